@@ -1,0 +1,735 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What only the kernel driver sees of mynic hardware: PCI identity, BAR0
+ * registers, the admin queue and its commands, event queues and the
+ * descriptors of host memory. What user space sees too is in rdma/mynic-hw.h.
+ *
+ * The rules behind these layouts are in Documentation/hardware.rst. All fields
+ * are little-endian unless their type or comment says otherwise. Reserved
+ * fields are zero when written and ignored when read.
+ */
+#ifndef MYNIC_REGS_H
+#define MYNIC_REGS_H
+
+#include <linux/types.h>
+#include <rdma/mynic-hw.h>
+
+/*
+ * PCI identity: from the range that QEMU's docs/specs/pci-ids.rst leaves to
+ * experimental devices.
+ */
+#define MYNIC_PCI_VENDOR_ID 0x1af4
+#define MYNIC_PCI_DEVICE_ID 0x10f0
+#define MYNIC_PCI_REVISION 0x01
+
+#define MYNIC_BAR_REGS 0
+#define MYNIC_BAR_UAR 2
+#define MYNIC_BAR_MSIX 4
+
+/* BAR0: registers of 4 bytes, accessed as such; _LO/_HI pairs make 64 bits */
+#define MYNIC_BAR_REGS_SIZE 4096
+
+#define MYNIC_REG_MAGIC 0x00 /* MYNIC_MAGIC */
+#define MYNIC_REG_VERSION 0x04 /* major in 31:16, minor in 15:0 */
+#define MYNIC_REG_CONTROL 0x08
+#define MYNIC_REG_STATUS 0x0c
+#define MYNIC_REG_FATAL 0x10 /* enum mynic_fatal */
+#define MYNIC_REG_FEATURES_LO 0x18 /* offered by the device */
+#define MYNIC_REG_FEATURES_HI 0x1c
+#define MYNIC_REG_DRV_FEATURES_LO 0x20 /* accepted by the driver */
+#define MYNIC_REG_DRV_FEATURES_HI 0x24
+#define MYNIC_REG_AQ_CMD_LO 0x28 /* DMA address, 64 byte aligned */
+#define MYNIC_REG_AQ_CMD_HI 0x2c
+#define MYNIC_REG_AQ_CPL_LO 0x30 /* DMA address, 64 byte aligned */
+#define MYNIC_REG_AQ_CPL_HI 0x34
+#define MYNIC_REG_AQ_LOG_SIZE 0x38 /* log2 of slots in either ring */
+#define MYNIC_REG_AQ_DOORBELL 0x3c /* producer index, free-running 32 bit */
+#define MYNIC_REG_CLOCK_LO 0x40 /* ns, free-running; reading LO latches HI */
+#define MYNIC_REG_CLOCK_HI 0x44
+
+#define MYNIC_MAGIC 0x43494e4d /* "MNIC" */
+#define MYNIC_VERSION_MAJOR 1
+#define MYNIC_VERSION_MINOR 0
+
+#define MYNIC_CONTROL_ENABLE 0x1
+#define MYNIC_CONTROL_RESET 0x2
+
+#define MYNIC_STATUS_READY 0x1 /* reset is over, the queues may be set */
+#define MYNIC_STATUS_ENABLED 0x2
+#define MYNIC_STATUS_FATAL 0x4 /* only a reset leaves this state */
+
+/**
+ * enum mynic_fatal - the FATAL register: why the device stopped
+ * @MYNIC_FATAL_NONE: it did not
+ * @MYNIC_FATAL_AQ_DMA: an admin ring is not in mapped host memory
+ * @MYNIC_FATAL_AQ_INDEX: admin producer index more than a ring ahead
+ * @MYNIC_FATAL_EQ_DMA: an event ring is not in mapped host memory
+ * @MYNIC_FATAL_INTERNAL: the device found itself broken
+ */
+enum mynic_fatal {
+	MYNIC_FATAL_NONE = 0,
+	MYNIC_FATAL_AQ_DMA = 1,
+	MYNIC_FATAL_AQ_INDEX = 2,
+	MYNIC_FATAL_EQ_DMA = 3,
+	MYNIC_FATAL_INTERNAL = 4,
+};
+
+/*
+ * Feature bits. The device offers, the driver accepts a subset before ENABLE.
+ * Without a bit the device behaves as the specification says for version 1.0.
+ */
+#define MYNIC_FEATURE_DB_SUPPRESS 0x1ULL /* see mynic_qp_dbrec.sq_no_ring */
+
+/*
+ * MSI-X vector 0 signals admin completions, device errors and whatever EQ is
+ * bound to it.
+ */
+#define MYNIC_MAX_VECTORS 32
+
+/**
+ * struct mynic_buf - host memory as the device sees it
+ * @addr: @levels 0: DMA address of the memory; 1: of a list of page addresses
+ *	(__le64); 2: of a list of the addresses of lists
+ * @levels: 0, 1 or 2
+ * @log_page_size: log2 of the bytes in a page, 12 to 31; @levels 1 and 2
+ * @log_list_size: log2 of the bytes in one list, 12 to 22; @levels 2
+ * @reserved_0b: zero
+ * @offset: where in the first page the memory begins
+ *
+ * Lists are 8 byte aligned, page addresses page aligned. The lists stay in
+ * place, unchanged, for as long as the object that was given them.
+ */
+struct mynic_buf {
+	__le64 addr;
+	__u8 levels;
+	__u8 log_page_size;
+	__u8 log_list_size;
+	__u8 reserved_0b;
+	__le32 offset;
+};
+
+_Static_assert(sizeof(struct mynic_buf) == 16, "mynic_buf");
+
+#define MYNIC_AQ_MAX_LOG_SIZE 8
+#define MYNIC_MBOX_SIZE 4096
+
+/**
+ * enum mynic_aq_opcode - admin commands
+ * @MYNIC_CMD_NOP: does nothing
+ * @MYNIC_CMD_QUERY_DEVICE: mailbox out: &struct mynic_device_attr
+ * @MYNIC_CMD_QUERY_PORT: mailbox out: &struct mynic_port_attr
+ * @MYNIC_CMD_MODIFY_PORT: body: &struct mynic_modify_port
+ * @MYNIC_CMD_QUERY_STATS: mailbox out: &enum mynic_stat times __le64
+ * @MYNIC_CMD_SET_GID: number: index; body: &struct mynic_set_gid
+ * @MYNIC_CMD_SET_RX: number: the RAW_PACKET QP that is to receive the port's
+ *	Ethernet frames; body: &struct mynic_set_rx; mailbox in: MAC list
+ * @MYNIC_CMD_CREATE_EQ: body: &struct mynic_create_eq; returns number
+ * @MYNIC_CMD_DESTROY_EQ: number
+ * @MYNIC_CMD_ALLOC_PD: returns number
+ * @MYNIC_CMD_DEALLOC_PD: number
+ * @MYNIC_CMD_CREATE_MKEY: body: &struct mynic_create_mkey; returns the key,
+ *	index in 31:8 and key byte in 7:0
+ * @MYNIC_CMD_DESTROY_MKEY: number: index
+ * @MYNIC_CMD_CREATE_CQ: body: &struct mynic_create_cq; returns number
+ * @MYNIC_CMD_DESTROY_CQ: number
+ * @MYNIC_CMD_CREATE_SRQ: mailbox in: &struct mynic_create_srq; returns number
+ * @MYNIC_CMD_MODIFY_SRQ: number; body: &struct mynic_modify_srq
+ * @MYNIC_CMD_QUERY_SRQ: number; completion: &struct mynic_query_srq
+ * @MYNIC_CMD_DESTROY_SRQ: number
+ * @MYNIC_CMD_CREATE_QP: mailbox in: &struct mynic_create_qp; returns number
+ * @MYNIC_CMD_MODIFY_QP: number; mailbox in: &struct mynic_qp_attr
+ * @MYNIC_CMD_QUERY_QP: number; mailbox out: &struct mynic_qp_attr
+ * @MYNIC_CMD_DESTROY_QP: number
+ * @MYNIC_CMD_ATTACH_MCAST: number: UD QP; body: &struct mynic_mcast
+ * @MYNIC_CMD_DETACH_MCAST: number: UD QP; body: &struct mynic_mcast
+ */
+enum mynic_aq_opcode {
+	MYNIC_CMD_NOP = 0x01,
+	MYNIC_CMD_QUERY_DEVICE = 0x02,
+	MYNIC_CMD_QUERY_PORT = 0x03,
+	MYNIC_CMD_MODIFY_PORT = 0x04,
+	MYNIC_CMD_QUERY_STATS = 0x05,
+	MYNIC_CMD_SET_GID = 0x06,
+	MYNIC_CMD_SET_RX = 0x07,
+	MYNIC_CMD_CREATE_EQ = 0x10,
+	MYNIC_CMD_DESTROY_EQ = 0x11,
+	MYNIC_CMD_ALLOC_PD = 0x18,
+	MYNIC_CMD_DEALLOC_PD = 0x19,
+	MYNIC_CMD_CREATE_MKEY = 0x20,
+	MYNIC_CMD_DESTROY_MKEY = 0x21,
+	MYNIC_CMD_CREATE_CQ = 0x28,
+	MYNIC_CMD_DESTROY_CQ = 0x29,
+	MYNIC_CMD_CREATE_SRQ = 0x30,
+	MYNIC_CMD_MODIFY_SRQ = 0x31,
+	MYNIC_CMD_QUERY_SRQ = 0x32,
+	MYNIC_CMD_DESTROY_SRQ = 0x33,
+	MYNIC_CMD_CREATE_QP = 0x38,
+	MYNIC_CMD_MODIFY_QP = 0x39,
+	MYNIC_CMD_QUERY_QP = 0x3a,
+	MYNIC_CMD_DESTROY_QP = 0x3b,
+	MYNIC_CMD_ATTACH_MCAST = 0x40,
+	MYNIC_CMD_DETACH_MCAST = 0x41,
+};
+
+/**
+ * enum mynic_aq_status - how an admin command ended
+ * @MYNIC_AQ_OK: done
+ * @MYNIC_AQ_BAD_OPCODE: no such command
+ * @MYNIC_AQ_BAD_PARAM: a field is out of range or reserved and not zero
+ * @MYNIC_AQ_BAD_NUMBER: an object named in the command does not exist
+ * @MYNIC_AQ_BAD_STATE: the transition or operation is illegal now
+ * @MYNIC_AQ_BUSY: the object is in use by another
+ * @MYNIC_AQ_NO_RESOURCE: a limit in &struct mynic_device_attr is reached
+ * @MYNIC_AQ_BAD_DMA: an address is not in mapped host memory
+ * @MYNIC_AQ_NOT_SUPPORTED: bytes or bits that this device does not know
+ */
+enum mynic_aq_status {
+	MYNIC_AQ_OK = 0,
+	MYNIC_AQ_BAD_OPCODE = 1,
+	MYNIC_AQ_BAD_PARAM = 2,
+	MYNIC_AQ_BAD_NUMBER = 3,
+	MYNIC_AQ_BAD_STATE = 4,
+	MYNIC_AQ_BUSY = 5,
+	MYNIC_AQ_NO_RESOURCE = 6,
+	MYNIC_AQ_BAD_DMA = 7,
+	MYNIC_AQ_NOT_SUPPORTED = 8,
+};
+
+/**
+ * struct mynic_create_eq - body of CREATE_EQ
+ * @buf: the ring of &struct mynic_eqe, zeroed
+ * @vector: MSI-X vector
+ * @log_size: log2 of the number of entries, 1 to 20
+ * @async: 1: this EQ takes the asynchronous events; exactly one does
+ * @reserved_14: zero
+ */
+struct mynic_create_eq {
+	struct mynic_buf buf;
+	__le16 vector;
+	__u8 log_size;
+	__u8 async;
+	__u8 reserved_14[20];
+};
+
+_Static_assert(sizeof(struct mynic_create_eq) == 40, "mynic_create_eq");
+
+/**
+ * struct mynic_create_mkey - body of CREATE_MKEY
+ * @buf: the pages; @levels 0 with MYNIC_MKEY_DMA
+ * @iova: address of the first byte as work requests name it
+ * @length: bytes; may be 0
+ * @pdn: protection domain
+ * @access: enum ib_access_flags
+ *
+ * Wire and work requests reach [@iova, @iova + @length). An access flag that
+ * the device does not know is NOT_SUPPORTED, but for those that are optional
+ * in verbs (bits 20 to 29), which it ignores.
+ */
+struct mynic_create_mkey {
+	struct mynic_buf buf;
+	__le64 iova;
+	__le64 length;
+	__le32 pdn;
+	__le32 access;
+};
+
+_Static_assert(sizeof(struct mynic_create_mkey) == 40, "mynic_create_mkey");
+
+/* CREATE_MKEY, header flags: the region is all of DMA space, @iova is 0 */
+#define MYNIC_MKEY_DMA 0x01
+
+/**
+ * struct mynic_create_cq - body of CREATE_CQ
+ * @buf: host memory with the ring, zeroed, and the doorbell record
+ * @ring_offset: of the ring in @buf, 64 byte aligned
+ * @dbrec_offset: of &struct mynic_cq_dbrec in @buf, 64 byte aligned
+ * @uarn: the UAR page on which the CQ is armed
+ * @eqn: event queue for completion events
+ * @log_size: log2 of the number of entries, 1 to 22
+ * @reserved_1f: zero
+ */
+struct mynic_create_cq {
+	struct mynic_buf buf;
+	__le32 ring_offset;
+	__le32 dbrec_offset;
+	__le32 uarn;
+	__le16 eqn;
+	__u8 log_size;
+	__u8 reserved_1f[9];
+};
+
+_Static_assert(sizeof(struct mynic_create_cq) == 40, "mynic_create_cq");
+
+/**
+ * struct mynic_create_srq - mailbox of CREATE_SRQ
+ * @buf: host memory with the ring and the doorbell record
+ * @ring_offset: of the ring in @buf, aligned to the stride
+ * @dbrec_offset: of &struct mynic_srq_dbrec in @buf, 64 byte aligned
+ * @pdn: protection domain
+ * @limit: as in &struct mynic_modify_srq
+ * @log_size: log2 of the number of slots, 0 to 15
+ * @log_stride: log2 of the bytes in a slot, 5 to 9
+ * @type: 0: basic; others as in enum ib_srq_type when there is a feature bit
+ * @reserved_23: zero
+ */
+struct mynic_create_srq {
+	struct mynic_buf buf;
+	__le32 ring_offset;
+	__le32 dbrec_offset;
+	__le32 pdn;
+	__le32 limit;
+	__u8 log_size;
+	__u8 log_stride;
+	__u8 type;
+	__u8 reserved_23[29];
+};
+
+_Static_assert(sizeof(struct mynic_create_srq) == 64, "mynic_create_srq");
+
+/**
+ * struct mynic_modify_srq - body of MODIFY_SRQ
+ * @limit: when fewer entries than this are left, the limit event is sent once
+ *	and the limit becomes 0; 0: no event
+ * @reserved_04: zero
+ */
+struct mynic_modify_srq {
+	__le32 limit;
+	__u8 reserved_04[36];
+};
+
+_Static_assert(sizeof(struct mynic_modify_srq) == 40, "mynic_modify_srq");
+
+/**
+ * struct mynic_query_srq - completion body of QUERY_SRQ
+ * @limit: the limit in force
+ * @reserved_04: zero
+ */
+struct mynic_query_srq {
+	__le32 limit;
+	__u8 reserved_04[44];
+};
+
+_Static_assert(sizeof(struct mynic_query_srq) == 48, "mynic_query_srq");
+
+/**
+ * enum mynic_qp_type - &struct mynic_create_qp.type
+ * @MYNIC_QP_RC: reliable connection
+ * @MYNIC_QP_UC: unreliable connection
+ * @MYNIC_QP_UD: unreliable datagram
+ * @MYNIC_QP_GSI: the port's QP 1: as UD, P_Key and Q_Key are the well-known
+ * @MYNIC_QP_RAW_PACKET: Ethernet frames
+ * @MYNIC_QP_XRC_INI: XRC, sending side
+ * @MYNIC_QP_XRC_TGT: XRC, receiving side
+ */
+enum mynic_qp_type {
+	MYNIC_QP_RC = 1,
+	MYNIC_QP_UC = 2,
+	MYNIC_QP_UD = 3,
+	MYNIC_QP_GSI = 4,
+	MYNIC_QP_RAW_PACKET = 5,
+	MYNIC_QP_XRC_INI = 6,
+	MYNIC_QP_XRC_TGT = 7,
+};
+
+#define MYNIC_QP_SIG_ALL 0x01 /* every send request gets a completion */
+#define MYNIC_QP_KERNEL 0x02 /* may use the device's dma_lkey */
+
+/**
+ * struct mynic_create_qp - mailbox of CREATE_QP
+ * @buf: host memory with the rings and the doorbell record, which is zeroed
+ * @sq_offset: of the send ring in @buf, aligned to its stride
+ * @rq_offset: of the receive ring in @buf, aligned to its stride
+ * @dbrec_offset: of &struct mynic_qp_dbrec in @buf, 64 byte aligned
+ * @uarn: the UAR page on which the QP's doorbell is rung
+ * @pdn: protection domain
+ * @send_cqn: CQ for send completions
+ * @recv_cqn: CQ for receive completions
+ * @srqn: SRQ; with MYNIC_NO_SRQ the QP has an RQ of its own
+ * @xrcdn: XRC domain of an XRC_TGT QP
+ * @type: enum mynic_qp_type
+ * @flags: MYNIC_QP_*
+ * @log_sq_size: log2 of the send ring's number of slots, 0 to 15
+ * @log_sq_stride: log2 of the bytes in a send slot, 6 to 9
+ * @log_rq_size: log2 of the receive ring's number of slots, 0 to 15
+ * @log_rq_stride: log2 of the bytes in a receive slot, 5 to 9; 0: no RQ
+ * @reserved_3a: zero
+ */
+struct mynic_create_qp {
+	struct mynic_buf buf;
+	__le32 sq_offset;
+	__le32 rq_offset;
+	__le32 dbrec_offset;
+	__le32 uarn;
+	__le32 pdn;
+	__le32 send_cqn;
+	__le32 recv_cqn;
+	__le32 srqn;
+	__le32 xrcdn;
+	__u8 type;
+	__u8 flags;
+	__u8 log_sq_size;
+	__u8 log_sq_stride;
+	__u8 log_rq_size;
+	__u8 log_rq_stride;
+	__u8 reserved_3a[70];
+};
+
+_Static_assert(sizeof(struct mynic_create_qp) == 128, "mynic_create_qp");
+
+#define MYNIC_NO_SRQ 0xffffffff
+
+/**
+ * struct mynic_qp_attr - mailbox of MODIFY_QP and QUERY_QP
+ * @attr_mask: MODIFY_QP: enum ib_qp_attr_mask: which fields count
+ * @qp_state: enum ib_qp_state
+ * @cur_qp_state: enum ib_qp_state; a MODIFY_QP that names another than the
+ *	QP is in is BAD_STATE
+ * @path_mtu: enum ib_mtu
+ * @sq_drained_event: SQD: ask for the event (en_sqd_async_notify);
+ *	QUERY_QP: 1 while the SQ is still draining
+ * @qkey: Q_Key
+ * @rq_psn: 24 bits: first PSN expected; QUERY_QP: the next
+ * @sq_psn: 24 bits: first PSN sent; QUERY_QP: the next
+ * @dest_qpn: 24 bits
+ * @access_flags: remote access that the QP allows, enum ib_access_flags
+ * @pkey_index: 0
+ * @max_rd_atomic: outstanding reads and atomics as requester
+ * @max_dest_rd_atomic: ... and as responder
+ * @min_rnr_timer: 5 bits, IBTA RNR NAK timer field
+ * @timeout: 5 bits, 4.096 us times 2^timeout; 0: none
+ * @retry_cnt: 3 bits
+ * @rnr_retry: 3 bits; 7: for ever
+ * @port_num: 1
+ * @reserved_25: zero
+ * @rate_limit: kbit/s, 0 for none
+ * @av: primary path
+ * @reserved_4c: zero
+ */
+struct mynic_qp_attr {
+	__le32 attr_mask;
+	__u8 qp_state;
+	__u8 cur_qp_state;
+	__u8 path_mtu;
+	__u8 sq_drained_event;
+	__le32 qkey;
+	__le32 rq_psn;
+	__le32 sq_psn;
+	__le32 dest_qpn;
+	__le32 access_flags;
+	__le16 pkey_index;
+	__u8 max_rd_atomic;
+	__u8 max_dest_rd_atomic;
+	__u8 min_rnr_timer;
+	__u8 timeout;
+	__u8 retry_cnt;
+	__u8 rnr_retry;
+	__u8 port_num;
+	__u8 reserved_25[3];
+	__le32 rate_limit;
+	struct mynic_av av;
+	__u8 reserved_4c[52];
+};
+
+_Static_assert(sizeof(struct mynic_qp_attr) == 128, "mynic_qp_attr");
+
+/**
+ * struct mynic_mcast - body of ATTACH_MCAST and DETACH_MCAST
+ * @gid: multicast GID; IPv4 groups as ::ffff:a.b.c.d
+ * @reserved_10: zero
+ */
+struct mynic_mcast {
+	__u8 gid[16];
+	__u8 reserved_10[24];
+};
+
+_Static_assert(sizeof(struct mynic_mcast) == 40, "mynic_mcast");
+
+/**
+ * struct mynic_set_gid - body of SET_GID
+ * @gid: IPv6 address, or IPv4 as ::ffff:a.b.c.d; all zeroes empties the entry
+ * @mac: source MAC of packets sent from this GID
+ * @vlan: VLAN of packets sent from this GID; MYNIC_NO_VLAN for none
+ * @reserved_18: zero
+ */
+struct mynic_set_gid {
+	__u8 gid[16];
+	__u8 mac[6];
+	__le16 vlan;
+	__u8 reserved_18[16];
+};
+
+_Static_assert(sizeof(struct mynic_set_gid) == 40, "mynic_set_gid");
+
+#define MYNIC_NO_VLAN 0xffff
+
+/**
+ * struct mynic_modify_port - body of MODIFY_PORT
+ * @up: 1: administratively up; 0: down
+ * @reserved_01: zero
+ * @mac: the port's unicast MAC
+ * @mtu: largest Ethernet payload, 68 to max_mtu
+ * @reserved_0c: zero
+ */
+struct mynic_modify_port {
+	__u8 up;
+	__u8 reserved_01;
+	__u8 mac[6];
+	__le32 mtu;
+	__u8 reserved_0c[28];
+};
+
+_Static_assert(sizeof(struct mynic_modify_port) == 40, "mynic_modify_port");
+
+/**
+ * struct mynic_set_rx - body of SET_RX
+ * @flags: MYNIC_RX_*
+ * @num_macs: entries in the mailbox, 8 bytes each: MAC, then 2 zero bytes;
+ *	at most MYNIC_RX_MAX_MACS
+ * @reserved_08: zero
+ *
+ * Frames to the port's MAC, broadcast and the listed MACs are received.
+ */
+struct mynic_set_rx {
+	__le32 flags;
+	__le32 num_macs;
+	__u8 reserved_08[32];
+};
+
+_Static_assert(sizeof(struct mynic_set_rx) == 40, "mynic_set_rx");
+
+#define MYNIC_RX_ENABLE 0x1 /* 0: the QP no longer receives; all else is 0 */
+#define MYNIC_RX_PROMISC 0x2
+#define MYNIC_RX_ALLMULTI 0x4
+#define MYNIC_RX_MAX_MACS 256
+
+/**
+ * struct mynic_admin_cmd - admin command
+ * @id: returned in the completion
+ * @opcode: enum mynic_aq_opcode
+ * @flags: per command
+ * @number: the object that the command is about, 0 if none
+ * @mbox_addr: DMA address of the mailbox, 8 byte aligned; 0 if none
+ * @mbox_len: bytes of mailbox, at most MYNIC_MBOX_SIZE
+ * @reserved_14: zero
+ * @body: per command; unused bytes are zero
+ *
+ * A command's mailbox may be shorter than the device's idea of the struct (the
+ * rest reads as zero, or is not written) or longer (bytes it does not know must
+ * be zero, and are written as zero). That is how layouts grow.
+ */
+struct mynic_admin_cmd {
+	__le16 id;
+	__u8 opcode;
+	__u8 flags;
+	__le32 number;
+	__le64 mbox_addr;
+	__le32 mbox_len;
+	__u8 reserved_14[4];
+	union {
+		__u8 body[40];
+		struct mynic_create_eq create_eq;
+		struct mynic_create_mkey create_mkey;
+		struct mynic_create_cq create_cq;
+		struct mynic_modify_srq modify_srq;
+		struct mynic_mcast mcast;
+		struct mynic_set_gid set_gid;
+		struct mynic_modify_port modify_port;
+		struct mynic_set_rx set_rx;
+	};
+};
+
+_Static_assert(sizeof(struct mynic_admin_cmd) == 64, "mynic_admin_cmd");
+
+/**
+ * struct mynic_admin_cpl - admin completion
+ * @id: of the command
+ * @opcode: of the command
+ * @status: enum mynic_aq_status
+ * @number: the object created, else 0
+ * @body: per command
+ * @reserved_38: zero
+ * @phase: bit 0, as in &struct mynic_cqe.phase
+ *
+ * Commands may complete in any order. There is room for all: no more commands
+ * than slots may be outstanding.
+ */
+struct mynic_admin_cpl {
+	__le16 id;
+	__u8 opcode;
+	__u8 status;
+	__le32 number;
+	union {
+		__u8 body[48];
+		struct mynic_query_srq query_srq;
+	};
+	__u8 reserved_38[7];
+	__u8 phase;
+};
+
+_Static_assert(sizeof(struct mynic_admin_cpl) == 64, "mynic_admin_cpl");
+
+/**
+ * struct mynic_device_attr - mailbox of QUERY_DEVICE
+ * @fw_ver: version of the device: major in 47:32, minor in 31:16, patch in 15:0
+ * @node_guid: EUI-64, big-endian
+ * @max_mr_size: bytes
+ * @page_size_cap: bit n: pages of 2^n bytes
+ * @max_qp: queue pairs, without the special ones
+ * @max_qp_wr: slots of a send or receive ring
+ * @max_cq: completion queues
+ * @max_cqe: entries of a CQ
+ * @max_mkey: memory keys
+ * @max_pd: protection domains
+ * @max_srq: shared receive queues
+ * @max_srq_wr: slots of an SRQ
+ * @max_eq: event queues
+ * @max_rd_atomic: limit of max_rd_atomic and max_dest_rd_atomic
+ * @max_mcast_grp: multicast groups
+ * @max_mcast_qp_attach: QPs in a multicast group
+ * @max_gid: entries of the GID table
+ * @num_uar: UAR pages in BAR2
+ * @dma_lkey: the key of all DMA space, for MYNIC_QP_KERNEL queues only
+ * @clock_khz: rate of the CLOCK register and of timestamps
+ * @reserved_60: zero
+ */
+struct mynic_device_attr {
+	__le64 fw_ver;
+	__be64 node_guid;
+	__le64 max_mr_size;
+	__le64 page_size_cap;
+	__le32 max_qp;
+	__le32 max_qp_wr;
+	__le32 max_cq;
+	__le32 max_cqe;
+	__le32 max_mkey;
+	__le32 max_pd;
+	__le32 max_srq;
+	__le32 max_srq_wr;
+	__le32 max_eq;
+	__le32 max_rd_atomic;
+	__le32 max_mcast_grp;
+	__le32 max_mcast_qp_attach;
+	__le32 max_gid;
+	__le32 num_uar;
+	__le32 dma_lkey;
+	__le32 clock_khz;
+	__u8 reserved_60[160];
+};
+
+_Static_assert(sizeof(struct mynic_device_attr) == 256, "mynic_device_attr");
+
+/**
+ * struct mynic_port_attr - mailbox of QUERY_PORT
+ * @mac: the permanent MAC
+ * @link_up: 1: the wire carries packets
+ * @reserved_07: zero
+ * @speed_mbps: Mbit/s
+ * @max_mtu: largest Ethernet payload
+ * @reserved_10: zero
+ */
+struct mynic_port_attr {
+	__u8 mac[6];
+	__u8 link_up;
+	__u8 reserved_07;
+	__le32 speed_mbps;
+	__le32 max_mtu;
+	__u8 reserved_10[48];
+};
+
+_Static_assert(sizeof(struct mynic_port_attr) == 64, "mynic_port_attr");
+
+/**
+ * enum mynic_stat - index into the __le64 array of QUERY_STATS
+ *
+ * All count since the last reset. New ones are added before the last.
+ */
+enum mynic_stat {
+	MYNIC_STAT_RX_PACKETS, /* all frames from the wire */
+	MYNIC_STAT_RX_BYTES,
+	MYNIC_STAT_TX_PACKETS,
+	MYNIC_STAT_TX_BYTES,
+	MYNIC_STAT_RX_ETH_PACKETS, /* of these, to and from RAW_PACKET QPs */
+	MYNIC_STAT_TX_ETH_PACKETS,
+	MYNIC_STAT_RX_ETH_DROPPED, /* no receive request, or filtered */
+	MYNIC_STAT_RX_RDMA_PACKETS,
+	MYNIC_STAT_TX_RDMA_PACKETS,
+	MYNIC_STAT_RX_RDMA_BYTES, /* payload */
+	MYNIC_STAT_TX_RDMA_BYTES,
+	MYNIC_STAT_RX_DROP_QP, /* no such QP, or not ready to receive */
+	MYNIC_STAT_RX_DROP_KEY, /* bad Q_Key or P_Key, or not the peer's GID */
+	MYNIC_STAT_RX_DROP_HEADER, /* malformed packet */
+	MYNIC_STAT_RX_DROP_WQE, /* UD, UC: no receive request */
+	MYNIC_STAT_DUPLICATE, /* requests received again */
+	MYNIC_STAT_OUT_OF_SEQUENCE, /* requests from the future */
+	MYNIC_STAT_RX_NAK_SEQ,
+	MYNIC_STAT_RX_NAK_RNR,
+	MYNIC_STAT_RX_NAK_ERROR, /* invalid request, access or operation */
+	MYNIC_STAT_TX_NAK_SEQ,
+	MYNIC_STAT_TX_NAK_RNR,
+	MYNIC_STAT_TX_NAK_ERROR,
+	MYNIC_STAT_RETRANSMIT, /* packets sent again */
+	MYNIC_STAT_TIMEOUT, /* ACK timers that ran out */
+	MYNIC_STAT_RETRY_EXCEEDED,
+	MYNIC_STAT_RNR_RETRY_EXCEEDED,
+	MYNIC_STAT_SEND_ERRORS, /* completions with an error */
+	MYNIC_STAT_RECV_ERRORS,
+	MYNIC_STAT_CQ_OVERRUN,
+	MYNIC_STAT_BAD_REGISTER, /* access that the specification forbids */
+	MYNIC_STAT_BAD_DOORBELL, /* not the owner's page, no such queue */
+	MYNIC_STAT_BAD_INDEX, /* doorbell record more than a ring ahead */
+	MYNIC_STAT_BAD_COMMAND, /* admin commands that ended with an error */
+	MYNIC_STAT_BAD_WQE, /* malformed send or receive requests */
+	MYNIC_STAT_BAD_DMA, /* accesses outside mapped host memory */
+	MYNIC_NUM_STATS,
+};
+
+/**
+ * struct mynic_eqe - event queue entry
+ * @number: the CQ, QP, SRQ or (port events) port that it is about
+ * @type: enum mynic_event
+ * @reserved_05: zero
+ * @phase: bit 0, as in &struct mynic_cqe.phase
+ *
+ * The device never overwrites an entry that the EQ's doorbell has not
+ * released; it keeps the events back and delivers them then.
+ */
+struct mynic_eqe {
+	__le32 number;
+	__u8 type;
+	__u8 reserved_05[26];
+	__u8 phase;
+};
+
+_Static_assert(sizeof(struct mynic_eqe) == 32, "mynic_eqe");
+
+/**
+ * enum mynic_event - &struct mynic_eqe.type
+ * @MYNIC_EVENT_COMP: the CQ was armed and has a completion
+ * @MYNIC_EVENT_CQ_ERROR: the CQ overran or its memory is gone; it is dead
+ * @MYNIC_EVENT_QP_FATAL: the QP went to the error state by local fault
+ * @MYNIC_EVENT_QP_REQ_ERROR: ... because a peer sent an invalid request
+ * @MYNIC_EVENT_QP_ACCESS_ERROR: ... because a peer violated access rights
+ * @MYNIC_EVENT_COMM_EST: a QP in RTR received its first packet
+ * @MYNIC_EVENT_SQ_DRAINED: SQD: all begun requests have completed
+ * @MYNIC_EVENT_LAST_WQE: the QP in error will take no more from its SRQ
+ * @MYNIC_EVENT_SRQ_LIMIT: fewer entries than the limit are left
+ * @MYNIC_EVENT_SRQ_ERROR: the SRQ's memory or record is bad
+ * @MYNIC_EVENT_PORT_UP: the wire carries packets
+ * @MYNIC_EVENT_PORT_DOWN: it does not
+ */
+enum mynic_event {
+	MYNIC_EVENT_COMP = 1,
+	MYNIC_EVENT_CQ_ERROR = 2,
+	MYNIC_EVENT_QP_FATAL = 3,
+	MYNIC_EVENT_QP_REQ_ERROR = 4,
+	MYNIC_EVENT_QP_ACCESS_ERROR = 5,
+	MYNIC_EVENT_COMM_EST = 6,
+	MYNIC_EVENT_SQ_DRAINED = 7,
+	MYNIC_EVENT_LAST_WQE = 8,
+	MYNIC_EVENT_SRQ_LIMIT = 9,
+	MYNIC_EVENT_SRQ_ERROR = 10,
+	MYNIC_EVENT_PORT_UP = 11,
+	MYNIC_EVENT_PORT_DOWN = 12,
+};
+
+#endif /* MYNIC_REGS_H */

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB) */
+/*
+ * Kernel-user ABI of the mynic RDMA driver.
+ *
+ * All structs are in host byte order, a multiple of 8 bytes long, and grow
+ * only at the end; a field that the other side does not know reads as zero,
+ * which means the behaviour without it. Documentation/abi.rst has the rules.
+ */
+#ifndef MYNIC_ABI_USER_H
+#define MYNIC_ABI_USER_H
+
+#include <linux/types.h>
+
+#define MYNIC_UVERBS_ABI_VERSION 1
+
+/**
+ * struct mynic_alloc_ucontext_resp - response to allocating a context
+ * @uar_mmap_key: mmap() offset of the context's UAR page
+ * @uar_mmap_size: bytes to map there
+ * @uar_offset: offset of the context's MYNIC_UAR_SIZE doorbells in the mapping
+ */
+struct mynic_alloc_ucontext_resp {
+	__aligned_u64 uar_mmap_key;
+	__u32 uar_mmap_size;
+	__u32 uar_offset;
+};
+
+/**
+ * struct mynic_create_cq_resp - response to creating a CQ
+ * @mmap_key: mmap() offset of the ring and the doorbell record
+ * @mmap_size: bytes to map there
+ * @ring_offset: offset of the ring of struct mynic_cqe
+ * @dbrec_offset: offset of struct mynic_cq_dbrec
+ * @cqn: number for doorbells
+ * @log_size: log2 of the ring's number of entries
+ * @reserved_19: zero
+ */
+struct mynic_create_cq_resp {
+	__aligned_u64 mmap_key;
+	__u32 mmap_size;
+	__u32 ring_offset;
+	__u32 dbrec_offset;
+	__u32 cqn;
+	__u8 log_size;
+	__u8 reserved_19[7];
+};
+
+/**
+ * struct mynic_create_qp_resp - response to creating a QP
+ * @mmap_key: mmap() offset of the rings and the doorbell record
+ * @mmap_size: bytes to map there
+ * @sq_offset: offset of the send ring
+ * @rq_offset: offset of the receive ring (none if @log_rq_stride is 0)
+ * @dbrec_offset: offset of struct mynic_qp_dbrec
+ * @log_sq_size: log2 of the send ring's number of slots
+ * @log_sq_stride: log2 of the bytes in a send slot; 0: there is no SQ
+ * @log_rq_size: log2 of the receive ring's number of slots
+ * @log_rq_stride: log2 of the bytes in a receive slot; 0: there is no RQ
+ * @reserved_1c: zero
+ *
+ * The capabilities in the verbs response are what these rings really hold.
+ */
+struct mynic_create_qp_resp {
+	__aligned_u64 mmap_key;
+	__u32 mmap_size;
+	__u32 sq_offset;
+	__u32 rq_offset;
+	__u32 dbrec_offset;
+	__u8 log_sq_size;
+	__u8 log_sq_stride;
+	__u8 log_rq_size;
+	__u8 log_rq_stride;
+	__u8 reserved_1c[4];
+};
+
+/**
+ * struct mynic_create_srq_resp - response to creating an SRQ
+ * @mmap_key: mmap() offset of the ring and the doorbell record
+ * @mmap_size: bytes to map there
+ * @ring_offset: offset of the ring
+ * @dbrec_offset: offset of struct mynic_srq_dbrec
+ * @srqn: the SRQ's number
+ * @log_size: log2 of the ring's number of slots
+ * @log_stride: log2 of the bytes in a slot
+ * @reserved_1a: zero
+ */
+struct mynic_create_srq_resp {
+	__aligned_u64 mmap_key;
+	__u32 mmap_size;
+	__u32 ring_offset;
+	__u32 dbrec_offset;
+	__u32 srqn;
+	__u8 log_size;
+	__u8 log_stride;
+	__u8 reserved_1a[6];
+};
+
+/**
+ * struct mynic_create_ah_resp - response to creating an address handle
+ * @dmac: destination MAC that the kernel resolved; the provider builds
+ *	struct mynic_av with it
+ * @reserved_06: zero
+ */
+struct mynic_create_ah_resp {
+	__u8 dmac[6];
+	__u8 reserved_06[2];
+};
+
+_Static_assert(sizeof(struct mynic_alloc_ucontext_resp) == 16, "ucontext");
+_Static_assert(sizeof(struct mynic_create_cq_resp) == 32, "create_cq");
+_Static_assert(sizeof(struct mynic_create_qp_resp) == 32, "create_qp");
+_Static_assert(sizeof(struct mynic_create_srq_resp) == 32, "create_srq");
+_Static_assert(sizeof(struct mynic_create_ah_resp) == 8, "create_ah");
+
+#endif /* MYNIC_ABI_USER_H */

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB) */
+/*
+ * What user space writes to and reads from mynic hardware: doorbells, doorbell
+ * records, work queue entries and completion queue entries.
+ *
+ * The rules behind these layouts are in Documentation/hardware.rst. All fields
+ * are little-endian unless their type or comment says otherwise. Reserved
+ * fields are zero when written and ignored when read.
+ */
+#ifndef MYNIC_HW_H
+#define MYNIC_HW_H
+
+#include <linux/types.h>
+
+/*
+ * UAR page: one page of BAR2. A doorbell is one naturally aligned 8 byte
+ * store: the index in bits 31:0, the object's number in bits 55:32 and flags
+ * in bits 63:56. Anything else written to the page is ignored and counted.
+ */
+#define MYNIC_UAR_SIZE 4096
+#define MYNIC_UAR_SQ_DB 0x00 /* index: the SQ producer index just stored */
+#define MYNIC_UAR_CQ_DB 0x08 /* index: the consumer index seen when arming */
+#define MYNIC_UAR_EQ_DB 0x10 /* UAR page 0 only; index: consumer index */
+
+#define MYNIC_DB_NUMBER_SHIFT 32
+#define MYNIC_DB_NUMBER_MASK 0xffffff
+#define MYNIC_DB_FLAGS_SHIFT 56
+#define MYNIC_DB_CQ_SOLICITED 0x01 /* CQ doorbell: solicited or error only */
+#define MYNIC_DB_EQ_ARM 0x01 /* EQ doorbell: interrupt when not empty */
+
+/*
+ * Indexes are free-running 32-bit counters; the slot is the index modulo the
+ * ring's (power of two) number of slots.
+ */
+
+/**
+ * struct mynic_qp_dbrec - doorbell record of a QP, 64 byte aligned
+ * @sq_pi: SQ producer index, written by the host before it rings
+ * @rq_pi: RQ producer index, written by the host; there is no RQ doorbell
+ * @reserved_08: zero
+ * @sq_ci: SQ consumer index: slots before it may be used again
+ * @rq_ci: RQ consumer index: slots before it may be used again
+ * @sq_no_ring: not zero while the device watches @sq_pi by itself. Only with
+ *	MYNIC_FEATURE_DB_SUPPRESS; the host reads it after a full barrier behind
+ *	its store to @sq_pi.
+ * @reserved_4c: zero
+ *
+ * The host writes the first 64 bytes, the device the last 64.
+ */
+struct mynic_qp_dbrec {
+	__le32 sq_pi;
+	__le32 rq_pi;
+	__u8 reserved_08[56];
+	__le32 sq_ci;
+	__le32 rq_ci;
+	__le32 sq_no_ring;
+	__u8 reserved_4c[52];
+};
+
+_Static_assert(sizeof(struct mynic_qp_dbrec) == 128, "mynic_qp_dbrec");
+
+/**
+ * struct mynic_srq_dbrec - doorbell record of an SRQ, 64 byte aligned
+ * @pi: producer index, written by the host; there is no SRQ doorbell
+ * @reserved_04: zero
+ * @ci: consumer index, written by the device when it has fetched an entry
+ * @reserved_44: zero
+ */
+struct mynic_srq_dbrec {
+	__le32 pi;
+	__u8 reserved_04[60];
+	__le32 ci;
+	__u8 reserved_44[60];
+};
+
+_Static_assert(sizeof(struct mynic_srq_dbrec) == 128, "mynic_srq_dbrec");
+
+/**
+ * struct mynic_cq_dbrec - doorbell record of a CQ, 64 byte aligned
+ * @ci: consumer index, written by the host: entries before it have been read
+ * @reserved_04: zero
+ */
+struct mynic_cq_dbrec {
+	__le32 ci;
+	__u8 reserved_04[60];
+};
+
+_Static_assert(sizeof(struct mynic_cq_dbrec) == 64, "mynic_cq_dbrec");
+
+/**
+ * struct mynic_sge - scatter/gather element; the image of struct ibv_sge
+ * @addr: address in the memory region
+ * @length: bytes; 0 means 0
+ * @lkey: local key
+ */
+struct mynic_sge {
+	__le64 addr;
+	__le32 length;
+	__le32 lkey;
+};
+
+_Static_assert(sizeof(struct mynic_sge) == 16, "mynic_sge");
+
+/* How a packet's network header is built: RoCEv2 over IPv6 or IPv4 */
+
+/**
+ * struct mynic_av - address vector
+ * @dgid: destination GID; IPv4 as ::ffff:a.b.c.d
+ * @dmac: destination MAC
+ * @hop_limit: hop limit or TTL; 0 is sent as 64
+ * @traffic_class: DSCP and ECN
+ * @flow_label: 20 bits; 0: the UDP source port comes from the QP numbers
+ * @sgid_index: source GID, which also gives the source MAC and the VLAN
+ * @sl: service level, 0-7: the VLAN priority
+ * @static_rate: enum ibv_rate, 0 for no limit
+ */
+struct mynic_av {
+	__u8 dgid[16];
+	__u8 dmac[6];
+	__u8 hop_limit;
+	__u8 traffic_class;
+	__le32 flow_label;
+	__le16 sgid_index;
+	__u8 sl;
+	__u8 static_rate;
+};
+
+_Static_assert(sizeof(struct mynic_av) == 32, "mynic_av");
+
+/*
+ * Send queue entry: a 32 byte header; on all QP types but RC and UC a 32 byte
+ * extension; then the data area, up to the stride. The data area holds the
+ * SGEs, or the inline bytes, or the operands of an opcode that has neither.
+ */
+#define MYNIC_SQ_MIN_STRIDE 64
+#define MYNIC_SQ_MAX_STRIDE 512
+#define MYNIC_WQE_EXT 32 /* offset of the extension */
+#define MYNIC_WQE_DATA_RC 32 /* offset of the data area: RC, UC */
+#define MYNIC_WQE_DATA_EXT 64 /* ... and on every other QP type */
+#define MYNIC_WQE_ATOMIC 16 /* offset of atomic operands in the data area */
+
+#define MYNIC_WQE_OPCODE_MASK 0xff /* enum ibv_wr_opcode */
+#define MYNIC_WQE_FLAGS_SHIFT 8 /* enum ibv_send_flags */
+
+/**
+ * struct mynic_send_wqe - the header of every send queue entry
+ * @wr_id: returned in the completion
+ * @ctrl: enum ibv_wr_opcode in bits 7:0, enum ibv_send_flags from bit 8
+ * @imm_data: immediate data as in struct ibv_send_wr (big-endian)
+ * @invalidate_rkey: SEND_WITH_INV, LOCAL_INV: the key to invalidate
+ * @remote_addr: RDMA, atomics, flush: remote address
+ * @remote_qpn: UD: destination QP
+ * @remote_qkey: UD: Q_Key; bit 31 set: the QP's own is sent
+ * @rkey: RDMA, atomics, flush: remote key
+ * @len: with IBV_SEND_INLINE the number of inline bytes, else of SGEs
+ */
+struct mynic_send_wqe {
+	__le64 wr_id;
+	__le32 ctrl;
+	union {
+		__be32 imm_data;
+		__le32 invalidate_rkey;
+	};
+	union {
+		__le64 remote_addr;
+		struct {
+			__le32 remote_qpn;
+			__le32 remote_qkey;
+		};
+	};
+	__le32 rkey;
+	__le32 len;
+};
+
+_Static_assert(sizeof(struct mynic_send_wqe) == 32, "mynic_send_wqe");
+
+/* The extension is struct mynic_av on UD QPs, or: */
+
+/**
+ * struct mynic_xrc_ext - extension on XRC_SEND QPs
+ * @remote_srqn: the SRQ at the other end
+ * @reserved_04: zero
+ */
+struct mynic_xrc_ext {
+	__le32 remote_srqn;
+	__u8 reserved_04[28];
+};
+
+_Static_assert(sizeof(struct mynic_xrc_ext) == 32, "mynic_xrc_ext");
+
+/**
+ * struct mynic_eth_ext - extension on RAW_PACKET QPs
+ * @mss: TSO: payload bytes per segment
+ * @hdr_len: TSO: bytes of header at the start of the data area; the SGEs
+ *	follow at the next multiple of 16
+ * @reserved_04: zero
+ */
+struct mynic_eth_ext {
+	__le16 mss;
+	__le16 hdr_len;
+	__u8 reserved_04[28];
+};
+
+_Static_assert(sizeof(struct mynic_eth_ext) == 32, "mynic_eth_ext");
+
+/* Operands in the data area */
+
+/**
+ * struct mynic_atomic_operands - at MYNIC_WQE_ATOMIC, behind the one SGE
+ * @compare_add: value compared with, or added
+ * @swap: value swapped in
+ */
+struct mynic_atomic_operands {
+	__le64 compare_add;
+	__le64 swap;
+};
+
+_Static_assert(sizeof(struct mynic_atomic_operands) == 16, "mynic_atomic_ops");
+
+/**
+ * struct mynic_recv_wqe - header of an RQ or SRQ entry; SGEs follow at once
+ * @wr_id: returned in the completion
+ * @num_sge: number of SGEs
+ * @reserved_0c: zero
+ */
+struct mynic_recv_wqe {
+	__le64 wr_id;
+	__le32 num_sge;
+	__le32 reserved_0c;
+};
+
+_Static_assert(sizeof(struct mynic_recv_wqe) == 16, "mynic_recv_wqe");
+
+#define MYNIC_RQ_MIN_STRIDE 32
+#define MYNIC_RQ_MAX_STRIDE 512
+
+/**
+ * struct mynic_cqe - completion queue entry
+ * @wr_id: from the work request
+ * @status: enum ibv_wc_status; if not 0 only @wr_id, @qp_num and
+ *	@vendor_err are defined beside it
+ * @opcode: enum ibv_wc_opcode
+ * @vendor_err: enum mynic_syndrome
+ * @byte_len: bytes received, read, or operated on
+ * @imm_data: immediate data as in struct ibv_wc (big-endian)
+ * @invalidated_rkey: the key that SEND_WITH_INV invalidated
+ * @qp_num: local QP
+ * @src_qp: UD: sender's QP
+ * @wc_flags: enum ibv_wc_flags
+ * @pkey_index: 0
+ * @slid: 0 on Ethernet
+ * @sl: VLAN priority of a received packet
+ * @dlid_path_bits: 0 on Ethernet
+ * @cvlan: VLAN tag of a received frame, 0 for none
+ * @timestamp: device clock at the completion, see the CLOCK register
+ * @flow_tag: mark of the flow rule that matched
+ * @reserved_3c: zero
+ * @phase: bit 0: 1 on the first lap through the ring, 0 on the second, and so
+ *	on. Written last: read it with acquire order before all else.
+ *
+ * The first 48 bytes are the image of struct ibv_wc on a little-endian host.
+ */
+struct mynic_cqe {
+	__le64 wr_id;
+	__le32 status;
+	__le32 opcode;
+	__le32 vendor_err;
+	__le32 byte_len;
+	union {
+		__be32 imm_data;
+		__le32 invalidated_rkey;
+	};
+	__le32 qp_num;
+	__le32 src_qp;
+	__le32 wc_flags;
+	__le16 pkey_index;
+	__le16 slid;
+	__u8 sl;
+	__u8 dlid_path_bits;
+	__le16 cvlan;
+	__le64 timestamp;
+	__le32 flow_tag;
+	__u8 reserved_3c[3];
+	__u8 phase;
+};
+
+_Static_assert(sizeof(struct mynic_cqe) == 64, "mynic_cqe");
+
+/**
+ * enum mynic_syndrome - &struct mynic_cqe.vendor_err
+ * @MYNIC_SYN_NONE: no more is known than the status says
+ * @MYNIC_SYN_BAD_OPCODE: opcode not allowed on this QP type
+ * @MYNIC_SYN_BAD_FLAGS: a send flag that this opcode does not allow
+ * @MYNIC_SYN_BAD_LEN: too many SGEs or inline bytes for the slot, a message
+ *	longer than 2^31 or (UD) than the path MTU, or an atomic operand that
+ *	is not 8 bytes
+ * @MYNIC_SYN_BAD_LKEY: no such key, other PD, or no local write access
+ * @MYNIC_SYN_LKEY_BOUNDS: SGE outside its memory region
+ * @MYNIC_SYN_BAD_GID: sgid_index is empty or fits not the destination
+ * @MYNIC_SYN_DMA: an address of the queue or region is not mapped
+ * @MYNIC_SYN_REMOTE_ACCESS: NAK: remote access error
+ * @MYNIC_SYN_REMOTE_INVALID: NAK: invalid request
+ * @MYNIC_SYN_REMOTE_OP: NAK: remote operational error
+ * @MYNIC_SYN_RETRY: retry_cnt exceeded
+ * @MYNIC_SYN_RNR_RETRY: rnr_retry exceeded
+ * @MYNIC_SYN_BAD_RESPONSE: a response that the request does not allow
+ * @MYNIC_SYN_RQ_LEN: message longer than the receive request
+ * @MYNIC_SYN_RQ_INVALID: inbound request sequence is invalid
+ * @MYNIC_SYN_RQ_ACCESS: inbound request failed its key or bounds check
+ * @MYNIC_SYN_FLUSHED: flushed by a transition to the error state
+ */
+enum mynic_syndrome {
+	MYNIC_SYN_NONE = 0,
+	MYNIC_SYN_BAD_OPCODE = 1,
+	MYNIC_SYN_BAD_FLAGS = 2,
+	MYNIC_SYN_BAD_LEN = 3,
+	MYNIC_SYN_BAD_LKEY = 4,
+	MYNIC_SYN_LKEY_BOUNDS = 5,
+	MYNIC_SYN_BAD_GID = 6,
+	MYNIC_SYN_DMA = 7,
+	MYNIC_SYN_REMOTE_ACCESS = 8,
+	MYNIC_SYN_REMOTE_INVALID = 9,
+	MYNIC_SYN_REMOTE_OP = 10,
+	MYNIC_SYN_RETRY = 11,
+	MYNIC_SYN_RNR_RETRY = 12,
+	MYNIC_SYN_BAD_RESPONSE = 13,
+	MYNIC_SYN_RQ_LEN = 14,
+	MYNIC_SYN_RQ_INVALID = 15,
+	MYNIC_SYN_RQ_ACCESS = 16,
+	MYNIC_SYN_FLUSHED = 17,
+};
+
+#endif /* MYNIC_HW_H */
