@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The NIC core as its surroundings see it. The core knows no sockets, no
+ * vfio-user and no clock: a host drives its registers and gives it memory and
+ * interrupts, a wire carries its packets, time comes with the calls. All
+ * functions of one NIC are called from one thread and none is reentrant, but
+ * for nic_receive(), which may be called from inside another NIC's transmit().
+ */
+#ifndef MYNIC_NIC_H
+#define MYNIC_NIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "packet.h"
+
+struct nic;
+
+/**
+ * struct nic_ops - what a NIC asks of its surroundings
+ * @raise_irq: signal MSI-X vector @vector; must not call the NIC
+ * @transmit: put a packet on the wire. The packet is only valid during the
+ *	call. A wire that loops it back to the same NIC has to queue it.
+ * @now: nanoseconds, monotonic
+ */
+struct nic_ops {
+	void (*raise_irq)(void *ctx, unsigned int vector);
+	void (*transmit)(void *ctx, const struct packet *pkt);
+	uint64_t (*now)(void *ctx);
+};
+
+/**
+ * struct nic_config - what makes one NIC differ from another
+ * @mac: permanent MAC
+ * @seed: start of the NIC's own random numbers (none where chance would do
+ *	harm: the same seed and the same calls give the same run)
+ * @ops: see &struct nic_ops
+ * @ctx: passed to @ops
+ */
+struct nic_config {
+	uint8_t mac[6];
+	uint64_t seed;
+	const struct nic_ops *ops;
+	void *ctx;
+};
+
+/** nic_create() - a NIC after power-on; NULL if there is no memory */
+struct nic *nic_create(const struct nic_config *config);
+void nic_destroy(struct nic *nic);
+
+/** nic_reset() - FLR or system reset: all state but the maps is lost */
+void nic_reset(struct nic *nic);
+
+/** nic_set_bus_master() - PCI command register: without it there is no DMA */
+void nic_set_bus_master(struct nic *nic, bool on);
+
+/** nic_set_link() - the wire came up or went down */
+void nic_set_link(struct nic *nic, bool up);
+
+/**
+ * nic_bar_read(), nic_bar_write() - access to BAR0 or BAR2 by the host
+ * @bar: MYNIC_BAR_REGS or MYNIC_BAR_UAR
+ * @offset: byte offset in the BAR; any value, any alignment
+ * @data: @len bytes, little-endian
+ * @len: 1 to 8
+ *
+ * A write does its work at once only if that is short; otherwise it leaves it
+ * to nic_run().
+ */
+void nic_bar_read(struct nic *nic, int bar, uint64_t offset, void *data,
+		  size_t len);
+void nic_bar_write(struct nic *nic, int bar, uint64_t offset, const void *data,
+		   size_t len);
+
+/**
+ * nic_dma_map() - give the NIC access to guest memory
+ * @iova: DMA address of the first byte
+ * @len: bytes
+ * @ptr: where this process has it
+ * @writable: whether the NIC may write there
+ *
+ * Return: 0, -EEXIST if the range overlaps a mapped one, -ENOMEM, or -EINVAL
+ * for an empty or wrapping range.
+ */
+int nic_dma_map(struct nic *nic, uint64_t iova, uint64_t len, void *ptr,
+		bool writable);
+
+/**
+ * nic_dma_unmap() - take back all maps inside a range
+ *
+ * The NIC holds no pointer into them when this returns.
+ *
+ * Return: 0, or -EINVAL if the range cuts a map in two.
+ */
+int nic_dma_unmap(struct nic *nic, uint64_t iova, uint64_t len);
+
+/**
+ * nic_run() - do a bounded piece of the work that is due
+ *
+ * Return: true if there is more to do now.
+ */
+bool nic_run(struct nic *nic);
+
+/**
+ * nic_poll() - look for work that was not announced by a doorbell
+ *
+ * Reads the doorbell records of recently active queues.
+ *
+ * Return: true if there was any; nic_run() will do it.
+ */
+bool nic_poll(struct nic *nic);
+
+/** nic_next_event() - when nic_run() next has work (now()'s scale), or ~0 */
+uint64_t nic_next_event(const struct nic *nic);
+
+/** nic_receive() - a packet came in from the wire; consumed in the call */
+void nic_receive(struct nic *nic, const struct packet *pkt);
+
+/** nic_mac() - the unicast MAC in force, for a switch and for messages */
+const uint8_t *nic_mac(const struct nic *nic);
+
+#endif /* MYNIC_NIC_H */

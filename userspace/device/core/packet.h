@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A packet on its way: headers in host byte order and a scatter list that
+ * points at the payload where it already is, in the sender's guest memory.
+ * Inside the process it is never serialised; a wire that leaves the process
+ * does that.
+ */
+#ifndef MYNIC_PACKET_H
+#define MYNIC_PACKET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#define PACKET_NO_VLAN 0xffff
+
+/* 4096 bytes of payload in 4 KiB guest pages, from up to 30 SGEs */
+#define PACKET_MAX_IOV 34
+
+enum packet_kind {
+	PACKET_ETH, /* payload: all behind the Ethernet header (and VLAN tag) */
+	PACKET_ROCE, /* payload: what lies between the headers and the ICRC */
+};
+
+/**
+ * struct roce_hdr - the headers of a RoCEv2 packet (IBTA A17, 9.2, 9.3)
+ * @sgid: source, an IPv4 address as ::ffff:a.b.c.d
+ * @dgid: destination, likewise
+ * @traffic_class: IPv6 traffic class or IPv4 TOS, ECN in bits 1:0
+ * @hop_limit: hop limit or TTL
+ * @flow_label: IPv6 flow label, 20 bits
+ * @udp_sport: UDP source port
+ * @opcode: BTH opcode
+ * @solicited: BTH SE
+ * @mig_req: BTH M
+ * @ack_req: BTH A
+ * @pad: BTH PadCnt, 0 to 3
+ * @pkey: BTH P_Key
+ * @dest_qpn: BTH destination QP, 24 bits
+ * @psn: BTH PSN, 24 bits
+ * @qkey: DETH
+ * @src_qpn: DETH, 24 bits
+ * @remote_addr: RETH, AtomicETH
+ * @rkey: RETH, AtomicETH
+ * @dma_len: RETH
+ * @swap_add: AtomicETH
+ * @compare: AtomicETH
+ * @aeth: AETH: syndrome in 31:24, MSN in 23:0
+ * @atomic_orig: AtomicAckETH
+ * @imm: ImmDt, as it is on the wire (big-endian), or IETH in host order
+ *
+ * Which of the extended headers count follows from @opcode.
+ */
+struct roce_hdr {
+	uint8_t sgid[16];
+	uint8_t dgid[16];
+	uint8_t traffic_class;
+	uint8_t hop_limit;
+	uint32_t flow_label;
+	uint16_t udp_sport;
+	uint8_t opcode;
+	bool solicited;
+	bool mig_req;
+	bool ack_req;
+	uint8_t pad;
+	uint16_t pkey;
+	uint32_t dest_qpn;
+	uint32_t psn;
+	uint32_t qkey;
+	uint32_t src_qpn;
+	uint64_t remote_addr;
+	uint32_t rkey;
+	uint32_t dma_len;
+	uint64_t swap_add;
+	uint64_t compare;
+	uint32_t aeth;
+	uint64_t atomic_orig;
+	uint32_t imm;
+};
+
+/**
+ * struct packet - one packet
+ * @kind: which headers it has
+ * @dmac: destination MAC
+ * @smac: source MAC
+ * @vlan: TCI, or PACKET_NO_VLAN
+ * @ethertype: PACKET_ETH only
+ * @roce: PACKET_ROCE only
+ * @payload_len: bytes in @iov, without padding
+ * @niov: elements of @iov
+ * @iov: the payload; readable until the function that was given the packet
+ *	returns
+ */
+struct packet {
+	enum packet_kind kind;
+	uint8_t dmac[6];
+	uint8_t smac[6];
+	uint16_t vlan;
+	uint16_t ethertype;
+	struct roce_hdr roce;
+	uint32_t payload_len;
+	uint32_t niov;
+	struct iovec iov[PACKET_MAX_IOV];
+};
+
+#endif /* MYNIC_PACKET_H */
