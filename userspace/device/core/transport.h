@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The transport as the rest of the core sees it. */
+#ifndef MYNIC_TRANSPORT_H
+#define MYNIC_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wqe.h"
+
+struct nic;
+struct packet;
+struct qp;
+
+/**
+ * qp_transport_init() - prepare a new QP, of any type
+ *
+ * The fields that CREATE_QP sets are set.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int qp_transport_init(struct qp *qp);
+
+/** qp_transport_fini() - free what the transport holds for a QP */
+void qp_transport_fini(struct qp *qp);
+
+/**
+ * transport_set_state() - a QP has changed its state, or attributes of it
+ * @qp: the queue pair; its state and attributes are the new ones
+ * @old: enum ib_qp_state before
+ *
+ * Called after each legal MODIFY_QP, also where the state stays the same, and
+ * from qp_to_error().
+ */
+void transport_set_state(struct qp *qp, uint8_t old);
+
+/** transport_sq_draining() - whether begun requests have yet to complete */
+bool transport_sq_draining(const struct qp *qp);
+
+/** transport_doorbell() - the SQ doorbell rang or its record has changed */
+void transport_doorbell(struct qp *qp);
+
+/**
+ * transport_run_qp() - do a bounded piece of a QP's work
+ *
+ * Return: true if there is more to do now.
+ */
+bool transport_run_qp(struct qp *qp);
+
+/** transport_receive() - a PACKET_ROCE came in */
+void transport_receive(struct nic *nic, const struct packet *pkt);
+
+/*
+ * For RAW_PACKET QPs the transport keeps the send queue (fetch, completion,
+ * error states, flush) and calls eth_send() for each request; eth.c takes a
+ * receive request with wqe_fetch_recv(), fills it with sge_write() and
+ * completes it with transport_complete_recv().
+ */
+
+/**
+ * transport_complete_recv() - completion of a receive request
+ * @qp: the queue pair
+ * @cqe: all but wr_id, qp_num, phase and timestamp set; status 0
+ * @req: the request
+ * @error: how it ended
+ * @solicited: the sender asked for an event
+ */
+void transport_complete_recv(struct qp *qp, const struct recv_req *req,
+			     struct wqe_error error, struct mynic_cqe *cqe,
+			     bool solicited);
+
+#endif /* MYNIC_TRANSPORT_H */

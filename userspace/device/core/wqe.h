@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Work queue entries: fetched once from guest memory into private memory,
+ * checked there, and never looked at again in guest memory.
+ */
+#ifndef MYNIC_WQE_H
+#define MYNIC_WQE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include <rdma/mynic-hw.h>
+
+struct qp;
+struct srq;
+
+/** struct sge - &struct mynic_sge in host byte order */
+struct sge {
+	uint64_t addr;
+	uint32_t length;
+	uint32_t lkey;
+};
+
+#define WQE_MAX_SEND_SGE \
+	((MYNIC_SQ_MAX_STRIDE - MYNIC_WQE_DATA_RC) / sizeof(struct mynic_sge))
+#define WQE_MAX_RECV_SGE                                            \
+	((MYNIC_RQ_MAX_STRIDE - sizeof(struct mynic_recv_wqe)) / \
+	 sizeof(struct mynic_sge))
+
+/** The longest message, in bytes (IBTA 9.3.3) */
+#define WQE_MAX_LENGTH 0x80000000u
+
+/**
+ * struct wqe_error - why a work request cannot be executed
+ * @status: enum ib_wc_status, 0 if it can
+ * @syndrome: enum mynic_syndrome
+ */
+struct wqe_error {
+	uint8_t status;
+	uint8_t syndrome;
+};
+
+/**
+ * struct send_req - a send queue entry, checked
+ * @wr_id: for the completion
+ * @error: if @error.status is not 0, only @wr_id counts beside it
+ * @opcode: enum ib_wr_opcode
+ * @flags: enum ib_send_flags
+ * @imm: immediate data as on the wire (big-endian)
+ * @remote_addr: RDMA and atomics
+ * @rkey: RDMA and atomics
+ * @remote_qpn: UD, 24 bits
+ * @remote_qkey: UD
+ * @length: bytes of the message, at most WQE_MAX_LENGTH
+ * @num_sge: elements of @sge; 0 with IB_SEND_INLINE
+ * @first_psn: RC: PSN of the first packet
+ * @num_psn: RC: how many PSNs the request takes, 0 until it is first sent
+ * @compare_add: atomics
+ * @swap: atomics
+ * @av: all types but RC and UC; the extension as it is in the entry
+ * @sge: scatter/gather list
+ * @data: inline data
+ */
+struct send_req {
+	uint64_t wr_id;
+	struct wqe_error error;
+	uint8_t opcode;
+	uint8_t flags;
+	uint8_t num_sge;
+	uint32_t imm;
+	uint64_t remote_addr;
+	uint32_t rkey;
+	uint32_t remote_qpn;
+	uint32_t remote_qkey;
+	uint32_t length;
+	uint32_t first_psn;
+	uint32_t num_psn;
+	uint64_t compare_add;
+	uint64_t swap;
+	struct mynic_av av;
+	union {
+		struct sge sge[WQE_MAX_SEND_SGE];
+		uint8_t data[MYNIC_SQ_MAX_STRIDE - MYNIC_WQE_DATA_RC];
+	};
+};
+
+/**
+ * struct recv_req - a receive queue entry, checked
+ * @wr_id: for the completion
+ * @error: if @error.status is not 0, only @wr_id counts beside it
+ * @capacity: bytes that fit in
+ * @num_sge: elements of @sge
+ * @sge: scatter list
+ */
+struct recv_req {
+	uint64_t wr_id;
+	struct wqe_error error;
+	uint8_t num_sge;
+	uint64_t capacity;
+	struct sge sge[WQE_MAX_RECV_SGE];
+};
+
+/**
+ * wqe_fetch_send() - read a send queue entry
+ * @qp: the queue pair
+ * @index: free-running index of the entry
+ * @req: result; of @req->sge or @req->data only what the slot has room for is
+ *	written
+ *
+ * What is wrong with the entry is told in @req->error and counted.
+ */
+void wqe_fetch_send(struct qp *qp, uint32_t index, struct send_req *req);
+
+/**
+ * wqe_fetch_recv() - take the next entry of a QP's RQ or SRQ
+ * @qp: the queue pair
+ * @req: result
+ *
+ * Writes the consumer index back and sends the limit event of an SRQ. What is
+ * wrong with the entry is told in @req->error and counted. A producer index
+ * that is more than a ring ahead is handled as the specification says and
+ * looks like an empty queue.
+ *
+ * Return: whether there was an entry.
+ */
+bool wqe_fetch_recv(struct qp *qp, struct recv_req *req);
+
+/**
+ * sge_map() - host addresses of a part of a scatter/gather list
+ * @qp: whose protection domain and keys count
+ * @sge: the list
+ * @num_sge: elements in @sge
+ * @offset: where in the list the part begins, in bytes
+ * @len: bytes of the part
+ * @write: the NIC is going to write there
+ * @iov: result
+ * @max_iov: room in @iov
+ *
+ * Return: elements of @iov used, or a negated enum mynic_syndrome.
+ */
+int sge_map(struct qp *qp, const struct sge *sge, unsigned int num_sge,
+	    uint64_t offset, uint32_t len, bool write, struct iovec *iov,
+	    unsigned int max_iov);
+
+/**
+ * sge_write() - scatter bytes into a receive request
+ * @qp: the queue pair
+ * @req: where to
+ * @offset: first byte's place in the request's buffers
+ * @iov: the data; all of it is copied
+ * @niov: elements of @iov
+ * @len: bytes in @iov
+ *
+ * Return: 0, or a negated enum mynic_syndrome; some of the data may have been
+ * written then.
+ */
+int sge_write(struct qp *qp, const struct sge *sge, unsigned int num_sge,
+	      uint64_t offset, const struct iovec *iov, unsigned int niov,
+	      uint32_t len);
+
+#endif /* MYNIC_WQE_H */
