@@ -14,8 +14,8 @@
 
 #define PACKET_NO_VLAN 0xffff
 
-/* 4096 bytes of payload in 4 KiB guest pages, from up to 30 SGEs */
-#define PACKET_MAX_IOV 34
+/* 9216 bytes of payload in 4 KiB guest pages, from 28 SGEs that each cross one */
+#define PACKET_MAX_IOV 60
 
 enum packet_kind {
 	PACKET_ETH, /* payload: all behind the Ethernet header (and VLAN tag) */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The admin queue. Every command is a function that lives with the object it
+ * is about; admin.c has the table of them and does what they have in common.
+ */
+#ifndef MYNIC_ADMIN_H
+#define MYNIC_ADMIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mynic_regs.h"
+
+struct nic;
+
+/**
+ * struct admin - the queue's two rings
+ * @cmd_addr: DMA address of the command ring
+ * @cpl_addr: DMA address of the completion ring
+ * @log_size: log2 of the slots in either
+ * @pi: producer index of the doorbell
+ * @ci: next command to fetch
+ * @cpl: next completion to write
+ */
+struct admin {
+	uint64_t cmd_addr;
+	uint64_t cpl_addr;
+	uint32_t log_size;
+	uint32_t pi;
+	uint32_t ci;
+	uint32_t cpl;
+};
+
+/**
+ * struct admin_call - a command while it is carried out
+ * @cmd: private copy; reserved fields, unused body and flags are checked
+ * @cpl: completion, zeroed; a command sets the number or the body
+ * @mbox: the mailbox, zeroed behind what the host gave; in or out
+ */
+struct admin_call {
+	struct mynic_admin_cmd cmd;
+	struct mynic_admin_cpl cpl;
+	union {
+		uint8_t mbox[MYNIC_MBOX_SIZE];
+		struct mynic_create_srq create_srq;
+		struct mynic_create_qp create_qp;
+		struct mynic_qp_attr qp_attr;
+		struct mynic_device_attr device_attr;
+		struct mynic_port_attr port_attr;
+		__le64 stats[MYNIC_NUM_STATS];
+		uint8_t macs[MYNIC_RX_MAX_MACS][8];
+	};
+};
+
+/* All return enum mynic_aq_status */
+int admin_query_device(struct nic *nic, struct admin_call *call);
+int admin_query_port(struct nic *nic, struct admin_call *call);
+int admin_modify_port(struct nic *nic, struct admin_call *call);
+int admin_query_stats(struct nic *nic, struct admin_call *call);
+int admin_set_gid(struct nic *nic, struct admin_call *call);
+int admin_set_rx(struct nic *nic, struct admin_call *call);
+int admin_create_eq(struct nic *nic, struct admin_call *call);
+int admin_destroy_eq(struct nic *nic, struct admin_call *call);
+int admin_alloc_pd(struct nic *nic, struct admin_call *call);
+int admin_dealloc_pd(struct nic *nic, struct admin_call *call);
+int admin_create_mkey(struct nic *nic, struct admin_call *call);
+int admin_destroy_mkey(struct nic *nic, struct admin_call *call);
+int admin_create_cq(struct nic *nic, struct admin_call *call);
+int admin_destroy_cq(struct nic *nic, struct admin_call *call);
+int admin_create_srq(struct nic *nic, struct admin_call *call);
+int admin_modify_srq(struct nic *nic, struct admin_call *call);
+int admin_query_srq(struct nic *nic, struct admin_call *call);
+int admin_destroy_srq(struct nic *nic, struct admin_call *call);
+int admin_create_qp(struct nic *nic, struct admin_call *call);
+int admin_modify_qp(struct nic *nic, struct admin_call *call);
+int admin_query_qp(struct nic *nic, struct admin_call *call);
+int admin_destroy_qp(struct nic *nic, struct admin_call *call);
+int admin_attach_mcast(struct nic *nic, struct admin_call *call);
+int admin_detach_mcast(struct nic *nic, struct admin_call *call);
+
+/** admin_doorbell() - the AQ_DOORBELL register was written */
+void admin_doorbell(struct nic *nic, uint32_t pi);
+
+/** admin_run() - carry out some commands; true if there are more */
+bool admin_run(struct nic *nic);
+
+#endif /* MYNIC_ADMIN_H */

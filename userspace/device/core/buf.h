@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Host memory of objects: struct mynic_buf, the rings and doorbell records in
+ * it. Page lists stay in guest memory and are read when a page is touched, so
+ * an object costs the same however large its memory is.
+ */
+#ifndef MYNIC_BUF_H
+#define MYNIC_BUF_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mynic_regs.h"
+
+struct nic;
+
+/**
+ * struct buf - a checked struct mynic_buf in host byte order
+ * @addr: see &struct mynic_buf
+ * @offset: where in the first page the memory begins, less than a page if
+ *	there are pages
+ * @levels: 0, 1 or 2
+ * @log_page_size: 12 to 31 if @levels is not 0
+ * @log_list_size: 12 to 22 if @levels is 2
+ */
+struct buf {
+	uint64_t addr;
+	uint32_t offset;
+	uint8_t levels;
+	uint8_t log_page_size;
+	uint8_t log_list_size;
+};
+
+/**
+ * struct buf_window - the last translated part of a buf
+ * @start: offset in the buf of the first byte
+ * @end: offset behind the last byte
+ * @ptr: host address of the first byte
+ * @generation: &dma.generation at which @ptr was right
+ * @writable: the NIC may write there
+ *
+ * All zeroes is a window that holds nothing. Each user of a buf that has a
+ * locality of its own (a ring, a record, a region) has a window of its own.
+ */
+struct buf_window {
+	uint64_t start;
+	uint64_t end;
+	uint8_t *ptr;
+	uint64_t generation;
+	bool writable;
+};
+
+/**
+ * struct ring - a ring of slots in a buf
+ * @buf: the memory
+ * @window: the last slots touched
+ * @offset: of the ring in the buf, aligned to the stride
+ * @log_size: log2 of the number of slots
+ * @log_stride: log2 of the bytes in a slot, at most 9
+ */
+struct ring {
+	const struct buf *buf;
+	struct buf_window window;
+	uint32_t offset;
+	uint8_t log_size;
+	uint8_t log_stride;
+};
+
+/**
+ * buf_parse() - check a struct mynic_buf
+ * @buf: result
+ * @src: from the guest, already copied
+ * @size: bytes that will be used behind the offset
+ *
+ * Return: enum mynic_aq_status.
+ */
+int buf_parse(struct buf *buf, const struct mynic_buf *src, uint64_t size);
+
+/**
+ * buf_extent() - host pointer to a part of a buf
+ * @nic: the NIC
+ * @buf: the memory
+ * @window: the caller's window on it
+ * @offset: in the buf
+ * @len: in: bytes wanted, at least 1; out: bytes that lie in one piece
+ * @write: the NIC is going to write there
+ *
+ * Return: the pointer, or NULL (counted as BAD_DMA).
+ */
+void *buf_extent(struct nic *nic, const struct buf *buf,
+		 struct buf_window *window, uint64_t offset, uint64_t *len,
+		 bool write);
+
+/**
+ * buf_ptr() - as buf_extent(), but all @len bytes or NULL
+ *
+ * What is aligned to its power of two size, up to 4 KiB, is in one piece.
+ */
+void *buf_ptr(struct nic *nic, const struct buf *buf, struct buf_window *window,
+	      uint64_t offset, uint32_t len, bool write);
+
+/**
+ * ring_slot() - host pointer to the slot of a free-running index
+ *
+ * Return: the pointer, or NULL (counted as BAD_DMA).
+ */
+void *ring_slot(struct nic *nic, struct ring *ring, uint32_t index, bool write);
+
+static inline uint32_t ring_size(const struct ring *ring)
+{
+	return 1u << ring->log_size;
+}
+
+/* Producer indexes are read before what they announce ... */
+static inline uint32_t load_index(const __le32 *index)
+{
+	return le32toh(__atomic_load_n(index, __ATOMIC_ACQUIRE));
+}
+
+/* ... and consumer indexes written behind the last use of what they release */
+static inline void store_index(__le32 *index, uint32_t value)
+{
+	__atomic_store_n(index, htole32(value), __ATOMIC_RELEASE);
+}
+
+#endif /* MYNIC_BUF_H */

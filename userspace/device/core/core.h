@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The NIC core as its own files see it. See nic.h for what the rest sees.
+ *
+ * The transport is called through transport.h, and there only; what it calls is
+ * in the headers of the objects, and here. All queue pairs of a NIC, but for
+ * RAW_PACKET ones, are its business from qp_transport_init() to
+ * qp_transport_fini().
+ */
+#ifndef MYNIC_CORE_H
+#define MYNIC_CORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "admin.h"
+#include "cq.h"
+#include "dma.h"
+#include "eth.h"
+#include "event.h"
+#include "gid.h"
+#include "mcast.h"
+#include "mkey.h"
+#include "mynic_regs.h"
+#include "nic.h"
+#include "pd.h"
+#include "port.h"
+#include "qp.h"
+#include "srq.h"
+#include "table.h"
+#include "timer.h"
+#include "verbs.h"
+
+/* Limits that more than one file needs; all are in QUERY_DEVICE */
+#define NIC_MAX_QP 65536
+#define NIC_MAX_RD_ATOMIC 128
+#define NIC_NUM_UAR 8192
+#define NIC_QPN_GSI 1
+#define NIC_QPN_FIRST 0x10
+#define NIC_DMA_LKEY 0x000000a5
+
+/**
+ * struct regs - BAR0 registers that hold something
+ * @status: MYNIC_STATUS_*
+ * @fatal: enum mynic_fatal
+ * @drv_features: accepted by the driver
+ * @clock_hi: latched by reading CLOCK_LO
+ */
+struct regs {
+	uint32_t status;
+	uint32_t fatal;
+	uint64_t drv_features;
+	uint32_t clock_hi;
+};
+
+/**
+ * struct nic - a NIC
+ * @config: from nic_create()
+ * @dma: guest memory
+ * @regs: registers
+ * @admin: admin queue
+ * @pds: by PDN
+ * @mkeys: by index
+ * @eqs: by EQN
+ * @cqs: by CQN
+ * @srqs: by SRQN
+ * @qps: by QPN
+ * @async_eq: takes the asynchronous events; NULL: there is none yet
+ * @pending_events: objects whose events wait for room in @async_eq
+ * @failed_cqs: CQs whose QPs have to be told
+ * @run_queue: QPs with work, taken round robin
+ * @poll_queue: QPs that worked a moment ago, the longest idle first
+ * @num_polled: elements of @poll_queue
+ * @dma_mkey: the region behind NIC_DMA_LKEY
+ * @gids: GID table
+ * @mcast: multicast groups
+ * @port: the port
+ * @eth: Ethernet receive filter
+ * @timers: the transport's
+ * @stats: by enum mynic_stat
+ */
+struct nic {
+	struct nic_config config;
+	struct dma dma;
+	struct regs regs;
+	struct admin admin;
+	struct table pds;
+	struct table mkeys;
+	struct table eqs;
+	struct table cqs;
+	struct table srqs;
+	struct table qps;
+	struct eq *async_eq;
+	struct event_sources pending_events;
+	struct cq_queue failed_cqs;
+	struct qp_queue run_queue;
+	struct qp_queue poll_queue;
+	unsigned int num_polled;
+	struct mkey dma_mkey;
+	struct gid_table gids;
+	struct mcast mcast;
+	struct port port;
+	struct eth eth;
+	struct timers timers;
+	uint64_t stats[MYNIC_NUM_STATS];
+};
+
+static inline uint64_t nic_now(const struct nic *nic)
+{
+	return nic->config.ops->now(nic->config.ctx);
+}
+
+static inline void nic_count(struct nic *nic, enum mynic_stat stat)
+{
+	nic->stats[stat]++;
+}
+
+static inline bool nic_enabled(const struct nic *nic)
+{
+	return nic->regs.status & MYNIC_STATUS_ENABLED;
+}
+
+/**
+ * nic_transmit() - put a packet on the wire, if the port lets it pass
+ *
+ * Counts TX_PACKETS and TX_BYTES; the other TX_* are the caller's.
+ */
+void nic_transmit(struct nic *nic, const struct packet *pkt);
+
+/** nic_fatal() - stop the device; only a reset ends this */
+void nic_fatal(struct nic *nic, enum mynic_fatal why);
+
+/* BAR0 (regs.c) and BAR2 (uar.c): @len bytes at @offset, as in nic.h */
+uint32_t regs_read(struct nic *nic, uint64_t offset, size_t len);
+void regs_write(struct nic *nic, uint64_t offset, uint32_t value, size_t len);
+void uar_write(struct nic *nic, uint64_t offset, uint64_t value, size_t len);
+
+#endif /* MYNIC_CORE_H */

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef MYNIC_CQ_H
+#define MYNIC_CQ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "buf.h"
+#include "event.h"
+#include "mynic_regs.h"
+
+struct nic;
+struct qp;
+
+LIST_HEAD(qp_list, qp);
+
+enum cq_arm {
+	CQ_NOT_ARMED,
+	CQ_ARMED_SOLICITED,
+	CQ_ARMED,
+};
+
+/**
+ * struct cq - completion queue
+ * @number: CQN
+ * @uarn: the UAR page on which it is armed
+ * @eq: takes its completion events
+ * @events: its asynchronous events
+ * @buf: host memory
+ * @ring: in @buf
+ * @dbrec: window on the doorbell record
+ * @dbrec_offset: of the doorbell record in @buf
+ * @pi: next index to write
+ * @ci: consumer index when it was last read
+ * @solicited_end: index behind the last entry that a solicited-only arm
+ *	waits for
+ * @arm: what the next event waits for
+ * @error: overrun, or its memory is gone: nothing is written any more
+ * @senders: QPs whose send queue completes here
+ * @receivers: QPs whose receive queue completes here
+ * @event_pending: in &eq.pending_cqs through @event_link
+ * @event_link: see @event_pending
+ * @error_link: in &nic.failed_cqs, from the error until the QPs know
+ * @error_pending: see @error_link
+ */
+struct cq {
+	uint32_t number;
+	uint32_t uarn;
+	struct eq *eq;
+	struct event_source events;
+	struct buf buf;
+	struct ring ring;
+	struct buf_window dbrec;
+	uint32_t dbrec_offset;
+	uint32_t pi;
+	uint32_t ci;
+	uint32_t solicited_end;
+	enum cq_arm arm;
+	bool error;
+	struct qp_list senders;
+	struct qp_list receivers;
+	bool event_pending;
+	TAILQ_ENTRY(cq) event_link;
+	bool error_pending;
+	TAILQ_ENTRY(cq) error_link;
+};
+
+/**
+ * cq_push() - write a completion
+ * @nic: the NIC
+ * @cq: where
+ * @cqe: all but the phase and the timestamp
+ * @solicited: a receive completion whose sender asked for an event; an error
+ *	status counts as such by itself
+ *
+ * If the CQ overruns or its memory is gone it is dead from now on, its event
+ * is sent, and its QPs go to the error state in the next nic_run(), not within
+ * this call.
+ */
+void cq_push(struct nic *nic, struct cq *cq, const struct mynic_cqe *cqe,
+	     bool solicited);
+
+/** cq_doorbell() - arm; all values from the host */
+void cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number,
+		 uint32_t index, uint8_t flags);
+
+/** cqs_run() - tell the QPs of failed CQs */
+void cqs_run(struct nic *nic);
+
+void cqs_free(struct nic *nic);
+
+#endif /* MYNIC_CQ_H */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The Ethernet side: RAW_PACKET QPs and the port's receive filter. */
+#ifndef MYNIC_ETH_H
+#define MYNIC_ETH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mynic_regs.h"
+#include "packet.h"
+
+struct nic;
+struct qp;
+
+/**
+ * struct eth - receive filter
+ * @qp: receives the port's frames; NULL: none does
+ * @flags: MYNIC_RX_*
+ * @num_macs: elements of @macs
+ * @macs: received beside the port's own MAC and broadcast
+ */
+struct eth {
+	struct qp *qp;
+	uint32_t flags;
+	uint32_t num_macs;
+	uint8_t macs[MYNIC_RX_MAX_MACS][6];
+};
+
+void eth_receive(struct nic *nic, const struct packet *pkt);
+
+/** eth_run_qp() - as transport_run_qp(), for RAW_PACKET */
+bool eth_run_qp(struct qp *qp);
+
+/** eth_qp_gone() - the QP is being destroyed */
+void eth_qp_gone(struct nic *nic, const struct qp *qp);
+
+#endif /* MYNIC_ETH_H */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Event queues, and events that wait for room in one. An object remembers its
+ * own pending events as bits, so none is ever lost and none needs memory.
+ */
+#ifndef MYNIC_EVENT_H
+#define MYNIC_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "buf.h"
+#include "mynic_regs.h"
+
+struct nic;
+struct cq;
+
+/**
+ * struct event_source - what asynchronous events are about
+ * @link: in &nic.pending_events, if @pending is not 0
+ * @pending: bit n: event n of enum mynic_event is to be delivered
+ * @number: the object's number
+ */
+struct event_source {
+	TAILQ_ENTRY(event_source) link;
+	uint32_t pending;
+	uint32_t number;
+};
+
+TAILQ_HEAD(event_sources, event_source);
+TAILQ_HEAD(cq_queue, cq);
+
+/**
+ * struct eq - event queue
+ * @buf: host memory
+ * @ring: in @buf
+ * @number: EQN
+ * @pi: next index to write
+ * @ci: from the doorbell: entries before it have been read
+ * @vector: MSI-X vector
+ * @armed: raise the interrupt when there is an entry
+ * @async: takes the asynchronous events
+ * @num_cqs: CQs bound to it
+ * @pending_cqs: CQs whose completion event waits for room
+ */
+struct eq {
+	struct buf buf;
+	struct ring ring;
+	uint32_t number;
+	uint32_t pi;
+	uint32_t ci;
+	uint16_t vector;
+	bool armed;
+	bool async;
+	uint32_t num_cqs;
+	struct cq_queue pending_cqs;
+};
+
+/**
+ * event_raise() - send an asynchronous event, now or when there is room
+ * @nic: the NIC
+ * @source: the object
+ * @type: any but MYNIC_EVENT_COMP
+ */
+void event_raise(struct nic *nic, struct event_source *source,
+		 enum mynic_event type);
+
+/** event_drop() - forget an object's pending events, before it goes */
+void event_drop(struct nic *nic, struct event_source *source);
+
+/** event_raise_comp() - send a CQ's completion event; disarming is the CQ's */
+void event_raise_comp(struct nic *nic, struct cq *cq);
+void event_drop_comp(struct cq *cq);
+
+/**
+ * eq_doorbell() - the host has read entries, or arms
+ * @number: EQN from the doorbell, any value
+ * @index: consumer index
+ * @flags: MYNIC_DB_EQ_*
+ */
+void eq_doorbell(struct nic *nic, uint32_t number, uint32_t index,
+		 uint8_t flags);
+
+void eqs_free(struct nic *nic);
+
+#endif /* MYNIC_EVENT_H */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef MYNIC_GID_H
+#define MYNIC_GID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct nic;
+
+#define GID_TABLE_SIZE 256
+
+/**
+ * struct gid_entry - source address of packets
+ * @gid: IPv6 address, or IPv4 as ::ffff:a.b.c.d; all zeroes: empty
+ * @mac: source MAC
+ * @vlan: VLAN id, or MYNIC_NO_VLAN, which equals PACKET_NO_VLAN
+ */
+struct gid_entry {
+	uint8_t gid[16];
+	uint8_t mac[6];
+	uint16_t vlan;
+};
+
+/**
+ * struct gid_table - the port's GIDs
+ * @entries: by sgid_index
+ * @used: entries from here on are all empty
+ */
+struct gid_table {
+	struct gid_entry entries[GID_TABLE_SIZE];
+	unsigned int used;
+};
+
+/** gid_get() - the entry with an index (any value), or NULL if empty */
+const struct gid_entry *gid_get(const struct nic *nic, uint32_t index);
+
+/** gid_find() - an entry with this GID, or NULL */
+const struct gid_entry *gid_find(const struct nic *nic, const uint8_t gid[16]);
+
+/** gid_is_ipv4() - is it ::ffff:a.b.c.d? */
+bool gid_is_ipv4(const uint8_t gid[16]);
+
+/** gid_is_multicast() - is it an IPv6 or IPv4 multicast address? */
+bool gid_is_multicast(const uint8_t gid[16]);
+
+#endif /* MYNIC_GID_H */

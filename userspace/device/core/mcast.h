@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Multicast groups and the UD QPs attached to them. */
+#ifndef MYNIC_MCAST_H
+#define MYNIC_MCAST_H
+
+#include <stdint.h>
+#include <sys/queue.h>
+
+struct nic;
+struct qp;
+
+#define MCAST_MAX_GROUPS 4096
+#define MCAST_MAX_QPS 64
+#define MCAST_BUCKETS 256
+
+/**
+ * struct mcast_group - a group with at least one QP
+ * @link: in its bucket
+ * @gid: as in &struct mynic_mcast
+ * @num_qps: elements of @qps
+ * @qps: the QPs attached
+ */
+struct mcast_group {
+	LIST_ENTRY(mcast_group) link;
+	uint8_t gid[16];
+	unsigned int num_qps;
+	struct qp *qps[MCAST_MAX_QPS];
+};
+
+LIST_HEAD(mcast_bucket, mcast_group);
+
+/**
+ * struct mcast - the port's multicast groups
+ * @buckets: by hash of the GID
+ * @num_groups: groups in all
+ */
+struct mcast {
+	struct mcast_bucket buckets[MCAST_BUCKETS];
+	unsigned int num_groups;
+};
+
+/** mcast_find() - the group of a GID, or NULL if no QP is attached */
+const struct mcast_group *mcast_find(const struct nic *nic,
+				     const uint8_t gid[16]);
+
+/** mcast_detach_all() - before a QP goes */
+void mcast_detach_all(struct nic *nic, struct qp *qp);
+
+void mcast_free(struct nic *nic);
+
+#endif /* MYNIC_MCAST_H */

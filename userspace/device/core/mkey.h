@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Memory keys: what work requests and the wire may reach. */
+#ifndef MYNIC_MKEY_H
+#define MYNIC_MKEY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "buf.h"
+
+struct nic;
+struct pd;
+
+/**
+ * struct mkey - memory region
+ * @key: index in 31:8, key byte in 7:0
+ * @access: enum ib_access_flags
+ * @pd: protection domain; NULL: the NIC's dma_lkey
+ * @iova: address of the first byte as requests name it
+ * @length: bytes; @iova + @length does not wrap
+ * @all_dma: the region is DMA space itself; @buf is not used
+ * @buf: the pages
+ * @window: the pages last touched
+ */
+struct mkey {
+	uint32_t key;
+	uint32_t access;
+	struct pd *pd;
+	uint64_t iova;
+	uint64_t length;
+	bool all_dma;
+	struct buf buf;
+	struct buf_window window;
+};
+
+/**
+ * mkey_check() - may a request reach a range?
+ * @nic: the NIC
+ * @pd: PD of the QP or SRQ that asks
+ * @key: lkey or rkey, any value
+ * @addr: address, any value
+ * @len: bytes, at least 1 (a range of 0 bytes is not to be checked)
+ * @access: enum ib_access_flags, all needed; 0 for local reads
+ * @kernel_qp: the QP may use dma_lkey; false for what comes from the wire
+ * @mkey: out: the region
+ *
+ * Return: 0; -EACCES: no such key, other PD or no such right; -ERANGE: the
+ * range is not inside the region.
+ */
+int mkey_check(struct nic *nic, const struct pd *pd, uint32_t key,
+	       uint64_t addr, uint64_t len, uint32_t access, bool kernel_qp,
+	       struct mkey **mkey);
+
+/**
+ * mkey_iov() - add the host's pointers to a range of a region to a list
+ * @nic: the NIC
+ * @mkey: the region
+ * @addr: address, inside the region
+ * @len: bytes, inside the region; may be 0
+ * @write: the NIC is going to write there
+ * @iov: the list
+ * @max: room in @iov
+ * @niov: in and out: elements in @iov; neighbours are merged
+ *
+ * Return: 0; -EFAULT: a page is not mapped (counted as BAD_DMA); -ENOBUFS:
+ * @iov is full.
+ */
+int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
+	     bool write, struct iovec *iov, unsigned int max,
+	     unsigned int *niov);
+
+void mkeys_free(struct nic *nic);
+
+#endif /* MYNIC_MKEY_H */

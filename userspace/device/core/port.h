@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef MYNIC_PORT_H
+#define MYNIC_PORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "event.h"
+
+#define PORT_MAX_MTU 9216
+#define PORT_SPEED_MBPS 100000
+
+/**
+ * struct port - the one port
+ * @mac: unicast MAC in force
+ * @link: the wire carries packets; survives resets
+ * @up: the host wants it up; without it nothing is sent or received
+ * @mtu: largest Ethernet payload
+ * @events: its asynchronous events
+ */
+struct port {
+	uint8_t mac[6];
+	bool link;
+	bool up;
+	uint32_t mtu;
+	struct event_source events;
+};
+
+#endif /* MYNIC_PORT_H */

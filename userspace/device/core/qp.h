@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Queue pairs: what is common to all types. Their work is in the transport
+ * (RC, UD, GSI) and in eth.c (RAW_PACKET).
+ */
+#ifndef MYNIC_QP_H
+#define MYNIC_QP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "buf.h"
+#include "event.h"
+#include "mynic_regs.h"
+#include "requester.h"
+#include "responder.h"
+#include "verbs.h"
+
+struct cq;
+struct nic;
+struct pd;
+struct srq;
+
+/**
+ * struct qp_attr - what MODIFY_QP sets, checked and in host byte order
+ *
+ * The fields are those of struct mynic_qp_attr.
+ */
+struct qp_attr {
+	uint32_t path_mtu;
+	uint32_t qkey;
+	uint32_t rq_psn;
+	uint32_t sq_psn;
+	uint32_t dest_qpn;
+	uint32_t access_flags;
+	uint8_t max_rd_atomic;
+	uint8_t max_dest_rd_atomic;
+	uint8_t min_rnr_timer;
+	uint8_t timeout;
+	uint8_t retry_cnt;
+	uint8_t rnr_retry;
+	uint8_t port_num;
+	bool sq_drained_event;
+	uint32_t rate_limit;
+	struct mynic_av av;
+};
+
+/**
+ * struct qp - queue pair
+ * @nic: its NIC
+ * @number: QPN
+ * @type: enum mynic_qp_type
+ * @flags: MYNIC_QP_*
+ * @state: set by the core only
+ * @attr: set by the core only
+ * @pd: protection domain
+ * @send_cq: CQ for send completions
+ * @recv_cq: CQ for receive completions
+ * @srq: NULL: the QP has an RQ of its own, or none
+ * @send_link: in &cq.senders
+ * @recv_link: in &cq.receivers
+ * @events: its asynchronous events
+ * @uarn: the UAR page of its doorbell
+ * @buf: host memory
+ * @sq: send ring
+ * @rq: receive ring
+ * @has_sq: there is a send ring
+ * @has_rq: there is a receive ring
+ * @dbrec: window on the doorbell record
+ * @dbrec_offset: of the doorbell record in @buf
+ * @mcast_groups: multicast groups that it is attached to
+ * @scheduled: in &nic.run_queue through @run_link
+ * @run_link: see @scheduled
+ * @polled: in &nic.poll_queue through @poll_link
+ * @poll_link: see @polled
+ * @poll_until: time until which nic_poll() looks after it
+ * @poll_pi: SQ producer index when it was last looked at
+ * @req: requester and completer, the transport's
+ * @resp: responder, the transport's
+ */
+struct qp {
+	struct nic *nic;
+	uint32_t number;
+	uint8_t type;
+	uint8_t flags;
+	enum ib_qp_state state;
+	struct qp_attr attr;
+	struct pd *pd;
+	struct cq *send_cq;
+	struct cq *recv_cq;
+	struct srq *srq;
+	LIST_ENTRY(qp) send_link;
+	LIST_ENTRY(qp) recv_link;
+	struct event_source events;
+	uint32_t uarn;
+	struct buf buf;
+	struct ring sq;
+	struct ring rq;
+	bool has_sq;
+	bool has_rq;
+	struct buf_window dbrec;
+	uint32_t dbrec_offset;
+	uint32_t mcast_groups;
+	bool scheduled;
+	TAILQ_ENTRY(qp) run_link;
+	bool polled;
+	TAILQ_ENTRY(qp) poll_link;
+	uint64_t poll_until;
+	uint32_t poll_pi;
+	struct requester req;
+	struct responder resp;
+};
+
+TAILQ_HEAD(qp_queue, qp);
+
+/** qp_find() - the QP with a number (any value), or NULL; O(1) */
+struct qp *qp_find(const struct nic *nic, uint32_t number);
+
+/** qp_dbrec() - the doorbell record, or NULL (counted as BAD_DMA) */
+struct mynic_qp_dbrec *qp_dbrec(struct nic *nic, struct qp *qp);
+
+/**
+ * qp_schedule() - have transport_run_qp() or eth_run_qp() called soon
+ *
+ * Does nothing if the QP is on the list already.
+ */
+void qp_schedule(struct nic *nic, struct qp *qp);
+
+/**
+ * qp_to_error() - the device itself moves a QP to the error state
+ * @nic: the NIC
+ * @qp: the QP; nothing happens if it is in ERR or RESET
+ * @event: enum mynic_event, or 0 for none
+ *
+ * Calls transport_set_state(); the flush is work for transport_run_qp(), so
+ * that no completion is written within this call.
+ */
+void qp_to_error(struct nic *nic, struct qp *qp, int event);
+
+/** qp_to_sqe() - as qp_to_error(), from RTS to the send queue error state */
+void qp_to_sqe(struct nic *nic, struct qp *qp);
+
+/** qp_doorbell() - SQ doorbell; all values from the host */
+void qp_doorbell(struct nic *nic, uint32_t uarn, uint32_t number);
+
+/** qps_run() - a bounded piece of the QPs' work; true if there is more */
+bool qps_run(struct nic *nic);
+
+/** qps_poll() - see nic_poll() */
+bool qps_poll(struct nic *nic);
+
+void qps_free(struct nic *nic);
+
+#endif /* MYNIC_QP_H */
