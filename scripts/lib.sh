@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2034
-# What the scripts share: names of directories, messages, and root's rights.
+# What the scripts share: names of directories, messages, root's rights, and
+# running things in the sandbox.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 build=$top/build
@@ -16,17 +17,38 @@ die() {
 	exit 1
 }
 
-# as_root CMD...: run CMD as root or, for an ordinary user, as root of a user
-# namespace that holds all of the user's subordinate ids. The sandbox tree
-# belongs to these ids, so whoever touches it must come through here.
-as_root() {
-	if [ "$(id -u)" = 0 ]; then
-		"$@"
-		return
-	fi
+# The words to put before a command that needs root: none for root, and for
+# an ordinary user those that make him root of a user namespace with all of
+# his subordinate ids. The sandbox tree belongs to these ids, so whoever
+# touches it must use them.
+find_as_root() {
+	as_root=()
+	[ "$(id -u)" != 0 ] || return 0
+	as_root=(unshare --user --map-root-user --map-auto --)
 	command -v newuidmap >/dev/null ||
 		die "neither root nor the package uidmap: run as root, or let root install uidmap"
-	unshare --user --map-root-user --map-auto true 2>/dev/null ||
+	"${as_root[@]}" true 2>/dev/null ||
 		die "neither root nor user namespaces with subordinate ids (see subuid(5)): run as root"
-	unshare --user --map-root-user --map-auto -- "$@"
+}
+
+# in_sandbox [DIR PLACE]... -- COMMAND [ARG...]: run COMMAND in the tree, with
+# each DIR of the host writable at PLACE; returns its status. COMMAND and all
+# that it starts live in a process namespace that ends with COMMAND or with
+# this shell, even if that is killed.
+in_sandbox() {
+	local child status
+
+	mkdir -p "$build/view"
+	"${as_root[@]}" setpriv --pdeathsig KILL \
+		unshare --mount --pid --fork --kill-child -- \
+		"$top/scripts/enter" "$@" <&0 &
+	child=$!
+	# shellcheck disable=SC2064 # this child
+	trap "kill -KILL $child" EXIT
+	trap 'exit 129' HUP
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	wait "$child" && status=0 || status=$?
+	trap - EXIT HUP INT TERM
+	return "$status"
 }

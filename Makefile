@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+
+# The kernel that "make modules" builds for, on any machine with its headers.
+KDIR ?= /lib/modules/$(shell uname -r)/build
+
+KERNELS := 6.12 7.3
+PARTS := provider device $(foreach k,$(KERNELS),guest-$(k) initramfs-$(k) modules-$(k))
+
+.PHONY: all help sandbox modules modules_install demo check clean distclean $(PARTS)
+
+all: provider device $(KERNELS:%=modules-%)
+
+help:
+	@echo 'make demo             two NICs in a guest: the main RDMA programs, with figures'
+	@echo 'make check            all tests'
+	@echo 'make                  build all: modules for both kernels, provider, device model'
+	@echo 'make modules          mynic.ko for the kernel whose headers are in KDIR'
+	@echo '                      (default: the running one), in build/kmod'
+	@echo 'make modules_install  install that module, and run depmod'
+	@echo 'make device           the device model, in build/device'
+	@echo 'make provider         the rdma-core provider, in build/guest'
+	@echo 'make sandbox          the Debian tree that all is built and run in'
+	@echo 'make clean            remove all that was built but the sandbox'
+	@echo 'make distclean        remove the sandbox, too'
+	@echo 'scripts/vm --help     run a command in a guest'
+
+sandbox:
+	@scripts/sandbox
+
+# One build at a time: guests that start together share what is built.
+$(PARTS): sandbox
+	@flock build/.build.lock \
+		scripts/sandbox run -- make -$(filter s,$(MAKEFLAGS))j2 -f scripts/build.mk $@
+
+modules:
+	scripts/kmod build/kmod $(KDIR) modules
+
+modules_install:
+	scripts/kmod build/kmod $(KDIR) modules_install
+
+demo: guest-7.3
+	@scripts/demo
+
+check:
+	@scripts/check
+
+clean:
+	find build -mindepth 1 -maxdepth 1 ! -name root ! -name 'rdma-core-*' -exec rm -rf {} +
+
+distclean:
+	scripts/sandbox clean
+	rm -rf build

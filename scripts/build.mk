@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# What is built in the sandbox, under build/. The top Makefile calls this one
+# there, with one job at a time for each checkout.
+#
+# guest-V	all that a guest with the kernel V needs
+# initramfs-V	what a guest without NICs needs
+# modules-V	mynic.ko for the kernel V, in build/kmod-V and build/guest
+# provider	the provider, in build/rdma-core and build/guest
+# device	the device model, in build/device
+
+MAKEFLAGS += --no-print-directory
+KERNELS := 6.12 7.3
+release = $(notdir $(firstword $(wildcard /usr/lib/modules/$(1).*)))
+
+# Anything made from the tree's own files is out of date when the tree is new.
+TREE := /run/root/.stamp
+MODULE_SOURCES := $(shell find Kbuild drivers include -type f 2>/dev/null)
+
+.PHONY: provider device
+.DELETE_ON_ERROR:
+
+build/guest build/log:
+	mkdir -p $@
+
+define kernel_rules
+.PHONY: guest-$(1) initramfs-$(1) modules-$(1)
+guest-$(1): initramfs-$(1) modules-$(1) provider device
+initramfs-$(1): build/initramfs-$(1).cpio | build/guest
+modules-$(1): build/kmod-$(1)/installed
+
+build/release-$(1): $(TREE)
+	echo $(call release,$(1)) >$$@
+
+build/initramfs-$(1).cpio: $(wildcard scripts/guest/*initramfs*) build/release-$(1)
+	scripts/guest/mkinitramfs $(call release,$(1)) $$@
+
+build/kmod-$(1)/installed: scripts/kmod $(MODULE_SOURCES) $(TREE)
+	@test -e drivers/infiniband/hw/mynic/Makefile || \
+		{ echo "there is no driver in drivers/infiniband/hw/mynic" >&2; exit 1; }
+	scripts/kmod build/kmod-$(1) /usr/lib/modules/$(call release,$(1))/build modules
+	scripts/guest/install-module build/kmod-$(1) $(call release,$(1))
+	touch $$@
+endef
+$(foreach kernel,$(KERNELS),$(eval $(call kernel_rules,$(kernel))))
+
+provider: | build/log
+	@test -e userspace/provider/CMakeLists.txt || \
+		{ echo "there is no provider in userspace/provider" >&2; exit 1; }
+	scripts/provider
+
+device:
+	@test -e userspace/device/Makefile || \
+		{ echo "there is no device model in userspace/device" >&2; exit 1; }
+	$(MAKE) -C userspace/device O=$(CURDIR)/build/device all
