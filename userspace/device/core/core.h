@@ -3,9 +3,7 @@
  * The NIC core as its own files see it. See nic.h for what the rest sees.
  *
  * The transport is called through transport.h, and there only; what it calls is
- * in the headers of the objects, and here. All queue pairs of a NIC, but for
- * RAW_PACKET ones, are its business from qp_transport_init() to
- * qp_transport_fini().
+ * in the headers of the objects, and here.
  */
 #ifndef MYNIC_CORE_H
 #define MYNIC_CORE_H

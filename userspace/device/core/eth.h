@@ -8,6 +8,7 @@
 
 #include "mynic_regs.h"
 #include "packet.h"
+#include "wqe.h"
 
 struct nic;
 struct qp;
@@ -28,8 +29,14 @@ struct eth {
 
 void eth_receive(struct nic *nic, const struct packet *pkt);
 
-/** eth_run_qp() - as transport_run_qp(), for RAW_PACKET */
-bool eth_run_qp(struct qp *qp);
+/**
+ * eth_send() - execute a send request of a RAW_PACKET QP
+ * @qp: the QP
+ * @req: checked; @req->error is none
+ *
+ * Return: how it ended, for the completion.
+ */
+struct wqe_error eth_send(struct qp *qp, const struct send_req *req);
 
 /** eth_qp_gone() - the QP is being destroyed */
 void eth_qp_gone(struct nic *nic, const struct qp *qp);

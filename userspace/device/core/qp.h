@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * Queue pairs: what is common to all types. Their work is in the transport
- * (RC, UD, GSI) and in eth.c (RAW_PACKET).
- */
+/* Queue pairs: what is common to all types. Their work is the transport's. */
 #ifndef MYNIC_QP_H
 #define MYNIC_QP_H
 
@@ -121,7 +118,7 @@ struct qp *qp_find(const struct nic *nic, uint32_t number);
 struct mynic_qp_dbrec *qp_dbrec(struct nic *nic, struct qp *qp);
 
 /**
- * qp_schedule() - have transport_run_qp() or eth_run_qp() called soon
+ * qp_schedule() - have transport_run_qp() called soon
  *
  * Does nothing if the QP is on the list already.
  */
