@@ -18,7 +18,7 @@
  * in bits 63:56. Anything else written to the page is ignored and counted.
  */
 #define MYNIC_UAR_SIZE 4096
-#define MYNIC_UAR_SQ_DB 0x00 /* index: the SQ producer index just stored */
+#define MYNIC_UAR_SQ_DB 0x00 /* index: the SQ producer index in the record */
 #define MYNIC_UAR_CQ_DB 0x08 /* index: the consumer index seen when arming */
 #define MYNIC_UAR_EQ_DB 0x10 /* UAR page 0 only; index: consumer index */
 
@@ -33,19 +33,29 @@
  * ring's (power of two) number of slots.
  */
 
+/*
+ * Doorbell records are aligned to their size. What the host writes, what the
+ * device writes at every completion and what it writes rarely have cache lines
+ * of their own.
+ */
+
 /**
- * struct mynic_qp_dbrec - doorbell record of a QP, 64 byte aligned
+ * struct mynic_qp_dbrec - doorbell record of a QP
  * @sq_pi: SQ producer index, written by the host before it rings
- * @rq_pi: RQ producer index, written by the host; there is no RQ doorbell
+ * @rq_pi: RQ producer index, written by the host
  * @reserved_08: zero
  * @sq_ci: SQ consumer index: slots before it may be used again
  * @rq_ci: RQ consumer index: slots before it may be used again
+ * @reserved_48: zero
  * @sq_no_ring: not zero while the device watches @sq_pi by itself. Only with
  *	MYNIC_FEATURE_DB_SUPPRESS; the host reads it after a full barrier behind
  *	its store to @sq_pi.
- * @reserved_4c: zero
+ * @rq_ring: not zero: the QP is in the error state, ring the SQ doorbell after
+ *	storing @rq_pi so that the request is flushed. No barrier is needed: the
+ *	device looks at @rq_pi again some time after it has set this.
+ * @reserved_88: zero
  *
- * The host writes the first 64 bytes, the device the last 64.
+ * The host writes the first 64 bytes, the device the others.
  */
 struct mynic_qp_dbrec {
 	__le32 sq_pi;
@@ -53,14 +63,16 @@ struct mynic_qp_dbrec {
 	__u8 reserved_08[56];
 	__le32 sq_ci;
 	__le32 rq_ci;
+	__u8 reserved_48[56];
 	__le32 sq_no_ring;
-	__u8 reserved_4c[52];
+	__le32 rq_ring;
+	__u8 reserved_88[120];
 };
 
-_Static_assert(sizeof(struct mynic_qp_dbrec) == 128, "mynic_qp_dbrec");
+_Static_assert(sizeof(struct mynic_qp_dbrec) == 256, "mynic_qp_dbrec");
 
 /**
- * struct mynic_srq_dbrec - doorbell record of an SRQ, 64 byte aligned
+ * struct mynic_srq_dbrec - doorbell record of an SRQ
  * @pi: producer index, written by the host; there is no SRQ doorbell
  * @reserved_04: zero
  * @ci: consumer index, written by the device when it has fetched an entry
@@ -76,7 +88,7 @@ struct mynic_srq_dbrec {
 _Static_assert(sizeof(struct mynic_srq_dbrec) == 128, "mynic_srq_dbrec");
 
 /**
- * struct mynic_cq_dbrec - doorbell record of a CQ, 64 byte aligned
+ * struct mynic_cq_dbrec - doorbell record of a CQ
  * @ci: consumer index, written by the host: entries before it have been read
  * @reserved_04: zero
  */
@@ -152,6 +164,9 @@ _Static_assert(sizeof(struct mynic_av) == 32, "mynic_av");
  * @remote_qpn: UD: destination QP
  * @remote_qkey: UD: Q_Key; bit 31 set: the QP's own is sent
  * @rkey: RDMA, atomics, flush: remote key
+ * @mss: TSO: payload bytes per segment
+ * @hdr_len: TSO: bytes of header at the start of the data area; the SGEs
+ *	follow at the next multiple of 16
  * @len: with IBV_SEND_INLINE the number of inline bytes, else of SGEs
  */
 struct mynic_send_wqe {
@@ -168,13 +183,19 @@ struct mynic_send_wqe {
 			__le32 remote_qkey;
 		};
 	};
-	__le32 rkey;
+	union {
+		__le32 rkey;
+		struct {
+			__le16 mss;
+			__le16 hdr_len;
+		};
+	};
 	__le32 len;
 };
 
 _Static_assert(sizeof(struct mynic_send_wqe) == 32, "mynic_send_wqe");
 
-/* The extension is struct mynic_av on UD QPs, or: */
+/* The extension is struct mynic_av on UD QPs, zero on RAW_PACKET QPs, or: */
 
 /**
  * struct mynic_xrc_ext - extension on XRC_SEND QPs
@@ -187,21 +208,6 @@ struct mynic_xrc_ext {
 };
 
 _Static_assert(sizeof(struct mynic_xrc_ext) == 32, "mynic_xrc_ext");
-
-/**
- * struct mynic_eth_ext - extension on RAW_PACKET QPs
- * @mss: TSO: payload bytes per segment
- * @hdr_len: TSO: bytes of header at the start of the data area; the SGEs
- *	follow at the next multiple of 16
- * @reserved_04: zero
- */
-struct mynic_eth_ext {
-	__le16 mss;
-	__le16 hdr_len;
-	__u8 reserved_04[28];
-};
-
-_Static_assert(sizeof(struct mynic_eth_ext) == 32, "mynic_eth_ext");
 
 /* Operands in the data area */
 

@@ -51,8 +51,8 @@
 #define MYNIC_VERSION_MAJOR 1
 #define MYNIC_VERSION_MINOR 0
 
-#define MYNIC_CONTROL_ENABLE 0x1
-#define MYNIC_CONTROL_RESET 0x2
+#define MYNIC_CONTROL_ENABLE 0x1 /* reads 0 again if it was refused */
+#define MYNIC_CONTROL_RESET 0x2 /* reads 0 */
 
 #define MYNIC_STATUS_READY 0x1 /* reset is over, the queues may be set */
 #define MYNIC_STATUS_ENABLED 0x2
@@ -96,8 +96,11 @@ enum mynic_fatal {
  * @reserved_0b: zero
  * @offset: where in the first page the memory begins
  *
+ * @log_page_size and @log_list_size are 0 where @levels has no use for them.
  * Lists are 8 byte aligned, page addresses page aligned. The lists stay in
- * place, unchanged, for as long as the object that was given them.
+ * place, unchanged, for as long as the object that was given them. Rings and
+ * records begin, counted from the first page, at a multiple of the size of a
+ * slot or of the record: neither ever crosses a page.
  */
 struct mynic_buf {
 	__le64 addr;
@@ -175,13 +178,13 @@ enum mynic_aq_opcode {
  * enum mynic_aq_status - how an admin command ended
  * @MYNIC_AQ_OK: done
  * @MYNIC_AQ_BAD_OPCODE: no such command
- * @MYNIC_AQ_BAD_PARAM: a field is out of range or reserved and not zero
+ * @MYNIC_AQ_BAD_PARAM: a field is out of range, or reserved and not zero
  * @MYNIC_AQ_BAD_NUMBER: an object named in the command does not exist
  * @MYNIC_AQ_BAD_STATE: the transition or operation is illegal now
  * @MYNIC_AQ_BUSY: the object is in use by another
  * @MYNIC_AQ_NO_RESOURCE: a limit in &struct mynic_device_attr is reached
  * @MYNIC_AQ_BAD_DMA: an address is not in mapped host memory
- * @MYNIC_AQ_NOT_SUPPORTED: bytes or bits that this device does not know
+ * @MYNIC_AQ_NOT_SUPPORTED: a flag, type or mailbox byte beyond this version
  */
 enum mynic_aq_status {
 	MYNIC_AQ_OK = 0,
@@ -241,8 +244,8 @@ _Static_assert(sizeof(struct mynic_create_mkey) == 40, "mynic_create_mkey");
 /**
  * struct mynic_create_cq - body of CREATE_CQ
  * @buf: host memory with the ring, zeroed, and the doorbell record
- * @ring_offset: of the ring in @buf, 64 byte aligned
- * @dbrec_offset: of &struct mynic_cq_dbrec in @buf, 64 byte aligned
+ * @ring_offset: of the ring in @buf
+ * @dbrec_offset: of &struct mynic_cq_dbrec in @buf
  * @uarn: the UAR page on which the CQ is armed
  * @eqn: event queue for completion events
  * @log_size: log2 of the number of entries, 1 to 22
@@ -263,8 +266,8 @@ _Static_assert(sizeof(struct mynic_create_cq) == 40, "mynic_create_cq");
 /**
  * struct mynic_create_srq - mailbox of CREATE_SRQ
  * @buf: host memory with the ring and the doorbell record
- * @ring_offset: of the ring in @buf, aligned to the stride
- * @dbrec_offset: of &struct mynic_srq_dbrec in @buf, 64 byte aligned
+ * @ring_offset: of the ring in @buf
+ * @dbrec_offset: of &struct mynic_srq_dbrec in @buf
  * @pdn: protection domain
  * @limit: as in &struct mynic_modify_srq
  * @log_size: log2 of the number of slots, 0 to 15
@@ -337,9 +340,9 @@ enum mynic_qp_type {
 /**
  * struct mynic_create_qp - mailbox of CREATE_QP
  * @buf: host memory with the rings and the doorbell record, which is zeroed
- * @sq_offset: of the send ring in @buf, aligned to its stride
- * @rq_offset: of the receive ring in @buf, aligned to its stride
- * @dbrec_offset: of &struct mynic_qp_dbrec in @buf, 64 byte aligned
+ * @sq_offset: of the send ring in @buf
+ * @rq_offset: of the receive ring in @buf
+ * @dbrec_offset: of &struct mynic_qp_dbrec in @buf
  * @uarn: the UAR page on which the QP's doorbell is rung
  * @pdn: protection domain
  * @send_cqn: CQ for send completions
@@ -349,7 +352,7 @@ enum mynic_qp_type {
  * @type: enum mynic_qp_type
  * @flags: MYNIC_QP_*
  * @log_sq_size: log2 of the send ring's number of slots, 0 to 15
- * @log_sq_stride: log2 of the bytes in a send slot, 6 to 9
+ * @log_sq_stride: log2 of the bytes in a send slot, 6 to 9; 0: no SQ
  * @log_rq_size: log2 of the receive ring's number of slots, 0 to 15
  * @log_rq_stride: log2 of the bytes in a receive slot, 5 to 9; 0: no RQ
  * @reserved_3a: zero
