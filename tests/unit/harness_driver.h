@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A small driver and provider for the NIC core, as trusting as a test may be:
+ * what is not asked for comes out right or ends the test. Functions that
+ * return a status return enum mynic_aq_status and leave judgement to the test.
+ */
+#ifndef MYNIC_HARNESS_DRIVER_H
+#define MYNIC_HARNESS_DRIVER_H
+
+#include "harness_sim.h"
+#include "harness_verbs.h"
+
+#define DRV_MAX_PAGES 1024
+#define DRV_PAGE 4096
+
+/**
+ * struct drv_buf - queue memory, in pages that lie scattered
+ * @desc: as the device is told
+ */
+struct drv_buf {
+	struct mynic_buf desc;
+	unsigned int num_pages;
+	uint8_t *page[DRV_MAX_PAGES];
+};
+
+struct drv_eq {
+	struct drv *d;
+	struct drv_buf buf;
+	uint32_t number;
+	uint32_t ci;
+	uint8_t log_size;
+};
+
+struct drv_cq {
+	struct drv *d;
+	struct drv_buf buf;
+	struct mynic_cq_dbrec *rec;
+	uint32_t number;
+	uint32_t uarn;
+	uint32_t ci;
+	uint8_t log_size;
+};
+
+struct drv_srq {
+	struct drv *d;
+	struct drv_buf buf;
+	struct mynic_srq_dbrec *rec;
+	uint32_t number;
+	uint32_t pi;
+	uint8_t log_size;
+	uint8_t log_stride;
+};
+
+struct drv_qp {
+	struct drv *d;
+	struct drv_buf buf;
+	struct mynic_create_qp create;
+	struct mynic_qp_dbrec *rec;
+	uint32_t number;
+	uint32_t sq_pi;
+	uint32_t rq_pi;
+};
+
+/**
+ * struct drv - the driver of one NIC
+ * @levels: &struct mynic_buf.levels of queue memory from now on
+ * @event: the asynchronous EQ
+ * @comp: the EQ of completion events
+ * @attr: from QUERY_DEVICE
+ */
+struct drv {
+	struct sim *sim;
+	struct sim_nic *n;
+	struct mynic_admin_cmd *cmd;
+	struct mynic_admin_cpl *cpl;
+	uint8_t aq_log_size;
+	uint32_t aq_pi;
+	uint32_t aq_ci;
+	uint8_t *mbox;
+	unsigned int levels;
+	struct drv_eq event;
+	struct drv_eq comp;
+	struct mynic_device_attr attr;
+};
+
+/* GIDs of NIC k: entry 0 fe80::k+1, entry 1 10.0.0.k+1 */
+#define DRV_GID_IPV6 0
+#define DRV_GID_IPV4 1
+void drv_gid(unsigned int nic, unsigned int index, uint8_t gid[16]);
+
+/** drv_reset() - CONTROL.RESET, wait for READY */
+void drv_reset(struct sim_nic *n);
+
+/** drv_enable() - admin queue and ENABLE; no object is made */
+struct drv *drv_enable(struct sim_nic *n, uint8_t aq_log_size);
+
+/** drv_up() - all of bring-up: EQs, GIDs, port */
+struct drv *drv_up(struct sim_nic *n);
+
+/**
+ * drv_admin() - run one command and wait for its completion
+ * @cmd: id is filled in
+ * @cpl: gets the completion; may be NULL
+ */
+uint8_t drv_admin(struct drv *d, struct mynic_admin_cmd *cmd,
+		  struct mynic_admin_cpl *cpl);
+
+/** drv_admin_post() - put a command in the ring; rings no doorbell */
+uint16_t drv_admin_post(struct drv *d, struct mynic_admin_cmd *cmd);
+void drv_admin_ring(struct drv *d);
+
+/** drv_admin_poll() - take the next completion, if there is one */
+bool drv_admin_poll(struct drv *d, struct mynic_admin_cpl *cpl);
+
+/** drv_admin_in(), drv_admin_out() - a command with a mailbox */
+uint8_t drv_admin_in(struct drv *d, struct mynic_admin_cmd *cmd,
+		     struct mynic_admin_cpl *cpl, const void *mbox, size_t len);
+uint8_t drv_admin_out(struct drv *d, struct mynic_admin_cmd *cmd, void *mbox,
+		      size_t len);
+
+/** drv_number_cmd() - a command that takes a number and nothing else */
+uint8_t drv_number_cmd(struct drv *d, uint8_t opcode, uint32_t number);
+
+uint64_t drv_stat(struct drv *d, enum mynic_stat stat);
+
+/** drv_buf_init() - zeroed queue memory described in @d->levels */
+void drv_buf_init(struct drv *d, struct drv_buf *buf, size_t size);
+void *drv_buf_at(const struct drv_buf *buf, size_t offset);
+
+/**
+ * drv_page_list() - describe pages to the device
+ * @page: DMA addresses, of 2^@log_page bytes each
+ * @levels: 1, or 2 with lists of 4096 bytes
+ */
+struct mynic_buf drv_page_list(struct drv *d, const uint64_t *page,
+			       unsigned int num, unsigned int log_page,
+			       unsigned int levels);
+
+uint8_t drv_create_eq(struct drv *d, struct drv_eq *eq, uint8_t log_size,
+		      uint16_t vector, bool async);
+bool drv_eq_poll(struct drv_eq *eq, struct mynic_eqe *eqe);
+/** drv_eq_arm() - release what was polled and ask for an interrupt */
+void drv_eq_arm(struct drv_eq *eq);
+void drv_eq_release(struct drv_eq *eq);
+/** drv_expect_event() - wait for the next event in @eq and check it */
+void drv_expect_event(struct drv_eq *eq, enum mynic_event type,
+		      uint32_t number);
+
+uint32_t drv_alloc_pd(struct drv *d);
+
+/** struct drv_mr - a region whose addresses are not its DMA addresses */
+struct drv_mr {
+	uint8_t *ptr;
+	uint64_t addr;
+	uint64_t len;
+	uint32_t key;
+};
+
+/** drv_create_mkey() - @cmd's body as given; gives back the key */
+uint8_t drv_create_mkey(struct drv *d, const struct mynic_create_mkey *body,
+			uint8_t flags, uint32_t *key);
+struct drv_mr *drv_reg_mr(struct drv *d, uint32_t pdn, size_t len,
+			  uint32_t access);
+struct mynic_sge drv_sge(const struct drv_mr *mr, uint64_t offset,
+			 uint32_t len);
+
+struct drv_cq *drv_create_cq(struct drv *d, uint8_t log_size);
+/** drv_poll() - take a completion and release its slot */
+bool drv_poll(struct drv_cq *cq, struct mynic_cqe *cqe);
+/** drv_peek() - look at a completion without releasing the slot */
+bool drv_peek(struct drv_cq *cq, struct mynic_cqe *cqe);
+/** drv_expect() - wait for a completion and check wr_id and status */
+struct mynic_cqe drv_expect(struct drv_cq *cq, uint64_t wr_id,
+			    enum ibv_wc_status status);
+/** drv_expect_none() - there is no completion, and none comes within @ns */
+void drv_expect_none(struct drv_cq *cq, uint64_t ns);
+void drv_arm(struct drv_cq *cq, bool solicited);
+
+struct drv_srq *drv_create_srq(struct drv *d, uint32_t pdn, uint8_t log_size);
+void drv_post_srq_recv(struct drv_srq *srq, uint64_t wr_id,
+		       const struct mynic_sge *sge, unsigned int num_sge);
+uint8_t drv_modify_srq(struct drv_srq *srq, uint32_t limit);
+uint32_t drv_srq_limit(struct drv_srq *srq);
+
+/**
+ * struct drv_qp_init - what drv_create_qp() is to make
+ *
+ * Zero means: no SRQ, UAR page 1, 64 slots in either ring, strides 256.
+ */
+struct drv_qp_init {
+	enum mynic_qp_type type;
+	uint32_t pdn;
+	struct drv_cq *send_cq;
+	struct drv_cq *recv_cq;
+	struct drv_srq *srq;
+	uint32_t uarn;
+	uint8_t flags;
+	uint8_t log_sq_size;
+	uint8_t log_sq_stride;
+	uint8_t log_rq_size;
+	uint8_t log_rq_stride;
+};
+
+/** drv_qp_layout() - the memory and the mailbox for CREATE_QP */
+void drv_qp_layout(struct drv *d, struct drv_qp *qp,
+		   const struct drv_qp_init *init);
+struct drv_qp *drv_create_qp(struct drv *d, const struct drv_qp_init *init);
+uint8_t drv_modify_qp(struct drv_qp *qp, const struct mynic_qp_attr *attr);
+uint8_t drv_set_state(struct drv_qp *qp, enum ibv_qp_state state);
+struct mynic_qp_attr drv_query_qp(struct drv_qp *qp);
+
+/** drv_reset_qp() - to RESET, with the doorbell record zeroed */
+void drv_reset_qp(struct drv_qp *qp);
+
+/**
+ * struct drv_path - how drv_connect() sets up an RC QP; zero: a good default
+ * @rq_psn: first PSN expected
+ * @sq_psn: first PSN sent
+ * @no_access: the QP allows no remote access
+ */
+struct drv_path {
+	enum ibv_mtu mtu;
+	unsigned int gid_index;
+	uint32_t rq_psn;
+	uint32_t sq_psn;
+	uint8_t timeout;
+	uint8_t retry_cnt;
+	uint8_t rnr_retry;
+	uint8_t min_rnr_timer;
+	uint8_t max_rd_atomic;
+	bool no_access;
+	bool no_retry;
+};
+
+struct mynic_av drv_av(struct drv *d, unsigned int peer, unsigned int index);
+/** drv_connect_to() - RESET to @state (INIT, RTR or RTS) towards a QP */
+void drv_connect_to(struct drv_qp *qp, unsigned int peer, uint32_t peer_qpn,
+		    const struct drv_path *path, enum ibv_qp_state state);
+/** drv_connect() - both to RTS; @path is @a's, @b's PSNs mirror it */
+void drv_connect(struct drv_qp *a, struct drv_qp *b,
+		 const struct drv_path *path);
+/** drv_ud_up() - a UD or GSI QP to @state */
+void drv_ud_up(struct drv_qp *qp, uint32_t qkey, enum ibv_qp_state state);
+
+/**
+ * struct drv_wr - a send work request
+ * @inline_data: with IBV_SEND_INLINE
+ * @remote_qpn, @remote_qkey, @av: UD
+ */
+struct drv_wr {
+	uint64_t wr_id;
+	enum ibv_wr_opcode opcode;
+	unsigned int flags;
+	uint32_t imm;
+	unsigned int num_sge;
+	struct mynic_sge sge[30];
+	const void *inline_data;
+	uint32_t inline_len;
+	uint64_t remote_addr;
+	uint32_t rkey;
+	uint64_t compare_add;
+	uint64_t swap;
+	uint32_t remote_qpn;
+	uint32_t remote_qkey;
+	struct mynic_av av;
+};
+
+/** drv_write_wqe() - fill the next slot; the device is not told */
+void *drv_write_wqe(struct drv_qp *qp, const struct drv_wr *wr);
+void drv_ring(struct drv_qp *qp);
+void drv_post_send(struct drv_qp *qp, const struct drv_wr *wr);
+void drv_post_recv(struct drv_qp *qp, uint64_t wr_id,
+		   const struct mynic_sge *sge, unsigned int num_sge);
+
+/** struct drv_end - one end of a connection with memory of its own */
+struct drv_end {
+	struct drv *d;
+	uint32_t pdn;
+	struct drv_cq *cq;
+	struct drv_cq *recv_cq;
+	struct drv_qp *qp;
+	struct drv_mr *mr;
+};
+
+/** struct drv_pair - two NICs with a QP each, and 1 MiB of memory each */
+struct drv_pair {
+	struct sim *sim;
+	struct drv_end a;
+	struct drv_end b;
+};
+
+#define DRV_PAIR_MEM (1u << 20)
+
+/** drv_pair_unconnected() - @init: type and sizes; the rest is filled in */
+struct drv_pair drv_pair_unconnected(const struct drv_qp_init *init);
+struct drv_pair drv_rc_pair(const struct drv_path *path);
+struct drv_pair drv_ud_pair(void);
+
+/** drv_send_recv() - one message of @len from @from to @to, checked */
+void drv_send_recv(struct drv_end *from, struct drv_end *to, uint32_t len);
+
+/** drv_fill() - bytes that depend on @seed and position */
+void drv_fill(void *ptr, size_t len, unsigned int seed);
+
+#endif /* MYNIC_HARNESS_DRIVER_H */

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "harness_sim.h"
+
+/* More rounds than this at one moment: the NICs never come to rest */
+#define MAX_ROUNDS 20000000ul
+
+#define MAX_PAYLOAD 65536
+
+struct sim_packet {
+	struct sim_packet *next;
+	uint64_t due;
+	struct sim_nic *from;
+	struct packet pkt;
+	uint8_t payload[];
+};
+
+static void raise_irq(void *ctx, unsigned int vector)
+{
+	struct sim_nic *n = ctx;
+
+	if (vector >= MYNIC_MAX_VECTORS)
+		FAIL("interrupt on vector %u", vector);
+	n->irqs[vector]++;
+}
+
+static uint64_t now(void *ctx)
+{
+	struct sim_nic *n = ctx;
+
+	return n->sim->now;
+}
+
+static struct sim_packet *copy_packet(const struct packet *pkt)
+{
+	struct sim_packet *p;
+	size_t len = 0;
+
+	if (pkt->niov > PACKET_MAX_IOV)
+		FAIL("packet with %u iovecs", pkt->niov);
+	for (unsigned int i = 0; i < pkt->niov; i++)
+		len += pkt->iov[i].iov_len;
+	if (len != pkt->payload_len || len > MAX_PAYLOAD)
+		FAIL("packet with payload_len %u and %zu bytes",
+		     pkt->payload_len, len);
+	p = malloc(sizeof(*p) + len);
+	if (!p)
+		FAIL("no memory");
+	p->pkt = *pkt;
+	len = 0;
+	for (unsigned int i = 0; i < pkt->niov; i++) {
+		memcpy(p->payload + len, pkt->iov[i].iov_base,
+		       pkt->iov[i].iov_len);
+		len += pkt->iov[i].iov_len;
+	}
+	p->pkt.niov = len ? 1 : 0;
+	p->pkt.iov[0] = (struct iovec){ p->payload, len };
+	return p;
+}
+
+static void enqueue(struct sim *sim, struct sim_packet *p, uint64_t due)
+{
+	struct sim_packet **at = &sim->queue;
+
+	p->due = due;
+	while (*at && (*at)->due <= due)
+		at = &(*at)->next;
+	p->next = *at;
+	*at = p;
+}
+
+void sim_inject(struct sim_nic *to, const struct packet *pkt)
+{
+	if (to->receiving)
+		FAIL("packet for a NIC that is receiving one");
+	to->receiving = true;
+	nic_receive(to->nic, pkt);
+	to->receiving = false;
+}
+
+static void deliver(struct sim_nic *from, const struct packet *pkt)
+{
+	struct sim *sim = from->sim;
+	bool known = false;
+
+	for (unsigned int i = 0; i < sim->num_nics; i++)
+		known |= !memcmp(pkt->dmac, nic_mac(sim->nics[i].nic), 6);
+	for (unsigned int i = 0; i < sim->num_nics; i++) {
+		struct sim_nic *to = &sim->nics[i];
+
+		if (!memcmp(pkt->dmac, nic_mac(to->nic), 6) ||
+		    (!known && to != from))
+			sim_inject(to, pkt);
+	}
+}
+
+uint64_t sim_random(struct sim *sim, uint64_t below)
+{
+	/* xorshift64*, by Marsaglia and Vigna */
+	sim->random ^= sim->random >> 12;
+	sim->random ^= sim->random << 25;
+	sim->random ^= sim->random >> 27;
+	return (sim->random * 0x2545f4914f6cdd1dull >> 16) % below;
+}
+
+static void transmit(void *ctx, const struct packet *pkt)
+{
+	struct sim_nic *n = ctx;
+	struct sim *sim = n->sim;
+	enum sim_verdict verdict = SIM_PASS;
+	struct sim_packet *p, *twin;
+	uint64_t due = sim->now;
+
+	n->sent++;
+	if (n->receiving)
+		FAIL("a NIC transmits inside its nic_receive()");
+	if (sim->direct && !sim->filter &&
+	    memcmp(pkt->dmac, nic_mac(n->nic), 6)) {
+		deliver(n, pkt);
+		return;
+	}
+	p = copy_packet(pkt);
+	p->from = n;
+	if (sim->filter)
+		verdict = sim->filter(sim, n, &p->pkt);
+	if (verdict == SIM_PASS && sim->drop && sim_random(sim, 1000) < sim->drop)
+		verdict = SIM_DROP;
+	if (verdict == SIM_PASS && sim->duplicate &&
+	    sim_random(sim, 1000) < sim->duplicate)
+		verdict = SIM_DUPLICATE;
+	switch (verdict) {
+	case SIM_PASS:
+		break;
+	case SIM_DROP:
+		free(p);
+		return;
+	case SIM_DUPLICATE:
+		twin = copy_packet(&p->pkt);
+		twin->from = n;
+		enqueue(sim, twin, due);
+		break;
+	case SIM_DELAY:
+		due += sim->delay;
+		break;
+	}
+	if (sim->reorder && sim_random(sim, 1000) < sim->reorder)
+		due += sim_random(sim, sim->delay);
+	enqueue(sim, p, due);
+}
+
+static const struct nic_ops ops = {
+	.raise_irq = raise_irq,
+	.transmit = transmit,
+	.now = now,
+};
+
+void *sim_alloc(struct sim_nic *n, size_t size, size_t align)
+{
+	size_t at = (n->used + align - 1) & ~(align - 1);
+
+	if (at + size > SIM_MEM_SIZE)
+		FAIL("the machine's memory is used up");
+	n->used = at + size;
+	return n->mem + at;
+}
+
+uint64_t sim_iova(const struct sim_nic *n, const void *ptr)
+{
+	return n->iova + ((const uint8_t *)ptr - n->mem);
+}
+
+/* Two maps side by side, so that ranges across their border are met */
+void sim_map(struct sim_nic *n)
+{
+	size_t half = SIM_MEM_SIZE / 2;
+
+	CHECK_EQ(nic_dma_map(n->nic, n->iova, half, n->mem, true), 0);
+	CHECK_EQ(nic_dma_map(n->nic, n->iova + half, half, n->mem + half, true),
+		 0);
+}
+
+void sim_unmap(struct sim_nic *n)
+{
+	CHECK_EQ(nic_dma_unmap(n->nic, n->iova, SIM_MEM_SIZE), 0);
+}
+
+static void end(void *arg)
+{
+	struct sim *sim = arg;
+
+	for (unsigned int i = 0; i < sim->num_nics; i++) {
+		nic_destroy(sim->nics[i].nic);
+		munmap(sim->nics[i].mem, SIM_MEM_SIZE);
+	}
+	while (sim->queue) {
+		struct sim_packet *p = sim->queue;
+
+		sim->queue = p->next;
+		free(p);
+	}
+}
+
+struct sim *sim_new(unsigned int nics)
+{
+	struct sim *sim = tap_alloc(sizeof(*sim));
+
+	sim->now = 1 * SEC;
+	sim->random = 1;
+	sim->delay = 10 * USEC;
+	sim->num_nics = nics;
+	for (unsigned int i = 0; i < nics; i++) {
+		struct sim_nic *n = &sim->nics[i];
+		struct nic_config config = {
+			.mac = { 0x02, 0x6d, 0x79, 0x6e, 0x69, i + 1 },
+			.seed = i + 1,
+			.ops = &ops,
+			.ctx = n,
+		};
+
+		n->sim = sim;
+		n->index = i;
+		n->iova = (i + 1ull) << 33;
+		n->mem = mmap(NULL, SIM_MEM_SIZE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			      0);
+		CHECK(n->mem != MAP_FAILED);
+		/* nothing of a queue is at the start of a map */
+		n->used = 4096;
+		n->nic = nic_create(&config);
+		CHECK(n->nic);
+		sim_map(n);
+		nic_set_bus_master(n->nic, true);
+		nic_set_link(n->nic, true);
+	}
+	tap_at_end(end, sim);
+	return sim;
+}
+
+static bool run_once(struct sim *sim)
+{
+	bool more = false;
+
+	for (unsigned int i = 0; i < sim->num_nics; i++)
+		more |= nic_run(sim->nics[i].nic);
+	while (sim->queue && sim->queue->due <= sim->now) {
+		struct sim_packet *p = sim->queue;
+
+		sim->queue = p->next;
+		deliver(p->from, &p->pkt);
+		free(p);
+		more = true;
+	}
+	if (more)
+		return true;
+	for (unsigned int i = 0; i < sim->num_nics; i++)
+		more |= nic_poll(sim->nics[i].nic);
+	return more;
+}
+
+void sim_settle(struct sim *sim)
+{
+	unsigned long rounds = 0;
+
+	while (run_once(sim))
+		if (++rounds > MAX_ROUNDS)
+			FAIL("the NICs never come to rest");
+}
+
+bool sim_step(struct sim *sim, uint64_t until)
+{
+	uint64_t next = sim->queue ? sim->queue->due : ~0ull;
+
+	for (unsigned int i = 0; i < sim->num_nics; i++) {
+		uint64_t event = nic_next_event(sim->nics[i].nic);
+
+		if (event < next)
+			next = event;
+	}
+	if (next > until)
+		return false;
+	/* a NIC whose event is due already must not stop the clock */
+	sim->now = next > sim->now ? next : sim->now + 1;
+	sim_settle(sim);
+	return true;
+}
+
+void sim_run(struct sim *sim, uint64_t ns)
+{
+	uint64_t until = sim->now + ns;
+
+	sim_settle(sim);
+	while (sim->now < until && sim_step(sim, until))
+		;
+	sim->now = until > sim->now ? until : sim->now;
+	sim_settle(sim);
+}
+
+uint32_t sim_read32(struct sim_nic *n, unsigned int reg)
+{
+	uint32_t value;
+
+	nic_bar_read(n->nic, MYNIC_BAR_REGS, reg, &value, sizeof(value));
+	return value;
+}
+
+void sim_write32(struct sim_nic *n, unsigned int reg, uint32_t value)
+{
+	nic_bar_write(n->nic, MYNIC_BAR_REGS, reg, &value, sizeof(value));
+}
+
+void sim_doorbell(struct sim_nic *n, uint32_t uarn, unsigned int offset,
+		  uint32_t number, uint8_t flags, uint32_t index)
+{
+	uint64_t value = index | (uint64_t)number << MYNIC_DB_NUMBER_SHIFT |
+			 (uint64_t)flags << MYNIC_DB_FLAGS_SHIFT;
+
+	nic_bar_write(n->nic, MYNIC_BAR_UAR,
+		      (uint64_t)uarn * MYNIC_UAR_SIZE + offset, &value,
+		      sizeof(value));
+}

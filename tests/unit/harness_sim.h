@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A world for NIC cores: virtual time, one memory per NIC, an interrupt log,
+ * and a wire that can lose, repeat and reorder packets by rule or by seed.
+ */
+#ifndef MYNIC_HARNESS_SIM_H
+#define MYNIC_HARNESS_SIM_H
+
+#include <mynic_regs.h>
+
+#include "core/nic.h"
+#include "harness_tap.h"
+
+/* The tests write the headers' little-endian fields as plain integers */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "little-endian");
+
+#define SIM_MAX_NICS 4
+#define SIM_MEM_SIZE (512ull << 20)
+
+#define USEC 1000ull
+#define MSEC (1000 * USEC)
+#define SEC (1000 * MSEC)
+
+struct sim;
+
+/**
+ * struct sim_nic - a NIC and the machine it is plugged into
+ * @mem: the machine's memory; NIC and driver share it
+ * @iova: DMA address of @mem
+ * @used: bytes of @mem given out so far
+ * @irqs: interrupts raised, per vector
+ * @sent: packets transmitted, before the wire's faults
+ * @receiving: inside nic_receive()
+ */
+struct sim_nic {
+	struct sim *sim;
+	struct nic *nic;
+	unsigned int index;
+	uint8_t *mem;
+	uint64_t iova;
+	size_t used;
+	uint64_t irqs[MYNIC_MAX_VECTORS];
+	uint64_t sent;
+	bool receiving;
+};
+
+enum sim_verdict { SIM_PASS, SIM_DROP, SIM_DUPLICATE, SIM_DELAY };
+
+struct sim_packet;
+
+/**
+ * struct sim - the world
+ * @now: virtual time, ns
+ * @direct: packets are delivered inside transmit(), as a switch in the same
+ *	process does, and not from a queue; only where there is no fault
+ * @filter: called for every packet sent; may change it. NULL: SIM_PASS
+ * @delay: how long SIM_DELAY holds a packet back, ns
+ * @drop: random loss, permille
+ * @duplicate: random repetition, permille
+ * @reorder: random delay of up to @delay, permille
+ * @random: state of sim_random()
+ */
+struct sim {
+	uint64_t now;
+	unsigned int num_nics;
+	struct sim_nic nics[SIM_MAX_NICS];
+	bool direct;
+	enum sim_verdict (*filter)(struct sim *sim, struct sim_nic *from,
+				   struct packet *pkt);
+	void *filter_arg;
+	uint64_t delay;
+	unsigned int drop, duplicate, reorder;
+	uint64_t random;
+	struct sim_packet *queue;
+};
+
+/** sim_new() - a world with @nics NICs on one wire; gone when the test ends */
+struct sim *sim_new(unsigned int nics);
+
+/** sim_random() - a random number below @below */
+uint64_t sim_random(struct sim *sim, uint64_t below);
+
+/** sim_inject() - deliver a packet that no NIC has sent */
+void sim_inject(struct sim_nic *to, const struct packet *pkt);
+
+/** sim_settle() - do all work that is due now; time stands still */
+void sim_settle(struct sim *sim);
+
+/**
+ * sim_step() - do all work that is due, then go to the next event in time
+ *
+ * Return: false if there is no next event before @until.
+ */
+bool sim_step(struct sim *sim, uint64_t until);
+
+/** sim_run() - let @ns pass */
+void sim_run(struct sim *sim, uint64_t ns);
+
+/** sim_alloc() - zeroed memory of the machine, @align a power of two */
+void *sim_alloc(struct sim_nic *n, size_t size, size_t align);
+
+/** sim_iova() - DMA address of memory from sim_alloc() */
+uint64_t sim_iova(const struct sim_nic *n, const void *ptr);
+
+/** sim_map(), sim_unmap() - all of the machine's memory, for the NIC */
+void sim_map(struct sim_nic *n);
+void sim_unmap(struct sim_nic *n);
+
+uint32_t sim_read32(struct sim_nic *n, unsigned int reg);
+void sim_write32(struct sim_nic *n, unsigned int reg, uint32_t value);
+
+/** sim_doorbell() - an 8 byte store to a UAR page */
+void sim_doorbell(struct sim_nic *n, uint32_t uarn, unsigned int offset,
+		  uint32_t number, uint8_t flags, uint32_t index);
+
+/* Let time pass until @cond holds, or fail after @ns */
+#define SIM_WAIT_FOR(world, cond, ns)                                 \
+	do {                                                          \
+		struct sim *world_ = (world);                         \
+		uint64_t until_ = world_->now + (ns);                 \
+		sim_settle(world_);                                   \
+		while (!(cond))                                       \
+			if (!sim_step(world_, until_) && !(cond))     \
+				FAIL("waited in vain for " #cond);    \
+	} while (0)
+
+#define SIM_WAIT(world, cond) SIM_WAIT_FOR(world, cond, 1000 * SEC)
+
+#endif /* MYNIC_HARNESS_SIM_H */
