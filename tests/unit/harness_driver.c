@@ -5,6 +5,8 @@
 #define EQ_LOG_SIZE 8
 #define PORT_MTU 9000
 
+#define ALIGN(value, size) (((value) + (size) - 1) & ~((size) - 1))
+
 /* Where MR addresses begin: anything but the DMA address */
 #define MR_ADDR 0x7f0000000000ull
 
@@ -411,8 +413,7 @@ struct drv_srq *drv_create_srq(struct drv *d, uint32_t pdn, uint8_t log_size)
 		.log_stride = 6,
 	};
 	struct mynic_admin_cpl cpl;
-	/* the record is 64 byte aligned, behind a ring of any size */
-	size_t ring = ((64ul << log_size) + 63) & ~63ul;
+	size_t ring = ALIGN(64ul << log_size, sizeof(*srq->rec));
 
 	srq->d = d;
 	srq->log_size = log_size;
@@ -492,15 +493,12 @@ void drv_qp_layout(struct drv *d, struct drv_qp *qp,
 	}
 	sq = 1ul << c->log_sq_size << c->log_sq_stride;
 	rq = init->srq ? 0 : 1ul << c->log_rq_size << c->log_rq_stride;
-	rq = (rq + 63) & ~63ul;
 	/* the larger stride first, so that all are aligned */
 	if (c->log_rq_stride > c->log_sq_stride)
 		c->sq_offset = rq;
 	else
 		c->rq_offset = init->srq ? 0 : sq;
-	c->dbrec_offset = sq + rq;
-	/* strides are powers of two, so the record straddles no page */
-	c->dbrec_offset = (c->dbrec_offset + 127) & ~127u;
+	c->dbrec_offset = ALIGN(sq + rq, sizeof(*qp->rec));
 	qp->d = d;
 	drv_buf_init(d, &qp->buf, c->dbrec_offset + sizeof(*qp->rec));
 	qp->rec = drv_buf_at(&qp->buf, c->dbrec_offset);
@@ -736,6 +734,8 @@ void drv_post_recv(struct drv_qp *qp, uint64_t wr_id,
 			      ((size_t)slot << c->log_rq_stride)),
 		   wr_id, sge, num_sge);
 	qp->rec->rq_pi = ++qp->rq_pi;
+	if (qp->rec->rq_ring)
+		drv_ring(qp);
 }
 
 static void init_end(struct drv_end *e, struct drv_qp_init init)
