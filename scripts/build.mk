@@ -26,14 +26,14 @@ build/guest build/log:
 define kernel_rules
 .PHONY: guest-$(1) initramfs-$(1) modules-$(1)
 guest-$(1): initramfs-$(1) modules-$(1) provider device
-initramfs-$(1): build/initramfs-$(1).cpio | build/guest
+initramfs-$(1): build/initramfs-$(1).cpio build/vmlinux-$(1) | build/guest
 modules-$(1): build/kmod-$(1)/installed
 
-build/release-$(1): $(TREE)
-	echo $(call release,$(1)) >$$@
-
-build/initramfs-$(1).cpio: $(wildcard scripts/guest/*initramfs*) build/release-$(1)
+build/initramfs-$(1).cpio: $(wildcard scripts/guest/*initramfs*) $(TREE)
 	scripts/guest/mkinitramfs $(call release,$(1)) $$@
+
+build/vmlinux-$(1): scripts/guest/mkvmlinux $(TREE)
+	scripts/guest/mkvmlinux $(call release,$(1)) $$@
 
 build/kmod-$(1)/installed: scripts/kmod $(MODULE_SOURCES) $(TREE)
 	@test -e drivers/infiniband/hw/mynic/Makefile || \
