@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Completion queues: creating, polling, arming. */
+#include <config.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <util/mmio.h>
+
+#include "mynic.h"
+#include "mynic-abi.h"
+
+/* What the extended CQ can read; the rest does not occur on RC and UD QPs. */
+#define MYNIC_WC_FLAGS IBV_WC_STANDARD_FLAGS
+
+/*
+ * Whether an entry was written on the lap with @phase. The device writes the
+ * phase last; the acquire load, which needs no fence instruction on x86, keeps
+ * the reads of the rest behind it.
+ */
+static inline bool mynic_cqe_valid(struct mynic_cqe *cqe, uint32_t phase)
+{
+	uint32_t seen = atomic_load_explicit((_Atomic(uint8_t) *)&cqe->phase,
+					     memory_order_acquire);
+
+	return !((seen ^ phase) & 1);
+}
+
+static inline void mynic_cqe_to_wc(struct ibv_wc *restrict wc,
+				   const struct mynic_cqe *restrict cqe)
+{
+	wc->wr_id = le64toh(cqe->wr_id);
+	wc->status = le32toh(cqe->status);
+	wc->opcode = le32toh(cqe->opcode);
+	wc->vendor_err = le32toh(cqe->vendor_err);
+	wc->byte_len = le32toh(cqe->byte_len);
+	wc->imm_data = cqe->imm_data;
+	wc->qp_num = le32toh(cqe->qp_num);
+	wc->src_qp = le32toh(cqe->src_qp);
+	wc->wc_flags = le32toh(cqe->wc_flags);
+	wc->pkey_index = le16toh(cqe->pkey_index);
+	wc->slid = le16toh(cqe->slid);
+	wc->sl = cqe->sl;
+	wc->dlid_path_bits = cqe->dlid_path_bits;
+}
+
+/**
+ * mynic_poll_cq() - ibv_poll_cq(3)
+ * @ibcq: the CQ
+ * @num_entries: room in @wc
+ * @wc: the completions
+ *
+ * Return: the number of completions.
+ */
+int mynic_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
+{
+	struct mynic_cq *cq = to_mcq(ibcq);
+	struct mynic_cqe *cqe, *end;
+	uint32_t phase;
+	int n;
+
+	mynic_lock(&cq->lock);
+	cqe = cq->next;
+	end = cq->end;
+	phase = cq->phase;
+	for (n = 0; n < num_entries && mynic_cqe_valid(cqe, phase); n++) {
+		mynic_cqe_to_wc(&wc[n], cqe);
+		if (unlikely(++cqe == end)) {
+			cqe = cq->ring;
+			phase ^= 1;
+		}
+	}
+	if (n) {
+		cq->next = cqe;
+		cq->phase = phase;
+		cq->ci += n;
+		mynic_publish(&cq->dbrec->ci, cq->ci);
+	}
+	mynic_unlock(&cq->lock);
+	return n;
+}
+
+/**
+ * mynic_req_notify_cq() - ibv_req_notify_cq(3)
+ * @ibcq: the CQ
+ * @solicited_only: whether only solicited completions and errors count
+ *
+ * Works without the lock, so that it can be called between ibv_start_poll() and
+ * ibv_end_poll(): the index in the record is never newer than what was polled,
+ * so no completion is missed.
+ *
+ * Return: 0.
+ */
+int mynic_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
+{
+	struct mynic_cq *cq = to_mcq(ibcq);
+	uint64_t doorbell = mynic_observe(&cq->dbrec->ci);
+
+	doorbell |= (uint64_t)cq->cqn << MYNIC_DB_NUMBER_SHIFT;
+	if (solicited_only)
+		doorbell |= (uint64_t)MYNIC_DB_CQ_SOLICITED
+			    << MYNIC_DB_FLAGS_SHIFT;
+	mmio_write64_le(cq->doorbell, htole64(doorbell));
+	return 0;
+}
+
+static inline struct mynic_cq *mynic_cq_ex(struct ibv_cq_ex *cq)
+{
+	return container_of(cq, struct mynic_cq, vcq.cq_ex);
+}
+
+/* Make the next entry the current one, if it is valid. */
+static inline ALWAYS_INLINE int mynic_cq_advance(struct mynic_cq *cq)
+{
+	struct mynic_cqe *cqe = cq->next;
+
+	if (!mynic_cqe_valid(cqe, cq->phase))
+		return ENOENT;
+	cq->cur = cqe;
+	cq->vcq.cq_ex.wr_id = le64toh(cqe->wr_id);
+	cq->vcq.cq_ex.status = le32toh(cqe->status);
+	cq->ci++;
+	if (unlikely(++cqe == cq->end)) {
+		cqe = cq->ring;
+		cq->phase ^= 1;
+	}
+	cq->next = cqe;
+	return 0;
+}
+
+static inline ALWAYS_INLINE int mynic_start_poll_body(struct ibv_cq_ex *ibcq,
+					       struct ibv_poll_cq_attr *attr,
+					       bool locked)
+{
+	struct mynic_cq *cq = mynic_cq_ex(ibcq);
+	int err;
+
+	if (unlikely(attr->comp_mask))
+		return EINVAL;
+	if (locked)
+		mynic_lock(&cq->lock);
+	err = mynic_cq_advance(cq);
+	if (unlikely(err) && locked)
+		mynic_unlock(&cq->lock);
+	return err;
+}
+
+static inline ALWAYS_INLINE void mynic_end_poll_body(struct ibv_cq_ex *ibcq,
+					      bool locked)
+{
+	struct mynic_cq *cq = mynic_cq_ex(ibcq);
+
+	mynic_publish(&cq->dbrec->ci, cq->ci);
+	if (locked)
+		mynic_unlock(&cq->lock);
+}
+
+static int mynic_start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
+{
+	return mynic_start_poll_body(cq, attr, true);
+}
+
+static int mynic_start_poll_unlocked(struct ibv_cq_ex *cq,
+				     struct ibv_poll_cq_attr *attr)
+{
+	return mynic_start_poll_body(cq, attr, false);
+}
+
+static int mynic_next_poll(struct ibv_cq_ex *cq)
+{
+	return mynic_cq_advance(mynic_cq_ex(cq));
+}
+
+static void mynic_end_poll(struct ibv_cq_ex *cq)
+{
+	mynic_end_poll_body(cq, true);
+}
+
+static void mynic_end_poll_unlocked(struct ibv_cq_ex *cq)
+{
+	mynic_end_poll_body(cq, false);
+}
+
+static enum ibv_wc_opcode mynic_read_opcode(struct ibv_cq_ex *cq)
+{
+	return le32toh(mynic_cq_ex(cq)->cur->opcode);
+}
+
+static uint32_t mynic_read_vendor_err(struct ibv_cq_ex *cq)
+{
+	return le32toh(mynic_cq_ex(cq)->cur->vendor_err);
+}
+
+static unsigned int mynic_read_wc_flags(struct ibv_cq_ex *cq)
+{
+	return le32toh(mynic_cq_ex(cq)->cur->wc_flags);
+}
+
+static uint32_t mynic_read_byte_len(struct ibv_cq_ex *cq)
+{
+	return le32toh(mynic_cq_ex(cq)->cur->byte_len);
+}
+
+static __be32 mynic_read_imm_data(struct ibv_cq_ex *cq)
+{
+	return mynic_cq_ex(cq)->cur->imm_data;
+}
+
+static uint32_t mynic_read_qp_num(struct ibv_cq_ex *cq)
+{
+	return le32toh(mynic_cq_ex(cq)->cur->qp_num);
+}
+
+static uint32_t mynic_read_src_qp(struct ibv_cq_ex *cq)
+{
+	return le32toh(mynic_cq_ex(cq)->cur->src_qp);
+}
+
+static uint32_t mynic_read_slid(struct ibv_cq_ex *cq)
+{
+	return le16toh(mynic_cq_ex(cq)->cur->slid);
+}
+
+static uint8_t mynic_read_sl(struct ibv_cq_ex *cq)
+{
+	return mynic_cq_ex(cq)->cur->sl;
+}
+
+static uint8_t mynic_read_dlid_path_bits(struct ibv_cq_ex *cq)
+{
+	return mynic_cq_ex(cq)->cur->dlid_path_bits;
+}
+
+static void mynic_cq_ex_setup(struct ibv_cq_ex *cq, uint64_t wc_flags,
+			      bool single_threaded)
+{
+	if (single_threaded) {
+		cq->start_poll = mynic_start_poll_unlocked;
+		cq->end_poll = mynic_end_poll_unlocked;
+	} else {
+		cq->start_poll = mynic_start_poll;
+		cq->end_poll = mynic_end_poll;
+	}
+	cq->next_poll = mynic_next_poll;
+
+	cq->read_opcode = mynic_read_opcode;
+	cq->read_vendor_err = mynic_read_vendor_err;
+	cq->read_wc_flags = mynic_read_wc_flags;
+	if (wc_flags & IBV_WC_EX_WITH_BYTE_LEN)
+		cq->read_byte_len = mynic_read_byte_len;
+	if (wc_flags & IBV_WC_EX_WITH_IMM)
+		cq->read_imm_data = mynic_read_imm_data;
+	if (wc_flags & IBV_WC_EX_WITH_QP_NUM)
+		cq->read_qp_num = mynic_read_qp_num;
+	if (wc_flags & IBV_WC_EX_WITH_SRC_QP)
+		cq->read_src_qp = mynic_read_src_qp;
+	if (wc_flags & IBV_WC_EX_WITH_SLID)
+		cq->read_slid = mynic_read_slid;
+	if (wc_flags & IBV_WC_EX_WITH_SL)
+		cq->read_sl = mynic_read_sl;
+	if (wc_flags & IBV_WC_EX_WITH_DLID_PATH_BITS)
+		cq->read_dlid_path_bits = mynic_read_dlid_path_bits;
+}
+
+static void mynic_cq_seek(struct mynic_cq *cq, uint32_t ci)
+{
+	uint32_t size = cq->end - cq->ring;
+
+	cq->ci = ci;
+	cq->next = &cq->ring[ci & (size - 1)];
+	cq->phase = !(ci & size);
+}
+
+/* Map what the kernel has created. */
+static int mynic_cq_map(struct mynic_cq *cq, struct ibv_context *context,
+			const struct mynic_create_cq_resp *resp)
+{
+	int err;
+
+	err = mynic_mmap(context, &cq->map, resp->mmap_key, resp->mmap_size);
+	if (err)
+		return err;
+
+	cq->ring = cq->map.addr + resp->ring_offset;
+	cq->end = cq->ring + (1UL << resp->log_size);
+	cq->dbrec = cq->map.addr + resp->dbrec_offset;
+	cq->cqn = resp->cqn;
+	cq->doorbell = to_mctx(context)->uar + MYNIC_UAR_CQ_DB;
+	mynic_cq_seek(cq, 0);
+	return 0;
+}
+
+/**
+ * mynic_create_cq() - ibv_create_cq(3)
+ * @context: the device
+ * @cqe: entries wanted
+ * @channel: channel for completion events, or NULL
+ * @comp_vector: completion vector
+ *
+ * Return: the CQ, or NULL with errno set.
+ */
+struct ibv_cq *mynic_create_cq(struct ibv_context *context, int cqe,
+			       struct ibv_comp_channel *channel,
+			       int comp_vector)
+{
+	struct umynic_create_cq_resp resp = {};
+	struct ibv_create_cq cmd;
+	struct mynic_cq *cq;
+	int err;
+
+	cq = mynic_alloc(sizeof(*cq));
+	if (!cq)
+		return NULL;
+	err = ibv_cmd_create_cq(context, cqe, channel, comp_vector, &cq->vcq.cq,
+				&cmd, sizeof(cmd), &resp.ibv_resp,
+				sizeof(resp));
+	if (err)
+		goto err_free;
+	err = mynic_cq_map(cq, context, &resp.drv_payload);
+	if (err)
+		goto err_destroy;
+	return &cq->vcq.cq;
+
+err_destroy:
+	ibv_cmd_destroy_cq(&cq->vcq.cq);
+err_free:
+	free(cq);
+	errno = err;
+	return NULL;
+}
+
+/**
+ * mynic_create_cq_ex() - ibv_create_cq_ex(3)
+ * @context: the device
+ * @attr: the CQ that is wanted
+ *
+ * Return: the CQ, or NULL with errno set.
+ */
+struct ibv_cq_ex *mynic_create_cq_ex(struct ibv_context *context,
+				     struct ibv_cq_init_attr_ex *attr)
+{
+	struct umynic_create_cq_ex_resp resp = {};
+	struct ibv_create_cq_ex cmd;
+	struct mynic_cq *cq;
+	uint32_t flags = 0;
+	int err;
+
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS)
+		flags = attr->flags;
+	if (!check_comp_mask(attr->comp_mask, IBV_CQ_INIT_ATTR_MASK_FLAGS) ||
+	    !check_comp_mask(attr->wc_flags, MYNIC_WC_FLAGS) ||
+	    !check_comp_mask(flags, IBV_CREATE_CQ_ATTR_SINGLE_THREADED)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+
+	cq = mynic_alloc(sizeof(*cq));
+	if (!cq)
+		return NULL;
+	err = ibv_cmd_create_cq_ex(context, attr, &cq->vcq, &cmd, sizeof(cmd),
+				   &resp.ibv_resp, sizeof(resp), 0);
+	if (err)
+		goto err_free;
+	err = mynic_cq_map(cq, context, &resp.drv_payload);
+	if (err)
+		goto err_destroy;
+	mynic_cq_ex_setup(&cq->vcq.cq_ex, attr->wc_flags,
+			  flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
+	return &cq->vcq.cq_ex;
+
+err_destroy:
+	ibv_cmd_destroy_cq(&cq->vcq.cq);
+err_free:
+	free(cq);
+	errno = err;
+	return NULL;
+}
+
+/**
+ * mynic_destroy_cq() - ibv_destroy_cq(3)
+ * @ibcq: the CQ
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_destroy_cq(struct ibv_cq *ibcq)
+{
+	struct mynic_cq *cq = to_mcq(ibcq);
+	int err;
+
+	err = ibv_cmd_destroy_cq(ibcq);
+	if (err)
+		return err;
+	mynic_munmap(&cq->map);
+	free(cq);
+	return 0;
+}
+
+/**
+ * mynic_cq_clean() - remove the completions of a QP that has been reset or
+ *	destroyed
+ * @cq: the CQ
+ * @qpn: the QP, which gets no more completions
+ *
+ * The device may write completions of other QPs meanwhile: they go behind those
+ * that are here looked at.
+ */
+void mynic_cq_clean(struct mynic_cq *cq, uint32_t qpn)
+{
+	uint32_t size = cq->end - cq->ring;
+	uint32_t n = 0, removed = 0;
+
+	mynic_lock(&cq->lock);
+	while (n < size && mynic_cqe_valid(&cq->ring[(cq->ci + n) & (size - 1)],
+					   !((cq->ci + n) & size)))
+		n++;
+
+	/* From the newest on: those that stay move up, over those that go. */
+	while (n--) {
+		uint32_t index = cq->ci + n;
+		struct mynic_cqe *cqe = &cq->ring[index & (size - 1)];
+
+		if (le32toh(cqe->qp_num) == qpn)
+			removed++;
+		else if (removed)
+			/* A slot keeps its phase: it tells the lap. */
+			memcpy(&cq->ring[(index + removed) & (size - 1)], cqe,
+			       offsetof(struct mynic_cqe, phase));
+	}
+	if (removed) {
+		mynic_cq_seek(cq, cq->ci + removed);
+		mynic_publish(&cq->dbrec->ci, cq->ci);
+	}
+	mynic_unlock(&cq->lock);
+}

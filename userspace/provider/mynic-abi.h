@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The kernel commands that carry data of the mynic driver. */
+#ifndef MYNIC_ABI_H
+#define MYNIC_ABI_H
+
+#include <infiniband/kern-abi.h>
+#include <rdma/mynic-abi.h>
+#include <kernel-abi/mynic-abi.h>
+
+DECLARE_DRV_CMD(umynic_get_context, IB_USER_VERBS_CMD_GET_CONTEXT, empty,
+		mynic_alloc_ucontext_resp);
+DECLARE_DRV_CMD(umynic_create_ah, IB_USER_VERBS_CMD_CREATE_AH, empty,
+		mynic_create_ah_resp);
+DECLARE_DRV_CMD(umynic_create_cq, IB_USER_VERBS_CMD_CREATE_CQ, empty,
+		mynic_create_cq_resp);
+DECLARE_DRV_CMD(umynic_create_cq_ex, IB_USER_VERBS_EX_CMD_CREATE_CQ, empty,
+		mynic_create_cq_resp);
+DECLARE_DRV_CMD(umynic_create_qp, IB_USER_VERBS_CMD_CREATE_QP, empty,
+		mynic_create_qp_resp);
+DECLARE_DRV_CMD(umynic_create_srq, IB_USER_VERBS_CMD_CREATE_SRQ, empty,
+		mynic_create_srq_resp);
+
+#endif /* MYNIC_ABI_H */

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Finds the device, and opens and closes it. */
+#include <config.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "mynic.h"
+#include "mynic-abi.h"
+
+/* The range that QEMU leaves to experimental devices */
+#define MYNIC_PCI_VENDOR 0x1af4
+#define MYNIC_PCI_DEVICE 0x10f0
+
+static void mynic_free_context(struct ibv_context *context);
+
+static const struct verbs_context_ops mynic_context_ops = {
+	.alloc_pd = mynic_alloc_pd,
+	.attach_mcast = ibv_cmd_attach_mcast,
+	.create_ah = mynic_create_ah,
+	.create_cq = mynic_create_cq,
+	.create_cq_ex = mynic_create_cq_ex,
+	.create_qp = mynic_create_qp,
+	.create_qp_ex = mynic_create_qp_ex,
+	.create_srq = mynic_create_srq,
+	.dealloc_pd = mynic_dealloc_pd,
+	.dereg_mr = mynic_dereg_mr,
+	.destroy_ah = mynic_destroy_ah,
+	.destroy_cq = mynic_destroy_cq,
+	.destroy_qp = mynic_destroy_qp,
+	.destroy_srq = mynic_destroy_srq,
+	.detach_mcast = ibv_cmd_detach_mcast,
+	.free_context = mynic_free_context,
+	.modify_qp = mynic_modify_qp,
+	.modify_srq = mynic_modify_srq,
+	.poll_cq = mynic_poll_cq,
+	.post_recv = mynic_post_recv,
+	.post_send = mynic_post_send,
+	.post_srq_recv = mynic_post_srq_recv,
+	.query_device_ex = mynic_query_device_ex,
+	.query_port = mynic_query_port,
+	.query_qp = mynic_query_qp,
+	.query_srq = mynic_query_srq,
+	.reg_mr = mynic_reg_mr,
+	.req_notify_cq = mynic_req_notify_cq,
+};
+
+/**
+ * mynic_mmap() - map memory that the kernel has announced
+ * @context: the device
+ * @map: where the mapping is noted
+ * @key: the kernel's offset
+ * @size: bytes
+ *
+ * The kernel keeps such mappings out of forked children by itself.
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_mmap(struct ibv_context *context, struct mynic_map *map,
+	       uint64_t key, uint32_t size)
+{
+	map->addr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			 context->cmd_fd, key);
+	if (map->addr == MAP_FAILED)
+		return errno;
+	map->size = size;
+	return 0;
+}
+
+/**
+ * mynic_munmap() - undo mynic_mmap()
+ * @map: the mapping
+ */
+void mynic_munmap(struct mynic_map *map)
+{
+	munmap(map->addr, map->size);
+}
+
+/**
+ * mynic_alloc() - allocate an object that has parts aligned to cache lines
+ * @size: bytes
+ *
+ * Return: zeroed memory for free(), or NULL with errno set.
+ */
+void *mynic_alloc(size_t size)
+{
+	void *p;
+	int err;
+
+	err = posix_memalign(&p, MYNIC_CACHE_LINE, size);
+	if (err) {
+		errno = err;
+		return NULL;
+	}
+	return memset(p, 0, size);
+}
+
+static struct verbs_context *mynic_alloc_context(struct ibv_device *device,
+						 int cmd_fd, void *private_data)
+{
+	struct umynic_get_context_resp resp = {};
+	struct ibv_get_context cmd = {};
+	struct mynic_context *ctx;
+	int err;
+
+	ctx = verbs_init_and_alloc_context(device, cmd_fd, ctx, ibv_ctx,
+					   RDMA_DRIVER_UNKNOWN);
+	if (!ctx)
+		return NULL;
+
+	err = ibv_cmd_get_context(&ctx->ibv_ctx, &cmd, sizeof(cmd),
+				  &resp.ibv_resp, sizeof(resp));
+	if (err)
+		goto err_uninit;
+	err = mynic_mmap(&ctx->ibv_ctx.context, &ctx->uar_map,
+			 resp.uar_mmap_key, resp.uar_mmap_size);
+	if (err)
+		goto err_uninit;
+	ctx->uar = ctx->uar_map.addr + resp.uar_offset;
+
+	verbs_set_ops(&ctx->ibv_ctx, &mynic_context_ops);
+	return &ctx->ibv_ctx;
+
+err_uninit:
+	verbs_uninit_context(&ctx->ibv_ctx);
+	free(ctx);
+	errno = err;
+	return NULL;
+}
+
+static void mynic_free_context(struct ibv_context *context)
+{
+	struct mynic_context *ctx = to_mctx(context);
+
+	mynic_munmap(&ctx->uar_map);
+	verbs_uninit_context(&ctx->ibv_ctx);
+	free(ctx);
+}
+
+static struct verbs_device *mynic_alloc_device(struct verbs_sysfs_dev *sysfs)
+{
+	return calloc(1, sizeof(struct verbs_device));
+}
+
+static void mynic_uninit_device(struct verbs_device *device)
+{
+	free(device);
+}
+
+static const struct verbs_match_ent mynic_match[] = {
+	VERBS_PCI_MATCH(MYNIC_PCI_VENDOR, MYNIC_PCI_DEVICE, NULL),
+	{}
+};
+
+static const struct verbs_device_ops mynic_device_ops = {
+	.name = "mynic",
+	.match_min_abi_version = MYNIC_UVERBS_ABI_VERSION,
+	.match_max_abi_version = MYNIC_UVERBS_ABI_VERSION,
+	.match_table = mynic_match,
+	.alloc_device = mynic_alloc_device,
+	.uninit_device = mynic_uninit_device,
+	.alloc_context = mynic_alloc_context,
+};
+
+PROVIDER_DRIVER(mynic, mynic_device_ops);

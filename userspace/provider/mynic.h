@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The provider's objects, and what its files share. */
+#ifndef MYNIC_H
+#define MYNIC_H
+
+#include <assert.h>
+#include <endian.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ccan/container_of.h>
+#include <infiniband/driver.h>
+#include <rdma/mynic-hw.h>
+#include <util/compiler.h>
+#include <util/udma_barrier.h>
+
+#define MYNIC_CACHE_LINE 64
+
+/**
+ * struct mynic_map - memory that the kernel shares with the process
+ * @addr: where it is mapped
+ * @size: bytes
+ */
+struct mynic_map {
+	void *addr;
+	size_t size;
+};
+
+/**
+ * struct mynic_context - an open device
+ * @ibv_ctx: libibverbs' part
+ * @uar_map: mapping that holds the doorbells
+ * @uar: the context's MYNIC_UAR_SIZE bytes of doorbells
+ */
+struct mynic_context {
+	struct verbs_context ibv_ctx;
+	struct mynic_map uar_map;
+	void *uar;
+};
+
+/**
+ * struct mynic_ah - address handle
+ * @ibv_ah: libibverbs' part
+ * @av: as send queue entries hold it
+ */
+struct mynic_ah {
+	struct ibv_ah ibv_ah;
+	struct mynic_av av;
+};
+
+/**
+ * struct mynic_cq - completion queue
+ * @vcq: libibverbs' part
+ * @next: the entry that is read next
+ * @cur: the entry that the functions of the extended CQ read
+ * @ring: first entry
+ * @end: behind the last entry
+ * @dbrec: doorbell record
+ * @ci: consumer index
+ * @phase: phase of @next if it is valid
+ * @lock: protects the above
+ * @cqn: number for doorbells
+ * @doorbell: where the CQ is armed
+ * @map: memory of ring and record
+ *
+ * What polling touches is one cache line.
+ */
+struct mynic_cq {
+	struct verbs_cq vcq;
+	struct mynic_cqe *next __attribute__((aligned(MYNIC_CACHE_LINE)));
+	struct mynic_cqe *cur;
+	struct mynic_cqe *ring;
+	struct mynic_cqe *end;
+	struct mynic_cq_dbrec *dbrec;
+	uint32_t ci;
+	uint32_t phase;
+	atomic_uint lock;
+	uint32_t cqn;
+	void *doorbell;
+	struct mynic_map map;
+};
+
+/**
+ * struct mynic_rq - ring of receive requests, of a QP or an SRQ
+ * @ring: first slot
+ * @pi_record: producer index in the doorbell record
+ * @pi: producer index
+ * @end: producer index at which the ring is full as far as is known. Equal to
+ *	@pi while nothing may be posted.
+ * @offset_mask: bytes of the ring - 1
+ * @stride: bytes of a slot
+ * @max_sge: SGEs of a request
+ * @lock: protects the above
+ * @limit: number of slots, 0 while nothing may be posted
+ * @size: number of slots
+ * @ci_record: consumer index in the doorbell record
+ *
+ * What posting touches is one cache line.
+ */
+struct mynic_rq {
+	void *ring __attribute__((aligned(MYNIC_CACHE_LINE)));
+	__le32 *pi_record;
+	uint32_t pi;
+	uint32_t end;
+	uint32_t offset_mask;
+	uint32_t stride;
+	uint32_t max_sge;
+	atomic_uint lock;
+	uint32_t limit;
+	uint32_t size;
+	__le32 *ci_record;
+};
+
+struct mynic_srq {
+	struct ibv_srq ibv_srq;
+	struct mynic_rq rq;
+	struct mynic_map map;
+};
+
+/**
+ * struct mynic_sq - ring of send requests
+ * @ring: first slot
+ * @dbrec: doorbell record
+ * @doorbell: doorbell to ring
+ * @pi: producer index
+ * @end: producer index at which the ring is full as far as is known. Equal to
+ *	@pi while nothing may be posted.
+ * @offset_mask: bytes of the ring - 1
+ * @qpn: number for the doorbell
+ * @stride: bytes of a slot
+ * @max_inline: bytes of inline data of a request
+ * @max_sge: SGEs of a request
+ * @lock: protects the above
+ * @wr_err: between wr_start and its end: positive errno, or 0
+ * @wr_pi: ... producer index behind the requests of the batch
+ * @wr_cur: ... slot of the last request; NULL if it got none
+ * @limit: number of slots, 0 while nothing may be posted
+ * @size: number of slots
+ *
+ * What posting touches is one cache line.
+ */
+struct mynic_sq {
+	void *ring __attribute__((aligned(MYNIC_CACHE_LINE)));
+	struct mynic_qp_dbrec *dbrec;
+	void *doorbell;
+	uint32_t pi;
+	uint32_t end;
+	uint32_t offset_mask;
+	uint32_t qpn;
+	uint16_t stride;
+	uint16_t max_inline;
+	uint16_t max_sge;
+	uint16_t wr_err;
+	atomic_uint lock;
+	uint32_t wr_pi;
+	struct mynic_send_wqe *wr_cur;
+	uint32_t limit;
+	uint32_t size;
+};
+
+static_assert(offsetof(struct mynic_sq, limit) <= MYNIC_CACHE_LINE,
+	      "what posting touches is one cache line");
+
+/**
+ * struct mynic_qp - queue pair
+ * @vqp: libibverbs' part
+ * @sq: send queue
+ * @post_send: ibv_post_send() of this type of QP
+ * @rq: receive queue, without slots if there is none
+ * @map: memory of rings and record
+ */
+struct mynic_qp {
+	struct verbs_qp vqp;
+	struct mynic_sq sq;
+	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			 struct ibv_send_wr **bad_wr);
+	struct mynic_rq rq;
+	struct mynic_map map;
+};
+
+static inline struct mynic_context *to_mctx(struct ibv_context *context)
+{
+	return container_of(context, struct mynic_context, ibv_ctx.context);
+}
+
+static inline struct mynic_ah *to_mah(struct ibv_ah *ah)
+{
+	return container_of(ah, struct mynic_ah, ibv_ah);
+}
+
+static inline struct mynic_cq *to_mcq(struct ibv_cq *cq)
+{
+	return container_of(cq, struct mynic_cq, vcq.cq);
+}
+
+static inline struct mynic_srq *to_msrq(struct ibv_srq *srq)
+{
+	return container_of(srq, struct mynic_srq, ibv_srq);
+}
+
+static inline struct mynic_qp *to_mqp(struct ibv_qp *qp)
+{
+	return container_of(qp, struct mynic_qp, vqp.qp);
+}
+
+static inline struct mynic_qp *to_mqp_ex(struct ibv_qp_ex *qp)
+{
+	return container_of(qp, struct mynic_qp, vqp.qp_ex);
+}
+
+/* A hint to the processor that this thread waits for another one's store. */
+static inline void mynic_cpu_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	asm volatile("yield");
+#endif
+}
+
+/*
+ * Inline, and without a call for the contended case, because a lock is the
+ * largest single cost of posting and polling.
+ */
+static inline void mynic_lock(atomic_uint *lock)
+{
+	while (unlikely(atomic_exchange_explicit(lock, 1,
+						 memory_order_acquire)))
+		while (atomic_load_explicit(lock, memory_order_relaxed))
+			mynic_cpu_relax();
+}
+
+static inline void mynic_unlock(atomic_uint *lock)
+{
+	atomic_store_explicit(lock, 0, memory_order_release);
+}
+
+/*
+ * Let the device see an index in a doorbell record, and with it all that this
+ * thread has stored to, and loaded from, the ring before.
+ */
+static inline void mynic_publish(__le32 *record, uint32_t index)
+{
+	udma_to_device_barrier();
+	atomic_store_explicit((_Atomic(uint32_t) *)record,
+			      (__force uint32_t)htole32(index),
+			      memory_order_release);
+}
+
+/* The index in a doorbell record that is written by the device. */
+static inline uint32_t mynic_observe(__le32 *record)
+{
+	uint32_t index = atomic_load_explicit((_Atomic(uint32_t) *)record,
+					      memory_order_acquire);
+
+	return le32toh((__force __le32)index);
+}
+
+/*
+ * The producer index at which a ring of @limit slots is full, by what the
+ * device says now; @pi itself if it is full, or if the device talks nonsense.
+ */
+static inline uint32_t mynic_ring_end(__le32 *ci_record, uint32_t pi,
+				      uint32_t limit)
+{
+	uint32_t free_slots = mynic_observe(ci_record) + limit - pi;
+
+	return free_slots <= limit ? pi + free_slots : pi;
+}
+
+/*
+ * One store for each field, in the order of the application's, lets the
+ * processor forward them.
+ */
+static inline void mynic_set_sge(struct mynic_sge *dst,
+				 const struct ibv_sge *src)
+{
+	dst->addr = htole64(src->addr);
+	dst->length = htole32(src->length);
+	dst->lkey = htole32(src->lkey);
+}
+
+/* mynic.c */
+int mynic_mmap(struct ibv_context *context, struct mynic_map *map,
+	       uint64_t key, uint32_t size);
+void mynic_munmap(struct mynic_map *map);
+void *mynic_alloc(size_t size);
+
+/* verbs.c */
+int mynic_query_device_ex(struct ibv_context *context,
+			  const struct ibv_query_device_ex_input *input,
+			  struct ibv_device_attr_ex *attr, size_t attr_size);
+int mynic_query_port(struct ibv_context *context, uint8_t port,
+		     struct ibv_port_attr *attr);
+struct ibv_pd *mynic_alloc_pd(struct ibv_context *context);
+int mynic_dealloc_pd(struct ibv_pd *pd);
+struct ibv_mr *mynic_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+			    uint64_t hca_va, int access);
+int mynic_dereg_mr(struct verbs_mr *vmr);
+
+/* ah.c */
+struct ibv_ah *mynic_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
+int mynic_destroy_ah(struct ibv_ah *ah);
+
+/* cq.c */
+struct ibv_cq *mynic_create_cq(struct ibv_context *context, int cqe,
+			       struct ibv_comp_channel *channel,
+			       int comp_vector);
+struct ibv_cq_ex *mynic_create_cq_ex(struct ibv_context *context,
+				     struct ibv_cq_init_attr_ex *attr);
+int mynic_destroy_cq(struct ibv_cq *cq);
+int mynic_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+int mynic_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+void mynic_cq_clean(struct mynic_cq *cq, uint32_t qpn);
+
+/* qp.c */
+struct ibv_qp *mynic_create_qp(struct ibv_pd *pd,
+			       struct ibv_qp_init_attr *attr);
+struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
+				  struct ibv_qp_init_attr_ex *attr);
+int mynic_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
+int mynic_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
+		   struct ibv_qp_init_attr *init_attr);
+int mynic_destroy_qp(struct ibv_qp *qp);
+
+/* srq.c */
+struct ibv_srq *mynic_create_srq(struct ibv_pd *pd,
+				 struct ibv_srq_init_attr *attr);
+int mynic_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
+		     int attr_mask);
+int mynic_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
+int mynic_destroy_srq(struct ibv_srq *srq);
+
+/* post_send.c */
+int mynic_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
+		    struct ibv_send_wr **bad_wr);
+void mynic_post_send_setup(struct mynic_qp *qp);
+
+/* wr.c */
+bool mynic_wr_supported(enum ibv_qp_type type, uint64_t ops);
+void mynic_wr_setup(struct mynic_qp *qp);
+
+/* recv.c */
+int mynic_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+		    struct ibv_recv_wr **bad_wr);
+int mynic_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+			struct ibv_recv_wr **bad_wr);
+
+#endif /* MYNIC_H */

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Queue pairs: creating, changing, destroying. */
+#include <config.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mynic.h"
+#include "mynic-abi.h"
+
+static bool mynic_may_send(enum ibv_qp_state state)
+{
+	return state == IBV_QPS_RTS || state == IBV_QPS_SQD ||
+	       state == IBV_QPS_SQE || state == IBV_QPS_ERR;
+}
+
+static void mynic_sq_set_limit(struct mynic_sq *sq, uint32_t limit)
+{
+	mynic_lock(&sq->lock);
+	sq->limit = limit;
+	if (!limit)
+		sq->end = sq->pi;
+	mynic_unlock(&sq->lock);
+}
+
+static void mynic_rq_set_limit(struct mynic_rq *rq, uint32_t limit)
+{
+	mynic_lock(&rq->lock);
+	rq->limit = limit;
+	if (!limit)
+		rq->end = rq->pi;
+	mynic_unlock(&rq->lock);
+}
+
+/*
+ * Permit posting as far as the state allows it. A lock is taken only if
+ * something changes: the caller may be within wr_start and wr_complete.
+ */
+static void mynic_qp_set_state(struct mynic_qp *qp, enum ibv_qp_state state)
+{
+	uint32_t sq_limit = mynic_may_send(state) ? qp->sq.size : 0;
+	uint32_t rq_limit = state == IBV_QPS_RESET ? 0 : qp->rq.size;
+
+	if (qp->sq.limit != sq_limit)
+		mynic_sq_set_limit(&qp->sq, sq_limit);
+	if (qp->rq.limit != rq_limit)
+		mynic_rq_set_limit(&qp->rq, rq_limit);
+}
+
+/* Remove what the device has completed before it forgot the QP. */
+static void mynic_qp_clean_cqs(struct mynic_qp *qp)
+{
+	struct ibv_qp *ibqp = &qp->vqp.qp;
+
+	mynic_cq_clean(to_mcq(ibqp->recv_cq), ibqp->qp_num);
+	if (ibqp->send_cq != ibqp->recv_cq)
+		mynic_cq_clean(to_mcq(ibqp->send_cq), ibqp->qp_num);
+}
+
+/* After a transition to RESET: the device starts at index 0 again. */
+static void mynic_qp_restart(struct mynic_qp *qp)
+{
+	mynic_qp_clean_cqs(qp);
+
+	mynic_lock(&qp->sq.lock);
+	mynic_lock(&qp->rq.lock);
+	qp->sq.pi = 0;
+	qp->sq.end = 0;
+	qp->rq.pi = 0;
+	qp->rq.end = 0;
+	memset(qp->sq.dbrec, 0, sizeof(*qp->sq.dbrec));
+	mynic_unlock(&qp->rq.lock);
+	mynic_unlock(&qp->sq.lock);
+}
+
+static void mynic_qp_init_queues(struct mynic_qp *qp,
+				 const struct mynic_create_qp_resp *resp,
+				 const struct ibv_qp_cap *cap)
+{
+	struct mynic_qp_dbrec *dbrec = qp->map.addr + resp->dbrec_offset;
+	struct mynic_sq *sq = &qp->sq;
+	struct mynic_rq *rq = &qp->rq;
+
+	sq->dbrec = dbrec;
+	sq->doorbell = to_mctx(qp->vqp.qp.context)->uar + MYNIC_UAR_SQ_DB;
+	sq->qpn = qp->vqp.qp.qp_num;
+	if (resp->log_sq_stride) {
+		sq->ring = qp->map.addr + resp->sq_offset;
+		sq->size = 1U << resp->log_sq_size;
+		sq->stride = 1U << resp->log_sq_stride;
+		sq->offset_mask = sq->size * sq->stride - 1;
+		sq->max_sge = cap->max_send_sge;
+		sq->max_inline = cap->max_inline_data;
+	}
+
+	rq->pi_record = &dbrec->rq_pi;
+	rq->ci_record = &dbrec->rq_ci;
+	if (resp->log_rq_stride) {
+		rq->ring = qp->map.addr + resp->rq_offset;
+		rq->size = 1U << resp->log_rq_size;
+		rq->stride = 1U << resp->log_rq_stride;
+		rq->offset_mask = rq->size * rq->stride - 1;
+		rq->max_sge = cap->max_recv_sge;
+	}
+}
+
+/**
+ * mynic_create_qp_ex() - ibv_create_qp_ex(3)
+ * @context: the device
+ * @attr: the QP that is wanted; the capacity is replaced by what the QP has
+ *
+ * Return: the QP, or NULL with errno set.
+ */
+struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
+				  struct ibv_qp_init_attr_ex *attr)
+{
+	bool wr_api = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	struct umynic_create_qp_resp resp = {};
+	struct ibv_create_qp cmd;
+	struct mynic_qp *qp;
+	int err;
+
+	if (!check_comp_mask(attr->comp_mask,
+			     IBV_QP_INIT_ATTR_PD |
+				     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
+	    (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UD) ||
+	    (wr_api &&
+	     !mynic_wr_supported(attr->qp_type, attr->send_ops_flags))) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+
+	qp = mynic_alloc(sizeof(*qp));
+	if (!qp)
+		return NULL;
+	err = ibv_cmd_create_qp_ex(context, &qp->vqp, attr, &cmd, sizeof(cmd),
+				   &resp.ibv_resp, sizeof(resp));
+	if (err)
+		goto err_free;
+	err = mynic_mmap(context, &qp->map, resp.mmap_key, resp.mmap_size);
+	if (err)
+		goto err_destroy;
+
+	mynic_qp_init_queues(qp, &resp.drv_payload, &attr->cap);
+	mynic_post_send_setup(qp);
+	if (wr_api)
+		mynic_wr_setup(qp);
+	return &qp->vqp.qp;
+
+err_destroy:
+	ibv_cmd_destroy_qp(&qp->vqp.qp);
+err_free:
+	free(qp);
+	errno = err;
+	return NULL;
+}
+
+/**
+ * mynic_create_qp() - ibv_create_qp(3)
+ * @pd: protection domain
+ * @attr: the QP that is wanted; the capacity is replaced by what the QP has
+ *
+ * Return: the QP, or NULL with errno set.
+ */
+struct ibv_qp *mynic_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp_init_attr_ex attr_ex = {
+		.qp_context = attr->qp_context,
+		.send_cq = attr->send_cq,
+		.recv_cq = attr->recv_cq,
+		.srq = attr->srq,
+		.cap = attr->cap,
+		.qp_type = attr->qp_type,
+		.sq_sig_all = attr->sq_sig_all,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = pd,
+	};
+	struct ibv_qp *qp;
+
+	qp = mynic_create_qp_ex(pd->context, &attr_ex);
+	if (qp)
+		attr->cap = attr_ex.cap;
+	return qp;
+}
+
+/**
+ * mynic_modify_qp() - ibv_modify_qp(3)
+ * @ibqp: the QP
+ * @attr: new attributes
+ * @attr_mask: which of them count
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
+		    int attr_mask)
+{
+	struct mynic_qp *qp = to_mqp(ibqp);
+	struct ibv_modify_qp cmd;
+	int err;
+
+	err = ibv_cmd_modify_qp(ibqp, attr, attr_mask, &cmd, sizeof(cmd));
+	if (err || !(attr_mask & IBV_QP_STATE))
+		return err;
+
+	if (attr->qp_state == IBV_QPS_RESET)
+		mynic_qp_restart(qp);
+	mynic_qp_set_state(qp, attr->qp_state);
+	return 0;
+}
+
+/**
+ * mynic_query_qp() - ibv_query_qp(3)
+ * @ibqp: the QP
+ * @attr: its attributes
+ * @attr_mask: which of them are wanted
+ * @init_attr: what it was created with
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
+		   struct ibv_qp_init_attr *init_attr)
+{
+	struct ibv_query_qp cmd;
+	int err;
+
+	err = ibv_cmd_query_qp(ibqp, attr, attr_mask, init_attr, &cmd,
+			       sizeof(cmd));
+	if (err)
+		return err;
+	/* The device changes the state by itself when there is an error. */
+	if (attr_mask & IBV_QP_STATE)
+		mynic_qp_set_state(to_mqp(ibqp), attr->qp_state);
+	return 0;
+}
+
+/**
+ * mynic_destroy_qp() - ibv_destroy_qp(3)
+ * @ibqp: the QP
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_destroy_qp(struct ibv_qp *ibqp)
+{
+	struct mynic_qp *qp = to_mqp(ibqp);
+	int err;
+
+	err = ibv_cmd_destroy_qp(ibqp);
+	if (err)
+		return err;
+	mynic_qp_clean_cqs(qp);
+	mynic_munmap(&qp->map);
+	free(qp);
+	return 0;
+}

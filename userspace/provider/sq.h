@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What ibv_post_send() and ibv_wr_*() share. */
+#ifndef MYNIC_SQ_H
+#define MYNIC_SQ_H
+
+#include <errno.h>
+#include <string.h>
+
+#include <util/mmio.h>
+
+#include "mynic.h"
+
+/* Operations by type of QP, as bits of enum ibv_wr_opcode */
+#define MYNIC_UD_OPCODES (1U << IBV_WR_SEND | 1U << IBV_WR_SEND_WITH_IMM)
+#define MYNIC_RC_OPCODES                                                \
+	(MYNIC_UD_OPCODES | 1U << IBV_WR_RDMA_WRITE |                   \
+	 1U << IBV_WR_RDMA_WRITE_WITH_IMM | 1U << IBV_WR_RDMA_READ |    \
+	 1U << IBV_WR_ATOMIC_CMP_AND_SWP | 1U << IBV_WR_ATOMIC_FETCH_AND_ADD)
+
+/* ... and those whose data may be inline */
+#define MYNIC_INLINE_OPCODES                                            \
+	(1U << IBV_WR_SEND | 1U << IBV_WR_SEND_WITH_IMM |               \
+	 1U << IBV_WR_RDMA_WRITE | 1U << IBV_WR_RDMA_WRITE_WITH_IMM)
+
+static inline bool mynic_opcode_in(uint32_t opcodes, uint32_t opcode)
+{
+	return opcode < 32 && (opcodes >> opcode & 1);
+}
+
+static inline __le32 mynic_sq_ctrl(uint32_t opcode, uint32_t flags)
+{
+	return htole32(opcode | flags << MYNIC_WQE_FLAGS_SHIFT);
+}
+
+/* Data area of an entry of a UD QP, or else of an RC QP. */
+static inline void *mynic_sq_data(struct mynic_send_wqe *wqe, bool ud)
+{
+	return (void *)wqe + (ud ? MYNIC_WQE_DATA_EXT : MYNIC_WQE_DATA_RC);
+}
+
+static inline struct mynic_av *mynic_sq_av(struct mynic_send_wqe *wqe)
+{
+	return (void *)wqe + MYNIC_WQE_EXT;
+}
+
+static inline void mynic_sq_set_atomic(struct mynic_send_wqe *wqe,
+				       uint64_t compare_add, uint64_t swap)
+{
+	struct mynic_atomic_operands *operands =
+		mynic_sq_data(wqe, false) + MYNIC_WQE_ATOMIC;
+
+	operands->compare_add = htole64(compare_add);
+	operands->swap = htole64(swap);
+}
+
+/* See the requests before @pi posted. The caller holds the lock. */
+static inline void mynic_sq_ring(struct mynic_sq *sq, uint32_t pi)
+{
+	uint64_t doorbell = (uint64_t)sq->qpn << MYNIC_DB_NUMBER_SHIFT | pi;
+
+	sq->pi = pi;
+	mynic_publish(&sq->dbrec->sq_pi, pi);
+	/* The device has to find the index in the record when it is told. */
+	udma_to_device_barrier();
+	mmio_write64_le(sq->doorbell, htole64(doorbell));
+}
+
+/*
+ * memcpy() for inline data: without a call, and short for short messages. Ends
+ * that are no multiple of the unit are copied by units that overlap.
+ */
+static inline ALWAYS_INLINE void mynic_copy_inline(void *dst, const void *src,
+					    size_t len)
+{
+	size_t i;
+
+	if (likely(len >= 16)) {
+		for (i = 0; i < len - 16; i += 16)
+			memcpy(dst + i, src + i, 16);
+		memcpy(dst + len - 16, src + len - 16, 16);
+	} else if (len >= 8) {
+		memcpy(dst, src, 8);
+		memcpy(dst + len - 8, src + len - 8, 8);
+	} else if (len >= 4) {
+		memcpy(dst, src, 4);
+		memcpy(dst + len - 4, src + len - 4, 4);
+	} else {
+		for (i = 0; i < len; i++)
+			((uint8_t *)dst)[i] = ((const uint8_t *)src)[i];
+	}
+}
+
+#endif /* MYNIC_SQ_H */

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Device and port queries, protection domains, memory regions. */
+#include <config.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mynic.h"
+
+/**
+ * mynic_query_device_ex() - ibv_query_device_ex(3)
+ * @context: the device
+ * @input: nothing is supported
+ * @attr: what is known
+ * @attr_size: bytes of @attr
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_query_device_ex(struct ibv_context *context,
+			  const struct ibv_query_device_ex_input *input,
+			  struct ibv_device_attr_ex *attr, size_t attr_size)
+{
+	struct ib_uverbs_ex_query_device_resp resp;
+	size_t resp_size = sizeof(resp);
+	uint64_t fw_ver;
+	int err;
+
+	err = ibv_cmd_query_device_any(context, input, attr, attr_size, &resp,
+				       &resp_size);
+	if (err)
+		return err;
+
+	fw_ver = resp.base.fw_ver;
+	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
+		 "%" PRIu64 ".%" PRIu64 ".%" PRIu64, fw_ver >> 32 & 0xffff,
+		 fw_ver >> 16 & 0xffff, fw_ver & 0xffff);
+	return 0;
+}
+
+/**
+ * mynic_query_port() - ibv_query_port(3)
+ * @context: the device
+ * @port: port number
+ * @attr: what is known
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_query_port(struct ibv_context *context, uint8_t port,
+		     struct ibv_port_attr *attr)
+{
+	struct ibv_query_port cmd;
+
+	return ibv_cmd_query_port(context, port, attr, &cmd, sizeof(cmd));
+}
+
+/**
+ * mynic_alloc_pd() - ibv_alloc_pd(3)
+ * @context: the device
+ *
+ * Return: the protection domain, or NULL with errno set.
+ */
+struct ibv_pd *mynic_alloc_pd(struct ibv_context *context)
+{
+	struct ib_uverbs_alloc_pd_resp resp;
+	struct ibv_alloc_pd cmd;
+	struct ibv_pd *pd;
+	int err;
+
+	pd = calloc(1, sizeof(*pd));
+	if (!pd)
+		return NULL;
+	err = ibv_cmd_alloc_pd(context, pd, &cmd, sizeof(cmd), &resp,
+			       sizeof(resp));
+	if (err) {
+		free(pd);
+		errno = err;
+		return NULL;
+	}
+	return pd;
+}
+
+/**
+ * mynic_dealloc_pd() - ibv_dealloc_pd(3)
+ * @pd: the protection domain
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_dealloc_pd(struct ibv_pd *pd)
+{
+	int err;
+
+	err = ibv_cmd_dealloc_pd(pd);
+	if (err)
+		return err;
+	free(pd);
+	return 0;
+}
+
+/**
+ * mynic_reg_mr() - ibv_reg_mr_iova(3)
+ * @pd: protection domain
+ * @addr: start of the memory
+ * @length: bytes
+ * @hca_va: address in the region's own space
+ * @access: enum ibv_access_flags
+ *
+ * Return: the memory region, or NULL with errno set.
+ */
+struct ibv_mr *mynic_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+			    uint64_t hca_va, int access)
+{
+	struct ib_uverbs_reg_mr_resp resp;
+	struct ibv_reg_mr cmd;
+	struct verbs_mr *vmr;
+	int err;
+
+	vmr = calloc(1, sizeof(*vmr));
+	if (!vmr)
+		return NULL;
+	err = ibv_cmd_reg_mr(pd, addr, length, hca_va, access, vmr, &cmd,
+			     sizeof(cmd), &resp, sizeof(resp));
+	if (err) {
+		free(vmr);
+		errno = err;
+		return NULL;
+	}
+	return &vmr->ibv_mr;
+}
+
+/**
+ * mynic_dereg_mr() - ibv_dereg_mr(3)
+ * @vmr: the memory region
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_dereg_mr(struct verbs_mr *vmr)
+{
+	int err;
+
+	err = ibv_cmd_dereg_mr(vmr);
+	if (err)
+		return err;
+	free(vmr);
+	return 0;
+}

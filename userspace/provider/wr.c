@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* ibv_wr_*() */
+#include <config.h>
+
+#include "sq.h"
+
+/*
+ * The slot for the next request, with what all operations have. The request
+ * has no data until a setter says so.
+ *
+ * Return: the slot, or NULL if there is none.
+ */
+static inline ALWAYS_INLINE struct mynic_send_wqe *
+mynic_wr_begin(struct ibv_qp_ex *ibqp, enum ibv_wr_opcode opcode)
+{
+	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
+	uint32_t pi = sq->wr_pi;
+	struct mynic_send_wqe *wqe;
+
+	if (unlikely(pi == sq->end)) {
+		sq->end = mynic_ring_end(&sq->dbrec->sq_ci, pi, sq->limit);
+		if (pi == sq->end) {
+			sq->wr_err = sq->limit ? ENOMEM : EINVAL;
+			sq->wr_cur = NULL;
+			return NULL;
+		}
+	}
+	wqe = sq->ring + ((pi * sq->stride) & sq->offset_mask);
+	sq->wr_pi = pi + 1;
+	sq->wr_cur = wqe;
+
+	wqe->wr_id = htole64(ibqp->wr_id);
+	wqe->ctrl = mynic_sq_ctrl(opcode, ibqp->wr_flags & ~IBV_SEND_INLINE);
+	wqe->len = 0;
+	return wqe;
+}
+
+static inline ALWAYS_INLINE struct mynic_send_wqe *
+mynic_wr_begin_remote(struct ibv_qp_ex *ibqp, enum ibv_wr_opcode opcode,
+		      uint32_t rkey, uint64_t remote_addr)
+{
+	struct mynic_send_wqe *wqe = mynic_wr_begin(ibqp, opcode);
+
+	if (likely(wqe)) {
+		wqe->remote_addr = htole64(remote_addr);
+		wqe->rkey = htole32(rkey);
+	}
+	return wqe;
+}
+
+static void mynic_wr_send(struct ibv_qp_ex *ibqp)
+{
+	mynic_wr_begin(ibqp, IBV_WR_SEND);
+}
+
+static void mynic_wr_send_imm(struct ibv_qp_ex *ibqp, __be32 imm_data)
+{
+	struct mynic_send_wqe *wqe = mynic_wr_begin(ibqp, IBV_WR_SEND_WITH_IMM);
+
+	if (likely(wqe))
+		wqe->imm_data = imm_data;
+}
+
+static void mynic_wr_rdma_read(struct ibv_qp_ex *ibqp, uint32_t rkey,
+			       uint64_t remote_addr)
+{
+	mynic_wr_begin_remote(ibqp, IBV_WR_RDMA_READ, rkey, remote_addr);
+}
+
+static void mynic_wr_rdma_write(struct ibv_qp_ex *ibqp, uint32_t rkey,
+				uint64_t remote_addr)
+{
+	mynic_wr_begin_remote(ibqp, IBV_WR_RDMA_WRITE, rkey, remote_addr);
+}
+
+static void mynic_wr_rdma_write_imm(struct ibv_qp_ex *ibqp, uint32_t rkey,
+				    uint64_t remote_addr, __be32 imm_data)
+{
+	struct mynic_send_wqe *wqe = mynic_wr_begin_remote(
+		ibqp, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, remote_addr);
+
+	if (likely(wqe))
+		wqe->imm_data = imm_data;
+}
+
+static void mynic_wr_atomic_cmp_swp(struct ibv_qp_ex *ibqp, uint32_t rkey,
+				    uint64_t remote_addr, uint64_t compare,
+				    uint64_t swap)
+{
+	struct mynic_send_wqe *wqe = mynic_wr_begin_remote(
+		ibqp, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, remote_addr);
+
+	if (likely(wqe))
+		mynic_sq_set_atomic(wqe, compare, swap);
+}
+
+static void mynic_wr_atomic_fetch_add(struct ibv_qp_ex *ibqp, uint32_t rkey,
+				      uint64_t remote_addr, uint64_t add)
+{
+	struct mynic_send_wqe *wqe = mynic_wr_begin_remote(
+		ibqp, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, remote_addr);
+
+	if (likely(wqe))
+		mynic_sq_set_atomic(wqe, add, 0);
+}
+
+static void mynic_wr_set_ud_addr(struct ibv_qp_ex *ibqp, struct ibv_ah *ah,
+				 uint32_t remote_qpn, uint32_t remote_qkey)
+{
+	struct mynic_send_wqe *wqe = to_mqp_ex(ibqp)->sq.wr_cur;
+
+	if (unlikely(!wqe))
+		return;
+	wqe->remote_qpn = htole32(remote_qpn);
+	wqe->remote_qkey = htole32(remote_qkey);
+	*mynic_sq_av(wqe) = to_mah(ah)->av;
+}
+
+static inline ALWAYS_INLINE void mynic_wr_set_sge(struct ibv_qp_ex *ibqp,
+					   uint32_t lkey, uint64_t addr,
+					   uint32_t length, bool ud)
+{
+	struct mynic_send_wqe *wqe = to_mqp_ex(ibqp)->sq.wr_cur;
+	struct mynic_sge *sge;
+
+	if (unlikely(!wqe))
+		return;
+	sge = mynic_sq_data(wqe, ud);
+	sge->addr = htole64(addr);
+	sge->length = htole32(length);
+	sge->lkey = htole32(lkey);
+	wqe->len = htole32(1);
+}
+
+static inline ALWAYS_INLINE void mynic_wr_set_sge_list(struct ibv_qp_ex *ibqp,
+						size_t num_sge,
+						const struct ibv_sge *sg_list,
+						bool ud)
+{
+	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
+	struct mynic_send_wqe *wqe = sq->wr_cur;
+	struct mynic_sge *sges;
+	size_t i;
+
+	if (unlikely(!wqe))
+		return;
+	if (unlikely(num_sge > sq->max_sge)) {
+		sq->wr_err = EINVAL;
+		return;
+	}
+	sges = mynic_sq_data(wqe, ud);
+	for (i = 0; i < num_sge; i++)
+		mynic_set_sge(&sges[i], &sg_list[i]);
+	wqe->len = htole32(num_sge);
+}
+
+static inline ALWAYS_INLINE void
+mynic_wr_set_inline_list(struct ibv_qp_ex *ibqp, size_t num_buf,
+			 const struct ibv_data_buf *bufs, bool ud)
+{
+	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
+	struct mynic_send_wqe *wqe = sq->wr_cur;
+	size_t total = 0;
+	uint32_t ctrl;
+	void *data;
+	size_t i;
+
+	if (unlikely(!wqe))
+		return;
+	data = mynic_sq_data(wqe, ud);
+	ctrl = le32toh(wqe->ctrl);
+	if (unlikely(!mynic_opcode_in(MYNIC_INLINE_OPCODES,
+				      ctrl & MYNIC_WQE_OPCODE_MASK)))
+		goto err;
+	for (i = 0; i < num_buf; i++) {
+		if (unlikely(bufs[i].length > sq->max_inline - total))
+			goto err;
+		mynic_copy_inline(data + total, bufs[i].addr, bufs[i].length);
+		total += bufs[i].length;
+	}
+	wqe->ctrl = htole32(ctrl | IBV_SEND_INLINE << MYNIC_WQE_FLAGS_SHIFT);
+	wqe->len = htole32(total);
+	return;
+
+err:
+	sq->wr_err = EINVAL;
+}
+
+static inline ALWAYS_INLINE void mynic_wr_set_inline(struct ibv_qp_ex *ibqp,
+					      void *addr, size_t length,
+					      bool ud)
+{
+	const struct ibv_data_buf buf = { .addr = addr, .length = length };
+
+	mynic_wr_set_inline_list(ibqp, 1, &buf, ud);
+}
+
+/* Where the data goes depends on the type of QP. */
+#define MYNIC_WR_SETTERS(type, ud)                                             \
+	static void mynic_wr_set_sge_##type(struct ibv_qp_ex *qp,              \
+					    uint32_t lkey, uint64_t addr,      \
+					    uint32_t length)                   \
+	{                                                                      \
+		mynic_wr_set_sge(qp, lkey, addr, length, ud);                  \
+	}                                                                      \
+	static void mynic_wr_set_sge_list_##type(                              \
+		struct ibv_qp_ex *qp, size_t num_sge,                          \
+		const struct ibv_sge *sg_list)                                 \
+	{                                                                      \
+		mynic_wr_set_sge_list(qp, num_sge, sg_list, ud);               \
+	}                                                                      \
+	static void mynic_wr_set_inline_##type(struct ibv_qp_ex *qp,           \
+					       void *addr, size_t length)      \
+	{                                                                      \
+		mynic_wr_set_inline(qp, addr, length, ud);                     \
+	}                                                                      \
+	static void mynic_wr_set_inline_list_##type(                           \
+		struct ibv_qp_ex *qp, size_t num_buf,                          \
+		const struct ibv_data_buf *bufs)                               \
+	{                                                                      \
+		mynic_wr_set_inline_list(qp, num_buf, bufs, ud);               \
+	}
+
+MYNIC_WR_SETTERS(rc, false)
+MYNIC_WR_SETTERS(ud, true)
+
+static inline ALWAYS_INLINE void mynic_wr_start_body(struct ibv_qp_ex *ibqp,
+					      bool locked)
+{
+	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
+
+	if (locked)
+		mynic_lock(&sq->lock);
+	sq->wr_pi = sq->pi;
+	sq->wr_err = 0;
+	sq->wr_cur = NULL;
+}
+
+static inline ALWAYS_INLINE int mynic_wr_complete_body(struct ibv_qp_ex *ibqp,
+						bool locked)
+{
+	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
+	int err = sq->wr_err;
+
+	if (likely(!err && sq->wr_pi != sq->pi))
+		mynic_sq_ring(sq, sq->wr_pi);
+	if (locked)
+		mynic_unlock(&sq->lock);
+	return err;
+}
+
+static inline ALWAYS_INLINE void mynic_wr_abort_body(struct ibv_qp_ex *ibqp,
+					      bool locked)
+{
+	if (locked)
+		mynic_unlock(&to_mqp_ex(ibqp)->sq.lock);
+}
+
+static void mynic_wr_start(struct ibv_qp_ex *qp)
+{
+	mynic_wr_start_body(qp, true);
+}
+
+static int mynic_wr_complete(struct ibv_qp_ex *qp)
+{
+	return mynic_wr_complete_body(qp, true);
+}
+
+static void mynic_wr_abort(struct ibv_qp_ex *qp)
+{
+	mynic_wr_abort_body(qp, true);
+}
+
+#define MYNIC_UD_OPS (IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM)
+#define MYNIC_RC_OPS                                                           \
+	(MYNIC_UD_OPS | IBV_QP_EX_WITH_RDMA_WRITE |                            \
+	 IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |       \
+	 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |                                   \
+	 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+
+/**
+ * mynic_wr_supported() - whether a type of QP has all these operations
+ * @type: the type
+ * @ops: enum ibv_qp_create_send_ops_flags
+ *
+ * Return: true if so.
+ */
+bool mynic_wr_supported(enum ibv_qp_type type, uint64_t ops)
+{
+	return !(ops & ~(uint64_t)(type == IBV_QPT_UD ? MYNIC_UD_OPS :
+							MYNIC_RC_OPS));
+}
+
+/**
+ * mynic_wr_setup() - fill in the functions of a new QP
+ * @qp: the QP
+ */
+void mynic_wr_setup(struct mynic_qp *qp)
+{
+	struct ibv_qp_ex *qpx = &qp->vqp.qp_ex;
+
+	qp->vqp.comp_mask |= VERBS_QP_EX;
+
+	qpx->wr_start = mynic_wr_start;
+	qpx->wr_complete = mynic_wr_complete;
+	qpx->wr_abort = mynic_wr_abort;
+	qpx->wr_send = mynic_wr_send;
+	qpx->wr_send_imm = mynic_wr_send_imm;
+
+	if (qp->vqp.qp.qp_type == IBV_QPT_UD) {
+		qpx->wr_set_ud_addr = mynic_wr_set_ud_addr;
+		qpx->wr_set_sge = mynic_wr_set_sge_ud;
+		qpx->wr_set_sge_list = mynic_wr_set_sge_list_ud;
+		qpx->wr_set_inline_data = mynic_wr_set_inline_ud;
+		qpx->wr_set_inline_data_list = mynic_wr_set_inline_list_ud;
+		return;
+	}
+	qpx->wr_set_sge = mynic_wr_set_sge_rc;
+	qpx->wr_set_sge_list = mynic_wr_set_sge_list_rc;
+	qpx->wr_set_inline_data = mynic_wr_set_inline_rc;
+	qpx->wr_set_inline_data_list = mynic_wr_set_inline_list_rc;
+	qpx->wr_rdma_read = mynic_wr_rdma_read;
+	qpx->wr_rdma_write = mynic_wr_rdma_write;
+	qpx->wr_rdma_write_imm = mynic_wr_rdma_write_imm;
+	qpx->wr_atomic_cmp_swp = mynic_wr_atomic_cmp_swp;
+	qpx->wr_atomic_fetch_add = mynic_wr_atomic_fetch_add;
+}
