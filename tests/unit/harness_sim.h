@@ -121,7 +121,7 @@ void sim_doorbell(struct sim_nic *n, uint32_t uarn, unsigned int offset,
 		sim_settle(world_);                                   \
 		while (!(cond))                                       \
 			if (!sim_step(world_, until_) && !(cond))     \
-				FAIL("waited in vain for " #cond);    \
+				FAIL("waited in vain for %s", #cond); \
 	} while (0)
 
 #define SIM_WAIT(world, cond) SIM_WAIT_FOR(world, cond, 1000 * SEC)

@@ -54,10 +54,10 @@ void *tap_alloc(size_t size);
 
 #define FAIL(...) tap_fail(__FILE__, __LINE__, __VA_ARGS__)
 
-#define CHECK(cond)                               \
-	do {                                      \
-		if (!(cond))                      \
-			FAIL("not true: " #cond); \
+#define CHECK(cond)                                 \
+	do {                                        \
+		if (!(cond))                        \
+			FAIL("not true: %s", #cond); \
 	} while (0)
 
 #define CHECK_EQ(got, want)                                                  \
@@ -65,9 +65,8 @@ void *tap_alloc(size_t size);
 		unsigned long long got_ = (unsigned long long)(got);         \
 		unsigned long long want_ = (unsigned long long)(want);       \
 		if (got_ != want_)                                           \
-			FAIL(#got " is %llu (0x%llx), not " #want            \
-				  " = %llu (0x%llx)",                        \
-			     got_, got_, want_, want_);                      \
+			FAIL("%s is %llu (0x%llx), not %s = %llu (0x%llx)",  \
+			     #got, got_, got_, #want, want_, want_);         \
 	} while (0)
 
 #define CHECK_MEM(got, want, len)                                       \
@@ -76,8 +75,8 @@ void *tap_alloc(size_t size);
 		const uint8_t *want_ = (const void *)(want);            \
 		for (size_t i_ = 0; i_ < (size_t)(len); i_++)           \
 			if (got_[i_] != want_[i_])                      \
-				FAIL(#got "[%zu] is 0x%02x, not 0x%02x", \
-				     i_, got_[i_], want_[i_]);          \
+				FAIL("%s[%zu] is 0x%02x, not 0x%02x",   \
+				     #got, i_, got_[i_], want_[i_]);    \
 	} while (0)
 
 #endif /* MYNIC_HARNESS_TAP_H */

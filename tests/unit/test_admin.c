@@ -1,0 +1,803 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The admin queue, and what every command checks before it does anything */
+#include "harness_driver.h"
+
+static struct drv *one(void)
+{
+	return drv_up(&sim_new(1)->nics[0]);
+}
+
+TEST(admin_nop)
+{
+	struct drv *d = one();
+
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_NOP, 0), MYNIC_AQ_OK);
+	CHECK_EQ(drv_stat(d, MYNIC_STAT_BAD_COMMAND), 0);
+}
+
+TEST(admin_interrupts_on_vector_0)
+{
+	struct drv *d = one();
+	uint64_t irqs = d->n->irqs[0];
+
+	drv_number_cmd(d, MYNIC_CMD_NOP, 0);
+	CHECK(d->n->irqs[0] > irqs);
+	for (unsigned int i = 1; i < MYNIC_MAX_VECTORS; i++)
+		CHECK_EQ(d->n->irqs[i], 0);
+}
+
+TEST(admin_unknown_opcodes)
+{
+	struct drv *d = one();
+	static const uint8_t known[] = {
+		0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11,
+		0x18, 0x19, 0x20, 0x21, 0x28, 0x29, 0x30, 0x31, 0x32,
+		0x33, 0x38, 0x39, 0x3a, 0x3b, 0x40, 0x41,
+	};
+	uint64_t count = 0;
+
+	for (unsigned int op = 0; op < 256; op++) {
+		if (memchr(known, op, sizeof(known)))
+			continue;
+		CHECK_EQ(drv_number_cmd(d, op, 0), MYNIC_AQ_BAD_OPCODE);
+		count++;
+	}
+	CHECK_EQ(drv_stat(d, MYNIC_STAT_BAD_COMMAND), count);
+}
+
+TEST(admin_many_in_flight)
+{
+	struct drv *d = one();
+	unsigned int slots = 1u << d->aq_log_size;
+	struct mynic_admin_cpl cpl;
+	uint64_t seen;
+
+	for (int lap = 0; lap < 5; lap++) {
+		uint32_t first = d->aq_pi;
+
+		for (unsigned int i = 0; i < slots; i++) {
+			struct mynic_admin_cmd cmd = {
+				.opcode = i % 2 ? 0xff : MYNIC_CMD_NOP,
+			};
+
+			drv_admin_post(d, &cmd);
+		}
+		drv_admin_ring(d);
+		sim_settle(d->sim);
+		seen = 0;
+		for (unsigned int i = 0; i < slots; i++) {
+			unsigned int which;
+
+			CHECK(drv_admin_poll(d, &cpl));
+			which = (cpl.id ^ 0x4000) - first;
+			CHECK(which < slots);
+			CHECK(!(seen & 1ull << which));
+			seen |= 1ull << which;
+			CHECK_EQ(cpl.opcode, which % 2 ? 0xff : 1);
+			CHECK_EQ(cpl.status,
+				 which % 2 ? MYNIC_AQ_BAD_OPCODE : 0);
+		}
+		CHECK(!drv_admin_poll(d, &cpl));
+	}
+}
+
+TEST(admin_queue_sizes)
+{
+	struct sim *sim = sim_new(1);
+
+	for (uint8_t log = 1; log <= MYNIC_AQ_MAX_LOG_SIZE; log++) {
+		struct drv *d = drv_enable(&sim->nics[0], log);
+
+		for (int i = 0; i < 3 << log; i++)
+			CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_NOP, 0), 0);
+	}
+}
+
+TEST(admin_index_wraps)
+{
+	struct drv *d = one();
+
+	/* 2^16 and then some: ids repeat, phases go on */
+	for (int i = 0; i < 70000; i++)
+		CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_NOP, 0), 0);
+}
+
+/* What a valid command of each kind looks like */
+struct sample {
+	const char *name;
+	struct mynic_admin_cmd cmd;
+	uint8_t mbox[256];
+	uint32_t in;
+	uint32_t out;
+	uint32_t body;
+};
+
+#define NUM_SAMPLES 25
+
+/* One object of each type, and a command about it or its like */
+static void make_samples(struct drv *d, struct sample *s)
+{
+	struct drv_qp_init init = { .type = MYNIC_QP_UD };
+	struct drv_buf *buf = tap_alloc(sizeof(*buf));
+	struct drv_qp *qp, spare;
+	struct drv_srq *srq;
+	uint32_t pdn = drv_alloc_pd(d);
+	struct drv_cq *cq = drv_create_cq(d, 4);
+	struct drv_mr *mr = drv_reg_mr(d, pdn, 4096, 0);
+	struct mynic_create_srq create_srq = { .pdn = pdn };
+	struct mynic_qp_attr attr = { .attr_mask = 0 };
+
+	init.pdn = pdn;
+	init.send_cq = cq;
+	init.recv_cq = cq;
+	qp = drv_create_qp(d, &init);
+	drv_ud_up(qp, 1, IBV_QPS_RTS);
+	attr.attr_mask = IBV_QP_STATE | IBV_QP_QKEY;
+	attr.qp_state = IBV_QPS_RTS;
+	attr.qkey = 2;
+	drv_qp_layout(d, &spare, &init);
+	srq = drv_create_srq(d, pdn, 4);
+	drv_buf_init(d, buf, 8192);
+	create_srq.buf = buf->desc;
+	create_srq.dbrec_offset = 4096;
+	create_srq.log_size = 2;
+	create_srq.log_stride = 6;
+#define SAMPLE(op, ...) \
+	*s++ = (struct sample){ .name = #op, .cmd.opcode = op, __VA_ARGS__ }
+	SAMPLE(MYNIC_CMD_NOP);
+	SAMPLE(MYNIC_CMD_QUERY_DEVICE, .out = sizeof(d->attr));
+	SAMPLE(MYNIC_CMD_QUERY_PORT, .out = sizeof(struct mynic_port_attr));
+	SAMPLE(MYNIC_CMD_MODIFY_PORT, .body = 8,
+	       .cmd.modify_port = { .up = 1,
+				    .mac = { 2, 0, 0, 0, 0, 9 },
+				    .mtu = 1500 });
+	SAMPLE(MYNIC_CMD_QUERY_STATS,
+	       .out = 256 < MYNIC_NUM_STATS * 8 ? 256 : MYNIC_NUM_STATS * 8);
+	SAMPLE(MYNIC_CMD_SET_GID, .body = 24, .cmd.number = 5,
+	       .cmd.set_gid = { .gid = { 0xfe, 0x80, [15] = 7 },
+				.vlan = MYNIC_NO_VLAN });
+	SAMPLE(MYNIC_CMD_CREATE_EQ, .body = 20,
+	       .cmd.create_eq = { .buf = buf->desc,
+				  .vector = 2,
+				  .log_size = 4 });
+	SAMPLE(MYNIC_CMD_ALLOC_PD);
+	SAMPLE(MYNIC_CMD_CREATE_MKEY, .body = 40,
+	       .cmd.create_mkey = { .buf = buf->desc,
+				    .iova = 0x1000,
+				    .length = 4096,
+				    .pdn = pdn });
+	SAMPLE(MYNIC_CMD_CREATE_CQ, .body = 31,
+	       .cmd.create_cq = { .buf = buf->desc,
+				  .dbrec_offset = 4096,
+				  .uarn = 1,
+				  .eqn = d->comp.number,
+				  .log_size = 4 });
+	SAMPLE(MYNIC_CMD_CREATE_SRQ, .in = sizeof(create_srq));
+	memcpy(s[-1].mbox, &create_srq, sizeof(create_srq));
+	SAMPLE(MYNIC_CMD_MODIFY_SRQ, .body = 4, .cmd.number = srq->number);
+	SAMPLE(MYNIC_CMD_QUERY_SRQ, .cmd.number = srq->number);
+	SAMPLE(MYNIC_CMD_CREATE_QP, .in = sizeof(spare.create));
+	memcpy(s[-1].mbox, &spare.create, sizeof(spare.create));
+	SAMPLE(MYNIC_CMD_MODIFY_QP, .in = sizeof(attr),
+	       .cmd.number = qp->number);
+	memcpy(s[-1].mbox, &attr, sizeof(attr));
+	SAMPLE(MYNIC_CMD_QUERY_QP, .out = sizeof(attr),
+	       .cmd.number = qp->number);
+	SAMPLE(MYNIC_CMD_ATTACH_MCAST, .body = 16, .cmd.number = qp->number,
+	       .cmd.mcast = { .gid = { 0xff, 0x0e, [15] = 1 } });
+	SAMPLE(MYNIC_CMD_DETACH_MCAST, .body = 16, .cmd.number = qp->number,
+	       .cmd.mcast = { .gid = { 0xff, 0x0e, [15] = 1 } });
+	/* these objects go, so that they come last */
+	SAMPLE(MYNIC_CMD_DESTROY_MKEY, .cmd.number = mr->key >> 8);
+	SAMPLE(MYNIC_CMD_DESTROY_QP, .cmd.number = qp->number);
+	SAMPLE(MYNIC_CMD_DESTROY_SRQ, .cmd.number = srq->number);
+	SAMPLE(MYNIC_CMD_DESTROY_CQ, .cmd.number = cq->number);
+#undef SAMPLE
+}
+
+static uint8_t run_sample(struct drv *d, const struct sample *s)
+{
+	struct mynic_admin_cmd cmd = s->cmd;
+	uint8_t mbox[MYNIC_MBOX_SIZE];
+
+	if (s->in)
+		return drv_admin_in(d, &cmd, NULL, s->mbox, s->in);
+	if (s->out)
+		return drv_admin_out(d, &cmd, mbox, s->out);
+	return drv_admin(d, &cmd, NULL);
+}
+
+static struct sample *samples(struct drv *d)
+{
+	struct sample *s = tap_alloc(NUM_SAMPLES * sizeof(*s));
+
+	make_samples(d, s);
+	return s;
+}
+
+#define for_each_sample(s, d) \
+	for (struct sample *s = samples(d); s->name; s++)
+
+TEST(admin_samples_are_valid)
+{
+	struct drv *d = one();
+
+	for_each_sample(s, d) {
+		uint8_t status = run_sample(d, s);
+
+		if (status)
+			FAIL("%s: status %u", s->name, status);
+	}
+	CHECK_EQ(drv_stat(d, MYNIC_STAT_BAD_COMMAND), 0);
+}
+
+static void expect_status(struct drv *d, const struct sample *s,
+			  uint8_t want, const char *what, unsigned int at)
+{
+	uint8_t status = run_sample(d, s);
+
+	if (status != want)
+		FAIL("%s, %s %u: status %u, not %u", s->name, what, at, status,
+		     want);
+}
+
+TEST(admin_reserved_bytes_are_checked)
+{
+	struct drv *d = one();
+	uint64_t count = 0;
+
+	for_each_sample(s, d) {
+		for (unsigned int i = 0; i < 4; i++) {
+			struct sample bad = *s;
+
+			bad.cmd.reserved_14[i] = 0x10;
+			expect_status(d, &bad, MYNIC_AQ_BAD_PARAM,
+				      "reserved byte", i);
+			count++;
+		}
+		for (unsigned int i = s->body; i < 40; i++) {
+			struct sample bad = *s;
+
+			bad.cmd.body[i] = 1;
+			expect_status(d, &bad, MYNIC_AQ_BAD_PARAM,
+				      "body byte", i);
+			count++;
+		}
+	}
+	CHECK_EQ(drv_stat(d, MYNIC_STAT_BAD_COMMAND), count);
+}
+
+TEST(admin_unknown_flags_are_refused)
+{
+	struct drv *d = one();
+
+	for_each_sample(s, d)
+		for (unsigned int bit = 1; bit < 8; bit++) {
+			struct sample bad = *s;
+
+			bad.cmd.flags = 1u << bit;
+			expect_status(d, &bad, MYNIC_AQ_NOT_SUPPORTED,
+				      "flag", bit);
+		}
+}
+
+TEST(admin_unused_number_must_be_zero)
+{
+	struct drv *d = one();
+
+	for_each_sample(s, d) {
+		struct sample bad = *s;
+
+		if (s->cmd.number || s->cmd.opcode == MYNIC_CMD_NOP)
+			continue;
+		bad.cmd.number = 1;
+		expect_status(d, &bad, MYNIC_AQ_BAD_PARAM, "number", 1);
+	}
+}
+
+TEST(admin_unknown_numbers)
+{
+	struct drv *d = one();
+	static const uint32_t unknown[] = { 0xffffffff, 0x00ffffff, 0x12345,
+					    0x80000000 };
+
+	for_each_sample(s, d)
+		for (unsigned int i = 0; i < ARRAY_SIZE(unknown); i++) {
+			struct sample bad = *s;
+
+			if (!s->cmd.number || s->cmd.opcode == MYNIC_CMD_SET_GID)
+				continue;
+			bad.cmd.number = unknown[i];
+			expect_status(d, &bad, MYNIC_AQ_BAD_NUMBER, "number",
+				      unknown[i]);
+		}
+}
+
+TEST(admin_mailbox_address)
+{
+	struct drv *d = one();
+
+	for_each_sample(s, d) {
+		struct mynic_admin_cmd cmd = s->cmd;
+
+		if (!s->in && !s->out)
+			continue;
+		cmd.mbox_len = s->in + s->out;
+		cmd.mbox_addr = 0x1000;
+		CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_BAD_DMA);
+		cmd.mbox_addr = d->n->iova + SIM_MEM_SIZE - 8;
+		CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_BAD_DMA);
+		cmd.mbox_addr = ~7ull;
+		CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_BAD_DMA);
+		cmd.mbox_addr = sim_iova(d->n, d->mbox) + 4;
+		CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_BAD_PARAM);
+		cmd.mbox_addr = sim_iova(d->n, d->mbox);
+		cmd.mbox_len = MYNIC_MBOX_SIZE + 1;
+		CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_BAD_PARAM);
+		cmd.mbox_len = 0xffffffff;
+		CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_BAD_PARAM);
+	}
+}
+
+TEST(admin_unwanted_mailbox)
+{
+	struct drv *d = one();
+
+	for_each_sample(s, d) {
+		struct mynic_admin_cmd cmd = s->cmd;
+
+		if (s->in || s->out)
+			continue;
+		cmd.mbox_addr = sim_iova(d->n, d->mbox);
+		cmd.mbox_len = 8;
+		CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_BAD_PARAM);
+	}
+}
+
+/* A newer driver's mailbox: bytes that this device does not know */
+TEST(admin_mailbox_grows)
+{
+	struct drv *d = one();
+
+	for_each_sample(s, d) {
+		struct mynic_admin_cmd cmd = s->cmd;
+		uint8_t mbox[MYNIC_MBOX_SIZE] = { 0 };
+
+		if (s->in) {
+			memcpy(mbox, s->mbox, s->in);
+			mbox[MYNIC_MBOX_SIZE - 1] = 1;
+			CHECK_EQ(drv_admin_in(d, &cmd, NULL, mbox,
+					      sizeof(mbox)),
+				 MYNIC_AQ_NOT_SUPPORTED);
+			mbox[MYNIC_MBOX_SIZE - 1] = 0;
+			mbox[s->in] = 1;
+			CHECK_EQ(drv_admin_in(d, &cmd, NULL, mbox,
+					      s->in + 1),
+				 MYNIC_AQ_NOT_SUPPORTED);
+			mbox[s->in] = 0;
+			CHECK_EQ(drv_admin_in(d, &cmd, NULL, mbox,
+					      sizeof(mbox)),
+				 MYNIC_AQ_OK);
+		} else if (s->out) {
+			CHECK_EQ(drv_admin_out(d, &cmd, mbox, sizeof(mbox)),
+				 MYNIC_AQ_OK);
+			for (unsigned int i = MYNIC_NUM_STATS * 8;
+			     i < sizeof(mbox); i++)
+				CHECK_EQ(mbox[i], 0);
+		}
+	}
+}
+
+/* An older driver's mailbox: the device must not write behind its end */
+TEST(admin_mailbox_shrinks)
+{
+	struct drv *d = one();
+
+	for_each_sample(s, d) {
+		struct mynic_admin_cmd cmd = s->cmd;
+		uint8_t full[MYNIC_MBOX_SIZE], part[MYNIC_MBOX_SIZE];
+
+		if (!s->out || s->cmd.opcode == MYNIC_CMD_QUERY_STATS)
+			continue;
+		CHECK_EQ(drv_admin_out(d, &cmd, full, s->out), 0);
+		for (unsigned int len = 0; len <= s->out; len += 8) {
+			cmd = s->cmd;
+			CHECK_EQ(drv_admin_out(d, &cmd, part, len), 0);
+			CHECK_MEM(part, full, len);
+			CHECK_EQ(d->mbox[len], 0xa5);
+		}
+	}
+}
+
+/* What a short mailbox leaves out reads as zero: here, a port that is 0 */
+TEST(admin_mailbox_in_short)
+{
+	struct drv *d = one();
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_MODIFY_QP };
+	struct drv_cq *cq = drv_create_cq(d, 4);
+	struct drv_qp_init init = {
+		.type = MYNIC_QP_UD,
+		.pdn = drv_alloc_pd(d),
+		.send_cq = cq,
+		.recv_cq = cq,
+	};
+	struct mynic_qp_attr attr = {
+		.attr_mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+			     IBV_QP_QKEY,
+		.qp_state = IBV_QPS_INIT,
+		.port_num = 1,
+	};
+
+	cmd.number = drv_create_qp(d, &init)->number;
+	CHECK_EQ(drv_admin_in(d, &cmd, NULL, &attr,
+			      offsetof(struct mynic_qp_attr, port_num)),
+		 MYNIC_AQ_BAD_PARAM);
+	CHECK_EQ(drv_admin_in(d, &cmd, NULL, &attr,
+			      offsetof(struct mynic_qp_attr, port_num) + 1),
+		 MYNIC_AQ_OK);
+}
+
+TEST(admin_device_attributes)
+{
+	struct drv *d = one();
+	const struct mynic_device_attr *a = &d->attr;
+
+	CHECK(a->node_guid);
+	CHECK(a->max_mr_size >= 1ull << 40);
+	CHECK(a->page_size_cap & 4096);
+	CHECK(!(a->page_size_cap & 4095));
+	CHECK(a->max_qp >= 65536);
+	CHECK(a->max_qp_wr >= 32768);
+	CHECK(a->max_cq >= 65536);
+	CHECK(a->max_cqe >= 4194304);
+	CHECK(a->max_mkey >= 1u << 20);
+	CHECK(a->max_pd >= 65536);
+	CHECK(a->max_srq >= 65536);
+	CHECK(a->max_srq_wr >= 32768);
+	CHECK_EQ(a->max_eq, 64);
+	CHECK(a->max_rd_atomic >= 16);
+	CHECK_EQ(a->max_mcast_grp, 4096);
+	CHECK_EQ(a->max_mcast_qp_attach, 64);
+	CHECK_EQ(a->max_gid, 256);
+	CHECK_EQ(a->num_uar, 8192);
+	CHECK(a->dma_lkey);
+	for (unsigned int i = 0; i < sizeof(a->reserved_60); i++)
+		CHECK_EQ(a->reserved_60[i], 0);
+}
+
+TEST(admin_port_attributes)
+{
+	struct drv *d = one();
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_QUERY_PORT };
+	struct mynic_port_attr a;
+
+	CHECK_EQ(drv_admin_out(d, &cmd, &a, sizeof(a)), 0);
+	CHECK_MEM(a.mac, "\x02\x6d\x79\x6e\x69\x01", 6);
+	CHECK_EQ(a.link_up, 1);
+	CHECK(a.speed_mbps);
+	CHECK_EQ(a.max_mtu, 9216);
+	nic_set_link(d->n->nic, false);
+	sim_settle(d->sim);
+	CHECK_EQ(drv_admin_out(d, &cmd, &a, sizeof(a)), 0);
+	CHECK_EQ(a.link_up, 0);
+}
+
+static uint8_t modify_port(struct drv *d, uint8_t up, uint32_t mtu,
+			   uint8_t mac5)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_MODIFY_PORT,
+		.modify_port = { .up = up,
+				 .mac = { 2, 0, 0, 0, 0, mac5 },
+				 .mtu = mtu },
+	};
+
+	return drv_admin(d, &cmd, NULL);
+}
+
+TEST(admin_modify_port)
+{
+	struct drv *d = one();
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_MODIFY_PORT };
+
+	CHECK_EQ(modify_port(d, 1, 67, 1), MYNIC_AQ_BAD_PARAM);
+	CHECK_EQ(modify_port(d, 1, 9217, 1), MYNIC_AQ_BAD_PARAM);
+	CHECK_EQ(modify_port(d, 2, 1500, 1), MYNIC_AQ_BAD_PARAM);
+	CHECK_EQ(modify_port(d, 1, 68, 7), MYNIC_AQ_OK);
+	CHECK_MEM(nic_mac(d->n->nic), "\x02\0\0\0\0\x07", 6);
+	CHECK_EQ(modify_port(d, 0, 9216, 8), MYNIC_AQ_OK);
+	/* a group address is no port's address */
+	cmd.modify_port.up = 1;
+	cmd.modify_port.mtu = 1500;
+	cmd.modify_port.mac[0] = 1;
+	CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_BAD_PARAM);
+}
+
+TEST(admin_set_gid)
+{
+	struct drv *d = one();
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_SET_GID };
+
+	cmd.set_gid.gid[0] = 0xfe;
+	cmd.set_gid.vlan = MYNIC_NO_VLAN;
+	cmd.number = 255;
+	CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_OK);
+	cmd.number = 256;
+	CHECK(drv_admin(d, &cmd, NULL) != MYNIC_AQ_OK);
+	cmd.number = 3;
+	cmd.set_gid.vlan = 4095;
+	CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_BAD_PARAM);
+	cmd.set_gid.vlan = 4094;
+	CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_OK);
+}
+
+TEST(admin_pd_life)
+{
+	struct drv *d = one();
+	uint32_t pdn = drv_alloc_pd(d), other = drv_alloc_pd(d);
+	struct drv_mr *mr;
+
+	CHECK(pdn != other);
+	mr = drv_reg_mr(d, pdn, 64, 0);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DEALLOC_PD, pdn), MYNIC_AQ_BUSY);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DEALLOC_PD, other), MYNIC_AQ_OK);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DEALLOC_PD, other),
+		 MYNIC_AQ_BAD_NUMBER);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_MKEY, mr->key >> 8),
+		 MYNIC_AQ_OK);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DEALLOC_PD, pdn), MYNIC_AQ_OK);
+}
+
+TEST(admin_pd_limit)
+{
+	struct drv *d = one();
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_ALLOC_PD };
+	struct mynic_admin_cpl cpl;
+
+	for (uint32_t i = 0; i < d->attr.max_pd; i++)
+		drv_alloc_pd(d);
+	CHECK_EQ(drv_admin(d, &cmd, &cpl), MYNIC_AQ_NO_RESOURCE);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DEALLOC_PD, 0x77), MYNIC_AQ_OK);
+	drv_alloc_pd(d);
+}
+
+TEST(admin_destroy_order)
+{
+	struct drv *d = one();
+	uint32_t pdn = drv_alloc_pd(d);
+	struct drv_cq *scq = drv_create_cq(d, 4), *rcq = drv_create_cq(d, 4);
+	struct drv_srq *srq = drv_create_srq(d, pdn, 4);
+	struct drv_qp_init init = {
+		.type = MYNIC_QP_RC,
+		.pdn = pdn,
+		.send_cq = scq,
+		.recv_cq = rcq,
+		.srq = srq,
+	};
+	struct drv_qp *qp = drv_create_qp(d, &init);
+
+#define TRY(op, number, status) \
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_##op, number), MYNIC_AQ_##status)
+	TRY(DEALLOC_PD, pdn, BUSY);
+	TRY(DESTROY_CQ, scq->number, BUSY);
+	TRY(DESTROY_CQ, rcq->number, BUSY);
+	TRY(DESTROY_SRQ, srq->number, BUSY);
+	TRY(DESTROY_EQ, d->comp.number, BUSY);
+	TRY(DESTROY_QP, qp->number, OK);
+	TRY(DESTROY_QP, qp->number, BAD_NUMBER);
+	TRY(DESTROY_CQ, scq->number, OK);
+	TRY(DESTROY_CQ, scq->number, BAD_NUMBER);
+	TRY(DESTROY_CQ, rcq->number, OK);
+	TRY(DEALLOC_PD, pdn, BUSY);
+	TRY(DESTROY_SRQ, srq->number, OK);
+	TRY(DESTROY_SRQ, srq->number, BAD_NUMBER);
+	TRY(DEALLOC_PD, pdn, OK);
+	TRY(DESTROY_EQ, d->comp.number, OK);
+	TRY(DESTROY_EQ, d->comp.number, BAD_NUMBER);
+#undef TRY
+}
+
+TEST(admin_create_cq_bad)
+{
+	struct drv *d = one();
+	struct drv_buf *buf = tap_alloc(sizeof(*buf));
+	struct mynic_admin_cmd good = { .opcode = MYNIC_CMD_CREATE_CQ }, bad;
+
+	drv_buf_init(d, buf, 8192);
+	good.create_cq.buf = buf->desc;
+	good.create_cq.dbrec_offset = 4096;
+	good.create_cq.uarn = 1;
+	good.create_cq.eqn = d->comp.number;
+	good.create_cq.log_size = 4;
+#define TRY(field, value, status)                                      \
+	do {                                                           \
+		bad = good;                                            \
+		bad.create_cq.field = value;                           \
+		CHECK_EQ(drv_admin(d, &bad, NULL), MYNIC_AQ_##status); \
+	} while (0)
+	TRY(log_size, 0, BAD_PARAM);
+	TRY(log_size, 23, BAD_PARAM);
+	TRY(log_size, 255, BAD_PARAM);
+	TRY(uarn, 8192, BAD_PARAM);
+	TRY(uarn, 0xffffffff, BAD_PARAM);
+	TRY(eqn, 63, BAD_NUMBER);
+	TRY(eqn, 0xffff, BAD_NUMBER);
+	TRY(ring_offset, 32, BAD_PARAM);
+	TRY(dbrec_offset, 4096 + 32, BAD_PARAM);
+	TRY(buf.levels, 3, BAD_PARAM);
+	TRY(buf.levels, 255, BAD_PARAM);
+	TRY(buf.log_page_size, 11, BAD_PARAM);
+	TRY(buf.log_page_size, 32, BAD_PARAM);
+	TRY(buf.reserved_0b, 1, BAD_PARAM);
+	TRY(buf.addr, good.create_cq.buf.addr + 4, BAD_PARAM);
+	TRY(buf.log_list_size, 12, BAD_PARAM);
+	TRY(buf.offset, 8, BAD_PARAM);
+#undef TRY
+	CHECK_EQ(drv_admin(d, &good, NULL), MYNIC_AQ_OK);
+}
+
+TEST(admin_create_qp_bad)
+{
+	struct drv *d = one();
+	struct drv_cq *cq = drv_create_cq(d, 4);
+	struct drv_qp_init init = {
+		.type = MYNIC_QP_RC,
+		.pdn = drv_alloc_pd(d),
+		.send_cq = cq,
+		.recv_cq = cq,
+	};
+	struct drv_qp *qp = tap_alloc(sizeof(*qp));
+	struct mynic_create_qp bad;
+
+	drv_qp_layout(d, qp, &init);
+#define TRY(field, value, status)                                           \
+	do {                                                                \
+		struct mynic_admin_cmd cmd = { .opcode =                    \
+						       MYNIC_CMD_CREATE_QP }; \
+		bad = qp->create;                                           \
+		bad.field = value;                                          \
+		CHECK_EQ(drv_admin_in(d, &cmd, NULL, &bad, sizeof(bad)),    \
+			 MYNIC_AQ_##status);                                \
+	} while (0)
+	TRY(type, 0, NOT_SUPPORTED);
+	TRY(type, 8, NOT_SUPPORTED);
+	TRY(type, 255, NOT_SUPPORTED);
+	TRY(flags, 0x80, NOT_SUPPORTED);
+	TRY(log_sq_size, 16, BAD_PARAM);
+	TRY(log_sq_stride, 5, BAD_PARAM);
+	TRY(log_sq_stride, 10, BAD_PARAM);
+	TRY(log_rq_size, 16, BAD_PARAM);
+	TRY(log_rq_stride, 4, BAD_PARAM);
+	TRY(log_rq_stride, 10, BAD_PARAM);
+	TRY(uarn, 8192, BAD_PARAM);
+	TRY(pdn, 999, BAD_NUMBER);
+	TRY(pdn, 0xffffffff, BAD_NUMBER);
+	TRY(send_cqn, 0xabcdef, BAD_NUMBER);
+	TRY(recv_cqn, 0xffffffff, BAD_NUMBER);
+	TRY(srqn, 0x777, BAD_NUMBER);
+	TRY(sq_offset, 8, BAD_PARAM);
+	TRY(rq_offset, qp->create.rq_offset + 8, BAD_PARAM);
+	TRY(dbrec_offset, qp->create.dbrec_offset + 128, BAD_PARAM);
+	TRY(reserved_3a[0], 1, BAD_PARAM);
+	TRY(reserved_3a[69], 1, BAD_PARAM);
+	TRY(buf.levels, 3, BAD_PARAM);
+#undef TRY
+	CHECK_EQ(drv_stat(d, MYNIC_STAT_BAD_COMMAND), 22);
+	drv_create_qp(d, &init);
+}
+
+TEST(admin_create_srq_bad)
+{
+	struct drv *d = one();
+	struct drv_buf *buf = tap_alloc(sizeof(*buf));
+	struct mynic_create_srq good = { .pdn = drv_alloc_pd(d) }, bad;
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_CREATE_SRQ };
+
+	drv_buf_init(d, buf, 8192);
+	good.buf = buf->desc;
+	good.dbrec_offset = 4096;
+	good.log_size = 4;
+	good.log_stride = 6;
+#define TRY(field, value, status)                                        \
+	do {                                                             \
+		bad = good;                                              \
+		bad.field = value;                                       \
+		CHECK_EQ(drv_admin_in(d, &cmd, NULL, &bad, sizeof(bad)), \
+			 MYNIC_AQ_##status);                             \
+	} while (0)
+	TRY(pdn, 77, BAD_NUMBER);
+	TRY(log_size, 16, BAD_PARAM);
+	TRY(log_stride, 4, BAD_PARAM);
+	TRY(log_stride, 10, BAD_PARAM);
+	TRY(type, 1, NOT_SUPPORTED);
+	TRY(type, 200, NOT_SUPPORTED);
+	TRY(ring_offset, 32, BAD_PARAM);
+	TRY(dbrec_offset, 4096 + 64, BAD_PARAM);
+	TRY(reserved_23[28], 1, BAD_PARAM);
+	TRY(limit, 17, BAD_PARAM);
+#undef TRY
+	CHECK_EQ(drv_admin_in(d, &cmd, NULL, &good, sizeof(good)), 0);
+}
+
+TEST(admin_create_eq_bad)
+{
+	struct drv *d = one();
+	struct drv_buf *buf = tap_alloc(sizeof(*buf));
+	struct mynic_admin_cmd good = { .opcode = MYNIC_CMD_CREATE_EQ }, bad;
+
+	drv_buf_init(d, buf, 4096);
+	good.create_eq.buf = buf->desc;
+	good.create_eq.vector = 3;
+	good.create_eq.log_size = 4;
+#define TRY(field, value, status)                                      \
+	do {                                                           \
+		bad = good;                                            \
+		bad.create_eq.field = value;                           \
+		CHECK_EQ(drv_admin(d, &bad, NULL), MYNIC_AQ_##status); \
+	} while (0)
+	TRY(vector, MYNIC_MAX_VECTORS, BAD_PARAM);
+	TRY(vector, 0xffff, BAD_PARAM);
+	TRY(log_size, 0, BAD_PARAM);
+	TRY(log_size, 21, BAD_PARAM);
+	TRY(async, 2, BAD_PARAM);
+	TRY(async, 1, BUSY);
+	TRY(buf.offset, 16, BAD_PARAM);
+#undef TRY
+	CHECK_EQ(drv_admin(d, &good, NULL), MYNIC_AQ_OK);
+}
+
+TEST(admin_eq_limit)
+{
+	struct drv *d = one();
+	struct drv_eq *eq = tap_alloc(sizeof(*eq));
+
+	for (uint32_t i = 2; i < d->attr.max_eq; i++)
+		CHECK_EQ(drv_create_eq(d, eq, 1, i % 32, false), 0);
+	CHECK_EQ(drv_create_eq(d, eq, 1, 0, false), MYNIC_AQ_NO_RESOURCE);
+}
+
+TEST(admin_numbers_are_not_reused_soon)
+{
+	struct drv *d = one();
+	struct drv_cq *cq = drv_create_cq(d, 4), *second;
+	struct drv_qp_init init = {
+		.type = MYNIC_QP_RC,
+		.pdn = drv_alloc_pd(d),
+		.send_cq = cq,
+		.recv_cq = cq,
+	};
+	struct drv_qp *qp = drv_create_qp(d, &init);
+	uint32_t old = qp->number;
+
+	CHECK(old >= 0x10);
+	CHECK(old < 1u << 24);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_QP, old), 0);
+	qp = drv_create_qp(d, &init);
+	CHECK(qp->number != old);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_QP, qp->number), 0);
+	old = cq->number;
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_CQ, old), 0);
+	second = drv_create_cq(d, 4);
+	CHECK(second->number != old);
+}
+
+TEST(admin_one_gsi)
+{
+	struct drv *d = one();
+	struct drv_cq *cq = drv_create_cq(d, 4);
+	struct drv_qp_init init = {
+		.type = MYNIC_QP_GSI,
+		.pdn = drv_alloc_pd(d),
+		.send_cq = cq,
+		.recv_cq = cq,
+		.flags = MYNIC_QP_KERNEL,
+	};
+	struct drv_qp *qp = drv_create_qp(d, &init);
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_CREATE_QP };
+
+	CHECK_EQ(qp->number, 1);
+	CHECK(drv_admin_in(d, &cmd, NULL, &qp->create, sizeof(qp->create)) !=
+	      MYNIC_AQ_OK);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_QP, 1), 0);
+	CHECK_EQ(drv_create_qp(d, &init)->number, 1);
+}
