@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "card.h"
+#include "clock.h"
+#include "core/nic.h"
+
+static void card_raise_irq(void *ctx, unsigned int vector)
+{
+	struct card *card = ctx;
+
+	irq_raise(&card->pci.irq, vector);
+}
+
+static void card_transmit(void *ctx, const struct packet *pkt)
+{
+	struct card *card = ctx;
+
+	switch_transmit(&card->port, pkt);
+}
+
+static uint64_t card_now(void *ctx)
+{
+	(void)ctx;
+	return clock_ns();
+}
+
+static const struct nic_ops card_ops = {
+	.raise_irq = card_raise_irq,
+	.transmit = card_transmit,
+	.now = card_now,
+};
+
+int card_open(struct card *card, unsigned int number, const uint8_t mac[6],
+	      const char *path, struct events *events, struct net_switch *sw)
+{
+	struct nic_config config = { .ops = &card_ops, .ctx = card };
+	int err;
+
+	snprintf(card->name, sizeof(card->name), "nic %u", number);
+	card->log.name = card->name;
+	memcpy(config.mac, mac, sizeof(config.mac));
+	if (getrandom(&config.seed, sizeof(config.seed), 0) < 0)
+		return -errno;
+	card->nic = nic_create(&config);
+	if (!card->nic)
+		return -ENOMEM;
+	err = switch_connect(sw, &card->port, card->nic);
+	if (err)
+		goto err_nic;
+	pci_init(&card->pci, card->nic);
+	nic_set_link(card->nic, true);
+	card->maps.nic = card->nic;
+	card->server.events = events;
+	card->server.log = &card->log;
+	card->server.pci = &card->pci;
+	card->server.maps = &card->maps;
+	card->server.path = path;
+	err = vfu_listen(&card->server);
+	if (err)
+		goto err_port;
+	return 0;
+
+err_port:
+	switch_disconnect(&card->port);
+err_nic:
+	nic_destroy(card->nic);
+	return err;
+}
+
+void card_close(struct card *card)
+{
+	vfu_close(&card->server);
+	switch_disconnect(&card->port);
+	nic_destroy(card->nic);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Guest memory that the client shares, mapped into this process. If it makes a
+ * file shorter that it has shared, the device model dies of SIGBUS; only the
+ * client can do that, not its guest.
+ */
+#ifndef MYNIC_HOST_DMA_MAPS_H
+#define MYNIC_HOST_DMA_MAPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct nic;
+
+/* Also what the protocol assumes of a server that does not say */
+#define DMA_MAPS_MAX 65535
+
+/**
+ * struct dma_region - one map
+ * @iova: DMA address of the first byte
+ * @len: bytes, not 0
+ * @ptr: where it is here; NULL if the client gave no file descriptor. That is
+ *	so with ROMs and other devices' registers; the NIC cannot reach them.
+ */
+struct dma_region {
+	uint64_t iova;
+	uint64_t len;
+	void *ptr;
+};
+
+/**
+ * struct dma_maps - all maps of a function
+ * @nic: told of each
+ * @regions: in the order of their addresses, none overlapping another
+ * @num: of regions
+ * @room: for regions
+ */
+struct dma_maps {
+	struct nic *nic;
+	struct dma_region *regions;
+	size_t num;
+	size_t room;
+};
+
+/**
+ * dma_maps_add() - map guest memory
+ * @iova: DMA address of the first byte
+ * @len: bytes
+ * @fd: file; stays the caller's. -1: memory that is out of reach
+ * @offset: of the memory in @fd, a multiple of the page size
+ * @prot: PROT_READ, or PROT_READ | PROT_WRITE
+ *
+ * Return: 0, -EEXIST if the range overlaps a mapped one, -EINVAL if it is
+ * empty, wraps, is not aligned or lies beyond the end of the file, -ENOSPC
+ * above DMA_MAPS_MAX, or what mmap() failed with.
+ */
+int dma_maps_add(struct dma_maps *maps, uint64_t iova, uint64_t len, int fd,
+		 uint64_t offset, int prot);
+
+/**
+ * dma_maps_remove() - unmap all regions inside a range
+ *
+ * With an IOMMU in the guest the client also unmaps what was never mapped.
+ *
+ * Return: 0, or -EINVAL if the range is empty, wraps or cuts a region in two;
+ * then nothing is unmapped.
+ */
+int dma_maps_remove(struct dma_maps *maps, uint64_t iova, uint64_t len);
+
+/** dma_maps_clear() - unmap everything */
+void dma_maps_clear(struct dma_maps *maps);
+
+#endif /* MYNIC_HOST_DMA_MAPS_H */

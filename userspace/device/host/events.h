@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef MYNIC_HOST_EVENTS_H
+#define MYNIC_HOST_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define EVENTS_FOREVER UINT64_MAX
+
+/**
+ * struct event_source - one file descriptor that is waited for
+ * @ready: called with the EPOLL* bits. It may come once more after
+ *	events_remove(), so it has to know itself that its file is gone.
+ *
+ * Part of the structure of its owner.
+ */
+struct event_source {
+	void (*ready)(struct event_source *source, uint32_t events);
+};
+
+/** struct events - all file descriptors that are waited for */
+struct events {
+	int epoll;
+};
+
+/** events_init() - Return: 0 or -errno */
+int events_init(struct events *events);
+void events_release(struct events *events);
+
+/** events_add(), events_change() - wait for @mask (EPOLL*), level-triggered */
+int events_add(struct events *events, struct event_source *source, int fd,
+	       uint32_t mask);
+int events_change(struct events *events, struct event_source *source, int fd,
+		  uint32_t mask);
+void events_remove(struct events *events, int fd);
+
+/**
+ * events_wait() - wait once and call what is ready
+ * @timeout: ns, 0 not to wait at all, or EVENTS_FOREVER
+ *
+ * Return: whether anything was ready.
+ */
+bool events_wait(struct events *events, uint64_t timeout);
+
+#endif /* MYNIC_HOST_EVENTS_H */

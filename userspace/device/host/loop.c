@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "clock.h"
+#include "core/nic.h"
+#include "events.h"
+#include "loop.h"
+#include "switch.h"
+
+/*
+ * To be woken up costs several times what it costs to handle a doorbell, so
+ * look around for a while before going to sleep; but not for long, because
+ * QEMU's threads need the processors, too.
+ */
+#define LOOP_SPIN_NS 50000
+
+/* Rounds between two looks at the clients, so that they are not starved */
+#define LOOP_ROUNDS 8
+
+/* Give every NIC a turn. Return: whether there is more to do now. */
+static bool run_round(struct net_switch *sw)
+{
+	uint64_t packets = sw->packets;
+	bool more = false;
+
+	for (unsigned int i = 0; i < sw->num; i++) {
+		switch_deliver(sw->ports[i]);
+		more |= nic_run(sw->ports[i]->nic);
+	}
+	/* A packet can be work for a NIC that had its turn before. */
+	return more || sw->packets != packets;
+}
+
+static bool poll_nics(struct net_switch *sw)
+{
+	bool found = false;
+
+	for (unsigned int i = 0; i < sw->num; i++)
+		found |= nic_poll(sw->ports[i]->nic);
+	return found;
+}
+
+static uint64_t next_event(const struct net_switch *sw)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (unsigned int i = 0; i < sw->num; i++) {
+		uint64_t at = nic_next_event(sw->ports[i]->nic);
+
+		if (at < next)
+			next = at;
+	}
+	return next;
+}
+
+static uint64_t sleep_time(const struct net_switch *sw, uint64_t now)
+{
+	uint64_t next = next_event(sw);
+
+	if (next == UINT64_MAX)
+		return EVENTS_FOREVER;
+	return next > now ? next - now : 0;
+}
+
+void loop_run(struct events *events, struct net_switch *sw, const bool *stop)
+{
+	uint64_t last_work = clock_ns();
+	bool more = false;
+
+	while (!*stop) {
+		uint64_t now = clock_ns();
+		uint64_t timeout = 0;
+		bool worked = more;
+
+		if (!more && now - last_work >= LOOP_SPIN_NS)
+			timeout = sleep_time(sw, now);
+		worked |= events_wait(events, timeout);
+		worked |= poll_nics(sw);
+		for (int i = 0; i < LOOP_ROUNDS; i++) {
+			more = run_round(sw);
+			if (!more)
+				break;
+			worked = true;
+		}
+		if (worked)
+			last_work = clock_ns();
+	}
+}

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "dma_maps.h"
+#include "log.h"
+#include "pci.h"
+#include "vfio_user.h"
+#include "vfio_user_commands.h"
+
+#define BUFFER_SIZE 65536
+
+/* Longest message that a client has a reason to send: VERSION or a write */
+#define MAX_MESSAGE 8192
+
+#define MAX_REPLY (sizeof(struct vfu_header) + VFU_MAX_REPLY)
+
+#define container_of(ptr, type, member) \
+	((type *)((char *)(ptr)-offsetof(type, member)))
+
+/* @result: bytes of payload already in place behind the header, or -errno */
+static void reply(struct vfu_server *server, const struct vfu_header *to,
+		  int result)
+{
+	struct vfu_header hdr = {
+		.id = to->id,
+		.command = to->command,
+		.size = sizeof(hdr),
+		.flags = VFU_TYPE_REPLY,
+	};
+
+	if (to->flags & VFU_NO_REPLY) {
+		if (result < 0)
+			log_line(server->log,
+				 "posted command %u from the client failed: %s",
+				 to->command, strerror(-result));
+		return;
+	}
+	if (result < 0) {
+		hdr.flags |= VFU_ERROR;
+		hdr.error = -result;
+	} else {
+		hdr.size += result;
+	}
+	memcpy(server->tx + server->tx_len, &hdr, sizeof(hdr));
+	server->tx_len += hdr.size;
+}
+
+/* Move the file descriptors of a message that ends at @end to @req */
+static int take_fds(struct vfu_server *server, size_t end,
+		    struct vfu_request *req)
+{
+	size_t n = 0;
+
+	while (n < server->num_fds && server->fds[n].at < end)
+		n++;
+	for (size_t i = 0; i < n; i++) {
+		if (i < VFU_MAX_FDS)
+			req->fds[req->num_fds++] = server->fds[i].fd;
+		else
+			close(server->fds[i].fd);
+	}
+	server->num_fds -= n;
+	memmove(server->fds, server->fds + n,
+		server->num_fds * sizeof(*server->fds));
+	return n > VFU_MAX_FDS ? -E2BIG : 0;
+}
+
+/* One whole message, which ends at index @end of the input */
+static void handle_message(struct vfu_server *server,
+			   const struct vfu_header *hdr, const uint8_t *payload,
+			   size_t end)
+{
+	struct vfu_request req;
+	int result = 0;
+
+	req.data = payload;
+	req.len = hdr->size - sizeof(*hdr);
+	req.num_fds = 0;
+	req.reply = server->tx + server->tx_len + sizeof(*hdr);
+	if (server->num_fds)
+		result = take_fds(server, end, &req);
+
+	switch (hdr->flags & VFU_TYPE_MASK) {
+	case VFU_TYPE_COMMAND:
+		if (!result)
+			result = vfu_handle(server, hdr->command, &req);
+		reply(server, hdr, result);
+		break;
+	case VFU_TYPE_REPLY:
+		log_line(server->log, "the client replied to nothing");
+		break;
+	default:
+		reply(server, hdr, -EINVAL);
+	}
+
+	for (size_t i = 0; i < req.num_fds; i++)
+		if (req.fds[i] >= 0)
+			close(req.fds[i]);
+}
+
+static void close_fds(struct vfu_server *server)
+{
+	for (size_t i = 0; i < server->num_fds; i++)
+		close(server->fds[i].fd);
+	server->num_fds = 0;
+}
+
+static void end_session(struct vfu_server *server)
+{
+	events_remove(server->events, server->fd);
+	close(server->fd);
+	server->fd = -1;
+	close_fds(server);
+	pci_reset(server->pci);
+	irq_release(&server->pci->irq);
+	dma_maps_clear(server->maps);
+}
+
+static void disconnect(struct vfu_server *server)
+{
+	end_session(server);
+	events_add(server->events, &server->listener, server->listen_fd,
+		   EPOLLIN);
+}
+
+static bool tx_has_room(const struct vfu_server *server)
+{
+	return BUFFER_SIZE - server->tx_len >= MAX_REPLY;
+}
+
+/* Close the file descriptors of messages that end at @end or before */
+static void drop_fds(struct vfu_server *server, size_t end)
+{
+	struct vfu_request none = { .num_fds = 0 };
+
+	take_fds(server, end, &none);
+	for (size_t i = 0; i < none.num_fds; i++)
+		close(none.fds[i]);
+}
+
+/* Remove @n bytes at the start of the input */
+static void consume(struct vfu_server *server, size_t n)
+{
+	for (size_t i = 0; i < server->num_fds; i++)
+		server->fds[i].at -= n;
+	server->rx_len -= n;
+	memmove(server->rx, server->rx + n, server->rx_len);
+}
+
+/*
+ * Handle all whole messages in the input.
+ *
+ * Return: whether it ended before that for want of room for replies.
+ */
+static bool handle_input(struct vfu_server *server)
+{
+	size_t at = 0;
+
+	while (tx_has_room(server)) {
+		size_t len = server->rx_len - at;
+		struct vfu_header hdr;
+
+		if (server->skip) {
+			size_t n = server->skip < len ? server->skip : len;
+
+			server->skip -= n;
+			at += n;
+			len -= n;
+			drop_fds(server, at);
+		}
+		if (len < sizeof(hdr))
+			break;
+		memcpy(&hdr, server->rx + at, sizeof(hdr));
+		if (hdr.size < sizeof(hdr)) {
+			log_line(server->log,
+				 "disconnecting: a message of %u bytes",
+				 hdr.size);
+			disconnect(server);
+			return false;
+		}
+		if (hdr.size > MAX_MESSAGE) {
+			reply(server, &hdr, -E2BIG);
+			server->skip = hdr.size;
+			continue;
+		}
+		if (len < hdr.size)
+			break;
+		handle_message(server, &hdr, server->rx + at + sizeof(hdr),
+			       at + hdr.size);
+		at += hdr.size;
+	}
+	consume(server, at);
+	return !tx_has_room(server);
+}
+
+/* Return: whether all of it is sent; if not there may be no client any more */
+static bool send_replies(struct vfu_server *server)
+{
+	size_t sent = 0;
+
+	while (sent < server->tx_len) {
+		ssize_t n = send(server->fd, server->tx + sent,
+				 server->tx_len - sent,
+				 MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			break;
+		if (n < 0) {
+			disconnect(server);
+			return false;
+		}
+		sent += n;
+	}
+	server->tx_len -= sent;
+	memmove(server->tx, server->tx + sent, server->tx_len);
+	if (server->tx_wait != !!server->tx_len) {
+		server->tx_wait = !server->tx_wait;
+		events_change(server->events, &server->client, server->fd,
+			      server->tx_wait ? EPOLLOUT : EPOLLIN);
+	}
+	return !server->tx_wait;
+}
+
+/* Keep what came with the input that now ends at rx_len */
+static int keep_fds(struct vfu_server *server, struct msghdr *msg)
+{
+	struct cmsghdr *cmsg;
+	int err = 0;
+
+	for (cmsg = CMSG_FIRSTHDR(msg); cmsg; cmsg = CMSG_NXTHDR(msg, cmsg)) {
+		size_t n = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		int fds[VFU_MAX_FDS];
+
+		if (cmsg->cmsg_level != SOL_SOCKET ||
+		    cmsg->cmsg_type != SCM_RIGHTS || n > VFU_MAX_FDS)
+			continue;
+		memcpy(fds, CMSG_DATA(cmsg), n * sizeof(int));
+		for (size_t i = 0; i < n; i++) {
+			struct vfu_fd *kept = &server->fds[server->num_fds];
+
+			if (server->num_fds == 2 * VFU_MAX_FDS) {
+				close(fds[i]);
+				err = -E2BIG;
+				continue;
+			}
+			*kept = (struct vfu_fd){ fds[i], server->rx_len - 1 };
+			server->num_fds++;
+		}
+	}
+	return msg->msg_flags & MSG_CTRUNC ? -E2BIG : err;
+}
+
+/*
+ * Read once. The kernel ends a read behind the data that file descriptors came
+ * with, so they belong to the message that the last byte belongs to.
+ *
+ * Return: whether there still is a client.
+ */
+static bool receive(struct vfu_server *server)
+{
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(VFU_MAX_FDS * sizeof(int))];
+	} control;
+	struct iovec iov = {
+		.iov_base = server->rx + server->rx_len,
+		.iov_len = BUFFER_SIZE - server->rx_len,
+	};
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.buf,
+		.msg_controllen = sizeof(control.buf),
+	};
+	ssize_t n;
+
+	n = recvmsg(server->fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return true;
+	if (n <= 0) {
+		disconnect(server);
+		return false;
+	}
+	server->rx_len += n;
+	if (msg.msg_controllen && keep_fds(server, &msg)) {
+		log_line(server->log,
+			 "disconnecting: too many file descriptors");
+		disconnect(server);
+		return false;
+	}
+	return true;
+}
+
+static void client_ready(struct event_source *source, uint32_t events)
+{
+	struct vfu_server *server =
+		container_of(source, struct vfu_server, client);
+
+	(void)events;
+	if (server->fd < 0)
+		return;
+	if (server->tx_wait) {
+		if (!send_replies(server))
+			return;
+	} else if (!receive(server)) {
+		return;
+	}
+	for (;;) {
+		bool more = handle_input(server);
+
+		if (server->fd < 0 || !send_replies(server) || !more)
+			return;
+	}
+}
+
+static void listener_ready(struct event_source *source, uint32_t events)
+{
+	struct vfu_server *server =
+		container_of(source, struct vfu_server, listener);
+	int fd;
+
+	(void)events;
+	if (server->fd >= 0)
+		return;
+	fd = accept4(server->listen_fd, NULL, NULL,
+		     SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0)
+		return;
+	if (events_add(server->events, &server->client, fd, EPOLLIN)) {
+		close(fd);
+		return;
+	}
+	/* Another client that connects waits until this one has gone. */
+	events_remove(server->events, server->listen_fd);
+	server->fd = fd;
+	server->negotiated = false;
+	server->rx_len = 0;
+	server->skip = 0;
+	server->tx_len = 0;
+	server->tx_wait = false;
+}
+
+static int unix_socket(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Remove the socket of a server that is dead; leave everything else alone */
+static void remove_stale(const struct sockaddr_un *addr)
+{
+	struct stat st;
+	int fd;
+
+	if (lstat(addr->sun_path, &st) || !S_ISSOCK(st.st_mode))
+		return;
+	fd = unix_socket();
+	if (fd < 0)
+		return;
+	if (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) &&
+	    errno == ECONNREFUSED)
+		unlink(addr->sun_path);
+	close(fd);
+}
+
+static int bind_and_listen(struct vfu_server *server)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int err;
+
+	if (strlen(server->path) >= sizeof(addr.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(addr.sun_path, server->path, strlen(server->path));
+	remove_stale(&addr);
+	if (bind(server->listen_fd, (struct sockaddr *)&addr, sizeof(addr)))
+		return -errno;
+	if (!listen(server->listen_fd, 1)) {
+		err = events_add(server->events, &server->listener,
+				 server->listen_fd, EPOLLIN);
+		if (!err)
+			return 0;
+	} else {
+		err = -errno;
+	}
+	unlink(server->path);
+	return err;
+}
+
+int vfu_listen(struct vfu_server *server)
+{
+	int err;
+
+	server->listener.ready = listener_ready;
+	server->client.ready = client_ready;
+	server->fd = -1;
+	server->num_fds = 0;
+	server->listen_fd = unix_socket();
+	if (server->listen_fd < 0)
+		return server->listen_fd;
+	server->rx = malloc(BUFFER_SIZE);
+	server->tx = malloc(BUFFER_SIZE);
+	err = server->rx && server->tx ? bind_and_listen(server) : -ENOMEM;
+	if (err) {
+		free(server->rx);
+		free(server->tx);
+		close(server->listen_fd);
+	}
+	return err;
+}
+
+void vfu_close(struct vfu_server *server)
+{
+	unlink(server->path);
+	if (server->fd >= 0)
+		end_session(server);
+	close(server->listen_fd);
+	free(server->rx);
+	free(server->tx);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * vfio-user server of one PCI function, for one client at a time, over a UNIX
+ * socket. The protocol is specified in QEMU's docs/interop/vfio-user.rst.
+ *
+ * No region can be mapped by the client: one that could would make QEMU wait
+ * for a reply to every write, doorbells included.
+ */
+#ifndef MYNIC_HOST_VFIO_USER_H
+#define MYNIC_HOST_VFIO_USER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "events.h"
+
+struct dma_maps;
+struct log;
+struct pci_function;
+
+/* Told to the client; a message with more file descriptors ends the session */
+#define VFU_MAX_FDS 16
+
+/**
+ * struct vfu_fd - a file descriptor that came with a message
+ * @fd: the descriptor
+ * @at: the message's last byte so far received, as an index into the input
+ */
+struct vfu_fd {
+	int fd;
+	size_t at;
+};
+
+/**
+ * struct vfu_server - a server and its session
+ * @events: event loop
+ * @log: for what the client cannot be told
+ * @pci: the function
+ * @maps: guest memory
+ * @path: of the socket
+ * @listener: event source of @listen_fd
+ * @client: event source of @fd
+ * @listen_fd: listening socket, not waited for while there is a client
+ * @fd: the client's socket, or -1
+ * @negotiated: VERSION is done
+ * @rx: input
+ * @rx_len: bytes in @rx
+ * @skip: bytes of input still to be thrown away
+ * @fds: of messages not handled yet
+ * @num_fds: of @fds
+ * @tx: replies not sent yet
+ * @tx_len: bytes in @tx
+ * @tx_wait: the client has to read before anything more is done for it
+ */
+struct vfu_server {
+	struct events *events;
+	struct log *log;
+	struct pci_function *pci;
+	struct dma_maps *maps;
+	const char *path;
+	struct event_source listener;
+	struct event_source client;
+	int listen_fd;
+	int fd;
+	bool negotiated;
+	uint8_t *rx;
+	size_t rx_len;
+	size_t skip;
+	struct vfu_fd fds[2 * VFU_MAX_FDS];
+	size_t num_fds;
+	uint8_t *tx;
+	size_t tx_len;
+	bool tx_wait;
+};
+
+/**
+ * vfu_listen() - create the socket and wait for a client
+ * @server: with @events, @log, @pci, @maps and @path set
+ *
+ * A socket that nobody listens on any more is replaced, any other file is not.
+ * When a client has gone the function is reset, its guest memory is unmapped
+ * and the next client is served.
+ *
+ * Return: 0, -EADDRINUSE if there is a file or another server at @path,
+ * -ENAMETOOLONG, -ENOMEM, or what a system call failed with.
+ */
+int vfu_listen(struct vfu_server *server);
+
+/** vfu_close() - end the session and remove the socket */
+void vfu_close(struct vfu_server *server);
+
+#endif /* MYNIC_HOST_VFIO_USER_H */
