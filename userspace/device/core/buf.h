@@ -10,10 +10,20 @@
 #include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "mynic_regs.h"
 
 struct nic;
+
+#define BUF_MIN_LOG_PAGE_SIZE 12
+#define BUF_MAX_LOG_PAGE_SIZE 31
+
+/* Work queues: log2 of slots and of the bytes in a slot */
+#define WQ_MAX_LOG_SIZE 15
+#define WQ_MAX_LOG_STRIDE 9
+#define SQ_MIN_LOG_STRIDE 6
+#define RQ_MIN_LOG_STRIDE 5
 
 /**
  * struct buf - a checked struct mynic_buf in host byte order
@@ -68,14 +78,28 @@ struct ring {
 };
 
 /**
- * buf_parse() - check a struct mynic_buf
+ * buf_parse() - check a struct mynic_buf by itself
  * @buf: result
  * @src: from the guest, already copied
- * @size: bytes that will be used behind the offset
  *
  * Return: enum mynic_aq_status.
  */
-int buf_parse(struct buf *buf, const struct mynic_buf *src, uint64_t size);
+int buf_parse(struct buf *buf, const struct mynic_buf *src);
+
+/**
+ * buf_check() - check that an object's part of a buf can be used
+ * @nic: the NIC
+ * @buf: the memory
+ * @offset: in the buf; @offset + @len does not wrap
+ * @len: bytes, at least 1; only the first and the last are looked up
+ * @align: power of two up to 4 KiB, so that aligned parts of that size are in
+ *	one piece
+ * @write: the NIC is going to write there
+ *
+ * Return: enum mynic_aq_status.
+ */
+int buf_check(struct nic *nic, const struct buf *buf, uint64_t offset,
+	      uint64_t len, uint32_t align, bool write);
 
 /**
  * buf_extent() - host pointer to a part of a buf
@@ -95,10 +119,26 @@ void *buf_extent(struct nic *nic, const struct buf *buf,
 /**
  * buf_ptr() - as buf_extent(), but all @len bytes or NULL
  *
- * What is aligned to its power of two size, up to 4 KiB, is in one piece.
+ * See buf_check() on what is in one piece.
  */
 void *buf_ptr(struct nic *nic, const struct buf *buf, struct buf_window *window,
 	      uint64_t offset, uint32_t len, bool write);
+
+/**
+ * ring_init() - check and set up a ring
+ * @nic: the NIC
+ * @ring: result
+ * @buf: the memory; stays where it is as long as the ring
+ * @offset: of the ring in @buf
+ * @log_size: log2 of the number of slots, at most 22
+ * @log_stride: log2 of the bytes in a slot, at most 9
+ * @write: the NIC is going to write there
+ *
+ * Return: enum mynic_aq_status.
+ */
+int ring_init(struct nic *nic, struct ring *ring, const struct buf *buf,
+	      uint32_t offset, uint8_t log_size, uint8_t log_stride,
+	      bool write);
 
 /**
  * ring_slot() - host pointer to the slot of a free-running index
@@ -110,6 +150,31 @@ void *ring_slot(struct nic *nic, struct ring *ring, uint32_t index, bool write);
 static inline uint32_t ring_size(const struct ring *ring)
 {
 	return 1u << ring->log_size;
+}
+
+/** ring_phase() - the phase of the entry with a free-running index */
+static inline uint8_t ring_phase(const struct ring *ring, uint32_t index)
+{
+	return ~(index >> ring->log_size) & 1;
+}
+
+/**
+ * publish() - write an entry that ends in a phase byte
+ * @slot: in guest memory
+ * @entry: the entry, complete
+ * @size: bytes of the entry, a multiple of 8
+ *
+ * The phase becomes visible behind all else: with the last 8 bytes.
+ */
+static inline void publish(void *slot, const void *entry, size_t size)
+{
+	uint64_t last;
+
+	size -= sizeof(last);
+	memcpy(slot, entry, size);
+	memcpy(&last, (const uint8_t *)entry + size, sizeof(last));
+	__atomic_store_n((uint64_t *)((uint8_t *)slot + size), last,
+			 __ATOMIC_RELEASE);
 }
 
 /* Producer indexes are read before what they announce ... */

@@ -67,7 +67,7 @@ struct regs {
  * @pending_events: objects whose events wait for room in @async_eq
  * @failed_cqs: CQs whose QPs have to be told
  * @run_queue: QPs with work, taken round robin
- * @poll_queue: QPs that worked a moment ago, the longest idle first
+ * @poll_queue: QPs that worked a moment ago, the first to be forgotten first
  * @num_polled: elements of @poll_queue
  * @dma_mkey: the region behind NIC_DMA_LKEY
  * @gids: GID table

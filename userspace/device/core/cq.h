@@ -13,6 +13,8 @@
 struct nic;
 struct qp;
 
+#define CQ_MAX_LOG_SIZE 22
+
 LIST_HEAD(qp_list, qp);
 
 enum cq_arm {
@@ -81,8 +83,17 @@ struct cq {
 void cq_push(struct nic *nic, struct cq *cq, const struct mynic_cqe *cqe,
 	     bool solicited);
 
-/** cq_doorbell() - arm; all values from the host */
-void cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number,
+/**
+ * cq_doorbell() - arm
+ * @nic: the NIC
+ * @uarn: the page that it was rung on
+ * @number: CQN from the doorbell, any value
+ * @index: consumer index that the host has seen
+ * @flags: MYNIC_DB_CQ_*
+ *
+ * Return: whether it was accepted.
+ */
+bool cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number,
 		 uint32_t index, uint8_t flags);
 
 /** cqs_run() - tell the QPs of failed CQs */

@@ -10,6 +10,8 @@
 #include "packet.h"
 #include "wqe.h"
 
+#define ETH_RX_FLAGS (MYNIC_RX_ENABLE | MYNIC_RX_PROMISC | MYNIC_RX_ALLMULTI)
+
 struct nic;
 struct qp;
 
@@ -38,7 +40,7 @@ void eth_receive(struct nic *nic, const struct packet *pkt);
  */
 struct wqe_error eth_send(struct qp *qp, const struct send_req *req);
 
-/** eth_qp_gone() - the QP is being destroyed */
+/** eth_qp_gone() - the QP is to receive no more, or is being destroyed */
 void eth_qp_gone(struct nic *nic, const struct qp *qp);
 
 #endif /* MYNIC_ETH_H */

@@ -78,8 +78,10 @@ void event_drop_comp(struct cq *cq);
  * @number: EQN from the doorbell, any value
  * @index: consumer index
  * @flags: MYNIC_DB_EQ_*
+ *
+ * Return: whether it was accepted.
  */
-void eq_doorbell(struct nic *nic, uint32_t number, uint32_t index,
+bool eq_doorbell(struct nic *nic, uint32_t number, uint32_t index,
 		 uint8_t flags);
 
 void eqs_free(struct nic *nic);

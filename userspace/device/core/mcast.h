@@ -46,6 +46,4 @@ const struct mcast_group *mcast_find(const struct nic *nic,
 /** mcast_detach_all() - before a QP goes */
 void mcast_detach_all(struct nic *nic, struct qp *qp);
 
-void mcast_free(struct nic *nic);
-
 #endif /* MYNIC_MCAST_H */

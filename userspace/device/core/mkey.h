@@ -9,6 +9,9 @@
 
 #include "buf.h"
 
+/** The longest region, in bytes */
+#define MKEY_MAX_LENGTH (1ULL << 40)
+
 struct nic;
 struct pd;
 

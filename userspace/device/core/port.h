@@ -7,6 +7,8 @@
 
 #include "event.h"
 
+struct nic;
+
 #define PORT_MAX_MTU 9216
 #define PORT_SPEED_MBPS 100000
 
@@ -25,5 +27,8 @@ struct port {
 	uint32_t mtu;
 	struct event_source events;
 };
+
+/** port_reset() - as after power-on, but for the link */
+void port_reset(struct nic *nic);
 
 #endif /* MYNIC_PORT_H */

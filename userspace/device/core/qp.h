@@ -14,6 +14,8 @@
 #include "responder.h"
 #include "verbs.h"
 
+#define QP_FLAGS (MYNIC_QP_SIG_ALL | MYNIC_QP_KERNEL)
+
 struct cq;
 struct nic;
 struct pd;
@@ -39,7 +41,6 @@ struct qp_attr {
 	uint8_t rnr_retry;
 	uint8_t port_num;
 	bool sq_drained_event;
-	uint32_t rate_limit;
 	struct mynic_av av;
 };
 
@@ -72,7 +73,6 @@ struct qp_attr {
  * @polled: in &nic.poll_queue through @poll_link
  * @poll_link: see @polled
  * @poll_until: time until which nic_poll() looks after it
- * @poll_pi: SQ producer index when it was last looked at
  * @req: requester and completer, the transport's
  * @resp: responder, the transport's
  */
@@ -104,7 +104,6 @@ struct qp {
 	bool polled;
 	TAILQ_ENTRY(qp) poll_link;
 	uint64_t poll_until;
-	uint32_t poll_pi;
 	struct requester req;
 	struct responder resp;
 };
@@ -138,8 +137,15 @@ void qp_to_error(struct nic *nic, struct qp *qp, int event);
 /** qp_to_sqe() - as qp_to_error(), from RTS to the send queue error state */
 void qp_to_sqe(struct nic *nic, struct qp *qp);
 
-/** qp_doorbell() - SQ doorbell; all values from the host */
-void qp_doorbell(struct nic *nic, uint32_t uarn, uint32_t number);
+/**
+ * qp_doorbell() - there is something in the send queue, or (ERR) either
+ * @nic: the NIC
+ * @uarn: the page that it was rung on
+ * @number: QPN from the doorbell, any value
+ *
+ * Return: whether it was accepted.
+ */
+bool qp_doorbell(struct nic *nic, uint32_t uarn, uint32_t number);
 
 /** qps_run() - a bounded piece of the QPs' work; true if there is more */
 bool qps_run(struct nic *nic);

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "admin.h"
+
+#include <string.h>
+
+#include "core.h"
+
+#define VECTOR 0
+#define MBOX_ALIGN 8
+
+/* How many commands one nic_run() carries out */
+#define RUN_QUANTUM 16
+
+/**
+ * struct command - what is checked before a command is carried out
+ * @fn: carries it out
+ * @has_number: the number may be other than 0
+ * @flags: header flags that it knows
+ * @body_len: bytes of the body that may be other than 0
+ * @in_used: bytes of the mailbox's struct that may be other than 0
+ * @in_len: bytes of the mailbox's struct, 0 if the host sends none
+ * @out_len: bytes of the struct returned in the mailbox, 0 if there is none
+ */
+struct command {
+	int (*fn)(struct nic *nic, struct admin_call *call);
+	bool has_number;
+	uint8_t flags;
+	uint16_t body_len;
+	uint16_t in_used;
+	uint16_t in_len;
+	uint16_t out_len;
+};
+
+static int admin_nop(struct nic *nic, struct admin_call *call)
+{
+	(void)nic;
+	(void)call;
+	return MYNIC_AQ_OK;
+}
+
+#define BODY(type, reserved) .body_len = offsetof(struct type, reserved)
+#define IN(type, reserved)                          \
+	.in_used = offsetof(struct type, reserved), \
+	.in_len = sizeof(struct type)
+
+#define MAC_LIST_LEN (MYNIC_RX_MAX_MACS * 8)
+
+static const struct command commands[] = {
+	[MYNIC_CMD_NOP] = { admin_nop },
+	[MYNIC_CMD_QUERY_DEVICE] = { admin_query_device,
+				     .out_len =
+					     sizeof(struct mynic_device_attr) },
+	[MYNIC_CMD_QUERY_PORT] = { admin_query_port,
+				   .out_len = sizeof(struct mynic_port_attr) },
+	[MYNIC_CMD_MODIFY_PORT] = { admin_modify_port,
+				    BODY(mynic_modify_port, reserved_0c) },
+	[MYNIC_CMD_QUERY_STATS] = { admin_query_stats,
+				    .out_len =
+					    MYNIC_NUM_STATS * sizeof(__le64) },
+	[MYNIC_CMD_SET_GID] = { admin_set_gid, true,
+				BODY(mynic_set_gid, reserved_18) },
+	[MYNIC_CMD_SET_RX] = { admin_set_rx, true,
+			       BODY(mynic_set_rx, reserved_08),
+			       .in_used = MAC_LIST_LEN,
+			       .in_len = MAC_LIST_LEN },
+	[MYNIC_CMD_CREATE_EQ] = { admin_create_eq,
+				  BODY(mynic_create_eq, reserved_14) },
+	[MYNIC_CMD_DESTROY_EQ] = { admin_destroy_eq, true },
+	[MYNIC_CMD_ALLOC_PD] = { admin_alloc_pd },
+	[MYNIC_CMD_DEALLOC_PD] = { admin_dealloc_pd, true },
+	[MYNIC_CMD_CREATE_MKEY] = { admin_create_mkey, .flags = MYNIC_MKEY_DMA,
+				    .body_len =
+					    sizeof(struct mynic_create_mkey) },
+	[MYNIC_CMD_DESTROY_MKEY] = { admin_destroy_mkey, true },
+	[MYNIC_CMD_CREATE_CQ] = { admin_create_cq,
+				  BODY(mynic_create_cq, reserved_1f) },
+	[MYNIC_CMD_DESTROY_CQ] = { admin_destroy_cq, true },
+	[MYNIC_CMD_CREATE_SRQ] = { admin_create_srq,
+				   IN(mynic_create_srq, reserved_23) },
+	[MYNIC_CMD_MODIFY_SRQ] = { admin_modify_srq, true,
+				   BODY(mynic_modify_srq, reserved_04) },
+	[MYNIC_CMD_QUERY_SRQ] = { admin_query_srq, true },
+	[MYNIC_CMD_DESTROY_SRQ] = { admin_destroy_srq, true },
+	[MYNIC_CMD_CREATE_QP] = { admin_create_qp,
+				  IN(mynic_create_qp, reserved_3a) },
+	[MYNIC_CMD_MODIFY_QP] = { admin_modify_qp, true,
+				  IN(mynic_qp_attr, reserved_4c) },
+	[MYNIC_CMD_QUERY_QP] = { admin_query_qp, true,
+				 .out_len = sizeof(struct mynic_qp_attr) },
+	[MYNIC_CMD_DESTROY_QP] = { admin_destroy_qp, true },
+	[MYNIC_CMD_ATTACH_MCAST] = { admin_attach_mcast, true,
+				     BODY(mynic_mcast, reserved_10) },
+	[MYNIC_CMD_DETACH_MCAST] = { admin_detach_mcast, true,
+				     BODY(mynic_mcast, reserved_10) },
+};
+
+static bool is_zero(const uint8_t *bytes, size_t from, size_t to)
+{
+	while (from < to) {
+		if (bytes[from++])
+			return false;
+	}
+	return true;
+}
+
+/* What a command returns in the mailbox begins as zeroes */
+static int read_mbox(const struct command *command, struct admin_call *call,
+		     const uint8_t *host, uint32_t len)
+{
+	memset(call->mbox, 0, sizeof(call->mbox));
+	if (command->out_len)
+		return MYNIC_AQ_OK;
+	if (len)
+		memcpy(call->mbox, host, len);
+	if (!is_zero(call->mbox, command->in_used, command->in_len))
+		return MYNIC_AQ_BAD_PARAM;
+	if (!is_zero(call->mbox, command->in_len, len))
+		return MYNIC_AQ_NOT_SUPPORTED;
+	return MYNIC_AQ_OK;
+}
+
+static int check_header(const struct command *command,
+			const struct mynic_admin_cmd *cmd)
+{
+	if (cmd->flags & ~command->flags)
+		return MYNIC_AQ_NOT_SUPPORTED;
+	if (!is_zero(cmd->reserved_14, 0, sizeof(cmd->reserved_14)) ||
+	    !is_zero(cmd->body, command->body_len, sizeof(cmd->body)) ||
+	    (cmd->number && !command->has_number))
+		return MYNIC_AQ_BAD_PARAM;
+	if (le32toh(cmd->mbox_len) > MYNIC_MBOX_SIZE ||
+	    le64toh(cmd->mbox_addr) % MBOX_ALIGN)
+		return MYNIC_AQ_BAD_PARAM;
+	return MYNIC_AQ_OK;
+}
+
+static int execute(struct nic *nic, struct admin_call *call)
+{
+	const struct mynic_admin_cmd *cmd = &call->cmd;
+	uint32_t mbox_len = le32toh(cmd->mbox_len);
+	const struct command *command;
+	uint8_t *mbox = NULL;
+	int status;
+
+	if (cmd->opcode >= sizeof(commands) / sizeof(commands[0]) ||
+	    !commands[cmd->opcode].fn)
+		return MYNIC_AQ_BAD_OPCODE;
+	command = &commands[cmd->opcode];
+	status = check_header(command, cmd);
+	if (status)
+		return status;
+	if (mbox_len) {
+		mbox = dma_ptr(nic, le64toh(cmd->mbox_addr), mbox_len,
+			       command->out_len);
+		if (!mbox)
+			return MYNIC_AQ_BAD_DMA;
+	}
+	status = read_mbox(command, call, mbox, mbox_len);
+	if (status)
+		return status;
+	status = command->fn(nic, call);
+	if (!status && command->out_len && mbox_len)
+		memcpy(mbox, call->mbox, mbox_len);
+	return status;
+}
+
+/* False if the device died of it */
+static bool run_one(struct nic *nic)
+{
+	struct admin *aq = &nic->admin;
+	uint32_t mask = (1u << aq->log_size) - 1;
+	const struct mynic_admin_cmd *cmd;
+	struct mynic_admin_cpl *cpl;
+	struct admin_call call;
+
+	cmd = dma_ptr(nic, aq->cmd_addr + (aq->ci & mask) * sizeof(*cmd),
+		      sizeof(*cmd), false);
+	cpl = dma_ptr(nic, aq->cpl_addr + (aq->cpl & mask) * sizeof(*cpl),
+		      sizeof(*cpl), true);
+	if (!cmd || !cpl) {
+		nic_fatal(nic, MYNIC_FATAL_AQ_DMA);
+		return false;
+	}
+	memcpy(&call.cmd, cmd, sizeof(call.cmd));
+	__asm__ __volatile__("" : : : "memory");
+	call.cpl = (struct mynic_admin_cpl){ 0 };
+	call.cpl.status = execute(nic, &call);
+	if (call.cpl.status)
+		nic_count(nic, MYNIC_STAT_BAD_COMMAND);
+	call.cpl.id = call.cmd.id;
+	call.cpl.opcode = call.cmd.opcode;
+	call.cpl.phase = ~(aq->cpl >> aq->log_size) & 1;
+	publish(cpl, &call.cpl, sizeof(call.cpl));
+	aq->ci++;
+	aq->cpl++;
+	return true;
+}
+
+void admin_doorbell(struct nic *nic, uint32_t pi)
+{
+	struct admin *aq = &nic->admin;
+
+	if (pi - aq->ci > 1u << aq->log_size)
+		nic_fatal(nic, MYNIC_FATAL_AQ_INDEX);
+	else
+		aq->pi = pi;
+}
+
+bool admin_run(struct nic *nic)
+{
+	struct admin *aq = &nic->admin;
+	int done = 0;
+
+	while (aq->ci != aq->pi && done < RUN_QUANTUM) {
+		if (!run_one(nic))
+			return false;
+		done++;
+	}
+	if (done)
+		nic->config.ops->raise_irq(nic->config.ctx, VECTOR);
+	return aq->ci != aq->pi;
+}

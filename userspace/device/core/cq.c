@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "cq.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core.h"
+
+#define MIN_LOG_SIZE 1
+#define LOG_CQE_SIZE 6
+
+_Static_assert(sizeof(struct mynic_cqe) == 1 << LOG_CQE_SIZE, "CQE stride");
+
+static void fail(struct nic *nic, struct cq *cq)
+{
+	cq->error = true;
+	cq->arm = CQ_NOT_ARMED;
+	event_raise(nic, &cq->events, MYNIC_EVENT_CQ_ERROR);
+	TAILQ_INSERT_TAIL(&nic->failed_cqs, cq, error_link);
+	cq->error_pending = true;
+}
+
+/* The record is looked at only when the ring seems to be full */
+static bool has_room(struct nic *nic, struct cq *cq)
+{
+	const struct mynic_cq_dbrec *dbrec;
+
+	if (cq->pi - cq->ci < ring_size(&cq->ring))
+		return true;
+	dbrec = buf_ptr(nic, &cq->buf, &cq->dbrec, cq->dbrec_offset,
+			sizeof(*dbrec), false);
+	if (!dbrec)
+		return false;
+	cq->ci = load_index(&dbrec->ci);
+	if (cq->pi - cq->ci < ring_size(&cq->ring))
+		return true;
+	if (cq->pi - cq->ci > ring_size(&cq->ring))
+		nic_count(nic, MYNIC_STAT_BAD_INDEX);
+	else
+		nic_count(nic, MYNIC_STAT_CQ_OVERRUN);
+	return false;
+}
+
+void cq_push(struct nic *nic, struct cq *cq, const struct mynic_cqe *cqe,
+	     bool solicited)
+{
+	struct mynic_cqe entry = *cqe;
+	struct mynic_cqe *slot = NULL;
+
+	if (cq->error)
+		return;
+	if (has_room(nic, cq))
+		slot = ring_slot(nic, &cq->ring, cq->pi, true);
+	if (!slot) {
+		fail(nic, cq);
+		return;
+	}
+	entry.timestamp = htole64(nic_now(nic));
+	entry.phase = ring_phase(&cq->ring, cq->pi);
+	publish(slot, &entry, sizeof(entry));
+	cq->pi++;
+	if (entry.status)
+		solicited = true;
+	if (solicited)
+		cq->solicited_end = cq->pi;
+	if (cq->arm == CQ_ARMED ||
+	    (cq->arm == CQ_ARMED_SOLICITED && solicited)) {
+		cq->arm = CQ_NOT_ARMED;
+		event_raise_comp(nic, cq);
+	}
+}
+
+bool cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number,
+		 uint32_t index, uint8_t flags)
+{
+	struct cq *cq = table_get(&nic->cqs, number);
+	uint32_t end;
+
+	if (!cq || cq->uarn != uarn)
+		return false;
+	if (cq->error)
+		return true;
+	if (!(flags & MYNIC_DB_CQ_SOLICITED))
+		cq->arm = CQ_ARMED;
+	else if (cq->arm == CQ_NOT_ARMED)
+		cq->arm = CQ_ARMED_SOLICITED;
+	end = cq->arm == CQ_ARMED ? cq->pi : cq->solicited_end;
+	if ((int32_t)(end - index) > 0) {
+		cq->arm = CQ_NOT_ARMED;
+		event_raise_comp(nic, cq);
+	}
+	return true;
+}
+
+void cqs_run(struct nic *nic)
+{
+	struct cq *cq;
+	struct qp *qp;
+
+	while ((cq = TAILQ_FIRST(&nic->failed_cqs))) {
+		TAILQ_REMOVE(&nic->failed_cqs, cq, error_link);
+		cq->error_pending = false;
+		LIST_FOREACH(qp, &cq->senders, send_link)
+		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
+		LIST_FOREACH(qp, &cq->receivers, recv_link)
+		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
+	}
+}
+
+static int init(struct nic *nic, struct cq *cq,
+		const struct mynic_create_cq *cmd)
+{
+	int status;
+
+	status = buf_parse(&cq->buf, &cmd->buf);
+	if (status)
+		return status;
+	cq->dbrec_offset = le32toh(cmd->dbrec_offset);
+	status = ring_init(nic, &cq->ring, &cq->buf, le32toh(cmd->ring_offset),
+			   cmd->log_size, LOG_CQE_SIZE, true);
+	if (status)
+		return status;
+	status = buf_check(nic, &cq->buf, cq->dbrec_offset,
+			   sizeof(struct mynic_cq_dbrec),
+			   sizeof(struct mynic_cq_dbrec), false);
+	if (status)
+		return status;
+	if (table_add(&nic->cqs, cq, &cq->number))
+		return MYNIC_AQ_NO_RESOURCE;
+	cq->events.number = cq->number;
+	return MYNIC_AQ_OK;
+}
+
+int admin_create_cq(struct nic *nic, struct admin_call *call)
+{
+	const struct mynic_create_cq *cmd = &call->cmd.create_cq;
+	uint32_t uarn = le32toh(cmd->uarn);
+	struct eq *eq;
+	struct cq *cq;
+	int status;
+
+	if (cmd->log_size < MIN_LOG_SIZE || cmd->log_size > CQ_MAX_LOG_SIZE ||
+	    uarn >= NIC_NUM_UAR)
+		return MYNIC_AQ_BAD_PARAM;
+	eq = table_get(&nic->eqs, le16toh(cmd->eqn));
+	if (!eq)
+		return MYNIC_AQ_BAD_NUMBER;
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return MYNIC_AQ_NO_RESOURCE;
+	status = init(nic, cq, cmd);
+	if (status) {
+		free(cq);
+		return status;
+	}
+	cq->uarn = uarn;
+	cq->eq = eq;
+	eq->num_cqs++;
+	LIST_INIT(&cq->senders);
+	LIST_INIT(&cq->receivers);
+	call->cpl.number = htole32(cq->number);
+	return MYNIC_AQ_OK;
+}
+
+static void destroy(struct nic *nic, struct cq *cq)
+{
+	if (cq->error_pending)
+		TAILQ_REMOVE(&nic->failed_cqs, cq, error_link);
+	event_drop(nic, &cq->events);
+	event_drop_comp(cq);
+	cq->eq->num_cqs--;
+	table_remove(&nic->cqs, cq->number);
+	free(cq);
+}
+
+int admin_destroy_cq(struct nic *nic, struct admin_call *call)
+{
+	struct cq *cq = table_get(&nic->cqs, le32toh(call->cmd.number));
+
+	if (!cq)
+		return MYNIC_AQ_BAD_NUMBER;
+	if (!LIST_EMPTY(&cq->senders) || !LIST_EMPTY(&cq->receivers))
+		return MYNIC_AQ_BUSY;
+	destroy(nic, cq);
+	return MYNIC_AQ_OK;
+}
+
+void cqs_free(struct nic *nic)
+{
+	uint32_t number = 0;
+	struct cq *cq;
+
+	while ((cq = table_next(&nic->cqs, &number)))
+		destroy(nic, cq);
+}

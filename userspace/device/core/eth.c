@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "eth.h"
+
+#include <arpa/inet.h>
+#include <net/ethernet.h>
+#include <string.h>
+
+#include "core.h"
+#include "mac.h"
+#include "transport.h"
+
+#define MAX_FRAME_LEN (PORT_MAX_MTU + sizeof(struct vlan_header))
+
+/* Ethernet header with a VLAN tag; without it only the first ETHER_HDR_LEN */
+struct vlan_header {
+	struct ether_header eth;
+	uint16_t tci;
+	uint16_t type;
+} __attribute__((packed));
+
+_Static_assert(sizeof(struct vlan_header) == ETHER_HDR_LEN + 4, "802.1Q");
+
+/* Bytes of header; what is too short for a tag goes out as it is */
+static unsigned int parse_header(const struct vlan_header *header,
+				 uint32_t frame_len, struct packet *pkt)
+{
+	pkt->kind = PACKET_ETH;
+	memcpy(pkt->dmac, header->eth.ether_dhost, sizeof(pkt->dmac));
+	memcpy(pkt->smac, header->eth.ether_shost, sizeof(pkt->smac));
+	pkt->vlan = PACKET_NO_VLAN;
+	pkt->ethertype = ntohs(header->eth.ether_type);
+	if (pkt->ethertype != ETHERTYPE_VLAN || frame_len < sizeof(*header))
+		return sizeof(header->eth);
+	pkt->vlan = ntohs(header->tci);
+	pkt->ethertype = ntohs(header->type);
+	return sizeof(*header);
+}
+
+static unsigned int build_header(const struct packet *pkt,
+				 struct vlan_header *header)
+{
+	memcpy(header->eth.ether_dhost, pkt->dmac, sizeof(pkt->dmac));
+	memcpy(header->eth.ether_shost, pkt->smac, sizeof(pkt->smac));
+	header->eth.ether_type = htons(pkt->ethertype);
+	if (pkt->vlan == PACKET_NO_VLAN)
+		return sizeof(header->eth);
+	header->eth.ether_type = htons(ETHERTYPE_VLAN);
+	header->tci = htons(pkt->vlan);
+	header->type = htons(pkt->ethertype);
+	return sizeof(*header);
+}
+
+static struct wqe_error bad_len(struct nic *nic)
+{
+	nic_count(nic, MYNIC_STAT_BAD_WQE);
+	return (struct wqe_error){ IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN };
+}
+
+/* The header is read once: what it says decides where the payload begins */
+static int gather(struct qp *qp, const struct send_req *req, struct packet *pkt)
+{
+	struct sge_list list = send_sges(qp, req);
+	struct vlan_header header = { 0 };
+	uint32_t len = sizeof(header);
+	int syndrome;
+
+	if (len > req->length)
+		len = req->length;
+	if (req->flags & IB_SEND_INLINE) {
+		memcpy(&header, req->data, len);
+		len = parse_header(&header, req->length, pkt);
+		pkt->payload_len = req->length - len;
+		pkt->niov = 1;
+		pkt->iov[0] = (struct iovec){ (void *)(req->data + len),
+					      pkt->payload_len };
+		return MYNIC_SYN_NONE;
+	}
+	syndrome = sge_read(qp->nic, &list, 0, len, (uint8_t *)&header);
+	if (syndrome)
+		return syndrome;
+	len = parse_header(&header, req->length, pkt);
+	pkt->payload_len = req->length - len;
+	return sge_map(qp->nic, &list, len, &pkt->payload_len, false, pkt->iov,
+		       &pkt->niov);
+}
+
+struct wqe_error eth_send(struct qp *qp, const struct send_req *req)
+{
+	struct nic *nic = qp->nic;
+	struct packet pkt;
+	int syndrome;
+
+	if (req->length < ETHER_HDR_LEN || req->length > MAX_FRAME_LEN)
+		return bad_len(nic);
+	syndrome = gather(qp, req, &pkt);
+	if (syndrome)
+		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
+	nic_count(nic, MYNIC_STAT_TX_ETH_PACKETS);
+	nic_transmit(nic, &pkt);
+	return (struct wqe_error){ 0 };
+}
+
+static bool passes_filter(const struct nic *nic, const uint8_t dmac[MAC_LEN])
+{
+	const struct eth *eth = &nic->eth;
+
+	if (eth->flags & MYNIC_RX_PROMISC || mac_is_broadcast(dmac) ||
+	    mac_equal(dmac, nic->port.mac))
+		return true;
+	if (eth->flags & MYNIC_RX_ALLMULTI && mac_is_multicast(dmac))
+		return true;
+	for (uint32_t i = 0; i < eth->num_macs; i++) {
+		if (mac_equal(dmac, eth->macs[i]))
+			return true;
+	}
+	return false;
+}
+
+static int scatter(struct qp *qp, const struct packet *pkt,
+		   const struct vlan_header *header, uint32_t header_len)
+{
+	struct sge_list list = recv_sges(qp, &qp->resp.recv);
+	struct iovec iov = { (void *)header, header_len };
+	int syndrome;
+
+	syndrome = sge_write(qp->nic, &list, 0, header_len, &iov);
+	if (syndrome)
+		return syndrome;
+	return sge_write(qp->nic, &list, header_len, pkt->payload_len,
+			 pkt->iov);
+}
+
+/* Into the QP's next receive request; false if there is none that fits */
+static bool deliver(struct qp *qp, const struct packet *pkt)
+{
+	struct responder *resp = &qp->resp;
+	struct vlan_header header;
+	uint32_t header_len = build_header(pkt, &header);
+	uint32_t len = header_len + pkt->payload_len;
+	struct mynic_cqe cqe = {
+		.opcode = htole32(IB_WC_RECV),
+		.byte_len = htole32(len),
+	};
+	struct wqe_error error;
+
+	if (!resp->has_recv && !wqe_fetch_recv(qp, &resp->recv))
+		return false;
+	resp->has_recv = true;
+	error = resp->recv.error;
+	if (!error.status && resp->recv.capacity < len)
+		return false;
+	if (!error.status) {
+		error.syndrome = scatter(qp, pkt, &header, header_len);
+		if (error.syndrome)
+			error.status = IB_WC_LOC_PROT_ERR;
+	}
+	resp->has_recv = false;
+	transport_complete_recv(qp, &resp->recv, error, &cqe, false);
+	if (error.status)
+		qp_to_error(qp->nic, qp, 0);
+	return !error.status;
+}
+
+void eth_receive(struct nic *nic, const struct packet *pkt)
+{
+	struct qp *qp = nic->eth.qp;
+
+	if (qp && passes_filter(nic, pkt->dmac) && transport_can_receive(qp) &&
+	    pkt->payload_len <= PORT_MAX_MTU && deliver(qp, pkt))
+		nic_count(nic, MYNIC_STAT_RX_ETH_PACKETS);
+	else
+		nic_count(nic, MYNIC_STAT_RX_ETH_DROPPED);
+}
+
+void eth_qp_gone(struct nic *nic, const struct qp *qp)
+{
+	if (nic->eth.qp == qp)
+		nic->eth.qp = NULL;
+}
+
+int admin_set_rx(struct nic *nic, struct admin_call *call)
+{
+	uint32_t num_macs = le32toh(call->cmd.set_rx.num_macs);
+	struct qp *qp = qp_find(nic, le32toh(call->cmd.number));
+	uint32_t flags = le32toh(call->cmd.set_rx.flags);
+	struct eth *eth = &nic->eth;
+
+	if (!qp)
+		return MYNIC_AQ_BAD_NUMBER;
+	if (flags & ~ETH_RX_FLAGS)
+		return MYNIC_AQ_NOT_SUPPORTED;
+	if (qp->type != MYNIC_QP_RAW_PACKET || num_macs > MYNIC_RX_MAX_MACS ||
+	    num_macs > le32toh(call->cmd.mbox_len) / sizeof(call->macs[0]) ||
+	    (!(flags & MYNIC_RX_ENABLE) && (flags || num_macs)))
+		return MYNIC_AQ_BAD_PARAM;
+	for (uint32_t i = 0; i < num_macs; i++) {
+		if (call->macs[i][6] || call->macs[i][7])
+			return MYNIC_AQ_BAD_PARAM;
+	}
+	if (!flags) {
+		eth_qp_gone(nic, qp);
+		return MYNIC_AQ_OK;
+	}
+	eth->qp = qp;
+	eth->flags = flags;
+	eth->num_macs = num_macs;
+	for (uint32_t i = 0; i < num_macs; i++)
+		memcpy(eth->macs[i], call->macs[i], MAC_LEN);
+	return MYNIC_AQ_OK;
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core.h"
+
+#define MIN_LOG_SIZE 1
+#define MAX_LOG_SIZE 20
+#define LOG_EQE_SIZE 5
+
+_Static_assert(sizeof(struct mynic_eqe) == 1 << LOG_EQE_SIZE, "EQE stride");
+
+static void interrupt(struct nic *nic, struct eq *eq)
+{
+	eq->armed = false;
+	nic->config.ops->raise_irq(nic->config.ctx, eq->vector);
+}
+
+/* False if there is no room; what is lost with the device is not kept back */
+static bool push(struct nic *nic, struct eq *eq, uint32_t number, uint8_t type)
+{
+	struct mynic_eqe eqe = { .number = htole32(number), .type = type };
+	struct mynic_eqe *slot;
+
+	if (eq->pi - eq->ci == ring_size(&eq->ring))
+		return false;
+	slot = ring_slot(nic, &eq->ring, eq->pi, true);
+	if (!slot) {
+		nic_fatal(nic, MYNIC_FATAL_EQ_DMA);
+		return true;
+	}
+	eqe.phase = ring_phase(&eq->ring, eq->pi);
+	publish(slot, &eqe, sizeof(eqe));
+	eq->pi++;
+	if (eq->armed)
+		interrupt(nic, eq);
+	return true;
+}
+
+/* Push events of one object while there is room; true if all are out */
+static bool push_source(struct nic *nic, struct eq *eq,
+			struct event_source *source)
+{
+	while (source->pending) {
+		int type = __builtin_ctz(source->pending);
+
+		if (!push(nic, eq, source->number, type))
+			return false;
+		source->pending &= ~(1u << type);
+	}
+	return true;
+}
+
+static void push_pending(struct nic *nic, struct eq *eq)
+{
+	struct event_source *source;
+	struct cq *cq;
+
+	while (eq->async && (source = TAILQ_FIRST(&nic->pending_events))) {
+		if (!push_source(nic, eq, source))
+			return;
+		TAILQ_REMOVE(&nic->pending_events, source, link);
+	}
+	while ((cq = TAILQ_FIRST(&eq->pending_cqs))) {
+		if (!push(nic, eq, cq->number, MYNIC_EVENT_COMP))
+			return;
+		event_drop_comp(cq);
+	}
+}
+
+void event_raise(struct nic *nic, struct event_source *source,
+		 enum mynic_event type)
+{
+	bool waits = source->pending;
+
+	source->pending |= 1u << type;
+	if (waits || (nic->async_eq && TAILQ_EMPTY(&nic->pending_events) &&
+		      push_source(nic, nic->async_eq, source)))
+		return;
+	TAILQ_INSERT_TAIL(&nic->pending_events, source, link);
+}
+
+void event_drop(struct nic *nic, struct event_source *source)
+{
+	if (source->pending)
+		TAILQ_REMOVE(&nic->pending_events, source, link);
+	source->pending = 0;
+}
+
+void event_raise_comp(struct nic *nic, struct cq *cq)
+{
+	struct eq *eq = cq->eq;
+
+	if (cq->event_pending || (TAILQ_EMPTY(&eq->pending_cqs) &&
+				  push(nic, eq, cq->number, MYNIC_EVENT_COMP)))
+		return;
+	cq->event_pending = true;
+	TAILQ_INSERT_TAIL(&eq->pending_cqs, cq, event_link);
+}
+
+void event_drop_comp(struct cq *cq)
+{
+	if (cq->event_pending)
+		TAILQ_REMOVE(&cq->eq->pending_cqs, cq, event_link);
+	cq->event_pending = false;
+}
+
+bool eq_doorbell(struct nic *nic, uint32_t number, uint32_t index,
+		 uint8_t flags)
+{
+	struct eq *eq = table_get(&nic->eqs, number);
+
+	if (!eq)
+		return false;
+	if (index - eq->ci > eq->pi - eq->ci) {
+		nic_count(nic, MYNIC_STAT_BAD_INDEX);
+		return true;
+	}
+	eq->ci = index;
+	push_pending(nic, eq);
+	if (flags & MYNIC_DB_EQ_ARM) {
+		eq->armed = true;
+		if (eq->pi != eq->ci)
+			interrupt(nic, eq);
+	}
+	return true;
+}
+
+int admin_create_eq(struct nic *nic, struct admin_call *call)
+{
+	const struct mynic_create_eq *cmd = &call->cmd.create_eq;
+	uint16_t vector = le16toh(cmd->vector);
+	struct eq *eq;
+	int status, err;
+
+	if (vector >= MYNIC_MAX_VECTORS || cmd->log_size < MIN_LOG_SIZE ||
+	    cmd->log_size > MAX_LOG_SIZE || cmd->async > 1)
+		return MYNIC_AQ_BAD_PARAM;
+	if (cmd->async && nic->async_eq)
+		return MYNIC_AQ_BUSY;
+	eq = calloc(1, sizeof(*eq));
+	if (!eq)
+		return MYNIC_AQ_NO_RESOURCE;
+	eq->vector = vector;
+	eq->async = cmd->async;
+	TAILQ_INIT(&eq->pending_cqs);
+	status = buf_parse(&eq->buf, &cmd->buf);
+	if (status)
+		goto free;
+	status = ring_init(nic, &eq->ring, &eq->buf, 0, cmd->log_size,
+			   LOG_EQE_SIZE, true);
+	if (status)
+		goto free;
+	err = table_add(&nic->eqs, eq, &eq->number);
+	if (err) {
+		status = MYNIC_AQ_NO_RESOURCE;
+		goto free;
+	}
+	call->cpl.number = htole32(eq->number);
+	if (eq->async) {
+		nic->async_eq = eq;
+		push_pending(nic, eq);
+	}
+	return MYNIC_AQ_OK;
+free:
+	free(eq);
+	return status;
+}
+
+static void destroy(struct nic *nic, struct eq *eq)
+{
+	if (nic->async_eq == eq)
+		nic->async_eq = NULL;
+	table_remove(&nic->eqs, eq->number);
+	free(eq);
+}
+
+int admin_destroy_eq(struct nic *nic, struct admin_call *call)
+{
+	struct eq *eq = table_get(&nic->eqs, le32toh(call->cmd.number));
+
+	if (!eq)
+		return MYNIC_AQ_BAD_NUMBER;
+	if (eq->num_cqs)
+		return MYNIC_AQ_BUSY;
+	destroy(nic, eq);
+	return MYNIC_AQ_OK;
+}
+
+void eqs_free(struct nic *nic)
+{
+	uint32_t number = 0;
+	struct eq *eq;
+
+	while ((eq = table_next(&nic->eqs, &number)))
+		destroy(nic, eq);
+}

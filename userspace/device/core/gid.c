@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "gid.h"
+
+#include <string.h>
+
+#include "core.h"
+#include "mac.h"
+
+#define MAX_VLAN 4094
+
+static const uint8_t ipv4_prefix[12] = { [10] = 0xff, [11] = 0xff };
+static const uint8_t no_gid[16];
+
+static bool is_empty(const struct gid_entry *entry)
+{
+	return !memcmp(entry->gid, no_gid, sizeof(no_gid));
+}
+
+const struct gid_entry *gid_get(const struct nic *nic, uint32_t index)
+{
+	if (index >= nic->gids.used || is_empty(&nic->gids.entries[index]))
+		return NULL;
+	return &nic->gids.entries[index];
+}
+
+const struct gid_entry *gid_find(const struct nic *nic, const uint8_t gid[16])
+{
+	for (unsigned int i = 0; i < nic->gids.used; i++) {
+		const struct gid_entry *entry = &nic->gids.entries[i];
+
+		if (!memcmp(entry->gid, gid, sizeof(entry->gid)))
+			return is_empty(entry) ? NULL : entry;
+	}
+	return NULL;
+}
+
+bool gid_is_ipv4(const uint8_t gid[16])
+{
+	return !memcmp(gid, ipv4_prefix, sizeof(ipv4_prefix));
+}
+
+bool gid_is_multicast(const uint8_t gid[16])
+{
+	if (gid_is_ipv4(gid))
+		return gid[12] >> 4 == 0xe;
+	return gid[0] == 0xff;
+}
+
+int admin_set_gid(struct nic *nic, struct admin_call *call)
+{
+	const struct mynic_set_gid *cmd = &call->cmd.set_gid;
+	uint32_t index = le32toh(call->cmd.number);
+	uint16_t vlan = le16toh(cmd->vlan);
+	struct gid_table *table = &nic->gids;
+	struct gid_entry entry = { .vlan = vlan };
+
+	if (index >= GID_TABLE_SIZE)
+		return MYNIC_AQ_BAD_NUMBER;
+	memcpy(entry.gid, cmd->gid, sizeof(entry.gid));
+	memcpy(entry.mac, cmd->mac, sizeof(entry.mac));
+	if (!is_empty(&entry) &&
+	    (gid_is_multicast(entry.gid) || mac_is_multicast(entry.mac) ||
+	     (vlan > MAX_VLAN && vlan != MYNIC_NO_VLAN)))
+		return MYNIC_AQ_BAD_PARAM;
+	table->entries[index] = entry;
+	if (index >= table->used)
+		table->used = index + 1;
+	while (table->used && is_empty(&table->entries[table->used - 1]))
+		table->used--;
+	return MYNIC_AQ_OK;
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "mkey.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core.h"
+
+#define INDEX_SHIFT 8
+#define KEY_BYTE_MASK 0xff
+
+#define SUPPORTED_ACCESS                                  \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
+	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
+#define OPTIONAL_ACCESS \
+	((IB_ACCESS_OPTIONAL_LAST << 1) - IB_ACCESS_OPTIONAL_FIRST)
+
+int mkey_check(struct nic *nic, const struct pd *pd, uint32_t key,
+	       uint64_t addr, uint64_t len, uint32_t access, bool kernel_qp,
+	       struct mkey **mkey)
+{
+	struct mkey *mk;
+
+	if (kernel_qp && key == NIC_DMA_LKEY) {
+		mk = &nic->dma_mkey;
+	} else {
+		mk = table_get(&nic->mkeys, key >> INDEX_SHIFT);
+		if (!mk || mk->key != key || mk->pd != pd)
+			return -EACCES;
+	}
+	if (access & ~mk->access)
+		return -EACCES;
+	addr -= mk->iova;
+	if (addr > mk->length || len > mk->length - addr)
+		return -ERANGE;
+	*mkey = mk;
+	return 0;
+}
+
+static uint8_t *extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
+		       uint64_t *len, bool write)
+{
+	uint8_t *ptr;
+	bool writable;
+
+	if (!mkey->all_dma)
+		return buf_extent(nic, &mkey->buf, &mkey->window, offset, len,
+				  write);
+	ptr = dma_extent(nic, offset, len, &writable);
+	if (ptr && write && !writable) {
+		nic_count(nic, MYNIC_STAT_BAD_DMA);
+		return NULL;
+	}
+	return ptr;
+}
+
+int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
+	     bool write, struct iovec *iov, unsigned int max,
+	     unsigned int *niov)
+{
+	uint64_t offset = addr - mkey->iova;
+
+	while (len) {
+		struct iovec *last = *niov ? &iov[*niov - 1] : NULL;
+		uint64_t piece = len;
+		uint8_t *ptr;
+
+		ptr = extent(nic, mkey, offset, &piece, write);
+		if (!ptr)
+			return -EFAULT;
+		if (last && (uint8_t *)last->iov_base + last->iov_len == ptr) {
+			last->iov_len += piece;
+		} else if (*niov < max) {
+			iov[(*niov)++] = (struct iovec){ ptr, piece };
+		} else {
+			return -ENOBUFS;
+		}
+		offset += piece;
+		len -= piece;
+	}
+	return 0;
+}
+
+/* Remote rights to change memory include the local one (IBTA 10.6.3.1) */
+static int check_access(uint32_t access)
+{
+	if (access & ~(SUPPORTED_ACCESS | OPTIONAL_ACCESS))
+		return MYNIC_AQ_NOT_SUPPORTED;
+	if (access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC) &&
+	    !(access & IB_ACCESS_LOCAL_WRITE))
+		return MYNIC_AQ_BAD_PARAM;
+	return MYNIC_AQ_OK;
+}
+
+static int init_range(struct nic *nic, struct mkey *mkey,
+		      const struct admin_call *call)
+{
+	const struct mynic_create_mkey *cmd = &call->cmd.create_mkey;
+	bool write = mkey->access & IB_ACCESS_LOCAL_WRITE;
+	int status;
+
+	mkey->iova = le64toh(cmd->iova);
+	mkey->length = le64toh(cmd->length);
+	status = buf_parse(&mkey->buf, &cmd->buf);
+	if (status)
+		return status;
+	if (call->cmd.flags & MYNIC_MKEY_DMA) {
+		if (mkey->iova || mkey->buf.levels)
+			return MYNIC_AQ_BAD_PARAM;
+		mkey->all_dma = true;
+		mkey->length = UINT64_MAX;
+		return MYNIC_AQ_OK;
+	}
+	if (mkey->length > MKEY_MAX_LENGTH ||
+	    mkey->iova + mkey->length < mkey->iova)
+		return MYNIC_AQ_BAD_PARAM;
+	if (!mkey->length)
+		return MYNIC_AQ_OK;
+	return buf_check(nic, &mkey->buf, 0, mkey->length, 1, write);
+}
+
+static int init(struct nic *nic, struct mkey *mkey,
+		const struct admin_call *call)
+{
+	uint32_t index;
+	int status;
+
+	mkey->access = le32toh(call->cmd.create_mkey.access);
+	status = check_access(mkey->access);
+	if (status)
+		return status;
+	status = init_range(nic, mkey, call);
+	if (status)
+		return status;
+	if (table_add(&nic->mkeys, mkey, &index))
+		return MYNIC_AQ_NO_RESOURCE;
+	/*
+	 * Indexes go round in a circle, so an index that comes back does so on
+	 * another lap, with another key byte.
+	 */
+	mkey->key = index << INDEX_SHIFT |
+		    ((nic->mkeys.laps + nic->config.seed) & KEY_BYTE_MASK);
+	return MYNIC_AQ_OK;
+}
+
+int admin_create_mkey(struct nic *nic, struct admin_call *call)
+{
+	struct mkey *mkey;
+	struct pd *pd;
+	int status;
+
+	pd = table_get(&nic->pds, le32toh(call->cmd.create_mkey.pdn));
+	if (!pd)
+		return MYNIC_AQ_BAD_NUMBER;
+	mkey = calloc(1, sizeof(*mkey));
+	if (!mkey)
+		return MYNIC_AQ_NO_RESOURCE;
+	status = init(nic, mkey, call);
+	if (status) {
+		free(mkey);
+		return status;
+	}
+	mkey->pd = pd;
+	pd->users++;
+	call->cpl.number = htole32(mkey->key);
+	return MYNIC_AQ_OK;
+}
+
+static void destroy(struct nic *nic, struct mkey *mkey)
+{
+	table_remove(&nic->mkeys, mkey->key >> INDEX_SHIFT);
+	mkey->pd->users--;
+	free(mkey);
+}
+
+int admin_destroy_mkey(struct nic *nic, struct admin_call *call)
+{
+	struct mkey *mkey = table_get(&nic->mkeys, le32toh(call->cmd.number));
+
+	if (!mkey)
+		return MYNIC_AQ_BAD_NUMBER;
+	destroy(nic, mkey);
+	return MYNIC_AQ_OK;
+}
+
+void mkeys_free(struct nic *nic)
+{
+	uint32_t number = 0;
+	struct mkey *mkey;
+
+	while ((mkey = table_next(&nic->mkeys, &number)))
+		destroy(nic, mkey);
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "nic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+#include "opcode.h"
+#include "transport.h"
+
+#define FATAL_VECTOR 0
+
+#define ETH_LEN 14
+#define VLAN_LEN 4
+#define IPV4_LEN 20
+#define IPV6_LEN 40
+#define UDP_LEN 8
+
+#define MAX_EQ 64
+#define MAX_CQ 65536
+#define MAX_SRQ 65536
+#define MAX_PD 65536
+#define MAX_MKEY (1u << 20)
+#define MAX_QPN 0xfffffe /* the last number means multicast */
+
+struct nic *nic_create(const struct nic_config *config)
+{
+	struct nic *nic = calloc(1, sizeof(*nic));
+
+	if (!nic)
+		return NULL;
+	nic->config = *config;
+	nic->dma.generation = 1;
+	TAILQ_INIT(&nic->pending_events);
+	TAILQ_INIT(&nic->failed_cqs);
+	TAILQ_INIT(&nic->run_queue);
+	TAILQ_INIT(&nic->poll_queue);
+	for (int i = 0; i < MCAST_BUCKETS; i++)
+		LIST_INIT(&nic->mcast.buckets[i]);
+	nic->dma_mkey = (struct mkey){
+		.key = NIC_DMA_LKEY,
+		.access = IB_ACCESS_LOCAL_WRITE,
+		.length = UINT64_MAX,
+		.all_dma = true,
+	};
+	if (table_init(&nic->eqs, 0, MAX_EQ - 1, MAX_EQ) ||
+	    table_init(&nic->cqs, 0, TABLE_MAX_NUMBER, MAX_CQ) ||
+	    table_init(&nic->srqs, 0, TABLE_MAX_NUMBER, MAX_SRQ) ||
+	    table_init(&nic->pds, 0, TABLE_MAX_NUMBER, MAX_PD) ||
+	    table_init(&nic->mkeys, 1, TABLE_MAX_NUMBER, MAX_MKEY) ||
+	    table_init(&nic->qps, NIC_QPN_FIRST, MAX_QPN, NIC_MAX_QP)) {
+		nic_destroy(nic);
+		return NULL;
+	}
+	nic_reset(nic);
+	return nic;
+}
+
+/* Users before what they use */
+static void free_objects(struct nic *nic)
+{
+	qps_free(nic);
+	srqs_free(nic);
+	cqs_free(nic);
+	eqs_free(nic);
+	mkeys_free(nic);
+	pds_free(nic);
+}
+
+void nic_reset(struct nic *nic)
+{
+	free_objects(nic);
+	nic->regs = (struct regs){ .status = MYNIC_STATUS_READY };
+	nic->admin = (struct admin){ 0 };
+	nic->gids = (struct gid_table){ 0 };
+	nic->eth = (struct eth){ 0 };
+	port_reset(nic);
+	memset(nic->stats, 0, sizeof(nic->stats));
+}
+
+void nic_destroy(struct nic *nic)
+{
+	free_objects(nic);
+	table_free(&nic->eqs);
+	table_free(&nic->cqs);
+	table_free(&nic->srqs);
+	table_free(&nic->pds);
+	table_free(&nic->mkeys);
+	table_free(&nic->qps);
+	timers_free(&nic->timers);
+	dma_free(&nic->dma);
+	free(nic);
+}
+
+void nic_fatal(struct nic *nic, enum mynic_fatal why)
+{
+	if (nic->regs.status & MYNIC_STATUS_FATAL)
+		return;
+	nic->regs.status = MYNIC_STATUS_READY | MYNIC_STATUS_FATAL;
+	nic->regs.fatal = why;
+	nic->config.ops->raise_irq(nic->config.ctx, FATAL_VECTOR);
+}
+
+void nic_bar_read(struct nic *nic, int bar, uint64_t offset, void *data,
+		  size_t len)
+{
+	uint32_t value = 0;
+
+	memset(data, 0, len);
+	if (bar != MYNIC_BAR_REGS)
+		return;
+	value = htole32(regs_read(nic, offset, len));
+	memcpy(data, &value, len < sizeof(value) ? len : sizeof(value));
+}
+
+void nic_bar_write(struct nic *nic, int bar, uint64_t offset, const void *data,
+		   size_t len)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, data, len);
+	value = le64toh(value);
+	if (bar == MYNIC_BAR_REGS)
+		regs_write(nic, offset, value, len);
+	else if (bar == MYNIC_BAR_UAR)
+		uar_write(nic, offset, value, len);
+}
+
+bool nic_run(struct nic *nic)
+{
+	bool more;
+
+	if (!nic_enabled(nic))
+		return false;
+	more = admin_run(nic);
+	cqs_run(nic);
+	timers_run(&nic->timers, nic_now(nic));
+	more |= qps_run(nic);
+	return more && nic_enabled(nic);
+}
+
+bool nic_poll(struct nic *nic)
+{
+	return nic_enabled(nic) && qps_poll(nic);
+}
+
+uint64_t nic_next_event(const struct nic *nic)
+{
+	if (!nic_enabled(nic))
+		return TIMER_NEVER;
+	if (nic->admin.ci != nic->admin.pi || !TAILQ_EMPTY(&nic->failed_cqs) ||
+	    !TAILQ_EMPTY(&nic->run_queue))
+		return nic_now(nic);
+	return timers_next(&nic->timers);
+}
+
+/* Bytes of the packet as a frame, without FCS */
+static uint32_t frame_len(const struct packet *pkt)
+{
+	uint32_t len = ETH_LEN + pkt->payload_len;
+
+	if (pkt->vlan != PACKET_NO_VLAN)
+		len += VLAN_LEN;
+	if (pkt->kind != PACKET_ROCE)
+		return len;
+	len += gid_is_ipv4(pkt->roce.dgid) ? IPV4_LEN : IPV6_LEN;
+	len += UDP_LEN + opcode_headers_len(opcode_info(pkt->roce.opcode));
+	return len + pkt->roce.pad + ICRC_LEN;
+}
+
+static bool port_is_open(const struct nic *nic)
+{
+	return nic_enabled(nic) && nic->port.up && nic->port.link;
+}
+
+void nic_transmit(struct nic *nic, const struct packet *pkt)
+{
+	if (!port_is_open(nic))
+		return;
+	nic_count(nic, MYNIC_STAT_TX_PACKETS);
+	nic->stats[MYNIC_STAT_TX_BYTES] += frame_len(pkt);
+	nic->config.ops->transmit(nic->config.ctx, pkt);
+}
+
+void nic_receive(struct nic *nic, const struct packet *pkt)
+{
+	if (!port_is_open(nic))
+		return;
+	nic_count(nic, MYNIC_STAT_RX_PACKETS);
+	nic->stats[MYNIC_STAT_RX_BYTES] += frame_len(pkt);
+	if (pkt->kind == PACKET_ROCE)
+		transport_receive(nic, pkt);
+	else
+		eth_receive(nic, pkt);
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Life and scheduling of queue pairs; see qp_attr.c for MODIFY and QUERY. */
+#include "qp.h"
+
+#include <stdlib.h>
+
+#include "core.h"
+#include "transport.h"
+
+/* How many QPs one nic_run() lets do a piece of work */
+#define RUN_QUANTUM 16
+
+/* How long and how many idle QPs nic_poll() looks after */
+#define POLL_TIME_NS 50000
+#define POLL_MAX_QPS 64
+
+#define SUPPORTED_TYPES                                            \
+	(1 << MYNIC_QP_RC | 1 << MYNIC_QP_UD | 1 << MYNIC_QP_GSI | \
+	 1 << MYNIC_QP_RAW_PACKET)
+
+struct qp *qp_find(const struct nic *nic, uint32_t number)
+{
+	return table_get(&nic->qps, number);
+}
+
+struct mynic_qp_dbrec *qp_dbrec(struct nic *nic, struct qp *qp)
+{
+	return buf_ptr(nic, &qp->buf, &qp->dbrec, qp->dbrec_offset,
+		       sizeof(struct mynic_qp_dbrec), true);
+}
+
+void qp_schedule(struct nic *nic, struct qp *qp)
+{
+	if (qp->scheduled)
+		return;
+	qp->scheduled = true;
+	TAILQ_INSERT_TAIL(&nic->run_queue, qp, run_link);
+}
+
+static void unschedule(struct nic *nic, struct qp *qp)
+{
+	if (qp->scheduled)
+		TAILQ_REMOVE(&nic->run_queue, qp, run_link);
+	qp->scheduled = false;
+}
+
+static void stop_polling(struct nic *nic, struct qp *qp)
+{
+	if (!qp->polled)
+		return;
+	qp->polled = false;
+	TAILQ_REMOVE(&nic->poll_queue, qp, poll_link);
+	nic->num_polled--;
+}
+
+static void start_polling(struct nic *nic, struct qp *qp)
+{
+	stop_polling(nic, qp);
+	if (nic->num_polled == POLL_MAX_QPS)
+		stop_polling(nic, TAILQ_FIRST(&nic->poll_queue));
+	qp->polled = true;
+	qp->poll_until = nic_now(nic) + POLL_TIME_NS;
+	TAILQ_INSERT_TAIL(&nic->poll_queue, qp, poll_link);
+	nic->num_polled++;
+}
+
+static bool sq_has_news(struct nic *nic, struct qp *qp)
+{
+	const struct mynic_qp_dbrec *dbrec = qp_dbrec(nic, qp);
+
+	return dbrec && load_index(&dbrec->sq_pi) != qp->req.pi;
+}
+
+bool qps_poll(struct nic *nic)
+{
+	uint64_t now = nic_now(nic);
+	struct qp *qp, *next;
+	bool found = false;
+
+	for (qp = TAILQ_FIRST(&nic->poll_queue); qp; qp = next) {
+		next = TAILQ_NEXT(qp, poll_link);
+		if (qp->state != IB_QPS_RTS || now >= qp->poll_until) {
+			stop_polling(nic, qp);
+		} else if (!qp->scheduled && sq_has_news(nic, qp)) {
+			transport_doorbell(qp);
+			found = true;
+		}
+	}
+	return found;
+}
+
+bool qps_run(struct nic *nic)
+{
+	struct qp *qp;
+
+	for (int i = 0; i < RUN_QUANTUM; i++) {
+		qp = TAILQ_FIRST(&nic->run_queue);
+		if (!qp)
+			return false;
+		unschedule(nic, qp);
+		if (transport_run_qp(qp))
+			qp_schedule(nic, qp);
+		if (qp->state == IB_QPS_RTS && qp->has_sq)
+			start_polling(nic, qp);
+	}
+	return !TAILQ_EMPTY(&nic->run_queue);
+}
+
+bool qp_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
+{
+	struct qp *qp = qp_find(nic, number);
+
+	if (!qp || qp->uarn != uarn)
+		return false;
+	transport_doorbell(qp);
+	return true;
+}
+
+static void set_state(struct qp *qp, enum ib_qp_state state)
+{
+	enum ib_qp_state old = qp->state;
+
+	qp->state = state;
+	transport_set_state(qp, old);
+}
+
+void qp_to_error(struct nic *nic, struct qp *qp, int event)
+{
+	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_RESET)
+		return;
+	set_state(qp, IB_QPS_ERR);
+	if (event)
+		event_raise(nic, &qp->events, event);
+}
+
+void qp_to_sqe(struct nic *nic, struct qp *qp)
+{
+	(void)nic;
+	if (qp->state == IB_QPS_RTS)
+		set_state(qp, IB_QPS_SQE);
+}
+
+static int check(const struct mynic_create_qp *cmd)
+{
+	bool has_srq = le32toh(cmd->srqn) != MYNIC_NO_SRQ;
+
+	if (cmd->flags & ~QP_FLAGS || cmd->type > MYNIC_QP_XRC_TGT ||
+	    !(SUPPORTED_TYPES & 1 << cmd->type))
+		return MYNIC_AQ_NOT_SUPPORTED;
+	if (cmd->log_sq_size > WQ_MAX_LOG_SIZE ||
+	    cmd->log_sq_stride > WQ_MAX_LOG_STRIDE ||
+	    (cmd->log_sq_stride && cmd->log_sq_stride < SQ_MIN_LOG_STRIDE) ||
+	    cmd->log_rq_size > WQ_MAX_LOG_SIZE ||
+	    cmd->log_rq_stride > WQ_MAX_LOG_STRIDE ||
+	    (cmd->log_rq_stride && cmd->log_rq_stride < RQ_MIN_LOG_STRIDE) ||
+	    (cmd->log_rq_stride && has_srq) ||
+	    le32toh(cmd->uarn) >= NIC_NUM_UAR || cmd->xrcdn)
+		return MYNIC_AQ_BAD_PARAM;
+	return MYNIC_AQ_OK;
+}
+
+static int find_objects(struct nic *nic, struct qp *qp,
+			const struct mynic_create_qp *cmd)
+{
+	qp->pd = table_get(&nic->pds, le32toh(cmd->pdn));
+	qp->send_cq = table_get(&nic->cqs, le32toh(cmd->send_cqn));
+	qp->recv_cq = table_get(&nic->cqs, le32toh(cmd->recv_cqn));
+	if (!qp->pd || !qp->send_cq || !qp->recv_cq)
+		return MYNIC_AQ_BAD_NUMBER;
+	if (qp->send_cq->error || qp->recv_cq->error)
+		return MYNIC_AQ_BAD_STATE;
+	if (le32toh(cmd->srqn) == MYNIC_NO_SRQ)
+		return MYNIC_AQ_OK;
+	qp->srq = table_get(&nic->srqs, le32toh(cmd->srqn));
+	if (!qp->srq)
+		return MYNIC_AQ_BAD_NUMBER;
+	return qp->srq->error ? MYNIC_AQ_BAD_STATE : MYNIC_AQ_OK;
+}
+
+static int init_rings(struct nic *nic, struct qp *qp,
+		      const struct mynic_create_qp *cmd)
+{
+	int status;
+
+	status = buf_parse(&qp->buf, &cmd->buf);
+	if (status)
+		return status;
+	qp->dbrec_offset = le32toh(cmd->dbrec_offset);
+	status = buf_check(nic, &qp->buf, qp->dbrec_offset,
+			   sizeof(struct mynic_qp_dbrec),
+			   sizeof(struct mynic_qp_dbrec), true);
+	if (status)
+		return status;
+	qp->has_sq = cmd->log_sq_stride;
+	qp->has_rq = cmd->log_rq_stride;
+	if (qp->has_sq)
+		status = ring_init(nic, &qp->sq, &qp->buf,
+				   le32toh(cmd->sq_offset), cmd->log_sq_size,
+				   cmd->log_sq_stride, false);
+	if (status || !qp->has_rq)
+		return status;
+	return ring_init(nic, &qp->rq, &qp->buf, le32toh(cmd->rq_offset),
+			 cmd->log_rq_size, cmd->log_rq_stride, false);
+}
+
+static int add_number(struct nic *nic, struct qp *qp)
+{
+	int err;
+
+	if (qp->type != MYNIC_QP_GSI) {
+		err = table_add(&nic->qps, qp, &qp->number);
+	} else {
+		if (qp_find(nic, NIC_QPN_GSI))
+			return MYNIC_AQ_BUSY;
+		qp->number = NIC_QPN_GSI;
+		err = table_add_at(&nic->qps, qp, NIC_QPN_GSI);
+	}
+	qp->events.number = qp->number;
+	return err ? MYNIC_AQ_NO_RESOURCE : MYNIC_AQ_OK;
+}
+
+static int init(struct nic *nic, struct qp *qp,
+		const struct mynic_create_qp *cmd)
+{
+	int status;
+
+	qp->nic = nic;
+	qp->type = cmd->type;
+	qp->flags = cmd->flags;
+	qp->uarn = le32toh(cmd->uarn);
+	status = find_objects(nic, qp, cmd);
+	if (status)
+		return status;
+	status = init_rings(nic, qp, cmd);
+	if (status)
+		return status;
+	status = add_number(nic, qp);
+	if (status)
+		return status;
+	if (qp_transport_init(qp)) {
+		table_remove(&nic->qps, qp->number);
+		return MYNIC_AQ_NO_RESOURCE;
+	}
+	return MYNIC_AQ_OK;
+}
+
+int admin_create_qp(struct nic *nic, struct admin_call *call)
+{
+	struct qp *qp;
+	int status;
+
+	status = check(&call->create_qp);
+	if (status)
+		return status;
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		return MYNIC_AQ_NO_RESOURCE;
+	status = init(nic, qp, &call->create_qp);
+	if (status) {
+		free(qp);
+		return status;
+	}
+	qp->pd->users++;
+	if (qp->srq)
+		qp->srq->num_qps++;
+	LIST_INSERT_HEAD(&qp->send_cq->senders, qp, send_link);
+	LIST_INSERT_HEAD(&qp->recv_cq->receivers, qp, recv_link);
+	call->cpl.number = htole32(qp->number);
+	return MYNIC_AQ_OK;
+}
+
+static void destroy(struct nic *nic, struct qp *qp)
+{
+	mcast_detach_all(nic, qp);
+	eth_qp_gone(nic, qp);
+	qp_transport_fini(qp);
+	unschedule(nic, qp);
+	stop_polling(nic, qp);
+	event_drop(nic, &qp->events);
+	LIST_REMOVE(qp, send_link);
+	LIST_REMOVE(qp, recv_link);
+	if (qp->srq)
+		qp->srq->num_qps--;
+	qp->pd->users--;
+	table_remove(&nic->qps, qp->number);
+	free(qp);
+}
+
+int admin_destroy_qp(struct nic *nic, struct admin_call *call)
+{
+	struct qp *qp = qp_find(nic, le32toh(call->cmd.number));
+
+	if (!qp)
+		return MYNIC_AQ_BAD_NUMBER;
+	destroy(nic, qp);
+	return MYNIC_AQ_OK;
+}
+
+void qps_free(struct nic *nic)
+{
+	uint32_t number = 0;
+	struct qp *qp;
+
+	while ((qp = table_next(&nic->qps, &number)))
+		destroy(nic, qp);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef MYNIC_QP_STATE_H
+#define MYNIC_QP_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * qp_transition_is_legal() - may a QP's state and attributes be so changed?
+ * @type: enum mynic_qp_type, of a QP that exists
+ * @from: enum ib_qp_state
+ * @to: any value
+ * @mask: enum ib_qp_attr_mask, any value
+ *
+ * The rules are those of IBTA 10.3.1 and of the tables in 11.2.5.2 (Modify
+ * Queue Pair), for RAW_PACKET those of the verbs API.
+ */
+bool qp_transition_is_legal(uint8_t type, uint8_t from, uint8_t to,
+			    uint32_t mask);
+
+#endif /* MYNIC_QP_STATE_H */

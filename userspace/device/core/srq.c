@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "srq.h"
+
+#include <stdlib.h>
+
+#include "core.h"
+
+struct mynic_srq_dbrec *srq_dbrec(struct nic *nic, struct srq *srq)
+{
+	return buf_ptr(nic, &srq->buf, &srq->dbrec, srq->dbrec_offset,
+		       sizeof(struct mynic_srq_dbrec), true);
+}
+
+void srq_to_error(struct nic *nic, struct srq *srq)
+{
+	if (srq->error)
+		return;
+	srq->error = true;
+	event_raise(nic, &srq->events, MYNIC_EVENT_SRQ_ERROR);
+}
+
+static int init(struct nic *nic, struct srq *srq,
+		const struct mynic_create_srq *cmd)
+{
+	int status;
+
+	status = buf_parse(&srq->buf, &cmd->buf);
+	if (status)
+		return status;
+	srq->dbrec_offset = le32toh(cmd->dbrec_offset);
+	status = ring_init(nic, &srq->ring, &srq->buf,
+			   le32toh(cmd->ring_offset), cmd->log_size,
+			   cmd->log_stride, false);
+	if (status)
+		return status;
+	status = buf_check(nic, &srq->buf, srq->dbrec_offset,
+			   sizeof(struct mynic_srq_dbrec),
+			   sizeof(struct mynic_srq_dbrec), true);
+	if (status)
+		return status;
+	if (table_add(&nic->srqs, srq, &srq->number))
+		return MYNIC_AQ_NO_RESOURCE;
+	srq->events.number = srq->number;
+	return MYNIC_AQ_OK;
+}
+
+int admin_create_srq(struct nic *nic, struct admin_call *call)
+{
+	const struct mynic_create_srq *cmd = &call->create_srq;
+	uint32_t limit = le32toh(cmd->limit);
+	struct srq *srq;
+	struct pd *pd;
+	int status;
+
+	if (cmd->type)
+		return MYNIC_AQ_NOT_SUPPORTED;
+	if (cmd->log_size > WQ_MAX_LOG_SIZE ||
+	    cmd->log_stride < RQ_MIN_LOG_STRIDE ||
+	    cmd->log_stride > WQ_MAX_LOG_STRIDE || limit > 1u << cmd->log_size)
+		return MYNIC_AQ_BAD_PARAM;
+	pd = table_get(&nic->pds, le32toh(cmd->pdn));
+	if (!pd)
+		return MYNIC_AQ_BAD_NUMBER;
+	srq = calloc(1, sizeof(*srq));
+	if (!srq)
+		return MYNIC_AQ_NO_RESOURCE;
+	status = init(nic, srq, cmd);
+	if (status) {
+		free(srq);
+		return status;
+	}
+	srq->limit = limit;
+	srq->pd = pd;
+	pd->users++;
+	call->cpl.number = htole32(srq->number);
+	return MYNIC_AQ_OK;
+}
+
+static struct srq *find(struct nic *nic, const struct admin_call *call)
+{
+	return table_get(&nic->srqs, le32toh(call->cmd.number));
+}
+
+/* The limit may be set when there are fewer entries already */
+static void check_limit(struct nic *nic, struct srq *srq)
+{
+	const struct mynic_srq_dbrec *dbrec;
+
+	dbrec = srq->error ? NULL : srq_dbrec(nic, srq);
+	if (!dbrec || load_index(&dbrec->pi) - srq->ci >= srq->limit)
+		return;
+	srq->limit = 0;
+	event_raise(nic, &srq->events, MYNIC_EVENT_SRQ_LIMIT);
+}
+
+int admin_modify_srq(struct nic *nic, struct admin_call *call)
+{
+	uint32_t limit = le32toh(call->cmd.modify_srq.limit);
+	struct srq *srq = find(nic, call);
+
+	if (!srq)
+		return MYNIC_AQ_BAD_NUMBER;
+	if (limit > ring_size(&srq->ring))
+		return MYNIC_AQ_BAD_PARAM;
+	srq->limit = limit;
+	check_limit(nic, srq);
+	return MYNIC_AQ_OK;
+}
+
+int admin_query_srq(struct nic *nic, struct admin_call *call)
+{
+	const struct srq *srq = find(nic, call);
+
+	if (!srq)
+		return MYNIC_AQ_BAD_NUMBER;
+	call->cpl.query_srq.limit = htole32(srq->limit);
+	return MYNIC_AQ_OK;
+}
+
+static void destroy(struct nic *nic, struct srq *srq)
+{
+	event_drop(nic, &srq->events);
+	table_remove(&nic->srqs, srq->number);
+	srq->pd->users--;
+	free(srq);
+}
+
+int admin_destroy_srq(struct nic *nic, struct admin_call *call)
+{
+	struct srq *srq = find(nic, call);
+
+	if (!srq)
+		return MYNIC_AQ_BAD_NUMBER;
+	if (srq->num_qps)
+		return MYNIC_AQ_BUSY;
+	destroy(nic, srq);
+	return MYNIC_AQ_OK;
+}
+
+void srqs_free(struct nic *nic)
+{
+	uint32_t number = 0;
+	struct srq *srq;
+
+	while ((srq = table_next(&nic->srqs, &number)))
+		destroy(nic, srq);
+}

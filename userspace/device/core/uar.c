@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* BAR2: doorbell pages */
+#include "core.h"
+
+void uar_write(struct nic *nic, uint64_t offset, uint64_t value, size_t len)
+{
+	uint64_t uarn = offset / MYNIC_UAR_SIZE;
+	uint32_t index = (uint32_t)value;
+	uint32_t number = value >> MYNIC_DB_NUMBER_SHIFT & MYNIC_DB_NUMBER_MASK;
+	uint8_t flags = value >> MYNIC_DB_FLAGS_SHIFT;
+	uint64_t doorbell = offset % MYNIC_UAR_SIZE;
+	bool good = false;
+
+	if (nic_enabled(nic) && len == sizeof(value) && uarn < NIC_NUM_UAR) {
+		if (doorbell == MYNIC_UAR_SQ_DB)
+			good = qp_doorbell(nic, uarn, number);
+		else if (doorbell == MYNIC_UAR_CQ_DB)
+			good = cq_doorbell(nic, uarn, number, index, flags);
+		else if (doorbell == MYNIC_UAR_EQ_DB && !uarn)
+			good = eq_doorbell(nic, number, index, flags);
+	}
+	if (!good)
+		nic_count(nic, MYNIC_STAT_BAD_DOORBELL);
+}
