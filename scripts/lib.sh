@@ -23,7 +23,11 @@ die() {
 # touches it must use them.
 find_as_root() {
 	as_root=()
-	[ "$(id -u)" != 0 ] || return 0
+	if [ "$(id -u)" = 0 ]; then
+		unshare --mount --pid --fork true 2>/dev/null ||
+			die "root here may not make namespaces (a container without CAP_SYS_ADMIN?)"
+		return
+	fi
 	as_root=(unshare --user --map-root-user --map-auto --)
 	command -v newuidmap >/dev/null ||
 		die "neither root nor the package uidmap: run as root, or let root install uidmap"
