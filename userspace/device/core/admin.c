@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "util.h"
 
 #define VECTOR 0
 #define MBOX_ALIGN 8
@@ -112,10 +113,10 @@ static int read_mbox(const struct command *command, struct admin_call *call,
 		return MYNIC_AQ_OK;
 	if (len)
 		memcpy(call->mbox, host, len);
-	if (!is_zero(call->mbox, command->in_used, command->in_len))
-		return MYNIC_AQ_BAD_PARAM;
 	if (!is_zero(call->mbox, command->in_len, len))
 		return MYNIC_AQ_NOT_SUPPORTED;
+	if (!is_zero(call->mbox, command->in_used, command->in_len))
+		return MYNIC_AQ_BAD_PARAM;
 	return MYNIC_AQ_OK;
 }
 
@@ -142,8 +143,7 @@ static int execute(struct nic *nic, struct admin_call *call)
 	uint8_t *mbox = NULL;
 	int status;
 
-	if (cmd->opcode >= sizeof(commands) / sizeof(commands[0]) ||
-	    !commands[cmd->opcode].fn)
+	if (cmd->opcode >= ARRAY_SIZE(commands) || !commands[cmd->opcode].fn)
 		return MYNIC_AQ_BAD_OPCODE;
 	command = &commands[cmd->opcode];
 	status = check_header(command, cmd);
@@ -185,6 +185,8 @@ static bool run_one(struct nic *nic)
 	__asm__ __volatile__("" : : : "memory");
 	call.cpl = (struct mynic_admin_cpl){ 0 };
 	call.cpl.status = execute(nic, &call);
+	if (!nic_enabled(nic))
+		return false;
 	if (call.cpl.status)
 		nic_count(nic, MYNIC_STAT_BAD_COMMAND);
 	call.cpl.id = call.cmd.id;

@@ -39,12 +39,14 @@
 
 /**
  * struct regs - BAR0 registers that hold something
+ * @control: MYNIC_CONTROL_ENABLE since it was accepted
  * @status: MYNIC_STATUS_*
  * @fatal: enum mynic_fatal
  * @drv_features: accepted by the driver
  * @clock_hi: latched by reading CLOCK_LO
  */
 struct regs {
+	uint32_t control;
 	uint32_t status;
 	uint32_t fatal;
 	uint64_t drv_features;

@@ -45,7 +45,9 @@ void *dma_extent(struct nic *nic, uint64_t iova, uint64_t *len, bool *writable)
 	const struct dma_map *map;
 	uint64_t offset;
 
-	map = nic->dma.bus_master ? find(&nic->dma, iova) : NULL;
+	map = NULL;
+	if (nic->dma.bus_master && !(nic->regs.status & MYNIC_STATUS_FATAL))
+		map = find(&nic->dma, iova);
 	if (!map) {
 		nic_count(nic, MYNIC_STAT_BAD_DMA);
 		return NULL;

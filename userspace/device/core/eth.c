@@ -9,6 +9,7 @@
 #include "mac.h"
 #include "transport.h"
 
+#define VLAN_PRIO_SHIFT 13
 #define MAX_FRAME_LEN (PORT_MAX_MTU + sizeof(struct vlan_header))
 
 /* Ethernet header with a VLAN tag; without it only the first ETHER_HDR_LEN */
@@ -16,7 +17,7 @@ struct vlan_header {
 	struct ether_header eth;
 	uint16_t tci;
 	uint16_t type;
-} __attribute__((packed));
+};
 
 _Static_assert(sizeof(struct vlan_header) == ETHER_HDR_LEN + 4, "802.1Q");
 
@@ -130,7 +131,7 @@ static int scatter(struct qp *qp, const struct packet *pkt,
 			 pkt->iov);
 }
 
-/* Into the QP's next receive request; false if there is none that fits */
+/* Into the QP's next receive request; false if there is none, or it fails */
 static bool deliver(struct qp *qp, const struct packet *pkt)
 {
 	struct responder *resp = &qp->resp;
@@ -143,18 +144,22 @@ static bool deliver(struct qp *qp, const struct packet *pkt)
 	};
 	struct wqe_error error;
 
-	if (!resp->has_recv && !wqe_fetch_recv(qp, &resp->recv))
+	if (pkt->vlan != PACKET_NO_VLAN) {
+		cqe.cvlan = htole16(pkt->vlan);
+		cqe.sl = pkt->vlan >> VLAN_PRIO_SHIFT;
+	}
+	if (!wqe_fetch_recv(qp, &resp->recv))
 		return false;
-	resp->has_recv = true;
 	error = resp->recv.error;
-	if (!error.status && resp->recv.capacity < len)
-		return false;
+	if (!error.status && resp->recv.capacity < len) {
+		error.status = IB_WC_LOC_LEN_ERR;
+		error.syndrome = MYNIC_SYN_RQ_LEN;
+	}
 	if (!error.status) {
 		error.syndrome = scatter(qp, pkt, &header, header_len);
 		if (error.syndrome)
 			error.status = IB_WC_LOC_PROT_ERR;
 	}
-	resp->has_recv = false;
 	transport_complete_recv(qp, &resp->recv, error, &cqe, false);
 	if (error.status)
 		qp_to_error(qp->nic, qp, 0);
@@ -185,11 +190,11 @@ int admin_set_rx(struct nic *nic, struct admin_call *call)
 	uint32_t flags = le32toh(call->cmd.set_rx.flags);
 	struct eth *eth = &nic->eth;
 
-	if (!qp)
+	if (!qp || qp->type != MYNIC_QP_RAW_PACKET)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (flags & ~ETH_RX_FLAGS)
 		return MYNIC_AQ_NOT_SUPPORTED;
-	if (qp->type != MYNIC_QP_RAW_PACKET || num_macs > MYNIC_RX_MAX_MACS ||
+	if (num_macs > MYNIC_RX_MAX_MACS ||
 	    num_macs > le32toh(call->cmd.mbox_len) / sizeof(call->macs[0]) ||
 	    (!(flags & MYNIC_RX_ENABLE) && (flags || num_macs)))
 		return MYNIC_AQ_BAD_PARAM;

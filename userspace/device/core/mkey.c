@@ -68,13 +68,12 @@ int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
 		ptr = extent(nic, mkey, offset, &piece, write);
 		if (!ptr)
 			return -EFAULT;
-		if (last && (uint8_t *)last->iov_base + last->iov_len == ptr) {
+		if (last && (uint8_t *)last->iov_base + last->iov_len == ptr)
 			last->iov_len += piece;
-		} else if (*niov < max) {
+		else if (*niov < max)
 			iov[(*niov)++] = (struct iovec){ ptr, piece };
-		} else {
+		else
 			return -ENOBUFS;
-		}
 		offset += piece;
 		len -= piece;
 	}
@@ -105,7 +104,8 @@ static int init_range(struct nic *nic, struct mkey *mkey,
 	if (status)
 		return status;
 	if (call->cmd.flags & MYNIC_MKEY_DMA) {
-		if (mkey->iova || mkey->buf.levels)
+		if (mkey->iova || mkey->length || mkey->buf.levels ||
+		    mkey->buf.addr || mkey->buf.offset)
 			return MYNIC_AQ_BAD_PARAM;
 		mkey->all_dma = true;
 		mkey->length = UINT64_MAX;

@@ -43,10 +43,11 @@ struct nic *nic_create(const struct nic_config *config)
 		.length = UINT64_MAX,
 		.all_dma = true,
 	};
-	if (table_init(&nic->eqs, 0, MAX_EQ - 1, MAX_EQ) ||
-	    table_init(&nic->cqs, 0, TABLE_MAX_NUMBER, MAX_CQ) ||
-	    table_init(&nic->srqs, 0, TABLE_MAX_NUMBER, MAX_SRQ) ||
-	    table_init(&nic->pds, 0, TABLE_MAX_NUMBER, MAX_PD) ||
+	/* No number is 0, which in commands means none */
+	if (table_init(&nic->eqs, 1, MAX_EQ, MAX_EQ) ||
+	    table_init(&nic->cqs, 1, TABLE_MAX_NUMBER, MAX_CQ) ||
+	    table_init(&nic->srqs, 1, TABLE_MAX_NUMBER, MAX_SRQ) ||
+	    table_init(&nic->pds, 1, TABLE_MAX_NUMBER, MAX_PD) ||
 	    table_init(&nic->mkeys, 1, TABLE_MAX_NUMBER, MAX_MKEY) ||
 	    table_init(&nic->qps, NIC_QPN_FIRST, MAX_QPN, NIC_MAX_QP)) {
 		nic_destroy(nic);
@@ -96,7 +97,8 @@ void nic_fatal(struct nic *nic, enum mynic_fatal why)
 {
 	if (nic->regs.status & MYNIC_STATUS_FATAL)
 		return;
-	nic->regs.status = MYNIC_STATUS_READY | MYNIC_STATUS_FATAL;
+	nic->regs.status = MYNIC_STATUS_FATAL;
+	nic->dma.generation++;
 	nic->regs.fatal = why;
 	nic->config.ops->raise_irq(nic->config.ctx, FATAL_VECTOR);
 }
@@ -133,6 +135,8 @@ bool nic_run(struct nic *nic)
 	if (!nic_enabled(nic))
 		return false;
 	more = admin_run(nic);
+	if (!nic_enabled(nic))
+		return false;
 	cqs_run(nic);
 	timers_run(&nic->timers, nic_now(nic));
 	more |= qps_run(nic);

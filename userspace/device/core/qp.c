@@ -93,7 +93,7 @@ bool qps_run(struct nic *nic)
 {
 	struct qp *qp;
 
-	for (int i = 0; i < RUN_QUANTUM; i++) {
+	for (int i = 0; i < RUN_QUANTUM && nic_enabled(nic); i++) {
 		qp = TAILQ_FIRST(&nic->run_queue);
 		if (!qp)
 			return false;
@@ -142,8 +142,6 @@ void qp_to_sqe(struct nic *nic, struct qp *qp)
 
 static int check(const struct mynic_create_qp *cmd)
 {
-	bool has_srq = le32toh(cmd->srqn) != MYNIC_NO_SRQ;
-
 	if (cmd->flags & ~QP_FLAGS || cmd->type > MYNIC_QP_XRC_TGT ||
 	    !(SUPPORTED_TYPES & 1 << cmd->type))
 		return MYNIC_AQ_NOT_SUPPORTED;
@@ -153,7 +151,6 @@ static int check(const struct mynic_create_qp *cmd)
 	    cmd->log_rq_size > WQ_MAX_LOG_SIZE ||
 	    cmd->log_rq_stride > WQ_MAX_LOG_STRIDE ||
 	    (cmd->log_rq_stride && cmd->log_rq_stride < RQ_MIN_LOG_STRIDE) ||
-	    (cmd->log_rq_stride && has_srq) ||
 	    le32toh(cmd->uarn) >= NIC_NUM_UAR || cmd->xrcdn)
 		return MYNIC_AQ_BAD_PARAM;
 	return MYNIC_AQ_OK;
@@ -174,6 +171,8 @@ static int find_objects(struct nic *nic, struct qp *qp,
 	qp->srq = table_get(&nic->srqs, le32toh(cmd->srqn));
 	if (!qp->srq)
 		return MYNIC_AQ_BAD_NUMBER;
+	if (cmd->log_rq_stride)
+		return MYNIC_AQ_BAD_PARAM;
 	return qp->srq->error ? MYNIC_AQ_BAD_STATE : MYNIC_AQ_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "core.h"
 #include "qp_state.h"
 #include "transport.h"
+#include "util.h"
 
 #define SUPPORTED_ATTRS                                                    \
 	(IB_QP_STATE | IB_QP_CUR_STATE | IB_QP_EN_SQD_ASYNC_NOTIFY |       \
@@ -57,7 +58,7 @@ static bool values_are_valid(const struct nic *nic, uint32_t mask,
 		{ IB_QP_RATE_LIMIT, le32toh(attr->rate_limit), 0, 0 },
 	};
 
-	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++) {
 		if (mask & ranges[i].mask && (ranges[i].value < ranges[i].min ||
 					      ranges[i].value > ranges[i].max))
 			return false;
@@ -114,7 +115,7 @@ int admin_modify_qp(struct nic *nic, struct admin_call *call)
 	if (!values_are_valid(nic, mask, attr))
 		return MYNIC_AQ_BAD_PARAM;
 	old = qp->state;
-	new = mask &IB_QP_STATE ? attr->qp_state : old;
+	new = (mask & IB_QP_STATE) ? attr->qp_state : old;
 	if ((mask & IB_QP_CUR_STATE && attr->cur_qp_state != old) ||
 	    !qp_transition_is_legal(qp->type, old, new, mask))
 		return MYNIC_AQ_BAD_STATE;

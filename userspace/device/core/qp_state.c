@@ -2,6 +2,7 @@
 #include "qp_state.h"
 
 #include "mynic_regs.h"
+#include "util.h"
 #include "verbs.h"
 
 /* Short names, so that the table can be read as one */
@@ -95,7 +96,7 @@ static const struct rule rules[] = {
 bool qp_transition_is_legal(uint8_t type, uint8_t from, uint8_t to,
 			    uint32_t mask)
 {
-	const struct rule *end = rules + sizeof(rules) / sizeof(rules[0]);
+	const struct rule *end = rules + ARRAY_SIZE(rules);
 
 	mask &= ~(uint32_t)IB_QP_STATE;
 	if (to == IB_QPS_RESET || to == IB_QPS_ERR)

@@ -35,7 +35,7 @@ uint32_t regs_read(struct nic *nic, uint64_t offset, size_t len)
 	case MYNIC_REG_VERSION:
 		return MYNIC_VERSION_MAJOR << 16 | MYNIC_VERSION_MINOR;
 	case MYNIC_REG_CONTROL:
-		return nic_enabled(nic) ? MYNIC_CONTROL_ENABLE : 0;
+		return regs->control;
 	case MYNIC_REG_STATUS:
 		return regs->status;
 	case MYNIC_REG_FATAL:
@@ -92,6 +92,7 @@ static void enable(struct nic *nic)
 		bad_register(nic);
 		return;
 	}
+	nic->regs.control = MYNIC_CONTROL_ENABLE;
 	ring = sizeof(struct mynic_admin_cmd) << aq->log_size;
 	if (!dma_ptr(nic, aq->cmd_addr, ring, false) ||
 	    !dma_ptr(nic, aq->cpl_addr, ring, true)) {
@@ -112,7 +113,7 @@ static void write_control(struct nic *nic, uint32_t value)
 	}
 	if (value & ~MYNIC_CONTROL_ENABLE)
 		bad_register(nic);
-	if (value & MYNIC_CONTROL_ENABLE && !nic_enabled(nic))
+	if (value & MYNIC_CONTROL_ENABLE && !nic->regs.control)
 		enable(nic);
 }
 
