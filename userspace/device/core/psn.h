@@ -9,7 +9,7 @@
 
 /*
  * How many PSNs the responder tells from duplicates: the half of the number
- * space (IBTA 9.7.2).
+ * space (IBTA 9.7.1).
  */
 #define PSN_HALF 0x800000
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The sending half of a queue pair: requester.c, completer.c and ud.c. */
+/* The sending half of a queue pair, and the RC requester in particular. */
 #ifndef MYNIC_REQUESTER_H
 #define MYNIC_REQUESTER_H
 
@@ -9,38 +9,40 @@
 #include "timer.h"
 #include "wqe.h"
 
-struct qp;
+struct opcode_info;
 struct packet;
+struct qp;
 
 /**
  * struct requester - the sending half of a queue pair
- *
- * Indexes are free-running indexes of the send queue:
- * @ci <= @cur <= @fetched <= the producer index in the doorbell record.
- *
  * @reqs: private copies of the entries @ci to @fetched; the slot is the index
- *	modulo @num_reqs; of the size of &struct send_req up to its data, and
- *	the data of a slot of the ring
- * @num_reqs: slots in @reqs, a power of two, 0 before the first send
+ *	modulo @num_reqs
+ * @num_reqs: slots in @reqs, a power of two, or 0 before the first send
  * @req_size: bytes in a slot of @reqs
  * @ci: the oldest entry that has not completed
  * @cur: the entry that is being sent
  * @fetched: the first entry that has not been fetched
+ * @pi: producer index when it was last read
  * @psn: of the next packet to send
  * @una: the oldest PSN that is not acknowledged
- * @max_psn: behind the last PSN in use; before it, all is retransmission
- * @window_base: PSN from which the window of unacknowledged packets counts
+ * @max_psn: behind the last PSN in use; all before it are retransmissions
+ * @window_base: the window of unacknowledged packets counts from here, if that
+ *	is ahead of @una: responses to a read do not count
  * @ack_psn: behind the last packet that asked for an acknowledgement
- * @rd_atomic: outstanding reads and atomics
- * @retry_left: how often may be tried again before it is an error
- * @rnr_left: likewise, for "receiver not ready"
- * @rnr_wait: @timer is the time that a "receiver not ready" asked for
- * @went_back: has gone back to @una already, and nothing has been acknowledged
- *	since
+ * @rd_atomic: reads and atomics among the entries @ci to @cur
+ * @retry_left: how often may be tried again
+ * @rnr_left: likewise, after RNR NAKs
+ * @rnr_wait: @timer is the time that an RNR NAK asked for
+ * @went_back: a NAK has made it go back to @una, and nothing has been
+ *	acknowledged since
  * @drained: SQD: the drained event has been sent
- * @timer: retransmission, "receiver not ready"; in the error state when to
- *	look for entries to flush
- * @flush_delay: ns to the next such look
+ * @timer: retransmission, RNR; in the error state: when to look for entries to
+ *	flush
+ * @flush_delay: ns from one such look to the next
+ *
+ * Indexes are free-running: @ci <= @cur <= @fetched <= @pi. PSNs have 32 bits
+ * here, of which 24 are on the wire, so that a request may take as many of
+ * them as the responder can tell apart.
  */
 struct requester {
 	uint8_t *reqs;
@@ -49,6 +51,7 @@ struct requester {
 	uint32_t ci;
 	uint32_t cur;
 	uint32_t fetched;
+	uint32_t pi;
 	uint32_t psn;
 	uint32_t una;
 	uint32_t max_psn;
@@ -64,12 +67,37 @@ struct requester {
 	uint64_t flush_delay;
 };
 
-static inline struct send_req *requester_req(const struct requester *q,
-					     uint32_t index)
-{
-	return (struct send_req *)(q->reqs +
-				   (uint64_t)(index & (q->num_reqs - 1)) *
-					   q->req_size);
-}
+/** requester_start() - the QP goes to RTS for the first time */
+void requester_start(struct qp *qp);
+
+/**
+ * requester_run() - send some packets of an RC QP in RTS or SQD
+ *
+ * Return: true if there is more to do now.
+ */
+bool requester_run(struct qp *qp);
+
+/** requester_timer() - the retransmission or RNR timer has run out */
+void requester_timer(struct qp *qp);
+
+/** requester_draining() - SQD: whether begun requests have yet to complete */
+bool requester_draining(const struct qp *qp);
+
+/** requester_restart_timer() - something was acknowledged */
+void requester_restart_timer(struct qp *qp);
+
+/**
+ * requester_retry() - send again what is not acknowledged
+ *
+ * Or, if that was tried too often, complete the oldest request with an error.
+ */
+void requester_retry(struct qp *qp);
+
+/** requester_rnr() - go back, and wait for the time of a 5 bit timer field */
+void requester_rnr(struct qp *qp, unsigned int timer);
+
+/** completer_receive() - a response came in for an RC QP in RTS or SQD */
+void completer_receive(struct qp *qp, const struct packet *pkt,
+		       const struct opcode_info *info);
 
 #endif /* MYNIC_REQUESTER_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The receiving half of a queue pair. */
+/* The receiving half of a queue pair, and the RC responder in particular. */
 #ifndef MYNIC_RESPONDER_H
 #define MYNIC_RESPONDER_H
 
@@ -8,27 +8,16 @@
 
 #include "wqe.h"
 
-struct qp;
+struct opcode_info;
 struct packet;
-
-/**
- * enum responder_msg - the message that has begun and not ended
- * @RESPONDER_IDLE: none
- * @RESPONDER_SEND: SEND
- * @RESPONDER_WRITE: RDMA WRITE
- */
-enum responder_msg {
-	RESPONDER_IDLE,
-	RESPONDER_SEND,
-	RESPONDER_WRITE,
-};
+struct qp;
 
 /**
  * enum responder_nak - the negative acknowledgement that waits to be sent
  * @RESPONDER_NAK_NONE: none
  * @RESPONDER_NAK_SEQ: a PSN is missing
  * @RESPONDER_NAK_RNR: there was no receive request
- * @RESPONDER_NAK_FATAL: the request fails, and the QP with it
+ * @RESPONDER_NAK_FATAL: the request has failed, and the QP will with it
  */
 enum responder_nak {
 	RESPONDER_NAK_NONE,
@@ -40,22 +29,24 @@ enum responder_nak {
 /**
  * struct response - a read or atomic that waits to be answered
  * @atomic: it is an atomic, whose result is @orig
+ * @duplicate: it has been requested before
  * @first: the next packet is the first of the response
  * @psn: PSN of the next packet
+ * @msn: MSN to tell
  * @rkey: read: the key
- * @addr: read: where the next packet's payload begins
  * @left: read: bytes to send
+ * @addr: read: where they begin
  * @orig: atomic: the value before
- * @msn: MSN of the response
  */
 struct response {
 	bool atomic;
+	bool duplicate;
 	bool first;
 	uint32_t psn;
-	uint32_t rkey;
-	uint64_t addr;
-	uint32_t left;
 	uint32_t msn;
+	uint32_t rkey;
+	uint32_t left;
+	uint64_t addr;
 	uint64_t orig;
 };
 
@@ -63,7 +54,7 @@ struct response {
  * struct atomic_result - what to say when an atomic is requested again
  * @valid: the entry is in use
  * @psn: PSN of the request
- * @msn: MSN of the response
+ * @msn: MSN to tell
  * @orig: the value before
  */
 struct atomic_result {
@@ -74,54 +65,120 @@ struct atomic_result {
 };
 
 /**
+ * struct response_queue - reads and atomics of a QP
+ * @size: room in @waiting and @results: at least max_dest_rd_atomic, once there
+ *	has been a read or atomic
+ * @first: place of the oldest in @waiting
+ * @num: how many wait
+ * @next_result: place in @results of the next result
+ * @waiting: to be answered, in the order of their PSNs
+ * @results: of the last atomics
+ */
+struct response_queue {
+	unsigned int size;
+	unsigned int first;
+	unsigned int num;
+	unsigned int next_result;
+	struct response *waiting;
+	struct atomic_result *results;
+};
+
+/**
  * struct responder - the receiving half of a queue pair
- * @epsn: the PSN expected
+ * @ci: RQ: next entry to fetch
+ * @epsn: the PSN expected, 24 bits
  * @msn: messages executed, 24 bits
- * @msg: message in progress
- * @has_recv: @recv is in use by the message in progress
- * @recv: the receive request in use
- * @offset: bytes of the message in progress that are in place
- * @write_addr: WRITE: where the next byte goes
- * @write_left: WRITE: bytes to come
- * @write_rkey: WRITE: the key
- * @established: COMM_EST has been sent or is not due
- * @gap: a NAK for @epsn is out: no further one until it has arrived
- * @dead: a request has failed; none is executed any more
+ * @msg: enum opcode_class of the message that has begun and not ended:
+ *	OPCODE_SEND, OPCODE_WRITE, or 0 for none
+ * @offset: bytes of that message that are in place
+ * @write_addr: WRITE: where the message goes
+ * @write_len: WRITE: its length
+ * @write_rkey: WRITE: its key
+ * @has_recv: @recv is in use, or kept for the next message
+ * @established: COMM_EST has been sent
+ * @last_wqe: LAST_WQE has been sent
+ * @gap: a NAK for @epsn is out: no further one until @epsn has arrived
+ * @gap_end: the last PSN that came too early
  * @ack: an acknowledgement is to be sent
  * @nak: a negative one is to be sent
  * @nak_syndrome: its AETH syndrome
- * @nak_event: enum mynic_event that RESPONDER_NAK_FATAL brings, or 0
- * @max_responses: room in @responses and in @atomics
- * @responses: reads and atomics that wait to be answered, oldest first, or
- *	NULL before the first
- * @first_response: place of the oldest in @responses
- * @num_responses: how many wait
- * @atomics: the last results
- * @next_atomic: place in @atomics of the next result
+ * @nak_event: RESPONDER_NAK_FATAL: enum mynic_event that it brings, or 0
+ * @nak_psn: RESPONDER_NAK_FATAL: the PSN of the request that has failed
+ * @recv: the receive request in use
+ * @responses: what waits to be answered
  */
 struct responder {
+	uint32_t ci;
 	uint32_t epsn;
 	uint32_t msn;
-	enum responder_msg msg;
-	bool has_recv;
-	struct recv_req recv;
+	uint8_t msg;
 	uint32_t offset;
 	uint64_t write_addr;
-	uint32_t write_left;
+	uint32_t write_len;
 	uint32_t write_rkey;
+	bool has_recv;
 	bool established;
+	bool last_wqe;
 	bool gap;
-	bool dead;
+	uint32_t gap_end;
 	bool ack;
 	enum responder_nak nak;
 	uint8_t nak_syndrome;
 	uint8_t nak_event;
-	uint16_t max_responses;
-	struct response *responses;
-	uint16_t first_response;
-	uint16_t num_responses;
-	struct atomic_result *atomics;
-	uint16_t next_atomic;
+	uint32_t nak_psn;
+	struct recv_req recv;
+	struct response_queue responses;
 };
+
+/** responder_start() - the QP goes to RTR */
+void responder_start(struct qp *qp);
+
+/** responder_stop() - the QP goes to ERR: nothing is answered any more */
+void responder_stop(struct qp *qp);
+
+/** responder_reset() - forget all */
+void responder_reset(struct qp *qp);
+
+/** responder_receive() - a request came in for an RC QP */
+void responder_receive(struct qp *qp, const struct packet *pkt,
+		       const struct opcode_info *info);
+
+/**
+ * responder_run() - send some of the answers that wait
+ *
+ * Return: true if there is more to do now.
+ */
+bool responder_run(struct qp *qp);
+
+/** responder_fail() - have a request NAKed, and then the QP in error */
+void responder_fail(struct responder *r, uint32_t psn, uint8_t nak_code,
+		    uint8_t event);
+
+/*
+ * The queue of answers, response.c. What is put in is sorted by PSN: an answer
+ * to a duplicate takes the place of all that were to come behind it, since the
+ * requester has gone back and will request them again too.
+ */
+
+/** responses_reserve() - room for one more? Limits are checked, not memory */
+enum responses_room {
+	RESPONSES_ROOM,
+	RESPONSES_FULL,
+	RESPONSES_EXCEEDED,
+};
+
+enum responses_room responses_reserve(struct qp *qp);
+
+/** responses_add() - the answer to a new request */
+void responses_add(struct responder *r, const struct response *response);
+
+/** responses_add_duplicate() - the answer to a request that came again */
+void responses_add_duplicate(struct qp *qp, const struct response *response);
+
+void responses_clear(struct responder *r);
+void responses_free(struct responder *r);
+
+/** response_packets() - packets, and PSNs, that answer a read of @len bytes */
+uint32_t response_packets(const struct qp *qp, uint32_t len);
 
 #endif /* MYNIC_RESPONDER_H */

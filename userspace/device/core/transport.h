@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "verbs.h"
 #include "wqe.h"
 
 struct nic;
@@ -27,14 +28,14 @@ void qp_transport_fini(struct qp *qp);
 /**
  * transport_set_state() - a QP has changed its state, or attributes of it
  * @qp: the queue pair; its state and attributes are the new ones
- * @old: enum ib_qp_state before
+ * @old: the state before
  *
  * Called after each legal MODIFY_QP, also where the state stays the same, and
- * from qp_to_error().
+ * by qp_to_error() and qp_to_sqe().
  */
-void transport_set_state(struct qp *qp, uint8_t old);
+void transport_set_state(struct qp *qp, enum ib_qp_state old);
 
-/** transport_sq_draining() - whether begun requests have yet to complete */
+/** transport_sq_draining() - SQD: begun requests have yet to complete */
 bool transport_sq_draining(const struct qp *qp);
 
 /** transport_doorbell() - the SQ doorbell rang or its record has changed */
@@ -50,6 +51,9 @@ bool transport_run_qp(struct qp *qp);
 /** transport_receive() - a PACKET_ROCE came in */
 void transport_receive(struct nic *nic, const struct packet *pkt);
 
+/** transport_can_receive() - the QP's state lets it take packets */
+bool transport_can_receive(const struct qp *qp);
+
 /*
  * For RAW_PACKET QPs the transport keeps the send queue (fetch, completion,
  * error states, flush) and calls eth_send() for each request; eth.c takes a
@@ -60,9 +64,9 @@ void transport_receive(struct nic *nic, const struct packet *pkt);
 /**
  * transport_complete_recv() - completion of a receive request
  * @qp: the queue pair
- * @cqe: all but wr_id, qp_num, phase and timestamp set; status 0
  * @req: the request
  * @error: how it ended
+ * @cqe: what the packet says; the rest is filled in here
  * @solicited: the sender asked for an event
  */
 void transport_complete_recv(struct qp *qp, const struct recv_req *req,

@@ -12,8 +12,10 @@
 
 #include <rdma/mynic-hw.h>
 
+struct nic;
+struct packet;
+struct pd;
 struct qp;
-struct srq;
 
 /** struct sge - &struct mynic_sge in host byte order */
 struct sge {
@@ -28,8 +30,11 @@ struct sge {
 	((MYNIC_RQ_MAX_STRIDE - sizeof(struct mynic_recv_wqe)) / \
 	 sizeof(struct mynic_sge))
 
-/** The longest message, in bytes (IBTA 9.3.3) */
+/** The longest message, in bytes (IBTA chapter 9) */
 #define WQE_MAX_LENGTH 0x80000000u
+
+/** The largest path MTU, in bytes */
+#define WQE_MAX_PAYLOAD 4096
 
 /**
  * struct wqe_error - why a work request cannot be executed
@@ -113,6 +118,11 @@ struct recv_req {
 void wqe_fetch_send(struct qp *qp, uint32_t index, struct send_req *req);
 
 /**
+ * wqe_send_wr_id() - what a send queue entry is flushed with
+ */
+uint64_t wqe_send_wr_id(struct qp *qp, uint32_t index);
+
+/**
  * wqe_fetch_recv() - take the next entry of a QP's RQ or SRQ
  * @qp: the queue pair
  * @req: result
@@ -127,36 +137,73 @@ void wqe_fetch_send(struct qp *qp, uint32_t index, struct send_req *req);
 bool wqe_fetch_recv(struct qp *qp, struct recv_req *req);
 
 /**
- * sge_map() - host addresses of a part of a scatter/gather list
- * @qp: whose protection domain and keys count
- * @sge: the list
- * @num_sge: elements in @sge
- * @offset: where in the list the part begins, in bytes
- * @len: bytes of the part
- * @write: the NIC is going to write there
- * @iov: result
- * @max_iov: room in @iov
- *
- * Return: elements of @iov used, or a negated enum mynic_syndrome.
+ * struct sge_list - buffers of a work request
+ * @pd: protection domain that the keys have to be of
+ * @sge: the elements
+ * @num: how many
+ * @kernel: the device's dma_lkey may be used
  */
-int sge_map(struct qp *qp, const struct sge *sge, unsigned int num_sge,
-	    uint64_t offset, uint32_t len, bool write, struct iovec *iov,
-	    unsigned int max_iov);
+struct sge_list {
+	const struct pd *pd;
+	const struct sge *sge;
+	unsigned int num;
+	bool kernel;
+};
+
+/** send_sges(), recv_sges() - the buffers of a request of a QP */
+struct sge_list send_sges(const struct qp *qp, const struct send_req *req);
+struct sge_list recv_sges(const struct qp *qp, const struct recv_req *req);
 
 /**
- * sge_write() - scatter bytes into a receive request
- * @qp: the queue pair
- * @req: where to
- * @offset: first byte's place in the request's buffers
- * @iov: the data; all of it is copied
- * @niov: elements of @iov
- * @len: bytes in @iov
+ * sge_map() - host addresses of a part of a list
+ * @nic: the NIC
+ * @list: the list
+ * @offset: where in the list the part begins, in bytes
+ * @len: in: bytes of the part, inside the list; out: bytes that @iov had room
+ *	for
+ * @write: the NIC is going to write there
+ * @iov: result, PACKET_MAX_IOV elements
+ * @niov: out: elements of @iov used
  *
- * Return: 0, or a negated enum mynic_syndrome; some of the data may have been
- * written then.
+ * Return: enum mynic_syndrome, 0 if all is well.
  */
-int sge_write(struct qp *qp, const struct sge *sge, unsigned int num_sge,
-	      uint64_t offset, const struct iovec *iov, unsigned int niov,
-	      uint32_t len);
+int sge_map(struct nic *nic, const struct sge_list *list, uint64_t offset,
+	    uint32_t *len, bool write, struct iovec *iov, unsigned int *niov);
+
+/**
+ * sge_read() - gather a part of a list into a buffer
+ *
+ * As sge_map(), but @len bytes are copied to @dst.
+ */
+int sge_read(struct nic *nic, const struct sge_list *list, uint64_t offset,
+	     uint32_t len, uint8_t *dst);
+
+/**
+ * sge_write() - scatter bytes into a part of a list
+ *
+ * As sge_map(), but @len bytes are copied there from @iov. If the result is not
+ * 0, some may have been.
+ */
+int sge_write(struct nic *nic, const struct sge_list *list, uint64_t offset,
+	      uint32_t len, const struct iovec *iov);
+
+/**
+ * send_payload() - give a packet a part of a message as payload
+ * @qp: the sender
+ * @req: the message
+ * @offset: of the part, in bytes
+ * @len: bytes, at most WQE_MAX_PAYLOAD
+ * @pkt: the packet
+ * @bounce: used if the part is in more pieces than the packet has room for;
+ *	not touched otherwise
+ *
+ * Return: enum mynic_syndrome, 0 if all is well.
+ */
+int send_payload(struct qp *qp, const struct send_req *req, uint32_t offset,
+		 uint32_t len, struct packet *pkt,
+		 uint8_t bounce[WQE_MAX_PAYLOAD]);
+
+/** mkey_syndrome() - enum mynic_syndrome for what mkey_*() returned */
+int mkey_syndrome(int err);
 
 #endif /* MYNIC_WQE_H */

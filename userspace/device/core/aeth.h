@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The syndrome of the ACK extended header (IBTA 9.7.5.1, 9.7.5.2). */
+#ifndef MYNIC_AETH_H
+#define MYNIC_AETH_H
+
+#include <stdint.h>
+
+#define AETH_SYNDROME_SHIFT 24
+#define AETH_MSN_MASK 0xffffff
+
+/* The upper three bits say what it is, the lower five more about it */
+#define AETH_TYPE_MASK 0xe0
+#define AETH_VALUE_MASK 0x1f
+
+#define AETH_ACK 0x00 /* value: credits */
+#define AETH_RNR_NAK 0x20 /* value: timer */
+#define AETH_NAK 0x60 /* value: enum aeth_nak */
+
+#define AETH_NO_CREDITS 0x1f /* the responder does not count credits */
+
+enum aeth_nak {
+	AETH_NAK_SEQUENCE = 0,
+	AETH_NAK_INVALID_REQUEST = 1,
+	AETH_NAK_REMOTE_ACCESS = 2,
+	AETH_NAK_REMOTE_OPERATION = 3,
+};
+
+static inline uint8_t aeth_type(uint32_t aeth)
+{
+	return aeth >> AETH_SYNDROME_SHIFT & AETH_TYPE_MASK;
+}
+
+static inline uint8_t aeth_value(uint32_t aeth)
+{
+	return aeth >> AETH_SYNDROME_SHIFT & AETH_VALUE_MASK;
+}
+
+#endif /* MYNIC_AETH_H */

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What follows from a BTH opcode: one table for all who build or parse. */
+#ifndef MYNIC_OPCODE_H
+#define MYNIC_OPCODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * enum bth_opcode - BTH opcodes (IBTA 9.2, table of OpCodes; CNP: A17)
+ */
+enum bth_opcode {
+	BTH_RC_SEND_FIRST = 0x00,
+	BTH_RC_SEND_MIDDLE = 0x01,
+	BTH_RC_SEND_LAST = 0x02,
+	BTH_RC_SEND_LAST_IMM = 0x03,
+	BTH_RC_SEND_ONLY = 0x04,
+	BTH_RC_SEND_ONLY_IMM = 0x05,
+	BTH_RC_WRITE_FIRST = 0x06,
+	BTH_RC_WRITE_MIDDLE = 0x07,
+	BTH_RC_WRITE_LAST = 0x08,
+	BTH_RC_WRITE_LAST_IMM = 0x09,
+	BTH_RC_WRITE_ONLY = 0x0a,
+	BTH_RC_WRITE_ONLY_IMM = 0x0b,
+	BTH_RC_READ_REQUEST = 0x0c,
+	BTH_RC_READ_RESPONSE_FIRST = 0x0d,
+	BTH_RC_READ_RESPONSE_MIDDLE = 0x0e,
+	BTH_RC_READ_RESPONSE_LAST = 0x0f,
+	BTH_RC_READ_RESPONSE_ONLY = 0x10,
+	BTH_RC_ACK = 0x11,
+	BTH_RC_ATOMIC_ACK = 0x12,
+	BTH_RC_CMP_SWAP = 0x13,
+	BTH_RC_FETCH_ADD = 0x14,
+	BTH_RC_SEND_LAST_INV = 0x16,
+	BTH_RC_SEND_ONLY_INV = 0x17,
+	BTH_UD_SEND_ONLY = 0x64,
+	BTH_UD_SEND_ONLY_IMM = 0x65,
+	BTH_CNP = 0x81,
+};
+
+/* BTH opcode bits 7:5: the transport service */
+#define BTH_SERVICE_SHIFT 5
+#define BTH_SERVICE_RC 0
+
+/**
+ * enum opcode_class - what kind of packet it is
+ * @OPCODE_RESERVED: no such opcode
+ * @OPCODE_SEND: SEND
+ * @OPCODE_WRITE: RDMA WRITE
+ * @OPCODE_READ: RDMA READ request
+ * @OPCODE_ATOMIC: atomic request
+ * @OPCODE_READ_RESPONSE: RDMA READ response
+ * @OPCODE_ACK: ACK or NAK
+ * @OPCODE_ATOMIC_ACK: atomic response
+ * @OPCODE_CNP: congestion notification
+ */
+enum opcode_class {
+	OPCODE_RESERVED,
+	OPCODE_SEND,
+	OPCODE_WRITE,
+	OPCODE_READ,
+	OPCODE_ATOMIC,
+	OPCODE_READ_RESPONSE,
+	OPCODE_ACK,
+	OPCODE_ATOMIC_ACK,
+	OPCODE_CNP,
+};
+
+/* &struct opcode_info.flags: place in the message; both bits: the only one */
+#define OPCODE_FIRST 0x0001
+#define OPCODE_LAST 0x0002
+#define OPCODE_ONLY (OPCODE_FIRST | OPCODE_LAST)
+#define OPCODE_PAYLOAD 0x0004 /* may have payload */
+#define OPCODE_RESPONSE 0x0008 /* goes from responder to requester */
+/* ... and the headers behind the BTH, in this order */
+#define OPCODE_DETH 0x0010
+#define OPCODE_RETH 0x0020
+#define OPCODE_ATOMICETH 0x0040
+#define OPCODE_AETH 0x0080
+#define OPCODE_ATOMICACKETH 0x0100
+#define OPCODE_IMM 0x0200
+#define OPCODE_IETH 0x0400
+
+#define BTH_LEN 12
+#define DETH_LEN 8
+#define RETH_LEN 16
+#define ATOMICETH_LEN 28
+#define AETH_LEN 4
+#define ATOMICACKETH_LEN 8
+#define IMM_LEN 4
+#define IETH_LEN 4
+#define ICRC_LEN 4
+
+/**
+ * struct opcode_info - one row of the table
+ * @class: what kind of packet it is
+ * @types: bit 1 << type for each enum mynic_qp_type that knows it
+ * @flags: OPCODE_*
+ */
+struct opcode_info {
+	enum opcode_class class;
+	uint16_t types;
+	uint16_t flags;
+};
+
+/** opcode_info() - the row of any 8-bit opcode */
+const struct opcode_info *opcode_info(uint8_t opcode);
+
+/** opcode_headers_len() - bytes of BTH and what follows it, up to the payload */
+unsigned int opcode_headers_len(const struct opcode_info *info);
+
+#endif /* MYNIC_OPCODE_H */

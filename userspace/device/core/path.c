@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "path.h"
+
+#include <string.h>
+
+#include "core.h"
+#include "opcode.h"
+
+#define DEFAULT_HOP_LIMIT 64
+#define FLOW_LABEL_MASK 0xfffff
+/* Dynamic ports, of which RoCEv2 leaves the choice to the sender */
+#define UDP_SPORT_MIN 0xc000
+#define UDP_SPORT_BITS 14
+
+#define VLAN_PRIO_SHIFT 13
+
+/* Of IPv6 and UDP; the longest BTH headers and the ICRC come on top */
+#define IP_UDP_LEN (40 + 8)
+#define MAX_BTH_HEADERS_LEN (BTH_LEN + ATOMICETH_LEN + 4 /* XRCETH */)
+
+/* All packets of a flow take one port, and flows spread over the ports */
+static uint16_t udp_sport(uint32_t label, uint32_t qpn, uint32_t dest_qpn)
+{
+	uint32_t x = label ? label : qpn * 0x9e3779b1u ^ dest_qpn;
+
+	if (!label)
+		x *= 0x85ebca6bu;
+	x ^= x >> UDP_SPORT_BITS ^ x >> 2 * UDP_SPORT_BITS;
+	return UDP_SPORT_MIN | (x & ((1 << UDP_SPORT_BITS) - 1));
+}
+
+bool path_init(const struct qp *qp, const struct mynic_av *av,
+	       uint32_t dest_qpn, struct packet *pkt)
+{
+	const struct gid_entry *source;
+
+	source = gid_get(qp->nic, le16toh(av->sgid_index));
+	if (!source || gid_is_ipv4(source->gid) != gid_is_ipv4(av->dgid))
+		return false;
+	pkt->kind = PACKET_ROCE;
+	memcpy(pkt->dmac, av->dmac, sizeof(pkt->dmac));
+	memcpy(pkt->smac, source->mac, sizeof(pkt->smac));
+	pkt->vlan = PACKET_NO_VLAN;
+	if (source->vlan != MYNIC_NO_VLAN)
+		pkt->vlan = (av->sl & 7) << VLAN_PRIO_SHIFT | source->vlan;
+	pkt->roce = (struct roce_hdr){
+		.traffic_class = av->traffic_class,
+		.hop_limit = av->hop_limit ? av->hop_limit : DEFAULT_HOP_LIMIT,
+		.flow_label = le32toh(av->flow_label) & FLOW_LABEL_MASK,
+		.mig_req = true,
+		.pkey = PATH_DEFAULT_PKEY,
+		.dest_qpn = dest_qpn,
+	};
+	memcpy(pkt->roce.sgid, source->gid, sizeof(pkt->roce.sgid));
+	memcpy(pkt->roce.dgid, av->dgid, sizeof(pkt->roce.dgid));
+	pkt->roce.udp_sport = udp_sport(pkt->roce.flow_label, qp->number,
+					dest_qpn);
+	pkt->payload_len = 0;
+	pkt->niov = 0;
+	return true;
+}
+
+void path_send(struct nic *nic, struct packet *pkt)
+{
+	pkt->roce.pad = -pkt->payload_len & 3;
+	nic_count(nic, MYNIC_STAT_TX_RDMA_PACKETS);
+	nic->stats[MYNIC_STAT_TX_RDMA_BYTES] += pkt->payload_len;
+	nic_transmit(nic, pkt);
+}
+
+uint32_t path_port_mtu(const struct nic *nic)
+{
+	uint32_t overhead = IP_UDP_LEN + MAX_BTH_HEADERS_LEN + ICRC_LEN;
+	uint32_t mtu = 4096;
+
+	while (mtu > 256 && mtu + overhead > nic->port.mtu)
+		mtu /= 2;
+	return mtu;
+}

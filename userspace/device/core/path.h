@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* How a RoCEv2 packet finds its way: addresses, UDP source port, VLAN. */
+#ifndef MYNIC_PATH_H
+#define MYNIC_PATH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rdma/mynic-hw.h>
+
+struct nic;
+struct packet;
+struct qp;
+
+#define PATH_DEFAULT_PKEY 0xffff
+#define PATH_MULTICAST_QPN 0xffffff
+
+/**
+ * path_init() - make a packet without payload, with all that the path says
+ * @qp: the sender
+ * @av: the path
+ * @dest_qpn: destination QP
+ * @pkt: result; elements of the scatter list are not touched
+ *
+ * Return: false if the path's source GID is empty or of another kind than the
+ * destination.
+ */
+bool path_init(const struct qp *qp, const struct mynic_av *av,
+	       uint32_t dest_qpn, struct packet *pkt);
+
+/** path_send() - count, pad and transmit */
+void path_send(struct nic *nic, struct packet *pkt);
+
+/** path_port_mtu() - the largest path MTU that the port's MTU allows, bytes */
+uint32_t path_port_mtu(const struct nic *nic);
+
+#endif /* MYNIC_PATH_H */

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What the responder has to say: read responses, atomic results, ACK, NAK. */
+#include "responder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "aeth.h"
+#include "core.h"
+#include "opcode.h"
+#include "path.h"
+#include "psn.h"
+
+/* Packets sent in one run, so that no QP keeps the others waiting */
+#define QUANTUM 64
+
+/* BTH opcodes by OPCODE_FIRST and OPCODE_LAST */
+static const uint8_t read_opcodes[] = {
+	[0] = BTH_RC_READ_RESPONSE_MIDDLE,
+	[OPCODE_FIRST] = BTH_RC_READ_RESPONSE_FIRST,
+	[OPCODE_LAST] = BTH_RC_READ_RESPONSE_LAST,
+	[OPCODE_ONLY] = BTH_RC_READ_RESPONSE_ONLY,
+};
+
+uint32_t response_packets(const struct qp *qp, uint32_t len)
+{
+	uint32_t mtu = 128u << qp->attr.path_mtu;
+
+	return len <= mtu ? 1 : (len - 1) / mtu + 1;
+}
+
+static struct response *waiting(const struct response_queue *queue,
+				unsigned int i)
+{
+	return &queue->waiting[(queue->first + i) % queue->size];
+}
+
+/* max_dest_rd_atomic may be raised while there are requests */
+static bool grow(struct response_queue *queue, unsigned int size)
+{
+	struct atomic_result *results = calloc(size, sizeof(*results));
+	struct response *new = calloc(size, sizeof(*new));
+
+	if (!results || !new) {
+		free(results);
+		free(new);
+		return false;
+	}
+	for (unsigned int i = 0; i < queue->num; i++)
+		new[i] = *waiting(queue, i);
+	/* Oldest first, so that what is free is written before it is reused */
+	for (unsigned int i = 0; i < queue->size; i++)
+		results[i] = queue->results[(queue->next_result + i) %
+					    queue->size];
+	free(queue->results);
+	free(queue->waiting);
+	queue->next_result = queue->size;
+	queue->size = size;
+	queue->first = 0;
+	queue->waiting = new;
+	queue->results = results;
+	return true;
+}
+
+enum responses_room responses_reserve(struct qp *qp)
+{
+	struct response_queue *queue = &qp->resp.responses;
+	unsigned int limit = qp->attr.max_dest_rd_atomic;
+
+	if (queue->num < limit) {
+		if (queue->size < limit && !grow(queue, limit))
+			return RESPONSES_FULL;
+		return RESPONSES_ROOM;
+	}
+	/* Duplicates made by the wire do not count against the requester */
+	for (unsigned int i = 0; i < queue->num; i++) {
+		if (waiting(queue, i)->duplicate)
+			return RESPONSES_FULL;
+	}
+	return RESPONSES_EXCEEDED;
+}
+
+void responses_add(struct responder *r, const struct response *response)
+{
+	struct response_queue *queue = &r->responses;
+
+	*waiting(queue, queue->num++) = *response;
+	if (!response->atomic)
+		return;
+	queue->results[queue->next_result] = (struct atomic_result){
+		.valid = true,
+		.psn = response->psn,
+		.msn = response->msn,
+		.orig = response->orig,
+	};
+	queue->next_result = (queue->next_result + 1) % queue->size;
+}
+
+void responses_add_duplicate(struct qp *qp, const struct response *response)
+{
+	struct response_queue *queue = &qp->resp.responses;
+	uint32_t behind = psn_add(qp->resp.epsn, -response->psn);
+	unsigned int i;
+
+	for (i = 0; i < queue->num; i++) {
+		const struct response *other = waiting(queue, i);
+		uint32_t start = psn_add(qp->resp.epsn, -other->psn);
+
+		if (start < behind)
+			break;
+		/* It is going to be answered anyway */
+		if (start - behind < response_packets(qp, other->left))
+			return;
+	}
+	queue->num = i;
+	if (i < qp->attr.max_dest_rd_atomic && i < queue->size)
+		*waiting(queue, queue->num++) = *response;
+}
+
+void responses_clear(struct responder *r)
+{
+	r->responses.num = 0;
+}
+
+void responses_free(struct responder *r)
+{
+	free(r->responses.waiting);
+	free(r->responses.results);
+	r->responses = (struct response_queue){ 0 };
+}
+
+/* Without a path the answer is as good as lost */
+static bool start_packet(struct qp *qp, struct packet *pkt, uint32_t psn)
+{
+	if (!path_init(qp, &qp->attr.av, qp->attr.dest_qpn, pkt))
+		return false;
+	pkt->roce.psn = psn;
+	return true;
+}
+
+static uint32_t make_aeth(uint8_t syndrome, uint32_t msn)
+{
+	return (uint32_t)syndrome << AETH_SYNDROME_SHIFT | msn;
+}
+
+static void send_atomic(struct qp *qp, struct response *response)
+{
+	struct packet pkt;
+
+	if (!start_packet(qp, &pkt, response->psn))
+		return;
+	pkt.roce.opcode = BTH_RC_ATOMIC_ACK;
+	pkt.roce.aeth = make_aeth(AETH_ACK | AETH_NO_CREDITS, response->msn);
+	pkt.roce.atomic_orig = response->orig;
+	path_send(qp->nic, &pkt);
+}
+
+static int map_read(struct qp *qp, const struct response *response,
+		    uint32_t len, struct packet *pkt)
+{
+	struct mkey *mkey;
+	int err;
+
+	pkt->payload_len = len;
+	if (!len)
+		return 0;
+	err = mkey_check(qp->nic, qp->pd, response->rkey, response->addr, len,
+			 IB_ACCESS_REMOTE_READ, false, &mkey);
+	if (err)
+		return err;
+	return mkey_iov(qp->nic, mkey, response->addr, len, false, pkt->iov,
+			PACKET_MAX_IOV, &pkt->niov);
+}
+
+/* Return: 0, or what mkey_check() or mkey_iov() said */
+static int send_read(struct qp *qp, struct response *response)
+{
+	uint32_t len = 128u << qp->attr.path_mtu;
+	unsigned int position = 0;
+	struct packet pkt;
+	int err;
+
+	if (response->left <= len) {
+		len = response->left;
+		position |= OPCODE_LAST;
+	}
+	if (response->first)
+		position |= OPCODE_FIRST;
+	if (start_packet(qp, &pkt, response->psn)) {
+		err = map_read(qp, response, len, &pkt);
+		if (err)
+			return err;
+		pkt.roce.opcode = read_opcodes[position];
+		pkt.roce.aeth = make_aeth(AETH_ACK | AETH_NO_CREDITS,
+					  response->msn);
+		path_send(qp->nic, &pkt);
+	}
+	response->first = false;
+	response->psn = psn_add(response->psn, 1);
+	response->addr += len;
+	response->left -= len;
+	return 0;
+}
+
+/* The key or the memory has gone while the response was being sent */
+static void fail_read(struct qp *qp, const struct response *response, int err)
+{
+	if (response->duplicate)
+		return;
+	responses_clear(&qp->resp);
+	if (err == -EACCES || err == -ERANGE)
+		responder_fail(&qp->resp, response->psn, AETH_NAK_REMOTE_ACCESS,
+			       MYNIC_EVENT_QP_ACCESS_ERROR);
+	else
+		responder_fail(&qp->resp, response->psn,
+			       AETH_NAK_REMOTE_OPERATION, MYNIC_EVENT_QP_FATAL);
+}
+
+static void pop(struct response_queue *queue)
+{
+	queue->first = (queue->first + 1) % queue->size;
+	queue->num--;
+}
+
+/* Send the next packet of the oldest answer */
+static void answer(struct qp *qp)
+{
+	struct response_queue *queue = &qp->resp.responses;
+	struct response *response = waiting(queue, 0);
+	int err;
+
+	if (response->atomic) {
+		send_atomic(qp, response);
+		pop(queue);
+		return;
+	}
+	err = send_read(qp, response);
+	if (err)
+		fail_read(qp, response, err);
+	if (queue->num && (err || !response->left))
+		pop(queue);
+}
+
+static void send_aeth(struct qp *qp, uint8_t syndrome, uint32_t psn)
+{
+	struct packet pkt;
+
+	if (!start_packet(qp, &pkt, psn))
+		return;
+	pkt.roce.opcode = BTH_RC_ACK;
+	pkt.roce.aeth = make_aeth(syndrome, qp->resp.msn);
+	path_send(qp->nic, &pkt);
+}
+
+/* All requests before a NAK's PSN are acknowledged by it */
+static void acknowledge(struct qp *qp)
+{
+	struct responder *r = &qp->resp;
+
+	switch (r->nak) {
+	case RESPONDER_NAK_NONE:
+		if (r->ack)
+			send_aeth(qp, AETH_ACK | AETH_NO_CREDITS,
+				  psn_add(r->epsn, -1));
+		break;
+	case RESPONDER_NAK_SEQ:
+		nic_count(qp->nic, MYNIC_STAT_TX_NAK_SEQ);
+		send_aeth(qp, r->nak_syndrome, r->epsn);
+		r->gap = true;
+		break;
+	case RESPONDER_NAK_RNR:
+		nic_count(qp->nic, MYNIC_STAT_TX_NAK_RNR);
+		send_aeth(qp, r->nak_syndrome, r->epsn);
+		break;
+	case RESPONDER_NAK_FATAL:
+		nic_count(qp->nic, MYNIC_STAT_TX_NAK_ERROR);
+		send_aeth(qp, r->nak_syndrome, r->nak_psn);
+		qp_to_error(qp->nic, qp, r->nak_event);
+		break;
+	}
+	r->nak = RESPONDER_NAK_NONE;
+	r->ack = false;
+}
+
+bool responder_run(struct qp *qp)
+{
+	struct response_queue *queue = &qp->resp.responses;
+
+	for (unsigned int i = 0; i < QUANTUM; i++) {
+		if (!queue->num) {
+			acknowledge(qp);
+			return false;
+		}
+		answer(qp);
+	}
+	return true;
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sq.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "core.h"
+#include "ud.h"
+
+/*
+ * How many requests of a QP are on their way at most; more wait in guest
+ * memory. Bounds what a QP costs.
+ */
+#define MIN_REQS 16
+#define MAX_REQS 256
+
+/* enum ib_wc_opcode, by enum ib_wr_opcode */
+static const uint8_t wc_opcodes[] = {
+	[IB_WR_RDMA_WRITE] = IB_WC_RDMA_WRITE,
+	[IB_WR_RDMA_WRITE_WITH_IMM] = IB_WC_RDMA_WRITE,
+	[IB_WR_SEND] = IB_WC_SEND,
+	[IB_WR_SEND_WITH_IMM] = IB_WC_SEND,
+	[IB_WR_RDMA_READ] = IB_WC_RDMA_READ,
+	[IB_WR_ATOMIC_CMP_AND_SWP] = IB_WC_COMP_SWAP,
+	[IB_WR_ATOMIC_FETCH_AND_ADD] = IB_WC_FETCH_ADD,
+};
+
+static uint32_t min_u32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Make room for one more request; false: there are enough, or no memory */
+static bool grow(struct qp *qp)
+{
+	uint32_t room = (1u << qp->sq.log_stride) - MYNIC_WQE_DATA_RC;
+	struct requester old = qp->req;
+	struct requester *q = &qp->req;
+	uint32_t num;
+
+	num = min_u32(old.num_reqs ? old.num_reqs * 2 : MIN_REQS,
+		      ring_size(&qp->sq));
+	if (num > MAX_REQS || num == old.num_reqs)
+		return false;
+	q->req_size = offsetof(struct send_req, data) + room;
+	q->reqs = malloc((size_t)num * q->req_size);
+	if (!q->reqs) {
+		q->reqs = old.reqs;
+		if (!old.reqs)
+			qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
+		return false;
+	}
+	q->num_reqs = num;
+	for (uint32_t i = old.ci; i != old.fetched; i++) {
+		uint64_t slot = i & (old.num_reqs - 1);
+
+		memcpy(sq_req(qp, i), old.reqs + slot * old.req_size,
+		       old.req_size);
+	}
+	free(old.reqs);
+	return true;
+}
+
+static bool bad_index(struct qp *qp)
+{
+	nic_count(qp->nic, MYNIC_STAT_BAD_INDEX);
+	qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
+	return false;
+}
+
+/* Whether there are entries that have not been fetched */
+static bool update_pi(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+	struct mynic_qp_dbrec *dbrec = qp_dbrec(qp->nic, qp);
+	uint32_t pi;
+
+	if (!dbrec) {
+		qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
+		return false;
+	}
+	pi = load_index(&dbrec->sq_pi);
+	if (pi - q->ci > ring_size(&qp->sq) || pi - q->ci < q->pi - q->ci)
+		return bad_index(qp);
+	q->pi = pi;
+	return pi != q->fetched;
+}
+
+struct send_req *sq_next(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+
+	if (q->cur != q->fetched)
+		return sq_req(qp, q->cur);
+	if (q->fetched == q->pi && !update_pi(qp))
+		return NULL;
+	if (q->fetched - q->ci == q->num_reqs && !grow(qp))
+		return NULL;
+	wqe_fetch_send(qp, q->fetched, sq_req(qp, q->fetched));
+	return sq_req(qp, q->fetched++);
+}
+
+/* Slots are free not later than the host sees that their requests are done */
+static void release(struct qp *qp, uint32_t num)
+{
+	struct mynic_qp_dbrec *dbrec = qp_dbrec(qp->nic, qp);
+
+	if (dbrec)
+		store_index(&dbrec->sq_ci, qp->req.ci + num);
+}
+
+static void push(struct qp *qp, uint64_t wr_id, struct wqe_error error)
+{
+	struct mynic_cqe cqe = {
+		.wr_id = htole64(wr_id),
+		.status = htole32(error.status),
+		.vendor_err = htole32(error.syndrome),
+		.qp_num = htole32(qp->number),
+	};
+
+	nic_count(qp->nic, MYNIC_STAT_SEND_ERRORS);
+	cq_push(qp->nic, qp->send_cq, &cqe, false);
+}
+
+static void complete_one(struct qp *qp, const struct send_req *req)
+{
+	struct mynic_cqe cqe = {
+		.wr_id = htole64(req->wr_id),
+		.opcode = htole32(wc_opcodes[req->opcode]),
+		.byte_len = htole32(req->length),
+		.qp_num = htole32(qp->number),
+	};
+
+	if (req->flags & IB_SEND_SIGNALED || qp->flags & MYNIC_QP_SIG_ALL)
+		cq_push(qp->nic, qp->send_cq, &cqe, false);
+}
+
+void sq_complete(struct qp *qp, uint32_t num)
+{
+	struct requester *q = &qp->req;
+
+	if (!num)
+		return;
+	release(qp, num);
+	while (num--) {
+		complete_one(qp, sq_req(qp, q->ci));
+		if (q->cur == q->ci)
+			q->cur++;
+		q->ci++;
+	}
+}
+
+void sq_fail(struct qp *qp, struct wqe_error error)
+{
+	struct requester *q = &qp->req;
+
+	release(qp, 1);
+	push(qp, sq_req(qp, q->ci)->wr_id, error);
+	if (q->cur == q->ci)
+		q->cur++;
+	q->ci++;
+	if (qp->type != MYNIC_QP_RC && qp->state == IB_QPS_RTS)
+		qp_to_sqe(qp->nic, qp);
+	else
+		qp_to_error(qp->nic, qp, 0);
+}
+
+bool sq_flush(struct qp *qp)
+{
+	struct wqe_error error = { IB_WC_WR_FLUSH_ERR, MYNIC_SYN_FLUSHED };
+	struct requester *q = &qp->req;
+	uint64_t wr_ids[SQ_QUANTUM];
+	uint32_t num;
+
+	update_pi(qp);
+	num = min_u32(q->pi - q->ci, SQ_QUANTUM);
+	if (!num)
+		return false;
+	for (uint32_t i = 0; i < num; i++) {
+		if (i < q->fetched - q->ci)
+			wr_ids[i] = sq_req(qp, q->ci + i)->wr_id;
+		else
+			wr_ids[i] = wqe_send_wr_id(qp, q->ci + i);
+	}
+	release(qp, num);
+	for (uint32_t i = 0; i < num; i++)
+		push(qp, wr_ids[i], error);
+	if (num > q->fetched - q->ci)
+		q->fetched = q->ci + num;
+	if (num > q->cur - q->ci)
+		q->cur = q->ci + num;
+	q->ci += num;
+	return q->ci != q->pi;
+}
+
+bool sq_run_datagrams(struct qp *qp)
+{
+	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
+		struct send_req *req = sq_next(qp);
+		struct wqe_error error;
+
+		if (!req)
+			return false;
+		error = req->error;
+		if (!error.status && qp->type == MYNIC_QP_RAW_PACKET)
+			error = eth_send(qp, req);
+		else if (!error.status)
+			error = ud_send(qp, req);
+		if (error.status) {
+			sq_fail(qp, error);
+			return true;
+		}
+		sq_complete(qp, 1);
+	}
+	return true;
+}
+
+void sq_reset(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+
+	timer_stop(&q->timer);
+	q->ci = 0;
+	q->cur = 0;
+	q->fetched = 0;
+	q->pi = 0;
+	q->rd_atomic = 0;
+	q->rnr_wait = false;
+	q->went_back = false;
+	q->drained = false;
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "transport.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+#include "opcode.h"
+#include "path.h"
+#include "responder.h"
+#include "sq.h"
+#include "ud.h"
+
+#define PKEY_MASK 0x7fff /* without the membership bit */
+
+/*
+ * There is no RQ doorbell, so receive requests that are posted to a QP in the
+ * error state are found by looking, less and less often.
+ */
+#define FLUSH_DELAY_MIN 50000
+#define FLUSH_DELAY_MAX 12800000
+
+static void timer_fn(struct timer *timer)
+{
+	struct qp *qp = (struct qp *)((uint8_t *)timer -
+				      offsetof(struct qp, req.timer));
+
+	if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
+		requester_timer(qp);
+	qp_schedule(qp->nic, qp);
+}
+
+int qp_transport_init(struct qp *qp)
+{
+	qp->req = (struct requester){ 0 };
+	qp->resp = (struct responder){ 0 };
+	return timer_add(&qp->nic->timers, &qp->req.timer, timer_fn);
+}
+
+void qp_transport_fini(struct qp *qp)
+{
+	timer_remove(&qp->nic->timers, &qp->req.timer);
+	free(qp->req.reqs);
+	responses_free(&qp->resp);
+}
+
+static void enter_error(struct qp *qp)
+{
+	qp->req.flush_delay = FLUSH_DELAY_MIN;
+	timer_stop(&qp->req.timer);
+	responder_stop(qp);
+}
+
+void transport_set_state(struct qp *qp, enum ib_qp_state old)
+{
+	switch (qp->state) {
+	case IB_QPS_RESET:
+		sq_reset(qp);
+		responder_reset(qp);
+		return;
+	case IB_QPS_RTR:
+		if (old != IB_QPS_RTR)
+			responder_start(qp);
+		return;
+	case IB_QPS_RTS:
+		if (old == IB_QPS_RTR)
+			requester_start(qp);
+		break;
+	case IB_QPS_SQD:
+		if (old != IB_QPS_SQD)
+			qp->req.drained = false;
+		break;
+	case IB_QPS_ERR:
+		if (old != IB_QPS_ERR)
+			enter_error(qp);
+		break;
+	default:
+		break;
+	}
+	qp_schedule(qp->nic, qp);
+}
+
+bool transport_sq_draining(const struct qp *qp)
+{
+	return qp->state == IB_QPS_SQD && requester_draining(qp);
+}
+
+void transport_doorbell(struct qp *qp)
+{
+	if (qp->has_sq && qp->state >= IB_QPS_RTS)
+		qp_schedule(qp->nic, qp);
+}
+
+void transport_complete_recv(struct qp *qp, const struct recv_req *req,
+			     struct wqe_error error, struct mynic_cqe *cqe,
+			     bool solicited)
+{
+	cqe->wr_id = htole64(req->wr_id);
+	cqe->status = htole32(error.status);
+	cqe->vendor_err = htole32(error.syndrome);
+	cqe->qp_num = htole32(qp->number);
+	if (error.status)
+		nic_count(qp->nic, MYNIC_STAT_RECV_ERRORS);
+	cq_push(qp->nic, qp->recv_cq, cqe, solicited);
+}
+
+static void flush_recv(struct qp *qp)
+{
+	struct wqe_error error = { IB_WC_WR_FLUSH_ERR, MYNIC_SYN_FLUSHED };
+	struct mynic_cqe cqe = { 0 };
+
+	qp->resp.has_recv = false;
+	transport_complete_recv(qp, &qp->resp.recv, error, &cqe, false);
+}
+
+/* Requests of an SRQ go back to nobody: the other QPs need them */
+static bool rq_flush(struct qp *qp)
+{
+	if (qp->resp.has_recv)
+		flush_recv(qp);
+	if (qp->srq) {
+		if (!qp->resp.last_wqe) {
+			qp->resp.last_wqe = true;
+			event_raise(qp->nic, &qp->events,
+				    MYNIC_EVENT_LAST_WQE);
+		}
+		return false;
+	}
+	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
+		if (!wqe_fetch_recv(qp, &qp->resp.recv))
+			return false;
+		flush_recv(qp);
+	}
+	return true;
+}
+
+static bool flush(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+	uint32_t ci = qp->resp.ci;
+	bool more;
+
+	more = qp->has_sq && sq_flush(qp);
+	more |= rq_flush(qp);
+	if (!qp->has_rq || more)
+		return more;
+	if (ci != qp->resp.ci)
+		q->flush_delay = FLUSH_DELAY_MIN;
+	else if (q->flush_delay < FLUSH_DELAY_MAX)
+		q->flush_delay *= 2;
+	timer_set(&qp->nic->timers, &q->timer, nic_now(qp->nic) +
+						       q->flush_delay);
+	return false;
+}
+
+static bool run_sq(struct qp *qp)
+{
+	switch (qp->state) {
+	case IB_QPS_RTS:
+		if (qp->type != MYNIC_QP_RC)
+			return sq_run_datagrams(qp);
+		return requester_run(qp);
+	case IB_QPS_SQD:
+		if (qp->type == MYNIC_QP_RC && requester_run(qp))
+			return true;
+		if (!requester_draining(qp) && !qp->req.drained) {
+			qp->req.drained = true;
+			if (qp->attr.sq_drained_event)
+				event_raise(qp->nic, &qp->events,
+					    MYNIC_EVENT_SQ_DRAINED);
+		}
+		return false;
+	case IB_QPS_SQE:
+		return sq_flush(qp);
+	default:
+		return false;
+	}
+}
+
+bool transport_run_qp(struct qp *qp)
+{
+	enum ib_qp_state state = qp->state;
+	bool more = false;
+
+	if (state == IB_QPS_ERR)
+		return flush(qp);
+	if (qp->type == MYNIC_QP_RC && transport_can_receive(qp))
+		more = responder_run(qp);
+	if (qp->has_sq)
+		more |= run_sq(qp);
+	/* If it has just failed, there is something to flush */
+	return more || qp->state != state;
+}
+
+bool transport_can_receive(const struct qp *qp)
+{
+	return qp->state >= IB_QPS_RTR && qp->state <= IB_QPS_SQE;
+}
+
+static bool from_peer(const struct qp *qp, const struct roce_hdr *hdr)
+{
+	const struct gid_entry *own;
+
+	own = gid_get(qp->nic, le16toh(qp->attr.av.sgid_index));
+	return own && !memcmp(hdr->dgid, own->gid, sizeof(own->gid)) &&
+	       !memcmp(hdr->sgid, qp->attr.av.dgid, sizeof(hdr->sgid));
+}
+
+static void establish(struct qp *qp)
+{
+	if (qp->state != IB_QPS_RTR || qp->resp.established)
+		return;
+	qp->resp.established = true;
+	event_raise(qp->nic, &qp->events, MYNIC_EVENT_COMM_EST);
+}
+
+static void rc_receive(struct qp *qp, const struct packet *pkt,
+		       const struct opcode_info *info)
+{
+	if (!from_peer(qp, &pkt->roce)) {
+		nic_count(qp->nic, MYNIC_STAT_RX_DROP_KEY);
+		return;
+	}
+	if (info->class == OPCODE_CNP)
+		return;
+	establish(qp);
+	if (!(info->flags & OPCODE_RESPONSE))
+		responder_receive(qp, pkt, info);
+	else if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
+		completer_receive(qp, pkt, info);
+}
+
+/* Reserved operations of the QP's own service are the responder's to refuse */
+static bool fits_type(const struct qp *qp, const struct roce_hdr *hdr,
+		      const struct opcode_info *info)
+{
+	if (info->types & 1 << qp->type)
+		return true;
+	return qp->type == MYNIC_QP_RC && !info->types &&
+	       hdr->opcode >> BTH_SERVICE_SHIFT == BTH_SERVICE_RC;
+}
+
+static bool well_formed(const struct packet *pkt,
+			const struct opcode_info *info)
+{
+	if (pkt->roce.pad != (-pkt->payload_len & 3))
+		return false;
+	return info->class == OPCODE_RESERVED ||
+	       info->flags & OPCODE_PAYLOAD || !pkt->payload_len;
+}
+
+void transport_receive(struct nic *nic, const struct packet *pkt)
+{
+	const struct opcode_info *info = opcode_info(pkt->roce.opcode);
+	struct qp *qp;
+
+	nic_count(nic, MYNIC_STAT_RX_RDMA_PACKETS);
+	nic->stats[MYNIC_STAT_RX_RDMA_BYTES] += pkt->payload_len;
+	if (!well_formed(pkt, info)) {
+		nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
+		return;
+	}
+	if ((pkt->roce.pkey & PKEY_MASK) != (PATH_DEFAULT_PKEY & PKEY_MASK)) {
+		nic_count(nic, MYNIC_STAT_RX_DROP_KEY);
+		return;
+	}
+	if (gid_is_multicast(pkt->roce.dgid)) {
+		if (info->flags & OPCODE_DETH &&
+		    pkt->roce.dest_qpn == PATH_MULTICAST_QPN)
+			ud_multicast(nic, pkt);
+		else
+			nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
+		return;
+	}
+	qp = qp_find(nic, pkt->roce.dest_qpn);
+	if (!qp || !fits_type(qp, &pkt->roce, info) ||
+	    !transport_can_receive(qp)) {
+		nic_count(nic, MYNIC_STAT_RX_DROP_QP);
+		return;
+	}
+	if (qp->type == MYNIC_QP_RC)
+		rc_receive(qp, pkt, info);
+	else if (gid_find(nic, pkt->roce.dgid))
+		ud_receive(qp, pkt);
+	else
+		nic_count(nic, MYNIC_STAT_RX_DROP_KEY);
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "ud.h"
+
+#include <arpa/inet.h>
+#include <netinet/ip.h>
+#include <netinet/ip6.h>
+#include <netinet/udp.h>
+#include <string.h>
+
+#include "core.h"
+#include "opcode.h"
+#include "path.h"
+#include "psn.h"
+#include "transport.h"
+
+#define GSI_QKEY 0x80010000
+#define OWN_QKEY 0x80000000 /* stands for the Q_Key of the sending QP */
+
+#define GRH_LEN 40
+
+_Static_assert(sizeof(struct ip6_hdr) == GRH_LEN, "IPv6 header in GRH");
+
+static uint32_t own_qkey(const struct qp *qp)
+{
+	return qp->type == MYNIC_QP_GSI ? GSI_QKEY : qp->attr.qkey;
+}
+
+static struct wqe_error bad_wqe(struct nic *nic, enum ib_wc_status status,
+				enum mynic_syndrome syndrome)
+{
+	nic_count(nic, MYNIC_STAT_BAD_WQE);
+	return (struct wqe_error){ status, syndrome };
+}
+
+struct wqe_error ud_send(struct qp *qp, const struct send_req *req)
+{
+	uint8_t bounce[WQE_MAX_PAYLOAD];
+	struct nic *nic = qp->nic;
+	struct packet pkt;
+	int syndrome;
+
+	if (req->length > path_port_mtu(nic))
+		return bad_wqe(nic, IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
+	if (!path_init(qp, &req->av, req->remote_qpn, &pkt))
+		return bad_wqe(nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_GID);
+	syndrome = send_payload(qp, req, 0, req->length, &pkt, bounce);
+	if (syndrome)
+		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
+	pkt.roce.opcode = BTH_UD_SEND_ONLY;
+	if (req->opcode == IB_WR_SEND_WITH_IMM)
+		pkt.roce.opcode = BTH_UD_SEND_ONLY_IMM;
+	pkt.roce.imm = req->imm;
+	pkt.roce.solicited = req->flags & IB_SEND_SOLICITED;
+	pkt.roce.psn = qp->req.psn++ & PSN_MASK;
+	pkt.roce.src_qpn = qp->number;
+	pkt.roce.qkey = req->remote_qkey;
+	if (req->remote_qkey & OWN_QKEY)
+		pkt.roce.qkey = own_qkey(qp);
+	path_send(nic, &pkt);
+	/* The wire gives it to all members but those on this NIC */
+	if (gid_is_multicast(pkt.roce.dgid))
+		ud_multicast(nic, &pkt);
+	return (struct wqe_error){ 0 };
+}
+
+static uint16_t ip_checksum(const struct ip *ip)
+{
+	const uint8_t *byte = (const uint8_t *)ip;
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(*ip); i += 2)
+		sum += byte[i] << 8 | byte[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum += sum >> 16;
+	return ~sum;
+}
+
+/* What the receiver finds before the payload: the packet's IP header */
+static void make_grh(uint8_t grh[GRH_LEN], const struct packet *pkt)
+{
+	const struct roce_hdr *hdr = &pkt->roce;
+	uint32_t udp_len = sizeof(struct udphdr) +
+			   opcode_headers_len(opcode_info(hdr->opcode)) +
+			   pkt->payload_len + hdr->pad + ICRC_LEN;
+
+	memset(grh, 0, GRH_LEN);
+	if (gid_is_ipv4(hdr->dgid)) {
+		struct ip ip = {
+			.ip_v = 4,
+			.ip_hl = sizeof(ip) / 4,
+			.ip_tos = hdr->traffic_class,
+			.ip_len = htons(sizeof(ip) + udp_len),
+			.ip_off = htons(IP_DF),
+			.ip_ttl = hdr->hop_limit,
+			.ip_p = IPPROTO_UDP,
+		};
+
+		memcpy(&ip.ip_src, hdr->sgid + 12, sizeof(ip.ip_src));
+		memcpy(&ip.ip_dst, hdr->dgid + 12, sizeof(ip.ip_dst));
+		ip.ip_sum = htons(ip_checksum(&ip));
+		memcpy(grh + GRH_LEN - sizeof(ip), &ip, sizeof(ip));
+	} else {
+		struct ip6_hdr ip6 = {
+			.ip6_flow = htonl(6u << 28 | hdr->traffic_class << 20 |
+					  hdr->flow_label),
+			.ip6_plen = htons(udp_len),
+			.ip6_nxt = IPPROTO_UDP,
+			.ip6_hlim = hdr->hop_limit,
+		};
+
+		memcpy(&ip6.ip6_src, hdr->sgid, sizeof(ip6.ip6_src));
+		memcpy(&ip6.ip6_dst, hdr->dgid, sizeof(ip6.ip6_dst));
+		memcpy(grh, &ip6, sizeof(ip6));
+	}
+}
+
+static int place(struct qp *qp, const struct packet *pkt)
+{
+	struct sge_list list = recv_sges(qp, &qp->resp.recv);
+	uint8_t grh[GRH_LEN];
+	struct iovec iov = { grh, GRH_LEN };
+	int syndrome;
+
+	make_grh(grh, pkt);
+	syndrome = sge_write(qp->nic, &list, 0, GRH_LEN, &iov);
+	if (syndrome)
+		return syndrome;
+	return sge_write(qp->nic, &list, GRH_LEN, pkt->payload_len, pkt->iov);
+}
+
+static void complete(struct qp *qp, const struct packet *pkt,
+		     struct wqe_error error)
+{
+	const struct roce_hdr *hdr = &pkt->roce;
+	struct mynic_cqe cqe = {
+		.opcode = htole32(IB_WC_RECV),
+		.byte_len = htole32(GRH_LEN + pkt->payload_len),
+		.src_qp = htole32(hdr->src_qpn),
+		.wc_flags = htole32(IB_WC_GRH),
+	};
+
+	if (hdr->opcode == BTH_UD_SEND_ONLY_IMM) {
+		cqe.wc_flags |= htole32(IB_WC_WITH_IMM);
+		cqe.imm_data = hdr->imm;
+	}
+	if (pkt->vlan != PACKET_NO_VLAN) {
+		cqe.cvlan = htole16(pkt->vlan);
+		cqe.sl = pkt->vlan >> 13;
+	}
+	qp->resp.has_recv = false;
+	transport_complete_recv(qp, &qp->resp.recv, error, &cqe,
+				hdr->solicited);
+}
+
+void ud_receive(struct qp *qp, const struct packet *pkt)
+{
+	struct recv_req *recv = &qp->resp.recv;
+	struct wqe_error error;
+
+	if (pkt->roce.qkey != own_qkey(qp)) {
+		nic_count(qp->nic, MYNIC_STAT_RX_DROP_KEY);
+		return;
+	}
+	if (!qp->resp.has_recv && !wqe_fetch_recv(qp, recv)) {
+		nic_count(qp->nic, MYNIC_STAT_RX_DROP_WQE);
+		return;
+	}
+	qp->resp.has_recv = true;
+	error = recv->error;
+	if (!error.status && recv->capacity < GRH_LEN + pkt->payload_len) {
+		/* The next datagram may fit (IBTA 9.9.3, class D) */
+		nic_count(qp->nic, MYNIC_STAT_RX_DROP_WQE);
+		return;
+	}
+	if (!error.status) {
+		error.syndrome = place(qp, pkt);
+		if (error.syndrome)
+			error.status = IB_WC_LOC_PROT_ERR;
+	}
+	complete(qp, pkt, error);
+	if (error.status)
+		qp_to_error(qp->nic, qp, 0);
+}
+
+
+void ud_multicast(struct nic *nic, const struct packet *pkt)
+{
+	const struct mcast_group *group = mcast_find(nic, pkt->roce.dgid);
+
+	if (!group)
+		return;
+	for (unsigned int i = 0; i < group->num_qps; i++) {
+		if (transport_can_receive(group->qps[i]))
+			ud_receive(group->qps[i], pkt);
+	}
+}

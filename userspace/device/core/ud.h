@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Unreliable datagrams: UD QPs and the GSI. */
+#ifndef MYNIC_UD_H
+#define MYNIC_UD_H
+
+#include "wqe.h"
+
+struct packet;
+struct qp;
+
+/**
+ * ud_send() - execute a send request
+ * @qp: UD or GSI QP
+ * @req: checked; @req->error is none
+ *
+ * Return: how it ended, for the completion.
+ */
+struct wqe_error ud_send(struct qp *qp, const struct send_req *req);
+
+/** ud_receive() - a datagram came in for a QP, from the wire or this NIC */
+void ud_receive(struct qp *qp, const struct packet *pkt);
+
+/** ud_multicast() - ... for all QPs in the group of its dgid */
+void ud_multicast(struct nic *nic, const struct packet *pkt);
+
+#endif /* MYNIC_UD_H */

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "wqe.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core.h"
+#include "iov.h"
+
+#define RC (1 << MYNIC_QP_RC)
+#define UD (1 << MYNIC_QP_UD | 1 << MYNIC_QP_GSI)
+#define RAW (1 << MYNIC_QP_RAW_PACKET)
+
+/* What the send opcodes allow, beside the flags that all do */
+static const struct {
+	uint16_t types;
+	uint8_t flags;
+} send_table[] = {
+	[IB_WR_RDMA_WRITE] = { RC, IB_SEND_INLINE },
+	[IB_WR_RDMA_WRITE_WITH_IMM] = { RC, IB_SEND_INLINE },
+	[IB_WR_SEND] = { RC | UD | RAW, IB_SEND_INLINE },
+	[IB_WR_SEND_WITH_IMM] = { RC | UD, IB_SEND_INLINE },
+	[IB_WR_RDMA_READ] = { RC, 0 },
+	[IB_WR_ATOMIC_CMP_AND_SWP] = { RC, 0 },
+	[IB_WR_ATOMIC_FETCH_AND_ADD] = { RC, 0 },
+};
+
+#define COMMON_FLAGS (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED)
+
+/*
+ * Copy from guest memory, which the guest may change at any time: behind this,
+ * the compiler cannot look at the source again.
+ */
+static void fetch(void *dst, const void *src, size_t len)
+{
+	memcpy(dst, src, len);
+	__asm__ __volatile__("" : : : "memory");
+}
+
+static void fetch_sges(struct sge *sge, const void *src, unsigned int num)
+{
+	fetch(sge, src, num * sizeof(*sge));
+	for (unsigned int i = 0; i < num; i++) {
+		sge[i].addr = le64toh(sge[i].addr);
+		sge[i].length = le32toh(sge[i].length);
+		sge[i].lkey = le32toh(sge[i].lkey);
+	}
+}
+
+_Static_assert(sizeof(struct sge) == sizeof(struct mynic_sge), "sge");
+
+static struct wqe_error bad_wqe(struct nic *nic, enum ib_wc_status status,
+				enum mynic_syndrome syndrome)
+{
+	nic_count(nic, MYNIC_STAT_BAD_WQE);
+	return (struct wqe_error){ status, syndrome };
+}
+
+static struct wqe_error fetch_data(struct qp *qp, const uint8_t *data,
+				   uint32_t room, uint32_t len,
+				   struct send_req *req)
+{
+	struct mynic_atomic_operands operands;
+	uint64_t length = 0;
+
+	if (req->flags & IB_SEND_INLINE) {
+		if (len > room)
+			return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+				       MYNIC_SYN_BAD_LEN);
+		fetch(req->data, data, len);
+		req->length = len;
+		return (struct wqe_error){ 0 };
+	}
+	if (len > room / sizeof(struct mynic_sge))
+		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_LEN);
+	req->num_sge = len;
+	fetch_sges(req->sge, data, len);
+	for (uint32_t i = 0; i < len; i++)
+		length += req->sge[i].length;
+	if (length > WQE_MAX_LENGTH)
+		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
+	req->length = length;
+	if (req->opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
+	    req->opcode == IB_WR_ATOMIC_FETCH_AND_ADD) {
+		if (len != 1 || length != sizeof(uint64_t))
+			return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR,
+				       MYNIC_SYN_BAD_LEN);
+		fetch(&operands, data + MYNIC_WQE_ATOMIC, sizeof(operands));
+		req->compare_add = le64toh(operands.compare_add);
+		req->swap = le64toh(operands.swap);
+	}
+	return (struct wqe_error){ 0 };
+}
+
+static struct wqe_error fetch_send(struct qp *qp, const uint8_t *slot,
+				   struct send_req *req)
+{
+	uint32_t stride = 1u << qp->sq.log_stride;
+	uint32_t data = MYNIC_WQE_DATA_RC;
+	struct mynic_send_wqe wqe;
+	uint32_t ctrl;
+
+	fetch(&wqe, slot, sizeof(wqe));
+	req->wr_id = le64toh(wqe.wr_id);
+	ctrl = le32toh(wqe.ctrl);
+	req->opcode = ctrl & MYNIC_WQE_OPCODE_MASK;
+	req->flags = ctrl >> MYNIC_WQE_FLAGS_SHIFT;
+	req->num_sge = 0;
+	if (req->opcode >= sizeof(send_table) / sizeof(send_table[0]) ||
+	    !(send_table[req->opcode].types & 1 << qp->type))
+		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+			       MYNIC_SYN_BAD_OPCODE);
+	if (ctrl >> MYNIC_WQE_FLAGS_SHIFT &
+	    ~(COMMON_FLAGS | send_table[req->opcode].flags))
+		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+			       MYNIC_SYN_BAD_FLAGS);
+	req->imm = wqe.imm_data;
+	if (qp->type == MYNIC_QP_RC) {
+		req->remote_addr = le64toh(wqe.remote_addr);
+		req->rkey = le32toh(wqe.rkey);
+	} else {
+		req->remote_qpn = le32toh(wqe.remote_qpn) & 0xffffff;
+		req->remote_qkey = le32toh(wqe.remote_qkey);
+		fetch(&req->av, slot + MYNIC_WQE_EXT, sizeof(req->av));
+		data = MYNIC_WQE_DATA_EXT;
+	}
+	return fetch_data(qp, slot + data, stride - data, le32toh(wqe.len),
+			  req);
+}
+
+void wqe_fetch_send(struct qp *qp, uint32_t index, struct send_req *req)
+{
+	const uint8_t *slot = ring_slot(qp->nic, &qp->sq, index, false);
+
+	req->num_psn = 0;
+	if (slot) {
+		req->error = fetch_send(qp, slot, req);
+		return;
+	}
+	req->wr_id = 0;
+	req->error = (struct wqe_error){ IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA };
+}
+
+uint64_t wqe_send_wr_id(struct qp *qp, uint32_t index)
+{
+	const struct mynic_send_wqe *slot =
+		ring_slot(qp->nic, &qp->sq, index, false);
+
+	return slot ? le64toh(slot->wr_id) : 0;
+}
+
+static struct wqe_error fetch_recv(struct nic *nic, const uint8_t *slot,
+				   uint32_t stride, struct recv_req *req)
+{
+	uint32_t room = (stride - sizeof(struct mynic_recv_wqe)) /
+			sizeof(struct mynic_sge);
+	struct mynic_recv_wqe wqe;
+	uint32_t num_sge;
+
+	fetch(&wqe, slot, sizeof(wqe));
+	req->wr_id = le64toh(wqe.wr_id);
+	num_sge = le32toh(wqe.num_sge);
+	if (num_sge > room)
+		return bad_wqe(nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_LEN);
+	req->num_sge = num_sge;
+	fetch_sges(req->sge, slot + sizeof(wqe), num_sge);
+	req->capacity = 0;
+	for (uint32_t i = 0; i < num_sge; i++)
+		req->capacity += req->sge[i].length;
+	return (struct wqe_error){ 0 };
+}
+
+static void fetch_recv_slot(struct nic *nic, struct ring *ring, uint32_t index,
+			    struct recv_req *req)
+{
+	const uint8_t *slot = ring_slot(nic, ring, index, false);
+
+	if (slot) {
+		req->error = fetch_recv(nic, slot, 1u << ring->log_stride, req);
+		return;
+	}
+	req->wr_id = 0;
+	req->error = (struct wqe_error){ IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA };
+}
+
+static bool fetch_from_srq(struct nic *nic, struct srq *srq,
+			   struct recv_req *req)
+{
+	struct mynic_srq_dbrec *dbrec;
+	uint32_t left;
+
+	if (srq->error)
+		return false;
+	dbrec = srq_dbrec(nic, srq);
+	if (!dbrec) {
+		srq_to_error(nic, srq);
+		return false;
+	}
+	left = load_index(&dbrec->pi) - srq->ci;
+	if (left > ring_size(&srq->ring)) {
+		nic_count(nic, MYNIC_STAT_BAD_INDEX);
+		srq_to_error(nic, srq);
+		return false;
+	}
+	if (!left)
+		return false;
+	fetch_recv_slot(nic, &srq->ring, srq->ci, req);
+	store_index(&dbrec->ci, ++srq->ci);
+	if (left - 1 < srq->limit) {
+		srq->limit = 0;
+		event_raise(nic, &srq->events, MYNIC_EVENT_SRQ_LIMIT);
+	}
+	return true;
+}
+
+static bool fetch_from_rq(struct nic *nic, struct qp *qp, struct recv_req *req)
+{
+	struct mynic_qp_dbrec *dbrec;
+	uint32_t left;
+
+	dbrec = qp_dbrec(nic, qp);
+	if (!dbrec) {
+		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
+		return false;
+	}
+	left = load_index(&dbrec->rq_pi) - qp->resp.ci;
+	if (left > ring_size(&qp->rq)) {
+		nic_count(nic, MYNIC_STAT_BAD_INDEX);
+		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
+		return false;
+	}
+	if (!left)
+		return false;
+	fetch_recv_slot(nic, &qp->rq, qp->resp.ci, req);
+	store_index(&dbrec->rq_ci, ++qp->resp.ci);
+	return true;
+}
+
+bool wqe_fetch_recv(struct qp *qp, struct recv_req *req)
+{
+	if (qp->srq)
+		return fetch_from_srq(qp->nic, qp->srq, req);
+	return qp->has_rq && fetch_from_rq(qp->nic, qp, req);
+}
+
+struct sge_list send_sges(const struct qp *qp, const struct send_req *req)
+{
+	return (struct sge_list){
+		.pd = qp->pd,
+		.sge = req->sge,
+		.num = req->num_sge,
+		.kernel = qp->flags & MYNIC_QP_KERNEL,
+	};
+}
+
+struct sge_list recv_sges(const struct qp *qp, const struct recv_req *req)
+{
+	return (struct sge_list){
+		.pd = qp->srq ? qp->srq->pd : qp->pd,
+		.sge = req->sge,
+		.num = req->num_sge,
+		.kernel = qp->flags & MYNIC_QP_KERNEL,
+	};
+}
+
+int mkey_syndrome(int err)
+{
+	switch (err) {
+	case 0:
+		return MYNIC_SYN_NONE;
+	case -EACCES:
+		return MYNIC_SYN_BAD_LKEY;
+	case -ERANGE:
+		return MYNIC_SYN_LKEY_BOUNDS;
+	default:
+		return MYNIC_SYN_DMA;
+	}
+}
+
+/* Add part of an element to a list of addresses, all of it or -ENOBUFS */
+static int map_one(struct nic *nic, const struct sge_list *list,
+		   const struct sge *sge, uint32_t offset, uint32_t len,
+		   bool write, struct iovec *iov, unsigned int *niov)
+{
+	uint32_t access = write ? IB_ACCESS_LOCAL_WRITE : 0;
+	unsigned int used = *niov;
+	size_t last = used ? iov[used - 1].iov_len : 0;
+	struct mkey *mkey;
+	int err;
+
+	err = mkey_check(nic, list->pd, sge->lkey, sge->addr, sge->length,
+			 access, list->kernel, &mkey);
+	if (err)
+		return err;
+	err = mkey_iov(nic, mkey, sge->addr + offset, len, write, iov,
+		       PACKET_MAX_IOV, niov);
+	if (err == -ENOBUFS) {
+		*niov = used;
+		if (used)
+			iov[used - 1].iov_len = last;
+	}
+	return err;
+}
+
+int sge_map(struct nic *nic, const struct sge_list *list, uint64_t offset,
+	    uint32_t *len, bool write, struct iovec *iov, unsigned int *niov)
+{
+	const struct sge *sge = list->sge;
+	const struct sge *end = sge + list->num;
+	uint32_t left = *len;
+
+	*niov = 0;
+	while (sge != end && offset >= sge->length)
+		offset -= sge++->length;
+	for (; left && sge != end; sge++, offset = 0) {
+		uint32_t n = sge->length - offset;
+		int err;
+
+		if (n > left)
+			n = left;
+		if (!n)
+			continue;
+		err = map_one(nic, list, sge, offset, n, write, iov, niov);
+		if (err == -ENOBUFS && *niov)
+			break;
+		if (err)
+			return mkey_syndrome(err);
+		left -= n;
+	}
+	*len -= left;
+	return MYNIC_SYN_NONE;
+}
+
+int sge_read(struct nic *nic, const struct sge_list *list, uint64_t offset,
+	     uint32_t len, uint8_t *dst)
+{
+	struct iovec iov[PACKET_MAX_IOV];
+
+	while (len) {
+		struct iov_cursor cursor = { .iov = iov };
+		unsigned int niov;
+		uint32_t n = len;
+		int syndrome;
+
+		syndrome = sge_map(nic, list, offset, &n, false, iov, &niov);
+		if (syndrome)
+			return syndrome;
+		iov_read(&cursor, dst, n);
+		dst += n;
+		offset += n;
+		len -= n;
+	}
+	return MYNIC_SYN_NONE;
+}
+
+int sge_write(struct nic *nic, const struct sge_list *list, uint64_t offset,
+	      uint32_t len, const struct iovec *iov)
+{
+	struct iov_cursor cursor = { .iov = iov };
+	struct iovec dst[PACKET_MAX_IOV];
+
+	while (len) {
+		unsigned int ndst;
+		uint32_t n = len;
+		int syndrome;
+
+		syndrome = sge_map(nic, list, offset, &n, true, dst, &ndst);
+		if (syndrome)
+			return syndrome;
+		for (unsigned int i = 0; i < ndst; i++)
+			iov_read(&cursor, dst[i].iov_base, dst[i].iov_len);
+		offset += n;
+		len -= n;
+	}
+	return MYNIC_SYN_NONE;
+}
+
+int send_payload(struct qp *qp, const struct send_req *req, uint32_t offset,
+		 uint32_t len, struct packet *pkt,
+		 uint8_t bounce[WQE_MAX_PAYLOAD])
+{
+	struct sge_list list = send_sges(qp, req);
+	uint32_t mapped = len;
+	int syndrome;
+
+	pkt->payload_len = len;
+	pkt->niov = 1;
+	if (req->flags & IB_SEND_INLINE) {
+		pkt->iov[0].iov_base = (uint8_t *)req->data + offset;
+		pkt->iov[0].iov_len = len;
+		return MYNIC_SYN_NONE;
+	}
+	syndrome = sge_map(qp->nic, &list, offset, &mapped, false, pkt->iov,
+			   &pkt->niov);
+	if (syndrome || mapped == len)
+		return syndrome;
+	pkt->niov = 1;
+	pkt->iov[0].iov_base = bounce;
+	pkt->iov[0].iov_len = len;
+	return sge_read(qp->nic, &list, offset, len, bounce);
+}
