@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A vfio-user client for tests of the device model as a whole: it starts the
+ * program that MYNIC_DEVICE names and speaks to it as QEMU would, or worse.
+ * Whatever goes wrong on the way fails the test.
+ */
+#ifndef MYNIC_HARNESS_VFU_H
+#define MYNIC_HARNESS_VFU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "host/vfio_user_proto.h"
+
+#define VFU_TEST_NICS 2
+
+/**
+ * struct device - a running device model
+ * @pid: of the process
+ * @dir: holds the sockets
+ * @path: the socket of each NIC
+ */
+struct device {
+	pid_t pid;
+	char dir[32];
+	char path[VFU_TEST_NICS][48];
+};
+
+/**
+ * device_start() - start it with VFU_TEST_NICS NICs and wait until it is ready
+ *
+ * When the test has passed it is ended by SIGTERM; it fails the test if it
+ * does not exit with status 0 then and leave no socket behind.
+ */
+struct device *device_start(void);
+
+/** device_run() - start it with any arguments. Return: exit status, or -1 */
+int device_run(const char *const args[]);
+
+/** vfu_connect() - a new connection. Return: its file descriptor */
+int vfu_connect(const struct device *dev, unsigned int nic);
+
+/** vfu_open() - a new connection, with the version negotiated */
+int vfu_open(const struct device *dev, unsigned int nic);
+
+/** vfu_send() - send a message with file descriptors and any header */
+void vfu_send(int fd, const struct vfu_header *hdr, const void *payload,
+	      size_t len, const int *fds, size_t num_fds);
+
+/** vfu_receive() - receive a reply; @size bytes of room for its payload */
+void vfu_receive(int fd, struct vfu_header *hdr, void *payload, size_t size);
+
+/** vfu_wait_end() - wait until the server ends the connection, and close it */
+void vfu_wait_end(int fd);
+
+/** vfu_post() - send a command that is not replied to */
+void vfu_post(int fd, uint16_t command, const void *payload, size_t len);
+
+/**
+ * vfu_call_fds() - send a command and receive its reply
+ * @payload: @len bytes
+ * @fds: @num_fds file descriptors to go with it
+ * @reply: takes the payload of the reply, @size bytes at most
+ *
+ * Return: bytes of payload in the reply, or -errno.
+ */
+int vfu_call_fds(int fd, uint16_t command, const void *payload, size_t len,
+		 const int *fds, size_t num_fds, void *reply, size_t size);
+
+static inline int vfu_call(int fd, uint16_t command, const void *payload,
+			   size_t len, void *reply, size_t size)
+{
+	return vfu_call_fds(fd, command, payload, len, NULL, 0, reply, size);
+}
+
+/* Regions. Return: 0 or -errno */
+int vfu_region_read(int fd, uint32_t region, uint64_t offset, void *data,
+		    uint32_t len);
+int vfu_region_write(int fd, uint32_t region, uint64_t offset,
+		     const void *data, uint32_t len);
+
+/* One little-endian value; any error fails the test */
+uint32_t vfu_get(int fd, uint32_t region, uint64_t offset, uint32_t len);
+void vfu_put(int fd, uint32_t region, uint64_t offset, uint32_t value,
+	     uint32_t len);
+
+/** vfu_set_irqs() - SET_IRQS for MSI-X vectors. Return: 0 or -errno */
+int vfu_set_irqs(int fd, uint32_t flags, uint32_t start, uint32_t count,
+		 const int *fds, size_t num_fds);
+
+/** vfu_map(), vfu_unmap() - DMA_MAP (@file -1: none), DMA_UNMAP */
+int vfu_map(int fd, uint64_t iova, uint64_t size, int file, uint64_t offset);
+int vfu_unmap(int fd, uint64_t iova, uint64_t size);
+
+#endif /* MYNIC_HARNESS_VFU_H */
