@@ -81,7 +81,7 @@ static int gather(struct qp *qp, const struct send_req *req, struct packet *pkt)
 		return syndrome;
 	len = parse_header(&header, req->length, pkt);
 	pkt->payload_len = req->length - len;
-	return sge_map(qp->nic, &list, len, &pkt->payload_len, false, pkt->iov,
+	return sge_map(qp->nic, &list, len, pkt->payload_len, false, pkt->iov,
 		       &pkt->niov);
 }
 

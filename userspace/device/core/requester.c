@@ -203,7 +203,6 @@ static int send_data(struct qp *qp, const struct send_req *req,
 {
 	uint32_t offset = (qp->req.psn - req->first_psn) * path_mtu(qp);
 	uint32_t len = req->length - offset;
-	uint8_t bounce[WQE_MAX_PAYLOAD];
 	struct requester *q = &qp->req;
 	unsigned int position = 0;
 	bool has_imm = false;
@@ -215,7 +214,7 @@ static int send_data(struct qp *qp, const struct send_req *req,
 		position |= OPCODE_LAST;
 	else
 		len = path_mtu(qp);
-	syndrome = send_payload(qp, req, offset, len, pkt, bounce);
+	syndrome = send_payload(qp, req, offset, len, pkt);
 	if (syndrome)
 		return syndrome;
 	if (req->opcode == IB_WR_SEND || req->opcode == IB_WR_SEND_WITH_IMM) {

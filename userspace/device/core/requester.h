@@ -36,9 +36,8 @@ struct qp;
  * @went_back: a NAK has made it go back to @una, and nothing has been
  *	acknowledged since
  * @drained: SQD: the drained event has been sent
- * @timer: retransmission, RNR; in the error state: when to look for entries to
- *	flush
- * @flush_delay: ns from one such look to the next
+ * @timer: retransmission, RNR; in the error state: when to look for receive
+ *	requests once more
  *
  * Indexes are free-running: @ci <= @cur <= @fetched <= @pi. PSNs have 32 bits
  * here, of which 24 are on the wire, so that a request may take as many of
@@ -64,7 +63,6 @@ struct requester {
 	bool went_back;
 	bool drained;
 	struct timer timer;
-	uint64_t flush_delay;
 };
 
 /** requester_start() - the QP goes to RTS for the first time */

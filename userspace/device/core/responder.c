@@ -68,14 +68,14 @@ static void fail(struct qp *qp, uint8_t nak_code, struct wqe_error error,
 static void fail_invalid(struct qp *qp)
 {
 	fail(qp, AETH_NAK_INVALID_REQUEST,
-	     (struct wqe_error){ IB_WC_REM_INV_REQ_ERR, MYNIC_SYN_RQ_INVALID },
+	     (struct wqe_error){ IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_RQ_INVALID },
 	     MYNIC_EVENT_QP_REQ_ERROR);
 }
 
 static void fail_access(struct qp *qp)
 {
 	fail(qp, AETH_NAK_REMOTE_ACCESS,
-	     (struct wqe_error){ IB_WC_REM_ACCESS_ERR, MYNIC_SYN_RQ_ACCESS },
+	     (struct wqe_error){ IB_WC_LOC_ACCESS_ERR, MYNIC_SYN_RQ_ACCESS },
 	     MYNIC_EVENT_QP_ACCESS_ERROR);
 }
 

@@ -86,6 +86,7 @@ struct response_queue {
 /**
  * struct responder - the receiving half of a queue pair
  * @ci: RQ: next entry to fetch
+ * @pi: RQ: producer index when it was last read
  * @epsn: the PSN expected, 24 bits
  * @msn: messages executed, 24 bits
  * @msg: enum opcode_class of the message that has begun and not ended:
@@ -109,6 +110,7 @@ struct response_queue {
  */
 struct responder {
 	uint32_t ci;
+	uint32_t pi;
 	uint32_t epsn;
 	uint32_t msn;
 	uint8_t msg;

@@ -14,11 +14,10 @@
 #define PKEY_MASK 0x7fff /* without the membership bit */
 
 /*
- * There is no RQ doorbell, so receive requests that are posted to a QP in the
- * error state are found by looking, less and less often.
+ * In the error state the host is asked to ring for receive requests too. When
+ * this time is over it knows.
  */
-#define FLUSH_DELAY_MIN 50000
-#define FLUSH_DELAY_MAX 12800000
+#define RQ_RING_DELAY 1000000
 
 static void timer_fn(struct timer *timer)
 {
@@ -44,17 +43,32 @@ void qp_transport_fini(struct qp *qp)
 	responses_free(&qp->resp);
 }
 
+static void set_rq_ring(struct qp *qp, bool ring)
+{
+	struct mynic_qp_dbrec *dbrec;
+
+	if (!qp->has_rq)
+		return;
+	dbrec = qp_dbrec(qp->nic, qp);
+	if (dbrec)
+		store_index(&dbrec->rq_ring, ring);
+}
+
 static void enter_error(struct qp *qp)
 {
-	qp->req.flush_delay = FLUSH_DELAY_MIN;
-	timer_stop(&qp->req.timer);
 	responder_stop(qp);
+	timer_stop(&qp->req.timer);
+	set_rq_ring(qp, true);
+	if (qp->has_rq)
+		timer_set(&qp->nic->timers, &qp->req.timer,
+			  nic_now(qp->nic) + RQ_RING_DELAY);
 }
 
 void transport_set_state(struct qp *qp, enum ib_qp_state old)
 {
 	switch (qp->state) {
 	case IB_QPS_RESET:
+		set_rq_ring(qp, false);
 		sq_reset(qp);
 		responder_reset(qp);
 		return;
@@ -87,7 +101,7 @@ bool transport_sq_draining(const struct qp *qp)
 
 void transport_doorbell(struct qp *qp)
 {
-	if (qp->has_sq && qp->state >= IB_QPS_RTS)
+	if (qp->state >= IB_QPS_RTS)
 		qp_schedule(qp->nic, qp);
 }
 
@@ -136,21 +150,9 @@ static bool rq_flush(struct qp *qp)
 
 static bool flush(struct qp *qp)
 {
-	struct requester *q = &qp->req;
-	uint32_t ci = qp->resp.ci;
-	bool more;
+	bool more = qp->has_sq && sq_flush(qp);
 
-	more = qp->has_sq && sq_flush(qp);
-	more |= rq_flush(qp);
-	if (!qp->has_rq || more)
-		return more;
-	if (ci != qp->resp.ci)
-		q->flush_delay = FLUSH_DELAY_MIN;
-	else if (q->flush_delay < FLUSH_DELAY_MAX)
-		q->flush_delay *= 2;
-	timer_set(&qp->nic->timers, &q->timer, nic_now(qp->nic) +
-						       q->flush_delay);
-	return false;
+	return rq_flush(qp) || more;
 }
 
 static bool run_sq(struct qp *qp)

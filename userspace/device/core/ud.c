@@ -34,7 +34,6 @@ static struct wqe_error bad_wqe(struct nic *nic, enum ib_wc_status status,
 
 struct wqe_error ud_send(struct qp *qp, const struct send_req *req)
 {
-	uint8_t bounce[WQE_MAX_PAYLOAD];
 	struct nic *nic = qp->nic;
 	struct packet pkt;
 	int syndrome;
@@ -43,7 +42,7 @@ struct wqe_error ud_send(struct qp *qp, const struct send_req *req)
 		return bad_wqe(nic, IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
 	if (!path_init(qp, &req->av, req->remote_qpn, &pkt))
 		return bad_wqe(nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_GID);
-	syndrome = send_payload(qp, req, 0, req->length, &pkt, bounce);
+	syndrome = send_payload(qp, req, 0, req->length, &pkt);
 	if (syndrome)
 		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
 	pkt.roce.opcode = BTH_UD_SEND_ONLY;

@@ -216,19 +216,21 @@ static bool fetch_from_srq(struct nic *nic, struct srq *srq,
 static bool fetch_from_rq(struct nic *nic, struct qp *qp, struct recv_req *req)
 {
 	struct mynic_qp_dbrec *dbrec;
-	uint32_t left;
+	uint32_t pi, left;
 
 	dbrec = qp_dbrec(nic, qp);
 	if (!dbrec) {
 		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
 		return false;
 	}
-	left = load_index(&dbrec->rq_pi) - qp->resp.ci;
-	if (left > ring_size(&qp->rq)) {
+	pi = load_index(&dbrec->rq_pi);
+	left = pi - qp->resp.ci;
+	if (left > ring_size(&qp->rq) || left < qp->resp.pi - qp->resp.ci) {
 		nic_count(nic, MYNIC_STAT_BAD_INDEX);
 		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
 		return false;
 	}
+	qp->resp.pi = pi;
 	if (!left)
 		return false;
 	fetch_recv_slot(nic, &qp->rq, qp->resp.ci, req);
@@ -277,14 +279,11 @@ int mkey_syndrome(int err)
 	}
 }
 
-/* Add part of an element to a list of addresses, all of it or -ENOBUFS */
 static int map_one(struct nic *nic, const struct sge_list *list,
 		   const struct sge *sge, uint32_t offset, uint32_t len,
 		   bool write, struct iovec *iov, unsigned int *niov)
 {
 	uint32_t access = write ? IB_ACCESS_LOCAL_WRITE : 0;
-	unsigned int used = *niov;
-	size_t last = used ? iov[used - 1].iov_len : 0;
 	struct mkey *mkey;
 	int err;
 
@@ -292,42 +291,32 @@ static int map_one(struct nic *nic, const struct sge_list *list,
 			 access, list->kernel, &mkey);
 	if (err)
 		return err;
-	err = mkey_iov(nic, mkey, sge->addr + offset, len, write, iov,
-		       PACKET_MAX_IOV, niov);
-	if (err == -ENOBUFS) {
-		*niov = used;
-		if (used)
-			iov[used - 1].iov_len = last;
-	}
-	return err;
+	return mkey_iov(nic, mkey, sge->addr + offset, len, write, iov,
+			PACKET_MAX_IOV, niov);
 }
 
 int sge_map(struct nic *nic, const struct sge_list *list, uint64_t offset,
-	    uint32_t *len, bool write, struct iovec *iov, unsigned int *niov)
+	    uint32_t len, bool write, struct iovec *iov, unsigned int *niov)
 {
 	const struct sge *sge = list->sge;
 	const struct sge *end = sge + list->num;
-	uint32_t left = *len;
 
 	*niov = 0;
 	while (sge != end && offset >= sge->length)
 		offset -= sge++->length;
-	for (; left && sge != end; sge++, offset = 0) {
+	for (; len && sge != end; sge++, offset = 0) {
 		uint32_t n = sge->length - offset;
 		int err;
 
-		if (n > left)
-			n = left;
+		if (n > len)
+			n = len;
 		if (!n)
 			continue;
 		err = map_one(nic, list, sge, offset, n, write, iov, niov);
-		if (err == -ENOBUFS && *niov)
-			break;
 		if (err)
 			return mkey_syndrome(err);
-		left -= n;
+		len -= n;
 	}
-	*len -= left;
 	return MYNIC_SYN_NONE;
 }
 
@@ -335,22 +324,14 @@ int sge_read(struct nic *nic, const struct sge_list *list, uint64_t offset,
 	     uint32_t len, uint8_t *dst)
 {
 	struct iovec iov[PACKET_MAX_IOV];
+	struct iov_cursor cursor = { .iov = iov };
+	unsigned int niov;
+	int syndrome;
 
-	while (len) {
-		struct iov_cursor cursor = { .iov = iov };
-		unsigned int niov;
-		uint32_t n = len;
-		int syndrome;
-
-		syndrome = sge_map(nic, list, offset, &n, false, iov, &niov);
-		if (syndrome)
-			return syndrome;
-		iov_read(&cursor, dst, n);
-		dst += n;
-		offset += n;
-		len -= n;
-	}
-	return MYNIC_SYN_NONE;
+	syndrome = sge_map(nic, list, offset, len, false, iov, &niov);
+	if (!syndrome)
+		iov_read(&cursor, dst, len);
+	return syndrome;
 }
 
 int sge_write(struct nic *nic, const struct sge_list *list, uint64_t offset,
@@ -358,44 +339,29 @@ int sge_write(struct nic *nic, const struct sge_list *list, uint64_t offset,
 {
 	struct iov_cursor cursor = { .iov = iov };
 	struct iovec dst[PACKET_MAX_IOV];
+	unsigned int ndst;
+	int syndrome;
 
-	while (len) {
-		unsigned int ndst;
-		uint32_t n = len;
-		int syndrome;
-
-		syndrome = sge_map(nic, list, offset, &n, true, dst, &ndst);
-		if (syndrome)
-			return syndrome;
-		for (unsigned int i = 0; i < ndst; i++)
-			iov_read(&cursor, dst[i].iov_base, dst[i].iov_len);
-		offset += n;
-		len -= n;
-	}
+	syndrome = sge_map(nic, list, offset, len, true, dst, &ndst);
+	if (syndrome)
+		return syndrome;
+	for (unsigned int i = 0; i < ndst; i++)
+		iov_read(&cursor, dst[i].iov_base, dst[i].iov_len);
 	return MYNIC_SYN_NONE;
 }
 
 int send_payload(struct qp *qp, const struct send_req *req, uint32_t offset,
-		 uint32_t len, struct packet *pkt,
-		 uint8_t bounce[WQE_MAX_PAYLOAD])
+		 uint32_t len, struct packet *pkt)
 {
 	struct sge_list list = send_sges(qp, req);
-	uint32_t mapped = len;
-	int syndrome;
 
 	pkt->payload_len = len;
-	pkt->niov = 1;
 	if (req->flags & IB_SEND_INLINE) {
+		pkt->niov = 1;
 		pkt->iov[0].iov_base = (uint8_t *)req->data + offset;
 		pkt->iov[0].iov_len = len;
 		return MYNIC_SYN_NONE;
 	}
-	syndrome = sge_map(qp->nic, &list, offset, &mapped, false, pkt->iov,
-			   &pkt->niov);
-	if (syndrome || mapped == len)
-		return syndrome;
-	pkt->niov = 1;
-	pkt->iov[0].iov_base = bounce;
-	pkt->iov[0].iov_len = len;
-	return sge_read(qp->nic, &list, offset, len, bounce);
+	return sge_map(qp->nic, &list, offset, len, false, pkt->iov,
+		       &pkt->niov);
 }

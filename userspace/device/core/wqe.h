@@ -33,9 +33,6 @@ struct sge {
 /** The longest message, in bytes (IBTA chapter 9) */
 #define WQE_MAX_LENGTH 0x80000000u
 
-/** The largest path MTU, in bytes */
-#define WQE_MAX_PAYLOAD 4096
-
 /**
  * struct wqe_error - why a work request cannot be executed
  * @status: enum ib_wc_status, 0 if it can
@@ -159,8 +156,7 @@ struct sge_list recv_sges(const struct qp *qp, const struct recv_req *req);
  * @nic: the NIC
  * @list: the list
  * @offset: where in the list the part begins, in bytes
- * @len: in: bytes of the part, inside the list; out: bytes that @iov had room
- *	for
+ * @len: bytes of the part, inside the list; no more than a packet's payload
  * @write: the NIC is going to write there
  * @iov: result, PACKET_MAX_IOV elements
  * @niov: out: elements of @iov used
@@ -168,22 +164,13 @@ struct sge_list recv_sges(const struct qp *qp, const struct recv_req *req);
  * Return: enum mynic_syndrome, 0 if all is well.
  */
 int sge_map(struct nic *nic, const struct sge_list *list, uint64_t offset,
-	    uint32_t *len, bool write, struct iovec *iov, unsigned int *niov);
+	    uint32_t len, bool write, struct iovec *iov, unsigned int *niov);
 
-/**
- * sge_read() - gather a part of a list into a buffer
- *
- * As sge_map(), but @len bytes are copied to @dst.
- */
+/** sge_read() - as sge_map(), but gather the bytes in @dst */
 int sge_read(struct nic *nic, const struct sge_list *list, uint64_t offset,
 	     uint32_t len, uint8_t *dst);
 
-/**
- * sge_write() - scatter bytes into a part of a list
- *
- * As sge_map(), but @len bytes are copied there from @iov. If the result is not
- * 0, some may have been.
- */
+/** sge_write() - as sge_map(), but scatter the bytes of @iov into the list */
 int sge_write(struct nic *nic, const struct sge_list *list, uint64_t offset,
 	      uint32_t len, const struct iovec *iov);
 
@@ -192,16 +179,13 @@ int sge_write(struct nic *nic, const struct sge_list *list, uint64_t offset,
  * @qp: the sender
  * @req: the message
  * @offset: of the part, in bytes
- * @len: bytes, at most WQE_MAX_PAYLOAD
+ * @len: bytes, at most a path MTU
  * @pkt: the packet
- * @bounce: used if the part is in more pieces than the packet has room for;
- *	not touched otherwise
  *
  * Return: enum mynic_syndrome, 0 if all is well.
  */
 int send_payload(struct qp *qp, const struct send_req *req, uint32_t offset,
-		 uint32_t len, struct packet *pkt,
-		 uint8_t bounce[WQE_MAX_PAYLOAD]);
+		 uint32_t len, struct packet *pkt);
 
 /** mkey_syndrome() - enum mynic_syndrome for what mkey_*() returned */
 int mkey_syndrome(int err);
