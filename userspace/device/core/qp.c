@@ -74,14 +74,16 @@ static bool sq_has_news(struct nic *nic, struct qp *qp)
 bool qps_poll(struct nic *nic)
 {
 	uint64_t now = nic_now(nic);
+	unsigned int num = nic->num_polled;
 	struct qp *qp, *next;
 	bool found = false;
 
-	for (qp = TAILQ_FIRST(&nic->poll_queue); qp; qp = next) {
+	for (qp = TAILQ_FIRST(&nic->poll_queue); num--; qp = next) {
 		next = TAILQ_NEXT(qp, poll_link);
 		if (qp->state != IB_QPS_RTS || now >= qp->poll_until) {
 			stop_polling(nic, qp);
 		} else if (!qp->scheduled && sq_has_news(nic, qp)) {
+			start_polling(nic, qp);
 			transport_doorbell(qp);
 			found = true;
 		}
@@ -100,7 +102,7 @@ bool qps_run(struct nic *nic)
 		unschedule(nic, qp);
 		if (transport_run_qp(qp))
 			qp_schedule(nic, qp);
-		if (qp->state == IB_QPS_RTS && qp->has_sq)
+		if (qp->polled)
 			start_polling(nic, qp);
 	}
 	return !TAILQ_EMPTY(&nic->run_queue);
@@ -112,6 +114,8 @@ bool qp_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
 
 	if (!qp || qp->uarn != uarn)
 		return false;
+	if (qp->has_sq)
+		start_polling(nic, qp);
 	transport_doorbell(qp);
 	return true;
 }
