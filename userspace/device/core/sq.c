@@ -61,13 +61,6 @@ static bool grow(struct qp *qp)
 	return true;
 }
 
-static bool bad_index(struct qp *qp)
-{
-	nic_count(qp->nic, MYNIC_STAT_BAD_INDEX);
-	qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
-	return false;
-}
-
 /* Whether there are entries that have not been fetched */
 static bool update_pi(struct qp *qp)
 {
@@ -80,8 +73,10 @@ static bool update_pi(struct qp *qp)
 		return false;
 	}
 	pi = load_index(&dbrec->sq_pi);
-	if (pi - q->ci > ring_size(&qp->sq) || pi - q->ci < q->pi - q->ci)
-		return bad_index(qp);
+	if (pi - q->ci > ring_size(&qp->sq) || pi - q->ci < q->pi - q->ci) {
+		wqe_bad_index(qp);
+		return false;
+	}
 	q->pi = pi;
 	return pi != q->fetched;
 }

@@ -213,6 +213,14 @@ static bool fetch_from_srq(struct nic *nic, struct srq *srq,
 	return true;
 }
 
+void wqe_bad_index(struct qp *qp)
+{
+	if (qp->state == IB_QPS_ERR)
+		return;
+	nic_count(qp->nic, MYNIC_STAT_BAD_INDEX);
+	qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
+}
+
 static bool fetch_from_rq(struct nic *nic, struct qp *qp, struct recv_req *req)
 {
 	struct mynic_qp_dbrec *dbrec;
@@ -226,8 +234,7 @@ static bool fetch_from_rq(struct nic *nic, struct qp *qp, struct recv_req *req)
 	pi = load_index(&dbrec->rq_pi);
 	left = pi - qp->resp.ci;
 	if (left > ring_size(&qp->rq) || left < qp->resp.pi - qp->resp.ci) {
-		nic_count(nic, MYNIC_STAT_BAD_INDEX);
-		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
+		wqe_bad_index(qp);
 		return false;
 	}
 	qp->resp.pi = pi;

@@ -133,6 +133,9 @@ uint64_t wqe_send_wr_id(struct qp *qp, uint32_t index);
  */
 bool wqe_fetch_recv(struct qp *qp, struct recv_req *req);
 
+/** wqe_bad_index() - a producer index that cannot be right: count it once */
+void wqe_bad_index(struct qp *qp);
+
 /**
  * struct sge_list - buffers of a work request
  * @pd: protection domain that the keys have to be of
