@@ -61,8 +61,7 @@ static bool grow(struct qp *qp)
 	return true;
 }
 
-/* Whether there are entries that have not been fetched */
-static bool update_pi(struct qp *qp)
+bool sq_update_pi(struct qp *qp)
 {
 	struct requester *q = &qp->req;
 	struct mynic_qp_dbrec *dbrec = qp_dbrec(qp->nic, qp);
@@ -87,7 +86,7 @@ struct send_req *sq_next(struct qp *qp)
 
 	if (q->cur != q->fetched)
 		return sq_req(qp, q->cur);
-	if (q->fetched == q->pi && !update_pi(qp))
+	if (q->fetched == q->pi && !sq_update_pi(qp))
 		return NULL;
 	if (q->fetched - q->ci == q->num_reqs && !grow(qp))
 		return NULL;
@@ -167,7 +166,7 @@ bool sq_flush(struct qp *qp)
 	uint64_t wr_ids[SQ_QUANTUM];
 	uint32_t num;
 
-	update_pi(qp);
+	sq_update_pi(qp);
 	num = min_u32(q->pi - q->ci, SQ_QUANTUM);
 	if (!num)
 		return false;

@@ -21,6 +21,14 @@ static inline struct send_req *sq_req(const struct qp *qp, uint32_t index)
 }
 
 /**
+ * sq_update_pi() - read the producer index
+ *
+ * Return: whether there are requests that have not been fetched. If the index
+ * cannot be right the QP goes to the error state.
+ */
+bool sq_update_pi(struct qp *qp);
+
+/**
  * sq_next() - the request to send now, fetched if need be
  *
  * Return: the request, valid until the next call; NULL: there is none, no room

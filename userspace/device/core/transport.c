@@ -101,8 +101,11 @@ bool transport_sq_draining(const struct qp *qp)
 
 void transport_doorbell(struct qp *qp)
 {
-	if (qp->state >= IB_QPS_RTS)
-		qp_schedule(qp->nic, qp);
+	if (qp->state < IB_QPS_RTS)
+		return;
+	if (qp->has_sq)
+		sq_update_pi(qp);
+	qp_schedule(qp->nic, qp);
 }
 
 void transport_complete_recv(struct qp *qp, const struct recv_req *req,
