@@ -63,6 +63,9 @@ static bool values_are_valid(const struct nic *nic, uint32_t mask,
 					      ranges[i].value > ranges[i].max))
 			return false;
 	}
+	if (attr->reserved_25[0] || attr->reserved_25[1] ||
+	    attr->reserved_25[2])
+		return false;
 	return !(mask & IB_QP_AV) || av_is_valid(nic, &attr->av);
 }
 
