@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The driver is written for Linux 7.3. What it uses that older kernels lack is
+ * here; out of tree builds include this before everything else.
+ */
+#ifndef MYNIC_COMPAT_H
+#define MYNIC_COMPAT_H
+
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0)
+
+#include <linux/netdevice.h>
+#include <linux/notifier.h>
+#include <linux/pci.h>
+#include <linux/uaccess.h>
+#include <rdma/ib_umem.h>
+#include <rdma/ib_verbs.h>
+
+/* The request and response rules that struct ib_udata has in 7.3 */
+
+static inline int ib_is_udata_in_empty(struct ib_udata *udata)
+{
+	int ret;
+
+	if (!udata || !udata->inlen)
+		return 0;
+	ret = check_zeroed_user(udata->inbuf, udata->inlen);
+	if (ret < 0)
+		return ret;
+	return ret ? 0 : -EOPNOTSUPP;
+}
+
+static inline int mynic_respond_udata(struct ib_udata *udata, const void *resp,
+				      size_t size)
+{
+	size_t len = min(size, udata->outlen);
+
+	if (copy_to_user(udata->outbuf, resp, len) ||
+	    clear_user(udata->outbuf + len, udata->outlen - len))
+		return -EFAULT;
+	return 0;
+}
+
+#define ib_respond_udata(udata, resp) \
+	mynic_respond_udata(udata, &(resp), sizeof(resp))
+
+static inline int ib_no_udata_io(struct ib_udata *udata)
+{
+	int ret;
+
+	ret = ib_is_udata_in_empty(udata);
+	if (ret || !udata)
+		return ret;
+	return clear_user(udata->outbuf, udata->outlen) ? -EFAULT : 0;
+}
+
+/*
+ * There is no uverbs_robust_udata. A device without a driver_id has no use for
+ * the binding to one, so turning that off does nothing.
+ */
+#define uverbs_robust_udata uverbs_no_driver_id_binding
+
+#define ib_umem_get_va ib_umem_get
+
+/* reg_user_mr has no DMA handle, and a driver without them does not look */
+#define mynic_reg_user_mr(pd, start, length, iova, access, dmah, udata) \
+	mynic_reg_user_mr(pd, start, length, iova, access, udata)
+
+/* Port events are the core's business in 7.3, and the drivers' before */
+
+static inline enum ib_port_state ib_get_curr_port_state(struct net_device *ndev)
+{
+	return netif_running(ndev) && netif_carrier_ok(ndev) ? IB_PORT_ACTIVE :
+							       IB_PORT_DOWN;
+}
+
+static inline int mynic_port_notify(struct notifier_block *nb,
+				    unsigned long action, void *data)
+{
+	struct net_device *ndev = netdev_notifier_info_to_dev(data);
+	struct ib_event event = { .element.port_num = 1 };
+	struct ib_device *ibdev;
+
+	if (action != NETDEV_UP && action != NETDEV_CHANGE &&
+	    action != NETDEV_DOWN)
+		return NOTIFY_DONE;
+	ibdev = ib_device_get_by_netdev(ndev, RDMA_DRIVER_UNKNOWN);
+	if (!ibdev)
+		return NOTIFY_DONE;
+	if (ibdev->ops.owner == THIS_MODULE) {
+		event.device = ibdev;
+		event.event = ib_get_curr_port_state(ndev) == IB_PORT_ACTIVE ?
+				      IB_EVENT_PORT_ACTIVE :
+				      IB_EVENT_PORT_ERR;
+		ib_dispatch_event(&event);
+	}
+	ib_device_put(ibdev);
+	return NOTIFY_DONE;
+}
+
+static inline int mynic_register(struct pci_driver *driver,
+				 struct notifier_block *nb)
+{
+	int ret;
+
+	ret = register_netdevice_notifier(nb);
+	if (ret)
+		return ret;
+	ret = pci_register_driver(driver);
+	if (ret)
+		unregister_netdevice_notifier(nb);
+	return ret;
+}
+
+static inline void mynic_unregister(struct pci_driver *driver,
+				    struct notifier_block *nb)
+{
+	pci_unregister_driver(driver);
+	unregister_netdevice_notifier(nb);
+}
+
+#undef module_pci_driver
+#define module_pci_driver(driver)                      \
+	static struct notifier_block mynic_port_nb = { \
+		.notifier_call = mynic_port_notify,    \
+	};                                             \
+	module_driver(driver, mynic_register, mynic_unregister, &mynic_port_nb)
+
+#endif
+
+#endif /* MYNIC_COMPAT_H */
