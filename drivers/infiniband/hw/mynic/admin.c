@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The admin queue: commands to the device, several at a time. A command that
+ * is not answered means that the device is dead.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/io.h>
+
+#include "mynic.h"
+
+/* A device that stops to answer is noticed within this time */
+#define MYNIC_ADMIN_POLL HZ
+/* Seconds; a machine without virtualisation hardware may be very slow */
+#define MYNIC_ADMIN_TIMEOUT 30
+
+/**
+ * mynic_admin_init() - set up the rings, and tell the device where they are
+ * @mdev: device, reset and READY
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int mynic_admin_init(struct mynic_dev *mdev)
+{
+	struct mynic_admin *admin = &mdev->admin;
+	struct device *dev = &mdev->pdev->dev;
+	unsigned int i;
+
+	memset(admin, 0, sizeof(*admin));
+	sema_init(&admin->free, MYNIC_AQ_SIZE);
+	spin_lock_init(&admin->lock);
+	for (i = 0; i < MYNIC_AQ_SIZE; i++)
+		init_completion(&admin->slots[i].done);
+
+	admin->cmds = dma_alloc_coherent(dev,
+					 MYNIC_AQ_SIZE * sizeof(*admin->cmds),
+					 &admin->cmds_dma, GFP_KERNEL);
+	if (!admin->cmds)
+		return -ENOMEM;
+	admin->cpls = dma_alloc_coherent(dev,
+					 MYNIC_AQ_SIZE * sizeof(*admin->cpls),
+					 &admin->cpls_dma, GFP_KERNEL);
+	if (!admin->cpls)
+		goto err_cmds;
+	admin->mboxes = dma_alloc_coherent(dev, MYNIC_AQ_SIZE * MYNIC_MBOX_SIZE,
+					   &admin->mboxes_dma, GFP_KERNEL);
+	if (!admin->mboxes)
+		goto err_cpls;
+
+	writel(lower_32_bits(admin->cmds_dma),
+	       mdev->regs + MYNIC_REG_AQ_CMD_LO);
+	writel(upper_32_bits(admin->cmds_dma),
+	       mdev->regs + MYNIC_REG_AQ_CMD_HI);
+	writel(lower_32_bits(admin->cpls_dma),
+	       mdev->regs + MYNIC_REG_AQ_CPL_LO);
+	writel(upper_32_bits(admin->cpls_dma),
+	       mdev->regs + MYNIC_REG_AQ_CPL_HI);
+	writel(MYNIC_AQ_LOG_SIZE, mdev->regs + MYNIC_REG_AQ_LOG_SIZE);
+	return 0;
+
+err_cpls:
+	dma_free_coherent(dev, MYNIC_AQ_SIZE * sizeof(*admin->cpls),
+			  admin->cpls, admin->cpls_dma);
+err_cmds:
+	dma_free_coherent(dev, MYNIC_AQ_SIZE * sizeof(*admin->cmds),
+			  admin->cmds, admin->cmds_dma);
+	return -ENOMEM;
+}
+
+/**
+ * mynic_admin_fini() - free the rings
+ * @mdev: device, which no longer uses them; no command is under way
+ */
+void mynic_admin_fini(struct mynic_dev *mdev)
+{
+	struct mynic_admin *admin = &mdev->admin;
+	struct device *dev = &mdev->pdev->dev;
+
+	dma_free_coherent(dev, MYNIC_AQ_SIZE * MYNIC_MBOX_SIZE, admin->mboxes,
+			  admin->mboxes_dma);
+	dma_free_coherent(dev, MYNIC_AQ_SIZE * sizeof(*admin->cpls),
+			  admin->cpls, admin->cpls_dma);
+	dma_free_coherent(dev, MYNIC_AQ_SIZE * sizeof(*admin->cmds),
+			  admin->cmds, admin->cmds_dma);
+}
+
+/* Only called with a count of admin->free, so that there is a free slot */
+static unsigned int mynic_admin_take_slot(struct mynic_admin *admin)
+{
+	unsigned int id = 0;
+
+	lockdep_assert_held(&admin->lock);
+	while (admin->slots[id].busy)
+		id++;
+	admin->slots[id].busy = true;
+	admin->slots[id].completed = false;
+	reinit_completion(&admin->slots[id].done);
+	return id;
+}
+
+static void mynic_admin_wait(struct mynic_dev *mdev,
+			     struct mynic_admin_slot *slot)
+{
+	unsigned int i;
+	u32 status;
+
+	for (i = 0; i < MYNIC_ADMIN_TIMEOUT; i++) {
+		if (wait_for_completion_timeout(&slot->done, MYNIC_ADMIN_POLL))
+			return;
+		status = readl(mdev->regs + MYNIC_REG_STATUS);
+		if (PCI_POSSIBLE_ERROR(status)) {
+			mynic_die(mdev, "it is gone");
+			return;
+		}
+		if (status & MYNIC_STATUS_FATAL) {
+			mynic_die(mdev, "it reports an error");
+			return;
+		}
+	}
+	mynic_die(mdev, "it does not answer a command");
+}
+
+/**
+ * mynic_admin_exec() - execute a command
+ * @mdev: device
+ * @cmd: command; id and mailbox are filled in here
+ * @in: what to put into the mailbox, or NULL
+ * @out: where to put what the device wrote into the mailbox, or NULL
+ * @len: bytes of @in or @out, at most MYNIC_MBOX_SIZE
+ * @cpl: where to put the completion
+ *
+ * Context: may sleep, for as long as it takes to declare a device dead.
+ * Return: 0 when there is a completion, whatever its status; -EIO if the
+ * device is dead.
+ */
+int mynic_admin_exec(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
+		     const void *in, void *out, size_t len,
+		     struct mynic_admin_cpl *cpl)
+{
+	struct mynic_admin *admin = &mdev->admin;
+	struct mynic_admin_slot *slot;
+	unsigned long flags;
+	unsigned int id;
+	int ret = -EIO;
+	u8 *mbox;
+
+	might_sleep();
+	down(&admin->free);
+
+	spin_lock_irqsave(&admin->lock, flags);
+	if (mynic_dead(mdev)) {
+		spin_unlock_irqrestore(&admin->lock, flags);
+		up(&admin->free);
+		return -EIO;
+	}
+	id = mynic_admin_take_slot(admin);
+	slot = &admin->slots[id];
+	mbox = admin->mboxes + id * MYNIC_MBOX_SIZE;
+
+	cmd->id = cpu_to_le16(id);
+	if (len) {
+		cmd->mbox_addr =
+			cpu_to_le64(admin->mboxes_dma + id * MYNIC_MBOX_SIZE);
+		cmd->mbox_len = cpu_to_le32(len);
+		if (in)
+			memcpy(mbox, in, len);
+		else
+			memset(mbox, 0, len);
+	}
+	admin->cmds[admin->pi++ % MYNIC_AQ_SIZE] = *cmd;
+	writel(admin->pi, mdev->regs + MYNIC_REG_AQ_DOORBELL);
+	spin_unlock_irqrestore(&admin->lock, flags);
+
+	mynic_admin_wait(mdev, slot);
+
+	spin_lock_irqsave(&admin->lock, flags);
+	if (slot->completed) {
+		*cpl = slot->cpl;
+		if (out)
+			memcpy(out, mbox, len);
+		ret = 0;
+	}
+	slot->busy = false;
+	spin_unlock_irqrestore(&admin->lock, flags);
+	up(&admin->free);
+	return ret;
+}
+
+/**
+ * mynic_admin_irq() - take the completions that the device has written
+ * @mdev: device
+ *
+ * Context: any; interrupt handler of vector 0.
+ * Return: whether there were any.
+ */
+bool mynic_admin_irq(struct mynic_dev *mdev)
+{
+	struct mynic_admin *admin = &mdev->admin;
+	const struct mynic_admin_cpl *cpl;
+	struct mynic_admin_slot *slot;
+	bool broken = false;
+	unsigned long flags;
+	unsigned int n;
+	u16 id;
+
+	spin_lock_irqsave(&admin->lock, flags);
+	for (n = 0; n < MYNIC_AQ_SIZE; n++) {
+		cpl = &admin->cpls[admin->ci % MYNIC_AQ_SIZE];
+		if ((READ_ONCE(cpl->phase) & 1) !=
+		    mynic_phase(admin->ci, MYNIC_AQ_LOG_SIZE))
+			break;
+		dma_rmb();
+		admin->ci++;
+		id = le16_to_cpu(READ_ONCE(cpl->id));
+		slot = id < MYNIC_AQ_SIZE ? &admin->slots[id] : NULL;
+		if (!slot || !slot->busy || slot->completed) {
+			broken = true;
+			break;
+		}
+		slot->cpl = *cpl;
+		slot->completed = true;
+		complete(&slot->done);
+	}
+	spin_unlock_irqrestore(&admin->lock, flags);
+	if (broken)
+		mynic_die(mdev, "it completed a command that it was not given");
+	return n;
+}
+
+/**
+ * mynic_admin_abort() - end all commands under way with an error
+ * @mdev: device, already marked dead
+ *
+ * Context: any.
+ */
+void mynic_admin_abort(struct mynic_dev *mdev)
+{
+	struct mynic_admin *admin = &mdev->admin;
+	unsigned long flags;
+	unsigned int i;
+
+	spin_lock_irqsave(&admin->lock, flags);
+	for (i = 0; i < MYNIC_AQ_SIZE; i++)
+		if (admin->slots[i].busy)
+			complete(&admin->slots[i].done);
+	spin_unlock_irqrestore(&admin->lock, flags);
+}

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* One function for each admin command */
+#include "cmd.h"
+
+static const int mynic_aq_errno[] = {
+	[MYNIC_AQ_OK] = 0,
+	[MYNIC_AQ_BAD_OPCODE] = -EOPNOTSUPP,
+	[MYNIC_AQ_BAD_PARAM] = -EINVAL,
+	[MYNIC_AQ_BAD_NUMBER] = -EINVAL,
+	[MYNIC_AQ_BAD_STATE] = -EINVAL,
+	[MYNIC_AQ_BUSY] = -EBUSY,
+	[MYNIC_AQ_NO_RESOURCE] = -ENOMEM,
+	[MYNIC_AQ_BAD_DMA] = -EFAULT,
+	[MYNIC_AQ_NOT_SUPPORTED] = -EOPNOTSUPP,
+};
+
+static int mynic_cmd(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
+		     const void *in, void *out, size_t len,
+		     struct mynic_admin_cpl *cpl)
+{
+	int ret;
+
+	ret = mynic_admin_exec(mdev, cmd, in, out, len, cpl);
+	if (ret)
+		return ret;
+	if (cpl->status >= ARRAY_SIZE(mynic_aq_errno))
+		return -EIO;
+	return mynic_aq_errno[cpl->status];
+}
+
+static int mynic_cmd_number(struct mynic_dev *mdev, u8 opcode, u32 number)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = opcode,
+		.number = cpu_to_le32(number),
+	};
+	struct mynic_admin_cpl cpl;
+
+	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
+}
+
+static int mynic_cmd_create(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
+			    const void *in, size_t len, u32 *number)
+{
+	struct mynic_admin_cpl cpl;
+	int ret;
+
+	ret = mynic_cmd(mdev, cmd, in, NULL, len, &cpl);
+	if (ret)
+		return ret;
+	*number = le32_to_cpu(cpl.number);
+	if (cmd->opcode != MYNIC_CMD_CREATE_MKEY &&
+	    *number > MYNIC_MAX_NUMBER) {
+		mynic_die(mdev, "it gave out an impossible number");
+		return -EIO;
+	}
+	return 0;
+}
+
+/*
+ * The core destroys an object only when nothing uses it, so this cannot fail
+ * as long as device and driver agree on what there is. If they do not, a reset
+ * makes them; it also keeps the device away from the object's memory.
+ */
+static void mynic_cmd_destroy(struct mynic_dev *mdev, u8 opcode, u32 number)
+{
+	if (mynic_cmd_number(mdev, opcode, number))
+		mynic_die(mdev, "it did not destroy an object");
+}
+
+/**
+ * mynic_cmd_query_device() - QUERY_DEVICE
+ * @mdev: device
+ * @caps: result. Limits beyond what the layouts can express are cut down.
+ *
+ * Context: may sleep, as all commands.
+ * Return: 0, or -ENODEV for a device that cannot work.
+ */
+int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_QUERY_DEVICE };
+	struct mynic_device_attr attr;
+	struct mynic_admin_cpl cpl;
+	u32 uars;
+	int ret;
+
+	ret = mynic_cmd(mdev, &cmd, NULL, &attr, sizeof(attr), &cpl);
+	if (ret)
+		return ret;
+
+	uars = pci_resource_len(mdev->pdev, MYNIC_BAR_UAR) / MYNIC_UAR_SIZE;
+	*caps = (struct mynic_caps){
+		.fw_ver = le64_to_cpu(attr.fw_ver),
+		.node_guid = attr.node_guid,
+		.max_mr_size = le64_to_cpu(attr.max_mr_size),
+		.page_size_cap = le64_to_cpu(attr.page_size_cap) &
+				 GENMASK_ULL(31, PAGE_SHIFT),
+		.max_qp = le32_to_cpu(attr.max_qp),
+		.max_qp_wr = min(le32_to_cpu(attr.max_qp_wr), 1U << 15),
+		.max_cq = le32_to_cpu(attr.max_cq),
+		.max_cqe = min(le32_to_cpu(attr.max_cqe), 1U << 22),
+		.max_mkey = le32_to_cpu(attr.max_mkey),
+		.max_pd = le32_to_cpu(attr.max_pd),
+		.max_srq = le32_to_cpu(attr.max_srq),
+		.max_srq_wr = min(le32_to_cpu(attr.max_srq_wr), 1U << 15),
+		.max_rd_atomic = min(le32_to_cpu(attr.max_rd_atomic), 255U),
+		.max_mcast_grp = le32_to_cpu(attr.max_mcast_grp),
+		.max_mcast_qp_attach = le32_to_cpu(attr.max_mcast_qp_attach),
+		.max_gid = min(le32_to_cpu(attr.max_gid), 256U),
+		.num_uar = min(le32_to_cpu(attr.num_uar), uars),
+		.max_eq = le32_to_cpu(attr.max_eq),
+		.dma_lkey = le32_to_cpu(attr.dma_lkey),
+		.clock_khz = le32_to_cpu(attr.clock_khz),
+	};
+	if (!caps->max_gid || !caps->max_cqe || !caps->max_qp_wr ||
+	    !(caps->page_size_cap & PAGE_SIZE) || caps->max_eq < 2) {
+		dev_err(&mdev->pdev->dev, "device has impossible limits\n");
+		return -ENODEV;
+	}
+	return 0;
+}
+
+/**
+ * mynic_cmd_query_port() - QUERY_PORT
+ * @mdev: device
+ * @ps: result
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_query_port(struct mynic_dev *mdev, struct mynic_port_state *ps)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_QUERY_PORT };
+	struct mynic_port_attr attr;
+	struct mynic_admin_cpl cpl;
+	int ret;
+
+	ret = mynic_cmd(mdev, &cmd, NULL, &attr, sizeof(attr), &cpl);
+	if (ret)
+		return ret;
+	memcpy(ps->mac, attr.mac, ETH_ALEN);
+	ps->link_up = attr.link_up;
+	ps->speed_mbps = le32_to_cpu(attr.speed_mbps);
+	ps->max_mtu = clamp(le32_to_cpu(attr.max_mtu), (u32)ETH_DATA_LEN,
+			    (u32)ETH_MAX_MTU);
+	return 0;
+}
+
+/**
+ * mynic_cmd_modify_port() - MODIFY_PORT
+ * @mdev: device
+ * @up: administrative state
+ * @mac: unicast MAC
+ * @mtu: largest Ethernet payload
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_modify_port(struct mynic_dev *mdev, bool up, const u8 *mac,
+			  u32 mtu)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_MODIFY_PORT,
+		.modify_port = { .up = up, .mtu = cpu_to_le32(mtu) },
+	};
+	struct mynic_admin_cpl cpl;
+
+	memcpy(cmd.modify_port.mac, mac, ETH_ALEN);
+	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
+}
+
+/**
+ * mynic_cmd_query_stats() - QUERY_STATS
+ * @mdev: device
+ * @values: MYNIC_NUM_STATS results
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_query_stats(struct mynic_dev *mdev, u64 *values)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_QUERY_STATS };
+	__le64 raw[MYNIC_NUM_STATS];
+	struct mynic_admin_cpl cpl;
+	unsigned int i;
+	int ret;
+
+	ret = mynic_cmd(mdev, &cmd, NULL, raw, sizeof(raw), &cpl);
+	if (ret)
+		return ret;
+	for (i = 0; i < MYNIC_NUM_STATS; i++)
+		values[i] = le64_to_cpu(raw[i]);
+	return 0;
+}
+
+/**
+ * mynic_cmd_set_gid() - SET_GID
+ * @mdev: device
+ * @index: entry of the GID table
+ * @entry: what it is to hold
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_set_gid(struct mynic_dev *mdev, u32 index,
+		      const struct mynic_set_gid *entry)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_SET_GID,
+		.number = cpu_to_le32(index),
+		.set_gid = *entry,
+	};
+	struct mynic_admin_cpl cpl;
+
+	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
+}
+
+/**
+ * mynic_cmd_set_rx() - SET_RX
+ * @mdev: device
+ * @qpn: RAW_PACKET QP
+ * @flags: MYNIC_RX_*
+ * @macs: addresses to receive, 8 bytes each; NULL if there are none
+ * @num_macs: how many, at most MYNIC_RX_MAX_MACS
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_set_rx(struct mynic_dev *mdev, u32 qpn, u32 flags,
+		     const void *macs, u32 num_macs)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_SET_RX,
+		.number = cpu_to_le32(qpn),
+		.set_rx = {
+			.flags = cpu_to_le32(flags),
+			.num_macs = cpu_to_le32(num_macs),
+		},
+	};
+	struct mynic_admin_cpl cpl;
+
+	return mynic_cmd(mdev, &cmd, macs, NULL, num_macs * 8, &cpl);
+}
+
+/**
+ * mynic_cmd_create_eq() - CREATE_EQ
+ * @mdev: device
+ * @body: what to create
+ * @eqn: its number
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_create_eq(struct mynic_dev *mdev,
+			const struct mynic_create_eq *body, u32 *eqn)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_CREATE_EQ,
+		.create_eq = *body,
+	};
+
+	return mynic_cmd_create(mdev, &cmd, NULL, 0, eqn);
+}
+
+/**
+ * mynic_cmd_destroy_eq() - DESTROY_EQ
+ * @mdev: device
+ * @eqn: event queue
+ */
+void mynic_cmd_destroy_eq(struct mynic_dev *mdev, u32 eqn)
+{
+	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_EQ, eqn);
+}
+
+/**
+ * mynic_cmd_alloc_pd() - ALLOC_PD
+ * @mdev: device
+ * @pdn: number of the new protection domain
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_alloc_pd(struct mynic_dev *mdev, u32 *pdn)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_ALLOC_PD };
+
+	return mynic_cmd_create(mdev, &cmd, NULL, 0, pdn);
+}
+
+/**
+ * mynic_cmd_dealloc_pd() - DEALLOC_PD
+ * @mdev: device
+ * @pdn: protection domain
+ */
+void mynic_cmd_dealloc_pd(struct mynic_dev *mdev, u32 pdn)
+{
+	mynic_cmd_destroy(mdev, MYNIC_CMD_DEALLOC_PD, pdn);
+}
+
+/**
+ * mynic_cmd_create_mkey() - CREATE_MKEY
+ * @mdev: device
+ * @flags: MYNIC_MKEY_*
+ * @body: what to create
+ * @key: the new key
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_create_mkey(struct mynic_dev *mdev, u8 flags,
+			  const struct mynic_create_mkey *body, u32 *key)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_CREATE_MKEY,
+		.flags = flags,
+		.create_mkey = *body,
+	};
+
+	return mynic_cmd_create(mdev, &cmd, NULL, 0, key);
+}
+
+/**
+ * mynic_cmd_destroy_mkey() - DESTROY_MKEY
+ * @mdev: device
+ * @key: the key; the command takes its index only
+ */
+void mynic_cmd_destroy_mkey(struct mynic_dev *mdev, u32 key)
+{
+	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_MKEY, key >> 8);
+}
+
+/**
+ * mynic_cmd_create_cq() - CREATE_CQ
+ * @mdev: device
+ * @body: what to create
+ * @cqn: its number
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_create_cq(struct mynic_dev *mdev,
+			const struct mynic_create_cq *body, u32 *cqn)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_CREATE_CQ,
+		.create_cq = *body,
+	};
+
+	return mynic_cmd_create(mdev, &cmd, NULL, 0, cqn);
+}
+
+/**
+ * mynic_cmd_destroy_cq() - DESTROY_CQ
+ * @mdev: device
+ * @cqn: completion queue
+ */
+void mynic_cmd_destroy_cq(struct mynic_dev *mdev, u32 cqn)
+{
+	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_CQ, cqn);
+}
+
+/**
+ * mynic_cmd_create_srq() - CREATE_SRQ
+ * @mdev: device
+ * @mbox: what to create
+ * @srqn: its number
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_create_srq(struct mynic_dev *mdev,
+			 const struct mynic_create_srq *mbox, u32 *srqn)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_CREATE_SRQ };
+
+	return mynic_cmd_create(mdev, &cmd, mbox, sizeof(*mbox), srqn);
+}
+
+/**
+ * mynic_cmd_modify_srq() - MODIFY_SRQ
+ * @mdev: device
+ * @srqn: shared receive queue
+ * @limit: entries below which the limit event is sent
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_modify_srq(struct mynic_dev *mdev, u32 srqn, u32 limit)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_MODIFY_SRQ,
+		.number = cpu_to_le32(srqn),
+		.modify_srq.limit = cpu_to_le32(limit),
+	};
+	struct mynic_admin_cpl cpl;
+
+	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
+}
+
+/**
+ * mynic_cmd_query_srq() - QUERY_SRQ
+ * @mdev: device
+ * @srqn: shared receive queue
+ * @limit: result: the limit in force
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_query_srq(struct mynic_dev *mdev, u32 srqn, u32 *limit)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_QUERY_SRQ,
+		.number = cpu_to_le32(srqn),
+	};
+	struct mynic_admin_cpl cpl;
+	int ret;
+
+	ret = mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
+	if (!ret)
+		*limit = le32_to_cpu(cpl.query_srq.limit);
+	return ret;
+}
+
+/**
+ * mynic_cmd_destroy_srq() - DESTROY_SRQ
+ * @mdev: device
+ * @srqn: shared receive queue
+ */
+void mynic_cmd_destroy_srq(struct mynic_dev *mdev, u32 srqn)
+{
+	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_SRQ, srqn);
+}
+
+/**
+ * mynic_cmd_create_qp() - CREATE_QP
+ * @mdev: device
+ * @mbox: what to create
+ * @qpn: its number
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_create_qp(struct mynic_dev *mdev,
+			const struct mynic_create_qp *mbox, u32 *qpn)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_CREATE_QP };
+
+	return mynic_cmd_create(mdev, &cmd, mbox, sizeof(*mbox), qpn);
+}
+
+/**
+ * mynic_cmd_modify_qp() - MODIFY_QP
+ * @mdev: device
+ * @qpn: queue pair
+ * @mbox: attributes, and which of them count
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_modify_qp(struct mynic_dev *mdev, u32 qpn,
+			const struct mynic_qp_attr *mbox)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_MODIFY_QP,
+		.number = cpu_to_le32(qpn),
+	};
+	struct mynic_admin_cpl cpl;
+
+	return mynic_cmd(mdev, &cmd, mbox, NULL, sizeof(*mbox), &cpl);
+}
+
+/**
+ * mynic_cmd_query_qp() - QUERY_QP
+ * @mdev: device
+ * @qpn: queue pair
+ * @mbox: result
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_query_qp(struct mynic_dev *mdev, u32 qpn,
+		       struct mynic_qp_attr *mbox)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_QUERY_QP,
+		.number = cpu_to_le32(qpn),
+	};
+	struct mynic_admin_cpl cpl;
+
+	return mynic_cmd(mdev, &cmd, NULL, mbox, sizeof(*mbox), &cpl);
+}
+
+/**
+ * mynic_cmd_destroy_qp() - DESTROY_QP
+ * @mdev: device
+ * @qpn: queue pair
+ */
+void mynic_cmd_destroy_qp(struct mynic_dev *mdev, u32 qpn)
+{
+	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_QP, qpn);
+}
+
+static int mynic_cmd_mcast(struct mynic_dev *mdev, u8 opcode, u32 qpn,
+			   const union ib_gid *gid)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = opcode,
+		.number = cpu_to_le32(qpn),
+	};
+	struct mynic_admin_cpl cpl;
+
+	memcpy(cmd.mcast.gid, gid->raw, sizeof(cmd.mcast.gid));
+	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
+}
+
+/**
+ * mynic_cmd_attach_mcast() - ATTACH_MCAST
+ * @mdev: device
+ * @qpn: UD QP
+ * @gid: multicast group
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_attach_mcast(struct mynic_dev *mdev, u32 qpn,
+			   const union ib_gid *gid)
+{
+	return mynic_cmd_mcast(mdev, MYNIC_CMD_ATTACH_MCAST, qpn, gid);
+}
+
+/**
+ * mynic_cmd_detach_mcast() - DETACH_MCAST
+ * @mdev: device
+ * @qpn: UD QP
+ * @gid: multicast group
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_detach_mcast(struct mynic_dev *mdev, u32 qpn,
+			   const union ib_gid *gid)
+{
+	return mynic_cmd_mcast(mdev, MYNIC_CMD_DETACH_MCAST, qpn, gid);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef MYNIC_CMD_H
+#define MYNIC_CMD_H
+
+#include "mynic.h"
+
+/**
+ * struct mynic_port_state - what QUERY_PORT said
+ * @mac: permanent MAC
+ * @link_up: the wire carries packets
+ * @speed_mbps: Mbit/s
+ * @max_mtu: largest Ethernet payload
+ */
+struct mynic_port_state {
+	u8 mac[ETH_ALEN];
+	bool link_up;
+	u32 speed_mbps;
+	u32 max_mtu;
+};
+
+int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps);
+int mynic_cmd_query_port(struct mynic_dev *mdev, struct mynic_port_state *ps);
+int mynic_cmd_modify_port(struct mynic_dev *mdev, bool up, const u8 *mac,
+			  u32 mtu);
+int mynic_cmd_query_stats(struct mynic_dev *mdev, u64 *values);
+int mynic_cmd_set_gid(struct mynic_dev *mdev, u32 index,
+		      const struct mynic_set_gid *entry);
+int mynic_cmd_set_rx(struct mynic_dev *mdev, u32 qpn, u32 flags,
+		     const void *macs, u32 num_macs);
+int mynic_cmd_create_eq(struct mynic_dev *mdev,
+			const struct mynic_create_eq *body, u32 *eqn);
+void mynic_cmd_destroy_eq(struct mynic_dev *mdev, u32 eqn);
+int mynic_cmd_alloc_pd(struct mynic_dev *mdev, u32 *pdn);
+void mynic_cmd_dealloc_pd(struct mynic_dev *mdev, u32 pdn);
+int mynic_cmd_create_mkey(struct mynic_dev *mdev, u8 flags,
+			  const struct mynic_create_mkey *body, u32 *key);
+void mynic_cmd_destroy_mkey(struct mynic_dev *mdev, u32 key);
+int mynic_cmd_create_cq(struct mynic_dev *mdev,
+			const struct mynic_create_cq *body, u32 *cqn);
+void mynic_cmd_destroy_cq(struct mynic_dev *mdev, u32 cqn);
+int mynic_cmd_create_srq(struct mynic_dev *mdev,
+			 const struct mynic_create_srq *mbox, u32 *srqn);
+int mynic_cmd_modify_srq(struct mynic_dev *mdev, u32 srqn, u32 limit);
+int mynic_cmd_query_srq(struct mynic_dev *mdev, u32 srqn, u32 *limit);
+void mynic_cmd_destroy_srq(struct mynic_dev *mdev, u32 srqn);
+int mynic_cmd_create_qp(struct mynic_dev *mdev,
+			const struct mynic_create_qp *mbox, u32 *qpn);
+int mynic_cmd_modify_qp(struct mynic_dev *mdev, u32 qpn,
+			const struct mynic_qp_attr *mbox);
+int mynic_cmd_query_qp(struct mynic_dev *mdev, u32 qpn,
+		       struct mynic_qp_attr *mbox);
+void mynic_cmd_destroy_qp(struct mynic_dev *mdev, u32 qpn);
+int mynic_cmd_attach_mcast(struct mynic_dev *mdev, u32 qpn,
+			   const union ib_gid *gid);
+int mynic_cmd_detach_mcast(struct mynic_dev *mdev, u32 qpn,
+			   const union ib_gid *gid);
+
+#endif /* MYNIC_CMD_H */

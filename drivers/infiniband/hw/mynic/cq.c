@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Completion queues */
+#include <linux/if_vlan.h>
+#include <linux/log2.h>
+#include <rdma/mynic-abi.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "cmd.h"
+
+/* In an entry's qp_num: the entry has been purged */
+#define MYNIC_VOID_QPN cpu_to_le32(U32_MAX)
+
+/* Bits of enum ibv_wc_flags, in which the device speaks */
+#define MYNIC_WC_GRH BIT(0)
+#define MYNIC_WC_WITH_IMM BIT(1)
+#define MYNIC_WC_WITH_INV BIT(3)
+
+static size_t mynic_cq_dbrec_offset(const struct mynic_cq *cq)
+{
+	return sizeof(struct mynic_cqe) << cq->log_size;
+}
+
+/**
+ * mynic_cq_init() - create a CQ
+ * @mdev: device
+ * @cq: CQ; if its &struct ib_cq has handlers, they are called
+ * @entries: how many it is to hold, 1 to max_cqe
+ * @comp_vector: completion vector
+ * @uarn: UAR page on which it is armed
+ * @kernel: the kernel is to read it
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq, u32 entries,
+		  unsigned int comp_vector, u32 uarn, bool kernel)
+{
+	struct mynic_create_cq body = {
+		.uarn = cpu_to_le32(uarn),
+		.eqn = cpu_to_le16(mdev->comp_eqs[comp_vector].eqn),
+	};
+	size_t size;
+	int ret;
+
+	spin_lock_init(&cq->lock);
+	cq->ci = 0;
+	cq->log_size = max(order_base_2(entries), 1);
+	size = mynic_cq_dbrec_offset(cq) + sizeof(struct mynic_cq_dbrec);
+	cq->mem = mynic_mem_alloc(mdev, size, kernel);
+	if (IS_ERR(cq->mem))
+		return PTR_ERR(cq->mem);
+
+	body.buf = cq->mem->list.buf;
+	body.dbrec_offset = cpu_to_le32(mynic_cq_dbrec_offset(cq));
+	body.log_size = cq->log_size;
+	ret = mynic_cmd_create_cq(mdev, &body, &cq->cqn);
+	if (ret)
+		goto err_mem;
+	ret = mynic_res_add(&mdev->cqs, cq->cqn, &cq->res);
+	if (ret)
+		goto err_cq;
+	return 0;
+
+err_cq:
+	mynic_cmd_destroy_cq(mdev, cq->cqn);
+err_mem:
+	mynic_mem_free(cq->mem);
+	return ret;
+}
+
+/**
+ * mynic_cq_fini() - destroy a CQ
+ * @mdev: device
+ * @cq: CQ that no QP uses
+ */
+void mynic_cq_fini(struct mynic_dev *mdev, struct mynic_cq *cq)
+{
+	mynic_cmd_destroy_cq(mdev, cq->cqn);
+	mynic_res_remove(&mdev->cqs, cq->cqn, &cq->res);
+	mynic_mem_put(cq->mem);
+}
+
+/**
+ * mynic_cq_peek() - the next entry of a kernel CQ
+ * @cq: CQ
+ *
+ * The entry stays the device's until @cq->ci passes it, and that is published.
+ * What it says is to be read once and checked.
+ *
+ * Context: one caller at a time.
+ * Return: the entry, or NULL if the device has not written it yet.
+ */
+struct mynic_cqe *mynic_cq_peek(struct mynic_cq *cq)
+{
+	struct mynic_cqe *ring = cq->mem->va;
+	struct mynic_cqe *cqe = &ring[cq->ci & (BIT(cq->log_size) - 1)];
+
+	if ((READ_ONCE(cqe->phase) & 1) != mynic_phase(cq->ci, cq->log_size))
+		return NULL;
+	dma_rmb();
+	return cqe;
+}
+
+/**
+ * mynic_cq_publish() - let the device overwrite the entries before the index
+ * @cq: kernel CQ
+ *
+ * Context: one caller at a time.
+ */
+void mynic_cq_publish(struct mynic_cq *cq)
+{
+	struct mynic_cq_dbrec *dbrec = cq->mem->va + mynic_cq_dbrec_offset(cq);
+
+	/* The entries have been read before */
+	smp_store_release(&dbrec->ci, cpu_to_le32(cq->ci));
+}
+
+/**
+ * mynic_cq_arm() - ask for an event
+ * @mdev: device
+ * @cq: kernel CQ
+ * @flags: MYNIC_DB_CQ_*
+ *
+ * The event also comes if there is an entry already that has not been read.
+ *
+ * Context: any.
+ */
+void mynic_cq_arm(struct mynic_dev *mdev, struct mynic_cq *cq, u8 flags)
+{
+	mynic_ring(mdev, MYNIC_UAR_CQ_DB, cq->cqn, READ_ONCE(cq->ci), flags);
+}
+
+static bool mynic_cqe_is(const struct mynic_cqe *cqe, u32 qpn)
+{
+	return le32_to_cpu(READ_ONCE(cqe->qp_num)) == qpn;
+}
+
+/**
+ * mynic_cq_purge() - drop the completions of a QP that is reset or destroyed
+ * @cq: kernel CQ
+ * @qpn: QP, for which the device writes no more entries
+ */
+void mynic_cq_purge(struct mynic_cq *cq, u32 qpn)
+{
+	struct mynic_cqe *ring = cq->mem->va;
+	u32 mask = BIT(cq->log_size) - 1;
+	struct mynic_cqe *cqe;
+	unsigned long flags;
+	u32 i;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	for (i = cq->ci; i - cq->ci <= mask; i++) {
+		cqe = &ring[i & mask];
+		if ((READ_ONCE(cqe->phase) & 1) != mynic_phase(i, cq->log_size))
+			break;
+		dma_rmb();
+		if (mynic_cqe_is(cqe, qpn))
+			WRITE_ONCE(cqe->qp_num, MYNIC_VOID_QPN);
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+static int mynic_cq_respond(struct mynic_cq *cq, struct ib_udata *udata)
+{
+	struct mynic_create_cq_resp resp = {};
+
+	resp.mmap_key = rdma_user_mmap_get_offset(&cq->mem->mmap.rdma_entry);
+	resp.mmap_size = cq->mem->num_pages * PAGE_SIZE;
+	resp.dbrec_offset = mynic_cq_dbrec_offset(cq);
+	resp.cqn = cq->cqn;
+	resp.log_size = cq->log_size;
+	return ib_respond_udata(udata, resp);
+}
+
+/**
+ * mynic_create_cq() - &ib_device_ops.create_cq
+ * @ibcq: CQ
+ * @attr: what is asked for
+ * @attrs: of the call; response: &struct mynic_create_cq_resp. NULL for the
+ *	kernel's CQs.
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct uverbs_attr_bundle *attrs)
+{
+	struct ib_udata *udata = attrs ? &attrs->driver_udata : NULL;
+	struct mynic_dev *mdev = to_mdev(ibcq->device);
+	struct mynic_cq *cq = to_mcq(ibcq);
+	int ret;
+
+	ret = ib_is_udata_in_empty(udata);
+	if (ret)
+		return ret;
+	if (attr->flags & ~IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION)
+		return -EOPNOTSUPP;
+	if (!attr->cqe || attr->cqe > mdev->caps.max_cqe ||
+	    attr->comp_vector >= mdev->num_comp_eqs)
+		return -EINVAL;
+
+	ret = mynic_cq_init(mdev, cq, attr->cqe, attr->comp_vector,
+			    mynic_udata_uarn(udata), !udata);
+	if (ret)
+		return ret;
+	ibcq->cqe = BIT(cq->log_size);
+	if (!udata)
+		return 0;
+
+	ret = mynic_mem_expose(cq->mem, udata);
+	if (ret)
+		goto err;
+	ret = mynic_cq_respond(cq, udata);
+	if (ret)
+		goto err;
+	return 0;
+
+err:
+	mynic_cq_fini(mdev, cq);
+	return ret;
+}
+
+/**
+ * mynic_destroy_cq() - &ib_device_ops.destroy_cq
+ * @ibcq: CQ
+ * @udata: nothing in it
+ *
+ * Return: 0, or an errno for bad @udata.
+ */
+int mynic_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	int ret;
+
+	ret = ib_no_udata_io(udata);
+	if (ret)
+		return ret;
+	mynic_cq_fini(to_mdev(ibcq->device), to_mcq(ibcq));
+	return 0;
+}
+
+/* Return: whether the device may complete the request with this index now */
+static bool mynic_wq_complete(struct mynic_wq *wq, u32 index, u64 *wr_id)
+{
+	u32 ci = wq->ci;
+
+	/* Pairs with the release when the request was posted */
+	if (index - ci >= smp_load_acquire(&wq->pi) - ci)
+		return false;
+	*wr_id = wq->wr_id[index & mynic_wq_mask(wq)];
+	/* The slot may be used again from now on */
+	smp_store_release(&wq->ci, index + 1);
+	return true;
+}
+
+static bool mynic_wc_request(struct mynic_cq *cq, struct mynic_qp *qp,
+			     u64 token, u64 *wr_id)
+{
+	u32 index = lower_32_bits(token);
+
+	if (token & ~(MYNIC_WR_RECV | U32_MAX))
+		return false;
+	if (!(token & MYNIC_WR_RECV))
+		return qp->send_cq == cq && qp->sq.wr_id &&
+		       mynic_wq_complete(&qp->sq, index, wr_id);
+	if (qp->recv_cq != cq)
+		return false;
+	if (qp->ibqp.srq)
+		return mynic_srq_complete(to_msrq(qp->ibqp.srq), index, wr_id);
+	return qp->rq.wr_id && mynic_wq_complete(&qp->rq, index, wr_id);
+}
+
+static void mynic_wc_fill(struct ib_wc *wc, const struct mynic_cqe *cqe)
+{
+	u32 flags = le32_to_cpu(cqe->wc_flags);
+	u16 vlan = le16_to_cpu(cqe->cvlan);
+
+	wc->opcode = le32_to_cpu(cqe->opcode);
+	wc->byte_len = le32_to_cpu(cqe->byte_len);
+	wc->src_qp = le32_to_cpu(cqe->src_qp);
+	wc->pkey_index = le16_to_cpu(cqe->pkey_index);
+	wc->sl = cqe->sl;
+	if (flags & MYNIC_WC_GRH)
+		wc->wc_flags |= IB_WC_GRH;
+	if (flags & MYNIC_WC_WITH_IMM) {
+		wc->wc_flags |= IB_WC_WITH_IMM;
+		wc->ex.imm_data = cqe->imm_data;
+	}
+	if (flags & MYNIC_WC_WITH_INV) {
+		wc->wc_flags |= IB_WC_WITH_INVALIDATE;
+		wc->ex.invalidate_rkey = le32_to_cpu(cqe->invalidated_rkey);
+	}
+	if (vlan) {
+		wc->wc_flags |= IB_WC_WITH_VLAN;
+		wc->vlan_id = vlan & VLAN_VID_MASK;
+	}
+}
+
+/*
+ * Entries of QPs that are gone, and those that no request of a QP can have
+ * caused, are passed over.
+ */
+static bool mynic_poll_one(struct mynic_dev *mdev, struct mynic_cq *cq,
+			   const struct mynic_cqe *cqe, struct ib_wc *wc)
+{
+	struct mynic_res *res;
+	struct mynic_qp *qp;
+	bool valid;
+
+	res = mynic_res_get(&mdev->qps, le32_to_cpu(READ_ONCE(cqe->qp_num)));
+	if (!res)
+		return false;
+	qp = container_of(res, struct mynic_qp, res);
+	memset(wc, 0, sizeof(*wc));
+	valid = mynic_wc_request(cq, qp, le64_to_cpu(READ_ONCE(cqe->wr_id)),
+				 &wc->wr_id);
+	if (valid) {
+		wc->qp = &qp->ibqp;
+		wc->port_num = MYNIC_PORT;
+		wc->vendor_err = le32_to_cpu(cqe->vendor_err);
+		wc->status =
+			min_t(u32, le32_to_cpu(cqe->status), IB_WC_GENERAL_ERR);
+		if (wc->status == IB_WC_SUCCESS)
+			mynic_wc_fill(wc, cqe);
+	}
+	mynic_res_put(res);
+	return valid;
+}
+
+static int mynic_flush_wq(struct mynic_qp *qp, struct mynic_wq *wq, int room,
+			  struct ib_wc *wc)
+{
+	int n = 0;
+
+	while (n < room && mynic_wq_complete(wq, wq->ci, &wc[n].wr_id)) {
+		wc[n].qp = &qp->ibqp;
+		wc[n].status = IB_WC_WR_FLUSH_ERR;
+		n++;
+	}
+	return n;
+}
+
+/*
+ * A dead device completes nothing, but consumers in the kernel cannot give up
+ * their queues before everything they posted has come back.
+ */
+static int mynic_flush_cq(struct mynic_dev *mdev, struct mynic_cq *cq, int room,
+			  struct ib_wc *wc)
+{
+	struct mynic_res *res;
+	struct mynic_qp *qp;
+	unsigned long qpn;
+	int n = 0;
+
+	memset(wc, 0, room * sizeof(*wc));
+	xa_for_each(&mdev->qps, qpn, res) {
+		res = mynic_res_get(&mdev->qps, qpn);
+		if (!res)
+			continue;
+		qp = container_of(res, struct mynic_qp, res);
+		if (qp->send_cq == cq && qp->sq.wr_id)
+			n += mynic_flush_wq(qp, &qp->sq, room - n, wc + n);
+		if (qp->recv_cq == cq && qp->rq.wr_id)
+			n += mynic_flush_wq(qp, &qp->rq, room - n, wc + n);
+		mynic_res_put(res);
+	}
+	return n;
+}
+
+/**
+ * mynic_poll_cq() - &ib_device_ops.poll_cq
+ * @ibcq: CQ of the kernel
+ * @num_entries: how many fit into @wc
+ * @wc: completions
+ *
+ * Context: any.
+ * Return: the number of completions.
+ */
+int mynic_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
+{
+	struct mynic_dev *mdev = to_mdev(ibcq->device);
+	struct mynic_cq *cq = to_mcq(ibcq);
+	struct mynic_cqe *cqe;
+	unsigned long flags;
+	int n = 0;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	while (n < num_entries && (cqe = mynic_cq_peek(cq))) {
+		n += mynic_poll_one(mdev, cq, cqe, wc + n);
+		WRITE_ONCE(cq->ci, cq->ci + 1);
+	}
+	mynic_cq_publish(cq);
+	if (n < num_entries && mynic_dead(mdev))
+		n += mynic_flush_cq(mdev, cq, num_entries - n, wc + n);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return n;
+}
+
+/**
+ * mynic_req_notify_cq() - &ib_device_ops.req_notify_cq
+ * @ibcq: CQ of the kernel
+ * @flags: which completions are to raise an event
+ *
+ * Context: any.
+ * Return: 0, as the device misses no events.
+ */
+int mynic_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
+{
+	bool solicited = (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED;
+
+	mynic_cq_arm(to_mdev(ibcq->device), to_mcq(ibcq),
+		     solicited ? MYNIC_DB_CQ_SOLICITED : 0);
+	return 0;
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Event queues and interrupts */
+#include <linux/interrupt.h>
+#include <linux/io.h>
+
+#include "cmd.h"
+
+/* The device keeps events back when the ring is full: any size will do */
+#define MYNIC_EQ_LOG_SIZE 10
+#define MYNIC_EQ_SIZE BIT(MYNIC_EQ_LOG_SIZE)
+
+struct mynic_event_data {
+	u32 number;
+	u8 type;
+};
+
+static bool mynic_eq_pending(const struct mynic_eq *eq)
+{
+	const struct mynic_eqe *ring = eq->mem->va;
+	u32 ci = READ_ONCE(eq->ci);
+
+	return (READ_ONCE(ring[ci % MYNIC_EQ_SIZE].phase) & 1) ==
+	       mynic_phase(ci, MYNIC_EQ_LOG_SIZE);
+}
+
+static bool mynic_eq_next(struct mynic_eq *eq, struct mynic_event_data *event)
+{
+	const struct mynic_eqe *ring = eq->mem->va;
+	const struct mynic_eqe *eqe = &ring[eq->ci % MYNIC_EQ_SIZE];
+
+	if (!mynic_eq_pending(eq))
+		return false;
+	dma_rmb();
+	event->number = le32_to_cpu(READ_ONCE(eqe->number));
+	event->type = READ_ONCE(eqe->type);
+	WRITE_ONCE(eq->ci, eq->ci + 1);
+	return true;
+}
+
+static void mynic_eq_arm(struct mynic_eq *eq)
+{
+	mynic_ring(eq->mdev, MYNIC_UAR_EQ_DB, eq->eqn, eq->ci, MYNIC_DB_EQ_ARM);
+}
+
+static irqreturn_t mynic_comp_irq(int irq, void *data)
+{
+	struct mynic_eq *eq = data;
+	struct mynic_event_data event;
+	struct mynic_res *res;
+	struct mynic_cq *cq;
+	unsigned int n;
+
+	/* With more than a ring, arming raises the interrupt again */
+	for (n = 0; n < MYNIC_EQ_SIZE && mynic_eq_next(eq, &event); n++) {
+		if (event.type != MYNIC_EVENT_COMP)
+			continue;
+		res = mynic_res_get(&eq->mdev->cqs, event.number);
+		if (!res)
+			continue;
+		cq = container_of(res, struct mynic_cq, res);
+		if (cq->ibcq.comp_handler)
+			cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+		mynic_res_put(res);
+	}
+	mynic_eq_arm(eq);
+	return IRQ_HANDLED;
+}
+
+static void mynic_cq_event(struct mynic_dev *mdev, u32 cqn)
+{
+	struct mynic_res *res = mynic_res_get(&mdev->cqs, cqn);
+	struct ib_event event = { .event = IB_EVENT_CQ_ERR };
+	struct mynic_cq *cq;
+
+	if (!res)
+		return;
+	cq = container_of(res, struct mynic_cq, res);
+	event.device = cq->ibcq.device;
+	event.element.cq = &cq->ibcq;
+	if (cq->ibcq.event_handler)
+		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
+	mynic_res_put(res);
+}
+
+static void mynic_qp_event(struct mynic_dev *mdev, u32 qpn,
+			   enum ib_event_type type)
+{
+	struct mynic_res *res = mynic_res_get(&mdev->qps, qpn);
+	struct ib_event event = { .event = type };
+	struct mynic_qp *qp;
+
+	if (!res)
+		return;
+	qp = container_of(res, struct mynic_qp, res);
+	event.device = qp->ibqp.device;
+	event.element.qp = &qp->ibqp;
+	if (qp->ibqp.event_handler)
+		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
+	mynic_res_put(res);
+}
+
+static void mynic_srq_event(struct mynic_dev *mdev, u32 srqn,
+			    enum ib_event_type type)
+{
+	struct mynic_res *res = mynic_res_get(&mdev->srqs, srqn);
+	struct ib_event event = { .event = type };
+	struct mynic_srq *srq;
+
+	if (!res)
+		return;
+	srq = container_of(res, struct mynic_srq, res);
+	event.device = srq->ibsrq.device;
+	event.element.srq = &srq->ibsrq;
+	if (srq->ibsrq.event_handler)
+		srq->ibsrq.event_handler(&event, srq->ibsrq.srq_context);
+	mynic_res_put(res);
+}
+
+static void mynic_async_event(struct mynic_dev *mdev,
+			      const struct mynic_event_data *event)
+{
+	u32 number = event->number;
+
+	switch (event->type) {
+	case MYNIC_EVENT_CQ_ERROR:
+		mynic_cq_event(mdev, number);
+		break;
+	case MYNIC_EVENT_QP_FATAL:
+		mynic_qp_event(mdev, number, IB_EVENT_QP_FATAL);
+		break;
+	case MYNIC_EVENT_QP_REQ_ERROR:
+		mynic_qp_event(mdev, number, IB_EVENT_QP_REQ_ERR);
+		break;
+	case MYNIC_EVENT_QP_ACCESS_ERROR:
+		mynic_qp_event(mdev, number, IB_EVENT_QP_ACCESS_ERR);
+		break;
+	case MYNIC_EVENT_COMM_EST:
+		mynic_qp_event(mdev, number, IB_EVENT_COMM_EST);
+		break;
+	case MYNIC_EVENT_SQ_DRAINED:
+		mynic_qp_event(mdev, number, IB_EVENT_SQ_DRAINED);
+		break;
+	case MYNIC_EVENT_LAST_WQE:
+		mynic_qp_event(mdev, number, IB_EVENT_QP_LAST_WQE_REACHED);
+		break;
+	case MYNIC_EVENT_SRQ_LIMIT:
+		mynic_srq_event(mdev, number, IB_EVENT_SRQ_LIMIT_REACHED);
+		break;
+	case MYNIC_EVENT_SRQ_ERROR:
+		mynic_srq_event(mdev, number, IB_EVENT_SRQ_ERR);
+		break;
+	case MYNIC_EVENT_PORT_UP:
+	case MYNIC_EVENT_PORT_DOWN:
+		mynic_netdev_link_event(mdev);
+		break;
+	}
+}
+
+static irqreturn_t mynic_async_thread(int irq, void *data)
+{
+	struct mynic_eq *eq = data;
+	struct mynic_event_data event;
+	unsigned int n;
+
+	for (n = 0; n < MYNIC_EQ_SIZE && mynic_eq_next(eq, &event); n++)
+		mynic_async_event(eq->mdev, &event);
+	mynic_eq_arm(eq);
+	return IRQ_HANDLED;
+}
+
+/*
+ * Event handlers of QPs may sleep, so events are left to the thread; admin
+ * completions are not, as the handlers may wait for commands.
+ */
+static irqreturn_t mynic_async_irq(int irq, void *data)
+{
+	struct mynic_eq *eq = data;
+	struct mynic_dev *mdev = eq->mdev;
+	bool completed = mynic_admin_irq(mdev);
+	u32 status;
+
+	/* Pairs with the release in mynic_eq_create() */
+	if (smp_load_acquire(&eq->mem) && mynic_eq_pending(eq))
+		return IRQ_WAKE_THREAD;
+	if (completed)
+		return IRQ_HANDLED;
+
+	status = readl(mdev->regs + MYNIC_REG_STATUS);
+	if (PCI_POSSIBLE_ERROR(status))
+		mynic_die(mdev, "it is gone");
+	else if (status & MYNIC_STATUS_FATAL)
+		mynic_die(mdev, "it reports an error");
+	return IRQ_HANDLED;
+}
+
+/* The caller frees eq->mem, also after an error */
+static int mynic_eq_create(struct mynic_dev *mdev, struct mynic_eq *eq,
+			   bool async)
+{
+	struct mynic_create_eq body = {
+		.vector = cpu_to_le16(eq->vector),
+		.log_size = MYNIC_EQ_LOG_SIZE,
+		.async = async,
+	};
+	struct mynic_mem *mem;
+
+	mem = mynic_mem_alloc(mdev, MYNIC_EQ_SIZE * sizeof(struct mynic_eqe),
+			      true);
+	if (IS_ERR(mem))
+		return PTR_ERR(mem);
+	/* The interrupt handler looks at the ring as soon as it is there */
+	smp_store_release(&eq->mem, mem);
+	body.buf = eq->mem->list.buf;
+	return mynic_cmd_create_eq(mdev, &body, &eq->eqn);
+}
+
+static void mynic_comp_eq_fini(struct mynic_eq *eq)
+{
+	struct mynic_dev *mdev = eq->mdev;
+
+	mynic_cmd_destroy_eq(mdev, eq->eqn);
+	free_irq(pci_irq_vector(mdev->pdev, eq->vector), eq);
+	mynic_mem_free(eq->mem);
+}
+
+static int mynic_comp_eq_init(struct mynic_dev *mdev, struct mynic_eq *eq,
+			      u16 vector)
+{
+	int ret;
+
+	eq->mdev = mdev;
+	eq->vector = vector;
+	snprintf(eq->name, sizeof(eq->name), MYNIC_DRV_NAME "-comp%u@pci:%s",
+		 vector - 1, pci_name(mdev->pdev));
+	ret = mynic_eq_create(mdev, eq, false);
+	if (ret)
+		goto err_mem;
+	ret = request_irq(pci_irq_vector(mdev->pdev, vector), mynic_comp_irq, 0,
+			  eq->name, eq);
+	if (ret)
+		goto err_eq;
+	mynic_eq_arm(eq);
+	return 0;
+
+err_eq:
+	mynic_cmd_destroy_eq(mdev, eq->eqn);
+err_mem:
+	if (eq->mem)
+		mynic_mem_free(eq->mem);
+	return ret;
+}
+
+/**
+ * mynic_eqs_init() - create the event queues and take the interrupts
+ * @mdev: device, which is ENABLED; no command has been given yet
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_eqs_init(struct mynic_dev *mdev)
+{
+	struct mynic_eq *async = &mdev->async_eq;
+	struct pci_dev *pdev = mdev->pdev;
+	unsigned int i;
+	int ret;
+
+	*async = (struct mynic_eq){ .mdev = mdev };
+	snprintf(async->name, sizeof(async->name),
+		 MYNIC_DRV_NAME "-async@pci:%s", pci_name(pdev));
+	ret = request_threaded_irq(pci_irq_vector(pdev, 0), mynic_async_irq,
+				   mynic_async_thread, 0, async->name, async);
+	if (ret)
+		return ret;
+
+	ret = mynic_cmd_query_device(mdev, &mdev->caps);
+	if (ret)
+		goto err_irq;
+	ret = mynic_eq_create(mdev, async, true);
+	if (ret)
+		goto err_irq;
+
+	mdev->num_comp_eqs = min(mdev->num_vectors, mdev->caps.max_eq) - 1;
+	mdev->comp_eqs = kzalloc_objs(*mdev->comp_eqs, mdev->num_comp_eqs);
+	if (!mdev->comp_eqs) {
+		ret = -ENOMEM;
+		goto err_async;
+	}
+	for (i = 0; i < mdev->num_comp_eqs; i++) {
+		ret = mynic_comp_eq_init(mdev, &mdev->comp_eqs[i], i + 1);
+		if (ret)
+			goto err_comp;
+	}
+	mynic_eq_arm(async);
+	return 0;
+
+err_comp:
+	while (i--)
+		mynic_comp_eq_fini(&mdev->comp_eqs[i]);
+	kfree(mdev->comp_eqs);
+err_async:
+	mynic_cmd_destroy_eq(mdev, async->eqn);
+err_irq:
+	free_irq(pci_irq_vector(pdev, 0), async);
+	if (async->mem)
+		mynic_mem_free(async->mem);
+	return ret;
+}
+
+/**
+ * mynic_eqs_fini() - destroy the event queues and give up the interrupts
+ * @mdev: device; no command is given afterwards
+ */
+void mynic_eqs_fini(struct mynic_dev *mdev)
+{
+	struct mynic_eq *async = &mdev->async_eq;
+	unsigned int i;
+
+	for (i = 0; i < mdev->num_comp_eqs; i++)
+		mynic_comp_eq_fini(&mdev->comp_eqs[i]);
+	kfree(mdev->comp_eqs);
+	mynic_cmd_destroy_eq(mdev, async->eqn);
+	free_irq(pci_irq_vector(mdev->pdev, 0), async);
+	mynic_mem_free(async->mem);
+}

@@ -1,0 +1,672 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef MYNIC_H
+#define MYNIC_H
+
+#include <linux/completion.h>
+#include <linux/idr.h>
+#include <linux/mutex.h>
+#include <linux/netdevice.h>
+#include <linux/pci.h>
+#include <linux/refcount.h>
+#include <linux/semaphore.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+#include "mynic_regs.h"
+
+#define MYNIC_DRV_NAME "mynic"
+#define MYNIC_PORT 1
+#define MYNIC_MAX_NUMBER MYNIC_DB_NUMBER_MASK
+
+struct mynic_dev;
+struct mynic_netdev;
+
+/**
+ * struct mynic_caps - what QUERY_DEVICE said, checked, in host byte order
+ * @fw_ver: major in 47:32, minor in 31:16, patch in 15:0
+ * @node_guid: EUI-64
+ * @max_mr_size: bytes
+ * @page_size_cap: bit n: pages of 2^n bytes
+ * @max_qp: queue pairs
+ * @max_qp_wr: slots of a send or receive ring
+ * @max_cq: completion queues
+ * @max_cqe: entries of a CQ
+ * @max_mkey: memory keys
+ * @max_pd: protection domains
+ * @max_srq: shared receive queues
+ * @max_srq_wr: slots of an SRQ
+ * @max_rd_atomic: reads and atomics in flight on a QP, in either direction
+ * @max_mcast_grp: multicast groups
+ * @max_mcast_qp_attach: QPs in a multicast group
+ * @max_gid: entries of the GID table
+ * @num_uar: doorbell pages
+ * @max_eq: event queues
+ * @dma_lkey: key of all DMA space
+ * @clock_khz: rate of completion timestamps
+ */
+struct mynic_caps {
+	u64 fw_ver;
+	__be64 node_guid;
+	u64 max_mr_size;
+	u64 page_size_cap;
+	u32 max_qp;
+	u32 max_qp_wr;
+	u32 max_cq;
+	u32 max_cqe;
+	u32 max_mkey;
+	u32 max_pd;
+	u32 max_srq;
+	u32 max_srq_wr;
+	u32 max_rd_atomic;
+	u32 max_mcast_grp;
+	u32 max_mcast_qp_attach;
+	u32 max_gid;
+	u32 num_uar;
+	u32 max_eq;
+	u32 dma_lkey;
+	u32 clock_khz;
+};
+
+/**
+ * struct mynic_res - what an event finds by the number in it
+ * @refs: one for the owner, one for each event under way
+ * @unused: all references are gone
+ */
+struct mynic_res {
+	refcount_t refs;
+	struct completion unused;
+};
+
+int mynic_res_add(struct xarray *xa, u32 number, struct mynic_res *res);
+struct mynic_res *mynic_res_get(struct xarray *xa, u32 number);
+void mynic_res_put(struct mynic_res *res);
+void mynic_res_remove(struct xarray *xa, u32 number, struct mynic_res *res);
+
+/**
+ * enum mynic_mmap_type - what user space maps
+ * @MYNIC_MMAP_UAR: &struct mynic_uar
+ * @MYNIC_MMAP_MEM: &struct mynic_mem
+ */
+enum mynic_mmap_type {
+	MYNIC_MMAP_UAR,
+	MYNIC_MMAP_MEM,
+};
+
+/**
+ * struct mynic_mmap_entry - first member of what user space maps
+ * @rdma_entry: the core's part
+ * @type: what it is the first member of
+ */
+struct mynic_mmap_entry {
+	struct rdma_user_mmap_entry rdma_entry;
+	enum mynic_mmap_type type;
+};
+
+/**
+ * struct mynic_uar - doorbell page of a user context
+ * @mmap: how user space reaches it
+ * @index: which page of BAR2, in units of PAGE_SIZE
+ */
+struct mynic_uar {
+	struct mynic_mmap_entry mmap;
+	unsigned int index;
+};
+
+/**
+ * struct mynic_page_list - addresses of pages, as the device reads them
+ * @buf: what the device is told
+ * @num_lists: lists of page addresses
+ * @list_size: bytes in a list, a power of two
+ * @lists: the lists; then, with two levels, the list of their addresses
+ */
+struct mynic_page_list {
+	struct mynic_buf buf;
+	unsigned int num_lists;
+	size_t list_size;
+	struct mynic_list {
+		__le64 *va;
+		dma_addr_t dma;
+	} *lists;
+};
+
+int mynic_page_list_init(struct mynic_dev *mdev, struct mynic_page_list *pl,
+			 u64 num_pages, unsigned int log_page_size, u32 offset);
+void mynic_page_list_set(struct mynic_page_list *pl, u64 index,
+			 dma_addr_t addr);
+void mynic_page_list_free(struct mynic_dev *mdev, struct mynic_page_list *pl);
+
+/**
+ * struct mynic_mem - memory of a queue: rings and doorbell record
+ * @mmap: how user space reaches it
+ * @mdev: device that it is mapped for
+ * @pages: the pages
+ * @dma: their addresses
+ * @num_pages: how many
+ * @va: kernel queues: where they are mapped
+ * @user: owned by @mmap
+ * @list: how the device reaches it
+ */
+struct mynic_mem {
+	struct mynic_mmap_entry mmap;
+	struct mynic_dev *mdev;
+	struct page **pages;
+	dma_addr_t *dma;
+	unsigned int num_pages;
+	void *va;
+	bool user;
+	struct mynic_page_list list;
+};
+
+struct mynic_mem *mynic_mem_alloc(struct mynic_dev *mdev, size_t size,
+				  bool kernel);
+void mynic_mem_free(struct mynic_mem *mem);
+int mynic_mem_expose(struct mynic_mem *mem, struct ib_udata *udata);
+void mynic_mem_put(struct mynic_mem *mem);
+
+#define MYNIC_AQ_LOG_SIZE 5
+#define MYNIC_AQ_SIZE BIT(MYNIC_AQ_LOG_SIZE)
+
+/**
+ * struct mynic_admin_slot - an admin command under way
+ * @done: completed, or the device is dead
+ * @cpl: the completion
+ * @busy: in use
+ * @completed: @cpl is valid
+ */
+struct mynic_admin_slot {
+	struct completion done;
+	struct mynic_admin_cpl cpl;
+	bool busy;
+	bool completed;
+};
+
+/**
+ * struct mynic_admin - the admin queue
+ * @free: counts free slots
+ * @lock: protects what follows; taken in interrupts
+ * @slots: commands under way; the index is the command's id
+ * @cmds: ring of commands
+ * @cpls: ring of completions
+ * @mboxes: a mailbox for each slot
+ * @cmds_dma: address of @cmds
+ * @cpls_dma: address of @cpls
+ * @mboxes_dma: address of @mboxes
+ * @pi: producer index of @cmds
+ * @ci: consumer index of @cpls
+ */
+struct mynic_admin {
+	struct semaphore free;
+	spinlock_t lock; /* all below */
+	struct mynic_admin_slot slots[MYNIC_AQ_SIZE];
+	struct mynic_admin_cmd *cmds;
+	struct mynic_admin_cpl *cpls;
+	u8 *mboxes;
+	dma_addr_t cmds_dma;
+	dma_addr_t cpls_dma;
+	dma_addr_t mboxes_dma;
+	u32 pi;
+	u32 ci;
+};
+
+int mynic_admin_init(struct mynic_dev *mdev);
+void mynic_admin_fini(struct mynic_dev *mdev);
+int mynic_admin_exec(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
+		     const void *in, void *out, size_t len,
+		     struct mynic_admin_cpl *cpl);
+bool mynic_admin_irq(struct mynic_dev *mdev);
+void mynic_admin_abort(struct mynic_dev *mdev);
+
+/**
+ * struct mynic_eq - an event queue and its interrupt
+ * @mdev: device
+ * @mem: the ring
+ * @eqn: number
+ * @vector: MSI-X vector
+ * @ci: consumer index; only the interrupt's handler touches it
+ * @name: of the interrupt
+ */
+struct mynic_eq {
+	struct mynic_dev *mdev;
+	struct mynic_mem *mem;
+	u32 eqn;
+	u16 vector;
+	u32 ci;
+	char name[32];
+};
+
+int mynic_eqs_init(struct mynic_dev *mdev);
+void mynic_eqs_fini(struct mynic_dev *mdev);
+
+enum {
+	MYNIC_DEAD, /* the device failed: commands end at once */
+};
+
+/**
+ * struct mynic_dev - a mynic PCI function
+ * @pdev: the function
+ * @regs: BAR0
+ * @uar0: the kernel's doorbell page
+ * @flags: bit numbers above
+ * @state_lock: serialises bringing the device up and down
+ * @up: device, netdev and RDMA device work; protected by @state_lock
+ * @recover_work: resets a dead device
+ * @features: accepted feature bits
+ * @caps: limits
+ * @admin: admin queue
+ * @async_eq: asynchronous events and admin completions
+ * @comp_eqs: completion events
+ * @num_vectors: MSI-X vectors
+ * @num_comp_eqs: entries of @comp_eqs
+ * @cqs: CQs by number
+ * @qps: QPs by number
+ * @srqs: SRQs by number
+ * @uars: pages of BAR2 in use, in units of PAGE_SIZE; 0 is the kernel's
+ * @netdev: the Ethernet interface; lives as long as the driver is bound
+ * @ibdev: the RDMA device; a new one after each reset
+ */
+struct mynic_dev {
+	struct pci_dev *pdev;
+	void __iomem *regs;
+	void __iomem *uar0;
+	unsigned long flags;
+	struct mutex state_lock; /* up */
+	bool up;
+	struct work_struct recover_work;
+	u64 features;
+	struct mynic_caps caps;
+	struct mynic_admin admin;
+	struct mynic_eq async_eq;
+	struct mynic_eq *comp_eqs;
+	unsigned int num_vectors;
+	unsigned int num_comp_eqs;
+	struct xarray cqs;
+	struct xarray qps;
+	struct xarray srqs;
+	struct ida uars;
+	struct net_device *netdev;
+	struct mynic_ib_dev *ibdev;
+};
+
+/**
+ * struct mynic_ib_dev - an RDMA device
+ * @ibdev: the core's part
+ * @mdev: its PCI function, which outlives it
+ */
+struct mynic_ib_dev {
+	struct ib_device ibdev;
+	struct mynic_dev *mdev;
+};
+
+static inline struct mynic_dev *to_mdev(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct mynic_ib_dev, ibdev)->mdev;
+}
+
+static inline bool mynic_dead(const struct mynic_dev *mdev)
+{
+	return test_bit(MYNIC_DEAD, &mdev->flags);
+}
+
+void mynic_die(struct mynic_dev *mdev, const char *why);
+
+/* Doorbells */
+
+static inline void mynic_ring(struct mynic_dev *mdev, unsigned int doorbell,
+			      u32 number, u32 index, u8 flags)
+{
+	writeq((u64)flags << MYNIC_DB_FLAGS_SHIFT |
+		       (u64)number << MYNIC_DB_NUMBER_SHIFT | index,
+	       mdev->uar0 + doorbell);
+}
+
+/* The phase bit of the entry with this index when the device has written it */
+static inline u8 mynic_phase(u32 index, unsigned int log_size)
+{
+	return ~(index >> log_size) & 1;
+}
+
+/* User contexts */
+
+struct mynic_ucontext {
+	struct ib_ucontext ibucontext;
+	struct mynic_uar *uar;
+};
+
+static inline struct mynic_ucontext *
+to_mucontext(struct ib_ucontext *ibucontext)
+{
+	return container_of(ibucontext, struct mynic_ucontext, ibucontext);
+}
+
+int mynic_alloc_ucontext(struct ib_ucontext *ibucontext,
+			 struct ib_udata *udata);
+void mynic_dealloc_ucontext(struct ib_ucontext *ibucontext);
+void mynic_disassociate_ucontext(struct ib_ucontext *ibucontext);
+int mynic_mmap(struct ib_ucontext *ibucontext, struct vm_area_struct *vma);
+void mynic_mmap_free(struct rdma_user_mmap_entry *entry);
+u32 mynic_udata_uarn(struct ib_udata *udata);
+
+/* Protection domains */
+
+struct mynic_pd {
+	struct ib_pd ibpd;
+	u32 pdn;
+};
+
+static inline struct mynic_pd *to_mpd(struct ib_pd *ibpd)
+{
+	return container_of(ibpd, struct mynic_pd, ibpd);
+}
+
+int mynic_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+int mynic_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+
+/* Memory regions */
+
+struct mynic_mr {
+	struct ib_mr ibmr;
+	struct ib_umem *umem;
+	struct mynic_page_list list;
+};
+
+static inline struct mynic_mr *to_mmr(struct ib_mr *ibmr)
+{
+	return container_of(ibmr, struct mynic_mr, ibmr);
+}
+
+struct ib_mr *mynic_get_dma_mr(struct ib_pd *ibpd, int access);
+struct ib_mr *mynic_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
+				u64 iova, int access, struct ib_dmah *dmah,
+				struct ib_udata *udata);
+int mynic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+
+/* Completion queues */
+
+/**
+ * struct mynic_cq - completion queue
+ * @ibcq: the core's part
+ * @res: how events find it
+ * @mem: the ring, then the doorbell record
+ * @cqn: number
+ * @log_size: log2 of the number of entries
+ * @lock: kernel CQs: protects @ci and the ring
+ * @ci: kernel CQs: consumer index
+ */
+struct mynic_cq {
+	struct ib_cq ibcq;
+	struct mynic_res res;
+	struct mynic_mem *mem;
+	u32 cqn;
+	u8 log_size;
+	spinlock_t lock; /* ci, ring */
+	u32 ci;
+};
+
+static inline struct mynic_cq *to_mcq(struct ib_cq *ibcq)
+{
+	return container_of(ibcq, struct mynic_cq, ibcq);
+}
+
+int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq, u32 entries,
+		  unsigned int comp_vector, u32 uarn, bool kernel);
+void mynic_cq_fini(struct mynic_dev *mdev, struct mynic_cq *cq);
+struct mynic_cqe *mynic_cq_peek(struct mynic_cq *cq);
+void mynic_cq_publish(struct mynic_cq *cq);
+void mynic_cq_arm(struct mynic_dev *mdev, struct mynic_cq *cq, u8 flags);
+void mynic_cq_purge(struct mynic_cq *cq, u32 qpn);
+int mynic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct uverbs_attr_bundle *attrs);
+int mynic_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int mynic_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
+int mynic_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+
+/* Work queues */
+
+/**
+ * struct mynic_wq - send or receive ring, or that of an SRQ
+ * @offset: of the ring in its memory
+ * @log_size: log2 of the number of slots
+ * @log_stride: log2 of the bytes in a slot; 0: there is no ring
+ * @max_sge: SGEs that a slot holds
+ * @lock: kernel queues: serialises posting
+ * @ring: kernel queues: the slots
+ * @wr_id: kernel queues: the request in each slot. The device is told the
+ *	index only, so that what it returns can be checked.
+ * @pi: kernel queues: producer index; written under @lock
+ * @ci: kernel queues: requests before it have completed; written under the
+ *	lock of the CQ
+ */
+struct mynic_wq {
+	u32 offset;
+	u8 log_size;
+	u8 log_stride;
+	u32 max_sge;
+	spinlock_t lock; /* ring, pi */
+	void *ring;
+	u64 *wr_id;
+	u32 pi;
+	u32 ci;
+};
+
+/* In the wr_id of a kernel queue: a receive request; else a send request */
+#define MYNIC_WR_RECV BIT_ULL(32)
+
+static inline u32 mynic_wq_size(const struct mynic_wq *wq)
+{
+	return wq->log_stride ? 1U << wq->log_size : 0;
+}
+
+static inline size_t mynic_wq_bytes(const struct mynic_wq *wq)
+{
+	return wq->log_stride ? 1UL << (wq->log_size + wq->log_stride) : 0;
+}
+
+static inline u32 mynic_wq_mask(const struct mynic_wq *wq)
+{
+	return (1U << wq->log_size) - 1;
+}
+
+static inline void *mynic_wq_slot(const struct mynic_wq *wq, u32 index)
+{
+	return wq->ring +
+	       ((size_t)(index & mynic_wq_mask(wq)) << wq->log_stride);
+}
+
+int mynic_rq_layout(struct mynic_wq *rq, u32 max_wr, u32 max_sge);
+
+/* Queue pairs */
+
+/* What all slots can hold, whatever the QP's type */
+#define MYNIC_MAX_SGE \
+	((MYNIC_SQ_MAX_STRIDE - MYNIC_WQE_DATA_EXT) / sizeof(struct mynic_sge))
+
+/**
+ * struct mynic_qp - queue pair
+ * @ibqp: the core's part
+ * @res: how events find it
+ * @mem: send ring, receive ring, doorbell record
+ * @dbrec_offset: of the doorbell record in @mem
+ * @qpn: number
+ * @type: enum mynic_qp_type
+ * @sig_all: every send request gets a completion
+ * @max_inline: bytes that a send slot holds
+ * @sq: send ring
+ * @rq: receive ring
+ * @dbrec: kernel QPs: the doorbell record
+ * @send_cq: CQ for send completions
+ * @recv_cq: CQ for receive completions
+ * @mutex: serialises modifying
+ * @state: as last asked for; the device may have moved on to an error state
+ */
+struct mynic_qp {
+	struct ib_qp ibqp;
+	struct mynic_res res;
+	struct mynic_mem *mem;
+	u32 dbrec_offset;
+	u32 qpn;
+	u8 type;
+	bool sig_all;
+	u32 max_inline;
+	struct mynic_wq sq;
+	struct mynic_wq rq;
+	struct mynic_qp_dbrec *dbrec;
+	struct mynic_cq *send_cq;
+	struct mynic_cq *recv_cq;
+	struct mutex mutex; /* state */
+	enum ib_qp_state state;
+};
+
+static inline struct mynic_qp *to_mqp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct mynic_qp, ibqp);
+}
+
+static inline unsigned int mynic_wqe_data(const struct mynic_qp *qp)
+{
+	return qp->type == MYNIC_QP_RC ? MYNIC_WQE_DATA_RC : MYNIC_WQE_DATA_EXT;
+}
+
+static inline __le32 mynic_wqe_ctrl(enum ib_wr_opcode opcode, u32 flags)
+{
+	return cpu_to_le32(opcode | flags << MYNIC_WQE_FLAGS_SHIFT);
+}
+
+/**
+ * struct mynic_qp_init - what a QP is to be
+ * @type: enum mynic_qp_type
+ * @flags: MYNIC_QP_*
+ * @pdn: protection domain
+ * @uarn: UAR page of its doorbell
+ * @srqn: SRQ, or MYNIC_NO_SRQ
+ * @send_cq: CQ for send completions
+ * @recv_cq: CQ for receive completions
+ * @cap: capabilities; mynic_qp_init() makes them what the rings hold
+ */
+struct mynic_qp_init {
+	u8 type;
+	u8 flags;
+	u32 pdn;
+	u32 uarn;
+	u32 srqn;
+	struct mynic_cq *send_cq;
+	struct mynic_cq *recv_cq;
+	struct ib_qp_cap *cap;
+};
+
+int mynic_qp_init(struct mynic_dev *mdev, struct mynic_qp *qp,
+		  const struct mynic_qp_init *init);
+void mynic_qp_fini(struct mynic_dev *mdev, struct mynic_qp *qp);
+void mynic_qp_ring_sq(struct mynic_dev *mdev, struct mynic_qp *qp);
+void mynic_qp_ring_rq(struct mynic_dev *mdev, struct mynic_qp *qp);
+int mynic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
+		    struct ib_udata *udata);
+int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata);
+int mynic_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init_attr);
+int mynic_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+int mynic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		    const struct ib_send_wr **bad_wr);
+int mynic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad_wr);
+
+/* Shared receive queues */
+
+/**
+ * struct mynic_srq - shared receive queue
+ * @ibsrq: the core's part
+ * @res: how events find it
+ * @mem: the ring, then the doorbell record
+ * @dbrec_offset: of the doorbell record in @mem
+ * @srqn: number
+ * @wq: the ring; of kernel SRQs, @wr_id is indexed by tag, not by slot, as
+ *	requests complete in any order, and ci is not used
+ * @dbrec: kernel SRQs: the doorbell record
+ * @tags: kernel SRQs: requests that are posted and have not completed;
+ *	protected by the lock of @wq
+ */
+struct mynic_srq {
+	struct ib_srq ibsrq;
+	struct mynic_res res;
+	struct mynic_mem *mem;
+	u32 dbrec_offset;
+	u32 srqn;
+	struct mynic_wq wq;
+	struct mynic_srq_dbrec *dbrec;
+	unsigned long *tags;
+};
+
+static inline struct mynic_srq *to_msrq(struct ib_srq *ibsrq)
+{
+	return container_of(ibsrq, struct mynic_srq, ibsrq);
+}
+
+int mynic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr,
+		     struct ib_udata *udata);
+int mynic_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
+		     enum ib_srq_attr_mask mask, struct ib_udata *udata);
+int mynic_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
+int mynic_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
+int mynic_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+			const struct ib_recv_wr **bad_wr);
+bool mynic_srq_complete(struct mynic_srq *srq, u32 tag, u64 *wr_id);
+
+/* Address handles, multicast, GIDs */
+
+struct mynic_ah {
+	struct ib_ah ibah;
+	struct mynic_av av;
+};
+
+static inline struct mynic_ah *to_mah(struct ib_ah *ibah)
+{
+	return container_of(ibah, struct mynic_ah, ibah);
+}
+
+int mynic_av_from_attr(struct mynic_av *av, const struct rdma_ah_attr *attr);
+void mynic_av_to_attr(const struct mynic_av *av, struct rdma_ah_attr *attr);
+int mynic_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
+		    struct ib_udata *udata);
+int mynic_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
+int mynic_destroy_ah(struct ib_ah *ibah, u32 flags);
+int mynic_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+int mynic_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+int mynic_add_gid(const struct ib_gid_attr *attr, void **context);
+int mynic_del_gid(const struct ib_gid_attr *attr, void **context);
+
+/* Device and port */
+
+int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+		       struct ib_udata *udata);
+void mynic_get_dev_fw_str(struct ib_device *ibdev, char *str);
+int mynic_query_port(struct ib_device *ibdev, u32 port,
+		     struct ib_port_attr *attr);
+int mynic_get_port_immutable(struct ib_device *ibdev, u32 port,
+			     struct ib_port_immutable *immutable);
+enum rdma_link_layer mynic_get_link_layer(struct ib_device *ibdev, u32 port);
+int mynic_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey);
+
+/* Counters */
+
+extern const struct rdma_stat_desc mynic_stat_descs[MYNIC_NUM_STATS];
+
+struct rdma_hw_stats *mynic_alloc_hw_port_stats(struct ib_device *ibdev,
+						u32 port);
+int mynic_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
+		       u32 port, int index);
+
+/* The Ethernet interface */
+
+extern const struct ethtool_ops mynic_ethtool_ops;
+
+int mynic_netdev_register(struct mynic_dev *mdev);
+void mynic_netdev_unregister(struct mynic_dev *mdev);
+void mynic_netdev_detach(struct mynic_dev *mdev);
+int mynic_netdev_attach(struct mynic_dev *mdev);
+void mynic_netdev_link_event(struct mynic_dev *mdev);
+struct mynic_dev *mynic_netdev_mdev(struct net_device *ndev);
+u32 mynic_netdev_speed(struct net_device *ndev);
+
+#endif /* MYNIC_H */

@@ -1,0 +1,726 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The Ethernet interface: a RAW_PACKET QP with a CQ for both directions.
+ *
+ * A frame is received into one of a few large buffers that stay mapped, and
+ * copied into an skb of its size.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+
+#include "cmd.h"
+
+#define MYNIC_RX_SLOTS 256
+#define MYNIC_TX_SLOTS 512
+
+struct mynic_rx_buf {
+	struct page *page;
+	dma_addr_t dma;
+};
+
+/* Element of the mailbox of SET_RX */
+struct mynic_rx_mac {
+	u8 addr[ETH_ALEN];
+	u8 reserved_06[2];
+};
+
+static_assert(sizeof(struct mynic_rx_mac) == 8);
+
+struct mynic_tx_buf {
+	struct sk_buff *skb;
+	dma_addr_t dma;
+};
+
+/**
+ * struct mynic_netdev - private part of the interface
+ * @mdev: device
+ * @ndev: interface
+ * @napi: both directions
+ * @link_work: asks the device for the state of the link
+ * @rx_mode_work: tells the device what to receive
+ * @speed_mbps: of the link; Mbit/s
+ * @rx_size: bytes of a receive buffer: the largest frame that there may be
+ * @pdn: protection domain
+ * @cq: completions of both directions
+ * @qp: the QP
+ * @rx: receive buffers
+ * @tx: frames in the send ring
+ * @running: the queues are there; protected by the RTNL
+ */
+struct mynic_netdev {
+	struct mynic_dev *mdev;
+	struct net_device *ndev;
+	struct napi_struct napi;
+	struct work_struct link_work;
+	struct work_struct rx_mode_work;
+	u32 speed_mbps;
+	u32 rx_size;
+	u32 pdn;
+	struct mynic_cq cq;
+	struct mynic_qp qp;
+	struct mynic_rx_buf *rx;
+	struct mynic_tx_buf *tx;
+	bool running;
+};
+
+/* Receiving */
+
+static void mynic_post_rx(struct mynic_netdev *nd)
+{
+	struct mynic_wq *rq = &nd->qp.rq;
+	struct mynic_recv_wqe *wqe = mynic_wq_slot(rq, rq->pi);
+	struct mynic_sge *sge = (struct mynic_sge *)(wqe + 1);
+
+	wqe->wr_id = cpu_to_le64(MYNIC_WR_RECV | rq->pi);
+	wqe->num_sge = cpu_to_le32(1);
+	sge->addr = cpu_to_le64(nd->rx[rq->pi % MYNIC_RX_SLOTS].dma);
+	sge->length = cpu_to_le32(nd->rx_size);
+	sge->lkey = cpu_to_le32(nd->mdev->caps.dma_lkey);
+	rq->pi++;
+}
+
+static void mynic_receive(struct mynic_netdev *nd,
+			  const struct mynic_rx_buf *buf, u32 len)
+{
+	struct device *dev = &nd->mdev->pdev->dev;
+	struct sk_buff *skb;
+
+	if (len < ETH_HLEN || len > nd->rx_size) {
+		DEV_STATS_INC(nd->ndev, rx_length_errors);
+		return;
+	}
+	skb = napi_alloc_skb(&nd->napi, len);
+	if (!skb) {
+		DEV_STATS_INC(nd->ndev, rx_dropped);
+		return;
+	}
+	dma_sync_single_for_cpu(dev, buf->dma, len, DMA_FROM_DEVICE);
+	skb_put_data(skb, page_address(buf->page), len);
+	dma_sync_single_for_device(dev, buf->dma, len, DMA_FROM_DEVICE);
+	dev_sw_netstats_rx_add(nd->ndev, len);
+	skb->protocol = eth_type_trans(skb, nd->ndev);
+	napi_gro_receive(&nd->napi, skb);
+}
+
+/* Sending */
+
+static void mynic_tx_done(struct mynic_netdev *nd, u32 index)
+{
+	struct mynic_tx_buf *buf = &nd->tx[index % MYNIC_TX_SLOTS];
+
+	dma_unmap_single(&nd->mdev->pdev->dev, buf->dma, buf->skb->len,
+			 DMA_TO_DEVICE);
+	dev_sw_netstats_tx_add(nd->ndev, 1, buf->skb->len);
+	napi_consume_skb(buf->skb, 1);
+	buf->skb = NULL;
+}
+
+static bool mynic_tx_full(const struct mynic_wq *sq)
+{
+	/* Pairs with the release in mynic_complete() */
+	return sq->pi - smp_load_acquire(&sq->ci) >= MYNIC_TX_SLOTS;
+}
+
+static void mynic_put_tx(struct mynic_netdev *nd, struct sk_buff *skb,
+			 dma_addr_t dma)
+{
+	struct mynic_wq *sq = &nd->qp.sq;
+	struct mynic_send_wqe *wqe = mynic_wq_slot(sq, sq->pi);
+	struct mynic_sge *sge = (void *)wqe + MYNIC_WQE_DATA_EXT;
+	u32 index = sq->pi;
+
+	nd->tx[index % MYNIC_TX_SLOTS] = (struct mynic_tx_buf){
+		.skb = skb,
+		.dma = dma,
+	};
+	memset(wqe, 0, MYNIC_WQE_DATA_EXT);
+	wqe->wr_id = cpu_to_le64(index);
+	wqe->ctrl = mynic_wqe_ctrl(IB_WR_SEND, IB_SEND_SIGNALED);
+	wqe->len = cpu_to_le32(1);
+	sge->addr = cpu_to_le64(dma);
+	sge->length = cpu_to_le32(skb->len);
+	sge->lkey = cpu_to_le32(nd->mdev->caps.dma_lkey);
+	/* Pairs with the acquire in mynic_complete() */
+	smp_store_release(&sq->pi, index + 1);
+}
+
+static netdev_tx_t mynic_start_xmit(struct sk_buff *skb,
+				    struct net_device *ndev)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	struct device *dev = &nd->mdev->pdev->dev;
+	struct mynic_wq *sq = &nd->qp.sq;
+	dma_addr_t dma;
+
+	if (skb->len < ETH_HLEN || skb->len > nd->rx_size ||
+	    mynic_dead(nd->mdev))
+		goto drop;
+	dma = dma_map_single(dev, skb->data, skb->len, DMA_TO_DEVICE);
+	if (dma_mapping_error(dev, dma))
+		goto drop;
+
+	skb_tx_timestamp(skb);
+	mynic_put_tx(nd, skb, dma);
+	if (mynic_tx_full(sq)) {
+		netif_stop_queue(ndev);
+		/* Pairs with the barrier in mynic_poll() */
+		smp_mb__after_atomic();
+		if (!mynic_tx_full(sq))
+			netif_start_queue(ndev);
+	}
+	mynic_qp_ring_sq(nd->mdev, &nd->qp);
+	return NETDEV_TX_OK;
+
+drop:
+	dev_kfree_skb_any(skb);
+	DEV_STATS_INC(ndev, tx_dropped);
+	return NETDEV_TX_OK;
+}
+
+/* Completions */
+
+/* Return: whether this completion can be, given what was posted */
+static bool mynic_complete(struct mynic_netdev *nd, const struct mynic_cqe *cqe)
+{
+	u64 token = le64_to_cpu(READ_ONCE(cqe->wr_id));
+	struct mynic_wq *wq = token & MYNIC_WR_RECV ? &nd->qp.rq : &nd->qp.sq;
+	u32 ci = wq->ci;
+
+	if (cqe->status || (token & ~MYNIC_WR_RECV) != ci)
+		return false;
+	/* Pairs with the release in mynic_put_tx() */
+	if (ci == smp_load_acquire(&wq->pi))
+		return false;
+	if (token & MYNIC_WR_RECV) {
+		mynic_receive(nd, &nd->rx[ci % MYNIC_RX_SLOTS],
+			      le32_to_cpu(READ_ONCE(cqe->byte_len)));
+		mynic_post_rx(nd);
+	} else {
+		mynic_tx_done(nd, ci);
+	}
+	/* The slot may be used again from now on */
+	smp_store_release(&wq->ci, ci + 1);
+	return true;
+}
+
+static int mynic_poll(struct napi_struct *napi, int budget)
+{
+	struct mynic_netdev *nd = container_of(napi, struct mynic_netdev, napi);
+	struct mynic_wq *sq = &nd->qp.sq;
+	struct mynic_wq *rq = &nd->qp.rq;
+	u32 rx_start = rq->ci, tx_start = sq->ci;
+	struct mynic_cqe *cqe;
+	int work = 0;
+
+	while (work < budget && sq->ci - tx_start < MYNIC_TX_SLOTS) {
+		cqe = mynic_cq_peek(&nd->cq);
+		if (!cqe)
+			break;
+		if (!mynic_complete(nd, cqe)) {
+			mynic_die(nd->mdev, "bad completion of a frame");
+			napi_complete_done(napi, work);
+			return work;
+		}
+		WRITE_ONCE(nd->cq.ci, nd->cq.ci + 1);
+		work = rq->ci - rx_start;
+	}
+	mynic_cq_publish(&nd->cq);
+	if (work)
+		mynic_qp_ring_rq(nd->mdev, &nd->qp);
+	if (sq->ci != tx_start) {
+		/* Pairs with the barrier in mynic_start_xmit() */
+		smp_mb();
+		if (netif_queue_stopped(nd->ndev))
+			netif_wake_queue(nd->ndev);
+	}
+	if (work == budget || sq->ci - tx_start == MYNIC_TX_SLOTS)
+		return budget;
+	if (napi_complete_done(napi, work))
+		mynic_cq_arm(nd->mdev, &nd->cq, 0);
+	return work;
+}
+
+static void mynic_netdev_comp(struct ib_cq *ibcq, void *context)
+{
+	struct mynic_netdev *nd = context;
+
+	napi_schedule(&nd->napi);
+}
+
+static void mynic_netdev_error(struct ib_event *event, void *context)
+{
+	struct mynic_netdev *nd = context;
+
+	mynic_die(nd->mdev, "a queue of the Ethernet interface failed");
+}
+
+/* The queues */
+
+static void mynic_free_bufs(struct mynic_netdev *nd)
+{
+	struct device *dev = &nd->mdev->pdev->dev;
+	unsigned int i;
+
+	for (i = 0; nd->rx && i < MYNIC_RX_SLOTS && nd->rx[i].page; i++)
+		dma_free_pages(dev, PAGE_ALIGN(nd->rx_size), nd->rx[i].page,
+			       nd->rx[i].dma, DMA_FROM_DEVICE);
+	kvfree(nd->rx);
+	kvfree(nd->tx);
+}
+
+static int mynic_alloc_bufs(struct mynic_netdev *nd)
+{
+	struct device *dev = &nd->mdev->pdev->dev;
+	unsigned int i;
+
+	nd->rx = kvzalloc_objs(*nd->rx, MYNIC_RX_SLOTS);
+	nd->tx = kvzalloc_objs(*nd->tx, MYNIC_TX_SLOTS);
+	if (!nd->rx || !nd->tx)
+		goto err;
+	for (i = 0; i < MYNIC_RX_SLOTS; i++) {
+		nd->rx[i].page = dma_alloc_pages(dev, PAGE_ALIGN(nd->rx_size),
+						 &nd->rx[i].dma,
+						 DMA_FROM_DEVICE, GFP_KERNEL);
+		if (!nd->rx[i].page)
+			goto err;
+	}
+	return 0;
+
+err:
+	mynic_free_bufs(nd);
+	return -ENOMEM;
+}
+
+static int mynic_create_queues(struct mynic_netdev *nd)
+{
+	struct ib_qp_cap cap = {
+		.max_send_wr = MYNIC_TX_SLOTS,
+		.max_recv_wr = MYNIC_RX_SLOTS,
+		.max_send_sge = 1,
+		.max_recv_sge = 1,
+	};
+	struct mynic_qp_init init = {
+		.type = MYNIC_QP_RAW_PACKET,
+		.flags = MYNIC_QP_KERNEL,
+		.srqn = MYNIC_NO_SRQ,
+		.send_cq = &nd->cq,
+		.recv_cq = &nd->cq,
+		.cap = &cap,
+	};
+	struct mynic_dev *mdev = nd->mdev;
+	int ret;
+
+	memset(&nd->cq, 0, sizeof(nd->cq));
+	nd->cq.ibcq.comp_handler = mynic_netdev_comp;
+	nd->cq.ibcq.event_handler = mynic_netdev_error;
+	nd->cq.ibcq.cq_context = nd;
+	memset(&nd->qp, 0, sizeof(nd->qp));
+	nd->qp.ibqp.event_handler = mynic_netdev_error;
+	nd->qp.ibqp.qp_context = nd;
+
+	ret = mynic_cmd_alloc_pd(mdev, &nd->pdn);
+	if (ret)
+		return ret;
+	ret = mynic_cq_init(mdev, &nd->cq, MYNIC_TX_SLOTS + MYNIC_RX_SLOTS, 0,
+			    0, true);
+	if (ret)
+		goto err_pd;
+	init.pdn = nd->pdn;
+	ret = mynic_qp_init(mdev, &nd->qp, &init);
+	if (ret)
+		goto err_cq;
+	return 0;
+
+err_cq:
+	mynic_cq_fini(mdev, &nd->cq);
+err_pd:
+	mynic_cmd_dealloc_pd(mdev, nd->pdn);
+	return ret;
+}
+
+static void mynic_destroy_queues(struct mynic_netdev *nd)
+{
+	mynic_qp_fini(nd->mdev, &nd->qp);
+	mynic_cq_fini(nd->mdev, &nd->cq);
+	mynic_cmd_dealloc_pd(nd->mdev, nd->pdn);
+}
+
+static int mynic_enable_qp(struct mynic_netdev *nd)
+{
+	static const enum ib_qp_state path[] = { IB_QPS_INIT, IB_QPS_RTR,
+						 IB_QPS_RTS };
+	struct mynic_qp_attr attr = {};
+	unsigned int i;
+	u32 mask;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(path); i++) {
+		mask = IB_QP_STATE;
+		if (path[i] == IB_QPS_INIT) {
+			mask |= IB_QP_PORT;
+			attr.port_num = MYNIC_PORT;
+		}
+		attr.attr_mask = cpu_to_le32(mask);
+		attr.qp_state = path[i];
+		ret = mynic_cmd_modify_qp(nd->mdev, nd->qp.qpn, &attr);
+		if (ret)
+			return ret;
+	}
+	for (i = 0; i < MYNIC_RX_SLOTS; i++)
+		mynic_post_rx(nd);
+	mynic_qp_ring_rq(nd->mdev, &nd->qp);
+	return 0;
+}
+
+/* Filters and link */
+
+/*
+ * Return: the number of addresses put into @macs; if there are too many, a flag
+ * in @flags says to do without.
+ */
+static u32 mynic_collect_macs(struct net_device *ndev,
+			      struct mynic_rx_mac *macs, u32 *flags)
+{
+	struct netdev_hw_addr *ha;
+	u32 n = 0;
+
+	netif_addr_lock_bh(ndev);
+	if (netdev_uc_count(ndev) > MYNIC_RX_MAX_MACS)
+		*flags |= MYNIC_RX_PROMISC;
+	else
+		netdev_for_each_uc_addr(ha, ndev)
+			ether_addr_copy(macs[n++].addr, ha->addr);
+	if (netdev_mc_count(ndev) > MYNIC_RX_MAX_MACS - n)
+		*flags |= MYNIC_RX_ALLMULTI;
+	else
+		netdev_for_each_mc_addr(ha, ndev)
+			ether_addr_copy(macs[n++].addr, ha->addr);
+	netif_addr_unlock_bh(ndev);
+	return n;
+}
+
+static int mynic_update_rx_mode(struct mynic_netdev *nd)
+{
+	u32 flags = MYNIC_RX_ENABLE;
+	struct mynic_rx_mac *macs;
+	u32 num;
+	int ret;
+
+	macs = kzalloc_objs(*macs, MYNIC_RX_MAX_MACS);
+	if (!macs)
+		return -ENOMEM;
+	if (nd->ndev->flags & IFF_PROMISC)
+		flags |= MYNIC_RX_PROMISC;
+	if (nd->ndev->flags & IFF_ALLMULTI)
+		flags |= MYNIC_RX_ALLMULTI;
+	num = mynic_collect_macs(nd->ndev, macs, &flags);
+	ret = mynic_cmd_set_rx(nd->mdev, nd->qp.qpn, flags, macs, num);
+	kfree(macs);
+	return ret;
+}
+
+static void mynic_rx_mode_work(struct work_struct *work)
+{
+	struct mynic_netdev *nd =
+		container_of(work, struct mynic_netdev, rx_mode_work);
+
+	if (mynic_update_rx_mode(nd))
+		netdev_warn_once(nd->ndev, "cannot set receive filters\n");
+}
+
+static void mynic_set_rx_mode(struct net_device *ndev)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+
+	if (READ_ONCE(nd->running))
+		schedule_work(&nd->rx_mode_work);
+}
+
+static void mynic_link_work(struct work_struct *work)
+{
+	struct mynic_netdev *nd =
+		container_of(work, struct mynic_netdev, link_work);
+	struct mynic_port_state ps;
+
+	if (mynic_cmd_query_port(nd->mdev, &ps))
+		return;
+	WRITE_ONCE(nd->speed_mbps, ps.speed_mbps);
+	if (ps.link_up)
+		netif_carrier_on(nd->ndev);
+	else
+		netif_carrier_off(nd->ndev);
+}
+
+/**
+ * mynic_netdev_link_event() - the link may have changed
+ * @mdev: device
+ *
+ * Context: any.
+ */
+void mynic_netdev_link_event(struct mynic_dev *mdev)
+{
+	struct mynic_netdev *nd;
+
+	/* There is nobody to tell before the interface is there */
+	if (!mdev->netdev)
+		return;
+	nd = netdev_priv(mdev->netdev);
+	if (READ_ONCE(nd->running))
+		schedule_work(&nd->link_work);
+}
+
+/* Up and down */
+
+static int mynic_netdev_start(struct mynic_netdev *nd)
+{
+	struct mynic_dev *mdev = nd->mdev;
+	int ret;
+
+	ret = mynic_alloc_bufs(nd);
+	if (ret)
+		return ret;
+	ret = mynic_create_queues(nd);
+	if (ret)
+		goto err_bufs;
+	ret = mynic_enable_qp(nd);
+	if (ret)
+		goto err_queues;
+	ret = mynic_update_rx_mode(nd);
+	if (ret)
+		goto err_queues;
+	napi_enable(&nd->napi);
+	mynic_cq_arm(mdev, &nd->cq, 0);
+	ret = mynic_cmd_modify_port(mdev, true, nd->ndev->dev_addr,
+				    nd->ndev->mtu);
+	if (ret)
+		goto err_napi;
+	WRITE_ONCE(nd->running, true);
+	netif_start_queue(nd->ndev);
+	schedule_work(&nd->link_work);
+	/* What changed before we were running was not scheduled */
+	schedule_work(&nd->rx_mode_work);
+	return 0;
+
+err_napi:
+	napi_disable(&nd->napi);
+err_queues:
+	mynic_destroy_queues(nd);
+err_bufs:
+	mynic_free_bufs(nd);
+	return ret;
+}
+
+static void mynic_drop_tx(struct mynic_netdev *nd)
+{
+	struct mynic_wq *sq = &nd->qp.sq;
+	struct mynic_tx_buf *buf;
+
+	for (; sq->ci != sq->pi; sq->ci++) {
+		buf = &nd->tx[sq->ci % MYNIC_TX_SLOTS];
+		dma_unmap_single(&nd->mdev->pdev->dev, buf->dma, buf->skb->len,
+				 DMA_TO_DEVICE);
+		dev_kfree_skb(buf->skb);
+		DEV_STATS_INC(nd->ndev, tx_dropped);
+	}
+}
+
+static void mynic_netdev_stop(struct mynic_netdev *nd)
+{
+	struct mynic_dev *mdev = nd->mdev;
+
+	if (!nd->running)
+		return;
+	WRITE_ONCE(nd->running, false);
+	cancel_work_sync(&nd->link_work);
+	cancel_work_sync(&nd->rx_mode_work);
+	netif_carrier_off(nd->ndev);
+	netif_tx_disable(nd->ndev);
+	napi_disable(&nd->napi);
+	/* Whether these succeed does not matter: next the QP is destroyed */
+	mynic_cmd_modify_port(mdev, false, nd->ndev->dev_addr, nd->ndev->mtu);
+	mynic_cmd_set_rx(mdev, nd->qp.qpn, 0, NULL, 0);
+	mynic_destroy_queues(nd);
+	mynic_drop_tx(nd);
+	mynic_free_bufs(nd);
+}
+
+static int mynic_open(struct net_device *ndev)
+{
+	return mynic_netdev_start(netdev_priv(ndev));
+}
+
+static int mynic_close(struct net_device *ndev)
+{
+	mynic_netdev_stop(netdev_priv(ndev));
+	return 0;
+}
+
+static int mynic_set_mac_address(struct net_device *ndev, void *addr)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	struct sockaddr *sa = addr;
+	int ret;
+
+	ret = eth_prepare_mac_addr_change(ndev, addr);
+	if (ret)
+		return ret;
+	if (nd->running) {
+		ret = mynic_cmd_modify_port(nd->mdev, true, sa->sa_data,
+					    ndev->mtu);
+		if (ret)
+			return ret;
+	}
+	eth_commit_mac_addr_change(ndev, addr);
+	return 0;
+}
+
+static int mynic_change_mtu(struct net_device *ndev, int mtu)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	int ret;
+
+	if (nd->running) {
+		ret = mynic_cmd_modify_port(nd->mdev, true, ndev->dev_addr,
+					    mtu);
+		if (ret)
+			return ret;
+	}
+	WRITE_ONCE(ndev->mtu, mtu);
+	return 0;
+}
+
+static const struct net_device_ops mynic_netdev_ops = {
+	.ndo_open = mynic_open,
+	.ndo_stop = mynic_close,
+	.ndo_start_xmit = mynic_start_xmit,
+	.ndo_set_rx_mode = mynic_set_rx_mode,
+	.ndo_set_mac_address = mynic_set_mac_address,
+	.ndo_validate_addr = eth_validate_addr,
+	.ndo_change_mtu = mynic_change_mtu,
+	.ndo_get_stats64 = dev_get_tstats64,
+};
+
+/**
+ * mynic_netdev_register() - make the Ethernet interface
+ * @mdev: device, which is up
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_netdev_register(struct mynic_dev *mdev)
+{
+	struct mynic_port_state ps;
+	struct mynic_netdev *nd;
+	struct net_device *ndev;
+	int ret;
+
+	ret = mynic_cmd_query_port(mdev, &ps);
+	if (ret)
+		return ret;
+	ndev = alloc_etherdev(sizeof(*nd));
+	if (!ndev)
+		return -ENOMEM;
+	nd = netdev_priv(ndev);
+	nd->mdev = mdev;
+	nd->ndev = ndev;
+	nd->speed_mbps = ps.speed_mbps;
+	nd->rx_size = ps.max_mtu + VLAN_ETH_HLEN;
+	INIT_WORK(&nd->link_work, mynic_link_work);
+	INIT_WORK(&nd->rx_mode_work, mynic_rx_mode_work);
+
+	SET_NETDEV_DEV(ndev, &mdev->pdev->dev);
+	ndev->netdev_ops = &mynic_netdev_ops;
+	ndev->ethtool_ops = &mynic_ethtool_ops;
+	ndev->min_mtu = ETH_MIN_MTU;
+	ndev->max_mtu = ps.max_mtu;
+	ndev->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
+	ndev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE;
+	if (is_valid_ether_addr(ps.mac))
+		eth_hw_addr_set(ndev, ps.mac);
+	else
+		eth_hw_addr_random(ndev);
+	netif_carrier_off(ndev);
+	netif_napi_add(ndev, &nd->napi, mynic_poll);
+
+	mdev->netdev = ndev;
+	ret = register_netdev(ndev);
+	if (ret) {
+		mdev->netdev = NULL;
+		free_netdev(ndev);
+	}
+	return ret;
+}
+
+/**
+ * mynic_netdev_unregister() - remove the Ethernet interface
+ * @mdev: device; the RDMA device is gone
+ */
+void mynic_netdev_unregister(struct mynic_dev *mdev)
+{
+	struct net_device *ndev = mdev->netdev;
+
+	unregister_netdev(ndev);
+	mdev->netdev = NULL;
+	free_netdev(ndev);
+}
+
+/**
+ * mynic_netdev_detach() - take the device away from the Ethernet interface
+ * @mdev: device, dead or alive
+ */
+void mynic_netdev_detach(struct mynic_dev *mdev)
+{
+	rtnl_lock();
+	netif_device_detach(mdev->netdev);
+	mynic_netdev_stop(netdev_priv(mdev->netdev));
+	rtnl_unlock();
+}
+
+/**
+ * mynic_netdev_attach() - give the device back to the Ethernet interface
+ * @mdev: device, which is up
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_netdev_attach(struct mynic_dev *mdev)
+{
+	struct net_device *ndev = mdev->netdev;
+	int ret = 0;
+
+	rtnl_lock();
+	if (netif_running(ndev))
+		ret = mynic_netdev_start(netdev_priv(ndev));
+	if (!ret)
+		netif_device_attach(ndev);
+	rtnl_unlock();
+	return ret;
+}
+
+/**
+ * mynic_netdev_mdev() - the device behind an interface
+ * @ndev: interface
+ *
+ * Return: the device.
+ */
+struct mynic_dev *mynic_netdev_mdev(struct net_device *ndev)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+
+	return nd->mdev;
+}
+
+/**
+ * mynic_netdev_speed() - the speed of the link
+ * @ndev: interface
+ *
+ * Return: Mbit/s.
+ */
+u32 mynic_netdev_speed(struct net_device *ndev)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+
+	return READ_ONCE(nd->speed_mbps);
+}

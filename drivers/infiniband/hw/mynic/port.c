@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What verbs say of the device and its port */
+#include <rdma/ib_addr.h>
+#include <rdma/ib_mad.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "mynic.h"
+
+/* The longest message that the transport has, in bytes */
+#define MYNIC_MAX_MSG_SIZE BIT(31)
+
+#define MYNIC_DEVICE_CAPS                                            \
+	(IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_PORT_ACTIVE_EVENT | \
+	 IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_SYS_IMAGE_GUID)
+
+/**
+ * mynic_query_device() - &ib_device_ops.query_device
+ * @ibdev: RDMA device
+ * @attr: result
+ * @udata: nothing in it
+ *
+ * Return: 0, or an errno for bad @udata.
+ */
+int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+		       struct ib_udata *udata)
+{
+	struct mynic_dev *mdev = to_mdev(ibdev);
+	const struct mynic_caps *caps = &mdev->caps;
+	int ret;
+
+	ret = ib_no_udata_io(udata);
+	if (ret)
+		return ret;
+	memset(attr, 0, sizeof(*attr));
+	attr->fw_ver = caps->fw_ver;
+	attr->sys_image_guid = caps->node_guid;
+	attr->max_mr_size = caps->max_mr_size;
+	attr->page_size_cap = caps->page_size_cap;
+	attr->vendor_id = mdev->pdev->vendor;
+	attr->vendor_part_id = mdev->pdev->device;
+	attr->hw_ver = mdev->pdev->revision;
+	attr->max_qp = caps->max_qp;
+	attr->max_qp_wr = caps->max_qp_wr;
+	attr->device_cap_flags = MYNIC_DEVICE_CAPS;
+	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
+	attr->max_send_sge = MYNIC_MAX_SGE;
+	attr->max_recv_sge = MYNIC_MAX_SGE;
+	attr->max_sge_rd = MYNIC_MAX_SGE;
+	attr->max_cq = caps->max_cq;
+	attr->max_cqe = caps->max_cqe;
+	attr->max_mr = caps->max_mkey;
+	attr->max_pd = caps->max_pd;
+	attr->max_qp_rd_atom = caps->max_rd_atomic;
+	attr->max_qp_init_rd_atom = caps->max_rd_atomic;
+	attr->max_res_rd_atom =
+		min_t(u64, (u64)caps->max_rd_atomic * caps->max_qp, S32_MAX);
+	attr->atomic_cap = IB_ATOMIC_HCA;
+	attr->max_mcast_grp = caps->max_mcast_grp;
+	attr->max_mcast_qp_attach = caps->max_mcast_qp_attach;
+	attr->max_total_mcast_qp_attach =
+		min_t(u64, (u64)caps->max_mcast_grp * caps->max_mcast_qp_attach,
+		      S32_MAX);
+	/* An address handle is memory of its owner only */
+	attr->max_ah = S32_MAX;
+	attr->max_srq = caps->max_srq;
+	attr->max_srq_wr = caps->max_srq_wr;
+	attr->max_srq_sge = MYNIC_MAX_SGE;
+	attr->max_pkeys = 1;
+	attr->timestamp_mask = U64_MAX;
+	attr->hca_core_clock = caps->clock_khz;
+	return 0;
+}
+
+/**
+ * mynic_get_dev_fw_str() - &ib_device_ops.get_dev_fw_str
+ * @ibdev: RDMA device
+ * @str: result
+ */
+void mynic_get_dev_fw_str(struct ib_device *ibdev, char *str)
+{
+	u64 ver = to_mdev(ibdev)->caps.fw_ver;
+
+	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u.%u.%u", (u16)(ver >> 32),
+		 (u16)(ver >> 16), (u16)ver);
+}
+
+/**
+ * mynic_query_port() - &ib_device_ops.query_port
+ * @ibdev: RDMA device
+ * @port: 1
+ * @attr: result, zeroed by the core
+ *
+ * Return: 0, or -ENODEV without a network interface.
+ */
+int mynic_query_port(struct ib_device *ibdev, u32 port,
+		     struct ib_port_attr *attr)
+{
+	struct net_device *ndev;
+
+	ndev = ib_device_get_netdev(ibdev, port);
+	if (!ndev)
+		return -ENODEV;
+	attr->state = ib_get_curr_port_state(ndev);
+	attr->max_mtu = IB_MTU_4096;
+	attr->active_mtu = iboe_get_mtu(READ_ONCE(ndev->mtu));
+	dev_put(ndev);
+
+	attr->phys_state = attr->state == IB_PORT_ACTIVE ?
+				   IB_PORT_PHYS_STATE_LINK_UP :
+				   IB_PORT_PHYS_STATE_DISABLED;
+	attr->gid_tbl_len = to_mdev(ibdev)->caps.max_gid;
+	attr->ip_gids = 1;
+	attr->port_cap_flags = IB_PORT_CM_SUP;
+	attr->max_msg_sz = MYNIC_MAX_MSG_SIZE;
+	attr->pkey_tbl_len = 1;
+	attr->max_vl_num = 1;
+	return ib_get_eth_speed(ibdev, port, &attr->active_speed,
+				&attr->active_width);
+}
+
+/**
+ * mynic_get_port_immutable() - &ib_device_ops.get_port_immutable
+ * @ibdev: RDMA device
+ * @port: 1
+ * @immutable: result
+ *
+ * Return: 0.
+ */
+int mynic_get_port_immutable(struct ib_device *ibdev, u32 port,
+			     struct ib_port_immutable *immutable)
+{
+	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	immutable->gid_tbl_len = to_mdev(ibdev)->caps.max_gid;
+	immutable->pkey_tbl_len = 1;
+	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
+	return 0;
+}
+
+/**
+ * mynic_get_link_layer() - &ib_device_ops.get_link_layer
+ * @ibdev: RDMA device
+ * @port: 1
+ *
+ * Return: Ethernet.
+ */
+enum rdma_link_layer mynic_get_link_layer(struct ib_device *ibdev, u32 port)
+{
+	return IB_LINK_LAYER_ETHERNET;
+}
+
+/**
+ * mynic_query_pkey() - &ib_device_ops.query_pkey
+ * @ibdev: RDMA device
+ * @port: 1
+ * @index: entry of the P_Key table
+ * @pkey: result: RoCE has the default partition only
+ *
+ * Return: 0, or -EINVAL beyond the table.
+ */
+int mynic_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
+{
+	if (index)
+		return -EINVAL;
+	*pkey = IB_DEFAULT_PKEY_FULL;
+	return 0;
+}

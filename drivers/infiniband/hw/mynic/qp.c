@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Queue pairs */
+#include <linux/log2.h>
+#include <linux/slab.h>
+#include <rdma/mynic-abi.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "cmd.h"
+
+static int mynic_sq_layout(struct mynic_qp *qp, const struct ib_qp_cap *cap)
+{
+	struct mynic_wq *sq = &qp->sq;
+	size_t bytes, room;
+
+	if (!cap->max_send_wr)
+		return 0;
+	bytes = max3(cap->max_send_sge * sizeof(struct mynic_sge),
+		     (size_t)cap->max_inline_data,
+		     MYNIC_WQE_ATOMIC + sizeof(struct mynic_atomic_operands));
+	bytes += mynic_wqe_data(qp);
+	if (cap->max_send_sge > MYNIC_MAX_SGE || bytes > MYNIC_SQ_MAX_STRIDE)
+		return -EINVAL;
+
+	sq->log_size = order_base_2(cap->max_send_wr);
+	sq->log_stride =
+		order_base_2(max_t(size_t, bytes, MYNIC_SQ_MIN_STRIDE));
+	room = BIT(sq->log_stride) - mynic_wqe_data(qp);
+	sq->max_sge = min(room / sizeof(struct mynic_sge), MYNIC_MAX_SGE);
+	qp->max_inline = room;
+	return 0;
+}
+
+/**
+ * mynic_rq_layout() - choose the slots of an RQ or SRQ
+ * @rq: the queue; its log_size, log_stride and max_sge are set
+ * @max_wr: requests, not 0
+ * @max_sge: SGEs in each
+ *
+ * Return: 0, or -EINVAL if there are too many SGEs.
+ */
+int mynic_rq_layout(struct mynic_wq *rq, u32 max_wr, u32 max_sge)
+{
+	size_t bytes, room;
+
+	if (max_sge > MYNIC_MAX_SGE)
+		return -EINVAL;
+	bytes = sizeof(struct mynic_recv_wqe) +
+		max_sge * sizeof(struct mynic_sge);
+	rq->log_size = order_base_2(max_wr);
+	rq->log_stride =
+		order_base_2(max_t(size_t, bytes, MYNIC_RQ_MIN_STRIDE));
+	room = BIT(rq->log_stride) - sizeof(struct mynic_recv_wqe);
+	rq->max_sge = min(room / sizeof(struct mynic_sge), MYNIC_MAX_SGE);
+	return 0;
+}
+
+static int mynic_qp_layout(struct mynic_dev *mdev, struct mynic_qp *qp,
+			   const struct ib_qp_cap *cap, bool srq)
+{
+	int ret;
+
+	if (cap->max_send_wr > mdev->caps.max_qp_wr ||
+	    cap->max_recv_wr > mdev->caps.max_qp_wr)
+		return -EINVAL;
+	ret = mynic_sq_layout(qp, cap);
+	if (ret)
+		return ret;
+	if (cap->max_recv_wr && !srq) {
+		ret = mynic_rq_layout(&qp->rq, cap->max_recv_wr,
+				      cap->max_recv_sge);
+		if (ret)
+			return ret;
+	}
+	qp->rq.offset = mynic_wq_bytes(&qp->sq);
+	if (qp->rq.log_stride)
+		qp->rq.offset = ALIGN(qp->rq.offset, BIT(qp->rq.log_stride));
+	qp->dbrec_offset = ALIGN(qp->rq.offset + mynic_wq_bytes(&qp->rq),
+				 sizeof(struct mynic_qp_dbrec));
+	return 0;
+}
+
+static void mynic_qp_report_cap(const struct mynic_qp *qp,
+				struct ib_qp_cap *cap)
+{
+	cap->max_send_wr = mynic_wq_size(&qp->sq);
+	cap->max_send_sge = qp->sq.max_sge;
+	cap->max_inline_data = qp->max_inline;
+	cap->max_recv_wr = mynic_wq_size(&qp->rq);
+	cap->max_recv_sge = qp->rq.max_sge;
+}
+
+static int mynic_wq_init_kernel(struct mynic_wq *wq, void *mem)
+{
+	spin_lock_init(&wq->lock);
+	if (!wq->log_stride)
+		return 0;
+	wq->ring = mem + wq->offset;
+	wq->wr_id = kvzalloc_objs(*wq->wr_id, mynic_wq_size(wq));
+	return wq->wr_id ? 0 : -ENOMEM;
+}
+
+static int mynic_qp_init_kernel(struct mynic_qp *qp)
+{
+	int ret;
+
+	qp->dbrec = qp->mem->va + qp->dbrec_offset;
+	ret = mynic_wq_init_kernel(&qp->sq, qp->mem->va);
+	if (ret)
+		return ret;
+	return mynic_wq_init_kernel(&qp->rq, qp->mem->va);
+}
+
+static int mynic_qp_cmd_create(struct mynic_dev *mdev, struct mynic_qp *qp,
+			       const struct mynic_qp_init *init)
+{
+	struct mynic_create_qp mbox = {
+		.buf = qp->mem->list.buf,
+		.sq_offset = cpu_to_le32(qp->sq.offset),
+		.rq_offset = cpu_to_le32(qp->rq.log_stride ? qp->rq.offset : 0),
+		.dbrec_offset = cpu_to_le32(qp->dbrec_offset),
+		.uarn = cpu_to_le32(init->uarn),
+		.pdn = cpu_to_le32(init->pdn),
+		.send_cqn = cpu_to_le32(init->send_cq->cqn),
+		.recv_cqn = cpu_to_le32(init->recv_cq->cqn),
+		.srqn = cpu_to_le32(init->srqn),
+		.type = init->type,
+		.flags = init->flags,
+		.log_sq_size = qp->sq.log_size,
+		.log_sq_stride = qp->sq.log_stride,
+		.log_rq_size = qp->rq.log_size,
+		.log_rq_stride = qp->rq.log_stride,
+	};
+
+	return mynic_cmd_create_qp(mdev, &mbox, &qp->qpn);
+}
+
+/**
+ * mynic_qp_init() - create a QP
+ * @mdev: device
+ * @qp: QP, zeroed beyond its &struct ib_qp; if that has handlers, they are
+ *	called
+ * @init: what it is to be
+ *
+ * Return: 0, -EINVAL if @init asks for more than there is, or another errno.
+ */
+int mynic_qp_init(struct mynic_dev *mdev, struct mynic_qp *qp,
+		  const struct mynic_qp_init *init)
+{
+	bool kernel = init->flags & MYNIC_QP_KERNEL;
+	size_t size;
+	int ret;
+
+	qp->type = init->type;
+	qp->send_cq = init->send_cq;
+	qp->recv_cq = init->recv_cq;
+	qp->sig_all = init->flags & MYNIC_QP_SIG_ALL;
+	qp->state = IB_QPS_RESET;
+	ret = mynic_qp_layout(mdev, qp, init->cap, init->srqn != MYNIC_NO_SRQ);
+	if (ret)
+		return ret;
+	size = qp->dbrec_offset + sizeof(struct mynic_qp_dbrec);
+	qp->mem = mynic_mem_alloc(mdev, size, kernel);
+	if (IS_ERR(qp->mem))
+		return PTR_ERR(qp->mem);
+	if (kernel) {
+		ret = mynic_qp_init_kernel(qp);
+		if (ret)
+			goto err_mem;
+	}
+	ret = mynic_qp_cmd_create(mdev, qp, init);
+	if (ret)
+		goto err_mem;
+	ret = mynic_res_add(&mdev->qps, qp->qpn, &qp->res);
+	if (ret)
+		goto err_qp;
+	mutex_init(&qp->mutex);
+	mynic_qp_report_cap(qp, init->cap);
+	return 0;
+
+err_qp:
+	mynic_cmd_destroy_qp(mdev, qp->qpn);
+err_mem:
+	kvfree(qp->rq.wr_id);
+	kvfree(qp->sq.wr_id);
+	mynic_mem_free(qp->mem);
+	return ret;
+}
+
+/* The kernel does not read the CQs of processes */
+static void mynic_qp_purge_cqs(struct mynic_qp *qp)
+{
+	if (!qp->dbrec)
+		return;
+	mynic_cq_purge(qp->send_cq, qp->qpn);
+	if (qp->recv_cq != qp->send_cq)
+		mynic_cq_purge(qp->recv_cq, qp->qpn);
+}
+
+/**
+ * mynic_qp_fini() - destroy a QP
+ * @mdev: device
+ * @qp: QP
+ */
+void mynic_qp_fini(struct mynic_dev *mdev, struct mynic_qp *qp)
+{
+	mynic_cmd_destroy_qp(mdev, qp->qpn);
+	mynic_res_remove(&mdev->qps, qp->qpn, &qp->res);
+	mynic_qp_purge_cqs(qp);
+	mutex_destroy(&qp->mutex);
+	kvfree(qp->rq.wr_id);
+	kvfree(qp->sq.wr_id);
+	mynic_mem_put(qp->mem);
+}
+
+static int mynic_qp_type(enum ib_qp_type type, bool user)
+{
+	switch (type) {
+	case IB_QPT_RC:
+		return MYNIC_QP_RC;
+	case IB_QPT_UD:
+		return MYNIC_QP_UD;
+	case IB_QPT_GSI:
+		return user ? -EOPNOTSUPP : MYNIC_QP_GSI;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+static int mynic_qp_respond(struct mynic_qp *qp, struct ib_udata *udata)
+{
+	struct mynic_create_qp_resp resp = {};
+
+	resp.mmap_key = rdma_user_mmap_get_offset(&qp->mem->mmap.rdma_entry);
+	resp.mmap_size = qp->mem->num_pages * PAGE_SIZE;
+	resp.sq_offset = qp->sq.offset;
+	resp.rq_offset = qp->rq.offset;
+	resp.dbrec_offset = qp->dbrec_offset;
+	resp.log_sq_size = qp->sq.log_size;
+	resp.log_sq_stride = qp->sq.log_stride;
+	resp.log_rq_size = qp->rq.log_size;
+	resp.log_rq_stride = qp->rq.log_stride;
+	return ib_respond_udata(udata, resp);
+}
+
+/**
+ * mynic_create_qp() - &ib_device_ops.create_qp
+ * @ibqp: QP
+ * @attr: what is asked for; its capabilities become what there is
+ * @udata: response: &struct mynic_create_qp_resp. NULL for the kernel's QPs.
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
+		    struct ib_udata *udata)
+{
+	struct mynic_dev *mdev = to_mdev(ibqp->device);
+	struct mynic_qp *qp = to_mqp(ibqp);
+	struct mynic_qp_init init = {
+		.pdn = to_mpd(ibqp->pd)->pdn,
+		.uarn = mynic_udata_uarn(udata),
+		.srqn = attr->srq ? to_msrq(attr->srq)->srqn : MYNIC_NO_SRQ,
+		.cap = &attr->cap,
+	};
+	int ret;
+
+	ret = ib_is_udata_in_empty(udata);
+	if (ret)
+		return ret;
+	ret = mynic_qp_type(attr->qp_type, udata);
+	if (ret < 0)
+		return ret;
+	init.type = ret;
+	if (attr->create_flags || attr->rwq_ind_tbl)
+		return -EOPNOTSUPP;
+	if (!attr->send_cq || !attr->recv_cq)
+		return -EINVAL;
+	init.send_cq = to_mcq(attr->send_cq);
+	init.recv_cq = to_mcq(attr->recv_cq);
+	if (attr->sq_sig_type == IB_SIGNAL_ALL_WR)
+		init.flags |= MYNIC_QP_SIG_ALL;
+	if (!udata)
+		init.flags |= MYNIC_QP_KERNEL;
+
+	ret = mynic_qp_init(mdev, qp, &init);
+	if (ret)
+		return ret;
+	ibqp->qp_num = qp->qpn;
+	if (!udata)
+		return 0;
+
+	ret = mynic_mem_expose(qp->mem, udata);
+	if (ret)
+		goto err;
+	ret = mynic_qp_respond(qp, udata);
+	if (ret)
+		goto err;
+	return 0;
+
+err:
+	mynic_qp_fini(mdev, qp);
+	return ret;
+}
+
+static int mynic_qp_check_attr(struct mynic_dev *mdev,
+			       const struct ib_qp_attr *attr, int mask)
+{
+	if (mask & (IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE))
+		return -EOPNOTSUPP;
+	if ((mask & IB_QP_PKEY_INDEX && attr->pkey_index) ||
+	    (mask & IB_QP_PATH_MTU &&
+	     (attr->path_mtu < IB_MTU_256 || attr->path_mtu > IB_MTU_4096)) ||
+	    (mask & IB_QP_DEST_QPN && attr->dest_qp_num > 0xffffff) ||
+	    (mask & IB_QP_TIMEOUT && attr->timeout > 31) ||
+	    (mask & IB_QP_RETRY_CNT && attr->retry_cnt > 7) ||
+	    (mask & IB_QP_RNR_RETRY && attr->rnr_retry > 7) ||
+	    (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31) ||
+	    (mask & IB_QP_MAX_QP_RD_ATOMIC &&
+	     attr->max_rd_atomic > mdev->caps.max_rd_atomic) ||
+	    (mask & IB_QP_MAX_DEST_RD_ATOMIC &&
+	     attr->max_dest_rd_atomic > mdev->caps.max_rd_atomic))
+		return -EINVAL;
+	return 0;
+}
+
+static int mynic_qp_attr_to_hw(struct mynic_qp_attr *hw,
+			       const struct ib_qp_attr *attr, int mask)
+{
+	hw->attr_mask = cpu_to_le32(mask);
+	if (mask & IB_QP_STATE)
+		hw->qp_state = attr->qp_state;
+	if (mask & IB_QP_CUR_STATE)
+		hw->cur_qp_state = attr->cur_qp_state;
+	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
+		hw->sq_drained_event = !!attr->en_sqd_async_notify;
+	if (mask & IB_QP_ACCESS_FLAGS)
+		hw->access_flags = cpu_to_le32(attr->qp_access_flags);
+	if (mask & IB_QP_PORT)
+		hw->port_num = attr->port_num;
+	if (mask & IB_QP_QKEY)
+		hw->qkey = cpu_to_le32(attr->qkey);
+	if (mask & IB_QP_PATH_MTU)
+		hw->path_mtu = attr->path_mtu;
+	if (mask & IB_QP_TIMEOUT)
+		hw->timeout = attr->timeout;
+	if (mask & IB_QP_RETRY_CNT)
+		hw->retry_cnt = attr->retry_cnt;
+	if (mask & IB_QP_RNR_RETRY)
+		hw->rnr_retry = attr->rnr_retry;
+	if (mask & IB_QP_RQ_PSN)
+		hw->rq_psn = cpu_to_le32(attr->rq_psn & 0xffffff);
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+		hw->max_rd_atomic = attr->max_rd_atomic;
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		hw->min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_SQ_PSN)
+		hw->sq_psn = cpu_to_le32(attr->sq_psn & 0xffffff);
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
+		hw->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	if (mask & IB_QP_DEST_QPN)
+		hw->dest_qpn = cpu_to_le32(attr->dest_qp_num);
+	if (mask & IB_QP_AV)
+		return mynic_av_from_attr(&hw->av, &attr->ah_attr);
+	return 0;
+}
+
+static void mynic_wq_reset(struct mynic_wq *wq)
+{
+	wq->pi = 0;
+	wq->ci = 0;
+}
+
+/* Of a QP that is now in RESET; user space does the same with its own */
+static void mynic_qp_forget(struct mynic_qp *qp)
+{
+	if (!qp->dbrec)
+		return;
+	mynic_qp_purge_cqs(qp);
+	mynic_wq_reset(&qp->sq);
+	mynic_wq_reset(&qp->rq);
+	memset(qp->dbrec, 0, sizeof(*qp->dbrec));
+}
+
+/**
+ * mynic_modify_qp() - &ib_device_ops.modify_qp
+ * @ibqp: QP
+ * @attr: new attributes
+ * @mask: enum ib_qp_attr_mask: which of them count
+ * @udata: nothing in it
+ *
+ * Return: 0, -EINVAL for what the IBTA's state table does not allow, or
+ * another errno.
+ */
+int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata)
+{
+	struct mynic_dev *mdev = to_mdev(ibqp->device);
+	struct mynic_qp *qp = to_mqp(ibqp);
+	enum ib_qp_state cur_state, new_state;
+	struct mynic_qp_attr hw = {};
+	int ret;
+
+	ret = ib_no_udata_io(udata);
+	if (ret)
+		return ret;
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+		return -EOPNOTSUPP;
+	ret = mynic_qp_check_attr(mdev, attr, mask);
+	if (ret)
+		return ret;
+	ret = mynic_qp_attr_to_hw(&hw, attr, mask);
+	if (ret)
+		return ret;
+
+	mutex_lock(&qp->mutex);
+	cur_state = mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
+	new_state = mask & IB_QP_STATE ? attr->qp_state : cur_state;
+	ret = -EINVAL;
+	if (!ib_modify_qp_is_ok(cur_state, new_state, ibqp->qp_type, mask))
+		goto out;
+	ret = mynic_cmd_modify_qp(mdev, qp->qpn, &hw);
+	if (ret)
+		goto out;
+	WRITE_ONCE(qp->state, new_state);
+	if (new_state == IB_QPS_RESET)
+		mynic_qp_forget(qp);
+out:
+	mutex_unlock(&qp->mutex);
+	return ret;
+}
+
+static void mynic_qp_attr_from_hw(struct ib_qp_attr *attr,
+				  const struct mynic_qp_attr *hw)
+{
+	attr->qp_state = hw->qp_state;
+	attr->cur_qp_state = hw->qp_state;
+	attr->path_mtu = hw->path_mtu;
+	attr->path_mig_state = IB_MIG_MIGRATED;
+	attr->qkey = le32_to_cpu(hw->qkey);
+	attr->rq_psn = le32_to_cpu(hw->rq_psn);
+	attr->sq_psn = le32_to_cpu(hw->sq_psn);
+	attr->dest_qp_num = le32_to_cpu(hw->dest_qpn);
+	attr->qp_access_flags = le32_to_cpu(hw->access_flags);
+	attr->sq_draining = hw->sq_drained_event;
+	attr->max_rd_atomic = hw->max_rd_atomic;
+	attr->max_dest_rd_atomic = hw->max_dest_rd_atomic;
+	attr->min_rnr_timer = hw->min_rnr_timer;
+	attr->port_num = hw->port_num;
+	attr->timeout = hw->timeout;
+	attr->retry_cnt = hw->retry_cnt;
+	attr->rnr_retry = hw->rnr_retry;
+}
+
+/**
+ * mynic_query_qp() - &ib_device_ops.query_qp
+ * @ibqp: QP
+ * @attr: result
+ * @mask: which attributes are wanted; all are given
+ * @init_attr: result: as the QP was created
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init_attr)
+{
+	struct mynic_qp *qp = to_mqp(ibqp);
+	struct mynic_qp_attr hw;
+	int ret;
+
+	ret = mynic_cmd_query_qp(to_mdev(ibqp->device), qp->qpn, &hw);
+	if (ret)
+		return ret;
+	mynic_qp_attr_from_hw(attr, &hw);
+	if (qp->type == MYNIC_QP_RC)
+		mynic_av_to_attr(&hw.av, &attr->ah_attr);
+	mynic_qp_report_cap(qp, &attr->cap);
+
+	init_attr->send_cq = ibqp->send_cq;
+	init_attr->recv_cq = ibqp->recv_cq;
+	init_attr->srq = ibqp->srq;
+	init_attr->cap = attr->cap;
+	init_attr->qp_type = ibqp->qp_type;
+	init_attr->sq_sig_type = qp->sig_all ? IB_SIGNAL_ALL_WR :
+					       IB_SIGNAL_REQ_WR;
+	return 0;
+}
+
+/**
+ * mynic_destroy_qp() - &ib_device_ops.destroy_qp
+ * @ibqp: QP
+ * @udata: nothing in it
+ *
+ * Return: 0, or an errno for bad @udata.
+ */
+int mynic_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	int ret;
+
+	ret = ib_no_udata_io(udata);
+	if (ret)
+		return ret;
+	mynic_qp_fini(to_mdev(ibqp->device), to_mqp(ibqp));
+	return 0;
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Shared receive queues */
+#include <linux/bitmap.h>
+#include <linux/slab.h>
+#include <rdma/mynic-abi.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "cmd.h"
+
+static int mynic_srq_init_kernel(struct mynic_srq *srq)
+{
+	struct mynic_wq *wq = &srq->wq;
+	u32 size = mynic_wq_size(wq);
+
+	spin_lock_init(&wq->lock);
+	srq->dbrec = srq->mem->va + srq->dbrec_offset;
+	wq->ring = srq->mem->va;
+	wq->wr_id = kvzalloc_objs(*wq->wr_id, size);
+	srq->tags = bitmap_zalloc(size, GFP_KERNEL);
+	return wq->wr_id && srq->tags ? 0 : -ENOMEM;
+}
+
+static void mynic_srq_free(struct mynic_srq *srq)
+{
+	bitmap_free(srq->tags);
+	kvfree(srq->wq.wr_id);
+	mynic_mem_put(srq->mem);
+}
+
+static int mynic_srq_init(struct mynic_dev *mdev, struct mynic_srq *srq,
+			  u32 pdn, bool kernel)
+{
+	struct mynic_wq *wq = &srq->wq;
+	struct mynic_create_srq mbox = {
+		.pdn = cpu_to_le32(pdn),
+		.log_size = wq->log_size,
+		.log_stride = wq->log_stride,
+	};
+	size_t size;
+	int ret;
+
+	srq->dbrec_offset =
+		ALIGN(mynic_wq_bytes(wq), sizeof(struct mynic_srq_dbrec));
+	size = srq->dbrec_offset + sizeof(struct mynic_srq_dbrec);
+	srq->mem = mynic_mem_alloc(mdev, size, kernel);
+	if (IS_ERR(srq->mem))
+		return PTR_ERR(srq->mem);
+	if (kernel) {
+		ret = mynic_srq_init_kernel(srq);
+		if (ret)
+			goto err_free;
+	}
+	mbox.buf = srq->mem->list.buf;
+	mbox.dbrec_offset = cpu_to_le32(srq->dbrec_offset);
+	ret = mynic_cmd_create_srq(mdev, &mbox, &srq->srqn);
+	if (ret)
+		goto err_free;
+	ret = mynic_res_add(&mdev->srqs, srq->srqn, &srq->res);
+	if (ret)
+		goto err_srq;
+	return 0;
+
+err_srq:
+	mynic_cmd_destroy_srq(mdev, srq->srqn);
+err_free:
+	mynic_srq_free(srq);
+	return ret;
+}
+
+static void mynic_srq_fini(struct mynic_dev *mdev, struct mynic_srq *srq)
+{
+	mynic_cmd_destroy_srq(mdev, srq->srqn);
+	mynic_res_remove(&mdev->srqs, srq->srqn, &srq->res);
+	mynic_srq_free(srq);
+}
+
+static int mynic_srq_respond(struct mynic_srq *srq, struct ib_udata *udata)
+{
+	struct mynic_create_srq_resp resp = {};
+
+	resp.mmap_key = rdma_user_mmap_get_offset(&srq->mem->mmap.rdma_entry);
+	resp.mmap_size = srq->mem->num_pages * PAGE_SIZE;
+	resp.dbrec_offset = srq->dbrec_offset;
+	resp.srqn = srq->srqn;
+	resp.log_size = srq->wq.log_size;
+	resp.log_stride = srq->wq.log_stride;
+	return ib_respond_udata(udata, resp);
+}
+
+/**
+ * mynic_create_srq() - &ib_device_ops.create_srq
+ * @ibsrq: SRQ
+ * @attr: what is asked for; its sizes become what there is
+ * @udata: response: &struct mynic_create_srq_resp. NULL for the kernel's SRQs.
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr,
+		     struct ib_udata *udata)
+{
+	struct mynic_dev *mdev = to_mdev(ibsrq->device);
+	struct mynic_srq *srq = to_msrq(ibsrq);
+	int ret;
+
+	ret = ib_is_udata_in_empty(udata);
+	if (ret)
+		return ret;
+	if (attr->srq_type != IB_SRQT_BASIC)
+		return -EOPNOTSUPP;
+	if (!attr->attr.max_wr || attr->attr.max_wr > mdev->caps.max_srq_wr)
+		return -EINVAL;
+	ret = mynic_rq_layout(&srq->wq, attr->attr.max_wr, attr->attr.max_sge);
+	if (ret)
+		return ret;
+	ret = mynic_srq_init(mdev, srq, to_mpd(ibsrq->pd)->pdn, !udata);
+	if (ret)
+		return ret;
+	attr->attr.max_wr = mynic_wq_size(&srq->wq);
+	attr->attr.max_sge = srq->wq.max_sge;
+	if (!udata)
+		return 0;
+
+	ret = mynic_mem_expose(srq->mem, udata);
+	if (ret)
+		goto err;
+	ret = mynic_srq_respond(srq, udata);
+	if (ret)
+		goto err;
+	return 0;
+
+err:
+	mynic_srq_fini(mdev, srq);
+	return ret;
+}
+
+/**
+ * mynic_modify_srq() - &ib_device_ops.modify_srq
+ * @ibsrq: SRQ
+ * @attr: new attributes
+ * @mask: which of them count
+ * @udata: nothing in it
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
+		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
+{
+	struct mynic_srq *srq = to_msrq(ibsrq);
+	int ret;
+
+	ret = ib_no_udata_io(udata);
+	if (ret)
+		return ret;
+	if (mask & ~IB_SRQ_LIMIT)
+		return -EOPNOTSUPP;
+	if (!(mask & IB_SRQ_LIMIT))
+		return 0;
+	if (attr->srq_limit > mynic_wq_size(&srq->wq))
+		return -EINVAL;
+	return mynic_cmd_modify_srq(to_mdev(ibsrq->device), srq->srqn,
+				    attr->srq_limit);
+}
+
+/**
+ * mynic_query_srq() - &ib_device_ops.query_srq
+ * @ibsrq: SRQ
+ * @attr: result
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
+{
+	struct mynic_srq *srq = to_msrq(ibsrq);
+
+	attr->max_wr = mynic_wq_size(&srq->wq);
+	attr->max_sge = srq->wq.max_sge;
+	return mynic_cmd_query_srq(to_mdev(ibsrq->device), srq->srqn,
+				   &attr->srq_limit);
+}
+
+/**
+ * mynic_destroy_srq() - &ib_device_ops.destroy_srq
+ * @ibsrq: SRQ
+ * @udata: nothing in it
+ *
+ * Return: 0, or an errno for bad @udata.
+ */
+int mynic_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
+{
+	int ret;
+
+	ret = ib_no_udata_io(udata);
+	if (ret)
+		return ret;
+	mynic_srq_fini(to_mdev(ibsrq->device), to_msrq(ibsrq));
+	return 0;
+}
+
+/**
+ * mynic_srq_complete() - find the request that the device completed
+ * @srq: kernel SRQ
+ * @tag: what the device says; it may be anything
+ * @wr_id: result
+ *
+ * Context: any.
+ * Return: whether there was such a request.
+ */
+bool mynic_srq_complete(struct mynic_srq *srq, u32 tag, u64 *wr_id)
+{
+	struct mynic_wq *wq = &srq->wq;
+	unsigned long flags;
+	bool found = false;
+
+	spin_lock_irqsave(&wq->lock, flags);
+	if (tag < mynic_wq_size(wq) && __test_and_clear_bit(tag, srq->tags)) {
+		*wr_id = wq->wr_id[tag];
+		found = true;
+	}
+	spin_unlock_irqrestore(&wq->lock, flags);
+	return found;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Counters of the device */
+#include "cmd.h"
+
+/* Names of counters, as "rdma statistic" and "ethtool -S" show them */
+const struct rdma_stat_desc mynic_stat_descs[MYNIC_NUM_STATS] = {
+	[MYNIC_STAT_RX_PACKETS].name = "rx_packets",
+	[MYNIC_STAT_RX_BYTES].name = "rx_bytes",
+	[MYNIC_STAT_TX_PACKETS].name = "tx_packets",
+	[MYNIC_STAT_TX_BYTES].name = "tx_bytes",
+	[MYNIC_STAT_RX_ETH_PACKETS].name = "rx_eth_packets",
+	[MYNIC_STAT_TX_ETH_PACKETS].name = "tx_eth_packets",
+	[MYNIC_STAT_RX_ETH_DROPPED].name = "rx_eth_dropped",
+	[MYNIC_STAT_RX_RDMA_PACKETS].name = "rx_rdma_packets",
+	[MYNIC_STAT_TX_RDMA_PACKETS].name = "tx_rdma_packets",
+	[MYNIC_STAT_RX_RDMA_BYTES].name = "rx_rdma_bytes",
+	[MYNIC_STAT_TX_RDMA_BYTES].name = "tx_rdma_bytes",
+	[MYNIC_STAT_RX_DROP_QP].name = "rx_drop_qp",
+	[MYNIC_STAT_RX_DROP_KEY].name = "rx_drop_key",
+	[MYNIC_STAT_RX_DROP_HEADER].name = "rx_drop_header",
+	[MYNIC_STAT_RX_DROP_WQE].name = "rx_drop_wqe",
+	[MYNIC_STAT_DUPLICATE].name = "duplicate_request",
+	[MYNIC_STAT_OUT_OF_SEQUENCE].name = "out_of_sequence",
+	[MYNIC_STAT_RX_NAK_SEQ].name = "rx_nak_seq",
+	[MYNIC_STAT_RX_NAK_RNR].name = "rx_nak_rnr",
+	[MYNIC_STAT_RX_NAK_ERROR].name = "rx_nak_error",
+	[MYNIC_STAT_TX_NAK_SEQ].name = "tx_nak_seq",
+	[MYNIC_STAT_TX_NAK_RNR].name = "tx_nak_rnr",
+	[MYNIC_STAT_TX_NAK_ERROR].name = "tx_nak_error",
+	[MYNIC_STAT_RETRANSMIT].name = "retransmit",
+	[MYNIC_STAT_TIMEOUT].name = "ack_timeout",
+	[MYNIC_STAT_RETRY_EXCEEDED].name = "retry_exceeded",
+	[MYNIC_STAT_RNR_RETRY_EXCEEDED].name = "rnr_retry_exceeded",
+	[MYNIC_STAT_SEND_ERRORS].name = "send_errors",
+	[MYNIC_STAT_RECV_ERRORS].name = "recv_errors",
+	[MYNIC_STAT_CQ_OVERRUN].name = "cq_overrun",
+	[MYNIC_STAT_BAD_REGISTER].name = "bad_register",
+	[MYNIC_STAT_BAD_DOORBELL].name = "bad_doorbell",
+	[MYNIC_STAT_BAD_INDEX].name = "bad_index",
+	[MYNIC_STAT_BAD_COMMAND].name = "bad_command",
+	[MYNIC_STAT_BAD_WQE].name = "bad_wqe",
+	[MYNIC_STAT_BAD_DMA].name = "bad_dma",
+};
+
+/**
+ * mynic_alloc_hw_port_stats() - &ib_device_ops.alloc_hw_port_stats
+ * @ibdev: RDMA device
+ * @port: 1
+ *
+ * Return: room for the counters, or NULL.
+ */
+struct rdma_hw_stats *mynic_alloc_hw_port_stats(struct ib_device *ibdev,
+						u32 port)
+{
+	return rdma_alloc_hw_stats_struct(mynic_stat_descs, MYNIC_NUM_STATS,
+					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
+}
+
+/**
+ * mynic_get_hw_stats() - &ib_device_ops.get_hw_stats
+ * @ibdev: RDMA device
+ * @stats: result
+ * @port: 1; 0 for counters of the device, of which there are none
+ * @index: the counter that is wanted; all are given
+ *
+ * Return: the number of counters, or an errno.
+ */
+int mynic_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
+		       u32 port, int index)
+{
+	int ret;
+
+	if (!port)
+		return -EOPNOTSUPP;
+	ret = mynic_cmd_query_stats(to_mdev(ibdev), stats->value);
+	return ret ?: MYNIC_NUM_STATS;
+}

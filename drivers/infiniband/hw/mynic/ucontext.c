@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* User contexts: a doorbell page each, and what they may map */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <rdma/mynic-abi.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "mynic.h"
+
+#define MYNIC_UARS_PER_PAGE (PAGE_SIZE / MYNIC_UAR_SIZE)
+
+static struct mynic_uar *mynic_uar_alloc(struct ib_ucontext *ibucontext)
+{
+	struct mynic_dev *mdev = to_mdev(ibucontext->device);
+	struct mynic_uar *uar;
+	unsigned int pages;
+	int ret;
+
+	pages = mdev->caps.num_uar / MYNIC_UARS_PER_PAGE;
+	if (pages < 2)
+		return ERR_PTR(-ENOSPC);
+	uar = kzalloc_obj(*uar, GFP_KERNEL_ACCOUNT);
+	if (!uar)
+		return ERR_PTR(-ENOMEM);
+	uar->mmap.type = MYNIC_MMAP_UAR;
+	ret = ida_alloc_range(&mdev->uars, 1, pages - 1, GFP_KERNEL);
+	if (ret < 0)
+		goto err_free;
+	uar->index = ret;
+	ret = rdma_user_mmap_entry_insert(ibucontext, &uar->mmap.rdma_entry,
+					  PAGE_SIZE);
+	if (ret)
+		goto err_ida;
+	return uar;
+
+err_ida:
+	ida_free(&mdev->uars, uar->index);
+err_free:
+	kfree(uar);
+	return ERR_PTR(ret);
+}
+
+/**
+ * mynic_alloc_ucontext() - &ib_device_ops.alloc_ucontext
+ * @ibucontext: user context
+ * @udata: response: &struct mynic_alloc_ucontext_resp
+ *
+ * Return: 0, -ENOSPC if all doorbell pages are taken, or another errno.
+ */
+int mynic_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udata)
+{
+	struct mynic_ucontext *ucontext = to_mucontext(ibucontext);
+	struct mynic_alloc_ucontext_resp resp = {};
+	struct mynic_uar *uar;
+	int ret;
+
+	ret = ib_is_udata_in_empty(udata);
+	if (ret)
+		return ret;
+	uar = mynic_uar_alloc(ibucontext);
+	if (IS_ERR(uar))
+		return PTR_ERR(uar);
+	ucontext->uar = uar;
+	resp.uar_mmap_key = rdma_user_mmap_get_offset(&uar->mmap.rdma_entry);
+	resp.uar_mmap_size = PAGE_SIZE;
+	ret = ib_respond_udata(udata, resp);
+	if (ret)
+		rdma_user_mmap_entry_remove(&uar->mmap.rdma_entry);
+	return ret;
+}
+
+/**
+ * mynic_dealloc_ucontext() - &ib_device_ops.dealloc_ucontext
+ * @ibucontext: user context
+ */
+void mynic_dealloc_ucontext(struct ib_ucontext *ibucontext)
+{
+	struct mynic_ucontext *ucontext = to_mucontext(ibucontext);
+
+	rdma_user_mmap_entry_remove(&ucontext->uar->mmap.rdma_entry);
+}
+
+/**
+ * mynic_disassociate_ucontext() - &ib_device_ops.disassociate_ucontext
+ * @ibucontext: user context
+ *
+ * The core unmaps the doorbell page and destroys all objects. Pages of queues
+ * that stay mapped are ordinary memory by then.
+ */
+void mynic_disassociate_ucontext(struct ib_ucontext *ibucontext)
+{
+}
+
+/**
+ * mynic_udata_uarn() - the doorbell page of whoever makes a call
+ * @udata: driver data of the call, NULL for calls from within the kernel
+ *
+ * Return: the number of the UAR page.
+ */
+u32 mynic_udata_uarn(struct ib_udata *udata)
+{
+	struct mynic_ucontext *ucontext;
+
+	ucontext = rdma_udata_to_drv_context(udata, struct mynic_ucontext,
+					     ibucontext);
+	return ucontext ? ucontext->uar->index * MYNIC_UARS_PER_PAGE : 0;
+}
+
+static int mynic_mmap_uar(struct ib_ucontext *ibucontext,
+			  struct vm_area_struct *vma, struct mynic_uar *uar)
+{
+	struct mynic_dev *mdev = to_mdev(ibucontext->device);
+	phys_addr_t bar = pci_resource_start(mdev->pdev, MYNIC_BAR_UAR);
+
+	return rdma_user_mmap_io(ibucontext, vma, PHYS_PFN(bar) + uar->index,
+				 PAGE_SIZE, pgprot_device(vma->vm_page_prot),
+				 &uar->mmap.rdma_entry);
+}
+
+static int mynic_mmap_mem(struct vm_area_struct *vma, struct mynic_mem *mem)
+{
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND);
+	return vm_map_pages_zero(vma, mem->pages, mem->num_pages);
+}
+
+/**
+ * mynic_mmap() - &ib_device_ops.mmap
+ * @ibucontext: user context
+ * @vma: what to map, and where; the whole of one object
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_mmap(struct ib_ucontext *ibucontext, struct vm_area_struct *vma)
+{
+	struct rdma_user_mmap_entry *rdma_entry;
+	struct mynic_mmap_entry *entry;
+	int ret = -EINVAL;
+
+	rdma_entry = rdma_user_mmap_entry_get(ibucontext, vma);
+	if (!rdma_entry)
+		return -EINVAL;
+	entry = container_of(rdma_entry, struct mynic_mmap_entry, rdma_entry);
+	switch (entry->type) {
+	case MYNIC_MMAP_UAR:
+		ret = mynic_mmap_uar(ibucontext, vma,
+				     container_of(entry, struct mynic_uar,
+						  mmap));
+		break;
+	case MYNIC_MMAP_MEM:
+		ret = mynic_mmap_mem(vma, container_of(entry, struct mynic_mem,
+						       mmap));
+		break;
+	}
+	rdma_user_mmap_entry_put(rdma_entry);
+	return ret;
+}
+
+/**
+ * mynic_mmap_free() - &ib_device_ops.mmap_free
+ * @rdma_entry: what can no longer be mapped, and of doorbell pages is no longer
+ */
+void mynic_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
+{
+	struct mynic_mmap_entry *entry =
+		container_of(rdma_entry, struct mynic_mmap_entry, rdma_entry);
+	struct mynic_dev *mdev = to_mdev(rdma_entry->ucontext->device);
+	struct mynic_uar *uar;
+
+	switch (entry->type) {
+	case MYNIC_MMAP_UAR:
+		uar = container_of(entry, struct mynic_uar, mmap);
+		ida_free(&mdev->uars, uar->index);
+		kfree(uar);
+		break;
+	case MYNIC_MMAP_MEM:
+		mynic_mem_free(container_of(entry, struct mynic_mem, mmap));
+		break;
+	}
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Posting to the kernel's queues */
+#include <linux/io.h>
+
+#include "mynic.h"
+
+static void mynic_put_sges(struct mynic_sge *dst, const struct ib_sge *src,
+			   int num)
+{
+	int i;
+
+	for (i = 0; i < num; i++) {
+		dst[i].addr = cpu_to_le64(src[i].addr);
+		dst[i].length = cpu_to_le32(src[i].length);
+		dst[i].lkey = cpu_to_le32(src[i].lkey);
+	}
+}
+
+static int mynic_put_inline(const struct mynic_qp *qp, u8 *data,
+			    const struct ib_send_wr *wr, u32 *len)
+{
+	const struct ib_sge *sge = wr->sg_list;
+	u32 used = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++, sge++) {
+		if (sge->length > qp->max_inline - used)
+			return -EINVAL;
+		memcpy(data + used, (void *)(uintptr_t)sge->addr, sge->length);
+		used += sge->length;
+	}
+	*len = used;
+	return 0;
+}
+
+static int mynic_put_opcode(const struct mynic_qp *qp,
+			    struct mynic_send_wqe *wqe,
+			    const struct ib_send_wr *wr)
+{
+	bool rc = qp->type == MYNIC_QP_RC;
+	struct mynic_atomic_operands *atomic;
+	const struct ib_ud_wr *ud;
+
+	switch (wr->opcode) {
+	case IB_WR_SEND_WITH_IMM:
+		wqe->imm_data = wr->ex.imm_data;
+		fallthrough;
+	case IB_WR_SEND:
+		if (rc)
+			return 0;
+		ud = ud_wr(wr);
+		wqe->remote_qpn = cpu_to_le32(ud->remote_qpn);
+		wqe->remote_qkey = cpu_to_le32(ud->remote_qkey);
+		memcpy((u8 *)wqe + MYNIC_WQE_EXT, &to_mah(ud->ah)->av,
+		       sizeof(struct mynic_av));
+		return 0;
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		wqe->imm_data = wr->ex.imm_data;
+		fallthrough;
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_READ:
+		if (!rc)
+			return -EINVAL;
+		wqe->remote_addr = cpu_to_le64(rdma_wr(wr)->remote_addr);
+		wqe->rkey = cpu_to_le32(rdma_wr(wr)->rkey);
+		return 0;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		if (!rc || wr->num_sge != 1)
+			return -EINVAL;
+		wqe->remote_addr = cpu_to_le64(atomic_wr(wr)->remote_addr);
+		wqe->rkey = cpu_to_le32(atomic_wr(wr)->rkey);
+		atomic = (void *)((u8 *)wqe + MYNIC_WQE_DATA_RC +
+				  MYNIC_WQE_ATOMIC);
+		atomic->compare_add = cpu_to_le64(atomic_wr(wr)->compare_add);
+		atomic->swap = cpu_to_le64(atomic_wr(wr)->swap);
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+static int mynic_put_send(const struct mynic_qp *qp, u32 index,
+			  const struct ib_send_wr *wr)
+{
+	struct mynic_send_wqe *wqe = mynic_wq_slot(&qp->sq, index);
+	u8 *data = (u8 *)wqe + mynic_wqe_data(qp);
+	u32 len = wr->num_sge;
+	int ret;
+
+	if (wr->num_sge < 0 || wr->num_sge > qp->sq.max_sge)
+		return -EINVAL;
+	memset(wqe, 0, mynic_wqe_data(qp));
+	wqe->wr_id = cpu_to_le64(index);
+	wqe->ctrl = mynic_wqe_ctrl(wr->opcode, wr->send_flags);
+	ret = mynic_put_opcode(qp, wqe, wr);
+	if (ret)
+		return ret;
+	if (wr->send_flags & IB_SEND_INLINE) {
+		ret = mynic_put_inline(qp, data, wr, &len);
+		if (ret)
+			return ret;
+	} else {
+		mynic_put_sges((struct mynic_sge *)data, wr->sg_list, len);
+	}
+	wqe->len = cpu_to_le32(len);
+	return 0;
+}
+
+/**
+ * mynic_qp_ring_sq() - hand the send requests up to sq.pi to the device
+ * @mdev: device
+ * @qp: kernel QP
+ *
+ * Context: one caller at a time.
+ */
+void mynic_qp_ring_sq(struct mynic_dev *mdev, struct mynic_qp *qp)
+{
+	u32 pi = qp->sq.pi;
+
+	/* The requests before the index that makes them the device's */
+	dma_wmb();
+	WRITE_ONCE(qp->dbrec->sq_pi, cpu_to_le32(pi));
+	/* The index before the look at whether the device watches it */
+	mb();
+	if (!READ_ONCE(qp->dbrec->sq_no_ring))
+		mynic_ring(mdev, MYNIC_UAR_SQ_DB, qp->qpn, pi, 0);
+}
+
+/**
+ * mynic_qp_ring_rq() - hand the receive requests up to rq.pi to the device
+ * @mdev: device
+ * @qp: kernel QP
+ *
+ * Context: one caller at a time.
+ */
+void mynic_qp_ring_rq(struct mynic_dev *mdev, struct mynic_qp *qp)
+{
+	/* The requests before the index that makes them the device's */
+	dma_wmb();
+	WRITE_ONCE(qp->dbrec->rq_pi, cpu_to_le32(qp->rq.pi));
+	if (READ_ONCE(qp->dbrec->rq_ring))
+		mynic_ring(mdev, MYNIC_UAR_SQ_DB, qp->qpn, READ_ONCE(qp->sq.pi),
+			   0);
+}
+
+static bool mynic_wq_full(const struct mynic_wq *wq, u32 pi)
+{
+	/* Pairs with the release in mynic_wq_complete() */
+	return pi - smp_load_acquire(&wq->ci) >= mynic_wq_size(wq);
+}
+
+/**
+ * mynic_post_send() - &ib_device_ops.post_send
+ * @ibqp: QP of the kernel
+ * @wr: list of requests
+ * @bad_wr: on error: the first that was not posted
+ *
+ * Context: any.
+ * Return: 0, -ENOMEM if the queue is full, -EINVAL for a request or a state
+ * that does not allow it, -EIO if the device is dead.
+ */
+int mynic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		    const struct ib_send_wr **bad_wr)
+{
+	struct mynic_dev *mdev = to_mdev(ibqp->device);
+	struct mynic_qp *qp = to_mqp(ibqp);
+	struct mynic_wq *sq = &qp->sq;
+	unsigned long flags;
+	int ret = 0;
+	u32 pi;
+
+	spin_lock_irqsave(&sq->lock, flags);
+	pi = sq->pi;
+	for (; wr; wr = wr->next, pi++) {
+		if (mynic_dead(mdev))
+			ret = -EIO;
+		else if (READ_ONCE(qp->state) < IB_QPS_RTS)
+			ret = -EINVAL;
+		else if (mynic_wq_full(sq, pi))
+			ret = -ENOMEM;
+		else
+			ret = mynic_put_send(qp, pi, wr);
+		if (ret) {
+			*bad_wr = wr;
+			break;
+		}
+		sq->wr_id[pi & mynic_wq_mask(sq)] = wr->wr_id;
+	}
+	if (pi != sq->pi) {
+		/* Pairs with the acquire in mynic_wq_complete() */
+		smp_store_release(&sq->pi, pi);
+		mynic_qp_ring_sq(mdev, qp);
+	}
+	spin_unlock_irqrestore(&sq->lock, flags);
+	return ret;
+}
+
+static int mynic_put_recv(const struct mynic_wq *wq, u32 index, u32 tag,
+			  const struct ib_recv_wr *wr)
+{
+	struct mynic_recv_wqe *wqe = mynic_wq_slot(wq, index);
+
+	if (wr->num_sge < 0 || wr->num_sge > wq->max_sge)
+		return -EINVAL;
+	wqe->wr_id = cpu_to_le64(MYNIC_WR_RECV | tag);
+	wqe->num_sge = cpu_to_le32(wr->num_sge);
+	wqe->reserved_0c = 0;
+	mynic_put_sges((struct mynic_sge *)(wqe + 1), wr->sg_list, wr->num_sge);
+	return 0;
+}
+
+/**
+ * mynic_post_recv() - &ib_device_ops.post_recv
+ * @ibqp: QP of the kernel
+ * @wr: list of requests
+ * @bad_wr: on error: the first that was not posted
+ *
+ * Context: any.
+ * Return: as mynic_post_send().
+ */
+int mynic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad_wr)
+{
+	struct mynic_dev *mdev = to_mdev(ibqp->device);
+	struct mynic_qp *qp = to_mqp(ibqp);
+	struct mynic_wq *rq = &qp->rq;
+	unsigned long flags;
+	int ret = 0;
+	u32 pi;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	pi = rq->pi;
+	for (; wr; wr = wr->next, pi++) {
+		if (mynic_dead(mdev))
+			ret = -EIO;
+		else if (READ_ONCE(qp->state) < IB_QPS_INIT)
+			ret = -EINVAL;
+		else if (mynic_wq_full(rq, pi))
+			ret = -ENOMEM;
+		else
+			ret = mynic_put_recv(rq, pi, pi, wr);
+		if (ret) {
+			*bad_wr = wr;
+			break;
+		}
+		rq->wr_id[pi & mynic_wq_mask(rq)] = wr->wr_id;
+	}
+	if (pi != rq->pi) {
+		/* Pairs with the acquire in mynic_wq_complete() */
+		smp_store_release(&rq->pi, pi);
+		mynic_qp_ring_rq(mdev, qp);
+	}
+	spin_unlock_irqrestore(&rq->lock, flags);
+	return ret;
+}
+
+/**
+ * mynic_post_srq_recv() - &ib_device_ops.post_srq_recv
+ * @ibsrq: SRQ of the kernel
+ * @wr: list of requests
+ * @bad_wr: on error: the first that was not posted
+ *
+ * Context: any.
+ * Return: as mynic_post_send().
+ */
+int mynic_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+			const struct ib_recv_wr **bad_wr)
+{
+	struct mynic_dev *mdev = to_mdev(ibsrq->device);
+	struct mynic_srq *srq = to_msrq(ibsrq);
+	struct mynic_wq *wq = &srq->wq;
+	unsigned long flags;
+	int ret = 0;
+	u32 pi, tag;
+
+	spin_lock_irqsave(&wq->lock, flags);
+	pi = wq->pi;
+	for (; wr; wr = wr->next, pi++) {
+		tag = find_first_zero_bit(srq->tags, mynic_wq_size(wq));
+		if (mynic_dead(mdev))
+			ret = -EIO;
+		else if (tag >= mynic_wq_size(wq))
+			ret = -ENOMEM;
+		else
+			ret = mynic_put_recv(wq, pi, tag, wr);
+		if (ret) {
+			*bad_wr = wr;
+			break;
+		}
+		__set_bit(tag, srq->tags);
+		wq->wr_id[tag] = wr->wr_id;
+	}
+	if (pi != wq->pi) {
+		wq->pi = pi;
+		/* The requests before the index that makes them the device's */
+		dma_wmb();
+		WRITE_ONCE(srq->dbrec->pi, cpu_to_le32(pi));
+	}
+	spin_unlock_irqrestore(&wq->lock, flags);
+	return ret;
+}
