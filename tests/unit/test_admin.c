@@ -122,7 +122,7 @@ static void make_samples(struct drv *d, struct sample *s)
 	struct drv_qp *qp, spare;
 	struct drv_srq *srq;
 	uint32_t pdn = drv_alloc_pd(d);
-	struct drv_cq *cq = drv_create_cq(d, 4);
+	struct drv_cq *cq = drv_create_cq(d, 4), *unused = drv_create_cq(d, 4);
 	struct drv_mr *mr = drv_reg_mr(d, pdn, 4096, 0);
 	struct mynic_create_srq create_srq = { .pdn = pdn };
 	struct mynic_qp_attr attr = { .attr_mask = 0 };
@@ -147,7 +147,7 @@ static void make_samples(struct drv *d, struct sample *s)
 	SAMPLE(MYNIC_CMD_NOP);
 	SAMPLE(MYNIC_CMD_QUERY_DEVICE, .out = sizeof(d->attr));
 	SAMPLE(MYNIC_CMD_QUERY_PORT, .out = sizeof(struct mynic_port_attr));
-	SAMPLE(MYNIC_CMD_MODIFY_PORT, .body = 8,
+	SAMPLE(MYNIC_CMD_MODIFY_PORT, .body = 12,
 	       .cmd.modify_port = { .up = 1,
 				    .mac = { 2, 0, 0, 0, 0, 9 },
 				    .mtu = 1500 });
@@ -191,7 +191,7 @@ static void make_samples(struct drv *d, struct sample *s)
 	SAMPLE(MYNIC_CMD_DESTROY_MKEY, .cmd.number = mr->key >> 8);
 	SAMPLE(MYNIC_CMD_DESTROY_QP, .cmd.number = qp->number);
 	SAMPLE(MYNIC_CMD_DESTROY_SRQ, .cmd.number = srq->number);
-	SAMPLE(MYNIC_CMD_DESTROY_CQ, .cmd.number = cq->number);
+	SAMPLE(MYNIC_CMD_DESTROY_CQ, .cmd.number = unused->number);
 #undef SAMPLE
 }
 
@@ -348,9 +348,11 @@ TEST(admin_unwanted_mailbox)
 
 		if (s->in || s->out)
 			continue;
-		cmd.mbox_addr = sim_iova(d->n, d->mbox);
-		cmd.mbox_len = 8;
-		CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_BAD_PARAM);
+		/* as one that is longer than the struct */
+		CHECK_EQ(drv_admin_in(d, &cmd, NULL, "\0\0\0\1", 4),
+			 MYNIC_AQ_NOT_SUPPORTED);
+		CHECK_EQ(drv_admin_in(d, &cmd, NULL, "\0\0\0", 4),
+			 MYNIC_AQ_OK);
 	}
 }
 
@@ -511,6 +513,11 @@ TEST(admin_modify_port)
 	cmd.modify_port.mtu = 1500;
 	cmd.modify_port.mac[0] = 1;
 	CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_BAD_PARAM);
+	cmd.modify_port.mac[0] = 0;
+	CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_BAD_PARAM);
+	cmd.modify_port.mac[0] = 2;
+	cmd.modify_port.reserved_01 = 1;
+	CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_BAD_PARAM);
 }
 
 TEST(admin_set_gid)
@@ -523,7 +530,7 @@ TEST(admin_set_gid)
 	cmd.number = 255;
 	CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_OK);
 	cmd.number = 256;
-	CHECK(drv_admin(d, &cmd, NULL) != MYNIC_AQ_OK);
+	CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_BAD_NUMBER);
 	cmd.number = 3;
 	cmd.set_gid.vlan = 4095;
 	CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_BAD_PARAM);
@@ -796,8 +803,8 @@ TEST(admin_one_gsi)
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_CREATE_QP };
 
 	CHECK_EQ(qp->number, 1);
-	CHECK(drv_admin_in(d, &cmd, NULL, &qp->create, sizeof(qp->create)) !=
-	      MYNIC_AQ_OK);
+	CHECK_EQ(drv_admin_in(d, &cmd, NULL, &qp->create, sizeof(qp->create)),
+		 MYNIC_AQ_BUSY);
 	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_QP, 1), 0);
 	CHECK_EQ(drv_create_qp(d, &init)->number, 1);
 }

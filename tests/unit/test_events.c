@@ -136,16 +136,37 @@ TEST(cq_overrun_stops_its_qps)
 	CHECK(qp_fatal);
 }
 
-/* A consumer index that was never reached: as if the host had read too much */
-TEST(cq_index_out_of_range)
+/*
+ * A consumer index that cannot be. The device need not look at it before the
+ * ring seems to be full.
+ */
+static void check_bad_ci(uint32_t ci)
 {
 	struct source s = source(3);
+	struct mynic_eqe eqe = { 0 };
 
-	s.cq->rec->ci = 0x80000000;
-	complete(&s, 1);
-	complete(&s, 2);
-	sim_run(s.d->sim, SEC);
+	for (uint64_t i = 0; i < 20; i++) {
+		complete(&s, i);
+		drv_expect(s.cq, i, IBV_WC_WR_FLUSH_ERR);
+	}
+	s.cq->rec->ci = ci;
+	for (uint64_t i = 0; i < 9 && !drv_eq_poll(&s.d->event, &eqe); i++)
+		complete(&s, i);
+	CHECK_EQ(eqe.type, MYNIC_EVENT_CQ_ERROR);
+	CHECK_EQ(eqe.number, s.cq->number);
+	CHECK(drv_stat(s.d, MYNIC_STAT_BAD_INDEX) > 0);
+	CHECK_EQ(drv_stat(s.d, MYNIC_STAT_CQ_OVERRUN), 0);
 	CHECK_EQ(drv_number_cmd(s.d, MYNIC_CMD_NOP, 0), MYNIC_AQ_OK);
+}
+
+TEST(cq_index_far_ahead)
+{
+	check_bad_ci(0x80000000);
+}
+
+TEST(cq_index_behind)
+{
+	check_bad_ci(11);
 }
 
 TEST(cq_memory_unmapped)
@@ -441,7 +462,7 @@ TEST(eq_bad_doorbells)
 	sim_doorbell(s.d->n, 0, MYNIC_UAR_EQ_DB, eq->number, MYNIC_DB_EQ_ARM,
 		     0x12345678);
 	sim_settle(s.d->sim);
-	drv_eq_release(eq);
+	CHECK_EQ(drv_stat(s.d, MYNIC_STAT_BAD_INDEX), 1);
 	drv_arm(s.cq, false);
 	complete(&s, 0);
 	check_event(&s, true);

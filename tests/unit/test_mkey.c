@@ -33,6 +33,9 @@ TEST(mkey_create_bad)
 	TRY(pdn, 500, BAD_NUMBER);
 	TRY(access, 1 << 30, NOT_SUPPORTED);
 	TRY(access, 1 << 19, NOT_SUPPORTED);
+	TRY(access, IBV_ACCESS_REMOTE_WRITE, BAD_PARAM);
+	TRY(access, IBV_ACCESS_REMOTE_ATOMIC, BAD_PARAM);
+	TRY(access, IBV_ACCESS_REMOTE_READ, OK);
 	TRY(access, ACCESS_ALL | IBV_ACCESS_RELAXED_ORDERING, OK);
 	TRY(access, 1 << 29, OK);
 	TRY(access, 0, OK);
@@ -66,9 +69,16 @@ TEST(mkey_dma_bad)
 	struct mynic_create_mkey good = {
 		.pdn = drv_alloc_pd(d),
 		.access = ACCESS_ALL,
-		.length = 1ull << 40,
 	};
 	struct mynic_create_mkey bad = good;
+
+	CHECK_EQ(try_create(d, good, MYNIC_MKEY_DMA), MYNIC_AQ_OK);
+	bad.length = 1;
+	CHECK_EQ(try_create(d, bad, MYNIC_MKEY_DMA), MYNIC_AQ_BAD_PARAM);
+	bad = good;
+	bad.buf.addr = 4096;
+	CHECK_EQ(try_create(d, bad, MYNIC_MKEY_DMA), MYNIC_AQ_BAD_PARAM);
+	bad = good;
 
 	bad.iova = 4096;
 	CHECK_EQ(try_create(d, bad, MYNIC_MKEY_DMA), MYNIC_AQ_BAD_PARAM);
@@ -274,7 +284,6 @@ TEST(mkey_dma_reaches_all_memory)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
 	struct mynic_create_mkey body = {
-		.length = 1ull << 40,
 		.pdn = p.b.pdn,
 		.access = ACCESS_ALL,
 	};
@@ -290,16 +299,16 @@ TEST(mkey_dma_reaches_all_memory)
 	CHECK_MEM(p.b.d->n->mem + SIM_MEM_SIZE / 2 - 1000, p.a.mr->ptr, 3000);
 }
 
-static void check_remote(uint32_t access, bool qp_access, bool ok)
+static void check_remote(uint32_t access, bool qp_access,
+			 enum ibv_wc_status status)
 {
 	struct drv_path path = { .no_access = !qp_access };
 	struct drv_pair p = drv_rc_pair(&path);
 	struct drv_mr *mr = drv_reg_mr(p.b.d, p.b.pdn, 4096, access);
 
 	drv_fill(mr->ptr, 4096, 1);
-	CHECK_EQ(write_to(&p, mr->addr, mr->key, 64),
-		 ok ? IBV_WC_SUCCESS : IBV_WC_REM_ACCESS_ERR);
-	if (!ok) {
+	CHECK_EQ(write_to(&p, mr->addr, mr->key, 64), status);
+	if (status) {
 		uint8_t want[64];
 
 		drv_fill(want, 64, 1);
@@ -309,17 +318,19 @@ static void check_remote(uint32_t access, bool qp_access, bool ok)
 
 TEST(mkey_remote_write_access)
 {
-	check_remote(ACCESS_ALL, true, true);
+	check_remote(ACCESS_ALL, true, IBV_WC_SUCCESS);
 }
 
 TEST(mkey_no_remote_write_access)
 {
-	check_remote(ACCESS_ALL & ~IBV_ACCESS_REMOTE_WRITE, true, false);
+	check_remote(ACCESS_ALL & ~IBV_ACCESS_REMOTE_WRITE, true,
+		     IBV_WC_REM_ACCESS_ERR);
 }
 
 TEST(mkey_no_qp_access)
 {
-	check_remote(ACCESS_ALL, false, false);
+	/* IBTA 9.7.4.1: a request that the QP is not set up for is invalid */
+	check_remote(ACCESS_ALL, false, IBV_WC_REM_INV_REQ_ERR);
 }
 
 TEST(mkey_remote_bad_keys)
