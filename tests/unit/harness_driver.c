@@ -431,9 +431,11 @@ static void write_recv(void *slot, uint64_t wr_id,
 		       const struct mynic_sge *sge, unsigned int num_sge)
 {
 	struct mynic_recv_wqe *wqe = slot;
+	struct mynic_sge *to = (void *)(wqe + 1);
 
 	*wqe = (struct mynic_recv_wqe){ .wr_id = wr_id, .num_sge = num_sge };
-	memcpy(wqe + 1, sge, num_sge * sizeof(*sge));
+	for (unsigned int i = 0; i < num_sge; i++)
+		to[i] = sge[i];
 }
 
 void drv_post_srq_recv(struct drv_srq *srq, uint64_t wr_id,
