@@ -36,6 +36,13 @@ struct admin {
  * @cmd: private copy; reserved fields, unused body and flags are checked
  * @cpl: completion, zeroed; a command sets the number or the body
  * @mbox: the mailbox, zeroed behind what the host gave; in or out
+ * @create_srq: the mailbox of that command
+ * @create_qp: the mailbox of that command
+ * @qp_attr: the mailbox of MODIFY_QP and QUERY_QP
+ * @device_attr: the mailbox of QUERY_DEVICE
+ * @port_attr: the mailbox of QUERY_PORT
+ * @stats: the mailbox of QUERY_STATS
+ * @macs: the mailbox of SET_RX
  */
 struct admin_call {
 	struct mynic_admin_cmd cmd;

@@ -117,7 +117,13 @@ void *buf_extent(struct nic *nic, const struct buf *buf,
 		 bool write);
 
 /**
- * buf_ptr() - as buf_extent(), but all @len bytes or NULL
+ * buf_ptr() - as buf_extent(), but all bytes or nothing
+ * @nic: the NIC
+ * @buf: the memory
+ * @window: the caller's window on it
+ * @offset: in the buf
+ * @len: bytes, at least 1
+ * @write: the NIC is going to write there
  *
  * See buf_check() on what is in one piece.
  */
@@ -141,7 +147,11 @@ int ring_init(struct nic *nic, struct ring *ring, const struct buf *buf,
 	      bool write);
 
 /**
- * ring_slot() - host pointer to the slot of a free-running index
+ * ring_slot() - host pointer to a slot
+ * @nic: the NIC
+ * @ring: the ring
+ * @index: free-running index of the slot
+ * @write: the NIC is going to write there
  *
  * Return: the pointer, or NULL (counted as BAD_DMA).
  */

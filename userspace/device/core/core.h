@@ -122,6 +122,8 @@ static inline bool nic_enabled(const struct nic *nic)
 
 /**
  * nic_transmit() - put a packet on the wire, if the port lets it pass
+ * @nic: the NIC
+ * @pkt: complete; valid until this returns
  *
  * Counts TX_PACKETS and TX_BYTES; the other TX_* are the caller's.
  */

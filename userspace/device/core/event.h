@@ -75,6 +75,7 @@ void event_drop_comp(struct cq *cq);
 
 /**
  * eq_doorbell() - the host has read entries, or arms
+ * @nic: the NIC
  * @number: EQN from the doorbell, any value
  * @index: consumer index
  * @flags: MYNIC_DB_EQ_*

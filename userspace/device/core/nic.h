@@ -59,7 +59,19 @@ void nic_set_bus_master(struct nic *nic, bool on);
 void nic_set_link(struct nic *nic, bool up);
 
 /**
- * nic_bar_read(), nic_bar_write() - access to BAR0 or BAR2 by the host
+ * nic_bar_read() - load from BAR0 or BAR2 by the host
+ * @nic: the NIC
+ * @bar: MYNIC_BAR_REGS or MYNIC_BAR_UAR
+ * @offset: byte offset in the BAR; any value, any alignment
+ * @data: @len bytes, little-endian
+ * @len: 1 to 8
+ */
+void nic_bar_read(struct nic *nic, int bar, uint64_t offset, void *data,
+		  size_t len);
+
+/**
+ * nic_bar_write() - store to BAR0 or BAR2 by the host
+ * @nic: the NIC
  * @bar: MYNIC_BAR_REGS or MYNIC_BAR_UAR
  * @offset: byte offset in the BAR; any value, any alignment
  * @data: @len bytes, little-endian
@@ -68,13 +80,12 @@ void nic_set_link(struct nic *nic, bool up);
  * A write does its work at once only if that is short; otherwise it leaves it
  * to nic_run().
  */
-void nic_bar_read(struct nic *nic, int bar, uint64_t offset, void *data,
-		  size_t len);
 void nic_bar_write(struct nic *nic, int bar, uint64_t offset, const void *data,
 		   size_t len);
 
 /**
  * nic_dma_map() - give the NIC access to guest memory
+ * @nic: the NIC
  * @iova: DMA address of the first byte
  * @len: bytes
  * @ptr: where this process has it
@@ -88,6 +99,9 @@ int nic_dma_map(struct nic *nic, uint64_t iova, uint64_t len, void *ptr,
 
 /**
  * nic_dma_unmap() - take back all maps inside a range
+ * @nic: the NIC
+ * @iova: DMA address of the range
+ * @len: bytes
  *
  * The NIC holds no pointer into them when this returns.
  *
@@ -97,6 +111,7 @@ int nic_dma_unmap(struct nic *nic, uint64_t iova, uint64_t len);
 
 /**
  * nic_run() - do a bounded piece of the work that is due
+ * @nic: the NIC
  *
  * Return: true if there is more to do now.
  */
@@ -104,6 +119,7 @@ bool nic_run(struct nic *nic);
 
 /**
  * nic_poll() - look for work that was not announced by a doorbell
+ * @nic: the NIC
  *
  * Reads the doorbell records of recently active queues.
  *

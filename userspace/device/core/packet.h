@@ -15,7 +15,7 @@
 #define PACKET_NO_VLAN 0xffff
 
 /* 9216 bytes of payload in 4 KiB guest pages, from 28 SGEs that each cross one */
-#define PACKET_MAX_IOV 60
+#define PACKET_MAX_IOV 64
 
 enum packet_kind {
 	PACKET_ETH, /* payload: all behind the Ethernet header (and VLAN tag) */

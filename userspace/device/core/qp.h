@@ -23,8 +23,23 @@ struct srq;
 
 /**
  * struct qp_attr - what MODIFY_QP sets, checked and in host byte order
+ * @path_mtu: enum ib_mtu
+ * @qkey: Q_Key
+ * @rq_psn: first PSN expected, 24 bits
+ * @sq_psn: first PSN sent, 24 bits
+ * @dest_qpn: the peer, 24 bits
+ * @access_flags: enum ib_access_flags, what peers may do; other bits may be set
+ * @max_rd_atomic: outstanding reads and atomics as requester
+ * @max_dest_rd_atomic: ... and as responder
+ * @min_rnr_timer: IBTA RNR NAK timer field, 5 bits
+ * @timeout: 4.096 us times 2^timeout, 5 bits; 0: none
+ * @retry_cnt: 3 bits
+ * @rnr_retry: 3 bits; 7: for ever
+ * @port_num: 1 or, before INIT, 0
+ * @sq_drained_event: send SQ_DRAINED in SQD
+ * @av: the path, as the host gave it
  *
- * The fields are those of struct mynic_qp_attr.
+ * All zeroes before what sets them, and in RESET.
  */
 struct qp_attr {
 	uint32_t path_mtu;
@@ -118,6 +133,8 @@ struct mynic_qp_dbrec *qp_dbrec(struct nic *nic, struct qp *qp);
 
 /**
  * qp_schedule() - have transport_run_qp() called soon
+ * @nic: the NIC
+ * @qp: the QP
  *
  * Does nothing if the QP is on the list already.
  */

@@ -42,6 +42,7 @@ struct table {
 
 /**
  * table_init() - an empty table
+ * @table: result
  * @first: lowest number to give out
  * @last: highest number to give out, up to TABLE_MAX_NUMBER
  * @limit: how many numbers may be in use
@@ -54,6 +55,9 @@ void table_free(struct table *table);
 
 /**
  * table_add() - give an object a number
+ * @table: the table
+ * @object: not NULL
+ * @number: out: its number
  *
  * Return: 0, -ENOSPC if @limit is reached, or -ENOMEM.
  */
@@ -61,6 +65,8 @@ int table_add(struct table *table, void *object, uint32_t *number);
 
 /**
  * table_add_at() - give an object a number outside the range given out
+ * @table: the table
+ * @object: not NULL
  * @number: below @first, not in use; does not count against @limit
  *
  * Return: 0 or -ENOMEM.
@@ -72,6 +78,7 @@ void table_remove(struct table *table, uint32_t number);
 
 /**
  * table_next() - the object with the lowest number at or above a number
+ * @table: the table
  * @number: in: where to start; out: the object's number
  *
  * Return: the object, or NULL if there is none.
