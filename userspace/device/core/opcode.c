@@ -3,9 +3,11 @@
 
 #include "mynic_regs.h"
 
-#define RC (1 << MYNIC_QP_RC)
-#define UD (1 << MYNIC_QP_UD | 1 << MYNIC_QP_GSI)
-#define NONE 0 /* known, so that it can be parsed, but not executed */
+enum {
+	RC = 1 << MYNIC_QP_RC,
+	UD = 1 << MYNIC_QP_UD | 1 << MYNIC_QP_GSI,
+	NONE = 0, /* known, so that it can be parsed, but not executed */
+};
 
 #define FIRST (OPCODE_FIRST | OPCODE_PAYLOAD)
 #define MIDDLE OPCODE_PAYLOAD
@@ -38,8 +40,7 @@ static const struct opcode_info table[256] = {
 					RESPONSE | LAST | OPCODE_AETH },
 	[BTH_RC_READ_RESPONSE_ONLY] = { OPCODE_READ_RESPONSE, RC,
 					RESPONSE | ONLY | OPCODE_AETH },
-	[BTH_RC_ACK] = { OPCODE_ACK, RC,
-			 RESPONSE | OPCODE_ONLY | OPCODE_AETH },
+	[BTH_RC_ACK] = { OPCODE_ACK, RC, RESPONSE | OPCODE_ONLY | OPCODE_AETH },
 	[BTH_RC_ATOMIC_ACK] = { OPCODE_ATOMIC_ACK, RC,
 				RESPONSE | OPCODE_ONLY | OPCODE_AETH |
 					OPCODE_ATOMICACKETH },

@@ -53,8 +53,8 @@ bool path_init(const struct qp *qp, const struct mynic_av *av,
 	};
 	memcpy(pkt->roce.sgid, source->gid, sizeof(pkt->roce.sgid));
 	memcpy(pkt->roce.dgid, av->dgid, sizeof(pkt->roce.dgid));
-	pkt->roce.udp_sport = udp_sport(pkt->roce.flow_label, qp->number,
-					dest_qpn);
+	pkt->roce.udp_sport =
+		udp_sport(pkt->roce.flow_label, qp->number, dest_qpn);
 	pkt->payload_len = 0;
 	pkt->niov = 0;
 	return true;

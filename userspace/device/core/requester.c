@@ -22,9 +22,9 @@
 /* The times of the RNR NAK timer field, in 10 us (IBTA 9.7.5.2.8) */
 #define RNR_TIME_UNIT 10000
 static const uint32_t rnr_times[32] = {
-	65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192,
-	256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288,
-	16384, 24576, 32768, 49152,
+	65536, 1,    2,	   3,	 4,    6,     8,     12,    16,	   24,	  32,
+	48,    64,   96,   128,	 192,  256,   384,   512,   768,   1024,  1536,
+	2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
 };
 
 /* BTH opcodes by OPCODE_FIRST and OPCODE_LAST */
@@ -85,14 +85,20 @@ bool requester_draining(const struct qp *qp)
 
 void requester_restart_timer(struct qp *qp)
 {
+	uint64_t timeout = (uint64_t)TIMEOUT_UNIT << qp->attr.timeout;
 	struct requester *q = &qp->req;
 
 	if (q->una == q->max_psn || !qp->attr.timeout)
 		timer_stop(&q->timer);
 	else
 		timer_set(&qp->nic->timers, &q->timer,
-			  nic_now(qp->nic) +
-				  ((uint64_t)TIMEOUT_UNIT << qp->attr.timeout));
+			  nic_now(qp->nic) + timeout);
+}
+
+static void fail(struct qp *qp, enum ib_wc_status status,
+		 enum mynic_syndrome syndrome)
+{
+	sq_fail(qp, (struct wqe_error){ status, syndrome });
 }
 
 static void go_back(struct requester *q)
@@ -110,8 +116,7 @@ void requester_retry(struct qp *qp)
 
 	if (!q->retry_left) {
 		nic_count(qp->nic, MYNIC_STAT_RETRY_EXCEEDED);
-		sq_fail(qp, (struct wqe_error){ IB_WC_RETRY_EXC_ERR,
-						MYNIC_SYN_RETRY });
+		fail(qp, IB_WC_RETRY_EXC_ERR, MYNIC_SYN_RETRY);
 		return;
 	}
 	q->retry_left--;
@@ -121,21 +126,19 @@ void requester_retry(struct qp *qp)
 
 void requester_rnr(struct qp *qp, unsigned int timer)
 {
+	uint64_t time = (uint64_t)RNR_TIME_UNIT * rnr_times[timer];
 	struct requester *q = &qp->req;
 
 	if (!q->rnr_left) {
 		nic_count(qp->nic, MYNIC_STAT_RNR_RETRY_EXCEEDED);
-		sq_fail(qp, (struct wqe_error){ IB_WC_RNR_RETRY_EXC_ERR,
-						MYNIC_SYN_RNR_RETRY });
+		fail(qp, IB_WC_RNR_RETRY_EXC_ERR, MYNIC_SYN_RNR_RETRY);
 		return;
 	}
 	if (qp->attr.rnr_retry != RNR_RETRY_FOREVER)
 		q->rnr_left--;
 	go_back(q);
 	q->rnr_wait = true;
-	timer_set(&qp->nic->timers, &q->timer,
-		  nic_now(qp->nic) +
-			  (uint64_t)RNR_TIME_UNIT * rnr_times[timer]);
+	timer_set(&qp->nic->timers, &q->timer, nic_now(qp->nic) + time);
 }
 
 void requester_timer(struct qp *qp)
@@ -160,8 +163,7 @@ static bool may_send(const struct qp *qp, const struct send_req *req)
 	if (!req->num_psn || q->psn == req->first_psn || is_rd_atomic(req)) {
 		if (req->flags & IB_SEND_FENCE && q->rd_atomic)
 			return false;
-		if (is_rd_atomic(req) &&
-		    q->rd_atomic >= qp->attr.max_rd_atomic)
+		if (is_rd_atomic(req) && q->rd_atomic >= qp->attr.max_rd_atomic)
 			return false;
 	}
 	if (!req->num_psn && q->psn - q->una + count_psns(qp, req) > PSN_HALF)

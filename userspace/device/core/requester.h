@@ -28,7 +28,7 @@ struct qp;
  * @max_psn: behind the last PSN in use; all before it are retransmissions
  * @window_base: the window of unacknowledged packets counts from here, if that
  *	is ahead of @una: responses to a read do not count
- * @ack_psn: behind the last packet that asked for an acknowledgement
+ * @ack_psn: behind the last packet that asked for an acknowledgment
  * @rd_atomic: reads and atomics among the entries @ci to @cur
  * @retry_left: how often may be tried again
  * @rnr_left: likewise, after RNR NAKs

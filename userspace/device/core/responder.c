@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "responder.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "aeth.h"
@@ -11,7 +12,7 @@
 #include "transport.h"
 
 /* Atomics work on guest memory in place, and that is little-endian */
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte order");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte order");
 
 void responder_start(struct qp *qp)
 {
@@ -154,6 +155,7 @@ static void complete_message(struct qp *qp, const struct packet *pkt,
 static void execute_send(struct qp *qp, const struct packet *pkt,
 			 const struct opcode_info *info)
 {
+	struct wqe_error error = { .status = IB_WC_LOC_PROT_ERR };
 	struct responder *r = &qp->resp;
 	struct sge_list list;
 	int syndrome;
@@ -174,8 +176,8 @@ static void execute_send(struct qp *qp, const struct packet *pkt,
 	syndrome = sge_write(qp->nic, &list, r->offset, pkt->payload_len,
 			     pkt->iov);
 	if (syndrome) {
-		fail_local(qp, (struct wqe_error){ IB_WC_LOC_PROT_ERR,
-						   syndrome });
+		error.syndrome = syndrome;
+		fail_local(qp, error);
 		return;
 	}
 	r->offset += pkt->payload_len;
@@ -195,9 +197,9 @@ static bool check_reth(struct qp *qp, const struct roce_hdr *hdr,
 		fail_invalid(qp);
 		return false;
 	}
-	if (hdr->dma_len && mkey_check(qp->nic, qp->pd, hdr->rkey,
-				       hdr->remote_addr, hdr->dma_len, access,
-				       false, &mkey)) {
+	if (hdr->dma_len &&
+	    mkey_check(qp->nic, qp->pd, hdr->rkey, hdr->remote_addr,
+		       hdr->dma_len, access, false, &mkey)) {
 		fail_access(qp);
 		return false;
 	}
@@ -216,9 +218,8 @@ static int place_write(struct qp *qp, const struct packet *pkt)
 
 	if (!pkt->payload_len)
 		return 0;
-	err = mkey_check(qp->nic, qp->pd, r->write_rkey, addr,
-			 pkt->payload_len, IB_ACCESS_REMOTE_WRITE, false,
-			 &mkey);
+	err = mkey_check(qp->nic, qp->pd, r->write_rkey, addr, pkt->payload_len,
+			 IB_ACCESS_REMOTE_WRITE, false, &mkey);
 	if (err)
 		return err;
 	err = mkey_iov(qp->nic, mkey, addr, pkt->payload_len, true, dst,
@@ -295,7 +296,7 @@ static void execute_read(struct qp *qp, const struct packet *pkt,
 	    !reserve_response(qp))
 		return;
 	advance(r, pkt, info, response_packets(qp, response.left));
-	/* The response is the acknowledgement */
+	/* The response is the acknowledgment */
 	response.msn = r->msn;
 	responses_add(r, &response);
 }
@@ -373,8 +374,7 @@ static bool in_order(const struct qp *qp, const struct packet *pkt,
 		return true;
 	if (!last)
 		return pkt->payload_len == path_mtu(qp);
-	return pkt->payload_len <= path_mtu(qp) &&
-	       (first || pkt->payload_len);
+	return pkt->payload_len <= path_mtu(qp) && (first || pkt->payload_len);
 }
 
 static void execute(struct qp *qp, const struct packet *pkt,
@@ -422,9 +422,9 @@ static void repeat_read(struct qp *qp, const struct roce_hdr *hdr)
 	    hdr->dma_len > WQE_MAX_LENGTH ||
 	    response_packets(qp, hdr->dma_len) > behind)
 		return;
-	if (hdr->dma_len && mkey_check(qp->nic, qp->pd, hdr->rkey,
-				       hdr->remote_addr, hdr->dma_len,
-				       IB_ACCESS_REMOTE_READ, false, &mkey))
+	if (hdr->dma_len &&
+	    mkey_check(qp->nic, qp->pd, hdr->rkey, hdr->remote_addr,
+		       hdr->dma_len, IB_ACCESS_REMOTE_READ, false, &mkey))
 		return;
 	responses_add_duplicate(qp, &response);
 }

@@ -13,7 +13,7 @@ struct packet;
 struct qp;
 
 /**
- * enum responder_nak - the negative acknowledgement that waits to be sent
+ * enum responder_nak - the negative acknowledgment that waits to be sent
  * @RESPONDER_NAK_NONE: none
  * @RESPONDER_NAK_SEQ: a PSN is missing
  * @RESPONDER_NAK_RNR: there was no receive request
@@ -100,7 +100,7 @@ struct response_queue {
  * @last_wqe: LAST_WQE has been sent
  * @gap: a NAK for @epsn is out: no further one until @epsn has arrived
  * @gap_end: the last PSN that came too early
- * @ack: an acknowledgement is to be sent
+ * @ack: an acknowledgment is to be sent
  * @nak: a negative one is to be sent
  * @nak_syndrome: its AETH syndrome
  * @nak_event: RESPONDER_NAK_FATAL: enum mynic_event that it brings, or 0

@@ -50,8 +50,8 @@ static bool grow(struct response_queue *queue, unsigned int size)
 		new[i] = *waiting(queue, i);
 	/* Oldest first, so that what is free is written before it is reused */
 	for (unsigned int i = 0; i < queue->size; i++)
-		results[i] = queue->results[(queue->next_result + i) %
-					    queue->size];
+		results[i] =
+			queue->results[(queue->next_result + i) % queue->size];
 	free(queue->results);
 	free(queue->waiting);
 	queue->next_result = queue->size;
@@ -191,8 +191,8 @@ static int send_read(struct qp *qp, struct response *response)
 		if (err)
 			return err;
 		pkt.roce.opcode = read_opcodes[position];
-		pkt.roce.aeth = make_aeth(AETH_ACK | AETH_NO_CREDITS,
-					  response->msn);
+		pkt.roce.aeth =
+			make_aeth(AETH_ACK | AETH_NO_CREDITS, response->msn);
 		path_send(qp->nic, &pkt);
 	}
 	response->first = false;

@@ -2,7 +2,7 @@
 /*
  * Timers of one NIC: a binary heap. A timer that is put off keeps its place in
  * the heap until that comes up, so that restarting a retransmission timer for
- * each acknowledgement costs one store.
+ * each acknowledgment costs one store.
  */
 #ifndef MYNIC_TIMER_H
 #define MYNIC_TIMER_H

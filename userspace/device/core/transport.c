@@ -138,8 +138,7 @@ static bool rq_flush(struct qp *qp)
 	if (qp->srq) {
 		if (!qp->resp.last_wqe) {
 			qp->resp.last_wqe = true;
-			event_raise(qp->nic, &qp->events,
-				    MYNIC_EVENT_LAST_WQE);
+			event_raise(qp->nic, &qp->events, MYNIC_EVENT_LAST_WQE);
 		}
 		return false;
 	}
@@ -250,8 +249,8 @@ static bool well_formed(const struct packet *pkt,
 {
 	if (pkt->roce.pad != (-pkt->payload_len & 3))
 		return false;
-	return info->class == OPCODE_RESERVED ||
-	       info->flags & OPCODE_PAYLOAD || !pkt->payload_len;
+	return info->class == OPCODE_RESERVED || info->flags & OPCODE_PAYLOAD ||
+	       !pkt->payload_len;
 }
 
 void transport_receive(struct nic *nic, const struct packet *pkt)

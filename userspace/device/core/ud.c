@@ -2,6 +2,7 @@
 #include "ud.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <netinet/ip.h>
 #include <netinet/ip6.h>
 #include <netinet/udp.h>
@@ -18,7 +19,7 @@
 
 #define GRH_LEN 40
 
-_Static_assert(sizeof(struct ip6_hdr) == GRH_LEN, "IPv6 header in GRH");
+static_assert(sizeof(struct ip6_hdr) == GRH_LEN, "IPv6 header in GRH");
 
 static uint32_t own_qkey(const struct qp *qp)
 {
@@ -180,7 +181,6 @@ void ud_receive(struct qp *qp, const struct packet *pkt)
 	if (error.status)
 		qp_to_error(qp->nic, qp, 0);
 }
-
 
 void ud_multicast(struct nic *nic, const struct packet *pkt)
 {

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "wqe.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
 #include "core.h"
 #include "iov.h"
 
-#define RC (1 << MYNIC_QP_RC)
-#define UD (1 << MYNIC_QP_UD | 1 << MYNIC_QP_GSI)
-#define RAW (1 << MYNIC_QP_RAW_PACKET)
+enum {
+	RC = 1 << MYNIC_QP_RC,
+	UD = 1 << MYNIC_QP_UD | 1 << MYNIC_QP_GSI,
+	RAW = 1 << MYNIC_QP_RAW_PACKET,
+};
 
 /* What the send opcodes allow, beside the flags that all do */
 static const struct {
 	uint16_t types;
 	uint8_t flags;
-} send_table[] = {
+} send_table[MYNIC_WQE_OPCODE_MASK + 1] = {
 	[IB_WR_RDMA_WRITE] = { RC, IB_SEND_INLINE },
 	[IB_WR_RDMA_WRITE_WITH_IMM] = { RC, IB_SEND_INLINE },
 	[IB_WR_SEND] = { RC | UD | RAW, IB_SEND_INLINE },
@@ -47,7 +50,7 @@ static void fetch_sges(struct sge *sge, const void *src, unsigned int num)
 	}
 }
 
-_Static_assert(sizeof(struct sge) == sizeof(struct mynic_sge), "sge");
+static_assert(sizeof(struct sge) == sizeof(struct mynic_sge), "sge");
 
 static struct wqe_error bad_wqe(struct nic *nic, enum ib_wc_status status,
 				enum mynic_syndrome syndrome)
@@ -106,8 +109,7 @@ static struct wqe_error fetch_send(struct qp *qp, const uint8_t *slot,
 	req->opcode = ctrl & MYNIC_WQE_OPCODE_MASK;
 	req->flags = ctrl >> MYNIC_WQE_FLAGS_SHIFT;
 	req->num_sge = 0;
-	if (req->opcode >= sizeof(send_table) / sizeof(send_table[0]) ||
-	    !(send_table[req->opcode].types & 1 << qp->type))
+	if (!(send_table[req->opcode].types & 1 << qp->type))
 		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
 			       MYNIC_SYN_BAD_OPCODE);
 	if (ctrl >> MYNIC_WQE_FLAGS_SHIFT &

@@ -26,7 +26,7 @@ struct sge {
 
 #define WQE_MAX_SEND_SGE \
 	((MYNIC_SQ_MAX_STRIDE - MYNIC_WQE_DATA_RC) / sizeof(struct mynic_sge))
-#define WQE_MAX_RECV_SGE                                            \
+#define WQE_MAX_RECV_SGE                                         \
 	((MYNIC_RQ_MAX_STRIDE - sizeof(struct mynic_recv_wqe)) / \
 	 sizeof(struct mynic_sge))
 
