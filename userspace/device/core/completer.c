@@ -4,6 +4,7 @@
 #include "aeth.h"
 #include "core.h"
 #include "opcode.h"
+#include "path.h"
 #include "psn.h"
 #include "sq.h"
 
@@ -130,7 +131,7 @@ static void receive_read(struct qp *qp, const struct send_req *req,
 			 const struct packet *pkt,
 			 const struct opcode_info *info)
 {
-	uint32_t mtu = 128u << qp->attr.path_mtu;
+	uint32_t mtu = path_mtu(qp);
 	struct sge_list list = send_sges(qp, req);
 	struct requester *q = &qp->req;
 	uint32_t offset = (q->una - req->first_psn) * mtu;

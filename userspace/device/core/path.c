@@ -68,6 +68,17 @@ void path_send(struct nic *nic, struct packet *pkt)
 	nic_transmit(nic, pkt);
 }
 
+uint32_t path_mtu(const struct qp *qp)
+{
+	return 128u << qp->attr.path_mtu;
+}
+
+/* An empty message takes a packet too */
+uint32_t path_packets(const struct qp *qp, uint32_t len)
+{
+	return len ? (len - 1) / path_mtu(qp) + 1 : 1;
+}
+
 uint32_t path_port_mtu(const struct nic *nic)
 {
 	uint32_t overhead = IP_UDP_LEN + MAX_BTH_HEADERS_LEN + ICRC_LEN;

@@ -31,6 +31,12 @@ bool path_init(const struct qp *qp, const struct mynic_av *av,
 /** path_send() - count, pad and transmit */
 void path_send(struct nic *nic, struct packet *pkt);
 
+/** path_mtu() - the path MTU of a connected QP, bytes */
+uint32_t path_mtu(const struct qp *qp);
+
+/** path_packets() - packets, and PSNs, that @len bytes of message take */
+uint32_t path_packets(const struct qp *qp, uint32_t len);
+
 /** path_port_mtu() - the largest path MTU that the port's MTU allows, bytes */
 uint32_t path_port_mtu(const struct nic *nic);
 

@@ -60,18 +60,6 @@ static bool is_rd_atomic(const struct send_req *req)
 	return req->opcode >= IB_WR_RDMA_READ;
 }
 
-static uint32_t path_mtu(const struct qp *qp)
-{
-	return 128u << qp->attr.path_mtu;
-}
-
-static uint32_t count_psns(const struct qp *qp, const struct send_req *req)
-{
-	if (req->length <= path_mtu(qp))
-		return 1;
-	return (req->length - 1) / path_mtu(qp) + 1;
-}
-
 /* A request that has been sent in part, or is sent again */
 static bool begun(const struct qp *qp, uint32_t index)
 {
@@ -166,7 +154,7 @@ static bool may_send(const struct qp *qp, const struct send_req *req)
 		if (is_rd_atomic(req) && q->rd_atomic >= qp->attr.max_rd_atomic)
 			return false;
 	}
-	if (!req->num_psn && q->psn - q->una + count_psns(qp, req) > PSN_HALF)
+	if (!req->num_psn && q->psn - q->una + path_packets(qp, req->length) > PSN_HALF)
 		return false;
 	if ((int32_t)(q->window_base - base) > 0)
 		base = q->window_base;
@@ -331,7 +319,7 @@ bool requester_run(struct qp *qp)
 			return false;
 		if (!req->num_psn) {
 			req->first_psn = q->psn;
-			req->num_psn = count_psns(qp, req);
+			req->num_psn = path_packets(qp, req->length);
 		}
 		req->error = send_one(qp, req);
 	}

@@ -8,6 +8,7 @@
 #include "core.h"
 #include "iov.h"
 #include "opcode.h"
+#include "path.h"
 #include "psn.h"
 #include "transport.h"
 
@@ -41,11 +42,6 @@ void responder_fail(struct responder *r, uint32_t psn, uint8_t nak_code,
 	r->nak_syndrome = AETH_NAK | nak_code;
 	r->nak_psn = psn;
 	r->nak_event = event;
-}
-
-static uint32_t path_mtu(const struct qp *qp)
-{
-	return 128u << qp->attr.path_mtu;
 }
 
 static void complete_recv(struct qp *qp, struct wqe_error error,
@@ -295,7 +291,7 @@ static void execute_read(struct qp *qp, const struct packet *pkt,
 	if (!check_reth(qp, &pkt->roce, IB_ACCESS_REMOTE_READ) ||
 	    !reserve_response(qp))
 		return;
-	advance(r, pkt, info, response_packets(qp, response.left));
+	advance(r, pkt, info, path_packets(qp, response.left));
 	/* The response is the acknowledgment */
 	response.msn = r->msn;
 	responses_add(r, &response);
@@ -420,7 +416,7 @@ static void repeat_read(struct qp *qp, const struct roce_hdr *hdr)
 
 	if (!(qp->attr.access_flags & IB_ACCESS_REMOTE_READ) ||
 	    hdr->dma_len > WQE_MAX_LENGTH ||
-	    response_packets(qp, hdr->dma_len) > behind)
+	    path_packets(qp, hdr->dma_len) > behind)
 		return;
 	if (hdr->dma_len &&
 	    mkey_check(qp->nic, qp->pd, hdr->rkey, hdr->remote_addr,

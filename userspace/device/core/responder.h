@@ -162,13 +162,19 @@ void responder_fail(struct responder *r, uint32_t psn, uint8_t nak_code,
  * requester has gone back and will request them again too.
  */
 
-/** responses_reserve() - room for one more? Limits are checked, not memory */
+/**
+ * enum responses_room - whether one more read or atomic can be answered
+ * @RESPONSES_ROOM: it can
+ * @RESPONSES_FULL: not now
+ * @RESPONSES_EXCEEDED: the requester has more outstanding than it may
+ */
 enum responses_room {
 	RESPONSES_ROOM,
 	RESPONSES_FULL,
 	RESPONSES_EXCEEDED,
 };
 
+/** responses_reserve() - make room for one more answer */
 enum responses_room responses_reserve(struct qp *qp);
 
 /** responses_add() - the answer to a new request */
@@ -179,8 +185,5 @@ void responses_add_duplicate(struct qp *qp, const struct response *response);
 
 void responses_clear(struct responder *r);
 void responses_free(struct responder *r);
-
-/** response_packets() - packets, and PSNs, that answer a read of @len bytes */
-uint32_t response_packets(const struct qp *qp, uint32_t len);
 
 #endif /* MYNIC_RESPONDER_H */

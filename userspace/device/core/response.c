@@ -22,13 +22,6 @@ static const uint8_t read_opcodes[] = {
 	[OPCODE_ONLY] = BTH_RC_READ_RESPONSE_ONLY,
 };
 
-uint32_t response_packets(const struct qp *qp, uint32_t len)
-{
-	uint32_t mtu = 128u << qp->attr.path_mtu;
-
-	return len <= mtu ? 1 : (len - 1) / mtu + 1;
-}
-
 static struct response *waiting(const struct response_queue *queue,
 				unsigned int i)
 {
@@ -109,7 +102,7 @@ void responses_add_duplicate(struct qp *qp, const struct response *response)
 		if (start < behind)
 			break;
 		/* It is going to be answered anyway */
-		if (start - behind < response_packets(qp, other->left))
+		if (start - behind < path_packets(qp, other->left))
 			return;
 	}
 	queue->num = i;
@@ -175,7 +168,7 @@ static int map_read(struct qp *qp, const struct response *response,
 /* Return: 0, or what mkey_check() or mkey_iov() said */
 static int send_read(struct qp *qp, struct response *response)
 {
-	uint32_t len = 128u << qp->attr.path_mtu;
+	uint32_t len = path_mtu(qp);
 	unsigned int position = 0;
 	struct packet pkt;
 	int err;

@@ -101,7 +101,7 @@ void timer_set(struct timers *timers, struct timer *timer, uint64_t expires)
 
 void timers_run(struct timers *timers, uint64_t now)
 {
-	/* A timer that sets itself to now waits for the next call */
+	/* Comes to an end even if a timer is due again at once */
 	uint32_t budget = timers->used;
 
 	while (budget-- && timers->used && timers->heap[0]->key <= now) {

@@ -14,7 +14,7 @@
 
 /**
  * struct timer - something to do at a later time
- * @fn: called from timers_run(), may set the timer again
+ * @fn: called from timers_run(), may set the timer again, to a later time
  * @expires: when it is due, in ns; TIMER_NEVER if it is not set
  * @key: the time by which it is sorted, at most @expires
  * @pos: place in the heap plus 1, 0 if it is not there
@@ -64,9 +64,7 @@ static inline bool timer_is_set(const struct timer *timer)
 	return timer->expires != TIMER_NEVER;
 }
 
-/**
- * timers_run() - call those timers that are due, each at most once
- */
+/** timers_run() - call those timers that are due */
 void timers_run(struct timers *timers, uint64_t now);
 
 /**

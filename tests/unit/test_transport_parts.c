@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The parts of the transport that need no NIC: timers, PSNs, opcodes */
+#include <stdlib.h>
+
+#include "core/opcode.h"
+#include "core/psn.h"
+#include "core/timer.h"
+#include "harness_tap.h"
+
+struct alarm {
+	struct timer timer;
+	struct timers *timers;
+	unsigned int fired;
+	uint64_t again;
+};
+
+static void ring(struct timer *timer)
+{
+	struct alarm *alarm = (struct alarm *)timer;
+
+	alarm->fired++;
+	if (alarm->again)
+		timer_set(alarm->timers, timer, alarm->again);
+}
+
+static struct alarm *make(struct timers *timers, unsigned int num)
+{
+	struct alarm *alarms = tap_alloc(num * sizeof(*alarms));
+
+	for (unsigned int i = 0; i < num; i++) {
+		alarms[i].timers = timers;
+		CHECK_EQ(timer_add(timers, &alarms[i].timer, ring), 0);
+	}
+	return alarms;
+}
+
+TEST(timers_none)
+{
+	struct timers timers = { 0 };
+
+	CHECK_EQ(timers_next(&timers), TIMER_NEVER);
+	timers_run(&timers, 1000);
+	make(&timers, 3);
+	CHECK_EQ(timers_next(&timers), TIMER_NEVER);
+	timers_free(&timers);
+}
+
+TEST(timers_fire_once_and_not_early)
+{
+	struct timers timers = { 0 };
+	struct alarm *alarm = make(&timers, 1);
+
+	timer_set(&timers, &alarm->timer, 100);
+	CHECK_EQ(timers_next(&timers), 100);
+	timers_run(&timers, 99);
+	CHECK_EQ(alarm->fired, 0);
+	timers_run(&timers, 100);
+	CHECK_EQ(alarm->fired, 1);
+	CHECK(!timer_is_set(&alarm->timer));
+	timers_run(&timers, 1000);
+	CHECK_EQ(alarm->fired, 1);
+	timers_free(&timers);
+}
+
+TEST(timers_put_off_and_brought_forward)
+{
+	struct timers timers = { 0 };
+	struct alarm *alarm = make(&timers, 2);
+
+	timer_set(&timers, &alarm[0].timer, 100);
+	timer_set(&timers, &alarm[1].timer, 150);
+	timer_set(&timers, &alarm[0].timer, 200);
+	timers_run(&timers, 199);
+	CHECK_EQ(alarm[0].fired, 0);
+	CHECK_EQ(alarm[1].fired, 1);
+	CHECK_EQ(timers_next(&timers), 200);
+	timer_set(&timers, &alarm[0].timer, 50);
+	CHECK_EQ(timers_next(&timers), 50);
+	timers_run(&timers, 50);
+	CHECK_EQ(alarm[0].fired, 1);
+	timers_free(&timers);
+}
+
+TEST(timers_stopped)
+{
+	struct timers timers = { 0 };
+	struct alarm *alarm = make(&timers, 1);
+
+	timer_set(&timers, &alarm->timer, 100);
+	timer_stop(&alarm->timer);
+	timers_run(&timers, 100);
+	CHECK_EQ(alarm->fired, 0);
+	CHECK_EQ(timers_next(&timers), TIMER_NEVER);
+	timer_set(&timers, &alarm->timer, 300);
+	timer_stop(&alarm->timer);
+	timer_set(&timers, &alarm->timer, 400);
+	timers_run(&timers, 399);
+	CHECK_EQ(alarm->fired, 0);
+	timers_run(&timers, 400);
+	CHECK_EQ(alarm->fired, 1);
+	timers_free(&timers);
+}
+
+TEST(timers_set_again_from_within)
+{
+	struct timers timers = { 0 };
+	struct alarm *alarm = make(&timers, 2);
+
+	alarm[0].again = 11;
+	timer_set(&timers, &alarm[0].timer, 1);
+	timer_set(&timers, &alarm[1].timer, 5);
+	timers_run(&timers, 10);
+	CHECK_EQ(alarm[0].fired, 1);
+	CHECK_EQ(alarm[1].fired, 1);
+	timers_run(&timers, 11);
+	CHECK_EQ(alarm[0].fired, 2);
+	/* due again at once: the call still ends */
+	CHECK_EQ(timers_next(&timers), 11);
+	timers_free(&timers);
+}
+
+/* Against a model that looks at all of them */
+TEST(timers_at_random)
+{
+	enum { NUM = 200 };
+	struct timers timers = { 0 };
+	struct alarm *alarms = make(&timers, NUM);
+	uint64_t due[NUM];
+	unsigned int fired[NUM] = { 0 };
+	bool there[NUM];
+	uint64_t now = 0;
+
+	srand(1);
+	for (unsigned int i = 0; i < NUM; i++) {
+		due[i] = TIMER_NEVER;
+		there[i] = true;
+	}
+	for (int step = 0; step < 20000; step++) {
+		unsigned int i = rand() % NUM;
+		struct timer *timer = &alarms[i].timer;
+
+		switch (there[i] ? rand() % 8 : 8) {
+		case 0:
+			timer_stop(timer);
+			due[i] = TIMER_NEVER;
+			break;
+		case 1:
+			timer_remove(&timers, timer);
+			due[i] = TIMER_NEVER;
+			there[i] = false;
+			break;
+		case 2:
+			now += rand() % 20;
+			timers_run(&timers, now);
+			for (unsigned int j = 0; j < NUM; j++) {
+				if (due[j] > now)
+					continue;
+				due[j] = TIMER_NEVER;
+				fired[j]++;
+			}
+			break;
+		case 8:
+			CHECK_EQ(timer_add(&timers, timer, ring), 0);
+			there[i] = true;
+			break;
+		default:
+			due[i] = now + 1 + rand() % 200;
+			timer_set(&timers, timer, due[i]);
+		}
+		for (unsigned int j = 0; j < NUM; j++) {
+			CHECK_EQ(alarms[j].fired, fired[j]);
+			CHECK(timers_next(&timers) <= due[j]);
+		}
+	}
+	timers_free(&timers);
+}
+
+TEST(psn_wraps)
+{
+	CHECK_EQ(psn_add(0xffffff, 1), 0);
+	CHECK_EQ(psn_add(0, -1), 0xffffff);
+	CHECK(psn_diff(5, 5) == 0);
+	CHECK(psn_diff(0, 0xffffff) == 1);
+	CHECK(psn_diff(0xffffff, 0) == -1);
+	CHECK(psn_diff(0x7fffff, 0) == 0x7fffff);
+	CHECK(psn_diff(0x800000, 0) == -PSN_HALF);
+	CHECK(psn_diff(0x123456, 0x923456) == -PSN_HALF);
+	/* what is above 24 bits does not count */
+	CHECK(psn_diff(0x5000003, 0x1000001) == 2);
+}
+
+/* IBTA 9.2, lengths of the headers from the BTH to the payload */
+TEST(opcode_header_lengths)
+{
+	static const struct {
+		uint8_t opcode;
+		unsigned int len;
+	} table[] = {
+		{ 0x00, 12 }, { 0x01, 12 }, { 0x02, 12 }, { 0x03, 16 },
+		{ 0x04, 12 }, { 0x05, 16 }, { 0x06, 28 }, { 0x07, 12 },
+		{ 0x08, 12 }, { 0x09, 16 }, { 0x0a, 28 }, { 0x0b, 32 },
+		{ 0x0c, 28 }, { 0x0d, 16 }, { 0x0e, 12 }, { 0x0f, 16 },
+		{ 0x10, 16 }, { 0x11, 16 }, { 0x12, 24 }, { 0x13, 40 },
+		{ 0x14, 40 }, { 0x16, 16 }, { 0x17, 16 }, { 0x64, 20 },
+		{ 0x65, 24 }, { 0x81, 12 },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
+		const struct opcode_info *info = opcode_info(table[i].opcode);
+
+		CHECK(info->class != OPCODE_RESERVED);
+		CHECK_EQ(opcode_headers_len(info), table[i].len);
+	}
+	for (unsigned int opcode = 0; opcode < 256; opcode++) {
+		bool known = false;
+
+		for (unsigned int i = 0; i < ARRAY_SIZE(table); i++)
+			known |= table[i].opcode == opcode;
+		CHECK_EQ(opcode_info(opcode)->class != OPCODE_RESERVED, known);
+	}
+}
