@@ -131,7 +131,10 @@ static int scatter(struct qp *qp, const struct packet *pkt,
 			 pkt->iov);
 }
 
-/* Into the QP's next receive request; false if there is none, or it fails */
+/*
+ * Into the QP's next receive request. False if there is none, if it fails, or
+ * if the frame is too long for it: then it waits for another one.
+ */
 static bool deliver(struct qp *qp, const struct packet *pkt)
 {
 	struct responder *resp = &qp->resp;
@@ -148,13 +151,13 @@ static bool deliver(struct qp *qp, const struct packet *pkt)
 		cqe.cvlan = htole16(pkt->vlan);
 		cqe.sl = pkt->vlan >> VLAN_PRIO_SHIFT;
 	}
-	if (!wqe_fetch_recv(qp, &resp->recv))
+	if (!resp->has_recv && !wqe_fetch_recv(qp, &resp->recv))
 		return false;
+	resp->has_recv = true;
 	error = resp->recv.error;
-	if (!error.status && resp->recv.capacity < len) {
-		error.status = IB_WC_LOC_LEN_ERR;
-		error.syndrome = MYNIC_SYN_RQ_LEN;
-	}
+	if (!error.status && resp->recv.capacity < len)
+		return false;
+	resp->has_recv = false;
 	if (!error.status) {
 		error.syndrome = scatter(qp, pkt, &header, header_len);
 		if (error.syndrome)
