@@ -137,9 +137,8 @@ void qp_to_error(struct nic *nic, struct qp *qp, int event)
 		event_raise(nic, &qp->events, event);
 }
 
-void qp_to_sqe(struct nic *nic, struct qp *qp)
+void qp_to_sqe(struct qp *qp)
 {
-	(void)nic;
 	if (qp->state == IB_QPS_RTS)
 		set_state(qp, IB_QPS_SQE);
 }

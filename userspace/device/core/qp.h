@@ -152,7 +152,7 @@ void qp_schedule(struct nic *nic, struct qp *qp);
 void qp_to_error(struct nic *nic, struct qp *qp, int event);
 
 /** qp_to_sqe() - as qp_to_error(), from RTS to the send queue error state */
-void qp_to_sqe(struct nic *nic, struct qp *qp);
+void qp_to_sqe(struct qp *qp);
 
 /**
  * qp_doorbell() - there is something in the send queue, or (ERR) either

@@ -154,7 +154,7 @@ void sq_fail(struct qp *qp, struct wqe_error error)
 		q->cur++;
 	q->ci++;
 	if (qp->type != MYNIC_QP_RC && qp->state == IB_QPS_RTS)
-		qp_to_sqe(qp->nic, qp);
+		qp_to_sqe(qp);
 	else
 		qp_to_error(qp->nic, qp, 0);
 }
