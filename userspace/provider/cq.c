@@ -27,9 +27,25 @@ static inline bool mynic_cqe_valid(struct mynic_cqe *cqe, uint32_t phase)
 	return !((seen ^ phase) & 1);
 }
 
-static inline void mynic_cqe_to_wc(struct ibv_wc *restrict wc,
-				   const struct mynic_cqe *restrict cqe)
+static_assert(offsetof(struct mynic_cqe, wr_id) ==
+			      offsetof(struct ibv_wc, wr_id) &&
+		      offsetof(struct mynic_cqe, imm_data) ==
+			      offsetof(struct ibv_wc, imm_data) &&
+		      offsetof(struct mynic_cqe, wc_flags) ==
+			      offsetof(struct ibv_wc, wc_flags) &&
+		      offsetof(struct mynic_cqe, dlid_path_bits) ==
+			      offsetof(struct ibv_wc, dlid_path_bits) &&
+		      offsetof(struct mynic_cqe, timestamp) ==
+			      sizeof(struct ibv_wc),
+	      "an entry begins with the image of struct ibv_wc");
+
+static inline void mynic_cqe_to_wc(struct ibv_wc *wc,
+				   const struct mynic_cqe *cqe)
 {
+	if (__BYTE_ORDER == __LITTLE_ENDIAN) {
+		memcpy(wc, cqe, sizeof(*wc));
+		return;
+	}
 	wc->wr_id = le64toh(cqe->wr_id);
 	wc->status = le32toh(cqe->status);
 	wc->opcode = le32toh(cqe->opcode);
@@ -129,9 +145,9 @@ static inline ALWAYS_INLINE int mynic_cq_advance(struct mynic_cq *cq)
 	return 0;
 }
 
-static inline ALWAYS_INLINE int mynic_start_poll_body(struct ibv_cq_ex *ibcq,
-					       struct ibv_poll_cq_attr *attr,
-					       bool locked)
+static inline ALWAYS_INLINE int
+mynic_start_poll_body(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr,
+		      bool locked)
 {
 	struct mynic_cq *cq = mynic_cq_ex(ibcq);
 	int err;
@@ -147,7 +163,7 @@ static inline ALWAYS_INLINE int mynic_start_poll_body(struct ibv_cq_ex *ibcq,
 }
 
 static inline ALWAYS_INLINE void mynic_end_poll_body(struct ibv_cq_ex *ibcq,
-					      bool locked)
+						     bool locked)
 {
 	struct mynic_cq *cq = mynic_cq_ex(ibcq);
 

@@ -58,8 +58,8 @@ static const struct verbs_context_ops mynic_context_ops = {
  *
  * Return: 0 or a positive errno.
  */
-int mynic_mmap(struct ibv_context *context, struct mynic_map *map,
-	       uint64_t key, uint32_t size)
+int mynic_mmap(struct ibv_context *context, struct mynic_map *map, uint64_t key,
+	       uint32_t size)
 {
 	map->addr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
 			 context->cmd_fd, key);

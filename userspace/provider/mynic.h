@@ -76,7 +76,7 @@ struct mynic_cq {
 	struct mynic_cq_dbrec *dbrec;
 	uint32_t ci;
 	uint32_t phase;
-	atomic_uint lock;
+	atomic_uchar lock;
 	uint32_t cqn;
 	void *doorbell;
 	struct mynic_map map;
@@ -84,13 +84,14 @@ struct mynic_cq {
 
 /**
  * struct mynic_rq - ring of receive requests, of a QP or an SRQ
+ * @next: slot of @pi
  * @ring: first slot
+ * @ring_end: behind the last slot
+ * @stride: bytes of a slot
  * @pi_record: producer index in the doorbell record
  * @pi: producer index
  * @end: producer index at which the ring is full as far as is known. Equal to
  *	@pi while nothing may be posted.
- * @offset_mask: bytes of the ring - 1
- * @stride: bytes of a slot
  * @max_sge: SGEs of a request
  * @lock: protects the above
  * @limit: number of slots, 0 while nothing may be posted
@@ -100,18 +101,22 @@ struct mynic_cq {
  * What posting touches is one cache line.
  */
 struct mynic_rq {
-	void *ring __attribute__((aligned(MYNIC_CACHE_LINE)));
+	void *next __attribute__((aligned(MYNIC_CACHE_LINE)));
+	void *ring;
+	void *ring_end;
+	size_t stride;
 	__le32 *pi_record;
 	uint32_t pi;
 	uint32_t end;
-	uint32_t offset_mask;
-	uint32_t stride;
 	uint32_t max_sge;
-	atomic_uint lock;
+	atomic_uchar lock;
 	uint32_t limit;
 	uint32_t size;
 	__le32 *ci_record;
 };
+
+static_assert(offsetof(struct mynic_rq, limit) <= MYNIC_CACHE_LINE,
+	      "what posting touches is one cache line");
 
 struct mynic_srq {
 	struct ibv_srq ibv_srq;
@@ -121,43 +126,45 @@ struct mynic_srq {
 
 /**
  * struct mynic_sq - ring of send requests
+ * @last: slot before that of the next request
  * @ring: first slot
+ * @ring_end: behind the last slot
+ * @stride: bytes of a slot
  * @dbrec: doorbell record
  * @doorbell: doorbell to ring
  * @pi: producer index
  * @end: producer index at which the ring is full as far as is known. Equal to
  *	@pi while nothing may be posted.
- * @offset_mask: bytes of the ring - 1
  * @qpn: number for the doorbell
- * @stride: bytes of a slot
  * @max_inline: bytes of inline data of a request
  * @max_sge: SGEs of a request
- * @lock: protects the above
- * @wr_err: between wr_start and its end: positive errno, or 0
- * @wr_pi: ... producer index behind the requests of the batch
- * @wr_cur: ... slot of the last request; NULL if it got none
+ * @lock: protects the queue
  * @limit: number of slots, 0 while nothing may be posted
  * @size: number of slots
+ * @wr_pi: between wr_start and its end: producer index behind the requests of
+ *	the batch. @last is then the slot of the last one, or NULL if it got
+ *	none.
+ * @wr_err: ... positive errno, or 0
  *
- * What posting touches is one cache line.
+ * What ibv_post_send() touches is one cache line.
  */
 struct mynic_sq {
-	void *ring __attribute__((aligned(MYNIC_CACHE_LINE)));
+	void *last __attribute__((aligned(MYNIC_CACHE_LINE)));
+	void *ring;
+	void *ring_end;
+	size_t stride;
 	struct mynic_qp_dbrec *dbrec;
 	void *doorbell;
 	uint32_t pi;
 	uint32_t end;
-	uint32_t offset_mask;
 	uint32_t qpn;
-	uint16_t stride;
 	uint16_t max_inline;
-	uint16_t max_sge;
-	uint16_t wr_err;
-	atomic_uint lock;
-	uint32_t wr_pi;
-	struct mynic_send_wqe *wr_cur;
+	uint8_t max_sge;
+	atomic_uchar lock;
 	uint32_t limit;
 	uint32_t size;
+	uint32_t wr_pi;
+	int wr_err;
 };
 
 static_assert(offsetof(struct mynic_sq, limit) <= MYNIC_CACHE_LINE,
@@ -224,15 +231,17 @@ static inline void mynic_cpu_relax(void)
  * Inline, and without a call for the contended case, because a lock is the
  * largest single cost of posting and polling.
  */
-static inline void mynic_lock(atomic_uint *lock)
+static inline void mynic_lock(atomic_uchar *lock)
 {
-	while (unlikely(atomic_exchange_explicit(lock, 1,
-						 memory_order_acquire)))
+	if (likely(!atomic_exchange_explicit(lock, 1, memory_order_acquire)))
+		return;
+	do {
 		while (atomic_load_explicit(lock, memory_order_relaxed))
 			mynic_cpu_relax();
+	} while (atomic_exchange_explicit(lock, 1, memory_order_acquire));
 }
 
-static inline void mynic_unlock(atomic_uint *lock)
+static inline void mynic_unlock(atomic_uchar *lock)
 {
 	atomic_store_explicit(lock, 0, memory_order_release);
 }
@@ -259,15 +268,15 @@ static inline uint32_t mynic_observe(__le32 *record)
 }
 
 /*
- * The producer index at which a ring of @limit slots is full, by what the
- * device says now; @pi itself if it is full, or if the device talks nonsense.
+ * How many of @limit slots are free, by what the device says now; none if the
+ * device talks nonsense.
  */
-static inline uint32_t mynic_ring_end(__le32 *ci_record, uint32_t pi,
-				      uint32_t limit)
+static inline uint32_t mynic_ring_room(__le32 *ci_record, uint32_t pi,
+				       uint32_t limit)
 {
-	uint32_t free_slots = mynic_observe(ci_record) + limit - pi;
+	uint32_t room = mynic_observe(ci_record) + limit - pi;
 
-	return free_slots <= limit ? pi + free_slots : pi;
+	return room <= limit ? room : 0;
 }
 
 /*
@@ -282,9 +291,17 @@ static inline void mynic_set_sge(struct mynic_sge *dst,
 	dst->lkey = htole32(src->lkey);
 }
 
+/* Backwards, for want of registers. */
+static inline void mynic_set_sges(struct mynic_sge *dst,
+				  const struct ibv_sge *src, uint32_t n)
+{
+	while (n--)
+		mynic_set_sge(&dst[n], &src[n]);
+}
+
 /* mynic.c */
-int mynic_mmap(struct ibv_context *context, struct mynic_map *map,
-	       uint64_t key, uint32_t size);
+int mynic_mmap(struct ibv_context *context, struct mynic_map *map, uint64_t key,
+	       uint32_t size);
 void mynic_munmap(struct mynic_map *map);
 void *mynic_alloc(size_t size);
 

@@ -4,142 +4,193 @@
 
 #include "sq.h"
 
-/*
- * Return: the number of bytes copied to @data, or a negative errno.
- */
-static inline ALWAYS_INLINE int mynic_gather_inline(void *data,
-					     const struct ibv_send_wr *wr,
-					     uint32_t max_inline)
+/* The part of an entry that is the same for all operations of a type of QP */
+static inline ALWAYS_INLINE void
+mynic_wqe_set_head(struct mynic_send_wqe *wqe, const struct ibv_send_wr *wr,
+		   bool ud)
 {
+	wqe->wr_id = htole64(wr->wr_id);
+	wqe->ctrl = mynic_sq_ctrl(wr->opcode, wr->send_flags);
+	wqe->imm_data = wr->imm_data;
+	if (ud) {
+		wqe->remote_qpn = htole32(wr->wr.ud.remote_qpn);
+		wqe->remote_qkey = htole32(wr->wr.ud.remote_qkey);
+		*mynic_sq_av(wqe) = to_mah(wr->wr.ud.ah)->av;
+	} else {
+		wqe->remote_addr = htole64(wr->wr.rdma.remote_addr);
+		wqe->rkey = htole32(wr->wr.rdma.rkey);
+	}
+}
+
+/* Return: false if there are too many bytes, or the operation allows none. */
+static bool mynic_wqe_set_inline(struct mynic_send_wqe *wqe,
+				 const struct ibv_send_wr *wr,
+				 uint32_t max_inline, bool ud)
+{
+	void *data = mynic_sq_data(wqe, ud);
 	uint32_t total = 0;
 	int i;
 
 	if (!mynic_opcode_in(MYNIC_INLINE_OPCODES, wr->opcode))
-		return -EINVAL;
+		return false;
 	for (i = 0; i < wr->num_sge; i++) {
 		const struct ibv_sge *sge = &wr->sg_list[i];
 
-		if (unlikely(sge->length > max_inline - total))
-			return -EINVAL;
+		if (sge->length > max_inline - total)
+			return false;
 		mynic_copy_inline(data + total, (void *)(uintptr_t)sge->addr,
 				  sge->length);
 		total += sge->length;
 	}
-	return total;
+	wqe->len = htole32(total);
+	return true;
 }
 
-static inline ALWAYS_INLINE void mynic_gather_sges(struct mynic_sge *dst,
-					    const struct ibv_send_wr *wr)
+/* Return: 0 or a positive errno. */
+static inline ALWAYS_INLINE int
+mynic_post_one(struct mynic_sq *sq, const struct ibv_send_wr *wr, bool ud)
 {
-	int i;
+	uint32_t num_sge = wr->num_sge;
+	struct mynic_send_wqe *wqe;
 
-	if (likely(wr->num_sge == 1)) {
-		mynic_set_sge(dst, wr->sg_list);
-		return;
+	if (sq->pi == sq->end) {
+		sq->end +=
+			mynic_ring_room(&sq->dbrec->sq_ci, sq->end, sq->limit);
+		if (sq->pi == sq->end)
+			return sq->limit ? ENOMEM : EINVAL;
 	}
-	for (i = 0; i < wr->num_sge; i++)
-		mynic_set_sge(&dst[i], &wr->sg_list[i]);
+	if (!mynic_opcode_in(ud ? MYNIC_UD_OPCODES : MYNIC_RC_OPCODES,
+			     wr->opcode) ||
+	    num_sge > sq->max_sge)
+		return EINVAL;
+
+	wqe = mynic_sq_next(sq, sq->last);
+	mynic_wqe_set_head(wqe, wr, ud);
+	if (wr->send_flags & IBV_SEND_INLINE) {
+		if (!mynic_wqe_set_inline(wqe, wr, sq->max_inline, ud))
+			return EINVAL;
+	} else {
+		wqe->len = htole32(num_sge);
+		mynic_set_sges(mynic_sq_data(wqe, ud), wr->sg_list, num_sge);
+	}
+	if (!ud && wr->opcode >= IBV_WR_ATOMIC_CMP_AND_SWP) {
+		wqe->rkey = htole32(wr->wr.atomic.rkey);
+		mynic_sq_set_atomic(wqe, wr->wr.atomic.compare_add,
+				    wr->wr.atomic.swap);
+	}
+	sq->last = wqe;
+	sq->pi++;
+	return 0;
+}
+
+/* Let the device know, if there is anything new, and leave. */
+static inline ALWAYS_INLINE void mynic_post_send_end(struct mynic_sq *sq,
+						     bool locked)
+{
+	if (likely(sq->dbrec->sq_pi != htole32(sq->pi)))
+		mynic_sq_ring(sq);
+	if (locked)
+		mynic_unlock(&sq->lock);
 }
 
 /*
- * The body of all forms; @ud and @locked are constants. What the loop needs of
- * the SQ is read before it, since the compiler must assume that stores to
- * entries change it.
+ * Post a list; the lock is held. @ud and @locked are constants, here and below.
  */
-static inline ALWAYS_INLINE int mynic_post_send_body(struct ibv_qp *ibqp,
-					      struct ibv_send_wr *wr,
-					      struct ibv_send_wr **bad_wr,
-					      bool ud, bool locked)
+static inline ALWAYS_INLINE int mynic_post_list(struct ibv_qp *ibqp,
+						struct ibv_send_wr *wr,
+						struct ibv_send_wr **bad_wr,
+						bool ud, bool locked)
 {
 	struct mynic_sq *sq = &to_mqp(ibqp)->sq;
-	uint32_t offset_mask, offset, pi, end;
-	struct mynic_send_wqe *wqe;
-	void *ring, *data;
 	int err = 0;
-	int len;
+
+	for (; wr; wr = wr->next) {
+		err = mynic_post_one(sq, wr, ud);
+		if (err) {
+			*bad_wr = wr;
+			break;
+		}
+	}
+	mynic_post_send_end(sq, locked);
+	return err;
+}
+
+/*
+ * Post the requests of a list, as long as they are of the common kinds: SEND,
+ * WRITE and READ with one SGE, for which a slot always has room, or one piece
+ * of inline data. At the first other one, or if the ring looks full, @rest
+ * takes over with the lock held. So what is rare, and what is wrong, costs the
+ * common requests neither tests nor registers.
+ */
+static inline ALWAYS_INLINE int
+mynic_post_common(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		  struct ibv_send_wr **bad_wr,
+		  int (*rest)(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+			      struct ibv_send_wr **bad_wr),
+		  bool locked)
+{
+	struct mynic_sq *sq = &to_mqp(ibqp)->sq;
+	struct mynic_send_wqe *wqe;
+	uint32_t room;
+	void *last;
 
 	if (locked)
 		mynic_lock(&sq->lock);
-	pi = sq->pi;
-	end = sq->end;
-	ring = sq->ring;
-	offset_mask = sq->offset_mask;
-	offset = (pi * sq->stride) & offset_mask;
+	room = sq->end - sq->pi;
+	last = sq->last;
 
 	for (; wr; wr = wr->next) {
-		uint32_t opcode = wr->opcode;
+		const struct ibv_sge *sge = wr->sg_list;
 
-		if (unlikely(pi == end)) {
-			end = mynic_ring_end(&sq->dbrec->sq_ci, pi, sq->limit);
-			sq->end = end;
-			if (pi == end) {
-				err = sq->limit ? ENOMEM : EINVAL;
-				break;
-			}
-		}
-		if (unlikely(!mynic_opcode_in(ud ? MYNIC_UD_OPCODES :
-						   MYNIC_RC_OPCODES,
-					      opcode) ||
-			     (uint32_t)wr->num_sge > sq->max_sge)) {
-			err = EINVAL;
-			break;
-		}
-
-		wqe = ring + offset;
-		data = mynic_sq_data(wqe, ud);
-		wqe->wr_id = htole64(wr->wr_id);
-		wqe->ctrl = mynic_sq_ctrl(opcode, wr->send_flags);
-		wqe->imm_data = wr->imm_data;
-		if (ud) {
-			wqe->remote_qpn = htole32(wr->wr.ud.remote_qpn);
-			wqe->remote_qkey = htole32(wr->wr.ud.remote_qkey);
-			*mynic_sq_av(wqe) = to_mah(wr->wr.ud.ah)->av;
-		} else {
-			wqe->remote_addr = htole64(wr->wr.rdma.remote_addr);
-			wqe->rkey = htole32(wr->wr.rdma.rkey);
-		}
-
+		if (unlikely(!room || wr->opcode > IBV_WR_RDMA_READ ||
+			     wr->num_sge != 1))
+			goto rest;
+		wqe = mynic_sq_next(sq, last);
+		mynic_wqe_set_head(wqe, wr, false);
 		if (wr->send_flags & IBV_SEND_INLINE) {
-			len = mynic_gather_inline(data, wr, sq->max_inline);
-			if (unlikely(len < 0)) {
-				err = -len;
-				break;
-			}
+			if (unlikely(wr->opcode == IBV_WR_RDMA_READ ||
+				     sge->length > sq->max_inline))
+				goto rest;
+			mynic_copy_inline(mynic_sq_data(wqe, false),
+					  (void *)(uintptr_t)sge->addr,
+					  sge->length);
+			wqe->len = htole32(sge->length);
 		} else {
-			len = wr->num_sge;
-			mynic_gather_sges(data, wr);
-			if (!ud && opcode >= IBV_WR_ATOMIC_CMP_AND_SWP) {
-				wqe->rkey = htole32(wr->wr.atomic.rkey);
-				mynic_sq_set_atomic(wqe,
-						    wr->wr.atomic.compare_add,
-						    wr->wr.atomic.swap);
-			}
+			mynic_set_sge(mynic_sq_data(wqe, false), sge);
+			wqe->len = htole32(1);
 		}
-		wqe->len = htole32(len);
-
-		offset = (offset + sq->stride) & offset_mask;
-		pi++;
+		last = wqe;
+		room--;
 	}
+	sq->last = last;
+	sq->pi = sq->end - room;
+	mynic_post_send_end(sq, locked);
+	return 0;
 
-	if (likely(pi != sq->pi))
-		mynic_sq_ring(sq, pi);
-	if (locked)
-		mynic_unlock(&sq->lock);
-	if (unlikely(err))
-		*bad_wr = wr;
-	return err;
+rest:
+	sq->last = last;
+	sq->pi = sq->end - room;
+	return rest(ibqp, wr, bad_wr);
+}
+
+static __attribute__((noinline)) int
+mynic_post_rest_rc(struct ibv_qp *qp, struct ibv_send_wr *wr,
+		   struct ibv_send_wr **bad_wr)
+{
+	return mynic_post_list(qp, wr, bad_wr, false, true);
 }
 
 static int mynic_post_send_rc(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			      struct ibv_send_wr **bad_wr)
 {
-	return mynic_post_send_body(qp, wr, bad_wr, false, true);
+	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_rc, true);
 }
 
 static int mynic_post_send_ud(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			      struct ibv_send_wr **bad_wr)
 {
-	return mynic_post_send_body(qp, wr, bad_wr, true, true);
+	mynic_lock(&to_mqp(qp)->sq.lock);
+	return mynic_post_list(qp, wr, bad_wr, true, true);
 }
 
 /**

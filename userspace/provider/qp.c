@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mynic.h"
 #include "mynic-abi.h"
+#include "sq.h"
 
 static bool mynic_may_send(enum ibv_qp_state state)
 {
@@ -65,8 +65,9 @@ static void mynic_qp_restart(struct mynic_qp *qp)
 
 	mynic_lock(&qp->sq.lock);
 	mynic_lock(&qp->rq.lock);
-	qp->sq.pi = 0;
+	mynic_sq_seek(&qp->sq, 0);
 	qp->sq.end = 0;
+	qp->rq.next = qp->rq.ring;
 	qp->rq.pi = 0;
 	qp->rq.end = 0;
 	memset(qp->sq.dbrec, 0, sizeof(*qp->sq.dbrec));
@@ -89,7 +90,8 @@ static void mynic_qp_init_queues(struct mynic_qp *qp,
 		sq->ring = qp->map.addr + resp->sq_offset;
 		sq->size = 1U << resp->log_sq_size;
 		sq->stride = 1U << resp->log_sq_stride;
-		sq->offset_mask = sq->size * sq->stride - 1;
+		sq->ring_end = sq->ring + sq->size * sq->stride;
+		mynic_sq_seek(sq, 0);
 		sq->max_sge = cap->max_send_sge;
 		sq->max_inline = cap->max_inline_data;
 	}
@@ -100,8 +102,9 @@ static void mynic_qp_init_queues(struct mynic_qp *qp,
 		rq->ring = qp->map.addr + resp->rq_offset;
 		rq->size = 1U << resp->log_rq_size;
 		rq->stride = 1U << resp->log_rq_stride;
-		rq->offset_mask = rq->size * rq->stride - 1;
 		rq->max_sge = cap->max_recv_sge;
+		rq->next = rq->ring;
+		rq->ring_end = rq->ring + rq->size * rq->stride;
 	}
 }
 

@@ -6,61 +6,64 @@
 
 #include "mynic.h"
 
-static inline ALWAYS_INLINE int mynic_rq_post(struct mynic_rq *rq,
-				       struct ibv_recv_wr *wr,
-				       struct ibv_recv_wr **bad_wr)
+/* The requests before @next are posted, and @room slots are left. */
+static inline ALWAYS_INLINE void
+mynic_rq_finish(struct mynic_rq *rq, struct mynic_recv_wqe *next, uint32_t room)
 {
-	uint32_t offset_mask, stride, max_sge, offset, pi, end;
+	rq->next = next;
+	rq->pi = rq->end - room;
+	mynic_publish(rq->pi_record, rq->pi);
+	mynic_unlock(&rq->lock);
+}
+
+static inline ALWAYS_INLINE int mynic_rq_post(struct mynic_rq *rq,
+					      struct ibv_recv_wr *wr,
+					      struct ibv_recv_wr **bad_wr)
+{
 	struct mynic_recv_wqe *wqe;
-	struct mynic_sge *sge;
-	int num_sge, i;
-	int err = 0;
-	void *ring;
+	struct mynic_sge *sges;
+	uint32_t num_sge, room;
+	int err;
 
 	mynic_lock(&rq->lock);
-	pi = rq->pi;
-	end = rq->end;
-	ring = rq->ring;
-	stride = rq->stride;
-	max_sge = rq->max_sge;
-	offset_mask = rq->offset_mask;
-	offset = (pi * stride) & offset_mask;
+	room = rq->end - rq->pi;
+	wqe = rq->next;
 
 	for (; wr; wr = wr->next) {
-		if (unlikely(pi == end)) {
-			end = mynic_ring_end(rq->ci_record, pi, rq->limit);
-			if (pi == end) {
-				err = rq->limit ? ENOMEM : EINVAL;
-				break;
-			}
+		if (unlikely(!room)) {
+			room = mynic_ring_room(rq->ci_record, rq->end,
+					       rq->limit);
+			rq->end += room;
+			err = rq->limit ? ENOMEM : EINVAL;
+			if (!room)
+				goto err;
 		}
+
+		sges = (struct mynic_sge *)(wqe + 1);
 		num_sge = wr->num_sge;
-		if (unlikely((uint32_t)num_sge > max_sge)) {
+		if (likely(num_sge == 1)) {
+			mynic_set_sge(sges, wr->sg_list);
+		} else if (likely(num_sge <= rq->max_sge)) {
+			mynic_set_sges(sges, wr->sg_list, num_sge);
+		} else {
 			err = EINVAL;
-			break;
+			goto err;
 		}
-
-		wqe = ring + offset;
 		wqe->wr_id = htole64(wr->wr_id);
+		/* reserved_0c is zero from the start: nothing else is there. */
 		wqe->num_sge = htole32(num_sge);
-		wqe->reserved_0c = 0;
-		sge = (struct mynic_sge *)(wqe + 1);
-		if (likely(num_sge == 1))
-			mynic_set_sge(sge, wr->sg_list);
-		else
-			for (i = 0; i < num_sge; i++)
-				mynic_set_sge(&sge[i], &wr->sg_list[i]);
 
-		offset = (offset + stride) & offset_mask;
-		pi++;
+		wqe = (void *)wqe + rq->stride;
+		if (unlikely(wqe == rq->ring_end))
+			wqe = rq->ring;
+		room--;
 	}
+	mynic_rq_finish(rq, wqe, room);
+	return 0;
 
-	rq->pi = pi;
-	rq->end = end;
-	mynic_publish(rq->pi_record, pi);
-	mynic_unlock(&rq->lock);
-	if (unlikely(err))
-		*bad_wr = wr;
+err:
+	mynic_rq_finish(rq, wqe, room);
+	*bad_wr = wr;
 	return err;
 }
 

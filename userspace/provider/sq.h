@@ -12,18 +12,21 @@
 
 /* Operations by type of QP, as bits of enum ibv_wr_opcode */
 #define MYNIC_UD_OPCODES (1U << IBV_WR_SEND | 1U << IBV_WR_SEND_WITH_IMM)
-#define MYNIC_RC_OPCODES                                                \
-	(MYNIC_UD_OPCODES | 1U << IBV_WR_RDMA_WRITE |                   \
-	 1U << IBV_WR_RDMA_WRITE_WITH_IMM | 1U << IBV_WR_RDMA_READ |    \
+#define MYNIC_RC_OPCODES                                             \
+	(MYNIC_UD_OPCODES | 1U << IBV_WR_RDMA_WRITE |                \
+	 1U << IBV_WR_RDMA_WRITE_WITH_IMM | 1U << IBV_WR_RDMA_READ | \
 	 1U << IBV_WR_ATOMIC_CMP_AND_SWP | 1U << IBV_WR_ATOMIC_FETCH_AND_ADD)
 
 /* ... and those whose data may be inline */
-#define MYNIC_INLINE_OPCODES                                            \
-	(1U << IBV_WR_SEND | 1U << IBV_WR_SEND_WITH_IMM |               \
+#define MYNIC_INLINE_OPCODES                              \
+	(1U << IBV_WR_SEND | 1U << IBV_WR_SEND_WITH_IMM | \
 	 1U << IBV_WR_RDMA_WRITE | 1U << IBV_WR_RDMA_WRITE_WITH_IMM)
 
 static inline bool mynic_opcode_in(uint32_t opcodes, uint32_t opcode)
 {
+	/* Those that leave no gap take one comparison. */
+	if (!(opcodes & (opcodes + 1)))
+		return opcode < __builtin_popcount(opcodes);
 	return opcode < 32 && (opcodes >> opcode & 1);
 }
 
@@ -53,30 +56,43 @@ static inline void mynic_sq_set_atomic(struct mynic_send_wqe *wqe,
 	operands->swap = htole64(swap);
 }
 
-/* See the requests before @pi posted. The caller holds the lock. */
-static inline void mynic_sq_ring(struct mynic_sq *sq, uint32_t pi)
+/* The slot behind @slot */
+static inline void *mynic_sq_next(const struct mynic_sq *sq, void *slot)
 {
-	uint64_t doorbell = (uint64_t)sq->qpn << MYNIC_DB_NUMBER_SHIFT | pi;
+	slot += sq->stride;
+	return likely(slot != sq->ring_end) ? slot : sq->ring;
+}
 
+/* Go on at @pi. The caller holds the lock. */
+static inline void mynic_sq_seek(struct mynic_sq *sq, uint32_t pi)
+{
 	sq->pi = pi;
-	mynic_publish(&sq->dbrec->sq_pi, pi);
+	sq->last = sq->ring + ((pi - 1) & (sq->size - 1)) * sq->stride;
+}
+
+/* Post what is in the slots before the producer index. The caller holds the lock. */
+static inline void mynic_sq_ring(struct mynic_sq *sq)
+{
+	uint64_t number = (uint64_t)sq->qpn << MYNIC_DB_NUMBER_SHIFT;
+
+	mynic_publish(&sq->dbrec->sq_pi, sq->pi);
 	/* The device has to find the index in the record when it is told. */
 	udma_to_device_barrier();
-	mmio_write64_le(sq->doorbell, htole64(doorbell));
+	mmio_write64_le(sq->doorbell, htole64(number | sq->pi));
 }
 
 /*
- * memcpy() for inline data: without a call, and short for short messages. Ends
- * that are no multiple of the unit are copied by units that overlap.
+ * memcpy() for inline data: short for short messages, and without a call, which
+ * would cost the caller its registers. What is not a multiple of the unit is
+ * copied as two units that overlap.
  */
 static inline ALWAYS_INLINE void mynic_copy_inline(void *dst, const void *src,
-					    size_t len)
+						   size_t len)
 {
-	size_t i;
-
 	if (likely(len >= 16)) {
-		for (i = 0; i < len - 16; i += 16)
-			memcpy(dst + i, src + i, 16);
+		for (; len > 32; len -= 16)
+			memcpy(dst + len - 16, src + len - 16, 16);
+		memcpy(dst, src, 16);
 		memcpy(dst + len - 16, src + len - 16, 16);
 	} else if (len >= 8) {
 		memcpy(dst, src, 8);
@@ -85,8 +101,8 @@ static inline ALWAYS_INLINE void mynic_copy_inline(void *dst, const void *src,
 		memcpy(dst, src, 4);
 		memcpy(dst + len - 4, src + len - 4, 4);
 	} else {
-		for (i = 0; i < len; i++)
-			((uint8_t *)dst)[i] = ((const uint8_t *)src)[i];
+		while (len--)
+			((uint8_t *)dst)[len] = ((const uint8_t *)src)[len];
 	}
 }
 

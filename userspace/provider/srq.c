@@ -41,9 +41,10 @@ struct ibv_srq *mynic_create_srq(struct ibv_pd *pd,
 	srq->rq.ci_record = &dbrec->ci;
 	srq->rq.size = 1U << resp.log_size;
 	srq->rq.stride = 1U << resp.log_stride;
-	srq->rq.offset_mask = srq->rq.size * srq->rq.stride - 1;
 	srq->rq.max_sge = attr->attr.max_sge;
 	srq->rq.limit = srq->rq.size;
+	srq->rq.next = srq->rq.ring;
+	srq->rq.ring_end = srq->rq.ring + srq->rq.size * srq->rq.stride;
 	return &srq->ibv_srq;
 
 err_destroy:

@@ -14,20 +14,21 @@ static inline ALWAYS_INLINE struct mynic_send_wqe *
 mynic_wr_begin(struct ibv_qp_ex *ibqp, enum ibv_wr_opcode opcode)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
-	uint32_t pi = sq->wr_pi;
 	struct mynic_send_wqe *wqe;
 
-	if (unlikely(pi == sq->end)) {
-		sq->end = mynic_ring_end(&sq->dbrec->sq_ci, pi, sq->limit);
-		if (pi == sq->end) {
+	if (unlikely(sq->wr_pi == sq->end)) {
+		sq->end +=
+			mynic_ring_room(&sq->dbrec->sq_ci, sq->end, sq->limit);
+		if (sq->wr_pi == sq->end) {
 			sq->wr_err = sq->limit ? ENOMEM : EINVAL;
-			sq->wr_cur = NULL;
-			return NULL;
+			sq->last = NULL;
 		}
 	}
-	wqe = sq->ring + ((pi * sq->stride) & sq->offset_mask);
-	sq->wr_pi = pi + 1;
-	sq->wr_cur = wqe;
+	if (unlikely(!sq->last))
+		return NULL;
+	wqe = mynic_sq_next(sq, sq->last);
+	sq->last = wqe;
+	sq->wr_pi++;
 
 	wqe->wr_id = htole64(ibqp->wr_id);
 	wqe->ctrl = mynic_sq_ctrl(opcode, ibqp->wr_flags & ~IBV_SEND_INLINE);
@@ -76,9 +77,10 @@ static void mynic_wr_rdma_write(struct ibv_qp_ex *ibqp, uint32_t rkey,
 static void mynic_wr_rdma_write_imm(struct ibv_qp_ex *ibqp, uint32_t rkey,
 				    uint64_t remote_addr, __be32 imm_data)
 {
-	struct mynic_send_wqe *wqe = mynic_wr_begin_remote(
-		ibqp, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, remote_addr);
+	struct mynic_send_wqe *wqe;
 
+	wqe = mynic_wr_begin_remote(ibqp, IBV_WR_RDMA_WRITE_WITH_IMM, rkey,
+				    remote_addr);
 	if (likely(wqe))
 		wqe->imm_data = imm_data;
 }
@@ -87,9 +89,10 @@ static void mynic_wr_atomic_cmp_swp(struct ibv_qp_ex *ibqp, uint32_t rkey,
 				    uint64_t remote_addr, uint64_t compare,
 				    uint64_t swap)
 {
-	struct mynic_send_wqe *wqe = mynic_wr_begin_remote(
-		ibqp, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, remote_addr);
+	struct mynic_send_wqe *wqe;
 
+	wqe = mynic_wr_begin_remote(ibqp, IBV_WR_ATOMIC_CMP_AND_SWP, rkey,
+				    remote_addr);
 	if (likely(wqe))
 		mynic_sq_set_atomic(wqe, compare, swap);
 }
@@ -97,9 +100,10 @@ static void mynic_wr_atomic_cmp_swp(struct ibv_qp_ex *ibqp, uint32_t rkey,
 static void mynic_wr_atomic_fetch_add(struct ibv_qp_ex *ibqp, uint32_t rkey,
 				      uint64_t remote_addr, uint64_t add)
 {
-	struct mynic_send_wqe *wqe = mynic_wr_begin_remote(
-		ibqp, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, remote_addr);
+	struct mynic_send_wqe *wqe;
 
+	wqe = mynic_wr_begin_remote(ibqp, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey,
+				    remote_addr);
 	if (likely(wqe))
 		mynic_sq_set_atomic(wqe, add, 0);
 }
@@ -107,7 +111,7 @@ static void mynic_wr_atomic_fetch_add(struct ibv_qp_ex *ibqp, uint32_t rkey,
 static void mynic_wr_set_ud_addr(struct ibv_qp_ex *ibqp, struct ibv_ah *ah,
 				 uint32_t remote_qpn, uint32_t remote_qkey)
 {
-	struct mynic_send_wqe *wqe = to_mqp_ex(ibqp)->sq.wr_cur;
+	struct mynic_send_wqe *wqe = to_mqp_ex(ibqp)->sq.last;
 
 	if (unlikely(!wqe))
 		return;
@@ -117,10 +121,10 @@ static void mynic_wr_set_ud_addr(struct ibv_qp_ex *ibqp, struct ibv_ah *ah,
 }
 
 static inline ALWAYS_INLINE void mynic_wr_set_sge(struct ibv_qp_ex *ibqp,
-					   uint32_t lkey, uint64_t addr,
-					   uint32_t length, bool ud)
+						  uint32_t lkey, uint64_t addr,
+						  uint32_t length, bool ud)
 {
-	struct mynic_send_wqe *wqe = to_mqp_ex(ibqp)->sq.wr_cur;
+	struct mynic_send_wqe *wqe = to_mqp_ex(ibqp)->sq.last;
 	struct mynic_sge *sge;
 
 	if (unlikely(!wqe))
@@ -132,15 +136,12 @@ static inline ALWAYS_INLINE void mynic_wr_set_sge(struct ibv_qp_ex *ibqp,
 	wqe->len = htole32(1);
 }
 
-static inline ALWAYS_INLINE void mynic_wr_set_sge_list(struct ibv_qp_ex *ibqp,
-						size_t num_sge,
-						const struct ibv_sge *sg_list,
-						bool ud)
+static inline ALWAYS_INLINE void
+mynic_wr_set_sge_list(struct ibv_qp_ex *ibqp, size_t num_sge,
+		      const struct ibv_sge *sg_list, bool ud)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
-	struct mynic_send_wqe *wqe = sq->wr_cur;
-	struct mynic_sge *sges;
-	size_t i;
+	struct mynic_send_wqe *wqe = sq->last;
 
 	if (unlikely(!wqe))
 		return;
@@ -148,9 +149,7 @@ static inline ALWAYS_INLINE void mynic_wr_set_sge_list(struct ibv_qp_ex *ibqp,
 		sq->wr_err = EINVAL;
 		return;
 	}
-	sges = mynic_sq_data(wqe, ud);
-	for (i = 0; i < num_sge; i++)
-		mynic_set_sge(&sges[i], &sg_list[i]);
+	mynic_set_sges(mynic_sq_data(wqe, ud), sg_list, num_sge);
 	wqe->len = htole32(num_sge);
 }
 
@@ -159,7 +158,7 @@ mynic_wr_set_inline_list(struct ibv_qp_ex *ibqp, size_t num_buf,
 			 const struct ibv_data_buf *bufs, bool ud)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
-	struct mynic_send_wqe *wqe = sq->wr_cur;
+	struct mynic_send_wqe *wqe = sq->last;
 	size_t total = 0;
 	uint32_t ctrl;
 	void *data;
@@ -186,9 +185,8 @@ err:
 	sq->wr_err = EINVAL;
 }
 
-static inline ALWAYS_INLINE void mynic_wr_set_inline(struct ibv_qp_ex *ibqp,
-					      void *addr, size_t length,
-					      bool ud)
+static inline ALWAYS_INLINE void
+mynic_wr_set_inline(struct ibv_qp_ex *ibqp, void *addr, size_t length, bool ud)
 {
 	const struct ibv_data_buf buf = { .addr = addr, .length = length };
 
@@ -196,36 +194,36 @@ static inline ALWAYS_INLINE void mynic_wr_set_inline(struct ibv_qp_ex *ibqp,
 }
 
 /* Where the data goes depends on the type of QP. */
-#define MYNIC_WR_SETTERS(type, ud)                                             \
-	static void mynic_wr_set_sge_##type(struct ibv_qp_ex *qp,              \
-					    uint32_t lkey, uint64_t addr,      \
-					    uint32_t length)                   \
-	{                                                                      \
-		mynic_wr_set_sge(qp, lkey, addr, length, ud);                  \
-	}                                                                      \
-	static void mynic_wr_set_sge_list_##type(                              \
-		struct ibv_qp_ex *qp, size_t num_sge,                          \
-		const struct ibv_sge *sg_list)                                 \
-	{                                                                      \
-		mynic_wr_set_sge_list(qp, num_sge, sg_list, ud);               \
-	}                                                                      \
-	static void mynic_wr_set_inline_##type(struct ibv_qp_ex *qp,           \
-					       void *addr, size_t length)      \
-	{                                                                      \
-		mynic_wr_set_inline(qp, addr, length, ud);                     \
-	}                                                                      \
-	static void mynic_wr_set_inline_list_##type(                           \
-		struct ibv_qp_ex *qp, size_t num_buf,                          \
-		const struct ibv_data_buf *bufs)                               \
-	{                                                                      \
-		mynic_wr_set_inline_list(qp, num_buf, bufs, ud);               \
+#define MYNIC_WR_SETTERS(type, ud)                                        \
+	static void mynic_wr_set_sge_##type(struct ibv_qp_ex *qp,         \
+					    uint32_t lkey, uint64_t addr, \
+					    uint32_t length)              \
+	{                                                                 \
+		mynic_wr_set_sge(qp, lkey, addr, length, ud);             \
+	}                                                                 \
+	static void mynic_wr_set_sge_list_##type(                         \
+		struct ibv_qp_ex *qp, size_t num_sge,                     \
+		const struct ibv_sge *sg_list)                            \
+	{                                                                 \
+		mynic_wr_set_sge_list(qp, num_sge, sg_list, ud);          \
+	}                                                                 \
+	static void mynic_wr_set_inline_##type(struct ibv_qp_ex *qp,      \
+					       void *addr, size_t length) \
+	{                                                                 \
+		mynic_wr_set_inline(qp, addr, length, ud);                \
+	}                                                                 \
+	static void mynic_wr_set_inline_list_##type(                      \
+		struct ibv_qp_ex *qp, size_t num_buf,                     \
+		const struct ibv_data_buf *bufs)                          \
+	{                                                                 \
+		mynic_wr_set_inline_list(qp, num_buf, bufs, ud);          \
 	}
 
 MYNIC_WR_SETTERS(rc, false)
 MYNIC_WR_SETTERS(ud, true)
 
 static inline ALWAYS_INLINE void mynic_wr_start_body(struct ibv_qp_ex *ibqp,
-					      bool locked)
+						     bool locked)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
 
@@ -233,27 +231,35 @@ static inline ALWAYS_INLINE void mynic_wr_start_body(struct ibv_qp_ex *ibqp,
 		mynic_lock(&sq->lock);
 	sq->wr_pi = sq->pi;
 	sq->wr_err = 0;
-	sq->wr_cur = NULL;
+}
+
+static inline ALWAYS_INLINE void mynic_wr_abort_body(struct ibv_qp_ex *ibqp,
+						     bool locked)
+{
+	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
+
+	mynic_sq_seek(sq, sq->pi);
+	if (locked)
+		mynic_unlock(&sq->lock);
 }
 
 static inline ALWAYS_INLINE int mynic_wr_complete_body(struct ibv_qp_ex *ibqp,
-						bool locked)
+						       bool locked)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
 	int err = sq->wr_err;
 
-	if (likely(!err && sq->wr_pi != sq->pi))
-		mynic_sq_ring(sq, sq->wr_pi);
+	if (unlikely(err)) {
+		mynic_wr_abort_body(ibqp, locked);
+		return err;
+	}
+	if (likely(sq->pi != sq->wr_pi)) {
+		sq->pi = sq->wr_pi;
+		mynic_sq_ring(sq);
+	}
 	if (locked)
 		mynic_unlock(&sq->lock);
-	return err;
-}
-
-static inline ALWAYS_INLINE void mynic_wr_abort_body(struct ibv_qp_ex *ibqp,
-					      bool locked)
-{
-	if (locked)
-		mynic_unlock(&to_mqp_ex(ibqp)->sq.lock);
+	return 0;
 }
 
 static void mynic_wr_start(struct ibv_qp_ex *qp)
@@ -272,10 +278,10 @@ static void mynic_wr_abort(struct ibv_qp_ex *qp)
 }
 
 #define MYNIC_UD_OPS (IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM)
-#define MYNIC_RC_OPS                                                           \
-	(MYNIC_UD_OPS | IBV_QP_EX_WITH_RDMA_WRITE |                            \
-	 IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |       \
-	 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |                                   \
+#define MYNIC_RC_OPS                                                     \
+	(MYNIC_UD_OPS | IBV_QP_EX_WITH_RDMA_WRITE |                      \
+	 IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ | \
+	 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |                             \
 	 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
 
 /**
@@ -287,8 +293,8 @@ static void mynic_wr_abort(struct ibv_qp_ex *qp)
  */
 bool mynic_wr_supported(enum ibv_qp_type type, uint64_t ops)
 {
-	return !(ops & ~(uint64_t)(type == IBV_QPT_UD ? MYNIC_UD_OPS :
-							MYNIC_RC_OPS));
+	return !(ops &
+		 ~(uint64_t)(type == IBV_QPT_UD ? MYNIC_UD_OPS : MYNIC_RC_OPS));
 }
 
 /**
