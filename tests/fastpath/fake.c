@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <config.h>
+
+#include <endian.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../unit/harness_tap.h"
+#include "fake.h"
+#include "mynic-abi.h"
+
+/* Memory of all objects of a test; none is given back. */
+#define FAKE_MEMORY (64 << 20)
+#define FAKE_UAR_OFFSET 1024
+
+struct fake_state fake;
+struct fake_qp fake_qp;
+struct fake_cq fake_cq;
+struct fake_srq fake_srq;
+
+/* The provider; verbs.h declares it for static programs only. */
+extern const struct verbs_device_ops verbs_provider_mynic;
+
+static int fake_fd;
+static void *fake_memory;
+static size_t fake_used;
+static uint32_t fake_handle;
+
+/* The driver's struct behind the core's in a response of the kernel. */
+#define DRV_RESP(resp, resp_size, type)                                     \
+	({                                                                  \
+		if ((resp_size) != sizeof(*(resp)) + sizeof(struct type))   \
+			FAIL("response of %zu bytes", (size_t)(resp_size)); \
+		(struct type *)((resp) + 1);                                \
+	})
+
+static uint8_t log2_up(uint32_t n)
+{
+	uint8_t log = 0;
+
+	while (1U << log < n)
+		log++;
+	return log;
+}
+
+/* Zeroed memory of @size bytes; the key is its offset in the file. */
+static void *fake_alloc(uint64_t *key, uint32_t *map_size, size_t size)
+{
+	void *p = fake_memory + fake_used;
+
+	size = (size + 4095) & ~4095UL;
+	if (size > FAKE_MEMORY - fake_used)
+		FAIL("fake device: no memory");
+	*key = fake_used;
+	*map_size = fake.bad_map ? 0 : size;
+	fake_used += size;
+	return p;
+}
+
+static int fake_fails(void)
+{
+	int err = fake.fail;
+
+	fake.fail = 0;
+	return err;
+}
+
+static int fake_destroy(void)
+{
+	int err = fake_fails();
+
+	if (!err)
+		fake.live--;
+	return err;
+}
+
+static int fake_create(uint32_t *handle)
+{
+	int err = fake_fails();
+
+	if (!err) {
+		*handle = ++fake_handle;
+		fake.live++;
+	}
+	return err;
+}
+
+static struct verbs_context *alloc_context(struct ibv_device *device,
+					   int cmd_fd, void *private_data)
+{
+	return verbs_provider_mynic.alloc_context(device, dup(fake_fd),
+						  private_data);
+}
+
+static void close_context(void *context)
+{
+	ibv_close_device(context);
+	close(fake_fd);
+}
+
+struct ibv_context *fake_open(void)
+{
+	static struct verbs_device_ops ops;
+	static struct verbs_device device;
+	struct ibv_context *context;
+
+	fake_fd = memfd_create("fake", 0);
+	if (fake_fd < 0 || ftruncate(fake_fd, FAKE_MEMORY))
+		FAIL("memfd: %s", strerror(errno));
+	fake_memory = mmap(NULL, FAKE_MEMORY, PROT_READ | PROT_WRITE,
+			   MAP_SHARED, fake_fd, 0);
+	if (fake_memory == MAP_FAILED)
+		FAIL("mmap: %s", strerror(errno));
+
+	ops = verbs_provider_mynic;
+	ops.alloc_context = alloc_context;
+	device.ops = &ops;
+	atomic_init(&device.refcount, 1);
+	context = verbs_open_device(&device.device, NULL);
+	if (!context)
+		return NULL;
+	tap_at_end(close_context, context);
+	return context;
+}
+
+volatile uint64_t *fake_uar(unsigned int offset)
+{
+	return fake_memory + FAKE_UAR_OFFSET + offset;
+}
+
+void fake_complete(struct fake_cq *cq, const struct mynic_cqe *cqe)
+{
+	uint32_t size = 1U << cq->resp.log_size;
+	struct mynic_cqe *slot = &cq->ring[cq->pi & (size - 1)];
+
+	memcpy(slot, cqe, offsetof(struct mynic_cqe, phase));
+	/* the bits beside bit 0 mean nothing yet */
+	atomic_store_explicit((_Atomic(uint8_t) *)&slot->phase,
+			      0xa4 | !(cq->pi & size), memory_order_release);
+	cq->pi++;
+}
+
+/* The commands */
+
+int ibv_cmd_get_context(struct verbs_context *context,
+			struct ibv_get_context *cmd, size_t cmd_size,
+			struct ib_uverbs_get_context_resp *resp,
+			size_t resp_size)
+{
+	struct mynic_alloc_ucontext_resp *drv =
+		DRV_RESP(resp, resp_size, mynic_alloc_ucontext_resp);
+	uint64_t key;
+	int err = fake_fails();
+
+	if (err)
+		return err;
+	fake_alloc(&key, &drv->uar_mmap_size, 8192);
+	drv->uar_mmap_key = key;
+	drv->uar_offset = FAKE_UAR_OFFSET;
+	return 0;
+}
+
+int ibv_cmd_query_device_any(struct ibv_context *context,
+			     const struct ibv_query_device_ex_input *input,
+			     struct ibv_device_attr_ex *attr, size_t attr_size,
+			     struct ib_uverbs_ex_query_device_resp *resp,
+			     size_t *resp_size)
+{
+	memset(attr, 0, attr_size);
+	memset(resp, 0, sizeof(*resp));
+	resp->base.fw_ver = FAKE_FW_VER;
+	return fake_fails();
+}
+
+int ibv_cmd_query_port(struct ibv_context *context, uint8_t port_num,
+		       struct ibv_port_attr *attr, struct ibv_query_port *cmd,
+		       size_t cmd_size)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->state = IBV_PORT_ACTIVE;
+	return fake_fails();
+}
+
+int ibv_cmd_alloc_pd(struct ibv_context *context, struct ibv_pd *pd,
+		     struct ibv_alloc_pd *cmd, size_t cmd_size,
+		     struct ib_uverbs_alloc_pd_resp *resp, size_t resp_size)
+{
+	pd->context = context;
+	return fake_create(&pd->handle);
+}
+
+int ibv_cmd_dealloc_pd(struct ibv_pd *pd)
+{
+	return fake_destroy();
+}
+
+int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+		   uint64_t hca_va, int access, struct verbs_mr *vmr,
+		   struct ibv_reg_mr *cmd, size_t cmd_size,
+		   struct ib_uverbs_reg_mr_resp *resp, size_t resp_size)
+{
+	vmr->ibv_mr.context = pd->context;
+	return fake_create(&vmr->ibv_mr.handle);
+}
+
+int ibv_cmd_dereg_mr(struct verbs_mr *vmr)
+{
+	return fake_destroy();
+}
+
+int ibv_cmd_create_ah(struct ibv_pd *pd, struct ibv_ah *ah,
+		      struct ibv_ah_attr *attr,
+		      struct ib_uverbs_create_ah_resp *resp, size_t resp_size)
+{
+	*DRV_RESP(resp, resp_size, mynic_create_ah_resp) =
+		(struct mynic_create_ah_resp){ .dmac = FAKE_DMAC };
+	ah->context = pd->context;
+	return fake_create(&ah->handle);
+}
+
+int ibv_cmd_destroy_ah(struct ibv_ah *ah)
+{
+	return fake_destroy();
+}
+
+static int create_cq(struct ibv_context *context, int cqe, struct ibv_cq *cq,
+		     struct mynic_create_cq_resp *drv)
+{
+	uint64_t key;
+	void *memory;
+	size_t ring;
+
+	drv->log_size = log2_up(cqe);
+	ring = sizeof(struct mynic_cqe) << drv->log_size;
+	drv->ring_offset = 128;
+	drv->dbrec_offset = 128 + ring;
+	drv->cqn = 0xc00 + fake_handle;
+	memory = fake_alloc(&key, &drv->mmap_size,
+			    128 + ring + sizeof(struct mynic_cq_dbrec));
+	drv->mmap_key = key;
+
+	fake_cq = (struct fake_cq){
+		.ring = memory + drv->ring_offset,
+		.dbrec = memory + drv->dbrec_offset,
+		.resp = *drv,
+	};
+	cq->context = context;
+	cq->cqe = 1 << drv->log_size;
+	return fake_create(&cq->handle);
+}
+
+int ibv_cmd_create_cq(struct ibv_context *context, int cqe,
+		      struct ibv_comp_channel *channel, int comp_vector,
+		      struct ibv_cq *cq, struct ibv_create_cq *cmd,
+		      size_t cmd_size, struct ib_uverbs_create_cq_resp *resp,
+		      size_t resp_size)
+{
+	return create_cq(context, cqe, cq,
+			 DRV_RESP(resp, resp_size, mynic_create_cq_resp));
+}
+
+int ibv_cmd_create_cq_ex(struct ibv_context *context,
+			 const struct ibv_cq_init_attr_ex *attr,
+			 struct verbs_cq *cq, struct ibv_create_cq_ex *cmd,
+			 size_t cmd_size,
+			 struct ib_uverbs_ex_create_cq_resp *resp,
+			 size_t resp_size, uint32_t cmd_flags)
+{
+	return create_cq(context, attr->cqe, &cq->cq,
+			 DRV_RESP(resp, resp_size, mynic_create_cq_resp));
+}
+
+int ibv_cmd_destroy_cq(struct ibv_cq *cq)
+{
+	return fake_destroy();
+}
+
+int ibv_cmd_create_srq(struct ibv_pd *pd, struct ibv_srq *srq,
+		       struct ibv_srq_init_attr *attr,
+		       struct ibv_create_srq *cmd, size_t cmd_size,
+		       struct ib_uverbs_create_srq_resp *resp, size_t resp_size)
+{
+	struct mynic_create_srq_resp *drv =
+		DRV_RESP(resp, resp_size, mynic_create_srq_resp);
+	uint64_t key;
+	void *memory;
+
+	drv->log_size = log2_up(attr->attr.max_wr);
+	drv->log_stride = log2_up(16 + 16 * attr->attr.max_sge);
+	drv->ring_offset = 4096;
+	drv->dbrec_offset = 64;
+	drv->srqn = 7;
+	memory = fake_alloc(&key, &drv->mmap_size,
+			    4096 + (1UL << drv->log_size << drv->log_stride));
+	drv->mmap_key = key;
+	attr->attr.max_wr = 1U << drv->log_size;
+	attr->attr.max_sge = ((1U << drv->log_stride) - 16) / 16;
+
+	fake_srq = (struct fake_srq){
+		.ring = memory + drv->ring_offset,
+		.dbrec = memory + drv->dbrec_offset,
+		.resp = *drv,
+	};
+	srq->context = pd->context;
+	return fake_create(&srq->handle);
+}
+
+int ibv_cmd_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
+		       int attr_mask, struct ibv_modify_srq *cmd,
+		       size_t cmd_size)
+{
+	return fake_fails();
+}
+
+int ibv_cmd_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
+		      struct ibv_query_srq *cmd, size_t cmd_size)
+{
+	return fake_fails();
+}
+
+int ibv_cmd_destroy_srq(struct ibv_srq *srq)
+{
+	return fake_destroy();
+}
+
+int ibv_cmd_create_qp_ex(struct ibv_context *context, struct verbs_qp *vqp,
+			 struct ibv_qp_init_attr_ex *attr,
+			 struct ibv_create_qp *cmd, size_t cmd_size,
+			 struct ib_uverbs_create_qp_resp *resp,
+			 size_t resp_size)
+{
+	struct mynic_create_qp_resp *drv =
+		DRV_RESP(resp, resp_size, mynic_create_qp_resp);
+	uint32_t head = attr->qp_type == IBV_QPT_UD ? 64 : 32;
+	struct ibv_qp_cap *cap = &attr->cap;
+	uint32_t data = cap->max_send_sge * 16;
+	struct ibv_qp *qp = &vqp->qp;
+	size_t sq = 0, rq = 0;
+	uint64_t key;
+	void *memory;
+
+	if (cap->max_send_wr) {
+		if (data < cap->max_inline_data)
+			data = cap->max_inline_data;
+		drv->log_sq_size = log2_up(cap->max_send_wr);
+		drv->log_sq_stride =
+			log2_up(data + head < 64 ? 64 : data + head);
+		data = (1U << drv->log_sq_stride) - head;
+		cap->max_send_wr = 1U << drv->log_sq_size;
+		cap->max_send_sge = data / 16;
+		cap->max_inline_data = data;
+		sq = 1UL << drv->log_sq_size << drv->log_sq_stride;
+	}
+	if (cap->max_recv_wr && !attr->srq) {
+		drv->log_rq_size = log2_up(cap->max_recv_wr);
+		drv->log_rq_stride = log2_up(16 + 16 * cap->max_recv_sge);
+		cap->max_recv_wr = 1U << drv->log_rq_size;
+		cap->max_recv_sge = ((1U << drv->log_rq_stride) - 16) / 16;
+		rq = 1UL << drv->log_rq_size << drv->log_rq_stride;
+	}
+	drv->rq_offset = sq;
+	drv->dbrec_offset = (sq + rq + 63) & ~63UL;
+	memory = fake_alloc(&key, &drv->mmap_size,
+			    drv->dbrec_offset + sizeof(struct mynic_qp_dbrec));
+	drv->mmap_key = key;
+
+	fake_qp = (struct fake_qp){
+		.sq = memory + drv->sq_offset,
+		.rq = memory + drv->rq_offset,
+		.dbrec = memory + drv->dbrec_offset,
+		.resp = *drv,
+	};
+	vqp->comp_mask = 0;
+	qp->context = context;
+	qp->pd = attr->pd;
+	qp->send_cq = attr->send_cq;
+	qp->recv_cq = attr->recv_cq;
+	qp->srq = attr->srq;
+	qp->qp_type = attr->qp_type;
+	qp->qp_num = 0x5a0000 + fake_handle;
+	qp->state = IBV_QPS_RESET;
+	return fake_create(&qp->handle);
+}
+
+int ibv_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+		      int attr_mask, struct ibv_modify_qp *cmd, size_t cmd_size)
+{
+	return fake_fails();
+}
+
+int ibv_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
+		     struct ibv_qp_init_attr *init_attr,
+		     struct ibv_query_qp *cmd, size_t cmd_size)
+{
+	attr->qp_state = fake.qp_state;
+	return fake_fails();
+}
+
+int ibv_cmd_destroy_qp(struct ibv_qp *qp)
+{
+	return fake_destroy();
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A kernel driver and a device that the provider cannot tell from the real
+ * ones, in the process that uses the provider: fake.c defines libibverbs'
+ * ibv_cmd_*() functions, which in a program come before those of the library.
+ * What a test does to a queue's memory here is what the device would do.
+ */
+#ifndef MYNIC_FAKE_H
+#define MYNIC_FAKE_H
+
+#include <infiniband/driver.h>
+#include <rdma/mynic-abi.h>
+#include <rdma/mynic-hw.h>
+
+/**
+ * struct fake_state - what the fake kernel is told and tells
+ * @fail: positive errno with which the next command fails, or 0
+ * @bad_map: the memory of objects created from now on cannot be mapped
+ * @qp_state: what ibv_query_qp() finds
+ * @live: objects created and not destroyed
+ */
+struct fake_state {
+	int fail;
+	bool bad_map;
+	enum ibv_qp_state qp_state;
+	int live;
+};
+
+extern struct fake_state fake;
+
+#define FAKE_FW_VER (1ULL << 32 | 22 << 16 | 333)
+#define FAKE_DMAC { 2, 4, 6, 8, 10, 12 }
+
+struct ibv_context *fake_open(void);
+
+/** fake_uar() - the 8 bytes of the last doorbell rung at @offset */
+volatile uint64_t *fake_uar(unsigned int offset);
+
+/**
+ * struct fake_qp - the device's view of a QP
+ * @sq: send ring
+ * @rq: receive ring
+ * @dbrec: doorbell record
+ * @resp: what the kernel said
+ */
+struct fake_qp {
+	void *sq;
+	void *rq;
+	struct mynic_qp_dbrec *dbrec;
+	struct mynic_create_qp_resp resp;
+};
+
+/**
+ * struct fake_cq - the device's view of a CQ
+ * @ring: ring
+ * @dbrec: doorbell record
+ * @resp: what the kernel said
+ * @pi: producer index
+ */
+struct fake_cq {
+	struct mynic_cqe *ring;
+	struct mynic_cq_dbrec *dbrec;
+	struct mynic_create_cq_resp resp;
+	uint32_t pi;
+};
+
+/**
+ * struct fake_srq - the device's view of an SRQ
+ * @ring: ring
+ * @dbrec: doorbell record
+ * @resp: what the kernel said
+ */
+struct fake_srq {
+	void *ring;
+	struct mynic_srq_dbrec *dbrec;
+	struct mynic_create_srq_resp resp;
+};
+
+/* The object that was created last */
+extern struct fake_qp fake_qp;
+extern struct fake_cq fake_cq;
+extern struct fake_srq fake_srq;
+
+/** fake_complete() - write @cqe to @cq, with the right phase */
+void fake_complete(struct fake_cq *cq, const struct mynic_cqe *cqe);
+
+#endif /* MYNIC_FAKE_H */

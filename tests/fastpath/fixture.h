@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What the tests start from: an open device with a PD and a CQ. */
+#ifndef MYNIC_FIXTURE_H
+#define MYNIC_FIXTURE_H
+
+#include <endian.h>
+#include <errno.h>
+#include <infiniband/verbs.h>
+
+#include "../unit/harness_tap.h"
+#include "fake.h"
+
+struct fixture {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct fake_cq fake_cq;
+};
+
+/** fixture_open() - for the running test, which closes it when it ends */
+struct fixture *fixture_open(int cqe);
+
+/**
+ * fixture_qp() - a QP in RTS, with functions for ibv_wr_*()
+ * @f: fixture
+ * @type: type of QP
+ * @max_wr: requests in each queue
+ * @max_sge: SGEs of a request in each queue
+ */
+struct ibv_qp *fixture_qp(struct fixture *f, enum ibv_qp_type type,
+			  uint32_t max_wr, uint32_t max_sge);
+
+/** fixture_set_state() - with no other attribute */
+void fixture_set_state(struct ibv_qp *qp, enum ibv_qp_state state);
+
+/** fixture_ah() - an address handle with different values in all fields */
+struct ibv_ah *fixture_ah(struct fixture *f);
+
+/** fixture_check_av() - that @av is that of fixture_ah() */
+void fixture_check_av(const struct mynic_av *av);
+
+/**
+ * fixture_page_end() - memory of @size bytes with nothing behind it
+ *
+ * A read beyond the end of it is a fault.
+ */
+void *fixture_page_end(size_t size);
+
+#endif /* MYNIC_FIXTURE_H */
