@@ -153,8 +153,12 @@ void vfu_send(int fd, const struct vfu_header *hdr, const void *payload,
 
 static void receive(int fd, void *data, size_t len)
 {
-	ssize_t n = recv(fd, data, len, MSG_WAITALL);
+	ssize_t n;
 
+	/* To receive nothing would be to wait for the next message. */
+	if (!len)
+		return;
+	n = recv(fd, data, len, MSG_WAITALL);
 	if (n < 0)
 		FAIL("waiting for the server: %s", strerror(errno));
 	CHECK_EQ(n, len);
@@ -230,8 +234,8 @@ int vfu_region_read(int fd, uint32_t region, uint64_t offset, void *data,
 	return 0;
 }
 
-int vfu_region_write(int fd, uint32_t region, uint64_t offset,
-		     const void *data, uint32_t len)
+int vfu_region_write(int fd, uint32_t region, uint64_t offset, const void *data,
+		     uint32_t len)
 {
 	struct vfu_region_access access = { offset, region, len };
 	uint8_t message[sizeof(access) + 4096];

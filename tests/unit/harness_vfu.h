@@ -78,8 +78,8 @@ static inline int vfu_call(int fd, uint16_t command, const void *payload,
 /* Regions. Return: 0 or -errno */
 int vfu_region_read(int fd, uint32_t region, uint64_t offset, void *data,
 		    uint32_t len);
-int vfu_region_write(int fd, uint32_t region, uint64_t offset,
-		     const void *data, uint32_t len);
+int vfu_region_write(int fd, uint32_t region, uint64_t offset, const void *data,
+		     uint32_t len);
 
 /* One little-endian value; any error fails the test */
 uint32_t vfu_get(int fd, uint32_t region, uint64_t offset, uint32_t len);

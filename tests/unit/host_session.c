@@ -19,6 +19,15 @@ static const struct vfu_region_access read_magic = {
 	.count = 4,
 };
 
+static struct vfu_header header(uint16_t id, uint16_t command, uint32_t size)
+{
+	return (struct vfu_header){
+		.id = id,
+		.command = command,
+		.size = size,
+	};
+}
+
 /* The server is there and knows what it is */
 static void check_alive(int fd)
 {
@@ -214,7 +223,8 @@ TEST(posted_writes_keep_their_order)
 
 	for (unsigned int i = 0; i < 20000; i++) {
 		write.value = i;
-		vfu_post(fd, VFU_REGION_WRITE, &write, sizeof(write.access) + 1);
+		vfu_post(fd, VFU_REGION_WRITE, &write,
+			 sizeof(write.access) + 1);
 		if (i % 1000 == 999)
 			CHECK_EQ(vfu_get(fd, CONFIG, 0x3c, 1), (uint8_t)i);
 	}
@@ -235,7 +245,7 @@ TEST(message_in_single_bytes)
 		struct vfu_header hdr;
 		struct vfu_region_access access;
 	} message = {
-		.hdr = { 0x1234, VFU_REGION_READ, sizeof(message) },
+		.hdr = header(0x1234, VFU_REGION_READ, sizeof(message)),
 		.access = read_magic,
 	};
 	int fd = vfu_open(device_start(), 0);
@@ -354,7 +364,7 @@ TEST(size_below_header)
 	struct device *dev = device_start();
 
 	for (uint32_t size = 0; size < sizeof(struct vfu_header); size++) {
-		struct vfu_header hdr = { 1, VFU_DEVICE_RESET, size };
+		struct vfu_header hdr = header(1, VFU_DEVICE_RESET, size);
 		int fd = vfu_open(dev, 0);
 
 		vfu_send(fd, &hdr, NULL, 0, NULL, 0);
@@ -370,7 +380,7 @@ TEST(message_too_long)
 	int event = eventfd(0, 0);
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-		struct vfu_header hdr = { i, VFU_VERSION, sizes[i] };
+		struct vfu_header hdr = header(i, VFU_VERSION, sizes[i]);
 		uint32_t len = sizes[i] - sizeof(hdr);
 		uint8_t *payload = calloc(1, len);
 
@@ -387,7 +397,7 @@ TEST(message_too_long)
 
 TEST(longest_size)
 {
-	struct vfu_header hdr = { 1, VFU_REGION_WRITE, UINT32_MAX };
+	struct vfu_header hdr = header(1, VFU_REGION_WRITE, UINT32_MAX);
 	struct device *dev = device_start();
 	int fd = vfu_open(dev, 0);
 
@@ -420,7 +430,7 @@ TEST(file_descriptors_where_none_belong)
 
 TEST(too_many_file_descriptors)
 {
-	struct vfu_header hdr = { 1, VFU_DEVICE_RESET, sizeof(hdr) };
+	struct vfu_header hdr = header(1, VFU_DEVICE_RESET, sizeof(hdr));
 	struct device *dev = device_start();
 	int event = eventfd(0, 0);
 	int fds[33];
@@ -622,7 +632,8 @@ TEST(random_messages)
 		for (size_t i = 0; i < ARRAY_SIZE(payload); i++)
 			payload[i] = random_value(&state);
 		vfu_send(fd, &hdr, payload, hdr.size - sizeof(hdr), fds,
-			 next_random(&state) % 4 ? 0 : next_random(&state) % 17);
+			 next_random(&state) % 4 ? 0 :
+						   next_random(&state) % 17);
 	}
 	check_alive(fd);
 }

@@ -110,6 +110,8 @@ int dma_maps_add(struct dma_maps *maps, uint64_t iova, uint64_t len, int fd,
 /* Unmap regions @first to @end - 1 */
 static void drop(struct dma_maps *maps, size_t first, size_t end)
 {
+	if (first == end)
+		return;
 	for (size_t i = first; i < end; i++) {
 		const struct dma_region *region = &maps->regions[i];
 

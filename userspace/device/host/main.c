@@ -223,9 +223,22 @@ static void raise_file_limit(void)
 	}
 }
 
-static bool open_cards(struct card *cards, const struct args *args,
-		       struct events *events, struct net_switch *sw)
+static void close_cards(struct card *cards, unsigned int num)
 {
+	for (unsigned int i = 0; i < num; i++)
+		card_close(&cards[i]);
+	free(cards);
+}
+
+static struct card *open_cards(const struct args *args, struct events *events,
+			       struct net_switch *sw)
+{
+	struct card *cards = calloc(args->num, sizeof(*cards));
+
+	if (!cards) {
+		fprintf(stderr, "mynic-device: no memory\n");
+		return NULL;
+	}
 	for (unsigned int i = 0; i < args->num; i++) {
 		const struct nic_args *nic = &args->nics[i];
 		int err = card_open(&cards[i], i + 1, nic->mac, nic->path,
@@ -235,11 +248,10 @@ static bool open_cards(struct card *cards, const struct args *args,
 			continue;
 		fprintf(stderr, "mynic-device: NIC %u: %s: %s\n", i + 1,
 			nic->path, strerror(-err));
-		while (i)
-			card_close(&cards[--i]);
-		return false;
+		close_cards(cards, i);
+		return NULL;
 	}
-	return true;
+	return cards;
 }
 
 int main(int argc, char **argv)
@@ -263,17 +275,15 @@ int main(int argc, char **argv)
 	if (args.exit_with_parent)
 		exit_with_parent(parent);
 	raise_file_limit();
-	cards = calloc(args.num, sizeof(*cards));
-	if (!cards || !open_cards(cards, &args, &events, &sw))
+	cards = open_cards(&args, &events, &sw);
+	if (!cards)
 		return EXIT_FAILURE;
 
 	puts("ready");
 	fflush(stdout);
 	loop_run(&events, &sw, &signals.stop);
 
-	for (unsigned int i = 0; i < args.num; i++)
-		card_close(&cards[i]);
-	free(cards);
+	close_cards(cards, args.num);
 	close(signals.fd);
 	events_release(&events);
 	return 0;

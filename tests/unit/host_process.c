@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The device model as a process: command line, sockets, signals */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness_tap.h"
+#include "harness_vfu.h"
+#include "mynic_regs.h"
+
+#define RUN(...) device_run((const char *const[]){ __VA_ARGS__, NULL })
+
+static const char *temporary_dir(void)
+{
+	char *dir = tap_alloc(32);
+
+	strcpy(dir, "/tmp/mynic-test-XXXXXX");
+	CHECK(mkdtemp(dir));
+	return dir;
+}
+
+static void bind_socket(const char *path)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	strcpy(addr.sun_path, path);
+	CHECK_EQ(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	close(fd);
+}
+
+TEST(help_and_version)
+{
+	CHECK_EQ(RUN("--help"), 0);
+	CHECK_EQ(RUN("--version"), 0);
+}
+
+TEST(wrong_usage)
+{
+	CHECK_EQ(RUN("--frobnicate"), 2);
+	CHECK_EQ(RUN("--exit-with-parent"), 2);
+	CHECK_EQ(RUN("--nic"), 2);
+	CHECK_EQ(RUN("--nic", ""), 2);
+	CHECK_EQ(RUN("--nic", "socket"), 2);
+	CHECK_EQ(RUN("--nic", "socket="), 2);
+	CHECK_EQ(RUN("--nic", "mac=02:00:00:00:00:01"), 2);
+	CHECK_EQ(RUN("--nic", "socket=/tmp/x,colour=red"), 2);
+	CHECK_EQ(RUN("--nic", "socket=/tmp/x", "word"), 2);
+	CHECK_EQ(RUN("--nic", "socket=/tmp/x,mac"), 2);
+	CHECK_EQ(RUN("--nic", "socket=/tmp/x,mac=01:00:00:00:00:01"), 2);
+	CHECK_EQ(RUN("--nic", "socket=/tmp/x,mac=00:00:00:00:00:00"), 2);
+	CHECK_EQ(RUN("--nic", "socket=/tmp/x,mac=02:00:00:00:01"), 2);
+	CHECK_EQ(RUN("--nic", "socket=/tmp/x,mac=02:00:00:00:00:01:02"), 2);
+	CHECK_EQ(RUN("--nic", "socket=/tmp/x,mac=2:0:0:0:0:1"), 2);
+	CHECK_EQ(RUN("--nic", "socket=/tmp/x", "--nic",
+		     "socket=/tmp/y,mac=02:6d:79:6e:69:01"),
+		 2);
+}
+
+TEST(socket_path_too_long)
+{
+	char arg[256] = "socket=/tmp/";
+
+	memset(arg + strlen(arg), 'x', 200);
+	CHECK_EQ(RUN("--nic", arg), 1);
+}
+
+TEST(other_files_are_left_alone)
+{
+	const char *dir = temporary_dir();
+	char path[64], arg[96];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/file", dir);
+	snprintf(arg, sizeof(arg), "socket=%s", path);
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	CHECK_EQ(write(fd, "x", 1), 1);
+	close(fd);
+	CHECK_EQ(RUN("--nic", arg), 1);
+	CHECK_EQ(stat(path, &st), 0);
+	CHECK_EQ(st.st_size, 1);
+	unlink(path);
+	rmdir(dir);
+}
+
+TEST(other_servers_are_left_alone)
+{
+	struct device *dev = device_start();
+	char arg[96];
+
+	snprintf(arg, sizeof(arg), "socket=%s", dev->path[0]);
+	CHECK_EQ(RUN("--nic", arg), 1);
+	CHECK_EQ(vfu_get(vfu_open(dev, 0), MYNIC_BAR_REGS, MYNIC_REG_MAGIC, 4),
+		 MYNIC_MAGIC);
+}
+
+/* The first NIC's socket is gone again if the second cannot be made. */
+TEST(all_or_nothing)
+{
+	const char *dir = temporary_dir();
+	char good[64];
+
+	snprintf(good, sizeof(good), "socket=%s/good", dir);
+	CHECK_EQ(RUN("--nic", good, "--nic", "socket=/nonexistent/bad"), 1);
+	CHECK_EQ(rmdir(dir), 0);
+}
+
+TEST(stale_socket_is_replaced)
+{
+	const char *dir = temporary_dir();
+	char path[64], arg[96];
+	char ready[16] = "";
+	int out[2];
+	int status;
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "%s/stale", dir);
+	snprintf(arg, sizeof(arg), "socket=%s", path);
+	bind_socket(path);
+	CHECK_EQ(pipe(out), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(out[1], STDOUT_FILENO);
+		execl(getenv("MYNIC_DEVICE"), "mynic-device", "--nic", arg,
+		      "--exit-with-parent", NULL);
+		_exit(127);
+	}
+	CHECK(read(out[0], ready, sizeof(ready)) > 0);
+	CHECK(!strcmp(ready, "ready\n"));
+	kill(pid, SIGINT);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	CHECK_EQ(rmdir(dir), 0);
+}
+
+TEST(ends_with_its_parent)
+{
+	const char *dir = temporary_dir();
+	char ready[16] = "";
+	char arg[64];
+	int out[2];
+	pid_t pid;
+
+	snprintf(arg, sizeof(arg), "socket=%s/s", dir);
+	CHECK_EQ(pipe(out), 0);
+	pid = fork();
+	if (!pid) {
+		if (!fork()) {
+			dup2(out[1], STDOUT_FILENO);
+			close(out[0]);
+			close(out[1]);
+			execl(getenv("MYNIC_DEVICE"), "mynic-device", "--nic",
+			      arg, "--exit-with-parent", NULL);
+			_exit(127);
+		}
+		close(out[1]);
+		CHECK(read(out[0], ready, sizeof(ready)) > 0);
+		kill(getpid(), SIGKILL);
+	}
+	close(out[1]);
+	CHECK_EQ(waitpid(pid, NULL, 0), pid);
+	/* The end of the file: the last that could write is gone. */
+	while (read(out[0], ready, sizeof(ready)) > 0)
+		;
+	CHECK_EQ(rmdir(dir), 0);
+}
+
+static uint64_t cpu_ticks(pid_t pid)
+{
+	unsigned long user, system;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	CHECK(file);
+	CHECK_EQ(fscanf(file,
+			"%*d %*s %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
+			"%lu %lu",
+			&user, &system),
+		 2);
+	fclose(file);
+	return user + system;
+}
+
+static char state(pid_t pid)
+{
+	char path[64], c;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	CHECK(file);
+	CHECK_EQ(fscanf(file, "%*d %*s %c", &c), 1);
+	fclose(file);
+	return c;
+}
+
+/* Idle, it sleeps for good: once asleep it takes no time at all. */
+TEST(idle_takes_no_time)
+{
+	struct device *dev = device_start();
+	int fd = vfu_open(dev, 0);
+	uint64_t ticks;
+
+	CHECK_EQ(vfu_get(fd, MYNIC_BAR_REGS, MYNIC_REG_MAGIC, 4), MYNIC_MAGIC);
+	do {
+		while (state(dev->pid) != 'S')
+			usleep(1000);
+		ticks = cpu_ticks(dev->pid);
+		usleep(500000);
+	} while (cpu_ticks(dev->pid) != ticks);
+}

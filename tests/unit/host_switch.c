@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The switch, between NICs that are nothing but a function */
+#include "core/nic.h"
+#include "harness_tap.h"
+#include "host/switch.h"
+
+#define MAX_LOG 64
+
+/**
+ * struct nic - a stand-in for the NIC core
+ * @mac: its MAC
+ * @port: its port
+ * @respond: called for each packet received
+ * @busy: inside nic_receive() or transmit()
+ * @log: the first byte of each packet received
+ * @num: packets received
+ */
+struct nic {
+	uint8_t mac[6];
+	struct switch_port port;
+	void (*respond)(struct nic *nic, const struct packet *pkt);
+	bool busy;
+	uint8_t log[MAX_LOG];
+	unsigned int num;
+};
+
+static struct net_switch sw;
+static struct nic nics[3];
+
+const uint8_t *nic_mac(const struct nic *nic)
+{
+	return nic->mac;
+}
+
+void nic_receive(struct nic *nic, const struct packet *pkt)
+{
+	CHECK(!nic->busy);
+	nic->busy = true;
+	if (nic->num < MAX_LOG && pkt->niov)
+		nic->log[nic->num] = *(uint8_t *)pkt->iov[0].iov_base;
+	nic->num++;
+	if (nic->respond)
+		nic->respond(nic, pkt);
+	nic->busy = false;
+}
+
+static void setup(unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		nics[i].mac[0] = 2;
+		nics[i].mac[5] = i;
+		CHECK_EQ(switch_connect(&sw, &nics[i].port, &nics[i]), 0);
+	}
+}
+
+static struct packet make_packet(const uint8_t *dmac, const void *data,
+				 size_t len)
+{
+	struct packet pkt = {
+		.kind = PACKET_ROCE,
+		.vlan = PACKET_NO_VLAN,
+		.payload_len = len,
+		.niov = 1,
+		.iov = { { (void *)data, len } },
+	};
+
+	memcpy(pkt.dmac, dmac, sizeof(pkt.dmac));
+	return pkt;
+}
+
+static void send_byte(struct nic *from, const uint8_t *dmac, uint8_t byte)
+{
+	struct packet pkt = make_packet(dmac, &byte, 1);
+	bool busy = from->busy;
+
+	from->busy = true;
+	switch_transmit(&from->port, &pkt);
+	from->busy = busy;
+}
+
+static void deliver_all(void)
+{
+	uint64_t before;
+
+	do {
+		before = sw.packets;
+		for (unsigned int i = 0; i < sw.num; i++)
+			switch_deliver(sw.ports[i]);
+	} while (sw.packets != before);
+}
+
+TEST(unicast_goes_to_its_owner_at_once)
+{
+	setup(3);
+	send_byte(&nics[0], nics[2].mac, 7);
+	CHECK_EQ(nics[0].num, 0);
+	CHECK_EQ(nics[1].num, 0);
+	CHECK_EQ(nics[2].num, 1);
+	CHECK_EQ(nics[2].log[0], 7);
+}
+
+TEST(unknown_unicast_goes_to_all_others)
+{
+	setup(3);
+	send_byte(&nics[1], (uint8_t[]){ 2, 0, 0, 0, 0, 99 }, 7);
+	deliver_all();
+	CHECK_EQ(nics[0].num, 1);
+	CHECK_EQ(nics[1].num, 0);
+	CHECK_EQ(nics[2].num, 1);
+}
+
+TEST(multicast)
+{
+	static const uint8_t mac[] = { 0x33, 0x33, 0, 0, 0, 1 };
+	uint8_t byte = 7;
+	struct packet pkt = make_packet(mac, &byte, 1);
+
+	setup(3);
+	switch_transmit(&nics[1].port, &pkt);
+	deliver_all();
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ(nics[i].num, 1);
+	/* A frame does not come back, a RoCE packet does. */
+	pkt.kind = PACKET_ETH;
+	switch_transmit(&nics[1].port, &pkt);
+	deliver_all();
+	CHECK_EQ(nics[0].num, 2);
+	CHECK_EQ(nics[1].num, 1);
+	CHECK_EQ(nics[2].num, 2);
+}
+
+TEST(own_packet_comes_back_later)
+{
+	setup(1);
+	send_byte(&nics[0], nics[0].mac, 1);
+	send_byte(&nics[0], nics[0].mac, 2);
+	CHECK_EQ(nics[0].num, 0);
+	switch_deliver(&nics[0].port);
+	CHECK_EQ(nics[0].num, 2);
+	CHECK_MEM(nics[0].log, "\1\2", 2);
+}
+
+static void answer(struct nic *nic, const struct packet *pkt)
+{
+	uint8_t byte = *(uint8_t *)pkt->iov[0].iov_base;
+
+	if (byte < 20)
+		send_byte(nic, pkt->smac, byte + 1);
+}
+
+/* An answer given inside the receive call must wait for its sender to end. */
+TEST(answer_to_a_sender_is_queued)
+{
+	setup(2);
+	nics[1].respond = answer;
+	for (uint8_t byte = 1; byte <= 3; byte++) {
+		struct packet pkt = make_packet(nics[1].mac, &byte, 1);
+
+		memcpy(pkt.smac, nics[0].mac, 6);
+		nics[0].busy = true;
+		switch_transmit(&nics[0].port, &pkt);
+		nics[0].busy = false;
+	}
+	CHECK_EQ(nics[1].num, 3);
+	CHECK_EQ(nics[0].num, 0);
+	deliver_all();
+	CHECK_EQ(nics[0].num, 3);
+	CHECK_MEM(nics[0].log, "\2\3\4", 3);
+}
+
+/* While something is queued for a NIC nothing may overtake it. */
+TEST(queued_packets_are_not_overtaken)
+{
+	setup(2);
+	send_byte(&nics[0], nics[0].mac, 1);
+	send_byte(&nics[1], nics[0].mac, 2);
+	CHECK_EQ(nics[0].num, 0);
+	deliver_all();
+	CHECK_MEM(nics[0].log, "\1\2", 2);
+	send_byte(&nics[1], nics[0].mac, 3);
+	CHECK_EQ(nics[0].num, 3);
+}
+
+static void echo_to_self(struct nic *nic, const struct packet *pkt)
+{
+	uint8_t byte = *(uint8_t *)pkt->iov[0].iov_base;
+
+	if (byte < 10)
+		send_byte(nic, nic->mac, byte + 10);
+}
+
+TEST(packets_sent_while_delivering)
+{
+	setup(1);
+	nics[0].respond = echo_to_self;
+	for (uint8_t byte = 1; byte <= 3; byte++)
+		send_byte(&nics[0], nics[0].mac, byte);
+	switch_deliver(&nics[0].port);
+	CHECK_EQ(nics[0].num, 3);
+	deliver_all();
+	CHECK_EQ(nics[0].num, 6);
+	CHECK_MEM(nics[0].log, "\1\2\3\13\14\15", 6);
+}
+
+static uint8_t expected[3000];
+
+static void check_copy(struct nic *nic, const struct packet *pkt)
+{
+	(void)nic;
+	CHECK_EQ(pkt->payload_len, sizeof(expected));
+	CHECK_EQ(pkt->niov, 1);
+	CHECK_EQ(pkt->iov[0].iov_len, sizeof(expected));
+	CHECK_MEM(pkt->iov[0].iov_base, expected, sizeof(expected));
+	CHECK_EQ(pkt->roce.psn, 0xabcdef);
+	CHECK_EQ(pkt->vlan, PACKET_NO_VLAN);
+}
+
+TEST(copies_are_whole)
+{
+	uint8_t data[sizeof(expected)];
+	struct packet pkt;
+
+	setup(1);
+	for (size_t i = 0; i < sizeof(data); i++)
+		expected[i] = data[i] = i * 7;
+	pkt = make_packet(nics[0].mac, data, sizeof(data));
+	pkt.niov = 3;
+	pkt.iov[0] = (struct iovec){ data, 1 };
+	pkt.iov[1] = (struct iovec){ data + 1, 2000 };
+	pkt.iov[2] = (struct iovec){ data + 2001, 999 };
+	pkt.roce.psn = 0xabcdef;
+	nics[0].respond = check_copy;
+	for (int i = 0; i < 5; i++)
+		switch_transmit(&nics[0].port, &pkt);
+	memset(data, 0, sizeof(data));
+	deliver_all();
+	CHECK_EQ(nics[0].num, 5);
+}
+
+TEST(packet_without_payload)
+{
+	struct packet pkt;
+
+	setup(1);
+	pkt = make_packet(nics[0].mac, NULL, 0);
+	pkt.niov = 0;
+	switch_transmit(&nics[0].port, &pkt);
+	switch_transmit(&nics[0].port, &pkt);
+	deliver_all();
+	CHECK_EQ(nics[0].num, 2);
+}
+
+TEST(full_queue_drops)
+{
+	static uint8_t data[4096];
+	unsigned int sent = 0;
+	struct packet pkt;
+
+	setup(1);
+	pkt = make_packet(nics[0].mac, data, sizeof(data));
+	while (!nics[0].port.dropped) {
+		switch_transmit(&nics[0].port, &pkt);
+		sent++;
+		CHECK(sent < 100000);
+	}
+	CHECK(sent > 900);
+	deliver_all();
+	CHECK_EQ(nics[0].num, sent - nics[0].port.dropped);
+	switch_transmit(&nics[0].port, &pkt);
+	deliver_all();
+	CHECK_EQ(nics[0].num, sent);
+}
+
+TEST(ports_come_and_go)
+{
+	struct switch_port ports[SWITCH_MAX_PORTS];
+
+	for (int i = 0; i < SWITCH_MAX_PORTS; i++)
+		CHECK_EQ(switch_connect(&sw, &ports[i], &nics[0]), 0);
+	CHECK(switch_connect(&sw, &nics[1].port, &nics[1]) < 0);
+	for (int i = 0; i < SWITCH_MAX_PORTS; i++)
+		switch_disconnect(&ports[i]);
+	CHECK_EQ(sw.num, 0);
+	setup(2);
+	send_byte(&nics[0], nics[1].mac, 1);
+	CHECK_EQ(nics[1].num, 1);
+}
