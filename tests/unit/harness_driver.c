@@ -27,8 +27,7 @@ void drv_gid(unsigned int nic, unsigned int index, uint8_t gid[16])
 void drv_reset(struct sim_nic *n)
 {
 	sim_write32(n, MYNIC_REG_CONTROL, MYNIC_CONTROL_RESET);
-	SIM_WAIT(n->sim,
-		 sim_read32(n, MYNIC_REG_STATUS) == MYNIC_STATUS_READY);
+	SIM_WAIT(n->sim, sim_read32(n, MYNIC_REG_STATUS) == MYNIC_STATUS_READY);
 }
 
 static void write64(struct sim_nic *n, unsigned int reg, uint64_t value)
@@ -260,8 +259,8 @@ bool drv_eq_poll(struct drv_eq *eq, struct mynic_eqe *eqe)
 
 void drv_eq_arm(struct drv_eq *eq)
 {
-	sim_doorbell(eq->d->n, 0, MYNIC_UAR_EQ_DB, eq->number,
-		     MYNIC_DB_EQ_ARM, eq->ci);
+	sim_doorbell(eq->d->n, 0, MYNIC_UAR_EQ_DB, eq->number, MYNIC_DB_EQ_ARM,
+		     eq->ci);
 }
 
 void drv_eq_release(struct drv_eq *eq)
@@ -269,8 +268,7 @@ void drv_eq_release(struct drv_eq *eq)
 	sim_doorbell(eq->d->n, 0, MYNIC_UAR_EQ_DB, eq->number, 0, eq->ci);
 }
 
-void drv_expect_event(struct drv_eq *eq, enum mynic_event type,
-		      uint32_t number)
+void drv_expect_event(struct drv_eq *eq, enum mynic_event type, uint32_t number)
 {
 	struct mynic_eqe eqe;
 
@@ -329,8 +327,7 @@ struct drv_mr *drv_reg_mr(struct drv *d, uint32_t pdn, size_t len,
 	return mr;
 }
 
-struct mynic_sge drv_sge(const struct drv_mr *mr, uint64_t offset,
-			 uint32_t len)
+struct mynic_sge drv_sge(const struct drv_mr *mr, uint64_t offset, uint32_t len)
 {
 	return (struct mynic_sge){ mr->addr + offset, len, mr->key };
 }
@@ -381,7 +378,7 @@ struct mynic_cqe drv_expect(struct drv_cq *cq, uint64_t wr_id,
 
 	SIM_WAIT(cq->d->sim, drv_poll(cq, &cqe));
 	if (cqe.wr_id != wr_id || cqe.status != status)
-		FAIL("completion of 0x%llx with status %u, syndrome %u, not of 0x%llx with status %u",
+		FAIL("got completion 0x%llx, status %u, syndrome %u, not 0x%llx, status %u",
 		     (unsigned long long)cqe.wr_id, cqe.status, cqe.vendor_err,
 		     (unsigned long long)wr_id, status);
 	return cqe;
@@ -427,8 +424,8 @@ struct drv_srq *drv_create_srq(struct drv *d, uint32_t pdn, uint8_t log_size)
 	return srq;
 }
 
-static void write_recv(void *slot, uint64_t wr_id,
-		       const struct mynic_sge *sge, unsigned int num_sge)
+static void write_recv(void *slot, uint64_t wr_id, const struct mynic_sge *sge,
+		       unsigned int num_sge)
 {
 	struct mynic_recv_wqe *wqe = slot;
 	struct mynic_sge *to = (void *)(wqe + 1);
@@ -677,8 +674,8 @@ void *drv_write_wqe(struct drv_qp *qp, const struct drv_wr *wr)
 	bool atomic = wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
 		      wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 	bool ext = c->type != MYNIC_QP_RC && c->type != MYNIC_QP_UC;
-	uint8_t *data = drv_buf_at(&qp->buf, c->sq_offset +
-				   ((size_t)slot << c->log_sq_stride));
+	uint8_t *data = drv_buf_at(
+		&qp->buf, c->sq_offset + ((size_t)slot << c->log_sq_stride));
 	struct mynic_send_wqe *wqe = (void *)data;
 
 	memset(wqe, 0, 1ul << c->log_sq_stride);
@@ -732,8 +729,8 @@ void drv_post_recv(struct drv_qp *qp, uint64_t wr_id,
 	const struct mynic_create_qp *c = &qp->create;
 	uint32_t slot = qp->rq_pi & ((1u << c->log_rq_size) - 1);
 
-	write_recv(drv_buf_at(&qp->buf, c->rq_offset +
-			      ((size_t)slot << c->log_rq_stride)),
+	write_recv(drv_buf_at(&qp->buf, c->rq_offset + ((size_t)slot
+							<< c->log_rq_stride)),
 		   wr_id, sge, num_sge);
 	qp->rec->rq_pi = ++qp->rq_pi;
 	if (qp->rec->rq_ring)

@@ -125,7 +125,8 @@ static void transmit(void *ctx, const struct packet *pkt)
 	p->from = n;
 	if (sim->filter)
 		verdict = sim->filter(sim, n, &p->pkt);
-	if (verdict == SIM_PASS && sim->drop && sim_random(sim, 1000) < sim->drop)
+	if (verdict == SIM_PASS && sim->drop &&
+	    sim_random(sim, 1000) < sim->drop)
 		verdict = SIM_DROP;
 	if (verdict == SIM_PASS && sim->duplicate &&
 	    sim_random(sim, 1000) < sim->duplicate)

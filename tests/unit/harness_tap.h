@@ -43,40 +43,40 @@ void tap_at_end(void (*fn)(void *arg), void *arg);
 /** tap_alloc() - zeroed memory that lives as long as the test */
 void *tap_alloc(size_t size);
 
-#define TEST(fn)                                                  \
-	static void fn(void);                                     \
-	__attribute__((constructor)) static void fn##_add(void)   \
-	{                                                         \
-		static struct tap_test test = { #fn, fn, NULL };  \
-		tap_register(&test);                              \
-	}                                                         \
+#define TEST(fn)                                                 \
+	static void fn(void);                                    \
+	__attribute__((constructor)) static void fn##_add(void)  \
+	{                                                        \
+		static struct tap_test test = { #fn, fn, NULL }; \
+		tap_register(&test);                             \
+	}                                                        \
 	static void fn(void)
 
 #define FAIL(...) tap_fail(__FILE__, __LINE__, __VA_ARGS__)
 
-#define CHECK(cond)                                 \
-	do {                                        \
-		if (!(cond))                        \
+#define CHECK(cond)                                  \
+	do {                                         \
+		if (!(cond))                         \
 			FAIL("not true: %s", #cond); \
 	} while (0)
 
-#define CHECK_EQ(got, want)                                                  \
-	do {                                                                 \
-		unsigned long long got_ = (unsigned long long)(got);         \
-		unsigned long long want_ = (unsigned long long)(want);       \
-		if (got_ != want_)                                           \
-			FAIL("%s is %llu (0x%llx), not %s = %llu (0x%llx)",  \
-			     #got, got_, got_, #want, want_, want_);         \
+#define CHECK_EQ(got, want)                                                 \
+	do {                                                                \
+		unsigned long long got_ = (unsigned long long)(got);        \
+		unsigned long long want_ = (unsigned long long)(want);      \
+		if (got_ != want_)                                          \
+			FAIL("%s is %llu (0x%llx), not %s = %llu (0x%llx)", \
+			     #got, got_, got_, #want, want_, want_);        \
 	} while (0)
 
-#define CHECK_MEM(got, want, len)                                       \
-	do {                                                            \
-		const uint8_t *got_ = (const void *)(got);              \
-		const uint8_t *want_ = (const void *)(want);            \
-		for (size_t i_ = 0; i_ < (size_t)(len); i_++)           \
-			if (got_[i_] != want_[i_])                      \
-				FAIL("%s[%zu] is 0x%02x, not 0x%02x",   \
-				     #got, i_, got_[i_], want_[i_]);    \
+#define CHECK_MEM(got, want, len)                                           \
+	do {                                                                \
+		const uint8_t *got_ = (const void *)(got);                  \
+		const uint8_t *want_ = (const void *)(want);                \
+		for (size_t i_ = 0; i_ < (size_t)(len); i_++)               \
+			if (got_[i_] != want_[i_])                          \
+				FAIL("%s[%zu] is 0x%02x, not 0x%02x", #got, \
+				     i_, got_[i_], want_[i_]);              \
 	} while (0)
 
 #endif /* MYNIC_HARNESS_TAP_H */

@@ -143,23 +143,20 @@ static void make_samples(struct drv *d, struct sample *s)
 	create_srq.log_size = 2;
 	create_srq.log_stride = 6;
 #define SAMPLE(op, ...) \
-	*s++ = (struct sample){ .name = #op, .cmd.opcode = op, __VA_ARGS__ }
+	(*s++ = (struct sample){ .name = #op, .cmd.opcode = op, __VA_ARGS__ })
 	SAMPLE(MYNIC_CMD_NOP);
 	SAMPLE(MYNIC_CMD_QUERY_DEVICE, .out = sizeof(d->attr));
 	SAMPLE(MYNIC_CMD_QUERY_PORT, .out = sizeof(struct mynic_port_attr));
 	SAMPLE(MYNIC_CMD_MODIFY_PORT, .body = 12,
-	       .cmd.modify_port = { .up = 1,
-				    .mac = { 2, 0, 0, 0, 0, 9 },
-				    .mtu = 1500 });
-	SAMPLE(MYNIC_CMD_QUERY_STATS,
-	       .out = 256 < MYNIC_NUM_STATS * 8 ? 256 : MYNIC_NUM_STATS * 8);
+	       .cmd.modify_port = {
+		       .up = 1, .mac = { 2, 0, 0, 0, 0, 9 }, .mtu = 1500 });
+	SAMPLE(MYNIC_CMD_QUERY_STATS, .out = 8 * MYNIC_STAT_BAD_DMA);
 	SAMPLE(MYNIC_CMD_SET_GID, .body = 24, .cmd.number = 5,
 	       .cmd.set_gid = { .gid = { 0xfe, 0x80, [15] = 7 },
 				.vlan = MYNIC_NO_VLAN });
 	SAMPLE(MYNIC_CMD_CREATE_EQ, .body = 20,
-	       .cmd.create_eq = { .buf = buf->desc,
-				  .vector = 2,
-				  .log_size = 4 });
+	       .cmd.create_eq = {
+		       .buf = buf->desc, .vector = 2, .log_size = 4 });
 	SAMPLE(MYNIC_CMD_ALLOC_PD);
 	SAMPLE(MYNIC_CMD_CREATE_MKEY, .body = 40,
 	       .cmd.create_mkey = { .buf = buf->desc,
@@ -215,14 +212,11 @@ static struct sample *samples(struct drv *d)
 	return s;
 }
 
-#define for_each_sample(s, d) \
-	for (struct sample *s = samples(d); s->name; s++)
-
 TEST(admin_samples_are_valid)
 {
 	struct drv *d = one();
 
-	for_each_sample(s, d) {
+	for (struct sample *s = samples(d); s->name; s++) {
 		uint8_t status = run_sample(d, s);
 
 		if (status)
@@ -231,8 +225,8 @@ TEST(admin_samples_are_valid)
 	CHECK_EQ(drv_stat(d, MYNIC_STAT_BAD_COMMAND), 0);
 }
 
-static void expect_status(struct drv *d, const struct sample *s,
-			  uint8_t want, const char *what, unsigned int at)
+static void expect_status(struct drv *d, const struct sample *s, uint8_t want,
+			  const char *what, unsigned int at)
 {
 	uint8_t status = run_sample(d, s);
 
@@ -246,7 +240,7 @@ TEST(admin_reserved_bytes_are_checked)
 	struct drv *d = one();
 	uint64_t count = 0;
 
-	for_each_sample(s, d) {
+	for (struct sample *s = samples(d); s->name; s++) {
 		for (unsigned int i = 0; i < 4; i++) {
 			struct sample bad = *s;
 
@@ -259,8 +253,8 @@ TEST(admin_reserved_bytes_are_checked)
 			struct sample bad = *s;
 
 			bad.cmd.body[i] = 1;
-			expect_status(d, &bad, MYNIC_AQ_BAD_PARAM,
-				      "body byte", i);
+			expect_status(d, &bad, MYNIC_AQ_BAD_PARAM, "body byte",
+				      i);
 			count++;
 		}
 	}
@@ -271,13 +265,13 @@ TEST(admin_unknown_flags_are_refused)
 {
 	struct drv *d = one();
 
-	for_each_sample(s, d)
+	for (struct sample *s = samples(d); s->name; s++)
 		for (unsigned int bit = 1; bit < 8; bit++) {
 			struct sample bad = *s;
 
 			bad.cmd.flags = 1u << bit;
-			expect_status(d, &bad, MYNIC_AQ_NOT_SUPPORTED,
-				      "flag", bit);
+			expect_status(d, &bad, MYNIC_AQ_NOT_SUPPORTED, "flag",
+				      bit);
 		}
 }
 
@@ -285,7 +279,7 @@ TEST(admin_unused_number_must_be_zero)
 {
 	struct drv *d = one();
 
-	for_each_sample(s, d) {
+	for (struct sample *s = samples(d); s->name; s++) {
 		struct sample bad = *s;
 
 		if (s->cmd.number || s->cmd.opcode == MYNIC_CMD_NOP)
@@ -301,11 +295,12 @@ TEST(admin_unknown_numbers)
 	static const uint32_t unknown[] = { 0xffffffff, 0x00ffffff, 0x12345,
 					    0x80000000 };
 
-	for_each_sample(s, d)
+	for (struct sample *s = samples(d); s->name; s++)
 		for (unsigned int i = 0; i < ARRAY_SIZE(unknown); i++) {
 			struct sample bad = *s;
 
-			if (!s->cmd.number || s->cmd.opcode == MYNIC_CMD_SET_GID)
+			if (!s->cmd.number ||
+			    s->cmd.opcode == MYNIC_CMD_SET_GID)
 				continue;
 			bad.cmd.number = unknown[i];
 			expect_status(d, &bad, MYNIC_AQ_BAD_NUMBER, "number",
@@ -317,7 +312,7 @@ TEST(admin_mailbox_address)
 {
 	struct drv *d = one();
 
-	for_each_sample(s, d) {
+	for (struct sample *s = samples(d); s->name; s++) {
 		struct mynic_admin_cmd cmd = s->cmd;
 
 		if (!s->in && !s->out)
@@ -343,7 +338,7 @@ TEST(admin_unwanted_mailbox)
 {
 	struct drv *d = one();
 
-	for_each_sample(s, d) {
+	for (struct sample *s = samples(d); s->name; s++) {
 		struct mynic_admin_cmd cmd = s->cmd;
 
 		if (s->in || s->out)
@@ -351,8 +346,7 @@ TEST(admin_unwanted_mailbox)
 		/* as one that is longer than the struct */
 		CHECK_EQ(drv_admin_in(d, &cmd, NULL, "\0\0\0\1", 4),
 			 MYNIC_AQ_NOT_SUPPORTED);
-		CHECK_EQ(drv_admin_in(d, &cmd, NULL, "\0\0\0", 4),
-			 MYNIC_AQ_OK);
+		CHECK_EQ(drv_admin_in(d, &cmd, NULL, "\0\0\0", 4), MYNIC_AQ_OK);
 	}
 }
 
@@ -361,7 +355,7 @@ TEST(admin_mailbox_grows)
 {
 	struct drv *d = one();
 
-	for_each_sample(s, d) {
+	for (struct sample *s = samples(d); s->name; s++) {
 		struct mynic_admin_cmd cmd = s->cmd;
 		uint8_t mbox[MYNIC_MBOX_SIZE] = { 0 };
 
@@ -373,8 +367,7 @@ TEST(admin_mailbox_grows)
 				 MYNIC_AQ_NOT_SUPPORTED);
 			mbox[MYNIC_MBOX_SIZE - 1] = 0;
 			mbox[s->in] = 1;
-			CHECK_EQ(drv_admin_in(d, &cmd, NULL, mbox,
-					      s->in + 1),
+			CHECK_EQ(drv_admin_in(d, &cmd, NULL, mbox, s->in + 1),
 				 MYNIC_AQ_NOT_SUPPORTED);
 			mbox[s->in] = 0;
 			CHECK_EQ(drv_admin_in(d, &cmd, NULL, mbox,
@@ -395,7 +388,7 @@ TEST(admin_mailbox_shrinks)
 {
 	struct drv *d = one();
 
-	for_each_sample(s, d) {
+	for (struct sample *s = samples(d); s->name; s++) {
 		struct mynic_admin_cmd cmd = s->cmd;
 		uint8_t full[MYNIC_MBOX_SIZE], part[MYNIC_MBOX_SIZE];
 
@@ -657,14 +650,14 @@ TEST(admin_create_qp_bad)
 	struct mynic_create_qp bad;
 
 	drv_qp_layout(d, qp, &init);
-#define TRY(field, value, status)                                           \
-	do {                                                                \
-		struct mynic_admin_cmd cmd = { .opcode =                    \
+#define TRY(field, value, status)                                             \
+	do {                                                                  \
+		struct mynic_admin_cmd cmd = { .opcode =                      \
 						       MYNIC_CMD_CREATE_QP }; \
-		bad = qp->create;                                           \
-		bad.field = value;                                          \
-		CHECK_EQ(drv_admin_in(d, &cmd, NULL, &bad, sizeof(bad)),    \
-			 MYNIC_AQ_##status);                                \
+		bad = qp->create;                                             \
+		bad.field = value;                                            \
+		CHECK_EQ(drv_admin_in(d, &cmd, NULL, &bad, sizeof(bad)),      \
+			 MYNIC_AQ_##status);                                  \
 	} while (0)
 	TRY(type, 0, NOT_SUPPORTED);
 	TRY(type, 8, NOT_SUPPORTED);

@@ -181,13 +181,11 @@ TEST(eth_filter)
 	make_frame(&p, group, 100);
 	send_frame(&p, 100);
 	drv_expect(p.b.recv_cq, 1, IBV_WC_SUCCESS);
-	CHECK_EQ(set_rx(&p.b, MYNIC_RX_ENABLE | MYNIC_RX_ALLMULTI, NULL, 0),
-		 0);
+	CHECK_EQ(set_rx(&p.b, MYNIC_RX_ENABLE | MYNIC_RX_ALLMULTI, NULL, 0), 0);
 	check_arrives(&p, group, 100);
 	post_recv(&p, 2, MTU + 18);
 	check_filtered(&p, stranger);
-	CHECK_EQ(set_rx(&p.b, MYNIC_RX_ENABLE | MYNIC_RX_PROMISC, NULL, 0),
-		 0);
+	CHECK_EQ(set_rx(&p.b, MYNIC_RX_ENABLE | MYNIC_RX_PROMISC, NULL, 0), 0);
 	make_frame(&p, stranger, 100);
 	send_frame(&p, 100);
 	drv_expect(p.b.recv_cq, 2, IBV_WC_SUCCESS);

@@ -24,11 +24,11 @@ TEST(mkey_create_bad)
 	};
 	struct mynic_create_mkey bad;
 
-#define TRY(field, value, status)                                       \
-	do {                                                            \
-		bad = good;                                             \
-		bad.field = value;                                      \
-		CHECK_EQ(try_create(d, bad, 0), MYNIC_AQ_##status);     \
+#define TRY(field, value, status)                                   \
+	do {                                                        \
+		bad = good;                                         \
+		bad.field = value;                                  \
+		CHECK_EQ(try_create(d, bad, 0), MYNIC_AQ_##status); \
 	} while (0)
 	TRY(pdn, 500, BAD_NUMBER);
 	TRY(access, 1 << 30, NOT_SUPPORTED);
@@ -210,8 +210,8 @@ static void check_levels(unsigned int levels, unsigned int log_page,
 	struct drv_pair p = drv_rc_pair(NULL);
 	uint64_t len = ((uint64_t)num << log_page) - offset - 5;
 	uint8_t **page = tap_alloc(num * sizeof(*page));
-	uint32_t key = scattered_mr(&p, num, log_page, levels, offset, len,
-				    page);
+	uint32_t key =
+		scattered_mr(&p, num, log_page, levels, offset, len, page);
 	uint64_t base = ADDR + offset;
 
 	for (int i = 0; i < 60; i++) {
@@ -337,8 +337,8 @@ TEST(mkey_remote_bad_keys)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
 	struct drv_mr *mr = p.b.mr;
-	struct drv_mr *other = drv_reg_mr(p.b.d, drv_alloc_pd(p.b.d), 4096,
-					  ACCESS_ALL);
+	struct drv_mr *other =
+		drv_reg_mr(p.b.d, drv_alloc_pd(p.b.d), 4096, ACCESS_ALL);
 
 	check_write(&p, mr->addr, mr->key ^ 1, 64, IBV_WC_REM_ACCESS_ERR);
 	check_write(&p, mr->addr, mr->key + 0x100000, 64,
@@ -384,8 +384,8 @@ TEST(mkey_local_bad_keys)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
 	struct drv_mr *mr = p.a.mr;
-	struct drv_mr *other = drv_reg_mr(p.a.d, drv_alloc_pd(p.a.d), 4096,
-					  ACCESS_ALL);
+	struct drv_mr *other =
+		drv_reg_mr(p.a.d, drv_alloc_pd(p.a.d), 4096, ACCESS_ALL);
 	struct mynic_sge sge = drv_sge(mr, 0, 64);
 
 	sge.lkey ^= 1;

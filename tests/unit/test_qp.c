@@ -80,7 +80,8 @@ static const struct transition transitions[] = {
 static const struct transition *find(enum mynic_qp_type type, int from, int to)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(transitions); i++)
-		if (transitions[i].type == type && transitions[i].from == (enum ibv_qp_state)from &&
+		if (transitions[i].type == type &&
+		    transitions[i].from == (enum ibv_qp_state)from &&
 		    transitions[i].to == (enum ibv_qp_state)to)
 			return &transitions[i];
 	return NULL;
@@ -101,8 +102,8 @@ static uint8_t move(struct drv_qp *qp, enum ibv_qp_state from,
 static void go_to(struct drv_qp *qp, enum ibv_qp_state state)
 {
 	static const enum ibv_qp_state way[] = {
-		IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
-		IBV_QPS_SQD,
+		IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR,
+		IBV_QPS_RTS,   IBV_QPS_SQD,
 	};
 	enum mynic_qp_type type = qp->create.type;
 
@@ -124,7 +125,7 @@ static bool legal(int from, int to)
 		return true;
 	if (from == IBV_QPS_SQD)
 		return to == IBV_QPS_SQD || to == IBV_QPS_RTS;
-	return find(MYNIC_QP_RC, from, to) != NULL;
+	return find(MYNIC_QP_RC, from, to);
 }
 
 static void check_all_transitions(enum mynic_qp_type type)
@@ -228,17 +229,17 @@ TEST(qp_attribute_ranges)
 	struct drv_qp *qp = new_qp(one(), MYNIC_QP_RC);
 	struct mynic_qp_attr good, bad;
 
-#define TRY(state, field, value, status)                             \
-	do {                                                         \
-		good = full_attr(qp->d);                             \
-		good.qp_state = state;                               \
-		good.attr_mask = IBV_QP_STATE |                      \
-				 find(MYNIC_QP_RC, state - 1, state) \
-					 ->required;                 \
-		bad = good;                                          \
-		bad.field = value;                                   \
-		go_to(qp, state - 1);                                \
-		CHECK_EQ(drv_modify_qp(qp, &bad), MYNIC_AQ_##status); \
+#define TRY(state, field, value, status)                               \
+	do {                                                           \
+		good = full_attr(qp->d);                               \
+		good.qp_state = state;                                 \
+		good.attr_mask =                                       \
+			IBV_QP_STATE |                                 \
+			find(MYNIC_QP_RC, state - 1, state)->required; \
+		bad = good;                                            \
+		bad.field = value;                                     \
+		go_to(qp, state - 1);                                  \
+		CHECK_EQ(drv_modify_qp(qp, &bad), MYNIC_AQ_##status);  \
 	} while (0)
 	TRY(IBV_QPS_INIT, port_num, 0, BAD_PARAM);
 	TRY(IBV_QPS_INIT, port_num, 2, BAD_PARAM);
@@ -462,8 +463,7 @@ TEST(qp_sqd_drains_and_goes_on)
 	drv_post_recv(p.b.qp, 11, &sge, 1);
 	drv_post_recv(p.b.qp, 12, &sge, 1);
 	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
-	drv_expect_event(&p.a.d->event, MYNIC_EVENT_SQ_DRAINED,
-			 p.a.qp->number);
+	drv_expect_event(&p.a.d->event, MYNIC_EVENT_SQ_DRAINED, p.a.qp->number);
 	CHECK_EQ(drv_query_qp(p.a.qp).sq_drained_event, 0);
 	drv_expect_none(p.a.cq, SEC);
 	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_RTS), MYNIC_AQ_OK);
@@ -481,8 +481,7 @@ TEST(qp_sqd_when_idle)
 
 	drv_send_recv(&p.a, &p.b, 100);
 	CHECK_EQ(drv_modify_qp(p.a.qp, &attr), MYNIC_AQ_OK);
-	drv_expect_event(&p.a.d->event, MYNIC_EVENT_SQ_DRAINED,
-			 p.a.qp->number);
+	drv_expect_event(&p.a.d->event, MYNIC_EVENT_SQ_DRAINED, p.a.qp->number);
 	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_RTS), MYNIC_AQ_OK);
 	drv_send_recv(&p.a, &p.b, 100);
 	/* the receiving side worked all the time */
@@ -666,8 +665,7 @@ TEST(qp_many)
 	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_CQ, cq->number),
 		 MYNIC_AQ_BUSY);
 	for (uint32_t i = 0; i < d->attr.max_qp; i += 2)
-		CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_QP, number[i]),
-			 0);
+		CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_QP, number[i]), 0);
 	for (uint32_t i = 0; i < d->attr.max_qp / 2; i++)
 		CHECK_EQ(drv_admin_in(d, &cmd, &cpl, &qp->create,
 				      sizeof(qp->create)),
@@ -696,10 +694,12 @@ TEST(qp_many_in_traffic)
 		struct drv_qp *peer;
 
 		init.pdn = pdn[0];
-		init.send_cq = init.recv_cq = cq[0];
+		init.send_cq = cq[0];
+		init.recv_cq = cq[0];
 		qp[i] = drv_create_qp(a, &init);
 		init.pdn = pdn[1];
-		init.send_cq = init.recv_cq = cq[1];
+		init.send_cq = cq[1];
+		init.recv_cq = cq[1];
 		peer = drv_create_qp(b, &init);
 		drv_connect(qp[i], peer, &(struct drv_path){ 0 });
 	}

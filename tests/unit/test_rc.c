@@ -186,9 +186,11 @@ TEST(rc_loopback_to_the_same_nic)
 	p.b.cq = drv_create_cq(p.a.d, 6);
 	p.b.recv_cq = p.b.cq;
 	init.pdn = p.a.pdn;
-	init.send_cq = init.recv_cq = p.a.cq;
+	init.send_cq = p.a.cq;
+	init.recv_cq = p.a.cq;
 	p.a.qp = drv_create_qp(p.a.d, &init);
-	init.send_cq = init.recv_cq = p.b.cq;
+	init.send_cq = p.b.cq;
+	init.recv_cq = p.b.cq;
 	p.b.qp = drv_create_qp(p.a.d, &init);
 	drv_connect(p.a.qp, p.b.qp, &(struct drv_path){ 0 });
 	check_all_sizes(&p, 1024);
@@ -329,10 +331,10 @@ TEST(rc_sig_all)
 TEST(rc_completions_in_order)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
-	static const enum ibv_wr_opcode op[] = {
-		IBV_WR_RDMA_READ, IBV_WR_RDMA_WRITE,
-		IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_SEND
-	};
+	static const enum ibv_wr_opcode op[] = { IBV_WR_RDMA_READ,
+						 IBV_WR_RDMA_WRITE,
+						 IBV_WR_ATOMIC_FETCH_AND_ADD,
+						 IBV_WR_SEND };
 	struct mynic_sge sge = drv_sge(p.b.mr, 8192, 8);
 
 	for (uint64_t i = 0; i < 64; i++) {
@@ -410,8 +412,8 @@ TEST(rc_atomics)
 /* More reads and atomics than the peer takes at a time */
 TEST(rc_reads_beyond_rd_atomic)
 {
-	struct drv_pair p = drv_rc_pair(&(struct drv_path){
-		.max_rd_atomic = 1, .mtu = IBV_MTU_256 });
+	struct drv_pair p = drv_rc_pair(
+		&(struct drv_path){ .max_rd_atomic = 1, .mtu = IBV_MTU_256 });
 	struct drv_wr wr = write_wr(&p, 8);
 	uint64_t *word = (uint64_t *)p.b.mr->ptr;
 
@@ -432,8 +434,8 @@ TEST(rc_reads_beyond_rd_atomic)
 
 TEST(rc_both_directions)
 {
-	struct drv_pair p = drv_rc_pair(&(struct drv_path){
-		.mtu = IBV_MTU_256 });
+	struct drv_pair p =
+		drv_rc_pair(&(struct drv_path){ .mtu = IBV_MTU_256 });
 	struct drv_end *end[] = { &p.a, &p.b };
 	unsigned int done = 0;
 	struct mynic_cqe cqe;
@@ -448,10 +450,10 @@ TEST(rc_both_directions)
 						  IBV_WR_RDMA_WRITE,
 				.flags = IBV_SEND_SIGNALED,
 				.num_sge = 1,
-				.sge = { drv_sge(end[e]->mr,
-						 i % 2 ? 500000 : 0, 10000) },
-				.remote_addr = to->mr->addr +
-					       (i % 2 ? 0 : 200000),
+				.sge = { drv_sge(end[e]->mr, i % 2 ? 500000 : 0,
+						 10000) },
+				.remote_addr =
+					to->mr->addr + (i % 2 ? 0 : 200000),
 				.rkey = to->mr->key,
 			};
 
@@ -531,8 +533,8 @@ static enum sim_verdict check_headers(struct sim *sim, struct sim_nic *from,
 
 TEST(rc_packet_headers)
 {
-	struct drv_pair p = drv_rc_pair(&(struct drv_path){
-		.gid_index = DRV_GID_IPV4 });
+	struct drv_pair p =
+		drv_rc_pair(&(struct drv_path){ .gid_index = DRV_GID_IPV4 });
 
 	p.sim->filter = check_headers;
 	p.sim->filter_arg = &p;

@@ -97,10 +97,9 @@ TEST(wqe_unknown_flags)
 TEST(wqe_inline_where_it_is_not_allowed)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
-	static const enum ibv_wr_opcode op[] = {
-		IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP,
-		IBV_WR_ATOMIC_FETCH_AND_ADD
-	};
+	static const enum ibv_wr_opcode op[] = { IBV_WR_RDMA_READ,
+						 IBV_WR_ATOMIC_CMP_AND_SWP,
+						 IBV_WR_ATOMIC_FETCH_AND_ADD };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(op); i++) {
 		struct drv_wr wr = a_wr(&p, op[i], 8);
@@ -151,8 +150,8 @@ TEST(wqe_atomic_of_other_than_8_bytes)
 	static const uint32_t len[] = { 0, 4, 7, 9, 16, 0x80000000 };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(len); i++) {
-		struct drv_wr wr = a_wr(&p, IBV_WR_ATOMIC_FETCH_AND_ADD,
-					len[i]);
+		struct drv_wr wr =
+			a_wr(&p, IBV_WR_ATOMIC_FETCH_AND_ADD, len[i]);
 
 		drv_write_wqe(p.a.qp, &wr);
 		check_local_error(&p, LEN_ERR, MYNIC_SYN_BAD_LEN);
@@ -299,8 +298,8 @@ static enum sim_verdict drop_all(struct sim *sim, struct sim_nic *from,
 /* 4.096 us * 2^timeout, retried retry_cnt times; IBTA allows up to 4 times */
 TEST(rc_retries_are_exhausted)
 {
-	struct drv_pair p = drv_rc_pair(&(struct drv_path){
-		.timeout = 10, .retry_cnt = 3 });
+	struct drv_pair p = drv_rc_pair(
+		&(struct drv_path){ .timeout = 10, .retry_cnt = 3 });
 	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 8);
 	uint64_t begin = p.sim->now, timeout = 4096ull << 10;
 
@@ -341,8 +340,8 @@ TEST(rc_no_timeout_waits_for_ever)
 
 TEST(rc_rnr_is_waited_for)
 {
-	struct drv_pair p = drv_rc_pair(&(struct drv_path){
-		.min_rnr_timer = 14 /* 1.28 ms */ });
+	struct drv_pair p = drv_rc_pair(
+		&(struct drv_path){ .min_rnr_timer = 14 /* 1.28 ms */ });
 	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 8);
 	struct mynic_sge sge = drv_sge(p.b.mr, 0, 8);
 	uint64_t sent;
@@ -377,8 +376,8 @@ TEST(rc_rnr_retries_are_exhausted)
 
 TEST(rc_no_retry_at_all)
 {
-	struct drv_pair p = drv_rc_pair(&(struct drv_path){
-		.no_retry = true, .timeout = 5 });
+	struct drv_pair p = drv_rc_pair(
+		&(struct drv_path){ .no_retry = true, .timeout = 5 });
 	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 8);
 
 	drv_post_send(p.a.qp, &wr);
@@ -473,8 +472,8 @@ static void check_each_packet(enum sim_verdict (*fault)(struct sim *,
 			      uint64_t delay)
 {
 	for (int nth = 0;; nth++) {
-		struct drv_pair p = drv_rc_pair(&(struct drv_path){
-			.sq_psn = 0xfffffe, .timeout = 8 });
+		struct drv_pair p = drv_rc_pair(
+			&(struct drv_path){ .sq_psn = 0xfffffe, .timeout = 8 });
 		int left = nth;
 
 		p.sim->filter = fault;
@@ -697,14 +696,13 @@ TEST(hostile_responses)
 	struct drv_pair p = drv_rc_pair(NULL);
 
 	for (uint32_t psn = 0; psn < 0x1000000; psn += 0x3ffff)
-		for (unsigned int op = RC_READ_FIRST; op <= RC_ATOMIC_ACK;
-		     op++)
+		for (unsigned int op = RC_READ_FIRST; op <= RC_ATOMIC_ACK; op++)
 			for (uint32_t syn = 0; syn < 256; syn += 31) {
 				struct packet pkt = from_a(&p, op, psn);
 
 				pkt.roce.aeth = syn << 24;
-				set_payload(&pkt, op <= RC_READ_ONLY ? 1024 :
-								       0);
+				set_payload(&pkt,
+					    op <= RC_READ_ONLY ? 1024 : 0);
 				sim_inject(p.b.d->n, &pkt);
 				sim_settle(p.sim);
 			}
@@ -803,8 +801,8 @@ TEST(rc_peer_memory_unmapped)
 TEST(rc_reset_in_traffic)
 {
 	for (unsigned int at = 0; at < 40; at++) {
-		struct drv_pair p = drv_rc_pair(&(struct drv_path){
-			.timeout = 8 });
+		struct drv_pair p =
+			drv_rc_pair(&(struct drv_path){ .timeout = 8 });
 		struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_READ, 100000);
 		struct sim_nic *victim = at % 2 ? p.a.d->n : p.b.d->n;
 
@@ -838,8 +836,8 @@ TEST(rc_reset_in_traffic)
 TEST(rc_destroy_in_traffic)
 {
 	for (unsigned int at = 0; at < 40; at++) {
-		struct drv_pair p = drv_rc_pair(&(struct drv_path){
-			.timeout = 8 });
+		struct drv_pair p =
+			drv_rc_pair(&(struct drv_path){ .timeout = 8 });
 		struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_READ, 100000);
 		struct drv_qp *victim = at % 2 ? p.a.qp : p.b.qp;
 
@@ -863,8 +861,8 @@ TEST(rc_destroy_in_traffic)
 TEST(rc_mkey_destroyed_in_traffic)
 {
 	for (unsigned int at = 0; at < 40; at++) {
-		struct drv_pair p = drv_rc_pair(&(struct drv_path){
-			.timeout = 8 });
+		struct drv_pair p =
+			drv_rc_pair(&(struct drv_path){ .timeout = 8 });
 		struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_READ, 100000);
 		struct drv_end *victim = at % 2 ? &p.a : &p.b;
 		uint32_t sum = 0;

@@ -35,18 +35,24 @@ TEST(regs_bad_access_is_ignored_and_counted)
 		uint64_t offset;
 		size_t len;
 	} bad[] = {
-		{ MYNIC_REG_MAGIC, 1 },	      { MYNIC_REG_MAGIC, 2 },
-		{ MYNIC_REG_MAGIC, 8 },	      { MYNIC_REG_MAGIC + 1, 4 },
-		{ MYNIC_REG_MAGIC + 2, 4 },   { MYNIC_REG_AQ_CMD_LO, 8 },
-		{ 0x14, 4 },		      { MYNIC_REG_CLOCK_HI + 4, 4 },
-		{ 0xffc, 4 },		      { 0xffd, 4 },
-		{ MYNIC_BAR_REGS_SIZE, 4 },   { 1ull << 32, 4 },
-		{ ~0ull - 3, 4 },	      { ~0ull, 1 },
+		{ MYNIC_REG_MAGIC, 1 },
+		{ MYNIC_REG_MAGIC, 2 },
+		{ MYNIC_REG_MAGIC, 8 },
+		{ MYNIC_REG_MAGIC + 1, 4 },
+		{ MYNIC_REG_MAGIC + 2, 4 },
+		{ MYNIC_REG_AQ_CMD_LO, 8 },
+		{ 0x14, 4 },
+		{ MYNIC_REG_CLOCK_HI + 4, 4 },
+		{ 0xffc, 4 },
+		{ 0xffd, 4 },
+		{ MYNIC_BAR_REGS_SIZE, 4 },
+		{ 1ull << 32, 4 },
+		{ ~0ull - 3, 4 },
+		{ ~0ull, 1 },
 	};
 	const unsigned int read_only[] = {
-		MYNIC_REG_MAGIC,       MYNIC_REG_VERSION,
-		MYNIC_REG_STATUS,      MYNIC_REG_FATAL,
-		MYNIC_REG_FEATURES_LO, MYNIC_REG_CLOCK_LO,
+		MYNIC_REG_MAGIC, MYNIC_REG_VERSION,	MYNIC_REG_STATUS,
+		MYNIC_REG_FATAL, MYNIC_REG_FEATURES_LO, MYNIC_REG_CLOCK_LO,
 	};
 	uint64_t count = drv_stat(d, MYNIC_STAT_BAD_REGISTER);
 	uint64_t value;
@@ -75,9 +81,9 @@ TEST(regs_queue_registers_are_fixed_while_enabled)
 {
 	struct drv *d = drv_up(one_nic());
 	const unsigned int fixed[] = {
-		MYNIC_REG_AQ_CMD_LO,	    MYNIC_REG_AQ_CMD_HI,
-		MYNIC_REG_AQ_CPL_LO,	    MYNIC_REG_AQ_CPL_HI,
-		MYNIC_REG_AQ_LOG_SIZE,	    MYNIC_REG_DRV_FEATURES_LO,
+		MYNIC_REG_AQ_CMD_LO,	   MYNIC_REG_AQ_CMD_HI,
+		MYNIC_REG_AQ_CPL_LO,	   MYNIC_REG_AQ_CPL_HI,
+		MYNIC_REG_AQ_LOG_SIZE,	   MYNIC_REG_DRV_FEATURES_LO,
 		MYNIC_REG_DRV_FEATURES_HI,
 	};
 	uint64_t count = drv_stat(d, MYNIC_STAT_BAD_REGISTER);
@@ -105,8 +111,8 @@ static void check_refused(struct sim_nic *n, unsigned int reg, uint32_t value)
 	sim_write32(n, MYNIC_REG_AQ_LOG_SIZE, 4);
 	sim_write32(n, reg, value);
 	sim_write32(n, MYNIC_REG_CONTROL, MYNIC_CONTROL_ENABLE);
-	SIM_WAIT(n->sim, !(sim_read32(n, MYNIC_REG_CONTROL) &
-			   MYNIC_CONTROL_ENABLE));
+	SIM_WAIT(n->sim,
+		 !(sim_read32(n, MYNIC_REG_CONTROL) & MYNIC_CONTROL_ENABLE));
 	CHECK_EQ(status(n), MYNIC_STATUS_READY);
 	CHECK_EQ(sim_read32(n, MYNIC_REG_FATAL), MYNIC_FATAL_NONE);
 	drv_enable(n, 4);
@@ -293,9 +299,12 @@ TEST(regs_uar_bad_access_is_ignored_and_counted)
 		uint64_t offset;
 		size_t len;
 	} bad[] = {
-		{ MYNIC_UAR_SIZE, 4 },	   { MYNIC_UAR_SIZE + 4, 4 },
-		{ MYNIC_UAR_SIZE, 1 },	   { MYNIC_UAR_SIZE + 1, 8 },
-		{ MYNIC_UAR_SIZE + 4, 8 }, { MYNIC_UAR_SIZE + 0x18, 8 },
+		{ MYNIC_UAR_SIZE, 4 },
+		{ MYNIC_UAR_SIZE + 4, 4 },
+		{ MYNIC_UAR_SIZE, 1 },
+		{ MYNIC_UAR_SIZE + 1, 8 },
+		{ MYNIC_UAR_SIZE + 4, 8 },
+		{ MYNIC_UAR_SIZE + 0x18, 8 },
 		{ 2 * MYNIC_UAR_SIZE - 4, 8 },
 		/* EQ doorbells on page 0 only */
 		{ MYNIC_UAR_SIZE + MYNIC_UAR_EQ_DB, 8 },

@@ -243,8 +243,8 @@ static unsigned long setting(const char *name, unsigned long otherwise)
 TEST(soak_on_a_bad_wire)
 {
 	unsigned long first = setting("SOAK_SEED", 1);
-	unsigned long rounds = setting("SOAK_ROUNDS",
-				       getenv("SOAK_SEED") ? 1 : 30);
+	unsigned long rounds =
+		setting("SOAK_ROUNDS", getenv("SOAK_SEED") ? 1 : 30);
 
 	for (unsigned long i = 0; i < rounds; i++)
 		soak(first + i);
@@ -256,8 +256,8 @@ TEST(soak_is_reproducible)
 	uint64_t sent[2];
 
 	for (unsigned int i = 0; i < 2; i++) {
-		struct drv_pair p = drv_rc_pair(&(struct drv_path){
-			.timeout = 8 });
+		struct drv_pair p =
+			drv_rc_pair(&(struct drv_path){ .timeout = 8 });
 		struct drv_wr wr = {
 			.opcode = IBV_WR_RDMA_WRITE,
 			.flags = IBV_SEND_SIGNALED,
@@ -335,8 +335,7 @@ TEST(soak_random_packets)
 			drv_reset_qp(p.b.qp);
 			drv_connect(p.a.qp, p.b.qp, &(struct drv_path){ 0 });
 			for (unsigned int k = 0; k < 8; k++) {
-				struct mynic_sge sge =
-					drv_sge(p.b.mr, 0, 4096);
+				struct mynic_sge sge = drv_sge(p.b.mr, 0, 4096);
 
 				drv_post_recv(p.b.qp, k, &sge, 1);
 			}
@@ -369,13 +368,16 @@ TEST(soak_random_host)
 		struct drv_qp *qp;
 		uint8_t *page;
 
-		init.send_cq = init.recv_cq = cq;
+		init.send_cq = cq;
+		init.recv_cq = cq;
 		init.log_sq_size = 1 + sim_random(sim, 3);
 		init.log_rq_size = 1;
 		init.log_sq_stride = 6 + sim_random(sim, 4);
 		qp = drv_create_qp(d, &init);
-		drv_connect_to(qp, 1, victim->number, &(struct drv_path){
-			.timeout = 1, .retry_cnt = 1 }, IBV_QPS_RTS);
+		drv_connect_to(qp, 1, victim->number,
+			       &(struct drv_path){ .timeout = 1,
+						   .retry_cnt = 1 },
+			       IBV_QPS_RTS);
 		drv_reset_qp(victim);
 		drv_connect_to(victim, 0, qp->number, &(struct drv_path){ 0 },
 			       IBV_QPS_RTS);
@@ -399,9 +401,8 @@ TEST(soak_random_host)
 		CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_CQ, cq->number),
 			 0);
 		/* the memory can be used again */
-		d->n->used = d->n->used > SIM_MEM_SIZE / 2 ?
-				     SIM_MEM_SIZE / 4 :
-				     d->n->used;
+		d->n->used = d->n->used > SIM_MEM_SIZE / 2 ? SIM_MEM_SIZE / 4 :
+							     d->n->used;
 	}
 	drv_send_recv(&p.a, &p.b, 5000);
 	drv_send_recv(&p.b, &p.a, 5000);
@@ -415,23 +416,20 @@ TEST(soak_random_commands)
 	sim->random = 13;
 	for (unsigned int i = 0; i < 200000; i++) {
 		struct mynic_admin_cmd cmd = {
-			.opcode = sim_random(sim, 10) ?
-					  sim_random(sim, 0x44) :
-					  sim_random(sim, 256),
+			.opcode = sim_random(sim, 10) ? sim_random(sim, 0x44) :
+							sim_random(sim, 256),
 			.flags = sim_random(sim, 4) ? 0 : 1,
 			.number = sim_random(sim, 3) ? sim_random(sim, 40) : 0,
 		};
 		uint8_t mbox[256];
 
 		for (unsigned int k = 0; k < sizeof(cmd.body); k++)
-			cmd.body[k] = sim_random(sim, 3) ?
-					      0 :
-					      sim_random(sim, 256);
+			cmd.body[k] = sim_random(sim, 3) ? 0 :
+							   sim_random(sim, 256);
 		if (sim_random(sim, 2))
 			*(uint64_t *)cmd.body = d->n->iova;
 		for (unsigned int k = 0; k < sizeof(mbox); k++)
-			mbox[k] = sim_random(sim, 3) ? 0 :
-						       sim_random(sim, 16);
+			mbox[k] = sim_random(sim, 3) ? 0 : sim_random(sim, 16);
 		if (sim_random(sim, 2))
 			*(uint64_t *)mbox = d->n->iova;
 		drv_admin_in(d, &cmd, NULL, mbox, sim_random(sim, 257));

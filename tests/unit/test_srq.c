@@ -40,8 +40,8 @@ static struct shared make_shared(uint8_t log_size)
 static void post_recvs(struct shared *s, uint64_t first, unsigned int num)
 {
 	for (unsigned int i = 0; i < num; i++) {
-		struct mynic_sge sge = drv_sge(s->p.b.mr, 1024 * (first + i),
-					       1024);
+		struct mynic_sge sge =
+			drv_sge(s->p.b.mr, 1024 * (first + i), 1024);
 
 		drv_post_srq_recv(s->srq, first + i, &sge, 1);
 	}
@@ -72,8 +72,8 @@ TEST(srq_entries_are_taken_in_order)
 			struct mynic_cqe cqe;
 
 			send(&s, which, 1000);
-			cqe = drv_expect(s.p.b.recv_cq,
-					 16 * (round % 2) + i, 0);
+			cqe = drv_expect(s.p.b.recv_cq, 16 * (round % 2) + i,
+					 0);
 			CHECK_EQ(cqe.qp_num, s.to[which]->number);
 			CHECK_EQ(cqe.byte_len, 1000);
 			CHECK_MEM(s.p.b.mr->ptr + 1024 * cqe.wr_id,
@@ -113,8 +113,7 @@ TEST(srq_limit)
 	CHECK(!drv_eq_poll(&s.p.b.d->event, &eqe));
 	send(&s, 1, 10);
 	drv_expect(s.p.b.recv_cq, 2, IBV_WC_SUCCESS);
-	drv_expect_event(&s.p.b.d->event, MYNIC_EVENT_SRQ_LIMIT,
-			 s.srq->number);
+	drv_expect_event(&s.p.b.d->event, MYNIC_EVENT_SRQ_LIMIT, s.srq->number);
 	CHECK_EQ(drv_srq_limit(s.srq), 0);
 	/* once only */
 	send(&s, 1, 10);
@@ -122,8 +121,7 @@ TEST(srq_limit)
 	CHECK(!drv_eq_poll(&s.p.b.d->event, &eqe));
 	/* fewer than the limit already: at once */
 	CHECK_EQ(drv_modify_srq(s.srq, 7), MYNIC_AQ_OK);
-	drv_expect_event(&s.p.b.d->event, MYNIC_EVENT_SRQ_LIMIT,
-			 s.srq->number);
+	drv_expect_event(&s.p.b.d->event, MYNIC_EVENT_SRQ_LIMIT, s.srq->number);
 	CHECK_EQ(drv_modify_srq(s.srq, 17), MYNIC_AQ_BAD_PARAM);
 }
 
@@ -175,8 +173,7 @@ TEST(srq_bad_index)
 		 0);
 	CHECK_EQ(drv_number_cmd(b->d, MYNIC_CMD_DESTROY_QP, s.to[1]->number),
 		 0);
-	CHECK_EQ(drv_number_cmd(b->d, MYNIC_CMD_DESTROY_SRQ, s.srq->number),
-		 0);
+	CHECK_EQ(drv_number_cmd(b->d, MYNIC_CMD_DESTROY_SRQ, s.srq->number), 0);
 }
 
 /* SGEs in the SRQ are of the SRQ's PD; the QP's may be another */

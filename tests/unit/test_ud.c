@@ -51,8 +51,7 @@ static void check_message(struct drv_pair *p, uint32_t len)
 	drv_fill(p->a.mr->ptr, len, len);
 	post_recv(p, len, 8000);
 	drv_post_send(p->a.qp, &wr);
-	CHECK_EQ(drv_expect(p->a.cq, 0x77, IBV_WC_SUCCESS).opcode,
-		 IBV_WC_SEND);
+	CHECK_EQ(drv_expect(p->a.cq, 0x77, IBV_WC_SUCCESS).opcode, IBV_WC_SEND);
 	check_received(p, len, len);
 }
 
@@ -296,10 +295,12 @@ TEST(ud_message_longer_than_mtu)
 TEST(ud_bad_opcodes)
 {
 	struct drv_pair p = drv_ud_pair();
-	static const enum ibv_wr_opcode op[] = {
-		IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP,
-		IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_TSO, IBV_WR_LOCAL_INV
-	};
+	static const enum ibv_wr_opcode op[] = { IBV_WR_RDMA_WRITE,
+						 IBV_WR_RDMA_READ,
+						 IBV_WR_ATOMIC_CMP_AND_SWP,
+						 IBV_WR_RDMA_WRITE_WITH_IMM,
+						 IBV_WR_TSO,
+						 IBV_WR_LOCAL_INV };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(op); i++) {
 		struct drv_wr wr = ud_wr(&p, 8);
@@ -352,8 +353,7 @@ TEST(gsi_datagrams)
 
 static uint8_t mcast(struct drv_qp *qp, uint8_t opcode, const uint8_t *gid)
 {
-	struct mynic_admin_cmd cmd = { .opcode = opcode,
-				       .number = qp->number };
+	struct mynic_admin_cmd cmd = { .opcode = opcode, .number = qp->number };
 
 	memcpy(cmd.mcast.gid, gid, 16);
 	return drv_admin(qp->d, &cmd, NULL);
@@ -370,8 +370,9 @@ static struct drv_wr mcast_wr(struct drv_pair *p, const uint8_t *gid)
 	wr.remote_qpn = MULTICAST_QPN;
 	wr.av.sgid_index = ipv4 ? DRV_GID_IPV4 : DRV_GID_IPV6;
 	memcpy(wr.av.dgid, gid, 16);
-	memcpy(wr.av.dmac, ipv4 ? "\x01\x00\x5e\x01\x02\x03" :
-				  "\x33\x33\x00\x00\x00\x42", 6);
+	memcpy(wr.av.dmac,
+	       ipv4 ? "\x01\x00\x5e\x01\x02\x03" : "\x33\x33\x00\x00\x00\x42",
+	       6);
 	return wr;
 }
 
@@ -452,8 +453,7 @@ TEST(mcast_members_of_one_nic)
 	}
 	CHECK(!seen[3]);
 	/* a QP that goes leaves the group */
-	CHECK_EQ(drv_number_cmd(p.b.d, MYNIC_CMD_DESTROY_QP, qp[0]->number),
-		 0);
+	CHECK_EQ(drv_number_cmd(p.b.d, MYNIC_CMD_DESTROY_QP, qp[0]->number), 0);
 	CHECK_EQ(mcast(p.b.qp, MYNIC_CMD_ATTACH_MCAST, group6), 0);
 }
 
@@ -466,7 +466,8 @@ TEST(mcast_bad)
 	uint8_t unicast4[16] = { [10] = 0xff, 0xff, 10, 1, 2, 3 };
 
 	init.pdn = p.a.pdn;
-	init.send_cq = init.recv_cq = p.a.cq;
+	init.send_cq = p.a.cq;
+	init.recv_cq = p.a.cq;
 	CHECK_EQ(mcast(p.a.qp, MYNIC_CMD_ATTACH_MCAST, unicast),
 		 MYNIC_AQ_BAD_PARAM);
 	CHECK_EQ(mcast(p.a.qp, MYNIC_CMD_ATTACH_MCAST, unicast4),
