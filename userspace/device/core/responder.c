@@ -102,7 +102,9 @@ static void advance(struct responder *r, const struct packet *pkt,
 	if (r->nak == RESPONDER_NAK_RNR ||
 	    (r->nak == RESPONDER_NAK_SEQ && psn_diff(r->epsn, r->gap_end) > 0))
 		r->nak = RESPONDER_NAK_NONE;
-	if (pkt->roce.ack_req)
+	if (info->class == OPCODE_READ || info->class == OPCODE_ATOMIC)
+		r->ack = false; /* the response is one, for all before too */
+	else if (pkt->roce.ack_req)
 		r->ack = true;
 	if (info->flags & OPCODE_LAST) {
 		r->msg = 0;
@@ -292,7 +294,6 @@ static void execute_read(struct qp *qp, const struct packet *pkt,
 	    !reserve_response(qp))
 		return;
 	advance(r, pkt, info, path_packets(qp, response.left));
-	/* The response is the acknowledgment */
 	response.msn = r->msn;
 	responses_add(r, &response);
 }
