@@ -22,9 +22,6 @@ struct fake_qp fake_qp;
 struct fake_cq fake_cq;
 struct fake_srq fake_srq;
 
-/* The provider; verbs.h declares it for static programs only. */
-extern const struct verbs_device_ops verbs_provider_mynic;
-
 static int fake_fd;
 static void *fake_memory;
 static size_t fake_used;
@@ -127,7 +124,7 @@ struct ibv_context *fake_open(void)
 	return context;
 }
 
-volatile uint64_t *fake_uar(unsigned int offset)
+uint64_t *fake_uar(unsigned int offset)
 {
 	return fake_memory + FAKE_UAR_OFFSET + offset;
 }

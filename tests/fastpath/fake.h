@@ -28,13 +28,26 @@ struct fake_state {
 
 extern struct fake_state fake;
 
+/* The provider; verbs.h declares it for static programs only. */
+extern const struct verbs_device_ops verbs_provider_mynic;
+
 #define FAKE_FW_VER (1ULL << 32 | 22 << 16 | 333)
 #define FAKE_DMAC { 2, 4, 6, 8, 10, 12 }
 
+/**
+ * fake_open() - open the fake device; the running test closes it when it ends
+ *
+ * Return: the context, or NULL with errno set.
+ */
 struct ibv_context *fake_open(void);
 
-/** fake_uar() - the 8 bytes of the last doorbell rung at @offset */
-volatile uint64_t *fake_uar(unsigned int offset);
+/**
+ * fake_uar() - what was rung
+ * @offset: of the doorbell
+ *
+ * Return: the 8 bytes of the last doorbell rung there.
+ */
+uint64_t *fake_uar(unsigned int offset);
 
 /**
  * struct fake_qp - the device's view of a QP
@@ -81,7 +94,11 @@ extern struct fake_qp fake_qp;
 extern struct fake_cq fake_cq;
 extern struct fake_srq fake_srq;
 
-/** fake_complete() - write @cqe to @cq, with the right phase */
+/**
+ * fake_complete() - write a completion as the device does
+ * @cq: the CQ
+ * @cqe: the completion, but for the phase
+ */
 void fake_complete(struct fake_cq *cq, const struct mynic_cqe *cqe);
 
 #endif /* MYNIC_FAKE_H */

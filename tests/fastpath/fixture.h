@@ -17,7 +17,12 @@ struct fixture {
 	struct fake_cq fake_cq;
 };
 
-/** fixture_open() - for the running test, which closes it when it ends */
+/**
+ * fixture_open() - for the running test, which closes it when it ends
+ * @cqe: entries of the CQ
+ *
+ * Return: the fixture.
+ */
 struct fixture *fixture_open(int cqe);
 
 /**
@@ -26,23 +31,38 @@ struct fixture *fixture_open(int cqe);
  * @type: type of QP
  * @max_wr: requests in each queue
  * @max_sge: SGEs of a request in each queue
+ *
+ * Return: the QP.
  */
 struct ibv_qp *fixture_qp(struct fixture *f, enum ibv_qp_type type,
 			  uint32_t max_wr, uint32_t max_sge);
 
-/** fixture_set_state() - with no other attribute */
+/**
+ * fixture_set_state() - modify the state of a QP and no other attribute
+ * @qp: the QP
+ * @state: the state
+ */
 void fixture_set_state(struct ibv_qp *qp, enum ibv_qp_state state);
 
-/** fixture_ah() - an address handle with different values in all fields */
+/**
+ * fixture_ah() - an address handle with different values in all fields
+ * @f: fixture
+ *
+ * Return: the address handle.
+ */
 struct ibv_ah *fixture_ah(struct fixture *f);
 
-/** fixture_check_av() - that @av is that of fixture_ah() */
+/**
+ * fixture_check_av() - check that an address vector is that of fixture_ah()
+ * @av: address vector
+ */
 void fixture_check_av(const struct mynic_av *av);
 
 /**
- * fixture_page_end() - memory of @size bytes with nothing behind it
+ * fixture_page_end() - memory with nothing behind it: to read on is a fault
+ * @size: bytes
  *
- * A read beyond the end of it is a fault.
+ * Return: the memory.
  */
 void *fixture_page_end(size_t size);
 

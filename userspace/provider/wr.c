@@ -194,33 +194,53 @@ mynic_wr_set_inline(struct ibv_qp_ex *ibqp, void *addr, size_t length, bool ud)
 }
 
 /* Where the data goes depends on the type of QP. */
-#define MYNIC_WR_SETTERS(type, ud)                                        \
-	static void mynic_wr_set_sge_##type(struct ibv_qp_ex *qp,         \
-					    uint32_t lkey, uint64_t addr, \
-					    uint32_t length)              \
-	{                                                                 \
-		mynic_wr_set_sge(qp, lkey, addr, length, ud);             \
-	}                                                                 \
-	static void mynic_wr_set_sge_list_##type(                         \
-		struct ibv_qp_ex *qp, size_t num_sge,                     \
-		const struct ibv_sge *sg_list)                            \
-	{                                                                 \
-		mynic_wr_set_sge_list(qp, num_sge, sg_list, ud);          \
-	}                                                                 \
-	static void mynic_wr_set_inline_##type(struct ibv_qp_ex *qp,      \
-					       void *addr, size_t length) \
-	{                                                                 \
-		mynic_wr_set_inline(qp, addr, length, ud);                \
-	}                                                                 \
-	static void mynic_wr_set_inline_list_##type(                      \
-		struct ibv_qp_ex *qp, size_t num_buf,                     \
-		const struct ibv_data_buf *bufs)                          \
-	{                                                                 \
-		mynic_wr_set_inline_list(qp, num_buf, bufs, ud);          \
-	}
+static void mynic_wr_set_sge_rc(struct ibv_qp_ex *qp, uint32_t lkey,
+				uint64_t addr, uint32_t length)
+{
+	mynic_wr_set_sge(qp, lkey, addr, length, false);
+}
 
-MYNIC_WR_SETTERS(rc, false)
-MYNIC_WR_SETTERS(ud, true)
+static void mynic_wr_set_sge_list_rc(struct ibv_qp_ex *qp, size_t num_sge,
+				     const struct ibv_sge *sg_list)
+{
+	mynic_wr_set_sge_list(qp, num_sge, sg_list, false);
+}
+
+static void mynic_wr_set_inline_rc(struct ibv_qp_ex *qp, void *addr,
+				   size_t length)
+{
+	mynic_wr_set_inline(qp, addr, length, false);
+}
+
+static void mynic_wr_set_inline_list_rc(struct ibv_qp_ex *qp, size_t num_buf,
+					const struct ibv_data_buf *bufs)
+{
+	mynic_wr_set_inline_list(qp, num_buf, bufs, false);
+}
+
+static void mynic_wr_set_sge_ud(struct ibv_qp_ex *qp, uint32_t lkey,
+				uint64_t addr, uint32_t length)
+{
+	mynic_wr_set_sge(qp, lkey, addr, length, true);
+}
+
+static void mynic_wr_set_sge_list_ud(struct ibv_qp_ex *qp, size_t num_sge,
+				     const struct ibv_sge *sg_list)
+{
+	mynic_wr_set_sge_list(qp, num_sge, sg_list, true);
+}
+
+static void mynic_wr_set_inline_ud(struct ibv_qp_ex *qp, void *addr,
+				   size_t length)
+{
+	mynic_wr_set_inline(qp, addr, length, true);
+}
+
+static void mynic_wr_set_inline_list_ud(struct ibv_qp_ex *qp, size_t num_buf,
+					const struct ibv_data_buf *bufs)
+{
+	mynic_wr_set_inline_list(qp, num_buf, bufs, true);
+}
 
 static inline ALWAYS_INLINE void mynic_wr_start_body(struct ibv_qp_ex *ibqp,
 						     bool locked)
