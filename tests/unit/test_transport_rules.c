@@ -181,35 +181,197 @@ TEST(unacknowledged_packets_are_bounded)
 	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
 }
 
-/* Whenever the request comes again, the response is complete */
+/* A packet like one that a sent, to be sent to b by hand */
+static struct packet copy_of(struct drv_pair *p, const struct entry *entry)
+{
+	struct packet pkt = {
+		.kind = PACKET_ROCE,
+		.vlan = PACKET_NO_VLAN,
+		.roce = entry->hdr,
+	};
+
+	memcpy(pkt.dmac, nic_mac(p->b.d->n->nic), 6);
+	memcpy(pkt.smac, nic_mac(p->a.d->n->nic), 6);
+	return pkt;
+}
+
+#define LONG_READ 900000
+#define LONG_PACKETS ((LONG_READ + 255) / 256)
+
+/*
+ * A read whose response is sent in part, on a direct wire. Return: the request,
+ * to be sent again.
+ */
+static struct packet read_in_part(struct drv_pair *p)
+{
+	struct drv_wr wr = a_wr(p, IBV_WR_RDMA_READ, 8);
+	struct log *log = start_log(p);
+	struct packet again;
+
+	drv_post_send(p->a.qp, &wr);
+	drv_expect(p->a.cq, 1, IBV_WC_SUCCESS);
+	again = copy_of(p, find(log, 0, OPCODE_READ, 0));
+	again.roce.psn++;
+	again.roce.dma_len = LONG_READ;
+	p->sim->filter = NULL;
+	p->sim->direct = true;
+	drv_fill(p->b.mr->ptr, LONG_READ, 7);
+	p->b.d->n->sent = 0;
+	wr = a_wr(p, IBV_WR_RDMA_READ, LONG_READ);
+	drv_post_send(p->a.qp, &wr);
+	nic_run(p->a.d->n->nic);
+	nic_run(p->b.d->n->nic);
+	CHECK(p->b.d->n->sent > 100 && p->b.d->n->sent < LONG_PACKETS);
+	return again;
+}
+
+static void read_arrives(struct drv_pair *p)
+{
+	drv_expect(p->a.cq, 1, IBV_WC_SUCCESS);
+	CHECK_MEM(p->a.mr->ptr, p->b.mr->ptr, LONG_READ);
+	CHECK_EQ(drv_stat(p->a.d, MYNIC_STAT_TIMEOUT), 0);
+	drv_send_recv(&p->a, &p->b, 5000);
+}
+
+/* A response that is under way is begun again, as the requester asks */
 TEST(read_is_requested_again_while_it_is_answered)
 {
-	for (unsigned int at = 1; at < 8; at++) {
-		struct drv_pair p = drv_rc_pair(NULL);
-		uint32_t len = 300 * MTU;
-		struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_READ, len);
-		struct log *log = start_log(&p);
-		struct packet again = { .kind = PACKET_ROCE,
-					.vlan = PACKET_NO_VLAN };
+	struct drv_pair p = drv_rc_pair(
+		&(struct drv_path){ .mtu = IBV_MTU_256, .timeout = 20 });
+	struct packet again = read_in_part(&p);
+	uint64_t sent = p.b.d->n->sent;
 
-		drv_fill(p.b.mr->ptr, len, at);
-		drv_post_send(p.a.qp, &wr);
-		for (unsigned int i = 0; i < at; i++)
-			nic_run(p.a.d->n->nic);
-		again.roce = find(log, 0, OPCODE_READ, 0)->hdr;
-		memcpy(again.dmac, nic_mac(p.b.d->n->nic), 6);
-		memcpy(again.smac, nic_mac(p.a.d->n->nic), 6);
-		sim_inject(p.b.d->n, &again);
-		for (unsigned int i = 0; i < at; i++)
-			nic_run(p.b.d->n->nic);
-		sim_inject(p.b.d->n, &again);
-		drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
-		CHECK_MEM(p.a.mr->ptr, p.b.mr->ptr, len);
-		CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TIMEOUT), 0);
-		CHECK(count(log, 1, OPCODE_READ_RESPONSE) <= 3 * 300);
-		/* ... and the connection is in order */
-		drv_send_recv(&p.a, &p.b, 5000);
+	sim_inject(p.b.d->n, &again);
+	sim_settle(p.sim);
+	CHECK_EQ(p.b.d->n->sent, sent + LONG_PACKETS);
+	read_arrives(&p);
+}
+
+TEST(read_is_requested_again_in_part)
+{
+	struct drv_pair p = drv_rc_pair(
+		&(struct drv_path){ .mtu = IBV_MTU_256, .timeout = 20 });
+	struct packet again = read_in_part(&p);
+	uint64_t sent = p.b.d->n->sent;
+
+	again.roce.psn += 100;
+	again.roce.remote_addr += 100 * 256;
+	again.roce.dma_len -= 100 * 256;
+	sim_inject(p.b.d->n, &again);
+	sim_settle(p.sim);
+	CHECK_EQ(p.b.d->n->sent, sent + LONG_PACKETS - 100);
+	read_arrives(&p);
+}
+
+/* What is going to be sent is not sent twice */
+TEST(read_is_requested_again_before_it_is_answered)
+{
+	struct drv_pair p = drv_rc_pair(
+		&(struct drv_path){ .mtu = IBV_MTU_256, .timeout = 20 });
+	struct packet again = read_in_part(&p);
+	uint32_t skip = p.b.d->n->sent + 100;
+
+	again.roce.psn += skip;
+	again.roce.remote_addr += skip * 256;
+	again.roce.dma_len -= skip * 256;
+	sim_inject(p.b.d->n, &again);
+	sim_settle(p.sim);
+	CHECK_EQ(p.b.d->n->sent, LONG_PACKETS);
+	read_arrives(&p);
+}
+
+/* A duplicate that covers more than what was requested is none */
+TEST(read_that_claims_to_be_a_duplicate)
+{
+	struct drv_pair p = drv_rc_pair(
+		&(struct drv_path){ .mtu = IBV_MTU_256, .timeout = 20 });
+	struct packet again = read_in_part(&p);
+
+	again.roce.dma_len += 256;
+	sim_inject(p.b.d->n, &again);
+	again.roce.dma_len = 100;
+	again.roce.rkey ^= 1;
+	sim_inject(p.b.d->n, &again);
+	sim_settle(p.sim);
+	CHECK_EQ(p.b.d->n->sent, LONG_PACKETS);
+	read_arrives(&p);
+}
+
+TEST(key_destroyed_while_a_read_is_answered)
+{
+	struct drv_pair p = drv_rc_pair(
+		&(struct drv_path){ .mtu = IBV_MTU_256, .timeout = 20 });
+
+	read_in_part(&p);
+	CHECK_EQ(drv_number_cmd(p.b.d, MYNIC_CMD_DESTROY_MKEY,
+				p.b.mr->key >> 8),
+		 0);
+	drv_expect(p.a.cq, 1, IBV_WC_REM_ACCESS_ERR);
+	drv_expect_event(&p.b.d->event, MYNIC_EVENT_QP_ACCESS_ERROR,
+			 p.b.qp->number);
+}
+
+static void post_modify(struct drv_qp *qp, const struct mynic_qp_attr *attr)
+{
+	void *mbox = sim_alloc(qp->d->n, sizeof(*attr), 8);
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_MODIFY_QP,
+		.number = qp->number,
+		.mbox_addr = sim_iova(qp->d->n, mbox),
+		.mbox_len = sizeof(*attr),
+	};
+
+	memcpy(mbox, attr, sizeof(*attr));
+	drv_admin_post(qp->d, &cmd);
+}
+
+/* Reads that wait for their answer survive a larger limit */
+TEST(read_limit_is_raised)
+{
+	struct drv_pair p = drv_rc_pair(&(struct drv_path){
+		.mtu = IBV_MTU_256, .timeout = 20, .max_rd_atomic = 1 });
+	struct packet more = read_in_part(&p);
+	struct mynic_qp_attr attr = {
+		.attr_mask = IBV_QP_STATE,
+		.qp_state = IBV_QPS_SQD,
+	};
+	struct mynic_admin_cpl cpl;
+
+	post_modify(p.b.qp, &attr);
+	attr.attr_mask |= IBV_QP_MAX_DEST_RD_ATOMIC;
+	attr.max_dest_rd_atomic = 3;
+	post_modify(p.b.qp, &attr);
+	drv_admin_ring(p.b.d);
+	nic_run(p.b.d->n->nic);
+	for (int i = 0; i < 2; i++) {
+		CHECK(drv_admin_poll(p.b.d, &cpl));
+		CHECK_EQ(cpl.status, 0);
 	}
+	CHECK(p.b.d->n->sent < LONG_PACKETS);
+	more.roce.psn += LONG_PACKETS;
+	more.roce.dma_len = 8;
+	sim_inject(p.b.d->n, &more);
+	sim_settle(p.sim);
+	CHECK_EQ(p.b.d->n->sent, LONG_PACKETS + 1);
+	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_ERROR), 0);
+	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+	CHECK_MEM(p.a.mr->ptr, p.b.mr->ptr, LONG_READ);
+}
+
+/* The wire's duplicate takes a place, which is not the requester's fault */
+TEST(duplicate_read_does_not_exceed_the_limit)
+{
+	struct drv_pair p = drv_rc_pair(&(struct drv_path){
+		.mtu = IBV_MTU_256, .timeout = 20, .max_rd_atomic = 1 });
+	struct packet again = read_in_part(&p);
+
+	sim_inject(p.b.d->n, &again);
+	again.roce.psn += LONG_PACKETS;
+	again.roce.dma_len = 8;
+	sim_inject(p.b.d->n, &again);
+	sim_settle(p.sim);
+	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_ERROR), 0);
+	read_arrives(&p);
 }
 
 /* A responder refuses what it has not promised */
@@ -219,12 +381,11 @@ TEST(reads_beyond_what_the_responder_allows)
 		drv_rc_pair(&(struct drv_path){ .max_rd_atomic = 2 });
 	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_READ, 100);
 	struct log *log = start_log(&p);
-	struct packet pkt = { .kind = PACKET_ROCE, .vlan = PACKET_NO_VLAN };
+	struct packet pkt;
 
 	drv_post_send(p.a.qp, &wr);
 	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
-	pkt.roce = find(log, 0, OPCODE_READ, 0)->hdr;
-	memcpy(pkt.dmac, nic_mac(p.b.d->n->nic), 6);
+	pkt = copy_of(&p, find(log, 0, OPCODE_READ, 0));
 	for (int i = 0; i < 3; i++) {
 		pkt.roce.psn++;
 		sim_inject(p.b.d->n, &pkt);
@@ -474,4 +635,164 @@ TEST(read_of_half_the_psn_space)
 TEST(write_of_half_the_psn_space)
 {
 	huge(IBV_WR_RDMA_WRITE);
+}
+
+/* A region whose second page is taken away */
+static struct drv_mr half_a_region(struct drv_end *e)
+{
+	struct sim_nic *n = e->d->n;
+	uint64_t second = n->iova + SIM_MEM_SIZE / 2;
+	uint64_t page[2] = { sim_iova(n, sim_alloc(n, 4096, 4096)), second };
+	struct drv_mr mr = { .addr = 0x10000, .len = 8192 };
+	struct mynic_create_mkey body = {
+		.buf = drv_page_list(e->d, page, 2, 12, 1),
+		.iova = mr.addr,
+		.length = mr.len,
+		.pdn = e->pdn,
+		.access = ACCESS_ALL,
+	};
+
+	CHECK_EQ(drv_create_mkey(e->d, &body, 0, &mr.key), 0);
+	CHECK_EQ(nic_dma_unmap(n->nic, second, SIM_MEM_SIZE / 2), 0);
+	return mr;
+}
+
+TEST(remote_memory_that_is_not_there)
+{
+	static const enum ibv_wr_opcode opcodes[] = {
+		IBV_WR_RDMA_WRITE,
+		IBV_WR_RDMA_READ,
+		IBV_WR_ATOMIC_FETCH_AND_ADD,
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(opcodes); i++) {
+		struct drv_pair p =
+			drv_rc_pair(&(struct drv_path){ .mtu = IBV_MTU_1024 });
+		struct drv_mr mr = half_a_region(&p.b);
+		struct drv_wr wr = a_wr(&p, opcodes[i], 4096);
+
+		if (opcodes[i] == IBV_WR_ATOMIC_FETCH_AND_ADD)
+			wr.sge[0].length = 8;
+		wr.rkey = mr.key;
+		wr.remote_addr = mr.addr;
+		drv_post_send(p.a.qp, &wr);
+		drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+		wr.remote_addr += 4096;
+		drv_post_send(p.a.qp, &wr);
+		CHECK_EQ(drv_expect(p.a.cq, 1, IBV_WC_REM_OP_ERR).vendor_err,
+			 MYNIC_SYN_REMOTE_OP);
+		drv_expect_event(&p.b.d->event, MYNIC_EVENT_QP_FATAL,
+				 p.b.qp->number);
+		CHECK(drv_stat(p.b.d, MYNIC_STAT_BAD_DMA) > 0);
+	}
+}
+
+TEST(local_memory_that_is_not_there)
+{
+	static const enum ibv_wr_opcode opcodes[] = {
+		IBV_WR_RDMA_WRITE,
+		IBV_WR_RDMA_READ,
+		IBV_WR_SEND,
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(opcodes); i++) {
+		struct drv_pair p = drv_rc_pair(NULL);
+		struct drv_mr mr = half_a_region(&p.a);
+		struct drv_wr wr = a_wr(&p, opcodes[i], 8192);
+
+		wr.sge[0].addr = mr.addr;
+		wr.sge[0].lkey = mr.key;
+		drv_post_recv(p.b.qp, 3, &wr.sge[0], 0);
+		drv_post_send(p.a.qp, &wr);
+		CHECK_EQ(drv_expect(p.a.cq, 1, IBV_WC_LOC_PROT_ERR).vendor_err,
+			 MYNIC_SYN_DMA);
+	}
+}
+
+TEST(source_gid_that_is_gone)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 8);
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_SET_GID,
+					       .number = i };
+
+		CHECK_EQ(drv_admin(p.a.d, &cmd, NULL), 0);
+	}
+	drv_post_send(p.a.qp, &wr);
+	CHECK_EQ(drv_expect(p.a.cq, 1, IBV_WC_LOC_QP_OP_ERR).vendor_err,
+		 MYNIC_SYN_BAD_GID);
+}
+
+TEST(reads_where_none_are_allowed)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_READ, 8);
+	struct mynic_qp_attr attr = {
+		.attr_mask = IBV_QP_STATE | IBV_QP_MAX_QP_RD_ATOMIC,
+		.qp_state = IBV_QPS_SQD,
+	};
+
+	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_SQD), 0);
+	CHECK_EQ(drv_modify_qp(p.a.qp, &attr), 0);
+	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_RTS), 0);
+	drv_post_send(p.a.qp, &wr);
+	CHECK_EQ(drv_expect(p.a.cq, 1, IBV_WC_LOC_QP_OP_ERR).vendor_err,
+		 MYNIC_SYN_BAD_OPCODE);
+}
+
+/* A receive request that is posted just in time: there is nothing to NAK */
+TEST(rnr_that_is_over_before_it_is_told)
+{
+	struct drv_pair p = drv_rc_pair(&(struct drv_path){ .timeout = 20 });
+	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 0);
+	struct log *log = start_log(&p);
+	struct packet again;
+
+	wr.num_sge = 0;
+	drv_post_recv(p.b.qp, 1, NULL, 0);
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+	again = copy_of(&p, find(log, 0, OPCODE_SEND, 0));
+	again.roce.psn++;
+	p.sim->filter = NULL;
+	p.sim->direct = true;
+	drv_post_send(p.a.qp, &wr);
+	nic_run(p.a.d->n->nic);
+	drv_post_recv(p.b.qp, 2, NULL, 0);
+	sim_inject(p.b.d->n, &again);
+	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_RNR), 0);
+}
+
+TEST(ud_limit_follows_the_port)
+{
+	static const struct {
+		uint32_t mtu, max;
+	} table[] = {
+		{ 300, 256 },	{ 607, 256 },	{ 608, 512 },
+		{ 1119, 512 },	{ 1120, 1024 }, { 1500, 1024 },
+		{ 4191, 2048 }, { 4192, 4096 }, { 9216, 4096 },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
+		struct drv_pair p = drv_ud_pair();
+		struct drv_wr wr = a_wr(&p, IBV_WR_SEND, table[i].max);
+		struct mynic_admin_cmd cmd = {
+			.opcode = MYNIC_CMD_MODIFY_PORT,
+			.modify_port = { .up = 1, .mtu = table[i].mtu },
+		};
+
+		memcpy(cmd.modify_port.mac, nic_mac(p.a.d->n->nic), 6);
+		CHECK_EQ(drv_admin(p.a.d, &cmd, NULL), 0);
+		wr.av = drv_av(p.a.d, 1, DRV_GID_IPV6);
+		wr.remote_qpn = p.b.qp->number;
+		drv_post_send(p.a.qp, &wr);
+		drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+		wr.sge[0].length++;
+		drv_post_send(p.a.qp, &wr);
+		CHECK_EQ(drv_expect(p.a.cq, 1, IBV_WC_LOC_LEN_ERR).vendor_err,
+			 MYNIC_SYN_BAD_LEN);
+	}
 }

@@ -274,11 +274,9 @@ struct sge_list recv_sges(const struct qp *qp, const struct recv_req *req)
 	};
 }
 
-int mkey_syndrome(int err)
+static enum mynic_syndrome mkey_syndrome(int err)
 {
 	switch (err) {
-	case 0:
-		return MYNIC_SYN_NONE;
 	case -EACCES:
 		return MYNIC_SYN_BAD_LKEY;
 	case -ERANGE:

@@ -190,7 +190,4 @@ int sge_write(struct nic *nic, const struct sge_list *list, uint64_t offset,
 int send_payload(struct qp *qp, const struct send_req *req, uint32_t offset,
 		 uint32_t len, struct packet *pkt);
 
-/** mkey_syndrome() - enum mynic_syndrome for what mkey_*() returned */
-int mkey_syndrome(int err);
-
 #endif /* MYNIC_WQE_H */
