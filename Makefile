@@ -4,6 +4,7 @@
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
 KERNELS := 6.12 7.3
+SILENT := $(findstring s,$(firstword -$(MAKEFLAGS)))
 PARTS := provider device $(foreach k,$(KERNELS),guest-$(k) initramfs-$(k) modules-$(k))
 
 .PHONY: all help sandbox modules modules_install demo check clean distclean $(PARTS)
@@ -30,7 +31,7 @@ sandbox:
 # One build at a time: guests that start together share what is built.
 $(PARTS): sandbox
 	@flock build/.build.lock \
-		scripts/sandbox run -- make -$(filter s,$(MAKEFLAGS))j2 -f scripts/build.mk $@
+		scripts/sandbox run -- make $(if $(SILENT),-s) -j2 -f scripts/build.mk $@
 
 modules:
 	scripts/kmod build/kmod $(KDIR) modules
@@ -38,7 +39,7 @@ modules:
 modules_install:
 	scripts/kmod build/kmod $(KDIR) modules_install
 
-demo: guest-7.3
+demo:
 	@scripts/demo
 
 check:

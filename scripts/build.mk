@@ -38,11 +38,14 @@ build/vmlinux-$(1): scripts/guest/mkvmlinux $(TREE)
 build/kmod-$(1)/installed: scripts/kmod $(MODULE_SOURCES) $(TREE)
 	@test -e drivers/infiniband/hw/mynic/Makefile || \
 		{ echo "there is no driver in drivers/infiniband/hw/mynic" >&2; exit 1; }
+	@echo "building mynic.ko for Linux $(1)"
 	scripts/kmod build/kmod-$(1) /usr/lib/modules/$(call release,$(1))/build modules
 	scripts/guest/install-module build/kmod-$(1) $(call release,$(1))
 	touch $$@
 endef
 $(foreach kernel,$(KERNELS),$(eval $(call kernel_rules,$(kernel))))
+
+DEVICE := -C userspace/device O=$(CURDIR)/build/device all
 
 provider: | build/log
 	@test -e userspace/provider/CMakeLists.txt || \
@@ -52,4 +55,5 @@ provider: | build/log
 device:
 	@test -e userspace/device/Makefile || \
 		{ echo "there is no device model in userspace/device" >&2; exit 1; }
-	$(MAKE) -C userspace/device O=$(CURDIR)/build/device all
+	@$(MAKE) -q $(DEVICE) >/dev/null 2>&1 || echo "building the device model"
+	$(MAKE) $(DEVICE)
