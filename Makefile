@@ -38,6 +38,8 @@ modules:
 
 modules_install:
 	scripts/kmod build/kmod $(KDIR) modules_install
+	depmod -b "$(INSTALL_MOD_PATH)/" \
+		"$$($(MAKE) -s --no-print-directory -C $(KDIR) kernelrelease)"
 
 demo:
 	@scripts/demo
