@@ -172,35 +172,39 @@ TEST(ends_with_its_parent)
 	CHECK_EQ(rmdir(dir), 0);
 }
 
-static uint64_t cpu_ticks(pid_t pid)
+/* Field @number of /proc/PID/stat, see proc_pid_stat(5) */
+static void read_stat(pid_t pid, int number, char *field, size_t size)
 {
-	unsigned long user, system;
-	char path[64];
+	char path[64], line[1024] = "";
+	char *rest;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	file = fopen(path, "r");
 	CHECK(file);
-	CHECK_EQ(fscanf(file,
-			"%*d %*s %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
-			"%lu %lu",
-			&user, &system),
-		 2);
+	CHECK(fgets(line, sizeof(line), file));
 	fclose(file);
-	return user + system;
+	rest = strrchr(line, ')') + 2;
+	for (int i = 3; i < number; i++)
+		strsep(&rest, " ");
+	snprintf(field, size, "%s", strsep(&rest, " "));
+}
+
+static uint64_t cpu_ticks(pid_t pid)
+{
+	char user[32], system[32];
+
+	read_stat(pid, 14, user, sizeof(user));
+	read_stat(pid, 15, system, sizeof(system));
+	return strtoull(user, NULL, 10) + strtoull(system, NULL, 10);
 }
 
 static char state(pid_t pid)
 {
-	char path[64], c;
-	FILE *file;
+	char field[32];
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "r");
-	CHECK(file);
-	CHECK_EQ(fscanf(file, "%*d %*s %c", &c), 1);
-	fclose(file);
-	return c;
+	read_stat(pid, 3, field, sizeof(field));
+	return field[0];
 }
 
 /* Idle, it sleeps for good: once asleep it takes no time at all. */

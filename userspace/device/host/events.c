@@ -58,7 +58,7 @@ bool events_wait(struct events *events, uint64_t timeout)
 	for (int i = 0; i < n; i++) {
 		struct event_source *source = ready[i].data.ptr;
 
-		source->ready(source, ready[i].events);
+		source->ready(source->owner, ready[i].events);
 	}
 	return n > 0;
 }

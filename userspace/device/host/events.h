@@ -9,13 +9,13 @@
 
 /**
  * struct event_source - one file descriptor that is waited for
- * @ready: called with the EPOLL* bits. It may come once more after
+ * @ready: called with @owner and the EPOLL* bits. It may come once more after
  *	events_remove(), so it has to know itself that its file is gone.
- *
- * Part of the structure of its owner.
+ * @owner: whom it belongs to; it is a part of that
  */
 struct event_source {
-	void (*ready)(struct event_source *source, uint32_t events);
+	void (*ready)(void *owner, uint32_t events);
+	void *owner;
 };
 
 /** struct events - all file descriptors that are waited for */

@@ -178,10 +178,9 @@ static void parse_args(struct args *args, int argc, char **argv)
 	check_macs(args);
 }
 
-static void signals_ready(struct event_source *source, uint32_t events)
+static void signals_ready(void *owner, uint32_t events)
 {
-	/* source is the first member */
-	struct signals *signals = (struct signals *)source;
+	struct signals *signals = owner;
 
 	(void)events;
 	signals->stop = true;
@@ -197,7 +196,7 @@ static int signals_init(struct signals *signals, struct events *events)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	/* An eventfd can turn out to be a pipe that nobody reads. */
 	signal(SIGPIPE, SIG_IGN);
-	signals->source.ready = signals_ready;
+	signals->source = (struct event_source){ signals_ready, signals };
 	signals->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signals->fd < 0)
 		return -errno;

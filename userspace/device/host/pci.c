@@ -29,6 +29,8 @@
 /* A link of 8 GT/s and 16 lanes, for those who show or check it */
 #define LINK (PCI_EXP_LNKCAP_SLS_8_0GB | 16 << 4)
 
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
 /**
  * struct field - a register in configuration space
  * @offset: in configuration space
@@ -105,8 +107,6 @@ static const struct field fields[] = {
 	{ CAP_MSIX + PCI_MSIX_PBA, 4, MSIX_PBA | MYNIC_BAR_MSIX, 0 },
 };
 
-#define NUM_FIELDS (sizeof(fields) / sizeof(fields[0]))
-
 static void put(uint8_t *image, const struct field *field, uint32_t value)
 {
 	for (unsigned int i = 0; i < field->size; i++)
@@ -135,7 +135,7 @@ static void apply(struct pci_function *pci)
 void pci_reset(struct pci_function *pci)
 {
 	memset(pci->config, 0, sizeof(pci->config));
-	for (size_t i = 0; i < NUM_FIELDS; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		put(pci->config, &fields[i], fields[i].value);
 	nic_reset(pci->nic);
 	irq_set_enabled(&pci->irq, false);
@@ -146,7 +146,7 @@ void pci_init(struct pci_function *pci, struct nic *nic)
 {
 	*pci = (struct pci_function){ .nic = nic };
 	irq_init(&pci->irq);
-	for (size_t i = 0; i < NUM_FIELDS; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		put(pci->writable, &fields[i], fields[i].writable);
 	pci_reset(pci);
 }

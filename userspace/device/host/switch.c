@@ -66,12 +66,11 @@ void switch_transmit(struct switch_port *from, const struct packet *pkt)
 {
 	struct net_switch *sw = from->sw;
 	bool multicast = pkt->dmac[0] & 1;
-	bool loop_back = multicast && pkt->kind == PACKET_ROCE;
 
 	from->sending = true;
 	if (multicast || !send_to_owner(sw, pkt))
 		for (unsigned int i = 0; i < sw->num; i++)
-			if (sw->ports[i] != from || loop_back)
+			if (sw->ports[i] != from)
 				send_to(sw->ports[i], pkt);
 	from->sending = false;
 }

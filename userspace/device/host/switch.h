@@ -80,8 +80,7 @@ void switch_disconnect(struct switch_port *port);
  * @pkt: needed only during the call
  *
  * Unicast goes to the port with that MAC, the sender's own included; if there
- * is none, and multicast, to all ports but the sender's. RoCE multicast also
- * goes back to the sender, whose other QPs may be in the group (IBTA 10.5.2).
+ * is none, and multicast, to all ports but the sender's.
  */
 void switch_transmit(struct switch_port *from, const struct packet *pkt);
 

@@ -21,9 +21,6 @@
 
 #define MAX_REPLY (sizeof(struct vfu_header) + VFU_MAX_REPLY)
 
-#define container_of(ptr, type, member) \
-	((type *)((char *)(ptr)-offsetof(type, member)))
-
 /* @result: bytes of payload already in place behind the header, or -errno */
 static void reply(struct vfu_server *server, const struct vfu_header *to,
 		  int result)
@@ -300,10 +297,9 @@ static bool receive(struct vfu_server *server)
 	return true;
 }
 
-static void client_ready(struct event_source *source, uint32_t events)
+static void client_ready(void *owner, uint32_t events)
 {
-	struct vfu_server *server =
-		container_of(source, struct vfu_server, client);
+	struct vfu_server *server = owner;
 
 	(void)events;
 	if (server->fd < 0)
@@ -322,10 +318,9 @@ static void client_ready(struct event_source *source, uint32_t events)
 	}
 }
 
-static void listener_ready(struct event_source *source, uint32_t events)
+static void listener_ready(void *owner, uint32_t events)
 {
-	struct vfu_server *server =
-		container_of(source, struct vfu_server, listener);
+	struct vfu_server *server = owner;
 	int fd;
 
 	(void)events;
@@ -400,8 +395,8 @@ int vfu_listen(struct vfu_server *server)
 {
 	int err;
 
-	server->listener.ready = listener_ready;
-	server->client.ready = client_ready;
+	server->listener = (struct event_source){ listener_ready, server };
+	server->client = (struct event_source){ client_ready, server };
 	server->fd = -1;
 	server->num_fds = 0;
 	server->listen_fd = unix_socket();
