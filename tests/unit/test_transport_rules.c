@@ -8,6 +8,8 @@
 
 /**
  * struct log - what the NICs sent, as the filter saw it
+ * @entry: the packets
+ * @num: how many
  * @drop: packets for which this says so are lost; NULL: none
  * @arg: for @drop
  */

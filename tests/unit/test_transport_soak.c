@@ -30,6 +30,9 @@ struct op {
 
 /**
  * struct flow - all that goes one way on a QP
+ * @sim: the world
+ * @from: the end that sends
+ * @to: the end that receives
  * @ops: by number of the request modulo SLOTS
  * @posted: requests posted
  * @done: requests completed

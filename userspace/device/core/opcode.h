@@ -6,9 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/**
- * enum bth_opcode - BTH opcodes (IBTA 9.2, table of OpCodes; CNP: A17)
- */
+/* BTH opcodes, by the names that the IBTA gives them (9.2; CNP: annex A17) */
 enum bth_opcode {
 	BTH_RC_SEND_FIRST = 0x00,
 	BTH_RC_SEND_MIDDLE = 0x01,

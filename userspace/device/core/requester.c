@@ -154,7 +154,8 @@ static bool may_send(const struct qp *qp, const struct send_req *req)
 		if (is_rd_atomic(req) && q->rd_atomic >= qp->attr.max_rd_atomic)
 			return false;
 	}
-	if (!req->num_psn && q->psn - q->una + path_packets(qp, req->length) > PSN_HALF)
+	if (!req->num_psn &&
+	    q->psn - q->una + path_packets(qp, req->length) > PSN_HALF)
 		return false;
 	if ((int32_t)(q->window_base - base) > 0)
 		base = q->window_base;

@@ -69,7 +69,8 @@ struct requester {
 void requester_start(struct qp *qp);
 
 /**
- * requester_run() - send some packets of an RC QP in RTS or SQD
+ * requester_run() - send some packets
+ * @qp: RC QP in RTS or SQD
  *
  * Return: true if there is more to do now.
  */
@@ -86,6 +87,7 @@ void requester_restart_timer(struct qp *qp);
 
 /**
  * requester_retry() - send again what is not acknowledged
+ * @qp: RC QP in RTS or SQD
  *
  * Or, if that was tried too often, complete the oldest request with an error.
  */

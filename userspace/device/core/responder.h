@@ -147,6 +147,7 @@ void responder_receive(struct qp *qp, const struct packet *pkt,
 
 /**
  * responder_run() - send some of the answers that wait
+ * @qp: RC QP that can receive
  *
  * Return: true if there is more to do now.
  */

@@ -22,6 +22,7 @@ static inline struct send_req *sq_req(const struct qp *qp, uint32_t index)
 
 /**
  * sq_update_pi() - read the producer index
+ * @qp: QP with a send queue
  *
  * Return: whether there are requests that have not been fetched. If the index
  * cannot be right the QP goes to the error state.
@@ -30,6 +31,7 @@ bool sq_update_pi(struct qp *qp);
 
 /**
  * sq_next() - the request to send now, fetched if need be
+ * @qp: QP with a send queue
  *
  * Return: the request, valid until the next call; NULL: there is none, no room
  * for one, or the QP has gone to the error state.
@@ -44,6 +46,7 @@ void sq_fail(struct qp *qp, struct wqe_error error);
 
 /**
  * sq_flush() - complete a bounded number of requests as flushed
+ * @qp: QP with a send queue, in ERR or SQE
  *
  * Return: true if there are more.
  */

@@ -42,6 +42,9 @@ struct timers {
 
 /**
  * timer_add() - make a timer known, not set
+ * @timers: where it belongs
+ * @timer: the timer
+ * @fn: see &struct timer
  *
  * Return: 0 or -ENOMEM.
  */
@@ -67,9 +70,7 @@ static inline bool timer_is_set(const struct timer *timer)
 /** timers_run() - call those timers that are due */
 void timers_run(struct timers *timers, uint64_t now);
 
-/**
- * timers_next() - when timers_run() next has something to do, or TIMER_NEVER
- */
+/** timers_next() - when timers_run() next has something to do, or TIMER_NEVER */
 uint64_t timers_next(const struct timers *timers);
 
 void timers_free(struct timers *timers);

@@ -14,9 +14,8 @@ struct packet;
 struct qp;
 
 /**
- * qp_transport_init() - prepare a new QP, of any type
- *
- * The fields that CREATE_QP sets are set.
+ * qp_transport_init() - prepare a new QP
+ * @qp: of any type; the fields that CREATE_QP sets are set
  *
  * Return: 0 or -ENOMEM.
  */
@@ -43,6 +42,7 @@ void transport_doorbell(struct qp *qp);
 
 /**
  * transport_run_qp() - do a bounded piece of a QP's work
+ * @qp: in any state
  *
  * Return: true if there is more to do now.
  */

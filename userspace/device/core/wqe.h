@@ -114,9 +114,7 @@ struct recv_req {
  */
 void wqe_fetch_send(struct qp *qp, uint32_t index, struct send_req *req);
 
-/**
- * wqe_send_wr_id() - what a send queue entry is flushed with
- */
+/** wqe_send_wr_id() - what a send queue entry is flushed with */
 uint64_t wqe_send_wr_id(struct qp *qp, uint32_t index);
 
 /**
