@@ -33,6 +33,8 @@ struct device {
  *
  * When the test has passed it is ended by SIGTERM; it fails the test if it
  * does not exit with status 0 then and leave no socket behind.
+ *
+ * Return: what lives as long as the test.
  */
 struct device *device_start(void);
 
@@ -60,9 +62,14 @@ void vfu_post(int fd, uint16_t command, const void *payload, size_t len);
 
 /**
  * vfu_call_fds() - send a command and receive its reply
- * @payload: @len bytes
- * @fds: @num_fds file descriptors to go with it
- * @reply: takes the payload of the reply, @size bytes at most
+ * @fd: connection
+ * @command: enum vfu_command or any other value
+ * @payload: of the command
+ * @len: bytes of @payload
+ * @fds: file descriptors to go with it
+ * @num_fds: of @fds
+ * @reply: takes the payload of the reply
+ * @size: most bytes that fit in @reply; more fail the test
  *
  * Return: bytes of payload in the reply, or -errno.
  */

@@ -2,6 +2,7 @@
 /* The switch, between NICs that are nothing but a function */
 #include "core/nic.h"
 #include "harness_tap.h"
+#include "host/log.h"
 #include "host/switch.h"
 
 #define MAX_LOG 64
@@ -24,6 +25,7 @@ struct nic {
 	unsigned int num;
 };
 
+static struct log test_log = { .name = "test" };
 static struct net_switch sw;
 static struct nic nics[3];
 
@@ -49,7 +51,9 @@ static void setup(unsigned int n)
 	for (unsigned int i = 0; i < n; i++) {
 		nics[i].mac[0] = 2;
 		nics[i].mac[5] = i;
-		CHECK_EQ(switch_connect(&sw, &nics[i].port, &nics[i]), 0);
+		CHECK_EQ(switch_connect(&sw, &nics[i].port, &nics[i],
+					&test_log),
+			 0);
 	}
 }
 
@@ -267,8 +271,9 @@ TEST(ports_come_and_go)
 	struct switch_port ports[SWITCH_MAX_PORTS];
 
 	for (int i = 0; i < SWITCH_MAX_PORTS; i++)
-		CHECK_EQ(switch_connect(&sw, &ports[i], &nics[0]), 0);
-	CHECK(switch_connect(&sw, &nics[1].port, &nics[1]) < 0);
+		CHECK_EQ(switch_connect(&sw, &ports[i], &nics[0], &test_log),
+			 0);
+	CHECK(switch_connect(&sw, &nics[1].port, &nics[1], &test_log) < 0);
 	for (int i = 0; i < SWITCH_MAX_PORTS; i++)
 		switch_disconnect(&ports[i]);
 	CHECK_EQ(sw.num, 0);

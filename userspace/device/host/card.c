@@ -48,7 +48,7 @@ int card_open(struct card *card, unsigned int number, const uint8_t mac[6],
 	card->nic = nic_create(&config);
 	if (!card->nic)
 		return -ENOMEM;
-	err = switch_connect(sw, &card->port, card->nic);
+	err = switch_connect(sw, &card->port, card->nic, &card->log);
 	if (err)
 		goto err_nic;
 	pci_init(&card->pci, card->nic);

@@ -44,6 +44,7 @@ struct dma_maps {
 
 /**
  * dma_maps_add() - map guest memory
+ * @maps: maps of the function
  * @iova: DMA address of the first byte
  * @len: bytes
  * @fd: file; stays the caller's. -1: memory that is out of reach
@@ -59,6 +60,9 @@ int dma_maps_add(struct dma_maps *maps, uint64_t iova, uint64_t len, int fd,
 
 /**
  * dma_maps_remove() - unmap all regions inside a range
+ * @maps: maps of the function
+ * @iova: DMA address of the first byte
+ * @len: bytes
  *
  * With an IOMMU in the guest the client also unmaps what was never mapped.
  *

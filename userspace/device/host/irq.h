@@ -35,6 +35,8 @@ void irq_raise(struct irq_vectors *irq, unsigned int vector);
 
 /**
  * irq_set_fd() - what signals a vector from now on
+ * @irq: vectors of the function
+ * @vector: below MYNIC_MAX_VECTORS
  * @fd: eventfd, owned by @irq from here on; -1 for none
  */
 void irq_set_fd(struct irq_vectors *irq, unsigned int vector, int fd);

@@ -35,6 +35,7 @@ void pci_init(struct pci_function *pci, struct nic *nic);
 
 /**
  * pci_reset() - FLR or conventional reset
+ * @pci: the function
  *
  * Eventfds and guest memory stay as they are: they are the client's.
  */
@@ -49,7 +50,8 @@ void pci_reset(struct pci_function *pci);
 uint64_t pci_region_size(unsigned int region);
 
 /**
- * pci_read(), pci_write() - access by the host
+ * pci_read() - read access by the host
+ * @pci: the function
  * @region: VFIO_PCI_*_REGION_INDEX
  * @offset: in the region, any value
  * @data: @len bytes, little-endian
@@ -59,6 +61,8 @@ uint64_t pci_region_size(unsigned int region);
  */
 int pci_read(struct pci_function *pci, unsigned int region, uint64_t offset,
 	     void *data, size_t len);
+
+/** pci_write() - write access by the host, as pci_read() */
 int pci_write(struct pci_function *pci, unsigned int region, uint64_t offset,
 	      const void *data, size_t len);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/nic.h"
+#include "log.h"
 #include "switch.h"
 
 /* About 1000 packets of the largest RoCE MTU; touched only as far as needed */
@@ -27,6 +29,8 @@ static void enqueue(struct switch_port *to, const struct packet *pkt)
 
 	if (size > SWITCH_QUEUE_SIZE - queue->used) {
 		to->dropped++;
+		log_line(to->log, "dropping packets, %" PRIu64 " so far",
+			 to->dropped);
 		return;
 	}
 	memcpy(at, pkt, HEADER_SIZE);
@@ -98,13 +102,14 @@ void switch_deliver(struct switch_port *port)
 }
 
 int switch_connect(struct net_switch *sw, struct switch_port *port,
-		   struct nic *nic)
+		   struct nic *nic, struct log *log)
 {
 	if (sw->num == SWITCH_MAX_PORTS)
 		return -ENOSPC;
 	*port = (struct switch_port){
 		.sw = sw,
 		.nic = nic,
+		.log = log,
 		.filling.buf = malloc(SWITCH_QUEUE_SIZE),
 		.draining.buf = malloc(SWITCH_QUEUE_SIZE),
 	};

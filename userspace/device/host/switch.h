@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct log;
 struct nic;
 struct packet;
 
@@ -37,6 +38,7 @@ struct packet_queue {
  * struct switch_port - where a NIC is plugged in
  * @sw: the switch
  * @nic: the NIC
+ * @log: messages
  * @sending: the NIC is inside transmit()
  * @filling: takes copies
  * @draining: gives them to the NIC; filled by exchange with @filling
@@ -45,6 +47,7 @@ struct packet_queue {
 struct switch_port {
 	struct net_switch *sw;
 	struct nic *nic;
+	struct log *log;
 	bool sending;
 	struct packet_queue filling;
 	struct packet_queue draining;
@@ -65,11 +68,15 @@ struct net_switch {
 
 /**
  * switch_connect() - plug a NIC in
+ * @sw: the switch
+ * @port: to be set up; must not move afterwards
+ * @nic: the NIC
+ * @log: the NIC's messages
  *
  * Return: 0, -ENOSPC if all ports are taken, or -ENOMEM.
  */
 int switch_connect(struct net_switch *sw, struct switch_port *port,
-		   struct nic *nic);
+		   struct nic *nic, struct log *log);
 
 /** switch_disconnect() - unplug it */
 void switch_disconnect(struct switch_port *port);

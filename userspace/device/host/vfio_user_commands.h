@@ -33,6 +33,9 @@ struct vfu_request {
 
 /**
  * vfu_handle() - do what a command says
+ * @server: who got it
+ * @command: enum vfu_command or any other value
+ * @req: the rest of the message; takes the payload of the reply
  *
  * Return: bytes of payload in the reply, or -errno for an error reply.
  */
