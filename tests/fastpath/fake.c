@@ -324,18 +324,16 @@ int ibv_cmd_destroy_srq(struct ibv_srq *srq)
 	return fake_destroy();
 }
 
-int ibv_cmd_create_qp_ex(struct ibv_context *context, struct verbs_qp *vqp,
-			 struct ibv_qp_init_attr_ex *attr,
-			 struct ibv_create_qp *cmd, size_t cmd_size,
-			 struct ib_uverbs_create_qp_resp *resp,
-			 size_t resp_size)
+int ibv_cmd_create_qp(struct ibv_pd *pd, struct ibv_qp *qp,
+		      struct ibv_qp_init_attr *attr, struct ibv_create_qp *cmd,
+		      size_t cmd_size, struct ib_uverbs_create_qp_resp *resp,
+		      size_t resp_size)
 {
 	struct mynic_create_qp_resp *drv =
 		DRV_RESP(resp, resp_size, mynic_create_qp_resp);
 	uint32_t head = attr->qp_type == IBV_QPT_UD ? 64 : 32;
 	struct ibv_qp_cap *cap = &attr->cap;
 	uint32_t data = cap->max_send_sge * 16;
-	struct ibv_qp *qp = &vqp->qp;
 	size_t sq = 0, rq = 0;
 	uint64_t key;
 	void *memory;
@@ -371,9 +369,8 @@ int ibv_cmd_create_qp_ex(struct ibv_context *context, struct verbs_qp *vqp,
 		.dbrec = memory + drv->dbrec_offset,
 		.resp = *drv,
 	};
-	vqp->comp_mask = 0;
-	qp->context = context;
-	qp->pd = attr->pd;
+	qp->context = pd->context;
+	qp->pd = pd;
 	qp->send_cq = attr->send_cq;
 	qp->recv_cq = attr->recv_cq;
 	qp->srq = attr->srq;

@@ -54,7 +54,7 @@ TEST(qp_refusals)
 		{ IBV_QPT_UC, 0, 0 },
 		{ IBV_QPT_RAW_PACKET, 0, 0 },
 		{ IBV_QPT_XRC_SEND, 0, 0 },
-		{ IBV_QPT_RC, IBV_QP_INIT_ATTR_CREATE_FLAGS, 0 },
+		{ IBV_QPT_RC, IBV_QP_INIT_ATTR_XRCD, 0 },
 		{ IBV_QPT_RC, 1U << 31, 0 },
 		{ IBV_QPT_UD, IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		  IBV_QP_EX_WITH_RDMA_WRITE },
@@ -81,6 +81,33 @@ TEST(qp_refusals)
 		CHECK(!ibv_create_qp_ex(f->context, &attr));
 		CHECK_EQ(errno, EOPNOTSUPP);
 	}
+}
+
+TEST(qp_create_flags)
+{
+	struct fixture *f = fixture_open(8);
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = f->cq,
+		.recv_cq = f->cq,
+		.cap = { .max_send_wr = 5 },
+		.qp_type = IBV_QPT_UD,
+		.comp_mask = IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_CREATE_FLAGS,
+		.pd = f->pd,
+	};
+	struct ibv_qp *qp = ibv_create_qp_ex(f->context, &attr);
+
+	CHECK(qp);
+	CHECK_EQ(attr.cap.max_send_wr, 8);
+	CHECK_EQ(ibv_destroy_qp(qp), 0);
+
+	attr.create_flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
+	CHECK(!ibv_create_qp_ex(f->context, &attr));
+	CHECK_EQ(errno, EOPNOTSUPP);
+
+	attr.comp_mask = 0;
+	CHECK(!ibv_create_qp_ex(f->context, &attr));
+	CHECK_EQ(errno, EINVAL);
 }
 
 static bool has_all_ops(struct ibv_qp_ex *qp, bool rc)

@@ -108,28 +108,15 @@ static void mynic_qp_init_queues(struct mynic_qp *qp,
 	}
 }
 
-/**
- * mynic_create_qp_ex() - ibv_create_qp_ex(3)
- * @context: the device
- * @attr: the QP that is wanted; the capacity is replaced by what the QP has
- *
- * Return: the QP, or NULL with errno set.
- */
-struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
-				  struct ibv_qp_init_attr_ex *attr)
+static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
+				   struct ibv_qp_init_attr *attr, bool wr_api)
 {
-	bool wr_api = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	struct umynic_create_qp_resp resp = {};
 	struct ibv_create_qp cmd;
 	struct mynic_qp *qp;
 	int err;
 
-	if (!check_comp_mask(attr->comp_mask,
-			     IBV_QP_INIT_ATTR_PD |
-				     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
-	    (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UD) ||
-	    (wr_api &&
-	     !mynic_wr_supported(attr->qp_type, attr->send_ops_flags))) {
+	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UD) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
@@ -137,11 +124,11 @@ struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
 	qp = mynic_alloc(sizeof(*qp));
 	if (!qp)
 		return NULL;
-	err = ibv_cmd_create_qp_ex(context, &qp->vqp, attr, &cmd, sizeof(cmd),
-				   &resp.ibv_resp, sizeof(resp));
+	err = ibv_cmd_create_qp(pd, &qp->vqp.qp, attr, &cmd, sizeof(cmd),
+				&resp.ibv_resp, sizeof(resp));
 	if (err)
 		goto err_free;
-	err = mynic_mmap(context, &qp->map, resp.mmap_key, resp.mmap_size);
+	err = mynic_mmap(pd->context, &qp->map, resp.mmap_key, resp.mmap_size);
 	if (err)
 		goto err_destroy;
 
@@ -168,23 +155,38 @@ err_free:
  */
 struct ibv_qp *mynic_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	struct ibv_qp_init_attr_ex attr_ex = {
-		.qp_context = attr->qp_context,
-		.send_cq = attr->send_cq,
-		.recv_cq = attr->recv_cq,
-		.srq = attr->srq,
-		.cap = attr->cap,
-		.qp_type = attr->qp_type,
-		.sq_sig_all = attr->sq_sig_all,
-		.comp_mask = IBV_QP_INIT_ATTR_PD,
-		.pd = pd,
-	};
-	struct ibv_qp *qp;
+	return mynic_new_qp(pd, attr, false);
+}
 
-	qp = mynic_create_qp_ex(pd->context, &attr_ex);
-	if (qp)
-		attr->cap = attr_ex.cap;
-	return qp;
+/**
+ * mynic_create_qp_ex() - ibv_create_qp_ex(3)
+ * @context: the device
+ * @attr: the QP that is wanted; the capacity is replaced by what the QP has
+ *
+ * Return: the QP, or NULL with errno set.
+ */
+struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
+				  struct ibv_qp_init_attr_ex *attr)
+{
+	bool wr_api = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	if (!check_comp_mask(attr->comp_mask,
+			     IBV_QP_INIT_ATTR_PD |
+				     IBV_QP_INIT_ATTR_CREATE_FLAGS |
+				     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
+	    (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS &&
+	     attr->create_flags) ||
+	    (wr_api &&
+	     !mynic_wr_supported(attr->qp_type, attr->send_ops_flags))) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	/* libibverbs itself relies on it that the one begins with the other. */
+	return mynic_new_qp(attr->pd, (struct ibv_qp_init_attr *)attr, wr_api);
 }
 
 /**
