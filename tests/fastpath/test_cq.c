@@ -131,7 +131,8 @@ static struct ibv_cq_ex *open_cq_ex(struct fixture *f, int cqe, uint32_t flags)
 {
 	struct ibv_cq_init_attr_ex attr = {
 		.cqe = cqe,
-		.wc_flags = IBV_WC_STANDARD_FLAGS,
+		.wc_flags = IBV_WC_STANDARD_FLAGS |
+			    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP,
 		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
 		.flags = flags,
 	};
@@ -157,6 +158,7 @@ static void check_current(struct ibv_cq_ex *cq, uint32_t n)
 	CHECK_EQ(ibv_wc_read_slid(cq), 0x2200 + (n & 0xff));
 	CHECK_EQ(ibv_wc_read_sl(cq), 7);
 	CHECK_EQ(ibv_wc_read_dlid_path_bits(cq), 0x55);
+	CHECK_EQ(ibv_wc_read_completion_ts(cq), 0x4444444444444444ULL);
 }
 
 static void check_extended(uint32_t flags)
@@ -217,6 +219,8 @@ TEST(extended_refusals)
 	struct ibv_cq_init_attr_ex attrs[] = {
 		{ .cqe = 8, .wc_flags = IBV_WC_EX_WITH_TM_INFO },
 		{ .cqe = 8, .wc_flags = 1ULL << 40 },
+		{ .cqe = 8,
+		  .wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK },
 		{ .cqe = 8, .comp_mask = 1U << 31 },
 		{ .cqe = 8, .comp_mask = IBV_CQ_INIT_ATTR_MASK_PD },
 		{ .cqe = 8,

@@ -12,7 +12,8 @@
 #include "mynic-abi.h"
 
 /* What the extended CQ can read; the rest does not occur on RC and UD QPs. */
-#define MYNIC_WC_FLAGS IBV_WC_STANDARD_FLAGS
+#define MYNIC_WC_FLAGS \
+	(IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
 
 /*
  * Whether an entry was written on the lap with @phase. The device writes the
@@ -248,6 +249,11 @@ static uint8_t mynic_read_dlid_path_bits(struct ibv_cq_ex *cq)
 	return mynic_cq_ex(cq)->cur->dlid_path_bits;
 }
 
+static uint64_t mynic_read_completion_ts(struct ibv_cq_ex *cq)
+{
+	return le64toh(mynic_cq_ex(cq)->cur->timestamp);
+}
+
 static void mynic_cq_ex_setup(struct ibv_cq_ex *cq, uint64_t wc_flags,
 			      bool single_threaded)
 {
@@ -277,6 +283,8 @@ static void mynic_cq_ex_setup(struct ibv_cq_ex *cq, uint64_t wc_flags,
 		cq->read_sl = mynic_read_sl;
 	if (wc_flags & IBV_WC_EX_WITH_DLID_PATH_BITS)
 		cq->read_dlid_path_bits = mynic_read_dlid_path_bits;
+	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
+		cq->read_completion_ts = mynic_read_completion_ts;
 }
 
 static void mynic_cq_seek(struct mynic_cq *cq, uint32_t ci)
