@@ -82,8 +82,8 @@ static inline int mynic_port_notify(struct notifier_block *nb,
 	struct ib_event event = { .element.port_num = 1 };
 	struct ib_device *ibdev;
 
-	if (action != NETDEV_UP && action != NETDEV_CHANGE &&
-	    action != NETDEV_DOWN)
+	/* The carrier is off when it goes up, so a change follows NETDEV_UP */
+	if (action != NETDEV_CHANGE && action != NETDEV_DOWN)
 		return NOTIFY_DONE;
 	ibdev = ib_device_get_by_netdev(ndev, RDMA_DRIVER_UNKNOWN);
 	if (!ibdev)

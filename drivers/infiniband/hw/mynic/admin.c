@@ -101,20 +101,11 @@ static void mynic_admin_wait(struct mynic_dev *mdev,
 			     struct mynic_admin_slot *slot)
 {
 	unsigned int i;
-	u32 status;
 
 	for (i = 0; i < MYNIC_ADMIN_TIMEOUT; i++) {
 		if (wait_for_completion_timeout(&slot->done, MYNIC_ADMIN_POLL))
 			return;
-		status = readl(mdev->regs + MYNIC_REG_STATUS);
-		if (PCI_POSSIBLE_ERROR(status)) {
-			mynic_die(mdev, "it is gone");
-			return;
-		}
-		if (status & MYNIC_STATUS_FATAL) {
-			mynic_die(mdev, "it reports an error");
-			return;
-		}
+		mynic_check_status(mdev);
 	}
 	mynic_die(mdev, "it does not answer a command");
 }

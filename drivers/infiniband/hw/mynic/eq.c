@@ -177,19 +177,12 @@ static irqreturn_t mynic_async_irq(int irq, void *data)
 	struct mynic_eq *eq = data;
 	struct mynic_dev *mdev = eq->mdev;
 	bool completed = mynic_admin_irq(mdev);
-	u32 status;
 
 	/* Pairs with the release in mynic_eq_create() */
 	if (smp_load_acquire(&eq->mem) && mynic_eq_pending(eq))
 		return IRQ_WAKE_THREAD;
-	if (completed)
-		return IRQ_HANDLED;
-
-	status = readl(mdev->regs + MYNIC_REG_STATUS);
-	if (PCI_POSSIBLE_ERROR(status))
-		mynic_die(mdev, "it is gone");
-	else if (status & MYNIC_STATUS_FATAL)
-		mynic_die(mdev, "it reports an error");
+	if (!completed)
+		mynic_check_status(mdev);
 	return IRQ_HANDLED;
 }
 

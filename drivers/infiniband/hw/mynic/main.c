@@ -3,11 +3,14 @@
 #include <linux/dma-mapping.h>
 #include <linux/iopoll.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <rdma/mynic-abi.h>
 
 #include "cmd.h"
 
+/* A device that fails again and again is reset this often */
+#define MYNIC_RECOVER_INTERVAL (10 * HZ)
 /* A reset may take this long */
 #define MYNIC_RESET_TIMEOUT_US (30 * USEC_PER_SEC)
 
@@ -84,12 +87,34 @@ void mynic_res_remove(struct xarray *xa, u32 number, struct mynic_res *res)
  */
 void mynic_die(struct mynic_dev *mdev, const char *why)
 {
+	unsigned long next = mdev->recovered + MYNIC_RECOVER_INTERVAL;
+	unsigned long now = jiffies;
+
 	if (test_and_set_bit(MYNIC_DEAD, &mdev->flags))
 		return;
 	pci_clear_master(mdev->pdev);
 	dev_err(&mdev->pdev->dev, "device failed: %s\n", why);
 	mynic_admin_abort(mdev);
-	queue_work(system_long_wq, &mdev->recover_work);
+	queue_delayed_work(system_long_wq, &mdev->recover_work,
+			   time_before(now, next) ? next - now : 0);
+}
+
+/**
+ * mynic_check_status() - look whether the device is in order
+ * @mdev: device, which was ENABLED
+ *
+ * Context: any.
+ */
+void mynic_check_status(struct mynic_dev *mdev)
+{
+	u32 status = readl(mdev->regs + MYNIC_REG_STATUS);
+
+	if (PCI_POSSIBLE_ERROR(status))
+		mynic_die(mdev, "it is gone");
+	else if (status & MYNIC_STATUS_FATAL)
+		mynic_die(mdev, "it reports an error");
+	else if (!(status & MYNIC_STATUS_ENABLED))
+		mynic_die(mdev, "it was reset");
 }
 
 /* Return: 0, -ENODEV if the device is gone or no mynic, -ETIMEDOUT */
@@ -308,6 +333,8 @@ static void mynic_announce_death(struct mynic_dev *mdev)
 	};
 
 	ib_dispatch_event(&event);
+	/* Whoever still posts, with interrupts off, sees that it is dead */
+	synchronize_rcu();
 	mynic_wake_kernel_cqs(mdev);
 }
 
@@ -352,11 +379,12 @@ err:
 
 static void mynic_recover_work(struct work_struct *work)
 {
-	struct mynic_dev *mdev =
-		container_of(work, struct mynic_dev, recover_work);
+	struct mynic_dev *mdev = container_of(to_delayed_work(work),
+					      struct mynic_dev, recover_work);
 
 	mutex_lock(&mdev->state_lock);
 	if (mdev->up && mynic_dead(mdev)) {
+		mdev->recovered = jiffies;
 		mynic_stop(mdev);
 		mynic_start(mdev);
 	}
@@ -441,7 +469,8 @@ static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return -ENOMEM;
 	mdev->pdev = pdev;
 	mutex_init(&mdev->state_lock);
-	INIT_WORK(&mdev->recover_work, mynic_recover_work);
+	INIT_DELAYED_WORK(&mdev->recover_work, mynic_recover_work);
+	mdev->recovered = jiffies - MYNIC_RECOVER_INTERVAL;
 	xa_init_flags(&mdev->cqs, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&mdev->qps, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&mdev->srqs, XA_FLAGS_LOCK_IRQ);
@@ -451,9 +480,12 @@ static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = mynic_pci_init(mdev);
 	if (ret)
 		goto err_free;
-	ret = mynic_hw_up(mdev);
+	ret = mynic_netdev_alloc(mdev);
 	if (ret)
 		goto err_pci;
+	ret = mynic_hw_up(mdev);
+	if (ret)
+		goto err_alloc;
 	ret = mynic_netdev_register(mdev);
 	if (ret)
 		goto err_hw;
@@ -465,15 +497,17 @@ static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		goto err_netdev;
 	/* It may have died before anything was there to recover */
 	if (mynic_dead(mdev))
-		queue_work(system_long_wq, &mdev->recover_work);
+		queue_delayed_work(system_long_wq, &mdev->recover_work, 0);
 	return 0;
 
 err_netdev:
 	mynic_netdev_unregister(mdev);
 err_hw:
 	mynic_hw_down(mdev);
+err_alloc:
+	disable_delayed_work_sync(&mdev->recover_work);
+	mynic_netdev_free(mdev);
 err_pci:
-	disable_work_sync(&mdev->recover_work);
 	mynic_pci_fini(mdev);
 err_free:
 	mynic_free(mdev);
@@ -484,11 +518,12 @@ static void mynic_remove(struct pci_dev *pdev)
 {
 	struct mynic_dev *mdev = pci_get_drvdata(pdev);
 
-	disable_work_sync(&mdev->recover_work);
+	disable_delayed_work_sync(&mdev->recover_work);
 	mutex_lock(&mdev->state_lock);
 	mynic_stop(mdev);
 	mutex_unlock(&mdev->state_lock);
 	mynic_netdev_unregister(mdev);
+	mynic_netdev_free(mdev);
 	mynic_pci_fini(mdev);
 	mynic_free(mdev);
 }

@@ -252,6 +252,7 @@ enum {
  * @state_lock: serialises bringing the device up and down
  * @up: device, netdev and RDMA device work; protected by @state_lock
  * @recover_work: resets a dead device
+ * @recovered: jiffies of the last time
  * @features: accepted feature bits
  * @caps: limits
  * @admin: admin queue
@@ -273,7 +274,8 @@ struct mynic_dev {
 	unsigned long flags;
 	struct mutex state_lock; /* up */
 	bool up;
-	struct work_struct recover_work;
+	struct delayed_work recover_work;
+	unsigned long recovered;
 	u64 features;
 	struct mynic_caps caps;
 	struct mynic_admin admin;
@@ -310,6 +312,7 @@ static inline bool mynic_dead(const struct mynic_dev *mdev)
 }
 
 void mynic_die(struct mynic_dev *mdev, const char *why);
+void mynic_check_status(struct mynic_dev *mdev);
 
 /* Doorbells */
 
@@ -661,6 +664,8 @@ int mynic_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 
 extern const struct ethtool_ops mynic_ethtool_ops;
 
+int mynic_netdev_alloc(struct mynic_dev *mdev);
+void mynic_netdev_free(struct mynic_dev *mdev);
 int mynic_netdev_register(struct mynic_dev *mdev);
 void mynic_netdev_unregister(struct mynic_dev *mdev);
 void mynic_netdev_detach(struct mynic_dev *mdev);

@@ -40,8 +40,9 @@ struct mynic_tx_buf {
  * @mdev: device
  * @ndev: interface
  * @napi: both directions
- * @link_work: asks the device for the state of the link
- * @rx_mode_work: tells the device what to receive
+ * @link_work: asks the device for the state of the link; disabled unless
+ *	@running
+ * @rx_mode_work: tells the device what to receive; disabled unless @running
  * @speed_mbps: of the link; Mbit/s
  * @rx_size: bytes of a receive buffer: the largest frame that there may be
  * @pdn: protection domain
@@ -436,8 +437,7 @@ static void mynic_set_rx_mode(struct net_device *ndev)
 {
 	struct mynic_netdev *nd = netdev_priv(ndev);
 
-	if (READ_ONCE(nd->running))
-		schedule_work(&nd->rx_mode_work);
+	schedule_work(&nd->rx_mode_work);
 }
 
 static void mynic_link_work(struct work_struct *work)
@@ -463,14 +463,9 @@ static void mynic_link_work(struct work_struct *work)
  */
 void mynic_netdev_link_event(struct mynic_dev *mdev)
 {
-	struct mynic_netdev *nd;
+	struct mynic_netdev *nd = netdev_priv(mdev->netdev);
 
-	/* There is nobody to tell before the interface is there */
-	if (!mdev->netdev)
-		return;
-	nd = netdev_priv(mdev->netdev);
-	if (READ_ONCE(nd->running))
-		schedule_work(&nd->link_work);
+	schedule_work(&nd->link_work);
 }
 
 /* Up and down */
@@ -498,11 +493,11 @@ static int mynic_netdev_start(struct mynic_netdev *nd)
 				    nd->ndev->mtu);
 	if (ret)
 		goto err_napi;
-	WRITE_ONCE(nd->running, true);
+	nd->running = true;
 	netif_start_queue(nd->ndev);
-	schedule_work(&nd->link_work);
-	/* What changed before we were running was not scheduled */
-	schedule_work(&nd->rx_mode_work);
+	/* What changed while they were disabled was not scheduled */
+	enable_and_queue_work(system_percpu_wq, &nd->link_work);
+	enable_and_queue_work(system_percpu_wq, &nd->rx_mode_work);
 	return 0;
 
 err_napi:
@@ -534,9 +529,9 @@ static void mynic_netdev_stop(struct mynic_netdev *nd)
 
 	if (!nd->running)
 		return;
-	WRITE_ONCE(nd->running, false);
-	cancel_work_sync(&nd->link_work);
-	cancel_work_sync(&nd->rx_mode_work);
+	nd->running = false;
+	disable_work_sync(&nd->link_work);
+	disable_work_sync(&nd->rx_mode_work);
 	netif_carrier_off(nd->ndev);
 	netif_tx_disable(nd->ndev);
 	napi_disable(&nd->napi);
@@ -605,66 +600,81 @@ static const struct net_device_ops mynic_netdev_ops = {
 };
 
 /**
- * mynic_netdev_register() - make the Ethernet interface
- * @mdev: device, which is up
+ * mynic_netdev_alloc() - make the Ethernet interface
+ * @mdev: device
  *
- * Return: 0 or an errno.
+ * Return: 0 or -ENOMEM.
  */
-int mynic_netdev_register(struct mynic_dev *mdev)
+int mynic_netdev_alloc(struct mynic_dev *mdev)
 {
-	struct mynic_port_state ps;
 	struct mynic_netdev *nd;
 	struct net_device *ndev;
-	int ret;
 
-	ret = mynic_cmd_query_port(mdev, &ps);
-	if (ret)
-		return ret;
 	ndev = alloc_etherdev(sizeof(*nd));
 	if (!ndev)
 		return -ENOMEM;
 	nd = netdev_priv(ndev);
 	nd->mdev = mdev;
 	nd->ndev = ndev;
-	nd->speed_mbps = ps.speed_mbps;
-	nd->rx_size = ps.max_mtu + VLAN_ETH_HLEN;
 	INIT_WORK(&nd->link_work, mynic_link_work);
+	disable_work(&nd->link_work);
 	INIT_WORK(&nd->rx_mode_work, mynic_rx_mode_work);
+	disable_work(&nd->rx_mode_work);
 
 	SET_NETDEV_DEV(ndev, &mdev->pdev->dev);
 	ndev->netdev_ops = &mynic_netdev_ops;
 	ndev->ethtool_ops = &mynic_ethtool_ops;
 	ndev->min_mtu = ETH_MIN_MTU;
-	ndev->max_mtu = ps.max_mtu;
 	ndev->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
 	ndev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE;
+	netif_carrier_off(ndev);
+	netif_napi_add(ndev, &nd->napi, mynic_poll);
+	mdev->netdev = ndev;
+	return 0;
+}
+
+/**
+ * mynic_netdev_free() - free the Ethernet interface
+ * @mdev: device, which is down
+ */
+void mynic_netdev_free(struct mynic_dev *mdev)
+{
+	free_netdev(mdev->netdev);
+}
+
+/**
+ * mynic_netdev_register() - show the Ethernet interface to the world
+ * @mdev: device, which is up
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_netdev_register(struct mynic_dev *mdev)
+{
+	struct net_device *ndev = mdev->netdev;
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	struct mynic_port_state ps;
+	int ret;
+
+	ret = mynic_cmd_query_port(mdev, &ps);
+	if (ret)
+		return ret;
+	nd->speed_mbps = ps.speed_mbps;
+	nd->rx_size = ps.max_mtu + VLAN_ETH_HLEN;
+	ndev->max_mtu = ps.max_mtu;
 	if (is_valid_ether_addr(ps.mac))
 		eth_hw_addr_set(ndev, ps.mac);
 	else
 		eth_hw_addr_random(ndev);
-	netif_carrier_off(ndev);
-	netif_napi_add(ndev, &nd->napi, mynic_poll);
-
-	mdev->netdev = ndev;
-	ret = register_netdev(ndev);
-	if (ret) {
-		mdev->netdev = NULL;
-		free_netdev(ndev);
-	}
-	return ret;
+	return register_netdev(ndev);
 }
 
 /**
- * mynic_netdev_unregister() - remove the Ethernet interface
- * @mdev: device; the RDMA device is gone
+ * mynic_netdev_unregister() - take the Ethernet interface from the world
+ * @mdev: device, up or down; the RDMA device is gone
  */
 void mynic_netdev_unregister(struct mynic_dev *mdev)
 {
-	struct net_device *ndev = mdev->netdev;
-
-	unregister_netdev(ndev);
-	mdev->netdev = NULL;
-	free_netdev(ndev);
+	unregister_netdev(mdev->netdev);
 }
 
 /**

@@ -9,6 +9,12 @@
 /* The longest message that the transport has, in bytes */
 #define MYNIC_MAX_MSG_SIZE BIT(31)
 
+/*
+ * A program on a busy host answers within 4.096 us times two to the power of
+ * this: 268 ms.
+ */
+#define MYNIC_LOCAL_ACK_DELAY 16
+
 #define MYNIC_DEVICE_CAPS                                            \
 	(IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_PORT_ACTIVE_EVENT | \
 	 IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_SYS_IMAGE_GUID)
@@ -66,6 +72,7 @@ int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_srq_wr = caps->max_srq_wr;
 	attr->max_srq_sge = MYNIC_MAX_SGE;
 	attr->max_pkeys = 1;
+	attr->local_ca_ack_delay = MYNIC_LOCAL_ACK_DELAY;
 	attr->timestamp_mask = U64_MAX;
 	attr->hca_core_clock = caps->clock_khz;
 	return 0;
