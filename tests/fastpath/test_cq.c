@@ -122,6 +122,25 @@ TEST(arm)
 	CHECK_EQ(le64toh(*fake_uar(MYNIC_UAR_CQ_DB)), number | 2);
 }
 
+/* The event is for the next completion, not for one that is there already */
+TEST(arm_with_completions)
+{
+	struct fixture *f = fixture_open(4);
+	uint64_t number = (uint64_t)f->fake_cq.resp.cqn << 32;
+	struct ibv_wc wc;
+
+	for (uint32_t lap = 0; lap < 3; lap++) {
+		for (uint32_t n = 0; n < 4; n++) {
+			complete(f, lap * 4 + n);
+			CHECK_EQ(ibv_req_notify_cq(f->cq, 0), 0);
+			CHECK_EQ(le64toh(*fake_uar(MYNIC_UAR_CQ_DB)),
+				 number | (lap * 4 + n + 1));
+		}
+		for (uint32_t n = 0; n < 4; n++)
+			CHECK_EQ(ibv_poll_cq(f->cq, 1, &wc), 1);
+	}
+}
+
 static void destroy_cq_ex(void *cq)
 {
 	CHECK_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);

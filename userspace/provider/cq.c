@@ -98,21 +98,41 @@ int mynic_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	return n;
 }
 
+/*
+ * The index of the first completion that has not been written yet. The index in
+ * the record is never newer than what was polled, and an entry that the device
+ * has overwritten meanwhile ends the search, so what is found is not too new.
+ */
+static uint32_t mynic_cq_written(struct mynic_cq *cq)
+{
+	uint32_t size = cq->end - cq->ring;
+	uint32_t ci = mynic_observe(&cq->dbrec->ci);
+	uint32_t i;
+
+	for (i = ci; i - ci < size; i++)
+		if (!mynic_cqe_valid(&cq->ring[i & (size - 1)], !(i & size)))
+			break;
+	return i;
+}
+
 /**
  * mynic_req_notify_cq() - ibv_req_notify_cq(3)
  * @ibcq: the CQ
  * @solicited_only: whether only solicited completions and errors count
  *
+ * The event is for the next completion that is added. Programs rely on none
+ * being sent for those that are there already: they take an event for the
+ * completion of what they posted last.
+ *
  * Works without the lock, so that it can be called between ibv_start_poll() and
- * ibv_end_poll(): the index in the record is never newer than what was polled,
- * so no completion is missed.
+ * ibv_end_poll().
  *
  * Return: 0.
  */
 int mynic_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
 	struct mynic_cq *cq = to_mcq(ibcq);
-	uint64_t doorbell = mynic_observe(&cq->dbrec->ci);
+	uint64_t doorbell = mynic_cq_written(cq);
 
 	doorbell |= (uint64_t)cq->cqn << MYNIC_DB_NUMBER_SHIFT;
 	if (solicited_only)

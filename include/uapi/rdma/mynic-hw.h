@@ -19,7 +19,7 @@
  */
 #define MYNIC_UAR_SIZE 4096
 #define MYNIC_UAR_SQ_DB 0x00 /* index: the SQ producer index in the record */
-#define MYNIC_UAR_CQ_DB 0x08 /* index: the consumer index seen when arming */
+#define MYNIC_UAR_CQ_DB 0x08 /* index: events for entries from here on */
 #define MYNIC_UAR_EQ_DB 0x10 /* UAR page 0 only; index: consumer index */
 
 #define MYNIC_DB_NUMBER_SHIFT 32
