@@ -126,8 +126,8 @@ struct mynic_srq {
 
 /**
  * struct mynic_sq - ring of send requests
+ * @post_send: ibv_post_send() of this type of QP
  * @last: slot before that of the next request
- * @ring: first slot
  * @ring_end: behind the last slot
  * @stride: bytes of a slot
  * @dbrec: doorbell record
@@ -139,6 +139,7 @@ struct mynic_srq {
  * @max_inline: bytes of inline data of a request
  * @max_sge: SGEs of a request
  * @lock: protects the queue
+ * @ring: first slot
  * @limit: number of slots, 0 while nothing may be posted
  * @size: number of slots
  * @wr_pi: between wr_start and its end: producer index behind the requests of
@@ -146,11 +147,13 @@ struct mynic_srq {
  *	none.
  * @wr_err: ... positive errno, or 0
  *
- * What ibv_post_send() touches is one cache line.
+ * What ibv_post_send() touches is one cache line, but at the ring's end.
  */
 struct mynic_sq {
-	void *last __attribute__((aligned(MYNIC_CACHE_LINE)));
-	void *ring;
+	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			 struct ibv_send_wr **bad_wr)
+		__attribute__((aligned(MYNIC_CACHE_LINE)));
+	void *last;
 	void *ring_end;
 	size_t stride;
 	struct mynic_qp_dbrec *dbrec;
@@ -161,28 +164,26 @@ struct mynic_sq {
 	uint16_t max_inline;
 	uint8_t max_sge;
 	atomic_uchar lock;
+	void *ring;
 	uint32_t limit;
 	uint32_t size;
 	uint32_t wr_pi;
 	int wr_err;
 };
 
-static_assert(offsetof(struct mynic_sq, limit) <= MYNIC_CACHE_LINE,
+static_assert(offsetof(struct mynic_sq, ring) <= MYNIC_CACHE_LINE,
 	      "what posting touches is one cache line");
 
 /**
  * struct mynic_qp - queue pair
  * @vqp: libibverbs' part
  * @sq: send queue
- * @post_send: ibv_post_send() of this type of QP
  * @rq: receive queue, without slots if there is none
  * @map: memory of rings and record
  */
 struct mynic_qp {
 	struct verbs_qp vqp;
 	struct mynic_sq sq;
-	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
-			 struct ibv_send_wr **bad_wr);
 	struct mynic_rq rq;
 	struct mynic_map map;
 };

@@ -206,7 +206,7 @@ static int mynic_post_send_ud(struct ibv_qp *qp, struct ibv_send_wr *wr,
 int mynic_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 		    struct ibv_send_wr **bad_wr)
 {
-	return to_mqp(qp)->post_send(qp, wr, bad_wr);
+	return to_mqp(qp)->sq.post_send(qp, wr, bad_wr);
 }
 
 /**
@@ -215,6 +215,7 @@ int mynic_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
  */
 void mynic_post_send_setup(struct mynic_qp *qp)
 {
-	qp->post_send = qp->vqp.qp.qp_type == IBV_QPT_UD ? mynic_post_send_ud :
-							   mynic_post_send_rc;
+	qp->sq.post_send = qp->vqp.qp.qp_type == IBV_QPT_UD ?
+				   mynic_post_send_ud :
+				   mynic_post_send_rc;
 }
