@@ -9,6 +9,9 @@
 
 #include "cmd.h"
 
+/* From this the core makes a name for the RDMA device */
+#define MYNIC_IB_NAME MYNIC_DRV_NAME "_%d"
+
 /* A device that fails again and again is reset this often */
 #define MYNIC_RECOVER_INTERVAL (10 * HZ)
 /* A reset may take this long */
@@ -288,7 +291,9 @@ static int mynic_ib_register(struct mynic_dev *mdev)
 	ret = ib_device_set_netdev(ibdev, mdev->netdev, MYNIC_PORT);
 	if (ret)
 		goto err_dealloc;
-	ret = ib_register_device(ibdev, MYNIC_DRV_NAME "_%d", dev);
+	ret = ib_register_device(ibdev, mdev->ibdev_name, dev);
+	if (ret == -ENFILE)
+		ret = ib_register_device(ibdev, MYNIC_IB_NAME, dev);
 	if (ret)
 		goto err_dealloc;
 	mdev->ibdev = mib;
@@ -301,6 +306,11 @@ err_dealloc:
 
 static void mynic_ib_unregister(struct mynic_dev *mdev)
 {
+	const char *name = dev_name(&mdev->ibdev->ibdev.dev);
+
+	/* It was renamed perhaps, but is not to be taken for a pattern */
+	if (!strchr(name, '%'))
+		strscpy(mdev->ibdev_name, name);
 	ib_unregister_device(&mdev->ibdev->ibdev);
 	ib_dealloc_device(&mdev->ibdev->ibdev);
 	mdev->ibdev = NULL;
@@ -469,6 +479,7 @@ static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return -ENOMEM;
 	mdev->pdev = pdev;
 	mutex_init(&mdev->state_lock);
+	strscpy(mdev->ibdev_name, MYNIC_IB_NAME);
 	INIT_DELAYED_WORK(&mdev->recover_work, mynic_recover_work);
 	mdev->recovered = jiffies - MYNIC_RECOVER_INTERVAL;
 	xa_init_flags(&mdev->cqs, XA_FLAGS_LOCK_IRQ);

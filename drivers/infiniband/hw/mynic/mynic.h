@@ -266,6 +266,7 @@ enum {
  * @uars: pages of BAR2 in use, in units of PAGE_SIZE; 0 is the kernel's
  * @netdev: the Ethernet interface; lives as long as the driver is bound
  * @ibdev: the RDMA device; a new one after each reset
+ * @ibdev_name: the name that it had before, or how to choose one
  */
 struct mynic_dev {
 	struct pci_dev *pdev;
@@ -289,6 +290,7 @@ struct mynic_dev {
 	struct ida uars;
 	struct net_device *netdev;
 	struct mynic_ib_dev *ibdev;
+	char ibdev_name[IB_DEVICE_NAME_MAX];
 };
 
 /**
