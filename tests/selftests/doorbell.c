@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* A process that rings for queues of others, and writes garbage to its page */
+#include <fcntl.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/mynic-abi.h>
+#include <rdma/mynic-hw.h>
+#include <sys/mman.h>
+
+#include "verbs.h"
+
+/* A context of its own, made without libibverbs, for its doorbell page */
+static volatile uint64_t *map_uar(struct ibv_context *ctx)
+{
+	struct {
+		struct ib_uverbs_get_context_resp resp;
+		struct mynic_alloc_ucontext_resp driver;
+	} r;
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_get_context cmd;
+	} cmd = {
+		.hdr = { IB_USER_VERBS_CMD_GET_CONTEXT, sizeof(cmd) / 4,
+			 sizeof(r) / 4 },
+		.cmd = { .response = (uintptr_t)&r },
+	};
+	char path[IBV_SYSFS_NAME_MAX + 16];
+	uint8_t *page;
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/infiniband/%s",
+		 ctx->device->dev_name);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || write(fd, &cmd, sizeof(cmd)) != sizeof(cmd))
+		return NULL;
+	page = mmap(NULL, r.driver.uar_mmap_size, PROT_READ | PROT_WRITE,
+		    MAP_SHARED, fd, r.driver.uar_mmap_key);
+	if (page == MAP_FAILED)
+		return NULL;
+	return (void *)(page + r.driver.uar_offset);
+}
+
+static uint64_t doorbell(uint32_t number, uint8_t flags, uint32_t index)
+{
+	return index | (uint64_t)number << MYNIC_DB_NUMBER_SHIFT |
+	       (uint64_t)flags << MYNIC_DB_FLAGS_SHIFT;
+}
+
+FIXTURE(doorbell)
+{
+	struct end e;
+	volatile uint64_t *uar;
+};
+
+FIXTURE_SETUP(doorbell)
+{
+	self->e.ctx = open_mynic(0);
+	if (!self->e.ctx)
+		SKIP(return, "no mynic device");
+	ASSERT_TRUE(make_end(&self->e, IBV_QPT_RC));
+	ASSERT_EQ(to_rts(&self->e, &self->e), 0);
+	self->uar = map_uar(self->e.ctx);
+	ASSERT_NE(self->uar, NULL);
+}
+
+FIXTURE_TEARDOWN(doorbell)
+{
+	if (!self->e.ctx)
+		return;
+	EXPECT_EQ(free_end(&self->e), 0);
+	EXPECT_EQ(ibv_close_device(self->e.ctx), 0);
+}
+
+TEST_F(doorbell, foreign_queues)
+{
+	struct end *e = &self->e;
+
+	for (uint32_t i = 0; i < 200; i++) {
+		uint32_t qpn = i % 2 ? e->qp->qp_num : i;
+
+		self->uar[MYNIC_UAR_SQ_DB / 8] = doorbell(qpn, 0, i);
+		self->uar[MYNIC_UAR_CQ_DB / 8] = doorbell(i, 0, 0);
+		/* the kernel's, and on page 0 only */
+		self->uar[MYNIC_UAR_EQ_DB / 8] =
+			doorbell(i % 4, MYNIC_DB_EQ_ARM, i);
+	}
+	for (int i = 0; i < 10; i++)
+		EXPECT_EQ(check_write(e, e, 5000), 0);
+}
+
+TEST_F(doorbell, garbage)
+{
+	struct end *e = &self->e;
+
+	for (unsigned int i = 0; i < MYNIC_UAR_SIZE / 8; i++) {
+		self->uar[i] = ~0ull;
+		((volatile uint32_t *)self->uar)[i] = 0x12345678;
+		((volatile uint8_t *)self->uar)[i * 8 + 3] = 0xff;
+		EXPECT_EQ(self->uar[i], 0);
+	}
+	for (int i = 0; i < 10; i++)
+		EXPECT_EQ(check_write(e, e, 5000), 0);
+}
+
+/* An event that nobody may take away, and nobody may cause */
+TEST_F(doorbell, foreign_completion_events)
+{
+	struct end *e = &self->e;
+	struct pollfd fd = { .fd = e->channel->fd, .events = POLLIN };
+	struct ibv_cq *cq;
+	void *context;
+
+	for (uint32_t i = 0; i < 4096; i++)
+		self->uar[MYNIC_UAR_CQ_DB / 8] =
+			doorbell(i, MYNIC_DB_CQ_SOLICITED, 0);
+	ASSERT_EQ(check_write(e, e, 100), 0);
+	EXPECT_EQ(poll(&fd, 1, 0), 0);
+	ASSERT_EQ(ibv_req_notify_cq(e->cq, 0), 0);
+	for (uint32_t i = 0; i < 4096; i++)
+		self->uar[MYNIC_UAR_CQ_DB / 8] =
+			doorbell(i, MYNIC_DB_CQ_SOLICITED, 0x7fffffff);
+	ASSERT_EQ(check_write(e, e, 100), 0);
+	ASSERT_EQ(poll(&fd, 1, PATIENCE * 1000), 1);
+	ASSERT_EQ(ibv_get_cq_event(e->channel, &cq, &context), 0);
+	ibv_ack_cq_events(cq, 1);
+}
+
+TEST_HARNESS_MAIN

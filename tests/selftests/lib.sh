@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+# What the scripts share: devices, addresses, waiting, results.
+
+here=$(dirname "$(readlink -f "$0")")
+# shellcheck disable=SC1091 # of a kernel tree
+. "${KSELFTEST_DIR:-$here/..}/kselftest/ktap_helpers.sh"
+
+PATIENCE=60
+
+# wait_for CONDITION...: until it holds; fails if that takes too long
+wait_for() {
+	local end=$((SECONDS + PATIENCE))
+
+	until "$@" >/dev/null 2>&1; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.1
+	done
+}
+
+# PCI addresses of all mynics, in order
+functions() {
+	local dir
+
+	for dir in /sys/bus/pci/devices/*; do
+		[ "$(cat "$dir/vendor" "$dir/device" 2>/dev/null | paste -sd' ')" != "0x1af4 0x10f0" ] ||
+			echo "${dir##*/}"
+	done
+}
+
+# The RDMA device of the PCI function $1
+rdma_of() { ls "/sys/bus/pci/devices/$1/infiniband" 2>/dev/null; }
+
+# in_netns NS COMMAND...: "" is the namespace that we are in
+in_netns() {
+	if [ -z "$1" ]; then
+		"${@:2}"
+	else
+		ip netns exec "$@"
+	fi
+}
+
+# "NS NETDEV" of the PCI function $1, wherever it is
+netdev_of() {
+	local ns dev
+
+	for ns in "" $(ip netns list | cut -d' ' -f1); do
+		dev=$(in_netns "$ns" ls "/sys/bus/pci/devices/$1/net" 2>/dev/null)
+		if [ -n "$dev" ]; then
+			echo "$ns" "$dev"
+			return
+		fi
+	done
+	return 1
+}
+
+skip() {
+	ktap_skip_all "$1"
+	exit "$KSFT_SKIP"
+}
+
+# need NUMBER: as many mynics as that, and root, or skip; sets pci
+need() {
+	[ "$(id -u)" = 0 ] || skip "not root"
+	mapfile -t pci < <(functions)
+	[ "${#pci[@]}" -ge "$1" ] || skip "fewer than $1 mynic devices"
+	command -v ip >/dev/null || skip "no ip"
+}
+
+far_ns=mynic-selftest
+
+# Addresses for the first two functions; the second is in a namespace of its
+# own. Sets near and far (netdevs), ns (of far), near_rdma and far_rdma.
+configure() {
+	local old dev
+
+	ip netns list | grep -qw "$far_ns" || ip netns add "$far_ns"
+	read -r old dev < <(netdev_of "${pci[1]}" | sed 's/^ /- /')
+	if [ "$old" != "$far_ns" ]; then
+		[ "$old" != - ] || old=
+		in_netns "$old" ip link set "$dev" netns "$far_ns" || return
+	fi
+	read -r old near < <(netdev_of "${pci[0]}" | sed 's/^ /- /')
+	[ "$old" = - ] || return
+	far=$dev ns=$far_ns
+	near_rdma=$(rdma_of "${pci[0]}")
+	far_rdma=$(rdma_of "${pci[1]}")
+	ip netns exec "$ns" ip link set lo up
+	one_end "" "$near" 1 && one_end "$ns" "$far" 2
+}
+
+near_ip=192.0.2.1 far_ip=192.0.2.2
+near_ip6=2001:db8::1 far_ip6=2001:db8::2
+
+one_end() {
+	in_netns "$1" ip address flush dev "$2" scope global
+	in_netns "$1" ip link set "$2" up
+	in_netns "$1" ip address add "192.0.2.$3/24" dev "$2"
+	in_netns "$1" ip address add "2001:db8::$3/64" dev "$2" nodad
+	wait_for carrier "$1" "$2"
+}
+
+carrier() { [ "$(in_netns "$1" cat "/sys/class/net/$2/carrier")" = 1 ]; }
+
+# Back to where the environment of the tests had it
+restore() {
+	local dev
+
+	[ -z "${ns-}" ] || ! ip netns list | grep -qw "$ns" || {
+		dev=$(netdev_of "${pci[1]}" | cut -d' ' -f2)
+		[ -z "$dev" ] || ip netns exec "$ns" ip link set "$dev" netns "$$"
+		ip netns delete "$ns"
+	}
+}
+
+# watch RDMA-DEVICE: opens the device and holds it, in the background; what
+# happens to it is in $watched, the process is $watcher
+watch() {
+	watched=$(mktemp)
+	stdbuf -oL ibv_asyncwatch -d "$1" >"$watched" 2>&1 &
+	watcher=$!
+	wait_for grep -q 'async event FD' "$watched"
+}
+
+saw_fatal() { grep -q IBV_EVENT_DEVICE_FATAL "$watched"; }
+
+end_watch() {
+	kill "$watcher" 2>/dev/null
+	wait "$watcher" 2>/dev/null
+	rm -f "$watched"
+}
+
+# result NAME COMMAND...: a test that passes if COMMAND does
+result() {
+	local text
+
+	if text=$("${@:2}" 2>&1); then
+		ktap_test_pass "$1"
+	else
+		printf '%s\n' "$text" | tail -n 10 | sed 's/^/# /'
+		ktap_test_fail "$1"
+	fi
+}

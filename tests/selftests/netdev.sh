@@ -1,0 +1,131 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck disable=SC2154,SC2317 # lib.sh sets them; functions are called by name
+#
+# The Ethernet side: two netdevs, one of them in a namespace of its own.
+
+# shellcheck source=tests/selftests/lib.sh
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+
+ktap_print_header
+need 2
+ktap_set_plan 12
+trap restore EXIT
+configure || ktap_exit_fail_msg "cannot set up the netdevs"
+
+ping_far() { ping -c 3 -i 0.2 -W "$PATIENCE" "$@"; }
+
+set_mtu() {
+	ip link set "$near" mtu "$1" && ip netns exec "$ns" ip link set "$far" mtu "$1"
+}
+
+big_ping() {
+	set_mtu 9000 && ping_far -M "do" -s 8972 "$far_ip"
+}
+
+# one byte more than fits
+too_big_ping() {
+	! ping -c 1 -W 1 -M "do" -s 8973 "$far_ip"
+}
+
+small_mtu() {
+	set_mtu 1280 && ping_far -M "do" -s 1252 "$far_ip" &&
+		! ping -c 1 -W 1 -M "do" -s 1253 "$far_ip"
+}
+
+bad_mtu() {
+	! ip link set "$near" mtu 67 && ! ip link set "$near" mtu 100000
+}
+
+new_mac() {
+	local old new=02:00:5e:10:20:30
+
+	old=$(cat "/sys/class/net/$near/address")
+	ip link set "$near" address "$new" || return
+	ip neigh flush dev "$near"
+	ip netns exec "$ns" ip neigh flush dev "$far"
+	ping_far "$far_ip" &&
+		ip netns exec "$ns" ip neigh show "$near_ip" | grep -q "$new" &&
+		ip link set "$near" address "$old" &&
+		ip netns exec "$ns" ip neigh flush dev "$far" &&
+		ping_far "$far_ip"
+}
+
+down_up() {
+	local i
+
+	for i in 1 2 3 4 5; do
+		ip link set "$near" down || return
+		! ping -c 1 -W 1 "$far_ip" || return
+		ip link set "$near" up || return
+		wait_for carrier "" "$near" || return
+		ip address replace "$near_ip6/64" dev "$near" nodad
+		ping_far "$far_ip" || return
+	done
+}
+
+promisc() {
+	ip link set "$near" promisc on && ping_far "$far_ip" &&
+		ip link set "$near" promisc off && ping_far "$far_ip"
+}
+
+vlan() {
+	ip link add link "$near" name mynictest.7 type vlan id 7 || return
+	ip netns exec "$ns" ip link add link "$far" name mynictest.7 type vlan id 7 || return
+	ip address add 198.51.100.1/24 dev mynictest.7
+	ip netns exec "$ns" ip address add 198.51.100.2/24 dev mynictest.7
+	ip link set mynictest.7 up
+	ip netns exec "$ns" ip link set mynictest.7 up
+	ping_far 198.51.100.2
+	local status=$?
+	ip link delete mynictest.7
+	ip netns exec "$ns" ip link delete mynictest.7
+	return $status
+}
+
+statistics() {
+	local before after
+
+	before=$(cat "/sys/class/net/$near/statistics/tx_packets")
+	ping_far "$far_ip" || return
+	after=$(cat "/sys/class/net/$near/statistics/tx_packets")
+	[ $((after - before)) -ge 3 ]
+}
+
+# A stream in both directions, with its sum checked by the receiver
+stream() {
+	local dir pid status
+
+	dir=$(mktemp -d)
+	head -c 8000000 /dev/urandom >"$dir/sent"
+	ip netns exec "$ns" socat -u "TCP4-LISTEN:7777,reuseaddr" "CREATE:$dir/got" &
+	pid=$!
+	wait_for listening &&
+		timeout $((4 * PATIENCE)) socat -u "OPEN:$dir/sent" "TCP4:$far_ip:7777" &&
+		wait "$pid" && cmp "$dir/sent" "$dir/got"
+	status=$?
+	kill "$pid" 2>/dev/null
+	rm -rf "$dir"
+	return $status
+}
+
+listening() { ip netns exec "$ns" ss -Hltn 'sport = :7777' | grep -q .; }
+
+result "ping over IPv4" ping_far "$far_ip"
+result "ping over IPv6" ping_far "$far_ip6"
+result "MTU 9000" big_ping
+result "nothing longer than the MTU" too_big_ping
+result "MTU 1280" small_mtu
+result "MTU out of range is refused" bad_mtu
+set_mtu 1500
+result "MAC address change" new_mac
+result "down and up" down_up
+result "promiscuous mode" promisc
+result "VLAN" vlan
+result "statistics" statistics
+if command -v socat >/dev/null; then
+	result "TCP stream" stream
+else
+	ktap_test_skip "TCP stream"
+fi
+ktap_finished

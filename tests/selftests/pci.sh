@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck disable=SC2154,SC2317 # lib.sh sets them; functions are called by name
+#
+# The PCI function: removal and return, with and without users, and resets.
+
+# shellcheck source=tests/selftests/lib.sh
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+
+ktap_print_header
+need 2
+ktap_set_plan 6
+trap restore EXIT
+configure || ktap_exit_fail_msg "cannot set up the netdevs"
+
+function=/sys/bus/pci/devices/${pci[0]}
+
+gone() { [ ! -e "$function" ]; }
+there() { [ -n "$(rdma_of "${pci[0]}")" ] && netdev_of "${pci[0]}"; }
+
+rescan() {
+	echo 1 >/sys/bus/pci/rescan
+	wait_for there
+}
+
+remove() {
+	echo 1 >"$function/remove"
+	wait_for gone && rescan
+}
+
+ping_far() { ping -c 3 -i 0.2 -W "$PATIENCE" "$far_ip"; }
+
+works() { configure && ping_far; }
+
+# Someone has the device open, someone else's traffic is under way
+remove_with_users() {
+	local flood status
+
+	configure || return
+	ping -q -f "$far_ip" >/dev/null 2>&1 &
+	flood=$!
+	watch "$near_rdma" && remove && wait_for saw_fatal
+	status=$?
+	kill "$flood" 2>/dev/null
+	wait "$flood" 2>/dev/null
+	end_watch
+	return $status
+}
+
+flr() { echo 1 >"$function/reset" && wait_for there; }
+
+flr_with_traffic() {
+	local flood i
+
+	ping -q -f "$far_ip" >/dev/null 2>&1 &
+	flood=$!
+	for i in 1 2 3; do
+		flr || return
+	done
+	kill "$flood"
+	wait "$flood" 2>/dev/null
+	return 0
+}
+
+bind() {
+	echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/unbind || return
+	[ -z "$(rdma_of "${pci[0]}")" ] || return
+	echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/bind && wait_for there
+}
+
+result "remove and rescan" remove
+result "remove and rescan with users" remove_with_users
+result "unbind and bind" bind
+result "works after that" works
+result "function level reset with traffic" flr_with_traffic
+# The netdev and its addresses outlive it
+result "works after that, as it was" ping_far
+ktap_finished

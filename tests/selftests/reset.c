@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* A function level reset under traffic, with contexts open */
+#include <fcntl.h>
+
+#include "verbs.h"
+
+static int write_reset(struct ibv_context *ctx)
+{
+	char path[IBV_SYSFS_PATH_MAX + 16];
+	int fd, err;
+
+	snprintf(path, sizeof(path), "%s/device/reset",
+		 ctx->device->ibdev_path);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	err = write(fd, "1", 1) == 1 ? 0 : errno;
+	close(fd);
+	return err;
+}
+
+/* The asynchronous event that says that the context is dead */
+static bool wait_fatal(struct ibv_context *ctx)
+{
+	struct pollfd fd = { .fd = ctx->async_fd, .events = POLLIN };
+	struct ibv_async_event event;
+	time_t end = deadline();
+
+	while (time(NULL) < end) {
+		if (poll(&fd, 1, 1000) != 1)
+			continue;
+		if (ibv_get_async_event(ctx, &event))
+			return false;
+		ibv_ack_async_event(&event);
+		if (event.event_type == IBV_EVENT_DEVICE_FATAL)
+			return true;
+	}
+	return false;
+}
+
+/* A new context on the device as it came back, with a connection */
+static bool make_new(struct end *e)
+{
+	time_t end = deadline();
+
+	while (time(NULL) < end) {
+		*e = (struct end){ .ctx = open_mynic(0) };
+		if (e->ctx && make_end(e, IBV_QPT_RC) && !to_rts(e, e))
+			return true;
+		free_end(e);
+		if (e->ctx)
+			ibv_close_device(e->ctx);
+		usleep(50000);
+	}
+	return false;
+}
+
+TEST(function_level_reset)
+{
+	struct end e = { .ctx = open_mynic(0) }, new;
+	struct ibv_port_attr port;
+	struct ibv_wc wc;
+
+	if (!e.ctx)
+		SKIP(return, "no mynic device");
+	ASSERT_TRUE(make_end(&e, IBV_QPT_RC));
+	ASSERT_EQ(to_rts(&e, &e), 0);
+	ASSERT_EQ(check_write(&e, &e, 5000), 0);
+	for (int i = 0; i < 32; i++)
+		ASSERT_EQ(post(&e, IBV_WR_RDMA_WRITE, i, 0, BUF_SIZE, &e), 0);
+	ASSERT_EQ(write_reset(e.ctx), 0);
+	EXPECT_TRUE(wait_fatal(e.ctx));
+	/* the old context is of no use, and of no harm */
+	EXPECT_EQ(ibv_query_port(e.ctx, 1, &port), EIO);
+	post(&e, IBV_WR_RDMA_WRITE, 1, 0, 8, &e);
+	ibv_req_notify_cq(e.cq, 0);
+	ibv_poll_cq(e.cq, 1, &wc);
+	ASSERT_TRUE(make_new(&new));
+	for (int i = 0; i < 5; i++)
+		EXPECT_EQ(check_write(&new, &new, 50000), 0);
+	/* libibverbs forgives EIO of what is gone */
+	EXPECT_EQ(free_end(&e), 0);
+	EXPECT_EQ(ibv_close_device(e.ctx), 0);
+	EXPECT_EQ(check_write(&new, &new, 5000), 0);
+	EXPECT_EQ(free_end(&new), 0);
+	EXPECT_EQ(ibv_close_device(new.ctx), 0);
+}
+
+TEST(many_resets)
+{
+	struct end e;
+
+	for (int i = 0; i < 5; i++) {
+		if (i == 0) {
+			e.ctx = open_mynic(0);
+			if (!e.ctx)
+				SKIP(return, "no mynic device");
+			ibv_close_device(e.ctx);
+		}
+		ASSERT_TRUE(make_new(&e));
+		EXPECT_EQ(check_write(&e, &e, 5000), 0);
+		ASSERT_EQ(write_reset(e.ctx), 0);
+		EXPECT_TRUE(wait_fatal(e.ctx));
+		EXPECT_EQ(free_end(&e), 0);
+		EXPECT_EQ(ibv_close_device(e.ctx), 0);
+	}
+	ASSERT_TRUE(make_new(&e));
+	EXPECT_EQ(check_write(&e, &e, 5000), 0);
+	EXPECT_EQ(free_end(&e), 0);
+	EXPECT_EQ(ibv_close_device(e.ctx), 0);
+}
+
+TEST_HARNESS_MAIN

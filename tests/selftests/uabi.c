@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The kernel-user ABI below libibverbs: response lengths, mmap, fork */
+#include <fcntl.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/mynic-abi.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "verbs.h"
+
+FIXTURE(uabi)
+{
+	struct end e;
+	int fd;
+};
+
+FIXTURE_SETUP(uabi)
+{
+	char path[IBV_SYSFS_NAME_MAX + 16];
+
+	self->fd = -1;
+	self->e.ctx = open_mynic(0);
+	if (!self->e.ctx)
+		SKIP(return, "no mynic device");
+	ASSERT_TRUE(make_end(&self->e, IBV_QPT_RC));
+	snprintf(path, sizeof(path), "/dev/infiniband/%s",
+		 self->e.ctx->device->dev_name);
+	self->fd = open(path, O_RDWR | O_CLOEXEC);
+	ASSERT_GE(self->fd, 0);
+}
+
+FIXTURE_TEARDOWN(uabi)
+{
+	if (!self->e.ctx)
+		return;
+	close(self->fd);
+	EXPECT_EQ(free_end(&self->e), 0);
+	EXPECT_EQ(ibv_close_device(self->e.ctx), 0);
+}
+
+struct context_cmd {
+	struct ib_uverbs_cmd_hdr hdr;
+	struct ib_uverbs_get_context cmd;
+	uint64_t driver_data;
+};
+
+struct context_resp {
+	struct ib_uverbs_get_context_resp resp;
+	struct mynic_alloc_ucontext_resp driver;
+	uint8_t more[16];
+};
+
+/* GET_CONTEXT with @in bytes of driver data and room for @out of response */
+static int get_context(int fd, size_t in, uint64_t driver_data, size_t out,
+		       struct context_resp *resp)
+{
+	struct context_cmd cmd = {
+		.hdr = { .command = IB_USER_VERBS_CMD_GET_CONTEXT },
+		.cmd = { .response = (uintptr_t)resp },
+		.driver_data = driver_data,
+	};
+	size_t len = offsetof(struct context_cmd, driver_data) + in;
+
+	cmd.hdr.in_words = len / 4;
+	cmd.hdr.out_words = (sizeof(resp->resp) + out) / 4;
+	memset(resp, 0xee, sizeof(*resp));
+	return write(fd, &cmd, len) == (ssize_t)len ? 0 : errno;
+}
+
+#define DRIVER_RESP sizeof(struct mynic_alloc_ucontext_resp)
+
+TEST_F(uabi, response)
+{
+	struct context_resp r;
+
+	ASSERT_EQ(get_context(self->fd, 0, 0, DRIVER_RESP, &r), 0);
+	EXPECT_GE(r.driver.uar_mmap_size, 4096);
+	EXPECT_LE(r.driver.uar_offset + 4096, r.driver.uar_mmap_size);
+	EXPECT_EQ(r.more[0], 0xee);
+	close(r.resp.async_fd);
+}
+
+/* An older library's buffer: no byte is written behind its end */
+TEST_F(uabi, short_response)
+{
+	struct context_resp r;
+
+	ASSERT_EQ(get_context(self->fd, 0, 0, 8, &r), 0);
+	EXPECT_NE(r.driver.uar_mmap_key, 0xeeeeeeeeeeeeeeee);
+	EXPECT_EQ(r.driver.uar_mmap_size, 0xeeeeeeee);
+	close(r.resp.async_fd);
+}
+
+TEST_F(uabi, no_response)
+{
+	struct context_resp r;
+
+	ASSERT_EQ(get_context(self->fd, 0, 0, 0, &r), 0);
+	EXPECT_EQ(r.driver.uar_mmap_key, 0xeeeeeeeeeeeeeeee);
+	close(r.resp.async_fd);
+}
+
+/* A newer library's buffer: what the driver does not know is left or zeroed */
+TEST_F(uabi, long_response)
+{
+	struct context_resp r;
+
+	ASSERT_EQ(get_context(self->fd, 0, 0, DRIVER_RESP + 16, &r), 0);
+	EXPECT_NE(r.driver.uar_mmap_key, 0xeeeeeeeeeeeeeeee);
+	close(r.resp.async_fd);
+}
+
+/* Requests carry nothing now: bytes must be zero, so that they can later */
+TEST_F(uabi, driver_data)
+{
+	struct context_resp r;
+	int err;
+
+	err = get_context(self->fd, 8, 0x100, DRIVER_RESP, &r);
+	EXPECT_TRUE(err == EINVAL || err == EOPNOTSUPP)
+	TH_LOG("errno %d", err);
+	ASSERT_EQ(get_context(self->fd, 8, 0, DRIVER_RESP, &r), 0);
+	close(r.resp.async_fd);
+}
+
+#define EXPECT_NO_MAP(fd, offset, len, prot, flags, error)             \
+	do {                                                           \
+		errno = 0;                                             \
+		EXPECT_EQ(mmap(NULL, len, prot, flags, fd, offset),    \
+			  MAP_FAILED);                                 \
+		EXPECT_EQ(errno, error)                                \
+		TH_LOG("offset 0x%llx", (unsigned long long)(offset)); \
+	} while (0)
+
+#define RW (PROT_READ | PROT_WRITE)
+
+TEST_F(uabi, mmap_arguments)
+{
+	struct context_resp r;
+	off_t key;
+	void *uar;
+
+	ASSERT_EQ(get_context(self->fd, 0, 0, DRIVER_RESP, &r), 0);
+	key = r.driver.uar_mmap_key;
+	/* offsets that nobody was given */
+	for (off_t i = 1; i < 100; i++)
+		EXPECT_NO_MAP(self->fd, key + (i << 12), 4096, RW, MAP_SHARED,
+			      EINVAL);
+	EXPECT_NO_MAP(self->fd, 1ll << 50, 4096, RW, MAP_SHARED, EINVAL);
+	/* more, or another way, than was given */
+	EXPECT_NO_MAP(self->fd, key, 8192, RW, MAP_SHARED, EINVAL);
+	EXPECT_NO_MAP(self->fd, key, 4096, RW, MAP_PRIVATE, EINVAL);
+	uar = mmap(NULL, 4096, RW, MAP_SHARED, self->fd, key);
+	ASSERT_NE(uar, MAP_FAILED);
+	/* it does not grow */
+	EXPECT_EQ(mremap(uar, 4096, 8192, MREMAP_MAYMOVE), MAP_FAILED);
+	EXPECT_EQ(munmap(uar, 4096), 0);
+	close(r.resp.async_fd);
+}
+
+/* What one context was given is nothing to another */
+TEST_F(uabi, mmap_of_another_context)
+{
+	struct context_resp r;
+	char path[IBV_SYSFS_NAME_MAX + 16];
+	int other;
+
+	ASSERT_EQ(get_context(self->fd, 0, 0, DRIVER_RESP, &r), 0);
+	snprintf(path, sizeof(path), "/dev/infiniband/%s",
+		 self->e.ctx->device->dev_name);
+	other = open(path, O_RDWR | O_CLOEXEC);
+	ASSERT_GE(other, 0);
+	/* no context yet */
+	EXPECT_EQ(mmap(NULL, 4096, RW, MAP_SHARED, other,
+		       r.driver.uar_mmap_key),
+		  MAP_FAILED);
+	close(other);
+	close(r.resp.async_fd);
+}
+
+/* Queue memory stays with the process that mapped it */
+TEST_F(uabi, fork_does_not_inherit_queues)
+{
+	struct end *e = &self->e;
+	struct ibv_wc wc;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(to_rts(e, e), 0);
+	pid = fork();
+	ASSERT_GE(pid, 0);
+	if (pid == 0) {
+		signal(SIGSEGV, SIG_DFL);
+		ibv_poll_cq(e->cq, 1, &wc);
+		_exit(0);
+	}
+	ASSERT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	EXPECT_EQ(check_write(e, e, 1000), 0);
+}
+
+/* A child that has the file and exits ends nothing */
+TEST_F(uabi, fork_inherits_the_file)
+{
+	struct end *e = &self->e;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(to_rts(e, e), 0);
+	pid = fork();
+	ASSERT_GE(pid, 0);
+	if (pid == 0) {
+		/* its own mapping of what is not its own */
+		for (off_t i = 0; i < 64; i++)
+			mmap(NULL, 4096, RW, MAP_SHARED, e->ctx->cmd_fd,
+			     i << 12);
+		close(e->ctx->cmd_fd);
+		_exit(0);
+	}
+	ASSERT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_EQ(status, 0);
+	EXPECT_EQ(check_write(e, e, 1000), 0);
+}
+
+TEST_HARNESS_MAIN

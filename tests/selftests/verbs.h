@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What the verbs tests share: devices, queue pairs, connections */
+#ifndef MYNIC_SELFTEST_VERBS_H
+#define MYNIC_SELFTEST_VERBS_H
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#define MYNIC_VENDOR_ID 0x1af4
+#define MYNIC_DEVICE_ID 0x10f0
+
+/* Seconds that anything may take: generous, for guests without KVM */
+#define PATIENCE 60
+
+#define BUF_SIZE (1 << 20)
+
+/* Device @index among the mynics, opened; NULL if there are fewer */
+static inline struct ibv_context *open_mynic(unsigned int index)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *found = NULL;
+
+	for (int i = 0; list && list[i] && !found; i++) {
+		struct ibv_context *ctx = ibv_open_device(list[i]);
+		struct ibv_device_attr attr;
+
+		if (!ctx)
+			continue;
+		if (!ibv_query_device(ctx, &attr) &&
+		    attr.vendor_id == MYNIC_VENDOR_ID &&
+		    attr.vendor_part_id == MYNIC_DEVICE_ID && index-- == 0)
+			found = ctx;
+		else
+			ibv_close_device(ctx);
+	}
+	if (list)
+		ibv_free_device_list(list);
+	return found;
+}
+
+/* A GID that another mynic may reach: IPv4, not link-local */
+static inline int find_gid(struct ibv_context *ctx)
+{
+	static const uint8_t ipv4[12] = { [10] = 0xff, 0xff };
+	struct ibv_gid_entry entry;
+
+	for (int i = 0; i < 256; i++)
+		if (!ibv_query_gid_ex(ctx, 1, i, &entry, 0) &&
+		    entry.gid_type == IBV_GID_TYPE_ROCE_V2 &&
+		    !memcmp(entry.gid.raw, ipv4, sizeof(ipv4)))
+			return i;
+	return -1;
+}
+
+/**
+ * struct end - one end of a connection
+ * @gid_index: local source GID
+ */
+struct end {
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
+	uint8_t *buf;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	int gid_index;
+};
+
+static inline struct ibv_qp *make_qp(struct end *e, enum ibv_qp_type type)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = e->cq,
+		.recv_cq = e->cq,
+		.cap = { .max_send_wr = 64,
+			 .max_recv_wr = 64,
+			 .max_send_sge = 4,
+			 .max_recv_sge = 4,
+			 .max_inline_data = 64 },
+		.qp_type = type,
+	};
+
+	return ibv_create_qp(e->pd, &init);
+}
+
+/* All of @e but ctx; false if something cannot be had */
+static inline bool make_end(struct end *e, enum ibv_qp_type type)
+{
+	e->gid_index = find_gid(e->ctx);
+	e->pd = ibv_alloc_pd(e->ctx);
+	if (e->gid_index < 0 || !e->pd)
+		return false;
+	if (posix_memalign((void **)&e->buf, 4096, BUF_SIZE))
+		return false;
+	memset(e->buf, 0, BUF_SIZE);
+	e->mr = ibv_reg_mr(e->pd, e->buf, BUF_SIZE,
+			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+				   IBV_ACCESS_REMOTE_READ |
+				   IBV_ACCESS_REMOTE_ATOMIC);
+	e->channel = ibv_create_comp_channel(e->ctx);
+	if (!e->mr || !e->channel)
+		return false;
+	e->cq = ibv_create_cq(e->ctx, 256, NULL, e->channel, 0);
+	if (!e->cq)
+		return false;
+	e->qp = make_qp(e, type);
+	return e->qp;
+}
+
+/* 0, or the first error number on the way */
+static inline int free_end(struct end *e)
+{
+	int err = 0;
+
+#define FREE(what, how)                               \
+	do {                                          \
+		int one = e->what ? how(e->what) : 0; \
+		e->what = NULL;                       \
+		err = err ? err : one;                \
+	} while (0)
+	FREE(qp, ibv_destroy_qp);
+	FREE(cq, ibv_destroy_cq);
+	FREE(channel, ibv_destroy_comp_channel);
+	FREE(mr, ibv_dereg_mr);
+	FREE(pd, ibv_dealloc_pd);
+#undef FREE
+	free(e->buf);
+	e->buf = NULL;
+	return err;
+}
+
+#define INIT_MASK_RC \
+	(IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
+#define RTR_MASK_RC                                                     \
+	(IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | \
+	 IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
+#define RTS_MASK_RC                                                            \
+	(IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | \
+	 IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC)
+#define INIT_MASK_UD \
+	(IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY)
+
+/* Attributes that are good for every transition, towards @peer */
+static inline struct ibv_qp_attr rc_attr(const struct end *e,
+					 const struct end *peer)
+{
+	struct ibv_qp_attr attr = {
+		.path_mtu = IBV_MTU_1024,
+		.qkey = 0x11111111,
+		.rq_psn = 100,
+		.sq_psn = 100,
+		.dest_qp_num = peer->qp->qp_num,
+		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE |
+				   IBV_ACCESS_REMOTE_READ |
+				   IBV_ACCESS_REMOTE_ATOMIC,
+		.max_rd_atomic = 4,
+		.max_dest_rd_atomic = 4,
+		.min_rnr_timer = 12,
+		.port_num = 1,
+		.timeout = 14,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
+		.ah_attr = { .is_global = 1,
+			     .port_num = 1,
+			     .grh = { .sgid_index = e->gid_index,
+				      .hop_limit = 64 } },
+	};
+
+	ibv_query_gid(peer->ctx, 1, peer->gid_index, &attr.ah_attr.grh.dgid);
+	return attr;
+}
+
+static inline int to_rts(const struct end *e, const struct end *peer)
+{
+	struct ibv_qp_attr attr = rc_attr(e, peer);
+	bool ud = e->qp->qp_type == IBV_QPT_UD;
+	int err;
+
+	attr.qp_state = IBV_QPS_INIT;
+	err = ibv_modify_qp(e->qp, &attr, ud ? INIT_MASK_UD : INIT_MASK_RC);
+	if (err)
+		return err;
+	attr.qp_state = IBV_QPS_RTR;
+	err = ibv_modify_qp(e->qp, &attr, ud ? IBV_QP_STATE : RTR_MASK_RC);
+	if (err)
+		return err;
+	attr.qp_state = IBV_QPS_RTS;
+	return ibv_modify_qp(e->qp, &attr,
+			     ud ? IBV_QP_STATE | IBV_QP_SQ_PSN : RTS_MASK_RC);
+}
+
+static inline time_t deadline(void)
+{
+	return time(NULL) + PATIENCE;
+}
+
+/* The next completion; false if none comes */
+static inline bool wait_wc(struct ibv_cq *cq, struct ibv_wc *wc)
+{
+	time_t end = deadline();
+
+	while (time(NULL) < end)
+		if (ibv_poll_cq(cq, 1, wc) == 1)
+			return true;
+	return false;
+}
+
+static inline int post(const struct end *e, enum ibv_wr_opcode opcode,
+		       uint64_t wr_id, uint32_t at, uint32_t len,
+		       const struct end *peer)
+{
+	struct ibv_sge sge = { (uintptr_t)e->buf + at, len, e->mr->lkey };
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = wr_id,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = opcode,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+
+	if (peer) {
+		wr.wr.rdma.remote_addr = (uintptr_t)peer->buf + at;
+		wr.wr.rdma.rkey = peer->mr->rkey;
+	}
+	return ibv_post_send(e->qp, &wr, &bad);
+}
+
+static inline int post_recv(const struct end *e, uint64_t wr_id, uint32_t at,
+			    uint32_t len)
+{
+	struct ibv_sge sge = { (uintptr_t)e->buf + at, len, e->mr->lkey };
+	struct ibv_recv_wr *bad, wr = {
+		.wr_id = wr_id,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	return ibv_post_recv(e->qp, &wr, &bad);
+}
+
+/* One RDMA WRITE of @len bytes from @e to @peer, looked at there; 0 if well */
+static inline int check_write(const struct end *e, const struct end *peer,
+			      uint32_t len)
+{
+	struct ibv_wc wc;
+
+	for (uint32_t i = 0; i < len; i++)
+		e->buf[i] = i * 7 + len;
+	memset(peer->buf, 0, len);
+	if (post(e, IBV_WR_RDMA_WRITE, 0x77, 0, len, peer))
+		return -1;
+	if (!wait_wc(e->cq, &wc) || wc.wr_id != 0x77)
+		return -2;
+	if (wc.status)
+		return wc.status;
+	return memcmp(e->buf, peer->buf, len) ? -3 : 0;
+}
+
+#endif /* MYNIC_SELFTEST_VERBS_H */
