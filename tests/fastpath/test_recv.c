@@ -185,7 +185,7 @@ static void check_wrap(struct target t)
 	uint32_t pi = 0xfffffff5;
 
 	t.rq->next = t.rq->ring + ((void *)slot(&t, pi) - t.ring);
-	t.rq->pi = pi;
+	t.rq->room = 0;
 	t.rq->end = pi;
 	*t.ci = htole32(pi);
 	for (int i = 0; i < 40; i++) {
@@ -227,6 +227,23 @@ TEST(states)
 		CHECK_EQ(post(&t, &wr), 0);
 		CHECK_EQ(le32toh(*t.pi), i + 1);
 	}
+}
+
+/* In the error state the device asks for a doorbell in the record. */
+TEST(doorbell_if_the_device_asks)
+{
+	struct target t = qp_target(16, 1);
+	uint64_t *doorbell = fake_uar(MYNIC_UAR_SQ_DB);
+	struct ibv_recv_wr wr = {};
+
+	CHECK_EQ(post(&t, &wr), 0);
+	CHECK_EQ(le64toh(*doorbell), 0);
+	fake_qp.dbrec->sq_pi = htole32(77);
+	fake_qp.dbrec->rq_ring = htole32(1);
+	CHECK_EQ(post(&t, &wr), 0);
+	CHECK_EQ(le32toh(*t.pi), 2);
+	CHECK_EQ(le64toh(*doorbell), (uint64_t)t.qp->qp_num << 32 | 77);
+	CHECK_EQ(le32toh(fake_qp.dbrec->sq_pi), 77);
 }
 
 /* A QP with an SRQ has no receive queue of its own. */

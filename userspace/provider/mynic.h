@@ -84,14 +84,13 @@ struct mynic_cq {
 
 /**
  * struct mynic_rq - ring of receive requests, of a QP or an SRQ
- * @next: slot of @pi
+ * @next: the slot to fill next
  * @ring: first slot
  * @ring_end: behind the last slot
  * @stride: bytes of a slot
  * @pi_record: producer index in the doorbell record
- * @pi: producer index
- * @end: producer index at which the ring is full as far as is known. Equal to
- *	@pi while nothing may be posted.
+ * @room: free slots as far as is known, 0 while nothing may be posted
+ * @end: producer index when these are filled
  * @max_sge: SGEs of a request
  * @lock: protects the above
  * @limit: number of slots, 0 while nothing may be posted
@@ -106,7 +105,7 @@ struct mynic_rq {
 	void *ring_end;
 	size_t stride;
 	__le32 *pi_record;
-	uint32_t pi;
+	uint32_t room;
 	uint32_t end;
 	uint32_t max_sge;
 	atomic_uchar lock;

@@ -28,8 +28,10 @@ static void mynic_rq_set_limit(struct mynic_rq *rq, uint32_t limit)
 {
 	mynic_lock(&rq->lock);
 	rq->limit = limit;
-	if (!limit)
-		rq->end = rq->pi;
+	if (!limit) {
+		rq->end -= rq->room;
+		rq->room = 0;
+	}
 	mynic_unlock(&rq->lock);
 }
 
@@ -68,7 +70,7 @@ static void mynic_qp_restart(struct mynic_qp *qp)
 	mynic_sq_seek(&qp->sq, 0);
 	qp->sq.end = 0;
 	qp->rq.next = qp->rq.ring;
-	qp->rq.pi = 0;
+	qp->rq.room = 0;
 	qp->rq.end = 0;
 	memset(qp->sq.dbrec, 0, sizeof(*qp->sq.dbrec));
 	mynic_unlock(&qp->rq.lock);

@@ -4,21 +4,63 @@
 
 #include <errno.h>
 
+#include <util/mmio.h>
+
 #include "mynic.h"
 
-/* The requests before @next are posted, and @room slots are left. */
-static inline ALWAYS_INLINE void
-mynic_rq_finish(struct mynic_rq *rq, struct mynic_recv_wqe *next, uint32_t room)
+/*
+ * In the error state the device waits for a doorbell to flush what is posted.
+ * The record stays as it is, so this does not need the lock of the SQ, which
+ * the caller may hold, being within wr_start and wr_complete.
+ */
+static __attribute__((noinline)) int mynic_rq_ask_flush(struct ibv_qp *qp,
+							int err)
 {
-	rq->next = next;
-	rq->pi = rq->end - room;
-	mynic_publish(rq->pi_record, rq->pi);
-	mynic_unlock(&rq->lock);
+	struct mynic_sq *sq = &to_mqp(qp)->sq;
+	uint64_t doorbell = (uint64_t)sq->qpn << MYNIC_DB_NUMBER_SHIFT;
+
+	doorbell |= mynic_observe(&sq->dbrec->sq_pi);
+	/* The device has to find the index in the record when it is told. */
+	udma_to_device_barrier();
+	mmio_write64_le(sq->doorbell, htole64(doorbell));
+	return err;
 }
 
+/* The requests before @next are posted, and @room slots are left. */
+static inline ALWAYS_INLINE int mynic_rq_finish(struct mynic_rq *rq,
+						struct mynic_recv_wqe *next,
+						uint32_t room,
+						struct ibv_qp *qp, int err)
+{
+	__le32 *record = rq->pi_record;
+
+	rq->next = next;
+	rq->room = room;
+	mynic_publish(record, rq->end - room);
+	mynic_unlock(&rq->lock);
+	if (!qp)
+		return err;
+	udma_to_device_barrier();
+	if (unlikely(container_of(record, struct mynic_qp_dbrec, rq_pi)
+			     ->rq_ring))
+		return mynic_rq_ask_flush(qp, err);
+	return err;
+}
+
+/* The same, out of the way of what succeeds */
+static __attribute__((noinline)) int mynic_rq_stop(struct mynic_rq *rq,
+						   struct mynic_recv_wqe *next,
+						   uint32_t room,
+						   struct ibv_qp *qp, int err)
+{
+	return mynic_rq_finish(rq, next, room, qp, err);
+}
+
+/* @qp is NULL for an SRQ. */
 static inline ALWAYS_INLINE int mynic_rq_post(struct mynic_rq *rq,
 					      struct ibv_recv_wr *wr,
-					      struct ibv_recv_wr **bad_wr)
+					      struct ibv_recv_wr **bad_wr,
+					      struct ibv_qp *qp)
 {
 	struct mynic_recv_wqe *wqe;
 	struct mynic_sge *sges;
@@ -26,7 +68,7 @@ static inline ALWAYS_INLINE int mynic_rq_post(struct mynic_rq *rq,
 	int err;
 
 	mynic_lock(&rq->lock);
-	room = rq->end - rq->pi;
+	room = rq->room;
 	wqe = rq->next;
 
 	for (; wr; wr = wr->next) {
@@ -58,13 +100,11 @@ static inline ALWAYS_INLINE int mynic_rq_post(struct mynic_rq *rq,
 			wqe = rq->ring;
 		room--;
 	}
-	mynic_rq_finish(rq, wqe, room);
-	return 0;
+	return mynic_rq_finish(rq, wqe, room, qp, 0);
 
 err:
-	mynic_rq_finish(rq, wqe, room);
 	*bad_wr = wr;
-	return err;
+	return mynic_rq_stop(rq, wqe, room, qp, err);
 }
 
 /**
@@ -79,7 +119,7 @@ err:
 int mynic_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		    struct ibv_recv_wr **bad_wr)
 {
-	return mynic_rq_post(&to_mqp(ibqp)->rq, wr, bad_wr);
+	return mynic_rq_post(&to_mqp(ibqp)->rq, wr, bad_wr, ibqp);
 }
 
 /**
@@ -93,5 +133,5 @@ int mynic_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 int mynic_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr)
 {
-	return mynic_rq_post(&to_msrq(ibsrq)->rq, wr, bad_wr);
+	return mynic_rq_post(&to_msrq(ibsrq)->rq, wr, bad_wr, NULL);
 }
