@@ -515,6 +515,14 @@ _Static_assert(sizeof(struct mynic_set_rx) == 40, "mynic_set_rx");
  * @mbox_len: bytes of mailbox, at most MYNIC_MBOX_SIZE
  * @reserved_14: zero
  * @body: per command; unused bytes are zero
+ * @create_eq: body of CREATE_EQ
+ * @create_mkey: body of CREATE_MKEY
+ * @create_cq: body of CREATE_CQ
+ * @modify_srq: body of MODIFY_SRQ
+ * @mcast: body of ATTACH_MCAST and DETACH_MCAST
+ * @set_gid: body of SET_GID
+ * @modify_port: body of MODIFY_PORT
+ * @set_rx: body of SET_RX
  *
  * A command's mailbox may be shorter than the device's idea of the struct (the
  * rest reads as zero, or is not written) or longer (bytes it does not know must
@@ -550,6 +558,7 @@ _Static_assert(sizeof(struct mynic_admin_cmd) == 64, "mynic_admin_cmd");
  * @status: enum mynic_aq_status
  * @number: the object created, else 0
  * @body: per command
+ * @query_srq: body of QUERY_SRQ
  * @reserved_38: zero
  * @phase: bit 0, as in &struct mynic_cqe.phase
  *
@@ -643,46 +652,83 @@ _Static_assert(sizeof(struct mynic_port_attr) == 64, "mynic_port_attr");
 
 /**
  * enum mynic_stat - index into the __le64 array of QUERY_STATS
+ * @MYNIC_STAT_RX_PACKETS: all frames from the wire
+ * @MYNIC_STAT_RX_BYTES: bytes of these, with headers, without FCS
+ * @MYNIC_STAT_TX_PACKETS: all frames to the wire
+ * @MYNIC_STAT_TX_BYTES: bytes of these, likewise
+ * @MYNIC_STAT_RX_ETH_PACKETS: frames given to a RAW_PACKET QP
+ * @MYNIC_STAT_TX_ETH_PACKETS: frames sent by RAW_PACKET QPs
+ * @MYNIC_STAT_RX_ETH_DROPPED: no receive request, or filtered
+ * @MYNIC_STAT_RX_RDMA_PACKETS: RoCEv2 packets from the wire
+ * @MYNIC_STAT_TX_RDMA_PACKETS: RoCEv2 packets to the wire
+ * @MYNIC_STAT_RX_RDMA_BYTES: payload of these
+ * @MYNIC_STAT_TX_RDMA_BYTES: payload of these
+ * @MYNIC_STAT_RX_DROP_QP: no such QP, or not ready to receive
+ * @MYNIC_STAT_RX_DROP_KEY: bad Q_Key or P_Key, or not the peer's GID
+ * @MYNIC_STAT_RX_DROP_HEADER: malformed packet
+ * @MYNIC_STAT_RX_DROP_WQE: UD, UC: no receive request that fits
+ * @MYNIC_STAT_DUPLICATE: requests received again
+ * @MYNIC_STAT_OUT_OF_SEQUENCE: requests from the future
+ * @MYNIC_STAT_RX_NAK_SEQ: PSN sequence errors reported by peers
+ * @MYNIC_STAT_RX_NAK_RNR: receiver not ready, reported by peers
+ * @MYNIC_STAT_RX_NAK_ERROR: invalid request, access or operation, likewise
+ * @MYNIC_STAT_TX_NAK_SEQ: PSN sequence errors reported to peers
+ * @MYNIC_STAT_TX_NAK_RNR: receiver not ready, reported to peers
+ * @MYNIC_STAT_TX_NAK_ERROR: invalid request, access or operation, likewise
+ * @MYNIC_STAT_RETRANSMIT: packets sent again
+ * @MYNIC_STAT_TIMEOUT: ACK timers that ran out
+ * @MYNIC_STAT_RETRY_EXCEEDED: requests given up after retry_cnt
+ * @MYNIC_STAT_RNR_RETRY_EXCEEDED: requests given up after rnr_retry
+ * @MYNIC_STAT_SEND_ERRORS: send completions with an error
+ * @MYNIC_STAT_RECV_ERRORS: receive completions with an error
+ * @MYNIC_STAT_CQ_OVERRUN: completions that found no room
+ * @MYNIC_STAT_BAD_REGISTER: accesses that the specification forbids
+ * @MYNIC_STAT_BAD_DOORBELL: not the owner's page, or no such queue
+ * @MYNIC_STAT_BAD_INDEX: index more than a ring away
+ * @MYNIC_STAT_BAD_COMMAND: admin commands that ended with an error
+ * @MYNIC_STAT_BAD_WQE: malformed send or receive requests
+ * @MYNIC_STAT_BAD_DMA: accesses outside mapped host memory
+ * @MYNIC_NUM_STATS: how many there are
  *
  * All count since the last reset. New ones are added before the last.
  */
 enum mynic_stat {
-	MYNIC_STAT_RX_PACKETS, /* all frames from the wire */
+	MYNIC_STAT_RX_PACKETS,
 	MYNIC_STAT_RX_BYTES,
 	MYNIC_STAT_TX_PACKETS,
 	MYNIC_STAT_TX_BYTES,
-	MYNIC_STAT_RX_ETH_PACKETS, /* of these, to and from RAW_PACKET QPs */
+	MYNIC_STAT_RX_ETH_PACKETS,
 	MYNIC_STAT_TX_ETH_PACKETS,
-	MYNIC_STAT_RX_ETH_DROPPED, /* no receive request, or filtered */
+	MYNIC_STAT_RX_ETH_DROPPED,
 	MYNIC_STAT_RX_RDMA_PACKETS,
 	MYNIC_STAT_TX_RDMA_PACKETS,
-	MYNIC_STAT_RX_RDMA_BYTES, /* payload */
+	MYNIC_STAT_RX_RDMA_BYTES,
 	MYNIC_STAT_TX_RDMA_BYTES,
-	MYNIC_STAT_RX_DROP_QP, /* no such QP, or not ready to receive */
-	MYNIC_STAT_RX_DROP_KEY, /* bad Q_Key or P_Key, or not the peer's GID */
-	MYNIC_STAT_RX_DROP_HEADER, /* malformed packet */
-	MYNIC_STAT_RX_DROP_WQE, /* UD, UC: no receive request */
-	MYNIC_STAT_DUPLICATE, /* requests received again */
-	MYNIC_STAT_OUT_OF_SEQUENCE, /* requests from the future */
+	MYNIC_STAT_RX_DROP_QP,
+	MYNIC_STAT_RX_DROP_KEY,
+	MYNIC_STAT_RX_DROP_HEADER,
+	MYNIC_STAT_RX_DROP_WQE,
+	MYNIC_STAT_DUPLICATE,
+	MYNIC_STAT_OUT_OF_SEQUENCE,
 	MYNIC_STAT_RX_NAK_SEQ,
 	MYNIC_STAT_RX_NAK_RNR,
-	MYNIC_STAT_RX_NAK_ERROR, /* invalid request, access or operation */
+	MYNIC_STAT_RX_NAK_ERROR,
 	MYNIC_STAT_TX_NAK_SEQ,
 	MYNIC_STAT_TX_NAK_RNR,
 	MYNIC_STAT_TX_NAK_ERROR,
-	MYNIC_STAT_RETRANSMIT, /* packets sent again */
-	MYNIC_STAT_TIMEOUT, /* ACK timers that ran out */
+	MYNIC_STAT_RETRANSMIT,
+	MYNIC_STAT_TIMEOUT,
 	MYNIC_STAT_RETRY_EXCEEDED,
 	MYNIC_STAT_RNR_RETRY_EXCEEDED,
-	MYNIC_STAT_SEND_ERRORS, /* completions with an error */
+	MYNIC_STAT_SEND_ERRORS,
 	MYNIC_STAT_RECV_ERRORS,
 	MYNIC_STAT_CQ_OVERRUN,
-	MYNIC_STAT_BAD_REGISTER, /* access that the specification forbids */
-	MYNIC_STAT_BAD_DOORBELL, /* not the owner's page, no such queue */
-	MYNIC_STAT_BAD_INDEX, /* doorbell record more than a ring ahead */
-	MYNIC_STAT_BAD_COMMAND, /* admin commands that ended with an error */
-	MYNIC_STAT_BAD_WQE, /* malformed send or receive requests */
-	MYNIC_STAT_BAD_DMA, /* accesses outside mapped host memory */
+	MYNIC_STAT_BAD_REGISTER,
+	MYNIC_STAT_BAD_DOORBELL,
+	MYNIC_STAT_BAD_INDEX,
+	MYNIC_STAT_BAD_COMMAND,
+	MYNIC_STAT_BAD_WQE,
+	MYNIC_STAT_BAD_DMA,
 	MYNIC_NUM_STATS,
 };
 
