@@ -33,6 +33,7 @@ static inline ALWAYS_INLINE int mynic_rq_finish(struct mynic_rq *rq,
 						struct ibv_qp *qp, int err)
 {
 	__le32 *record = rq->pi_record;
+	struct mynic_qp_dbrec *dbrec;
 
 	rq->next = next;
 	rq->room = room;
@@ -40,9 +41,9 @@ static inline ALWAYS_INLINE int mynic_rq_finish(struct mynic_rq *rq,
 	mynic_unlock(&rq->lock);
 	if (!qp)
 		return err;
+	dbrec = container_of(record, struct mynic_qp_dbrec, rq_pi);
 	udma_to_device_barrier();
-	if (unlikely(container_of(record, struct mynic_qp_dbrec, rq_pi)
-			     ->rq_ring))
+	if (unlikely(dbrec->rq_ring))
 		return mynic_rq_ask_flush(qp, err);
 	return err;
 }
