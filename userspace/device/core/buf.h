@@ -126,6 +126,8 @@ void *buf_extent(struct nic *nic, const struct buf *buf,
  * @write: the NIC is going to write there
  *
  * See buf_check() on what is in one piece.
+ *
+ * Return: the pointer, or NULL (counted as BAD_DMA).
  */
 void *buf_ptr(struct nic *nic, const struct buf *buf, struct buf_window *window,
 	      uint64_t offset, uint32_t len, bool write);

@@ -14,6 +14,8 @@
  *
  * The rules are those of IBTA 10.3.1 and of the tables in 11.2.5.2 (Modify
  * Queue Pair), for RAW_PACKET those of the verbs API.
+ *
+ * Return: true if it may.
  */
 bool qp_transition_is_legal(uint8_t type, uint8_t from, uint8_t to,
 			    uint32_t mask);
