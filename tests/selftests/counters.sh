@@ -28,10 +28,10 @@ sum() {
 listening() { ss -Hltn 'sport = :18515' | grep -q .; }
 
 gid_index() { # DEVICE IPV4
-	local hex gid
+	local bytes hex gid
 
-	# shellcheck disable=SC2046 # four words
-	hex=$(printf '%02x%02x:%02x%02x' $(tr . ' ' <<<"$2"))
+	IFS=. read -r -a bytes <<<"$2"
+	hex=$(printf '%02x%02x:%02x%02x' "${bytes[@]}")
 	for gid in "/sys/class/infiniband/$1/ports/1/gids"/*; do
 		if grep -q "ffff:$hex" "$gid"; then
 			echo "${gid##*/}"
@@ -76,7 +76,7 @@ no_errors() {
 			;;
 		esac
 	done < <(cd "/sys/class/infiniband/$near_rdma/ports/1/hw_counters" &&
-		grep . * | tr : ' ')
+		grep . ./* | tr : ' ')
 }
 
 ethtool_statistics() { ethtool -S "$near" | grep -q '[0-9]'; }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 # What the scripts share: devices, addresses, waiting, results.
+# shellcheck disable=SC2034 # the scripts use what is set here
 
 here=$(dirname "$(readlink -f "$0")")
 # shellcheck disable=SC1091 # of a kernel tree

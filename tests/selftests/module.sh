@@ -28,9 +28,7 @@ reload() {
 }
 
 many_reloads() {
-	local i
-
-	for i in 1 2 3 4 5; do
+	for _ in 1 2 3 4 5; do
 		reload || return
 	done
 }

@@ -52,9 +52,7 @@ new_mac() {
 }
 
 down_up() {
-	local i
-
-	for i in 1 2 3 4 5; do
+	for _ in 1 2 3 4 5; do
 		ip link set "$near" down || return
 		! ping -c 1 -W 1 "$far_ip" || return
 		ip link set "$near" up || return

@@ -50,11 +50,11 @@ remove_with_users() {
 flr() { echo 1 >"$function/reset" && wait_for there; }
 
 flr_with_traffic() {
-	local flood i
+	local flood
 
 	ping -q -f "$far_ip" >/dev/null 2>&1 &
 	flood=$!
-	for i in 1 2 3; do
+	for _ in 1 2 3; do
 		flr || return
 	done
 	kill "$flood"

@@ -61,7 +61,7 @@ static inline int find_gid(struct ibv_context *ctx)
 	return -1;
 }
 
-/**
+/*
  * struct end - one end of a connection
  * @gid_index: local source GID
  */

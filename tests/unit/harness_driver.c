@@ -695,8 +695,9 @@ void *drv_write_wqe(struct drv_qp *qp, const struct drv_wr *wr)
 	data += ext ? MYNIC_WQE_DATA_EXT : MYNIC_WQE_DATA_RC;
 	if (wr->flags & IBV_SEND_INLINE) {
 		wqe->len = wr->inline_len;
-		memcpy(data, wr->inline_data, wr->inline_len);
-	} else {
+		if (wr->inline_len)
+			memcpy(data, wr->inline_data, wr->inline_len);
+	} else if (wr->num_sge) {
 		memcpy(data, wr->sge, wr->num_sge * sizeof(wr->sge[0]));
 	}
 	if (atomic) {

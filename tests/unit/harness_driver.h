@@ -13,7 +13,7 @@
 #define DRV_MAX_PAGES 1024
 #define DRV_PAGE 4096
 
-/**
+/*
  * struct drv_buf - queue memory, in pages that lie scattered
  * @desc: as the device is told
  */
@@ -61,7 +61,7 @@ struct drv_qp {
 	uint32_t rq_pi;
 };
 
-/**
+/*
  * struct drv - the driver of one NIC
  * @levels: &struct mynic_buf.levels of queue memory from now on
  * @event: the asynchronous EQ
@@ -97,7 +97,7 @@ struct drv *drv_enable(struct sim_nic *n, uint8_t aq_log_size);
 /** drv_up() - all of bring-up: EQs, GIDs, port */
 struct drv *drv_up(struct sim_nic *n);
 
-/**
+/*
  * drv_admin() - run one command and wait for its completion
  * @cmd: id is filled in
  * @cpl: gets the completion; may be NULL
@@ -127,7 +127,7 @@ uint64_t drv_stat(struct drv *d, enum mynic_stat stat);
 void drv_buf_init(struct drv *d, struct drv_buf *buf, size_t size);
 void *drv_buf_at(const struct drv_buf *buf, size_t offset);
 
-/**
+/*
  * drv_page_list() - describe pages to the device
  * @page: DMA addresses, of 2^@log_page bytes each
  * @levels: 1, or 2 with lists of 4096 bytes
@@ -182,7 +182,7 @@ void drv_post_srq_recv(struct drv_srq *srq, uint64_t wr_id,
 uint8_t drv_modify_srq(struct drv_srq *srq, uint32_t limit);
 uint32_t drv_srq_limit(struct drv_srq *srq);
 
-/**
+/*
  * struct drv_qp_init - what drv_create_qp() is to make
  *
  * Zero means: no SRQ, UAR page 1, 64 slots in either ring, strides 256.
@@ -212,7 +212,7 @@ struct mynic_qp_attr drv_query_qp(struct drv_qp *qp);
 /** drv_reset_qp() - to RESET, with the doorbell record zeroed */
 void drv_reset_qp(struct drv_qp *qp);
 
-/**
+/*
  * struct drv_path - how drv_connect() sets up an RC QP; zero: a good default
  * @rq_psn: first PSN expected
  * @sq_psn: first PSN sent
@@ -242,7 +242,7 @@ void drv_connect(struct drv_qp *a, struct drv_qp *b,
 /** drv_ud_up() - a UD or GSI QP to @state */
 void drv_ud_up(struct drv_qp *qp, uint32_t qkey, enum ibv_qp_state state);
 
-/**
+/*
  * struct drv_wr - a send work request
  * @inline_data: with IBV_SEND_INLINE
  * @remote_qpn, @remote_qkey, @av: UD

@@ -23,7 +23,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "little-endian");
 
 struct sim;
 
-/**
+/*
  * struct sim_nic - a NIC and the machine it is plugged into
  * @mem: the machine's memory; NIC and driver share it
  * @iova: DMA address of @mem
@@ -48,7 +48,7 @@ enum sim_verdict { SIM_PASS, SIM_DROP, SIM_DUPLICATE, SIM_DELAY };
 
 struct sim_packet;
 
-/**
+/*
  * struct sim - the world
  * @now: virtual time, ns
  * @direct: packets are delivered inside transmit(), as a switch in the same
@@ -86,7 +86,7 @@ void sim_inject(struct sim_nic *to, const struct packet *pkt);
 /** sim_settle() - do all work that is due now; time stands still */
 void sim_settle(struct sim *sim);
 
-/**
+/*
  * sim_step() - do all work that is due, then go to the next event in time
  *
  * Return: false if there is no next event before @until.
