@@ -106,7 +106,7 @@ int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps)
 		.max_rd_atomic = min(le32_to_cpu(attr.max_rd_atomic), 255U),
 		.max_mcast_grp = le32_to_cpu(attr.max_mcast_grp),
 		.max_mcast_qp_attach = le32_to_cpu(attr.max_mcast_qp_attach),
-		.max_gid = min(le32_to_cpu(attr.max_gid), 256U),
+		.max_gid = min(le32_to_cpu(attr.max_gid), MYNIC_MAX_GIDS),
 		.num_uar = min(le32_to_cpu(attr.num_uar), uars),
 		.max_eq = le32_to_cpu(attr.max_eq),
 		.dma_lkey = le32_to_cpu(attr.dma_lkey),

@@ -1,8 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The GID table */
+#include <linux/etherdevice.h>
 #include <rdma/ib_cache.h>
 
 #include "cmd.h"
+
+static int mynic_set_gid(struct mynic_dev *mdev, u32 index,
+			 const struct mynic_set_gid *entry)
+{
+	int ret;
+
+	mutex_lock(&mdev->gid_lock);
+	ret = mynic_cmd_set_gid(mdev, index, entry);
+	if (!ret)
+		mdev->gids[index] = *entry;
+	mutex_unlock(&mdev->gid_lock);
+	return ret;
+}
 
 /**
  * mynic_add_gid() - &ib_device_ops.add_gid
@@ -22,7 +36,7 @@ int mynic_add_gid(const struct ib_gid_attr *attr, void **context)
 		return ret;
 	memcpy(entry.gid, attr->gid.raw, sizeof(entry.gid));
 	entry.vlan = cpu_to_le16(vlan);
-	return mynic_cmd_set_gid(to_mdev(attr->device), attr->index, &entry);
+	return mynic_set_gid(to_mdev(attr->device), attr->index, &entry);
 }
 
 /**
@@ -36,5 +50,31 @@ int mynic_del_gid(const struct ib_gid_attr *attr, void **context)
 {
 	struct mynic_set_gid entry = { .vlan = cpu_to_le16(MYNIC_NO_VLAN) };
 
-	return mynic_cmd_set_gid(to_mdev(attr->device), attr->index, &entry);
+	return mynic_set_gid(to_mdev(attr->device), attr->index, &entry);
+}
+
+/**
+ * mynic_gids_change_mac() - the Ethernet interface has another MAC
+ * @mdev: device, which is up
+ * @from: its MAC before
+ * @to: its MAC now
+ *
+ * The core replaces GIDs that are made of the MAC, but not those that stand for
+ * addresses of the interface.
+ */
+void mynic_gids_change_mac(struct mynic_dev *mdev, const u8 *from, const u8 *to)
+{
+	struct mynic_set_gid *entry;
+	u32 i;
+
+	mutex_lock(&mdev->gid_lock);
+	for (i = 0; i < MYNIC_MAX_GIDS; i++) {
+		entry = &mdev->gids[i];
+		if (!ether_addr_equal(entry->mac, from))
+			continue;
+		ether_addr_copy(entry->mac, to);
+		/* This fails on a dead device only, which forgets them all */
+		mynic_cmd_set_gid(mdev, i, entry);
+	}
+	mutex_unlock(&mdev->gid_lock);
 }

@@ -145,24 +145,14 @@ static int mynic_hw_reset(struct mynic_dev *mdev)
 	return ret;
 }
 
-static void mynic_hw_negotiate(struct mynic_dev *mdev)
-{
-	u64 offered;
-
-	offered = readl(mdev->regs + MYNIC_REG_FEATURES_LO) |
-		  (u64)readl(mdev->regs + MYNIC_REG_FEATURES_HI) << 32;
-	mdev->features = offered & MYNIC_FEATURE_DB_SUPPRESS;
-	writel(lower_32_bits(mdev->features),
-	       mdev->regs + MYNIC_REG_DRV_FEATURES_LO);
-	writel(upper_32_bits(mdev->features),
-	       mdev->regs + MYNIC_REG_DRV_FEATURES_HI);
-}
-
 static int mynic_hw_enable(struct mynic_dev *mdev)
 {
 	u32 status;
 	int ret;
 
+	/* This driver does without the optional features that there are */
+	writel(0, mdev->regs + MYNIC_REG_DRV_FEATURES_LO);
+	writel(0, mdev->regs + MYNIC_REG_DRV_FEATURES_HI);
 	writel(MYNIC_CONTROL_ENABLE, mdev->regs + MYNIC_REG_CONTROL);
 	ret = readl_poll_timeout(mdev->regs + MYNIC_REG_STATUS, status,
 				 status & (MYNIC_STATUS_ENABLED |
@@ -187,7 +177,7 @@ static int mynic_hw_up(struct mynic_dev *mdev)
 	ret = mynic_admin_init(mdev);
 	if (ret)
 		return ret;
-	mynic_hw_negotiate(mdev);
+	memset(mdev->gids, 0, sizeof(mdev->gids));
 	clear_bit(MYNIC_DEAD, &mdev->flags);
 	pci_set_master(mdev->pdev);
 	ret = mynic_hw_enable(mdev);
@@ -465,6 +455,7 @@ static void mynic_free(struct mynic_dev *mdev)
 	xa_destroy(&mdev->srqs);
 	xa_destroy(&mdev->qps);
 	xa_destroy(&mdev->cqs);
+	mutex_destroy(&mdev->gid_lock);
 	mutex_destroy(&mdev->state_lock);
 	kfree(mdev);
 }
@@ -479,6 +470,7 @@ static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return -ENOMEM;
 	mdev->pdev = pdev;
 	mutex_init(&mdev->state_lock);
+	mutex_init(&mdev->gid_lock);
 	strscpy(mdev->ibdev_name, MYNIC_IB_NAME);
 	INIT_DELAYED_WORK(&mdev->recover_work, mynic_recover_work);
 	mdev->recovered = jiffies - MYNIC_RECOVER_INTERVAL;

@@ -18,6 +18,8 @@
 
 #define MYNIC_DRV_NAME "mynic"
 #define MYNIC_PORT 1
+/* The core has 8 bits for the index */
+#define MYNIC_MAX_GIDS 256
 #define MYNIC_MAX_NUMBER MYNIC_DB_NUMBER_MASK
 
 struct mynic_dev;
@@ -253,7 +255,6 @@ enum {
  * @up: device, netdev and RDMA device work; protected by @state_lock
  * @recover_work: resets a dead device
  * @recovered: jiffies of the last time
- * @features: accepted feature bits
  * @caps: limits
  * @admin: admin queue
  * @async_eq: asynchronous events and admin completions
@@ -264,6 +265,8 @@ enum {
  * @qps: QPs by number
  * @srqs: SRQs by number
  * @uars: pages of BAR2 in use, in units of PAGE_SIZE; 0 is the kernel's
+ * @gid_lock: protects @gids
+ * @gids: the GID table as the device has it
  * @netdev: the Ethernet interface; lives as long as the driver is bound
  * @ibdev: the RDMA device; a new one after each reset
  * @ibdev_name: the name that it had before, or how to choose one
@@ -277,7 +280,6 @@ struct mynic_dev {
 	bool up;
 	struct delayed_work recover_work;
 	unsigned long recovered;
-	u64 features;
 	struct mynic_caps caps;
 	struct mynic_admin admin;
 	struct mynic_eq async_eq;
@@ -288,6 +290,8 @@ struct mynic_dev {
 	struct xarray qps;
 	struct xarray srqs;
 	struct ida uars;
+	struct mutex gid_lock; /* gids */
+	struct mynic_set_gid gids[MYNIC_MAX_GIDS];
 	struct net_device *netdev;
 	struct mynic_ib_dev *ibdev;
 	char ibdev_name[IB_DEVICE_NAME_MAX];
@@ -640,6 +644,8 @@ int mynic_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 int mynic_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 int mynic_add_gid(const struct ib_gid_attr *attr, void **context);
 int mynic_del_gid(const struct ib_gid_attr *attr, void **context);
+void mynic_gids_change_mac(struct mynic_dev *mdev, const u8 *from,
+			   const u8 *to);
 
 /* Device and port */
 

@@ -558,6 +558,7 @@ static int mynic_set_mac_address(struct net_device *ndev, void *addr)
 {
 	struct mynic_netdev *nd = netdev_priv(ndev);
 	struct sockaddr *sa = addr;
+	u8 old[ETH_ALEN] __aligned(2);
 	int ret;
 
 	ret = eth_prepare_mac_addr_change(ndev, addr);
@@ -569,7 +570,9 @@ static int mynic_set_mac_address(struct net_device *ndev, void *addr)
 		if (ret)
 			return ret;
 	}
+	ether_addr_copy(old, ndev->dev_addr);
 	eth_commit_mac_addr_change(ndev, addr);
+	mynic_gids_change_mac(nd->mdev, old, ndev->dev_addr);
 	return 0;
 }
 

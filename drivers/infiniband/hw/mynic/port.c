@@ -110,11 +110,13 @@ int mynic_query_port(struct ib_device *ibdev, u32 port,
 	attr->state = ib_get_curr_port_state(ndev);
 	attr->max_mtu = IB_MTU_4096;
 	attr->active_mtu = iboe_get_mtu(READ_ONCE(ndev->mtu));
+	if (attr->state == IB_PORT_ACTIVE)
+		attr->phys_state = IB_PORT_PHYS_STATE_LINK_UP;
+	else if (netif_running(ndev))
+		attr->phys_state = IB_PORT_PHYS_STATE_POLLING;
+	else
+		attr->phys_state = IB_PORT_PHYS_STATE_DISABLED;
 	dev_put(ndev);
-
-	attr->phys_state = attr->state == IB_PORT_ACTIVE ?
-				   IB_PORT_PHYS_STATE_LINK_UP :
-				   IB_PORT_PHYS_STATE_DISABLED;
 	attr->gid_tbl_len = to_mdev(ibdev)->caps.max_gid;
 	attr->ip_gids = 1;
 	attr->port_cap_flags = IB_PORT_CM_SUP;

@@ -121,10 +121,7 @@ void mynic_qp_ring_sq(struct mynic_dev *mdev, struct mynic_qp *qp)
 	/* The requests before the index that makes them the device's */
 	dma_wmb();
 	WRITE_ONCE(qp->dbrec->sq_pi, cpu_to_le32(pi));
-	/* The index before the look at whether the device watches it */
-	mb();
-	if (!READ_ONCE(qp->dbrec->sq_no_ring))
-		mynic_ring(mdev, MYNIC_UAR_SQ_DB, qp->qpn, pi, 0);
+	mynic_ring(mdev, MYNIC_UAR_SQ_DB, qp->qpn, pi, 0);
 }
 
 /**
