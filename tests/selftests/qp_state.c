@@ -39,8 +39,6 @@ FIXTURE_TEARDOWN(qp)
 static const int states[] = { IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR,
 			      IBV_QPS_RTS,   IBV_QPS_SQD,  IBV_QPS_ERR };
 
-#define NUM_STATES (sizeof(states) / sizeof(states[0]))
-
 /* The attributes that a transition needs, or -1 if there is none */
 static int required(enum ibv_qp_type type, int from, int to)
 {
@@ -102,8 +100,8 @@ TEST_F(qp, transitions)
 {
 	struct end *e = &self->e;
 
-	for (unsigned int i = 0; i < NUM_STATES; i++)
-		for (unsigned int k = 0; k < NUM_STATES; k++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(states); i++)
+		for (unsigned int k = 0; k < ARRAY_SIZE(states); k++) {
 			int from = states[i], to = states[k];
 			int mask = required(variant->type, from, to);
 
@@ -122,7 +120,7 @@ TEST_F(qp, missing_attributes)
 {
 	struct end *e = &self->e;
 
-	for (unsigned int i = 0; i < NUM_STATES - 1; i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(states) - 1; i++) {
 		int mask = required(variant->type, states[i], states[i + 1]);
 
 		if (mask < 0)

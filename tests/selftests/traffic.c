@@ -7,83 +7,111 @@
 
 #include "verbs.h"
 
-FIXTURE(traffic)
-{
+struct ends {
 	struct end a;
 	struct end b;
 };
 
-FIXTURE_VARIANT(traffic)
+static bool make_ends(struct ends *ends, enum ibv_qp_type type)
+{
+	ends->b.ctx = open_mynic(1);
+	if (!ends->b.ctx)
+		ends->b.ctx = open_mynic(0);
+	return ends->b.ctx && make_end(&ends->a, type) &&
+	       make_end(&ends->b, type) && !to_rts(&ends->a, &ends->b) &&
+	       !to_rts(&ends->b, &ends->a);
+}
+
+static int free_ends(struct ends *ends)
+{
+	int err = free_end(&ends->a);
+
+	err = err ? err : free_end(&ends->b);
+	err = err ? err : ibv_close_device(ends->a.ctx);
+	return err ? err : ibv_close_device(ends->b.ctx);
+}
+
+/* What RC alone has */
+FIXTURE(rc)
+{
+	struct ends ends;
+};
+
+FIXTURE_SETUP(rc)
+{
+	self->ends.a.ctx = open_mynic(0);
+	if (!self->ends.a.ctx)
+		SKIP(return, "no mynic device");
+	ASSERT_TRUE(make_ends(&self->ends, IBV_QPT_RC));
+}
+
+FIXTURE_TEARDOWN(rc)
+{
+	if (self->ends.a.ctx)
+		EXPECT_EQ(free_ends(&self->ends), 0);
+}
+
+/* What all types have */
+FIXTURE(any)
+{
+	struct ends ends;
+};
+
+FIXTURE_VARIANT(any)
 {
 	enum ibv_qp_type type;
 };
 
-FIXTURE_VARIANT_ADD(traffic, rc){
+FIXTURE_VARIANT_ADD(any, rc){
 	.type = IBV_QPT_RC,
 };
 
-FIXTURE_VARIANT_ADD(traffic, ud){
+FIXTURE_VARIANT_ADD(any, ud){
 	.type = IBV_QPT_UD,
 };
 
-FIXTURE_SETUP(traffic)
+FIXTURE_SETUP(any)
 {
-	self->a.ctx = open_mynic(0);
-	if (!self->a.ctx)
+	self->ends.a.ctx = open_mynic(0);
+	if (!self->ends.a.ctx)
 		SKIP(return, "no mynic device");
-	self->b.ctx = open_mynic(1);
-	if (!self->b.ctx)
-		self->b.ctx = open_mynic(0);
-	ASSERT_TRUE(make_end(&self->a, variant->type));
-	ASSERT_TRUE(make_end(&self->b, variant->type));
-	ASSERT_EQ(to_rts(&self->a, &self->b), 0);
-	ASSERT_EQ(to_rts(&self->b, &self->a), 0);
+	ASSERT_TRUE(make_ends(&self->ends, variant->type));
 }
 
-FIXTURE_TEARDOWN(traffic)
+FIXTURE_TEARDOWN(any)
 {
-	if (!self->a.ctx)
-		return;
-	EXPECT_EQ(free_end(&self->a), 0);
-	EXPECT_EQ(free_end(&self->b), 0);
-	EXPECT_EQ(ibv_close_device(self->a.ctx), 0);
-	EXPECT_EQ(ibv_close_device(self->b.ctx), 0);
+	if (self->ends.a.ctx)
+		EXPECT_EQ(free_ends(&self->ends), 0);
 }
 
-#define RC_ONLY()                                    \
-	do {                                         \
-		if (variant->type != IBV_QPT_RC)     \
-			SKIP(return, "for RC only"); \
-	} while (0)
-
-TEST_F(traffic, write_sizes)
+TEST_F(rc, write_sizes)
 {
-	RC_ONLY();
 	for (uint32_t len = 0; len <= BUF_SIZE; len = len * 3 + 1) {
-		EXPECT_EQ(check_write(&self->a, &self->b, len), 0)
+		EXPECT_EQ(check_write(&self->ends.a, &self->ends.b, len), 0)
 		TH_LOG("%u bytes", len);
 	}
 }
 
-TEST_F(traffic, read)
+TEST_F(rc, read)
 {
 	struct ibv_wc wc;
 
-	RC_ONLY();
 	for (uint32_t i = 0; i < 100000; i++)
-		self->b.buf[i] = i * 3;
-	ASSERT_EQ(post(&self->a, IBV_WR_RDMA_READ, 5, 0, 100000, &self->b), 0);
-	ASSERT_TRUE(wait_wc(self->a.cq, &wc));
+		self->ends.b.buf[i] = i * 3;
+	ASSERT_EQ(post(&self->ends.a, IBV_WR_RDMA_READ, 5, 0, 100000,
+		       &self->ends.b),
+		  0);
+	ASSERT_TRUE(wait_wc(self->ends.a.cq, &wc));
 	EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
 	EXPECT_EQ(wc.opcode, IBV_WC_RDMA_READ);
-	EXPECT_EQ(memcmp(self->a.buf, self->b.buf, 100000), 0);
+	EXPECT_EQ(memcmp(self->ends.a.buf, self->ends.b.buf, 100000), 0);
 }
 
-TEST_F(traffic, fetch_and_add)
+TEST_F(rc, fetch_and_add)
 {
-	uint64_t *counter = (uint64_t *)self->b.buf;
-	uint64_t *result = (uint64_t *)self->a.buf;
-	struct ibv_sge sge = { (uintptr_t)result, 8, self->a.mr->lkey };
+	uint64_t *counter = (uint64_t *)self->ends.b.buf;
+	uint64_t *result = (uint64_t *)self->ends.a.buf;
+	struct ibv_sge sge = { (uintptr_t)result, 8, self->ends.a.mr->lkey };
 	struct ibv_send_wr *bad, wr = {
 		.sg_list = &sge,
 		.num_sge = 1,
@@ -91,14 +119,13 @@ TEST_F(traffic, fetch_and_add)
 		.send_flags = IBV_SEND_SIGNALED,
 		.wr.atomic = { .remote_addr = (uintptr_t)counter,
 			       .compare_add = 3,
-			       .rkey = self->b.mr->rkey },
+			       .rkey = self->ends.b.mr->rkey },
 	};
 	struct ibv_wc wc;
 
-	RC_ONLY();
 	for (uint64_t i = 0; i < 100; i++) {
-		ASSERT_EQ(ibv_post_send(self->a.qp, &wr, &bad), 0);
-		ASSERT_TRUE(wait_wc(self->a.cq, &wc));
+		ASSERT_EQ(ibv_post_send(self->ends.a.qp, &wr, &bad), 0);
+		ASSERT_TRUE(wait_wc(self->ends.a.cq, &wc));
 		EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
 		EXPECT_EQ(*result, 3 * i);
 	}
@@ -106,27 +133,29 @@ TEST_F(traffic, fetch_and_add)
 }
 
 /* A wrong key ends the connection at both ends, and tells why */
-TEST_F(traffic, bad_rkey)
+TEST_F(rc, bad_rkey)
 {
 	struct ibv_async_event event;
 	struct pollfd fd;
 	struct ibv_wc wc;
 
-	RC_ONLY();
-	self->b.mr->rkey ^= 1;
-	ASSERT_EQ(post_recv(&self->b, 9, 0, 64), 0);
-	ASSERT_EQ(post(&self->a, IBV_WR_RDMA_WRITE, 5, 0, 64, &self->b), 0);
-	ASSERT_TRUE(wait_wc(self->a.cq, &wc));
+	self->ends.b.mr->rkey ^= 1;
+	ASSERT_EQ(post_recv(&self->ends.b, 9, 0, 64), 0);
+	ASSERT_EQ(post(&self->ends.a, IBV_WR_RDMA_WRITE, 5, 0, 64,
+		       &self->ends.b),
+		  0);
+	ASSERT_TRUE(wait_wc(self->ends.a.cq, &wc));
 	EXPECT_EQ(wc.status, IBV_WC_REM_ACCESS_ERR);
-	ASSERT_TRUE(wait_wc(self->b.cq, &wc));
+	ASSERT_TRUE(wait_wc(self->ends.b.cq, &wc));
 	EXPECT_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
-	fd = (struct pollfd){ .fd = self->b.ctx->async_fd, .events = POLLIN };
+	fd = (struct pollfd){ .fd = self->ends.b.ctx->async_fd,
+			      .events = POLLIN };
 	ASSERT_EQ(poll(&fd, 1, PATIENCE * 1000), 1);
-	ASSERT_EQ(ibv_get_async_event(self->b.ctx, &event), 0);
+	ASSERT_EQ(ibv_get_async_event(self->ends.b.ctx, &event), 0);
 	EXPECT_EQ(event.event_type, IBV_EVENT_QP_ACCESS_ERR);
-	EXPECT_EQ(event.element.qp, self->b.qp);
+	EXPECT_EQ(event.element.qp, self->ends.b.qp);
 	ibv_ack_async_event(&event);
-	self->b.mr->rkey ^= 1;
+	self->ends.b.mr->rkey ^= 1;
 }
 
 /* Send from a to b; the GRH's 40 bytes come first on UD */
@@ -158,9 +187,9 @@ static struct ibv_ah *make_ah(struct end *a, struct end *b)
 					      NULL;
 }
 
-TEST_F(traffic, completion_events)
+TEST_F(any, completion_events)
 {
-	struct end *a = &self->a, *b = &self->b;
+	struct end *a = &self->ends.a, *b = &self->ends.b;
 	struct pollfd fd = { .fd = b->channel->fd, .events = POLLIN };
 	struct ibv_ah *ah = make_ah(a, b);
 	struct ibv_cq *cq;
@@ -195,9 +224,9 @@ TEST_F(traffic, completion_events)
 		EXPECT_EQ(ibv_destroy_ah(ah), 0);
 }
 
-TEST_F(traffic, shared_receive_queue)
+TEST_F(any, shared_receive_queue)
 {
-	struct end *a = &self->a, *b = &self->b;
+	struct end *a = &self->ends.a, *b = &self->ends.b;
 	struct ibv_srq_init_attr srq_init = { .attr = { 32, 1, 0 } };
 	struct ibv_srq_attr limit = { .srq_limit = 16 };
 	struct ibv_qp_init_attr init = {
