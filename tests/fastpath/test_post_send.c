@@ -31,15 +31,15 @@ static void consume(void)
 
 static void check_doorbell(struct ibv_qp *qp, uint32_t index)
 {
-	CHECK_EQ(le64toh(*fake_uar(MYNIC_UAR_SQ_DB)),
+	CHECK_EQ(le64toh(*fake_uar(MYNIC_UAR_QP_DB)),
 		 (uint64_t)qp->qp_num << 32 | index);
 	CHECK_EQ(posted(), index);
-	*fake_uar(MYNIC_UAR_SQ_DB) = 0;
+	*fake_uar(MYNIC_UAR_QP_DB) = 0;
 }
 
 static void check_not_rung(uint32_t index)
 {
-	CHECK_EQ(*fake_uar(MYNIC_UAR_SQ_DB), 0);
+	CHECK_EQ(*fake_uar(MYNIC_UAR_QP_DB), 0);
 	CHECK_EQ(posted(), index);
 }
 

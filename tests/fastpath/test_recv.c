@@ -233,7 +233,7 @@ TEST(states)
 TEST(doorbell_if_the_device_asks)
 {
 	struct target t = qp_target(16, 1);
-	uint64_t *doorbell = fake_uar(MYNIC_UAR_SQ_DB);
+	uint64_t *doorbell = fake_uar(MYNIC_UAR_QP_DB);
 	struct ibv_recv_wr wr = {};
 
 	CHECK_EQ(post(&t, &wr), 0);

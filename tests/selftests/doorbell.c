@@ -74,7 +74,7 @@ TEST_F(doorbell, foreign_queues)
 	for (uint32_t i = 0; i < 200; i++) {
 		uint32_t qpn = i % 2 ? e->qp->qp_num : i;
 
-		self->uar[MYNIC_UAR_SQ_DB / 8] = doorbell(qpn, 0, i);
+		self->uar[MYNIC_UAR_QP_DB / 8] = doorbell(qpn, 0, i);
 		self->uar[MYNIC_UAR_CQ_DB / 8] = doorbell(i, 0, 0);
 		/* the kernel's, and on page 0 only */
 		self->uar[MYNIC_UAR_EQ_DB / 8] =

@@ -714,7 +714,7 @@ void *drv_write_wqe(struct drv_qp *qp, const struct drv_wr *wr)
 void drv_ring(struct drv_qp *qp)
 {
 	qp->rec->sq_pi = qp->sq_pi;
-	sim_doorbell(qp->d->n, qp->create.uarn, MYNIC_UAR_SQ_DB, qp->number, 0,
+	sim_doorbell(qp->d->n, qp->create.uarn, MYNIC_UAR_QP_DB, qp->number, 0,
 		     qp->sq_pi);
 }
 

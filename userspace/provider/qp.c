@@ -86,7 +86,7 @@ static void mynic_qp_init_queues(struct mynic_qp *qp,
 	struct mynic_rq *rq = &qp->rq;
 
 	sq->dbrec = dbrec;
-	sq->doorbell = to_mctx(qp->vqp.qp.context)->uar + MYNIC_UAR_SQ_DB;
+	sq->doorbell = to_mctx(qp->vqp.qp.context)->uar + MYNIC_UAR_QP_DB;
 	sq->qpn = qp->vqp.qp.qp_num;
 	if (resp->log_sq_stride) {
 		sq->ring = qp->map.addr + resp->sq_offset;

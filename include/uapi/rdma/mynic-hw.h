@@ -18,7 +18,7 @@
  * in bits 63:56. Anything else written to the page is ignored and counted.
  */
 #define MYNIC_UAR_SIZE 4096
-#define MYNIC_UAR_SQ_DB 0x00 /* index: the SQ producer index in the record */
+#define MYNIC_UAR_QP_DB 0x00 /* index: the SQ producer index in the record */
 #define MYNIC_UAR_CQ_DB 0x08 /* index: events for entries from here on */
 #define MYNIC_UAR_EQ_DB 0x10 /* UAR page 0 only; index: consumer index */
 
@@ -50,7 +50,7 @@
  * @sq_no_ring: not zero while the device watches @sq_pi by itself. Only with
  *	MYNIC_FEATURE_DB_SUPPRESS; the host reads it after a full barrier behind
  *	its store to @sq_pi.
- * @rq_ring: not zero: the QP is in the error state, ring the SQ doorbell after
+ * @rq_ring: not zero: the QP is in the error state, ring the QP doorbell after
  *	storing @rq_pi so that the request is flushed. No barrier is needed: the
  *	device looks at @rq_pi again some time after it has set this.
  * @reserved_88: zero

@@ -37,7 +37,7 @@ void transport_set_state(struct qp *qp, enum ib_qp_state old);
 /** transport_sq_draining() - SQD: begun requests have yet to complete */
 bool transport_sq_draining(const struct qp *qp);
 
-/** transport_doorbell() - the SQ doorbell rang or its record has changed */
+/** transport_doorbell() - the QP doorbell rang or its record has changed */
 void transport_doorbell(struct qp *qp);
 
 /**

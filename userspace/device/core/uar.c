@@ -12,7 +12,7 @@ void uar_write(struct nic *nic, uint64_t offset, uint64_t value, size_t len)
 	bool good = false;
 
 	if (nic_enabled(nic) && len == sizeof(value) && uarn < NIC_NUM_UAR) {
-		if (doorbell == MYNIC_UAR_SQ_DB)
+		if (doorbell == MYNIC_UAR_QP_DB)
 			good = qp_doorbell(nic, uarn, number);
 		else if (doorbell == MYNIC_UAR_CQ_DB)
 			good = cq_doorbell(nic, uarn, number, index, flags);
