@@ -9,7 +9,7 @@
 
 ktap_print_header
 need 2
-ktap_set_plan 6
+ktap_set_plan 7
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -62,6 +62,35 @@ flr_with_traffic() {
 	return 0
 }
 
+# Frames by the dozen, without a pause, to a group that nobody is in
+blast() {
+	exec >"/dev/udp/239.192.0.2/9" || return
+	while :; do
+		dd if=/dev/zero bs=60000 count=100 2>/dev/null
+	done
+}
+
+# The transmit queue is never empty: what stops it must keep it stopped
+flr_while_sending() {
+	local status=0 blasts=() mtu
+
+	mtu=$(cat "/sys/class/net/$near/mtu")
+	ip link set "$near" mtu 1500 &&
+		ip route add 239.192.0.2 dev "$near" || return
+	for _ in 1 2; do
+		blast &
+		blasts+=($!)
+	done
+	for _ in {1..20}; do
+		flr || status=1
+	done
+	kill "${blasts[@]}"
+	wait "${blasts[@]}" 2>/dev/null
+	ip route delete 239.192.0.2 dev "$near"
+	ip link set "$near" mtu "$mtu"
+	return $status
+}
+
 bind() {
 	echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/unbind || return
 	[ -z "$(rdma_of "${pci[0]}")" ] || return
@@ -73,6 +102,7 @@ result "remove and rescan with users" remove_with_users
 result "unbind and bind" bind
 result "works after that" works
 result "function level reset with traffic" flr_with_traffic
+result "function level reset while sending" flr_while_sending
 # The netdev and its addresses outlive it
 result "works after that, as it was" ping_far
 ktap_finished

@@ -533,8 +533,9 @@ static void mynic_netdev_stop(struct mynic_netdev *nd)
 	disable_work_sync(&nd->link_work);
 	disable_work_sync(&nd->rx_mode_work);
 	netif_carrier_off(nd->ndev);
-	netif_tx_disable(nd->ndev);
+	/* In this order, as mynic_poll() wakes the transmit queue */
 	napi_disable(&nd->napi);
+	netif_tx_disable(nd->ndev);
 	/* Whether these succeed does not matter: next the QP is destroyed */
 	mynic_cmd_modify_port(mdev, false, nd->ndev->dev_addr, nd->ndev->mtu);
 	mynic_cmd_set_rx(mdev, nd->qp.qpn, 0, NULL, 0);
