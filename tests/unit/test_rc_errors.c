@@ -240,8 +240,8 @@ TEST(rc_remote_access_error)
 	drv_expect_event(&p.b.d->event, MYNIC_EVENT_QP_ACCESS_ERROR,
 			 p.b.qp->number);
 	drv_expect(p.b.recv_cq, 5, IBV_WC_WR_FLUSH_ERR);
-	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_ERROR), 1);
-	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_RX_NAK_ERROR), 1);
+	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_ACCESS), 1);
+	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_RX_NAK_ACCESS), 1);
 }
 
 TEST(rc_atomic_not_aligned)
@@ -614,7 +614,7 @@ static void check_invalid_request(uint8_t opcode, uint32_t dma_len,
 	memset(p.b.mr->ptr, 0x42, 16384);
 	sim_inject(p.b.d->n, &pkt);
 	SIM_WAIT(p.sim, drv_query_qp(p.b.qp).qp_state == IBV_QPS_ERR);
-	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_ERROR), 1);
+	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_INVALID), 1);
 	CHECK_EQ(p.b.mr->ptr[8192], 0x42);
 	CHECK_EQ(drv_number_cmd(p.b.d, MYNIC_CMD_NOP, 0), 0);
 }

@@ -355,7 +355,7 @@ TEST(read_limit_is_raised)
 	sim_inject(p.b.d->n, &more);
 	sim_settle(p.sim);
 	CHECK_EQ(p.b.d->n->sent, LONG_PACKETS + 1);
-	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_ERROR), 0);
+	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_INVALID), 0);
 	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
 	CHECK_MEM(p.a.mr->ptr, p.b.mr->ptr, LONG_READ);
 }
@@ -372,7 +372,7 @@ TEST(duplicate_read_does_not_exceed_the_limit)
 	again.roce.dma_len = 8;
 	sim_inject(p.b.d->n, &again);
 	sim_settle(p.sim);
-	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_ERROR), 0);
+	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_INVALID), 0);
 	read_arrives(&p);
 }
 
@@ -393,7 +393,7 @@ TEST(reads_beyond_what_the_responder_allows)
 		sim_inject(p.b.d->n, &pkt);
 	}
 	sim_run(p.sim, MSEC);
-	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_ERROR), 1);
+	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_INVALID), 1);
 	/* those before are answered first */
 	CHECK_EQ(count(log, 1, OPCODE_READ_RESPONSE), 3);
 	CHECK_EQ(find(log, 1, OPCODE_ACK, 0)->hdr.aeth >> 24, 0x61);

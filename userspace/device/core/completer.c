@@ -60,8 +60,8 @@ static bool acknowledge(struct qp *qp, uint32_t psn)
 	return q->una == psn;
 }
 
-/* What is missing before a response was lost (IBTA 9.7.6.1.2, implied NAK) */
-static void implied_nak(struct qp *qp)
+/* One loss is reported by every packet behind it */
+static void go_back_once(struct qp *qp)
 {
 	if (qp->req.went_back || qp->req.rnr_wait)
 		return;
@@ -69,25 +69,37 @@ static void implied_nak(struct qp *qp)
 	qp->req.went_back = true;
 }
 
+/* What is missing before a response was lost (IBTA 9.7.6.1.2) */
+static void implied_nak(struct qp *qp)
+{
+	nic_count(qp->nic, MYNIC_STAT_IMPLIED_NAK);
+	go_back_once(qp);
+}
+
 static void receive_nak(struct qp *qp, enum aeth_nak code)
 {
-	static const struct wqe_error errors[] = {
-		[AETH_NAK_INVALID_REQUEST] = { IB_WC_REM_INV_REQ_ERR,
-					       MYNIC_SYN_REMOTE_INVALID },
-		[AETH_NAK_REMOTE_ACCESS] = { IB_WC_REM_ACCESS_ERR,
-					     MYNIC_SYN_REMOTE_ACCESS },
-		[AETH_NAK_REMOTE_OPERATION] = { IB_WC_REM_OP_ERR,
-						MYNIC_SYN_REMOTE_OP },
-	};
-
-	if (code == AETH_NAK_SEQUENCE) {
+	switch (code) {
+	case AETH_NAK_SEQUENCE:
 		nic_count(qp->nic, MYNIC_STAT_RX_NAK_SEQ);
-		implied_nak(qp);
-	} else if (code <= AETH_NAK_REMOTE_OPERATION) {
-		nic_count(qp->nic, MYNIC_STAT_RX_NAK_ERROR);
-		sq_fail(qp, errors[code]);
-	} else {
-		nic_count(qp->nic, MYNIC_STAT_RX_NAK_ERROR);
+		go_back_once(qp);
+		break;
+	case AETH_NAK_INVALID_REQUEST:
+		nic_count(qp->nic, MYNIC_STAT_RX_NAK_INVALID);
+		sq_fail(qp, (struct wqe_error){ IB_WC_REM_INV_REQ_ERR,
+						MYNIC_SYN_REMOTE_INVALID });
+		break;
+	case AETH_NAK_REMOTE_ACCESS:
+		nic_count(qp->nic, MYNIC_STAT_RX_NAK_ACCESS);
+		sq_fail(qp, (struct wqe_error){ IB_WC_REM_ACCESS_ERR,
+						MYNIC_SYN_REMOTE_ACCESS });
+		break;
+	case AETH_NAK_REMOTE_OPERATION:
+		nic_count(qp->nic, MYNIC_STAT_RX_NAK_OPERATION);
+		sq_fail(qp, (struct wqe_error){ IB_WC_REM_OP_ERR,
+						MYNIC_SYN_REMOTE_OP });
+		break;
+	default:
+		nic_count(qp->nic, MYNIC_STAT_RX_DROP_HEADER);
 		sq_fail(qp, bad_response);
 	}
 }
@@ -208,8 +220,10 @@ void completer_receive(struct qp *qp, const struct packet *pkt,
 	uint32_t psn = q->una + psn_diff(pkt->roce.psn, q->una);
 
 	/* Old, or to what was never sent: a ghost (IBTA 9.7.6.2) */
-	if ((int32_t)(psn - q->una) < 0 || (int32_t)(psn - q->max_psn) >= 0)
+	if ((int32_t)(psn - q->una) < 0 || (int32_t)(psn - q->max_psn) >= 0) {
+		nic_count(qp->nic, MYNIC_STAT_GHOST);
 		return;
+	}
 	if (info->class == OPCODE_ACK)
 		receive_ack(qp, psn, pkt->roce.aeth);
 	else

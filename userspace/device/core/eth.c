@@ -26,6 +26,8 @@ static unsigned int parse_header(const struct vlan_header *header,
 				 uint32_t frame_len, struct packet *pkt)
 {
 	pkt->kind = PACKET_ETH;
+	pkt->defect = PACKET_SOUND;
+	pkt->frame = NULL;
 	memcpy(pkt->dmac, header->eth.ether_dhost, sizeof(pkt->dmac));
 	memcpy(pkt->smac, header->eth.ether_shost, sizeof(pkt->smac));
 	pkt->vlan = PACKET_NO_VLAN;

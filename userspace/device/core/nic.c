@@ -163,6 +163,8 @@ static uint32_t frame_len(const struct packet *pkt)
 {
 	uint32_t len = ETH_LEN + pkt->payload_len;
 
+	if (pkt->frame)
+		return pkt->frame_len;
 	if (pkt->vlan != PACKET_NO_VLAN)
 		len += VLAN_LEN;
 	if (pkt->kind != PACKET_ROCE)
@@ -192,8 +194,17 @@ void nic_receive(struct nic *nic, const struct packet *pkt)
 		return;
 	nic_count(nic, MYNIC_STAT_RX_PACKETS);
 	nic->stats[MYNIC_STAT_RX_BYTES] += frame_len(pkt);
-	if (pkt->kind == PACKET_ROCE)
+	if (pkt->defect == PACKET_BAD_HEADER)
+		nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
+	else if (pkt->defect == PACKET_BAD_ICRC)
+		nic_count(nic, MYNIC_STAT_RX_DROP_ICRC);
+	else if (pkt->kind == PACKET_ROCE)
 		transport_receive(nic, pkt);
 	else
 		eth_receive(nic, pkt);
+}
+
+void nic_overrun(struct nic *nic)
+{
+	nic_count(nic, MYNIC_STAT_RX_DROP_OVERRUN);
 }

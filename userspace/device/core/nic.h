@@ -133,6 +133,9 @@ uint64_t nic_next_event(const struct nic *nic);
 /** nic_receive() - a packet came in from the wire; consumed in the call */
 void nic_receive(struct nic *nic, const struct packet *pkt);
 
+/** nic_overrun() - a packet for the NIC was lost for want of buffers */
+void nic_overrun(struct nic *nic);
+
 /** nic_mac() - the unicast MAC in force, for a switch and for messages */
 const uint8_t *nic_mac(const struct nic *nic);
 

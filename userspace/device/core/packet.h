@@ -3,7 +3,7 @@
  * A packet on its way: headers in host byte order and a scatter list that
  * points at the payload where it already is, in the sender's guest memory.
  * Inside the process it is never serialised; a wire that leaves the process
- * does that.
+ * does that (wire/frame.h). What came from such a wire has its bytes with it.
  */
 #ifndef MYNIC_PACKET_H
 #define MYNIC_PACKET_H
@@ -23,6 +23,21 @@ enum packet_kind {
 };
 
 /**
+ * enum packet_defect - why a NIC must not take a packet for what it says
+ * @PACKET_SOUND: it may
+ * @PACKET_BAD_HEADER: RoCEv2, but malformed below the BTH, or too short
+ * @PACKET_BAD_ICRC: RoCEv2, but changed on its way
+ *
+ * Of a packet with a defect only the Ethernet header, @frame and @frame_len
+ * count: a switch passes it on, a NIC counts and drops it.
+ */
+enum packet_defect {
+	PACKET_SOUND,
+	PACKET_BAD_HEADER,
+	PACKET_BAD_ICRC,
+};
+
+/**
  * struct roce_hdr - the headers of a RoCEv2 packet (IBTA A17, 9.2, 9.3)
  * @sgid: source, an IPv4 address as ::ffff:a.b.c.d
  * @dgid: destination, likewise
@@ -33,6 +48,8 @@ enum packet_kind {
  * @opcode: BTH opcode
  * @solicited: BTH SE
  * @mig_req: BTH M
+ * @fecn: BTH FECN
+ * @becn: BTH BECN; set in a CNP
  * @ack_req: BTH A
  * @pad: BTH PadCnt, 0 to 3
  * @pkey: BTH P_Key
@@ -61,6 +78,8 @@ struct roce_hdr {
 	uint8_t opcode;
 	bool solicited;
 	bool mig_req;
+	bool fecn;
+	bool becn;
 	bool ack_req;
 	uint8_t pad;
 	uint16_t pkey;
@@ -86,6 +105,10 @@ struct roce_hdr {
  * @vlan: TCI, or PACKET_NO_VLAN
  * @ethertype: PACKET_ETH only
  * @roce: PACKET_ROCE only
+ * @defect: found where it came in
+ * @frame: the whole frame, without FCS, if a wire from outside brought it;
+ *	else NULL. As long-lived as @iov
+ * @frame_len: bytes of @frame
  * @payload_len: bytes in @iov, without padding
  * @niov: elements of @iov
  * @iov: the payload; readable until the function that was given the packet
@@ -98,6 +121,9 @@ struct packet {
 	uint16_t vlan;
 	uint16_t ethertype;
 	struct roce_hdr roce;
+	enum packet_defect defect;
+	const uint8_t *frame;
+	uint32_t frame_len;
 	uint32_t payload_len;
 	uint32_t niov;
 	struct iovec iov[PACKET_MAX_IOV];

@@ -38,6 +38,8 @@ bool path_init(const struct qp *qp, const struct mynic_av *av,
 	if (!source || gid_is_ipv4(source->gid) != gid_is_ipv4(av->dgid))
 		return false;
 	pkt->kind = PACKET_ROCE;
+	pkt->defect = PACKET_SOUND;
+	pkt->frame = NULL;
 	memcpy(pkt->dmac, av->dmac, sizeof(pkt->dmac));
 	memcpy(pkt->smac, source->mac, sizeof(pkt->smac));
 	pkt->vlan = PACKET_NO_VLAN;

@@ -245,6 +245,18 @@ static void send_aeth(struct qp *qp, uint8_t syndrome, uint32_t psn)
 	path_send(qp->nic, &pkt);
 }
 
+static enum mynic_stat nak_counter(uint8_t syndrome)
+{
+	switch (syndrome & ~AETH_NAK) {
+	case AETH_NAK_INVALID_REQUEST:
+		return MYNIC_STAT_TX_NAK_INVALID;
+	case AETH_NAK_REMOTE_ACCESS:
+		return MYNIC_STAT_TX_NAK_ACCESS;
+	default:
+		return MYNIC_STAT_TX_NAK_OPERATION;
+	}
+}
+
 /* All requests before a NAK's PSN are acknowledged by it */
 static void acknowledge(struct qp *qp)
 {
@@ -266,7 +278,7 @@ static void acknowledge(struct qp *qp)
 		send_aeth(qp, r->nak_syndrome, r->epsn);
 		break;
 	case RESPONDER_NAK_FATAL:
-		nic_count(qp->nic, MYNIC_STAT_TX_NAK_ERROR);
+		nic_count(qp->nic, nak_counter(r->nak_syndrome));
 		send_aeth(qp, r->nak_syndrome, r->nak_psn);
 		qp_to_error(qp->nic, qp, r->nak_event);
 		break;

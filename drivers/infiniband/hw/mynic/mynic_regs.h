@@ -666,16 +666,30 @@ _Static_assert(sizeof(struct mynic_port_attr) == 64, "mynic_port_attr");
  * @MYNIC_STAT_RX_DROP_QP: no such QP, or not ready to receive
  * @MYNIC_STAT_RX_DROP_KEY: bad Q_Key or P_Key, or not the peer's GID
  * @MYNIC_STAT_RX_DROP_HEADER: malformed packet
+ * @MYNIC_STAT_RX_DROP_ICRC: packet changed on its way
+ * @MYNIC_STAT_RX_DROP_OVERRUN: no buffer between wire and NIC
  * @MYNIC_STAT_RX_DROP_WQE: UD, UC: no receive request that fits
+ * @MYNIC_STAT_RX_DROP_SEQUENCE: UC: rest of a message that lost a packet
  * @MYNIC_STAT_DUPLICATE: requests received again
  * @MYNIC_STAT_OUT_OF_SEQUENCE: requests from the future
+ * @MYNIC_STAT_GHOST: responses to nothing that is outstanding
+ * @MYNIC_STAT_IMPLIED_NAK: responses from the future: one before was lost
  * @MYNIC_STAT_RX_NAK_SEQ: PSN sequence errors reported by peers
  * @MYNIC_STAT_RX_NAK_RNR: receiver not ready, reported by peers
- * @MYNIC_STAT_RX_NAK_ERROR: invalid request, access or operation, likewise
+ * @MYNIC_STAT_RX_NAK_INVALID: invalid requests reported by peers
+ * @MYNIC_STAT_RX_NAK_ACCESS: remote access errors reported by peers
+ * @MYNIC_STAT_RX_NAK_OPERATION: remote operational errors reported by peers
  * @MYNIC_STAT_TX_NAK_SEQ: PSN sequence errors reported to peers
  * @MYNIC_STAT_TX_NAK_RNR: receiver not ready, reported to peers
- * @MYNIC_STAT_TX_NAK_ERROR: invalid request, access or operation, likewise
+ * @MYNIC_STAT_TX_NAK_INVALID: invalid requests reported to peers
+ * @MYNIC_STAT_TX_NAK_ACCESS: remote access errors reported to peers
+ * @MYNIC_STAT_TX_NAK_OPERATION: remote operational errors reported to peers
+ * @MYNIC_STAT_RX_ECN: RoCEv2 packets marked "congestion experienced"
+ * @MYNIC_STAT_RX_CNP: congestion notifications from peers
+ * @MYNIC_STAT_TX_CNP: congestion notifications to peers
+ * @MYNIC_STAT_RATE_LIMITED: times that congestion control held a QP back
  * @MYNIC_STAT_RETRANSMIT: packets sent again
+ * @MYNIC_STAT_PROBE: retransmissions begun before the ACK timer ran out
  * @MYNIC_STAT_TIMEOUT: ACK timers that ran out
  * @MYNIC_STAT_RETRY_EXCEEDED: requests given up after retry_cnt
  * @MYNIC_STAT_RNR_RETRY_EXCEEDED: requests given up after rnr_retry
@@ -707,16 +721,30 @@ enum mynic_stat {
 	MYNIC_STAT_RX_DROP_QP,
 	MYNIC_STAT_RX_DROP_KEY,
 	MYNIC_STAT_RX_DROP_HEADER,
+	MYNIC_STAT_RX_DROP_ICRC,
+	MYNIC_STAT_RX_DROP_OVERRUN,
 	MYNIC_STAT_RX_DROP_WQE,
+	MYNIC_STAT_RX_DROP_SEQUENCE,
 	MYNIC_STAT_DUPLICATE,
 	MYNIC_STAT_OUT_OF_SEQUENCE,
+	MYNIC_STAT_GHOST,
+	MYNIC_STAT_IMPLIED_NAK,
 	MYNIC_STAT_RX_NAK_SEQ,
 	MYNIC_STAT_RX_NAK_RNR,
-	MYNIC_STAT_RX_NAK_ERROR,
+	MYNIC_STAT_RX_NAK_INVALID,
+	MYNIC_STAT_RX_NAK_ACCESS,
+	MYNIC_STAT_RX_NAK_OPERATION,
 	MYNIC_STAT_TX_NAK_SEQ,
 	MYNIC_STAT_TX_NAK_RNR,
-	MYNIC_STAT_TX_NAK_ERROR,
+	MYNIC_STAT_TX_NAK_INVALID,
+	MYNIC_STAT_TX_NAK_ACCESS,
+	MYNIC_STAT_TX_NAK_OPERATION,
+	MYNIC_STAT_RX_ECN,
+	MYNIC_STAT_RX_CNP,
+	MYNIC_STAT_TX_CNP,
+	MYNIC_STAT_RATE_LIMITED,
 	MYNIC_STAT_RETRANSMIT,
+	MYNIC_STAT_PROBE,
 	MYNIC_STAT_TIMEOUT,
 	MYNIC_STAT_RETRY_EXCEEDED,
 	MYNIC_STAT_RNR_RETRY_EXCEEDED,
