@@ -39,6 +39,12 @@ bool gid_is_ipv4(const uint8_t gid[16])
 	return !memcmp(gid, ipv4_prefix, sizeof(ipv4_prefix));
 }
 
+void gid_from_ipv4(const uint8_t address[4], uint8_t gid[16])
+{
+	memcpy(gid, ipv4_prefix, sizeof(ipv4_prefix));
+	memcpy(gid + sizeof(ipv4_prefix), address, 4);
+}
+
 bool gid_is_multicast(const uint8_t gid[16])
 {
 	if (gid_is_ipv4(gid))

@@ -40,6 +40,9 @@ const struct gid_entry *gid_find(const struct nic *nic, const uint8_t gid[16]);
 /** gid_is_ipv4() - is it ::ffff:a.b.c.d? */
 bool gid_is_ipv4(const uint8_t gid[16]);
 
+/** gid_from_ipv4() - ::ffff:a.b.c.d for the four bytes of an IPv4 address */
+void gid_from_ipv4(const uint8_t address[4], uint8_t gid[16]);
+
 /** gid_is_multicast() - is it an IPv6 or IPv4 multicast address? */
 bool gid_is_multicast(const uint8_t gid[16]);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "ip.h"
 #include "opcode.h"
 #include "transport.h"
 
@@ -12,9 +13,6 @@
 
 #define ETH_LEN 14
 #define VLAN_LEN 4
-#define IPV4_LEN 20
-#define IPV6_LEN 40
-#define UDP_LEN 8
 
 #define MAX_EQ 64
 #define MAX_CQ 65536

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "ip.h"
 #include "opcode.h"
 
 #define DEFAULT_HOP_LIMIT 64
@@ -15,7 +16,7 @@
 #define VLAN_PRIO_SHIFT 13
 
 /* Of IPv6 and UDP; the longest BTH headers and the ICRC come on top */
-#define IP_UDP_LEN (40 + 8)
+#define IP_UDP_LEN (IPV6_LEN + UDP_LEN)
 #define MAX_BTH_HEADERS_LEN (BTH_LEN + ATOMICETH_LEN + 4 /* XRCETH */)
 
 /* All packets of a flow take one port, and flows spread over the ports */

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "ud.h"
 
-#include <arpa/inet.h>
-#include <assert.h>
-#include <netinet/ip.h>
-#include <netinet/ip6.h>
-#include <netinet/udp.h>
 #include <string.h>
 
 #include "core.h"
+#include "ip.h"
 #include "opcode.h"
 #include "path.h"
 #include "psn.h"
@@ -17,9 +13,7 @@
 #define GSI_QKEY 0x80010000
 #define OWN_QKEY 0x80000000 /* stands for the Q_Key of the sending QP */
 
-#define GRH_LEN 40
-
-static_assert(sizeof(struct ip6_hdr) == GRH_LEN, "IPv6 header in GRH");
+#define GRH_LEN IPV6_LEN
 
 static uint32_t own_qkey(const struct qp *qp)
 {
@@ -63,55 +57,17 @@ struct wqe_error ud_send(struct qp *qp, const struct send_req *req)
 	return (struct wqe_error){ 0 };
 }
 
-static uint16_t ip_checksum(const struct ip *ip)
-{
-	const uint8_t *byte = (const uint8_t *)ip;
-	uint32_t sum = 0;
-
-	for (size_t i = 0; i < sizeof(*ip); i += 2)
-		sum += byte[i] << 8 | byte[i + 1];
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum += sum >> 16;
-	return ~sum;
-}
-
 /* What the receiver finds before the payload: the packet's IP header */
 static void make_grh(uint8_t grh[GRH_LEN], const struct packet *pkt)
 {
 	const struct roce_hdr *hdr = &pkt->roce;
-	uint32_t udp_len = sizeof(struct udphdr) +
-			   opcode_headers_len(opcode_info(hdr->opcode)) +
-			   pkt->payload_len + hdr->pad + ICRC_LEN;
+	uint32_t len = UDP_LEN + opcode_headers_len(opcode_info(hdr->opcode)) +
+		       pkt->payload_len + hdr->pad + ICRC_LEN;
 
 	memset(grh, 0, GRH_LEN);
-	if (gid_is_ipv4(hdr->dgid)) {
-		struct ip ip = {
-			.ip_v = 4,
-			.ip_hl = sizeof(ip) / 4,
-			.ip_tos = hdr->traffic_class,
-			.ip_len = htons(sizeof(ip) + udp_len),
-			.ip_off = htons(IP_DF),
-			.ip_ttl = hdr->hop_limit,
-			.ip_p = IPPROTO_UDP,
-		};
-
-		memcpy(&ip.ip_src, hdr->sgid + 12, sizeof(ip.ip_src));
-		memcpy(&ip.ip_dst, hdr->dgid + 12, sizeof(ip.ip_dst));
-		ip.ip_sum = htons(ip_checksum(&ip));
-		memcpy(grh + GRH_LEN - sizeof(ip), &ip, sizeof(ip));
-	} else {
-		struct ip6_hdr ip6 = {
-			.ip6_flow = htonl(6u << 28 | hdr->traffic_class << 20 |
-					  hdr->flow_label),
-			.ip6_plen = htons(udp_len),
-			.ip6_nxt = IPPROTO_UDP,
-			.ip6_hlim = hdr->hop_limit,
-		};
-
-		memcpy(&ip6.ip6_src, hdr->sgid, sizeof(ip6.ip6_src));
-		memcpy(&ip6.ip6_dst, hdr->dgid, sizeof(ip6.ip6_dst));
-		memcpy(grh, &ip6, sizeof(ip6));
-	}
+	/* The shorter header of IPv4 takes the end (IBTA annex A17) */
+	ip_build(gid_is_ipv4(hdr->dgid) ? grh + GRH_LEN - IPV4_LEN : grh, hdr,
+		 len);
 }
 
 static int place(struct qp *qp, const struct packet *pkt)

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "frame.h"
+
+#include <assert.h>
+#include <endian.h>
+#include <libdeflate.h>
+#include <net/ethernet.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include "core/gid.h"
+#include "core/ip.h"
+#include "core/opcode.h"
+
+#define ROCE_UDP_PORT 4791
+
+#define VLAN_LEN 4 /* TCI and the ethertype behind it */
+
+/* The ICRC begins as if there were the LRH of InfiniBand, all ones */
+#define ICRC_LRH_LEN 8
+
+#define IPV4_VERSION_IHL 0x45
+#define IPV4_FRAGMENT 0x3fff /* more fragments, offset */
+#define IPV6_VERSION 6
+
+#define BTH_SE 0x80
+#define BTH_M 0x40
+#define BTH_PAD_SHIFT 4
+#define BTH_PAD_MASK 0x3
+#define BTH_TVER_MASK 0xf
+#define BTH_FECN 0x80
+#define BTH_BECN 0x40
+#define BTH_A 0x80
+
+/* Longest headers: RETH and ImmDt are shorter than AtomicETH */
+static_assert(ETHER_HDR_LEN + VLAN_LEN + IPV6_LEN + UDP_LEN + BTH_LEN +
+			      ATOMICETH_LEN <=
+		      FRAME_MAX_HEADER,
+	      "headers");
+
+static uint8_t *put8(uint8_t *p, uint8_t value)
+{
+	*p = value;
+	return p + 1;
+}
+
+static uint8_t *put16(uint8_t *p, uint16_t value)
+{
+	value = htobe16(value);
+	return (uint8_t *)memcpy(p, &value, sizeof(value)) + sizeof(value);
+}
+
+static uint8_t *put32(uint8_t *p, uint32_t value)
+{
+	value = htobe32(value);
+	return (uint8_t *)memcpy(p, &value, sizeof(value)) + sizeof(value);
+}
+
+static uint8_t *put64(uint8_t *p, uint64_t value)
+{
+	value = htobe64(value);
+	return (uint8_t *)memcpy(p, &value, sizeof(value)) + sizeof(value);
+}
+
+static uint16_t get16(const uint8_t *p)
+{
+	uint16_t value;
+
+	memcpy(&value, p, sizeof(value));
+	return be16toh(value);
+}
+
+static uint32_t get32(const uint8_t *p)
+{
+	uint32_t value;
+
+	memcpy(&value, p, sizeof(value));
+	return be32toh(value);
+}
+
+static uint64_t get64(const uint8_t *p)
+{
+	uint64_t value;
+
+	memcpy(&value, p, sizeof(value));
+	return be64toh(value);
+}
+
+/*
+ * The ICRC up to and with the last header: what routers may change counts as
+ * ones. @ip: all from the IP header on, @len bytes.
+ */
+static uint32_t icrc_headers(const uint8_t *ip, size_t len)
+{
+	uint8_t buf[ICRC_LRH_LEN + FRAME_MAX_HEADER];
+	uint8_t *p = buf + ICRC_LRH_LEN;
+
+	memset(buf, 0xff, ICRC_LRH_LEN);
+	memcpy(p, ip, len);
+	if (ip[0] == IPV4_VERSION_IHL) {
+		p[1] = 0xff; /* TOS */
+		p[8] = 0xff; /* TTL */
+		memset(p + 10, 0xff, 2); /* checksum */
+		p += IPV4_LEN;
+	} else {
+		p[0] |= 0x0f; /* traffic class, flow label */
+		memset(p + 1, 0xff, 3);
+		p[7] = 0xff; /* hop limit */
+		p += IPV6_LEN;
+	}
+	memset(p + 6, 0xff, 2); /* UDP checksum */
+	p += UDP_LEN;
+	p[4] = 0xff; /* FECN, BECN, and six reserved bits */
+	return libdeflate_crc32(0, buf, ICRC_LRH_LEN + len);
+}
+
+static uint8_t *put_eth(uint8_t *p, const struct packet *pkt,
+			uint16_t ethertype)
+{
+	memcpy(p, pkt->dmac, ETHER_ADDR_LEN);
+	memcpy(p + ETHER_ADDR_LEN, pkt->smac, ETHER_ADDR_LEN);
+	p += 2 * ETHER_ADDR_LEN;
+	if (pkt->vlan != PACKET_NO_VLAN) {
+		p = put16(p, ETHERTYPE_VLAN);
+		p = put16(p, pkt->vlan);
+	}
+	return put16(p, ethertype);
+}
+
+static uint8_t *put_bth(uint8_t *p, const struct roce_hdr *hdr)
+{
+	p = put8(p, hdr->opcode);
+	p = put8(p, (hdr->solicited ? BTH_SE : 0) | (hdr->mig_req ? BTH_M : 0) |
+			    hdr->pad << BTH_PAD_SHIFT);
+	p = put16(p, hdr->pkey);
+	p = put32(p, hdr->dest_qpn);
+	p[-4] = (hdr->fecn ? BTH_FECN : 0) | (hdr->becn ? BTH_BECN : 0);
+	p = put32(p, hdr->psn);
+	p[-4] = hdr->ack_req ? BTH_A : 0;
+	return p;
+}
+
+static uint8_t *put_extended(uint8_t *p, const struct roce_hdr *hdr,
+			     unsigned int flags)
+{
+	if (flags & OPCODE_DETH) {
+		p = put32(p, hdr->qkey);
+		p = put32(p, hdr->src_qpn);
+		p[-4] = 0;
+	}
+	if (flags & OPCODE_RETH) {
+		p = put64(p, hdr->remote_addr);
+		p = put32(p, hdr->rkey);
+		p = put32(p, hdr->dma_len);
+	}
+	if (flags & OPCODE_ATOMICETH) {
+		p = put64(p, hdr->remote_addr);
+		p = put32(p, hdr->rkey);
+		p = put64(p, hdr->swap_add);
+		p = put64(p, hdr->compare);
+	}
+	if (flags & OPCODE_AETH)
+		p = put32(p, hdr->aeth);
+	if (flags & OPCODE_ATOMICACKETH)
+		p = put64(p, hdr->atomic_orig);
+	if (flags & OPCODE_IMM)
+		p = (uint8_t *)memcpy(p, &hdr->imm, IMM_LEN) + IMM_LEN;
+	if (flags & OPCODE_IETH)
+		p = put32(p, hdr->imm);
+	return p;
+}
+
+static void get_extended(const uint8_t *p, struct roce_hdr *hdr,
+			 unsigned int flags)
+{
+	if (flags & OPCODE_DETH) {
+		hdr->qkey = get32(p);
+		hdr->src_qpn = get32(p + 4) & 0xffffff;
+		p += DETH_LEN;
+	}
+	if (flags & OPCODE_RETH) {
+		hdr->remote_addr = get64(p);
+		hdr->rkey = get32(p + 8);
+		hdr->dma_len = get32(p + 12);
+		p += RETH_LEN;
+	}
+	if (flags & OPCODE_ATOMICETH) {
+		hdr->remote_addr = get64(p);
+		hdr->rkey = get32(p + 8);
+		hdr->swap_add = get64(p + 12);
+		hdr->compare = get64(p + 20);
+		p += ATOMICETH_LEN;
+	}
+	if (flags & OPCODE_AETH) {
+		hdr->aeth = get32(p);
+		p += AETH_LEN;
+	}
+	if (flags & OPCODE_ATOMICACKETH) {
+		hdr->atomic_orig = get64(p);
+		p += ATOMICACKETH_LEN;
+	}
+	if (flags & OPCODE_IMM) {
+		memcpy(&hdr->imm, p, IMM_LEN);
+		p += IMM_LEN;
+	}
+	if (flags & OPCODE_IETH)
+		hdr->imm = get32(p);
+}
+
+/* Headers and trailer around the payload, which is in @frame->iov already */
+static void build_roce(struct frame *frame, const struct packet *pkt)
+{
+	const struct roce_hdr *hdr = &pkt->roce;
+	const struct opcode_info *info = opcode_info(hdr->opcode);
+	uint32_t udp_len = UDP_LEN + opcode_headers_len(info) +
+			   pkt->payload_len + hdr->pad + ICRC_LEN;
+	bool ipv4 = gid_is_ipv4(hdr->dgid);
+	uint8_t *ip, *p;
+	uint32_t icrc;
+
+	ip = put_eth(frame->header, pkt, ipv4 ? ETHERTYPE_IP : ETHERTYPE_IPV6);
+	p = ip + ip_build(ip, hdr, udp_len);
+	p = put16(p, hdr->udp_sport);
+	p = put16(p, ROCE_UDP_PORT);
+	p = put16(p, udp_len);
+	p = put16(p, 0); /* the checksum is left to the ICRC */
+	p = put_bth(p, hdr);
+	p = put_extended(p, hdr, info->flags);
+	frame->iov[0].iov_len = p - frame->header;
+
+	icrc = icrc_headers(ip, p - ip);
+	for (unsigned int i = 1; i < frame->niov; i++)
+		icrc = libdeflate_crc32(icrc, frame->iov[i].iov_base,
+					frame->iov[i].iov_len);
+	memset(frame->trailer, 0, hdr->pad);
+	icrc = htole32(libdeflate_crc32(icrc, frame->trailer, hdr->pad));
+	memcpy(frame->trailer + hdr->pad, &icrc, sizeof(icrc));
+	frame->iov[frame->niov++] = (struct iovec){
+		frame->trailer,
+		hdr->pad + ICRC_LEN,
+	};
+	frame->len =
+		frame->iov[0].iov_len + pkt->payload_len + hdr->pad + ICRC_LEN;
+}
+
+void frame_build(struct frame *frame, const struct packet *pkt)
+{
+	uint8_t *end;
+
+	if (pkt->frame) {
+		frame->iov[0] = (struct iovec){
+			(void *)pkt->frame,
+			pkt->frame_len,
+		};
+		frame->niov = 1;
+		frame->len = pkt->frame_len;
+		return;
+	}
+	frame->iov[0].iov_base = frame->header;
+	memcpy(frame->iov + 1, pkt->iov, pkt->niov * sizeof(*pkt->iov));
+	frame->niov = 1 + pkt->niov;
+	if (pkt->kind == PACKET_ROCE) {
+		build_roce(frame, pkt);
+		return;
+	}
+	end = put_eth(frame->header, pkt, pkt->ethertype);
+	frame->iov[0].iov_len = end - frame->header;
+	frame->len = frame->iov[0].iov_len + pkt->payload_len;
+}
+
+void frame_copy(const struct frame *frame, uint8_t *buf)
+{
+	for (unsigned int i = 0; i < frame->niov; i++) {
+		memcpy(buf, frame->iov[i].iov_base, frame->iov[i].iov_len);
+		buf += frame->iov[i].iov_len;
+	}
+}
+
+/*
+ * struct ip_view - an IP packet that carries UDP
+ * @header_len: bytes before the UDP header
+ * @len: bytes from the UDP header on, as the IP header has it
+ * @sound: the IP header is as RoCEv2 has it, and @len bytes are there
+ */
+struct ip_view {
+	size_t header_len;
+	size_t len;
+	bool sound;
+};
+
+static bool parse_ipv4(const uint8_t *ip, size_t len, struct roce_hdr *hdr,
+		       struct ip_view *view)
+{
+	size_t total;
+
+	if (len < IPV4_LEN || ip[0] >> 4 != 4)
+		return false;
+	view->header_len = (ip[0] & 0xf) * 4;
+	if (view->header_len < IPV4_LEN || ip[9] != IPPROTO_UDP ||
+	    get16(ip + 6) & IPV4_FRAGMENT)
+		return false;
+	total = get16(ip + 2);
+	view->len = total - view->header_len;
+	view->sound = ip[0] == IPV4_VERSION_IHL && total >= IPV4_LEN &&
+		      total <= len && !ip_checksum(ip);
+	hdr->traffic_class = ip[1];
+	hdr->hop_limit = ip[8];
+	hdr->flow_label = 0;
+	gid_from_ipv4(ip + 12, hdr->sgid);
+	gid_from_ipv4(ip + 16, hdr->dgid);
+	return true;
+}
+
+static bool parse_ipv6(const uint8_t *ip, size_t len, struct roce_hdr *hdr,
+		       struct ip_view *view)
+{
+	if (len < IPV6_LEN || ip[0] >> 4 != IPV6_VERSION ||
+	    ip[6] != IPPROTO_UDP)
+		return false;
+	view->header_len = IPV6_LEN;
+	view->len = get16(ip + 4);
+	hdr->traffic_class = get32(ip) >> 20;
+	hdr->hop_limit = ip[7];
+	hdr->flow_label = get32(ip) & 0xfffff;
+	memcpy(hdr->sgid, ip + 8, sizeof(hdr->sgid));
+	memcpy(hdr->dgid, ip + 24, sizeof(hdr->dgid));
+	/* Those stand for IPv4, and must not be on a wire */
+	view->sound = IPV6_LEN + view->len <= len && !gid_is_ipv4(hdr->sgid) &&
+		      !gid_is_ipv4(hdr->dgid);
+	return true;
+}
+
+static void parse_bth(const uint8_t *bth, struct roce_hdr *hdr)
+{
+	hdr->opcode = bth[0];
+	hdr->solicited = bth[1] & BTH_SE;
+	hdr->mig_req = bth[1] & BTH_M;
+	hdr->pad = bth[1] >> BTH_PAD_SHIFT & BTH_PAD_MASK;
+	hdr->pkey = get16(bth + 2);
+	hdr->fecn = bth[4] & BTH_FECN;
+	hdr->becn = bth[4] & BTH_BECN;
+	hdr->dest_qpn = get32(bth + 4) & 0xffffff;
+	hdr->ack_req = bth[8] & BTH_A;
+	hdr->psn = get32(bth + 8) & 0xffffff;
+}
+
+/* @udp: @len bytes, as the IP header has it */
+static enum packet_defect parse_udp(const uint8_t *ip, const uint8_t *udp,
+				    size_t len, struct packet *pkt)
+{
+	const uint8_t *bth = udp + UDP_LEN;
+	struct roce_hdr *hdr = &pkt->roce;
+	const struct opcode_info *info;
+	size_t headers_len;
+	uint32_t want, icrc;
+
+	if (len < UDP_LEN + BTH_LEN + ICRC_LEN || get16(udp + 4) != len)
+		return PACKET_BAD_HEADER;
+	len -= UDP_LEN + ICRC_LEN;
+	memcpy(&want, bth + len, sizeof(want));
+	icrc = icrc_headers(ip, bth + BTH_LEN - ip);
+	icrc = libdeflate_crc32(icrc, bth + BTH_LEN, len - BTH_LEN);
+	if (icrc != le32toh(want))
+		return PACKET_BAD_ICRC;
+
+	parse_bth(bth, hdr);
+	hdr->udp_sport = get16(udp);
+	info = opcode_info(hdr->opcode);
+	headers_len = opcode_headers_len(info);
+	if (bth[1] & BTH_TVER_MASK || headers_len + hdr->pad > len)
+		return PACKET_BAD_HEADER;
+	get_extended(bth + BTH_LEN, hdr, info->flags);
+	pkt->payload_len = len - headers_len - hdr->pad;
+	pkt->niov = pkt->payload_len ? 1 : 0;
+	pkt->iov[0] = (struct iovec){
+		(void *)(bth + headers_len),
+		pkt->payload_len,
+	};
+	return PACKET_SOUND;
+}
+
+/* Return: whether it is RoCEv2; then &packet.defect tells the rest */
+static bool parse_roce(const uint8_t *ip, size_t len, struct packet *pkt)
+{
+	struct ip_view view;
+
+	switch (pkt->ethertype) {
+	case ETHERTYPE_IP:
+		if (!parse_ipv4(ip, len, &pkt->roce, &view))
+			return false;
+		break;
+	case ETHERTYPE_IPV6:
+		if (!parse_ipv6(ip, len, &pkt->roce, &view))
+			return false;
+		break;
+	default:
+		return false;
+	}
+	if (len < view.header_len + 4 ||
+	    get16(ip + view.header_len + 2) != ROCE_UDP_PORT)
+		return false;
+	pkt->kind = PACKET_ROCE;
+	pkt->payload_len = 0;
+	pkt->niov = 0;
+	pkt->defect = PACKET_BAD_HEADER;
+	if (view.sound)
+		pkt->defect =
+			parse_udp(ip, ip + view.header_len, view.len, pkt);
+	return true;
+}
+
+bool frame_parse(const uint8_t *data, size_t len, struct packet *pkt)
+{
+	size_t at = ETHER_HDR_LEN;
+
+	if (len < ETHER_HDR_LEN || len > FRAME_MAX_LEN)
+		return false;
+	memcpy(pkt->dmac, data, ETHER_ADDR_LEN);
+	memcpy(pkt->smac, data + ETHER_ADDR_LEN, ETHER_ADDR_LEN);
+	pkt->vlan = PACKET_NO_VLAN;
+	pkt->ethertype = get16(data + at - 2);
+	/* A tag of all ones is reserved, and cannot be told from none here */
+	if (pkt->ethertype == ETHERTYPE_VLAN && len >= at + VLAN_LEN &&
+	    get16(data + at) != PACKET_NO_VLAN) {
+		pkt->vlan = get16(data + at);
+		at += VLAN_LEN;
+		pkt->ethertype = get16(data + at - 2);
+	}
+	pkt->frame = data;
+	pkt->frame_len = len;
+	pkt->roce = (struct roce_hdr){ 0 };
+	if (parse_roce(data + at, len - at, pkt))
+		return true;
+	pkt->kind = PACKET_ETH;
+	pkt->defect = PACKET_SOUND;
+	pkt->payload_len = len - at;
+	pkt->niov = pkt->payload_len ? 1 : 0;
+	pkt->iov[0] = (struct iovec){ (void *)(data + at), pkt->payload_len };
+	return true;
+}
