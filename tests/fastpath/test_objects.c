@@ -51,7 +51,6 @@ TEST(qp_refusals)
 		uint32_t comp_mask;
 		uint64_t ops;
 	} bad[] = {
-		{ IBV_QPT_UC, 0, 0 },
 		{ IBV_QPT_RAW_PACKET, 0, 0 },
 		{ IBV_QPT_XRC_SEND, 0, 0 },
 		{ IBV_QPT_RC, IBV_QP_INIT_ATTR_XRCD, 0 },
@@ -60,6 +59,12 @@ TEST(qp_refusals)
 		  IBV_QP_EX_WITH_RDMA_WRITE },
 		{ IBV_QPT_UD, IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		  IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_READ },
+		{ IBV_QPT_UC, IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		  IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_READ },
+		{ IBV_QPT_UC, IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		  IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP },
+		{ IBV_QPT_UC, IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		  IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD },
 		{ IBV_QPT_RC, IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		  IBV_QP_EX_WITH_TSO },
 		{ IBV_QPT_RC, IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
@@ -110,28 +115,33 @@ TEST(qp_create_flags)
 	CHECK_EQ(errno, EINVAL);
 }
 
-static bool has_all_ops(struct ibv_qp_ex *qp, bool rc)
+static bool has_all_ops(struct ibv_qp_ex *qp, enum ibv_qp_type type)
 {
-	bool both = qp->wr_start && qp->wr_complete && qp->wr_abort &&
-		    qp->wr_send && qp->wr_send_imm && qp->wr_set_sge &&
-		    qp->wr_set_sge_list && qp->wr_set_inline_data &&
-		    qp->wr_set_inline_data_list;
+	bool all = qp->wr_start && qp->wr_complete && qp->wr_abort &&
+		   qp->wr_send && qp->wr_send_imm && qp->wr_set_sge &&
+		   qp->wr_set_sge_list && qp->wr_set_inline_data &&
+		   qp->wr_set_inline_data_list;
 
-	if (!rc)
-		return both && qp->wr_set_ud_addr;
-	return both && qp->wr_rdma_read && qp->wr_rdma_write &&
-	       qp->wr_rdma_write_imm && qp->wr_atomic_cmp_swp &&
+	if (type == IBV_QPT_UD)
+		return all && qp->wr_set_ud_addr;
+	all = all && qp->wr_rdma_write && qp->wr_rdma_write_imm;
+	if (type == IBV_QPT_UC)
+		return all;
+	return all && qp->wr_rdma_read && qp->wr_atomic_cmp_swp &&
 	       qp->wr_atomic_fetch_add;
 }
 
 TEST(wr_functions)
 {
+	static const enum ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UC,
+						  IBV_QPT_UD };
 	struct fixture *f = fixture_open(8);
-	struct ibv_qp *rc = fixture_qp(f, IBV_QPT_RC, 4, 1);
-	struct ibv_qp *ud = fixture_qp(f, IBV_QPT_UD, 4, 1);
 
-	CHECK(has_all_ops(ibv_qp_to_qp_ex(rc), true));
-	CHECK(has_all_ops(ibv_qp_to_qp_ex(ud), false));
+	for (int i = 0; i < ARRAY_SIZE(types); i++) {
+		struct ibv_qp *qp = fixture_qp(f, types[i], 4, 1);
+
+		CHECK(has_all_ops(ibv_qp_to_qp_ex(qp), types[i]));
+	}
 }
 
 /* Create one object; @kind chooses which. */

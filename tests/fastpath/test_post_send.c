@@ -54,6 +54,7 @@ static int post(struct ibv_qp *qp, struct ibv_send_wr *wr)
 	return err;
 }
 
+/* UC has the first UC_OPCODES of them */
 static const enum ibv_wr_opcode rc_opcodes[] = {
 	IBV_WR_SEND,
 	IBV_WR_SEND_WITH_IMM,
@@ -63,6 +64,8 @@ static const enum ibv_wr_opcode rc_opcodes[] = {
 	IBV_WR_ATOMIC_CMP_AND_SWP,
 	IBV_WR_ATOMIC_FETCH_AND_ADD,
 };
+
+#define UC_OPCODES 4
 
 static bool is_atomic(enum ibv_wr_opcode opcode)
 {
@@ -118,7 +121,9 @@ static struct ibv_send_wr make_wr(enum ibv_wr_opcode opcode)
 	return wr;
 }
 
-TEST(rc_opcodes_and_flags)
+/* @num_sge 1 is what has a way of its own, 2 is not. */
+static void check_opcodes_and_flags(enum ibv_qp_type type, int opcodes,
+				    int num_sge)
 {
 	static const unsigned int flags[] = {
 		0,
@@ -129,12 +134,12 @@ TEST(rc_opcodes_and_flags)
 		IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED,
 	};
 	struct fixture *f = fixture_open(16);
-	struct ibv_qp *qp = fixture_qp(f, IBV_QPT_RC, 8, 2);
-	struct ibv_sge sge;
+	struct ibv_qp *qp = fixture_qp(f, type, 8, 2);
+	struct ibv_sge sge[2];
 	uint32_t pi = 0;
 
-	fill_sges(&sge, 1);
-	for (int o = 0; o < ARRAY_SIZE(rc_opcodes); o++) {
+	fill_sges(sge, 2);
+	for (int o = 0; o < opcodes; o++) {
 		for (int i = 0; i < ARRAY_SIZE(flags); i++, pi++) {
 			struct ibv_send_wr wr = make_wr(rc_opcodes[o]);
 			struct mynic_send_wqe *wqe = sq_slot(pi);
@@ -144,8 +149,8 @@ TEST(rc_opcodes_and_flags)
 
 			memset(wqe, 0xee, 64);
 			wr.send_flags = flags[i];
-			wr.sg_list = &sge;
-			wr.num_sge = 1;
+			wr.sg_list = sge;
+			wr.num_sge = is_atomic(wr.opcode) ? 1 : num_sge;
 			CHECK_EQ(post(qp, &wr), 0);
 			check_doorbell(qp, pi + 1);
 			consume();
@@ -153,8 +158,9 @@ TEST(rc_opcodes_and_flags)
 			CHECK_EQ(le64toh(wqe->wr_id), WR_ID);
 			CHECK_EQ(le32toh(wqe->ctrl),
 				 rc_opcodes[o] | flags[i] << 8);
-			CHECK_EQ(le32toh(wqe->len), 1);
-			check_sge(got, &sge);
+			CHECK_EQ(le32toh(wqe->len), wr.num_sge);
+			for (int j = 0; j < wr.num_sge; j++)
+				check_sge(&got[j], &sge[j]);
 			if (has_imm(rc_opcodes[o]))
 				CHECK_EQ(wqe->imm_data, IMM);
 			if (!is_send(rc_opcodes[o])) {
@@ -169,6 +175,26 @@ TEST(rc_opcodes_and_flags)
 			}
 		}
 	}
+}
+
+TEST(rc_opcodes_and_flags)
+{
+	check_opcodes_and_flags(IBV_QPT_RC, ARRAY_SIZE(rc_opcodes), 1);
+}
+
+TEST(rc_opcodes_and_flags_two_sges)
+{
+	check_opcodes_and_flags(IBV_QPT_RC, ARRAY_SIZE(rc_opcodes), 2);
+}
+
+TEST(uc_opcodes_and_flags)
+{
+	check_opcodes_and_flags(IBV_QPT_UC, UC_OPCODES, 1);
+}
+
+TEST(uc_opcodes_and_flags_two_sges)
+{
+	check_opcodes_and_flags(IBV_QPT_UC, UC_OPCODES, 2);
 }
 
 TEST(ud_opcodes)
@@ -279,6 +305,11 @@ TEST(inline_rc)
 	check_inline(IBV_QPT_RC, MYNIC_WQE_DATA_RC);
 }
 
+TEST(inline_uc)
+{
+	check_inline(IBV_QPT_UC, MYNIC_WQE_DATA_RC);
+}
+
 TEST(inline_ud)
 {
 	check_inline(IBV_QPT_UD, MYNIC_WQE_DATA_EXT);
@@ -361,6 +392,26 @@ TEST(bad_requests)
 			continue;
 		wr.opcode = opcode;
 		sge[0].length = 8;
+		CHECK_EQ(post(qp, &wr), EINVAL);
+	}
+	check_not_rung(0);
+}
+
+TEST(bad_requests_uc)
+{
+	struct fixture *f = fixture_open(16);
+	struct ibv_qp *qp = fixture_qp(f, IBV_QPT_UC, 8, 2);
+	struct ibv_sge sge;
+
+	fill_sges(&sge, 1);
+	sge.length = 8;
+	for (int opcode = IBV_WR_RDMA_READ; opcode < 40; opcode++) {
+		struct ibv_send_wr wr = make_wr(opcode);
+
+		wr.sg_list = &sge;
+		wr.num_sge = 1;
+		CHECK_EQ(post(qp, &wr), EINVAL);
+		wr.num_sge = 0;
 		CHECK_EQ(post(qp, &wr), EINVAL);
 	}
 	check_not_rung(0);

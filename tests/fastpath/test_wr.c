@@ -55,26 +55,29 @@ static void check_sge(const struct mynic_sge *sge, uint64_t addr,
 	CHECK_EQ(le32toh(sge->lkey), lkey);
 }
 
-TEST(rc_builders)
+/* UC has the first UC_OPCODES of them */
+static const enum ibv_wr_opcode order[] = {
+	IBV_WR_SEND,
+	IBV_WR_SEND_WITH_IMM,
+	IBV_WR_RDMA_WRITE,
+	IBV_WR_RDMA_WRITE_WITH_IMM,
+	IBV_WR_RDMA_READ,
+	IBV_WR_ATOMIC_CMP_AND_SWP,
+	IBV_WR_ATOMIC_FETCH_AND_ADD,
+};
+
+#define UC_OPCODES 4
+
+static void check_builders(enum ibv_qp_type type, int opcodes)
 {
 	struct fixture *f = fixture_open(16);
-	struct ibv_qp *qp = fixture_qp(f, IBV_QPT_RC, 16, 2);
+	struct ibv_qp *qp = fixture_qp(f, type, 16, 2);
 	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(qp);
-	struct mynic_atomic_operands *operands;
-	static const enum ibv_wr_opcode order[] = {
-		IBV_WR_SEND,
-		IBV_WR_SEND_WITH_IMM,
-		IBV_WR_RDMA_WRITE,
-		IBV_WR_RDMA_WRITE_WITH_IMM,
-		IBV_WR_RDMA_READ,
-		IBV_WR_ATOMIC_CMP_AND_SWP,
-		IBV_WR_ATOMIC_FETCH_AND_ADD,
-	};
 
 	CHECK(qpx);
 	memset(fake_qp.sq, 0xee, 16 * 64);
 	ibv_wr_start(qpx);
-	for (int i = 0; i < ARRAY_SIZE(order); i++) {
+	for (int i = 0; i < opcodes; i++) {
 		qpx->wr_id = 1000 + i;
 		qpx->wr_flags = i & 1 ? IBV_SEND_SIGNALED :
 					IBV_SEND_FENCE | IBV_SEND_SOLICITED;
@@ -107,9 +110,9 @@ TEST(rc_builders)
 	}
 	check_not_rung(0);
 	CHECK_EQ(ibv_wr_complete(qpx), 0);
-	check_doorbell(qp, ARRAY_SIZE(order));
+	check_doorbell(qp, opcodes);
 
-	for (int i = 0; i < ARRAY_SIZE(order); i++) {
+	for (int i = 0; i < opcodes; i++) {
 		check_head(i, 1000 + i, order[i],
 			   i & 1 ? IBV_SEND_SIGNALED :
 				   IBV_SEND_FENCE | IBV_SEND_SOLICITED,
@@ -118,11 +121,23 @@ TEST(rc_builders)
 			  0x7f0000000000ULL + i, 0x40000000 + i,
 			  0x80000000 + i);
 	}
+}
+
+TEST(rc_builders)
+{
+	struct mynic_atomic_operands *operands;
+
+	check_builders(IBV_QPT_RC, ARRAY_SIZE(order));
 	operands = (void *)sq_slot(5) + MYNIC_WQE_DATA_RC + MYNIC_WQE_ATOMIC;
 	CHECK_EQ(le64toh(operands->compare_add), 0x1234567890ULL);
 	CHECK_EQ(le64toh(operands->swap), 0x0987654321ULL);
 	operands = (void *)sq_slot(6) + MYNIC_WQE_DATA_RC + MYNIC_WQE_ATOMIC;
 	CHECK_EQ(le64toh(operands->compare_add), 0xabcdef0123ULL);
+}
+
+TEST(uc_builders)
+{
+	check_builders(IBV_QPT_UC, UC_OPCODES);
 }
 
 TEST(ud_builders)
@@ -189,6 +204,11 @@ TEST(sge_lists_rc)
 	check_sge_lists(IBV_QPT_RC, MYNIC_WQE_DATA_RC);
 }
 
+TEST(sge_lists_uc)
+{
+	check_sge_lists(IBV_QPT_UC, MYNIC_WQE_DATA_RC);
+}
+
 TEST(sge_lists_ud)
 {
 	check_sge_lists(IBV_QPT_UD, MYNIC_WQE_DATA_EXT);
@@ -240,6 +260,11 @@ static void check_inline(enum ibv_qp_type type, uint32_t data_offset)
 TEST(inline_rc)
 {
 	check_inline(IBV_QPT_RC, MYNIC_WQE_DATA_RC);
+}
+
+TEST(inline_uc)
+{
+	check_inline(IBV_QPT_UC, MYNIC_WQE_DATA_RC);
 }
 
 TEST(inline_ud)

@@ -11,7 +11,7 @@
 #include "mynic.h"
 #include "mynic-abi.h"
 
-/* What the extended CQ can read; the rest does not occur on RC and UD QPs. */
+/* What the extended CQ can read; the rest does not occur. */
 #define MYNIC_WC_FLAGS \
 	(IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
 

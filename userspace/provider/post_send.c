@@ -47,9 +47,11 @@ static bool mynic_wqe_set_inline(struct mynic_send_wqe *wqe,
 }
 
 /* Return: 0 or a positive errno. */
-static inline ALWAYS_INLINE int
-mynic_post_one(struct mynic_sq *sq, const struct ibv_send_wr *wr, bool ud)
+static inline ALWAYS_INLINE int mynic_post_one(struct mynic_sq *sq,
+					       const struct ibv_send_wr *wr,
+					       enum ibv_qp_type type)
 {
+	bool ud = type == IBV_QPT_UD;
 	uint32_t num_sge = wr->num_sge;
 	struct mynic_send_wqe *wqe;
 
@@ -59,8 +61,7 @@ mynic_post_one(struct mynic_sq *sq, const struct ibv_send_wr *wr, bool ud)
 		if (sq->pi == sq->end)
 			return sq->limit ? ENOMEM : EINVAL;
 	}
-	if (!mynic_opcode_in(ud ? MYNIC_UD_OPCODES : MYNIC_RC_OPCODES,
-			     wr->opcode) ||
+	if (!mynic_opcode_in(mynic_opcodes_of(type), wr->opcode) ||
 	    num_sge > sq->max_sge)
 		return EINVAL;
 
@@ -73,7 +74,7 @@ mynic_post_one(struct mynic_sq *sq, const struct ibv_send_wr *wr, bool ud)
 		wqe->len = htole32(num_sge);
 		mynic_set_sges(mynic_sq_data(wqe, ud), wr->sg_list, num_sge);
 	}
-	if (!ud && wr->opcode >= IBV_WR_ATOMIC_CMP_AND_SWP) {
+	if (type == IBV_QPT_RC && wr->opcode >= IBV_WR_ATOMIC_CMP_AND_SWP) {
 		wqe->rkey = htole32(wr->wr.atomic.rkey);
 		mynic_sq_set_atomic(wqe, wr->wr.atomic.compare_add,
 				    wr->wr.atomic.swap);
@@ -84,65 +85,62 @@ mynic_post_one(struct mynic_sq *sq, const struct ibv_send_wr *wr, bool ud)
 }
 
 /* Let the device know, if there is anything new, and leave. */
-static inline ALWAYS_INLINE void mynic_post_send_end(struct mynic_sq *sq,
-						     bool locked)
+static inline ALWAYS_INLINE void mynic_post_send_end(struct mynic_sq *sq)
 {
 	if (likely(sq->dbrec->sq_pi != htole32(sq->pi)))
 		mynic_sq_ring(sq);
-	if (locked)
-		mynic_unlock(&sq->lock);
+	mynic_unlock(&sq->lock);
 }
 
-/*
- * Post a list; the lock is held. @ud and @locked are constants, here and below.
- */
+/* Post a list; the lock is held. @type is a constant, here and below. */
 static inline ALWAYS_INLINE int mynic_post_list(struct ibv_qp *ibqp,
 						struct ibv_send_wr *wr,
 						struct ibv_send_wr **bad_wr,
-						bool ud, bool locked)
+						enum ibv_qp_type type)
 {
 	struct mynic_sq *sq = &to_mqp(ibqp)->sq;
 	int err = 0;
 
 	for (; wr; wr = wr->next) {
-		err = mynic_post_one(sq, wr, ud);
+		err = mynic_post_one(sq, wr, type);
 		if (err) {
 			*bad_wr = wr;
 			break;
 		}
 	}
-	mynic_post_send_end(sq, locked);
+	mynic_post_send_end(sq);
 	return err;
 }
 
 /*
- * Post the requests of a list, as long as they are of the common kinds: SEND,
- * WRITE and READ with one SGE, for which a slot always has room, or one piece
- * of inline data. At the first other one, or if the ring looks full, @rest
- * takes over with the lock held. So what is rare, and what is wrong, costs the
- * common requests neither tests nor registers.
+ * Post the requests of a list to an RC or UC QP, as long as they are of the
+ * common kinds: SEND, WRITE and READ with one SGE, for which a slot always has
+ * room, or one piece of inline data. At the first other one, or if the ring
+ * looks full, @rest takes over with the lock held. So what is rare, and what is
+ * wrong, costs the common requests neither tests nor registers.
  */
 static inline ALWAYS_INLINE int
 mynic_post_common(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		  struct ibv_send_wr **bad_wr,
 		  int (*rest)(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 			      struct ibv_send_wr **bad_wr),
-		  bool locked)
+		  enum ibv_qp_type type)
 {
+	uint32_t max_opcode = type == IBV_QPT_RC ? IBV_WR_RDMA_READ :
+						   IBV_WR_SEND_WITH_IMM;
 	struct mynic_sq *sq = &to_mqp(ibqp)->sq;
 	struct mynic_send_wqe *wqe;
 	uint32_t room;
 	void *last;
 
-	if (locked)
-		mynic_lock(&sq->lock);
+	mynic_lock(&sq->lock);
 	room = sq->end - sq->pi;
 	last = sq->last;
 
 	for (; wr; wr = wr->next) {
 		const struct ibv_sge *sge = wr->sg_list;
 
-		if (unlikely(!room || wr->opcode > IBV_WR_RDMA_READ ||
+		if (unlikely(!room || wr->opcode > max_opcode ||
 			     wr->num_sge != 1))
 			goto rest;
 		wqe = mynic_sq_next(sq, last);
@@ -164,7 +162,7 @@ mynic_post_common(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	}
 	sq->last = last;
 	sq->pi = sq->end - room;
-	mynic_post_send_end(sq, locked);
+	mynic_post_send_end(sq);
 	return 0;
 
 rest:
@@ -177,20 +175,35 @@ static __attribute__((noinline)) int
 mynic_post_rest_rc(struct ibv_qp *qp, struct ibv_send_wr *wr,
 		   struct ibv_send_wr **bad_wr)
 {
-	return mynic_post_list(qp, wr, bad_wr, false, true);
+	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_RC);
 }
 
 static int mynic_post_send_rc(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			      struct ibv_send_wr **bad_wr)
 {
-	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_rc, true);
+	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_rc,
+				 IBV_QPT_RC);
+}
+
+static __attribute__((noinline)) int
+mynic_post_rest_uc(struct ibv_qp *qp, struct ibv_send_wr *wr,
+		   struct ibv_send_wr **bad_wr)
+{
+	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_UC);
+}
+
+static int mynic_post_send_uc(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			      struct ibv_send_wr **bad_wr)
+{
+	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_uc,
+				 IBV_QPT_UC);
 }
 
 static int mynic_post_send_ud(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			      struct ibv_send_wr **bad_wr)
 {
 	mynic_lock(&to_mqp(qp)->sq.lock);
-	return mynic_post_list(qp, wr, bad_wr, true, true);
+	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_UD);
 }
 
 /**
@@ -215,7 +228,15 @@ int mynic_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
  */
 void mynic_post_send_setup(struct mynic_qp *qp)
 {
-	qp->sq.post_send = qp->vqp.qp.qp_type == IBV_QPT_UD ?
-				   mynic_post_send_ud :
-				   mynic_post_send_rc;
+	switch (qp->vqp.qp.qp_type) {
+	case IBV_QPT_RC:
+		qp->sq.post_send = mynic_post_send_rc;
+		break;
+	case IBV_QPT_UC:
+		qp->sq.post_send = mynic_post_send_uc;
+		break;
+	default:
+		qp->sq.post_send = mynic_post_send_ud;
+		break;
+	}
 }

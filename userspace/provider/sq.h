@@ -12,15 +12,27 @@
 
 /* Operations by type of QP, as bits of enum ibv_wr_opcode */
 #define MYNIC_UD_OPCODES (1U << IBV_WR_SEND | 1U << IBV_WR_SEND_WITH_IMM)
-#define MYNIC_RC_OPCODES                                             \
-	(MYNIC_UD_OPCODES | 1U << IBV_WR_RDMA_WRITE |                \
-	 1U << IBV_WR_RDMA_WRITE_WITH_IMM | 1U << IBV_WR_RDMA_READ | \
+#define MYNIC_UC_OPCODES                              \
+	(MYNIC_UD_OPCODES | 1U << IBV_WR_RDMA_WRITE | \
+	 1U << IBV_WR_RDMA_WRITE_WITH_IMM)
+#define MYNIC_RC_OPCODES                             \
+	(MYNIC_UC_OPCODES | 1U << IBV_WR_RDMA_READ | \
 	 1U << IBV_WR_ATOMIC_CMP_AND_SWP | 1U << IBV_WR_ATOMIC_FETCH_AND_ADD)
 
-/* ... and those whose data may be inline */
-#define MYNIC_INLINE_OPCODES                              \
-	(1U << IBV_WR_SEND | 1U << IBV_WR_SEND_WITH_IMM | \
-	 1U << IBV_WR_RDMA_WRITE | 1U << IBV_WR_RDMA_WRITE_WITH_IMM)
+/* ... and those whose data may be inline: what sends any */
+#define MYNIC_INLINE_OPCODES MYNIC_UC_OPCODES
+
+static inline uint32_t mynic_opcodes_of(enum ibv_qp_type type)
+{
+	switch (type) {
+	case IBV_QPT_RC:
+		return MYNIC_RC_OPCODES;
+	case IBV_QPT_UC:
+		return MYNIC_UC_OPCODES;
+	default:
+		return MYNIC_UD_OPCODES;
+	}
+}
 
 static inline bool mynic_opcode_in(uint32_t opcodes, uint32_t opcode)
 {
@@ -35,7 +47,7 @@ static inline __le32 mynic_sq_ctrl(uint32_t opcode, uint32_t flags)
 	return htole32(opcode | flags << MYNIC_WQE_FLAGS_SHIFT);
 }
 
-/* Data area of an entry of a UD QP, or else of an RC QP. */
+/* Data area of an entry of a UD QP, or else of an RC or UC QP. */
 static inline void *mynic_sq_data(struct mynic_send_wqe *wqe, bool ud)
 {
 	return (void *)wqe + (ud ? MYNIC_WQE_DATA_EXT : MYNIC_WQE_DATA_RC);

@@ -242,67 +242,60 @@ static void mynic_wr_set_inline_list_ud(struct ibv_qp_ex *qp, size_t num_buf,
 	mynic_wr_set_inline_list(qp, num_buf, bufs, true);
 }
 
-static inline ALWAYS_INLINE void mynic_wr_start_body(struct ibv_qp_ex *ibqp,
-						     bool locked)
+static void mynic_wr_start(struct ibv_qp_ex *ibqp)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
 
-	if (locked)
-		mynic_lock(&sq->lock);
+	mynic_lock(&sq->lock);
 	sq->wr_pi = sq->pi;
 	sq->wr_err = 0;
 }
 
-static inline ALWAYS_INLINE void mynic_wr_abort_body(struct ibv_qp_ex *ibqp,
-						     bool locked)
+static void mynic_wr_abort(struct ibv_qp_ex *ibqp)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
 
 	mynic_sq_seek(sq, sq->pi);
-	if (locked)
-		mynic_unlock(&sq->lock);
+	mynic_unlock(&sq->lock);
 }
 
-static inline ALWAYS_INLINE int mynic_wr_complete_body(struct ibv_qp_ex *ibqp,
-						       bool locked)
+static int mynic_wr_complete(struct ibv_qp_ex *ibqp)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
 	int err = sq->wr_err;
 
 	if (unlikely(err)) {
-		mynic_wr_abort_body(ibqp, locked);
+		mynic_wr_abort(ibqp);
 		return err;
 	}
 	if (likely(sq->pi != sq->wr_pi)) {
 		sq->pi = sq->wr_pi;
 		mynic_sq_ring(sq);
 	}
-	if (locked)
-		mynic_unlock(&sq->lock);
+	mynic_unlock(&sq->lock);
 	return 0;
 }
 
-static void mynic_wr_start(struct ibv_qp_ex *qp)
-{
-	mynic_wr_start_body(qp, true);
-}
-
-static int mynic_wr_complete(struct ibv_qp_ex *qp)
-{
-	return mynic_wr_complete_body(qp, true);
-}
-
-static void mynic_wr_abort(struct ibv_qp_ex *qp)
-{
-	mynic_wr_abort_body(qp, true);
-}
-
 #define MYNIC_UD_OPS (IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM)
-#define MYNIC_RC_OPS                                                     \
-	(MYNIC_UD_OPS | IBV_QP_EX_WITH_RDMA_WRITE |                      \
-	 IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ | \
-	 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |                             \
+#define MYNIC_UC_OPS                                \
+	(MYNIC_UD_OPS | IBV_QP_EX_WITH_RDMA_WRITE | \
+	 IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM)
+#define MYNIC_RC_OPS                               \
+	(MYNIC_UC_OPS | IBV_QP_EX_WITH_RDMA_READ | \
+	 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |       \
 	 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+
+static uint64_t mynic_wr_ops_of(enum ibv_qp_type type)
+{
+	switch (type) {
+	case IBV_QPT_RC:
+		return MYNIC_RC_OPS;
+	case IBV_QPT_UC:
+		return MYNIC_UC_OPS;
+	default:
+		return MYNIC_UD_OPS;
+	}
+}
 
 /**
  * mynic_wr_supported() - whether a type of QP has all these operations
@@ -313,8 +306,7 @@ static void mynic_wr_abort(struct ibv_qp_ex *qp)
  */
 bool mynic_wr_supported(enum ibv_qp_type type, uint64_t ops)
 {
-	return !(ops &
-		 ~(uint64_t)(type == IBV_QPT_UD ? MYNIC_UD_OPS : MYNIC_RC_OPS));
+	return check_comp_mask(ops, mynic_wr_ops_of(type));
 }
 
 /**
@@ -333,21 +325,26 @@ void mynic_wr_setup(struct mynic_qp *qp)
 	qpx->wr_send = mynic_wr_send;
 	qpx->wr_send_imm = mynic_wr_send_imm;
 
-	if (qp->vqp.qp.qp_type == IBV_QPT_UD) {
+	switch (qp->vqp.qp.qp_type) {
+	case IBV_QPT_RC:
+		qpx->wr_rdma_read = mynic_wr_rdma_read;
+		qpx->wr_atomic_cmp_swp = mynic_wr_atomic_cmp_swp;
+		qpx->wr_atomic_fetch_add = mynic_wr_atomic_fetch_add;
+		SWITCH_FALLTHROUGH;
+	case IBV_QPT_UC:
+		qpx->wr_set_sge = mynic_wr_set_sge_rc;
+		qpx->wr_set_sge_list = mynic_wr_set_sge_list_rc;
+		qpx->wr_set_inline_data = mynic_wr_set_inline_rc;
+		qpx->wr_set_inline_data_list = mynic_wr_set_inline_list_rc;
+		qpx->wr_rdma_write = mynic_wr_rdma_write;
+		qpx->wr_rdma_write_imm = mynic_wr_rdma_write_imm;
+		break;
+	default:
 		qpx->wr_set_ud_addr = mynic_wr_set_ud_addr;
 		qpx->wr_set_sge = mynic_wr_set_sge_ud;
 		qpx->wr_set_sge_list = mynic_wr_set_sge_list_ud;
 		qpx->wr_set_inline_data = mynic_wr_set_inline_ud;
 		qpx->wr_set_inline_data_list = mynic_wr_set_inline_list_ud;
-		return;
+		break;
 	}
-	qpx->wr_set_sge = mynic_wr_set_sge_rc;
-	qpx->wr_set_sge_list = mynic_wr_set_sge_list_rc;
-	qpx->wr_set_inline_data = mynic_wr_set_inline_rc;
-	qpx->wr_set_inline_data_list = mynic_wr_set_inline_list_rc;
-	qpx->wr_rdma_read = mynic_wr_rdma_read;
-	qpx->wr_rdma_write = mynic_wr_rdma_write;
-	qpx->wr_rdma_write_imm = mynic_wr_rdma_write_imm;
-	qpx->wr_atomic_cmp_swp = mynic_wr_atomic_cmp_swp;
-	qpx->wr_atomic_fetch_add = mynic_wr_atomic_fetch_add;
 }
