@@ -532,9 +532,15 @@ static inline struct mynic_qp *to_mqp(struct ib_qp *ibqp)
 	return container_of(ibqp, struct mynic_qp, ibqp);
 }
 
+/* The path is the QP's, not that of each request */
+static inline bool mynic_qp_connected(const struct mynic_qp *qp)
+{
+	return qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_UC;
+}
+
 static inline unsigned int mynic_wqe_data(const struct mynic_qp *qp)
 {
-	return qp->type == MYNIC_QP_RC ? MYNIC_WQE_DATA_RC : MYNIC_WQE_DATA_EXT;
+	return mynic_qp_connected(qp) ? MYNIC_WQE_DATA_RC : MYNIC_WQE_DATA_EXT;
 }
 
 static inline __le32 mynic_wqe_ctrl(enum ib_wr_opcode opcode, u32 flags)

@@ -217,6 +217,8 @@ static int mynic_qp_type(enum ib_qp_type type, bool user)
 	switch (type) {
 	case IB_QPT_RC:
 		return MYNIC_QP_RC;
+	case IB_QPT_UC:
+		return MYNIC_QP_UC;
 	case IB_QPT_UD:
 		return MYNIC_QP_UD;
 	case IB_QPT_GSI:
@@ -470,7 +472,7 @@ int mynic_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	if (ret)
 		return ret;
 	mynic_qp_attr_from_hw(attr, &hw);
-	if (qp->type == MYNIC_QP_RC)
+	if (mynic_qp_connected(qp))
 		mynic_av_to_attr(&hw.av, &attr->ah_attr);
 	mynic_qp_report_cap(qp, &attr->cap);
 

@@ -33,11 +33,16 @@ static int mynic_put_inline(const struct mynic_qp *qp, u8 *data,
 	return 0;
 }
 
+static void mynic_put_remote(struct mynic_send_wqe *wqe, u64 addr, u32 rkey)
+{
+	wqe->remote_addr = cpu_to_le64(addr);
+	wqe->rkey = cpu_to_le32(rkey);
+}
+
 static int mynic_put_opcode(const struct mynic_qp *qp,
 			    struct mynic_send_wqe *wqe,
 			    const struct ib_send_wr *wr)
 {
-	bool rc = qp->type == MYNIC_QP_RC;
 	struct mynic_atomic_operands *atomic;
 	const struct ib_ud_wr *ud;
 
@@ -46,7 +51,7 @@ static int mynic_put_opcode(const struct mynic_qp *qp,
 		wqe->imm_data = wr->ex.imm_data;
 		fallthrough;
 	case IB_WR_SEND:
-		if (rc)
+		if (mynic_qp_connected(qp))
 			return 0;
 		ud = ud_wr(wr);
 		wqe->remote_qpn = cpu_to_le32(ud->remote_qpn);
@@ -58,18 +63,23 @@ static int mynic_put_opcode(const struct mynic_qp *qp,
 		wqe->imm_data = wr->ex.imm_data;
 		fallthrough;
 	case IB_WR_RDMA_WRITE:
-	case IB_WR_RDMA_READ:
-		if (!rc)
+		if (!mynic_qp_connected(qp))
 			return -EINVAL;
-		wqe->remote_addr = cpu_to_le64(rdma_wr(wr)->remote_addr);
-		wqe->rkey = cpu_to_le32(rdma_wr(wr)->rkey);
+		mynic_put_remote(wqe, rdma_wr(wr)->remote_addr,
+				 rdma_wr(wr)->rkey);
+		return 0;
+	case IB_WR_RDMA_READ:
+		if (qp->type != MYNIC_QP_RC)
+			return -EINVAL;
+		mynic_put_remote(wqe, rdma_wr(wr)->remote_addr,
+				 rdma_wr(wr)->rkey);
 		return 0;
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
-		if (!rc || wr->num_sge != 1)
+		if (qp->type != MYNIC_QP_RC || wr->num_sge != 1)
 			return -EINVAL;
-		wqe->remote_addr = cpu_to_le64(atomic_wr(wr)->remote_addr);
-		wqe->rkey = cpu_to_le32(atomic_wr(wr)->rkey);
+		mynic_put_remote(wqe, atomic_wr(wr)->remote_addr,
+				 atomic_wr(wr)->rkey);
 		atomic = (void *)((u8 *)wqe + MYNIC_WQE_DATA_RC +
 				  MYNIC_WQE_ATOMIC);
 		atomic->compare_add = cpu_to_le64(atomic_wr(wr)->compare_add);
