@@ -15,6 +15,8 @@
  * @busy: inside nic_receive() or transmit()
  * @log: the first byte of each packet received
  * @num: packets received
+ * @link: as it was told
+ * @overruns: as it was told
  */
 struct nic {
 	uint8_t mac[6];
@@ -23,6 +25,8 @@ struct nic {
 	bool busy;
 	uint8_t log[MAX_LOG];
 	unsigned int num;
+	bool link;
+	unsigned int overruns;
 };
 
 static struct log test_log = { .name = "test" };
@@ -46,14 +50,37 @@ void nic_receive(struct nic *nic, const struct packet *pkt)
 	nic->busy = false;
 }
 
+void nic_set_link(struct nic *nic, bool up)
+{
+	nic->link = up;
+}
+
+void nic_overrun(struct nic *nic)
+{
+	nic->overruns++;
+}
+
+static int try_connect(struct switch_port *port, struct nic *nic)
+{
+	*port = (struct switch_port){
+		.name = "test",
+		.log = &test_log,
+		.nic = nic,
+	};
+	return switch_connect(&sw, port);
+}
+
+static void connect_nic(struct switch_port *port, struct nic *nic)
+{
+	CHECK_EQ(try_connect(port, nic), 0);
+}
+
 static void setup(unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		nics[i].mac[0] = 2;
 		nics[i].mac[5] = i;
-		CHECK_EQ(switch_connect(&sw, &nics[i].port, &nics[i],
-					&test_log),
-			 0);
+		connect_nic(&nics[i].port, &nics[i]);
 	}
 }
 
@@ -89,7 +116,8 @@ static void deliver_all(void)
 	do {
 		before = sw.packets;
 		for (unsigned int i = 0; i < sw.num; i++)
-			switch_deliver(sw.ports[i]);
+			if (sw.ports[i]->nic)
+				switch_deliver(sw.ports[i]);
 	} while (sw.packets != before);
 }
 
@@ -253,14 +281,15 @@ TEST(full_queue_drops)
 
 	setup(1);
 	pkt = make_packet(nics[0].mac, data, sizeof(data));
-	while (!nics[0].port.dropped) {
+	while (!nics[0].port.stats.rx_dropped) {
 		switch_transmit(&nics[0].port, &pkt);
 		sent++;
 		CHECK(sent < 100000);
 	}
 	CHECK(sent > 900);
 	deliver_all();
-	CHECK_EQ(nics[0].num, sent - nics[0].port.dropped);
+	CHECK_EQ(nics[0].num, sent - nics[0].port.stats.rx_dropped);
+	CHECK_EQ(nics[0].overruns, nics[0].port.stats.rx_dropped);
 	switch_transmit(&nics[0].port, &pkt);
 	deliver_all();
 	CHECK_EQ(nics[0].num, sent);
@@ -271,9 +300,8 @@ TEST(ports_come_and_go)
 	struct switch_port ports[SWITCH_MAX_PORTS];
 
 	for (int i = 0; i < SWITCH_MAX_PORTS; i++)
-		CHECK_EQ(switch_connect(&sw, &ports[i], &nics[0], &test_log),
-			 0);
-	CHECK(switch_connect(&sw, &nics[1].port, &nics[1], &test_log) < 0);
+		connect_nic(&ports[i], &nics[0]);
+	CHECK(try_connect(&nics[1].port, &nics[1]) < 0);
 	for (int i = 0; i < SWITCH_MAX_PORTS; i++)
 		switch_disconnect(&ports[i]);
 	CHECK_EQ(sw.num, 0);

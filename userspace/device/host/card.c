@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -34,25 +33,26 @@ static const struct nic_ops card_ops = {
 	.now = card_now,
 };
 
-int card_open(struct card *card, unsigned int number, const uint8_t mac[6],
+int card_open(struct card *card, const char *name, const uint8_t mac[6],
 	      const char *path, struct events *events, struct net_switch *sw)
 {
 	struct nic_config config = { .ops = &card_ops, .ctx = card };
 	int err;
 
-	snprintf(card->name, sizeof(card->name), "nic %u", number);
-	card->log.name = card->name;
+	card->log.name = name;
 	memcpy(config.mac, mac, sizeof(config.mac));
 	if (getrandom(&config.seed, sizeof(config.seed), 0) < 0)
 		return -errno;
 	card->nic = nic_create(&config);
 	if (!card->nic)
 		return -ENOMEM;
-	err = switch_connect(sw, &card->port, card->nic, &card->log);
+	card->port.name = name;
+	card->port.log = &card->log;
+	card->port.nic = card->nic;
+	err = switch_connect(sw, &card->port);
 	if (err)
 		goto err_nic;
 	pci_init(&card->pci, card->nic);
-	nic_set_link(card->nic, true);
 	card->maps.nic = card->nic;
 	card->server.events = events;
 	card->server.log = &card->log;

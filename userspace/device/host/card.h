@@ -12,7 +12,6 @@
 
 /**
  * struct card - one NIC of the process and all that is around it
- * @name: for messages
  * @log: messages
  * @nic: the NIC
  * @pci: the NIC as a PCI function
@@ -21,7 +20,6 @@
  * @server: serves @pci to a virtual machine
  */
 struct card {
-	char name[16];
 	struct log log;
 	struct nic *nic;
 	struct pci_function pci;
@@ -33,7 +31,7 @@ struct card {
 /**
  * card_open() - power a NIC on, plug it in and offer it to a client
  * @card: zeroed; must not move afterwards
- * @number: from 1 up, for its name
+ * @name: for people; kept
  * @mac: permanent MAC
  * @path: of the socket; kept
  * @events: event loop
@@ -42,7 +40,7 @@ struct card {
  * Return: 0, -ENOSPC if the switch is full, -ENOMEM, or why vfu_listen()
  * failed.
  */
-int card_open(struct card *card, unsigned int number, const uint8_t mac[6],
+int card_open(struct card *card, const char *name, const uint8_t mac[6],
 	      const char *path, struct events *events, struct net_switch *sw);
 
 void card_close(struct card *card);

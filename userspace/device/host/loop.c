@@ -22,8 +22,13 @@ static bool run_round(struct net_switch *sw)
 	bool more = false;
 
 	for (unsigned int i = 0; i < sw->num; i++) {
-		switch_deliver(sw->ports[i]);
-		more |= nic_run(sw->ports[i]->nic);
+		struct switch_port *port = sw->ports[i];
+
+		if (!port->nic)
+			continue;
+		switch_deliver(port);
+		if (!switch_is_held(port))
+			more |= nic_run(port->nic);
 	}
 	/* A packet can be work for a NIC that had its turn before. */
 	return more || sw->packets != packets;
@@ -34,24 +39,30 @@ static bool poll_nics(struct net_switch *sw)
 	bool found = false;
 
 	for (unsigned int i = 0; i < sw->num; i++)
-		found |= nic_poll(sw->ports[i]->nic);
+		if (sw->ports[i]->nic)
+			found |= nic_poll(sw->ports[i]->nic);
 	return found;
 }
 
-static uint64_t next_event(const struct net_switch *sw)
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t next_event(struct net_switch *sw)
 {
 	uint64_t next = UINT64_MAX;
 
 	for (unsigned int i = 0; i < sw->num; i++) {
-		uint64_t at = nic_next_event(sw->ports[i]->nic);
+		struct switch_port *port = sw->ports[i];
 
-		if (at < next)
-			next = at;
+		if (port->nic && !switch_is_held(port))
+			next = earlier(next, nic_next_event(port->nic));
 	}
 	return next;
 }
 
-static uint64_t sleep_time(const struct net_switch *sw, uint64_t now)
+static uint64_t sleep_time(struct net_switch *sw, uint64_t now)
 {
 	uint64_t next = next_event(sw);
 
@@ -73,6 +84,8 @@ void loop_run(struct events *events, struct net_switch *sw, const bool *stop)
 		if (!more && now - last_work >= LOOP_SPIN_NS)
 			timeout = sleep_time(sw, now);
 		worked |= events_wait(events, timeout);
+		sw->now = now;
+		switch_update_links(sw);
 		worked |= poll_nics(sw);
 		for (int i = 0; i < LOOP_ROUNDS; i++) {
 			more = run_round(sw);

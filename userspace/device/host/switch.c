@@ -7,76 +7,112 @@
 #include "core/nic.h"
 #include "log.h"
 #include "switch.h"
+#include "wire/packet_copy.h"
 
 /* About 1000 packets of the largest RoCE MTU; touched only as far as needed */
 #define SWITCH_QUEUE_SIZE (4 << 20)
 
-/* What of a struct packet is kept in a queue; the payload follows. */
-#define HEADER_SIZE offsetof(struct packet, iov)
-
-static size_t queued_size(const struct packet *pkt)
-{
-	size_t align = _Alignof(struct packet);
-
-	return (HEADER_SIZE + pkt->payload_len + align - 1) / align * align;
-}
-
 static void enqueue(struct switch_port *to, const struct packet *pkt)
 {
 	struct packet_queue *queue = &to->filling;
-	size_t size = queued_size(pkt);
-	uint8_t *at = queue->buf + queue->used;
+	size_t size = packet_copy_size(pkt);
 
 	if (size > SWITCH_QUEUE_SIZE - queue->used) {
-		to->dropped++;
+		to->stats.rx_dropped++;
+		nic_overrun(to->nic);
 		log_line(to->log, "dropping packets, %" PRIu64 " so far",
-			 to->dropped);
+			 to->stats.rx_dropped);
 		return;
 	}
-	memcpy(at, pkt, HEADER_SIZE);
-	at += HEADER_SIZE;
-	for (uint32_t i = 0; i < pkt->niov; i++) {
-		memcpy(at, pkt->iov[i].iov_base, pkt->iov[i].iov_len);
-		at += pkt->iov[i].iov_len;
-	}
+	packet_copy(queue->buf + queue->used, pkt);
 	queue->used += size;
 }
 
-static void send_to(struct switch_port *to, const struct packet *pkt)
+/* The direction, for the port's owner, of what enters the switch there */
+static enum fault_dir in_dir(const struct switch_port *port)
+{
+	return port->nic ? FAULT_TX : FAULT_RX;
+}
+
+/* The packet leaves the switch. */
+static void output(struct switch_port *to, const struct packet *pkt)
 {
 	to->sw->packets++;
-	if (to->sending || to->filling.used || to->draining.used)
+	if (!to->nic)
+		to->send(to, pkt);
+	else if (to->sending || to->filling.used || to->draining.used)
 		enqueue(to, pkt);
 	else
 		nic_receive(to->nic, pkt);
 }
 
-static bool send_to_owner(struct net_switch *sw, const struct packet *pkt)
+static void send_to(struct switch_port *from, struct switch_port *to,
+		    const struct packet *pkt)
 {
+	output(to, pkt);
+	if (to->congested)
+		from->held_by = to;
+}
+
+static bool send_to_nics(struct switch_port *from, const struct packet *pkt)
+{
+	struct net_switch *sw = from->sw;
 	bool found = false;
 
 	for (unsigned int i = 0; i < sw->num; i++) {
 		struct switch_port *to = sw->ports[i];
 
-		if (!memcmp(nic_mac(to->nic), pkt->dmac, sizeof(pkt->dmac))) {
-			send_to(to, pkt);
+		if (to->nic &&
+		    !memcmp(nic_mac(to->nic), pkt->dmac, sizeof(pkt->dmac))) {
+			send_to(from, to, pkt);
 			found = true;
 		}
 	}
 	return found;
 }
 
-void switch_transmit(struct switch_port *from, const struct packet *pkt)
+static bool send_to_wire(struct switch_port *from, const struct packet *pkt)
+{
+	struct net_switch *sw = from->sw;
+	struct switch_port *to;
+
+	if (!sw->num_wires)
+		return false;
+	to = mac_table_find(&sw->macs, pkt->dmac, sw->now);
+	if (to && to != from)
+		send_to(from, to, pkt);
+	return to;
+}
+
+/* The packet enters the switch. */
+static void input(struct switch_port *from, const struct packet *pkt)
 {
 	struct net_switch *sw = from->sw;
 	bool multicast = pkt->dmac[0] & 1;
 
+	if (!from->nic)
+		mac_table_learn(&sw->macs, pkt->smac, from, sw->now);
+	if (!multicast && (send_to_nics(from, pkt) || send_to_wire(from, pkt)))
+		return;
+	for (unsigned int i = 0; i < sw->num; i++)
+		if (sw->ports[i] != from)
+			send_to(from, sw->ports[i], pkt);
+}
+
+void switch_transmit(struct switch_port *from, const struct packet *pkt)
+{
 	from->sending = true;
-	if (multicast || !send_to_owner(sw, pkt))
-		for (unsigned int i = 0; i < sw->num; i++)
-			if (sw->ports[i] != from)
-				send_to(sw->ports[i], pkt);
+	input(from, pkt);
 	from->sending = false;
+}
+
+void switch_pass(struct switch_port *port, enum fault_dir dir,
+		 const struct packet *pkt)
+{
+	if (dir == in_dir(port))
+		input(port, pkt);
+	else
+		output(port, pkt);
 }
 
 void switch_deliver(struct switch_port *port)
@@ -91,34 +127,83 @@ void switch_deliver(struct switch_port *port)
 	for (size_t at = 0; at < queue->used;) {
 		struct packet pkt;
 
-		memcpy(&pkt, queue->buf + at, HEADER_SIZE);
-		pkt.niov = pkt.payload_len ? 1 : 0;
-		pkt.iov[0].iov_base = queue->buf + at + HEADER_SIZE;
-		pkt.iov[0].iov_len = pkt.payload_len;
+		at += packet_load(queue->buf + at, &pkt);
 		nic_receive(port->nic, &pkt);
-		at += queued_size(&pkt);
 	}
 	queue->used = 0;
 }
 
-int switch_connect(struct net_switch *sw, struct switch_port *port,
-		   struct nic *nic, struct log *log)
+void switch_set_up(struct switch_port *port, bool up)
 {
+	if (port->up == up)
+		return;
+	port->up = up;
+	port->sw->link_changed = true;
+	if (!up)
+		mac_table_forget(&port->sw->macs, port);
+}
+
+void switch_set_cut(struct switch_port *port, bool cut)
+{
+	port->cut = cut;
+	port->sw->link_changed = true;
+}
+
+static bool has_link(const struct switch_port *port)
+{
+	const struct net_switch *sw = port->sw;
+
+	if (port->cut)
+		return false;
+	if (!sw->num_wires)
+		return true;
+	for (unsigned int i = 0; i < sw->num; i++) {
+		const struct switch_port *other = sw->ports[i];
+
+		if (other != port && other->up && !other->cut)
+			return true;
+	}
+	return false;
+}
+
+void switch_update_links(struct net_switch *sw)
+{
+	if (!sw->link_changed)
+		return;
+	sw->link_changed = false;
+	for (unsigned int i = 0; i < sw->num; i++)
+		if (sw->ports[i]->nic)
+			nic_set_link(sw->ports[i]->nic, has_link(sw->ports[i]));
+}
+
+static int queues_init(struct switch_port *port)
+{
+	port->filling.buf = malloc(SWITCH_QUEUE_SIZE);
+	port->draining.buf = malloc(SWITCH_QUEUE_SIZE);
+	if (port->filling.buf && port->draining.buf)
+		return 0;
+	free(port->filling.buf);
+	free(port->draining.buf);
+	return -ENOMEM;
+}
+
+int switch_connect(struct net_switch *sw, struct switch_port *port)
+{
+	int err;
+
 	if (sw->num == SWITCH_MAX_PORTS)
 		return -ENOSPC;
-	*port = (struct switch_port){
-		.sw = sw,
-		.nic = nic,
-		.log = log,
-		.filling.buf = malloc(SWITCH_QUEUE_SIZE),
-		.draining.buf = malloc(SWITCH_QUEUE_SIZE),
-	};
-	if (!port->filling.buf || !port->draining.buf) {
-		free(port->filling.buf);
-		free(port->draining.buf);
-		return -ENOMEM;
+	if (port->nic) {
+		err = queues_init(port);
+		if (err)
+			return err;
+		port->up = true;
+	} else {
+		sw->num_wires++;
 	}
+	port->sw = sw;
 	sw->ports[sw->num++] = port;
+	sw->link_changed = true;
 	return 0;
 }
 
@@ -129,6 +214,10 @@ void switch_disconnect(struct switch_port *port)
 	for (unsigned int i = 0; i < sw->num; i++)
 		if (sw->ports[i] == port)
 			sw->ports[i--] = sw->ports[--sw->num];
+	if (!port->nic)
+		sw->num_wires--;
+	mac_table_forget(&sw->macs, port);
+	sw->link_changed = true;
 	free(port->filling.buf);
 	free(port->draining.buf);
 }

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The command line */
+#ifndef MYNIC_HOST_ARGS_H
+#define MYNIC_HOST_ARGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "switch.h"
+
+/* Bytes of the name of a NIC or a wire, with its end */
+#define ARGS_NAME_SIZE 32
+
+/**
+ * struct nic_args - what --nic says
+ * @name: given, or "nic" and its number, from 1
+ * @path: of the socket
+ * @mac: permanent MAC
+ */
+struct nic_args {
+	char name[ARGS_NAME_SIZE];
+	const char *path;
+	uint8_t mac[6];
+};
+
+/**
+ * struct args - the command line
+ * @nics: NICs, in order
+ * @num_nics: of @nics
+ * @exit_with_parent: end when the parent process ends
+ */
+struct args {
+	struct nic_args nics[SWITCH_MAX_PORTS];
+	unsigned int num_nics;
+	bool exit_with_parent;
+};
+
+/**
+ * args_parse() - take the command line apart
+ * @args: result, zeroed before; points into @argv
+ * @argc: as main() has it
+ * @argv: likewise; changed
+ *
+ * Ends the process if the command line is wrong or asks for nothing but a
+ * description.
+ */
+void args_parse(struct args *args, int argc, char **argv);
+
+#endif /* MYNIC_HOST_ARGS_H */

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "mac_table.h"
+
+/* Multiplicative hashing: the upper bits depend on all of the address. */
+#define HASH_FACTOR 0x9e3779b97f4a7c15ULL
+
+static unsigned int hash(const uint8_t mac[6])
+{
+	uint64_t value = 0;
+
+	memcpy(&value, mac, 6);
+	return (value * HASH_FACTOR >> 32) % MAC_TABLE_SETS;
+}
+
+static bool is_live(const struct mac_entry *entry, uint64_t now)
+{
+	return entry->port && now - entry->seen < MAC_TABLE_AGE;
+}
+
+static bool is_at(const struct mac_entry *entry, const uint8_t mac[6])
+{
+	return entry->port && !memcmp(entry->mac, mac, sizeof(entry->mac));
+}
+
+void mac_table_learn(struct mac_table *table, const uint8_t mac[6],
+		     struct switch_port *port, uint64_t now)
+{
+	static const uint8_t zero[6];
+	struct mac_entry *set = table->sets[hash(mac)];
+	struct mac_entry *entry = set;
+
+	if (mac[0] & 1 || !memcmp(mac, zero, sizeof(zero)))
+		return;
+	for (unsigned int i = 0; i < MAC_TABLE_WAYS; i++) {
+		if (is_at(&set[i], mac)) {
+			entry = &set[i];
+			break;
+		}
+		if (!entry->port)
+			continue;
+		if (!set[i].port || set[i].seen < entry->seen)
+			entry = &set[i];
+	}
+	entry->port = port;
+	entry->seen = now;
+	memcpy(entry->mac, mac, sizeof(entry->mac));
+}
+
+struct switch_port *mac_table_find(const struct mac_table *table,
+				   const uint8_t mac[6], uint64_t now)
+{
+	const struct mac_entry *set = table->sets[hash(mac)];
+
+	for (unsigned int i = 0; i < MAC_TABLE_WAYS; i++)
+		if (is_at(&set[i], mac) && is_live(&set[i], now))
+			return set[i].port;
+	return NULL;
+}
+
+void mac_table_forget(struct mac_table *table, const struct switch_port *port)
+{
+	for (unsigned int i = 0; i < MAC_TABLE_SETS; i++)
+		for (unsigned int j = 0; j < MAC_TABLE_WAYS; j++)
+			if (table->sets[i][j].port == port)
+				table->sets[i][j].port = NULL;
+}
