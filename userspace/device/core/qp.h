@@ -8,6 +8,7 @@
 #include <sys/queue.h>
 
 #include "buf.h"
+#include "cc.h"
 #include "event.h"
 #include "mynic_regs.h"
 #include "requester.h"
@@ -90,6 +91,7 @@ struct qp_attr {
  * @poll_until: time until which nic_poll() looks after it
  * @req: requester and completer, the transport's
  * @resp: responder, the transport's
+ * @cc: congestion control, the transport's
  */
 struct qp {
 	struct nic *nic;
@@ -121,6 +123,7 @@ struct qp {
 	uint64_t poll_until;
 	struct requester req;
 	struct responder resp;
+	struct cc cc;
 };
 
 TAILQ_HEAD(qp_queue, qp);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cc.h"
 #include "core.h"
 #include "opcode.h"
 #include "path.h"
@@ -12,6 +13,10 @@
 #include "ud.h"
 
 #define PKEY_MASK 0x7fff /* without the membership bit */
+
+/* ECN in the traffic class: "congestion experienced" */
+#define ECN_MASK 0x03
+#define ECN_CE 0x03
 
 /*
  * In the error state the host is asked to ring for receive requests too. When
@@ -33,6 +38,7 @@ int qp_transport_init(struct qp *qp)
 {
 	qp->req = (struct requester){ 0 };
 	qp->resp = (struct responder){ 0 };
+	qp->cc = (struct cc){ 0 };
 	return timer_add(&qp->nic->timers, &qp->req.timer, timer_fn);
 }
 
@@ -71,6 +77,7 @@ void transport_set_state(struct qp *qp, enum ib_qp_state old)
 		set_rq_ring(qp, false);
 		sq_reset(qp);
 		responder_reset(qp);
+		qp->cc = (struct cc){ 0 };
 		return;
 	case IB_QPS_RTR:
 		if (old != IB_QPS_RTR)
@@ -188,6 +195,8 @@ bool transport_run_qp(struct qp *qp)
 
 	if (state == IB_QPS_ERR)
 		return flush(qp);
+	if (qp->cc.cnp_due)
+		cc_send_cnp(qp);
 	if (qp->type == MYNIC_QP_RC && transport_can_receive(qp))
 		more = responder_run(qp);
 	if (qp->has_sq)
@@ -225,8 +234,12 @@ static void rc_receive(struct qp *qp, const struct packet *pkt,
 		nic_count(qp->nic, MYNIC_STAT_RX_DROP_KEY);
 		return;
 	}
-	if (info->class == OPCODE_CNP)
+	if ((pkt->roce.traffic_class & ECN_MASK) == ECN_CE)
+		cc_marked(qp);
+	if (info->class == OPCODE_CNP) {
+		cc_cnp(qp);
 		return;
+	}
 	establish(qp);
 	if (!(info->flags & OPCODE_RESPONSE))
 		responder_receive(qp, pkt, info);
