@@ -121,6 +121,7 @@ void mynic_page_list_free(struct mynic_dev *mdev, struct mynic_page_list *pl)
 		dma_free_coherent(&mdev->pdev->dev, pl->list_size,
 				  pl->lists[i].va, pl->lists[i].dma);
 	kvfree(pl->lists);
+	pl->lists = NULL;
 }
 
 /**
