@@ -379,10 +379,16 @@ int mynic_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	struct mynic_cq *cq = to_mcq(ibcq);
 	struct mynic_cqe *cqe;
 	unsigned long flags;
+	u32 passed;
 	int n = 0;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	while (n < num_entries && (cqe = mynic_cq_peek(cq))) {
+	/* A device could write entries as fast as they are passed over */
+	for (passed = 0; n < num_entries && passed < BIT(cq->log_size);
+	     passed++) {
+		cqe = mynic_cq_peek(cq);
+		if (!cqe)
+			break;
 		n += mynic_poll_one(mdev, cq, cqe, wc + n);
 		WRITE_ONCE(cq->ci, cq->ci + 1);
 	}
