@@ -165,6 +165,8 @@ static irqreturn_t mynic_async_thread(int irq, void *data)
 	for (n = 0; n < MYNIC_EQ_SIZE && mynic_eq_next(eq, &event); n++)
 		mynic_async_event(eq->mdev, &event);
 	mynic_eq_arm(eq);
+	/* The same interrupt may have been for that, too */
+	mynic_check_status(eq->mdev);
 	return IRQ_HANDLED;
 }
 
