@@ -306,7 +306,10 @@ static void mynic_ib_unregister(struct mynic_dev *mdev)
 	mdev->ibdev = NULL;
 }
 
-/* Consumers in the kernel wait for what they posted: let them poll it */
+/*
+ * Consumers in the kernel wait for what they posted: let them poll it. The CQ
+ * of the netdev, which is no consumer's, has no RDMA device.
+ */
 static void mynic_wake_kernel_cqs(struct mynic_dev *mdev)
 {
 	struct mynic_res *res;
@@ -318,7 +321,7 @@ static void mynic_wake_kernel_cqs(struct mynic_dev *mdev)
 		if (!res)
 			continue;
 		cq = container_of(res, struct mynic_cq, res);
-		if (cq->mem->va && cq->ibcq.comp_handler)
+		if (cq->mem->va && cq->ibcq.device && cq->ibcq.comp_handler)
 			cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 		mynic_res_put(res);
 	}
