@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The GID table */
 #include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
 #include <rdma/ib_cache.h>
 
 #include "cmd.h"
@@ -53,6 +54,19 @@ int mynic_del_gid(const struct ib_gid_attr *attr, void **context)
 	return mynic_set_gid(to_mdev(attr->device), attr->index, &entry);
 }
 
+/* Whether the VLAN takes over each new MAC of the interface below it */
+static bool mynic_vlan_follows(struct net_device *ndev, u16 vlan)
+{
+	struct net_device *upper;
+	bool follows;
+
+	rcu_read_lock();
+	upper = __vlan_find_dev_deep_rcu(ndev, htons(ETH_P_8021Q), vlan);
+	follows = upper && upper->addr_assign_type == NET_ADDR_STOLEN;
+	rcu_read_unlock();
+	return follows;
+}
+
 /**
  * mynic_gids_change_mac() - the Ethernet interface has another MAC
  * @mdev: device, which is up
@@ -65,12 +79,17 @@ int mynic_del_gid(const struct ib_gid_attr *attr, void **context)
 void mynic_gids_change_mac(struct mynic_dev *mdev, const u8 *from, const u8 *to)
 {
 	struct mynic_set_gid *entry;
+	u16 vlan;
 	u32 i;
 
 	mutex_lock(&mdev->gid_lock);
 	for (i = 0; i < MYNIC_MAX_GIDS; i++) {
 		entry = &mdev->gids[i];
 		if (!ether_addr_equal(entry->mac, from))
+			continue;
+		vlan = le16_to_cpu(entry->vlan);
+		if (vlan != MYNIC_NO_VLAN &&
+		    !mynic_vlan_follows(mdev->netdev, vlan))
 			continue;
 		ether_addr_copy(entry->mac, to);
 		/* This fails on a dead device only, which forgets them all */
