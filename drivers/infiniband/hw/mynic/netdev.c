@@ -16,6 +16,8 @@
 
 #define MYNIC_RX_SLOTS 256
 #define MYNIC_TX_SLOTS 512
+/* A device that is alive makes room within this time, on a slow machine too */
+#define MYNIC_TX_TIMEOUT (30 * HZ)
 
 struct mynic_rx_buf {
 	struct page *page;
@@ -180,6 +182,11 @@ drop:
 	dev_kfree_skb_any(skb);
 	DEV_STATS_INC(ndev, tx_dropped);
 	return NETDEV_TX_OK;
+}
+
+static void mynic_tx_timeout(struct net_device *ndev, unsigned int queue)
+{
+	mynic_die(mynic_netdev_mdev(ndev), "it sends no frames");
 }
 
 /* Completions */
@@ -597,6 +604,7 @@ static const struct net_device_ops mynic_netdev_ops = {
 	.ndo_stop = mynic_close,
 	.ndo_start_xmit = mynic_start_xmit,
 	.ndo_set_rx_mode = mynic_set_rx_mode,
+	.ndo_tx_timeout = mynic_tx_timeout,
 	.ndo_set_mac_address = mynic_set_mac_address,
 	.ndo_validate_addr = eth_validate_addr,
 	.ndo_change_mtu = mynic_change_mtu,
@@ -628,6 +636,7 @@ int mynic_netdev_alloc(struct mynic_dev *mdev)
 	SET_NETDEV_DEV(ndev, &mdev->pdev->dev);
 	ndev->netdev_ops = &mynic_netdev_ops;
 	ndev->ethtool_ops = &mynic_ethtool_ops;
+	ndev->watchdog_timeo = MYNIC_TX_TIMEOUT;
 	ndev->min_mtu = ETH_MIN_MTU;
 	ndev->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
 	ndev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE;
