@@ -4,7 +4,7 @@
 # there, with one job at a time for each checkout.
 #
 # guest-V	all that a guest with the kernel V needs
-# initramfs-V	what a guest without NICs needs
+# initramfs-V	what a guest without mynics needs
 # modules-V	mynic.ko for the kernel V, in build/kmod-V and build/guest
 # provider	the provider, in build/rdma-core and build/guest
 # device	the device model, in build/device
@@ -20,13 +20,18 @@ MODULE_SOURCES := $(shell find Kbuild drivers include -type f 2>/dev/null)
 .PHONY: provider device
 .DELETE_ON_ERROR:
 
-build/guest build/log:
+build/guest/usr/bin build/log:
 	mkdir -p $@
+
+# Static, so that it starts quickly. Guests may run the one that is replaced.
+build/guest/usr/bin/peer: scripts/guest/peer.c $(TREE) | build/guest/usr/bin
+	$(CC) -static -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -o $@.new $<
+	mv $@.new $@
 
 define kernel_rules
 .PHONY: guest-$(1) initramfs-$(1) modules-$(1)
 guest-$(1): initramfs-$(1) modules-$(1) provider device
-initramfs-$(1): build/initramfs-$(1).cpio build/vmlinux-$(1) | build/guest
+initramfs-$(1): build/initramfs-$(1).cpio build/vmlinux-$(1) build/guest/usr/bin/peer
 modules-$(1): build/kmod-$(1)/installed
 
 build/initramfs-$(1).cpio: $(wildcard scripts/guest/*initramfs*) $(TREE)

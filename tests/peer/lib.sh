@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+# What the tests with two guests share: waiting and results.
+
+PATIENCE=60
+
+# wait_for CONDITION...: until it holds; fails if that takes too long
+wait_for() {
+	local end=$((SECONDS + PATIENCE))
+
+	until "$@" >/dev/null 2>&1; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.05
+	done
+}
+
+number=0
+failures=0
+
+ok() {
+	number=$((number + 1))
+	echo "ok $number - $1"
+}
+
+not_ok() {
+	number=$((number + 1))
+	failures=$((failures + 1))
+	echo "not ok $number - $1"
+}
+
+# result NAME COMMAND...: a test that passes if COMMAND does
+result() {
+	local text
+
+	if text=$("${@:2}" 2>&1); then
+		ok "$1"
+	else
+		printf '%s\n' "$text" | tail -n 25 | sed 's/^/# /'
+		not_ok "$1"
+	fi
+}
+
+finish() {
+	echo "1..$number"
+	[ "$failures" = 0 ]
+}
