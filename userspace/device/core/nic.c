@@ -5,14 +5,9 @@
 #include <string.h>
 
 #include "core.h"
-#include "ip.h"
-#include "opcode.h"
 #include "transport.h"
 
 #define FATAL_VECTOR 0
-
-#define ETH_LEN 14
-#define VLAN_LEN 4
 
 #define MAX_EQ 64
 #define MAX_CQ 65536
@@ -156,22 +151,6 @@ uint64_t nic_next_event(const struct nic *nic)
 	return timers_next(&nic->timers);
 }
 
-/* Bytes of the packet as a frame, without FCS */
-static uint32_t frame_len(const struct packet *pkt)
-{
-	uint32_t len = ETH_LEN + pkt->payload_len;
-
-	if (pkt->frame)
-		return pkt->frame_len;
-	if (pkt->vlan != PACKET_NO_VLAN)
-		len += VLAN_LEN;
-	if (pkt->kind != PACKET_ROCE)
-		return len;
-	len += gid_is_ipv4(pkt->roce.dgid) ? IPV4_LEN : IPV6_LEN;
-	len += UDP_LEN + opcode_headers_len(opcode_info(pkt->roce.opcode));
-	return len + pkt->roce.pad + ICRC_LEN;
-}
-
 static bool port_is_open(const struct nic *nic)
 {
 	return nic_enabled(nic) && nic->port.up && nic->port.link;
@@ -182,7 +161,7 @@ void nic_transmit(struct nic *nic, const struct packet *pkt)
 	if (!port_is_open(nic))
 		return;
 	nic_count(nic, MYNIC_STAT_TX_PACKETS);
-	nic->stats[MYNIC_STAT_TX_BYTES] += frame_len(pkt);
+	nic->stats[MYNIC_STAT_TX_BYTES] += packet_len(pkt);
 	nic->config.ops->transmit(nic->config.ctx, pkt);
 }
 
@@ -191,7 +170,7 @@ void nic_receive(struct nic *nic, const struct packet *pkt)
 	if (!port_is_open(nic))
 		return;
 	nic_count(nic, MYNIC_STAT_RX_PACKETS);
-	nic->stats[MYNIC_STAT_RX_BYTES] += frame_len(pkt);
+	nic->stats[MYNIC_STAT_RX_BYTES] += packet_len(pkt);
 	if (pkt->defect == PACKET_BAD_HEADER)
 		nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
 	else if (pkt->defect == PACKET_BAD_ICRC)

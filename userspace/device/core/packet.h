@@ -129,4 +129,10 @@ struct packet {
 	struct iovec iov[PACKET_MAX_IOV];
 };
 
+/** packet_eth_len() - bytes of the Ethernet header, with VLAN tag if any */
+unsigned int packet_eth_len(const struct packet *pkt);
+
+/** packet_len() - bytes of a packet as a frame, without FCS */
+uint32_t packet_len(const struct packet *pkt);
+
 #endif /* MYNIC_PACKET_H */
