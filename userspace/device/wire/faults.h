@@ -42,9 +42,9 @@ enum fault_dir {
 /**
  * struct fault_event - a rule was applied to a packet
  * @rule: number of the rule
- * @what: what was done: "drop", "duplicate", "reorder", "corrupt", "delay",
- *	"queue full", "mark", "down", or "no room" if a packet had to be dropped
- *	because FAULTS_MAX_HELD was used up
+ * @what: what was done: the rule's kind; of kind=rate "mark" or "queue full";
+ *	"no room" if the packet had to be dropped because FAULTS_MAX_HELD was
+ *	used up
  * @dir: direction
  * @pkt: the packet, as it came to the rule
  */
@@ -72,13 +72,20 @@ struct faults_ops {
  * @number: of the rule
  * @text: the rule, with its seed
  * @matched: packets that it was meant for
- * @applied: how many of those it did something to
+ * @applied: how many of those it was applied to
+ * @marked: how many of those got a CE mark
+ * @queue_full: kind=rate: how many of those were dropped for a full queue
+ * @no_room: packets that were dropped because FAULTS_MAX_HELD was used up when
+ *	this rule was the last to hold them back
  */
 struct fault_stats {
 	unsigned int number;
 	const char *text;
 	uint64_t matched;
 	uint64_t applied;
+	uint64_t marked;
+	uint64_t queue_full;
+	uint64_t no_room;
 };
 
 struct faults;
@@ -110,6 +117,8 @@ int faults_add(struct faults *faults, unsigned int number, const char *rule,
 
 /**
  * faults_delete() - remove a rule
+ * @faults: the faults of a port
+ * @number: of the rule
  *
  * Packets that it has delayed come when they would have come anyway.
  *
@@ -125,9 +134,12 @@ struct fault_stats faults_stats(const struct faults *faults, unsigned int i);
 
 /**
  * faults_down() - whether a rule has the cable pulled
+ * @faults: the faults of a port
  *
- * Changes only with faults_add() and faults_delete(). The link of what is
- * plugged into the port is then down; no packet passes.
+ * It changes only with faults_add() and faults_delete().
+ *
+ * Return: whether the link of what is plugged into the port is down; then no
+ * packet passes.
  */
 bool faults_down(const struct faults *faults);
 

@@ -1,0 +1,654 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "faults.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/packet.h"
+#include "ecn.h"
+#include "frame.h"
+#include "hold.h"
+#include "packet_copy.h"
+#include "rule.h"
+
+/*
+ * How long a packet waits to be overtaken: longer than a busy sender takes to
+ * send another, shorter than the timeouts that its loss would cause.
+ */
+#define OVERTAKE_NS 10000000
+
+#define NUM_DIRS 2
+
+#define NSEC_PER_SEC 1000000000ULL
+
+/* ",seed=" and 64 bits in decimal */
+#define SEED_TEXT_SIZE 27
+
+/**
+ * struct bottleneck - a link of limited bandwidth
+ * @free_at: when it has sent all that it has taken, ns
+ * @rest: what @free_at leaves out, ns times bandwidth
+ */
+struct bottleneck {
+	uint64_t free_at;
+	uint64_t rest;
+};
+
+/**
+ * struct active_rule - a rule of a port
+ * @rule: what it says
+ * @text: the same as text
+ * @stats: what it has done
+ * @random: state of the generators: what happens in one direction must not
+ *	depend on what comes in between from the other
+ * @bottleneck: RULE_RATE
+ */
+struct active_rule {
+	struct rule rule;
+	char text[FAULTS_RULE_SIZE + SEED_TEXT_SIZE];
+	struct fault_stats stats;
+	uint64_t random[NUM_DIRS];
+	struct bottleneck bottleneck[NUM_DIRS];
+};
+
+/**
+ * struct lane - what waits in one direction
+ * @hold: for its time
+ * @overtaken: for another packet to overtake it, the oldest first
+ * @overtaken_end: where the next one is put
+ * @running: inside run_lane()
+ */
+struct lane {
+	struct hold hold;
+	struct held *overtaken;
+	struct held **overtaken_end;
+	bool running;
+};
+
+/**
+ * struct faults - the faults of a port
+ * @ops: surroundings
+ * @ctx: for @ops
+ * @rules: in their order
+ * @num: of @rules
+ * @down: the first of @rules that is RULE_DOWN, or NULL
+ * @lanes: by enum fault_dir
+ * @held_size: bytes of memory that wait in @lanes
+ */
+struct faults {
+	const struct faults_ops *ops;
+	void *ctx;
+	struct active_rule *rules[FAULTS_MAX_RULES];
+	unsigned int num;
+	struct active_rule *down;
+	struct lane lanes[NUM_DIRS];
+	size_t held_size;
+};
+
+/**
+ * struct passage - a packet on its way through the rules
+ * @faults: whose rules
+ * @dir: direction
+ * @now: time
+ * @at: when it comes out
+ * @pkt: the packet, as the rules have changed it
+ * @own: @pkt, once it was changed
+ * @bytes: the frame of @own, if it has one; FRAME_MAX_LEN bytes
+ * @next: the rule that it comes to next
+ * @copies: how many of it there are; shared by them
+ * @holder: the last rule that held it back
+ * @overtaken: it waits until another has overtaken it
+ */
+struct passage {
+	struct faults *faults;
+	enum fault_dir dir;
+	uint64_t now;
+	uint64_t at;
+	const struct packet *pkt;
+	struct packet *own;
+	uint8_t *bytes;
+	unsigned int next;
+	unsigned int *copies;
+	struct active_rule *holder;
+	bool overtaken;
+};
+
+/* SplitMix64 (Steele, Lea and Flood 2014): every seed is as good as another */
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t x = *state += 0x9e3779b97f4a7c15;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	return x ^ x >> 31;
+}
+
+/* 0 to @limit - 1 */
+static uint64_t scale(uint64_t random, uint64_t limit)
+{
+	return (__uint128_t)random * limit >> 64;
+}
+
+static void go_on(struct passage *p);
+
+static void tell(const struct passage *p, const struct active_rule *rule,
+		 const char *what)
+{
+	const struct faults *faults = p->faults;
+	struct fault_event event = {
+		.rule = rule->stats.number,
+		.what = what,
+		.dir = p->dir,
+		.pkt = p->pkt,
+	};
+
+	if (faults->ops->applied)
+		faults->ops->applied(faults->ctx, &event);
+}
+
+static void applied(const struct passage *p, struct active_rule *rule,
+		    const char *what)
+{
+	rule->stats.applied++;
+	tell(p, rule, what);
+}
+
+/* Have the packet as bytes that may be changed. Return: how many, or 0 */
+static uint32_t make_bytes(struct passage *p)
+{
+	struct frame frame;
+
+	if (p->pkt->frame == p->bytes)
+		return p->pkt->frame_len;
+	frame_build(&frame, p->pkt);
+	if (frame.len > FRAME_MAX_LEN)
+		return 0;
+	frame_copy(&frame, p->bytes);
+	return frame.len;
+}
+
+/* The bytes have been changed: what do they say now? */
+static void parse_bytes(struct passage *p, uint32_t len)
+{
+	frame_parse(p->bytes, len, p->own);
+	p->pkt = p->own;
+}
+
+static bool drop(struct passage *p, struct active_rule *rule, uint64_t random)
+{
+	(void)random;
+	applied(p, rule, "drop");
+	return false;
+}
+
+static bool down(struct passage *p, struct active_rule *rule, uint64_t random)
+{
+	(void)random;
+	applied(p, rule, "down");
+	return false;
+}
+
+static bool duplicate(struct passage *p, struct active_rule *rule,
+		      uint64_t random)
+{
+	struct passage copy = *p;
+
+	(void)random;
+	if (*p->copies == FAULTS_MAX_COPIES)
+		return true;
+	++*p->copies;
+	applied(p, rule, "duplicate");
+	go_on(&copy);
+	return true;
+}
+
+static bool reorder(struct passage *p, struct active_rule *rule,
+		    uint64_t random)
+{
+	(void)random;
+	applied(p, rule, "reorder");
+	p->holder = rule;
+	if (rule->rule.time)
+		p->at += rule->rule.time;
+	else
+		p->overtaken = true;
+	return true;
+}
+
+static bool delay(struct passage *p, struct active_rule *rule, uint64_t random)
+{
+	(void)random;
+	applied(p, rule, "delay");
+	p->holder = rule;
+	p->at += rule->rule.time;
+	return true;
+}
+
+/* Turn over @num of @bits bits, all different (Floyd's choice). */
+static void flip_bits(uint8_t *data, uint64_t bits, unsigned int num,
+		      uint64_t random)
+{
+	uint64_t chosen[RULE_MAX_BITS];
+
+	for (unsigned int i = 0; i < num; i++) {
+		uint64_t last = bits - num + i;
+		uint64_t bit = scale(next_random(&random), last + 1);
+
+		for (unsigned int j = 0; j < i; j++)
+			if (chosen[j] == bit)
+				bit = last;
+		chosen[i] = bit;
+		data[bit / 8] ^= 1 << bit % 8;
+	}
+}
+
+static bool corrupt(struct passage *p, struct active_rule *rule,
+		    uint64_t random)
+{
+	uint32_t at = packet_eth_len(p->pkt);
+	uint32_t len = make_bytes(p);
+	unsigned int num = rule->rule.bits;
+
+	if (len <= at)
+		return true;
+	if (num > (len - at) * 8)
+		num = (len - at) * 8;
+	applied(p, rule, "corrupt");
+	flip_bits(p->bytes + at, (len - at) * 8, num, random);
+	parse_bytes(p, len);
+	return true;
+}
+
+/* The same packet, to be changed: with its own headers, and the same payload */
+static void packet_refer(struct packet *to, const struct packet *pkt)
+{
+	memcpy(to, pkt, offsetof(struct packet, iov));
+	memcpy(to->iov, pkt->iov, pkt->niov * sizeof(*pkt->iov));
+}
+
+static void set_ce(struct passage *p, struct active_rule *rule)
+{
+	uint32_t at = packet_eth_len(p->pkt);
+	uint32_t len;
+
+	rule->stats.marked++;
+	tell(p, rule, "mark");
+	if (p->pkt->kind == PACKET_ROCE && !p->pkt->frame) {
+		if (p->pkt != p->own)
+			packet_refer(p->own, p->pkt);
+		p->own->roce.traffic_class |= ECN_CE;
+		p->pkt = p->own;
+		return;
+	}
+	len = make_bytes(p);
+	ecn_set_ce(p->bytes + at);
+	parse_bytes(p, len);
+}
+
+static bool mark(struct passage *p, struct active_rule *rule, uint64_t random)
+{
+	(void)random;
+	rule->stats.applied++;
+	set_ce(p, rule);
+	return true;
+}
+
+/*
+ * What waits is known from when the last of it will have been sent, so the
+ * queue needs no list of packets.
+ */
+static bool rate(struct passage *p, struct active_rule *rule, uint64_t random)
+{
+	struct bottleneck *link = &rule->bottleneck[p->dir];
+	uint64_t bandwidth = rule->rule.bandwidth;
+	uint32_t len = packet_len(p->pkt);
+	uint64_t waiting = 0;
+	uint64_t work;
+
+	(void)random;
+	rule->stats.applied++;
+	if (link->free_at > p->at) {
+		waiting = (__uint128_t)(link->free_at - p->at) * bandwidth /
+			  (8 * NSEC_PER_SEC);
+	} else {
+		link->free_at = p->at;
+		link->rest = 0;
+	}
+	if (waiting && waiting + len > rule->rule.queue) {
+		rule->stats.queue_full++;
+		tell(p, rule, "queue full");
+		return false;
+	}
+	if (waiting > rule->rule.ecn && ecn_capable(p->pkt))
+		set_ce(p, rule);
+	work = len * 8 * NSEC_PER_SEC + link->rest;
+	link->free_at += work / bandwidth;
+	link->rest = work % bandwidth;
+	p->at = link->free_at;
+	p->holder = rule;
+	return true;
+}
+
+/*
+ * What the kinds do. They return whether the packet goes on. @random belongs to
+ * this packet and rule alone.
+ */
+static bool (*const appliers[])(struct passage *p, struct active_rule *rule,
+				uint64_t random) = {
+	[RULE_DROP] = drop,	  [RULE_DUPLICATE] = duplicate,
+	[RULE_REORDER] = reorder, [RULE_CORRUPT] = corrupt,
+	[RULE_DELAY] = delay,	  [RULE_RATE] = rate,
+	[RULE_MARK] = mark,	  [RULE_DOWN] = down,
+};
+
+static bool is_for(const struct passage *p, const struct active_rule *rule)
+{
+	return rule_selects(&rule->rule, p->dir, p->pkt) &&
+	       (rule->rule.kind != RULE_MARK || ecn_capable(p->pkt));
+}
+
+/* Return: whether the packet goes on */
+static bool apply(struct passage *p, struct active_rule *rule)
+{
+	uint64_t random;
+
+	if (!is_for(p, rule))
+		return true;
+	if (rule->stats.matched++ < rule->rule.after ||
+	    rule->stats.applied >= rule->rule.count)
+		return true;
+	random = next_random(&rule->random[p->dir]);
+	if (scale(random, RULE_RATE_ONE) >= rule->rule.rate)
+		return true;
+	return appliers[rule->rule.kind](p, rule, random);
+}
+
+static void deliver(struct faults *faults, enum fault_dir dir,
+		    const struct packet *pkt)
+{
+	struct fault_event event = { .what = "down", .dir = dir, .pkt = pkt };
+
+	if (!faults->down) {
+		faults->ops->deliver(faults->ctx, dir, pkt);
+		return;
+	}
+	/* It was on the cable when that was pulled. */
+	faults->down->stats.applied++;
+	event.rule = faults->down->stats.number;
+	if (faults->ops->applied)
+		faults->ops->applied(faults->ctx, &event);
+}
+
+static struct held *make_held(const struct passage *p)
+{
+	struct faults *faults = p->faults;
+	size_t size = held_size(p->pkt);
+	struct held *held = NULL;
+
+	if (size <= FAULTS_MAX_HELD - faults->held_size)
+		held = held_create(p->pkt, p->at);
+	if (held) {
+		faults->held_size += size;
+	} else {
+		p->holder->stats.no_room++;
+		tell(p, p->holder, "no room");
+	}
+	return held;
+}
+
+static void deliver_held(struct faults *faults, enum fault_dir dir,
+			 struct held *held)
+{
+	struct packet pkt;
+
+	packet_load(held->copy, &pkt);
+	faults->held_size -= held_size(&pkt);
+	deliver(faults, dir, &pkt);
+	free(held);
+}
+
+/* It was overtaken, or waited long enough for that, by or at @at. */
+static void release(struct faults *faults, enum fault_dir dir,
+		    struct held *held, uint64_t at, uint64_t now)
+{
+	if (held->at < at)
+		held->at = at;
+	if (held->at <= now)
+		deliver_held(faults, dir, held);
+	else
+		hold_add(&faults->lanes[dir].hold, held);
+}
+
+static void lane_clear_overtaken(struct lane *lane)
+{
+	lane->overtaken = NULL;
+	lane->overtaken_end = &lane->overtaken;
+}
+
+static void wait_to_be_overtaken(struct passage *p)
+{
+	struct lane *lane = &p->faults->lanes[p->dir];
+	struct held *held = make_held(p);
+
+	if (!held)
+		return;
+	held->until = p->now + OVERTAKE_NS;
+	*lane->overtaken_end = held;
+	lane->overtaken_end = &held->next;
+}
+
+static void overtake(struct passage *p)
+{
+	struct faults *faults = p->faults;
+	struct lane *lane = &faults->lanes[p->dir];
+	struct held *overtaken = lane->overtaken;
+	struct held *held;
+
+	lane_clear_overtaken(lane);
+	if (p->at <= p->now) {
+		deliver(faults, p->dir, p->pkt);
+	} else {
+		held = make_held(p);
+		if (held)
+			hold_add(&lane->hold, held);
+	}
+	while ((held = overtaken)) {
+		overtaken = held->next;
+		release(faults, p->dir, held, p->at, p->now);
+	}
+}
+
+/* Take the packet through the rules from @p->next on. */
+static void go_on(struct passage *p)
+{
+	const struct faults *faults = p->faults;
+	uint8_t bytes[FRAME_MAX_LEN];
+	struct packet own;
+
+	p->own = &own;
+	p->bytes = bytes;
+	while (p->next < faults->num)
+		if (!apply(p, faults->rules[p->next++]))
+			return;
+	if (p->overtaken)
+		wait_to_be_overtaken(p);
+	else
+		overtake(p);
+}
+
+static void run_lane(struct faults *faults, enum fault_dir dir, uint64_t now)
+{
+	struct lane *lane = &faults->lanes[dir];
+	struct held *held;
+
+	/* A packet that comes while another is delivered: the rest can wait. */
+	if (lane->running)
+		return;
+	lane->running = true;
+	while ((held = lane->overtaken) && held->until <= now) {
+		lane->overtaken = held->next;
+		if (!lane->overtaken)
+			lane->overtaken_end = &lane->overtaken;
+		release(faults, dir, held, held->until, 0);
+	}
+	while (hold_next(&lane->hold) <= now)
+		deliver_held(faults, dir, hold_take(&lane->hold));
+	lane->running = false;
+}
+
+void faults_pass(struct faults *faults, uint64_t now, enum fault_dir dir,
+		 const struct packet *pkt)
+{
+	unsigned int copies = 1;
+	struct passage passage = {
+		.faults = faults,
+		.dir = dir,
+		.now = now,
+		.at = now,
+		.pkt = pkt,
+		.copies = &copies,
+	};
+
+	run_lane(faults, dir, now);
+	go_on(&passage);
+}
+
+uint64_t faults_next_event(const struct faults *faults)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (unsigned int i = 0; i < NUM_DIRS; i++) {
+		const struct lane *lane = &faults->lanes[i];
+
+		if (hold_next(&lane->hold) < next)
+			next = hold_next(&lane->hold);
+		if (lane->overtaken && lane->overtaken->until < next)
+			next = lane->overtaken->until;
+	}
+	return next;
+}
+
+void faults_run(struct faults *faults, uint64_t now)
+{
+	for (unsigned int i = 0; i < NUM_DIRS; i++)
+		run_lane(faults, i, now);
+}
+
+struct faults *faults_create(const struct faults_ops *ops, void *ctx)
+{
+	struct faults *faults = calloc(1, sizeof(*faults));
+
+	if (!faults)
+		return NULL;
+	faults->ops = ops;
+	faults->ctx = ctx;
+	for (unsigned int i = 0; i < NUM_DIRS; i++)
+		lane_clear_overtaken(&faults->lanes[i]);
+	return faults;
+}
+
+static void free_lane(struct lane *lane)
+{
+	while (lane->overtaken) {
+		struct held *held = lane->overtaken;
+
+		lane->overtaken = held->next;
+		free(held);
+	}
+	while (lane->hold.root)
+		free(hold_take(&lane->hold));
+}
+
+void faults_destroy(struct faults *faults)
+{
+	if (!faults)
+		return;
+	for (unsigned int i = 0; i < NUM_DIRS; i++)
+		free_lane(&faults->lanes[i]);
+	for (unsigned int i = 0; i < faults->num; i++)
+		free(faults->rules[i]);
+	free(faults);
+}
+
+static void find_down(struct faults *faults)
+{
+	faults->down = NULL;
+	for (unsigned int i = 0; i < faults->num && !faults->down; i++)
+		if (faults->rules[i]->rule.kind == RULE_DOWN)
+			faults->down = faults->rules[i];
+}
+
+static void init_text(struct active_rule *rule, const char *text)
+{
+	snprintf(rule->text, sizeof(rule->text), "%s", text);
+	if (!rule_has_seed(&rule->rule) && rule->rule.kind != RULE_DOWN)
+		snprintf(rule->text + strlen(text),
+			 sizeof(rule->text) - strlen(text), ",seed=%" PRIu64,
+			 rule->rule.seed);
+}
+
+int faults_add(struct faults *faults, unsigned int number, const char *text,
+	       uint64_t seed, char error[FAULTS_ERROR_SIZE])
+{
+	struct active_rule *rule;
+	uint64_t state;
+	int err;
+
+	if (faults->num == FAULTS_MAX_RULES) {
+		snprintf(error, FAULTS_ERROR_SIZE, "there are %d rules already",
+			 FAULTS_MAX_RULES);
+		return -ENOSPC;
+	}
+	rule = calloc(1, sizeof(*rule));
+	if (!rule) {
+		snprintf(error, FAULTS_ERROR_SIZE, "no memory");
+		return -ENOMEM;
+	}
+	err = rule_parse(&rule->rule, text, seed, error);
+	if (err) {
+		free(rule);
+		return err;
+	}
+	init_text(rule, text);
+	rule->stats.number = number;
+	rule->stats.text = rule->text;
+	state = rule->rule.seed;
+	for (unsigned int i = 0; i < NUM_DIRS; i++)
+		rule->random[i] = next_random(&state);
+	faults->rules[faults->num++] = rule;
+	find_down(faults);
+	return 0;
+}
+
+bool faults_delete(struct faults *faults, unsigned int number)
+{
+	for (unsigned int i = 0; i < faults->num; i++) {
+		if (faults->rules[i]->stats.number != number)
+			continue;
+		free(faults->rules[i]);
+		faults->num--;
+		memmove(&faults->rules[i], &faults->rules[i + 1],
+			(faults->num - i) * sizeof(faults->rules[i]));
+		find_down(faults);
+		return true;
+	}
+	return false;
+}
+
+unsigned int faults_num_rules(const struct faults *faults)
+{
+	return faults->num;
+}
+
+struct fault_stats faults_stats(const struct faults *faults, unsigned int i)
+{
+	return faults->rules[i]->stats;
+}
+
+bool faults_down(const struct faults *faults)
+{
+	return faults->down;
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "hold.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "packet_copy.h"
+
+size_t held_size(const struct packet *pkt)
+{
+	return sizeof(struct held) + packet_copy_size(pkt);
+}
+
+struct held *held_create(const struct packet *pkt, uint64_t at)
+{
+	struct held *held = malloc(held_size(pkt));
+
+	if (!held)
+		return NULL;
+	*held = (struct held){ .at = at };
+	packet_copy(held->copy, pkt);
+	return held;
+}
+
+static bool before(const struct held *a, const struct held *b)
+{
+	return a->at != b->at ? a->at < b->at : a->seq < b->seq;
+}
+
+/* Make one heap of two. Either may be NULL. */
+static struct held *merge(struct held *a, struct held *b)
+{
+	struct held *first = a, *second = b;
+
+	if (!a || !b)
+		return a ? a : b;
+	if (before(b, a)) {
+		first = b;
+		second = a;
+	}
+	second->next = first->child;
+	first->child = second;
+	return first;
+}
+
+void hold_add(struct hold *hold, struct held *held)
+{
+	held->seq = hold->seq++;
+	held->child = NULL;
+	held->next = NULL;
+	hold->root = merge(hold->root, held);
+}
+
+uint64_t hold_next(const struct hold *hold)
+{
+	return hold->root ? hold->root->at : UINT64_MAX;
+}
+
+/* The first of a list, or NULL, without the rest */
+static struct held *cut_first(struct held **list)
+{
+	struct held *first = *list;
+
+	if (first) {
+		*list = first->next;
+		first->next = NULL;
+	}
+	return first;
+}
+
+/* Merging in pairs first keeps the heap flat. */
+struct held *hold_take(struct hold *hold)
+{
+	struct held *taken = hold->root;
+	struct held *list = taken->child;
+	struct held *pairs = NULL;
+
+	while (list) {
+		struct held *a = cut_first(&list);
+		struct held *pair = merge(a, cut_first(&list));
+
+		pair->next = pairs;
+		pairs = pair;
+	}
+	hold->root = NULL;
+	while (pairs) {
+		struct held *pair = cut_first(&pairs);
+
+		hold->root = merge(hold->root, pair);
+	}
+	return taken;
+}
