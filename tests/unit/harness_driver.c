@@ -578,6 +578,7 @@ static void modify_ok(struct drv_qp *qp, const struct mynic_qp_attr *attr)
 void drv_connect_to(struct drv_qp *qp, unsigned int peer, uint32_t peer_qpn,
 		    const struct drv_path *path, enum ibv_qp_state state)
 {
+	bool rc = qp->create.type == MYNIC_QP_RC;
 	struct drv_path p = *path;
 	struct mynic_qp_attr attr;
 
@@ -603,8 +604,7 @@ void drv_connect_to(struct drv_qp *qp, unsigned int peer, uint32_t peer_qpn,
 		return;
 	attr = (struct mynic_qp_attr){
 		.attr_mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-			     IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+			     IBV_QP_DEST_QPN | IBV_QP_RQ_PSN,
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = p.mtu,
 		.dest_qpn = peer_qpn,
@@ -613,13 +613,14 @@ void drv_connect_to(struct drv_qp *qp, unsigned int peer, uint32_t peer_qpn,
 		.min_rnr_timer = p.min_rnr_timer,
 		.av = drv_av(qp->d, peer, p.gid_index),
 	};
+	if (rc)
+		attr.attr_mask |= IBV_QP_MAX_DEST_RD_ATOMIC |
+				  IBV_QP_MIN_RNR_TIMER;
 	modify_ok(qp, &attr);
 	if (state == IBV_QPS_RTR)
 		return;
 	attr = (struct mynic_qp_attr){
-		.attr_mask = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-			     IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-			     IBV_QP_MAX_QP_RD_ATOMIC,
+		.attr_mask = IBV_QP_STATE | IBV_QP_SQ_PSN,
 		.qp_state = IBV_QPS_RTS,
 		.timeout = p.timeout,
 		.retry_cnt = p.retry_cnt,
@@ -627,6 +628,9 @@ void drv_connect_to(struct drv_qp *qp, unsigned int peer, uint32_t peer_qpn,
 		.sq_psn = p.sq_psn,
 		.max_rd_atomic = p.max_rd_atomic,
 	};
+	if (rc)
+		attr.attr_mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+				  IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
 	modify_ok(qp, &attr);
 }
 
@@ -764,14 +768,25 @@ struct drv_pair drv_pair_unconnected(const struct drv_qp_init *init)
 	return p;
 }
 
-struct drv_pair drv_rc_pair(const struct drv_path *path)
+static struct drv_pair connected_pair(enum mynic_qp_type type,
+				      const struct drv_path *path)
 {
-	static const struct drv_qp_init init = { .type = MYNIC_QP_RC };
 	static const struct drv_path standard = { 0 };
+	struct drv_qp_init init = { .type = type };
 	struct drv_pair p = drv_pair_unconnected(&init);
 
 	drv_connect(p.a.qp, p.b.qp, path ? path : &standard);
 	return p;
+}
+
+struct drv_pair drv_rc_pair(const struct drv_path *path)
+{
+	return connected_pair(MYNIC_QP_RC, path);
+}
+
+struct drv_pair drv_uc_pair(const struct drv_path *path)
+{
+	return connected_pair(MYNIC_QP_UC, path);
 }
 
 struct drv_pair drv_ud_pair(void)

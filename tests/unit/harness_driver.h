@@ -213,7 +213,8 @@ struct mynic_qp_attr drv_query_qp(struct drv_qp *qp);
 void drv_reset_qp(struct drv_qp *qp);
 
 /*
- * struct drv_path - how drv_connect() sets up an RC QP; zero: a good default
+ * struct drv_path - how drv_connect() sets up an RC or UC QP; zero: a good
+ * default
  * @rq_psn: first PSN expected
  * @sq_psn: first PSN sent
  * @no_access: the QP allows no remote access
@@ -294,6 +295,7 @@ struct drv_pair {
 /** drv_pair_unconnected() - @init: type and sizes; the rest is filled in */
 struct drv_pair drv_pair_unconnected(const struct drv_qp_init *init);
 struct drv_pair drv_rc_pair(const struct drv_path *path);
+struct drv_pair drv_uc_pair(const struct drv_path *path);
 struct drv_pair drv_ud_pair(void);
 
 /** drv_send_recv() - one message of @len from @from to @to, checked */

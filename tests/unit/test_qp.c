@@ -66,6 +66,18 @@ static const struct transition transitions[] = {
 	{ MYNIC_QP_RC, IBV_QPS_RTS, IBV_QPS_RTS, 0,
 	  M(CUR_STATE) | M(ACCESS_FLAGS) | M(MIN_RNR_TIMER) },
 	{ MYNIC_QP_RC, IBV_QPS_RTS, IBV_QPS_SQD, 0, M(EN_SQD_ASYNC_NOTIFY) },
+	{ MYNIC_QP_UC, IBV_QPS_RESET, IBV_QPS_INIT,
+	  M(PKEY_INDEX) | M(PORT) | M(ACCESS_FLAGS), 0 },
+	{ MYNIC_QP_UC, IBV_QPS_INIT, IBV_QPS_INIT, 0,
+	  M(PKEY_INDEX) | M(PORT) | M(ACCESS_FLAGS) },
+	{ MYNIC_QP_UC, IBV_QPS_INIT, IBV_QPS_RTR,
+	  M(AV) | M(PATH_MTU) | M(DEST_QPN) | M(RQ_PSN),
+	  M(ACCESS_FLAGS) | M(PKEY_INDEX) },
+	{ MYNIC_QP_UC, IBV_QPS_RTR, IBV_QPS_RTS, M(SQ_PSN),
+	  M(CUR_STATE) | M(ACCESS_FLAGS) },
+	{ MYNIC_QP_UC, IBV_QPS_RTS, IBV_QPS_RTS, 0,
+	  M(CUR_STATE) | M(ACCESS_FLAGS) },
+	{ MYNIC_QP_UC, IBV_QPS_RTS, IBV_QPS_SQD, 0, M(EN_SQD_ASYNC_NOTIFY) },
 	{ MYNIC_QP_UD, IBV_QPS_RESET, IBV_QPS_INIT,
 	  M(PKEY_INDEX) | M(PORT) | M(QKEY), 0 },
 	{ MYNIC_QP_UD, IBV_QPS_INIT, IBV_QPS_INIT, 0,
@@ -160,6 +172,11 @@ static void check_all_transitions(enum mynic_qp_type type)
 TEST(qp_transitions_rc)
 {
 	check_all_transitions(MYNIC_QP_RC);
+}
+
+TEST(qp_transitions_uc)
+{
+	check_all_transitions(MYNIC_QP_UC);
 }
 
 TEST(qp_transitions_ud)

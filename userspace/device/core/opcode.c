@@ -5,6 +5,7 @@
 
 enum {
 	RC = 1 << MYNIC_QP_RC,
+	UC = 1 << MYNIC_QP_UC,
 	UD = 1 << MYNIC_QP_UD | 1 << MYNIC_QP_GSI,
 	NONE = 0, /* known, so that it can be parsed, but not executed */
 };
@@ -48,11 +49,24 @@ static const struct opcode_info table[256] = {
 			      OPCODE_ONLY | OPCODE_ATOMICETH },
 	[BTH_RC_FETCH_ADD] = { OPCODE_ATOMIC, RC,
 			       OPCODE_ONLY | OPCODE_ATOMICETH },
+	[BTH_UC_SEND_FIRST] = { OPCODE_SEND, UC, FIRST },
+	[BTH_UC_SEND_MIDDLE] = { OPCODE_SEND, UC, MIDDLE },
+	[BTH_UC_SEND_LAST] = { OPCODE_SEND, UC, LAST },
+	[BTH_UC_SEND_LAST_IMM] = { OPCODE_SEND, UC, LAST | OPCODE_IMM },
+	[BTH_UC_SEND_ONLY] = { OPCODE_SEND, UC, ONLY },
+	[BTH_UC_SEND_ONLY_IMM] = { OPCODE_SEND, UC, ONLY | OPCODE_IMM },
+	[BTH_UC_WRITE_FIRST] = { OPCODE_WRITE, UC, FIRST | OPCODE_RETH },
+	[BTH_UC_WRITE_MIDDLE] = { OPCODE_WRITE, UC, MIDDLE },
+	[BTH_UC_WRITE_LAST] = { OPCODE_WRITE, UC, LAST },
+	[BTH_UC_WRITE_LAST_IMM] = { OPCODE_WRITE, UC, LAST | OPCODE_IMM },
+	[BTH_UC_WRITE_ONLY] = { OPCODE_WRITE, UC, ONLY | OPCODE_RETH },
+	[BTH_UC_WRITE_ONLY_IMM] = { OPCODE_WRITE, UC,
+				    ONLY | OPCODE_RETH | OPCODE_IMM },
 	[BTH_UD_SEND_ONLY] = { OPCODE_SEND, UD, ONLY | OPCODE_DETH },
 	[BTH_UD_SEND_ONLY_IMM] = { OPCODE_SEND, UD,
 				   ONLY | OPCODE_DETH | OPCODE_IMM },
 	/* 16 reserved bytes, which are all the payload there is */
-	[BTH_CNP] = { OPCODE_CNP, RC, ONLY },
+	[BTH_CNP] = { OPCODE_CNP, RC | UC, ONLY },
 };
 
 const struct opcode_info *opcode_info(uint8_t opcode)

@@ -31,6 +31,18 @@ enum bth_opcode {
 	BTH_RC_FETCH_ADD = 0x14,
 	BTH_RC_SEND_LAST_INV = 0x16,
 	BTH_RC_SEND_ONLY_INV = 0x17,
+	BTH_UC_SEND_FIRST = 0x20,
+	BTH_UC_SEND_MIDDLE = 0x21,
+	BTH_UC_SEND_LAST = 0x22,
+	BTH_UC_SEND_LAST_IMM = 0x23,
+	BTH_UC_SEND_ONLY = 0x24,
+	BTH_UC_SEND_ONLY_IMM = 0x25,
+	BTH_UC_WRITE_FIRST = 0x26,
+	BTH_UC_WRITE_MIDDLE = 0x27,
+	BTH_UC_WRITE_LAST = 0x28,
+	BTH_UC_WRITE_LAST_IMM = 0x29,
+	BTH_UC_WRITE_ONLY = 0x2a,
+	BTH_UC_WRITE_ONLY_IMM = 0x2b,
 	BTH_UD_SEND_ONLY = 0x64,
 	BTH_UD_SEND_ONLY_IMM = 0x65,
 	BTH_CNP = 0x81,
@@ -39,6 +51,7 @@ enum bth_opcode {
 /* BTH opcode bits 7:5: the transport service */
 #define BTH_SERVICE_SHIFT 5
 #define BTH_SERVICE_RC 0
+#define BTH_SERVICE_UC 1
 
 /**
  * enum opcode_class - what kind of packet it is

@@ -14,9 +14,9 @@
 #define POLL_TIME_NS 50000
 #define POLL_MAX_QPS 64
 
-#define SUPPORTED_TYPES                                            \
-	(1 << MYNIC_QP_RC | 1 << MYNIC_QP_UD | 1 << MYNIC_QP_GSI | \
-	 1 << MYNIC_QP_RAW_PACKET)
+#define SUPPORTED_TYPES                                           \
+	(1 << MYNIC_QP_RC | 1 << MYNIC_QP_UC | 1 << MYNIC_QP_UD | \
+	 1 << MYNIC_QP_GSI | 1 << MYNIC_QP_RAW_PACKET)
 
 struct qp *qp_find(const struct nic *nic, uint32_t number)
 {

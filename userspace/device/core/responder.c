@@ -6,11 +6,10 @@
 
 #include "aeth.h"
 #include "core.h"
-#include "iov.h"
+#include "message.h"
 #include "opcode.h"
 #include "path.h"
 #include "psn.h"
-#include "transport.h"
 
 /* Atomics work on guest memory in place, and that is little-endian */
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte order");
@@ -44,13 +43,6 @@ void responder_fail(struct responder *r, uint32_t psn, uint8_t nak_code,
 	r->nak_event = event;
 }
 
-static void complete_recv(struct qp *qp, struct wqe_error error,
-			  struct mynic_cqe *cqe, bool solicited)
-{
-	qp->resp.has_recv = false;
-	transport_complete_recv(qp, &qp->resp.recv, error, cqe, solicited);
-}
-
 /* The request in use, if any, says why; otherwise an event does */
 static void fail(struct qp *qp, uint8_t nak_code, struct wqe_error error,
 		 enum mynic_event event)
@@ -59,7 +51,7 @@ static void fail(struct qp *qp, uint8_t nak_code, struct wqe_error error,
 
 	responder_fail(&qp->resp, qp->resp.epsn, nak_code, event);
 	if (qp->resp.has_recv)
-		complete_recv(qp, error, &cqe, false);
+		message_complete(qp, error, &cqe, false);
 }
 
 static void fail_invalid(struct qp *qp)
@@ -69,28 +61,44 @@ static void fail_invalid(struct qp *qp)
 	     MYNIC_EVENT_QP_REQ_ERROR);
 }
 
-static void fail_access(struct qp *qp)
+static void answer_rnr(struct qp *qp)
 {
-	fail(qp, AETH_NAK_REMOTE_ACCESS,
-	     (struct wqe_error){ IB_WC_LOC_ACCESS_ERR, MYNIC_SYN_RQ_ACCESS },
-	     MYNIC_EVENT_QP_ACCESS_ERROR);
+	struct responder *r = &qp->resp;
+
+	r->nak = RESPONDER_NAK_RNR;
+	r->nak_syndrome = AETH_RNR_NAK | qp->attr.min_rnr_timer;
+	r->gap = true;
 }
 
-/* This side's fault: the request in use has the reason */
-static void fail_local(struct qp *qp, struct wqe_error error)
+static void refuse(struct qp *qp, enum message_fault fault)
 {
-	fail(qp, AETH_NAK_REMOTE_OPERATION, error, 0);
-}
-
-/* A key that has gone since it was checked, or memory that has */
-static void fail_mkey(struct qp *qp, int err)
-{
-	if (err == -EACCES || err == -ERANGE)
-		fail_access(qp);
-	else
+	switch (fault) {
+	case MESSAGE_NO_RECV:
+		answer_rnr(qp);
+		break;
+	case MESSAGE_BAD_RECV:
+		/* This side's fault: the request in use has the reason */
+		fail(qp, AETH_NAK_REMOTE_OPERATION, qp->resp.recv.error, 0);
+		break;
+	case MESSAGE_TOO_LONG:
+		fail(qp, AETH_NAK_INVALID_REQUEST,
+		     (struct wqe_error){ IB_WC_LOC_LEN_ERR, MYNIC_SYN_RQ_LEN },
+		     0);
+		break;
+	case MESSAGE_BAD_KEY:
+		fail(qp, AETH_NAK_REMOTE_ACCESS,
+		     (struct wqe_error){ IB_WC_LOC_ACCESS_ERR,
+					 MYNIC_SYN_RQ_ACCESS },
+		     MYNIC_EVENT_QP_ACCESS_ERROR);
+		break;
+	case MESSAGE_NO_MEMORY:
 		fail(qp, AETH_NAK_REMOTE_OPERATION,
 		     (struct wqe_error){ IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA },
 		     MYNIC_EVENT_QP_FATAL);
+		break;
+	default:
+		fail_invalid(qp);
+	}
 }
 
 /* The packet was accepted */
@@ -106,161 +114,8 @@ static void advance(struct responder *r, const struct packet *pkt,
 		r->ack = false; /* the response is one, for all before too */
 	else if (pkt->roce.ack_req)
 		r->ack = true;
-	if (info->flags & OPCODE_LAST) {
-		r->msg = 0;
-		r->msn = psn_add(r->msn, 1);
-	} else {
-		r->msg = info->class;
-	}
-}
-
-/* Have a usable receive request, or answer that there is none */
-static bool take_recv(struct qp *qp)
-{
-	struct responder *r = &qp->resp;
-
-	if (!r->has_recv)
-		r->has_recv = wqe_fetch_recv(qp, &r->recv);
-	if (!r->has_recv) {
-		r->nak = RESPONDER_NAK_RNR;
-		r->nak_syndrome = AETH_RNR_NAK | qp->attr.min_rnr_timer;
-		r->gap = true;
-		return false;
-	}
-	if (r->recv.error.status) {
-		fail_local(qp, r->recv.error);
-		return false;
-	}
-	return true;
-}
-
-static void complete_message(struct qp *qp, const struct packet *pkt,
-			     const struct opcode_info *info,
-			     enum ib_wc_opcode opcode)
-{
-	struct mynic_cqe cqe = {
-		.opcode = htole32(opcode),
-		.byte_len = htole32(qp->resp.offset),
-	};
-
-	if (info->flags & OPCODE_IMM) {
-		cqe.wc_flags = htole32(IB_WC_WITH_IMM);
-		cqe.imm_data = pkt->roce.imm;
-	}
-	complete_recv(qp, (struct wqe_error){ 0 }, &cqe, pkt->roce.solicited);
-}
-
-static void execute_send(struct qp *qp, const struct packet *pkt,
-			 const struct opcode_info *info)
-{
-	struct wqe_error error = { .status = IB_WC_LOC_PROT_ERR };
-	struct responder *r = &qp->resp;
-	struct sge_list list;
-	int syndrome;
-
-	if (info->flags & OPCODE_FIRST) {
-		if (!take_recv(qp))
-			return;
-		r->offset = 0;
-	}
-	if (r->offset + pkt->payload_len > r->recv.capacity ||
-	    r->offset + pkt->payload_len > WQE_MAX_LENGTH) {
-		fail(qp, AETH_NAK_INVALID_REQUEST,
-		     (struct wqe_error){ IB_WC_LOC_LEN_ERR, MYNIC_SYN_RQ_LEN },
-		     0);
-		return;
-	}
-	list = recv_sges(qp, &r->recv);
-	syndrome = sge_write(qp->nic, &list, r->offset, pkt->payload_len,
-			     pkt->iov);
-	if (syndrome) {
-		error.syndrome = syndrome;
-		fail_local(qp, error);
-		return;
-	}
-	r->offset += pkt->payload_len;
-	advance(r, pkt, info, 1);
 	if (info->flags & OPCODE_LAST)
-		complete_message(qp, pkt, info, IB_WC_RECV);
-}
-
-/* Check a RETH as a whole. Return: whether it is good */
-static bool check_reth(struct qp *qp, const struct roce_hdr *hdr,
-		       uint32_t access)
-{
-	struct mkey *mkey;
-
-	if (!(qp->attr.access_flags & access) ||
-	    hdr->dma_len > WQE_MAX_LENGTH) {
-		fail_invalid(qp);
-		return false;
-	}
-	if (hdr->dma_len &&
-	    mkey_check(qp->nic, qp->pd, hdr->rkey, hdr->remote_addr,
-		       hdr->dma_len, access, false, &mkey)) {
-		fail_access(qp);
-		return false;
-	}
-	return true;
-}
-
-static int place_write(struct qp *qp, const struct packet *pkt)
-{
-	struct iov_cursor cursor = { .iov = pkt->iov };
-	struct iovec dst[PACKET_MAX_IOV];
-	struct responder *r = &qp->resp;
-	uint64_t addr = r->write_addr + r->offset;
-	unsigned int ndst = 0;
-	struct mkey *mkey;
-	int err;
-
-	if (!pkt->payload_len)
-		return 0;
-	err = mkey_check(qp->nic, qp->pd, r->write_rkey, addr, pkt->payload_len,
-			 IB_ACCESS_REMOTE_WRITE, false, &mkey);
-	if (err)
-		return err;
-	err = mkey_iov(qp->nic, mkey, addr, pkt->payload_len, true, dst,
-		       PACKET_MAX_IOV, &ndst);
-	if (err)
-		return err;
-	for (unsigned int i = 0; i < ndst; i++)
-		iov_read(&cursor, dst[i].iov_base, dst[i].iov_len);
-	return 0;
-}
-
-static void execute_write(struct qp *qp, const struct packet *pkt,
-			  const struct opcode_info *info)
-{
-	bool last = info->flags & OPCODE_LAST;
-	struct responder *r = &qp->resp;
-	uint32_t left;
-	int err;
-
-	if (info->flags & OPCODE_FIRST) {
-		if (!check_reth(qp, &pkt->roce, IB_ACCESS_REMOTE_WRITE))
-			return;
-		r->offset = 0;
-		r->write_addr = pkt->roce.remote_addr;
-		r->write_len = pkt->roce.dma_len;
-		r->write_rkey = pkt->roce.rkey;
-	}
-	left = r->write_len - r->offset;
-	if (last ? pkt->payload_len != left : pkt->payload_len >= left) {
-		fail_invalid(qp);
-		return;
-	}
-	if (info->flags & OPCODE_IMM && !take_recv(qp))
-		return;
-	err = place_write(qp, pkt);
-	if (err) {
-		fail_mkey(qp, err);
-		return;
-	}
-	r->offset += pkt->payload_len;
-	advance(r, pkt, info, 1);
-	if (info->flags & OPCODE_IMM)
-		complete_message(qp, pkt, info, IB_WC_RECV_RDMA_WITH_IMM);
+		r->msn = psn_add(r->msn, 1);
 }
 
 /* Return: whether there is room for the answer to a new request */
@@ -289,9 +144,14 @@ static void execute_read(struct qp *qp, const struct packet *pkt,
 		.left = pkt->roce.dma_len,
 		.addr = pkt->roce.remote_addr,
 	};
+	enum message_fault fault;
 
-	if (!check_reth(qp, &pkt->roce, IB_ACCESS_REMOTE_READ) ||
-	    !reserve_response(qp))
+	fault = message_check_reth(qp, &pkt->roce, IB_ACCESS_REMOTE_READ);
+	if (fault) {
+		refuse(qp, fault);
+		return;
+	}
+	if (!reserve_response(qp))
 		return;
 	advance(r, pkt, info, path_packets(qp, response.left));
 	response.msn = r->msn;
@@ -348,7 +208,7 @@ static void execute_atomic(struct qp *qp, const struct packet *pkt,
 		return;
 	err = do_atomic(qp, &pkt->roce, &response.orig);
 	if (err) {
-		fail_mkey(qp, err);
+		refuse(qp, message_mkey_fault(err));
 		return;
 	}
 	advance(r, pkt, info, 1);
@@ -356,43 +216,34 @@ static void execute_atomic(struct qp *qp, const struct packet *pkt,
 	responses_add(r, &response);
 }
 
-/* Does the opcode come in its turn, with the payload that it must have? */
-static bool in_order(const struct qp *qp, const struct packet *pkt,
-		     const struct opcode_info *info)
+static void execute_message(struct qp *qp, const struct packet *pkt,
+			    const struct opcode_info *info)
 {
-	bool first = info->flags & OPCODE_FIRST;
-	bool last = info->flags & OPCODE_LAST;
-	uint8_t msg = qp->resp.msg;
+	enum message_fault fault = message_execute(qp, pkt, info);
 
-	if (!(info->types & 1 << qp->type) || first != !msg ||
-	    (msg && msg != info->class))
-		return false;
-	if (!(info->flags & OPCODE_PAYLOAD))
-		return true;
-	if (!last)
-		return pkt->payload_len == path_mtu(qp);
-	return pkt->payload_len <= path_mtu(qp) && (first || pkt->payload_len);
+	if (fault)
+		refuse(qp, fault);
+	else
+		advance(&qp->resp, pkt, info, 1);
 }
 
 static void execute(struct qp *qp, const struct packet *pkt,
 		    const struct opcode_info *info)
 {
-	if (!in_order(qp, pkt, info)) {
+	if (!(info->types & 1 << qp->type) ||
+	    !message_in_sequence(&qp->resp, info)) {
 		fail_invalid(qp);
 		return;
 	}
 	switch (info->class) {
-	case OPCODE_SEND:
-		execute_send(qp, pkt, info);
-		break;
-	case OPCODE_WRITE:
-		execute_write(qp, pkt, info);
-		break;
 	case OPCODE_READ:
 		execute_read(qp, pkt, info);
 		break;
-	default:
+	case OPCODE_ATOMIC:
 		execute_atomic(qp, pkt, info);
+		break;
+	default:
+		execute_message(qp, pkt, info);
 	}
 }
 

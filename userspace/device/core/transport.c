@@ -10,6 +10,7 @@
 #include "path.h"
 #include "responder.h"
 #include "sq.h"
+#include "uc.h"
 #include "ud.h"
 
 #define PKEY_MASK 0x7fff /* without the membership bit */
@@ -164,15 +165,31 @@ static bool flush(struct qp *qp)
 	return rq_flush(qp) || more;
 }
 
+/* Requests of many packets: in SQD the one that has begun goes on */
+static bool is_connected(const struct qp *qp)
+{
+	return qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_UC;
+}
+
+static bool send(struct qp *qp)
+{
+	switch (qp->type) {
+	case MYNIC_QP_RC:
+		return requester_run(qp);
+	case MYNIC_QP_UC:
+		return uc_run(qp);
+	default:
+		return sq_run_datagrams(qp);
+	}
+}
+
 static bool run_sq(struct qp *qp)
 {
 	switch (qp->state) {
 	case IB_QPS_RTS:
-		if (qp->type != MYNIC_QP_RC)
-			return sq_run_datagrams(qp);
-		return requester_run(qp);
+		return send(qp);
 	case IB_QPS_SQD:
-		if (qp->type == MYNIC_QP_RC && requester_run(qp))
+		if (is_connected(qp) && send(qp))
 			return true;
 		if (!requester_draining(qp) && !qp->req.drained) {
 			qp->req.drained = true;
@@ -227,8 +244,8 @@ static void establish(struct qp *qp)
 	event_raise(qp->nic, &qp->events, MYNIC_EVENT_COMM_EST);
 }
 
-static void rc_receive(struct qp *qp, const struct packet *pkt,
-		       const struct opcode_info *info)
+static void connected_receive(struct qp *qp, const struct packet *pkt,
+			      const struct opcode_info *info)
 {
 	if (!from_peer(qp, &pkt->roce)) {
 		nic_count(qp->nic, MYNIC_STAT_RX_DROP_KEY);
@@ -241,7 +258,9 @@ static void rc_receive(struct qp *qp, const struct packet *pkt,
 		return;
 	}
 	establish(qp);
-	if (!(info->flags & OPCODE_RESPONSE))
+	if (qp->type == MYNIC_QP_UC)
+		uc_receive(qp, pkt, info);
+	else if (!(info->flags & OPCODE_RESPONSE))
 		responder_receive(qp, pkt, info);
 	else if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
 		completer_receive(qp, pkt, info);
@@ -295,8 +314,8 @@ void transport_receive(struct nic *nic, const struct packet *pkt)
 		nic_count(nic, MYNIC_STAT_RX_DROP_QP);
 		return;
 	}
-	if (qp->type == MYNIC_QP_RC)
-		rc_receive(qp, pkt, info);
+	if (is_connected(qp))
+		connected_receive(qp, pkt, info);
 	else if (gid_find(nic, pkt->roce.dgid))
 		ud_receive(qp, pkt);
 	else

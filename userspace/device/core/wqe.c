@@ -10,6 +10,7 @@
 
 enum {
 	RC = 1 << MYNIC_QP_RC,
+	UC = 1 << MYNIC_QP_UC,
 	UD = 1 << MYNIC_QP_UD | 1 << MYNIC_QP_GSI,
 	RAW = 1 << MYNIC_QP_RAW_PACKET,
 };
@@ -19,10 +20,10 @@ static const struct {
 	uint16_t types;
 	uint8_t flags;
 } send_table[MYNIC_WQE_OPCODE_MASK + 1] = {
-	[IB_WR_RDMA_WRITE] = { RC, IB_SEND_INLINE },
-	[IB_WR_RDMA_WRITE_WITH_IMM] = { RC, IB_SEND_INLINE },
-	[IB_WR_SEND] = { RC | UD | RAW, IB_SEND_INLINE },
-	[IB_WR_SEND_WITH_IMM] = { RC | UD, IB_SEND_INLINE },
+	[IB_WR_RDMA_WRITE] = { RC | UC, IB_SEND_INLINE },
+	[IB_WR_RDMA_WRITE_WITH_IMM] = { RC | UC, IB_SEND_INLINE },
+	[IB_WR_SEND] = { RC | UC | UD | RAW, IB_SEND_INLINE },
+	[IB_WR_SEND_WITH_IMM] = { RC | UC | UD, IB_SEND_INLINE },
 	[IB_WR_RDMA_READ] = { RC, 0 },
 	[IB_WR_ATOMIC_CMP_AND_SWP] = { RC, 0 },
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = { RC, 0 },
@@ -117,7 +118,7 @@ static struct wqe_error fetch_send(struct qp *qp, const uint8_t *slot,
 		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
 			       MYNIC_SYN_BAD_FLAGS);
 	req->imm = wqe.imm_data;
-	if (qp->type == MYNIC_QP_RC) {
+	if (qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_UC) {
 		req->remote_addr = le64toh(wqe.remote_addr);
 		req->rkey = le32toh(wqe.rkey);
 	} else {

@@ -56,8 +56,8 @@ struct wqe_error {
  * @remote_qkey: UD
  * @length: bytes of the message, at most WQE_MAX_LENGTH
  * @num_sge: elements of @sge; 0 with IB_SEND_INLINE
- * @first_psn: RC: PSN of the first packet
- * @num_psn: RC: how many PSNs the request takes, 0 until it is first sent
+ * @first_psn: RC, UC: PSN of the first packet
+ * @num_psn: RC, UC: how many PSNs the request takes, 0 until it is first sent
  * @compare_add: atomics
  * @swap: atomics
  * @av: all types but RC and UC; the extension as it is in the entry

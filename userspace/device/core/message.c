@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "message.h"
+
+#include <errno.h>
+
+#include "core.h"
+#include "iov.h"
+#include "opcode.h"
+#include "path.h"
+#include "transport.h"
+
+bool message_in_sequence(const struct responder *r,
+			 const struct opcode_info *info)
+{
+	bool first = info->flags & OPCODE_FIRST;
+
+	return first == !r->msg && (!r->msg || r->msg == info->class);
+}
+
+/* All packets but the last are full, and only a message may be empty */
+static bool has_right_length(const struct qp *qp, const struct packet *pkt,
+			     const struct opcode_info *info)
+{
+	if (!(info->flags & OPCODE_LAST))
+		return pkt->payload_len == path_mtu(qp);
+	return pkt->payload_len <= path_mtu(qp) &&
+	       (info->flags & OPCODE_FIRST || pkt->payload_len);
+}
+
+static enum message_fault take_recv(struct qp *qp)
+{
+	struct responder *r = &qp->resp;
+
+	if (!r->has_recv)
+		r->has_recv = wqe_fetch_recv(qp, &r->recv);
+	if (!r->has_recv)
+		return MESSAGE_NO_RECV;
+	return r->recv.error.status ? MESSAGE_BAD_RECV : MESSAGE_OK;
+}
+
+void message_complete(struct qp *qp, struct wqe_error error,
+		      struct mynic_cqe *cqe, bool solicited)
+{
+	qp->resp.has_recv = false;
+	transport_complete_recv(qp, &qp->resp.recv, error, cqe, solicited);
+}
+
+static void end_message(struct qp *qp, const struct packet *pkt,
+			const struct opcode_info *info)
+{
+	struct responder *r = &qp->resp;
+	struct mynic_cqe cqe = {
+		.opcode = htole32(IB_WC_RECV),
+		.byte_len = htole32(r->offset),
+	};
+
+	r->msg = 0;
+	if (info->class == OPCODE_WRITE) {
+		if (!(info->flags & OPCODE_IMM))
+			return;
+		cqe.opcode = htole32(IB_WC_RECV_RDMA_WITH_IMM);
+	}
+	if (info->flags & OPCODE_IMM) {
+		cqe.wc_flags = htole32(IB_WC_WITH_IMM);
+		cqe.imm_data = pkt->roce.imm;
+	}
+	message_complete(qp, (struct wqe_error){ 0 }, &cqe,
+			 pkt->roce.solicited);
+}
+
+static enum message_fault place_send(struct qp *qp, const struct packet *pkt,
+				     const struct opcode_info *info)
+{
+	struct responder *r = &qp->resp;
+	enum message_fault fault;
+	struct sge_list list;
+	int syndrome;
+
+	if (info->flags & OPCODE_FIRST) {
+		fault = take_recv(qp);
+		if (fault)
+			return fault;
+		r->offset = 0;
+	}
+	if (r->offset + pkt->payload_len > r->recv.capacity ||
+	    r->offset + pkt->payload_len > WQE_MAX_LENGTH)
+		return MESSAGE_TOO_LONG;
+	list = recv_sges(qp, &r->recv);
+	syndrome = sge_write(qp->nic, &list, r->offset, pkt->payload_len,
+			     pkt->iov);
+	if (syndrome) {
+		r->recv.error =
+			(struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
+		return MESSAGE_BAD_RECV;
+	}
+	return MESSAGE_OK;
+}
+
+enum message_fault message_mkey_fault(int err)
+{
+	if (err == -EACCES || err == -ERANGE)
+		return MESSAGE_BAD_KEY;
+	return err ? MESSAGE_NO_MEMORY : MESSAGE_OK;
+}
+
+enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
+				      enum ib_access_flags access)
+{
+	struct mkey *mkey;
+
+	if (!(qp->attr.access_flags & access))
+		return MESSAGE_NOT_ALLOWED;
+	if (hdr->dma_len > WQE_MAX_LENGTH)
+		return MESSAGE_BAD_LENGTH;
+	if (!hdr->dma_len)
+		return MESSAGE_OK;
+	return message_mkey_fault(mkey_check(qp->nic, qp->pd, hdr->rkey,
+					     hdr->remote_addr, hdr->dma_len,
+					     access, false, &mkey));
+}
+
+/* The key may have gone since the first packet */
+static int write_payload(struct qp *qp, const struct packet *pkt)
+{
+	struct iov_cursor cursor = { .iov = pkt->iov };
+	struct iovec dst[PACKET_MAX_IOV];
+	struct responder *r = &qp->resp;
+	uint64_t addr = r->write_addr + r->offset;
+	unsigned int ndst = 0;
+	struct mkey *mkey;
+	int err;
+
+	if (!pkt->payload_len)
+		return 0;
+	err = mkey_check(qp->nic, qp->pd, r->write_rkey, addr, pkt->payload_len,
+			 IB_ACCESS_REMOTE_WRITE, false, &mkey);
+	if (err)
+		return err;
+	err = mkey_iov(qp->nic, mkey, addr, pkt->payload_len, true, dst,
+		       PACKET_MAX_IOV, &ndst);
+	if (err)
+		return err;
+	for (unsigned int i = 0; i < ndst; i++)
+		iov_read(&cursor, dst[i].iov_base, dst[i].iov_len);
+	return 0;
+}
+
+static enum message_fault place_write(struct qp *qp, const struct packet *pkt,
+				      const struct opcode_info *info)
+{
+	struct responder *r = &qp->resp;
+	enum message_fault fault;
+	uint32_t left;
+
+	if (info->flags & OPCODE_FIRST) {
+		fault = message_check_reth(qp, &pkt->roce,
+					   IB_ACCESS_REMOTE_WRITE);
+		if (fault)
+			return fault;
+		r->offset = 0;
+		r->write_addr = pkt->roce.remote_addr;
+		r->write_len = pkt->roce.dma_len;
+		r->write_rkey = pkt->roce.rkey;
+	}
+	left = r->write_len - r->offset;
+	if (info->flags & OPCODE_LAST ? pkt->payload_len != left :
+					pkt->payload_len >= left)
+		return MESSAGE_BAD_LENGTH;
+	if (info->flags & OPCODE_IMM) {
+		fault = take_recv(qp);
+		if (fault)
+			return fault;
+	}
+	return message_mkey_fault(write_payload(qp, pkt));
+}
+
+enum message_fault message_execute(struct qp *qp, const struct packet *pkt,
+				   const struct opcode_info *info)
+{
+	struct responder *r = &qp->resp;
+	enum message_fault fault;
+
+	if (!has_right_length(qp, pkt, info))
+		return MESSAGE_BAD_LENGTH;
+	if (info->class == OPCODE_SEND)
+		fault = place_send(qp, pkt, info);
+	else
+		fault = place_write(qp, pkt, info);
+	if (fault)
+		return fault;
+	r->offset += pkt->payload_len;
+	r->msg = info->class;
+	if (info->flags & OPCODE_LAST)
+		end_message(qp, pkt, info);
+	return MESSAGE_OK;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* SEND and RDMA WRITE at the receiver, as RC and UC have them in common. */
+#ifndef MYNIC_MESSAGE_H
+#define MYNIC_MESSAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "verbs.h"
+#include "wqe.h"
+
+struct mynic_cqe;
+struct opcode_info;
+struct packet;
+struct qp;
+struct responder;
+struct roce_hdr;
+
+/**
+ * enum message_fault - why a packet cannot be executed
+ * @MESSAGE_OK: it can
+ * @MESSAGE_NO_RECV: there is no receive request
+ * @MESSAGE_BAD_RECV: the receive request is malformed, or its memory bad:
+ *	&responder.recv.error says why
+ * @MESSAGE_TOO_LONG: more than the receive request takes
+ * @MESSAGE_BAD_LENGTH: of the packet, or in the RETH
+ * @MESSAGE_NOT_ALLOWED: by the QP's access flags
+ * @MESSAGE_BAD_KEY: no such key, or not for this
+ * @MESSAGE_NO_MEMORY: the region's memory is not there
+ */
+enum message_fault {
+	MESSAGE_OK,
+	MESSAGE_NO_RECV,
+	MESSAGE_BAD_RECV,
+	MESSAGE_TOO_LONG,
+	MESSAGE_BAD_LENGTH,
+	MESSAGE_NOT_ALLOWED,
+	MESSAGE_BAD_KEY,
+	MESSAGE_NO_MEMORY,
+};
+
+/** message_in_sequence() - may a packet of this kind come now? */
+bool message_in_sequence(const struct responder *r,
+			 const struct opcode_info *info);
+
+/**
+ * message_execute() - place a packet of a SEND or WRITE
+ * @qp: RC or UC QP that can receive
+ * @pkt: the packet
+ * @info: its opcode, a SEND or WRITE, in sequence
+ *
+ * With the last packet the receive request completes, if there is one. After a
+ * fault it is still in use, and the message where it was.
+ *
+ * Return: MESSAGE_OK, or why nothing has been done.
+ */
+enum message_fault message_execute(struct qp *qp, const struct packet *pkt,
+				   const struct opcode_info *info);
+
+/**
+ * message_check_reth() - check the RETH of a READ or WRITE as a whole
+ * @qp: the queue pair
+ * @hdr: the packet's headers
+ * @access: the right that it takes
+ *
+ * Return: MESSAGE_OK, or what is wrong.
+ */
+enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
+				      enum ib_access_flags access);
+
+/** message_mkey_fault() - what mkey_check() or mkey_iov() said */
+enum message_fault message_mkey_fault(int err);
+
+/** message_complete() - the receive request in use has ended */
+void message_complete(struct qp *qp, struct wqe_error error,
+		      struct mynic_cqe *cqe, bool solicited);
+
+#endif /* MYNIC_MESSAGE_H */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Unreliable connections (IBTA 9.8.2): RC's messages, without answers. */
+#ifndef MYNIC_UC_H
+#define MYNIC_UC_H
+
+#include <stdbool.h>
+
+struct opcode_info;
+struct packet;
+struct qp;
+
+/**
+ * uc_run() - send some packets
+ * @qp: UC QP in RTS or SQD
+ *
+ * Return: true if there is more to do now.
+ */
+bool uc_run(struct qp *qp);
+
+/** uc_receive() - a packet came in for a UC QP that can receive */
+void uc_receive(struct qp *qp, const struct packet *pkt,
+		const struct opcode_info *info);
+
+#endif /* MYNIC_UC_H */
