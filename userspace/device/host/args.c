@@ -11,24 +11,35 @@
 #define EXIT_USAGE 2
 
 static const char help[] =
-	"Usage: mynic-device --nic socket=PATH[,mac=MAC][,name=NAME] [--nic ...]\n"
-	"Be one or more mynic RDMA NICs, joined by an Ethernet switch, each for\n"
-	"a virtual machine to attach over vfio-user.\n"
+	"Usage: mynic-device [--nic socket=PATH[,mac=MAC][,name=NAME]]...\n"
+	"                    [--wire KIND,KEY=VALUE,...[,name=NAME]]...\n"
+	"Be mynic RDMA NICs, each for a virtual machine to attach over vfio-user,\n"
+	"joined by an Ethernet switch with each other and with wires that leave\n"
+	"the process. At least one NIC or wire is needed.\n"
 	"\n"
-	"  --nic socket=PATH[,mac=MAC][,name=NAME]\n"
-	"                               one NIC: the UNIX socket that it is\n"
-	"                               offered on, without a comma in its\n"
-	"                               name; its permanent MAC (default:\n"
+	"  --nic socket=PATH[,mac=MAC]  a NIC: the UNIX socket that it is offered\n"
+	"                               on, and its permanent MAC (default:\n"
 	"                               02:6d:79:6e:69:NN, where NN is the\n"
-	"                               NIC's number, from 1); its name for\n"
-	"                               messages (default: nic1, nic2, ...)\n"
+	"                               NIC's number, from 1)\n"
+	"  --wire stream,listen=ADDR    frames over a stream socket, as QEMU's\n"
+	"  --wire stream,connect=ADDR   -netdev stream has them; ADDR is the path\n"
+	"                               of a UNIX socket, with a '/' in it, or\n"
+	"                               HOST:PORT, or [ADDRESS]:PORT for IPv6\n"
+	"  --wire dgram,local=PATH,remote=PATH\n"
+	"                               a frame a datagram over UNIX sockets, as\n"
+	"                               QEMU's -netdev dgram\n"
 	"  --exit-with-parent           end when the parent process ends\n"
 	"  --help                       print this\n"
 	"  --version                    print the version of the hardware\n"
 	"                               interface\n"
 	"\n"
+	"NAME is for messages (default: nic1, nic2, ... and wire1, wire2, ...).\n"
+	"A PATH has no comma in it.\n"
+	"\n"
 	"Prints \"ready\" when all sockets are there and runs until SIGTERM or\n"
-	"SIGINT. A NIC whose client has gone is reset and waits for the next.\n"
+	"SIGINT. A NIC whose client has gone is reset and waits for the next. A\n"
+	"wire whose peer is not there, or has gone, is down and waits for it; NICs\n"
+	"have a link while some other NIC, or a wire, is up.\n"
 	"Exit status: 0 after a signal, 1 if it could not start, 2 for a wrong\n"
 	"command line.\n"
 	"\n"
@@ -76,9 +87,9 @@ static void parse_name(char name[ARGS_NAME_SIZE], const char *text)
 
 static void parse_nic(struct args *args, char *text)
 {
-	enum { SOCKET, MAC, NAME };
+	enum { SOCKET, MAC, NIC_NAME };
 	char *const keys[] = {
-		[SOCKET] = "socket", [MAC] = "mac", [NAME] = "name", NULL
+		[SOCKET] = "socket", [MAC] = "mac", [NIC_NAME] = "name", NULL
 	};
 	struct nic_args *nic = &args->nics[args->num_nics];
 	unsigned int number = args->num_nics + 1;
@@ -99,7 +110,7 @@ static void parse_nic(struct args *args, char *text)
 				usage("%s is not a unicast MAC",
 				      value ? value : "nothing");
 			break;
-		case NAME:
+		case NIC_NAME:
 			parse_name(nic->name, value);
 			break;
 		default:
@@ -110,27 +121,143 @@ static void parse_nic(struct args *args, char *text)
 		usage("%s has no socket", nic->name);
 }
 
-static void check_nics(const struct args *args)
+enum wire_key { LISTEN, CONNECT, LOCAL, REMOTE, IFNAME, NAME };
+
+static char *const wire_keys[] = { [LISTEN] = "listen",
+				   [CONNECT] = "connect",
+				   [LOCAL] = "local",
+				   [REMOTE] = "remote",
+				   [IFNAME] = "ifname",
+				   [NAME] = "name",
+				   NULL };
+
+/**
+ * struct wire_syntax - what a kind of wire has to be told
+ * @kind: the kind
+ * @all: enum wire_key, a bit each: all of them
+ * @one: likewise: one of them
+ */
+static const struct wire_syntax {
+	const struct wire_kind *kind;
+	unsigned int all;
+	unsigned int one;
+} wire_syntax[] = {
+	{ &wire_stream, .one = 1 << LISTEN | 1 << CONNECT },
+	{ &wire_dgram, .all = 1 << LOCAL | 1 << REMOTE },
+};
+
+static const struct wire_syntax *find_syntax(const char *name)
 {
-	for (unsigned int i = 0; i < args->num_nics; i++) {
-		const struct nic_args *a = &args->nics[i];
+	for (size_t i = 0; i < sizeof(wire_syntax) / sizeof(*wire_syntax); i++)
+		if (!strcmp(wire_syntax[i].kind->name, name))
+			return &wire_syntax[i];
+	usage("there is no kind of wire \"%s\"", name);
+}
 
-		for (unsigned int j = 0; j < i; j++) {
-			const struct nic_args *b = &args->nics[j];
+static bool is_single_bit(unsigned int bits)
+{
+	return bits && !(bits & (bits - 1));
+}
 
-			if (!memcmp(a->mac, b->mac, sizeof(a->mac)))
-				usage("%s and %s have the same MAC", b->name,
-				      a->name);
-			if (!strcmp(a->name, b->name))
-				usage("two are named %s", a->name);
+static void check_keys(const char *name, const struct wire_syntax *syntax,
+		       unsigned int given)
+{
+	unsigned int allowed = syntax->all | syntax->one;
+	const char *kind = syntax->kind->name;
+
+	for (unsigned int key = 0; wire_keys[key]; key++) {
+		if (key != NAME && given & ~allowed & 1 << key)
+			usage("%s: a %s wire has no \"%s\"", name, kind,
+			      wire_keys[key]);
+		if (~given & syntax->all & 1 << key)
+			usage("%s: a %s wire needs %s=", name, kind,
+			      wire_keys[key]);
+	}
+	if (syntax->one && !is_single_bit(given & syntax->one))
+		usage("%s: a %s wire needs either listen= or connect=", name,
+		      kind);
+}
+
+static void parse_wire(struct args *args, char *text)
+{
+	struct wire_args *wire = &args->wires[args->num_wires];
+	struct wire_config *config = &wire->config;
+	unsigned int number = args->num_wires + 1;
+	const struct wire_syntax *syntax;
+	unsigned int given = 0;
+	char *value;
+	int key;
+
+	if (number > SWITCH_MAX_PORTS)
+		usage("more than %d wires", SWITCH_MAX_PORTS);
+	args->num_wires = number;
+	snprintf(wire->name, sizeof(wire->name), "wire%u", number);
+	syntax = find_syntax(strsep(&text, ","));
+	while (text && *text) {
+		key = getsubopt(&text, wire_keys, &value);
+		if (key < 0)
+			usage("--wire knows no \"%s\"", value);
+		if (!value || !*value)
+			usage("%s: %s= needs a value", wire->name,
+			      wire_keys[key]);
+		given |= 1 << key;
+		switch (key) {
+		case LISTEN:
+			config->listen = value;
+			break;
+		case CONNECT:
+			config->connect = value;
+			break;
+		case LOCAL:
+			config->local = value;
+			break;
+		case REMOTE:
+			config->remote = value;
+			break;
+		case IFNAME:
+			config->ifname = value;
+			break;
+		case NAME:
+			parse_name(wire->name, value);
+			break;
 		}
 	}
+	check_keys(wire->name, syntax, given);
+	config->kind = syntax->kind;
+	config->name = wire->name;
+}
+
+static const char *name_of(const struct args *args, unsigned int i)
+{
+	if (i < args->num_nics)
+		return args->nics[i].name;
+	return args->wires[i - args->num_nics].name;
+}
+
+static void check(const struct args *args)
+{
+	unsigned int num = args->num_nics + args->num_wires;
+
+	if (!num)
+		usage("no --nic and no --wire");
+	if (num > SWITCH_MAX_PORTS)
+		usage("more than %d NICs and wires", SWITCH_MAX_PORTS);
+	for (unsigned int i = 0; i < num; i++)
+		for (unsigned int j = 0; j < i; j++)
+			if (!strcmp(name_of(args, i), name_of(args, j)))
+				usage("two are named %s", name_of(args, i));
+	for (unsigned int i = 0; i < args->num_nics; i++)
+		for (unsigned int j = 0; j < i; j++)
+			if (!memcmp(args->nics[i].mac, args->nics[j].mac, 6))
+				usage("%s and %s have the same MAC",
+				      args->nics[j].name, args->nics[i].name);
 }
 
 void args_parse(struct args *args, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "nic", required_argument, NULL, 'n' },
+		{ "wire", required_argument, NULL, 'w' },
 		{ "exit-with-parent", no_argument, NULL, 'e' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
@@ -142,6 +269,9 @@ void args_parse(struct args *args, int argc, char **argv)
 		switch (option) {
 		case 'n':
 			parse_nic(args, optarg);
+			break;
+		case 'w':
+			parse_wire(args, optarg);
 			break;
 		case 'e':
 			args->exit_with_parent = true;
@@ -160,7 +290,5 @@ void args_parse(struct args *args, int argc, char **argv)
 	}
 	if (optind < argc)
 		usage("what is \"%s\"?", argv[optind]);
-	if (!args->num_nics)
-		usage("no --nic");
-	check_nics(args);
+	check(args);
 }

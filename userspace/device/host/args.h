@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "switch.h"
+#include "wire.h"
 
 /* Bytes of the name of a NIC or a wire, with its end */
 #define ARGS_NAME_SIZE 32
@@ -24,14 +25,28 @@ struct nic_args {
 };
 
 /**
+ * struct wire_args - what --wire says
+ * @name: given, or "wire" and its number, from 1
+ * @config: all of it
+ */
+struct wire_args {
+	char name[ARGS_NAME_SIZE];
+	struct wire_config config;
+};
+
+/**
  * struct args - the command line
  * @nics: NICs, in order
  * @num_nics: of @nics
+ * @wires: wires, in order
+ * @num_wires: of @wires
  * @exit_with_parent: end when the parent process ends
  */
 struct args {
 	struct nic_args nics[SWITCH_MAX_PORTS];
 	unsigned int num_nics;
+	struct wire_args wires[SWITCH_MAX_PORTS];
+	unsigned int num_wires;
 	bool exit_with_parent;
 };
 

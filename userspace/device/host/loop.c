@@ -4,6 +4,7 @@
 #include "events.h"
 #include "loop.h"
 #include "switch.h"
+#include "wire.h"
 
 /*
  * To be woken up costs several times what it costs to handle a doorbell, so
@@ -62,18 +63,33 @@ static uint64_t next_event(struct net_switch *sw)
 	return next;
 }
 
-static uint64_t sleep_time(struct net_switch *sw, uint64_t now)
+static uint64_t sleep_time(const struct loop *loop, uint64_t now)
 {
-	uint64_t next = next_event(sw);
+	uint64_t next = next_event(loop->sw);
 
+	for (unsigned int i = 0; i < loop->num_wires; i++)
+		next = earlier(next, wire_next_event(&loop->wires[i]));
 	if (next == UINT64_MAX)
 		return EVENTS_FOREVER;
 	return next > now ? next - now : 0;
 }
 
-void loop_run(struct events *events, struct net_switch *sw, const bool *stop)
+static void flush_wires(const struct loop *loop)
+{
+	for (unsigned int i = 0; i < loop->num_wires; i++)
+		wire_flush(&loop->wires[i]);
+}
+
+static void run_wires(const struct loop *loop)
+{
+	for (unsigned int i = 0; i < loop->num_wires; i++)
+		wire_run(&loop->wires[i]);
+}
+
+void loop_run(const struct loop *loop, const bool *stop)
 {
 	uint64_t last_work = clock_ns();
+	struct net_switch *sw = loop->sw;
 	bool more = false;
 
 	while (!*stop) {
@@ -82,13 +98,15 @@ void loop_run(struct events *events, struct net_switch *sw, const bool *stop)
 		bool worked = more;
 
 		if (!more && now - last_work >= LOOP_SPIN_NS)
-			timeout = sleep_time(sw, now);
-		worked |= events_wait(events, timeout);
-		sw->now = now;
+			timeout = sleep_time(loop, now);
+		worked |= events_wait(loop->events, timeout);
+		sw->now = clock_ns();
+		run_wires(loop);
 		switch_update_links(sw);
 		worked |= poll_nics(sw);
 		for (int i = 0; i < LOOP_ROUNDS; i++) {
 			more = run_round(sw);
+			flush_wires(loop);
 			if (!more)
 				break;
 			worked = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The one thread: it waits for clients, runs the NICs and carries packets
- * between them.
+ * The one thread: it waits for clients and wires, runs the NICs and carries
+ * packets between them.
  */
 #ifndef MYNIC_HOST_LOOP_H
 #define MYNIC_HOST_LOOP_H
@@ -10,13 +10,27 @@
 
 struct events;
 struct net_switch;
+struct wire;
 
 /**
- * loop_run() - run the NICs of a switch until told to stop
- * @events: clients and whatever else is waited for
- * @sw: NICs may not come or go meanwhile
- * @stop: set by what @events calls
+ * struct loop - what the thread has to do with
+ * @events: clients, wires and whatever else is waited for
+ * @sw: what is joined; NICs and wires may not come or go meanwhile
+ * @wires: all wires of @sw
+ * @num_wires: of @wires
  */
-void loop_run(struct events *events, struct net_switch *sw, const bool *stop);
+struct loop {
+	struct events *events;
+	struct net_switch *sw;
+	struct wire *wires;
+	unsigned int num_wires;
+};
+
+/**
+ * loop_run() - run all until told to stop
+ * @loop: see there
+ * @stop: set by what &loop.events calls
+ */
+void loop_run(const struct loop *loop, const bool *stop);
 
 #endif /* MYNIC_HOST_LOOP_H */

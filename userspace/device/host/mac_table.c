@@ -18,7 +18,7 @@ static unsigned int hash(const uint8_t mac[6])
 
 static bool is_live(const struct mac_entry *entry, uint64_t now)
 {
-	return entry->port && now - entry->seen < MAC_TABLE_AGE;
+	return entry->port && now < entry->seen + MAC_TABLE_AGE;
 }
 
 static bool is_at(const struct mac_entry *entry, const uint8_t mac[6])

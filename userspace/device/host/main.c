@@ -15,6 +15,7 @@
 #include "events.h"
 #include "loop.h"
 #include "switch.h"
+#include "wire.h"
 
 /**
  * struct signals - SIGTERM and SIGINT
@@ -72,35 +73,75 @@ static void raise_file_limit(void)
 	}
 }
 
-static void close_cards(struct card *cards, unsigned int num)
+/**
+ * struct ports - what is plugged into the switch
+ * @cards: NICs
+ * @num_cards: of @cards
+ * @wires: wires
+ * @num_wires: of @wires
+ */
+struct ports {
+	struct card *cards;
+	unsigned int num_cards;
+	struct wire *wires;
+	unsigned int num_wires;
+};
+
+static void close_ports(struct ports *ports)
 {
-	for (unsigned int i = 0; i < num; i++)
-		card_close(&cards[i]);
-	free(cards);
+	for (unsigned int i = 0; i < ports->num_wires; i++)
+		wire_close(&ports->wires[i]);
+	for (unsigned int i = 0; i < ports->num_cards; i++)
+		card_close(&ports->cards[i]);
+	free(ports->wires);
+	free(ports->cards);
 }
 
-static struct card *open_cards(const struct args *args, struct events *events,
-			       struct net_switch *sw)
+static bool open_cards(struct ports *ports, const struct args *args,
+		       struct events *events, struct net_switch *sw)
 {
-	struct card *cards = calloc(args->num_nics, sizeof(*cards));
-
-	if (!cards) {
-		fprintf(stderr, "mynic-device: no memory\n");
-		return NULL;
-	}
 	for (unsigned int i = 0; i < args->num_nics; i++) {
 		const struct nic_args *nic = &args->nics[i];
-		int err = card_open(&cards[i], nic->name, nic->mac, nic->path,
-				    events, sw);
+		int err = card_open(&ports->cards[i], nic->name, nic->mac,
+				    nic->path, events, sw);
 
-		if (!err)
-			continue;
-		fprintf(stderr, "mynic-device: %s: %s: %s\n", nic->name,
-			nic->path, strerror(-err));
-		close_cards(cards, i);
-		return NULL;
+		if (err) {
+			fprintf(stderr, "mynic-device: %s: %s: %s\n", nic->name,
+				nic->path, strerror(-err));
+			return false;
+		}
+		ports->num_cards++;
 	}
-	return cards;
+	return true;
+}
+
+static bool open_wires(struct ports *ports, const struct args *args,
+		       struct events *events, struct net_switch *sw)
+{
+	for (unsigned int i = 0; i < args->num_wires; i++) {
+		if (wire_open(&ports->wires[i], &args->wires[i].config, events,
+			      sw))
+			return false;
+		ports->num_wires++;
+	}
+	return true;
+}
+
+/* Says what is wrong if it fails. */
+static bool open_ports(struct ports *ports, const struct args *args,
+		       struct events *events, struct net_switch *sw)
+{
+	*ports = (struct ports){
+		.cards = calloc(args->num_nics + 1, sizeof(*ports->cards)),
+		.wires = calloc(args->num_wires + 1, sizeof(*ports->wires)),
+	};
+	if (!ports->cards || !ports->wires)
+		fprintf(stderr, "mynic-device: no memory\n");
+	else if (open_cards(ports, args, events, sw) &&
+		 open_wires(ports, args, events, sw))
+		return true;
+	close_ports(ports);
+	return false;
 }
 
 int main(int argc, char **argv)
@@ -110,7 +151,7 @@ int main(int argc, char **argv)
 	struct signals signals = {};
 	pid_t parent = getppid();
 	struct events events;
-	struct card *cards;
+	struct ports ports;
 	int err;
 
 	args_parse(&args, argc, argv);
@@ -124,16 +165,16 @@ int main(int argc, char **argv)
 	if (args.exit_with_parent)
 		exit_with_parent(parent);
 	raise_file_limit();
-	cards = open_cards(&args, &events, &sw);
-	if (!cards)
+	if (!open_ports(&ports, &args, &events, &sw))
 		return EXIT_FAILURE;
 
 	switch_update_links(&sw);
 	puts("ready");
 	fflush(stdout);
-	loop_run(&events, &sw, &signals.stop);
+	loop_run(&(struct loop){ &events, &sw, ports.wires, ports.num_wires },
+		 &signals.stop);
 
-	close_cards(cards, args.num_nics);
+	close_ports(&ports);
 	close(signals.fd);
 	events_release(&events);
 	return 0;

@@ -4,13 +4,12 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "dma_maps.h"
 #include "log.h"
 #include "pci.h"
+#include "unix_socket.h"
 #include "vfio_user.h"
 #include "vfio_user_commands.h"
 
@@ -344,53 +343,6 @@ static void listener_ready(void *owner, uint32_t events)
 	server->tx_wait = false;
 }
 
-static int unix_socket(void)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	return fd < 0 ? -errno : fd;
-}
-
-/* Remove the socket of a server that is dead; leave everything else alone */
-static void remove_stale(const struct sockaddr_un *addr)
-{
-	struct stat st;
-	int fd;
-
-	if (lstat(addr->sun_path, &st) || !S_ISSOCK(st.st_mode))
-		return;
-	fd = unix_socket();
-	if (fd < 0)
-		return;
-	if (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) &&
-	    errno == ECONNREFUSED)
-		unlink(addr->sun_path);
-	close(fd);
-}
-
-static int bind_and_listen(struct vfu_server *server)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	int err;
-
-	if (strlen(server->path) >= sizeof(addr.sun_path))
-		return -ENAMETOOLONG;
-	memcpy(addr.sun_path, server->path, strlen(server->path));
-	remove_stale(&addr);
-	if (bind(server->listen_fd, (struct sockaddr *)&addr, sizeof(addr)))
-		return -errno;
-	if (!listen(server->listen_fd, 1)) {
-		err = events_add(server->events, &server->listener,
-				 server->listen_fd, EPOLLIN);
-		if (!err)
-			return 0;
-	} else {
-		err = -errno;
-	}
-	unlink(server->path);
-	return err;
-}
-
 int vfu_listen(struct vfu_server *server)
 {
 	int err;
@@ -399,16 +351,20 @@ int vfu_listen(struct vfu_server *server)
 	server->client = (struct event_source){ client_ready, server };
 	server->fd = -1;
 	server->num_fds = 0;
-	server->listen_fd = unix_socket();
+	server->listen_fd = unix_bind(SOCK_STREAM, server->path);
 	if (server->listen_fd < 0)
 		return server->listen_fd;
 	server->rx = malloc(BUFFER_SIZE);
 	server->tx = malloc(BUFFER_SIZE);
-	err = server->rx && server->tx ? bind_and_listen(server) : -ENOMEM;
+	err = server->rx && server->tx ?
+		      events_add(server->events, &server->listener,
+				 server->listen_fd, EPOLLIN) :
+		      -ENOMEM;
 	if (err) {
 		free(server->rx);
 		free(server->tx);
 		close(server->listen_fd);
+		unlink(server->path);
 	}
 	return err;
 }

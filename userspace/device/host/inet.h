@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef MYNIC_HOST_INET_H
+#define MYNIC_HOST_INET_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+
+/**
+ * struct inet_address - an address and port of TCP or UDP
+ * @addr: the address
+ * @len: bytes of @addr
+ */
+struct inet_address {
+	struct sockaddr_storage addr;
+	socklen_t len;
+};
+
+/**
+ * inet_parse() - HOST:PORT, or [ADDRESS]:PORT for IPv6
+ * @address: result
+ * @text: the text. A HOST that is a name is looked up; an empty one stands for
+ *	all own addresses.
+ * @type: SOCK_STREAM or SOCK_DGRAM
+ * @error: says on failure what is wrong
+ *
+ * Return: whether it is an address.
+ */
+bool inet_parse(struct inet_address *address, const char *text, int type,
+		const char **error);
+
+#endif /* MYNIC_HOST_INET_H */

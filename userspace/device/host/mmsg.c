@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "mmsg.h"
+#include "wire.h"
+#include "wire/frame.h"
+
+/* Datagrams in one system call */
+#define BATCH 64
+
+/* One byte more than fits in a frame, so that what is too long shows */
+#define SLOT_SIZE (FRAME_MAX_LEN + 1)
+
+int mmsg_init(struct wire *wire)
+{
+	wire->rx = malloc(BATCH * SLOT_SIZE);
+	return wire->rx ? 0 : wire_error(wire, -ENOMEM, "get memory");
+}
+
+void mmsg_free(struct wire *wire)
+{
+	free(wire->rx);
+}
+
+/* Send up to BATCH frames. Return: 0 or -errno */
+static int send_batch(struct wire *wire)
+{
+	struct frame_queue *tx = &wire->tx;
+	struct mmsghdr msgs[BATCH];
+	struct iovec iov[BATCH];
+	size_t ends[BATCH];
+	size_t at = tx->head;
+	unsigned int num;
+	int sent;
+
+	for (num = 0; num < BATCH; num++) {
+		uint8_t *frame;
+		uint32_t len = frame_queue_next(tx, &at, &frame);
+
+		if (!len)
+			break;
+		iov[num] = (struct iovec){ frame, len };
+		msgs[num].msg_hdr = (struct msghdr){
+			.msg_iov = &iov[num],
+			.msg_iovlen = 1,
+		};
+		ends[num] = at;
+	}
+	sent = sendmmsg(wire->fd, msgs, num, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (sent > 0) {
+		frame_queue_consume(tx, ends[sent - 1] - tx->head);
+		return 0;
+	}
+	if (errno == ENOBUFS || errno == EMSGSIZE) {
+		wire->port.stats.tx_dropped++;
+		frame_queue_consume(tx, ends[0] - tx->head);
+		return 0;
+	}
+	return errno == EINTR ? 0 : -errno;
+}
+
+int mmsg_flush(struct wire *wire)
+{
+	int err = 0;
+
+	while (!err && frame_queue_used(&wire->tx))
+		err = send_batch(wire);
+	return err;
+}
+
+int mmsg_receive(struct wire *wire)
+{
+	struct mmsghdr msgs[BATCH];
+	struct iovec iov[BATCH];
+	int num;
+
+	for (unsigned int i = 0; i < BATCH; i++) {
+		iov[i] = (struct iovec){ wire->rx + i * SLOT_SIZE, SLOT_SIZE };
+		msgs[i].msg_hdr = (struct msghdr){
+			.msg_iov = &iov[i],
+			.msg_iovlen = 1,
+		};
+	}
+	num = recvmmsg(wire->fd, msgs, BATCH, MSG_DONTWAIT, NULL);
+	if (num < 0)
+		return errno == EINTR ? -EAGAIN : -errno;
+	for (int i = 0; i < num; i++)
+		wire_receive(wire, iov[i].iov_base, msgs[i].msg_len);
+	return num;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Wires of a frame a datagram: many of them in one system call */
+#ifndef MYNIC_HOST_MMSG_H
+#define MYNIC_HOST_MMSG_H
+
+struct wire;
+
+/** mmsg_init() - get memory for the input. Return: 0 or -errno */
+int mmsg_init(struct wire *wire);
+void mmsg_free(struct wire *wire);
+
+/**
+ * mmsg_flush() - send the queue on a connected socket, see &wire_kind.flush
+ *
+ * A frame that the system has no room for, or that is too long for it, is
+ * dropped and counted.
+ */
+int mmsg_flush(struct wire *wire);
+
+/**
+ * mmsg_receive() - receive once
+ *
+ * What is no frame is counted.
+ *
+ * Return: how many datagrams came, or -errno; -EAGAIN if there was none.
+ */
+int mmsg_receive(struct wire *wire);
+
+#endif /* MYNIC_HOST_MMSG_H */

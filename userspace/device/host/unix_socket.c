@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unix_socket.h"
+
+int unix_address(struct sockaddr_un *addr, const char *path)
+{
+	*addr = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	if (strlen(path) >= sizeof(addr->sun_path))
+		return -ENAMETOOLONG;
+	strcpy(addr->sun_path, path);
+	return 0;
+}
+
+int unix_socket(int type)
+{
+	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Remove the socket of a process that is dead; leave everything else alone */
+static void remove_stale(int type, const struct sockaddr_un *addr)
+{
+	struct stat st;
+	int fd;
+
+	if (lstat(addr->sun_path, &st) || !S_ISSOCK(st.st_mode))
+		return;
+	fd = unix_socket(type);
+	if (fd < 0)
+		return;
+	if (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) &&
+	    errno == ECONNREFUSED)
+		unlink(addr->sun_path);
+	close(fd);
+}
+
+int unix_bind(int type, const char *path)
+{
+	struct sockaddr_un addr;
+	int err;
+	int fd;
+
+	err = unix_address(&addr, path);
+	if (err)
+		return err;
+	fd = unix_socket(type);
+	if (fd < 0)
+		return fd;
+	remove_stale(type, &addr);
+	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr))) {
+		err = -errno;
+		goto err_close;
+	}
+	if (type == SOCK_STREAM && listen(fd, 1)) {
+		err = -errno;
+		unlink(path);
+		goto err_close;
+	}
+	return fd;
+
+err_close:
+	close(fd);
+	return err;
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "wire.h"
+#include "wire/frame.h"
+
+#define MSEC 1000000ULL
+
+/* As much as makes a system call worth while, and still is in the cache */
+#define FLUSH_BYTES (128 << 10)
+
+/*
+ * Senders wait while more than this is queued, until it has come down again to
+ * the lower mark. If that takes longer than the limit, the peer does not read
+ * or is slow; it must not slow down everybody else for ever.
+ */
+#define HOLD_BYTES (512 << 10)
+#define HOLD_END_BYTES (128 << 10)
+#define HOLD_LIMIT (50 * MSEC)
+
+/* Between two tries to reach the peer */
+#define TRY_FIRST (10 * MSEC)
+#define TRY_LAST (1000 * MSEC)
+
+static struct wire *from_port(struct switch_port *port)
+{
+	return (struct wire *)((uint8_t *)port - offsetof(struct wire, port));
+}
+
+static void update_mask(struct wire *wire)
+{
+	uint32_t mask = wire->want_out ? EPOLLOUT : 0;
+
+	if (!switch_is_held(&wire->port))
+		mask |= EPOLLIN;
+	if (wire->fd < 0 || mask == wire->mask)
+		return;
+	wire->mask = mask;
+	events_change(wire->events, &wire->source, wire->fd, mask);
+}
+
+void wire_want_out(struct wire *wire, bool want)
+{
+	wire->want_out = want;
+	update_mask(wire);
+}
+
+static void update_hold(struct wire *wire)
+{
+	size_t used = frame_queue_used(&wire->tx);
+	struct switch_port *port = &wire->port;
+
+	if (used <= HOLD_END_BYTES) {
+		port->congested = false;
+		wire->stuck = false;
+	} else if (used >= HOLD_BYTES && !port->congested && !wire->stuck) {
+		port->congested = true;
+		wire->held_since = port->sw->now;
+	}
+}
+
+void wire_flush(struct wire *wire)
+{
+	int err;
+
+	if (!wire->port.up || wire->want_out || !frame_queue_used(&wire->tx))
+		return;
+	err = wire->config->kind->flush(wire);
+	update_hold(wire);
+	if (err == -EAGAIN)
+		wire_want_out(wire, true);
+	else if (err)
+		wire_down(wire, "%s", strerror(-err));
+}
+
+static void wire_send(struct switch_port *port, const struct packet *pkt)
+{
+	struct wire *wire = from_port(port);
+	struct frame frame;
+
+	if (!port->up) {
+		port->stats.tx_dropped++;
+		return;
+	}
+	frame_build(&frame, pkt);
+	if (!frame_queue_put(&wire->tx, &frame)) {
+		port->stats.tx_dropped++;
+		log_line(&wire->log,
+			 "dropping frames, the peer does not take them");
+		return;
+	}
+	port->stats.tx_packets++;
+	port->stats.tx_bytes += frame.len;
+	if (frame_queue_used(&wire->tx) < FLUSH_BYTES)
+		return;
+	wire_flush(wire);
+	update_hold(wire);
+}
+
+bool wire_receive(struct wire *wire, const uint8_t *data, size_t len)
+{
+	struct port_stats *stats = &wire->port.stats;
+	struct packet pkt;
+
+	if (!frame_parse(data, len, &pkt)) {
+		stats->rx_bad++;
+		return false;
+	}
+	stats->rx_packets++;
+	stats->rx_bytes += len;
+	switch_transmit(&wire->port, &pkt);
+	return true;
+}
+
+static void fd_ready(void *owner, uint32_t events)
+{
+	struct wire *wire = owner;
+
+	/* It may have been asleep for long. */
+	wire->port.sw->now = clock_ns();
+	if (wire->fd >= 0 && events & EPOLLOUT && wire->want_out) {
+		wire_want_out(wire, false);
+		if (wire->config->kind->writable)
+			wire->config->kind->writable(wire);
+		wire_flush(wire);
+	}
+	if (wire->fd >= 0 && events & (EPOLLIN | EPOLLERR | EPOLLHUP))
+		wire->config->kind->ready(wire);
+	update_mask(wire);
+}
+
+int wire_set_fd(struct wire *wire, int fd)
+{
+	int err;
+
+	err = events_add(wire->events, &wire->source, fd, EPOLLIN);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	wire->fd = fd;
+	wire->mask = EPOLLIN;
+	wire->want_out = false;
+	wire->rx_len = 0;
+	return 0;
+}
+
+void wire_drop_fd(struct wire *wire)
+{
+	if (wire->fd < 0)
+		return;
+	events_remove(wire->events, wire->fd);
+	close(wire->fd);
+	wire->fd = -1;
+	wire->want_out = false;
+}
+
+void wire_up(struct wire *wire)
+{
+	if (wire->port.up)
+		return;
+	wire->up_since = clock_ns();
+	wire->try_at = WIRE_NEVER;
+	switch_set_up(&wire->port, true);
+	log_line(&wire->log, "up");
+	wire->told = WIRE_UP;
+}
+
+static void say_down(struct wire *wire, const char *format, va_list args)
+{
+	char why[256];
+
+	if (wire->told == WIRE_DOWN)
+		return;
+	wire->told = WIRE_DOWN;
+	vsnprintf(why, sizeof(why), format, args);
+	log_line(&wire->log, "down: %s", why);
+}
+
+void wire_down(struct wire *wire, const char *format, ...)
+{
+	uint64_t now = clock_ns();
+	va_list args;
+
+	va_start(args, format);
+	say_down(wire, format, args);
+	va_end(args);
+	if (wire->port.up) {
+		/* What breaks at once must not be tried again at once. */
+		if (now - wire->up_since > TRY_LAST)
+			wire->try_wait = TRY_FIRST;
+		switch_set_up(&wire->port, false);
+	}
+	wire->port.stats.tx_dropped += frame_queue_clear(&wire->tx);
+	update_hold(wire);
+	if (wire->config->kind->drop)
+		wire->config->kind->drop(wire);
+}
+
+void wire_try_later(struct wire *wire)
+{
+	wire->try_at = clock_ns() + wire->try_wait;
+	wire->try_wait *= 2;
+	if (wire->try_wait > TRY_LAST)
+		wire->try_wait = TRY_LAST;
+}
+
+void wire_run(struct wire *wire)
+{
+	uint64_t now = wire->port.sw->now;
+
+	if (wire->port.congested && now - wire->held_since >= HOLD_LIMIT) {
+		wire->port.congested = false;
+		wire->stuck = true;
+	}
+	if (now >= wire->try_at) {
+		wire->try_at = WIRE_NEVER;
+		wire->config->kind->try(wire);
+	}
+	update_mask(wire);
+}
+
+uint64_t wire_next_event(const struct wire *wire)
+{
+	uint64_t next = wire->try_at;
+
+	if (wire->port.congested && wire->held_since + HOLD_LIMIT < next)
+		next = wire->held_since + HOLD_LIMIT;
+	return next;
+}
+
+int wire_error(struct wire *wire, int err, const char *format, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	log_line(&wire->log, "cannot %s: %s", text, strerror(-err));
+	return err;
+}
+
+int wire_open(struct wire *wire, const struct wire_config *config,
+	      struct events *events, struct net_switch *sw)
+{
+	int err;
+
+	wire->log.name = config->name;
+	wire->config = config;
+	wire->events = events;
+	wire->source = (struct event_source){ fd_ready, wire };
+	wire->fd = -1;
+	wire->other_fd = -1;
+	wire->try_at = WIRE_NEVER;
+	wire->try_wait = TRY_FIRST;
+	wire->port.name = config->name;
+	wire->port.log = &wire->log;
+	wire->port.send = wire_send;
+	err = frame_queue_init(&wire->tx);
+	if (err)
+		return wire_error(wire, err, "get memory");
+	err = switch_connect(sw, &wire->port);
+	if (err) {
+		wire_error(wire, err, "be plugged in");
+		goto err_queue;
+	}
+	err = config->kind->open(wire);
+	if (err)
+		goto err_port;
+	return 0;
+
+err_port:
+	switch_disconnect(&wire->port);
+err_queue:
+	frame_queue_free(&wire->tx);
+	return err;
+}
+
+void wire_close(struct wire *wire)
+{
+	wire->config->kind->close(wire);
+	switch_disconnect(&wire->port);
+	frame_queue_free(&wire->tx);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Wires that leave the process: frames of the switch on a socket or a network
+ * interface. What all kinds have in common is in wire.c: a queue of frames to
+ * be sent, going up and down, trying again, and holding those who send more
+ * than fits. Documentation/wire.rst describes the kinds.
+ */
+#ifndef MYNIC_HOST_WIRE_H
+#define MYNIC_HOST_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "events.h"
+#include "frame_queue.h"
+#include "log.h"
+#include "switch.h"
+
+struct wire;
+
+/* An Ethernet header */
+#define WIRE_MIN_FRAME 14
+
+/* A time that does not come */
+#define WIRE_NEVER UINT64_MAX
+
+/**
+ * struct wire_config - what a wire is to be
+ * @kind: see &struct wire_kind
+ * @name: for people
+ * @listen: stream: wait for the peer here
+ * @connect: stream: the peer waits here
+ * @local: dgram, udp: own address
+ * @remote: dgram, udp: the peer's address
+ * @ifname: tap, packet: network interface
+ *
+ * What a kind does not need is NULL.
+ */
+struct wire_config {
+	const struct wire_kind *kind;
+	const char *name;
+	const char *listen;
+	const char *connect;
+	const char *local;
+	const char *remote;
+	const char *ifname;
+};
+
+/**
+ * struct wire_kind - one way for frames to leave the process
+ * @name: on the command line
+ * @open: get what does not depend on the peer; reports what cannot work with
+ *	wire_error(). Return: 0 or -errno.
+ * @try: the time has come that wire_try_at() was called with
+ * @ready: &wire.fd is ready to be read, or has an error
+ * @writable: &wire.fd can be written to again, if it is waited for; NULL: that
+ *	means no more than that the queue can be sent
+ * @flush: send what is in the queue as far as possible. Return: 0 or -EAGAIN,
+ *	or why the peer is gone.
+ * @drop: the wire has gone down; NULL: nothing to be done
+ * @close: give back what @open got
+ */
+struct wire_kind {
+	const char *name;
+	int (*open)(struct wire *wire);
+	void (*try)(struct wire *wire);
+	void (*ready)(struct wire *wire);
+	void (*writable)(struct wire *wire);
+	int (*flush)(struct wire *wire);
+	void (*drop)(struct wire *wire);
+	void (*close)(struct wire *wire);
+};
+
+/**
+ * struct wire - a wire
+ * @port: where it is plugged in
+ * @log: messages
+ * @config: what it is to be
+ * @events: event loop
+ * @source: event source of @fd
+ * @fd: what frames go through, or -1
+ * @mask: EPOLL* bits that @fd is waited for with
+ * @want_out: wait until @fd can be written to
+ * @other: event source of @other_fd
+ * @other_fd: what the kind waits for beside, or -1
+ * @tx: frames to be sent
+ * @stuck: @tx did not get shorter for so long that nobody is held any more
+ * @held_since: since when senders are held, ns
+ * @priv: the kind's own
+ * @rx: input, a kind's own size
+ * @rx_len: bytes in @rx
+ * @told: the state in the log, to say each change once
+ * @try_at: when to try again, ns
+ * @try_wait: time until the next try after that, ns
+ * @up_since: ns
+ */
+struct wire {
+	struct switch_port port;
+	struct log log;
+	const struct wire_config *config;
+	struct events *events;
+	struct event_source source;
+	int fd;
+	uint32_t mask;
+	bool want_out;
+	struct event_source other;
+	int other_fd;
+	struct frame_queue tx;
+	bool stuck;
+	uint64_t held_since;
+	void *priv;
+	uint8_t *rx;
+	size_t rx_len;
+	enum { WIRE_UNKNOWN, WIRE_DOWN, WIRE_UP } told;
+	uint64_t try_at;
+	uint64_t try_wait;
+	uint64_t up_since;
+};
+
+extern const struct wire_kind wire_stream;
+extern const struct wire_kind wire_dgram;
+
+/**
+ * wire_open() - make a wire and plug it in
+ * @wire: zeroed; must not move afterwards
+ * @config: kept
+ * @events: event loop
+ * @sw: switch
+ *
+ * A peer that is not there is waited for. What cannot work is reported.
+ *
+ * Return: 0 or -errno.
+ */
+int wire_open(struct wire *wire, const struct wire_config *config,
+	      struct events *events, struct net_switch *sw);
+void wire_close(struct wire *wire);
+
+/** wire_flush() - send what is queued */
+void wire_flush(struct wire *wire);
+
+/** wire_run() - do what the time has come for */
+void wire_run(struct wire *wire);
+
+/** wire_next_event() - when wire_run() next has work, or WIRE_NEVER */
+uint64_t wire_next_event(const struct wire *wire);
+
+/* For the kinds */
+
+/** wire_error() - report that a wire cannot be made. Return: @err */
+int wire_error(struct wire *wire, int err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/**
+ * wire_set_fd() - frames go through a file now
+ * @wire: without a file
+ * @fd: the file; closed by wire_drop_fd() or on failure
+ *
+ * Return: 0 or -errno.
+ */
+int wire_set_fd(struct wire *wire, int fd);
+
+/** wire_drop_fd() - close the file, if there is one */
+void wire_drop_fd(struct wire *wire);
+
+/** wire_up() - frames can pass */
+void wire_up(struct wire *wire);
+
+/**
+ * wire_down() - frames cannot pass, or still not; what is queued is lost
+ * @wire: the wire
+ * @format: why
+ */
+void wire_down(struct wire *wire, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/** wire_try_later() - have &wire_kind.try called, each time a little later */
+void wire_try_later(struct wire *wire);
+
+/** wire_want_out() - have &wire_kind.writable called, or the queue sent */
+void wire_want_out(struct wire *wire, bool want);
+
+/** wire_receive() - a frame has come in. Return: whether it is one */
+bool wire_receive(struct wire *wire, const uint8_t *data, size_t len);
+
+#endif /* MYNIC_HOST_WIRE_H */

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * UNIX datagram sockets, one frame a datagram: what QEMU's -netdev dgram
+ * speaks. Either side has a path of its own. The peer is there if its socket
+ * can be connected to; that it has gone shows when something is sent to it.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "mmsg.h"
+#include "unix_socket.h"
+#include "wire.h"
+
+/* The kernel has no more than that by default, nor less for a few frames. */
+#define SOCKET_BUFFER (1 << 20)
+
+static void dgram_try(struct wire *wire)
+{
+	const char *remote = wire->config->remote;
+	struct sockaddr_un addr;
+
+	unix_address(&addr, remote);
+	if (connect(wire->fd, (struct sockaddr *)&addr, sizeof(addr)))
+		wire_down(wire, "cannot connect to %s: %s", remote,
+			  strerror(errno));
+	else
+		wire_up(wire);
+}
+
+static int dgram_open(struct wire *wire)
+{
+	const struct wire_config *config = wire->config;
+	int size = SOCKET_BUFFER;
+	struct sockaddr_un addr;
+	int err;
+	int fd;
+
+	err = unix_address(&addr, config->remote);
+	if (err)
+		return wire_error(wire, err, "send to %s", config->remote);
+	err = mmsg_init(wire);
+	if (err)
+		return err;
+	fd = unix_bind(SOCK_DGRAM, config->local);
+	if (fd < 0) {
+		err = wire_error(wire, fd, "bind to %s", config->local);
+		goto err_free;
+	}
+	/* What does not work costs speed and nothing else. */
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	err = wire_set_fd(wire, fd);
+	if (err) {
+		wire_error(wire, err, "wait for %s", config->local);
+		goto err_unlink;
+	}
+	dgram_try(wire);
+	return 0;
+
+err_unlink:
+	unlink(config->local);
+err_free:
+	mmsg_free(wire);
+	return err;
+}
+
+static void dgram_ready(struct wire *wire)
+{
+	/* Errors are about what was sent; sending meets them, too. */
+	if (mmsg_receive(wire) > 0 && !wire->port.up)
+		dgram_try(wire);
+}
+
+static void dgram_drop(struct wire *wire)
+{
+	wire_want_out(wire, false);
+	wire_try_later(wire);
+}
+
+static void dgram_close(struct wire *wire)
+{
+	wire_drop_fd(wire);
+	unlink(wire->config->local);
+	mmsg_free(wire);
+}
+
+const struct wire_kind wire_dgram = {
+	.name = "dgram",
+	.open = dgram_open,
+	.try = dgram_try,
+	.ready = dgram_ready,
+	.flush = mmsg_flush,
+	.drop = dgram_drop,
+	.close = dgram_close,
+};

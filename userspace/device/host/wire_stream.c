@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A stream socket, each frame behind its length in 4 bytes, big-endian: what
+ * QEMU's -netdev stream speaks. One side listens and has one peer at a time,
+ * the other connects.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "inet.h"
+#include "unix_socket.h"
+#include "wire.h"
+#include "wire/frame.h"
+
+/* Room for what one system call may bring */
+#define RX_SIZE (512 << 10)
+
+/* For the kernel's own queue between two processes, if it lets us have that */
+#define SOCKET_BUFFER (1 << 20)
+
+/* A peer that has vanished is noticed after about 30 s. */
+#define KEEPALIVE_IDLE 10
+#define KEEPALIVE_INTERVAL 5
+#define KEEPALIVE_COUNT 4
+
+static bool is_path(const char *addr)
+{
+	return strchr(addr, '/');
+}
+
+static void set_option(int fd, int level, int option, int value)
+{
+	/* What does not work costs speed and nothing else. */
+	setsockopt(fd, level, option, &value, sizeof(value));
+}
+
+static void set_options(int fd, const char *addr)
+{
+	if (is_path(addr)) {
+		set_option(fd, SOL_SOCKET, SO_SNDBUF, SOCKET_BUFFER);
+		return;
+	}
+	set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE);
+	set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL);
+	set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_COUNT);
+	set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
+		   (KEEPALIVE_IDLE + KEEPALIVE_INTERVAL * KEEPALIVE_COUNT) *
+			   1000);
+}
+
+static void wait_for_peer(struct wire *wire)
+{
+	int err;
+
+	err = events_add(wire->events, &wire->other, wire->other_fd, EPOLLIN);
+	if (err)
+		wire_try_later(wire);
+}
+
+static void listener_ready(void *owner, uint32_t events)
+{
+	struct wire *wire = owner;
+	int fd;
+
+	(void)events;
+	if (wire->fd >= 0)
+		return;
+	fd = accept4(wire->other_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0)
+		return;
+	set_options(fd, wire->config->listen);
+	if (wire_set_fd(wire, fd))
+		return;
+	/* Another peer that connects waits until this one has gone. */
+	events_remove(wire->events, wire->other_fd);
+	wire_up(wire);
+}
+
+static int tcp_listen(struct wire *wire)
+{
+	const char *text = wire->config->listen;
+	struct inet_address address;
+	const char *error;
+	int err;
+	int fd;
+
+	if (!inet_parse(&address, text, SOCK_STREAM, &error)) {
+		log_line(&wire->log, "cannot listen on %s: %s", text, error);
+		return -EINVAL;
+	}
+	fd = socket(address.addr.ss_family,
+		    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd >= 0)
+		set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (fd >= 0 &&
+	    !bind(fd, (struct sockaddr *)&address.addr, address.len) &&
+	    !listen(fd, 1))
+		return fd;
+	err = -errno;
+	if (fd >= 0)
+		close(fd);
+	return wire_error(wire, err, "listen on %s", text);
+}
+
+static int open_listener(struct wire *wire)
+{
+	const char *addr = wire->config->listen;
+	int fd;
+
+	if (is_path(addr)) {
+		fd = unix_bind(SOCK_STREAM, addr);
+		if (fd < 0)
+			return wire_error(wire, fd, "listen on %s", addr);
+	} else {
+		fd = tcp_listen(wire);
+		if (fd < 0)
+			return fd;
+	}
+	wire->other = (struct event_source){ listener_ready, wire };
+	wire->other_fd = fd;
+	wire_down(wire, "waiting for a peer on %s", addr);
+	return 0;
+}
+
+/* Where a connecting wire finds its peer. Return: 0 or -errno */
+static int peer_address(struct wire *wire, struct inet_address *address)
+{
+	const char *text = wire->config->connect;
+	const char *error;
+	int err;
+
+	if (is_path(text)) {
+		address->len = sizeof(struct sockaddr_un);
+		err = unix_address((struct sockaddr_un *)&address->addr, text);
+		return err ? wire_error(wire, err, "connect to %s", text) : 0;
+	}
+	if (inet_parse(address, text, SOCK_STREAM, &error))
+		return 0;
+	log_line(&wire->log, "cannot connect to %s: %s", text, error);
+	return -EINVAL;
+}
+
+static void connect_failed(struct wire *wire, int err)
+{
+	wire_down(wire, "cannot connect to %s: %s", wire->config->connect,
+		  strerror(err));
+}
+
+/* A connect() that took its time has ended. */
+static void stream_writable(struct wire *wire)
+{
+	socklen_t len = sizeof(int);
+	int err = 0;
+
+	if (wire->port.up)
+		return;
+	getsockopt(wire->fd, SOL_SOCKET, SO_ERROR, &err, &len);
+	if (err)
+		connect_failed(wire, err);
+	else
+		wire_up(wire);
+}
+
+static void stream_try(struct wire *wire)
+{
+	struct inet_address *address = wire->priv;
+	int fd;
+
+	if (wire->config->listen) {
+		wait_for_peer(wire);
+		return;
+	}
+	fd = socket(address->addr.ss_family,
+		    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0) {
+		connect_failed(wire, errno);
+		return;
+	}
+	set_options(fd, wire->config->connect);
+	if (!connect(fd, (struct sockaddr *)&address->addr, address->len)) {
+		if (wire_set_fd(wire, fd))
+			wire_try_later(wire);
+		else
+			wire_up(wire);
+	} else if (errno == EINPROGRESS) {
+		if (wire_set_fd(wire, fd))
+			wire_try_later(wire);
+		else
+			wire_want_out(wire, true);
+	} else {
+		int err = errno;
+
+		close(fd);
+		connect_failed(wire, err);
+	}
+}
+
+static int stream_open(struct wire *wire)
+{
+	int err;
+
+	wire->rx = malloc(RX_SIZE);
+	wire->priv = malloc(sizeof(struct inet_address));
+	if (!wire->rx || !wire->priv) {
+		err = wire_error(wire, -ENOMEM, "get memory");
+		goto err_free;
+	}
+	if (wire->config->listen)
+		err = open_listener(wire);
+	else
+		err = peer_address(wire, wire->priv);
+	if (err)
+		goto err_free;
+	if (wire->config->connect)
+		stream_try(wire);
+	return 0;
+
+err_free:
+	free(wire->rx);
+	free(wire->priv);
+	return err;
+}
+
+static void stream_drop(struct wire *wire)
+{
+	wire_drop_fd(wire);
+	if (wire->config->listen)
+		wait_for_peer(wire);
+	else
+		wire_try_later(wire);
+}
+
+static int stream_flush(struct wire *wire)
+{
+	struct frame_queue *tx = &wire->tx;
+
+	while (frame_queue_used(tx)) {
+		ssize_t n = send(wire->fd, tx->buf + tx->head,
+				 frame_queue_used(tx),
+				 MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		frame_queue_consume(tx, n);
+	}
+	return 0;
+}
+
+/* Take all whole frames out of the input. */
+static void take_frames(struct wire *wire)
+{
+	size_t at = 0;
+
+	while (wire->rx_len - at >= FRAME_PREFIX) {
+		uint32_t len;
+
+		memcpy(&len, wire->rx + at, sizeof(len));
+		len = be32toh(len);
+		if (len < WIRE_MIN_FRAME || len > FRAME_MAX_LEN) {
+			wire->port.stats.rx_bad++;
+			wire_down(wire, "the peer sent a frame of %u bytes",
+				  len);
+			return;
+		}
+		if (wire->rx_len - at < FRAME_PREFIX + len)
+			break;
+		wire_receive(wire, wire->rx + at + FRAME_PREFIX, len);
+		at += FRAME_PREFIX + len;
+	}
+	wire->rx_len -= at;
+	memmove(wire->rx, wire->rx + at, wire->rx_len);
+}
+
+static void stream_ready(struct wire *wire)
+{
+	ssize_t n = recv(wire->fd, wire->rx + wire->rx_len,
+			 RX_SIZE - wire->rx_len, MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n < 0) {
+		wire_down(wire, "%s", strerror(errno));
+		return;
+	}
+	if (!n) {
+		wire_down(wire, "the peer closed the connection");
+		return;
+	}
+	wire->rx_len += n;
+	take_frames(wire);
+}
+
+static void stream_close(struct wire *wire)
+{
+	wire_drop_fd(wire);
+	if (wire->config->listen) {
+		close(wire->other_fd);
+		if (is_path(wire->config->listen))
+			unlink(wire->config->listen);
+	}
+	free(wire->rx);
+	free(wire->priv);
+}
+
+const struct wire_kind wire_stream = {
+	.name = "stream",
+	.open = stream_open,
+	.try = stream_try,
+	.ready = stream_ready,
+	.writable = stream_writable,
+	.flush = stream_flush,
+	.drop = stream_drop,
+	.close = stream_close,
+};
