@@ -5,6 +5,7 @@
 #include "loop.h"
 #include "switch.h"
 #include "wire.h"
+#include "wire/faults.h"
 
 /*
  * To be woken up costs several times what it costs to handle a doorbell, so
@@ -45,6 +46,14 @@ static bool poll_nics(struct net_switch *sw)
 	return found;
 }
 
+/* Deliver the packets that faults have held back until now. */
+static void run_faults(struct net_switch *sw, uint64_t now)
+{
+	for (unsigned int i = 0; i < sw->num; i++)
+		if (sw->ports[i]->faults)
+			faults_run(sw->ports[i]->faults, now);
+}
+
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -57,6 +66,8 @@ static uint64_t next_event(struct net_switch *sw)
 	for (unsigned int i = 0; i < sw->num; i++) {
 		struct switch_port *port = sw->ports[i];
 
+		if (port->faults)
+			next = earlier(next, faults_next_event(port->faults));
 		if (port->nic && !switch_is_held(port))
 			next = earlier(next, nic_next_event(port->nic));
 	}
@@ -103,6 +114,7 @@ void loop_run(const struct loop *loop, const bool *stop)
 		sw->now = clock_ns();
 		run_wires(loop);
 		switch_update_links(sw);
+		run_faults(sw, sw->now);
 		worked |= poll_nics(sw);
 		for (int i = 0; i < LOOP_ROUNDS; i++) {
 			more = run_round(sw);

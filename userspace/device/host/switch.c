@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "core/nic.h"
 #include "log.h"
 #include "switch.h"
@@ -28,7 +29,12 @@ static void enqueue(struct switch_port *to, const struct packet *pkt)
 	queue->used += size;
 }
 
-/* The direction, for the port's owner, of what enters the switch there */
+/* The direction, for the port's owner, of what leaves the switch there */
+static enum fault_dir out_dir(const struct switch_port *port)
+{
+	return port->nic ? FAULT_RX : FAULT_TX;
+}
+
 static enum fault_dir in_dir(const struct switch_port *port)
 {
 	return port->nic ? FAULT_TX : FAULT_RX;
@@ -49,7 +55,10 @@ static void output(struct switch_port *to, const struct packet *pkt)
 static void send_to(struct switch_port *from, struct switch_port *to,
 		    const struct packet *pkt)
 {
-	output(to, pkt);
+	if (to->faults)
+		faults_pass(to->faults, clock_ns(), out_dir(to), pkt);
+	else
+		output(to, pkt);
 	if (to->congested)
 		from->held_by = to;
 }
@@ -102,7 +111,10 @@ static void input(struct switch_port *from, const struct packet *pkt)
 void switch_transmit(struct switch_port *from, const struct packet *pkt)
 {
 	from->sending = true;
-	input(from, pkt);
+	if (from->faults)
+		faults_pass(from->faults, clock_ns(), in_dir(from), pkt);
+	else
+		input(from, pkt);
 	from->sending = false;
 }
 
