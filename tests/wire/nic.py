@@ -1,0 +1,587 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""A NIC of a device model, driven through a puppet, and the far end of its wire"""
+
+import collections
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+
+import roce
+
+# Only what does not work at all takes that long, in seconds
+LIMIT = 60
+
+FRAME_MAX = 65536
+
+NIC_MAC = "02:00:00:00:00:01"
+PEER_MAC = "02:00:00:00:00:99"
+
+# sgid_index and addresses of the NIC and of the far end, by IP version
+SGID = {6: 0, 4: 1}
+NIC_IP = {6: "fe80::1", 4: "10.0.0.1"}
+PEER_IP = {6: "fe80::99", 4: "10.0.0.99"}
+
+# enum ibv_qp_state
+RESET, INIT, RTR, RTS, SQD, SQE, ERR = range(7)
+
+# enum ibv_access_flags
+LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC = 1, 2, 4, 8
+ACCESS_ALL = 15
+
+# enum ibv_wr_opcode
+WR_WRITE, WR_WRITE_IMM, WR_SEND, WR_SEND_IMM, WR_READ, WR_CMP_SWAP, WR_FETCH_ADD = range(7)
+
+# enum ibv_send_flags
+FENCE, SIGNALED, SOLICITED = 1, 2, 4
+
+# enum ibv_wc_status
+SUCCESS, LOC_LEN_ERR, LOC_QP_OP_ERR, LOC_PROT_ERR, FLUSH_ERR = 0, 1, 2, 4, 5
+BAD_RESP_ERR, LOC_ACCESS_ERR, REM_INV_REQ_ERR, REM_ACCESS_ERR = 7, 8, 9, 10
+REM_OP_ERR, RETRY_EXC_ERR, RNR_RETRY_EXC_ERR = 11, 12, 13
+
+# enum ibv_wc_opcode
+WC_RECV, WC_RECV_IMM = 128, 129
+
+# enum mynic_event
+COMP, QP_FATAL, QP_REQ_ERROR, QP_ACCESS_ERROR, COMM_EST = 1, 3, 4, 5, 6
+
+MTU = {256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}
+
+MR_LEN = 65536
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Failed(Exception):
+    """What a rule asks for is not so"""
+
+
+def check(got, want, what):
+    """Fail unless two values are equal"""
+    if got != want:
+        raise Failed(f"{what}: {show(got)}, not {show(want)}")
+
+
+def show(value):
+    """A value as a person reads it"""
+    if isinstance(value, bool) or not isinstance(value, (int, bytes)):
+        return str(value)
+    if isinstance(value, bytes):
+        return value[:32].hex() + ("..." if len(value) > 32 else "") + f" ({len(value)} bytes)"
+    return f"{value} ({value:#x})"
+
+
+def stat_names():
+    """Names of the counters in the order of their indexes"""
+    text = (TOP / "drivers/infiniband/hw/mynic/mynic_regs.h").read_text()
+    body = re.search(r"enum mynic_stat \{(.*?)\}", text, re.DOTALL).group(1)
+    return [name.lower() for name in re.findall(r"MYNIC_STAT_(\w+),", body)]
+
+
+def pattern(length, seed=0):
+    """Bytes in which every displacement shows"""
+    return bytes((seed * 31 + i * 7 + (i >> 8)) & 0xff for i in range(length))
+
+
+class Wire:
+    """The far end: one Ethernet frame is one datagram"""
+
+    def __init__(self, local, remote):
+        self.remote = remote
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
+        self.socket.bind(local)
+        self.arrived = threading.Condition()
+        self.raw = collections.deque()
+        self.closed = False
+        self.frames = collections.defaultdict(collections.deque)
+        self.others = collections.deque()
+        # All that was on the wire: time, sound or tampered with, bytes
+        self.log = []
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+
+    def read(self):
+        """Take datagrams as fast as they come: the socket holds but a few"""
+        while True:
+            data = self.socket.recv(FRAME_MAX)
+            with self.arrived:
+                if self.closed:
+                    return
+                self.raw.append((time.time(), data))
+                self.arrived.notify()
+
+    def send(self, data, sound=True):
+        """Put a frame on the wire; sound: it is as the standards say"""
+        self.log.append((time.time(), sound, data))
+        self.socket.sendto(data, self.remote)
+
+    def sort(self):
+        """Give the frames that have arrived to whom they are for"""
+        with self.arrived:
+            raw, self.raw = self.raw, collections.deque()
+        for when, data in raw:
+            self.log.append((when, True, data))
+            try:
+                frame = roce.Frame(data)
+            except ValueError as error:
+                self.others.append((data, error))
+                continue
+            self.frames[frame.bth.dqpn].append(frame)
+
+    def pop(self, qpn):
+        """The next frame for a QP, if it is there already"""
+        self.sort()
+        return self.frames[qpn].popleft() if self.frames[qpn] else None
+
+    def next(self, qpn):
+        """Wait for the next frame for a QP"""
+        until = time.monotonic() + LIMIT
+        while True:
+            frame = self.pop(qpn)
+            if frame:
+                return frame
+            with self.arrived:
+                if not self.raw and not self.arrived.wait(until - time.monotonic()):
+                    raise Failed(f"no packet came for QP {qpn:#x}")
+
+    def close(self):
+        """End the reader"""
+        self.closed = True
+        name = self.socket.getsockname()
+        self.socket.sendto(b"", name)
+        self.thread.join()
+        self.socket.close()
+
+
+class Nic:
+    """A device model with one NIC on one wire, and what is in its machine"""
+    # pylint: disable=too-many-instance-attributes
+
+    def __init__(self):
+        self.dir = tempfile.mkdtemp(prefix="wire-", dir="/tmp")
+        self.names = stat_names()
+        self.peer_qpn = 0x700000
+        self.qps = []
+        self.events = []
+        self.wire = Wire(f"{self.dir}/far", f"{self.dir}/near")
+        self.device = subprocess.Popen(
+            [os.environ["MYNIC_DEVICE"], "--exit-with-parent",
+             "--nic", f"socket={self.dir}/nic,mac={NIC_MAC}",
+             "--wire", f"dgram,local={self.dir}/near,remote={self.dir}/far"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        if self.device.stdout.readline() != "ready\n":
+            raise Failed("the device model does not start")
+        self.puppet = subprocess.Popen(
+            [os.environ["MYNIC_PUPPET"], f"{self.dir}/nic"], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True)
+        self.answer("start")
+        self.wait(lambda: self.command("port")["link_up"], "the link to come up")
+        self.pd = self.command("pd")["pd"]
+        self.barrier_qp = Qp(self, mtu=256)
+        self.qps.clear()
+
+    def answer(self, command):
+        """Read an answer of the puppet"""
+        line = self.puppet.stdout.readline().split()
+        if not line:
+            raise Failed(f"the puppet or the device ended at: {command}")
+        values = {}
+        for word in line[1:]:
+            name, value = word.split("=")
+            values[name] = value if name in ("data", "mac") else int(value)
+        if line[0] != "ok":
+            raise Failed(f"{command}: {' '.join(line)}")
+        return values
+
+    def command(self, word, **args):
+        """Have the puppet do something; None is left out"""
+        words = [word]
+        for name, value in args.items():
+            if value is not None:
+                words.append(f"{name}={value.hex() if isinstance(value, bytes) else value}")
+        line = " ".join(words)
+        try:
+            self.puppet.stdin.write(line + "\n")
+            self.puppet.stdin.flush()
+        except BrokenPipeError:
+            pass
+        return self.answer(line[:100])
+
+    def wait(self, condition, what):
+        """Wait until a condition holds; its value"""
+        until = time.monotonic() + LIMIT
+        while True:
+            value = condition()
+            if value:
+                return value
+            if time.monotonic() > until:
+                raise Failed(f"waited in vain for {what}")
+            time.sleep(0.0002)
+
+    def stats(self):
+        """All counters by name"""
+        values = self.command("stats")
+        return {name: values[str(i)] for i, name in enumerate(self.names)}
+
+    def barrier(self):
+        """Have the NIC do all that it has to do before now
+
+        Each round is a packet and its answer, through all that others go through.
+        """
+        for _ in range(2):
+            self.barrier_qp.request(roce.WRITE_ONLY, ackreq=1)
+            self.barrier_qp.expect(roce.ACK)
+
+    def poll_events(self):
+        """All asynchronous events so far"""
+        while True:
+            event = self.command("event")
+            if not event:
+                return self.events
+            self.events.append((event["type"], event["number"]))
+
+    def end_row(self):
+        """Silence what a row has made"""
+        for qp in self.qps:
+            self.command("reset", qp=qp.handle)
+        self.qps.clear()
+        self.barrier()
+        self.poll_events()
+        self.events.clear()
+        self.wire.frames.clear()
+        if self.wire.others:
+            data, error = self.wire.others.popleft()
+            self.wire.others.clear()
+            raise Failed(f"a malformed frame: {error}: {data.hex()}")
+
+    def close(self):
+        """End the processes; fails if the device does not end as it should"""
+        self.puppet.stdin.close()
+        self.puppet.wait()
+        self.device.send_signal(signal.SIGTERM)
+        status = self.device.wait()
+        self.wire.close()
+        shutil.rmtree(self.dir, ignore_errors=True)
+        if status:
+            raise Failed(f"the device model ended with status {status}")
+
+
+class Counts:
+    """Counters that must have changed by so much at the end of a block"""
+
+    def __init__(self, nic, **deltas):
+        self.nic = nic
+        self.deltas = deltas
+        self.before = {}
+
+    def __enter__(self):
+        self.before = self.nic.stats()
+        return self
+
+    def now(self, name):
+        """By how much a counter has changed so far"""
+        return self.nic.stats()[name] - self.before[name]
+
+    def __exit__(self, kind, *_):
+        if kind:
+            return
+        self.nic.barrier()
+        after = self.nic.stats()
+        for name, delta in self.deltas.items():
+            check(after[name] - self.before[name], delta, f"counter {name}")
+
+
+class Mr:
+    """A memory region of the NIC's machine"""
+
+    def __init__(self, nic, length=MR_LEN, access=ACCESS_ALL, pd=None):
+        self.nic = nic
+        values = nic.command("mr", pd=nic.pd if pd is None else pd, len=length,
+                             access=access)
+        self.handle = values["mr"]
+        self.addr = values["addr"]
+        self.key = values["key"]
+        self.length = length
+
+    def write(self, data, at=0):
+        """Fill the memory"""
+        self.nic.command("write", mr=self.handle, at=at, data=data)
+
+    def read(self, length, at=0):
+        """What is in the memory"""
+        return bytes.fromhex(self.nic.command("read", mr=self.handle, at=at,
+                                              len=length)["data"])
+
+    def destroy(self):
+        """Make the key invalid"""
+        self.nic.command("mr-destroy", mr=self.handle)
+
+
+class Qp:
+    """A QP of the NIC, and the one at the far end that this program plays
+
+    Takes what MODIFY_QP takes. psn is that of the next request to the NIC.
+    """
+    # pylint: disable=too-many-instance-attributes,too-many-public-methods
+
+    def __init__(self, nic, kind="rc", ip=4, state=RTS, mtu=256, srq=None,
+                 log_rq=None, vlan=None, **attr):
+        # pylint: disable=too-many-arguments,too-many-positional-arguments
+        self.nic = nic
+        self.kind = kind
+        self.version = ip
+        self.mtu = mtu
+        self.vlan = vlan
+        self.attr = {
+            "rq_psn": 0x100000, "sq_psn": 0x200000, "access_flags": ACCESS_ALL,
+            "max_rd_atomic": 4, "max_dest_rd_atomic": 4, "min_rnr_timer": 1,
+            "timeout": 20, "retry_cnt": 7, "rnr_retry": 7, "qkey": 0x11111111,
+            "hop_limit": 64, "traffic_class": 0, "flow_label": 0, "sl": 0,
+            "sgid_index": SGID[ip], "dgid": roce.gid(PEER_IP[ip]),
+            "dmac": bytes.fromhex(PEER_MAC.replace(":", "")), **attr}
+        self.psn = self.attr["rq_psn"]
+        self.mr = Mr(nic)
+        self.srq = srq
+        nic.peer_qpn += 1
+        self.peer_qpn = nic.peer_qpn
+        self.cq = nic.command("cq")["cq"]
+        self.recv_cq = nic.command("cq")["cq"]
+        values = nic.command("qp", type=kind, pd=nic.pd, cq=self.cq, log_rq=log_rq,
+                             recv_cq=self.recv_cq, srq=srq and srq.handle)
+        self.handle = values["qp"]
+        self.qpn = values["qpn"]
+        nic.qps.append(self)
+        self.up(state)
+
+    def modify(self, state, *names):
+        """MODIFY_QP with the named attributes"""
+        self.nic.command("modify", qp=self.handle, qp_state=state,
+                         **{name: self.attr[name] for name in names})
+
+    PATH = ("dgid", "dmac", "hop_limit", "traffic_class", "flow_label", "sgid_index", "sl")
+
+    def up(self, state):
+        """From RESET to a state"""
+        self.attr.update(pkey_index=0, port_num=1, path_mtu=MTU[self.mtu],
+                         dest_qpn=self.peer_qpn)
+        first = ("pkey_index", "port_num")
+        ready = ("path_mtu", "dest_qpn", "rq_psn") + self.PATH
+        send = ("sq_psn",)
+        if self.kind == "rc":
+            first += ("access_flags",)
+            ready += ("max_dest_rd_atomic", "min_rnr_timer")
+            send += ("timeout", "retry_cnt", "rnr_retry", "max_rd_atomic")
+        elif self.kind == "uc":
+            first += ("access_flags",)
+        else:
+            first += ("qkey",)
+            ready = ()
+        if state >= INIT:
+            self.modify(INIT, *first)
+        if state >= RTR:
+            self.modify(RTR, *ready)
+        if state >= RTS:
+            self.modify(RTS, *send)
+
+    def query(self, name):
+        """An attribute as the NIC has it"""
+        return self.nic.command("query", qp=self.handle)[name]
+
+    # The far end sends
+
+    def send(self, opcode, payload=b"", psn=0, fields=None, sound=True, eth=None,
+             ip=None, sport=0xc123, pad=None, edit=None, **bth):
+        """Any packet to the QP; edit: what is to happen to its bytes"""
+        # pylint: disable=too-many-arguments,too-many-positional-arguments
+        service = {"rc": roce.RC, "uc": roce.UC, "ud": roce.UD}[self.kind]
+        if opcode < 0x20:
+            opcode |= service
+        data = roce.build(
+            opcode,
+            {"src": PEER_MAC, "dst": NIC_MAC, **({"vlan": self.vlan} if self.vlan else {}),
+             **(eth or {})},
+            {"src": PEER_IP[self.version], "dst": NIC_IP[self.version], **(ip or {})},
+            {"dqpn": self.qpn, "psn": psn & roce.PSN_MASK, **bth},
+            fields, payload, sport, pad)
+        if edit:
+            data = edit(data)
+        self.nic.wire.send(data, sound)
+
+    def request(self, opcode, payload=b"", psn=None, ahead=0, fields=None, packets=1,
+                **more):
+        """A request packet in its turn, or so many PSNs ahead of its turn"""
+        # pylint: disable=too-many-arguments,too-many-positional-arguments
+        if psn is None:
+            psn = self.psn + ahead
+            if not ahead:
+                self.psn = self.psn + packets & roce.PSN_MASK
+        self.send(opcode, payload, psn, fields, **more)
+
+    def reth(self, length, at=0, **other):
+        """Fields of an RETH for the QP's region"""
+        return {"va": self.mr.addr + at, "rkey": self.mr.key, "len": length, **other}
+
+    def atomic(self, swap, compare=0, at=0, **other):
+        """Fields of an AtomicETH for the QP's region"""
+        return {"va": self.mr.addr + at, "rkey": self.mr.key, "swap": swap,
+                "compare": compare, **other}
+
+    def ack(self, psn, syndrome=roce.NO_CREDITS, msn=0, **more):
+        """An acknowledge packet to the NIC"""
+        self.send(roce.ACK, psn=psn, fields={"syndrome": syndrome, "msn": msn}, **more)
+
+    def respond(self, opcode, psn, payload=b"", syndrome=roce.NO_CREDITS, msn=0, orig=0,
+                **more):
+        """A response packet to the NIC"""
+        # pylint: disable=too-many-arguments,too-many-positional-arguments
+        self.send(opcode, payload, psn, {"syndrome": syndrome, "msn": msn, "orig": orig},
+                  **more)
+
+    # The far end receives
+
+    def next(self):
+        """The next packet from the QP, with all that is true of every packet"""
+        frame = self.nic.wire.next(self.peer_qpn)
+        self.sane(frame)
+        return frame
+
+    def sane(self, frame):
+        """What is true of every packet that this QP sends"""
+        version = 6 if frame.ip.version == 6 else 4
+        check(frame.icrc_good, True, "the ICRC is good")
+        check(frame.eth.src, NIC_MAC, "source MAC")
+        check(frame.eth.dst, PEER_MAC, "destination MAC")
+        check(version, self.version, "IP version")
+        check((frame.ip.src, frame.ip.dst), (NIC_IP[version], PEER_IP[version]), "addresses")
+        if version == 4:
+            check(frame.ip.ihl, 5, "IHL")
+            check(str(frame.ip.flags), "DF", "IPv4 flags")
+            check(frame.ip.frag, 0, "fragment offset")
+            words = struct.unpack("!10H", frame.ip_header())
+            check(sum(words) % 0xffff, 0, "sum of the IPv4 header")
+            check(frame.ip.tos, self.attr["traffic_class"], "TOS")
+            check(frame.ip.ttl, self.attr["hop_limit"], "TTL")
+        else:
+            check(frame.ip.tc, self.attr["traffic_class"], "traffic class")
+            check(frame.ip.hlim, self.attr["hop_limit"], "hop limit")
+            check(frame.ip.fl, self.attr["flow_label"], "flow label")
+        check(frame.udp.chksum, 0, "UDP checksum")
+        check(frame.udp.sport >= 0xc000, True, "the UDP source port is dynamic")
+        check(frame.bth.version, 0, "TVer")
+        check(frame.bth.pkey, 0xffff, "P_Key")
+        check((frame.bth.fecn, frame.bth.resv6, frame.bth.resv7), (0, 0, 0),
+              "FECN and reserved bits")
+        check(frame.bth.padcount, -len(frame.payload) % 4, "PadCnt")
+        check(frame.padding, b"\0" * len(frame.padding), "padding")
+        if self.kind != "ud":
+            check(len(frame.payload) <= self.mtu, True, "the payload fits the path MTU")
+
+    def expect(self, opcode, **want):
+        """The next packet, which has this opcode and these fields"""
+        if opcode < 0x20:
+            opcode |= {"rc": roce.RC, "uc": roce.UC, "ud": roce.UD}[self.kind]
+        frame = self.next()
+        check(frame.opcode, opcode, f"opcode of packet ({frame})")
+        for name, value in want.items():
+            got = getattr(frame, name) if hasattr(frame, name) else getattr(frame.bth, name)
+            check(got, value & roce.PSN_MASK if name == "psn" else value,
+                  f"{name} of packet ({frame})")
+        return frame
+
+    def expect_ack(self, psn, **want):
+        """An ACK for all up to a PSN, whether there were others before or not"""
+        while True:
+            frame = self.expect(roce.ACK)
+            check(frame.syndrome & 0xe0, 0, f"type of syndrome of {frame}")
+            if frame.psn == psn & roce.PSN_MASK:
+                break
+            behind = psn - frame.psn & roce.PSN_MASK
+            if behind >> 23:
+                raise Failed(f"ACK of PSN {frame.psn:#x} beyond {psn:#x}")
+        for name, value in want.items():
+            check(getattr(frame, name), value, f"{name} of ACK")
+        return frame
+
+    def expect_nak(self, syndrome, psn):
+        """A NAK"""
+        return self.expect(roce.ACK, syndrome=syndrome, psn=psn)
+
+    def expect_silence(self):
+        """Nothing was sent but what has been looked at"""
+        self.nic.barrier()
+        frame = self.nic.wire.pop(self.peer_qpn)
+        if frame:
+            raise Failed(f"an unexpected packet: {frame}")
+
+    # The machine
+
+    def recv(self, wr_id, length, at=0, key_of=None):
+        """Post a receive request"""
+        sge = f"{(key_of or self.mr).handle}:{at}:{length}" if length else None
+        self.nic.command("recv", qp=self.handle, id=wr_id, sge=sge)
+
+    def post(self, wr_id, opcode, length=0, at=0, remote=None, flags=SIGNALED, ring=1,
+             sge=None, **more):
+        """Post a send request; remote: (address, rkey) at the far end"""
+        # pylint: disable=too-many-arguments,too-many-positional-arguments
+        if sge is None and length:
+            sge = f"{self.mr.handle}:{at}:{length}"
+        if remote:
+            more["addr"], more["rkey"] = remote
+        self.nic.command("send", qp=self.handle, id=wr_id, op=opcode, flags=flags, sge=sge,
+                         ring=ring, **more)
+
+    def completion(self, wr_id, status=SUCCESS, cq=None, **want):
+        """Wait for the next completion, of a send request if cq is not given"""
+        cq = self.cq if cq is None else cq
+        wc = self.nic.wait(lambda: self.nic.command("poll", cq=cq),
+                           f"the completion of {wr_id}")
+        check((wc["id"], wc["status"]), (wr_id, status),
+              f"wr_id and status of completion (syndrome {wc['syndrome']})")
+        for name, value in want.items():
+            check(wc[name], value, f"{name} of completion {wr_id}")
+        return wc
+
+    def received(self, wr_id, status=SUCCESS, **want):
+        """Wait for the next completion of a receive request"""
+        return self.completion(wr_id, status, self.recv_cq, **want)
+
+    def no_completion(self, cq=None):
+        """Nothing has completed but what has been looked at"""
+        self.nic.barrier()
+        for each in [self.cq, self.recv_cq] if cq is None else [cq]:
+            check(self.nic.command("poll", cq=each), {}, "completion")
+
+    def check_state(self, state):
+        """The QP is in a state"""
+        self.nic.barrier()
+        check(self.query("qp_state"), state, "state of the QP")
+
+    def wait_event(self, kind):
+        """Wait for an asynchronous event of the QP"""
+        self.nic.wait(lambda: (kind, self.qpn) in self.nic.poll_events(), f"event {kind}")
+
+    def remote(self):
+        """Where requests of the NIC go, as (address, rkey): nothing is there"""
+        return 0x123456789000, 0xabcd1234
+
+
+class Srq:
+    """A shared receive queue"""
+
+    def __init__(self, nic):
+        self.nic = nic
+        self.handle = nic.command("srq", pd=nic.pd)["srq"]
+
+    def recv(self, wr_id, mr, length, at=0):
+        """Post a receive request"""
+        self.nic.command("recv", srq=self.handle, id=wr_id, sge=f"{mr.handle}:{at}:{length}")

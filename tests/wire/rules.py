@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""The table of rules: each row is a function that takes a NIC"""
+
+import re
+
+from nic import TOP
+
+ROWS = []
+
+
+def rule(name, variant=None, **args):
+    """A row of the table
+
+    name: as in Documentation/transport-rules.rst. variant: which of several rows
+    of the rule. args: of the function, which may be given several rows.
+    """
+    def add(function):
+        ROWS.append((name, variant, lambda nic: function(nic, **args)))
+        return function
+    return add
+
+
+def documented():
+    """The names of the rules, as documented"""
+    text = (TOP / "Documentation/transport-rules.rst").read_text()
+    return re.findall(r"^([a-z]\w+) +(?:A17|\d+\.)\S*", text, re.MULTILINE)
