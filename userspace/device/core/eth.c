@@ -10,7 +10,7 @@
 #include "transport.h"
 
 #define VLAN_PRIO_SHIFT 13
-#define MAX_FRAME_LEN (PORT_MAX_MTU + sizeof(struct vlan_header))
+#define MAX_FRAME_LEN (PORT_MAX_MTU + PORT_FRAME_OVERHEAD)
 
 /* Ethernet header with a VLAN tag; without it only the first ETHER_HDR_LEN */
 struct vlan_header {
@@ -119,13 +119,19 @@ static bool passes_filter(const struct nic *nic, const uint8_t dmac[MAC_LEN])
 	return false;
 }
 
-static int scatter(struct qp *qp, const struct packet *pkt,
-		   const struct vlan_header *header, uint32_t header_len)
+static int scatter(struct qp *qp, const struct packet *pkt)
 {
 	struct sge_list list = recv_sges(qp, &qp->resp.recv);
-	struct iovec iov = { (void *)header, header_len };
+	struct vlan_header header;
+	uint32_t header_len = build_header(pkt, &header);
+	struct iovec iov = { &header, header_len };
 	int syndrome;
 
+	/* As it came, whatever has been made of it */
+	if (pkt->frame) {
+		iov = (struct iovec){ (void *)pkt->frame, pkt->frame_len };
+		return sge_write(qp->nic, &list, 0, pkt->frame_len, &iov);
+	}
 	syndrome = sge_write(qp->nic, &list, 0, header_len, &iov);
 	if (syndrome)
 		return syndrome;
@@ -140,9 +146,7 @@ static int scatter(struct qp *qp, const struct packet *pkt,
 static bool deliver(struct qp *qp, const struct packet *pkt)
 {
 	struct responder *resp = &qp->resp;
-	struct vlan_header header;
-	uint32_t header_len = build_header(pkt, &header);
-	uint32_t len = header_len + pkt->payload_len;
+	uint32_t len = packet_len(pkt);
 	struct mynic_cqe cqe = {
 		.opcode = htole32(IB_WC_RECV),
 		.byte_len = htole32(len),
@@ -161,7 +165,7 @@ static bool deliver(struct qp *qp, const struct packet *pkt)
 		return false;
 	resp->has_recv = false;
 	if (!error.status) {
-		error.syndrome = scatter(qp, pkt, &header, header_len);
+		error.syndrome = scatter(qp, pkt);
 		if (error.syndrome)
 			error.status = IB_WC_LOC_PROT_ERR;
 	}
@@ -176,7 +180,7 @@ void eth_receive(struct nic *nic, const struct packet *pkt)
 	struct qp *qp = nic->eth.qp;
 
 	if (qp && passes_filter(nic, pkt->dmac) && transport_can_receive(qp) &&
-	    pkt->payload_len <= PORT_MAX_MTU && deliver(qp, pkt))
+	    deliver(qp, pkt))
 		nic_count(nic, MYNIC_STAT_RX_ETH_PACKETS);
 	else
 		nic_count(nic, MYNIC_STAT_RX_ETH_DROPPED);

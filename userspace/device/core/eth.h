@@ -29,6 +29,7 @@ struct eth {
 	uint8_t macs[MYNIC_RX_MAX_MACS][6];
 };
 
+/** eth_receive() - a frame came in, or a RoCEv2 packet that has its bytes */
 void eth_receive(struct nic *nic, const struct packet *pkt);
 
 /**

@@ -7,6 +7,7 @@
 #include "mac.h"
 
 #define MAX_VLAN 4094
+#define VLAN_ID_MASK 0xfff
 
 static const uint8_t ipv4_prefix[12] = { [10] = 0xff, [11] = 0xff };
 static const uint8_t no_gid[16];
@@ -23,15 +24,46 @@ const struct gid_entry *gid_get(const struct nic *nic, uint32_t index)
 	return &nic->gids.entries[index];
 }
 
-const struct gid_entry *gid_find(const struct nic *nic, const uint8_t gid[16])
+/* Of a tag or an entry; without one as in VLAN 0 */
+static uint16_t vlan_id(uint16_t vlan)
+{
+	return vlan == MYNIC_NO_VLAN ? 0 : vlan & VLAN_ID_MASK;
+}
+
+bool gid_takes(const struct nic *nic, const struct gid_entry *entry,
+	       const struct packet *pkt)
+{
+	return !memcmp(entry->gid, pkt->roce.dgid, sizeof(entry->gid)) &&
+	       vlan_id(entry->vlan) == vlan_id(pkt->vlan) &&
+	       (mac_equal(pkt->dmac, nic->port.mac) ||
+		mac_equal(pkt->dmac, entry->mac));
+}
+
+const struct gid_entry *gid_find(const struct nic *nic,
+				 const struct packet *pkt)
 {
 	for (unsigned int i = 0; i < nic->gids.used; i++) {
 		const struct gid_entry *entry = &nic->gids.entries[i];
 
-		if (!memcmp(entry->gid, gid, sizeof(entry->gid)))
-			return is_empty(entry) ? NULL : entry;
+		if (gid_takes(nic, entry, pkt) && !is_empty(entry))
+			return entry;
 	}
 	return NULL;
+}
+
+bool gid_on_vlan(const struct nic *nic, const struct packet *pkt)
+{
+	uint16_t vlan = vlan_id(pkt->vlan);
+
+	if (!vlan)
+		return true;
+	for (unsigned int i = 0; i < nic->gids.used; i++) {
+		const struct gid_entry *entry = &nic->gids.entries[i];
+
+		if (vlan_id(entry->vlan) == vlan && !is_empty(entry))
+			return true;
+	}
+	return false;
 }
 
 bool gid_is_ipv4(const uint8_t gid[16])

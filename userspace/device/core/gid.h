@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct nic;
+struct packet;
 
 #define GID_TABLE_SIZE 256
 
@@ -34,8 +35,26 @@ struct gid_table {
 /** gid_get() - the entry with an index (any value), or NULL if empty */
 const struct gid_entry *gid_get(const struct nic *nic, uint32_t index);
 
-/** gid_find() - an entry with this GID, or NULL */
-const struct gid_entry *gid_find(const struct nic *nic, const uint8_t gid[16]);
+/**
+ * gid_takes() - is a packet addressed to an entry?
+ * @nic: the NIC
+ * @entry: an entry, not empty
+ * @pkt: PACKET_ROCE
+ *
+ * It has the entry's GID and VLAN, and the entry's MAC or the port's. A tag
+ * with VLAN 0 has a priority and no VLAN (IEEE 802.1Q, 9.6).
+ *
+ * Return: whether it is.
+ */
+bool gid_takes(const struct nic *nic, const struct gid_entry *entry,
+	       const struct packet *pkt);
+
+/** gid_find() - the entry that a packet is addressed to, or NULL */
+const struct gid_entry *gid_find(const struct nic *nic,
+				 const struct packet *pkt);
+
+/** gid_on_vlan() - is a packet untagged, or in the VLAN of some entry? */
+bool gid_on_vlan(const struct nic *nic, const struct packet *pkt);
 
 /** gid_is_ipv4() - is it ::ffff:a.b.c.d? */
 bool gid_is_ipv4(const uint8_t gid[16]);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "mac.h"
 
 /* Groups differ in their last bytes above all */
 static unsigned int hash(const uint8_t gid[16])
@@ -32,6 +33,27 @@ const struct mcast_group *mcast_find(const struct nic *nic,
 				     const uint8_t gid[16])
 {
 	return find(nic, gid);
+}
+
+static void group_mac(const uint8_t gid[16], uint8_t mac[MAC_LEN])
+{
+	if (gid_is_ipv4(gid)) {
+		memcpy(mac, (uint8_t[]){ 0x01, 0x00, 0x5e }, 3);
+		memcpy(mac + 3, gid + 13, 3);
+		mac[3] &= 0x7f;
+	} else {
+		memcpy(mac, (uint8_t[]){ 0x33, 0x33 }, 2);
+		memcpy(mac + 2, gid + 12, 4);
+	}
+}
+
+bool mcast_takes(const struct nic *nic, const struct packet *pkt)
+{
+	uint8_t mac[MAC_LEN];
+
+	group_mac(pkt->roce.dgid, mac);
+	return mac_equal(pkt->dmac, mac) && find(nic, pkt->roce.dgid) &&
+	       gid_on_vlan(nic, pkt);
 }
 
 static struct mcast_group *create(struct nic *nic, const uint8_t gid[16])

@@ -3,10 +3,12 @@
 #ifndef MYNIC_MCAST_H
 #define MYNIC_MCAST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
 struct nic;
+struct packet;
 struct qp;
 
 #define MCAST_MAX_GROUPS 4096
@@ -38,6 +40,18 @@ struct mcast {
 	struct mcast_bucket buckets[MCAST_BUCKETS];
 	unsigned int num_groups;
 };
+
+/**
+ * mcast_takes() - is a packet addressed to a group with a QP attached?
+ * @nic: the NIC
+ * @pkt: PACKET_ROCE to a multicast GID
+ *
+ * Its MAC is the one that IP derives from the group's address (RFC 1112, RFC
+ * 2464), and it is not in a VLAN that the NIC has no GID in.
+ *
+ * Return: whether it is.
+ */
+bool mcast_takes(const struct nic *nic, const struct packet *pkt);
 
 /** mcast_find() - the group of a GID, or NULL if no QP is attached */
 const struct mcast_group *mcast_find(const struct nic *nic,

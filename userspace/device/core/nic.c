@@ -165,13 +165,23 @@ void nic_transmit(struct nic *nic, const struct packet *pkt)
 	nic->config.ops->transmit(nic->config.ctx, pkt);
 }
 
+static void drop_long_frame(struct nic *nic, const struct packet *pkt)
+{
+	nic_count(nic, pkt->kind == PACKET_ETH ? MYNIC_STAT_RX_ETH_DROPPED :
+						 MYNIC_STAT_RX_DROP_HEADER);
+}
+
 void nic_receive(struct nic *nic, const struct packet *pkt)
 {
+	uint32_t len = packet_len(pkt);
+
 	if (!port_is_open(nic))
 		return;
 	nic_count(nic, MYNIC_STAT_RX_PACKETS);
-	nic->stats[MYNIC_STAT_RX_BYTES] += packet_len(pkt);
-	if (pkt->defect == PACKET_BAD_HEADER)
+	nic->stats[MYNIC_STAT_RX_BYTES] += len;
+	if (len > nic->port.mtu + PORT_FRAME_OVERHEAD)
+		drop_long_frame(nic, pkt);
+	else if (pkt->defect == PACKET_BAD_HEADER)
 		nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
 	else if (pkt->defect == PACKET_BAD_ICRC)
 		nic_count(nic, MYNIC_STAT_RX_DROP_ICRC);

@@ -10,6 +10,8 @@
 struct nic;
 
 #define PORT_MAX_MTU 9216
+/* Of a frame beside the MTU: Ethernet header with VLAN tag; there is no FCS */
+#define PORT_FRAME_OVERHEAD 18
 #define PORT_SPEED_MBPS 100000
 
 /**

@@ -227,15 +227,6 @@ bool transport_can_receive(const struct qp *qp)
 	return qp->state >= IB_QPS_RTR && qp->state <= IB_QPS_SQE;
 }
 
-static bool from_peer(const struct qp *qp, const struct roce_hdr *hdr)
-{
-	const struct gid_entry *own;
-
-	own = gid_get(qp->nic, le16toh(qp->attr.av.sgid_index));
-	return own && !memcmp(hdr->dgid, own->gid, sizeof(own->gid)) &&
-	       !memcmp(hdr->sgid, qp->attr.av.dgid, sizeof(hdr->sgid));
-}
-
 static void establish(struct qp *qp)
 {
 	if (qp->state != IB_QPS_RTR || qp->resp.established)
@@ -244,26 +235,31 @@ static void establish(struct qp *qp)
 	event_raise(qp->nic, &qp->events, MYNIC_EVENT_COMM_EST);
 }
 
+static void count_congestion(struct nic *nic, const struct roce_hdr *hdr)
+{
+	if ((hdr->traffic_class & ECN_MASK) == ECN_CE)
+		nic_count(nic, MYNIC_STAT_RX_ECN);
+}
+
 static void connected_receive(struct qp *qp, const struct packet *pkt,
 			      const struct opcode_info *info)
 {
-	if (!from_peer(qp, &pkt->roce)) {
-		nic_count(qp->nic, MYNIC_STAT_RX_DROP_KEY);
-		return;
-	}
 	if ((pkt->roce.traffic_class & ECN_MASK) == ECN_CE)
 		cc_marked(qp);
 	if (info->class == OPCODE_CNP) {
 		cc_cnp(qp);
-		return;
+	} else if (info->flags & OPCODE_RESPONSE) {
+		if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
+			completer_receive(qp, pkt, info);
+		else
+			nic_count(qp->nic, MYNIC_STAT_GHOST);
+	} else {
+		establish(qp);
+		if (qp->type == MYNIC_QP_UC)
+			uc_receive(qp, pkt, info);
+		else
+			responder_receive(qp, pkt, info);
 	}
-	establish(qp);
-	if (qp->type == MYNIC_QP_UC)
-		uc_receive(qp, pkt, info);
-	else if (!(info->flags & OPCODE_RESPONSE))
-		responder_receive(qp, pkt, info);
-	else if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
-		completer_receive(qp, pkt, info);
 }
 
 /* Reserved operations of the QP's own service are the responder's to refuse */
@@ -285,39 +281,76 @@ static bool well_formed(const struct packet *pkt,
 	       !pkt->payload_len;
 }
 
-void transport_receive(struct nic *nic, const struct packet *pkt)
+static void group_receive(struct nic *nic, const struct packet *pkt,
+			  const struct opcode_info *info)
 {
-	const struct opcode_info *info = opcode_info(pkt->roce.opcode);
-	struct qp *qp;
-
-	nic_count(nic, MYNIC_STAT_RX_RDMA_PACKETS);
-	nic->stats[MYNIC_STAT_RX_RDMA_BYTES] += pkt->payload_len;
-	if (!well_formed(pkt, info)) {
+	if (!(info->flags & OPCODE_DETH) ||
+	    pkt->roce.dest_qpn != PATH_MULTICAST_QPN)
 		nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
-		return;
-	}
-	if ((pkt->roce.pkey & PKEY_MASK) != (PATH_DEFAULT_PKEY & PKEY_MASK)) {
-		nic_count(nic, MYNIC_STAT_RX_DROP_KEY);
-		return;
-	}
-	if (gid_is_multicast(pkt->roce.dgid)) {
-		if (info->flags & OPCODE_DETH &&
-		    pkt->roce.dest_qpn == PATH_MULTICAST_QPN)
-			ud_multicast(nic, pkt);
-		else
-			nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
-		return;
-	}
-	qp = qp_find(nic, pkt->roce.dest_qpn);
-	if (!qp || !fits_type(qp, &pkt->roce, info) ||
-	    !transport_can_receive(qp)) {
+	else if (ud_multicast(nic, pkt))
+		count_congestion(nic, &pkt->roce);
+}
+
+/* @own: where a connected QP expects its peer's packets to go to */
+static void qp_receive(struct nic *nic, struct qp *qp, const struct packet *pkt,
+		       const struct opcode_info *info,
+		       const struct gid_entry *own, const struct gid_entry *to)
+{
+	const struct roce_hdr *hdr = &pkt->roce;
+
+	if (!qp || !fits_type(qp, hdr, info) || !transport_can_receive(qp)) {
 		nic_count(nic, MYNIC_STAT_RX_DROP_QP);
 		return;
 	}
-	if (is_connected(qp))
+	if (is_connected(qp)) {
+		if (to != own ||
+		    memcmp(hdr->sgid, qp->attr.av.dgid, sizeof(hdr->sgid))) {
+			nic_count(nic, MYNIC_STAT_RX_DROP_KEY);
+			return;
+		}
 		connected_receive(qp, pkt, info);
-	else if (gid_find(nic, pkt->roce.dgid))
-		ud_receive(qp, pkt);
+	} else if (!ud_receive(qp, pkt)) {
+		return;
+	}
+	count_congestion(nic, hdr);
+}
+
+/* Nobody here speaks RoCEv2 at that address; a program may */
+static void pass_on(struct nic *nic, const struct packet *pkt)
+{
+	if (pkt->frame)
+		eth_receive(nic, pkt);
 	else
 		nic_count(nic, MYNIC_STAT_RX_DROP_KEY);
+}
+
+void transport_receive(struct nic *nic, const struct packet *pkt)
+{
+	const struct opcode_info *info = opcode_info(pkt->roce.opcode);
+	bool group = gid_is_multicast(pkt->roce.dgid);
+	const struct gid_entry *own = NULL;
+	const struct gid_entry *to = NULL;
+	struct qp *qp = NULL;
+
+	if (!group) {
+		qp = qp_find(nic, pkt->roce.dest_qpn);
+		if (qp && is_connected(qp))
+			own = gid_get(nic, le16toh(qp->attr.av.sgid_index));
+		to = own && gid_takes(nic, own, pkt) ? own : gid_find(nic, pkt);
+	}
+	if (group ? !mcast_takes(nic, pkt) : !to) {
+		pass_on(nic, pkt);
+		return;
+	}
+	nic_count(nic, MYNIC_STAT_RX_RDMA_PACKETS);
+	nic->stats[MYNIC_STAT_RX_RDMA_BYTES] += pkt->payload_len;
+	if (!well_formed(pkt, info))
+		nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
+	else if ((pkt->roce.pkey & PKEY_MASK) !=
+		 (PATH_DEFAULT_PKEY & PKEY_MASK))
+		nic_count(nic, MYNIC_STAT_RX_DROP_KEY);
+	else if (group)
+		group_receive(nic, pkt, info);
+	else
+		qp_receive(nic, qp, pkt, info, own, to);
 }

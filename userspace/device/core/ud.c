@@ -108,15 +108,11 @@ static void complete(struct qp *qp, const struct packet *pkt,
 				hdr->solicited);
 }
 
-void ud_receive(struct qp *qp, const struct packet *pkt)
+static void receive(struct qp *qp, const struct packet *pkt)
 {
 	struct recv_req *recv = &qp->resp.recv;
 	struct wqe_error error;
 
-	if (pkt->roce.qkey != own_qkey(qp)) {
-		nic_count(qp->nic, MYNIC_STAT_RX_DROP_KEY);
-		return;
-	}
 	if (!qp->resp.has_recv && !wqe_fetch_recv(qp, recv)) {
 		nic_count(qp->nic, MYNIC_STAT_RX_DROP_WQE);
 		return;
@@ -138,14 +134,24 @@ void ud_receive(struct qp *qp, const struct packet *pkt)
 		qp_to_error(qp->nic, qp, 0);
 }
 
-void ud_multicast(struct nic *nic, const struct packet *pkt)
+bool ud_receive(struct qp *qp, const struct packet *pkt)
+{
+	if (pkt->roce.qkey != own_qkey(qp)) {
+		nic_count(qp->nic, MYNIC_STAT_RX_DROP_KEY);
+		return false;
+	}
+	receive(qp, pkt);
+	return true;
+}
+
+bool ud_multicast(struct nic *nic, const struct packet *pkt)
 {
 	const struct mcast_group *group = mcast_find(nic, pkt->roce.dgid);
+	bool accepted = false;
 
-	if (!group)
-		return;
-	for (unsigned int i = 0; i < group->num_qps; i++) {
+	for (unsigned int i = 0; group && i < group->num_qps; i++) {
 		if (transport_can_receive(group->qps[i]))
-			ud_receive(group->qps[i], pkt);
+			accepted |= ud_receive(group->qps[i], pkt);
 	}
+	return accepted;
 }

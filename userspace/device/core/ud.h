@@ -3,6 +3,8 @@
 #ifndef MYNIC_UD_H
 #define MYNIC_UD_H
 
+#include <stdbool.h>
+
 #include "wqe.h"
 
 struct packet;
@@ -17,10 +19,16 @@ struct qp;
  */
 struct wqe_error ud_send(struct qp *qp, const struct send_req *req);
 
-/** ud_receive() - a datagram came in for a QP, from the wire or this NIC */
-void ud_receive(struct qp *qp, const struct packet *pkt);
+/**
+ * ud_receive() - a datagram came in for a QP, from the wire or this NIC
+ * @qp: UD or GSI QP that can receive
+ * @pkt: the datagram
+ *
+ * Return: whether its Q_Key was the QP's.
+ */
+bool ud_receive(struct qp *qp, const struct packet *pkt);
 
-/** ud_multicast() - ... for all QPs in the group of its dgid */
-void ud_multicast(struct nic *nic, const struct packet *pkt);
+/** ud_multicast() - ... for all QPs in the group of its dgid; true if for one */
+bool ud_multicast(struct nic *nic, const struct packet *pkt);
 
 #endif /* MYNIC_UD_H */
