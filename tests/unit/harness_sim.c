@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <libdeflate.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "harness_sim.h"
+#include "wire/faults.h"
+#include "wire/frame.h"
+#include "wire/packet_copy.h"
 
 /* More rounds than this at one moment: the NICs never come to rest */
 #define MAX_ROUNDS 20000000ul
@@ -14,7 +18,7 @@ struct sim_packet {
 	uint64_t due;
 	struct sim_nic *from;
 	struct packet pkt;
-	uint8_t payload[];
+	_Alignas(struct packet) uint8_t data[];
 };
 
 static void raise_irq(void *ctx, unsigned int vector)
@@ -33,6 +37,15 @@ static uint64_t now(void *ctx)
 	return n->sim->now;
 }
 
+static struct sim_packet *new_packet(size_t size)
+{
+	struct sim_packet *p = malloc(sizeof(*p) + size);
+
+	if (!p)
+		FAIL("no memory");
+	return p;
+}
+
 static struct sim_packet *copy_packet(const struct packet *pkt)
 {
 	struct sim_packet *p;
@@ -45,19 +58,44 @@ static struct sim_packet *copy_packet(const struct packet *pkt)
 	if (len != pkt->payload_len || len > MAX_PAYLOAD)
 		FAIL("packet with payload_len %u and %zu bytes",
 		     pkt->payload_len, len);
-	p = malloc(sizeof(*p) + len);
-	if (!p)
-		FAIL("no memory");
-	p->pkt = *pkt;
-	len = 0;
-	for (unsigned int i = 0; i < pkt->niov; i++) {
-		memcpy(p->payload + len, pkt->iov[i].iov_base,
-		       pkt->iov[i].iov_len);
-		len += pkt->iov[i].iov_len;
-	}
-	p->pkt.niov = len ? 1 : 0;
-	p->pkt.iov[0] = (struct iovec){ p->payload, len };
+	p = new_packet(packet_copy_size(pkt));
+	packet_copy(p->data, pkt);
+	packet_load(p->data, &p->pkt);
 	return p;
+}
+
+/* What comes out of a wire that is made of bytes */
+static struct sim_packet *as_frame(const struct packet *pkt)
+{
+	struct sim_packet *p;
+	struct frame frame;
+
+	frame_build(&frame, pkt);
+	p = new_packet(frame.len);
+	frame_copy(&frame, p->data);
+	if (!frame_parse(p->data, frame.len, &p->pkt))
+		FAIL("frame of %u bytes", frame.len);
+	return p;
+}
+
+/* FNV-1a, by Fowler, Noll and Vo, over words */
+static void trace(struct sim *sim, uint64_t value)
+{
+	sim->trace = (sim->trace ^ value) * 0x100000001b3;
+}
+
+static void trace_frame(struct sim_nic *from, const struct packet *pkt)
+{
+	struct frame frame;
+	uint32_t crc = 0;
+
+	frame_build(&frame, pkt);
+	for (unsigned int i = 0; i < frame.niov; i++)
+		crc = libdeflate_crc32(crc, frame.iov[i].iov_base,
+				       frame.iov[i].iov_len);
+	trace(from->sim, from->sim->now);
+	trace(from->sim, (uint64_t)crc << 32 | frame.len);
+	trace(from->sim, from->index);
 }
 
 static void enqueue(struct sim *sim, struct sim_packet *p, uint64_t due)
@@ -80,6 +118,21 @@ void sim_inject(struct sim_nic *to, const struct packet *pkt)
 	to->receiving = false;
 }
 
+static void arrive(struct sim_nic *to, const struct packet *pkt)
+{
+	struct sim_packet *p = NULL;
+
+	if (to->sim->frames) {
+		p = as_frame(pkt);
+		pkt = &p->pkt;
+	}
+	if (to->faults)
+		faults_pass(to->faults, to->sim->now, FAULT_RX, pkt);
+	else
+		sim_inject(to, pkt);
+	free(p);
+}
+
 static void deliver(struct sim_nic *from, const struct packet *pkt)
 {
 	struct sim *sim = from->sim;
@@ -92,7 +145,7 @@ static void deliver(struct sim_nic *from, const struct packet *pkt)
 
 		if (!memcmp(pkt->dmac, nic_mac(to->nic), 6) ||
 		    (!known && to != from))
-			sim_inject(to, pkt);
+			arrive(to, pkt);
 	}
 }
 
@@ -105,17 +158,13 @@ uint64_t sim_random(struct sim *sim, uint64_t below)
 	return (sim->random * 0x2545f4914f6cdd1dull >> 16) % below;
 }
 
-static void transmit(void *ctx, const struct packet *pkt)
+static void put_on_wire(struct sim_nic *n, const struct packet *pkt)
 {
-	struct sim_nic *n = ctx;
 	struct sim *sim = n->sim;
 	enum sim_verdict verdict = SIM_PASS;
 	struct sim_packet *p, *twin;
 	uint64_t due = sim->now;
 
-	n->sent++;
-	if (n->receiving)
-		FAIL("a NIC transmits inside its nic_receive()");
 	if (sim->direct && !sim->filter &&
 	    memcmp(pkt->dmac, nic_mac(n->nic), 6)) {
 		deliver(n, pkt);
@@ -149,6 +198,46 @@ static void transmit(void *ctx, const struct packet *pkt)
 	if (sim->reorder && sim_random(sim, 1000) < sim->reorder)
 		due += sim_random(sim, sim->delay);
 	enqueue(sim, p, due);
+}
+
+static void transmit(void *ctx, const struct packet *pkt)
+{
+	struct sim_nic *n = ctx;
+
+	n->sent++;
+	if (n->receiving)
+		FAIL("a NIC transmits inside its nic_receive()");
+	if (n->sim->frames)
+		trace_frame(n, pkt);
+	if (n->faults)
+		faults_pass(n->faults, n->sim->now, FAULT_TX, pkt);
+	else
+		put_on_wire(n, pkt);
+}
+
+static void come_through(void *ctx, enum fault_dir dir,
+			 const struct packet *pkt)
+{
+	struct sim_nic *n = ctx;
+
+	if (dir == FAULT_TX)
+		put_on_wire(n, pkt);
+	else
+		sim_inject(n, pkt);
+}
+
+static const struct faults_ops faults_ops = { .deliver = come_through };
+
+void sim_fault(struct sim_nic *n, const char *rule, uint64_t seed)
+{
+	char error[FAULTS_ERROR_SIZE];
+
+	if (!n->faults)
+		n->faults = faults_create(&faults_ops, n);
+	CHECK(n->faults);
+	if (faults_add(n->faults, faults_num_rules(n->faults) + 1, rule, seed,
+		       error))
+		FAIL("%s: %s", rule, error);
 }
 
 static const struct nic_ops ops = {
@@ -193,6 +282,7 @@ static void end(void *arg)
 
 	for (unsigned int i = 0; i < sim->num_nics; i++) {
 		nic_destroy(sim->nics[i].nic);
+		faults_destroy(sim->nics[i].faults);
 		munmap(sim->nics[i].mem, SIM_MEM_SIZE);
 	}
 	while (sim->queue) {
@@ -243,8 +333,11 @@ static bool run_once(struct sim *sim)
 {
 	bool more = false;
 
-	for (unsigned int i = 0; i < sim->num_nics; i++)
+	for (unsigned int i = 0; i < sim->num_nics; i++) {
 		more |= nic_run(sim->nics[i].nic);
+		if (sim->nics[i].faults)
+			faults_run(sim->nics[i].faults, sim->now);
+	}
 	while (sim->queue && sim->queue->due <= sim->now) {
 		struct sim_packet *p = sim->queue;
 
@@ -269,15 +362,21 @@ void sim_settle(struct sim *sim)
 			FAIL("the NICs never come to rest");
 }
 
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 bool sim_step(struct sim *sim, uint64_t until)
 {
 	uint64_t next = sim->queue ? sim->queue->due : ~0ull;
 
 	for (unsigned int i = 0; i < sim->num_nics; i++) {
-		uint64_t event = nic_next_event(sim->nics[i].nic);
+		const struct sim_nic *n = &sim->nics[i];
 
-		if (event < next)
-			next = event;
+		next = earlier(next, nic_next_event(n->nic));
+		if (n->faults)
+			next = earlier(next, faults_next_event(n->faults));
 	}
 	if (next > until)
 		return false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * A world for NIC cores: virtual time, one memory per NIC, an interrupt log,
- * and a wire that can lose, repeat and reorder packets by rule or by seed.
+ * and a wire that can lose, repeat and reorder packets by rule or by seed. A
+ * packet crosses it as it is, or as the bytes of a frame.
  */
 #ifndef MYNIC_HARNESS_SIM_H
 #define MYNIC_HARNESS_SIM_H
@@ -21,6 +22,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "little-endian");
 #define MSEC (1000 * USEC)
 #define SEC (1000 * MSEC)
 
+struct faults;
 struct sim;
 
 /*
@@ -31,6 +33,7 @@ struct sim;
  * @irqs: interrupts raised, per vector
  * @sent: packets transmitted, before the wire's faults
  * @receiving: inside nic_receive()
+ * @faults: of the cable between NIC and wire; NULL: none
  */
 struct sim_nic {
 	struct sim *sim;
@@ -42,6 +45,7 @@ struct sim_nic {
 	uint64_t irqs[MYNIC_MAX_VECTORS];
 	uint64_t sent;
 	bool receiving;
+	struct faults *faults;
 };
 
 enum sim_verdict { SIM_PASS, SIM_DROP, SIM_DUPLICATE, SIM_DELAY };
@@ -53,6 +57,8 @@ struct sim_packet;
  * @now: virtual time, ns
  * @direct: packets are delivered inside transmit(), as a switch in the same
  *	process does, and not from a queue; only where there is no fault
+ * @frames: every packet crosses the wire as the bytes of its frame
+ * @trace: with @frames: a hash of the times and bytes of all that was sent
  * @filter: called for every packet sent; may change it. NULL: SIM_PASS
  * @delay: how long SIM_DELAY holds a packet back, ns
  * @drop: random loss, permille
@@ -65,6 +71,8 @@ struct sim {
 	unsigned int num_nics;
 	struct sim_nic nics[SIM_MAX_NICS];
 	bool direct;
+	bool frames;
+	uint64_t trace;
 	enum sim_verdict (*filter)(struct sim *sim, struct sim_nic *from,
 				   struct packet *pkt);
 	void *filter_arg;
@@ -79,6 +87,13 @@ struct sim *sim_new(unsigned int nics);
 
 /** sim_random() - a random number below @below */
 uint64_t sim_random(struct sim *sim, uint64_t below);
+
+/*
+ * sim_fault() - add a fault to a NIC's cable
+ * @rule: as Documentation/faults.rst has it, without the port
+ * @seed: of the rule's random numbers
+ */
+void sim_fault(struct sim_nic *n, const char *rule, uint64_t seed);
 
 /** sim_inject() - deliver a packet that no NIC has sent */
 void sim_inject(struct sim_nic *to, const struct packet *pkt);

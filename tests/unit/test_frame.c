@@ -45,7 +45,8 @@ static const struct {
 	{ 0x0a, "r" }, { 0x0b, "ri" }, { 0x0c, "r" }, { 0x0d, "a" },
 	{ 0x0f, "a" }, { 0x10, "a" },  { 0x11, "a" }, { 0x12, "ao" },
 	{ 0x13, "x" }, { 0x14, "x" },  { 0x16, "v" }, { 0x17, "v" },
-	{ 0x64, "d" }, { 0x65, "di" },
+	{ 0x23, "i" }, { 0x25, "i" },  { 0x26, "r" }, { 0x29, "i" },
+	{ 0x2a, "r" }, { 0x2b, "ri" }, { 0x64, "d" }, { 0x65, "di" },
 };
 
 static const char *headers_of(uint8_t opcode)
@@ -559,7 +560,7 @@ TEST(frame_captured)
 	from_hex(&b, captured_uc_send);
 	copy = parse(b.data, b.len, &pkt);
 	CHECK(is_sound_roce(&pkt));
-	CHECK_EQ(pkt.roce.opcode, 0x24);
+	CHECK_EQ(pkt.roce.opcode, BTH_UC_SEND_ONLY);
 	CHECK_EQ(pkt.roce.dest_qpn, 211);
 	CHECK_EQ(pkt.roce.psn, 13571856);
 	CHECK_EQ(pkt.roce.pad, 2);
