@@ -136,6 +136,37 @@ static uint32_t make_aeth(uint8_t syndrome, uint32_t msn)
 	return (uint32_t)syndrome << AETH_SYNDROME_SHIFT | msn;
 }
 
+/*
+ * The code of the largest number in the table of IBTA 9.7.7.2.2 that is not
+ * above @num: 2^n has code 2n, and 3 * 2^n is between it and the next.
+ */
+static uint8_t credit_code(uint32_t num)
+{
+	unsigned int log;
+
+	if (num < 2)
+		return num;
+	log = 31 - __builtin_clz(num);
+	return 2 * log + (num >> (log - 1) & 1);
+}
+
+/* An SRQ's entries are promised to nobody */
+static uint8_t ack_syndrome(struct qp *qp)
+{
+	const struct mynic_qp_dbrec *dbrec;
+	uint32_t num = 0;
+
+	if (!qp->has_rq)
+		return AETH_ACK | AETH_NO_CREDITS;
+	dbrec = qp_dbrec(qp->nic, qp);
+	if (dbrec)
+		num = load_index(&dbrec->rq_pi) - qp->resp.ci;
+	/* What cannot be right is found when a receive request is taken */
+	if (num > ring_size(&qp->rq))
+		num = 0;
+	return AETH_ACK | credit_code(num + qp->resp.has_recv);
+}
+
 static void send_atomic(struct qp *qp, struct response *response)
 {
 	struct packet pkt;
@@ -143,7 +174,7 @@ static void send_atomic(struct qp *qp, struct response *response)
 	if (!start_packet(qp, &pkt, response->psn))
 		return;
 	pkt.roce.opcode = BTH_RC_ATOMIC_ACK;
-	pkt.roce.aeth = make_aeth(AETH_ACK | AETH_NO_CREDITS, response->msn);
+	pkt.roce.aeth = make_aeth(ack_syndrome(qp), response->msn);
 	pkt.roce.atomic_orig = response->orig;
 	path_send(qp->nic, &pkt);
 }
@@ -184,8 +215,9 @@ static int send_read(struct qp *qp, struct response *response)
 		if (err)
 			return err;
 		pkt.roce.opcode = read_opcodes[position];
-		pkt.roce.aeth =
-			make_aeth(AETH_ACK | AETH_NO_CREDITS, response->msn);
+		if (position)
+			pkt.roce.aeth =
+				make_aeth(ack_syndrome(qp), response->msn);
 		path_send(qp->nic, &pkt);
 	}
 	response->first = false;
@@ -265,8 +297,7 @@ static void acknowledge(struct qp *qp)
 	switch (r->nak) {
 	case RESPONDER_NAK_NONE:
 		if (r->ack)
-			send_aeth(qp, AETH_ACK | AETH_NO_CREDITS,
-				  psn_add(r->epsn, -1));
+			send_aeth(qp, ack_syndrome(qp), psn_add(r->epsn, -1));
 		break;
 	case RESPONDER_NAK_SEQ:
 		nic_count(qp->nic, MYNIC_STAT_TX_NAK_SEQ);
