@@ -88,11 +88,10 @@ class Machine:
                 "-device", '{"driver":"vfio-user-pci","id":"nic%d","bus":"rp%d",'
                 '"socket":{"type":"unix","path":"%s"}}' % (k, k, path)]
 
-    def add_virtio_net(self, end):
-        """With its end of a socket."""
-        self.inherited.append(end)
+    def add_virtio_net(self, path):
+        """On a stream wire that a device model has at path."""
         self.network += [
-            "-netdev", "stream,id=net,server=off,addr.type=fd,addr.str=%d" % end.fileno(),
+            "-netdev", "stream,id=net,server=off,addr.type=unix,addr.path=" + path,
             "-device", "virtio-net-pci,netdev=net,mac=" + mac(self.first)]
 
     def shares(self):

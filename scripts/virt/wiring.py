@@ -1,23 +1,52 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Which device models there are, and what joins them and the guests."""
+"""Which device models there are, and what joins them and the guests.
 
-import socket
+The first device model has the first guest's NICs, or, for a guest with rxe, a
+wire to it; and a wire to the peer. So whatever passes between the guests
+passes through it, and its options --fault, --capture and --control hold for
+all of it. A peer with mynic has a device model of its own.
+"""
 
 from virt import machine
+
+
+def stream(end, path, name):
+    return ["--wire", "stream,%s=%s,name=%s" % (end, path, name)]
+
+
+def nics(directory, number, first):
+    """Arguments for that many NICs, and their sockets."""
+    argv, sockets = [], []
+    for k in range(number):
+        path = "%s/nic%d" % (directory, k)
+        sockets.append(path)
+        argv += ["--nic", "socket=%s,mac=%s" % (path, machine.mac(first + k))]
+    return argv, sockets
+
+
+def attach(guest):
+    """Arguments of the device model next to a guest for what the guest has."""
+    if guest.device == "mynic":
+        argv, sockets = nics(guest.directory, guest.nics, guest.first)
+        guest.add_mynic(sockets)
+        return argv
+    path = guest.directory + "/wire"
+    guest.add_virtio_net(path)
+    return stream("listen", path, guest.name)
 
 
 def device_models(guest, peer, options):
     """Attaches the guests, and returns names and arguments of the device
     models in the order in which they are to be started.
     """
-    if guest.device == "rxe" and peer and peer.device == "rxe":
-        for one, end in zip((guest, peer), socket.socketpair()):
-            one.add_virtio_net(end)
-        return []
-    argv, sockets = list(options), []
-    for k in range(guest.nics):
-        path = "%s/nic%d" % (guest.directory, k)
-        sockets.append(path)
-        argv += ["--nic", "socket=%s,mac=%s" % (path, machine.mac(guest.first + k))]
-    guest.add_mynic(sockets)
-    return [("mynic-device", argv)] if argv else []
+    first = attach(guest)
+    models = [("mynic-device", first)]
+    if peer and peer.device == "mynic":
+        path = peer.directory + "/wire"
+        first += stream("listen", path, peer.name)
+        models.append(("mynic-device of the peer",
+                       attach(peer) + stream("connect", path, guest.name)))
+    elif peer:
+        first += attach(peer)
+    first += options
+    return [(name, argv) for name, argv in models if argv]
