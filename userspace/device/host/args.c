@@ -28,6 +28,11 @@ static const char help[] =
 	"  --wire dgram,local=PATH,remote=PATH\n"
 	"                               a frame a datagram over UNIX sockets, as\n"
 	"                               QEMU's -netdev dgram\n"
+	"  --wire udp,local=HOST:PORT,remote=HOST:PORT\n"
+	"                               the same over UDP\n"
+	"  --wire tap,ifname=NAME       the TAP interface NAME, which is made if it\n"
+	"                               is not there\n"
+	"  --wire packet,ifname=NAME    the network behind the interface NAME\n"
 	"  --exit-with-parent           end when the parent process ends\n"
 	"  --help                       print this\n"
 	"  --version                    print the version of the hardware\n"
@@ -144,6 +149,9 @@ static const struct wire_syntax {
 } wire_syntax[] = {
 	{ &wire_stream, .one = 1 << LISTEN | 1 << CONNECT },
 	{ &wire_dgram, .all = 1 << LOCAL | 1 << REMOTE },
+	{ &wire_udp, .all = 1 << LOCAL | 1 << REMOTE },
+	{ &wire_tap, .all = 1 << IFNAME },
+	{ &wire_packet, .all = 1 << IFNAME },
 };
 
 static const struct wire_syntax *find_syntax(const char *name)

@@ -25,11 +25,11 @@ void mmsg_free(struct wire *wire)
 }
 
 /* Send up to BATCH frames. Return: 0 or -errno */
-static int send_batch(struct wire *wire)
+static int send_batch(struct wire *wire, struct iovec prefix)
 {
 	struct frame_queue *tx = &wire->tx;
 	struct mmsghdr msgs[BATCH];
-	struct iovec iov[BATCH];
+	struct iovec iov[BATCH][2];
 	size_t ends[BATCH];
 	size_t at = tx->head;
 	unsigned int num;
@@ -41,10 +41,11 @@ static int send_batch(struct wire *wire)
 
 		if (!len)
 			break;
-		iov[num] = (struct iovec){ frame, len };
+		iov[num][0] = prefix;
+		iov[num][1] = (struct iovec){ frame, len };
 		msgs[num].msg_hdr = (struct msghdr){
-			.msg_iov = &iov[num],
-			.msg_iovlen = 1,
+			.msg_iov = iov[num],
+			.msg_iovlen = 2,
 		};
 		ends[num] = at;
 	}
@@ -61,12 +62,12 @@ static int send_batch(struct wire *wire)
 	return errno == EINTR ? 0 : -errno;
 }
 
-int mmsg_flush(struct wire *wire)
+int mmsg_flush(struct wire *wire, struct iovec prefix)
 {
 	int err = 0;
 
 	while (!err && frame_queue_used(&wire->tx))
-		err = send_batch(wire);
+		err = send_batch(wire, prefix);
 	return err;
 }
 

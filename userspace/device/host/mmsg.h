@@ -3,6 +3,8 @@
 #ifndef MYNIC_HOST_MMSG_H
 #define MYNIC_HOST_MMSG_H
 
+#include <sys/uio.h>
+
 struct wire;
 
 /** mmsg_init() - get memory for the input. Return: 0 or -errno */
@@ -11,11 +13,13 @@ void mmsg_free(struct wire *wire);
 
 /**
  * mmsg_flush() - send the queue on a connected socket, see &wire_kind.flush
+ * @wire: the wire
+ * @prefix: goes in front of each frame; its length may be 0
  *
  * A frame that the system has no room for, or that is too long for it, is
  * dropped and counted.
  */
-int mmsg_flush(struct wire *wire);
+int mmsg_flush(struct wire *wire, struct iovec prefix);
 
 /**
  * mmsg_receive() - receive once

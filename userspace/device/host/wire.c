@@ -205,9 +205,14 @@ void wire_down(struct wire *wire, const char *format, ...)
 		wire->config->kind->drop(wire);
 }
 
+void wire_try_in(struct wire *wire, uint64_t time)
+{
+	wire->try_at = clock_ns() + time;
+}
+
 void wire_try_later(struct wire *wire)
 {
-	wire->try_at = clock_ns() + wire->try_wait;
+	wire_try_in(wire, wire->try_wait);
 	wire->try_wait *= 2;
 	if (wire->try_wait > TRY_LAST)
 		wire->try_wait = TRY_LAST;

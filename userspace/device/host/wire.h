@@ -120,6 +120,9 @@ struct wire {
 
 extern const struct wire_kind wire_stream;
 extern const struct wire_kind wire_dgram;
+extern const struct wire_kind wire_udp;
+extern const struct wire_kind wire_tap;
+extern const struct wire_kind wire_packet;
 
 /**
  * wire_open() - make a wire and plug it in
@@ -176,6 +179,9 @@ void wire_down(struct wire *wire, const char *format, ...)
 
 /** wire_try_later() - have &wire_kind.try called, each time a little later */
 void wire_try_later(struct wire *wire);
+
+/** wire_try_in() - have &wire_kind.try called in @time ns */
+void wire_try_in(struct wire *wire, uint64_t time);
 
 /** wire_want_out() - have &wire_kind.writable called, or the queue sent */
 void wire_want_out(struct wire *wire, bool want);

@@ -13,7 +13,7 @@
 #include "unix_socket.h"
 #include "wire.h"
 
-/* The kernel has no more than that by default, nor less for a few frames. */
+/* For the kernel's own queue, if it lets us have that */
 #define SOCKET_BUFFER (1 << 20)
 
 static void dgram_try(struct wire *wire)
@@ -72,6 +72,11 @@ static void dgram_ready(struct wire *wire)
 		dgram_try(wire);
 }
 
+static int dgram_flush(struct wire *wire)
+{
+	return mmsg_flush(wire, (struct iovec){});
+}
+
 static void dgram_drop(struct wire *wire)
 {
 	wire_want_out(wire, false);
@@ -90,7 +95,7 @@ const struct wire_kind wire_dgram = {
 	.open = dgram_open,
 	.try = dgram_try,
 	.ready = dgram_ready,
-	.flush = mmsg_flush,
+	.flush = dgram_flush,
 	.drop = dgram_drop,
 	.close = dgram_close,
 };

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "netif.h"
+#include "wire.h"
+
+/* Some interface has changed, or too many for the socket; look at ours. */
+static void netlink_ready(void *owner, uint32_t events)
+{
+	struct wire *wire = owner;
+	char message[4096];
+
+	(void)events;
+	while (recv(wire->other_fd, message, sizeof(message), MSG_DONTWAIT) >=
+		       0 ||
+	       errno == ENOBUFS)
+		;
+	wire->config->kind->try(wire);
+}
+
+int netif_watch(struct wire *wire)
+{
+	struct sockaddr_nl addr = {
+		.nl_family = AF_NETLINK,
+		.nl_groups = RTMGRP_LINK,
+	};
+	int err;
+	int fd;
+
+	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		    NETLINK_ROUTE);
+	if (fd < 0)
+		return wire_error(wire, -errno, "watch network interfaces");
+	wire->other = (struct event_source){ netlink_ready, wire };
+	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		err = -errno;
+	else
+		err = events_add(wire->events, &wire->other, fd, EPOLLIN);
+	if (err) {
+		close(fd);
+		return wire_error(wire, err, "watch network interfaces");
+	}
+	wire->other_fd = fd;
+	return 0;
+}
+
+void netif_unwatch(struct wire *wire)
+{
+	events_remove(wire->events, wire->other_fd);
+	close(wire->other_fd);
+}
+
+int netif_name(const struct wire *wire, char *name)
+{
+	const char *ifname = wire->config->ifname;
+
+	if (strlen(ifname) >= IFNAMSIZ)
+		return -ENAMETOOLONG;
+	strcpy(name, ifname);
+	return 0;
+}
+
+unsigned int netif_running(const struct wire *wire, const char **why)
+{
+	struct ifreq req = {};
+	short flags;
+
+	netif_name(wire, req.ifr_name);
+	if (ioctl(wire->other_fd, SIOCGIFFLAGS, &req)) {
+		*why = strerror(errno);
+		return 0;
+	}
+	flags = req.ifr_flags;
+	if (!(flags & IFF_UP)) {
+		*why = "it is not set up";
+		return 0;
+	}
+	if (!(flags & IFF_RUNNING)) {
+		*why = "it has no carrier";
+		return 0;
+	}
+	if (ioctl(wire->other_fd, SIOCGIFINDEX, &req)) {
+		*why = strerror(errno);
+		return 0;
+	}
+	return req.ifr_ifindex;
+}
+
+void netif_drop(struct wire *wire)
+{
+	const char *why;
+
+	wire_want_out(wire, false);
+	/* If the interface has no fault, nobody will tell when it is over. */
+	if (netif_running(wire, &why))
+		wire_try_later(wire);
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A packet socket: the network behind an interface of the host. What the host
+ * itself sends there is not seen here, as on a real wire.
+ *
+ * The kernel keeps some of a frame apart from its bytes: a VLAN tag, and a
+ * checksum that hardware is to finish. They are put back before anybody sees
+ * the frame.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <linux/virtio_net.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "mmsg.h"
+#include "netif.h"
+#include "wire.h"
+#include "wire/frame.h"
+
+/* Datagrams in one system call */
+#define BATCH 64
+
+#define MACS_LEN 12
+#define TAG_LEN 4
+
+/* To take what comes while this process does not run */
+#define SOCKET_BUFFER (4 << 20)
+
+union control {
+	struct cmsghdr align;
+	char buf[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
+};
+
+/**
+ * struct slot - room for a frame
+ * @control: auxiliary data
+ * @hdr: what is to be done to the frame yet
+ * @tag: room for a VLAN tag
+ * @frame: the frame, and a byte that shows when it is too long
+ */
+struct slot {
+	union control control;
+	struct virtio_net_hdr hdr;
+	uint8_t tag[TAG_LEN];
+	uint8_t frame[FRAME_MAX_LEN + 1];
+};
+
+/**
+ * struct packet_wire - what such a wire has of its own
+ * @ifindex: the interface that the socket is bound to
+ * @told_gso: it was said that frames are too long
+ * @slots: input
+ */
+struct packet_wire {
+	unsigned int ifindex;
+	bool told_gso;
+	struct slot slots[BATCH];
+};
+
+static int bind_to(int fd, unsigned int ifindex)
+{
+	struct sockaddr_ll addr = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_ALL),
+		.sll_ifindex = ifindex,
+	};
+	struct packet_mreq promisc = {
+		.mr_ifindex = ifindex,
+		.mr_type = PACKET_MR_PROMISC,
+	};
+
+	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) ||
+	    setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &promisc,
+		       sizeof(promisc)))
+		return -errno;
+	return 0;
+}
+
+static void packet_try(struct wire *wire)
+{
+	struct packet_wire *packet = wire->priv;
+	unsigned int ifindex;
+	const char *why;
+	int err = 0;
+
+	ifindex = netif_running(wire, &why);
+	if (!ifindex) {
+		wire_down(wire, "%s: %s", wire->config->ifname, why);
+		return;
+	}
+	/* It may have been deleted and made again. */
+	if (ifindex != packet->ifindex)
+		err = bind_to(wire->fd, ifindex);
+	if (err) {
+		wire_down(wire, "%s: %s", wire->config->ifname, strerror(-err));
+		return;
+	}
+	packet->ifindex = ifindex;
+	wire_up(wire);
+}
+
+static int set_options(int fd)
+{
+	static const int options[] = {
+		PACKET_VNET_HDR,
+		PACKET_AUXDATA,
+		PACKET_IGNORE_OUTGOING,
+	};
+	int size = SOCKET_BUFFER;
+	int one = 1;
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (setsockopt(fd, SOL_PACKET, options[i], &one, sizeof(one)))
+			return -errno;
+	/* What does not work costs frames under load and nothing else. */
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size));
+	return 0;
+}
+
+/* Return: file descriptor or -errno */
+static int open_socket(unsigned int ifindex)
+{
+	int err;
+	int fd;
+
+	fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	err = set_options(fd);
+	if (!err)
+		err = bind_to(fd, ifindex);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+static int packet_open(struct wire *wire)
+{
+	const char *ifname = wire->config->ifname;
+	struct packet_wire *packet;
+	int err;
+	int fd;
+
+	packet = calloc(1, sizeof(*packet));
+	if (!packet)
+		return wire_error(wire, -ENOMEM, "get memory");
+	wire->priv = packet;
+	packet->ifindex = if_nametoindex(ifname);
+	if (!packet->ifindex) {
+		err = wire_error(wire, -errno, "use interface %s", ifname);
+		goto err_free;
+	}
+	fd = open_socket(packet->ifindex);
+	if (fd < 0) {
+		err = wire_error(wire, fd, "open a packet socket on %s",
+				 ifname);
+		goto err_free;
+	}
+	err = wire_set_fd(wire, fd);
+	if (err) {
+		wire_error(wire, err, "wait for %s", ifname);
+		goto err_free;
+	}
+	err = netif_watch(wire);
+	if (err)
+		goto err_fd;
+	packet_try(wire);
+	return 0;
+
+err_fd:
+	wire_drop_fd(wire);
+err_free:
+	free(packet);
+	return err;
+}
+
+/* The internet checksum (RFC 1071) from @start on, in place at @offset there */
+static bool finish_checksum(uint8_t *frame, size_t len, size_t start,
+			    size_t offset)
+{
+	uint32_t sum = 0;
+
+	if (start > len || offset + 2 > len - start)
+		return false;
+	for (size_t i = start; i < len; i++)
+		sum += (i - start) % 2 ? frame[i] : frame[i] << 8;
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	sum = ~sum & 0xffff;
+	/* In UDP 0 means that there is none; for TCP it is the same. */
+	if (!sum)
+		sum = 0xffff;
+	frame[start + offset] = sum >> 8;
+	frame[start + offset + 1] = sum;
+	return true;
+}
+
+static const struct tpacket_auxdata *find_auxdata(struct msghdr *msg)
+{
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(msg);
+
+	if (!cmsg || cmsg->cmsg_level != SOL_PACKET ||
+	    cmsg->cmsg_type != PACKET_AUXDATA)
+		return NULL;
+	return (const void *)CMSG_DATA(cmsg);
+}
+
+static uint8_t *put_tag_back(uint8_t *frame,
+			     const struct tpacket_auxdata *auxdata)
+{
+	uint16_t tag[2] = { htons(ETH_P_8021Q), htons(auxdata->tp_vlan_tci) };
+
+	if (auxdata->tp_status & TP_STATUS_VLAN_TPID_VALID)
+		tag[0] = htons(auxdata->tp_vlan_tpid);
+	memmove(frame - TAG_LEN, frame, MACS_LEN);
+	memcpy(frame - TAG_LEN + MACS_LEN, tag, TAG_LEN);
+	return frame - TAG_LEN;
+}
+
+static bool is_several_frames(struct wire *wire,
+			      const struct virtio_net_hdr *hdr)
+{
+	struct packet_wire *packet = wire->priv;
+
+	if (hdr->gso_type == VIRTIO_NET_HDR_GSO_NONE)
+		return false;
+	if (!packet->told_gso)
+		log_line(&wire->log,
+			 "%s joins frames: turn GRO and TSO off (ethtool -K)",
+			 wire->config->ifname);
+	packet->told_gso = true;
+	return true;
+}
+
+static void receive_slot(struct wire *wire, struct slot *slot,
+			 struct mmsghdr *msg)
+{
+	const struct tpacket_auxdata *auxdata = find_auxdata(&msg->msg_hdr);
+	const struct virtio_net_hdr *hdr = &slot->hdr;
+	size_t len = msg->msg_len - sizeof(*hdr);
+	uint8_t *frame = slot->frame;
+
+	if (msg->msg_len < sizeof(*hdr) || is_several_frames(wire, hdr) ||
+	    (hdr->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM &&
+	     !finish_checksum(frame, len, hdr->csum_start, hdr->csum_offset))) {
+		wire->port.stats.rx_bad++;
+		return;
+	}
+	if (auxdata && auxdata->tp_status & TP_STATUS_VLAN_VALID &&
+	    len >= MACS_LEN) {
+		frame = put_tag_back(frame, auxdata);
+		len += TAG_LEN;
+	}
+	wire_receive(wire, frame, len);
+}
+
+static int receive(struct wire *wire)
+{
+	struct packet_wire *packet = wire->priv;
+	struct mmsghdr msgs[BATCH];
+	struct iovec iov[BATCH][2];
+	int num;
+
+	for (unsigned int i = 0; i < BATCH; i++) {
+		struct slot *slot = &packet->slots[i];
+
+		iov[i][0] = (struct iovec){ &slot->hdr, sizeof(slot->hdr) };
+		iov[i][1] = (struct iovec){ slot->frame, sizeof(slot->frame) };
+		msgs[i].msg_hdr = (struct msghdr){
+			.msg_iov = iov[i],
+			.msg_iovlen = 2,
+			.msg_control = &slot->control,
+			.msg_controllen = sizeof(slot->control),
+		};
+	}
+	num = recvmmsg(wire->fd, msgs, BATCH, MSG_DONTWAIT, NULL);
+	if (num < 0)
+		return -errno;
+	for (int i = 0; i < num; i++)
+		receive_slot(wire, &packet->slots[i], &msgs[i]);
+	return 0;
+}
+
+static void packet_ready(struct wire *wire)
+{
+	int err = receive(wire);
+
+	if (err && err != -EAGAIN && err != -EINTR)
+		wire_down(wire, "%s: %s", wire->config->ifname, strerror(-err));
+}
+
+static int packet_flush(struct wire *wire)
+{
+	struct virtio_net_hdr hdr = {};
+
+	return mmsg_flush(wire, (struct iovec){ &hdr, sizeof(hdr) });
+}
+
+static void packet_close(struct wire *wire)
+{
+	netif_unwatch(wire);
+	wire_drop_fd(wire);
+	free(wire->priv);
+}
+
+const struct wire_kind wire_packet = {
+	.name = "packet",
+	.open = packet_open,
+	.try = packet_try,
+	.ready = packet_ready,
+	.flush = packet_flush,
+	.drop = netif_drop,
+	.close = packet_close,
+};

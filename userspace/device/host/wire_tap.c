@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A TAP interface: what the host's network stack sends to it comes in here, and
+ * the other way round.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_tun.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "netif.h"
+#include "wire.h"
+#include "wire/frame.h"
+
+#define TUN_DEVICE "/dev/net/tun"
+
+/* Frames in one turn */
+#define BATCH 64
+
+/* One byte more than fits in a frame, so that what is too long shows */
+#define RX_SIZE (FRAME_MAX_LEN + 1)
+
+/* Return: file descriptor or -errno */
+static int attach(const struct wire *wire)
+{
+	struct ifreq req = { .ifr_flags = IFF_TAP | IFF_NO_PI };
+	int err;
+	int fd;
+
+	err = netif_name(wire, req.ifr_name);
+	if (err)
+		return err;
+	fd = open(TUN_DEVICE, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!ioctl(fd, TUNSETIFF, &req))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+/* The interface may have been deleted and made again. */
+static void attach_again(struct wire *wire)
+{
+	int fd = attach(wire);
+
+	if (fd >= 0)
+		wire_set_fd(wire, fd);
+}
+
+static void tap_try(struct wire *wire)
+{
+	const char *ifname = wire->config->ifname;
+	const char *why;
+
+	/* If it is not there it is not for us to make it. */
+	if (wire->fd < 0 && if_nametoindex(ifname))
+		attach_again(wire);
+	if (!netif_running(wire, &why))
+		wire_down(wire, "%s: %s", ifname, why);
+	else if (wire->fd >= 0)
+		wire_up(wire);
+}
+
+static int tap_open(struct wire *wire)
+{
+	const char *ifname = wire->config->ifname;
+	int err;
+	int fd;
+
+	wire->rx = malloc(RX_SIZE);
+	if (!wire->rx)
+		return wire_error(wire, -ENOMEM, "get memory");
+	fd = attach(wire);
+	if (fd < 0) {
+		err = wire_error(wire, fd, "attach to TAP interface %s",
+				 ifname);
+		goto err_free;
+	}
+	err = wire_set_fd(wire, fd);
+	if (err) {
+		wire_error(wire, err, "wait for %s", ifname);
+		goto err_free;
+	}
+	err = netif_watch(wire);
+	if (err)
+		goto err_fd;
+	tap_try(wire);
+	return 0;
+
+err_fd:
+	wire_drop_fd(wire);
+err_free:
+	free(wire->rx);
+	return err;
+}
+
+static void gone(struct wire *wire, int err)
+{
+	wire_down(wire, "%s: %s", wire->config->ifname, strerror(err));
+	wire_drop_fd(wire);
+}
+
+static void tap_ready(struct wire *wire)
+{
+	for (unsigned int i = 0; i < BATCH && wire->fd >= 0; i++) {
+		ssize_t n = read(wire->fd, wire->rx, RX_SIZE);
+
+		if (n >= 0)
+			wire_receive(wire, wire->rx, n);
+		else if (errno == EBADFD)
+			gone(wire, ENODEV);
+		else if (errno != EINTR)
+			return;
+	}
+}
+
+static int tap_flush(struct wire *wire)
+{
+	struct frame_queue *tx = &wire->tx;
+	size_t at = tx->head;
+	uint8_t *frame;
+	uint32_t len;
+
+	while ((len = frame_queue_next(tx, &at, &frame))) {
+		ssize_t n = write(wire->fd, frame, len);
+
+		if (n < 0 && errno == EAGAIN)
+			return -EAGAIN;
+		if (n < 0 && (errno == EIO || errno == EBADFD))
+			return -errno;
+		/* Any other error is about this frame. */
+		if (n < 0)
+			wire->port.stats.tx_dropped++;
+		frame_queue_consume(tx, FRAME_PREFIX + len);
+		at = tx->head;
+	}
+	return 0;
+}
+
+static void tap_close(struct wire *wire)
+{
+	netif_unwatch(wire);
+	wire_drop_fd(wire);
+	free(wire->rx);
+}
+
+const struct wire_kind wire_tap = {
+	.name = "tap",
+	.open = tap_open,
+	.try = tap_try,
+	.ready = tap_ready,
+	.flush = tap_flush,
+	.drop = netif_drop,
+	.close = tap_close,
+};
