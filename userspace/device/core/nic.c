@@ -195,3 +195,8 @@ void nic_overrun(struct nic *nic)
 {
 	nic_count(nic, MYNIC_STAT_RX_DROP_OVERRUN);
 }
+
+uint64_t nic_stat(const struct nic *nic, unsigned int stat)
+{
+	return nic->stats[stat];
+}

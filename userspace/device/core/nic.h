@@ -136,6 +136,9 @@ void nic_receive(struct nic *nic, const struct packet *pkt);
 /** nic_overrun() - a packet for the NIC was lost for want of buffers */
 void nic_overrun(struct nic *nic);
 
+/** nic_stat() - a counter; @stat is an enum mynic_stat */
+uint64_t nic_stat(const struct nic *nic, unsigned int stat);
+
 /** nic_mac() - the unicast MAC in force, for a switch and for messages */
 const uint8_t *nic_mac(const struct nic *nic);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "capture.h"
 #include "clock.h"
 #include "core/nic.h"
 #include "events.h"
@@ -85,6 +86,14 @@ static uint64_t sleep_time(const struct loop *loop, uint64_t now)
 	return next > now ? next - now : 0;
 }
 
+/* Let those see the packets who look at them. */
+static void flush_captures(const struct net_switch *sw)
+{
+	for (unsigned int i = 0; i < sw->num; i++)
+		if (sw->ports[i]->capture)
+			capture_flush(sw->ports[i]->capture);
+}
+
 static void flush_wires(const struct loop *loop)
 {
 	for (unsigned int i = 0; i < loop->num_wires; i++)
@@ -108,8 +117,10 @@ void loop_run(const struct loop *loop, const bool *stop)
 		uint64_t timeout = 0;
 		bool worked = more;
 
-		if (!more && now - last_work >= LOOP_SPIN_NS)
+		if (!more && now - last_work >= LOOP_SPIN_NS) {
+			flush_captures(sw);
 			timeout = sleep_time(loop, now);
+		}
 		worked |= events_wait(loop->events, timeout);
 		sw->now = clock_ns();
 		run_wires(loop);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture.h"
 #include "clock.h"
 #include "core/nic.h"
 #include "log.h"
@@ -44,6 +45,8 @@ static enum fault_dir in_dir(const struct switch_port *port)
 static void output(struct switch_port *to, const struct packet *pkt)
 {
 	to->sw->packets++;
+	if (to->capture && to->up)
+		capture_packet(to->capture, pkt);
 	if (!to->nic)
 		to->send(to, pkt);
 	else if (to->sending || to->filling.used || to->draining.used)
@@ -99,6 +102,8 @@ static void input(struct switch_port *from, const struct packet *pkt)
 	struct net_switch *sw = from->sw;
 	bool multicast = pkt->dmac[0] & 1;
 
+	if (from->capture)
+		capture_packet(from->capture, pkt);
 	if (!from->nic)
 		mac_table_learn(&sw->macs, pkt->smac, from, sw->now);
 	if (!multicast && (send_to_nics(from, pkt) || send_to_wire(from, pkt)))
@@ -161,7 +166,7 @@ void switch_set_cut(struct switch_port *port, bool cut)
 	port->sw->link_changed = true;
 }
 
-static bool has_link(const struct switch_port *port)
+bool switch_has_link(const struct switch_port *port)
 {
 	const struct net_switch *sw = port->sw;
 
@@ -185,7 +190,8 @@ void switch_update_links(struct net_switch *sw)
 	sw->link_changed = false;
 	for (unsigned int i = 0; i < sw->num; i++)
 		if (sw->ports[i]->nic)
-			nic_set_link(sw->ports[i]->nic, has_link(sw->ports[i]));
+			nic_set_link(sw->ports[i]->nic,
+				     switch_has_link(sw->ports[i]));
 }
 
 static int queues_init(struct switch_port *port)

@@ -21,6 +21,7 @@
 #include "mac_table.h"
 #include "wire/faults.h"
 
+struct capture;
 struct log;
 struct nic;
 struct packet;
@@ -73,6 +74,8 @@ struct port_stats {
  * @held_by: the wire that the port's owner had better wait for
  * @faults: what happens to packets on their way through the port, in both
  *	directions; NULL: nothing. Their deliver() calls switch_pass().
+ * @capture: records what is on the cable: what the owner sends and has come
+ *	through the faults, and what the owner really gets; NULL: nothing does
  * @stats: counters
  * @sw: the switch
  * @sending: the NIC is inside transmit()
@@ -89,6 +92,7 @@ struct switch_port {
 	bool congested;
 	struct switch_port *held_by;
 	struct faults *faults;
+	struct capture *capture;
 	struct port_stats stats;
 	struct net_switch *sw;
 	bool sending;
@@ -159,11 +163,19 @@ void switch_set_up(struct switch_port *port, bool up);
 void switch_set_cut(struct switch_port *port, bool cut);
 
 /**
+ * switch_has_link() - whether a NIC's port has a link
+ * @port: the port
+ *
+ * Return: true if its cable is not pulled, and some other port is up or there
+ * is no wire at all.
+ */
+bool switch_has_link(const struct switch_port *port);
+
+/**
  * switch_update_links() - tell the NICs whether they have a link
  * @sw: the switch
  *
- * They do if their cable is not pulled, and some other port is up or there is
- * no wire at all. Not to be called from inside a NIC.
+ * Not to be called from inside a NIC.
  */
 void switch_update_links(struct net_switch *sw);
 
