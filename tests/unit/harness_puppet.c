@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "harness_puppet.h"
+
+/* The NIC's answers are read, and reach nobody */
+static enum sim_verdict listen(struct sim *sim, struct sim_nic *from,
+			       struct packet *pkt)
+{
+	struct puppet *p = sim->filter_arg;
+	struct answer *answer = &p->answers[p->num++];
+	uint32_t len = 0;
+
+	CHECK_EQ(from->index, 1);
+	CHECK(p->num <= PUPPET_MAX_ANSWERS);
+	CHECK(pkt->payload_len <= sizeof(answer->payload));
+	answer->hdr = pkt->roce;
+	answer->len = pkt->payload_len;
+	for (unsigned int i = 0; i < pkt->niov; i++) {
+		memcpy(answer->payload + len, pkt->iov[i].iov_base,
+		       pkt->iov[i].iov_len);
+		len += pkt->iov[i].iov_len;
+	}
+	return SIM_DROP;
+}
+
+struct puppet *puppet_new(const struct drv_pair *pair)
+{
+	struct puppet *p = tap_alloc(sizeof(*p));
+
+	p->sim = pair->sim;
+	p->a = pair->a;
+	p->b = pair->b;
+	p->sim->filter = listen;
+	p->sim->filter_arg = p;
+	drv_fill(p->payload, sizeof(p->payload), 0x5a);
+	return p;
+}
+
+static const struct drv_path path = {
+	.mtu = IBV_MTU_256,
+	.sq_psn = PUPPET_PSN,
+};
+
+struct puppet *puppet_rc(void)
+{
+	struct drv_pair pair = drv_rc_pair(&path);
+
+	return puppet_new(&pair);
+}
+
+struct puppet *puppet_uc(void)
+{
+	struct drv_pair pair = drv_uc_pair(&path);
+
+	return puppet_new(&pair);
+}
+
+struct puppet *puppet_ud(void)
+{
+	struct drv_pair pair = drv_ud_pair();
+
+	return puppet_new(&pair);
+}
+
+void puppet_payload(struct puppet *p, struct packet *pkt, uint32_t offset,
+		    uint32_t len)
+{
+	CHECK(offset + len <= sizeof(p->payload));
+	pkt->payload_len = len;
+	pkt->iov[0] = (struct iovec){ p->payload + offset, len };
+	pkt->niov = len ? 1 : 0;
+	pkt->roce.pad = -len & 3;
+}
+
+struct packet puppet_packet(struct puppet *p, uint8_t opcode, int32_t psn,
+			    uint32_t len)
+{
+	struct packet pkt = {
+		.kind = PACKET_ROCE,
+		.vlan = PACKET_NO_VLAN,
+		.roce = {
+			.hop_limit = 64,
+			.udp_sport = 0xc001,
+			.opcode = opcode,
+			.ack_req = true,
+			.pkey = 0xffff,
+			.dest_qpn = p->b.qp->number,
+			.psn = (PUPPET_PSN + psn) & 0xffffff,
+			.qkey = PUPPET_QKEY,
+			.src_qpn = p->a.qp->number,
+			.remote_addr = p->b.mr->addr,
+			.rkey = p->b.mr->key,
+			.dma_len = len,
+			.imm = 0x12345678,
+		},
+	};
+
+	memcpy(pkt.dmac, nic_mac(p->b.d->n->nic), 6);
+	memcpy(pkt.smac, nic_mac(p->a.d->n->nic), 6);
+	drv_gid(0, DRV_GID_IPV6, pkt.roce.sgid);
+	drv_gid(1, DRV_GID_IPV6, pkt.roce.dgid);
+	if (opcode_info(opcode)->flags & OPCODE_PAYLOAD ||
+	    opcode_info(opcode)->class == OPCODE_RESERVED)
+		puppet_payload(p, &pkt, 0, len);
+	return pkt;
+}
+
+void puppet_send(struct puppet *p, const struct packet *pkt)
+{
+	sim_inject(p->b.d->n, pkt);
+	sim_settle(p->sim);
+}
+
+void puppet_say(struct puppet *p, uint8_t opcode, int32_t psn, uint32_t len)
+{
+	struct packet pkt = puppet_packet(p, opcode, psn, len);
+
+	puppet_send(p, &pkt);
+}
+
+void puppet_recv(struct puppet *p, uint64_t wr_id, uint32_t offset,
+		 uint32_t len)
+{
+	struct mynic_sge sge = drv_sge(p->b.mr, offset, len);
+
+	drv_post_recv(p->b.qp, wr_id, &sge, 1);
+}
+
+const struct answer *puppet_hears(struct puppet *p, uint8_t opcode, int32_t psn)
+{
+	const struct answer *answer = &p->answers[p->next];
+
+	if (p->next == p->num)
+		FAIL("no answer, but opcode 0x%02x is due", opcode);
+	p->next++;
+	CHECK_EQ(answer->hdr.opcode, opcode);
+	CHECK_EQ(answer->hdr.psn, (PUPPET_PSN + psn) & 0xffffff);
+	CHECK_EQ(answer->hdr.dest_qpn, p->a.qp->number);
+	return answer;
+}
+
+uint32_t puppet_hears_ack(struct puppet *p, uint8_t syndrome, int32_t psn)
+{
+	const struct answer *answer = puppet_hears(p, BTH_RC_ACK, psn);
+
+	CHECK_EQ(answer->hdr.aeth >> 24, syndrome);
+	CHECK_EQ(answer->len, 0);
+	return answer->hdr.aeth & 0xffffff;
+}
+
+void puppet_hears_nothing(struct puppet *p)
+{
+	sim_run(p->sim, SEC);
+	if (p->next < p->num)
+		FAIL("there is another answer: opcode 0x%02x, AETH 0x%08x",
+		     p->answers[p->next].hdr.opcode,
+		     p->answers[p->next].hdr.aeth);
+}
+
+enum ibv_qp_state puppet_state(struct puppet *p)
+{
+	return drv_query_qp(p->b.qp).qp_state;
+}
+
+uint64_t puppet_stat(struct puppet *p, enum mynic_stat stat)
+{
+	return drv_stat(p->b.d, stat);
+}
+
+int32_t puppet_epsn(struct puppet *p)
+{
+	uint32_t psn = drv_query_qp(p->b.qp).rq_psn - PUPPET_PSN;
+
+	return (int32_t)(psn << 8) >> 8;
+}
+
+void puppet_no_event(struct puppet *p)
+{
+	struct mynic_eqe eqe;
+
+	if (drv_eq_poll(&p->b.d->event, &eqe))
+		FAIL("event %u for %u", eqe.type, eqe.number);
+}
