@@ -27,63 +27,121 @@ static const char *program(void)
 	return path;
 }
 
-static void device_stop(void *arg)
+static void remove_dir(void *arg)
 {
-	struct device *dev = arg;
+	/* Fails if a socket is still there. */
+	CHECK_EQ(rmdir(arg), 0);
+}
+
+const char *device_dir(void)
+{
+	char *dir = tap_alloc(32);
+
+	strcpy(dir, "/tmp/mynic-test-XXXXXX");
+	CHECK(mkdtemp(dir));
+	tap_at_end(remove_dir, dir);
+	return dir;
+}
+
+/* Start it with its output in @out[0]; @fd is what it has @out[1] as. */
+static pid_t start(const char *const args[], int out[2], int fd)
+{
+	const char *argv[DEVICE_MAX_ARGS + 3] = { program(),
+						  "--exit-with-parent" };
+	pid_t pid;
+
+	for (int i = 0; args[i]; i++) {
+		CHECK(i < DEVICE_MAX_ARGS);
+		argv[i + 2] = args[i];
+	}
+	CHECK_EQ(pipe(out), 0);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		dup2(out[1], fd);
+		close(out[0]);
+		close(out[1]);
+		alarm(0);
+		execv(argv[0], (char **)argv);
+		_exit(127);
+	}
+	close(out[1]);
+	return pid;
+}
+
+void device_end(pid_t pid)
+{
 	int status;
 
-	kill(dev->pid, SIGTERM);
-	CHECK_EQ(waitpid(dev->pid, &status, 0), dev->pid);
+	kill(pid, SIGTERM);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	if (status)
 		FAIL("the device model ended with wait status 0x%x", status);
-	/* Fails if a socket is still there. */
-	CHECK_EQ(rmdir(dev->dir), 0);
+}
+
+static void end_child(void *arg)
+{
+	pid_t pid = *(pid_t *)arg;
+
+	/* The test may have ended it. */
+	if (!waitpid(pid, NULL, WNOHANG))
+		device_end(pid);
+}
+
+pid_t device_spawn(const char *const args[])
+{
+	pid_t *pid = tap_alloc(sizeof(*pid));
+	char ready[16] = "";
+	int out[2];
+
+	*pid = start(args, out, STDOUT_FILENO);
+	CHECK_EQ(read(out[0], ready, sizeof(ready)), strlen("ready\n"));
+	CHECK(!strcmp(ready, "ready\n"));
+	close(out[0]);
+	tap_at_end(end_child, pid);
+	return *pid;
+}
+
+const char *device_fail(const char *const args[], int status)
+{
+	char *text = tap_alloc(4096);
+	size_t len = 0;
+	int out[2];
+	ssize_t n;
+	pid_t pid;
+	int got;
+
+	pid = start(args, out, STDERR_FILENO);
+	while ((n = read(out[0], text + len, 4095 - len)) > 0)
+		len += n;
+	close(out[0]);
+	CHECK_EQ(waitpid(pid, &got, 0), pid);
+	CHECK(WIFEXITED(got));
+	CHECK_EQ(WEXITSTATUS(got), status);
+	return text;
 }
 
 struct device *device_start(void)
 {
 	struct device *dev = tap_alloc(sizeof(*dev));
+	const char *args[2 * VFU_TEST_NICS + 1] = {};
 	char nics[VFU_TEST_NICS][64];
-	char *argv[2 * VFU_TEST_NICS + 3];
-	char ready[16] = "";
-	int out[2];
-	int n = 0;
 
-	strcpy(dev->dir, "/tmp/mynic-test-XXXXXX");
-	CHECK(mkdtemp(dev->dir));
-	argv[n++] = (char *)program();
-	argv[n++] = "--exit-with-parent";
+	dev->dir = device_dir();
 	for (int i = 0; i < VFU_TEST_NICS; i++) {
 		snprintf(dev->path[i], sizeof(dev->path[i]), "%s/%d", dev->dir,
 			 i);
 		snprintf(nics[i], sizeof(nics[i]), "socket=%s", dev->path[i]);
-		argv[n++] = "--nic";
-		argv[n++] = nics[i];
+		args[2 * i] = "--nic";
+		args[2 * i + 1] = nics[i];
 	}
-	argv[n] = NULL;
-
-	CHECK_EQ(pipe(out), 0);
-	dev->pid = fork();
-	CHECK(dev->pid >= 0);
-	if (!dev->pid) {
-		dup2(out[1], STDOUT_FILENO);
-		close(out[0]);
-		close(out[1]);
-		alarm(0);
-		execv(argv[0], argv);
-		_exit(127);
-	}
-	close(out[1]);
-	CHECK_EQ(read(out[0], ready, sizeof(ready)), strlen("ready\n"));
-	CHECK(!strcmp(ready, "ready\n"));
-	close(out[0]);
-	tap_at_end(device_stop, dev);
+	dev->pid = device_spawn(args);
 	return dev;
 }
 
 int device_run(const char *const args[])
 {
-	const char *argv[16] = { program() };
+	const char *argv[DEVICE_MAX_ARGS + 2] = { program() };
 	int status;
 	pid_t pid;
 
@@ -100,24 +158,34 @@ int device_run(const char *const args[])
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-int vfu_connect(const struct device *dev, unsigned int nic)
+int vfu_connect_path(const char *path)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	struct timeval limit = { .tv_sec = ANSWER_LIMIT };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	CHECK(fd >= 0);
-	strcpy(addr.sun_path, dev->path[nic]);
+	strcpy(addr.sun_path, path);
 	CHECK_EQ(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)),
 		 0);
 	CHECK_EQ(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	return fd;
 }
 
+int vfu_connect(const struct device *dev, unsigned int nic)
+{
+	return vfu_connect_path(dev->path[nic]);
+}
+
 int vfu_open(const struct device *dev, unsigned int nic)
 {
+	return vfu_open_path(dev->path[nic]);
+}
+
+int vfu_open_path(const char *path)
+{
 	static const char data[] = "\0\0\0\0{\"capabilities\":{}}";
-	int fd = vfu_connect(dev, nic);
+	int fd = vfu_connect_path(path);
 	char reply[256];
 
 	CHECK((unsigned int)vfu_call(fd, VFU_VERSION, data, sizeof(data), reply,

@@ -15,6 +15,7 @@
 #include "host/vfio_user_proto.h"
 
 #define VFU_TEST_NICS 2
+#define DEVICE_MAX_ARGS 14
 
 /**
  * struct device - a running device model
@@ -24,7 +25,7 @@
  */
 struct device {
 	pid_t pid;
-	char dir[32];
+	const char *dir;
 	char path[VFU_TEST_NICS][48];
 };
 
@@ -41,11 +42,40 @@ struct device *device_start(void);
 /** device_run() - start it with any arguments. Return: exit status, or -1 */
 int device_run(const char *const args[]);
 
+/**
+ * device_fail() - start it with arguments that it cannot start with
+ * @args: up to DEVICE_MAX_ARGS arguments and NULL
+ * @status: exit status that it must end with
+ *
+ * Return: what it says on standard error.
+ */
+const char *device_fail(const char *const args[], int status);
+
+/**
+ * device_spawn() - start it with any arguments and wait until it is ready
+ * @args: up to DEVICE_MAX_ARGS arguments and NULL
+ *
+ * When the test has passed it is ended as by device_end().
+ *
+ * Return: process.
+ */
+pid_t device_spawn(const char *const args[]);
+
+/** device_end() - end it by SIGTERM; fails if its status is not 0 */
+void device_end(pid_t pid);
+
+/** device_dir() - a new directory that must be empty when the test ends */
+const char *device_dir(void);
+
 /** vfu_connect() - a new connection. Return: its file descriptor */
 int vfu_connect(const struct device *dev, unsigned int nic);
 
 /** vfu_open() - a new connection, with the version negotiated */
 int vfu_open(const struct device *dev, unsigned int nic);
+
+/* The same for any socket */
+int vfu_connect_path(const char *path);
+int vfu_open_path(const char *path);
 
 /** vfu_send() - send a message with file descriptors and any header */
 void vfu_send(int fd, const struct vfu_header *hdr, const void *payload,

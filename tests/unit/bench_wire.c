@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * How fast RDMA WRITEs go between two device processes, over each kind of
+ * wire. No test: it asserts nothing about time.
+ */
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness_driver.h"
+#include "harness_vfu.h"
+#include "remote_nic.h"
+
+#define SECONDS 3
+#define MESSAGE (64u << 10)
+#define QUEUE 32
+
+static double seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec * 1e-9;
+}
+
+static double cpu_seconds(pid_t pid)
+{
+	unsigned long user, system;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	CHECK(file);
+	CHECK_EQ(fscanf(file,
+			"%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u"
+			" %*u %lu %lu",
+			&user, &system),
+		 2);
+	fclose(file);
+	return (double)(user + system) / sysconf(_SC_CLK_TCK);
+}
+
+static bool has_link(struct drv *d)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_QUERY_PORT };
+	struct mynic_port_attr attr;
+
+	CHECK_EQ(drv_admin_out(d, &cmd, &attr, sizeof(attr)), MYNIC_AQ_OK);
+	return attr.link_up;
+}
+
+static uint64_t write_for(struct drv_pair *p, struct drv_qp *qp,
+			  double duration)
+{
+	struct drv_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE,
+		.flags = IBV_SEND_SIGNALED,
+		.num_sge = 1,
+		.sge = { drv_sge(p->a.mr, 0, MESSAGE) },
+		.remote_addr = p->b.mr->addr,
+		.rkey = p->b.mr->key,
+	};
+	double end = seconds() + duration;
+	unsigned int posted = 0;
+	uint64_t bytes = 0;
+	struct mynic_cqe cqe;
+
+	while (posted || seconds() < end) {
+		while (drv_poll(p->a.cq, &cqe)) {
+			CHECK_EQ(cqe.status, IBV_WC_SUCCESS);
+			bytes += MESSAGE;
+			posted--;
+		}
+		if (seconds() < end && posted <= QUEUE / 2) {
+			while (posted < QUEUE) {
+				drv_write_wqe(qp, &wr);
+				posted++;
+			}
+			drv_ring(qp);
+		}
+		usleep(200);
+	}
+	return bytes;
+}
+
+static void measure(const char *name, pid_t a, pid_t b)
+{
+	struct drv_path path = { .mtu = IBV_MTU_4096 };
+	double cpu_a, cpu_b, time;
+	struct drv_pair p;
+	uint64_t bytes;
+
+	p = drv_rc_pair(&path);
+	SIM_WAIT(p.sim, has_link(p.a.d) && has_link(p.b.d));
+	write_for(&p, p.a.qp, 0.3);
+	cpu_a = cpu_seconds(a);
+	cpu_b = cpu_seconds(b);
+	time = seconds();
+	bytes = write_for(&p, p.a.qp, SECONDS);
+	time = seconds() - time;
+	tap_note(
+		"%s: %.0f MB/s, cpu %.0f%% + %.0f%%, retransmitted %llu, timeouts %llu",
+		name, bytes / time / 1e6, (cpu_seconds(a) - cpu_a) / time * 100,
+		(cpu_seconds(b) - cpu_b) / time * 100,
+		(unsigned long long)drv_stat(p.a.d, MYNIC_STAT_RETRANSMIT),
+		(unsigned long long)drv_stat(p.a.d, MYNIC_STAT_TIMEOUT));
+}
+
+/* Two NICs of one process, or, with @wires, of two */
+static void bench(const char *name, const char *wire_a, const char *wire_b)
+{
+	static char paths[2][64], nics[2][160];
+	const char *dir = device_dir();
+	pid_t a, b;
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "%s/nic%d", dir, i);
+		snprintf(nics[i], sizeof(nics[i]),
+			 "socket=%s,mac=02:6d:79:6e:69:0%d", paths[i], i + 1);
+		remote_nic(i, paths[i]);
+	}
+	if (wire_a) {
+		a = device_spawn((const char *[]){ "--nic", nics[0], "--wire",
+						   wire_a, NULL });
+		b = device_spawn((const char *[]){ "--nic", nics[1], "--wire",
+						   wire_b, NULL });
+	} else {
+		a = device_spawn((const char *[]){ "--nic", nics[0], "--nic",
+						   nics[1], NULL });
+		b = a;
+	}
+	measure(name, a, b);
+}
+
+static const char *format(const char *text, const char *dir)
+{
+	char *result = tap_alloc(256);
+
+	snprintf(result, 256, text, dir, dir);
+	return result;
+}
+
+TEST(in_process)
+{
+	bench("in one process", NULL, NULL);
+}
+
+TEST(stream_unix)
+{
+	const char *dir = device_dir();
+
+	bench("stream, UNIX", format("stream,listen=%s/wire", dir),
+	      format("stream,connect=%s/wire", dir));
+}
+
+TEST(stream_tcp)
+{
+	bench("stream, TCP", "stream,listen=127.0.0.1:47910",
+	      "stream,connect=127.0.0.1:47910");
+}
+
+TEST(dgram)
+{
+	const char *dir = device_dir();
+
+	bench("dgram", format("dgram,local=%s/a,remote=%s/b", dir),
+	      format("dgram,local=%s/b,remote=%s/a", dir));
+}
+
+TEST(udp)
+{
+	bench("udp", "udp,local=127.0.0.1:47911,remote=127.0.0.1:47912",
+	      "udp,local=127.0.0.1:47912,remote=127.0.0.1:47911");
+}

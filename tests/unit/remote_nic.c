@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/pci_regs.h>
+#include <linux/vfio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "harness_sim.h"
+#include "harness_vfu.h"
+#include "remote_nic.h"
+
+/* How long the world looks away while nothing happens, us */
+#define PAUSE 200
+
+/**
+ * struct nic - a NIC in another process
+ * @config: from nic_create()
+ * @fd: connection
+ * @written: a register was written since the process was last heard of
+ */
+struct nic {
+	struct nic_config config;
+	int fd;
+	bool written;
+};
+
+static const char *paths[SIM_MAX_NICS];
+
+void remote_nic(unsigned int index, const char *path)
+{
+	CHECK(index < SIM_MAX_NICS);
+	paths[index] = path;
+}
+
+struct nic *nic_create(const struct nic_config *config)
+{
+	unsigned int index = config->mac[5] - 1;
+	struct nic *nic = calloc(1, sizeof(*nic));
+
+	CHECK(nic);
+	CHECK(index < SIM_MAX_NICS && paths[index]);
+	nic->config = *config;
+	nic->fd = vfu_open_path(paths[index]);
+	return nic;
+}
+
+void nic_destroy(struct nic *nic)
+{
+	close(nic->fd);
+	free(nic);
+}
+
+void nic_set_bus_master(struct nic *nic, bool on)
+{
+	vfu_put(nic->fd, VFIO_PCI_CONFIG_REGION_INDEX, PCI_COMMAND,
+		PCI_COMMAND_MEMORY | (on ? PCI_COMMAND_MASTER : 0), 2);
+}
+
+/* The process knows that itself. */
+void nic_set_link(struct nic *nic, bool up)
+{
+	(void)nic;
+	(void)up;
+}
+
+void nic_bar_read(struct nic *nic, int bar, uint64_t offset, void *data,
+		  size_t len)
+{
+	CHECK_EQ(vfu_region_read(nic->fd, bar, offset, data, len), 0);
+}
+
+void nic_bar_write(struct nic *nic, int bar, uint64_t offset, const void *data,
+		   size_t len)
+{
+	struct {
+		struct vfu_region_access access;
+		uint8_t data[8];
+	} message = { .access = { offset, bar, len } };
+
+	memcpy(message.data, data, len);
+	vfu_post(nic->fd, VFU_REGION_WRITE, &message,
+		 sizeof(message.access) + len);
+	nic->written = true;
+}
+
+int nic_dma_map(struct nic *nic, uint64_t iova, uint64_t len, void *ptr,
+		bool writable)
+{
+	int file = memfd_create("guest", MFD_CLOEXEC);
+	int err;
+
+	CHECK(writable);
+	CHECK_EQ(ftruncate(file, len), 0);
+	CHECK(mmap(ptr, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+		   file, 0) == ptr);
+	err = vfu_map(nic->fd, iova, len, file, 0);
+	close(file);
+	return err;
+}
+
+int nic_dma_unmap(struct nic *nic, uint64_t iova, uint64_t len)
+{
+	return vfu_unmap(nic->fd, iova, len);
+}
+
+/*
+ * What was written has been dealt with when the second read is answered: the
+ * first may have been taken in together with the write.
+ */
+static void sync_registers(struct nic *nic)
+{
+	for (int i = 0; i < 2; i++)
+		vfu_get(nic->fd, MYNIC_BAR_REGS, MYNIC_REG_MAGIC, 4);
+}
+
+bool nic_run(struct nic *nic)
+{
+	if (nic->written)
+		sync_registers(nic);
+	else
+		usleep(PAUSE);
+	nic->written = false;
+	return false;
+}
+
+bool nic_poll(struct nic *nic)
+{
+	(void)nic;
+	return false;
+}
+
+/* Time goes on as long as somebody waits. */
+uint64_t nic_next_event(const struct nic *nic)
+{
+	return nic->config.ops->now(nic->config.ctx) + PAUSE * USEC;
+}
+
+void nic_receive(struct nic *nic, const struct packet *pkt)
+{
+	(void)nic;
+	(void)pkt;
+	FAIL("a packet of this process");
+}
+
+const uint8_t *nic_mac(const struct nic *nic)
+{
+	return nic->config.mac;
+}
