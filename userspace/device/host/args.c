@@ -8,8 +8,6 @@
 #include "args.h"
 #include "mynic_regs.h"
 
-#define EXIT_USAGE 2
-
 static const char help[] =
 	"Usage: mynic-device [--nic socket=PATH[,mac=MAC][,name=NAME]]...\n"
 	"                    [--wire KIND,KEY=VALUE,...[,name=NAME]]...\n"
@@ -33,12 +31,20 @@ static const char help[] =
 	"  --wire tap,ifname=NAME       the TAP interface NAME, which is made if it\n"
 	"                               is not there\n"
 	"  --wire packet,ifname=NAME    the network behind the interface NAME\n"
+	"  --control PATH               take commands on a UNIX socket, for\n"
+	"                               mynic-ctl\n"
+	"  --fault PORT,kind=KIND[,KEY=VALUE]...\n"
+	"                               have packets lost, repeated, delayed ... at\n"
+	"                               a NIC or wire; see mynic-ctl --help\n"
+	"  --capture PORT=FILE          record the packets of a NIC or wire, as\n"
+	"                               pcap, in a file or a FIFO\n"
 	"  --exit-with-parent           end when the parent process ends\n"
 	"  --help                       print this\n"
 	"  --version                    print the version of the hardware\n"
 	"                               interface\n"
 	"\n"
-	"NAME is for messages (default: nic1, nic2, ... and wire1, wire2, ...).\n"
+	"NAME is for messages, and a PORT elsewhere (default: nic1, nic2, ... and\n"
+	"wire1, wire2, ...).\n"
 	"A PATH has no comma in it.\n"
 	"\n"
 	"Prints \"ready\" when all sockets are there and runs until SIGTERM or\n"
@@ -235,6 +241,25 @@ static void parse_wire(struct args *args, char *text)
 	config->name = wire->name;
 }
 
+static void add_fault(struct args *args, const char *rule)
+{
+	if (args->num_faults == ARGS_MAX_FAULTS)
+		usage("more than %d faults", ARGS_MAX_FAULTS);
+	args->faults[args->num_faults++] = rule;
+}
+
+static void parse_capture(struct args *args, char *text)
+{
+	struct capture_args *capture = &args->captures[args->num_captures];
+
+	if (args->num_captures++ == SWITCH_MAX_PORTS)
+		usage("more than %d captures", SWITCH_MAX_PORTS);
+	capture->port = strsep(&text, "=");
+	capture->file = text;
+	if (!text || !*text)
+		usage("--capture %s has no file", capture->port);
+}
+
 static const char *name_of(const struct args *args, unsigned int i)
 {
 	if (i < args->num_nics)
@@ -266,6 +291,9 @@ void args_parse(struct args *args, int argc, char **argv)
 	static const struct option options[] = {
 		{ "nic", required_argument, NULL, 'n' },
 		{ "wire", required_argument, NULL, 'w' },
+		{ "control", required_argument, NULL, 'c' },
+		{ "fault", required_argument, NULL, 'f' },
+		{ "capture", required_argument, NULL, 'p' },
 		{ "exit-with-parent", no_argument, NULL, 'e' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
@@ -280,6 +308,15 @@ void args_parse(struct args *args, int argc, char **argv)
 			break;
 		case 'w':
 			parse_wire(args, optarg);
+			break;
+		case 'c':
+			args->control = optarg;
+			break;
+		case 'f':
+			add_fault(args, optarg);
+			break;
+		case 'p':
+			parse_capture(args, optarg);
 			break;
 		case 'e':
 			args->exit_with_parent = true;

@@ -9,6 +9,10 @@
 #include "switch.h"
 #include "wire.h"
 
+#define EXIT_USAGE 2
+
+#define ARGS_MAX_FAULTS 256
+
 /* Bytes of the name of a NIC or a wire, with its end */
 #define ARGS_NAME_SIZE 32
 
@@ -35,11 +39,26 @@ struct wire_args {
 };
 
 /**
+ * struct capture_args - what --capture says
+ * @port: which packets are recorded
+ * @file: where
+ */
+struct capture_args {
+	const char *port;
+	const char *file;
+};
+
+/**
  * struct args - the command line
  * @nics: NICs, in order
  * @num_nics: of @nics
  * @wires: wires, in order
  * @num_wires: of @wires
+ * @control: path of the control socket, or NULL
+ * @faults: rules, in order
+ * @num_faults: of @faults
+ * @captures: files, in order
+ * @num_captures: of @captures
  * @exit_with_parent: end when the parent process ends
  */
 struct args {
@@ -47,6 +66,11 @@ struct args {
 	unsigned int num_nics;
 	struct wire_args wires[SWITCH_MAX_PORTS];
 	unsigned int num_wires;
+	const char *control;
+	const char *faults[ARGS_MAX_FAULTS];
+	unsigned int num_faults;
+	struct capture_args captures[SWITCH_MAX_PORTS];
+	unsigned int num_captures;
 	bool exit_with_parent;
 };
 

@@ -12,6 +12,8 @@
 
 #include "args.h"
 #include "card.h"
+#include "commands.h"
+#include "control.h"
 #include "events.h"
 #include "loop.h"
 #include "switch.h"
@@ -144,6 +146,79 @@ static bool open_ports(struct ports *ports, const struct args *args,
 	return false;
 }
 
+/* Return: 0, or the exit status, and why has been said */
+static int start_faults(struct commands *commands, const struct args *args)
+{
+	char error[FAULT_BOARD_ERROR_SIZE];
+
+	for (unsigned int i = 0; i < args->num_faults; i++) {
+		if (fault_board_add(&commands->board, args->faults[i], error))
+			continue;
+		fprintf(stderr, "mynic-device: --fault %s: %s\n",
+			args->faults[i], error);
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
+static int start_captures(struct commands *commands, const struct args *args)
+{
+	char error[COMMANDS_ERROR_SIZE];
+
+	for (unsigned int i = 0; i < args->num_captures; i++) {
+		const struct capture_args *capture = &args->captures[i];
+
+		if (commands_capture(commands, capture->port, capture->file,
+				     error))
+			continue;
+		fprintf(stderr, "mynic-device: --capture %s: %s\n",
+			capture->port, error);
+		return EXIT_FAILURE;
+	}
+	return 0;
+}
+
+static int start_control(struct control *control, struct commands *commands,
+			 const struct args *args, struct events *events)
+{
+	int err;
+
+	if (!args->control)
+		return 0;
+	err = control_open(control, args->control, commands, events);
+	if (!err)
+		return 0;
+	fprintf(stderr, "mynic-device: --control %s: %s\n", args->control,
+		strerror(-err));
+	return EXIT_FAILURE;
+}
+
+/* All is there: run, until told to stop. Return: exit status */
+static int run(const struct args *args, const struct loop *loop,
+	       const bool *stop)
+{
+	static struct commands commands;
+	static struct control control;
+	int status;
+
+	commands_init(&commands, loop->sw, loop->events);
+	status = start_faults(&commands, args);
+	if (!status)
+		status = start_captures(&commands, args);
+	if (!status)
+		status = start_control(&control, &commands, args, loop->events);
+	if (!status) {
+		switch_update_links(loop->sw);
+		puts("ready");
+		fflush(stdout);
+		loop_run(loop, stop);
+		if (args->control)
+			control_close(&control);
+	}
+	commands_release(&commands);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	static struct net_switch sw;
@@ -152,6 +227,7 @@ int main(int argc, char **argv)
 	pid_t parent = getppid();
 	struct events events;
 	struct ports ports;
+	int status;
 	int err;
 
 	args_parse(&args, argc, argv);
@@ -168,14 +244,13 @@ int main(int argc, char **argv)
 	if (!open_ports(&ports, &args, &events, &sw))
 		return EXIT_FAILURE;
 
-	switch_update_links(&sw);
-	puts("ready");
-	fflush(stdout);
-	loop_run(&(struct loop){ &events, &sw, ports.wires, ports.num_wires },
-		 &signals.stop);
+	status = run(&args,
+		     &(struct loop){ &events, &sw, ports.wires,
+				     ports.num_wires },
+		     &signals.stop);
 
 	close_ports(&ports);
 	close(signals.fd);
 	events_release(&events);
-	return 0;
+	return status;
 }

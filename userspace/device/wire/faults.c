@@ -615,6 +615,7 @@ int faults_add(struct faults *faults, unsigned int number, const char *text,
 	init_text(rule, text);
 	rule->stats.number = number;
 	rule->stats.text = rule->text;
+	rule->stats.down = rule->rule.kind == RULE_DOWN;
 	state = rule->rule.seed;
 	for (unsigned int i = 0; i < NUM_DIRS; i++)
 		rule->random[i] = next_random(&state);

@@ -71,6 +71,7 @@ struct faults_ops {
  * struct fault_stats - what a rule has done
  * @number: of the rule
  * @text: the rule, with its seed
+ * @down: it has the cable pulled
  * @matched: packets that it was meant for
  * @applied: how many of those it was applied to
  * @marked: how many of those got a CE mark
@@ -81,6 +82,7 @@ struct faults_ops {
 struct fault_stats {
 	unsigned int number;
 	const char *text;
+	bool down;
 	uint64_t matched;
 	uint64_t applied;
 	uint64_t marked;

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "unix_socket.h"
+
+static void close_client(struct control_client *client)
+{
+	events_remove(client->control->events, client->fd);
+	close(client->fd);
+	free(client->answer);
+	client->fd = -1;
+	client->answer = NULL;
+}
+
+/* Return: whether all of the answer is sent and the client still there */
+static bool send_answer(struct control_client *client)
+{
+	ssize_t n;
+
+	while (client->answer && client->sent < client->answer_len) {
+		n = send(client->fd, client->answer + client->sent,
+			 client->answer_len - client->sent, MSG_NOSIGNAL);
+		if (n < 0) {
+			if (errno != EAGAIN && errno != EINTR)
+				close_client(client);
+			return false;
+		}
+		client->sent += n;
+	}
+	free(client->answer);
+	client->answer = NULL;
+	return true;
+}
+
+static void answer(struct control_client *client, char *line)
+{
+	FILE *out = open_memstream(&client->answer, &client->answer_len);
+
+	client->sent = 0;
+	if (!out) {
+		close_client(client);
+		return;
+	}
+	if (line)
+		commands_run(client->control->commands, line, out);
+	else
+		fputs("error: the line is too long\n", out);
+	if (fclose(out))
+		close_client(client);
+	else
+		send_answer(client);
+}
+
+/* Forget the first @len bytes of what has come. */
+static void consume(struct control_client *client, size_t len)
+{
+	client->used -= len;
+	memmove(client->line, client->line + len, client->used);
+}
+
+/*
+ * Run the next command, if it is there. Only one: there is other work to do,
+ * and its answer may have to wait.
+ */
+static void run_line(struct control_client *client)
+{
+	char *end = memchr(client->line, '\n', client->used);
+	char line[CONTROL_LINE_SIZE];
+	size_t len;
+
+	if (!end) {
+		if (client->used < sizeof(client->line))
+			return;
+		client->used = 0;
+		if (!client->skip)
+			answer(client, NULL);
+		client->skip = true;
+		return;
+	}
+	len = end - client->line;
+	memcpy(line, client->line, len);
+	consume(client, len + 1);
+	if (client->skip) {
+		client->skip = false;
+		return;
+	}
+	if (len && line[len - 1] == '\r')
+		len--;
+	line[len] = '\0';
+	answer(client, line);
+}
+
+static void receive(struct control_client *client)
+{
+	ssize_t n;
+
+	n = recv(client->fd, client->line + client->used,
+		 sizeof(client->line) - client->used, 0);
+	if (n > 0)
+		client->used += n;
+	else if (n == 0)
+		client->eof = true;
+	else if (errno != EAGAIN && errno != EINTR)
+		close_client(client);
+}
+
+static bool has_line(const struct control_client *client)
+{
+	return memchr(client->line, '\n', client->used);
+}
+
+static void client_ready(void *owner, uint32_t events)
+{
+	struct control_client *client = owner;
+	bool more;
+
+	(void)events;
+	/* It may have been closed by another event. */
+	if (client->fd < 0 || !send_answer(client))
+		return;
+	if (!has_line(client) && !client->eof)
+		receive(client);
+	if (client->fd >= 0)
+		run_line(client);
+	if (client->fd < 0)
+		return;
+	more = client->answer || has_line(client);
+	if (!more && client->eof)
+		close_client(client);
+	else
+		/* It comes back at once if there is room to answer. */
+		events_change(client->control->events, &client->source,
+			      client->fd, more ? EPOLLOUT : EPOLLIN);
+}
+
+static struct control_client *free_client(struct control *control)
+{
+	for (unsigned int i = 0; i < CONTROL_MAX_CLIENTS; i++)
+		if (control->clients[i].fd < 0)
+			return &control->clients[i];
+	return NULL;
+}
+
+static void refuse(int fd)
+{
+	static const char text[] = "error: there are too many clients\n";
+
+	if (send(fd, text, strlen(text), MSG_NOSIGNAL) < 0)
+		return; /* It will see that it has been closed. */
+}
+
+static void listen_ready(void *owner, uint32_t events)
+{
+	struct control *control = owner;
+	struct control_client *client = free_client(control);
+	int fd;
+
+	(void)events;
+	fd = accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0)
+		return;
+	if (!client) {
+		refuse(fd);
+		close(fd);
+		return;
+	}
+	client->fd = fd;
+	client->used = 0;
+	client->skip = false;
+	client->eof = false;
+	if (events_add(control->events, &client->source, fd, EPOLLIN)) {
+		close(fd);
+		client->fd = -1;
+	}
+}
+
+int control_open(struct control *control, const char *path,
+		 struct commands *commands, struct events *events)
+{
+	int err;
+
+	control->events = events;
+	control->commands = commands;
+	control->path = path;
+	control->source = (struct event_source){ listen_ready, control };
+	for (unsigned int i = 0; i < CONTROL_MAX_CLIENTS; i++) {
+		struct control_client *client = &control->clients[i];
+
+		client->control = control;
+		client->source = (struct event_source){ client_ready, client };
+		client->fd = -1;
+		client->answer = NULL;
+	}
+	control->fd = unix_bind(SOCK_STREAM, path);
+	if (control->fd < 0)
+		return control->fd;
+	err = events_add(events, &control->source, control->fd, EPOLLIN);
+	if (err) {
+		close(control->fd);
+		unlink(path);
+	}
+	return err;
+}
+
+void control_close(struct control *control)
+{
+	for (unsigned int i = 0; i < CONTROL_MAX_CLIENTS; i++)
+		if (control->clients[i].fd >= 0)
+			close_client(&control->clients[i]);
+	events_remove(control->events, control->fd);
+	close(control->fd);
+	unlink(control->path);
+}
