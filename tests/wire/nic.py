@@ -135,6 +135,8 @@ class Wire:
             except ValueError as error:
                 self.others.append((data, error))
                 continue
+            if not frame.icrc_good:
+                self.others.append((data, "bad ICRC"))
             self.frames[frame.bth.dqpn].append(frame)
 
     def pop(self, qpn):
@@ -206,6 +208,8 @@ class Nic:
         """Have the puppet do something; None is left out"""
         words = [word]
         for name, value in args.items():
+            if isinstance(value, bool):
+                value = int(value)
             if value is not None:
                 words.append(f"{name}={value.hex() if isinstance(value, bytes) else value}")
         line = " ".join(words)
@@ -230,7 +234,10 @@ class Nic:
     def stats(self):
         """All counters by name"""
         values = self.command("stats")
-        return {name: values[str(i)] for i, name in enumerate(self.names)}
+        stats = {name: values[str(i)] for i, name in enumerate(self.names)}
+        # A probe is one packet, unless it is for a READ or an atomic
+        stats["retransmit_but_probes"] = stats["retransmit"] - stats["probe"]
+        return stats
 
     def barrier(self):
         """Have the NIC do all that it has to do before now
@@ -301,12 +308,16 @@ class Counts:
 
 
 class Mr:
-    """A memory region of the NIC's machine"""
+    """A memory region of the NIC's machine; lost: memory is not there any more"""
 
-    def __init__(self, nic, length=MR_LEN, access=ACCESS_ALL, pd=None):
+    def __init__(self, nic, length=MR_LEN, access=ACCESS_ALL, pd=None, lost=False):
+        # pylint: disable=too-many-arguments,too-many-positional-arguments
         self.nic = nic
-        values = nic.command("mr", pd=nic.pd if pd is None else pd, len=length,
-                             access=access)
+        if lost:
+            values = nic.command("mr-lost", pd=nic.pd)
+        else:
+            values = nic.command("mr", pd=nic.pd if pd is None else pd, len=length,
+                                 access=access)
         self.handle = values["mr"]
         self.addr = values["addr"]
         self.key = values["key"]
@@ -329,14 +340,21 @@ class Mr:
 class Qp:
     """A QP of the NIC, and the one at the far end that this program plays
 
-    Takes what MODIFY_QP takes. psn is that of the next request to the NIC.
+    Takes what MODIFY_QP takes. psn is that of the next request to the NIC. own is
+    the NIC's address. lenient: requests that the NIC repeats are passed over where
+    they are not asked for, because once it knows the time of a round trip it may
+    probe for a loss.
     """
     # pylint: disable=too-many-instance-attributes,too-many-public-methods
 
     def __init__(self, nic, kind="rc", ip=4, state=RTS, mtu=256, srq=None,
-                 log_rq=None, vlan=None, **attr):
+                 log_rq=None, vlan=None, own=None, lenient=False, **attr):
         # pylint: disable=too-many-arguments,too-many-positional-arguments
+        # pylint: disable=too-many-locals
         self.nic = nic
+        self.own = own or NIC_IP[ip]
+        self.lenient = lenient
+        self.sent = None
         self.kind = kind
         self.version = ip
         self.mtu = mtu
@@ -399,17 +417,20 @@ class Qp:
     # The far end sends
 
     def send(self, opcode, payload=b"", psn=0, fields=None, sound=True, eth=None,
-             ip=None, sport=0xc123, pad=None, edit=None, **bth):
-        """Any packet to the QP; edit: what is to happen to its bytes"""
+             ip=None, sport=0xc123, pad=None, edit=None, kind=None, **bth):
+        """Any packet to the QP
+
+        edit: what is to happen to its bytes. kind: of QP that has sent it.
+        """
         # pylint: disable=too-many-arguments,too-many-positional-arguments
-        service = {"rc": roce.RC, "uc": roce.UC, "ud": roce.UD}[self.kind]
+        service = {"rc": roce.RC, "uc": roce.UC, "ud": roce.UD}[kind or self.kind]
         if opcode < 0x20:
             opcode |= service
         data = roce.build(
             opcode,
             {"src": PEER_MAC, "dst": NIC_MAC, **({"vlan": self.vlan} if self.vlan else {}),
              **(eth or {})},
-            {"src": PEER_IP[self.version], "dst": NIC_IP[self.version], **(ip or {})},
+            {"src": PEER_IP[self.version], "dst": self.own, **(ip or {})},
             {"dqpn": self.qpn, "psn": psn & roce.PSN_MASK, **bth},
             fields, payload, sport, pad)
         if edit:
@@ -448,11 +469,25 @@ class Qp:
 
     # The far end receives
 
-    def next(self):
-        """The next packet from the QP, with all that is true of every packet"""
-        frame = self.nic.wire.next(self.peer_qpn)
-        self.sane(frame)
-        return frame
+    def repeated(self, frame):
+        """Whether a packet is a request that the QP has sent before"""
+        if frame.opcode == roce.CNP or roce.READ_FIRST <= frame.opcode <= roce.ATOMIC_ACK:
+            return False
+        if self.sent is not None and self.sent - frame.psn & roce.PSN_MASK < 1 << 23:
+            return True
+        self.sent = frame.psn
+        return False
+
+    def next(self, again=False):
+        """The next packet from the QP, with all that is true of every packet
+
+        again: it may be one that is repeated.
+        """
+        while True:
+            frame = self.nic.wire.next(self.peer_qpn)
+            self.sane(frame)
+            if not self.repeated(frame) or again or not self.lenient:
+                return frame
 
     def sane(self, frame):
         """What is true of every packet that this QP sends"""
@@ -461,7 +496,7 @@ class Qp:
         check(frame.eth.src, NIC_MAC, "source MAC")
         check(frame.eth.dst, PEER_MAC, "destination MAC")
         check(version, self.version, "IP version")
-        check((frame.ip.src, frame.ip.dst), (NIC_IP[version], PEER_IP[version]), "addresses")
+        check((frame.ip.src, frame.ip.dst), (self.own, PEER_IP[version]), "addresses")
         if version == 4:
             check(frame.ip.ihl, 5, "IHL")
             check(str(frame.ip.flags), "DF", "IPv4 flags")
@@ -485,11 +520,11 @@ class Qp:
         if self.kind != "ud":
             check(len(frame.payload) <= self.mtu, True, "the payload fits the path MTU")
 
-    def expect(self, opcode, **want):
+    def expect(self, opcode, again=False, **want):
         """The next packet, which has this opcode and these fields"""
         if opcode < 0x20:
             opcode |= {"rc": roce.RC, "uc": roce.UC, "ud": roce.UD}[self.kind]
-        frame = self.next()
+        frame = self.next(again)
         check(frame.opcode, opcode, f"opcode of packet ({frame})")
         for name, value in want.items():
             got = getattr(frame, name) if hasattr(frame, name) else getattr(frame.bth, name)
@@ -518,9 +553,9 @@ class Qp:
     def expect_silence(self):
         """Nothing was sent but what has been looked at"""
         self.nic.barrier()
-        frame = self.nic.wire.pop(self.peer_qpn)
-        if frame:
-            raise Failed(f"an unexpected packet: {frame}")
+        while (frame := self.nic.wire.pop(self.peer_qpn)):
+            if not self.lenient or not self.repeated(frame):
+                raise Failed(f"an unexpected packet: {frame}")
 
     # The machine
 

@@ -166,6 +166,25 @@ static void do_mr(void)
 	       (unsigned long long)mr->addr, mr->key);
 }
 
+/* A region whose memory has been taken away */
+static void do_mr_lost(void)
+{
+	struct mynic_create_mkey body = {
+		.buf.addr = world_map_page(d->n),
+		.iova = 0x10000,
+		.length = DRV_PAGE,
+		.pdn = number("pd"),
+		.access = ACCESS_ALL,
+	};
+	struct drv_mr *mr = tap_alloc(sizeof(*mr));
+
+	mr->addr = body.iova;
+	CHECK_EQ(drv_create_mkey(d, &body, 0, &mr->key), MYNIC_AQ_OK);
+	world_unmap_page(body.buf.addr);
+	printf("ok mr=%u addr=%llu key=%u\n", new_handle(mr),
+	       (unsigned long long)mr->addr, mr->key);
+}
+
 static void do_mr_destroy(void)
 {
 	const struct drv_mr *mr = handle("mr");
@@ -460,25 +479,16 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } commands[] = {
-	{ "pd", do_pd },
-	{ "mr", do_mr },
-	{ "mr-destroy", do_mr_destroy },
-	{ "write", do_write },
-	{ "read", do_read },
-	{ "cq", do_cq },
-	{ "arm", do_arm },
-	{ "poll", do_poll },
-	{ "srq", do_srq },
-	{ "qp", do_qp },
-	{ "modify", do_modify },
-	{ "query", do_query },
-	{ "reset", do_reset },
-	{ "send", do_send },
-	{ "recv", do_recv },
-	{ "event", do_event },
-	{ "stats", do_stats },
-	{ "gid", do_gid },
-	{ "mcast", do_mcast },
+	{ "pd", do_pd },	   { "mr", do_mr },
+	{ "mr-lost", do_mr_lost }, { "mr-destroy", do_mr_destroy },
+	{ "write", do_write },	   { "read", do_read },
+	{ "cq", do_cq },	   { "arm", do_arm },
+	{ "poll", do_poll },	   { "srq", do_srq },
+	{ "qp", do_qp },	   { "modify", do_modify },
+	{ "query", do_query },	   { "reset", do_reset },
+	{ "send", do_send },	   { "recv", do_recv },
+	{ "event", do_event },	   { "stats", do_stats },
+	{ "gid", do_gid },	   { "mcast", do_mcast },
 	{ "port", do_port },
 };
 

@@ -245,6 +245,7 @@ class Frame:
         self.udp = self.eth[UDP]
         if len(packet) != length or self.udp.len != length - len(self.ip_header()):
             raise ValueError("lengths of frame, IP and UDP differ")
+        self.icrc = int.from_bytes(packet[-4:], "big")
         self.icrc_good = icrc(packet[:-4]) == packet[-4:]
         self.bth = self.eth[BTH]
         self.opcode = self.bth.opcode

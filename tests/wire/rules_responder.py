@@ -4,7 +4,7 @@
 import struct
 
 from nic import (COMM_EST, ERR, FLUSH_ERR, INIT, LOC_ACCESS_ERR, LOC_LEN_ERR, LOC_PROT_ERR,
-                 LOC_QP_OP_ERR, LOCAL_WRITE, MR_LEN, QP_ACCESS_ERROR, QP_REQ_ERROR,
+                 LOC_QP_OP_ERR, LOCAL_WRITE, MR_LEN, QP_ACCESS_ERROR, QP_FATAL, QP_REQ_ERROR,
                  REMOTE_ATOMIC, REMOTE_READ, REMOTE_WRITE, RESET, RTR, WC_RECV, WC_RECV_IMM,
                  Counts, Failed, Mr, Qp, Srq, check, pattern)
 from roce import (ACK, ATOMIC_ACK, CMP_SWAP, CREDITS, FETCH_ADD, NAK_ACCESS, NAK_INVALID,
@@ -261,14 +261,13 @@ def bad_request(name, variant, *packets, recv=None, setup=None, **attr):
         before = qp.mr.read(1024)
         taken = False
         with Counts(nic, tx_nak_invalid=1):
-            for opcode, length, *fields in packets:
-                psn = qp.psn
-                taken |= opcode in (SEND_FIRST,) and opcode != packets[-1][0]
+            for i, (opcode, length, *fields) in enumerate(packets, 1):
                 qp.request(opcode, pattern(length, 1), ackreq=1,
                            fields=fields[0](qp) if fields else None)
-                if (opcode, length, *fields) != packets[-1]:
-                    qp.expect_ack(psn)
-            expect_invalid(qp, psn, 7 if taken else None)
+                if i < len(packets):
+                    taken |= opcode == SEND_FIRST
+                    qp.expect_ack(qp.psn - 1)
+            expect_invalid(qp, qp.psn - 1, 7 if taken else None)
         if recv:
             if not taken:
                 qp.received(7, FLUSH_ERR)
@@ -927,8 +926,6 @@ def receive_request_bounds(nic):
       opcode=WRITE_ONLY_IMM)
 def solicited(nic, opcode):
     qp = Qp(nic)
-    cqn = nic.command("cq")
-    del cqn
     qp.recv(7, 100)
     qp.recv(8, 100)
     while nic.command("event", comp=1):
@@ -946,6 +943,23 @@ def solicited(nic, opcode):
 
 
 # How it ends
+
+@rule("remote_operational", "memory is gone: RDMA WRITE", opcode=WRITE_ONLY)
+@rule("remote_operational", "memory is gone: READ", opcode=READ_REQUEST)
+@rule("remote_operational", "memory is gone: atomic", opcode=FETCH_ADD)
+def memory_gone(nic, opcode):
+    qp = Qp(nic)
+    region = Mr(nic, lost=True)
+    qp.recv(7, 100)
+    with Counts(nic, tx_nak_operation=1, bad_dma=1):
+        qp.request(opcode, b"abcdefgh" if opcode == WRITE_ONLY else b"", ackreq=1,
+                   fields={"va": region.addr, "rkey": region.key, "len": 8, "swap": 1})
+        qp.expect_nak(NAK_OPERATION, 0x100000)
+        qp.expect_silence()
+    qp.wait_event(QP_FATAL)
+    qp.received(7, FLUSH_ERR)
+    qp.check_state(ERR)
+
 
 @rule("invalid_request")
 def invalid_request(nic):

@@ -308,6 +308,20 @@ def uc_receive_request_bad(nic):
     qp.expect_silence()
 
 
+@rule("uc_memory_gone")
+def uc_memory_gone(nic):
+    qp = uc_up(nic)
+    region = Mr(nic, lost=True)
+    with Counts(nic, bad_dma=1):
+        qp.request(WRITE_ONLY, b"abcd", fields={"va": region.addr, "rkey": region.key,
+                                                "len": 4})
+        qp.wait_event(machine.QP_FATAL)
+    qp.received(1, FLUSH_ERR)
+    qp.received(2, FLUSH_ERR)
+    qp.check_state(ERR)
+    qp.expect_silence()
+
+
 @rule("connected_gids", "UC")
 def uc_wrong_source(nic):
     qp = uc_up(nic)
@@ -477,7 +491,7 @@ def ud_too_long(nic):
 def ud_other_opcodes(nic, opcode):
     qp = ud_up(nic)
     with Counts(nic, rx_drop_qp=1):
-        qp.send(opcode if opcode & UD else 0x80 | opcode, b"", sound=False)
+        qp.send(opcode, kind="rc" if opcode == SEND_ONLY else "ud")
         qp.no_completion()
 
 
@@ -526,17 +540,17 @@ def member(nic, ip, recvs=2, **attr):
     return qp
 
 
-def to_group(qp, payload, ip, eth=None, **more):
+def to_group(qp, payload, group, eth=None, **more):
     """A datagram to a group"""
-    datagram(qp, payload, **{"dqpn": 0xffffff, "ip": {"dst": GROUP[ip]},
-                             "eth": {"dst": group_mac(GROUP[ip]), **(eth or {})}, **more})
+    datagram(qp, payload, **{"dqpn": 0xffffff, "eth": {"dst": group_mac(group), **(eth or {})},
+                             "ip": {"dst": group}, **more})
 
 
 @rule("group_member", "IPv4", ip=4)
 @rule("group_member", "IPv6", ip=6)
 def group_member(nic, ip):
     one, two, other = member(nic, ip), member(nic, ip), ud_up(nic, ip=ip)
-    to_group(one, b"abcd", ip)
+    to_group(one, b"abcd", GROUP[ip])
     for qp in (one, two):
         qp.received(1, len=GRH + 4, src_qp=0x7654)
         check(qp.mr.read(4, at=GRH), b"abcd", "payload")
@@ -544,19 +558,13 @@ def group_member(nic, ip):
     other.no_completion()
 
 
-@rule("group_opcode", "destination QP", more={"dqpn": None})
-@rule("group_opcode", "UD only", more={"opcode": 0x04})
-def group_opcode(nic, more):
+@rule("group_opcode", "destination QP", dqpn=None, kind="ud")
+@rule("group_opcode", "RC", dqpn=0xffffff, kind="rc")
+@rule("group_opcode", "UC", dqpn=0xffffff, kind="uc")
+def group_opcode(nic, dqpn, kind):
     qp = member(nic, 4)
     with Counts(nic, rx_drop_header=1):
-        if "opcode" in more:
-            # SEND ONLY of RC: 0x80 keeps the service from being chosen, ...
-            qp.kind = "rc"
-            qp.send(SEND_ONLY, b"abcd", dqpn=0xffffff, ip={"dst": GROUP[4]},
-                    eth={"dst": group_mac(GROUP[4])})
-            qp.kind = "ud"
-        else:
-            to_group(qp, b"abcd", 4, dqpn=qp.qpn)
+        to_group(qp, b"abcd", GROUP[4], dqpn=dqpn or qp.qpn, kind=kind)
         qp.no_completion()
 
 
@@ -565,7 +573,7 @@ def group_opcode(nic, more):
 def group_mac_wrong(nic, mac):
     qp = member(nic, 4)
     with Counts(nic, rx_eth_dropped=1):
-        to_group(qp, b"abcd", 4, eth={"dst": mac})
+        to_group(qp, b"abcd", GROUP[4], eth={"dst": mac})
         qp.no_completion()
 
 
@@ -574,9 +582,9 @@ def group_vlan(nic):
     nic.command("gid", index=3, gid=gid(machine.NIC_IP[4]), vlan=7)
     qp = member(nic, 4)
     with Counts(nic, rx_eth_dropped=1):
-        to_group(qp, b"abcd", 4, eth={"vlan": 9})
+        to_group(qp, b"abcd", GROUP[4], eth={"vlan": 9})
         qp.no_completion()
-    to_group(qp, b"abcd", 4, eth={"vlan": 7})
+    to_group(qp, b"abcd", GROUP[4], eth={"vlan": 7})
     qp.received(1)
 
 
@@ -584,8 +592,7 @@ def group_vlan(nic):
 def group_without_members(nic):
     qp = ud_up(nic)
     with Counts(nic, rx_eth_dropped=1):
-        to_group(qp, b"abcd", 4, ip={"dst": "239.9.9.9"},
-                 eth={"dst": group_mac("239.9.9.9")})
+        to_group(qp, b"abcd", "239.9.9.9")
         qp.no_completion()
 
 

@@ -85,6 +85,25 @@ struct sim_nic *world_open(const char *socket)
 	return n;
 }
 
+uint64_t world_map_page(struct sim_nic *n)
+{
+	static uint64_t next;
+	int file = memfd_create("page", MFD_CLOEXEC);
+
+	CHECK(file >= 0);
+	CHECK_EQ(ftruncate(file, DRV_PAGE), 0);
+	next += DRV_PAGE;
+	CHECK_EQ(vfu_map(session, n->iova + MEM_SIZE + next, DRV_PAGE, file, 0),
+		 0);
+	close(file);
+	return n->iova + MEM_SIZE + next;
+}
+
+void world_unmap_page(uint64_t iova)
+{
+	CHECK_EQ(vfu_unmap(session, iova, DRV_PAGE), 0);
+}
+
 void *sim_alloc(struct sim_nic *n, size_t size, size_t align)
 {
 	size_t at = (n->used + align - 1) & ~(align - 1);

@@ -13,4 +13,15 @@
  */
 struct sim_nic *world_open(const char *socket);
 
+/**
+ * world_map_page() - add a page of DRV_PAGE bytes to the machine's memory
+ * @n: from world_open()
+ *
+ * Return: its DMA address.
+ */
+uint64_t world_map_page(struct sim_nic *n);
+
+/** world_unmap_page() - take a page of world_map_page() away again */
+void world_unmap_page(uint64_t iova);
+
 #endif /* MYNIC_WIRE_WORLD_H */
