@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The switch, between NICs that are nothing but a function */
+/* The switch, between NICs and wires that are nothing but a function */
 #include "core/nic.h"
 #include "harness_tap.h"
 #include "host/log.h"
@@ -308,4 +308,277 @@ TEST(ports_come_and_go)
 	setup(2);
 	send_byte(&nics[0], nics[1].mac, 1);
 	CHECK_EQ(nics[1].num, 1);
+}
+
+/**
+ * struct wire - a stand-in for a wire
+ * @port: its port
+ * @num: packets sent
+ * @full: it is congested when it has sent one
+ */
+struct wire {
+	struct switch_port port;
+	unsigned int num;
+	bool full;
+};
+
+static struct wire wires[3];
+
+static void wire_send(struct switch_port *port, const struct packet *pkt)
+{
+	struct wire *wire = (struct wire *)port;
+
+	(void)pkt;
+	wire->num++;
+	port->congested = wire->full;
+}
+
+static void setup_wires(unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		wires[i].port.name = "wire";
+		wires[i].port.log = &test_log;
+		wires[i].port.send = wire_send;
+		CHECK_EQ(switch_connect(&sw, &wires[i].port), 0);
+		CHECK(!wires[i].port.up);
+		switch_set_up(&wires[i].port, true);
+	}
+}
+
+/* What a packet from a NIC or a wire got to since the last time */
+static void check_got(unsigned int nic_mask, unsigned int wire_mask)
+{
+	deliver_all();
+	for (unsigned int i = 0; i < ARRAY_SIZE(nics); i++) {
+		CHECK_EQ(nics[i].num, nic_mask >> i & 1);
+		nics[i].num = 0;
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(wires); i++) {
+		CHECK_EQ(wires[i].num, wire_mask >> i & 1);
+		wires[i].num = 0;
+	}
+}
+
+static const uint8_t far[6] = { 2, 0, 0, 0, 1, 0 };
+static const uint8_t other[6] = { 2, 0, 0, 0, 1, 1 };
+static const uint8_t group[6] = { 0x33, 0x33, 0, 0, 0, 1 };
+
+/* A frame comes in from a wire. */
+static void wire_brings(unsigned int i, const uint8_t *smac,
+			const uint8_t *dmac)
+{
+	struct packet pkt = make_packet(dmac, "x", 1);
+
+	memcpy(pkt.smac, smac, sizeof(pkt.smac));
+	switch_transmit(&wires[i].port, &pkt);
+}
+
+TEST(wires_bring_to_nics_and_back)
+{
+	setup(2);
+	setup_wires(2);
+	wire_brings(0, far, nics[1].mac);
+	check_got(2, 0);
+	send_byte(&nics[1], far, 1);
+	check_got(0, 1);
+}
+
+TEST(unknown_addresses_are_flooded)
+{
+	setup(2);
+	setup_wires(3);
+	send_byte(&nics[0], far, 1);
+	check_got(2, 7);
+	wire_brings(1, far, other);
+	check_got(3, 5);
+	wire_brings(1, far, group);
+	check_got(3, 5);
+	send_byte(&nics[0], group, 1);
+	check_got(2, 7);
+}
+
+TEST(what_is_learned_goes_to_one_wire)
+{
+	setup(1);
+	setup_wires(3);
+	wire_brings(2, far, group);
+	check_got(1, 3);
+	wire_brings(0, other, far);
+	check_got(0, 4);
+	send_byte(&nics[0], far, 1);
+	check_got(0, 4);
+	/* It has been moved. */
+	wire_brings(1, far, group);
+	check_got(1, 5);
+	send_byte(&nics[0], far, 1);
+	check_got(0, 2);
+}
+
+TEST(nothing_goes_back_to_its_wire)
+{
+	setup(1);
+	setup_wires(2);
+	wire_brings(0, far, group);
+	check_got(1, 2);
+	wire_brings(0, other, far);
+	check_got(0, 0);
+}
+
+TEST(addresses_are_forgotten)
+{
+	setup(1);
+	setup_wires(2);
+	sw.now = 1000;
+	wire_brings(0, far, group);
+	check_got(1, 2);
+	sw.now += MAC_TABLE_AGE - 1;
+	send_byte(&nics[0], far, 1);
+	check_got(0, 1);
+	sw.now += 1;
+	send_byte(&nics[0], far, 1);
+	check_got(0, 3);
+	/* A wire that goes down takes with it what was behind it. */
+	wire_brings(0, far, group);
+	check_got(1, 2);
+	switch_set_up(&wires[0].port, false);
+	send_byte(&nics[0], far, 1);
+	check_got(0, 3);
+}
+
+/* A source address that cannot be one of a station; IEEE 802.1D 7.8 */
+TEST(multicast_sources_are_not_learned)
+{
+	setup(1);
+	setup_wires(2);
+	wire_brings(0, group, other);
+	check_got(1, 2);
+	send_byte(&nics[0], group, 1);
+	check_got(0, 3);
+	wire_brings(0, (uint8_t[6]){ 0 }, other);
+	check_got(1, 2);
+	send_byte(&nics[0], (uint8_t[6]){ 0 }, 1);
+	check_got(0, 3);
+}
+
+TEST(many_invented_addresses)
+{
+	uint8_t mac[6] = { 2, 1 };
+
+	setup(1);
+	setup_wires(2);
+	for (uint32_t i = 0; i < 300000; i++) {
+		memcpy(mac + 2, &i, sizeof(i));
+		sw.now++;
+		wire_brings(0, mac, nics[0].mac);
+		/* Who keeps talking is not forgotten for them. */
+		if (i % 100 == 0)
+			wire_brings(1, far, nics[0].mac);
+	}
+	nics[0].num = 0;
+	send_byte(&nics[0], far, 1);
+	check_got(0, 2);
+	/* And those that had to go are flooded. */
+	memcpy(mac + 2, (uint8_t[4]){}, 4);
+	send_byte(&nics[0], mac, 1);
+	check_got(0, 3);
+}
+
+TEST(links_follow_the_other_ports)
+{
+	setup(1);
+	switch_update_links(&sw);
+	CHECK(nics[0].link);
+
+	/* A wire that is down is all there is beside it. */
+	setup_wires(1);
+	switch_set_up(&wires[0].port, false);
+	switch_update_links(&sw);
+	CHECK(!nics[0].link);
+	switch_set_up(&wires[0].port, true);
+	switch_update_links(&sw);
+	CHECK(nics[0].link);
+	switch_set_cut(&wires[0].port, true);
+	switch_update_links(&sw);
+	CHECK(!nics[0].link);
+	switch_set_cut(&wires[0].port, false);
+	switch_update_links(&sw);
+	CHECK(nics[0].link);
+
+	/* Its own cable */
+	switch_set_cut(&nics[0].port, true);
+	switch_update_links(&sw);
+	CHECK(!nics[0].link);
+	switch_set_cut(&nics[0].port, false);
+
+	/* Another NIC is somebody to talk to, too. */
+	connect_nic(&nics[1].port, &nics[1]);
+	switch_set_up(&wires[0].port, false);
+	switch_update_links(&sw);
+	CHECK(nics[0].link);
+	CHECK(nics[1].link);
+	switch_set_cut(&nics[1].port, true);
+	switch_update_links(&sw);
+	CHECK(!nics[0].link);
+	CHECK(!nics[1].link);
+}
+
+TEST(senders_to_a_full_wire_are_held)
+{
+	setup(2);
+	nics[0].mac[4] = 7;
+	setup_wires(2);
+	wire_brings(0, far, nics[0].mac);
+	wire_brings(1, other, nics[0].mac);
+	wires[0].full = true;
+	send_byte(&nics[0], far, 1);
+	send_byte(&nics[1], other, 1);
+	CHECK(switch_is_held(&nics[0].port));
+	CHECK(!switch_is_held(&nics[1].port));
+	wire_brings(1, other, far);
+	CHECK(switch_is_held(&wires[1].port));
+	CHECK(!switch_is_held(&wires[0].port));
+	wires[0].port.congested = false;
+	CHECK(!switch_is_held(&nics[0].port));
+	CHECK(!switch_is_held(&wires[1].port));
+}
+
+static const uint8_t *frame_seen;
+
+static void check_frame(struct nic *nic, const struct packet *pkt)
+{
+	(void)nic;
+	if (!pkt->frame)
+		return;
+	CHECK_EQ(pkt->frame_len, 60);
+	CHECK_EQ(pkt->payload_len, 46);
+	CHECK(pkt->frame != frame_seen);
+	CHECK_EQ(pkt->iov[0].iov_len, 46);
+	CHECK(pkt->iov[0].iov_base == pkt->frame + 14);
+	for (uint8_t i = 0; i < 60; i++)
+		CHECK_EQ(pkt->frame[i], i);
+	frame_seen = NULL;
+}
+
+/* What came from a wire keeps its bytes in a queue. */
+TEST(queued_frames_are_whole)
+{
+	uint8_t data[60];
+	struct packet pkt;
+
+	setup(1);
+	setup_wires(1);
+	for (uint8_t i = 0; i < sizeof(data); i++)
+		data[i] = i;
+	pkt = make_packet(nics[0].mac, data + 14, 46);
+	pkt.frame = data;
+	pkt.frame_len = sizeof(data);
+	frame_seen = data;
+	nics[0].respond = check_frame;
+	/* Something is queued already. */
+	send_byte(&nics[0], nics[0].mac, 1);
+	switch_transmit(&wires[0].port, &pkt);
+	memset(data, 0, sizeof(data));
+	switch_deliver(&nics[0].port);
+	CHECK_EQ(nics[0].num, 2);
+	CHECK(!frame_seen);
 }
