@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "cc.h"
 
+#include <stddef.h>
+
 #include "core.h"
 #include "opcode.h"
 #include "path.h"
@@ -10,8 +12,64 @@
 /* Bytes of a CNP behind the BTH: reserved, zero (annex A17) */
 #define CNP_PAYLOAD_LEN 16
 
-/* A QP's peer is told of congestion once in this time (DCQCN, section 3.1) */
+/* Ethernet, IPv6, UDP, BTH and ICRC, which take their time on the line too */
+#define HEADERS_LEN (14 + 40 + 8 + BTH_LEN + ICRC_LEN)
+
+/* A QP's peer is told of congestion once in this time (DCQCN, 3.1) */
 #define CNP_INTERVAL_NS 50000
+
+/* The period of alpha and of rate increases, and their volume (DCQCN, 5.2) */
+#define PERIOD_NS 55000
+#define VOLUME_BYTES 10000000
+
+/* The weight g of news in alpha is 1/256 (DCQCN, 5.2) */
+#define ALPHA_ONE 65536
+#define ALPHA_SHIFT 8
+
+/* Periods or volumes in which a rate returns to where it was cut (DCQCN, 3.1) */
+#define FAST_RECOVERY 5
+
+/* By what the target grows after that, bit/s (DCQCN, 5.2; QCN for the second) */
+#define ADDITIVE_INCREASE 40000000
+#define HYPER_INCREASE 400000000
+
+#define LINE_RATE (PORT_SPEED_MBPS * 1000000ull)
+
+/* A packet of 4096 bytes in 3.3 ms: well within the usual ACK timeouts */
+#define MIN_RATE 10000000ull
+
+/*
+ * What a QP has not sent in time because the device was late it may send later,
+ * but not what it had no need to send for a long time.
+ */
+#define MAX_CREDIT_NS 50000
+
+static void timer_fn(struct timer *timer)
+{
+	struct qp *qp =
+		(struct qp *)((uint8_t *)timer - offsetof(struct qp, cc.timer));
+
+	qp_schedule(qp->nic, qp);
+}
+
+int cc_init(struct qp *qp)
+{
+	qp->cc = (struct cc){ 0 };
+	return timer_add(&qp->nic->timers, &qp->cc.timer, timer_fn);
+}
+
+void cc_fini(struct qp *qp)
+{
+	timer_remove(&qp->nic->timers, &qp->cc.timer);
+}
+
+void cc_reset(struct qp *qp)
+{
+	qp->cc.cnp_due = false;
+	qp->cc.cnp_after = 0;
+	qp->cc.limited = false;
+	timer_stop(&qp->cc.timer);
+}
 
 void cc_marked(struct qp *qp)
 {
@@ -42,7 +100,109 @@ void cc_send_cnp(struct qp *qp)
 	path_send(qp->nic, &pkt);
 }
 
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* A period is over, or a volume has been sent */
+static void increase(struct qp *qp)
+{
+	struct cc *cc = &qp->cc;
+	uint32_t least = min_u64(cc->periods, cc->volumes);
+	uint32_t most = max_u64(cc->periods, cc->volumes);
+
+	if (least > FAST_RECOVERY)
+		cc->target +=
+			(uint64_t)HYPER_INCREASE * (least - FAST_RECOVERY);
+	else if (most >= FAST_RECOVERY)
+		cc->target += ADDITIVE_INCREASE;
+	cc->target = min_u64(cc->target, LINE_RATE);
+	cc->rate = (cc->rate + cc->target) / 2;
+	if (LINE_RATE - cc->rate > ADDITIVE_INCREASE)
+		return;
+	cc->limited = false;
+	timer_stop(&cc->timer);
+}
+
+/*
+ * Make up for the periods that are over. They are as many as it takes from the
+ * lowest rate to the line's at most: some thousands.
+ */
+static void catch_up(struct qp *qp, uint64_t now)
+{
+	struct cc *cc = &qp->cc;
+
+	while (cc->limited && now >= cc->period_end) {
+		cc->period_end += PERIOD_NS;
+		cc->periods++;
+		cc->alpha -= cc->alpha >> ALPHA_SHIFT;
+		increase(qp);
+	}
+}
+
 void cc_cnp(struct qp *qp)
 {
+	uint64_t now = nic_now(qp->nic);
+	struct cc *cc = &qp->cc;
+
 	nic_count(qp->nic, MYNIC_STAT_RX_CNP);
+	if (cc->limited)
+		catch_up(qp, now);
+	if (!cc->limited) {
+		cc->limited = true;
+		cc->rate = LINE_RATE;
+		cc->alpha = ALPHA_ONE;
+		cc->next = now;
+	}
+	cc->target = cc->rate;
+	cc->rate -= cc->rate * cc->alpha / (2 * ALPHA_ONE);
+	cc->rate = max_u64(cc->rate, MIN_RATE);
+	cc->alpha += (ALPHA_ONE - cc->alpha) >> ALPHA_SHIFT;
+	cc->periods = 0;
+	cc->period_end = now + PERIOD_NS;
+	cc->volumes = 0;
+	cc->volume = 0;
+}
+
+bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len)
+{
+	enum cc_flow other = flow == CC_REQUESTS ? CC_RESPONSES : CC_REQUESTS;
+	uint64_t now = nic_now(qp->nic);
+	struct cc *cc = &qp->cc;
+
+	catch_up(qp, now);
+	if (!cc->limited)
+		return true;
+	if (now < cc->next) {
+		if (!timer_is_set(&cc->timer))
+			nic_count(qp->nic, MYNIC_STAT_RATE_LIMITED);
+		timer_set(&qp->nic->timers, &cc->timer, cc->next);
+		cc->waits[flow] = true;
+		return false;
+	}
+	if (cc->last == flow && cc->waits[other]) {
+		/* If that has nothing to send any more, it has had its turn */
+		cc->last = other;
+		cc->waits[flow] = true;
+		qp_schedule(qp->nic, qp);
+		return false;
+	}
+	cc->last = flow;
+	cc->waits[flow] = false;
+	len += HEADERS_LEN;
+	cc->next = max_u64(cc->next, now - min_u64(now, MAX_CREDIT_NS)) +
+		   len * 8000000000ull / cc->rate;
+	cc->volume += len;
+	if (cc->volume >= VOLUME_BYTES) {
+		cc->volume -= VOLUME_BYTES;
+		cc->volumes++;
+		increase(qp);
+	}
+	return true;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "aeth.h"
+#include "cc.h"
 #include "core.h"
 #include "opcode.h"
 #include "path.h"
@@ -318,6 +319,13 @@ static void acknowledge(struct qp *qp)
 	r->ack = false;
 }
 
+static uint32_t next_len(const struct qp *qp)
+{
+	uint32_t left = waiting(&qp->resp.responses, 0)->left;
+
+	return left < path_mtu(qp) ? left : path_mtu(qp);
+}
+
 bool responder_run(struct qp *qp)
 {
 	struct response_queue *queue = &qp->resp.responses;
@@ -327,6 +335,8 @@ bool responder_run(struct qp *qp)
 			acknowledge(qp);
 			return false;
 		}
+		if (qp->cc.limited && !cc_admit(qp, CC_RESPONSES, next_len(qp)))
+			return false;
 		answer(qp);
 	}
 	return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "transport.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,13 +40,18 @@ int qp_transport_init(struct qp *qp)
 {
 	qp->req = (struct requester){ 0 };
 	qp->resp = (struct responder){ 0 };
-	qp->cc = (struct cc){ 0 };
-	return timer_add(&qp->nic->timers, &qp->req.timer, timer_fn);
+	if (timer_add(&qp->nic->timers, &qp->req.timer, timer_fn))
+		return -ENOMEM;
+	if (!cc_init(qp))
+		return 0;
+	timer_remove(&qp->nic->timers, &qp->req.timer);
+	return -ENOMEM;
 }
 
 void qp_transport_fini(struct qp *qp)
 {
 	timer_remove(&qp->nic->timers, &qp->req.timer);
+	cc_fini(qp);
 	free(qp->req.reqs);
 	responses_free(&qp->resp);
 }
@@ -78,7 +84,7 @@ void transport_set_state(struct qp *qp, enum ib_qp_state old)
 		set_rq_ring(qp, false);
 		sq_reset(qp);
 		responder_reset(qp);
-		qp->cc = (struct cc){ 0 };
+		cc_reset(qp);
 		return;
 	case IB_QPS_RTR:
 		if (old != IB_QPS_RTR)

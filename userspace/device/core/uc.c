@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "uc.h"
 
+#include "cc.h"
 #include "core.h"
 #include "message.h"
 #include "opcode.h"
@@ -31,6 +32,12 @@ static struct wqe_error send_one(struct qp *qp, struct send_req *req)
 	return (struct wqe_error){ 0 };
 }
 
+/* The last packet of a message may have less */
+static uint32_t next_len(const struct qp *qp, const struct send_req *req)
+{
+	return req->length < path_mtu(qp) ? req->length : path_mtu(qp);
+}
+
 bool uc_run(struct qp *qp)
 {
 	struct requester *q = &qp->req;
@@ -43,6 +50,9 @@ bool uc_run(struct qp *qp)
 			return false;
 		req = sq_next(qp);
 		if (!req)
+			return false;
+		if (qp->cc.limited &&
+		    !cc_admit(qp, CC_REQUESTS, next_len(qp, req)))
 			return false;
 		error = req->error;
 		if (!error.status)
