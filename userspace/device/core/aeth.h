@@ -35,4 +35,10 @@ static inline uint8_t aeth_value(uint32_t aeth)
 	return aeth >> AETH_SYNDROME_SHIFT & AETH_VALUE_MASK;
 }
 
+/** aeth_credits() - what a credit code but AETH_NO_CREDITS means (9.7.7.2.2) */
+static inline uint32_t aeth_credits(unsigned int code)
+{
+	return code < 2 ? code : (2u | (code & 1)) << (code / 2 - 1);
+}
+
 #endif /* MYNIC_AETH_H */

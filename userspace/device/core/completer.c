@@ -17,20 +17,6 @@ static bool has_response(const struct send_req *req)
 	return req->opcode >= IB_WR_RDMA_READ;
 }
 
-static void made_progress(struct qp *qp)
-{
-	struct requester *q = &qp->req;
-
-	/* It may have gone back to what is acknowledged only now */
-	if ((int32_t)(q->psn - q->una) < 0)
-		q->psn = q->una;
-	q->retry_left = qp->attr.retry_cnt;
-	q->rnr_left = qp->attr.rnr_retry;
-	q->rnr_wait = false;
-	q->went_back = false;
-	requester_restart_timer(qp);
-}
-
 /*
  * All before @psn has arrived at the responder. Return: false if a response
  * to one of these requests is missing.
@@ -56,7 +42,7 @@ static bool acknowledge(struct qp *qp, uint32_t psn)
 	}
 	sq_complete(qp, num);
 	if (q->una != una)
-		made_progress(qp);
+		requester_progress(qp);
 	return q->una == psn;
 }
 
@@ -104,12 +90,52 @@ static void receive_nak(struct qp *qp, enum aeth_nak code)
 	}
 }
 
+/*
+ * An ACK of just the packet that was sent again: what was sent before that,
+ * behind it, is lost. Not if it is too early for an answer: it may be one to
+ * the packet when it was first sent.
+ */
+static bool answers_probe(const struct qp *qp, uint32_t psn)
+{
+	const struct requester *q = &qp->req;
+
+	return q->probing && psn == q->probe_psn &&
+	       nic_now(qp->nic) - q->probe_at >= q->recovery.min_rtt;
+}
+
+/*
+ * The peer tells how many receive requests it has for messages that it has not
+ * acknowledged (IBTA 9.7.7.2)
+ */
+static void set_credits(struct qp *qp, uint32_t aeth)
+{
+	unsigned int code = aeth_value(aeth);
+	struct requester *q = &qp->req;
+	uint32_t done = q->recvs;
+
+	q->counts_credits = code != AETH_NO_CREDITS;
+	if (!q->counts_credits)
+		return;
+	if (requester_draining(qp))
+		done = sq_req(qp, q->ci)->recv_index;
+	q->credit_end = done + aeth_credits(code);
+}
+
 static void receive_ack(struct qp *qp, uint32_t psn, uint32_t aeth)
 {
+	bool answered;
+
 	switch (aeth_type(aeth)) {
 	case AETH_ACK:
+		answered = answers_probe(qp, psn);
 		if (!acknowledge(qp, psn + 1))
 			implied_nak(qp);
+		else
+			set_credits(qp, aeth);
+		if (answered && (int32_t)(qp->req.probe_end - psn) > 1) {
+			requester_resend(qp);
+			qp->req.went_back = true;
+		}
 		break;
 	case AETH_RNR_NAK:
 		nic_count(qp->nic, MYNIC_STAT_RX_NAK_RNR);
@@ -129,14 +155,30 @@ static void receive_ack(struct qp *qp, uint32_t psn, uint32_t aeth)
 	}
 }
 
-/* The oldest request is complete but for bookkeeping */
-static void complete_response(struct qp *qp)
+/* A response has come, the last one to the packet that requested it */
+static void ends_rd_atomic(struct requester *q)
 {
-	struct requester *q = &qp->req;
-
-	if (q->cur != q->ci)
+	/* If it has gone back since, that packet does not count any more */
+	if ((int32_t)(q->psn - q->una) >= 0)
 		q->rd_atomic--;
-	sq_complete(qp, 1);
+}
+
+/*
+ * Is the response FIRST or not, and LAST or not, as the packets that requested
+ * it say? A part may have been requested again, from where that began on.
+ */
+static bool in_place(const struct requester *q, const struct send_req *req,
+		     const struct opcode_info *info, bool last)
+{
+	bool starts = q->una == req->first_psn;
+	bool may_start = starts || q->una == q->resumed ||
+			 requester_ends_piece(req, q->una - 1);
+
+	if (info->flags & OPCODE_FIRST ? !may_start : starts)
+		return false;
+	if (info->flags & OPCODE_LAST)
+		return requester_ends_piece(req, q->una);
+	return !last;
 }
 
 static void receive_read(struct qp *qp, const struct send_req *req,
@@ -153,8 +195,7 @@ static void receive_read(struct qp *qp, const struct send_req *req,
 
 	if (!last)
 		len = mtu;
-	if (pkt->payload_len != len ||
-	    (bool)(info->flags & OPCODE_LAST) != last) {
+	if (pkt->payload_len != len || !in_place(q, req, info, last)) {
 		sq_fail(qp, bad_response);
 		return;
 	}
@@ -164,9 +205,11 @@ static void receive_read(struct qp *qp, const struct send_req *req,
 		return;
 	}
 	q->una++;
+	if (requester_ends_piece(req, q->una - 1))
+		ends_rd_atomic(q);
 	if (last)
-		complete_response(qp);
-	made_progress(qp);
+		sq_complete(qp, 1);
+	requester_progress(qp);
 }
 
 static void receive_atomic(struct qp *qp, const struct send_req *req,
@@ -183,8 +226,9 @@ static void receive_atomic(struct qp *qp, const struct send_req *req,
 		return;
 	}
 	qp->req.una++;
-	complete_response(qp);
-	made_progress(qp);
+	ends_rd_atomic(&qp->req);
+	sq_complete(qp, 1);
+	requester_progress(qp);
 }
 
 static void receive_response(struct qp *qp, uint32_t psn,
@@ -211,6 +255,8 @@ static void receive_response(struct qp *qp, uint32_t psn,
 		receive_atomic(qp, req, pkt->roce.atomic_orig);
 	else
 		sq_fail(qp, bad_response);
+	if (info->flags & OPCODE_AETH && info->flags & OPCODE_LAST)
+		set_credits(qp, pkt->roce.aeth);
 }
 
 void completer_receive(struct qp *qp, const struct packet *pkt,
@@ -219,11 +265,21 @@ void completer_receive(struct qp *qp, const struct packet *pkt,
 	const struct requester *q = &qp->req;
 	uint32_t psn = q->una + psn_diff(pkt->roce.psn, q->una);
 
+	/* The latest ACK once more is how a peer tells of new credits */
+	if (psn == q->una - 1 && q->counts_credits &&
+	    info->class == OPCODE_ACK &&
+	    aeth_type(pkt->roce.aeth) == AETH_ACK) {
+		set_credits(qp, pkt->roce.aeth);
+		qp_schedule(qp->nic, qp);
+		return;
+	}
 	/* Old, or to what was never sent: a ghost (IBTA 9.7.6.2) */
 	if ((int32_t)(psn - q->una) < 0 || (int32_t)(psn - q->max_psn) >= 0) {
 		nic_count(qp->nic, MYNIC_STAT_GHOST);
 		return;
 	}
+	if (!q->recovery.probe_after)
+		recovery_heard(&qp->req.recovery, nic_now(qp->nic));
 	if (info->class == OPCODE_ACK)
 		receive_ack(qp, psn, pkt->roce.aeth);
 	else

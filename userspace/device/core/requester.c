@@ -3,16 +3,30 @@
 
 #include <string.h>
 
+#include "cc.h"
 #include "core.h"
 #include "opcode.h"
 #include "path.h"
 #include "psn.h"
+#include "segment.h"
 #include "sq.h"
 
 /* Packets sent in one run, so that no QP keeps the others waiting */
 #define QUANTUM 64
-/* Packets that may be on their way; every quarter asks for an ACK */
-#define WINDOW 256
+
+/*
+ * Parts of the window that ask for an acknowledgment each. Where packets get
+ * lost and the window is what the path holds, one must not take it up alone.
+ */
+#define ACKS_PER_WINDOW 4
+#define ACKS_PER_LOSSY_WINDOW 8
+
+/* Packets of the response to one of the packets that request a part of a read */
+#define MIN_PIECE 4
+
+/* A silent peer is not asked more and more seldom without end */
+#define MAX_PROBE_NS 1000000000
+#define MAX_PROBES 16
 
 #define RNR_RETRY_FOREVER 7
 
@@ -27,21 +41,6 @@ static const uint32_t rnr_times[32] = {
 	2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
 };
 
-/* BTH opcodes by OPCODE_FIRST and OPCODE_LAST */
-static const uint8_t send_opcodes[] = {
-	[0] = BTH_RC_SEND_MIDDLE,
-	[OPCODE_FIRST] = BTH_RC_SEND_FIRST,
-	[OPCODE_LAST] = BTH_RC_SEND_LAST,
-	[OPCODE_ONLY] = BTH_RC_SEND_ONLY,
-};
-
-static const uint8_t write_opcodes[] = {
-	[0] = BTH_RC_WRITE_MIDDLE,
-	[OPCODE_FIRST] = BTH_RC_WRITE_FIRST,
-	[OPCODE_LAST] = BTH_RC_WRITE_LAST,
-	[OPCODE_ONLY] = BTH_RC_WRITE_ONLY,
-};
-
 void requester_start(struct qp *qp)
 {
 	struct requester *q = &qp->req;
@@ -49,15 +48,28 @@ void requester_start(struct qp *qp)
 	q->psn = qp->attr.sq_psn;
 	q->una = q->psn;
 	q->max_psn = q->psn;
+	q->resumed = q->psn;
 	q->window_base = q->psn;
 	q->ack_psn = q->psn;
+	q->recvs = 0;
+	q->counts_credits = false;
 	q->retry_left = qp->attr.retry_cnt;
 	q->rnr_left = qp->attr.rnr_retry;
+	q->probing = false;
+	q->probes = 0;
+	recovery_start(&q->recovery, q->psn);
 }
 
 static bool is_rd_atomic(const struct send_req *req)
 {
 	return req->opcode >= IB_WR_RDMA_READ;
+}
+
+static bool takes_recv(const struct send_req *req)
+{
+	return req->opcode == IB_WR_SEND ||
+	       req->opcode == IB_WR_SEND_WITH_IMM ||
+	       req->opcode == IB_WR_RDMA_WRITE_WITH_IMM;
 }
 
 /* A request that has been sent in part, or is sent again */
@@ -71,16 +83,53 @@ bool requester_draining(const struct qp *qp)
 	return begun(qp, qp->req.ci);
 }
 
-void requester_restart_timer(struct qp *qp)
+/* One timer for both: the next probe, and when the ACK timer runs out */
+static void set_timer(struct qp *qp, uint64_t now)
+{
+	struct requester *q = &qp->req;
+	uint64_t wait = q->recovery.probe_after << q->probes;
+	uint64_t due = q->ack_due;
+
+	if (wait > MAX_PROBE_NS)
+		wait = MAX_PROBE_NS;
+	if (wait && now + wait < due)
+		due = now + wait;
+	if (due == TIMER_NEVER)
+		timer_stop(&q->timer);
+	else
+		timer_set(&qp->nic->timers, &q->timer, due);
+}
+
+static void restart_timer(struct qp *qp, uint64_t now)
 {
 	uint64_t timeout = (uint64_t)TIMEOUT_UNIT << qp->attr.timeout;
 	struct requester *q = &qp->req;
 
-	if (q->una == q->max_psn || !qp->attr.timeout)
+	q->ack_due = qp->attr.timeout ? now + timeout : TIMER_NEVER;
+	if (q->una == q->max_psn)
 		timer_stop(&q->timer);
 	else
-		timer_set(&qp->nic->timers, &q->timer,
-			  nic_now(qp->nic) + timeout);
+		set_timer(qp, now);
+}
+
+void requester_progress(struct qp *qp)
+{
+	uint64_t now = nic_now(qp->nic);
+	struct requester *q = &qp->req;
+
+	/* It may have gone back to what is acknowledged only now */
+	if ((int32_t)(q->psn - q->una) < 0) {
+		q->psn = q->una;
+		q->resumed = q->una;
+	}
+	q->retry_left = qp->attr.retry_cnt;
+	q->rnr_left = qp->attr.rnr_retry;
+	q->rnr_wait = false;
+	q->went_back = false;
+	q->probing = false;
+	q->probes = 0;
+	recovery_acked(&q->recovery, q->una, now);
+	restart_timer(qp, now);
 }
 
 static void fail(struct qp *qp, enum ib_wc_status status,
@@ -93,9 +142,19 @@ static void go_back(struct requester *q)
 {
 	q->cur = q->ci;
 	q->psn = q->una;
+	q->resumed = q->una;
 	q->window_base = q->una;
 	q->ack_psn = q->una;
 	q->rd_atomic = 0;
+	q->probing = false;
+}
+
+void requester_resend(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+
+	recovery_lost(&q->recovery, q->una, nic_now(qp->nic));
+	go_back(q);
 }
 
 void requester_retry(struct qp *qp)
@@ -108,8 +167,8 @@ void requester_retry(struct qp *qp)
 		return;
 	}
 	q->retry_left--;
-	go_back(q);
-	requester_restart_timer(qp);
+	requester_resend(qp);
+	restart_timer(qp, nic_now(qp->nic));
 }
 
 void requester_rnr(struct qp *qp, unsigned int timer)
@@ -124,124 +183,157 @@ void requester_rnr(struct qp *qp, unsigned int timer)
 	}
 	if (qp->attr.rnr_retry != RNR_RETRY_FOREVER)
 		q->rnr_left--;
+	recovery_unclear(&q->recovery, q->max_psn, nic_now(qp->nic));
 	go_back(q);
 	q->rnr_wait = true;
 	timer_set(&qp->nic->timers, &q->timer, nic_now(qp->nic) + time);
 }
 
-void requester_timer(struct qp *qp)
+/* Whether the request that is being sent is more than the peer has told of */
+static bool lacks_credit(const struct requester *q, const struct send_req *req)
 {
-	struct requester *q = &qp->req;
+	uint32_t recv = req->num_psn ? req->recv_index : q->recvs;
 
-	if (q->rnr_wait) {
-		q->rnr_wait = false;
-		return;
-	}
-	nic_count(qp->nic, MYNIC_STAT_TIMEOUT);
-	q->went_back = false;
-	requester_retry(qp);
+	return q->counts_credits && takes_recv(req) &&
+	       (int32_t)(recv - q->credit_end) >= 0;
+}
+
+/*
+ * Without a credit one packet is sent, alone, and the rest of the message when
+ * the peer has taken that (IBTA 9.7.7.2.5).
+ */
+static bool may_send_without_credit(const struct requester *q,
+				    const struct send_req *req)
+{
+	if (!req->num_psn || q->psn == req->first_psn)
+		return q->psn == q->una;
+	return (int32_t)(q->una - req->first_psn) > 0;
 }
 
 /* Whether fences, limits and the window let the next packet go */
 static bool may_send(const struct qp *qp, const struct send_req *req)
 {
 	const struct requester *q = &qp->req;
+	bool starts = !req->num_psn || q->psn == req->first_psn;
 	uint32_t base = q->una;
 
-	if (!req->num_psn || q->psn == req->first_psn || is_rd_atomic(req)) {
-		if (req->flags & IB_SEND_FENCE && q->rd_atomic)
-			return false;
-		if (is_rd_atomic(req) && q->rd_atomic >= qp->attr.max_rd_atomic)
-			return false;
-	}
+	if (starts && req->flags & IB_SEND_FENCE && q->rd_atomic)
+		return false;
+	if (is_rd_atomic(req) && q->rd_atomic >= qp->attr.max_rd_atomic)
+		return false;
 	if (!req->num_psn &&
 	    q->psn - q->una + path_packets(qp, req->length) > PSN_HALF)
 		return false;
-	if ((int32_t)(q->window_base - base) > 0)
+	if (lacks_credit(q, req) && !may_send_without_credit(q, req))
+		return false;
+	if (!q->recovery.lossy && (int32_t)(q->window_base - base) > 0)
 		base = q->window_base;
-	return q->psn - base < WINDOW;
+	return q->psn - base < q->recovery.window;
 }
 
 /* A packet that takes the PSNs up to @next is ready to go */
 static void send_packet(struct qp *qp, struct packet *pkt, uint32_t next)
 {
 	struct requester *q = &qp->req;
+	bool again = (int32_t)(q->psn - q->max_psn) < 0;
 
 	pkt->roce.psn = q->psn & PSN_MASK;
+	if (again)
+		nic_count(qp->nic, MYNIC_STAT_RETRANSMIT);
 	if (pkt->roce.ack_req)
 		q->ack_psn = next;
+	if (!q->recovery.timing &&
+	    (pkt->roce.ack_req || !q->recovery.probe_after))
+		recovery_sent(&q->recovery, q->psn, q->una, nic_now(qp->nic));
 	q->psn = next;
 	if ((int32_t)(next - q->max_psn) > 0)
 		q->max_psn = next;
-	else
-		nic_count(qp->nic, MYNIC_STAT_RETRANSMIT);
 	if (!timer_is_set(&q->timer))
-		requester_restart_timer(qp);
+		restart_timer(qp, nic_now(qp->nic));
 	path_send(qp->nic, pkt);
 }
 
-static void set_reth(struct roce_hdr *hdr, const struct send_req *req,
-		     uint32_t offset)
+static bool wants_ack(const struct requester *q, const struct send_req *req)
 {
-	hdr->remote_addr = req->remote_addr + offset;
-	hdr->rkey = req->rkey;
-	hdr->dma_len = req->length - offset;
+	const struct recovery *r = &q->recovery;
+	uint32_t parts = r->lossy ? ACKS_PER_LOSSY_WINDOW : ACKS_PER_WINDOW;
+
+	return q->psn + 1 - q->ack_psn >= r->window / parts ||
+	       lacks_credit(q, req);
 }
 
 /* SEND or RDMA WRITE. Return: enum mynic_syndrome, 0 if the packet is sent */
 static int send_data(struct qp *qp, const struct send_req *req,
 		     struct packet *pkt)
 {
-	uint32_t offset = (qp->req.psn - req->first_psn) * path_mtu(qp);
-	uint32_t len = req->length - offset;
 	struct requester *q = &qp->req;
-	unsigned int position = 0;
-	bool has_imm = false;
+	uint32_t index = q->psn - req->first_psn;
 	int syndrome;
 
-	if (!offset)
-		position |= OPCODE_FIRST;
-	if (len <= path_mtu(qp))
-		position |= OPCODE_LAST;
-	else
-		len = path_mtu(qp);
-	syndrome = send_payload(qp, req, offset, len, pkt);
+	syndrome = segment_build(qp, req, index * path_mtu(qp), pkt);
 	if (syndrome)
 		return syndrome;
-	if (req->opcode == IB_WR_SEND || req->opcode == IB_WR_SEND_WITH_IMM) {
-		pkt->roce.opcode = send_opcodes[position];
-	} else {
-		pkt->roce.opcode = write_opcodes[position];
-		if (position & OPCODE_FIRST)
-			set_reth(&pkt->roce, req, 0);
-	}
-	pkt->roce.ack_req = q->psn + 1 - q->ack_psn >= WINDOW / 4;
-	if (position & OPCODE_LAST) {
-		has_imm = req->opcode == IB_WR_SEND_WITH_IMM ||
-			  req->opcode == IB_WR_RDMA_WRITE_WITH_IMM;
-		/* The opcode with immediate data is always the next one */
-		pkt->roce.opcode += has_imm;
-		pkt->roce.imm = req->imm;
+	pkt->roce.ack_req = wants_ack(q, req);
+	if (index + 1 == req->num_psn) {
 		pkt->roce.ack_req = true;
-		pkt->roce.solicited = req->flags & IB_SEND_SOLICITED;
 		q->cur++;
 	}
 	send_packet(qp, pkt, q->psn + 1);
 	return MYNIC_SYN_NONE;
 }
 
+bool requester_ends_piece(const struct send_req *req, uint32_t psn)
+{
+	int32_t num = psn + 1 - req->cut_psn;
+
+	if (psn + 1 == req->first_psn + req->num_psn)
+		return true;
+	return req->piece && num >= 0 && num % req->piece == 0;
+}
+
+/*
+ * A responder sends all that is requested at once. Where packets get lost it
+ * is asked for no more than the window: not all that lies behind a loss comes
+ * in vain then. Several requests keep the path busy if there may be several.
+ */
+static uint32_t piece_packets(const struct qp *qp)
+{
+	uint32_t num = qp->attr.max_rd_atomic < 8 ? qp->attr.max_rd_atomic : 8;
+	uint32_t piece = 2 * qp->req.recovery.window / num;
+
+	return piece > MIN_PIECE ? piece : MIN_PIECE;
+}
+
 /* After a retry, what has arrived of the response is not requested again */
-static void send_read(struct qp *qp, const struct send_req *req,
-		      struct packet *pkt)
+static void send_read(struct qp *qp, struct send_req *req, struct packet *pkt)
 {
 	struct requester *q = &qp->req;
+	uint32_t index = q->psn - req->first_psn;
+	uint32_t offset = index * path_mtu(qp);
+	uint32_t len = req->length - offset;
+	uint32_t num = req->num_psn - index;
+	uint32_t piece = num;
 
-	set_reth(&pkt->roce, req, (q->psn - req->first_psn) * path_mtu(qp));
+	/* No response is on its way that was cut in another way */
+	if (q->recovery.lossy && !req->piece && (!index || q->psn == q->una)) {
+		req->piece = piece_packets(qp);
+		req->cut_psn = q->psn;
+	}
+	if (req->piece)
+		piece = req->piece - (q->psn - req->cut_psn) % req->piece;
+	if (num > piece) {
+		num = piece;
+		len = num * path_mtu(qp);
+	} else {
+		q->cur++;
+	}
 	pkt->roce.opcode = BTH_RC_READ_REQUEST;
+	pkt->roce.remote_addr = req->remote_addr + offset;
+	pkt->roce.rkey = req->rkey;
+	pkt->roce.dma_len = len;
 	pkt->roce.ack_req = true;
 	q->rd_atomic++;
-	q->cur++;
-	send_packet(qp, pkt, req->first_psn + req->num_psn);
+	send_packet(qp, pkt, q->psn + num);
 	q->window_base = q->psn;
 }
 
@@ -267,7 +359,7 @@ static void send_atomic(struct qp *qp, const struct send_req *req,
 	q->window_base = q->psn;
 }
 
-static struct wqe_error send_one(struct qp *qp, const struct send_req *req)
+static struct wqe_error send_one(struct qp *qp, struct send_req *req)
 {
 	struct packet pkt;
 	int syndrome;
@@ -290,6 +382,87 @@ static struct wqe_error send_one(struct qp *qp, const struct send_req *req)
 						   syndrome };
 	}
 	return (struct wqe_error){ 0 };
+}
+
+/*
+ * Send the oldest packet again, alone: the answer tells whether what has been
+ * sent behind it has arrived.
+ */
+static void probe_data(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+	const struct requester saved = *q;
+
+	q->cur = q->ci;
+	q->psn = q->una;
+	/* So that it asks for an acknowledgment */
+	q->ack_psn = q->una - RECOVERY_MAX_WINDOW;
+	send_one(qp, sq_req(qp, q->ci));
+	q->cur = saved.cur;
+	q->psn = saved.psn;
+	q->ack_psn = saved.ack_psn;
+	q->probing = true;
+	q->probe_psn = q->una;
+	q->probe_end = q->psn;
+	q->probe_at = nic_now(qp->nic);
+}
+
+static void probe(struct qp *qp, uint64_t now)
+{
+	struct requester *q = &qp->req;
+
+	if (q->probes < MAX_PROBES)
+		q->probes++;
+	set_timer(qp, now);
+	/* If it has gone back, that will be sent anyway */
+	if (q->psn == q->una)
+		return;
+	nic_count(qp->nic, MYNIC_STAT_PROBE);
+	recovery_unclear(&q->recovery, q->max_psn, now);
+	if (is_rd_atomic(sq_req(qp, q->ci))) {
+		requester_resend(qp);
+		q->went_back = true;
+	} else {
+		probe_data(qp);
+	}
+}
+
+void requester_timer(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+	uint64_t now = nic_now(qp->nic);
+
+	if (q->rnr_wait) {
+		q->rnr_wait = false;
+		return;
+	}
+	if (now < q->ack_due) {
+		probe(qp, now);
+		return;
+	}
+	nic_count(qp->nic, MYNIC_STAT_TIMEOUT);
+	q->went_back = false;
+	recovery_unclear(&q->recovery, q->max_psn, now);
+	requester_retry(qp);
+}
+
+static uint32_t next_len(const struct qp *qp, const struct send_req *req)
+{
+	uint32_t left;
+
+	if (is_rd_atomic(req))
+		return 0;
+	left = req->length - (qp->req.psn - req->first_psn) * path_mtu(qp);
+	return left < path_mtu(qp) ? left : path_mtu(qp);
+}
+
+static void begin(struct requester *q, struct send_req *req, uint32_t num_psn)
+{
+	req->first_psn = q->psn;
+	req->num_psn = num_psn;
+	req->piece = 0;
+	req->recv_index = q->recvs;
+	q->recvs += takes_recv(req);
 }
 
 bool requester_run(struct qp *qp)
@@ -318,10 +491,11 @@ bool requester_run(struct qp *qp)
 		}
 		if (!may_send(qp, req))
 			return false;
-		if (!req->num_psn) {
-			req->first_psn = q->psn;
-			req->num_psn = path_packets(qp, req->length);
-		}
+		if (!req->num_psn)
+			begin(q, req, path_packets(qp, req->length));
+		if (qp->cc.limited &&
+		    !cc_admit(qp, CC_REQUESTS, next_len(qp, req)))
+			return false;
 		req->error = send_one(qp, req);
 	}
 	return true;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "recovery.h"
 #include "timer.h"
 #include "wqe.h"
 
@@ -26,18 +27,31 @@ struct qp;
  * @psn: of the next packet to send
  * @una: the oldest PSN that is not acknowledged
  * @max_psn: behind the last PSN in use; all before it are retransmissions
- * @window_base: the window of unacknowledged packets counts from here, if that
- *	is ahead of @una: responses to a read do not count
+ * @resumed: the PSN to which it went back last
+ * @window_base: where nothing is lost, the window of unacknowledged packets
+ *	counts from here, if that is ahead of @una: responses to a read do not
+ *	count
  * @ack_psn: behind the last packet that asked for an acknowledgment
- * @rd_atomic: reads and atomics among the entries @ci to @cur
+ * @rd_atomic: packets that request reads and atomics, on their way
+ * @recvs: requests so far that take a receive request of the peer
+ * @credit_end: @counts_credits: where in @recvs those begin for which the
+ *	peer has none
+ * @counts_credits: the peer tells how many receive requests it has
  * @retry_left: how often may be tried again
  * @rnr_left: likewise, after RNR NAKs
  * @rnr_wait: @timer is the time that an RNR NAK asked for
- * @went_back: a NAK has made it go back to @una, and nothing has been
- *	acknowledged since
+ * @went_back: it has gone back to @una, and nothing has been acknowledged
+ *	since
  * @drained: SQD: the drained event has been sent
- * @timer: retransmission, RNR; in the error state: when to look for receive
- *	requests once more
+ * @probes: probes since something was acknowledged
+ * @probing: the answer to a probe is awaited
+ * @probe_psn: @probing: the packet that was sent
+ * @probe_end: @probing: @psn at that time
+ * @probe_at: @probing: when, ns
+ * @ack_due: when the ACK timer runs out, or TIMER_NEVER
+ * @timer: ACK timer and probes, RNR; in the error state: when to look for
+ *	receive requests once more
+ * @recovery: what is known of the path
  *
  * Indexes are free-running: @ci <= @cur <= @fetched <= @pi. PSNs have 32 bits
  * here, of which 24 are on the wire, so that a request may take as many of
@@ -54,15 +68,26 @@ struct requester {
 	uint32_t psn;
 	uint32_t una;
 	uint32_t max_psn;
+	uint32_t resumed;
 	uint32_t window_base;
 	uint32_t ack_psn;
 	uint32_t rd_atomic;
+	uint32_t recvs;
+	uint32_t credit_end;
+	bool counts_credits;
 	uint8_t retry_left;
 	uint8_t rnr_left;
 	bool rnr_wait;
 	bool went_back;
 	bool drained;
+	bool probing;
+	uint8_t probes;
+	uint32_t probe_psn;
+	uint32_t probe_end;
+	uint64_t probe_at;
+	uint64_t ack_due;
 	struct timer timer;
+	struct recovery recovery;
 };
 
 /** requester_start() - the QP goes to RTS for the first time */
@@ -76,14 +101,14 @@ void requester_start(struct qp *qp);
  */
 bool requester_run(struct qp *qp);
 
-/** requester_timer() - the retransmission or RNR timer has run out */
+/** requester_timer() - &requester.timer has run out, in RTS or SQD */
 void requester_timer(struct qp *qp);
 
 /** requester_draining() - SQD: whether begun requests have yet to complete */
 bool requester_draining(const struct qp *qp);
 
-/** requester_restart_timer() - something was acknowledged */
-void requester_restart_timer(struct qp *qp);
+/** requester_progress() - something was acknowledged */
+void requester_progress(struct qp *qp);
 
 /**
  * requester_retry() - send again what is not acknowledged
@@ -92,6 +117,20 @@ void requester_restart_timer(struct qp *qp);
  * Or, if that was tried too often, complete the oldest request with an error.
  */
 void requester_retry(struct qp *qp);
+
+/** requester_resend() - likewise, but it does not count as a retry */
+void requester_resend(struct qp *qp);
+
+/**
+ * requester_ends_piece() - the last response to a packet that requests it
+ * @req: READ
+ * @psn: of the response, without wrapping
+ *
+ * A READ is requested in pieces where packets get lost.
+ *
+ * Return: whether it is.
+ */
+bool requester_ends_piece(const struct send_req *req, uint32_t psn);
 
 /** requester_rnr() - go back, and wait for the time of a 5 bit timer field */
 void requester_rnr(struct qp *qp, unsigned int timer);

@@ -58,6 +58,10 @@ struct wqe_error {
  * @num_sge: elements of @sge; 0 with IB_SEND_INLINE
  * @first_psn: RC, UC: PSN of the first packet
  * @num_psn: RC, UC: how many PSNs the request takes, 0 until it is first sent
+ * @piece: RC READ: PSNs of the response to one request packet, 0: all
+ * @cut_psn: RC READ, with @piece: where the first of these begins
+ * @recv_index: RC: requests of the QP before this one, since RTS, that take a
+ *	receive request of the peer
  * @compare_add: atomics
  * @swap: atomics
  * @av: all types but RC and UC; the extension as it is in the entry
@@ -78,6 +82,9 @@ struct send_req {
 	uint32_t length;
 	uint32_t first_psn;
 	uint32_t num_psn;
+	uint32_t piece;
+	uint32_t cut_psn;
+	uint32_t recv_index;
 	uint64_t compare_add;
 	uint64_t swap;
 	struct mynic_av av;
