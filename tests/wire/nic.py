@@ -21,7 +21,8 @@ LIMIT = 60
 
 FRAME_MAX = 65536
 
-NIC_MAC = "02:00:00:00:00:01"
+# The one that the harness gives to its first NIC
+NIC_MAC = "02:6d:79:6e:69:01"
 PEER_MAC = "02:00:00:00:00:99"
 
 # sgid_index and addresses of the NIC and of the far end, by IP version
@@ -400,6 +401,8 @@ class Qp:
             send += ("timeout", "retry_cnt", "rnr_retry", "max_rd_atomic")
         elif self.kind == "uc":
             first += ("access_flags",)
+        elif self.kind == "raw":
+            first, ready, send = ("port_num",), (), ()
         else:
             first += ("qkey",)
             ready = ()

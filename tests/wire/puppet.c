@@ -10,8 +10,10 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
-#include "world.h"
+#include "harness_driver.h"
+#include "remote_nic.h"
 
 #define MAX_HANDLES 4096
 #define MAX_WORDS 64
@@ -45,9 +47,11 @@ void *tap_alloc(size_t size)
 	return memory;
 }
 
+/* Everything ends with the process. */
 void tap_at_end(void (*fn)(void *arg), void *arg)
 {
-	FAIL("%p is not called with %p", (void *)fn, arg);
+	(void)fn;
+	(void)arg;
 }
 
 /* The words of the command */
@@ -169,18 +173,26 @@ static void do_mr(void)
 /* A region whose memory has been taken away */
 static void do_mr_lost(void)
 {
+	static uint64_t used = SIM_MEM_SIZE;
+	struct sim_nic *n = d->n;
 	struct mynic_create_mkey body = {
-		.buf.addr = world_map_page(d->n),
+		.buf.addr = n->iova + used,
 		.iova = 0x10000,
 		.length = DRV_PAGE,
 		.pdn = number("pd"),
 		.access = ACCESS_ALL,
 	};
 	struct drv_mr *mr = tap_alloc(sizeof(*mr));
+	void *page = mmap(NULL, DRV_PAGE, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	CHECK(page != MAP_FAILED);
+	CHECK_EQ(nic_dma_map(n->nic, body.buf.addr, DRV_PAGE, page, true), 0);
 	mr->addr = body.iova;
 	CHECK_EQ(drv_create_mkey(d, &body, 0, &mr->key), MYNIC_AQ_OK);
-	world_unmap_page(body.buf.addr);
+	CHECK_EQ(nic_dma_unmap(n->nic, body.buf.addr, DRV_PAGE), 0);
+	munmap(page, DRV_PAGE);
+	used += DRV_PAGE;
 	printf("ok mr=%u addr=%llu key=%u\n", new_handle(mr),
 	       (unsigned long long)mr->addr, mr->key);
 }
@@ -224,6 +236,7 @@ static void do_cq(void)
 static void do_arm(void)
 {
 	drv_arm(handle("cq"), number_or("solicited", 0));
+	sim_settle(d->sim);
 	printf("ok\n");
 }
 
@@ -400,6 +413,7 @@ static void do_send(void)
 	drv_write_wqe(qp, &wr);
 	if (number_or("ring", 1))
 		drv_ring(qp);
+	sim_settle(d->sim);
 	printf("ok\n");
 }
 
@@ -413,6 +427,7 @@ static void do_recv(void)
 		drv_post_srq_recv(srq, number("id"), sges, num);
 	else
 		drv_post_recv(handle("qp"), number("id"), sges, num);
+	sim_settle(d->sim);
 	printf("ok\n");
 }
 
@@ -466,6 +481,19 @@ static void do_mcast(void)
 	end(drv_admin(d, &cmd, NULL));
 }
 
+/* Have a RAW_PACKET QP receive all Ethernet frames */
+static void do_rx(void)
+{
+	const struct drv_qp *qp = handle("qp");
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_SET_RX,
+		.number = qp->number,
+		.set_rx.flags = MYNIC_RX_ENABLE | MYNIC_RX_PROMISC,
+	};
+
+	end(drv_admin(d, &cmd, NULL));
+}
+
 static void do_port(void)
 {
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_QUERY_PORT };
@@ -489,7 +517,7 @@ static const struct {
 	{ "send", do_send },	   { "recv", do_recv },
 	{ "event", do_event },	   { "stats", do_stats },
 	{ "gid", do_gid },	   { "mcast", do_mcast },
-	{ "port", do_port },
+	{ "rx", do_rx },	   { "port", do_port },
 };
 
 static void run(char *line)
@@ -522,7 +550,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "Usage: puppet SOCKET\n");
 		return 2;
 	}
-	d = drv_up(world_open(argv[1]));
+	remote_nic(0, argv[1]);
+	d = drv_up(&sim_new(1)->nics[0]);
 	printf("ok");
 	print_bytes("mac", nic_mac(d->n->nic), 6);
 	printf("\n");
