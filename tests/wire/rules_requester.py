@@ -5,7 +5,7 @@ import struct
 import time
 
 from nic import (BAD_RESP_ERR, ERR, FENCE, FLUSH_ERR, REM_ACCESS_ERR, REM_INV_REQ_ERR,
-                 REM_OP_ERR, RETRY_EXC_ERR, RNR_RETRY_EXC_ERR, SIGNALED, SOLICITED, RTS,
+                 REM_OP_ERR, RETRY_EXC_ERR, RNR_RETRY_EXC_ERR, SIGNALED, SOLICITED, RTR, RTS,
                  WR_CMP_SWAP, WR_FETCH_ADD, WR_READ, WR_SEND, WR_SEND_IMM, WR_WRITE,
                  WR_WRITE_IMM, Counts, Failed, Qp, check, pattern)
 from roce import (ACK, ATOMIC_ACK, CMP_SWAP, FETCH_ADD, NAK, NAK_ACCESS, NAK_INVALID,
@@ -233,6 +233,45 @@ def responses_to_nothing(nic):
     qp.check_state(RTS)
 
 
+@rule("opcode_of_responses", "RTR")
+def responses_in_rtr(nic):
+    qp = Qp(nic, state=RTR)
+    with Counts(nic, ghost=2):
+        qp.ack(0)
+        qp.respond(READ_ONLY, 0, b"abcd")
+        qp.expect_silence()
+    qp.check_state(RTR)
+
+
+@rule("ghost", "READ RESPONSE twice")
+def read_response_twice(nic):
+    qp = Qp(nic, timeout=0)
+    data = pattern(600, 1)
+    qp.post(7, WR_READ, 600, remote=qp.remote())
+    qp.expect(READ_REQUEST)
+    with Counts(nic, ghost=3):
+        qp.respond(READ_FIRST, FIRST_PSN, data[:256])
+        qp.respond(READ_FIRST, FIRST_PSN, pattern(256, 2))
+        qp.respond(READ_MIDDLE, FIRST_PSN + 1, data[256:512])
+        qp.respond(READ_MIDDLE, FIRST_PSN + 1, pattern(256, 2))
+        qp.respond(READ_LAST, FIRST_PSN + 2, data[512:])
+        qp.completion(7, len=600)
+        qp.respond(READ_LAST, FIRST_PSN + 2, pattern(88, 2))
+    check(qp.mr.read(600), data, "memory")
+
+
+@rule("ghost", "atomic response twice")
+def atomic_response_twice(nic):
+    qp = Qp(nic)
+    qp.post(7, WR_FETCH_ADD, 8, remote=qp.remote())
+    qp.expect(FETCH_ADD)
+    with Counts(nic, ghost=1):
+        qp.respond(ATOMIC_ACK, FIRST_PSN, orig=5)
+        qp.completion(7)
+        qp.respond(ATOMIC_ACK, FIRST_PSN, orig=6)
+    check(qp.mr.read(8), struct.pack("<Q", 5), "memory")
+
+
 @rule("implied_nak", "an ACK behind a READ without response")
 def implied_nak_of_read(nic):
     qp = Qp(nic)
@@ -375,6 +414,21 @@ def syndrome_reserved(nic, syndrome):
         qp.ack(FIRST_PSN, syndrome)
         qp.no_completion()
     qp.ack(FIRST_PSN)
+    qp.completion(7)
+
+
+@rule("syndrome_reserved", "in a READ response", wr_opcode=WR_READ, opcode=READ_ONLY)
+@rule("syndrome_reserved", "in an atomic response", wr_opcode=WR_FETCH_ADD, opcode=ATOMIC_ACK)
+def syndrome_of_response(nic, wr_opcode, opcode):
+    qp = Qp(nic)
+    payload = pattern(8) if opcode == READ_ONLY else b""
+    qp.post(7, wr_opcode, 8, remote=qp.remote())
+    qp.next()
+    with Counts(nic, rx_drop_header=3):
+        for syndrome in (NAK_INVALID, RNR | 1, RESERVED):
+            qp.respond(opcode, FIRST_PSN, payload, syndrome=syndrome)
+        qp.no_completion()
+    qp.respond(opcode, FIRST_PSN, payload)
     qp.completion(7)
 
 

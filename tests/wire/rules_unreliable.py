@@ -632,6 +632,21 @@ def datagram_to_group(nic):
         qp.completion(1)
 
 
+@rule("datagram_sent", "to a group, of which the NIC has members, too")
+def datagram_to_own_group(nic):
+    one, two = member(nic, 6), member(nic, 6)
+    path = {"dgid": gid(GROUP[6]), "sgid_index": machine.SGID[6],
+            "dmac": bytes.fromhex(group_mac(GROUP[6]).replace(":", ""))}
+    one.mr.write(pattern(8, 5), at=9000)
+    one.post(7, WR_SEND, 8, at=9000, remote_qpn=0xffffff, remote_qkey=QKEY, **path)
+    check(nic.wire.next(0xffffff).payload, pattern(8, 5), "payload on the wire")
+    one.completion(7)
+    for qp in (one, two):
+        qp.received(1, len=GRH + 8, src_qp=one.qpn)
+        check(qp.mr.read(8, at=GRH), pattern(8, 5), "payload")
+        qp.no_completion()
+
+
 @rule("datagram_sent", "a Q_Key with bit 31 is the QP's own")
 def datagram_own_qkey(nic):
     qp = Qp(nic, kind="ud")
