@@ -187,12 +187,16 @@ bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len)
 		return false;
 	}
 	if (cc->last == flow && cc->waits[other]) {
-		/* If that has nothing to send any more, it has had its turn */
-		cc->last = other;
-		cc->waits[flow] = true;
-		qp_schedule(qp->nic, qp);
-		return false;
+		if (!cc->gave_way) {
+			cc->gave_way = true;
+			cc->waits[flow] = true;
+			qp_schedule(qp->nic, qp);
+			return false;
+		}
+		/* It has not come, so it has nothing to send any more */
+		cc->waits[other] = false;
 	}
+	cc->gave_way = false;
 	cc->last = flow;
 	cc->waits[flow] = false;
 	len += HEADERS_LEN;
