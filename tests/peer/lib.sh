@@ -44,3 +44,19 @@ finish() {
 	echo "1..$number"
 	[ "$failures" = 0 ]
 }
+
+# control COMMAND...: has the host give a command to the device model; see
+# scripts/check.d/with-control. Prints the answer.
+exec 8<&0 9>&1
+control() {
+	local line
+
+	echo "control: $*" >&9
+	while IFS= read -r line <&8; do
+		case $line in
+		"> "*) echo "${line#> }" ;;
+		"= "*) return "${line#= }" ;;
+		esac
+	done
+	return 1
+}
