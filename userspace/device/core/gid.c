@@ -9,7 +9,6 @@
 #define MAX_VLAN 4094
 #define VLAN_ID_MASK 0xfff
 
-static const uint8_t ipv4_prefix[12] = { [10] = 0xff, [11] = 0xff };
 static const uint8_t no_gid[16];
 
 static bool is_empty(const struct gid_entry *entry)
@@ -66,22 +65,10 @@ bool gid_on_vlan(const struct nic *nic, const struct packet *pkt)
 	return false;
 }
 
-bool gid_is_ipv4(const uint8_t gid[16])
-{
-	return !memcmp(gid, ipv4_prefix, sizeof(ipv4_prefix));
-}
-
 void gid_from_ipv4(const uint8_t address[4], uint8_t gid[16])
 {
-	memcpy(gid, ipv4_prefix, sizeof(ipv4_prefix));
-	memcpy(gid + sizeof(ipv4_prefix), address, 4);
-}
-
-bool gid_is_multicast(const uint8_t gid[16])
-{
-	if (gid_is_ipv4(gid))
-		return gid[12] >> 4 == 0xe;
-	return gid[0] == 0xff;
+	memcpy(gid, gid_ipv4_prefix, sizeof(gid_ipv4_prefix));
+	memcpy(gid + sizeof(gid_ipv4_prefix), address, 4);
 }
 
 int admin_set_gid(struct nic *nic, struct admin_call *call)

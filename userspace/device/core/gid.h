@@ -4,11 +4,15 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 struct nic;
 struct packet;
 
 #define GID_TABLE_SIZE 256
+
+/* What precedes an IPv4 address (RFC 4291, 2.5.5.2) */
+static const uint8_t gid_ipv4_prefix[12] = { [10] = 0xff, [11] = 0xff };
 
 /**
  * struct gid_entry - source address of packets
@@ -57,12 +61,20 @@ const struct gid_entry *gid_find(const struct nic *nic,
 bool gid_on_vlan(const struct nic *nic, const struct packet *pkt);
 
 /** gid_is_ipv4() - is it ::ffff:a.b.c.d? */
-bool gid_is_ipv4(const uint8_t gid[16]);
+static inline bool gid_is_ipv4(const uint8_t gid[16])
+{
+	return !memcmp(gid, gid_ipv4_prefix, sizeof(gid_ipv4_prefix));
+}
 
 /** gid_from_ipv4() - ::ffff:a.b.c.d for the four bytes of an IPv4 address */
 void gid_from_ipv4(const uint8_t address[4], uint8_t gid[16]);
 
 /** gid_is_multicast() - is it an IPv6 or IPv4 multicast address? */
-bool gid_is_multicast(const uint8_t gid[16]);
+static inline bool gid_is_multicast(const uint8_t gid[16])
+{
+	if (gid_is_ipv4(gid))
+		return gid[12] >> 4 == 0xe;
+	return gid[0] == 0xff;
+}
 
 #endif /* MYNIC_GID_H */

@@ -9,14 +9,6 @@
 #include "path.h"
 #include "transport.h"
 
-bool message_in_sequence(const struct responder *r,
-			 const struct opcode_info *info)
-{
-	bool first = info->flags & OPCODE_FIRST;
-
-	return first == !r->msg && (!r->msg || r->msg == info->class);
-}
-
 /* All packets but the last are full, and only a message may be empty */
 static bool has_right_length(const struct qp *qp, const struct packet *pkt,
 			     const struct opcode_info *info)

@@ -6,14 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "opcode.h"
+#include "responder.h"
 #include "verbs.h"
 #include "wqe.h"
 
 struct mynic_cqe;
-struct opcode_info;
 struct packet;
 struct qp;
-struct responder;
 struct roce_hdr;
 
 /**
@@ -40,8 +40,13 @@ enum message_fault {
 };
 
 /** message_in_sequence() - may a packet of this kind come now? */
-bool message_in_sequence(const struct responder *r,
-			 const struct opcode_info *info);
+static inline bool message_in_sequence(const struct responder *r,
+				       const struct opcode_info *info)
+{
+	bool first = info->flags & OPCODE_FIRST;
+
+	return first == !r->msg && (!r->msg || r->msg == info->class);
+}
 
 /**
  * message_execute() - place a packet of a SEND or WRITE

@@ -107,17 +107,22 @@ enum opcode_class {
  * @class: what kind of packet it is
  * @types: bit 1 << type for each enum mynic_qp_type that knows it
  * @flags: OPCODE_*
+ * @extended_len: bytes of headers between the BTH and the payload
  */
 struct opcode_info {
 	enum opcode_class class;
 	uint16_t types;
 	uint16_t flags;
+	uint8_t extended_len;
 };
 
 /** opcode_info() - the row of any 8-bit opcode */
 const struct opcode_info *opcode_info(uint8_t opcode);
 
 /** opcode_headers_len() - bytes of BTH and what follows it, up to the payload */
-unsigned int opcode_headers_len(const struct opcode_info *info);
+static inline unsigned int opcode_headers_len(const struct opcode_info *info)
+{
+	return BTH_LEN + info->extended_len;
+}
 
 #endif /* MYNIC_OPCODE_H */

@@ -71,11 +71,6 @@ void path_send(struct nic *nic, struct packet *pkt)
 	nic_transmit(nic, pkt);
 }
 
-uint32_t path_mtu(const struct qp *qp)
-{
-	return 128u << qp->attr.path_mtu;
-}
-
 /* An empty message takes a packet too */
 uint32_t path_packets(const struct qp *qp, uint32_t len)
 {

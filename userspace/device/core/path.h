@@ -8,9 +8,9 @@
 
 #include <rdma/mynic-hw.h>
 
-struct nic;
+#include "qp.h"
+
 struct packet;
-struct qp;
 
 #define PATH_DEFAULT_PKEY 0xffff
 #define PATH_MULTICAST_QPN 0xffffff
@@ -32,7 +32,10 @@ bool path_init(const struct qp *qp, const struct mynic_av *av,
 void path_send(struct nic *nic, struct packet *pkt);
 
 /** path_mtu() - the path MTU of a connected QP, bytes */
-uint32_t path_mtu(const struct qp *qp);
+static inline uint32_t path_mtu(const struct qp *qp)
+{
+	return 128u << qp->attr.path_mtu;
+}
 
 /** path_packets() - packets, and PSNs, that @len bytes of message take */
 uint32_t path_packets(const struct qp *qp, uint32_t len);

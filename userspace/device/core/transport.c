@@ -241,17 +241,18 @@ static void establish(struct qp *qp)
 	event_raise(qp->nic, &qp->events, MYNIC_EVENT_COMM_EST);
 }
 
-static void count_congestion(struct nic *nic, const struct roce_hdr *hdr)
+static bool is_marked(const struct roce_hdr *hdr)
 {
-	if ((hdr->traffic_class & ECN_MASK) == ECN_CE)
-		nic_count(nic, MYNIC_STAT_RX_ECN);
+	return (hdr->traffic_class & ECN_MASK) == ECN_CE;
 }
 
 static void connected_receive(struct qp *qp, const struct packet *pkt,
 			      const struct opcode_info *info)
 {
-	if ((pkt->roce.traffic_class & ECN_MASK) == ECN_CE)
+	if (is_marked(&pkt->roce)) {
+		nic_count(qp->nic, MYNIC_STAT_RX_ECN);
 		cc_marked(qp);
+	}
 	if (info->class == OPCODE_CNP) {
 		cc_cnp(qp);
 	} else if (info->flags & OPCODE_RESPONSE) {
@@ -293,8 +294,8 @@ static void group_receive(struct nic *nic, const struct packet *pkt,
 	if (!(info->flags & OPCODE_DETH) ||
 	    pkt->roce.dest_qpn != PATH_MULTICAST_QPN)
 		nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
-	else if (ud_multicast(nic, pkt))
-		count_congestion(nic, &pkt->roce);
+	else if (ud_multicast(nic, pkt) && is_marked(&pkt->roce))
+		nic_count(nic, MYNIC_STAT_RX_ECN);
 }
 
 /* @own: where a connected QP expects its peer's packets to go to */
@@ -315,10 +316,9 @@ static void qp_receive(struct nic *nic, struct qp *qp, const struct packet *pkt,
 			return;
 		}
 		connected_receive(qp, pkt, info);
-	} else if (!ud_receive(qp, pkt)) {
-		return;
+	} else if (ud_receive(qp, pkt) && is_marked(hdr)) {
+		nic_count(nic, MYNIC_STAT_RX_ECN);
 	}
-	count_congestion(nic, hdr);
 }
 
 /* Nobody here speaks RoCEv2 at that address; a program may */
