@@ -158,6 +158,53 @@ int device_run(const char *const args[])
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* Field @number of /proc/PID/stat, see proc_pid_stat(5) */
+static void read_stat(pid_t pid, int number, char *field, size_t size)
+{
+	char path[64], line[1024] = "";
+	char *rest;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	CHECK(file);
+	CHECK(fgets(line, sizeof(line), file));
+	fclose(file);
+	rest = strrchr(line, ')') + 2;
+	for (int i = 3; i < number; i++)
+		strsep(&rest, " ");
+	snprintf(field, size, "%s", strsep(&rest, " "));
+}
+
+static uint64_t cpu_ticks(pid_t pid)
+{
+	char user[32], system[32];
+
+	read_stat(pid, 14, user, sizeof(user));
+	read_stat(pid, 15, system, sizeof(system));
+	return strtoull(user, NULL, 10) + strtoull(system, NULL, 10);
+}
+
+static char state(pid_t pid)
+{
+	char field[32];
+
+	read_stat(pid, 3, field, sizeof(field));
+	return field[0];
+}
+
+void device_wait_idle(pid_t pid)
+{
+	uint64_t ticks;
+
+	do {
+		while (state(pid) != 'S')
+			usleep(1000);
+		ticks = cpu_ticks(pid);
+		usleep(500000);
+	} while (cpu_ticks(pid) != ticks);
+}
+
 int vfu_connect_path(const char *path)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };

@@ -64,6 +64,9 @@ pid_t device_spawn(const char *const args[]);
 /** device_end() - end it by SIGTERM; fails if its status is not 0 */
 void device_end(pid_t pid);
 
+/** device_wait_idle() - wait until it sleeps and takes no time any more */
+void device_wait_idle(pid_t pid);
+
 /** device_dir() - a new directory that must be empty when the test ends */
 const char *device_dir(void);
 

@@ -172,53 +172,12 @@ TEST(ends_with_its_parent)
 	CHECK_EQ(rmdir(dir), 0);
 }
 
-/* Field @number of /proc/PID/stat, see proc_pid_stat(5) */
-static void read_stat(pid_t pid, int number, char *field, size_t size)
-{
-	char path[64], line[1024] = "";
-	char *rest;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "r");
-	CHECK(file);
-	CHECK(fgets(line, sizeof(line), file));
-	fclose(file);
-	rest = strrchr(line, ')') + 2;
-	for (int i = 3; i < number; i++)
-		strsep(&rest, " ");
-	snprintf(field, size, "%s", strsep(&rest, " "));
-}
-
-static uint64_t cpu_ticks(pid_t pid)
-{
-	char user[32], system[32];
-
-	read_stat(pid, 14, user, sizeof(user));
-	read_stat(pid, 15, system, sizeof(system));
-	return strtoull(user, NULL, 10) + strtoull(system, NULL, 10);
-}
-
-static char state(pid_t pid)
-{
-	char field[32];
-
-	read_stat(pid, 3, field, sizeof(field));
-	return field[0];
-}
-
 /* Idle, it sleeps for good: once asleep it takes no time at all. */
 TEST(idle_takes_no_time)
 {
 	struct device *dev = device_start();
 	int fd = vfu_open(dev, 0);
-	uint64_t ticks;
 
 	CHECK_EQ(vfu_get(fd, MYNIC_BAR_REGS, MYNIC_REG_MAGIC, 4), MYNIC_MAGIC);
-	do {
-		while (state(dev->pid) != 'S')
-			usleep(1000);
-		ticks = cpu_ticks(dev->pid);
-		usleep(500000);
-	} while (cpu_ticks(dev->pid) != ticks);
+	device_wait_idle(dev->pid);
 }

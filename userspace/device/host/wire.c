@@ -24,7 +24,7 @@
  */
 #define HOLD_BYTES (512 << 10)
 #define HOLD_END_BYTES (128 << 10)
-#define HOLD_LIMIT (50 * MSEC)
+#define HOLD_LIMIT (200 * MSEC)
 
 /* Between two tries to reach the peer */
 #define TRY_FIRST (10 * MSEC)

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The queue of a wire, whom it holds, and when: with a time of its own */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "harness_tap.h"
+#include "host/events.h"
+#include "host/wire.h"
+#include "wire/frame.h"
+
+#define MSEC 1000000ULL
+
+static struct net_switch sw;
+static struct events events;
+static struct wire out;
+
+/* What the kind that stands in for a real one can send, and has sent */
+static size_t room;
+static size_t sent;
+static int broken;
+
+static int open_up(struct wire *wire)
+{
+	wire_up(wire);
+	return 0;
+}
+
+static int send_some(struct wire *wire)
+{
+	size_t n = frame_queue_used(&wire->tx);
+
+	if (broken)
+		return broken;
+	if (n > room)
+		n = room;
+	room -= n;
+	sent += n;
+	frame_queue_consume(&wire->tx, n);
+	return frame_queue_used(&wire->tx) ? -EAGAIN : 0;
+}
+
+static void nothing(struct wire *wire)
+{
+	(void)wire;
+}
+
+static const struct wire_kind kind = {
+	.name = "test",
+	.open = open_up,
+	.flush = send_some,
+	.try = nothing,
+	.close = nothing,
+};
+
+static const struct wire_config config = { .kind = &kind, .name = "out" };
+
+static struct switch_port in;
+
+static void send_nothing(struct switch_port *port, const struct packet *pkt)
+{
+	(void)port;
+	(void)pkt;
+}
+
+static struct log in_log = { .name = "in" };
+
+static void end(void *arg)
+{
+	(void)arg;
+	wire_close(&out);
+	switch_disconnect(&in);
+	events_release(&events);
+}
+
+static void setup(void)
+{
+	CHECK_EQ(events_init(&events), 0);
+	in.name = "in";
+	in.log = &in_log;
+	in.send = send_nothing;
+	CHECK_EQ(switch_connect(&sw, &in), 0);
+	CHECK_EQ(wire_open(&out, &config, &events, &sw), 0);
+	sw.now = 1000 * MSEC;
+	tap_at_end(end, NULL);
+}
+
+/* A frame of @len bytes goes to the wire. */
+static void bring(size_t len)
+{
+	uint8_t frame[FRAME_MAX_LEN] = { 0x03 };
+	struct packet pkt;
+
+	CHECK(frame_parse(frame, len, &pkt));
+	switch_transmit(&in, &pkt);
+}
+
+/* The socket can be written to again. */
+static void writable(size_t bytes)
+{
+	room = bytes;
+	wire_want_out(&out, false);
+	wire_flush(&out);
+}
+
+TEST(frames_go_in_order_with_their_length)
+{
+	size_t at = 0;
+	uint8_t *frame;
+
+	setup();
+	for (size_t len = 14; len < 200; len++)
+		bring(len);
+	for (size_t len = 14; len < 200; len++)
+		CHECK_EQ(frame_queue_next(&out.tx, &at, &frame), len);
+	CHECK_EQ(frame_queue_next(&out.tx, &at, &frame), 0);
+	writable(SIZE_MAX);
+	CHECK_EQ(sent, (14 + 199) * 186 / 2 + 186 * FRAME_PREFIX);
+	CHECK_EQ(out.port.stats.tx_packets, 186);
+	CHECK_EQ(out.port.stats.tx_bytes, (14 + 199) * 186 / 2);
+	CHECK_EQ(out.port.stats.tx_dropped, 0);
+}
+
+TEST(senders_wait_until_there_is_room)
+{
+	setup();
+	while (!switch_is_held(&in)) {
+		CHECK(frame_queue_used(&out.tx) < 1 << 20);
+		bring(4000);
+	}
+	/* Half of it is not enough room, to save changes to and fro. */
+	writable(frame_queue_used(&out.tx) / 2);
+	CHECK(switch_is_held(&in));
+	writable(frame_queue_used(&out.tx));
+	CHECK(!switch_is_held(&in));
+	bring(4000);
+	CHECK(!switch_is_held(&in));
+}
+
+/* Not for ever: other wires and NICs may have to do with the sender, too. */
+TEST(peer_that_does_not_read_holds_nobody_for_long)
+{
+	uint64_t since;
+
+	setup();
+	CHECK_EQ(wire_next_event(&out), WIRE_NEVER);
+	while (!switch_is_held(&in))
+		bring(4000);
+	since = sw.now;
+	CHECK(wire_next_event(&out) > since);
+	CHECK(wire_next_event(&out) <= since + 1000 * MSEC);
+	sw.now = wire_next_event(&out) - 1;
+	wire_run(&out);
+	CHECK(switch_is_held(&in));
+	sw.now++;
+	wire_run(&out);
+	CHECK(!switch_is_held(&in));
+	CHECK_EQ(wire_next_event(&out), WIRE_NEVER);
+	/* From now on what does not fit is lost. */
+	while (!out.port.stats.tx_dropped) {
+		bring(9000);
+		CHECK(!switch_is_held(&in));
+		CHECK(frame_queue_used(&out.tx) <= FRAME_QUEUE_LIMIT);
+	}
+	/* A few frames that are read do not count; all of them do. */
+	writable(100000);
+	bring(4000);
+	CHECK(!switch_is_held(&in));
+	writable(SIZE_MAX);
+	room = 0;
+	while (!switch_is_held(&in))
+		bring(4000);
+}
+
+/* However much comes and goes, the queue's memory is enough. */
+TEST(queue_that_never_gets_empty)
+{
+	setup();
+	for (unsigned int i = 0; i < 200000; i++) {
+		bring(14 + i * 7919 % 9000);
+		if (frame_queue_used(&out.tx) > 3 << 20)
+			writable(i * 104729 % (1 << 20));
+		room = 0;
+	}
+	CHECK_EQ(out.port.stats.tx_dropped, 0);
+	CHECK_EQ(out.port.stats.tx_bytes + FRAME_PREFIX * 200000,
+		 sent + frame_queue_used(&out.tx));
+}
+
+TEST(full_queue_that_is_read_slowly)
+{
+	setup();
+	for (unsigned int i = 0; i < 20000; i++) {
+		bring(9000);
+		writable(5000);
+		room = 0;
+		CHECK(frame_queue_used(&out.tx) <= FRAME_QUEUE_LIMIT);
+	}
+	CHECK(out.port.stats.tx_dropped);
+	CHECK_EQ(out.port.stats.tx_packets + out.port.stats.tx_dropped, 20000);
+}
+
+/* What was queued is lost then, and counted, the one that had begun, too. */
+TEST(break_loses_what_is_queued)
+{
+	setup();
+	for (int i = 0; i < 10; i++)
+		bring(1000);
+	writable(2 * (1000 + FRAME_PREFIX) + 1);
+	broken = -EPIPE;
+	wire_want_out(&out, false);
+	wire_flush(&out);
+	CHECK(!out.port.up);
+	CHECK_EQ(out.port.stats.tx_dropped, 8);
+	CHECK_EQ(frame_queue_used(&out.tx), 0);
+	bring(1000);
+	CHECK_EQ(out.port.stats.tx_dropped, 9);
+	CHECK_EQ(out.port.stats.tx_packets, 10);
+}
