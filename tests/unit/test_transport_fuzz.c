@@ -37,6 +37,20 @@ static uint64_t some_addr(struct sim *sim, const struct drv_mr *mr)
 	}
 }
 
+static uint8_t some_opcode(struct sim *sim, enum mynic_qp_type type)
+{
+	if (!any(sim, 8))
+		return any(sim, 256);
+	switch (type) {
+	case MYNIC_QP_RC:
+		return any(sim, BTH_RC_SEND_ONLY_INV + 1);
+	case MYNIC_QP_UC:
+		return BTH_UC_SEND_FIRST + any(sim, 12);
+	default:
+		return BTH_UD_SEND_ONLY + any(sim, 2);
+	}
+}
+
 /* A packet for @to's QP that claims to be from @from's */
 static void send_junk(struct sim *sim, struct drv_end *from, struct drv_end *to)
 {
@@ -45,7 +59,7 @@ static void send_junk(struct sim *sim, struct drv_end *from, struct drv_end *to)
 					      0x64, 0x20, 0x2e, 0xff };
 	static uint8_t payload[8192];
 	struct mynic_qp_attr attr = drv_query_qp(to->qp);
-	uint32_t opcode = any(sim, 8) ? any(sim, 0x18) : any(sim, 256);
+	uint8_t opcode = some_opcode(sim, to->qp->create.type);
 	uint32_t len = any(sim, 4) ? 1024 : some_len(sim);
 	uint32_t base = any(sim, 2) ? attr.rq_psn : attr.sq_psn;
 	struct packet pkt = {
@@ -217,7 +231,7 @@ static void reconnect(struct drv_pair *p, enum mynic_qp_type type)
 	sim_settle(p->sim);
 	drain(&p->a);
 	drain(&p->b);
-	if (type == MYNIC_QP_RC) {
+	if (type != MYNIC_QP_UD) {
 		drv_connect(p->a.qp, p->b.qp,
 			    &(struct drv_path){ .timeout = 4,
 						.retry_cnt = 2,
@@ -250,7 +264,7 @@ static void fuzz(enum mynic_qp_type type, uint64_t seed)
 		}
 	}
 	reconnect(&p, type);
-	if (type == MYNIC_QP_RC)
+	if (type != MYNIC_QP_UD)
 		drv_send_recv(&p.a, &p.b, 5000);
 	drv_fill(want, GUARD, 1);
 	CHECK_MEM(guard->ptr, want, GUARD);
@@ -260,6 +274,12 @@ TEST(fuzz_rc)
 {
 	for (uint64_t seed = 1; seed <= 4; seed++)
 		fuzz(MYNIC_QP_RC, seed);
+}
+
+TEST(fuzz_uc)
+{
+	for (uint64_t seed = 1; seed <= 4; seed++)
+		fuzz(MYNIC_QP_UC, seed);
 }
 
 TEST(fuzz_ud)
