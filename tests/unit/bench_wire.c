@@ -41,15 +41,6 @@ static double cpu_seconds(pid_t pid)
 	return (double)(user + system) / sysconf(_SC_CLK_TCK);
 }
 
-static bool has_link(struct drv *d)
-{
-	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_QUERY_PORT };
-	struct mynic_port_attr attr;
-
-	CHECK_EQ(drv_admin_out(d, &cmd, &attr, sizeof(attr)), MYNIC_AQ_OK);
-	return attr.link_up;
-}
-
 static uint64_t write_for(struct drv_pair *p, struct drv_qp *qp,
 			  double duration)
 {
@@ -92,7 +83,8 @@ static void measure(const char *name, pid_t a, pid_t b)
 	uint64_t bytes;
 
 	p = drv_rc_pair(&path);
-	SIM_WAIT(p.sim, has_link(p.a.d) && has_link(p.b.d));
+	remote_wait_link(p.a.d);
+	remote_wait_link(p.b.d);
 	write_for(&p, p.a.qp, 0.3);
 	cpu_a = cpu_seconds(a);
 	cpu_b = cpu_seconds(b);
@@ -107,27 +99,21 @@ static void measure(const char *name, pid_t a, pid_t b)
 		(unsigned long long)drv_stat(p.a.d, MYNIC_STAT_TIMEOUT));
 }
 
-/* Two NICs of one process, or, with @wires, of two */
+/* Two NICs of one process, or, with wires, of two */
 static void bench(const char *name, const char *wire_a, const char *wire_b)
 {
-	static char paths[2][64], nics[2][160];
-	const char *dir = device_dir();
+	const char *nic_a = remote_nic(0);
+	const char *nic_b = remote_nic(1);
 	pid_t a, b;
 
-	for (int i = 0; i < 2; i++) {
-		snprintf(paths[i], sizeof(paths[i]), "%s/nic%d", dir, i);
-		snprintf(nics[i], sizeof(nics[i]),
-			 "socket=%s,mac=02:6d:79:6e:69:0%d", paths[i], i + 1);
-		remote_nic(i, paths[i]);
-	}
 	if (wire_a) {
-		a = device_spawn((const char *[]){ "--nic", nics[0], "--wire",
+		a = device_spawn((const char *[]){ "--nic", nic_a, "--wire",
 						   wire_a, NULL });
-		b = device_spawn((const char *[]){ "--nic", nics[1], "--wire",
+		b = device_spawn((const char *[]){ "--nic", nic_b, "--wire",
 						   wire_b, NULL });
 	} else {
-		a = device_spawn((const char *[]){ "--nic", nics[0], "--nic",
-						   nics[1], NULL });
+		a = device_spawn((const char *[]){ "--nic", nic_a, "--nic",
+						   nic_b, NULL });
 		b = a;
 	}
 	measure(name, a, b);

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "harness_sim.h"
+#include "harness_driver.h"
 #include "harness_vfu.h"
 #include "remote_nic.h"
 
@@ -24,12 +24,32 @@ struct nic {
 	bool written;
 };
 
-static const char *paths[SIM_MAX_NICS];
+static char paths[SIM_MAX_NICS][48];
 
-void remote_nic(unsigned int index, const char *path)
+const char *remote_nic(unsigned int index)
 {
+	char *arg = tap_alloc(96);
+
 	CHECK(index < SIM_MAX_NICS);
-	paths[index] = path;
+	snprintf(paths[index], sizeof(paths[index]), "%s/nic", device_dir());
+	/* the MAC that sim_new() gives to its NICs */
+	snprintf(arg, 96, "socket=%s,mac=02:6d:79:6e:69:%02x", paths[index],
+		 index + 1);
+	return arg;
+}
+
+static bool has_link(struct drv *d)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_QUERY_PORT };
+	struct mynic_port_attr attr;
+
+	CHECK_EQ(drv_admin_out(d, &cmd, &attr, sizeof(attr)), MYNIC_AQ_OK);
+	return attr.link_up;
+}
+
+void remote_wait_link(struct drv *d)
+{
+	SIM_WAIT(d->sim, has_link(d));
 }
 
 struct nic *nic_create(const struct nic_config *config)
@@ -38,7 +58,7 @@ struct nic *nic_create(const struct nic_config *config)
 	struct nic *nic = calloc(1, sizeof(*nic));
 
 	CHECK(nic);
-	CHECK(index < SIM_MAX_NICS && paths[index]);
+	CHECK(index < SIM_MAX_NICS && paths[index][0]);
 	nic->config = *config;
 	nic->fd = vfu_open_path(paths[index]);
 	return nic;

@@ -9,12 +9,18 @@
 #ifndef MYNIC_REMOTE_NIC_H
 #define MYNIC_REMOTE_NIC_H
 
+struct drv;
+
 /**
- * remote_nic() - say which NIC a world has
- * @index: of &sim.nics, for the next sim_new()
- * @path: the socket of the NIC, which has the MAC that sim_new() gives to its
- *	NIC number @index: 02:6d:79:6e:69:(@index + 1)
+ * remote_nic() - a NIC for the next world
+ * @index: of &sim.nics
+ *
+ * Return: what follows --nic on the command line of the process that is to have
+ * it, and that has to be ready when sim_new() is called.
  */
-void remote_nic(unsigned int index, const char *path);
+const char *remote_nic(unsigned int index);
+
+/** remote_wait_link() - wait until a NIC has a link */
+void remote_wait_link(struct drv *d);
 
 #endif /* MYNIC_REMOTE_NIC_H */
