@@ -127,13 +127,28 @@ for _ip in (4, 6):
             ("nothing behind UDP", short(0, _ip)),
             ("TVer 1", lambda frame, ip=_ip: seal(flip(BTH[ip] + 1, 1)(frame))),
     ):
-        @rule("truncated", f"{_name}, IPv{_ip}", ip=_ip, edit=_edit)
-        def truncated(nic, ip, edit):
+        @rule("malformed", f"{_name}, IPv{_ip}", ip=_ip, edit=_edit)
+        def malformed(nic, ip, edit):
             qp = Qp(nic, ip=ip)
             expect_dropped(nic, qp, "rx_drop_header", edit=edit, sound=False)
 
 
-@rule("truncated", "Ethernet's padding is not part of it")
+@rule("malformed", "IPv4 header checksum")
+def ip_checksum_bad(nic):
+    expect_dropped(nic, Qp(nic), "rx_drop_header", edit=poke(24, b"\x12\x34"), sound=False)
+
+
+@rule("malformed", "IPv4 options")
+def ip_options(nic):
+    def edit(frame):
+        frame = bytearray(frame[:34] + b"\1\1\1\0" + frame[34:])
+        frame[14] = 0x46
+        frame[16:18] = (int.from_bytes(frame[16:18], "big") + 4).to_bytes(2, "big")
+        return bytes(frame)
+    expect_dropped(nic, Qp(nic), "rx_drop_header", edit=edit, sound=False)
+
+
+@rule("malformed", "Ethernet's padding is not part of it")
 def ethernet_padding(nic):
     qp = Qp(nic)
     qp.request(WRITE_ONLY, ackreq=1, edit=lambda frame: frame + b"\x55" * 20)
@@ -356,8 +371,8 @@ def flow_label(nic):
         send_one(Qp(nic, ip=6, flow_label=label), 1, 0x200000)
 
 
-@rule("dest_qp_and_migration")
-def dest_qp_and_migration(nic):
+@rule("migration")
+def migration(nic):
     frame = send_one(Qp(nic), 1, 0x200000)
     check(frame.bth.migreq, 1, "MigReq")
 

@@ -219,8 +219,8 @@ def hostile(nic, chance, sealed):
                 qps = victims(nic)
 
 
-@rule("hostile", f"random bytes, seed {SEED}", sealed=False)
-@rule("hostile", f"random bytes behind an ICRC that is right, seed {SEED}", sealed=True)
+@rule("any_bytes", f"random bytes, seed {SEED}", sealed=False)
+@rule("any_bytes", f"random bytes behind an ICRC that is right, seed {SEED}", sealed=True)
 def hostile_packets(nic, sealed):
     hostile(nic, random.Random(SEED), sealed)
     nic.wire.others.clear()

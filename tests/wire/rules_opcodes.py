@@ -208,10 +208,10 @@ def as_number(text):
     return {"True": 1, "False": 0}.get(text) if text in ("True", "False") else int(text, 0)
 
 
-@rule("tshark", "IPv4", ip=4, vlan=False)
-@rule("tshark", "IPv6", ip=6, vlan=False)
-@rule("tshark", "IPv4, VLAN", ip=4, vlan=True)
-@rule("tshark", "IPv6, VLAN", ip=6, vlan=True)
+@rule("packet_types", "IPv4", ip=4, vlan=False)
+@rule("packet_types", "IPv6", ip=6, vlan=False)
+@rule("packet_types", "IPv4, VLAN", ip=4, vlan=True)
+@rule("packet_types", "IPv6, VLAN", ip=6, vlan=True)
 def every_opcode(nic, ip, vlan):
     log = traffic(nic, ip, vlan)
     # The barriers' own packets are over IPv4 and untagged

@@ -7,7 +7,7 @@ import nic as machine
 from nic import (ERR, FLUSH_ERR, LOC_PROT_ERR, LOCAL_WRITE, MR_LEN, RTR, SQE, RTS, SIGNALED,
                  SOLICITED, WC_RECV, WC_RECV_IMM, WR_SEND, WR_SEND_IMM, WR_WRITE,
                  WR_WRITE_IMM, COMM_EST, Counts, Mr, Qp, Srq, check, pattern)
-from roce import (ACK, FETCH_ADD, READ_REQUEST, SEND_FIRST, SEND_LAST, SEND_LAST_IMM,
+from roce import (ACK, CNP, FETCH_ADD, READ_REQUEST, SEND_FIRST, SEND_LAST, SEND_LAST_IMM,
                   SEND_MIDDLE, SEND_ONLY, SEND_ONLY_IMM, UC, UD, WRITE_FIRST, WRITE_LAST,
                   WRITE_LAST_IMM, WRITE_MIDDLE, WRITE_ONLY, WRITE_ONLY_IMM, gid, group_mac)
 from rules import rule
@@ -512,6 +512,17 @@ def ud_congestion_mark(nic):
     with Counts(nic, rx_ecn=1, tx_cnp=0):
         datagram(qp, b"abcd", ip={"tos": 3})
         qp.received(1)
+
+
+@rule("congestion_mark", "UC")
+@rule("cnp_sent", "UC")
+def uc_congestion_mark(nic):
+    qp = uc_up(nic)
+    with Counts(nic, rx_ecn=1, tx_cnp=1):
+        qp.request(SEND_ONLY, b"abcd", ip={"tos": 3})
+        qp.received(1, len=4)
+        frame = nic.wire.next(qp.peer_qpn)
+        check((frame.opcode, frame.bth.becn), (CNP, 1), "opcode and BECN")
 
 
 @rule("receive_completion", "event of a solicited datagram")
