@@ -210,6 +210,17 @@ static bool may_send_without_credit(const struct requester *q,
 	return (int32_t)(q->una - req->first_psn) > 0;
 }
 
+/*
+ * A responder may have the READ as a whole, and then need not know any more
+ * what lies before a part of it that it was asked for again: rxe does not.
+ */
+static bool is_out_of_turn(const struct requester *q,
+			   const struct send_req *req)
+{
+	return req->opcode == IB_WR_RDMA_READ && req->piece && req->in_turn &&
+	       q->psn != req->first_psn && q->psn != q->una;
+}
+
 /* Whether fences, limits and the window let the next packet go */
 static bool may_send(const struct qp *qp, const struct send_req *req)
 {
@@ -223,6 +234,8 @@ static bool may_send(const struct qp *qp, const struct send_req *req)
 		return false;
 	if (!req->num_psn &&
 	    q->psn - q->una + path_packets(qp, req->length) > PSN_HALF)
+		return false;
+	if (req->num_psn && is_out_of_turn(q, req))
 		return false;
 	if (lacks_credit(q, req) && !may_send_without_credit(q, req))
 		return false;
@@ -318,6 +331,7 @@ static void send_read(struct qp *qp, struct send_req *req, struct packet *pkt)
 	if (q->recovery.lossy && !req->piece && (!index || q->psn == q->una)) {
 		req->piece = piece_packets(qp);
 		req->cut_psn = q->psn;
+		req->in_turn = (int32_t)(q->psn - q->max_psn) < 0;
 	}
 	if (req->piece)
 		piece = req->piece - (q->psn - req->cut_psn) % req->piece;

@@ -60,6 +60,7 @@ struct wqe_error {
  * @num_psn: RC, UC: how many PSNs the request takes, 0 until it is first sent
  * @piece: RC READ: PSNs of the response to one request packet, 0: all
  * @cut_psn: RC READ, with @piece: where the first of these begins
+ * @in_turn: RC READ, with @piece: it was requested as a whole before
  * @recv_index: RC: requests of the QP before this one, since RTS, that take a
  *	receive request of the peer
  * @compare_add: atomics
@@ -84,6 +85,7 @@ struct send_req {
 	uint32_t num_psn;
 	uint32_t piece;
 	uint32_t cut_psn;
+	bool in_turn;
 	uint32_t recv_index;
 	uint64_t compare_add;
 	uint64_t swap;
