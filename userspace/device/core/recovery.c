@@ -24,6 +24,9 @@
  */
 #define MIN_PROBE_NS 200000
 
+/* This many probes in a row without a round trip: it may have become longer */
+#define MAX_PROBED 8
+
 /* How long the shortest round trip is believed */
 #define MIN_RTT_LIFE_NS 100000000
 
@@ -122,6 +125,7 @@ void recovery_acked(struct recovery *r, uint32_t una, uint64_t now)
 	if (!r->timing || (int32_t)(una - r->timed_psn) < 0)
 		return;
 	r->timing = false;
+	r->probed = 0;
 	set_min_rtt(r, rtt, now);
 	set_probe_after(r, rtt);
 	if (!r->lossy)
@@ -129,9 +133,17 @@ void recovery_acked(struct recovery *r, uint32_t una, uint64_t now)
 	if (una - r->lost_psn > CLEAN_PACKETS) {
 		r->lossy = false;
 		r->window = RECOVERY_MAX_WINDOW;
-		return;
+	} else {
+		set_path_packets(r, una - r->timed_una, rtt);
 	}
-	set_path_packets(r, una - r->timed_una, rtt);
+}
+
+void recovery_probed(struct recovery *r, uint64_t rtt)
+{
+	if (++r->probed < MAX_PROBED)
+		return;
+	r->probed = 0;
+	set_probe_after(r, rtt);
 }
 
 void recovery_unclear(struct recovery *r, uint32_t end, uint64_t now)

@@ -30,6 +30,8 @@
  * @min_rtt: the shortest one of late, ns
  * @min_rtt_at: when that was measured, ns
  * @path_packets: packets that the path holds without a queue; 0: not known
+ * @probed: probes that were followed by an acknowledgment, since a round trip
+ *	was measured
  * @probe_after: silence after which a loss is suspected, ns; 0: no round trip
  *	has been measured
  *
@@ -50,6 +52,7 @@ struct recovery {
 	uint64_t min_rtt;
 	uint64_t min_rtt_at;
 	uint32_t path_packets;
+	unsigned int probed;
 	uint64_t probe_after;
 };
 
@@ -77,6 +80,15 @@ void recovery_heard(struct recovery *r, uint64_t now);
 
 /** recovery_acked() - @una has moved on */
 void recovery_acked(struct recovery *r, uint32_t una, uint64_t now);
+
+/**
+ * recovery_probed() - something was acknowledged after a probe
+ * @r: round trips and losses
+ * @rtt: the round trip was not longer, ns
+ *
+ * If that is all one ever hears, the probes may be what is too early.
+ */
+void recovery_probed(struct recovery *r, uint64_t rtt);
 
 /**
  * recovery_unclear() - packets are sent again that may have arrived

@@ -53,8 +53,6 @@ void requester_start(struct qp *qp)
 	q->ack_psn = q->psn;
 	q->recvs = 0;
 	q->counts_credits = false;
-	q->retry_left = qp->attr.retry_cnt;
-	q->rnr_left = qp->attr.rnr_retry;
 	q->probing = false;
 	q->probes = 0;
 	recovery_start(&q->recovery, q->psn);
@@ -105,11 +103,18 @@ static void restart_timer(struct qp *qp, uint64_t now)
 	uint64_t timeout = (uint64_t)TIMEOUT_UNIT << qp->attr.timeout;
 	struct requester *q = &qp->req;
 
+	q->quiet_since = now;
 	q->ack_due = qp->attr.timeout ? now + timeout : TIMER_NEVER;
 	if (q->una == q->max_psn)
 		timer_stop(&q->timer);
 	else
 		set_timer(qp, now);
+}
+
+static void fill_counters(struct qp *qp)
+{
+	qp->req.retry_left = qp->attr.retry_cnt;
+	qp->req.rnr_left = qp->attr.rnr_retry;
 }
 
 void requester_progress(struct qp *qp)
@@ -122,13 +127,14 @@ void requester_progress(struct qp *qp)
 		q->psn = q->una;
 		q->resumed = q->una;
 	}
-	q->retry_left = qp->attr.retry_cnt;
-	q->rnr_left = qp->attr.rnr_retry;
+	fill_counters(qp);
 	q->rnr_wait = false;
 	q->went_back = false;
 	q->probing = false;
-	q->probes = 0;
 	recovery_acked(&q->recovery, q->una, now);
+	if (q->probes)
+		recovery_probed(&q->recovery, now - q->quiet_since);
+	q->probes = 0;
 	restart_timer(qp, now);
 }
 
@@ -258,6 +264,9 @@ static void send_packet(struct qp *qp, struct packet *pkt, uint32_t next)
 	if (!q->recovery.timing &&
 	    (pkt->roce.ack_req || !q->recovery.probe_after))
 		recovery_sent(&q->recovery, q->psn, q->una, nic_now(qp->nic));
+	/* What was set in SQD holds from the next request on */
+	if (q->una == q->max_psn)
+		fill_counters(qp);
 	q->psn = next;
 	if ((int32_t)(next - q->max_psn) > 0)
 		q->max_psn = next;

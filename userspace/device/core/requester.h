@@ -48,6 +48,7 @@ struct qp;
  * @probe_psn: @probing: the packet that was sent
  * @probe_end: @probing: @psn at that time
  * @probe_at: @probing: when, ns
+ * @quiet_since: when something was acknowledged, or was to be from then on, ns
  * @ack_due: when the ACK timer runs out, or TIMER_NEVER
  * @timer: ACK timer and probes, RNR; in the error state: when to look for
  *	receive requests once more
@@ -85,6 +86,7 @@ struct requester {
 	uint32_t probe_psn;
 	uint32_t probe_end;
 	uint64_t probe_at;
+	uint64_t quiet_since;
 	uint64_t ack_due;
 	struct timer timer;
 	struct recovery recovery;
