@@ -26,6 +26,7 @@ unsigned int ip_build(uint8_t *buf, const struct roce_hdr *hdr, uint32_t len);
 
 /**
  * ip_checksum() - the checksum of an IPv4 header without options
+ * @header: the header
  *
  * Return: what the checksum field has to hold, host byte order, if it is 0
  * now; 0 if it holds the right value.
