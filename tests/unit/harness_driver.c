@@ -613,6 +613,7 @@ void drv_connect_to(struct drv_qp *qp, unsigned int peer, uint32_t peer_qpn,
 		.min_rnr_timer = p.min_rnr_timer,
 		.av = drv_av(qp->d, peer, p.gid_index),
 	};
+	attr.av.traffic_class = p.traffic_class;
 	if (rc)
 		attr.attr_mask |= IBV_QP_MAX_DEST_RD_ATOMIC |
 				  IBV_QP_MIN_RNR_TIMER;

@@ -222,6 +222,7 @@ void drv_reset_qp(struct drv_qp *qp);
 struct drv_path {
 	enum ibv_mtu mtu;
 	unsigned int gid_index;
+	uint8_t traffic_class;
 	uint32_t rq_psn;
 	uint32_t sq_psn;
 	uint8_t timeout;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <libdeflate.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -18,7 +19,7 @@ struct sim_packet {
 	uint64_t due;
 	struct sim_nic *from;
 	struct packet pkt;
-	_Alignas(struct packet) uint8_t data[];
+	max_align_t data[];
 };
 
 static void raise_irq(void *ctx, unsigned int vector)
@@ -72,8 +73,8 @@ static struct sim_packet *as_frame(const struct packet *pkt)
 
 	frame_build(&frame, pkt);
 	p = new_packet(frame.len);
-	frame_copy(&frame, p->data);
-	if (!frame_parse(p->data, frame.len, &p->pkt))
+	frame_copy(&frame, (uint8_t *)p->data);
+	if (!frame_parse((uint8_t *)p->data, frame.len, &p->pkt))
 		FAIL("frame of %u bytes", frame.len);
 	return p;
 }
@@ -276,21 +277,25 @@ void sim_unmap(struct sim_nic *n)
 	CHECK_EQ(nic_dma_unmap(n->nic, n->iova, SIM_MEM_SIZE), 0);
 }
 
-static void end(void *arg)
+void sim_free(struct sim *sim)
 {
-	struct sim *sim = arg;
-
 	for (unsigned int i = 0; i < sim->num_nics; i++) {
 		nic_destroy(sim->nics[i].nic);
 		faults_destroy(sim->nics[i].faults);
 		munmap(sim->nics[i].mem, SIM_MEM_SIZE);
 	}
+	sim->num_nics = 0;
 	while (sim->queue) {
 		struct sim_packet *p = sim->queue;
 
 		sim->queue = p->next;
 		free(p);
 	}
+}
+
+static void end(void *sim)
+{
+	sim_free(sim);
 }
 
 struct sim *sim_new(unsigned int nics)

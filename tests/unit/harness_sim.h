@@ -85,6 +85,9 @@ struct sim {
 /** sim_new() - a world with @nics NICs on one wire; gone when the test ends */
 struct sim *sim_new(unsigned int nics);
 
+/** sim_free() - end the world before the test ends, for its memory */
+void sim_free(struct sim *sim);
+
 /** sim_random() - a random number below @below */
 uint64_t sim_random(struct sim *sim, uint64_t below);
 

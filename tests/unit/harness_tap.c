@@ -92,10 +92,15 @@ void *tap_alloc(size_t size)
 	return m->data;
 }
 
+void tap_restart_timeout(void)
+{
+	alarm(TEST_TIMEOUT);
+}
+
 static void run_child(const struct tap_test *test)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	alarm(TEST_TIMEOUT);
+	tap_restart_timeout();
 	test->run();
 	for (; at_end; at_end = at_end->next)
 		at_end->fn(at_end->arg);

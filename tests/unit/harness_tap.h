@@ -37,6 +37,9 @@ void tap_skip(const char *reason) __attribute__((noreturn));
 /** tap_note() - a line of explanation in the output */
 void tap_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** tap_restart_timeout() - for a test that is many runs of the same */
+void tap_restart_timeout(void);
+
 /** tap_at_end() - have @fn(@arg) called when the running test has passed */
 void tap_at_end(void (*fn)(void *arg), void *arg);
 

@@ -14,27 +14,49 @@
 #define ETH_LEN 14
 
 /* RC SEND ONLY of 13 bytes, once with a VLAN tag; made by scapy 2.6.1 */
-static const char send_ipv4[] =
-	"026d796e6902026d796e69010800456a003c00004000401126450a0000010a00"
-	"0002c12312b70028000004f0ffff0012345680fedcba0102030405060708090a"
-	"0b0c0d0000007912d457";
-static const char send_ipv6[] =
-	"026d796e6902026d796e69018100a06486dd66a54321002811fffe8000000000"
-	"0000006d79fffe6e690120010db8000000000000000000000002c12312b70028"
-	"00000470ffff0012345680fedcba0102030405060708090a0b0c0d000000f634"
-	"e437";
+static const uint8_t send_ipv4[] = {
+	0x02, 0x6d, 0x79, 0x6e, 0x69, 0x02, 0x02, 0x6d, 0x79, 0x6e, 0x69,
+	0x01, 0x08, 0x00, 0x45, 0x6a, 0x00, 0x3c, 0x00, 0x00, 0x40, 0x00,
+	0x40, 0x11, 0x26, 0x45, 0x0a, 0x00, 0x00, 0x01, 0x0a, 0x00, 0x00,
+	0x02, 0xc1, 0x23, 0x12, 0xb7, 0x00, 0x28, 0x00, 0x00, 0x04, 0xf0,
+	0xff, 0xff, 0x00, 0x12, 0x34, 0x56, 0x80, 0xfe, 0xdc, 0xba, 0x01,
+	0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c,
+	0x0d, 0x00, 0x00, 0x00, 0x79, 0x12, 0xd4, 0x57,
+};
+
+static const uint8_t send_ipv6[] = {
+	0x02, 0x6d, 0x79, 0x6e, 0x69, 0x02, 0x02, 0x6d, 0x79, 0x6e, 0x69,
+	0x01, 0x81, 0x00, 0xa0, 0x64, 0x86, 0xdd, 0x66, 0xa5, 0x43, 0x21,
+	0x00, 0x28, 0x11, 0xff, 0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x6d, 0x79, 0xff, 0xfe, 0x6e, 0x69, 0x01, 0x20, 0x01,
+	0x0d, 0xb8, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x02, 0xc1, 0x23, 0x12, 0xb7, 0x00, 0x28, 0x00, 0x00,
+	0x04, 0x70, 0xff, 0xff, 0x00, 0x12, 0x34, 0x56, 0x80, 0xfe, 0xdc,
+	0xba, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a,
+	0x0b, 0x0c, 0x0d, 0x00, 0x00, 0x00, 0xf6, 0x34, 0xe4, 0x37,
+};
 
 /* CNP as a ConnectX-4 Lx sends it; caught for scapy's own tests */
-static const char captured_cnp[] =
-	"e41d2dab2bc27cfe90643b32080045c2003c718c4000401191610a0011010a00"
-	"1201000012b7002800008100ffff400001180000000000000000000000000000"
-	"00000000000082fd002a";
+static const uint8_t captured_cnp[] = {
+	0xe4, 0x1d, 0x2d, 0xab, 0x2b, 0xc2, 0x7c, 0xfe, 0x90, 0x64, 0x3b,
+	0x32, 0x08, 0x00, 0x45, 0xc2, 0x00, 0x3c, 0x71, 0x8c, 0x40, 0x00,
+	0x40, 0x11, 0x91, 0x61, 0x0a, 0x00, 0x11, 0x01, 0x0a, 0x00, 0x12,
+	0x01, 0x00, 0x00, 0x12, 0xb7, 0x00, 0x28, 0x00, 0x00, 0x81, 0x00,
+	0xff, 0xff, 0x40, 0x00, 0x01, 0x18, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x82, 0xfd, 0x00, 0x2a,
+};
 
 /* UC SEND ONLY of 18 bytes with a UDP checksum; from there, too */
-static const char captured_uc_send[] =
-	"248a07a8fa22248a07a8fa22080045010040047840004011b4d5c0a80007c0a8"
-	"0007c00012b7002caca22460ffff000000d300cf17104630818be28935d90e9a"
-	"95505401be885e50000078f353f3";
+static const uint8_t captured_uc_send[] = {
+	0x24, 0x8a, 0x07, 0xa8, 0xfa, 0x22, 0x24, 0x8a, 0x07, 0xa8, 0xfa, 0x22,
+	0x08, 0x00, 0x45, 0x01, 0x00, 0x40, 0x04, 0x78, 0x40, 0x00, 0x40, 0x11,
+	0xb4, 0xd5, 0xc0, 0xa8, 0x00, 0x07, 0xc0, 0xa8, 0x00, 0x07, 0xc0, 0x00,
+	0x12, 0xb7, 0x00, 0x2c, 0xac, 0xa2, 0x24, 0x60, 0xff, 0xff, 0x00, 0x00,
+	0x00, 0xd3, 0x00, 0xcf, 0x17, 0x10, 0x46, 0x30, 0x81, 0x8b, 0xe2, 0x89,
+	0x35, 0xd9, 0x0e, 0x9a, 0x95, 0x50, 0x54, 0x01, 0xbe, 0x88, 0x5e, 0x50,
+	0x00, 0x00, 0x78, 0xf3, 0x53, 0xf3,
+};
 
 /* The headers behind the BTH, as the IBTA lists them for each opcode (9.2) */
 static const struct {
@@ -72,6 +94,12 @@ static void add_bytes(struct bytes *b, const void *data, size_t len)
 {
 	memcpy(b->data + b->len, data, len);
 	b->len += len;
+}
+
+static void load(struct bytes *b, const uint8_t *data, size_t len)
+{
+	b->len = 0;
+	add_bytes(b, data, len);
 }
 
 static uint32_t crc_bits(uint32_t crc, uint8_t byte)
@@ -135,10 +163,11 @@ static void fix_icrc(uint8_t *ip, size_t len)
 		ip[len - 4 + i] = icrc >> 8 * i;
 }
 
+/* How IPv4 addresses begin as GIDs */
+static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
 static bool is_ipv4(const uint8_t gid[16])
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-
 	return !memcmp(gid, mapped, sizeof(mapped));
 }
 
@@ -230,16 +259,6 @@ static void slow_build(struct bytes *b, const struct packet *pkt)
 	fix_icrc(b->data + ip, b->len - ip);
 }
 
-static void from_hex(struct bytes *b, const char *hex)
-{
-	unsigned int byte;
-
-	for (b->len = 0; *hex; hex += 2) {
-		CHECK_EQ(sscanf(hex, "%2x", &byte), 1);
-		add(b, byte, 1);
-	}
-}
-
 /* Every field random, and those that the opcode does not have zero */
 static void random_packet(struct sim *r, struct packet *pkt, uint8_t opcode,
 			  bool ipv4, bool vlan, uint8_t *payload, uint32_t len)
@@ -256,10 +275,12 @@ static void random_packet(struct sim *r, struct packet *pkt, uint8_t opcode,
 	pkt->vlan = vlan ? sim_random(r, PACKET_NO_VLAN) : PACKET_NO_VLAN;
 	pkt->ethertype = ipv4 ? 0x0800 : 0x86dd;
 	for (unsigned int i = 0; i < 16; i++) {
-		h->sgid[i] = i || ipv4 ? sim_random(r, 256) : 0x20;
-		h->dgid[i] = i || ipv4 ? sim_random(r, 256) : 0x20;
-		if (ipv4 && i < 12)
-			h->sgid[i] = h->dgid[i] = i < 10 ? 0 : 0xff;
+		h->sgid[i] = i ? sim_random(r, 256) : 0x20;
+		h->dgid[i] = i ? sim_random(r, 256) : 0x20;
+	}
+	if (ipv4) {
+		memcpy(h->sgid, mapped, sizeof(mapped));
+		memcpy(h->dgid, mapped, sizeof(mapped));
 	}
 	h->traffic_class = sim_random(r, 256);
 	h->hop_limit = sim_random(r, 256);
@@ -519,14 +540,14 @@ TEST(frame_made_by_scapy)
 	struct bytes b;
 	uint8_t *copy;
 
-	from_hex(&b, send_ipv4);
+	load(&b, send_ipv4, sizeof(send_ipv4));
 	copy = parse(b.data, b.len, &pkt);
 	check_send_only(&pkt, PACKET_NO_VLAN, 0, 64, true);
 	CHECK_MEM(pkt.roce.sgid, sgid, 16);
 	check_rebuilt(&pkt, &b);
 	free(copy);
 
-	from_hex(&b, send_ipv6);
+	load(&b, send_ipv6, sizeof(send_ipv6));
 	copy = parse(b.data, b.len, &pkt);
 	check_send_only(&pkt, 5 << 13 | 100, 0x54321, 255, false);
 	CHECK_MEM(pkt.roce.dgid, dgid, 16);
@@ -541,7 +562,7 @@ TEST(frame_captured)
 	struct bytes b;
 	uint8_t *copy;
 
-	from_hex(&b, captured_cnp);
+	load(&b, captured_cnp, sizeof(captured_cnp));
 	copy = parse(b.data, b.len, &pkt);
 	CHECK(is_sound_roce(&pkt));
 	CHECK_EQ(pkt.roce.opcode, BTH_CNP);
@@ -557,7 +578,7 @@ TEST(frame_captured)
 	CHECK_MEM(b.data, copy, b.len);
 	free(copy);
 
-	from_hex(&b, captured_uc_send);
+	load(&b, captured_uc_send, sizeof(captured_uc_send));
 	copy = parse(b.data, b.len, &pkt);
 	CHECK(is_sound_roce(&pkt));
 	CHECK_EQ(pkt.roce.opcode, BTH_UC_SEND_ONLY);
@@ -576,7 +597,10 @@ TEST(frame_ethernet_padding)
 	uint8_t *copy;
 
 	for (unsigned int i = 0; i < 2; i++) {
-		from_hex(&b, i ? send_ipv6 : send_ipv4);
+		if (i)
+			load(&b, send_ipv6, sizeof(send_ipv6));
+		else
+			load(&b, send_ipv4, sizeof(send_ipv4));
 		for (unsigned int padding = 1; padding < 64; padding++) {
 			add(&b, padding, 1);
 			copy = parse(b.data, b.len, &pkt);
@@ -601,13 +625,13 @@ static bool is_left_out(const struct bytes *b, size_t ip, size_t bit)
 	return variant_bits(ipv4, at) >> bit % 8 & 1;
 }
 
-static void flip_all_bits(const char *hex, size_t ip)
+static void flip_all_bits(const uint8_t *frame, size_t len, size_t ip)
 {
 	struct packet pkt;
 	struct bytes b;
 	uint8_t *copy;
 
-	from_hex(&b, hex);
+	load(&b, frame, len);
 	for (size_t bit = 8 * ip; bit < 8 * b.len; bit++) {
 		b.data[bit / 8] ^= 1 << bit % 8;
 		copy = parse(b.data, b.len, &pkt);
@@ -621,10 +645,10 @@ static void flip_all_bits(const char *hex, size_t ip)
 
 TEST(frame_flipped_bits)
 {
-	flip_all_bits(send_ipv4, 14);
-	flip_all_bits(send_ipv6, 18);
-	flip_all_bits(captured_cnp, 14);
-	flip_all_bits(captured_uc_send, 14);
+	flip_all_bits(send_ipv4, sizeof(send_ipv4), 14);
+	flip_all_bits(send_ipv6, sizeof(send_ipv6), 18);
+	flip_all_bits(captured_cnp, sizeof(captured_cnp), 14);
+	flip_all_bits(captured_uc_send, sizeof(captured_uc_send), 14);
 }
 
 TEST(frame_flipped_bits_of_all_opcodes)
@@ -652,23 +676,25 @@ TEST(frame_flipped_bits_of_all_opcodes)
 		}
 }
 
+static void truncate_frame(const uint8_t *frame, size_t whole)
+{
+	struct packet pkt;
+
+	for (size_t len = 0; len < whole; len++) {
+		uint8_t *copy = parse(frame, len, &pkt);
+
+		if (len >= ETH_LEN)
+			CHECK(!is_sound_roce(&pkt));
+		free(copy);
+	}
+}
+
 TEST(frame_truncated)
 {
-	static const char *const frames[] = { send_ipv4, send_ipv6,
-					      captured_cnp, captured_uc_send };
-	struct packet pkt;
-	struct bytes b;
-	uint8_t *copy;
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(frames); i++) {
-		from_hex(&b, frames[i]);
-		for (size_t len = 0; len < b.len; len++) {
-			copy = parse(b.data, len, &pkt);
-			if (len >= ETH_LEN)
-				CHECK(!is_sound_roce(&pkt));
-			free(copy);
-		}
-	}
+	truncate_frame(send_ipv4, sizeof(send_ipv4));
+	truncate_frame(send_ipv6, sizeof(send_ipv6));
+	truncate_frame(captured_cnp, sizeof(captured_cnp));
+	truncate_frame(captured_uc_send, sizeof(captured_uc_send));
 }
 
 TEST(frame_lengths)
@@ -690,7 +716,7 @@ TEST(frame_lengths)
 /* One edit each, with checksum and ICRC made right again */
 static const struct edit {
 	const char *what;
-	const char *hex;
+	const uint8_t *frame;
 	size_t at; /* from the IP header on */
 	unsigned int bytes;
 	uint16_t value;
@@ -748,15 +774,16 @@ TEST(frame_edited)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(edits); i++) {
 		const struct edit *e = &edits[i];
-		uint8_t *ip;
+		bool ipv4 = e->frame == send_ipv4;
+		uint8_t *ip = b.data + (ipv4 ? 14 : 18);
 
-		from_hex(&b, e->hex);
-		ip = b.data + (e->hex == send_ipv4 ? 14 : 18);
+		load(&b, e->frame,
+		     ipv4 ? sizeof(send_ipv4) : sizeof(send_ipv6));
 		if (e->bytes == 2)
 			set16(ip + e->at, e->value);
 		else
 			ip[e->at] = e->value;
-		if (e->hex == send_ipv4)
+		if (ipv4)
 			fix_ip_checksum(ip);
 		fix_icrc(ip, b.data + b.len - ip);
 		copy = parse(b.data, b.len, &pkt);
@@ -778,7 +805,7 @@ TEST(frame_lengths_that_agree)
 	for (unsigned int udp_len = 0; udp_len <= 40; udp_len++) {
 		bool sound = udp_len >= 8 + 12 + 4 + 3;
 
-		from_hex(&b, send_ipv4);
+		load(&b, send_ipv4, sizeof(send_ipv4));
 		set16(b.data + 16, 20 + udp_len);
 		set16(b.data + 38, udp_len);
 		fix_ip_checksum(b.data + 14);
@@ -800,7 +827,7 @@ TEST(frame_ipv4_options)
 	struct bytes b;
 	uint8_t *copy;
 
-	from_hex(&b, send_ipv4);
+	load(&b, send_ipv4, sizeof(send_ipv4));
 	memmove(b.data + 38, b.data + 34, b.len - 34);
 	memcpy(b.data + 34, nop, 4);
 	b.len += 4;
@@ -821,14 +848,13 @@ TEST(frame_ipv4_options)
 /* An IPv6 packet must not pass for one of IPv4 */
 TEST(frame_mapped_addresses)
 {
-	static const uint8_t mapped[16] = { [10] = 0xff, 0xff, 10, 0, 0, 2 };
 	struct packet pkt;
 	struct bytes b;
 	uint8_t *copy;
 
 	for (unsigned int at = 18 + 8; at <= 18 + 24; at += 16) {
-		from_hex(&b, send_ipv6);
-		memcpy(b.data + at, mapped, 16);
+		load(&b, send_ipv6, sizeof(send_ipv6));
+		memcpy(b.data + at, mapped, sizeof(mapped));
 		fix_icrc(b.data + 18, b.len - 18);
 		copy = parse(b.data, b.len, &pkt);
 		CHECK_EQ(pkt.kind, PACKET_ROCE);
@@ -871,7 +897,7 @@ TEST(frame_odd_tags)
 	struct bytes b;
 	uint8_t *copy;
 
-	from_hex(&b, send_ipv6);
+	load(&b, send_ipv6, sizeof(send_ipv6));
 	for (size_t len = ETH_LEN; len < 18; len++) {
 		copy = parse(b.data, len, &pkt);
 		CHECK_EQ(pkt.kind, PACKET_ETH);
