@@ -54,7 +54,7 @@ struct puppet *puppet_rc(void);
 struct puppet *puppet_uc(void);
 struct puppet *puppet_ud(void);
 
-/**
+/*
  * puppet_packet() - a packet from the peer, with all that it has to have
  * @psn: relative to PUPPET_PSN
  * @len: bytes of payload, from @p->payload; of a READ, of the response
