@@ -58,6 +58,8 @@ MTU = {256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}
 
 MR_LEN = 65536
 
+SERVICES = {"rc": roce.RC, "uc": roce.UC, "ud": roce.UD, "gsi": roce.UD}
+
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -363,7 +365,7 @@ class Qp:
         self.attr = {
             "rq_psn": 0x100000, "sq_psn": 0x200000, "access_flags": ACCESS_ALL,
             "max_rd_atomic": 4, "max_dest_rd_atomic": 4, "min_rnr_timer": 1,
-            "timeout": 20, "retry_cnt": 7, "rnr_retry": 7, "qkey": 0x11111111,
+            "timeout": 0, "retry_cnt": 7, "rnr_retry": 7, "qkey": 0x11111111,
             "hop_limit": 64, "traffic_class": 0, "flow_label": 0, "sl": 0,
             "sgid_index": SGID[ip], "dgid": roce.gid(PEER_IP[ip]),
             "dmac": bytes.fromhex(PEER_MAC.replace(":", "")), **attr}
@@ -401,6 +403,8 @@ class Qp:
             send += ("timeout", "retry_cnt", "rnr_retry", "max_rd_atomic")
         elif self.kind == "uc":
             first += ("access_flags",)
+        elif self.kind == "gsi":
+            first, ready = ("pkey_index", "qkey"), ()
         elif self.kind == "raw":
             first, ready, send = ("port_num",), (), ()
         else:
@@ -426,7 +430,7 @@ class Qp:
         edit: what is to happen to its bytes. kind: of QP that has sent it.
         """
         # pylint: disable=too-many-arguments,too-many-positional-arguments
-        service = {"rc": roce.RC, "uc": roce.UC, "ud": roce.UD}[kind or self.kind]
+        service = SERVICES[kind or self.kind]
         if opcode < 0x20:
             opcode |= service
         data = roce.build(
@@ -520,13 +524,15 @@ class Qp:
               "FECN and reserved bits")
         check(frame.bth.padcount, -len(frame.payload) % 4, "PadCnt")
         check(frame.padding, b"\0" * len(frame.padding), "padding")
-        if self.kind != "ud":
+        if roce.READ_FIRST <= frame.opcode <= roce.ATOMIC_ACK:
+            check((frame.bth.solicited, frame.bth.ackreq), (0, 0), "SE and AckReq of response")
+        if self.kind in ("rc", "uc"):
             check(len(frame.payload) <= self.mtu, True, "the payload fits the path MTU")
 
     def expect(self, opcode, again=False, **want):
         """The next packet, which has this opcode and these fields"""
         if opcode < 0x20:
-            opcode |= {"rc": roce.RC, "uc": roce.UC, "ud": roce.UD}[self.kind]
+            opcode |= SERVICES[self.kind]
         frame = self.next(again)
         check(frame.opcode, opcode, f"opcode of packet ({frame})")
         for name, value in want.items():

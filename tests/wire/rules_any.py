@@ -457,7 +457,7 @@ def transfer(qp, length):
 
 @rule("cnp_received", "slows the QP down, and no other")
 def cnp_received(nic):
-    qp, other = (Qp(nic, timeout=0, lenient=True) for _ in range(2))
+    qp, other = (Qp(nic, lenient=True) for _ in range(2))
     cnp = build(CNP, {"src": machine.PEER_MAC, "dst": machine.NIC_MAC},
                 {"src": machine.PEER_IP[4], "dst": machine.NIC_IP[4]},
                 {"dqpn": qp.qpn, "becn": 1}, payload=b"\0" * 16)

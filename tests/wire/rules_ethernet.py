@@ -170,7 +170,7 @@ ROUNDS = 1500
 
 def victims(nic):
     """QPs of all kinds, with work under way"""
-    rc, uc, ud = Qp(nic, timeout=0), Qp(nic, kind="uc"), Qp(nic, kind="ud")
+    rc, uc, ud = Qp(nic), Qp(nic, kind="uc"), Qp(nic, kind="ud")
     for qp in (rc, uc, ud):
         for i in range(16):
             qp.recv(i, 2000, at=2000 * i)

@@ -245,7 +245,7 @@ def responses_in_rtr(nic):
 
 @rule("ghost", "READ RESPONSE twice")
 def read_response_twice(nic):
-    qp = Qp(nic, timeout=0)
+    qp = Qp(nic)
     data = pattern(600, 1)
     qp.post(7, WR_READ, 600, remote=qp.remote())
     qp.expect(READ_REQUEST)
@@ -391,6 +391,23 @@ for _code, _status, _count in ((NAK_INVALID, REM_INV_REQ_ERR, "rx_nak_invalid"),
         qp.expect_silence()
 
 
+@rule("nak_status", "of a READ, at once", done=0)
+@rule("nak_status", "of a READ, in the middle of the response", done=2)
+def nak_of_read(nic, done):
+    qp = Qp(nic)
+    qp.post(1, WR_READ, 800, remote=qp.remote(), ring=0)
+    qp.post(2, WR_SEND, 4)
+    qp.expect(READ_REQUEST, psn=FIRST_PSN)
+    qp.expect(SEND_ONLY, psn=FIRST_PSN + 4)
+    for i in range(done):
+        qp.respond((READ_FIRST, READ_MIDDLE)[i], FIRST_PSN + i, pattern(256, i))
+    with Counts(nic, rx_nak_access=1):
+        qp.ack(FIRST_PSN + done, NAK_ACCESS)
+        qp.completion(1, REM_ACCESS_ERR)
+        qp.completion(2, FLUSH_ERR)
+    qp.check_state(ERR)
+
+
 @rule("nak_reserved", "NAK code 4", syndrome=NAK | 4)
 @rule("nak_reserved", "NAK code 31", syndrome=NAK | 31)
 def nak_reserved(nic, syndrome):
@@ -510,7 +527,7 @@ def ack_timeout_with_probes(nic):
 
 @rule("retry_counter_refilled")
 def retry_counter_refilled(nic):
-    qp = Qp(nic, lenient=True, timeout=0, retry_cnt=1)
+    qp = Qp(nic, lenient=True, retry_cnt=1)
     for wr_id in range(4):
         qp.post(wr_id, WR_SEND, 4)
         qp.expect(SEND_ONLY, psn=FIRST_PSN + wr_id)
@@ -523,7 +540,7 @@ def retry_counter_refilled(nic):
 
 @rule("retransmission", "all that is not acknowledged, as it was")
 def retransmission(nic):
-    qp = Qp(nic, timeout=13)
+    qp = Qp(nic, timeout=16)
     qp.mr.write(pattern(1000))
     qp.post(7, WR_WRITE_IMM, 600, remote=qp.remote(), imm=IMM, ring=0)
     qp.post(8, WR_READ, 300, remote=qp.remote(), ring=0)
@@ -546,7 +563,7 @@ def retransmission(nic):
 @rule("rnr_timer", "40.96 ms", code=24)
 @rule("rnr_timer", "655.36 ms", code=0)
 def rnr_timer(nic, code):
-    qp = Qp(nic)
+    qp = Qp(nic, timeout=20)
     qp.post(7, WR_SEND, 4)
     qp.expect(SEND_ONLY, psn=FIRST_PSN)
     for _ in range(3 if code else 1):
@@ -563,6 +580,24 @@ def rnr_timer(nic, code):
         if taken < RNR_MS[code] / 1000:
             raise Failed(f"came again after {taken} s, before {RNR_MS[code]} ms")
     qp.ack(FIRST_PSN)
+    qp.completion(7)
+
+
+@rule("rnr_timer", "of a READ", wr_opcode=WR_READ, opcode=READ_REQUEST)
+@rule("rnr_timer", "of an atomic", wr_opcode=WR_CMP_SWAP, opcode=CMP_SWAP)
+@rule("rnr_timer", "of an RDMA WRITE", wr_opcode=WR_WRITE, opcode=WRITE_ONLY)
+def rnr_of_others(nic, wr_opcode, opcode):
+    qp = Qp(nic, timeout=20)
+    qp.post(7, wr_opcode, 8, remote=qp.remote())
+    qp.expect(opcode, psn=FIRST_PSN)
+    with Counts(nic, rx_nak_rnr=1):
+        qp.ack(FIRST_PSN, RNR | 1)
+        qp.expect(opcode, psn=FIRST_PSN)
+    if wr_opcode == WR_WRITE:
+        qp.ack(FIRST_PSN)
+    else:
+        qp.respond(READ_ONLY if wr_opcode == WR_READ else ATOMIC_ACK, FIRST_PSN,
+                   pattern(8) if wr_opcode == WR_READ else b"")
     qp.completion(7)
 
 

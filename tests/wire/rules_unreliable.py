@@ -464,6 +464,26 @@ def ud_qkey(nic):
     qp.received(1, len=GRH + 4)
 
 
+@rule("ud_qkey", "GSI")
+def gsi_qkey(nic):
+    qp = Qp(nic, kind="gsi", qkey=0x80010000)
+    check(qp.qpn, 1, "number of the QP")
+    qp.recv(1, 1000)
+    with Counts(nic, rx_drop_key=1):
+        datagram(qp, pattern(256))
+        qp.no_completion()
+    datagram(qp, pattern(256), qkey=0x80010000)
+    qp.received(1, len=GRH + 256, src_qp=0x7654)
+    # and what it sends has that Q_Key
+    qp.post(2, WR_SEND, 256, dgid=gid(machine.PEER_IP[4]), sgid_index=1,
+            dmac=bytes.fromhex(machine.PEER_MAC.replace(":", "")), remote_qpn=1,
+            remote_qkey=0x80010000)
+    frame = nic.wire.next(1)
+    check((frame.opcode, frame.qkey, frame.sqpn), (UD | SEND_ONLY, 0x80010000, 1),
+          "opcode, Q_Key and source QP")
+    qp.completion(2)
+
+
 @rule("ud_no_receive_request")
 def ud_no_receive_request(nic):
     qp = ud_up(nic, 0)
