@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * puppet SOCKET: be the machine of a NIC, as told on standard input.
+ * puppet: be the machine of a NIC, as told on standard input.
+ *
+ * It first says what NIC a device model must have, which is to be ready when the
+ * command "up" comes.
  *
  * A line is a command: a word, then NAME=VALUE words. Numbers are as in C, bytes
  * are hexadecimal. The answer is one line: "ok" with NAME=VALUE words, or
@@ -155,6 +158,12 @@ static void print_bytes(const char *name, const uint8_t *data, size_t len)
 }
 
 /* Commands */
+
+static void do_up(void)
+{
+	d = drv_up(&sim_new(1)->nics[0]);
+	printf("ok\n");
+}
 
 static void do_pd(void)
 {
@@ -507,17 +516,29 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } commands[] = {
-	{ "pd", do_pd },	   { "mr", do_mr },
-	{ "mr-lost", do_mr_lost }, { "mr-destroy", do_mr_destroy },
-	{ "write", do_write },	   { "read", do_read },
-	{ "cq", do_cq },	   { "arm", do_arm },
-	{ "poll", do_poll },	   { "srq", do_srq },
-	{ "qp", do_qp },	   { "modify", do_modify },
-	{ "query", do_query },	   { "reset", do_reset },
-	{ "send", do_send },	   { "recv", do_recv },
-	{ "event", do_event },	   { "stats", do_stats },
-	{ "gid", do_gid },	   { "mcast", do_mcast },
-	{ "rx", do_rx },	   { "port", do_port },
+	{ "up", do_up },
+	{ "pd", do_pd },
+	{ "mr", do_mr },
+	{ "mr-lost", do_mr_lost },
+	{ "mr-destroy", do_mr_destroy },
+	{ "write", do_write },
+	{ "read", do_read },
+	{ "cq", do_cq },
+	{ "arm", do_arm },
+	{ "poll", do_poll },
+	{ "srq", do_srq },
+	{ "qp", do_qp },
+	{ "modify", do_modify },
+	{ "query", do_query },
+	{ "reset", do_reset },
+	{ "send", do_send },
+	{ "recv", do_recv },
+	{ "event", do_event },
+	{ "stats", do_stats },
+	{ "gid", do_gid },
+	{ "mcast", do_mcast },
+	{ "rx", do_rx },
+	{ "port", do_port },
 };
 
 static void run(char *line)
@@ -542,19 +563,11 @@ static void run(char *line)
 	FAIL("no such command: %s", words[0]);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
 	static char line[MAX_LINE];
 
-	if (argc != 2) {
-		fprintf(stderr, "Usage: puppet SOCKET\n");
-		return 2;
-	}
-	remote_nic(0, argv[1]);
-	d = drv_up(&sim_new(1)->nics[0]);
-	printf("ok");
-	print_bytes("mac", nic_mac(d->n->nic), 6);
-	printf("\n");
+	printf("ok nic=%s\n", remote_nic(0));
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		run(line);

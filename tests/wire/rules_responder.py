@@ -375,6 +375,32 @@ bad_request("reads_outstanding", "atomic where none are allowed", (FETCH_ADD, 0,
             max_dest_rd_atomic=0)
 
 
+@rule("reads_outstanding", "those before are answered first")
+def reads_outstanding(nic):
+    def exceeded():
+        """The second READ may come when the first one has been answered"""
+        qp = Qp(nic, max_dest_rd_atomic=1)
+        frames = []
+        for length, packets in ((MR_LEN, MR_LEN // 256), (8, 1)):
+            qp.request(READ_REQUEST, fields=qp.reth(length), packets=packets,
+                       edit=frames.append)
+        for frame in frames:
+            nic.wire.send(frame)
+        for i in range(MR_LEN // 256):
+            qp.expect({0: READ_FIRST, 255: READ_LAST}.get(i, READ_MIDDLE), psn=0x100000 + i)
+        frame = qp.next()
+        if frame.opcode == READ_ONLY:
+            return False
+        check((frame.opcode, frame.syndrome, frame.psn), (ACK, NAK_INVALID, 0x100100),
+              "opcode, syndrome and PSN")
+        qp.expect_silence()
+        qp.wait_event(QP_REQ_ERROR)
+        qp.check_state(ERR)
+        return True
+
+    nic.wait(exceeded, "a READ that is one too many")
+
+
 @rule("send_fits_the_receive", "ONLY", lengths=(101,))
 @rule("send_fits_the_receive", "LAST", lengths=(256, 45))
 @rule("send_fits_the_receive", "MIDDLE", lengths=(256, 256))
