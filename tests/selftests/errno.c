@@ -96,6 +96,7 @@ TEST_F(mynic, create_qp)
 		bad = good;                                        \
 		bad.field = value;                                 \
 		EXPECT_FAILS(qp_with(e, IBV_QPT_RC, bad), EINVAL); \
+		EXPECT_FAILS(qp_with(e, IBV_QPT_UC, bad), EINVAL); \
 		EXPECT_FAILS(qp_with(e, IBV_QPT_UD, bad), EINVAL); \
 	} while (0)
 	TRY(max_send_wr, attr.max_qp_wr + 1);

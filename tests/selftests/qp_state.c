@@ -16,6 +16,10 @@ FIXTURE_VARIANT_ADD(qp, rc){
 	.type = IBV_QPT_RC,
 };
 
+FIXTURE_VARIANT_ADD(qp, uc){
+	.type = IBV_QPT_UC,
+};
+
 FIXTURE_VARIANT_ADD(qp, ud){
 	.type = IBV_QPT_UD,
 };
@@ -39,19 +43,17 @@ static const int states[] = { IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR,
 /* The attributes that a transition needs, or -1 if there is none */
 static int required(enum ibv_qp_type type, int from, int to)
 {
-	bool rc = type == IBV_QPT_RC;
-
 	/* the IBTA allows any to ERR, the RDMA core does not from RESET */
 	if (to == IBV_QPS_RESET || (to == IBV_QPS_ERR && from != IBV_QPS_RESET))
 		return IBV_QP_STATE;
 	if (from == IBV_QPS_RESET && to == IBV_QPS_INIT)
-		return rc ? INIT_MASK_RC : INIT_MASK_UD;
+		return init_mask(type);
 	if (from == IBV_QPS_INIT && to == IBV_QPS_INIT)
 		return IBV_QP_STATE;
 	if (from == IBV_QPS_INIT && to == IBV_QPS_RTR)
-		return rc ? RTR_MASK_RC : IBV_QP_STATE;
+		return rtr_mask(type);
 	if (from == IBV_QPS_RTR && to == IBV_QPS_RTS)
-		return rc ? RTS_MASK_RC : IBV_QP_STATE | IBV_QP_SQ_PSN;
+		return rts_mask(type);
 	if (from == IBV_QPS_RTS && (to == IBV_QPS_RTS || to == IBV_QPS_SQD))
 		return IBV_QP_STATE;
 	if (from == IBV_QPS_SQD && (to == IBV_QPS_RTS || to == IBV_QPS_SQD))
@@ -168,13 +170,15 @@ TEST_F(qp, bad_values)
 	TRY(IBV_QPS_INIT, port_num, 2);
 	TRY(IBV_QPS_INIT, port_num, 0);
 	TRY(IBV_QPS_INIT, pkey_index, 1);
-	if (variant->type == IBV_QPT_RC) {
+	if (variant->type != IBV_QPT_UD) {
 		TRY(IBV_QPS_RTR, path_mtu, 0);
 		TRY(IBV_QPS_RTR, path_mtu, 6);
-		TRY(IBV_QPS_RTR, max_dest_rd_atomic, 255);
 		/* what the RDMA core says of an empty entry */
 		TRY_ERRNO(IBV_QPS_RTR, ah_attr.grh.sgid_index, 250, ENODATA);
 		TRY(IBV_QPS_RTR, ah_attr.port_num, 2);
+	}
+	if (variant->type == IBV_QPT_RC) {
+		TRY(IBV_QPS_RTR, max_dest_rd_atomic, 255);
 		TRY(IBV_QPS_RTR, min_rnr_timer, 32);
 		TRY(IBV_QPS_RTS, timeout, 32);
 		TRY(IBV_QPS_RTS, retry_cnt, 8);
@@ -230,14 +234,16 @@ TEST_F(qp, query)
 	EXPECT_EQ(attr.sq_psn, 100);
 	EXPECT_EQ(attr.rq_psn, 100);
 	EXPECT_EQ(attr.dest_qp_num, self->e.qp->qp_num);
+	EXPECT_EQ(attr.ah_attr.is_global, 1);
+	EXPECT_EQ(attr.ah_attr.grh.sgid_index, self->e.gid_index);
+	if (variant->type == IBV_QPT_UC)
+		return;
 	EXPECT_EQ(attr.timeout, 14);
 	EXPECT_EQ(attr.retry_cnt, 7);
 	EXPECT_EQ(attr.rnr_retry, 7);
 	EXPECT_EQ(attr.min_rnr_timer, 12);
 	EXPECT_EQ(attr.max_rd_atomic, 4);
 	EXPECT_EQ(attr.max_dest_rd_atomic, 4);
-	EXPECT_EQ(attr.ah_attr.is_global, 1);
-	EXPECT_EQ(attr.ah_attr.grh.sgid_index, self->e.gid_index);
 }
 
 TEST_HARNESS_MAIN

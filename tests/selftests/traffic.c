@@ -49,6 +49,24 @@ FIXTURE_TEARDOWN(rc)
 	EXPECT_EQ(free_ends(&self->ends), 0);
 }
 
+/* UC: nobody tells the sender whether a message has arrived */
+FIXTURE(uc)
+{
+	struct ends ends;
+};
+
+FIXTURE_SETUP(uc)
+{
+	self->ends.a.ctx = open_mynic(0);
+	ASSERT_NE(self->ends.a.ctx, NULL);
+	ASSERT_TRUE(make_ends(&self->ends, IBV_QPT_UC));
+}
+
+FIXTURE_TEARDOWN(uc)
+{
+	EXPECT_EQ(free_ends(&self->ends), 0);
+}
+
 /* What all types have */
 FIXTURE(any)
 {
@@ -62,6 +80,10 @@ FIXTURE_VARIANT(any)
 
 FIXTURE_VARIANT_ADD(any, rc){
 	.type = IBV_QPT_RC,
+};
+
+FIXTURE_VARIANT_ADD(any, uc){
+	.type = IBV_QPT_UC,
 };
 
 FIXTURE_VARIANT_ADD(any, ud){
@@ -152,6 +174,66 @@ TEST_F(rc, bad_rkey)
 	EXPECT_EQ(event.element.qp, self->ends.b.qp);
 	ibv_ack_async_event(&event);
 	self->ends.b.mr->rkey ^= 1;
+}
+
+/* One message from a to b, which says itself that it is there */
+static int check_message(struct ends *ends, enum ibv_wr_opcode opcode,
+			 uint32_t len)
+{
+	bool write = opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+	struct end *a = &ends->a, *b = &ends->b;
+	struct ibv_wc wc;
+
+	for (uint32_t i = 0; i < len; i++)
+		a->buf[i] = i * 11 + len;
+	memset(b->buf, 0, len);
+	if (post_recv(b, 8, 0, write ? 0 : BUF_SIZE) ||
+	    post(a, opcode, 7, 0, len, write ? b : NULL))
+		return -1;
+	if (!wait_wc(a->cq, &wc) || wc.wr_id != 7)
+		return -2;
+	if (wc.status)
+		return wc.status;
+	if (!wait_wc(b->cq, &wc) || wc.wr_id != 8 || wc.byte_len != len)
+		return -3;
+	if (wc.status)
+		return wc.status;
+	return memcmp(a->buf, b->buf, len) ? -4 : 0;
+}
+
+TEST_F(uc, sizes)
+{
+	for (uint32_t len = 0; len <= BUF_SIZE; len = len * 3 + 1) {
+		EXPECT_EQ(check_message(&self->ends, IBV_WR_SEND, len), 0)
+		TH_LOG("SEND of %u bytes", len);
+		EXPECT_EQ(check_message(&self->ends, IBV_WR_RDMA_WRITE_WITH_IMM,
+					len),
+			  0)
+		TH_LOG("WRITE of %u bytes", len);
+	}
+}
+
+TEST_F(uc, no_reads_or_atomics)
+{
+	struct end *a = &self->ends.a, *b = &self->ends.b;
+
+	EXPECT_EQ(post(a, IBV_WR_RDMA_READ, 1, 0, 8, b), EINVAL);
+	EXPECT_EQ(post(a, IBV_WR_ATOMIC_CMP_AND_SWP, 1, 0, 8, b), EINVAL);
+	EXPECT_EQ(post(a, IBV_WR_ATOMIC_FETCH_AND_ADD, 1, 0, 8, b), EINVAL);
+	EXPECT_EQ(check_message(&self->ends, IBV_WR_SEND, 5000), 0);
+}
+
+/* A message that finds no receive request is lost */
+TEST_F(uc, losses)
+{
+	struct end *a = &self->ends.a, *b = &self->ends.b;
+	struct ibv_wc wc;
+
+	ASSERT_EQ(post(a, IBV_WR_SEND, 1, 0, 5000, NULL), 0);
+	ASSERT_TRUE(wait_wc(a->cq, &wc));
+	EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
+	EXPECT_EQ(check_message(&self->ends, IBV_WR_SEND, 5000), 0);
+	EXPECT_EQ(ibv_poll_cq(b->cq, 1, &wc), 0);
 }
 
 /* Send from a to b; the GRH's 40 bytes come first on UD */

@@ -4,6 +4,7 @@
 #define MYNIC_SELFTEST_VERBS_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -150,16 +151,34 @@ static inline int free_end(struct end *e)
 	return err;
 }
 
-#define INIT_MASK_RC \
-	(IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
-#define RTR_MASK_RC                                                     \
-	(IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | \
-	 IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
-#define RTS_MASK_RC                                                            \
-	(IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | \
-	 IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC)
-#define INIT_MASK_UD \
-	(IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY)
+/* The attributes that the way to RTS needs */
+static inline int init_mask(enum ibv_qp_type type)
+{
+	return IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+	       (type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
+}
+
+static inline int rtr_mask(enum ibv_qp_type type)
+{
+	int mask = IBV_QP_STATE;
+
+	if (type != IBV_QPT_UD)
+		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+			IBV_QP_RQ_PSN;
+	if (type == IBV_QPT_RC)
+		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	return mask;
+}
+
+static inline int rts_mask(enum ibv_qp_type type)
+{
+	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
+
+	if (type == IBV_QPT_RC)
+		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			IBV_QP_MAX_QP_RD_ATOMIC;
+	return mask;
+}
 
 /* Attributes that are good for every transition, towards @peer */
 static inline struct ibv_qp_attr rc_attr(const struct end *e,
@@ -194,25 +213,55 @@ static inline struct ibv_qp_attr rc_attr(const struct end *e,
 static inline int to_rts(const struct end *e, const struct end *peer)
 {
 	struct ibv_qp_attr attr = rc_attr(e, peer);
-	bool ud = e->qp->qp_type == IBV_QPT_UD;
+	enum ibv_qp_type type = e->qp->qp_type;
 	int err;
 
 	attr.qp_state = IBV_QPS_INIT;
-	err = ibv_modify_qp(e->qp, &attr, ud ? INIT_MASK_UD : INIT_MASK_RC);
+	if (type == IBV_QPT_UC) /* it has no more than that */
+		attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+	err = ibv_modify_qp(e->qp, &attr, init_mask(type));
 	if (err)
 		return err;
 	attr.qp_state = IBV_QPS_RTR;
-	err = ibv_modify_qp(e->qp, &attr, ud ? IBV_QP_STATE : RTR_MASK_RC);
+	err = ibv_modify_qp(e->qp, &attr, rtr_mask(type));
 	if (err)
 		return err;
 	attr.qp_state = IBV_QPS_RTS;
-	return ibv_modify_qp(e->qp, &attr,
-			     ud ? IBV_QP_STATE | IBV_QP_SQ_PSN : RTS_MASK_RC);
+	return ibv_modify_qp(e->qp, &attr, rts_mask(type));
 }
 
 static inline time_t deadline(void)
 {
 	return time(NULL) + PATIENCE;
+}
+
+/* A counter of the port as sysfs has it, or -1 */
+static inline long long counter(struct ibv_context *ctx, const char *name)
+{
+	char path[IBV_SYSFS_PATH_MAX + 64], text[32] = { 0 };
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/ports/1/hw_counters/%s",
+		 ctx->device->ibdev_path, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (read(fd, text, sizeof(text) - 1) <= 0)
+		text[0] = '-';
+	close(fd);
+	return text[0] == '-' ? -1 : atoll(text);
+}
+
+/* Until a counter has the value; sysfs may be some milliseconds behind */
+static inline bool wait_counter(struct ibv_context *ctx, const char *name,
+				long long value)
+{
+	time_t end = deadline();
+
+	while (counter(ctx, name) != value)
+		if (time(NULL) >= end)
+			return false;
+	return true;
 }
 
 /* The next completion; false if none comes */
