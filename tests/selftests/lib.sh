@@ -103,6 +103,21 @@ one_end() {
 
 carrier() { [ "$(in_netns "$1" cat "/sys/class/net/$2/carrier")" = 1 ]; }
 
+# gid_index RDMA-DEVICE IPV4: of the GID that stands for the address
+gid_index() {
+	local bytes hex gid
+
+	IFS=. read -r -a bytes <<<"$2"
+	hex=$(printf '%02x%02x:%02x%02x' "${bytes[@]}")
+	for gid in "/sys/class/infiniband/$1/ports/1/gids"/*; do
+		if grep -q "ffff:$hex" "$gid"; then
+			echo "${gid##*/}"
+			return
+		fi
+	done
+	return 1
+}
+
 # Back to where the environment of the tests had it
 restore() {
 	local dev
@@ -130,6 +145,19 @@ end_watch() {
 	wait "$watcher" 2>/dev/null
 	rm -f "$watched"
 }
+
+# Frames by the dozen, without a pause, to a group that nobody is in
+blast() {
+	exec >"/dev/udp/239.192.0.2/9" || return
+	while :; do
+		dd if=/dev/zero bs=60000 count=100 2>/dev/null
+	done
+}
+
+# From break_device to device_is_whole the kernel may report errors of mynic.
+# What is between the two lines is left out by dmesg.sh.
+break_device() { echo "<3>mynic selftest: the device fails now" >/dev/kmsg; }
+device_is_whole() { echo "<3>mynic selftest: the device is whole" >/dev/kmsg; }
 
 # result NAME COMMAND...: a test that passes if COMMAND does
 result() {

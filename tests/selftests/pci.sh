@@ -62,14 +62,6 @@ flr_with_traffic() {
 	return 0
 }
 
-# Frames by the dozen, without a pause, to a group that nobody is in
-blast() {
-	exec >"/dev/udp/239.192.0.2/9" || return
-	while :; do
-		dd if=/dev/zero bs=60000 count=100 2>/dev/null
-	done
-}
-
 # The transmit queue is never empty: what stops it must keep it stopped
 flr_while_sending() {
 	local status=0 blasts=() mtu
