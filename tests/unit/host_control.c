@@ -1,0 +1,1005 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The control socket and its client, and what they control: faults, captures
+ * and cables, while RDMA goes on between two NICs of the process.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/opcode.h"
+#include "core/psn.h"
+#include "harness_driver.h"
+#include "harness_vfu.h"
+#include "remote_nic.h"
+#include "wire/faults.h"
+#include "wire/frame.h"
+
+#define ANSWER_SIZE (1 << 20)
+
+/* Limits of the device model's host/control.h */
+#define MAX_CLIENTS 16
+#define MAX_LINE 4096
+
+/* Above what an answer that nobody reads may take, in pages */
+#define MAX_GROWTH 2048
+
+static const char *dir;
+static char control_path[64];
+static pid_t device;
+
+/* Two NICs, a control socket, and what @more says */
+static void start(const char *const more[])
+{
+	const char *args[DEVICE_MAX_ARGS + 1] = {
+		"--nic",       remote_nic(0), "--nic",
+		remote_nic(1), "--control",   control_path,
+	};
+	int n = 6;
+
+	dir = device_dir();
+	snprintf(control_path, sizeof(control_path), "%s/control", dir);
+	while (more && *more)
+		args[n++] = *more++;
+	device = device_spawn(args);
+}
+
+static const char *path_in_dir(const char *name)
+{
+	char *path = tap_alloc(64);
+
+	snprintf(path, 64, "%s/%s", dir, name);
+	return path;
+}
+
+static int open_control(void)
+{
+	return vfu_connect_path(control_path);
+}
+
+static void send_text(int fd, const char *text)
+{
+	CHECK_EQ(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+static bool is_end(const char *line)
+{
+	return !strcmp(line, "ok\n") || !strncmp(line, "error: ", 7);
+}
+
+/* An answer, with its last line */
+static const char *receive_answer(int fd)
+{
+	char *answer = tap_alloc(ANSWER_SIZE);
+	size_t len = 0, line = 0;
+
+	do {
+		line = len;
+		do {
+			CHECK(len < ANSWER_SIZE - 1);
+			if (recv(fd, answer + len, 1, 0) != 1)
+				FAIL("no answer: %s", strerror(errno));
+		} while (answer[len++] != '\n');
+	} while (!is_end(answer + line));
+	return answer;
+}
+
+static const char *ask(int fd, const char *command)
+{
+	send_text(fd, command);
+	send_text(fd, "\n");
+	return receive_answer(fd);
+}
+
+static void check_answer(int fd, const char *command, const char *want)
+{
+	const char *answer = ask(fd, command);
+
+	if (strcmp(answer, want))
+		FAIL("%s:\n%s\nnot:\n%s", command, answer, want);
+}
+
+static void order(int fd, const char *command)
+{
+	check_answer(fd, command, "ok\n");
+}
+
+static uint64_t stat_of(int fd, const char *port, const char *name)
+{
+	char command[64], key[96];
+	const char *at;
+
+	snprintf(command, sizeof(command), "stats %s", port);
+	snprintf(key, sizeof(key), "%s %s ", port, name);
+	at = strstr(ask(fd, command), key);
+	if (!at)
+		FAIL("%s has no %s", port, name);
+	return strtoull(at + strlen(key), NULL, 10);
+}
+
+TEST(answers)
+{
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	CHECK(strstr(ask(fd, "help"), "\nfault clear"));
+	check_answer(fd, "ports",
+		     "nic1 nic up 02:6d:79:6e:69:01\n"
+		     "nic2 nic up 02:6d:79:6e:69:02\nok\n");
+	check_answer(fd, "fault list", "ok\n");
+	check_answer(fd, "fault add nic1,kind=drop,rate=0.5,seed=3",
+		     "1 nic1,kind=drop,rate=0.5,seed=3 matched 0 applied 0\n"
+		     "ok\n");
+	check_answer(fd, "fault add nic2,kind=delay,time=1ms,seed=4",
+		     "2 nic2,kind=delay,time=1ms,seed=4 matched 0 applied 0\n"
+		     "ok\n");
+	order(fd, "fault delete 1");
+	check_answer(fd, "fault list",
+		     "2 nic2,kind=delay,time=1ms,seed=4 matched 0 applied 0\n"
+		     "ok\n");
+	order(fd, "link nic1 down");
+	order(fd, "link nic1 down");
+	check_answer(fd, "ports",
+		     "nic1 nic pulled 02:6d:79:6e:69:01\n"
+		     "nic2 nic up 02:6d:79:6e:69:02\nok\n");
+	check_answer(fd, "fault list",
+		     "3 nic1,kind=down matched 0 applied 0\n"
+		     "2 nic2,kind=delay,time=1ms,seed=4 matched 0 applied 0\n"
+		     "ok\n");
+	order(fd, "  link   nic1 up  ");
+	order(fd, "link nic1 up");
+	order(fd, "fault clear\r");
+	check_answer(fd, "fault list", "ok\n");
+	check_answer(fd, "ports",
+		     "nic1 nic up 02:6d:79:6e:69:01\n"
+		     "nic2 nic up 02:6d:79:6e:69:02\nok\n");
+	order(fd, "log on");
+	order(fd, "log off");
+	CHECK(strstr(ask(fd, "stats"), "nic2 rx_packets 0\n"));
+	CHECK(!strstr(ask(fd, "stats nic1"), "nic2"));
+}
+
+/* Each rule as its own answer says it: the seed that was chosen is there. */
+TEST(seeds_are_chosen_and_shown)
+{
+	char first[256], second[256];
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	snprintf(first, sizeof(first), "%s",
+		 ask(fd, "fault add nic1,kind=drop"));
+	CHECK(!strncmp(first, "1 nic1,kind=drop,seed=", 22));
+	snprintf(second, sizeof(second), "%s",
+		 ask(fd, "fault add nic1,kind=drop"));
+	CHECK(strcmp(first + 1, second + 1));
+	CHECK(strstr(ask(fd, "fault list"), strtok(first, " ")));
+}
+
+TEST(wrong_commands)
+{
+	static const char *const cases[][2] = {
+		{ "", "there is no command \"\"; try help" },
+		{ "frobnicate",
+		  "there is no command \"frobnicate\"; try help" },
+		{ "fault", "there is no command \"fault\"; try help" },
+		{ "fault frob",
+		  "there is no command \"fault frob\"; try help" },
+		{ "help me", "what is \"me\"?" },
+		{ "ports nic1", "what is \"nic1\"?" },
+		{ "stats nic9", "there is no port \"nic9\"" },
+		{ "stats nic1 nic2", "what is \"nic2\"?" },
+		{ "fault add", "there is no port \"\"" },
+		{ "fault add nic1", "there is no key \"\"" },
+		{ "fault add nic,kind=drop", "there is no port \"nic\"" },
+		{ "fault add nic11,kind=drop", "there is no port \"nic11\"" },
+		{ "fault add nic1,kind=drop,rate=2",
+		  "rate: \"2\" is not a number from 0 to 1 with at most 9 decimals" },
+		{ "fault add nic1,kind=drop nic2,kind=drop",
+		  "what is \"nic2,kind=drop\"?" },
+		{ "fault delete", "\"\" is not the number of a rule" },
+		{ "fault delete x", "\"x\" is not the number of a rule" },
+		{ "fault delete 1x", "\"1x\" is not the number of a rule" },
+		{ "fault delete 7", "there is no rule 7" },
+		{ "fault delete 99999999999",
+		  "\"99999999999\" is not the number of a rule" },
+		{ "fault list 1", "what is \"1\"?" },
+		{ "fault clear 1", "what is \"1\"?" },
+		{ "link", "there is no port \"\"" },
+		{ "link nic1", "\"\" is neither up nor down" },
+		{ "link nic1 sideways", "\"sideways\" is neither up nor down" },
+		{ "link nic1 up down", "what is \"down\"?" },
+		{ "capture", "a port and a file are needed" },
+		{ "capture nic1 ", "a port and a file are needed" },
+		{ "capture nic9 /tmp/x", "there is no port \"nic9\"" },
+		{ "capture nic1 /dev/null",
+		  "/dev/null: neither a file nor a FIFO" },
+		{ "capture nic1 /tmp", "/tmp: Is a directory" },
+		{ "capture nic1 /nonexistent/x",
+		  "/nonexistent/x: No such file or directory" },
+		{ "log", "\"\" is neither on nor off" },
+		{ "log on off", "what is \"off\"?" },
+	};
+	char want[256];
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		snprintf(want, sizeof(want), "error: %s\n", cases[i][1]);
+		check_answer(fd, cases[i][0], want);
+	}
+	check_answer(fd, "fault list", "ok\n");
+}
+
+TEST(number_of_rules_is_bounded)
+{
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	for (int i = 0; i < FAULTS_MAX_RULES; i++)
+		CHECK(strstr(ask(fd, "fault add nic1,kind=drop"), "\nok\n"));
+	check_answer(fd, "fault add nic1,kind=drop",
+		     "error: there are 64 rules already\n");
+	CHECK(strstr(ask(fd, "fault add nic2,kind=drop"), "\nok\n"));
+}
+
+/* A line that is too long is one error, whatever is in it. */
+TEST(long_lines)
+{
+	static char line[5 * MAX_LINE];
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	memset(line, 'x', sizeof(line));
+	line[MAX_LINE - 1] = '\0';
+	CHECK(strstr(ask(fd, line), "there is no command \"xxxx"));
+	line[MAX_LINE - 1] = 'x';
+	line[MAX_LINE] = '\0';
+	check_answer(fd, line, "error: the line is too long\n");
+	line[MAX_LINE] = 'x';
+	line[sizeof(line) - 1] = '\0';
+	check_answer(fd, line, "error: the line is too long\n");
+	order(fd, "fault list");
+	/* Bytes that are no text */
+	for (unsigned int i = 0; i < 256; i++)
+		line[i] = i == '\n' ? '\r' : i;
+	line[256] = '\n';
+	CHECK_EQ(send(fd, line, 257, MSG_NOSIGNAL), 257);
+	CHECK(strstr(receive_answer(fd), "error: "));
+	order(fd, "fault list");
+}
+
+/* Commands need not wait for answers, nor come in one piece. */
+TEST(commands_in_any_pieces)
+{
+	const char *text = "fault list\nlog off\nfault clear\n";
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	send_text(fd, text);
+	for (int i = 0; i < 3; i++)
+		CHECK(!strcmp(receive_answer(fd), "ok\n"));
+	for (; *text; text++)
+		CHECK_EQ(send(fd, text, 1, MSG_NOSIGNAL), 1);
+	for (int i = 0; i < 3; i++)
+		CHECK(!strcmp(receive_answer(fd), "ok\n"));
+}
+
+/* Who says that there is no more still gets the answers. */
+TEST(half_closed)
+{
+	char byte;
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	send_text(fd, "log off\nhelp\nports\nfau");
+	CHECK_EQ(shutdown(fd, SHUT_WR), 0);
+	CHECK(!strcmp(receive_answer(fd), "ok\n"));
+	CHECK(strstr(receive_answer(fd), "fault clear"));
+	CHECK(strstr(receive_answer(fd), "nic1"));
+	CHECK_EQ(recv(fd, &byte, 1, 0), 0);
+}
+
+TEST(many_clients)
+{
+	int fds[MAX_CLIENTS], fd;
+	char byte;
+
+	start(NULL);
+	for (int i = 0; i < MAX_CLIENTS; i++) {
+		fds[i] = open_control();
+		order(fds[i], "fault list");
+	}
+	for (int i = 0; i < 3; i++) {
+		fd = open_control();
+		CHECK(!strcmp(receive_answer(fd),
+			      "error: there are too many clients\n"));
+		CHECK_EQ(recv(fd, &byte, 1, 0), 0);
+		close(fd);
+	}
+	for (int i = 0; i < MAX_CLIENTS; i++)
+		order(fds[i], "fault list");
+	close(fds[5]);
+	/* It may come before the device has seen that. */
+	do
+		fd = open_control();
+	while (strcmp(ask(fd, "fault list"), "ok\n"));
+	order(fds[6], "fault list");
+}
+
+static long memory_of_device(void)
+{
+	char path[64];
+	long pages;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", device);
+	file = fopen(path, "r");
+	CHECK(file);
+	CHECK_EQ(fscanf(file, "%*d %ld", &pages), 1);
+	fclose(file);
+	return pages;
+}
+
+/* It is not read from, either, so that it stops itself. */
+TEST(client_that_never_reads)
+{
+	long before;
+	int fd, other;
+
+	start(NULL);
+	other = open_control();
+	order(other, "fault list");
+	before = memory_of_device();
+	fd = open_control();
+	while (send(fd, "stats\nhelp\n", 11, MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+		;
+	CHECK_EQ(errno, EAGAIN);
+	order(other, "fault list");
+	/* What was taken in meanwhile is all that is. */
+	while (send(fd, "stats\nhelp\n", 11, MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+		;
+	order(other, "fault list");
+	CHECK(memory_of_device() - before < MAX_GROWTH);
+	close(fd);
+	order(other, "fault list");
+}
+
+TEST(clients_that_go_away)
+{
+	int other;
+
+	start(NULL);
+	other = open_control();
+	for (int i = 0; i < 200; i++) {
+		int fd = open_control();
+
+		switch (i % 4) {
+		case 0:
+			break;
+		case 1:
+			send_text(fd, "stats\nstats\nstats\nhelp\nstats\n");
+			break;
+		case 2:
+			send_text(fd, "fault li");
+			break;
+		case 3:
+			send_text(fd, "stats\n");
+			shutdown(fd, SHUT_RD);
+			break;
+		}
+		close(fd);
+		order(other, "fault list");
+	}
+}
+
+/* mynic-ctl. Return: its exit status; @out gets what it says */
+static int run_ctl(const char *const args[], char *out, size_t size)
+{
+	const char *program = getenv("MYNIC_CTL");
+	const char *argv[16] = { program };
+	size_t len = 0;
+	int fds[2];
+	ssize_t n;
+	int status;
+	pid_t pid;
+
+	CHECK(program);
+	for (int i = 0; args[i]; i++)
+		argv[i + 1] = args[i];
+	CHECK_EQ(pipe(fds), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(fds[1], STDOUT_FILENO);
+		dup2(fds[1], STDERR_FILENO);
+		close(fds[0]);
+		close(fds[1]);
+		execv(program, (char **)argv);
+		_exit(127);
+	}
+	close(fds[1]);
+	while ((n = read(fds[0], out + len, size - 1 - len)) > 0)
+		len += n;
+	out[len] = '\0';
+	close(fds[0]);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+#define CTL(out, ...) \
+	run_ctl((const char *const[]){ __VA_ARGS__, NULL }, out, sizeof(out))
+
+TEST(client_program)
+{
+	char out[8192];
+
+	start(NULL);
+	CHECK_EQ(CTL(out, control_path, "ports"), 0);
+	CHECK(!strcmp(out, "nic1 nic up 02:6d:79:6e:69:01\n"
+			   "nic2 nic up 02:6d:79:6e:69:02\n"));
+	CHECK_EQ(CTL(out, control_path, "fault", "add",
+		     "nic1,kind=drop,seed=1"),
+		 0);
+	CHECK(!strcmp(out, "1 nic1,kind=drop,seed=1 matched 0 applied 0\n"));
+	CHECK_EQ(CTL(out, control_path, "fault", "delete", "1"), 0);
+	CHECK(!strcmp(out, ""));
+	CHECK_EQ(CTL(out, control_path, "fault", "delete", "1"), 1);
+	CHECK(!strcmp(out, "mynic-ctl: there is no rule 1\n"));
+	CHECK_EQ(CTL(out, control_path, "stats"), 0);
+	CHECK(strstr(out, "nic2 bad_dma 0\n"));
+	CHECK_EQ(CTL(out, control_path, "help"), 0);
+	CHECK(strstr(out, "capture"));
+	CHECK_EQ(CTL(out, control_path, "log", "-on"), 1);
+	/* Wrong usage */
+	CHECK_EQ(CTL(out, control_path), 2);
+	CHECK_EQ(CTL(out, "--frobnicate"), 2);
+	CHECK_EQ(CTL(out, control_path, "ports\nports"), 2);
+	CHECK_EQ(run_ctl((const char *const[]){ NULL }, out, sizeof(out)), 2);
+	CHECK_EQ(CTL(out, "--help"), 0);
+	CHECK(strstr(out, "Usage: mynic-ctl"));
+	CHECK_EQ(CTL(out, "--version"), 0);
+	/* Nobody there */
+	CHECK_EQ(CTL(out, "/nonexistent/socket", "ports"), 1);
+	CHECK(strstr(out, "No such file"));
+}
+
+TEST(client_program_without_answer)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	char out[8192], byte;
+	int listener;
+	pid_t pid;
+
+	dir = device_dir();
+	snprintf(control_path, sizeof(control_path), "%s/control", dir);
+	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	strcpy(addr.sun_path, control_path);
+	CHECK_EQ(bind(listener, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	CHECK_EQ(listen(listener, 1), 0);
+	pid = fork();
+	if (!pid) {
+		int fd = accept(listener, NULL, NULL);
+
+		/* Half an answer, and no end of it */
+		while (recv(fd, &byte, 1, 0) == 1 && byte != '\n')
+			;
+		send(fd, "nic1 nic\nnic", 12, MSG_NOSIGNAL);
+		_exit(0);
+	}
+	CHECK_EQ(CTL(out, control_path, "ports"), 1);
+	CHECK(!strncmp(out, "nic1 nic\nnic\n", 13));
+	CHECK(strstr(out, "has ended the connection"));
+	CHECK_EQ(waitpid(pid, NULL, 0), pid);
+	unlink(control_path);
+}
+
+TEST(options)
+{
+	static char file[80];
+	static const char *const args[] = {
+		"--fault",   "nic1,kind=drop,seed=9",
+		"--fault",   "nic2,kind=down",
+		"--capture", file,
+		NULL
+	};
+	int fd;
+
+	dir = device_dir();
+	snprintf(file, sizeof(file), "nic2=%s/capture", dir);
+	start(args);
+	fd = open_control();
+	check_answer(fd, "fault list",
+		     "1 nic1,kind=drop,seed=9 matched 0 applied 0\n"
+		     "2 nic2,kind=down matched 0 applied 0\nok\n");
+	CHECK(strstr(ask(fd, "ports"), "nic2 nic pulled"));
+	CHECK_EQ(stat_of(fd, "nic2", "capture_packets"), 0);
+	CHECK_EQ(unlink(strchr(file, '/')), 0);
+}
+
+static void check_refused(const char *option, const char *value, int status,
+			  const char *want)
+{
+	const char *const args[] = { "--nic", "socket=/tmp/x", option, value,
+				     NULL };
+	const char *text = device_fail(args, status);
+
+	if (!strstr(text, want))
+		FAIL("%s %s:\n%s", option, value, text);
+}
+
+TEST(wrong_options)
+{
+	check_refused("--fault", "nic2,kind=drop", 2,
+		      "--fault nic2,kind=drop: there is no port \"nic2\"\n");
+	check_refused("--fault", "nic1,kind=dropp", 2,
+		      "kind: \"dropp\" is not ");
+	check_refused("--capture", "nic1", 2, "--capture nic1 has no file\n");
+	check_refused("--capture", "nic1=", 2, "--capture nic1 has no file\n");
+	check_refused("--capture", "nic1=/nonexistent/x", 1,
+		      "/nonexistent/x: No such file or directory\n");
+	check_refused("--control", "/nonexistent/x", 1,
+		      "--control /nonexistent/x: No such file");
+}
+
+static void transfer(struct drv_pair *p, enum ibv_wr_opcode opcode,
+		     uint32_t len)
+{
+	struct drv_wr wr = {
+		.wr_id = 7,
+		.opcode = opcode,
+		.flags = IBV_SEND_SIGNALED,
+		.num_sge = 1,
+		.sge = { drv_sge(p->a.mr, 0, len) },
+		.remote_addr = p->b.mr->addr,
+		.rkey = p->b.mr->key,
+	};
+
+	drv_fill(p->a.mr->ptr, len, len + 1);
+	drv_fill(p->b.mr->ptr, len, len + 2);
+	drv_post_send(p->a.qp, &wr);
+	drv_expect(p->a.cq, 7, IBV_WC_SUCCESS);
+	CHECK_MEM(p->a.mr->ptr, p->b.mr->ptr, len);
+}
+
+/* Every operation, with the data checked */
+static void transfer_all(struct drv_pair *p, unsigned int rounds)
+{
+	for (unsigned int i = 0; i < rounds; i++) {
+		drv_send_recv(&p->a, &p->b, 20000 + i);
+		transfer(p, IBV_WR_RDMA_WRITE, 50000 + i);
+		transfer(p, IBV_WR_RDMA_READ, 50000 + i);
+	}
+}
+
+static struct drv_pair connect_pair(void)
+{
+	static const struct drv_path path = {
+		.mtu = IBV_MTU_1024,
+		.timeout = 12,
+		.retry_cnt = 7,
+		.max_rd_atomic = 8,
+	};
+
+	return drv_rc_pair(&path);
+}
+
+TEST(data_survives_faults)
+{
+	static const char *const rules[] = {
+		"fault add nic1,kind=drop,rate=0.02,seed=1",
+		"fault add nic2,kind=duplicate,rate=0.02,seed=2",
+		"fault add nic2,kind=reorder,rate=0.02,seed=3",
+		"fault add nic1,kind=corrupt,rate=0.02,bits=3,seed=4",
+		"fault add nic1,kind=delay,rate=0.1,time=300us,seed=5,dir=rx",
+		"fault add nic2,kind=reorder,rate=0.02,time=1ms,seed=6",
+		"fault add nic1,kind=rate,bandwidth=1Gbit,queue=1000000",
+		"fault add nic2,kind=mark,rate=0.1,seed=8",
+	};
+	struct drv_pair p;
+	char name[32];
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	p = connect_pair();
+	for (unsigned int i = 0; i < ARRAY_SIZE(rules); i++)
+		CHECK(strstr(ask(fd, rules[i]), "\nok\n"));
+	transfer_all(&p, 10);
+	for (unsigned int i = 1; i < ARRAY_SIZE(rules); i++) {
+		snprintf(name, sizeof(name), "fault_%u_applied", i);
+		CHECK(stat_of(fd,
+			      i == 1 || i == 4 || i == 5 || i == 7 ? "nic1" :
+								     "nic2",
+			      name) > 0);
+	}
+	CHECK(stat_of(fd, "nic1", "retransmit") > 0);
+	CHECK(stat_of(fd, "nic1", "rx_drop_icrc") +
+		      stat_of(fd, "nic2", "rx_drop_icrc") >
+	      0);
+	order(fd, "fault clear");
+	transfer_all(&p, 2);
+}
+
+/* One packet, chosen by its opcode, and nothing else */
+TEST(exact_fault)
+{
+	struct drv_pair p;
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	p = connect_pair();
+	ask(fd,
+	    "fault add nic1,kind=drop,dir=tx,opcode=rc-send-middle,after=3,count=1");
+	drv_send_recv(&p.a, &p.b, 20000);
+	CHECK_EQ(stat_of(fd, "nic1", "fault_1_applied"), 1);
+	CHECK_EQ(stat_of(fd, "nic2", "out_of_sequence") > 0, 1);
+	CHECK(stat_of(fd, "nic1", "fault_1_matched") > 18);
+}
+
+TEST(pulled_cable)
+{
+	struct drv_wr wr = {
+		.wr_id = 9,
+		.opcode = IBV_WR_SEND,
+		.flags = IBV_SEND_SIGNALED,
+	};
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_QUERY_PORT };
+	struct mynic_port_attr attr;
+	struct drv_pair p;
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	p = connect_pair();
+	order(fd, "link nic2 down");
+	drv_expect_event(&p.b.d->event, MYNIC_EVENT_PORT_DOWN, 1);
+	CHECK_EQ(drv_admin_out(p.b.d, &cmd, &attr, sizeof(attr)), MYNIC_AQ_OK);
+	CHECK_EQ(attr.link_up, 0);
+	drv_post_recv(p.b.qp, 8, NULL, 0);
+	drv_post_send(p.a.qp, &wr);
+	while (!stat_of(fd, "nic2", "fault_1_applied"))
+		sim_run(p.sim, MSEC);
+	order(fd, "link nic2 up");
+	drv_expect_event(&p.b.d->event, MYNIC_EVENT_PORT_UP, 1);
+	drv_expect(p.a.cq, 9, IBV_WC_SUCCESS);
+	drv_expect(p.b.recv_cq, 8, IBV_WC_SUCCESS);
+	transfer_all(&p, 1);
+}
+
+struct pcap_header {
+	uint32_t magic;
+	uint16_t major;
+	uint16_t minor;
+	uint32_t reserved[2];
+	uint32_t max_len;
+	uint32_t link_type;
+};
+
+struct pcap_record {
+	uint32_t sec;
+	uint32_t nsec;
+	uint32_t captured_len;
+	uint32_t len;
+};
+
+static void read_all(int fd, void *data, size_t len)
+{
+	uint8_t *at = data;
+
+	while (len) {
+		ssize_t n = read(fd, at, len);
+
+		CHECK(n > 0);
+		at += n;
+		len -= n;
+	}
+}
+
+static void read_header(int fd)
+{
+	struct pcap_header header;
+
+	read_all(fd, &header, sizeof(header));
+	CHECK_EQ(header.magic, 0xa1b23c4d);
+	CHECK_EQ(header.major, 2);
+	CHECK_EQ(header.minor, 4);
+	CHECK(header.max_len >= FRAME_MAX_LEN);
+	CHECK_EQ(header.link_type, 1);
+}
+
+/* The next packet, in memory that the next call takes again */
+static struct packet read_packet(int fd)
+{
+	static uint8_t data[FRAME_MAX_LEN];
+	static uint64_t last;
+	struct pcap_record record;
+	struct packet pkt;
+	uint64_t at;
+
+	read_all(fd, &record, sizeof(record));
+	CHECK_EQ(record.captured_len, record.len);
+	CHECK(record.len <= sizeof(data));
+	CHECK(record.nsec < SEC);
+	at = record.sec * SEC + record.nsec;
+	CHECK(at >= last);
+	last = at;
+	read_all(fd, data, record.len);
+	CHECK(frame_parse(data, record.len, &pkt));
+	return pkt;
+}
+
+static struct packet read_sound_packet(int fd)
+{
+	struct packet pkt = read_packet(fd);
+
+	CHECK_EQ(pkt.kind, PACKET_ROCE);
+	CHECK_EQ(pkt.defect, PACKET_SOUND);
+	return pkt;
+}
+
+/*
+ * A SEND in packets from PSN @psn on: what is on the cable is what was sent.
+ * There may be others before it.
+ */
+static void check_send(int fd, const uint8_t *data, uint32_t len, uint32_t *psn)
+{
+	for (uint32_t at = 0; at < len;) {
+		struct packet pkt = read_sound_packet(fd);
+
+		if (pkt.roce.opcode == BTH_RC_ACK ||
+		    psn_diff(pkt.roce.psn, *psn) < 0)
+			continue;
+		CHECK_EQ(pkt.roce.psn, *psn);
+		CHECK_MEM(pkt.iov[0].iov_base, data + at, pkt.payload_len);
+		at += pkt.payload_len;
+		++*psn;
+	}
+}
+
+TEST(capture_to_file)
+{
+	char command[128];
+	struct drv_pair p;
+	const char *path;
+	uint64_t packets;
+	uint32_t psn = 0;
+	struct stat st;
+	int fd, file;
+
+	start(NULL);
+	fd = open_control();
+	p = connect_pair();
+	path = path_in_dir("a b.pcap");
+	snprintf(command, sizeof(command), "capture nic1 %s", path);
+	order(fd, command);
+	file = open(path, O_RDONLY);
+	CHECK(file >= 0);
+	/* It is there before anything passes. */
+	read_header(file);
+	psn = drv_query_qp(p.a.qp).sq_psn & 0xffffff;
+	drv_send_recv(&p.a, &p.b, 20000);
+	drv_send_recv(&p.a, &p.b, 20000);
+	order(fd, "capture nic1 off");
+	packets = stat_of(fd, "nic1", "tx_packets");
+	check_send(file, p.a.mr->ptr, 20000, &psn);
+	check_send(file, p.a.mr->ptr, 20000, &psn);
+	CHECK(packets >= 40);
+	/* Nothing comes after the end. */
+	drv_send_recv(&p.a, &p.b, 20000);
+	while (lseek(file, 0, SEEK_CUR) < (fstat(file, &st), st.st_size))
+		CHECK_EQ(read_sound_packet(file).roce.opcode, BTH_RC_ACK);
+	/* Again: the file is begun again. */
+	order(fd, command);
+	CHECK_EQ(fstat(file, &st), 0);
+	CHECK_EQ(st.st_size, sizeof(struct pcap_header));
+	drv_send_recv(&p.a, &p.b, 1);
+	CHECK(stat_of(fd, "nic1", "capture_packets") >= 1);
+	CHECK_EQ(stat_of(fd, "nic1", "capture_dropped"), 0);
+	unlink(path);
+}
+
+/* Both sides of a fault: the cable of nic1 has what nic2's has not. */
+TEST(capture_sees_what_passes)
+{
+	char command[128];
+	struct drv_pair p;
+	const char *path;
+	unsigned int bad = 0, sound = 0, total;
+	int fd, file;
+
+	start(NULL);
+	fd = open_control();
+	p = connect_pair();
+	path = path_in_dir("capture");
+	snprintf(command, sizeof(command), "capture nic2 %s", path);
+	order(fd, command);
+	ask(fd,
+	    "fault add nic2,kind=corrupt,count=3,dir=rx,seed=4,opcode=rc-send-middle");
+	ask(fd,
+	    "fault add nic2,kind=drop,count=2,dir=rx,opcode=rc-send-middle");
+	drv_send_recv(&p.a, &p.b, 20000);
+	order(fd, "capture nic2 off");
+	file = open(path, O_RDONLY);
+	read_header(file);
+	total = stat_of(fd, "nic2", "rx_packets");
+	while (bad + sound < total) {
+		struct packet pkt = read_packet(file);
+
+		/* One that became another's protocol is bad, too. */
+		if (pkt.kind != PACKET_ROCE || pkt.defect != PACKET_SOUND)
+			bad++;
+		else if (!memcmp(pkt.dmac, "\2myni\2", 6))
+			sound++;
+	}
+	CHECK_EQ(bad, 3);
+	unlink(path);
+}
+
+/* A reader sees packets while nothing else happens: nothing stays behind. */
+TEST(capture_is_live)
+{
+	char command[128];
+	struct drv_pair p;
+	const char *path;
+	uint32_t psn;
+	int fd, file;
+
+	start(NULL);
+	fd = open_control();
+	p = connect_pair();
+	path = path_in_dir("fifo");
+	CHECK_EQ(mkfifo(path, 0600), 0);
+	snprintf(command, sizeof(command), "capture nic1 %s", path);
+	order(fd, command);
+	for (int i = 0; i < 3; i++) {
+		uint64_t dropped = stat_of(fd, "nic1", "capture_dropped");
+
+		/* Nobody reads: nothing is kept. */
+		do
+			drv_send_recv(&p.a, &p.b, 20000);
+		while (stat_of(fd, "nic1", "capture_dropped") < dropped + 20);
+		file = open(path, O_RDONLY | O_NONBLOCK);
+		CHECK_EQ(fcntl(file, F_SETFL, 0), 0);
+		/* It is found sooner or later. */
+		while (poll(&(struct pollfd){ file, POLLIN, 0 }, 1, 0) != 1)
+			drv_send_recv(&p.a, &p.b, 1);
+		/* Begun anew for each reader */
+		read_header(file);
+		psn = drv_query_qp(p.a.qp).sq_psn & 0xffffff;
+		drv_send_recv(&p.a, &p.b, 20000);
+		check_send(file, p.a.mr->ptr, 20000, &psn);
+		close(file);
+	}
+	order(fd, "capture nic1 off");
+	unlink(path);
+}
+
+/* A reader that stops reading loses packets, and nobody else does. */
+TEST(capture_without_room)
+{
+	char command[128];
+	uint64_t dropped = 0;
+	struct drv_pair p;
+	const char *path;
+	int fd, file;
+
+	start(NULL);
+	fd = open_control();
+	p = connect_pair();
+	path = path_in_dir("fifo");
+	CHECK_EQ(mkfifo(path, 0600), 0);
+	file = open(path, O_RDONLY | O_NONBLOCK);
+	snprintf(command, sizeof(command), "capture nic1 %s", path);
+	order(fd, command);
+	while (!dropped) {
+		transfer(&p, IBV_WR_RDMA_WRITE, DRV_PAIR_MEM);
+		dropped = stat_of(fd, "nic1", "capture_dropped");
+	}
+	CHECK(stat_of(fd, "nic1", "capture_packets") > 3000);
+	/* Whole records, and those that fit */
+	CHECK_EQ(fcntl(file, F_SETFL, 0), 0);
+	read_header(file);
+	for (int i = 0; i < 3000; i++)
+		read_sound_packet(file);
+	close(file);
+	transfer_all(&p, 1);
+	order(fd, "capture nic1 off");
+	unlink(path);
+}
+
+/* The program that people use understands it. */
+TEST(tcpdump_reads_captures)
+{
+	char command[160], line[256];
+	struct drv_pair p;
+	const char *path;
+	FILE *out;
+	int lines = 0;
+	int fd;
+
+	if (system("command -v tcpdump >/dev/null"))
+		tap_skip("tcpdump is not installed");
+	start(NULL);
+	fd = open_control();
+	p = connect_pair();
+	path = path_in_dir("capture");
+	snprintf(command, sizeof(command), "capture nic1 %s", path);
+	order(fd, command);
+	drv_send_recv(&p.a, &p.b, 20000);
+	order(fd, "capture nic1 off");
+	snprintf(command, sizeof(command), "tcpdump -n -r %s 2>/dev/null",
+		 path);
+	out = popen(command, "r");
+	CHECK(out);
+	while (fgets(line, sizeof(line), out))
+		lines += strstr(line, "fe80::1") && strstr(line, ".4791: UDP");
+	CHECK_EQ(pclose(out), 0);
+	CHECK(lines >= 20);
+	unlink(path);
+}
+
+TEST(log_tells_of_faults)
+{
+	char text[8192] = "", want[128];
+	struct drv_pair p;
+	size_t len = 0;
+	int fds[2];
+	int fd;
+
+	CHECK_EQ(pipe(fds), 0);
+	CHECK_EQ(dup2(fds[1], STDERR_FILENO), STDERR_FILENO);
+	close(fds[1]);
+	start(NULL);
+	fd = open_control();
+	p = connect_pair();
+	ask(fd, "fault add nic1,kind=drop,dir=tx,count=1,opcode=rc-send-last");
+	order(fd, "log on");
+	drv_send_recv(&p.a, &p.b, 20000);
+	while (!strstr(text, "psn")) {
+		ssize_t n = read(fds[0], text + len, sizeof(text) - 1 - len);
+
+		CHECK(n > 0);
+		len += n;
+	}
+	snprintf(want, sizeof(want),
+		 "fault 1: drop tx rc-send-last qp 0x%06x psn ",
+		 p.b.qp->number);
+	CHECK(strstr(text, want));
+}
+
+/* Nobody reads what it says: it goes on all the same. */
+TEST(log_waits_for_nobody)
+{
+	struct drv_pair p;
+	int fds[2];
+	int fd;
+
+	CHECK_EQ(pipe(fds), 0);
+	CHECK_EQ(dup2(fds[1], STDERR_FILENO), STDERR_FILENO);
+	close(fds[1]);
+	start(NULL);
+	fd = open_control();
+	p = connect_pair();
+	ask(fd, "fault add nic1,kind=delay,time=1us");
+	order(fd, "log on");
+	while (stat_of(fd, "nic1", "fault_1_applied") < 5000)
+		transfer(&p, IBV_WR_RDMA_WRITE, DRV_PAIR_MEM);
+	order(fd, "log off");
+	transfer_all(&p, 1);
+}
