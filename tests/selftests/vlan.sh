@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck disable=SC2154,SC2317 # lib.sh sets them; functions are called by name
+#
+# RDMA over VLANs: GIDs of the VLAN's interface, traffic, connections, groups.
+
+# shellcheck source=tests/selftests/lib.sh
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+
+ktap_print_header
+need 2
+for program in rping udaddy mckey ibv_rc_pingpong ibv_ud_pingpong rdma; do
+	command -v "$program" >/dev/null || skip "no $program"
+done
+modprobe -qa rdma_ucm ib_uverbs
+ktap_set_plan 12
+trap 'remove; restore' EXIT
+configure || ktap_exit_fail_msg "cannot set up the netdevs"
+
+vlan=mynictest.7
+near_vlan_ip=198.51.100.1 far_vlan_ip=198.51.100.2
+near_vlan_ip6=2001:db8:7::1
+
+one_vlan() { # NS NETDEV NUMBER
+	in_netns "$1" ip link add link "$2" name "$vlan" type vlan id 7 \
+		egress-qos-map 0:3 &&
+		in_netns "$1" ip address add "198.51.100.$3/24" dev "$vlan" &&
+		in_netns "$1" ip address add "2001:db8:7::$3/64" dev "$vlan" nodad &&
+		in_netns "$1" ip link set "$vlan" up
+}
+
+add() { one_vlan "" "$near" 1 && one_vlan "$ns" "$far" 2; }
+
+remove() {
+	ip link delete "$vlan" 2>/dev/null
+	ip netns exec "$ns" ip link delete "$vlan" 2>/dev/null
+}
+
+# The GID of the address is there, and is the VLAN's
+has_gid() { # RDMA-DEVICE IPV4 NETDEV
+	local index
+
+	index=$(gid_index "$1" "$2") &&
+		[ "$(cat "/sys/class/infiniband/$1/ports/1/gid_attrs/ndevs/$index")" = "$3" ]
+}
+
+# sysfs shows netdevs of this namespace only
+gids() {
+	wait_for has_gid "$near_rdma" "$near_vlan_ip" "$vlan" &&
+		wait_for gid_index "$far_rdma" "$far_vlan_ip"
+}
+
+no_gids() {
+	remove
+	wait_for no_gid "$near_rdma" "$near_vlan_ip" &&
+		wait_for no_gid "$far_rdma" "$far_vlan_ip"
+}
+
+no_gid() { ! gid_index "$1" "$2"; }
+
+listening() { rdma resource show cm_id | grep -q 'state LISTEN'; }
+not_listening() { ! listening; }
+listening_tcp() { ss -Hltn 'sport = :18515' | grep -q .; }
+
+# both READY PROGRAM SERVER-ARGS -- CLIENT-ARGS
+both() {
+	local ready=$1 program=$2 server=() pid status
+
+	shift 2
+	while [ "$1" != -- ]; do
+		server+=("$1")
+		shift
+	done
+	shift
+	timeout $((2 * PATIENCE)) "$program" "${server[@]}" &
+	pid=$!
+	wait_for "$ready" &&
+		timeout "$PATIENCE" ip netns exec "$ns" "$program" "$@" &&
+		wait "$pid"
+	status=$?
+	kill "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null
+	wait_for not_listening || status=1
+	return $status
+}
+
+pingpong() {
+	both listening_tcp "$1" -d "$near_rdma" -n 100 \
+		-g "$(gid_index "$near_rdma" "$near_vlan_ip")" -- \
+		-d "$far_rdma" -n 100 \
+		-g "$(gid_index "$far_rdma" "$far_vlan_ip")" "$near_ip"
+}
+
+# One side in the VLAN and the other outside: nothing may arrive
+mixed() {
+	local pid status
+
+	ibv_ud_pingpong -d "$near_rdma" -n 10 \
+		-g "$(gid_index "$near_rdma" "$near_ip")" &
+	pid=$!
+	wait_for listening_tcp
+	timeout 5 ip netns exec "$ns" ibv_ud_pingpong -d "$far_rdma" -n 10 \
+		-g "$(gid_index "$far_rdma" "$far_vlan_ip")" "$near_ip"
+	status=$?
+	kill "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null
+	[ $status != 0 ]
+}
+
+joined() { grep -q 'joined dgid' "$out"; }
+
+# group ADDRESS NEAR FAR: messages from the far side to a group of the near one
+group() {
+	local pid status
+
+	out=$(mktemp)
+	stdbuf -oL timeout $((2 * PATIENCE)) mckey -m "$1" -b "$2" -C 5 >"$out" &
+	pid=$!
+	wait_for joined &&
+		timeout "$PATIENCE" ip netns exec "$ns" mckey -m "$1" -s -b "$3" -C 5 &&
+		wait "$pid"
+	status=$?
+	cat "$out"
+	kill "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null
+	rm -f "$out"
+	return $status
+}
+
+# VLANs take over a new MAC of the interface below, unless they have their own
+new_mac() {
+	local old status
+
+	old=$(cat "/sys/class/net/$near/address")
+	ip link set "$near" address 02:00:5e:10:20:31 || return
+	ip netns exec "$ns" ip neigh flush dev "$vlan"
+	ip neigh flush dev "$vlan"
+	pingpong ibv_rc_pingpong
+	status=$?
+	ip link set "$near" address "$old"
+	ip netns exec "$ns" ip neigh flush dev "$vlan"
+	ip neigh flush dev "$vlan"
+	return $status
+}
+
+result "set up" add
+result "GIDs" gids
+result "RC" pingpong ibv_rc_pingpong
+result "UC" pingpong ibv_uc_pingpong
+result "UD" pingpong ibv_ud_pingpong
+result "rping over IPv4" both listening rping -s -a "$near_vlan_ip" -C 5 -V -- \
+	-c -a "$near_vlan_ip" -C 5 -V
+result "rping over IPv6" both listening rping -s -a "$near_vlan_ip6" -C 5 -V -- \
+	-c -a "$near_vlan_ip6" -C 5 -V
+result "udaddy" both listening udaddy -b "$near_vlan_ip" -C 5 -- \
+	-s "$near_vlan_ip" -C 5
+result "group without a VLAN" group 239.192.0.3 "$near_ip" "$far_ip"
+result "group in the VLAN" group 239.192.0.3 "$near_vlan_ip" "$far_vlan_ip"
+result "new MAC" new_mac
+result "GIDs go" no_gids
+ktap_finished
