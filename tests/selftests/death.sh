@@ -1,0 +1,148 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck disable=SC2154,SC2317 # lib.sh sets them; functions are called by name
+#
+# The device fails: the driver finds out, tells who has it open, and resets it.
+
+# shellcheck source=tests/selftests/lib.sh
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+
+ktap_print_header
+need 2
+for program in ethtool od; do
+	command -v "$program" >/dev/null || skip "no $program"
+done
+ktap_set_plan 6
+trap restore EXIT
+configure || ktap_exit_fail_msg "cannot set up the netdevs"
+
+function=/sys/bus/pci/devices/${pci[0]}
+
+# Bytes of the configuration space: PLACE [VALUE]
+config() {
+	if [ $# -gt 1 ]; then
+		# shellcheck disable=SC2059 # an escape is made
+		printf "\\x$(printf %x "$2")" |
+			dd of="$function/config" bs=1 seek="$1" conv=notrunc 2>/dev/null
+	else
+		od -An -tu1 -j "$1" -N 1 "$function/config" | tr -d ' '
+	fi
+}
+
+# Where the capability $1 is
+capability() {
+	local at
+
+	at=$(config 52)
+	while [ "$at" -gt 0 ]; do
+		if [ "$(config "$at")" = "$1" ]; then
+			echo "$at"
+			return
+		fi
+		at=$(config $((at + 1)))
+	done
+	return 1
+}
+
+ping_far() { ping -c 3 -i 0.2 -W "$PATIENCE" "$far_ip"; }
+there() { [ -n "$(rdma_of "${pci[0]}")" ] && carrier "" "$near"; }
+failures() { dmesg | grep -c "mynic ${pci[0]}.*device failed: $1"; }
+failed_more() { [ "$(failures "$1")" -gt "$2" ]; }
+
+# recovers WHY BEFORE: after one more failure than BEFORE, all is as it was
+recovers() {
+	wait_for failed_more "$1" "$2" && wait_for saw_fatal &&
+		wait_for there && wait_for ping_far
+}
+
+memory=2 master=4
+
+# It cannot reach its queues, and says so
+no_dma() {
+	local status command before
+
+	before=$(failures '')
+	watch "$near_rdma" || return
+	command=$(config 4)
+	config 4 $((command & ~master))
+	ethtool -S "$near" >/dev/null
+	recovers '' "$before"
+	status=$?
+	end_watch
+	return $status
+}
+
+# Frames wait in a transmit queue that nobody empties, as no interrupt says that
+# they have been sent. Several sockets are needed to fill it. What the driver
+# takes for death is 30 seconds, which the stack looks at every 30 seconds.
+no_interrupts() {
+	local at control status before mtu blasts=()
+
+	mtu=$(cat "/sys/class/net/$near/mtu")
+	before=$(failures 'it sends no frames')
+	at=$(capability 17) || return
+	control=$(config $((at + 3)))
+	ip link set "$near" mtu 1500 &&
+		ip route replace 239.192.0.2 dev "$near" || return
+	watch "$near_rdma" || return
+	config $((at + 3)) $((control | 64))
+	for _ in {1..16}; do
+		blast &
+		blasts+=($!)
+	done
+	wait_for failed_more 'it sends no frames' "$before" ||
+		wait_for failed_more 'it sends no frames' "$before"
+	config $((at + 3)) "$control"
+	kill "${blasts[@]}"
+	wait "${blasts[@]}" 2>/dev/null
+	recovers 'it sends no frames' "$before"
+	status=$?
+	ip route delete 239.192.0.2 dev "$near"
+	ip link set "$near" mtu "$mtu"
+	end_watch
+	return $status
+}
+
+gone() { [ -z "$(rdma_of "${pci[0]}")" ]; }
+
+# It answers nothing, and a reset does not help: what is left does no harm
+no_answer() {
+	local command status
+
+	command=$(config 4)
+	watch "$near_rdma" || return
+	config 4 $((command & ~memory & ~master))
+	ethtool -S "$near" >/dev/null
+	wait_for saw_fatal && wait_for gone
+	status=$?
+	end_watch
+	# what uses it fails, or has no effect
+	ethtool -S "$near" && status=1
+	ping -c 1 -W 1 "$far_ip" && status=1
+	ip link set "$near" down
+	ip link set "$near" up && status=1
+	config 4 "$command"
+	return $status
+}
+
+reset() {
+	echo 1 >"$function/reset"
+	ip link set "$near" up
+	configure && wait_for there && ping_far
+}
+
+unbind() {
+	echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/unbind &&
+		echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/bind &&
+		configure && wait_for there && ping_far
+}
+
+break_device
+result "no access to memory" no_dma
+result "no interrupts" no_interrupts
+result "no answer" no_answer
+result "reset after that" reset
+result "no answer, once more" no_answer
+result "unbind and bind after that" unbind
+device_is_whole
+ktap_finished
