@@ -102,8 +102,8 @@ static void measure(const char *name, pid_t a, pid_t b)
 /* Two NICs of one process, or, with wires, of two */
 static void bench(const char *name, const char *wire_a, const char *wire_b)
 {
-	const char *nic_a = remote_nic(0);
-	const char *nic_b = remote_nic(1);
+	const char *nic_a = remote_nic_arg(0);
+	const char *nic_b = remote_nic_arg(1);
 	pid_t a, b;
 
 	if (wire_a) {

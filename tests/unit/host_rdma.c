@@ -77,8 +77,8 @@ static void check_wires(const char *wire_a, const char *wire_b)
 		.gid_index = DRV_GID_IPV4,
 	};
 
-	SPAWN("--nic", remote_nic(0), "--wire", wire_a);
-	SPAWN("--nic", remote_nic(1), "--wire", wire_b);
+	SPAWN("--nic", remote_nic_arg(0), "--wire", wire_a);
+	SPAWN("--nic", remote_nic_arg(1), "--wire", wire_b);
 	check_nics(&path);
 }
 
@@ -86,7 +86,7 @@ TEST(one_process)
 {
 	static const struct drv_path path = { .mtu = IBV_MTU_4096 };
 
-	SPAWN("--nic", remote_nic(0), "--nic", remote_nic(1));
+	SPAWN("--nic", remote_nic_arg(0), "--nic", remote_nic_arg(1));
 	check_nics(&path);
 }
 
@@ -161,9 +161,9 @@ TEST(through_a_switch)
 
 	SPAWN("--wire", print("stream,listen=%s/a", dir), "--wire",
 	      print("dgram,local=%s/s,remote=%s/b", dir));
-	SPAWN("--nic", remote_nic(0), "--wire",
+	SPAWN("--nic", remote_nic_arg(0), "--wire",
 	      print("stream,connect=%s/a", dir));
-	SPAWN("--nic", remote_nic(1), "--wire",
+	SPAWN("--nic", remote_nic_arg(1), "--wire",
 	      print("dgram,local=%s/b,remote=%s/s", dir));
 	check_nics(&path);
 }
@@ -173,9 +173,9 @@ TEST(unreliable_datagrams)
 	const char *dir = device_dir();
 	struct drv_pair p;
 
-	SPAWN("--nic", remote_nic(0), "--wire",
+	SPAWN("--nic", remote_nic_arg(0), "--wire",
 	      print("stream,listen=%s/wire", dir));
-	SPAWN("--nic", remote_nic(1), "--wire",
+	SPAWN("--nic", remote_nic_arg(1), "--wire",
 	      print("stream,connect=%s/wire", dir));
 	p = drv_ud_pair();
 	remote_wait_link(p.a.d);
@@ -219,9 +219,9 @@ TEST(wire_that_comes_back)
 	pid_t middle = device_spawn(args);
 	struct drv_pair p;
 
-	SPAWN("--nic", remote_nic(0), "--wire",
+	SPAWN("--nic", remote_nic_arg(0), "--wire",
 	      print("stream,connect=%s/a", dir));
-	SPAWN("--nic", remote_nic(1), "--wire",
+	SPAWN("--nic", remote_nic_arg(1), "--wire",
 	      print("stream,connect=%s/b", dir));
 	p = drv_rc_pair(&path);
 	remote_wait_link(p.a.d);
@@ -261,9 +261,9 @@ TEST(many_qps_lose_nothing)
 	struct drv_qp *qps[NUM_QPS];
 	struct drv_pair p;
 
-	SPAWN("--nic", remote_nic(0), "--wire",
+	SPAWN("--nic", remote_nic_arg(0), "--wire",
 	      print("stream,listen=%s/wire", dir));
-	SPAWN("--nic", remote_nic(1), "--wire",
+	SPAWN("--nic", remote_nic_arg(1), "--wire",
 	      print("stream,connect=%s/wire", dir));
 	p = drv_rc_pair(&path);
 	remote_wait_link(p.a.d);

@@ -24,17 +24,22 @@ struct nic {
 	bool written;
 };
 
-static char paths[SIM_MAX_NICS][48];
+static const char *paths[SIM_MAX_NICS];
 
-const char *remote_nic(unsigned int index)
+void remote_nic(unsigned int index, const char *path)
 {
+	CHECK(index < SIM_MAX_NICS);
+	paths[index] = path;
+}
+
+const char *remote_nic_arg(unsigned int index)
+{
+	char *path = tap_alloc(48);
 	char *arg = tap_alloc(96);
 
-	CHECK(index < SIM_MAX_NICS);
-	snprintf(paths[index], sizeof(paths[index]), "%s/nic", device_dir());
-	/* the MAC that sim_new() gives to its NICs */
-	snprintf(arg, 96, "socket=%s,mac=02:6d:79:6e:69:%02x", paths[index],
-		 index + 1);
+	snprintf(path, 48, "%s/nic", device_dir());
+	snprintf(arg, 96, "socket=%s,mac=02:6d:79:6e:69:%02x", path, index + 1);
+	remote_nic(index, path);
 	return arg;
 }
 
@@ -58,7 +63,7 @@ struct nic *nic_create(const struct nic_config *config)
 	struct nic *nic = calloc(1, sizeof(*nic));
 
 	CHECK(nic);
-	CHECK(index < SIM_MAX_NICS && paths[index][0]);
+	CHECK(index < SIM_MAX_NICS && paths[index]);
 	nic->config = *config;
 	nic->fd = vfu_open_path(paths[index]);
 	return nic;

@@ -12,13 +12,20 @@
 struct drv;
 
 /**
- * remote_nic() - a NIC for the next world
+ * remote_nic() - say which NIC the next world has
  * @index: of &sim.nics
- *
- * Return: what follows --nic on the command line of the process that is to have
- * it, and that has to be ready when sim_new() is called.
+ * @path: the socket of the NIC, which has the MAC that sim_new() gives to its
+ *	NIC number @index, 02:6d:79:6e:69:(@index + 1), and is there when
+ *	sim_new() is called
  */
-const char *remote_nic(unsigned int index);
+void remote_nic(unsigned int index, const char *path);
+
+/**
+ * remote_nic_arg() - the same, with a path that nobody else has
+ *
+ * Return: what follows --nic on the command line of the NIC's process.
+ */
+const char *remote_nic_arg(unsigned int index);
 
 /** remote_wait_link() - wait until a NIC has a link */
 void remote_wait_link(struct drv *d);
