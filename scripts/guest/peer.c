@@ -122,9 +122,11 @@ static void fill(struct cable *cable)
 	ssize_t n = read(cable->fd, cable->buf + cable->have,
 			 sizeof(cable->buf) - cable->have);
 
+	if (n == 0)
+		errno = EPIPE; /* the other QEMU has gone */
 	if (n > 0)
 		cable->have += n;
-	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+	else if (errno != EAGAIN && errno != EINTR)
 		fail("cable");
 }
 
