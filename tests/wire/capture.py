@@ -17,6 +17,28 @@ def write_pcap(path, frames):
                                    len(data)) + data)
 
 
+def read_pcap(path):
+    """The frames of a pcap file, as far as it has been written"""
+    with open(path, "rb") as file:
+        data = file.read()
+    frames = []
+    if len(data) < 24:
+        return frames
+    magic, major, minor, _, _, _, linktype = struct.unpack_from("<IHHiIII", data)
+    if (magic, major, minor, linktype) != (0xa1b23c4d, 2, 4, LINKTYPE_ETHERNET):
+        raise ValueError(f"header of {path}")
+    at = 24
+    while at + 16 <= len(data):
+        _, nanoseconds, length, original = struct.unpack_from("<IIII", data, at)
+        if nanoseconds >= 10 ** 9 or length != original:
+            raise ValueError(f"record at {at} of {path}")
+        if at + 16 + length > len(data):
+            break
+        frames.append(data[at + 16:at + 16 + length])
+        at += 16 + length
+    return frames
+
+
 def dissect(path, fields, options=(), disabled=()):
     """The fields of each frame, as tshark sees them: a list of dicts of lists
 

@@ -489,6 +489,8 @@ class Qp:
         if self.sent is not None and self.sent - frame.psn & roce.PSN_MASK < 1 << 23:
             return True
         self.sent = frame.psn
+        if frame.opcode == roce.READ_REQUEST and frame.len:
+            self.sent += (frame.len - 1) // self.mtu
         return False
 
     def next(self, again=False):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Each type of packet in both directions, as tshark dissects it"""
 
+import collections
 import re
 import subprocess
 
@@ -12,6 +13,8 @@ from nic import (SIGNALED, SOLICITED, WR_CMP_SWAP, WR_FETCH_ADD, WR_READ, WR_SEN
 from roce import RC, UC, UD
 from rules import rule
 from rules_requester import FIRST_PSN, IMM, MESSAGES
+from scapy.layers.l2 import Ether
+from scapy.packet import Raw
 
 # What tshark calls them
 _MESSAGE_NAMES = {
@@ -183,6 +186,27 @@ def traffic(nic, ip, vlan):
     notifications(nic, own)
     nic.wire.sort()
     return nic.wire.log[begin:]
+
+
+@rule("capture")
+def captured(nic):
+    """The device's own capture has all frames"""
+    def mark(text):
+        """Send a frame that nobody wants; its place in the capture"""
+        frame = (Ether(src=machine.PEER_MAC, dst=machine.NIC_MAC, type=0x88b5)
+                 / Raw(text.ljust(50))).build()
+        nic.barrier()
+        nic.wire.send(frame)
+        nic.wait(lambda: frame in capture.read_pcap(nic.capture), text)
+        return capture.read_pcap(nic.capture).index(frame)
+
+    begin = mark("begin of the capture")
+    frames = [data for _, _, data in traffic(nic, 4, True)]
+    end = mark("end of the capture")
+    nic.wire.sort()
+    # The last mark has a barrier of its own
+    got = collections.Counter(capture.read_pcap(nic.capture)[begin + 1:end])
+    check(collections.Counter(frames) - got, collections.Counter(), "frames not captured")
 
 
 def names_in(path):
