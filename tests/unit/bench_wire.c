@@ -11,6 +11,8 @@
 #include "harness_vfu.h"
 #include "remote_nic.h"
 
+#define SPAWN(...) device_spawn((const char *const[]){ __VA_ARGS__, NULL })
+
 #define SECONDS 3
 #define MESSAGE (64u << 10)
 #define QUEUE 32
@@ -25,20 +27,7 @@ static double seconds(void)
 
 static double cpu_seconds(pid_t pid)
 {
-	unsigned long user, system;
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "r");
-	CHECK(file);
-	CHECK_EQ(fscanf(file,
-			"%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u"
-			" %*u %lu %lu",
-			&user, &system),
-		 2);
-	fclose(file);
-	return (double)(user + system) / sysconf(_SC_CLK_TCK);
+	return (double)device_cpu_ticks(pid) / sysconf(_SC_CLK_TCK);
 }
 
 static uint64_t write_for(struct drv_pair *p, struct drv_qp *qp,
@@ -107,13 +96,10 @@ static void bench(const char *name, const char *wire_a, const char *wire_b)
 	pid_t a, b;
 
 	if (wire_a) {
-		a = device_spawn((const char *[]){ "--nic", nic_a, "--wire",
-						   wire_a, NULL });
-		b = device_spawn((const char *[]){ "--nic", nic_b, "--wire",
-						   wire_b, NULL });
+		a = SPAWN("--nic", nic_a, "--wire", wire_a);
+		b = SPAWN("--nic", nic_b, "--wire", wire_b);
 	} else {
-		a = device_spawn((const char *[]){ "--nic", nic_a, "--nic",
-						   nic_b, NULL });
+		a = SPAWN("--nic", nic_a, "--nic", nic_b);
 		b = a;
 	}
 	measure(name, a, b);

@@ -176,7 +176,7 @@ static void read_stat(pid_t pid, int number, char *field, size_t size)
 	snprintf(field, size, "%s", strsep(&rest, " "));
 }
 
-static uint64_t cpu_ticks(pid_t pid)
+uint64_t device_cpu_ticks(pid_t pid)
 {
 	char user[32], system[32];
 
@@ -200,9 +200,9 @@ void device_wait_idle(pid_t pid)
 	do {
 		while (state(pid) != 'S')
 			usleep(1000);
-		ticks = cpu_ticks(pid);
+		ticks = device_cpu_ticks(pid);
 		usleep(500000);
-	} while (cpu_ticks(pid) != ticks);
+	} while (device_cpu_ticks(pid) != ticks);
 }
 
 int vfu_connect_path(const char *path)

@@ -64,6 +64,9 @@ pid_t device_spawn(const char *const args[]);
 /** device_end() - end it by SIGTERM; fails if its status is not 0 */
 void device_end(pid_t pid);
 
+/** device_cpu_ticks() - processor time it took so far, in clock ticks */
+uint64_t device_cpu_ticks(pid_t pid);
+
 /** device_wait_idle() - wait until it sleeps and takes no time any more */
 void device_wait_idle(pid_t pid);
 

@@ -211,7 +211,7 @@ TEST(wire_that_comes_back)
 {
 	static const struct drv_path path = { .mtu = IBV_MTU_1024 };
 	const char *dir = device_dir();
-	const char *args[] = {
+	const char *const args[] = {
 		"--wire", print("stream,listen=%s/a", dir),
 		"--wire", print("stream,listen=%s/b", dir),
 		NULL,

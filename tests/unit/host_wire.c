@@ -722,12 +722,15 @@ TEST(wrong_usage)
 		"packet,ifname=lo,local=x",
 	};
 
+	static const char *const same_name[] = {
+		"--wire", "stream,listen=/tmp/a",
+		"--wire", "stream,listen=/tmp/b,name=wire1",
+		NULL,
+	};
+
 	for (size_t i = 0; i < ARRAY_SIZE(wires); i++)
 		device_fail((const char *[]){ "--wire", wires[i], NULL }, 2);
-	device_fail((const char *[]){ "--wire", "stream,listen=/tmp/a",
-				      "--wire",
-				      "stream,listen=/tmp/b,name=wire1", NULL },
-		    2);
+	device_fail(same_name, 2);
 }
 
 /* Peers that are there, or not, and say nothing: no time is spent. */

@@ -22,6 +22,7 @@ void remote_nic(unsigned int index, const char *path);
 
 /**
  * remote_nic_arg() - the same, with a path that nobody else has
+ * @index: of &sim.nics
  *
  * Return: what follows --nic on the command line of the NIC's process.
  */

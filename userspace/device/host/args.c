@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <ctype.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -85,15 +86,15 @@ static bool parse_mac(const char *text, uint8_t mac[6])
 /* Names stand in front of commas, spaces and equals signs elsewhere. */
 static void parse_name(char name[ARGS_NAME_SIZE], const char *text)
 {
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789-._";
+	size_t len = text ? strlen(text) : 0;
 
-	if (!text || !*text || strlen(text) >= ARGS_NAME_SIZE ||
-	    text[strspn(text, allowed)])
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)text[i]) && !strchr("-._", text[i]))
+			len = 0;
+	if (!len || len >= ARGS_NAME_SIZE)
 		usage("\"%s\" is not a name: 1 to %d letters, digits, '-', '.', '_'",
 		      text ? text : "", ARGS_NAME_SIZE - 1);
-	strcpy(name, text);
+	memcpy(name, text, len + 1);
 }
 
 static void parse_nic(struct args *args, char *text)
@@ -148,11 +149,13 @@ static char *const wire_keys[] = { [LISTEN] = "listen",
  * @all: enum wire_key, a bit each: all of them
  * @one: likewise: one of them
  */
-static const struct wire_syntax {
+struct wire_syntax {
 	const struct wire_kind *kind;
 	unsigned int all;
 	unsigned int one;
-} wire_syntax[] = {
+};
+
+static const struct wire_syntax wire_syntax[] = {
 	{ &wire_stream, .one = 1 << LISTEN | 1 << CONNECT },
 	{ &wire_dgram, .all = 1 << LOCAL | 1 << REMOTE },
 	{ &wire_udp, .all = 1 << LOCAL | 1 << REMOTE },

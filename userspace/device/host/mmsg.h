@@ -18,11 +18,14 @@ void mmsg_free(struct wire *wire);
  *
  * A frame that the system has no room for, or that is too long for it, is
  * dropped and counted.
+ *
+ * Return: 0 or -errno.
  */
 int mmsg_flush(struct wire *wire, struct iovec prefix);
 
 /**
  * mmsg_receive() - receive once
+ * @wire: the wire
  *
  * What is no frame is counted.
  *

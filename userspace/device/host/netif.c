@@ -62,9 +62,11 @@ int netif_name(const struct wire *wire, char *name)
 {
 	const char *ifname = wire->config->ifname;
 
-	if (strlen(ifname) >= IFNAMSIZ)
+	size_t len = strlen(ifname);
+
+	if (len >= IFNAMSIZ)
 		return -ENAMETOOLONG;
-	strcpy(name, ifname);
+	memcpy(name, ifname, len + 1);
 	return 0;
 }
 

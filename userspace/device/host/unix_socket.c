@@ -9,10 +9,12 @@
 
 int unix_address(struct sockaddr_un *addr, const char *path)
 {
+	size_t len = strlen(path);
+
 	*addr = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	if (strlen(path) >= sizeof(addr->sun_path))
+	if (len >= sizeof(addr->sun_path))
 		return -ENAMETOOLONG;
-	strcpy(addr->sun_path, path);
+	memcpy(addr->sun_path, path, len);
 	return 0;
 }
 

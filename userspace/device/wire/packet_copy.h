@@ -11,7 +11,8 @@
 #include "core/packet.h"
 
 /**
- * packet_copy_size() - bytes that a copy of @pkt takes
+ * packet_copy_size() - bytes that a copy takes
+ * @pkt: the packet
  *
  * Return: a multiple of the alignment of struct packet.
  */
