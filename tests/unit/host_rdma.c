@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* RDMA between NICs of two processes, over each kind of wire */
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "harness_driver.h"
@@ -166,6 +169,56 @@ TEST(through_a_switch)
 	SPAWN("--nic", remote_nic_arg(1), "--wire",
 	      print("dgram,local=%s/b,remote=%s/s", dir));
 	check_nics(&path);
+}
+
+static void kill_qemu(void *arg)
+{
+	pid_t pid = *(pid_t *)arg;
+
+	kill(pid, SIGTERM);
+	CHECK_EQ(waitpid(pid, NULL, 0), pid);
+}
+
+/* QEMU without a machine, as a hub between network back ends of its own */
+static void spawn_qemu(const char *stream, const char *dgram)
+{
+	pid_t *pid = tap_alloc(sizeof(*pid));
+
+	*pid = fork();
+	CHECK(*pid >= 0);
+	if (!*pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execlp("qemu-system-x86_64", "qemu-system-x86_64", "-machine",
+		       "none", "-nodefaults", "-display", "none", "-netdev",
+		       stream, "-netdev", "hubport,id=h1,hubid=0,netdev=s",
+		       "-netdev", dgram, "-netdev",
+		       "hubport,id=h2,hubid=0,netdev=d", NULL);
+		_exit(127);
+	}
+	tap_at_end(kill_qemu, pid);
+}
+
+/* Those whose framing the wires have */
+TEST(through_back_ends_of_qemu)
+{
+	static const struct drv_path path = { .mtu = IBV_MTU_4096 };
+	const char *dir = device_dir();
+	const char *stream, *dgram;
+
+	if (system("qemu-system-x86_64 --version >/dev/null 2>&1"))
+		tap_skip("there is no qemu-system-x86_64");
+	SPAWN("--nic", remote_nic_arg(0), "--wire",
+	      print("stream,listen=%s/a", dir));
+	SPAWN("--nic", remote_nic_arg(1), "--wire",
+	      print("dgram,local=%s/b,remote=%s/q", dir));
+	stream = print("stream,id=s,server=off,addr.type=unix,addr.path=%s/a",
+		       dir);
+	dgram = print(
+		"dgram,id=d,local.type=unix,local.path=%s/q,remote.type=unix,remote.path=%s/b",
+		dir);
+	spawn_qemu(stream, dgram);
+	check_nics(&path);
+	unlink(print("%s/q", dir));
 }
 
 TEST(unreliable_datagrams)
