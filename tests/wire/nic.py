@@ -179,19 +179,18 @@ class Nic:
         self.events = []
         self.capture = f"{self.dir}/wire1.pcap"
         self.wire = Wire(f"{self.dir}/far", f"{self.dir}/near")
-        self.puppet = subprocess.Popen(
-            [os.environ["MYNIC_PUPPET"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            text=True)
-        config = self.answer("start")["nic"]
         self.device = subprocess.Popen(
-            [os.environ["MYNIC_DEVICE"], "--exit-with-parent", "--nic", config,
+            [os.environ["MYNIC_DEVICE"], "--exit-with-parent",
+             "--nic", f"socket={self.dir}/nic,mac={NIC_MAC}",
              "--wire", f"dgram,local={self.dir}/near,remote={self.dir}/far",
              "--capture", f"wire1={self.capture}"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         if self.device.stdout.readline() != "ready\n":
             raise Failed("the device model does not start")
-        self.socket_dir = os.path.dirname(re.match("socket=([^,]*)", config).group(1))
-        self.command("up")
+        self.puppet = subprocess.Popen(
+            [os.environ["MYNIC_PUPPET"], f"{self.dir}/nic"], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True)
+        self.answer("start")
         self.wait(lambda: self.command("port")["link_up"], "the link to come up")
         self.pd = self.command("pd")["pd"]
         self.barrier_qp = Qp(self, mtu=256)
@@ -204,8 +203,8 @@ class Nic:
             raise Failed(f"the puppet or the device ended at: {command}")
         values = {}
         for word in line[1:]:
-            name, value = word.split("=", 1)
-            values[name] = value if name in ("data", "nic") else int(value)
+            name, value = word.split("=")
+            values[name] = value if name == "data" else int(value)
         if line[0] != "ok":
             raise Failed(f"{command}: {' '.join(line)}")
         return values
@@ -283,8 +282,7 @@ class Nic:
         self.device.send_signal(signal.SIGTERM)
         status = self.device.wait()
         self.wire.close()
-        for path in (self.dir, self.socket_dir):
-            shutil.rmtree(path, ignore_errors=True)
+        shutil.rmtree(self.dir, ignore_errors=True)
         if status:
             raise Failed(f"the device model ended with status {status}")
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * puppet: be the machine of a NIC, as told on standard input.
- *
- * It first says what NIC a device model must have, which is to be ready when the
- * command "up" comes.
+ * puppet SOCKET: be the machine of a NIC, as told on standard input.
  *
  * A line is a command: a word, then NAME=VALUE words. Numbers are as in C, bytes
  * are hexadecimal. The answer is one line: "ok" with NAME=VALUE words, or
@@ -158,12 +155,6 @@ static void print_bytes(const char *name, const uint8_t *data, size_t len)
 }
 
 /* Commands */
-
-static void do_up(void)
-{
-	d = drv_up(&sim_new(1)->nics[0]);
-	printf("ok\n");
-}
 
 static void do_pd(void)
 {
@@ -516,29 +507,18 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } commands[] = {
-	{ "up", do_up },
-	{ "pd", do_pd },
-	{ "mr", do_mr },
-	{ "mr-lost", do_mr_lost },
-	{ "mr-destroy", do_mr_destroy },
-	{ "write", do_write },
-	{ "read", do_read },
-	{ "cq", do_cq },
-	{ "arm", do_arm },
-	{ "poll", do_poll },
-	{ "srq", do_srq },
-	{ "qp", do_qp },
-	{ "modify", do_modify },
-	{ "query", do_query },
-	{ "reset", do_reset },
-	{ "send", do_send },
-	{ "recv", do_recv },
-	{ "event", do_event },
-	{ "stats", do_stats },
-	{ "gid", do_gid },
-	{ "mcast", do_mcast },
-	{ "rx", do_rx },
-	{ "port", do_port },
+
+	{ "pd", do_pd },	   { "mr", do_mr },
+	{ "mr-lost", do_mr_lost }, { "mr-destroy", do_mr_destroy },
+	{ "write", do_write },	   { "read", do_read },
+	{ "cq", do_cq },	   { "arm", do_arm },
+	{ "poll", do_poll },	   { "srq", do_srq },
+	{ "qp", do_qp },	   { "modify", do_modify },
+	{ "query", do_query },	   { "reset", do_reset },
+	{ "send", do_send },	   { "recv", do_recv },
+	{ "event", do_event },	   { "stats", do_stats },
+	{ "gid", do_gid },	   { "mcast", do_mcast },
+	{ "rx", do_rx },	   { "port", do_port },
 };
 
 static void run(char *line)
@@ -563,11 +543,17 @@ static void run(char *line)
 	FAIL("no such command: %s", words[0]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static char line[MAX_LINE];
 
-	printf("ok nic=%s\n", remote_nic(0));
+	if (argc != 2) {
+		fprintf(stderr, "Usage: puppet SOCKET\n");
+		return 2;
+	}
+	remote_nic(0, argv[1]);
+	d = drv_up(&sim_new(1)->nics[0]);
+	printf("ok\n");
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		run(line);

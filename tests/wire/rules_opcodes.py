@@ -9,7 +9,7 @@ import capture
 import nic as machine
 import roce
 from nic import (SIGNALED, SOLICITED, WR_CMP_SWAP, WR_FETCH_ADD, WR_READ, WR_SEND,
-                 WR_SEND_IMM, WR_WRITE, WR_WRITE_IMM, Qp, check, pattern)
+                 WR_SEND_IMM, Qp, check, pattern)
 from roce import RC, UC, UD
 from rules import rule
 from rules_requester import FIRST_PSN, IMM, MESSAGES
