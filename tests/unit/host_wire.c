@@ -410,6 +410,34 @@ TEST(dgram_peer_comes_and_goes)
 	}
 }
 
+/* It says the first word, to somebody who did not know that it had gone. */
+TEST(dgram_peer_that_is_back_is_heard)
+{
+	const char *dir = device_dir();
+	const char *path = print("%s/peer", dir);
+	struct sockaddr_un addr = unix_addr(print("%s/own", dir));
+	uint8_t frame[100];
+	struct end a, b;
+
+	a = bind_dgram(path);
+	SPAWN("--wire", print("dgram,local=%s/own,remote=%s", dir, path),
+	      "--wire", print("stream,listen=%s/b", dir));
+	b = connect_unix(print("%s/b", dir));
+	wait_until_up(&b, &a);
+	for (uint32_t i = 0; i < 3; i++) {
+		close(a.fd);
+		unlink(path);
+		a = bind_dgram(path);
+		make_frame(frame, sizeof(frame), i);
+		CHECK_EQ(sendto(a.fd, frame, sizeof(frame), 0,
+				(struct sockaddr *)&addr, sizeof(addr)),
+			 sizeof(frame));
+		expect_frame(&b, sizeof(frame), i);
+	}
+	wait_until_up(&b, &a);
+	unlink(path);
+}
+
 TEST(udp_peer_comes_and_goes)
 {
 	const char *dir = device_dir();

@@ -49,7 +49,7 @@ static int send_batch(struct wire *wire, struct iovec prefix)
 		};
 		ends[num] = at;
 	}
-	sent = sendmmsg(wire->fd, msgs, num, MSG_DONTWAIT | MSG_NOSIGNAL);
+	sent = sendmmsg(wire->out_fd, msgs, num, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (sent > 0) {
 		frame_queue_consume(tx, ends[sent - 1] - tx->head);
 		return 0;

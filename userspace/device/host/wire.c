@@ -35,16 +35,25 @@ static struct wire *from_port(struct switch_port *port)
 	return (struct wire *)((uint8_t *)port - offsetof(struct wire, port));
 }
 
+static void set_mask(struct wire *wire, int fd, uint32_t *mask, uint32_t want)
+{
+	if (fd < 0 || *mask == want)
+		return;
+	*mask = want;
+	events_change(wire->events, &wire->source, fd, want);
+}
+
 static void update_mask(struct wire *wire)
 {
-	uint32_t mask = wire->want_out ? EPOLLOUT : 0;
+	uint32_t in = switch_is_held(&wire->port) ? 0 : EPOLLIN;
+	uint32_t out = wire->want_out ? EPOLLOUT : 0;
 
-	if (!switch_is_held(&wire->port))
-		mask |= EPOLLIN;
-	if (wire->fd < 0 || mask == wire->mask)
-		return;
-	wire->mask = mask;
-	events_change(wire->events, &wire->source, wire->fd, mask);
+	if (wire->out_fd == wire->fd) {
+		set_mask(wire, wire->fd, &wire->mask, in | out);
+	} else {
+		set_mask(wire, wire->fd, &wire->mask, in);
+		set_mask(wire, wire->out_fd, &wire->out_mask, out);
+	}
 }
 
 void wire_want_out(struct wire *wire, bool want)
@@ -148,6 +157,7 @@ int wire_set_fd(struct wire *wire, int fd)
 	}
 	wire->fd = fd;
 	wire->mask = EPOLLIN;
+	wire->out_fd = fd;
 	wire->want_out = false;
 	wire->rx_len = 0;
 	return 0;
@@ -157,9 +167,35 @@ void wire_drop_fd(struct wire *wire)
 {
 	if (wire->fd < 0)
 		return;
+	wire_drop_out_fd(wire);
 	events_remove(wire->events, wire->fd);
 	close(wire->fd);
 	wire->fd = -1;
+	wire->out_fd = -1;
+	wire->want_out = false;
+}
+
+int wire_set_out_fd(struct wire *wire, int fd)
+{
+	int err;
+
+	err = events_add(wire->events, &wire->source, fd, 0);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	wire->out_fd = fd;
+	wire->out_mask = 0;
+	return 0;
+}
+
+void wire_drop_out_fd(struct wire *wire)
+{
+	if (wire->out_fd == wire->fd)
+		return;
+	events_remove(wire->events, wire->out_fd);
+	close(wire->out_fd);
+	wire->out_fd = wire->fd;
 	wire->want_out = false;
 }
 
@@ -264,6 +300,7 @@ int wire_open(struct wire *wire, const struct wire_config *config,
 	wire->events = events;
 	wire->source = (struct event_source){ fd_ready, wire };
 	wire->fd = -1;
+	wire->out_fd = -1;
 	wire->other_fd = -1;
 	wire->try_at = WIRE_NEVER;
 	wire->try_wait = TRY_FIRST;

@@ -54,7 +54,7 @@ struct wire_config {
  *	wire_error(). Return: 0 or -errno.
  * @try: the time has come that wire_try_at() was called with
  * @ready: &wire.fd is ready to be read, or has an error
- * @writable: &wire.fd can be written to again, if it is waited for; NULL: that
+ * @writable: &wire.out_fd can be written to again, if it is waited for; NULL: that
  *	means no more than that the queue can be sent
  * @flush: send what is in the queue as far as possible. Return: 0 or -EAGAIN,
  *	or why the peer is gone.
@@ -79,9 +79,11 @@ struct wire_kind {
  * @config: what it is to be
  * @events: event loop
  * @source: event source of @fd
- * @fd: what frames go through, or -1
+ * @fd: what frames come in through, or -1
  * @mask: EPOLL* bits that @fd is waited for with
- * @want_out: wait until @fd can be written to
+ * @out_fd: what frames go out through: @fd, or another file
+ * @out_mask: EPOLL* bits that @out_fd is waited for with if it is another
+ * @want_out: wait until @out_fd can be written to
  * @other: event source of @other_fd
  * @other_fd: what the kind waits for beside, or -1
  * @tx: frames to be sent
@@ -103,6 +105,8 @@ struct wire {
 	struct event_source source;
 	int fd;
 	uint32_t mask;
+	int out_fd;
+	uint32_t out_mask;
 	bool want_out;
 	struct event_source other;
 	int other_fd;
@@ -165,6 +169,18 @@ int wire_set_fd(struct wire *wire, int fd);
 
 /** wire_drop_fd() - close the file, if there is one */
 void wire_drop_fd(struct wire *wire);
+
+/**
+ * wire_set_out_fd() - frames go out through another file than they come in
+ * @wire: has a file
+ * @fd: the other; closed by wire_drop_out_fd() or on failure
+ *
+ * Return: 0 or -errno.
+ */
+int wire_set_out_fd(struct wire *wire, int fd);
+
+/** wire_drop_out_fd() - close the other file, if there is one */
+void wire_drop_out_fd(struct wire *wire);
 
 /** wire_up() - frames can pass */
 void wire_up(struct wire *wire);

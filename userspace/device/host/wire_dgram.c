@@ -3,6 +3,13 @@
  * UNIX datagram sockets, one frame a datagram: what QEMU's -netdev dgram
  * speaks. Either side has a path of its own. The peer is there if its socket
  * can be connected to; that it has gone shows when something is sent to it.
+ *
+ * A socket has to be connected, or nobody tells when the peer has room again;
+ * but one that is connected takes nothing from anybody else, not even from the
+ * peer when it has been started again. So there are two: frames go out through
+ * one that is connected and come in through one that is not. Only if the peer
+ * in turn takes nothing but from the socket that has our path, that one serves
+ * for both.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,15 +23,47 @@
 /* For the kernel's own queue, if it lets us have that */
 #define SOCKET_BUFFER (1 << 20)
 
-static void dgram_try(struct wire *wire)
+static void set_buffer(int fd)
 {
-	const char *remote = wire->config->remote;
+	int size = SOCKET_BUFFER;
+
+	/* What does not work costs speed and nothing else. */
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+}
+
+/* Return: 0 or -errno */
+static int connect_to(int fd, const char *path)
+{
 	struct sockaddr_un addr;
 
-	unix_address(&addr, remote);
-	if (connect(wire->fd, (struct sockaddr *)&addr, sizeof(addr)))
-		wire_down(wire, "cannot connect to %s: %s", remote,
-			  strerror(errno));
+	unix_address(&addr, path);
+	return connect(fd, (struct sockaddr *)&addr, sizeof(addr)) ? -errno : 0;
+}
+
+static int reach_peer(struct wire *wire)
+{
+	const char *remote = wire->config->remote;
+	int err;
+	int fd;
+
+	fd = unix_socket(SOCK_DGRAM);
+	if (fd < 0)
+		return fd;
+	set_buffer(fd);
+	err = connect_to(fd, remote);
+	if (!err)
+		return wire_set_out_fd(wire, fd);
+	close(fd);
+	return err == -EPERM ? connect_to(wire->fd, remote) : err;
+}
+
+static void dgram_try(struct wire *wire)
+{
+	int err = reach_peer(wire);
+
+	if (err)
+		wire_down(wire, "cannot connect to %s: %s",
+			  wire->config->remote, strerror(-err));
 	else
 		wire_up(wire);
 }
@@ -32,7 +71,6 @@ static void dgram_try(struct wire *wire)
 static int dgram_open(struct wire *wire)
 {
 	const struct wire_config *config = wire->config;
-	int size = SOCKET_BUFFER;
 	struct sockaddr_un addr;
 	int err;
 	int fd;
@@ -48,8 +86,7 @@ static int dgram_open(struct wire *wire)
 		err = wire_error(wire, fd, "bind to %s", config->local);
 		goto err_free;
 	}
-	/* What does not work costs speed and nothing else. */
-	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	set_buffer(fd);
 	err = wire_set_fd(wire, fd);
 	if (err) {
 		wire_error(wire, err, "wait for %s", config->local);
@@ -79,6 +116,11 @@ static int dgram_flush(struct wire *wire)
 
 static void dgram_drop(struct wire *wire)
 {
+	static const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+
+	if (wire->out_fd == wire->fd)
+		connect(wire->fd, &nobody, sizeof(nobody));
+	wire_drop_out_fd(wire);
 	wire_want_out(wire, false);
 	wire_try_later(wire);
 }
