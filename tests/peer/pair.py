@@ -7,7 +7,8 @@ import threading
 # Seconds; none takes more than a few on an idle machine.
 LIMIT = 120
 SERVE = "/mynic/tests/peer/serve"
-SHOW = 25
+# Lines of a program's output: errors, which are not buffered, come first.
+FIRST, LAST = 6, 20
 
 
 class Side:
@@ -86,7 +87,9 @@ def end(process, what, output):
     if status == 0:
         return []
     lines = b"".join(output).decode(errors="replace").splitlines()
-    return ["%s: status %s" % (what, status), *("  " + line for line in lines[-SHOW:])]
+    if len(lines) > FIRST + LAST:
+        lines[FIRST:-LAST] = ["..."]
+    return ["%s: status %s" % (what, status), *("  " + line for line in lines)]
 
 
 def run(case, here, there):

@@ -216,6 +216,8 @@ struct config {
 	int timeout;
 	int retry_cnt;
 	int rnr_retry;
+	/* Of the QP: it is for requests that only rxe has */
+	bool extended;
 };
 
 static struct ibv_qp *qp;
@@ -307,7 +309,7 @@ static void to_rts(const struct config *config)
 /* A pair of QPs, ready to send. Their first PSNs soon wrap. */
 static void connect_qps(const struct config *config)
 {
-	struct ibv_qp_init_attr init = {
+	struct ibv_qp_init_attr_ex init = {
 		.send_cq = send_cq,
 		.recv_cq = recv_cq,
 		.qp_type = config->type,
@@ -316,10 +318,18 @@ static void connect_qps(const struct config *config)
 			 .max_send_sge = 2,
 			 .max_recv_sge = 2 },
 		.sq_sig_all = 1,
+		.pd = pd,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
 	};
 	struct ibv_ah_attr attr;
 
-	qp = ibv_create_qp(pd, &init);
+	if (config->extended) {
+		init.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+		init.send_ops_flags =
+			IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE |
+			IBV_QP_EX_WITH_FLUSH | IBV_QP_EX_WITH_ATOMIC_WRITE;
+	}
+	qp = ibv_create_qp_ex(context, &init);
 	if (!qp)
 		die("cannot make a %s QP", type_name(config->type));
 	me.qpn = qp->qp_num;
@@ -785,7 +795,43 @@ struct error_case {
 	enum ibv_wc_status rxe_status;
 	enum ibv_wc_status rxe_target;
 	bool rxe_rejects; /* when it is posted */
+	/*
+	 * Posts the request: one that rxe has and mynic does not. Without, what
+	 * the above says is posted.
+	 */
+	int (*post)(struct ibv_send_wr *wr);
 };
+
+static int post_send_inv(struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad;
+
+	wr->opcode = IBV_WR_SEND_WITH_INV;
+	wr->invalidate_rkey = other.rkey;
+	return ibv_post_send(qp, wr, &bad);
+}
+
+static int post_flush(struct ibv_send_wr *wr)
+{
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(qp);
+
+	ibv_wr_start(qpx);
+	qpx->wr_id = wr->wr_id;
+	ibv_wr_flush(qpx, other.rkey, other.addr, 100, IBV_FLUSH_GLOBAL,
+		     IBV_FLUSH_RANGE);
+	return ibv_wr_complete(qpx);
+}
+
+static int post_atomic_write(struct ibv_send_wr *wr)
+{
+	static const uint8_t data[8];
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(qp);
+
+	ibv_wr_start(qpx);
+	qpx->wr_id = wr->wr_id;
+	ibv_wr_atomic_write(qpx, other.rkey, other.addr, data);
+	return ibv_wr_complete(qpx);
+}
 
 static const struct error_case error_cases[] = {
 	{ .name = "WRITE with a wrong key",
@@ -847,6 +893,17 @@ static const struct error_case error_cases[] = {
 	  .length = 100,
 	  .no_receive = true,
 	  .status = IBV_WC_RNR_RETRY_EXC_ERR },
+	{ .name = "SEND with invalidation, which mynic does not have",
+	  .op = 0,
+	  .length = 100,
+	  .status = IBV_WC_REM_INV_REQ_ERR,
+	  .post = post_send_inv },
+	{ .name = "FLUSH, which mynic does not have",
+	  .status = IBV_WC_REM_INV_REQ_ERR,
+	  .post = post_flush },
+	{ .name = "ATOMIC_WRITE, which mynic does not have",
+	  .status = IBV_WC_REM_INV_REQ_ERR,
+	  .post = post_atomic_write },
 	{ .name = "SEND to a QP that is not there",
 	  .op = 0,
 	  .length = 100,
@@ -865,6 +922,7 @@ static void fail_request(const struct error_case *row)
 	struct ibv_sge sge = sge_of(0, row->length);
 	struct ibv_send_wr wr = request(&ops[row->op], 0, &sge), *bad;
 	struct ibv_wc wc;
+	int err;
 
 	if (is_atomic(&ops[row->op])) {
 		wr.wr.atomic.remote_addr = other.addr + row->offset;
@@ -878,8 +936,8 @@ static void fail_request(const struct error_case *row)
 						   other.rkey;
 	}
 	meet();
-	if (ibv_post_send(qp, &wr, &bad) || post(&ops[2], 1, 10) ||
-	    post(&ops[0], 2, 10))
+	err = row->post ? row->post(&wr) : ibv_post_send(qp, &wr, &bad);
+	if (err || post(&ops[2], 1, 10) || post(&ops[0], 2, 10))
 		wrong("cannot post: %s", strerror(errno));
 	for (int k = 0; k < 3; k++) {
 		enum ibv_wc_status status = row->status;
@@ -931,9 +989,13 @@ static void error_row(const struct error_case *row, bool mine)
 		.timeout = 10,
 		.retry_cnt = 2,
 		.rnr_retry = 2,
+		.extended = row->post && mine,
 	};
 
 	if (row->rxe_rejects && is_rxe(mine ? me.device : other.device))
+		return;
+	if (row->post && (!is_rxe(mine ? me.device : other.device) ||
+			  is_rxe(mine ? other.device : me.device)))
 		return;
 	connect_qps(&config);
 	if (mine)
