@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What is lost on the wire, how that is found out, and what it costs */
 #include "core/opcode.h"
+#include "core/recovery.h"
 #include "core/psn.h"
 #include "harness_driver.h"
 
@@ -678,4 +679,26 @@ TEST(goodput_of_sends)
 TEST(goodput_of_reads)
 {
 	check_goodput(IBV_WR_RDMA_READ);
+}
+
+/* The connection lives longer than its 32-bit PSNs */
+TEST(round_trips_are_measured_for_ever)
+{
+	const uint32_t step = 1u << 20;
+	struct recovery r;
+	uint64_t now = SEC;
+	uint32_t una = 0;
+
+	recovery_start(&r, una);
+	for (unsigned int i = 0; i < 5 * 4096; i++) {
+		if (i == 1)
+			recovery_unclear(&r, una, now);
+		recovery_sent(&r, una + step - 1, una, now);
+		CHECK(r.timing);
+		now += 50 * USEC;
+		una += step;
+		recovery_acked(&r, una, now);
+		CHECK(!r.timing);
+		CHECK_EQ(r.probe_after, 200 * USEC);
+	}
 }

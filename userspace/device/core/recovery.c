@@ -125,6 +125,8 @@ void recovery_acked(struct recovery *r, uint32_t una, uint64_t now)
 	if (!r->timing || (int32_t)(una - r->timed_psn) < 0)
 		return;
 	r->timing = false;
+	/* Not left behind so far that it would be ahead again */
+	r->clear_psn = una;
 	r->probed = 0;
 	set_min_rtt(r, rtt, now);
 	set_probe_after(r, rtt);

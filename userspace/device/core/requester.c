@@ -15,11 +15,11 @@
 #define QUANTUM 64
 
 /*
- * Parts of the window that ask for an acknowledgment each. Where packets get
- * lost and the window is what the path holds, one must not take it up alone.
+ * Parts of the window that ask for an acknowledgment each, log2. Where packets
+ * get lost and the window is what the path holds, one must not take it up alone.
  */
-#define ACKS_PER_WINDOW 4
-#define ACKS_PER_LOSSY_WINDOW 8
+#define ACK_SHIFT 2
+#define LOSSY_ACK_SHIFT 3
 
 /* Packets of the response to one of the packets that request a part of a read */
 #define MIN_PIECE 4
@@ -127,6 +127,9 @@ void requester_progress(struct qp *qp)
 		q->psn = q->una;
 		q->resumed = q->una;
 	}
+	/* Not left behind so far that it would be ahead again */
+	if ((int32_t)(q->window_base - q->una) < 0)
+		q->window_base = q->una;
 	fill_counters(qp);
 	q->rnr_wait = false;
 	q->went_back = false;
@@ -255,15 +258,20 @@ static void send_packet(struct qp *qp, struct packet *pkt, uint32_t next)
 {
 	struct requester *q = &qp->req;
 	bool again = (int32_t)(q->psn - q->max_psn) < 0;
+	uint64_t now = 0;
+	bool measures;
 
 	pkt->roce.psn = q->psn & PSN_MASK;
 	if (again)
 		nic_count(qp->nic, MYNIC_STAT_RETRANSMIT);
 	if (pkt->roce.ack_req)
 		q->ack_psn = next;
-	if (!q->recovery.timing &&
-	    (pkt->roce.ack_req || !q->recovery.probe_after))
-		recovery_sent(&q->recovery, q->psn, q->una, nic_now(qp->nic));
+	measures = !q->recovery.timing &&
+		   (pkt->roce.ack_req || !q->recovery.probe_after);
+	if (measures || !timer_is_set(&q->timer))
+		now = nic_now(qp->nic);
+	if (measures)
+		recovery_sent(&q->recovery, q->psn, q->una, now);
 	/* What was set in SQD holds from the next request on */
 	if (q->una == q->max_psn)
 		fill_counters(qp);
@@ -271,16 +279,16 @@ static void send_packet(struct qp *qp, struct packet *pkt, uint32_t next)
 	if ((int32_t)(next - q->max_psn) > 0)
 		q->max_psn = next;
 	if (!timer_is_set(&q->timer))
-		restart_timer(qp, nic_now(qp->nic));
+		restart_timer(qp, now);
 	path_send(qp->nic, pkt);
 }
 
 static bool wants_ack(const struct requester *q, const struct send_req *req)
 {
 	const struct recovery *r = &q->recovery;
-	uint32_t parts = r->lossy ? ACKS_PER_LOSSY_WINDOW : ACKS_PER_WINDOW;
+	unsigned int shift = r->lossy ? LOSSY_ACK_SHIFT : ACK_SHIFT;
 
-	return q->psn + 1 - q->ack_psn >= r->window / parts ||
+	return q->psn + 1 - q->ack_psn >= r->window >> shift ||
 	       lacks_credit(q, req);
 }
 
