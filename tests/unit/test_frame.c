@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "core/opcode.h"
-#include "harness_sim.h"
+#include "harness_driver.h"
 #include "wire/frame.h"
 
 #define MAX_PAYLOAD 4096
@@ -388,6 +388,7 @@ static void build(struct bytes *b, const struct packet *pkt)
 	for (unsigned int i = 0; i < frame.niov; i++)
 		len += frame.iov[i].iov_len;
 	CHECK_EQ(frame.len, len);
+	CHECK_EQ(packet_len(pkt), len);
 	CHECK(len <= FRAME_MAX_LEN);
 	frame_copy(&frame, b->data);
 	b->len = len;
@@ -860,6 +861,46 @@ TEST(frame_mapped_addresses)
 		CHECK_EQ(pkt.kind, PACKET_ROCE);
 		CHECK_EQ(pkt.defect, PACKET_BAD_HEADER);
 		free(copy);
+	}
+}
+
+/* A datagram's receiver sees the IP header that was there */
+TEST(frame_becomes_grh)
+{
+	struct drv_pair p = drv_ud_pair();
+	struct mynic_sge sge = drv_sge(p.b.mr, 0, 4096);
+	struct sim r = { .random = 8 };
+	uint8_t payload[100], *grh = p.b.mr->ptr, *copy;
+	struct packet pkt, back;
+	struct bytes b;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		size_t ip_len = i ? 20 : 40;
+		uint8_t *ip = b.data + ETH_LEN;
+
+		random_packet(&r, &pkt, BTH_UD_SEND_ONLY, i, false, payload,
+			      sizeof(payload));
+		memcpy(pkt.dmac, nic_mac(p.b.d->n->nic), 6);
+		drv_gid(1, i ? DRV_GID_IPV4 : DRV_GID_IPV6, pkt.roce.dgid);
+		pkt.roce.dest_qpn = p.b.qp->number;
+		pkt.roce.pkey = 0xffff;
+		pkt.roce.qkey = 0x11111111;
+		build(&b, &pkt);
+		if (i) {
+			set16(ip + 4, 0x1234);
+			fix_ip_checksum(ip);
+			fix_icrc(ip, b.len - ETH_LEN);
+		}
+		copy = parse(b.data, b.len, &back);
+		CHECK(is_sound_roce(&back));
+		drv_post_recv(p.b.qp, i, &sge, 1);
+		sim_inject(p.b.d->n, &back);
+		free(copy);
+		drv_expect(p.b.recv_cq, i, IBV_WC_SUCCESS);
+		for (unsigned int k = 0; k < 40 - ip_len; k++)
+			CHECK_EQ(grh[k], 0);
+		CHECK_MEM(grh + 40 - ip_len, ip, ip_len);
+		CHECK_MEM(grh + 40, payload, sizeof(payload));
 	}
 }
 

@@ -61,13 +61,17 @@ struct wqe_error ud_send(struct qp *qp, const struct send_req *req)
 static void make_grh(uint8_t grh[GRH_LEN], const struct packet *pkt)
 {
 	const struct roce_hdr *hdr = &pkt->roce;
-	uint32_t len = UDP_LEN + opcode_headers_len(opcode_info(hdr->opcode)) +
-		       pkt->payload_len + hdr->pad + ICRC_LEN;
-
-	memset(grh, 0, GRH_LEN);
 	/* The shorter header of IPv4 takes the end (IBTA annex A17) */
-	ip_build(gid_is_ipv4(hdr->dgid) ? grh + GRH_LEN - IPV4_LEN : grh, hdr,
-		 len);
+	size_t at = gid_is_ipv4(hdr->dgid) ? GRH_LEN - IPV4_LEN : 0;
+
+	memset(grh, 0, at);
+	if (pkt->frame)
+		memcpy(grh + at, pkt->frame + packet_eth_len(pkt),
+		       GRH_LEN - at);
+	else
+		ip_build(grh + at, hdr,
+			 packet_len(pkt) - packet_eth_len(pkt) -
+				 (GRH_LEN - at));
 }
 
 static int place(struct qp *qp, const struct packet *pkt)
