@@ -187,16 +187,11 @@ bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len)
 		return false;
 	}
 	if (cc->last == flow && cc->waits[other]) {
-		if (!cc->gave_way) {
-			cc->gave_way = true;
-			cc->waits[flow] = true;
-			qp_schedule(qp->nic, qp);
-			return false;
-		}
-		/* It has not come, so it has nothing to send any more */
+		/* If that has nothing to send any more, it has had its turn */
 		cc->waits[other] = false;
+		qp_schedule(qp->nic, qp);
+		return false;
 	}
-	cc->gave_way = false;
 	cc->last = flow;
 	cc->waits[flow] = false;
 	len += HEADERS_LEN;

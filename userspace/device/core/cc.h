@@ -36,7 +36,6 @@ enum cc_flow {
  * @next: when the next packet may be sent, ns
  * @waits: by enum cc_flow, it has a packet to send
  * @last: enum cc_flow that sent the last packet
- * @gave_way: it has let the other one go before it
  * @timer: set while a packet waits for @next
  */
 struct cc {
@@ -53,7 +52,6 @@ struct cc {
 	uint64_t next;
 	bool waits[CC_NUM_FLOWS];
 	enum cc_flow last;
-	bool gave_way;
 	struct timer timer;
 };
 
