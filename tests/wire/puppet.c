@@ -507,7 +507,6 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } commands[] = {
-
 	{ "pd", do_pd },	   { "mr", do_mr },
 	{ "mr-lost", do_mr_lost }, { "mr-destroy", do_mr_destroy },
 	{ "write", do_write },	   { "read", do_read },
