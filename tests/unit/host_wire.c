@@ -719,7 +719,7 @@ TEST(what_cannot_work_is_reported)
 	expect_error("udp,local=192.0.2.1:47925,remote=127.0.0.1:1",
 		     "cannot bind to 192.0.2.1:47925: ", "Cannot assign");
 	expect_error("udp,local=127.0.0.1:47925,remote=[::1]:1",
-		     "cannot send from ", "family");
+		     "cannot use 127.0.0.1:47925: ", "amily");
 	expect_error("udp,local=::1:47925,remote=[::1]:1", "cannot use ",
 		     "HOST:PORT");
 	expect_error("tap,ifname=longerthanfifteen",

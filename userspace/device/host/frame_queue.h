@@ -17,9 +17,9 @@ struct frame;
 #define FRAME_PREFIX 4
 
 /*
- * Most bytes in a queue. It takes all that the queue pairs of one NIC can send
- * before it is asked again whether it has to wait (64 queue pairs, 64 packets
- * each); memory is touched only as far as needed.
+ * Most bytes in a queue. It takes all that a NIC sends before it is asked again
+ * whether it has to wait (16 queue pairs, 64 packets of requests and as many
+ * of responses each), twice; memory is touched only as far as needed.
  */
 #define FRAME_QUEUE_LIMIT (20 << 20)
 

@@ -27,11 +27,12 @@ static const char *split(const char *text, char host[MAX_HOST])
 }
 
 bool inet_parse(struct inet_address *address, const char *text, int type,
-		const char **error)
+		int family, const char **error)
 {
 	struct addrinfo hints = {
 		.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
 		.ai_socktype = type,
+		.ai_family = family,
 	};
 	struct addrinfo *found;
 	char host[MAX_HOST];

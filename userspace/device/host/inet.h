@@ -18,14 +18,16 @@ struct inet_address {
 /**
  * inet_parse() - HOST:PORT, or [ADDRESS]:PORT for IPv6
  * @address: result
- * @text: the text. A HOST that is a name is looked up; an empty one stands for
+ * @text: the text. A HOST that is a name is looked up, the first
+ *	address that it has counts; an empty one stands for
  *	all own addresses.
  * @type: SOCK_STREAM or SOCK_DGRAM
+ * @family: AF_INET, AF_INET6, or AF_UNSPEC for either
  * @error: says on failure what is wrong
  *
  * Return: whether it is an address.
  */
 bool inet_parse(struct inet_address *address, const char *text, int type,
-		const char **error);
+		int family, const char **error);
 
 #endif /* MYNIC_HOST_INET_H */

@@ -93,7 +93,7 @@ static int tcp_listen(struct wire *wire)
 	int err;
 	int fd;
 
-	if (!inet_parse(&address, text, SOCK_STREAM, &error)) {
+	if (!inet_parse(&address, text, SOCK_STREAM, AF_UNSPEC, &error)) {
 		log_line(&wire->log, "cannot listen on %s: %s", text, error);
 		return -EINVAL;
 	}
@@ -143,7 +143,7 @@ static int peer_address(struct wire *wire, struct inet_address *address)
 		err = unix_address((struct sockaddr_un *)&address->addr, text);
 		return err ? wire_error(wire, err, "connect to %s", text) : 0;
 	}
-	if (inet_parse(address, text, SOCK_STREAM, &error))
+	if (inet_parse(address, text, SOCK_STREAM, AF_UNSPEC, &error))
 		return 0;
 	log_line(&wire->log, "cannot connect to %s: %s", text, error);
 	return -EINVAL;

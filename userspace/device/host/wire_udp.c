@@ -66,11 +66,11 @@ static void udp_try(struct wire *wire)
 }
 
 static int parse(struct wire *wire, struct inet_address *address,
-		 const char *text)
+		 const char *text, int family)
 {
 	const char *error;
 
-	if (inet_parse(address, text, SOCK_DGRAM, &error))
+	if (inet_parse(address, text, SOCK_DGRAM, family, &error))
 		return 0;
 	log_line(&wire->log, "cannot use %s: %s", text, error);
 	return -EINVAL;
@@ -116,12 +116,10 @@ static int udp_open(struct wire *wire)
 	if (!udp)
 		return wire_error(wire, -ENOMEM, "get memory");
 	wire->priv = udp;
-	err = parse(wire, &local, wire->config->local);
+	err = parse(wire, &udp->remote, wire->config->remote, AF_UNSPEC);
 	if (!err)
-		err = parse(wire, &udp->remote, wire->config->remote);
-	if (!err && local.addr.ss_family != udp->remote.addr.ss_family)
-		err = wire_error(wire, -EAFNOSUPPORT, "send from %s to %s",
-				 wire->config->local, wire->config->remote);
+		err = parse(wire, &local, wire->config->local,
+			    udp->remote.addr.ss_family);
 	if (err)
 		goto err_udp;
 	err = mmsg_init(wire);
