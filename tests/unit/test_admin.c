@@ -31,8 +31,8 @@ TEST(admin_unknown_opcodes)
 	struct drv *d = one();
 	static const uint8_t known[] = {
 		0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11,
-		0x18, 0x19, 0x20, 0x21, 0x28, 0x29, 0x30, 0x31, 0x32,
-		0x33, 0x38, 0x39, 0x3a, 0x3b, 0x40, 0x41,
+		0x18, 0x19, 0x1a, 0x1b, 0x20, 0x21, 0x28, 0x29, 0x30,
+		0x31, 0x32, 0x33, 0x38, 0x39, 0x3a, 0x3b, 0x40, 0x41,
 	};
 	uint64_t count = 0;
 
@@ -456,8 +456,8 @@ TEST(admin_device_attributes)
 	CHECK_EQ(a->max_gid, 256);
 	CHECK_EQ(a->num_uar, 8192);
 	CHECK(a->dma_lkey);
-	for (unsigned int i = 0; i < sizeof(a->reserved_60); i++)
-		CHECK_EQ(a->reserved_60[i], 0);
+	for (unsigned int i = 0; i < sizeof(a->reserved_64); i++)
+		CHECK_EQ(a->reserved_64[i], 0);
 }
 
 TEST(admin_port_attributes)
@@ -709,11 +709,15 @@ TEST(admin_create_srq_bad)
 	TRY(log_size, 16, BAD_PARAM);
 	TRY(log_stride, 4, BAD_PARAM);
 	TRY(log_stride, 10, BAD_PARAM);
-	TRY(type, 1, NOT_SUPPORTED);
+	TRY(type, 2, NOT_SUPPORTED);
 	TRY(type, 200, NOT_SUPPORTED);
 	TRY(ring_offset, 32, BAD_PARAM);
 	TRY(dbrec_offset, 4096 + 64, BAD_PARAM);
-	TRY(reserved_23[28], 1, BAD_PARAM);
+	TRY(reserved_23, 1, BAD_PARAM);
+	TRY(xrcdn, 1, BAD_PARAM);
+	TRY(cqn, 1, BAD_PARAM);
+	TRY(reserved_2c[0], 1, BAD_PARAM);
+	TRY(reserved_2c[19], 1, BAD_PARAM);
 	TRY(limit, 17, BAD_PARAM);
 #undef TRY
 	CHECK_EQ(drv_admin_in(d, &cmd, NULL, &good, sizeof(good)), 0);

@@ -199,7 +199,7 @@ _Static_assert(sizeof(struct mynic_send_wqe) == 32, "mynic_send_wqe");
 
 /**
  * struct mynic_xrc_ext - extension on XRC_SEND QPs
- * @remote_srqn: the SRQ at the other end
+ * @remote_srqn: the SRQ at the other end, 24 bits
  * @reserved_04: zero
  */
 struct mynic_xrc_ext {

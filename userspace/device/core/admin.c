@@ -69,6 +69,8 @@ static const struct command commands[] = {
 	[MYNIC_CMD_DESTROY_EQ] = { admin_destroy_eq, true },
 	[MYNIC_CMD_ALLOC_PD] = { admin_alloc_pd },
 	[MYNIC_CMD_DEALLOC_PD] = { admin_dealloc_pd, true },
+	[MYNIC_CMD_ALLOC_XRCD] = { admin_alloc_xrcd },
+	[MYNIC_CMD_DEALLOC_XRCD] = { admin_dealloc_xrcd, true },
 	[MYNIC_CMD_CREATE_MKEY] = { admin_create_mkey, .flags = MYNIC_MKEY_DMA,
 				    .body_len =
 					    sizeof(struct mynic_create_mkey) },
@@ -77,7 +79,7 @@ static const struct command commands[] = {
 				  BODY(mynic_create_cq, reserved_1f) },
 	[MYNIC_CMD_DESTROY_CQ] = { admin_destroy_cq, true },
 	[MYNIC_CMD_CREATE_SRQ] = { admin_create_srq,
-				   IN(mynic_create_srq, reserved_23) },
+				   IN(mynic_create_srq, reserved_2c) },
 	[MYNIC_CMD_MODIFY_SRQ] = { admin_modify_srq, true,
 				   BODY(mynic_modify_srq, reserved_04) },
 	[MYNIC_CMD_QUERY_SRQ] = { admin_query_srq, true },

@@ -70,6 +70,8 @@ int admin_create_eq(struct nic *nic, struct admin_call *call);
 int admin_destroy_eq(struct nic *nic, struct admin_call *call);
 int admin_alloc_pd(struct nic *nic, struct admin_call *call);
 int admin_dealloc_pd(struct nic *nic, struct admin_call *call);
+int admin_alloc_xrcd(struct nic *nic, struct admin_call *call);
+int admin_dealloc_xrcd(struct nic *nic, struct admin_call *call);
 int admin_create_mkey(struct nic *nic, struct admin_call *call);
 int admin_destroy_mkey(struct nic *nic, struct admin_call *call);
 int admin_create_cq(struct nic *nic, struct admin_call *call);

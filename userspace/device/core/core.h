@@ -28,6 +28,7 @@
 #include "table.h"
 #include "timer.h"
 #include "verbs.h"
+#include "xrcd.h"
 
 /* Limits that more than one file needs; all are in QUERY_DEVICE */
 #define NIC_MAX_QP 65536
@@ -60,6 +61,7 @@ struct regs {
  * @regs: registers
  * @admin: admin queue
  * @pds: by PDN
+ * @xrcds: by XRCDN
  * @mkeys: by index
  * @eqs: by EQN
  * @cqs: by CQN
@@ -85,6 +87,7 @@ struct nic {
 	struct regs regs;
 	struct admin admin;
 	struct table pds;
+	struct table xrcds;
 	struct table mkeys;
 	struct table eqs;
 	struct table cqs;

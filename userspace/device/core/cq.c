@@ -94,6 +94,7 @@ bool cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number,
 
 void cqs_run(struct nic *nic)
 {
+	struct srq *srq;
 	struct cq *cq;
 	struct qp *qp;
 
@@ -104,6 +105,8 @@ void cqs_run(struct nic *nic)
 		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
 		LIST_FOREACH(qp, &cq->receivers, recv_link)
 		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
+		LIST_FOREACH(srq, &cq->srqs, cq_link)
+		srq_to_error(nic, srq);
 	}
 }
 
@@ -158,6 +161,7 @@ int admin_create_cq(struct nic *nic, struct admin_call *call)
 	eq->num_cqs++;
 	LIST_INIT(&cq->senders);
 	LIST_INIT(&cq->receivers);
+	LIST_INIT(&cq->srqs);
 	call->cpl.number = htole32(cq->number);
 	return MYNIC_AQ_OK;
 }
@@ -179,7 +183,8 @@ int admin_destroy_cq(struct nic *nic, struct admin_call *call)
 
 	if (!cq)
 		return MYNIC_AQ_BAD_NUMBER;
-	if (!LIST_EMPTY(&cq->senders) || !LIST_EMPTY(&cq->receivers))
+	if (!LIST_EMPTY(&cq->senders) || !LIST_EMPTY(&cq->receivers) ||
+	    !LIST_EMPTY(&cq->srqs))
 		return MYNIC_AQ_BUSY;
 	destroy(nic, cq);
 	return MYNIC_AQ_OK;

@@ -12,10 +12,12 @@
 
 struct nic;
 struct qp;
+struct srq;
 
 #define CQ_MAX_LOG_SIZE 22
 
 LIST_HEAD(qp_list, qp);
+LIST_HEAD(srq_list, srq);
 
 enum cq_arm {
 	CQ_NOT_ARMED,
@@ -41,6 +43,7 @@ enum cq_arm {
  * @error: overrun, or its memory is gone: nothing is written any more
  * @senders: QPs whose send queue completes here
  * @receivers: QPs whose receive queue completes here
+ * @srqs: XRC SRQs whose entries complete here
  * @event_pending: in &eq.pending_cqs through @event_link
  * @event_link: see @event_pending
  * @error_link: in &nic.failed_cqs, from the error until the QPs know
@@ -62,6 +65,7 @@ struct cq {
 	bool error;
 	struct qp_list senders;
 	struct qp_list receivers;
+	struct srq_list srqs;
 	bool event_pending;
 	TAILQ_ENTRY(cq) event_link;
 	bool error_pending;

@@ -44,6 +44,7 @@ int admin_query_device(struct nic *nic, struct admin_call *call)
 		.num_uar = htole32(NIC_NUM_UAR),
 		.dma_lkey = htole32(NIC_DMA_LKEY),
 		.clock_khz = htole32(CLOCK_KHZ),
+		.max_xrcd = htole32(nic->xrcds.limit),
 	};
 	set_guid(&attr->node_guid, nic->config.mac);
 	return MYNIC_AQ_OK;

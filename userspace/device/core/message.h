@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* SEND and RDMA WRITE at the receiver, as RC and UC have them in common. */
+/* SEND and RDMA WRITE at the receiver, as all connected QPs have them. */
 #ifndef MYNIC_MESSAGE_H
 #define MYNIC_MESSAGE_H
 
@@ -50,7 +50,7 @@ static inline bool message_in_sequence(const struct responder *r,
 
 /**
  * message_execute() - place a packet of a SEND or WRITE
- * @qp: RC or UC QP that can receive
+ * @qp: connected QP that can receive
  * @pkt: the packet
  * @info: its opcode, a SEND or WRITE, in sequence
  *

@@ -13,6 +13,7 @@
 #define MAX_CQ 65536
 #define MAX_SRQ 65536
 #define MAX_PD 65536
+#define MAX_XRCD 65536
 #define MAX_MKEY (1u << 20)
 #define MAX_QPN 0xfffffe /* the last number means multicast */
 
@@ -41,6 +42,7 @@ struct nic *nic_create(const struct nic_config *config)
 	    table_init(&nic->cqs, 1, TABLE_MAX_NUMBER, MAX_CQ) ||
 	    table_init(&nic->srqs, 1, TABLE_MAX_NUMBER, MAX_SRQ) ||
 	    table_init(&nic->pds, 1, TABLE_MAX_NUMBER, MAX_PD) ||
+	    table_init(&nic->xrcds, 1, TABLE_MAX_NUMBER, MAX_XRCD) ||
 	    table_init(&nic->mkeys, 1, TABLE_MAX_NUMBER, MAX_MKEY) ||
 	    table_init(&nic->qps, NIC_QPN_FIRST, MAX_QPN, NIC_MAX_QP)) {
 		nic_destroy(nic);
@@ -58,6 +60,7 @@ static void free_objects(struct nic *nic)
 	cqs_free(nic);
 	eqs_free(nic);
 	mkeys_free(nic);
+	xrcds_free(nic);
 	pds_free(nic);
 }
 
@@ -79,6 +82,7 @@ void nic_destroy(struct nic *nic)
 	table_free(&nic->cqs);
 	table_free(&nic->srqs);
 	table_free(&nic->pds);
+	table_free(&nic->xrcds);
 	table_free(&nic->mkeys);
 	table_free(&nic->qps);
 	timers_free(&nic->timers);

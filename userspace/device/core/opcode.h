@@ -46,12 +46,37 @@ enum bth_opcode {
 	BTH_UD_SEND_ONLY = 0x64,
 	BTH_UD_SEND_ONLY_IMM = 0x65,
 	BTH_CNP = 0x81,
+	BTH_XRC_SEND_FIRST = 0xa0,
+	BTH_XRC_SEND_MIDDLE = 0xa1,
+	BTH_XRC_SEND_LAST = 0xa2,
+	BTH_XRC_SEND_LAST_IMM = 0xa3,
+	BTH_XRC_SEND_ONLY = 0xa4,
+	BTH_XRC_SEND_ONLY_IMM = 0xa5,
+	BTH_XRC_WRITE_FIRST = 0xa6,
+	BTH_XRC_WRITE_MIDDLE = 0xa7,
+	BTH_XRC_WRITE_LAST = 0xa8,
+	BTH_XRC_WRITE_LAST_IMM = 0xa9,
+	BTH_XRC_WRITE_ONLY = 0xaa,
+	BTH_XRC_WRITE_ONLY_IMM = 0xab,
+	BTH_XRC_READ_REQUEST = 0xac,
+	BTH_XRC_READ_RESPONSE_FIRST = 0xad,
+	BTH_XRC_READ_RESPONSE_MIDDLE = 0xae,
+	BTH_XRC_READ_RESPONSE_LAST = 0xaf,
+	BTH_XRC_READ_RESPONSE_ONLY = 0xb0,
+	BTH_XRC_ACK = 0xb1,
+	BTH_XRC_ATOMIC_ACK = 0xb2,
+	BTH_XRC_CMP_SWAP = 0xb3,
+	BTH_XRC_FETCH_ADD = 0xb4,
+	BTH_XRC_SEND_LAST_INV = 0xb6,
+	BTH_XRC_SEND_ONLY_INV = 0xb7,
 };
 
-/* BTH opcode bits 7:5: the transport service */
+/* BTH opcode bits 7:5: the transport service; 4:0: the operation, as in RC */
 #define BTH_SERVICE_SHIFT 5
+#define BTH_OPERATION_MASK ((1 << BTH_SERVICE_SHIFT) - 1)
 #define BTH_SERVICE_RC 0
 #define BTH_SERVICE_UC 1
+#define BTH_SERVICE_XRC 5
 
 /**
  * enum opcode_class - what kind of packet it is
@@ -91,6 +116,7 @@ enum opcode_class {
 #define OPCODE_ATOMICACKETH 0x0100
 #define OPCODE_IMM 0x0200
 #define OPCODE_IETH 0x0400
+#define OPCODE_XRCETH 0x0800 /* the first one, if it is there */
 
 #define BTH_LEN 12
 #define DETH_LEN 8
@@ -100,6 +126,7 @@ enum opcode_class {
 #define ATOMICACKETH_LEN 8
 #define IMM_LEN 4
 #define IETH_LEN 4
+#define XRCETH_LEN 4
 #define ICRC_LEN 4
 
 /**

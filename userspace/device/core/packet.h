@@ -55,6 +55,7 @@ enum packet_defect {
  * @pkey: BTH P_Key
  * @dest_qpn: BTH destination QP, 24 bits
  * @psn: BTH PSN, 24 bits
+ * @srqn: XRCETH, 24 bits
  * @qkey: DETH
  * @src_qpn: DETH, 24 bits
  * @remote_addr: RETH, AtomicETH
@@ -85,6 +86,7 @@ struct roce_hdr {
 	uint16_t pkey;
 	uint32_t dest_qpn;
 	uint32_t psn;
+	uint32_t srqn;
 	uint32_t qkey;
 	uint32_t src_qpn;
 	uint64_t remote_addr;

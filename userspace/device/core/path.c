@@ -17,7 +17,7 @@
 
 /* Of IPv6 and UDP; the longest BTH headers and the ICRC come on top */
 #define IP_UDP_LEN (IPV6_LEN + UDP_LEN)
-#define MAX_BTH_HEADERS_LEN (BTH_LEN + ATOMICETH_LEN + 4 /* XRCETH */)
+#define MAX_BTH_HEADERS_LEN (BTH_LEN + XRCETH_LEN + ATOMICETH_LEN)
 
 /* All packets of a flow take one port, and flows spread over the ports */
 static uint16_t udp_sport(uint32_t label, uint32_t qpn, uint32_t dest_qpn)

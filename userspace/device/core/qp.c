@@ -3,8 +3,10 @@
 #include "qp.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core.h"
+#include "opcode.h"
 #include "transport.h"
 
 /* How many QPs one nic_run() lets do a piece of work */
@@ -16,7 +18,8 @@
 
 #define SUPPORTED_TYPES                                           \
 	(1 << MYNIC_QP_RC | 1 << MYNIC_QP_UC | 1 << MYNIC_QP_UD | \
-	 1 << MYNIC_QP_GSI | 1 << MYNIC_QP_RAW_PACKET)
+	 1 << MYNIC_QP_GSI | 1 << MYNIC_QP_RAW_PACKET |           \
+	 1 << MYNIC_QP_XRC_INI | 1 << MYNIC_QP_XRC_TGT)
 
 struct qp *qp_find(const struct nic *nic, uint32_t number)
 {
@@ -143,6 +146,25 @@ void qp_to_sqe(struct qp *qp)
 		set_state(qp, IB_QPS_SQE);
 }
 
+static bool is_valid_xrc(const struct mynic_create_qp *cmd)
+{
+	const struct mynic_create_qp target = {
+		.srqn = htole32(MYNIC_NO_SRQ),
+		.xrcdn = cmd->xrcdn,
+		.type = MYNIC_QP_XRC_TGT,
+	};
+
+	switch (cmd->type) {
+	case MYNIC_QP_XRC_TGT:
+		return !memcmp(cmd, &target, sizeof(target));
+	case MYNIC_QP_XRC_INI:
+		return !cmd->xrcdn && !cmd->log_rq_stride &&
+		       le32toh(cmd->srqn) == MYNIC_NO_SRQ;
+	default:
+		return !cmd->xrcdn;
+	}
+}
+
 static int check(const struct mynic_create_qp *cmd)
 {
 	if (cmd->flags & ~QP_FLAGS || cmd->type > MYNIC_QP_XRC_TGT ||
@@ -154,7 +176,7 @@ static int check(const struct mynic_create_qp *cmd)
 	    cmd->log_rq_size > WQ_MAX_LOG_SIZE ||
 	    cmd->log_rq_stride > WQ_MAX_LOG_STRIDE ||
 	    (cmd->log_rq_stride && cmd->log_rq_stride < RQ_MIN_LOG_STRIDE) ||
-	    le32toh(cmd->uarn) >= NIC_NUM_UAR || cmd->xrcdn)
+	    le32toh(cmd->uarn) >= NIC_NUM_UAR || !is_valid_xrc(cmd))
 		return MYNIC_AQ_BAD_PARAM;
 	return MYNIC_AQ_OK;
 }
@@ -162,6 +184,10 @@ static int check(const struct mynic_create_qp *cmd)
 static int find_objects(struct nic *nic, struct qp *qp,
 			const struct mynic_create_qp *cmd)
 {
+	if (qp->type == MYNIC_QP_XRC_TGT) {
+		qp->xrcd = table_get(&nic->xrcds, le32toh(cmd->xrcdn));
+		return qp->xrcd ? MYNIC_AQ_OK : MYNIC_AQ_BAD_NUMBER;
+	}
 	qp->pd = table_get(&nic->pds, le32toh(cmd->pdn));
 	qp->send_cq = table_get(&nic->cqs, le32toh(cmd->send_cqn));
 	qp->recv_cq = table_get(&nic->cqs, le32toh(cmd->recv_cqn));
@@ -184,6 +210,8 @@ static int init_rings(struct nic *nic, struct qp *qp,
 {
 	int status;
 
+	if (qp->type == MYNIC_QP_XRC_TGT)
+		return MYNIC_AQ_OK;
 	status = buf_parse(&qp->buf, &cmd->buf);
 	if (status)
 		return status;
@@ -221,6 +249,13 @@ static int add_number(struct nic *nic, struct qp *qp)
 	return err ? MYNIC_AQ_NO_RESOURCE : MYNIC_AQ_OK;
 }
 
+static const uint8_t services[] = {
+	[MYNIC_QP_RC] = BTH_SERVICE_RC << BTH_SERVICE_SHIFT,
+	[MYNIC_QP_UC] = BTH_SERVICE_UC << BTH_SERVICE_SHIFT,
+	[MYNIC_QP_XRC_INI] = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
+	[MYNIC_QP_XRC_TGT] = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
+};
+
 static int init(struct nic *nic, struct qp *qp,
 		const struct mynic_create_qp *cmd)
 {
@@ -228,6 +263,7 @@ static int init(struct nic *nic, struct qp *qp,
 
 	qp->nic = nic;
 	qp->type = cmd->type;
+	qp->service = services[cmd->type];
 	qp->flags = cmd->flags;
 	qp->uarn = le32toh(cmd->uarn);
 	status = find_objects(nic, qp, cmd);
@@ -246,6 +282,30 @@ static int init(struct nic *nic, struct qp *qp,
 	return MYNIC_AQ_OK;
 }
 
+static void add_user(struct qp *qp)
+{
+	if (qp->xrcd) {
+		LIST_INSERT_HEAD(&qp->xrcd->targets, qp, recv_link);
+		return;
+	}
+	qp->pd->users++;
+	if (qp->srq)
+		qp->srq->num_qps++;
+	LIST_INSERT_HEAD(&qp->send_cq->senders, qp, send_link);
+	LIST_INSERT_HEAD(&qp->recv_cq->receivers, qp, recv_link);
+}
+
+static void remove_user(struct qp *qp)
+{
+	LIST_REMOVE(qp, recv_link);
+	if (qp->xrcd)
+		return;
+	LIST_REMOVE(qp, send_link);
+	if (qp->srq)
+		qp->srq->num_qps--;
+	qp->pd->users--;
+}
+
 int admin_create_qp(struct nic *nic, struct admin_call *call)
 {
 	struct qp *qp;
@@ -262,11 +322,7 @@ int admin_create_qp(struct nic *nic, struct admin_call *call)
 		free(qp);
 		return status;
 	}
-	qp->pd->users++;
-	if (qp->srq)
-		qp->srq->num_qps++;
-	LIST_INSERT_HEAD(&qp->send_cq->senders, qp, send_link);
-	LIST_INSERT_HEAD(&qp->recv_cq->receivers, qp, recv_link);
+	add_user(qp);
 	call->cpl.number = htole32(qp->number);
 	return MYNIC_AQ_OK;
 }
@@ -279,11 +335,7 @@ static void destroy(struct nic *nic, struct qp *qp)
 	unschedule(nic, qp);
 	stop_polling(nic, qp);
 	event_drop(nic, &qp->events);
-	LIST_REMOVE(qp, send_link);
-	LIST_REMOVE(qp, recv_link);
-	if (qp->srq)
-		qp->srq->num_qps--;
-	qp->pd->users--;
+	remove_user(qp);
 	table_remove(&nic->qps, qp->number);
 	free(qp);
 }

@@ -21,6 +21,7 @@ struct cq;
 struct nic;
 struct pd;
 struct srq;
+struct xrcd;
 
 /**
  * struct qp_attr - what MODIFY_QP sets, checked and in host byte order
@@ -65,15 +66,18 @@ struct qp_attr {
  * @nic: its NIC
  * @number: QPN
  * @type: enum mynic_qp_type
+ * @service: connected QPs: what its BTH opcodes have beside those of RC
  * @flags: MYNIC_QP_*
  * @state: set by the core only
  * @attr: set by the core only
- * @pd: protection domain
- * @send_cq: CQ for send completions
- * @recv_cq: CQ for receive completions
- * @srq: NULL: the QP has an RQ of its own, or none
+ * @pd: protection domain; XRC_TGT: @srq's, or NULL
+ * @send_cq: CQ for send completions; XRC_TGT: NULL
+ * @recv_cq: CQ for receive completions; XRC_TGT: @srq's, or NULL
+ * @srq: NULL: the QP has an RQ of its own, or none; XRC_TGT: that of the last
+ *	request
+ * @xrcd: XRC_TGT: its XRC domain; else NULL
  * @send_link: in &cq.senders
- * @recv_link: in &cq.receivers
+ * @recv_link: in &cq.receivers; XRC_TGT: in &xrcd.targets
  * @events: its asynchronous events
  * @uarn: the UAR page of its doorbell
  * @buf: host memory
@@ -97,6 +101,7 @@ struct qp {
 	struct nic *nic;
 	uint32_t number;
 	uint8_t type;
+	uint8_t service;
 	uint8_t flags;
 	enum ib_qp_state state;
 	struct qp_attr attr;
@@ -104,6 +109,7 @@ struct qp {
 	struct cq *send_cq;
 	struct cq *recv_cq;
 	struct srq *srq;
+	struct xrcd *xrcd;
 	LIST_ENTRY(qp) send_link;
 	LIST_ENTRY(qp) recv_link;
 	struct event_source events;
@@ -127,6 +133,25 @@ struct qp {
 };
 
 TAILQ_HEAD(qp_queue, qp);
+
+/** qp_is_connected() - the path is the QP's, not that of each request */
+static inline bool qp_is_connected(const struct qp *qp)
+{
+	return qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_UC ||
+	       qp->type == MYNIC_QP_XRC_INI || qp->type == MYNIC_QP_XRC_TGT;
+}
+
+/** qp_is_requester() - a reliable QP that sends requests */
+static inline bool qp_is_requester(const struct qp *qp)
+{
+	return qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_XRC_INI;
+}
+
+/** qp_is_responder() - a reliable QP that answers requests */
+static inline bool qp_is_responder(const struct qp *qp)
+{
+	return qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_XRC_TGT;
+}
 
 /** qp_find() - the QP with a number (any value), or NULL; O(1) */
 struct qp *qp_find(const struct nic *nic, uint32_t number);

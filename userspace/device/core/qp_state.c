@@ -26,7 +26,9 @@
 #define RATE IB_QP_RATE_LIMIT
 
 #define ON(type) (1 << MYNIC_QP_##type)
-#define ALL (ON(RC) | ON(UC) | ON(UD) | ON(GSI) | ON(RAW_PACKET))
+#define INI ON(XRC_INI)
+#define TGT ON(XRC_TGT)
+#define ALL (ON(RC) | ON(UC) | ON(UD) | ON(GSI) | ON(RAW_PACKET) | INI | TGT)
 
 /**
  * struct rule - one transition of some types of QP
@@ -53,43 +55,50 @@ struct rule {
 
 /* Transitions to RESET and ERR are legal from everywhere, and not here */
 static const struct rule rules[] = {
-	{ RESET, INIT, ON(RC) | ON(UC), PKEY | PORT | ACCESS, 0 },
+	{ RESET, INIT, ON(RC) | ON(UC) | INI | TGT, PKEY | PORT | ACCESS, 0 },
 	{ RESET, INIT, ON(UD), PKEY | PORT | QKEY, 0 },
 	{ RESET, INIT, ON(GSI), PKEY | QKEY, 0 },
 	{ RESET, INIT, ON(RAW_PACKET), PORT, 0 },
 
-	{ INIT, INIT, ON(RC) | ON(UC), 0, PKEY | PORT | ACCESS },
+	{ INIT, INIT, ON(RC) | ON(UC) | INI | TGT, 0, PKEY | PORT | ACCESS },
 	{ INIT, INIT, ON(UD), 0, PKEY | PORT | QKEY },
 	{ INIT, INIT, ON(GSI), 0, PKEY | QKEY },
 	{ INIT, INIT, ON(RAW_PACKET), 0, 0 },
 
-	{ INIT, RTR, ON(RC), AV | MTU | DEST | RQ_PSN | DEST_RD | RNR_TIMER,
-	  ACCESS | PKEY },
-	{ INIT, RTR, ON(UC), AV | MTU | DEST | RQ_PSN, ACCESS | PKEY },
+	{ INIT, RTR, ON(RC) | TGT,
+	  AV | MTU | DEST | RQ_PSN | DEST_RD | RNR_TIMER, ACCESS | PKEY },
+	{ INIT, RTR, ON(UC) | INI, AV | MTU | DEST | RQ_PSN, ACCESS | PKEY },
 	{ INIT, RTR, ON(UD) | ON(GSI), 0, PKEY | QKEY },
 	{ INIT, RTR, ON(RAW_PACKET), 0, 0 },
 
 	{ RTR, RTS, ON(RC), TIMEOUT | RETRY | RNR_RETRY | SQ_PSN | RD,
 	  CUR | ACCESS | RNR_TIMER },
+	{ RTR, RTS, INI, TIMEOUT | RETRY | RNR_RETRY | SQ_PSN | RD,
+	  CUR | ACCESS },
+	{ RTR, RTS, TGT, TIMEOUT | SQ_PSN, CUR | ACCESS | RNR_TIMER },
 	{ RTR, RTS, ON(UC), SQ_PSN, CUR | ACCESS },
 	{ RTR, RTS, ON(UD) | ON(GSI), SQ_PSN, CUR | QKEY },
 	{ RTR, RTS, ON(RAW_PACKET), 0, RATE },
 
-	{ RTS, RTS, ON(RC), 0, CUR | ACCESS | RNR_TIMER },
-	{ RTS, RTS, ON(UC), 0, CUR | ACCESS },
+	{ RTS, RTS, ON(RC) | TGT, 0, CUR | ACCESS | RNR_TIMER },
+	{ RTS, RTS, ON(UC) | INI, 0, CUR | ACCESS },
 	{ RTS, RTS, ON(UD) | ON(GSI), 0, CUR | QKEY },
 	{ RTS, RTS, ON(RAW_PACKET), 0, RATE },
 
 	{ RTS, SQD, ALL, 0, NOTIFY },
 
-	{ SQD, RTS, ON(RC), 0, CUR | ACCESS | RNR_TIMER },
-	{ SQD, RTS, ON(UC), 0, CUR | ACCESS },
+	{ SQD, RTS, ON(RC) | TGT, 0, CUR | ACCESS | RNR_TIMER },
+	{ SQD, RTS, ON(UC) | INI, 0, CUR | ACCESS },
 	{ SQD, RTS, ON(UD) | ON(GSI), 0, CUR | QKEY },
 	{ SQD, RTS, ON(RAW_PACKET), 0, 0 },
 
 	{ SQD, SQD, ON(RC), 0,
 	  PORT | AV | TIMEOUT | RETRY | RNR_RETRY | RD | DEST_RD | ACCESS |
 		  PKEY | RNR_TIMER },
+	{ SQD, SQD, INI, 0,
+	  PORT | AV | TIMEOUT | RETRY | RNR_RETRY | RD | ACCESS | PKEY },
+	{ SQD, SQD, TGT, 0,
+	  PORT | AV | TIMEOUT | DEST_RD | ACCESS | PKEY | RNR_TIMER },
 	{ SQD, SQD, ON(UC), 0, AV | ACCESS | PKEY },
 	{ SQD, SQD, ON(UD) | ON(GSI), 0, PKEY | QKEY },
 	{ SQD, SQD, ON(RAW_PACKET), 0, 0 },

@@ -358,7 +358,7 @@ static void send_read(struct qp *qp, struct send_req *req, struct packet *pkt)
 	} else {
 		q->cur++;
 	}
-	pkt->roce.opcode = BTH_RC_READ_REQUEST;
+	pkt->roce.opcode = BTH_RC_READ_REQUEST | qp->service;
 	pkt->roce.remote_addr = req->remote_addr + offset;
 	pkt->roce.rkey = req->rkey;
 	pkt->roce.dma_len = len;
@@ -376,11 +376,11 @@ static void send_atomic(struct qp *qp, const struct send_req *req,
 	pkt->roce.remote_addr = req->remote_addr;
 	pkt->roce.rkey = req->rkey;
 	if (req->opcode == IB_WR_ATOMIC_CMP_AND_SWP) {
-		pkt->roce.opcode = BTH_RC_CMP_SWAP;
+		pkt->roce.opcode = BTH_RC_CMP_SWAP | qp->service;
 		pkt->roce.compare = req->compare_add;
 		pkt->roce.swap_add = req->swap;
 	} else {
-		pkt->roce.opcode = BTH_RC_FETCH_ADD;
+		pkt->roce.opcode = BTH_RC_FETCH_ADD | qp->service;
 		pkt->roce.swap_add = req->compare_add;
 	}
 	pkt->roce.ack_req = true;
@@ -398,6 +398,7 @@ static struct wqe_error send_one(struct qp *qp, struct send_req *req)
 	if (!path_init(qp, &qp->attr.av, qp->attr.dest_qpn, &pkt))
 		return (struct wqe_error){ IB_WC_LOC_QP_OP_ERR,
 					   MYNIC_SYN_BAD_GID };
+	pkt.roce.srqn = req->remote_srqn;
 	switch (req->opcode) {
 	case IB_WR_RDMA_READ:
 		send_read(qp, req, &pkt);

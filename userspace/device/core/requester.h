@@ -97,7 +97,7 @@ void requester_start(struct qp *qp);
 
 /**
  * requester_run() - send some packets
- * @qp: RC QP in RTS or SQD
+ * @qp: RC or XRC_INI QP in RTS or SQD
  *
  * Return: true if there is more to do now.
  */

@@ -140,6 +140,7 @@ static void execute_read(struct qp *qp, const struct packet *pkt,
 	struct response response = {
 		.first = true,
 		.psn = r->epsn,
+		.srqn = pkt->roce.srqn,
 		.rkey = pkt->roce.rkey,
 		.left = pkt->roce.dma_len,
 		.addr = pkt->roce.remote_addr,
@@ -178,7 +179,7 @@ static int do_atomic(struct qp *qp, const struct roce_hdr *hdr, uint64_t *orig)
 	/* A region whose addresses do not line up with its pages */
 	if ((uintptr_t)ptr % sizeof(*ptr))
 		return -EFAULT;
-	if (hdr->opcode == BTH_RC_FETCH_ADD) {
+	if ((hdr->opcode & BTH_OPERATION_MASK) == BTH_RC_FETCH_ADD) {
 		*orig = __atomic_fetch_add(ptr, hdr->swap_add,
 					   __ATOMIC_SEQ_CST);
 	} else {
@@ -227,11 +228,23 @@ static void execute_message(struct qp *qp, const struct packet *pkt,
 		advance(&qp->resp, pkt, info, 1);
 }
 
+/* Requests, but not parts of a message, may name one SRQ after the other */
+static bool bind_srq(struct qp *qp, const struct roce_hdr *hdr)
+{
+	struct srq *srq = xrc_srq_find(qp, hdr->srqn);
+
+	if (!srq || (qp->resp.msg && srq != qp->srq))
+		return false;
+	xrc_bind(qp, srq);
+	return true;
+}
+
 static void execute(struct qp *qp, const struct packet *pkt,
 		    const struct opcode_info *info)
 {
 	if (!(info->types & 1 << qp->type) ||
-	    !message_in_sequence(&qp->resp, info)) {
+	    !message_in_sequence(&qp->resp, info) ||
+	    (qp->xrcd && !bind_srq(qp, &pkt->roce))) {
 		fail_invalid(qp);
 		return;
 	}
@@ -259,11 +272,13 @@ static void repeat_read(struct qp *qp, const struct roce_hdr *hdr)
 		.first = true,
 		.psn = hdr->psn,
 		.msn = r->msn,
+		.srqn = hdr->srqn,
 		.rkey = hdr->rkey,
 		.left = hdr->dma_len,
 		.addr = hdr->remote_addr,
 	};
 	uint32_t behind = psn_add(r->epsn, -hdr->psn);
+	const struct pd *pd = response_pd(qp, &response);
 	struct mkey *mkey;
 
 	if (!(qp->attr.access_flags & IB_ACCESS_REMOTE_READ) ||
@@ -271,8 +286,8 @@ static void repeat_read(struct qp *qp, const struct roce_hdr *hdr)
 	    path_packets(qp, hdr->dma_len) > behind)
 		return;
 	if (hdr->dma_len &&
-	    mkey_check(qp->nic, qp->pd, hdr->rkey, hdr->remote_addr,
-		       hdr->dma_len, IB_ACCESS_REMOTE_READ, false, &mkey))
+	    mkey_check(qp->nic, pd, hdr->rkey, hdr->remote_addr, hdr->dma_len,
+		       IB_ACCESS_REMOTE_READ, false, &mkey))
 		return;
 	responses_add_duplicate(qp, &response);
 }

@@ -33,6 +33,7 @@ enum responder_nak {
  * @first: the next packet is the first of the response
  * @psn: PSN of the next packet
  * @msn: MSN to tell
+ * @srqn: read, XRC: the SRQ that was named
  * @rkey: read: the key
  * @left: read: bytes to send
  * @addr: read: where they begin
@@ -44,6 +45,7 @@ struct response {
 	bool first;
 	uint32_t psn;
 	uint32_t msn;
+	uint32_t srqn;
 	uint32_t rkey;
 	uint32_t left;
 	uint64_t addr;
@@ -141,13 +143,13 @@ void responder_stop(struct qp *qp);
 /** responder_reset() - forget all */
 void responder_reset(struct qp *qp);
 
-/** responder_receive() - a request came in for an RC QP */
+/** responder_receive() - a request came in for an RC or XRC_TGT QP */
 void responder_receive(struct qp *qp, const struct packet *pkt,
 		       const struct opcode_info *info);
 
 /**
  * responder_run() - send some of the answers that wait
- * @qp: RC QP that can receive
+ * @qp: RC or XRC_TGT QP that can receive
  *
  * Return: true if there is more to do now.
  */
@@ -177,6 +179,16 @@ enum responses_room {
 
 /** responses_reserve() - make room for one more answer */
 enum responses_room responses_reserve(struct qp *qp);
+
+/**
+ * response_pd() - the protection domain that a read is from
+ * @qp: the queue pair
+ * @response: the answer
+ *
+ * Return: the domain; NULL if the SRQ that was named is gone.
+ */
+const struct pd *response_pd(const struct qp *qp,
+			     const struct response *response);
 
 /** responses_add() - the answer to a new request */
 void responses_add(struct responder *r, const struct response *response);

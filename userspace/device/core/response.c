@@ -15,7 +15,7 @@
 /* Packets sent in one run, so that no QP keeps the others waiting */
 #define QUANTUM 64
 
-/* BTH opcodes by OPCODE_FIRST and OPCODE_LAST */
+/* BTH opcodes by OPCODE_FIRST and OPCODE_LAST, but for the service */
 static const uint8_t read_opcodes[] = {
 	[0] = BTH_RC_READ_RESPONSE_MIDDLE,
 	[OPCODE_FIRST] = BTH_RC_READ_RESPONSE_FIRST,
@@ -174,10 +174,21 @@ static void send_atomic(struct qp *qp, struct response *response)
 
 	if (!start_packet(qp, &pkt, response->psn))
 		return;
-	pkt.roce.opcode = BTH_RC_ATOMIC_ACK;
+	pkt.roce.opcode = BTH_RC_ATOMIC_ACK | qp->service;
 	pkt.roce.aeth = make_aeth(ack_syndrome(qp), response->msn);
 	pkt.roce.atomic_orig = response->orig;
 	path_send(qp->nic, &pkt);
+}
+
+const struct pd *response_pd(const struct qp *qp,
+			     const struct response *response)
+{
+	const struct srq *srq;
+
+	if (!qp->xrcd)
+		return qp->pd;
+	srq = xrc_srq_find(qp, response->srqn);
+	return srq ? srq->pd : NULL;
 }
 
 static int map_read(struct qp *qp, const struct response *response,
@@ -189,8 +200,9 @@ static int map_read(struct qp *qp, const struct response *response,
 	pkt->payload_len = len;
 	if (!len)
 		return 0;
-	err = mkey_check(qp->nic, qp->pd, response->rkey, response->addr, len,
-			 IB_ACCESS_REMOTE_READ, false, &mkey);
+	err = mkey_check(qp->nic, response_pd(qp, response), response->rkey,
+			 response->addr, len, IB_ACCESS_REMOTE_READ, false,
+			 &mkey);
 	if (err)
 		return err;
 	return mkey_iov(qp->nic, mkey, response->addr, len, false, pkt->iov,
@@ -215,7 +227,7 @@ static int send_read(struct qp *qp, struct response *response)
 		err = map_read(qp, response, len, &pkt);
 		if (err)
 			return err;
-		pkt.roce.opcode = read_opcodes[position];
+		pkt.roce.opcode = read_opcodes[position] | qp->service;
 		if (position)
 			pkt.roce.aeth =
 				make_aeth(ack_syndrome(qp), response->msn);
@@ -273,7 +285,7 @@ static void send_aeth(struct qp *qp, uint8_t syndrome, uint32_t psn)
 
 	if (!start_packet(qp, &pkt, psn))
 		return;
-	pkt.roce.opcode = BTH_RC_ACK;
+	pkt.roce.opcode = BTH_RC_ACK | qp->service;
 	pkt.roce.aeth = make_aeth(syndrome, qp->resp.msn);
 	path_send(qp->nic, &pkt);
 }

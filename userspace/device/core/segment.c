@@ -5,7 +5,7 @@
 #include "opcode.h"
 #include "path.h"
 
-/* BTH opcodes by OPCODE_FIRST and OPCODE_LAST; UC has RC's, but for the service */
+/* BTH opcodes by OPCODE_FIRST and OPCODE_LAST, but for the service */
 static const uint8_t send_opcodes[] = {
 	[0] = BTH_RC_SEND_MIDDLE,
 	[OPCODE_FIRST] = BTH_RC_SEND_FIRST,
@@ -48,8 +48,7 @@ int segment_build(struct qp *qp, const struct send_req *req, uint32_t offset,
 			hdr->dma_len = req->length;
 		}
 	}
-	if (qp->type == MYNIC_QP_UC)
-		hdr->opcode |= BTH_SERVICE_UC << BTH_SERVICE_SHIFT;
+	hdr->opcode |= qp->service;
 	if (position & OPCODE_LAST) {
 		has_imm = req->opcode == IB_WR_SEND_WITH_IMM ||
 			  req->opcode == IB_WR_RDMA_WRITE_WITH_IMM;

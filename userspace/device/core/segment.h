@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* How a SEND or RDMA WRITE of RC and UC is cut into packets. */
+/* How a SEND or RDMA WRITE of connected QPs is cut into packets. */
 #ifndef MYNIC_SEGMENT_H
 #define MYNIC_SEGMENT_H
 
@@ -11,7 +11,7 @@ struct send_req;
 
 /**
  * segment_build() - make one packet of a message
- * @qp: RC or UC QP
+ * @qp: connected QP with a send queue
  * @req: SEND or RDMA WRITE
  * @offset: of the packet in the message, in bytes; a multiple of the path MTU
  * @pkt: from path_init(); gets all but the PSN and AckReq

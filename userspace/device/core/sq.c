@@ -153,7 +153,7 @@ void sq_fail(struct qp *qp, struct wqe_error error)
 	if (q->cur == q->ci)
 		q->cur++;
 	q->ci++;
-	if (qp->type != MYNIC_QP_RC && qp->state == IB_QPS_RTS)
+	if (!qp_is_requester(qp) && qp->state == IB_QPS_RTS)
 		qp_to_sqe(qp);
 	else
 		qp_to_error(qp->nic, qp, 0);

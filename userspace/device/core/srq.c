@@ -44,34 +44,59 @@ static int init(struct nic *nic, struct srq *srq,
 	return MYNIC_AQ_OK;
 }
 
-int admin_create_srq(struct nic *nic, struct admin_call *call)
+static int check(const struct mynic_create_srq *cmd)
 {
-	const struct mynic_create_srq *cmd = &call->create_srq;
-	uint32_t limit = le32toh(cmd->limit);
-	struct srq *srq;
-	struct pd *pd;
-	int status;
-
-	if (cmd->type)
+	if (cmd->type != MYNIC_SRQ_BASIC && cmd->type != MYNIC_SRQ_XRC)
 		return MYNIC_AQ_NOT_SUPPORTED;
 	if (cmd->log_size > WQ_MAX_LOG_SIZE ||
 	    cmd->log_stride < RQ_MIN_LOG_STRIDE ||
-	    cmd->log_stride > WQ_MAX_LOG_STRIDE || limit > 1u << cmd->log_size)
+	    cmd->log_stride > WQ_MAX_LOG_STRIDE ||
+	    le32toh(cmd->limit) > 1u << cmd->log_size || cmd->reserved_23 ||
+	    (cmd->type == MYNIC_SRQ_BASIC && (cmd->xrcdn || cmd->cqn)))
 		return MYNIC_AQ_BAD_PARAM;
-	pd = table_get(&nic->pds, le32toh(cmd->pdn));
-	if (!pd)
+	return MYNIC_AQ_OK;
+}
+
+static int find_objects(struct nic *nic, struct srq *srq,
+			const struct mynic_create_srq *cmd)
+{
+	srq->pd = table_get(&nic->pds, le32toh(cmd->pdn));
+	if (!srq->pd)
 		return MYNIC_AQ_BAD_NUMBER;
+	if (cmd->type != MYNIC_SRQ_XRC)
+		return MYNIC_AQ_OK;
+	srq->xrcd = table_get(&nic->xrcds, le32toh(cmd->xrcdn));
+	srq->cq = table_get(&nic->cqs, le32toh(cmd->cqn));
+	if (!srq->xrcd || !srq->cq)
+		return MYNIC_AQ_BAD_NUMBER;
+	return srq->cq->error ? MYNIC_AQ_BAD_STATE : MYNIC_AQ_OK;
+}
+
+int admin_create_srq(struct nic *nic, struct admin_call *call)
+{
+	const struct mynic_create_srq *cmd = &call->create_srq;
+	struct srq *srq;
+	int status;
+
+	status = check(cmd);
+	if (status)
+		return status;
 	srq = calloc(1, sizeof(*srq));
 	if (!srq)
 		return MYNIC_AQ_NO_RESOURCE;
-	status = init(nic, srq, cmd);
+	status = find_objects(nic, srq, cmd);
+	if (!status)
+		status = init(nic, srq, cmd);
 	if (status) {
 		free(srq);
 		return status;
 	}
-	srq->limit = limit;
-	srq->pd = pd;
-	pd->users++;
+	srq->limit = le32toh(cmd->limit);
+	srq->pd->users++;
+	if (srq->xrcd) {
+		srq->xrcd->num_srqs++;
+		LIST_INSERT_HEAD(&srq->cq->srqs, srq, cq_link);
+	}
 	call->cpl.number = htole32(srq->number);
 	return MYNIC_AQ_OK;
 }
@@ -121,6 +146,11 @@ static void destroy(struct nic *nic, struct srq *srq)
 {
 	event_drop(nic, &srq->events);
 	table_remove(&nic->srqs, srq->number);
+	if (srq->xrcd) {
+		xrc_srq_gone(srq);
+		srq->xrcd->num_srqs--;
+		LIST_REMOVE(srq, cq_link);
+	}
 	srq->pd->users--;
 	free(srq);
 }

@@ -4,18 +4,24 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "buf.h"
 #include "event.h"
 #include "mynic_regs.h"
 
+struct cq;
 struct nic;
 struct pd;
+struct xrcd;
 
 /**
  * struct srq - shared receive queue
  * @number: SRQN
- * @pd: protection domain of its SGEs
+ * @pd: protection domain of its SGEs; XRC: of its messages' keys, too
+ * @xrcd: XRC: its domain; else NULL
+ * @cq: XRC: CQ of its entries; else NULL
+ * @cq_link: in &cq.srqs
  * @events: its asynchronous events
  * @buf: host memory
  * @ring: in @buf
@@ -24,11 +30,14 @@ struct pd;
  * @ci: next entry to fetch
  * @limit: the event's limit; 0: none
  * @error: its memory or record is bad: its QPs find no entry any more
- * @num_qps: QPs bound to it
+ * @num_qps: QPs bound to it, but for XRC_TGT QPs
  */
 struct srq {
 	uint32_t number;
 	struct pd *pd;
+	struct xrcd *xrcd;
+	struct cq *cq;
+	LIST_ENTRY(srq) cq_link;
 	struct event_source events;
 	struct buf buf;
 	struct ring ring;

@@ -149,7 +149,7 @@ static bool rq_flush(struct qp *qp)
 {
 	if (qp->resp.has_recv)
 		flush_recv(qp);
-	if (qp->srq) {
+	if (qp->srq || qp->xrcd) {
 		if (!qp->resp.last_wqe) {
 			qp->resp.last_wqe = true;
 			event_raise(qp->nic, &qp->events, MYNIC_EVENT_LAST_WQE);
@@ -171,16 +171,11 @@ static bool flush(struct qp *qp)
 	return rq_flush(qp) || more;
 }
 
-/* Requests of many packets: in SQD the one that has begun goes on */
-static bool is_connected(const struct qp *qp)
-{
-	return qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_UC;
-}
-
 static bool send(struct qp *qp)
 {
 	switch (qp->type) {
 	case MYNIC_QP_RC:
+	case MYNIC_QP_XRC_INI:
 		return requester_run(qp);
 	case MYNIC_QP_UC:
 		return uc_run(qp);
@@ -195,7 +190,8 @@ static bool run_sq(struct qp *qp)
 	case IB_QPS_RTS:
 		return send(qp);
 	case IB_QPS_SQD:
-		if (is_connected(qp) && send(qp))
+		/* Requests of many packets: the one that has begun goes on */
+		if (qp_is_connected(qp) && send(qp))
 			return true;
 		if (!requester_draining(qp) && !qp->req.drained) {
 			qp->req.drained = true;
@@ -220,7 +216,7 @@ bool transport_run_qp(struct qp *qp)
 		return flush(qp);
 	if (qp->cc.cnp_due)
 		cc_send_cnp(qp);
-	if (qp->type == MYNIC_QP_RC && transport_can_receive(qp))
+	if (qp_is_responder(qp) && transport_can_receive(qp))
 		more = responder_run(qp);
 	if (qp->has_sq)
 		more |= run_sq(qp);
@@ -275,8 +271,8 @@ static bool fits_type(const struct qp *qp, const struct roce_hdr *hdr,
 {
 	if (info->types & 1 << qp->type)
 		return true;
-	return qp->type == MYNIC_QP_RC && !info->types &&
-	       hdr->opcode >> BTH_SERVICE_SHIFT == BTH_SERVICE_RC;
+	return qp_is_responder(qp) && !info->types &&
+	       (hdr->opcode & ~BTH_OPERATION_MASK) == qp->service;
 }
 
 static bool well_formed(const struct packet *pkt,
@@ -309,7 +305,7 @@ static void qp_receive(struct nic *nic, struct qp *qp, const struct packet *pkt,
 		nic_count(nic, MYNIC_STAT_RX_DROP_QP);
 		return;
 	}
-	if (is_connected(qp)) {
+	if (qp_is_connected(qp)) {
 		if (to != own ||
 		    memcmp(hdr->sgid, qp->attr.av.dgid, sizeof(hdr->sgid))) {
 			nic_count(nic, MYNIC_STAT_RX_DROP_KEY);
@@ -340,7 +336,7 @@ void transport_receive(struct nic *nic, const struct packet *pkt)
 
 	if (!group) {
 		qp = qp_find(nic, pkt->roce.dest_qpn);
-		if (qp && is_connected(qp))
+		if (qp && qp_is_connected(qp))
 			own = gid_get(nic, le16toh(qp->attr.av.sgid_index));
 		to = own && gid_takes(nic, own, pkt) ? own : gid_find(nic, pkt);
 	}

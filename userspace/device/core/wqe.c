@@ -13,6 +13,7 @@ enum {
 	UC = 1 << MYNIC_QP_UC,
 	UD = 1 << MYNIC_QP_UD | 1 << MYNIC_QP_GSI,
 	RAW = 1 << MYNIC_QP_RAW_PACKET,
+	XRC = 1 << MYNIC_QP_XRC_INI,
 };
 
 /* What the send opcodes allow, beside the flags that all do */
@@ -20,13 +21,13 @@ static const struct {
 	uint16_t types;
 	uint8_t flags;
 } send_table[MYNIC_WQE_OPCODE_MASK + 1] = {
-	[IB_WR_RDMA_WRITE] = { RC | UC, IB_SEND_INLINE },
-	[IB_WR_RDMA_WRITE_WITH_IMM] = { RC | UC, IB_SEND_INLINE },
-	[IB_WR_SEND] = { RC | UC | UD | RAW, IB_SEND_INLINE },
-	[IB_WR_SEND_WITH_IMM] = { RC | UC | UD, IB_SEND_INLINE },
-	[IB_WR_RDMA_READ] = { RC, 0 },
-	[IB_WR_ATOMIC_CMP_AND_SWP] = { RC, 0 },
-	[IB_WR_ATOMIC_FETCH_AND_ADD] = { RC, 0 },
+	[IB_WR_RDMA_WRITE] = { RC | XRC | UC, IB_SEND_INLINE },
+	[IB_WR_RDMA_WRITE_WITH_IMM] = { RC | XRC | UC, IB_SEND_INLINE },
+	[IB_WR_SEND] = { RC | XRC | UC | UD | RAW, IB_SEND_INLINE },
+	[IB_WR_SEND_WITH_IMM] = { RC | XRC | UC | UD, IB_SEND_INLINE },
+	[IB_WR_RDMA_READ] = { RC | XRC, 0 },
+	[IB_WR_ATOMIC_CMP_AND_SWP] = { RC | XRC, 0 },
+	[IB_WR_ATOMIC_FETCH_AND_ADD] = { RC | XRC, 0 },
 };
 
 #define COMMON_FLAGS (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED)
@@ -102,6 +103,7 @@ static struct wqe_error fetch_send(struct qp *qp, const uint8_t *slot,
 	uint32_t stride = 1u << qp->sq.log_stride;
 	uint32_t data = MYNIC_WQE_DATA_RC;
 	struct mynic_send_wqe wqe;
+	struct mynic_xrc_ext ext;
 	uint32_t ctrl;
 
 	fetch(&wqe, slot, sizeof(wqe));
@@ -118,13 +120,19 @@ static struct wqe_error fetch_send(struct qp *qp, const uint8_t *slot,
 		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
 			       MYNIC_SYN_BAD_FLAGS);
 	req->imm = wqe.imm_data;
-	if (qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_UC) {
+	req->remote_srqn = 0;
+	if (qp_is_connected(qp)) {
 		req->remote_addr = le64toh(wqe.remote_addr);
 		req->rkey = le32toh(wqe.rkey);
 	} else {
 		req->remote_qpn = le32toh(wqe.remote_qpn) & 0xffffff;
 		req->remote_qkey = le32toh(wqe.remote_qkey);
 		fetch(&req->av, slot + MYNIC_WQE_EXT, sizeof(req->av));
+		data = MYNIC_WQE_DATA_EXT;
+	}
+	if (qp->type == MYNIC_QP_XRC_INI) {
+		fetch(&ext, slot + MYNIC_WQE_EXT, sizeof(ext));
+		req->remote_srqn = le32toh(ext.remote_srqn) & 0xffffff;
 		data = MYNIC_WQE_DATA_EXT;
 	}
 	return fetch_data(qp, slot + data, stride - data, le32toh(wqe.len),

@@ -52,6 +52,7 @@ struct wqe_error {
  * @imm: immediate data as on the wire (big-endian)
  * @remote_addr: RDMA and atomics
  * @rkey: RDMA and atomics
+ * @remote_srqn: XRC, 24 bits; else 0
  * @remote_qpn: UD, 24 bits
  * @remote_qkey: UD
  * @length: bytes of the message, at most WQE_MAX_LENGTH
@@ -65,7 +66,7 @@ struct wqe_error {
  *	receive request of the peer
  * @compare_add: atomics
  * @swap: atomics
- * @av: all types but RC and UC; the extension as it is in the entry
+ * @av: UD, RAW_PACKET; the extension as it is in the entry
  * @sge: scatter/gather list
  * @data: inline data
  */
@@ -78,6 +79,7 @@ struct send_req {
 	uint32_t imm;
 	uint64_t remote_addr;
 	uint32_t rkey;
+	uint32_t remote_srqn;
 	uint32_t remote_qpn;
 	uint32_t remote_qkey;
 	uint32_t length;

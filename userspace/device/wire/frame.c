@@ -34,7 +34,7 @@
 
 /* Longest headers: RETH and ImmDt are shorter than AtomicETH */
 static_assert(ETHER_HDR_LEN + VLAN_LEN + IPV6_LEN + UDP_LEN + BTH_LEN +
-			      ATOMICETH_LEN <=
+			      XRCETH_LEN + ATOMICETH_LEN <=
 		      FRAME_MAX_HEADER,
 	      "headers");
 
@@ -143,6 +143,10 @@ static uint8_t *put_bth(uint8_t *p, const struct roce_hdr *hdr)
 static uint8_t *put_extended(uint8_t *p, const struct roce_hdr *hdr,
 			     unsigned int flags)
 {
+	if (flags & OPCODE_XRCETH) {
+		p = put32(p, hdr->srqn);
+		p[-4] = 0;
+	}
 	if (flags & OPCODE_DETH) {
 		p = put32(p, hdr->qkey);
 		p = put32(p, hdr->src_qpn);
@@ -173,6 +177,10 @@ static uint8_t *put_extended(uint8_t *p, const struct roce_hdr *hdr,
 static void get_extended(const uint8_t *p, struct roce_hdr *hdr,
 			 unsigned int flags)
 {
+	if (flags & OPCODE_XRCETH) {
+		hdr->srqn = get32(p) & 0xffffff;
+		p += XRCETH_LEN;
+	}
 	if (flags & OPCODE_DETH) {
 		hdr->qkey = get32(p);
 		hdr->src_qpn = get32(p + 4) & 0xffffff;

@@ -8,10 +8,8 @@
 #include "core/opcode.h"
 #include "core/util.h"
 
-#define BTH_OPERATION_MASK ((1 << BTH_SERVICE_SHIFT) - 1)
-
 /* IBTA table 38: bits 7:5 and 4:0 */
-static const char *const services[] = { "rc", "uc", "rd", "ud" };
+static const char *const services[] = { "rc", "uc", "rd", "ud", NULL, "xrc" };
 
 static const char *const operations[] = {
 	"send-first",
@@ -48,7 +46,7 @@ void opcode_name(uint8_t opcode, char name[OPCODE_NAME_SIZE])
 	if (opcode == BTH_CNP)
 		snprintf(name, OPCODE_NAME_SIZE, "cnp");
 	else if (opcode_info(opcode)->class == OPCODE_RESERVED ||
-		 service >= ARRAY_SIZE(services) ||
+		 service >= ARRAY_SIZE(services) || !services[service] ||
 		 operation >= ARRAY_SIZE(operations) || !operations[operation])
 		snprintf(name, OPCODE_NAME_SIZE, "0x%02x", opcode);
 	else

@@ -130,6 +130,8 @@ _Static_assert(sizeof(struct mynic_buf) == 16, "mynic_buf");
  * @MYNIC_CMD_DESTROY_EQ: number
  * @MYNIC_CMD_ALLOC_PD: returns number
  * @MYNIC_CMD_DEALLOC_PD: number
+ * @MYNIC_CMD_ALLOC_XRCD: returns number
+ * @MYNIC_CMD_DEALLOC_XRCD: number
  * @MYNIC_CMD_CREATE_MKEY: body: &struct mynic_create_mkey; returns the key,
  *	index in 31:8 and key byte in 7:0
  * @MYNIC_CMD_DESTROY_MKEY: number: index
@@ -158,6 +160,8 @@ enum mynic_aq_opcode {
 	MYNIC_CMD_DESTROY_EQ = 0x11,
 	MYNIC_CMD_ALLOC_PD = 0x18,
 	MYNIC_CMD_DEALLOC_PD = 0x19,
+	MYNIC_CMD_ALLOC_XRCD = 0x1a,
+	MYNIC_CMD_DEALLOC_XRCD = 0x1b,
 	MYNIC_CMD_CREATE_MKEY = 0x20,
 	MYNIC_CMD_DESTROY_MKEY = 0x21,
 	MYNIC_CMD_CREATE_CQ = 0x28,
@@ -272,8 +276,11 @@ _Static_assert(sizeof(struct mynic_create_cq) == 40, "mynic_create_cq");
  * @limit: as in &struct mynic_modify_srq
  * @log_size: log2 of the number of slots, 0 to 15
  * @log_stride: log2 of the bytes in a slot, 5 to 9
- * @type: 0: basic; others as in enum ib_srq_type when there is a feature bit
+ * @type: enum ib_srq_type: MYNIC_SRQ_BASIC or MYNIC_SRQ_XRC
  * @reserved_23: zero
+ * @xrcdn: XRC: the XRC domain whose XRC_TGT QPs take entries; else 0
+ * @cqn: XRC: CQ for the completions of its entries; else 0
+ * @reserved_2c: zero
  */
 struct mynic_create_srq {
 	struct mynic_buf buf;
@@ -284,10 +291,16 @@ struct mynic_create_srq {
 	__u8 log_size;
 	__u8 log_stride;
 	__u8 type;
-	__u8 reserved_23[29];
+	__u8 reserved_23;
+	__le32 xrcdn;
+	__le32 cqn;
+	__u8 reserved_2c[20];
 };
 
 _Static_assert(sizeof(struct mynic_create_srq) == 64, "mynic_create_srq");
+
+#define MYNIC_SRQ_BASIC 0
+#define MYNIC_SRQ_XRC 1
 
 /**
  * struct mynic_modify_srq - body of MODIFY_SRQ
@@ -321,8 +334,8 @@ _Static_assert(sizeof(struct mynic_query_srq) == 48, "mynic_query_srq");
  * @MYNIC_QP_UD: unreliable datagram
  * @MYNIC_QP_GSI: the port's QP 1: as UD, P_Key and Q_Key are the well-known
  * @MYNIC_QP_RAW_PACKET: Ethernet frames
- * @MYNIC_QP_XRC_INI: XRC, sending side
- * @MYNIC_QP_XRC_TGT: XRC, receiving side
+ * @MYNIC_QP_XRC_INI: XRC, sending side: it has no RQ and no SRQ
+ * @MYNIC_QP_XRC_TGT: XRC, receiving side: it has no queues and no PD of its own
  */
 enum mynic_qp_type {
 	MYNIC_QP_RC = 1,
@@ -348,7 +361,7 @@ enum mynic_qp_type {
  * @send_cqn: CQ for send completions
  * @recv_cqn: CQ for receive completions
  * @srqn: SRQ; with MYNIC_NO_SRQ the QP has an RQ of its own
- * @xrcdn: XRC domain of an XRC_TGT QP
+ * @xrcdn: XRC domain of an XRC_TGT QP; else 0
  * @type: enum mynic_qp_type
  * @flags: MYNIC_QP_*
  * @log_sq_size: log2 of the send ring's number of slots, 0 to 15
@@ -356,6 +369,9 @@ enum mynic_qp_type {
  * @log_rq_size: log2 of the receive ring's number of slots, 0 to 15
  * @log_rq_stride: log2 of the bytes in a receive slot, 5 to 9; 0: no RQ
  * @reserved_3a: zero
+ *
+ * Of an XRC_TGT QP only @type and @xrcdn count: @srqn is MYNIC_NO_SRQ, the rest
+ * zero.
  */
 struct mynic_create_qp {
 	struct mynic_buf buf;
@@ -602,7 +618,8 @@ _Static_assert(sizeof(struct mynic_admin_cpl) == 64, "mynic_admin_cpl");
  * @num_uar: UAR pages in BAR2
  * @dma_lkey: the key of all DMA space, for MYNIC_QP_KERNEL queues only
  * @clock_khz: rate of the CLOCK register and of timestamps
- * @reserved_60: zero
+ * @max_xrcd: XRC domains; 0: the device has no XRC
+ * @reserved_64: zero
  */
 struct mynic_device_attr {
 	__le64 fw_ver;
@@ -625,7 +642,8 @@ struct mynic_device_attr {
 	__le32 num_uar;
 	__le32 dma_lkey;
 	__le32 clock_khz;
-	__u8 reserved_60[160];
+	__le32 max_xrcd;
+	__u8 reserved_64[156];
 };
 
 _Static_assert(sizeof(struct mynic_device_attr) == 256, "mynic_device_attr");

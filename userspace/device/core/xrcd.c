@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "xrcd.h"
+
+#include <stdlib.h>
+
+#include "core.h"
+
+struct srq *xrc_srq_find(const struct qp *qp, uint32_t srqn)
+{
+	struct srq *srq = table_get(&qp->nic->srqs, srqn);
+
+	return srq && srq->xrcd == qp->xrcd ? srq : NULL;
+}
+
+void xrc_bind(struct qp *qp, struct srq *srq)
+{
+	qp->srq = srq;
+	qp->pd = srq ? srq->pd : NULL;
+	qp->recv_cq = srq ? srq->cq : NULL;
+}
+
+void xrc_srq_gone(struct srq *srq)
+{
+	struct qp *qp;
+
+	LIST_FOREACH(qp, &srq->xrcd->targets, recv_link)
+	{
+		if (qp->srq != srq)
+			continue;
+		qp->resp.has_recv = false;
+		xrc_bind(qp, NULL);
+	}
+}
+
+int admin_alloc_xrcd(struct nic *nic, struct admin_call *call)
+{
+	struct xrcd *xrcd = calloc(1, sizeof(*xrcd));
+
+	if (!xrcd || table_add(&nic->xrcds, xrcd, &xrcd->number)) {
+		free(xrcd);
+		return MYNIC_AQ_NO_RESOURCE;
+	}
+	LIST_INIT(&xrcd->targets);
+	call->cpl.number = htole32(xrcd->number);
+	return MYNIC_AQ_OK;
+}
+
+int admin_dealloc_xrcd(struct nic *nic, struct admin_call *call)
+{
+	struct xrcd *xrcd = table_get(&nic->xrcds, le32toh(call->cmd.number));
+
+	if (!xrcd)
+		return MYNIC_AQ_BAD_NUMBER;
+	if (xrcd->num_srqs || !LIST_EMPTY(&xrcd->targets))
+		return MYNIC_AQ_BUSY;
+	table_remove(&nic->xrcds, xrcd->number);
+	free(xrcd);
+	return MYNIC_AQ_OK;
+}
+
+void xrcds_free(struct nic *nic)
+{
+	uint32_t number = 0;
+	struct xrcd *xrcd;
+
+	while ((xrcd = table_next(&nic->xrcds, &number))) {
+		table_remove(&nic->xrcds, number);
+		free(xrcd);
+	}
+}
