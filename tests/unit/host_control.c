@@ -40,8 +40,8 @@ static pid_t device;
 static void start(const char *const more[])
 {
 	const char *args[DEVICE_MAX_ARGS + 1] = {
-		"--nic",       remote_nic(0), "--nic",
-		remote_nic(1), "--control",   control_path,
+		"--nic",	   remote_nic_arg(0), "--nic",
+		remote_nic_arg(1), "--control",	      control_path,
 	};
 	int n = 6;
 
@@ -1002,4 +1002,85 @@ TEST(log_waits_for_nobody)
 		transfer(&p, IBV_WR_RDMA_WRITE, DRV_PAIR_MEM);
 	order(fd, "log off");
 	transfer_all(&p, 1);
+}
+
+#define FRAME_LEN 60
+
+/* With QEMU's framing: the length, big-endian, and the frame */
+static void send_frame(int fd, uint8_t last)
+{
+	uint8_t data[4 + FRAME_LEN] = { 0, 0, 0, FRAME_LEN };
+
+	memset(data + 4, 0xff, 6);
+	data[10] = 2;
+	data[15] = 9;
+	data[sizeof(data) - 1] = last;
+	CHECK_EQ(send(fd, data, sizeof(data), MSG_NOSIGNAL), sizeof(data));
+}
+
+static void expect_frame(int fd, uint8_t last)
+{
+	uint8_t data[4 + FRAME_LEN];
+
+	read_all(fd, data, sizeof(data));
+	CHECK_EQ(data[3], FRAME_LEN);
+	CHECK_EQ(data[sizeof(data) - 1], last);
+}
+
+/* Between two wires: lost on one's way in, on the other's way out, or both */
+TEST(faults_of_wires)
+{
+	char wires[2][160], paths[2][64], command[128];
+	const char *const args[] = { "--wire", wires[0], "--wire", wires[1],
+				     NULL };
+	const char *capture;
+	int fd, file, a, b;
+
+	dir = device_dir();
+	for (int i = 0; i < 2; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "%s/wire%d", dir, i);
+		snprintf(wires[i], sizeof(wires[i]), "stream,listen=%s",
+			 paths[i]);
+	}
+	capture = path_in_dir("capture");
+	start(args);
+	fd = open_control();
+	CHECK(strstr(ask(fd, "ports"), "nic1 nic up"));
+	CHECK(strstr(ask(fd, "ports"), "wire1 wire down\nwire2 wire down\n"));
+	a = vfu_connect_path(paths[0]);
+	b = vfu_connect_path(paths[1]);
+	while (!strstr(ask(fd, "ports"), "wire1 wire up\nwire2 wire up\n"))
+		;
+	snprintf(command, sizeof(command), "capture wire2 %s", capture);
+	order(fd, command);
+	ask(fd, "fault add wire1,kind=drop,dir=rx,after=1,count=1");
+	ask(fd, "fault add wire2,kind=drop,dir=tx,after=2,count=1");
+	ask(fd, "fault add wire2,kind=drop,dir=rx,proto=eth");
+	for (int i = 0; i < 6; i++)
+		send_frame(a, i);
+	expect_frame(b, 0);
+	expect_frame(b, 2);
+	expect_frame(b, 4);
+	expect_frame(b, 5);
+	CHECK_EQ(stat_of(fd, "wire1", "rx_packets"), 6);
+	CHECK_EQ(stat_of(fd, "wire2", "tx_packets"), 4);
+	CHECK_EQ(stat_of(fd, "wire2", "fault_2_matched"), 5);
+	order(fd, "capture wire2 off");
+	file = open(capture, O_RDONLY);
+	read_header(file);
+	for (int i = 0; i < 4; i++)
+		CHECK_EQ(read_packet(file).kind, PACKET_ETH);
+	unlink(capture);
+	/* A pulled wire takes the link from nobody as long as another is up. */
+	order(fd, "link wire2 down");
+	CHECK(strstr(ask(fd, "ports"), "wire2 wire pulled"));
+	CHECK(strstr(ask(fd, "ports"), "nic1 nic up"));
+	send_frame(a, 6);
+	while (stat_of(fd, "wire1", "rx_packets") < 7)
+		;
+	order(fd, "link wire2 up");
+	send_frame(a, 7);
+	expect_frame(b, 7);
+	close(a);
+	close(b);
 }

