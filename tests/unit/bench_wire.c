@@ -3,7 +3,9 @@
  * How fast RDMA WRITEs go between two device processes, over each kind of
  * wire. No test: it asserts nothing about time.
  */
+#include <stdarg.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -66,7 +68,7 @@ static uint64_t write_for(struct drv_pair *p, struct drv_qp *qp,
 
 static void measure(const char *name, pid_t a, pid_t b)
 {
-	struct drv_path path = { .mtu = IBV_MTU_4096 };
+	struct drv_path path = { .mtu = IBV_MTU_4096, .timeout = 19 };
 	double cpu_a, cpu_b, time;
 	struct drv_pair p;
 	uint64_t bytes;
@@ -105,12 +107,18 @@ static void bench(const char *name, const char *wire_a, const char *wire_b)
 	measure(name, a, b);
 }
 
-static const char *format(const char *text, const char *dir)
-{
-	char *result = tap_alloc(256);
+static const char *print(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
 
-	snprintf(result, 256, text, dir, dir);
-	return result;
+static const char *print(const char *format, ...)
+{
+	char *text = tap_alloc(256);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, 256, format, args);
+	va_end(args);
+	return text;
 }
 
 TEST(in_process)
@@ -122,26 +130,36 @@ TEST(stream_unix)
 {
 	const char *dir = device_dir();
 
-	bench("stream, UNIX", format("stream,listen=%s/wire", dir),
-	      format("stream,connect=%s/wire", dir));
+	bench("stream, UNIX", print("stream,listen=%s/wire", dir),
+	      print("stream,connect=%s/wire", dir));
 }
 
 TEST(stream_tcp)
 {
-	bench("stream, TCP", "stream,listen=127.0.0.1:47910",
-	      "stream,connect=127.0.0.1:47910");
+	unsigned int port = device_free_port(SOCK_STREAM);
+
+	bench("stream, TCP", print("stream,listen=127.0.0.1:%u", port),
+	      print("stream,connect=127.0.0.1:%u", port));
 }
 
 TEST(dgram)
 {
 	const char *dir = device_dir();
 
-	bench("dgram", format("dgram,local=%s/a,remote=%s/b", dir),
-	      format("dgram,local=%s/b,remote=%s/a", dir));
+	bench("dgram", print("dgram,local=%s/a,remote=%s/b", dir, dir),
+	      print("dgram,local=%s/b,remote=%s/a", dir, dir));
+}
+
+static const char *udp_wire(unsigned int local, unsigned int remote)
+{
+	return print("udp,local=127.0.0.1:%u,remote=127.0.0.1:%u", local,
+		     remote);
 }
 
 TEST(udp)
 {
-	bench("udp", "udp,local=127.0.0.1:47911,remote=127.0.0.1:47912",
-	      "udp,local=127.0.0.1:47912,remote=127.0.0.1:47911");
+	unsigned int a = device_free_port(SOCK_DGRAM);
+	unsigned int b = device_free_port(SOCK_DGRAM);
+
+	bench("udp", udp_wire(a, b), udp_wire(b, a));
 }

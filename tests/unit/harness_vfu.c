@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
 #include <linux/vfio.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -203,6 +204,22 @@ void device_wait_idle(pid_t pid)
 		ticks = device_cpu_ticks(pid);
 		usleep(500000);
 	} while (device_cpu_ticks(pid) != ticks);
+}
+
+unsigned int device_free_port(int type)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_addr = { htonl(INADDR_LOOPBACK) },
+	};
+	socklen_t len = sizeof(addr);
+	int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
+
+	CHECK(fd >= 0);
+	CHECK_EQ(bind(fd, (struct sockaddr *)&addr, len), 0);
+	CHECK_EQ(getsockname(fd, (struct sockaddr *)&addr, &len), 0);
+	close(fd);
+	return ntohs(addr.sin_port);
 }
 
 int vfu_connect_path(const char *path)

@@ -64,6 +64,9 @@ pid_t device_spawn(const char *const args[]);
 /** device_end() - end it by SIGTERM; fails if its status is not 0 */
 void device_end(pid_t pid);
 
+/** device_free_port() - a port that nobody uses; SOCK_STREAM or SOCK_DGRAM */
+unsigned int device_free_port(int type);
+
 /** device_cpu_ticks() - processor time it took so far, in clock ticks */
 uint64_t device_cpu_ticks(pid_t pid);
 

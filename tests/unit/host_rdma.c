@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,11 +16,23 @@
 
 #define NUM_QPS 16
 
-static const char *print(const char *format, const char *dir)
+/*
+ * 2 s: eight of them are enough for a peer that has to be started first, or
+ * that does not get a processor.
+ */
+#define PATIENT 19
+
+static const char *print(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+
+static const char *print(const char *format, ...)
 {
 	char *text = tap_alloc(256);
+	va_list args;
 
-	snprintf(text, 256, format, dir, dir);
+	va_start(args, format);
+	vsnprintf(text, 256, format, args);
+	va_end(args);
 	return text;
 }
 
@@ -78,6 +91,7 @@ static void check_wires(const char *wire_a, const char *wire_b)
 	static const struct drv_path path = {
 		.mtu = IBV_MTU_4096,
 		.gid_index = DRV_GID_IPV4,
+		.timeout = PATIENT,
 	};
 
 	SPAWN("--nic", remote_nic_arg(0), "--wire", wire_a);
@@ -87,7 +101,8 @@ static void check_wires(const char *wire_a, const char *wire_b)
 
 TEST(one_process)
 {
-	static const struct drv_path path = { .mtu = IBV_MTU_4096 };
+	static const struct drv_path path = { .mtu = IBV_MTU_4096,
+					      .timeout = PATIENT };
 
 	SPAWN("--nic", remote_nic_arg(0), "--nic", remote_nic_arg(1));
 	check_nics(&path);
@@ -103,22 +118,32 @@ TEST(stream)
 
 TEST(stream_over_tcp)
 {
-	check_wires("stream,connect=127.0.0.1:47940",
-		    "stream,listen=127.0.0.1:47940");
+	unsigned int port = device_free_port(SOCK_STREAM);
+
+	check_wires(print("stream,connect=127.0.0.1:%u", port),
+		    print("stream,listen=127.0.0.1:%u", port));
 }
 
 TEST(dgram)
 {
 	const char *dir = device_dir();
 
-	check_wires(print("dgram,local=%s/a,remote=%s/b", dir),
-		    print("dgram,local=%s/b,remote=%s/a", dir));
+	check_wires(print("dgram,local=%s/a,remote=%s/b", dir, dir),
+		    print("dgram,local=%s/b,remote=%s/a", dir, dir));
+}
+
+static const char *udp_wire(unsigned int local, unsigned int remote)
+{
+	return print("udp,local=127.0.0.1:%u,remote=127.0.0.1:%u", local,
+		     remote);
 }
 
 TEST(udp)
 {
-	check_wires("udp,local=127.0.0.1:47941,remote=127.0.0.1:47942",
-		    "udp,local=127.0.0.1:47942,remote=127.0.0.1:47941");
+	unsigned int a = device_free_port(SOCK_DGRAM);
+	unsigned int b = device_free_port(SOCK_DGRAM);
+
+	check_wires(udp_wire(a, b), udp_wire(b, a));
 }
 
 static bool command(const char *text)
@@ -159,15 +184,16 @@ TEST(through_a_switch)
 	static const struct drv_path path = {
 		.mtu = IBV_MTU_256,
 		.gid_index = DRV_GID_IPV6,
+		.timeout = PATIENT,
 	};
 	const char *dir = device_dir();
 
 	SPAWN("--wire", print("stream,listen=%s/a", dir), "--wire",
-	      print("dgram,local=%s/s,remote=%s/b", dir));
+	      print("dgram,local=%s/s,remote=%s/b", dir, dir));
 	SPAWN("--nic", remote_nic_arg(0), "--wire",
 	      print("stream,connect=%s/a", dir));
 	SPAWN("--nic", remote_nic_arg(1), "--wire",
-	      print("dgram,local=%s/b,remote=%s/s", dir));
+	      print("dgram,local=%s/b,remote=%s/s", dir, dir));
 	check_nics(&path);
 }
 
@@ -201,7 +227,8 @@ static void spawn_qemu(const char *stream, const char *dgram)
 /* Those whose framing the wires have */
 TEST(through_back_ends_of_qemu)
 {
-	static const struct drv_path path = { .mtu = IBV_MTU_4096 };
+	static const struct drv_path path = { .mtu = IBV_MTU_4096,
+					      .timeout = PATIENT };
 	const char *dir = device_dir();
 	const char *stream, *dgram;
 
@@ -210,12 +237,12 @@ TEST(through_back_ends_of_qemu)
 	SPAWN("--nic", remote_nic_arg(0), "--wire",
 	      print("stream,listen=%s/a", dir));
 	SPAWN("--nic", remote_nic_arg(1), "--wire",
-	      print("dgram,local=%s/b,remote=%s/q", dir));
+	      print("dgram,local=%s/b,remote=%s/q", dir, dir));
 	stream = print("stream,id=s,server=off,addr.type=unix,addr.path=%s/a",
 		       dir);
 	dgram = print(
 		"dgram,id=d,local.type=unix,local.path=%s/q,remote.type=unix,remote.path=%s/b",
-		dir);
+		dir, dir);
 	spawn_qemu(stream, dgram);
 	check_nics(&path);
 	unlink(print("%s/q", dir));
@@ -262,7 +289,8 @@ TEST(unreliable_datagrams)
  */
 TEST(wire_that_comes_back)
 {
-	static const struct drv_path path = { .mtu = IBV_MTU_1024 };
+	static const struct drv_path path = { .mtu = IBV_MTU_1024,
+					      .timeout = PATIENT };
 	const char *dir = device_dir();
 	const char *const args[] = {
 		"--wire", print("stream,listen=%s/a", dir),
@@ -309,7 +337,8 @@ TEST(wire_that_comes_back)
 /* More than a socket takes: it waits, and nothing is lost. */
 TEST(many_qps_lose_nothing)
 {
-	static const struct drv_path path = { .mtu = IBV_MTU_4096 };
+	static const struct drv_path path = { .mtu = IBV_MTU_4096,
+					      .timeout = PATIENT };
 	const char *dir = device_dir();
 	struct drv_qp *qps[NUM_QPS];
 	struct drv_pair p;

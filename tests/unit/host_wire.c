@@ -28,11 +28,6 @@
 /* Of experiments: nobody knows what it is. */
 #define ETHERTYPE 0x88b5
 
-#define TCP_PORT 47920
-#define UDP_PORT 47930
-#define TEXT(x) #x
-#define NUMBER(x) TEXT(x)
-
 /**
  * struct end - the test's end of a wire
  * @fd: socket
@@ -274,11 +269,12 @@ TEST(stream_connects)
 
 TEST(tcp_listens)
 {
-	struct sockaddr_in addr = inet_addr_of(TCP_PORT);
+	unsigned int port = device_free_port(SOCK_STREAM);
+	struct sockaddr_in addr = inet_addr_of(port);
 	const char *dir = device_dir();
 	struct end a, b;
 
-	SPAWN("--wire", "stream,listen=127.0.0.1:" NUMBER(TCP_PORT), "--wire",
+	SPAWN("--wire", print("stream,listen=127.0.0.1:%u", port), "--wire",
 	      print("stream,listen=%s/b", dir));
 	a = (struct end){ new_socket(AF_INET, SOCK_STREAM), true };
 	CHECK_EQ(connect(a.fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
@@ -301,8 +297,10 @@ static void check_pair(const char *wire_a, const char *wire_b)
 
 TEST(tcp_pair)
 {
-	check_pair("stream,connect=127.0.0.1:47921",
-		   "stream,listen=127.0.0.1:47921");
+	unsigned int port = device_free_port(SOCK_STREAM);
+
+	check_pair(print("stream,connect=127.0.0.1:%u", port),
+		   print("stream,listen=127.0.0.1:%u", port));
 }
 
 TEST(tcp_pair_over_ipv6)
@@ -311,12 +309,14 @@ TEST(tcp_pair_over_ipv6)
 		.sin6_family = AF_INET6,
 		.sin6_addr = IN6ADDR_LOOPBACK_INIT,
 	};
+	unsigned int port = device_free_port(SOCK_STREAM);
 	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
 		tap_skip("this machine has no IPv6");
 	close(fd);
-	check_pair("stream,listen=[::1]:47922", "stream,connect=[::1]:47922");
+	check_pair(print("stream,listen=[::1]:%u", port),
+		   print("stream,connect=[::1]:%u", port));
 }
 
 TEST(dgram_pair)
@@ -327,10 +327,18 @@ TEST(dgram_pair)
 		   print("dgram,local=%s/2,remote=%s/1", dir, dir));
 }
 
+static const char *udp_wire(unsigned int local, unsigned int remote)
+{
+	return print("udp,local=127.0.0.1:%u,remote=127.0.0.1:%u", local,
+		     remote);
+}
+
 TEST(udp_pair)
 {
-	check_pair("udp,local=127.0.0.1:47931,remote=127.0.0.1:47932",
-		   "udp,local=127.0.0.1:47932,remote=127.0.0.1:47931");
+	unsigned int a = device_free_port(SOCK_DGRAM);
+	unsigned int b = device_free_port(SOCK_DGRAM);
+
+	check_pair(udp_wire(a, b), udp_wire(b, a));
 }
 
 /* QEMU does not connect its socket, and sends to the path. */
@@ -441,12 +449,14 @@ TEST(dgram_peer_that_is_back_is_heard)
 TEST(udp_peer_comes_and_goes)
 {
 	const char *dir = device_dir();
-	struct sockaddr_in peer = inet_addr_of(UDP_PORT);
-	struct sockaddr_in own = inet_addr_of(UDP_PORT + 1);
+	unsigned int own_port = device_free_port(SOCK_DGRAM);
+	unsigned int peer_port = device_free_port(SOCK_DGRAM);
+	struct sockaddr_in own = inet_addr_of(own_port);
+	struct sockaddr_in peer = inet_addr_of(peer_port);
 	struct end b;
 
-	SPAWN("--wire", "udp,local=127.0.0.1:47931,remote=127.0.0.1:47930",
-	      "--wire", print("stream,listen=%s/b", dir));
+	SPAWN("--wire", udp_wire(own_port, peer_port), "--wire",
+	      print("stream,listen=%s/b", dir));
 	b = connect_unix(print("%s/b", dir));
 	for (int i = 0; i < 3; i++) {
 		struct end a = { new_socket(AF_INET, SOCK_DGRAM), false };
@@ -466,15 +476,17 @@ TEST(udp_peer_comes_and_goes)
 TEST(udp_from_a_stranger)
 {
 	const char *dir = device_dir();
-	struct sockaddr_in peer = inet_addr_of(UDP_PORT);
-	struct sockaddr_in own = inet_addr_of(UDP_PORT + 1);
+	unsigned int own_port = device_free_port(SOCK_DGRAM);
+	unsigned int peer_port = device_free_port(SOCK_DGRAM);
+	struct sockaddr_in own = inet_addr_of(own_port);
+	struct sockaddr_in peer = inet_addr_of(peer_port);
 	struct end a = { new_socket(AF_INET, SOCK_DGRAM), false };
 	struct end stranger = { new_socket(AF_INET, SOCK_DGRAM), false };
 	struct end b;
 
 	CHECK_EQ(bind(a.fd, (struct sockaddr *)&peer, sizeof(peer)), 0);
-	SPAWN("--wire", "udp,local=127.0.0.1:47931,remote=127.0.0.1:47930",
-	      "--wire", print("stream,listen=%s/b", dir));
+	SPAWN("--wire", udp_wire(own_port, peer_port), "--wire",
+	      print("stream,listen=%s/b", dir));
 	b = connect_unix(print("%s/b", dir));
 	CHECK_EQ(connect(a.fd, (struct sockaddr *)&own, sizeof(own)), 0);
 	CHECK_EQ(connect(stranger.fd, (struct sockaddr *)&own, sizeof(own)), 0);
@@ -693,14 +705,15 @@ TEST(what_cannot_work_is_reported)
 {
 	const char *dir = device_dir();
 	const char *lively = print("stream,listen=%s/lively", dir);
+	const char *lively_tcp = print("stream,listen=127.0.0.1:%u",
+				       device_free_port(SOCK_STREAM));
 	char longer[200] = "";
 
-	SPAWN("--wire", lively, "--wire", "stream,listen=127.0.0.1:47923");
+	SPAWN("--wire", lively, "--wire", lively_tcp);
 	memset(longer, 'x', 150);
 	expect_error(lively, "wire1: cannot listen on ", "already in use");
-	expect_error(
-		"stream,listen=127.0.0.1:47923",
-		"wire1: cannot listen on 127.0.0.1:47923: ", "already in use");
+	expect_error(lively_tcp,
+		     "wire1: cannot listen on 127.0.0.1:", "already in use");
 	expect_error("stream,listen=/nonexistent/x,name=uplink",
 		     "uplink: cannot listen on /nonexistent/x: ", "No such");
 	expect_error(print("stream,listen=/tmp/%s", longer), "cannot listen on",
