@@ -111,6 +111,7 @@ int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps)
 		.max_eq = le32_to_cpu(attr.max_eq),
 		.dma_lkey = le32_to_cpu(attr.dma_lkey),
 		.clock_khz = le32_to_cpu(attr.clock_khz),
+		.max_xrcd = le32_to_cpu(attr.max_xrcd),
 	};
 	if (!caps->max_gid || !caps->max_cqe || !caps->max_qp_wr ||
 	    !(caps->page_size_cap & PAGE_SIZE) || caps->max_eq < 2) {
@@ -288,6 +289,30 @@ int mynic_cmd_alloc_pd(struct mynic_dev *mdev, u32 *pdn)
 void mynic_cmd_dealloc_pd(struct mynic_dev *mdev, u32 pdn)
 {
 	mynic_cmd_destroy(mdev, MYNIC_CMD_DEALLOC_PD, pdn);
+}
+
+/**
+ * mynic_cmd_alloc_xrcd() - ALLOC_XRCD
+ * @mdev: device
+ * @xrcdn: number of the new XRC domain
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_alloc_xrcd(struct mynic_dev *mdev, u32 *xrcdn)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_ALLOC_XRCD };
+
+	return mynic_cmd_create(mdev, &cmd, NULL, 0, xrcdn);
+}
+
+/**
+ * mynic_cmd_dealloc_xrcd() - DEALLOC_XRCD
+ * @mdev: device
+ * @xrcdn: XRC domain
+ */
+void mynic_cmd_dealloc_xrcd(struct mynic_dev *mdev, u32 xrcdn)
+{
+	mynic_cmd_destroy(mdev, MYNIC_CMD_DEALLOC_XRCD, xrcdn);
 }
 
 /**

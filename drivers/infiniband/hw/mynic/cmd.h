@@ -32,6 +32,8 @@ int mynic_cmd_create_eq(struct mynic_dev *mdev,
 void mynic_cmd_destroy_eq(struct mynic_dev *mdev, u32 eqn);
 int mynic_cmd_alloc_pd(struct mynic_dev *mdev, u32 *pdn);
 void mynic_cmd_dealloc_pd(struct mynic_dev *mdev, u32 pdn);
+int mynic_cmd_alloc_xrcd(struct mynic_dev *mdev, u32 *xrcdn);
+void mynic_cmd_dealloc_xrcd(struct mynic_dev *mdev, u32 xrcdn);
 int mynic_cmd_create_mkey(struct mynic_dev *mdev, u8 flags,
 			  const struct mynic_create_mkey *body, u32 *key);
 void mynic_cmd_destroy_mkey(struct mynic_dev *mdev, u32 key);

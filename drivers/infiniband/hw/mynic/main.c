@@ -213,6 +213,7 @@ static const struct ib_device_ops mynic_dev_ops = {
 	.alloc_hw_port_stats = mynic_alloc_hw_port_stats,
 	.alloc_pd = mynic_alloc_pd,
 	.alloc_ucontext = mynic_alloc_ucontext,
+	.alloc_xrcd = mynic_alloc_xrcd,
 	.attach_mcast = mynic_attach_mcast,
 	.create_ah = mynic_create_ah,
 	.create_cq = mynic_create_cq,
@@ -221,6 +222,7 @@ static const struct ib_device_ops mynic_dev_ops = {
 	.create_user_ah = mynic_create_ah,
 	.dealloc_pd = mynic_dealloc_pd,
 	.dealloc_ucontext = mynic_dealloc_ucontext,
+	.dealloc_xrcd = mynic_dealloc_xrcd,
 	.del_gid = mynic_del_gid,
 	.dereg_mr = mynic_dereg_mr,
 	.destroy_ah = mynic_destroy_ah,
@@ -257,6 +259,7 @@ static const struct ib_device_ops mynic_dev_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_qp, mynic_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_srq, mynic_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, mynic_ucontext, ibucontext),
+	INIT_RDMA_OBJ_SIZE(ib_xrcd, mynic_xrcd, ibxrcd),
 };
 
 static int mynic_ib_register(struct mynic_dev *mdev)

@@ -47,6 +47,7 @@ struct mynic_netdev;
  * @max_eq: event queues
  * @dma_lkey: key of all DMA space
  * @clock_khz: rate of completion timestamps
+ * @max_xrcd: XRC domains; 0: there is no XRC
  */
 struct mynic_caps {
 	u64 fw_ver;
@@ -69,6 +70,7 @@ struct mynic_caps {
 	u32 max_eq;
 	u32 dma_lkey;
 	u32 clock_khz;
+	u32 max_xrcd;
 };
 
 /**
@@ -372,6 +374,21 @@ static inline struct mynic_pd *to_mpd(struct ib_pd *ibpd)
 int mynic_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 int mynic_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 
+/* XRC domains */
+
+struct mynic_xrcd {
+	struct ib_xrcd ibxrcd;
+	u32 xrcdn;
+};
+
+static inline struct mynic_xrcd *to_mxrcd(struct ib_xrcd *ibxrcd)
+{
+	return container_of(ibxrcd, struct mynic_xrcd, ibxrcd);
+}
+
+int mynic_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
+int mynic_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
+
 /* Memory regions */
 
 struct mynic_mr {
@@ -495,7 +512,7 @@ int mynic_rq_layout(struct mynic_wq *rq, u32 max_wr, u32 max_sge);
  * struct mynic_qp - queue pair
  * @ibqp: the core's part
  * @res: how events find it
- * @mem: send ring, receive ring, doorbell record
+ * @mem: send ring, receive ring, doorbell record; NULL: it has none
  * @dbrec_offset: of the doorbell record in @mem
  * @qpn: number
  * @type: enum mynic_qp_type
@@ -535,12 +552,15 @@ static inline struct mynic_qp *to_mqp(struct ib_qp *ibqp)
 /* The path is the QP's, not that of each request */
 static inline bool mynic_qp_connected(const struct mynic_qp *qp)
 {
-	return qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_UC;
+	return qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_UC ||
+	       qp->type == MYNIC_QP_XRC_INI || qp->type == MYNIC_QP_XRC_TGT;
 }
 
 static inline unsigned int mynic_wqe_data(const struct mynic_qp *qp)
 {
-	return mynic_qp_connected(qp) ? MYNIC_WQE_DATA_RC : MYNIC_WQE_DATA_EXT;
+	return qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_UC ?
+		       MYNIC_WQE_DATA_RC :
+		       MYNIC_WQE_DATA_EXT;
 }
 
 static inline __le32 mynic_wqe_ctrl(enum ib_wr_opcode opcode, u32 flags)

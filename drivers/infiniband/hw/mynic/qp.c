@@ -186,6 +186,31 @@ err_mem:
 	return ret;
 }
 
+/* A target has no queues: SRQs have them, which each request names */
+static int mynic_qp_init_target(struct mynic_dev *mdev, struct mynic_qp *qp,
+				u32 xrcdn)
+{
+	struct mynic_create_qp mbox = {
+		.srqn = cpu_to_le32(MYNIC_NO_SRQ),
+		.xrcdn = cpu_to_le32(xrcdn),
+		.type = MYNIC_QP_XRC_TGT,
+	};
+	int ret;
+
+	qp->type = MYNIC_QP_XRC_TGT;
+	qp->state = IB_QPS_RESET;
+	ret = mynic_cmd_create_qp(mdev, &mbox, &qp->qpn);
+	if (ret)
+		return ret;
+	ret = mynic_res_add(&mdev->qps, qp->qpn, &qp->res);
+	if (ret) {
+		mynic_cmd_destroy_qp(mdev, qp->qpn);
+		return ret;
+	}
+	mutex_init(&qp->mutex);
+	return 0;
+}
+
 /* The kernel does not read the CQs of processes */
 static void mynic_qp_purge_cqs(struct mynic_qp *qp)
 {
@@ -209,7 +234,8 @@ void mynic_qp_fini(struct mynic_dev *mdev, struct mynic_qp *qp)
 	mutex_destroy(&qp->mutex);
 	kvfree(qp->rq.wr_id);
 	kvfree(qp->sq.wr_id);
-	mynic_mem_put(qp->mem);
+	if (qp->mem)
+		mynic_mem_put(qp->mem);
 }
 
 static int mynic_qp_type(enum ib_qp_type type, bool user)
@@ -223,6 +249,8 @@ static int mynic_qp_type(enum ib_qp_type type, bool user)
 		return MYNIC_QP_UD;
 	case IB_QPT_GSI:
 		return user ? -EOPNOTSUPP : MYNIC_QP_GSI;
+	case IB_QPT_XRC_INI:
+		return user ? MYNIC_QP_XRC_INI : -EOPNOTSUPP;
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -244,11 +272,32 @@ static int mynic_qp_respond(struct mynic_qp *qp, struct ib_udata *udata)
 	return ib_respond_udata(udata, resp);
 }
 
+static int mynic_create_target(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
+			       struct ib_udata *udata)
+{
+	struct mynic_qp *qp = to_mqp(ibqp);
+	int ret;
+
+	ret = ib_no_udata_io(udata);
+	if (ret)
+		return ret;
+	if (attr->create_flags)
+		return -EOPNOTSUPP;
+	ret = mynic_qp_init_target(to_mdev(ibqp->device), qp,
+				   to_mxrcd(attr->xrcd)->xrcdn);
+	if (ret)
+		return ret;
+	ibqp->qp_num = qp->qpn;
+	mynic_qp_report_cap(qp, &attr->cap);
+	return 0;
+}
+
 /**
  * mynic_create_qp() - &ib_device_ops.create_qp
  * @ibqp: QP
  * @attr: what is asked for; its capabilities become what there is
- * @udata: response: &struct mynic_create_qp_resp. NULL for the kernel's QPs.
+ * @udata: response: &struct mynic_create_qp_resp. NULL for the kernel's QPs,
+ *	and for XRC_TGT, which belong to no process.
  *
  * Return: 0 or an errno.
  */
@@ -258,13 +307,15 @@ int mynic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	struct mynic_dev *mdev = to_mdev(ibqp->device);
 	struct mynic_qp *qp = to_mqp(ibqp);
 	struct mynic_qp_init init = {
-		.pdn = to_mpd(ibqp->pd)->pdn,
 		.uarn = mynic_udata_uarn(udata),
 		.srqn = attr->srq ? to_msrq(attr->srq)->srqn : MYNIC_NO_SRQ,
 		.cap = &attr->cap,
 	};
+	struct ib_cq *recv_cq;
 	int ret;
 
+	if (attr->qp_type == IB_QPT_XRC_TGT)
+		return mynic_create_target(ibqp, attr, udata);
 	ret = ib_is_udata_in_empty(udata);
 	if (ret)
 		return ret;
@@ -274,10 +325,14 @@ int mynic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	init.type = ret;
 	if (attr->create_flags || attr->rwq_ind_tbl)
 		return -EOPNOTSUPP;
-	if (!attr->send_cq || !attr->recv_cq)
+	recv_cq = attr->recv_cq;
+	if (init.type == MYNIC_QP_XRC_INI)
+		recv_cq = attr->send_cq;
+	if (!attr->send_cq || !recv_cq)
 		return -EINVAL;
+	init.pdn = to_mpd(ibqp->pd)->pdn;
 	init.send_cq = to_mcq(attr->send_cq);
-	init.recv_cq = to_mcq(attr->recv_cq);
+	init.recv_cq = to_mcq(recv_cq);
 	if (attr->sq_sig_type == IB_SIGNAL_ALL_WR)
 		init.flags |= MYNIC_QP_SIG_ALL;
 	if (!udata)

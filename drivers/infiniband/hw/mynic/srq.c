@@ -28,16 +28,22 @@ static void mynic_srq_free(struct mynic_srq *srq)
 }
 
 static int mynic_srq_init(struct mynic_dev *mdev, struct mynic_srq *srq,
-			  u32 pdn, bool kernel)
+			  const struct ib_srq_init_attr *attr, bool kernel)
 {
 	struct mynic_wq *wq = &srq->wq;
 	struct mynic_create_srq mbox = {
-		.pdn = cpu_to_le32(pdn),
+		.pdn = cpu_to_le32(to_mpd(srq->ibsrq.pd)->pdn),
 		.log_size = wq->log_size,
 		.log_stride = wq->log_stride,
 	};
 	size_t size;
 	int ret;
+
+	if (attr->srq_type == IB_SRQT_XRC) {
+		mbox.type = MYNIC_SRQ_XRC;
+		mbox.xrcdn = cpu_to_le32(to_mxrcd(attr->ext.xrc.xrcd)->xrcdn);
+		mbox.cqn = cpu_to_le32(to_mcq(attr->ext.cq)->cqn);
+	}
 
 	srq->dbrec_offset =
 		ALIGN(mynic_wq_bytes(wq), sizeof(struct mynic_srq_dbrec));
@@ -105,16 +111,20 @@ int mynic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr,
 	ret = ib_is_udata_in_empty(udata);
 	if (ret)
 		return ret;
-	if (attr->srq_type != IB_SRQT_BASIC)
+	/* The kernel has no XRC QPs that would take from it */
+	if (attr->srq_type != IB_SRQT_BASIC &&
+	    (attr->srq_type != IB_SRQT_XRC || !udata))
 		return -EOPNOTSUPP;
 	if (!attr->attr.max_wr || attr->attr.max_wr > mdev->caps.max_srq_wr)
 		return -EINVAL;
 	ret = mynic_rq_layout(&srq->wq, attr->attr.max_wr, attr->attr.max_sge);
 	if (ret)
 		return ret;
-	ret = mynic_srq_init(mdev, srq, to_mpd(ibsrq->pd)->pdn, !udata);
+	ret = mynic_srq_init(mdev, srq, attr, !udata);
 	if (ret)
 		return ret;
+	if (attr->srq_type == IB_SRQT_XRC)
+		ibsrq->ext.xrc.srq_num = srq->srqn;
 	attr->attr.max_wr = mynic_wq_size(&srq->wq);
 	attr->attr.max_sge = srq->wq.max_sge;
 	if (!udata)
