@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -932,6 +933,32 @@ TEST(capture_without_room)
 	for (int i = 0; i < 3000; i++)
 		read_sound_packet(file);
 	close(file);
+	transfer_all(&p, 1);
+	order(fd, "capture nic1 off");
+	unlink(path);
+}
+
+/* As when the disk is full: the capture ends, and nothing else */
+TEST(capture_that_cannot_be_written)
+{
+	struct rlimit limit = { 500000, 500000 };
+	char command[128];
+	struct drv_pair p;
+	const char *path;
+	struct stat st;
+	int fd;
+
+	start(NULL);
+	CHECK_EQ(prlimit(device, RLIMIT_FSIZE, &limit, NULL), 0);
+	fd = open_control();
+	p = connect_pair();
+	path = path_in_dir("capture");
+	snprintf(command, sizeof(command), "capture nic1 %s", path);
+	order(fd, command);
+	while (!stat_of(fd, "nic1", "capture_dropped"))
+		transfer(&p, IBV_WR_RDMA_WRITE, 100000);
+	CHECK_EQ(stat(path, &st), 0);
+	CHECK_EQ(st.st_size, 500000);
 	transfer_all(&p, 1);
 	order(fd, "capture nic1 off");
 	unlink(path);

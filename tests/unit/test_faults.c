@@ -7,7 +7,9 @@
 #include "harness_tap.h"
 #include "wire/faults.h"
 #include "wire/frame.h"
+#include "wire/hold.h"
 #include "wire/opcode_name.h"
+#include "wire/packet_copy.h"
 
 #define USEC 1000ull
 #define MSEC (1000 * USEC)
@@ -1127,6 +1129,43 @@ TEST(bottleneck_is_for_its_own)
 	CHECK_EQ(got[1].at, FRAME * USEC);
 	CHECK_EQ(got[2].at, FRAME * USEC);
 	CHECK_EQ(got[2].dir, FAULT_RX);
+}
+
+/* In order of time, and of those of the same time in their own order */
+TEST(held_packets_are_sorted)
+{
+	static unsigned int seen[5000];
+	struct hold hold = { NULL, 0 };
+	uint64_t last_at = 0, last_seq = 0;
+	unsigned int num = 0, taken = 0;
+	struct packet pkt = roce(0);
+	uint32_t random = 1;
+
+	while (taken < ARRAY_SIZE(seen)) {
+		struct held *held;
+
+		random = random * 1664525 + 1013904223;
+		if (num < ARRAY_SIZE(seen) && (random >> 28 || !hold.root)) {
+			pkt.roce.psn = num++;
+			/* Not before what was taken already */
+			held = held_create(&pkt, last_at + (random >> 8) % 50);
+			CHECK(held);
+			hold_add(&hold, held);
+			continue;
+		}
+		CHECK_EQ(hold_next(&hold), hold.root->at);
+		held = hold_take(&hold);
+		CHECK(held->at > last_at ||
+		      (held->at == last_at && held->seq >= last_seq));
+		last_at = held->at;
+		last_seq = held->seq;
+		packet_load(held->copy, &pkt);
+		CHECK_EQ(seen[pkt.roce.psn]++, 0);
+		taken++;
+		free(held);
+		pkt = roce(0);
+	}
+	CHECK_EQ(hold_next(&hold), UINT64_MAX);
 }
 
 /* A delay in front of a bottleneck: the packets come to it late. */

@@ -49,6 +49,8 @@ static int signals_init(struct signals *signals, struct events *events)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	/* An eventfd can turn out to be a pipe that nobody reads. */
 	signal(SIGPIPE, SIG_IGN);
+	/* A capture may become too long. */
+	signal(SIGXFSZ, SIG_IGN);
 	signals->source = (struct event_source){ signals_ready, signals };
 	signals->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signals->fd < 0)
