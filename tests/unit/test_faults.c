@@ -346,6 +346,60 @@ TEST(right_values)
 	CHECK_EQ(faults_num_rules(faults), ARRAY_SIZE(rules));
 }
 
+/* Rules with bytes changed, left out and put in: taken, or not, with a reason */
+TEST(damaged_rules)
+{
+	static const char *const rules[] = {
+		"kind=drop,rate=0.25,qp=0x11,opcode=rc-send-only,psn=5-9,dir=tx",
+		"kind=rate,bandwidth=100Mbit,queue=100000,ecn=5000,proto=eth",
+		"kind=corrupt,bits=9,count=3,after=7,seed=0xffffffffffffffff",
+		"kind=reorder,time=15us,rate=1.000",
+	};
+	unsigned int taken = 0, refused = 0;
+	uint32_t random = 1;
+
+	for (unsigned int i = 0; i < 50000; i++) {
+		char text[FAULTS_RULE_SIZE], error[FAULTS_ERROR_SIZE] = "";
+		size_t len, at;
+
+		snprintf(text, sizeof(text), "%s",
+			 rules[i % ARRAY_SIZE(rules)]);
+		for (unsigned int j = 0; j <= i / 4 % 3; j++) {
+			len = strlen(text);
+			random = random * 1664525 + 1013904223;
+			at = (random >> 16) % len;
+			switch (random >> 8 & 3) {
+			case 0:
+				text[at] = random >> 10;
+				break;
+			case 1:
+				memmove(text + at, text + at + 1, len - at);
+				break;
+			case 2:
+				memmove(text + at + 1, text + at, len - at + 1);
+				break;
+			case 3:
+				text[at] =
+					"0123456789,=-.xX"[random >> 10 & 15];
+				break;
+			}
+			if (!*text)
+				break;
+		}
+		if (try_add(text, error)) {
+			CHECK(*error);
+			refused++;
+			continue;
+		}
+		taken++;
+		pass_psns(0, 12);
+		CHECK(faults_delete(faults, next_number));
+	}
+	/* Neither is rare. */
+	CHECK(taken > 1000);
+	CHECK(refused > 1000);
+}
+
 TEST(seed_is_shown)
 {
 	unsigned int number = add("kind=drop,rate=0.5");
