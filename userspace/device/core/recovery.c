@@ -7,22 +7,17 @@
 /*
  * All behind a lost packet is sent again, so the window had better be what the
  * path holds. But that is only an estimate, and too low if the peer is quick at
- * times; where this part of the packets between two losses is more, that is
- * the window: the loss is small.
+ * times and waits for a processor at others. So it is not less than this, or
+ * than half the packets between two losses, which makes a third of all that is
+ * sent be sent in vain at worst.
  */
-#define MIN_WINDOW_PART 8
+#define SAFE_WINDOW 64
 
 /* What to begin with at the first loss, packets */
 #define FIRST_INTERVAL 512
 
 /* After this many packets without a loss it was an accident */
 #define CLEAN_PACKETS 8192
-
-/*
- * An answer may be late because the peer has to be scheduled, so no loss is
- * suspected sooner.
- */
-#define MIN_PROBE_NS 200000
 
 /* This many probes in a row without a round trip: it may have become longer */
 #define MAX_PROBED 8
@@ -69,8 +64,8 @@ static void set_probe_after(struct recovery *r, uint64_t rtt)
 		r->srtt -= r->srtt >> SRTT_SHIFT;
 	}
 	r->probe_after = r->srtt + 4 * r->rttvar;
-	if (r->probe_after < MIN_PROBE_NS)
-		r->probe_after = MIN_PROBE_NS;
+	if (r->probe_after < RECOVERY_MIN_PROBE_NS)
+		r->probe_after = RECOVERY_MIN_PROBE_NS;
 }
 
 static void set_min_rtt(struct recovery *r, uint64_t rtt, uint64_t now)
@@ -90,15 +85,21 @@ void recovery_heard(struct recovery *r, uint64_t now)
 	set_probe_after(r, rtt);
 }
 
+static uint32_t min_u32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint32_t max_u32(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
 static void set_window(struct recovery *r, uint32_t window)
 {
-	if (window < r->interval / MIN_WINDOW_PART)
-		window = r->interval / MIN_WINDOW_PART;
-	if (window < MIN_WINDOW)
-		window = MIN_WINDOW;
-	if (window > RECOVERY_MAX_WINDOW)
-		window = RECOVERY_MAX_WINDOW;
-	r->window = window;
+	window = max_u32(window, min_u32(r->interval / 2, SAFE_WINDOW));
+	window = max_u32(window, MIN_WINDOW);
+	r->window = min_u32(window, RECOVERY_MAX_WINDOW);
 }
 
 /*

@@ -13,6 +13,12 @@
 /* Packets that may be on their way where none was lost lately */
 #define RECOVERY_MAX_WINDOW 256
 
+/*
+ * An answer may be late because the peer has to be scheduled, so no loss is
+ * suspected sooner, ns.
+ */
+#define RECOVERY_MIN_PROBE_NS 500000
+
 /**
  * struct recovery - round trips and losses of an RC requester
  * @window: packets that may be on their way

@@ -14,12 +14,8 @@
 /* Packets sent in one run, so that no QP keeps the others waiting */
 #define QUANTUM 64
 
-/*
- * Parts of the window that ask for an acknowledgment each, log2. Where packets
- * get lost and the window is what the path holds, one must not take it up alone.
- */
+/* Parts of the window that ask for an acknowledgment each, log2 */
 #define ACK_SHIFT 2
-#define LOSSY_ACK_SHIFT 3
 
 /* Packets of the response to one of the packets that request a part of a read */
 #define MIN_PIECE 4
@@ -81,15 +77,34 @@ bool requester_draining(const struct qp *qp)
 	return begun(qp, qp->req.ci);
 }
 
+static uint64_t ack_timeout(const struct qp *qp)
+{
+	return (uint64_t)TIMEOUT_UNIT << qp->attr.timeout;
+}
+
+/*
+ * How long nothing was acknowledged when the next probe is due, or 0. Where
+ * round trips vary much that would be late; the ACK timer must not be first.
+ */
+static uint64_t probe_time(const struct qp *qp)
+{
+	const struct requester *q = &qp->req;
+	uint64_t wait = q->recovery.probe_after;
+	uint64_t limit = ack_timeout(qp) / 8;
+
+	if (qp->attr.timeout && wait > limit && limit > RECOVERY_MIN_PROBE_NS)
+		wait = limit;
+	wait <<= q->probes;
+	return wait < MAX_PROBE_NS ? wait : MAX_PROBE_NS;
+}
+
 /* One timer for both: the next probe, and when the ACK timer runs out */
 static void set_timer(struct qp *qp, uint64_t now)
 {
 	struct requester *q = &qp->req;
-	uint64_t wait = q->recovery.probe_after << q->probes;
+	uint64_t wait = probe_time(qp);
 	uint64_t due = q->ack_due;
 
-	if (wait > MAX_PROBE_NS)
-		wait = MAX_PROBE_NS;
 	if (wait && now + wait < due)
 		due = now + wait;
 	if (due == TIMER_NEVER)
@@ -100,11 +115,10 @@ static void set_timer(struct qp *qp, uint64_t now)
 
 static void restart_timer(struct qp *qp, uint64_t now)
 {
-	uint64_t timeout = (uint64_t)TIMEOUT_UNIT << qp->attr.timeout;
 	struct requester *q = &qp->req;
 
 	q->quiet_since = now;
-	q->ack_due = qp->attr.timeout ? now + timeout : TIMER_NEVER;
+	q->ack_due = qp->attr.timeout ? now + ack_timeout(qp) : TIMER_NEVER;
 	if (q->una == q->max_psn)
 		timer_stop(&q->timer);
 	else
@@ -285,11 +299,9 @@ static void send_packet(struct qp *qp, struct packet *pkt, uint32_t next)
 
 static bool wants_ack(const struct requester *q, const struct send_req *req)
 {
-	const struct recovery *r = &q->recovery;
-	unsigned int shift = r->lossy ? LOSSY_ACK_SHIFT : ACK_SHIFT;
+	uint32_t part = q->recovery.window >> ACK_SHIFT;
 
-	return q->psn + 1 - q->ack_psn >= r->window >> shift ||
-	       lacks_credit(q, req);
+	return q->psn + 1 - q->ack_psn >= part || lacks_credit(q, req);
 }
 
 /* SEND or RDMA WRITE. Return: enum mynic_syndrome, 0 if the packet is sent */
