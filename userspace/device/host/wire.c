@@ -114,19 +114,18 @@ static void wire_send(struct switch_port *port, const struct packet *pkt)
 	update_hold(wire);
 }
 
-bool wire_receive(struct wire *wire, const uint8_t *data, size_t len)
+void wire_receive(struct wire *wire, const uint8_t *data, size_t len)
 {
 	struct port_stats *stats = &wire->port.stats;
 	struct packet pkt;
 
 	if (!frame_parse(data, len, &pkt)) {
 		stats->rx_bad++;
-		return false;
+		return;
 	}
 	stats->rx_packets++;
 	stats->rx_bytes += len;
 	switch_transmit(&wire->port, &pkt);
-	return true;
 }
 
 static void fd_ready(void *owner, uint32_t events)

@@ -202,7 +202,7 @@ void wire_try_in(struct wire *wire, uint64_t time);
 /** wire_want_out() - have &wire_kind.writable called, or the queue sent */
 void wire_want_out(struct wire *wire, bool want);
 
-/** wire_receive() - a frame has come in. Return: whether it is one */
-bool wire_receive(struct wire *wire, const uint8_t *data, size_t len);
+/** wire_receive() - something has come in; what is no frame is counted */
+void wire_receive(struct wire *wire, const uint8_t *data, size_t len);
 
 #endif /* MYNIC_HOST_WIRE_H */

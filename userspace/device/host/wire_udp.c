@@ -21,7 +21,7 @@
 /* A refusal comes back sooner than this between hosts that are near, ns */
 #define PROBE_TIME 200000000ULL
 
-/* To all bridges, which do not pass it on; an experimental EtherType */
+/* To an address that bridges listen to; an EtherType for experiments */
 static const uint8_t probe[60] = {
 	0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e, 0x02,
 	0x00, 0x00, 0x00, 0x00, 0x00, 0x88, 0xb5,
