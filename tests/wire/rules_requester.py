@@ -755,6 +755,31 @@ def credits_honoured(nic):
         qp.completion(wr_id)
 
 
+@rule("credits_honoured", "the latest ACK once more tells of new ones")
+def credits_updated(nic):
+    qp = Qp(nic, lenient=True)
+    qp.post(1, WR_SEND, 4)
+    qp.expect(SEND_ONLY)
+    qp.ack(FIRST_PSN, syndrome=0, msn=1)
+    qp.completion(1)
+    for wr_id in (2, 3, 4):
+        qp.post(wr_id, WR_SEND, 500, ring=wr_id == 4)
+    qp.expect(SEND_FIRST, psn=FIRST_PSN + 1)
+    qp.expect_silence()
+    # two messages; the third one has to wait
+    qp.ack(FIRST_PSN, syndrome=2, msn=1)
+    for i, opcode in enumerate((SEND_LAST, SEND_FIRST, SEND_LAST)):
+        qp.expect(opcode, psn=FIRST_PSN + 2 + i)
+    qp.expect_silence()
+    qp.ack(FIRST_PSN + 4, syndrome=1, msn=3)
+    qp.completion(2)
+    qp.completion(3)
+    qp.expect(SEND_FIRST, psn=FIRST_PSN + 5)
+    qp.expect(SEND_LAST, psn=FIRST_PSN + 6)
+    qp.ack(FIRST_PSN + 6, syndrome=0, msn=4)
+    qp.completion(4)
+
+
 @rule("credits_honoured", "a WRITE needs none")
 def credits_of_write(nic):
     qp = Qp(nic, lenient=True)
