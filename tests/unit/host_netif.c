@@ -10,6 +10,7 @@
 #include <linux/virtio_net.h>
 #include <net/ethernet.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -441,6 +442,34 @@ TEST(many_frames_at_once)
 		if (frame[14] == 0xdd)
 			break;
 	}
+}
+
+/*
+ * With only one port for all connections, TCP connects to itself whoever wants
+ * to connect there, and then nobody can listen.
+ */
+TEST(tcp_does_not_meet_itself)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_port = htons(40000),
+		.sin_addr = { htonl(INADDR_LOOPBACK) },
+	};
+	const char *range = "/proc/sys/net/ipv4/ip_local_port_range";
+	int fd, one = 1;
+
+	enter_namespace();
+	run("ip link set lo up && echo 40000 40000 >%s", range);
+	SPAWN("--wire", "stream,connect=127.0.0.1:40000");
+	run("echo 40001 50000 >%s", range);
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CHECK_EQ(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)),
+		 0);
+	/* It may have tried again before it had other ports. */
+	while (bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		usleep(1000);
+	CHECK_EQ(listen(fd, 1), 0);
+	CHECK(accept(fd, NULL, NULL) >= 0);
 }
 
 TEST(idle_takes_no_time)

@@ -155,6 +155,34 @@ static void connect_failed(struct wire *wire, int err)
 		  strerror(err));
 }
 
+/*
+ * TCP connects a socket to itself if it happens to get the port as its own that
+ * it is to connect to, and that nobody listens on yet.
+ */
+static bool is_connected_to_itself(int fd)
+{
+	struct inet_address own = { .len = sizeof(own.addr) };
+	struct inet_address peer = { .len = sizeof(peer.addr) };
+
+	return !getsockname(fd, (struct sockaddr *)&own.addr, &own.len) &&
+	       !getpeername(fd, (struct sockaddr *)&peer.addr, &peer.len) &&
+	       own.addr.ss_family != AF_UNIX && own.len == peer.len &&
+	       !memcmp(&own.addr, &peer.addr, own.len);
+}
+
+static void connected(struct wire *wire)
+{
+	/* Nothing of it may be left that keeps others from listening. */
+	static const struct linger none = { .l_onoff = 1 };
+
+	if (!is_connected_to_itself(wire->fd)) {
+		wire_up(wire);
+		return;
+	}
+	setsockopt(wire->fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+	connect_failed(wire, ECONNREFUSED);
+}
+
 /* A connect() that took its time has ended. */
 static void stream_writable(struct wire *wire)
 {
@@ -167,7 +195,7 @@ static void stream_writable(struct wire *wire)
 	if (err)
 		connect_failed(wire, err);
 	else
-		wire_up(wire);
+		connected(wire);
 }
 
 static void stream_try(struct wire *wire)
@@ -190,7 +218,7 @@ static void stream_try(struct wire *wire)
 		if (wire_set_fd(wire, fd))
 			wire_try_later(wire);
 		else
-			wire_up(wire);
+			connected(wire);
 	} else if (errno == EINPROGRESS) {
 		if (wire_set_fd(wire, fd))
 			wire_try_later(wire);
