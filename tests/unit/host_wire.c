@@ -600,6 +600,30 @@ TEST(bad_datagrams)
 	unlink(path);
 }
 
+/* It takes nothing but from the socket that it is connected to. */
+TEST(dgram_with_a_connected_peer)
+{
+	const char *dir = device_dir();
+	const char *path = print("%s/peer", dir);
+	struct sockaddr_un addr = unix_addr(print("%s/own", dir));
+	struct end b;
+
+	SPAWN("--wire", print("dgram,local=%s/own,remote=%s", dir, path),
+	      "--wire", print("stream,listen=%s/b", dir));
+	b = connect_unix(print("%s/b", dir));
+	for (int i = 0; i < 3; i++) {
+		struct end a = bind_dgram(path);
+
+		if (i)
+			wait_until_up(&b, &a);
+		CHECK_EQ(connect(a.fd, (struct sockaddr *)&addr, sizeof(addr)),
+			 0);
+		check_both_ways(&a, &b);
+		close(a.fd);
+		unlink(path);
+	}
+}
+
 /*
  * A peer that does not read: frames are lost, but those that come are whole
  * and in order, and meanwhile the process does everything else.
