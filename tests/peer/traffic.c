@@ -764,7 +764,7 @@ static void all_configs(int num_types)
 					.type = types[i],
 					.mtu = mtu,
 					.v6 = v6,
-					.timeout = 14,
+					.timeout = 16,
 					.retry_cnt = 7,
 					.rnr_retry = 7,
 				};
