@@ -276,34 +276,65 @@ int ibv_cmd_destroy_cq(struct ibv_cq *cq)
 	return fake_destroy();
 }
 
-int ibv_cmd_create_srq(struct ibv_pd *pd, struct ibv_srq *srq,
-		       struct ibv_srq_init_attr *attr,
-		       struct ibv_create_srq *cmd, size_t cmd_size,
-		       struct ib_uverbs_create_srq_resp *resp, size_t resp_size)
+static int create_srq(struct ibv_context *context, struct ibv_srq *srq,
+		      struct ibv_srq_attr *attr,
+		      struct mynic_create_srq_resp *drv)
 {
-	struct mynic_create_srq_resp *drv =
-		DRV_RESP(resp, resp_size, mynic_create_srq_resp);
 	uint64_t key;
 	void *memory;
 
-	drv->log_size = log2_up(attr->attr.max_wr);
-	drv->log_stride = log2_up(16 + 16 * attr->attr.max_sge);
+	drv->log_size = log2_up(attr->max_wr);
+	drv->log_stride = log2_up(16 + 16 * attr->max_sge);
 	drv->ring_offset = 4096;
 	drv->dbrec_offset = 64;
 	drv->srqn = 7;
 	memory = fake_alloc(&key, &drv->mmap_size,
 			    4096 + (1UL << drv->log_size << drv->log_stride));
 	drv->mmap_key = key;
-	attr->attr.max_wr = 1U << drv->log_size;
-	attr->attr.max_sge = ((1U << drv->log_stride) - 16) / 16;
+	attr->max_wr = 1U << drv->log_size;
+	attr->max_sge = ((1U << drv->log_stride) - 16) / 16;
 
 	fake_srq = (struct fake_srq){
 		.ring = memory + drv->ring_offset,
 		.dbrec = memory + drv->dbrec_offset,
 		.resp = *drv,
 	};
-	srq->context = pd->context;
+	srq->context = context;
 	return fake_create(&srq->handle);
+}
+
+int ibv_cmd_create_srq(struct ibv_pd *pd, struct ibv_srq *srq,
+		       struct ibv_srq_init_attr *attr,
+		       struct ibv_create_srq *cmd, size_t cmd_size,
+		       struct ib_uverbs_create_srq_resp *resp, size_t resp_size)
+{
+	return create_srq(pd->context, srq, &attr->attr,
+			  DRV_RESP(resp, resp_size, mynic_create_srq_resp));
+}
+
+int ibv_cmd_create_srq_ex(struct ibv_context *context, struct verbs_srq *srq,
+			  struct ibv_srq_init_attr_ex *attr,
+			  struct ibv_create_xsrq *cmd, size_t cmd_size,
+			  struct ib_uverbs_create_srq_resp *resp,
+			  size_t resp_size)
+{
+	srq->srq_type = attr->srq_type;
+	return create_srq(context, &srq->srq, &attr->attr,
+			  DRV_RESP(resp, resp_size, mynic_create_srq_resp));
+}
+
+int ibv_cmd_open_xrcd(struct ibv_context *context, struct verbs_xrcd *xrcd,
+		      int vxrcd_size, struct ibv_xrcd_init_attr *attr,
+		      struct ibv_open_xrcd *cmd, size_t cmd_size,
+		      struct ib_uverbs_open_xrcd_resp *resp, size_t resp_size)
+{
+	xrcd->xrcd.context = context;
+	return fake_create(&xrcd->handle);
+}
+
+int ibv_cmd_close_xrcd(struct verbs_xrcd *xrcd)
+{
+	return fake_destroy();
 }
 
 int ibv_cmd_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
@@ -331,7 +362,8 @@ int ibv_cmd_create_qp(struct ibv_pd *pd, struct ibv_qp *qp,
 {
 	struct mynic_create_qp_resp *drv =
 		DRV_RESP(resp, resp_size, mynic_create_qp_resp);
-	uint32_t head = attr->qp_type == IBV_QPT_UD ? 64 : 32;
+	bool rc = attr->qp_type == IBV_QPT_RC || attr->qp_type == IBV_QPT_UC;
+	uint32_t head = rc ? 32 : 64;
 	struct ibv_qp_cap *cap = &attr->cap;
 	uint32_t data = cap->max_send_sge * 16;
 	size_t sq = 0, rq = 0;
@@ -378,6 +410,32 @@ int ibv_cmd_create_qp(struct ibv_pd *pd, struct ibv_qp *qp,
 	qp->qp_num = 0x5a0000 + fake_handle;
 	qp->state = IBV_QPS_RESET;
 	return fake_create(&qp->handle);
+}
+
+/* Only XRC_RECV QPs come here; they have nothing that can be mapped. */
+int ibv_cmd_create_qp_ex(struct ibv_context *context, struct verbs_qp *qp,
+			 struct ibv_qp_init_attr_ex *attr,
+			 struct ibv_create_qp *cmd, size_t cmd_size,
+			 struct ib_uverbs_create_qp_resp *resp,
+			 size_t resp_size)
+{
+	qp->qp.context = context;
+	qp->qp.send_cq = attr->send_cq;
+	qp->qp.recv_cq = attr->recv_cq;
+	qp->qp.qp_type = attr->qp_type;
+	qp->qp.qp_num = 0x5a0000 + fake_handle;
+	return fake_create(&qp->qp.handle);
+}
+
+int ibv_cmd_open_qp(struct ibv_context *context, struct verbs_qp *qp,
+		    int vqp_size, struct ibv_qp_open_attr *attr,
+		    struct ibv_open_qp *cmd, size_t cmd_size,
+		    struct ib_uverbs_create_qp_resp *resp, size_t resp_size)
+{
+	qp->qp.context = context;
+	qp->qp.qp_type = attr->qp_type;
+	qp->qp.qp_num = attr->qp_num;
+	return fake_create(&qp->qp.handle);
 }
 
 int ibv_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,

@@ -19,5 +19,7 @@ DECLARE_DRV_CMD(umynic_create_qp, IB_USER_VERBS_CMD_CREATE_QP, empty,
 		mynic_create_qp_resp);
 DECLARE_DRV_CMD(umynic_create_srq, IB_USER_VERBS_CMD_CREATE_SRQ, empty,
 		mynic_create_srq_resp);
+DECLARE_DRV_CMD(umynic_create_srq_ex, IB_USER_VERBS_CMD_CREATE_XSRQ, empty,
+		mynic_create_srq_resp);
 
 #endif /* MYNIC_ABI_H */

@@ -117,10 +117,18 @@ struct mynic_rq {
 static_assert(offsetof(struct mynic_rq, limit) <= MYNIC_CACHE_LINE,
 	      "what posting touches is one cache line");
 
+/**
+ * struct mynic_srq - shared receive queue
+ * @vsrq: libibverbs' part
+ * @rq: the ring
+ * @map: memory of ring and record
+ * @srqn: the device's number
+ */
 struct mynic_srq {
-	struct ibv_srq ibv_srq;
+	struct verbs_srq vsrq;
 	struct mynic_rq rq;
 	struct mynic_map map;
+	uint32_t srqn;
 };
 
 /**
@@ -178,7 +186,7 @@ static_assert(offsetof(struct mynic_sq, ring) <= MYNIC_CACHE_LINE,
  * @vqp: libibverbs' part
  * @sq: send queue
  * @rq: receive queue, without slots if there is none
- * @map: memory of rings and record
+ * @map: memory of rings and record; XRC_RECV: none
  */
 struct mynic_qp {
 	struct verbs_qp vqp;
@@ -204,7 +212,7 @@ static inline struct mynic_cq *to_mcq(struct ibv_cq *cq)
 
 static inline struct mynic_srq *to_msrq(struct ibv_srq *srq)
 {
-	return container_of(srq, struct mynic_srq, ibv_srq);
+	return container_of(srq, struct mynic_srq, vsrq.srq);
 }
 
 static inline struct mynic_qp *to_mqp(struct ibv_qp *qp)
@@ -313,6 +321,9 @@ int mynic_query_port(struct ibv_context *context, uint8_t port,
 		     struct ibv_port_attr *attr);
 struct ibv_pd *mynic_alloc_pd(struct ibv_context *context);
 int mynic_dealloc_pd(struct ibv_pd *pd);
+struct ibv_xrcd *mynic_open_xrcd(struct ibv_context *context,
+				 struct ibv_xrcd_init_attr *attr);
+int mynic_close_xrcd(struct ibv_xrcd *xrcd);
 struct ibv_mr *mynic_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t hca_va, int access);
 int mynic_dereg_mr(struct verbs_mr *vmr);
@@ -337,6 +348,8 @@ struct ibv_qp *mynic_create_qp(struct ibv_pd *pd,
 			       struct ibv_qp_init_attr *attr);
 struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
 				  struct ibv_qp_init_attr_ex *attr);
+struct ibv_qp *mynic_open_qp(struct ibv_context *context,
+			     struct ibv_qp_open_attr *attr);
 int mynic_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
 int mynic_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 		   struct ibv_qp_init_attr *init_attr);
@@ -345,6 +358,9 @@ int mynic_destroy_qp(struct ibv_qp *qp);
 /* srq.c */
 struct ibv_srq *mynic_create_srq(struct ibv_pd *pd,
 				 struct ibv_srq_init_attr *attr);
+struct ibv_srq *mynic_create_srq_ex(struct ibv_context *context,
+				    struct ibv_srq_init_attr_ex *attr);
+int mynic_get_srq_num(struct ibv_srq *srq, uint32_t *srq_num);
 int mynic_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
 		     int attr_mask);
 int mynic_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);

@@ -7,12 +7,12 @@
 /* The part of an entry that is the same for all operations of a type of QP */
 static inline ALWAYS_INLINE void
 mynic_wqe_set_head(struct mynic_send_wqe *wqe, const struct ibv_send_wr *wr,
-		   bool ud)
+		   enum ibv_qp_type type)
 {
 	wqe->wr_id = htole64(wr->wr_id);
 	wqe->ctrl = mynic_sq_ctrl(wr->opcode, wr->send_flags);
 	wqe->imm_data = wr->imm_data;
-	if (ud) {
+	if (type == IBV_QPT_UD) {
 		wqe->remote_qpn = htole32(wr->wr.ud.remote_qpn);
 		wqe->remote_qkey = htole32(wr->wr.ud.remote_qkey);
 		*mynic_sq_av(wqe) = to_mah(wr->wr.ud.ah)->av;
@@ -20,14 +20,17 @@ mynic_wqe_set_head(struct mynic_send_wqe *wqe, const struct ibv_send_wr *wr,
 		wqe->remote_addr = htole64(wr->wr.rdma.remote_addr);
 		wqe->rkey = htole32(wr->wr.rdma.rkey);
 	}
+	if (type == IBV_QPT_XRC_SEND)
+		mynic_sq_xrc(wqe)->remote_srqn =
+			htole32(wr->qp_type.xrc.remote_srqn);
 }
 
 /* Return: false if there are too many bytes, or the operation allows none. */
 static bool mynic_wqe_set_inline(struct mynic_send_wqe *wqe,
 				 const struct ibv_send_wr *wr,
-				 uint32_t max_inline, bool ud)
+				 uint32_t max_inline, bool ext)
 {
-	void *data = mynic_sq_data(wqe, ud);
+	void *data = mynic_sq_data(wqe, ext);
 	uint32_t total = 0;
 	int i;
 
@@ -51,7 +54,7 @@ static inline ALWAYS_INLINE int mynic_post_one(struct mynic_sq *sq,
 					       const struct ibv_send_wr *wr,
 					       enum ibv_qp_type type)
 {
-	bool ud = type == IBV_QPT_UD;
+	bool ext = mynic_sq_has_ext(type);
 	uint32_t num_sge = wr->num_sge;
 	struct mynic_send_wqe *wqe;
 
@@ -66,18 +69,19 @@ static inline ALWAYS_INLINE int mynic_post_one(struct mynic_sq *sq,
 		return EINVAL;
 
 	wqe = mynic_sq_next(sq, sq->last);
-	mynic_wqe_set_head(wqe, wr, ud);
+	mynic_wqe_set_head(wqe, wr, type);
 	if (wr->send_flags & IBV_SEND_INLINE) {
-		if (!mynic_wqe_set_inline(wqe, wr, sq->max_inline, ud))
+		if (!mynic_wqe_set_inline(wqe, wr, sq->max_inline, ext))
 			return EINVAL;
 	} else {
 		wqe->len = htole32(num_sge);
-		mynic_set_sges(mynic_sq_data(wqe, ud), wr->sg_list, num_sge);
+		mynic_set_sges(mynic_sq_data(wqe, ext), wr->sg_list, num_sge);
 	}
-	if (type == IBV_QPT_RC && wr->opcode >= IBV_WR_ATOMIC_CMP_AND_SWP) {
+	if ((type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND) &&
+	    wr->opcode >= IBV_WR_ATOMIC_CMP_AND_SWP) {
 		wqe->rkey = htole32(wr->wr.atomic.rkey);
 		mynic_sq_set_atomic(wqe, wr->wr.atomic.compare_add,
-				    wr->wr.atomic.swap);
+				    wr->wr.atomic.swap, ext);
 	}
 	sq->last = wqe;
 	sq->pi++;
@@ -144,7 +148,7 @@ mynic_post_common(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 			     wr->num_sge != 1))
 			goto rest;
 		wqe = mynic_sq_next(sq, last);
-		mynic_wqe_set_head(wqe, wr, false);
+		mynic_wqe_set_head(wqe, wr, type);
 		if (wr->send_flags & IBV_SEND_INLINE) {
 			if (unlikely(wr->opcode == IBV_WR_RDMA_READ ||
 				     sge->length > sq->max_inline))
@@ -199,6 +203,13 @@ static int mynic_post_send_uc(struct ibv_qp *qp, struct ibv_send_wr *wr,
 				 IBV_QPT_UC);
 }
 
+static int mynic_post_send_xrc(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			       struct ibv_send_wr **bad_wr)
+{
+	mynic_lock(&to_mqp(qp)->sq.lock);
+	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_XRC_SEND);
+}
+
 static int mynic_post_send_ud(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			      struct ibv_send_wr **bad_wr)
 {
@@ -234,6 +245,9 @@ void mynic_post_send_setup(struct mynic_qp *qp)
 		break;
 	case IBV_QPT_UC:
 		qp->sq.post_send = mynic_post_send_uc;
+		break;
+	case IBV_QPT_XRC_SEND:
+		qp->sq.post_send = mynic_post_send_xrc;
 		break;
 	default:
 		qp->sq.post_send = mynic_post_send_ud;

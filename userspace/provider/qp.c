@@ -50,19 +50,25 @@ static void mynic_qp_set_state(struct mynic_qp *qp, enum ibv_qp_state state)
 		mynic_rq_set_limit(&qp->rq, rq_limit);
 }
 
-/* Remove what the device has completed before it forgot the QP. */
+/*
+ * Remove what the device has completed before it forgot the QP. An XRC_RECV QP
+ * has no CQs; those of the SRQs are left to whoever owns these.
+ */
 static void mynic_qp_clean_cqs(struct mynic_qp *qp)
 {
 	struct ibv_qp *ibqp = &qp->vqp.qp;
 
-	mynic_cq_clean(to_mcq(ibqp->recv_cq), ibqp->qp_num);
-	if (ibqp->send_cq != ibqp->recv_cq)
+	if (ibqp->recv_cq)
+		mynic_cq_clean(to_mcq(ibqp->recv_cq), ibqp->qp_num);
+	if (ibqp->send_cq && ibqp->send_cq != ibqp->recv_cq)
 		mynic_cq_clean(to_mcq(ibqp->send_cq), ibqp->qp_num);
 }
 
 /* After a transition to RESET: the device starts at index 0 again. */
 static void mynic_qp_restart(struct mynic_qp *qp)
 {
+	if (!qp->map.addr)
+		return;
 	mynic_qp_clean_cqs(qp);
 
 	mynic_lock(&qp->sq.lock);
@@ -119,7 +125,7 @@ static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 	int err;
 
 	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UC &&
-	    attr->qp_type != IBV_QPT_UD) {
+	    attr->qp_type != IBV_QPT_UD && attr->qp_type != IBV_QPT_XRC_SEND) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
@@ -135,6 +141,9 @@ static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 	if (err)
 		goto err_destroy;
 
+	/* As for a target, the kernel keeps only what is used */
+	if (attr->qp_type == IBV_QPT_XRC_SEND)
+		qp->vqp.qp.recv_cq = NULL;
 	mynic_qp_init_queues(qp, &resp.drv_payload, &attr->cap);
 	mynic_post_send_setup(qp);
 	if (wr_api)
@@ -147,6 +156,77 @@ err_free:
 	free(qp);
 	errno = err;
 	return NULL;
+}
+
+/*
+ * What posting looks at, in QPs that have no queues: a record of rings without
+ * slots. Nothing else is ever stored in it.
+ */
+static struct mynic_qp_dbrec mynic_no_dbrec;
+
+static void mynic_qp_init_target(struct mynic_qp *qp)
+{
+	/* The kernel does not keep what the application may have named */
+	qp->vqp.qp.pd = NULL;
+	qp->vqp.qp.send_cq = NULL;
+	qp->vqp.qp.recv_cq = NULL;
+	qp->vqp.qp.srq = NULL;
+
+	qp->sq.dbrec = &mynic_no_dbrec;
+	qp->rq.pi_record = &mynic_no_dbrec.rq_pi;
+	qp->rq.ci_record = &mynic_no_dbrec.rq_ci;
+	mynic_post_send_setup(qp);
+}
+
+static struct ibv_qp *mynic_new_target(struct ibv_context *context,
+				       struct ibv_qp_init_attr_ex *attr)
+{
+	struct umynic_create_qp_resp resp = {};
+	struct ibv_create_qp cmd;
+	struct mynic_qp *qp;
+	int err;
+
+	qp = mynic_alloc(sizeof(*qp));
+	if (!qp)
+		return NULL;
+	err = ibv_cmd_create_qp_ex(context, &qp->vqp, attr, &cmd, sizeof(cmd),
+				   &resp.ibv_resp, sizeof(resp));
+	if (err) {
+		free(qp);
+		errno = err;
+		return NULL;
+	}
+	mynic_qp_init_target(qp);
+	return &qp->vqp.qp;
+}
+
+/**
+ * mynic_open_qp() - ibv_open_qp(3)
+ * @context: the device
+ * @attr: which XRC_RECV QP
+ *
+ * Return: the QP, or NULL with errno set.
+ */
+struct ibv_qp *mynic_open_qp(struct ibv_context *context,
+			     struct ibv_qp_open_attr *attr)
+{
+	struct ib_uverbs_create_qp_resp resp = {};
+	struct ibv_open_qp cmd = {};
+	struct mynic_qp *qp;
+	int err;
+
+	qp = mynic_alloc(sizeof(*qp));
+	if (!qp)
+		return NULL;
+	err = ibv_cmd_open_qp(context, &qp->vqp, sizeof(qp->vqp), attr, &cmd,
+			      sizeof(cmd), &resp, sizeof(resp));
+	if (err) {
+		free(qp);
+		errno = err;
+		return NULL;
+	}
+	mynic_qp_init_target(qp);
+	return &qp->vqp.qp;
 }
 
 /**
@@ -173,6 +253,14 @@ struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
 {
 	bool wr_api = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 
+	if (attr->qp_type == IBV_QPT_XRC_RECV) {
+		if (check_comp_mask(attr->comp_mask,
+				    IBV_QP_INIT_ATTR_PD |
+					    IBV_QP_INIT_ATTR_XRCD))
+			return mynic_new_target(context, attr);
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD)) {
 		errno = EINVAL;
 		return NULL;
@@ -257,7 +345,8 @@ int mynic_destroy_qp(struct ibv_qp *ibqp)
 	if (err)
 		return err;
 	mynic_qp_clean_cqs(qp);
-	mynic_munmap(&qp->map);
+	if (qp->map.addr)
+		mynic_munmap(&qp->map);
 	free(qp);
 	return 0;
 }

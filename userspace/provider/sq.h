@@ -26,6 +26,7 @@ static inline uint32_t mynic_opcodes_of(enum ibv_qp_type type)
 {
 	switch (type) {
 	case IBV_QPT_RC:
+	case IBV_QPT_XRC_SEND:
 		return MYNIC_RC_OPCODES;
 	case IBV_QPT_UC:
 		return MYNIC_UC_OPCODES;
@@ -47,10 +48,16 @@ static inline __le32 mynic_sq_ctrl(uint32_t opcode, uint32_t flags)
 	return htole32(opcode | flags << MYNIC_WQE_FLAGS_SHIFT);
 }
 
-/* Data area of an entry of a UD QP, or else of an RC or UC QP. */
-static inline void *mynic_sq_data(struct mynic_send_wqe *wqe, bool ud)
+/* Whether an entry has an extension: all do but those of RC and UC QPs. */
+static inline bool mynic_sq_has_ext(enum ibv_qp_type type)
 {
-	return (void *)wqe + (ud ? MYNIC_WQE_DATA_EXT : MYNIC_WQE_DATA_RC);
+	return type != IBV_QPT_RC && type != IBV_QPT_UC;
+}
+
+/* Data area of an entry, with an extension or without */
+static inline void *mynic_sq_data(struct mynic_send_wqe *wqe, bool ext)
+{
+	return (void *)wqe + (ext ? MYNIC_WQE_DATA_EXT : MYNIC_WQE_DATA_RC);
 }
 
 static inline struct mynic_av *mynic_sq_av(struct mynic_send_wqe *wqe)
@@ -58,11 +65,17 @@ static inline struct mynic_av *mynic_sq_av(struct mynic_send_wqe *wqe)
 	return (void *)wqe + MYNIC_WQE_EXT;
 }
 
+static inline struct mynic_xrc_ext *mynic_sq_xrc(struct mynic_send_wqe *wqe)
+{
+	return (void *)wqe + MYNIC_WQE_EXT;
+}
+
 static inline void mynic_sq_set_atomic(struct mynic_send_wqe *wqe,
-				       uint64_t compare_add, uint64_t swap)
+				       uint64_t compare_add, uint64_t swap,
+				       bool ext)
 {
 	struct mynic_atomic_operands *operands =
-		mynic_sq_data(wqe, false) + MYNIC_WQE_ATOMIC;
+		mynic_sq_data(wqe, ext) + MYNIC_WQE_ATOMIC;
 
 	operands->compare_add = htole64(compare_add);
 	operands->swap = htole64(swap);

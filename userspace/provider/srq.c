@@ -8,6 +8,33 @@
 #include "mynic.h"
 #include "mynic-abi.h"
 
+/* Map what the kernel has created. */
+static int mynic_srq_map(struct mynic_srq *srq,
+			 const struct mynic_create_srq_resp *resp,
+			 uint32_t max_sge)
+{
+	struct mynic_srq_dbrec *dbrec;
+	int err;
+
+	err = mynic_mmap(srq->vsrq.srq.context, &srq->map, resp->mmap_key,
+			 resp->mmap_size);
+	if (err)
+		return err;
+
+	dbrec = srq->map.addr + resp->dbrec_offset;
+	srq->srqn = resp->srqn;
+	srq->rq.ring = srq->map.addr + resp->ring_offset;
+	srq->rq.pi_record = &dbrec->pi;
+	srq->rq.ci_record = &dbrec->ci;
+	srq->rq.size = 1U << resp->log_size;
+	srq->rq.stride = 1U << resp->log_stride;
+	srq->rq.max_sge = max_sge;
+	srq->rq.limit = srq->rq.size;
+	srq->rq.next = srq->rq.ring;
+	srq->rq.ring_end = srq->rq.ring + srq->rq.size * srq->rq.stride;
+	return 0;
+}
+
 /**
  * mynic_create_srq() - ibv_create_srq(3)
  * @pd: protection domain
@@ -19,7 +46,6 @@ struct ibv_srq *mynic_create_srq(struct ibv_pd *pd,
 				 struct ibv_srq_init_attr *attr)
 {
 	struct umynic_create_srq_resp resp = {};
-	struct mynic_srq_dbrec *dbrec;
 	struct ibv_create_srq cmd;
 	struct mynic_srq *srq;
 	int err;
@@ -27,32 +53,80 @@ struct ibv_srq *mynic_create_srq(struct ibv_pd *pd,
 	srq = mynic_alloc(sizeof(*srq));
 	if (!srq)
 		return NULL;
-	err = ibv_cmd_create_srq(pd, &srq->ibv_srq, attr, &cmd, sizeof(cmd),
+	err = ibv_cmd_create_srq(pd, &srq->vsrq.srq, attr, &cmd, sizeof(cmd),
 				 &resp.ibv_resp, sizeof(resp));
 	if (err)
 		goto err_free;
-	err = mynic_mmap(pd->context, &srq->map, resp.mmap_key, resp.mmap_size);
+	err = mynic_srq_map(srq, &resp.drv_payload, attr->attr.max_sge);
 	if (err)
 		goto err_destroy;
-
-	dbrec = srq->map.addr + resp.dbrec_offset;
-	srq->rq.ring = srq->map.addr + resp.ring_offset;
-	srq->rq.pi_record = &dbrec->pi;
-	srq->rq.ci_record = &dbrec->ci;
-	srq->rq.size = 1U << resp.log_size;
-	srq->rq.stride = 1U << resp.log_stride;
-	srq->rq.max_sge = attr->attr.max_sge;
-	srq->rq.limit = srq->rq.size;
-	srq->rq.next = srq->rq.ring;
-	srq->rq.ring_end = srq->rq.ring + srq->rq.size * srq->rq.stride;
-	return &srq->ibv_srq;
+	return &srq->vsrq.srq;
 
 err_destroy:
-	ibv_cmd_destroy_srq(&srq->ibv_srq);
+	ibv_cmd_destroy_srq(&srq->vsrq.srq);
 err_free:
 	free(srq);
 	errno = err;
 	return NULL;
+}
+
+/**
+ * mynic_create_srq_ex() - ibv_create_srq_ex(3)
+ * @context: the device
+ * @attr: the SRQ that is wanted; the capacity is replaced by what it has
+ *
+ * Return: the SRQ, or NULL with errno set.
+ */
+struct ibv_srq *mynic_create_srq_ex(struct ibv_context *context,
+				    struct ibv_srq_init_attr_ex *attr)
+{
+	struct umynic_create_srq_ex_resp resp = {};
+	struct ibv_create_xsrq cmd;
+	struct mynic_srq *srq;
+	int err;
+
+	if (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE &&
+	    attr->srq_type != IBV_SRQT_BASIC &&
+	    attr->srq_type != IBV_SRQT_XRC) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+
+	srq = mynic_alloc(sizeof(*srq));
+	if (!srq)
+		return NULL;
+	err = ibv_cmd_create_srq_ex(context, &srq->vsrq, attr, &cmd,
+				    sizeof(cmd), &resp.ibv_resp, sizeof(resp));
+	if (err)
+		goto err_free;
+	err = mynic_srq_map(srq, &resp.drv_payload, attr->attr.max_sge);
+	if (err)
+		goto err_destroy;
+	return &srq->vsrq.srq;
+
+err_destroy:
+	ibv_cmd_destroy_srq(&srq->vsrq.srq);
+err_free:
+	free(srq);
+	errno = err;
+	return NULL;
+}
+
+/**
+ * mynic_get_srq_num() - ibv_get_srq_num(3)
+ * @ibsrq: XRC SRQ
+ * @srq_num: what a peer has to name in its requests
+ *
+ * Return: 0, or EINVAL for an SRQ that nobody can name.
+ */
+int mynic_get_srq_num(struct ibv_srq *ibsrq, uint32_t *srq_num)
+{
+	struct mynic_srq *srq = to_msrq(ibsrq);
+
+	if (srq->vsrq.srq_type != IBV_SRQT_XRC)
+		return EINVAL;
+	*srq_num = srq->srqn;
+	return 0;
 }
 
 /**

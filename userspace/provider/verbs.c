@@ -99,6 +99,52 @@ int mynic_dealloc_pd(struct ibv_pd *pd)
 }
 
 /**
+ * mynic_open_xrcd() - ibv_open_xrcd(3)
+ * @context: the device
+ * @attr: the file that it goes with, if any
+ *
+ * Return: the XRC domain, or NULL with errno set.
+ */
+struct ibv_xrcd *mynic_open_xrcd(struct ibv_context *context,
+				 struct ibv_xrcd_init_attr *attr)
+{
+	struct ib_uverbs_open_xrcd_resp resp = {};
+	struct ibv_open_xrcd cmd = {};
+	struct verbs_xrcd *xrcd;
+	int err;
+
+	xrcd = calloc(1, sizeof(*xrcd));
+	if (!xrcd)
+		return NULL;
+	err = ibv_cmd_open_xrcd(context, xrcd, sizeof(*xrcd), attr, &cmd,
+				sizeof(cmd), &resp, sizeof(resp));
+	if (err) {
+		free(xrcd);
+		errno = err;
+		return NULL;
+	}
+	return &xrcd->xrcd;
+}
+
+/**
+ * mynic_close_xrcd() - ibv_close_xrcd(3)
+ * @ibxrcd: the XRC domain
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_close_xrcd(struct ibv_xrcd *ibxrcd)
+{
+	struct verbs_xrcd *xrcd = container_of(ibxrcd, struct verbs_xrcd, xrcd);
+	int err;
+
+	err = ibv_cmd_close_xrcd(xrcd);
+	if (err)
+		return err;
+	free(xrcd);
+	return 0;
+}
+
+/**
  * mynic_reg_mr() - ibv_reg_mr_iova(3)
  * @pd: protection domain
  * @addr: start of the memory

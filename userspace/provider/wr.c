@@ -85,27 +85,54 @@ static void mynic_wr_rdma_write_imm(struct ibv_qp_ex *ibqp, uint32_t rkey,
 		wqe->imm_data = imm_data;
 }
 
-static void mynic_wr_atomic_cmp_swp(struct ibv_qp_ex *ibqp, uint32_t rkey,
-				    uint64_t remote_addr, uint64_t compare,
-				    uint64_t swap)
+static inline ALWAYS_INLINE void
+mynic_wr_atomic(struct ibv_qp_ex *ibqp, enum ibv_wr_opcode opcode,
+		uint32_t rkey, uint64_t remote_addr, uint64_t compare_add,
+		uint64_t swap, bool ext)
 {
 	struct mynic_send_wqe *wqe;
 
-	wqe = mynic_wr_begin_remote(ibqp, IBV_WR_ATOMIC_CMP_AND_SWP, rkey,
-				    remote_addr);
+	wqe = mynic_wr_begin_remote(ibqp, opcode, rkey, remote_addr);
 	if (likely(wqe))
-		mynic_sq_set_atomic(wqe, compare, swap);
+		mynic_sq_set_atomic(wqe, compare_add, swap, ext);
 }
 
-static void mynic_wr_atomic_fetch_add(struct ibv_qp_ex *ibqp, uint32_t rkey,
-				      uint64_t remote_addr, uint64_t add)
+static void mynic_wr_cmp_swp_rc(struct ibv_qp_ex *ibqp, uint32_t rkey,
+				uint64_t remote_addr, uint64_t compare,
+				uint64_t swap)
 {
-	struct mynic_send_wqe *wqe;
+	mynic_wr_atomic(ibqp, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, remote_addr,
+			compare, swap, false);
+}
 
-	wqe = mynic_wr_begin_remote(ibqp, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey,
-				    remote_addr);
+static void mynic_wr_fetch_add_rc(struct ibv_qp_ex *ibqp, uint32_t rkey,
+				  uint64_t remote_addr, uint64_t add)
+{
+	mynic_wr_atomic(ibqp, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, remote_addr,
+			add, 0, false);
+}
+
+static void mynic_wr_cmp_swp_xrc(struct ibv_qp_ex *ibqp, uint32_t rkey,
+				 uint64_t remote_addr, uint64_t compare,
+				 uint64_t swap)
+{
+	mynic_wr_atomic(ibqp, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, remote_addr,
+			compare, swap, true);
+}
+
+static void mynic_wr_fetch_add_xrc(struct ibv_qp_ex *ibqp, uint32_t rkey,
+				   uint64_t remote_addr, uint64_t add)
+{
+	mynic_wr_atomic(ibqp, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, remote_addr,
+			add, 0, true);
+}
+
+static void mynic_wr_set_xrc_srqn(struct ibv_qp_ex *ibqp, uint32_t remote_srqn)
+{
+	struct mynic_send_wqe *wqe = to_mqp_ex(ibqp)->sq.last;
+
 	if (likely(wqe))
-		mynic_sq_set_atomic(wqe, add, 0);
+		mynic_sq_xrc(wqe)->remote_srqn = htole32(remote_srqn);
 }
 
 static void mynic_wr_set_ud_addr(struct ibv_qp_ex *ibqp, struct ibv_ah *ah,
@@ -122,14 +149,14 @@ static void mynic_wr_set_ud_addr(struct ibv_qp_ex *ibqp, struct ibv_ah *ah,
 
 static inline ALWAYS_INLINE void mynic_wr_set_sge(struct ibv_qp_ex *ibqp,
 						  uint32_t lkey, uint64_t addr,
-						  uint32_t length, bool ud)
+						  uint32_t length, bool ext)
 {
 	struct mynic_send_wqe *wqe = to_mqp_ex(ibqp)->sq.last;
 	struct mynic_sge *sge;
 
 	if (unlikely(!wqe))
 		return;
-	sge = mynic_sq_data(wqe, ud);
+	sge = mynic_sq_data(wqe, ext);
 	sge->addr = htole64(addr);
 	sge->length = htole32(length);
 	sge->lkey = htole32(lkey);
@@ -138,7 +165,7 @@ static inline ALWAYS_INLINE void mynic_wr_set_sge(struct ibv_qp_ex *ibqp,
 
 static inline ALWAYS_INLINE void
 mynic_wr_set_sge_list(struct ibv_qp_ex *ibqp, size_t num_sge,
-		      const struct ibv_sge *sg_list, bool ud)
+		      const struct ibv_sge *sg_list, bool ext)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
 	struct mynic_send_wqe *wqe = sq->last;
@@ -149,13 +176,13 @@ mynic_wr_set_sge_list(struct ibv_qp_ex *ibqp, size_t num_sge,
 		sq->wr_err = EINVAL;
 		return;
 	}
-	mynic_set_sges(mynic_sq_data(wqe, ud), sg_list, num_sge);
+	mynic_set_sges(mynic_sq_data(wqe, ext), sg_list, num_sge);
 	wqe->len = htole32(num_sge);
 }
 
 static inline ALWAYS_INLINE void
 mynic_wr_set_inline_list(struct ibv_qp_ex *ibqp, size_t num_buf,
-			 const struct ibv_data_buf *bufs, bool ud)
+			 const struct ibv_data_buf *bufs, bool ext)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
 	struct mynic_send_wqe *wqe = sq->last;
@@ -166,7 +193,7 @@ mynic_wr_set_inline_list(struct ibv_qp_ex *ibqp, size_t num_buf,
 
 	if (unlikely(!wqe))
 		return;
-	data = mynic_sq_data(wqe, ud);
+	data = mynic_sq_data(wqe, ext);
 	ctrl = le32toh(wqe->ctrl);
 	if (unlikely(!mynic_opcode_in(MYNIC_INLINE_OPCODES,
 				      ctrl & MYNIC_WQE_OPCODE_MASK)))
@@ -186,11 +213,11 @@ err:
 }
 
 static inline ALWAYS_INLINE void
-mynic_wr_set_inline(struct ibv_qp_ex *ibqp, void *addr, size_t length, bool ud)
+mynic_wr_set_inline(struct ibv_qp_ex *ibqp, void *addr, size_t length, bool ext)
 {
 	const struct ibv_data_buf buf = { .addr = addr, .length = length };
 
-	mynic_wr_set_inline_list(ibqp, 1, &buf, ud);
+	mynic_wr_set_inline_list(ibqp, 1, &buf, ext);
 }
 
 /* Where the data goes depends on the type of QP. */
@@ -218,26 +245,26 @@ static void mynic_wr_set_inline_list_rc(struct ibv_qp_ex *qp, size_t num_buf,
 	mynic_wr_set_inline_list(qp, num_buf, bufs, false);
 }
 
-static void mynic_wr_set_sge_ud(struct ibv_qp_ex *qp, uint32_t lkey,
-				uint64_t addr, uint32_t length)
+static void mynic_wr_set_sge_ext(struct ibv_qp_ex *qp, uint32_t lkey,
+				 uint64_t addr, uint32_t length)
 {
 	mynic_wr_set_sge(qp, lkey, addr, length, true);
 }
 
-static void mynic_wr_set_sge_list_ud(struct ibv_qp_ex *qp, size_t num_sge,
-				     const struct ibv_sge *sg_list)
+static void mynic_wr_set_sge_list_ext(struct ibv_qp_ex *qp, size_t num_sge,
+				      const struct ibv_sge *sg_list)
 {
 	mynic_wr_set_sge_list(qp, num_sge, sg_list, true);
 }
 
-static void mynic_wr_set_inline_ud(struct ibv_qp_ex *qp, void *addr,
-				   size_t length)
+static void mynic_wr_set_inline_ext(struct ibv_qp_ex *qp, void *addr,
+				    size_t length)
 {
 	mynic_wr_set_inline(qp, addr, length, true);
 }
 
-static void mynic_wr_set_inline_list_ud(struct ibv_qp_ex *qp, size_t num_buf,
-					const struct ibv_data_buf *bufs)
+static void mynic_wr_set_inline_list_ext(struct ibv_qp_ex *qp, size_t num_buf,
+					 const struct ibv_data_buf *bufs)
 {
 	mynic_wr_set_inline_list(qp, num_buf, bufs, true);
 }
@@ -289,6 +316,7 @@ static uint64_t mynic_wr_ops_of(enum ibv_qp_type type)
 {
 	switch (type) {
 	case IBV_QPT_RC:
+	case IBV_QPT_XRC_SEND:
 		return MYNIC_RC_OPS;
 	case IBV_QPT_UC:
 		return MYNIC_UC_OPS;
@@ -328,8 +356,8 @@ void mynic_wr_setup(struct mynic_qp *qp)
 	switch (qp->vqp.qp.qp_type) {
 	case IBV_QPT_RC:
 		qpx->wr_rdma_read = mynic_wr_rdma_read;
-		qpx->wr_atomic_cmp_swp = mynic_wr_atomic_cmp_swp;
-		qpx->wr_atomic_fetch_add = mynic_wr_atomic_fetch_add;
+		qpx->wr_atomic_cmp_swp = mynic_wr_cmp_swp_rc;
+		qpx->wr_atomic_fetch_add = mynic_wr_fetch_add_rc;
 		SWITCH_FALLTHROUGH;
 	case IBV_QPT_UC:
 		qpx->wr_set_sge = mynic_wr_set_sge_rc;
@@ -339,12 +367,24 @@ void mynic_wr_setup(struct mynic_qp *qp)
 		qpx->wr_rdma_write = mynic_wr_rdma_write;
 		qpx->wr_rdma_write_imm = mynic_wr_rdma_write_imm;
 		break;
+	case IBV_QPT_XRC_SEND:
+		qpx->wr_set_xrc_srqn = mynic_wr_set_xrc_srqn;
+		qpx->wr_rdma_read = mynic_wr_rdma_read;
+		qpx->wr_atomic_cmp_swp = mynic_wr_cmp_swp_xrc;
+		qpx->wr_atomic_fetch_add = mynic_wr_fetch_add_xrc;
+		qpx->wr_set_sge = mynic_wr_set_sge_ext;
+		qpx->wr_set_sge_list = mynic_wr_set_sge_list_ext;
+		qpx->wr_set_inline_data = mynic_wr_set_inline_ext;
+		qpx->wr_set_inline_data_list = mynic_wr_set_inline_list_ext;
+		qpx->wr_rdma_write = mynic_wr_rdma_write;
+		qpx->wr_rdma_write_imm = mynic_wr_rdma_write_imm;
+		break;
 	default:
 		qpx->wr_set_ud_addr = mynic_wr_set_ud_addr;
-		qpx->wr_set_sge = mynic_wr_set_sge_ud;
-		qpx->wr_set_sge_list = mynic_wr_set_sge_list_ud;
-		qpx->wr_set_inline_data = mynic_wr_set_inline_ud;
-		qpx->wr_set_inline_data_list = mynic_wr_set_inline_list_ud;
+		qpx->wr_set_sge = mynic_wr_set_sge_ext;
+		qpx->wr_set_sge_list = mynic_wr_set_sge_list_ext;
+		qpx->wr_set_inline_data = mynic_wr_set_inline_ext;
+		qpx->wr_set_inline_data_list = mynic_wr_set_inline_list_ext;
 		break;
 	}
 }

@@ -48,6 +48,8 @@ int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_qp = caps->max_qp;
 	attr->max_qp_wr = caps->max_qp_wr;
 	attr->device_cap_flags = MYNIC_DEVICE_CAPS;
+	if (caps->max_xrcd)
+		attr->device_cap_flags |= IB_DEVICE_XRC;
 	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
 	attr->max_send_sge = MYNIC_MAX_SGE;
 	attr->max_recv_sge = MYNIC_MAX_SGE;
