@@ -9,7 +9,7 @@
 
 ktap_print_header
 need 2
-for program in rping udaddy mckey ibv_rc_pingpong ibv_ud_pingpong rdma; do
+for program in rping udaddy mckey ibv_{rc,uc,ud}_pingpong rdma; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
 modprobe -qa rdma_ucm ib_uverbs
@@ -91,22 +91,6 @@ pingpong() {
 		-g "$(gid_index "$far_rdma" "$far_vlan_ip")" "$near_ip"
 }
 
-# One side in the VLAN and the other outside: nothing may arrive
-mixed() {
-	local pid status
-
-	ibv_ud_pingpong -d "$near_rdma" -n 10 \
-		-g "$(gid_index "$near_rdma" "$near_ip")" &
-	pid=$!
-	wait_for listening_tcp
-	timeout 5 ip netns exec "$ns" ibv_ud_pingpong -d "$far_rdma" -n 10 \
-		-g "$(gid_index "$far_rdma" "$far_vlan_ip")" "$near_ip"
-	status=$?
-	kill "$pid" 2>/dev/null
-	wait "$pid" 2>/dev/null
-	[ $status != 0 ]
-}
-
 joined() { grep -q 'joined dgid' "$out"; }
 
 # group ADDRESS NEAR FAR: messages from the far side to a group of the near one
@@ -127,19 +111,22 @@ group() {
 	return $status
 }
 
+forget_neighbours() {
+	ip neigh flush all
+	ip netns exec "$ns" ip neigh flush all
+}
+
 # VLANs take over a new MAC of the interface below, unless they have their own
 new_mac() {
 	local old status
 
 	old=$(cat "/sys/class/net/$near/address")
 	ip link set "$near" address 02:00:5e:10:20:31 || return
-	ip netns exec "$ns" ip neigh flush dev "$vlan"
-	ip neigh flush dev "$vlan"
+	forget_neighbours
 	pingpong ibv_rc_pingpong
 	status=$?
 	ip link set "$near" address "$old"
-	ip netns exec "$ns" ip neigh flush dev "$vlan"
-	ip neigh flush dev "$vlan"
+	forget_neighbours
 	return $status
 }
 
