@@ -669,6 +669,18 @@ def credits_used_up(nic):
         check(qp.expect_ack(qp.psn - 1).syndrome, left, "credit count")
 
 
+@rule("credits", "count from the MSN: the one in use is one of them")
+def credits_in_message(nic):
+    qp = Qp(nic)
+    qp.recv(1, 1000)
+    qp.recv(2, 1000)
+    qp.request(SEND_FIRST, pattern(256), ackreq=1)
+    qp.expect_ack(0x100000, msn=0, syndrome=2)
+    qp.request(SEND_LAST, pattern(4), ackreq=1)
+    qp.expect_ack(0x100001, msn=1, syndrome=1)
+    qp.received(1)
+
+
 @rule("credits", "of an SRQ")
 def credits_of_srq(nic):
     srq = Srq(nic)
