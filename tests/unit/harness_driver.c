@@ -400,18 +400,16 @@ void drv_arm(struct drv_cq *cq, bool solicited)
 		     solicited ? MYNIC_DB_CQ_SOLICITED : 0, cq->ci);
 }
 
-struct drv_srq *drv_create_srq(struct drv *d, uint32_t pdn, uint8_t log_size)
+static struct drv_srq *create_srq(struct drv *d, struct mynic_create_srq mbox,
+				  uint8_t log_size)
 {
 	struct drv_srq *srq = tap_alloc(sizeof(*srq));
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_CREATE_SRQ };
-	struct mynic_create_srq mbox = {
-		.pdn = pdn,
-		.log_size = log_size,
-		.log_stride = 6,
-	};
 	struct mynic_admin_cpl cpl;
 	size_t ring = ALIGN(64ul << log_size, sizeof(*srq->rec));
 
+	mbox.log_size = log_size;
+	mbox.log_stride = 6;
 	srq->d = d;
 	srq->log_size = log_size;
 	srq->log_stride = mbox.log_stride;
@@ -422,6 +420,33 @@ struct drv_srq *drv_create_srq(struct drv *d, uint32_t pdn, uint8_t log_size)
 	CHECK_EQ(drv_admin_in(d, &cmd, &cpl, &mbox, sizeof(mbox)), 0);
 	srq->number = cpl.number;
 	return srq;
+}
+
+struct drv_srq *drv_create_srq(struct drv *d, uint32_t pdn, uint8_t log_size)
+{
+	struct mynic_create_srq mbox = { .pdn = pdn };
+
+	return create_srq(d, mbox, log_size);
+}
+
+uint32_t drv_alloc_xrcd(struct drv *d)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_ALLOC_XRCD };
+
+	return create(d, &cmd);
+}
+
+struct drv_srq *drv_create_xrc_srq(struct drv *d, uint32_t pdn, uint32_t xrcdn,
+				   struct drv_cq *cq, uint8_t log_size)
+{
+	struct mynic_create_srq mbox = {
+		.pdn = pdn,
+		.type = MYNIC_SRQ_XRC,
+		.xrcdn = xrcdn,
+		.cqn = cq->number,
+	};
+
+	return create_srq(d, mbox, log_size);
 }
 
 static void write_recv(void *slot, uint64_t wr_id, const struct mynic_sge *sge,
@@ -472,6 +497,7 @@ void drv_qp_layout(struct drv *d, struct drv_qp *qp,
 		   const struct drv_qp_init *init)
 {
 	struct mynic_create_qp *c = &qp->create;
+	bool has_rq = !init->srq && init->type != MYNIC_QP_XRC_INI;
 	size_t sq, rq;
 
 	*c = (struct mynic_create_qp){
@@ -485,18 +511,18 @@ void drv_qp_layout(struct drv *d, struct drv_qp *qp,
 		.log_sq_size = init->log_sq_size ? init->log_sq_size : 6,
 		.log_sq_stride = init->log_sq_stride ? init->log_sq_stride : 8,
 	};
-	if (!init->srq) {
+	if (has_rq) {
 		c->log_rq_size = init->log_rq_size ? init->log_rq_size : 6;
 		c->log_rq_stride = init->log_rq_stride ? init->log_rq_stride :
 							 8;
 	}
 	sq = 1ul << c->log_sq_size << c->log_sq_stride;
-	rq = init->srq ? 0 : 1ul << c->log_rq_size << c->log_rq_stride;
+	rq = has_rq ? 1ul << c->log_rq_size << c->log_rq_stride : 0;
 	/* the larger stride first, so that all are aligned */
 	if (c->log_rq_stride > c->log_sq_stride)
 		c->sq_offset = rq;
 	else
-		c->rq_offset = init->srq ? 0 : sq;
+		c->rq_offset = has_rq ? sq : 0;
 	c->dbrec_offset = ALIGN(sq + rq, sizeof(*qp->rec));
 	qp->d = d;
 	drv_buf_init(d, &qp->buf, c->dbrec_offset + sizeof(*qp->rec));
@@ -511,6 +537,24 @@ struct drv_qp *drv_create_qp(struct drv *d, const struct drv_qp_init *init)
 	struct mynic_admin_cpl cpl;
 
 	drv_qp_layout(d, qp, init);
+	CHECK_EQ(drv_admin_in(d, &cmd, &cpl, &qp->create, sizeof(qp->create)),
+		 MYNIC_AQ_OK);
+	qp->number = cpl.number;
+	return qp;
+}
+
+struct drv_qp *drv_create_target(struct drv *d, uint32_t xrcdn)
+{
+	struct drv_qp *qp = tap_alloc(sizeof(*qp));
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_CREATE_QP };
+	struct mynic_admin_cpl cpl;
+
+	qp->d = d;
+	qp->create = (struct mynic_create_qp){
+		.srqn = MYNIC_NO_SRQ,
+		.xrcdn = xrcdn,
+		.type = MYNIC_QP_XRC_TGT,
+	};
 	CHECK_EQ(drv_admin_in(d, &cmd, &cpl, &qp->create, sizeof(qp->create)),
 		 MYNIC_AQ_OK);
 	qp->number = cpl.number;
@@ -578,7 +622,9 @@ static void modify_ok(struct drv_qp *qp, const struct mynic_qp_attr *attr)
 void drv_connect_to(struct drv_qp *qp, unsigned int peer, uint32_t peer_qpn,
 		    const struct drv_path *path, enum ibv_qp_state state)
 {
-	bool rc = qp->create.type == MYNIC_QP_RC;
+	uint8_t type = qp->create.type;
+	bool requester = type == MYNIC_QP_RC || type == MYNIC_QP_XRC_INI;
+	bool responder = type == MYNIC_QP_RC || type == MYNIC_QP_XRC_TGT;
 	struct drv_path p = *path;
 	struct mynic_qp_attr attr;
 
@@ -614,7 +660,7 @@ void drv_connect_to(struct drv_qp *qp, unsigned int peer, uint32_t peer_qpn,
 		.av = drv_av(qp->d, peer, p.gid_index),
 	};
 	attr.av.traffic_class = p.traffic_class;
-	if (rc)
+	if (responder)
 		attr.attr_mask |= IBV_QP_MAX_DEST_RD_ATOMIC |
 				  IBV_QP_MIN_RNR_TIMER;
 	modify_ok(qp, &attr);
@@ -629,9 +675,11 @@ void drv_connect_to(struct drv_qp *qp, unsigned int peer, uint32_t peer_qpn,
 		.sq_psn = p.sq_psn,
 		.max_rd_atomic = p.max_rd_atomic,
 	};
-	if (rc)
-		attr.attr_mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-				  IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+	if (requester)
+		attr.attr_mask |= IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				  IBV_QP_MAX_QP_RD_ATOMIC;
+	if (requester || responder)
+		attr.attr_mask |= IBV_QP_TIMEOUT;
 	modify_ok(qp, &attr);
 }
 
@@ -679,6 +727,7 @@ void *drv_write_wqe(struct drv_qp *qp, const struct drv_wr *wr)
 	bool atomic = wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
 		      wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 	bool ext = c->type != MYNIC_QP_RC && c->type != MYNIC_QP_UC;
+	struct mynic_xrc_ext xrc = { .remote_srqn = wr->remote_srqn };
 	uint8_t *data = drv_buf_at(
 		&qp->buf, c->sq_offset + ((size_t)slot << c->log_sq_stride));
 	struct mynic_send_wqe *wqe = (void *)data;
@@ -688,7 +737,9 @@ void *drv_write_wqe(struct drv_qp *qp, const struct drv_wr *wr)
 	wqe->ctrl = wr->opcode | wr->flags << MYNIC_WQE_FLAGS_SHIFT;
 	wqe->imm_data = wr->imm;
 	wqe->len = wr->num_sge;
-	if (ext) {
+	if (c->type == MYNIC_QP_XRC_INI)
+		memcpy(data + MYNIC_WQE_EXT, &xrc, sizeof(xrc));
+	if (ext && c->type != MYNIC_QP_XRC_INI) {
 		wqe->remote_qpn = wr->remote_qpn;
 		wqe->remote_qkey = wr->remote_qkey;
 		if (c->type != MYNIC_QP_RAW_PACKET)

@@ -177,6 +177,9 @@ void drv_expect_none(struct drv_cq *cq, uint64_t ns);
 void drv_arm(struct drv_cq *cq, bool solicited);
 
 struct drv_srq *drv_create_srq(struct drv *d, uint32_t pdn, uint8_t log_size);
+uint32_t drv_alloc_xrcd(struct drv *d);
+struct drv_srq *drv_create_xrc_srq(struct drv *d, uint32_t pdn, uint32_t xrcdn,
+				   struct drv_cq *cq, uint8_t log_size);
 void drv_post_srq_recv(struct drv_srq *srq, uint64_t wr_id,
 		       const struct mynic_sge *sge, unsigned int num_sge);
 uint8_t drv_modify_srq(struct drv_srq *srq, uint32_t limit);
@@ -205,6 +208,8 @@ struct drv_qp_init {
 void drv_qp_layout(struct drv *d, struct drv_qp *qp,
 		   const struct drv_qp_init *init);
 struct drv_qp *drv_create_qp(struct drv *d, const struct drv_qp_init *init);
+/** drv_create_target() - an XRC_TGT QP, which has nothing but its domain */
+struct drv_qp *drv_create_target(struct drv *d, uint32_t xrcdn);
 uint8_t drv_modify_qp(struct drv_qp *qp, const struct mynic_qp_attr *attr);
 uint8_t drv_set_state(struct drv_qp *qp, enum ibv_qp_state state);
 struct mynic_qp_attr drv_query_qp(struct drv_qp *qp);
@@ -213,7 +218,7 @@ struct mynic_qp_attr drv_query_qp(struct drv_qp *qp);
 void drv_reset_qp(struct drv_qp *qp);
 
 /*
- * struct drv_path - how drv_connect() sets up an RC or UC QP; zero: a good
+ * struct drv_path - how drv_connect() sets up a connected QP; zero: a good
  * default
  * @rq_psn: first PSN expected
  * @sq_psn: first PSN sent
@@ -248,6 +253,7 @@ void drv_ud_up(struct drv_qp *qp, uint32_t qkey, enum ibv_qp_state state);
  * struct drv_wr - a send work request
  * @inline_data: with IBV_SEND_INLINE
  * @remote_qpn, @remote_qkey, @av: UD
+ * @remote_srqn: XRC
  */
 struct drv_wr {
 	uint64_t wr_id;
@@ -265,6 +271,7 @@ struct drv_wr {
 	uint32_t remote_qpn;
 	uint32_t remote_qkey;
 	struct mynic_av av;
+	uint32_t remote_srqn;
 };
 
 /** drv_write_wqe() - fill the next slot; the device is not told */

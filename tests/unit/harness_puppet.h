@@ -31,6 +31,7 @@ struct answer {
  * struct puppet - a NIC with a QP that is connected to the puppet
  * @b: the NIC under test, its QP and memory; @b.mr is also @end's remote memory
  * @a: the other NIC, which has the puppet's addresses and does nothing
+ * @srqn: XRC: what request packets name
  * @payload: what packets carry
  * @answers: what the NIC has sent
  * @num: how many
@@ -40,6 +41,7 @@ struct puppet {
 	struct sim *sim;
 	struct drv_end a;
 	struct drv_end b;
+	uint32_t srqn;
 	uint8_t payload[16384];
 	struct answer answers[PUPPET_MAX_ANSWERS];
 	unsigned int num;
