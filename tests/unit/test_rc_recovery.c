@@ -118,48 +118,44 @@ static struct drv_pair warm_pair(struct link *link)
 	return p;
 }
 
-struct loss {
-	enum ibv_wr_opcode opcode;
-	uint32_t len;
-	unsigned int from;
-	unsigned int lost_opcode;
-	unsigned int skip;
-	unsigned int drop;
-};
-
-/* The request completes, well before the ACK timer would run out */
-static void check_loss(const struct loss *loss)
+/*
+ * Of what NIC @from sends with @lost_opcode the first @skip pass, and the next
+ * @drop are lost. The request completes, well before the ACK timer runs out.
+ */
+static void check_loss(enum ibv_wr_opcode opcode, uint32_t len,
+		       unsigned int from, unsigned int lost_opcode,
+		       unsigned int skip, unsigned int drop)
 {
 	struct link link;
 	struct drv_pair p = warm_pair(&link);
-	struct drv_wr wr = a_wr(&p, loss->opcode, loss->len);
+	struct drv_wr wr = a_wr(&p, opcode, len);
 	uint64_t *word = (uint64_t *)p.b.mr->ptr;
 	uint64_t start = p.sim->now;
-	struct mynic_sge sge = drv_sge(p.b.mr, 0, loss->len);
+	struct mynic_sge sge = drv_sge(p.b.mr, 0, len);
 
-	link.from = loss->from;
-	link.opcode = loss->lost_opcode;
-	link.skip = loss->skip;
-	link.drop = loss->drop;
-	drv_fill(p.a.mr->ptr, loss->len, 1);
-	drv_fill(p.b.mr->ptr, loss->len, 2);
+	link.from = from;
+	link.opcode = lost_opcode;
+	link.skip = skip;
+	link.drop = drop;
+	drv_fill(p.a.mr->ptr, len, 1);
+	drv_fill(p.b.mr->ptr, len, 2);
 	*word = 10;
 	drv_post_recv(p.b.qp, 2, &sge, 1);
 	drv_post_recv(p.b.qp, 3, &sge, 1);
 	drv_post_send(p.a.qp, &wr);
 	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
-	CHECK_EQ(link.lost, loss->drop);
+	CHECK_EQ(link.lost, drop);
 	CHECK(p.sim->now - start < TIMEOUT_NS / 2);
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TIMEOUT), 0);
-	if (loss->opcode == IBV_WR_SEND) {
+	if (opcode == IBV_WR_SEND) {
 		drv_expect(p.b.recv_cq, 2, IBV_WC_SUCCESS);
 		drv_expect_none(p.b.recv_cq, SEC);
 	}
-	if (loss->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
 		CHECK_EQ(*word, 11);
 		CHECK_EQ(*(uint64_t *)p.a.mr->ptr, 10);
 	} else {
-		CHECK_MEM(p.b.mr->ptr, p.a.mr->ptr, loss->len);
+		CHECK_MEM(p.b.mr->ptr, p.a.mr->ptr, len);
 	}
 	/* and all is well again */
 	drv_expect_none(p.a.cq, SEC);
@@ -168,31 +164,27 @@ static void check_loss(const struct loss *loss)
 
 TEST(lost_only_packet)
 {
-	check_loss(&(struct loss){ IBV_WR_SEND, 100, 0, ANY, 0, 1 });
+	check_loss(IBV_WR_SEND, 100, 0, ANY, 0, 1);
 }
 
 TEST(lost_last_packet)
 {
-	check_loss(&(struct loss){ IBV_WR_SEND, 10 * MTU, 0, BTH_RC_SEND_LAST,
-				   0, 1 });
+	check_loss(IBV_WR_SEND, 10 * MTU, 0, BTH_RC_SEND_LAST, 0, 1);
 }
 
 TEST(lost_several_packets_at_the_end)
 {
-	check_loss(
-		&(struct loss){ IBV_WR_RDMA_WRITE, 20 * MTU, 0, ANY, 5, 15 });
+	check_loss(IBV_WR_RDMA_WRITE, 20 * MTU, 0, ANY, 5, 15);
 }
 
 TEST(lost_ack)
 {
-	check_loss(
-		&(struct loss){ IBV_WR_SEND, 10 * MTU, 1, BTH_RC_ACK, 0, 1 });
+	check_loss(IBV_WR_SEND, 10 * MTU, 1, BTH_RC_ACK, 0, 1);
 }
 
 TEST(lost_acks)
 {
-	check_loss(
-		&(struct loss){ IBV_WR_SEND, 10 * MTU, 1, BTH_RC_ACK, 0, 4 });
+	check_loss(IBV_WR_SEND, 10 * MTU, 1, BTH_RC_ACK, 0, 4);
 }
 
 /* A hole, of which nobody tells more than once, and that is lost too */
@@ -221,39 +213,39 @@ TEST(lost_nak)
 TEST(lost_retransmission)
 {
 	for (unsigned int i = 2; i <= 5; i++)
-		check_loss(&(struct loss){ IBV_WR_RDMA_WRITE, 20 * MTU, 0,
-					   BTH_RC_WRITE_FIRST, 0, i });
+		check_loss(IBV_WR_RDMA_WRITE, 20 * MTU, 0, BTH_RC_WRITE_FIRST,
+			   0, i);
 }
 
 TEST(lost_read_request)
 {
 	for (unsigned int i = 1; i <= 3; i++)
-		check_loss(&(struct loss){ IBV_WR_RDMA_READ, 20 * MTU, 0,
-					   BTH_RC_READ_REQUEST, 0, i });
+		check_loss(IBV_WR_RDMA_READ, 20 * MTU, 0, BTH_RC_READ_REQUEST,
+			   0, i);
 }
 
 TEST(lost_read_response_first)
 {
-	check_loss(&(struct loss){ IBV_WR_RDMA_READ, 20 * MTU, 1,
-				   BTH_RC_READ_RESPONSE_FIRST, 0, 1 });
+	check_loss(IBV_WR_RDMA_READ, 20 * MTU, 1, BTH_RC_READ_RESPONSE_FIRST, 0,
+		   1);
 }
 
 TEST(lost_read_response_middle)
 {
 	for (unsigned int i = 0; i < 18; i++)
-		check_loss(&(struct loss){ IBV_WR_RDMA_READ, 20 * MTU, 1,
-					   BTH_RC_READ_RESPONSE_MIDDLE, i, 1 });
+		check_loss(IBV_WR_RDMA_READ, 20 * MTU, 1,
+			   BTH_RC_READ_RESPONSE_MIDDLE, i, 1);
 }
 
 TEST(lost_read_response_last)
 {
-	check_loss(&(struct loss){ IBV_WR_RDMA_READ, 20 * MTU, 1,
-				   BTH_RC_READ_RESPONSE_LAST, 0, 1 });
+	check_loss(IBV_WR_RDMA_READ, 20 * MTU, 1, BTH_RC_READ_RESPONSE_LAST, 0,
+		   1);
 }
 
 TEST(lost_read_response_only)
 {
-	check_loss(&(struct loss){ IBV_WR_RDMA_READ, 100, 1, ANY, 0, 2 });
+	check_loss(IBV_WR_RDMA_READ, 100, 1, ANY, 0, 2);
 }
 
 /**
@@ -310,15 +302,14 @@ TEST(read_of_a_forgetful_responder)
 
 TEST(lost_atomic)
 {
-	check_loss(
-		&(struct loss){ IBV_WR_ATOMIC_FETCH_AND_ADD, 8, 0, ANY, 0, 1 });
+	check_loss(IBV_WR_ATOMIC_FETCH_AND_ADD, 8, 0, ANY, 0, 1);
 }
 
 TEST(lost_atomic_ack)
 {
 	for (unsigned int i = 1; i <= 3; i++)
-		check_loss(&(struct loss){ IBV_WR_ATOMIC_FETCH_AND_ADD, 8, 1,
-					   BTH_RC_ATOMIC_ACK, 0, i });
+		check_loss(IBV_WR_ATOMIC_FETCH_AND_ADD, 8, 1, BTH_RC_ATOMIC_ACK,
+			   0, i);
 }
 
 /* The first loss on a connection, before anything has been acknowledged */

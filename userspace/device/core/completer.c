@@ -62,6 +62,13 @@ static void implied_nak(struct qp *qp)
 	go_back_once(qp);
 }
 
+static void fail_remote(struct qp *qp, enum mynic_stat stat,
+			enum ib_wc_status status, enum mynic_syndrome syndrome)
+{
+	nic_count(qp->nic, stat);
+	sq_fail(qp, (struct wqe_error){ status, syndrome });
+}
+
 static void receive_nak(struct qp *qp, enum aeth_nak code)
 {
 	switch (code) {
@@ -70,23 +77,20 @@ static void receive_nak(struct qp *qp, enum aeth_nak code)
 		go_back_once(qp);
 		break;
 	case AETH_NAK_INVALID_REQUEST:
-		nic_count(qp->nic, MYNIC_STAT_RX_NAK_INVALID);
-		sq_fail(qp, (struct wqe_error){ IB_WC_REM_INV_REQ_ERR,
-						MYNIC_SYN_REMOTE_INVALID });
+		fail_remote(qp, MYNIC_STAT_RX_NAK_INVALID,
+			    IB_WC_REM_INV_REQ_ERR, MYNIC_SYN_REMOTE_INVALID);
 		break;
 	case AETH_NAK_REMOTE_ACCESS:
-		nic_count(qp->nic, MYNIC_STAT_RX_NAK_ACCESS);
-		sq_fail(qp, (struct wqe_error){ IB_WC_REM_ACCESS_ERR,
-						MYNIC_SYN_REMOTE_ACCESS });
+		fail_remote(qp, MYNIC_STAT_RX_NAK_ACCESS, IB_WC_REM_ACCESS_ERR,
+			    MYNIC_SYN_REMOTE_ACCESS);
 		break;
 	case AETH_NAK_REMOTE_OPERATION:
-		nic_count(qp->nic, MYNIC_STAT_RX_NAK_OPERATION);
-		sq_fail(qp, (struct wqe_error){ IB_WC_REM_OP_ERR,
-						MYNIC_SYN_REMOTE_OP });
+		fail_remote(qp, MYNIC_STAT_RX_NAK_OPERATION, IB_WC_REM_OP_ERR,
+			    MYNIC_SYN_REMOTE_OP);
 		break;
 	default:
-		nic_count(qp->nic, MYNIC_STAT_RX_DROP_HEADER);
-		sq_fail(qp, bad_response);
+		fail_remote(qp, MYNIC_STAT_RX_DROP_HEADER, IB_WC_BAD_RESP_ERR,
+			    MYNIC_SYN_BAD_RESPONSE);
 	}
 }
 
