@@ -596,7 +596,8 @@ struct mynic_qp_attr drv_query_qp(struct drv_qp *qp)
 void drv_reset_qp(struct drv_qp *qp)
 {
 	CHECK_EQ(drv_set_state(qp, IBV_QPS_RESET), MYNIC_AQ_OK);
-	memset(qp->rec, 0, sizeof(*qp->rec));
+	if (qp->rec)
+		memset(qp->rec, 0, sizeof(*qp->rec));
 	qp->sq_pi = 0;
 	qp->rq_pi = 0;
 }

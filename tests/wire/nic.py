@@ -58,7 +58,8 @@ MTU = {256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}
 
 MR_LEN = 65536
 
-SERVICES = {"rc": roce.RC, "uc": roce.UC, "ud": roce.UD, "gsi": roce.UD}
+SERVICES = {"rc": roce.RC, "uc": roce.UC, "ud": roce.UD, "gsi": roce.UD,
+            "xrc_ini": roce.XRC, "xrc_tgt": roce.XRC}
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
@@ -353,7 +354,7 @@ class Qp:
     # pylint: disable=too-many-instance-attributes,too-many-public-methods
 
     def __init__(self, nic, kind="rc", ip=4, state=RTS, mtu=256, srq=None,
-                 log_rq=None, vlan=None, own=None, lenient=False, **attr):
+                 log_rq=None, vlan=None, own=None, lenient=False, xrcdn=None, **attr):
         # pylint: disable=too-many-arguments,too-many-positional-arguments
         # pylint: disable=too-many-locals
         self.nic = nic
@@ -379,7 +380,8 @@ class Qp:
         self.cq = nic.command("cq")["cq"]
         self.recv_cq = nic.command("cq")["cq"]
         values = nic.command("qp", type=kind, pd=nic.pd, cq=self.cq, log_rq=log_rq,
-                             recv_cq=self.recv_cq, srq=srq and srq.handle)
+                             recv_cq=self.recv_cq, srq=srq and srq.handle,
+                             xrcdn=xrcdn)
         self.handle = values["qp"]
         self.qpn = values["qpn"]
         nic.qps.append(self)
@@ -403,6 +405,13 @@ class Qp:
             first += ("access_flags",)
             ready += ("max_dest_rd_atomic", "min_rnr_timer")
             send += ("timeout", "retry_cnt", "rnr_retry", "max_rd_atomic")
+        elif self.kind == "xrc_ini":
+            first += ("access_flags",)
+            send += ("timeout", "retry_cnt", "rnr_retry", "max_rd_atomic")
+        elif self.kind == "xrc_tgt":
+            first += ("access_flags",)
+            ready += ("max_dest_rd_atomic", "min_rnr_timer")
+            send += ("timeout",)
         elif self.kind == "uc":
             first += ("access_flags",)
         elif self.kind == "gsi":
@@ -532,7 +541,7 @@ class Qp:
         check(frame.padding, b"\0" * len(frame.padding), "padding")
         if roce.READ_FIRST <= frame.opcode <= roce.ATOMIC_ACK:
             check((frame.bth.solicited, frame.bth.ackreq), (0, 0), "SE and AckReq of response")
-        if self.kind in ("rc", "uc"):
+        if self.kind in ("rc", "uc", "xrc_ini", "xrc_tgt"):
             check(len(frame.payload) <= self.mtu, True, "the payload fits the path MTU")
 
     def expect(self, opcode, again=False, **want):
@@ -628,9 +637,11 @@ class Qp:
 class Srq:
     """A shared receive queue"""
 
-    def __init__(self, nic):
+    def __init__(self, nic, pd=None, **xrc):
         self.nic = nic
-        self.handle = nic.command("srq", pd=nic.pd)["srq"]
+        values = nic.command("srq", pd=nic.pd if pd is None else pd, **xrc)
+        self.handle = values["srq"]
+        self.number = values["srqn"]
 
     def recv(self, wr_id, mr, length, at=0):
         """Post a receive request"""

@@ -258,20 +258,31 @@ static void do_poll(void)
 	printf("\n");
 }
 
+static void do_xrcd(void)
+{
+	printf("ok xrcdn=%u\n", drv_alloc_xrcd(d));
+}
+
 static void do_srq(void)
 {
-	struct drv_srq *srq =
-		drv_create_srq(d, number("pd"), number_or("log", 4));
+	uint8_t log_size = number_or("log", 4);
+	struct drv_srq *srq;
 
+	if (text("xrcdn"))
+		srq = drv_create_xrc_srq(d, number("pd"), number("xrcdn"),
+					 handle("cq"), log_size);
+	else
+		srq = drv_create_srq(d, number("pd"), log_size);
 	printf("ok srq=%u srqn=%u\n", new_handle(srq), srq->number);
 }
 
 static void do_qp(void)
 {
 	static const char *const types[] = {
-		[MYNIC_QP_RC] = "rc",	       [MYNIC_QP_UC] = "uc",
-		[MYNIC_QP_UD] = "ud",	       [MYNIC_QP_GSI] = "gsi",
-		[MYNIC_QP_RAW_PACKET] = "raw",
+		[MYNIC_QP_RC] = "rc",		[MYNIC_QP_UC] = "uc",
+		[MYNIC_QP_UD] = "ud",		[MYNIC_QP_GSI] = "gsi",
+		[MYNIC_QP_RAW_PACKET] = "raw",	[MYNIC_QP_XRC_INI] = "xrc_ini",
+		[MYNIC_QP_XRC_TGT] = "xrc_tgt",
 	};
 	struct drv_qp_init init = {
 		.pdn = number("pd"),
@@ -285,7 +296,10 @@ static void do_qp(void)
 	for (unsigned int i = 1; i < ARRAY_SIZE(types); i++)
 		if (!strcmp(text("type"), types[i]))
 			init.type = i;
-	qp = drv_create_qp(d, &init);
+	if (init.type == MYNIC_QP_XRC_TGT)
+		qp = drv_create_target(d, number("xrcdn"));
+	else
+		qp = drv_create_qp(d, &init);
 	printf("ok qp=%u qpn=%u\n", new_handle(qp), qp->number);
 }
 
@@ -404,6 +418,7 @@ static void do_send(void)
 		.swap = number_or("swap", 0),
 		.remote_qpn = number_or("remote_qpn", 0),
 		.remote_qkey = number_or("remote_qkey", 0),
+		.remote_srqn = number_or("remote_srqn", 0),
 	};
 	struct drv_qp *qp = handle("qp");
 
@@ -512,12 +527,13 @@ static const struct {
 	{ "write", do_write },	   { "read", do_read },
 	{ "cq", do_cq },	   { "arm", do_arm },
 	{ "poll", do_poll },	   { "srq", do_srq },
-	{ "qp", do_qp },	   { "modify", do_modify },
-	{ "query", do_query },	   { "reset", do_reset },
-	{ "send", do_send },	   { "recv", do_recv },
-	{ "event", do_event },	   { "stats", do_stats },
-	{ "gid", do_gid },	   { "mcast", do_mcast },
-	{ "rx", do_rx },	   { "port", do_port },
+	{ "xrcd", do_xrcd },	   { "qp", do_qp },
+	{ "modify", do_modify },   { "query", do_query },
+	{ "reset", do_reset },	   { "send", do_send },
+	{ "recv", do_recv },	   { "event", do_event },
+	{ "stats", do_stats },	   { "gid", do_gid },
+	{ "mcast", do_mcast },	   { "rx", do_rx },
+	{ "port", do_port },
 };
 
 static void run(char *line)

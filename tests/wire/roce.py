@@ -23,7 +23,7 @@ from scapy.packet import Packet, Raw
 UDP_PORT = 4791
 
 # Opcodes, IBTA table 38; the first three bits are the transport service
-RC, UC, UD = 0x00, 0x20, 0x60
+RC, UC, UD, XRC = 0x00, 0x20, 0x60, 0xa0
 
 SEND_FIRST = 0x00
 SEND_MIDDLE = 0x01
@@ -112,6 +112,12 @@ class IETH(Packet):
     fields_desc = [XIntField("key", 0)]
 
 
+class XRCETH(Packet):
+    """XRC extended transport header"""
+    name = "XRCETH"
+    fields_desc = [BitField("reserved_xrc", 0, 8), BitField("srqn", 0, 24)]
+
+
 _HEADERS = {
     RC | SEND_LAST_IMM: [ImmDt],
     RC | SEND_ONLY_IMM: [ImmDt],
@@ -139,7 +145,13 @@ _HEADERS = {
     UD | SEND_ONLY_IMM: [DETH, ImmDt],
 }
 
-_HEADER_LEN = {AETH: 4, RETH: 16, AtomicETH: 28, AtomicAckETH: 8, DETH: 8, ImmDt: 4,
+# Those of RC, behind an XRCETH in all but the responses (A14)
+_HEADERS.update({
+    XRC | opcode: ([] if READ_FIRST <= opcode <= ATOMIC_ACK else [XRCETH])
+    + _HEADERS.get(RC | opcode, []) for opcode in range(SEND_FIRST, SEND_ONLY_INV + 1)
+    if opcode != RESYNC})
+
+_HEADER_LEN = {XRCETH: 4, AETH: 4, RETH: 16, AtomicETH: 28, AtomicAckETH: 8, DETH: 8, ImmDt: 4,
                IETH: 4}
 
 
