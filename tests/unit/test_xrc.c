@@ -666,3 +666,92 @@ TEST(xrc_transitions)
 		CHECK_EQ(drv_modify_qp(qp, &attr), table[i].status);
 	}
 }
+
+/* Whatever a peer sends, and whenever SRQs go: then all works as before */
+
+static uint32_t one_of(struct sim *sim, const uint32_t *values,
+		       unsigned int num)
+{
+	return values[sim_random(sim, num)];
+}
+
+#define ONE_OF(sim, ...)                               \
+	one_of(sim, (const uint32_t[]){ __VA_ARGS__ }, \
+	       ARRAY_SIZE(((const uint32_t[]){ __VA_ARGS__ })))
+
+static void say_garbage(struct strings *s)
+{
+	struct sim *sim = s->x.p.sim;
+	struct place *at = s->x.at;
+	struct packet pkt;
+
+	pkt = puppet_packet(s->p, BTH_XRC_SEND_FIRST + sim_random(sim, 32),
+			    puppet_epsn(s->p) + ONE_OF(sim, 0, 0, 0, 0, -1, 1),
+			    0);
+	puppet_payload(s->p, &pkt, 0, ONE_OF(sim, 0, 8, MTU, MTU, MTU + 1));
+	pkt.roce.srqn = ONE_OF(sim, at[0].srq->number, at[1].srq->number,
+			       s->p->srqn, s->p->srqn, s->p->srqn, 12345);
+	pkt.roce.dma_len =
+		ONE_OF(sim, pkt.payload_len, 0, 3 * MTU, 60 * MTU, 0x80000001);
+	pkt.roce.rkey = ONE_OF(sim, at[0].mr->key, at[1].mr->key, 0);
+	puppet_send(s->p, &pkt);
+}
+
+static void renew_srq(struct strings *s, struct place *at)
+{
+	struct drv *d = s->x.p.b.d;
+
+	CHECK_EQ(destroy_srq(at->srq), MYNIC_AQ_OK);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_CQ, at->cq->number),
+		 MYNIC_AQ_OK);
+	at->cq = drv_create_cq(d, 6);
+	at->srq = drv_create_xrc_srq(d, at->pdn, s->x.xrcdn, at->cq, 5);
+}
+
+TEST(xrc_garbage)
+{
+	static const struct drv_path path = {
+		.mtu = IBV_MTU_256,
+		.rq_psn = PUPPET_PSN,
+	};
+	struct strings s = pull();
+	struct sim *sim = s.x.p.sim;
+	struct mynic_cqe cqe;
+	struct mynic_eqe eqe;
+	unsigned int errors = 0;
+
+	for (unsigned int i = 0; i < 10000; i++) {
+		struct place *at = &s.x.at[sim_random(sim, 2)];
+
+		if (!sim_random(sim, 20))
+			renew_srq(&s, at);
+		if (!sim_random(sim, 4))
+			s.p->srqn = at->srq->number;
+		if (at->srq->pi - at->srq->rec->ci < 32)
+			post_recv(at, i, ONE_OF(sim, 0, MTU, 8192));
+		say_garbage(&s);
+		s.p->num = 0;
+		while (drv_poll(s.x.at[0].cq, &cqe) ||
+		       drv_poll(s.x.at[1].cq, &cqe))
+			CHECK_EQ(cqe.qp_num, s.p->b.qp->number);
+		while (drv_eq_poll(&s.x.p.b.d->event, &eqe))
+			drv_eq_release(&s.x.p.b.d->event);
+		if (puppet_state(s.p) != IBV_QPS_ERR)
+			continue;
+		errors++;
+		CHECK_EQ(drv_set_state(s.p->b.qp, IBV_QPS_RESET), MYNIC_AQ_OK);
+		drv_connect_to(s.p->b.qp, 0, s.p->a.qp->number, &path,
+			       IBV_QPS_RTS);
+	}
+	tap_note("%u times in error", errors);
+	CHECK(errors > 100);
+	sim->filter = NULL;
+	CHECK_EQ(drv_set_state(s.x.p.a.qp, IBV_QPS_RESET), MYNIC_AQ_OK);
+	drv_reset_qp(s.x.p.a.qp);
+	CHECK_EQ(drv_set_state(s.x.p.b.qp, IBV_QPS_RESET), MYNIC_AQ_OK);
+	drv_connect(s.x.p.a.qp, s.x.p.b.qp, &(struct drv_path){ 0 });
+	renew_srq(&s, &s.x.at[0]);
+	renew_srq(&s, &s.x.at[1]);
+	do_all(&s.x, &s.x.at[0], 3000);
+	do_all(&s.x, &s.x.at[1], 3000);
+}
