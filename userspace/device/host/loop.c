@@ -10,10 +10,11 @@
 
 /*
  * To be woken up costs several times what it costs to handle a doorbell, so
- * look around for a while before going to sleep; but not for long, because
- * QEMU's threads need the processors, too.
+ * look around for a while before going to sleep; but not for longer than a
+ * wake-up takes, because QEMU's threads and the device models at the other ends
+ * of wires need the processors, too, and are what this one waits for.
  */
-#define LOOP_SPIN_NS 50000
+#define LOOP_SPIN_NS 5000
 
 /* Rounds between two looks at the clients, so that they are not starved */
 #define LOOP_ROUNDS 8
