@@ -3,7 +3,6 @@
  * How fast RDMA WRITEs go between two device processes, over each kind of
  * wire. No test: it asserts nothing about time.
  */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -107,20 +106,6 @@ static void bench(const char *name, const char *wire_a, const char *wire_b)
 	measure(name, a, b);
 }
 
-static const char *print(const char *format, ...)
-	__attribute__((format(printf, 1, 2)));
-
-static const char *print(const char *format, ...)
-{
-	char *text = tap_alloc(256);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, 256, format, args);
-	va_end(args);
-	return text;
-}
-
 TEST(in_process)
 {
 	bench("in one process", NULL, NULL);
@@ -130,30 +115,24 @@ TEST(stream_unix)
 {
 	const char *dir = device_dir();
 
-	bench("stream, UNIX", print("stream,listen=%s/wire", dir),
-	      print("stream,connect=%s/wire", dir));
+	bench("stream, UNIX", tap_print("stream,listen=%s/wire", dir),
+	      tap_print("stream,connect=%s/wire", dir));
 }
 
 TEST(stream_tcp)
 {
 	unsigned int port = device_free_port(SOCK_STREAM);
 
-	bench("stream, TCP", print("stream,listen=127.0.0.1:%u", port),
-	      print("stream,connect=127.0.0.1:%u", port));
+	bench("stream, TCP", tap_print("stream,listen=127.0.0.1:%u", port),
+	      tap_print("stream,connect=127.0.0.1:%u", port));
 }
 
 TEST(dgram)
 {
 	const char *dir = device_dir();
 
-	bench("dgram", print("dgram,local=%s/a,remote=%s/b", dir, dir),
-	      print("dgram,local=%s/b,remote=%s/a", dir, dir));
-}
-
-static const char *udp_wire(unsigned int local, unsigned int remote)
-{
-	return print("udp,local=127.0.0.1:%u,remote=127.0.0.1:%u", local,
-		     remote);
+	bench("dgram", tap_print("dgram,local=%s/a,remote=%s/b", dir, dir),
+	      tap_print("dgram,local=%s/b,remote=%s/a", dir, dir));
 }
 
 TEST(udp)
@@ -161,5 +140,5 @@ TEST(udp)
 	unsigned int a = device_free_port(SOCK_DGRAM);
 	unsigned int b = device_free_port(SOCK_DGRAM);
 
-	bench("udp", udp_wire(a, b), udp_wire(b, a));
+	bench("udp", device_udp_wire(a, b), device_udp_wire(b, a));
 }

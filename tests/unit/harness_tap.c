@@ -92,6 +92,18 @@ void *tap_alloc(size_t size)
 	return m->data;
 }
 
+const char *tap_print(const char *format, ...)
+{
+	const size_t size = 256;
+	char *text = tap_alloc(size);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, size, format, args);
+	va_end(args);
+	return text;
+}
+
 void tap_restart_timeout(void)
 {
 	alarm(TEST_TIMEOUT);

@@ -46,6 +46,10 @@ void tap_at_end(void (*fn)(void *arg), void *arg);
 /** tap_alloc() - zeroed memory that lives as long as the test */
 void *tap_alloc(size_t size);
 
+/** tap_print() - a text of up to 255 bytes that lives as long as the test */
+const char *tap_print(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+
 #define TEST(fn)                                                 \
 	static void fn(void);                                    \
 	__attribute__((constructor)) static void fn##_add(void)  \

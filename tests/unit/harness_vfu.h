@@ -67,6 +67,9 @@ void device_end(pid_t pid);
 /** device_free_port() - a port that nobody uses; SOCK_STREAM or SOCK_DGRAM */
 unsigned int device_free_port(int type);
 
+/** device_udp_wire() - --wire over UDP between two ports of this machine */
+const char *device_udp_wire(unsigned int local, unsigned int remote);
+
 /** device_cpu_ticks() - processor time it took so far, in clock ticks */
 uint64_t device_cpu_ticks(pid_t pid);
 

@@ -22,20 +22,6 @@
  */
 #define PATIENT 19
 
-static const char *print(const char *format, ...)
-	__attribute__((format(printf, 1, 2)));
-
-static const char *print(const char *format, ...)
-{
-	char *text = tap_alloc(256);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, 256, format, args);
-	va_end(args);
-	return text;
-}
-
 /* RDMA WRITE or READ of @len bytes, whose source and sink are given */
 static void transfer(struct drv_end *from, struct drv_end *to,
 		     enum ibv_wr_opcode opcode, uint32_t len)
@@ -112,30 +98,24 @@ TEST(stream)
 {
 	const char *dir = device_dir();
 
-	check_wires(print("stream,listen=%s/wire", dir),
-		    print("stream,connect=%s/wire", dir));
+	check_wires(tap_print("stream,listen=%s/wire", dir),
+		    tap_print("stream,connect=%s/wire", dir));
 }
 
 TEST(stream_over_tcp)
 {
 	unsigned int port = device_free_port(SOCK_STREAM);
 
-	check_wires(print("stream,connect=127.0.0.1:%u", port),
-		    print("stream,listen=127.0.0.1:%u", port));
+	check_wires(tap_print("stream,connect=127.0.0.1:%u", port),
+		    tap_print("stream,listen=127.0.0.1:%u", port));
 }
 
 TEST(dgram)
 {
 	const char *dir = device_dir();
 
-	check_wires(print("dgram,local=%s/a,remote=%s/b", dir, dir),
-		    print("dgram,local=%s/b,remote=%s/a", dir, dir));
-}
-
-static const char *udp_wire(unsigned int local, unsigned int remote)
-{
-	return print("udp,local=127.0.0.1:%u,remote=127.0.0.1:%u", local,
-		     remote);
+	check_wires(tap_print("dgram,local=%s/a,remote=%s/b", dir, dir),
+		    tap_print("dgram,local=%s/b,remote=%s/a", dir, dir));
 }
 
 TEST(udp)
@@ -143,7 +123,7 @@ TEST(udp)
 	unsigned int a = device_free_port(SOCK_DGRAM);
 	unsigned int b = device_free_port(SOCK_DGRAM);
 
-	check_wires(udp_wire(a, b), udp_wire(b, a));
+	check_wires(device_udp_wire(a, b), device_udp_wire(b, a));
 }
 
 static bool command(const char *text)
@@ -188,12 +168,12 @@ TEST(through_a_switch)
 	};
 	const char *dir = device_dir();
 
-	SPAWN("--wire", print("stream,listen=%s/a", dir), "--wire",
-	      print("dgram,local=%s/s,remote=%s/b", dir, dir));
+	SPAWN("--wire", tap_print("stream,listen=%s/a", dir), "--wire",
+	      tap_print("dgram,local=%s/s,remote=%s/b", dir, dir));
 	SPAWN("--nic", remote_nic_arg(0), "--wire",
-	      print("stream,connect=%s/a", dir));
+	      tap_print("stream,connect=%s/a", dir));
 	SPAWN("--nic", remote_nic_arg(1), "--wire",
-	      print("dgram,local=%s/b,remote=%s/s", dir, dir));
+	      tap_print("dgram,local=%s/b,remote=%s/s", dir, dir));
 	check_nics(&path);
 }
 
@@ -235,17 +215,17 @@ TEST(through_back_ends_of_qemu)
 	if (system("qemu-system-x86_64 --version >/dev/null 2>&1"))
 		tap_skip("there is no qemu-system-x86_64");
 	SPAWN("--nic", remote_nic_arg(0), "--wire",
-	      print("stream,listen=%s/a", dir));
+	      tap_print("stream,listen=%s/a", dir));
 	SPAWN("--nic", remote_nic_arg(1), "--wire",
-	      print("dgram,local=%s/b,remote=%s/q", dir, dir));
-	stream = print("stream,id=s,server=off,addr.type=unix,addr.path=%s/a",
-		       dir);
-	dgram = print(
+	      tap_print("dgram,local=%s/b,remote=%s/q", dir, dir));
+	stream = tap_print(
+		"stream,id=s,server=off,addr.type=unix,addr.path=%s/a", dir);
+	dgram = tap_print(
 		"dgram,id=d,local.type=unix,local.path=%s/q,remote.type=unix,remote.path=%s/b",
 		dir, dir);
 	spawn_qemu(stream, dgram);
 	check_nics(&path);
-	unlink(print("%s/q", dir));
+	unlink(tap_print("%s/q", dir));
 }
 
 TEST(unreliable_datagrams)
@@ -254,9 +234,9 @@ TEST(unreliable_datagrams)
 	struct drv_pair p;
 
 	SPAWN("--nic", remote_nic_arg(0), "--wire",
-	      print("stream,listen=%s/wire", dir));
+	      tap_print("stream,listen=%s/wire", dir));
 	SPAWN("--nic", remote_nic_arg(1), "--wire",
-	      print("stream,connect=%s/wire", dir));
+	      tap_print("stream,connect=%s/wire", dir));
 	p = drv_ud_pair();
 	remote_wait_link(p.a.d);
 	remote_wait_link(p.b.d);
@@ -293,17 +273,17 @@ TEST(wire_that_comes_back)
 					      .timeout = PATIENT };
 	const char *dir = device_dir();
 	const char *const args[] = {
-		"--wire", print("stream,listen=%s/a", dir),
-		"--wire", print("stream,listen=%s/b", dir),
+		"--wire", tap_print("stream,listen=%s/a", dir),
+		"--wire", tap_print("stream,listen=%s/b", dir),
 		NULL,
 	};
 	pid_t middle = device_spawn(args);
 	struct drv_pair p;
 
 	SPAWN("--nic", remote_nic_arg(0), "--wire",
-	      print("stream,connect=%s/a", dir));
+	      tap_print("stream,connect=%s/a", dir));
 	SPAWN("--nic", remote_nic_arg(1), "--wire",
-	      print("stream,connect=%s/b", dir));
+	      tap_print("stream,connect=%s/b", dir));
 	p = drv_rc_pair(&path);
 	remote_wait_link(p.a.d);
 	remote_wait_link(p.b.d);
@@ -344,9 +324,9 @@ TEST(many_qps_lose_nothing)
 	struct drv_pair p;
 
 	SPAWN("--nic", remote_nic_arg(0), "--wire",
-	      print("stream,listen=%s/wire", dir));
+	      tap_print("stream,listen=%s/wire", dir));
 	SPAWN("--nic", remote_nic_arg(1), "--wire",
-	      print("stream,connect=%s/wire", dir));
+	      tap_print("stream,connect=%s/wire", dir));
 	p = drv_rc_pair(&path);
 	remote_wait_link(p.a.d);
 	remote_wait_link(p.b.d);

@@ -38,20 +38,6 @@ struct end {
 	bool is_stream;
 };
 
-static const char *print(const char *format, ...)
-	__attribute__((format(printf, 1, 2)));
-
-static const char *print(const char *format, ...)
-{
-	char *text = tap_alloc(256);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, 256, format, args);
-	va_end(args);
-	return text;
-}
-
 static int new_socket(int family, int type)
 {
 	struct timeval limit = { .tv_sec = ANSWER_LIMIT };
@@ -245,24 +231,24 @@ TEST(stream_listens)
 	const char *dir = device_dir();
 	struct end a, b;
 
-	SPAWN("--wire", print("stream,listen=%s/a", dir), "--wire",
-	      print("stream,listen=%s/b", dir));
-	a = connect_unix(print("%s/a", dir));
-	b = connect_unix(print("%s/b", dir));
+	SPAWN("--wire", tap_print("stream,listen=%s/a", dir), "--wire",
+	      tap_print("stream,listen=%s/b", dir));
+	a = connect_unix(tap_print("%s/a", dir));
+	b = connect_unix(tap_print("%s/b", dir));
 	check_both_ways(&a, &b);
 }
 
 TEST(stream_connects)
 {
 	const char *dir = device_dir();
-	const char *path = print("%s/a", dir);
+	const char *path = tap_print("%s/a", dir);
 	int listener = listen_unix(path);
 	struct end a, b;
 
-	SPAWN("--wire", print("stream,connect=%s", path), "--wire",
-	      print("stream,listen=%s/b", dir));
+	SPAWN("--wire", tap_print("stream,connect=%s", path), "--wire",
+	      tap_print("stream,listen=%s/b", dir));
 	a = accept_on(listener);
-	b = connect_unix(print("%s/b", dir));
+	b = connect_unix(tap_print("%s/b", dir));
 	check_both_ways(&a, &b);
 	unlink(path);
 }
@@ -274,11 +260,11 @@ TEST(tcp_listens)
 	const char *dir = device_dir();
 	struct end a, b;
 
-	SPAWN("--wire", print("stream,listen=127.0.0.1:%u", port), "--wire",
-	      print("stream,listen=%s/b", dir));
+	SPAWN("--wire", tap_print("stream,listen=127.0.0.1:%u", port), "--wire",
+	      tap_print("stream,listen=%s/b", dir));
 	a = (struct end){ new_socket(AF_INET, SOCK_STREAM), true };
 	CHECK_EQ(connect(a.fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
-	b = connect_unix(print("%s/b", dir));
+	b = connect_unix(tap_print("%s/b", dir));
 	check_both_ways(&a, &b);
 }
 
@@ -288,10 +274,10 @@ static void check_pair(const char *wire_a, const char *wire_b)
 	const char *dir = device_dir();
 	struct end a, b;
 
-	SPAWN("--wire", wire_a, "--wire", print("stream,listen=%s/a", dir));
-	SPAWN("--wire", print("stream,listen=%s/b", dir), "--wire", wire_b);
-	a = connect_unix(print("%s/a", dir));
-	b = connect_unix(print("%s/b", dir));
+	SPAWN("--wire", wire_a, "--wire", tap_print("stream,listen=%s/a", dir));
+	SPAWN("--wire", tap_print("stream,listen=%s/b", dir), "--wire", wire_b);
+	a = connect_unix(tap_print("%s/a", dir));
+	b = connect_unix(tap_print("%s/b", dir));
 	check_both_ways(&a, &b);
 }
 
@@ -299,8 +285,8 @@ TEST(tcp_pair)
 {
 	unsigned int port = device_free_port(SOCK_STREAM);
 
-	check_pair(print("stream,connect=127.0.0.1:%u", port),
-		   print("stream,listen=127.0.0.1:%u", port));
+	check_pair(tap_print("stream,connect=127.0.0.1:%u", port),
+		   tap_print("stream,listen=127.0.0.1:%u", port));
 }
 
 TEST(tcp_pair_over_ipv6)
@@ -315,22 +301,16 @@ TEST(tcp_pair_over_ipv6)
 	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
 		tap_skip("this machine has no IPv6");
 	close(fd);
-	check_pair(print("stream,listen=[::1]:%u", port),
-		   print("stream,connect=[::1]:%u", port));
+	check_pair(tap_print("stream,listen=[::1]:%u", port),
+		   tap_print("stream,connect=[::1]:%u", port));
 }
 
 TEST(dgram_pair)
 {
 	const char *dir = device_dir();
 
-	check_pair(print("dgram,local=%s/1,remote=%s/2", dir, dir),
-		   print("dgram,local=%s/2,remote=%s/1", dir, dir));
-}
-
-static const char *udp_wire(unsigned int local, unsigned int remote)
-{
-	return print("udp,local=127.0.0.1:%u,remote=127.0.0.1:%u", local,
-		     remote);
+	check_pair(tap_print("dgram,local=%s/1,remote=%s/2", dir, dir),
+		   tap_print("dgram,local=%s/2,remote=%s/1", dir, dir));
 }
 
 TEST(udp_pair)
@@ -338,22 +318,22 @@ TEST(udp_pair)
 	unsigned int a = device_free_port(SOCK_DGRAM);
 	unsigned int b = device_free_port(SOCK_DGRAM);
 
-	check_pair(udp_wire(a, b), udp_wire(b, a));
+	check_pair(device_udp_wire(a, b), device_udp_wire(b, a));
 }
 
 /* QEMU does not connect its socket, and sends to the path. */
 TEST(dgram_with_an_unconnected_peer)
 {
 	const char *dir = device_dir();
-	const char *path = print("%s/peer", dir);
-	struct sockaddr_un addr = unix_addr(print("%s/own", dir));
+	const char *path = tap_print("%s/peer", dir);
+	struct sockaddr_un addr = unix_addr(tap_print("%s/own", dir));
 	uint8_t frame[100];
 	struct end a, b;
 
 	a = bind_dgram(path);
-	SPAWN("--wire", print("dgram,local=%s/own,remote=%s", dir, path),
-	      "--wire", print("stream,listen=%s/b", dir));
-	b = connect_unix(print("%s/b", dir));
+	SPAWN("--wire", tap_print("dgram,local=%s/own,remote=%s", dir, path),
+	      "--wire", tap_print("stream,listen=%s/b", dir));
+	b = connect_unix(tap_print("%s/b", dir));
 	wait_until_up(&b, &a);
 	make_frame(frame, sizeof(frame), 5);
 	CHECK_EQ(sendto(a.fd, frame, sizeof(frame), 0, (struct sockaddr *)&addr,
@@ -367,12 +347,12 @@ TEST(dgram_with_an_unconnected_peer)
 TEST(stream_peers_come_and_go)
 {
 	const char *dir = device_dir();
-	const char *path = print("%s/a", dir);
+	const char *path = tap_print("%s/a", dir);
 	struct end a, b;
 
-	SPAWN("--wire", print("stream,connect=%s", path), "--wire",
-	      print("stream,listen=%s/b", dir));
-	b = connect_unix(print("%s/b", dir));
+	SPAWN("--wire", tap_print("stream,connect=%s", path), "--wire",
+	      tap_print("stream,listen=%s/b", dir));
+	b = connect_unix(tap_print("%s/b", dir));
 	for (int i = 0; i < 4; i++) {
 		int listener = listen_unix(path);
 
@@ -392,7 +372,7 @@ TEST(stream_peers_come_and_go)
 		if (!i)
 			a = accept_on(listener);
 		close(b.fd);
-		b = connect_unix(print("%s/b", dir));
+		b = connect_unix(tap_print("%s/b", dir));
 		wait_until_up(&a, &b);
 		pass(&b, &a, 1000, i);
 		close(listener);
@@ -403,12 +383,12 @@ TEST(stream_peers_come_and_go)
 TEST(dgram_peer_comes_and_goes)
 {
 	const char *dir = device_dir();
-	const char *path = print("%s/peer", dir);
+	const char *path = tap_print("%s/peer", dir);
 	struct end b;
 
-	SPAWN("--wire", print("dgram,local=%s/own,remote=%s", dir, path),
-	      "--wire", print("stream,listen=%s/b", dir));
-	b = connect_unix(print("%s/b", dir));
+	SPAWN("--wire", tap_print("dgram,local=%s/own,remote=%s", dir, path),
+	      "--wire", tap_print("stream,listen=%s/b", dir));
+	b = connect_unix(tap_print("%s/b", dir));
 	for (int i = 0; i < 3; i++) {
 		struct end a = bind_dgram(path);
 
@@ -422,15 +402,15 @@ TEST(dgram_peer_comes_and_goes)
 TEST(dgram_peer_that_is_back_is_heard)
 {
 	const char *dir = device_dir();
-	const char *path = print("%s/peer", dir);
-	struct sockaddr_un addr = unix_addr(print("%s/own", dir));
+	const char *path = tap_print("%s/peer", dir);
+	struct sockaddr_un addr = unix_addr(tap_print("%s/own", dir));
 	uint8_t frame[100];
 	struct end a, b;
 
 	a = bind_dgram(path);
-	SPAWN("--wire", print("dgram,local=%s/own,remote=%s", dir, path),
-	      "--wire", print("stream,listen=%s/b", dir));
-	b = connect_unix(print("%s/b", dir));
+	SPAWN("--wire", tap_print("dgram,local=%s/own,remote=%s", dir, path),
+	      "--wire", tap_print("stream,listen=%s/b", dir));
+	b = connect_unix(tap_print("%s/b", dir));
 	wait_until_up(&b, &a);
 	for (uint32_t i = 0; i < 3; i++) {
 		close(a.fd);
@@ -455,9 +435,9 @@ TEST(udp_peer_comes_and_goes)
 	struct sockaddr_in peer = inet_addr_of(peer_port);
 	struct end b;
 
-	SPAWN("--wire", udp_wire(own_port, peer_port), "--wire",
-	      print("stream,listen=%s/b", dir));
-	b = connect_unix(print("%s/b", dir));
+	SPAWN("--wire", device_udp_wire(own_port, peer_port), "--wire",
+	      tap_print("stream,listen=%s/b", dir));
+	b = connect_unix(tap_print("%s/b", dir));
 	for (int i = 0; i < 3; i++) {
 		struct end a = { new_socket(AF_INET, SOCK_DGRAM), false };
 
@@ -485,9 +465,9 @@ TEST(udp_from_a_stranger)
 	struct end b;
 
 	CHECK_EQ(bind(a.fd, (struct sockaddr *)&peer, sizeof(peer)), 0);
-	SPAWN("--wire", udp_wire(own_port, peer_port), "--wire",
-	      print("stream,listen=%s/b", dir));
-	b = connect_unix(print("%s/b", dir));
+	SPAWN("--wire", device_udp_wire(own_port, peer_port), "--wire",
+	      tap_print("stream,listen=%s/b", dir));
+	b = connect_unix(tap_print("%s/b", dir));
 	CHECK_EQ(connect(a.fd, (struct sockaddr *)&own, sizeof(own)), 0);
 	CHECK_EQ(connect(stranger.fd, (struct sockaddr *)&own, sizeof(own)), 0);
 	wait_until_up(&a, &b);
@@ -501,12 +481,12 @@ TEST(one_peer_at_a_time)
 	struct end a, b, second;
 	char none;
 
-	SPAWN("--wire", print("stream,listen=%s/a", dir), "--wire",
-	      print("stream,listen=%s/b", dir));
-	a = connect_unix(print("%s/a", dir));
-	b = connect_unix(print("%s/b", dir));
+	SPAWN("--wire", tap_print("stream,listen=%s/a", dir), "--wire",
+	      tap_print("stream,listen=%s/b", dir));
+	a = connect_unix(tap_print("%s/a", dir));
+	b = connect_unix(tap_print("%s/b", dir));
 	wait_until_up(&a, &b);
-	second = connect_unix(print("%s/a", dir));
+	second = connect_unix(tap_print("%s/a", dir));
 	send_frame(&second, 100, 7);
 	for (uint32_t i = 0; i < 100; i++) {
 		pass(&a, &b, 60, i);
@@ -526,14 +506,14 @@ TEST(bad_lengths)
 	const char *dir = device_dir();
 	struct end b, c;
 
-	SPAWN("--wire", print("stream,listen=%s/a", dir), "--wire",
-	      print("stream,listen=%s/b", dir), "--wire",
-	      print("stream,listen=%s/c", dir));
-	b = connect_unix(print("%s/b", dir));
-	c = connect_unix(print("%s/c", dir));
+	SPAWN("--wire", tap_print("stream,listen=%s/a", dir), "--wire",
+	      tap_print("stream,listen=%s/b", dir), "--wire",
+	      tap_print("stream,listen=%s/c", dir));
+	b = connect_unix(tap_print("%s/b", dir));
+	c = connect_unix(tap_print("%s/c", dir));
 	wait_until_up(&b, &c);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		struct end a = connect_unix(print("%s/a", dir));
+		struct end a = connect_unix(tap_print("%s/a", dir));
 		uint32_t prefix = htonl(bad[i]);
 
 		send_frame(&a, 1000, i);
@@ -552,12 +532,12 @@ TEST(frames_in_pieces)
 	uint8_t frame[FRAME_PREFIX + 3000] = {};
 	struct end a, b, c;
 
-	SPAWN("--wire", print("stream,listen=%s/a", dir), "--wire",
-	      print("stream,listen=%s/b", dir), "--wire",
-	      print("stream,listen=%s/c", dir));
-	a = connect_unix(print("%s/a", dir));
-	b = connect_unix(print("%s/b", dir));
-	c = connect_unix(print("%s/c", dir));
+	SPAWN("--wire", tap_print("stream,listen=%s/a", dir), "--wire",
+	      tap_print("stream,listen=%s/b", dir), "--wire",
+	      tap_print("stream,listen=%s/c", dir));
+	a = connect_unix(tap_print("%s/a", dir));
+	b = connect_unix(tap_print("%s/b", dir));
+	c = connect_unix(tap_print("%s/c", dir));
 	wait_until_up(&b, &c);
 	frame[2] = 3000 >> 8;
 	frame[3] = 3000 & 0xff;
@@ -571,7 +551,7 @@ TEST(frames_in_pieces)
 	/* Half of one, and the end */
 	send_bytes(&a, frame, 2000);
 	close(a.fd);
-	a = connect_unix(print("%s/a", dir));
+	a = connect_unix(tap_print("%s/a", dir));
 	send_frame(&a, 100, 3);
 	expect_frame(&b, 100, 3);
 }
@@ -580,15 +560,15 @@ TEST(frames_in_pieces)
 TEST(bad_datagrams)
 {
 	const char *dir = device_dir();
-	const char *path = print("%s/peer", dir);
-	struct sockaddr_un addr = unix_addr(print("%s/own", dir));
+	const char *path = tap_print("%s/peer", dir);
+	struct sockaddr_un addr = unix_addr(tap_print("%s/own", dir));
 	uint8_t data[20000];
 	struct end a, b;
 
 	a = bind_dgram(path);
-	SPAWN("--wire", print("dgram,local=%s/own,remote=%s", dir, path),
-	      "--wire", print("stream,listen=%s/b", dir));
-	b = connect_unix(print("%s/b", dir));
+	SPAWN("--wire", tap_print("dgram,local=%s/own,remote=%s", dir, path),
+	      "--wire", tap_print("stream,listen=%s/b", dir));
+	b = connect_unix(tap_print("%s/b", dir));
 	wait_until_up(&b, &a);
 	CHECK_EQ(connect(a.fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	memset(data, 0xff, sizeof(data));
@@ -604,13 +584,13 @@ TEST(bad_datagrams)
 TEST(dgram_with_a_connected_peer)
 {
 	const char *dir = device_dir();
-	const char *path = print("%s/peer", dir);
-	struct sockaddr_un addr = unix_addr(print("%s/own", dir));
+	const char *path = tap_print("%s/peer", dir);
+	struct sockaddr_un addr = unix_addr(tap_print("%s/own", dir));
 	struct end b;
 
-	SPAWN("--wire", print("dgram,local=%s/own,remote=%s", dir, path),
-	      "--wire", print("stream,listen=%s/b", dir));
-	b = connect_unix(print("%s/b", dir));
+	SPAWN("--wire", tap_print("dgram,local=%s/own,remote=%s", dir, path),
+	      "--wire", tap_print("stream,listen=%s/b", dir));
+	b = connect_unix(tap_print("%s/b", dir));
 	for (int i = 0; i < 3; i++) {
 		struct end a = bind_dgram(path);
 
@@ -663,27 +643,27 @@ TEST(stream_peer_that_does_not_read)
 	const char *dir = device_dir();
 	struct end a, b, c;
 
-	SPAWN("--wire", print("stream,listen=%s/a", dir), "--wire",
-	      print("stream,listen=%s/b", dir), "--wire",
-	      print("stream,listen=%s/c", dir));
-	a = connect_unix(print("%s/a", dir));
-	b = connect_unix(print("%s/b", dir));
-	c = connect_unix(print("%s/c", dir));
+	SPAWN("--wire", tap_print("stream,listen=%s/a", dir), "--wire",
+	      tap_print("stream,listen=%s/b", dir), "--wire",
+	      tap_print("stream,listen=%s/c", dir));
+	a = connect_unix(tap_print("%s/a", dir));
+	b = connect_unix(tap_print("%s/b", dir));
+	c = connect_unix(tap_print("%s/c", dir));
 	check_overload(&a, &b, &c);
 }
 
 TEST(dgram_peer_that_does_not_read)
 {
 	const char *dir = device_dir();
-	const char *path = print("%s/peer", dir);
+	const char *path = tap_print("%s/peer", dir);
 	struct end a, b, c;
 
 	a = bind_dgram(path);
-	SPAWN("--wire", print("dgram,local=%s/own,remote=%s", dir, path),
-	      "--wire", print("stream,listen=%s/b", dir), "--wire",
-	      print("stream,listen=%s/c", dir));
-	b = connect_unix(print("%s/b", dir));
-	c = connect_unix(print("%s/c", dir));
+	SPAWN("--wire", tap_print("dgram,local=%s/own,remote=%s", dir, path),
+	      "--wire", tap_print("stream,listen=%s/b", dir), "--wire",
+	      tap_print("stream,listen=%s/c", dir));
+	b = connect_unix(tap_print("%s/b", dir));
+	c = connect_unix(tap_print("%s/c", dir));
 	check_overload(&a, &b, &c);
 	unlink(path);
 }
@@ -697,10 +677,10 @@ TEST(burst_loses_nothing)
 	struct end a, b;
 	pid_t pid;
 
-	SPAWN("--wire", print("stream,listen=%s/a", dir), "--wire",
-	      print("stream,listen=%s/b", dir));
-	a = connect_unix(print("%s/a", dir));
-	b = connect_unix(print("%s/b", dir));
+	SPAWN("--wire", tap_print("stream,listen=%s/a", dir), "--wire",
+	      tap_print("stream,listen=%s/b", dir));
+	a = connect_unix(tap_print("%s/a", dir));
+	b = connect_unix(tap_print("%s/b", dir));
 	wait_until_up(&b, &a);
 	CHECK(num * (FRAME_PREFIX + len) < FRAME_QUEUE_LIMIT);
 	pid = fork();
@@ -728,9 +708,9 @@ static void expect_error(const char *wire, const char *what, const char *why)
 TEST(what_cannot_work_is_reported)
 {
 	const char *dir = device_dir();
-	const char *lively = print("stream,listen=%s/lively", dir);
-	const char *lively_tcp = print("stream,listen=127.0.0.1:%u",
-				       device_free_port(SOCK_STREAM));
+	const char *lively = tap_print("stream,listen=%s/lively", dir);
+	const char *lively_tcp = tap_print("stream,listen=127.0.0.1:%u",
+					   device_free_port(SOCK_STREAM));
 	char longer[200] = "";
 
 	SPAWN("--wire", lively, "--wire", lively_tcp);
@@ -740,18 +720,18 @@ TEST(what_cannot_work_is_reported)
 		     "wire1: cannot listen on 127.0.0.1:", "already in use");
 	expect_error("stream,listen=/nonexistent/x,name=uplink",
 		     "uplink: cannot listen on /nonexistent/x: ", "No such");
-	expect_error(print("stream,listen=/tmp/%s", longer), "cannot listen on",
-		     "too long");
-	expect_error(print("stream,connect=/tmp/%s", longer),
+	expect_error(tap_print("stream,listen=/tmp/%s", longer),
+		     "cannot listen on", "too long");
+	expect_error(tap_print("stream,connect=/tmp/%s", longer),
 		     "cannot connect to", "too long");
 	expect_error("stream,connect=nowhere",
 		     "cannot connect to nowhere: ", "HOST:PORT");
 	expect_error("stream,connect=127.0.0.1:port", "cannot connect to ", "");
 	expect_error("stream,listen=192.0.2.1:47924", "cannot listen on ",
 		     "Cannot assign");
-	expect_error(print("dgram,local=/nonexistent/x,remote=%s/y", dir),
+	expect_error(tap_print("dgram,local=/nonexistent/x,remote=%s/y", dir),
 		     "cannot bind to /nonexistent/x: ", "No such");
-	expect_error(print("dgram,local=%s/x,remote=/tmp/%s", dir, longer),
+	expect_error(tap_print("dgram,local=%s/x,remote=/tmp/%s", dir, longer),
 		     "cannot send to", "too long");
 	expect_error("udp,local=192.0.2.1:47925,remote=127.0.0.1:1",
 		     "cannot bind to 192.0.2.1:47925: ", "Cannot assign");
@@ -805,11 +785,11 @@ TEST(idle_takes_no_time)
 	struct end a, b;
 	pid_t pid;
 
-	pid = SPAWN("--wire", print("stream,listen=%s/a", dir), "--wire",
-		    print("stream,listen=%s/b", dir), "--wire",
-		    print("stream,listen=%s/c", dir));
-	a = connect_unix(print("%s/a", dir));
-	b = connect_unix(print("%s/b", dir));
+	pid = SPAWN("--wire", tap_print("stream,listen=%s/a", dir), "--wire",
+		    tap_print("stream,listen=%s/b", dir), "--wire",
+		    tap_print("stream,listen=%s/c", dir));
+	a = connect_unix(tap_print("%s/a", dir));
+	b = connect_unix(tap_print("%s/b", dir));
 	wait_until_up(&a, &b);
 	device_wait_idle(pid);
 }

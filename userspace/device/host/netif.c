@@ -26,7 +26,8 @@ static void netlink_ready(void *owner, uint32_t events)
 	wire->config->kind->try(wire);
 }
 
-int netif_watch(struct wire *wire)
+/* Have &wire_kind.try called when an interface changes. */
+static int watch(struct wire *wire)
 {
 	struct sockaddr_nl addr = {
 		.nl_family = AF_NETLINK,
@@ -52,10 +53,28 @@ int netif_watch(struct wire *wire)
 	return 0;
 }
 
-void netif_unwatch(struct wire *wire)
+int netif_open(struct wire *wire, int fd)
+{
+	int err;
+
+	err = wire_set_fd(wire, fd);
+	if (err)
+		return wire_error(wire, err, "wait for %s",
+				  wire->config->ifname);
+	err = watch(wire);
+	if (err) {
+		wire_drop_fd(wire);
+		return err;
+	}
+	wire->config->kind->try(wire);
+	return 0;
+}
+
+void netif_close(struct wire *wire)
 {
 	events_remove(wire->events, wire->other_fd);
 	close(wire->other_fd);
+	wire_drop_fd(wire);
 }
 
 int netif_name(const struct wire *wire, char *name)

@@ -8,13 +8,14 @@
 struct wire;
 
 /**
- * netif_watch() - have &wire_kind.try called when an interface changes
+ * netif_open() - have &wire_kind.try called, now and when an interface changes
  * @wire: the wire; uses &wire.other
+ * @fd: reaches the wire's interface; closed on failure
  *
  * Return: 0 or -errno, which has been reported.
  */
-int netif_watch(struct wire *wire);
-void netif_unwatch(struct wire *wire);
+int netif_open(struct wire *wire, int fd);
+void netif_close(struct wire *wire);
 
 /**
  * netif_running() - whether the wire's interface is up and has a carrier

@@ -164,19 +164,11 @@ static int packet_open(struct wire *wire)
 				 ifname);
 		goto err_free;
 	}
-	err = wire_set_fd(wire, fd);
-	if (err) {
-		wire_error(wire, err, "wait for %s", ifname);
-		goto err_free;
-	}
-	err = netif_watch(wire);
+	err = netif_open(wire, fd);
 	if (err)
-		goto err_fd;
-	packet_try(wire);
+		goto err_free;
 	return 0;
 
-err_fd:
-	wire_drop_fd(wire);
 err_free:
 	free(packet);
 	return err;
@@ -306,8 +298,7 @@ static int packet_flush(struct wire *wire)
 
 static void packet_close(struct wire *wire)
 {
-	netif_unwatch(wire);
-	wire_drop_fd(wire);
+	netif_close(wire);
 	free(wire->priv);
 }
 

@@ -82,19 +82,11 @@ static int tap_open(struct wire *wire)
 				 ifname);
 		goto err_free;
 	}
-	err = wire_set_fd(wire, fd);
-	if (err) {
-		wire_error(wire, err, "wait for %s", ifname);
-		goto err_free;
-	}
-	err = netif_watch(wire);
+	err = netif_open(wire, fd);
 	if (err)
-		goto err_fd;
-	tap_try(wire);
+		goto err_free;
 	return 0;
 
-err_fd:
-	wire_drop_fd(wire);
 err_free:
 	free(wire->rx);
 	return err;
@@ -145,8 +137,7 @@ static int tap_flush(struct wire *wire)
 
 static void tap_close(struct wire *wire)
 {
-	netif_unwatch(wire);
-	wire_drop_fd(wire);
+	netif_close(wire);
 	free(wire->rx);
 }
 
