@@ -222,12 +222,6 @@ unsigned int device_free_port(int type)
 	return ntohs(addr.sin_port);
 }
 
-const char *device_udp_wire(unsigned int local, unsigned int remote)
-{
-	return tap_print("udp,local=127.0.0.1:%u,remote=127.0.0.1:%u", local,
-			 remote);
-}
-
 int vfu_connect_path(const char *path)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };

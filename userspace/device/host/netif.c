@@ -27,7 +27,7 @@ static void netlink_ready(void *owner, uint32_t events)
 }
 
 /* Have &wire_kind.try called when an interface changes. */
-static int watch(struct wire *wire)
+static int open_link_events(struct wire *wire)
 {
 	struct sockaddr_nl addr = {
 		.nl_family = AF_NETLINK,
@@ -61,7 +61,7 @@ int netif_open(struct wire *wire, int fd)
 	if (err)
 		return wire_error(wire, err, "wait for %s",
 				  wire->config->ifname);
-	err = watch(wire);
+	err = open_link_events(wire);
 	if (err) {
 		wire_drop_fd(wire);
 		return err;
@@ -80,7 +80,6 @@ void netif_close(struct wire *wire)
 int netif_name(const struct wire *wire, char *name)
 {
 	const char *ifname = wire->config->ifname;
-
 	size_t len = strlen(ifname);
 
 	if (len >= IFNAMSIZ)
