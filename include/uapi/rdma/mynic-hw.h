@@ -224,6 +224,41 @@ struct mynic_atomic_operands {
 _Static_assert(sizeof(struct mynic_atomic_operands) == 16, "mynic_atomic_ops");
 
 /**
+ * struct mynic_bind_operands - BIND_MW, at the start of the data area
+ * @addr: first byte of the window, as the memory region names it
+ * @length: bytes; 0 with a type 1 window: unbind
+ * @lkey: the memory region
+ * @new_rkey: key of the window from then on; its present one is
+ *	&struct mynic_send_wqe.rkey
+ * @access: enum ib_access_flags of the window
+ * @reserved_1c: zero
+ */
+struct mynic_bind_operands {
+	__le64 addr;
+	__le64 length;
+	__le32 lkey;
+	__le32 new_rkey;
+	__le32 access;
+	__le32 reserved_1c;
+};
+
+_Static_assert(sizeof(struct mynic_bind_operands) == 32, "mynic_bind_ops");
+
+/**
+ * struct mynic_flush_operands - FLUSH, at the start of the data area
+ * @length: bytes to flush; at most 2^31
+ * @placement: enum ib_placement_type
+ * @selectivity: enum ib_selectivity_level
+ */
+struct mynic_flush_operands {
+	__le64 length;
+	__le32 placement;
+	__le32 selectivity;
+};
+
+_Static_assert(sizeof(struct mynic_flush_operands) == 16, "mynic_flush_ops");
+
+/**
  * struct mynic_recv_wqe - header of an RQ or SRQ entry; SGEs follow at once
  * @wr_id: returned in the completion
  * @num_sge: number of SGEs

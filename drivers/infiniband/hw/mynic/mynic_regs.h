@@ -336,6 +336,7 @@ _Static_assert(sizeof(struct mynic_query_srq) == 48, "mynic_query_srq");
  * @MYNIC_QP_RAW_PACKET: Ethernet frames
  * @MYNIC_QP_XRC_INI: XRC, sending side: it has no RQ and no SRQ
  * @MYNIC_QP_XRC_TGT: XRC, receiving side: it has no queues and no PD of its own
+ * @MYNIC_QP_DRIVER: copies memory within the host: it has an SQ only, no peer
  */
 enum mynic_qp_type {
 	MYNIC_QP_RC = 1,
@@ -345,6 +346,7 @@ enum mynic_qp_type {
 	MYNIC_QP_RAW_PACKET = 5,
 	MYNIC_QP_XRC_INI = 6,
 	MYNIC_QP_XRC_TGT = 7,
+	MYNIC_QP_DRIVER = 8,
 };
 
 #define MYNIC_QP_SIG_ALL 0x01 /* every send request gets a completion */
@@ -619,7 +621,20 @@ _Static_assert(sizeof(struct mynic_admin_cpl) == 64, "mynic_admin_cpl");
  * @dma_lkey: the key of all DMA space, for MYNIC_QP_KERNEL queues only
  * @clock_khz: rate of the CLOCK register and of timestamps
  * @max_xrcd: XRC domains; 0: the device has no XRC
- * @reserved_64: zero
+ * @max_mw: memory windows; 0: the device has none
+ * @dm_size: bytes of device memory; 0: the device has none
+ * @caps: MYNIC_CAP_*
+ * @null_lkey: key, in all PDs, that reads as zero and swallows what is written;
+ *	0: there is none
+ * @max_fast_reg_pages: pages that REG_MR maps; 0: the device has no REG_MR
+ * @max_wq: work queues; 0: the device has none
+ * @max_rwq_table: receive WQ tables
+ * @max_rwq_table_size: WQs in a receive WQ table
+ * @max_flow: flow rules; 0: the device has none
+ * @max_counters: sets of counters; 0: the device has none
+ * @max_tso: bytes of a TSO request behind its header; 0: there is no TSO
+ * @max_rate_kbps: highest rate limit of a QP; 0: there is none
+ * @reserved_9c: zero
  */
 struct mynic_device_attr {
 	__le64 fw_ver;
@@ -643,7 +658,19 @@ struct mynic_device_attr {
 	__le32 dma_lkey;
 	__le32 clock_khz;
 	__le32 max_xrcd;
-	__u8 reserved_64[156];
+	__le32 max_mw;
+	__le64 dm_size;
+	__le64 caps;
+	__le32 null_lkey;
+	__le32 max_fast_reg_pages;
+	__le32 max_wq;
+	__le32 max_rwq_table;
+	__le32 max_rwq_table_size;
+	__le32 max_flow;
+	__le32 max_counters;
+	__le32 max_tso;
+	__le32 max_rate_kbps;
+	__u8 reserved_9c[100];
 };
 
 _Static_assert(sizeof(struct mynic_device_attr) == 256, "mynic_device_attr");
