@@ -106,9 +106,9 @@ enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
 		return MESSAGE_BAD_LENGTH;
 	if (!hdr->dma_len)
 		return MESSAGE_OK;
-	return message_mkey_fault(mkey_check(qp->nic, qp->pd, hdr->rkey,
-					     hdr->remote_addr, hdr->dma_len,
-					     access, false, &mkey));
+	return message_mkey_fault(
+		mkey_check_remote(qp, qp->pd, hdr->rkey, hdr->remote_addr,
+				  hdr->dma_len, access, &mkey));
 }
 
 /* The key may have gone since the first packet */
@@ -124,8 +124,9 @@ static int write_payload(struct qp *qp, const struct packet *pkt)
 
 	if (!pkt->payload_len)
 		return 0;
-	err = mkey_check(qp->nic, qp->pd, r->write_rkey, addr, pkt->payload_len,
-			 IB_ACCESS_REMOTE_WRITE, false, &mkey);
+	err = mkey_check_remote(qp, qp->pd, r->write_rkey, addr,
+				pkt->payload_len, IB_ACCESS_REMOTE_WRITE,
+				&mkey);
 	if (err)
 		return err;
 	err = mkey_iov(qp->nic, mkey, addr, pkt->payload_len, true, dst,

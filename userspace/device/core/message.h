@@ -73,7 +73,7 @@ enum message_fault message_execute(struct qp *qp, const struct packet *pkt,
 enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
 				      enum ib_access_flags access);
 
-/** message_mkey_fault() - what mkey_check() or mkey_iov() said */
+/** message_mkey_fault() - what mkey_check_remote() or mkey_iov() said */
 enum message_fault message_mkey_fault(int err);
 
 /** message_complete() - the receive request in use has ended */

@@ -15,26 +15,45 @@
 #define OPTIONAL_ACCESS \
 	((IB_ACCESS_OPTIONAL_LAST << 1) - IB_ACCESS_OPTIONAL_FIRST)
 
-int mkey_check(struct nic *nic, const struct pd *pd, uint32_t key,
-	       uint64_t addr, uint64_t len, uint32_t access, bool kernel_qp,
-	       struct mkey **mkey)
+static struct mkey *find(struct nic *nic, const struct pd *pd, uint32_t key)
 {
-	struct mkey *mk;
+	struct mkey *mkey = table_get(&nic->mkeys, key >> INDEX_SHIFT);
 
-	if (kernel_qp && key == NIC_DMA_LKEY) {
-		mk = &nic->dma_mkey;
-	} else {
-		mk = table_get(&nic->mkeys, key >> INDEX_SHIFT);
-		if (!mk || mk->key != key || mk->pd != pd)
-			return -EACCES;
-	}
-	if (access & ~mk->access)
+	return mkey && mkey->key == key && mkey->pd == pd ? mkey : NULL;
+}
+
+static int check_range(const struct mkey *mkey, uint64_t addr, uint64_t len,
+		       uint32_t access)
+{
+	if (access & ~mkey->access)
 		return -EACCES;
-	addr -= mk->iova;
-	if (addr > mk->length || len > mk->length - addr)
+	addr -= mkey->iova;
+	if (addr > mkey->length || len > mkey->length - addr)
 		return -ERANGE;
-	*mkey = mk;
 	return 0;
+}
+
+int mkey_check_local(struct nic *nic, const struct pd *pd, bool kernel_qp,
+		     uint32_t key, uint64_t addr, uint64_t len, uint32_t access,
+		     struct mkey **mkey)
+{
+	if (kernel_qp && key == NIC_DMA_LKEY)
+		*mkey = &nic->dma_mkey;
+	else
+		*mkey = find(nic, pd, key);
+	if (!*mkey)
+		return -EACCES;
+	return check_range(*mkey, addr, len, access);
+}
+
+int mkey_check_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
+		      uint64_t addr, uint64_t len, uint32_t access,
+		      struct mkey **mkey)
+{
+	*mkey = find(qp->nic, pd, key);
+	if (!*mkey)
+		return -EACCES;
+	return check_range(*mkey, addr, len, access);
 }
 
 static uint8_t *extent(struct nic *nic, struct mkey *mkey, uint64_t offset,

@@ -14,6 +14,7 @@
 
 struct nic;
 struct pd;
+struct qp;
 
 /**
  * struct mkey - memory region
@@ -38,22 +39,38 @@ struct mkey {
 };
 
 /**
- * mkey_check() - may a request reach a range?
+ * mkey_check_local() - may a scatter/gather element of the host use a range?
  * @nic: the NIC
- * @pd: PD of the QP or SRQ that asks
- * @key: lkey or rkey, any value
+ * @pd: PD of the QP or SRQ whose element it is
+ * @kernel_qp: dma_lkey may be used
+ * @key: lkey, any value
  * @addr: address, any value
  * @len: bytes, at least 1 (a range of 0 bytes is not to be checked)
- * @access: enum ib_access_flags, all needed; 0 for local reads
- * @kernel_qp: the QP may use dma_lkey; false for what comes from the wire
- * @mkey: out: the region
+ * @access: enum ib_access_flags, all needed; 0 for reads
+ * @mkey: out: if 0 is returned, what to give to mkey_iov()
  *
  * Return: 0; -EACCES: no such key, other PD or no such right; -ERANGE: the
  * range is not inside the region.
  */
-int mkey_check(struct nic *nic, const struct pd *pd, uint32_t key,
-	       uint64_t addr, uint64_t len, uint32_t access, bool kernel_qp,
-	       struct mkey **mkey);
+int mkey_check_local(struct nic *nic, const struct pd *pd, bool kernel_qp,
+		     uint32_t key, uint64_t addr, uint64_t len, uint32_t access,
+		     struct mkey **mkey);
+
+/**
+ * mkey_check_remote() - may a peer's request reach a range?
+ * @qp: QP that the request came to
+ * @pd: PD that the key has to be of: the QP's, or (XRC) that of the SRQ
+ * @key: rkey, any value
+ * @addr: address, any value
+ * @len: bytes, at least 1 (a range of 0 bytes is not to be checked)
+ * @access: enum ib_access_flags, all needed, at least one
+ * @mkey: out: if 0 is returned, what to give to mkey_iov()
+ *
+ * Return: as mkey_check_local().
+ */
+int mkey_check_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
+		      uint64_t addr, uint64_t len, uint32_t access,
+		      struct mkey **mkey);
 
 /**
  * mkey_iov() - add the host's pointers to a range of a region to a list

@@ -167,8 +167,8 @@ static int do_atomic(struct qp *qp, const struct roce_hdr *hdr, uint64_t *orig)
 	uint64_t *ptr;
 	int err;
 
-	err = mkey_check(qp->nic, qp->pd, hdr->rkey, hdr->remote_addr,
-			 sizeof(*ptr), IB_ACCESS_REMOTE_ATOMIC, false, &mkey);
+	err = mkey_check_remote(qp, qp->pd, hdr->rkey, hdr->remote_addr,
+				sizeof(*ptr), IB_ACCESS_REMOTE_ATOMIC, &mkey);
 	if (err)
 		return err;
 	err = mkey_iov(qp->nic, mkey, hdr->remote_addr, sizeof(*ptr), true, iov,
@@ -286,8 +286,8 @@ static void repeat_read(struct qp *qp, const struct roce_hdr *hdr)
 	    path_packets(qp, hdr->dma_len) > behind)
 		return;
 	if (hdr->dma_len &&
-	    mkey_check(qp->nic, pd, hdr->rkey, hdr->remote_addr, hdr->dma_len,
-		       IB_ACCESS_REMOTE_READ, false, &mkey))
+	    mkey_check_remote(qp, pd, hdr->rkey, hdr->remote_addr, hdr->dma_len,
+			      IB_ACCESS_REMOTE_READ, &mkey))
 		return;
 	responses_add_duplicate(qp, &response);
 }

@@ -200,16 +200,16 @@ static int map_read(struct qp *qp, const struct response *response,
 	pkt->payload_len = len;
 	if (!len)
 		return 0;
-	err = mkey_check(qp->nic, response_pd(qp, response), response->rkey,
-			 response->addr, len, IB_ACCESS_REMOTE_READ, false,
-			 &mkey);
+	err = mkey_check_remote(qp, response_pd(qp, response), response->rkey,
+				response->addr, len, IB_ACCESS_REMOTE_READ,
+				&mkey);
 	if (err)
 		return err;
 	return mkey_iov(qp->nic, mkey, response->addr, len, false, pkt->iov,
 			PACKET_MAX_IOV, &pkt->niov);
 }
 
-/* Return: 0, or what mkey_check() or mkey_iov() said */
+/* Return: 0, or what mkey_check_remote() or mkey_iov() said */
 static int send_read(struct qp *qp, struct response *response)
 {
 	uint32_t len = path_mtu(qp);

@@ -303,8 +303,8 @@ static int map_one(struct nic *nic, const struct sge_list *list,
 	struct mkey *mkey;
 	int err;
 
-	err = mkey_check(nic, list->pd, sge->lkey, sge->addr, sge->length,
-			 access, list->kernel, &mkey);
+	err = mkey_check_local(nic, list->pd, list->kernel, sge->lkey,
+			       sge->addr, sge->length, access, &mkey);
 	if (err)
 		return err;
 	return mkey_iov(nic, mkey, sge->addr + offset, len, write, iov,
