@@ -456,8 +456,8 @@ TEST(admin_device_attributes)
 	CHECK_EQ(a->max_gid, 256);
 	CHECK_EQ(a->num_uar, 8192);
 	CHECK(a->dma_lkey);
-	for (unsigned int i = 0; i < sizeof(a->reserved_64); i++)
-		CHECK_EQ(a->reserved_64[i], 0);
+	for (unsigned int i = 0; i < sizeof(a->reserved_9c); i++)
+		CHECK_EQ(a->reserved_9c[i], 0);
 }
 
 TEST(admin_port_attributes)
