@@ -402,8 +402,9 @@ struct ibv_cq_ex *mynic_create_cq_ex(struct ibv_context *context,
 	cq = mynic_alloc(sizeof(*cq));
 	if (!cq)
 		return NULL;
-	err = ibv_cmd_create_cq_ex(context, attr, &cq->vcq, &cmd, sizeof(cmd),
-				   &resp.ibv_resp, sizeof(resp), 0);
+	err = ibv_cmd_create_cq_ex(context, attr, NULL, &cq->vcq, &cmd,
+				   sizeof(cmd), &resp.ibv_resp, sizeof(resp),
+				   0);
 	if (err)
 		goto err_free;
 	err = mynic_cq_map(cq, context, &resp.drv_payload);

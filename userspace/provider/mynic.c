@@ -9,6 +9,7 @@
 
 #include "mynic.h"
 #include "mynic-abi.h"
+#include "mynicdv.h"
 
 /* The range that QEMU leaves to experimental devices */
 #define MYNIC_PCI_VENDOR 0x1af4
@@ -115,7 +116,7 @@ static struct verbs_context *mynic_alloc_context(struct ibv_device *device,
 	if (!ctx)
 		return NULL;
 
-	err = ibv_cmd_get_context(&ctx->ibv_ctx, &cmd, sizeof(cmd),
+	err = ibv_cmd_get_context(&ctx->ibv_ctx, &cmd, sizeof(cmd), NULL,
 				  &resp.ibv_resp, sizeof(resp));
 	if (err)
 		goto err_uninit;
@@ -168,5 +169,10 @@ static const struct verbs_device_ops mynic_device_ops = {
 	.uninit_device = mynic_uninit_device,
 	.alloc_context = mynic_alloc_context,
 };
+
+bool mynicdv_is_supported(struct ibv_device *device)
+{
+	return verbs_get_device(device)->ops == &mynic_device_ops;
+}
 
 PROVIDER_DRIVER(mynic, mynic_device_ops);

@@ -12,6 +12,10 @@
 
 #include <linux/types.h>
 
+#if defined(__cplusplus) && !defined(_Static_assert)
+#define _Static_assert static_assert
+#endif
+
 /*
  * UAR page: one page of BAR2. A doorbell is one naturally aligned 8 byte
  * store: the index in bits 31:0, the object's number in bits 55:32 and flags

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Direct verbs: the device, and where queues are. */
+#include <config.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "mynic.h"
+#include "mynicdv.h"
+
+int mynicdv_query_device(struct ibv_context *context,
+			 struct mynicdv_device_attr *attr, uint32_t inlen)
+{
+	struct mynicdv_device_attr all = {
+		.max_sq_stride = MYNIC_SQ_MAX_STRIDE,
+		.max_rq_stride = MYNIC_RQ_MAX_STRIDE,
+	};
+
+	if (!mynicdv_is_supported(context->device))
+		return EOPNOTSUPP;
+	if (!vext_field_avail(struct mynicdv_device_attr, max_rq_stride, inlen))
+		return EINVAL;
+	memset(attr, 0, inlen);
+	memcpy(attr, &all, inlen < sizeof(all) ? inlen : sizeof(all));
+	return 0;
+}
+
+static void mynic_rq_to_dv(struct mynic_rq *rq, struct mynicdv_ring *out)
+{
+	mynic_lock(&rq->lock);
+	*out = (struct mynicdv_ring){
+		.base = rq->ring,
+		.num = rq->size,
+		.stride = rq->stride,
+		.max_sge = rq->max_sge,
+		.pi = rq->end - rq->room,
+	};
+	mynic_unlock(&rq->lock);
+}
+
+static int mynic_qp_to_dv(struct mynic_qp *qp, struct mynicdv_qp *out)
+{
+	struct mynic_sq *sq = &qp->sq;
+
+	if (out->comp_mask)
+		return EINVAL;
+	mynic_lock(&sq->lock);
+	*out = (struct mynicdv_qp){
+		.sq = {
+			.base = sq->ring,
+			.num = sq->size,
+			.stride = sq->stride,
+			.max_sge = sq->max_sge,
+			.pi = sq->pi,
+		},
+		.max_inline = sq->max_inline,
+		.qpn = qp->vqp.qp.qp_num,
+		.dbrec = qp->map.addr ? sq->dbrec : NULL,
+		.doorbell = sq->doorbell,
+	};
+	mynic_unlock(&sq->lock);
+	mynic_rq_to_dv(&qp->rq, &out->rq);
+	return 0;
+}
+
+static int mynic_cq_to_dv(struct mynic_cq *cq, struct mynicdv_cq *out)
+{
+	if (out->comp_mask)
+		return EINVAL;
+	mynic_lock(&cq->lock);
+	*out = (struct mynicdv_cq){
+		.ring = cq->ring,
+		.num = cq->end - cq->ring,
+		.cqn = cq->cqn,
+		.dbrec = cq->dbrec,
+		.doorbell = cq->doorbell,
+		.ci = cq->ci,
+	};
+	mynic_unlock(&cq->lock);
+	return 0;
+}
+
+static int mynic_srq_to_dv(struct mynic_srq *srq, struct mynicdv_srq *out)
+{
+	if (out->comp_mask)
+		return EINVAL;
+	mynic_rq_to_dv(&srq->rq, &out->rq);
+	out->dbrec =
+		container_of(srq->rq.pi_record, struct mynic_srq_dbrec, pi);
+	out->srqn = srq->srqn;
+	return 0;
+}
+
+static bool mynic_objs_are_ours(const struct mynicdv_obj *obj, uint64_t types)
+{
+	return (!(types & MYNICDV_OBJ_QP) ||
+		mynicdv_is_supported(obj->qp.in->context->device)) &&
+	       (!(types & MYNICDV_OBJ_CQ) ||
+		mynicdv_is_supported(obj->cq.in->context->device)) &&
+	       (!(types & MYNICDV_OBJ_SRQ) ||
+		mynicdv_is_supported(obj->srq.in->context->device));
+}
+
+int mynicdv_init_obj(struct mynicdv_obj *obj, uint64_t obj_type)
+{
+	int err = 0;
+
+	if (!check_comp_mask(obj_type,
+			     MYNICDV_OBJ_QP | MYNICDV_OBJ_CQ | MYNICDV_OBJ_SRQ))
+		return EINVAL;
+	if (!mynic_objs_are_ours(obj, obj_type))
+		return EOPNOTSUPP;
+	if (obj_type & MYNICDV_OBJ_QP)
+		err = mynic_qp_to_dv(to_mqp(obj->qp.in), obj->qp.out);
+	if (!err && obj_type & MYNICDV_OBJ_CQ)
+		err = mynic_cq_to_dv(to_mcq(obj->cq.in), obj->cq.out);
+	if (!err && obj_type & MYNICDV_OBJ_SRQ)
+		err = mynic_srq_to_dv(to_msrq(obj->srq.in), obj->srq.out);
+	return err;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Direct verbs of mynic devices: what they have beyond the verbs API, and where
+ * their queues are. See mynicdv(7).
+ */
+#ifndef MYNICDV_H
+#define MYNICDV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <infiniband/mynic-hw.h>
+#include <infiniband/verbs.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * mynicdv_is_supported() - whether a device is one of mynic
+ * @device: any device
+ *
+ * The other functions take objects of such devices only.
+ *
+ * Return: true if it is.
+ */
+bool mynicdv_is_supported(struct ibv_device *device);
+
+/**
+ * struct mynicdv_device_attr - attributes of a device
+ * @comp_mask: which fields beyond those of the first version are set: none
+ * @max_sq_stride: bytes of a send queue entry, at most
+ * @max_rq_stride: bytes of a receive queue entry, at most
+ */
+struct mynicdv_device_attr {
+	uint64_t comp_mask;
+	uint32_t max_sq_stride;
+	uint32_t max_rq_stride;
+};
+
+/**
+ * mynicdv_query_device() - what a device has beyond the verbs API
+ * @context: the device
+ * @attr: the attributes
+ * @inlen: sizeof(*@attr), as the application was compiled
+ *
+ * Return: 0, EOPNOTSUPP if it is not a mynic device, EINVAL if @inlen is too
+ * short.
+ */
+int mynicdv_query_device(struct ibv_context *context,
+			 struct mynicdv_device_attr *attr, uint32_t inlen);
+
+/**
+ * struct mynicdv_ring - ring of a work queue
+ * @base: the first slot
+ * @num: number of slots, a power of two; 0: there is no such queue
+ * @stride: bytes of a slot
+ * @max_sge: SGEs that fit in a slot
+ * @pi: producer index: the slot that was to be filled next
+ */
+struct mynicdv_ring {
+	void *base;
+	uint32_t num;
+	uint32_t stride;
+	uint32_t max_sge;
+	uint32_t pi;
+};
+
+/**
+ * struct mynicdv_qp - queues of a QP
+ * @comp_mask: which fields beyond those of the first version are wanted: 0
+ * @sq: send queue, of struct mynic_send_wqe
+ * @rq: receive queue, of struct mynic_recv_wqe
+ * @max_inline: bytes of inline data that fit in a slot of @sq
+ * @qpn: number for the doorbell
+ * @dbrec: doorbell record; NULL: the QP has no queues
+ * @doorbell: where 8 bytes are stored in one access
+ */
+struct mynicdv_qp {
+	uint64_t comp_mask;
+	struct mynicdv_ring sq;
+	struct mynicdv_ring rq;
+	uint32_t max_inline;
+	uint32_t qpn;
+	struct mynic_qp_dbrec *dbrec;
+	void *doorbell;
+};
+
+/**
+ * struct mynicdv_cq - ring of a CQ
+ * @comp_mask: which fields beyond those of the first version are wanted: 0
+ * @ring: first entry
+ * @num: number of entries, a power of two
+ * @cqn: number for the doorbell
+ * @dbrec: doorbell record
+ * @doorbell: where 8 bytes are stored in one access
+ * @ci: consumer index: the entry that was to be read next
+ */
+struct mynicdv_cq {
+	uint64_t comp_mask;
+	struct mynic_cqe *ring;
+	uint32_t num;
+	uint32_t cqn;
+	struct mynic_cq_dbrec *dbrec;
+	void *doorbell;
+	uint32_t ci;
+};
+
+/**
+ * struct mynicdv_srq - ring of an SRQ
+ * @comp_mask: which fields beyond those of the first version are wanted: 0
+ * @rq: of struct mynic_recv_wqe
+ * @dbrec: doorbell record
+ * @srqn: its number
+ */
+struct mynicdv_srq {
+	uint64_t comp_mask;
+	struct mynicdv_ring rq;
+	struct mynic_srq_dbrec *dbrec;
+	uint32_t srqn;
+};
+
+/**
+ * struct mynicdv_obj - which objects are asked about, and the answers
+ * @qp: a QP
+ * @cq: a CQ
+ * @srq: an SRQ
+ */
+struct mynicdv_obj {
+	struct {
+		struct ibv_qp *in;
+		struct mynicdv_qp *out;
+	} qp;
+	struct {
+		struct ibv_cq *in;
+		struct mynicdv_cq *out;
+	} cq;
+	struct {
+		struct ibv_srq *in;
+		struct mynicdv_srq *out;
+	} srq;
+};
+
+/**
+ * enum mynicdv_obj_type - members of struct mynicdv_obj
+ * @MYNICDV_OBJ_QP: its qp
+ * @MYNICDV_OBJ_CQ: its cq
+ * @MYNICDV_OBJ_SRQ: its srq
+ */
+enum mynicdv_obj_type {
+	MYNICDV_OBJ_QP = 1 << 0,
+	MYNICDV_OBJ_CQ = 1 << 1,
+	MYNICDV_OBJ_SRQ = 1 << 2,
+};
+
+/**
+ * mynicdv_init_obj() - where the queues of objects are
+ * @obj: objects, and room for what is said of them
+ * @obj_type: which members of @obj count, of enum mynicdv_obj_type
+ *
+ * From then on the application posts and polls by itself, and no longer through
+ * libibverbs, or the other way round, but not both.
+ *
+ * Return: 0, EOPNOTSUPP if an object is not of a mynic device, EINVAL for what
+ * is not known here.
+ */
+int mynicdv_init_obj(struct mynicdv_obj *obj, uint64_t obj_type);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MYNICDV_H */
