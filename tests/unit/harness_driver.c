@@ -354,10 +354,11 @@ struct drv_cq *drv_create_cq(struct drv *d, uint8_t log_size)
 
 bool drv_peek(struct drv_cq *cq, struct mynic_cqe *cqe)
 {
-	uint32_t slot = cq->ci & ((1u << cq->log_size) - 1);
+	uint32_t index = cq->ci - cq->base;
+	uint32_t slot = index & ((1u << cq->log_size) - 1);
 	struct mynic_cqe *c = drv_buf_at(&cq->buf, slot * sizeof(*c));
 
-	if ((c->phase & 1) == (cq->ci >> cq->log_size & 1))
+	if ((c->phase & 1) == (index >> cq->log_size & 1))
 		return false;
 	*cqe = *c;
 	return true;

@@ -38,6 +38,7 @@ struct drv_cq {
 	uint32_t number;
 	uint32_t uarn;
 	uint32_t ci;
+	uint32_t base; /* index of the entry in the first slot */
 	uint8_t log_size;
 };
 

@@ -30,9 +30,9 @@ TEST(admin_unknown_opcodes)
 {
 	struct drv *d = one();
 	static const uint8_t known[] = {
-		0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11,
-		0x18, 0x19, 0x1a, 0x1b, 0x20, 0x21, 0x28, 0x29, 0x30,
-		0x31, 0x32, 0x33, 0x38, 0x39, 0x3a, 0x3b, 0x40, 0x41,
+		0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11, 0x18,
+		0x19, 0x1a, 0x1b, 0x20, 0x21, 0x28, 0x29, 0x2a, 0x2b, 0x30,
+		0x31, 0x32, 0x33, 0x34, 0x38, 0x39, 0x3a, 0x3b, 0x40, 0x41,
 	};
 	uint64_t count = 0;
 
@@ -112,7 +112,7 @@ struct sample {
 	uint32_t body;
 };
 
-#define NUM_SAMPLES 25
+#define NUM_SAMPLES 64 /* room for them */
 
 /* One object of each type, and a command about it or its like */
 static void make_samples(struct drv *d, struct sample *s)
@@ -169,10 +169,18 @@ static void make_samples(struct drv *d, struct sample *s)
 				  .uarn = 1,
 				  .eqn = d->comp.number,
 				  .log_size = 4 });
+	SAMPLE(MYNIC_CMD_MODIFY_CQ, .body = 4, .cmd.number = unused->number,
+	       .cmd.modify_cq = { .count = 2, .period = 10 });
+	SAMPLE(MYNIC_CMD_RESIZE_CQ, .body = 25, .cmd.number = unused->number,
+	       .cmd.resize = {
+		       .buf = buf->desc, .dbrec_offset = 4096, .log_size = 3 });
 	SAMPLE(MYNIC_CMD_CREATE_SRQ, .in = sizeof(create_srq));
 	memcpy(s[-1].mbox, &create_srq, sizeof(create_srq));
 	SAMPLE(MYNIC_CMD_MODIFY_SRQ, .body = 4, .cmd.number = srq->number);
 	SAMPLE(MYNIC_CMD_QUERY_SRQ, .cmd.number = srq->number);
+	SAMPLE(MYNIC_CMD_RESIZE_SRQ, .body = 25, .cmd.number = srq->number,
+	       .cmd.resize = {
+		       .buf = buf->desc, .dbrec_offset = 4096, .log_size = 3 });
 	SAMPLE(MYNIC_CMD_CREATE_QP, .in = sizeof(spare.create));
 	memcpy(s[-1].mbox, &spare.create, sizeof(spare.create));
 	SAMPLE(MYNIC_CMD_MODIFY_QP, .in = sizeof(attr),

@@ -292,6 +292,33 @@ TEST(regs_clock)
 	CHECK_EQ((second - first) * 1000000 / d->attr.clock_khz, 10 * USEC);
 }
 
+TEST(regs_clock_on_every_uar_page)
+{
+	struct drv *d = drv_up(one_nic());
+	const uint64_t page[] = { 0, 1, 8191 };
+	uint64_t count = drv_stat(d, MYNIC_STAT_BAD_DOORBELL);
+	uint64_t offset, value, reg;
+	uint32_t part;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(page); i++) {
+		offset = page[i] * MYNIC_UAR_SIZE + MYNIC_UAR_CLOCK;
+		sim_run(d->sim, 5 * SEC);
+		nic_bar_read(d->n->nic, MYNIC_BAR_UAR, offset, &value, 8);
+		reg = sim_read32(d->n, MYNIC_REG_CLOCK_LO);
+		reg |= (uint64_t)sim_read32(d->n, MYNIC_REG_CLOCK_HI) << 32;
+		CHECK_EQ(value, reg);
+		/* in one piece or not at all */
+		nic_bar_read(d->n->nic, MYNIC_BAR_UAR, offset, &part, 4);
+		CHECK_EQ(part, 0);
+		/* and it cannot be set */
+		nic_bar_write(d->n->nic, MYNIC_BAR_UAR, offset, &value, 8);
+		CHECK_EQ(drv_stat(d, MYNIC_STAT_BAD_DOORBELL), ++count);
+	}
+	nic_bar_read(d->n->nic, MYNIC_BAR_UAR,
+		     8192ull * MYNIC_UAR_SIZE + MYNIC_UAR_CLOCK, &value, 8);
+	CHECK_EQ(value, 0);
+}
+
 TEST(regs_uar_bad_access_is_ignored_and_counted)
 {
 	struct drv *d = drv_up(one_nic());
@@ -304,7 +331,7 @@ TEST(regs_uar_bad_access_is_ignored_and_counted)
 		{ MYNIC_UAR_SIZE, 1 },
 		{ MYNIC_UAR_SIZE + 1, 8 },
 		{ MYNIC_UAR_SIZE + 4, 8 },
-		{ MYNIC_UAR_SIZE + 0x18, 8 },
+		{ MYNIC_UAR_SIZE + 0x20, 8 },
 		{ 2 * MYNIC_UAR_SIZE - 4, 8 },
 		/* EQ doorbells on page 0 only */
 		{ MYNIC_UAR_SIZE + MYNIC_UAR_EQ_DB, 8 },

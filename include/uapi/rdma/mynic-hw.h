@@ -25,6 +25,7 @@
 #define MYNIC_UAR_QP_DB 0x00 /* index: the SQ producer index in the record */
 #define MYNIC_UAR_CQ_DB 0x08 /* index: events for entries from here on */
 #define MYNIC_UAR_EQ_DB 0x10 /* UAR page 0 only; index: consumer index */
+#define MYNIC_UAR_CLOCK 0x18 /* read only, 8 bytes: the device clock */
 
 #define MYNIC_DB_NUMBER_SHIFT 32
 #define MYNIC_DB_NUMBER_MASK 0xffffff

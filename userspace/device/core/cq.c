@@ -2,19 +2,53 @@
 #include "cq.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "core.h"
 
 #define MIN_LOG_SIZE 1
 #define LOG_CQE_SIZE 6
+#define NS_PER_US 1000u
 
 _Static_assert(sizeof(struct mynic_cqe) == 1 << LOG_CQE_SIZE, "CQE stride");
+
+static void disarm(struct cq *cq)
+{
+	cq->arm = CQ_NOT_ARMED;
+	cq->held = 0;
+	timer_stop(&cq->moderation);
+}
+
+static void notify(struct nic *nic, struct cq *cq)
+{
+	disarm(cq);
+	event_raise_comp(nic, cq);
+}
+
+static void moderation_expired(struct timer *timer)
+{
+	struct cq *cq =
+		(struct cq *)((char *)timer - offsetof(struct cq, moderation));
+
+	notify(cq->nic, cq);
+}
+
+/* @held entries are there that the armed CQ has waited for */
+static void notify_or_hold(struct nic *nic, struct cq *cq, uint32_t held)
+{
+	cq->held = held;
+	if (held >= cq->mod_count)
+		notify(nic, cq);
+	else if (!timer_is_set(&cq->moderation))
+		timer_set(&nic->timers, &cq->moderation,
+			  nic_now(nic) + cq->mod_period);
+}
 
 static void fail(struct nic *nic, struct cq *cq)
 {
 	cq->error = true;
-	cq->arm = CQ_NOT_ARMED;
+	disarm(cq);
 	event_raise(nic, &cq->events, MYNIC_EVENT_CQ_ERROR);
 	TAILQ_INSERT_TAIL(&nic->failed_cqs, cq, error_link);
 	cq->error_pending = true;
@@ -25,7 +59,7 @@ static bool has_room(struct nic *nic, struct cq *cq)
 {
 	const struct mynic_cq_dbrec *dbrec;
 
-	if (cq->pi - cq->ci < ring_size(&cq->ring))
+	if (cq->pi - cq->ci < ring_size(&cq->ring) || cq->ignore_overrun)
 		return true;
 	dbrec = buf_ptr(nic, &cq->buf, &cq->dbrec, cq->dbrec_offset,
 			sizeof(*dbrec), false);
@@ -50,24 +84,21 @@ void cq_push(struct nic *nic, struct cq *cq, const struct mynic_cqe *cqe,
 	if (cq->error)
 		return;
 	if (has_room(nic, cq))
-		slot = ring_slot(nic, &cq->ring, cq->pi, true);
+		slot = ring_slot(nic, &cq->ring, cq->pi - cq->base, true);
 	if (!slot) {
 		fail(nic, cq);
 		return;
 	}
 	entry.timestamp = htole64(nic_now(nic));
-	entry.phase = ring_phase(&cq->ring, cq->pi);
+	entry.phase = ring_phase(&cq->ring, cq->pi - cq->base);
 	publish(slot, &entry, sizeof(entry));
 	cq->pi++;
 	if (entry.status)
 		solicited = true;
 	if (solicited)
 		cq->solicited_end = cq->pi;
-	if (cq->arm == CQ_ARMED ||
-	    (cq->arm == CQ_ARMED_SOLICITED && solicited)) {
-		cq->arm = CQ_NOT_ARMED;
-		event_raise_comp(nic, cq);
-	}
+	if (cq->arm == CQ_ARMED || (cq->arm == CQ_ARMED_SOLICITED && solicited))
+		notify_or_hold(nic, cq, cq->held + 1);
 }
 
 bool cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number,
@@ -85,10 +116,10 @@ bool cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number,
 	else if (cq->arm == CQ_NOT_ARMED)
 		cq->arm = CQ_ARMED_SOLICITED;
 	end = cq->arm == CQ_ARMED ? cq->pi : cq->solicited_end;
-	if ((int32_t)(end - index) > 0) {
-		cq->arm = CQ_NOT_ARMED;
-		event_raise_comp(nic, cq);
-	}
+	cq->held = 0;
+	timer_stop(&cq->moderation);
+	if ((int32_t)(end - index) > 0)
+		notify_or_hold(nic, cq, end - index);
 	return true;
 }
 
@@ -128,8 +159,12 @@ static int init(struct nic *nic, struct cq *cq,
 			   sizeof(struct mynic_cq_dbrec), false);
 	if (status)
 		return status;
-	if (table_add(&nic->cqs, cq, &cq->number))
+	if (timer_add(&nic->timers, &cq->moderation, moderation_expired))
 		return MYNIC_AQ_NO_RESOURCE;
+	if (table_add(&nic->cqs, cq, &cq->number)) {
+		timer_remove(&nic->timers, &cq->moderation);
+		return MYNIC_AQ_NO_RESOURCE;
+	}
 	cq->events.number = cq->number;
 	return MYNIC_AQ_OK;
 }
@@ -156,8 +191,10 @@ int admin_create_cq(struct nic *nic, struct admin_call *call)
 		free(cq);
 		return status;
 	}
+	cq->nic = nic;
 	cq->uarn = uarn;
 	cq->eq = eq;
+	cq->ignore_overrun = call->cmd.flags & MYNIC_CQ_IGNORE_OVERRUN;
 	eq->num_cqs++;
 	LIST_INIT(&cq->senders);
 	LIST_INIT(&cq->receivers);
@@ -166,12 +203,86 @@ int admin_create_cq(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
+int admin_modify_cq(struct nic *nic, struct admin_call *call)
+{
+	const struct mynic_modify_cq *cmd = &call->cmd.modify_cq;
+	struct cq *cq = table_get(&nic->cqs, le32toh(call->cmd.number));
+
+	if (!cq)
+		return MYNIC_AQ_BAD_NUMBER;
+	cq->mod_count = cmd->period ? le16toh(cmd->count) : 0;
+	cq->mod_period = le16toh(cmd->period) * NS_PER_US;
+	if (cq->held && cq->held >= cq->mod_count)
+		notify(nic, cq);
+	return MYNIC_AQ_OK;
+}
+
+/*
+ * The entries that the host has not read stay in the old ring, for the host to
+ * copy: what this costs does not depend on how many there are.
+ */
+static int move(struct nic *nic, struct cq *cq, const struct mynic_resize *cmd)
+{
+	struct mynic_cq_dbrec *old_dbrec, *dbrec;
+	struct buf_window window = { 0 };
+	struct ring ring;
+	struct buf buf;
+	uint32_t ci;
+	int status;
+
+	status = buf_parse(&buf, &cmd->buf);
+	if (status)
+		return status;
+	status = ring_init(nic, &ring, &buf, le32toh(cmd->ring_offset),
+			   cmd->log_size, LOG_CQE_SIZE, true);
+	if (status)
+		return status;
+	status = buf_check(nic, &buf, le32toh(cmd->dbrec_offset),
+			   sizeof(*dbrec), sizeof(*dbrec), true);
+	if (status)
+		return status;
+	if (cq->error)
+		return MYNIC_AQ_BAD_STATE;
+	old_dbrec = buf_ptr(nic, &cq->buf, &cq->dbrec, cq->dbrec_offset,
+			    sizeof(*old_dbrec), false);
+	dbrec = buf_ptr(nic, &buf, &window, le32toh(cmd->dbrec_offset),
+			sizeof(*dbrec), true);
+	if (!old_dbrec || !dbrec)
+		return MYNIC_AQ_BAD_DMA;
+	ci = load_index(&old_dbrec->ci);
+	if (cq->pi - ci > ring_size(&cq->ring) ||
+	    cq->pi - ci > ring_size(&ring))
+		return MYNIC_AQ_BAD_STATE;
+	store_index(&dbrec->ci, ci);
+	cq->ci = ci;
+	cq->base = ci;
+	cq->buf = buf;
+	cq->ring = ring;
+	cq->ring.buf = &cq->buf;
+	cq->dbrec = window;
+	cq->dbrec_offset = le32toh(cmd->dbrec_offset);
+	return MYNIC_AQ_OK;
+}
+
+int admin_resize_cq(struct nic *nic, struct admin_call *call)
+{
+	const struct mynic_resize *cmd = &call->cmd.resize;
+	struct cq *cq = table_get(&nic->cqs, le32toh(call->cmd.number));
+
+	if (cmd->log_size < MIN_LOG_SIZE || cmd->log_size > CQ_MAX_LOG_SIZE)
+		return MYNIC_AQ_BAD_PARAM;
+	if (!cq)
+		return MYNIC_AQ_BAD_NUMBER;
+	return move(nic, cq, cmd);
+}
+
 static void destroy(struct nic *nic, struct cq *cq)
 {
 	if (cq->error_pending)
 		TAILQ_REMOVE(&nic->failed_cqs, cq, error_link);
 	event_drop(nic, &cq->events);
 	event_drop_comp(cq);
+	timer_remove(&nic->timers, &cq->moderation);
 	cq->eq->num_cqs--;
 	table_remove(&nic->cqs, cq->number);
 	free(cq);

@@ -9,6 +9,7 @@
 #include "buf.h"
 #include "event.h"
 #include "mynic_regs.h"
+#include "timer.h"
 
 struct nic;
 struct qp;
@@ -27,6 +28,7 @@ enum cq_arm {
 
 /**
  * struct cq - completion queue
+ * @nic: its NIC
  * @number: CQN
  * @uarn: the UAR page on which it is armed
  * @eq: takes its completion events
@@ -35,11 +37,17 @@ enum cq_arm {
  * @ring: in @buf
  * @dbrec: window on the doorbell record
  * @dbrec_offset: of the doorbell record in @buf
+ * @base: index of the entry that went to the ring's first slot
  * @pi: next index to write
  * @ci: consumer index when it was last read
+ * @ignore_overrun: write without a look at the consumer index
  * @solicited_end: index behind the last entry that a solicited-only arm
  *	waits for
  * @arm: what the next event waits for
+ * @mod_count: entries that the event waits for; 0: it does not wait
+ * @mod_period: how long it waits at most, in ns
+ * @held: entries that the next event is about and waits with
+ * @moderation: ends the wait; set while @held is not 0
  * @error: overrun, or its memory is gone: nothing is written any more
  * @senders: QPs whose send queue completes here
  * @receivers: QPs whose receive queue completes here
@@ -50,6 +58,7 @@ enum cq_arm {
  * @error_pending: see @error_link
  */
 struct cq {
+	struct nic *nic;
 	uint32_t number;
 	uint32_t uarn;
 	struct eq *eq;
@@ -58,10 +67,16 @@ struct cq {
 	struct ring ring;
 	struct buf_window dbrec;
 	uint32_t dbrec_offset;
+	uint32_t base;
 	uint32_t pi;
 	uint32_t ci;
+	bool ignore_overrun;
 	uint32_t solicited_end;
 	enum cq_arm arm;
+	uint16_t mod_count;
+	uint32_t mod_period;
+	uint32_t held;
+	struct timer moderation;
 	bool error;
 	struct qp_list senders;
 	struct qp_list receivers;

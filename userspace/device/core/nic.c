@@ -103,12 +103,14 @@ void nic_fatal(struct nic *nic, enum mynic_fatal why)
 void nic_bar_read(struct nic *nic, int bar, uint64_t offset, void *data,
 		  size_t len)
 {
-	uint32_t value = 0;
+	uint64_t value = 0;
 
 	memset(data, 0, len);
-	if (bar != MYNIC_BAR_REGS)
-		return;
-	value = htole32(regs_read(nic, offset, len));
+	if (bar == MYNIC_BAR_REGS)
+		value = regs_read(nic, offset, len);
+	else if (bar == MYNIC_BAR_UAR)
+		value = uar_read(nic, offset, len);
+	value = htole64(value);
 	memcpy(data, &value, len < sizeof(value) ? len : sizeof(value));
 }
 

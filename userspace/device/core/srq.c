@@ -132,6 +132,56 @@ int admin_modify_srq(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
+/* The host has copied the entries that are left before it gave the command */
+static int move(struct nic *nic, struct srq *srq,
+		const struct mynic_resize *cmd)
+{
+	struct buf_window window = { 0 };
+	struct mynic_srq_dbrec *dbrec;
+	struct ring ring;
+	struct buf buf;
+	int status;
+
+	status = buf_parse(&buf, &cmd->buf);
+	if (status)
+		return status;
+	status = ring_init(nic, &ring, &buf, le32toh(cmd->ring_offset),
+			   cmd->log_size, srq->ring.log_stride, false);
+	if (status)
+		return status;
+	status = buf_check(nic, &buf, le32toh(cmd->dbrec_offset),
+			   sizeof(*dbrec), sizeof(*dbrec), true);
+	if (status)
+		return status;
+	if (srq->error)
+		return MYNIC_AQ_BAD_STATE;
+	dbrec = buf_ptr(nic, &buf, &window, le32toh(cmd->dbrec_offset),
+			sizeof(*dbrec), true);
+	if (!dbrec)
+		return MYNIC_AQ_BAD_DMA;
+	if (load_index(&dbrec->pi) - srq->ci > ring_size(&ring))
+		return MYNIC_AQ_BAD_STATE;
+	store_index(&dbrec->ci, srq->ci);
+	srq->buf = buf;
+	srq->ring = ring;
+	srq->ring.buf = &srq->buf;
+	srq->dbrec = window;
+	srq->dbrec_offset = le32toh(cmd->dbrec_offset);
+	return MYNIC_AQ_OK;
+}
+
+int admin_resize_srq(struct nic *nic, struct admin_call *call)
+{
+	const struct mynic_resize *cmd = &call->cmd.resize;
+	struct srq *srq = find(nic, call);
+
+	if (cmd->log_size > WQ_MAX_LOG_SIZE)
+		return MYNIC_AQ_BAD_PARAM;
+	if (!srq)
+		return MYNIC_AQ_BAD_NUMBER;
+	return move(nic, srq, cmd);
+}
+
 int admin_query_srq(struct nic *nic, struct admin_call *call)
 {
 	const struct srq *srq = find(nic, call);

@@ -137,10 +137,13 @@ _Static_assert(sizeof(struct mynic_buf) == 16, "mynic_buf");
  * @MYNIC_CMD_DESTROY_MKEY: number: index
  * @MYNIC_CMD_CREATE_CQ: body: &struct mynic_create_cq; returns number
  * @MYNIC_CMD_DESTROY_CQ: number
+ * @MYNIC_CMD_RESIZE_CQ: number; body: &struct mynic_resize
+ * @MYNIC_CMD_MODIFY_CQ: number; body: &struct mynic_modify_cq
  * @MYNIC_CMD_CREATE_SRQ: mailbox in: &struct mynic_create_srq; returns number
  * @MYNIC_CMD_MODIFY_SRQ: number; body: &struct mynic_modify_srq
  * @MYNIC_CMD_QUERY_SRQ: number; completion: &struct mynic_query_srq
  * @MYNIC_CMD_DESTROY_SRQ: number
+ * @MYNIC_CMD_RESIZE_SRQ: number; body: &struct mynic_resize
  * @MYNIC_CMD_CREATE_QP: mailbox in: &struct mynic_create_qp; returns number
  * @MYNIC_CMD_MODIFY_QP: number; mailbox in: &struct mynic_qp_attr
  * @MYNIC_CMD_QUERY_QP: number; mailbox out: &struct mynic_qp_attr
@@ -166,10 +169,13 @@ enum mynic_aq_opcode {
 	MYNIC_CMD_DESTROY_MKEY = 0x21,
 	MYNIC_CMD_CREATE_CQ = 0x28,
 	MYNIC_CMD_DESTROY_CQ = 0x29,
+	MYNIC_CMD_RESIZE_CQ = 0x2a,
+	MYNIC_CMD_MODIFY_CQ = 0x2b,
 	MYNIC_CMD_CREATE_SRQ = 0x30,
 	MYNIC_CMD_MODIFY_SRQ = 0x31,
 	MYNIC_CMD_QUERY_SRQ = 0x32,
 	MYNIC_CMD_DESTROY_SRQ = 0x33,
+	MYNIC_CMD_RESIZE_SRQ = 0x34,
 	MYNIC_CMD_CREATE_QP = 0x38,
 	MYNIC_CMD_MODIFY_QP = 0x39,
 	MYNIC_CMD_QUERY_QP = 0x3a,
@@ -266,6 +272,43 @@ struct mynic_create_cq {
 };
 
 _Static_assert(sizeof(struct mynic_create_cq) == 40, "mynic_create_cq");
+
+/* CREATE_CQ: header flags */
+#define MYNIC_CQ_IGNORE_OVERRUN 0x01 /* the ring is never taken for full */
+
+/**
+ * struct mynic_modify_cq - body of MODIFY_CQ
+ * @count: entries that a completion event waits for
+ * @period: microseconds that it waits at most
+ * @reserved_04: zero
+ *
+ * If one of them is 0, events do not wait.
+ */
+struct mynic_modify_cq {
+	__le16 count;
+	__le16 period;
+	__u8 reserved_04[36];
+};
+
+_Static_assert(sizeof(struct mynic_modify_cq) == 40, "mynic_modify_cq");
+
+/**
+ * struct mynic_resize - body of RESIZE_CQ and RESIZE_SRQ
+ * @buf: host memory with the new ring and the new doorbell record
+ * @ring_offset: of the ring in @buf
+ * @dbrec_offset: of the doorbell record in @buf
+ * @log_size: log2 of the number of entries or slots, as at creation
+ * @reserved_19: zero
+ */
+struct mynic_resize {
+	struct mynic_buf buf;
+	__le32 ring_offset;
+	__le32 dbrec_offset;
+	__u8 log_size;
+	__u8 reserved_19[15];
+};
+
+_Static_assert(sizeof(struct mynic_resize) == 40, "mynic_resize");
 
 /**
  * struct mynic_create_srq - mailbox of CREATE_SRQ
@@ -536,6 +579,8 @@ _Static_assert(sizeof(struct mynic_set_rx) == 40, "mynic_set_rx");
  * @create_eq: body of CREATE_EQ
  * @create_mkey: body of CREATE_MKEY
  * @create_cq: body of CREATE_CQ
+ * @modify_cq: body of MODIFY_CQ
+ * @resize: body of RESIZE_CQ and RESIZE_SRQ
  * @modify_srq: body of MODIFY_SRQ
  * @mcast: body of ATTACH_MCAST and DETACH_MCAST
  * @set_gid: body of SET_GID
@@ -559,6 +604,8 @@ struct mynic_admin_cmd {
 		struct mynic_create_eq create_eq;
 		struct mynic_create_mkey create_mkey;
 		struct mynic_create_cq create_cq;
+		struct mynic_modify_cq modify_cq;
+		struct mynic_resize resize;
 		struct mynic_modify_srq modify_srq;
 		struct mynic_mcast mcast;
 		struct mynic_set_gid set_gid;
