@@ -23,6 +23,7 @@ enum ibv_send_flags {
 	IBV_SEND_SIGNALED = 2,
 	IBV_SEND_SOLICITED = 4,
 	IBV_SEND_INLINE = 8,
+	IBV_SEND_IP_CSUM = 16,
 };
 
 enum ibv_wc_status {
@@ -53,6 +54,7 @@ enum ibv_wc_opcode {
 enum ibv_wc_flags {
 	IBV_WC_GRH = 1,
 	IBV_WC_WITH_IMM = 2,
+	IBV_WC_IP_CSUM_OK = 4,
 };
 
 enum ibv_access_flags {

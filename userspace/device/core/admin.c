@@ -45,6 +45,7 @@ static int admin_nop(struct nic *nic, struct admin_call *call)
 	.in_len = sizeof(struct type)
 
 #define MAC_LIST_LEN (MYNIC_RX_MAX_MACS * 8)
+#define SPEC_LIST_LEN (MYNIC_FLOW_MAX_SPECS * sizeof(struct mynic_flow_spec))
 
 static const struct command commands[] = {
 	[MYNIC_CMD_NOP] = { admin_nop },
@@ -102,6 +103,11 @@ static const struct command commands[] = {
 				     BODY(mynic_mcast, reserved_10) },
 	[MYNIC_CMD_DETACH_MCAST] = { admin_detach_mcast, true,
 				     BODY(mynic_mcast, reserved_10) },
+	[MYNIC_CMD_CREATE_FLOW] = { admin_create_flow,
+				    BODY(mynic_create_flow, reserved_0d),
+				    .in_used = SPEC_LIST_LEN,
+				    .in_len = SPEC_LIST_LEN },
+	[MYNIC_CMD_DESTROY_FLOW] = { admin_destroy_flow, true },
 };
 
 static bool is_zero(const uint8_t *bytes, size_t from, size_t to)

@@ -43,6 +43,7 @@ struct admin {
  * @port_attr: the mailbox of QUERY_PORT
  * @stats: the mailbox of QUERY_STATS
  * @macs: the mailbox of SET_RX
+ * @flow_specs: the mailbox of CREATE_FLOW
  */
 struct admin_call {
 	struct mynic_admin_cmd cmd;
@@ -56,6 +57,7 @@ struct admin_call {
 		struct mynic_port_attr port_attr;
 		__le64 stats[MYNIC_NUM_STATS];
 		uint8_t macs[MYNIC_RX_MAX_MACS][8];
+		struct mynic_flow_spec flow_specs[MYNIC_FLOW_MAX_SPECS];
 	};
 };
 
@@ -89,6 +91,8 @@ int admin_query_qp(struct nic *nic, struct admin_call *call);
 int admin_destroy_qp(struct nic *nic, struct admin_call *call);
 int admin_attach_mcast(struct nic *nic, struct admin_call *call);
 int admin_detach_mcast(struct nic *nic, struct admin_call *call);
+int admin_create_flow(struct nic *nic, struct admin_call *call);
+int admin_destroy_flow(struct nic *nic, struct admin_call *call);
 
 /** admin_doorbell() - the AQ_DOORBELL register was written */
 void admin_doorbell(struct nic *nic, uint32_t pi);

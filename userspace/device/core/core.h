@@ -16,6 +16,7 @@
 #include "dma.h"
 #include "eth.h"
 #include "event.h"
+#include "flow.h"
 #include "gid.h"
 #include "mcast.h"
 #include "mkey.h"
@@ -78,6 +79,7 @@ struct regs {
  * @mcast: multicast groups
  * @port: the port
  * @eth: Ethernet receive filter
+ * @flows: flow rules
  * @timers: the transport's
  * @stats: by enum mynic_stat
  */
@@ -104,6 +106,7 @@ struct nic {
 	struct mcast mcast;
 	struct port port;
 	struct eth eth;
+	struct flows flows;
 	struct timers timers;
 	uint64_t stats[MYNIC_NUM_STATS];
 };
@@ -122,6 +125,9 @@ static inline bool nic_enabled(const struct nic *nic)
 {
 	return nic->regs.status & MYNIC_STATUS_ENABLED;
 }
+
+/** nic_port_is_open() - packets pass in and out */
+bool nic_port_is_open(const struct nic *nic);
 
 /**
  * nic_transmit() - put a packet on the wire, if the port lets it pass

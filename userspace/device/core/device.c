@@ -45,6 +45,7 @@ int admin_query_device(struct nic *nic, struct admin_call *call)
 		.dma_lkey = htole32(NIC_DMA_LKEY),
 		.clock_khz = htole32(CLOCK_KHZ),
 		.max_xrcd = htole32(nic->xrcds.limit),
+		.max_flow = htole32(nic->flows.numbers.limit),
 	};
 	set_guid(&attr->node_guid, nic->config.mac);
 	return MYNIC_AQ_OK;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "iov.h"
 #include "mac.h"
 #include "transport.h"
 
@@ -87,9 +88,75 @@ static int gather(struct qp *qp, const struct send_req *req, struct packet *pkt)
 		       &pkt->niov);
 }
 
+/* The bytes of a packet that has none yet. Return: how many */
+static uint32_t linearize(const struct packet *pkt, uint8_t buf[MAX_FRAME_LEN])
+{
+	struct iov_cursor cursor = { .iov = pkt->iov };
+	struct vlan_header header;
+	uint32_t len = build_header(pkt, &header);
+
+	memcpy(buf, &header, len);
+	iov_read(&cursor, buf + len, pkt->payload_len);
+	return len + pkt->payload_len;
+}
+
+/* @buf: room for the frame, if it is not in one piece */
+static void parse_frame(struct eth_frame *frame, const struct packet *pkt,
+			uint8_t buf[MAX_FRAME_LEN])
+{
+	frame->vlan = pkt->vlan;
+	frame->data = pkt->frame;
+	frame->len = pkt->frame_len;
+	if (!pkt->frame) {
+		frame->len = linearize(pkt, buf);
+		frame->data = buf;
+	}
+	headers_parse(frame->data, frame->len, &frame->headers);
+	frame->csum_ok = headers_csum_ok(&frame->headers.outer);
+}
+
+/* As a frame in @buf, with its checksums */
+static void add_csum(struct packet *pkt, uint8_t buf[MAX_FRAME_LEN])
+{
+	struct headers headers;
+	uint32_t len = linearize(pkt, buf);
+
+	headers_parse(buf, len, &headers);
+	headers_set_csum(&headers.outer);
+	pkt->niov = 1;
+	pkt->iov[0] =
+		(struct iovec){ buf + packet_eth_len(pkt), pkt->payload_len };
+}
+
+/*
+ * The wire does not bring back what goes to a group: as members on this NIC,
+ * flow rules get it here, and the port's own receiver does not.
+ */
+static void loop_back(struct nic *nic, const struct packet *pkt)
+{
+	uint8_t buf[MAX_FRAME_LEN];
+	struct eth_frame frame;
+
+	if (!nic->flows.numbers.used || !mac_is_multicast(pkt->dmac) ||
+	    !nic_port_is_open(nic) ||
+	    packet_len(pkt) > nic->port.mtu + PORT_FRAME_OVERHEAD)
+		return;
+	parse_frame(&frame, pkt, buf);
+	if (!flow_steer(nic, &frame))
+		flow_steer_rest(nic, &frame);
+}
+
+void eth_transmit(struct nic *nic, const struct packet *pkt)
+{
+	nic_count(nic, MYNIC_STAT_TX_ETH_PACKETS);
+	nic_transmit(nic, pkt);
+	loop_back(nic, pkt);
+}
+
 struct wqe_error eth_send(struct qp *qp, const struct send_req *req)
 {
 	struct nic *nic = qp->nic;
+	uint8_t buf[MAX_FRAME_LEN];
 	struct packet pkt;
 	int syndrome;
 
@@ -98,8 +165,9 @@ struct wqe_error eth_send(struct qp *qp, const struct send_req *req)
 	syndrome = gather(qp, req, &pkt);
 	if (syndrome)
 		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
-	nic_count(nic, MYNIC_STAT_TX_ETH_PACKETS);
-	nic_transmit(nic, &pkt);
+	if (req->flags & IB_SEND_IP_CSUM)
+		add_csum(&pkt, buf);
+	eth_transmit(nic, &pkt);
 	return (struct wqe_error){ 0 };
 }
 
@@ -119,53 +187,38 @@ static bool passes_filter(const struct nic *nic, const uint8_t dmac[MAC_LEN])
 	return false;
 }
 
-static int scatter(struct qp *qp, const struct packet *pkt)
-{
-	struct sge_list list = recv_sges(qp, &qp->resp.recv);
-	struct vlan_header header;
-	uint32_t header_len = build_header(pkt, &header);
-	struct iovec iov = { &header, header_len };
-	int syndrome;
-
-	/* As it came, whatever has been made of it */
-	if (pkt->frame) {
-		iov = (struct iovec){ (void *)pkt->frame, pkt->frame_len };
-		return sge_write(qp->nic, &list, 0, pkt->frame_len, &iov);
-	}
-	syndrome = sge_write(qp->nic, &list, 0, header_len, &iov);
-	if (syndrome)
-		return syndrome;
-	return sge_write(qp->nic, &list, header_len, pkt->payload_len,
-			 pkt->iov);
-}
-
 /*
  * Into the QP's next receive request. False if there is none, if it fails, or
  * if the frame is too long for it: then it waits for another one.
  */
-static bool deliver(struct qp *qp, const struct packet *pkt)
+static bool deliver(struct qp *qp, const struct eth_frame *frame,
+		    uint32_t flow_tag)
 {
 	struct responder *resp = &qp->resp;
-	uint32_t len = packet_len(pkt);
+	struct iovec iov = { (void *)frame->data, frame->len };
 	struct mynic_cqe cqe = {
 		.opcode = htole32(IB_WC_RECV),
-		.byte_len = htole32(len),
+		.byte_len = htole32(frame->len),
+		.wc_flags = htole32(frame->csum_ok ? IB_WC_IP_CSUM_OK : 0),
+		.flow_tag = htole32(flow_tag),
 	};
 	struct wqe_error error;
+	struct sge_list list;
 
-	if (pkt->vlan != PACKET_NO_VLAN) {
-		cqe.cvlan = htole16(pkt->vlan);
-		cqe.sl = pkt->vlan >> VLAN_PRIO_SHIFT;
+	if (frame->vlan != PACKET_NO_VLAN) {
+		cqe.cvlan = htole16(frame->vlan);
+		cqe.sl = frame->vlan >> VLAN_PRIO_SHIFT;
 	}
 	if (!resp->has_recv && !wqe_fetch_recv(qp, &resp->recv))
 		return false;
 	resp->has_recv = true;
 	error = resp->recv.error;
-	if (!error.status && resp->recv.capacity < len)
+	if (!error.status && resp->recv.capacity < frame->len)
 		return false;
 	resp->has_recv = false;
 	if (!error.status) {
-		error.syndrome = scatter(qp, pkt);
+		list = recv_sges(qp, &resp->recv);
+		error.syndrome = sge_write(qp->nic, &list, 0, frame->len, &iov);
 		if (error.syndrome)
 			error.status = IB_WC_LOC_PROT_ERR;
 	}
@@ -175,14 +228,27 @@ static bool deliver(struct qp *qp, const struct packet *pkt)
 	return !error.status;
 }
 
+void eth_deliver(struct qp *qp, const struct eth_frame *frame,
+		 uint32_t flow_tag)
+{
+	if (transport_can_receive(qp) && deliver(qp, frame, flow_tag))
+		nic_count(qp->nic, MYNIC_STAT_RX_ETH_PACKETS);
+	else
+		nic_count(qp->nic, MYNIC_STAT_RX_ETH_DROPPED);
+}
+
 void eth_receive(struct nic *nic, const struct packet *pkt)
 {
 	struct qp *qp = nic->eth.qp;
+	uint8_t buf[MAX_FRAME_LEN];
+	struct eth_frame frame;
 
-	if (qp && passes_filter(nic, pkt->dmac) && transport_can_receive(qp) &&
-	    deliver(qp, pkt))
-		nic_count(nic, MYNIC_STAT_RX_ETH_PACKETS);
-	else
+	parse_frame(&frame, pkt, buf);
+	if (flow_steer(nic, &frame))
+		return;
+	if (qp && passes_filter(nic, pkt->dmac))
+		eth_deliver(qp, &frame, 0);
+	else if (!flow_steer_rest(nic, &frame))
 		nic_count(nic, MYNIC_STAT_RX_ETH_DROPPED);
 }
 

@@ -44,6 +44,7 @@ struct nic *nic_create(const struct nic_config *config)
 	    table_init(&nic->pds, 1, TABLE_MAX_NUMBER, MAX_PD) ||
 	    table_init(&nic->xrcds, 1, TABLE_MAX_NUMBER, MAX_XRCD) ||
 	    table_init(&nic->mkeys, 1, TABLE_MAX_NUMBER, MAX_MKEY) ||
+	    flows_init(&nic->flows) ||
 	    table_init(&nic->qps, NIC_QPN_FIRST, MAX_QPN, NIC_MAX_QP)) {
 		nic_destroy(nic);
 		return NULL;
@@ -55,6 +56,7 @@ struct nic *nic_create(const struct nic_config *config)
 /* Users before what they use */
 static void free_objects(struct nic *nic)
 {
+	flows_free(nic);
 	qps_free(nic);
 	srqs_free(nic);
 	cqs_free(nic);
@@ -85,6 +87,7 @@ void nic_destroy(struct nic *nic)
 	table_free(&nic->xrcds);
 	table_free(&nic->mkeys);
 	table_free(&nic->qps);
+	table_free(&nic->flows.numbers);
 	timers_free(&nic->timers);
 	dma_free(&nic->dma);
 	free(nic);
@@ -157,14 +160,14 @@ uint64_t nic_next_event(const struct nic *nic)
 	return timers_next(&nic->timers);
 }
 
-static bool port_is_open(const struct nic *nic)
+bool nic_port_is_open(const struct nic *nic)
 {
 	return nic_enabled(nic) && nic->port.up && nic->port.link;
 }
 
 void nic_transmit(struct nic *nic, const struct packet *pkt)
 {
-	if (!port_is_open(nic))
+	if (!nic_port_is_open(nic))
 		return;
 	nic_count(nic, MYNIC_STAT_TX_PACKETS);
 	nic->stats[MYNIC_STAT_TX_BYTES] += packet_len(pkt);
@@ -181,7 +184,7 @@ void nic_receive(struct nic *nic, const struct packet *pkt)
 {
 	uint32_t len = packet_len(pkt);
 
-	if (!port_is_open(nic))
+	if (!nic_port_is_open(nic))
 		return;
 	nic_count(nic, MYNIC_STAT_RX_PACKETS);
 	nic->stats[MYNIC_STAT_RX_BYTES] += len;

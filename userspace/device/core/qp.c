@@ -346,6 +346,8 @@ int admin_destroy_qp(struct nic *nic, struct admin_call *call)
 
 	if (!qp)
 		return MYNIC_AQ_BAD_NUMBER;
+	if (qp->num_flows)
+		return MYNIC_AQ_BUSY;
 	destroy(nic, qp);
 	return MYNIC_AQ_OK;
 }

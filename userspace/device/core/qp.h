@@ -88,6 +88,7 @@ struct qp_attr {
  * @dbrec: window on the doorbell record
  * @dbrec_offset: of the doorbell record in @buf
  * @mcast_groups: multicast groups that it is attached to
+ * @num_flows: flow rules that it receives by
  * @scheduled: in &nic.run_queue through @run_link
  * @run_link: see @scheduled
  * @polled: in &nic.poll_queue through @poll_link
@@ -122,6 +123,7 @@ struct qp {
 	struct buf_window dbrec;
 	uint32_t dbrec_offset;
 	uint32_t mcast_groups;
+	uint32_t num_flows;
 	bool scheduled;
 	TAILQ_ENTRY(qp) run_link;
 	bool polled;

@@ -22,6 +22,7 @@ enum ib_send_flags {
 	IB_SEND_SIGNALED = 1 << 1,
 	IB_SEND_SOLICITED = 1 << 2,
 	IB_SEND_INLINE = 1 << 3,
+	IB_SEND_IP_CSUM = 1 << 4,
 };
 
 enum ib_wc_status {
@@ -64,6 +65,7 @@ enum ib_wc_opcode {
 enum ib_wc_flags {
 	IB_WC_GRH = 1 << 0,
 	IB_WC_WITH_IMM = 1 << 1,
+	IB_WC_IP_CSUM_OK = 1 << 2,
 };
 
 enum ib_access_flags {

@@ -16,7 +16,7 @@ enum {
 	XRC = 1 << MYNIC_QP_XRC_INI,
 };
 
-/* What the send opcodes allow, beside the flags that all do */
+/* What the send opcodes allow, beside the flags of the type */
 static const struct {
 	uint16_t types;
 	uint8_t flags;
@@ -31,6 +31,16 @@ static const struct {
 };
 
 #define COMMON_FLAGS (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED)
+
+/* What all opcodes of a type allow */
+static const uint8_t type_flags[] = {
+	[MYNIC_QP_RC] = COMMON_FLAGS,
+	[MYNIC_QP_UC] = COMMON_FLAGS,
+	[MYNIC_QP_UD] = COMMON_FLAGS | IB_SEND_IP_CSUM,
+	[MYNIC_QP_GSI] = COMMON_FLAGS | IB_SEND_IP_CSUM,
+	[MYNIC_QP_RAW_PACKET] = COMMON_FLAGS | IB_SEND_IP_CSUM,
+	[MYNIC_QP_XRC_INI] = COMMON_FLAGS,
+};
 
 /*
  * Copy from guest memory, which the guest may change at any time: behind this,
@@ -116,7 +126,7 @@ static struct wqe_error fetch_send(struct qp *qp, const uint8_t *slot,
 		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
 			       MYNIC_SYN_BAD_OPCODE);
 	if (ctrl >> MYNIC_WQE_FLAGS_SHIFT &
-	    ~(COMMON_FLAGS | send_table[req->opcode].flags))
+	    ~(type_flags[qp->type] | send_table[req->opcode].flags))
 		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
 			       MYNIC_SYN_BAD_FLAGS);
 	req->imm = wqe.imm_data;

@@ -150,6 +150,9 @@ _Static_assert(sizeof(struct mynic_buf) == 16, "mynic_buf");
  * @MYNIC_CMD_DESTROY_QP: number
  * @MYNIC_CMD_ATTACH_MCAST: number: UD QP; body: &struct mynic_mcast
  * @MYNIC_CMD_DETACH_MCAST: number: UD QP; body: &struct mynic_mcast
+ * @MYNIC_CMD_CREATE_FLOW: body: &struct mynic_create_flow; mailbox in:
+ *	&struct mynic_flow_spec times num_specs; returns number
+ * @MYNIC_CMD_DESTROY_FLOW: number
  */
 enum mynic_aq_opcode {
 	MYNIC_CMD_NOP = 0x01,
@@ -182,6 +185,8 @@ enum mynic_aq_opcode {
 	MYNIC_CMD_DESTROY_QP = 0x3b,
 	MYNIC_CMD_ATTACH_MCAST = 0x40,
 	MYNIC_CMD_DETACH_MCAST = 0x41,
+	MYNIC_CMD_CREATE_FLOW = 0x48,
+	MYNIC_CMD_DESTROY_FLOW = 0x49,
 };
 
 /**
@@ -509,6 +514,211 @@ struct mynic_mcast {
 _Static_assert(sizeof(struct mynic_mcast) == 40, "mynic_mcast");
 
 /**
+ * struct mynic_create_flow - body of CREATE_FLOW
+ * @qpn: RAW_PACKET QP that receives what the rule matches
+ * @flow_tag: &struct mynic_cqe.flow_tag of what it receives by the rule
+ * @priority: rules with a smaller number are asked first
+ * @type: enum ib_flow_attr_type, which is enum mynic_flow_type
+ * @flags: MYNIC_FLOW_*
+ * @num_specs: elements of the mailbox, at most MYNIC_FLOW_MAX_SPECS
+ * @reserved_0d: zero
+ *
+ * The mailbox is a list of &struct mynic_flow_spec: a frame that all of them
+ * match is matched by the rule.
+ */
+struct mynic_create_flow {
+	__le32 qpn;
+	__le32 flow_tag;
+	__le16 priority;
+	__u8 type;
+	__u8 flags;
+	__u8 num_specs;
+	__u8 reserved_0d[27];
+};
+
+_Static_assert(sizeof(struct mynic_create_flow) == 40, "mynic_create_flow");
+
+/**
+ * enum mynic_flow_type - what a flow rule gets
+ * @MYNIC_FLOW_NORMAL: what it matches
+ * @MYNIC_FLOW_ALL_DEFAULT: what it matches, and nobody else gets
+ * @MYNIC_FLOW_MC_DEFAULT: likewise, of frames to group addresses
+ * @MYNIC_FLOW_SNIFFER: a copy of all frames
+ */
+enum mynic_flow_type {
+	MYNIC_FLOW_NORMAL = 0,
+	MYNIC_FLOW_ALL_DEFAULT = 1,
+	MYNIC_FLOW_MC_DEFAULT = 2,
+	MYNIC_FLOW_SNIFFER = 3,
+};
+
+#define MYNIC_FLOW_DROP 0x1 /* nobody receives what the rule matches */
+#define MYNIC_FLOW_DONT_TRAP 0x2 /* a copy: further rules are asked, too */
+#define MYNIC_FLOW_MAX_SPECS 16
+
+/**
+ * struct mynic_flow_spec - what one header of a frame must say
+ * @type: enum ib_flow_spec_type, which is enum mynic_flow_spec_type;
+ *	MYNIC_FLOW_INNER: of the frame or packet in a tunnel
+ * @reserved_02: zero
+ * @val: the header, as &struct mynic_flow_eth or other, then zeroes
+ * @mask: likewise: the bits of @val that count
+ */
+struct mynic_flow_spec {
+	__le16 type;
+	__u8 reserved_02[6];
+	__u8 val[40];
+	__u8 mask[40];
+};
+
+_Static_assert(sizeof(struct mynic_flow_spec) == 88, "mynic_flow_spec");
+
+/**
+ * enum mynic_flow_spec_type - &struct mynic_flow_spec.type
+ * @MYNIC_FLOW_ETH: &struct mynic_flow_eth
+ * @MYNIC_FLOW_IPV4: &struct mynic_flow_ipv4
+ * @MYNIC_FLOW_IPV6: &struct mynic_flow_ipv6
+ * @MYNIC_FLOW_ESP: &struct mynic_flow_esp
+ * @MYNIC_FLOW_TCP: &struct mynic_flow_ports
+ * @MYNIC_FLOW_UDP: &struct mynic_flow_ports
+ * @MYNIC_FLOW_VXLAN: &struct mynic_flow_vxlan
+ * @MYNIC_FLOW_GRE: &struct mynic_flow_gre
+ * @MYNIC_FLOW_MPLS: &struct mynic_flow_mpls
+ * @MYNIC_FLOW_INNER: added to a type: of what is in the tunnel
+ */
+enum mynic_flow_spec_type {
+	MYNIC_FLOW_ETH = 0x20,
+	MYNIC_FLOW_IPV4 = 0x30,
+	MYNIC_FLOW_IPV6 = 0x31,
+	MYNIC_FLOW_ESP = 0x34,
+	MYNIC_FLOW_TCP = 0x40,
+	MYNIC_FLOW_UDP = 0x41,
+	MYNIC_FLOW_VXLAN = 0x50,
+	MYNIC_FLOW_GRE = 0x51,
+	MYNIC_FLOW_MPLS = 0x60,
+	MYNIC_FLOW_INNER = 0x100,
+};
+
+/* Headers in flow specs: big-endian, as they are in frames */
+
+/**
+ * struct mynic_flow_eth - Ethernet
+ * @dmac: destination
+ * @smac: source
+ * @ethertype: behind all VLAN tags
+ * @vlan_tag: the first VLAN tag (TCI); a mask that is not 0 matches tagged
+ *	frames only
+ */
+struct mynic_flow_eth {
+	__u8 dmac[6];
+	__u8 smac[6];
+	__be16 ethertype;
+	__be16 vlan_tag;
+};
+
+_Static_assert(sizeof(struct mynic_flow_eth) == 16, "mynic_flow_eth");
+
+/**
+ * struct mynic_flow_ipv4 - IPv4
+ * @saddr: source
+ * @daddr: destination
+ * @proto: protocol
+ * @tos: DSCP and ECN
+ * @ttl: time to live
+ * @flags: enum ib_ipv4_flags: 0x2 don't fragment, 0x4 more fragments
+ */
+struct mynic_flow_ipv4 {
+	__be32 saddr;
+	__be32 daddr;
+	__u8 proto;
+	__u8 tos;
+	__u8 ttl;
+	__u8 flags;
+};
+
+_Static_assert(sizeof(struct mynic_flow_ipv4) == 12, "mynic_flow_ipv4");
+
+/**
+ * struct mynic_flow_ipv6 - IPv6
+ * @saddr: source
+ * @daddr: destination
+ * @flow_label: 20 bits
+ * @next_header: of the IPv6 header itself
+ * @traffic_class: DSCP and ECN
+ * @hop_limit: hop limit
+ * @reserved_27: zero
+ */
+struct mynic_flow_ipv6 {
+	__u8 saddr[16];
+	__u8 daddr[16];
+	__be32 flow_label;
+	__u8 next_header;
+	__u8 traffic_class;
+	__u8 hop_limit;
+	__u8 reserved_27;
+};
+
+_Static_assert(sizeof(struct mynic_flow_ipv6) == 40, "mynic_flow_ipv6");
+
+/**
+ * struct mynic_flow_ports - TCP and UDP
+ * @dport: destination
+ * @sport: source
+ */
+struct mynic_flow_ports {
+	__be16 dport;
+	__be16 sport;
+};
+
+_Static_assert(sizeof(struct mynic_flow_ports) == 4, "mynic_flow_ports");
+
+/**
+ * struct mynic_flow_esp - ESP
+ * @spi: security parameters index
+ * @seq: sequence number
+ */
+struct mynic_flow_esp {
+	__be32 spi;
+	__be32 seq;
+};
+
+_Static_assert(sizeof(struct mynic_flow_esp) == 8, "mynic_flow_esp");
+
+/**
+ * struct mynic_flow_vxlan - VXLAN
+ * @vni: VXLAN network identifier, 24 bits
+ */
+struct mynic_flow_vxlan {
+	__be32 vni;
+};
+
+_Static_assert(sizeof(struct mynic_flow_vxlan) == 4, "mynic_flow_vxlan");
+
+/**
+ * struct mynic_flow_gre - GRE
+ * @flags: the first two bytes: flags and version
+ * @protocol: ethertype of what it carries
+ * @key: a mask that is not 0 matches headers with a key only
+ */
+struct mynic_flow_gre {
+	__be16 flags;
+	__be16 protocol;
+	__be32 key;
+};
+
+_Static_assert(sizeof(struct mynic_flow_gre) == 8, "mynic_flow_gre");
+
+/**
+ * struct mynic_flow_mpls - MPLS
+ * @label: the first label: label, traffic class, bottom of stack, TTL
+ */
+struct mynic_flow_mpls {
+	__be32 label;
+};
+
+_Static_assert(sizeof(struct mynic_flow_mpls) == 4, "mynic_flow_mpls");
+
+/**
  * struct mynic_set_gid - body of SET_GID
  * @gid: IPv6 address, or IPv4 as ::ffff:a.b.c.d; all zeroes empties the entry
  * @mac: source MAC of packets sent from this GID
@@ -583,6 +793,7 @@ _Static_assert(sizeof(struct mynic_set_rx) == 40, "mynic_set_rx");
  * @resize: body of RESIZE_CQ and RESIZE_SRQ
  * @modify_srq: body of MODIFY_SRQ
  * @mcast: body of ATTACH_MCAST and DETACH_MCAST
+ * @create_flow: body of CREATE_FLOW
  * @set_gid: body of SET_GID
  * @modify_port: body of MODIFY_PORT
  * @set_rx: body of SET_RX
@@ -608,6 +819,7 @@ struct mynic_admin_cmd {
 		struct mynic_resize resize;
 		struct mynic_modify_srq modify_srq;
 		struct mynic_mcast mcast;
+		struct mynic_create_flow create_flow;
 		struct mynic_set_gid set_gid;
 		struct mynic_modify_port modify_port;
 		struct mynic_set_rx set_rx;
