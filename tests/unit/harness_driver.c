@@ -758,6 +758,8 @@ void *drv_write_wqe(struct drv_qp *qp, const struct drv_wr *wr)
 	} else if (wr->num_sge) {
 		memcpy(data, wr->sge, wr->num_sge * sizeof(wr->sge[0]));
 	}
+	if (wr->opcode == IBV_WR_FLUSH)
+		memcpy(data, &wr->flush, sizeof(wr->flush));
 	if (atomic) {
 		struct mynic_atomic_operands *op =
 			(void *)(data + MYNIC_WQE_ATOMIC);

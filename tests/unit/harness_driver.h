@@ -253,6 +253,7 @@ void drv_ud_up(struct drv_qp *qp, uint32_t qkey, enum ibv_qp_state state);
 /*
  * struct drv_wr - a send work request
  * @inline_data: with IBV_SEND_INLINE
+ * @flush: FLUSH
  * @remote_qpn, @remote_qkey, @av: UD
  * @remote_srqn: XRC
  */
@@ -269,6 +270,7 @@ struct drv_wr {
 	uint32_t rkey;
 	uint64_t compare_add;
 	uint64_t swap;
+	struct mynic_flush_operands flush;
 	uint32_t remote_qpn;
 	uint32_t remote_qkey;
 	struct mynic_av av;

@@ -241,10 +241,21 @@ void sim_fault(struct sim_nic *n, const char *rule, uint64_t seed)
 		FAIL("%s: %s", rule, error);
 }
 
+static int persist(void *ctx, void *ptr, size_t len)
+{
+	struct sim_nic *n = ctx;
+
+	CHECK((uint8_t *)ptr >= n->mem &&
+	      (uint8_t *)ptr + len <= n->mem + SIM_MEM_SIZE);
+	n->persisted += len;
+	return n->persist_err;
+}
+
 static const struct nic_ops ops = {
 	.raise_irq = raise_irq,
 	.transmit = transmit,
 	.now = now,
+	.persist = persist,
 };
 
 void *sim_alloc(struct sim_nic *n, size_t size, size_t align)

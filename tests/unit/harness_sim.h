@@ -34,6 +34,8 @@ struct sim;
  * @sent: packets transmitted, before the wire's faults
  * @receiving: inside nic_receive()
  * @faults: of the cable between NIC and wire; NULL: none
+ * @persisted: bytes that were to be made persistent
+ * @persist_err: what comes of that
  */
 struct sim_nic {
 	struct sim *sim;
@@ -46,6 +48,8 @@ struct sim_nic {
 	uint64_t sent;
 	bool receiving;
 	struct faults *faults;
+	uint64_t persisted;
+	int persist_err;
 };
 
 enum sim_verdict { SIM_PASS, SIM_DROP, SIM_DUPLICATE, SIM_DELAY };

@@ -16,6 +16,8 @@ enum ibv_wr_opcode {
 	IBV_WR_ATOMIC_FETCH_AND_ADD = 6,
 	IBV_WR_LOCAL_INV = 7,
 	IBV_WR_TSO = 10,
+	IBV_WR_FLUSH = 14,
+	IBV_WR_ATOMIC_WRITE = 15,
 };
 
 enum ibv_send_flags {
@@ -47,6 +49,8 @@ enum ibv_wc_opcode {
 	IBV_WC_RDMA_READ = 2,
 	IBV_WC_COMP_SWAP = 3,
 	IBV_WC_FETCH_ADD = 4,
+	IBV_WC_FLUSH = 8,
+	IBV_WC_ATOMIC_WRITE = 9,
 	IBV_WC_RECV = 128,
 	IBV_WC_RECV_RDMA_WITH_IMM = 129,
 };
@@ -62,12 +66,26 @@ enum ibv_access_flags {
 	IBV_ACCESS_REMOTE_WRITE = 2,
 	IBV_ACCESS_REMOTE_READ = 4,
 	IBV_ACCESS_REMOTE_ATOMIC = 8,
+	IBV_ACCESS_ZERO_BASED = 1 << 5,
+	IBV_ACCESS_FLUSH_GLOBAL = 1 << 8,
+	IBV_ACCESS_FLUSH_PERSISTENT = 1 << 9,
 	IBV_ACCESS_RELAXED_ORDERING = 1 << 20,
 };
 
-#define ACCESS_ALL                                          \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
-	 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+#define ACCESS_ALL                                           \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |  \
+	 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | \
+	 IBV_ACCESS_FLUSH_GLOBAL | IBV_ACCESS_FLUSH_PERSISTENT)
+
+enum ibv_placement_type {
+	IBV_FLUSH_GLOBAL = 1,
+	IBV_FLUSH_PERSISTENT = 2,
+};
+
+enum ibv_selectivity_level {
+	IBV_FLUSH_RANGE = 0,
+	IBV_FLUSH_MR = 1,
+};
 
 enum ibv_qp_state {
 	IBV_QPS_RESET = 0,

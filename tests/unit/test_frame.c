@@ -63,18 +63,19 @@ static const struct {
 	uint8_t opcode;
 	const char *headers;
 } extended[] = {
-	{ 0x03, "i" },	{ 0x05, "i" },	{ 0x06, "r" },	{ 0x09, "i" },
-	{ 0x0a, "r" },	{ 0x0b, "ri" }, { 0x0c, "r" },	{ 0x0d, "a" },
-	{ 0x0f, "a" },	{ 0x10, "a" },	{ 0x11, "a" },	{ 0x12, "ao" },
-	{ 0x13, "x" },	{ 0x14, "x" },	{ 0x16, "v" },	{ 0x17, "v" },
-	{ 0x23, "i" },	{ 0x25, "i" },	{ 0x26, "r" },	{ 0x29, "i" },
-	{ 0x2a, "r" },	{ 0x2b, "ri" }, { 0x64, "d" },	{ 0x65, "di" },
-	{ 0xa0, "c" },	{ 0xa1, "c" },	{ 0xa2, "c" },	{ 0xa3, "ci" },
-	{ 0xa4, "c" },	{ 0xa5, "ci" }, { 0xa6, "cr" }, { 0xa7, "c" },
-	{ 0xa8, "c" },	{ 0xa9, "ci" }, { 0xaa, "cr" }, { 0xab, "cri" },
-	{ 0xac, "cr" }, { 0xad, "a" },	{ 0xaf, "a" },	{ 0xb0, "a" },
-	{ 0xb1, "a" },	{ 0xb2, "ao" }, { 0xb3, "cx" }, { 0xb4, "cx" },
-	{ 0xb6, "cv" }, { 0xb7, "cv" },
+	{ 0x03, "i" },	 { 0x05, "i" },	  { 0x06, "r" },  { 0x09, "i" },
+	{ 0x0a, "r" },	 { 0x0b, "ri" },  { 0x0c, "r" },  { 0x0d, "a" },
+	{ 0x0f, "a" },	 { 0x10, "a" },	  { 0x11, "a" },  { 0x12, "ao" },
+	{ 0x13, "x" },	 { 0x14, "x" },	  { 0x16, "v" },  { 0x17, "v" },
+	{ 0x1c, "fr" },	 { 0x1d, "r" },	  { 0x23, "i" },  { 0x25, "i" },
+	{ 0x26, "r" },	 { 0x29, "i" },	  { 0x2a, "r" },  { 0x2b, "ri" },
+	{ 0x64, "d" },	 { 0x65, "di" },  { 0xa0, "c" },  { 0xa1, "c" },
+	{ 0xa2, "c" },	 { 0xa3, "ci" },  { 0xa4, "c" },  { 0xa5, "ci" },
+	{ 0xa6, "cr" },	 { 0xa7, "c" },	  { 0xa8, "c" },  { 0xa9, "ci" },
+	{ 0xaa, "cr" },	 { 0xab, "cri" }, { 0xac, "cr" }, { 0xad, "a" },
+	{ 0xaf, "a" },	 { 0xb0, "a" },	  { 0xb1, "a" },  { 0xb2, "ao" },
+	{ 0xb3, "cx" },	 { 0xb4, "cx" },  { 0xb6, "cv" }, { 0xb7, "cv" },
+	{ 0xbc, "cfr" }, { 0xbd, "cr" },
 };
 
 static const char *headers_of(uint8_t opcode)
@@ -226,6 +227,9 @@ static void slow_build(struct bytes *b, const struct packet *pkt)
 		case 'c':
 			add(b, h->srqn, 4);
 			break;
+		case 'f':
+			add(b, h->feth, 4);
+			break;
 		case 'd':
 			add(b, h->qkey, 4);
 			add(b, h->src_qpn, 4);
@@ -307,6 +311,8 @@ static void random_packet(struct sim *r, struct packet *pkt, uint8_t opcode,
 	h->psn = sim_random(r, 1 << 24);
 	if (strchr(headers, 'c'))
 		h->srqn = sim_random(r, 1 << 24);
+	if (strchr(headers, 'f'))
+		h->feth = sim_random(r, 1ull << 32);
 	if (strchr(headers, 'd')) {
 		h->qkey = sim_random(r, 1ull << 32);
 		h->src_qpn = sim_random(r, 1 << 24);
@@ -381,6 +387,7 @@ static void check_same(const struct packet *got, const struct packet *want)
 	CHECK_EQ(g->srqn, w->srqn);
 	CHECK_EQ(g->qkey, w->qkey);
 	CHECK_EQ(g->src_qpn, w->src_qpn);
+	CHECK_EQ(g->feth, w->feth);
 	CHECK_EQ(g->remote_addr, w->remote_addr);
 	CHECK_EQ(g->rkey, w->rkey);
 	CHECK_EQ(g->dma_len, w->dma_len);

@@ -74,6 +74,8 @@ TEST(wqe_unknown_opcodes)
 	for (unsigned int op = 7; op < 256; op += op < 20 ? 1 : 47) {
 		struct drv_wr wr = a_wr(&p, op, 8);
 
+		if (op == IBV_WR_FLUSH || op == IBV_WR_ATOMIC_WRITE)
+			continue;
 		drv_write_wqe(p.a.qp, &wr);
 		check_local_error(&p, IBV_WC_LOC_QP_OP_ERR,
 				  MYNIC_SYN_BAD_OPCODE);

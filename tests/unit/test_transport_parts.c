@@ -211,7 +211,8 @@ TEST(opcode_header_lengths)
 		{ 0xaa, 32 }, { 0xab, 36 }, { 0xac, 32 }, { 0xad, 16 },
 		{ 0xae, 12 }, { 0xaf, 16 }, { 0xb0, 16 }, { 0xb1, 16 },
 		{ 0xb2, 24 }, { 0xb3, 44 }, { 0xb4, 44 }, { 0xb6, 20 },
-		{ 0xb7, 20 },
+		{ 0xb7, 20 }, { 0x1c, 32 }, { 0x1d, 28 }, { 0xbc, 36 },
+		{ 0xbd, 32 },
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {

@@ -49,6 +49,8 @@ FETCH_ADD = 0x14
 RESYNC = 0x15
 SEND_LAST_INV = 0x16
 SEND_ONLY_INV = 0x17
+FLUSH = 0x1c
+ATOMIC_WRITE = 0x1d
 CNP = 0x81
 
 # AETH syndromes, IBTA 9.7.5.1: type in bits 7:5, value in 4:0
@@ -112,6 +114,13 @@ class IETH(Packet):
     fields_desc = [XIntField("key", 0)]
 
 
+class FETH(Packet):
+    """FLUSH extended transport header"""
+    name = "FETH"
+    fields_desc = [BitField("reserved_feth", 0, 26), BitField("selectivity", 0, 2),
+                   BitField("placement", 0, 4)]
+
+
 class XRCETH(Packet):
     """XRC extended transport header"""
     name = "XRCETH"
@@ -135,6 +144,8 @@ _HEADERS = {
     RC | FETCH_ADD: [AtomicETH],
     RC | SEND_LAST_INV: [IETH],
     RC | SEND_ONLY_INV: [IETH],
+    RC | FLUSH: [FETH, RETH],
+    RC | ATOMIC_WRITE: [RETH],
     UC | SEND_LAST_IMM: [ImmDt],
     UC | SEND_ONLY_IMM: [ImmDt],
     UC | WRITE_FIRST: [RETH],
@@ -148,11 +159,12 @@ _HEADERS = {
 # Those of RC, behind an XRCETH in all but the responses (A14)
 _HEADERS.update({
     XRC | opcode: ([] if READ_FIRST <= opcode <= ATOMIC_ACK else [XRCETH])
-    + _HEADERS.get(RC | opcode, []) for opcode in range(SEND_FIRST, SEND_ONLY_INV + 1)
+    + _HEADERS.get(RC | opcode, [])
+    for opcode in (*range(SEND_FIRST, SEND_ONLY_INV + 1), FLUSH, ATOMIC_WRITE)
     if opcode != RESYNC})
 
 _HEADER_LEN = {XRCETH: 4, AETH: 4, RETH: 16, AtomicETH: 28, AtomicAckETH: 8, DETH: 8, ImmDt: 4,
-               IETH: 4}
+               IETH: 4, FETH: 4}
 
 
 def icrc(packet):

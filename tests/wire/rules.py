@@ -23,4 +23,4 @@ def rule(name, variant=None, **args):
 def documented():
     """The names of the rules, as documented"""
     text = (TOP / "Documentation/transport-rules.rst").read_text()
-    return set(re.findall(r"^(?=.{28}(?:A14|A17|none|\d))([a-z]\w+)  ", text, re.MULTILINE))
+    return set(re.findall(r"^(?=.{28}(?:A14|A17|A19|none|\d))([a-z]\w+)  ", text, re.MULTILINE))

@@ -8,8 +8,8 @@ import subprocess
 import capture
 import nic as machine
 import roce
-from nic import (SIGNALED, SOLICITED, WR_CMP_SWAP, WR_FETCH_ADD, WR_READ, WR_SEND,
-                 WR_SEND_IMM, Qp, check, pattern)
+from nic import (SIGNALED, SOLICITED, WR_ATOMIC_WRITE, WR_CMP_SWAP, WR_FETCH_ADD, WR_FLUSH,
+                 WR_READ, WR_SEND, WR_SEND_IMM, Qp, check, pattern)
 from roce import RC, UC, UD
 from rules import rule
 from rules_requester import FIRST_PSN, IMM, MESSAGES
@@ -27,7 +27,7 @@ _RC_NAMES = {
     **_MESSAGE_NAMES, 0x0c: "RDMA READ Request", 0x0d: "RDMA READ response First",
     0x0e: "RDMA READ response Middle", 0x0f: "RDMA READ response Last",
     0x10: "RDMA READ response Only", 0x11: "Acknowledge", 0x12: "ATOMIC Acknowledge",
-    0x13: "CmpSwap", 0x14: "FetchAdd"}
+    0x13: "CmpSwap", 0x14: "FetchAdd", 0x1c: "FLUSH", 0x1d: "ATOMIC WRITE"}
 NAMES = {
     **{RC | opcode: f"Reliable Connection (RC) - {name}" for opcode, name in _RC_NAMES.items()},
     **{UC | opcode: f"Unreliable Connection (UC) - {name}"
@@ -51,6 +51,8 @@ _FIELDS = {
     "infiniband.deth.q_key": lambda frame: frame.qkey,
     "infiniband.deth.srcqp": lambda frame: frame.sqpn,
     # of the atomic header, too
+    # tshark 4.4 looks for the selectivity one bit below where rxe has it
+    "infiniband.feth.plt": lambda frame: frame.placement,
     "infiniband.reth.va": lambda frame: frame.va,
     "infiniband.reth.r_key": lambda frame: frame.rkey,
     "infiniband.reth.dmalen": lambda frame: frame.len,
@@ -105,6 +107,12 @@ def answers_to_nic(qp, psn):
         qp.expect(opcode, psn=psn + 4 + i)
         qp.respond(roce.ATOMIC_ACK, psn + 4 + i, orig=6 + i, msn=23 + i)
         qp.completion(22 + i)
+    for i, (kind, opcode) in enumerate(((WR_FLUSH, roce.FLUSH),
+                                        (WR_ATOMIC_WRITE, roce.ATOMIC_WRITE))):
+        qp.post(24 + i, kind, 8 * i, remote=qp.remote(), placement=3)
+        qp.expect(opcode, psn=psn + 6 + i)
+        qp.respond(roce.READ_ONLY, psn + 6 + i, msn=25 + i)
+        qp.completion(24 + i)
 
 
 def to_nic(qp, service):
@@ -134,6 +142,9 @@ def answers_of_nic(qp):
     for opcode in (roce.CMP_SWAP, roce.FETCH_ADD):
         qp.request(opcode, fields=qp.atomic(5, 6), ackreq=1)
         qp.expect(roce.ATOMIC_ACK)
+    for opcode, payload in ((roce.FLUSH, b""), (roce.ATOMIC_WRITE, b"12345678")):
+        qp.request(opcode, payload, fields=qp.reth(8, placement=1), ackreq=1)
+        qp.expect(roce.READ_ONLY)
 
 
 def datagrams(nic, own, path):

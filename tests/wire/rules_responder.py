@@ -276,7 +276,7 @@ def bad_request(name, variant, *packets, recv=None, setup=None, **attr):
             check(qp.mr.read(1024), before, "memory")
 
 
-for _opcode in list(range(RESYNC, 0x20)):
+for _opcode in (*range(RESYNC, 0x1c), 0x1e, 0x1f):
     _name = {RESYNC: "RESYNC", SEND_LAST_INV: "SEND LAST with invalidate",
              SEND_ONLY_INV: "SEND ONLY with invalidate"}.get(_opcode, f"{_opcode:#04x}")
     bad_request("reserved_opcode", _name, (_opcode, 0), recv=1000)

@@ -216,6 +216,15 @@ static void receive_read(struct qp *qp, const struct send_req *req,
 	requester_progress(qp);
 }
 
+/* The only packet of a response has come */
+static void end_alone(struct qp *qp)
+{
+	qp->req.una++;
+	ends_rd_atomic(&qp->req);
+	sq_complete(qp, 1);
+	requester_progress(qp);
+}
+
 static void receive_atomic(struct qp *qp, const struct send_req *req,
 			   uint64_t orig)
 {
@@ -229,10 +238,15 @@ static void receive_atomic(struct qp *qp, const struct send_req *req,
 		sq_fail(qp, (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome });
 		return;
 	}
-	qp->req.una++;
-	ends_rd_atomic(&qp->req);
-	sq_complete(qp, 1);
-	requester_progress(qp);
+	end_alone(qp);
+}
+
+/* What answers ATOMIC WRITE and FLUSH: a READ response without data */
+static bool is_empty_response(const struct packet *pkt,
+			      const struct opcode_info *info)
+{
+	return info->class == OPCODE_READ_RESPONSE &&
+	       (info->flags & OPCODE_ONLY) == OPCODE_ONLY && !pkt->payload_len;
 }
 
 static void receive_response(struct qp *qp, uint32_t psn,
@@ -240,6 +254,7 @@ static void receive_response(struct qp *qp, uint32_t psn,
 			     const struct opcode_info *info)
 {
 	const struct send_req *req;
+	bool fits;
 
 	if (info->flags & OPCODE_AETH &&
 	    aeth_type(pkt->roce.aeth) != AETH_ACK) {
@@ -251,13 +266,28 @@ static void receive_response(struct qp *qp, uint32_t psn,
 		return;
 	}
 	req = sq_req(qp, qp->req.ci);
-	if (info->class == OPCODE_READ_RESPONSE &&
-	    req->opcode == IB_WR_RDMA_READ)
-		receive_read(qp, req, pkt, info);
-	else if (info->class == OPCODE_ATOMIC_ACK && has_response(req) &&
-		 req->opcode != IB_WR_RDMA_READ)
-		receive_atomic(qp, req, pkt->roce.atomic_orig);
-	else
+	switch (req->opcode) {
+	case IB_WR_RDMA_READ:
+		fits = info->class == OPCODE_READ_RESPONSE;
+		if (fits)
+			receive_read(qp, req, pkt, info);
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		fits = info->class == OPCODE_ATOMIC_ACK;
+		if (fits)
+			receive_atomic(qp, req, pkt->roce.atomic_orig);
+		break;
+	case IB_WR_ATOMIC_WRITE:
+	case IB_WR_FLUSH:
+		fits = is_empty_response(pkt, info);
+		if (fits)
+			end_alone(qp);
+		break;
+	default:
+		fits = false;
+	}
+	if (!fits)
 		sq_fail(qp, bad_response);
 	if (info->flags & OPCODE_AETH && info->flags & OPCODE_LAST)
 		set_credits(qp, pkt->roce.aeth);

@@ -9,6 +9,10 @@
 
 #define CLOCK_KHZ 1000000
 
+#define CAPS                                               \
+	(MYNIC_CAP_ATOMIC_WRITE | MYNIC_CAP_FLUSH_GLOBAL | \
+	 MYNIC_CAP_FLUSH_PERSISTENT)
+
 /* EUI-64 of a MAC: ff:fe in the middle, universal/local bit turned over */
 static void set_guid(__be64 *guid, const uint8_t mac[6])
 {
@@ -45,6 +49,7 @@ int admin_query_device(struct nic *nic, struct admin_call *call)
 		.dma_lkey = htole32(NIC_DMA_LKEY),
 		.clock_khz = htole32(CLOCK_KHZ),
 		.max_xrcd = htole32(nic->xrcds.limit),
+		.caps = htole64(CAPS),
 		.max_flow = htole32(nic->flows.numbers.limit),
 	};
 	set_guid(&attr->node_guid, nic->config.mac);

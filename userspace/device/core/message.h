@@ -24,6 +24,7 @@ struct roce_hdr;
  *	&responder.recv.error says why
  * @MESSAGE_TOO_LONG: more than the receive request takes
  * @MESSAGE_BAD_LENGTH: of the packet, or in the RETH
+ * @MESSAGE_BAD_FETH: no such placement or selectivity
  * @MESSAGE_NOT_ALLOWED: by the QP's access flags
  * @MESSAGE_BAD_KEY: no such key, or not for this
  * @MESSAGE_NO_MEMORY: the region's memory is not there
@@ -34,6 +35,7 @@ enum message_fault {
 	MESSAGE_BAD_RECV,
 	MESSAGE_TOO_LONG,
 	MESSAGE_BAD_LENGTH,
+	MESSAGE_BAD_FETH,
 	MESSAGE_NOT_ALLOWED,
 	MESSAGE_BAD_KEY,
 	MESSAGE_NO_MEMORY,

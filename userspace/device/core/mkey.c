@@ -9,9 +9,10 @@
 #define INDEX_SHIFT 8
 #define KEY_BYTE_MASK 0xff
 
-#define SUPPORTED_ACCESS                                  \
-	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
-	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
+#define SUPPORTED_ACCESS                                   \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |  \
+	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
+	 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
 #define OPTIONAL_ACCESS \
 	((IB_ACCESS_OPTIONAL_LAST << 1) - IB_ACCESS_OPTIONAL_FIRST)
 
@@ -54,6 +55,18 @@ int mkey_check_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
 	if (!*mkey)
 		return -EACCES;
 	return check_range(*mkey, addr, len, access);
+}
+
+int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
+		      uint32_t access, uint64_t *addr, uint64_t *len)
+{
+	const struct mkey *mkey = find(qp->nic, pd, key);
+
+	if (!mkey || access & ~mkey->access)
+		return -EACCES;
+	*addr = mkey->iova;
+	*len = mkey->length;
+	return 0;
 }
 
 static uint8_t *extent(struct nic *nic, struct mkey *mkey, uint64_t offset,

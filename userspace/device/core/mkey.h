@@ -73,6 +73,20 @@ int mkey_check_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
 		      struct mkey **mkey);
 
 /**
+ * mkey_range_remote() - all that a peer's request may reach by a key
+ * @qp: QP that the request came to
+ * @pd: PD that the key has to be of: the QP's, or (XRC) that of the SRQ
+ * @key: rkey, any value
+ * @access: enum ib_access_flags, all needed, at least one
+ * @addr: out: address of the first byte
+ * @len: out: bytes
+ *
+ * Return: 0; -EACCES: no such key, other PD or no such right.
+ */
+int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
+		      uint32_t access, uint64_t *addr, uint64_t *len);
+
+/**
  * mkey_iov() - add the host's pointers to a range of a region to a list
  * @nic: the NIC
  * @mkey: the region

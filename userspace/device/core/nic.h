@@ -23,11 +23,14 @@ struct nic;
  * @transmit: put a packet on the wire. The packet is only valid during the
  *	call. A wire that loops it back to the same NIC has to queue it.
  * @now: nanoseconds, monotonic
+ * @persist: make @len bytes of guest memory at @ptr, a pointer that was given
+ *	with nic_dma_map(), as lasting as what they are kept in; not 0: failed
  */
 struct nic_ops {
 	void (*raise_irq)(void *ctx, unsigned int vector);
 	void (*transmit)(void *ctx, const struct packet *pkt);
 	uint64_t (*now)(void *ctx);
+	int (*persist)(void *ctx, void *ptr, size_t len);
 };
 
 /**

@@ -21,6 +21,7 @@ enum {
 #define LEN_IF(flags, flag, len) ((flags) & (flag) ? (len) : 0)
 #define EXTENDED_LEN(flags)                                     \
 	(LEN_IF(flags, OPCODE_XRCETH, XRCETH_LEN) +             \
+	 LEN_IF(flags, OPCODE_FETH, FETH_LEN) +                 \
 	 LEN_IF(flags, OPCODE_DETH, DETH_LEN) +                 \
 	 LEN_IF(flags, OPCODE_RETH, RETH_LEN) +                 \
 	 LEN_IF(flags, OPCODE_ATOMICETH, ATOMICETH_LEN) +       \
@@ -65,6 +66,10 @@ static const struct opcode_info table[256] = {
 		ROW(OPCODE_ATOMIC, RC, OPCODE_ONLY | OPCODE_ATOMICETH),
 	[BTH_RC_FETCH_ADD] =
 		ROW(OPCODE_ATOMIC, RC, OPCODE_ONLY | OPCODE_ATOMICETH),
+	[BTH_RC_FLUSH] =
+		ROW(OPCODE_FLUSH, RC, OPCODE_ONLY | OPCODE_FETH | OPCODE_RETH),
+	[BTH_RC_ATOMIC_WRITE] =
+		ROW(OPCODE_ATOMIC_WRITE, RC, ONLY | OPCODE_RETH),
 	[BTH_UC_SEND_FIRST] = ROW(OPCODE_SEND, UC, FIRST),
 	[BTH_UC_SEND_MIDDLE] = ROW(OPCODE_SEND, UC, MIDDLE),
 	[BTH_UC_SEND_LAST] = ROW(OPCODE_SEND, UC, LAST),
@@ -129,6 +134,11 @@ static const struct opcode_info table[256] = {
 	[BTH_XRC_FETCH_ADD] =
 		ROW(OPCODE_ATOMIC, XRC_TGT,
 		    OPCODE_ONLY | OPCODE_ATOMICETH | OPCODE_XRCETH),
+	[BTH_XRC_FLUSH] =
+		ROW(OPCODE_FLUSH, XRC_TGT,
+		    OPCODE_ONLY | OPCODE_FETH | OPCODE_RETH | OPCODE_XRCETH),
+	[BTH_XRC_ATOMIC_WRITE] = ROW(OPCODE_ATOMIC_WRITE, XRC_TGT,
+				     ONLY | OPCODE_RETH | OPCODE_XRCETH),
 };
 
 const struct opcode_info *opcode_info(uint8_t opcode)

@@ -6,7 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* BTH opcodes, by the names that the IBTA gives them (9.2; CNP: annex A17) */
+/*
+ * BTH opcodes, by the names that the IBTA gives them (9.2; CNP: annex A17;
+ * FLUSH and ATOMIC WRITE: annex A19)
+ */
 enum bth_opcode {
 	BTH_RC_SEND_FIRST = 0x00,
 	BTH_RC_SEND_MIDDLE = 0x01,
@@ -31,6 +34,8 @@ enum bth_opcode {
 	BTH_RC_FETCH_ADD = 0x14,
 	BTH_RC_SEND_LAST_INV = 0x16,
 	BTH_RC_SEND_ONLY_INV = 0x17,
+	BTH_RC_FLUSH = 0x1c,
+	BTH_RC_ATOMIC_WRITE = 0x1d,
 	BTH_UC_SEND_FIRST = 0x20,
 	BTH_UC_SEND_MIDDLE = 0x21,
 	BTH_UC_SEND_LAST = 0x22,
@@ -69,6 +74,8 @@ enum bth_opcode {
 	BTH_XRC_FETCH_ADD = 0xb4,
 	BTH_XRC_SEND_LAST_INV = 0xb6,
 	BTH_XRC_SEND_ONLY_INV = 0xb7,
+	BTH_XRC_FLUSH = 0xbc,
+	BTH_XRC_ATOMIC_WRITE = 0xbd,
 };
 
 /* BTH opcode bits 7:5: the transport service; 4:0: the operation, as in RC */
@@ -85,6 +92,8 @@ enum bth_opcode {
  * @OPCODE_WRITE: RDMA WRITE
  * @OPCODE_READ: RDMA READ request
  * @OPCODE_ATOMIC: atomic request
+ * @OPCODE_ATOMIC_WRITE: ATOMIC WRITE
+ * @OPCODE_FLUSH: FLUSH
  * @OPCODE_READ_RESPONSE: RDMA READ response
  * @OPCODE_ACK: ACK or NAK
  * @OPCODE_ATOMIC_ACK: atomic response
@@ -96,6 +105,8 @@ enum opcode_class {
 	OPCODE_WRITE,
 	OPCODE_READ,
 	OPCODE_ATOMIC,
+	OPCODE_ATOMIC_WRITE,
+	OPCODE_FLUSH,
 	OPCODE_READ_RESPONSE,
 	OPCODE_ACK,
 	OPCODE_ATOMIC_ACK,
@@ -117,6 +128,7 @@ enum opcode_class {
 #define OPCODE_IMM 0x0200
 #define OPCODE_IETH 0x0400
 #define OPCODE_XRCETH 0x0800 /* the first one, if it is there */
+#define OPCODE_FETH 0x1000 /* behind XRCETH, before RETH */
 
 #define BTH_LEN 12
 #define DETH_LEN 8
@@ -127,6 +139,7 @@ enum opcode_class {
 #define IMM_LEN 4
 #define IETH_LEN 4
 #define XRCETH_LEN 4
+#define FETH_LEN 4
 #define ICRC_LEN 4
 
 /**
@@ -145,6 +158,12 @@ struct opcode_info {
 
 /** opcode_info() - the row of any 8-bit opcode */
 const struct opcode_info *opcode_info(uint8_t opcode);
+
+/** opcode_has_response() - whether a request is not answered by just an ACK */
+static inline bool opcode_has_response(const struct opcode_info *info)
+{
+	return info->class >= OPCODE_READ && info->class <= OPCODE_FLUSH;
+}
 
 /** opcode_headers_len() - bytes of BTH and what follows it, up to the payload */
 static inline unsigned int opcode_headers_len(const struct opcode_info *info)

@@ -58,6 +58,7 @@ enum packet_defect {
  * @srqn: XRCETH, 24 bits
  * @qkey: DETH
  * @src_qpn: DETH, 24 bits
+ * @feth: FETH: selectivity in 5:4, placement in 3:0
  * @remote_addr: RETH, AtomicETH
  * @rkey: RETH, AtomicETH
  * @dma_len: RETH
@@ -89,6 +90,7 @@ struct roce_hdr {
 	uint32_t srqn;
 	uint32_t qkey;
 	uint32_t src_qpn;
+	uint32_t feth;
 	uint64_t remote_addr;
 	uint32_t rkey;
 	uint32_t dma_len;

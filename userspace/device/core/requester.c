@@ -380,21 +380,15 @@ static void send_read(struct qp *qp, struct send_req *req, struct packet *pkt)
 	q->window_base = q->psn;
 }
 
-static void send_atomic(struct qp *qp, const struct send_req *req,
-			struct packet *pkt)
+/* A request of one packet that is answered by a response of its own */
+static void send_alone(struct qp *qp, const struct send_req *req,
+		       struct packet *pkt)
 {
 	struct requester *q = &qp->req;
 
+	pkt->roce.opcode |= qp->service;
 	pkt->roce.remote_addr = req->remote_addr;
 	pkt->roce.rkey = req->rkey;
-	if (req->opcode == IB_WR_ATOMIC_CMP_AND_SWP) {
-		pkt->roce.opcode = BTH_RC_CMP_SWAP | qp->service;
-		pkt->roce.compare = req->compare_add;
-		pkt->roce.swap_add = req->swap;
-	} else {
-		pkt->roce.opcode = BTH_RC_FETCH_ADD | qp->service;
-		pkt->roce.swap_add = req->compare_add;
-	}
 	pkt->roce.ack_req = true;
 	q->rd_atomic++;
 	q->cur++;
@@ -402,10 +396,47 @@ static void send_atomic(struct qp *qp, const struct send_req *req,
 	q->window_base = q->psn;
 }
 
+static void send_atomic(struct qp *qp, const struct send_req *req,
+			struct packet *pkt)
+{
+	if (req->opcode == IB_WR_ATOMIC_CMP_AND_SWP) {
+		pkt->roce.opcode = BTH_RC_CMP_SWAP;
+		pkt->roce.compare = req->compare_add;
+		pkt->roce.swap_add = req->swap;
+	} else {
+		pkt->roce.opcode = BTH_RC_FETCH_ADD;
+		pkt->roce.swap_add = req->compare_add;
+	}
+	send_alone(qp, req, pkt);
+}
+
+/* Return: enum mynic_syndrome, 0 if the packet is sent */
+static int send_atomic_write(struct qp *qp, const struct send_req *req,
+			     struct packet *pkt)
+{
+	int syndrome = send_payload(qp, req, 0, req->length, pkt);
+
+	if (syndrome)
+		return syndrome;
+	pkt->roce.opcode = BTH_RC_ATOMIC_WRITE;
+	pkt->roce.dma_len = req->length;
+	send_alone(qp, req, pkt);
+	return MYNIC_SYN_NONE;
+}
+
+static void send_flush(struct qp *qp, const struct send_req *req,
+		       struct packet *pkt)
+{
+	pkt->roce.opcode = BTH_RC_FLUSH;
+	pkt->roce.feth = req->feth;
+	pkt->roce.dma_len = req->flush_len;
+	send_alone(qp, req, pkt);
+}
+
 static struct wqe_error send_one(struct qp *qp, struct send_req *req)
 {
+	int syndrome = MYNIC_SYN_NONE;
 	struct packet pkt;
-	int syndrome;
 
 	if (!path_init(qp, &qp->attr.av, qp->attr.dest_qpn, &pkt))
 		return (struct wqe_error){ IB_WC_LOC_QP_OP_ERR,
@@ -419,12 +450,17 @@ static struct wqe_error send_one(struct qp *qp, struct send_req *req)
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
 		send_atomic(qp, req, &pkt);
 		break;
+	case IB_WR_ATOMIC_WRITE:
+		syndrome = send_atomic_write(qp, req, &pkt);
+		break;
+	case IB_WR_FLUSH:
+		send_flush(qp, req, &pkt);
+		break;
 	default:
 		syndrome = send_data(qp, req, &pkt);
-		if (syndrome)
-			return (struct wqe_error){ IB_WC_LOC_PROT_ERR,
-						   syndrome };
 	}
+	if (syndrome)
+		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
 	return (struct wqe_error){ 0 };
 }
 

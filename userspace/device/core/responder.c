@@ -6,6 +6,8 @@
 
 #include "aeth.h"
 #include "core.h"
+#include "flush.h"
+#include "iov.h"
 #include "message.h"
 #include "opcode.h"
 #include "path.h"
@@ -110,7 +112,7 @@ static void advance(struct responder *r, const struct packet *pkt,
 	if (r->nak == RESPONDER_NAK_RNR ||
 	    (r->nak == RESPONDER_NAK_SEQ && psn_diff(r->epsn, r->gap_end) > 0))
 		r->nak = RESPONDER_NAK_NONE;
-	if (info->class == OPCODE_READ || info->class == OPCODE_ATOMIC)
+	if (opcode_has_response(info))
 		r->ack = false; /* the response is one, for all before too */
 	else if (pkt->roce.ack_req)
 		r->ack = true;
@@ -159,26 +161,36 @@ static void execute_read(struct qp *qp, const struct packet *pkt,
 	responses_add(r, &response);
 }
 
-static int do_atomic(struct qp *qp, const struct roce_hdr *hdr, uint64_t *orig)
+/* The 8 bytes that an atomic or ATOMIC WRITE is about */
+static int find_operand(struct qp *qp, const struct roce_hdr *hdr,
+			enum ib_access_flags access, uint64_t **ptr)
 {
 	unsigned int niov = 0;
 	struct iovec iov[1];
 	struct mkey *mkey;
-	uint64_t *ptr;
 	int err;
 
 	err = mkey_check_remote(qp, qp->pd, hdr->rkey, hdr->remote_addr,
-				sizeof(*ptr), IB_ACCESS_REMOTE_ATOMIC, &mkey);
+				sizeof(**ptr), access, &mkey);
 	if (err)
 		return err;
-	err = mkey_iov(qp->nic, mkey, hdr->remote_addr, sizeof(*ptr), true, iov,
-		       1, &niov);
+	err = mkey_iov(qp->nic, mkey, hdr->remote_addr, sizeof(**ptr), true,
+		       iov, 1, &niov);
 	if (err)
 		return err;
-	ptr = iov[0].iov_base;
+	*ptr = iov[0].iov_base;
 	/* A region whose addresses do not line up with its pages */
-	if ((uintptr_t)ptr % sizeof(*ptr))
-		return -EFAULT;
+	return (uintptr_t)*ptr % sizeof(**ptr) ? -EFAULT : 0;
+}
+
+static int do_atomic(struct qp *qp, const struct roce_hdr *hdr, uint64_t *orig)
+{
+	uint64_t *ptr;
+	int err;
+
+	err = find_operand(qp, hdr, IB_ACCESS_REMOTE_ATOMIC, &ptr);
+	if (err)
+		return err;
 	if ((hdr->opcode & BTH_OPERATION_MASK) == BTH_RC_FETCH_ADD) {
 		*orig = __atomic_fetch_add(ptr, hdr->swap_add,
 					   __ATOMIC_SEQ_CST);
@@ -210,6 +222,80 @@ static void execute_atomic(struct qp *qp, const struct packet *pkt,
 	err = do_atomic(qp, &pkt->roce, &response.orig);
 	if (err) {
 		refuse(qp, message_mkey_fault(err));
+		return;
+	}
+	advance(r, pkt, info, 1);
+	response.msn = r->msn;
+	responses_add(r, &response);
+}
+
+static int do_atomic_write(struct qp *qp, const struct packet *pkt)
+{
+	struct iov_cursor cursor = { .iov = pkt->iov };
+	uint64_t *ptr, value;
+	int err;
+
+	err = find_operand(qp, &pkt->roce, IB_ACCESS_REMOTE_WRITE, &ptr);
+	if (err)
+		return err;
+	iov_read(&cursor, &value, sizeof(value));
+	__atomic_store_n(ptr, value, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+static void execute_atomic_write(struct qp *qp, const struct packet *pkt,
+				 const struct opcode_info *info)
+{
+	struct responder *r = &qp->resp;
+	struct response response = {
+		.atomic = true,
+		.empty = true,
+		.psn = r->epsn,
+	};
+	int err;
+
+	if (!(qp->attr.access_flags & IB_ACCESS_REMOTE_WRITE) ||
+	    pkt->roce.remote_addr % sizeof(uint64_t) ||
+	    pkt->roce.dma_len != sizeof(uint64_t) ||
+	    pkt->payload_len != sizeof(uint64_t)) {
+		fail_invalid(qp);
+		return;
+	}
+	if (!reserve_response(qp))
+		return;
+	err = do_atomic_write(qp, pkt);
+	if (err) {
+		refuse(qp, message_mkey_fault(err));
+		return;
+	}
+	advance(r, pkt, info, 1);
+	response.msn = r->msn;
+	responses_add(r, &response);
+}
+
+static void execute_flush(struct qp *qp, const struct packet *pkt,
+			  const struct opcode_info *info)
+{
+	struct responder *r = &qp->resp;
+	struct response response = {
+		.atomic = true,
+		.empty = true,
+		.psn = r->epsn,
+		.srqn = pkt->roce.srqn,
+		.rkey = pkt->roce.rkey,
+	};
+	enum message_fault fault;
+
+	fault = flush_check(qp, &pkt->roce, &response);
+	if (fault) {
+		refuse(qp, fault);
+		return;
+	}
+	if (!reserve_response(qp))
+		return;
+	fault = message_mkey_fault(flush_run(qp, &response));
+	if (fault) {
+		refuse(qp, fault);
 		return;
 	}
 	advance(r, pkt, info, 1);
@@ -254,6 +340,12 @@ static void execute(struct qp *qp, const struct packet *pkt,
 		break;
 	case OPCODE_ATOMIC:
 		execute_atomic(qp, pkt, info);
+		break;
+	case OPCODE_ATOMIC_WRITE:
+		execute_atomic_write(qp, pkt, info);
+		break;
+	case OPCODE_FLUSH:
+		execute_flush(qp, pkt, info);
 		break;
 	default:
 		execute_message(qp, pkt, info);
@@ -303,6 +395,7 @@ static void repeat_atomic(struct qp *qp, uint32_t psn)
 					queue->size];
 		struct response response = {
 			.atomic = true,
+			.empty = result->empty,
 			.duplicate = true,
 			.psn = psn,
 			.msn = result->msn,
@@ -325,6 +418,8 @@ static void repeat(struct qp *qp, const struct packet *pkt,
 		repeat_read(qp, &pkt->roce);
 		break;
 	case OPCODE_ATOMIC:
+	case OPCODE_ATOMIC_WRITE:
+	case OPCODE_FLUSH:
 		repeat_atomic(qp, pkt->roce.psn);
 		break;
 	case OPCODE_RESERVED:

@@ -27,20 +27,23 @@ enum responder_nak {
 };
 
 /**
- * struct response - a read or atomic that waits to be answered
- * @atomic: it is an atomic, whose result is @orig
+ * struct response - what waits to be answered, but not by just an ACK
+ * @atomic: no read, but what is not done twice: its result is saved
+ * @empty: ATOMIC WRITE or FLUSH, answered by a read response without data
  * @duplicate: it has been requested before
  * @first: the next packet is the first of the response
  * @psn: PSN of the next packet
  * @msn: MSN to tell
- * @srqn: read, XRC: the SRQ that was named
- * @rkey: read: the key
+ * @srqn: read, FLUSH, XRC: the SRQ that was named
+ * @rkey: read, FLUSH: the key
  * @left: read: bytes to send
- * @addr: read: where they begin
+ * @flush_left: FLUSH: bytes that are still to be made persistent
+ * @addr: read, FLUSH: where they begin
  * @orig: atomic: the value before
  */
 struct response {
 	bool atomic;
+	bool empty;
 	bool duplicate;
 	bool first;
 	uint32_t psn;
@@ -48,28 +51,32 @@ struct response {
 	uint32_t srqn;
 	uint32_t rkey;
 	uint32_t left;
+	uint64_t flush_left;
 	uint64_t addr;
 	uint64_t orig;
 };
 
 /**
- * struct atomic_result - what to say when an atomic is requested again
+ * struct atomic_result - what to say when what is not a read is requested again
  * @valid: the entry is in use
+ * @empty: see &struct response
  * @psn: PSN of the request
  * @msn: MSN to tell
  * @orig: the value before
  */
 struct atomic_result {
 	bool valid;
+	bool empty;
 	uint32_t psn;
 	uint32_t msn;
 	uint64_t orig;
 };
 
 /**
- * struct response_queue - reads and atomics of a QP
+ * struct response_queue - what of a QP is not answered by just an ACK
  * @size: room in @waiting and @results: at least max_dest_rd_atomic, once there
- *	has been a read or atomic
+ *	has been such a request
+ * @flushing: a FLUSH in @waiting has not been done yet
  * @first: place of the oldest in @waiting
  * @num: how many wait
  * @next_result: place in @results of the next result
@@ -78,6 +85,7 @@ struct atomic_result {
  */
 struct response_queue {
 	unsigned int size;
+	bool flushing;
 	unsigned int first;
 	unsigned int num;
 	unsigned int next_result;
@@ -166,7 +174,7 @@ void responder_fail(struct responder *r, uint32_t psn, uint8_t nak_code,
  */
 
 /**
- * enum responses_room - whether one more read or atomic can be answered
+ * enum responses_room - whether one more read, atomic or the like can be answered
  * @RESPONSES_ROOM: it can
  * @RESPONSES_FULL: not now
  * @RESPONSES_EXCEEDED: the requester has more outstanding than it may

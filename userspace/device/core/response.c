@@ -8,6 +8,7 @@
 #include "aeth.h"
 #include "cc.h"
 #include "core.h"
+#include "flush.h"
 #include "opcode.h"
 #include "path.h"
 #include "psn.h"
@@ -61,6 +62,9 @@ enum responses_room responses_reserve(struct qp *qp)
 	struct response_queue *queue = &qp->resp.responses;
 	unsigned int limit = qp->attr.max_dest_rd_atomic;
 
+	/* What comes behind a FLUSH is not to be seen before that is done */
+	if (queue->flushing)
+		return RESPONSES_FULL;
 	if (queue->num < limit) {
 		if (queue->size < limit && !grow(queue, limit))
 			return RESPONSES_FULL;
@@ -81,8 +85,10 @@ void responses_add(struct responder *r, const struct response *response)
 	*waiting(queue, queue->num++) = *response;
 	if (!response->atomic)
 		return;
+	queue->flushing = response->flush_left;
 	queue->results[queue->next_result] = (struct atomic_result){
 		.valid = true,
+		.empty = response->empty,
 		.psn = response->psn,
 		.msn = response->msn,
 		.orig = response->orig,
@@ -96,6 +102,9 @@ void responses_add_duplicate(struct qp *qp, const struct response *response)
 	uint32_t behind = psn_add(qp->resp.epsn, -response->psn);
 	unsigned int i;
 
+	/* What is being done cannot make room for what was done before it */
+	if (queue->flushing)
+		return;
 	for (i = 0; i < queue->num; i++) {
 		const struct response *other = waiting(queue, i);
 		uint32_t start = psn_add(qp->resp.epsn, -other->psn);
@@ -114,6 +123,7 @@ void responses_add_duplicate(struct qp *qp, const struct response *response)
 void responses_clear(struct responder *r)
 {
 	r->responses.num = 0;
+	r->responses.flushing = false;
 }
 
 void responses_free(struct responder *r)
@@ -174,7 +184,9 @@ static void send_atomic(struct qp *qp, struct response *response)
 
 	if (!start_packet(qp, &pkt, response->psn))
 		return;
-	pkt.roce.opcode = BTH_RC_ATOMIC_ACK | qp->service;
+	pkt.roce.opcode = (response->empty ? BTH_RC_READ_RESPONSE_ONLY :
+					     BTH_RC_ATOMIC_ACK) |
+			  qp->service;
 	pkt.roce.aeth = make_aeth(ack_syndrome(qp), response->msn);
 	pkt.roce.atomic_orig = response->orig;
 	path_send(qp->nic, &pkt);
@@ -240,8 +252,9 @@ static int send_read(struct qp *qp, struct response *response)
 	return 0;
 }
 
-/* The key or the memory has gone while the response was being sent */
-static void fail_read(struct qp *qp, const struct response *response, int err)
+/* The key or the memory has gone while the request was being answered */
+static void fail_response(struct qp *qp, const struct response *response,
+			  int err)
 {
 	if (response->duplicate)
 		return;
@@ -267,6 +280,14 @@ static void answer(struct qp *qp)
 	struct response *response = waiting(queue, 0);
 	int err;
 
+	if (response->flush_left) {
+		err = flush_run(qp, response);
+		if (err)
+			fail_response(qp, response, err);
+		else
+			queue->flushing = response->flush_left;
+		return;
+	}
 	if (response->atomic) {
 		send_atomic(qp, response);
 		pop(queue);
@@ -274,7 +295,7 @@ static void answer(struct qp *qp)
 	}
 	err = send_read(qp, response);
 	if (err)
-		fail_read(qp, response, err);
+		fail_response(qp, response, err);
 	if (queue->num && (err || !response->left))
 		pop(queue);
 }

@@ -23,6 +23,8 @@ static const uint8_t wc_opcodes[] = {
 	[IB_WR_RDMA_READ] = IB_WC_RDMA_READ,
 	[IB_WR_ATOMIC_CMP_AND_SWP] = IB_WC_COMP_SWAP,
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = IB_WC_FETCH_ADD,
+	[IB_WR_FLUSH] = IB_WC_FLUSH,
+	[IB_WR_ATOMIC_WRITE] = IB_WC_ATOMIC_WRITE,
 };
 
 static uint32_t min_u32(uint32_t a, uint32_t b)

@@ -15,6 +15,8 @@ enum ib_wr_opcode {
 	IB_WR_RDMA_READ = 4,
 	IB_WR_ATOMIC_CMP_AND_SWP = 5,
 	IB_WR_ATOMIC_FETCH_AND_ADD = 6,
+	IB_WR_FLUSH = 14,
+	IB_WR_ATOMIC_WRITE = 15,
 };
 
 enum ib_send_flags {
@@ -57,6 +59,8 @@ enum ib_wc_opcode {
 	IB_WC_RDMA_READ = 2,
 	IB_WC_COMP_SWAP = 3,
 	IB_WC_FETCH_ADD = 4,
+	IB_WC_FLUSH = 8,
+	IB_WC_ATOMIC_WRITE = 9,
 	IB_WC_RECV = 128,
 	IB_WC_RECV_RDMA_WITH_IMM = 129,
 };
@@ -73,8 +77,20 @@ enum ib_access_flags {
 	IB_ACCESS_REMOTE_WRITE = 1 << 1,
 	IB_ACCESS_REMOTE_READ = 1 << 2,
 	IB_ACCESS_REMOTE_ATOMIC = 1 << 3,
+	IB_ACCESS_FLUSH_GLOBAL = 1 << 8,
+	IB_ACCESS_FLUSH_PERSISTENT = 1 << 9,
 	IB_ACCESS_OPTIONAL_FIRST = 1 << 20,
 	IB_ACCESS_OPTIONAL_LAST = 1 << 29,
+};
+
+enum ib_placement_type {
+	IB_FLUSH_GLOBAL = 1 << 0,
+	IB_FLUSH_PERSISTENT = 1 << 1,
+};
+
+enum ib_selectivity_level {
+	IB_FLUSH_RANGE = 0,
+	IB_FLUSH_MR = 1,
 };
 
 enum ib_mtu {

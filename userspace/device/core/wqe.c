@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "flush.h"
 #include "iov.h"
 
 enum {
@@ -28,6 +29,8 @@ static const struct {
 	[IB_WR_RDMA_READ] = { RC | XRC, 0 },
 	[IB_WR_ATOMIC_CMP_AND_SWP] = { RC | XRC, 0 },
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = { RC | XRC, 0 },
+	[IB_WR_FLUSH] = { RC | XRC, 0 },
+	[IB_WR_ATOMIC_WRITE] = { RC | XRC, IB_SEND_INLINE },
 };
 
 #define COMMON_FLAGS (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED)
@@ -107,6 +110,41 @@ static struct wqe_error fetch_data(struct qp *qp, const uint8_t *data,
 	return (struct wqe_error){ 0 };
 }
 
+/* A FLUSH is a message of no bytes; what it is about is in the operands */
+static struct wqe_error fetch_flush(struct qp *qp, const uint8_t *data,
+				    uint32_t room, uint32_t len,
+				    struct send_req *req)
+{
+	struct mynic_flush_operands operands;
+	uint64_t length;
+
+	if (len || room < sizeof(operands))
+		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_LEN);
+	fetch(&operands, data, sizeof(operands));
+	length = le64toh(operands.length);
+	if (length > WQE_MAX_LENGTH)
+		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
+	if (!flush_feth(le32toh(operands.placement),
+			le32toh(operands.selectivity), &req->feth))
+		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+			       MYNIC_SYN_BAD_FLAGS);
+	req->flush_len = length;
+	req->length = 0;
+	return (struct wqe_error){ 0 };
+}
+
+static struct wqe_error fetch_atomic_write(struct qp *qp, const uint8_t *data,
+					   uint32_t room, uint32_t len,
+					   struct send_req *req)
+{
+	struct wqe_error error = fetch_data(qp, data, room, len, req);
+
+	if (!error.status &&
+	    (req->length != sizeof(uint64_t) || req->num_sge > 1))
+		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
+	return error;
+}
+
 static struct wqe_error fetch_send(struct qp *qp, const uint8_t *slot,
 				   struct send_req *req)
 {
@@ -145,6 +183,12 @@ static struct wqe_error fetch_send(struct qp *qp, const uint8_t *slot,
 		req->remote_srqn = le32toh(ext.remote_srqn) & 0xffffff;
 		data = MYNIC_WQE_DATA_EXT;
 	}
+	if (req->opcode == IB_WR_FLUSH)
+		return fetch_flush(qp, slot + data, stride - data,
+				   le32toh(wqe.len), req);
+	if (req->opcode == IB_WR_ATOMIC_WRITE)
+		return fetch_atomic_write(qp, slot + data, stride - data,
+					  le32toh(wqe.len), req);
 	return fetch_data(qp, slot + data, stride - data, le32toh(wqe.len),
 			  req);
 }

@@ -50,12 +50,14 @@ struct wqe_error {
  * @opcode: enum ib_wr_opcode
  * @flags: enum ib_send_flags
  * @imm: immediate data as on the wire (big-endian)
- * @remote_addr: RDMA and atomics
- * @rkey: RDMA and atomics
+ * @remote_addr: RDMA, atomics, FLUSH
+ * @rkey: RDMA, atomics, FLUSH
  * @remote_srqn: XRC, 24 bits; else 0
  * @remote_qpn: UD, 24 bits
  * @remote_qkey: UD
  * @length: bytes of the message, at most WQE_MAX_LENGTH
+ * @flush_len: FLUSH: bytes to flush, at most WQE_MAX_LENGTH
+ * @feth: FLUSH: see &struct roce_hdr.feth
  * @num_sge: elements of @sge; 0 with IB_SEND_INLINE
  * @first_psn: RC, UC: PSN of the first packet
  * @num_psn: RC, UC: how many PSNs the request takes, 0 until it is first sent
@@ -83,6 +85,8 @@ struct send_req {
 	uint32_t remote_qpn;
 	uint32_t remote_qkey;
 	uint32_t length;
+	uint32_t flush_len;
+	uint32_t feth;
 	uint32_t first_psn;
 	uint32_t num_psn;
 	uint32_t piece;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "card.h"
 #include "clock.h"
@@ -27,10 +29,20 @@ static uint64_t card_now(void *ctx)
 	return clock_ns();
 }
 
+/* Of memory that is kept in a file, write to the file what has changed */
+static int card_persist(void *ctx, void *ptr, size_t len)
+{
+	size_t skip = (uintptr_t)ptr % sysconf(_SC_PAGESIZE);
+
+	(void)ctx;
+	return msync((uint8_t *)ptr - skip, skip + len, MS_SYNC) ? -errno : 0;
+}
+
 static const struct nic_ops card_ops = {
 	.raise_irq = card_raise_irq,
 	.transmit = card_transmit,
 	.now = card_now,
+	.persist = card_persist,
 };
 
 int card_open(struct card *card, const char *name, const uint8_t mac[6],

@@ -32,7 +32,7 @@
 #define BTH_BECN 0x40
 #define BTH_A 0x80
 
-/* Longest headers: RETH and ImmDt are shorter than AtomicETH */
+/* Longest headers: RETH, with ImmDt or FETH, is shorter than AtomicETH */
 static_assert(ETHER_HDR_LEN + VLAN_LEN + IPV6_LEN + UDP_LEN + BTH_LEN +
 			      XRCETH_LEN + ATOMICETH_LEN <=
 		      FRAME_MAX_HEADER,
@@ -152,6 +152,8 @@ static uint8_t *put_extended(uint8_t *p, const struct roce_hdr *hdr,
 		p = put32(p, hdr->src_qpn);
 		p[-4] = 0;
 	}
+	if (flags & OPCODE_FETH)
+		p = put32(p, hdr->feth);
 	if (flags & OPCODE_RETH) {
 		p = put64(p, hdr->remote_addr);
 		p = put32(p, hdr->rkey);
@@ -185,6 +187,10 @@ static void get_extended(const uint8_t *p, struct roce_hdr *hdr,
 		hdr->qkey = get32(p);
 		hdr->src_qpn = get32(p + 4) & 0xffffff;
 		p += DETH_LEN;
+	}
+	if (flags & OPCODE_FETH) {
+		hdr->feth = get32(p);
+		p += FETH_LEN;
 	}
 	if (flags & OPCODE_RETH) {
 		hdr->remote_addr = get64(p);

@@ -36,6 +36,8 @@ static const char *const operations[] = {
 	NULL,
 	"send-last-inv",
 	"send-only-inv",
+	[BTH_RC_FLUSH] = "flush",
+	"atomic-write",
 };
 
 void opcode_name(uint8_t opcode, char name[OPCODE_NAME_SIZE])

@@ -857,6 +857,11 @@ struct mynic_admin_cpl {
 
 _Static_assert(sizeof(struct mynic_admin_cpl) == 64, "mynic_admin_cpl");
 
+/* struct mynic_device_attr: caps */
+#define MYNIC_CAP_ATOMIC_WRITE 0x10
+#define MYNIC_CAP_FLUSH_GLOBAL 0x20
+#define MYNIC_CAP_FLUSH_PERSISTENT 0x40
+
 /**
  * struct mynic_device_attr - mailbox of QUERY_DEVICE
  * @fw_ver: version of the device: major in 47:32, minor in 31:16, patch in 15:0

@@ -1,0 +1,631 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Documentation/transport-rules.rst, ATOMIC WRITE and FLUSH: what the NIC does
+ * with hand-made requests, and two NICs with each other.
+ */
+#include <errno.h>
+
+#include "harness_puppet.h"
+
+#define FLUSH_BOTH (IBV_FLUSH_GLOBAL | IBV_FLUSH_PERSISTENT)
+
+#define ENTRY_LEN (DRV_PAIR_MEM / 2)
+
+static struct packet flush_packet(struct puppet *p, int32_t psn,
+				  uint32_t placement, uint32_t selectivity,
+				  uint32_t len)
+{
+	struct packet pkt = puppet_packet(p, BTH_RC_FLUSH, psn, len);
+
+	pkt.roce.feth = selectivity << 4 | placement;
+	return pkt;
+}
+
+static void expect_flushed(struct puppet *p, int32_t psn, uint64_t persisted)
+{
+	const struct answer *answer;
+
+	answer = puppet_hears(p, BTH_RC_READ_RESPONSE_ONLY, psn);
+	CHECK_EQ(answer->len, 0);
+	CHECK_EQ(answer->hdr.aeth >> 29, 0);
+	CHECK_EQ(p->b.d->n->persisted, persisted);
+}
+
+static void check_refused(struct puppet *p, uint8_t syndrome,
+			  enum mynic_event event)
+{
+	puppet_hears_ack(p, syndrome, 0);
+	CHECK_EQ(puppet_state(p), IBV_QPS_ERR);
+	drv_expect_event(&p->b.d->event, event, p->b.qp->number);
+	CHECK_EQ(p->b.d->n->persisted, 0);
+}
+
+static void check_invalid(struct puppet *p)
+{
+	check_refused(p, AETH_NAK_INVALID, MYNIC_EVENT_QP_REQ_ERROR);
+}
+
+static void check_access(struct puppet *p)
+{
+	check_refused(p, AETH_NAK_ACCESS, MYNIC_EVENT_QP_ACCESS_ERROR);
+}
+
+static void set_access(struct puppet *p, uint32_t access)
+{
+	struct mynic_qp_attr attr = {
+		.attr_mask = IBV_QP_ACCESS_FLAGS,
+		.access_flags = access,
+	};
+
+	CHECK_EQ(drv_modify_qp(p->b.qp, &attr), MYNIC_AQ_OK);
+}
+
+TEST(atomic_write_executed)
+{
+	struct puppet *p = puppet_rc();
+	const struct answer *answer;
+
+	for (int32_t psn = 0; psn < 3; psn++) {
+		memset(p->payload, 0x10 + psn, 8);
+		puppet_say(p, BTH_RC_ATOMIC_WRITE, psn, 8);
+		answer = puppet_hears(p, BTH_RC_READ_RESPONSE_ONLY, psn);
+		CHECK_EQ(answer->len, 0);
+		CHECK_EQ(answer->hdr.aeth & 0xffffff, psn + 1);
+		CHECK_EQ(answer->hdr.aeth >> 29, 0);
+		CHECK_MEM(p->b.mr->ptr, p->payload, 8);
+	}
+	CHECK_EQ(puppet_epsn(p), 3);
+	CHECK_EQ(p->b.mr->ptr[8], 0);
+	puppet_hears_nothing(p);
+}
+
+TEST(atomic_write_lengths)
+{
+	static const struct {
+		uint32_t payload;
+		uint32_t announced;
+		uint32_t at;
+	} bad[] = {
+		{ 0, 0, 0 },  { 7, 8, 0 },	    { 8, 7, 0 }, { 8, 9, 0 },
+		{ 16, 8, 0 }, { 8, 0x80000008, 0 }, { 8, 8, 1 }, { 8, 8, 4 },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct puppet *p = puppet_rc();
+		struct packet pkt = puppet_packet(p, BTH_RC_ATOMIC_WRITE, 0,
+						  bad[i].payload);
+
+		memset(p->payload, 0xff, 16);
+		pkt.roce.dma_len = bad[i].announced;
+		pkt.roce.remote_addr += bad[i].at;
+		puppet_send(p, &pkt);
+		check_invalid(p);
+		CHECK_EQ(*(uint64_t *)p->b.mr->ptr, 0);
+	}
+}
+
+TEST(atomic_write_access)
+{
+	for (unsigned int way = 0; way < 5; way++) {
+		struct puppet *p = puppet_rc();
+		struct packet pkt = puppet_packet(p, BTH_RC_ATOMIC_WRITE, 0, 8);
+
+		switch (way) {
+		case 0:
+			pkt.roce.rkey ^= 1;
+			break;
+		case 1:
+			pkt.roce.remote_addr += DRV_PAIR_MEM;
+			break;
+		case 2:
+			pkt.roce.remote_addr -= 8;
+			break;
+		case 3:
+			pkt.roce.rkey =
+				drv_reg_mr(p->b.d, p->b.pdn, 64,
+					   ACCESS_ALL &
+						   ~IBV_ACCESS_REMOTE_WRITE)
+					->key;
+			break;
+		case 4:
+			set_access(p, ACCESS_ALL & ~IBV_ACCESS_REMOTE_WRITE);
+			break;
+		}
+		puppet_send(p, &pkt);
+		if (way < 4)
+			check_access(p);
+		else
+			check_invalid(p);
+	}
+}
+
+TEST(atomic_write_in_message)
+{
+	struct puppet *p = puppet_rc();
+	struct packet pkt = puppet_packet(p, BTH_RC_WRITE_FIRST, 0, PUPPET_MTU);
+
+	pkt.roce.dma_len = 2 * PUPPET_MTU;
+	pkt.roce.ack_req = false;
+	puppet_send(p, &pkt);
+	puppet_say(p, BTH_RC_ATOMIC_WRITE, 1, 8);
+	puppet_hears_ack(p, AETH_NAK_INVALID, 1);
+}
+
+TEST(duplicate_atomic_write)
+{
+	struct puppet *p = puppet_rc();
+	struct packet pkt;
+
+	memset(p->payload, 0x55, 8);
+	puppet_say(p, BTH_RC_ATOMIC_WRITE, 0, 8);
+	puppet_hears(p, BTH_RC_READ_RESPONSE_ONLY, 0);
+	puppet_say(p, BTH_RC_FETCH_ADD, 1, 0);
+	puppet_hears(p, BTH_RC_ATOMIC_ACK, 1);
+	memset(p->b.mr->ptr, 0xaa, 8);
+	/* not executed again, nor looked at */
+	pkt = puppet_packet(p, BTH_RC_ATOMIC_WRITE, 0, 8);
+	pkt.roce.rkey ^= 1;
+	puppet_send(p, &pkt);
+	CHECK_EQ(puppet_hears(p, BTH_RC_READ_RESPONSE_ONLY, 0)->hdr.aeth &
+			 0xffffff,
+		 1);
+	CHECK_EQ(p->b.mr->ptr[0], 0xaa);
+	puppet_say(p, BTH_RC_FETCH_ADD, 1, 0);
+	puppet_hears(p, BTH_RC_ATOMIC_ACK, 1);
+	/* never seen */
+	pkt = puppet_packet(p, BTH_RC_ATOMIC_WRITE, -5, 8);
+	puppet_send(p, &pkt);
+	puppet_hears_nothing(p);
+	CHECK_EQ(puppet_stat(p, MYNIC_STAT_DUPLICATE), 3);
+}
+
+TEST(atomic_write_takes_a_resource)
+{
+	struct puppet *p = puppet_rc();
+	struct packet pkt;
+
+	/* four is what was agreed; all come before the NIC can answer one */
+	for (int32_t psn = 0; psn < 5; psn++) {
+		pkt = puppet_packet(
+			p, psn % 2 ? BTH_RC_FLUSH : BTH_RC_ATOMIC_WRITE, psn,
+			8);
+		pkt.roce.feth = IBV_FLUSH_GLOBAL;
+		sim_inject(p->b.d->n, &pkt);
+	}
+	sim_settle(p->sim);
+	for (int32_t psn = 0; psn < 4; psn++)
+		puppet_hears(p, BTH_RC_READ_RESPONSE_ONLY, psn);
+	puppet_hears_ack(p, AETH_NAK_INVALID, 4);
+}
+
+TEST(atomic_write_not_aligned_in_memory)
+{
+	struct puppet *p = puppet_rc();
+	struct packet pkt = puppet_packet(p, BTH_RC_ATOMIC_WRITE, 0, 8);
+	struct mynic_create_mkey body = {
+		.buf.addr = sim_iova(p->b.d->n, p->b.mr->ptr) + 4,
+		.iova = 0x1000,
+		.length = 64,
+		.pdn = p->b.pdn,
+		.access = ACCESS_ALL,
+	};
+
+	CHECK_EQ(drv_create_mkey(p->b.d, &body, 0, &pkt.roce.rkey), 0);
+	pkt.roce.remote_addr = 0x1000;
+	puppet_send(p, &pkt);
+	check_refused(p, AETH_NAK_OPERATION, MYNIC_EVENT_QP_FATAL);
+}
+
+TEST(flush_executed)
+{
+	static const struct {
+		uint32_t placement;
+		uint32_t selectivity;
+		uint32_t len;
+		uint64_t persisted;
+	} good[] = {
+		{ IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE, 100, 0 },
+		{ IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, 100, 100 },
+		{ FLUSH_BOTH, IBV_FLUSH_RANGE, 5000, 5000 },
+		{ FLUSH_BOTH, IBV_FLUSH_RANGE, 0, 0 },
+		{ IBV_FLUSH_GLOBAL, IBV_FLUSH_MR, 0, 0 },
+		{ IBV_FLUSH_PERSISTENT, IBV_FLUSH_MR, 0, DRV_PAIR_MEM },
+		{ FLUSH_BOTH, IBV_FLUSH_MR, ~0u, DRV_PAIR_MEM },
+	};
+	struct puppet *p = puppet_rc();
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(good); i++) {
+		struct packet pkt = flush_packet(p, i, good[i].placement,
+						 good[i].selectivity,
+						 good[i].len);
+
+		p->b.d->n->persisted = 0;
+		/* reserved bits */
+		pkt.roce.feth |= 0xffffffc0;
+		/* neither is looked at */
+		if (good[i].selectivity == IBV_FLUSH_MR || !good[i].len)
+			pkt.roce.remote_addr -= 1000;
+		if (good[i].selectivity == IBV_FLUSH_RANGE && !good[i].len)
+			pkt.roce.rkey ^= 1;
+		puppet_send(p, &pkt);
+		expect_flushed(p, i, good[i].persisted);
+	}
+	CHECK_EQ(puppet_epsn(p), ARRAY_SIZE(good));
+}
+
+TEST(flush_of_nothing_known)
+{
+	static const uint32_t bad[] = { 0x00, 0x04, 0x08, 0x05, 0x21, 0x31 };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct puppet *p = puppet_rc();
+		struct packet pkt =
+			flush_packet(p, 0, bad[i] & 0xf, bad[i] >> 4, 8);
+
+		puppet_send(p, &pkt);
+		check_invalid(p);
+	}
+}
+
+TEST(flush_length)
+{
+	struct puppet *p = puppet_rc();
+	struct packet pkt = flush_packet(p, 0, IBV_FLUSH_GLOBAL,
+					 IBV_FLUSH_RANGE, 0x80000001);
+
+	puppet_send(p, &pkt);
+	check_invalid(p);
+}
+
+TEST(flush_access)
+{
+	static const uint32_t rights[] = {
+		0, IBV_ACCESS_FLUSH_GLOBAL, IBV_ACCESS_FLUSH_PERSISTENT,
+		IBV_ACCESS_FLUSH_GLOBAL | IBV_ACCESS_FLUSH_PERSISTENT
+	};
+
+	/* The access flags are the placements', 8 bits up */
+	for (unsigned int i = 0; i < 4 * 3 * 4; i++) {
+		uint32_t right = rights[i / 12];
+		uint32_t placement = 1 + i / 4 % 3;
+		bool region = i & 1;
+		bool of_qp = i & 2;
+		bool good = !(placement << 8 & ~right);
+		struct puppet *p = puppet_rc();
+		struct packet pkt = flush_packet(
+			p, 0, placement,
+			region ? IBV_FLUSH_MR : IBV_FLUSH_RANGE, 64);
+		struct drv_mr *mr;
+
+		mr = drv_reg_mr(p->b.d, p->b.pdn, 64,
+				of_qp ? ACCESS_ALL : right);
+		pkt.roce.rkey = mr->key;
+		pkt.roce.remote_addr = mr->addr;
+		if (of_qp)
+			set_access(p, right);
+		puppet_send(p, &pkt);
+		if (good)
+			expect_flushed(p, 0,
+				       placement & IBV_FLUSH_PERSISTENT ? 64 :
+									  0);
+		else if (of_qp)
+			check_invalid(p);
+		else
+			check_access(p);
+	}
+}
+
+TEST(flush_key)
+{
+	for (unsigned int way = 0; way < 6; way++) {
+		struct puppet *p = puppet_rc();
+		struct packet pkt = flush_packet(
+			p, 0, IBV_FLUSH_GLOBAL,
+			way % 2 ? IBV_FLUSH_MR : IBV_FLUSH_RANGE, 8);
+
+		switch (way / 2) {
+		case 0:
+			pkt.roce.rkey ^= 1;
+			break;
+		case 1:
+			pkt.roce.rkey = drv_reg_mr(p->b.d, drv_alloc_pd(p->b.d),
+						   64, ACCESS_ALL)
+						->key;
+			break;
+		case 2:
+			pkt.roce.remote_addr += DRV_PAIR_MEM - 7;
+			break;
+		}
+		puppet_send(p, &pkt);
+		if (way == 5)
+			expect_flushed(p, 0, 0);
+		else
+			check_access(p);
+	}
+}
+
+TEST(flush_fails)
+{
+	struct puppet *p = puppet_rc();
+	struct packet pkt =
+		flush_packet(p, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, 8);
+
+	p->b.d->n->persist_err = -EIO;
+	puppet_send(p, &pkt);
+	puppet_hears_ack(p, AETH_NAK_OPERATION, 0);
+	drv_expect_event(&p->b.d->event, MYNIC_EVENT_QP_FATAL, p->b.qp->number);
+	CHECK_EQ(puppet_state(p), IBV_QPS_ERR);
+}
+
+/* A region whose pages are all the same one, so that it may be as long as any */
+static uint32_t endless_mkey(struct puppet *p, uint64_t len)
+{
+	void *page = sim_alloc(p->b.d->n, DRV_PAGE, DRV_PAGE);
+	uint64_t pages[512];
+	struct mynic_create_mkey body = {
+		.length = len,
+		.pdn = p->b.pdn,
+		.access = ACCESS_ALL,
+	};
+	uint32_t key;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(pages); i++)
+		pages[i] = sim_iova(p->b.d->n, page);
+	body.buf = drv_page_list(p->b.d, pages, ARRAY_SIZE(pages), 12, 1);
+	CHECK_EQ(drv_create_mkey(p->b.d, &body, 0, &key), 0);
+	return key;
+}
+
+TEST(flush_of_much)
+{
+	struct puppet *p = puppet_rc();
+	struct packet pkt =
+		flush_packet(p, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_MR, 0);
+
+	pkt.roce.rkey = endless_mkey(p, 512 * DRV_PAGE);
+	/* Not done before the NIC has run, it goes on in pieces */
+	sim_inject(p->b.d->n, &pkt);
+	CHECK(p->b.d->n->persisted < 512 * DRV_PAGE);
+	/* Nothing that changes memory behind its back is done meanwhile */
+	memset(p->payload, 0x77, 8);
+	pkt = puppet_packet(p, BTH_RC_ATOMIC_WRITE, 1, 8);
+	sim_inject(p->b.d->n, &pkt);
+	CHECK_EQ(p->b.mr->ptr[0], 0);
+	/* nor does what comes again take its place */
+	pkt = flush_packet(p, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_MR, 0);
+	sim_inject(p->b.d->n, &pkt);
+	sim_settle(p->sim);
+	expect_flushed(p, 0, 512 * DRV_PAGE);
+	puppet_hears_nothing(p);
+	/* The requester comes again */
+	puppet_say(p, BTH_RC_ATOMIC_WRITE, 1, 8);
+	puppet_hears(p, BTH_RC_READ_RESPONSE_ONLY, 1);
+	CHECK_EQ(p->b.mr->ptr[0], 0x77);
+}
+
+TEST(flush_key_goes)
+{
+	struct puppet *p = puppet_rc();
+	struct packet pkt =
+		flush_packet(p, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_MR, 0);
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_DESTROY_MKEY };
+
+	pkt.roce.rkey = endless_mkey(p, 512 * DRV_PAGE);
+	cmd.number = pkt.roce.rkey >> 8;
+	/* Announced before: it is carried out before the rest of the FLUSH */
+	drv_admin_post(p->b.d, &cmd);
+	drv_admin_ring(p->b.d);
+	sim_inject(p->b.d->n, &pkt);
+	sim_settle(p->sim);
+	puppet_hears_ack(p, AETH_NAK_ACCESS, 0);
+	CHECK(p->b.d->n->persisted < 512 * DRV_PAGE);
+}
+
+TEST(duplicate_flush)
+{
+	struct puppet *p = puppet_rc();
+	struct packet pkt =
+		flush_packet(p, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, 8);
+
+	puppet_send(p, &pkt);
+	expect_flushed(p, 0, 8);
+	puppet_send(p, &pkt);
+	expect_flushed(p, 0, 8);
+	pkt.roce.psn--;
+	puppet_send(p, &pkt);
+	puppet_hears_nothing(p);
+}
+
+static struct drv_wr remote_wr(struct drv_pair *p, enum ibv_wr_opcode opcode)
+{
+	return (struct drv_wr){
+		.wr_id = 0x77,
+		.opcode = opcode,
+		.flags = IBV_SEND_SIGNALED,
+		.remote_addr = p->b.mr->addr,
+		.rkey = p->b.mr->key,
+	};
+}
+
+static void expect_ok(struct drv_pair *p, enum ibv_wc_opcode opcode)
+{
+	struct mynic_cqe cqe = drv_expect(p->a.cq, 0x77, IBV_WC_SUCCESS);
+
+	CHECK_EQ(cqe.opcode, opcode);
+}
+
+TEST(atomic_write_request)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct drv_wr wr = remote_wr(&p, IBV_WR_ATOMIC_WRITE);
+
+	wr.num_sge = 1;
+	wr.sge[0] = drv_sge(p.a.mr, 3, 8);
+	drv_fill(p.a.mr->ptr, 64, 1);
+	drv_post_send(p.a.qp, &wr);
+	expect_ok(&p, IBV_WC_ATOMIC_WRITE);
+	CHECK_MEM(p.b.mr->ptr, p.a.mr->ptr + 3, 8);
+	wr.flags |= IBV_SEND_INLINE | IBV_SEND_FENCE | IBV_SEND_SOLICITED;
+	wr.inline_data = "12345678";
+	wr.inline_len = 8;
+	wr.remote_addr += 8;
+	drv_post_send(p.a.qp, &wr);
+	expect_ok(&p, IBV_WC_ATOMIC_WRITE);
+	CHECK_MEM(p.b.mr->ptr + 8, "12345678", 8);
+}
+
+TEST(atomic_write_request_bad)
+{
+	static const struct {
+		unsigned int num_sge;
+		uint32_t len;
+		bool is_inline;
+		enum ibv_wc_status status;
+	} bad[] = {
+		{ 1, 7, false, IBV_WC_LOC_LEN_ERR },
+		{ 1, 9, false, IBV_WC_LOC_LEN_ERR },
+		{ 2, 4, false, IBV_WC_LOC_LEN_ERR },
+		{ 0, 0, false, IBV_WC_LOC_LEN_ERR },
+		{ 0, 7, true, IBV_WC_LOC_LEN_ERR },
+		{ 0, 9, true, IBV_WC_LOC_LEN_ERR },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct drv_pair p = drv_rc_pair(NULL);
+		struct drv_wr wr = remote_wr(&p, IBV_WR_ATOMIC_WRITE);
+		struct mynic_cqe cqe;
+
+		wr.num_sge = bad[i].num_sge;
+		wr.sge[0] = drv_sge(p.a.mr, 0, bad[i].len);
+		wr.sge[1] = drv_sge(p.a.mr, 64, bad[i].len);
+		if (bad[i].is_inline)
+			wr.flags |= IBV_SEND_INLINE;
+		wr.inline_data = p.a.mr->ptr;
+		wr.inline_len = bad[i].len;
+		drv_post_send(p.a.qp, &wr);
+		cqe = drv_expect(p.a.cq, 0x77, bad[i].status);
+		CHECK_EQ(cqe.vendor_err, MYNIC_SYN_BAD_LEN);
+		CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_BAD_WQE), 1);
+	}
+}
+
+TEST(flush_request)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct drv_wr wr = remote_wr(&p, IBV_WR_FLUSH);
+
+	for (unsigned int i = 0; i < 6; i++) {
+		bool persistent;
+
+		wr.flush.placement = 1 + i / 2;
+		wr.flush.selectivity = i % 2;
+		wr.flush.length = 1000;
+		persistent = wr.flush.placement & IBV_FLUSH_PERSISTENT;
+		p.b.d->n->persisted = 0;
+		drv_post_send(p.a.qp, &wr);
+		expect_ok(&p, IBV_WC_FLUSH);
+		CHECK_EQ(p.b.d->n->persisted, !persistent ? 0 :
+					      i % 2	  ? DRV_PAIR_MEM :
+							    1000);
+	}
+	/* One whose memory another kernel may not persist */
+	p.b.d->n->persist_err = -EIO;
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, 0x77, IBV_WC_REM_OP_ERR);
+}
+
+TEST(flush_request_bad)
+{
+	static const struct {
+		unsigned int flags;
+		unsigned int num_sge;
+		struct mynic_flush_operands flush;
+		enum ibv_wc_status status;
+		enum mynic_syndrome syndrome;
+	} bad[] = {
+		{ IBV_SEND_INLINE,
+		  0,
+		  { 8, 1, 0 },
+		  IBV_WC_LOC_QP_OP_ERR,
+		  MYNIC_SYN_BAD_FLAGS },
+		{ 0, 1, { 8, 1, 0 }, IBV_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_LEN },
+		{ 0,
+		  0,
+		  { 0x80000001, 1, 0 },
+		  IBV_WC_LOC_LEN_ERR,
+		  MYNIC_SYN_BAD_LEN },
+		{ 0,
+		  0,
+		  { 1ull << 32, 1, 0 },
+		  IBV_WC_LOC_LEN_ERR,
+		  MYNIC_SYN_BAD_LEN },
+		{ 0, 0, { 8, 0, 0 }, IBV_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_FLAGS },
+		{ 0, 0, { 8, 4, 0 }, IBV_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_FLAGS },
+		{ 0,
+		  0,
+		  { 8, 0x80000001, 0 },
+		  IBV_WC_LOC_QP_OP_ERR,
+		  MYNIC_SYN_BAD_FLAGS },
+		{ 0, 0, { 8, 1, 2 }, IBV_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_FLAGS },
+		{ 0,
+		  0,
+		  { 8, 1, 1u << 28 },
+		  IBV_WC_LOC_QP_OP_ERR,
+		  MYNIC_SYN_BAD_FLAGS },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct drv_pair p = drv_rc_pair(NULL);
+		struct drv_wr wr = remote_wr(&p, IBV_WR_FLUSH);
+		struct mynic_cqe cqe;
+
+		wr.flags |= bad[i].flags;
+		wr.num_sge = bad[i].num_sge;
+		wr.flush = bad[i].flush;
+		drv_post_send(p.a.qp, &wr);
+		cqe = drv_expect(p.a.cq, 0x77, bad[i].status);
+		CHECK_EQ(cqe.vendor_err, bad[i].syndrome);
+		CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_BAD_WQE), 1);
+	}
+}
+
+static enum sim_verdict lose_some(struct sim *sim, struct sim_nic *from,
+				  struct packet *pkt)
+{
+	(void)from;
+	(void)pkt;
+	return sim_random(sim, 4) ? SIM_PASS : SIM_DROP;
+}
+
+/* What a log does: an entry, persistent, and then the pointer to it */
+TEST(flush_before_atomic_write)
+{
+	struct drv_pair p = drv_rc_pair(&(struct drv_path){ .timeout = 8 });
+	struct drv_wr write = remote_wr(&p, IBV_WR_RDMA_WRITE);
+	struct drv_wr flush = remote_wr(&p, IBV_WR_FLUSH);
+	struct drv_wr commit = remote_wr(&p, IBV_WR_ATOMIC_WRITE);
+	uint64_t *log = (uint64_t *)p.b.mr->ptr;
+
+	p.sim->filter = lose_some;
+	write.num_sge = 1;
+	write.sge[0] = drv_sge(p.a.mr, 0, ENTRY_LEN);
+	write.remote_addr += 4096;
+	flush.remote_addr += 4096;
+	flush.flush = (struct mynic_flush_operands){ ENTRY_LEN,
+						     IBV_FLUSH_PERSISTENT,
+						     IBV_FLUSH_RANGE };
+	commit.flags |= IBV_SEND_INLINE;
+	commit.inline_len = 8;
+	for (uint64_t i = 1; i < 20; i++) {
+		drv_fill(p.a.mr->ptr, ENTRY_LEN, i);
+		commit.inline_data = &i;
+		drv_write_wqe(p.a.qp, &write);
+		drv_write_wqe(p.a.qp, &flush);
+		drv_post_send(p.a.qp, &commit);
+		expect_ok(&p, IBV_WC_RDMA_WRITE);
+		expect_ok(&p, IBV_WC_FLUSH);
+		expect_ok(&p, IBV_WC_ATOMIC_WRITE);
+		CHECK_EQ(*log, i);
+		CHECK_MEM(p.b.mr->ptr + 4096, p.a.mr->ptr, ENTRY_LEN);
+	}
+}

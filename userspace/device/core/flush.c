@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "flush.h"
+
+#include <errno.h>
+
+#include "core.h"
+
+#define FETH_PLACEMENT_MASK 0xf
+#define FETH_SELECTIVITY_SHIFT 4
+#define FETH_SELECTIVITY_MASK 0x3
+
+#define PLACEMENTS (IB_FLUSH_GLOBAL | IB_FLUSH_PERSISTENT)
+
+/* What fits in a list, wherever in its first page it begins */
+#define PIECE ((PACKET_MAX_IOV - 1) << BUF_MIN_LOG_PAGE_SIZE)
+
+/* Pieces made persistent in one run, so that no QP keeps the others waiting */
+#define QUANTUM 4
+
+static bool is_valid(uint32_t placement, uint32_t selectivity)
+{
+	return placement && !(placement & ~PLACEMENTS) &&
+	       selectivity <= IB_FLUSH_MR;
+}
+
+bool flush_feth(uint32_t placement, uint32_t selectivity, uint32_t *feth)
+{
+	*feth = selectivity << FETH_SELECTIVITY_SHIFT | placement;
+	return is_valid(placement, selectivity);
+}
+
+static uint32_t needed_access(uint32_t placement)
+{
+	uint32_t access = 0;
+
+	if (placement & IB_FLUSH_GLOBAL)
+		access |= IB_ACCESS_FLUSH_GLOBAL;
+	if (placement & IB_FLUSH_PERSISTENT)
+		access |= IB_ACCESS_FLUSH_PERSISTENT;
+	return access;
+}
+
+/* What a FLUSH is about, as far as its key lets it */
+static int find_range(struct qp *qp, const struct roce_hdr *hdr, bool region,
+		      uint32_t access, struct response *response)
+{
+	const struct pd *pd = response_pd(qp, response);
+	struct mkey *mkey;
+
+	if (region)
+		return mkey_range_remote(qp, pd, hdr->rkey, access,
+					 &response->addr,
+					 &response->flush_left);
+	response->addr = hdr->remote_addr;
+	response->flush_left = hdr->dma_len;
+	if (!hdr->dma_len)
+		return 0;
+	return mkey_check_remote(qp, pd, hdr->rkey, hdr->remote_addr,
+				 hdr->dma_len, access, &mkey);
+}
+
+enum message_fault flush_check(struct qp *qp, const struct roce_hdr *hdr,
+			       struct response *response)
+{
+	uint32_t placement = hdr->feth & FETH_PLACEMENT_MASK;
+	uint32_t selectivity = hdr->feth >> FETH_SELECTIVITY_SHIFT &
+			       FETH_SELECTIVITY_MASK;
+	uint32_t access = needed_access(placement);
+	enum message_fault fault;
+
+	if (!is_valid(placement, selectivity))
+		return MESSAGE_BAD_FETH;
+	if (access & ~qp->attr.access_flags)
+		return MESSAGE_NOT_ALLOWED;
+	if (selectivity == IB_FLUSH_RANGE && hdr->dma_len > WQE_MAX_LENGTH)
+		return MESSAGE_BAD_LENGTH;
+	fault = message_mkey_fault(find_range(
+		qp, hdr, selectivity == IB_FLUSH_MR, access, response));
+	/* What has been written is in memory, and all that may see it does */
+	if (!(placement & IB_FLUSH_PERSISTENT))
+		response->flush_left = 0;
+	return fault;
+}
+
+static int persist(struct qp *qp, struct mkey *mkey, uint64_t addr,
+		   uint32_t len)
+{
+	const struct nic_config *config = &qp->nic->config;
+	struct iovec iov[PACKET_MAX_IOV];
+	unsigned int niov = 0;
+	int err;
+
+	err = mkey_iov(qp->nic, mkey, addr, len, false, iov, PACKET_MAX_IOV,
+		       &niov);
+	for (unsigned int i = 0; !err && i < niov; i++)
+		err = config->ops->persist(config->ctx, iov[i].iov_base,
+					   iov[i].iov_len);
+	return err ? -EFAULT : 0;
+}
+
+int flush_run(struct qp *qp, struct response *response)
+{
+	struct mkey *mkey;
+	int err;
+
+	if (!response->flush_left)
+		return 0;
+	err = mkey_check_remote(qp, response_pd(qp, response), response->rkey,
+				response->addr, response->flush_left,
+				IB_ACCESS_FLUSH_PERSISTENT, &mkey);
+	for (unsigned int i = 0; !err && i < QUANTUM && response->flush_left;
+	     i++) {
+		uint32_t len = PIECE;
+
+		if (len > response->flush_left)
+			len = response->flush_left;
+		err = persist(qp, mkey, response->addr, len);
+		response->addr += len;
+		response->flush_left -= len;
+	}
+	return err;
+}
