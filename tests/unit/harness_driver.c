@@ -498,7 +498,8 @@ void drv_qp_layout(struct drv *d, struct drv_qp *qp,
 		   const struct drv_qp_init *init)
 {
 	struct mynic_create_qp *c = &qp->create;
-	bool has_rq = !init->srq && init->type != MYNIC_QP_XRC_INI;
+	bool has_rq = !init->srq && init->type != MYNIC_QP_XRC_INI &&
+		      init->type != MYNIC_QP_DRIVER;
 	size_t sq, rq;
 
 	*c = (struct mynic_create_qp){
@@ -741,7 +742,7 @@ void *drv_write_wqe(struct drv_qp *qp, const struct drv_wr *wr)
 	wqe->len = wr->num_sge;
 	if (c->type == MYNIC_QP_XRC_INI)
 		memcpy(data + MYNIC_WQE_EXT, &xrc, sizeof(xrc));
-	if (ext && c->type != MYNIC_QP_XRC_INI) {
+	if (ext && c->type != MYNIC_QP_XRC_INI && c->type != MYNIC_QP_DRIVER) {
 		wqe->remote_qpn = wr->remote_qpn;
 		wqe->remote_qkey = wr->remote_qkey;
 		if (c->type != MYNIC_QP_RAW_PACKET)

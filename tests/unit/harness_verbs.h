@@ -16,6 +16,7 @@ enum ibv_wr_opcode {
 	IBV_WR_ATOMIC_FETCH_AND_ADD = 6,
 	IBV_WR_LOCAL_INV = 7,
 	IBV_WR_TSO = 10,
+	IBV_WR_DRIVER1 = 11,
 	IBV_WR_FLUSH = 14,
 	IBV_WR_ATOMIC_WRITE = 15,
 };
@@ -53,6 +54,7 @@ enum ibv_wc_opcode {
 	IBV_WC_ATOMIC_WRITE = 9,
 	IBV_WC_RECV = 128,
 	IBV_WC_RECV_RDMA_WITH_IMM = 129,
+	IBV_WC_DRIVER1 = 135,
 };
 
 enum ibv_wc_flags {

@@ -669,7 +669,7 @@ TEST(admin_create_qp_bad)
 			 MYNIC_AQ_##status);                                  \
 	} while (0)
 	TRY(type, 0, NOT_SUPPORTED);
-	TRY(type, 8, NOT_SUPPORTED);
+	TRY(type, 9, NOT_SUPPORTED);
 	TRY(type, 255, NOT_SUPPORTED);
 	TRY(flags, 0x80, NOT_SUPPORTED);
 	TRY(log_sq_size, 16, BAD_PARAM);

@@ -576,7 +576,7 @@ TEST(xrc_create_bad)
 	TRY(xrcdn, x.xrcdn, BAD_PARAM);
 	TRY(srqn, x.at[0].srq->number, BAD_PARAM);
 	TRY(log_rq_stride, 6, BAD_PARAM);
-	TRY(type, 8, NOT_SUPPORTED);
+	TRY(type, 9, NOT_SUPPORTED);
 #undef TRY
 	CHECK_EQ(drv_admin_in(d, &cmd, NULL, &good, sizeof(good)), MYNIC_AQ_OK);
 }

@@ -19,7 +19,7 @@
 #define SUPPORTED_TYPES                                           \
 	(1 << MYNIC_QP_RC | 1 << MYNIC_QP_UC | 1 << MYNIC_QP_UD | \
 	 1 << MYNIC_QP_GSI | 1 << MYNIC_QP_RAW_PACKET |           \
-	 1 << MYNIC_QP_XRC_INI | 1 << MYNIC_QP_XRC_TGT)
+	 1 << MYNIC_QP_XRC_INI | 1 << MYNIC_QP_XRC_TGT | 1 << MYNIC_QP_DRIVER)
 
 struct qp *qp_find(const struct nic *nic, uint32_t number)
 {
@@ -146,7 +146,12 @@ void qp_to_sqe(struct qp *qp)
 		set_state(qp, IB_QPS_SQE);
 }
 
-static bool is_valid_xrc(const struct mynic_create_qp *cmd)
+static bool has_no_rq(const struct mynic_create_qp *cmd)
+{
+	return !cmd->log_rq_stride && le32toh(cmd->srqn) == MYNIC_NO_SRQ;
+}
+
+static bool fits_type(const struct mynic_create_qp *cmd)
 {
 	const struct mynic_create_qp target = {
 		.srqn = htole32(MYNIC_NO_SRQ),
@@ -158,8 +163,8 @@ static bool is_valid_xrc(const struct mynic_create_qp *cmd)
 	case MYNIC_QP_XRC_TGT:
 		return !memcmp(cmd, &target, sizeof(target));
 	case MYNIC_QP_XRC_INI:
-		return !cmd->xrcdn && !cmd->log_rq_stride &&
-		       le32toh(cmd->srqn) == MYNIC_NO_SRQ;
+	case MYNIC_QP_DRIVER:
+		return !cmd->xrcdn && has_no_rq(cmd);
 	default:
 		return !cmd->xrcdn;
 	}
@@ -167,7 +172,7 @@ static bool is_valid_xrc(const struct mynic_create_qp *cmd)
 
 static int check(const struct mynic_create_qp *cmd)
 {
-	if (cmd->flags & ~QP_FLAGS || cmd->type > MYNIC_QP_XRC_TGT ||
+	if (cmd->flags & ~QP_FLAGS || cmd->type > MYNIC_QP_DRIVER ||
 	    !(SUPPORTED_TYPES & 1 << cmd->type))
 		return MYNIC_AQ_NOT_SUPPORTED;
 	if (cmd->log_sq_size > WQ_MAX_LOG_SIZE ||
@@ -176,7 +181,7 @@ static int check(const struct mynic_create_qp *cmd)
 	    cmd->log_rq_size > WQ_MAX_LOG_SIZE ||
 	    cmd->log_rq_stride > WQ_MAX_LOG_STRIDE ||
 	    (cmd->log_rq_stride && cmd->log_rq_stride < RQ_MIN_LOG_STRIDE) ||
-	    le32toh(cmd->uarn) >= NIC_NUM_UAR || !is_valid_xrc(cmd))
+	    le32toh(cmd->uarn) >= NIC_NUM_UAR || !fits_type(cmd))
 		return MYNIC_AQ_BAD_PARAM;
 	return MYNIC_AQ_OK;
 }
@@ -254,6 +259,7 @@ static const uint8_t services[] = {
 	[MYNIC_QP_UC] = BTH_SERVICE_UC << BTH_SERVICE_SHIFT,
 	[MYNIC_QP_XRC_INI] = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
 	[MYNIC_QP_XRC_TGT] = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
+	[MYNIC_QP_DRIVER] = 0,
 };
 
 static int init(struct nic *nic, struct qp *qp,

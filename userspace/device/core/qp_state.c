@@ -28,7 +28,9 @@
 #define ON(type) (1 << MYNIC_QP_##type)
 #define INI ON(XRC_INI)
 #define TGT ON(XRC_TGT)
-#define ALL (ON(RC) | ON(UC) | ON(UD) | ON(GSI) | ON(RAW_PACKET) | INI | TGT)
+#define ALL                                                                \
+	(ON(RC) | ON(UC) | ON(UD) | ON(GSI) | ON(RAW_PACKET) | INI | TGT | \
+	 ON(DRIVER))
 
 /**
  * struct rule - one transition of some types of QP
@@ -59,17 +61,18 @@ static const struct rule rules[] = {
 	{ RESET, INIT, ON(UD), PKEY | PORT | QKEY, 0 },
 	{ RESET, INIT, ON(GSI), PKEY | QKEY, 0 },
 	{ RESET, INIT, ON(RAW_PACKET), PORT, 0 },
+	{ RESET, INIT, ON(DRIVER), 0, 0 },
 
 	{ INIT, INIT, ON(RC) | ON(UC) | INI | TGT, 0, PKEY | PORT | ACCESS },
 	{ INIT, INIT, ON(UD), 0, PKEY | PORT | QKEY },
 	{ INIT, INIT, ON(GSI), 0, PKEY | QKEY },
-	{ INIT, INIT, ON(RAW_PACKET), 0, 0 },
+	{ INIT, INIT, ON(RAW_PACKET) | ON(DRIVER), 0, 0 },
 
 	{ INIT, RTR, ON(RC) | TGT,
 	  AV | MTU | DEST | RQ_PSN | DEST_RD | RNR_TIMER, ACCESS | PKEY },
 	{ INIT, RTR, ON(UC) | INI, AV | MTU | DEST | RQ_PSN, ACCESS | PKEY },
 	{ INIT, RTR, ON(UD) | ON(GSI), 0, PKEY | QKEY },
-	{ INIT, RTR, ON(RAW_PACKET), 0, 0 },
+	{ INIT, RTR, ON(RAW_PACKET) | ON(DRIVER), 0, 0 },
 
 	{ RTR, RTS, ON(RC), TIMEOUT | RETRY | RNR_RETRY | SQ_PSN | RD,
 	  CUR | ACCESS | RNR_TIMER },
@@ -79,18 +82,20 @@ static const struct rule rules[] = {
 	{ RTR, RTS, ON(UC), SQ_PSN, CUR | ACCESS },
 	{ RTR, RTS, ON(UD) | ON(GSI), SQ_PSN, CUR | QKEY },
 	{ RTR, RTS, ON(RAW_PACKET), 0, RATE },
+	{ RTR, RTS, ON(DRIVER), 0, 0 },
 
 	{ RTS, RTS, ON(RC) | TGT, 0, CUR | ACCESS | RNR_TIMER },
 	{ RTS, RTS, ON(UC) | INI, 0, CUR | ACCESS },
 	{ RTS, RTS, ON(UD) | ON(GSI), 0, CUR | QKEY },
 	{ RTS, RTS, ON(RAW_PACKET), 0, RATE },
+	{ RTS, RTS, ON(DRIVER), 0, 0 },
 
 	{ RTS, SQD, ALL, 0, NOTIFY },
 
 	{ SQD, RTS, ON(RC) | TGT, 0, CUR | ACCESS | RNR_TIMER },
 	{ SQD, RTS, ON(UC) | INI, 0, CUR | ACCESS },
 	{ SQD, RTS, ON(UD) | ON(GSI), 0, CUR | QKEY },
-	{ SQD, RTS, ON(RAW_PACKET), 0, 0 },
+	{ SQD, RTS, ON(RAW_PACKET) | ON(DRIVER), 0, 0 },
 
 	{ SQD, SQD, ON(RC), 0,
 	  PORT | AV | TIMEOUT | RETRY | RNR_RETRY | RD | DEST_RD | ACCESS |
@@ -101,11 +106,11 @@ static const struct rule rules[] = {
 	  PORT | AV | TIMEOUT | DEST_RD | ACCESS | PKEY | RNR_TIMER },
 	{ SQD, SQD, ON(UC), 0, AV | ACCESS | PKEY },
 	{ SQD, SQD, ON(UD) | ON(GSI), 0, PKEY | QKEY },
-	{ SQD, SQD, ON(RAW_PACKET), 0, 0 },
+	{ SQD, SQD, ON(RAW_PACKET) | ON(DRIVER), 0, 0 },
 
 	{ SQE, RTS, ON(UC), 0, CUR | ACCESS },
 	{ SQE, RTS, ON(UD) | ON(GSI), 0, CUR | QKEY },
-	{ SQE, RTS, ON(RAW_PACKET), 0, 0 },
+	{ SQE, RTS, ON(RAW_PACKET) | ON(DRIVER), 0, 0 },
 };
 
 bool qp_transition_is_legal(uint8_t type, uint8_t from, uint8_t to,

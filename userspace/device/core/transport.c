@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cc.h"
+#include "copy.h"
 #include "core.h"
 #include "opcode.h"
 #include "path.h"
@@ -179,6 +180,8 @@ static bool send(struct qp *qp)
 		return requester_run(qp);
 	case MYNIC_QP_UC:
 		return uc_run(qp);
+	case MYNIC_QP_DRIVER:
+		return copy_run(qp);
 	default:
 		return sq_run_datagrams(qp);
 	}
@@ -191,7 +194,8 @@ static bool run_sq(struct qp *qp)
 		return send(qp);
 	case IB_QPS_SQD:
 		/* Requests of many packets: the one that has begun goes on */
-		if (qp_is_connected(qp) && send(qp))
+		if ((qp_is_connected(qp) || qp->type == MYNIC_QP_DRIVER) &&
+		    send(qp))
 			return true;
 		if (!requester_draining(qp) && !qp->req.drained) {
 			qp->req.drained = true;

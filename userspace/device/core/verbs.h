@@ -15,6 +15,7 @@ enum ib_wr_opcode {
 	IB_WR_RDMA_READ = 4,
 	IB_WR_ATOMIC_CMP_AND_SWP = 5,
 	IB_WR_ATOMIC_FETCH_AND_ADD = 6,
+	IB_WR_DRIVER1 = 11,
 	IB_WR_FLUSH = 14,
 	IB_WR_ATOMIC_WRITE = 15,
 };
@@ -63,6 +64,7 @@ enum ib_wc_opcode {
 	IB_WC_ATOMIC_WRITE = 9,
 	IB_WC_RECV = 128,
 	IB_WC_RECV_RDMA_WITH_IMM = 129,
+	IB_WC_DRIVER1 = 135,
 };
 
 /* As user space counts them (enum ibv_wc_flags) */

@@ -15,6 +15,7 @@ enum {
 	UD = 1 << MYNIC_QP_UD | 1 << MYNIC_QP_GSI,
 	RAW = 1 << MYNIC_QP_RAW_PACKET,
 	XRC = 1 << MYNIC_QP_XRC_INI,
+	DRIVER = 1 << MYNIC_QP_DRIVER,
 };
 
 /* What the send opcodes allow, beside the flags of the type */
@@ -29,6 +30,7 @@ static const struct {
 	[IB_WR_RDMA_READ] = { RC | XRC, 0 },
 	[IB_WR_ATOMIC_CMP_AND_SWP] = { RC | XRC, 0 },
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = { RC | XRC, 0 },
+	[IB_WR_DRIVER1] = { DRIVER, IB_SEND_INLINE },
 	[IB_WR_FLUSH] = { RC | XRC, 0 },
 	[IB_WR_ATOMIC_WRITE] = { RC | XRC, IB_SEND_INLINE },
 };
@@ -43,6 +45,7 @@ static const uint8_t type_flags[] = {
 	[MYNIC_QP_GSI] = COMMON_FLAGS | IB_SEND_IP_CSUM,
 	[MYNIC_QP_RAW_PACKET] = COMMON_FLAGS | IB_SEND_IP_CSUM,
 	[MYNIC_QP_XRC_INI] = COMMON_FLAGS,
+	[MYNIC_QP_DRIVER] = COMMON_FLAGS,
 };
 
 /*
@@ -172,6 +175,10 @@ static struct wqe_error fetch_send(struct qp *qp, const uint8_t *slot,
 	if (qp_is_connected(qp)) {
 		req->remote_addr = le64toh(wqe.remote_addr);
 		req->rkey = le32toh(wqe.rkey);
+	} else if (qp->type == MYNIC_QP_DRIVER) {
+		req->remote_addr = le64toh(wqe.remote_addr);
+		req->rkey = le32toh(wqe.rkey);
+		data = MYNIC_WQE_DATA_EXT;
 	} else {
 		req->remote_qpn = le32toh(wqe.remote_qpn) & 0xffffff;
 		req->remote_qkey = le32toh(wqe.remote_qkey);
@@ -388,6 +395,21 @@ int sge_map(struct nic *nic, const struct sge_list *list, uint64_t offset,
 		len -= n;
 	}
 	return MYNIC_SYN_NONE;
+}
+
+int range_map(struct qp *qp, uint32_t key, uint64_t addr, uint32_t len,
+	      uint32_t whole, struct iovec *iov, unsigned int *niov)
+{
+	struct mkey *mkey;
+	int err;
+
+	*niov = 0;
+	err = mkey_check_local(qp->nic, qp->pd, false, key, addr, whole,
+			       IB_ACCESS_LOCAL_WRITE, &mkey);
+	if (!err)
+		err = mkey_iov(qp->nic, mkey, addr, len, true, iov,
+			       PACKET_MAX_IOV, niov);
+	return err ? mkey_syndrome(err) : MYNIC_SYN_NONE;
 }
 
 int sge_read(struct nic *nic, const struct sge_list *list, uint64_t offset,

@@ -50,8 +50,8 @@ struct wqe_error {
  * @opcode: enum ib_wr_opcode
  * @flags: enum ib_send_flags
  * @imm: immediate data as on the wire (big-endian)
- * @remote_addr: RDMA, atomics, FLUSH
- * @rkey: RDMA, atomics, FLUSH
+ * @remote_addr: RDMA, atomics, FLUSH; DRIVER1: destination
+ * @rkey: RDMA, atomics, FLUSH; DRIVER1: local key of the destination
  * @remote_srqn: XRC, 24 bits; else 0
  * @remote_qpn: UD, 24 bits
  * @remote_qkey: UD
@@ -60,7 +60,9 @@ struct wqe_error {
  * @feth: FLUSH: see &struct roce_hdr.feth
  * @num_sge: elements of @sge; 0 with IB_SEND_INLINE
  * @first_psn: RC, UC: PSN of the first packet
- * @num_psn: RC, UC: how many PSNs the request takes, 0 until it is first sent
+ * @num_psn: RC, UC: how many PSNs the request takes, 0 until it is first sent;
+ *	DRIVER1: not 0 when it has begun
+ * @copied: DRIVER1: bytes that have been copied
  * @piece: RC READ: PSNs of the response to one request packet, 0: all
  * @cut_psn: RC READ, with @piece: where the first of these begins
  * @in_turn: RC READ, with @piece: it was requested as a whole before
@@ -89,6 +91,7 @@ struct send_req {
 	uint32_t feth;
 	uint32_t first_psn;
 	uint32_t num_psn;
+	uint32_t copied;
 	uint32_t piece;
 	uint32_t cut_psn;
 	bool in_turn;
@@ -189,6 +192,21 @@ int sge_read(struct nic *nic, const struct sge_list *list, uint64_t offset,
 /** sge_write() - as sge_map(), but scatter the bytes of @iov into the list */
 int sge_write(struct nic *nic, const struct sge_list *list, uint64_t offset,
 	      uint32_t len, const struct iovec *iov);
+
+/**
+ * range_map() - host addresses of a range that is to be written
+ * @qp: the queue pair that writes
+ * @key: local key with the right to
+ * @addr: address
+ * @len: bytes, not 0
+ * @whole: bytes from @addr on that have to be in the region, at least @len
+ * @iov: result, PACKET_MAX_IOV elements
+ * @niov: out: elements of @iov used
+ *
+ * Return: enum mynic_syndrome, 0 if all is well.
+ */
+int range_map(struct qp *qp, uint32_t key, uint64_t addr, uint32_t len,
+	      uint32_t whole, struct iovec *iov, unsigned int *niov);
 
 /**
  * send_payload() - give a packet a part of a message as payload

@@ -858,6 +858,7 @@ struct mynic_admin_cpl {
 _Static_assert(sizeof(struct mynic_admin_cpl) == 64, "mynic_admin_cpl");
 
 /* struct mynic_device_attr: caps */
+#define MYNIC_CAP_DRIVER_QP 0x02
 #define MYNIC_CAP_ATOMIC_WRITE 0x10
 #define MYNIC_CAP_FLUSH_GLOBAL 0x20
 #define MYNIC_CAP_FLUSH_PERSISTENT 0x40

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* DRIVER QPs: copies within the host. */
+#ifndef MYNIC_COPY_H
+#define MYNIC_COPY_H
+
+#include <stdbool.h>
+
+struct qp;
+
+/**
+ * copy_run() - copy for a while
+ * @qp: DRIVER QP in RTS or SQD
+ *
+ * Return: true if there is more to do now.
+ */
+bool copy_run(struct qp *qp);
+
+#endif /* MYNIC_COPY_H */
