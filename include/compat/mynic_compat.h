@@ -31,6 +31,22 @@ static inline int ib_is_udata_in_empty(struct ib_udata *udata)
 	return ret ? 0 : -EOPNOTSUPP;
 }
 
+static inline int mynic_copy_validate_udata_in(struct ib_udata *udata,
+					       void *req, size_t size,
+					       size_t minimum)
+{
+	if (udata->inlen < minimum)
+		return -EINVAL;
+	if (udata->inlen > size &&
+	    !ib_is_udata_cleared(udata, size, udata->inlen - size))
+		return -EOPNOTSUPP;
+	return ib_copy_from_udata(req, udata, min(size, udata->inlen));
+}
+
+#define ib_copy_validate_udata_in(udata, req, end_member)        \
+	mynic_copy_validate_udata_in(udata, &(req), sizeof(req), \
+				     offsetofend(typeof(req), end_member))
+
 static inline int mynic_respond_udata(struct ib_udata *udata, const void *resp,
 				      size_t size)
 {

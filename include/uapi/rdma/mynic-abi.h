@@ -18,11 +18,15 @@
  * @uar_mmap_key: mmap() offset of the context's UAR page
  * @uar_mmap_size: bytes to map there
  * @uar_offset: offset of the context's MYNIC_UAR_SIZE doorbells in the mapping
+ * @driver_qp_types: bit n: QPs of enum mynic_driver_qp_type n can be created
+ * @reserved_14: zero
  */
 struct mynic_alloc_ucontext_resp {
 	__aligned_u64 uar_mmap_key;
 	__u32 uar_mmap_size;
 	__u32 uar_offset;
+	__u32 driver_qp_types;
+	__u32 reserved_14;
 };
 
 /**
@@ -43,6 +47,24 @@ struct mynic_create_cq_resp {
 	__u32 cqn;
 	__u8 log_size;
 	__u8 reserved_19[7];
+};
+
+/**
+ * enum mynic_driver_qp_type - what a QP of type IBV_QPT_DRIVER is for
+ * @MYNIC_DRIVER_QP_MEMCPY: DRIVER1 copies memory within the host
+ */
+enum mynic_driver_qp_type {
+	MYNIC_DRIVER_QP_MEMCPY = 1,
+};
+
+/**
+ * struct mynic_create_qp_req - request for creating a QP
+ * @driver_qp_type: IBV_QPT_DRIVER: enum mynic_driver_qp_type; else zero
+ * @reserved_04: zero
+ */
+struct mynic_create_qp_req {
+	__u32 driver_qp_type;
+	__u32 reserved_04;
 };
 
 /**
@@ -106,8 +128,9 @@ struct mynic_create_ah_resp {
 	__u8 reserved_06[2];
 };
 
-_Static_assert(sizeof(struct mynic_alloc_ucontext_resp) == 16, "ucontext");
+_Static_assert(sizeof(struct mynic_alloc_ucontext_resp) == 24, "ucontext");
 _Static_assert(sizeof(struct mynic_create_cq_resp) == 32, "create_cq");
+_Static_assert(sizeof(struct mynic_create_qp_req) == 8, "create_qp_req");
 _Static_assert(sizeof(struct mynic_create_qp_resp) == 32, "create_qp");
 _Static_assert(sizeof(struct mynic_create_srq_resp) == 32, "create_srq");
 _Static_assert(sizeof(struct mynic_create_ah_resp) == 8, "create_ah");

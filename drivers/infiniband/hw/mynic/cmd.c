@@ -112,6 +112,7 @@ int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps)
 		.dma_lkey = le32_to_cpu(attr.dma_lkey),
 		.clock_khz = le32_to_cpu(attr.clock_khz),
 		.max_xrcd = le32_to_cpu(attr.max_xrcd),
+		.caps = le64_to_cpu(attr.caps),
 	};
 	if (!caps->max_gid || !caps->max_cqe || !caps->max_qp_wr ||
 	    !(caps->page_size_cap & PAGE_SIZE) || caps->max_eq < 2) {

@@ -48,6 +48,7 @@ struct mynic_netdev;
  * @dma_lkey: key of all DMA space
  * @clock_khz: rate of completion timestamps
  * @max_xrcd: XRC domains; 0: there is no XRC
+ * @caps: MYNIC_CAP_*
  */
 struct mynic_caps {
 	u64 fw_ver;
@@ -71,6 +72,7 @@ struct mynic_caps {
 	u32 dma_lkey;
 	u32 clock_khz;
 	u32 max_xrcd;
+	u64 caps;
 };
 
 /**

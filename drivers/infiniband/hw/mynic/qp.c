@@ -251,6 +251,8 @@ static int mynic_qp_type(enum ib_qp_type type, bool user)
 		return user ? -EOPNOTSUPP : MYNIC_QP_GSI;
 	case IB_QPT_XRC_INI:
 		return user ? MYNIC_QP_XRC_INI : -EOPNOTSUPP;
+	case IB_QPT_DRIVER:
+		return user ? MYNIC_QP_DRIVER : -EOPNOTSUPP;
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -270,6 +272,23 @@ static int mynic_qp_respond(struct mynic_qp *qp, struct ib_udata *udata)
 	resp.log_rq_size = qp->rq.log_size;
 	resp.log_rq_stride = qp->rq.log_stride;
 	return ib_respond_udata(udata, resp);
+}
+
+/* Only a QP of type DRIVER has something to say that the core has no field for */
+static int mynic_qp_request(const struct ib_qp_init_attr *attr,
+			    struct ib_udata *udata)
+{
+	struct mynic_create_qp_req req = {};
+	int ret;
+
+	if (attr->qp_type != IB_QPT_DRIVER)
+		return ib_is_udata_in_empty(udata);
+	ret = ib_copy_validate_udata_in(udata, req, reserved_04);
+	if (ret)
+		return ret;
+	if (req.driver_qp_type != MYNIC_DRIVER_QP_MEMCPY || req.reserved_04)
+		return -EOPNOTSUPP;
+	return attr->cap.max_recv_wr || attr->srq ? -EINVAL : 0;
 }
 
 static int mynic_create_target(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
@@ -296,8 +315,9 @@ static int mynic_create_target(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
  * mynic_create_qp() - &ib_device_ops.create_qp
  * @ibqp: QP
  * @attr: what is asked for; its capabilities become what there is
- * @udata: response: &struct mynic_create_qp_resp. NULL for the kernel's QPs,
- *	and for XRC_TGT, which belong to no process.
+ * @udata: request, for IB_QPT_DRIVER: &struct mynic_create_qp_req; response:
+ *	&struct mynic_create_qp_resp. NULL for the kernel's QPs, and for XRC_TGT,
+ *	which belong to no process.
  *
  * Return: 0 or an errno.
  */
@@ -316,17 +336,17 @@ int mynic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 
 	if (attr->qp_type == IB_QPT_XRC_TGT)
 		return mynic_create_target(ibqp, attr, udata);
-	ret = ib_is_udata_in_empty(udata);
-	if (ret)
-		return ret;
 	ret = mynic_qp_type(attr->qp_type, udata);
 	if (ret < 0)
 		return ret;
 	init.type = ret;
+	ret = mynic_qp_request(attr, udata);
+	if (ret)
+		return ret;
 	if (attr->create_flags || attr->rwq_ind_tbl)
 		return -EOPNOTSUPP;
 	recv_cq = attr->recv_cq;
-	if (init.type == MYNIC_QP_XRC_INI)
+	if (init.type == MYNIC_QP_XRC_INI || init.type == MYNIC_QP_DRIVER)
 		recv_cq = attr->send_cq;
 	if (!attr->send_cq || !recv_cq)
 		return -EINVAL;
@@ -472,7 +492,9 @@ int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	cur_state = mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
 	new_state = mask & IB_QP_STATE ? attr->qp_state : cur_state;
 	ret = -EINVAL;
-	if (!ib_modify_qp_is_ok(cur_state, new_state, ibqp->qp_type, mask))
+	/* The core's table ends before the type DRIVER; the device has its own */
+	if (ibqp->qp_type != IB_QPT_DRIVER &&
+	    !ib_modify_qp_is_ok(cur_state, new_state, ibqp->qp_type, mask))
 		goto out;
 	ret = mynic_cmd_modify_qp(mdev, qp->qpn, &hw);
 	if (ret)

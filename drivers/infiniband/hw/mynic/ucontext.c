@@ -50,6 +50,7 @@ err_free:
 int mynic_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udata)
 {
 	struct mynic_ucontext *ucontext = to_mucontext(ibucontext);
+	struct mynic_dev *mdev = to_mdev(ibucontext->device);
 	struct mynic_alloc_ucontext_resp resp = {};
 	struct mynic_uar *uar;
 	int ret;
@@ -63,6 +64,8 @@ int mynic_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udata)
 	ucontext->uar = uar;
 	resp.uar_mmap_key = rdma_user_mmap_get_offset(&uar->mmap.rdma_entry);
 	resp.uar_mmap_size = PAGE_SIZE;
+	if (mdev->caps.caps & MYNIC_CAP_DRIVER_QP)
+		resp.driver_qp_types = BIT(MYNIC_DRIVER_QP_MEMCPY);
 	ret = ib_respond_udata(udata, resp);
 	if (ret)
 		rdma_user_mmap_entry_remove(&uar->mmap.rdma_entry);
