@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "harness_eth.h"
 
-#define RECV_AT 0x80000
+/* Where frames are received, by wr_id */
+#define RECV_AT(wr_id) (0x80000 + (wr_id) % 50 * 9400)
 
 uint8_t *eth_put(struct eth_buf *buf, const void *bytes, uint32_t len)
 {
@@ -171,9 +172,9 @@ void eth_send_frame(struct drv_end *end, const struct eth_buf *buf,
 
 void eth_post(struct drv_end *end, uint64_t wr_id)
 {
-	struct mynic_sge sge = drv_sge(end->mr, RECV_AT, 9234);
+	struct mynic_sge sge = drv_sge(end->mr, RECV_AT(wr_id), 9234);
 
-	memset(end->mr->ptr + RECV_AT, 0xee, 9300);
+	memset(end->mr->ptr + RECV_AT(wr_id), 0xee, 9300);
 	drv_post_recv(end->qp, wr_id, &sge, 1);
 }
 
@@ -185,8 +186,8 @@ struct mynic_cqe eth_expect(struct drv_end *end, uint64_t wr_id,
 	CHECK_EQ(cqe.opcode, IBV_WC_RECV);
 	CHECK_EQ(cqe.byte_len, buf->len);
 	CHECK_EQ(cqe.qp_num, end->qp->number);
-	CHECK_MEM(end->mr->ptr + RECV_AT, buf->data, buf->len);
-	CHECK_EQ(end->mr->ptr[RECV_AT + buf->len], 0xee);
+	CHECK_MEM(end->mr->ptr + RECV_AT(wr_id), buf->data, buf->len);
+	CHECK_EQ(end->mr->ptr[RECV_AT(wr_id) + buf->len], 0xee);
 	return cqe;
 }
 

@@ -62,7 +62,7 @@ struct drv_pair eth_raw_pair(void);
 void eth_send_frame(struct drv_end *end, const struct eth_buf *buf,
 		    unsigned int flags);
 
-/** eth_post() - a receive request at the start of the memory of @end */
+/** eth_post() - a receive request; 50 in turn have memory of their own */
 void eth_post(struct drv_end *end, uint64_t wr_id);
 
 /** eth_expect() - @end receives this frame */

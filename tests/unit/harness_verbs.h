@@ -50,6 +50,7 @@ enum ibv_wc_opcode {
 	IBV_WC_RDMA_READ = 2,
 	IBV_WC_COMP_SWAP = 3,
 	IBV_WC_FETCH_ADD = 4,
+	IBV_WC_TSO = 7,
 	IBV_WC_FLUSH = 8,
 	IBV_WC_ATOMIC_WRITE = 9,
 	IBV_WC_RECV = 128,

@@ -299,7 +299,6 @@ TEST(ud_bad_opcodes)
 						 IBV_WR_RDMA_READ,
 						 IBV_WR_ATOMIC_CMP_AND_SWP,
 						 IBV_WR_RDMA_WRITE_WITH_IMM,
-						 IBV_WR_TSO,
 						 IBV_WR_LOCAL_INV };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(op); i++) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "tso.h"
 
 #define VERSION(major, minor, patch) \
 	((uint64_t)(major) << 32 | (minor) << 16 | (patch))
@@ -49,6 +50,7 @@ int admin_query_device(struct nic *nic, struct admin_call *call)
 		.dma_lkey = htole32(NIC_DMA_LKEY),
 		.clock_khz = htole32(CLOCK_KHZ),
 		.max_xrcd = htole32(nic->xrcds.limit),
+		.max_tso = htole32(TSO_MAX_LENGTH),
 		.caps = htole64(CAPS),
 		.max_flow = htole32(nic->flows.numbers.limit),
 	};

@@ -11,7 +11,6 @@
 #include "transport.h"
 
 #define VLAN_PRIO_SHIFT 13
-#define MAX_FRAME_LEN (PORT_MAX_MTU + PORT_FRAME_OVERHEAD)
 
 /* Ethernet header with a VLAN tag; without it only the first ETHER_HDR_LEN */
 struct vlan_header {
@@ -33,7 +32,9 @@ static unsigned int parse_header(const struct vlan_header *header,
 	memcpy(pkt->smac, header->eth.ether_shost, sizeof(pkt->smac));
 	pkt->vlan = PACKET_NO_VLAN;
 	pkt->ethertype = ntohs(header->eth.ether_type);
-	if (pkt->ethertype != ETHERTYPE_VLAN || frame_len < sizeof(*header))
+	/* A tag of all ones is reserved, and cannot be told from none */
+	if (pkt->ethertype != ETHERTYPE_VLAN || frame_len < sizeof(*header) ||
+	    ntohs(header->tci) == PACKET_NO_VLAN)
 		return sizeof(header->eth);
 	pkt->vlan = ntohs(header->tci);
 	pkt->ethertype = ntohs(header->type);
@@ -89,7 +90,7 @@ static int gather(struct qp *qp, const struct send_req *req, struct packet *pkt)
 }
 
 /* The bytes of a packet that has none yet. Return: how many */
-static uint32_t linearize(const struct packet *pkt, uint8_t buf[MAX_FRAME_LEN])
+static uint32_t linearize(const struct packet *pkt, uint8_t buf[ETH_MAX_FRAME])
 {
 	struct iov_cursor cursor = { .iov = pkt->iov };
 	struct vlan_header header;
@@ -102,7 +103,7 @@ static uint32_t linearize(const struct packet *pkt, uint8_t buf[MAX_FRAME_LEN])
 
 /* @buf: room for the frame, if it is not in one piece */
 static void parse_frame(struct eth_frame *frame, const struct packet *pkt,
-			uint8_t buf[MAX_FRAME_LEN])
+			uint8_t buf[ETH_MAX_FRAME])
 {
 	frame->vlan = pkt->vlan;
 	frame->data = pkt->frame;
@@ -115,26 +116,13 @@ static void parse_frame(struct eth_frame *frame, const struct packet *pkt,
 	frame->csum_ok = headers_csum_ok(&frame->headers.outer);
 }
 
-/* As a frame in @buf, with its checksums */
-static void add_csum(struct packet *pkt, uint8_t buf[MAX_FRAME_LEN])
-{
-	struct headers headers;
-	uint32_t len = linearize(pkt, buf);
-
-	headers_parse(buf, len, &headers);
-	headers_set_csum(&headers.outer);
-	pkt->niov = 1;
-	pkt->iov[0] =
-		(struct iovec){ buf + packet_eth_len(pkt), pkt->payload_len };
-}
-
 /*
  * The wire does not bring back what goes to a group: as members on this NIC,
  * flow rules get it here, and the port's own receiver does not.
  */
 static void loop_back(struct nic *nic, const struct packet *pkt)
 {
-	uint8_t buf[MAX_FRAME_LEN];
+	uint8_t buf[ETH_MAX_FRAME];
 	struct eth_frame frame;
 
 	if (!nic->flows.numbers.used || !mac_is_multicast(pkt->dmac) ||
@@ -146,28 +134,71 @@ static void loop_back(struct nic *nic, const struct packet *pkt)
 		flow_steer_rest(nic, &frame);
 }
 
-void eth_transmit(struct nic *nic, const struct packet *pkt)
+static void transmit(struct nic *nic, const struct packet *pkt)
 {
 	nic_count(nic, MYNIC_STAT_TX_ETH_PACKETS);
 	nic_transmit(nic, pkt);
 	loop_back(nic, pkt);
 }
 
-struct wqe_error eth_send(struct qp *qp, const struct send_req *req)
+void eth_send_bytes(struct nic *nic, const uint8_t *frame, uint32_t len)
 {
-	struct nic *nic = qp->nic;
-	uint8_t buf[MAX_FRAME_LEN];
+	struct vlan_header header = { 0 };
+	struct packet pkt;
+	uint32_t at;
+
+	memcpy(&header, frame, len < sizeof(header) ? len : sizeof(header));
+	at = parse_header(&header, len, &pkt);
+	pkt.payload_len = len - at;
+	pkt.niov = 1;
+	pkt.iov[0] = (struct iovec){ (void *)(frame + at), pkt.payload_len };
+	transmit(nic, &pkt);
+}
+
+/* Return: enum mynic_syndrome, 0 if it is sent */
+static int send_with_csum(struct qp *qp, const struct send_req *req)
+{
+	struct sge_list list = send_sges(qp, req);
+	uint8_t buf[ETH_MAX_FRAME];
+	struct headers headers;
+	int syndrome;
+
+	if (req->flags & IB_SEND_INLINE) {
+		memcpy(buf, req->data, req->length);
+	} else {
+		syndrome = sge_read(qp->nic, &list, 0, req->length, buf);
+		if (syndrome)
+			return syndrome;
+	}
+	headers_parse(buf, req->length, &headers);
+	headers_set_csum(&headers.outer);
+	eth_send_bytes(qp->nic, buf, req->length);
+	return MYNIC_SYN_NONE;
+}
+
+static int send_as_it_is(struct qp *qp, const struct send_req *req)
+{
 	struct packet pkt;
 	int syndrome;
 
-	if (req->length < ETHER_HDR_LEN || req->length > MAX_FRAME_LEN)
-		return bad_len(nic);
 	syndrome = gather(qp, req, &pkt);
+	if (!syndrome)
+		transmit(qp->nic, &pkt);
+	return syndrome;
+}
+
+struct wqe_error eth_send(struct qp *qp, const struct send_req *req)
+{
+	int syndrome;
+
+	if (req->length < ETHER_HDR_LEN || req->length > ETH_MAX_FRAME)
+		return bad_len(qp->nic);
+	if (req->flags & IB_SEND_IP_CSUM)
+		syndrome = send_with_csum(qp, req);
+	else
+		syndrome = send_as_it_is(qp, req);
 	if (syndrome)
 		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
-	if (req->flags & IB_SEND_IP_CSUM)
-		add_csum(&pkt, buf);
-	eth_transmit(nic, &pkt);
 	return (struct wqe_error){ 0 };
 }
 
@@ -240,7 +271,7 @@ void eth_deliver(struct qp *qp, const struct eth_frame *frame,
 void eth_receive(struct nic *nic, const struct packet *pkt)
 {
 	struct qp *qp = nic->eth.qp;
-	uint8_t buf[MAX_FRAME_LEN];
+	uint8_t buf[ETH_MAX_FRAME];
 	struct eth_frame frame;
 
 	parse_frame(&frame, pkt, buf);

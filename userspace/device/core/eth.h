@@ -9,7 +9,11 @@
 #include "headers.h"
 #include "mynic_regs.h"
 #include "packet.h"
+#include "port.h"
 #include "wqe.h"
+
+/** The longest frame, without FCS, in bytes */
+#define ETH_MAX_FRAME (PORT_MAX_MTU + PORT_FRAME_OVERHEAD)
 
 #define ETH_RX_FLAGS (MYNIC_RX_ENABLE | MYNIC_RX_PROMISC | MYNIC_RX_ALLMULTI)
 
@@ -69,8 +73,13 @@ void eth_deliver(struct qp *qp, const struct eth_frame *frame,
  */
 struct wqe_error eth_send(struct qp *qp, const struct send_req *req);
 
-/** eth_transmit() - put a frame on the wire, and give it to own members of its group */
-void eth_transmit(struct nic *nic, const struct packet *pkt);
+/**
+ * eth_send_bytes() - send a frame
+ * @nic: the NIC
+ * @frame: the frame, without FCS
+ * @len: bytes, ETHER_HDR_LEN to ETH_MAX_FRAME
+ */
+void eth_send_bytes(struct nic *nic, const uint8_t *frame, uint32_t len);
 
 /** eth_qp_gone() - the QP is to receive no more, or is being destroyed */
 void eth_qp_gone(struct nic *nic, const struct qp *qp);

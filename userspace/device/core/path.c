@@ -80,7 +80,7 @@ uint32_t path_packets(const struct qp *qp, uint32_t len)
 uint32_t path_port_mtu(const struct nic *nic)
 {
 	uint32_t overhead = IP_UDP_LEN + MAX_BTH_HEADERS_LEN + ICRC_LEN;
-	uint32_t mtu = 4096;
+	uint32_t mtu = PATH_MAX_MTU;
 
 	while (mtu > 256 && mtu + overhead > nic->port.mtu)
 		mtu /= 2;

@@ -14,6 +14,7 @@ struct packet;
 
 #define PATH_DEFAULT_PKEY 0xffff
 #define PATH_MULTICAST_QPN 0xffffff
+#define PATH_MAX_MTU 4096
 
 /**
  * path_init() - make a packet without payload, with all that the path says

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core.h"
+#include "tso.h"
 #include "ud.h"
 
 /*
@@ -23,6 +24,7 @@ static const uint8_t wc_opcodes[] = {
 	[IB_WR_RDMA_READ] = IB_WC_RDMA_READ,
 	[IB_WR_ATOMIC_CMP_AND_SWP] = IB_WC_COMP_SWAP,
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = IB_WC_FETCH_ADD,
+	[IB_WR_TSO] = IB_WC_TSO,
 	[IB_WR_DRIVER1] = IB_WC_DRIVER1,
 	[IB_WR_FLUSH] = IB_WC_FLUSH,
 	[IB_WR_ATOMIC_WRITE] = IB_WC_ATOMIC_WRITE,
@@ -190,6 +192,13 @@ bool sq_flush(struct qp *qp)
 	return q->ci != q->pi;
 }
 
+static struct wqe_error send_datagram(struct qp *qp, const struct send_req *req)
+{
+	if (qp->type == MYNIC_QP_RAW_PACKET)
+		return eth_send(qp, req);
+	return ud_send(qp, req);
+}
+
 bool sq_run_datagrams(struct qp *qp)
 {
 	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
@@ -199,10 +208,12 @@ bool sq_run_datagrams(struct qp *qp)
 		if (!req)
 			return false;
 		error = req->error;
-		if (!error.status && qp->type == MYNIC_QP_RAW_PACKET)
-			error = eth_send(qp, req);
-		else if (!error.status)
-			error = ud_send(qp, req);
+		if (!error.status && req->opcode == IB_WR_TSO) {
+			error = tso_send(qp, req);
+			i += tso_segments(req);
+		} else if (!error.status) {
+			error = send_datagram(qp, req);
+		}
 		if (error.status) {
 			sq_fail(qp, error);
 			return true;

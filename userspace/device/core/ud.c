@@ -27,6 +27,28 @@ static struct wqe_error bad_wqe(struct nic *nic, enum ib_wc_status status,
 	return (struct wqe_error){ status, syndrome };
 }
 
+/* A packet that has its path and payload */
+static void send_packet(struct qp *qp, const struct send_req *req,
+			struct packet *pkt)
+{
+	struct nic *nic = qp->nic;
+
+	pkt->roce.opcode = BTH_UD_SEND_ONLY;
+	if (req->opcode == IB_WR_SEND_WITH_IMM)
+		pkt->roce.opcode = BTH_UD_SEND_ONLY_IMM;
+	pkt->roce.imm = req->imm;
+	pkt->roce.solicited = req->flags & IB_SEND_SOLICITED;
+	pkt->roce.psn = qp->req.psn++ & PSN_MASK;
+	pkt->roce.src_qpn = qp->number;
+	pkt->roce.qkey = req->remote_qkey;
+	if (req->remote_qkey & OWN_QKEY)
+		pkt->roce.qkey = own_qkey(qp);
+	path_send(nic, pkt);
+	/* The wire gives it to all members but those on this NIC */
+	if (gid_is_multicast(pkt->roce.dgid))
+		ud_multicast(nic, pkt);
+}
+
 struct wqe_error ud_send(struct qp *qp, const struct send_req *req)
 {
 	struct nic *nic = qp->nic;
@@ -40,20 +62,21 @@ struct wqe_error ud_send(struct qp *qp, const struct send_req *req)
 	syndrome = send_payload(qp, req, 0, req->length, &pkt);
 	if (syndrome)
 		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
-	pkt.roce.opcode = BTH_UD_SEND_ONLY;
-	if (req->opcode == IB_WR_SEND_WITH_IMM)
-		pkt.roce.opcode = BTH_UD_SEND_ONLY_IMM;
-	pkt.roce.imm = req->imm;
-	pkt.roce.solicited = req->flags & IB_SEND_SOLICITED;
-	pkt.roce.psn = qp->req.psn++ & PSN_MASK;
-	pkt.roce.src_qpn = qp->number;
-	pkt.roce.qkey = req->remote_qkey;
-	if (req->remote_qkey & OWN_QKEY)
-		pkt.roce.qkey = own_qkey(qp);
-	path_send(nic, &pkt);
-	/* The wire gives it to all members but those on this NIC */
-	if (gid_is_multicast(pkt.roce.dgid))
-		ud_multicast(nic, &pkt);
+	send_packet(qp, req, &pkt);
+	return (struct wqe_error){ 0 };
+}
+
+struct wqe_error ud_send_bytes(struct qp *qp, const struct send_req *req,
+			       const uint8_t *data, uint32_t len)
+{
+	struct packet pkt;
+
+	if (!path_init(qp, &req->av, req->remote_qpn, &pkt))
+		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_GID);
+	pkt.payload_len = len;
+	pkt.niov = len ? 1 : 0;
+	pkt.iov[0] = (struct iovec){ (void *)data, len };
+	send_packet(qp, req, &pkt);
 	return (struct wqe_error){ 0 };
 }
 

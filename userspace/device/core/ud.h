@@ -20,6 +20,18 @@ struct qp;
 struct wqe_error ud_send(struct qp *qp, const struct send_req *req);
 
 /**
+ * ud_send_bytes() - send a datagram of a request, in a packet of its own
+ * @qp: UD or GSI QP
+ * @req: the request
+ * @data: the payload
+ * @len: bytes of it, at most a path MTU
+ *
+ * Return: how it ended.
+ */
+struct wqe_error ud_send_bytes(struct qp *qp, const struct send_req *req,
+			       const uint8_t *data, uint32_t len);
+
+/**
  * ud_receive() - a datagram came in for a QP, from the wire or this NIC
  * @qp: UD or GSI QP that can receive
  * @pkt: the datagram

@@ -30,6 +30,7 @@ static const struct {
 	[IB_WR_RDMA_READ] = { RC | XRC, 0 },
 	[IB_WR_ATOMIC_CMP_AND_SWP] = { RC | XRC, 0 },
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = { RC | XRC, 0 },
+	[IB_WR_TSO] = { UD | RAW, 0 },
 	[IB_WR_DRIVER1] = { DRIVER, IB_SEND_INLINE },
 	[IB_WR_FLUSH] = { RC | XRC, 0 },
 	[IB_WR_ATOMIC_WRITE] = { RC | XRC, IB_SEND_INLINE },
@@ -148,6 +149,28 @@ static struct wqe_error fetch_atomic_write(struct qp *qp, const uint8_t *data,
 	return error;
 }
 
+/* The header begins the data area; here it is behind the SGEs */
+static struct wqe_error fetch_tso(struct qp *qp, const uint8_t *data,
+				  uint32_t room,
+				  const struct mynic_send_wqe *wqe,
+				  struct send_req *req)
+{
+	uint32_t align = sizeof(struct mynic_sge);
+	uint32_t header_room;
+	struct wqe_error error;
+
+	req->mss = le16toh(wqe->mss);
+	req->hdr_len = le16toh(wqe->hdr_len);
+	header_room = (req->hdr_len + align - 1) / align * align;
+	if (header_room > room)
+		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_LEN);
+	error = fetch_data(qp, data + header_room, room - header_room,
+			   le32toh(wqe->len), req);
+	if (!error.status)
+		fetch((void *)wqe_tso_header(req), data, req->hdr_len);
+	return error;
+}
+
 static struct wqe_error fetch_send(struct qp *qp, const uint8_t *slot,
 				   struct send_req *req)
 {
@@ -190,6 +213,8 @@ static struct wqe_error fetch_send(struct qp *qp, const uint8_t *slot,
 		req->remote_srqn = le32toh(ext.remote_srqn) & 0xffffff;
 		data = MYNIC_WQE_DATA_EXT;
 	}
+	if (req->opcode == IB_WR_TSO)
+		return fetch_tso(qp, slot + data, stride - data, &wqe, req);
 	if (req->opcode == IB_WR_FLUSH)
 		return fetch_flush(qp, slot + data, stride - data,
 				   le32toh(wqe.len), req);

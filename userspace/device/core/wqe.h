@@ -68,6 +68,8 @@ struct wqe_error {
  * @in_turn: RC READ, with @piece: it was requested as a whole before
  * @recv_index: RC: requests of the QP before this one, since RTS, that take a
  *	receive request of the peer
+ * @mss: TSO: bytes of a segment behind the header
+ * @hdr_len: TSO: bytes of header; see wqe_tso_header()
  * @compare_add: atomics
  * @swap: atomics
  * @av: UD, RAW_PACKET; the extension as it is in the entry
@@ -96,6 +98,8 @@ struct send_req {
 	uint32_t cut_psn;
 	bool in_turn;
 	uint32_t recv_index;
+	uint16_t mss;
+	uint16_t hdr_len;
 	uint64_t compare_add;
 	uint64_t swap;
 	struct mynic_av av;
@@ -104,6 +108,12 @@ struct send_req {
 		uint8_t data[MYNIC_SQ_MAX_STRIDE - MYNIC_WQE_DATA_RC];
 	};
 };
+
+/** wqe_tso_header() - the header of a TSO request: behind its SGEs */
+static inline const uint8_t *wqe_tso_header(const struct send_req *req)
+{
+	return req->data + req->num_sge * sizeof(req->sge[0]);
+}
 
 /**
  * struct recv_req - a receive queue entry, checked

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* TSO requests, on RAW_PACKET and UD QPs */
+#include "harness_eth.h"
+
+#define TCP 6
+#define FIN 0x01
+#define PSH 0x08
+#define ACK 0x10
+#define CWR 0x80
+#define QKEY 0x11223344
+#define GRH_LEN 40
+
+/* One request: @len bytes from the start of the memory behind @hdr */
+static void post_tso(struct drv_end *end, struct drv_wr wr, const void *hdr,
+		     uint16_t hdr_len, uint16_t mss)
+{
+	struct mynic_send_wqe *wqe;
+	uint8_t *data;
+
+	wr.opcode = IBV_WR_TSO;
+	wr.flags |= IBV_SEND_SIGNALED;
+	wqe = drv_write_wqe(end->qp, &wr);
+	wqe->mss = mss;
+	wqe->hdr_len = hdr_len;
+	data = (uint8_t *)wqe + MYNIC_WQE_DATA_EXT;
+	memmove(data + (hdr_len + 15) / 16 * 16, data,
+		wr.num_sge * sizeof(wr.sge[0]));
+	memcpy(data, hdr, hdr_len);
+	drv_ring(end->qp);
+}
+
+static struct drv_wr one_sge(struct drv_end *end, uint32_t len)
+{
+	return (struct drv_wr){
+		.wr_id = 0x77,
+		.num_sge = 1,
+		.sge = { drv_sge(end->mr, 0, len) },
+	};
+}
+
+static struct drv_pair raw_pair(void)
+{
+	struct drv_pair p = eth_raw_pair();
+	struct mynic_create_flow body = { 0 };
+
+	CHECK_EQ(eth_flow(p.b.qp, body, NULL, NULL), 0);
+	return p;
+}
+
+/*
+ * The header of a TSO request, with @len as length of its IP packet. With
+ * @more there are a VLAN tag and options.
+ */
+static void put_header(struct eth_buf *buf, bool ipv6, bool more, uint32_t id,
+		       uint32_t seq, uint8_t flags, uint16_t len)
+{
+	uint32_t tcp_len = more ? 32 : 20;
+	uint32_t ip;
+
+	if (more) {
+		eth_begin(buf, ETH_GROUP, 0x8100);
+		eth_put16(buf, 0x6123);
+		eth_put16(buf, ipv6 ? 0x86dd : 0x0800);
+	} else {
+		eth_begin(buf, ETH_GROUP, ipv6 ? 0x86dd : 0x0800);
+	}
+	ip = buf->len;
+	if (ipv6) {
+		eth_put_ipv6(buf, "\xfd\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1",
+			     "\xfd\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2", TCP,
+			     tcp_len + len);
+	} else {
+		eth_put_ipv4(buf, 0x0a000001, 0x0a000002, TCP, tcp_len + len);
+		buf->data[ip + 4] = id >> 8;
+		buf->data[ip + 5] = id;
+	}
+	eth_put_tcp(buf, 80, 1234, seq, flags);
+	if (!more)
+		return;
+	buf->data[buf->len - 20 + 12] = 0x80;
+	eth_put(buf, "\1\1\x08\x0a\0\0\0\1\0\0\0\2", 12);
+}
+
+static void check_raw(bool ipv6, bool more, uint32_t len, uint16_t mss,
+		      uint16_t template_len)
+{
+	struct drv_pair p = raw_pair();
+	struct eth_buf header, want;
+	uint32_t num = len ? (len + mss - 1) / mss : 1;
+	uint32_t ip = more ? 18 : 14;
+	uint32_t tcp = ip + (ipv6 ? 40 : 20);
+
+	drv_fill(p.a.mr->ptr, len, len);
+	put_header(&header, ipv6, more, 0xfffe, 0xffffff00,
+		   CWR | ACK | PSH | FIN, template_len);
+	for (uint32_t i = 0; i < num; i++)
+		eth_post(&p.b, i);
+	post_tso(&p.a, one_sge(&p.a, len), header.data, header.len, mss);
+	for (uint32_t i = 0; i < num; i++) {
+		uint32_t n = i + 1 < num ? mss : len - i * mss;
+		uint8_t flags = ACK;
+
+		if (i == 0)
+			flags |= CWR;
+		if (i + 1 == num)
+			flags |= PSH | FIN;
+		put_header(&want, ipv6, more, 0xfffe + i, 0xffffff00 + i * mss,
+			   flags, n);
+		eth_put(&want, p.a.mr->ptr + i * mss, n);
+		eth_fix(&want, ip, tcp);
+		CHECK(eth_expect(&p.b, i, &want).wc_flags & IBV_WC_IP_CSUM_OK);
+	}
+	CHECK_EQ(drv_expect(p.a.cq, 0x77, 0).opcode, IBV_WC_TSO);
+	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TX_ETH_PACKETS), num);
+}
+
+TEST(tso_ipv4)
+{
+	check_raw(false, false, 5000, 1000, 0);
+	check_raw(false, true, 4999, 1000, 4999);
+	check_raw(false, false, 1, 1448, 40000);
+}
+
+TEST(tso_ipv6)
+{
+	check_raw(true, false, 5000, 1000, 0);
+	check_raw(true, true, 4999, 1001, 3);
+}
+
+/* One segment, none but a header, and as many as there is memory for here */
+TEST(tso_lengths)
+{
+	check_raw(false, false, 1000, 1000, 0);
+	check_raw(false, false, 1001, 1000, 0);
+	check_raw(true, false, 0, 1000, 0);
+	check_raw(false, true, 49, 1, 0);
+	check_raw(true, true, 65536, 8000, 0);
+}
+
+/* A segment is made of many SGEs, and an SGE of many segments */
+TEST(tso_gathered)
+{
+	struct drv_pair p = raw_pair();
+	struct drv_wr wr = { .wr_id = 0x77, .num_sge = 6 };
+	struct eth_buf header, want;
+	uint8_t data[1000];
+
+	drv_fill(p.a.mr->ptr, 1000, 1);
+	wr.sge[0] = drv_sge(p.a.mr, 0, 1);
+	wr.sge[1] = drv_sge(p.a.mr, 1, 300);
+	wr.sge[2] = drv_sge(p.a.mr, 500, 0);
+	wr.sge[3] = drv_sge(p.a.mr, 301, 99);
+	wr.sge[4] = drv_sge(p.a.mr, 400, 3);
+	wr.sge[5] = drv_sge(p.a.mr, 403, 597);
+	memcpy(data, p.a.mr->ptr, 1000);
+	put_header(&header, false, false, 1, 1, ACK, 0);
+	for (int i = 0; i < 4; i++)
+		eth_post(&p.b, i);
+	post_tso(&p.a, wr, header.data, header.len, 280);
+	for (int i = 0; i < 4; i++) {
+		uint32_t n = i < 3 ? 280 : 160;
+
+		put_header(&want, false, false, 1 + i, 1 + i * 280, ACK, n);
+		eth_put(&want, data + i * 280, n);
+		eth_fix(&want, 14, 34);
+		eth_expect(&p.b, i, &want);
+	}
+	drv_expect(p.a.cq, 0x77, 0);
+}
+
+static void check_error(struct drv_end *end, struct drv_wr wr, const void *hdr,
+			uint16_t hdr_len, uint16_t mss,
+			enum ibv_wc_status status)
+{
+	uint64_t count = drv_stat(end->d, MYNIC_STAT_BAD_WQE);
+	uint64_t sent = drv_stat(end->d, MYNIC_STAT_TX_PACKETS);
+
+	post_tso(end, wr, hdr, hdr_len, mss);
+	CHECK_EQ(drv_expect(end->cq, 0x77, status).vendor_err,
+		 MYNIC_SYN_BAD_LEN);
+	CHECK_EQ(drv_stat(end->d, MYNIC_STAT_BAD_WQE), count + 1);
+	CHECK_EQ(drv_stat(end->d, MYNIC_STAT_TX_PACKETS), sent);
+	CHECK_EQ(drv_query_qp(end->qp).qp_state, IBV_QPS_SQE);
+	CHECK_EQ(drv_set_state(end->qp, IBV_QPS_RTS), 0);
+}
+
+TEST(tso_bad_requests)
+{
+	struct drv_pair p = raw_pair();
+	struct drv_wr wr = one_sge(&p.a, 5000);
+	struct eth_buf h, bad;
+
+	put_header(&h, false, true, 1, 1, ACK, 0);
+	/* lengths */
+	check_error(&p.a, wr, h.data, h.len, 0, IBV_WC_LOC_LEN_ERR);
+	check_error(&p.a, wr, h.data, h.len, 9234 - h.len + 1,
+		    IBV_WC_LOC_LEN_ERR);
+	check_error(&p.a, one_sge(&p.a, 65537), h.data, h.len, 1000,
+		    IBV_WC_LOC_LEN_ERR);
+	check_error(&p.a, one_sge(&p.a, 1025), h.data, h.len, 1,
+		    IBV_WC_LOC_LEN_ERR);
+	/* what is no TCP header, or not all of it, or more */
+	for (uint16_t len = 0; len < h.len; len++)
+		check_error(&p.a, wr, h.data, len, 1000, IBV_WC_LOC_QP_OP_ERR);
+	bad = h;
+	eth_put(&bad, "", 1);
+	check_error(&p.a, wr, bad.data, bad.len, 1000, IBV_WC_LOC_QP_OP_ERR);
+	bad = h;
+	bad.data[18 + 9] = 17;
+	check_error(&p.a, wr, bad.data, bad.len, 1000, IBV_WC_LOC_QP_OP_ERR);
+	bad = h;
+	bad.data[18 + 6] = 0x20;
+	bad.data[18 + 7] = 0x01;
+	check_error(&p.a, wr, bad.data, bad.len, 1000, IBV_WC_LOC_QP_OP_ERR);
+	/* a header, and SGEs, that the slot has no room for */
+	check_error(&p.a, wr, h.data, 180, 1000, IBV_WC_LOC_QP_OP_ERR);
+	wr.num_sge = 0;
+	check_error(&p.a, wr, h.data, 193, 1000, IBV_WC_LOC_QP_OP_ERR);
+}
+
+TEST(tso_bad_memory)
+{
+	struct drv_pair p = raw_pair();
+	struct drv_wr wr = one_sge(&p.a, 2000);
+	struct eth_buf h;
+
+	put_header(&h, false, false, 1, 1, ACK, 0);
+	wr.num_sge = 2;
+	wr.sge[1] = drv_sge(p.a.mr, DRV_PAIR_MEM - 10, 11);
+	eth_post(&p.b, 0);
+	post_tso(&p.a, wr, h.data, h.len, 1000);
+	CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_LOC_PROT_ERR).vendor_err,
+		 MYNIC_SYN_LKEY_BOUNDS);
+}
+
+TEST(tso_flags_and_types)
+{
+	struct drv_pair p = raw_pair();
+	struct drv_pair rc = drv_rc_pair(NULL);
+	struct drv_wr wr = {
+		.opcode = IBV_WR_TSO,
+		.flags = IBV_SEND_INLINE,
+		.inline_len = 1,
+		.inline_data = "",
+	};
+
+	drv_post_send(p.a.qp, &wr);
+	CHECK_EQ(drv_expect(p.a.cq, 0, IBV_WC_LOC_QP_OP_ERR).vendor_err,
+		 MYNIC_SYN_BAD_FLAGS);
+	wr.flags = 0;
+	drv_post_send(rc.a.qp, &wr);
+	CHECK_EQ(drv_expect(rc.a.cq, 0, IBV_WC_LOC_QP_OP_ERR).vendor_err,
+		 MYNIC_SYN_BAD_OPCODE);
+}
+
+static struct drv_wr ud_wr(struct drv_pair *p, uint32_t len)
+{
+	struct drv_wr wr = one_sge(&p->a, len);
+
+	wr.remote_qpn = p->b.qp->number;
+	wr.remote_qkey = QKEY;
+	wr.av = drv_av(p->a.d, 1, DRV_GID_IPV6);
+	return wr;
+}
+
+static struct drv_pair ud_pair(void)
+{
+	struct drv_pair p = drv_ud_pair();
+
+	drv_reset_qp(p.a.qp);
+	drv_reset_qp(p.b.qp);
+	drv_ud_up(p.a.qp, QKEY, IBV_QPS_RTS);
+	drv_ud_up(p.b.qp, QKEY, IBV_QPS_RTS);
+	return p;
+}
+
+TEST(tso_ud)
+{
+	struct drv_pair p = ud_pair();
+	struct drv_wr wr = ud_wr(&p, 2500);
+	uint8_t *got = p.b.mr->ptr;
+
+	drv_fill(p.a.mr->ptr, 2500, 1);
+	wr.flags = IBV_SEND_SOLICITED;
+	for (int i = 0; i < 3; i++) {
+		struct mynic_sge sge = drv_sge(p.b.mr, i * 4096, 4096);
+
+		drv_post_recv(p.b.qp, i, &sge, 1);
+	}
+	post_tso(&p.a, wr, "a header of its own", 19, 1000);
+	for (int i = 0; i < 3; i++, got += 4096) {
+		uint32_t n = i < 2 ? 1000 : 500;
+
+		CHECK_EQ(drv_expect(p.b.recv_cq, i, 0).byte_len,
+			 GRH_LEN + 19 + n);
+		CHECK_MEM(got + GRH_LEN, "a header of its own", 19);
+		CHECK_MEM(got + GRH_LEN + 19, p.a.mr->ptr + i * 1000, n);
+	}
+	CHECK_EQ(drv_expect(p.a.cq, 0x77, 0).opcode, IBV_WC_TSO);
+	drv_expect_none(p.b.recv_cq, SEC);
+}
+
+TEST(tso_ud_bad_requests)
+{
+	struct drv_pair p = ud_pair();
+	struct drv_wr wr = ud_wr(&p, 5000);
+
+	check_error(&p.a, wr, "header", 6, 0, IBV_WC_LOC_LEN_ERR);
+	check_error(&p.a, wr, "header", 6, 4091, IBV_WC_LOC_LEN_ERR);
+	wr.av.sgid_index = 200;
+	post_tso(&p.a, wr, "header", 6, 1000);
+	CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_LOC_QP_OP_ERR).vendor_err,
+		 MYNIC_SYN_BAD_GID);
+}
