@@ -201,10 +201,30 @@ int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		   struct ib_uverbs_reg_mr_resp *resp, size_t resp_size)
 {
 	vmr->ibv_mr.context = pd->context;
+	vmr->ibv_mr.lkey = 0xabc00 + fake_handle;
+	vmr->mr_type = IBV_MR_TYPE_MR;
+	vmr->access = access;
 	return fake_create(&vmr->ibv_mr.handle);
 }
 
 int ibv_cmd_dereg_mr(struct verbs_mr *vmr)
+{
+	return fake_destroy();
+}
+
+int ibv_cmd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type,
+		     struct ibv_mw *mw, struct ibv_alloc_mw *cmd,
+		     size_t cmd_size, struct ib_uverbs_alloc_mw_resp *resp,
+		     size_t resp_size)
+{
+	mw->context = pd->context;
+	mw->pd = pd;
+	mw->type = type;
+	mw->rkey = 0x123400fe;
+	return fake_create(&mw->handle);
+}
+
+int ibv_cmd_dealloc_mw(struct ibv_mw *mw)
 {
 	return fake_destroy();
 }
@@ -365,7 +385,7 @@ int ibv_cmd_create_qp(struct ibv_pd *pd, struct ibv_qp *qp,
 	bool rc = attr->qp_type == IBV_QPT_RC || attr->qp_type == IBV_QPT_UC;
 	uint32_t head = rc ? 32 : 64;
 	struct ibv_qp_cap *cap = &attr->cap;
-	uint32_t data = cap->max_send_sge * 16;
+	uint32_t data = cap->max_send_sge < 2 ? 32 : cap->max_send_sge * 16;
 	size_t sq = 0, rq = 0;
 	uint64_t key;
 	void *memory;

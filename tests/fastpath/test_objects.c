@@ -51,8 +51,8 @@ TEST(qp_refusals)
 		uint32_t comp_mask;
 		uint64_t ops;
 	} bad[] = {
-		{ IBV_QPT_RAW_PACKET, 0, 0 },
-		{ IBV_QPT_DRIVER, 0, 0 },
+		{ 7, 0, 0 },
+		{ IBV_QPT_RC, IBV_QP_INIT_ATTR_MAX_TSO_HEADER, 0 },
 		{ IBV_QPT_RC, IBV_QP_INIT_ATTR_XRCD, 0 },
 		{ IBV_QPT_XRC_SEND, IBV_QP_INIT_ATTR_XRCD, 0 },
 		{ IBV_QPT_XRC_SEND, IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
@@ -86,6 +86,7 @@ TEST(qp_refusals)
 			.comp_mask = IBV_QP_INIT_ATTR_PD | bad[i].comp_mask,
 			.pd = f->pd,
 			.send_ops_flags = bad[i].ops,
+			.max_tso_header = 14,
 		};
 
 		errno = 0;

@@ -18,8 +18,10 @@
 static void mynic_free_context(struct ibv_context *context);
 
 static const struct verbs_context_ops mynic_context_ops = {
+	.alloc_mw = mynic_alloc_mw,
 	.alloc_pd = mynic_alloc_pd,
 	.attach_mcast = ibv_cmd_attach_mcast,
+	.bind_mw = mynic_bind_mw,
 	.close_xrcd = mynic_close_xrcd,
 	.create_ah = mynic_create_ah,
 	.create_cq = mynic_create_cq,
@@ -28,6 +30,7 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.create_qp_ex = mynic_create_qp_ex,
 	.create_srq = mynic_create_srq,
 	.create_srq_ex = mynic_create_srq_ex,
+	.dealloc_mw = mynic_dealloc_mw,
 	.dealloc_pd = mynic_dealloc_pd,
 	.dereg_mr = mynic_dereg_mr,
 	.destroy_ah = mynic_destroy_ah,

@@ -153,6 +153,8 @@ struct mynic_srq {
  *	the batch. @last is then the slot of the last one, or NULL if it got
  *	none.
  * @wr_err: ... positive errno, or 0
+ * @data_offset: of the data area in a slot
+ * @max_tso_hdr: bytes of header of a TSO request
  *
  * What ibv_post_send() touches is one cache line, but at the ring's end.
  */
@@ -176,6 +178,8 @@ struct mynic_sq {
 	uint32_t size;
 	uint32_t wr_pi;
 	int wr_err;
+	uint32_t data_offset;
+	uint16_t max_tso_hdr;
 };
 
 static_assert(offsetof(struct mynic_sq, ring) <= MYNIC_CACHE_LINE,
@@ -372,8 +376,17 @@ int mynic_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 void mynic_post_send_setup(struct mynic_qp *qp);
 
 /* wr.c */
-bool mynic_wr_supported(enum ibv_qp_type type, uint64_t ops);
-void mynic_wr_setup(struct mynic_qp *qp);
+void mynic_wr_setup(struct mynic_qp *qp, uint64_t ops);
+void mynic_wr_driver1(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr);
+
+/* ops.c */
+bool mynic_ops_supported(enum ibv_qp_type type, uint64_t ops);
+
+/* mw.c */
+struct ibv_mw *mynic_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int mynic_dealloc_mw(struct ibv_mw *mw);
+int mynic_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,
+		  struct ibv_mw_bind *bind);
 
 /* recv.c */
 int mynic_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,

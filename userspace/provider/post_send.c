@@ -16,7 +16,7 @@ mynic_wqe_set_head(struct mynic_send_wqe *wqe, const struct ibv_send_wr *wr,
 		wqe->remote_qpn = htole32(wr->wr.ud.remote_qpn);
 		wqe->remote_qkey = htole32(wr->wr.ud.remote_qkey);
 		*mynic_sq_av(wqe) = to_mah(wr->wr.ud.ah)->av;
-	} else {
+	} else if (type != IBV_QPT_RAW_PACKET) {
 		wqe->remote_addr = htole64(wr->wr.rdma.remote_addr);
 		wqe->rkey = htole32(wr->wr.rdma.rkey);
 	}
@@ -34,7 +34,7 @@ static bool mynic_wqe_set_inline(struct mynic_send_wqe *wqe,
 	uint32_t total = 0;
 	int i;
 
-	if (!mynic_opcode_in(MYNIC_INLINE_OPCODES, wr->opcode))
+	if (!mynic_op_inline(wr->opcode))
 		return false;
 	for (i = 0; i < wr->num_sge; i++) {
 		const struct ibv_sge *sge = &wr->sg_list[i];
@@ -49,6 +49,50 @@ static bool mynic_wqe_set_inline(struct mynic_send_wqe *wqe,
 	return true;
 }
 
+/*
+ * What an operation has beside or instead of data, which is in @wqe already.
+ *
+ * Return: 0 or a positive errno.
+ */
+static __attribute__((noinline)) int
+mynic_wqe_set_operands(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
+		       const struct ibv_send_wr *wr)
+{
+	void *data = mynic_sq_data_of(sq, wqe);
+	int err;
+
+	switch (wr->opcode) {
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		wqe->rkey = htole32(wr->wr.atomic.rkey);
+		mynic_sq_set_atomic(data, wr->wr.atomic.compare_add,
+				    wr->wr.atomic.swap);
+		return 0;
+	case IBV_WR_SEND_WITH_INV:
+		wqe->invalidate_rkey = htole32(wr->invalidate_rkey);
+		return 0;
+	case IBV_WR_LOCAL_INV:
+		wqe->invalidate_rkey = htole32(wr->invalidate_rkey);
+		wqe->len = 0;
+		return 0;
+	case IBV_WR_BIND_MW:
+		if (wr->bind_mw.mw->type != IBV_MW_TYPE_2)
+			return EINVAL;
+		return mynic_sq_set_bind(sq, wqe, wr->bind_mw.mw,
+					 wr->bind_mw.rkey,
+					 &wr->bind_mw.bind_info);
+	case IBV_WR_TSO:
+		err = mynic_sq_set_tso(sq, wqe, wr->tso.hdr, wr->tso.hdr_sz,
+				       wr->tso.mss);
+		if (!err)
+			mynic_set_sges(data + mynic_tso_sges(wr->tso.hdr_sz),
+				       wr->sg_list, wr->num_sge);
+		return err;
+	default:
+		return 0;
+	}
+}
+
 /* Return: 0 or a positive errno. */
 static inline ALWAYS_INLINE int mynic_post_one(struct mynic_sq *sq,
 					       const struct ibv_send_wr *wr,
@@ -57,14 +101,12 @@ static inline ALWAYS_INLINE int mynic_post_one(struct mynic_sq *sq,
 	bool ext = mynic_sq_has_ext(type);
 	uint32_t num_sge = wr->num_sge;
 	struct mynic_send_wqe *wqe;
+	int err;
 
-	if (sq->pi == sq->end) {
-		sq->end +=
-			mynic_ring_room(&sq->dbrec->sq_ci, sq->end, sq->limit);
-		if (sq->pi == sq->end)
-			return sq->limit ? ENOMEM : EINVAL;
-	}
-	if (!mynic_opcode_in(mynic_opcodes_of(type), wr->opcode) ||
+	err = mynic_sq_make_room(sq);
+	if (err)
+		return err;
+	if (!mynic_op_on(wr->opcode, type) || !mynic_ops[wr->opcode].post ||
 	    num_sge > sq->max_sge)
 		return EINVAL;
 
@@ -77,26 +119,27 @@ static inline ALWAYS_INLINE int mynic_post_one(struct mynic_sq *sq,
 		wqe->len = htole32(num_sge);
 		mynic_set_sges(mynic_sq_data(wqe, ext), wr->sg_list, num_sge);
 	}
-	if ((type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND) &&
-	    wr->opcode >= IBV_WR_ATOMIC_CMP_AND_SWP) {
-		wqe->rkey = htole32(wr->wr.atomic.rkey);
-		mynic_sq_set_atomic(wqe, wr->wr.atomic.compare_add,
-				    wr->wr.atomic.swap, ext);
+	if (wr->opcode >= IBV_WR_ATOMIC_CMP_AND_SWP) {
+		err = mynic_wqe_set_operands(sq, wqe, wr);
+		if (err)
+			return err;
 	}
 	sq->last = wqe;
 	sq->pi++;
 	return 0;
 }
 
-/* Let the device know, if there is anything new, and leave. */
+/* Let the device know, if there is anything new. */
 static inline ALWAYS_INLINE void mynic_post_send_end(struct mynic_sq *sq)
 {
 	if (likely(sq->dbrec->sq_pi != htole32(sq->pi)))
 		mynic_sq_ring(sq);
-	mynic_unlock(&sq->lock);
 }
 
-/* Post a list; the lock is held. @type is a constant, here and below. */
+/*
+ * Post a list, and leave the lock, which is held. @type is a constant, here and
+ * below.
+ */
 static inline ALWAYS_INLINE int mynic_post_list(struct ibv_qp *ibqp,
 						struct ibv_send_wr *wr,
 						struct ibv_send_wr **bad_wr,
@@ -113,6 +156,7 @@ static inline ALWAYS_INLINE int mynic_post_list(struct ibv_qp *ibqp,
 		}
 	}
 	mynic_post_send_end(sq);
+	mynic_unlock(&sq->lock);
 	return err;
 }
 
@@ -167,6 +211,7 @@ mynic_post_common(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	sq->last = last;
 	sq->pi = sq->end - room;
 	mynic_post_send_end(sq);
+	mynic_unlock(&sq->lock);
 	return 0;
 
 rest:
@@ -203,18 +248,60 @@ static int mynic_post_send_uc(struct ibv_qp *qp, struct ibv_send_wr *wr,
 				 IBV_QPT_UC);
 }
 
+static __attribute__((noinline)) int
+mynic_post_rest_xrc(struct ibv_qp *qp, struct ibv_send_wr *wr,
+		    struct ibv_send_wr **bad_wr)
+{
+	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_XRC_SEND);
+}
+
 static int mynic_post_send_xrc(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			       struct ibv_send_wr **bad_wr)
 {
 	mynic_lock(&to_mqp(qp)->sq.lock);
-	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_XRC_SEND);
+	return mynic_post_rest_xrc(qp, wr, bad_wr);
+}
+
+static __attribute__((noinline)) int
+mynic_post_rest_ud(struct ibv_qp *qp, struct ibv_send_wr *wr,
+		   struct ibv_send_wr **bad_wr)
+{
+	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_UD);
 }
 
 static int mynic_post_send_ud(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			      struct ibv_send_wr **bad_wr)
 {
 	mynic_lock(&to_mqp(qp)->sq.lock);
-	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_UD);
+	return mynic_post_rest_ud(qp, wr, bad_wr);
+}
+
+static __attribute__((noinline)) int
+mynic_post_rest_raw(struct ibv_qp *qp, struct ibv_send_wr *wr,
+		    struct ibv_send_wr **bad_wr)
+{
+	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_RAW_PACKET);
+}
+
+static int mynic_post_send_raw(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			       struct ibv_send_wr **bad_wr)
+{
+	mynic_lock(&to_mqp(qp)->sq.lock);
+	return mynic_post_rest_raw(qp, wr, bad_wr);
+}
+
+static __attribute__((noinline)) int
+mynic_post_rest_driver(struct ibv_qp *qp, struct ibv_send_wr *wr,
+		       struct ibv_send_wr **bad_wr)
+{
+	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_DRIVER);
+}
+
+static int mynic_post_send_driver(struct ibv_qp *qp, struct ibv_send_wr *wr,
+				  struct ibv_send_wr **bad_wr)
+{
+	mynic_lock(&to_mqp(qp)->sq.lock);
+	return mynic_post_rest_driver(qp, wr, bad_wr);
 }
 
 /**
@@ -224,8 +311,9 @@ static int mynic_post_send_ud(struct ibv_qp *qp, struct ibv_send_wr *wr,
  * @bad_wr: the first request that was not posted
  *
  * Return: 0; EINVAL for an operation that the type of QP does not have, too
- * many SGEs or inline bytes, inline data for an operation that has none, or a
- * QP before RTS; ENOMEM if the SQ is full.
+ * many SGEs or inline bytes, inline data for an operation that has none, bad
+ * operands, or a QP before RTS; ENOMEM if the SQ is full; for BIND_MW see
+ * mynic_sq_set_bind().
  */
 int mynic_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 		    struct ibv_send_wr **bad_wr)
@@ -239,18 +327,26 @@ int mynic_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
  */
 void mynic_post_send_setup(struct mynic_qp *qp)
 {
+	struct mynic_sq *sq = &qp->sq;
+
 	switch (qp->vqp.qp.qp_type) {
 	case IBV_QPT_RC:
-		qp->sq.post_send = mynic_post_send_rc;
+		sq->post_send = mynic_post_send_rc;
 		break;
 	case IBV_QPT_UC:
-		qp->sq.post_send = mynic_post_send_uc;
+		sq->post_send = mynic_post_send_uc;
 		break;
 	case IBV_QPT_XRC_SEND:
-		qp->sq.post_send = mynic_post_send_xrc;
+		sq->post_send = mynic_post_send_xrc;
+		break;
+	case IBV_QPT_RAW_PACKET:
+		sq->post_send = mynic_post_send_raw;
+		break;
+	case IBV_QPT_DRIVER:
+		sq->post_send = mynic_post_send_driver;
 		break;
 	default:
-		qp->sq.post_send = mynic_post_send_ud;
+		sq->post_send = mynic_post_send_ud;
 		break;
 	}
 }

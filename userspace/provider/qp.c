@@ -94,6 +94,7 @@ static void mynic_qp_init_queues(struct mynic_qp *qp,
 	sq->dbrec = dbrec;
 	sq->doorbell = to_mctx(qp->vqp.qp.context)->uar + MYNIC_UAR_QP_DB;
 	sq->qpn = qp->vqp.qp.qp_num;
+	sq->data_offset = mynic_sq_data_offset(qp->vqp.qp.qp_type);
 	if (resp->log_sq_stride) {
 		sq->ring = qp->map.addr + resp->sq_offset;
 		sq->size = 1U << resp->log_sq_size;
@@ -116,16 +117,39 @@ static void mynic_qp_init_queues(struct mynic_qp *qp,
 	}
 }
 
+/*
+ * The kernel knows nothing of TSO headers. It is asked for inline data that take
+ * as much as a header with all SGEs behind it.
+ */
+static void mynic_cap_add_tso(struct ibv_qp_cap *cap, uint32_t max_tso_hdr)
+{
+	uint32_t size = mynic_tso_sges(max_tso_hdr) +
+			cap->max_send_sge * sizeof(struct mynic_sge);
+
+	if (cap->max_inline_data < size)
+		cap->max_inline_data = size;
+}
+
+/* Each request may have a header and all SGEs: there are no more than fit. */
+static void mynic_cap_sub_tso(struct ibv_qp_cap *cap, uint32_t max_tso_hdr)
+{
+	uint32_t room = cap->max_inline_data - mynic_tso_sges(max_tso_hdr);
+
+	if (cap->max_send_sge > room / sizeof(struct mynic_sge))
+		cap->max_send_sge = room / sizeof(struct mynic_sge);
+}
+
 static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
-				   struct ibv_qp_init_attr *attr, bool wr_api)
+				   struct ibv_qp_init_attr *attr,
+				   uint32_t max_tso_hdr)
 {
 	struct umynic_create_qp_resp resp = {};
+	struct ibv_qp_cap *cap = &attr->cap;
 	struct ibv_create_qp cmd;
 	struct mynic_qp *qp;
 	int err;
 
-	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UC &&
-	    attr->qp_type != IBV_QPT_UD && attr->qp_type != IBV_QPT_XRC_SEND) {
+	if (!mynic_sq_type(attr->qp_type)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
@@ -133,6 +157,8 @@ static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 	qp = mynic_alloc(sizeof(*qp));
 	if (!qp)
 		return NULL;
+	if (max_tso_hdr)
+		mynic_cap_add_tso(cap, max_tso_hdr);
 	err = ibv_cmd_create_qp(pd, &qp->vqp.qp, attr, &cmd, sizeof(cmd),
 				&resp.ibv_resp, sizeof(resp));
 	if (err)
@@ -141,13 +167,15 @@ static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 	if (err)
 		goto err_destroy;
 
+	if (max_tso_hdr && resp.log_sq_stride) {
+		mynic_cap_sub_tso(cap, max_tso_hdr);
+		qp->sq.max_tso_hdr = max_tso_hdr;
+	}
 	/* As for a target, the kernel keeps only what is used */
 	if (attr->qp_type == IBV_QPT_XRC_SEND)
 		qp->vqp.qp.recv_cq = NULL;
-	mynic_qp_init_queues(qp, &resp.drv_payload, &attr->cap);
+	mynic_qp_init_queues(qp, &resp.drv_payload, cap);
 	mynic_post_send_setup(qp);
-	if (wr_api)
-		mynic_wr_setup(qp);
 	return &qp->vqp.qp;
 
 err_destroy:
@@ -238,7 +266,7 @@ struct ibv_qp *mynic_open_qp(struct ibv_context *context,
  */
 struct ibv_qp *mynic_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	return mynic_new_qp(pd, attr, false);
+	return mynic_new_qp(pd, attr, 0);
 }
 
 /**
@@ -252,6 +280,9 @@ struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
 				  struct ibv_qp_init_attr_ex *attr)
 {
 	bool wr_api = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	bool tso = attr->comp_mask & IBV_QP_INIT_ATTR_MAX_TSO_HEADER &&
+		   attr->max_tso_header;
+	struct ibv_qp *qp;
 
 	if (attr->qp_type == IBV_QPT_XRC_RECV) {
 		if (check_comp_mask(attr->comp_mask,
@@ -268,16 +299,22 @@ struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
 	if (!check_comp_mask(attr->comp_mask,
 			     IBV_QP_INIT_ATTR_PD |
 				     IBV_QP_INIT_ATTR_CREATE_FLAGS |
+				     IBV_QP_INIT_ATTR_MAX_TSO_HEADER |
 				     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
 	    (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS &&
 	     attr->create_flags) ||
+	    (tso && !mynic_op_on(IBV_WR_TSO, attr->qp_type)) ||
 	    (wr_api &&
-	     !mynic_wr_supported(attr->qp_type, attr->send_ops_flags))) {
+	     !mynic_ops_supported(attr->qp_type, attr->send_ops_flags))) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
 	/* libibverbs itself relies on it that the one begins with the other. */
-	return mynic_new_qp(attr->pd, (struct ibv_qp_init_attr *)attr, wr_api);
+	qp = mynic_new_qp(attr->pd, (struct ibv_qp_init_attr *)attr,
+			  tso ? attr->max_tso_header : 0);
+	if (qp && wr_api)
+		mynic_wr_setup(to_mqp(qp), attr->send_ops_flags);
+	return qp;
 }
 
 /**

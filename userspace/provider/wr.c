@@ -85,46 +85,139 @@ static void mynic_wr_rdma_write_imm(struct ibv_qp_ex *ibqp, uint32_t rkey,
 		wqe->imm_data = imm_data;
 }
 
+static void mynic_wr_send_inv(struct ibv_qp_ex *ibqp, uint32_t rkey)
+{
+	struct mynic_send_wqe *wqe = mynic_wr_begin(ibqp, IBV_WR_SEND_WITH_INV);
+
+	if (likely(wqe))
+		wqe->invalidate_rkey = htole32(rkey);
+}
+
+static void mynic_wr_local_inv(struct ibv_qp_ex *ibqp, uint32_t rkey)
+{
+	struct mynic_send_wqe *wqe = mynic_wr_begin(ibqp, IBV_WR_LOCAL_INV);
+
+	if (likely(wqe))
+		wqe->invalidate_rkey = htole32(rkey);
+}
+
 static inline ALWAYS_INLINE void
 mynic_wr_atomic(struct ibv_qp_ex *ibqp, enum ibv_wr_opcode opcode,
 		uint32_t rkey, uint64_t remote_addr, uint64_t compare_add,
-		uint64_t swap, bool ext)
+		uint64_t swap)
 {
+	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
 	struct mynic_send_wqe *wqe;
 
 	wqe = mynic_wr_begin_remote(ibqp, opcode, rkey, remote_addr);
 	if (likely(wqe))
-		mynic_sq_set_atomic(wqe, compare_add, swap, ext);
+		mynic_sq_set_atomic(mynic_sq_data_of(sq, wqe), compare_add,
+				    swap);
 }
 
-static void mynic_wr_cmp_swp_rc(struct ibv_qp_ex *ibqp, uint32_t rkey,
-				uint64_t remote_addr, uint64_t compare,
-				uint64_t swap)
+static void mynic_wr_atomic_cmp_swp(struct ibv_qp_ex *ibqp, uint32_t rkey,
+				    uint64_t remote_addr, uint64_t compare,
+				    uint64_t swap)
 {
 	mynic_wr_atomic(ibqp, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, remote_addr,
-			compare, swap, false);
+			compare, swap);
 }
 
-static void mynic_wr_fetch_add_rc(struct ibv_qp_ex *ibqp, uint32_t rkey,
-				  uint64_t remote_addr, uint64_t add)
+static void mynic_wr_atomic_fetch_add(struct ibv_qp_ex *ibqp, uint32_t rkey,
+				      uint64_t remote_addr, uint64_t add)
 {
 	mynic_wr_atomic(ibqp, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, remote_addr,
-			add, 0, false);
+			add, 0);
 }
 
-static void mynic_wr_cmp_swp_xrc(struct ibv_qp_ex *ibqp, uint32_t rkey,
-				 uint64_t remote_addr, uint64_t compare,
-				 uint64_t swap)
+static void mynic_wr_atomic_write(struct ibv_qp_ex *ibqp, uint32_t rkey,
+				  uint64_t remote_addr, const void *value)
 {
-	mynic_wr_atomic(ibqp, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, remote_addr,
-			compare, swap, true);
+	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
+	struct mynic_send_wqe *wqe;
+
+	wqe = mynic_wr_begin_remote(ibqp, IBV_WR_ATOMIC_WRITE, rkey,
+				    remote_addr);
+	if (unlikely(!wqe))
+		return;
+	memcpy(mynic_sq_data_of(sq, wqe), value, sizeof(uint64_t));
+	wqe->ctrl |= mynic_sq_ctrl(0, IBV_SEND_INLINE);
+	wqe->len = htole32(sizeof(uint64_t));
 }
 
-static void mynic_wr_fetch_add_xrc(struct ibv_qp_ex *ibqp, uint32_t rkey,
-				   uint64_t remote_addr, uint64_t add)
+static void mynic_wr_flush(struct ibv_qp_ex *ibqp, uint32_t rkey,
+			   uint64_t remote_addr, size_t len, uint8_t type,
+			   uint8_t level)
 {
-	mynic_wr_atomic(ibqp, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, remote_addr,
-			add, 0, true);
+	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
+	struct mynic_flush_operands *operands;
+	struct mynic_send_wqe *wqe;
+
+	wqe = mynic_wr_begin_remote(ibqp, IBV_WR_FLUSH, rkey, remote_addr);
+	if (unlikely(!wqe))
+		return;
+	operands = mynic_sq_data_of(sq, wqe);
+	operands->length = htole64(len);
+	operands->placement = htole32(type);
+	operands->selectivity = htole32(level);
+}
+
+static void mynic_wr_bind_mw(struct ibv_qp_ex *ibqp, struct ibv_mw *mw,
+			     uint32_t rkey, const struct ibv_mw_bind_info *info)
+{
+	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
+	struct mynic_send_wqe *wqe = mynic_wr_begin(ibqp, IBV_WR_BIND_MW);
+	int err = EINVAL;
+
+	if (unlikely(!wqe))
+		return;
+	if (mw->type == IBV_MW_TYPE_2)
+		err = mynic_sq_set_bind(sq, wqe, mw, rkey, info);
+	if (err)
+		sq->wr_err = err;
+}
+
+static void mynic_wr_send_tso(struct ibv_qp_ex *ibqp, void *hdr,
+			      uint16_t hdr_len, uint16_t mss)
+{
+	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
+	struct mynic_send_wqe *wqe = mynic_wr_begin(ibqp, IBV_WR_TSO);
+	int err;
+
+	if (unlikely(!wqe))
+		return;
+	err = mynic_sq_set_tso(sq, wqe, hdr, hdr_len, mss);
+	if (err)
+		sq->wr_err = err;
+}
+
+/*
+ * For a builder or setter that the type of QP does not have: nothing of the
+ * batch is posted.
+ */
+static void mynic_wr_refuse(struct ibv_qp_ex *ibqp)
+{
+	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
+
+	sq->wr_err = EINVAL;
+	sq->last = NULL;
+}
+
+/**
+ * mynic_wr_driver1() - begin a DRIVER1 request, within ibv_wr_start()
+ * @ibqp: QP of type DRIVER
+ * @lkey: local key of what is written
+ * @addr: ... and its address
+ *
+ * A setter of data says what is copied there. On QPs of another type the batch
+ * fails with EINVAL.
+ */
+void mynic_wr_driver1(struct ibv_qp_ex *ibqp, uint32_t lkey, uint64_t addr)
+{
+	if (mynic_op_on(IBV_WR_DRIVER1, ibqp->qp_base.qp_type))
+		mynic_wr_begin_remote(ibqp, IBV_WR_DRIVER1, lkey, addr);
+	else
+		mynic_wr_refuse(ibqp);
 }
 
 static void mynic_wr_set_xrc_srqn(struct ibv_qp_ex *ibqp, uint32_t remote_srqn)
@@ -186,8 +279,8 @@ mynic_wr_set_inline_list(struct ibv_qp_ex *ibqp, size_t num_buf,
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
 	struct mynic_send_wqe *wqe = sq->last;
+	uint32_t opcode, ctrl;
 	size_t total = 0;
-	uint32_t ctrl;
 	void *data;
 	size_t i;
 
@@ -195,8 +288,9 @@ mynic_wr_set_inline_list(struct ibv_qp_ex *ibqp, size_t num_buf,
 		return;
 	data = mynic_sq_data(wqe, ext);
 	ctrl = le32toh(wqe->ctrl);
-	if (unlikely(!mynic_opcode_in(MYNIC_INLINE_OPCODES,
-				      ctrl & MYNIC_WQE_OPCODE_MASK)))
+	/* The most usual ones are below this, and all may. */
+	opcode = ctrl & MYNIC_WQE_OPCODE_MASK;
+	if (unlikely(opcode > IBV_WR_SEND_WITH_IMM && !mynic_op_inline(opcode)))
 		goto err;
 	for (i = 0; i < num_buf; i++) {
 		if (unlikely(bufs[i].length > sq->max_inline - total))
@@ -269,6 +363,67 @@ static void mynic_wr_set_inline_list_ext(struct ibv_qp_ex *qp, size_t num_buf,
 	mynic_wr_set_inline_list(qp, num_buf, bufs, true);
 }
 
+/*
+ * The setters of QPs that have operations whose data are not where the data
+ * area begins.
+ */
+
+static void mynic_wr_set_sge_list_any(struct ibv_qp_ex *ibqp, size_t num_sge,
+				      const struct ibv_sge *sg_list)
+{
+	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
+	struct mynic_send_wqe *wqe = sq->last;
+	uint32_t offset = 0;
+
+	if (unlikely(!wqe))
+		return;
+	switch (mynic_ops[le32toh(wqe->ctrl) & MYNIC_WQE_OPCODE_MASK].data) {
+	case MYNIC_DATA_FIXED:
+		return;
+	case MYNIC_DATA_NONE:
+		sq->wr_err = EINVAL;
+		return;
+	case MYNIC_DATA_TSO:
+		offset = mynic_tso_sges(le16toh(wqe->hdr_len));
+		break;
+	}
+	if (unlikely(num_sge > sq->max_sge)) {
+		sq->wr_err = EINVAL;
+		return;
+	}
+	mynic_set_sges(mynic_sq_data_of(sq, wqe) + offset, sg_list, num_sge);
+	wqe->len = htole32(num_sge);
+}
+
+static void mynic_wr_set_sge_any(struct ibv_qp_ex *qp, uint32_t lkey,
+				 uint64_t addr, uint32_t length)
+{
+	const struct ibv_sge sge = { addr, length, lkey };
+
+	mynic_wr_set_sge_list_any(qp, 1, &sge);
+}
+
+static void mynic_wr_set_inline_list_any(struct ibv_qp_ex *ibqp, size_t num_buf,
+					 const struct ibv_data_buf *bufs)
+{
+	struct mynic_send_wqe *wqe = to_mqp_ex(ibqp)->sq.last;
+
+	if (likely(wqe) &&
+	    mynic_ops[le32toh(wqe->ctrl) & MYNIC_WQE_OPCODE_MASK].data ==
+		    MYNIC_DATA_FIXED)
+		return;
+	mynic_wr_set_inline_list(ibqp, num_buf, bufs,
+				 mynic_sq_has_ext(ibqp->qp_base.qp_type));
+}
+
+static void mynic_wr_set_inline_any(struct ibv_qp_ex *qp, void *addr,
+				    size_t length)
+{
+	const struct ibv_data_buf buf = { .addr = addr, .length = length };
+
+	mynic_wr_set_inline_list_any(qp, 1, &buf);
+}
+
 static void mynic_wr_start(struct ibv_qp_ex *ibqp)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
@@ -303,88 +458,144 @@ static int mynic_wr_complete(struct ibv_qp_ex *ibqp)
 	return 0;
 }
 
-#define MYNIC_UD_OPS (IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM)
-#define MYNIC_UC_OPS                                \
-	(MYNIC_UD_OPS | IBV_QP_EX_WITH_RDMA_WRITE | \
-	 IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM)
-#define MYNIC_RC_OPS                               \
-	(MYNIC_UC_OPS | IBV_QP_EX_WITH_RDMA_READ | \
-	 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |       \
-	 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+/* For builders and setters that a QP does not have, by their parameters */
 
-static uint64_t mynic_wr_ops_of(enum ibv_qp_type type)
+static void mynic_no_imm(struct ibv_qp_ex *qp, __be32 imm_data)
 {
-	switch (type) {
-	case IBV_QPT_RC:
-	case IBV_QPT_XRC_SEND:
-		return MYNIC_RC_OPS;
-	case IBV_QPT_UC:
-		return MYNIC_UC_OPS;
-	default:
-		return MYNIC_UD_OPS;
-	}
+	mynic_wr_refuse(qp);
 }
 
-/**
- * mynic_wr_supported() - whether a type of QP has all these operations
- * @type: the type
- * @ops: enum ibv_qp_create_send_ops_flags
- *
- * Return: true if so.
- */
-bool mynic_wr_supported(enum ibv_qp_type type, uint64_t ops)
+static void mynic_no_inv(struct ibv_qp_ex *qp, uint32_t rkey)
 {
-	return check_comp_mask(ops, mynic_wr_ops_of(type));
+	mynic_wr_refuse(qp);
+}
+
+static void mynic_no_rdma(struct ibv_qp_ex *qp, uint32_t rkey,
+			  uint64_t remote_addr)
+{
+	mynic_wr_refuse(qp);
+}
+
+static void mynic_no_write_imm(struct ibv_qp_ex *qp, uint32_t rkey,
+			       uint64_t remote_addr, __be32 imm_data)
+{
+	mynic_wr_refuse(qp);
+}
+
+static void mynic_no_cmp_swp(struct ibv_qp_ex *qp, uint32_t rkey,
+			     uint64_t remote_addr, uint64_t compare,
+			     uint64_t swap)
+{
+	mynic_wr_refuse(qp);
+}
+
+static void mynic_no_fetch_add(struct ibv_qp_ex *qp, uint32_t rkey,
+			       uint64_t remote_addr, uint64_t add)
+{
+	mynic_wr_refuse(qp);
+}
+
+static void mynic_no_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey,
+				  uint64_t remote_addr, const void *value)
+{
+	mynic_wr_refuse(qp);
+}
+
+static void mynic_no_flush(struct ibv_qp_ex *qp, uint32_t rkey,
+			   uint64_t remote_addr, size_t len, uint8_t type,
+			   uint8_t level)
+{
+	mynic_wr_refuse(qp);
+}
+
+static void mynic_no_bind_mw(struct ibv_qp_ex *qp, struct ibv_mw *mw,
+			     uint32_t rkey, const struct ibv_mw_bind_info *info)
+{
+	mynic_wr_refuse(qp);
+}
+
+static void mynic_no_tso(struct ibv_qp_ex *qp, void *hdr, uint16_t hdr_len,
+			 uint16_t mss)
+{
+	mynic_wr_refuse(qp);
+}
+
+static void mynic_no_ud_addr(struct ibv_qp_ex *qp, struct ibv_ah *ah,
+			     uint32_t remote_qpn, uint32_t remote_qkey)
+{
+	mynic_wr_refuse(qp);
+}
+
+static void mynic_wr_set_data(struct ibv_qp_ex *qpx, bool plain, bool ext)
+{
+	if (!plain) {
+		qpx->wr_set_sge = mynic_wr_set_sge_any;
+		qpx->wr_set_sge_list = mynic_wr_set_sge_list_any;
+		qpx->wr_set_inline_data = mynic_wr_set_inline_any;
+		qpx->wr_set_inline_data_list = mynic_wr_set_inline_list_any;
+	} else if (ext) {
+		qpx->wr_set_sge = mynic_wr_set_sge_ext;
+		qpx->wr_set_sge_list = mynic_wr_set_sge_list_ext;
+		qpx->wr_set_inline_data = mynic_wr_set_inline_ext;
+		qpx->wr_set_inline_data_list = mynic_wr_set_inline_list_ext;
+	} else {
+		qpx->wr_set_sge = mynic_wr_set_sge_rc;
+		qpx->wr_set_sge_list = mynic_wr_set_sge_list_rc;
+		qpx->wr_set_inline_data = mynic_wr_set_inline_rc;
+		qpx->wr_set_inline_data_list = mynic_wr_set_inline_list_rc;
+	}
 }
 
 /**
  * mynic_wr_setup() - fill in the functions of a new QP
  * @qp: the QP
+ * @ops: enum ibv_qp_create_send_ops_flags
+ *
+ * A QP has the operations of its type, but for those for which setters of data
+ * have to make a difference: these have to be in @ops, so that others need not
+ * pay for it.
  */
-void mynic_wr_setup(struct mynic_qp *qp)
+void mynic_wr_setup(struct mynic_qp *qp, uint64_t ops)
 {
+	enum ibv_qp_type type = qp->vqp.qp.qp_type;
 	struct ibv_qp_ex *qpx = &qp->vqp.qp_ex;
+	bool has[MYNIC_NUM_OPS];
+	bool plain = true;
+
+	for (int i = 0; i < MYNIC_NUM_OPS; i++) {
+		bool wanted = ops & mynic_ops[i].flag;
+
+		has[i] = mynic_op_on(i, type) && (wanted || mynic_op_plain(i));
+		if (wanted && !mynic_op_plain(i))
+			plain = false;
+	}
 
 	qp->vqp.comp_mask |= VERBS_QP_EX;
-
 	qpx->wr_start = mynic_wr_start;
 	qpx->wr_complete = mynic_wr_complete;
 	qpx->wr_abort = mynic_wr_abort;
-	qpx->wr_send = mynic_wr_send;
-	qpx->wr_send_imm = mynic_wr_send_imm;
+	mynic_wr_set_data(qpx, plain, mynic_sq_has_ext(type));
+	qpx->wr_set_ud_addr = type == IBV_QPT_UD ? mynic_wr_set_ud_addr :
+						   mynic_no_ud_addr;
+	qpx->wr_set_xrc_srqn =
+		type == IBV_QPT_XRC_SEND ? mynic_wr_set_xrc_srqn : mynic_no_inv;
 
-	switch (qp->vqp.qp.qp_type) {
-	case IBV_QPT_RC:
-		qpx->wr_rdma_read = mynic_wr_rdma_read;
-		qpx->wr_atomic_cmp_swp = mynic_wr_cmp_swp_rc;
-		qpx->wr_atomic_fetch_add = mynic_wr_fetch_add_rc;
-		SWITCH_FALLTHROUGH;
-	case IBV_QPT_UC:
-		qpx->wr_set_sge = mynic_wr_set_sge_rc;
-		qpx->wr_set_sge_list = mynic_wr_set_sge_list_rc;
-		qpx->wr_set_inline_data = mynic_wr_set_inline_rc;
-		qpx->wr_set_inline_data_list = mynic_wr_set_inline_list_rc;
-		qpx->wr_rdma_write = mynic_wr_rdma_write;
-		qpx->wr_rdma_write_imm = mynic_wr_rdma_write_imm;
-		break;
-	case IBV_QPT_XRC_SEND:
-		qpx->wr_set_xrc_srqn = mynic_wr_set_xrc_srqn;
-		qpx->wr_rdma_read = mynic_wr_rdma_read;
-		qpx->wr_atomic_cmp_swp = mynic_wr_cmp_swp_xrc;
-		qpx->wr_atomic_fetch_add = mynic_wr_fetch_add_xrc;
-		qpx->wr_set_sge = mynic_wr_set_sge_ext;
-		qpx->wr_set_sge_list = mynic_wr_set_sge_list_ext;
-		qpx->wr_set_inline_data = mynic_wr_set_inline_ext;
-		qpx->wr_set_inline_data_list = mynic_wr_set_inline_list_ext;
-		qpx->wr_rdma_write = mynic_wr_rdma_write;
-		qpx->wr_rdma_write_imm = mynic_wr_rdma_write_imm;
-		break;
-	default:
-		qpx->wr_set_ud_addr = mynic_wr_set_ud_addr;
-		qpx->wr_set_sge = mynic_wr_set_sge_ext;
-		qpx->wr_set_sge_list = mynic_wr_set_sge_list_ext;
-		qpx->wr_set_inline_data = mynic_wr_set_inline_ext;
-		qpx->wr_set_inline_data_list = mynic_wr_set_inline_list_ext;
-		break;
-	}
+#define BUILDER(member, opcode, none) \
+	(qpx->wr_##member = has[IBV_WR_##opcode] ? mynic_wr_##member : (none))
+
+	BUILDER(send, SEND, mynic_wr_refuse);
+	BUILDER(send_imm, SEND_WITH_IMM, mynic_no_imm);
+	BUILDER(send_inv, SEND_WITH_INV, mynic_no_inv);
+	BUILDER(send_tso, TSO, mynic_no_tso);
+	BUILDER(rdma_write, RDMA_WRITE, mynic_no_rdma);
+	BUILDER(rdma_write_imm, RDMA_WRITE_WITH_IMM, mynic_no_write_imm);
+	BUILDER(rdma_read, RDMA_READ, mynic_no_rdma);
+	BUILDER(atomic_cmp_swp, ATOMIC_CMP_AND_SWP, mynic_no_cmp_swp);
+	BUILDER(atomic_fetch_add, ATOMIC_FETCH_AND_ADD, mynic_no_fetch_add);
+	BUILDER(atomic_write, ATOMIC_WRITE, mynic_no_atomic_write);
+	BUILDER(flush, FLUSH, mynic_no_flush);
+	BUILDER(local_inv, LOCAL_INV, mynic_no_inv);
+	BUILDER(bind_mw, BIND_MW, mynic_no_bind_mw);
+
+#undef BUILDER
 }

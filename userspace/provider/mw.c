@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Memory windows: allocating, and binding to memory regions. */
+#include <config.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sq.h"
+
+/* A window has no local key, so that LOCAL_WRITE means nothing. */
+#define MYNIC_MW_ACCESS                                     \
+	(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
+	 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED)
+
+/**
+ * mynic_alloc_mw() - ibv_alloc_mw(3)
+ * @pd: protection domain
+ * @type: type of window
+ *
+ * Return: the memory window, or NULL with errno set.
+ */
+struct ibv_mw *mynic_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+	struct ib_uverbs_alloc_mw_resp resp;
+	struct ibv_alloc_mw cmd;
+	struct ibv_mw *mw;
+	int err;
+
+	mw = calloc(1, sizeof(*mw));
+	if (!mw)
+		return NULL;
+	err = ibv_cmd_alloc_mw(pd, type, mw, &cmd, sizeof(cmd), &resp,
+			       sizeof(resp));
+	if (err) {
+		free(mw);
+		errno = err;
+		return NULL;
+	}
+	return mw;
+}
+
+/**
+ * mynic_dealloc_mw() - ibv_dealloc_mw(3)
+ * @mw: the memory window
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_dealloc_mw(struct ibv_mw *mw)
+{
+	int err;
+
+	err = ibv_cmd_dealloc_mw(mw);
+	if (err)
+		return err;
+	free(mw);
+	return 0;
+}
+
+/* The rules that a memory region tells; those of ranges the device checks. */
+static int mynic_check_bind_mr(const struct ibv_mw *mw, struct ibv_mr *mr,
+			       uint32_t access)
+{
+	const struct verbs_mr *vmr = verbs_get_mr(mr);
+
+	if (mr->context != mw->context || mr->pd->handle != mw->pd->handle)
+		return EPERM;
+	if (vmr->mr_type != IBV_MR_TYPE_MR &&
+	    vmr->mr_type != IBV_MR_TYPE_DMABUF_MR)
+		return EOPNOTSUPP;
+	if (!(vmr->access & IBV_ACCESS_MW_BIND) ||
+	    vmr->access & IBV_ACCESS_ZERO_BASED)
+		return EINVAL;
+	if (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC) &&
+	    !(vmr->access & IBV_ACCESS_LOCAL_WRITE))
+		return EINVAL;
+	return 0;
+}
+
+/**
+ * mynic_sq_set_bind() - make an entry a BIND_MW
+ * @sq: send queue
+ * @wqe: the entry
+ * @mw: the memory window
+ * @rkey: its next key
+ * @info: where to bind it, and for what
+ *
+ * Return: 0; EINVAL for access flags that windows do not have, a key that is
+ * not the window's, no or a zero-based memory region, or one that does not
+ * permit it; EPERM for one of another protection domain; EOPNOTSUPP for one
+ * whose rights are not known.
+ */
+int mynic_sq_set_bind(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
+		      const struct ibv_mw *mw, uint32_t rkey,
+		      const struct ibv_mw_bind_info *info)
+{
+	struct mynic_bind_operands *operands = mynic_sq_data_of(sq, wqe);
+	uint32_t access = info->mw_access_flags & ~IBV_ACCESS_LOCAL_WRITE;
+	struct ibv_mr *mr = info->mr;
+	int err;
+
+	/* Of a key the low 8 bits change. */
+	if (access & ~MYNIC_MW_ACCESS || (rkey ^ mw->rkey) & ~0xffU)
+		return EINVAL;
+	if (info->length) {
+		if (!mr)
+			return EINVAL;
+		err = mynic_check_bind_mr(mw, mr, access);
+		if (err)
+			return err;
+	} else if (mw->type != IBV_MW_TYPE_1) {
+		/* Only this type is unbound so. */
+		return EINVAL;
+	}
+
+	wqe->rkey = htole32(mw->rkey);
+	wqe->len = 0;
+	operands->addr = htole64(info->addr);
+	operands->length = htole64(info->length);
+	operands->lkey = htole32(mr ? mr->lkey : 0);
+	operands->new_rkey = htole32(rkey);
+	operands->access = htole32(access);
+	operands->reserved_1c = 0;
+	return 0;
+}
+
+/* Fill in and post one request. The caller holds the lock. */
+static int mynic_post_bind(struct mynic_sq *sq, struct ibv_mw *mw,
+			   uint32_t rkey, const struct ibv_mw_bind *bind)
+{
+	struct mynic_send_wqe *wqe;
+	int err;
+
+	err = mynic_sq_make_room(sq);
+	if (err)
+		return err;
+	wqe = mynic_sq_next(sq, sq->last);
+	err = mynic_sq_set_bind(sq, wqe, mw, rkey, &bind->bind_info);
+	if (err)
+		return err;
+	wqe->wr_id = htole64(bind->wr_id);
+	wqe->ctrl = mynic_sq_ctrl(IBV_WR_BIND_MW, bind->send_flags);
+	sq->last = wqe;
+	sq->pi++;
+	mynic_sq_ring(sq);
+	return 0;
+}
+
+/**
+ * mynic_bind_mw() - ibv_bind_mw(3)
+ * @qp: the QP
+ * @mw: memory window of type 1, whose key changes if this succeeds
+ * @bind: the request
+ *
+ * Return: 0; EINVAL for a QP that cannot bind windows, or flags other than
+ * FENCE and SIGNALED; ENOMEM if the SQ is full; or as mynic_sq_set_bind().
+ */
+int mynic_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,
+		  struct ibv_mw_bind *bind)
+{
+	struct mynic_sq *sq = &to_mqp(qp)->sq;
+	uint32_t rkey = ibv_inc_rkey(mw->rkey);
+	int err;
+
+	if (!mynic_op_on(IBV_WR_BIND_MW, qp->qp_type) ||
+	    bind->send_flags & ~(IBV_SEND_FENCE | IBV_SEND_SIGNALED))
+		return EINVAL;
+
+	mynic_lock(&sq->lock);
+	err = mynic_post_bind(sq, mw, rkey, bind);
+	if (!err)
+		mw->rkey = rkey;
+	mynic_unlock(&sq->lock);
+	return err;
+}
