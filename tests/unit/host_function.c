@@ -109,7 +109,7 @@ TEST(bar_sizing)
 	} bars[] = {
 		{ PCI_BASE_ADDRESS_MEM_TYPE_64, 4096 },
 		{ PCI_BASE_ADDRESS_MEM_TYPE_64 | PCI_BASE_ADDRESS_MEM_PREFETCH,
-		  32 << 20 },
+		  64 << 20 },
 		{ PCI_BASE_ADDRESS_MEM_TYPE_64, 4096 },
 	};
 	int fd = vfu_open(device_start(), 0);
@@ -124,8 +124,8 @@ TEST(bar_sizing)
 		mask = (uint64_t)config(fd, at + 4, 4) << 32 |
 		       config(fd, at, 4);
 		CHECK_EQ(mask, -bars[i].size | bars[i].flags);
-		config_put(fd, at, 0xea000000, 4);
-		CHECK_EQ(config(fd, at, 4), 0xea000000 | bars[i].flags);
+		config_put(fd, at, 0xe8000000, 4);
+		CHECK_EQ(config(fd, at, 4), 0xe8000000 | bars[i].flags);
 	}
 }
 

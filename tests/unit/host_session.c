@@ -110,7 +110,7 @@ TEST(region_info)
 {
 	static const uint64_t sizes[VFIO_PCI_NUM_REGIONS] = {
 		[MYNIC_BAR_REGS] = 4096,
-		[MYNIC_BAR_UAR] = 32 << 20,
+		[MYNIC_BAR_UAR] = 64 << 20,
 		[MYNIC_BAR_MSIX] = 4096,
 		[CONFIG] = 4096,
 	};
@@ -179,8 +179,8 @@ TEST(regions_are_bounded)
 		{ MYNIC_BAR_REGS, 4096, 4 },
 		{ MYNIC_BAR_REGS, 4093, 4 },
 		{ MYNIC_BAR_REGS, 0, 9 },
-		{ MYNIC_BAR_UAR, 32 << 20, 8 },
-		{ MYNIC_BAR_UAR, (32 << 20) - 7, 8 },
+		{ MYNIC_BAR_UAR, 64 << 20, 8 },
+		{ MYNIC_BAR_UAR, (64 << 20) - 7, 8 },
 		{ MYNIC_BAR_MSIX, 4096, 4 },
 		{ 1, 0, 4 },
 		{ 3, 0, 4 },

@@ -76,6 +76,8 @@ int admin_alloc_xrcd(struct nic *nic, struct admin_call *call);
 int admin_dealloc_xrcd(struct nic *nic, struct admin_call *call);
 int admin_create_mkey(struct nic *nic, struct admin_call *call);
 int admin_destroy_mkey(struct nic *nic, struct admin_call *call);
+int admin_alloc_dm(struct nic *nic, struct admin_call *call);
+int admin_free_dm(struct nic *nic, struct admin_call *call);
 int admin_create_cq(struct nic *nic, struct admin_call *call);
 int admin_destroy_cq(struct nic *nic, struct admin_call *call);
 int admin_resize_cq(struct nic *nic, struct admin_call *call);

@@ -13,6 +13,7 @@
 
 #include "admin.h"
 #include "cq.h"
+#include "dm.h"
 #include "dma.h"
 #include "eth.h"
 #include "event.h"
@@ -64,6 +65,8 @@ struct regs {
  * @pds: by PDN
  * @xrcds: by XRCDN
  * @mkeys: by index
+ * @dms: device memory in use, by number
+ * @dm: device memory
  * @eqs: by EQN
  * @cqs: by CQN
  * @srqs: by SRQN
@@ -91,6 +94,8 @@ struct nic {
 	struct table pds;
 	struct table xrcds;
 	struct table mkeys;
+	struct table dms;
+	struct dm_pool dm;
 	struct table eqs;
 	struct table cqs;
 	struct table srqs;
@@ -141,7 +146,7 @@ void nic_transmit(struct nic *nic, const struct packet *pkt);
 /** nic_fatal() - stop the device; only a reset ends this */
 void nic_fatal(struct nic *nic, enum mynic_fatal why);
 
-/* BAR0 (regs.c) and BAR2 (uar.c): @len bytes at @offset, as in nic.h */
+/* BAR0 (regs.c) and the UAR pages of BAR2 (uar.c): @len bytes at @offset, as in nic.h */
 uint32_t regs_read(struct nic *nic, uint64_t offset, size_t len);
 void regs_write(struct nic *nic, uint64_t offset, uint32_t value, size_t len);
 uint64_t uar_read(struct nic *nic, uint64_t offset, size_t len);

@@ -51,6 +51,7 @@ int admin_query_device(struct nic *nic, struct admin_call *call)
 		.clock_khz = htole32(CLOCK_KHZ),
 		.max_xrcd = htole32(nic->xrcds.limit),
 		.max_tso = htole32(TSO_MAX_LENGTH),
+		.dm_size = htole64(DM_SIZE),
 		.caps = htole64(CAPS),
 		.max_flow = htole32(nic->flows.numbers.limit),
 	};

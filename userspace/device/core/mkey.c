@@ -75,6 +75,8 @@ static uint8_t *extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
 	uint8_t *ptr;
 	bool writable;
 
+	if (mkey->dm)
+		return dm_ptr(nic, mkey->buf.addr) + offset;
 	if (!mkey->all_dma)
 		return buf_extent(nic, &mkey->buf, &mkey->window, offset, len,
 				  write);
@@ -123,6 +125,19 @@ static int check_access(uint32_t access)
 	return MYNIC_AQ_OK;
 }
 
+static int init_dm(struct nic *nic, struct mkey *mkey)
+{
+	struct dm *dm;
+
+	if (mkey->buf.levels || mkey->buf.offset)
+		return MYNIC_AQ_BAD_PARAM;
+	dm = dm_find(nic, mkey->buf.addr, mkey->length);
+	if (!dm)
+		return MYNIC_AQ_BAD_NUMBER;
+	mkey->dm = dm;
+	return MYNIC_AQ_OK;
+}
+
 static int init_range(struct nic *nic, struct mkey *mkey,
 		      const struct admin_call *call)
 {
@@ -136,8 +151,9 @@ static int init_range(struct nic *nic, struct mkey *mkey,
 	if (status)
 		return status;
 	if (call->cmd.flags & MYNIC_MKEY_DMA) {
-		if (mkey->iova || mkey->length || mkey->buf.levels ||
-		    mkey->buf.addr || mkey->buf.offset)
+		if (call->cmd.flags & ~MYNIC_MKEY_DMA || mkey->iova ||
+		    mkey->length || mkey->buf.levels || mkey->buf.addr ||
+		    mkey->buf.offset)
 			return MYNIC_AQ_BAD_PARAM;
 		mkey->all_dma = true;
 		mkey->length = UINT64_MAX;
@@ -146,6 +162,8 @@ static int init_range(struct nic *nic, struct mkey *mkey,
 	if (mkey->length > MKEY_MAX_LENGTH ||
 	    mkey->iova + mkey->length < mkey->iova)
 		return MYNIC_AQ_BAD_PARAM;
+	if (call->cmd.flags & MYNIC_MKEY_DM)
+		return init_dm(nic, mkey);
 	if (!mkey->length)
 		return MYNIC_AQ_OK;
 	return buf_check(nic, &mkey->buf, 0, mkey->length, 1, write);
@@ -194,6 +212,8 @@ int admin_create_mkey(struct nic *nic, struct admin_call *call)
 	}
 	mkey->pd = pd;
 	pd->users++;
+	if (mkey->dm)
+		mkey->dm->users++;
 	call->cpl.number = htole32(mkey->key);
 	return MYNIC_AQ_OK;
 }
@@ -202,6 +222,8 @@ static void destroy(struct nic *nic, struct mkey *mkey)
 {
 	table_remove(&nic->mkeys, mkey->key >> INDEX_SHIFT);
 	mkey->pd->users--;
+	if (mkey->dm)
+		mkey->dm->users--;
 	free(mkey);
 }
 

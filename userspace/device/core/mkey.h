@@ -12,6 +12,7 @@
 /** The longest region, in bytes */
 #define MKEY_MAX_LENGTH (1ULL << 40)
 
+struct dm;
 struct nic;
 struct pd;
 struct qp;
@@ -24,6 +25,7 @@ struct qp;
  * @iova: address of the first byte as requests name it
  * @length: bytes; @iova + @length does not wrap
  * @all_dma: the region is DMA space itself; @buf is not used
+ * @dm: device memory that the region lies in, at @buf.addr; NULL: host memory
  * @buf: the pages
  * @window: the pages last touched
  */
@@ -34,6 +36,7 @@ struct mkey {
 	uint64_t iova;
 	uint64_t length;
 	bool all_dma;
+	struct dm *dm;
 	struct buf buf;
 	struct buf_window window;
 };

@@ -23,6 +23,11 @@ struct nic *nic_create(const struct nic_config *config)
 
 	if (!nic)
 		return NULL;
+	nic->dm.mem = calloc(1, DM_SIZE);
+	if (!nic->dm.mem) {
+		free(nic);
+		return NULL;
+	}
 	nic->config = *config;
 	nic->dma.generation = 1;
 	TAILQ_INIT(&nic->pending_events);
@@ -43,6 +48,7 @@ struct nic *nic_create(const struct nic_config *config)
 	    table_init(&nic->srqs, 1, TABLE_MAX_NUMBER, MAX_SRQ) ||
 	    table_init(&nic->pds, 1, TABLE_MAX_NUMBER, MAX_PD) ||
 	    table_init(&nic->xrcds, 1, TABLE_MAX_NUMBER, MAX_XRCD) ||
+	    table_init(&nic->dms, 1, TABLE_MAX_NUMBER, DM_PAGES) ||
 	    table_init(&nic->mkeys, 1, TABLE_MAX_NUMBER, MAX_MKEY) ||
 	    flows_init(&nic->flows) ||
 	    table_init(&nic->qps, NIC_QPN_FIRST, MAX_QPN, NIC_MAX_QP)) {
@@ -62,6 +68,7 @@ static void free_objects(struct nic *nic)
 	cqs_free(nic);
 	eqs_free(nic);
 	mkeys_free(nic);
+	dms_free(nic);
 	xrcds_free(nic);
 	pds_free(nic);
 }
@@ -86,6 +93,8 @@ void nic_destroy(struct nic *nic)
 	table_free(&nic->pds);
 	table_free(&nic->xrcds);
 	table_free(&nic->mkeys);
+	table_free(&nic->dms);
+	free(nic->dm.mem);
 	table_free(&nic->qps);
 	table_free(&nic->flows.numbers);
 	timers_free(&nic->timers);
@@ -108,6 +117,8 @@ void nic_bar_read(struct nic *nic, int bar, uint64_t offset, void *data,
 {
 	uint64_t value = 0;
 
+	if (bar == MYNIC_BAR_UAR && dm_bar_read(nic, offset, data, len))
+		return;
 	memset(data, 0, len);
 	if (bar == MYNIC_BAR_REGS)
 		value = regs_read(nic, offset, len);
@@ -122,6 +133,8 @@ void nic_bar_write(struct nic *nic, int bar, uint64_t offset, const void *data,
 {
 	uint64_t value = 0;
 
+	if (bar == MYNIC_BAR_UAR && dm_bar_write(nic, offset, data, len))
+		return;
 	memcpy(&value, data, len);
 	value = le64toh(value);
 	if (bar == MYNIC_BAR_REGS)

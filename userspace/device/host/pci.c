@@ -19,7 +19,7 @@
 #define MSIX_TABLE 0x000
 #define MSIX_PBA 0x800
 
-#define UAR_BAR_SIZE (32 << 20)
+#define UAR_BAR_SIZE (64 << 20) /* UAR pages and device memory */
 
 #define MAX_PAYLOAD_256B 1 /* PCI_EXP_DEVCAP_PAYLOAD */
 

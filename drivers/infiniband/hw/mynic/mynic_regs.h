@@ -135,6 +135,9 @@ _Static_assert(sizeof(struct mynic_buf) == 16, "mynic_buf");
  * @MYNIC_CMD_CREATE_MKEY: body: &struct mynic_create_mkey; returns the key,
  *	index in 31:8 and key byte in 7:0
  * @MYNIC_CMD_DESTROY_MKEY: number: index
+ * @MYNIC_CMD_ALLOC_DM: body: &struct mynic_alloc_dm; returns number and, in the
+ *	completion, &struct mynic_dm_place
+ * @MYNIC_CMD_FREE_DM: number
  * @MYNIC_CMD_CREATE_CQ: body: &struct mynic_create_cq; returns number
  * @MYNIC_CMD_DESTROY_CQ: number
  * @MYNIC_CMD_RESIZE_CQ: number; body: &struct mynic_resize
@@ -170,6 +173,8 @@ enum mynic_aq_opcode {
 	MYNIC_CMD_DEALLOC_XRCD = 0x1b,
 	MYNIC_CMD_CREATE_MKEY = 0x20,
 	MYNIC_CMD_DESTROY_MKEY = 0x21,
+	MYNIC_CMD_ALLOC_DM = 0x24,
+	MYNIC_CMD_FREE_DM = 0x25,
 	MYNIC_CMD_CREATE_CQ = 0x28,
 	MYNIC_CMD_DESTROY_CQ = 0x29,
 	MYNIC_CMD_RESIZE_CQ = 0x2a,
@@ -255,6 +260,36 @@ _Static_assert(sizeof(struct mynic_create_mkey) == 40, "mynic_create_mkey");
 
 /* CREATE_MKEY, header flags: the region is all of DMA space, @iova is 0 */
 #define MYNIC_MKEY_DMA 0x01
+/* ... the region is device memory: @buf has the place in BAR2, and no pages */
+#define MYNIC_MKEY_DM 0x20
+
+/**
+ * struct mynic_alloc_dm - body of ALLOC_DM
+ * @length: bytes, at least 1; the device gives whole MYNIC_DM_GRANULE
+ * @log_align: log2 of the alignment in BAR2; less than a granule is a granule
+ * @reserved_09: zero
+ */
+struct mynic_alloc_dm {
+	__le64 length;
+	__u8 log_align;
+	__u8 reserved_09[31];
+};
+
+_Static_assert(sizeof(struct mynic_alloc_dm) == 40, "mynic_alloc_dm");
+
+/**
+ * struct mynic_dm_place - completion body of ALLOC_DM
+ * @offset: where in BAR2 the memory begins
+ * @reserved_08: zero
+ */
+struct mynic_dm_place {
+	__le64 offset;
+	__u8 reserved_08[40];
+};
+
+_Static_assert(sizeof(struct mynic_dm_place) == 48, "mynic_dm_place");
+
+#define MYNIC_DM_GRANULE 4096
 
 /**
  * struct mynic_create_cq - body of CREATE_CQ
@@ -788,6 +823,7 @@ _Static_assert(sizeof(struct mynic_set_rx) == 40, "mynic_set_rx");
  * @body: per command; unused bytes are zero
  * @create_eq: body of CREATE_EQ
  * @create_mkey: body of CREATE_MKEY
+ * @alloc_dm: body of ALLOC_DM
  * @create_cq: body of CREATE_CQ
  * @modify_cq: body of MODIFY_CQ
  * @resize: body of RESIZE_CQ and RESIZE_SRQ
@@ -814,6 +850,7 @@ struct mynic_admin_cmd {
 		__u8 body[40];
 		struct mynic_create_eq create_eq;
 		struct mynic_create_mkey create_mkey;
+		struct mynic_alloc_dm alloc_dm;
 		struct mynic_create_cq create_cq;
 		struct mynic_modify_cq modify_cq;
 		struct mynic_resize resize;
@@ -835,6 +872,7 @@ _Static_assert(sizeof(struct mynic_admin_cmd) == 64, "mynic_admin_cmd");
  * @status: enum mynic_aq_status
  * @number: the object created, else 0
  * @body: per command
+ * @dm_place: body of ALLOC_DM
  * @query_srq: body of QUERY_SRQ
  * @reserved_38: zero
  * @phase: bit 0, as in &struct mynic_cqe.phase
@@ -849,6 +887,7 @@ struct mynic_admin_cpl {
 	__le32 number;
 	union {
 		__u8 body[48];
+		struct mynic_dm_place dm_place;
 		struct mynic_query_srq query_srq;
 	};
 	__u8 reserved_38[7];
