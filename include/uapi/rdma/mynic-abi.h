@@ -10,6 +10,7 @@
 #define MYNIC_ABI_USER_H
 
 #include <linux/types.h>
+#include <rdma/ib_user_ioctl_cmds.h>
 
 #define MYNIC_UVERBS_ABI_VERSION 1
 
@@ -128,11 +129,32 @@ struct mynic_create_ah_resp {
 	__u8 reserved_06[2];
 };
 
+/**
+ * enum mynic_alloc_dm_attrs - what the driver adds to UVERBS_METHOD_DM_ALLOC
+ * @MYNIC_ATTR_ALLOC_DM_RESP: out: struct mynic_alloc_dm_resp
+ */
+enum mynic_alloc_dm_attrs {
+	MYNIC_ATTR_ALLOC_DM_RESP = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+/**
+ * struct mynic_alloc_dm_resp - response to allocating device memory
+ * @mmap_key: mmap() offset of the memory
+ * @mmap_size: bytes to map there, at least what was asked for
+ * @reserved_0c: zero
+ */
+struct mynic_alloc_dm_resp {
+	__aligned_u64 mmap_key;
+	__u32 mmap_size;
+	__u32 reserved_0c;
+};
+
 _Static_assert(sizeof(struct mynic_alloc_ucontext_resp) == 24, "ucontext");
 _Static_assert(sizeof(struct mynic_create_cq_resp) == 32, "create_cq");
 _Static_assert(sizeof(struct mynic_create_qp_req) == 8, "create_qp_req");
 _Static_assert(sizeof(struct mynic_create_qp_resp) == 32, "create_qp");
 _Static_assert(sizeof(struct mynic_create_srq_resp) == 32, "create_srq");
 _Static_assert(sizeof(struct mynic_create_ah_resp) == 8, "create_ah");
+_Static_assert(sizeof(struct mynic_alloc_dm_resp) == 16, "alloc_dm");
 
 #endif /* MYNIC_ABI_USER_H */

@@ -113,6 +113,7 @@ int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps)
 		.clock_khz = le32_to_cpu(attr.clock_khz),
 		.max_xrcd = le32_to_cpu(attr.max_xrcd),
 		.caps = le64_to_cpu(attr.caps),
+		.dm_size = min(le64_to_cpu(attr.dm_size), (u64)S32_MAX),
 	};
 	if (!caps->max_gid || !caps->max_cqe || !caps->max_qp_wr ||
 	    !(caps->page_size_cap & PAGE_SIZE) || caps->max_eq < 2) {
@@ -345,6 +346,55 @@ int mynic_cmd_create_mkey(struct mynic_dev *mdev, u8 flags,
 void mynic_cmd_destroy_mkey(struct mynic_dev *mdev, u32 key)
 {
 	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_MKEY, key >> 8);
+}
+
+/**
+ * mynic_cmd_alloc_dm() - ALLOC_DM
+ * @mdev: device
+ * @length: bytes
+ * @log_align: log2 of the alignment in BAR2
+ * @number: number of the memory
+ * @offset: in BAR2
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_alloc_dm(struct mynic_dev *mdev, u64 length, u8 log_align,
+		       u32 *number, u64 *offset)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_ALLOC_DM,
+		.alloc_dm = {
+			.length = cpu_to_le64(length),
+			.log_align = log_align,
+		},
+	};
+	u64 bar = pci_resource_len(mdev->pdev, MYNIC_BAR_UAR);
+	struct mynic_admin_cpl cpl;
+	int ret;
+
+	ret = mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
+	if (ret)
+		return ret;
+	*number = le32_to_cpu(cpl.number);
+	*offset = le64_to_cpu(cpl.dm_place.offset);
+	/* It is going to be mapped: nothing but memory may be there */
+	if (!IS_ALIGNED(*offset, PAGE_SIZE) || *offset > bar ||
+	    length > bar - *offset ||
+	    *offset < (u64)mdev->caps.num_uar * MYNIC_UAR_SIZE) {
+		mynic_die(mdev, "its memory is at an impossible place");
+		return -EIO;
+	}
+	return 0;
+}
+
+/**
+ * mynic_cmd_free_dm() - FREE_DM
+ * @mdev: device
+ * @number: device memory
+ */
+void mynic_cmd_free_dm(struct mynic_dev *mdev, u32 number)
+{
+	mynic_cmd_destroy(mdev, MYNIC_CMD_FREE_DM, number);
 }
 
 /**

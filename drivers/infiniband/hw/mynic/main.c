@@ -210,6 +210,7 @@ static const struct ib_device_ops mynic_dev_ops = {
 	.uverbs_robust_udata = 1,
 
 	.add_gid = mynic_add_gid,
+	.alloc_dm = mynic_alloc_dm,
 	.alloc_hw_port_stats = mynic_alloc_hw_port_stats,
 	.alloc_pd = mynic_alloc_pd,
 	.alloc_ucontext = mynic_alloc_ucontext,
@@ -220,6 +221,7 @@ static const struct ib_device_ops mynic_dev_ops = {
 	.create_qp = mynic_create_qp,
 	.create_srq = mynic_create_srq,
 	.create_user_ah = mynic_create_ah,
+	.dealloc_dm = mynic_dealloc_dm,
 	.dealloc_pd = mynic_dealloc_pd,
 	.dealloc_ucontext = mynic_dealloc_ucontext,
 	.dealloc_xrcd = mynic_dealloc_xrcd,
@@ -250,6 +252,7 @@ static const struct ib_device_ops mynic_dev_ops = {
 	.query_port = mynic_query_port,
 	.query_qp = mynic_query_qp,
 	.query_srq = mynic_query_srq,
+	.reg_dm_mr = mynic_reg_dm_mr,
 	.reg_user_mr = mynic_reg_user_mr,
 	.req_notify_cq = mynic_req_notify_cq,
 
@@ -260,6 +263,11 @@ static const struct ib_device_ops mynic_dev_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_srq, mynic_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, mynic_ucontext, ibucontext),
 	INIT_RDMA_OBJ_SIZE(ib_xrcd, mynic_xrcd, ibxrcd),
+};
+
+static const struct uapi_definition mynic_uapi_defs[] = {
+	UAPI_DEF_CHAIN(mynic_dm_defs),
+	{},
 };
 
 static int mynic_ib_register(struct mynic_dev *mdev)
@@ -281,6 +289,7 @@ static int mynic_ib_register(struct mynic_dev *mdev)
 	ibdev->local_dma_lkey = mdev->caps.dma_lkey;
 	ibdev->dev.parent = dev;
 	ib_set_device_ops(ibdev, &mynic_dev_ops);
+	ibdev->driver_def = mynic_uapi_defs;
 	ret = ib_device_set_netdev(ibdev, mdev->netdev, MYNIC_PORT);
 	if (ret)
 		goto err_dealloc;

@@ -134,6 +134,46 @@ err_free:
 }
 
 /**
+ * mynic_reg_dm_mr() - &ib_device_ops.reg_dm_mr
+ * @ibpd: protection domain
+ * @ibdm: device memory
+ * @attr: range, which the core has checked, and enum ib_access_flags
+ * @attrs: nothing in it
+ *
+ * Return: a region whose addresses begin at 0, or ERR_PTR().
+ */
+struct ib_mr *mynic_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm,
+			      struct ib_dm_mr_attr *attr,
+			      struct uverbs_attr_bundle *attrs)
+{
+	struct mynic_create_mkey body = {
+		.buf.addr = cpu_to_le64(to_mdm(ibdm)->offset + attr->offset),
+		.length = cpu_to_le64(attr->length),
+		.pdn = cpu_to_le32(to_mpd(ibpd)->pdn),
+		.access = cpu_to_le32(attr->access_flags & MYNIC_MR_ACCESS),
+	};
+	struct mynic_mr *mr;
+	u32 key;
+	int ret;
+
+	if (attr->access_flags &
+	    ~(MYNIC_MR_ACCESS | IB_ZERO_BASED | IB_ACCESS_OPTIONAL))
+		return ERR_PTR(-EOPNOTSUPP);
+	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	ret = mynic_cmd_create_mkey(to_mdev(ibpd->device), MYNIC_MKEY_DM, &body,
+				    &key);
+	if (ret) {
+		kfree(mr);
+		return ERR_PTR(ret);
+	}
+	mr->ibmr.lkey = key;
+	mr->ibmr.rkey = key;
+	return &mr->ibmr;
+}
+
+/**
  * mynic_dereg_mr() - &ib_device_ops.dereg_mr
  * @ibmr: memory region
  * @udata: nothing in it

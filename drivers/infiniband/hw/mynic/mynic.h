@@ -13,6 +13,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
 
 #include "mynic_regs.h"
 
@@ -49,6 +50,7 @@ struct mynic_netdev;
  * @clock_khz: rate of completion timestamps
  * @max_xrcd: XRC domains; 0: there is no XRC
  * @caps: MYNIC_CAP_*
+ * @dm_size: bytes of device memory; 0: there is none
  */
 struct mynic_caps {
 	u64 fw_ver;
@@ -73,6 +75,7 @@ struct mynic_caps {
 	u32 clock_khz;
 	u32 max_xrcd;
 	u64 caps;
+	u64 dm_size;
 };
 
 /**
@@ -94,10 +97,12 @@ void mynic_res_remove(struct xarray *xa, u32 number, struct mynic_res *res);
  * enum mynic_mmap_type - what user space maps
  * @MYNIC_MMAP_UAR: &struct mynic_uar
  * @MYNIC_MMAP_MEM: &struct mynic_mem
+ * @MYNIC_MMAP_DM: &struct mynic_dm
  */
 enum mynic_mmap_type {
 	MYNIC_MMAP_UAR,
 	MYNIC_MMAP_MEM,
+	MYNIC_MMAP_DM,
 };
 
 /**
@@ -391,6 +396,36 @@ static inline struct mynic_xrcd *to_mxrcd(struct ib_xrcd *ibxrcd)
 int mynic_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
 int mynic_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
 
+/* Device memory */
+
+/**
+ * struct mynic_dm - device memory
+ * @ibdm: the core's part
+ * @mmap: how user space reaches it; owns all of this
+ * @number: the device's
+ * @offset: in BAR2
+ */
+struct mynic_dm {
+	struct ib_dm ibdm;
+	struct mynic_mmap_entry mmap;
+	u32 number;
+	u64 offset;
+};
+
+static inline struct mynic_dm *to_mdm(struct ib_dm *ibdm)
+{
+	return container_of(ibdm, struct mynic_dm, ibdm);
+}
+
+extern const struct uapi_definition mynic_dm_defs[];
+
+struct ib_dm *mynic_alloc_dm(struct ib_device *ibdev,
+			     struct ib_ucontext *ibucontext,
+			     struct ib_dm_alloc_attr *attr,
+			     struct uverbs_attr_bundle *attrs);
+int mynic_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs);
+void mynic_dm_free(struct mynic_dev *mdev, struct mynic_dm *dm);
+
 /* Memory regions */
 
 struct mynic_mr {
@@ -405,6 +440,9 @@ static inline struct mynic_mr *to_mmr(struct ib_mr *ibmr)
 }
 
 struct ib_mr *mynic_get_dma_mr(struct ib_pd *ibpd, int access);
+struct ib_mr *mynic_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm,
+			      struct ib_dm_mr_attr *attr,
+			      struct uverbs_attr_bundle *attrs);
 struct ib_mr *mynic_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 				u64 iova, int access, struct ib_dmah *dmah,
 				struct ib_udata *udata);

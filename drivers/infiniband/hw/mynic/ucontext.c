@@ -120,6 +120,18 @@ static int mynic_mmap_uar(struct ib_ucontext *ibucontext,
 				 &uar->mmap.rdma_entry);
 }
 
+static int mynic_mmap_dm(struct ib_ucontext *ibucontext,
+			 struct vm_area_struct *vma, struct mynic_dm *dm)
+{
+	struct mynic_dev *mdev = to_mdev(ibucontext->device);
+	phys_addr_t bar = pci_resource_start(mdev->pdev, MYNIC_BAR_UAR);
+
+	return rdma_user_mmap_io(ibucontext, vma, PHYS_PFN(bar + dm->offset),
+				 dm->mmap.rdma_entry.npages << PAGE_SHIFT,
+				 pgprot_writecombine(vma->vm_page_prot),
+				 &dm->mmap.rdma_entry);
+}
+
 static int mynic_mmap_mem(struct vm_area_struct *vma, struct mynic_mem *mem)
 {
 	if (!(vma->vm_flags & VM_SHARED))
@@ -155,6 +167,10 @@ int mynic_mmap(struct ib_ucontext *ibucontext, struct vm_area_struct *vma)
 		ret = mynic_mmap_mem(vma, container_of(entry, struct mynic_mem,
 						       mmap));
 		break;
+	case MYNIC_MMAP_DM:
+		ret = mynic_mmap_dm(ibucontext, vma,
+				    container_of(entry, struct mynic_dm, mmap));
+		break;
 	}
 	rdma_user_mmap_entry_put(rdma_entry);
 	return ret;
@@ -162,7 +178,7 @@ int mynic_mmap(struct ib_ucontext *ibucontext, struct vm_area_struct *vma)
 
 /**
  * mynic_mmap_free() - &ib_device_ops.mmap_free
- * @rdma_entry: what can no longer be mapped, and of doorbell pages is no longer
+ * @rdma_entry: what can no longer be mapped, and of the BAR is no longer
  */
 void mynic_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
 {
@@ -179,6 +195,9 @@ void mynic_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
 		break;
 	case MYNIC_MMAP_MEM:
 		mynic_mem_free(container_of(entry, struct mynic_mem, mmap));
+		break;
+	case MYNIC_MMAP_DM:
+		mynic_dm_free(mdev, container_of(entry, struct mynic_dm, mmap));
 		break;
 	}
 }

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Device memory */
+#include <linux/slab.h>
+#include <rdma/mynic-abi.h>
+
+#include "cmd.h"
+
+#define UVERBS_MODULE_NAME mynic
+#include <rdma/uverbs_named_ioctl.h>
+
+/**
+ * mynic_alloc_dm() - &ib_device_ops.alloc_dm
+ * @ibdev: RDMA device
+ * @ibucontext: who gets it
+ * @attr: length and alignment
+ * @attrs: response: &struct mynic_alloc_dm_resp
+ *
+ * What is mapped is whole pages, which belong to one piece of memory only.
+ *
+ * Return: the memory, zeroed, or ERR_PTR().
+ */
+struct ib_dm *mynic_alloc_dm(struct ib_device *ibdev,
+			     struct ib_ucontext *ibucontext,
+			     struct ib_dm_alloc_attr *attr,
+			     struct uverbs_attr_bundle *attrs)
+{
+	struct mynic_dev *mdev = to_mdev(ibdev);
+	struct mynic_alloc_dm_resp resp = {};
+	struct mynic_dm *dm;
+	size_t size;
+	int ret;
+
+	if (!attr->length || attr->alignment > 63)
+		return ERR_PTR(-EINVAL);
+	if (attr->length > mdev->caps.dm_size)
+		return ERR_PTR(-ENOMEM);
+	dm = kzalloc_obj(*dm, GFP_KERNEL_ACCOUNT);
+	if (!dm)
+		return ERR_PTR(-ENOMEM);
+	dm->mmap.type = MYNIC_MMAP_DM;
+	size = PAGE_ALIGN(attr->length);
+	ret = mynic_cmd_alloc_dm(mdev, size,
+				 max_t(u32, attr->alignment, PAGE_SHIFT),
+				 &dm->number, &dm->offset);
+	if (ret)
+		goto err_free;
+	ret = rdma_user_mmap_entry_insert(ibucontext, &dm->mmap.rdma_entry,
+					  size);
+	if (ret)
+		goto err_cmd;
+	resp.mmap_key = rdma_user_mmap_get_offset(&dm->mmap.rdma_entry);
+	resp.mmap_size = size;
+	ret = uverbs_copy_to_struct_or_zero(attrs, MYNIC_ATTR_ALLOC_DM_RESP,
+					    &resp, sizeof(resp));
+	if (ret) {
+		rdma_user_mmap_entry_remove(&dm->mmap.rdma_entry);
+		return ERR_PTR(ret);
+	}
+	return &dm->ibdm;
+
+err_cmd:
+	mynic_cmd_free_dm(mdev, dm->number);
+err_free:
+	kfree(dm);
+	return ERR_PTR(ret);
+}
+
+/**
+ * mynic_dealloc_dm() - &ib_device_ops.dealloc_dm
+ * @ibdm: device memory that no region uses
+ * @attrs: nothing in it
+ *
+ * The memory goes when nobody has it mapped any more.
+ *
+ * Return: 0.
+ */
+int mynic_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs)
+{
+	rdma_user_mmap_entry_remove(&to_mdm(ibdm)->mmap.rdma_entry);
+	return 0;
+}
+
+/**
+ * mynic_dm_free() - the last user of device memory has gone
+ * @mdev: device
+ * @dm: device memory
+ */
+void mynic_dm_free(struct mynic_dev *mdev, struct mynic_dm *dm)
+{
+	mynic_cmd_free_dm(mdev, dm->number);
+	kfree(dm);
+}
+
+#define MYNIC_ALLOC_DM_RESP \
+	UVERBS_ATTR_STRUCT(struct mynic_alloc_dm_resp, mmap_size)
+
+ADD_UVERBS_ATTRIBUTES_SIMPLE(mynic_dm, UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC,
+			     UVERBS_ATTR_PTR_OUT(MYNIC_ATTR_ALLOC_DM_RESP,
+						 MYNIC_ALLOC_DM_RESP,
+						 UA_MANDATORY));
+
+const struct uapi_definition mynic_dm_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DM, &mynic_dm),
+	{},
+};
