@@ -357,6 +357,42 @@ int ibv_cmd_close_xrcd(struct verbs_xrcd *xrcd)
 	return fake_destroy();
 }
 
+int ibv_cmd_alloc_dm(struct ibv_context *context,
+		     const struct ibv_alloc_dm_attr *attr, struct verbs_dm *dm,
+		     struct ibv_command_buffer *link)
+{
+	struct mynic_alloc_dm_resp *resp = NULL;
+	const struct ib_uverbs_attr *out;
+	uint64_t key;
+	int err;
+
+	for (out = link->hdr.attrs; out < link->next_attr; out++)
+		if (out->attr_id == MYNIC_ATTR_ALLOC_DM_RESP)
+			resp = (void *)(uintptr_t)out->data;
+	if (!resp)
+		FAIL("no response to UVERBS_METHOD_DM_ALLOC");
+	err = fake_create(&dm->handle);
+	fake_alloc(&key, &resp->mmap_size, attr->length);
+	resp->mmap_key = key;
+	dm->dm.context = context;
+	return err;
+}
+
+int ibv_cmd_free_dm(struct verbs_dm *dm)
+{
+	return fake_destroy();
+}
+
+int ibv_cmd_reg_dm_mr(struct ibv_pd *pd, struct verbs_dm *dm, uint64_t offset,
+		      size_t length, unsigned int access, struct verbs_mr *vmr,
+		      struct ibv_command_buffer *link)
+{
+	vmr->ibv_mr.context = pd->context;
+	vmr->ibv_mr.pd = pd;
+	vmr->ibv_mr.length = length;
+	return fake_create(&vmr->ibv_mr.handle);
+}
+
 int ibv_cmd_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
 		       int attr_mask, struct ibv_modify_srq *cmd,
 		       size_t cmd_size)

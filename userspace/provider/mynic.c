@@ -18,6 +18,7 @@
 static void mynic_free_context(struct ibv_context *context);
 
 static const struct verbs_context_ops mynic_context_ops = {
+	.alloc_dm = mynic_alloc_dm,
 	.alloc_mw = mynic_alloc_mw,
 	.alloc_pd = mynic_alloc_pd,
 	.attach_mcast = ibv_cmd_attach_mcast,
@@ -39,6 +40,7 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.destroy_srq = mynic_destroy_srq,
 	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = mynic_free_context,
+	.free_dm = mynic_free_dm,
 	.get_srq_num = mynic_get_srq_num,
 	.modify_qp = mynic_modify_qp,
 	.modify_srq = mynic_modify_srq,
@@ -52,6 +54,7 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.query_port = mynic_query_port,
 	.query_qp = mynic_query_qp,
 	.query_srq = mynic_query_srq,
+	.reg_dm_mr = mynic_reg_dm_mr,
 	.reg_mr = mynic_reg_mr,
 	.req_notify_cq = mynic_req_notify_cq,
 };

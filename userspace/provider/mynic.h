@@ -199,6 +199,18 @@ struct mynic_qp {
 	struct mynic_map map;
 };
 
+/**
+ * struct mynic_dm - device memory
+ * @vdm: libibverbs' part
+ * @length: bytes that were asked for
+ * @map: where it is mapped
+ */
+struct mynic_dm {
+	struct verbs_dm vdm;
+	size_t length;
+	struct mynic_map map;
+};
+
 static inline struct mynic_context *to_mctx(struct ibv_context *context)
 {
 	return container_of(context, struct mynic_context, ibv_ctx.context);
@@ -217,6 +229,11 @@ static inline struct mynic_cq *to_mcq(struct ibv_cq *cq)
 static inline struct mynic_srq *to_msrq(struct ibv_srq *srq)
 {
 	return container_of(srq, struct mynic_srq, vsrq.srq);
+}
+
+static inline struct mynic_dm *to_mdm(struct ibv_dm *dm)
+{
+	return container_of(dm, struct mynic_dm, vdm.dm);
 }
 
 static inline struct mynic_qp *to_mqp(struct ibv_qp *qp)
@@ -316,6 +333,14 @@ int mynic_mmap(struct ibv_context *context, struct mynic_map *map, uint64_t key,
 	       uint32_t size);
 void mynic_munmap(struct mynic_map *map);
 void *mynic_alloc(size_t size);
+
+/* dm.c */
+struct ibv_dm *mynic_alloc_dm(struct ibv_context *context,
+			      struct ibv_alloc_dm_attr *attr);
+int mynic_free_dm(struct ibv_dm *dm);
+struct ibv_mr *mynic_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm,
+			       uint64_t offset, size_t length,
+			       unsigned int access);
 
 /* verbs.c */
 int mynic_query_device_ex(struct ibv_context *context,

@@ -70,6 +70,7 @@ int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		      S32_MAX);
 	/* An address handle is memory of its owner only */
 	attr->max_ah = S32_MAX;
+	attr->max_dm_size = caps->dm_size;
 	attr->max_srq = caps->max_srq;
 	attr->max_srq_wr = caps->max_srq_wr;
 	attr->max_srq_sge = MYNIC_MAX_SGE;

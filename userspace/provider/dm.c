@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Device memory. */
+#include <config.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mynic.h"
+#include "mynic-abi.h"
+
+/* The memory is accessed in whole words. */
+#define WORD sizeof(uint32_t)
+
+static bool copy_is_valid(const struct mynic_dm *dm, uint64_t offset,
+			  size_t length)
+{
+	return !(offset % WORD) && !(length % WORD) && offset <= dm->length &&
+	       length <= dm->length - offset;
+}
+
+/*
+ * Each load and store is an access to the device by itself. Nobody may join or
+ * split them, or the device may get one that is larger than it takes.
+ */
+static void store32(void *dst, const void *src)
+{
+	uint32_t value;
+
+	memcpy(&value, src, sizeof(value));
+	atomic_store_explicit((_Atomic(uint32_t) *)dst, value,
+			      memory_order_relaxed);
+}
+
+static void store64(void *dst, const void *src)
+{
+	uint64_t value;
+
+	memcpy(&value, src, sizeof(value));
+	atomic_store_explicit((_Atomic(uint64_t) *)dst, value,
+			      memory_order_relaxed);
+}
+
+static void load32(void *dst, const void *src)
+{
+	uint32_t value = atomic_load_explicit((_Atomic(uint32_t) *)src,
+					      memory_order_relaxed);
+
+	memcpy(dst, &value, sizeof(value));
+}
+
+static void load64(void *dst, const void *src)
+{
+	uint64_t value = atomic_load_explicit((_Atomic(uint64_t) *)src,
+					      memory_order_relaxed);
+
+	memcpy(dst, &value, sizeof(value));
+}
+
+/* How much of what is left to copy one access takes */
+static size_t access_size(const void *device, size_t left)
+{
+	return left >= 8 && !((uintptr_t)device % 8) ? 8 : WORD;
+}
+
+static int memcpy_to_dm(struct ibv_dm *ibdm, uint64_t offset,
+			const void *host_addr, size_t length)
+{
+	struct mynic_dm *dm = to_mdm(ibdm);
+	const char *src = host_addr;
+	char *dst = dm->map.addr + offset;
+	uint32_t last;
+	size_t size;
+
+	if (!copy_is_valid(dm, offset, length))
+		return EINVAL;
+	if (!length)
+		return 0;
+	while (length) {
+		size = access_size(dst, length);
+		if (size == WORD)
+			store32(dst, src);
+		else
+			store64(dst, src);
+		src += size;
+		dst += size;
+		length -= size;
+	}
+	/*
+	 * Stores to the device are posted, and a request that is posted now
+	 * may be found in host memory before they arrive. A load waits.
+	 */
+	mmio_flush_writes();
+	load32(&last, dst - WORD);
+	return 0;
+}
+
+static int memcpy_from_dm(void *host_addr, struct ibv_dm *ibdm, uint64_t offset,
+			  size_t length)
+{
+	struct mynic_dm *dm = to_mdm(ibdm);
+	const char *src = dm->map.addr + offset;
+	char *dst = host_addr;
+	size_t size;
+
+	if (!copy_is_valid(dm, offset, length))
+		return EINVAL;
+	while (length) {
+		size = access_size(src, length);
+		if (size == WORD)
+			load32(dst, src);
+		else
+			load64(dst, src);
+		src += size;
+		dst += size;
+		length -= size;
+	}
+	return 0;
+}
+
+/**
+ * mynic_alloc_dm() - ibv_alloc_dm(3)
+ * @context: the device
+ * @attr: length and alignment
+ *
+ * Return: the memory, zeroed, or NULL with errno set.
+ */
+struct ibv_dm *mynic_alloc_dm(struct ibv_context *context,
+			      struct ibv_alloc_dm_attr *attr)
+{
+	DECLARE_COMMAND_BUFFER(cmd, UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC,
+			       1);
+	struct mynic_alloc_dm_resp resp = {};
+	struct mynic_dm *dm;
+	int err;
+
+	if (attr->comp_mask) {
+		errno = EINVAL;
+		return NULL;
+	}
+	dm = calloc(1, sizeof(*dm));
+	if (!dm)
+		return NULL;
+	fill_attr_out_ptr(cmd, MYNIC_ATTR_ALLOC_DM_RESP, &resp);
+	err = ibv_cmd_alloc_dm(context, attr, &dm->vdm, cmd);
+	if (err)
+		goto err_free;
+	err = mynic_mmap(context, &dm->map, resp.mmap_key, resp.mmap_size);
+	if (err)
+		goto err_cmd;
+	dm->length = attr->length;
+	dm->vdm.dm.memcpy_to_dm = memcpy_to_dm;
+	dm->vdm.dm.memcpy_from_dm = memcpy_from_dm;
+	return &dm->vdm.dm;
+
+err_cmd:
+	ibv_cmd_free_dm(&dm->vdm);
+err_free:
+	free(dm);
+	errno = err;
+	return NULL;
+}
+
+/**
+ * mynic_free_dm() - ibv_free_dm(3)
+ * @ibdm: the memory
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_free_dm(struct ibv_dm *ibdm)
+{
+	struct mynic_dm *dm = to_mdm(ibdm);
+	int err;
+
+	err = ibv_cmd_free_dm(&dm->vdm);
+	if (err)
+		return err;
+	mynic_munmap(&dm->map);
+	free(dm);
+	return 0;
+}
+
+/**
+ * mynic_reg_dm_mr() - ibv_reg_dm_mr(3)
+ * @pd: protection domain
+ * @ibdm: the memory
+ * @offset: of the region in it
+ * @length: bytes
+ * @access: enum ibv_access_flags, with IBV_ACCESS_ZERO_BASED
+ *
+ * Return: the memory region, or NULL with errno set.
+ */
+struct ibv_mr *mynic_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
+			       uint64_t offset, size_t length,
+			       unsigned int access)
+{
+	struct verbs_mr *vmr;
+	int err;
+
+	vmr = calloc(1, sizeof(*vmr));
+	if (!vmr)
+		return NULL;
+	err = ibv_cmd_reg_dm_mr(pd, &to_mdm(ibdm)->vdm, offset, length, access,
+				vmr, NULL);
+	if (err) {
+		free(vmr);
+		errno = err;
+		return NULL;
+	}
+	return &vmr->ibv_mr;
+}
