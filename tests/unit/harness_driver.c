@@ -437,6 +437,38 @@ uint32_t drv_alloc_xrcd(struct drv *d)
 	return create(d, &cmd);
 }
 
+uint32_t drv_create_counters(struct drv *d)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_CREATE_COUNTERS };
+	struct mynic_admin_cpl cpl;
+
+	CHECK_EQ(drv_admin(d, &cmd, &cpl), MYNIC_AQ_OK);
+	return cpl.number;
+}
+
+uint8_t drv_bind_counters(struct drv_qp *qp, uint32_t set)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_BIND_COUNTERS,
+		.number = qp->number,
+		.bind_counters.counters = set,
+	};
+
+	return drv_admin(qp->d, &cmd, NULL);
+}
+
+uint64_t drv_counter(struct drv *d, uint32_t set, enum mynic_stat stat)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_QUERY_COUNTERS,
+		.number = set,
+	};
+	uint64_t values[MYNIC_NUM_STATS];
+
+	CHECK_EQ(drv_admin_out(d, &cmd, values, sizeof(values)), MYNIC_AQ_OK);
+	return values[stat];
+}
+
 struct drv_srq *drv_create_xrc_srq(struct drv *d, uint32_t pdn, uint32_t xrcdn,
 				   struct drv_cq *cq, uint8_t log_size)
 {

@@ -179,6 +179,12 @@ void drv_arm(struct drv_cq *cq, bool solicited);
 
 struct drv_srq *drv_create_srq(struct drv *d, uint32_t pdn, uint8_t log_size);
 uint32_t drv_alloc_xrcd(struct drv *d);
+/** drv_create_counters() - a set of counters */
+uint32_t drv_create_counters(struct drv *d);
+/** drv_bind_counters() - have a set count for a QP; 0: none */
+uint8_t drv_bind_counters(struct drv_qp *qp, uint32_t set);
+/** drv_counter() - what a set has counted */
+uint64_t drv_counter(struct drv *d, uint32_t set, enum mynic_stat stat);
 struct drv_srq *drv_create_xrc_srq(struct drv *d, uint32_t pdn, uint32_t xrcdn,
 				   struct drv_cq *cq, uint8_t log_size);
 void drv_post_srq_recv(struct drv_srq *srq, uint64_t wr_id,

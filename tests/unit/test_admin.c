@@ -30,10 +30,10 @@ TEST(admin_unknown_opcodes)
 {
 	struct drv *d = one();
 	static const uint8_t known[] = {
-		0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11,
-		0x18, 0x19, 0x1a, 0x1b, 0x20, 0x21, 0x24, 0x25, 0x28,
-		0x29, 0x2a, 0x2b, 0x30, 0x31, 0x32, 0x33, 0x34, 0x38,
-		0x39, 0x3a, 0x3b, 0x40, 0x41, 0x48, 0x49,
+		0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11, 0x18,
+		0x19, 0x1a, 0x1b, 0x20, 0x21, 0x23, 0x24, 0x25, 0x28, 0x29,
+		0x2a, 0x2b, 0x2c, 0x30, 0x31, 0x32, 0x33, 0x34, 0x38, 0x39,
+		0x3a, 0x3b, 0x40, 0x41, 0x48, 0x49, 0x58, 0x59, 0x5a, 0x5b,
 	};
 	uint64_t count = 0;
 
@@ -140,6 +140,7 @@ static void make_samples(struct drv *d, struct sample *s)
 	struct drv_mr *mr = drv_reg_mr(d, pdn, 4096, 0);
 	struct mynic_create_srq create_srq = { .pdn = pdn };
 	struct mynic_qp_attr attr = { .attr_mask = 0 };
+	uint32_t set = drv_create_counters(d);
 
 	init.pdn = pdn;
 	init.send_cq = cq;
@@ -164,7 +165,8 @@ static void make_samples(struct drv *d, struct sample *s)
 	SAMPLE(MYNIC_CMD_MODIFY_PORT, .body = 12,
 	       .cmd.modify_port = {
 		       .up = 1, .mac = { 2, 0, 0, 0, 0, 9 }, .mtu = 1500 });
-	SAMPLE(MYNIC_CMD_QUERY_STATS, .out = 8 * MYNIC_STAT_BAD_DMA);
+	SAMPLE(MYNIC_CMD_QUERY_STATS, .out = 8 * MYNIC_STAT_BAD_DMA,
+	       .flags = MYNIC_STATS_UNBOUND);
 	SAMPLE(MYNIC_CMD_SET_GID, .body = 24, .cmd.number = 5,
 	       .cmd.set_gid = { .gid = { 0xfe, 0x80, [15] = 7 },
 				.vlan = MYNIC_NO_VLAN });
@@ -179,6 +181,8 @@ static void make_samples(struct drv *d, struct sample *s)
 				    .length = 4096,
 				    .pdn = pdn });
 	SAMPLE(MYNIC_CMD_ALLOC_DM, .body = 9, .cmd.alloc_dm = { .length = 1 });
+	SAMPLE(MYNIC_CMD_QUERY_MKEY, .out = sizeof(struct mynic_query_mkey),
+	       .cmd.number = mr->key >> 8);
 	SAMPLE(MYNIC_CMD_CREATE_CQ, .body = 31,
 	       .flags = MYNIC_CQ_IGNORE_OVERRUN,
 	       .cmd.create_cq = { .buf = buf->desc,
@@ -191,6 +195,8 @@ static void make_samples(struct drv *d, struct sample *s)
 	SAMPLE(MYNIC_CMD_RESIZE_CQ, .body = 25, .cmd.number = unused->number,
 	       .cmd.resize = {
 		       .buf = buf->desc, .dbrec_offset = 4096, .log_size = 3 });
+	SAMPLE(MYNIC_CMD_QUERY_CQ, .out = sizeof(struct mynic_query_cq),
+	       .cmd.number = cq->number);
 	SAMPLE(MYNIC_CMD_CREATE_SRQ, .in = sizeof(create_srq));
 	memcpy(s[-1].mbox, &create_srq, sizeof(create_srq));
 	SAMPLE(MYNIC_CMD_MODIFY_SRQ, .body = 4, .cmd.number = srq->number);
@@ -209,10 +215,16 @@ static void make_samples(struct drv *d, struct sample *s)
 	       .cmd.mcast = { .gid = { 0xff, 0x0e, [15] = 1 } });
 	SAMPLE(MYNIC_CMD_DETACH_MCAST, .body = 16, .cmd.number = qp->number,
 	       .cmd.mcast = { .gid = { 0xff, 0x0e, [15] = 1 } });
+	SAMPLE(MYNIC_CMD_CREATE_COUNTERS);
+	SAMPLE(MYNIC_CMD_BIND_COUNTERS, .body = 4, .cmd.number = qp->number,
+	       .cmd.bind_counters = { .counters = set });
+	SAMPLE(MYNIC_CMD_QUERY_COUNTERS, .out = 8 * MYNIC_STAT_BAD_DMA,
+	       .cmd.number = set);
 	/* these objects go, so that they come last */
 	SAMPLE(MYNIC_CMD_DESTROY_MKEY, .cmd.number = mr->key >> 8);
 	SAMPLE(MYNIC_CMD_FREE_DM, .cmd.number = alloc_dm(d));
 	SAMPLE(MYNIC_CMD_DESTROY_QP, .cmd.number = qp->number);
+	SAMPLE(MYNIC_CMD_DESTROY_COUNTERS, .cmd.number = set);
 	SAMPLE(MYNIC_CMD_DESTROY_SRQ, .cmd.number = srq->number);
 	SAMPLE(MYNIC_CMD_DESTROY_CQ, .cmd.number = unused->number);
 #undef SAMPLE

@@ -57,6 +57,7 @@ static const struct command commands[] = {
 	[MYNIC_CMD_MODIFY_PORT] = { admin_modify_port,
 				    BODY(mynic_modify_port, reserved_0c) },
 	[MYNIC_CMD_QUERY_STATS] = { admin_query_stats,
+				    .flags = MYNIC_STATS_UNBOUND,
 				    .out_len =
 					    MYNIC_NUM_STATS * sizeof(__le64) },
 	[MYNIC_CMD_SET_GID] = { admin_set_gid, true,
@@ -80,6 +81,8 @@ static const struct command commands[] = {
 	[MYNIC_CMD_ALLOC_DM] = { admin_alloc_dm,
 				 BODY(mynic_alloc_dm, reserved_09) },
 	[MYNIC_CMD_FREE_DM] = { admin_free_dm, true },
+	[MYNIC_CMD_QUERY_MKEY] = { admin_query_mkey, true,
+				   .out_len = sizeof(struct mynic_query_mkey) },
 	[MYNIC_CMD_CREATE_CQ] = { admin_create_cq,
 				  .flags = MYNIC_CQ_IGNORE_OVERRUN,
 				  BODY(mynic_create_cq, reserved_1f) },
@@ -88,6 +91,8 @@ static const struct command commands[] = {
 				  BODY(mynic_resize, reserved_19) },
 	[MYNIC_CMD_MODIFY_CQ] = { admin_modify_cq, true,
 				  BODY(mynic_modify_cq, reserved_04) },
+	[MYNIC_CMD_QUERY_CQ] = { admin_query_cq, true,
+				 .out_len = sizeof(struct mynic_query_cq) },
 	[MYNIC_CMD_CREATE_SRQ] = { admin_create_srq,
 				   IN(mynic_create_srq, reserved_2c) },
 	[MYNIC_CMD_MODIFY_SRQ] = { admin_modify_srq, true,
@@ -112,6 +117,13 @@ static const struct command commands[] = {
 				    .in_used = SPEC_LIST_LEN,
 				    .in_len = SPEC_LIST_LEN },
 	[MYNIC_CMD_DESTROY_FLOW] = { admin_destroy_flow, true },
+	[MYNIC_CMD_CREATE_COUNTERS] = { admin_create_counters },
+	[MYNIC_CMD_DESTROY_COUNTERS] = { admin_destroy_counters, true },
+	[MYNIC_CMD_QUERY_COUNTERS] = { admin_query_counters, true,
+				       .out_len = MYNIC_NUM_STATS *
+						  sizeof(__le64) },
+	[MYNIC_CMD_BIND_COUNTERS] = { admin_bind_counters, true,
+				      BODY(mynic_bind_counters, reserved_04) },
 };
 
 static bool is_zero(const uint8_t *bytes, size_t from, size_t to)

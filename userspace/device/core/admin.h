@@ -36,12 +36,14 @@ struct admin {
  * @cmd: private copy; reserved fields, unused body and flags are checked
  * @cpl: completion, zeroed; a command sets the number or the body
  * @mbox: the mailbox, zeroed behind what the host gave; in or out
+ * @query_mkey: the mailbox of that command
+ * @query_cq: the mailbox of that command
  * @create_srq: the mailbox of that command
  * @create_qp: the mailbox of that command
  * @qp_attr: the mailbox of MODIFY_QP and QUERY_QP
  * @device_attr: the mailbox of QUERY_DEVICE
  * @port_attr: the mailbox of QUERY_PORT
- * @stats: the mailbox of QUERY_STATS
+ * @stats: the mailbox of QUERY_STATS and QUERY_COUNTERS
  * @macs: the mailbox of SET_RX
  * @flow_specs: the mailbox of CREATE_FLOW
  */
@@ -50,6 +52,8 @@ struct admin_call {
 	struct mynic_admin_cpl cpl;
 	union {
 		uint8_t mbox[MYNIC_MBOX_SIZE];
+		struct mynic_query_mkey query_mkey;
+		struct mynic_query_cq query_cq;
 		struct mynic_create_srq create_srq;
 		struct mynic_create_qp create_qp;
 		struct mynic_qp_attr qp_attr;
@@ -78,10 +82,12 @@ int admin_create_mkey(struct nic *nic, struct admin_call *call);
 int admin_destroy_mkey(struct nic *nic, struct admin_call *call);
 int admin_alloc_dm(struct nic *nic, struct admin_call *call);
 int admin_free_dm(struct nic *nic, struct admin_call *call);
+int admin_query_mkey(struct nic *nic, struct admin_call *call);
 int admin_create_cq(struct nic *nic, struct admin_call *call);
 int admin_destroy_cq(struct nic *nic, struct admin_call *call);
 int admin_resize_cq(struct nic *nic, struct admin_call *call);
 int admin_modify_cq(struct nic *nic, struct admin_call *call);
+int admin_query_cq(struct nic *nic, struct admin_call *call);
 int admin_create_srq(struct nic *nic, struct admin_call *call);
 int admin_modify_srq(struct nic *nic, struct admin_call *call);
 int admin_query_srq(struct nic *nic, struct admin_call *call);
@@ -95,6 +101,10 @@ int admin_attach_mcast(struct nic *nic, struct admin_call *call);
 int admin_detach_mcast(struct nic *nic, struct admin_call *call);
 int admin_create_flow(struct nic *nic, struct admin_call *call);
 int admin_destroy_flow(struct nic *nic, struct admin_call *call);
+int admin_create_counters(struct nic *nic, struct admin_call *call);
+int admin_destroy_counters(struct nic *nic, struct admin_call *call);
+int admin_query_counters(struct nic *nic, struct admin_call *call);
+int admin_bind_counters(struct nic *nic, struct admin_call *call);
 
 /** admin_doorbell() - the AQ_DOORBELL register was written */
 void admin_doorbell(struct nic *nic, uint32_t pi);

@@ -96,8 +96,8 @@ void cc_send_cnp(struct qp *qp)
 	pkt.iov[0] = (struct iovec){ reserved, sizeof(reserved) };
 	pkt.niov = 1;
 	pkt.payload_len = sizeof(reserved);
-	nic_count(qp->nic, MYNIC_STAT_TX_CNP);
-	path_send(qp->nic, &pkt);
+	qp_count(qp, MYNIC_STAT_TX_CNP);
+	path_send(qp, &pkt);
 }
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
@@ -151,7 +151,7 @@ void cc_cnp(struct qp *qp)
 	uint64_t now = nic_now(qp->nic);
 	struct cc *cc = &qp->cc;
 
-	nic_count(qp->nic, MYNIC_STAT_RX_CNP);
+	qp_count(qp, MYNIC_STAT_RX_CNP);
 	if (cc->limited)
 		catch_up(qp, now);
 	if (!cc->limited) {
@@ -181,7 +181,7 @@ bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len)
 		return true;
 	if (now < cc->next) {
 		if (!timer_is_set(&cc->timer))
-			nic_count(qp->nic, MYNIC_STAT_RATE_LIMITED);
+			qp_count(qp, MYNIC_STAT_RATE_LIMITED);
 		timer_set(&qp->nic->timers, &cc->timer, cc->next);
 		cc->waits[flow] = true;
 		return false;

@@ -58,14 +58,14 @@ static void go_back_once(struct qp *qp)
 /* What is missing before a response was lost (IBTA 9.7.6.1.2) */
 static void implied_nak(struct qp *qp)
 {
-	nic_count(qp->nic, MYNIC_STAT_IMPLIED_NAK);
+	qp_count(qp, MYNIC_STAT_IMPLIED_NAK);
 	go_back_once(qp);
 }
 
 static void fail_remote(struct qp *qp, enum mynic_stat stat,
 			enum ib_wc_status status, enum mynic_syndrome syndrome)
 {
-	nic_count(qp->nic, stat);
+	qp_count(qp, stat);
 	sq_fail(qp, (struct wqe_error){ status, syndrome });
 }
 
@@ -73,7 +73,7 @@ static void receive_nak(struct qp *qp, enum aeth_nak code)
 {
 	switch (code) {
 	case AETH_NAK_SEQUENCE:
-		nic_count(qp->nic, MYNIC_STAT_RX_NAK_SEQ);
+		qp_count(qp, MYNIC_STAT_RX_NAK_SEQ);
 		go_back_once(qp);
 		break;
 	case AETH_NAK_INVALID_REQUEST:
@@ -142,7 +142,7 @@ static void receive_ack(struct qp *qp, uint32_t psn, uint32_t aeth)
 		}
 		break;
 	case AETH_RNR_NAK:
-		nic_count(qp->nic, MYNIC_STAT_RX_NAK_RNR);
+		qp_count(qp, MYNIC_STAT_RX_NAK_RNR);
 		if (!acknowledge(qp, psn))
 			implied_nak(qp);
 		else if (!qp->req.rnr_wait)
@@ -155,7 +155,7 @@ static void receive_ack(struct qp *qp, uint32_t psn, uint32_t aeth)
 			receive_nak(qp, aeth_value(aeth));
 		break;
 	default:
-		nic_count(qp->nic, MYNIC_STAT_RX_DROP_HEADER);
+		qp_count(qp, MYNIC_STAT_RX_DROP_HEADER);
 	}
 }
 
@@ -258,7 +258,7 @@ static void receive_response(struct qp *qp, uint32_t psn,
 
 	if (info->flags & OPCODE_AETH &&
 	    aeth_type(pkt->roce.aeth) != AETH_ACK) {
-		nic_count(qp->nic, MYNIC_STAT_RX_DROP_HEADER);
+		qp_count(qp, MYNIC_STAT_RX_DROP_HEADER);
 		return;
 	}
 	if (!acknowledge(qp, psn)) {
@@ -309,7 +309,7 @@ void completer_receive(struct qp *qp, const struct packet *pkt,
 	}
 	/* Old, or to what was never sent: a ghost (IBTA 9.7.6.2) */
 	if ((int32_t)(psn - q->una) < 0 || (int32_t)(psn - q->max_psn) >= 0) {
-		nic_count(qp->nic, MYNIC_STAT_GHOST);
+		qp_count(qp, MYNIC_STAT_GHOST);
 		return;
 	}
 	if (!q->recovery.probe_after)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "admin.h"
+#include "counters.h"
 #include "cq.h"
 #include "dm.h"
 #include "dma.h"
@@ -71,6 +72,7 @@ struct regs {
  * @cqs: by CQN
  * @srqs: by SRQN
  * @qps: by QPN
+ * @counters: sets of counters, by number
  * @async_eq: takes the asynchronous events; NULL: there is none yet
  * @pending_events: objects whose events wait for room in @async_eq
  * @failed_cqs: CQs whose QPs have to be told
@@ -85,6 +87,7 @@ struct regs {
  * @flows: flow rules
  * @timers: the transport's
  * @stats: by enum mynic_stat
+ * @bound_stats: the part of @stats that sets have counted
  */
 struct nic {
 	struct nic_config config;
@@ -100,6 +103,7 @@ struct nic {
 	struct table cqs;
 	struct table srqs;
 	struct table qps;
+	struct table counters;
 	struct eq *async_eq;
 	struct event_sources pending_events;
 	struct cq_queue failed_cqs;
@@ -114,6 +118,7 @@ struct nic {
 	struct flows flows;
 	struct timers timers;
 	uint64_t stats[MYNIC_NUM_STATS];
+	uint64_t bound_stats[MYNIC_NUM_STATS];
 };
 
 static inline uint64_t nic_now(const struct nic *nic)
@@ -124,6 +129,22 @@ static inline uint64_t nic_now(const struct nic *nic)
 static inline void nic_count(struct nic *nic, enum mynic_stat stat)
 {
 	nic->stats[stat]++;
+}
+
+/** counters_add() - what the NIC has counted is the QP's: count it in its set */
+static inline void counters_add(struct qp *qp, enum mynic_stat stat, uint64_t n)
+{
+	if (!qp->counters)
+		return;
+	qp->counters->values[stat] += n;
+	qp->nic->bound_stats[stat] += n;
+}
+
+/** qp_count() - as nic_count(), for the QP's set, too */
+static inline void qp_count(struct qp *qp, enum mynic_stat stat)
+{
+	nic_count(qp->nic, stat);
+	counters_add(qp, stat, 1);
 }
 
 static inline bool nic_enabled(const struct nic *nic)

@@ -276,6 +276,26 @@ int admin_resize_cq(struct nic *nic, struct admin_call *call)
 	return move(nic, cq, cmd);
 }
 
+int admin_query_cq(struct nic *nic, struct admin_call *call)
+{
+	const struct cq *cq = table_get(&nic->cqs, le32toh(call->cmd.number));
+
+	if (!cq)
+		return MYNIC_AQ_BAD_NUMBER;
+	call->query_cq = (struct mynic_query_cq){
+		.cqn = htole32(cq->number),
+		.uarn = htole32(cq->uarn),
+		.pi = htole32(cq->pi),
+		.ci = htole32(cq->ci),
+		.solicited_end = htole32(cq->solicited_end),
+		.eqn = htole16(cq->eq->number),
+		.log_size = cq->ring.log_size,
+		.arm = cq->arm,
+		.dead = cq->error,
+	};
+	return MYNIC_AQ_OK;
+}
+
 static void destroy(struct nic *nic, struct cq *cq)
 {
 	if (cq->error_pending)

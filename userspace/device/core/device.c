@@ -54,6 +54,7 @@ int admin_query_device(struct nic *nic, struct admin_call *call)
 		.dm_size = htole64(DM_SIZE),
 		.caps = htole64(CAPS),
 		.max_flow = htole32(nic->flows.numbers.limit),
+		.max_counters = htole32(nic->counters.limit),
 	};
 	set_guid(&attr->node_guid, nic->config.mac);
 	return MYNIC_AQ_OK;
@@ -61,7 +62,14 @@ int admin_query_device(struct nic *nic, struct admin_call *call)
 
 int admin_query_stats(struct nic *nic, struct admin_call *call)
 {
-	for (int i = 0; i < MYNIC_NUM_STATS; i++)
-		call->stats[i] = htole64(nic->stats[i]);
+	bool unbound = call->cmd.flags & MYNIC_STATS_UNBOUND;
+
+	for (int i = 0; i < MYNIC_NUM_STATS; i++) {
+		uint64_t value = nic->stats[i];
+
+		if (unbound)
+			value -= nic->bound_stats[i];
+		call->stats[i] = htole64(value);
+	}
 	return MYNIC_AQ_OK;
 }

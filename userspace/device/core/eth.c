@@ -134,14 +134,14 @@ static void loop_back(struct nic *nic, const struct packet *pkt)
 		flow_steer_rest(nic, &frame);
 }
 
-static void transmit(struct nic *nic, const struct packet *pkt)
+static void transmit(struct qp *qp, const struct packet *pkt)
 {
-	nic_count(nic, MYNIC_STAT_TX_ETH_PACKETS);
-	nic_transmit(nic, pkt);
-	loop_back(nic, pkt);
+	qp_count(qp, MYNIC_STAT_TX_ETH_PACKETS);
+	nic_transmit(qp->nic, pkt);
+	loop_back(qp->nic, pkt);
 }
 
-void eth_send_bytes(struct nic *nic, const uint8_t *frame, uint32_t len)
+void eth_send_bytes(struct qp *qp, const uint8_t *frame, uint32_t len)
 {
 	struct vlan_header header = { 0 };
 	struct packet pkt;
@@ -152,7 +152,7 @@ void eth_send_bytes(struct nic *nic, const uint8_t *frame, uint32_t len)
 	pkt.payload_len = len - at;
 	pkt.niov = 1;
 	pkt.iov[0] = (struct iovec){ (void *)(frame + at), pkt.payload_len };
-	transmit(nic, &pkt);
+	transmit(qp, &pkt);
 }
 
 /* Return: enum mynic_syndrome, 0 if it is sent */
@@ -172,7 +172,7 @@ static int send_with_csum(struct qp *qp, const struct send_req *req)
 	}
 	headers_parse(buf, req->length, &headers);
 	headers_set_csum(&headers.outer);
-	eth_send_bytes(qp->nic, buf, req->length);
+	eth_send_bytes(qp, buf, req->length);
 	return MYNIC_SYN_NONE;
 }
 
@@ -183,7 +183,7 @@ static int send_as_it_is(struct qp *qp, const struct send_req *req)
 
 	syndrome = gather(qp, req, &pkt);
 	if (!syndrome)
-		transmit(qp->nic, &pkt);
+		transmit(qp, &pkt);
 	return syndrome;
 }
 
@@ -263,9 +263,9 @@ void eth_deliver(struct qp *qp, const struct eth_frame *frame,
 		 uint32_t flow_tag)
 {
 	if (transport_can_receive(qp) && deliver(qp, frame, flow_tag))
-		nic_count(qp->nic, MYNIC_STAT_RX_ETH_PACKETS);
+		qp_count(qp, MYNIC_STAT_RX_ETH_PACKETS);
 	else
-		nic_count(qp->nic, MYNIC_STAT_RX_ETH_DROPPED);
+		qp_count(qp, MYNIC_STAT_RX_ETH_DROPPED);
 }
 
 void eth_receive(struct nic *nic, const struct packet *pkt)

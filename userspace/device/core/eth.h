@@ -75,11 +75,11 @@ struct wqe_error eth_send(struct qp *qp, const struct send_req *req);
 
 /**
  * eth_send_bytes() - send a frame
- * @nic: the NIC
+ * @qp: the sender
  * @frame: the frame, without FCS
  * @len: bytes, ETHER_HDR_LEN to ETH_MAX_FRAME
  */
-void eth_send_bytes(struct nic *nic, const uint8_t *frame, uint32_t len);
+void eth_send_bytes(struct qp *qp, const uint8_t *frame, uint32_t len);
 
 /** eth_qp_gone() - the QP is to receive no more, or is being destroyed */
 void eth_qp_gone(struct nic *nic, const struct qp *qp);

@@ -246,7 +246,7 @@ static bool apply(const struct flow_list *list, const struct eth_frame *frame)
 		if (!flow_matches(flow, frame))
 			continue;
 		if (flow->flags & MYNIC_FLOW_DROP)
-			nic_count(flow->qp->nic, MYNIC_STAT_RX_ETH_DROPPED);
+			qp_count(flow->qp, MYNIC_STAT_RX_ETH_DROPPED);
 		else
 			eth_deliver(flow->qp, frame, flow->tag);
 		if (flow->type != MYNIC_FLOW_SNIFFER &&

@@ -218,6 +218,24 @@ int admin_create_mkey(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
+int admin_query_mkey(struct nic *nic, struct admin_call *call)
+{
+	const struct mkey *mkey;
+
+	mkey = table_get(&nic->mkeys, le32toh(call->cmd.number));
+	if (!mkey)
+		return MYNIC_AQ_BAD_NUMBER;
+	call->query_mkey = (struct mynic_query_mkey){
+		.key = htole32(mkey->key),
+		.pdn = htole32(mkey->pd->number),
+		.access = htole32(mkey->access),
+		.flags = mkey->all_dma ? MYNIC_MKEY_DMA : 0,
+		.iova = htole64(mkey->iova),
+		.length = htole64(mkey->length),
+	};
+	return MYNIC_AQ_OK;
+}
+
 static void destroy(struct nic *nic, struct mkey *mkey)
 {
 	table_remove(&nic->mkeys, mkey->key >> INDEX_SHIFT);

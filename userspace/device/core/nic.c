@@ -51,6 +51,8 @@ struct nic *nic_create(const struct nic_config *config)
 	    table_init(&nic->dms, 1, TABLE_MAX_NUMBER, DM_PAGES) ||
 	    table_init(&nic->mkeys, 1, TABLE_MAX_NUMBER, MAX_MKEY) ||
 	    flows_init(&nic->flows) ||
+	    table_init(&nic->counters, 1, TABLE_MAX_NUMBER,
+		       COUNTERS_MAX_SETS) ||
 	    table_init(&nic->qps, NIC_QPN_FIRST, MAX_QPN, NIC_MAX_QP)) {
 		nic_destroy(nic);
 		return NULL;
@@ -71,6 +73,7 @@ static void free_objects(struct nic *nic)
 	dms_free(nic);
 	xrcds_free(nic);
 	pds_free(nic);
+	counters_free(nic);
 }
 
 void nic_reset(struct nic *nic)
@@ -82,11 +85,13 @@ void nic_reset(struct nic *nic)
 	nic->eth = (struct eth){ 0 };
 	port_reset(nic);
 	memset(nic->stats, 0, sizeof(nic->stats));
+	memset(nic->bound_stats, 0, sizeof(nic->bound_stats));
 }
 
 void nic_destroy(struct nic *nic)
 {
 	free_objects(nic);
+	table_free(&nic->counters);
 	table_free(&nic->eqs);
 	table_free(&nic->cqs);
 	table_free(&nic->srqs);

@@ -63,12 +63,13 @@ bool path_init(const struct qp *qp, const struct mynic_av *av,
 	return true;
 }
 
-void path_send(struct nic *nic, struct packet *pkt)
+void path_send(struct qp *qp, struct packet *pkt)
 {
 	pkt->roce.pad = -pkt->payload_len & 3;
-	nic_count(nic, MYNIC_STAT_TX_RDMA_PACKETS);
-	nic->stats[MYNIC_STAT_TX_RDMA_BYTES] += pkt->payload_len;
-	nic_transmit(nic, pkt);
+	qp_count(qp, MYNIC_STAT_TX_RDMA_PACKETS);
+	qp->nic->stats[MYNIC_STAT_TX_RDMA_BYTES] += pkt->payload_len;
+	counters_add(qp, MYNIC_STAT_TX_RDMA_BYTES, pkt->payload_len);
+	nic_transmit(qp->nic, pkt);
 }
 
 /* An empty message takes a packet too */

@@ -29,8 +29,8 @@ struct packet;
 bool path_init(const struct qp *qp, const struct mynic_av *av,
 	       uint32_t dest_qpn, struct packet *pkt);
 
-/** path_send() - count, pad and transmit */
-void path_send(struct nic *nic, struct packet *pkt);
+/** path_send() - count, pad and transmit a packet of a QP */
+void path_send(struct qp *qp, struct packet *pkt);
 
 /** path_mtu() - the path MTU of a connected QP, bytes */
 static inline uint32_t path_mtu(const struct qp *qp)

@@ -335,6 +335,7 @@ int admin_create_qp(struct nic *nic, struct admin_call *call)
 
 static void destroy(struct nic *nic, struct qp *qp)
 {
+	counters_bind(qp, NULL);
 	mcast_detach_all(nic, qp);
 	eth_qp_gone(nic, qp);
 	qp_transport_fini(qp);

@@ -17,6 +17,7 @@
 
 #define QP_FLAGS (MYNIC_QP_SIG_ALL | MYNIC_QP_KERNEL)
 
+struct counters;
 struct cq;
 struct nic;
 struct pd;
@@ -78,6 +79,7 @@ struct qp_attr {
  * @xrcd: XRC_TGT: its XRC domain; else NULL
  * @send_link: in &cq.senders
  * @recv_link: in &cq.receivers; XRC_TGT: in &xrcd.targets
+ * @counters: the set of counters that it is bound to, or NULL
  * @events: its asynchronous events
  * @uarn: the UAR page of its doorbell
  * @buf: host memory
@@ -113,6 +115,7 @@ struct qp {
 	struct xrcd *xrcd;
 	LIST_ENTRY(qp) send_link;
 	LIST_ENTRY(qp) recv_link;
+	struct counters *counters;
 	struct event_source events;
 	uint32_t uarn;
 	struct buf buf;

@@ -185,7 +185,7 @@ void requester_retry(struct qp *qp)
 	struct requester *q = &qp->req;
 
 	if (!q->retry_left) {
-		nic_count(qp->nic, MYNIC_STAT_RETRY_EXCEEDED);
+		qp_count(qp, MYNIC_STAT_RETRY_EXCEEDED);
 		fail(qp, IB_WC_RETRY_EXC_ERR, MYNIC_SYN_RETRY);
 		return;
 	}
@@ -200,7 +200,7 @@ void requester_rnr(struct qp *qp, unsigned int timer)
 	struct requester *q = &qp->req;
 
 	if (!q->rnr_left) {
-		nic_count(qp->nic, MYNIC_STAT_RNR_RETRY_EXCEEDED);
+		qp_count(qp, MYNIC_STAT_RNR_RETRY_EXCEEDED);
 		fail(qp, IB_WC_RNR_RETRY_EXC_ERR, MYNIC_SYN_RNR_RETRY);
 		return;
 	}
@@ -277,7 +277,7 @@ static void send_packet(struct qp *qp, struct packet *pkt, uint32_t next)
 
 	pkt->roce.psn = q->psn & PSN_MASK;
 	if (again)
-		nic_count(qp->nic, MYNIC_STAT_RETRANSMIT);
+		qp_count(qp, MYNIC_STAT_RETRANSMIT);
 	if (pkt->roce.ack_req)
 		q->ack_psn = next;
 	measures = !q->recovery.timing &&
@@ -294,7 +294,7 @@ static void send_packet(struct qp *qp, struct packet *pkt, uint32_t next)
 		q->max_psn = next;
 	if (!timer_is_set(&q->timer))
 		restart_timer(qp, now);
-	path_send(qp->nic, pkt);
+	path_send(qp, pkt);
 }
 
 static bool wants_ack(const struct requester *q, const struct send_req *req)
@@ -497,7 +497,7 @@ static void probe(struct qp *qp, uint64_t now)
 	/* If it has gone back, that will be sent anyway */
 	if (q->psn == q->una)
 		return;
-	nic_count(qp->nic, MYNIC_STAT_PROBE);
+	qp_count(qp, MYNIC_STAT_PROBE);
 	recovery_unclear(&q->recovery, q->max_psn, now);
 	if (is_rd_atomic(sq_req(qp, q->ci))) {
 		requester_resend(qp);
@@ -520,7 +520,7 @@ void requester_timer(struct qp *qp)
 		probe(qp, now);
 		return;
 	}
-	nic_count(qp->nic, MYNIC_STAT_TIMEOUT);
+	qp_count(qp, MYNIC_STAT_TIMEOUT);
 	q->went_back = false;
 	recovery_unclear(&q->recovery, q->max_psn, now);
 	requester_retry(qp);

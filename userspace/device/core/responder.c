@@ -412,7 +412,7 @@ static void repeat_atomic(struct qp *qp, uint32_t psn)
 static void repeat(struct qp *qp, const struct packet *pkt,
 		   const struct opcode_info *info)
 {
-	nic_count(qp->nic, MYNIC_STAT_DUPLICATE);
+	qp_count(qp, MYNIC_STAT_DUPLICATE);
 	switch (info->class) {
 	case OPCODE_READ:
 		repeat_read(qp, &pkt->roce);
@@ -433,7 +433,7 @@ static void report_gap(struct qp *qp, uint32_t psn)
 {
 	struct responder *r = &qp->resp;
 
-	nic_count(qp->nic, MYNIC_STAT_OUT_OF_SEQUENCE);
+	qp_count(qp, MYNIC_STAT_OUT_OF_SEQUENCE);
 	if (r->nak == RESPONDER_NAK_NONE && !r->gap) {
 		r->gap = true;
 		r->gap_end = r->epsn;

@@ -189,7 +189,7 @@ static void send_atomic(struct qp *qp, struct response *response)
 			  qp->service;
 	pkt.roce.aeth = make_aeth(ack_syndrome(qp), response->msn);
 	pkt.roce.atomic_orig = response->orig;
-	path_send(qp->nic, &pkt);
+	path_send(qp, &pkt);
 }
 
 const struct pd *response_pd(const struct qp *qp,
@@ -243,7 +243,7 @@ static int send_read(struct qp *qp, struct response *response)
 		if (position)
 			pkt.roce.aeth =
 				make_aeth(ack_syndrome(qp), response->msn);
-		path_send(qp->nic, &pkt);
+		path_send(qp, &pkt);
 	}
 	response->first = false;
 	response->psn = psn_add(response->psn, 1);
@@ -308,7 +308,7 @@ static void send_aeth(struct qp *qp, uint8_t syndrome, uint32_t psn)
 		return;
 	pkt.roce.opcode = BTH_RC_ACK | qp->service;
 	pkt.roce.aeth = make_aeth(syndrome, qp->resp.msn);
-	path_send(qp->nic, &pkt);
+	path_send(qp, &pkt);
 }
 
 static enum mynic_stat nak_counter(uint8_t syndrome)
@@ -334,16 +334,16 @@ static void acknowledge(struct qp *qp)
 			send_aeth(qp, ack_syndrome(qp), psn_add(r->epsn, -1));
 		break;
 	case RESPONDER_NAK_SEQ:
-		nic_count(qp->nic, MYNIC_STAT_TX_NAK_SEQ);
+		qp_count(qp, MYNIC_STAT_TX_NAK_SEQ);
 		send_aeth(qp, r->nak_syndrome, r->epsn);
 		r->gap = true;
 		break;
 	case RESPONDER_NAK_RNR:
-		nic_count(qp->nic, MYNIC_STAT_TX_NAK_RNR);
+		qp_count(qp, MYNIC_STAT_TX_NAK_RNR);
 		send_aeth(qp, r->nak_syndrome, r->epsn);
 		break;
 	case RESPONDER_NAK_FATAL:
-		nic_count(qp->nic, nak_counter(r->nak_syndrome));
+		qp_count(qp, nak_counter(r->nak_syndrome));
 		send_aeth(qp, r->nak_syndrome, r->nak_psn);
 		qp_to_error(qp->nic, qp, r->nak_event);
 		break;

@@ -117,7 +117,7 @@ static void push(struct qp *qp, uint64_t wr_id, struct wqe_error error)
 		.qp_num = htole32(qp->number),
 	};
 
-	nic_count(qp->nic, MYNIC_STAT_SEND_ERRORS);
+	qp_count(qp, MYNIC_STAT_SEND_ERRORS);
 	cq_push(qp->nic, qp->send_cq, &cqe, false);
 }
 

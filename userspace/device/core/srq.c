@@ -188,7 +188,14 @@ int admin_query_srq(struct nic *nic, struct admin_call *call)
 
 	if (!srq)
 		return MYNIC_AQ_BAD_NUMBER;
-	call->cpl.query_srq.limit = htole32(srq->limit);
+	call->cpl.query_srq = (struct mynic_query_srq){
+		.limit = htole32(srq->limit),
+		.srqn = htole32(srq->number),
+		.ci = htole32(srq->ci),
+		.num_qps = htole32(srq->num_qps),
+		.type = srq->xrcd ? MYNIC_SRQ_XRC : MYNIC_SRQ_BASIC,
+		.dead = srq->error,
+	};
 	return MYNIC_AQ_OK;
 }
 

@@ -132,7 +132,7 @@ void transport_complete_recv(struct qp *qp, const struct recv_req *req,
 	cqe->vendor_err = htole32(error.syndrome);
 	cqe->qp_num = htole32(qp->number);
 	if (error.status)
-		nic_count(qp->nic, MYNIC_STAT_RECV_ERRORS);
+		qp_count(qp, MYNIC_STAT_RECV_ERRORS);
 	cq_push(qp->nic, qp->recv_cq, cqe, solicited);
 }
 
@@ -250,7 +250,7 @@ static void connected_receive(struct qp *qp, const struct packet *pkt,
 			      const struct opcode_info *info)
 {
 	if (is_marked(&pkt->roce)) {
-		nic_count(qp->nic, MYNIC_STAT_RX_ECN);
+		qp_count(qp, MYNIC_STAT_RX_ECN);
 		cc_marked(qp);
 	}
 	if (info->class == OPCODE_CNP) {
@@ -259,7 +259,7 @@ static void connected_receive(struct qp *qp, const struct packet *pkt,
 		if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
 			completer_receive(qp, pkt, info);
 		else
-			nic_count(qp->nic, MYNIC_STAT_GHOST);
+			qp_count(qp, MYNIC_STAT_GHOST);
 	} else {
 		establish(qp);
 		if (qp->type == MYNIC_QP_UC)
@@ -312,12 +312,12 @@ static void qp_receive(struct nic *nic, struct qp *qp, const struct packet *pkt,
 	if (qp_is_connected(qp)) {
 		if (to != own ||
 		    memcmp(hdr->sgid, qp->attr.av.dgid, sizeof(hdr->sgid))) {
-			nic_count(nic, MYNIC_STAT_RX_DROP_KEY);
+			qp_count(qp, MYNIC_STAT_RX_DROP_KEY);
 			return;
 		}
 		connected_receive(qp, pkt, info);
 	} else if (ud_receive(qp, pkt) && is_marked(hdr)) {
-		nic_count(nic, MYNIC_STAT_RX_ECN);
+		qp_count(qp, MYNIC_STAT_RX_ECN);
 	}
 }
 
@@ -350,6 +350,10 @@ void transport_receive(struct nic *nic, const struct packet *pkt)
 	}
 	nic_count(nic, MYNIC_STAT_RX_RDMA_PACKETS);
 	nic->stats[MYNIC_STAT_RX_RDMA_BYTES] += pkt->payload_len;
+	if (qp) {
+		counters_add(qp, MYNIC_STAT_RX_RDMA_PACKETS, 1);
+		counters_add(qp, MYNIC_STAT_RX_RDMA_BYTES, pkt->payload_len);
+	}
 	if (!well_formed(pkt, info))
 		nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
 	else if ((pkt->roce.pkey & PKEY_MASK) !=

@@ -122,7 +122,7 @@ static struct wqe_error send_raw(struct qp *qp, const struct send_req *req)
 			return (struct wqe_error){ IB_WC_LOC_PROT_ERR,
 						   syndrome };
 		fix_headers(buf, len, ip, tcp, &c);
-		eth_send_bytes(qp->nic, buf, len);
+		eth_send_bytes(qp, buf, len);
 	}
 	return (struct wqe_error){ 0 };
 }

@@ -28,7 +28,7 @@ static struct wqe_error send_one(struct qp *qp, struct send_req *req)
 	if (syndrome)
 		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
 	pkt.roce.psn = q->psn++ & PSN_MASK;
-	path_send(qp->nic, &pkt);
+	path_send(qp, &pkt);
 	return (struct wqe_error){ 0 };
 }
 
@@ -79,11 +79,11 @@ static void refuse(struct qp *qp, enum message_fault fault)
 	switch (fault) {
 	case MESSAGE_NO_RECV:
 	case MESSAGE_TOO_LONG:
-		nic_count(nic, MYNIC_STAT_RX_DROP_WQE);
+		qp_count(qp, MYNIC_STAT_RX_DROP_WQE);
 		break;
 	case MESSAGE_NOT_ALLOWED:
 	case MESSAGE_BAD_KEY:
-		nic_count(nic, MYNIC_STAT_RX_DROP_KEY);
+		qp_count(qp, MYNIC_STAT_RX_DROP_KEY);
 		break;
 	case MESSAGE_BAD_RECV:
 		message_complete(qp, r->recv.error, &cqe, false);
@@ -95,7 +95,7 @@ static void refuse(struct qp *qp, enum message_fault fault)
 		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
 		break;
 	default:
-		nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
+		qp_count(qp, MYNIC_STAT_RX_DROP_HEADER);
 	}
 }
 
@@ -106,7 +106,7 @@ void uc_receive(struct qp *qp, const struct packet *pkt,
 	enum message_fault fault;
 
 	if (pkt->roce.psn != r->epsn) {
-		nic_count(qp->nic, MYNIC_STAT_OUT_OF_SEQUENCE);
+		qp_count(qp, MYNIC_STAT_OUT_OF_SEQUENCE);
 		r->msg = 0;
 	}
 	r->epsn = psn_add(pkt->roce.psn, 1);
@@ -114,7 +114,7 @@ void uc_receive(struct qp *qp, const struct packet *pkt,
 	if (info->flags & OPCODE_FIRST)
 		r->msg = 0;
 	if (!message_in_sequence(r, info)) {
-		nic_count(qp->nic, MYNIC_STAT_RX_DROP_SEQUENCE);
+		qp_count(qp, MYNIC_STAT_RX_DROP_SEQUENCE);
 		r->msg = 0;
 		return;
 	}

@@ -43,7 +43,7 @@ static void send_packet(struct qp *qp, const struct send_req *req,
 	pkt->roce.qkey = req->remote_qkey;
 	if (req->remote_qkey & OWN_QKEY)
 		pkt->roce.qkey = own_qkey(qp);
-	path_send(nic, pkt);
+	path_send(qp, pkt);
 	/* The wire gives it to all members but those on this NIC */
 	if (gid_is_multicast(pkt->roce.dgid))
 		ud_multicast(nic, pkt);
@@ -141,14 +141,14 @@ static void receive(struct qp *qp, const struct packet *pkt)
 	struct wqe_error error;
 
 	if (!qp->resp.has_recv && !wqe_fetch_recv(qp, recv)) {
-		nic_count(qp->nic, MYNIC_STAT_RX_DROP_WQE);
+		qp_count(qp, MYNIC_STAT_RX_DROP_WQE);
 		return;
 	}
 	qp->resp.has_recv = true;
 	error = recv->error;
 	if (!error.status && recv->capacity < GRH_LEN + pkt->payload_len) {
 		/* The next datagram may fit (IBTA 9.9.3, class D) */
-		nic_count(qp->nic, MYNIC_STAT_RX_DROP_WQE);
+		qp_count(qp, MYNIC_STAT_RX_DROP_WQE);
 		return;
 	}
 	if (!error.status) {
@@ -164,7 +164,7 @@ static void receive(struct qp *qp, const struct packet *pkt)
 bool ud_receive(struct qp *qp, const struct packet *pkt)
 {
 	if (pkt->roce.qkey != own_qkey(qp)) {
-		nic_count(qp->nic, MYNIC_STAT_RX_DROP_KEY);
+		qp_count(qp, MYNIC_STAT_RX_DROP_KEY);
 		return false;
 	}
 	receive(qp, pkt);

@@ -314,7 +314,7 @@ void wqe_bad_index(struct qp *qp)
 {
 	if (qp->state == IB_QPS_ERR)
 		return;
-	nic_count(qp->nic, MYNIC_STAT_BAD_INDEX);
+	qp_count(qp, MYNIC_STAT_BAD_INDEX);
 	qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
 }
 

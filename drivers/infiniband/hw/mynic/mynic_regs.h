@@ -135,6 +135,7 @@ _Static_assert(sizeof(struct mynic_buf) == 16, "mynic_buf");
  * @MYNIC_CMD_CREATE_MKEY: body: &struct mynic_create_mkey; returns the key,
  *	index in 31:8 and key byte in 7:0
  * @MYNIC_CMD_DESTROY_MKEY: number: index
+ * @MYNIC_CMD_QUERY_MKEY: number: index; mailbox out: &struct mynic_query_mkey
  * @MYNIC_CMD_ALLOC_DM: body: &struct mynic_alloc_dm; returns number and, in the
  *	completion, &struct mynic_dm_place
  * @MYNIC_CMD_FREE_DM: number
@@ -142,6 +143,7 @@ _Static_assert(sizeof(struct mynic_buf) == 16, "mynic_buf");
  * @MYNIC_CMD_DESTROY_CQ: number
  * @MYNIC_CMD_RESIZE_CQ: number; body: &struct mynic_resize
  * @MYNIC_CMD_MODIFY_CQ: number; body: &struct mynic_modify_cq
+ * @MYNIC_CMD_QUERY_CQ: number; mailbox out: &struct mynic_query_cq
  * @MYNIC_CMD_CREATE_SRQ: mailbox in: &struct mynic_create_srq; returns number
  * @MYNIC_CMD_MODIFY_SRQ: number; body: &struct mynic_modify_srq
  * @MYNIC_CMD_QUERY_SRQ: number; completion: &struct mynic_query_srq
@@ -156,6 +158,10 @@ _Static_assert(sizeof(struct mynic_buf) == 16, "mynic_buf");
  * @MYNIC_CMD_CREATE_FLOW: body: &struct mynic_create_flow; mailbox in:
  *	&struct mynic_flow_spec times num_specs; returns number
  * @MYNIC_CMD_DESTROY_FLOW: number
+ * @MYNIC_CMD_CREATE_COUNTERS: returns number
+ * @MYNIC_CMD_DESTROY_COUNTERS: number
+ * @MYNIC_CMD_QUERY_COUNTERS: number; mailbox out as of QUERY_STATS
+ * @MYNIC_CMD_BIND_COUNTERS: number: QP; body: &struct mynic_bind_counters
  */
 enum mynic_aq_opcode {
 	MYNIC_CMD_NOP = 0x01,
@@ -173,12 +179,14 @@ enum mynic_aq_opcode {
 	MYNIC_CMD_DEALLOC_XRCD = 0x1b,
 	MYNIC_CMD_CREATE_MKEY = 0x20,
 	MYNIC_CMD_DESTROY_MKEY = 0x21,
+	MYNIC_CMD_QUERY_MKEY = 0x23,
 	MYNIC_CMD_ALLOC_DM = 0x24,
 	MYNIC_CMD_FREE_DM = 0x25,
 	MYNIC_CMD_CREATE_CQ = 0x28,
 	MYNIC_CMD_DESTROY_CQ = 0x29,
 	MYNIC_CMD_RESIZE_CQ = 0x2a,
 	MYNIC_CMD_MODIFY_CQ = 0x2b,
+	MYNIC_CMD_QUERY_CQ = 0x2c,
 	MYNIC_CMD_CREATE_SRQ = 0x30,
 	MYNIC_CMD_MODIFY_SRQ = 0x31,
 	MYNIC_CMD_QUERY_SRQ = 0x32,
@@ -192,6 +200,10 @@ enum mynic_aq_opcode {
 	MYNIC_CMD_DETACH_MCAST = 0x41,
 	MYNIC_CMD_CREATE_FLOW = 0x48,
 	MYNIC_CMD_DESTROY_FLOW = 0x49,
+	MYNIC_CMD_CREATE_COUNTERS = 0x58,
+	MYNIC_CMD_DESTROY_COUNTERS = 0x59,
+	MYNIC_CMD_QUERY_COUNTERS = 0x5a,
+	MYNIC_CMD_BIND_COUNTERS = 0x5b,
 };
 
 /**
@@ -351,6 +363,70 @@ struct mynic_resize {
 _Static_assert(sizeof(struct mynic_resize) == 40, "mynic_resize");
 
 /**
+ * struct mynic_query_mkey - mailbox of QUERY_MKEY
+ * @key: index in 31:8, key byte in 7:0
+ * @pdn: protection domain
+ * @access: enum ib_access_flags
+ * @flags: MYNIC_MKEY_*
+ * @reserved_0d: zero
+ * @iova: address of the first byte in requests
+ * @length: bytes
+ * @reserved_20: zero
+ */
+struct mynic_query_mkey {
+	__le32 key;
+	__le32 pdn;
+	__le32 access;
+	__u8 flags;
+	__u8 reserved_0d[3];
+	__le64 iova;
+	__le64 length;
+	__u8 reserved_20[32];
+};
+
+_Static_assert(sizeof(struct mynic_query_mkey) == 64, "mynic_query_mkey");
+
+/**
+ * struct mynic_query_cq - mailbox of QUERY_CQ
+ * @cqn: number
+ * @uarn: the UAR page on which it is armed
+ * @pi: index of the entry that is written next
+ * @ci: consumer index when the device last read it
+ * @solicited_end: index behind the last entry that counts as solicited
+ * @eqn: EQ for its completion events
+ * @log_size: log2 of the number of entries
+ * @arm: enum mynic_cq_arm
+ * @dead: 1: nothing is written any more
+ * @reserved_19: zero
+ */
+struct mynic_query_cq {
+	__le32 cqn;
+	__le32 uarn;
+	__le32 pi;
+	__le32 ci;
+	__le32 solicited_end;
+	__le16 eqn;
+	__u8 log_size;
+	__u8 arm;
+	__u8 dead;
+	__u8 reserved_19[39];
+};
+
+_Static_assert(sizeof(struct mynic_query_cq) == 64, "mynic_query_cq");
+
+/**
+ * enum mynic_cq_arm - what the next completion event waits for
+ * @MYNIC_CQ_NOT_ARMED: the host
+ * @MYNIC_CQ_ARMED_SOLICITED: a solicited completion
+ * @MYNIC_CQ_ARMED: any completion
+ */
+enum mynic_cq_arm {
+	MYNIC_CQ_NOT_ARMED = 0,
+	MYNIC_CQ_ARMED_SOLICITED = 1,
+	MYNIC_CQ_ARMED = 2,
+};
+
+/**
  * struct mynic_create_srq - mailbox of CREATE_SRQ
  * @buf: host memory with the ring and the doorbell record
  * @ring_offset: of the ring in @buf
@@ -400,12 +476,22 @@ _Static_assert(sizeof(struct mynic_modify_srq) == 40, "mynic_modify_srq");
 
 /**
  * struct mynic_query_srq - completion body of QUERY_SRQ
- * @limit: the limit in force
- * @reserved_04: zero
+ * @limit: the limit in force; 0 after its event
+ * @srqn: number
+ * @ci: index of the entry that is taken next
+ * @num_qps: QPs bound to it, but for XRC_TGT QPs
+ * @type: enum ib_srq_type
+ * @dead: 1: nothing is taken from it any more
+ * @reserved_12: zero
  */
 struct mynic_query_srq {
 	__le32 limit;
-	__u8 reserved_04[44];
+	__le32 srqn;
+	__le32 ci;
+	__le32 num_qps;
+	__u8 type;
+	__u8 dead;
+	__u8 reserved_12[30];
 };
 
 _Static_assert(sizeof(struct mynic_query_srq) == 48, "mynic_query_srq");
@@ -754,6 +840,21 @@ struct mynic_flow_mpls {
 _Static_assert(sizeof(struct mynic_flow_mpls) == 4, "mynic_flow_mpls");
 
 /**
+ * struct mynic_bind_counters - body of BIND_COUNTERS
+ * @counters: the set that counts for the QP from now on; 0: none does
+ * @reserved_04: zero
+ */
+struct mynic_bind_counters {
+	__le32 counters;
+	__u8 reserved_04[36];
+};
+
+_Static_assert(sizeof(struct mynic_bind_counters) == 40, "mynic_bind_counters");
+
+/* QUERY_STATS, header flags: without what sets of counters have counted */
+#define MYNIC_STATS_UNBOUND 0x01
+
+/**
  * struct mynic_set_gid - body of SET_GID
  * @gid: IPv6 address, or IPv4 as ::ffff:a.b.c.d; all zeroes empties the entry
  * @mac: source MAC of packets sent from this GID
@@ -830,6 +931,7 @@ _Static_assert(sizeof(struct mynic_set_rx) == 40, "mynic_set_rx");
  * @modify_srq: body of MODIFY_SRQ
  * @mcast: body of ATTACH_MCAST and DETACH_MCAST
  * @create_flow: body of CREATE_FLOW
+ * @bind_counters: body of BIND_COUNTERS
  * @set_gid: body of SET_GID
  * @modify_port: body of MODIFY_PORT
  * @set_rx: body of SET_RX
@@ -857,6 +959,7 @@ struct mynic_admin_cmd {
 		struct mynic_modify_srq modify_srq;
 		struct mynic_mcast mcast;
 		struct mynic_create_flow create_flow;
+		struct mynic_bind_counters bind_counters;
 		struct mynic_set_gid set_gid;
 		struct mynic_modify_port modify_port;
 		struct mynic_set_rx set_rx;

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Sets of counters, which count for the queue pairs that are bound to them. */
+#ifndef MYNIC_COUNTERS_H
+#define MYNIC_COUNTERS_H
+
+#include <stdint.h>
+
+#include "mynic_regs.h"
+
+/** How many sets there may be */
+#define COUNTERS_MAX_SETS 4096
+
+struct nic;
+struct qp;
+
+/**
+ * struct counters - set of counters
+ * @number: number of the set
+ * @num_qps: QPs bound to it
+ * @values: by enum mynic_stat
+ */
+struct counters {
+	uint32_t number;
+	uint32_t num_qps;
+	uint64_t values[MYNIC_NUM_STATS];
+};
+
+/** counters_bind() - bind a QP to a set, or (NULL) to none */
+void counters_bind(struct qp *qp, struct counters *set);
+
+void counters_free(struct nic *nic);
+
+#endif /* MYNIC_COUNTERS_H */
