@@ -83,6 +83,20 @@ static inline int ib_no_udata_io(struct ib_udata *udata)
 #define mynic_reg_user_mr(pd, start, length, iova, access, dmah, udata) \
 	mynic_reg_user_mr(pd, start, length, iova, access, udata)
 
+/* QPs are bound to counters without the port, of which there is one */
+#define mynic_counter_bind_qp(counter, qp, port) \
+	mynic_counter_bind_qp(counter, qp)
+#define mynic_counter_unbind_qp(qp, port) mynic_counter_unbind_qp(qp)
+
+/*
+ * The core allocates struct rdma_counter by itself. The size goes where the
+ * operations that a driver has set before win, and what would initialise it
+ * is 0 in a flag.
+ */
+#define size_rdma_counter size_ib_pd
+#define counter_init uverbs_no_driver_id_binding
+#define mynic_counter_init(counter) mynic_no_counter_init(counter)
+enum { mynic_counter_init };
 /* Port events are the core's business in 7.3, and the drivers' before */
 
 static inline enum ib_port_state ib_get_curr_port_state(struct net_device *ndev)

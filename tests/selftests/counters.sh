@@ -13,7 +13,7 @@ need 2
 for program in rdma ibv_rc_pingpong ethtool; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
-ktap_set_plan 5
+ktap_set_plan 8
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -93,9 +93,76 @@ same_values() {
 	[ "${seen[tx_rdma_packets]}" -ge 200 ]
 }
 
+qp_statistic() { rdma statistic qp "$1" link "$near_rdma/1" "${@:2}"; }
+
+# The value of counter $1 of the QPs that have counters
+of_qps() { qp_statistic show | awk -v name="$1" '$1 == name { print $2 }'; }
+
+# hold: a process with an RC QP, $holder, that waits for a peer; sets lqpn
+hold() {
+	ibv_rc_pingpong -d "$near_rdma" -g "$(gid_index "$near_rdma" "$near_ip")" -n 100 &
+	holder=$!
+	wait_for listening || return
+	lqpn=$(rdma resource show qp link "$near_rdma/1" |
+		sed -n "s/.* lqpn \([0-9]*\) .* pid $holder .*/\1/p")
+	[ -n "$lqpn" ]
+}
+
+# Which answers to this peer, and ends
+meet() {
+	timeout "$PATIENCE" ip netns exec "$ns" ibv_rc_pingpong -d "$far_rdma" \
+		-g "$(gid_index "$far_rdma" "$far_ip")" -n 100 "$near_ip" &&
+		wait "$holder"
+}
+
+by_type() {
+	local before after status=0
+
+	qp_statistic set auto type on || return
+	hold || return
+	qp_statistic mode
+	qp_statistic show | head -n 1
+	qp_statistic show | grep -q 'cntn [0-9]* qp-type RC' || status=1
+	[ "$(of_qps tx_rdma_packets)" = 0 ] || status=1
+	before=$(sum '*rdma_packets')
+	meet || status=1
+	# The port keeps what those counted that are gone
+	after=$(sum '*rdma_packets')
+	echo "$before to $after"
+	[ $((after - before)) -ge 200 ] || status=1
+	[ -z "$(of_qps tx_rdma_packets)" ] || status=1
+	qp_statistic set auto off || return
+	return $status
+}
+
+by_hand() {
+	local id
+
+	hold || return
+	qp_statistic bind lqpn "$lqpn" || return
+	id=$(qp_statistic show | sed -n 's/.* cntn \([0-9]*\).*/\1/p')
+	echo "set $id for QP $lqpn"
+	qp_statistic show | grep -qw "LQPN: <$lqpn>" || return
+	# It is bound already
+	! qp_statistic bind lqpn "$lqpn" || return
+	qp_statistic unbind cntn "$id" lqpn "$lqpn" || return
+	[ -z "$(of_qps tx_rdma_packets)" ] || return
+	meet
+}
+
+# What ethtool shows are all, bound or not
+with_bound() {
+	qp_statistic set auto type,pid on || return
+	pingpong && same_values || return
+	qp_statistic set auto off
+}
+
 result "rdma statistic shows all" rdma_statistic
 result "packets are counted" moves
 result "nothing counts as an error" no_errors
 result "ethtool shows all" ethtool_statistics
 result "ethtool shows the same" same_values
+result "QPs of a type have counters" by_type
+result "a QP gets counters, and loses them" by_hand
+result "ethtool shows those of QPs, too" with_bound
 ktap_finished

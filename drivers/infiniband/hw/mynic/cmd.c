@@ -39,6 +39,18 @@ static int mynic_cmd_number(struct mynic_dev *mdev, u8 opcode, u32 number)
 	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
 }
 
+static int mynic_cmd_query(struct mynic_dev *mdev, u8 opcode, u32 number,
+			   void *out, size_t len)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = opcode,
+		.number = cpu_to_le32(number),
+	};
+	struct mynic_admin_cpl cpl;
+
+	return mynic_cmd(mdev, &cmd, NULL, out, len, &cpl);
+}
+
 static int mynic_cmd_create(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 			    const void *in, size_t len, u32 *number)
 {
@@ -114,6 +126,7 @@ int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps)
 		.max_xrcd = le32_to_cpu(attr.max_xrcd),
 		.caps = le64_to_cpu(attr.caps),
 		.dm_size = min(le64_to_cpu(attr.dm_size), (u64)S32_MAX),
+		.max_counters = le32_to_cpu(attr.max_counters),
 	};
 	if (!caps->max_gid || !caps->max_cqe || !caps->max_qp_wr ||
 	    !(caps->page_size_cap & PAGE_SIZE) || caps->max_eq < 2) {
@@ -170,27 +183,38 @@ int mynic_cmd_modify_port(struct mynic_dev *mdev, bool up, const u8 *mac,
 	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
 }
 
-/**
- * mynic_cmd_query_stats() - QUERY_STATS
- * @mdev: device
- * @values: MYNIC_NUM_STATS results
- *
- * Return: 0 or an errno.
- */
-int mynic_cmd_query_stats(struct mynic_dev *mdev, u64 *values)
+static int mynic_cmd_stats(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
+			   u64 *values)
 {
-	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_QUERY_STATS };
 	__le64 raw[MYNIC_NUM_STATS];
 	struct mynic_admin_cpl cpl;
 	unsigned int i;
 	int ret;
 
-	ret = mynic_cmd(mdev, &cmd, NULL, raw, sizeof(raw), &cpl);
+	ret = mynic_cmd(mdev, cmd, NULL, raw, sizeof(raw), &cpl);
 	if (ret)
 		return ret;
 	for (i = 0; i < MYNIC_NUM_STATS; i++)
 		values[i] = le64_to_cpu(raw[i]);
 	return 0;
+}
+
+/**
+ * mynic_cmd_query_stats() - QUERY_STATS
+ * @mdev: device
+ * @flags: MYNIC_STATS_*
+ * @values: MYNIC_NUM_STATS results
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_query_stats(struct mynic_dev *mdev, u8 flags, u64 *values)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_QUERY_STATS,
+		.flags = flags,
+	};
+
+	return mynic_cmd_stats(mdev, &cmd, values);
 }
 
 /**
@@ -398,6 +422,21 @@ void mynic_cmd_free_dm(struct mynic_dev *mdev, u32 number)
 }
 
 /**
+ * mynic_cmd_query_mkey() - QUERY_MKEY
+ * @mdev: device
+ * @key: the key; the command takes its index only
+ * @mbox: result
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_query_mkey(struct mynic_dev *mdev, u32 key,
+			 struct mynic_query_mkey *mbox)
+{
+	return mynic_cmd_query(mdev, MYNIC_CMD_QUERY_MKEY, key >> 8, mbox,
+			       sizeof(*mbox));
+}
+
+/**
  * mynic_cmd_create_cq() - CREATE_CQ
  * @mdev: device
  * @body: what to create
@@ -424,6 +463,21 @@ int mynic_cmd_create_cq(struct mynic_dev *mdev,
 void mynic_cmd_destroy_cq(struct mynic_dev *mdev, u32 cqn)
 {
 	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_CQ, cqn);
+}
+
+/**
+ * mynic_cmd_query_cq() - QUERY_CQ
+ * @mdev: device
+ * @cqn: completion queue
+ * @mbox: result
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_query_cq(struct mynic_dev *mdev, u32 cqn,
+		       struct mynic_query_cq *mbox)
+{
+	return mynic_cmd_query(mdev, MYNIC_CMD_QUERY_CQ, cqn, mbox,
+			       sizeof(*mbox));
 }
 
 /**
@@ -466,11 +520,12 @@ int mynic_cmd_modify_srq(struct mynic_dev *mdev, u32 srqn, u32 limit)
  * mynic_cmd_query_srq() - QUERY_SRQ
  * @mdev: device
  * @srqn: shared receive queue
- * @limit: result: the limit in force
+ * @body: result
  *
  * Return: 0 or an errno.
  */
-int mynic_cmd_query_srq(struct mynic_dev *mdev, u32 srqn, u32 *limit)
+int mynic_cmd_query_srq(struct mynic_dev *mdev, u32 srqn,
+			struct mynic_query_srq *body)
 {
 	struct mynic_admin_cmd cmd = {
 		.opcode = MYNIC_CMD_QUERY_SRQ,
@@ -481,7 +536,7 @@ int mynic_cmd_query_srq(struct mynic_dev *mdev, u32 srqn, u32 *limit)
 
 	ret = mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
 	if (!ret)
-		*limit = le32_to_cpu(cpl.query_srq.limit);
+		*body = cpl.query_srq;
 	return ret;
 }
 
@@ -542,13 +597,8 @@ int mynic_cmd_modify_qp(struct mynic_dev *mdev, u32 qpn,
 int mynic_cmd_query_qp(struct mynic_dev *mdev, u32 qpn,
 		       struct mynic_qp_attr *mbox)
 {
-	struct mynic_admin_cmd cmd = {
-		.opcode = MYNIC_CMD_QUERY_QP,
-		.number = cpu_to_le32(qpn),
-	};
-	struct mynic_admin_cpl cpl;
-
-	return mynic_cmd(mdev, &cmd, NULL, mbox, sizeof(*mbox), &cpl);
+	return mynic_cmd_query(mdev, MYNIC_CMD_QUERY_QP, qpn, mbox,
+			       sizeof(*mbox));
 }
 
 /**
@@ -600,4 +650,66 @@ int mynic_cmd_detach_mcast(struct mynic_dev *mdev, u32 qpn,
 			   const union ib_gid *gid)
 {
 	return mynic_cmd_mcast(mdev, MYNIC_CMD_DETACH_MCAST, qpn, gid);
+}
+
+/**
+ * mynic_cmd_create_counters() - CREATE_COUNTERS
+ * @mdev: device
+ * @number: number of the new set
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_create_counters(struct mynic_dev *mdev, u32 *number)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_CREATE_COUNTERS };
+
+	return mynic_cmd_create(mdev, &cmd, NULL, 0, number);
+}
+
+/**
+ * mynic_cmd_destroy_counters() - DESTROY_COUNTERS
+ * @mdev: device
+ * @number: set of counters
+ */
+void mynic_cmd_destroy_counters(struct mynic_dev *mdev, u32 number)
+{
+	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_COUNTERS, number);
+}
+
+/**
+ * mynic_cmd_query_counters() - QUERY_COUNTERS
+ * @mdev: device
+ * @number: set of counters
+ * @values: MYNIC_NUM_STATS results
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_query_counters(struct mynic_dev *mdev, u32 number, u64 *values)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_QUERY_COUNTERS,
+		.number = cpu_to_le32(number),
+	};
+
+	return mynic_cmd_stats(mdev, &cmd, values);
+}
+
+/**
+ * mynic_cmd_bind_counters() - BIND_COUNTERS
+ * @mdev: device
+ * @qpn: queue pair
+ * @number: set of counters; 0: none
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_bind_counters(struct mynic_dev *mdev, u32 qpn, u32 number)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_BIND_COUNTERS,
+		.number = cpu_to_le32(qpn),
+		.bind_counters.counters = cpu_to_le32(number),
+	};
+	struct mynic_admin_cpl cpl;
+
+	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
 }

@@ -22,7 +22,7 @@ int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps);
 int mynic_cmd_query_port(struct mynic_dev *mdev, struct mynic_port_state *ps);
 int mynic_cmd_modify_port(struct mynic_dev *mdev, bool up, const u8 *mac,
 			  u32 mtu);
-int mynic_cmd_query_stats(struct mynic_dev *mdev, u64 *values);
+int mynic_cmd_query_stats(struct mynic_dev *mdev, u8 flags, u64 *values);
 int mynic_cmd_set_gid(struct mynic_dev *mdev, u32 index,
 		      const struct mynic_set_gid *entry);
 int mynic_cmd_set_rx(struct mynic_dev *mdev, u32 qpn, u32 flags,
@@ -40,13 +40,18 @@ void mynic_cmd_destroy_mkey(struct mynic_dev *mdev, u32 key);
 int mynic_cmd_alloc_dm(struct mynic_dev *mdev, u64 length, u8 log_align,
 		       u32 *number, u64 *offset);
 void mynic_cmd_free_dm(struct mynic_dev *mdev, u32 number);
+int mynic_cmd_query_mkey(struct mynic_dev *mdev, u32 key,
+			 struct mynic_query_mkey *mbox);
 int mynic_cmd_create_cq(struct mynic_dev *mdev,
 			const struct mynic_create_cq *body, u32 *cqn);
 void mynic_cmd_destroy_cq(struct mynic_dev *mdev, u32 cqn);
+int mynic_cmd_query_cq(struct mynic_dev *mdev, u32 cqn,
+		       struct mynic_query_cq *mbox);
 int mynic_cmd_create_srq(struct mynic_dev *mdev,
 			 const struct mynic_create_srq *mbox, u32 *srqn);
 int mynic_cmd_modify_srq(struct mynic_dev *mdev, u32 srqn, u32 limit);
-int mynic_cmd_query_srq(struct mynic_dev *mdev, u32 srqn, u32 *limit);
+int mynic_cmd_query_srq(struct mynic_dev *mdev, u32 srqn,
+			struct mynic_query_srq *body);
 void mynic_cmd_destroy_srq(struct mynic_dev *mdev, u32 srqn);
 int mynic_cmd_create_qp(struct mynic_dev *mdev,
 			const struct mynic_create_qp *mbox, u32 *qpn);
@@ -59,5 +64,9 @@ int mynic_cmd_attach_mcast(struct mynic_dev *mdev, u32 qpn,
 			   const union ib_gid *gid);
 int mynic_cmd_detach_mcast(struct mynic_dev *mdev, u32 qpn,
 			   const union ib_gid *gid);
+int mynic_cmd_create_counters(struct mynic_dev *mdev, u32 *number);
+void mynic_cmd_destroy_counters(struct mynic_dev *mdev, u32 number);
+int mynic_cmd_query_counters(struct mynic_dev *mdev, u32 number, u64 *values);
+int mynic_cmd_bind_counters(struct mynic_dev *mdev, u32 qpn, u32 number);
 
 #endif /* MYNIC_CMD_H */

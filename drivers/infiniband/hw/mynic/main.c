@@ -290,6 +290,9 @@ static int mynic_ib_register(struct mynic_dev *mdev)
 	ibdev->dev.parent = dev;
 	ib_set_device_ops(ibdev, &mynic_dev_ops);
 	ibdev->driver_def = mynic_uapi_defs;
+	ib_set_device_ops(ibdev, &mynic_restrack_ops);
+	if (mdev->caps.max_counters)
+		ib_set_device_ops(ibdev, &mynic_counter_ops);
 	ret = ib_device_set_netdev(ibdev, mdev->netdev, MYNIC_PORT);
 	if (ret)
 		goto err_dealloc;

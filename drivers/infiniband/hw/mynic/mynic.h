@@ -51,6 +51,7 @@ struct mynic_netdev;
  * @max_xrcd: XRC domains; 0: there is no XRC
  * @caps: MYNIC_CAP_*
  * @dm_size: bytes of device memory; 0: there is none
+ * @max_counters: sets of counters; 0: there are none
  */
 struct mynic_caps {
 	u64 fw_ver;
@@ -76,6 +77,7 @@ struct mynic_caps {
 	u32 max_xrcd;
 	u64 caps;
 	u64 dm_size;
+	u32 max_counters;
 };
 
 /**
@@ -725,9 +727,16 @@ int mynic_get_port_immutable(struct ib_device *ibdev, u32 port,
 enum rdma_link_layer mynic_get_link_layer(struct ib_device *ibdev, u32 port);
 int mynic_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey);
 
+/* What rdma(8) shows of objects */
+
+extern const struct ib_device_ops mynic_restrack_ops;
+
 /* Counters */
 
 extern const struct rdma_stat_desc mynic_stat_descs[MYNIC_NUM_STATS];
+extern const struct ib_device_ops mynic_counter_ops;
+
+void mynic_counter_init(struct rdma_counter *counter);
 
 struct rdma_hw_stats *mynic_alloc_hw_port_stats(struct ib_device *ibdev,
 						u32 port);

@@ -181,11 +181,16 @@ int mynic_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 int mynic_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 {
 	struct mynic_srq *srq = to_msrq(ibsrq);
+	struct mynic_query_srq body;
+	int ret;
 
+	ret = mynic_cmd_query_srq(to_mdev(ibsrq->device), srq->srqn, &body);
+	if (ret)
+		return ret;
 	attr->max_wr = mynic_wq_size(&srq->wq);
 	attr->max_sge = srq->wq.max_sge;
-	return mynic_cmd_query_srq(to_mdev(ibsrq->device), srq->srqn,
-				   &attr->srq_limit);
+	attr->srq_limit = le32_to_cpu(body.limit);
+	return 0;
 }
 
 /**

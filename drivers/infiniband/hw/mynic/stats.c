@@ -86,6 +86,8 @@ int mynic_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 
 	if (!port)
 		return -EOPNOTSUPP;
-	ret = mynic_cmd_query_stats(to_mdev(ibdev), stats->value);
+	/* The core adds what sets of counters have, now or when they ended */
+	ret = mynic_cmd_query_stats(to_mdev(ibdev), MYNIC_STATS_UNBOUND,
+				    stats->value);
 	return ret ?: MYNIC_NUM_STATS;
 }

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Counters of some queue pairs: a set of counters of the device for each
+ * struct rdma_counter, whose id is the number of the set. The core holds the
+ * counter's lock.
+ */
+#include "cmd.h"
+
+/**
+ * struct mynic_counter - counters of some queue pairs
+ * @counter: the core's part
+ */
+struct mynic_counter {
+	struct rdma_counter counter;
+};
+
+/**
+ * mynic_counter_init() - &ib_device_ops.counter_init
+ * @counter: new counter
+ *
+ * All that there is, the core has initialised.
+ */
+void mynic_counter_init(struct rdma_counter *counter)
+{
+}
+
+static struct rdma_hw_stats *
+mynic_counter_alloc_stats(struct rdma_counter *counter)
+{
+	return mynic_alloc_hw_port_stats(counter->device, counter->port);
+}
+
+/* The first QP makes the set */
+static int mynic_counter_bind_qp(struct rdma_counter *counter,
+				 struct ib_qp *ibqp, u32 port)
+{
+	struct mynic_dev *mdev = to_mdev(ibqp->device);
+	u32 number = counter->id;
+	int ret;
+
+	if (!number) {
+		ret = mynic_cmd_create_counters(mdev, &number);
+		if (ret)
+			return ret;
+	}
+	ret = mynic_cmd_bind_counters(mdev, to_mqp(ibqp)->qpn, number);
+	if (ret) {
+		if (!counter->id)
+			mynic_cmd_destroy_counters(mdev, number);
+		return ret;
+	}
+	counter->id = number;
+	ibqp->counter = counter;
+	return 0;
+}
+
+static int mynic_counter_unbind_qp(struct ib_qp *ibqp, u32 port)
+{
+	int ret;
+
+	ret = mynic_cmd_bind_counters(to_mdev(ibqp->device), to_mqp(ibqp)->qpn,
+				      0);
+	if (ret)
+		return ret;
+	ibqp->counter = NULL;
+	return 0;
+}
+
+static int mynic_counter_dealloc(struct rdma_counter *counter)
+{
+	mynic_cmd_destroy_counters(to_mdev(counter->device), counter->id);
+	return 0;
+}
+
+static int mynic_counter_update_stats(struct rdma_counter *counter)
+{
+	return mynic_cmd_query_counters(to_mdev(counter->device), counter->id,
+					counter->stats->value);
+}
+
+const struct ib_device_ops mynic_counter_ops = {
+	.counter_alloc_stats = mynic_counter_alloc_stats,
+	.counter_bind_qp = mynic_counter_bind_qp,
+	.counter_dealloc = mynic_counter_dealloc,
+	.counter_init = mynic_counter_init,
+	.counter_unbind_qp = mynic_counter_unbind_qp,
+	.counter_update_stats = mynic_counter_update_stats,
+
+	INIT_RDMA_OBJ_SIZE(rdma_counter, mynic_counter, counter),
+};
