@@ -14,12 +14,15 @@ int mynicdv_query_device(struct ibv_context *context,
 	struct mynicdv_device_attr all = {
 		.max_sq_stride = MYNIC_SQ_MAX_STRIDE,
 		.max_rq_stride = MYNIC_RQ_MAX_STRIDE,
+		.max_memcpy_size = 1U << 31,
 	};
 
 	if (!mynicdv_is_supported(context->device))
 		return EOPNOTSUPP;
-	if (!vext_field_avail(struct mynicdv_device_attr, max_rq_stride, inlen))
+	if (!vext_field_avail(struct mynicdv_device_attr, max_memcpy_size,
+			      inlen))
 		return EINVAL;
+	all.driver_qp_types = to_mctx(context)->driver_qp_types;
 	memset(attr, 0, inlen);
 	memcpy(attr, &all, inlen < sizeof(all) ? inlen : sizeof(all));
 	return 0;

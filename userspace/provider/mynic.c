@@ -131,6 +131,7 @@ static struct verbs_context *mynic_alloc_context(struct ibv_device *device,
 	if (err)
 		goto err_uninit;
 	ctx->uar = ctx->uar_map.addr + resp.uar_offset;
+	ctx->driver_qp_types = resp.driver_qp_types;
 
 	verbs_set_ops(&ctx->ibv_ctx, &mynic_context_ops);
 	return &ctx->ibv_ctx;

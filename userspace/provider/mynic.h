@@ -16,6 +16,8 @@
 #include <util/compiler.h>
 #include <util/udma_barrier.h>
 
+#include "mynicdv.h"
+
 #define MYNIC_CACHE_LINE 64
 
 /**
@@ -33,11 +35,13 @@ struct mynic_map {
  * @ibv_ctx: libibverbs' part
  * @uar_map: mapping that holds the doorbells
  * @uar: the context's MYNIC_UAR_SIZE bytes of doorbells
+ * @driver_qp_types: what the kernel says of these
  */
 struct mynic_context {
 	struct verbs_context ibv_ctx;
 	struct mynic_map uar_map;
 	void *uar;
+	uint32_t driver_qp_types;
 };
 
 /**
@@ -191,12 +195,14 @@ static_assert(offsetof(struct mynic_sq, ring) <= MYNIC_CACHE_LINE,
  * @sq: send queue
  * @rq: receive queue, without slots if there is none
  * @map: memory of rings and record; XRC_RECV: none
+ * @dv_qp: builders of DRIVER QPs
  */
 struct mynic_qp {
 	struct verbs_qp vqp;
 	struct mynic_sq sq;
 	struct mynic_rq rq;
 	struct mynic_map map;
+	struct mynicdv_qp_ex dv_qp;
 };
 
 /**
@@ -377,6 +383,9 @@ struct ibv_qp *mynic_create_qp(struct ibv_pd *pd,
 			       struct ibv_qp_init_attr *attr);
 struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
 				  struct ibv_qp_init_attr_ex *attr);
+struct ibv_qp *mynic_create_driver_qp(struct ibv_pd *pd,
+				      struct ibv_qp_init_attr *attr,
+				      uint32_t driver_qp_type);
 struct ibv_qp *mynic_open_qp(struct ibv_context *context,
 			     struct ibv_qp_open_attr *attr);
 int mynic_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);

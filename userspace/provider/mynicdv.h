@@ -31,11 +31,15 @@ bool mynicdv_is_supported(struct ibv_device *device);
  * @comp_mask: which fields beyond those of the first version are set: none
  * @max_sq_stride: bytes of a send queue entry, at most
  * @max_rq_stride: bytes of a receive queue entry, at most
+ * @driver_qp_types: bit n: QPs of enum mynicdv_driver_qp_type n can be created
+ * @max_memcpy_size: bytes of a copy, at most
  */
 struct mynicdv_device_attr {
 	uint64_t comp_mask;
 	uint32_t max_sq_stride;
 	uint32_t max_rq_stride;
+	uint32_t driver_qp_types;
+	uint32_t max_memcpy_size;
 };
 
 /**
@@ -165,6 +169,83 @@ enum mynicdv_obj_type {
  * is not known here.
  */
 int mynicdv_init_obj(struct mynicdv_obj *obj, uint64_t obj_type);
+
+/**
+ * enum mynicdv_driver_qp_type - what a QP of type IBV_QPT_DRIVER is for
+ * @MYNICDV_DRIVER_QP_MEMCPY: copies memory within the host
+ */
+enum mynicdv_driver_qp_type {
+	MYNICDV_DRIVER_QP_MEMCPY = 1,
+};
+
+/**
+ * enum mynicdv_qp_create_send_ops_flags - builders that are wanted
+ * @MYNICDV_QP_EX_WITH_MEMCPY: mynicdv_wr_memcpy()
+ */
+enum mynicdv_qp_create_send_ops_flags {
+	MYNICDV_QP_EX_WITH_MEMCPY = 1 << 0,
+};
+
+/**
+ * struct mynicdv_qp_init_attr - what mynicdv_create_qp() is to make
+ * @comp_mask: which fields beyond those of the first version count: 0
+ * @driver_qp_type: enum mynicdv_driver_qp_type
+ * @send_ops_flags: enum mynicdv_qp_create_send_ops_flags; 0: requests are
+ *	posted by ibv_post_send() only
+ */
+struct mynicdv_qp_init_attr {
+	uint64_t comp_mask;
+	uint64_t driver_qp_type;
+	uint64_t send_ops_flags;
+};
+
+/**
+ * mynicdv_create_qp() - create a QP of type IBV_QPT_DRIVER
+ * @context: the device
+ * @attr: the QP that is wanted; the capacity is replaced by what the QP has
+ * @dv_attr: what it is for
+ *
+ * Return: the QP, or NULL with errno set: EOPNOTSUPP if the device or the kernel
+ * does not have this, EINVAL for attributes that are illegal, or another one.
+ */
+struct ibv_qp *mynicdv_create_qp(struct ibv_context *context,
+				 struct ibv_qp_init_attr_ex *attr,
+				 const struct mynicdv_qp_init_attr *dv_attr);
+
+/**
+ * struct mynicdv_qp_ex - builders of requests, beside those of struct ibv_qp_ex
+ * @comp_mask: which members beyond those of the first version there are: 0
+ * @wr_memcpy: see mynicdv_wr_memcpy()
+ */
+struct mynicdv_qp_ex {
+	uint64_t comp_mask;
+	void (*wr_memcpy)(struct mynicdv_qp_ex *qp, uint32_t lkey,
+			  uint64_t addr);
+};
+
+/**
+ * mynicdv_qp_ex_from_ibv_qp_ex() - the builders of a QP
+ * @qp: QP that was created with &struct mynicdv_qp_init_attr.send_ops_flags
+ *
+ * Return: the builders.
+ */
+struct mynicdv_qp_ex *mynicdv_qp_ex_from_ibv_qp_ex(struct ibv_qp_ex *qp);
+
+/**
+ * mynicdv_wr_memcpy() - begin a request that copies memory
+ * @qp: QP of type MYNICDV_DRIVER_QP_MEMCPY, between ibv_wr_start() and
+ *	ibv_wr_complete()
+ * @lkey: local key of the destination
+ * @addr: address of the destination
+ *
+ * One of ibv_wr_set_sge(), ibv_wr_set_sge_list(), ibv_wr_set_inline_data() and
+ * ibv_wr_set_inline_data_list() says what is copied.
+ */
+static inline void mynicdv_wr_memcpy(struct mynicdv_qp_ex *qp, uint32_t lkey,
+				     uint64_t addr)
+{
+	qp->wr_memcpy(qp, lkey, addr);
+}
 
 #ifdef __cplusplus
 }

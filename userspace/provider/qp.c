@@ -141,11 +141,12 @@ static void mynic_cap_sub_tso(struct ibv_qp_cap *cap, uint32_t max_tso_hdr)
 
 static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 				   struct ibv_qp_init_attr *attr,
-				   uint32_t max_tso_hdr)
+				   uint32_t max_tso_hdr,
+				   uint32_t driver_qp_type)
 {
+	struct umynic_create_qp cmd = { .driver_qp_type = driver_qp_type };
 	struct umynic_create_qp_resp resp = {};
 	struct ibv_qp_cap *cap = &attr->cap;
-	struct ibv_create_qp cmd;
 	struct mynic_qp *qp;
 	int err;
 
@@ -159,8 +160,8 @@ static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 		return NULL;
 	if (max_tso_hdr)
 		mynic_cap_add_tso(cap, max_tso_hdr);
-	err = ibv_cmd_create_qp(pd, &qp->vqp.qp, attr, &cmd, sizeof(cmd),
-				&resp.ibv_resp, sizeof(resp));
+	err = ibv_cmd_create_qp(pd, &qp->vqp.qp, attr, &cmd.ibv_cmd,
+				sizeof(cmd), &resp.ibv_resp, sizeof(resp));
 	if (err)
 		goto err_free;
 	err = mynic_mmap(pd->context, &qp->map, resp.mmap_key, resp.mmap_size);
@@ -266,7 +267,22 @@ struct ibv_qp *mynic_open_qp(struct ibv_context *context,
  */
 struct ibv_qp *mynic_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	return mynic_new_qp(pd, attr, 0);
+	return mynic_new_qp(pd, attr, 0, 0);
+}
+
+/**
+ * mynic_create_driver_qp() - create a QP of type IBV_QPT_DRIVER
+ * @pd: protection domain
+ * @attr: the QP that is wanted; the capacity is replaced by what the QP has
+ * @driver_qp_type: enum mynic_driver_qp_type
+ *
+ * Return: the QP, or NULL with errno set.
+ */
+struct ibv_qp *mynic_create_driver_qp(struct ibv_pd *pd,
+				      struct ibv_qp_init_attr *attr,
+				      uint32_t driver_qp_type)
+{
+	return mynic_new_qp(pd, attr, 0, driver_qp_type);
 }
 
 /**
@@ -311,7 +327,7 @@ struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
 	}
 	/* libibverbs itself relies on it that the one begins with the other. */
 	qp = mynic_new_qp(attr->pd, (struct ibv_qp_init_attr *)attr,
-			  tso ? attr->max_tso_header : 0);
+			  tso ? attr->max_tso_header : 0, 0);
 	if (qp && wr_api)
 		mynic_wr_setup(to_mqp(qp), attr->send_ops_flags);
 	return qp;
