@@ -793,6 +793,10 @@ void *drv_write_wqe(struct drv_qp *qp, const struct drv_wr *wr)
 	}
 	if (wr->opcode == IBV_WR_FLUSH)
 		memcpy(data, &wr->flush, sizeof(wr->flush));
+	if (wr->opcode == IBV_WR_BIND_MW)
+		memcpy(data, &wr->bind, sizeof(wr->bind));
+	if (wr->opcode == MYNIC_WR_REG_MR)
+		memcpy(data, &wr->reg_mr, sizeof(wr->reg_mr));
 	if (atomic) {
 		struct mynic_atomic_operands *op =
 			(void *)(data + MYNIC_WQE_ATOMIC);

@@ -262,6 +262,8 @@ void drv_ud_up(struct drv_qp *qp, uint32_t qkey, enum ibv_qp_state state);
  * @flush: FLUSH
  * @remote_qpn, @remote_qkey, @av: UD
  * @remote_srqn: XRC
+ * @bind: BIND_MW
+ * @reg_mr: REG_MR
  */
 struct drv_wr {
 	uint64_t wr_id;
@@ -281,6 +283,8 @@ struct drv_wr {
 	uint32_t remote_qkey;
 	struct mynic_av av;
 	uint32_t remote_srqn;
+	struct mynic_bind_operands bind;
+	struct mynic_reg_mr_operands reg_mr;
 };
 
 /** drv_write_wqe() - fill the next slot; the device is not told */

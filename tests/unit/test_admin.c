@@ -175,7 +175,8 @@ static void make_samples(struct drv *d, struct sample *s)
 		       .buf = buf->desc, .vector = 2, .log_size = 4 });
 	SAMPLE(MYNIC_CMD_ALLOC_PD);
 	SAMPLE(MYNIC_CMD_CREATE_MKEY, .body = 40,
-	       .flags = MYNIC_MKEY_DMA | MYNIC_MKEY_DM,
+	       .flags = MYNIC_MKEY_DMA | MYNIC_MKEY_FAST_REG | MYNIC_MKEY_MW1 |
+			MYNIC_MKEY_MW2 | MYNIC_MKEY_DM,
 	       .cmd.create_mkey = { .buf = buf->desc,
 				    .iova = 0x1000,
 				    .length = 4096,

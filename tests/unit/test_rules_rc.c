@@ -178,9 +178,6 @@ TEST(reserved_opcode)
 		    opcode > 0x1d)
 			check_one_invalid(opcode, 0);
 	}
-	/* known, but not what this device does */
-	check_one_invalid(BTH_RC_SEND_ONLY_INV, 10);
-	check_one_invalid(BTH_RC_SEND_LAST_INV, 10);
 }
 
 TEST(opcode_sequence)

@@ -157,10 +157,10 @@ TEST(uc_bad_opcodes)
 	static const uint8_t opcodes[] = { IBV_WR_RDMA_READ,
 					   IBV_WR_ATOMIC_CMP_AND_SWP,
 					   IBV_WR_ATOMIC_FETCH_AND_ADD,
-					   9,
-					   7,
-					   8,
+					   IBV_WR_TSO,
+					   11,
 					   0x20,
+					   0x21,
 					   0xff };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(opcodes); i++) {

@@ -170,6 +170,31 @@ static void do_mr(void)
 	       (unsigned long long)mr->addr, mr->key);
 }
 
+/* A memory window of type 2, bound to a whole region through a QP */
+static void do_mw(void)
+{
+	struct mynic_create_mkey body = { .pdn = number("pd") };
+	const struct drv_mr *mr = handle("mr");
+	struct drv_wr wr = {
+		.wr_id = 0x3177,
+		.opcode = IBV_WR_BIND_MW,
+		.flags = IBV_SEND_SIGNALED,
+		.bind = {
+			.addr = mr->addr,
+			.length = mr->len,
+			.lkey = mr->key,
+			.access = IBV_ACCESS_REMOTE_WRITE,
+		},
+	};
+
+	CHECK_EQ(drv_create_mkey(d, &body, MYNIC_MKEY_MW2, &wr.rkey),
+		 MYNIC_AQ_OK);
+	wr.bind.new_rkey = wr.rkey + 1;
+	drv_post_send(handle("qp"), &wr);
+	drv_expect(handle("cq"), wr.wr_id, IBV_WC_SUCCESS);
+	printf("ok key=%u\n", (wr.rkey & ~0xffu) | (wr.bind.new_rkey & 0xff));
+}
+
 /* A region whose memory has been taken away */
 static void do_mr_lost(void)
 {
@@ -527,16 +552,16 @@ static const struct {
 } commands[] = {
 	{ "pd", do_pd },	   { "mr", do_mr },
 	{ "mr-lost", do_mr_lost }, { "mr-destroy", do_mr_destroy },
-	{ "write", do_write },	   { "read", do_read },
-	{ "cq", do_cq },	   { "arm", do_arm },
-	{ "poll", do_poll },	   { "srq", do_srq },
-	{ "xrcd", do_xrcd },	   { "qp", do_qp },
-	{ "modify", do_modify },   { "query", do_query },
-	{ "reset", do_reset },	   { "send", do_send },
-	{ "recv", do_recv },	   { "event", do_event },
-	{ "stats", do_stats },	   { "gid", do_gid },
-	{ "mcast", do_mcast },	   { "rx", do_rx },
-	{ "port", do_port },
+	{ "mw", do_mw },	   { "write", do_write },
+	{ "read", do_read },	   { "cq", do_cq },
+	{ "arm", do_arm },	   { "poll", do_poll },
+	{ "srq", do_srq },	   { "xrcd", do_xrcd },
+	{ "qp", do_qp },	   { "modify", do_modify },
+	{ "query", do_query },	   { "reset", do_reset },
+	{ "send", do_send },	   { "recv", do_recv },
+	{ "event", do_event },	   { "stats", do_stats },
+	{ "gid", do_gid },	   { "mcast", do_mcast },
+	{ "rx", do_rx },	   { "port", do_port },
 };
 
 static void run(char *line)

@@ -148,6 +148,8 @@ _HEADERS = {
     RC | ATOMIC_WRITE: [RETH],
     UC | SEND_LAST_IMM: [ImmDt],
     UC | SEND_ONLY_IMM: [ImmDt],
+    UC | SEND_LAST_INV: [IETH],
+    UC | SEND_ONLY_INV: [IETH],
     UC | WRITE_FIRST: [RETH],
     UC | WRITE_LAST_IMM: [ImmDt],
     UC | WRITE_ONLY: [RETH],

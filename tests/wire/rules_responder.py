@@ -10,8 +10,7 @@ from nic import (COMM_EST, ERR, FLUSH_ERR, INIT, LOC_ACCESS_ERR, LOC_LEN_ERR, LO
 from roce import (ACK, ATOMIC_ACK, CMP_SWAP, CREDITS, FETCH_ADD, NAK_ACCESS, NAK_INVALID,
                   NAK_OPERATION, NAK_SEQUENCE, NO_CREDITS, PSN_MASK, READ_FIRST, READ_LAST,
                   READ_MIDDLE, READ_ONLY, READ_REQUEST, RESYNC, RNR, SEND_FIRST, SEND_LAST,
-                  SEND_LAST_IMM, SEND_LAST_INV, SEND_MIDDLE, SEND_ONLY, SEND_ONLY_IMM,
-                  SEND_ONLY_INV, WRITE_FIRST, WRITE_LAST, WRITE_LAST_IMM, WRITE_MIDDLE,
+                  SEND_LAST_IMM, SEND_MIDDLE, SEND_ONLY, SEND_ONLY_IMM, WRITE_FIRST, WRITE_LAST, WRITE_LAST_IMM, WRITE_MIDDLE,
                   WRITE_ONLY, WRITE_ONLY_IMM)
 from rules import rule
 
@@ -276,9 +275,8 @@ def bad_request(name, variant, *packets, recv=None, setup=None, **attr):
             check(qp.mr.read(1024), before, "memory")
 
 
-for _opcode in (*range(RESYNC, 0x1c), 0x1e, 0x1f):
-    _name = {RESYNC: "RESYNC", SEND_LAST_INV: "SEND LAST with invalidate",
-             SEND_ONLY_INV: "SEND ONLY with invalidate"}.get(_opcode, f"{_opcode:#04x}")
+for _opcode in (RESYNC, *range(0x18, 0x1c), 0x1e, 0x1f):
+    _name = {RESYNC: "RESYNC"}.get(_opcode, f"{_opcode:#04x}")
     bad_request("reserved_opcode", _name, (_opcode, 0), recv=1000)
 
 

@@ -8,7 +8,7 @@ from nic import (LOC_QP_OP_ERR, QP_ACCESS_ERROR, QP_REQ_ERROR, WC_RECV, WC_RECV_
                  WR_WRITE_IMM, Counts, Mr, Qp, Srq, check, pattern)
 from roce import (ACK, ATOMIC_ACK, CMP_SWAP, FETCH_ADD, NAK_ACCESS, NAK_INVALID, NO_CREDITS,
                   READ_FIRST, READ_LAST, READ_MIDDLE, READ_ONLY, READ_REQUEST, SEND_FIRST,
-                  SEND_LAST, SEND_ONLY, SEND_ONLY_IMM, SEND_ONLY_INV, WRITE_ONLY,
+                  SEND_LAST, SEND_ONLY, SEND_ONLY_IMM, WRITE_ONLY,
                   WRITE_ONLY_IMM, XRC)
 from rules import rule
 from rules_opcodes import names_in
@@ -68,7 +68,7 @@ def roles(nic, kind, opcodes):
 
 
 @rule("xrc_roles", "reserved opcode", opcode=roce.RESYNC)
-@rule("xrc_roles", "SEND with invalidate", opcode=SEND_ONLY_INV)
+@rule("xrc_roles", "0xb8", opcode=0x18)
 def reserved(nic, opcode):
     qp, place, _ = target(nic)
     qp.request(opcode, fields=place.fields())

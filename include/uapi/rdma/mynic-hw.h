@@ -233,8 +233,8 @@ _Static_assert(sizeof(struct mynic_atomic_operands) == 16, "mynic_atomic_ops");
  * @addr: first byte of the window, as the memory region names it
  * @length: bytes; 0 with a type 1 window: unbind
  * @lkey: the memory region
- * @new_rkey: key of the window from then on; its present one is
- *	&struct mynic_send_wqe.rkey
+ * @new_rkey: bits 7:0: key byte of the window from then on. Which window it is
+ *	say bits 31:8 of &struct mynic_send_wqe.rkey.
  * @access: enum ib_access_flags of the window
  * @reserved_1c: zero
  */
@@ -354,6 +354,11 @@ _Static_assert(sizeof(struct mynic_cqe) == 64, "mynic_cqe");
  * @MYNIC_SYN_RQ_INVALID: inbound request sequence is invalid
  * @MYNIC_SYN_RQ_ACCESS: inbound request failed its key or bounds check
  * @MYNIC_SYN_FLUSHED: flushed by a transition to the error state
+ * @MYNIC_SYN_BAD_MKEY: BIND_MW, LOCAL_INV, REG_MR: no such key, other PD, or
+ *	not of the kind or in the state that it takes
+ * @MYNIC_SYN_MKEY_ACCESS: BIND_MW, REG_MR: rights that there cannot be
+ * @MYNIC_SYN_MKEY_BOUNDS: BIND_MW: not inside the region; REG_MR: malformed, or
+ *	more than the region may have
  */
 enum mynic_syndrome {
 	MYNIC_SYN_NONE = 0,
@@ -374,6 +379,9 @@ enum mynic_syndrome {
 	MYNIC_SYN_RQ_INVALID = 15,
 	MYNIC_SYN_RQ_ACCESS = 16,
 	MYNIC_SYN_FLUSHED = 17,
+	MYNIC_SYN_BAD_MKEY = 18,
+	MYNIC_SYN_MKEY_ACCESS = 19,
+	MYNIC_SYN_MKEY_BOUNDS = 20,
 };
 
 #endif /* MYNIC_HW_H */

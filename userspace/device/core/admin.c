@@ -74,7 +74,10 @@ static const struct command commands[] = {
 	[MYNIC_CMD_ALLOC_XRCD] = { admin_alloc_xrcd },
 	[MYNIC_CMD_DEALLOC_XRCD] = { admin_dealloc_xrcd, true },
 	[MYNIC_CMD_CREATE_MKEY] = { admin_create_mkey,
-				    .flags = MYNIC_MKEY_DMA | MYNIC_MKEY_DM,
+				    .flags = MYNIC_MKEY_DMA |
+					     MYNIC_MKEY_FAST_REG |
+					     MYNIC_MKEY_MW1 | MYNIC_MKEY_MW2 |
+					     MYNIC_MKEY_DM,
 				    .body_len =
 					    sizeof(struct mynic_create_mkey) },
 	[MYNIC_CMD_DESTROY_MKEY] = { admin_destroy_mkey, true },

@@ -14,7 +14,7 @@ static const struct wqe_error bad_response = { IB_WC_BAD_RESP_ERR,
 /* Whether a response, and not just an ACK, completes the request */
 static bool has_response(const struct send_req *req)
 {
-	return req->opcode >= IB_WR_RDMA_READ;
+	return req->traits & SEND_HAS_RESPONSE;
 }
 
 /*
@@ -31,6 +31,10 @@ static bool acknowledge(struct qp *qp, uint32_t psn)
 		const struct send_req *req = sq_req(qp, q->ci + num);
 		uint32_t end = req->first_psn + req->num_psn;
 
+		if (req->done) {
+			num++;
+			continue;
+		}
 		if (has_response(req))
 			break;
 		if ((int32_t)(psn - end) < 0) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "fast_reg.h"
 #include "tso.h"
 
 #define VERSION(major, minor, patch) \
@@ -50,6 +51,8 @@ int admin_query_device(struct nic *nic, struct admin_call *call)
 		.dma_lkey = htole32(NIC_DMA_LKEY),
 		.clock_khz = htole32(CLOCK_KHZ),
 		.max_xrcd = htole32(nic->xrcds.limit),
+		.max_mw = htole32(nic->mkeys.limit),
+		.max_fast_reg_pages = htole32(FAST_REG_MAX_PAGES),
 		.max_tso = htole32(TSO_MAX_LENGTH),
 		.dm_size = htole64(DM_SIZE),
 		.caps = htole64(CAPS),

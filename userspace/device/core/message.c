@@ -55,6 +55,9 @@ static void end_message(struct qp *qp, const struct packet *pkt,
 	if (info->flags & OPCODE_IMM) {
 		cqe.wc_flags = htole32(IB_WC_WITH_IMM);
 		cqe.imm_data = pkt->roce.imm;
+	} else if (info->flags & OPCODE_IETH) {
+		cqe.wc_flags = htole32(IB_WC_WITH_INV);
+		cqe.invalidated_rkey = htole32(pkt->roce.imm);
 	}
 	message_complete(qp, (struct wqe_error){ 0 }, &cqe,
 			 pkt->roce.solicited);
@@ -85,6 +88,9 @@ static enum message_fault place_send(struct qp *qp, const struct packet *pkt,
 			(struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
 		return MESSAGE_BAD_RECV;
 	}
+	if (info->flags & OPCODE_IETH)
+		return message_mkey_fault(
+			mkey_invalidate_remote(qp, pkt->roce.imm));
 	return MESSAGE_OK;
 }
 

@@ -5,20 +5,20 @@
 #include <stdlib.h>
 
 #include "core.h"
+#include "fast_reg.h"
+#include "mw.h"
 
 #define INDEX_SHIFT 8
 #define KEY_BYTE_MASK 0xff
 
-#define SUPPORTED_ACCESS                                   \
-	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |  \
-	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
-	 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
-#define OPTIONAL_ACCESS \
-	((IB_ACCESS_OPTIONAL_LAST << 1) - IB_ACCESS_OPTIONAL_FIRST)
+struct mkey *mkey_by_index(const struct nic *nic, uint32_t key)
+{
+	return table_get(&nic->mkeys, key >> INDEX_SHIFT);
+}
 
 static struct mkey *find(struct nic *nic, const struct pd *pd, uint32_t key)
 {
-	struct mkey *mkey = table_get(&nic->mkeys, key >> INDEX_SHIFT);
+	struct mkey *mkey = mkey_by_index(nic, key);
 
 	return mkey && mkey->key == key && mkey->pd == pd ? mkey : NULL;
 }
@@ -42,16 +42,26 @@ int mkey_check_local(struct nic *nic, const struct pd *pd, bool kernel_qp,
 		*mkey = &nic->dma_mkey;
 	else
 		*mkey = find(nic, pd, key);
-	if (!*mkey)
+	if (!*mkey || !(*mkey)->valid || mkey_is_window(*mkey))
 		return -EACCES;
 	return check_range(*mkey, addr, len, access);
+}
+
+static struct mkey *find_remote(const struct qp *qp, const struct pd *pd,
+				uint32_t key)
+{
+	struct mkey *mkey = find(qp->nic, pd, key);
+
+	if (!mkey || !mkey->valid || (mkey->qp && mkey->qp != qp))
+		return NULL;
+	return mkey;
 }
 
 int mkey_check_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
 		      uint64_t addr, uint64_t len, uint32_t access,
 		      struct mkey **mkey)
 {
-	*mkey = find(qp->nic, pd, key);
+	*mkey = find_remote(qp, pd, key);
 	if (!*mkey)
 		return -EACCES;
 	return check_range(*mkey, addr, len, access);
@@ -60,7 +70,7 @@ int mkey_check_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
 int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
 		      uint32_t access, uint64_t *addr, uint64_t *len)
 {
-	const struct mkey *mkey = find(qp->nic, pd, key);
+	const struct mkey *mkey = find_remote(qp, pd, key);
 
 	if (!mkey || access & ~mkey->access)
 		return -EACCES;
@@ -94,6 +104,10 @@ int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
 {
 	uint64_t offset = addr - mkey->iova;
 
+	if (mkey->region) {
+		offset += mkey->offset;
+		mkey = mkey->region;
+	}
 	while (len) {
 		struct iovec *last = *niov ? &iov[*niov - 1] : NULL;
 		uint64_t piece = len;
@@ -117,7 +131,7 @@ int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
 /* Remote rights to change memory include the local one (IBTA 10.6.3.1) */
 static int check_access(uint32_t access)
 {
-	if (access & ~(SUPPORTED_ACCESS | OPTIONAL_ACCESS))
+	if (access & ~(MKEY_REGION_ACCESS | MKEY_OPTIONAL_ACCESS))
 		return MYNIC_AQ_NOT_SUPPORTED;
 	if (access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC) &&
 	    !(access & IB_ACCESS_LOCAL_WRITE))
@@ -169,17 +183,45 @@ static int init_range(struct nic *nic, struct mkey *mkey,
 	return buf_check(nic, &mkey->buf, 0, mkey->length, 1, write);
 }
 
+static int init_region(struct nic *nic, struct mkey *mkey,
+		       const struct admin_call *call)
+{
+	int status;
+
+	mkey->kind = MKEY_REGION;
+	mkey->valid = true;
+	mkey->access = le32toh(call->cmd.create_mkey.access);
+	status = check_access(mkey->access);
+	if (status)
+		return status;
+	return init_range(nic, mkey, call);
+}
+
+static int init_kind(struct nic *nic, struct mkey *mkey,
+		     const struct admin_call *call)
+{
+	switch (call->cmd.flags) {
+	case MYNIC_MKEY_FAST_REG:
+		return fast_reg_init(mkey, &call->cmd.create_mkey);
+	case MYNIC_MKEY_MW1:
+		return mw_init(mkey, MKEY_MW1, &call->cmd.create_mkey);
+	case MYNIC_MKEY_MW2:
+		return mw_init(mkey, MKEY_MW2, &call->cmd.create_mkey);
+	default:
+		return init_region(nic, mkey, call);
+	}
+}
+
 static int init(struct nic *nic, struct mkey *mkey,
 		const struct admin_call *call)
 {
 	uint32_t index;
 	int status;
 
-	mkey->access = le32toh(call->cmd.create_mkey.access);
-	status = check_access(mkey->access);
-	if (status)
-		return status;
-	status = init_range(nic, mkey, call);
+	/* There is no key of two kinds */
+	if (call->cmd.flags & (call->cmd.flags - 1))
+		return MYNIC_AQ_BAD_PARAM;
+	status = init_kind(nic, mkey, call);
 	if (status)
 		return status;
 	if (table_add(&nic->mkeys, mkey, &index))
@@ -238,6 +280,8 @@ int admin_query_mkey(struct nic *nic, struct admin_call *call)
 
 static void destroy(struct nic *nic, struct mkey *mkey)
 {
+	if (mkey_is_window(mkey))
+		mw_unbind(mkey);
 	table_remove(&nic->mkeys, mkey->key >> INDEX_SHIFT);
 	mkey->pd->users--;
 	if (mkey->dm)
@@ -251,8 +295,42 @@ int admin_destroy_mkey(struct nic *nic, struct admin_call *call)
 
 	if (!mkey)
 		return MYNIC_AQ_BAD_NUMBER;
+	if (mkey->num_windows)
+		return MYNIC_AQ_BUSY;
 	destroy(nic, mkey);
 	return MYNIC_AQ_OK;
+}
+
+static int invalidate(struct mkey *mkey)
+{
+	switch (mkey->kind) {
+	case MKEY_MW2:
+		mw_unbind(mkey);
+		return 0;
+	case MKEY_FAST_REG:
+		if (mkey->num_windows)
+			return -EACCES;
+		mkey->valid = false;
+		return 0;
+	default:
+		return -EACCES;
+	}
+}
+
+int mkey_invalidate_local(struct qp *qp, uint32_t key)
+{
+	struct mkey *mkey = find(qp->nic, qp->pd, key);
+
+	if (!mkey || (mkey->qp && mkey->qp != qp))
+		return -EACCES;
+	return invalidate(mkey);
+}
+
+int mkey_invalidate_remote(struct qp *qp, uint32_t key)
+{
+	struct mkey *mkey = find_remote(qp, qp->pd, key);
+
+	return mkey ? invalidate(mkey) : -EACCES;
 }
 
 void mkeys_free(struct nic *nic)
@@ -260,6 +338,12 @@ void mkeys_free(struct nic *nic)
 	uint32_t number = 0;
 	struct mkey *mkey;
 
+	/* Windows before the regions that they are bound to */
+	for (; (mkey = table_next(&nic->mkeys, &number)); number++) {
+		if (mkey_is_window(mkey))
+			destroy(nic, mkey);
+	}
+	number = 0;
 	while ((mkey = table_next(&nic->mkeys, &number)))
 		destroy(nic, mkey);
 }

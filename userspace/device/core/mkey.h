@@ -5,12 +5,24 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <sys/uio.h>
 
 #include "buf.h"
+#include "verbs.h"
 
 /** The longest region, in bytes */
 #define MKEY_MAX_LENGTH (1ULL << 40)
+
+/** Rights that there are for regions ... */
+#define MKEY_REGION_ACCESS                                                     \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |                      \
+	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | \
+	 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
+
+/** ... and those that may be asked for and not be there */
+#define MKEY_OPTIONAL_ACCESS \
+	((IB_ACCESS_OPTIONAL_LAST << 1) - IB_ACCESS_OPTIONAL_FIRST)
 
 struct dm;
 struct nic;
@@ -18,8 +30,24 @@ struct pd;
 struct qp;
 
 /**
- * struct mkey - memory region
+ * enum mkey_kind - what a key is for
+ * @MKEY_REGION: memory region
+ * @MKEY_FAST_REG: memory region that REG_MR requests give its memory
+ * @MKEY_MW1: memory window, type 1
+ * @MKEY_MW2: memory window, type 2
+ */
+enum mkey_kind {
+	MKEY_REGION,
+	MKEY_FAST_REG,
+	MKEY_MW1,
+	MKEY_MW2,
+};
+
+/**
+ * struct mkey - memory region or window
  * @key: index in 31:8, key byte in 7:0
+ * @kind: what it is for
+ * @valid: it gives access to memory; MKEY_REGION: always; windows: it is bound
  * @access: enum ib_access_flags
  * @pd: protection domain; NULL: the NIC's dma_lkey
  * @iova: address of the first byte as requests name it
@@ -28,9 +56,18 @@ struct qp;
  * @dm: device memory that the region lies in, at @buf.addr; NULL: host memory
  * @buf: the pages
  * @window: the pages last touched
+ * @num_windows: regions: windows that are bound to it
+ * @max_pages: MKEY_FAST_REG: pages that it may have
+ * @region: windows that are bound: what to; else NULL
+ * @offset: windows that are bound: where in @region it begins
+ * @qp: MKEY_MW2 that are bound: the QP through which it may be reached; else
+ *	NULL
+ * @qp_link: in &qp.windows, with @qp
  */
 struct mkey {
 	uint32_t key;
+	enum mkey_kind kind;
+	bool valid;
 	uint32_t access;
 	struct pd *pd;
 	uint64_t iova;
@@ -39,7 +76,30 @@ struct mkey {
 	struct dm *dm;
 	struct buf buf;
 	struct buf_window window;
+	uint32_t num_windows;
+	uint64_t max_pages;
+	struct mkey *region;
+	uint64_t offset;
+	struct qp *qp;
+	LIST_ENTRY(mkey) qp_link;
 };
+
+LIST_HEAD(mkey_list, mkey);
+
+/** mkey_by_index() - the region or window with a key's index, or NULL */
+struct mkey *mkey_by_index(const struct nic *nic, uint32_t key);
+
+/** mkey_set_byte() - change the key byte to that of another key */
+static inline void mkey_set_byte(struct mkey *mkey, uint32_t key)
+{
+	mkey->key = (mkey->key & ~0xffu) | (key & 0xff);
+}
+
+/** mkey_is_window() - whether it is no region */
+static inline bool mkey_is_window(const struct mkey *mkey)
+{
+	return mkey->kind == MKEY_MW1 || mkey->kind == MKEY_MW2;
+}
 
 /**
  * mkey_check_local() - may a scatter/gather element of the host use a range?
@@ -52,8 +112,8 @@ struct mkey {
  * @access: enum ib_access_flags, all needed; 0 for reads
  * @mkey: out: if 0 is returned, what to give to mkey_iov()
  *
- * Return: 0; -EACCES: no such key, other PD or no such right; -ERANGE: the
- * range is not inside the region.
+ * Return: 0; -EACCES: no such key or not a valid one, other PD, a window, or no
+ * such right; -ERANGE: the range is not inside the region.
  */
 int mkey_check_local(struct nic *nic, const struct pd *pd, bool kernel_qp,
 		     uint32_t key, uint64_t addr, uint64_t len, uint32_t access,
@@ -69,7 +129,8 @@ int mkey_check_local(struct nic *nic, const struct pd *pd, bool kernel_qp,
  * @access: enum ib_access_flags, all needed, at least one
  * @mkey: out: if 0 is returned, what to give to mkey_iov()
  *
- * Return: as mkey_check_local().
+ * Return: as mkey_check_local(), but windows are good, those of type 2 if they
+ * were bound through @qp.
  */
 int mkey_check_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
 		      uint64_t addr, uint64_t len, uint32_t access,
@@ -106,6 +167,27 @@ int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
 int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
 	     bool write, struct iovec *iov, unsigned int max,
 	     unsigned int *niov);
+
+/**
+ * mkey_invalidate_local() - execute a LOCAL_INV
+ * @qp: QP of the request
+ * @key: key, any value
+ *
+ * What is invalid already stays so.
+ *
+ * Return: 0; -EACCES: no such key, other PD, not of a kind that can be
+ * invalidated, a window of another QP, or a region with windows.
+ */
+int mkey_invalidate_local(struct qp *qp, uint32_t key);
+
+/**
+ * mkey_invalidate_remote() - invalidate what a peer's SEND_WITH_INV names
+ * @qp: QP that the message came to
+ * @key: key, any value
+ *
+ * Return: as mkey_invalidate_local(), and -EACCES if it is invalid already.
+ */
+int mkey_invalidate_remote(struct qp *qp, uint32_t key);
 
 void mkeys_free(struct nic *nic);
 

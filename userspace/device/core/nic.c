@@ -37,6 +37,7 @@ struct nic *nic_create(const struct nic_config *config)
 	for (int i = 0; i < MCAST_BUCKETS; i++)
 		LIST_INIT(&nic->mcast.buckets[i]);
 	nic->dma_mkey = (struct mkey){
+		.valid = true,
 		.key = NIC_DMA_LKEY,
 		.access = IB_ACCESS_LOCAL_WRITE,
 		.length = UINT64_MAX,

@@ -8,7 +8,8 @@
 
 /*
  * BTH opcodes, by the names that the IBTA gives them (9.2; CNP: annex A17;
- * FLUSH and ATOMIC WRITE: annex A19)
+ * FLUSH and ATOMIC WRITE: annex A19). It has no SEND with invalidate for UC:
+ * those are the UC service's codes of the operations.
  */
 enum bth_opcode {
 	BTH_RC_SEND_FIRST = 0x00,
@@ -48,6 +49,8 @@ enum bth_opcode {
 	BTH_UC_WRITE_LAST_IMM = 0x29,
 	BTH_UC_WRITE_ONLY = 0x2a,
 	BTH_UC_WRITE_ONLY_IMM = 0x2b,
+	BTH_UC_SEND_LAST_INV = 0x36,
+	BTH_UC_SEND_ONLY_INV = 0x37,
 	BTH_UD_SEND_ONLY = 0x64,
 	BTH_UD_SEND_ONLY_IMM = 0x65,
 	BTH_CNP = 0x81,

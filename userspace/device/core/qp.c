@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "mw.h"
 #include "opcode.h"
 #include "transport.h"
 
@@ -342,6 +343,7 @@ static void destroy(struct nic *nic, struct qp *qp)
 	unschedule(nic, qp);
 	stop_polling(nic, qp);
 	event_drop(nic, &qp->events);
+	mw_qp_gone(qp);
 	remove_user(qp);
 	table_remove(&nic->qps, qp->number);
 	free(qp);

@@ -10,6 +10,7 @@
 #include "buf.h"
 #include "cc.h"
 #include "event.h"
+#include "mkey.h"
 #include "mynic_regs.h"
 #include "requester.h"
 #include "responder.h"
@@ -96,6 +97,7 @@ struct qp_attr {
  * @polled: in &nic.poll_queue through @poll_link
  * @poll_link: see @polled
  * @poll_until: time until which nic_poll() looks after it
+ * @windows: memory windows of type 2 that were bound through it
  * @req: requester and completer, the transport's
  * @resp: responder, the transport's
  * @cc: congestion control, the transport's
@@ -132,6 +134,7 @@ struct qp {
 	bool polled;
 	TAILQ_ENTRY(qp) poll_link;
 	uint64_t poll_until;
+	struct mkey_list windows;
 	struct requester req;
 	struct responder resp;
 	struct cc cc;

@@ -5,6 +5,7 @@
 
 #include "cc.h"
 #include "core.h"
+#include "local.h"
 #include "opcode.h"
 #include "path.h"
 #include "psn.h"
@@ -56,20 +57,19 @@ void requester_start(struct qp *qp)
 
 static bool is_rd_atomic(const struct send_req *req)
 {
-	return req->opcode >= IB_WR_RDMA_READ;
+	return req->traits & SEND_HAS_RESPONSE;
 }
 
 static bool takes_recv(const struct send_req *req)
 {
-	return req->opcode == IB_WR_SEND ||
-	       req->opcode == IB_WR_SEND_WITH_IMM ||
-	       req->opcode == IB_WR_RDMA_WRITE_WITH_IMM;
+	return req->traits & SEND_TAKES_RECV;
 }
 
 /* A request that has been sent in part, or is sent again */
 static bool begun(const struct qp *qp, uint32_t index)
 {
-	return index != qp->req.fetched && sq_req(qp, index)->num_psn;
+	return index != qp->req.fetched &&
+	       (sq_req(qp, index)->num_psn || sq_req(qp, index)->done);
 }
 
 bool requester_draining(const struct qp *qp)
@@ -545,6 +545,37 @@ static void begin(struct requester *q, struct send_req *req, uint32_t num_psn)
 	q->recvs += takes_recv(req);
 }
 
+/*
+ * Requests before a LOCAL_INV may need the key, and be it to be sent again. Of
+ * the others it is enough that those behind them find them done.
+ */
+static bool may_run_local(const struct requester *q, const struct send_req *req)
+{
+	if (req->opcode == IB_WR_LOCAL_INV)
+		return q->ci == q->cur;
+	return !(req->flags & IB_SEND_FENCE && q->rd_atomic);
+}
+
+/* Return: false if it has to wait */
+static bool run_local(struct qp *qp, struct send_req *req)
+{
+	struct requester *q = &qp->req;
+
+	if (!req->done) {
+		if (!may_run_local(q, req))
+			return false;
+		req->error = local_run(qp, req);
+		if (req->error.status)
+			return true;
+		req->done = true;
+	}
+	if (q->ci == q->cur)
+		sq_complete(qp, 1);
+	else
+		q->cur++;
+	return true;
+}
+
 bool requester_run(struct qp *qp)
 {
 	struct requester *q = &qp->req;
@@ -568,6 +599,11 @@ bool requester_run(struct qp *qp)
 				return false;
 			sq_fail(qp, req->error);
 			return true;
+		}
+		if (req->traits & SEND_IS_LOCAL) {
+			if (!run_local(qp, req))
+				return false;
+			continue;
 		}
 		if (!may_send(qp, req))
 			return false;

@@ -20,13 +20,27 @@ static const uint8_t write_opcodes[] = {
 	[OPCODE_ONLY] = BTH_RC_WRITE_ONLY,
 };
 
+/* The opcode with immediate data is always the next one */
+static uint8_t last_opcode(const struct send_req *req, uint8_t opcode)
+{
+	switch (req->opcode) {
+	case IB_WR_SEND_WITH_IMM:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		return opcode + 1;
+	case IB_WR_SEND_WITH_INV:
+		return opcode == BTH_RC_SEND_LAST ? BTH_RC_SEND_LAST_INV :
+						    BTH_RC_SEND_ONLY_INV;
+	default:
+		return opcode;
+	}
+}
+
 int segment_build(struct qp *qp, const struct send_req *req, uint32_t offset,
 		  struct packet *pkt)
 {
 	uint32_t len = req->length - offset;
 	struct roce_hdr *hdr = &pkt->roce;
 	unsigned int position = 0;
-	bool has_imm;
 	int syndrome;
 
 	if (!offset)
@@ -38,7 +52,8 @@ int segment_build(struct qp *qp, const struct send_req *req, uint32_t offset,
 	syndrome = send_payload(qp, req, offset, len, pkt);
 	if (syndrome)
 		return syndrome;
-	if (req->opcode == IB_WR_SEND || req->opcode == IB_WR_SEND_WITH_IMM) {
+	if (req->opcode == IB_WR_SEND || req->opcode == IB_WR_SEND_WITH_IMM ||
+	    req->opcode == IB_WR_SEND_WITH_INV) {
 		hdr->opcode = send_opcodes[position];
 	} else {
 		hdr->opcode = write_opcodes[position];
@@ -48,14 +63,11 @@ int segment_build(struct qp *qp, const struct send_req *req, uint32_t offset,
 			hdr->dma_len = req->length;
 		}
 	}
-	hdr->opcode |= qp->service;
 	if (position & OPCODE_LAST) {
-		has_imm = req->opcode == IB_WR_SEND_WITH_IMM ||
-			  req->opcode == IB_WR_RDMA_WRITE_WITH_IMM;
-		/* The opcode with immediate data is always the next one */
-		hdr->opcode += has_imm;
+		hdr->opcode = last_opcode(req, hdr->opcode);
 		hdr->imm = req->imm;
 		hdr->solicited = req->flags & IB_SEND_SOLICITED;
 	}
+	hdr->opcode |= qp->service;
 	return MYNIC_SYN_NONE;
 }

@@ -24,6 +24,10 @@ static const uint8_t wc_opcodes[] = {
 	[IB_WR_RDMA_READ] = IB_WC_RDMA_READ,
 	[IB_WR_ATOMIC_CMP_AND_SWP] = IB_WC_COMP_SWAP,
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = IB_WC_FETCH_ADD,
+	[IB_WR_LOCAL_INV] = IB_WC_LOCAL_INV,
+	[IB_WR_BIND_MW] = IB_WC_BIND_MW,
+	[IB_WR_SEND_WITH_INV] = IB_WC_SEND,
+	[MYNIC_WR_REG_MR] = MYNIC_WC_REG_MR,
 	[IB_WR_TSO] = IB_WC_TSO,
 	[IB_WR_DRIVER1] = IB_WC_DRIVER1,
 	[IB_WR_FLUSH] = IB_WC_FLUSH,
@@ -140,6 +144,8 @@ void sq_complete(struct qp *qp, uint32_t num)
 
 	if (!num)
 		return;
+	while (q->ci + num != q->fetched && sq_req(qp, q->ci + num)->done)
+		num++;
 	release(qp, num);
 	while (num--) {
 		complete_one(qp, sq_req(qp, q->ci));

@@ -38,7 +38,11 @@ bool sq_update_pi(struct qp *qp);
  */
 struct send_req *sq_next(struct qp *qp);
 
-/** sq_complete() - the oldest @num requests have been executed */
+/**
+ * sq_complete() - the oldest @num requests have been executed
+ * @qp: QP with a send queue
+ * @num: how many. Local ones behind them that are done complete, too.
+ */
 void sq_complete(struct qp *qp, uint32_t num);
 
 /** sq_fail() - the oldest request has failed; the QP goes to ERR or SQE */

@@ -3,6 +3,7 @@
 
 #include "cc.h"
 #include "core.h"
+#include "local.h"
 #include "message.h"
 #include "opcode.h"
 #include "path.h"
@@ -51,17 +52,21 @@ bool uc_run(struct qp *qp)
 		req = sq_next(qp);
 		if (!req)
 			return false;
-		if (qp->cc.limited &&
-		    !cc_admit(qp, CC_REQUESTS, next_len(qp, req)))
-			return false;
 		error = req->error;
-		if (!error.status)
+		if (!error.status && req->traits & SEND_IS_LOCAL) {
+			error = local_run(qp, req);
+			req->done = true;
+		} else if (qp->cc.limited &&
+			   !cc_admit(qp, CC_REQUESTS, next_len(qp, req))) {
+			return false;
+		} else if (!error.status) {
 			error = send_one(qp, req);
+		}
 		if (error.status) {
 			sq_fail(qp, error);
 			return true;
 		}
-		if (q->psn == req->first_psn + req->num_psn)
+		if (req->done || q->psn == req->first_psn + req->num_psn)
 			sq_complete(qp, 1);
 	}
 	return true;

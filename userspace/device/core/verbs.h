@@ -15,6 +15,9 @@ enum ib_wr_opcode {
 	IB_WR_RDMA_READ = 4,
 	IB_WR_ATOMIC_CMP_AND_SWP = 5,
 	IB_WR_ATOMIC_FETCH_AND_ADD = 6,
+	IB_WR_LOCAL_INV = 7,
+	IB_WR_BIND_MW = 8,
+	IB_WR_SEND_WITH_INV = 9,
 	IB_WR_TSO = 10,
 	IB_WR_DRIVER1 = 11,
 	IB_WR_FLUSH = 14,
@@ -61,6 +64,8 @@ enum ib_wc_opcode {
 	IB_WC_RDMA_READ = 2,
 	IB_WC_COMP_SWAP = 3,
 	IB_WC_FETCH_ADD = 4,
+	IB_WC_BIND_MW = 5,
+	IB_WC_LOCAL_INV = 6,
 	IB_WC_TSO = 7,
 	IB_WC_FLUSH = 8,
 	IB_WC_ATOMIC_WRITE = 9,
@@ -74,6 +79,7 @@ enum ib_wc_flags {
 	IB_WC_GRH = 1 << 0,
 	IB_WC_WITH_IMM = 1 << 1,
 	IB_WC_IP_CSUM_OK = 1 << 2,
+	IB_WC_WITH_INV = 1 << 3,
 };
 
 enum ib_access_flags {
@@ -81,6 +87,8 @@ enum ib_access_flags {
 	IB_ACCESS_REMOTE_WRITE = 1 << 1,
 	IB_ACCESS_REMOTE_READ = 1 << 2,
 	IB_ACCESS_REMOTE_ATOMIC = 1 << 3,
+	IB_ACCESS_MW_BIND = 1 << 4,
+	IB_ACCESS_ZERO_BASED = 1 << 5,
 	IB_ACCESS_FLUSH_GLOBAL = 1 << 8,
 	IB_ACCESS_FLUSH_PERSISTENT = 1 << 9,
 	IB_ACCESS_OPTIONAL_FIRST = 1 << 20,

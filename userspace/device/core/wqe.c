@@ -22,18 +22,27 @@ enum {
 static const struct {
 	uint16_t types;
 	uint8_t flags;
+	uint8_t traits;
 } send_table[MYNIC_WQE_OPCODE_MASK + 1] = {
 	[IB_WR_RDMA_WRITE] = { RC | XRC | UC, IB_SEND_INLINE },
-	[IB_WR_RDMA_WRITE_WITH_IMM] = { RC | XRC | UC, IB_SEND_INLINE },
-	[IB_WR_SEND] = { RC | XRC | UC | UD | RAW, IB_SEND_INLINE },
-	[IB_WR_SEND_WITH_IMM] = { RC | XRC | UC | UD, IB_SEND_INLINE },
-	[IB_WR_RDMA_READ] = { RC | XRC, 0 },
-	[IB_WR_ATOMIC_CMP_AND_SWP] = { RC | XRC, 0 },
-	[IB_WR_ATOMIC_FETCH_AND_ADD] = { RC | XRC, 0 },
+	[IB_WR_RDMA_WRITE_WITH_IMM] = { RC | XRC | UC, IB_SEND_INLINE,
+					SEND_TAKES_RECV },
+	[IB_WR_SEND] = { RC | XRC | UC | UD | RAW, IB_SEND_INLINE,
+			 SEND_TAKES_RECV },
+	[IB_WR_SEND_WITH_IMM] = { RC | XRC | UC | UD, IB_SEND_INLINE,
+				  SEND_TAKES_RECV },
+	[IB_WR_RDMA_READ] = { RC | XRC, 0, SEND_HAS_RESPONSE },
+	[IB_WR_ATOMIC_CMP_AND_SWP] = { RC | XRC, 0, SEND_HAS_RESPONSE },
+	[IB_WR_ATOMIC_FETCH_AND_ADD] = { RC | XRC, 0, SEND_HAS_RESPONSE },
+	[IB_WR_LOCAL_INV] = { RC | XRC | UC, 0, SEND_IS_LOCAL },
+	[IB_WR_BIND_MW] = { RC | XRC | UC, 0, SEND_IS_LOCAL },
+	[IB_WR_SEND_WITH_INV] = { RC | XRC | UC, IB_SEND_INLINE,
+				  SEND_TAKES_RECV },
 	[IB_WR_TSO] = { UD | RAW, 0 },
 	[IB_WR_DRIVER1] = { DRIVER, IB_SEND_INLINE },
-	[IB_WR_FLUSH] = { RC | XRC, 0 },
-	[IB_WR_ATOMIC_WRITE] = { RC | XRC, IB_SEND_INLINE },
+	[IB_WR_FLUSH] = { RC | XRC, 0, SEND_HAS_RESPONSE },
+	[IB_WR_ATOMIC_WRITE] = { RC | XRC, IB_SEND_INLINE, SEND_HAS_RESPONSE },
+	[MYNIC_WR_REG_MR] = { RC | XRC | UC, 0, SEND_IS_LOCAL },
 };
 
 #define COMMON_FLAGS (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED)
@@ -137,6 +146,23 @@ static struct wqe_error fetch_flush(struct qp *qp, const uint8_t *data,
 	return (struct wqe_error){ 0 };
 }
 
+static struct wqe_error fetch_local(struct qp *qp, const uint8_t *data,
+				    uint32_t room, uint32_t len,
+				    struct send_req *req)
+{
+	uint32_t size = 0;
+
+	if (req->opcode == IB_WR_BIND_MW)
+		size = sizeof(req->bind);
+	else if (req->opcode == MYNIC_WR_REG_MR)
+		size = sizeof(req->reg_mr);
+	if (len || size > room)
+		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_LEN);
+	fetch(req->data, data, size);
+	req->length = 0;
+	return (struct wqe_error){ 0 };
+}
+
 static struct wqe_error fetch_atomic_write(struct qp *qp, const uint8_t *data,
 					   uint32_t room, uint32_t len,
 					   struct send_req *req)
@@ -171,6 +197,14 @@ static struct wqe_error fetch_tso(struct qp *qp, const uint8_t *data,
 	return error;
 }
 
+/* A region of DMA addresses is not for anybody but the kernel to make */
+static bool is_allowed(const struct qp *qp, uint8_t opcode)
+{
+	if (opcode == MYNIC_WR_REG_MR && !(qp->flags & MYNIC_QP_KERNEL))
+		return false;
+	return send_table[opcode].types & 1 << qp->type;
+}
+
 static struct wqe_error fetch_send(struct qp *qp, const uint8_t *slot,
 				   struct send_req *req)
 {
@@ -186,14 +220,19 @@ static struct wqe_error fetch_send(struct qp *qp, const uint8_t *slot,
 	req->opcode = ctrl & MYNIC_WQE_OPCODE_MASK;
 	req->flags = ctrl >> MYNIC_WQE_FLAGS_SHIFT;
 	req->num_sge = 0;
-	if (!(send_table[req->opcode].types & 1 << qp->type))
+	if (!is_allowed(qp, req->opcode))
 		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
 			       MYNIC_SYN_BAD_OPCODE);
 	if (ctrl >> MYNIC_WQE_FLAGS_SHIFT &
 	    ~(type_flags[qp->type] | send_table[req->opcode].flags))
 		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
 			       MYNIC_SYN_BAD_FLAGS);
-	req->imm = wqe.imm_data;
+	req->traits = send_table[req->opcode].traits;
+	if (req->opcode == IB_WR_LOCAL_INV ||
+	    req->opcode == IB_WR_SEND_WITH_INV)
+		req->imm = le32toh(wqe.invalidate_rkey);
+	else
+		req->imm = wqe.imm_data;
 	req->remote_srqn = 0;
 	if (qp_is_connected(qp)) {
 		req->remote_addr = le64toh(wqe.remote_addr);
@@ -221,6 +260,9 @@ static struct wqe_error fetch_send(struct qp *qp, const uint8_t *slot,
 	if (req->opcode == IB_WR_ATOMIC_WRITE)
 		return fetch_atomic_write(qp, slot + data, stride - data,
 					  le32toh(wqe.len), req);
+	if (req->traits & SEND_IS_LOCAL)
+		return fetch_local(qp, slot + data, stride - data,
+				   le32toh(wqe.len), req);
 	return fetch_data(qp, slot + data, stride - data, le32toh(wqe.len),
 			  req);
 }
@@ -230,6 +272,8 @@ void wqe_fetch_send(struct qp *qp, uint32_t index, struct send_req *req)
 	const uint8_t *slot = ring_slot(qp->nic, &qp->sq, index, false);
 
 	req->num_psn = 0;
+	req->traits = 0;
+	req->done = false;
 	if (slot) {
 		req->error = fetch_send(qp, slot, req);
 		return;

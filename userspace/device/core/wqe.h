@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-#include <rdma/mynic-hw.h>
+#include "mynic_regs.h"
 
 struct nic;
 struct packet;
@@ -34,6 +34,18 @@ struct sge {
 #define WQE_MAX_LENGTH 0x80000000u
 
 /**
+ * enum send_trait - what follows from the opcode of a send request
+ * @SEND_TAKES_RECV: it takes a receive request of the peer
+ * @SEND_HAS_RESPONSE: a response, and not just an ACK, completes it
+ * @SEND_IS_LOCAL: the peer has no part in it
+ */
+enum send_trait {
+	SEND_TAKES_RECV = 1 << 0,
+	SEND_HAS_RESPONSE = 1 << 1,
+	SEND_IS_LOCAL = 1 << 2,
+};
+
+/**
  * struct wqe_error - why a work request cannot be executed
  * @status: enum ib_wc_status, 0 if it can
  * @syndrome: enum mynic_syndrome
@@ -48,10 +60,14 @@ struct wqe_error {
  * @wr_id: for the completion
  * @error: if @error.status is not 0, only @wr_id counts beside it
  * @opcode: enum ib_wr_opcode
+ * @traits: enum send_trait
  * @flags: enum ib_send_flags
- * @imm: immediate data as on the wire (big-endian)
- * @remote_addr: RDMA, atomics, FLUSH; DRIVER1: destination
- * @rkey: RDMA, atomics, FLUSH; DRIVER1: local key of the destination
+ * @done: SEND_IS_LOCAL: it has been executed
+ * @imm: immediate data as on the wire (big-endian), or the key to invalidate
+ * @remote_addr: RDMA, atomics, FLUSH; DRIVER1: destination; REG_MR: where the
+ *	region is to begin
+ * @rkey: RDMA, atomics, FLUSH; DRIVER1: local key of the destination; BIND_MW:
+ *	the window; REG_MR: the region
  * @remote_srqn: XRC, 24 bits; else 0
  * @remote_qpn: UD, 24 bits
  * @remote_qkey: UD
@@ -75,12 +91,16 @@ struct wqe_error {
  * @av: UD, RAW_PACKET; the extension as it is in the entry
  * @sge: scatter/gather list
  * @data: inline data
+ * @bind: BIND_MW, as in the entry
+ * @reg_mr: REG_MR, as in the entry
  */
 struct send_req {
 	uint64_t wr_id;
 	struct wqe_error error;
 	uint8_t opcode;
+	uint8_t traits;
 	uint8_t flags;
+	bool done;
 	uint8_t num_sge;
 	uint32_t imm;
 	uint64_t remote_addr;
@@ -106,6 +126,8 @@ struct send_req {
 	union {
 		struct sge sge[WQE_MAX_SEND_SGE];
 		uint8_t data[MYNIC_SQ_MAX_STRIDE - MYNIC_WQE_DATA_RC];
+		struct mynic_bind_operands bind;
+		struct mynic_reg_mr_operands reg_mr;
 	};
 };
 

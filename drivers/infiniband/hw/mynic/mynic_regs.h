@@ -270,8 +270,16 @@ struct mynic_create_mkey {
 
 _Static_assert(sizeof(struct mynic_create_mkey) == 40, "mynic_create_mkey");
 
-/* CREATE_MKEY, header flags: the region is all of DMA space, @iova is 0 */
+/*
+ * CREATE_MKEY, header flags, at most one. DMA: the region is all of DMA space,
+ * @iova is 0. FAST_REG: a region without memory, which REG_MR gives it; @length
+ * is how many pages that may be, and of the rest only @pdn is not 0. MW1, MW2:
+ * a memory window of type 1 or 2; all but @pdn is 0.
+ */
 #define MYNIC_MKEY_DMA 0x01
+#define MYNIC_MKEY_FAST_REG 0x02
+#define MYNIC_MKEY_MW1 0x04
+#define MYNIC_MKEY_MW2 0x08
 /* ... the region is device memory: @buf has the place in BAR2, and no pages */
 #define MYNIC_MKEY_DM 0x20
 
@@ -621,6 +629,30 @@ struct mynic_qp_attr {
 };
 
 _Static_assert(sizeof(struct mynic_qp_attr) == 128, "mynic_qp_attr");
+
+/* Send queues with MYNIC_QP_KERNEL have one opcode more */
+#define MYNIC_WR_REG_MR 0x20 /* REG_MR */
+#define MYNIC_WC_REG_MR 0x20 /* its &struct mynic_cqe.opcode */
+
+/**
+ * struct mynic_reg_mr_operands - REG_MR, at the start of the data area
+ * @buf: the pages; the lists stay in place until the key is invalid again
+ * @length: bytes, not 0
+ * @access: enum ib_access_flags
+ * @reserved_1c: zero
+ *
+ * The region is &struct mynic_send_wqe.rkey, which is its key from then on: the
+ * index in bits 31:8 says which, bits 7:0 are the new key byte. It begins at
+ * &struct mynic_send_wqe.remote_addr.
+ */
+struct mynic_reg_mr_operands {
+	struct mynic_buf buf;
+	__le64 length;
+	__le32 access;
+	__le32 reserved_1c;
+};
+
+_Static_assert(sizeof(struct mynic_reg_mr_operands) == 32, "mynic_reg_mr_ops");
 
 /**
  * struct mynic_mcast - body of ATTACH_MCAST and DETACH_MCAST
