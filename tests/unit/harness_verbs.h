@@ -126,6 +126,7 @@ enum ibv_qp_attr_mask {
 	IBV_QP_SQ_PSN = 1 << 16,
 	IBV_QP_MAX_DEST_RD_ATOMIC = 1 << 17,
 	IBV_QP_DEST_QPN = 1 << 20,
+	IBV_QP_RATE_LIMIT = 1 << 25,
 };
 
 enum ibv_mtu {

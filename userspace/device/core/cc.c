@@ -6,6 +6,7 @@
 #include "core.h"
 #include "opcode.h"
 #include "path.h"
+#include "util.h"
 
 #define ECN_MASK 0x03
 
@@ -44,6 +45,16 @@
  */
 #define MAX_CREDIT_NS 50000
 
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 static void timer_fn(struct timer *timer)
 {
 	struct qp *qp =
@@ -68,7 +79,41 @@ void cc_reset(struct qp *qp)
 	qp->cc.cnp_due = false;
 	qp->cc.cnp_after = 0;
 	qp->cc.limited = false;
+	qp->cc.paced = false;
+	qp->cc.ceiling = 0;
+	qp->cc.next = 0;
 	timer_stop(&qp->cc.timer);
+}
+
+/* Mbit/s, by enum ibv_rate; 0: as much as the port has */
+static const uint32_t static_rates[] = {
+	[2] = 2500,    [3] = 10000,   [4] = 30000,    [5] = 5000,
+	[6] = 20000,   [7] = 40000,   [8] = 60000,    [9] = 80000,
+	[10] = 120000, [11] = 14000,  [12] = 56000,   [13] = 112000,
+	[14] = 168000, [15] = 25000,  [16] = 100000,  [17] = 200000,
+	[18] = 300000, [19] = 28000,  [20] = 50000,   [21] = 400000,
+	[22] = 600000, [23] = 800000, [24] = 1200000,
+};
+
+/* bit/s; the line's rate if the path has no other */
+static uint64_t path_rate(uint8_t static_rate)
+{
+	uint64_t mbps = 0;
+
+	if (static_rate < ARRAY_SIZE(static_rates))
+		mbps = static_rates[static_rate];
+	return mbps ? mbps * 1000000 : LINE_RATE;
+}
+
+void cc_set_ceiling(struct qp *qp, uint8_t static_rate)
+{
+	uint64_t ceiling = min_u64(path_rate(static_rate), LINE_RATE);
+	struct cc *cc = &qp->cc;
+
+	if (qp->attr.rate_limit)
+		ceiling = min_u64(ceiling, qp->attr.rate_limit * 1000ull);
+	cc->ceiling = ceiling < LINE_RATE ? ceiling : 0;
+	cc->paced = cc->limited || cc->ceiling;
 }
 
 void cc_marked(struct qp *qp)
@@ -100,16 +145,6 @@ void cc_send_cnp(struct qp *qp)
 	path_send(qp, &pkt);
 }
 
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t max_u64(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* A period is over, or a volume has been sent */
 static void increase(struct qp *qp)
 {
@@ -127,7 +162,9 @@ static void increase(struct qp *qp)
 	if (LINE_RATE - cc->rate > ADDITIVE_INCREASE)
 		return;
 	cc->limited = false;
-	timer_stop(&cc->timer);
+	cc->paced = cc->ceiling;
+	if (!cc->paced)
+		timer_stop(&cc->timer);
 }
 
 /*
@@ -156,9 +193,10 @@ void cc_cnp(struct qp *qp)
 		catch_up(qp, now);
 	if (!cc->limited) {
 		cc->limited = true;
+		cc->paced = true;
 		cc->rate = LINE_RATE;
 		cc->alpha = ALPHA_ONE;
-		cc->next = now;
+		cc->next = max_u64(cc->next, now);
 	}
 	cc->target = cc->rate;
 	cc->rate -= cc->rate * cc->alpha / (2 * ALPHA_ONE);
@@ -170,6 +208,14 @@ void cc_cnp(struct qp *qp)
 	cc->volume = 0;
 }
 
+/* bit/s; only if the QP is paced */
+static uint64_t current_rate(const struct cc *cc)
+{
+	if (!cc->limited)
+		return cc->ceiling;
+	return cc->ceiling ? min_u64(cc->rate, cc->ceiling) : cc->rate;
+}
+
 bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len)
 {
 	enum cc_flow other = flow == CC_REQUESTS ? CC_RESPONSES : CC_REQUESTS;
@@ -177,7 +223,7 @@ bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len)
 	struct cc *cc = &qp->cc;
 
 	catch_up(qp, now);
-	if (!cc->limited)
+	if (!cc->paced)
 		return true;
 	if (now < cc->next) {
 		if (!timer_is_set(&cc->timer))
@@ -194,9 +240,12 @@ bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len)
 	}
 	cc->last = flow;
 	cc->waits[flow] = false;
-	len += HEADERS_LEN;
+	if (qp->type != MYNIC_QP_RAW_PACKET)
+		len += HEADERS_LEN;
 	cc->next = max_u64(cc->next, now - min_u64(now, MAX_CREDIT_NS)) +
-		   len * 8000000000ull / cc->rate;
+		   len * 8000000000ull / current_rate(cc);
+	if (!cc->limited)
+		return true;
 	cc->volume += len;
 	if (cc->volume >= VOLUME_BYTES) {
 		cc->volume -= VOLUME_BYTES;

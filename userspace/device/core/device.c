@@ -58,6 +58,7 @@ int admin_query_device(struct nic *nic, struct admin_call *call)
 		.caps = htole64(CAPS),
 		.max_flow = htole32(nic->flows.numbers.limit),
 		.max_counters = htole32(nic->counters.limit),
+		.max_rate_kbps = htole32(NIC_MAX_RATE_KBPS),
 	};
 	set_guid(&attr->node_guid, nic->config.mac);
 	return MYNIC_AQ_OK;

@@ -40,6 +40,7 @@ struct xrcd;
  * @retry_cnt: 3 bits
  * @rnr_retry: 3 bits; 7: for ever
  * @port_num: 1 or, before INIT, 0
+ * @rate_limit: kbit/s; 0: none
  * @sq_drained_event: send SQ_DRAINED in SQD
  * @av: the path, as the host gave it
  *
@@ -59,6 +60,7 @@ struct qp_attr {
 	uint8_t retry_cnt;
 	uint8_t rnr_retry;
 	uint8_t port_num;
+	uint32_t rate_limit;
 	bool sq_drained_event;
 	struct mynic_av av;
 };

@@ -55,7 +55,8 @@ static bool values_are_valid(const struct nic *nic, uint32_t mask,
 		  NIC_MAX_RD_ATOMIC },
 		{ IB_QP_MIN_RNR_TIMER, attr->min_rnr_timer, 0, MAX_TIMEOUT },
 		{ IB_QP_DEST_QPN, le32toh(attr->dest_qpn), 0, MAX_24_BITS },
-		{ IB_QP_RATE_LIMIT, le32toh(attr->rate_limit), 0, 0 },
+		{ IB_QP_RATE_LIMIT, le32toh(attr->rate_limit), 0,
+		  NIC_MAX_RATE_KBPS },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++) {
@@ -82,6 +83,8 @@ static void set_attrs(struct qp_attr *dst, uint32_t mask,
 		dst->qkey = le32toh(src->qkey);
 	if (mask & IB_QP_AV)
 		dst->av = src->av;
+	if (mask & IB_QP_RATE_LIMIT)
+		dst->rate_limit = le32toh(src->rate_limit);
 	if (mask & IB_QP_PATH_MTU)
 		dst->path_mtu = src->path_mtu;
 	if (mask & IB_QP_TIMEOUT)
@@ -126,6 +129,11 @@ int admin_modify_qp(struct nic *nic, struct admin_call *call)
 		memset(&qp->attr, 0, sizeof(qp->attr));
 	else
 		set_attrs(&qp->attr, mask, attr);
+	/* A wait at the old rate is over */
+	if (mask & IB_QP_RATE_LIMIT)
+		qp->cc.next = 0;
+	if (mask & (IB_QP_AV | IB_QP_RATE_LIMIT))
+		cc_set_ceiling(qp, qp->attr.av.static_rate);
 	qp->state = new;
 	transport_set_state(qp, old);
 	return MYNIC_AQ_OK;
@@ -155,6 +163,7 @@ int admin_query_qp(struct nic *nic, struct admin_call *call)
 		.retry_cnt = qp->attr.retry_cnt,
 		.rnr_retry = qp->attr.rnr_retry,
 		.port_num = qp->attr.port_num,
+		.rate_limit = htole32(qp->attr.rate_limit),
 		.av = qp->attr.av,
 	};
 	return MYNIC_AQ_OK;

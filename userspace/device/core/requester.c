@@ -609,7 +609,7 @@ bool requester_run(struct qp *qp)
 			return false;
 		if (!req->num_psn)
 			begin(q, req, path_packets(qp, req->length));
-		if (qp->cc.limited &&
+		if (qp->cc.paced &&
 		    !cc_admit(qp, CC_REQUESTS, next_len(qp, req)))
 			return false;
 		req->error = send_one(qp, req);

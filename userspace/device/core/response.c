@@ -368,7 +368,7 @@ bool responder_run(struct qp *qp)
 			acknowledge(qp);
 			return false;
 		}
-		if (qp->cc.limited && !cc_admit(qp, CC_RESPONSES, next_len(qp)))
+		if (qp->cc.paced && !cc_admit(qp, CC_RESPONSES, next_len(qp)))
 			return false;
 		answer(qp);
 	}

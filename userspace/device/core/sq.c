@@ -205,6 +205,14 @@ static struct wqe_error send_datagram(struct qp *qp, const struct send_req *req)
 	return ud_send(qp, req);
 }
 
+/* A path of UD is that of each request, with a rate of its own */
+static bool may_send(struct qp *qp, const struct send_req *req)
+{
+	if (qp->type == MYNIC_QP_UD || qp->type == MYNIC_QP_GSI)
+		cc_set_ceiling(qp, req->av.static_rate);
+	return !qp->cc.paced || cc_admit(qp, CC_REQUESTS, req->length);
+}
+
 bool sq_run_datagrams(struct qp *qp)
 {
 	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
@@ -212,6 +220,8 @@ bool sq_run_datagrams(struct qp *qp)
 		struct wqe_error error;
 
 		if (!req)
+			return false;
+		if (!may_send(qp, req))
 			return false;
 		error = req->error;
 		if (!error.status && req->opcode == IB_WR_TSO) {

@@ -56,7 +56,7 @@ bool uc_run(struct qp *qp)
 		if (!error.status && req->traits & SEND_IS_LOCAL) {
 			error = local_run(qp, req);
 			req->done = true;
-		} else if (qp->cc.limited &&
+		} else if (qp->cc.paced &&
 			   !cc_admit(qp, CC_REQUESTS, next_len(qp, req))) {
 			return false;
 		} else if (!error.status) {

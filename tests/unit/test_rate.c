@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Rate limits of queue pairs, and static rates of paths */
+#include "harness_driver.h"
+
+#define MTU 4096
+#define HEADERS 78
+#define LEN (64 * MTU)
+/* 2.5 Gbit/s, the smallest of enum ibv_rate */
+#define STATIC_RATE 2
+#define STATIC_KBPS 2500000
+
+static uint8_t set_limit(struct drv_end *end, uint32_t kbps)
+{
+	return drv_modify_qp(end->qp, &(struct mynic_qp_attr){
+					      .attr_mask = IBV_QP_RATE_LIMIT,
+					      .rate_limit = kbps,
+				      });
+}
+
+/* Return: how long a request of @len bytes takes, ns */
+static uint64_t duration(struct drv_pair *p, enum ibv_wr_opcode opcode,
+			 uint32_t len)
+{
+	uint64_t begin = p->sim->now;
+	struct drv_wr wr = {
+		.wr_id = 1,
+		.opcode = opcode,
+		.flags = IBV_SEND_SIGNALED,
+		.num_sge = 1,
+		.sge = { drv_sge(p->a.mr, 0, len) },
+		.remote_addr = p->b.mr->addr,
+		.rkey = p->b.mr->key,
+	};
+
+	drv_post_send(p->a.qp, &wr);
+	drv_expect(p->a.cq, 1, IBV_WC_SUCCESS);
+	return p->sim->now - begin;
+}
+
+/* What @num packets with @len bytes in all take at a rate, ns */
+static uint64_t at_rate(uint32_t kbps, uint32_t num, uint32_t len)
+{
+	return (len + (uint64_t)num * HEADERS) * 8000000 / kbps;
+}
+
+/*
+ * All but what may go at once, which is the last packet and what the device is
+ * late, and parts of a nanosecond
+ */
+static void check_paced(uint64_t took, uint32_t kbps, uint32_t num,
+			uint32_t len)
+{
+	uint64_t due = at_rate(kbps, num, len);
+	uint64_t packet = at_rate(kbps, 1, MTU);
+
+	CHECK(took + packet + 50000 + num >= due);
+	CHECK(took <= due + due / 10 + 1000000);
+}
+
+static struct drv_pair rc_pair(void)
+{
+	return drv_rc_pair(
+		&(struct drv_path){ .mtu = IBV_MTU_4096, .timeout = 18 });
+}
+
+TEST(rate_is_offered)
+{
+	struct drv_pair p = rc_pair();
+
+	CHECK_EQ(p.a.d->attr.max_rate_kbps, 100000000);
+}
+
+TEST(rate_limits_rc)
+{
+	static const uint32_t rates[] = { 20000, 1000000, 3000000 };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(rates); i++) {
+		struct drv_pair p = rc_pair();
+
+		CHECK_EQ(set_limit(&p.a, rates[i]), MYNIC_AQ_OK);
+		CHECK_EQ(drv_query_qp(p.a.qp).rate_limit, rates[i]);
+		check_paced(duration(&p, IBV_WR_RDMA_WRITE, LEN), rates[i],
+			    LEN / MTU, LEN);
+		CHECK(drv_stat(p.a.d, MYNIC_STAT_RATE_LIMITED));
+		CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_RATE_LIMITED), 0);
+		CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_RETRANSMIT), 0);
+	}
+}
+
+TEST(rate_limits_responses)
+{
+	struct drv_pair p = rc_pair();
+
+	CHECK_EQ(set_limit(&p.b, 100000), MYNIC_AQ_OK);
+	check_paced(duration(&p, IBV_WR_RDMA_READ, LEN), 100000, LEN / MTU,
+		    LEN);
+	/* The other direction is not limited */
+	CHECK(duration(&p, IBV_WR_RDMA_WRITE, LEN) <
+	      at_rate(100000, 1, LEN) / 10);
+}
+
+TEST(rate_limit_changes)
+{
+	struct drv_pair p = rc_pair();
+	uint64_t free = duration(&p, IBV_WR_RDMA_WRITE, LEN);
+
+	CHECK_EQ(set_limit(&p.a, 50000), MYNIC_AQ_OK);
+	check_paced(duration(&p, IBV_WR_RDMA_WRITE, LEN), 50000, LEN / MTU,
+		    LEN);
+	CHECK_EQ(set_limit(&p.a, 200000), MYNIC_AQ_OK);
+	check_paced(duration(&p, IBV_WR_RDMA_WRITE, LEN), 200000, LEN / MTU,
+		    LEN);
+	CHECK_EQ(set_limit(&p.a, 0), MYNIC_AQ_OK);
+	CHECK(duration(&p, IBV_WR_RDMA_WRITE, LEN) <= free + 50000);
+}
+
+/* A QP that waits, for long, does not when the limit has gone */
+TEST(rate_limit_is_lifted)
+{
+	struct drv_pair p = drv_rc_pair(
+		&(struct drv_path){ .mtu = IBV_MTU_4096, .no_retry = true });
+	struct drv_wr wr = {
+		.wr_id = 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.flags = IBV_SEND_SIGNALED,
+		.num_sge = 1,
+		.sge = { drv_sge(p.a.mr, 0, LEN) },
+		.remote_addr = p.b.mr->addr,
+		.rkey = p.b.mr->key,
+	};
+	uint64_t begin;
+
+	CHECK_EQ(set_limit(&p.a, 1), MYNIC_AQ_OK);
+	drv_post_send(p.a.qp, &wr);
+	drv_expect_none(p.a.cq, 1000000);
+	begin = p.sim->now;
+	CHECK_EQ(set_limit(&p.a, 0), MYNIC_AQ_OK);
+	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+	CHECK(p.sim->now - begin < 10000000);
+}
+
+TEST(rate_limits_uc)
+{
+	struct drv_pair p =
+		drv_uc_pair(&(struct drv_path){ .mtu = IBV_MTU_4096 });
+
+	CHECK_EQ(set_limit(&p.a, 100000), MYNIC_AQ_OK);
+	check_paced(duration(&p, IBV_WR_RDMA_WRITE, LEN), 100000, LEN / MTU,
+		    LEN);
+}
+
+static uint64_t datagrams(struct drv_pair *p, unsigned int num,
+			  uint8_t static_rate)
+{
+	uint64_t begin = p->sim->now;
+	struct drv_wr wr = {
+		.opcode = IBV_WR_SEND,
+		.num_sge = 1,
+		.sge = { drv_sge(p->a.mr, 0, 1024) },
+		.remote_qpn = p->b.qp->number,
+		.remote_qkey = 0x11111111,
+		.av = drv_av(p->a.d, 1, DRV_GID_IPV6),
+	};
+
+	wr.av.static_rate = static_rate;
+	for (unsigned int i = 0; i < num; i++) {
+		wr.wr_id = i;
+		wr.flags = i == num - 1 ? IBV_SEND_SIGNALED : 0;
+		drv_post_send(p->a.qp, &wr);
+	}
+	drv_expect(p->a.cq, num - 1, IBV_WC_SUCCESS);
+	return p->sim->now - begin;
+}
+
+TEST(rate_limits_ud)
+{
+	struct drv_pair p = drv_ud_pair();
+
+	CHECK_EQ(set_limit(&p.a, 10000), MYNIC_AQ_OK);
+	check_paced(datagrams(&p, 50, 0), 10000, 50, 50 * 1024);
+	CHECK_EQ(set_limit(&p.a, 0), MYNIC_AQ_OK);
+	CHECK(datagrams(&p, 50, 0) < 1000000);
+}
+
+TEST(static_rate_of_each_datagram)
+{
+	struct drv_pair p = drv_ud_pair();
+
+	check_paced(datagrams(&p, 60, STATIC_RATE), STATIC_KBPS, 60, 60 * 1024);
+	CHECK(drv_stat(p.a.d, MYNIC_STAT_RATE_LIMITED));
+}
+
+TEST(static_rate_of_a_connection)
+{
+	struct drv_pair p = rc_pair();
+	struct mynic_qp_attr attr = {
+		.attr_mask = IBV_QP_AV,
+		.av = drv_av(p.a.d, 1, DRV_GID_IPV6),
+	};
+
+	attr.av.static_rate = STATIC_RATE;
+	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_SQD), MYNIC_AQ_OK);
+	CHECK_EQ(drv_modify_qp(p.a.qp, &attr), MYNIC_AQ_OK);
+	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_RTS), MYNIC_AQ_OK);
+	check_paced(duration(&p, IBV_WR_RDMA_WRITE, LEN), STATIC_KBPS,
+		    LEN / MTU, LEN);
+	/* The lower of the two */
+	CHECK_EQ(set_limit(&p.a, 100000), MYNIC_AQ_OK);
+	check_paced(duration(&p, IBV_WR_RDMA_WRITE, LEN), 100000, LEN / MTU,
+		    LEN);
+	CHECK_EQ(set_limit(&p.a, 90000000), MYNIC_AQ_OK);
+	check_paced(duration(&p, IBV_WR_RDMA_WRITE, LEN), STATIC_KBPS,
+		    LEN / MTU, LEN);
+}
+
+TEST(static_rates_without_a_limit)
+{
+	/* IBV_RATE_MAX, 100 and 1200 Gbit/s, and nothing */
+	static const uint8_t rates[] = { 0, 16, 24, 1, 25, 255 };
+	struct drv_pair p = drv_ud_pair();
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(rates); i++)
+		datagrams(&p, 60, rates[i]);
+	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_RATE_LIMITED), 0);
+}
+
+TEST(rate_limit_bad)
+{
+	struct drv_pair p = rc_pair();
+
+	CHECK_EQ(set_limit(&p.a, 100000001), MYNIC_AQ_BAD_PARAM);
+	CHECK_EQ(set_limit(&p.a, UINT32_MAX), MYNIC_AQ_BAD_PARAM);
+	CHECK_EQ(set_limit(&p.a, 100000000), MYNIC_AQ_OK);
+	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_SQD), MYNIC_AQ_OK);
+	CHECK_EQ(set_limit(&p.a, 1000), MYNIC_AQ_BAD_STATE);
+	CHECK_EQ(drv_query_qp(p.a.qp).rate_limit, 100000000);
+	drv_reset_qp(p.a.qp);
+	CHECK_EQ(drv_query_qp(p.a.qp).rate_limit, 0);
+	CHECK_EQ(set_limit(&p.a, 1000), MYNIC_AQ_BAD_STATE);
+}
