@@ -299,6 +299,60 @@ TEST_F(udata, driver_data)
 	}
 }
 
+static void set_driver_qp(const struct file *file, void *cmd)
+{
+	struct ib_uverbs_create_qp *create = cmd;
+
+	set_qp(file, cmd);
+	create->max_recv_wr = 0;
+	create->qp_type = IBV_QPT_DRIVER;
+}
+
+/* With a whole request, behind which is what the test adds */
+static void set_long_driver_qp(const struct file *file, void *cmd)
+{
+	struct mynic_create_qp_req req = {
+		.driver_qp_type = MYNIC_DRIVER_QP_MEMCPY,
+	};
+
+	set_driver_qp(file, cmd);
+	memcpy(cmd + sizeof(struct ib_uverbs_create_qp), &req, sizeof(req));
+}
+
+/* The one request that carries data which is not zero: all of it must be there */
+TEST_F(udata, driver_qp_request)
+{
+	struct kind qp = KIND(qp, QP, sizeof(struct mynic_create_qp_resp));
+	const uint64_t unknown[] = {
+		0,
+		MYNIC_DRIVER_QP_MEMCPY + 1,
+		0x80000000,
+		MYNIC_DRIVER_QP_MEMCPY | 1ULL << 32,
+	};
+	struct reply reply;
+
+	qp.set = set_driver_qp;
+	for (size_t in = 0; in < 8; in += 4)
+		EXPECT_EQ(create(&self->file, &qp, in, MYNIC_DRIVER_QP_MEMCPY,
+				 qp.driver_len, &reply),
+			  EINVAL);
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++)
+		EXPECT_EQ(create(&self->file, &qp, 8, unknown[i], qp.driver_len,
+				 &reply),
+			  EOPNOTSUPP);
+	for (size_t in = 8; in <= 64; in += 8) {
+		ASSERT_EQ(create(&self->file, &qp, in, MYNIC_DRIVER_QP_MEMCPY,
+				 qp.driver_len, &reply),
+			  0);
+		EXPECT_EQ(destroy(&self->file, &qp, reply.handle), 0);
+	}
+
+	qp.set = set_long_driver_qp;
+	qp.cmd_len += sizeof(struct mynic_create_qp_req);
+	EXPECT_EQ(create(&self->file, &qp, 8, 1, qp.driver_len, &reply),
+		  EOPNOTSUPP);
+}
+
 /* What others stand on does not go before them */
 TEST_F(udata, destroyed_in_the_wrong_order)
 {
