@@ -37,6 +37,7 @@ void tap_at_end(void (*fn)(void *arg), void *arg)
 static struct ibv_context *context;
 static struct ibv_cq *cq;
 static struct ibv_cq_ex *cq_ex;
+static struct ibv_pd *pd;
 static struct ibv_qp *qp;
 static struct ibv_qp_ex *qpx;
 static struct fake_cq poll_fake;
@@ -277,30 +278,33 @@ static const struct {
 	void (*prepare)(unsigned int batch);
 	void (*loop)(unsigned int batch);
 	unsigned int batch;
+	bool posts;
 } measurements[] = {
-	{ "post_send WRITE x1", prepare_write, loop_post_send, 1 },
-	{ "post_send WRITE x16", prepare_write, loop_post_send, BATCH },
-	{ "post_send inline x1", prepare_inline, loop_post_send, 1 },
-	{ "post_send inline x16", prepare_inline, loop_post_send, BATCH },
-	{ "ibv_wr WRITE x1", prepare_nothing, loop_wr_write, 1 },
-	{ "ibv_wr WRITE x16", prepare_nothing, loop_wr_write, BATCH },
-	{ "ibv_wr inline x1", prepare_nothing, loop_wr_inline, 1 },
-	{ "ibv_wr inline x16", prepare_nothing, loop_wr_inline, BATCH },
-	{ "post_recv x1", prepare_recv, loop_post_recv, 1 },
-	{ "post_recv x16", prepare_recv, loop_post_recv, BATCH },
-	{ "poll_cq x1", prepare_cqes, loop_poll, 1 },
-	{ "poll_cq x16", prepare_cqes, loop_poll, BATCH },
-	{ "poll_cq empty", prepare_nothing, loop_poll_empty, 1 },
-	{ "start/end", prepare_cqes, loop_poll_ex, 1 },
-	{ "start/next/end x16", prepare_cqes, loop_poll_ex, BATCH },
-	{ "start/read 4/end", prepare_cqes, loop_poll_ex_read, 1 },
+	{ "post_send WRITE x1", prepare_write, loop_post_send, 1, true },
+	{ "post_send WRITE x16", prepare_write, loop_post_send, BATCH, true },
+	{ "post_send inline x1", prepare_inline, loop_post_send, 1, true },
+	{ "post_send inline x16", prepare_inline, loop_post_send, BATCH, true },
+	{ "ibv_wr WRITE x1", prepare_nothing, loop_wr_write, 1, true },
+	{ "ibv_wr WRITE x16", prepare_nothing, loop_wr_write, BATCH, true },
+	{ "ibv_wr inline x1", prepare_nothing, loop_wr_inline, 1, true },
+	{ "ibv_wr inline x16", prepare_nothing, loop_wr_inline, BATCH, true },
+	{ "post_recv x1", prepare_recv, loop_post_recv, 1, true },
+	{ "post_recv x16", prepare_recv, loop_post_recv, BATCH, true },
+	{ "poll_cq x1", prepare_cqes, loop_poll, 1, false },
+	{ "poll_cq x16", prepare_cqes, loop_poll, BATCH, false },
+	{ "poll_cq empty", prepare_nothing, loop_poll_empty, 1, false },
+	{ "start/end", prepare_cqes, loop_poll_ex, 1, false },
+	{ "start/next/end x16", prepare_cqes, loop_poll_ex, BATCH, false },
+	{ "start/read 4/end", prepare_cqes, loop_poll_ex_read, 1, false },
 };
 
-static void measure(const char *prefix)
+static void measure(const char *prefix, bool poll)
 {
 	for (int i = 0; i < ARRAY_SIZE(measurements); i++) {
 		char name[64];
 
+		if (!measurements[i].posts && !poll)
+			continue;
 		snprintf(name, sizeof(name), "%s%s", prefix,
 			 measurements[i].name);
 		measurements[i].prepare(measurements[i].batch);
@@ -310,13 +314,11 @@ static void measure(const char *prefix)
 	}
 }
 
-static void set_up(void)
+static void create_qp(struct ibv_pd *domain)
 {
-	struct ibv_cq_init_attr_ex cq_attr = {
-		.cqe = TOTAL,
-		.wc_flags = IBV_WC_STANDARD_FLAGS,
-	};
 	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = cq,
+		.recv_cq = cq,
 		.cap = { .max_send_wr = RING,
 			 .max_recv_wr = RING,
 			 .max_send_sge = 1,
@@ -325,10 +327,26 @@ static void set_up(void)
 		.qp_type = IBV_QPT_RC,
 		.comp_mask = IBV_QP_INIT_ATTR_PD |
 			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = domain,
 		.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE |
 				  IBV_QP_EX_WITH_SEND,
 	};
 	struct ibv_qp_attr state = { .qp_state = IBV_QPS_RTS };
+
+	qp = ibv_create_qp_ex(context, &attr);
+	if (!qp || ibv_modify_qp(qp, &state, IBV_QP_STATE))
+		FAIL("no QP");
+	qpx = ibv_qp_to_qp_ex(qp);
+	sends = 0;
+	recvs = 0;
+}
+
+static void set_up(void)
+{
+	struct ibv_cq_init_attr_ex cq_attr = {
+		.cqe = TOTAL,
+		.wc_flags = IBV_WC_STANDARD_FLAGS,
+	};
 
 	context = fake_open();
 	if (!context)
@@ -338,13 +356,26 @@ static void set_up(void)
 		FAIL("no CQ");
 	cq = ibv_cq_ex_to_cq(cq_ex);
 	poll_fake = fake_cq;
-	attr.send_cq = cq;
-	attr.recv_cq = cq;
-	attr.pd = ibv_alloc_pd(context);
-	qp = ibv_create_qp_ex(context, &attr);
-	if (!qp || ibv_modify_qp(qp, &state, IBV_QP_STATE))
-		FAIL("no QP");
-	qpx = ibv_qp_to_qp_ex(qp);
+	pd = ibv_alloc_pd(context);
+	if (!pd)
+		FAIL("no PD");
+	create_qp(pd);
+}
+
+/* The same queue pair once more, in a thread domain */
+static void set_up_domain(void)
+{
+	struct ibv_td_init_attr td_attr = {};
+	struct ibv_parent_domain_init_attr attr = { .pd = pd };
+	struct ibv_pd *parent;
+
+	attr.td = ibv_alloc_td(context, &td_attr);
+	if (!attr.td)
+		FAIL("no thread domain");
+	parent = ibv_alloc_parent_domain(context, &attr);
+	if (!parent)
+		FAIL("no parent domain");
+	create_qp(parent);
 }
 
 static void set_null(void)
@@ -370,9 +401,12 @@ static void set_null(void)
 int main(void)
 {
 	set_up();
-	measure("");
+	measure("", true);
+	set_up_domain();
+	measure("td ", false);
 	set_null();
-	measure("null ");
+	measure("null ", true);
+	measure("null td ", false);
 	printf("%d\n", TOTAL);
 	return 0;
 }

@@ -165,10 +165,12 @@ int mynic_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,
 	    bind->send_flags & ~(IBV_SEND_FENCE | IBV_SEND_SIGNALED))
 		return EINVAL;
 
-	mynic_lock(&sq->lock);
+	if (!sq->single_threaded)
+		mynic_lock(&sq->lock);
 	err = mynic_post_bind(sq, mw, rkey, bind);
 	if (!err)
 		mw->rkey = rkey;
-	mynic_unlock(&sq->lock);
+	if (!sq->single_threaded)
+		mynic_unlock(&sq->lock);
 	return err;
 }

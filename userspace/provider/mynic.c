@@ -20,7 +20,9 @@ static void mynic_free_context(struct ibv_context *context);
 static const struct verbs_context_ops mynic_context_ops = {
 	.alloc_dm = mynic_alloc_dm,
 	.alloc_mw = mynic_alloc_mw,
+	.alloc_parent_domain = mynic_alloc_parent_domain,
 	.alloc_pd = mynic_alloc_pd,
+	.alloc_td = mynic_alloc_td,
 	.attach_mcast = ibv_cmd_attach_mcast,
 	.bind_mw = mynic_bind_mw,
 	.close_xrcd = mynic_close_xrcd,
@@ -33,6 +35,7 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.create_srq_ex = mynic_create_srq_ex,
 	.dealloc_mw = mynic_dealloc_mw,
 	.dealloc_pd = mynic_dealloc_pd,
+	.dealloc_td = mynic_dealloc_td,
 	.dereg_mr = mynic_dereg_mr,
 	.destroy_ah = mynic_destroy_ah,
 	.destroy_cq = mynic_destroy_cq,

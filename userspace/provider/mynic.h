@@ -45,6 +45,49 @@ struct mynic_context {
 };
 
 /**
+ * struct mynic_td - thread domain
+ * @ibv_td: libibverbs' part
+ * @users: parent domains that have it
+ */
+struct mynic_td {
+	struct ibv_td ibv_td;
+	atomic_uint users;
+};
+
+/**
+ * struct mynic_pd - protection domain or parent domain
+ * @ibv_pd: libibverbs' part; a parent domain's has the same handle as the
+ *	protection domain's
+ * @users: parent domains made of it; parent domain: objects, too
+ * @protection: parent domain: what it was made of; else NULL
+ * @td: thread domain, or NULL
+ * @alloc: the application's allocator, or NULL
+ * @free: ... and its counterpart
+ * @pd_context: what both are given
+ */
+struct mynic_pd {
+	struct ibv_pd ibv_pd;
+	atomic_uint users;
+	struct mynic_pd *protection;
+	struct mynic_td *td;
+	void *(*alloc)(struct ibv_pd *pd, void *pd_context, size_t size,
+		       size_t alignment, uint64_t resource_type);
+	void (*free)(struct ibv_pd *pd, void *pd_context, void *ptr,
+		     uint64_t resource_type);
+	void *pd_context;
+};
+
+/**
+ * struct mynic_home - where the memory of an object comes from
+ * @pd: parent domain that it was created in, or NULL
+ * @custom: @pd's allocator gave it
+ */
+struct mynic_home {
+	struct mynic_pd *pd;
+	bool custom;
+};
+
+/**
  * struct mynic_ah - address handle
  * @ibv_ah: libibverbs' part
  * @av: as send queue entries hold it
@@ -97,6 +140,8 @@ struct mynic_cq {
  * @end: producer index when these are filled
  * @max_sge: SGEs of a request
  * @lock: protects the above
+ * @single_threaded: belongs to a thread domain, so that nobody takes @lock for
+ *	posting
  * @limit: number of slots, 0 while nothing may be posted
  * @size: number of slots
  * @ci_record: consumer index in the doorbell record
@@ -113,6 +158,7 @@ struct mynic_rq {
 	uint32_t end;
 	uint32_t max_sge;
 	atomic_uchar lock;
+	bool single_threaded;
 	uint32_t limit;
 	uint32_t size;
 	__le32 *ci_record;
@@ -127,12 +173,14 @@ static_assert(offsetof(struct mynic_rq, limit) <= MYNIC_CACHE_LINE,
  * @rq: the ring
  * @map: memory of ring and record
  * @srqn: the device's number
+ * @home: memory of this struct
  */
 struct mynic_srq {
 	struct verbs_srq vsrq;
 	struct mynic_rq rq;
 	struct mynic_map map;
 	uint32_t srqn;
+	struct mynic_home home;
 };
 
 /**
@@ -159,6 +207,8 @@ struct mynic_srq {
  * @wr_err: ... positive errno, or 0
  * @data_offset: of the data area in a slot
  * @max_tso_hdr: bytes of header of a TSO request
+ * @single_threaded: belongs to a thread domain, so that nobody takes @lock for
+ *	posting
  *
  * What ibv_post_send() touches is one cache line, but at the ring's end.
  */
@@ -184,6 +234,7 @@ struct mynic_sq {
 	int wr_err;
 	uint32_t data_offset;
 	uint16_t max_tso_hdr;
+	bool single_threaded;
 };
 
 static_assert(offsetof(struct mynic_sq, ring) <= MYNIC_CACHE_LINE,
@@ -196,6 +247,7 @@ static_assert(offsetof(struct mynic_sq, ring) <= MYNIC_CACHE_LINE,
  * @rq: receive queue, without slots if there is none
  * @map: memory of rings and record; XRC_RECV: none
  * @dv_qp: builders of DRIVER QPs
+ * @home: memory of this struct
  */
 struct mynic_qp {
 	struct verbs_qp vqp;
@@ -203,6 +255,7 @@ struct mynic_qp {
 	struct mynic_rq rq;
 	struct mynic_map map;
 	struct mynicdv_qp_ex dv_qp;
+	struct mynic_home home;
 };
 
 /**
@@ -220,6 +273,26 @@ struct mynic_dm {
 static inline struct mynic_context *to_mctx(struct ibv_context *context)
 {
 	return container_of(context, struct mynic_context, ibv_ctx.context);
+}
+
+static inline struct mynic_pd *to_mpd(struct ibv_pd *pd)
+{
+	return container_of(pd, struct mynic_pd, ibv_pd);
+}
+
+static inline struct mynic_td *to_mtd(struct ibv_td *td)
+{
+	return container_of(td, struct mynic_td, ibv_td);
+}
+
+/*
+ * Whether objects created in @pd, which may be NULL, are used by one thread at
+ * a time. Their data path takes no lock: it has functions of its own, which
+ * are chosen when the object is created.
+ */
+static inline bool mynic_single_threaded(struct ibv_pd *pd)
+{
+	return pd && to_mpd(pd)->td;
 }
 
 static inline struct mynic_ah *to_mah(struct ibv_ah *ah)
@@ -348,14 +421,26 @@ struct ibv_mr *mynic_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm,
 			       uint64_t offset, size_t length,
 			       unsigned int access);
 
+/* pd.c */
+struct ibv_pd *mynic_alloc_pd(struct ibv_context *context);
+struct ibv_pd *
+mynic_alloc_parent_domain(struct ibv_context *context,
+			  struct ibv_parent_domain_init_attr *attr);
+int mynic_dealloc_pd(struct ibv_pd *pd);
+struct ibv_td *mynic_alloc_td(struct ibv_context *context,
+			      struct ibv_td_init_attr *attr);
+int mynic_dealloc_td(struct ibv_td *td);
+void *mynic_alloc_object(struct mynic_home *home, struct ibv_pd *pd,
+			 size_t size, enum mynicdv_res_type type);
+void mynic_free_object(const struct mynic_home *home, void *p,
+		       enum mynicdv_res_type type);
+
 /* verbs.c */
 int mynic_query_device_ex(struct ibv_context *context,
 			  const struct ibv_query_device_ex_input *input,
 			  struct ibv_device_attr_ex *attr, size_t attr_size);
 int mynic_query_port(struct ibv_context *context, uint8_t port,
 		     struct ibv_port_attr *attr);
-struct ibv_pd *mynic_alloc_pd(struct ibv_context *context);
-int mynic_dealloc_pd(struct ibv_pd *pd);
 struct ibv_xrcd *mynic_open_xrcd(struct ibv_context *context,
 				 struct ibv_xrcd_init_attr *attr);
 int mynic_close_xrcd(struct ibv_xrcd *xrcd);
@@ -427,5 +512,9 @@ int mynic_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		    struct ibv_recv_wr **bad_wr);
 int mynic_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr);
+int mynic_post_recv_any(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+			struct ibv_recv_wr **bad_wr);
+int mynic_post_srq_recv_any(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+			    struct ibv_recv_wr **bad_wr);
 
 #endif /* MYNIC_H */

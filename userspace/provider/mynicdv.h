@@ -55,6 +55,21 @@ int mynicdv_query_device(struct ibv_context *context,
 			 struct mynicdv_device_attr *attr, uint32_t inlen);
 
 /**
+ * enum mynicdv_res_type - what an allocator of a parent domain is asked for
+ * @MYNICDV_RES_QP: what the library itself keeps of a QP
+ * @MYNICDV_RES_SRQ: ... of an SRQ
+ * @MYNICDV_RES_CQ: ... of a CQ
+ *
+ * The upper half of the 64 bits is the driver ID, RDMA_DRIVER_UNKNOWN. Rings and
+ * doorbell records are memory of the kernel, for which nobody is asked.
+ */
+enum mynicdv_res_type {
+	MYNICDV_RES_QP = 1,
+	MYNICDV_RES_SRQ = 2,
+	MYNICDV_RES_CQ = 3,
+};
+
+/**
  * struct mynicdv_ring - ring of a work queue
  * @base: the first slot
  * @num: number of slots, a power of two; 0: there is no such queue

@@ -137,8 +137,9 @@ static inline ALWAYS_INLINE void mynic_post_send_end(struct mynic_sq *sq)
 }
 
 /*
- * Post a list, and leave the lock, which is held. @type is a constant, here and
- * below.
+ * Post a list, and leave the lock if it was taken. If it was not, because there
+ * is one thread only, it is free and this changes nothing. @type is a constant,
+ * here and below.
  */
 static inline ALWAYS_INLINE int mynic_post_list(struct ibv_qp *ibqp,
 						struct ibv_send_wr *wr,
@@ -165,14 +166,15 @@ static inline ALWAYS_INLINE int mynic_post_list(struct ibv_qp *ibqp,
  * common kinds: SEND, WRITE and READ with one SGE, for which a slot always has
  * room, or one piece of inline data. At the first other one, or if the ring
  * looks full, @rest takes over with the lock held. So what is rare, and what is
- * wrong, costs the common requests neither tests nor registers.
+ * wrong, costs the common requests neither tests nor registers. @locked is a
+ * constant: whether there is a lock to take.
  */
 static inline ALWAYS_INLINE int
 mynic_post_common(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		  struct ibv_send_wr **bad_wr,
 		  int (*rest)(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 			      struct ibv_send_wr **bad_wr),
-		  enum ibv_qp_type type)
+		  enum ibv_qp_type type, bool locked)
 {
 	uint32_t max_opcode = type == IBV_QPT_RC ? IBV_WR_RDMA_READ :
 						   IBV_WR_SEND_WITH_IMM;
@@ -181,7 +183,8 @@ mynic_post_common(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	uint32_t room;
 	void *last;
 
-	mynic_lock(&sq->lock);
+	if (locked)
+		mynic_lock(&sq->lock);
 	room = sq->end - sq->pi;
 	last = sq->last;
 
@@ -211,7 +214,8 @@ mynic_post_common(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	sq->last = last;
 	sq->pi = sq->end - room;
 	mynic_post_send_end(sq);
-	mynic_unlock(&sq->lock);
+	if (locked)
+		mynic_unlock(&sq->lock);
 	return 0;
 
 rest:
@@ -230,8 +234,15 @@ mynic_post_rest_rc(struct ibv_qp *qp, struct ibv_send_wr *wr,
 static int mynic_post_send_rc(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			      struct ibv_send_wr **bad_wr)
 {
-	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_rc,
-				 IBV_QPT_RC);
+	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_rc, IBV_QPT_RC,
+				 true);
+}
+
+static int mynic_post_send_rc_single(struct ibv_qp *qp, struct ibv_send_wr *wr,
+				     struct ibv_send_wr **bad_wr)
+{
+	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_rc, IBV_QPT_RC,
+				 false);
 }
 
 static __attribute__((noinline)) int
@@ -244,8 +255,15 @@ mynic_post_rest_uc(struct ibv_qp *qp, struct ibv_send_wr *wr,
 static int mynic_post_send_uc(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			      struct ibv_send_wr **bad_wr)
 {
-	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_uc,
-				 IBV_QPT_UC);
+	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_uc, IBV_QPT_UC,
+				 true);
+}
+
+static int mynic_post_send_uc_single(struct ibv_qp *qp, struct ibv_send_wr *wr,
+				     struct ibv_send_wr **bad_wr)
+{
+	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_uc, IBV_QPT_UC,
+				 false);
 }
 
 static __attribute__((noinline)) int
@@ -328,25 +346,32 @@ int mynic_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 void mynic_post_send_setup(struct mynic_qp *qp)
 {
 	struct mynic_sq *sq = &qp->sq;
+	bool single = sq->single_threaded;
 
 	switch (qp->vqp.qp.qp_type) {
 	case IBV_QPT_RC:
-		sq->post_send = mynic_post_send_rc;
+		sq->post_send = single ? mynic_post_send_rc_single :
+					 mynic_post_send_rc;
 		break;
 	case IBV_QPT_UC:
-		sq->post_send = mynic_post_send_uc;
+		sq->post_send = single ? mynic_post_send_uc_single :
+					 mynic_post_send_uc;
 		break;
 	case IBV_QPT_XRC_SEND:
-		sq->post_send = mynic_post_send_xrc;
+		sq->post_send = single ? mynic_post_rest_xrc :
+					 mynic_post_send_xrc;
 		break;
 	case IBV_QPT_RAW_PACKET:
-		sq->post_send = mynic_post_send_raw;
+		sq->post_send = single ? mynic_post_rest_raw :
+					 mynic_post_send_raw;
 		break;
 	case IBV_QPT_DRIVER:
-		sq->post_send = mynic_post_send_driver;
+		sq->post_send = single ? mynic_post_rest_driver :
+					 mynic_post_send_driver;
 		break;
 	default:
-		sq->post_send = mynic_post_send_ud;
+		sq->post_send = single ? mynic_post_rest_ud :
+					 mynic_post_send_ud;
 		break;
 	}
 }

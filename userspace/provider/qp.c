@@ -147,6 +147,7 @@ static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 	struct umynic_create_qp cmd = { .driver_qp_type = driver_qp_type };
 	struct umynic_create_qp_resp resp = {};
 	struct ibv_qp_cap *cap = &attr->cap;
+	struct mynic_home home;
 	struct mynic_qp *qp;
 	int err;
 
@@ -155,9 +156,12 @@ static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 		return NULL;
 	}
 
-	qp = mynic_alloc(sizeof(*qp));
+	qp = mynic_alloc_object(&home, pd, sizeof(*qp), MYNICDV_RES_QP);
 	if (!qp)
 		return NULL;
+	qp->home = home;
+	qp->sq.single_threaded = mynic_single_threaded(pd);
+	qp->rq.single_threaded = mynic_single_threaded(pd);
 	if (max_tso_hdr)
 		mynic_cap_add_tso(cap, max_tso_hdr);
 	err = ibv_cmd_create_qp(pd, &qp->vqp.qp, attr, &cmd.ibv_cmd,
@@ -182,7 +186,7 @@ static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 err_destroy:
 	ibv_cmd_destroy_qp(&qp->vqp.qp);
 err_free:
-	free(qp);
+	mynic_free_object(&qp->home, qp, MYNICDV_RES_QP);
 	errno = err;
 	return NULL;
 }
@@ -400,6 +404,6 @@ int mynic_destroy_qp(struct ibv_qp *ibqp)
 	mynic_qp_clean_cqs(qp);
 	if (qp->map.addr)
 		mynic_munmap(&qp->map);
-	free(qp);
+	mynic_free_object(&qp->home, qp, MYNICDV_RES_QP);
 	return 0;
 }

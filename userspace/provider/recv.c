@@ -27,10 +27,9 @@ static __attribute__((noinline)) int mynic_rq_ask_flush(struct ibv_qp *qp,
 }
 
 /* The requests before @next are posted, and @room slots are left. */
-static inline ALWAYS_INLINE int mynic_rq_finish(struct mynic_rq *rq,
-						struct mynic_recv_wqe *next,
-						uint32_t room,
-						struct ibv_qp *qp, int err)
+static inline ALWAYS_INLINE int
+mynic_rq_finish(struct mynic_rq *rq, struct mynic_recv_wqe *next, uint32_t room,
+		struct ibv_qp *qp, int err, bool locked)
 {
 	__le32 *record = rq->pi_record;
 	struct mynic_qp_dbrec *dbrec;
@@ -38,7 +37,8 @@ static inline ALWAYS_INLINE int mynic_rq_finish(struct mynic_rq *rq,
 	rq->next = next;
 	rq->room = room;
 	mynic_publish(record, rq->end - room);
-	mynic_unlock(&rq->lock);
+	if (locked)
+		mynic_unlock(&rq->lock);
 	if (!qp)
 		return err;
 	dbrec = container_of(record, struct mynic_qp_dbrec, rq_pi);
@@ -48,27 +48,34 @@ static inline ALWAYS_INLINE int mynic_rq_finish(struct mynic_rq *rq,
 	return err;
 }
 
-/* The same, out of the way of what succeeds */
+/*
+ * The same, out of the way of what succeeds. A lock that was not taken is free,
+ * and stays so.
+ */
 static __attribute__((noinline)) int mynic_rq_stop(struct mynic_rq *rq,
 						   struct mynic_recv_wqe *next,
 						   uint32_t room,
 						   struct ibv_qp *qp, int err)
 {
-	return mynic_rq_finish(rq, next, room, qp, err);
+	return mynic_rq_finish(rq, next, room, qp, err, true);
 }
 
-/* @qp is NULL for an SRQ. */
+/*
+ * @qp is NULL for an SRQ. @locked is a constant: whether there is a lock to
+ * take.
+ */
 static inline ALWAYS_INLINE int mynic_rq_post(struct mynic_rq *rq,
 					      struct ibv_recv_wr *wr,
 					      struct ibv_recv_wr **bad_wr,
-					      struct ibv_qp *qp)
+					      struct ibv_qp *qp, bool locked)
 {
 	struct mynic_recv_wqe *wqe;
 	struct mynic_sge *sges;
 	uint32_t num_sge, room;
 	int err;
 
-	mynic_lock(&rq->lock);
+	if (locked)
+		mynic_lock(&rq->lock);
 	room = rq->room;
 	wqe = rq->next;
 
@@ -101,7 +108,7 @@ static inline ALWAYS_INLINE int mynic_rq_post(struct mynic_rq *rq,
 			wqe = rq->ring;
 		room--;
 	}
-	return mynic_rq_finish(rq, wqe, room, qp, 0);
+	return mynic_rq_finish(rq, wqe, room, qp, 0, locked);
 
 err:
 	*bad_wr = wr;
@@ -120,7 +127,25 @@ err:
 int mynic_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		    struct ibv_recv_wr **bad_wr)
 {
-	return mynic_rq_post(&to_mqp(ibqp)->rq, wr, bad_wr, ibqp);
+	return mynic_rq_post(&to_mqp(ibqp)->rq, wr, bad_wr, ibqp, true);
+}
+
+/**
+ * mynic_post_recv_any() - ibv_post_recv(3) in a context with thread domains
+ * @ibqp: the QP
+ * @wr: list of requests
+ * @bad_wr: the first request that was not posted
+ *
+ * Return: as mynic_post_recv().
+ */
+int mynic_post_recv_any(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+			struct ibv_recv_wr **bad_wr)
+{
+	struct mynic_rq *rq = &to_mqp(ibqp)->rq;
+
+	if (!rq->single_threaded)
+		return mynic_post_recv(ibqp, wr, bad_wr);
+	return mynic_rq_post(rq, wr, bad_wr, ibqp, false);
 }
 
 /**
@@ -134,5 +159,24 @@ int mynic_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 int mynic_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr)
 {
-	return mynic_rq_post(&to_msrq(ibsrq)->rq, wr, bad_wr, NULL);
+	return mynic_rq_post(&to_msrq(ibsrq)->rq, wr, bad_wr, NULL, true);
+}
+
+/**
+ * mynic_post_srq_recv_any() - ibv_post_srq_recv(3) in a context with thread
+ *	domains
+ * @ibsrq: the SRQ
+ * @wr: list of requests
+ * @bad_wr: the first request that was not posted
+ *
+ * Return: as mynic_post_srq_recv().
+ */
+int mynic_post_srq_recv_any(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
+			    struct ibv_recv_wr **bad_wr)
+{
+	struct mynic_rq *rq = &to_msrq(ibsrq)->rq;
+
+	if (!rq->single_threaded)
+		return mynic_post_srq_recv(ibsrq, wr, bad_wr);
+	return mynic_rq_post(rq, wr, bad_wr, NULL, false);
 }

@@ -3,7 +3,6 @@
 #include <config.h>
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "mynic.h"
 #include "mynic-abi.h"
@@ -47,12 +46,15 @@ struct ibv_srq *mynic_create_srq(struct ibv_pd *pd,
 {
 	struct umynic_create_srq_resp resp = {};
 	struct ibv_create_srq cmd;
+	struct mynic_home home;
 	struct mynic_srq *srq;
 	int err;
 
-	srq = mynic_alloc(sizeof(*srq));
+	srq = mynic_alloc_object(&home, pd, sizeof(*srq), MYNICDV_RES_SRQ);
 	if (!srq)
 		return NULL;
+	srq->home = home;
+	srq->rq.single_threaded = mynic_single_threaded(pd);
 	err = ibv_cmd_create_srq(pd, &srq->vsrq.srq, attr, &cmd, sizeof(cmd),
 				 &resp.ibv_resp, sizeof(resp));
 	if (err)
@@ -65,7 +67,7 @@ struct ibv_srq *mynic_create_srq(struct ibv_pd *pd,
 err_destroy:
 	ibv_cmd_destroy_srq(&srq->vsrq.srq);
 err_free:
-	free(srq);
+	mynic_free_object(&srq->home, srq, MYNICDV_RES_SRQ);
 	errno = err;
 	return NULL;
 }
@@ -82,7 +84,9 @@ struct ibv_srq *mynic_create_srq_ex(struct ibv_context *context,
 {
 	struct umynic_create_srq_ex_resp resp = {};
 	struct ibv_create_xsrq cmd;
+	struct mynic_home home;
 	struct mynic_srq *srq;
+	struct ibv_pd *pd;
 	int err;
 
 	if (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE &&
@@ -92,9 +96,12 @@ struct ibv_srq *mynic_create_srq_ex(struct ibv_context *context,
 		return NULL;
 	}
 
-	srq = mynic_alloc(sizeof(*srq));
+	pd = attr->comp_mask & IBV_SRQ_INIT_ATTR_PD ? attr->pd : NULL;
+	srq = mynic_alloc_object(&home, pd, sizeof(*srq), MYNICDV_RES_SRQ);
 	if (!srq)
 		return NULL;
+	srq->home = home;
+	srq->rq.single_threaded = mynic_single_threaded(pd);
 	err = ibv_cmd_create_srq_ex(context, &srq->vsrq, attr, &cmd,
 				    sizeof(cmd), &resp.ibv_resp, sizeof(resp));
 	if (err)
@@ -107,7 +114,7 @@ struct ibv_srq *mynic_create_srq_ex(struct ibv_context *context,
 err_destroy:
 	ibv_cmd_destroy_srq(&srq->vsrq.srq);
 err_free:
-	free(srq);
+	mynic_free_object(&srq->home, srq, MYNICDV_RES_SRQ);
 	errno = err;
 	return NULL;
 }
@@ -174,6 +181,6 @@ int mynic_destroy_srq(struct ibv_srq *ibsrq)
 	if (err)
 		return err;
 	mynic_munmap(&srq->map);
-	free(srq);
+	mynic_free_object(&srq->home, srq, MYNICDV_RES_SRQ);
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Device and port queries, protection domains, memory regions. */
+/* Device and port queries, XRC domains, memory regions. */
 #include <config.h>
 
 #include <errno.h>
@@ -53,49 +53,6 @@ int mynic_query_port(struct ibv_context *context, uint8_t port,
 	struct ibv_query_port cmd;
 
 	return ibv_cmd_query_port(context, port, attr, &cmd, sizeof(cmd));
-}
-
-/**
- * mynic_alloc_pd() - ibv_alloc_pd(3)
- * @context: the device
- *
- * Return: the protection domain, or NULL with errno set.
- */
-struct ibv_pd *mynic_alloc_pd(struct ibv_context *context)
-{
-	struct ib_uverbs_alloc_pd_resp resp;
-	struct ibv_alloc_pd cmd;
-	struct ibv_pd *pd;
-	int err;
-
-	pd = calloc(1, sizeof(*pd));
-	if (!pd)
-		return NULL;
-	err = ibv_cmd_alloc_pd(context, pd, &cmd, sizeof(cmd), &resp,
-			       sizeof(resp));
-	if (err) {
-		free(pd);
-		errno = err;
-		return NULL;
-	}
-	return pd;
-}
-
-/**
- * mynic_dealloc_pd() - ibv_dealloc_pd(3)
- * @pd: the protection domain
- *
- * Return: 0 or a positive errno.
- */
-int mynic_dealloc_pd(struct ibv_pd *pd)
-{
-	int err;
-
-	err = ibv_cmd_dealloc_pd(pd);
-	if (err)
-		return err;
-	free(pd);
-	return 0;
 }
 
 /**

@@ -424,38 +424,69 @@ static void mynic_wr_set_inline_any(struct ibv_qp_ex *qp, void *addr,
 	mynic_wr_set_inline_list_any(qp, 1, &buf);
 }
 
+static inline ALWAYS_INLINE void mynic_wr_open(struct mynic_sq *sq)
+{
+	sq->wr_pi = sq->pi;
+	sq->wr_err = 0;
+}
+
+static inline ALWAYS_INLINE void mynic_wr_discard(struct mynic_sq *sq)
+{
+	mynic_sq_seek(sq, sq->pi);
+}
+
+/* Return: 0, or the error for which nothing was posted. */
+static inline ALWAYS_INLINE int mynic_wr_close(struct mynic_sq *sq)
+{
+	int err = sq->wr_err;
+
+	if (unlikely(err)) {
+		mynic_wr_discard(sq);
+	} else if (likely(sq->pi != sq->wr_pi)) {
+		sq->pi = sq->wr_pi;
+		mynic_sq_ring(sq);
+	}
+	return err;
+}
+
 static void mynic_wr_start(struct ibv_qp_ex *ibqp)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
 
 	mynic_lock(&sq->lock);
-	sq->wr_pi = sq->pi;
-	sq->wr_err = 0;
+	mynic_wr_open(sq);
 }
 
 static void mynic_wr_abort(struct ibv_qp_ex *ibqp)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
 
-	mynic_sq_seek(sq, sq->pi);
+	mynic_wr_discard(sq);
 	mynic_unlock(&sq->lock);
 }
 
 static int mynic_wr_complete(struct ibv_qp_ex *ibqp)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
-	int err = sq->wr_err;
+	int err = mynic_wr_close(sq);
 
-	if (unlikely(err)) {
-		mynic_wr_abort(ibqp);
-		return err;
-	}
-	if (likely(sq->pi != sq->wr_pi)) {
-		sq->pi = sq->wr_pi;
-		mynic_sq_ring(sq);
-	}
 	mynic_unlock(&sq->lock);
-	return 0;
+	return err;
+}
+
+static void mynic_wr_start_single(struct ibv_qp_ex *ibqp)
+{
+	mynic_wr_open(&to_mqp_ex(ibqp)->sq);
+}
+
+static void mynic_wr_abort_single(struct ibv_qp_ex *ibqp)
+{
+	mynic_wr_discard(&to_mqp_ex(ibqp)->sq);
+}
+
+static int mynic_wr_complete_single(struct ibv_qp_ex *ibqp)
+{
+	return mynic_wr_close(&to_mqp_ex(ibqp)->sq);
 }
 
 /* For builders and setters that a QP does not have, by their parameters */
@@ -546,6 +577,19 @@ static void mynic_wr_set_data(struct ibv_qp_ex *qpx, bool plain, bool ext)
 	}
 }
 
+static void mynic_wr_set_section(struct ibv_qp_ex *qpx, bool single_threaded)
+{
+	if (single_threaded) {
+		qpx->wr_start = mynic_wr_start_single;
+		qpx->wr_complete = mynic_wr_complete_single;
+		qpx->wr_abort = mynic_wr_abort_single;
+	} else {
+		qpx->wr_start = mynic_wr_start;
+		qpx->wr_complete = mynic_wr_complete;
+		qpx->wr_abort = mynic_wr_abort;
+	}
+}
+
 /**
  * mynic_wr_setup() - fill in the functions of a new QP
  * @qp: the QP
@@ -571,9 +615,7 @@ void mynic_wr_setup(struct mynic_qp *qp, uint64_t ops)
 	}
 
 	qp->vqp.comp_mask |= VERBS_QP_EX;
-	qpx->wr_start = mynic_wr_start;
-	qpx->wr_complete = mynic_wr_complete;
-	qpx->wr_abort = mynic_wr_abort;
+	mynic_wr_set_section(qpx, qp->sq.single_threaded);
 	mynic_wr_set_data(qpx, plain, mynic_sq_has_ext(type));
 	qpx->wr_set_ud_addr = type == IBV_QPT_UD ? mynic_wr_set_ud_addr :
 						   mynic_no_ud_addr;

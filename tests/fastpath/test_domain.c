@@ -1,0 +1,642 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Thread domains and parent domains: objects, allocators, and no locks. */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "mynic.h"
+
+static struct ibv_td *alloc_td(struct fixture *f)
+{
+	struct ibv_td_init_attr attr = {};
+	struct ibv_td *td = ibv_alloc_td(f->context, &attr);
+
+	CHECK(td);
+	return td;
+}
+
+static struct ibv_pd *alloc_parent(struct fixture *f, struct ibv_td *td)
+{
+	struct ibv_parent_domain_init_attr attr = { .pd = f->pd, .td = td };
+	struct ibv_pd *parent = ibv_alloc_parent_domain(f->context, &attr);
+
+	CHECK(parent);
+	return parent;
+}
+
+TEST(lifetimes)
+{
+	struct fixture *f = fixture_open(8);
+	struct ibv_td *td = alloc_td(f);
+	struct ibv_pd *parent = alloc_parent(f, td);
+	struct ibv_parent_domain_init_attr attr = { .pd = parent };
+	struct ibv_pd *grand;
+
+	/* to the kernel it is the same */
+	CHECK_EQ(parent->handle, f->pd->handle);
+	CHECK_EQ((uintptr_t)parent->context, (uintptr_t)f->context);
+	CHECK_EQ(ibv_dealloc_td(td), EBUSY);
+	CHECK_EQ(ibv_dealloc_pd(f->pd), EBUSY);
+
+	grand = ibv_alloc_parent_domain(f->context, &attr);
+	CHECK(grand);
+	CHECK_EQ(grand->handle, f->pd->handle);
+	CHECK_EQ(ibv_dealloc_pd(parent), EBUSY);
+	CHECK_EQ(ibv_dealloc_pd(grand), 0);
+
+	fake.fail = EINVAL; /* nothing is asked of the kernel */
+	CHECK_EQ(ibv_dealloc_pd(parent), 0);
+	CHECK_EQ(fake.fail, EINVAL);
+	fake.fail = 0;
+	CHECK_EQ(ibv_dealloc_td(td), 0);
+}
+
+static void *no_alloc(struct ibv_pd *pd, void *context, size_t size,
+		      size_t alignment, uint64_t type)
+{
+	FAIL("nothing is created");
+}
+
+static void no_free(struct ibv_pd *pd, void *context, void *p, uint64_t type)
+{
+	FAIL("nothing is destroyed");
+}
+
+TEST(refusals)
+{
+	struct fixture *f = fixture_open(8);
+	const struct {
+		struct ibv_parent_domain_init_attr attr;
+		int err;
+	} cases[] = {
+		{ { .pd = NULL }, EINVAL },
+		{ { .pd = f->pd, .comp_mask = 4 }, EOPNOTSUPP },
+		{ { .pd = f->pd, .comp_mask = 1U << 31 }, EOPNOTSUPP },
+		{ { .pd = f->pd,
+		    .comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS },
+		  EINVAL },
+		{ { .pd = f->pd,
+		    .comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS,
+		    .alloc = no_alloc },
+		  EINVAL },
+		{ { .pd = f->pd,
+		    .comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS,
+		    .free = no_free },
+		  EINVAL },
+	};
+	struct ibv_td_init_attr td_attr = { .comp_mask = 1 };
+
+	for (int i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct ibv_parent_domain_init_attr attr = cases[i].attr;
+
+		errno = 0;
+		CHECK(!ibv_alloc_parent_domain(f->context, &attr));
+		CHECK_EQ(errno, cases[i].err);
+	}
+	errno = 0;
+	CHECK(!ibv_alloc_td(f->context, &td_attr));
+	CHECK_EQ(errno, EOPNOTSUPP);
+}
+
+/* What an allocator was asked for, and what it answers with */
+struct ledger {
+	struct ibv_pd *pd;
+	void *answer;
+	uint64_t type;
+	int live;
+	int calls;
+};
+
+static void *ledger_alloc(struct ibv_pd *pd, void *context, size_t size,
+			  size_t alignment, uint64_t type)
+{
+	struct ledger *l = context;
+	void *p;
+
+	CHECK_EQ((uintptr_t)pd, (uintptr_t)l->pd);
+	CHECK_EQ(type, l->type);
+	l->calls++;
+	if (l->answer != pd)
+		return l->answer;
+	CHECK_EQ(posix_memalign(&p, alignment, size), 0);
+	memset(p, 0, size);
+	l->live++;
+	return p;
+}
+
+static void ledger_free(struct ibv_pd *pd, void *context, void *p,
+			uint64_t type)
+{
+	struct ledger *l = context;
+
+	CHECK_EQ((uintptr_t)pd, (uintptr_t)l->pd);
+	CHECK_EQ(type, l->type);
+	l->live--;
+	free(p);
+}
+
+/* Something with a PD; @type is what an allocator is told, or 0. */
+static void *create(struct fixture *f, struct ibv_pd *pd, uint64_t type)
+{
+	struct ibv_qp_init_attr qp_attr = {
+		.send_cq = f->cq,
+		.recv_cq = f->cq,
+		.cap = { 1, 1, 1, 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+	struct ibv_srq_init_attr srq_attr = {
+		.attr = { .max_wr = 1, .max_sge = 1 },
+	};
+
+	if (type == MYNICDV_RES_QP)
+		return ibv_create_qp(pd, &qp_attr);
+	return ibv_create_srq(pd, &srq_attr);
+}
+
+static int destroy(void *object, uint64_t type)
+{
+	if (type == MYNICDV_RES_QP)
+		return ibv_destroy_qp(object);
+	return ibv_destroy_srq(object);
+}
+
+static void check_allocator(uint64_t type)
+{
+	struct fixture *f = fixture_open(8);
+	struct ledger l = { .type = type };
+	struct ibv_parent_domain_init_attr attr = {
+		.pd = f->pd,
+		.comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
+			     IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT,
+		.alloc = ledger_alloc,
+		.free = ledger_free,
+		.pd_context = &l,
+	};
+	void *object;
+
+	l.pd = ibv_alloc_parent_domain(f->context, &attr);
+	CHECK(l.pd);
+
+	l.answer = l.pd; /* memory */
+	object = create(f, l.pd, type);
+	CHECK(object);
+	CHECK_EQ(l.calls, 1);
+	CHECK_EQ(l.live, 1);
+	CHECK_EQ(ibv_dealloc_pd(l.pd), EBUSY);
+	fake.fail = EBUSY;
+	CHECK_EQ(destroy(object, type), EBUSY);
+	CHECK_EQ(l.live, 1);
+	CHECK_EQ(destroy(object, type), 0);
+	CHECK_EQ(l.live, 0);
+
+	l.answer = IBV_ALLOCATOR_USE_DEFAULT;
+	object = create(f, l.pd, type);
+	CHECK(object);
+	CHECK_EQ(l.calls, 2);
+	CHECK_EQ(ibv_dealloc_pd(l.pd), EBUSY);
+	CHECK_EQ(destroy(object, type), 0);
+	CHECK_EQ(l.live, 0);
+
+	l.answer = NULL;
+	errno = 0;
+	CHECK(!create(f, l.pd, type));
+	CHECK_EQ(errno, ENOMEM);
+	CHECK_EQ(l.calls, 3);
+
+	/* a creation that fails gives back what it took */
+	l.answer = l.pd;
+	fake.fail = EDQUOT;
+	CHECK(!create(f, l.pd, type));
+	CHECK_EQ(errno, EDQUOT);
+	CHECK_EQ(l.live, 0);
+
+	CHECK_EQ(ibv_dealloc_pd(l.pd), 0);
+}
+
+TEST(allocator_qp)
+{
+	check_allocator(MYNICDV_RES_QP);
+}
+
+TEST(allocator_srq)
+{
+	check_allocator(MYNICDV_RES_SRQ);
+}
+
+TEST(extended_srq)
+{
+	struct fixture *f = fixture_open(8);
+	struct ibv_td *td = alloc_td(f);
+	struct ibv_pd *parent = alloc_parent(f, td);
+	struct ibv_srq_init_attr_ex attr = {
+		.attr = { .max_wr = 4, .max_sge = 1 },
+		.comp_mask = IBV_SRQ_INIT_ATTR_PD,
+		.pd = parent,
+	};
+	struct ibv_srq *srq = ibv_create_srq_ex(f->context, &attr);
+
+	CHECK(srq);
+	CHECK(to_msrq(srq)->rq.single_threaded);
+	CHECK_EQ(ibv_dealloc_pd(parent), EBUSY);
+	CHECK_EQ(ibv_destroy_srq(srq), 0);
+	CHECK_EQ(ibv_dealloc_pd(parent), 0);
+	CHECK_EQ(ibv_dealloc_td(td), 0);
+}
+
+/* A parent domain is as good as its protection domain. */
+TEST(interchangeable)
+{
+	struct fixture *f = fixture_open(8);
+	struct ibv_pd *parent = alloc_parent(f, NULL);
+	struct ibv_ah_attr ah_attr = { .is_global = 1, .port_num = 1 };
+	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND;
+	struct ibv_mw_bind bind = {};
+	struct ibv_qp *qp;
+	struct ibv_ah *ah;
+	struct ibv_mr *mr;
+	struct ibv_mw *mw;
+
+	ah = ibv_create_ah(parent, &ah_attr);
+	mr = ibv_reg_mr(parent, f, sizeof(*f), access);
+	mw = ibv_alloc_mw(parent, IBV_MW_TYPE_2);
+	CHECK(ah && mr && mw);
+	qp = fixture_qp(f, IBV_QPT_RC, 4, 1);
+	CHECK(!to_mqp(qp)->sq.single_threaded);
+
+	/* ... when a window of the one is bound to a region of the other */
+	bind.bind_info.mr = mr;
+	bind.bind_info.length = 1;
+	for (int i = 0; i < 2; i++) {
+		struct ibv_send_wr wr = { .opcode = IBV_WR_BIND_MW }, *bad;
+		struct ibv_mw *window = mw;
+
+		if (i) {
+			window = ibv_alloc_mw(f->pd, IBV_MW_TYPE_2);
+			CHECK(window);
+		}
+		wr.bind_mw.mw = window;
+		wr.bind_mw.rkey = ibv_inc_rkey(window->rkey);
+		wr.bind_mw.bind_info = bind.bind_info;
+		CHECK_EQ(ibv_post_send(qp, &wr, &bad), 0);
+		CHECK_EQ(ibv_dealloc_mw(window), 0);
+	}
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	CHECK_EQ(ibv_destroy_ah(ah), 0);
+	CHECK_EQ(ibv_dealloc_pd(parent), 0);
+}
+
+/* All of a QP's data path, and an SRQ's */
+struct path {
+	struct fixture *f;
+	struct ibv_qp *qp;
+	struct ibv_srq *srq;
+	struct ibv_mw *mw;
+};
+
+static struct ibv_qp *create_qp(struct fixture *f, struct ibv_pd *pd,
+				enum ibv_qp_type type)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = f->cq,
+		.recv_cq = f->cq,
+		.cap = { 16, 4, 2, 2 },
+		.qp_type = type,
+		.comp_mask = IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = pd,
+	};
+	struct ibv_qp *qp = ibv_create_qp_ex(f->context, &attr);
+
+	CHECK(qp);
+	fixture_set_state(qp, IBV_QPS_RTS);
+	return qp;
+}
+
+/* Succeeds, or fails, in all ways that posting has. */
+static void use_path(struct path *p)
+{
+	static struct mynic_ah ah;
+	static char data[8];
+	static const unsigned int opcodes[] = {
+		IBV_WR_SEND,
+		IBV_WR_RDMA_WRITE,
+		IBV_WR_ATOMIC_FETCH_AND_ADD,
+		IBV_WR_LOCAL_INV,
+		IBV_WR_DRIVER1,
+		IBV_WR_TSO,
+		99,
+	};
+	struct ibv_sge sge = { .length = 8 };
+	struct ibv_recv_wr recv = { .sg_list = &sge, .num_sge = 1 };
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p->qp);
+	struct ibv_mw_bind bind = {};
+	struct ibv_recv_wr *bad_recv;
+	struct ibv_send_wr *bad;
+
+	sge.addr = (uintptr_t)data;
+	for (int i = 0; i < ARRAY_SIZE(opcodes); i++) {
+		for (int num_sge = 0; num_sge <= 3; num_sge++) {
+			struct ibv_send_wr wr = {
+				.opcode = opcodes[i],
+				.sg_list = &sge,
+				.num_sge = num_sge & 1,
+				.send_flags = num_sge & 2 ? IBV_SEND_INLINE : 0,
+				.wr.ud.ah = &ah.ibv_ah,
+			};
+
+			ibv_post_send(p->qp, &wr, &bad);
+		}
+	}
+	for (int i = 0; i < 3; i++) {
+		ibv_wr_start(qpx);
+		ibv_wr_send(qpx);
+		ibv_wr_set_sge(qpx, 1, 2, 3);
+		if (i == 1)
+			ibv_wr_send_tso(qpx, data, 1, 1);
+		if (i == 2)
+			ibv_wr_abort(qpx);
+		else
+			ibv_wr_complete(qpx);
+	}
+	ibv_bind_mw(p->qp, p->mw, &bind);
+	for (int i = 0; i < 6; i++) {
+		ibv_post_recv(p->qp, &recv, &bad_recv);
+		ibv_post_srq_recv(p->srq, &recv, &bad_recv);
+	}
+}
+
+/*
+ * Whether the instruction at @code is locked: with the prefix, or an exchange
+ * of a register with memory.
+ */
+static bool is_locked(const uint8_t *code)
+{
+	for (int i = 0; i < 4; i++) {
+		switch (code[i]) {
+		case 0xf0:
+			return true;
+		case 0x2e:
+		case 0x36:
+		case 0x3e:
+		case 0x26:
+		case 0x64:
+		case 0x65:
+		case 0x66:
+		case 0x67:
+		case 0xf2:
+		case 0xf3:
+		case 0x40 ... 0x4f:
+			continue;
+		case 0x86:
+		case 0x87:
+			return code[i + 1] >> 6 != 3;
+		default:
+			return false;
+		}
+	}
+	return false;
+}
+
+#ifdef __x86_64__
+/* Of the program: what it links with, the provider, is not in a library. */
+extern const char __executable_start, etext;
+
+/*
+ * Have a child step through use_path().
+ *
+ * Return: locked instructions.
+ */
+static int count_locked(struct path *p)
+{
+	int count = 0, status;
+	pid_t child = fork();
+
+	CHECK(child >= 0);
+	if (!child) {
+		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+			_exit(1);
+		raise(SIGTRAP);
+		use_path(p);
+		_exit(0);
+	}
+	for (;;) {
+		struct user_regs_struct regs;
+		long code;
+
+		CHECK_EQ(waitpid(child, &status, 0), child);
+		if (WIFEXITED(status))
+			break;
+		CHECK(WIFSTOPPED(status));
+		CHECK_EQ(WSTOPSIG(status), SIGTRAP);
+		CHECK_EQ(ptrace(PTRACE_GETREGS, child, NULL, &regs), 0);
+		if (regs.rip >= (uintptr_t)&__executable_start &&
+		    regs.rip < (uintptr_t)&etext) {
+			code = ptrace(PTRACE_PEEKTEXT, child, regs.rip, NULL);
+			count += is_locked((uint8_t *)&code);
+		}
+		CHECK_EQ(ptrace(PTRACE_SINGLESTEP, child, NULL, NULL), 0);
+	}
+	CHECK_EQ(WEXITSTATUS(status), 0);
+	return count;
+}
+#endif
+
+TEST(no_locked_instruction)
+{
+#ifdef __x86_64__
+	static const enum ibv_qp_type types[] = {
+		IBV_QPT_RC, IBV_QPT_UC,		IBV_QPT_XRC_SEND,
+		IBV_QPT_UD, IBV_QPT_RAW_PACKET, IBV_QPT_DRIVER,
+	};
+	struct fixture *f = fixture_open(8);
+	struct ibv_td *td = alloc_td(f);
+	struct ibv_pd *parent = alloc_parent(f, td);
+
+	for (int i = 0; i < ARRAY_SIZE(types); i++) {
+		struct ibv_pd *pds[] = { f->pd, parent };
+
+		for (int single = 0; single < 2; single++) {
+			struct path p = { .f = f };
+			int count;
+
+			p.mw = ibv_alloc_mw(f->pd, IBV_MW_TYPE_1);
+			p.srq = create(f, pds[single], MYNICDV_RES_SRQ);
+			p.qp = create_qp(f, pds[single], types[i]);
+			CHECK(p.mw && p.srq);
+			count = count_locked(&p);
+			if (single)
+				CHECK_EQ(count, 0);
+			else
+				CHECK(count >= 40);
+			CHECK_EQ(ibv_destroy_qp(p.qp), 0);
+			CHECK_EQ(ibv_destroy_srq(p.srq), 0);
+			CHECK_EQ(ibv_dealloc_mw(p.mw), 0);
+			tap_restart_timeout();
+		}
+	}
+	CHECK_EQ(ibv_dealloc_pd(parent), 0);
+	CHECK_EQ(ibv_dealloc_td(td), 0);
+#else
+	tap_skip("knows the instructions of x86-64 only");
+#endif
+}
+
+/* Queues of a thread domain hold the same as others. */
+TEST(same_entries)
+{
+	struct fixture *f = fixture_open(8);
+	struct ibv_td *td = alloc_td(f);
+	struct ibv_pd *parent = alloc_parent(f, td);
+	struct ibv_pd *pds[] = { f->pd, parent };
+	void *rings[2], *rqs[2];
+	size_t size = 0;
+
+	for (int i = 0; i < 2; i++) {
+		struct path p = { .f = f };
+
+		p.mw = ibv_alloc_mw(f->pd, IBV_MW_TYPE_1);
+		p.srq = create(f, pds[i], MYNICDV_RES_SRQ);
+		p.qp = create_qp(f, pds[i], IBV_QPT_RC);
+		CHECK(p.mw && p.srq);
+		use_path(&p);
+		rings[i] = fake_qp.sq;
+		rqs[i] = fake_qp.rq;
+		size = 1UL << fake_qp.resp.log_sq_size
+			   << fake_qp.resp.log_sq_stride;
+		CHECK_EQ(le32toh(fake_qp.dbrec->sq_pi), 14);
+		CHECK_EQ(le32toh(fake_qp.dbrec->rq_pi), 4);
+		CHECK_EQ(ibv_destroy_qp(p.qp), 0);
+		CHECK_EQ(ibv_destroy_srq(p.srq), 0);
+		CHECK_EQ(ibv_dealloc_mw(p.mw), 0);
+	}
+	CHECK_MEM(rings[1], rings[0], size);
+	CHECK_MEM(rqs[1], rqs[0], 4 * 64);
+	CHECK_EQ(ibv_dealloc_pd(parent), 0);
+	CHECK_EQ(ibv_dealloc_td(td), 0);
+}
+
+static struct mynic_send_wqe *sq_slot(uint32_t index)
+{
+	uint32_t mask = (1U << fake_qp.resp.log_sq_size) - 1;
+
+	return fake_qp.sq +
+	       ((size_t)(index & mask) << fake_qp.resp.log_sq_stride);
+}
+
+#define PER_THREAD 3000
+#define BATCH 3
+
+struct poster {
+	struct ibv_qp *qp;
+	uint64_t number;
+	pthread_t thread;
+};
+
+static void build_batch(struct ibv_qp_ex *qpx, uint64_t first)
+{
+	qpx->wr_flags = 0;
+	for (int i = 0; i < BATCH; i++) {
+		qpx->wr_id = first + i;
+		ibv_wr_rdma_write(qpx, 1, ~(first + i));
+	}
+}
+
+/* Return: how many are posted. */
+static int post_batch(struct ibv_qp *qp, uint64_t first)
+{
+	struct ibv_send_wr wr[BATCH], *bad;
+
+	for (int i = 0; i < BATCH; i++)
+		wr[i] = (struct ibv_send_wr){
+			.wr_id = first + i,
+			.opcode = IBV_WR_RDMA_WRITE,
+			.next = i < BATCH - 1 ? &wr[i + 1] : NULL,
+			.wr.rdma.remote_addr = ~(first + i),
+		};
+	return ibv_post_send(qp, wr, &bad) ? bad - wr : BATCH;
+}
+
+/* What is given up is seen by nobody. Return: how many are posted. */
+static int complete_batch(struct ibv_qp_ex *qpx, uint64_t first)
+{
+	ibv_wr_start(qpx);
+	build_batch(qpx, first + 100);
+	ibv_wr_abort(qpx);
+
+	ibv_wr_start(qpx);
+	build_batch(qpx, first + 200);
+	ibv_wr_set_inline_data(qpx, NULL, SIZE_MAX);
+	CHECK(ibv_wr_complete(qpx));
+
+	ibv_wr_start(qpx);
+	build_batch(qpx, first);
+	return ibv_wr_complete(qpx) ? 0 : BATCH;
+}
+
+/* Even threads use ibv_post_send(), odd ones ibv_wr_*(). */
+static void *post_many(void *arg)
+{
+	struct poster *p = arg;
+	int n;
+
+	for (uint64_t i = 0; i < PER_THREAD; i += n) {
+		uint64_t first = p->number << 32 | i;
+
+		if (p->number & 1)
+			n = complete_batch(ibv_qp_to_qp_ex(p->qp), first);
+		else
+			n = post_batch(p->qp, first);
+		if (!n)
+			sched_yield();
+	}
+	return NULL;
+}
+
+/*
+ * Threads that use either interface on one QP: nothing is lost or mixed up,
+ * and what one posts between wr_start and wr_complete has nothing in between.
+ */
+TEST(both_interfaces_and_threads)
+{
+	struct fixture *f = fixture_open(16);
+	struct ibv_qp *qp = fixture_qp(f, IBV_QPT_RC, 64, 2);
+	uint64_t next[4] = {}, open = UINT64_MAX;
+	struct poster posters[4];
+	uint32_t ci = 0;
+
+	for (int i = 0; i < 4; i++) {
+		posters[i] = (struct poster){ .qp = qp, .number = i };
+		CHECK_EQ(pthread_create(&posters[i].thread, NULL, post_many,
+					&posters[i]),
+			 0);
+	}
+	while (ci < 4 * PER_THREAD) {
+		uint32_t pi = mynic_observe(&fake_qp.dbrec->sq_pi);
+
+		CHECK(pi - ci <= 64);
+		if (ci == pi)
+			sched_yield();
+		for (; ci != pi; ci++) {
+			struct mynic_send_wqe *wqe = sq_slot(ci);
+			uint64_t wr_id = le64toh(wqe->wr_id);
+			uint64_t number = wr_id >> 32;
+
+			CHECK(number < 4);
+			CHECK_EQ(le64toh(wqe->remote_addr), ~wr_id);
+			CHECK_EQ((uint32_t)wr_id, next[number]++);
+			CHECK(open == number || open == UINT64_MAX);
+			open = UINT64_MAX;
+			if (number & 1 && next[number] % BATCH)
+				open = number;
+		}
+		mynic_publish(&fake_qp.dbrec->sq_ci, ci);
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(posters[i].thread, NULL);
+}

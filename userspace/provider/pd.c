@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Protection domains, thread domains, and parent domains that join the two. */
+#include <config.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "mynic.h"
+
+static void mynic_use(atomic_uint *users)
+{
+	atomic_fetch_add_explicit(users, 1, memory_order_relaxed);
+}
+
+static void mynic_unuse(atomic_uint *users)
+{
+	atomic_fetch_sub_explicit(users, 1, memory_order_relaxed);
+}
+
+static bool mynic_in_use(atomic_uint *users)
+{
+	return atomic_load_explicit(users, memory_order_relaxed);
+}
+
+/**
+ * mynic_alloc_pd() - ibv_alloc_pd(3)
+ * @context: the device
+ *
+ * Return: the protection domain, or NULL with errno set.
+ */
+struct ibv_pd *mynic_alloc_pd(struct ibv_context *context)
+{
+	struct ib_uverbs_alloc_pd_resp resp;
+	struct ibv_alloc_pd cmd;
+	struct mynic_pd *pd;
+	int err;
+
+	pd = calloc(1, sizeof(*pd));
+	if (!pd)
+		return NULL;
+	err = ibv_cmd_alloc_pd(context, &pd->ibv_pd, &cmd, sizeof(cmd), &resp,
+			       sizeof(resp));
+	if (err) {
+		free(pd);
+		errno = err;
+		return NULL;
+	}
+	return &pd->ibv_pd;
+}
+
+/**
+ * mynic_alloc_parent_domain() - ibv_alloc_parent_domain(3)
+ * @context: the device
+ * @attr: what the domain joins
+ *
+ * The kernel knows nothing of it: it has the handle of the protection domain.
+ *
+ * Return: the parent domain, or NULL with errno set: EINVAL without a
+ * protection domain, or with one of two allocators, EOPNOTSUPP for attributes
+ * that are not known.
+ */
+struct ibv_pd *
+mynic_alloc_parent_domain(struct ibv_context *context,
+			  struct ibv_parent_domain_init_attr *attr)
+{
+	struct mynic_pd *pd;
+
+	if (ibv_check_alloc_parent_domain(attr))
+		return NULL;
+	if (!check_comp_mask(attr->comp_mask,
+			     IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
+				     IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (attr->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS &&
+	    (!attr->alloc || !attr->free)) {
+		errno = EINVAL;
+		return NULL;
+	}
+
+	pd = calloc(1, sizeof(*pd));
+	if (!pd)
+		return NULL;
+	ibv_initialize_parent_domain(&pd->ibv_pd, attr->pd);
+	pd->protection = to_mpd(attr->pd);
+	mynic_use(&pd->protection->users);
+	if (attr->td) {
+		pd->td = to_mtd(attr->td);
+		mynic_use(&pd->td->users);
+	}
+	if (attr->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS) {
+		pd->alloc = attr->alloc;
+		pd->free = attr->free;
+	}
+	if (attr->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT)
+		pd->pd_context = attr->pd_context;
+	return &pd->ibv_pd;
+}
+
+/**
+ * mynic_dealloc_pd() - ibv_dealloc_pd(3), for parent domains, too
+ * @ibpd: the protection domain or parent domain
+ *
+ * Return: 0 or a positive errno: EBUSY while it is in use.
+ */
+int mynic_dealloc_pd(struct ibv_pd *ibpd)
+{
+	struct mynic_pd *pd = to_mpd(ibpd);
+	int err;
+
+	if (mynic_in_use(&pd->users))
+		return EBUSY;
+	if (pd->protection) {
+		mynic_unuse(&pd->protection->users);
+		if (pd->td)
+			mynic_unuse(&pd->td->users);
+	} else {
+		err = ibv_cmd_dealloc_pd(ibpd);
+		if (err)
+			return err;
+	}
+	free(pd);
+	return 0;
+}
+
+/* Posting to receive queues chooses by each queue only where there is a choice. */
+static const struct verbs_context_ops mynic_td_ops = {
+	.post_recv = mynic_post_recv_any,
+	.post_srq_recv = mynic_post_srq_recv_any,
+};
+
+/**
+ * mynic_alloc_td() - ibv_alloc_td(3)
+ * @context: the device
+ * @attr: nothing is known
+ *
+ * Return: the thread domain, or NULL with errno set.
+ */
+struct ibv_td *mynic_alloc_td(struct ibv_context *context,
+			      struct ibv_td_init_attr *attr)
+{
+	struct mynic_td *td;
+
+	if (attr->comp_mask) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	td = calloc(1, sizeof(*td));
+	if (!td)
+		return NULL;
+	td->ibv_td.context = context;
+	verbs_set_ops(&to_mctx(context)->ibv_ctx, &mynic_td_ops);
+	return &td->ibv_td;
+}
+
+/**
+ * mynic_dealloc_td() - ibv_dealloc_td(3)
+ * @ibtd: the thread domain
+ *
+ * Return: 0, or EBUSY while a parent domain has it.
+ */
+int mynic_dealloc_td(struct ibv_td *ibtd)
+{
+	struct mynic_td *td = to_mtd(ibtd);
+
+	if (mynic_in_use(&td->users))
+		return EBUSY;
+	free(td);
+	return 0;
+}
+
+/**
+ * mynic_alloc_object() - allocate an object that processors share with nobody
+ * @home: where it is noted how to free it; of the object itself, in the end
+ * @ibpd: what the object is created in, or NULL
+ * @size: bytes, of which parts are aligned to cache lines
+ * @type: what it is
+ *
+ * In a parent domain, its allocator is asked. The object keeps the parent
+ * domain in use until mynic_free_object().
+ *
+ * Return: zeroed memory, or NULL with errno set.
+ */
+void *mynic_alloc_object(struct mynic_home *home, struct ibv_pd *ibpd,
+			 size_t size, enum mynicdv_res_type type)
+{
+	struct mynic_pd *pd = ibpd && to_mpd(ibpd)->protection ? to_mpd(ibpd) :
+								 NULL;
+	void *p = IBV_ALLOCATOR_USE_DEFAULT;
+
+	if (pd && pd->alloc)
+		p = pd->alloc(&pd->ibv_pd, pd->pd_context, size,
+			      MYNIC_CACHE_LINE, type);
+	home->pd = pd;
+	home->custom = p != IBV_ALLOCATOR_USE_DEFAULT;
+	if (!home->custom)
+		p = mynic_alloc(size);
+	else if (!p)
+		errno = ENOMEM;
+	if (p && pd)
+		mynic_use(&pd->users);
+	return p;
+}
+
+/**
+ * mynic_free_object() - undo mynic_alloc_object()
+ * @home: as that left it; may be in the object
+ * @p: the object
+ * @type: what it is
+ */
+void mynic_free_object(const struct mynic_home *home, void *p,
+		       enum mynicdv_res_type type)
+{
+	struct mynic_pd *pd = home->pd;
+
+	if (home->custom)
+		pd->free(&pd->ibv_pd, pd->pd_context, p, type);
+	else
+		free(p);
+	if (pd)
+		mynic_unuse(&pd->users);
+}
