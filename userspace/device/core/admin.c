@@ -45,6 +45,7 @@ static int admin_nop(struct nic *nic, struct admin_call *call)
 	.in_len = sizeof(struct type)
 
 #define MAC_LIST_LEN (MYNIC_RX_MAX_MACS * 8)
+#define WQN_LIST_LEN ((1 << MYNIC_RWQ_TABLE_MAX_LOG_SIZE) * sizeof(__le32))
 #define SPEC_LIST_LEN (MYNIC_FLOW_MAX_SPECS * sizeof(struct mynic_flow_spec))
 
 static const struct command commands[] = {
@@ -105,7 +106,7 @@ static const struct command commands[] = {
 	[MYNIC_CMD_RESIZE_SRQ] = { admin_resize_srq, true,
 				   BODY(mynic_resize, reserved_19) },
 	[MYNIC_CMD_CREATE_QP] = { admin_create_qp,
-				  IN(mynic_create_qp, reserved_3a) },
+				  IN(mynic_create_qp, reserved_6c) },
 	[MYNIC_CMD_MODIFY_QP] = { admin_modify_qp, true,
 				  IN(mynic_qp_attr, reserved_4c) },
 	[MYNIC_CMD_QUERY_QP] = { admin_query_qp, true,
@@ -120,6 +121,17 @@ static const struct command commands[] = {
 				    .in_used = SPEC_LIST_LEN,
 				    .in_len = SPEC_LIST_LEN },
 	[MYNIC_CMD_DESTROY_FLOW] = { admin_destroy_flow, true },
+	[MYNIC_CMD_CREATE_WQ] = { admin_create_wq,
+				  IN(mynic_create_wq, reserved_27) },
+	[MYNIC_CMD_MODIFY_WQ] = { admin_modify_wq, true,
+				  BODY(mynic_modify_wq, reserved_08) },
+	[MYNIC_CMD_DESTROY_WQ] = { admin_destroy_wq, true },
+	[MYNIC_CMD_CREATE_RWQ_TABLE] = { admin_create_rwq_table,
+					 BODY(mynic_create_rwq_table,
+					      reserved_01),
+					 .in_used = WQN_LIST_LEN,
+					 .in_len = WQN_LIST_LEN },
+	[MYNIC_CMD_DESTROY_RWQ_TABLE] = { admin_destroy_rwq_table, true },
 	[MYNIC_CMD_CREATE_COUNTERS] = { admin_create_counters },
 	[MYNIC_CMD_DESTROY_COUNTERS] = { admin_destroy_counters, true },
 	[MYNIC_CMD_QUERY_COUNTERS] = { admin_query_counters, true,

@@ -46,6 +46,8 @@ struct admin {
  * @stats: the mailbox of QUERY_STATS and QUERY_COUNTERS
  * @macs: the mailbox of SET_RX
  * @flow_specs: the mailbox of CREATE_FLOW
+ * @create_wq: the mailbox of that command
+ * @wqns: the mailbox of CREATE_RWQ_TABLE
  */
 struct admin_call {
 	struct mynic_admin_cmd cmd;
@@ -62,6 +64,8 @@ struct admin_call {
 		__le64 stats[MYNIC_NUM_STATS];
 		uint8_t macs[MYNIC_RX_MAX_MACS][8];
 		struct mynic_flow_spec flow_specs[MYNIC_FLOW_MAX_SPECS];
+		struct mynic_create_wq create_wq;
+		__le32 wqns[1 << MYNIC_RWQ_TABLE_MAX_LOG_SIZE];
 	};
 };
 
@@ -101,6 +105,11 @@ int admin_attach_mcast(struct nic *nic, struct admin_call *call);
 int admin_detach_mcast(struct nic *nic, struct admin_call *call);
 int admin_create_flow(struct nic *nic, struct admin_call *call);
 int admin_destroy_flow(struct nic *nic, struct admin_call *call);
+int admin_create_wq(struct nic *nic, struct admin_call *call);
+int admin_modify_wq(struct nic *nic, struct admin_call *call);
+int admin_destroy_wq(struct nic *nic, struct admin_call *call);
+int admin_create_rwq_table(struct nic *nic, struct admin_call *call);
+int admin_destroy_rwq_table(struct nic *nic, struct admin_call *call);
 int admin_create_counters(struct nic *nic, struct admin_call *call);
 int admin_destroy_counters(struct nic *nic, struct admin_call *call);
 int admin_query_counters(struct nic *nic, struct admin_call *call);

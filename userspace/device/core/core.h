@@ -86,6 +86,7 @@ struct regs {
  * @port: the port
  * @eth: Ethernet receive filter
  * @flows: flow rules
+ * @rwq_tables: receive WQ tables by number
  * @timers: the transport's
  * @stats: by enum mynic_stat
  * @bound_stats: the part of @stats that sets have counted
@@ -117,6 +118,7 @@ struct nic {
 	struct port port;
 	struct eth eth;
 	struct flows flows;
+	struct table rwq_tables;
 	struct timers timers;
 	uint64_t stats[MYNIC_NUM_STATS];
 	uint64_t bound_stats[MYNIC_NUM_STATS];

@@ -56,6 +56,10 @@ int admin_query_device(struct nic *nic, struct admin_call *call)
 		.max_tso = htole32(TSO_MAX_LENGTH),
 		.dm_size = htole64(DM_SIZE),
 		.caps = htole64(CAPS),
+		.max_wq = htole32(nic->qps.limit),
+		.max_rwq_table = htole32(nic->rwq_tables.limit),
+		.max_rwq_table_size =
+			htole32(1u << MYNIC_RWQ_TABLE_MAX_LOG_SIZE),
 		.max_flow = htole32(nic->flows.numbers.limit),
 		.max_counters = htole32(nic->counters.limit),
 		.max_rate_kbps = htole32(NIC_MAX_RATE_KBPS),

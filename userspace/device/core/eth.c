@@ -8,6 +8,7 @@
 #include "core.h"
 #include "iov.h"
 #include "mac.h"
+#include "rss.h"
 #include "transport.h"
 
 #define VLAN_PRIO_SHIFT 13
@@ -218,6 +219,21 @@ static bool passes_filter(const struct nic *nic, const uint8_t dmac[MAC_LEN])
 	return false;
 }
 
+/* The frame as the QP is to have it. Return: its length */
+static uint32_t cut_out_tag(const struct qp *qp, const struct eth_frame *frame,
+			    struct iovec iov[2])
+{
+	uint8_t *data = (uint8_t *)frame->data;
+	uint32_t tag_len = 0;
+
+	if (qp->flags & MYNIC_QP_VLAN_STRIP && frame->vlan != PACKET_NO_VLAN)
+		tag_len = sizeof(struct vlan_header) - ETHER_HDR_LEN;
+	iov[0] = (struct iovec){ data, 2 * MAC_LEN };
+	iov[1].iov_base = data + 2 * MAC_LEN + tag_len;
+	iov[1].iov_len = frame->len - 2 * MAC_LEN - tag_len;
+	return frame->len - tag_len;
+}
+
 /*
  * Into the QP's next receive request. False if there is none, if it fails, or
  * if the frame is too long for it: then it waits for another one.
@@ -226,10 +242,11 @@ static bool deliver(struct qp *qp, const struct eth_frame *frame,
 		    uint32_t flow_tag)
 {
 	struct responder *resp = &qp->resp;
-	struct iovec iov = { (void *)frame->data, frame->len };
+	struct iovec iov[2];
+	uint32_t len = cut_out_tag(qp, frame, iov);
 	struct mynic_cqe cqe = {
 		.opcode = htole32(IB_WC_RECV),
-		.byte_len = htole32(frame->len),
+		.byte_len = htole32(len),
 		.wc_flags = htole32(frame->csum_ok ? IB_WC_IP_CSUM_OK : 0),
 		.flow_tag = htole32(flow_tag),
 	};
@@ -244,12 +261,12 @@ static bool deliver(struct qp *qp, const struct eth_frame *frame,
 		return false;
 	resp->has_recv = true;
 	error = resp->recv.error;
-	if (!error.status && resp->recv.capacity < frame->len)
+	if (!error.status && resp->recv.capacity < len)
 		return false;
 	resp->has_recv = false;
 	if (!error.status) {
 		list = recv_sges(qp, &resp->recv);
-		error.syndrome = sge_write(qp->nic, &list, 0, frame->len, &iov);
+		error.syndrome = sge_write(qp->nic, &list, 0, len, iov);
 		if (error.syndrome)
 			error.status = IB_WC_LOC_PROT_ERR;
 	}
@@ -262,6 +279,8 @@ static bool deliver(struct qp *qp, const struct eth_frame *frame,
 void eth_deliver(struct qp *qp, const struct eth_frame *frame,
 		 uint32_t flow_tag)
 {
+	if (qp->rss)
+		qp = rss_wq(qp->rss, frame);
 	if (transport_can_receive(qp) && deliver(qp, frame, flow_tag))
 		qp_count(qp, MYNIC_STAT_RX_ETH_PACKETS);
 	else

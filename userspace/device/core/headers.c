@@ -78,8 +78,9 @@ static void parse_ipv4(struct span *span, struct layer *layer)
 	layer->proto = ip[9];
 	total = get_be16(ip + 2);
 	fragment = get_be16(ip + 6);
+	layer->fragment = fragment & 0x3fff;
 	layer->sound = total >= header_len &&
-		       total - header_len <= left(span) && !(fragment & 0x3fff);
+		       total - header_len <= left(span) && !layer->fragment;
 	if (total >= header_len && total - header_len < left(span))
 		span->end = span->at + (total - header_len);
 	/* What follows in a later fragment is no header */
@@ -118,6 +119,7 @@ static void parse_ipv6(struct span *span, struct layer *layer)
 			ext = take(span, EXT_LEN);
 			if (!ext)
 				return;
+			layer->fragment = true;
 			layer->sound = false;
 			if (get_be16(ext + 2) & 0xfff8)
 				return;

@@ -16,6 +16,7 @@
  * @ipv6: IPv6 header, or NULL
  * @sound: the lengths in the IP header fit the frame, and all that it carries
  *	is there and in one piece, so that its checksum can be told
+ * @fragment: it is a part of a packet, the first one or another
  * @proto: what IP carries, behind extension headers
  * @payload: what IP carries: its first byte, or NULL if it is not there
  * @payload_len: bytes of it, without what pads the frame
@@ -33,6 +34,7 @@ struct layer {
 	const uint8_t *ipv4;
 	const uint8_t *ipv6;
 	bool sound;
+	bool fragment;
 	uint8_t proto;
 	const uint8_t *payload;
 	uint32_t payload_len;

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "core.h"
+#include "rss.h"
+#include "rwq.h"
 #include "transport.h"
 
 #define FATAL_VECTOR 0
@@ -14,6 +16,7 @@
 #define MAX_SRQ 65536
 #define MAX_PD 65536
 #define MAX_XRCD 65536
+#define MAX_RWQ_TABLE 4096
 #define MAX_MKEY (1u << 20)
 #define MAX_QPN 0xfffffe /* the last number means multicast */
 
@@ -52,6 +55,7 @@ struct nic *nic_create(const struct nic_config *config)
 	    table_init(&nic->dms, 1, TABLE_MAX_NUMBER, DM_PAGES) ||
 	    table_init(&nic->mkeys, 1, TABLE_MAX_NUMBER, MAX_MKEY) ||
 	    flows_init(&nic->flows) ||
+	    table_init(&nic->rwq_tables, 1, TABLE_MAX_NUMBER, MAX_RWQ_TABLE) ||
 	    table_init(&nic->counters, 1, TABLE_MAX_NUMBER,
 		       COUNTERS_MAX_SETS) ||
 	    table_init(&nic->qps, NIC_QPN_FIRST, MAX_QPN, NIC_MAX_QP)) {
@@ -66,6 +70,8 @@ struct nic *nic_create(const struct nic_config *config)
 static void free_objects(struct nic *nic)
 {
 	flows_free(nic);
+	rss_free(nic);
+	rwq_tables_free(nic);
 	qps_free(nic);
 	srqs_free(nic);
 	cqs_free(nic);
@@ -103,6 +109,7 @@ void nic_destroy(struct nic *nic)
 	free(nic->dm.mem);
 	table_free(&nic->qps);
 	table_free(&nic->flows.numbers);
+	table_free(&nic->rwq_tables);
 	timers_free(&nic->timers);
 	dma_free(&nic->dma);
 	free(nic);

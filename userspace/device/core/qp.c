@@ -8,6 +8,7 @@
 #include "core.h"
 #include "mw.h"
 #include "opcode.h"
+#include "rss.h"
 #include "transport.h"
 
 /* How many QPs one nic_run() lets do a piece of work */
@@ -25,6 +26,13 @@
 struct qp *qp_find(const struct nic *nic, uint32_t number)
 {
 	return table_get(&nic->qps, number);
+}
+
+struct qp *qp_of_command(const struct nic *nic, const struct admin_call *call)
+{
+	struct qp *qp = qp_find(nic, le32toh(call->cmd.number));
+
+	return qp && qp->type != QP_TYPE_WQ ? qp : NULL;
 }
 
 struct mynic_qp_dbrec *qp_dbrec(struct nic *nic, struct qp *qp)
@@ -171,20 +179,18 @@ static bool fits_type(const struct mynic_create_qp *cmd)
 	}
 }
 
-static int check(const struct mynic_create_qp *cmd)
+static bool check(const struct mynic_create_qp *cmd)
 {
-	if (cmd->flags & ~QP_FLAGS || cmd->type > MYNIC_QP_DRIVER ||
-	    !(SUPPORTED_TYPES & 1 << cmd->type))
-		return MYNIC_AQ_NOT_SUPPORTED;
-	if (cmd->log_sq_size > WQ_MAX_LOG_SIZE ||
-	    cmd->log_sq_stride > WQ_MAX_LOG_STRIDE ||
-	    (cmd->log_sq_stride && cmd->log_sq_stride < SQ_MIN_LOG_STRIDE) ||
-	    cmd->log_rq_size > WQ_MAX_LOG_SIZE ||
-	    cmd->log_rq_stride > WQ_MAX_LOG_STRIDE ||
-	    (cmd->log_rq_stride && cmd->log_rq_stride < RQ_MIN_LOG_STRIDE) ||
-	    le32toh(cmd->uarn) >= NIC_NUM_UAR || !fits_type(cmd))
-		return MYNIC_AQ_BAD_PARAM;
-	return MYNIC_AQ_OK;
+	return cmd->log_sq_size <= WQ_MAX_LOG_SIZE &&
+	       cmd->log_sq_stride <= WQ_MAX_LOG_STRIDE &&
+	       (!cmd->log_sq_stride ||
+		cmd->log_sq_stride >= SQ_MIN_LOG_STRIDE) &&
+	       cmd->log_rq_size <= WQ_MAX_LOG_SIZE &&
+	       cmd->log_rq_stride <= WQ_MAX_LOG_STRIDE &&
+	       (!cmd->log_rq_stride ||
+		cmd->log_rq_stride >= RQ_MIN_LOG_STRIDE) &&
+	       le32toh(cmd->uarn) < NIC_NUM_UAR && rss_is_valid(cmd) &&
+	       fits_type(cmd);
 }
 
 static int find_objects(struct nic *nic, struct qp *qp,
@@ -195,6 +201,8 @@ static int find_objects(struct nic *nic, struct qp *qp,
 		return qp->xrcd ? MYNIC_AQ_OK : MYNIC_AQ_BAD_NUMBER;
 	}
 	qp->pd = table_get(&nic->pds, le32toh(cmd->pdn));
+	if (cmd->rwq_tablen)
+		return qp->pd ? rss_init(nic, qp, cmd) : MYNIC_AQ_BAD_NUMBER;
 	qp->send_cq = table_get(&nic->cqs, le32toh(cmd->send_cqn));
 	qp->recv_cq = table_get(&nic->cqs, le32toh(cmd->recv_cqn));
 	if (!qp->pd || !qp->send_cq || !qp->recv_cq)
@@ -216,7 +224,7 @@ static int init_rings(struct nic *nic, struct qp *qp,
 {
 	int status;
 
-	if (qp->type == MYNIC_QP_XRC_TGT)
+	if (qp->type == MYNIC_QP_XRC_TGT || qp->rss)
 		return MYNIC_AQ_OK;
 	status = buf_parse(&qp->buf, &cmd->buf);
 	if (status)
@@ -255,12 +263,11 @@ static int add_number(struct nic *nic, struct qp *qp)
 	return err ? MYNIC_AQ_NO_RESOURCE : MYNIC_AQ_OK;
 }
 
-static const uint8_t services[] = {
+static const uint8_t services[QP_TYPE_WQ + 1] = {
 	[MYNIC_QP_RC] = BTH_SERVICE_RC << BTH_SERVICE_SHIFT,
 	[MYNIC_QP_UC] = BTH_SERVICE_UC << BTH_SERVICE_SHIFT,
 	[MYNIC_QP_XRC_INI] = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
 	[MYNIC_QP_XRC_TGT] = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
-	[MYNIC_QP_DRIVER] = 0,
 };
 
 static int init(struct nic *nic, struct qp *qp,
@@ -296,6 +303,8 @@ static void add_user(struct qp *qp)
 		return;
 	}
 	qp->pd->users++;
+	if (qp->rss)
+		return;
 	if (qp->srq)
 		qp->srq->num_qps++;
 	LIST_INSERT_HEAD(&qp->send_cq->senders, qp, send_link);
@@ -304,37 +313,57 @@ static void add_user(struct qp *qp)
 
 static void remove_user(struct qp *qp)
 {
-	LIST_REMOVE(qp, recv_link);
-	if (qp->xrcd)
+	if (qp->xrcd) {
+		LIST_REMOVE(qp, recv_link);
 		return;
+	}
+	qp->pd->users--;
+	if (qp->rss)
+		return;
+	LIST_REMOVE(qp, recv_link);
 	LIST_REMOVE(qp, send_link);
 	if (qp->srq)
 		qp->srq->num_qps--;
-	qp->pd->users--;
 }
 
-int admin_create_qp(struct nic *nic, struct admin_call *call)
+int qp_create(struct nic *nic, const struct mynic_create_qp *cmd,
+	      struct qp **result)
 {
 	struct qp *qp;
 	int status;
 
-	status = check(&call->create_qp);
-	if (status)
-		return status;
+	if (!check(cmd))
+		return MYNIC_AQ_BAD_PARAM;
 	qp = calloc(1, sizeof(*qp));
 	if (!qp)
 		return MYNIC_AQ_NO_RESOURCE;
-	status = init(nic, qp, &call->create_qp);
+	status = init(nic, qp, cmd);
 	if (status) {
+		rss_fini(qp);
 		free(qp);
 		return status;
 	}
 	add_user(qp);
-	call->cpl.number = htole32(qp->number);
+	*result = qp;
 	return MYNIC_AQ_OK;
 }
 
-static void destroy(struct nic *nic, struct qp *qp)
+int admin_create_qp(struct nic *nic, struct admin_call *call)
+{
+	const struct mynic_create_qp *cmd = &call->create_qp;
+	struct qp *qp;
+	int status;
+
+	if (cmd->flags & ~QP_FLAGS || cmd->type > MYNIC_QP_DRIVER ||
+	    !(SUPPORTED_TYPES & 1 << cmd->type))
+		return MYNIC_AQ_NOT_SUPPORTED;
+	status = qp_create(nic, cmd, &qp);
+	if (!status)
+		call->cpl.number = htole32(qp->number);
+	return status;
+}
+
+void qp_destroy(struct nic *nic, struct qp *qp)
 {
 	counters_bind(qp, NULL);
 	mcast_detach_all(nic, qp);
@@ -345,19 +374,20 @@ static void destroy(struct nic *nic, struct qp *qp)
 	event_drop(nic, &qp->events);
 	mw_qp_gone(qp);
 	remove_user(qp);
+	rss_fini(qp);
 	table_remove(&nic->qps, qp->number);
 	free(qp);
 }
 
 int admin_destroy_qp(struct nic *nic, struct admin_call *call)
 {
-	struct qp *qp = qp_find(nic, le32toh(call->cmd.number));
+	struct qp *qp = qp_of_command(nic, call);
 
 	if (!qp)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (qp->num_flows)
 		return MYNIC_AQ_BUSY;
-	destroy(nic, qp);
+	qp_destroy(nic, qp);
 	return MYNIC_AQ_OK;
 }
 
@@ -367,5 +397,5 @@ void qps_free(struct nic *nic)
 	struct qp *qp;
 
 	while ((qp = table_next(&nic->qps, &number)))
-		destroy(nic, qp);
+		qp_destroy(nic, qp);
 }

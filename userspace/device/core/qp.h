@@ -16,12 +16,20 @@
 #include "responder.h"
 #include "verbs.h"
 
-#define QP_FLAGS (MYNIC_QP_SIG_ALL | MYNIC_QP_KERNEL)
+#define QP_FLAGS (MYNIC_QP_SIG_ALL | MYNIC_QP_KERNEL | MYNIC_QP_VLAN_STRIP)
 
+/*
+ * In &qp.type: a work queue, which is a QP without a send queue; see rwq.h.
+ * MYNIC_WQS_RDY is RTR.
+ */
+#define QP_TYPE_WQ 15
+
+struct admin_call;
 struct counters;
 struct cq;
 struct nic;
 struct pd;
+struct rss;
 struct srq;
 struct xrcd;
 
@@ -69,14 +77,14 @@ struct qp_attr {
  * struct qp - queue pair
  * @nic: its NIC
  * @number: QPN
- * @type: enum mynic_qp_type
+ * @type: enum mynic_qp_type, or QP_TYPE_WQ
  * @service: connected QPs: what its BTH opcodes have beside those of RC
  * @flags: MYNIC_QP_*
  * @state: set by the core only
  * @attr: set by the core only
  * @pd: protection domain; XRC_TGT: @srq's, or NULL
- * @send_cq: CQ for send completions; XRC_TGT: NULL
- * @recv_cq: CQ for receive completions; XRC_TGT: @srq's, or NULL
+ * @send_cq: CQ for send completions; XRC_TGT, RSS: NULL
+ * @recv_cq: CQ for receive completions; XRC_TGT: @srq's, or NULL; RSS: NULL
  * @srq: NULL: the QP has an RQ of its own, or none; XRC_TGT: that of the last
  *	request
  * @xrcd: XRC_TGT: its XRC domain; else NULL
@@ -94,6 +102,8 @@ struct qp_attr {
  * @dbrec_offset: of the doorbell record in @buf
  * @mcast_groups: multicast groups that it is attached to
  * @num_flows: flow rules that it receives by
+ * @rss: gives frames to WQs; NULL: the QP receives them itself
+ * @num_tables: WQ: entries of receive WQ tables that name it
  * @scheduled: in &nic.run_queue through @run_link
  * @run_link: see @scheduled
  * @polled: in &nic.poll_queue through @poll_link
@@ -131,6 +141,8 @@ struct qp {
 	uint32_t dbrec_offset;
 	uint32_t mcast_groups;
 	uint32_t num_flows;
+	struct rss *rss;
+	uint32_t num_tables;
 	bool scheduled;
 	TAILQ_ENTRY(qp) run_link;
 	bool polled;
@@ -165,6 +177,23 @@ static inline bool qp_is_responder(const struct qp *qp)
 
 /** qp_find() - the QP with a number (any value), or NULL; O(1) */
 struct qp *qp_find(const struct nic *nic, uint32_t number);
+
+/** qp_of_command() - the QP that a command names, or NULL; a WQ is none */
+struct qp *qp_of_command(const struct nic *nic, const struct admin_call *call);
+
+/**
+ * qp_create() - create a QP or WQ
+ * @nic: the NIC
+ * @cmd: what to create; all but the type and the flags is checked here
+ * @qp: result
+ *
+ * Return: enum mynic_aq_status.
+ */
+int qp_create(struct nic *nic, const struct mynic_create_qp *cmd,
+	      struct qp **qp);
+
+/** qp_destroy() - destroy a QP or WQ that nothing uses */
+void qp_destroy(struct nic *nic, struct qp *qp);
 
 /** qp_dbrec() - the doorbell record, or NULL (counted as BAD_DMA) */
 struct mynic_qp_dbrec *qp_dbrec(struct nic *nic, struct qp *qp);

@@ -109,14 +109,14 @@ static void set_attrs(struct qp_attr *dst, uint32_t mask,
 
 int admin_modify_qp(struct nic *nic, struct admin_call *call)
 {
-	struct qp *qp = qp_find(nic, le32toh(call->cmd.number));
+	struct qp *qp = qp_of_command(nic, call);
 	const struct mynic_qp_attr *attr = &call->qp_attr;
 	uint32_t mask = le32toh(attr->attr_mask);
 	uint8_t old, new;
 
 	if (!qp)
 		return MYNIC_AQ_BAD_NUMBER;
-	if (mask & ~SUPPORTED_ATTRS)
+	if (mask & ~SUPPORTED_ATTRS || qp->rss)
 		return MYNIC_AQ_NOT_SUPPORTED;
 	if (!values_are_valid(nic, mask, attr))
 		return MYNIC_AQ_BAD_PARAM;
@@ -141,7 +141,7 @@ int admin_modify_qp(struct nic *nic, struct admin_call *call)
 
 int admin_query_qp(struct nic *nic, struct admin_call *call)
 {
-	const struct qp *qp = qp_find(nic, le32toh(call->cmd.number));
+	const struct qp *qp = qp_of_command(nic, call);
 
 	if (!qp)
 		return MYNIC_AQ_BAD_NUMBER;

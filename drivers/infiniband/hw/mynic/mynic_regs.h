@@ -158,6 +158,12 @@ _Static_assert(sizeof(struct mynic_buf) == 16, "mynic_buf");
  * @MYNIC_CMD_CREATE_FLOW: body: &struct mynic_create_flow; mailbox in:
  *	&struct mynic_flow_spec times num_specs; returns number
  * @MYNIC_CMD_DESTROY_FLOW: number
+ * @MYNIC_CMD_CREATE_WQ: mailbox in: &struct mynic_create_wq; returns number
+ * @MYNIC_CMD_MODIFY_WQ: number; body: &struct mynic_modify_wq
+ * @MYNIC_CMD_DESTROY_WQ: number
+ * @MYNIC_CMD_CREATE_RWQ_TABLE: body: &struct mynic_create_rwq_table; mailbox
+ *	in: WQNs, __le32; returns number
+ * @MYNIC_CMD_DESTROY_RWQ_TABLE: number
  * @MYNIC_CMD_CREATE_COUNTERS: returns number
  * @MYNIC_CMD_DESTROY_COUNTERS: number
  * @MYNIC_CMD_QUERY_COUNTERS: number; mailbox out as of QUERY_STATS
@@ -200,6 +206,11 @@ enum mynic_aq_opcode {
 	MYNIC_CMD_DETACH_MCAST = 0x41,
 	MYNIC_CMD_CREATE_FLOW = 0x48,
 	MYNIC_CMD_DESTROY_FLOW = 0x49,
+	MYNIC_CMD_CREATE_WQ = 0x4c,
+	MYNIC_CMD_MODIFY_WQ = 0x4d,
+	MYNIC_CMD_DESTROY_WQ = 0x4f,
+	MYNIC_CMD_CREATE_RWQ_TABLE = 0x50,
+	MYNIC_CMD_DESTROY_RWQ_TABLE = 0x51,
 	MYNIC_CMD_CREATE_COUNTERS = 0x58,
 	MYNIC_CMD_DESTROY_COUNTERS = 0x59,
 	MYNIC_CMD_QUERY_COUNTERS = 0x5a,
@@ -528,6 +539,7 @@ enum mynic_qp_type {
 
 #define MYNIC_QP_SIG_ALL 0x01 /* every send request gets a completion */
 #define MYNIC_QP_KERNEL 0x02 /* may use the device's dma_lkey */
+#define MYNIC_QP_VLAN_STRIP 0x04 /* frames are received without VLAN tag */
 
 /**
  * struct mynic_create_qp - mailbox of CREATE_QP
@@ -547,10 +559,16 @@ enum mynic_qp_type {
  * @log_sq_stride: log2 of the bytes in a send slot, 6 to 9; 0: no SQ
  * @log_rq_size: log2 of the receive ring's number of slots, 0 to 15
  * @log_rq_stride: log2 of the bytes in a receive slot, 5 to 9; 0: no RQ
- * @reserved_3a: zero
+ * @rx_hash_function: RSS: MYNIC_RX_HASH_TOEPLITZ; else 0
+ * @reserved_3b: zero
+ * @rwq_tablen: RSS: the receive WQ table; else 0
+ * @rx_hash_fields: RSS: MYNIC_RX_HASH_SRC_IPV4 and so on
+ * @rx_hash_key: RSS: Toeplitz key
+ * @reserved_6c: zero
  *
  * Of an XRC_TGT QP only @type and @xrcdn count: @srqn is MYNIC_NO_SRQ, the rest
- * zero.
+ * zero. Of a QP with a receive WQ table, which is of type RAW_PACKET, only
+ * these, @pdn and what belongs to RSS.
  */
 struct mynic_create_qp {
 	struct mynic_buf buf;
@@ -569,12 +587,109 @@ struct mynic_create_qp {
 	__u8 log_sq_stride;
 	__u8 log_rq_size;
 	__u8 log_rq_stride;
-	__u8 reserved_3a[70];
+	__u8 rx_hash_function;
+	__u8 reserved_3b;
+	__le32 rwq_tablen;
+	__le32 rx_hash_fields;
+	__u8 rx_hash_key[40];
+	__u8 reserved_6c[20];
 };
 
 _Static_assert(sizeof(struct mynic_create_qp) == 128, "mynic_create_qp");
 
 #define MYNIC_NO_SRQ 0xffffffff
+
+/* &struct mynic_create_qp.rx_hash_function (enum ibv_rx_hash_function_flags) */
+#define MYNIC_RX_HASH_TOEPLITZ 0x1
+
+/* &struct mynic_create_qp.rx_hash_fields (enum ibv_rx_hash_fields) */
+#define MYNIC_RX_HASH_SRC_IPV4 0x01
+#define MYNIC_RX_HASH_DST_IPV4 0x02
+#define MYNIC_RX_HASH_SRC_IPV6 0x04
+#define MYNIC_RX_HASH_DST_IPV6 0x08
+#define MYNIC_RX_HASH_SRC_PORT_TCP 0x10
+#define MYNIC_RX_HASH_DST_PORT_TCP 0x20
+#define MYNIC_RX_HASH_SRC_PORT_UDP 0x40
+#define MYNIC_RX_HASH_DST_PORT_UDP 0x80
+
+#define MYNIC_RX_HASH_KEY_LEN 40
+
+/**
+ * struct mynic_create_wq - mailbox of CREATE_WQ
+ * @buf: host memory with the ring and the doorbell record
+ * @rq_offset: of the ring in @buf
+ * @dbrec_offset: of &struct mynic_qp_dbrec in @buf
+ * @uarn: the UAR page on which the WQ's doorbell is rung
+ * @pdn: protection domain
+ * @cqn: CQ for completions
+ * @log_size: log2 of the number of slots, 0 to 15
+ * @log_stride: log2 of the bytes in a slot, 5 to 9
+ * @flags: MYNIC_WQ_*
+ * @reserved_27: zero
+ */
+struct mynic_create_wq {
+	struct mynic_buf buf;
+	__le32 rq_offset;
+	__le32 dbrec_offset;
+	__le32 uarn;
+	__le32 pdn;
+	__le32 cqn;
+	__u8 log_size;
+	__u8 log_stride;
+	__u8 flags;
+	__u8 reserved_27[25];
+};
+
+_Static_assert(sizeof(struct mynic_create_wq) == 64, "mynic_create_wq");
+
+#define MYNIC_WQ_VLAN_STRIP 0x1 /* frames are received without their VLAN tag */
+
+/**
+ * struct mynic_modify_wq - body of MODIFY_WQ
+ * @attr_mask: enum ib_wq_attr_mask: which of the others count
+ * @state: enum ib_wq_state
+ * @cur_state: enum ib_wq_state; another than the WQ is in is BAD_STATE
+ * @flags: MYNIC_WQ_*
+ * @flags_mask: which of @flags count
+ * @reserved_08: zero
+ */
+struct mynic_modify_wq {
+	__le32 attr_mask;
+	__u8 state;
+	__u8 cur_state;
+	__u8 flags;
+	__u8 flags_mask;
+	__u8 reserved_08[32];
+};
+
+_Static_assert(sizeof(struct mynic_modify_wq) == 40, "mynic_modify_wq");
+
+/**
+ * enum mynic_wq_state - enum ib_wq_state
+ * @MYNIC_WQS_RESET: the ring is not read
+ * @MYNIC_WQS_RDY: frames are received
+ * @MYNIC_WQS_ERR: requests are flushed
+ */
+enum mynic_wq_state {
+	MYNIC_WQS_RESET = 0,
+	MYNIC_WQS_RDY = 1,
+	MYNIC_WQS_ERR = 2,
+};
+
+/**
+ * struct mynic_create_rwq_table - body of CREATE_RWQ_TABLE
+ * @log_size: log2 of the number of WQs, 0 to MYNIC_RWQ_TABLE_MAX_LOG_SIZE
+ * @reserved_01: zero
+ */
+struct mynic_create_rwq_table {
+	__u8 log_size;
+	__u8 reserved_01[39];
+};
+
+_Static_assert(sizeof(struct mynic_create_rwq_table) == 40,
+	       "mynic_create_rwq_table");
+
+#define MYNIC_RWQ_TABLE_MAX_LOG_SIZE 7
 
 /**
  * struct mynic_qp_attr - mailbox of MODIFY_QP and QUERY_QP
@@ -963,6 +1078,8 @@ _Static_assert(sizeof(struct mynic_set_rx) == 40, "mynic_set_rx");
  * @modify_srq: body of MODIFY_SRQ
  * @mcast: body of ATTACH_MCAST and DETACH_MCAST
  * @create_flow: body of CREATE_FLOW
+ * @modify_wq: body of MODIFY_WQ
+ * @create_rwq_table: body of CREATE_RWQ_TABLE
  * @bind_counters: body of BIND_COUNTERS
  * @set_gid: body of SET_GID
  * @modify_port: body of MODIFY_PORT
@@ -991,6 +1108,8 @@ struct mynic_admin_cmd {
 		struct mynic_modify_srq modify_srq;
 		struct mynic_mcast mcast;
 		struct mynic_create_flow create_flow;
+		struct mynic_modify_wq modify_wq;
+		struct mynic_create_rwq_table create_rwq_table;
 		struct mynic_bind_counters bind_counters;
 		struct mynic_set_gid set_gid;
 		struct mynic_modify_port modify_port;

@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Work queues, tables of them, and QPs that spread frames over a table */
+#include "harness_eth.h"
+
+#define TCP 6
+#define UDP 17
+#define MAX_WQS (1 << MYNIC_RWQ_TABLE_MAX_LOG_SIZE)
+
+/* The key and the results that everybody checks this hash with */
+static const uint8_t known_key[MYNIC_RX_HASH_KEY_LEN] = {
+	0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67,
+	0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb,
+	0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30,
+	0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
+};
+
+static uint8_t try_create_wq(struct drv_end *end, struct drv_qp *wq,
+			     uint8_t flags)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_CREATE_WQ };
+	struct drv_qp_init init = {
+		.type = MYNIC_QP_RAW_PACKET,
+		.pdn = end->pdn,
+		.send_cq = end->recv_cq,
+		.recv_cq = end->recv_cq,
+	};
+	struct mynic_create_wq create;
+	struct mynic_admin_cpl cpl;
+	uint8_t status;
+
+	drv_qp_layout(end->d, wq, &init);
+	create = (struct mynic_create_wq){
+		.buf = wq->create.buf,
+		.rq_offset = wq->create.rq_offset,
+		.dbrec_offset = wq->create.dbrec_offset,
+		.uarn = wq->create.uarn,
+		.pdn = end->pdn,
+		.cqn = end->recv_cq->number,
+		.log_size = wq->create.log_rq_size,
+		.log_stride = wq->create.log_rq_stride,
+		.flags = flags,
+	};
+	status = drv_admin_in(end->d, &cmd, &cpl, &create, sizeof(create));
+	wq->number = cpl.number;
+	return status;
+}
+
+/* An end whose QP is a WQ */
+static struct drv_end wq_end(struct drv_end *end, uint8_t flags)
+{
+	struct drv_end wq = *end;
+
+	wq.qp = tap_alloc(sizeof(*wq.qp));
+	CHECK_EQ(try_create_wq(end, wq.qp, flags), 0);
+	return wq;
+}
+
+static uint8_t modify_wq(struct drv_qp *wq, struct mynic_modify_wq body)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_MODIFY_WQ,
+		.number = wq->number,
+		.modify_wq = body,
+	};
+
+	return drv_admin(wq->d, &cmd, NULL);
+}
+
+static uint8_t set_state(struct drv_qp *wq, uint8_t state)
+{
+	return modify_wq(wq, (struct mynic_modify_wq){ .attr_mask = 1,
+						       .state = state });
+}
+
+static uint8_t create_table(struct drv *d, const uint32_t *wqns, uint8_t log,
+			    uint32_t *number)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_CREATE_RWQ_TABLE,
+		.create_rwq_table.log_size = log,
+	};
+	struct mynic_admin_cpl cpl;
+	uint8_t status;
+
+	status = drv_admin_in(d, &cmd, &cpl, wqns, 4ul << log);
+	*number = cpl.number;
+	return status;
+}
+
+static uint8_t create_rss(struct drv_end *end, struct mynic_create_qp create,
+			  struct drv_qp *qp)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_CREATE_QP };
+	struct mynic_admin_cpl cpl;
+	uint8_t status;
+
+	status = drv_admin_in(end->d, &cmd, &cpl, &create, sizeof(create));
+	qp->d = end->d;
+	qp->number = cpl.number;
+	return status;
+}
+
+static struct mynic_create_qp rss_create(struct drv_end *end, uint32_t table,
+					 uint32_t fields)
+{
+	struct mynic_create_qp create = {
+		.pdn = end->pdn,
+		.srqn = MYNIC_NO_SRQ,
+		.type = MYNIC_QP_RAW_PACKET,
+		.rx_hash_function = MYNIC_RX_HASH_TOEPLITZ,
+		.rwq_tablen = table,
+		.rx_hash_fields = fields,
+	};
+
+	memcpy(create.rx_hash_key, known_key, sizeof(known_key));
+	return create;
+}
+
+/* struct rss - all of NIC b's WQs, in one table, with a rule for all frames */
+struct rss {
+	struct drv_pair p;
+	struct drv_end wq[MAX_WQS];
+	unsigned int num;
+	uint32_t table;
+	struct drv_qp qp;
+	uint32_t flow;
+};
+
+static struct rss *rss_new(unsigned int log, uint32_t fields)
+{
+	struct mynic_create_flow body = { .flow_tag = 5 };
+	struct rss *rss = tap_alloc(sizeof(*rss));
+	uint32_t wqns[MAX_WQS];
+
+	rss->p = eth_raw_pair();
+	rss->num = 1 << log;
+	for (unsigned int i = 0; i < rss->num; i++) {
+		rss->wq[i] = wq_end(&rss->p.b, 0);
+		wqns[i] = rss->wq[i].qp->number;
+		CHECK_EQ(set_state(rss->wq[i].qp, MYNIC_WQS_RDY), 0);
+	}
+	CHECK_EQ(create_table(rss->p.b.d, wqns, log, &rss->table), 0);
+	CHECK_EQ(create_rss(&rss->p.b,
+			    rss_create(&rss->p.b, rss->table, fields),
+			    &rss->qp),
+		 0);
+	CHECK_EQ(eth_flow(&rss->qp, body, NULL, &rss->flow), 0);
+	return rss;
+}
+
+static struct eth_buf ipv4_frame(uint8_t proto, uint32_t saddr, uint32_t daddr,
+				 uint16_t sport, uint16_t dport)
+{
+	struct eth_buf buf;
+
+	eth_begin(&buf, ETH_GROUP, 0x0800);
+	if (proto == TCP) {
+		eth_put_ipv4(&buf, saddr, daddr, TCP, 70);
+		eth_put_tcp(&buf, sport, dport, 1, 0x10);
+		eth_put_data(&buf, 50, 1);
+	} else {
+		eth_put_ipv4(&buf, saddr, daddr, UDP, 58);
+		eth_put_udp(&buf, sport, dport, 50);
+		eth_put_data(&buf, 50, 1);
+	}
+	return buf;
+}
+
+/* The frame comes to the WQ that the hash says */
+static void check_hash(struct rss *rss, const struct eth_buf *frame,
+		       uint32_t hash)
+{
+	struct drv_end *wq = &rss->wq[hash & (rss->num - 1)];
+
+	eth_post(wq, 3);
+	eth_send_frame(&rss->p.a, frame, 0);
+	CHECK_EQ(eth_expect(wq, 3, frame).flow_tag, 5);
+}
+
+#define IPV4 (MYNIC_RX_HASH_SRC_IPV4 | MYNIC_RX_HASH_DST_IPV4)
+#define IPV6 (MYNIC_RX_HASH_SRC_IPV6 | MYNIC_RX_HASH_DST_IPV6)
+#define PORTS_TCP (MYNIC_RX_HASH_SRC_PORT_TCP | MYNIC_RX_HASH_DST_PORT_TCP)
+#define PORTS_UDP (MYNIC_RX_HASH_SRC_PORT_UDP | MYNIC_RX_HASH_DST_PORT_UDP)
+
+/* 66.9.149.187:2794 to 161.142.100.80:1766, and 199.92.111.2:14230 to ... */
+#define A_FROM 0x420995bb
+#define A_TO 0xa18e6450
+#define B_FROM 0xc75c6f02
+#define B_TO 0x41458c53
+
+TEST(rss_known_hashes_ipv4)
+{
+	struct rss *rss = rss_new(7, IPV4);
+	struct eth_buf a = ipv4_frame(TCP, A_FROM, A_TO, 2794, 1766);
+	struct eth_buf b = ipv4_frame(TCP, B_FROM, B_TO, 14230, 4739);
+
+	check_hash(rss, &a, 0x323e8fc2);
+	check_hash(rss, &b, 0xd718262a);
+	rss = rss_new(7, IPV4 | PORTS_TCP);
+	check_hash(rss, &a, 0x51ccc178);
+	check_hash(rss, &b, 0xc626b0ea);
+	/* as UDP it has no TCP ports */
+	a = ipv4_frame(UDP, A_FROM, A_TO, 2794, 1766);
+	check_hash(rss, &a, 0x323e8fc2);
+	rss = rss_new(7, IPV4 | PORTS_UDP | PORTS_TCP | IPV6);
+	check_hash(rss, &a, 0x51ccc178);
+	/* fragments, the first one and others, are hashed without ports */
+	a.data[20] = 0x20;
+	check_hash(rss, &a, 0x323e8fc2);
+	a.data[20] = 0;
+	a.data[21] = 3;
+	check_hash(rss, &a, 0x323e8fc2);
+}
+
+TEST(rss_known_hashes_ipv6)
+{
+	struct rss *rss = rss_new(7, IPV6 | PORTS_TCP);
+	struct eth_buf frame;
+
+	/* 3ffe:2501:200:1fff::7.2794 to 3ffe:2501:200:3::1.1766 */
+	eth_begin(&frame, ETH_GROUP, 0x86dd);
+	eth_put_ipv6(&frame, "\x3f\xfe\x25\x01\x02\0\x1f\xff\0\0\0\0\0\0\0\x07",
+		     "\x3f\xfe\x25\x01\x02\0\0\x03\0\0\0\0\0\0\0\x01", TCP, 60);
+	eth_put_tcp(&frame, 2794, 1766, 1, 0x10);
+	eth_put_data(&frame, 40, 1);
+	check_hash(rss, &frame, 0x40207d3d);
+	rss = rss_new(7, IPV6);
+	check_hash(rss, &frame, 0x2cc18cd5);
+	/* no field that counts: the first one */
+	rss = rss_new(7, IPV4);
+	check_hash(rss, &frame, 0);
+}
+
+TEST(rss_one_field)
+{
+	struct rss *rss = rss_new(5, MYNIC_RX_HASH_SRC_IPV4);
+	struct eth_buf a = ipv4_frame(TCP, A_FROM, A_TO, 2794, 1766);
+	struct eth_buf b = ipv4_frame(UDP, A_FROM, B_TO, 1, 2);
+	unsigned int at[2];
+
+	/* what differs in other fields goes the same way */
+	for (int i = 0; i < 2; i++) {
+		for (unsigned int w = 0; w < rss->num; w++)
+			eth_post(&rss->wq[w], w);
+		eth_send_frame(&rss->p.a, i ? &b : &a, 0);
+		for (at[i] = 0;; at[i]++) {
+			struct mynic_cqe cqe;
+
+			if (drv_poll(rss->p.b.recv_cq, &cqe)) {
+				at[i] = cqe.wr_id;
+				break;
+			}
+		}
+	}
+	CHECK_EQ(at[0], at[1]);
+}
+
+TEST(rss_vlan_strip)
+{
+	struct drv_pair p = eth_raw_pair();
+	struct drv_end wq = wq_end(&p.b, MYNIC_WQ_VLAN_STRIP);
+	struct mynic_create_flow body = { 0 };
+	struct mynic_modify_wq change = { .attr_mask = 4, .flags_mask = 1 };
+	struct eth_buf frame, want;
+	struct drv_qp qp;
+	uint32_t table;
+
+	CHECK_EQ(create_table(p.b.d, &wq.qp->number, 0, &table), 0);
+	CHECK_EQ(create_rss(&p.b, rss_create(&p.b, table, 0), &qp), 0);
+	CHECK_EQ(eth_flow(&qp, body, NULL, NULL), 0);
+	CHECK_EQ(set_state(wq.qp, MYNIC_WQS_RDY), 0);
+	eth_begin(&frame, ETH_GROUP, 0x8100);
+	eth_put16(&frame, 0x6123);
+	eth_put16(&frame, 0x88b5);
+	eth_put_data(&frame, 100, 1);
+	eth_begin(&want, ETH_GROUP, 0x88b5);
+	eth_put_data(&want, 100, 1);
+	eth_post(&wq, 1);
+	eth_send_frame(&p.a, &frame, 0);
+	CHECK_EQ(eth_expect(&wq, 1, &want).cvlan, 0x6123);
+	/* frames without a tag stay as they are */
+	eth_post(&wq, 2);
+	eth_send_frame(&p.a, &want, 0);
+	CHECK_EQ(eth_expect(&wq, 2, &want).cvlan, 0);
+	/* no longer */
+	CHECK_EQ(modify_wq(wq.qp, change), 0);
+	eth_post(&wq, 3);
+	eth_send_frame(&p.a, &frame, 0);
+	CHECK_EQ(eth_expect(&wq, 3, &frame).cvlan, 0x6123);
+}
+
+TEST(raw_qp_vlan_strip)
+{
+	static const struct drv_qp_init init = {
+		.type = MYNIC_QP_RAW_PACKET,
+		.flags = MYNIC_QP_VLAN_STRIP,
+	};
+	struct drv_pair p = drv_pair_unconnected(&init);
+	struct mynic_create_flow body = { 0 };
+	struct eth_buf frame, want;
+
+	eth_raw_up(p.a.qp);
+	eth_raw_up(p.b.qp);
+	CHECK_EQ(eth_flow(p.b.qp, body, NULL, NULL), 0);
+	eth_begin(&frame, ETH_GROUP, 0x8100);
+	eth_put32(&frame, 0x612388b5);
+	eth_put_data(&frame, 100, 1);
+	eth_begin(&want, ETH_GROUP, 0x88b5);
+	eth_put_data(&want, 100, 1);
+	eth_post(&p.b, 1);
+	eth_send_frame(&p.a, &frame, 0);
+	CHECK_EQ(eth_expect(&p.b, 1, &want).cvlan, 0x6123);
+	/* cut off within the tag: there is none */
+	frame.len = 16;
+	eth_post(&p.b, 2);
+	eth_send_frame(&p.a, &frame, 0);
+	eth_expect(&p.b, 2, &frame);
+}
+
+TEST(wq_states)
+{
+	struct rss *rss = rss_new(0, IPV4);
+	struct drv_end *wq = &rss->wq[0];
+	struct eth_buf frame = ipv4_frame(UDP, 1, 2, 3, 4);
+	struct mynic_modify_wq body = { .attr_mask = 3, .state = 1 };
+	struct mynic_cqe cqe;
+
+	/* RESET: nothing is received, nothing is flushed */
+	CHECK_EQ(set_state(wq->qp, MYNIC_WQS_RESET), 0);
+	memset(wq->qp->rec, 0, sizeof(*wq->qp->rec));
+	wq->qp->rq_pi = 0;
+	eth_post(wq, 1);
+	eth_send_frame(&rss->p.a, &frame, 0);
+	drv_expect_none(wq->recv_cq, SEC);
+	/* another state than the WQ is in */
+	body.cur_state = MYNIC_WQS_ERR;
+	CHECK_EQ(modify_wq(wq->qp, body), MYNIC_AQ_BAD_STATE);
+	body.cur_state = MYNIC_WQS_RESET;
+	CHECK_EQ(modify_wq(wq->qp, body), 0);
+	eth_send_frame(&rss->p.a, &frame, 0);
+	eth_expect(wq, 1, &frame);
+	/* ERR: what is there, and what comes, is flushed */
+	eth_post(wq, 2);
+	CHECK_EQ(set_state(wq->qp, MYNIC_WQS_ERR), 0);
+	cqe = drv_expect(wq->recv_cq, 2, IBV_WC_WR_FLUSH_ERR);
+	CHECK_EQ(cqe.qp_num, wq->qp->number);
+	CHECK_EQ(wq->qp->rec->rq_ring, 1);
+	eth_post(wq, 3);
+	drv_expect(wq->recv_cq, 3, IBV_WC_WR_FLUSH_ERR);
+	eth_send_frame(&rss->p.a, &frame, 0);
+	drv_expect_none(wq->recv_cq, SEC);
+	CHECK_EQ(set_state(wq->qp, MYNIC_WQS_RDY), MYNIC_AQ_BAD_STATE);
+	CHECK_EQ(set_state(wq->qp, MYNIC_WQS_RESET), 0);
+	CHECK_EQ(wq->qp->rec->rq_ring, 0);
+}
+
+TEST(wq_faults)
+{
+	struct rss *rss = rss_new(1, IPV4);
+	struct drv_end *wq = &rss->wq[0];
+	struct drv *d = rss->p.b.d;
+	struct eth_buf frame = ipv4_frame(UDP, 0, 0, 3, 4);
+	struct mynic_sge sge = drv_sge(wq->mr, 0, 9000);
+
+	/* a bad key ends one WQ, not the other */
+	sge.lkey ^= 0x100;
+	drv_post_recv(wq->qp, 1, &sge, 1);
+	eth_send_frame(&rss->p.a, &frame, 0);
+	CHECK_EQ(drv_expect(wq->recv_cq, 1, IBV_WC_LOC_PROT_ERR).qp_num,
+		 wq->qp->number);
+	eth_post(wq, 2);
+	drv_expect(wq->recv_cq, 2, IBV_WC_WR_FLUSH_ERR);
+	CHECK_EQ(set_state(wq->qp, MYNIC_WQS_RDY), MYNIC_AQ_BAD_STATE);
+	/* an index that cannot be right: an event with the WQ's number */
+	wq = &rss->wq[1];
+	wq->qp->rec->rq_pi = 65;
+	frame = ipv4_frame(UDP, 1u << 31, 0, 3, 4);
+	for (uint32_t i = 0; i < 32; i++) {
+		frame = ipv4_frame(UDP, 1u << i, 0, 3, 4);
+		eth_send_frame(&rss->p.a, &frame, 0);
+	}
+	drv_expect_event(&d->event, MYNIC_EVENT_QP_FATAL, wq->qp->number);
+	CHECK_EQ(drv_stat(d, MYNIC_STAT_BAD_INDEX), 1);
+}
+
+TEST(wq_is_no_qp)
+{
+	struct rss *rss = rss_new(0, IPV4);
+	struct drv *d = rss->p.b.d;
+	uint32_t wqn = rss->wq[0].qp->number;
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_QUERY_QP,
+		.number = wqn,
+	};
+	struct mynic_create_flow body = { 0 };
+	struct mynic_qp_attr attr = { .attr_mask = IBV_QP_STATE };
+	uint32_t table;
+
+	CHECK_EQ(drv_admin_out(d, &cmd, &attr, sizeof(attr)),
+		 MYNIC_AQ_BAD_NUMBER);
+	cmd.opcode = MYNIC_CMD_MODIFY_QP;
+	attr = (struct mynic_qp_attr){ .attr_mask = IBV_QP_STATE };
+	CHECK_EQ(drv_admin_in(d, &cmd, NULL, &attr, sizeof(attr)),
+		 MYNIC_AQ_BAD_NUMBER);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_QP, wqn),
+		 MYNIC_AQ_BAD_NUMBER);
+	CHECK_EQ(eth_flow(rss->wq[0].qp, body, NULL, NULL), MYNIC_AQ_BAD_PARAM);
+	/* and the reverse */
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_WQ, rss->p.b.qp->number),
+		 MYNIC_AQ_BAD_NUMBER);
+	CHECK_EQ(set_state(rss->p.b.qp, MYNIC_WQS_RDY), MYNIC_AQ_BAD_NUMBER);
+	CHECK_EQ(create_table(d, &rss->p.b.qp->number, 0, &table),
+		 MYNIC_AQ_BAD_NUMBER);
+	/* a QP that spreads frames has no states */
+	cmd.number = rss->qp.number;
+	CHECK_EQ(drv_admin_in(d, &cmd, NULL, &attr, sizeof(attr)),
+		 MYNIC_AQ_NOT_SUPPORTED);
+	CHECK_EQ(drv_query_qp(&rss->qp).qp_state, IBV_QPS_RTR);
+}
+
+TEST(wq_order_of_destruction)
+{
+	struct rss *rss = rss_new(1, IPV4);
+	struct drv *d = rss->p.b.d;
+	uint32_t wqn = rss->wq[1].qp->number;
+
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_WQ, wqn), MYNIC_AQ_BUSY);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_RWQ_TABLE, rss->table),
+		 MYNIC_AQ_BUSY);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_QP, rss->qp.number),
+		 MYNIC_AQ_BUSY);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_CQ,
+				rss->p.b.recv_cq->number),
+		 MYNIC_AQ_BUSY);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_FLOW, rss->flow), 0);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_QP, rss->qp.number), 0);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_RWQ_TABLE, rss->table), 0);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_RWQ_TABLE, rss->table),
+		 MYNIC_AQ_BAD_NUMBER);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_WQ, wqn), 0);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_WQ, wqn),
+		 MYNIC_AQ_BAD_NUMBER);
+}
+
+/* All of it goes, in whichever order it has its numbers */
+TEST(wq_reset)
+{
+	struct rss *rss = rss_new(3, IPV4);
+
+	for (unsigned int i = 0; i < rss->num; i++)
+		eth_post(&rss->wq[i], i);
+	drv_reset(rss->p.b.d->n);
+}
+
+TEST(wq_bad_commands)
+{
+	struct drv_pair p = eth_raw_pair();
+	struct drv_end wq = wq_end(&p.b, 0);
+	struct drv_qp other = { 0 };
+	uint32_t wqns[2 * MAX_WQS];
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_CREATE_RWQ_TABLE,
+		.create_rwq_table.log_size = 1,
+	};
+	struct mynic_modify_wq body = { .attr_mask = 8 };
+	uint32_t table;
+
+	CHECK_EQ(try_create_wq(&p.b, &other, 2), MYNIC_AQ_NOT_SUPPORTED);
+	CHECK_EQ(modify_wq(wq.qp, body), MYNIC_AQ_NOT_SUPPORTED);
+	body = (struct mynic_modify_wq){ .attr_mask = 4, .flags_mask = 2 };
+	CHECK_EQ(modify_wq(wq.qp, body), MYNIC_AQ_NOT_SUPPORTED);
+	CHECK_EQ(set_state(wq.qp, 3), MYNIC_AQ_BAD_PARAM);
+	body = (struct mynic_modify_wq){ .attr_mask = 2, .cur_state = 3 };
+	CHECK_EQ(modify_wq(wq.qp, body), MYNIC_AQ_BAD_PARAM);
+	for (int i = 0; i < 2 * MAX_WQS; i++)
+		wqns[i] = wq.qp->number;
+	/* one WQ many times */
+	CHECK_EQ(create_table(p.b.d, wqns, 7, &table), 0);
+	CHECK_EQ(drv_number_cmd(p.b.d, MYNIC_CMD_DESTROY_RWQ_TABLE, table), 0);
+	CHECK_EQ(create_table(p.b.d, wqns, 8, &table), MYNIC_AQ_NOT_SUPPORTED);
+	CHECK_EQ(drv_admin_in(p.b.d, &cmd, NULL, wqns, 4), MYNIC_AQ_BAD_PARAM);
+	cmd.create_rwq_table.log_size = 255;
+	CHECK_EQ(drv_admin_in(p.b.d, &cmd, NULL, wqns, 4), MYNIC_AQ_BAD_PARAM);
+	wqns[1] = 0xfffff0;
+	CHECK_EQ(create_table(p.b.d, wqns, 1, &table), MYNIC_AQ_BAD_NUMBER);
+	CHECK_EQ(drv_number_cmd(p.b.d, MYNIC_CMD_DESTROY_WQ, wq.qp->number), 0);
+}
+
+TEST(rss_bad_commands)
+{
+	struct rss *rss = rss_new(0, IPV4);
+	struct drv_end *b = &rss->p.b;
+	struct mynic_create_qp good = rss_create(b, rss->table, IPV4);
+	struct mynic_create_qp bad;
+	struct drv_qp qp;
+
+	bad = good;
+	bad.rwq_tablen = 0xfff;
+	CHECK_EQ(create_rss(b, bad, &qp), MYNIC_AQ_BAD_NUMBER);
+	bad = good;
+	bad.pdn = 0xfff;
+	CHECK_EQ(create_rss(b, bad, &qp), MYNIC_AQ_BAD_NUMBER);
+	bad = good;
+	bad.rx_hash_function = 2;
+	CHECK_EQ(create_rss(b, bad, &qp), MYNIC_AQ_BAD_PARAM);
+	bad = good;
+	bad.rx_hash_fields = 0x100;
+	CHECK_EQ(create_rss(b, bad, &qp), MYNIC_AQ_BAD_PARAM);
+	bad = good;
+	bad.type = MYNIC_QP_UD;
+	CHECK_EQ(create_rss(b, bad, &qp), MYNIC_AQ_BAD_PARAM);
+	bad = good;
+	bad.log_sq_stride = 7;
+	CHECK_EQ(create_rss(b, bad, &qp), MYNIC_AQ_BAD_PARAM);
+	bad = good;
+	bad.reserved_3b = 1;
+	CHECK_EQ(create_rss(b, bad, &qp), MYNIC_AQ_BAD_PARAM);
+	/* what is for RSS, on a QP without */
+	bad = good;
+	bad.rwq_tablen = 0;
+	bad.send_cqn = b->cq->number;
+	bad.recv_cqn = b->cq->number;
+	CHECK_EQ(create_rss(b, bad, &qp), MYNIC_AQ_BAD_PARAM);
+	CHECK_EQ(create_rss(b, good, &qp), 0);
+	CHECK_EQ(drv_number_cmd(b->d, MYNIC_CMD_DESTROY_QP, qp.number), 0);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Work queues, and tables of them. A WQ is a QP that has a receive queue only:
+ * type QP_TYPE_WQ.
+ */
+#ifndef MYNIC_RWQ_H
+#define MYNIC_RWQ_H
+
+#include <stdint.h>
+
+struct nic;
+struct qp;
+
+/**
+ * struct rwq_table - receive WQ table
+ * @number: its number
+ * @num_qps: QPs that spread frames by it
+ * @num_wqs: elements of @wqs, a power of two
+ * @wqs: the WQs; one may be there several times
+ */
+struct rwq_table {
+	uint32_t number;
+	uint32_t num_qps;
+	uint32_t num_wqs;
+	struct qp *wqs[];
+};
+
+void rwq_tables_free(struct nic *nic);
+
+#endif /* MYNIC_RWQ_H */
