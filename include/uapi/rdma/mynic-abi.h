@@ -20,14 +20,18 @@
  * @uar_mmap_size: bytes to map there
  * @uar_offset: offset of the context's MYNIC_UAR_SIZE doorbells in the mapping
  * @driver_qp_types: bit n: QPs of enum mynic_driver_qp_type n can be created
- * @reserved_14: zero
+ * @max_tso: bytes of a TSO request behind its header; 0: there is no TSO
+ * @tso_qp_types: bit n: QPs of type n of enum ib_qp_type have TSO
+ * @reserved_1c: zero
  */
 struct mynic_alloc_ucontext_resp {
 	__aligned_u64 uar_mmap_key;
 	__u32 uar_mmap_size;
 	__u32 uar_offset;
 	__u32 driver_qp_types;
-	__u32 reserved_14;
+	__u32 max_tso;
+	__u32 tso_qp_types;
+	__u32 reserved_1c;
 };
 
 /**
@@ -149,7 +153,7 @@ struct mynic_alloc_dm_resp {
 	__u32 reserved_0c;
 };
 
-_Static_assert(sizeof(struct mynic_alloc_ucontext_resp) == 24, "ucontext");
+_Static_assert(sizeof(struct mynic_alloc_ucontext_resp) == 32, "ucontext");
 _Static_assert(sizeof(struct mynic_create_cq_resp) == 32, "create_cq");
 _Static_assert(sizeof(struct mynic_create_qp_req) == 8, "create_qp_req");
 _Static_assert(sizeof(struct mynic_create_qp_resp) == 32, "create_qp");

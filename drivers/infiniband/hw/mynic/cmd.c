@@ -124,6 +124,8 @@ int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps)
 		.dma_lkey = le32_to_cpu(attr.dma_lkey),
 		.clock_khz = le32_to_cpu(attr.clock_khz),
 		.max_xrcd = le32_to_cpu(attr.max_xrcd),
+		.max_flow = le32_to_cpu(attr.max_flow),
+		.max_tso = le32_to_cpu(attr.max_tso),
 		.caps = le64_to_cpu(attr.caps),
 		.dm_size = min(le64_to_cpu(attr.dm_size), (u64)S32_MAX),
 		.max_counters = le32_to_cpu(attr.max_counters),
@@ -650,6 +652,38 @@ int mynic_cmd_detach_mcast(struct mynic_dev *mdev, u32 qpn,
 			   const union ib_gid *gid)
 {
 	return mynic_cmd_mcast(mdev, MYNIC_CMD_DETACH_MCAST, qpn, gid);
+}
+
+/**
+ * mynic_cmd_create_flow() - CREATE_FLOW
+ * @mdev: device
+ * @body: what to create
+ * @specs: num_specs of them
+ * @number: its number
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_create_flow(struct mynic_dev *mdev,
+			  const struct mynic_create_flow *body,
+			  const struct mynic_flow_spec *specs, u32 *number)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_CREATE_FLOW,
+		.create_flow = *body,
+	};
+
+	return mynic_cmd_create(mdev, &cmd, specs,
+				body->num_specs * sizeof(*specs), number);
+}
+
+/**
+ * mynic_cmd_destroy_flow() - DESTROY_FLOW
+ * @mdev: device
+ * @number: flow rule
+ */
+void mynic_cmd_destroy_flow(struct mynic_dev *mdev, u32 number)
+{
+	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_FLOW, number);
 }
 
 /**

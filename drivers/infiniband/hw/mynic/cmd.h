@@ -64,6 +64,10 @@ int mynic_cmd_attach_mcast(struct mynic_dev *mdev, u32 qpn,
 			   const union ib_gid *gid);
 int mynic_cmd_detach_mcast(struct mynic_dev *mdev, u32 qpn,
 			   const union ib_gid *gid);
+int mynic_cmd_create_flow(struct mynic_dev *mdev,
+			  const struct mynic_create_flow *body,
+			  const struct mynic_flow_spec *specs, u32 *number);
+void mynic_cmd_destroy_flow(struct mynic_dev *mdev, u32 number);
 int mynic_cmd_create_counters(struct mynic_dev *mdev, u32 *number);
 void mynic_cmd_destroy_counters(struct mynic_dev *mdev, u32 number);
 int mynic_cmd_query_counters(struct mynic_dev *mdev, u32 number, u64 *values);

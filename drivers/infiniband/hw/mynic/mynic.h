@@ -49,6 +49,8 @@ struct mynic_netdev;
  * @dma_lkey: key of all DMA space
  * @clock_khz: rate of completion timestamps
  * @max_xrcd: XRC domains; 0: there is no XRC
+ * @max_flow: flow rules; 0: there are none
+ * @max_tso: bytes of a TSO request behind its header; 0: there is no TSO
  * @caps: MYNIC_CAP_*
  * @dm_size: bytes of device memory; 0: there is none
  * @max_counters: sets of counters; 0: there are none
@@ -75,6 +77,8 @@ struct mynic_caps {
 	u32 dma_lkey;
 	u32 clock_khz;
 	u32 max_xrcd;
+	u32 max_flow;
+	u32 max_tso;
 	u64 caps;
 	u64 dm_size;
 	u32 max_counters;
@@ -714,6 +718,22 @@ int mynic_add_gid(const struct ib_gid_attr *attr, void **context);
 int mynic_del_gid(const struct ib_gid_attr *attr, void **context);
 void mynic_gids_change_mac(struct mynic_dev *mdev, const u8 *from,
 			   const u8 *to);
+
+/* Flow rules */
+
+struct mynic_flow {
+	struct ib_flow ibflow;
+	u32 number;
+};
+
+static inline struct mynic_flow *to_mflow(struct ib_flow *ibflow)
+{
+	return container_of(ibflow, struct mynic_flow, ibflow);
+}
+
+struct ib_flow *mynic_create_flow(struct ib_qp *ibqp, struct ib_flow_attr *attr,
+				  struct ib_udata *udata);
+int mynic_destroy_flow(struct ib_flow *ibflow);
 
 /* Device and port */
 

@@ -17,7 +17,8 @@
 
 #define MYNIC_DEVICE_CAPS                                            \
 	(IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_PORT_ACTIVE_EVENT | \
-	 IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_SYS_IMAGE_GUID)
+	 IB_DEVICE_RAW_IP_CSUM | IB_DEVICE_RC_RNR_NAK_GEN |          \
+	 IB_DEVICE_SYS_IMAGE_GUID)
 
 /**
  * mynic_query_device() - &ib_device_ops.query_device
@@ -50,6 +51,8 @@ int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->device_cap_flags = MYNIC_DEVICE_CAPS;
 	if (caps->max_xrcd)
 		attr->device_cap_flags |= IB_DEVICE_XRC;
+	if (caps->max_flow)
+		attr->device_cap_flags |= IB_DEVICE_MANAGED_FLOW_STEERING;
 	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
 	attr->max_send_sge = MYNIC_MAX_SGE;
 	attr->max_recv_sge = MYNIC_MAX_SGE;
@@ -75,6 +78,7 @@ int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_srq_wr = caps->max_srq_wr;
 	attr->max_srq_sge = MYNIC_MAX_SGE;
 	attr->max_pkeys = 1;
+	attr->raw_packet_caps = IB_RAW_PACKET_CAP_IP_CSUM;
 	attr->local_ca_ack_delay = MYNIC_LOCAL_ACK_DELAY;
 	attr->timestamp_mask = U64_MAX;
 	attr->hca_core_clock = caps->clock_khz;
@@ -141,7 +145,8 @@ int mynic_query_port(struct ib_device *ibdev, u32 port,
 int mynic_get_port_immutable(struct ib_device *ibdev, u32 port,
 			     struct ib_port_immutable *immutable)
 {
-	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP |
+				    RDMA_CORE_PORT_RAW_PACKET;
 	immutable->gid_tbl_len = to_mdev(ibdev)->caps.max_gid;
 	immutable->pkey_tbl_len = 1;
 	immutable->max_mad_size = IB_MGMT_MAD_SIZE;

@@ -249,6 +249,8 @@ static int mynic_qp_type(enum ib_qp_type type, bool user)
 		return MYNIC_QP_UD;
 	case IB_QPT_GSI:
 		return user ? -EOPNOTSUPP : MYNIC_QP_GSI;
+	case IB_QPT_RAW_PACKET:
+		return user ? MYNIC_QP_RAW_PACKET : -EOPNOTSUPP;
 	case IB_QPT_XRC_INI:
 		return user ? MYNIC_QP_XRC_INI : -EOPNOTSUPP;
 	case IB_QPT_DRIVER:

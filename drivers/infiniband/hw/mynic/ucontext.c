@@ -66,6 +66,9 @@ int mynic_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udata)
 	resp.uar_mmap_size = PAGE_SIZE;
 	if (mdev->caps.caps & MYNIC_CAP_DRIVER_QP)
 		resp.driver_qp_types = BIT(MYNIC_DRIVER_QP_MEMCPY);
+	resp.max_tso = mdev->caps.max_tso;
+	if (resp.max_tso)
+		resp.tso_qp_types = BIT(IB_QPT_UD) | BIT(IB_QPT_RAW_PACKET);
 	ret = ib_respond_udata(udata, resp);
 	if (ret)
 		rdma_user_mmap_entry_remove(&uar->mmap.rdma_entry);
