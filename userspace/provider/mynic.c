@@ -29,6 +29,7 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.create_ah = mynic_create_ah,
 	.create_cq = mynic_create_cq,
 	.create_cq_ex = mynic_create_cq_ex,
+	.create_flow = mynic_create_flow,
 	.create_qp = mynic_create_qp,
 	.create_qp_ex = mynic_create_qp_ex,
 	.create_srq = mynic_create_srq,
@@ -39,6 +40,7 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.dereg_mr = mynic_dereg_mr,
 	.destroy_ah = mynic_destroy_ah,
 	.destroy_cq = mynic_destroy_cq,
+	.destroy_flow = mynic_destroy_flow,
 	.destroy_qp = mynic_destroy_qp,
 	.destroy_srq = mynic_destroy_srq,
 	.detach_mcast = ibv_cmd_detach_mcast,
@@ -134,6 +136,8 @@ static struct verbs_context *mynic_alloc_context(struct ibv_device *device,
 	if (err)
 		goto err_uninit;
 	ctx->uar = ctx->uar_map.addr + resp.uar_offset;
+	ctx->tso_caps.max_tso = resp.max_tso;
+	ctx->tso_caps.supported_qpts = resp.tso_qp_types;
 	ctx->driver_qp_types = resp.driver_qp_types;
 
 	verbs_set_ops(&ctx->ibv_ctx, &mynic_context_ops);

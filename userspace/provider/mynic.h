@@ -35,12 +35,14 @@ struct mynic_map {
  * @ibv_ctx: libibverbs' part
  * @uar_map: mapping that holds the doorbells
  * @uar: the context's MYNIC_UAR_SIZE bytes of doorbells
+ * @tso_caps: segmentation, as ibv_query_device_ex() tells it
  * @driver_qp_types: what the kernel says of these
  */
 struct mynic_context {
 	struct verbs_context ibv_ctx;
 	struct mynic_map uar_map;
 	void *uar;
+	struct ibv_tso_caps tso_caps;
 	uint32_t driver_qp_types;
 };
 
@@ -462,6 +464,11 @@ int mynic_destroy_cq(struct ibv_cq *cq);
 int mynic_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int mynic_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 void mynic_cq_clean(struct mynic_cq *cq, uint32_t qpn);
+
+/* flow.c */
+struct ibv_flow *mynic_create_flow(struct ibv_qp *qp,
+				   struct ibv_flow_attr *attr);
+int mynic_destroy_flow(struct ibv_flow *flow);
 
 /* qp.c */
 struct ibv_qp *mynic_create_qp(struct ibv_pd *pd,

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <util/util.h>
+
 #include "mynic.h"
 
 /**
@@ -22,6 +24,7 @@ int mynic_query_device_ex(struct ibv_context *context,
 			  const struct ibv_query_device_ex_input *input,
 			  struct ibv_device_attr_ex *attr, size_t attr_size)
 {
+	const struct mynic_context *ctx = to_mctx(context);
 	struct ib_uverbs_ex_query_device_resp resp;
 	size_t resp_size = sizeof(resp);
 	uint64_t fw_ver;
@@ -36,6 +39,8 @@ int mynic_query_device_ex(struct ibv_context *context,
 	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
 		 "%" PRIu64 ".%" PRIu64 ".%" PRIu64, fw_ver >> 32 & 0xffff,
 		 fw_ver >> 16 & 0xffff, fw_ver & 0xffff);
+	if (attr_size >= offsetofend(struct ibv_device_attr_ex, tso_caps))
+		attr->tso_caps = ctx->tso_caps;
 	return 0;
 }
 
