@@ -62,6 +62,10 @@ static int fake_fails(void)
 {
 	int err = fake.fail;
 
+	if (err && fake.fail_after) {
+		fake.fail_after--;
+		return 0;
+	}
 	fake.fail = 0;
 	return err;
 }
@@ -132,12 +136,13 @@ uint64_t *fake_uar(unsigned int offset)
 void fake_complete(struct fake_cq *cq, const struct mynic_cqe *cqe)
 {
 	uint32_t size = 1U << cq->resp.log_size;
-	struct mynic_cqe *slot = &cq->ring[cq->pi & (size - 1)];
+	uint32_t index = cq->pi - cq->base;
+	struct mynic_cqe *slot = &cq->ring[index & (size - 1)];
 
 	memcpy(slot, cqe, offsetof(struct mynic_cqe, phase));
 	/* the bits beside bit 0 mean nothing yet */
 	atomic_store_explicit((_Atomic(uint8_t) *)&slot->phase,
-			      0xa4 | !(cq->pi & size), memory_order_release);
+			      0xa4 | !(index & size), memory_order_release);
 	cq->pi++;
 }
 
@@ -291,6 +296,77 @@ int ibv_cmd_create_cq_ex(struct ibv_context *context,
 			 DRV_RESP(resp, resp_size, mynic_create_cq_resp));
 }
 
+/* Memory that the last object of a kind may move to */
+struct fake_move {
+	struct mynic_resize_resp resp;
+	void *memory;
+};
+
+static void make_ring(struct fake_move *move, size_t ring, size_t dbrec,
+		      uint8_t log_size)
+{
+	uint64_t key;
+
+	move->resp = (struct mynic_resize_resp){
+		.ring_offset = 4096,
+		.dbrec_offset = 4096 + ring,
+		.log_size = log_size,
+	};
+	move->memory =
+		fake_alloc(&key, &move->resp.mmap_size, 4096 + ring + dbrec);
+	move->resp.mmap_key = key;
+}
+
+static int move_cq(struct fake_move *move)
+{
+	uint32_t ci = le32toh(fake_cq.dbrec->ci);
+	int err = EINVAL;
+
+	if (fake_cq.pi - ci > 1U << move->resp.log_size)
+		return err;
+	fake_cq.ring = move->memory + move->resp.ring_offset;
+	fake_cq.dbrec = move->memory + move->resp.dbrec_offset;
+	fake_cq.dbrec->ci = htole32(ci);
+	fake_cq.base = ci;
+	fake_cq.resp.log_size = move->resp.log_size;
+	return 0;
+}
+
+int ibv_cmd_resize_cq(struct ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd,
+		      size_t cmd_size, struct ib_uverbs_resize_cq_resp *resp,
+		      size_t resp_size)
+{
+	struct mynic_resize_resp *drv =
+		DRV_RESP(resp, resp_size, mynic_resize_resp);
+	const struct mynic_resize_cq_req *req = (void *)(cmd + 1);
+	static struct fake_move move;
+	uint8_t log_size = log2_up(cqe);
+	int err = fake_fails();
+
+	CHECK_EQ(cmd_size, sizeof(*cmd) + sizeof(*req));
+	if (err)
+		return err;
+	if (!req->mmap_key) {
+		make_ring(&move, sizeof(struct mynic_cqe) << log_size,
+			  sizeof(struct mynic_cq_dbrec), log_size);
+		*drv = move.resp;
+		return 0;
+	}
+	CHECK_EQ(req->mmap_key, move.resp.mmap_key);
+	CHECK_EQ(log_size, move.resp.log_size);
+	err = move_cq(&move);
+	if (!err)
+		cq->cqe = 1 << log_size;
+	return err;
+}
+
+int ibv_cmd_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr,
+		      struct ibv_modify_cq *cmd, size_t cmd_size)
+{
+	CHECK_EQ(cmd_size, sizeof(*cmd));
+	return fake_fails();
+}
+
 int ibv_cmd_destroy_cq(struct ibv_cq *cq)
 {
 	return fake_destroy();
@@ -393,11 +469,44 @@ int ibv_cmd_reg_dm_mr(struct ibv_pd *pd, struct verbs_dm *dm, uint64_t offset,
 	return fake_create(&vmr->ibv_mr.handle);
 }
 
+static int move_srq(struct fake_move *move)
+{
+	struct mynic_srq_dbrec *dbrec = move->memory + move->resp.dbrec_offset;
+	uint32_t ci = le32toh(fake_srq.dbrec->ci);
+	int err = EINVAL;
+
+	if (le32toh(dbrec->pi) - ci > 1U << move->resp.log_size)
+		return err;
+	dbrec->ci = htole32(ci);
+	fake_srq.ring = move->memory + move->resp.ring_offset;
+	fake_srq.dbrec = dbrec;
+	fake_srq.resp.log_size = move->resp.log_size;
+	return 0;
+}
+
 int ibv_cmd_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
 		       int attr_mask, struct ibv_modify_srq *cmd,
 		       size_t cmd_size)
 {
-	return fake_fails();
+	const struct mynic_modify_srq_req *req = (void *)(cmd + 1);
+	static struct fake_move move;
+	int err = fake_fails();
+
+	if (err || !(attr_mask & IBV_SRQ_MAX_WR)) {
+		CHECK(err || cmd_size == sizeof(*cmd));
+		return err;
+	}
+	CHECK_EQ(cmd_size, sizeof(*cmd) + sizeof(*req));
+	if (req->mmap_key) {
+		CHECK_EQ(req->mmap_key, move.resp.mmap_key);
+		return move_srq(&move);
+	}
+	CHECK_EQ(attr_mask, IBV_SRQ_MAX_WR);
+	make_ring(&move,
+		  1UL << log2_up(attr->max_wr) << fake_srq.resp.log_stride,
+		  sizeof(struct mynic_srq_dbrec), log2_up(attr->max_wr));
+	memcpy((void *)(uintptr_t)req->resp, &move.resp, sizeof(move.resp));
+	return 0;
 }
 
 int ibv_cmd_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,

@@ -14,13 +14,15 @@
 
 /**
  * struct fake_state - what the fake kernel is told and tells
- * @fail: positive errno with which the next command fails, or 0
+ * @fail: positive errno with which a command fails, or 0
+ * @fail_after: how many succeed before that
  * @bad_map: the memory of objects created from now on cannot be mapped
  * @qp_state: what ibv_query_qp() finds
  * @live: objects created and not destroyed
  */
 struct fake_state {
 	int fail;
+	int fail_after;
 	bool bad_map;
 	enum ibv_qp_state qp_state;
 	int live;
@@ -69,12 +71,14 @@ struct fake_qp {
  * @dbrec: doorbell record
  * @resp: what the kernel said
  * @pi: producer index
+ * @base: index of the entry that went to the first slot
  */
 struct fake_cq {
 	struct mynic_cqe *ring;
 	struct mynic_cq_dbrec *dbrec;
 	struct mynic_create_cq_resp resp;
 	uint32_t pi;
+	uint32_t base;
 };
 
 /**
@@ -89,7 +93,7 @@ struct fake_srq {
 	struct mynic_create_srq_resp resp;
 };
 
-/* The object that was created last */
+/* The object that was created last, which is also the one that is resized */
 extern struct fake_qp fake_qp;
 extern struct fake_cq fake_cq;
 extern struct fake_srq fake_srq;

@@ -151,7 +151,8 @@ static struct ibv_cq_ex *open_cq_ex(struct fixture *f, int cqe, uint32_t flags)
 	struct ibv_cq_init_attr_ex attr = {
 		.cqe = cqe,
 		.wc_flags = IBV_WC_STANDARD_FLAGS |
-			    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP,
+			    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+			    IBV_WC_EX_WITH_CVLAN | IBV_WC_EX_WITH_FLOW_TAG,
 		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
 		.flags = flags,
 	};
@@ -178,6 +179,8 @@ static void check_current(struct ibv_cq_ex *cq, uint32_t n)
 	CHECK_EQ(ibv_wc_read_sl(cq), 7);
 	CHECK_EQ(ibv_wc_read_dlid_path_bits(cq), 0x55);
 	CHECK_EQ(ibv_wc_read_completion_ts(cq), 0x4444444444444444ULL);
+	CHECK_EQ(ibv_wc_read_cvlan(cq), 0x3333);
+	CHECK_EQ(ibv_wc_read_flow_tag(cq), 0x66666666);
 }
 
 static void check_extended(uint32_t flags)
@@ -232,6 +235,47 @@ TEST(extended_single_threaded)
 	check_extended(IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
 }
 
+/* Whoever has the lock, a CQ of a single thread does not wait for it */
+TEST(single_threaded_takes_no_lock)
+{
+	struct fixture *f = fixture_open(8);
+	struct ibv_cq_ex *cq =
+		open_cq_ex(f, 8, IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
+	struct mynic_cq *mcq = to_mcq(ibv_cq_ex_to_cq(cq));
+	struct ibv_poll_cq_attr attr = {};
+	struct ibv_wc wc;
+
+	atomic_store(&mcq->lock, 1);
+	atomic_store(&mcq->ring_lock, 1);
+	complete(f, 0);
+	complete(f, 1);
+	CHECK_EQ(ibv_poll_cq(ibv_cq_ex_to_cq(cq), 1, &wc), 1);
+	check_wc(&wc, 0);
+	CHECK_EQ(ibv_start_poll(cq, &attr), 0);
+	check_current(cq, 1);
+	ibv_end_poll(cq);
+	CHECK_EQ(ibv_start_poll(cq, &attr), ENOENT);
+	CHECK_EQ(ibv_req_notify_cq(ibv_cq_ex_to_cq(cq), 0), 0);
+}
+
+TEST(ignore_overrun)
+{
+	check_extended(IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN);
+}
+
+TEST(moderation)
+{
+	struct fixture *f = fixture_open(8);
+	struct ibv_modify_cq_attr attr = {
+		.attr_mask = IBV_CQ_ATTR_MODERATE,
+		.moderate = { .cq_count = 4, .cq_period = 20 },
+	};
+
+	CHECK_EQ(ibv_modify_cq(f->cq, &attr), 0);
+	fake.fail = EINVAL;
+	CHECK_EQ(ibv_modify_cq(f->cq, &attr), EINVAL);
+}
+
 TEST(extended_refusals)
 {
 	struct fixture *f = fixture_open(8);
@@ -244,7 +288,7 @@ TEST(extended_refusals)
 		{ .cqe = 8, .comp_mask = IBV_CQ_INIT_ATTR_MASK_PD },
 		{ .cqe = 8,
 		  .comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
-		  .flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN },
+		  .flags = 1U << 31 },
 	};
 
 	for (int i = 0; i < ARRAY_SIZE(attrs); i++) {

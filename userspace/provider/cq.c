@@ -11,9 +11,12 @@
 #include "mynic.h"
 #include "mynic-abi.h"
 
-/* What the extended CQ can read; the rest does not occur. */
-#define MYNIC_WC_FLAGS \
-	(IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
+/* What the extended CQ can read */
+#define MYNIC_WC_FLAGS                                                 \
+	(IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | \
+	 IBV_WC_EX_WITH_CVLAN | IBV_WC_EX_WITH_FLOW_TAG)
+#define MYNIC_CQ_FLAGS \
+	(IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)
 
 /*
  * Whether an entry was written on the lap with @phase. The device writes the
@@ -62,22 +65,18 @@ static inline void mynic_cqe_to_wc(struct ibv_wc *wc,
 	wc->dlid_path_bits = cqe->dlid_path_bits;
 }
 
-/**
- * mynic_poll_cq() - ibv_poll_cq(3)
- * @ibcq: the CQ
- * @num_entries: room in @wc
- * @wc: the completions
- *
- * Return: the number of completions.
- */
-int mynic_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
+static inline ALWAYS_INLINE int mynic_poll_cq_body(struct ibv_cq *ibcq,
+						   int num_entries,
+						   struct ibv_wc *wc,
+						   bool locked)
 {
 	struct mynic_cq *cq = to_mcq(ibcq);
 	struct mynic_cqe *cqe, *end;
 	uint32_t phase;
 	int n;
 
-	mynic_lock(&cq->lock);
+	if (locked)
+		mynic_lock(&cq->lock);
 	cqe = cq->next;
 	end = cq->end;
 	phase = cq->phase;
@@ -94,14 +93,55 @@ int mynic_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 		cq->ci += n;
 		mynic_publish(&cq->dbrec->ci, cq->ci);
 	}
-	mynic_unlock(&cq->lock);
+	if (locked)
+		mynic_unlock(&cq->lock);
 	return n;
+}
+
+static int mynic_poll_cq_locked(struct ibv_cq *cq, int num_entries,
+				struct ibv_wc *wc)
+{
+	return mynic_poll_cq_body(cq, num_entries, wc, true);
+}
+
+static int mynic_poll_cq_unlocked(struct ibv_cq *cq, int num_entries,
+				  struct ibv_wc *wc)
+{
+	return mynic_poll_cq_body(cq, num_entries, wc, false);
+}
+
+/**
+ * mynic_poll_cq() - ibv_poll_cq(3)
+ * @ibcq: the CQ
+ * @num_entries: room in @wc
+ * @wc: the completions
+ *
+ * Return: the number of completions.
+ */
+int mynic_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
+{
+	return to_mcq(ibcq)->poll(ibcq, num_entries, wc);
+}
+
+/*
+ * The entry with a free-running index, if it is valid, else NULL. Slots and
+ * laps are counted from the entry with which the ring began.
+ */
+static struct mynic_cqe *mynic_cq_entry(struct mynic_cq *cq, uint32_t index)
+{
+	uint32_t size = cq->end - cq->ring;
+	struct mynic_cqe *cqe;
+
+	index -= cq->base;
+	cqe = &cq->ring[index & (size - 1)];
+	return mynic_cqe_valid(cqe, !(index & size)) ? cqe : NULL;
 }
 
 /*
  * The index of the first completion that has not been written yet. The index in
  * the record is never newer than what was polled, and an entry that the device
  * has overwritten meanwhile ends the search, so what is found is not too new.
+ * Nor is it if the device writes to another ring already.
  */
 static uint32_t mynic_cq_written(struct mynic_cq *cq)
 {
@@ -110,7 +150,7 @@ static uint32_t mynic_cq_written(struct mynic_cq *cq)
 	uint32_t i;
 
 	for (i = ci; i - ci < size; i++)
-		if (!mynic_cqe_valid(&cq->ring[i & (size - 1)], !(i & size)))
+		if (!mynic_cq_entry(cq, i))
 			break;
 	return i;
 }
@@ -124,16 +164,21 @@ static uint32_t mynic_cq_written(struct mynic_cq *cq)
  * being sent for those that are there already: they take an event for the
  * completion of what they posted last.
  *
- * Works without the lock, so that it can be called between ibv_start_poll() and
- * ibv_end_poll().
+ * Works without the lock of polling, so that it can be called between
+ * ibv_start_poll() and ibv_end_poll().
  *
  * Return: 0.
  */
 int mynic_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
 	struct mynic_cq *cq = to_mcq(ibcq);
-	uint64_t doorbell = mynic_cq_written(cq);
+	uint64_t doorbell;
 
+	if (!cq->single_threaded)
+		mynic_lock(&cq->ring_lock);
+	doorbell = mynic_cq_written(cq);
+	if (!cq->single_threaded)
+		mynic_unlock(&cq->ring_lock);
 	doorbell |= (uint64_t)cq->cqn << MYNIC_DB_NUMBER_SHIFT;
 	if (solicited_only)
 		doorbell |= (uint64_t)MYNIC_DB_CQ_SOLICITED
@@ -274,10 +319,21 @@ static uint64_t mynic_read_completion_ts(struct ibv_cq_ex *cq)
 	return le64toh(mynic_cq_ex(cq)->cur->timestamp);
 }
 
-static void mynic_cq_ex_setup(struct ibv_cq_ex *cq, uint64_t wc_flags,
-			      bool single_threaded)
+static uint16_t mynic_read_cvlan(struct ibv_cq_ex *cq)
 {
-	if (single_threaded) {
+	return le16toh(mynic_cq_ex(cq)->cur->cvlan);
+}
+
+static uint32_t mynic_read_flow_tag(struct ibv_cq_ex *cq)
+{
+	return le32toh(mynic_cq_ex(cq)->cur->flow_tag);
+}
+
+static void mynic_cq_ex_setup(struct mynic_cq *mcq, uint64_t wc_flags)
+{
+	struct ibv_cq_ex *cq = &mcq->vcq.cq_ex;
+
+	if (mcq->single_threaded) {
 		cq->start_poll = mynic_start_poll_unlocked;
 		cq->end_poll = mynic_end_poll_unlocked;
 	} else {
@@ -305,15 +361,40 @@ static void mynic_cq_ex_setup(struct ibv_cq_ex *cq, uint64_t wc_flags,
 		cq->read_dlid_path_bits = mynic_read_dlid_path_bits;
 	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
 		cq->read_completion_ts = mynic_read_completion_ts;
+	if (wc_flags & IBV_WC_EX_WITH_CVLAN)
+		cq->read_cvlan = mynic_read_cvlan;
+	if (wc_flags & IBV_WC_EX_WITH_FLOW_TAG)
+		cq->read_flow_tag = mynic_read_flow_tag;
 }
 
 static void mynic_cq_seek(struct mynic_cq *cq, uint32_t ci)
 {
 	uint32_t size = cq->end - cq->ring;
+	uint32_t index = ci - cq->base;
 
 	cq->ci = ci;
-	cq->next = &cq->ring[ci & (size - 1)];
-	cq->phase = !(ci & size);
+	cq->next = &cq->ring[index & (size - 1)];
+	cq->phase = !(index & size);
+}
+
+/* Memory for an object that is single-threaded or not, and its locks */
+static struct mynic_cq *mynic_cq_alloc(bool single_threaded)
+{
+	struct mynic_cq *cq = mynic_alloc(sizeof(*cq));
+
+	if (!cq)
+		return NULL;
+	cq->single_threaded = single_threaded;
+	cq->poll = single_threaded ? mynic_poll_cq_unlocked :
+				     mynic_poll_cq_locked;
+	pthread_mutex_init(&cq->resize_lock, NULL);
+	return cq;
+}
+
+static void mynic_cq_free(struct mynic_cq *cq)
+{
+	pthread_mutex_destroy(&cq->resize_lock);
+	free(cq);
 }
 
 /* Map what the kernel has created. */
@@ -353,7 +434,7 @@ struct ibv_cq *mynic_create_cq(struct ibv_context *context, int cqe,
 	struct mynic_cq *cq;
 	int err;
 
-	cq = mynic_alloc(sizeof(*cq));
+	cq = mynic_cq_alloc(false);
 	if (!cq)
 		return NULL;
 	err = ibv_cmd_create_cq(context, cqe, channel, comp_vector, &cq->vcq.cq,
@@ -369,7 +450,7 @@ struct ibv_cq *mynic_create_cq(struct ibv_context *context, int cqe,
 err_destroy:
 	ibv_cmd_destroy_cq(&cq->vcq.cq);
 err_free:
-	free(cq);
+	mynic_cq_free(cq);
 	errno = err;
 	return NULL;
 }
@@ -394,12 +475,12 @@ struct ibv_cq_ex *mynic_create_cq_ex(struct ibv_context *context,
 		flags = attr->flags;
 	if (!check_comp_mask(attr->comp_mask, IBV_CQ_INIT_ATTR_MASK_FLAGS) ||
 	    !check_comp_mask(attr->wc_flags, MYNIC_WC_FLAGS) ||
-	    !check_comp_mask(flags, IBV_CREATE_CQ_ATTR_SINGLE_THREADED)) {
+	    !check_comp_mask(flags, MYNIC_CQ_FLAGS)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
 
-	cq = mynic_alloc(sizeof(*cq));
+	cq = mynic_cq_alloc(flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
 	if (!cq)
 		return NULL;
 	err = ibv_cmd_create_cq_ex(context, attr, NULL, &cq->vcq, &cmd,
@@ -410,14 +491,13 @@ struct ibv_cq_ex *mynic_create_cq_ex(struct ibv_context *context,
 	err = mynic_cq_map(cq, context, &resp.drv_payload);
 	if (err)
 		goto err_destroy;
-	mynic_cq_ex_setup(&cq->vcq.cq_ex, attr->wc_flags,
-			  flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
+	mynic_cq_ex_setup(cq, attr->wc_flags);
 	return &cq->vcq.cq_ex;
 
 err_destroy:
 	ibv_cmd_destroy_cq(&cq->vcq.cq);
 err_free:
-	free(cq);
+	mynic_cq_free(cq);
 	errno = err;
 	return NULL;
 }
@@ -437,8 +517,112 @@ int mynic_destroy_cq(struct ibv_cq *ibcq)
 	if (err)
 		return err;
 	mynic_munmap(&cq->map);
-	free(cq);
+	mynic_cq_free(cq);
 	return 0;
+}
+
+/**
+ * mynic_modify_cq() - ibv_modify_cq(3)
+ * @cq: the CQ
+ * @attr: how long its events are to wait
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
+{
+	struct ibv_modify_cq cmd = {};
+
+	return ibv_cmd_modify_cq(cq, attr, &cmd, sizeof(cmd));
+}
+
+/* The device writes to the new ring, behind the slots of what is copied. */
+static void mynic_cq_change_ring(struct mynic_cq *cq, struct mynic_map *map,
+				 const struct mynic_resize_resp *resp)
+{
+	struct mynic_cqe *ring = map->addr + resp->ring_offset;
+	uint32_t size = 1U << resp->log_size;
+	struct mynic_map old = cq->map;
+	struct mynic_cqe *cqe;
+	uint32_t n;
+
+	for (n = 0; n < size; n++) {
+		cqe = mynic_cq_entry(cq, cq->ci + n);
+		if (!cqe)
+			break;
+		memcpy(&ring[n], cqe, sizeof(*cqe));
+		ring[n].phase = 1;
+	}
+
+	mynic_lock(&cq->ring_lock);
+	cq->map = *map;
+	cq->ring = ring;
+	cq->end = ring + size;
+	cq->dbrec = map->addr + resp->dbrec_offset;
+	cq->base = cq->ci;
+	mynic_cq_seek(cq, cq->ci);
+	mynic_unlock(&cq->ring_lock);
+	*map = old;
+}
+
+static int mynic_cq_move(struct mynic_cq *cq, int cqe, struct mynic_map *map,
+			 const struct mynic_resize_resp *ring)
+{
+	struct umynic_resize_cq_resp resp = {};
+	struct umynic_resize_cq cmd = { .mmap_key = ring->mmap_key };
+	int err;
+
+	if (!cq->single_threaded)
+		mynic_lock(&cq->lock);
+	err = ibv_cmd_resize_cq(&cq->vcq.cq, cqe, &cmd.ibv_cmd, sizeof(cmd),
+				&resp.ibv_resp, sizeof(resp));
+	if (!err)
+		mynic_cq_change_ring(cq, map, ring);
+	if (!cq->single_threaded)
+		mynic_unlock(&cq->lock);
+	return err;
+}
+
+static int mynic_cq_resize(struct mynic_cq *cq, int cqe)
+{
+	struct umynic_resize_cq_resp resp = {};
+	struct umynic_resize_cq cmd = {};
+	struct mynic_map map;
+	int err;
+
+	err = ibv_cmd_resize_cq(&cq->vcq.cq, cqe, &cmd.ibv_cmd, sizeof(cmd),
+				&resp.ibv_resp, sizeof(resp));
+	if (err)
+		return err;
+	err = mynic_mmap(cq->vcq.cq.context, &map, resp.mmap_key,
+			 resp.mmap_size);
+	if (err)
+		return err;
+	err = mynic_cq_move(cq, cqe, &map, &resp.drv_payload);
+	/* The old memory, or the new one if nothing came of it */
+	mynic_munmap(&map);
+	return err;
+}
+
+/**
+ * mynic_resize_cq() - ibv_resize_cq(3)
+ * @ibcq: the CQ
+ * @cqe: entries wanted
+ *
+ * Polling waits while the device is told, not while memory is made and mapped.
+ * Not to be called between ibv_start_poll() and ibv_end_poll().
+ *
+ * Return: 0; EINVAL if there are more completions than would fit; or another
+ * positive errno. Unless it is 0, the CQ is as it was.
+ */
+int mynic_resize_cq(struct ibv_cq *ibcq, int cqe)
+{
+	struct mynic_cq *cq = to_mcq(ibcq);
+	int err;
+
+	pthread_mutex_lock(&cq->resize_lock);
+	err = mynic_cq_resize(cq, cqe);
+	pthread_mutex_unlock(&cq->resize_lock);
+	return err;
 }
 
 /**
@@ -452,17 +636,18 @@ int mynic_destroy_cq(struct ibv_cq *ibcq)
  */
 void mynic_cq_clean(struct mynic_cq *cq, uint32_t qpn)
 {
-	uint32_t size = cq->end - cq->ring;
 	uint32_t n = 0, removed = 0;
+	uint32_t size, first;
 
 	mynic_lock(&cq->lock);
-	while (n < size && mynic_cqe_valid(&cq->ring[(cq->ci + n) & (size - 1)],
-					   !((cq->ci + n) & size)))
+	size = cq->end - cq->ring;
+	first = cq->ci - cq->base;
+	while (n < size && mynic_cq_entry(cq, cq->ci + n))
 		n++;
 
 	/* From the newest on: those that stay move up, over those that go. */
 	while (n--) {
-		uint32_t index = cq->ci + n;
+		uint32_t index = first + n;
 		struct mynic_cqe *cqe = &cq->ring[index & (size - 1)];
 
 		if (le32toh(cqe->qp_num) == qpn)

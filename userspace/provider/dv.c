@@ -78,6 +78,7 @@ static int mynic_cq_to_dv(struct mynic_cq *cq, struct mynicdv_cq *out)
 		.dbrec = cq->dbrec,
 		.doorbell = cq->doorbell,
 		.ci = cq->ci,
+		.base = cq->base,
 	};
 	mynic_unlock(&cq->lock);
 	return 0;

@@ -15,11 +15,15 @@ DECLARE_DRV_CMD(umynic_create_cq, IB_USER_VERBS_CMD_CREATE_CQ, empty,
 		mynic_create_cq_resp);
 DECLARE_DRV_CMD(umynic_create_cq_ex, IB_USER_VERBS_EX_CMD_CREATE_CQ, empty,
 		mynic_create_cq_resp);
+DECLARE_DRV_CMD(umynic_resize_cq, IB_USER_VERBS_CMD_RESIZE_CQ,
+		mynic_resize_cq_req, mynic_resize_resp);
 DECLARE_DRV_CMD(umynic_create_qp, IB_USER_VERBS_CMD_CREATE_QP,
 		mynic_create_qp_req, mynic_create_qp_resp);
 DECLARE_DRV_CMD(umynic_create_srq, IB_USER_VERBS_CMD_CREATE_SRQ, empty,
 		mynic_create_srq_resp);
 DECLARE_DRV_CMD(umynic_create_srq_ex, IB_USER_VERBS_CMD_CREATE_XSRQ, empty,
 		mynic_create_srq_resp);
+DECLARE_DRV_CMD(umynic_modify_srq, IB_USER_VERBS_CMD_MODIFY_SRQ,
+		mynic_modify_srq_req, empty);
 
 #endif /* MYNIC_ABI_H */

@@ -47,6 +47,7 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.free_context = mynic_free_context,
 	.free_dm = mynic_free_dm,
 	.get_srq_num = mynic_get_srq_num,
+	.modify_cq = mynic_modify_cq,
 	.modify_qp = mynic_modify_qp,
 	.modify_srq = mynic_modify_srq,
 	.open_qp = mynic_open_qp,
@@ -62,6 +63,7 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.reg_dm_mr = mynic_reg_dm_mr,
 	.reg_mr = mynic_reg_mr,
 	.req_notify_cq = mynic_req_notify_cq,
+	.resize_cq = mynic_resize_cq,
 };
 
 /**

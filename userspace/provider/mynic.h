@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <endian.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,6 +103,7 @@ struct mynic_ah {
 /**
  * struct mynic_cq - completion queue
  * @vcq: libibverbs' part
+ * @poll: ibv_poll_cq() of this CQ
  * @next: the entry that is read next
  * @cur: the entry that the functions of the extended CQ read
  * @ring: first entry
@@ -109,16 +111,23 @@ struct mynic_ah {
  * @dbrec: doorbell record
  * @ci: consumer index
  * @phase: phase of @next if it is valid
- * @lock: protects the above
+ * @lock: protects the above, unless the CQ is @single_threaded
+ * @single_threaded: the application excludes that two threads use it at once
+ * @ring_lock: protects @ring, @end, @dbrec and @base for those who do not have
+ *	@lock; who changes them has both
+ * @base: index of the entry that went to the first slot
  * @cqn: number for doorbells
  * @doorbell: where the CQ is armed
  * @map: memory of ring and record
+ * @resize_lock: serialises resizing
  *
  * What polling touches is one cache line.
  */
 struct mynic_cq {
 	struct verbs_cq vcq;
-	struct mynic_cqe *next __attribute__((aligned(MYNIC_CACHE_LINE)));
+	int (*poll)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
+		__attribute__((aligned(MYNIC_CACHE_LINE)));
+	struct mynic_cqe *next;
 	struct mynic_cqe *cur;
 	struct mynic_cqe *ring;
 	struct mynic_cqe *end;
@@ -126,10 +135,19 @@ struct mynic_cq {
 	uint32_t ci;
 	uint32_t phase;
 	atomic_uchar lock;
+	bool single_threaded;
+	atomic_uchar ring_lock;
+	uint32_t base;
 	uint32_t cqn;
 	void *doorbell;
 	struct mynic_map map;
+	pthread_mutex_t resize_lock;
 };
+
+static_assert(offsetof(struct mynic_cq, cqn) -
+			      offsetof(struct mynic_cq, poll) <=
+		      MYNIC_CACHE_LINE,
+	      "what polling touches is one cache line");
 
 /**
  * struct mynic_rq - ring of receive requests, of a QP or an SRQ
@@ -176,6 +194,7 @@ static_assert(offsetof(struct mynic_rq, limit) <= MYNIC_CACHE_LINE,
  * @map: memory of ring and record
  * @srqn: the device's number
  * @home: memory of this struct
+ * @resize_lock: serialises resizing
  */
 struct mynic_srq {
 	struct verbs_srq vsrq;
@@ -183,6 +202,7 @@ struct mynic_srq {
 	struct mynic_map map;
 	uint32_t srqn;
 	struct mynic_home home;
+	pthread_mutex_t resize_lock;
 };
 
 /**
@@ -463,6 +483,8 @@ struct ibv_cq_ex *mynic_create_cq_ex(struct ibv_context *context,
 int mynic_destroy_cq(struct ibv_cq *cq);
 int mynic_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int mynic_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+int mynic_resize_cq(struct ibv_cq *cq, int cqe);
+int mynic_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 void mynic_cq_clean(struct mynic_cq *cq, uint32_t qpn);
 
 /* flow.c */

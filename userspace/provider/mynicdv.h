@@ -114,6 +114,8 @@ struct mynicdv_qp {
  * @dbrec: doorbell record
  * @doorbell: where 8 bytes are stored in one access
  * @ci: consumer index: the entry that was to be read next
+ * @base: index of the entry that went to the first slot; not 0 after
+ *	ibv_resize_cq(3)
  */
 struct mynicdv_cq {
 	uint64_t comp_mask;
@@ -123,6 +125,7 @@ struct mynicdv_cq {
 	struct mynic_cq_dbrec *dbrec;
 	void *doorbell;
 	uint32_t ci;
+	uint32_t base;
 };
 
 /**

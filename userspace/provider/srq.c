@@ -3,16 +3,30 @@
 #include <config.h>
 
 #include <errno.h>
+#include <string.h>
 
 #include "mynic.h"
 #include "mynic-abi.h"
+
+/* Where ring and record are in the SRQ's memory; the stride is known. */
+static void mynic_srq_set_ring(struct mynic_srq *srq, uint32_t ring_offset,
+			       uint32_t dbrec_offset, uint32_t log_size)
+{
+	struct mynic_srq_dbrec *dbrec = srq->map.addr + dbrec_offset;
+
+	srq->rq.ring = srq->map.addr + ring_offset;
+	srq->rq.pi_record = &dbrec->pi;
+	srq->rq.ci_record = &dbrec->ci;
+	srq->rq.size = 1U << log_size;
+	srq->rq.limit = srq->rq.size;
+	srq->rq.ring_end = srq->rq.ring + srq->rq.size * srq->rq.stride;
+}
 
 /* Map what the kernel has created. */
 static int mynic_srq_map(struct mynic_srq *srq,
 			 const struct mynic_create_srq_resp *resp,
 			 uint32_t max_sge)
 {
-	struct mynic_srq_dbrec *dbrec;
 	int err;
 
 	err = mynic_mmap(srq->vsrq.srq.context, &srq->map, resp->mmap_key,
@@ -20,17 +34,13 @@ static int mynic_srq_map(struct mynic_srq *srq,
 	if (err)
 		return err;
 
-	dbrec = srq->map.addr + resp->dbrec_offset;
 	srq->srqn = resp->srqn;
-	srq->rq.ring = srq->map.addr + resp->ring_offset;
-	srq->rq.pi_record = &dbrec->pi;
-	srq->rq.ci_record = &dbrec->ci;
-	srq->rq.size = 1U << resp->log_size;
 	srq->rq.stride = 1U << resp->log_stride;
 	srq->rq.max_sge = max_sge;
-	srq->rq.limit = srq->rq.size;
+	mynic_srq_set_ring(srq, resp->ring_offset, resp->dbrec_offset,
+			   resp->log_size);
 	srq->rq.next = srq->rq.ring;
-	srq->rq.ring_end = srq->rq.ring + srq->rq.size * srq->rq.stride;
+	pthread_mutex_init(&srq->resize_lock, NULL);
 	return 0;
 }
 
@@ -136,20 +146,111 @@ int mynic_get_srq_num(struct ibv_srq *ibsrq, uint32_t *srq_num)
 	return 0;
 }
 
+static void *mynic_rq_slot(const struct mynic_rq *rq, uint32_t index)
+{
+	return rq->ring + (size_t)(index & (rq->size - 1)) * rq->stride;
+}
+
+/*
+ * Put what the device has not taken yet where it will find it in the new ring,
+ * which may be one that is too small: then the kernel refuses.
+ */
+static void mynic_srq_copy(const struct mynic_srq *srq, uint32_t pi, void *addr,
+			   const struct mynic_resize_resp *resp)
+{
+	struct mynic_srq_dbrec *dbrec = addr + resp->dbrec_offset;
+	struct mynic_rq rq = {
+		.ring = addr + resp->ring_offset,
+		.stride = srq->rq.stride,
+		.size = 1U << resp->log_size,
+	};
+	uint32_t n = pi - mynic_observe(srq->rq.ci_record);
+
+	if (n > srq->rq.size)
+		n = srq->rq.size;
+	while (n--)
+		memcpy(mynic_rq_slot(&rq, pi - 1 - n),
+		       mynic_rq_slot(&srq->rq, pi - 1 - n), rq.stride);
+	mynic_publish(&dbrec->pi, pi);
+}
+
+static int mynic_srq_move(struct mynic_srq *srq, struct ibv_srq_attr *attr,
+			  int attr_mask, struct mynic_map *map,
+			  const struct mynic_resize_resp *resp)
+{
+	struct umynic_modify_srq cmd = { .mmap_key = resp->mmap_key };
+	struct mynic_rq *rq = &srq->rq;
+	struct mynic_map old;
+	uint32_t pi;
+	int err;
+
+	mynic_lock(&rq->lock);
+	pi = rq->end - rq->room;
+	mynic_srq_copy(srq, pi, map->addr, resp);
+	err = ibv_cmd_modify_srq(&srq->vsrq.srq, attr, attr_mask, &cmd.ibv_cmd,
+				 sizeof(cmd));
+	if (!err) {
+		old = srq->map;
+		srq->map = *map;
+		*map = old;
+		mynic_srq_set_ring(srq, resp->ring_offset, resp->dbrec_offset,
+				   resp->log_size);
+		rq->next = mynic_rq_slot(rq, pi);
+		rq->room = 0;
+		rq->end = pi;
+	}
+	mynic_unlock(&rq->lock);
+	return err;
+}
+
+static int mynic_srq_resize(struct mynic_srq *srq, struct ibv_srq_attr *attr,
+			    int attr_mask)
+{
+	struct mynic_resize_resp resp = {};
+	struct umynic_modify_srq cmd = { .resp = (uintptr_t)&resp };
+	struct mynic_map map;
+	int err;
+
+	err = ibv_cmd_modify_srq(&srq->vsrq.srq, attr, IBV_SRQ_MAX_WR,
+				 &cmd.ibv_cmd, sizeof(cmd));
+	if (err)
+		return err;
+	err = mynic_mmap(srq->vsrq.srq.context, &map, resp.mmap_key,
+			 resp.mmap_size);
+	if (err)
+		return err;
+	err = mynic_srq_move(srq, attr, attr_mask, &map, &resp);
+	/* The old memory, or the new one if nothing came of it */
+	mynic_munmap(&map);
+	return err;
+}
+
 /**
  * mynic_modify_srq() - ibv_modify_srq(3)
- * @srq: the SRQ
+ * @ibsrq: the SRQ
  * @attr: new attributes
  * @attr_mask: which of them count
  *
- * Return: 0 or a positive errno.
+ * Posting waits while the device is told of another size, not while memory for
+ * it is made and mapped.
+ *
+ * Return: 0; EINVAL if there are more requests than would fit; or another
+ * positive errno. Unless it is 0, the SRQ is as it was.
  */
-int mynic_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
+int mynic_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 		     int attr_mask)
 {
+	struct mynic_srq *srq = to_msrq(ibsrq);
 	struct ibv_modify_srq cmd;
+	int err;
 
-	return ibv_cmd_modify_srq(srq, attr, attr_mask, &cmd, sizeof(cmd));
+	if (!(attr_mask & IBV_SRQ_MAX_WR))
+		return ibv_cmd_modify_srq(ibsrq, attr, attr_mask, &cmd,
+					  sizeof(cmd));
+	pthread_mutex_lock(&srq->resize_lock);
+	err = mynic_srq_resize(srq, attr, attr_mask);
+	pthread_mutex_unlock(&srq->resize_lock);
+	return err;
 }
 
 /**
@@ -181,6 +282,7 @@ int mynic_destroy_srq(struct ibv_srq *ibsrq)
 	if (err)
 		return err;
 	mynic_munmap(&srq->map);
+	pthread_mutex_destroy(&srq->resize_lock);
 	mynic_free_object(&srq->home, srq, MYNICDV_RES_SRQ);
 	return 0;
 }

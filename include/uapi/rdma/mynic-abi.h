@@ -153,6 +153,45 @@ struct mynic_alloc_dm_resp {
 	__u32 reserved_0c;
 };
 
+/**
+ * struct mynic_resize_cq_req - driver's part of resizing a CQ
+ * @mmap_key: 0: make the memory that the CQ is to move to; else the key of
+ *	that memory: move
+ */
+struct mynic_resize_cq_req {
+	__aligned_u64 mmap_key;
+};
+
+/**
+ * struct mynic_modify_srq_req - driver's part of resizing an SRQ
+ * @mmap_key: 0: make the memory that the SRQ is to move to; else the key of
+ *	that memory: move
+ * @resp: with a @mmap_key of 0: address of struct mynic_resize_resp, as the
+ *	command has no response
+ */
+struct mynic_modify_srq_req {
+	__aligned_u64 mmap_key;
+	__aligned_u64 resp;
+};
+
+/**
+ * struct mynic_resize_resp - response to making memory for a CQ or an SRQ
+ * @mmap_key: mmap() offset of the new ring and the new doorbell record
+ * @mmap_size: bytes to map there
+ * @ring_offset: offset of the ring
+ * @dbrec_offset: offset of the doorbell record
+ * @log_size: log2 of the ring's number of entries or slots
+ * @reserved_15: zero
+ */
+struct mynic_resize_resp {
+	__aligned_u64 mmap_key;
+	__u32 mmap_size;
+	__u32 ring_offset;
+	__u32 dbrec_offset;
+	__u8 log_size;
+	__u8 reserved_15[3];
+};
+
 _Static_assert(sizeof(struct mynic_alloc_ucontext_resp) == 32, "ucontext");
 _Static_assert(sizeof(struct mynic_create_cq_resp) == 32, "create_cq");
 _Static_assert(sizeof(struct mynic_create_qp_req) == 8, "create_qp_req");
@@ -160,5 +199,8 @@ _Static_assert(sizeof(struct mynic_create_qp_resp) == 32, "create_qp");
 _Static_assert(sizeof(struct mynic_create_srq_resp) == 32, "create_srq");
 _Static_assert(sizeof(struct mynic_create_ah_resp) == 8, "create_ah");
 _Static_assert(sizeof(struct mynic_alloc_dm_resp) == 16, "alloc_dm");
+_Static_assert(sizeof(struct mynic_resize_cq_req) == 8, "resize_cq_req");
+_Static_assert(sizeof(struct mynic_modify_srq_req) == 16, "modify_srq_req");
+_Static_assert(sizeof(struct mynic_resize_resp) == 24, "resize_resp");
 
 #endif /* MYNIC_ABI_USER_H */
