@@ -79,6 +79,11 @@ static inline int ib_no_udata_io(struct ib_udata *udata)
 
 #define ib_umem_get_va ib_umem_get
 
+/* The operation, under its old name, takes a signed number */
+#define resize_user_cq resize_cq
+#define mynic_resize_user_cq(cq, entries, udata) \
+	mynic_resize_user_cq(cq, int cqe, udata)
+
 /* reg_user_mr has no DMA handle, and a driver without them does not look */
 #define mynic_reg_user_mr(pd, start, length, iova, access, dmah, udata) \
 	mynic_reg_user_mr(pd, start, length, iova, access, udata)

@@ -441,20 +441,74 @@ int mynic_cmd_query_mkey(struct mynic_dev *mdev, u32 key,
 /**
  * mynic_cmd_create_cq() - CREATE_CQ
  * @mdev: device
+ * @flags: MYNIC_CQ_*
  * @body: what to create
  * @cqn: its number
  *
  * Return: 0 or an errno.
  */
-int mynic_cmd_create_cq(struct mynic_dev *mdev,
+int mynic_cmd_create_cq(struct mynic_dev *mdev, u8 flags,
 			const struct mynic_create_cq *body, u32 *cqn)
 {
 	struct mynic_admin_cmd cmd = {
 		.opcode = MYNIC_CMD_CREATE_CQ,
+		.flags = flags,
 		.create_cq = *body,
 	};
 
 	return mynic_cmd_create(mdev, &cmd, NULL, 0, cqn);
+}
+
+static int mynic_cmd_resize(struct mynic_dev *mdev, u8 opcode, u32 number,
+			    const struct mynic_resize *body)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = opcode,
+		.number = cpu_to_le32(number),
+		.resize = *body,
+	};
+	struct mynic_admin_cpl cpl;
+
+	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
+}
+
+/**
+ * mynic_cmd_resize_cq() - RESIZE_CQ
+ * @mdev: device
+ * @cqn: completion queue
+ * @body: where it is to go on
+ *
+ * Return: 0; -EINVAL if there are more entries than will fit; or another
+ * errno.
+ */
+int mynic_cmd_resize_cq(struct mynic_dev *mdev, u32 cqn,
+			const struct mynic_resize *body)
+{
+	return mynic_cmd_resize(mdev, MYNIC_CMD_RESIZE_CQ, cqn, body);
+}
+
+/**
+ * mynic_cmd_modify_cq() - MODIFY_CQ
+ * @mdev: device
+ * @cqn: completion queue
+ * @count: entries that an event waits for
+ * @period: microseconds that it waits at most
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_modify_cq(struct mynic_dev *mdev, u32 cqn, u16 count, u16 period)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_MODIFY_CQ,
+		.number = cpu_to_le32(cqn),
+		.modify_cq = {
+			.count = cpu_to_le16(count),
+			.period = cpu_to_le16(period),
+		},
+	};
+	struct mynic_admin_cpl cpl;
+
+	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
 }
 
 /**
@@ -516,6 +570,21 @@ int mynic_cmd_modify_srq(struct mynic_dev *mdev, u32 srqn, u32 limit)
 	struct mynic_admin_cpl cpl;
 
 	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
+}
+
+/**
+ * mynic_cmd_resize_srq() - RESIZE_SRQ
+ * @mdev: device
+ * @srqn: shared receive queue
+ * @body: where it is to go on
+ *
+ * Return: 0; -EINVAL if there are more entries than will fit; or another
+ * errno.
+ */
+int mynic_cmd_resize_srq(struct mynic_dev *mdev, u32 srqn,
+			 const struct mynic_resize *body)
+{
+	return mynic_cmd_resize(mdev, MYNIC_CMD_RESIZE_SRQ, srqn, body);
 }
 
 /**

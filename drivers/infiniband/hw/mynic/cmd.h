@@ -42,8 +42,11 @@ int mynic_cmd_alloc_dm(struct mynic_dev *mdev, u64 length, u8 log_align,
 void mynic_cmd_free_dm(struct mynic_dev *mdev, u32 number);
 int mynic_cmd_query_mkey(struct mynic_dev *mdev, u32 key,
 			 struct mynic_query_mkey *mbox);
-int mynic_cmd_create_cq(struct mynic_dev *mdev,
+int mynic_cmd_create_cq(struct mynic_dev *mdev, u8 flags,
 			const struct mynic_create_cq *body, u32 *cqn);
+int mynic_cmd_resize_cq(struct mynic_dev *mdev, u32 cqn,
+			const struct mynic_resize *body);
+int mynic_cmd_modify_cq(struct mynic_dev *mdev, u32 cqn, u16 count, u16 period);
 void mynic_cmd_destroy_cq(struct mynic_dev *mdev, u32 cqn);
 int mynic_cmd_query_cq(struct mynic_dev *mdev, u32 cqn,
 		       struct mynic_query_cq *mbox);
@@ -52,6 +55,8 @@ int mynic_cmd_create_srq(struct mynic_dev *mdev,
 int mynic_cmd_modify_srq(struct mynic_dev *mdev, u32 srqn, u32 limit);
 int mynic_cmd_query_srq(struct mynic_dev *mdev, u32 srqn,
 			struct mynic_query_srq *body);
+int mynic_cmd_resize_srq(struct mynic_dev *mdev, u32 srqn,
+			 const struct mynic_resize *body);
 void mynic_cmd_destroy_srq(struct mynic_dev *mdev, u32 srqn);
 int mynic_cmd_create_qp(struct mynic_dev *mdev,
 			const struct mynic_create_qp *mbox, u32 *qpn);

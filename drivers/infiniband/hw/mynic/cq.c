@@ -15,9 +15,19 @@
 #define MYNIC_WC_WITH_IMM BIT(1)
 #define MYNIC_WC_WITH_INV BIT(3)
 
-static size_t mynic_cq_dbrec_offset(const struct mynic_cq *cq)
+static u32 mynic_cq_ring_bytes(u8 log_size)
 {
-	return sizeof(struct mynic_cqe) << cq->log_size;
+	return sizeof(struct mynic_cqe) << log_size;
+}
+
+static u32 mynic_cq_dbrec_offset(const struct mynic_cq *cq)
+{
+	return mynic_cq_ring_bytes(cq->log_size);
+}
+
+static u8 mynic_cq_log_size(u32 entries)
+{
+	return max(order_base_2(entries), 1);
 }
 
 /**
@@ -26,13 +36,14 @@ static size_t mynic_cq_dbrec_offset(const struct mynic_cq *cq)
  * @cq: CQ; if its &struct ib_cq has handlers, they are called
  * @entries: how many it is to hold, 1 to max_cqe
  * @comp_vector: completion vector
+ * @flags: MYNIC_CQ_*
  * @uarn: UAR page on which it is armed
  * @kernel: the kernel is to read it
  *
  * Return: 0 or an errno.
  */
 int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq, u32 entries,
-		  unsigned int comp_vector, u32 uarn, bool kernel)
+		  unsigned int comp_vector, u8 flags, u32 uarn, bool kernel)
 {
 	struct mynic_create_cq body = {
 		.uarn = cpu_to_le32(uarn),
@@ -43,7 +54,7 @@ int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq, u32 entries,
 
 	spin_lock_init(&cq->lock);
 	cq->ci = 0;
-	cq->log_size = max(order_base_2(entries), 1);
+	cq->log_size = mynic_cq_log_size(entries);
 	size = mynic_cq_dbrec_offset(cq) + sizeof(struct mynic_cq_dbrec);
 	cq->mem = mynic_mem_alloc(mdev, size, kernel);
 	if (IS_ERR(cq->mem))
@@ -52,12 +63,13 @@ int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq, u32 entries,
 	body.buf = cq->mem->list.buf;
 	body.dbrec_offset = cpu_to_le32(mynic_cq_dbrec_offset(cq));
 	body.log_size = cq->log_size;
-	ret = mynic_cmd_create_cq(mdev, &body, &cq->cqn);
+	ret = mynic_cmd_create_cq(mdev, flags, &body, &cq->cqn);
 	if (ret)
 		goto err_mem;
 	ret = mynic_res_add(&mdev->cqs, cq->cqn, &cq->res);
 	if (ret)
 		goto err_cq;
+	mynic_move_init(&cq->move);
 	return 0;
 
 err_cq:
@@ -76,6 +88,7 @@ void mynic_cq_fini(struct mynic_dev *mdev, struct mynic_cq *cq)
 {
 	mynic_cmd_destroy_cq(mdev, cq->cqn);
 	mynic_res_remove(&mdev->cqs, cq->cqn, &cq->res);
+	mynic_move_fini(&cq->move);
 	mynic_mem_put(cq->mem);
 }
 
@@ -186,18 +199,22 @@ int mynic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	struct ib_udata *udata = attrs ? &attrs->driver_udata : NULL;
 	struct mynic_dev *mdev = to_mdev(ibcq->device);
 	struct mynic_cq *cq = to_mcq(ibcq);
+	u8 flags = 0;
 	int ret;
 
 	ret = ib_is_udata_in_empty(udata);
 	if (ret)
 		return ret;
-	if (attr->flags & ~IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION)
+	if (attr->flags & ~(IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION |
+			    IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN))
 		return -EOPNOTSUPP;
+	if (attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
+		flags |= MYNIC_CQ_IGNORE_OVERRUN;
 	if (!attr->cqe || attr->cqe > mdev->caps.max_cqe ||
 	    attr->comp_vector >= mdev->num_comp_eqs)
 		return -EINVAL;
 
-	ret = mynic_cq_init(mdev, cq, attr->cqe, attr->comp_vector,
+	ret = mynic_cq_init(mdev, cq, attr->cqe, attr->comp_vector, flags,
 			    mynic_udata_uarn(udata), !udata);
 	if (ret)
 		return ret;
@@ -234,6 +251,88 @@ int mynic_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 		return ret;
 	mynic_cq_fini(to_mdev(ibcq->device), to_mcq(ibcq));
 	return 0;
+}
+
+static int mynic_cq_make_ring(struct mynic_cq *cq, u8 log_size,
+			      struct ib_udata *udata)
+{
+	struct mynic_resize_resp resp;
+	int ret;
+
+	ret = mynic_move_make(&cq->move, to_mdev(cq->ibcq.device),
+			      mynic_cq_ring_bytes(log_size),
+			      sizeof(struct mynic_cq_dbrec), log_size, udata,
+			      &resp);
+	if (ret)
+		return ret;
+	return ib_respond_udata(udata, resp);
+}
+
+static int mynic_cq_move(struct mynic_cq *cq, u64 mmap_key, u8 log_size)
+{
+	struct mynic_resize body;
+	int ret;
+
+	if (!mynic_move_is(&cq->move, mmap_key, log_size))
+		return -EINVAL;
+	body = mynic_move_body(&cq->move);
+	ret = mynic_cmd_resize_cq(to_mdev(cq->ibcq.device), cq->cqn, &body);
+	if (ret)
+		return ret;
+	mynic_move_done(&cq->move, &cq->mem);
+	cq->log_size = log_size;
+	cq->ibcq.cqe = BIT(log_size);
+	return 0;
+}
+
+/**
+ * mynic_resize_user_cq() - &ib_device_ops.resize_user_cq
+ * @ibcq: CQ
+ * @cqe: how many entries it is to hold
+ * @udata: &struct mynic_resize_cq_req; response: &struct mynic_resize_resp
+ *	for new memory, nothing for the move there
+ *
+ * Return: 0; -EINVAL if its entries would not fit; or another errno. Unless it
+ * is 0, the CQ is as it was.
+ */
+int mynic_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe,
+			 struct ib_udata *udata)
+{
+	struct mynic_dev *mdev = to_mdev(ibcq->device);
+	struct mynic_cq *cq = to_mcq(ibcq);
+	struct mynic_resize_cq_req req;
+	u8 log_size;
+	int ret;
+
+	if (!udata)
+		return -EOPNOTSUPP;
+	ret = ib_copy_validate_udata_in(udata, req, mmap_key);
+	if (ret)
+		return ret;
+	if (!cqe || cqe > mdev->caps.max_cqe)
+		return -EINVAL;
+	log_size = mynic_cq_log_size(cqe);
+	mutex_lock(&cq->move.lock);
+	if (req.mmap_key)
+		ret = mynic_cq_move(cq, req.mmap_key, log_size);
+	else
+		ret = mynic_cq_make_ring(cq, log_size, udata);
+	mutex_unlock(&cq->move.lock);
+	return ret;
+}
+
+/**
+ * mynic_modify_cq() - &ib_device_ops.modify_cq
+ * @ibcq: CQ
+ * @count: entries that an event waits for
+ * @period: microseconds that it waits at most
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
+{
+	return mynic_cmd_modify_cq(to_mdev(ibcq->device), to_mcq(ibcq)->cqn,
+				   count, period);
 }
 
 /* Return: whether the device may complete the request with this index now */

@@ -242,6 +242,7 @@ static const struct ib_device_ops mynic_dev_ops = {
 	.get_port_immutable = mynic_get_port_immutable,
 	.mmap = mynic_mmap,
 	.mmap_free = mynic_mmap_free,
+	.modify_cq = mynic_modify_cq,
 	.modify_qp = mynic_modify_qp,
 	.modify_srq = mynic_modify_srq,
 	.poll_cq = mynic_poll_cq,
@@ -257,6 +258,7 @@ static const struct ib_device_ops mynic_dev_ops = {
 	.reg_dm_mr = mynic_reg_dm_mr,
 	.reg_user_mr = mynic_reg_user_mr,
 	.req_notify_cq = mynic_req_notify_cq,
+	.resize_user_cq = mynic_resize_user_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, mynic_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, mynic_cq, ibcq),
@@ -338,7 +340,8 @@ static void mynic_wake_kernel_cqs(struct mynic_dev *mdev)
 		if (!res)
 			continue;
 		cq = container_of(res, struct mynic_cq, res);
-		if (cq->mem->va && cq->ibcq.device && cq->ibcq.comp_handler)
+		if (!cq->ibcq.uobject && cq->ibcq.device &&
+		    cq->ibcq.comp_handler)
 			cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 		mynic_res_put(res);
 	}

@@ -182,6 +182,35 @@ void mynic_mem_free(struct mynic_mem *mem);
 int mynic_mem_expose(struct mynic_mem *mem, struct ib_udata *udata);
 void mynic_mem_put(struct mynic_mem *mem);
 
+/**
+ * struct mynic_move - another memory for a user queue that is to be resized
+ * @lock: serialises resizing; protects which memory is the queue's
+ * @mem: made, perhaps mapped, not yet the queue's; NULL: there is none
+ * @dbrec_offset: of the doorbell record in @mem
+ * @log_size: log2 of the number of slots
+ *
+ * First a process has memory made, and maps it; then it has the queue moved
+ * there. So nothing can go wrong any more when the device has changed rings,
+ * and the process keeps others from the queue for as long as a command takes.
+ */
+struct mynic_move {
+	struct mutex lock; /* all, and the queue's memory */
+	struct mynic_mem *mem;
+	u32 dbrec_offset;
+	u8 log_size;
+};
+
+struct mynic_resize_resp;
+
+void mynic_move_init(struct mynic_move *move);
+void mynic_move_fini(struct mynic_move *move);
+int mynic_move_make(struct mynic_move *move, struct mynic_dev *mdev,
+		    u32 dbrec_offset, size_t dbrec_size, u8 log_size,
+		    struct ib_udata *udata, struct mynic_resize_resp *resp);
+bool mynic_move_is(const struct mynic_move *move, u64 mmap_key, u8 log_size);
+void mynic_move_done(struct mynic_move *move, struct mynic_mem **mem);
+struct mynic_resize mynic_move_body(const struct mynic_move *move);
+
 #define MYNIC_AQ_LOG_SIZE 5
 #define MYNIC_AQ_SIZE BIT(MYNIC_AQ_LOG_SIZE)
 
@@ -461,6 +490,7 @@ int mynic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
  * @ibcq: the core's part
  * @res: how events find it
  * @mem: the ring, then the doorbell record
+ * @move: user CQs: resizing; its lock protects @mem and @log_size
  * @cqn: number
  * @log_size: log2 of the number of entries
  * @lock: kernel CQs: protects @ci and the ring
@@ -470,6 +500,7 @@ struct mynic_cq {
 	struct ib_cq ibcq;
 	struct mynic_res res;
 	struct mynic_mem *mem;
+	struct mynic_move move;
 	u32 cqn;
 	u8 log_size;
 	spinlock_t lock; /* ci, ring */
@@ -482,7 +513,7 @@ static inline struct mynic_cq *to_mcq(struct ib_cq *ibcq)
 }
 
 int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq, u32 entries,
-		  unsigned int comp_vector, u32 uarn, bool kernel);
+		  unsigned int comp_vector, u8 flags, u32 uarn, bool kernel);
 void mynic_cq_fini(struct mynic_dev *mdev, struct mynic_cq *cq);
 struct mynic_cqe *mynic_cq_peek(struct mynic_cq *cq);
 void mynic_cq_publish(struct mynic_cq *cq);
@@ -493,6 +524,9 @@ int mynic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 int mynic_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int mynic_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int mynic_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+int mynic_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
+int mynic_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe,
+			 struct ib_udata *udata);
 
 /* Work queues */
 
@@ -660,6 +694,8 @@ int mynic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
  * @ibsrq: the core's part
  * @res: how events find it
  * @mem: the ring, then the doorbell record
+ * @move: user SRQs: resizing; its lock protects @mem, @dbrec_offset and the
+ *	size in @wq
  * @dbrec_offset: of the doorbell record in @mem
  * @srqn: number
  * @wq: the ring; of kernel SRQs, @wr_id is indexed by tag, not by slot, as
@@ -672,6 +708,7 @@ struct mynic_srq {
 	struct ib_srq ibsrq;
 	struct mynic_res res;
 	struct mynic_mem *mem;
+	struct mynic_move move;
 	u32 dbrec_offset;
 	u32 srqn;
 	struct mynic_wq wq;

@@ -334,7 +334,7 @@ static int mynic_create_queues(struct mynic_netdev *nd)
 	if (ret)
 		return ret;
 	ret = mynic_cq_init(mdev, &nd->cq, MYNIC_TX_SLOTS + MYNIC_RX_SLOTS, 0,
-			    0, true);
+			    0, 0, true);
 	if (ret)
 		goto err_pd;
 	init.pdn = nd->pdn;

@@ -18,6 +18,7 @@
 #define MYNIC_DEVICE_CAPS                                            \
 	(IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_PORT_ACTIVE_EVENT | \
 	 IB_DEVICE_RAW_IP_CSUM | IB_DEVICE_RC_RNR_NAK_GEN |          \
+	 IB_DEVICE_SRQ_RESIZE | IB_DEVICE_SYS_IMAGE_GUID)
 	 IB_DEVICE_SYS_IMAGE_GUID)
 
 /**
@@ -82,6 +83,8 @@ int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->local_ca_ack_delay = MYNIC_LOCAL_ACK_DELAY;
 	attr->timestamp_mask = U64_MAX;
 	attr->hca_core_clock = caps->clock_khz;
+	attr->cq_caps.max_cq_moderation_count = U16_MAX;
+	attr->cq_caps.max_cq_moderation_period = U16_MAX;
 	return 0;
 }
 

@@ -7,6 +7,12 @@
 
 #include "cmd.h"
 
+static u32 mynic_srq_ring_bytes(u8 log_size, u8 log_stride)
+{
+	return ALIGN(1U << (log_size + log_stride),
+		     sizeof(struct mynic_srq_dbrec));
+}
+
 static int mynic_srq_init_kernel(struct mynic_srq *srq)
 {
 	struct mynic_wq *wq = &srq->wq;
@@ -45,8 +51,7 @@ static int mynic_srq_init(struct mynic_dev *mdev, struct mynic_srq *srq,
 		mbox.cqn = cpu_to_le32(to_mcq(attr->ext.cq)->cqn);
 	}
 
-	srq->dbrec_offset =
-		ALIGN(mynic_wq_bytes(wq), sizeof(struct mynic_srq_dbrec));
+	srq->dbrec_offset = mynic_srq_ring_bytes(wq->log_size, wq->log_stride);
 	size = srq->dbrec_offset + sizeof(struct mynic_srq_dbrec);
 	srq->mem = mynic_mem_alloc(mdev, size, kernel);
 	if (IS_ERR(srq->mem))
@@ -64,6 +69,7 @@ static int mynic_srq_init(struct mynic_dev *mdev, struct mynic_srq *srq,
 	ret = mynic_res_add(&mdev->srqs, srq->srqn, &srq->res);
 	if (ret)
 		goto err_srq;
+	mynic_move_init(&srq->move);
 	return 0;
 
 err_srq:
@@ -77,6 +83,7 @@ static void mynic_srq_fini(struct mynic_dev *mdev, struct mynic_srq *srq)
 {
 	mynic_cmd_destroy_srq(mdev, srq->srqn);
 	mynic_res_remove(&mdev->srqs, srq->srqn, &srq->res);
+	mynic_move_fini(&srq->move);
 	mynic_srq_free(srq);
 }
 
@@ -143,12 +150,78 @@ err:
 	return ret;
 }
 
+static int mynic_srq_make_ring(struct mynic_srq *srq, u8 log_size, u64 addr,
+			       struct ib_udata *udata)
+{
+	u32 bytes = mynic_srq_ring_bytes(log_size, srq->wq.log_stride);
+	struct mynic_resize_resp resp;
+	int ret;
+
+	ret = mynic_move_make(&srq->move, to_mdev(srq->ibsrq.device), bytes,
+			      sizeof(struct mynic_srq_dbrec), log_size, udata,
+			      &resp);
+	if (ret)
+		return ret;
+	if (copy_to_user(u64_to_user_ptr(addr), &resp, sizeof(resp)))
+		return -EFAULT;
+	return 0;
+}
+
+static int mynic_srq_move(struct mynic_srq *srq, u64 mmap_key, u8 log_size)
+{
+	struct mynic_resize body;
+	int ret;
+
+	if (!mynic_move_is(&srq->move, mmap_key, log_size))
+		return -EINVAL;
+	body = mynic_move_body(&srq->move);
+	ret = mynic_cmd_resize_srq(to_mdev(srq->ibsrq.device), srq->srqn,
+				   &body);
+	if (ret)
+		return ret;
+	srq->dbrec_offset = srq->move.dbrec_offset;
+	srq->wq.log_size = log_size;
+	mynic_move_done(&srq->move, &srq->mem);
+	return 0;
+}
+
+/* The limit may be set with the move, not with making the memory for it */
+static int mynic_resize_srq(struct mynic_srq *srq,
+			    const struct ib_srq_attr *attr,
+			    enum ib_srq_attr_mask mask, struct ib_udata *udata)
+{
+	struct mynic_dev *mdev = to_mdev(srq->ibsrq.device);
+	struct mynic_modify_srq_req req;
+	u8 log_size;
+	int ret;
+
+	/* What has been posted to a kernel's SRQ is remembered by slot */
+	if (!udata)
+		return -EOPNOTSUPP;
+	ret = ib_copy_validate_udata_in(udata, req, resp);
+	if (ret)
+		return ret;
+	if (!attr->max_wr || attr->max_wr > mdev->caps.max_srq_wr)
+		return -EINVAL;
+	log_size = order_base_2(attr->max_wr);
+	if (mask & IB_SRQ_LIMIT &&
+	    (!req.mmap_key || attr->srq_limit > BIT(log_size)))
+		return -EINVAL;
+	mutex_lock(&srq->move.lock);
+	if (req.mmap_key)
+		ret = mynic_srq_move(srq, req.mmap_key, log_size);
+	else
+		ret = mynic_srq_make_ring(srq, log_size, req.resp, udata);
+	mutex_unlock(&srq->move.lock);
+	return ret;
+}
+
 /**
  * mynic_modify_srq() - &ib_device_ops.modify_srq
  * @ibsrq: SRQ
  * @attr: new attributes
  * @mask: which of them count
- * @udata: nothing in it
+ * @udata: with IB_SRQ_MAX_WR &struct mynic_modify_srq_req, else nothing
  *
  * Return: 0 or an errno.
  */
@@ -158,13 +231,14 @@ int mynic_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 	struct mynic_srq *srq = to_msrq(ibsrq);
 	int ret;
 
-	ret = ib_no_udata_io(udata);
-	if (ret)
-		return ret;
-	if (mask & ~IB_SRQ_LIMIT)
+	if (mask & ~(IB_SRQ_LIMIT | IB_SRQ_MAX_WR))
 		return -EOPNOTSUPP;
-	if (!(mask & IB_SRQ_LIMIT))
-		return 0;
+	if (mask & IB_SRQ_MAX_WR)
+		ret = mynic_resize_srq(srq, attr, mask, udata);
+	else
+		ret = ib_no_udata_io(udata);
+	if (ret || !(mask & IB_SRQ_LIMIT))
+		return ret;
 	if (attr->srq_limit > mynic_wq_size(&srq->wq))
 		return -EINVAL;
 	return mynic_cmd_modify_srq(to_mdev(ibsrq->device), srq->srqn,
