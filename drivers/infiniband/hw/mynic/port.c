@@ -19,7 +19,6 @@
 	(IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_PORT_ACTIVE_EVENT | \
 	 IB_DEVICE_RAW_IP_CSUM | IB_DEVICE_RC_RNR_NAK_GEN |          \
 	 IB_DEVICE_SRQ_RESIZE | IB_DEVICE_SYS_IMAGE_GUID)
-	 IB_DEVICE_SYS_IMAGE_GUID)
 
 /**
  * mynic_query_device() - &ib_device_ops.query_device
