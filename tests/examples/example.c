@@ -2,9 +2,13 @@
 #include "example.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #define MYNIC_VENDOR_ID 0x1af4
 #define MYNIC_DEVICE_ID 0x10f0
@@ -156,6 +160,31 @@ void example_connect(struct example *e, struct ibv_qp *qp, uint32_t peer)
 	       IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
 		       receives);
 	modify(qp, &attr, IBV_QPS_RTS, IBV_QP_SQ_PSN | timeout | sends);
+}
+
+void example_raw_to_rts(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = { .port_num = 1 };
+
+	modify(qp, &attr, IBV_QPS_INIT, IBV_QP_PORT);
+	modify(qp, &attr, IBV_QPS_RTR, 0);
+	modify(qp, &attr, IBV_QPS_RTS, 0);
+}
+
+/* The network interface has it */
+void example_mac(const struct example *e, uint8_t *mac)
+{
+	struct ibv_gid_entry entry;
+	struct ifreq ifr = { 0 };
+	int fd, err;
+
+	err = ibv_query_gid_ex(e->ctx, 1, e->gid_index, &entry, 0);
+	must(!err && if_indextoname(entry.ndev_ifindex, ifr.ifr_name),
+	     "looking for the network interface");
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	must(fd >= 0 && !ioctl(fd, SIOCGIFHWADDR, &ifr), "asking for the MAC");
+	memcpy(mac, ifr.ifr_hwaddr.sa_data, 6);
+	close(fd);
 }
 
 struct ibv_wc example_wait(struct example *e)

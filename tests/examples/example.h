@@ -54,6 +54,12 @@ struct ibv_qp *example_create_qp(struct example *e, enum ibv_qp_type type,
 /** example_connect() - a connected QP to RTS, towards the QP with a number */
 void example_connect(struct example *e, struct ibv_qp *qp, uint32_t peer);
 
+/** example_raw_to_rts() - a RAW_PACKET QP to RTS */
+void example_raw_to_rts(struct ibv_qp *qp);
+
+/** example_mac() - the 6 bytes of the device's MAC */
+void example_mac(const struct example *e, uint8_t *mac);
+
 /** example_wait() - wait for a completion, which must be one of success */
 struct ibv_wc example_wait(struct example *e);
 
