@@ -285,7 +285,6 @@ TEST(extended_refusals)
 		{ .cqe = 8,
 		  .wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK },
 		{ .cqe = 8, .comp_mask = 1U << 31 },
-		{ .cqe = 8, .comp_mask = IBV_CQ_INIT_ATTR_MASK_PD },
 		{ .cqe = 8,
 		  .comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
 		  .flags = 1U << 31 },
@@ -296,6 +295,47 @@ TEST(extended_refusals)
 		CHECK(!ibv_create_cq_ex(f->context, &attrs[i]));
 		CHECK_EQ(errno, EOPNOTSUPP);
 	}
+}
+
+TEST(in_a_parent_domain)
+{
+	struct fixture *f = fixture_open(8);
+	struct ibv_td_init_attr td_attr = {};
+	struct ibv_td *td = ibv_alloc_td(f->context, &td_attr);
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = 8,
+		.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD,
+	};
+
+	CHECK(td);
+	/* neither nothing nor a mere protection domain will do */
+	CHECK(!ibv_create_cq_ex(f->context, &attr));
+	CHECK_EQ(errno, EINVAL);
+	attr.parent_domain = f->pd;
+	CHECK(!ibv_create_cq_ex(f->context, &attr));
+	CHECK_EQ(errno, EINVAL);
+	for (int i = 0; i < 2; i++) {
+		struct ibv_parent_domain_init_attr init = {
+			.pd = f->pd,
+			.td = i ? td : NULL,
+		};
+		struct ibv_cq_ex *cq;
+
+		attr.parent_domain = ibv_alloc_parent_domain(f->context, &init);
+		CHECK(attr.parent_domain);
+		cq = ibv_create_cq_ex(f->context, &attr);
+		CHECK(cq);
+		CHECK_EQ(to_mcq(ibv_cq_ex_to_cq(cq))->single_threaded, i);
+		CHECK_EQ(ibv_dealloc_pd(attr.parent_domain), EBUSY);
+		fake.fail = EBUSY;
+		CHECK_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), EBUSY);
+		CHECK_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
+		/* nothing is left of one that could not be created */
+		fake.fail = ENOMEM;
+		CHECK(!ibv_create_cq_ex(f->context, &attr));
+		CHECK_EQ(ibv_dealloc_pd(attr.parent_domain), 0);
+	}
+	CHECK_EQ(ibv_dealloc_td(td), 0);
 }
 
 /*

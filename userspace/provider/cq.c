@@ -98,18 +98,6 @@ static inline ALWAYS_INLINE int mynic_poll_cq_body(struct ibv_cq *ibcq,
 	return n;
 }
 
-static int mynic_poll_cq_locked(struct ibv_cq *cq, int num_entries,
-				struct ibv_wc *wc)
-{
-	return mynic_poll_cq_body(cq, num_entries, wc, true);
-}
-
-static int mynic_poll_cq_unlocked(struct ibv_cq *cq, int num_entries,
-				  struct ibv_wc *wc)
-{
-	return mynic_poll_cq_body(cq, num_entries, wc, false);
-}
-
 /**
  * mynic_poll_cq() - ibv_poll_cq(3)
  * @ibcq: the CQ
@@ -120,7 +108,22 @@ static int mynic_poll_cq_unlocked(struct ibv_cq *cq, int num_entries,
  */
 int mynic_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 {
-	return to_mcq(ibcq)->poll(ibcq, num_entries, wc);
+	return mynic_poll_cq_body(ibcq, num_entries, wc, true);
+}
+
+/**
+ * mynic_poll_cq_any() - ibv_poll_cq(3) in a context with CQs of single threads
+ * @ibcq: the CQ
+ * @num_entries: room in @wc
+ * @wc: the completions
+ *
+ * Return: as mynic_poll_cq().
+ */
+int mynic_poll_cq_any(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
+{
+	if (!to_mcq(ibcq)->single_threaded)
+		return mynic_poll_cq(ibcq, num_entries, wc);
+	return mynic_poll_cq_body(ibcq, num_entries, wc, false);
 }
 
 /*
@@ -377,16 +380,26 @@ static void mynic_cq_seek(struct mynic_cq *cq, uint32_t ci)
 	cq->phase = !(index & size);
 }
 
-/* Memory for an object that is single-threaded or not, and its locks */
-static struct mynic_cq *mynic_cq_alloc(bool single_threaded)
-{
-	struct mynic_cq *cq = mynic_alloc(sizeof(*cq));
+/* Polling chooses by each CQ only where there is a choice. */
+static const struct verbs_context_ops mynic_single_threaded_ops = {
+	.poll_cq = mynic_poll_cq_any,
+};
 
+/* @pd: parent domain that it is to be in, or NULL */
+static struct mynic_cq *mynic_cq_alloc(struct ibv_context *context,
+				       struct ibv_pd *pd, bool single_threaded)
+{
+	struct mynic_home home;
+	struct mynic_cq *cq;
+
+	cq = mynic_alloc_object(&home, pd, sizeof(*cq), MYNICDV_RES_CQ);
 	if (!cq)
 		return NULL;
-	cq->single_threaded = single_threaded;
-	cq->poll = single_threaded ? mynic_poll_cq_unlocked :
-				     mynic_poll_cq_locked;
+	cq->home = home;
+	cq->single_threaded = single_threaded || mynic_single_threaded(pd);
+	if (cq->single_threaded)
+		verbs_set_ops(&to_mctx(context)->ibv_ctx,
+			      &mynic_single_threaded_ops);
 	pthread_mutex_init(&cq->resize_lock, NULL);
 	return cq;
 }
@@ -394,7 +407,7 @@ static struct mynic_cq *mynic_cq_alloc(bool single_threaded)
 static void mynic_cq_free(struct mynic_cq *cq)
 {
 	pthread_mutex_destroy(&cq->resize_lock);
-	free(cq);
+	mynic_free_object(&cq->home, cq, MYNICDV_RES_CQ);
 }
 
 /* Map what the kernel has created. */
@@ -434,7 +447,7 @@ struct ibv_cq *mynic_create_cq(struct ibv_context *context, int cqe,
 	struct mynic_cq *cq;
 	int err;
 
-	cq = mynic_cq_alloc(false);
+	cq = mynic_cq_alloc(context, NULL, false);
 	if (!cq)
 		return NULL;
 	err = ibv_cmd_create_cq(context, cqe, channel, comp_vector, &cq->vcq.cq,
@@ -467,20 +480,32 @@ struct ibv_cq_ex *mynic_create_cq_ex(struct ibv_context *context,
 {
 	struct umynic_create_cq_ex_resp resp = {};
 	struct ibv_create_cq_ex cmd;
+	struct ibv_pd *pd = NULL;
 	struct mynic_cq *cq;
 	uint32_t flags = 0;
 	int err;
 
 	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS)
 		flags = attr->flags;
-	if (!check_comp_mask(attr->comp_mask, IBV_CQ_INIT_ATTR_MASK_FLAGS) ||
+	if (!check_comp_mask(attr->comp_mask,
+			     IBV_CQ_INIT_ATTR_MASK_FLAGS |
+				     IBV_CQ_INIT_ATTR_MASK_PD) ||
 	    !check_comp_mask(attr->wc_flags, MYNIC_WC_FLAGS) ||
 	    !check_comp_mask(flags, MYNIC_CQ_FLAGS)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
 
-	cq = mynic_cq_alloc(flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) {
+		pd = attr->parent_domain;
+		if (!pd || !to_mpd(pd)->protection) {
+			errno = EINVAL;
+			return NULL;
+		}
+	}
+
+	cq = mynic_cq_alloc(context, pd,
+			    flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
 	if (!cq)
 		return NULL;
 	err = ibv_cmd_create_cq_ex(context, attr, NULL, &cq->vcq, &cmd,

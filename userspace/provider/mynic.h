@@ -103,7 +103,6 @@ struct mynic_ah {
 /**
  * struct mynic_cq - completion queue
  * @vcq: libibverbs' part
- * @poll: ibv_poll_cq() of this CQ
  * @next: the entry that is read next
  * @cur: the entry that the functions of the extended CQ read
  * @ring: first entry
@@ -120,14 +119,13 @@ struct mynic_ah {
  * @doorbell: where the CQ is armed
  * @map: memory of ring and record
  * @resize_lock: serialises resizing
+ * @home: memory of this struct
  *
  * What polling touches is one cache line.
  */
 struct mynic_cq {
 	struct verbs_cq vcq;
-	int (*poll)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
-		__attribute__((aligned(MYNIC_CACHE_LINE)));
-	struct mynic_cqe *next;
+	struct mynic_cqe *next __attribute__((aligned(MYNIC_CACHE_LINE)));
 	struct mynic_cqe *cur;
 	struct mynic_cqe *ring;
 	struct mynic_cqe *end;
@@ -142,10 +140,11 @@ struct mynic_cq {
 	void *doorbell;
 	struct mynic_map map;
 	pthread_mutex_t resize_lock;
+	struct mynic_home home;
 };
 
 static_assert(offsetof(struct mynic_cq, cqn) -
-			      offsetof(struct mynic_cq, poll) <=
+			      offsetof(struct mynic_cq, next) <=
 		      MYNIC_CACHE_LINE,
 	      "what polling touches is one cache line");
 
@@ -482,6 +481,7 @@ struct ibv_cq_ex *mynic_create_cq_ex(struct ibv_context *context,
 				     struct ibv_cq_init_attr_ex *attr);
 int mynic_destroy_cq(struct ibv_cq *cq);
 int mynic_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+int mynic_poll_cq_any(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int mynic_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 int mynic_resize_cq(struct ibv_cq *cq, int cqe);
 int mynic_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);

@@ -184,7 +184,8 @@ static int mynic_srq_move(struct mynic_srq *srq, struct ibv_srq_attr *attr,
 	uint32_t pi;
 	int err;
 
-	mynic_lock(&rq->lock);
+	if (!rq->single_threaded)
+		mynic_lock(&rq->lock);
 	pi = rq->end - rq->room;
 	mynic_srq_copy(srq, pi, map->addr, resp);
 	err = ibv_cmd_modify_srq(&srq->vsrq.srq, attr, attr_mask, &cmd.ibv_cmd,
@@ -199,7 +200,8 @@ static int mynic_srq_move(struct mynic_srq *srq, struct ibv_srq_attr *attr,
 		rq->room = 0;
 		rq->end = pi;
 	}
-	mynic_unlock(&rq->lock);
+	if (!rq->single_threaded)
+		mynic_unlock(&rq->lock);
 	return err;
 }
 
