@@ -108,7 +108,7 @@ static const struct command commands[] = {
 	[MYNIC_CMD_CREATE_QP] = { admin_create_qp,
 				  IN(mynic_create_qp, reserved_6c) },
 	[MYNIC_CMD_MODIFY_QP] = { admin_modify_qp, true,
-				  IN(mynic_qp_attr, reserved_4c) },
+				  IN(mynic_qp_attr, reserved_50) },
 	[MYNIC_CMD_QUERY_QP] = { admin_query_qp, true,
 				 .out_len = sizeof(struct mynic_qp_attr) },
 	[MYNIC_CMD_DESTROY_QP] = { admin_destroy_qp, true },

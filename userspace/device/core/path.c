@@ -15,6 +15,9 @@
 
 #define VLAN_PRIO_SHIFT 13
 
+#define ECN_MASK 0x03
+#define ECN_ECT 0x02
+
 /* Of IPv6 and UDP; the longest BTH headers and the ICRC come on top */
 #define IP_UDP_LEN (IPV6_LEN + UDP_LEN)
 #define MAX_BTH_HEADERS_LEN (BTH_LEN + XRCETH_LEN + ATOMICETH_LEN)
@@ -58,6 +61,9 @@ bool path_init(const struct qp *qp, const struct mynic_av *av,
 	memcpy(pkt->roce.dgid, av->dgid, sizeof(pkt->roce.dgid));
 	pkt->roce.udp_sport =
 		udp_sport(pkt->roce.flow_label, qp->number, dest_qpn);
+	if (qp->attr.ece_options & MYNIC_ECE_ECN &&
+	    !(av->traffic_class & ECN_MASK))
+		pkt->roce.traffic_class |= ECN_ECT;
 	pkt->payload_len = 0;
 	pkt->niov = 0;
 	return true;

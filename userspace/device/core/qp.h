@@ -50,6 +50,7 @@ struct xrcd;
  * @port_num: 1 or, before INIT, 0
  * @rate_limit: kbit/s; 0: none
  * @sq_drained_event: send SQ_DRAINED in SQD
+ * @ece_options: MYNIC_ECE_*
  * @av: the path, as the host gave it
  *
  * All zeroes before what sets them, and in RESET.
@@ -70,6 +71,7 @@ struct qp_attr {
 	uint8_t port_num;
 	uint32_t rate_limit;
 	bool sq_drained_event;
+	uint32_t ece_options;
 	struct mynic_av av;
 };
 

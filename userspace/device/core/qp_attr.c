@@ -13,7 +13,7 @@
 	 IB_QP_AV | IB_QP_PATH_MTU | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |     \
 	 IB_QP_RNR_RETRY | IB_QP_RQ_PSN | IB_QP_MAX_QP_RD_ATOMIC |         \
 	 IB_QP_MIN_RNR_TIMER | IB_QP_SQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC |   \
-	 IB_QP_DEST_QPN | IB_QP_RATE_LIMIT)
+	 IB_QP_DEST_QPN | IB_QP_RATE_LIMIT | MYNIC_QP_ATTR_ECE)
 
 #define MAX_24_BITS 0xffffff
 #define MAX_FLOW_LABEL 0xfffff
@@ -57,6 +57,8 @@ static bool values_are_valid(const struct nic *nic, uint32_t mask,
 		{ IB_QP_DEST_QPN, le32toh(attr->dest_qpn), 0, MAX_24_BITS },
 		{ IB_QP_RATE_LIMIT, le32toh(attr->rate_limit), 0,
 		  NIC_MAX_RATE_KBPS },
+		{ MYNIC_QP_ATTR_ECE, le32toh(attr->ece_options), 0,
+		  MYNIC_ECE_ECN },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++) {
@@ -83,6 +85,8 @@ static void set_attrs(struct qp_attr *dst, uint32_t mask,
 		dst->qkey = le32toh(src->qkey);
 	if (mask & IB_QP_AV)
 		dst->av = src->av;
+	if (mask & MYNIC_QP_ATTR_ECE)
+		dst->ece_options = le32toh(src->ece_options);
 	if (mask & IB_QP_RATE_LIMIT)
 		dst->rate_limit = le32toh(src->rate_limit);
 	if (mask & IB_QP_PATH_MTU)
@@ -164,6 +168,7 @@ int admin_query_qp(struct nic *nic, struct admin_call *call)
 		.rnr_retry = qp->attr.rnr_retry,
 		.port_num = qp->attr.port_num,
 		.rate_limit = htole32(qp->attr.rate_limit),
+		.ece_options = htole32(qp->attr.ece_options),
 		.av = qp->attr.av,
 	};
 	return MYNIC_AQ_OK;

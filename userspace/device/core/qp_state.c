@@ -24,6 +24,7 @@
 #define DEST_RD IB_QP_MAX_DEST_RD_ATOMIC
 #define DEST IB_QP_DEST_QPN
 #define RATE IB_QP_RATE_LIMIT
+#define ECE MYNIC_QP_ATTR_ECE
 
 #define ON(type) (1 << MYNIC_QP_##type)
 #define INI ON(XRC_INI)
@@ -69,8 +70,9 @@ static const struct rule rules[] = {
 	{ INIT, INIT, ON(RAW_PACKET) | ON(DRIVER), 0, 0 },
 
 	{ INIT, RTR, ON(RC) | TGT,
-	  AV | MTU | DEST | RQ_PSN | DEST_RD | RNR_TIMER, ACCESS | PKEY },
-	{ INIT, RTR, ON(UC) | INI, AV | MTU | DEST | RQ_PSN, ACCESS | PKEY },
+	  AV | MTU | DEST | RQ_PSN | DEST_RD | RNR_TIMER, ACCESS | PKEY | ECE },
+	{ INIT, RTR, ON(UC) | INI, AV | MTU | DEST | RQ_PSN,
+	  ACCESS | PKEY | ECE },
 	{ INIT, RTR, ON(UD) | ON(GSI), 0, PKEY | QKEY },
 	{ INIT, RTR, ON(RAW_PACKET) | ON(DRIVER), 0, 0 },
 

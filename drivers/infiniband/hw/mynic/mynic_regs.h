@@ -693,7 +693,8 @@ _Static_assert(sizeof(struct mynic_create_rwq_table) == 40,
 
 /**
  * struct mynic_qp_attr - mailbox of MODIFY_QP and QUERY_QP
- * @attr_mask: MODIFY_QP: enum ib_qp_attr_mask: which fields count
+ * @attr_mask: MODIFY_QP: enum ib_qp_attr_mask, and MYNIC_QP_ATTR_*: which
+ *	fields count
  * @qp_state: enum ib_qp_state
  * @cur_qp_state: enum ib_qp_state; a MODIFY_QP that names another than the
  *	QP is in is BAD_STATE
@@ -716,7 +717,8 @@ _Static_assert(sizeof(struct mynic_create_rwq_table) == 40,
  * @reserved_25: zero
  * @rate_limit: kbit/s, 0 for none
  * @av: primary path
- * @reserved_4c: zero
+ * @ece_options: MYNIC_ECE_*: what both ends of the connection do
+ * @reserved_50: zero
  */
 struct mynic_qp_attr {
 	__le32 attr_mask;
@@ -740,10 +742,17 @@ struct mynic_qp_attr {
 	__u8 reserved_25[3];
 	__le32 rate_limit;
 	struct mynic_av av;
-	__u8 reserved_4c[52];
+	__le32 ece_options;
+	__u8 reserved_50[48];
 };
 
 _Static_assert(sizeof(struct mynic_qp_attr) == 128, "mynic_qp_attr");
+
+/* &struct mynic_qp_attr.attr_mask: @ece_options counts */
+#define MYNIC_QP_ATTR_ECE 0x80000000
+
+/* &struct mynic_qp_attr.ece_options */
+#define MYNIC_ECE_ECN 0x1 /* both ends slow down on congestion notifications */
 
 /* Send queues with MYNIC_QP_KERNEL have one opcode more */
 #define MYNIC_WR_REG_MR 0x20 /* REG_MR */
@@ -1152,6 +1161,7 @@ _Static_assert(sizeof(struct mynic_admin_cpl) == 64, "mynic_admin_cpl");
 
 /* struct mynic_device_attr: caps */
 #define MYNIC_CAP_DRIVER_QP 0x02
+#define MYNIC_CAP_ECE 0x04
 #define MYNIC_CAP_ATOMIC_WRITE 0x10
 #define MYNIC_CAP_FLUSH_GLOBAL 0x20
 #define MYNIC_CAP_FLUSH_PERSISTENT 0x40
