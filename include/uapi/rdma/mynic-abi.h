@@ -22,7 +22,10 @@
  * @driver_qp_types: bit n: QPs of enum mynic_driver_qp_type n can be created
  * @max_tso: bytes of a TSO request behind its header; 0: there is no TSO
  * @tso_qp_types: bit n: QPs of type n of enum ib_qp_type have TSO
- * @reserved_1c: zero
+ * @ece_options: enum mynic_ece_option: those that queue pairs can have
+ * @rate_limit_max: highest rate limit of a QP, kbit/s, from 1 on; 0: there is
+ *	none
+ * @rate_limit_qpts: bit n: QPs of type n of enum ib_qp_type have one
  */
 struct mynic_alloc_ucontext_resp {
 	__aligned_u64 uar_mmap_key;
@@ -31,7 +34,9 @@ struct mynic_alloc_ucontext_resp {
 	__u32 driver_qp_types;
 	__u32 max_tso;
 	__u32 tso_qp_types;
-	__u32 reserved_1c;
+	__u32 ece_options;
+	__u32 rate_limit_max;
+	__u32 rate_limit_qpts;
 };
 
 /**
@@ -98,6 +103,37 @@ struct mynic_create_qp_resp {
 	__u8 log_rq_size;
 	__u8 log_rq_stride;
 	__u8 reserved_1c[4];
+};
+
+/**
+ * enum mynic_ece_option - options of enhanced connection establishment
+ * @MYNIC_ECE_OPTION_ECN: the end slows down on congestion notifications, so
+ *	that the other one may send packets that are ECN-capable
+ */
+enum mynic_ece_option {
+	MYNIC_ECE_OPTION_ECN = 1 << 0,
+};
+
+/**
+ * struct mynic_modify_qp_req - request for modifying a QP
+ * @ece_options: enum mynic_ece_option: what both ends can do; counts when the
+ *	QP goes from INIT to RTR. Options that the kernel does not know, or the
+ *	device has not, are left out.
+ * @reserved_04: zero
+ */
+struct mynic_modify_qp_req {
+	__u32 ece_options;
+	__u32 reserved_04;
+};
+
+/**
+ * struct mynic_modify_qp_resp - response to modifying a QP
+ * @ece_options: from INIT to RTR: enum mynic_ece_option: what the QP does now
+ * @reserved_04: zero
+ */
+struct mynic_modify_qp_resp {
+	__u32 ece_options;
+	__u32 reserved_04;
 };
 
 /**
@@ -192,10 +228,12 @@ struct mynic_resize_resp {
 	__u8 reserved_15[3];
 };
 
-_Static_assert(sizeof(struct mynic_alloc_ucontext_resp) == 32, "ucontext");
+_Static_assert(sizeof(struct mynic_alloc_ucontext_resp) == 40, "ucontext");
 _Static_assert(sizeof(struct mynic_create_cq_resp) == 32, "create_cq");
 _Static_assert(sizeof(struct mynic_create_qp_req) == 8, "create_qp_req");
 _Static_assert(sizeof(struct mynic_create_qp_resp) == 32, "create_qp");
+_Static_assert(sizeof(struct mynic_modify_qp_req) == 8, "modify_qp_req");
+_Static_assert(sizeof(struct mynic_modify_qp_resp) == 8, "modify_qp");
 _Static_assert(sizeof(struct mynic_create_srq_resp) == 32, "create_srq");
 _Static_assert(sizeof(struct mynic_create_ah_resp) == 8, "create_ah");
 _Static_assert(sizeof(struct mynic_alloc_dm_resp) == 16, "alloc_dm");

@@ -129,6 +129,7 @@ int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps)
 		.caps = le64_to_cpu(attr.caps),
 		.dm_size = min(le64_to_cpu(attr.dm_size), (u64)S32_MAX),
 		.max_counters = le32_to_cpu(attr.max_counters),
+		.max_rate_kbps = le32_to_cpu(attr.max_rate_kbps),
 	};
 	if (!caps->max_gid || !caps->max_cqe || !caps->max_qp_wr ||
 	    !(caps->page_size_cap & PAGE_SIZE) || caps->max_eq < 2) {

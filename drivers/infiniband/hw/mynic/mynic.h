@@ -54,6 +54,7 @@ struct mynic_netdev;
  * @caps: MYNIC_CAP_*
  * @dm_size: bytes of device memory; 0: there is none
  * @max_counters: sets of counters; 0: there are none
+ * @max_rate_kbps: highest rate limit of a QP; 0: there is none
  */
 struct mynic_caps {
 	u64 fw_ver;
@@ -82,6 +83,7 @@ struct mynic_caps {
 	u64 caps;
 	u64 dm_size;
 	u32 max_counters;
+	u32 max_rate_kbps;
 };
 
 /**
@@ -629,6 +631,11 @@ static inline struct mynic_qp *to_mqp(struct ib_qp *ibqp)
 	return container_of(ibqp, struct mynic_qp, ibqp);
 }
 
+/* The types of QPs that have a rate limit */
+#define MYNIC_RATE_LIMIT_QPTS                               \
+	(BIT(IB_QPT_RC) | BIT(IB_QPT_UC) | BIT(IB_QPT_UD) | \
+	 BIT(IB_QPT_RAW_PACKET) | BIT(IB_QPT_XRC_INI))
+
 /* The path is the QP's, not that of each request */
 static inline bool mynic_qp_connected(const struct mynic_qp *qp)
 {
@@ -682,6 +689,7 @@ int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 int mynic_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		   struct ib_qp_init_attr *init_attr);
 int mynic_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+u32 mynic_ece_options(const struct mynic_dev *mdev);
 int mynic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad_wr);
 int mynic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,

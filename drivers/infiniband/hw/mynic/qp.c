@@ -396,7 +396,9 @@ static int mynic_qp_check_attr(struct mynic_dev *mdev,
 	    (mask & IB_QP_MAX_QP_RD_ATOMIC &&
 	     attr->max_rd_atomic > mdev->caps.max_rd_atomic) ||
 	    (mask & IB_QP_MAX_DEST_RD_ATOMIC &&
-	     attr->max_dest_rd_atomic > mdev->caps.max_rd_atomic))
+	     attr->max_dest_rd_atomic > mdev->caps.max_rd_atomic) ||
+	    (mask & IB_QP_RATE_LIMIT &&
+	     attr->rate_limit > mdev->caps.max_rate_kbps))
 		return -EINVAL;
 	return 0;
 }
@@ -437,6 +439,8 @@ static int mynic_qp_attr_to_hw(struct mynic_qp_attr *hw,
 		hw->max_dest_rd_atomic = attr->max_dest_rd_atomic;
 	if (mask & IB_QP_DEST_QPN)
 		hw->dest_qpn = cpu_to_le32(attr->dest_qp_num);
+	if (mask & IB_QP_RATE_LIMIT)
+		hw->rate_limit = cpu_to_le32(attr->rate_limit);
 	if (mask & IB_QP_AV)
 		return mynic_av_from_attr(&hw->av, &attr->ah_attr);
 	return 0;
@@ -460,11 +464,52 @@ static void mynic_qp_forget(struct mynic_qp *qp)
 }
 
 /**
+ * mynic_ece_options() - what QPs can agree on with their peers
+ * @mdev: device
+ *
+ * Return: enum mynic_ece_option.
+ */
+u32 mynic_ece_options(const struct mynic_dev *mdev)
+{
+	BUILD_BUG_ON(MYNIC_ECE_OPTION_ECN != MYNIC_ECE_ECN);
+	return mdev->caps.caps & MYNIC_CAP_ECE ? MYNIC_ECE_OPTION_ECN : 0;
+}
+
+static int mynic_modify_request(struct ib_udata *udata,
+				struct mynic_modify_qp_req *req)
+{
+	int ret;
+
+	*req = (struct mynic_modify_qp_req){};
+	if (!udata || !udata->inlen)
+		return 0;
+	ret = ib_copy_validate_udata_in(udata, *req, reserved_04);
+	if (ret)
+		return ret;
+	return req->reserved_04 ? -EOPNOTSUPP : 0;
+}
+
+/*
+ * The core's table ends before the type DRIVER, and does not have rate limits
+ * for all types in all kernels: there the device has its own.
+ */
+static bool mynic_modify_is_ok(enum ib_qp_state cur, enum ib_qp_state new,
+			       enum ib_qp_type type, int mask)
+{
+	if (type == IB_QPT_DRIVER)
+		return true;
+	if (mask & IB_QP_RATE_LIMIT && !(MYNIC_RATE_LIMIT_QPTS & BIT(type)))
+		return false;
+	return ib_modify_qp_is_ok(cur, new, type, mask & ~IB_QP_RATE_LIMIT);
+}
+
+/**
  * mynic_modify_qp() - &ib_device_ops.modify_qp
  * @ibqp: QP
  * @attr: new attributes
  * @mask: enum ib_qp_attr_mask: which of them count
- * @udata: nothing in it
+ * @udata: request: &struct mynic_modify_qp_req, or nothing; response: &struct
+ *	mynic_modify_qp_resp
  *
  * Return: 0, -EINVAL for what the IBTA's state table does not allow, or
  * another errno.
@@ -475,13 +520,15 @@ int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	struct mynic_dev *mdev = to_mdev(ibqp->device);
 	struct mynic_qp *qp = to_mqp(ibqp);
 	enum ib_qp_state cur_state, new_state;
+	struct mynic_modify_qp_resp resp = {};
+	struct mynic_modify_qp_req req;
 	struct mynic_qp_attr hw = {};
 	int ret;
 
-	ret = ib_no_udata_io(udata);
+	ret = mynic_modify_request(udata, &req);
 	if (ret)
 		return ret;
-	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+	if (mask & ~(IB_QP_ATTR_STANDARD_BITS | IB_QP_RATE_LIMIT))
 		return -EOPNOTSUPP;
 	ret = mynic_qp_check_attr(mdev, attr, mask);
 	if (ret)
@@ -494,10 +541,15 @@ int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	cur_state = mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
 	new_state = mask & IB_QP_STATE ? attr->qp_state : cur_state;
 	ret = -EINVAL;
-	/* The core's table ends before the type DRIVER; the device has its own */
-	if (ibqp->qp_type != IB_QPT_DRIVER &&
-	    !ib_modify_qp_is_ok(cur_state, new_state, ibqp->qp_type, mask))
+	if (!mynic_modify_is_ok(cur_state, new_state, ibqp->qp_type, mask))
 		goto out;
+	if (mynic_qp_connected(qp) && cur_state == IB_QPS_INIT &&
+	    new_state == IB_QPS_RTR)
+		resp.ece_options = req.ece_options & mynic_ece_options(mdev);
+	if (resp.ece_options) {
+		hw.attr_mask |= cpu_to_le32(MYNIC_QP_ATTR_ECE);
+		hw.ece_options = cpu_to_le32(resp.ece_options);
+	}
 	ret = mynic_cmd_modify_qp(mdev, qp->qpn, &hw);
 	if (ret)
 		goto out;
@@ -506,7 +558,9 @@ int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		mynic_qp_forget(qp);
 out:
 	mutex_unlock(&qp->mutex);
-	return ret;
+	if (ret || !udata)
+		return ret;
+	return ib_respond_udata(udata, resp);
 }
 
 static void mynic_qp_attr_from_hw(struct ib_qp_attr *attr,
@@ -529,6 +583,7 @@ static void mynic_qp_attr_from_hw(struct ib_qp_attr *attr,
 	attr->timeout = hw->timeout;
 	attr->retry_cnt = hw->retry_cnt;
 	attr->rnr_retry = hw->rnr_retry;
+	attr->rate_limit = le32_to_cpu(hw->rate_limit);
 }
 
 /**

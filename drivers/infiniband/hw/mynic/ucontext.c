@@ -69,6 +69,10 @@ int mynic_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udata)
 	resp.max_tso = mdev->caps.max_tso;
 	if (resp.max_tso)
 		resp.tso_qp_types = BIT(IB_QPT_UD) | BIT(IB_QPT_RAW_PACKET);
+	resp.ece_options = mynic_ece_options(mdev);
+	resp.rate_limit_max = mdev->caps.max_rate_kbps;
+	if (resp.rate_limit_max)
+		resp.rate_limit_qpts = MYNIC_RATE_LIMIT_QPTS;
 	ret = ib_respond_udata(udata, resp);
 	if (ret)
 		rdma_user_mmap_entry_remove(&uar->mmap.rdma_entry);
