@@ -19,6 +19,8 @@ DECLARE_DRV_CMD(umynic_resize_cq, IB_USER_VERBS_CMD_RESIZE_CQ,
 		mynic_resize_cq_req, mynic_resize_resp);
 DECLARE_DRV_CMD(umynic_create_qp, IB_USER_VERBS_CMD_CREATE_QP,
 		mynic_create_qp_req, mynic_create_qp_resp);
+DECLARE_DRV_CMD(umynic_modify_qp_ex, IB_USER_VERBS_EX_CMD_MODIFY_QP,
+		mynic_modify_qp_req, mynic_modify_qp_resp);
 DECLARE_DRV_CMD(umynic_create_srq, IB_USER_VERBS_CMD_CREATE_SRQ, empty,
 		mynic_create_srq_resp);
 DECLARE_DRV_CMD(umynic_create_srq_ex, IB_USER_VERBS_CMD_CREATE_XSRQ, empty,

@@ -49,6 +49,7 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.get_srq_num = mynic_get_srq_num,
 	.modify_cq = mynic_modify_cq,
 	.modify_qp = mynic_modify_qp,
+	.modify_qp_rate_limit = mynic_modify_qp_rate_limit,
 	.modify_srq = mynic_modify_srq,
 	.open_qp = mynic_open_qp,
 	.open_xrcd = mynic_open_xrcd,
@@ -57,6 +58,7 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.post_send = mynic_post_send,
 	.post_srq_recv = mynic_post_srq_recv,
 	.query_device_ex = mynic_query_device_ex,
+	.query_ece = mynic_query_ece,
 	.query_port = mynic_query_port,
 	.query_qp = mynic_query_qp,
 	.query_srq = mynic_query_srq,
@@ -64,6 +66,7 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.reg_mr = mynic_reg_mr,
 	.req_notify_cq = mynic_req_notify_cq,
 	.resize_cq = mynic_resize_cq,
+	.set_ece = mynic_set_ece,
 };
 
 /**
@@ -141,6 +144,10 @@ static struct verbs_context *mynic_alloc_context(struct ibv_device *device,
 	ctx->tso_caps.max_tso = resp.max_tso;
 	ctx->tso_caps.supported_qpts = resp.tso_qp_types;
 	ctx->driver_qp_types = resp.driver_qp_types;
+	ctx->ece_options = resp.ece_options;
+	ctx->pacing_caps.qp_rate_limit_min = resp.rate_limit_max ? 1 : 0;
+	ctx->pacing_caps.qp_rate_limit_max = resp.rate_limit_max;
+	ctx->pacing_caps.supported_qpts = resp.rate_limit_qpts;
 
 	verbs_set_ops(&ctx->ibv_ctx, &mynic_context_ops);
 	return &ctx->ibv_ctx;

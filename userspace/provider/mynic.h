@@ -37,14 +37,18 @@ struct mynic_map {
  * @uar_map: mapping that holds the doorbells
  * @uar: the context's MYNIC_UAR_SIZE bytes of doorbells
  * @tso_caps: segmentation, as ibv_query_device_ex() tells it
+ * @pacing_caps: rate limits, likewise
  * @driver_qp_types: what the kernel says of these
+ * @ece_options: enum mynic_ece_option: what QPs can have
  */
 struct mynic_context {
 	struct verbs_context ibv_ctx;
 	struct mynic_map uar_map;
 	void *uar;
 	struct ibv_tso_caps tso_caps;
+	struct ibv_packet_pacing_caps pacing_caps;
 	uint32_t driver_qp_types;
+	uint32_t ece_options;
 };
 
 /**
@@ -267,6 +271,9 @@ static_assert(offsetof(struct mynic_sq, ring) <= MYNIC_CACHE_LINE,
  * @sq: send queue
  * @rq: receive queue, without slots if there is none
  * @map: memory of rings and record; XRC_RECV: none
+ * @ece_options: enum mynic_ece_option: what it can have; from RTR on, what it
+ *	has agreed on with its peer
+ * @ece_set: @ece_options are what the application has set
  * @dv_qp: builders of DRIVER QPs
  * @home: memory of this struct
  */
@@ -275,6 +282,8 @@ struct mynic_qp {
 	struct mynic_sq sq;
 	struct mynic_rq rq;
 	struct mynic_map map;
+	uint32_t ece_options;
+	bool ece_set;
 	struct mynicdv_qp_ex dv_qp;
 	struct mynic_home home;
 };
@@ -506,6 +515,14 @@ int mynic_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
 int mynic_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 		   struct ibv_qp_init_attr *init_attr);
 int mynic_destroy_qp(struct ibv_qp *qp);
+
+int mynic_modify_qp_rate_limit(struct ibv_qp *qp,
+			       struct ibv_qp_rate_limit_attr *attr);
+
+/* ece.c */
+void mynic_ece_reset(struct mynic_qp *qp);
+int mynic_query_ece(struct ibv_qp *qp, struct ibv_ece *ece);
+int mynic_set_ece(struct ibv_qp *qp, struct ibv_ece *ece);
 
 /* srq.c */
 struct ibv_srq *mynic_create_srq(struct ibv_pd *pd,

@@ -180,6 +180,7 @@ static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 	if (attr->qp_type == IBV_QPT_XRC_SEND)
 		qp->vqp.qp.recv_cq = NULL;
 	mynic_qp_init_queues(qp, &resp.drv_payload, cap);
+	mynic_ece_reset(qp);
 	mynic_post_send_setup(qp);
 	return &qp->vqp.qp;
 
@@ -337,6 +338,23 @@ struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
 	return qp;
 }
 
+/* What the command without an extension has no room for */
+static int mynic_modify_qp_ex(struct mynic_qp *qp, struct ibv_qp_attr *attr,
+			      int attr_mask)
+{
+	struct umynic_modify_qp_ex cmd = {};
+	struct umynic_modify_qp_ex_resp resp = {};
+	int err;
+
+	if (qp->ece_set)
+		cmd.ece_options = qp->ece_options;
+	err = ibv_cmd_modify_qp_ex(&qp->vqp.qp, attr, attr_mask, &cmd.ibv_cmd,
+				   sizeof(cmd), &resp.ibv_resp, sizeof(resp));
+	if (!err && attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR)
+		qp->ece_options = resp.ece_options;
+	return err;
+}
+
 /**
  * mynic_modify_qp() - ibv_modify_qp(3)
  * @ibqp: the QP
@@ -349,17 +367,44 @@ int mynic_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 		    int attr_mask)
 {
 	struct mynic_qp *qp = to_mqp(ibqp);
+	bool to_rtr = attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR;
 	struct ibv_modify_qp cmd;
 	int err;
 
-	err = ibv_cmd_modify_qp(ibqp, attr, attr_mask, &cmd, sizeof(cmd));
+	if (attr_mask & IBV_QP_RATE_LIMIT || (to_rtr && qp->ece_set))
+		err = mynic_modify_qp_ex(qp, attr, attr_mask);
+	else
+		err = ibv_cmd_modify_qp(ibqp, attr, attr_mask, &cmd,
+					sizeof(cmd));
 	if (err || !(attr_mask & IBV_QP_STATE))
 		return err;
 
-	if (attr->qp_state == IBV_QPS_RESET)
+	if (to_rtr && !qp->ece_set)
+		qp->ece_options = 0;
+	if (attr->qp_state == IBV_QPS_RESET) {
 		mynic_qp_restart(qp);
+		mynic_ece_reset(qp);
+	}
 	mynic_qp_set_state(qp, attr->qp_state);
 	return 0;
+}
+
+/**
+ * mynic_modify_qp_rate_limit() - ibv_modify_qp_rate_limit(3)
+ * @ibqp: a QP in RTS
+ * @attr: the limit, kbit/s, or 0 for none. The device has no say in bursts.
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_modify_qp_rate_limit(struct ibv_qp *ibqp,
+			       struct ibv_qp_rate_limit_attr *attr)
+{
+	struct ibv_qp_attr qp_attr = { .rate_limit = attr->rate_limit };
+
+	if (attr->comp_mask || attr->max_burst_sz || attr->typical_pkt_sz ||
+	    ibqp->state != IBV_QPS_RTS)
+		return EINVAL;
+	return mynic_modify_qp(ibqp, &qp_attr, IBV_QP_RATE_LIMIT);
 }
 
 /**

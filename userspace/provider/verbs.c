@@ -41,6 +41,9 @@ int mynic_query_device_ex(struct ibv_context *context,
 		 fw_ver >> 16 & 0xffff, fw_ver & 0xffff);
 	if (attr_size >= offsetofend(struct ibv_device_attr_ex, tso_caps))
 		attr->tso_caps = ctx->tso_caps;
+	if (attr_size >=
+	    offsetofend(struct ibv_device_attr_ex, packet_pacing_caps))
+		attr->packet_pacing_caps = ctx->pacing_caps;
 	return 0;
 }
 
