@@ -124,6 +124,9 @@ int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps)
 		.dma_lkey = le32_to_cpu(attr.dma_lkey),
 		.clock_khz = le32_to_cpu(attr.clock_khz),
 		.max_xrcd = le32_to_cpu(attr.max_xrcd),
+		.max_mw = le32_to_cpu(attr.max_mw),
+		.max_fast_reg_pages = min(le32_to_cpu(attr.max_fast_reg_pages),
+					  MYNIC_MAX_FAST_REG_PAGES),
 		.max_flow = le32_to_cpu(attr.max_flow),
 		.max_tso = le32_to_cpu(attr.max_tso),
 		.caps = le64_to_cpu(attr.caps),
@@ -437,6 +440,25 @@ int mynic_cmd_query_mkey(struct mynic_dev *mdev, u32 key,
 {
 	return mynic_cmd_query(mdev, MYNIC_CMD_QUERY_MKEY, key >> 8, mbox,
 			       sizeof(*mbox));
+}
+
+/**
+ * mynic_cmd_try_destroy_mkey() - DESTROY_MKEY of a region that may have windows
+ * @mdev: device
+ * @key: the key; the command takes its index only
+ *
+ * Return: 0, or -EBUSY if windows are bound to it.
+ */
+int mynic_cmd_try_destroy_mkey(struct mynic_dev *mdev, u32 key)
+{
+	int ret;
+
+	ret = mynic_cmd_number(mdev, MYNIC_CMD_DESTROY_MKEY, key >> 8);
+	if (ret && ret != -EBUSY) {
+		mynic_die(mdev, "it did not destroy a memory key");
+		return 0;
+	}
+	return ret;
 }
 
 /**

@@ -372,6 +372,8 @@ static void mynic_wc_fill(struct ib_wc *wc, const struct mynic_cqe *cqe)
 	u16 vlan = le16_to_cpu(cqe->cvlan);
 
 	wc->opcode = le32_to_cpu(cqe->opcode);
+	if (wc->opcode == MYNIC_WC_REG_MR)
+		wc->opcode = IB_WC_REG_MR;
 	wc->byte_len = le32_to_cpu(cqe->byte_len);
 	wc->src_qp = le32_to_cpu(cqe->src_qp);
 	wc->pkey_index = le16_to_cpu(cqe->pkey_index);

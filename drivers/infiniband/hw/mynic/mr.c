@@ -7,10 +7,6 @@
 
 #include "cmd.h"
 
-#define MYNIC_MR_ACCESS                                   \
-	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
-	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
-
 /**
  * mynic_get_dma_mr() - &ib_device_ops.get_dma_mr
  * @ibpd: protection domain
@@ -173,12 +169,21 @@ struct ib_mr *mynic_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm,
 	return &mr->ibmr;
 }
 
+/* Only where there are windows may the device say that one is bound */
+static int mynic_mr_destroy(struct mynic_dev *mdev, struct ib_mr *ibmr)
+{
+	if (atomic_read(&to_mpd(ibmr->pd)->num_mws))
+		return mynic_cmd_try_destroy_mkey(mdev, ibmr->lkey);
+	mynic_cmd_destroy_mkey(mdev, ibmr->lkey);
+	return 0;
+}
+
 /**
  * mynic_dereg_mr() - &ib_device_ops.dereg_mr
  * @ibmr: memory region
  * @udata: nothing in it
  *
- * Return: 0, or an errno for bad @udata.
+ * Return: 0, -EBUSY if windows are bound to it, or an errno for bad @udata.
  */
 int mynic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
@@ -189,7 +194,10 @@ int mynic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	ret = ib_no_udata_io(udata);
 	if (ret)
 		return ret;
-	mynic_cmd_destroy_mkey(mdev, ibmr->lkey);
+	ret = mynic_mr_destroy(mdev, ibmr);
+	if (ret)
+		return ret;
+	mynic_fast_reg_free(mdev, &mr->fast_reg);
 	mynic_page_list_free(mdev, &mr->list);
 	ib_umem_release(mr->umem);
 	kfree(mr);

@@ -22,6 +22,8 @@
 /* The core has 8 bits for the index */
 #define MYNIC_MAX_GIDS 256
 #define MYNIC_MAX_NUMBER MYNIC_DB_NUMBER_MASK
+/* Lists of as many addresses can be allocated in one piece */
+#define MYNIC_MAX_FAST_REG_PAGES 4096U
 
 struct mynic_dev;
 struct mynic_netdev;
@@ -49,6 +51,8 @@ struct mynic_netdev;
  * @dma_lkey: key of all DMA space
  * @clock_khz: rate of completion timestamps
  * @max_xrcd: XRC domains; 0: there is no XRC
+ * @max_mw: memory windows; 0: there are none
+ * @max_fast_reg_pages: pages that REG_MR maps; 0: there is no REG_MR
  * @max_flow: flow rules; 0: there are none
  * @max_tso: bytes of a TSO request behind its header; 0: there is no TSO
  * @caps: MYNIC_CAP_*
@@ -78,6 +82,8 @@ struct mynic_caps {
 	u32 dma_lkey;
 	u32 clock_khz;
 	u32 max_xrcd;
+	u32 max_mw;
+	u32 max_fast_reg_pages;
 	u32 max_flow;
 	u32 max_tso;
 	u64 caps;
@@ -405,9 +411,16 @@ u32 mynic_udata_uarn(struct ib_udata *udata);
 
 /* Protection domains */
 
+/**
+ * struct mynic_pd - protection domain
+ * @ibpd: the core's part
+ * @pdn: number
+ * @num_mws: memory windows in it
+ */
 struct mynic_pd {
 	struct ib_pd ibpd;
 	u32 pdn;
+	atomic_t num_mws;
 };
 
 static inline struct mynic_pd *to_mpd(struct ib_pd *ibpd)
@@ -465,10 +478,42 @@ void mynic_dm_free(struct mynic_dev *mdev, struct mynic_dm *dm);
 
 /* Memory regions */
 
+#define MYNIC_MR_ACCESS                                   \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
+	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND)
+
+/**
+ * struct mynic_fast_reg - memory that REG_MR gives to a region
+ * @lists: two lists of @max_pages addresses each. The one that is not in use
+ *	is filled: the device still reads the other one when consumers map new
+ *	memory before they have the old registration invalidated.
+ * @dma: DMA address of @lists
+ * @max_pages: room in a list
+ * @num_pages: addresses in the list that was filled last
+ * @current_list: which one that is
+ * @offset: where in the first page the memory begins
+ */
+struct mynic_fast_reg {
+	__le64 *lists;
+	dma_addr_t dma;
+	u32 max_pages;
+	u32 num_pages;
+	u32 current_list;
+	u32 offset;
+};
+
+/**
+ * struct mynic_mr - memory region
+ * @ibmr: the core's part
+ * @umem: user memory, or NULL
+ * @list: pages of @umem
+ * @fast_reg: memory of a region of mynic_alloc_mr()
+ */
 struct mynic_mr {
 	struct ib_mr ibmr;
 	struct ib_umem *umem;
 	struct mynic_page_list list;
+	struct mynic_fast_reg fast_reg;
 };
 
 static inline struct mynic_mr *to_mmr(struct ib_mr *ibmr)
@@ -484,6 +529,22 @@ struct ib_mr *mynic_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 				u64 iova, int access, struct ib_dmah *dmah,
 				struct ib_udata *udata);
 int mynic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+struct ib_mr *mynic_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
+			     u32 max_num_sg);
+int mynic_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
+		    unsigned int *sg_offset);
+void mynic_fast_reg_operands(const struct mynic_mr *mr,
+			     struct mynic_reg_mr_operands *op);
+void mynic_fast_reg_free(struct mynic_dev *mdev, struct mynic_fast_reg *fr);
+
+/* Memory windows */
+
+struct mynic_mw {
+	struct ib_mw ibmw;
+};
+
+int mynic_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
+int mynic_dealloc_mw(struct ib_mw *ibmw);
 
 /* Completion queues */
 

@@ -53,6 +53,16 @@ int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		attr->device_cap_flags |= IB_DEVICE_XRC;
 	if (caps->max_flow)
 		attr->device_cap_flags |= IB_DEVICE_MANAGED_FLOW_STEERING;
+	/*
+	 * A window of type 2 is good for one QP (2A), and of one protection
+	 * domain (2B), which is always that of the QP.
+	 */
+	if (caps->max_mw)
+		attr->device_cap_flags |= IB_DEVICE_MEM_WINDOW |
+					  IB_DEVICE_MEM_WINDOW_TYPE_2A |
+					  IB_DEVICE_MEM_WINDOW_TYPE_2B;
+	if (caps->max_fast_reg_pages)
+		attr->device_cap_flags |= IB_DEVICE_MEM_MGT_EXTENSIONS;
 	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
 	attr->max_send_sge = MYNIC_MAX_SGE;
 	attr->max_recv_sge = MYNIC_MAX_SGE;
@@ -60,6 +70,8 @@ int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_cq = caps->max_cq;
 	attr->max_cqe = caps->max_cqe;
 	attr->max_mr = caps->max_mkey;
+	attr->max_mw = caps->max_mw;
+	attr->max_fast_reg_page_list_len = caps->max_fast_reg_pages;
 	attr->max_pd = caps->max_pd;
 	attr->max_qp_rd_atom = caps->max_rd_atomic;
 	attr->max_qp_init_rd_atom = caps->max_rd_atomic;

@@ -39,6 +39,23 @@ static void mynic_put_remote(struct mynic_send_wqe *wqe, u64 addr, u32 rkey)
 	wqe->rkey = cpu_to_le32(rkey);
 }
 
+static_assert(IB_WR_REG_MR == MYNIC_WR_REG_MR);
+
+static int mynic_put_reg_mr(const struct mynic_qp *qp,
+			    struct mynic_send_wqe *wqe,
+			    const struct ib_reg_wr *wr)
+{
+	struct mynic_reg_mr_operands *op;
+
+	if (wr->access & ~(MYNIC_MR_ACCESS | IB_ACCESS_OPTIONAL))
+		return -EINVAL;
+	mynic_put_remote(wqe, wr->mr->iova, wr->key);
+	op = (void *)((u8 *)wqe + mynic_wqe_data(qp));
+	mynic_fast_reg_operands(to_mmr(wr->mr), op);
+	op->access = cpu_to_le32(wr->access & MYNIC_MR_ACCESS);
+	return 0;
+}
+
 static int mynic_put_opcode(const struct mynic_qp *qp,
 			    struct mynic_send_wqe *wqe,
 			    const struct ib_send_wr *wr)
@@ -47,6 +64,19 @@ static int mynic_put_opcode(const struct mynic_qp *qp,
 	const struct ib_ud_wr *ud;
 
 	switch (wr->opcode) {
+	case IB_WR_LOCAL_INV:
+		if (wr->num_sge)
+			return -EINVAL;
+		fallthrough;
+	case IB_WR_SEND_WITH_INV:
+		if (!mynic_qp_connected(qp))
+			return -EINVAL;
+		wqe->invalidate_rkey = cpu_to_le32(wr->ex.invalidate_rkey);
+		return 0;
+	case IB_WR_REG_MR:
+		if (!mynic_qp_connected(qp) || wr->num_sge)
+			return -EINVAL;
+		return mynic_put_reg_mr(qp, wqe, reg_wr(wr));
 	case IB_WR_SEND_WITH_IMM:
 		wqe->imm_data = wr->ex.imm_data;
 		fallthrough;

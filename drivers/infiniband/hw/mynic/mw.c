@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Memory windows */
+#include <rdma/uverbs_ioctl.h>
+
+#include "cmd.h"
+
+/**
+ * mynic_alloc_mw() - &ib_device_ops.alloc_mw
+ * @ibmw: memory window, with its type
+ * @udata: nothing in it
+ *
+ * Requests in the send queues of processes bind it.
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
+{
+	struct mynic_pd *pd = to_mpd(ibmw->pd);
+	struct mynic_create_mkey body = { .pdn = cpu_to_le32(pd->pdn) };
+	u8 flags;
+	int ret;
+
+	ret = ib_no_udata_io(udata);
+	if (ret)
+		return ret;
+	switch (ibmw->type) {
+	case IB_MW_TYPE_1:
+		flags = MYNIC_MKEY_MW1;
+		break;
+	case IB_MW_TYPE_2:
+		flags = MYNIC_MKEY_MW2;
+		break;
+	default:
+		return -EINVAL;
+	}
+	ret = mynic_cmd_create_mkey(to_mdev(ibmw->device), flags, &body,
+				    &ibmw->rkey);
+	if (!ret)
+		atomic_inc(&pd->num_mws);
+	return ret;
+}
+
+/**
+ * mynic_dealloc_mw() - &ib_device_ops.dealloc_mw
+ * @ibmw: memory window, bound or not
+ *
+ * Return: 0
+ */
+int mynic_dealloc_mw(struct ib_mw *ibmw)
+{
+	mynic_cmd_destroy_mkey(to_mdev(ibmw->device), ibmw->rkey);
+	atomic_dec(&to_mpd(ibmw->pd)->num_mws);
+	return 0;
+}
