@@ -7,7 +7,7 @@
 #include "harness_sim.h"
 #include "wire/faults.h"
 #include "wire/frame.h"
-#include "wire/packet_copy.h"
+#include "core/packet_copy.h"
 
 /* More rounds than this at one moment: the NICs never come to rest */
 #define MAX_ROUNDS 20000000ul

@@ -9,7 +9,7 @@
 #include "wire/frame.h"
 #include "wire/hold.h"
 #include "wire/opcode_name.h"
-#include "wire/packet_copy.h"
+#include "core/packet_copy.h"
 
 #define USEC 1000ull
 #define MSEC (1000 * USEC)

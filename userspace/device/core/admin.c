@@ -78,7 +78,7 @@ static const struct command commands[] = {
 				    .flags = MYNIC_MKEY_DMA |
 					     MYNIC_MKEY_FAST_REG |
 					     MYNIC_MKEY_MW1 | MYNIC_MKEY_MW2 |
-					     MYNIC_MKEY_DM,
+					     MYNIC_MKEY_ODP | MYNIC_MKEY_DM,
 				    .body_len =
 					    sizeof(struct mynic_create_mkey) },
 	[MYNIC_CMD_DESTROY_MKEY] = { admin_destroy_mkey, true },
@@ -87,6 +87,9 @@ static const struct command commands[] = {
 	[MYNIC_CMD_FREE_DM] = { admin_free_dm, true },
 	[MYNIC_CMD_QUERY_MKEY] = { admin_query_mkey, true,
 				   .out_len = sizeof(struct mynic_query_mkey) },
+	[MYNIC_CMD_SYNC_MKEY] = { admin_sync_mkey, true },
+	[MYNIC_CMD_RESUME] = { admin_resume, true,
+			       BODY(mynic_resume, reserved_06) },
 	[MYNIC_CMD_CREATE_CQ] = { admin_create_cq,
 				  .flags = MYNIC_CQ_IGNORE_OVERRUN,
 				  BODY(mynic_create_cq, reserved_1f) },

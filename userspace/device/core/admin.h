@@ -87,6 +87,8 @@ int admin_destroy_mkey(struct nic *nic, struct admin_call *call);
 int admin_alloc_dm(struct nic *nic, struct admin_call *call);
 int admin_free_dm(struct nic *nic, struct admin_call *call);
 int admin_query_mkey(struct nic *nic, struct admin_call *call);
+int admin_sync_mkey(struct nic *nic, struct admin_call *call);
+int admin_resume(struct nic *nic, struct admin_call *call);
 int admin_create_cq(struct nic *nic, struct admin_call *call);
 int admin_destroy_cq(struct nic *nic, struct admin_call *call);
 int admin_resize_cq(struct nic *nic, struct admin_call *call);

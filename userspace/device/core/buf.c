@@ -5,7 +5,6 @@
 
 #include "core.h"
 
-#define MAX_LOG_LIST_SIZE 22
 #define ENTRY_SIZE sizeof(__le64)
 
 int buf_parse(struct buf *buf, const struct mynic_buf *src)
@@ -21,7 +20,7 @@ int buf_parse(struct buf *buf, const struct mynic_buf *src)
 		return MYNIC_AQ_BAD_PARAM;
 	if (buf->levels < 2 ? buf->log_list_size :
 			      (buf->log_list_size < BUF_MIN_LOG_PAGE_SIZE ||
-			       buf->log_list_size > MAX_LOG_LIST_SIZE))
+			       buf->log_list_size > BUF_MAX_LOG_LIST_SIZE))
 		return MYNIC_AQ_BAD_PARAM;
 	if (!buf->levels)
 		return buf->log_page_size ? MYNIC_AQ_BAD_PARAM : MYNIC_AQ_OK;

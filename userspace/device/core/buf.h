@@ -18,6 +18,7 @@ struct nic;
 
 #define BUF_MIN_LOG_PAGE_SIZE 12
 #define BUF_MAX_LOG_PAGE_SIZE 31
+#define BUF_MAX_LOG_LIST_SIZE 22
 
 /* Work queues: log2 of slots and of the bytes in a slot */
 #define WQ_MAX_LOG_SIZE 15

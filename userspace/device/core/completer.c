@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "requester.h"
 
+#include <errno.h>
+
 #include "aeth.h"
 #include "core.h"
 #include "opcode.h"
@@ -189,12 +191,20 @@ static bool in_place(const struct requester *q, const struct send_req *req,
 	return !last;
 }
 
+static struct sge_list scatter_list(struct qp *qp, const struct send_req *req)
+{
+	struct sge_list list = send_sges(qp, req);
+
+	list.stage = MYNIC_PAGE_RECV;
+	return list;
+}
+
 static void receive_read(struct qp *qp, const struct send_req *req,
 			 const struct packet *pkt,
 			 const struct opcode_info *info)
 {
 	uint32_t mtu = path_mtu(qp);
-	struct sge_list list = send_sges(qp, req);
+	struct sge_list list = scatter_list(qp, req);
 	struct requester *q = &qp->req;
 	uint32_t offset = (q->una - req->first_psn) * mtu;
 	uint32_t len = req->length - offset;
@@ -208,6 +218,8 @@ static void receive_read(struct qp *qp, const struct send_req *req,
 		return;
 	}
 	syndrome = sge_write(qp->nic, &list, offset, len, pkt->iov);
+	if (syndrome == -EAGAIN)
+		return;
 	if (syndrome) {
 		sq_fail(qp, (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome });
 		return;
@@ -232,12 +244,14 @@ static void end_alone(struct qp *qp)
 static void receive_atomic(struct qp *qp, const struct send_req *req,
 			   uint64_t orig)
 {
-	struct sge_list list = send_sges(qp, req);
+	struct sge_list list = scatter_list(qp, req);
 	struct iovec iov = { &orig, sizeof(orig) };
 	int syndrome;
 
 	orig = htole64(orig);
 	syndrome = sge_write(qp->nic, &list, 0, sizeof(orig), &iov);
+	if (syndrome == -EAGAIN)
+		return;
 	if (syndrome) {
 		sq_fail(qp, (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome });
 		return;

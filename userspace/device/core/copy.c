@@ -55,6 +55,8 @@ bool copy_run(struct qp *qp)
 		struct wqe_error error;
 		struct send_req *req;
 
+		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+			return false;
 		if (qp->state == IB_QPS_SQD && !requester_draining(qp))
 			return false;
 		req = sq_next(qp);
@@ -63,6 +65,8 @@ bool copy_run(struct qp *qp)
 		error = req->error;
 		if (!error.status)
 			error = copy_some(qp, req);
+		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+			return false;
 		if (error.status) {
 			sq_fail(qp, error);
 			return true;

@@ -24,6 +24,7 @@
 #include "mkey.h"
 #include "mynic_regs.h"
 #include "nic.h"
+#include "paging.h"
 #include "pd.h"
 #include "port.h"
 #include "qp.h"
@@ -81,6 +82,9 @@ struct regs {
  * @poll_queue: QPs that worked a moment ago, the first to be forgotten first
  * @num_polled: elements of @poll_queue
  * @dma_mkey: the region behind NIC_DMA_LKEY
+ * @missing: the access to a paged region that has just met no page
+ * @page_token: of the last page fault
+ * @held_bytes: memory of all packets that wait for a page
  * @gids: GID table
  * @mcast: multicast groups
  * @port: the port
@@ -113,6 +117,9 @@ struct nic {
 	struct qp_queue poll_queue;
 	unsigned int num_polled;
 	struct mkey dma_mkey;
+	struct page_fault missing;
+	uint32_t page_token;
+	uint32_t held_bytes;
 	struct gid_table gids;
 	struct mcast mcast;
 	struct port port;

@@ -11,9 +11,10 @@
 
 #define CLOCK_KHZ 1000000
 
-#define CAPS                                                            \
-	(MYNIC_CAP_DRIVER_QP | MYNIC_CAP_ECE | MYNIC_CAP_ATOMIC_WRITE | \
-	 MYNIC_CAP_FLUSH_GLOBAL | MYNIC_CAP_FLUSH_PERSISTENT)
+#define CAPS                                                   \
+	(MYNIC_CAP_ODP | MYNIC_CAP_DRIVER_QP | MYNIC_CAP_ECE | \
+	 MYNIC_CAP_ATOMIC_WRITE | MYNIC_CAP_FLUSH_GLOBAL |     \
+	 MYNIC_CAP_FLUSH_PERSISTENT)
 
 /* EUI-64 of a MAC: ff:fe in the middle, universal/local bit turned over */
 static void set_guid(__be64 *guid, const uint8_t mac[6])

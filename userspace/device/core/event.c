@@ -31,6 +31,8 @@ static bool push(struct nic *nic, struct eq *eq, uint32_t number, uint8_t type)
 		nic_fatal(nic, MYNIC_FATAL_EQ_DMA);
 		return true;
 	}
+	if (type >= MYNIC_EVENT_PAGE_FAULT)
+		paging_describe(nic, &eqe);
 	eqe.phase = ring_phase(&eq->ring, eq->pi);
 	publish(slot, &eqe, sizeof(eqe));
 	eq->pi++;
@@ -82,11 +84,16 @@ void event_raise(struct nic *nic, struct event_source *source,
 	TAILQ_INSERT_TAIL(&nic->pending_events, source, link);
 }
 
+void event_cancel(struct nic *nic, struct event_source *source, uint32_t types)
+{
+	if (source->pending && !(source->pending & ~types))
+		TAILQ_REMOVE(&nic->pending_events, source, link);
+	source->pending &= ~types;
+}
+
 void event_drop(struct nic *nic, struct event_source *source)
 {
-	if (source->pending)
-		TAILQ_REMOVE(&nic->pending_events, source, link);
-	source->pending = 0;
+	event_cancel(nic, source, ~0u);
 }
 
 void event_raise_comp(struct nic *nic, struct cq *cq)

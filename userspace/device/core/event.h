@@ -66,6 +66,9 @@ struct eq {
 void event_raise(struct nic *nic, struct event_source *source,
 		 enum mynic_event type);
 
+/** event_cancel() - forget those of an object's pending events in @types */
+void event_cancel(struct nic *nic, struct event_source *source, uint32_t types);
+
 /** event_drop() - forget an object's pending events, before it goes */
 void event_drop(struct nic *nic, struct event_source *source);
 

@@ -83,6 +83,8 @@ static enum message_fault place_send(struct qp *qp, const struct packet *pkt,
 	list = recv_sges(qp, &r->recv);
 	syndrome = sge_write(qp->nic, &list, r->offset, pkt->payload_len,
 			     pkt->iov);
+	if (syndrome == -EAGAIN)
+		return MESSAGE_PAGE_FAULT;
 	if (syndrome) {
 		r->recv.error =
 			(struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
@@ -98,6 +100,8 @@ enum message_fault message_mkey_fault(int err)
 {
 	if (err == -EACCES || err == -ERANGE)
 		return MESSAGE_BAD_KEY;
+	if (err == -EAGAIN)
+		return MESSAGE_PAGE_FAULT;
 	return err ? MESSAGE_NO_MEMORY : MESSAGE_OK;
 }
 
@@ -137,6 +141,11 @@ static int write_payload(struct qp *qp, const struct packet *pkt)
 		return err;
 	err = mkey_iov(qp->nic, mkey, addr, pkt->payload_len, true, dst,
 		       PACKET_MAX_IOV, &ndst);
+	if (err == -EAGAIN) {
+		qp->nic->missing.len +=
+			r->write_len - r->offset - pkt->payload_len;
+		return paging_wait(qp, MYNIC_PAGE_RECV);
+	}
 	if (err)
 		return err;
 	for (unsigned int i = 0; i < ndst; i++)

@@ -39,6 +39,7 @@ enum message_fault {
 	MESSAGE_NOT_ALLOWED,
 	MESSAGE_BAD_KEY,
 	MESSAGE_NO_MEMORY,
+	MESSAGE_PAGE_FAULT,
 };
 
 /** message_in_sequence() - may a packet of this kind come now? */

@@ -79,23 +79,29 @@ int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
 	return 0;
 }
 
-static uint8_t *extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
-		       uint64_t *len, bool write)
+static int extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
+		  uint64_t *len, bool write, uint8_t **ptr)
 {
-	uint8_t *ptr;
 	bool writable;
 
-	if (mkey->dm)
-		return dm_ptr(nic, mkey->buf.addr) + offset;
-	if (!mkey->all_dma)
-		return buf_extent(nic, &mkey->buf, &mkey->window, offset, len,
-				  write);
-	ptr = dma_extent(nic, offset, len, &writable);
-	if (ptr && write && !writable) {
-		nic_count(nic, MYNIC_STAT_BAD_DMA);
-		return NULL;
+	if (mkey->paged)
+		return paging_extent(nic, &mkey->buf, &mkey->window, offset,
+				     len, write, ptr);
+	if (mkey->dm) {
+		*ptr = dm_ptr(nic, mkey->buf.addr) + offset;
+		return 0;
 	}
-	return ptr;
+	if (!mkey->all_dma) {
+		*ptr = buf_extent(nic, &mkey->buf, &mkey->window, offset, len,
+				  write);
+		return *ptr ? 0 : -EFAULT;
+	}
+	*ptr = dma_extent(nic, offset, len, &writable);
+	if (*ptr && write && !writable) {
+		nic_count(nic, MYNIC_STAT_BAD_DMA);
+		return -EFAULT;
+	}
+	return *ptr ? 0 : -EFAULT;
 }
 
 int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
@@ -112,10 +118,18 @@ int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
 		struct iovec *last = *niov ? &iov[*niov - 1] : NULL;
 		uint64_t piece = len;
 		uint8_t *ptr;
+		int err;
 
-		ptr = extent(nic, mkey, offset, &piece, write);
-		if (!ptr)
-			return -EFAULT;
+		err = extent(nic, mkey, offset, &piece, write, &ptr);
+		if (err == -EAGAIN)
+			nic->missing = (struct page_fault){
+				.key = mkey->key,
+				.addr = mkey->iova + offset,
+				.len = len,
+				.write = write,
+			};
+		if (err)
+			return err;
 		if (last && (uint8_t *)last->iov_base + last->iov_len == ptr)
 			last->iov_len += piece;
 		else if (*niov < max)
@@ -152,6 +166,18 @@ static int init_dm(struct nic *nic, struct mkey *mkey)
 	return MYNIC_AQ_OK;
 }
 
+static int init_paged(struct mkey *mkey, const struct mynic_buf *buf)
+{
+	/* What is not there cannot be made persistent */
+	if (mkey->access &
+	    (IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT))
+		return MYNIC_AQ_NOT_SUPPORTED;
+	if (mkey->iova + mkey->length < mkey->iova)
+		return MYNIC_AQ_BAD_PARAM;
+	mkey->paged = true;
+	return paging_parse(&mkey->buf, buf, mkey->length);
+}
+
 static int init_range(struct nic *nic, struct mkey *mkey,
 		      const struct admin_call *call)
 {
@@ -161,6 +187,10 @@ static int init_range(struct nic *nic, struct mkey *mkey,
 
 	mkey->iova = le64toh(cmd->iova);
 	mkey->length = le64toh(cmd->length);
+	if (call->cmd.flags == MYNIC_MKEY_ODP)
+		return init_paged(mkey, &cmd->buf);
+	if (call->cmd.flags & MYNIC_MKEY_ODP)
+		return MYNIC_AQ_BAD_PARAM;
 	status = buf_parse(&mkey->buf, &cmd->buf);
 	if (status)
 		return status;
@@ -298,6 +328,16 @@ int admin_destroy_mkey(struct nic *nic, struct admin_call *call)
 	if (mkey->num_windows)
 		return MYNIC_AQ_BUSY;
 	destroy(nic, mkey);
+	return MYNIC_AQ_OK;
+}
+
+int admin_sync_mkey(struct nic *nic, struct admin_call *call)
+{
+	struct mkey *mkey = table_get(&nic->mkeys, le32toh(call->cmd.number));
+
+	if (!mkey || !mkey->paged)
+		return MYNIC_AQ_BAD_NUMBER;
+	mkey->window.generation = 0;
 	return MYNIC_AQ_OK;
 }
 

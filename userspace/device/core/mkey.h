@@ -54,6 +54,7 @@ enum mkey_kind {
  * @length: bytes; @iova + @length does not wrap
  * @all_dma: the region is DMA space itself; @buf is not used
  * @dm: device memory that the region lies in, at @buf.addr; NULL: host memory
+ * @paged: the pages come and go: @buf is from paging_parse()
  * @buf: the pages
  * @window: the pages last touched
  * @num_windows: regions: windows that are bound to it
@@ -74,6 +75,7 @@ struct mkey {
 	uint64_t length;
 	bool all_dma;
 	struct dm *dm;
+	bool paged;
 	struct buf buf;
 	struct buf_window window;
 	uint32_t num_windows;
@@ -161,7 +163,8 @@ int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
  * @max: room in @iov
  * @niov: in and out: elements in @iov; neighbours are merged
  *
- * Return: 0; -EFAULT: a page is not mapped (counted as BAD_DMA); -ENOBUFS:
+ * Return: 0; -EFAULT: a page is not mapped (counted as BAD_DMA); -EAGAIN: a
+ * page of a paged region is not there, for which see paging_wait(); -ENOBUFS:
  * @iov is full.
  */
 int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,

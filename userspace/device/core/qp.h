@@ -12,6 +12,7 @@
 #include "event.h"
 #include "mkey.h"
 #include "mynic_regs.h"
+#include "paging.h"
 #include "requester.h"
 #include "responder.h"
 #include "verbs.h"
@@ -115,6 +116,7 @@ struct qp_attr {
  * @req: requester and completer, the transport's
  * @resp: responder, the transport's
  * @cc: congestion control, the transport's
+ * @paging: what waits for pages
  */
 struct qp {
 	struct nic *nic;
@@ -154,6 +156,7 @@ struct qp {
 	struct requester req;
 	struct responder resp;
 	struct cc cc;
+	struct paging paging;
 };
 
 TAILQ_HEAD(qp_queue, qp);

@@ -495,7 +495,7 @@ static void probe(struct qp *qp, uint64_t now)
 		q->probes++;
 	set_timer(qp, now);
 	/* If it has gone back, that will be sent anyway */
-	if (q->psn == q->una)
+	if (q->psn == q->una || paging_waits(&qp->paging, MYNIC_PAGE_SEND))
 		return;
 	qp_count(qp, MYNIC_STAT_PROBE);
 	recovery_unclear(&q->recovery, q->max_psn, now);
@@ -514,6 +514,11 @@ void requester_timer(struct qp *qp)
 
 	if (q->rnr_wait) {
 		q->rnr_wait = false;
+		return;
+	}
+	/* The answer may have come, and wait for a page */
+	if (paging_holds(&qp->paging)) {
+		restart_timer(qp, now);
 		return;
 	}
 	if (now < q->ack_due) {
@@ -581,9 +586,10 @@ bool requester_run(struct qp *qp)
 	struct requester *q = &qp->req;
 
 	for (unsigned int i = 0; i < QUANTUM; i++) {
+		struct wqe_error error;
 		struct send_req *req;
 
-		if (q->rnr_wait)
+		if (q->rnr_wait || paging_waits(&qp->paging, MYNIC_PAGE_SEND))
 			return false;
 		if (qp->state == IB_QPS_SQD && !begun(qp, q->cur))
 			return false;
@@ -612,7 +618,9 @@ bool requester_run(struct qp *qp)
 		if (qp->cc.paced &&
 		    !cc_admit(qp, CC_REQUESTS, next_len(qp, req)))
 			return false;
-		req->error = send_one(qp, req);
+		error = send_one(qp, req);
+		if (!paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+			req->error = error;
 	}
 	return true;
 }

@@ -98,6 +98,9 @@ static void refuse(struct qp *qp, enum message_fault fault)
 		     (struct wqe_error){ IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA },
 		     MYNIC_EVENT_QP_FATAL);
 		break;
+	case MESSAGE_PAGE_FAULT:
+		/* The packet is kept, and comes again */
+		break;
 	default:
 		fail_invalid(qp);
 	}
@@ -176,6 +179,8 @@ static int find_operand(struct qp *qp, const struct roce_hdr *hdr,
 		return err;
 	err = mkey_iov(qp->nic, mkey, hdr->remote_addr, sizeof(**ptr), true,
 		       iov, 1, &niov);
+	if (err == -EAGAIN)
+		return paging_wait(qp, MYNIC_PAGE_RECV);
 	if (err)
 		return err;
 	*ptr = iov[0].iov_base;

@@ -217,8 +217,12 @@ static int map_read(struct qp *qp, const struct response *response,
 				&mkey);
 	if (err)
 		return err;
-	return mkey_iov(qp->nic, mkey, response->addr, len, false, pkt->iov,
-			PACKET_MAX_IOV, &pkt->niov);
+	err = mkey_iov(qp->nic, mkey, response->addr, len, false, pkt->iov,
+		       PACKET_MAX_IOV, &pkt->niov);
+	if (err != -EAGAIN)
+		return err;
+	qp->nic->missing.len += response->left - len;
+	return paging_wait(qp, MYNIC_PAGE_READ);
 }
 
 /* Return: 0, or what mkey_check_remote() or mkey_iov() said */
@@ -294,6 +298,8 @@ static void answer(struct qp *qp)
 		return;
 	}
 	err = send_read(qp, response);
+	if (err == -EAGAIN)
+		return;
 	if (err)
 		fail_response(qp, response, err);
 	if (queue->num && (err || !response->left))
@@ -368,6 +374,8 @@ bool responder_run(struct qp *qp)
 			acknowledge(qp);
 			return false;
 		}
+		if (paging_waits(&qp->paging, MYNIC_PAGE_READ))
+			return false;
 		if (qp->cc.paced && !cc_admit(qp, CC_RESPONSES, next_len(qp)))
 			return false;
 		answer(qp);

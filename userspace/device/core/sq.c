@@ -216,9 +216,12 @@ static bool may_send(struct qp *qp, const struct send_req *req)
 bool sq_run_datagrams(struct qp *qp)
 {
 	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
-		struct send_req *req = sq_next(qp);
 		struct wqe_error error;
+		struct send_req *req;
 
+		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+			return false;
+		req = sq_next(qp);
 		if (!req)
 			return false;
 		if (!may_send(qp, req))
@@ -230,6 +233,8 @@ bool sq_run_datagrams(struct qp *qp)
 		} else if (!error.status) {
 			error = send_datagram(qp, req);
 		}
+		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+			return false;
 		if (error.status) {
 			sq_fail(qp, error);
 			return true;

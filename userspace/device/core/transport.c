@@ -41,6 +41,7 @@ int qp_transport_init(struct qp *qp)
 {
 	qp->req = (struct requester){ 0 };
 	qp->resp = (struct responder){ 0 };
+	paging_init(qp);
 	if (timer_add(&qp->nic->timers, &qp->req.timer, timer_fn))
 		return -ENOMEM;
 	if (!cc_init(qp))
@@ -51,6 +52,7 @@ int qp_transport_init(struct qp *qp)
 
 void qp_transport_fini(struct qp *qp)
 {
+	paging_stop(qp);
 	timer_remove(&qp->nic->timers, &qp->req.timer);
 	cc_fini(qp);
 	free(qp->req.reqs);
@@ -70,6 +72,7 @@ static void set_rq_ring(struct qp *qp, bool ring)
 
 static void enter_error(struct qp *qp)
 {
+	paging_stop(qp);
 	responder_stop(qp);
 	timer_stop(&qp->req.timer);
 	set_rq_ring(qp, true);
@@ -82,6 +85,7 @@ void transport_set_state(struct qp *qp, enum ib_qp_state old)
 {
 	switch (qp->state) {
 	case IB_QPS_RESET:
+		paging_stop(qp);
 		set_rq_ring(qp, false);
 		sq_reset(qp);
 		responder_reset(qp);
@@ -211,6 +215,35 @@ static bool run_sq(struct qp *qp)
 	}
 }
 
+static void establish(struct qp *qp)
+{
+	if (qp->state != IB_QPS_RTR || qp->resp.established)
+		return;
+	qp->resp.established = true;
+	event_raise(qp->nic, &qp->events, MYNIC_EVENT_COMM_EST);
+}
+
+/* A packet that no other has to go before. If it has to wait it comes again */
+static void take(struct qp *qp, const struct packet *pkt)
+{
+	const struct opcode_info *info = opcode_info(pkt->roce.opcode);
+
+	if (!qp_is_connected(qp)) {
+		ud_take(qp, pkt);
+	} else if (info->flags & OPCODE_RESPONSE) {
+		if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
+			completer_receive(qp, pkt, info);
+		else
+			qp_count(qp, MYNIC_STAT_GHOST);
+	} else {
+		establish(qp);
+		if (qp->type == MYNIC_QP_UC)
+			uc_receive(qp, pkt, info);
+		else
+			responder_receive(qp, pkt, info);
+	}
+}
+
 bool transport_run_qp(struct qp *qp)
 {
 	enum ib_qp_state state = qp->state;
@@ -220,10 +253,16 @@ bool transport_run_qp(struct qp *qp)
 		return flush(qp);
 	if (qp->cc.cnp_due)
 		cc_send_cnp(qp);
+	if (!STAILQ_EMPTY(&qp->paging.held))
+		more = paging_replay(qp, take);
+	if (qp->state == IB_QPS_ERR)
+		return true;
 	if (qp_is_responder(qp) && transport_can_receive(qp))
-		more = responder_run(qp);
+		more |= responder_run(qp);
+	paging_passed(&qp->paging, MYNIC_PAGE_READ);
 	if (qp->has_sq)
 		more |= run_sq(qp);
+	paging_passed(&qp->paging, MYNIC_PAGE_SEND);
 	/* If it has just failed, there is something to flush */
 	return more || qp->state != state;
 }
@@ -231,14 +270,6 @@ bool transport_run_qp(struct qp *qp)
 bool transport_can_receive(const struct qp *qp)
 {
 	return qp->state >= IB_QPS_RTR && qp->state <= IB_QPS_SQE;
-}
-
-static void establish(struct qp *qp)
-{
-	if (qp->state != IB_QPS_RTR || qp->resp.established)
-		return;
-	qp->resp.established = true;
-	event_raise(qp->nic, &qp->events, MYNIC_EVENT_COMM_EST);
 }
 
 static bool is_marked(const struct roce_hdr *hdr)
@@ -255,18 +286,12 @@ static void connected_receive(struct qp *qp, const struct packet *pkt,
 	}
 	if (info->class == OPCODE_CNP) {
 		cc_cnp(qp);
-	} else if (info->flags & OPCODE_RESPONSE) {
-		if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
-			completer_receive(qp, pkt, info);
-		else
-			qp_count(qp, MYNIC_STAT_GHOST);
-	} else {
-		establish(qp);
-		if (qp->type == MYNIC_QP_UC)
-			uc_receive(qp, pkt, info);
-		else
-			responder_receive(qp, pkt, info);
+		return;
 	}
+	if (!paging_holds(&qp->paging))
+		take(qp, pkt);
+	if (paging_holds(&qp->paging))
+		paging_hold(qp, pkt);
 }
 
 /* Reserved operations of the QP's own service are the responder's to refuse */

@@ -47,6 +47,8 @@ bool uc_run(struct qp *qp)
 		struct wqe_error error;
 		struct send_req *req;
 
+		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+			return false;
 		if (qp->state == IB_QPS_SQD && !requester_draining(qp))
 			return false;
 		req = sq_next(qp);
@@ -62,6 +64,8 @@ bool uc_run(struct qp *qp)
 		} else if (!error.status) {
 			error = send_one(qp, req);
 		}
+		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+			return false;
 		if (error.status) {
 			sq_fail(qp, error);
 			return true;
@@ -124,6 +128,8 @@ void uc_receive(struct qp *qp, const struct packet *pkt,
 		return;
 	}
 	fault = message_execute(qp, pkt, info);
-	if (fault)
+	if (fault == MESSAGE_PAGE_FAULT)
+		r->epsn = pkt->roce.psn;
+	else if (fault)
 		refuse(qp, fault);
 }

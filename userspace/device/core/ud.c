@@ -135,7 +135,7 @@ static void complete(struct qp *qp, const struct packet *pkt,
 				hdr->solicited);
 }
 
-static void receive(struct qp *qp, const struct packet *pkt)
+void ud_take(struct qp *qp, const struct packet *pkt)
 {
 	struct recv_req *recv = &qp->resp.recv;
 	struct wqe_error error;
@@ -153,6 +153,8 @@ static void receive(struct qp *qp, const struct packet *pkt)
 	}
 	if (!error.status) {
 		error.syndrome = place(qp, pkt);
+		if (paging_waits(&qp->paging, MYNIC_PAGE_RECV))
+			return;
 		if (error.syndrome)
 			error.status = IB_WC_LOC_PROT_ERR;
 	}
@@ -167,7 +169,10 @@ bool ud_receive(struct qp *qp, const struct packet *pkt)
 		qp_count(qp, MYNIC_STAT_RX_DROP_KEY);
 		return false;
 	}
-	receive(qp, pkt);
+	if (!paging_holds(&qp->paging))
+		ud_take(qp, pkt);
+	if (paging_holds(&qp->paging))
+		paging_hold(qp, pkt);
 	return true;
 }
 

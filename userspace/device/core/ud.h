@@ -31,6 +31,9 @@ struct wqe_error ud_send(struct qp *qp, const struct send_req *req);
 struct wqe_error ud_send_bytes(struct qp *qp, const struct send_req *req,
 			       const uint8_t *data, uint32_t len);
 
+/** ud_take() - a datagram for a QP that nothing holds up; see paging_wait() */
+void ud_take(struct qp *qp, const struct packet *pkt);
+
 /**
  * ud_receive() - a datagram came in for a QP, from the wire or this NIC
  * @qp: UD or GSI QP that can receive

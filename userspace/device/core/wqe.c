@@ -393,29 +393,37 @@ bool wqe_fetch_recv(struct qp *qp, struct recv_req *req)
 	return qp->has_rq && fetch_from_rq(qp->nic, qp, req);
 }
 
-struct sge_list send_sges(const struct qp *qp, const struct send_req *req)
+struct sge_list send_sges(struct qp *qp, const struct send_req *req)
 {
 	return (struct sge_list){
 		.pd = qp->pd,
 		.sge = req->sge,
 		.num = req->num_sge,
 		.kernel = qp->flags & MYNIC_QP_KERNEL,
+		.waiter = qp,
+		.stage = MYNIC_PAGE_SEND,
 	};
 }
 
-struct sge_list recv_sges(const struct qp *qp, const struct recv_req *req)
+struct sge_list recv_sges(struct qp *qp, const struct recv_req *req)
 {
 	return (struct sge_list){
 		.pd = qp->srq ? qp->srq->pd : qp->pd,
 		.sge = req->sge,
 		.num = req->num_sge,
 		.kernel = qp->flags & MYNIC_QP_KERNEL,
+		/* Frames are not worth waiting for */
+		.waiter = qp->type == MYNIC_QP_RAW_PACKET ? NULL : qp,
+		.stage = MYNIC_PAGE_RECV,
 	};
 }
 
-static enum mynic_syndrome mkey_syndrome(int err)
+/* enum mynic_syndrome, or -EAGAIN */
+static int mkey_syndrome(int err)
 {
 	switch (err) {
+	case -EAGAIN:
+		return err;
 	case -EACCES:
 		return MYNIC_SYN_BAD_LKEY;
 	case -ERANGE:
@@ -437,8 +445,12 @@ static int map_one(struct nic *nic, const struct sge_list *list,
 			       sge->addr, sge->length, access, &mkey);
 	if (err)
 		return err;
-	return mkey_iov(nic, mkey, sge->addr + offset, len, write, iov,
-			PACKET_MAX_IOV, niov);
+	err = mkey_iov(nic, mkey, sge->addr + offset, len, write, iov,
+		       PACKET_MAX_IOV, niov);
+	if (err != -EAGAIN)
+		return err;
+	nic->missing.len += sge->length - offset - len;
+	return list->waiter ? paging_wait(list->waiter, list->stage) : -EFAULT;
 }
 
 int sge_map(struct nic *nic, const struct sge_list *list, uint64_t offset,
@@ -478,6 +490,8 @@ int range_map(struct qp *qp, uint32_t key, uint64_t addr, uint32_t len,
 	if (!err)
 		err = mkey_iov(qp->nic, mkey, addr, len, true, iov,
 			       PACKET_MAX_IOV, niov);
+	if (err == -EAGAIN)
+		err = paging_wait(qp, MYNIC_PAGE_SEND);
 	return err ? mkey_syndrome(err) : MYNIC_SYN_NONE;
 }
 

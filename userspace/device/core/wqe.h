@@ -190,17 +190,21 @@ void wqe_bad_index(struct qp *qp);
  * @sge: the elements
  * @num: how many
  * @kernel: the device's dma_lkey may be used
+ * @waiter: QP that waits where a page is not there; NULL: that is an error
+ * @stage: ... and what of it
  */
 struct sge_list {
 	const struct pd *pd;
 	const struct sge *sge;
 	unsigned int num;
 	bool kernel;
+	struct qp *waiter;
+	enum mynic_page_stage stage;
 };
 
 /** send_sges(), recv_sges() - the buffers of a request of a QP */
-struct sge_list send_sges(const struct qp *qp, const struct send_req *req);
-struct sge_list recv_sges(const struct qp *qp, const struct recv_req *req);
+struct sge_list send_sges(struct qp *qp, const struct send_req *req);
+struct sge_list recv_sges(struct qp *qp, const struct recv_req *req);
 
 /**
  * sge_map() - host addresses of a part of a list

@@ -11,7 +11,7 @@
 #include "ecn.h"
 #include "frame.h"
 #include "hold.h"
-#include "packet_copy.h"
+#include "core/packet_copy.h"
 #include "rule.h"
 
 /*

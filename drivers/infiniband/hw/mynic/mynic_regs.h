@@ -139,6 +139,10 @@ _Static_assert(sizeof(struct mynic_buf) == 16, "mynic_buf");
  * @MYNIC_CMD_ALLOC_DM: body: &struct mynic_alloc_dm; returns number and, in the
  *	completion, &struct mynic_dm_place
  * @MYNIC_CMD_FREE_DM: number
+ * @MYNIC_CMD_SYNC_MKEY: number: index of a paged region: the device forgets what
+ *	it has read in its lists
+ * @MYNIC_CMD_RESUME: number: QP that waits for a page; body:
+ *	&struct mynic_resume
  * @MYNIC_CMD_CREATE_CQ: body: &struct mynic_create_cq; returns number
  * @MYNIC_CMD_DESTROY_CQ: number
  * @MYNIC_CMD_RESIZE_CQ: number; body: &struct mynic_resize
@@ -188,6 +192,8 @@ enum mynic_aq_opcode {
 	MYNIC_CMD_QUERY_MKEY = 0x23,
 	MYNIC_CMD_ALLOC_DM = 0x24,
 	MYNIC_CMD_FREE_DM = 0x25,
+	MYNIC_CMD_SYNC_MKEY = 0x26,
+	MYNIC_CMD_RESUME = 0x27,
 	MYNIC_CMD_CREATE_CQ = 0x28,
 	MYNIC_CMD_DESTROY_CQ = 0x29,
 	MYNIC_CMD_RESIZE_CQ = 0x2a,
@@ -291,6 +297,8 @@ _Static_assert(sizeof(struct mynic_create_mkey) == 40, "mynic_create_mkey");
 #define MYNIC_MKEY_FAST_REG 0x02
 #define MYNIC_MKEY_MW1 0x04
 #define MYNIC_MKEY_MW2 0x08
+/* ... its pages come and go: @buf has lists of entries with MYNIC_PAGE_* */
+#define MYNIC_MKEY_ODP 0x10
 /* ... the region is device memory: @buf has the place in BAR2, and no pages */
 #define MYNIC_MKEY_DM 0x20
 
@@ -321,6 +329,40 @@ struct mynic_dm_place {
 _Static_assert(sizeof(struct mynic_dm_place) == 48, "mynic_dm_place");
 
 #define MYNIC_DM_GRANULE 4096
+
+/* Flags in the low bits of an entry of a paged region's list */
+#define MYNIC_PAGE_PRESENT 0x1 /* the rest of the entry is an address */
+#define MYNIC_PAGE_WRITABLE 0x2 /* pages: the device may write there */
+
+/**
+ * enum mynic_page_stage - what of a QP waits for a page
+ * @MYNIC_PAGE_SEND: its send requests
+ * @MYNIC_PAGE_RECV: what has come for it, requests and responses alike
+ * @MYNIC_PAGE_READ: the responses to reads
+ * @MYNIC_PAGE_STAGES: how many there are
+ */
+enum mynic_page_stage {
+	MYNIC_PAGE_SEND = 0,
+	MYNIC_PAGE_RECV = 1,
+	MYNIC_PAGE_READ = 2,
+	MYNIC_PAGE_STAGES = 3,
+};
+
+/**
+ * struct mynic_resume - body of RESUME
+ * @token: of the event
+ * @stage: enum mynic_page_stage
+ * @failed: 1: the page cannot be had; what waits for it fails
+ * @reserved_06: zero
+ */
+struct mynic_resume {
+	__le32 token;
+	__u8 stage;
+	__u8 failed;
+	__u8 reserved_06[34];
+};
+
+_Static_assert(sizeof(struct mynic_resume) == 40, "mynic_resume");
 
 /**
  * struct mynic_create_cq - body of CREATE_CQ
@@ -1081,6 +1123,7 @@ _Static_assert(sizeof(struct mynic_set_rx) == 40, "mynic_set_rx");
  * @create_eq: body of CREATE_EQ
  * @create_mkey: body of CREATE_MKEY
  * @alloc_dm: body of ALLOC_DM
+ * @resume: body of RESUME
  * @create_cq: body of CREATE_CQ
  * @modify_cq: body of MODIFY_CQ
  * @resize: body of RESIZE_CQ and RESIZE_SRQ
@@ -1111,6 +1154,7 @@ struct mynic_admin_cmd {
 		struct mynic_create_eq create_eq;
 		struct mynic_create_mkey create_mkey;
 		struct mynic_alloc_dm alloc_dm;
+		struct mynic_resume resume;
 		struct mynic_create_cq create_cq;
 		struct mynic_modify_cq modify_cq;
 		struct mynic_resize resize;
@@ -1160,6 +1204,7 @@ struct mynic_admin_cpl {
 _Static_assert(sizeof(struct mynic_admin_cpl) == 64, "mynic_admin_cpl");
 
 /* struct mynic_device_attr: caps */
+#define MYNIC_CAP_ODP 0x01
 #define MYNIC_CAP_DRIVER_QP 0x02
 #define MYNIC_CAP_ECE 0x04
 #define MYNIC_CAP_ATOMIC_WRITE 0x10
@@ -1377,7 +1422,13 @@ enum mynic_stat {
  * struct mynic_eqe - event queue entry
  * @number: the CQ, QP, SRQ or (port events) port that it is about
  * @type: enum mynic_event
- * @reserved_05: zero
+ * @flags: page faults: MYNIC_PAGE_FAULT_*; else 0
+ * @reserved_06: zero
+ * @addr: page faults: the first byte that is not there, as requests name it
+ * @key: page faults: of the region
+ * @length: page faults: bytes that are going to be accessed, from @addr on
+ * @token: page faults: to be given back in RESUME
+ * @reserved_1c: zero
  * @phase: bit 0, as in &struct mynic_cqe.phase
  *
  * The device never overwrites an entry that the EQ's doorbell has not
@@ -1386,11 +1437,19 @@ enum mynic_stat {
 struct mynic_eqe {
 	__le32 number;
 	__u8 type;
-	__u8 reserved_05[26];
+	__u8 flags;
+	__u8 reserved_06[2];
+	__le64 addr;
+	__le32 key;
+	__le32 length;
+	__le32 token;
+	__u8 reserved_1c[3];
 	__u8 phase;
 };
 
 _Static_assert(sizeof(struct mynic_eqe) == 32, "mynic_eqe");
+
+#define MYNIC_PAGE_FAULT_WRITE 0x1 /* the page is to be written */
 
 /**
  * enum mynic_event - &struct mynic_eqe.type
@@ -1406,6 +1465,8 @@ _Static_assert(sizeof(struct mynic_eqe) == 32, "mynic_eqe");
  * @MYNIC_EVENT_SRQ_ERROR: the SRQ's memory or record is bad
  * @MYNIC_EVENT_PORT_UP: the wire carries packets
  * @MYNIC_EVENT_PORT_DOWN: it does not
+ * @MYNIC_EVENT_PAGE_FAULT: a QP waits for a page of a paged region; plus
+ *	enum mynic_page_stage
  */
 enum mynic_event {
 	MYNIC_EVENT_COMP = 1,
@@ -1420,6 +1481,7 @@ enum mynic_event {
 	MYNIC_EVENT_SRQ_ERROR = 10,
 	MYNIC_EVENT_PORT_UP = 11,
 	MYNIC_EVENT_PORT_DOWN = 12,
+	MYNIC_EVENT_PAGE_FAULT = 16,
 };
 
 #endif /* MYNIC_REGS_H */

@@ -3,12 +3,12 @@
  * Packets that outlive the call that brought them: a copy in one piece, for
  * queues.
  */
-#ifndef MYNIC_WIRE_PACKET_COPY_H
-#define MYNIC_WIRE_PACKET_COPY_H
+#ifndef MYNIC_PACKET_COPY_H
+#define MYNIC_PACKET_COPY_H
 
 #include <stddef.h>
 
-#include "core/packet.h"
+#include "packet.h"
 
 /**
  * packet_copy_size() - bytes that a copy takes
@@ -34,4 +34,4 @@ void packet_copy(void *buf, const struct packet *pkt);
  */
 size_t packet_load(const void *buf, struct packet *pkt);
 
-#endif /* MYNIC_WIRE_PACKET_COPY_H */
+#endif /* MYNIC_PACKET_COPY_H */

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * On-demand paging: regions whose pages come and go. What a QP was about to do
+ * with a page that is not there waits until the host has said what became of
+ * it: requests stay in the send queue, packets are kept, reads are answered
+ * later.
+ */
+#ifndef MYNIC_PAGING_H
+#define MYNIC_PAGING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "mynic_regs.h"
+
+struct buf;
+struct buf_window;
+struct nic;
+struct packet;
+struct qp;
+
+/**
+ * struct page_fault - an access to a page that is not there
+ * @key: the region's
+ * @addr: as requests name it
+ * @len: bytes that are going to be accessed from there on, at least 1
+ * @write: the page has to be writable
+ */
+struct page_fault {
+	uint32_t key;
+	uint64_t addr;
+	uint32_t len;
+	bool write;
+};
+
+/**
+ * struct paging_wait - what one stage of a QP waits for
+ * @waiting: for RESUME with @token
+ * @failed: RESUME has said that the page cannot be had
+ * @token: of the last event
+ * @fault: what it was about
+ */
+struct paging_wait {
+	bool waiting;
+	bool failed;
+	uint32_t token;
+	struct page_fault fault;
+};
+
+STAILQ_HEAD(held_packets, held_packet);
+
+/**
+ * struct paging - a QP's waits
+ * @waits: by enum mynic_page_stage
+ * @held: packets that came while MYNIC_PAGE_RECV waited, the one that caused
+ *	it first
+ * @held_bytes: memory that they take
+ */
+struct paging {
+	struct paging_wait waits[MYNIC_PAGE_STAGES];
+	struct held_packets held;
+	uint32_t held_bytes;
+};
+
+/** paging_parse() - buf_parse() for the lists of a paged region */
+int paging_parse(struct buf *buf, const struct mynic_buf *src, uint64_t length);
+
+/**
+ * paging_extent() - buf_extent() for a paged region
+ * @nic: the NIC
+ * @buf: from paging_parse()
+ * @window: the region's window
+ * @offset: in the region, inside it
+ * @len: in: bytes wanted, at least 1; out: bytes that lie in one piece
+ * @write: the NIC is going to write there
+ * @ptr: out: the pointer
+ *
+ * Return: 0; -EAGAIN: the page is not there, or may not be written; -EFAULT:
+ * its address or a list's is none (counted as BAD_DMA).
+ */
+int paging_extent(struct nic *nic, const struct buf *buf,
+		  struct buf_window *window, uint64_t offset, uint64_t *len,
+		  bool write, uint8_t **ptr);
+
+/**
+ * paging_wait() - an access of a QP has met &nic.missing
+ * @qp: the QP
+ * @stage: what accessed
+ *
+ * Return: -EAGAIN: the host has been asked for it, and @stage waits; -EFAULT:
+ * it is just that which cannot be had.
+ */
+int paging_wait(struct qp *qp, enum mynic_page_stage stage);
+
+/** paging_waits() - is nothing to be done in this stage? */
+static inline bool paging_waits(const struct paging *paging,
+				enum mynic_page_stage stage)
+{
+	return paging->waits[stage].waiting;
+}
+
+/** paging_passed() - a stage has done what it waited with */
+static inline void paging_passed(struct paging *paging,
+				 enum mynic_page_stage stage)
+{
+	paging->waits[stage].failed = false;
+}
+
+/** paging_holds() - have packets to go behind others that are kept? */
+static inline bool paging_holds(const struct paging *paging)
+{
+	return paging_waits(paging, MYNIC_PAGE_RECV) ||
+	       !STAILQ_EMPTY(&paging->held);
+}
+
+/** paging_hold() - keep a packet; if there is no room it is as if lost */
+void paging_hold(struct qp *qp, const struct packet *pkt);
+
+/**
+ * paging_replay() - take the packets that were kept
+ * @qp: the QP
+ * @fn: takes one; if it has to wait again, the packet stays the first
+ *
+ * Return: true if there are more to take now.
+ */
+bool paging_replay(struct qp *qp,
+		   void (*fn)(struct qp *qp, const struct packet *pkt));
+
+/** paging_init() - of a new QP */
+void paging_init(struct qp *qp);
+
+/** paging_stop() - the QP neither sends nor receives any more: forget all */
+void paging_stop(struct qp *qp);
+
+/** paging_describe() - what the event of a stage has beside type and number */
+void paging_describe(const struct nic *nic, struct mynic_eqe *eqe);
+
+#endif /* MYNIC_PAGING_H */
