@@ -201,8 +201,9 @@ static struct mynic_sge hw_sge(struct world *w, size_t offset, uint32_t len)
 
 static struct mynic_cqe hand_poll(struct mynicdv_cq *cq)
 {
-	const struct mynic_cqe *cqe = &cq->ring[cq->ci & (cq->num - 1)];
-	uint8_t phase = !(cq->ci & cq->num);
+	uint32_t index = cq->ci - cq->base;
+	const struct mynic_cqe *cqe = &cq->ring[index & (cq->num - 1)];
+	uint8_t phase = !(index & cq->num);
 	time_t end = time(NULL) + PATIENCE;
 	struct mynic_cqe found;
 
@@ -353,6 +354,34 @@ TEST(goes_on_by_hand)
 	CHECK_EQ(cq.ci, 133);
 	hand_write(w, &qp, 5, 0, 64, 8);
 	CHECK_EQ(le64toh(hand_poll(&cq).wr_id), 5);
+}
+
+/* The ring of a CQ that was resized begins with the next completion */
+TEST(poll_by_hand_after_resize)
+{
+	struct world *w = new_world();
+	struct ibv_qp *a = new_rc(w, NULL), *b = new_rc(w, NULL);
+	struct mynicdv_qp qp;
+	struct mynicdv_cq cq;
+
+	connect_rc(w, a, b->qp_num);
+	connect_rc(w, b, a->qp_num);
+	qp = dv_qp(a);
+	for (unsigned int i = 0; i < 77; i++) {
+		struct ibv_wc wc;
+
+		hand_write(w, &qp, i, 0, 64, 8);
+		wait_wc(w->cq, &wc);
+		CHECK_EQ(wc.wr_id, i);
+	}
+	CHECK_EQ(ibv_resize_cq(w->cq, 20), 0);
+	cq = dv_cq(w->cq);
+	CHECK_EQ(cq.ci, 77);
+	CHECK_EQ(cq.num, w->cq->cqe);
+	for (unsigned int i = 0; i < 100; i++) {
+		hand_write(w, &qp, i, 0, 64, 8);
+		CHECK_EQ(le64toh(hand_poll(&cq).wr_id), i);
+	}
 }
 
 /* Requests of an SRQ and of a QP, and an event for the completion */
