@@ -20,6 +20,7 @@
  * @pd: handle of a PD
  * @cq: handle of a CQ
  * @gid_index: source of address handles
+ * @gid: their destination
  */
 struct file {
 	int fd;

@@ -295,11 +295,10 @@ TEST(ud_message_longer_than_mtu)
 TEST(ud_bad_opcodes)
 {
 	struct drv_pair p = drv_ud_pair();
-	static const enum ibv_wr_opcode op[] = { IBV_WR_RDMA_WRITE,
-						 IBV_WR_RDMA_READ,
-						 IBV_WR_ATOMIC_CMP_AND_SWP,
-						 IBV_WR_RDMA_WRITE_WITH_IMM,
-						 IBV_WR_LOCAL_INV };
+	static const enum ibv_wr_opcode op[] = {
+		IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP,
+		IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_LOCAL_INV
+	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(op); i++) {
 		struct drv_wr wr = ud_wr(&p, 8);
