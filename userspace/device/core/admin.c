@@ -82,6 +82,9 @@ static const struct command commands[] = {
 				    .body_len =
 					    sizeof(struct mynic_create_mkey) },
 	[MYNIC_CMD_DESTROY_MKEY] = { admin_destroy_mkey, true },
+	[MYNIC_CMD_MODIFY_MKEY] = { admin_modify_mkey, true,
+				    .body_len =
+					    sizeof(struct mynic_create_mkey) },
 	[MYNIC_CMD_ALLOC_DM] = { admin_alloc_dm,
 				 BODY(mynic_alloc_dm, reserved_09) },
 	[MYNIC_CMD_FREE_DM] = { admin_free_dm, true },

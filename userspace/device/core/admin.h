@@ -84,6 +84,7 @@ int admin_alloc_xrcd(struct nic *nic, struct admin_call *call);
 int admin_dealloc_xrcd(struct nic *nic, struct admin_call *call);
 int admin_create_mkey(struct nic *nic, struct admin_call *call);
 int admin_destroy_mkey(struct nic *nic, struct admin_call *call);
+int admin_modify_mkey(struct nic *nic, struct admin_call *call);
 int admin_alloc_dm(struct nic *nic, struct admin_call *call);
 int admin_free_dm(struct nic *nic, struct admin_call *call);
 int admin_query_mkey(struct nic *nic, struct admin_call *call);

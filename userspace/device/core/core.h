@@ -41,7 +41,9 @@
 #define NIC_MAX_RATE_KBPS (PORT_SPEED_MBPS * 1000u)
 #define NIC_QPN_GSI 1
 #define NIC_QPN_FIRST 0x10
+/* Of index 0, which is never given out */
 #define NIC_DMA_LKEY 0x000000a5
+#define NIC_NULL_LKEY 0x0000005a
 
 /**
  * struct regs - BAR0 registers that hold something
@@ -82,6 +84,7 @@ struct regs {
  * @poll_queue: QPs that worked a moment ago, the first to be forgotten first
  * @num_polled: elements of @poll_queue
  * @dma_mkey: the region behind NIC_DMA_LKEY
+ * @null_mkey: the region behind NIC_NULL_LKEY
  * @missing: the access to a paged region that has just met no page
  * @page_token: of the last page fault
  * @held_bytes: memory of all packets that wait for a page
@@ -117,6 +120,7 @@ struct nic {
 	struct qp_queue poll_queue;
 	unsigned int num_polled;
 	struct mkey dma_mkey;
+	struct mkey null_mkey;
 	struct page_fault missing;
 	uint32_t page_token;
 	uint32_t held_bytes;

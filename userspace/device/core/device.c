@@ -57,6 +57,7 @@ int admin_query_device(struct nic *nic, struct admin_call *call)
 		.max_tso = htole32(TSO_MAX_LENGTH),
 		.dm_size = htole64(DM_SIZE),
 		.caps = htole64(CAPS),
+		.null_lkey = htole32(NIC_NULL_LKEY),
 		.max_wq = htole32(nic->qps.limit),
 		.max_rwq_table = htole32(nic->rwq_tables.limit),
 		.max_rwq_table_size =

@@ -92,13 +92,18 @@ static int persist(struct qp *qp, struct mkey *mkey, uint64_t addr,
 
 	err = mkey_iov(qp->nic, mkey, addr, len, false, iov, PACKET_MAX_IOV,
 		       &niov);
-	for (unsigned int i = 0; !err && i < niov; i++)
-		err = config->ops->persist(config->ctx, iov[i].iov_base,
-					   iov[i].iov_len);
-	return err ? -EFAULT : 0;
+	if (err)
+		return err;
+	for (unsigned int i = 0; i < niov; i++) {
+		if (config->ops->persist(config->ctx, iov[i].iov_base,
+					 iov[i].iov_len))
+			return -EFAULT;
+	}
+	return 0;
 }
 
-int flush_run(struct qp *qp, struct response *response)
+int flush_run(struct qp *qp, struct response *response,
+	      enum mynic_page_stage stage)
 {
 	struct mkey *mkey;
 	int err;
@@ -115,8 +120,10 @@ int flush_run(struct qp *qp, struct response *response)
 		if (len > response->flush_left)
 			len = response->flush_left;
 		err = persist(qp, mkey, response->addr, len);
+		if (err)
+			break;
 		response->addr += len;
 		response->flush_left -= len;
 	}
-	return err;
+	return err == -EAGAIN ? paging_wait(qp, stage) : err;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "message.h"
+#include "mynic_regs.h"
 
 struct qp;
 struct response;
@@ -37,10 +38,12 @@ enum message_fault flush_check(struct qp *qp, const struct roce_hdr *hdr,
  * flush_run() - do a bounded piece of a FLUSH
  * @qp: the queue pair
  * @response: @addr and @flush_left are moved on
+ * @stage: what waits if a page is not there
  *
  * Return: 0, or what mkey_check_remote() or mkey_iov() said; -EFAULT also if the
  * memory cannot be made persistent.
  */
-int flush_run(struct qp *qp, struct response *response);
+int flush_run(struct qp *qp, struct response *response,
+	      enum mynic_page_stage stage);
 
 #endif /* MYNIC_FLUSH_H */

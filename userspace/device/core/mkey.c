@@ -42,6 +42,8 @@ int mkey_check_local(struct nic *nic, const struct pd *pd, bool kernel_qp,
 		*mkey = &nic->dma_mkey;
 	else
 		*mkey = find(nic, pd, key);
+	if (!*mkey && key == NIC_NULL_LKEY)
+		*mkey = &nic->null_mkey;
 	if (!*mkey || !(*mkey)->valid || mkey_is_window(*mkey))
 		return -EACCES;
 	return check_range(*mkey, addr, len, access);
@@ -79,6 +81,17 @@ int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
 	return 0;
 }
 
+/* As much of nothing as there is; what goes there is never looked at */
+static uint8_t *null_extent(uint64_t *len, bool write)
+{
+	static const uint8_t zeroes[65536];
+	static uint8_t sink[sizeof(zeroes)];
+
+	if (*len > sizeof(zeroes))
+		*len = sizeof(zeroes);
+	return write ? sink : (uint8_t *)zeroes;
+}
+
 static int extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
 		  uint64_t *len, bool write, uint8_t **ptr)
 {
@@ -95,6 +108,10 @@ static int extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
 		*ptr = buf_extent(nic, &mkey->buf, &mkey->window, offset, len,
 				  write);
 		return *ptr ? 0 : -EFAULT;
+	}
+	if (mkey->null) {
+		*ptr = null_extent(len, write);
+		return 0;
 	}
 	*ptr = dma_extent(nic, offset, len, &writable);
 	if (*ptr && write && !writable) {
@@ -113,6 +130,9 @@ int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
 	if (mkey->region) {
 		offset += mkey->offset;
 		mkey = mkey->region;
+		/* Its memory may have been taken away */
+		if (offset > mkey->length || len > mkey->length - offset)
+			return -ERANGE;
 	}
 	while (len) {
 		struct iovec *last = *niov ? &iov[*niov - 1] : NULL;
@@ -305,6 +325,33 @@ int admin_query_mkey(struct nic *nic, struct admin_call *call)
 		.iova = htole64(mkey->iova),
 		.length = htole64(mkey->length),
 	};
+	return MYNIC_AQ_OK;
+}
+
+int admin_modify_mkey(struct nic *nic, struct admin_call *call)
+{
+	struct mkey *mkey = table_get(&nic->mkeys, le32toh(call->cmd.number));
+	struct mkey new = { 0 };
+	struct pd *pd;
+	int status;
+
+	pd = table_get(&nic->pds, le32toh(call->cmd.create_mkey.pdn));
+	if (!mkey || !pd)
+		return MYNIC_AQ_BAD_NUMBER;
+	if (mkey->kind != MKEY_REGION || mkey->all_dma || mkey->dm ||
+	    mkey->paged)
+		return MYNIC_AQ_BAD_STATE;
+	if (mkey->num_windows && call->cmd.create_mkey.length)
+		return MYNIC_AQ_BUSY;
+	status = init_region(nic, &new, call);
+	if (status)
+		return status;
+	new.key = mkey->key;
+	new.num_windows = mkey->num_windows;
+	new.pd = pd;
+	mkey->pd->users--;
+	pd->users++;
+	*mkey = new;
 	return MYNIC_AQ_OK;
 }
 

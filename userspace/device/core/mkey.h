@@ -52,7 +52,8 @@ enum mkey_kind {
  * @pd: protection domain; NULL: the NIC's dma_lkey
  * @iova: address of the first byte as requests name it
  * @length: bytes; @iova + @length does not wrap
- * @all_dma: the region is DMA space itself; @buf is not used
+ * @all_dma: the region is DMA space itself, or @null; @buf is not used
+ * @null: what is read is zero, and what is written is lost
  * @dm: device memory that the region lies in, at @buf.addr; NULL: host memory
  * @paged: the pages come and go: @buf is from paging_parse()
  * @buf: the pages
@@ -74,6 +75,7 @@ struct mkey {
 	uint64_t iova;
 	uint64_t length;
 	bool all_dma;
+	bool null;
 	struct dm *dm;
 	bool paged;
 	struct buf buf;
@@ -108,7 +110,7 @@ static inline bool mkey_is_window(const struct mkey *mkey)
  * @nic: the NIC
  * @pd: PD of the QP or SRQ whose element it is
  * @kernel_qp: dma_lkey may be used
- * @key: lkey, any value
+ * @key: lkey, any value; null_lkey may be used by all
  * @addr: address, any value
  * @len: bytes, at least 1 (a range of 0 bytes is not to be checked)
  * @access: enum ib_access_flags, all needed; 0 for reads
@@ -164,8 +166,8 @@ int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
  * @niov: in and out: elements in @iov; neighbours are merged
  *
  * Return: 0; -EFAULT: a page is not mapped (counted as BAD_DMA); -EAGAIN: a
- * page of a paged region is not there, for which see paging_wait(); -ENOBUFS:
- * @iov is full.
+ * page of a paged region is not there, for which see paging_wait(); -ERANGE:
+ * the region of a window has lost its memory; -ENOBUFS: @iov is full.
  */
 int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
 	     bool write, struct iovec *iov, unsigned int max,

@@ -46,6 +46,14 @@ struct nic *nic_create(const struct nic_config *config)
 		.length = UINT64_MAX,
 		.all_dma = true,
 	};
+	nic->null_mkey = (struct mkey){
+		.valid = true,
+		.key = NIC_NULL_LKEY,
+		.access = IB_ACCESS_LOCAL_WRITE,
+		.length = UINT64_MAX,
+		.all_dma = true,
+		.null = true,
+	};
 	/* No number is 0, which in commands means none */
 	if (table_init(&nic->eqs, 1, MAX_EQ, MAX_EQ) ||
 	    table_init(&nic->cqs, 1, TABLE_MAX_NUMBER, MAX_CQ) ||

@@ -298,7 +298,7 @@ static void execute_flush(struct qp *qp, const struct packet *pkt,
 	}
 	if (!reserve_response(qp))
 		return;
-	fault = message_mkey_fault(flush_run(qp, &response));
+	fault = message_mkey_fault(flush_run(qp, &response, MYNIC_PAGE_RECV));
 	if (fault) {
 		refuse(qp, fault);
 		return;

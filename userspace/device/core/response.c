@@ -285,7 +285,9 @@ static void answer(struct qp *qp)
 	int err;
 
 	if (response->flush_left) {
-		err = flush_run(qp, response);
+		err = flush_run(qp, response, MYNIC_PAGE_READ);
+		if (err == -EAGAIN)
+			return;
 		if (err)
 			fail_response(qp, response, err);
 		else

@@ -135,6 +135,7 @@ _Static_assert(sizeof(struct mynic_buf) == 16, "mynic_buf");
  * @MYNIC_CMD_CREATE_MKEY: body: &struct mynic_create_mkey; returns the key,
  *	index in 31:8 and key byte in 7:0
  * @MYNIC_CMD_DESTROY_MKEY: number: index
+ * @MYNIC_CMD_MODIFY_MKEY: number: index; body: &struct mynic_create_mkey
  * @MYNIC_CMD_QUERY_MKEY: number: index; mailbox out: &struct mynic_query_mkey
  * @MYNIC_CMD_ALLOC_DM: body: &struct mynic_alloc_dm; returns number and, in the
  *	completion, &struct mynic_dm_place
@@ -189,6 +190,7 @@ enum mynic_aq_opcode {
 	MYNIC_CMD_DEALLOC_XRCD = 0x1b,
 	MYNIC_CMD_CREATE_MKEY = 0x20,
 	MYNIC_CMD_DESTROY_MKEY = 0x21,
+	MYNIC_CMD_MODIFY_MKEY = 0x22,
 	MYNIC_CMD_QUERY_MKEY = 0x23,
 	MYNIC_CMD_ALLOC_DM = 0x24,
 	MYNIC_CMD_FREE_DM = 0x25,
@@ -266,7 +268,7 @@ struct mynic_create_eq {
 _Static_assert(sizeof(struct mynic_create_eq) == 40, "mynic_create_eq");
 
 /**
- * struct mynic_create_mkey - body of CREATE_MKEY
+ * struct mynic_create_mkey - body of CREATE_MKEY and MODIFY_MKEY
  * @buf: the pages; @levels 0 with MYNIC_MKEY_DMA
  * @iova: address of the first byte as work requests name it
  * @length: bytes; may be 0
