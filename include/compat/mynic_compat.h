@@ -87,6 +87,9 @@ static inline int ib_no_udata_io(struct ib_udata *udata)
 /* reg_user_mr has no DMA handle, and a driver without them does not look */
 #define mynic_reg_user_mr(pd, start, length, iova, access, dmah, udata) \
 	mynic_reg_user_mr(pd, start, length, iova, access, udata)
+#define mynic_reg_user_mr_dmabuf(pd, offset, length, iova, fd, access, dmah, \
+				 attrs)                                      \
+	mynic_reg_user_mr_dmabuf(pd, offset, length, iova, fd, access, attrs)
 
 /* QPs are bound to counters without the port, of which there is one */
 #define mynic_counter_bind_qp(counter, qp, port) \

@@ -162,6 +162,7 @@ int ibv_cmd_get_context(struct verbs_context *context,
 		return err;
 	fake_alloc(&key, &drv->uar_mmap_size, 8192);
 	drv->uar_mmap_key = key;
+	drv->null_lkey = 0x5a;
 	drv->uar_offset = FAKE_UAR_OFFSET;
 	return 0;
 }

@@ -184,6 +184,8 @@ static struct ibv_mr *reg_kind(struct fixture *f, struct ibv_pd *other,
 	int access = kind == NO_BIND ? 0 : IBV_ACCESS_MW_BIND;
 	struct ibv_mr *mr;
 
+	if (kind == NULL_MR)
+		return ibv_alloc_null_mr(f->pd);
 	if (kind == ZERO_BASED)
 		access |= IBV_ACCESS_ZERO_BASED;
 	mr = reg(f, kind == OTHER_PD ? other : f->pd, access);
@@ -191,8 +193,6 @@ static struct ibv_mr *reg_kind(struct fixture *f, struct ibv_pd *other,
 		verbs_get_mr(mr)->access &= ~IBV_ACCESS_LOCAL_WRITE;
 	if (kind == IMPORTED)
 		verbs_get_mr(mr)->mr_type = IBV_MR_TYPE_IMPORTED_MR;
-	if (kind == NULL_MR)
-		verbs_get_mr(mr)->mr_type = IBV_MR_TYPE_NULL_MR;
 	if (kind == DMABUF)
 		verbs_get_mr(mr)->mr_type = IBV_MR_TYPE_DMABUF_MR;
 	return mr;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <infiniband/cmd_ioctl.h>
+
 #include "mynic.h"
 #include "mynic-abi.h"
 #include "mynicdv.h"
@@ -20,6 +22,7 @@ static void mynic_free_context(struct ibv_context *context);
 static const struct verbs_context_ops mynic_context_ops = {
 	.alloc_dm = mynic_alloc_dm,
 	.alloc_mw = mynic_alloc_mw,
+	.alloc_null_mr = mynic_alloc_null_mr,
 	.alloc_parent_domain = mynic_alloc_parent_domain,
 	.alloc_pd = mynic_alloc_pd,
 	.alloc_td = mynic_alloc_td,
@@ -47,6 +50,8 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.free_context = mynic_free_context,
 	.free_dm = mynic_free_dm,
 	.get_srq_num = mynic_get_srq_num,
+	.import_mr = mynic_import_mr,
+	.import_pd = mynic_import_pd,
 	.modify_cq = mynic_modify_cq,
 	.modify_qp = mynic_modify_qp,
 	.modify_qp_rate_limit = mynic_modify_qp_rate_limit,
@@ -62,11 +67,15 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.query_port = mynic_query_port,
 	.query_qp = mynic_query_qp,
 	.query_srq = mynic_query_srq,
+	.reg_dmabuf_mr = mynic_reg_dmabuf_mr,
 	.reg_dm_mr = mynic_reg_dm_mr,
 	.reg_mr = mynic_reg_mr,
 	.req_notify_cq = mynic_req_notify_cq,
+	.rereg_mr = mynic_rereg_mr,
 	.resize_cq = mynic_resize_cq,
 	.set_ece = mynic_set_ece,
+	.unimport_mr = mynic_unimport_mr,
+	.unimport_pd = mynic_unimport_pd,
 };
 
 /**
@@ -119,6 +128,35 @@ void *mynic_alloc(size_t size)
 	return memset(p, 0, size);
 }
 
+/* Return: 0 or a positive errno. */
+static int mynic_set_context(struct mynic_context *ctx,
+			     const struct mynic_alloc_ucontext_resp *resp)
+{
+	int err;
+
+	err = mynic_mmap(&ctx->ibv_ctx.context, &ctx->uar_map,
+			 resp->uar_mmap_key, resp->uar_mmap_size);
+	if (err)
+		return err;
+	ctx->uar = ctx->uar_map.addr + resp->uar_offset;
+	ctx->tso_caps.max_tso = resp->max_tso;
+	ctx->tso_caps.supported_qpts = resp->tso_qp_types;
+	ctx->driver_qp_types = resp->driver_qp_types;
+	ctx->ece_options = resp->ece_options;
+	ctx->pacing_caps.qp_rate_limit_min = resp->rate_limit_max ? 1 : 0;
+	ctx->pacing_caps.qp_rate_limit_max = resp->rate_limit_max;
+	ctx->pacing_caps.supported_qpts = resp->rate_limit_qpts;
+	ctx->null_lkey = resp->null_lkey;
+	verbs_set_ops(&ctx->ibv_ctx, &mynic_context_ops);
+	return 0;
+}
+
+static void mynic_uninit_context(struct mynic_context *ctx)
+{
+	verbs_uninit_context(&ctx->ibv_ctx);
+	free(ctx);
+}
+
 static struct verbs_context *mynic_alloc_context(struct ibv_device *device,
 						 int cmd_fd, void *private_data)
 {
@@ -134,27 +172,36 @@ static struct verbs_context *mynic_alloc_context(struct ibv_device *device,
 
 	err = ibv_cmd_get_context(&ctx->ibv_ctx, &cmd, sizeof(cmd), NULL,
 				  &resp.ibv_resp, sizeof(resp));
-	if (err)
-		goto err_uninit;
-	err = mynic_mmap(&ctx->ibv_ctx.context, &ctx->uar_map,
-			 resp.uar_mmap_key, resp.uar_mmap_size);
-	if (err)
-		goto err_uninit;
-	ctx->uar = ctx->uar_map.addr + resp.uar_offset;
-	ctx->tso_caps.max_tso = resp.max_tso;
-	ctx->tso_caps.supported_qpts = resp.tso_qp_types;
-	ctx->driver_qp_types = resp.driver_qp_types;
-	ctx->ece_options = resp.ece_options;
-	ctx->pacing_caps.qp_rate_limit_min = resp.rate_limit_max ? 1 : 0;
-	ctx->pacing_caps.qp_rate_limit_max = resp.rate_limit_max;
-	ctx->pacing_caps.supported_qpts = resp.rate_limit_qpts;
+	if (!err)
+		err = mynic_set_context(ctx, &resp.drv_payload);
+	if (!err)
+		return &ctx->ibv_ctx;
+	mynic_uninit_context(ctx);
+	errno = err;
+	return NULL;
+}
 
-	verbs_set_ops(&ctx->ibv_ctx, &mynic_context_ops);
-	return &ctx->ibv_ctx;
+static struct verbs_context *mynic_import_context(struct ibv_device *device,
+						  int cmd_fd)
+{
+	DECLARE_COMMAND_BUFFER_LINK(driver, UVERBS_OBJECT_DEVICE,
+				    UVERBS_METHOD_QUERY_CONTEXT, 1, NULL);
+	struct mynic_alloc_ucontext_resp resp = {};
+	struct mynic_context *ctx;
+	int err;
 
-err_uninit:
-	verbs_uninit_context(&ctx->ibv_ctx);
-	free(ctx);
+	ctx = verbs_init_and_alloc_context(device, cmd_fd, ctx, ibv_ctx,
+					   RDMA_DRIVER_UNKNOWN);
+	if (!ctx)
+		return NULL;
+
+	fill_attr_out_ptr(driver, MYNIC_ATTR_QUERY_CONTEXT_RESP_UCTX, &resp);
+	err = ibv_cmd_query_context(&ctx->ibv_ctx.context, driver);
+	if (!err)
+		err = mynic_set_context(ctx, &resp);
+	if (!err)
+		return &ctx->ibv_ctx;
+	mynic_uninit_context(ctx);
 	errno = err;
 	return NULL;
 }
@@ -164,8 +211,7 @@ static void mynic_free_context(struct ibv_context *context)
 	struct mynic_context *ctx = to_mctx(context);
 
 	mynic_munmap(&ctx->uar_map);
-	verbs_uninit_context(&ctx->ibv_ctx);
-	free(ctx);
+	mynic_uninit_context(ctx);
 }
 
 static struct verbs_device *mynic_alloc_device(struct verbs_sysfs_dev *sysfs)
@@ -191,6 +237,7 @@ static const struct verbs_device_ops mynic_device_ops = {
 	.alloc_device = mynic_alloc_device,
 	.uninit_device = mynic_uninit_device,
 	.alloc_context = mynic_alloc_context,
+	.import_context = mynic_import_context,
 };
 
 bool mynicdv_is_supported(struct ibv_device *device)

@@ -38,6 +38,7 @@ struct mynic_map {
  * @uar: the context's MYNIC_UAR_SIZE bytes of doorbells
  * @tso_caps: segmentation, as ibv_query_device_ex() tells it
  * @pacing_caps: rate limits, likewise
+ * @null_lkey: local key of nothing; 0: there is none
  * @driver_qp_types: what the kernel says of these
  * @ece_options: enum mynic_ece_option: what QPs can have
  */
@@ -47,6 +48,7 @@ struct mynic_context {
 	void *uar;
 	struct ibv_tso_caps tso_caps;
 	struct ibv_packet_pacing_caps pacing_caps;
+	uint32_t null_lkey;
 	uint32_t driver_qp_types;
 	uint32_t ece_options;
 };
@@ -457,6 +459,8 @@ struct ibv_pd *
 mynic_alloc_parent_domain(struct ibv_context *context,
 			  struct ibv_parent_domain_init_attr *attr);
 int mynic_dealloc_pd(struct ibv_pd *pd);
+struct ibv_pd *mynic_import_pd(struct ibv_context *context, uint32_t handle);
+void mynic_unimport_pd(struct ibv_pd *pd);
 struct ibv_td *mynic_alloc_td(struct ibv_context *context,
 			      struct ibv_td_init_attr *attr);
 int mynic_dealloc_td(struct ibv_td *td);
@@ -474,9 +478,19 @@ int mynic_query_port(struct ibv_context *context, uint8_t port,
 struct ibv_xrcd *mynic_open_xrcd(struct ibv_context *context,
 				 struct ibv_xrcd_init_attr *attr);
 int mynic_close_xrcd(struct ibv_xrcd *xrcd);
+
+/* mr.c */
 struct ibv_mr *mynic_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t hca_va, int access);
 int mynic_dereg_mr(struct verbs_mr *vmr);
+int mynic_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
+		   void *addr, size_t length, int access);
+struct ibv_mr *mynic_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
+				   size_t length, uint64_t iova, int fd,
+				   int access);
+struct ibv_mr *mynic_alloc_null_mr(struct ibv_pd *pd);
+struct ibv_mr *mynic_import_mr(struct ibv_pd *pd, uint32_t handle);
+void mynic_unimport_mr(struct ibv_mr *mr);
 
 /* ah.c */
 struct ibv_ah *mynic_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);

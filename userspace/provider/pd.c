@@ -5,7 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <infiniband/cmd_ioctl.h>
+
 #include "mynic.h"
+#include "mynic-abi.h"
 
 static void mynic_use(atomic_uint *users)
 {
@@ -122,6 +125,43 @@ int mynic_dealloc_pd(struct ibv_pd *ibpd)
 	}
 	free(pd);
 	return 0;
+}
+
+/**
+ * mynic_import_pd() - ibv_import_pd(3)
+ * @context: the device
+ * @handle: of a protection domain of the file descriptor that @context is of
+ *
+ * Return: the protection domain, or NULL with errno set.
+ */
+struct ibv_pd *mynic_import_pd(struct ibv_context *context, uint32_t handle)
+{
+	DECLARE_COMMAND_BUFFER(cmd, UVERBS_OBJECT_PD, MYNIC_METHOD_PD_QUERY, 1);
+	struct mynic_pd *pd;
+	int err;
+
+	pd = calloc(1, sizeof(*pd));
+	if (!pd)
+		return NULL;
+	fill_attr_in_obj(cmd, MYNIC_ATTR_QUERY_PD_HANDLE, handle);
+	err = execute_ioctl(context, cmd);
+	if (err) {
+		free(pd);
+		errno = err;
+		return NULL;
+	}
+	pd->ibv_pd.context = context;
+	pd->ibv_pd.handle = handle;
+	return &pd->ibv_pd;
+}
+
+/**
+ * mynic_unimport_pd() - ibv_unimport_pd(3)
+ * @pd: a protection domain that was imported; the kernel keeps it
+ */
+void mynic_unimport_pd(struct ibv_pd *pd)
+{
+	free(to_mpd(pd));
 }
 
 /* Posting to receive queues chooses by each queue only where there is a choice. */

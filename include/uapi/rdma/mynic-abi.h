@@ -15,7 +15,8 @@
 #define MYNIC_UVERBS_ABI_VERSION 1
 
 /**
- * struct mynic_alloc_ucontext_resp - response to allocating a context
+ * struct mynic_alloc_ucontext_resp - response to allocating or querying a
+ *	context
  * @uar_mmap_key: mmap() offset of the context's UAR page
  * @uar_mmap_size: bytes to map there
  * @uar_offset: offset of the context's MYNIC_UAR_SIZE doorbells in the mapping
@@ -26,6 +27,9 @@
  * @rate_limit_max: highest rate limit of a QP, kbit/s, from 1 on; 0: there is
  *	none
  * @rate_limit_qpts: bit n: QPs of type n of enum ib_qp_type have one
+ * @null_lkey: local key that reads as zero and swallows what is written; 0:
+ *	there is none
+ * @reserved_2c: zero
  */
 struct mynic_alloc_ucontext_resp {
 	__aligned_u64 uar_mmap_key;
@@ -37,6 +41,33 @@ struct mynic_alloc_ucontext_resp {
 	__u32 ece_options;
 	__u32 rate_limit_max;
 	__u32 rate_limit_qpts;
+	__u32 null_lkey;
+	__u32 reserved_2c;
+};
+
+/**
+ * enum mynic_query_context_attrs - what UVERBS_METHOD_QUERY_CONTEXT has beside
+ *	the kernel's own attributes
+ * @MYNIC_ATTR_QUERY_CONTEXT_RESP_UCTX: out: &struct mynic_alloc_ucontext_resp
+ */
+enum mynic_query_context_attrs {
+	MYNIC_ATTR_QUERY_CONTEXT_RESP_UCTX = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+/**
+ * enum mynic_pd_methods - what UVERBS_OBJECT_PD has beside the kernel's own
+ * @MYNIC_METHOD_PD_QUERY: is there such a protection domain?
+ */
+enum mynic_pd_methods {
+	MYNIC_METHOD_PD_QUERY = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+/**
+ * enum mynic_query_pd_attrs - attributes of MYNIC_METHOD_PD_QUERY
+ * @MYNIC_ATTR_QUERY_PD_HANDLE: in: handle of the protection domain
+ */
+enum mynic_query_pd_attrs {
+	MYNIC_ATTR_QUERY_PD_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
 };
 
 /**
@@ -228,7 +259,7 @@ struct mynic_resize_resp {
 	__u8 reserved_15[3];
 };
 
-_Static_assert(sizeof(struct mynic_alloc_ucontext_resp) == 40, "ucontext");
+_Static_assert(sizeof(struct mynic_alloc_ucontext_resp) == 48, "ucontext");
 _Static_assert(sizeof(struct mynic_create_cq_resp) == 32, "create_cq");
 _Static_assert(sizeof(struct mynic_create_qp_req) == 8, "create_qp_req");
 _Static_assert(sizeof(struct mynic_create_qp_resp) == 32, "create_qp");

@@ -130,6 +130,7 @@ int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps)
 		.max_flow = le32_to_cpu(attr.max_flow),
 		.max_tso = le32_to_cpu(attr.max_tso),
 		.caps = le64_to_cpu(attr.caps),
+		.null_lkey = le32_to_cpu(attr.null_lkey),
 		.dm_size = min(le64_to_cpu(attr.dm_size), (u64)S32_MAX),
 		.max_counters = le32_to_cpu(attr.max_counters),
 		.max_rate_kbps = le32_to_cpu(attr.max_rate_kbps),
@@ -366,6 +367,27 @@ int mynic_cmd_create_mkey(struct mynic_dev *mdev, u8 flags,
 	};
 
 	return mynic_cmd_create(mdev, &cmd, NULL, 0, key);
+}
+
+/**
+ * mynic_cmd_modify_mkey() - MODIFY_MKEY
+ * @mdev: device
+ * @key: the key; the command takes its index only
+ * @body: what the region is to be
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_modify_mkey(struct mynic_dev *mdev, u32 key,
+			  const struct mynic_create_mkey *body)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_MODIFY_MKEY,
+		.number = cpu_to_le32(key >> 8),
+		.create_mkey = *body,
+	};
+	struct mynic_admin_cpl cpl;
+
+	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
 }
 
 /**

@@ -36,6 +36,8 @@ int mynic_cmd_alloc_xrcd(struct mynic_dev *mdev, u32 *xrcdn);
 void mynic_cmd_dealloc_xrcd(struct mynic_dev *mdev, u32 xrcdn);
 int mynic_cmd_create_mkey(struct mynic_dev *mdev, u8 flags,
 			  const struct mynic_create_mkey *body, u32 *key);
+int mynic_cmd_modify_mkey(struct mynic_dev *mdev, u32 key,
+			  const struct mynic_create_mkey *body);
 void mynic_cmd_destroy_mkey(struct mynic_dev *mdev, u32 key);
 int mynic_cmd_try_destroy_mkey(struct mynic_dev *mdev, u32 key);
 int mynic_cmd_alloc_dm(struct mynic_dev *mdev, u64 length, u8 log_align,

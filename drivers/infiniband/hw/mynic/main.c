@@ -259,9 +259,12 @@ static const struct ib_device_ops mynic_dev_ops = {
 	.query_port = mynic_query_port,
 	.query_qp = mynic_query_qp,
 	.query_srq = mynic_query_srq,
+	.query_ucontext = mynic_query_ucontext,
 	.reg_dm_mr = mynic_reg_dm_mr,
 	.reg_user_mr = mynic_reg_user_mr,
+	.reg_user_mr_dmabuf = mynic_reg_user_mr_dmabuf,
 	.req_notify_cq = mynic_req_notify_cq,
+	.rereg_user_mr = mynic_rereg_user_mr,
 	.resize_user_cq = mynic_resize_user_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, mynic_ah, ibah),
@@ -276,6 +279,8 @@ static const struct ib_device_ops mynic_dev_ops = {
 
 static const struct uapi_definition mynic_uapi_defs[] = {
 	UAPI_DEF_CHAIN(mynic_dm_defs),
+	UAPI_DEF_CHAIN(mynic_pd_defs),
+	UAPI_DEF_CHAIN(mynic_ucontext_defs),
 	{},
 };
 

@@ -40,7 +40,8 @@ struct ib_mr *mynic_get_dma_mr(struct ib_pd *ibpd, int access)
 	return &mr->ibmr;
 }
 
-static int mynic_mr_list(struct mynic_dev *mdev, struct mynic_mr *mr)
+static int mynic_mr_list(struct mynic_dev *mdev, struct ib_umem *umem,
+			 struct mynic_page_list *list)
 {
 	struct ib_block_iter biter;
 	unsigned long page_size;
@@ -51,20 +52,69 @@ static int mynic_mr_list(struct mynic_dev *mdev, struct mynic_mr *mr)
 	 * The offset in the first page is the device's to add, and has nothing
 	 * to do with the iova: the pages need not be aligned to that.
 	 */
-	page_size = ib_umem_find_best_pgsz(mr->umem, mdev->caps.page_size_cap,
-					   mr->umem->address);
+	page_size = ib_umem_find_best_pgsz(umem, mdev->caps.page_size_cap,
+					   umem->address);
 	if (!page_size)
 		return -EINVAL;
-	ret = mynic_page_list_init(mdev, &mr->list,
-				   ib_umem_num_dma_blocks(mr->umem, page_size),
+	ret = mynic_page_list_init(mdev, list,
+				   ib_umem_num_dma_blocks(umem, page_size),
 				   __ffs(page_size),
-				   mr->umem->address & (page_size - 1));
+				   umem->address & (page_size - 1));
 	if (ret)
 		return ret;
-	rdma_umem_for_each_dma_block(mr->umem, &biter, page_size)
-		mynic_page_list_set(&mr->list, i++,
+	rdma_umem_for_each_dma_block(umem, &biter, page_size)
+		mynic_page_list_set(list, i++,
 				    rdma_block_iter_dma_address(&biter));
 	return 0;
+}
+
+static int mynic_mr_check(struct mynic_dev *mdev, u64 length, int access)
+{
+	if (access & ~(MYNIC_MR_ACCESS | IB_ZERO_BASED | IB_ACCESS_OPTIONAL))
+		return -EOPNOTSUPP;
+	return length > mdev->caps.max_mr_size ? -EINVAL : 0;
+}
+
+static void mynic_mr_set_access(struct mynic_mr *mr, int access, u64 iova)
+{
+	mr->access = access;
+	mr->iova = iova;
+	mr->body.access = cpu_to_le32(access & MYNIC_MR_ACCESS);
+	mr->body.iova = access & IB_ZERO_BASED ? 0 : cpu_to_le64(iova);
+}
+
+/* Make a region of @umem, which remains the caller's if that fails */
+static struct mynic_mr *
+mynic_mr_create(struct ib_pd *ibpd, struct ib_umem *umem, u64 iova, int access)
+{
+	struct mynic_dev *mdev = to_mdev(ibpd->device);
+	struct mynic_mr *mr;
+	u32 key;
+	int ret;
+
+	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	ret = mynic_mr_list(mdev, umem, &mr->list);
+	if (ret)
+		goto err_free;
+	mr->umem = umem;
+	mr->body.buf = mr->list.buf;
+	mr->body.length = cpu_to_le64(umem->length);
+	mr->body.pdn = cpu_to_le32(to_mpd(ibpd)->pdn);
+	mynic_mr_set_access(mr, access, iova);
+	ret = mynic_cmd_create_mkey(mdev, 0, &mr->body, &key);
+	if (ret)
+		goto err_list;
+	mr->ibmr.lkey = key;
+	mr->ibmr.rkey = key;
+	return mr;
+
+err_list:
+	mynic_page_list_free(mdev, &mr->list);
+err_free:
+	kfree(mr);
+	return ERR_PTR(ret);
 }
 
 /**
@@ -83,49 +133,220 @@ struct ib_mr *mynic_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 				u64 iova, int access, struct ib_dmah *dmah,
 				struct ib_udata *udata)
 {
-	struct mynic_dev *mdev = to_mdev(ibpd->device);
-	struct mynic_create_mkey body = {
-		.iova = cpu_to_le64(iova),
-		.length = cpu_to_le64(length),
-		.pdn = cpu_to_le32(to_mpd(ibpd)->pdn),
-		.access = cpu_to_le32(access & MYNIC_MR_ACCESS),
-	};
+	struct ib_umem *umem;
 	struct mynic_mr *mr;
-	u32 key;
 	int ret;
 
 	ret = ib_no_udata_io(udata);
 	if (ret)
 		return ERR_PTR(ret);
-	if (access & ~(MYNIC_MR_ACCESS | IB_ZERO_BASED | IB_ACCESS_OPTIONAL))
-		return ERR_PTR(-EOPNOTSUPP);
-	if (length > mdev->caps.max_mr_size)
-		return ERR_PTR(-EINVAL);
-	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
-	if (!mr)
-		return ERR_PTR(-ENOMEM);
-	mr->umem = ib_umem_get_va(ibpd->device, start, length, access);
-	if (IS_ERR(mr->umem)) {
-		ret = PTR_ERR(mr->umem);
-		goto err_free;
+	ret = mynic_mr_check(to_mdev(ibpd->device), length, access);
+	if (ret)
+		return ERR_PTR(ret);
+	umem = ib_umem_get_va(ibpd->device, start, length, access);
+	if (IS_ERR(umem))
+		return ERR_CAST(umem);
+	mr = mynic_mr_create(ibpd, umem, iova, access);
+	if (IS_ERR(mr)) {
+		ib_umem_release(umem);
+		return ERR_CAST(mr);
 	}
-	ret = mynic_mr_list(mdev, mr);
+	return &mr->ibmr;
+}
+
+/*
+ * Tell the device what the region is now. Of memory that was revoked it must
+ * know nothing; the lock of that memory is held.
+ */
+static int mynic_mr_modify(struct mynic_mr *mr,
+			   const struct mynic_create_mkey *new, bool revoked)
+{
+	struct mynic_create_mkey body = *new;
+
+	if (revoked) {
+		body.length = 0;
+		memset(&body.buf, 0, sizeof(body.buf));
+	}
+	return mynic_cmd_modify_mkey(to_mdev(mr->ibmr.device), mr->ibmr.lkey,
+				     &body);
+}
+
+/*
+ * The exporter takes the memory back. When this
+ * returns the device uses the memory no more; the key stays, of nothing.
+ */
+static void mynic_mr_revoke(void *priv)
+{
+	struct mynic_mr *mr = priv;
+
+	if (mynic_mr_modify(mr, &mr->body, true))
+		mynic_die(to_mdev(mr->ibmr.device),
+			  "it did not give up a memory region");
+}
+
+/**
+ * mynic_reg_user_mr_dmabuf() - &ib_device_ops.reg_user_mr_dmabuf
+ * @ibpd: protection domain
+ * @offset: where in the buffer the region begins
+ * @length: bytes
+ * @iova: address in work requests
+ * @fd: the buffer
+ * @access: enum ib_access_flags
+ * @dmah: NULL, as the device has no DMA handles
+ * @attrs: the call
+ *
+ * The exporter may revoke the buffer at any time.
+ *
+ * Return: the region, or ERR_PTR().
+ */
+struct ib_mr *mynic_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset,
+				       u64 length, u64 iova, int fd, int access,
+				       struct ib_dmah *dmah,
+				       struct uverbs_attr_bundle *attrs)
+{
+	struct ib_device *ibdev = ibpd->device;
+	struct ib_umem_dmabuf *dmabuf;
+	struct mynic_mr *mr;
+	int ret;
+
+	ret = mynic_mr_check(to_mdev(ibdev), length, access);
+	if (ret)
+		return ERR_PTR(ret);
+	dmabuf = ib_umem_dmabuf_get_pinned_revocable_and_lock(
+		ibdev, offset, length, fd, access);
+	if (IS_ERR(dmabuf))
+		return ERR_CAST(dmabuf);
+	mr = mynic_mr_create(ibpd, &dmabuf->umem, iova, access);
+	if (!IS_ERR(mr)) {
+		mr->ibmr.device = ibdev;
+		ib_umem_dmabuf_set_revoke_locked(dmabuf, mynic_mr_revoke, mr);
+	}
+	ib_umem_dmabuf_revoke_unlock(dmabuf);
+	if (IS_ERR(mr)) {
+		ib_umem_release(&dmabuf->umem);
+		return ERR_CAST(mr);
+	}
+	return &mr->ibmr;
+}
+
+static struct ib_umem_dmabuf *mynic_mr_lock(struct mynic_mr *mr)
+{
+	struct ib_umem_dmabuf *dmabuf;
+
+	if (!mr->umem || !mr->umem->is_dmabuf)
+		return NULL;
+	dmabuf = to_ib_umem_dmabuf(mr->umem);
+	ib_umem_dmabuf_revoke_lock(dmabuf);
+	return dmabuf;
+}
+
+/* Other rights, or another protection domain, for the same memory */
+static int mynic_mr_rereg_rights(struct mynic_mr *mr,
+				 const struct mynic_mr *new)
+{
+	struct ib_umem_dmabuf *dmabuf = mynic_mr_lock(mr);
+	int ret;
+
+	ret = mynic_mr_modify(mr, &new->body, dmabuf && dmabuf->revoked);
+	if (!ret) {
+		mr->access = new->access;
+		mr->iova = new->iova;
+		mr->body = new->body;
+	}
+	if (dmabuf)
+		ib_umem_dmabuf_revoke_unlock(dmabuf);
+	return ret;
+}
+
+/* Other memory. A buffer that may be revoked has nothing to do with it then */
+static int mynic_mr_rereg_memory(struct mynic_mr *mr, struct mynic_mr *new,
+				 u64 start, u64 length)
+{
+	struct ib_device *ibdev = mr->ibmr.device;
+	struct mynic_dev *mdev = to_mdev(ibdev);
+	struct ib_umem_dmabuf *dmabuf;
+	int ret;
+
+	new->umem = ib_umem_get_va(ibdev, start, length, new->access);
+	if (IS_ERR(new->umem))
+		return PTR_ERR(new->umem);
+	ret = mynic_mr_list(mdev, new->umem, &new->list);
 	if (ret)
 		goto err_umem;
-	body.buf = mr->list.buf;
-	ret = mynic_cmd_create_mkey(mdev, 0, &body, &key);
+	new->body.buf = new->list.buf;
+	new->body.length = cpu_to_le64(length);
+	dmabuf = mynic_mr_lock(mr);
+	ret = mynic_mr_modify(mr, &new->body, false);
+	if (dmabuf) {
+		if (!ret)
+			ib_umem_dmabuf_set_revoke_locked(dmabuf, NULL, NULL);
+		ib_umem_dmabuf_revoke_unlock(dmabuf);
+	}
 	if (ret)
 		goto err_list;
-	mr->ibmr.lkey = key;
-	mr->ibmr.rkey = key;
-	return &mr->ibmr;
-
+	swap(mr->umem, new->umem);
+	swap(mr->list, new->list);
+	mr->access = new->access;
+	mr->iova = new->iova;
+	mr->body = new->body;
 err_list:
-	mynic_page_list_free(mdev, &mr->list);
+	mynic_page_list_free(mdev, &new->list);
 err_umem:
-	ib_umem_release(mr->umem);
-err_free:
-	kfree(mr);
+	ib_umem_release(new->umem);
+	return ret;
+}
+
+/**
+ * mynic_rereg_user_mr() - &ib_device_ops.rereg_user_mr
+ * @ibmr: memory region of a process
+ * @flags: enum ib_mr_rereg_flags: what changes
+ * @start: new address in the process
+ * @length: new length
+ * @iova: new address in work requests
+ * @access: new enum ib_access_flags
+ * @ibpd: new protection domain
+ * @udata: nothing in it
+ *
+ * The region keeps its keys. What fails changes nothing.
+ *
+ * Return: NULL, as it is still the same region, or ERR_PTR().
+ */
+struct ib_mr *mynic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
+				  u64 length, u64 iova, int access,
+				  struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	struct mynic_mr *mr = to_mmr(ibmr);
+	struct mynic_mr new = {
+		.access = mr->access,
+		.iova = mr->iova,
+		.body = mr->body,
+	};
+	int ret;
+
+	ret = ib_no_udata_io(udata);
+	if (ret)
+		return ERR_PTR(ret);
+	if (flags & ~IB_MR_REREG_SUPPORTED)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (flags & IB_MR_REREG_ACCESS)
+		new.access = access;
+	if (flags & IB_MR_REREG_TRANS)
+		new.iova = iova;
+	else
+		length = le64_to_cpu(mr->body.length);
+	if (flags & IB_MR_REREG_PD)
+		new.body.pdn = cpu_to_le32(to_mpd(ibpd)->pdn);
+	ret = mynic_mr_check(to_mdev(ibmr->device), length, new.access);
+	if (ret)
+		return ERR_PTR(ret);
+	ret = ib_umem_check_rereg(mr->umem, flags, access);
+	if (ret)
+		return ERR_PTR(ret);
+	mynic_mr_set_access(&new, new.access, new.iova);
+	if (flags & IB_MR_REREG_TRANS)
+		ret = mynic_mr_rereg_memory(mr, &new, start, length);
+	else
+		ret = mynic_mr_rereg_rights(mr, &new);
 	return ERR_PTR(ret);
 }
 
@@ -189,12 +410,20 @@ int mynic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct mynic_dev *mdev = to_mdev(ibmr->device);
 	struct mynic_mr *mr = to_mmr(ibmr);
+	struct ib_umem_dmabuf *dmabuf;
 	int ret;
 
 	ret = ib_no_udata_io(udata);
 	if (ret)
 		return ret;
+	dmabuf = mynic_mr_lock(mr);
 	ret = mynic_mr_destroy(mdev, ibmr);
+	if (dmabuf) {
+		/* There is no key any more that could be made one of nothing */
+		if (!ret)
+			ib_umem_dmabuf_set_revoke_locked(dmabuf, NULL, NULL);
+		ib_umem_dmabuf_revoke_unlock(dmabuf);
+	}
 	if (ret)
 		return ret;
 	mynic_fast_reg_free(mdev, &mr->fast_reg);

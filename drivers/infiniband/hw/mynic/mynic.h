@@ -56,6 +56,7 @@ struct mynic_netdev;
  * @max_flow: flow rules; 0: there are none
  * @max_tso: bytes of a TSO request behind its header; 0: there is no TSO
  * @caps: MYNIC_CAP_*
+ * @null_lkey: key of nothing; 0: there is none
  * @dm_size: bytes of device memory; 0: there is none
  * @max_counters: sets of counters; 0: there are none
  * @max_rate_kbps: highest rate limit of a QP; 0: there is none
@@ -87,6 +88,7 @@ struct mynic_caps {
 	u32 max_flow;
 	u32 max_tso;
 	u64 caps;
+	u32 null_lkey;
 	u64 dm_size;
 	u32 max_counters;
 	u32 max_rate_kbps;
@@ -403,6 +405,9 @@ to_mucontext(struct ib_ucontext *ibucontext)
 
 int mynic_alloc_ucontext(struct ib_ucontext *ibucontext,
 			 struct ib_udata *udata);
+int mynic_query_ucontext(struct ib_ucontext *ibucontext,
+			 struct uverbs_attr_bundle *attrs);
+extern const struct uapi_definition mynic_ucontext_defs[];
 void mynic_dealloc_ucontext(struct ib_ucontext *ibucontext);
 void mynic_disassociate_ucontext(struct ib_ucontext *ibucontext);
 int mynic_mmap(struct ib_ucontext *ibucontext, struct vm_area_struct *vma);
@@ -430,6 +435,7 @@ static inline struct mynic_pd *to_mpd(struct ib_pd *ibpd)
 
 int mynic_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 int mynic_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+extern const struct uapi_definition mynic_pd_defs[];
 
 /* XRC domains */
 
@@ -480,7 +486,9 @@ void mynic_dm_free(struct mynic_dev *mdev, struct mynic_dm *dm);
 
 #define MYNIC_MR_ACCESS                                   \
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
-	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND)
+	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
+	 IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL |      \
+	 IB_ACCESS_FLUSH_PERSISTENT)
 
 /**
  * struct mynic_fast_reg - memory that REG_MR gives to a region
@@ -505,15 +513,22 @@ struct mynic_fast_reg {
 /**
  * struct mynic_mr - memory region
  * @ibmr: the core's part
- * @umem: user memory, or NULL
+ * @umem: pinned memory of a process, or NULL
  * @list: pages of @umem
  * @fast_reg: memory of a region of mynic_alloc_mr()
+ * @iova: address that was asked for in work requests
+ * @access: enum ib_access_flags as they were asked for
+ * @body: what the device was told. Of memory that may be revoked it is changed
+ *	under the lock for that.
  */
 struct mynic_mr {
 	struct ib_mr ibmr;
 	struct ib_umem *umem;
 	struct mynic_page_list list;
 	struct mynic_fast_reg fast_reg;
+	u64 iova;
+	int access;
+	struct mynic_create_mkey body;
 };
 
 static inline struct mynic_mr *to_mmr(struct ib_mr *ibmr)
@@ -528,6 +543,13 @@ struct ib_mr *mynic_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm,
 struct ib_mr *mynic_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 				u64 iova, int access, struct ib_dmah *dmah,
 				struct ib_udata *udata);
+struct ib_mr *mynic_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset,
+				       u64 length, u64 iova, int fd, int access,
+				       struct ib_dmah *dmah,
+				       struct uverbs_attr_bundle *attrs);
+struct ib_mr *mynic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
+				  u64 length, u64 iova, int access,
+				  struct ib_pd *ibpd, struct ib_udata *udata);
 int mynic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 struct ib_mr *mynic_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 			     u32 max_num_sg);

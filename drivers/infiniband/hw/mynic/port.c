@@ -51,6 +51,12 @@ int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->device_cap_flags = MYNIC_DEVICE_CAPS;
 	if (caps->max_xrcd)
 		attr->device_cap_flags |= IB_DEVICE_XRC;
+	if (caps->caps & MYNIC_CAP_ATOMIC_WRITE)
+		attr->device_cap_flags |= IB_DEVICE_ATOMIC_WRITE;
+	if (caps->caps & MYNIC_CAP_FLUSH_GLOBAL)
+		attr->device_cap_flags |= IB_DEVICE_FLUSH_GLOBAL;
+	if (caps->caps & MYNIC_CAP_FLUSH_PERSISTENT)
+		attr->device_cap_flags |= IB_DEVICE_FLUSH_PERSISTENT;
 	if (caps->max_flow)
 		attr->device_cap_flags |= IB_DEVICE_MANAGED_FLOW_STEERING;
 	/*

@@ -7,6 +7,9 @@
 
 #include "mynic.h"
 
+#define UVERBS_MODULE_NAME mynic
+#include <rdma/uverbs_named_ioctl.h>
+
 #define MYNIC_UARS_PER_PAGE (PAGE_SIZE / MYNIC_UAR_SIZE)
 
 static struct mynic_uar *mynic_uar_alloc(struct ib_ucontext *ibucontext)
@@ -40,6 +43,31 @@ err_free:
 	return ERR_PTR(ret);
 }
 
+static struct mynic_alloc_ucontext_resp
+mynic_ucontext_resp(struct mynic_ucontext *ucontext)
+{
+	struct mynic_uar *uar = ucontext->uar;
+	struct mynic_dev *mdev = to_mdev(ucontext->ibucontext.device);
+	struct mynic_caps *caps = &mdev->caps;
+	struct mynic_alloc_ucontext_resp resp = {
+		.uar_mmap_key =
+			rdma_user_mmap_get_offset(&uar->mmap.rdma_entry),
+		.uar_mmap_size = PAGE_SIZE,
+		.max_tso = caps->max_tso,
+		.ece_options = mynic_ece_options(mdev),
+		.rate_limit_max = caps->max_rate_kbps,
+		.null_lkey = caps->null_lkey,
+	};
+
+	if (caps->caps & MYNIC_CAP_DRIVER_QP)
+		resp.driver_qp_types = BIT(MYNIC_DRIVER_QP_MEMCPY);
+	if (resp.max_tso)
+		resp.tso_qp_types = BIT(IB_QPT_UD) | BIT(IB_QPT_RAW_PACKET);
+	if (resp.rate_limit_max)
+		resp.rate_limit_qpts = MYNIC_RATE_LIMIT_QPTS;
+	return resp;
+}
+
 /**
  * mynic_alloc_ucontext() - &ib_device_ops.alloc_ucontext
  * @ibucontext: user context
@@ -50,8 +78,7 @@ err_free:
 int mynic_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udata)
 {
 	struct mynic_ucontext *ucontext = to_mucontext(ibucontext);
-	struct mynic_dev *mdev = to_mdev(ibucontext->device);
-	struct mynic_alloc_ucontext_resp resp = {};
+	struct mynic_alloc_ucontext_resp resp;
 	struct mynic_uar *uar;
 	int ret;
 
@@ -62,22 +89,44 @@ int mynic_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udata)
 	if (IS_ERR(uar))
 		return PTR_ERR(uar);
 	ucontext->uar = uar;
-	resp.uar_mmap_key = rdma_user_mmap_get_offset(&uar->mmap.rdma_entry);
-	resp.uar_mmap_size = PAGE_SIZE;
-	if (mdev->caps.caps & MYNIC_CAP_DRIVER_QP)
-		resp.driver_qp_types = BIT(MYNIC_DRIVER_QP_MEMCPY);
-	resp.max_tso = mdev->caps.max_tso;
-	if (resp.max_tso)
-		resp.tso_qp_types = BIT(IB_QPT_UD) | BIT(IB_QPT_RAW_PACKET);
-	resp.ece_options = mynic_ece_options(mdev);
-	resp.rate_limit_max = mdev->caps.max_rate_kbps;
-	if (resp.rate_limit_max)
-		resp.rate_limit_qpts = MYNIC_RATE_LIMIT_QPTS;
+	resp = mynic_ucontext_resp(ucontext);
 	ret = ib_respond_udata(udata, resp);
 	if (ret)
 		rdma_user_mmap_entry_remove(&uar->mmap.rdma_entry);
 	return ret;
 }
+
+/**
+ * mynic_query_ucontext() - &ib_device_ops.query_ucontext
+ * @ibucontext: user context, which the file descriptor of the call is of
+ * @attrs: the call
+ *
+ * A process that was given the file descriptor learns what the one that opened
+ * it was told, and shares its doorbell page.
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_query_ucontext(struct ib_ucontext *ibucontext,
+			 struct uverbs_attr_bundle *attrs)
+{
+	struct mynic_alloc_ucontext_resp resp =
+		mynic_ucontext_resp(to_mucontext(ibucontext));
+
+	return uverbs_copy_to_struct_or_zero(
+		attrs, MYNIC_ATTR_QUERY_CONTEXT_RESP_UCTX, &resp, sizeof(resp));
+}
+
+ADD_UVERBS_ATTRIBUTES_SIMPLE(
+	mynic_query_context, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT,
+	UVERBS_ATTR_PTR_OUT(MYNIC_ATTR_QUERY_CONTEXT_RESP_UCTX,
+			    UVERBS_ATTR_STRUCT(struct mynic_alloc_ucontext_resp,
+					       null_lkey),
+			    UA_MANDATORY));
+
+const struct uapi_definition mynic_ucontext_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &mynic_query_context),
+	{}
+};
 
 /**
  * mynic_dealloc_ucontext() - &ib_device_ops.dealloc_ucontext

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Memory regions. */
+#include <config.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "mynic.h"
+
+/**
+ * mynic_reg_mr() - ibv_reg_mr_iova(3)
+ * @pd: protection domain
+ * @addr: start of the memory
+ * @length: bytes
+ * @hca_va: address in the region's own space
+ * @access: enum ibv_access_flags
+ *
+ * Return: the memory region, or NULL with errno set.
+ */
+struct ibv_mr *mynic_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+			    uint64_t hca_va, int access)
+{
+	struct ib_uverbs_reg_mr_resp resp;
+	struct ibv_reg_mr cmd;
+	struct verbs_mr *vmr;
+	int err;
+
+	vmr = calloc(1, sizeof(*vmr));
+	if (!vmr)
+		return NULL;
+	err = ibv_cmd_reg_mr(pd, addr, length, hca_va, access, vmr, &cmd,
+			     sizeof(cmd), &resp, sizeof(resp));
+	if (err) {
+		free(vmr);
+		errno = err;
+		return NULL;
+	}
+	return &vmr->ibv_mr;
+}
+
+/**
+ * mynic_dereg_mr() - ibv_dereg_mr(3)
+ * @vmr: the memory region
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_dereg_mr(struct verbs_mr *vmr)
+{
+	int err;
+
+	/* The kernel knows nothing of this one. */
+	if (vmr->mr_type != IBV_MR_TYPE_NULL_MR) {
+		err = ibv_cmd_dereg_mr(vmr);
+		if (err)
+			return err;
+	}
+	free(vmr);
+	return 0;
+}
+
+/**
+ * mynic_rereg_mr() - ibv_rereg_mr(3)
+ * @vmr: the memory region
+ * @flags: enum ibv_rereg_mr_flags
+ * @pd: new protection domain
+ * @addr: new start of the memory
+ * @length: new length
+ * @access: new enum ibv_access_flags
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
+		   void *addr, size_t length, int access)
+{
+	struct ib_uverbs_rereg_mr_resp resp;
+	struct ibv_rereg_mr cmd;
+
+	return ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
+				access, pd, &cmd, sizeof(cmd), &resp,
+				sizeof(resp));
+}
+
+/**
+ * mynic_reg_dmabuf_mr() - ibv_reg_dmabuf_mr(3)
+ * @pd: protection domain
+ * @offset: where in the buffer the region begins
+ * @length: bytes
+ * @iova: address in the region's own space
+ * @fd: the buffer
+ * @access: enum ibv_access_flags
+ *
+ * Return: the memory region, or NULL with errno set.
+ */
+struct ibv_mr *mynic_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
+				   size_t length, uint64_t iova, int fd,
+				   int access)
+{
+	struct verbs_mr *vmr;
+	int err;
+
+	vmr = calloc(1, sizeof(*vmr));
+	if (!vmr)
+		return NULL;
+	err = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, vmr,
+				    NULL);
+	if (err) {
+		free(vmr);
+		errno = err;
+		return NULL;
+	}
+	return &vmr->ibv_mr;
+}
+
+/**
+ * mynic_alloc_null_mr() - ibv_alloc_null_mr(3)
+ * @pd: protection domain
+ *
+ * Return: the memory region, or NULL with errno set.
+ */
+struct ibv_mr *mynic_alloc_null_mr(struct ibv_pd *pd)
+{
+	struct mynic_context *ctx = to_mctx(pd->context);
+	struct verbs_mr *vmr;
+
+	if (!ctx->null_lkey) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	vmr = calloc(1, sizeof(*vmr));
+	if (!vmr)
+		return NULL;
+	vmr->mr_type = IBV_MR_TYPE_NULL_MR;
+	vmr->ibv_mr = (struct ibv_mr){
+		.context = pd->context,
+		.pd = pd,
+		.length = SIZE_MAX,
+		.lkey = ctx->null_lkey,
+	};
+	return &vmr->ibv_mr;
+}
+
+/**
+ * mynic_import_mr() - ibv_import_mr(3)
+ * @pd: its protection domain
+ * @handle: of a memory region of the file descriptor that @pd is of
+ *
+ * Return: the memory region, or NULL with errno set.
+ */
+struct ibv_mr *mynic_import_mr(struct ibv_pd *pd, uint32_t handle)
+{
+	struct verbs_mr *vmr;
+	int err;
+
+	vmr = calloc(1, sizeof(*vmr));
+	if (!vmr)
+		return NULL;
+	err = ibv_cmd_query_mr(pd, vmr, handle);
+	if (err) {
+		free(vmr);
+		errno = err;
+		return NULL;
+	}
+	return &vmr->ibv_mr;
+}
+
+/**
+ * mynic_unimport_mr() - ibv_unimport_mr(3)
+ * @mr: a memory region that was imported; the kernel keeps it
+ */
+void mynic_unimport_mr(struct ibv_mr *mr)
+{
+	free(verbs_get_mr(mr));
+}
