@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A window of type 2: bound by a request, used by the peer, and closed by the
+ * message with which the peer says that it is done
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "example.h"
+
+#define WINDOW 4096
+#define WINDOW_SIZE 100
+
+/* Until the completion with a number comes; others are of no interest here */
+static struct ibv_wc wait_for(struct example *e, uint64_t wr_id)
+{
+	struct ibv_wc wc;
+
+	do {
+		wc = example_wait(e);
+	} while (wc.wr_id != wr_id);
+	return wc;
+}
+
+int main(void)
+{
+	struct example e;
+	struct ibv_mw_bind_info info = {
+		.length = WINDOW_SIZE,
+		.mw_access_flags = IBV_ACCESS_REMOTE_WRITE,
+	};
+	struct ibv_qp *owner, *peer;
+	struct ibv_qp_ex *qpx;
+	struct ibv_mr *mr;
+	struct ibv_mw *mw;
+	struct ibv_wc wc;
+	uint32_t rkey;
+	int n;
+
+	example_open(&e);
+	mr = ibv_reg_mr(e.pd, e.memory, MEMORY_SIZE,
+			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
+	must(!!mr, "ibv_reg_mr()");
+	mw = ibv_alloc_mw(e.pd, IBV_MW_TYPE_2);
+	must(!!mw, "ibv_alloc_mw()");
+	owner = example_create_qp(&e, IBV_QPT_RC, IBV_QP_EX_WITH_BIND_MW);
+	peer = example_create_qp(&e, IBV_QPT_RC,
+				 IBV_QP_EX_WITH_RDMA_WRITE |
+					 IBV_QP_EX_WITH_SEND_WITH_INV);
+	example_connect(&e, owner, peer->qp_num);
+	example_connect(&e, peer, owner->qp_num);
+	example_post_recv(&e, owner, 10, 0, 0);
+
+	/* The key of each binding is new */
+	rkey = ibv_inc_rkey(mw->rkey);
+	info.mr = mr;
+	info.addr = (uintptr_t)e.memory + WINDOW;
+	qpx = ibv_qp_to_qp_ex(owner);
+	ibv_wr_start(qpx);
+	qpx->wr_id = 1;
+	qpx->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_bind_mw(qpx, mw, rkey, &info);
+	errno = ibv_wr_complete(qpx);
+	must(!errno, "ibv_wr_complete()");
+	must(wait_for(&e, 1).opcode == IBV_WC_BIND_MW, "binding");
+
+	/* The owner would tell the peer the key; the region's is not known there */
+	strcpy(e.memory, "through the window");
+	qpx = ibv_qp_to_qp_ex(peer);
+	ibv_wr_start(qpx);
+	qpx->wr_id = 2;
+	qpx->wr_flags = 0;
+	ibv_wr_rdma_write(qpx, rkey, info.addr);
+	ibv_wr_set_sge(qpx, e.mr->lkey, (uintptr_t)e.memory, WINDOW_SIZE);
+	qpx->wr_id = 3;
+	ibv_wr_send_inv(qpx, rkey);
+	ibv_wr_set_sge_list(qpx, 0, NULL);
+	errno = ibv_wr_complete(qpx);
+	must(!errno, "ibv_wr_complete()");
+
+	wc = wait_for(&e, 10);
+	must(wc.wc_flags & IBV_WC_WITH_INV && wc.invalidated_rkey == rkey,
+	     "closing the window");
+	must(!strcmp(e.memory + WINDOW, "through the window"), "writing");
+	printf("written: %s\n", e.memory + WINDOW);
+
+	/* The window is closed now */
+	ibv_wr_start(qpx);
+	qpx->wr_id = 4;
+	qpx->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_rdma_write(qpx, rkey, info.addr);
+	ibv_wr_set_sge(qpx, e.mr->lkey, (uintptr_t)e.memory, 8);
+	errno = ibv_wr_complete(qpx);
+	must(!errno, "ibv_wr_complete()");
+	do {
+		n = ibv_poll_cq(e.cq, 1, &wc);
+	} while (!n);
+	must(n > 0 && wc.wr_id == 4 && wc.status == IBV_WC_REM_ACCESS_ERR,
+	     "refusing what comes later");
+	return 0;
+}
