@@ -141,7 +141,7 @@ static void ledger_free(struct ibv_pd *pd, void *context, void *p,
 	free(p);
 }
 
-/* Something with a PD; @type is what an allocator is told, or 0. */
+/* Something in a parent domain; @type is what an allocator is told. */
 static void *create(struct fixture *f, struct ibv_pd *pd, uint64_t type)
 {
 	struct ibv_qp_init_attr qp_attr = {
@@ -153,17 +153,26 @@ static void *create(struct fixture *f, struct ibv_pd *pd, uint64_t type)
 	struct ibv_srq_init_attr srq_attr = {
 		.attr = { .max_wr = 1, .max_sge = 1 },
 	};
+	struct ibv_cq_init_attr_ex cq_attr = {
+		.cqe = 4,
+		.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD,
+		.parent_domain = pd,
+	};
 
 	if (type == MYNICDV_RES_QP)
 		return ibv_create_qp(pd, &qp_attr);
-	return ibv_create_srq(pd, &srq_attr);
+	if (type == MYNICDV_RES_SRQ)
+		return ibv_create_srq(pd, &srq_attr);
+	return ibv_create_cq_ex(f->context, &cq_attr);
 }
 
 static int destroy(void *object, uint64_t type)
 {
 	if (type == MYNICDV_RES_QP)
 		return ibv_destroy_qp(object);
-	return ibv_destroy_srq(object);
+	if (type == MYNICDV_RES_SRQ)
+		return ibv_destroy_srq(object);
+	return ibv_destroy_cq(ibv_cq_ex_to_cq(object));
 }
 
 static void check_allocator(uint64_t type)
@@ -227,6 +236,37 @@ TEST(allocator_qp)
 TEST(allocator_srq)
 {
 	check_allocator(MYNICDV_RES_SRQ);
+}
+
+TEST(allocator_cq)
+{
+	check_allocator(MYNICDV_RES_CQ);
+}
+
+TEST(cq)
+{
+	struct fixture *f = fixture_open(8);
+	struct ibv_td *td = alloc_td(f);
+	struct ibv_pd *pds[] = { alloc_parent(f, NULL), alloc_parent(f, td) };
+
+	for (int i = 0; i < 2; i++) {
+		struct ibv_cq_ex *cq = create(f, pds[i], MYNICDV_RES_CQ);
+
+		CHECK(cq);
+		CHECK_EQ(to_mcq(ibv_cq_ex_to_cq(cq))->single_threaded, i);
+		CHECK_EQ(ibv_dealloc_pd(pds[i]), EBUSY);
+		CHECK_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
+		CHECK_EQ(ibv_dealloc_pd(pds[i]), 0);
+	}
+	CHECK_EQ(ibv_dealloc_td(td), 0);
+
+	/* a parent domain, or none at all */
+	errno = 0;
+	CHECK(!create(f, f->pd, MYNICDV_RES_CQ));
+	CHECK_EQ(errno, EINVAL);
+	errno = 0;
+	CHECK(!create(f, NULL, MYNICDV_RES_CQ));
+	CHECK_EQ(errno, EINVAL);
 }
 
 TEST(extended_srq)
@@ -297,6 +337,8 @@ struct path {
 	struct ibv_qp *qp;
 	struct ibv_srq *srq;
 	struct ibv_mw *mw;
+	struct ibv_cq_ex *cq;
+	struct fake_cq fake_cq;
 };
 
 static struct ibv_qp *create_qp(struct fixture *f, struct ibv_pd *pd,
@@ -336,8 +378,11 @@ static void use_path(struct path *p)
 	struct ibv_recv_wr recv = { .sg_list = &sge, .num_sge = 1 };
 	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p->qp);
 	struct ibv_mw_bind bind = {};
+	struct ibv_poll_cq_attr poll_attr = {};
+	const struct mynic_cqe cqe = {};
 	struct ibv_recv_wr *bad_recv;
 	struct ibv_send_wr *bad;
+	struct ibv_wc wc;
 
 	sge.addr = (uintptr_t)data;
 	for (int i = 0; i < ARRAY_SIZE(opcodes); i++) {
@@ -369,6 +414,19 @@ static void use_path(struct path *p)
 		ibv_post_recv(p->qp, &recv, &bad_recv);
 		ibv_post_srq_recv(p->srq, &recv, &bad_recv);
 	}
+	fake_complete(&p->fake_cq, &cqe);
+	fake_complete(&p->fake_cq, &cqe);
+	for (int i = 0; i < 2; i++)
+		ibv_poll_cq(ibv_cq_ex_to_cq(p->cq), 1, &wc);
+	fake_complete(&p->fake_cq, &cqe);
+	fake_complete(&p->fake_cq, &cqe);
+	for (int i = 0; i < 2; i++) {
+		if (ibv_start_poll(p->cq, &poll_attr))
+			continue;
+		ibv_next_poll(p->cq);
+		ibv_end_poll(p->cq);
+	}
+	ibv_req_notify_cq(ibv_cq_ex_to_cq(p->cq), 0);
 }
 
 /*
@@ -456,31 +514,34 @@ TEST(no_locked_instruction)
 	};
 	struct fixture *f = fixture_open(8);
 	struct ibv_td *td = alloc_td(f);
-	struct ibv_pd *parent = alloc_parent(f, td);
+	struct ibv_pd *parents[] = { alloc_parent(f, NULL),
+				     alloc_parent(f, td) };
 
 	for (int i = 0; i < ARRAY_SIZE(types); i++) {
-		struct ibv_pd *pds[] = { f->pd, parent };
-
 		for (int single = 0; single < 2; single++) {
 			struct path p = { .f = f };
 			int count;
 
 			p.mw = ibv_alloc_mw(f->pd, IBV_MW_TYPE_1);
-			p.srq = create(f, pds[single], MYNICDV_RES_SRQ);
-			p.qp = create_qp(f, pds[single], types[i]);
-			CHECK(p.mw && p.srq);
+			p.srq = create(f, parents[single], MYNICDV_RES_SRQ);
+			p.qp = create_qp(f, parents[single], types[i]);
+			p.cq = create(f, parents[single], MYNICDV_RES_CQ);
+			p.fake_cq = fake_cq;
+			CHECK(p.mw && p.srq && p.cq);
 			count = count_locked(&p);
 			if (single)
 				CHECK_EQ(count, 0);
 			else
 				CHECK(count >= 40);
+			CHECK_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(p.cq)), 0);
 			CHECK_EQ(ibv_destroy_qp(p.qp), 0);
 			CHECK_EQ(ibv_destroy_srq(p.srq), 0);
 			CHECK_EQ(ibv_dealloc_mw(p.mw), 0);
 			tap_restart_timeout();
 		}
 	}
-	CHECK_EQ(ibv_dealloc_pd(parent), 0);
+	CHECK_EQ(ibv_dealloc_pd(parents[0]), 0);
+	CHECK_EQ(ibv_dealloc_pd(parents[1]), 0);
 	CHECK_EQ(ibv_dealloc_td(td), 0);
 #else
 	tap_skip("knows the instructions of x86-64 only");
@@ -492,8 +553,7 @@ TEST(same_entries)
 {
 	struct fixture *f = fixture_open(8);
 	struct ibv_td *td = alloc_td(f);
-	struct ibv_pd *parent = alloc_parent(f, td);
-	struct ibv_pd *pds[] = { f->pd, parent };
+	struct ibv_pd *pds[] = { alloc_parent(f, NULL), alloc_parent(f, td) };
 	void *rings[2], *rqs[2];
 	size_t size = 0;
 
@@ -503,7 +563,9 @@ TEST(same_entries)
 		p.mw = ibv_alloc_mw(f->pd, IBV_MW_TYPE_1);
 		p.srq = create(f, pds[i], MYNICDV_RES_SRQ);
 		p.qp = create_qp(f, pds[i], IBV_QPT_RC);
-		CHECK(p.mw && p.srq);
+		p.cq = create(f, pds[i], MYNICDV_RES_CQ);
+		p.fake_cq = fake_cq;
+		CHECK(p.mw && p.srq && p.cq);
 		use_path(&p);
 		rings[i] = fake_qp.sq;
 		rqs[i] = fake_qp.rq;
@@ -511,13 +573,15 @@ TEST(same_entries)
 			   << fake_qp.resp.log_sq_stride;
 		CHECK_EQ(le32toh(fake_qp.dbrec->sq_pi), 14);
 		CHECK_EQ(le32toh(fake_qp.dbrec->rq_pi), 4);
+		CHECK_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(p.cq)), 0);
 		CHECK_EQ(ibv_destroy_qp(p.qp), 0);
 		CHECK_EQ(ibv_destroy_srq(p.srq), 0);
 		CHECK_EQ(ibv_dealloc_mw(p.mw), 0);
 	}
 	CHECK_MEM(rings[1], rings[0], size);
 	CHECK_MEM(rqs[1], rqs[0], 4 * 64);
-	CHECK_EQ(ibv_dealloc_pd(parent), 0);
+	CHECK_EQ(ibv_dealloc_pd(pds[0]), 0);
+	CHECK_EQ(ibv_dealloc_pd(pds[1]), 0);
 	CHECK_EQ(ibv_dealloc_td(td), 0);
 }
 
