@@ -29,7 +29,10 @@
  * @rate_limit_qpts: bit n: QPs of type n of enum ib_qp_type have one
  * @null_lkey: local key that reads as zero and swallows what is written; 0:
  *	there is none
- * @reserved_2c: zero
+ * @rx_hash_fields: enum ibv_rx_hash_fields that QPs with a receive WQ table can
+ *	hash
+ * @rx_hash_functions: enum ibv_rx_hash_function_flags that there are
+ * @reserved_31: zero
  */
 struct mynic_alloc_ucontext_resp {
 	__aligned_u64 uar_mmap_key;
@@ -42,7 +45,9 @@ struct mynic_alloc_ucontext_resp {
 	__u32 rate_limit_max;
 	__u32 rate_limit_qpts;
 	__u32 null_lkey;
-	__u32 reserved_2c;
+	__u32 rx_hash_fields;
+	__u8 rx_hash_functions;
+	__u8 reserved_31[7];
 };
 
 /**
@@ -102,10 +107,19 @@ enum mynic_driver_qp_type {
  * struct mynic_create_qp_req - request for creating a QP
  * @driver_qp_type: IBV_QPT_DRIVER: enum mynic_driver_qp_type; else zero
  * @reserved_04: zero
+ * @rx_hash_fields: with a receive WQ table: enum ibv_rx_hash_fields; else zero,
+ *	like all behind it
+ * @rx_hash_function: enum ibv_rx_hash_function_flags
+ * @reserved_0d: zero
+ * @rx_hash_key: the key
  */
 struct mynic_create_qp_req {
 	__u32 driver_qp_type;
 	__u32 reserved_04;
+	__u32 rx_hash_fields;
+	__u8 rx_hash_function;
+	__u8 reserved_0d[3];
+	__u8 rx_hash_key[40];
 };
 
 /**
@@ -190,6 +204,26 @@ struct mynic_create_srq_resp {
 };
 
 /**
+ * struct mynic_create_wq_resp - response to creating a WQ
+ * @mmap_key: mmap() offset of the ring and the doorbell record
+ * @mmap_size: bytes to map there
+ * @rq_offset: offset of the ring
+ * @dbrec_offset: offset of struct mynic_qp_dbrec
+ * @log_size: log2 of the ring's number of slots
+ * @log_stride: log2 of the bytes in a slot
+ * @reserved_16: zero
+ */
+struct mynic_create_wq_resp {
+	__aligned_u64 mmap_key;
+	__u32 mmap_size;
+	__u32 rq_offset;
+	__u32 dbrec_offset;
+	__u8 log_size;
+	__u8 log_stride;
+	__u8 reserved_16[2];
+};
+
+/**
  * struct mynic_create_ah_resp - response to creating an address handle
  * @dmac: destination MAC that the kernel resolved; the provider builds
  *	struct mynic_av with it
@@ -259,12 +293,13 @@ struct mynic_resize_resp {
 	__u8 reserved_15[3];
 };
 
-_Static_assert(sizeof(struct mynic_alloc_ucontext_resp) == 48, "ucontext");
+_Static_assert(sizeof(struct mynic_alloc_ucontext_resp) == 56, "ucontext");
 _Static_assert(sizeof(struct mynic_create_cq_resp) == 32, "create_cq");
-_Static_assert(sizeof(struct mynic_create_qp_req) == 8, "create_qp_req");
+_Static_assert(sizeof(struct mynic_create_qp_req) == 56, "create_qp_req");
 _Static_assert(sizeof(struct mynic_create_qp_resp) == 32, "create_qp");
 _Static_assert(sizeof(struct mynic_modify_qp_req) == 8, "modify_qp_req");
 _Static_assert(sizeof(struct mynic_modify_qp_resp) == 8, "modify_qp");
+_Static_assert(sizeof(struct mynic_create_wq_resp) == 24, "create_wq");
 _Static_assert(sizeof(struct mynic_create_srq_resp) == 32, "create_srq");
 _Static_assert(sizeof(struct mynic_create_ah_resp) == 8, "create_ah");
 _Static_assert(sizeof(struct mynic_alloc_dm_resp) == 16, "alloc_dm");

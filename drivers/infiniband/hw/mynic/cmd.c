@@ -124,6 +124,10 @@ int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps)
 		.dma_lkey = le32_to_cpu(attr.dma_lkey),
 		.clock_khz = le32_to_cpu(attr.clock_khz),
 		.max_xrcd = le32_to_cpu(attr.max_xrcd),
+		.max_wq = le32_to_cpu(attr.max_wq),
+		.max_rwq_table = le32_to_cpu(attr.max_rwq_table),
+		.max_rwq_table_size = min(le32_to_cpu(attr.max_rwq_table_size),
+					  1U << MYNIC_RWQ_TABLE_MAX_LOG_SIZE),
 		.max_mw = le32_to_cpu(attr.max_mw),
 		.max_fast_reg_pages = min(le32_to_cpu(attr.max_fast_reg_pages),
 					  MYNIC_MAX_FAST_REG_PAGES),
@@ -798,6 +802,84 @@ int mynic_cmd_create_flow(struct mynic_dev *mdev,
 void mynic_cmd_destroy_flow(struct mynic_dev *mdev, u32 number)
 {
 	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_FLOW, number);
+}
+
+/**
+ * mynic_cmd_create_wq() - CREATE_WQ
+ * @mdev: device
+ * @mbox: what to create
+ * @wqn: its number
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_create_wq(struct mynic_dev *mdev,
+			const struct mynic_create_wq *mbox, u32 *wqn)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_CREATE_WQ };
+
+	return mynic_cmd_create(mdev, &cmd, mbox, sizeof(*mbox), wqn);
+}
+
+/**
+ * mynic_cmd_modify_wq() - MODIFY_WQ
+ * @mdev: device
+ * @wqn: work queue
+ * @body: attributes, and which of them count
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_modify_wq(struct mynic_dev *mdev, u32 wqn,
+			const struct mynic_modify_wq *body)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_MODIFY_WQ,
+		.number = cpu_to_le32(wqn),
+		.modify_wq = *body,
+	};
+	struct mynic_admin_cpl cpl;
+
+	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
+}
+
+/**
+ * mynic_cmd_destroy_wq() - DESTROY_WQ
+ * @mdev: device
+ * @wqn: work queue
+ */
+void mynic_cmd_destroy_wq(struct mynic_dev *mdev, u32 wqn)
+{
+	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_WQ, wqn);
+}
+
+/**
+ * mynic_cmd_create_rwq_table() - CREATE_RWQ_TABLE
+ * @mdev: device
+ * @log_size: log2 of the number of WQs
+ * @wqns: the WQs
+ * @number: number of the new table
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_create_rwq_table(struct mynic_dev *mdev, u8 log_size,
+			       const __le32 *wqns, u32 *number)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_CREATE_RWQ_TABLE,
+		.create_rwq_table.log_size = log_size,
+	};
+
+	return mynic_cmd_create(mdev, &cmd, wqns, sizeof(*wqns) << log_size,
+				number);
+}
+
+/**
+ * mynic_cmd_destroy_rwq_table() - DESTROY_RWQ_TABLE
+ * @mdev: device
+ * @number: receive WQ table
+ */
+void mynic_cmd_destroy_rwq_table(struct mynic_dev *mdev, u32 number)
+{
+	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_RWQ_TABLE, number);
 }
 
 /**

@@ -76,6 +76,14 @@ int mynic_cmd_create_flow(struct mynic_dev *mdev,
 			  const struct mynic_create_flow *body,
 			  const struct mynic_flow_spec *specs, u32 *number);
 void mynic_cmd_destroy_flow(struct mynic_dev *mdev, u32 number);
+int mynic_cmd_create_wq(struct mynic_dev *mdev,
+			const struct mynic_create_wq *mbox, u32 *wqn);
+int mynic_cmd_modify_wq(struct mynic_dev *mdev, u32 wqn,
+			const struct mynic_modify_wq *body);
+void mynic_cmd_destroy_wq(struct mynic_dev *mdev, u32 wqn);
+int mynic_cmd_create_rwq_table(struct mynic_dev *mdev, u8 log_size,
+			       const __le32 *wqns, u32 *number);
+void mynic_cmd_destroy_rwq_table(struct mynic_dev *mdev, u32 number);
 int mynic_cmd_create_counters(struct mynic_dev *mdev, u32 *number);
 void mynic_cmd_destroy_counters(struct mynic_dev *mdev, u32 number);
 int mynic_cmd_query_counters(struct mynic_dev *mdev, u32 number, u64 *values);

@@ -99,6 +99,23 @@ static void mynic_qp_event(struct mynic_dev *mdev, u32 qpn,
 	mynic_res_put(res);
 }
 
+/* The device has the same event for WQs, whose numbers no QP has */
+static void mynic_wq_event(struct mynic_dev *mdev, u32 wqn)
+{
+	struct mynic_res *res = mynic_res_get(&mdev->rwqs, wqn);
+	struct ib_event event = { .event = IB_EVENT_WQ_FATAL };
+	struct mynic_rwq *rwq;
+
+	if (!res)
+		return;
+	rwq = container_of(res, struct mynic_rwq, res);
+	event.device = rwq->ibwq.device;
+	event.element.wq = &rwq->ibwq;
+	if (rwq->ibwq.event_handler)
+		rwq->ibwq.event_handler(&event, rwq->ibwq.wq_context);
+	mynic_res_put(res);
+}
+
 static void mynic_srq_event(struct mynic_dev *mdev, u32 srqn,
 			    enum ib_event_type type)
 {
@@ -127,6 +144,7 @@ static void mynic_async_event(struct mynic_dev *mdev,
 		break;
 	case MYNIC_EVENT_QP_FATAL:
 		mynic_qp_event(mdev, number, IB_EVENT_QP_FATAL);
+		mynic_wq_event(mdev, number);
 		break;
 	case MYNIC_EVENT_QP_REQ_ERROR:
 		mynic_qp_event(mdev, number, IB_EVENT_QP_REQ_ERR);

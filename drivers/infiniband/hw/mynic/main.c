@@ -222,8 +222,10 @@ static const struct ib_device_ops mynic_dev_ops = {
 	.create_cq = mynic_create_cq,
 	.create_flow = mynic_create_flow,
 	.create_qp = mynic_create_qp,
+	.create_rwq_ind_table = mynic_create_rwq_ind_table,
 	.create_srq = mynic_create_srq,
 	.create_user_ah = mynic_create_ah,
+	.create_wq = mynic_create_wq,
 	.dealloc_dm = mynic_dealloc_dm,
 	.dealloc_mw = mynic_dealloc_mw,
 	.dealloc_pd = mynic_dealloc_pd,
@@ -235,7 +237,9 @@ static const struct ib_device_ops mynic_dev_ops = {
 	.destroy_cq = mynic_destroy_cq,
 	.destroy_flow = mynic_destroy_flow,
 	.destroy_qp = mynic_destroy_qp,
+	.destroy_rwq_ind_table = mynic_destroy_rwq_ind_table,
 	.destroy_srq = mynic_destroy_srq,
+	.destroy_wq = mynic_destroy_wq,
 	.detach_mcast = mynic_detach_mcast,
 	.disassociate_ucontext = mynic_disassociate_ucontext,
 	.get_dev_fw_str = mynic_get_dev_fw_str,
@@ -249,6 +253,7 @@ static const struct ib_device_ops mynic_dev_ops = {
 	.modify_cq = mynic_modify_cq,
 	.modify_qp = mynic_modify_qp,
 	.modify_srq = mynic_modify_srq,
+	.modify_wq = mynic_modify_wq,
 	.poll_cq = mynic_poll_cq,
 	.post_recv = mynic_post_recv,
 	.post_send = mynic_post_send,
@@ -272,6 +277,7 @@ static const struct ib_device_ops mynic_dev_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_mw, mynic_mw, ibmw),
 	INIT_RDMA_OBJ_SIZE(ib_pd, mynic_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, mynic_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_rwq_ind_table, mynic_rwq_table, ibtable),
 	INIT_RDMA_OBJ_SIZE(ib_srq, mynic_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, mynic_ucontext, ibucontext),
 	INIT_RDMA_OBJ_SIZE(ib_xrcd, mynic_xrcd, ibxrcd),
@@ -486,6 +492,7 @@ static void mynic_free(struct mynic_dev *mdev)
 {
 	ida_destroy(&mdev->uars);
 	xa_destroy(&mdev->srqs);
+	xa_destroy(&mdev->rwqs);
 	xa_destroy(&mdev->qps);
 	xa_destroy(&mdev->cqs);
 	mutex_destroy(&mdev->gid_lock);
@@ -510,6 +517,7 @@ static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	xa_init_flags(&mdev->cqs, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&mdev->qps, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&mdev->srqs, XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&mdev->rwqs, XA_FLAGS_LOCK_IRQ);
 	ida_init(&mdev->uars);
 	pci_set_drvdata(pdev, mdev);
 

@@ -51,6 +51,9 @@ struct mynic_netdev;
  * @dma_lkey: key of all DMA space
  * @clock_khz: rate of completion timestamps
  * @max_xrcd: XRC domains; 0: there is no XRC
+ * @max_wq: work queues; 0: there are none
+ * @max_rwq_table: receive WQ tables
+ * @max_rwq_table_size: WQs in a receive WQ table
  * @max_mw: memory windows; 0: there are none
  * @max_fast_reg_pages: pages that REG_MR maps; 0: there is no REG_MR
  * @max_flow: flow rules; 0: there are none
@@ -83,6 +86,9 @@ struct mynic_caps {
 	u32 dma_lkey;
 	u32 clock_khz;
 	u32 max_xrcd;
+	u32 max_wq;
+	u32 max_rwq_table;
+	u32 max_rwq_table_size;
 	u32 max_mw;
 	u32 max_fast_reg_pages;
 	u32 max_flow;
@@ -318,6 +324,7 @@ enum {
  * @cqs: CQs by number
  * @qps: QPs by number
  * @srqs: SRQs by number
+ * @rwqs: WQs by number
  * @uars: pages of BAR2 in use, in units of PAGE_SIZE; 0 is the kernel's
  * @gid_lock: protects @gids
  * @gids: the GID table as the device has it
@@ -343,6 +350,7 @@ struct mynic_dev {
 	struct xarray cqs;
 	struct xarray qps;
 	struct xarray srqs;
+	struct xarray rwqs;
 	struct ida uars;
 	struct mutex gid_lock; /* gids */
 	struct mynic_set_gid gids[MYNIC_MAX_GIDS];
@@ -846,6 +854,58 @@ int mynic_add_gid(const struct ib_gid_attr *attr, void **context);
 int mynic_del_gid(const struct ib_gid_attr *attr, void **context);
 void mynic_gids_change_mac(struct mynic_dev *mdev, const u8 *from,
 			   const u8 *to);
+
+/* Work queues of their own, and tables of them */
+
+/* What QPs with a receive WQ table can hash, and how */
+#define MYNIC_RX_HASH_FIELDS GENMASK(7, 0)
+#define MYNIC_RX_HASH_FUNCTIONS MYNIC_RX_HASH_TOEPLITZ
+
+/**
+ * struct mynic_rwq - work queue: a receive queue without a QP
+ * @ibwq: the core's part
+ * @res: how events find it
+ * @mem: the ring, then the doorbell record
+ * @dbrec_offset: of the doorbell record in @mem
+ * @wqn: number
+ * @rq: the ring
+ * @mutex: serialises modifying
+ */
+struct mynic_rwq {
+	struct ib_wq ibwq;
+	struct mynic_res res;
+	struct mynic_mem *mem;
+	u32 dbrec_offset;
+	u32 wqn;
+	struct mynic_wq rq;
+	struct mutex mutex; /* ibwq.state */
+};
+
+static inline struct mynic_rwq *to_mrwq(struct ib_wq *ibwq)
+{
+	return container_of(ibwq, struct mynic_rwq, ibwq);
+}
+
+struct mynic_rwq_table {
+	struct ib_rwq_ind_table ibtable;
+	u32 number;
+};
+
+static inline struct mynic_rwq_table *
+to_mrwq_table(struct ib_rwq_ind_table *ibtable)
+{
+	return container_of(ibtable, struct mynic_rwq_table, ibtable);
+}
+
+struct ib_wq *mynic_create_wq(struct ib_pd *ibpd, struct ib_wq_init_attr *attr,
+			      struct ib_udata *udata);
+int mynic_modify_wq(struct ib_wq *ibwq, struct ib_wq_attr *attr, u32 mask,
+		    struct ib_udata *udata);
+int mynic_destroy_wq(struct ib_wq *ibwq, struct ib_udata *udata);
+int mynic_create_rwq_ind_table(struct ib_rwq_ind_table *ibtable,
+			       struct ib_rwq_ind_table_init_attr *attr,
+			       struct ib_udata *udata);
+int mynic_destroy_rwq_ind_table(struct ib_rwq_ind_table *ibtable);
 
 /* Flow rules */
 

@@ -96,7 +96,14 @@ int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_srq_wr = caps->max_srq_wr;
 	attr->max_srq_sge = MYNIC_MAX_SGE;
 	attr->max_pkeys = 1;
-	attr->raw_packet_caps = IB_RAW_PACKET_CAP_IP_CSUM;
+	attr->raw_packet_caps = IB_RAW_PACKET_CAP_IP_CSUM |
+				IB_RAW_PACKET_CAP_CVLAN_STRIPPING;
+	attr->max_wq_type_rq = caps->max_wq;
+	if (caps->max_wq)
+		attr->rss_caps.supported_qpts = BIT(IB_QPT_RAW_PACKET);
+	attr->rss_caps.max_rwq_indirection_tables = caps->max_rwq_table;
+	attr->rss_caps.max_rwq_indirection_table_size =
+		caps->max_rwq_table_size;
 	attr->local_ca_ack_delay = MYNIC_LOCAL_ACK_DELAY;
 	attr->timestamp_mask = U64_MAX;
 	attr->hca_core_clock = caps->clock_khz;

@@ -186,20 +186,15 @@ err_mem:
 	return ret;
 }
 
-/* A target has no queues: SRQs have them, which each request names */
-static int mynic_qp_init_target(struct mynic_dev *mdev, struct mynic_qp *qp,
-				u32 xrcdn)
+/* A QP that has no queues of its own */
+static int mynic_qp_init_bare(struct mynic_dev *mdev, struct mynic_qp *qp,
+			      const struct mynic_create_qp *mbox)
 {
-	struct mynic_create_qp mbox = {
-		.srqn = cpu_to_le32(MYNIC_NO_SRQ),
-		.xrcdn = cpu_to_le32(xrcdn),
-		.type = MYNIC_QP_XRC_TGT,
-	};
 	int ret;
 
-	qp->type = MYNIC_QP_XRC_TGT;
+	qp->type = mbox->type;
 	qp->state = IB_QPS_RESET;
-	ret = mynic_cmd_create_qp(mdev, &mbox, &qp->qpn);
+	ret = mynic_cmd_create_qp(mdev, mbox, &qp->qpn);
 	if (ret)
 		return ret;
 	ret = mynic_res_add(&mdev->qps, qp->qpn, &qp->res);
@@ -288,14 +283,32 @@ static int mynic_qp_request(const struct ib_qp_init_attr *attr,
 	ret = ib_copy_validate_udata_in(udata, req, reserved_04);
 	if (ret)
 		return ret;
-	if (req.driver_qp_type != MYNIC_DRIVER_QP_MEMCPY || req.reserved_04)
+	if (req.driver_qp_type != MYNIC_DRIVER_QP_MEMCPY ||
+	    memchr_inv(&req.reserved_04, 0,
+		       sizeof(req) - sizeof(req.driver_qp_type)))
 		return -EOPNOTSUPP;
 	return attr->cap.max_recv_wr || attr->srq ? -EINVAL : 0;
 }
 
+static int mynic_qp_create_flags(struct mynic_qp_init *init, u32 create_flags)
+{
+	if (create_flags & ~IB_QP_CREATE_CVLAN_STRIPPING ||
+	    (create_flags && init->type != MYNIC_QP_RAW_PACKET))
+		return -EOPNOTSUPP;
+	if (create_flags & IB_QP_CREATE_CVLAN_STRIPPING)
+		init->flags |= MYNIC_QP_VLAN_STRIP;
+	return 0;
+}
+
+/* SRQs have the queues of a target, and each request names one */
 static int mynic_create_target(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 			       struct ib_udata *udata)
 {
+	struct mynic_create_qp mbox = {
+		.srqn = cpu_to_le32(MYNIC_NO_SRQ),
+		.xrcdn = cpu_to_le32(to_mxrcd(attr->xrcd)->xrcdn),
+		.type = MYNIC_QP_XRC_TGT,
+	};
 	struct mynic_qp *qp = to_mqp(ibqp);
 	int ret;
 
@@ -304,8 +317,7 @@ static int mynic_create_target(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 		return ret;
 	if (attr->create_flags)
 		return -EOPNOTSUPP;
-	ret = mynic_qp_init_target(to_mdev(ibqp->device), qp,
-				   to_mxrcd(attr->xrcd)->xrcdn);
+	ret = mynic_qp_init_bare(to_mdev(ibqp->device), qp, &mbox);
 	if (ret)
 		return ret;
 	ibqp->qp_num = qp->qpn;
@@ -313,13 +325,54 @@ static int mynic_create_target(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	return 0;
 }
 
+/* WQs have the queues, which a table names */
+static int mynic_create_rss(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
+			    struct ib_udata *udata)
+{
+	struct mynic_create_qp mbox = {
+		.pdn = cpu_to_le32(to_mpd(ibqp->pd)->pdn),
+		.srqn = cpu_to_le32(MYNIC_NO_SRQ),
+		.type = MYNIC_QP_RAW_PACKET,
+		.rwq_tablen =
+			cpu_to_le32(to_mrwq_table(attr->rwq_ind_tbl)->number),
+	};
+	struct mynic_create_qp_resp resp = {};
+	struct mynic_create_qp_req req = {};
+	struct mynic_qp *qp = to_mqp(ibqp);
+	int ret;
+
+	ret = ib_copy_validate_udata_in(udata, req, rx_hash_key);
+	if (ret)
+		return ret;
+	if (req.driver_qp_type || req.reserved_04 ||
+	    memchr_inv(req.reserved_0d, 0, sizeof(req.reserved_0d)) ||
+	    req.rx_hash_fields & ~MYNIC_RX_HASH_FIELDS ||
+	    req.rx_hash_function != MYNIC_RX_HASH_TOEPLITZ)
+		return -EOPNOTSUPP;
+	if (attr->qp_type != IB_QPT_RAW_PACKET || attr->create_flags ||
+	    attr->cap.max_send_wr)
+		return -EOPNOTSUPP;
+	mbox.rx_hash_function = req.rx_hash_function;
+	mbox.rx_hash_fields = cpu_to_le32(req.rx_hash_fields);
+	memcpy(mbox.rx_hash_key, req.rx_hash_key, sizeof(mbox.rx_hash_key));
+	ret = mynic_qp_init_bare(to_mdev(ibqp->device), qp, &mbox);
+	if (ret)
+		return ret;
+	ibqp->qp_num = qp->qpn;
+	mynic_qp_report_cap(qp, &attr->cap);
+	ret = ib_respond_udata(udata, resp);
+	if (ret)
+		mynic_qp_fini(to_mdev(ibqp->device), qp);
+	return ret;
+}
+
 /**
  * mynic_create_qp() - &ib_device_ops.create_qp
  * @ibqp: QP
  * @attr: what is asked for; its capabilities become what there is
- * @udata: request, for IB_QPT_DRIVER: &struct mynic_create_qp_req; response:
- *	&struct mynic_create_qp_resp. NULL for the kernel's QPs, and for XRC_TGT,
- *	which belong to no process.
+ * @udata: request, for IB_QPT_DRIVER and with a receive WQ table: &struct
+ *	mynic_create_qp_req; response: &struct mynic_create_qp_resp. NULL for
+ *	the kernel's QPs, and for XRC_TGT, which belong to no process.
  *
  * Return: 0 or an errno.
  */
@@ -338,6 +391,8 @@ int mynic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 
 	if (attr->qp_type == IB_QPT_XRC_TGT)
 		return mynic_create_target(ibqp, attr, udata);
+	if (attr->rwq_ind_tbl)
+		return mynic_create_rss(ibqp, attr, udata);
 	ret = mynic_qp_type(attr->qp_type, udata);
 	if (ret < 0)
 		return ret;
@@ -345,8 +400,9 @@ int mynic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	ret = mynic_qp_request(attr, udata);
 	if (ret)
 		return ret;
-	if (attr->create_flags || attr->rwq_ind_tbl)
-		return -EOPNOTSUPP;
+	ret = mynic_qp_create_flags(&init, attr->create_flags);
+	if (ret)
+		return ret;
 	recv_cq = attr->recv_cq;
 	if (init.type == MYNIC_QP_XRC_INI || init.type == MYNIC_QP_DRIVER)
 		recv_cq = attr->send_cq;
@@ -528,6 +584,9 @@ int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	ret = mynic_modify_request(udata, &req);
 	if (ret)
 		return ret;
+	/* With a receive WQ table it has no states */
+	if (ibqp->rwq_ind_tbl)
+		return -EOPNOTSUPP;
 	if (mask & ~(IB_QP_ATTR_STANDARD_BITS | IB_QP_RATE_LIMIT))
 		return -EOPNOTSUPP;
 	ret = mynic_qp_check_attr(mdev, attr, mask);

@@ -65,6 +65,10 @@ mynic_ucontext_resp(struct mynic_ucontext *ucontext)
 		resp.tso_qp_types = BIT(IB_QPT_UD) | BIT(IB_QPT_RAW_PACKET);
 	if (resp.rate_limit_max)
 		resp.rate_limit_qpts = MYNIC_RATE_LIMIT_QPTS;
+	if (caps->max_wq) {
+		resp.rx_hash_fields = MYNIC_RX_HASH_FIELDS;
+		resp.rx_hash_functions = MYNIC_RX_HASH_FUNCTIONS;
+	}
 	return resp;
 }
 

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Work queues of their own, and tables of them */
+#include <linux/log2.h>
+#include <linux/slab.h>
+#include <rdma/mynic-abi.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "cmd.h"
+
+/* The device and the core count in the same way */
+static_assert(MYNIC_WQS_RESET == (int)IB_WQS_RESET);
+static_assert(MYNIC_WQS_RDY == (int)IB_WQS_RDY);
+static_assert(MYNIC_WQS_ERR == (int)IB_WQS_ERR);
+static_assert(MYNIC_WQ_VLAN_STRIP == (int)IB_WQ_FLAGS_CVLAN_STRIPPING);
+
+#define MYNIC_RWQ_FLAGS IB_WQ_FLAGS_CVLAN_STRIPPING
+
+static int mynic_rwq_init(struct mynic_dev *mdev, struct mynic_rwq *rwq,
+			  struct ib_pd *ibpd,
+			  const struct ib_wq_init_attr *attr, u32 uarn)
+{
+	struct mynic_create_wq mbox = {
+		.uarn = cpu_to_le32(uarn),
+		.pdn = cpu_to_le32(to_mpd(ibpd)->pdn),
+		.cqn = cpu_to_le32(to_mcq(attr->cq)->cqn),
+		.log_size = rwq->rq.log_size,
+		.log_stride = rwq->rq.log_stride,
+		.flags = attr->create_flags,
+	};
+	size_t size;
+	int ret;
+
+	rwq->dbrec_offset =
+		ALIGN(mynic_wq_bytes(&rwq->rq), sizeof(struct mynic_qp_dbrec));
+	size = rwq->dbrec_offset + sizeof(struct mynic_qp_dbrec);
+	rwq->mem = mynic_mem_alloc(mdev, size, false);
+	if (IS_ERR(rwq->mem))
+		return PTR_ERR(rwq->mem);
+	mbox.buf = rwq->mem->list.buf;
+	mbox.dbrec_offset = cpu_to_le32(rwq->dbrec_offset);
+	ret = mynic_cmd_create_wq(mdev, &mbox, &rwq->wqn);
+	if (ret)
+		goto err_mem;
+	ret = mynic_res_add(&mdev->rwqs, rwq->wqn, &rwq->res);
+	if (ret)
+		goto err_wq;
+	mutex_init(&rwq->mutex);
+	return 0;
+
+err_wq:
+	mynic_cmd_destroy_wq(mdev, rwq->wqn);
+err_mem:
+	mynic_mem_free(rwq->mem);
+	return ret;
+}
+
+static void mynic_rwq_fini(struct mynic_dev *mdev, struct mynic_rwq *rwq)
+{
+	mynic_cmd_destroy_wq(mdev, rwq->wqn);
+	mynic_res_remove(&mdev->rwqs, rwq->wqn, &rwq->res);
+	mutex_destroy(&rwq->mutex);
+	mynic_mem_put(rwq->mem);
+}
+
+static int mynic_rwq_respond(struct mynic_rwq *rwq, struct ib_udata *udata)
+{
+	struct mynic_create_wq_resp resp = {};
+
+	resp.mmap_key = rdma_user_mmap_get_offset(&rwq->mem->mmap.rdma_entry);
+	resp.mmap_size = rwq->mem->num_pages * PAGE_SIZE;
+	resp.rq_offset = rwq->rq.offset;
+	resp.dbrec_offset = rwq->dbrec_offset;
+	resp.log_size = rwq->rq.log_size;
+	resp.log_stride = rwq->rq.log_stride;
+	return ib_respond_udata(udata, resp);
+}
+
+/**
+ * mynic_create_wq() - &ib_device_ops.create_wq
+ * @ibpd: protection domain
+ * @attr: what is asked for; its sizes become what there is
+ * @udata: response: &struct mynic_create_wq_resp
+ *
+ * Return: the WQ, or an ERR_PTR().
+ */
+struct ib_wq *mynic_create_wq(struct ib_pd *ibpd, struct ib_wq_init_attr *attr,
+			      struct ib_udata *udata)
+{
+	struct mynic_dev *mdev = to_mdev(ibpd->device);
+	struct mynic_rwq *rwq;
+	int ret;
+
+	if (!udata)
+		return ERR_PTR(-EOPNOTSUPP);
+	ret = ib_is_udata_in_empty(udata);
+	if (ret)
+		return ERR_PTR(ret);
+	if (attr->wq_type != IB_WQT_RQ || attr->create_flags & ~MYNIC_RWQ_FLAGS)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!attr->max_wr || attr->max_wr > mdev->caps.max_qp_wr)
+		return ERR_PTR(-EINVAL);
+
+	rwq = kzalloc_obj(*rwq);
+	if (!rwq)
+		return ERR_PTR(-ENOMEM);
+	ret = mynic_rq_layout(&rwq->rq, attr->max_wr, attr->max_sge);
+	if (ret)
+		goto err_free;
+	rwq->ibwq.device = ibpd->device;
+	rwq->ibwq.event_handler = attr->event_handler;
+	rwq->ibwq.wq_context = attr->wq_context;
+	rwq->ibwq.state = IB_WQS_RESET;
+	ret = mynic_rwq_init(mdev, rwq, ibpd, attr, mynic_udata_uarn(udata));
+	if (ret)
+		goto err_free;
+	rwq->ibwq.wq_num = rwq->wqn;
+	attr->max_wr = mynic_wq_size(&rwq->rq);
+	attr->max_sge = rwq->rq.max_sge;
+
+	ret = mynic_mem_expose(rwq->mem, udata);
+	if (ret)
+		goto err_fini;
+	ret = mynic_rwq_respond(rwq, udata);
+	if (ret)
+		goto err_fini;
+	return &rwq->ibwq;
+
+err_fini:
+	mynic_rwq_fini(mdev, rwq);
+err_free:
+	kfree(rwq);
+	return ERR_PTR(ret);
+}
+
+/**
+ * mynic_modify_wq() - &ib_device_ops.modify_wq
+ * @ibwq: WQ
+ * @attr: new attributes
+ * @mask: enum ib_wq_attr_mask: which of them count
+ * @udata: nothing in it
+ *
+ * Return: 0, -EINVAL for a transition that there is not, or another errno.
+ */
+int mynic_modify_wq(struct ib_wq *ibwq, struct ib_wq_attr *attr, u32 mask,
+		    struct ib_udata *udata)
+{
+	struct mynic_rwq *rwq = to_mrwq(ibwq);
+	struct mynic_modify_wq body = { .attr_mask = cpu_to_le32(mask) };
+	int ret;
+
+	ret = ib_no_udata_io(udata);
+	if (ret)
+		return ret;
+	if (mask & ~(IB_WQ_STATE | IB_WQ_CUR_STATE | IB_WQ_FLAGS) ||
+	    (mask & IB_WQ_FLAGS &&
+	     (attr->flags | attr->flags_mask) & ~MYNIC_RWQ_FLAGS))
+		return -EOPNOTSUPP;
+	if ((mask & IB_WQ_STATE && attr->wq_state > IB_WQS_ERR) ||
+	    (mask & IB_WQ_CUR_STATE && attr->curr_wq_state > IB_WQS_ERR))
+		return -EINVAL;
+	if (mask & IB_WQ_STATE)
+		body.state = attr->wq_state;
+	if (mask & IB_WQ_CUR_STATE)
+		body.cur_state = attr->curr_wq_state;
+	if (mask & IB_WQ_FLAGS) {
+		body.flags = attr->flags;
+		body.flags_mask = attr->flags_mask;
+	}
+
+	mutex_lock(&rwq->mutex);
+	ret = mynic_cmd_modify_wq(to_mdev(ibwq->device), rwq->wqn, &body);
+	if (!ret && mask & IB_WQ_STATE)
+		ibwq->state = attr->wq_state;
+	mutex_unlock(&rwq->mutex);
+	return ret;
+}
+
+/**
+ * mynic_destroy_wq() - &ib_device_ops.destroy_wq
+ * @ibwq: WQ
+ * @udata: nothing in it
+ *
+ * Return: 0, or an errno for bad @udata.
+ */
+int mynic_destroy_wq(struct ib_wq *ibwq, struct ib_udata *udata)
+{
+	struct mynic_rwq *rwq = to_mrwq(ibwq);
+	int ret;
+
+	ret = ib_no_udata_io(udata);
+	if (ret)
+		return ret;
+	mynic_rwq_fini(to_mdev(ibwq->device), rwq);
+	kfree(rwq);
+	return 0;
+}
+
+/**
+ * mynic_create_rwq_ind_table() - &ib_device_ops.create_rwq_ind_table
+ * @ibtable: receive WQ table
+ * @attr: its WQs
+ * @udata: nothing in it
+ *
+ * Return: 0, -EINVAL if there are more WQs than fit, or another errno.
+ */
+int mynic_create_rwq_ind_table(struct ib_rwq_ind_table *ibtable,
+			       struct ib_rwq_ind_table_init_attr *attr,
+			       struct ib_udata *udata)
+{
+	struct mynic_rwq_table *table = to_mrwq_table(ibtable);
+	struct mynic_dev *mdev = to_mdev(ibtable->device);
+	u32 max_log_size = ilog2(max(mdev->caps.max_rwq_table_size, 1U));
+	__le32 *wqns;
+	u32 i;
+	int ret;
+
+	ret = ib_no_udata_io(udata);
+	if (ret)
+		return ret;
+	if (attr->log_ind_tbl_size > max_log_size)
+		return -EINVAL;
+	wqns = kzalloc_objs(*wqns, 1U << attr->log_ind_tbl_size);
+	if (!wqns)
+		return -ENOMEM;
+	for (i = 0; i < 1U << attr->log_ind_tbl_size; i++)
+		wqns[i] = cpu_to_le32(to_mrwq(attr->ind_tbl[i])->wqn);
+	ret = mynic_cmd_create_rwq_table(mdev, attr->log_ind_tbl_size, wqns,
+					 &table->number);
+	kfree(wqns);
+	if (ret)
+		return ret;
+	ibtable->ind_tbl_num = table->number;
+	return 0;
+}
+
+/**
+ * mynic_destroy_rwq_ind_table() - &ib_device_ops.destroy_rwq_ind_table
+ * @ibtable: receive WQ table
+ *
+ * Return: 0.
+ */
+int mynic_destroy_rwq_ind_table(struct ib_rwq_ind_table *ibtable)
+{
+	mynic_cmd_destroy_rwq_table(to_mdev(ibtable->device),
+				    to_mrwq_table(ibtable)->number);
+	return 0;
+}
