@@ -19,6 +19,8 @@ DECLARE_DRV_CMD(umynic_resize_cq, IB_USER_VERBS_CMD_RESIZE_CQ,
 		mynic_resize_cq_req, mynic_resize_resp);
 DECLARE_DRV_CMD(umynic_create_qp, IB_USER_VERBS_CMD_CREATE_QP,
 		mynic_create_qp_req, mynic_create_qp_resp);
+DECLARE_DRV_CMD(umynic_create_qp_ex, IB_USER_VERBS_EX_CMD_CREATE_QP,
+		mynic_create_qp_req, mynic_create_qp_resp);
 DECLARE_DRV_CMD(umynic_modify_qp_ex, IB_USER_VERBS_EX_CMD_MODIFY_QP,
 		mynic_modify_qp_req, mynic_modify_qp_resp);
 DECLARE_DRV_CMD(umynic_create_srq, IB_USER_VERBS_CMD_CREATE_SRQ, empty,
@@ -27,5 +29,9 @@ DECLARE_DRV_CMD(umynic_create_srq_ex, IB_USER_VERBS_CMD_CREATE_XSRQ, empty,
 		mynic_create_srq_resp);
 DECLARE_DRV_CMD(umynic_modify_srq, IB_USER_VERBS_CMD_MODIFY_SRQ,
 		mynic_modify_srq_req, empty);
+DECLARE_DRV_CMD(umynic_create_wq, IB_USER_VERBS_EX_CMD_CREATE_WQ, empty,
+		mynic_create_wq_resp);
+DECLARE_DRV_CMD(umynic_create_rwq_ind_table,
+		IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL, empty, empty);
 
 #endif /* MYNIC_ABI_H */

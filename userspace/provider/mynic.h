@@ -21,6 +21,8 @@
 
 #define MYNIC_CACHE_LINE 64
 
+struct mynic_create_qp_resp;
+
 /**
  * struct mynic_map - memory that the kernel shares with the process
  * @addr: where it is mapped
@@ -37,6 +39,8 @@ struct mynic_map {
  * @uar_map: mapping that holds the doorbells
  * @uar: the context's MYNIC_UAR_SIZE bytes of doorbells
  * @tso_caps: segmentation, as ibv_query_device_ex() tells it
+ * @rx_hash_fields: likewise, enum ibv_rx_hash_fields
+ * @rx_hash_functions: likewise, enum ibv_rx_hash_function_flags
  * @pacing_caps: rate limits, likewise
  * @null_lkey: local key of nothing; 0: there is none
  * @driver_qp_types: what the kernel says of these
@@ -47,6 +51,8 @@ struct mynic_context {
 	struct mynic_map uar_map;
 	void *uar;
 	struct ibv_tso_caps tso_caps;
+	uint32_t rx_hash_fields;
+	uint8_t rx_hash_functions;
 	struct ibv_packet_pacing_caps pacing_caps;
 	uint32_t null_lkey;
 	uint32_t driver_qp_types;
@@ -302,6 +308,17 @@ struct mynic_dm {
 	struct mynic_map map;
 };
 
+/**
+ * struct mynic_wq - work queue: a receive queue without a QP
+ * @ibv_wq: libibverbs' part
+ * @qp: what would be that of a QP: number, CQ, ring and record. It has no SQ,
+ *	and libibverbs does not know it.
+ */
+struct mynic_wq {
+	struct ibv_wq ibv_wq;
+	struct mynic_qp qp;
+};
+
 static inline struct mynic_context *to_mctx(struct ibv_context *context)
 {
 	return container_of(context, struct mynic_context, ibv_ctx.context);
@@ -345,6 +362,11 @@ static inline struct mynic_srq *to_msrq(struct ibv_srq *srq)
 static inline struct mynic_dm *to_mdm(struct ibv_dm *dm)
 {
 	return container_of(dm, struct mynic_dm, vdm.dm);
+}
+
+static inline struct mynic_wq *to_mwq(struct ibv_wq *wq)
+{
+	return container_of(wq, struct mynic_wq, ibv_wq);
 }
 
 static inline struct mynic_qp *to_mqp(struct ibv_qp *qp)
@@ -510,12 +532,28 @@ int mynic_resize_cq(struct ibv_cq *cq, int cqe);
 int mynic_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 void mynic_cq_clean(struct mynic_cq *cq, uint32_t qpn);
 
+/* wq.c */
+struct ibv_wq *mynic_create_wq(struct ibv_context *context,
+			       struct ibv_wq_init_attr *attr);
+int mynic_modify_wq(struct ibv_wq *wq, struct ibv_wq_attr *attr);
+int mynic_destroy_wq(struct ibv_wq *wq);
+struct ibv_rwq_ind_table *
+mynic_create_rwq_ind_table(struct ibv_context *context,
+			   struct ibv_rwq_ind_table_init_attr *attr);
+int mynic_destroy_rwq_ind_table(struct ibv_rwq_ind_table *table);
+
 /* flow.c */
 struct ibv_flow *mynic_create_flow(struct ibv_qp *qp,
 				   struct ibv_flow_attr *attr);
 int mynic_destroy_flow(struct ibv_flow *flow);
 
 /* qp.c */
+void mynic_qp_init_queues(struct mynic_qp *qp,
+			  const struct mynic_create_qp_resp *resp,
+			  const struct ibv_qp_cap *cap);
+void mynic_qp_restart(struct mynic_qp *qp);
+void mynic_qp_set_state(struct mynic_qp *qp, enum ibv_qp_state state);
+void mynic_qp_clean_cqs(struct mynic_qp *qp);
 struct ibv_qp *mynic_create_qp(struct ibv_pd *pd,
 			       struct ibv_qp_init_attr *attr);
 struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
@@ -570,6 +608,8 @@ int mynic_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,
 /* recv.c */
 int mynic_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		    struct ibv_recv_wr **bad_wr);
+int mynic_post_wq_recv(struct ibv_wq *wq, struct ibv_recv_wr *wr,
+		       struct ibv_recv_wr **bad_wr);
 int mynic_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr);
 int mynic_post_recv_any(struct ibv_qp *qp, struct ibv_recv_wr *wr,

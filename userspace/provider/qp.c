@@ -35,11 +35,15 @@ static void mynic_rq_set_limit(struct mynic_rq *rq, uint32_t limit)
 	mynic_unlock(&rq->lock);
 }
 
-/*
- * Permit posting as far as the state allows it. A lock is taken only if
- * something changes: the caller may be within wr_start and wr_complete.
+/**
+ * mynic_qp_set_state() - permit posting as far as a state allows it
+ * @qp: the QP
+ * @state: its state
+ *
+ * A lock is taken only if something changes: the caller may be within wr_start
+ * and wr_complete.
  */
-static void mynic_qp_set_state(struct mynic_qp *qp, enum ibv_qp_state state)
+void mynic_qp_set_state(struct mynic_qp *qp, enum ibv_qp_state state)
 {
 	uint32_t sq_limit = mynic_may_send(state) ? qp->sq.size : 0;
 	uint32_t rq_limit = state == IBV_QPS_RESET ? 0 : qp->rq.size;
@@ -50,11 +54,13 @@ static void mynic_qp_set_state(struct mynic_qp *qp, enum ibv_qp_state state)
 		mynic_rq_set_limit(&qp->rq, rq_limit);
 }
 
-/*
- * Remove what the device has completed before it forgot the QP. An XRC_RECV QP
- * has no CQs; those of the SRQs are left to whoever owns these.
+/**
+ * mynic_qp_clean_cqs() - remove what the device completed before it forgot a QP
+ * @qp: the QP
+ *
+ * An XRC_RECV QP has no CQs; those of the SRQs are left to whoever owns these.
  */
-static void mynic_qp_clean_cqs(struct mynic_qp *qp)
+void mynic_qp_clean_cqs(struct mynic_qp *qp)
 {
 	struct ibv_qp *ibqp = &qp->vqp.qp;
 
@@ -64,8 +70,11 @@ static void mynic_qp_clean_cqs(struct mynic_qp *qp)
 		mynic_cq_clean(to_mcq(ibqp->send_cq), ibqp->qp_num);
 }
 
-/* After a transition to RESET: the device starts at index 0 again. */
-static void mynic_qp_restart(struct mynic_qp *qp)
+/**
+ * mynic_qp_restart() - after a transition to RESET: the device starts at index 0
+ * @qp: the QP
+ */
+void mynic_qp_restart(struct mynic_qp *qp)
 {
 	if (!qp->map.addr)
 		return;
@@ -83,9 +92,15 @@ static void mynic_qp_restart(struct mynic_qp *qp)
 	mynic_unlock(&qp->sq.lock);
 }
 
-static void mynic_qp_init_queues(struct mynic_qp *qp,
-				 const struct mynic_create_qp_resp *resp,
-				 const struct ibv_qp_cap *cap)
+/**
+ * mynic_qp_init_queues() - find the queues in the memory that is mapped
+ * @qp: the QP, with context and number
+ * @resp: where they are
+ * @cap: what they hold
+ */
+void mynic_qp_init_queues(struct mynic_qp *qp,
+			  const struct mynic_create_qp_resp *resp,
+			  const struct ibv_qp_cap *cap)
 {
 	struct mynic_qp_dbrec *dbrec = qp->map.addr + resp->dbrec_offset;
 	struct mynic_sq *sq = &qp->sq;
@@ -139,13 +154,53 @@ static void mynic_cap_sub_tso(struct ibv_qp_cap *cap, uint32_t max_tso_hdr)
 		cap->max_send_sge = room / sizeof(struct mynic_sge);
 }
 
-static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
-				   struct ibv_qp_init_attr *attr,
-				   uint32_t max_tso_hdr,
-				   uint32_t driver_qp_type)
+/* Create a QP in the kernel. Only the extended command has flags. */
+static int mynic_cmd_create_qp(struct ibv_pd *pd, struct mynic_qp *qp,
+			       struct ibv_qp_init_attr *attr,
+			       uint32_t create_flags, uint32_t driver_qp_type,
+			       struct mynic_create_qp_resp *drv_resp)
 {
 	struct umynic_create_qp cmd = { .driver_qp_type = driver_qp_type };
 	struct umynic_create_qp_resp resp = {};
+	struct umynic_create_qp_ex cmd_ex = {};
+	struct umynic_create_qp_ex_resp resp_ex = {};
+	struct ibv_qp_init_attr_ex attr_ex;
+	int err;
+
+	if (!create_flags) {
+		err = ibv_cmd_create_qp(pd, &qp->vqp.qp, attr, &cmd.ibv_cmd,
+					sizeof(cmd), &resp.ibv_resp,
+					sizeof(resp));
+		*drv_resp = resp.drv_payload;
+		return err;
+	}
+	attr_ex = (struct ibv_qp_init_attr_ex){
+		.qp_context = attr->qp_context,
+		.send_cq = attr->send_cq,
+		.recv_cq = attr->recv_cq,
+		.srq = attr->srq,
+		.cap = attr->cap,
+		.qp_type = attr->qp_type,
+		.sq_sig_all = attr->sq_sig_all,
+		.comp_mask = IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_CREATE_FLAGS,
+		.pd = pd,
+		.create_flags = create_flags,
+	};
+	err = ibv_cmd_create_qp_ex2(pd->context, &qp->vqp, &attr_ex,
+				    &cmd_ex.ibv_cmd, sizeof(cmd_ex),
+				    &resp_ex.ibv_resp, sizeof(resp_ex));
+	attr->cap = attr_ex.cap;
+	*drv_resp = resp_ex.drv_payload;
+	return err;
+}
+
+static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
+				   struct ibv_qp_init_attr *attr,
+				   uint32_t create_flags, uint32_t max_tso_hdr,
+				   uint32_t driver_qp_type)
+{
+	struct mynic_create_qp_resp resp;
 	struct ibv_qp_cap *cap = &attr->cap;
 	struct mynic_home home;
 	struct mynic_qp *qp;
@@ -164,8 +219,8 @@ static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 	qp->rq.single_threaded = mynic_single_threaded(pd);
 	if (max_tso_hdr)
 		mynic_cap_add_tso(cap, max_tso_hdr);
-	err = ibv_cmd_create_qp(pd, &qp->vqp.qp, attr, &cmd.ibv_cmd,
-				sizeof(cmd), &resp.ibv_resp, sizeof(resp));
+	err = mynic_cmd_create_qp(pd, qp, attr, create_flags, driver_qp_type,
+				  &resp);
 	if (err)
 		goto err_free;
 	err = mynic_mmap(pd->context, &qp->map, resp.mmap_key, resp.mmap_size);
@@ -179,7 +234,7 @@ static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 	/* As for a target, the kernel keeps only what is used */
 	if (attr->qp_type == IBV_QPT_XRC_SEND)
 		qp->vqp.qp.recv_cq = NULL;
-	mynic_qp_init_queues(qp, &resp.drv_payload, cap);
+	mynic_qp_init_queues(qp, &resp, cap);
 	mynic_ece_reset(qp);
 	mynic_post_send_setup(qp);
 	return &qp->vqp.qp;
@@ -198,6 +253,14 @@ err_free:
  */
 static struct mynic_qp_dbrec mynic_no_dbrec;
 
+static void mynic_qp_init_bare(struct mynic_qp *qp)
+{
+	qp->sq.dbrec = &mynic_no_dbrec;
+	qp->rq.pi_record = &mynic_no_dbrec.rq_pi;
+	qp->rq.ci_record = &mynic_no_dbrec.rq_ci;
+	mynic_post_send_setup(qp);
+}
+
 static void mynic_qp_init_target(struct mynic_qp *qp)
 {
 	/* The kernel does not keep what the application may have named */
@@ -205,11 +268,7 @@ static void mynic_qp_init_target(struct mynic_qp *qp)
 	qp->vqp.qp.send_cq = NULL;
 	qp->vqp.qp.recv_cq = NULL;
 	qp->vqp.qp.srq = NULL;
-
-	qp->sq.dbrec = &mynic_no_dbrec;
-	qp->rq.pi_record = &mynic_no_dbrec.rq_pi;
-	qp->rq.ci_record = &mynic_no_dbrec.rq_ci;
-	mynic_post_send_setup(qp);
+	mynic_qp_init_bare(qp);
 }
 
 static struct ibv_qp *mynic_new_target(struct ibv_context *context,
@@ -231,6 +290,43 @@ static struct ibv_qp *mynic_new_target(struct ibv_context *context,
 		return NULL;
 	}
 	mynic_qp_init_target(qp);
+	return &qp->vqp.qp;
+}
+
+/* A QP that spreads what it receives over the WQs of a table */
+static struct ibv_qp *mynic_new_rss(struct ibv_context *context,
+				    struct ibv_qp_init_attr_ex *attr)
+{
+	const struct ibv_rx_hash_conf *hash = &attr->rx_hash_conf;
+	struct umynic_create_qp_ex cmd = {
+		.rx_hash_fields = hash->rx_hash_fields_mask,
+		.rx_hash_function = hash->rx_hash_function,
+	};
+	struct umynic_create_qp_ex_resp resp = {};
+	struct mynic_qp *qp;
+	int err;
+
+	if (attr->qp_type != IBV_QPT_RAW_PACKET ||
+	    hash->rx_hash_fields_mask > UINT32_MAX) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (hash->rx_hash_key_len != sizeof(cmd.rx_hash_key)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	memcpy(cmd.rx_hash_key, hash->rx_hash_key, sizeof(cmd.rx_hash_key));
+	qp = mynic_alloc(sizeof(*qp));
+	if (!qp)
+		return NULL;
+	err = ibv_cmd_create_qp_ex2(context, &qp->vqp, attr, &cmd.ibv_cmd,
+				    sizeof(cmd), &resp.ibv_resp, sizeof(resp));
+	if (err) {
+		free(qp);
+		errno = err;
+		return NULL;
+	}
+	mynic_qp_init_bare(qp);
 	return &qp->vqp.qp;
 }
 
@@ -272,7 +368,7 @@ struct ibv_qp *mynic_open_qp(struct ibv_context *context,
  */
 struct ibv_qp *mynic_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	return mynic_new_qp(pd, attr, 0, 0);
+	return mynic_new_qp(pd, attr, 0, 0, 0);
 }
 
 /**
@@ -287,7 +383,7 @@ struct ibv_qp *mynic_create_driver_qp(struct ibv_pd *pd,
 				      struct ibv_qp_init_attr *attr,
 				      uint32_t driver_qp_type)
 {
-	return mynic_new_qp(pd, attr, 0, driver_qp_type);
+	return mynic_new_qp(pd, attr, 0, 0, driver_qp_type);
 }
 
 /**
@@ -303,7 +399,11 @@ struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
 	bool wr_api = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	bool tso = attr->comp_mask & IBV_QP_INIT_ATTR_MAX_TSO_HEADER &&
 		   attr->max_tso_header;
+	uint32_t create_flags = 0;
 	struct ibv_qp *qp;
+
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS)
+		create_flags = attr->create_flags;
 
 	if (attr->qp_type == IBV_QPT_XRC_RECV) {
 		if (check_comp_mask(attr->comp_mask,
@@ -317,13 +417,24 @@ struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
 		errno = EINVAL;
 		return NULL;
 	}
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_IND_TABLE) {
+		if (check_comp_mask(attr->comp_mask,
+				    IBV_QP_INIT_ATTR_PD |
+					    IBV_QP_INIT_ATTR_CREATE_FLAGS |
+					    IBV_QP_INIT_ATTR_IND_TABLE |
+					    IBV_QP_INIT_ATTR_RX_HASH) &&
+		    attr->comp_mask & IBV_QP_INIT_ATTR_RX_HASH)
+			return mynic_new_rss(context, attr);
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
 	if (!check_comp_mask(attr->comp_mask,
 			     IBV_QP_INIT_ATTR_PD |
 				     IBV_QP_INIT_ATTR_CREATE_FLAGS |
 				     IBV_QP_INIT_ATTR_MAX_TSO_HEADER |
 				     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
-	    (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS &&
-	     attr->create_flags) ||
+	    create_flags & ~IBV_QP_CREATE_CVLAN_STRIPPING ||
+	    (create_flags && attr->qp_type != IBV_QPT_RAW_PACKET) ||
 	    (tso && !mynic_op_on(IBV_WR_TSO, attr->qp_type)) ||
 	    (wr_api &&
 	     !mynic_ops_supported(attr->qp_type, attr->send_ops_flags))) {
@@ -332,7 +443,7 @@ struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
 	}
 	/* libibverbs itself relies on it that the one begins with the other. */
 	qp = mynic_new_qp(attr->pd, (struct ibv_qp_init_attr *)attr,
-			  tso ? attr->max_tso_header : 0, 0);
+			  create_flags, tso ? attr->max_tso_header : 0, 0);
 	if (qp && wr_api)
 		mynic_wr_setup(to_mqp(qp), attr->send_ops_flags);
 	return qp;

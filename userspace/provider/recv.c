@@ -131,6 +131,22 @@ int mynic_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 }
 
 /**
+ * mynic_post_wq_recv() - ibv_post_wq_recv(3)
+ * @ibwq: the WQ
+ * @wr: list of requests
+ * @bad_wr: the first request that was not posted
+ *
+ * Return: 0; EINVAL for too many SGEs or a WQ in RESET; ENOMEM if it is full.
+ */
+int mynic_post_wq_recv(struct ibv_wq *ibwq, struct ibv_recv_wr *wr,
+		       struct ibv_recv_wr **bad_wr)
+{
+	struct mynic_qp *qp = &to_mwq(ibwq)->qp;
+
+	return mynic_rq_post(&qp->rq, wr, bad_wr, &qp->vqp.qp, true);
+}
+
+/**
  * mynic_post_recv_any() - ibv_post_recv(3) in a context with thread domains
  * @ibqp: the QP
  * @wr: list of requests

@@ -41,6 +41,10 @@ int mynic_query_device_ex(struct ibv_context *context,
 		 fw_ver >> 16 & 0xffff, fw_ver & 0xffff);
 	if (attr_size >= offsetofend(struct ibv_device_attr_ex, tso_caps))
 		attr->tso_caps = ctx->tso_caps;
+	if (attr_size >= offsetofend(struct ibv_device_attr_ex, rss_caps)) {
+		attr->rss_caps.rx_hash_fields_mask = ctx->rx_hash_fields;
+		attr->rss_caps.rx_hash_function = ctx->rx_hash_functions;
+	}
 	if (attr_size >=
 	    offsetofend(struct ibv_device_attr_ex, packet_pacing_caps))
 		attr->packet_pacing_caps = ctx->pacing_caps;

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Work queues of their own, and tables of them. */
+#include <config.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "mynic-abi.h"
+#include "mynic.h"
+
+static enum ibv_qp_state mynic_wq_qp_state(enum ibv_wq_state state)
+{
+	switch (state) {
+	case IBV_WQS_RDY:
+		return IBV_QPS_RTR;
+	case IBV_WQS_ERR:
+		return IBV_QPS_ERR;
+	default:
+		return IBV_QPS_RESET;
+	}
+}
+
+static void mynic_wq_init(struct mynic_wq *wq,
+			  const struct mynic_create_wq_resp *resp,
+			  const struct ibv_wq_init_attr *attr)
+{
+	const struct mynic_create_qp_resp as_qp = {
+		.rq_offset = resp->rq_offset,
+		.dbrec_offset = resp->dbrec_offset,
+		.log_rq_size = resp->log_size,
+		.log_rq_stride = resp->log_stride,
+	};
+	const struct ibv_qp_cap cap = { .max_recv_sge = attr->max_sge };
+	struct ibv_qp *ibqp = &wq->qp.vqp.qp;
+
+	ibqp->context = wq->ibv_wq.context;
+	ibqp->recv_cq = attr->cq;
+	ibqp->qp_num = wq->ibv_wq.wq_num;
+	ibqp->qp_type = IBV_QPT_RAW_PACKET;
+	mynic_qp_init_queues(&wq->qp, &as_qp, &cap);
+	wq->ibv_wq.post_recv = mynic_post_wq_recv;
+}
+
+/**
+ * mynic_create_wq() - ibv_create_wq(3)
+ * @context: the device
+ * @attr: the WQ that is wanted; its sizes are replaced by what it has
+ *
+ * Return: the WQ, or NULL with errno set.
+ */
+struct ibv_wq *mynic_create_wq(struct ibv_context *context,
+			       struct ibv_wq_init_attr *attr)
+{
+	struct umynic_create_wq_resp resp = {};
+	struct umynic_create_wq cmd = {};
+	struct mynic_wq *wq;
+	int err;
+
+	wq = mynic_alloc(sizeof(*wq));
+	if (!wq)
+		return NULL;
+	err = ibv_cmd_create_wq(context, attr, &wq->ibv_wq, &cmd.ibv_cmd,
+				sizeof(cmd), &resp.ibv_resp, sizeof(resp));
+	if (err)
+		goto err_free;
+	err = mynic_mmap(context, &wq->qp.map, resp.mmap_key, resp.mmap_size);
+	if (err)
+		goto err_destroy;
+	mynic_wq_init(wq, &resp.drv_payload, attr);
+	return &wq->ibv_wq;
+
+err_destroy:
+	ibv_cmd_destroy_wq(&wq->ibv_wq);
+err_free:
+	free(wq);
+	errno = err;
+	return NULL;
+}
+
+/**
+ * mynic_modify_wq() - ibv_modify_wq(3)
+ * @ibwq: the WQ
+ * @attr: new attributes
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_modify_wq(struct ibv_wq *ibwq, struct ibv_wq_attr *attr)
+{
+	struct mynic_qp *qp = &to_mwq(ibwq)->qp;
+	struct ibv_modify_wq cmd = {};
+	int err;
+
+	err = ibv_cmd_modify_wq(ibwq, attr, &cmd, sizeof(cmd));
+	if (err || !(attr->attr_mask & IBV_WQ_ATTR_STATE))
+		return err;
+	if (attr->wq_state == IBV_WQS_RESET)
+		mynic_qp_restart(qp);
+	mynic_qp_set_state(qp, mynic_wq_qp_state(attr->wq_state));
+	return 0;
+}
+
+/**
+ * mynic_destroy_wq() - ibv_destroy_wq(3)
+ * @ibwq: the WQ
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_destroy_wq(struct ibv_wq *ibwq)
+{
+	struct mynic_wq *wq = to_mwq(ibwq);
+	int err;
+
+	err = ibv_cmd_destroy_wq(ibwq);
+	if (err)
+		return err;
+	mynic_qp_clean_cqs(&wq->qp);
+	mynic_munmap(&wq->qp.map);
+	free(wq);
+	return 0;
+}
+
+/**
+ * mynic_create_rwq_ind_table() - ibv_create_rwq_ind_table(3)
+ * @context: the device
+ * @attr: the WQs
+ *
+ * Return: the table, or NULL with errno set.
+ */
+struct ibv_rwq_ind_table *
+mynic_create_rwq_ind_table(struct ibv_context *context,
+			   struct ibv_rwq_ind_table_init_attr *attr)
+{
+	struct umynic_create_rwq_ind_table_resp resp = {};
+	struct ibv_rwq_ind_table *table;
+	int err;
+
+	table = calloc(1, sizeof(*table));
+	if (!table)
+		return NULL;
+	err = ibv_cmd_create_rwq_ind_table(context, attr, table, &resp.ibv_resp,
+					   sizeof(resp));
+	if (err) {
+		free(table);
+		errno = err;
+		return NULL;
+	}
+	return table;
+}
+
+/**
+ * mynic_destroy_rwq_ind_table() - ibv_destroy_rwq_ind_table(3)
+ * @table: the table
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_destroy_rwq_ind_table(struct ibv_rwq_ind_table *table)
+{
+	int err;
+
+	err = ibv_cmd_destroy_rwq_ind_table(table);
+	if (err)
+		return err;
+	free(table);
+	return 0;
+}
