@@ -853,8 +853,8 @@ struct error_case {
 	enum ibv_wc_status rxe_target;
 	bool rxe_rejects; /* when it is posted */
 	/*
-	 * Posts the request: one that rxe has and mynic does not. Without, what
-	 * the above says is posted.
+	 * Posts the request, from rxe to mynic only: one that they do not agree
+	 * on. Without, what the above says is posted.
 	 */
 	int (*post)(struct ibv_send_wr *wr);
 };
@@ -939,10 +939,11 @@ static const struct error_case error_cases[] = {
 	  .length = 100,
 	  .no_receive = true,
 	  .status = IBV_WC_RNR_RETRY_EXC_ERR },
-	{ .name = "SEND with invalidation, which mynic does not have",
+	{ .name = "SEND with invalidation of a region that is not for that",
 	  .op = 0,
 	  .length = 100,
-	  .status = IBV_WC_REM_INV_REQ_ERR,
+	  .status = IBV_WC_REM_ACCESS_ERR,
+	  .target = IBV_WC_LOC_ACCESS_ERR,
 	  .post = post_send_inv },
 	/* rxe's has an ICRC that is not right, so it is not heard at all. */
 	{ .name = "FLUSH with a wrong ICRC",
