@@ -430,8 +430,23 @@ static unsigned int get_sges(struct mynic_sge *sges, unsigned int max)
 	return num;
 }
 
+/* TSO: its header comes before the SGEs, which are in the entry already */
+static void put_header(struct mynic_send_wqe *wqe, unsigned int num_sge)
+{
+	uint8_t *data = (uint8_t *)wqe + MYNIC_WQE_DATA_EXT;
+	uint8_t header[128];
+	size_t len = hex("hdr", header, sizeof(header));
+
+	wqe->mss = number("mss");
+	wqe->hdr_len = len;
+	memmove(data + (len + 15) / 16 * 16, data,
+		num_sge * sizeof(struct mynic_sge));
+	memcpy(data, header, len);
+}
+
 static void do_send(void)
 {
+	struct mynic_send_wqe *wqe;
 	struct drv_wr wr = {
 		.wr_id = number("id"),
 		.opcode = number("op"),
@@ -453,7 +468,9 @@ static void do_send(void)
 	wr.num_sge = get_sges(wr.sge, ARRAY_SIZE(wr.sge));
 	if (text("dgid"))
 		get_av(&wr.av);
-	drv_write_wqe(qp, &wr);
+	wqe = drv_write_wqe(qp, &wr);
+	if (wr.opcode == IBV_WR_TSO)
+		put_header(wqe, wr.num_sge);
 	if (number_or("ring", 1))
 		drv_ring(qp);
 	sim_settle(d->sim);

@@ -5,10 +5,10 @@ import random
 
 import nic as machine
 import roce
-from nic import (RTS, WR_FETCH_ADD, WR_READ, WR_SEND, WR_WRITE, Counts, Failed, Qp, check,
+from nic import (RTS, WR_FETCH_ADD, WR_READ, WR_SEND, WR_TSO, WR_WRITE, Counts, Failed, Qp, check,
                  pattern)
 from rules import rule
-from scapy.layers.inet import IP, UDP
+from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrHopByHop, IPv6ExtHdrFragment
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Raw
@@ -104,6 +104,60 @@ def ethernet_sent(nic):
         raw.completion(i)
         nic.wait(lambda: nic.wire.sort() or nic.wire.others, "the frame")
         check(nic.wire.others.popleft()[0], frame, "frame")
+
+
+def next_frame(nic):
+    """The next frame that is not RoCEv2, as it came from the NIC"""
+    nic.wait(lambda: nic.wire.sort() or nic.wire.others, "the frame")
+    return nic.wire.others.popleft()[0]
+
+
+IP_CSUM = 0x10
+_SIGNALED = 2
+_NETWORKS = {
+    "IPv4": lambda: IP(src="192.0.2.1", dst="192.0.2.2", id=0xffff, flags="DF"),
+    "IPv6": lambda: IPv6(src="2001:db8::1", dst="2001:db8::2", tc=0x48),
+}
+
+
+@rule("ethernet_sent", "checksums")
+def checksums(nic):
+    raw = raw_qp(nic)
+    for i, (network, transport) in enumerate(
+            (n, t) for n in _NETWORKS.values() for t in (UDP, TCP)):
+        want = (Ether(dst="02:00:00:00:00:99", src=machine.NIC_MAC) / Dot1Q(vlan=7)
+                / network() / transport(sport=1, dport=2) / Raw(pattern(301, i))).build()
+        sent = Ether(want)
+        sent[transport].chksum = 0x1234
+        if IP in sent:
+            sent[IP].chksum = 0x5678
+        raw.mr.write(sent.build())
+        raw.post(i, WR_SEND, len(want), flags=_SIGNALED | IP_CSUM)
+        raw.completion(i)
+        check(next_frame(nic), want, "frame")
+
+
+for _name, _network in _NETWORKS.items():
+    @rule("ethernet_sent", f"TCP segments over {_name}", network=_network)
+    def segments(nic, network):
+        raw = raw_qp(nic)
+        ethernet = Ether(dst="02:00:00:00:00:99", src=machine.NIC_MAC)
+        options = [("Timestamp", (1, 2))]
+        data, mss = pattern(7000, 3), 1448
+        header = (ethernet / network() / TCP(sport=1, dport=2, seq=0xfffff000, flags="CPA",
+                                             options=options)).build()
+        raw.mr.write(data)
+        raw.post(1, WR_TSO, len(data), mss=mss, hdr=header.hex())
+        raw.completion(1)
+        for at in range(0, len(data), mss):
+            flags = "A" + ("C" if not at else "") + ("P" if at + mss >= len(data) else "")
+            layer = network()
+            if IP in layer:
+                layer.id = (0xffff + at // mss) % 0x10000
+            want = (ethernet / layer / TCP(sport=1, dport=2, seq=(0xfffff000 + at) % 2 ** 32,
+                                           flags=flags, options=options)
+                    / Raw(data[at:at + mss])).build()
+            check(next_frame(nic), want, f"segment at {at}")
 
 
 @rule("not_a_frame", "too short", lengths=(1, 6, 13))
