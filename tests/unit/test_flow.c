@@ -599,6 +599,45 @@ TEST(flow_own_multicast)
 	drv_expect_none(user.recv_cq, SEC);
 }
 
+TEST(flow_counts)
+{
+	struct drv_pair p = eth_raw_pair();
+	struct drv *d = p.b.d;
+	uint32_t set = drv_create_counters(d), drop, take;
+	struct mynic_flow_spec s = eth_spec(ETH_GROUP, 0x0800);
+	struct mynic_create_flow body = {
+		.num_specs = 1,
+		.flags = MYNIC_FLOW_DROP,
+		.counters = set,
+	};
+	struct eth_buf frame = udp4();
+
+	/* Dropped or taken, or too much for the QP */
+	CHECK_EQ(eth_flow(p.b.qp, body, &s, &drop), 0);
+	eth_send_frame(&p.a, &frame, 0);
+	sim_settle(p.sim);
+	CHECK_EQ(drv_counter(d, set, MYNIC_STAT_RX_PACKETS), 1);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_FLOW, drop), 0);
+	body.flags = 0;
+	CHECK_EQ(eth_flow(p.b.qp, body, &s, &take), 0);
+	eth_post(&p.b, 1);
+	eth_send_frame(&p.a, &frame, 0);
+	eth_expect(&p.b, 1, &frame);
+	eth_send_frame(&p.a, &frame, 0);
+	sim_settle(p.sim);
+	CHECK_EQ(drv_counter(d, set, MYNIC_STAT_RX_PACKETS), 3);
+	CHECK_EQ(drv_counter(d, set, MYNIC_STAT_RX_BYTES), 3 * frame.len);
+
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_COUNTERS, set),
+		 MYNIC_AQ_BUSY);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_FLOW, take), 0);
+	eth_send_frame(&p.a, &frame, 0);
+	sim_settle(p.sim);
+	CHECK_EQ(drv_counter(d, set, MYNIC_STAT_RX_PACKETS), 3);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_COUNTERS, set), 0);
+	CHECK_EQ(eth_flow(p.b.qp, body, &s, NULL), MYNIC_AQ_BAD_NUMBER);
+}
+
 TEST(flow_bad_commands)
 {
 	struct drv_pair p = eth_raw_pair();

@@ -123,7 +123,7 @@ static const struct command commands[] = {
 	[MYNIC_CMD_DETACH_MCAST] = { admin_detach_mcast, true,
 				     BODY(mynic_mcast, reserved_10) },
 	[MYNIC_CMD_CREATE_FLOW] = { admin_create_flow,
-				    BODY(mynic_create_flow, reserved_0d),
+				    BODY(mynic_create_flow, reserved_14),
 				    .in_used = SPEC_LIST_LEN,
 				    .in_len = SPEC_LIST_LEN },
 	[MYNIC_CMD_DESTROY_FLOW] = { admin_destroy_flow, true },

@@ -13,10 +13,10 @@ static struct counters *find(struct nic *nic, __le32 number)
 void counters_bind(struct qp *qp, struct counters *set)
 {
 	if (qp->counters)
-		qp->counters->num_qps--;
+		qp->counters->users--;
 	qp->counters = set;
 	if (set)
-		set->num_qps++;
+		set->users++;
 }
 
 int admin_create_counters(struct nic *nic, struct admin_call *call)
@@ -71,7 +71,7 @@ int admin_destroy_counters(struct nic *nic, struct admin_call *call)
 
 	if (!set)
 		return MYNIC_AQ_BAD_NUMBER;
-	if (set->num_qps)
+	if (set->users)
 		return MYNIC_AQ_BUSY;
 	destroy(nic, set);
 	return MYNIC_AQ_OK;

@@ -16,12 +16,12 @@ struct qp;
 /**
  * struct counters - set of counters
  * @number: number of the set
- * @num_qps: QPs bound to it
+ * @users: QPs bound to it, and flow rules
  * @values: by enum mynic_stat
  */
 struct counters {
 	uint32_t number;
-	uint32_t num_qps;
+	uint32_t users;
 	uint64_t values[MYNIC_NUM_STATS];
 };
 

@@ -32,6 +32,7 @@
  * @type: enum mynic_flow_type
  * @flags: MYNIC_FLOW_*
  * @num_specs: elements of @specs
+ * @counters: set that counts what it matches, or NULL
  * @specs: what a frame must be like
  */
 struct flow {
@@ -43,6 +44,7 @@ struct flow {
 	uint8_t type;
 	uint8_t flags;
 	uint8_t num_specs;
+	struct counters *counters;
 	struct mynic_flow_spec specs[];
 };
 
@@ -239,12 +241,17 @@ static bool flow_matches(const struct flow *flow, const struct eth_frame *frame)
 /* Return: whether a rule has kept the frame from those behind it */
 static bool apply(const struct flow_list *list, const struct eth_frame *frame)
 {
-	const struct flow *flow;
+	struct flow *flow;
 
 	TAILQ_FOREACH(flow, list, link)
 	{
 		if (!flow_matches(flow, frame))
 			continue;
+		if (flow->counters) {
+			flow->counters->values[MYNIC_STAT_RX_PACKETS]++;
+			flow->counters->values[MYNIC_STAT_RX_BYTES] +=
+				frame->len;
+		}
 		if (flow->flags & MYNIC_FLOW_DROP)
 			qp_count(flow->qp, MYNIC_STAT_RX_ETH_DROPPED);
 		else
@@ -321,7 +328,8 @@ static int check(const struct mynic_admin_cmd *cmd,
 	if (body->num_specs > MYNIC_FLOW_MAX_SPECS ||
 	    body->num_specs * sizeof(*specs) > le32toh(cmd->mbox_len) ||
 	    (body->type != MYNIC_FLOW_NORMAL && body->flags) ||
-	    body->flags == FLOW_FLAGS)
+	    body->flags == FLOW_FLAGS || body->reserved_0d[0] ||
+	    body->reserved_0d[1] || body->reserved_0d[2])
 		return MYNIC_AQ_BAD_PARAM;
 	for (unsigned int i = 0; i < body->num_specs && !status; i++)
 		status = check_spec(&specs[i]);
@@ -359,6 +367,7 @@ int admin_create_flow(struct nic *nic, struct admin_call *call)
 {
 	const struct mynic_create_flow *body = &call->cmd.create_flow;
 	size_t size = body->num_specs * sizeof(call->flow_specs[0]);
+	struct counters *set = NULL;
 	struct flow *flow;
 	struct qp *qp;
 	int status;
@@ -371,6 +380,11 @@ int admin_create_flow(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (qp->type != MYNIC_QP_RAW_PACKET)
 		return MYNIC_AQ_BAD_PARAM;
+	if (body->counters) {
+		set = table_get(&nic->counters, le32toh(body->counters));
+		if (!set)
+			return MYNIC_AQ_BAD_NUMBER;
+	}
 	flow = calloc(1, sizeof(*flow) + size);
 	if (!flow)
 		return MYNIC_AQ_NO_RESOURCE;
@@ -380,6 +394,7 @@ int admin_create_flow(struct nic *nic, struct admin_call *call)
 	flow->type = body->type;
 	flow->flags = body->flags;
 	flow->num_specs = body->num_specs;
+	flow->counters = set;
 	memcpy(flow->specs, call->flow_specs, size);
 	if (table_add(&nic->flows.numbers, flow, &flow->number)) {
 		free(flow);
@@ -387,6 +402,8 @@ int admin_create_flow(struct nic *nic, struct admin_call *call)
 	}
 	insert(nic, flow);
 	qp->num_flows++;
+	if (set)
+		set->users++;
 	call->cpl.number = htole32(flow->number);
 	return MYNIC_AQ_OK;
 }
@@ -396,6 +413,8 @@ static void destroy(struct nic *nic, struct flow *flow)
 	TAILQ_REMOVE(list_of(nic, flow), flow, link);
 	table_remove(&nic->flows.numbers, flow->number);
 	flow->qp->num_flows--;
+	if (flow->counters)
+		flow->counters->users--;
 	free(flow);
 }
 

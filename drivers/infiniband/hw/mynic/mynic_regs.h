@@ -843,6 +843,8 @@ _Static_assert(sizeof(struct mynic_mcast) == 40, "mynic_mcast");
  * @flags: MYNIC_FLOW_*
  * @num_specs: elements of the mailbox, at most MYNIC_FLOW_MAX_SPECS
  * @reserved_0d: zero
+ * @counters: set of counters that counts what the rule matches; 0: none
+ * @reserved_14: zero
  *
  * The mailbox is a list of &struct mynic_flow_spec: a frame that all of them
  * match is matched by the rule.
@@ -854,7 +856,9 @@ struct mynic_create_flow {
 	__u8 type;
 	__u8 flags;
 	__u8 num_specs;
-	__u8 reserved_0d[27];
+	__u8 reserved_0d[3];
+	__le32 counters;
+	__u8 reserved_14[20];
 };
 
 _Static_assert(sizeof(struct mynic_create_flow) == 40, "mynic_create_flow");
