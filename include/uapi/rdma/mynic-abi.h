@@ -293,6 +293,18 @@ struct mynic_resize_resp {
 	__u8 reserved_15[3];
 };
 
+/**
+ * enum mynic_counter - elements of what reading ib_counters returns
+ * @MYNIC_COUNTER_PACKETS: frames that the flow rules have matched
+ * @MYNIC_COUNTER_BYTES: their bytes, without FCS
+ * @MYNIC_NUM_COUNTERS: how many there are
+ */
+enum mynic_counter {
+	MYNIC_COUNTER_PACKETS,
+	MYNIC_COUNTER_BYTES,
+	MYNIC_NUM_COUNTERS,
+};
+
 _Static_assert(sizeof(struct mynic_alloc_ucontext_resp) == 56, "ucontext");
 _Static_assert(sizeof(struct mynic_create_cq_resp) == 32, "create_cq");
 _Static_assert(sizeof(struct mynic_create_qp_req) == 56, "create_qp_req");

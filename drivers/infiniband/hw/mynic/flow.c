@@ -95,6 +95,7 @@ static int mynic_flow_specs(struct mynic_create_flow *body,
 			    const struct ib_flow_attr *attr)
 {
 	const union ib_flow_spec *spec = attr->flows;
+	struct ib_counters *counters;
 	unsigned int i;
 	int ret;
 
@@ -102,6 +103,13 @@ static int mynic_flow_specs(struct mynic_create_flow *body,
 		switch ((u32)spec->type) {
 		case IB_FLOW_SPEC_ACTION_TAG:
 			body->flow_tag = cpu_to_le32(spec->flow_tag.tag_id);
+			break;
+		case IB_FLOW_SPEC_ACTION_COUNT:
+			if (body->counters)
+				return -EINVAL;
+			counters = spec->flow_count.counters;
+			body->counters =
+				cpu_to_le32(to_mcounters(counters)->number);
 			break;
 		case IB_FLOW_SPEC_ACTION_DROP:
 			body->flags |= MYNIC_FLOW_DROP;

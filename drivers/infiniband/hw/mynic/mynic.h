@@ -943,6 +943,23 @@ extern const struct ib_device_ops mynic_restrack_ops;
 
 extern const struct rdma_stat_desc mynic_stat_descs[MYNIC_NUM_STATS];
 extern const struct ib_device_ops mynic_counter_ops;
+extern const struct ib_device_ops mynic_ibcounters_ops;
+
+/**
+ * struct mynic_counters - counters of flow rules
+ * @ibcounters: the core's part
+ * @number: set of counters of the device
+ */
+struct mynic_counters {
+	struct ib_counters ibcounters;
+	u32 number;
+};
+
+static inline struct mynic_counters *
+to_mcounters(struct ib_counters *ibcounters)
+{
+	return container_of(ibcounters, struct mynic_counters, ibcounters);
+}
 
 void mynic_counter_init(struct rdma_counter *counter);
 
