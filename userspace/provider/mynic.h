@@ -571,6 +571,16 @@ int mynic_destroy_qp(struct ibv_qp *qp);
 int mynic_modify_qp_rate_limit(struct ibv_qp *qp,
 			       struct ibv_qp_rate_limit_attr *attr);
 
+/* counters.c */
+struct ibv_counters *mynic_create_counters(struct ibv_context *context,
+					   struct ibv_counters_init_attr *attr);
+int mynic_destroy_counters(struct ibv_counters *counters);
+int mynic_attach_counters_point_flow(struct ibv_counters *counters,
+				     struct ibv_counter_attach_attr *attr,
+				     struct ibv_flow *flow);
+int mynic_read_counters(struct ibv_counters *counters, uint64_t *array,
+			uint32_t num, uint32_t flags);
+
 /* ece.c */
 void mynic_ece_reset(struct mynic_qp *qp);
 int mynic_query_ece(struct ibv_qp *qp, struct ibv_ece *ece);

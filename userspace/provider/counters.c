@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Counters of flow rules. */
+#include <config.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mynic.h"
+#include "mynic-abi.h"
+
+/**
+ * struct mynic_point - where a counter goes
+ * @what: enum mynic_counter
+ * @index: in the application's array
+ */
+struct mynic_point {
+	uint32_t what;
+	uint32_t index;
+};
+
+/**
+ * struct mynic_counters - counters
+ * @vcounters: libibverbs' part
+ * @lock: protects what follows
+ * @points: what is attached
+ * @num: elements of @points
+ */
+struct mynic_counters {
+	struct verbs_counters vcounters;
+	pthread_mutex_t lock;
+	struct mynic_point *points;
+	size_t num;
+};
+
+static struct mynic_counters *to_mcounters(struct ibv_counters *counters)
+{
+	return container_of(counters, struct mynic_counters,
+			    vcounters.counters);
+}
+
+/**
+ * mynic_create_counters() - ibv_create_counters(3)
+ * @context: the device
+ * @attr: nothing is in it
+ *
+ * Return: the counters, or NULL with errno set.
+ */
+struct ibv_counters *mynic_create_counters(struct ibv_context *context,
+					   struct ibv_counters_init_attr *attr)
+{
+	struct mynic_counters *counters;
+	int err;
+
+	counters = calloc(1, sizeof(*counters));
+	if (!counters)
+		return NULL;
+	err = ibv_cmd_create_counters(context, attr, &counters->vcounters,
+				      NULL);
+	if (err) {
+		free(counters);
+		errno = err;
+		return NULL;
+	}
+	pthread_mutex_init(&counters->lock, NULL);
+	return &counters->vcounters.counters;
+}
+
+/**
+ * mynic_destroy_counters() - ibv_destroy_counters(3)
+ * @ibcounters: the counters
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_destroy_counters(struct ibv_counters *ibcounters)
+{
+	struct mynic_counters *counters = to_mcounters(ibcounters);
+	int err;
+
+	err = ibv_cmd_destroy_counters(&counters->vcounters);
+	if (err)
+		return err;
+	pthread_mutex_destroy(&counters->lock);
+	free(counters->points);
+	free(counters);
+	return 0;
+}
+
+/**
+ * mynic_attach_counters_point_flow() - ibv_attach_counters_point_flow(3)
+ * @ibcounters: the counters
+ * @attr: what is to be counted, and its place
+ * @flow: NULL: rules name their counters when they are created
+ *
+ * Return: 0 or a positive errno.
+ */
+int mynic_attach_counters_point_flow(struct ibv_counters *ibcounters,
+				     struct ibv_counter_attach_attr *attr,
+				     struct ibv_flow *flow)
+{
+	struct mynic_counters *counters = to_mcounters(ibcounters);
+	struct mynic_point *points;
+	uint32_t what;
+	int err = 0;
+
+	if (flow || attr->comp_mask)
+		return EOPNOTSUPP;
+	switch (attr->counter_desc) {
+	case IBV_COUNTER_PACKETS:
+		what = MYNIC_COUNTER_PACKETS;
+		break;
+	case IBV_COUNTER_BYTES:
+		what = MYNIC_COUNTER_BYTES;
+		break;
+	default:
+		return EOPNOTSUPP;
+	}
+	pthread_mutex_lock(&counters->lock);
+	points = realloc(counters->points,
+			 (counters->num + 1) * sizeof(*points));
+	if (points) {
+		points[counters->num++] = (struct mynic_point){
+			.what = what,
+			.index = attr->index,
+		};
+		counters->points = points;
+	} else {
+		err = ENOMEM;
+	}
+	pthread_mutex_unlock(&counters->lock);
+	return err;
+}
+
+/* False if the application has no room for a point */
+static bool mynic_spread(struct mynic_counters *counters,
+			 const uint64_t *values, uint64_t *array, uint32_t num)
+{
+	const struct mynic_point *end = counters->points + counters->num;
+	const struct mynic_point *point;
+
+	for (point = counters->points; point != end; point++)
+		if (point->index >= num)
+			return false;
+	memset(array, 0, num * sizeof(*array));
+	for (point = counters->points; point != end; point++)
+		array[point->index] += values[point->what];
+	return true;
+}
+
+/**
+ * mynic_read_counters() - ibv_read_counters(3)
+ * @ibcounters: the counters
+ * @array: result: the points by their places, 0 elsewhere
+ * @num: elements of @array
+ * @flags: enum ibv_read_counters_flags
+ *
+ * Return: 0 or a positive errno; EINVAL if @array is too short for a point.
+ */
+int mynic_read_counters(struct ibv_counters *ibcounters, uint64_t *array,
+			uint32_t num, uint32_t flags)
+{
+	struct mynic_counters *counters = to_mcounters(ibcounters);
+	uint64_t values[MYNIC_NUM_COUNTERS] = {};
+	bool fits;
+	int err;
+
+	err = ibv_cmd_read_counters(&counters->vcounters, values,
+				    MYNIC_NUM_COUNTERS, flags, NULL);
+	if (err)
+		return err;
+	pthread_mutex_lock(&counters->lock);
+	fits = mynic_spread(counters, values, array, num);
+	pthread_mutex_unlock(&counters->lock);
+	return fits ? 0 : EINVAL;
+}
