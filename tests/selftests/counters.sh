@@ -143,8 +143,6 @@ by_hand() {
 	id=$(qp_statistic show | sed -n 's/.* cntn \([0-9]*\).*/\1/p')
 	echo "set $id for QP $lqpn"
 	qp_statistic show | grep -qw "LQPN: <$lqpn>" || return
-	# It is bound already
-	! qp_statistic bind lqpn "$lqpn" || return
 	qp_statistic unbind cntn "$id" lqpn "$lqpn" || return
 	[ -z "$(of_qps tx_rdma_packets)" ] || return
 	meet
