@@ -21,6 +21,7 @@ struct fake_state fake;
 struct fake_qp fake_qp;
 struct fake_cq fake_cq;
 struct fake_srq fake_srq;
+struct fake_wq fake_wq;
 
 static int fake_fd;
 static void *fake_memory;
@@ -418,6 +419,49 @@ int ibv_cmd_create_srq_ex(struct ibv_context *context, struct verbs_srq *srq,
 	srq->srq_type = attr->srq_type;
 	return create_srq(context, &srq->srq, &attr->attr,
 			  DRV_RESP(resp, resp_size, mynic_create_srq_resp));
+}
+
+int ibv_cmd_create_wq(struct ibv_context *context,
+		      struct ibv_wq_init_attr *attr, struct ibv_wq *wq,
+		      struct ibv_create_wq *cmd, size_t cmd_size,
+		      struct ib_uverbs_ex_create_wq_resp *resp,
+		      size_t resp_size)
+{
+	struct mynic_create_wq_resp *drv =
+		DRV_RESP(resp, resp_size, mynic_create_wq_resp);
+	uint64_t key;
+	void *memory;
+
+	drv->log_size = log2_up(attr->max_wr);
+	drv->log_stride = log2_up(16 + 16 * attr->max_sge);
+	drv->rq_offset = 4096;
+	drv->dbrec_offset = 256;
+	memory = fake_alloc(&key, &drv->mmap_size,
+			    4096 + (1UL << drv->log_size << drv->log_stride));
+	drv->mmap_key = key;
+	attr->max_wr = 1U << drv->log_size;
+	attr->max_sge = ((1U << drv->log_stride) - 16) / 16;
+
+	fake_wq = (struct fake_wq){
+		.ring = memory + drv->rq_offset,
+		.dbrec = memory + drv->dbrec_offset,
+		.resp = *drv,
+	};
+	wq->context = context;
+	wq->wq_num = 0x123;
+	return fake_create(&wq->handle);
+}
+
+int ibv_cmd_modify_wq(struct ibv_wq *wq, struct ibv_wq_attr *attr,
+		      struct ibv_modify_wq *cmd, size_t cmd_size)
+{
+	CHECK_EQ(cmd_size, sizeof(*cmd));
+	return fake_fails();
+}
+
+int ibv_cmd_destroy_wq(struct ibv_wq *wq)
+{
+	return fake_destroy();
 }
 
 int ibv_cmd_open_xrcd(struct ibv_context *context, struct verbs_xrcd *xrcd,

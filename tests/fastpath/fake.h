@@ -93,10 +93,23 @@ struct fake_srq {
 	struct mynic_create_srq_resp resp;
 };
 
+/**
+ * struct fake_wq - the device's view of a WQ
+ * @ring: ring
+ * @dbrec: doorbell record
+ * @resp: what the kernel said
+ */
+struct fake_wq {
+	void *ring;
+	struct mynic_qp_dbrec *dbrec;
+	struct mynic_create_wq_resp resp;
+};
+
 /* The object that was created last, which is also the one that is resized */
 extern struct fake_qp fake_qp;
 extern struct fake_cq fake_cq;
 extern struct fake_srq fake_srq;
+extern struct fake_wq fake_wq;
 
 /**
  * fake_complete() - write a completion as the device does
