@@ -142,8 +142,9 @@ TEST_F(uabi, mmap_arguments)
 	key = r.driver.uar_mmap_key;
 	/* offsets that nobody was given */
 	for (off_t i = 1; i < 100; i++)
-		EXPECT_NO_MAP(self->fd, key + (i << 12), 4096, RW, MAP_SHARED,
-			      EINVAL);
+		if (key + (i << 12) != r.driver.clock_mmap_key)
+			EXPECT_NO_MAP(self->fd, key + (i << 12), 4096, RW,
+				      MAP_SHARED, EINVAL);
 	EXPECT_NO_MAP(self->fd, 1ll << 50, 4096, RW, MAP_SHARED, EINVAL);
 	/* more, or another way, than was given */
 	EXPECT_NO_MAP(self->fd, key, 8192, RW, MAP_SHARED, EINVAL);
@@ -218,6 +219,33 @@ TEST_F(uabi, fork_inherits_the_file)
 	ASSERT_EQ(waitpid(pid, &status, 0), pid);
 	EXPECT_EQ(status, 0);
 	EXPECT_EQ(check_write(e, e, 1000), 0);
+}
+
+/* For all to read, and for nobody to write */
+TEST_F(uabi, clock_page)
+{
+	const volatile struct mynic_clock_info *info;
+	struct context_resp r;
+	uint64_t key;
+	size_t size;
+
+	ASSERT_EQ(get_context(self->fd, 0, 0, DRIVER_RESP, &r), 0);
+	key = r.driver.clock_mmap_key;
+	size = r.driver.clock_mmap_size;
+	ASSERT_GE(size, sizeof(*info));
+	EXPECT_NO_MAP(self->fd, key, size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		      EPERM);
+	EXPECT_NO_MAP(self->fd, key, size, PROT_READ, MAP_PRIVATE, EINVAL);
+	EXPECT_NO_MAP(self->fd, key, size * 2, PROT_READ, MAP_SHARED, EINVAL);
+	info = mmap(NULL, size, PROT_READ, MAP_SHARED, self->fd, key);
+	ASSERT_NE((void *)info, MAP_FAILED);
+	EXPECT_NE(info->mult, 0);
+	EXPECT_NE(info->cycles, 0);
+	EXPECT_NE(info->nsec, 0);
+	EXPECT_EQ(mprotect((void *)info, size, PROT_READ | PROT_WRITE), -1);
+	EXPECT_EQ(errno, EACCES);
+	EXPECT_EQ(munmap((void *)info, size), 0);
+	close(r.resp.async_fd);
 }
 
 TEST_HARNESS_MAIN

@@ -33,6 +33,8 @@
  *	hash
  * @rx_hash_functions: enum ibv_rx_hash_function_flags that there are
  * @reserved_31: zero
+ * @clock_mmap_size: bytes to map at @clock_mmap_key; 0: there is no clock page
+ * @clock_mmap_key: mmap() offset of &struct mynic_clock_info, to be read only
  */
 struct mynic_alloc_ucontext_resp {
 	__aligned_u64 uar_mmap_key;
@@ -47,7 +49,27 @@ struct mynic_alloc_ucontext_resp {
 	__u32 null_lkey;
 	__u32 rx_hash_fields;
 	__u8 rx_hash_functions;
-	__u8 reserved_31[7];
+	__u8 reserved_31[3];
+	__u32 clock_mmap_size;
+	__aligned_u64 clock_mmap_key;
+};
+
+/**
+ * struct mynic_clock_info - what the device clock and the system's show
+ * @seq: odd while the rest changes, another value after it has changed
+ * @shift: see @mult
+ * @nsec: CLOCK_REALTIME, in nanoseconds ...
+ * @cycles: ... when the device clock was this
+ * @mult: a device clock of @cycles + n is @nsec + (n * @mult >> @shift)
+ * @reserved_1c: zero
+ */
+struct mynic_clock_info {
+	__u32 seq;
+	__u32 shift;
+	__aligned_u64 nsec;
+	__aligned_u64 cycles;
+	__u32 mult;
+	__u32 reserved_1c;
 };
 
 /**
@@ -305,7 +327,8 @@ enum mynic_counter {
 	MYNIC_NUM_COUNTERS,
 };
 
-_Static_assert(sizeof(struct mynic_alloc_ucontext_resp) == 56, "ucontext");
+_Static_assert(sizeof(struct mynic_alloc_ucontext_resp) == 64, "ucontext");
+_Static_assert(sizeof(struct mynic_clock_info) == 32, "clock_info");
 _Static_assert(sizeof(struct mynic_create_cq_resp) == 32, "create_cq");
 _Static_assert(sizeof(struct mynic_create_qp_req) == 56, "create_qp_req");
 _Static_assert(sizeof(struct mynic_create_qp_resp) == 32, "create_qp");

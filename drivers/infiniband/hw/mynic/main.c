@@ -497,6 +497,7 @@ static void mynic_free(struct mynic_dev *mdev)
 	xa_destroy(&mdev->rwqs);
 	xa_destroy(&mdev->qps);
 	xa_destroy(&mdev->cqs);
+	mynic_clock_fini(mdev);
 	mutex_destroy(&mdev->gid_lock);
 	mutex_destroy(&mdev->state_lock);
 	kfree(mdev);
@@ -523,6 +524,9 @@ static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ida_init(&mdev->uars);
 	pci_set_drvdata(pdev, mdev);
 
+	ret = mynic_clock_init(mdev);
+	if (ret)
+		goto err_free;
 	ret = mynic_pci_init(mdev);
 	if (ret)
 		goto err_free;

@@ -120,11 +120,13 @@ void mynic_res_remove(struct xarray *xa, u32 number, struct mynic_res *res);
  * @MYNIC_MMAP_UAR: &struct mynic_uar
  * @MYNIC_MMAP_MEM: &struct mynic_mem
  * @MYNIC_MMAP_DM: &struct mynic_dm
+ * @MYNIC_MMAP_CLOCK: &struct mynic_mmap_entry: the clock page
  */
 enum mynic_mmap_type {
 	MYNIC_MMAP_UAR,
 	MYNIC_MMAP_MEM,
 	MYNIC_MMAP_DM,
+	MYNIC_MMAP_CLOCK,
 };
 
 /**
@@ -301,6 +303,20 @@ struct mynic_eq {
 int mynic_eqs_init(struct mynic_dev *mdev);
 void mynic_eqs_fini(struct mynic_dev *mdev);
 
+/**
+ * struct mynic_clock - the page with &struct mynic_clock_info
+ * @lock: protects all
+ * @page: the page
+ * @users: user contexts that have mapped it
+ * @work: compares the clocks while there are any
+ */
+struct mynic_clock {
+	struct mutex lock; /* all */
+	struct page *page;
+	unsigned int users;
+	struct delayed_work work;
+};
+
 enum {
 	MYNIC_DEAD, /* the device failed: commands end at once */
 };
@@ -326,6 +342,7 @@ enum {
  * @srqs: SRQs by number
  * @rwqs: WQs by number
  * @uars: pages of BAR2 in use, in units of PAGE_SIZE; 0 is the kernel's
+ * @clock: device clock for processes
  * @gid_lock: protects @gids
  * @gids: the GID table as the device has it
  * @netdev: the Ethernet interface; lives as long as the driver is bound
@@ -352,6 +369,7 @@ struct mynic_dev {
 	struct xarray srqs;
 	struct xarray rwqs;
 	struct ida uars;
+	struct mynic_clock clock;
 	struct mutex gid_lock; /* gids */
 	struct mynic_set_gid gids[MYNIC_MAX_GIDS];
 	struct net_device *netdev;
@@ -400,9 +418,18 @@ static inline u8 mynic_phase(u32 index, unsigned int log_size)
 
 /* User contexts */
 
+/**
+ * struct mynic_ucontext - user context
+ * @ibucontext: the core's part
+ * @uar: its doorbell page
+ * @clock: how it reaches the clock page, or NULL
+ * @clock_used: it has mapped that; protected by &mynic_clock.lock
+ */
 struct mynic_ucontext {
 	struct ib_ucontext ibucontext;
 	struct mynic_uar *uar;
+	struct mynic_mmap_entry *clock;
+	bool clock_used;
 };
 
 static inline struct mynic_ucontext *
@@ -410,6 +437,13 @@ to_mucontext(struct ib_ucontext *ibucontext)
 {
 	return container_of(ibucontext, struct mynic_ucontext, ibucontext);
 }
+
+int mynic_clock_init(struct mynic_dev *mdev);
+void mynic_clock_fini(struct mynic_dev *mdev);
+int mynic_clock_open(struct mynic_ucontext *ucontext);
+void mynic_clock_close(struct mynic_ucontext *ucontext);
+int mynic_clock_mmap(struct mynic_ucontext *ucontext,
+		     struct vm_area_struct *vma);
 
 int mynic_alloc_ucontext(struct ib_ucontext *ibucontext,
 			 struct ib_udata *udata);
@@ -492,11 +526,10 @@ void mynic_dm_free(struct mynic_dev *mdev, struct mynic_dm *dm);
 
 /* Memory regions */
 
-#define MYNIC_MR_ACCESS                                   \
-	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
-	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
-	 IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL |      \
-	 IB_ACCESS_FLUSH_PERSISTENT)
+#define MYNIC_MR_ACCESS                                                        \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |                      \
+	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | \
+	 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
 
 /**
  * struct mynic_fast_reg - memory that REG_MR gives to a region

@@ -69,6 +69,11 @@ mynic_ucontext_resp(struct mynic_ucontext *ucontext)
 		resp.rx_hash_fields = MYNIC_RX_HASH_FIELDS;
 		resp.rx_hash_functions = MYNIC_RX_HASH_FUNCTIONS;
 	}
+	if (ucontext->clock) {
+		resp.clock_mmap_size = PAGE_SIZE;
+		resp.clock_mmap_key =
+			rdma_user_mmap_get_offset(&ucontext->clock->rdma_entry);
+	}
 	return resp;
 }
 
@@ -93,10 +98,19 @@ int mynic_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udata)
 	if (IS_ERR(uar))
 		return PTR_ERR(uar);
 	ucontext->uar = uar;
+	ret = mynic_clock_open(ucontext);
+	if (ret)
+		goto err_uar;
 	resp = mynic_ucontext_resp(ucontext);
 	ret = ib_respond_udata(udata, resp);
 	if (ret)
-		rdma_user_mmap_entry_remove(&uar->mmap.rdma_entry);
+		goto err_clock;
+	return 0;
+
+err_clock:
+	mynic_clock_close(ucontext);
+err_uar:
+	rdma_user_mmap_entry_remove(&uar->mmap.rdma_entry);
 	return ret;
 }
 
@@ -140,6 +154,7 @@ void mynic_dealloc_ucontext(struct ib_ucontext *ibucontext)
 {
 	struct mynic_ucontext *ucontext = to_mucontext(ibucontext);
 
+	mynic_clock_close(ucontext);
 	rdma_user_mmap_entry_remove(&ucontext->uar->mmap.rdma_entry);
 }
 
@@ -227,6 +242,9 @@ int mynic_mmap(struct ib_ucontext *ibucontext, struct vm_area_struct *vma)
 		ret = mynic_mmap_mem(vma, container_of(entry, struct mynic_mem,
 						       mmap));
 		break;
+	case MYNIC_MMAP_CLOCK:
+		ret = mynic_clock_mmap(to_mucontext(ibucontext), vma);
+		break;
 	case MYNIC_MMAP_DM:
 		ret = mynic_mmap_dm(ibucontext, vma,
 				    container_of(entry, struct mynic_dm, mmap));
@@ -255,6 +273,9 @@ void mynic_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
 		break;
 	case MYNIC_MMAP_MEM:
 		mynic_mem_free(container_of(entry, struct mynic_mem, mmap));
+		break;
+	case MYNIC_MMAP_CLOCK:
+		kfree(entry);
 		break;
 	case MYNIC_MMAP_DM:
 		mynic_dm_free(mdev, container_of(entry, struct mynic_dm, mmap));
