@@ -22,6 +22,7 @@ struct fake_qp fake_qp;
 struct fake_cq fake_cq;
 struct fake_srq fake_srq;
 struct fake_wq fake_wq;
+struct mynic_clock_info *fake_clock;
 
 static int fake_fd;
 static void *fake_memory;
@@ -165,6 +166,8 @@ int ibv_cmd_get_context(struct verbs_context *context,
 	drv->uar_mmap_key = key;
 	drv->null_lkey = 0x5a;
 	drv->uar_offset = FAKE_UAR_OFFSET;
+	fake_clock = fake_alloc(&key, &drv->clock_mmap_size, 4096);
+	drv->clock_mmap_key = key;
 	return 0;
 }
 

@@ -111,6 +111,9 @@ extern struct fake_cq fake_cq;
 extern struct fake_srq fake_srq;
 extern struct fake_wq fake_wq;
 
+/* The clock page of the context that was opened last */
+extern struct mynic_clock_info *fake_clock;
+
 /**
  * fake_complete() - write a completion as the device does
  * @cq: the CQ

@@ -14,6 +14,7 @@
 /* What the extended CQ can read */
 #define MYNIC_WC_FLAGS                                                 \
 	(IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | \
+	 IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK |               \
 	 IBV_WC_EX_WITH_CVLAN | IBV_WC_EX_WITH_FLOW_TAG)
 #define MYNIC_CQ_FLAGS \
 	(IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)
@@ -322,6 +323,12 @@ static uint64_t mynic_read_completion_ts(struct ibv_cq_ex *cq)
 	return le64toh(mynic_cq_ex(cq)->cur->timestamp);
 }
 
+static uint64_t mynic_read_wallclock_ns(struct ibv_cq_ex *cq)
+{
+	return mynic_clock_to_ns(to_mctx(cq->context),
+				 mynic_read_completion_ts(cq));
+}
+
 static uint16_t mynic_read_cvlan(struct ibv_cq_ex *cq)
 {
 	return le16toh(mynic_cq_ex(cq)->cur->cvlan);
@@ -364,6 +371,8 @@ static void mynic_cq_ex_setup(struct mynic_cq *mcq, uint64_t wc_flags)
 		cq->read_dlid_path_bits = mynic_read_dlid_path_bits;
 	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
 		cq->read_completion_ts = mynic_read_completion_ts;
+	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+		cq->read_completion_wallclock_ns = mynic_read_wallclock_ns;
 	if (wc_flags & IBV_WC_EX_WITH_CVLAN)
 		cq->read_cvlan = mynic_read_cvlan;
 	if (wc_flags & IBV_WC_EX_WITH_FLOW_TAG)
@@ -500,6 +509,14 @@ struct ibv_cq_ex *mynic_create_cq_ex(struct ibv_context *context,
 		pd = attr->parent_domain;
 		if (!pd || !to_mpd(pd)->protection) {
 			errno = EINVAL;
+			return NULL;
+		}
+	}
+
+	if (attr->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK) {
+		err = mynic_clock_open(to_mctx(context));
+		if (err) {
+			errno = err;
 			return NULL;
 		}
 	}

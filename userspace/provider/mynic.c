@@ -74,6 +74,7 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.query_ece = mynic_query_ece,
 	.query_port = mynic_query_port,
 	.query_qp = mynic_query_qp,
+	.query_rt_values = mynic_query_rt_values,
 	.query_srq = mynic_query_srq,
 	.reg_dmabuf_mr = mynic_reg_dmabuf_mr,
 	.reg_dm_mr = mynic_reg_dm_mr,
@@ -158,6 +159,7 @@ static int mynic_set_context(struct mynic_context *ctx,
 	ctx->pacing_caps.qp_rate_limit_max = resp->rate_limit_max;
 	ctx->pacing_caps.supported_qpts = resp->rate_limit_qpts;
 	ctx->null_lkey = resp->null_lkey;
+	mynic_clock_init(ctx, resp);
 	verbs_set_ops(&ctx->ibv_ctx, &mynic_context_ops);
 	return 0;
 }
@@ -221,6 +223,7 @@ static void mynic_free_context(struct ibv_context *context)
 {
 	struct mynic_context *ctx = to_mctx(context);
 
+	mynic_clock_fini(ctx);
 	mynic_munmap(&ctx->uar_map);
 	mynic_uninit_context(ctx);
 }

@@ -13,6 +13,7 @@
 
 #include <ccan/container_of.h>
 #include <infiniband/driver.h>
+#include <rdma/mynic-abi.h>
 #include <rdma/mynic-hw.h>
 #include <util/compiler.h>
 #include <util/udma_barrier.h>
@@ -45,6 +46,10 @@ struct mynic_map {
  * @null_lkey: local key of nothing; 0: there is none
  * @driver_qp_types: what the kernel says of these
  * @ece_options: enum mynic_ece_option: what QPs can have
+ * @clock_lock: protects the mapping of @clock
+ * @clock: clock page, or NULL as long as nobody needs it
+ * @clock_mmap_key: where it is to be had
+ * @clock_mmap_size: bytes of it; 0: there is none
  */
 struct mynic_context {
 	struct verbs_context ibv_ctx;
@@ -57,6 +62,10 @@ struct mynic_context {
 	uint32_t null_lkey;
 	uint32_t driver_qp_types;
 	uint32_t ece_options;
+	pthread_mutex_t clock_lock;
+	const struct mynic_clock_info *clock;
+	uint64_t clock_mmap_key;
+	uint32_t clock_mmap_size;
 };
 
 /**
@@ -517,6 +526,15 @@ void mynic_unimport_mr(struct ibv_mr *mr);
 /* ah.c */
 struct ibv_ah *mynic_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
 int mynic_destroy_ah(struct ibv_ah *ah);
+
+/* clock.c */
+void mynic_clock_init(struct mynic_context *ctx,
+		      const struct mynic_alloc_ucontext_resp *resp);
+void mynic_clock_fini(struct mynic_context *ctx);
+int mynic_clock_open(struct mynic_context *ctx);
+uint64_t mynic_clock_to_ns(const struct mynic_context *ctx, uint64_t cycles);
+int mynic_query_rt_values(struct ibv_context *context,
+			  struct ibv_values_ex *values);
 
 /* cq.c */
 struct ibv_cq *mynic_create_cq(struct ibv_context *context, int cqe,

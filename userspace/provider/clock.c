@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The device clock, and what time of day it was when it showed something. */
+#include <config.h>
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include <util/mmio.h>
+
+#include "mynic.h"
+
+/**
+ * mynic_clock_init() - note where the clock page is to be had
+ * @ctx: an open device
+ * @resp: what the kernel says of it
+ */
+void mynic_clock_init(struct mynic_context *ctx,
+		      const struct mynic_alloc_ucontext_resp *resp)
+{
+	pthread_mutex_init(&ctx->clock_lock, NULL);
+	ctx->clock_mmap_key = resp->clock_mmap_key;
+	ctx->clock_mmap_size = resp->clock_mmap_size;
+}
+
+/**
+ * mynic_clock_fini() - undo mynic_clock_init() and mynic_clock_open()
+ * @ctx: a device that is to be closed
+ */
+void mynic_clock_fini(struct mynic_context *ctx)
+{
+	if (ctx->clock)
+		munmap((void *)ctx->clock, ctx->clock_mmap_size);
+	pthread_mutex_destroy(&ctx->clock_lock);
+}
+
+/**
+ * mynic_clock_open() - get ready for mynic_clock_to_ns()
+ * @ctx: an open device
+ *
+ * The kernel compares the clocks only for those who map the page, so that is
+ * done when it is known to be wanted.
+ *
+ * Return: 0, EOPNOTSUPP if there is no clock page, or another positive errno.
+ */
+int mynic_clock_open(struct mynic_context *ctx)
+{
+	void *page;
+	int err = 0;
+
+	if (!ctx->clock_mmap_size)
+		return EOPNOTSUPP;
+	pthread_mutex_lock(&ctx->clock_lock);
+	if (!ctx->clock) {
+		page = mmap(NULL, ctx->clock_mmap_size, PROT_READ, MAP_SHARED,
+			    ctx->ibv_ctx.context.cmd_fd, ctx->clock_mmap_key);
+		if (page == MAP_FAILED)
+			err = errno;
+		else
+			ctx->clock = page;
+	}
+	pthread_mutex_unlock(&ctx->clock_lock);
+	return err;
+}
+
+static uint32_t mynic_clock_seq(const struct mynic_clock_info *info)
+{
+	return atomic_load_explicit((_Atomic(uint32_t) *)&info->seq,
+				    memory_order_acquire);
+}
+
+/**
+ * mynic_clock_to_ns() - the time of day
+ * @ctx: a device with which mynic_clock_open() has succeeded
+ * @cycles: what the device clock showed
+ *
+ * Return: nanoseconds of CLOCK_REALTIME.
+ */
+uint64_t mynic_clock_to_ns(const struct mynic_context *ctx, uint64_t cycles)
+{
+	const struct mynic_clock_info *info = ctx->clock;
+	uint32_t first, mult, shift;
+	uint64_t nsec, start;
+
+	do {
+		first = mynic_clock_seq(info);
+		nsec = info->nsec;
+		start = info->cycles;
+		mult = info->mult;
+		shift = info->shift;
+		atomic_thread_fence(memory_order_acquire);
+	} while (first & 1 || first != mynic_clock_seq(info));
+
+	if ((int64_t)(cycles - start) < 0)
+		return nsec - ((start - cycles) * mult >> shift);
+	return nsec + ((cycles - start) * mult >> shift);
+}
+
+/**
+ * mynic_query_rt_values() - ibv_query_rt_values_ex(3)
+ * @context: the device
+ * @values: which values are wanted, and what they are
+ *
+ * Return: 0, EINVAL for values that are not known, or EIO if the device is
+ * gone.
+ */
+int mynic_query_rt_values(struct ibv_context *context,
+			  struct ibv_values_ex *values)
+{
+	uint64_t cycles;
+
+	if (!check_comp_mask(values->comp_mask, IBV_VALUES_MASK_RAW_CLOCK))
+		return EINVAL;
+	if (!(values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK))
+		return 0;
+	cycles = le64toh(
+		mmio_read64_le(to_mctx(context)->uar + MYNIC_UAR_CLOCK));
+	if (!cycles || cycles == UINT64_MAX)
+		return EIO;
+	/* A number of the clock's units, as other devices have it, no time */
+	values->raw_clock.tv_sec = 0;
+	values->raw_clock.tv_nsec = cycles;
+	return 0;
+}
