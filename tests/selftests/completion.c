@@ -508,6 +508,78 @@ TEST_F(completion, vectors)
 	EXPECT_EQ(errno, EINVAL);
 }
 
+static bool raw_clock(struct ibv_context *ctx, uint64_t *cycles)
+{
+	struct ibv_values_ex values = {
+		.comp_mask = IBV_VALUES_MASK_RAW_CLOCK,
+	};
+
+	if (ibv_query_rt_values_ex(ctx, &values) ||
+	    values.comp_mask != IBV_VALUES_MASK_RAW_CLOCK)
+		return false;
+	*cycles = values.raw_clock.tv_nsec;
+	return true;
+}
+
+static uint64_t time_of_day(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+/* Far more than the clocks may be apart, far less than if one were wrong */
+#define SLACK 10000000000ULL
+
+TEST_F(completion, clocks)
+{
+	struct ibv_cq_init_attr_ex init = {
+		.cqe = 16,
+		.wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+			    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
+	};
+	struct ibv_context *ctx = self->a.ctx;
+	struct ibv_cq_ex *cq = ibv_create_cq_ex(ctx, &init);
+	struct ibv_poll_cq_attr attr = {};
+	struct ibv_device_attr_ex dev;
+	uint64_t before, after, ts, wall, from;
+	time_t end = deadline();
+
+	ASSERT_NE(cq, NULL);
+	ASSERT_EQ(ibv_query_device_ex(ctx, NULL, &dev), 0);
+	EXPECT_NE(dev.hca_core_clock, 0);
+	EXPECT_EQ(dev.completion_timestamp_mask, UINT64_MAX);
+	ASSERT_EQ(ibv_destroy_qp(self->a.qp), 0);
+	ASSERT_EQ(ibv_destroy_cq(self->a.cq), 0);
+	self->a.cq = ibv_cq_ex_to_cq(cq);
+	self->a.qp = make_qp(&self->a, IBV_QPT_RC);
+	ASSERT_NE(self->a.qp, NULL);
+	ASSERT_EQ(ibv_destroy_qp(self->b.qp), 0);
+	self->b.qp = make_qp(&self->b, IBV_QPT_RC);
+	ASSERT_NE(self->b.qp, NULL);
+	ASSERT_EQ(to_rts(&self->a, &self->b), 0);
+	ASSERT_EQ(to_rts(&self->b, &self->a), 0);
+
+	from = time_of_day();
+	ASSERT_TRUE(raw_clock(ctx, &before));
+	ASSERT_EQ(post(&self->a, IBV_WR_RDMA_WRITE, 1, 0, 8, &self->b), 0);
+	while (ibv_start_poll(cq, &attr))
+		ASSERT_LT(time(NULL), end);
+	ASSERT_TRUE(raw_clock(ctx, &after));
+	ts = ibv_wc_read_completion_ts(cq);
+	wall = ibv_wc_read_completion_wallclock_ns(cq);
+	ibv_end_poll(cq);
+	EXPECT_LE(before, ts);
+	EXPECT_LE(ts, after);
+	EXPECT_GT(wall + SLACK, from);
+	EXPECT_LT(wall, time_of_day() + SLACK);
+	TH_LOG("%lld ns after it was posted by the time of day, %llu by the device's",
+	       (long long)(wall - from),
+	       (unsigned long long)((ts - before) * 1000000 /
+				    dev.hca_core_clock));
+}
+
 /* MODIFY_SRQ as the process gives it to the kernel */
 struct modify_srq_cmd {
 	struct ib_uverbs_cmd_hdr hdr;
