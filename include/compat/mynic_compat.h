@@ -79,6 +79,17 @@ static inline int ib_no_udata_io(struct ib_udata *udata)
 
 #define ib_umem_get_va ib_umem_get
 
+/* Regions on dma-bufs cannot be registered again */
+static inline int mynic_umem_check_rereg(struct ib_umem *umem, int flags,
+					 int access)
+{
+	if (umem && umem->is_dmabuf)
+		return -EOPNOTSUPP;
+	return ib_umem_check_rereg(umem, flags, access);
+}
+
+#define ib_umem_check_rereg mynic_umem_check_rereg
+
 /* The operation, under its old name, takes a signed number */
 #define resize_user_cq resize_cq
 #define mynic_resize_user_cq(cq, entries, udata) \

@@ -154,32 +154,24 @@ struct ib_mr *mynic_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 	return &mr->ibmr;
 }
 
-/*
- * Tell the device what the region is now. Of memory that was revoked it must
- * know nothing; the lock of that memory is held.
- */
 static int mynic_mr_modify(struct mynic_mr *mr,
-			   const struct mynic_create_mkey *new, bool revoked)
+			   const struct mynic_create_mkey *body)
 {
-	struct mynic_create_mkey body = *new;
-
-	if (revoked) {
-		body.length = 0;
-		memset(&body.buf, 0, sizeof(body.buf));
-	}
 	return mynic_cmd_modify_mkey(to_mdev(mr->ibmr.device), mr->ibmr.lkey,
-				     &body);
+				     body);
 }
 
 /*
- * The exporter takes the memory back. When this
- * returns the device uses the memory no more; the key stays, of nothing.
+ * The exporter takes the memory back. When this returns the device uses the
+ * memory no more; the key stays, of nothing.
  */
 static void mynic_mr_revoke(void *priv)
 {
 	struct mynic_mr *mr = priv;
 
-	if (mynic_mr_modify(mr, &mr->body, true))
+	mr->body.length = 0;
+	memset(&mr->body.buf, 0, sizeof(mr->body.buf));
+	if (mynic_mr_modify(mr, &mr->body))
 		mynic_die(to_mdev(mr->ibmr.device),
 			  "it did not give up a memory region");
 }
@@ -229,42 +221,26 @@ struct ib_mr *mynic_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset,
 	return &mr->ibmr;
 }
 
-static struct ib_umem_dmabuf *mynic_mr_lock(struct mynic_mr *mr)
+/* All that the region is, in one step */
+static int mynic_mr_rereg_in_place(struct mynic_mr *mr,
+				   const struct mynic_mr *new)
 {
-	struct ib_umem_dmabuf *dmabuf;
-
-	if (!mr->umem || !mr->umem->is_dmabuf)
-		return NULL;
-	dmabuf = to_ib_umem_dmabuf(mr->umem);
-	ib_umem_dmabuf_revoke_lock(dmabuf);
-	return dmabuf;
-}
-
-/* Other rights, or another protection domain, for the same memory */
-static int mynic_mr_rereg_rights(struct mynic_mr *mr,
-				 const struct mynic_mr *new)
-{
-	struct ib_umem_dmabuf *dmabuf = mynic_mr_lock(mr);
 	int ret;
 
-	ret = mynic_mr_modify(mr, &new->body, dmabuf && dmabuf->revoked);
-	if (!ret) {
-		mr->access = new->access;
-		mr->iova = new->iova;
-		mr->body = new->body;
-	}
-	if (dmabuf)
-		ib_umem_dmabuf_revoke_unlock(dmabuf);
-	return ret;
+	ret = mynic_mr_modify(mr, &new->body);
+	if (ret)
+		return ret;
+	mr->access = new->access;
+	mr->iova = new->iova;
+	mr->body = new->body;
+	return 0;
 }
 
-/* Other memory. A buffer that may be revoked has nothing to do with it then */
 static int mynic_mr_rereg_memory(struct mynic_mr *mr, struct mynic_mr *new,
 				 u64 start, u64 length)
 {
 	struct ib_device *ibdev = mr->ibmr.device;
 	struct mynic_dev *mdev = to_mdev(ibdev);
-	struct ib_umem_dmabuf *dmabuf;
 	int ret;
 
 	new->umem = ib_umem_get_va(ibdev, start, length, new->access);
@@ -275,20 +251,11 @@ static int mynic_mr_rereg_memory(struct mynic_mr *mr, struct mynic_mr *new,
 		goto err_umem;
 	new->body.buf = new->list.buf;
 	new->body.length = cpu_to_le64(length);
-	dmabuf = mynic_mr_lock(mr);
-	ret = mynic_mr_modify(mr, &new->body, false);
-	if (dmabuf) {
-		if (!ret)
-			ib_umem_dmabuf_set_revoke_locked(dmabuf, NULL, NULL);
-		ib_umem_dmabuf_revoke_unlock(dmabuf);
-	}
+	ret = mynic_mr_rereg_in_place(mr, new);
 	if (ret)
 		goto err_list;
 	swap(mr->umem, new->umem);
 	swap(mr->list, new->list);
-	mr->access = new->access;
-	mr->iova = new->iova;
-	mr->body = new->body;
 err_list:
 	mynic_page_list_free(mdev, &new->list);
 err_umem:
@@ -346,7 +313,7 @@ struct ib_mr *mynic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	if (flags & IB_MR_REREG_TRANS)
 		ret = mynic_mr_rereg_memory(mr, &new, start, length);
 	else
-		ret = mynic_mr_rereg_rights(mr, &new);
+		ret = mynic_mr_rereg_in_place(mr, &new);
 	return ERR_PTR(ret);
 }
 
@@ -410,13 +377,16 @@ int mynic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct mynic_dev *mdev = to_mdev(ibmr->device);
 	struct mynic_mr *mr = to_mmr(ibmr);
-	struct ib_umem_dmabuf *dmabuf;
+	struct ib_umem_dmabuf *dmabuf = NULL;
 	int ret;
 
 	ret = ib_no_udata_io(udata);
 	if (ret)
 		return ret;
-	dmabuf = mynic_mr_lock(mr);
+	if (mr->umem && mr->umem->is_dmabuf) {
+		dmabuf = to_ib_umem_dmabuf(mr->umem);
+		ib_umem_dmabuf_revoke_lock(dmabuf);
+	}
 	ret = mynic_mr_destroy(mdev, ibmr);
 	if (dmabuf) {
 		/* There is no key any more that could be made one of nothing */
