@@ -141,6 +141,21 @@ static void ledger_free(struct ibv_pd *pd, void *context, void *p,
 	free(p);
 }
 
+/* A WQ to which requests can be posted */
+static struct ibv_wq *create_wq(struct fixture *f,
+				struct ibv_wq_init_attr *attr)
+{
+	struct ibv_wq_attr ready = {
+		.attr_mask = IBV_WQ_ATTR_STATE,
+		.wq_state = IBV_WQS_RDY,
+	};
+	struct ibv_wq *wq = ibv_create_wq(f->context, attr);
+
+	if (wq)
+		CHECK_EQ(ibv_modify_wq(wq, &ready), 0);
+	return wq;
+}
+
 /* Something in a parent domain; @type is what an allocator is told. */
 static void *create(struct fixture *f, struct ibv_pd *pd, uint64_t type)
 {
@@ -159,8 +174,18 @@ static void *create(struct fixture *f, struct ibv_pd *pd, uint64_t type)
 		.parent_domain = pd,
 	};
 
+	struct ibv_wq_init_attr wq_attr = {
+		.wq_type = IBV_WQT_RQ,
+		.max_wr = 4,
+		.max_sge = 1,
+		.pd = pd,
+		.cq = f->cq,
+	};
+
 	if (type == MYNICDV_RES_QP)
 		return ibv_create_qp(pd, &qp_attr);
+	if (type == MYNICDV_RES_WQ)
+		return create_wq(f, &wq_attr);
 	if (type == MYNICDV_RES_SRQ)
 		return ibv_create_srq(pd, &srq_attr);
 	return ibv_create_cq_ex(f->context, &cq_attr);
@@ -172,6 +197,8 @@ static int destroy(void *object, uint64_t type)
 		return ibv_destroy_qp(object);
 	if (type == MYNICDV_RES_SRQ)
 		return ibv_destroy_srq(object);
+	if (type == MYNICDV_RES_WQ)
+		return ibv_destroy_wq(object);
 	return ibv_destroy_cq(ibv_cq_ex_to_cq(object));
 }
 
@@ -241,6 +268,11 @@ TEST(allocator_srq)
 TEST(allocator_cq)
 {
 	check_allocator(MYNICDV_RES_CQ);
+}
+
+TEST(allocator_wq)
+{
+	check_allocator(MYNICDV_RES_WQ);
 }
 
 TEST(cq)
@@ -339,6 +371,7 @@ struct path {
 	struct ibv_mw *mw;
 	struct ibv_cq_ex *cq;
 	struct fake_cq fake_cq;
+	struct ibv_wq *wq;
 };
 
 static struct ibv_qp *create_qp(struct fixture *f, struct ibv_pd *pd,
@@ -413,6 +446,7 @@ static void use_path(struct path *p)
 	for (int i = 0; i < 6; i++) {
 		ibv_post_recv(p->qp, &recv, &bad_recv);
 		ibv_post_srq_recv(p->srq, &recv, &bad_recv);
+		ibv_post_wq_recv(p->wq, &recv, &bad_recv);
 	}
 	fake_complete(&p->fake_cq, &cqe);
 	fake_complete(&p->fake_cq, &cqe);
@@ -524,10 +558,11 @@ TEST(no_locked_instruction)
 
 			p.mw = ibv_alloc_mw(f->pd, IBV_MW_TYPE_1);
 			p.srq = create(f, parents[single], MYNICDV_RES_SRQ);
+			p.wq = create(f, parents[single], MYNICDV_RES_WQ);
 			p.qp = create_qp(f, parents[single], types[i]);
 			p.cq = create(f, parents[single], MYNICDV_RES_CQ);
 			p.fake_cq = fake_cq;
-			CHECK(p.mw && p.srq && p.cq);
+			CHECK(p.mw && p.srq && p.wq && p.cq);
 			count = count_locked(&p);
 			if (single)
 				CHECK_EQ(count, 0);
@@ -535,6 +570,7 @@ TEST(no_locked_instruction)
 				CHECK(count >= 40);
 			CHECK_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(p.cq)), 0);
 			CHECK_EQ(ibv_destroy_qp(p.qp), 0);
+			CHECK_EQ(ibv_destroy_wq(p.wq), 0);
 			CHECK_EQ(ibv_destroy_srq(p.srq), 0);
 			CHECK_EQ(ibv_dealloc_mw(p.mw), 0);
 			tap_restart_timeout();
@@ -562,10 +598,11 @@ TEST(same_entries)
 
 		p.mw = ibv_alloc_mw(f->pd, IBV_MW_TYPE_1);
 		p.srq = create(f, pds[i], MYNICDV_RES_SRQ);
+		p.wq = create(f, pds[i], MYNICDV_RES_WQ);
 		p.qp = create_qp(f, pds[i], IBV_QPT_RC);
 		p.cq = create(f, pds[i], MYNICDV_RES_CQ);
 		p.fake_cq = fake_cq;
-		CHECK(p.mw && p.srq && p.cq);
+		CHECK(p.mw && p.srq && p.wq && p.cq);
 		use_path(&p);
 		rings[i] = fake_qp.sq;
 		rqs[i] = fake_qp.rq;
@@ -575,6 +612,7 @@ TEST(same_entries)
 		CHECK_EQ(le32toh(fake_qp.dbrec->rq_pi), 4);
 		CHECK_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(p.cq)), 0);
 		CHECK_EQ(ibv_destroy_qp(p.qp), 0);
+		CHECK_EQ(ibv_destroy_wq(p.wq), 0);
 		CHECK_EQ(ibv_destroy_srq(p.srq), 0);
 		CHECK_EQ(ibv_dealloc_mw(p.mw), 0);
 	}

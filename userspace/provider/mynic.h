@@ -638,6 +638,8 @@ int mynic_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		    struct ibv_recv_wr **bad_wr);
 int mynic_post_wq_recv(struct ibv_wq *wq, struct ibv_recv_wr *wr,
 		       struct ibv_recv_wr **bad_wr);
+int mynic_post_wq_recv_single(struct ibv_wq *wq, struct ibv_recv_wr *wr,
+			      struct ibv_recv_wr **bad_wr);
 int mynic_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr);
 int mynic_post_recv_any(struct ibv_qp *qp, struct ibv_recv_wr *wr,

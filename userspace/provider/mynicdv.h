@@ -59,6 +59,7 @@ int mynicdv_query_device(struct ibv_context *context,
  * @MYNICDV_RES_QP: what the library itself keeps of a QP
  * @MYNICDV_RES_SRQ: ... of an SRQ
  * @MYNICDV_RES_CQ: ... of a CQ
+ * @MYNICDV_RES_WQ: ... of a WQ
  *
  * The upper half of the 64 bits is the driver ID, RDMA_DRIVER_UNKNOWN. Rings and
  * doorbell records are memory of the kernel, for which nobody is asked.
@@ -67,6 +68,7 @@ enum mynicdv_res_type {
 	MYNICDV_RES_QP = 1,
 	MYNICDV_RES_SRQ = 2,
 	MYNICDV_RES_CQ = 3,
+	MYNICDV_RES_WQ = 4,
 };
 
 /**

@@ -147,6 +147,22 @@ int mynic_post_wq_recv(struct ibv_wq *ibwq, struct ibv_recv_wr *wr,
 }
 
 /**
+ * mynic_post_wq_recv_single() - the same for a WQ of a thread domain
+ * @ibwq: the WQ
+ * @wr: list of requests
+ * @bad_wr: the first request that was not posted
+ *
+ * Return: as mynic_post_wq_recv().
+ */
+int mynic_post_wq_recv_single(struct ibv_wq *ibwq, struct ibv_recv_wr *wr,
+			      struct ibv_recv_wr **bad_wr)
+{
+	struct mynic_qp *qp = &to_mwq(ibwq)->qp;
+
+	return mynic_rq_post(&qp->rq, wr, bad_wr, &qp->vqp.qp, false);
+}
+
+/**
  * mynic_post_recv_any() - ibv_post_recv(3) in a context with thread domains
  * @ibqp: the QP
  * @wr: list of requests

@@ -38,7 +38,9 @@ static void mynic_wq_init(struct mynic_wq *wq,
 	ibqp->qp_num = wq->ibv_wq.wq_num;
 	ibqp->qp_type = IBV_QPT_RAW_PACKET;
 	mynic_qp_init_queues(&wq->qp, &as_qp, &cap);
-	wq->ibv_wq.post_recv = mynic_post_wq_recv;
+	wq->ibv_wq.post_recv = mynic_single_threaded(attr->pd) ?
+				       mynic_post_wq_recv_single :
+				       mynic_post_wq_recv;
 }
 
 /**
@@ -53,12 +55,14 @@ struct ibv_wq *mynic_create_wq(struct ibv_context *context,
 {
 	struct umynic_create_wq_resp resp = {};
 	struct umynic_create_wq cmd = {};
+	struct mynic_home home;
 	struct mynic_wq *wq;
 	int err;
 
-	wq = mynic_alloc(sizeof(*wq));
+	wq = mynic_alloc_object(&home, attr->pd, sizeof(*wq), MYNICDV_RES_WQ);
 	if (!wq)
 		return NULL;
+	wq->qp.home = home;
 	err = ibv_cmd_create_wq(context, attr, &wq->ibv_wq, &cmd.ibv_cmd,
 				sizeof(cmd), &resp.ibv_resp, sizeof(resp));
 	if (err)
@@ -72,7 +76,7 @@ struct ibv_wq *mynic_create_wq(struct ibv_context *context,
 err_destroy:
 	ibv_cmd_destroy_wq(&wq->ibv_wq);
 err_free:
-	free(wq);
+	mynic_free_object(&wq->qp.home, wq, MYNICDV_RES_WQ);
 	errno = err;
 	return NULL;
 }
@@ -115,7 +119,7 @@ int mynic_destroy_wq(struct ibv_wq *ibwq)
 		return err;
 	mynic_qp_clean_cqs(&wq->qp);
 	mynic_munmap(&wq->qp.map);
-	free(wq);
+	mynic_free_object(&wq->qp.home, wq, MYNICDV_RES_WQ);
 	return 0;
 }
 
