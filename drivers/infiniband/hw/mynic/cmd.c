@@ -405,6 +405,49 @@ void mynic_cmd_destroy_mkey(struct mynic_dev *mdev, u32 key)
 }
 
 /**
+ * mynic_cmd_sync_mkey() - SYNC_MKEY
+ * @mdev: device
+ * @key: a paged region's
+ *
+ * If the region is just being destroyed there may be none any more, and that is
+ * as good. A device that does not do as told loses all its memory.
+ */
+void mynic_cmd_sync_mkey(struct mynic_dev *mdev, u32 key)
+{
+	int ret = mynic_cmd_number(mdev, MYNIC_CMD_SYNC_MKEY, key >> 8);
+
+	if (ret && ret != -EINVAL)
+		mynic_die(mdev, "it did not let go of a page");
+}
+
+/**
+ * mynic_cmd_resume() - RESUME
+ * @mdev: device
+ * @qpn: queue pair that waits for a page
+ * @stage: enum mynic_page_stage
+ * @token: of the page fault
+ * @failed: there is no such page
+ *
+ * It fails, to no harm, if the queue pair has been reset meanwhile.
+ */
+void mynic_cmd_resume(struct mynic_dev *mdev, u32 qpn, u8 stage, u32 token,
+		      bool failed)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_RESUME,
+		.number = cpu_to_le32(qpn),
+		.resume = {
+			.token = cpu_to_le32(token),
+			.stage = stage,
+			.failed = failed,
+		},
+	};
+	struct mynic_admin_cpl cpl;
+
+	mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
+}
+
+/**
  * mynic_cmd_alloc_dm() - ALLOC_DM
  * @mdev: device
  * @length: bytes

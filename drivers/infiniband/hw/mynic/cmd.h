@@ -40,6 +40,9 @@ int mynic_cmd_modify_mkey(struct mynic_dev *mdev, u32 key,
 			  const struct mynic_create_mkey *body);
 void mynic_cmd_destroy_mkey(struct mynic_dev *mdev, u32 key);
 int mynic_cmd_try_destroy_mkey(struct mynic_dev *mdev, u32 key);
+void mynic_cmd_sync_mkey(struct mynic_dev *mdev, u32 key);
+void mynic_cmd_resume(struct mynic_dev *mdev, u32 qpn, u8 stage, u32 token,
+		      bool failed);
 int mynic_cmd_alloc_dm(struct mynic_dev *mdev, u64 length, u8 log_align,
 		       u32 *number, u64 *offset);
 void mynic_cmd_free_dm(struct mynic_dev *mdev, u32 number);

@@ -12,6 +12,7 @@
 struct mynic_event_data {
 	u32 number;
 	u8 type;
+	struct mynic_missing missing;
 };
 
 static bool mynic_eq_pending(const struct mynic_eq *eq)
@@ -33,6 +34,13 @@ static bool mynic_eq_next(struct mynic_eq *eq, struct mynic_event_data *event)
 	dma_rmb();
 	event->number = le32_to_cpu(READ_ONCE(eqe->number));
 	event->type = READ_ONCE(eqe->type);
+	event->missing = (struct mynic_missing){
+		.addr = le64_to_cpu(READ_ONCE(eqe->addr)),
+		.key = le32_to_cpu(READ_ONCE(eqe->key)),
+		.length = le32_to_cpu(READ_ONCE(eqe->length)),
+		.token = le32_to_cpu(READ_ONCE(eqe->token)),
+		.write = READ_ONCE(eqe->flags) & MYNIC_PAGE_FAULT_WRITE,
+	};
 	WRITE_ONCE(eq->ci, eq->ci + 1);
 	return true;
 }
@@ -116,6 +124,20 @@ static void mynic_wq_event(struct mynic_dev *mdev, u32 wqn)
 	mynic_res_put(res);
 }
 
+static void mynic_qp_page_fault(struct mynic_dev *mdev,
+				const struct mynic_event_data *event)
+{
+	struct mynic_res *res = mynic_res_get(&mdev->qps, event->number);
+	struct mynic_qp *qp;
+
+	if (!res)
+		return;
+	qp = container_of(res, struct mynic_qp, res);
+	mynic_page_fault(&qp->faults[event->type - MYNIC_EVENT_PAGE_FAULT],
+			 &event->missing);
+	mynic_res_put(res);
+}
+
 static void mynic_srq_event(struct mynic_dev *mdev, u32 srqn,
 			    enum ib_event_type type)
 {
@@ -170,6 +192,11 @@ static void mynic_async_event(struct mynic_dev *mdev,
 	case MYNIC_EVENT_PORT_UP:
 	case MYNIC_EVENT_PORT_DOWN:
 		mynic_netdev_link_event(mdev);
+		break;
+	case MYNIC_EVENT_PAGE_FAULT + MYNIC_PAGE_SEND:
+	case MYNIC_EVENT_PAGE_FAULT + MYNIC_PAGE_RECV:
+	case MYNIC_EVENT_PAGE_FAULT + MYNIC_PAGE_READ:
+		mynic_qp_page_fault(mdev, event);
 		break;
 	}
 }

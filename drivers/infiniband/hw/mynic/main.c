@@ -210,6 +210,7 @@ static const struct ib_device_ops mynic_dev_ops = {
 	.uverbs_robust_udata = 1,
 
 	.add_gid = mynic_add_gid,
+	.advise_mr = mynic_advise_mr,
 	.alloc_dm = mynic_alloc_dm,
 	.alloc_hw_port_stats = mynic_alloc_hw_port_stats,
 	.alloc_mr = mynic_alloc_mr,
@@ -492,7 +493,10 @@ static void mynic_pci_fini(struct mynic_dev *mdev)
 
 static void mynic_free(struct mynic_dev *mdev)
 {
+	if (mdev->fault_wq)
+		destroy_workqueue(mdev->fault_wq);
 	ida_destroy(&mdev->uars);
+	xa_destroy(&mdev->odps);
 	xa_destroy(&mdev->srqs);
 	xa_destroy(&mdev->rwqs);
 	xa_destroy(&mdev->qps);
@@ -521,9 +525,16 @@ static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	xa_init_flags(&mdev->qps, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&mdev->srqs, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&mdev->rwqs, XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&mdev->odps, XA_FLAGS_LOCK_IRQ);
 	ida_init(&mdev->uars);
 	pci_set_drvdata(pdev, mdev);
 
+	/* Not bound to a processor: finding a page may take long */
+	mdev->fault_wq = alloc_workqueue("mynic_fault", WQ_UNBOUND, 0);
+	if (!mdev->fault_wq) {
+		ret = -ENOMEM;
+		goto err_free;
+	}
 	ret = mynic_clock_init(mdev);
 	if (ret)
 		goto err_free;

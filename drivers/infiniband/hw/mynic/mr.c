@@ -140,6 +140,8 @@ struct ib_mr *mynic_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 	ret = ib_no_udata_io(udata);
 	if (ret)
 		return ERR_PTR(ret);
+	if (access & IB_ACCESS_ON_DEMAND)
+		return mynic_reg_odp_mr(ibpd, start, length, iova, access);
 	ret = mynic_mr_check(to_mdev(ibpd->device), length, access);
 	if (ret)
 		return ERR_PTR(ret);
@@ -293,7 +295,7 @@ struct ib_mr *mynic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	ret = ib_no_udata_io(udata);
 	if (ret)
 		return ERR_PTR(ret);
-	if (flags & ~IB_MR_REREG_SUPPORTED)
+	if (flags & ~IB_MR_REREG_SUPPORTED || mr->odp)
 		return ERR_PTR(-EOPNOTSUPP);
 	if (flags & IB_MR_REREG_ACCESS)
 		new.access = access;
@@ -396,6 +398,8 @@ int mynic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	}
 	if (ret)
 		return ret;
+	if (mr->odp)
+		mynic_odp_gone(mr->odp);
 	mynic_fast_reg_free(mdev, &mr->fast_reg);
 	mynic_page_list_free(mdev, &mr->list);
 	ib_umem_release(mr->umem);

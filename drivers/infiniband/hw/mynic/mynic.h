@@ -341,6 +341,8 @@ enum {
  * @qps: QPs by number
  * @srqs: SRQs by number
  * @rwqs: WQs by number
+ * @odps: regions whose pages come and go, by key
+ * @fault_wq: finds pages
  * @uars: pages of BAR2 in use, in units of PAGE_SIZE; 0 is the kernel's
  * @clock: device clock for processes
  * @gid_lock: protects @gids
@@ -368,6 +370,8 @@ struct mynic_dev {
 	struct xarray qps;
 	struct xarray srqs;
 	struct xarray rwqs;
+	struct xarray odps;
+	struct workqueue_struct *fault_wq;
 	struct ida uars;
 	struct mynic_clock clock;
 	struct mutex gid_lock; /* gids */
@@ -524,6 +528,89 @@ struct ib_dm *mynic_alloc_dm(struct ib_device *ibdev,
 int mynic_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs);
 void mynic_dm_free(struct mynic_dev *mdev, struct mynic_dm *dm);
 
+/* On-demand paging */
+
+/**
+ * struct mynic_missing - what a page fault is about
+ * @addr: the first byte that is not there, as requests name it
+ * @key: the region's
+ * @length: bytes that are going to be accessed
+ * @token: for the answer
+ * @write: the page has to be writable
+ */
+struct mynic_missing {
+	u64 addr;
+	u32 key;
+	u32 length;
+	u32 token;
+	bool write;
+};
+
+/**
+ * struct mynic_page_fault - a QP waits for a page
+ * @work: finds it
+ * @mdev: device
+ * @qpn: the QP
+ * @stage: enum mynic_page_stage
+ * @lock: protects @missing
+ * @missing: the last one
+ */
+struct mynic_page_fault {
+	struct work_struct work;
+	struct mynic_dev *mdev;
+	u32 qpn;
+	u8 stage;
+	spinlock_t lock; /* missing */
+	struct mynic_missing missing;
+};
+
+struct mynic_odp;
+
+#ifdef CONFIG_INFINIBAND_ON_DEMAND_PAGING
+void mynic_page_faults_init(struct mynic_dev *mdev, u32 qpn,
+			    struct mynic_page_fault *faults);
+void mynic_page_faults_fini(struct mynic_page_fault *faults);
+void mynic_page_fault(struct mynic_page_fault *fault,
+		      const struct mynic_missing *missing);
+int mynic_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice,
+		    u32 flags, struct ib_sge *sg_list, u32 num_sge,
+		    struct uverbs_attr_bundle *attrs);
+struct ib_mr *mynic_reg_odp_mr(struct ib_pd *ibpd, u64 start, u64 length,
+			       u64 iova, int access);
+void mynic_odp_gone(struct mynic_odp *odp);
+void mynic_odp_caps(struct ib_odp_caps *caps);
+#else
+#define mynic_advise_mr NULL
+
+static inline void mynic_page_faults_init(struct mynic_dev *mdev, u32 qpn,
+					  struct mynic_page_fault *faults)
+{
+}
+
+static inline void mynic_page_faults_fini(struct mynic_page_fault *faults)
+{
+}
+
+static inline void mynic_page_fault(struct mynic_page_fault *fault,
+				    const struct mynic_missing *missing)
+{
+}
+
+static inline struct ib_mr *mynic_reg_odp_mr(struct ib_pd *ibpd, u64 start,
+					     u64 length, u64 iova, int access)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
+static inline void mynic_odp_gone(struct mynic_odp *odp)
+{
+}
+
+static inline void mynic_odp_caps(struct ib_odp_caps *caps)
+{
+}
+#endif
+
 /* Memory regions */
 
 #define MYNIC_MR_ACCESS                                                        \
@@ -554,6 +641,7 @@ struct mynic_fast_reg {
 /**
  * struct mynic_mr - memory region
  * @ibmr: the core's part
+ * @odp: on-demand paging: the region; else NULL
  * @umem: pinned memory of a process, or NULL
  * @list: pages of @umem
  * @fast_reg: memory of a region of mynic_alloc_mr()
@@ -564,6 +652,7 @@ struct mynic_fast_reg {
  */
 struct mynic_mr {
 	struct ib_mr ibmr;
+	struct mynic_odp *odp;
 	struct ib_umem *umem;
 	struct mynic_page_list list;
 	struct mynic_fast_reg fast_reg;
@@ -731,6 +820,7 @@ int mynic_rq_layout(struct mynic_wq *rq, u32 max_wr, u32 max_sge);
  * @recv_cq: CQ for receive completions
  * @mutex: serialises modifying
  * @state: as last asked for; the device may have moved on to an error state
+ * @faults: pages that it waits for, by enum mynic_page_stage
  */
 struct mynic_qp {
 	struct ib_qp ibqp;
@@ -748,6 +838,7 @@ struct mynic_qp {
 	struct mynic_cq *recv_cq;
 	struct mutex mutex; /* state */
 	enum ib_qp_state state;
+	struct mynic_page_fault faults[MYNIC_PAGE_STAGES];
 };
 
 static inline struct mynic_qp *to_mqp(struct ib_qp *ibqp)

@@ -70,6 +70,11 @@ int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	if (caps->max_fast_reg_pages)
 		attr->device_cap_flags |= IB_DEVICE_MEM_MGT_EXTENSIONS;
 	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
+	if (IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING) &&
+	    caps->caps & MYNIC_CAP_ODP) {
+		attr->kernel_cap_flags |= IBK_ON_DEMAND_PAGING;
+		mynic_odp_caps(&attr->odp_caps);
+	}
 	attr->max_send_sge = MYNIC_MAX_SGE;
 	attr->max_recv_sge = MYNIC_MAX_SGE;
 	attr->max_sge_rd = MYNIC_MAX_SGE;

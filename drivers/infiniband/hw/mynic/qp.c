@@ -170,6 +170,7 @@ int mynic_qp_init(struct mynic_dev *mdev, struct mynic_qp *qp,
 	ret = mynic_qp_cmd_create(mdev, qp, init);
 	if (ret)
 		goto err_mem;
+	mynic_page_faults_init(mdev, qp->qpn, qp->faults);
 	ret = mynic_res_add(&mdev->qps, qp->qpn, &qp->res);
 	if (ret)
 		goto err_qp;
@@ -197,6 +198,7 @@ static int mynic_qp_init_bare(struct mynic_dev *mdev, struct mynic_qp *qp,
 	ret = mynic_cmd_create_qp(mdev, mbox, &qp->qpn);
 	if (ret)
 		return ret;
+	mynic_page_faults_init(mdev, qp->qpn, qp->faults);
 	ret = mynic_res_add(&mdev->qps, qp->qpn, &qp->res);
 	if (ret) {
 		mynic_cmd_destroy_qp(mdev, qp->qpn);
@@ -225,6 +227,7 @@ void mynic_qp_fini(struct mynic_dev *mdev, struct mynic_qp *qp)
 {
 	mynic_cmd_destroy_qp(mdev, qp->qpn);
 	mynic_res_remove(&mdev->qps, qp->qpn, &qp->res);
+	mynic_page_faults_fini(qp->faults);
 	mynic_qp_purge_cqs(qp);
 	mutex_destroy(&qp->mutex);
 	kvfree(qp->rq.wr_id);

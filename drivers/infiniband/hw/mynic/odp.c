@@ -1,0 +1,784 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * On-demand paging: regions whose pages are found when the device needs them,
+ * and taken back when the kernel does.
+ *
+ * A region is cut into chunks, each as large as a list of the device's last
+ * level describes. Chunks come into being when one of their pages is needed
+ * first, so that a region costs what is used of it, and that of all addresses
+ * of the process is a region like others.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/hmm.h>
+#include <linux/mm.h>
+#include <linux/mmu_notifier.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "cmd.h"
+
+#define MYNIC_ODP_LOG_LIST_SIZE 12
+#define MYNIC_ODP_LIST_SIZE BIT(MYNIC_ODP_LOG_LIST_SIZE)
+#define MYNIC_ODP_LOG_ENTRIES (MYNIC_ODP_LOG_LIST_SIZE - 3)
+#define MYNIC_ODP_ENTRIES BIT(MYNIC_ODP_LOG_ENTRIES)
+#define MYNIC_ODP_LEVELS 4
+#define MYNIC_ODP_LOG_MAX_PAGES 36
+#define MYNIC_ODP_MAX_PAGES BIT_ULL(MYNIC_ODP_LOG_MAX_PAGES)
+
+/* What one page fault brings in at most */
+#define MYNIC_ODP_FAULT_BYTES SZ_4M
+
+/* What a region of this kind may allow */
+#define MYNIC_ODP_ACCESS                                  \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
+	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
+
+/**
+ * struct mynic_odp_list - a list of addresses, as the device reads it
+ * @va: MYNIC_ODP_ENTRIES entries
+ * @dma: its address
+ */
+struct mynic_odp_list {
+	__le64 *va;
+	dma_addr_t dma;
+};
+
+/**
+ * struct mynic_odp - a region whose pages come and go
+ * @res: page faults and advice under way
+ * @mdev: device
+ * @pd: protection domain
+ * @mm: whose memory it is
+ * @key: the device's
+ * @gone: the device has it no longer
+ * @start: address of the first page in @mm
+ * @num_pages: how many
+ * @iova: address of the first byte in work requests
+ * @offset: of that byte in the first page
+ * @length: bytes
+ * @writable: the device may write
+ * @lock: protects the lists above the last level, and @chunks against additions
+ * @lists: lists by level (from 1 on) and number of the first chunk below
+ * @chunks: by number
+ */
+struct mynic_odp {
+	struct mynic_res res;
+	struct mynic_dev *mdev;
+	struct ib_pd *pd;
+	struct mm_struct *mm;
+	u32 key;
+	bool gone;
+	unsigned long start;
+	u64 num_pages;
+	u64 iova;
+	u32 offset;
+	u64 length;
+	bool writable;
+	struct mutex lock; /* lists, additions to chunks */
+	struct xarray lists[MYNIC_ODP_LEVELS];
+	struct xarray chunks;
+};
+
+/**
+ * struct mynic_odp_chunk - pages of a region
+ * @notifier: tells when pages are taken back
+ * @odp: the region
+ * @start: address of the first page
+ * @num_pages: how many
+ * @lock: protects what follows. Taken by the notifier, so that nothing may be
+ *	allocated under it
+ * @list: the device's list of the pages
+ * @pages: the pages that the device has, by number
+ */
+struct mynic_odp_chunk {
+	struct mmu_interval_notifier notifier;
+	struct mynic_odp *odp;
+	unsigned long start;
+	unsigned int num_pages;
+	struct mutex lock; /* list, pages */
+	struct mynic_odp_list list;
+	struct page *pages[MYNIC_ODP_ENTRIES];
+};
+
+static enum dma_data_direction mynic_odp_dir(const struct mynic_odp *odp)
+{
+	return odp->writable ? DMA_BIDIRECTIONAL : DMA_TO_DEVICE;
+}
+
+static_assert(MYNIC_ODP_LOG_MAX_PAGES ==
+	      MYNIC_ODP_LEVELS * MYNIC_ODP_LOG_ENTRIES);
+
+static int mynic_odp_list_alloc(struct mynic_odp *odp,
+				struct mynic_odp_list *list)
+{
+	list->va = dma_alloc_coherent(&odp->mdev->pdev->dev,
+				      MYNIC_ODP_LIST_SIZE, &list->dma,
+				      GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	return list->va ? 0 : -ENOMEM;
+}
+
+static void mynic_odp_list_free(struct mynic_odp *odp,
+				struct mynic_odp_list *list)
+{
+	if (list->va)
+		dma_free_coherent(&odp->mdev->pdev->dev, MYNIC_ODP_LIST_SIZE,
+				  list->va, list->dma);
+}
+
+/*
+ * Take pages back: when this returns the device accesses them no more. Those
+ * that it may have written to are dirty, whether it has or not.
+ */
+static void mynic_odp_drop(struct mynic_odp_chunk *chunk, unsigned int first,
+			   unsigned int end)
+{
+	struct mynic_odp *odp = chunk->odp;
+	struct device *dev = &odp->mdev->pdev->dev;
+	bool sync = false;
+	unsigned int i;
+	u64 old;
+
+	lockdep_assert_held(&chunk->lock);
+	for (i = first; i < end; i++) {
+		if (!chunk->pages[i])
+			continue;
+		old = le64_to_cpu(chunk->list.va[i]);
+		/* The address is needed once more */
+		WRITE_ONCE(chunk->list.va[i],
+			   cpu_to_le64(old & ~(u64)MYNIC_PAGE_PRESENT));
+		sync = true;
+	}
+	if (!sync)
+		return;
+	if (!READ_ONCE(odp->gone))
+		mynic_cmd_sync_mkey(odp->mdev, odp->key);
+	for (i = first; i < end; i++) {
+		if (!chunk->pages[i])
+			continue;
+		old = le64_to_cpu(chunk->list.va[i]);
+		dma_unmap_page(dev, old & PAGE_MASK, PAGE_SIZE,
+			       mynic_odp_dir(odp));
+		if (old & MYNIC_PAGE_WRITABLE)
+			folio_mark_dirty(page_folio(chunk->pages[i]));
+		chunk->list.va[i] = 0;
+		chunk->pages[i] = NULL;
+	}
+}
+
+static bool mynic_odp_invalidate(struct mmu_interval_notifier *notifier,
+				 const struct mmu_notifier_range *range,
+				 unsigned long seq)
+{
+	struct mynic_odp_chunk *chunk =
+		container_of(notifier, struct mynic_odp_chunk, notifier);
+	unsigned long start, end;
+
+	/* The device has to be asked */
+	if (!mmu_notifier_range_blockable(range))
+		return false;
+	mutex_lock(&chunk->lock);
+	mmu_interval_set_seq(notifier, seq);
+	start = max(range->start, chunk->start);
+	end = min(range->end, chunk->start + chunk->num_pages * PAGE_SIZE);
+	mynic_odp_drop(chunk, (start - chunk->start) >> PAGE_SHIFT,
+		       (end - chunk->start + PAGE_SIZE - 1) >> PAGE_SHIFT);
+	mutex_unlock(&chunk->lock);
+	return true;
+}
+
+static const struct mmu_interval_notifier_ops mynic_odp_notifier_ops = {
+	.invalidate = mynic_odp_invalidate,
+};
+
+/* The list of @level with the entry for chunk @index, and all above it */
+static struct mynic_odp_list *mynic_odp_list_get(struct mynic_odp *odp,
+						 unsigned int level, u64 index)
+{
+	unsigned int shift = level * MYNIC_ODP_LOG_ENTRIES;
+	unsigned long number = index >> shift;
+	struct mynic_odp_list *list, *above;
+	int ret;
+
+	list = xa_load(&odp->lists[level], number);
+	if (list)
+		return list;
+	list = kzalloc_obj(*list, GFP_KERNEL_ACCOUNT);
+	if (!list)
+		return ERR_PTR(-ENOMEM);
+	ret = mynic_odp_list_alloc(odp, list);
+	if (ret)
+		goto err_free;
+	if (level + 1 < MYNIC_ODP_LEVELS) {
+		above = mynic_odp_list_get(odp, level + 1, index);
+		ret = PTR_ERR_OR_ZERO(above);
+		if (ret)
+			goto err_list;
+	}
+	ret = xa_insert(&odp->lists[level], number, list, GFP_KERNEL_ACCOUNT);
+	if (ret)
+		goto err_list;
+	if (level + 1 < MYNIC_ODP_LEVELS)
+		WRITE_ONCE(above->va[number % MYNIC_ODP_ENTRIES],
+			   cpu_to_le64(list->dma | MYNIC_PAGE_PRESENT));
+	return list;
+
+err_list:
+	mynic_odp_list_free(odp, list);
+err_free:
+	kfree(list);
+	return ERR_PTR(ret);
+}
+
+static int mynic_odp_chunk_init(struct mynic_odp *odp,
+				struct mynic_odp_chunk *chunk, u64 index)
+{
+	u64 first = index * MYNIC_ODP_ENTRIES;
+	struct mynic_odp_list *above;
+	int ret;
+
+	chunk->odp = odp;
+	chunk->start = odp->start + first * PAGE_SIZE;
+	chunk->num_pages =
+		min_t(u64, odp->num_pages - first, MYNIC_ODP_ENTRIES);
+	mutex_init(&chunk->lock);
+	above = mynic_odp_list_get(odp, 1, index);
+	if (IS_ERR(above))
+		return PTR_ERR(above);
+	ret = mynic_odp_list_alloc(odp, &chunk->list);
+	if (ret)
+		return ret;
+	ret = mmu_interval_notifier_insert(&chunk->notifier, odp->mm,
+					   chunk->start,
+					   chunk->num_pages * PAGE_SIZE,
+					   &mynic_odp_notifier_ops);
+	if (ret)
+		goto err_list;
+	ret = xa_insert(&odp->chunks, index, chunk, GFP_KERNEL_ACCOUNT);
+	if (ret)
+		goto err_notifier;
+	WRITE_ONCE(above->va[index % MYNIC_ODP_ENTRIES],
+		   cpu_to_le64(chunk->list.dma | MYNIC_PAGE_PRESENT));
+	return 0;
+
+err_notifier:
+	mmu_interval_notifier_remove(&chunk->notifier);
+err_list:
+	mynic_odp_list_free(odp, &chunk->list);
+	return ret;
+}
+
+/* Chunks stay until the region goes */
+static struct mynic_odp_chunk *mynic_odp_chunk_get(struct mynic_odp *odp,
+						   u64 index)
+{
+	struct mynic_odp_chunk *chunk;
+	int ret;
+
+	chunk = xa_load(&odp->chunks, index);
+	if (chunk)
+		return chunk;
+	mutex_lock(&odp->lock);
+	chunk = xa_load(&odp->chunks, index);
+	if (chunk)
+		goto out;
+	chunk = kzalloc_obj(*chunk, GFP_KERNEL_ACCOUNT);
+	if (!chunk) {
+		chunk = ERR_PTR(-ENOMEM);
+		goto out;
+	}
+	ret = mynic_odp_chunk_init(odp, chunk, index);
+	if (ret) {
+		mutex_destroy(&chunk->lock);
+		kfree(chunk);
+		chunk = ERR_PTR(ret);
+	}
+out:
+	mutex_unlock(&odp->lock);
+	return chunk;
+}
+
+static int mynic_odp_set(struct mynic_odp_chunk *chunk, unsigned int i,
+			 unsigned long pfn)
+{
+	struct mynic_odp *odp = chunk->odp;
+	struct page *page = hmm_pfn_to_page(pfn);
+	struct device *dev = &odp->mdev->pdev->dev;
+	u64 entry;
+
+	/* Another page cannot have come without the notifier's knowing */
+	if (chunk->pages[i]) {
+		entry = le64_to_cpu(chunk->list.va[i]);
+	} else {
+		entry = dma_map_page(dev, page, 0, PAGE_SIZE,
+				     mynic_odp_dir(odp));
+		if (dma_mapping_error(dev, entry))
+			return -ENOMEM;
+		entry |= MYNIC_PAGE_PRESENT;
+	}
+	if (pfn & HMM_PFN_WRITE && odp->writable)
+		entry |= MYNIC_PAGE_WRITABLE;
+	chunk->pages[i] = page;
+	WRITE_ONCE(chunk->list.va[i], cpu_to_le64(entry));
+	return 0;
+}
+
+/* Find pages, and lock the chunk with them still there */
+static int mynic_odp_find(struct mynic_odp_chunk *chunk,
+			  struct hmm_range *range)
+{
+	unsigned long timeout =
+		jiffies + msecs_to_jiffies(HMM_RANGE_DEFAULT_TIMEOUT);
+	struct mm_struct *mm = chunk->odp->mm;
+	int ret;
+
+	while (time_before(jiffies, timeout)) {
+		range->notifier_seq = mmu_interval_read_begin(range->notifier);
+		mmap_read_lock(mm);
+		ret = hmm_range_fault(range);
+		mmap_read_unlock(mm);
+		if (ret == -EBUSY)
+			continue;
+		if (ret)
+			return ret;
+		mutex_lock(&chunk->lock);
+		if (!mmu_interval_read_retry(range->notifier,
+					     range->notifier_seq))
+			return 0;
+		mutex_unlock(&chunk->lock);
+	}
+	return -EBUSY;
+}
+
+static int mynic_odp_map_chunk(struct mynic_odp_chunk *chunk,
+			       unsigned int first, unsigned int num,
+			       unsigned long flags)
+{
+	struct hmm_range range = {
+		.notifier = &chunk->notifier,
+		.start = chunk->start + first * PAGE_SIZE,
+		.end = chunk->start + (first + num) * PAGE_SIZE,
+		.default_flags = flags,
+	};
+	unsigned int i;
+	int ret;
+
+	range.hmm_pfns = kcalloc(num, sizeof(*range.hmm_pfns), GFP_KERNEL);
+	if (!range.hmm_pfns)
+		return -ENOMEM;
+	ret = mynic_odp_find(chunk, &range);
+	if (ret)
+		goto out;
+	for (i = 0; i < num && !ret; i++)
+		if (range.hmm_pfns[i] & HMM_PFN_VALID)
+			ret = mynic_odp_set(chunk, first + i,
+					    range.hmm_pfns[i]);
+	mutex_unlock(&chunk->lock);
+out:
+	kfree(range.hmm_pfns);
+	return ret;
+}
+
+/*
+ * Whether the process has memory there. What asks may be a peer, which is not to
+ * have chunks made for all addresses that there are.
+ */
+static bool mynic_odp_has_memory(struct mynic_odp *odp, u64 first, u64 num)
+{
+	unsigned long start = odp->start + first * PAGE_SIZE;
+	struct vm_area_struct *vma;
+	bool found;
+
+	mmap_read_lock(odp->mm);
+	vma = find_vma(odp->mm, start);
+	found = vma && vma->vm_start < start + num * PAGE_SIZE &&
+		vma->vm_flags & VM_READ;
+	mmap_read_unlock(odp->mm);
+	return found;
+}
+
+/*
+ * Have pages of the region mapped for the device. With @flags of 0 only those
+ * that are in memory anyway.
+ */
+static int mynic_odp_map(struct mynic_odp *odp, u64 first, u64 num,
+			 unsigned long flags)
+{
+	struct mynic_odp_chunk *chunk;
+	unsigned int at, n;
+	int ret = 0;
+
+	if (!mmget_not_zero(odp->mm))
+		return -EFAULT;
+	while (num && !ret) {
+		at = first % MYNIC_ODP_ENTRIES;
+		n = min_t(u64, num, MYNIC_ODP_ENTRIES - at);
+		if (mynic_odp_has_memory(odp, first, n))
+			chunk = mynic_odp_chunk_get(odp,
+						    first / MYNIC_ODP_ENTRIES);
+		else
+			chunk = ERR_PTR(-EFAULT);
+		ret = PTR_ERR_OR_ZERO(chunk);
+		if (!ret)
+			ret = mynic_odp_map_chunk(chunk, at, n, flags);
+		first += n;
+		num -= n;
+		cond_resched();
+	}
+	mmput(odp->mm);
+	return ret;
+}
+
+/* The pages of a range; false if that is not inside the region */
+static bool mynic_odp_range(const struct mynic_odp *odp, u64 addr, u64 length,
+			    u64 *first, u64 *num)
+{
+	u64 begin = addr - odp->iova, end;
+
+	if (begin > odp->length || length > odp->length - begin)
+		return false;
+	begin += odp->offset;
+	end = begin + length;
+	*first = begin >> PAGE_SHIFT;
+	*num = length ? ((end - 1) >> PAGE_SHIFT) - *first + 1 : 0;
+	return true;
+}
+
+static struct mynic_odp *mynic_odp_get(struct mynic_dev *mdev, u32 key)
+{
+	struct mynic_res *res = mynic_res_get(&mdev->odps, key);
+
+	return res ? container_of(res, struct mynic_odp, res) : NULL;
+}
+
+/*
+ * It is enough that the first page is there: what is behind it may be beyond
+ * what the process has, and will be asked for again if it is needed.
+ */
+static int mynic_odp_fault(struct mynic_dev *mdev,
+			   const struct mynic_missing *fault)
+{
+	unsigned long flags = HMM_PFN_REQ_FAULT;
+	struct mynic_odp *odp;
+	u64 first, num;
+	int ret = -EFAULT;
+
+	odp = mynic_odp_get(mdev, fault->key);
+	if (!odp)
+		return -ENOENT;
+	if (fault->write)
+		flags |= HMM_PFN_REQ_WRITE;
+	if (mynic_odp_range(odp, fault->addr,
+			    min_t(u32, fault->length, MYNIC_ODP_FAULT_BYTES),
+			    &first, &num)) {
+		ret = mynic_odp_map(odp, first, num, flags);
+		if (ret && num > 1)
+			ret = mynic_odp_map(odp, first, 1, flags);
+	}
+	mynic_res_put(&odp->res);
+	return ret;
+}
+
+static void mynic_page_fault_work(struct work_struct *work)
+{
+	struct mynic_page_fault *fault =
+		container_of(work, struct mynic_page_fault, work);
+	struct mynic_missing missing;
+	int ret;
+
+	spin_lock(&fault->lock);
+	missing = fault->missing;
+	spin_unlock(&fault->lock);
+	ret = mynic_odp_fault(fault->mdev, &missing);
+	/* Somebody keeps taking the page back: then it is worth another try */
+	if (ret == -EBUSY)
+		ret = 0;
+	mynic_cmd_resume(fault->mdev, fault->qpn, fault->stage, missing.token,
+			 ret);
+}
+
+/**
+ * mynic_page_faults_init() - be ready for a QP's page faults
+ * @mdev: device
+ * @qpn: the QP
+ * @faults: MYNIC_PAGE_STAGES of them
+ */
+void mynic_page_faults_init(struct mynic_dev *mdev, u32 qpn,
+			    struct mynic_page_fault *faults)
+{
+	unsigned int i;
+
+	for (i = 0; i < MYNIC_PAGE_STAGES; i++) {
+		INIT_WORK(&faults[i].work, mynic_page_fault_work);
+		spin_lock_init(&faults[i].lock);
+		faults[i].mdev = mdev;
+		faults[i].qpn = qpn;
+		faults[i].stage = i;
+	}
+}
+
+/**
+ * mynic_page_faults_fini() - a QP has gone
+ * @faults: its page faults; no new ones come
+ */
+void mynic_page_faults_fini(struct mynic_page_fault *faults)
+{
+	unsigned int i;
+
+	for (i = 0; i < MYNIC_PAGE_STAGES; i++)
+		cancel_work_sync(&faults[i].work);
+}
+
+/**
+ * mynic_page_fault() - a QP waits for a page
+ * @fault: where it is noted; there is one for each stage of the QP, as the
+ *	device has one wait at most in each
+ * @missing: what the device says
+ *
+ * Context: process.
+ */
+void mynic_page_fault(struct mynic_page_fault *fault,
+		      const struct mynic_missing *missing)
+{
+	spin_lock(&fault->lock);
+	fault->missing = *missing;
+	spin_unlock(&fault->lock);
+	queue_work(fault->mdev->fault_wq, &fault->work);
+}
+
+static int mynic_advise_sge(struct mynic_odp *odp, struct ib_pd *ibpd,
+			    enum ib_uverbs_advise_mr_advice advice,
+			    const struct ib_sge *sge)
+{
+	unsigned long flags = HMM_PFN_REQ_FAULT;
+	u64 first, num;
+
+	if (odp->pd != ibpd)
+		return -EPERM;
+	if (advice == IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE) {
+		if (!odp->writable)
+			return -EPERM;
+		flags |= HMM_PFN_REQ_WRITE;
+	}
+	if (advice == IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
+		flags = 0;
+	if (!mynic_odp_range(odp, sge->addr, sge->length, &first, &num))
+		return -EFAULT;
+	return mynic_odp_map(odp, first, num, flags);
+}
+
+/**
+ * mynic_advise_mr() - &ib_device_ops.advise_mr
+ * @ibpd: protection domain
+ * @advice: which pages to bring in
+ * @flags: IB_UVERBS_ADVISE_MR_FLAG_FLUSH or 0, the same here: the pages are
+ *	there when this returns
+ * @sg_list: ranges of regions whose pages come and go
+ * @num_sge: how many
+ * @attrs: nothing in it
+ *
+ * Return: 0; -ENOENT for a key that is none of such a region, -EPERM for
+ * another PD or a region that cannot be written, -EFAULT for a range that is
+ * not in the region or not in the process, or another errno.
+ */
+int mynic_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice,
+		    u32 flags, struct ib_sge *sg_list, u32 num_sge,
+		    struct uverbs_attr_bundle *attrs)
+{
+	struct mynic_odp *odp;
+	int ret = 0;
+	u32 i;
+
+	if (advice != IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH &&
+	    advice != IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE &&
+	    advice != IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
+		return -EOPNOTSUPP;
+	for (i = 0; i < num_sge && !ret; i++) {
+		odp = mynic_odp_get(to_mdev(ibpd->device), sg_list[i].lkey);
+		if (!odp)
+			return -ENOENT;
+		ret = mynic_advise_sge(odp, ibpd, advice, &sg_list[i]);
+		mynic_res_put(&odp->res);
+	}
+	return ret;
+}
+
+static void mynic_odp_free(struct mynic_odp *odp)
+{
+	struct mynic_odp_chunk *chunk;
+	struct mynic_odp_list *list;
+	unsigned long index;
+	unsigned int level;
+
+	xa_for_each(&odp->chunks, index, chunk) {
+		mmu_interval_notifier_remove(&chunk->notifier);
+		mynic_odp_list_free(odp, &chunk->list);
+		mutex_destroy(&chunk->lock);
+		kfree(chunk);
+	}
+	xa_destroy(&odp->chunks);
+	for (level = 1; level < MYNIC_ODP_LEVELS; level++) {
+		xa_for_each(&odp->lists[level], index, list) {
+			mynic_odp_list_free(odp, list);
+			kfree(list);
+		}
+		xa_destroy(&odp->lists[level]);
+	}
+	mutex_destroy(&odp->lock);
+	mmdrop(odp->mm);
+	kfree(odp);
+}
+
+static struct mynic_odp *mynic_odp_alloc(struct ib_pd *ibpd, u64 start,
+					 u64 length, u64 iova, int access)
+{
+	struct mynic_odp *odp;
+	unsigned int level;
+
+	odp = kzalloc_obj(*odp, GFP_KERNEL_ACCOUNT);
+	if (!odp)
+		return NULL;
+	odp->mdev = to_mdev(ibpd->device);
+	odp->pd = ibpd;
+	odp->mm = current->mm;
+	mmgrab(odp->mm);
+	odp->start = start & PAGE_MASK;
+	odp->offset = offset_in_page(start);
+	odp->iova = iova;
+	odp->length = length;
+	odp->num_pages = DIV_ROUND_UP_ULL(odp->offset + length, PAGE_SIZE);
+	odp->writable = access & IB_ACCESS_LOCAL_WRITE;
+	mutex_init(&odp->lock);
+	xa_init(&odp->chunks);
+	for (level = 1; level < MYNIC_ODP_LEVELS; level++)
+		xa_init(&odp->lists[level]);
+	return odp;
+}
+
+static int mynic_odp_create(struct mynic_odp *odp, int access)
+{
+	struct mynic_create_mkey body = {
+		.buf = {
+			.levels = MYNIC_ODP_LEVELS,
+			.log_page_size = PAGE_SHIFT,
+			.log_list_size = MYNIC_ODP_LOG_LIST_SIZE,
+			.offset = cpu_to_le32(odp->offset),
+		},
+		.iova = cpu_to_le64(odp->iova),
+		.length = cpu_to_le64(odp->length),
+		.pdn = cpu_to_le32(to_mpd(odp->pd)->pdn),
+		.access = cpu_to_le32(access & MYNIC_ODP_ACCESS),
+	};
+	struct mynic_odp_list *top;
+	int ret;
+
+	top = mynic_odp_list_get(odp, MYNIC_ODP_LEVELS - 1, 0);
+	if (IS_ERR(top))
+		return PTR_ERR(top);
+	body.buf.addr = cpu_to_le64(top->dma);
+	ret = mynic_cmd_create_mkey(odp->mdev, MYNIC_MKEY_ODP, &body,
+				    &odp->key);
+	if (ret)
+		return ret;
+	ret = mynic_res_add(&odp->mdev->odps, odp->key, &odp->res);
+	if (ret)
+		mynic_cmd_destroy_mkey(odp->mdev, odp->key);
+	return ret;
+}
+
+/**
+ * mynic_reg_odp_mr() - register memory without touching its pages
+ * @ibpd: protection domain
+ * @start: address in the process
+ * @length: bytes; with @start 0, U64_MAX: all that the process has and will have
+ * @iova: address in work requests
+ * @access: enum ib_access_flags, with IB_ACCESS_ON_DEMAND
+ *
+ * Return: the region, or ERR_PTR().
+ */
+struct ib_mr *mynic_reg_odp_mr(struct ib_pd *ibpd, u64 start, u64 length,
+			       u64 iova, int access)
+{
+	bool implicit = !start && length == U64_MAX;
+	struct mynic_odp *odp;
+	struct mynic_mr *mr;
+	int ret;
+
+	if (!(to_mdev(ibpd->device)->caps.caps & MYNIC_CAP_ODP) ||
+	    access & ~(MYNIC_ODP_ACCESS | IB_ZERO_BASED | IB_ACCESS_OPTIONAL |
+		       IB_ACCESS_ON_DEMAND | IB_ACCESS_HUGETLB))
+		return ERR_PTR(-EOPNOTSUPP);
+	if (implicit) {
+		if (iova)
+			return ERR_PTR(-EINVAL);
+		length = MYNIC_ODP_MAX_PAGES << PAGE_SHIFT;
+	} else if (!length || start + length < start ||
+		   start + length > ULONG_MAX - PAGE_SIZE ||
+		   offset_in_page(start) + length > MYNIC_ODP_MAX_PAGES
+							    << PAGE_SHIFT) {
+		return ERR_PTR(-EINVAL);
+	}
+	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	odp = mynic_odp_alloc(ibpd, start, length,
+			      access & IB_ZERO_BASED ? 0 : iova, access);
+	if (!odp) {
+		ret = -ENOMEM;
+		goto err_mr;
+	}
+	ret = mynic_odp_create(odp, access);
+	if (ret)
+		goto err_odp;
+	mr->odp = odp;
+	mr->ibmr.lkey = odp->key;
+	mr->ibmr.rkey = odp->key;
+	return &mr->ibmr;
+
+err_odp:
+	mynic_odp_free(odp);
+err_mr:
+	kfree(mr);
+	return ERR_PTR(ret);
+}
+
+/**
+ * mynic_odp_gone() - the device has destroyed a region
+ * @odp: what it had
+ */
+void mynic_odp_gone(struct mynic_odp *odp)
+{
+	struct mynic_odp_chunk *chunk;
+	unsigned long index;
+
+	WRITE_ONCE(odp->gone, true);
+	mynic_res_remove(&odp->mdev->odps, odp->key, &odp->res);
+	/* As long as there is the notifier, so are the pages */
+	xa_for_each(&odp->chunks, index, chunk) {
+		mutex_lock(&chunk->lock);
+		mynic_odp_drop(chunk, 0, chunk->num_pages);
+		mutex_unlock(&chunk->lock);
+	}
+	mynic_odp_free(odp);
+}
+
+/**
+ * mynic_odp_caps() - what works with regions whose pages come and go
+ * @caps: result
+ */
+void mynic_odp_caps(struct ib_odp_caps *caps)
+{
+	const u32 rc = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
+		       IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_READ |
+		       IB_ODP_SUPPORT_ATOMIC | IB_ODP_SUPPORT_SRQ_RECV;
+
+	caps->general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT;
+	caps->per_transport_caps.rc_odp_caps = rc;
+	caps->per_transport_caps.xrc_odp_caps = rc;
+	caps->per_transport_caps.uc_odp_caps =
+		IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
+		IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_SRQ_RECV;
+	caps->per_transport_caps.ud_odp_caps = IB_ODP_SUPPORT_SEND |
+					       IB_ODP_SUPPORT_RECV |
+					       IB_ODP_SUPPORT_SRQ_RECV;
+}
