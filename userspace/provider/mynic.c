@@ -20,6 +20,7 @@
 static void mynic_free_context(struct ibv_context *context);
 
 static const struct verbs_context_ops mynic_context_ops = {
+	.advise_mr = ibv_cmd_advise_mr,
 	.alloc_dm = mynic_alloc_dm,
 	.alloc_mw = mynic_alloc_mw,
 	.alloc_null_mr = mynic_alloc_null_mr,
