@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The matrix: every operation of the work request API on every type of QP,
+ * through both APIs, with every setter and all flags, between two NICs.
+ */
+#ifndef MYNIC_MATRIX_H
+#define MYNIC_MATRIX_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum type {
+	TYPE_RC,
+	TYPE_UC,
+	TYPE_UD,
+	TYPE_XRC,
+	TYPE_RAW,
+	NUM_TYPES,
+};
+
+enum wr_api {
+	API_POST_SEND,
+	API_WR,
+	NUM_APIS,
+};
+
+/**
+ * enum setter - how a request gets its data
+ * @SETTER_SGE: ibv_wr_set_sge(), or one SGE
+ * @SETTER_SGE_LIST: ibv_wr_set_sge_list(), or several SGEs
+ * @SETTER_INLINE: ibv_wr_set_inline_data(), or IBV_SEND_INLINE with one SGE
+ * @SETTER_INLINE_LIST: ibv_wr_set_inline_data_list(), or with several
+ * @NUM_SETTERS: of those
+ * @SETTER_NONE: the operation has no data
+ */
+enum setter {
+	SETTER_SGE,
+	SETTER_SGE_LIST,
+	SETTER_INLINE,
+	SETTER_INLINE_LIST,
+	NUM_SETTERS,
+	SETTER_NONE = NUM_SETTERS,
+};
+
+/**
+ * enum data - what an operation does with its data
+ * @DATA_NONE: it has none
+ * @DATA_OUT: sends it; it may be inline
+ * @DATA_TSO: sends it behind copies of a header; it may not be inline
+ * @DATA_IN: fills it
+ * @DATA_FETCH: fills it with the 8 bytes that an atomic operation found
+ * @DATA_OUT_8: sends 8 bytes; they may be inline. ibv_wr_atomic_write() takes
+ *	them as an argument, so there is no setter.
+ */
+enum data {
+	DATA_NONE,
+	DATA_OUT,
+	DATA_TSO,
+	DATA_IN,
+	DATA_FETCH,
+	DATA_OUT_8,
+};
+
+/**
+ * struct op - a row of the tables of ibv_post_send(3) and ibv_wr_post(3)
+ * @name: as there
+ * @opcode: for ibv_post_send() and in requests
+ * @create: enum ibv_qp_create_send_ops_flags
+ * @types: bit 1 << enum type: the QPs that have it
+ * @data: what happens with the data
+ * @completion: of the sender
+ * @receives: takes a receive request of the peer
+ * @remote: names remote memory
+ * @wr_only: struct ibv_send_wr has no fields for it
+ */
+struct op {
+	const char *name;
+	enum ibv_wr_opcode opcode;
+	uint64_t create;
+	unsigned int types;
+	enum data data;
+	enum ibv_wc_opcode completion;
+	bool receives;
+	bool remote;
+	bool wr_only;
+};
+
+extern const struct op ops[];
+extern const unsigned int num_ops;
+
+const char *type_name(enum type type);
+const char *api_name(enum wr_api api);
+const char *setter_name(enum setter setter);
+
+/* Whether an operation exists there, and can take its data like that */
+bool op_on_type(const struct op *op, enum type type);
+bool op_through(const struct op *op, enum wr_api api);
+bool op_with_setter(const struct op *op, enum wr_api api, enum setter setter);
+/* The flags that a request may have, IBV_SEND_INLINE apart */
+unsigned int op_flags(enum type type);
+
+/* Prints the table as it is in Documentation/operations.rst */
+void print_table(void);
+
+#define MAX_INLINE 64
+#define MAX_SGE 4
+#define MTU 1024
+#define GRH_LEN 40
+#define WR_ID 0x1122334455667788ULL
+#define RECV_ID 0x8877665544332211ULL
+#define MARKER_ID 0x4d61726b65720000ULL
+#define IMM 0x12345678
+
+/**
+ * struct node - a NIC and what all QPs of a kind of test share
+ * @ctx: the device
+ * @gid_index: its IPv4 GID
+ * @gid: the same
+ * @pd: protection domain
+ * @channel: for events of @recv_cq
+ * @send_cq: completions of requests
+ * @recv_cq: completions of receive requests
+ * @buf: BUF_SIZE bytes
+ * @mr: region over @buf, with all rights
+ */
+struct node {
+	struct ibv_context *ctx;
+	int gid_index;
+	union ibv_gid gid;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *send_cq;
+	struct ibv_cq *recv_cq;
+	uint8_t *buf;
+	struct ibv_mr *mr;
+};
+
+#define BUF_SIZE (1 << 20)
+
+/**
+ * struct pair - QPs that are connected: @a sends, @b answers
+ * @type: of both
+ * @a: node of @qp
+ * @b: node of @peer
+ * @qp: the one that requests are posted to
+ * @qpx: the same, for ibv_wr_*(); NULL if it was made without
+ * @peer: the one at the other end
+ * @ah: UD: the way to @peer
+ * @xrcd: XRC: domain of @srq and @peer
+ * @srq: XRC: where @peer's receive requests are
+ * @srqn: its number
+ * @binder: QP at @peer's end that binds windows for the requests of @qp to end
+ * @flow: RAW_PACKET: the rule that steers frames to @peer
+ */
+struct pair {
+	enum type type;
+	struct node *a;
+	struct node *b;
+	struct ibv_qp *qp;
+	struct ibv_qp_ex *qpx;
+	struct ibv_qp *peer;
+	struct ibv_ah *ah;
+	struct ibv_xrcd *xrcd;
+	struct ibv_srq *srq;
+	uint32_t srqn;
+	struct ibv_qp *binder;
+	struct ibv_flow *flow;
+};
+
+/* Return: NULL, or what could not be had. */
+const char *node_open(struct node *node, unsigned int index);
+
+/* The QP that sends alone; errno says why there is none */
+struct ibv_qp *make_sender(struct node *node, enum type type, enum wr_api api,
+			   uint64_t create);
+/* With all operations of the type; false if anything cannot be had */
+bool pair_open(struct pair *pair, enum type type, enum wr_api api,
+	       struct node *a, struct node *b);
+void pair_close(struct pair *pair);
+int pair_post_recv(struct pair *pair, struct ibv_mr *mr, void *addr,
+		   uint32_t length);
+
+/**
+ * struct request - what is to be posted
+ * @op: operation
+ * @setter: how it gets its data
+ * @flags: enum ibv_send_flags without IBV_SEND_INLINE
+ * @wr_id: for the completion
+ * @sge: the data
+ * @num_sge: how much of @sge is used
+ * @remote_addr: of operations that name remote memory
+ * @rkey: likewise; BIND_MW: the new key
+ * @remote_qpn: UD: the peer
+ * @invalidate: key for SEND_WITH_INV and LOCAL_INV
+ * @compare_add: of an atomic operation
+ * @swap: likewise
+ * @mw: BIND_MW: the window
+ * @bind: likewise
+ * @hdr: TSO: header of each segment
+ * @hdr_len: its bytes
+ * @mss: TSO: payload of a segment
+ */
+struct request {
+	const struct op *op;
+	enum setter setter;
+	unsigned int flags;
+	uint64_t wr_id;
+	struct ibv_sge sge[MAX_SGE];
+	int num_sge;
+	uint64_t remote_addr;
+	uint32_t rkey;
+	uint32_t remote_qpn;
+	uint32_t invalidate;
+	uint64_t compare_add;
+	uint64_t swap;
+	struct ibv_mw *mw;
+	struct ibv_mw_bind_info bind;
+	void *hdr;
+	uint16_t hdr_len;
+	uint16_t mss;
+};
+
+/*
+ * Posts @num requests, in one list or one critical section.
+ * Return: the errno; @bad is the request that ibv_post_send() stopped at.
+ */
+int post(struct pair *pair, enum wr_api api, const struct request *requests,
+	 unsigned int num, unsigned int *bad);
+
+/*
+ * Headers of frames to the peer of a RAW_PACKET QP: Ethernet, IPv4, and UDP for
+ * @payload bytes or TCP. All checksums are 0.
+ */
+extern const uint8_t raw_mac[6];
+#define UDP_FRAME_HEADER 42
+#define TCP_FRAME_HEADER 54
+#define TCP_SEQ 0xfffffe00 /* so that it wraps soon */
+void set_udp_header(uint8_t *frame, unsigned int payload);
+void set_tcp_header(uint8_t *frame);
+/* Whether all checksums of a frame are right; sets them to 0 */
+bool take_checksums(uint8_t *frame, unsigned int len);
+/* Segment of what set_tcp_header() began, @done bytes behind its first one */
+void check_tcp_segment(uint8_t *frame, unsigned int len, unsigned int done,
+		       bool last);
+
+/* Data that depends on a seed */
+void fill(uint8_t *buf, size_t len, unsigned int seed);
+bool filled(const uint8_t *buf, size_t len, unsigned int seed);
+
+/* The next completion; false if none comes in a minute */
+bool wait_wc(struct ibv_cq *cq, struct ibv_wc *wc);
+
+/* Says that a test is wrong, and why; the first reason counts */
+void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Ends a test */
+void result(const char *format, ...) __attribute__((format(printf, 1, 2)));
+bool is_wrong(void);
+
+void test_cells(struct node *a, struct node *b);
+void test_refusals(struct node *a, struct node *b);
+void test_lengths(struct node *a, struct node *b);
+
+#endif /* MYNIC_MATRIX_H */
