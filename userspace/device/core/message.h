@@ -28,6 +28,7 @@ struct roce_hdr;
  * @MESSAGE_NOT_ALLOWED: by the QP's access flags
  * @MESSAGE_BAD_KEY: no such key, or not for this
  * @MESSAGE_NO_MEMORY: the region's memory is not there
+ * @MESSAGE_PAGE_FAULT: a page of it has to be brought first
  */
 enum message_fault {
 	MESSAGE_OK,
