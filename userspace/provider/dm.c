@@ -118,6 +118,20 @@ static int memcpy_from_dm(void *host_addr, struct ibv_dm *ibdm, uint64_t offset,
 	return 0;
 }
 
+/* Return: 0 or a positive errno. */
+static int map_dm(struct ibv_context *context, struct mynic_dm *dm,
+		  uint64_t mmap_key, uint32_t mmap_size, uint64_t length)
+{
+	int err = mynic_mmap(context, &dm->map, mmap_key, mmap_size);
+
+	if (err)
+		return err;
+	dm->length = length;
+	dm->vdm.dm.memcpy_to_dm = memcpy_to_dm;
+	dm->vdm.dm.memcpy_from_dm = memcpy_from_dm;
+	return 0;
+}
+
 /**
  * mynic_alloc_dm() - ibv_alloc_dm(3)
  * @context: the device
@@ -145,12 +159,9 @@ struct ibv_dm *mynic_alloc_dm(struct ibv_context *context,
 	err = ibv_cmd_alloc_dm(context, attr, &dm->vdm, cmd);
 	if (err)
 		goto err_free;
-	err = mynic_mmap(context, &dm->map, resp.mmap_key, resp.mmap_size);
+	err = map_dm(context, dm, resp.mmap_key, resp.mmap_size, attr->length);
 	if (err)
 		goto err_cmd;
-	dm->length = attr->length;
-	dm->vdm.dm.memcpy_to_dm = memcpy_to_dm;
-	dm->vdm.dm.memcpy_from_dm = memcpy_from_dm;
 	return &dm->vdm.dm;
 
 err_cmd:
@@ -178,6 +189,53 @@ int mynic_free_dm(struct ibv_dm *ibdm)
 	mynic_munmap(&dm->map);
 	free(dm);
 	return 0;
+}
+
+/**
+ * mynic_import_dm() - ibv_import_dm(3)
+ * @context: the device
+ * @handle: of memory that was allocated through the file descriptor that
+ *	@context is of
+ *
+ * Return: the memory, or NULL with errno set.
+ */
+struct ibv_dm *mynic_import_dm(struct ibv_context *context, uint32_t handle)
+{
+	DECLARE_COMMAND_BUFFER(cmd, UVERBS_OBJECT_DM, MYNIC_METHOD_DM_QUERY, 2);
+	struct mynic_query_dm_resp resp = {};
+	struct mynic_dm *dm;
+	int err;
+
+	dm = calloc(1, sizeof(*dm));
+	if (!dm)
+		return NULL;
+	fill_attr_in_obj(cmd, MYNIC_ATTR_QUERY_DM_HANDLE, handle);
+	fill_attr_out_ptr(cmd, MYNIC_ATTR_QUERY_DM_RESP, &resp);
+	err = execute_ioctl(context, cmd);
+	if (!err)
+		err = map_dm(context, dm, resp.mmap_key, resp.mmap_size,
+			     resp.length);
+	if (err) {
+		free(dm);
+		errno = err;
+		return NULL;
+	}
+	dm->vdm.dm.context = context;
+	dm->vdm.dm.handle = handle;
+	dm->vdm.handle = handle;
+	return &dm->vdm.dm;
+}
+
+/**
+ * mynic_unimport_dm() - ibv_unimport_dm(3)
+ * @ibdm: memory that was imported; the kernel keeps it
+ */
+void mynic_unimport_dm(struct ibv_dm *ibdm)
+{
+	struct mynic_dm *dm = to_mdm(ibdm);
+
+	mynic_munmap(&dm->map);
+	free(dm);
 }
 
 /**

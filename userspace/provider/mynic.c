@@ -58,6 +58,7 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.free_context = mynic_free_context,
 	.free_dm = mynic_free_dm,
 	.get_srq_num = mynic_get_srq_num,
+	.import_dm = mynic_import_dm,
 	.import_mr = mynic_import_mr,
 	.import_pd = mynic_import_pd,
 	.modify_cq = mynic_modify_cq,
@@ -85,6 +86,7 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.rereg_mr = mynic_rereg_mr,
 	.resize_cq = mynic_resize_cq,
 	.set_ece = mynic_set_ece,
+	.unimport_dm = mynic_unimport_dm,
 	.unimport_mr = mynic_unimport_mr,
 	.unimport_pd = mynic_unimport_pd,
 };

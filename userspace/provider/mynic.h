@@ -480,6 +480,8 @@ void *mynic_alloc(size_t size);
 struct ibv_dm *mynic_alloc_dm(struct ibv_context *context,
 			      struct ibv_alloc_dm_attr *attr);
 int mynic_free_dm(struct ibv_dm *dm);
+struct ibv_dm *mynic_import_dm(struct ibv_context *context, uint32_t handle);
+void mynic_unimport_dm(struct ibv_dm *ibdm);
 struct ibv_mr *mynic_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm,
 			       uint64_t offset, size_t length,
 			       unsigned int access);

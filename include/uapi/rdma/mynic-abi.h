@@ -277,6 +277,39 @@ struct mynic_alloc_dm_resp {
 };
 
 /**
+ * enum mynic_dm_methods - what UVERBS_OBJECT_DM has beside the kernel's own
+ * @MYNIC_METHOD_DM_QUERY: how device memory that somebody else allocated in
+ *	this context is mapped
+ */
+enum mynic_dm_methods {
+	MYNIC_METHOD_DM_QUERY = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+/**
+ * enum mynic_query_dm_attrs - attributes of MYNIC_METHOD_DM_QUERY
+ * @MYNIC_ATTR_QUERY_DM_HANDLE: in: handle of the device memory
+ * @MYNIC_ATTR_QUERY_DM_RESP: out: struct mynic_query_dm_resp
+ */
+enum mynic_query_dm_attrs {
+	MYNIC_ATTR_QUERY_DM_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
+	MYNIC_ATTR_QUERY_DM_RESP,
+};
+
+/**
+ * struct mynic_query_dm_resp - where device memory is
+ * @mmap_key: mmap() offset of the memory
+ * @length: bytes that were asked for
+ * @mmap_size: bytes to map
+ * @reserved_14: zero
+ */
+struct mynic_query_dm_resp {
+	__aligned_u64 mmap_key;
+	__aligned_u64 length;
+	__u32 mmap_size;
+	__u32 reserved_14;
+};
+
+/**
  * struct mynic_resize_cq_req - driver's part of resizing a CQ
  * @mmap_key: 0: make the memory that the CQ is to move to; else the key of
  *	that memory: move
@@ -338,6 +371,7 @@ _Static_assert(sizeof(struct mynic_create_wq_resp) == 24, "create_wq");
 _Static_assert(sizeof(struct mynic_create_srq_resp) == 32, "create_srq");
 _Static_assert(sizeof(struct mynic_create_ah_resp) == 8, "create_ah");
 _Static_assert(sizeof(struct mynic_alloc_dm_resp) == 16, "alloc_dm");
+_Static_assert(sizeof(struct mynic_query_dm_resp) == 24, "query_dm");
 _Static_assert(sizeof(struct mynic_resize_cq_req) == 8, "resize_cq_req");
 _Static_assert(sizeof(struct mynic_modify_srq_req) == 16, "modify_srq_req");
 _Static_assert(sizeof(struct mynic_resize_resp) == 24, "resize_resp");

@@ -14,8 +14,8 @@
 
 struct nic;
 
-/** Bytes of device memory that a NIC has */
-#define DM_SIZE (16ULL << 20)
+/** Bytes of device memory that a NIC has: each access of a CPU to it is slow */
+#define DM_SIZE (1ULL << 20)
 #define DM_PAGES (DM_SIZE / MYNIC_DM_GRANULE)
 
 /**

@@ -2,6 +2,7 @@
 /* Device memory */
 #include <linux/slab.h>
 #include <rdma/mynic-abi.h>
+#include <rdma/uverbs_ioctl.h>
 
 #include "cmd.h"
 
@@ -99,7 +100,42 @@ ADD_UVERBS_ATTRIBUTES_SIMPLE(mynic_dm, UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC,
 						 MYNIC_ALLOC_DM_RESP,
 						 UA_MANDATORY));
 
+/*
+ * A process that was given the file descriptor maps what the one that opened
+ * it allocated.
+ */
+static int
+UVERBS_HANDLER(MYNIC_METHOD_DM_QUERY)(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_dm *ibdm =
+		uverbs_attr_get_obj(attrs, MYNIC_ATTR_QUERY_DM_HANDLE);
+	struct rdma_user_mmap_entry *entry = &to_mdm(ibdm)->mmap.rdma_entry;
+	struct mynic_query_dm_resp resp = {
+		.mmap_key = rdma_user_mmap_get_offset(entry),
+		.length = ibdm->length,
+		.mmap_size = entry->npages << PAGE_SHIFT,
+	};
+
+	return uverbs_copy_to_struct_or_zero(attrs, MYNIC_ATTR_QUERY_DM_RESP,
+					     &resp, sizeof(resp));
+}
+
+#define MYNIC_QUERY_DM_RESP \
+	UVERBS_ATTR_STRUCT(struct mynic_query_dm_resp, mmap_size)
+
+DECLARE_UVERBS_NAMED_METHOD(MYNIC_METHOD_DM_QUERY,
+			    UVERBS_ATTR_IDR(MYNIC_ATTR_QUERY_DM_HANDLE,
+					    UVERBS_OBJECT_DM,
+					    UVERBS_ACCESS_READ, UA_MANDATORY),
+			    UVERBS_ATTR_PTR_OUT(MYNIC_ATTR_QUERY_DM_RESP,
+						MYNIC_QUERY_DM_RESP,
+						UA_MANDATORY));
+
+ADD_UVERBS_METHODS(mynic_dm_query, UVERBS_OBJECT_DM,
+		   &UVERBS_METHOD(MYNIC_METHOD_DM_QUERY));
+
 const struct uapi_definition mynic_dm_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DM, &mynic_dm),
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DM, &mynic_dm_query),
 	{},
 };
