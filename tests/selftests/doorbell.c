@@ -92,6 +92,9 @@ TEST_F(doorbell, garbage)
 		self->uar[i] = ~0ull;
 		((volatile uint32_t *)self->uar)[i] = 0x12345678;
 		((volatile uint8_t *)self->uar)[i * 8 + 3] = 0xff;
+		/* the one thing that can be read there */
+		if (i == MYNIC_UAR_CLOCK / 8)
+			continue;
 		EXPECT_EQ(self->uar[i], 0);
 	}
 	for (int i = 0; i < 10; i++)
