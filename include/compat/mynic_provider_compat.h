@@ -21,6 +21,11 @@
 	ibv_cmd_create_cq_ex(context, attr, cq, cmd, cmd_size, resp,      \
 			     resp_size, flags)
 
+/* Drivers have no attributes of their own in the creation of a QP */
+#define ibv_cmd_create_qp_ex2(context, qp, attr, cmd, cmd_size, resp, \
+			      resp_size, driver)                      \
+	ibv_cmd_create_qp_ex2(context, qp, attr, cmd, cmd_size, resp, resp_size)
+
 #endif
 
 #endif /* MYNIC_PROVIDER_COMPAT_H */

@@ -189,7 +189,7 @@ static int mynic_cmd_create_qp(struct ibv_pd *pd, struct mynic_qp *qp,
 	};
 	err = ibv_cmd_create_qp_ex2(pd->context, &qp->vqp, &attr_ex,
 				    &cmd_ex.ibv_cmd, sizeof(cmd_ex),
-				    &resp_ex.ibv_resp, sizeof(resp_ex));
+				    &resp_ex.ibv_resp, sizeof(resp_ex), NULL);
 	attr->cap = attr_ex.cap;
 	*drv_resp = resp_ex.drv_payload;
 	return err;
@@ -320,7 +320,8 @@ static struct ibv_qp *mynic_new_rss(struct ibv_context *context,
 	if (!qp)
 		return NULL;
 	err = ibv_cmd_create_qp_ex2(context, &qp->vqp, attr, &cmd.ibv_cmd,
-				    sizeof(cmd), &resp.ibv_resp, sizeof(resp));
+				    sizeof(cmd), &resp.ibv_resp, sizeof(resp),
+				    NULL);
 	if (err) {
 		free(qp);
 		errno = err;
