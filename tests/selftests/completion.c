@@ -193,6 +193,7 @@ TEST_F(completion, resize_that_does_not_fit)
  * struct traffic - writes whose completions several threads take
  * @taken: how many have been
  * @wrong: completions that were not as they should be
+ * @hurry: resize without waiting for completions
  * @times: how often each has been seen
  */
 struct traffic {
@@ -201,6 +202,7 @@ struct traffic {
 	atomic_int wrong;
 	atomic_bool stop;
 	atomic_int resized;
+	atomic_bool hurry;
 	atomic_uchar times[WRITES];
 };
 
@@ -237,7 +239,8 @@ static bool wait_taken(struct traffic *t, int num)
 {
 	int until = atomic_load(&t->taken) + num;
 
-	while (atomic_load(&t->taken) < until && !atomic_load(&t->stop))
+	while (atomic_load(&t->taken) < until && !atomic_load(&t->stop) &&
+	       !atomic_load(&t->hurry))
 		sched_yield();
 	return !atomic_load(&t->stop);
 }
@@ -265,6 +268,15 @@ static void *arm_again(void *arg)
 	return NULL;
 }
 
+/* However slow resizing is, there are to be some rings */
+static void wait_resized(struct traffic *t, int num, time_t end)
+{
+	atomic_store(&t->hurry, true);
+	while (atomic_load(&t->resized) < num && time(NULL) < end)
+		sched_yield();
+	atomic_store(&t->hurry, false);
+}
+
 /* No completion is lost, seen twice or out of order in any of it */
 TEST_F_TIMEOUT(completion, resize_under_traffic, 3 * PATIENCE)
 {
@@ -284,6 +296,8 @@ TEST_F_TIMEOUT(completion, resize_under_traffic, 3 * PATIENCE)
 			sched_yield();
 		EXPECT_EQ(post(&self->a, IBV_WR_RDMA_WRITE, i, 0, 8, &self->b),
 			  0);
+		if (i % (WRITES / 4) == 0)
+			wait_resized(t, 1 + i / (WRITES / 4), end);
 	}
 	while (atomic_load(&t->taken) < WRITES && time(NULL) < end)
 		sched_yield();

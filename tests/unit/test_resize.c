@@ -152,6 +152,21 @@ TEST(cq_too_small_stays_as_it_is)
 	drv_expect_none(s.cq, 0);
 }
 
+/* What was rung before the command counts, even if the device comes late */
+TEST(cq_resize_behind_doorbells)
+{
+	struct source s = source(one(), 3);
+	struct drv_buf buf;
+
+	while (s.sent < 6) {
+		struct drv_wr wr = { .wr_id = s.sent++, .opcode = IBV_WR_SEND };
+
+		drv_post_send(s.qp, &wr);
+	}
+	CHECK_EQ(resize_cmd(s.cq, &buf, 2), MYNIC_AQ_BAD_STATE);
+	take(&s, 6);
+}
+
 TEST(cq_overruns_its_new_ring)
 {
 	struct source s = source(one(), 4);

@@ -357,11 +357,14 @@ TEST(flush_fails)
 	CHECK_EQ(puppet_state(p), IBV_QPS_ERR);
 }
 
+/* More than two turns of a FLUSH */
+#define ENDLESS_PAGES 16384
+
 /* A region whose pages are all the same one, so that it may be as long as any */
 static uint32_t endless_mkey(struct puppet *p, uint64_t len)
 {
 	void *page = sim_alloc(p->b.d->n, DRV_PAGE, DRV_PAGE);
-	uint64_t pages[512];
+	uint64_t pages[ENDLESS_PAGES];
 	struct mynic_create_mkey body = {
 		.length = len,
 		.pdn = p->b.pdn,
@@ -410,7 +413,7 @@ TEST(flush_key_goes)
 		flush_packet(p, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_MR, 0);
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_DESTROY_MKEY };
 
-	pkt.roce.rkey = endless_mkey(p, 512 * DRV_PAGE);
+	pkt.roce.rkey = endless_mkey(p, ENDLESS_PAGES * DRV_PAGE);
 	cmd.number = pkt.roce.rkey >> 8;
 	/* Announced before: it is carried out before the rest of the FLUSH */
 	drv_admin_post(p->b.d, &cmd);
@@ -418,7 +421,7 @@ TEST(flush_key_goes)
 	sim_inject(p->b.d->n, &pkt);
 	sim_settle(p->sim);
 	puppet_hears_ack(p, AETH_NAK_ACCESS, 0);
-	CHECK(p->b.d->n->persisted < 512 * DRV_PAGE);
+	CHECK(p->b.d->n->persisted < ENDLESS_PAGES * DRV_PAGE);
 }
 
 TEST(duplicate_flush)

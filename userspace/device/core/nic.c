@@ -170,6 +170,11 @@ bool nic_run(struct nic *nic)
 
 	if (!nic_enabled(nic))
 		return false;
+	/* What was rung before a command is begun before it */
+	if (nic->admin.ci != nic->admin.pi)
+		qps_run_each(nic);
+	if (!nic_enabled(nic))
+		return false;
 	more = admin_run(nic);
 	if (!nic_enabled(nic))
 		return false;

@@ -103,11 +103,11 @@ bool qps_poll(struct nic *nic)
 	return found;
 }
 
-bool qps_run(struct nic *nic)
+static bool run_pieces(struct nic *nic, unsigned int num)
 {
 	struct qp *qp;
 
-	for (int i = 0; i < RUN_QUANTUM && nic_enabled(nic); i++) {
+	for (unsigned int i = 0; i < num && nic_enabled(nic); i++) {
 		qp = TAILQ_FIRST(&nic->run_queue);
 		if (!qp)
 			return false;
@@ -118,6 +118,22 @@ bool qps_run(struct nic *nic)
 			start_polling(nic, qp);
 	}
 	return !TAILQ_EMPTY(&nic->run_queue);
+}
+
+bool qps_run(struct nic *nic)
+{
+	return run_pieces(nic, RUN_QUANTUM);
+}
+
+void qps_run_each(struct nic *nic)
+{
+	unsigned int num = 0;
+	struct qp *qp;
+
+	TAILQ_FOREACH(qp, &nic->run_queue, run_link)
+	if (++num == RUN_QUANTUM)
+		break;
+	run_pieces(nic, num);
 }
 
 bool qp_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)

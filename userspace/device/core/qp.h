@@ -239,6 +239,9 @@ bool qp_doorbell(struct nic *nic, uint32_t uarn, uint32_t number);
 /** qps_run() - a bounded piece of the QPs' work; true if there is more */
 bool qps_run(struct nic *nic);
 
+/** qps_run_each() - let each QP that has work do one piece of it */
+void qps_run_each(struct nic *nic);
+
 /** qps_poll() - see nic_poll() */
 bool qps_poll(struct nic *nic);
 
