@@ -44,7 +44,7 @@ static uint8_t *sent(const struct cell *c)
 
 static uint8_t *arrived(const struct cell *c)
 {
-	return c->pair->b->buf + (c->pair->type == TYPE_UD ? GRH_LEN : 0);
+	return pair_target(c->pair) + (c->pair->type == TYPE_UD ? GRH_LEN : 0);
 }
 
 static unsigned int length_of(enum type type, const struct op *op,
@@ -88,26 +88,18 @@ static void set_sges(struct cell *c)
 	req->num_sge = 3;
 }
 
-static const struct op *find_op(enum ibv_wr_opcode opcode)
-{
-	const struct op *op = ops;
-
-	while (op->opcode != opcode)
-		op++;
-	return op;
-}
-
 /* A signaled request that the peer does not see, and that moves nothing */
 static struct request marker(const struct cell *c)
 {
-	bool connected = c->pair->type != TYPE_UD && c->pair->type != TYPE_RAW;
+	bool connected = op_on_type(find_op(IBV_WR_RDMA_WRITE), c->pair->type);
 	struct request req = {
-		.op = find_op(connected ? IBV_WR_RDMA_WRITE : IBV_WR_SEND),
+		.op = connected ? find_op(IBV_WR_RDMA_WRITE) :
+				  plain_op(c->pair->type),
 		.setter = SETTER_SGE_LIST,
 		.flags = IBV_SEND_SIGNALED,
 		.wr_id = MARKER_ID,
-		.remote_addr = (uintptr_t)c->pair->b->buf,
-		.rkey = c->pair->b->mr->rkey,
+		.remote_addr = (uintptr_t)pair_target(c->pair),
+		.rkey = pair_key(c->pair, c->pair->b->mr),
 		.remote_qpn = NO_QPN,
 	};
 
@@ -214,14 +206,14 @@ static void prepare(struct cell *c)
 	unsigned int received;
 	uint64_t *word;
 
-	memset(b->buf, GUARD, SLOT);
+	memset(pair_target(c->pair), GUARD, SLOT);
 	fill(sent(c), c->len, c->seed);
 	req->wr_id = WR_ID;
-	req->remote_qpn = c->pair->peer->qp_num;
+	req->remote_qpn = pair_remote_qpn(c->pair);
 	set_sges(c);
 	if (req->op->remote) {
-		req->remote_addr = (uintptr_t)b->buf;
-		req->rkey = b->mr->rkey;
+		req->remote_addr = (uintptr_t)pair_target(c->pair);
+		req->rkey = pair_key(c->pair, b->mr);
 	}
 	switch (req->op->data) {
 	case DATA_NONE: /* FLUSH takes its length from here. */

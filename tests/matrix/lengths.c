@@ -17,7 +17,7 @@
 static const enum ibv_wr_opcode measured[] = {
 	IBV_WR_SEND,	   IBV_WR_SEND_WITH_IMM,
 	IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM,
-	IBV_WR_RDMA_READ,
+	IBV_WR_RDMA_READ,  IBV_WR_DRIVER1,
 };
 
 #define NUM_MEASURED (sizeof(measured) / sizeof(*measured))
@@ -52,15 +52,6 @@ struct side {
 	uint8_t *buf;
 	struct ibv_mr *mr;
 };
-
-static const struct op *op_of(enum ibv_wr_opcode opcode)
-{
-	const struct op *op = ops;
-
-	while (op->opcode != opcode)
-		op++;
-	return op;
-}
 
 /* In how many pieces of memory that repeats a message is looked at */
 static size_t seen(size_t len)
@@ -111,8 +102,8 @@ static void run_length(struct pair *pair, enum wr_api api, const struct op *op,
 		.sge[0] = { (uintptr_t)near->buf, len, near->mr->lkey },
 		.num_sge = 1,
 		.remote_addr = (uintptr_t)far->buf,
-		.rkey = far->mr->rkey,
-		.remote_qpn = pair->peer->qp_num,
+		.rkey = pair_key(pair, far->mr),
+		.remote_qpn = pair_remote_qpn(pair),
 	};
 	unsigned int bad;
 	int err;
@@ -134,7 +125,7 @@ static void test_length(struct pair *pair, enum wr_api api, enum setter setter,
 			const struct side *far)
 {
 	for (unsigned int i = 0; i < NUM_MEASURED; i++) {
-		const struct op *op = op_of(measured[i]);
+		const struct op *op = find_op(measured[i]);
 
 		if (!op_on_type(op, pair->type) ||
 		    !op_with_setter(op, api, setter))
@@ -152,11 +143,11 @@ static void test_inline_limit(struct pair *pair, enum wr_api api,
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 	struct request req = {
-		.op = op_of(IBV_WR_SEND),
+		.op = plain_op(pair->type),
 		.setter = SETTER_INLINE,
 		.sge[0] = { .addr = (uintptr_t)near->buf },
 		.num_sge = 1,
-		.remote_qpn = pair->peer->qp_num,
+		.remote_qpn = pair_remote_qpn(pair),
 	};
 	unsigned int bad;
 	int err;
@@ -173,23 +164,25 @@ static void test_inline_limit(struct pair *pair, enum wr_api api,
 	err = post(pair, api, &req, 1, &bad);
 	if (err != EINVAL)
 		wrong("returned %d (%s)", err, strerror(err));
-	result("%s SEND %s inline of %u bytes: EINVAL", type_name(pair->type),
-	       api_name(api), req.sge[0].length);
+	result("%s %s %s inline of %u bytes: EINVAL", type_name(pair->type),
+	       req.op->name, api_name(api), req.sge[0].length);
 }
 
 /* Longer than any message may be: the request fails, and the QP with it. */
 static void test_too_long(struct pair *pair, enum wr_api api, size_t len,
-			  const struct side *near)
+			  const struct side *near, const struct side *far)
 {
 	struct request req = {
-		.op = op_of(IBV_WR_SEND),
+		.op = plain_op(pair->type),
 		.setter = SETTER_SGE_LIST,
 		.flags = IBV_SEND_SIGNALED,
 		.wr_id = WR_ID,
 		.sge = { { (uintptr_t)near->buf, len - 1, near->mr->lkey },
 			 { (uintptr_t)near->buf, 1, near->mr->lkey } },
 		.num_sge = 2,
-		.remote_qpn = pair->peer->qp_num,
+		.remote_addr = (uintptr_t)far->buf,
+		.rkey = pair_key(pair, far->mr),
+		.remote_qpn = pair_remote_qpn(pair),
 	};
 	struct ibv_wc wc;
 	unsigned int bad;
@@ -200,8 +193,8 @@ static void test_too_long(struct pair *pair, enum wr_api api, size_t len,
 		wrong("no completion");
 	else if (wc.status != IBV_WC_LOC_LEN_ERR)
 		wrong("%s", ibv_wc_status_str(wc.status));
-	result("%s SEND %s of %zu bytes: local length error",
-	       type_name(pair->type), api_name(api), len);
+	result("%s %s %s of %zu bytes: local length error",
+	       type_name(pair->type), req.op->name, api_name(api), len);
 }
 
 static void test_type(struct node *a, struct node *b, enum type type,
@@ -231,7 +224,8 @@ static void test_type(struct node *a, struct node *b, enum type type,
 			    api == API_WR ? MAX_MESSAGE : MAX_MESSAGE - 1, near,
 			    far);
 	}
-	test_too_long(&pair, api, datagram ? 4096 + 1 : MAX_MESSAGE + 1, near);
+	test_too_long(&pair, api, datagram ? 4096 + 1 : MAX_MESSAGE + 1, near,
+		      far);
 	pair_close(&pair);
 }
 
@@ -254,17 +248,27 @@ static void close_side(struct side *side)
 		munmap(side->buf, BIG_SIZE);
 }
 
+static void test_apis(struct node *a, struct node *b, enum type type,
+		      const struct side *near, const struct side *far)
+{
+	for (enum wr_api api = 0; api < NUM_APIS; api++)
+		test_type(a, b, type, api, near, far);
+}
+
 void test_lengths(struct node *a, struct node *b)
 {
-	struct side near = {}, far = {};
+	struct side near = {}, beside = {}, far = {};
 
-	if (open_side(&near, a) && open_side(&far, b))
+	if (open_side(&near, a) && open_side(&beside, a) &&
+	    open_side(&far, b)) {
 		for (enum type type = 0; type < TYPE_RAW; type++)
-			for (enum wr_api api = 0; api < NUM_APIS; api++)
-				test_type(a, b, type, api, &near, &far);
-	else
+			test_apis(a, b, type, &near, &far);
+		test_apis(a, b, TYPE_DRIVER, &near, &beside);
+	} else {
 		wrong("no memory region of 2 GiB: %s", strerror(errno));
+	}
 	close_side(&near);
+	close_side(&beside);
 	close_side(&far);
 	result("memory regions of 2 GiB");
 }

@@ -17,6 +17,7 @@ enum type {
 	TYPE_UD,
 	TYPE_XRC,
 	TYPE_RAW,
+	TYPE_DRIVER,
 	NUM_TYPES,
 };
 
@@ -63,11 +64,13 @@ enum data {
 	DATA_OUT_8,
 };
 
+#define CREATE_DRIVER1 (1ULL << 63) /* not of libibverbs but of mynicdv */
+
 /**
  * struct op - a row of the tables of ibv_post_send(3) and ibv_wr_post(3)
  * @name: as there
  * @opcode: for ibv_post_send() and in requests
- * @create: enum ibv_qp_create_send_ops_flags
+ * @create: enum ibv_qp_create_send_ops_flags, or CREATE_DRIVER1
  * @types: bit 1 << enum type: the QPs that have it
  * @data: what happens with the data
  * @completion: of the sender
@@ -89,6 +92,10 @@ struct op {
 
 extern const struct op ops[];
 extern const unsigned int num_ops;
+
+const struct op *find_op(enum ibv_wr_opcode opcode);
+/* The one that needs no more than some data: SEND, or what there is instead */
+const struct op *plain_op(enum type type);
 
 const char *type_name(enum type type);
 const char *api_name(enum wr_api api);
@@ -146,7 +153,8 @@ struct node {
  * @b: node of @peer
  * @qp: the one that requests are posted to
  * @qpx: the same, for ibv_wr_*(); NULL if it was made without
- * @peer: the one at the other end
+ * @peer: the one at the other end; NULL for DRIVER, which has no other end:
+ *	@b is @a
  * @ah: UD: the way to @peer
  * @xrcd: XRC: domain of @srq and @peer
  * @srq: XRC: where @peer's receive requests are
@@ -179,6 +187,10 @@ struct ibv_qp *make_sender(struct node *node, enum type type, enum wr_api api,
 bool pair_open(struct pair *pair, enum type type, enum wr_api api,
 	       struct node *a, struct node *b);
 void pair_close(struct pair *pair);
+uint32_t pair_remote_qpn(const struct pair *pair);
+/* Where requests go that name memory, and the key of @mr there for them */
+uint8_t *pair_target(const struct pair *pair);
+uint32_t pair_key(const struct pair *pair, const struct ibv_mr *mr);
 int pair_post_recv(struct pair *pair, struct ibv_mr *mr, void *addr,
 		   uint32_t length);
 
@@ -191,7 +203,7 @@ int pair_post_recv(struct pair *pair, struct ibv_mr *mr, void *addr,
  * @sge: the data
  * @num_sge: how much of @sge is used
  * @remote_addr: of operations that name remote memory
- * @rkey: likewise; BIND_MW: the new key
+ * @rkey: likewise; BIND_MW: the new key; DRIVER1: a local one
  * @remote_qpn: UD: the peer
  * @invalidate: key for SEND_WITH_INV and LOCAL_INV
  * @compare_add: of an atomic operation
@@ -228,6 +240,8 @@ struct request {
  */
 int post(struct pair *pair, enum wr_api api, const struct request *requests,
 	 unsigned int num, unsigned int *bad);
+/* Begins a request in a critical section, which gets its data after that */
+void begin(struct ibv_qp_ex *qpx, const struct request *req);
 
 /*
  * Headers of frames to the peer of a RAW_PACKET QP: Ethernet, IPv4, and UDP for

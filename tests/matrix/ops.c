@@ -9,6 +9,7 @@
 #define UD (1 << TYPE_UD)
 #define XRC (1 << TYPE_XRC)
 #define RAW (1 << TYPE_RAW)
+#define DRIVER (1 << TYPE_DRIVER)
 
 const struct op ops[] = {
 	{ .name = "SEND",
@@ -102,14 +103,36 @@ const struct op ops[] = {
 	  .data = DATA_TSO,
 	  .completion = IBV_WC_TSO,
 	  .receives = true },
+	{ .name = "DRIVER1",
+	  .opcode = IBV_WR_DRIVER1,
+	  .create = CREATE_DRIVER1,
+	  .types = DRIVER,
+	  .data = DATA_OUT,
+	  .completion = IBV_WC_DRIVER1,
+	  .remote = true },
 };
 
 const unsigned int num_ops = sizeof(ops) / sizeof(*ops);
 
+const struct op *find_op(enum ibv_wr_opcode opcode)
+{
+	const struct op *op = ops;
+
+	while (op->opcode != opcode)
+		op++;
+	return op;
+}
+
+const struct op *plain_op(enum type type)
+{
+	return find_op(type == TYPE_DRIVER ? IBV_WR_DRIVER1 : IBV_WR_SEND);
+}
+
 const char *type_name(enum type type)
 {
-	static const char *const names[] = { "RC", "UC", "UD", "XRC_SEND",
-					     "RAW_PACKET" };
+	static const char *const names[] = {
+		"RC", "UC", "UD", "XRC_SEND", "RAW_PACKET", "DRIVER"
+	};
 
 	return names[type];
 }

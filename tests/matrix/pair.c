@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <infiniband/mynicdv.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
@@ -92,7 +93,7 @@ static enum ibv_qp_type qp_type(enum type type)
 	static const enum ibv_qp_type types[] = {
 		[TYPE_RC] = IBV_QPT_RC,		 [TYPE_UC] = IBV_QPT_UC,
 		[TYPE_UD] = IBV_QPT_UD,		 [TYPE_XRC] = IBV_QPT_XRC_SEND,
-		[TYPE_RAW] = IBV_QPT_RAW_PACKET,
+		[TYPE_RAW] = IBV_QPT_RAW_PACKET, [TYPE_DRIVER] = IBV_QPT_DRIVER,
 	};
 
 	return types[type];
@@ -113,6 +114,9 @@ struct ibv_qp *make_sender(struct node *node, enum type type, enum wr_api api,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
 		.pd = node->pd,
 	};
+	struct mynicdv_qp_init_attr driver = {
+		.driver_qp_type = MYNICDV_DRIVER_QP_MEMCPY,
+	};
 
 	if (api == API_WR) {
 		init.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
@@ -123,7 +127,14 @@ struct ibv_qp *make_sender(struct node *node, enum type type, enum wr_api api,
 		init.max_tso_header = MAX_INLINE;
 	}
 	errno = 0;
-	return ibv_create_qp_ex(node->ctx, &init);
+	if (type != TYPE_DRIVER && !(create & CREATE_DRIVER1))
+		return ibv_create_qp_ex(node->ctx, &init);
+	init.send_ops_flags &= ~CREATE_DRIVER1;
+	init.cap.max_recv_wr = 0;
+	init.cap.max_recv_sge = 0;
+	if (api == API_WR && create & CREATE_DRIVER1)
+		driver.send_ops_flags = MYNICDV_QP_EX_WITH_MEMCPY;
+	return mynicdv_create_qp(node->ctx, &init, &driver);
 }
 
 static bool open_srq(struct pair *pair)
@@ -148,6 +159,19 @@ static bool open_srq(struct pair *pair)
 		return false;
 	pair->srq = ibv_create_srq_ex(pair->b->ctx, &init);
 	return pair->srq && !ibv_get_srq_num(pair->srq, &pair->srqn);
+}
+
+/* Nothing but the state counts for a QP without another end. */
+static bool start_alone(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = {};
+
+	for (int state = IBV_QPS_INIT; state <= IBV_QPS_RTS; state++) {
+		attr.qp_state = state;
+		if (ibv_modify_qp(qp, &attr, IBV_QP_STATE))
+			return false;
+	}
+	return true;
 }
 
 static bool open_receiver(struct pair *pair)
@@ -311,10 +335,16 @@ bool pair_open(struct pair *pair, enum type type, enum wr_api api,
 
 	*pair = (struct pair){ .type = type, .a = a, .b = b };
 	pair->qp = make_sender(a, type, api, all_ops(type));
-	if (!pair->qp || !open_receiver(pair))
+	if (!pair->qp)
 		return false;
 	if (api == API_WR)
 		pair->qpx = ibv_qp_to_qp_ex(pair->qp);
+	if (type == TYPE_DRIVER) {
+		pair->b = a;
+		return start_alone(pair->qp);
+	}
+	if (!open_receiver(pair))
+		return false;
 	if (type == TYPE_UD) {
 		pair->ah = ibv_create_ah(a->pd, &attr);
 		if (!pair->ah)
@@ -353,6 +383,21 @@ void pair_close(struct pair *pair)
 		wrong("the XRC domain cannot be closed");
 	drain(pair->a->send_cq);
 	drain(pair->b->recv_cq);
+}
+
+uint32_t pair_remote_qpn(const struct pair *pair)
+{
+	return pair->peer ? pair->peer->qp_num : 0;
+}
+
+uint8_t *pair_target(const struct pair *pair)
+{
+	return pair->b->buf + (pair->a == pair->b ? BUF_SIZE / 2 : 0);
+}
+
+uint32_t pair_key(const struct pair *pair, const struct ibv_mr *mr)
+{
+	return pair->type == TYPE_DRIVER ? mr->lkey : mr->rkey;
 }
 
 int pair_post_recv(struct pair *pair, struct ibv_mr *mr, void *addr,

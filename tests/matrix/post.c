@@ -2,6 +2,7 @@
 /* Posting a request through either API */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <infiniband/mynicdv.h>
 #include <string.h>
 
 #include "matrix.h"
@@ -76,7 +77,7 @@ static int post_list(struct pair *pair, const struct request *reqs,
 	return err;
 }
 
-static void build(struct ibv_qp_ex *qpx, const struct request *req)
+void begin(struct ibv_qp_ex *qpx, const struct request *req)
 {
 	uint64_t addr = req->remote_addr;
 	uint32_t rkey = req->rkey;
@@ -124,6 +125,10 @@ static void build(struct ibv_qp_ex *qpx, const struct request *req)
 	case IBV_WR_TSO:
 		ibv_wr_send_tso(qpx, req->hdr, req->hdr_len, req->mss);
 		break;
+	case IBV_WR_DRIVER1:
+		mynicdv_wr_memcpy(mynicdv_qp_ex_from_ibv_qp_ex(qpx), rkey,
+				  addr);
+		break;
 	default:
 		break;
 	}
@@ -166,7 +171,7 @@ static int post_section(struct pair *pair, const struct request *reqs,
 	for (unsigned int i = 0; i < num; i++) {
 		qpx->wr_id = reqs[i].wr_id;
 		qpx->wr_flags = reqs[i].flags;
-		build(qpx, &reqs[i]);
+		begin(qpx, &reqs[i]);
 		set_data(qpx, &reqs[i]);
 		if (pair->type == TYPE_UD)
 			ibv_wr_set_ud_addr(qpx, pair->ah, reqs[i].remote_qpn,

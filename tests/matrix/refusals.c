@@ -5,15 +5,15 @@
 
 #include "matrix.h"
 
-/* Not IBV_WR_* of any QP here: reserved ones, the driver's own, the kernel's */
-static const uint32_t unknown_opcodes[] = { 11, 12,   13,  16,
-					    32, 0xff, 256, 0x80000002 };
+/* Not IBV_WR_* of any QP: reserved ones, the kernel's */
+static const uint32_t unknown_opcodes[] = { 12,	  13,  16,	  32,
+					    0xff, 256, 0x80000002 };
 
 /* A legal request that goes nowhere and completes */
 static struct request harmless(const struct pair *pair, uint64_t wr_id)
 {
 	struct request req = {
-		.op = &ops[0],
+		.op = plain_op(pair->type),
 		.setter = SETTER_SGE,
 		.flags = IBV_SEND_SIGNALED,
 		.wr_id = wr_id,
@@ -22,12 +22,10 @@ static struct request harmless(const struct pair *pair, uint64_t wr_id)
 		.remote_qpn = 0xfffffe,
 	};
 
-	if (pair->type == TYPE_UD || pair->type == TYPE_RAW)
-		return req;
-	while (req.op->opcode != IBV_WR_RDMA_WRITE)
-		req.op++;
-	req.remote_addr = (uintptr_t)pair->b->buf;
-	req.rkey = pair->b->mr->rkey;
+	req.remote_addr = (uintptr_t)pair_target(pair);
+	req.rkey = pair_key(pair, pair->b->mr);
+	if (op_on_type(find_op(IBV_WR_RDMA_WRITE), pair->type))
+		req.op = find_op(IBV_WR_RDMA_WRITE);
 	return req;
 }
 
@@ -82,8 +80,6 @@ static struct request request_of(const struct pair *pair, const struct op *op,
 	req.hdr = pair->a->buf;
 	req.hdr_len = TCP_FRAME_HEADER;
 	req.mss = 1000;
-	req.remote_addr = (uintptr_t)pair->b->buf;
-	req.rkey = pair->b->mr->rkey;
 	return req;
 }
 
@@ -135,7 +131,7 @@ static void test_too_many_sges(struct pair *pair, enum wr_api api)
 	struct ibv_send_wr *bad_wr = NULL, wr = {
 		.sg_list = many,
 		.num_sge = 64,
-		.opcode = IBV_WR_SEND,
+		.opcode = next.op->opcode,
 	};
 	unsigned int bad;
 	int err;
@@ -146,7 +142,7 @@ static void test_too_many_sges(struct pair *pair, enum wr_api api)
 			wrong("bad_wr is another");
 	} else {
 		ibv_wr_start(pair->qpx);
-		ibv_wr_send(pair->qpx);
+		begin(pair->qpx, &next);
 		ibv_wr_set_sge_list(pair->qpx, 64, many);
 		err = ibv_wr_complete(pair->qpx);
 	}
@@ -182,7 +178,7 @@ static void test_abort(struct pair *pair)
 	for (int i = 0; i < 3; i++) {
 		pair->qpx->wr_id = i;
 		pair->qpx->wr_flags = IBV_SEND_SIGNALED;
-		ibv_wr_send(pair->qpx);
+		begin(pair->qpx, &next);
 		ibv_wr_set_sge(pair->qpx, pair->a->mr->lkey,
 			       (uintptr_t)pair->a->buf, 8);
 	}
