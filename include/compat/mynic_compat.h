@@ -95,7 +95,29 @@ static inline int mynic_umem_check_rereg(struct ib_umem *umem, int flags,
 #define mynic_resize_user_cq(cq, entries, udata) \
 	mynic_resize_user_cq(cq, int cqe, udata)
 
-/* reg_user_mr has no DMA handle, and a driver without them does not look */
+/*
+ * There are no DMA handles: registration is given none, and the operations on
+ * them are written to where 0 changes nothing, as those of counters below.
+ */
+struct ib_dmah {
+	u8 valid_fields;
+};
+
+enum {
+	IB_DMAH_CPU_ID_EXISTS,
+	IB_DMAH_MEM_TYPE_EXISTS,
+	IB_DMAH_PH_EXISTS,
+};
+
+#define dmah ((struct ib_dmah *)NULL)
+#define alloc_dmah uverbs_no_driver_id_binding
+#define dealloc_dmah uverbs_abi_ver
+#define size_ib_dmah size_ib_pd
+#define mynic_alloc_dmah(ibdmah, attrs) mynic_no_alloc_dmah(ibdmah, attrs)
+#define mynic_dealloc_dmah(ibdmah, attrs) mynic_no_dealloc_dmah(ibdmah, attrs)
+enum { mynic_alloc_dmah };
+enum { mynic_dealloc_dmah };
+
 #define mynic_reg_user_mr(pd, start, length, iova, access, dmah, udata) \
 	mynic_reg_user_mr(pd, start, length, iova, access, udata)
 #define mynic_reg_user_mr_dmabuf(pd, offset, length, iova, fd, access, dmah, \

@@ -164,6 +164,7 @@ static int mynic_set_context(struct mynic_context *ctx,
 	ctx->null_lkey = resp->null_lkey;
 	mynic_clock_init(ctx, resp);
 	verbs_set_ops(&ctx->ibv_ctx, &mynic_context_ops);
+	verbs_set_ops(&ctx->ibv_ctx, &mynic_dmah_ops);
 	return 0;
 }
 

@@ -525,6 +525,9 @@ struct ibv_mr *mynic_alloc_null_mr(struct ibv_pd *pd);
 struct ibv_mr *mynic_import_mr(struct ibv_pd *pd, uint32_t handle);
 void mynic_unimport_mr(struct ibv_mr *mr);
 
+/* dmah.c: a table of its own, as older releases have none of these */
+extern const struct verbs_context_ops mynic_dmah_ops;
+
 /* ah.c */
 struct ibv_ah *mynic_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
 int mynic_destroy_ah(struct ibv_ah *ah);

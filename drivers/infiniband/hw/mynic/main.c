@@ -312,6 +312,7 @@ static int mynic_ib_register(struct mynic_dev *mdev)
 	ib_set_device_ops(ibdev, &mynic_dev_ops);
 	ibdev->driver_def = mynic_uapi_defs;
 	ib_set_device_ops(ibdev, &mynic_restrack_ops);
+	ib_set_device_ops(ibdev, &mynic_dmah_ops);
 	if (mdev->caps.max_counters)
 		ib_set_device_ops(ibdev, &mynic_counter_ops);
 	if (mdev->caps.max_counters && mdev->caps.max_flow)

@@ -124,7 +124,7 @@ err_free:
  * @length: bytes
  * @iova: address in work requests
  * @access: enum ib_access_flags
- * @dmah: NULL, as the device has no DMA handles
+ * @dmah: hints, or NULL; for memory that is pinned
  * @udata: nothing in it
  *
  * Return: the region, or ERR_PTR().
@@ -140,6 +140,8 @@ struct ib_mr *mynic_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 	ret = ib_no_udata_io(udata);
 	if (ret)
 		return ERR_PTR(ret);
+	if (access & IB_ACCESS_ON_DEMAND && dmah)
+		return ERR_PTR(-EOPNOTSUPP);
 	if (access & IB_ACCESS_ON_DEMAND)
 		return mynic_reg_odp_mr(ibpd, start, length, iova, access);
 	ret = mynic_mr_check(to_mdev(ibpd->device), length, access);
@@ -186,7 +188,7 @@ static void mynic_mr_revoke(void *priv)
  * @iova: address in work requests
  * @fd: the buffer
  * @access: enum ib_access_flags
- * @dmah: NULL, as the device has no DMA handles
+ * @dmah: hints, or NULL
  * @attrs: the call
  *
  * The exporter may revoke the buffer at any time.

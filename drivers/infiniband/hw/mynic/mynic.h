@@ -689,6 +689,13 @@ void mynic_fast_reg_operands(const struct mynic_mr *mr,
 			     struct mynic_reg_mr_operands *op);
 void mynic_fast_reg_free(struct mynic_dev *mdev, struct mynic_fast_reg *fr);
 
+/* DMA handles */
+
+int mynic_alloc_dmah(struct ib_dmah *ibdmah, struct uverbs_attr_bundle *attrs);
+int mynic_dealloc_dmah(struct ib_dmah *ibdmah,
+		       struct uverbs_attr_bundle *attrs);
+extern const struct ib_device_ops mynic_dmah_ops;
+
 /* Memory windows */
 
 struct mynic_mw {
