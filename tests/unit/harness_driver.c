@@ -482,6 +482,42 @@ struct drv_srq *drv_create_xrc_srq(struct drv *d, uint32_t pdn, uint32_t xrcdn,
 	return create_srq(d, mbox, log_size);
 }
 
+struct drv_srq *drv_create_tm_srq(struct drv *d, uint32_t pdn,
+				  struct drv_cq *cq, uint8_t log_size,
+				  uint32_t max_tags)
+{
+	struct mynic_create_srq mbox = {
+		.pdn = pdn,
+		.type = MYNIC_SRQ_TM,
+		.cqn = cq->number,
+		.log_tag_size = 5,
+		.max_tags = max_tags,
+	};
+	size_t ring = sizeof(struct mynic_tag_wqe) << mbox.log_tag_size;
+	struct drv_buf buf;
+	struct drv_srq *srq;
+
+	drv_buf_init(d, &buf, ring + sizeof(*srq->tag_rec));
+	mbox.tag_buf = buf.desc;
+	srq = create_srq(d, mbox, log_size);
+	srq->tag_buf = buf;
+	srq->tag_rec = drv_buf_at(&srq->tag_buf, ring);
+	srq->log_tag_size = mbox.log_tag_size;
+	srq->uarn = cq->uarn;
+	return srq;
+}
+
+void drv_post_tag(struct drv_srq *srq, const struct mynic_tag_wqe *wqe)
+{
+	uint32_t slot = srq->tag_pi & ((1u << srq->log_tag_size) - 1);
+
+	memcpy(drv_buf_at(&srq->tag_buf, slot * sizeof(*wqe)), wqe,
+	       sizeof(*wqe));
+	srq->tag_rec->pi = ++srq->tag_pi;
+	sim_doorbell(srq->d->n, srq->uarn, MYNIC_UAR_TAG_DB, srq->number, 0,
+		     srq->tag_pi);
+}
+
 static void write_recv(void *slot, uint64_t wr_id, const struct mynic_sge *sge,
 		       unsigned int num_sge)
 {
@@ -542,15 +578,18 @@ void drv_qp_layout(struct drv *d, struct drv_qp *qp,
 		.srqn = init->srq ? init->srq->number : MYNIC_NO_SRQ,
 		.type = init->type,
 		.flags = init->flags,
-		.log_sq_size = init->log_sq_size ? init->log_sq_size : 6,
-		.log_sq_stride = init->log_sq_stride ? init->log_sq_stride : 8,
 	};
+	if (!init->no_sq) {
+		c->log_sq_size = init->log_sq_size ? init->log_sq_size : 6;
+		c->log_sq_stride = init->log_sq_stride ? init->log_sq_stride :
+							 8;
+	}
 	if (has_rq) {
 		c->log_rq_size = init->log_rq_size ? init->log_rq_size : 6;
 		c->log_rq_stride = init->log_rq_stride ? init->log_rq_stride :
 							 8;
 	}
-	sq = 1ul << c->log_sq_size << c->log_sq_stride;
+	sq = init->no_sq ? 0 : 1ul << c->log_sq_size << c->log_sq_stride;
 	rq = has_rq ? 1ul << c->log_rq_size << c->log_rq_stride : 0;
 	/* the larger stride first, so that all are aligned */
 	if (c->log_rq_stride > c->log_sq_stride)

@@ -50,6 +50,12 @@ struct drv_srq {
 	uint32_t pi;
 	uint8_t log_size;
 	uint8_t log_stride;
+	/* tag matching */
+	struct drv_buf tag_buf;
+	struct mynic_tag_dbrec *tag_rec;
+	uint32_t tag_pi;
+	uint8_t log_tag_size;
+	uint32_t uarn;
 };
 
 struct drv_qp {
@@ -187,6 +193,11 @@ uint8_t drv_bind_counters(struct drv_qp *qp, uint32_t set);
 uint64_t drv_counter(struct drv *d, uint32_t set, enum mynic_stat stat);
 struct drv_srq *drv_create_xrc_srq(struct drv *d, uint32_t pdn, uint32_t xrcdn,
 				   struct drv_cq *cq, uint8_t log_size);
+struct drv_srq *drv_create_tm_srq(struct drv *d, uint32_t pdn,
+				  struct drv_cq *cq, uint8_t log_size,
+				  uint32_t max_tags);
+/** drv_post_tag() - fill the next slot of the tag ring, and ring */
+void drv_post_tag(struct drv_srq *srq, const struct mynic_tag_wqe *wqe);
 void drv_post_srq_recv(struct drv_srq *srq, uint64_t wr_id,
 		       const struct mynic_sge *sge, unsigned int num_sge);
 uint8_t drv_modify_srq(struct drv_srq *srq, uint32_t limit);
@@ -196,6 +207,7 @@ uint32_t drv_srq_limit(struct drv_srq *srq);
  * struct drv_qp_init - what drv_create_qp() is to make
  *
  * Zero means: no SRQ, UAR page 1, 64 slots in either ring, strides 256.
+ * @no_sq: no send ring
  */
 struct drv_qp_init {
 	enum mynic_qp_type type;
@@ -203,6 +215,7 @@ struct drv_qp_init {
 	struct drv_cq *send_cq;
 	struct drv_cq *recv_cq;
 	struct drv_srq *srq;
+	bool no_sq;
 	uint32_t uarn;
 	uint8_t flags;
 	uint8_t log_sq_size;

@@ -6,6 +6,8 @@
 #ifndef MYNIC_HARNESS_VERBS_H
 #define MYNIC_HARNESS_VERBS_H
 
+#include <stdint.h>
+
 enum ibv_wr_opcode {
 	IBV_WR_RDMA_WRITE = 0,
 	IBV_WR_RDMA_WRITE_WITH_IMM = 1,
@@ -45,6 +47,8 @@ enum ibv_wc_status {
 	IBV_WC_REM_OP_ERR = 11,
 	IBV_WC_RETRY_EXC_ERR = 12,
 	IBV_WC_RNR_RETRY_EXC_ERR = 13,
+	IBV_WC_TM_ERR = 22,
+	IBV_WC_TM_RNDV_INCOMPLETE = 23,
 };
 
 enum ibv_wc_opcode {
@@ -60,6 +64,11 @@ enum ibv_wc_opcode {
 	IBV_WC_ATOMIC_WRITE = 9,
 	IBV_WC_RECV = 128,
 	IBV_WC_RECV_RDMA_WITH_IMM = 129,
+	IBV_WC_TM_ADD = 130,
+	IBV_WC_TM_DEL = 131,
+	IBV_WC_TM_SYNC = 132,
+	IBV_WC_TM_RECV = 133,
+	IBV_WC_TM_NO_TAG = 134,
 	IBV_WC_DRIVER1 = 135,
 };
 
@@ -68,6 +77,41 @@ enum ibv_wc_flags {
 	IBV_WC_WITH_IMM = 2,
 	IBV_WC_IP_CSUM_OK = 4,
 	IBV_WC_WITH_INV = 8,
+	IBV_WC_TM_SYNC_REQ = 16,
+	IBV_WC_TM_MATCH = 32,
+	IBV_WC_TM_DATA_VALID = 64,
+};
+
+enum ibv_ops_wr_opcode {
+	IBV_WR_TAG_ADD = 0,
+	IBV_WR_TAG_DEL = 1,
+	IBV_WR_TAG_SYNC = 2,
+};
+
+enum ibv_ops_flags {
+	IBV_OPS_SIGNALED = 1,
+	IBV_OPS_TM_SYNC = 2,
+};
+
+/* infiniband/tm_types.h */
+enum ibv_tmh_op {
+	IBV_TMH_NO_TAG = 0,
+	IBV_TMH_RNDV = 1,
+	IBV_TMH_FIN = 2,
+	IBV_TMH_EAGER = 3,
+};
+
+struct ibv_tmh {
+	uint8_t opcode;
+	uint8_t reserved[3];
+	uint32_t app_ctx;
+	uint64_t tag;
+};
+
+struct ibv_rvh {
+	uint64_t va;
+	uint32_t rkey;
+	uint32_t len;
 };
 
 enum ibv_access_flags {

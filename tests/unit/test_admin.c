@@ -498,8 +498,11 @@ TEST(admin_device_attributes)
 	CHECK_EQ(a->max_gid, 256);
 	CHECK_EQ(a->num_uar, 8192);
 	CHECK(a->dma_lkey);
-	for (unsigned int i = 0; i < sizeof(a->reserved_9c); i++)
-		CHECK_EQ(a->reserved_9c[i], 0);
+	CHECK_EQ(a->max_tags, 1024);
+	CHECK_EQ(a->max_tag_ops, 256);
+	CHECK_EQ(a->max_rndv_hdr, 256);
+	for (unsigned int i = 0; i < sizeof(a->reserved_a8); i++)
+		CHECK_EQ(a->reserved_a8[i], 0);
 }
 
 TEST(admin_port_attributes)
@@ -751,15 +754,17 @@ TEST(admin_create_srq_bad)
 	TRY(log_size, 16, BAD_PARAM);
 	TRY(log_stride, 4, BAD_PARAM);
 	TRY(log_stride, 10, BAD_PARAM);
-	TRY(type, 2, NOT_SUPPORTED);
+	TRY(type, MYNIC_SRQ_TM, BAD_PARAM);
+	TRY(type, 3, NOT_SUPPORTED);
 	TRY(type, 200, NOT_SUPPORTED);
 	TRY(ring_offset, 32, BAD_PARAM);
 	TRY(dbrec_offset, 4096 + 64, BAD_PARAM);
-	TRY(reserved_23, 1, BAD_PARAM);
+	TRY(log_tag_size, 1, BAD_PARAM);
+	TRY(max_tags, 1, BAD_PARAM);
 	TRY(xrcdn, 1, BAD_PARAM);
 	TRY(cqn, 1, BAD_PARAM);
-	TRY(reserved_2c[0], 1, BAD_PARAM);
-	TRY(reserved_2c[19], 1, BAD_PARAM);
+	TRY(tag_buf.addr, 1, BAD_PARAM);
+	TRY(tag_buf.offset, 1, BAD_PARAM);
 	TRY(limit, 17, BAD_PARAM);
 #undef TRY
 	CHECK_EQ(drv_admin_in(d, &cmd, NULL, &good, sizeof(good)), 0);

@@ -26,6 +26,7 @@
 #define MYNIC_UAR_CQ_DB 0x08 /* index: events for entries from here on */
 #define MYNIC_UAR_EQ_DB 0x10 /* UAR page 0 only; index: consumer index */
 #define MYNIC_UAR_CLOCK 0x18 /* read only, 8 bytes: the device clock */
+#define MYNIC_UAR_TAG_DB 0x20 /* index: the tag ring's producer index */
 
 #define MYNIC_DB_NUMBER_SHIFT 32
 #define MYNIC_DB_NUMBER_MASK 0xffffff
@@ -91,6 +92,25 @@ struct mynic_srq_dbrec {
 };
 
 _Static_assert(sizeof(struct mynic_srq_dbrec) == 128, "mynic_srq_dbrec");
+
+/**
+ * struct mynic_tag_dbrec - doorbell record of a tag matching SRQ's tag ring
+ * @pi: producer index, written by the host before it rings
+ * @reserved_04: zero
+ * @ci: consumer index: slots before it may be used again
+ * @done: how many of the tags that were to be added are not in the list any
+ *	more: matched and complete, deleted, or refused
+ * @reserved_48: zero
+ */
+struct mynic_tag_dbrec {
+	__le32 pi;
+	__u8 reserved_04[60];
+	__le32 ci;
+	__le32 done;
+	__u8 reserved_48[56];
+};
+
+_Static_assert(sizeof(struct mynic_tag_dbrec) == 128, "mynic_tag_dbrec");
 
 /**
  * struct mynic_cq_dbrec - doorbell record of a CQ
@@ -280,6 +300,41 @@ _Static_assert(sizeof(struct mynic_recv_wqe) == 16, "mynic_recv_wqe");
 #define MYNIC_RQ_MIN_STRIDE 32
 #define MYNIC_RQ_MAX_STRIDE 512
 
+/*
+ * Tag matching. What a message for it begins with is the header of rdma-core's
+ * tag_matching.md, big-endian: struct ibv_tmh and, of a rendezvous request,
+ * struct ibv_rvh.
+ */
+#define MYNIC_TAG_OPCODE_MASK 0xff /* enum ibv_ops_wr_opcode */
+#define MYNIC_TAG_FLAGS_SHIFT 8 /* enum ibv_ops_flags */
+
+/**
+ * struct mynic_tag_wqe - entry of a tag ring
+ * @wr_id: returned in the completion
+ * @ctrl: enum ibv_ops_wr_opcode in bits 7:0, enum ibv_ops_flags from bit 8
+ * @unexpected_cnt: IBV_OPS_TM_SYNC: unexpected messages that the host has
+ *	handled since the SRQ was created, modulo 2^32
+ * @handle: ADD: the host's name for the tag; DEL: that of the tag to delete
+ * @num_sge: ADD: 0 or 1
+ * @recv_wr_id: ADD: returned in the completions of the message that matches
+ * @tag: ADD: what the message's tag has to be ...
+ * @mask: ... in these bits
+ * @sge: ADD: where its payload goes
+ */
+struct mynic_tag_wqe {
+	__le64 wr_id;
+	__le32 ctrl;
+	__le32 unexpected_cnt;
+	__le32 handle;
+	__le32 num_sge;
+	__le64 recv_wr_id;
+	__le64 tag;
+	__le64 mask;
+	struct mynic_sge sge;
+};
+
+_Static_assert(sizeof(struct mynic_tag_wqe) == 64, "mynic_tag_wqe");
+
 /**
  * struct mynic_cqe - completion queue entry
  * @wr_id: from the work request
@@ -298,8 +353,11 @@ _Static_assert(sizeof(struct mynic_recv_wqe) == 16, "mynic_recv_wqe");
  * @sl: VLAN priority of a received packet
  * @dlid_path_bits: 0 on Ethernet
  * @cvlan: VLAN tag of a received frame, 0 for none
+ * @tag: with IBV_WC_TM_MATCH, in place of the five fields before: the message's
+ *	tag
  * @timestamp: device clock at the completion, see the CLOCK register
  * @flow_tag: mark of the flow rule that matched
+ * @tag_priv: with IBV_WC_TM_MATCH: the message's app_ctx
  * @reserved_3c: zero
  * @phase: bit 0: 1 on the first lap through the ring, 0 on the second, and so
  *	on. Written last: read it with acquire order before all else.
@@ -319,13 +377,21 @@ struct mynic_cqe {
 	__le32 qp_num;
 	__le32 src_qp;
 	__le32 wc_flags;
-	__le16 pkey_index;
-	__le16 slid;
-	__u8 sl;
-	__u8 dlid_path_bits;
-	__le16 cvlan;
+	union {
+		struct {
+			__le16 pkey_index;
+			__le16 slid;
+			__u8 sl;
+			__u8 dlid_path_bits;
+			__le16 cvlan;
+		};
+		__le64 tag;
+	};
 	__le64 timestamp;
-	__le32 flow_tag;
+	union {
+		__le32 flow_tag;
+		__le32 tag_priv;
+	};
 	__u8 reserved_3c[3];
 	__u8 phase;
 };

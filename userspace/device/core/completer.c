@@ -196,6 +196,9 @@ static struct sge_list scatter_list(struct qp *qp, const struct send_req *req)
 	struct sge_list list = send_sges(qp, req);
 
 	list.stage = MYNIC_PAGE_RECV;
+	/* What is read for a tag goes where the tag is from */
+	if (qp->rndv.active)
+		list.pd = qp->srq->pd;
 	return list;
 }
 

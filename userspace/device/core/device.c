@@ -4,6 +4,7 @@
 
 #include "core.h"
 #include "fast_reg.h"
+#include "tm.h"
 #include "tso.h"
 
 #define VERSION(major, minor, patch) \
@@ -65,6 +66,9 @@ int admin_query_device(struct nic *nic, struct admin_call *call)
 		.max_flow = htole32(nic->flows.numbers.limit),
 		.max_counters = htole32(nic->counters.limit),
 		.max_rate_kbps = htole32(NIC_MAX_RATE_KBPS),
+		.max_tags = htole32(TM_MAX_TAGS),
+		.max_tag_ops = htole32(1u << TM_MAX_LOG_OPS),
+		.max_rndv_hdr = htole32(TM_MAX_RNDV_HDR),
 	};
 	set_guid(&attr->node_guid, nic->config.mac);
 	return MYNIC_AQ_OK;

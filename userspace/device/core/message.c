@@ -34,6 +34,8 @@ void message_complete(struct qp *qp, struct wqe_error error,
 		      struct mynic_cqe *cqe, bool solicited)
 {
 	qp->resp.has_recv = false;
+	if (qp->resp.match.kind)
+		tm_end(qp, !error.status);
 	transport_complete_recv(qp, &qp->resp.recv, error, cqe, solicited);
 }
 
@@ -43,8 +45,9 @@ static void end_message(struct qp *qp, const struct packet *pkt,
 	struct responder *r = &qp->resp;
 	struct mynic_cqe cqe = {
 		.opcode = htole32(IB_WC_RECV),
-		.byte_len = htole32(r->offset),
+		.byte_len = htole32(r->offset - r->match.skip),
 	};
+	struct wqe_error error = { 0 };
 
 	r->msg = 0;
 	if (info->class == OPCODE_WRITE) {
@@ -59,8 +62,52 @@ static void end_message(struct qp *qp, const struct packet *pkt,
 		cqe.wc_flags = htole32(IB_WC_WITH_INV);
 		cqe.invalidated_rkey = htole32(pkt->roce.imm);
 	}
-	message_complete(qp, (struct wqe_error){ 0 }, &cqe,
-			 pkt->roce.solicited);
+	if (r->match.kind && info->class == OPCODE_SEND)
+		error = tm_complete(qp, info->flags & OPCODE_FIRST, &cqe);
+	message_complete(qp, error, &cqe, pkt->roce.solicited);
+}
+
+/* A tag's buffer, if one matches the message, or the next of the SRQ */
+static enum message_fault take_tag_or_recv(struct qp *qp,
+					   const struct packet *pkt,
+					   const struct opcode_info *info)
+{
+	enum message_fault fault;
+
+	if (qp->resp.has_recv)
+		return take_recv(qp);
+	if (tm_match(qp, pkt, info))
+		return MESSAGE_OK;
+	fault = take_recv(qp);
+	tm_no_match(qp, qp->resp.has_recv);
+	return fault;
+}
+
+/* The part of a packet's payload that has a place in the receive request */
+static int write_recv(struct qp *qp, const struct packet *pkt)
+{
+	struct sge_list list = recv_sges(qp, &qp->resp.recv);
+	const struct tm_match *match = &qp->resp.match;
+	uint32_t offset = qp->resp.offset;
+	struct iovec iov[PACKET_MAX_IOV];
+	uint32_t len = pkt->payload_len;
+
+	if (match->kind == TM_INCOMPLETE && len > qp->resp.recv.capacity)
+		len = qp->resp.recv.capacity;
+	if (!match->skip)
+		return sge_write(qp->nic, &list, offset, len, pkt->iov);
+	if (offset)
+		return sge_write(qp->nic, &list, offset - match->skip, len,
+				 pkt->iov);
+	tm_cut(pkt, match->skip, iov);
+	return sge_write(qp->nic, &list, 0, len - match->skip, iov);
+}
+
+static bool fits(const struct responder *r, uint64_t len)
+{
+	return len <= WQE_MAX_LENGTH &&
+	       (len <= r->recv.capacity + r->match.skip ||
+		r->match.kind == TM_INCOMPLETE);
 }
 
 static enum message_fault place_send(struct qp *qp, const struct packet *pkt,
@@ -68,21 +115,20 @@ static enum message_fault place_send(struct qp *qp, const struct packet *pkt,
 {
 	struct responder *r = &qp->resp;
 	enum message_fault fault;
-	struct sge_list list;
 	int syndrome;
 
 	if (info->flags & OPCODE_FIRST) {
-		fault = take_recv(qp);
+		if (qp->srq && qp->srq->tm)
+			fault = take_tag_or_recv(qp, pkt, info);
+		else
+			fault = take_recv(qp);
 		if (fault)
 			return fault;
 		r->offset = 0;
 	}
-	if (r->offset + pkt->payload_len > r->recv.capacity ||
-	    r->offset + pkt->payload_len > WQE_MAX_LENGTH)
+	if (!fits(r, r->offset + pkt->payload_len))
 		return MESSAGE_TOO_LONG;
-	list = recv_sges(qp, &r->recv);
-	syndrome = sge_write(qp->nic, &list, r->offset, pkt->payload_len,
-			     pkt->iov);
+	syndrome = write_recv(qp, pkt);
 	if (syndrome == -EAGAIN)
 		return MESSAGE_PAGE_FAULT;
 	if (syndrome) {
@@ -200,5 +246,7 @@ enum message_fault message_execute(struct qp *qp, const struct packet *pkt,
 	r->msg = info->class;
 	if (info->flags & OPCODE_LAST)
 		end_message(qp, pkt, info);
+	else if (info->flags & OPCODE_FIRST && r->match.kind)
+		tm_begun(qp);
 	return MESSAGE_OK;
 }

@@ -230,8 +230,10 @@ static int find_objects(struct nic *nic, struct qp *qp,
 	qp->srq = table_get(&nic->srqs, le32toh(cmd->srqn));
 	if (!qp->srq)
 		return MYNIC_AQ_BAD_NUMBER;
-	if (cmd->log_rq_stride)
+	if (cmd->log_rq_stride || (qp->srq->tm && qp->type != MYNIC_QP_RC))
 		return MYNIC_AQ_BAD_PARAM;
+	if (qp->srq->tm)
+		qp->recv_cq = qp->srq->cq;
 	return qp->srq->error ? MYNIC_AQ_BAD_STATE : MYNIC_AQ_OK;
 }
 
@@ -305,6 +307,8 @@ static int init(struct nic *nic, struct qp *qp,
 	status = add_number(nic, qp);
 	if (status)
 		return status;
+	if (qp->srq && qp->srq->tm && !qp->has_sq)
+		rndv_init(qp);
 	if (qp_transport_init(qp)) {
 		table_remove(&nic->qps, qp->number);
 		return MYNIC_AQ_NO_RESOURCE;

@@ -15,6 +15,7 @@
 #include "paging.h"
 #include "requester.h"
 #include "responder.h"
+#include "rndv.h"
 #include "verbs.h"
 
 #define QP_FLAGS (MYNIC_QP_SIG_ALL | MYNIC_QP_KERNEL | MYNIC_QP_VLAN_STRIP)
@@ -87,7 +88,8 @@ struct qp_attr {
  * @attr: set by the core only
  * @pd: protection domain; XRC_TGT: @srq's, or NULL
  * @send_cq: CQ for send completions; XRC_TGT, RSS: NULL
- * @recv_cq: CQ for receive completions; XRC_TGT: @srq's, or NULL; RSS: NULL
+ * @recv_cq: CQ for receive completions; with a tag matching SRQ: @srq's;
+ *	XRC_TGT: @srq's, or NULL; RSS: NULL
  * @srq: NULL: the QP has an RQ of its own, or none; XRC_TGT: that of the last
  *	request
  * @xrcd: XRC_TGT: its XRC domain; else NULL
@@ -115,6 +117,7 @@ struct qp_attr {
  * @windows: memory windows of type 2 that were bound through it
  * @req: requester and completer, the transport's
  * @resp: responder, the transport's
+ * @rndv: what it does for a tag matching SRQ
  * @cc: congestion control, the transport's
  * @paging: what waits for pages
  */
@@ -155,6 +158,7 @@ struct qp {
 	struct mkey_list windows;
 	struct requester req;
 	struct responder resp;
+	struct rndv rndv;
 	struct cc cc;
 	struct paging paging;
 };

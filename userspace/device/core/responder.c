@@ -32,6 +32,8 @@ void responder_stop(struct qp *qp)
 
 void responder_reset(struct qp *qp)
 {
+	if (qp->resp.match.kind)
+		tm_end(qp, false);
 	responses_free(&qp->resp);
 	qp->resp = (struct responder){ 0 };
 }

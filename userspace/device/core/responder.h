@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tm.h"
 #include "wqe.h"
 
 struct opcode_info;
@@ -116,6 +117,7 @@ struct response_queue {
  * @nak_event: RESPONDER_NAK_FATAL: enum mynic_event that it brings, or 0
  * @nak_psn: RESPONDER_NAK_FATAL: the PSN of the request that has failed
  * @recv: the receive request in use
+ * @match: what tag matching says of the message that it is in use for
  * @responses: what waits to be answered
  */
 struct responder {
@@ -139,6 +141,7 @@ struct responder {
 	uint8_t nak_event;
 	uint32_t nak_psn;
 	struct recv_req recv;
+	struct tm_match match;
 	struct response_queue responses;
 };
 

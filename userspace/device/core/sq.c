@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core.h"
+#include "rndv.h"
 #include "tso.h"
 #include "ud.h"
 
@@ -73,9 +74,12 @@ static bool grow(struct qp *qp)
 bool sq_update_pi(struct qp *qp)
 {
 	struct requester *q = &qp->req;
-	struct mynic_qp_dbrec *dbrec = qp_dbrec(qp->nic, qp);
+	struct mynic_qp_dbrec *dbrec;
 	uint32_t pi;
 
+	if (qp->rndv.active)
+		return q->pi != q->fetched;
+	dbrec = qp_dbrec(qp->nic, qp);
 	if (!dbrec) {
 		qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
 		return false;
@@ -99,15 +103,21 @@ struct send_req *sq_next(struct qp *qp)
 		return NULL;
 	if (q->fetched - q->ci == q->num_reqs && !grow(qp))
 		return NULL;
-	wqe_fetch_send(qp, q->fetched, sq_req(qp, q->fetched));
+	if (qp->rndv.active)
+		rndv_fetch(qp, q->fetched, sq_req(qp, q->fetched));
+	else
+		wqe_fetch_send(qp, q->fetched, sq_req(qp, q->fetched));
 	return sq_req(qp, q->fetched++);
 }
 
 /* Slots are free not later than the host sees that their requests are done */
 static void release(struct qp *qp, uint32_t num)
 {
-	struct mynic_qp_dbrec *dbrec = qp_dbrec(qp->nic, qp);
+	struct mynic_qp_dbrec *dbrec;
 
+	if (!qp->has_sq)
+		return;
+	dbrec = qp_dbrec(qp->nic, qp);
 	if (dbrec)
 		store_index(&dbrec->sq_ci, qp->req.ci + num);
 }
@@ -148,7 +158,10 @@ void sq_complete(struct qp *qp, uint32_t num)
 		num++;
 	release(qp, num);
 	while (num--) {
-		complete_one(qp, sq_req(qp, q->ci));
+		if (qp->rndv.active)
+			rndv_done(qp, (struct wqe_error){ 0 });
+		else
+			complete_one(qp, sq_req(qp, q->ci));
 		if (q->cur == q->ci)
 			q->cur++;
 		q->ci++;
@@ -160,7 +173,10 @@ void sq_fail(struct qp *qp, struct wqe_error error)
 	struct requester *q = &qp->req;
 
 	release(qp, 1);
-	push(qp, sq_req(qp, q->ci)->wr_id, error);
+	if (qp->rndv.active)
+		rndv_done(qp, error);
+	else
+		push(qp, sq_req(qp, q->ci)->wr_id, error);
 	if (q->cur == q->ci)
 		q->cur++;
 	q->ci++;
@@ -177,6 +193,8 @@ bool sq_flush(struct qp *qp)
 	uint64_t wr_ids[SQ_QUANTUM];
 	uint32_t num;
 
+	if (qp->rndv.active)
+		return rndv_flush(qp);
 	sq_update_pi(qp);
 	num = min_u32(q->pi - q->ci, SQ_QUANTUM);
 	if (!num)

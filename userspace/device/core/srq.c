@@ -2,8 +2,10 @@
 #include "srq.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core.h"
+#include "tm.h"
 
 struct mynic_srq_dbrec *srq_dbrec(struct nic *nic, struct srq *srq)
 {
@@ -44,15 +46,30 @@ static int init(struct nic *nic, struct srq *srq,
 	return MYNIC_AQ_OK;
 }
 
+static bool fits_type(const struct mynic_create_srq *cmd)
+{
+	static const struct mynic_buf none;
+
+	if (cmd->type != MYNIC_SRQ_XRC && cmd->xrcdn)
+		return false;
+	if (cmd->type == MYNIC_SRQ_TM)
+		return cmd->log_tag_size >= TM_MIN_LOG_OPS &&
+		       cmd->log_tag_size <= TM_MAX_LOG_OPS && cmd->max_tags &&
+		       le32toh(cmd->max_tags) <= TM_MAX_TAGS;
+	if (cmd->type == MYNIC_SRQ_BASIC && cmd->cqn)
+		return false;
+	return !cmd->log_tag_size && !cmd->max_tags &&
+	       !memcmp(&cmd->tag_buf, &none, sizeof(none));
+}
+
 static int check(const struct mynic_create_srq *cmd)
 {
-	if (cmd->type != MYNIC_SRQ_BASIC && cmd->type != MYNIC_SRQ_XRC)
+	if (cmd->type > MYNIC_SRQ_TM)
 		return MYNIC_AQ_NOT_SUPPORTED;
 	if (cmd->log_size > WQ_MAX_LOG_SIZE ||
 	    cmd->log_stride < RQ_MIN_LOG_STRIDE ||
 	    cmd->log_stride > WQ_MAX_LOG_STRIDE ||
-	    le32toh(cmd->limit) > 1u << cmd->log_size || cmd->reserved_23 ||
-	    (cmd->type == MYNIC_SRQ_BASIC && (cmd->xrcdn || cmd->cqn)))
+	    le32toh(cmd->limit) > 1u << cmd->log_size || !fits_type(cmd))
 		return MYNIC_AQ_BAD_PARAM;
 	return MYNIC_AQ_OK;
 }
@@ -63,11 +80,15 @@ static int find_objects(struct nic *nic, struct srq *srq,
 	srq->pd = table_get(&nic->pds, le32toh(cmd->pdn));
 	if (!srq->pd)
 		return MYNIC_AQ_BAD_NUMBER;
-	if (cmd->type != MYNIC_SRQ_XRC)
+	if (cmd->type == MYNIC_SRQ_BASIC)
 		return MYNIC_AQ_OK;
-	srq->xrcd = table_get(&nic->xrcds, le32toh(cmd->xrcdn));
+	if (cmd->type == MYNIC_SRQ_XRC) {
+		srq->xrcd = table_get(&nic->xrcds, le32toh(cmd->xrcdn));
+		if (!srq->xrcd)
+			return MYNIC_AQ_BAD_NUMBER;
+	}
 	srq->cq = table_get(&nic->cqs, le32toh(cmd->cqn));
-	if (!srq->xrcd || !srq->cq)
+	if (!srq->cq)
 		return MYNIC_AQ_BAD_NUMBER;
 	return srq->cq->error ? MYNIC_AQ_BAD_STATE : MYNIC_AQ_OK;
 }
@@ -87,16 +108,21 @@ int admin_create_srq(struct nic *nic, struct admin_call *call)
 	status = find_objects(nic, srq, cmd);
 	if (!status)
 		status = init(nic, srq, cmd);
+	if (!status && cmd->type == MYNIC_SRQ_TM) {
+		status = tm_create(nic, srq, cmd);
+		if (status)
+			table_remove(&nic->srqs, srq->number);
+	}
 	if (status) {
 		free(srq);
 		return status;
 	}
 	srq->limit = le32toh(cmd->limit);
 	srq->pd->users++;
-	if (srq->xrcd) {
+	if (srq->xrcd)
 		srq->xrcd->num_srqs++;
+	if (srq->cq)
 		LIST_INSERT_HEAD(&srq->cq->srqs, srq, cq_link);
-	}
 	call->cpl.number = htole32(srq->number);
 	return MYNIC_AQ_OK;
 }
@@ -182,6 +208,13 @@ int admin_resize_srq(struct nic *nic, struct admin_call *call)
 	return move(nic, srq, cmd);
 }
 
+static uint8_t type(const struct srq *srq)
+{
+	if (srq->tm)
+		return MYNIC_SRQ_TM;
+	return srq->xrcd ? MYNIC_SRQ_XRC : MYNIC_SRQ_BASIC;
+}
+
 int admin_query_srq(struct nic *nic, struct admin_call *call)
 {
 	const struct srq *srq = find(nic, call);
@@ -193,9 +226,11 @@ int admin_query_srq(struct nic *nic, struct admin_call *call)
 		.srqn = htole32(srq->number),
 		.ci = htole32(srq->ci),
 		.num_qps = htole32(srq->num_qps),
-		.type = srq->xrcd ? MYNIC_SRQ_XRC : MYNIC_SRQ_BASIC,
+		.type = type(srq),
 		.dead = srq->error,
 	};
+	if (srq->tm)
+		tm_query(srq->tm, &call->cpl.query_srq);
 	return MYNIC_AQ_OK;
 }
 
@@ -206,8 +241,11 @@ static void destroy(struct nic *nic, struct srq *srq)
 	if (srq->xrcd) {
 		xrc_srq_gone(srq);
 		srq->xrcd->num_srqs--;
-		LIST_REMOVE(srq, cq_link);
 	}
+	if (srq->tm)
+		tm_destroy(srq);
+	if (srq->cq)
+		LIST_REMOVE(srq, cq_link);
 	srq->pd->users--;
 	free(srq);
 }

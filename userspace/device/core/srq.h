@@ -13,6 +13,7 @@
 struct cq;
 struct nic;
 struct pd;
+struct tm;
 struct xrcd;
 
 /**
@@ -20,7 +21,8 @@ struct xrcd;
  * @number: SRQN
  * @pd: protection domain of its SGEs; XRC: of its messages' keys, too
  * @xrcd: XRC: its domain; else NULL
- * @cq: XRC: CQ of its entries; else NULL
+ * @tm: tag matching; NULL: there is none
+ * @cq: XRC, tag matching: CQ of its entries; else NULL
  * @cq_link: in &cq.srqs
  * @events: its asynchronous events
  * @buf: host memory
@@ -36,6 +38,7 @@ struct srq {
 	uint32_t number;
 	struct pd *pd;
 	struct xrcd *xrcd;
+	struct tm *tm;
 	struct cq *cq;
 	LIST_ENTRY(srq) cq_link;
 	struct event_source events;

@@ -11,6 +11,7 @@
 #include "opcode.h"
 #include "path.h"
 #include "responder.h"
+#include "rndv.h"
 #include "sq.h"
 #include "uc.h"
 #include "ud.h"
@@ -55,8 +56,10 @@ void qp_transport_fini(struct qp *qp)
 	paging_stop(qp);
 	timer_remove(&qp->nic->timers, &qp->req.timer);
 	cc_fini(qp);
+	if (qp->rndv.active)
+		rndv_reset(qp);
 	free(qp->req.reqs);
-	responses_free(&qp->resp);
+	responder_reset(qp);
 }
 
 static void set_rq_ring(struct qp *qp, bool ring)
@@ -87,6 +90,8 @@ void transport_set_state(struct qp *qp, enum ib_qp_state old)
 	case IB_QPS_RESET:
 		paging_stop(qp);
 		set_rq_ring(qp, false);
+		if (qp->rndv.active)
+			rndv_reset(qp);
 		sq_reset(qp);
 		responder_reset(qp);
 		cc_reset(qp);
@@ -140,12 +145,20 @@ void transport_complete_recv(struct qp *qp, const struct recv_req *req,
 	cq_push(qp->nic, qp->recv_cq, cqe, solicited);
 }
 
+/* There are requests of the host's, or of the device itself */
+static bool sends(const struct qp *qp)
+{
+	return qp->has_sq || qp->rndv.active;
+}
+
 static void flush_recv(struct qp *qp)
 {
 	struct wqe_error error = { IB_WC_WR_FLUSH_ERR, MYNIC_SYN_FLUSHED };
 	struct mynic_cqe cqe = { 0 };
 
 	qp->resp.has_recv = false;
+	if (qp->resp.match.kind)
+		tm_end(qp, false);
 	transport_complete_recv(qp, &qp->resp.recv, error, &cqe, false);
 }
 
@@ -171,8 +184,11 @@ static bool rq_flush(struct qp *qp)
 
 static bool flush(struct qp *qp)
 {
-	bool more = qp->has_sq && sq_flush(qp);
+	bool more = sends(qp) && sq_flush(qp);
 
+	/* LAST_WQE comes behind the completions of tags */
+	if (more && qp->rndv.active)
+		return true;
 	return rq_flush(qp) || more;
 }
 
@@ -260,7 +276,7 @@ bool transport_run_qp(struct qp *qp)
 	if (qp_is_responder(qp) && transport_can_receive(qp))
 		more |= responder_run(qp);
 	paging_passed(&qp->paging, MYNIC_PAGE_READ);
-	if (qp->has_sq)
+	if (sends(qp))
 		more |= run_sq(qp);
 	paging_passed(&qp->paging, MYNIC_PAGE_SEND);
 	/* If it has just failed, there is something to flush */

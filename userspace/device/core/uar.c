@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* BAR2: doorbell pages, on which the clock can be read, too */
 #include "core.h"
+#include "tm.h"
 
 uint64_t uar_read(struct nic *nic, uint64_t offset, size_t len)
 {
@@ -25,6 +26,8 @@ void uar_write(struct nic *nic, uint64_t offset, uint64_t value, size_t len)
 			good = qp_doorbell(nic, uarn, number);
 		else if (doorbell == MYNIC_UAR_CQ_DB)
 			good = cq_doorbell(nic, uarn, number, index, flags);
+		else if (doorbell == MYNIC_UAR_TAG_DB)
+			good = tm_doorbell(nic, uarn, number);
 		else if (doorbell == MYNIC_UAR_EQ_DB && !uarn)
 			good = eq_doorbell(nic, number, index, flags);
 	}

@@ -55,6 +55,8 @@ enum ib_wc_status {
 	IB_WC_FATAL_ERR = 19,
 	IB_WC_RESP_TIMEOUT_ERR = 20,
 	IB_WC_GENERAL_ERR = 21,
+	IB_WC_TM_ERR = 22,
+	IB_WC_TM_RNDV_INCOMPLETE = 23,
 };
 
 /* As user space counts them (enum ibv_wc_opcode) */
@@ -71,6 +73,11 @@ enum ib_wc_opcode {
 	IB_WC_ATOMIC_WRITE = 9,
 	IB_WC_RECV = 128,
 	IB_WC_RECV_RDMA_WITH_IMM = 129,
+	IB_WC_TM_ADD = 130,
+	IB_WC_TM_DEL = 131,
+	IB_WC_TM_SYNC = 132,
+	IB_WC_TM_RECV = 133,
+	IB_WC_TM_NO_TAG = 134,
 	IB_WC_DRIVER1 = 135,
 };
 
@@ -80,6 +87,29 @@ enum ib_wc_flags {
 	IB_WC_WITH_IMM = 1 << 1,
 	IB_WC_IP_CSUM_OK = 1 << 2,
 	IB_WC_WITH_INV = 1 << 3,
+	IB_WC_TM_SYNC_REQ = 1 << 4,
+	IB_WC_TM_MATCH = 1 << 5,
+	IB_WC_TM_DATA_VALID = 1 << 6,
+};
+
+/* As user space counts them (enum ibv_ops_wr_opcode) */
+enum ib_ops_wr_opcode {
+	IB_WR_TAG_ADD = 0,
+	IB_WR_TAG_DEL = 1,
+	IB_WR_TAG_SYNC = 2,
+};
+
+enum ib_ops_flags {
+	IB_OPS_SIGNALED = 1 << 0,
+	IB_OPS_TM_SYNC = 1 << 1,
+};
+
+/* struct ibv_tmh.opcode */
+enum ib_tmh_op {
+	IB_TMH_NO_TAG = 0,
+	IB_TMH_RNDV = 1,
+	IB_TMH_FIN = 2,
+	IB_TMH_EAGER = 3,
 };
 
 enum ib_access_flags {

@@ -498,11 +498,15 @@ enum mynic_cq_arm {
  * @limit: as in &struct mynic_modify_srq
  * @log_size: log2 of the number of slots, 0 to 15
  * @log_stride: log2 of the bytes in a slot, 5 to 9
- * @type: enum ib_srq_type: MYNIC_SRQ_BASIC or MYNIC_SRQ_XRC
- * @reserved_23: zero
+ * @type: enum ib_srq_type: MYNIC_SRQ_BASIC, MYNIC_SRQ_XRC or MYNIC_SRQ_TM
+ * @log_tag_size: TM: log2 of the number of slots of the tag ring, 1 to 8;
+ *	else 0
  * @xrcdn: XRC: the XRC domain whose XRC_TGT QPs take entries; else 0
- * @cqn: XRC: CQ for the completions of its entries; else 0
- * @reserved_2c: zero
+ * @cqn: XRC, TM: CQ for the completions of its entries; else 0
+ * @max_tags: TM: how many tags may be in the list, at least 1; else 0
+ * @tag_buf: TM: host memory that begins with the tag ring, of
+ *	&struct mynic_tag_wqe, behind which is a &struct mynic_tag_dbrec; else
+ *	zero
  */
 struct mynic_create_srq {
 	struct mynic_buf buf;
@@ -513,16 +517,18 @@ struct mynic_create_srq {
 	__u8 log_size;
 	__u8 log_stride;
 	__u8 type;
-	__u8 reserved_23;
+	__u8 log_tag_size;
 	__le32 xrcdn;
 	__le32 cqn;
-	__u8 reserved_2c[20];
+	__le32 max_tags;
+	struct mynic_buf tag_buf;
 };
 
 _Static_assert(sizeof(struct mynic_create_srq) == 64, "mynic_create_srq");
 
 #define MYNIC_SRQ_BASIC 0
 #define MYNIC_SRQ_XRC 1
+#define MYNIC_SRQ_TM 2
 
 /**
  * struct mynic_modify_srq - body of MODIFY_SRQ
@@ -546,6 +552,10 @@ _Static_assert(sizeof(struct mynic_modify_srq) == 40, "mynic_modify_srq");
  * @type: enum ib_srq_type
  * @dead: 1: nothing is taken from it any more
  * @reserved_12: zero
+ * @num_tags: TM: tags in the list, or in use by a message
+ * @unexpected_cnt: TM: unexpected messages, modulo 2^32 ...
+ * @handled_cnt: TM: ... and how many of these the host said it has handled
+ * @reserved_20: zero
  */
 struct mynic_query_srq {
 	__le32 limit;
@@ -554,7 +564,11 @@ struct mynic_query_srq {
 	__le32 num_qps;
 	__u8 type;
 	__u8 dead;
-	__u8 reserved_12[30];
+	__u8 reserved_12[2];
+	__le32 num_tags;
+	__le32 unexpected_cnt;
+	__le32 handled_cnt;
+	__u8 reserved_20[16];
 };
 
 _Static_assert(sizeof(struct mynic_query_srq) == 48, "mynic_query_srq");
@@ -1253,7 +1267,11 @@ _Static_assert(sizeof(struct mynic_admin_cpl) == 64, "mynic_admin_cpl");
  * @max_counters: sets of counters; 0: the device has none
  * @max_tso: bytes of a TSO request behind its header; 0: there is no TSO
  * @max_rate_kbps: highest rate limit of a QP; 0: there is none
- * @reserved_9c: zero
+ * @max_tags: tags in the list of a tag matching SRQ; 0: there is no tag
+ *	matching
+ * @max_tag_ops: slots of a tag ring
+ * @max_rndv_hdr: bytes of a rendezvous request, with its headers
+ * @reserved_a8: zero
  */
 struct mynic_device_attr {
 	__le64 fw_ver;
@@ -1289,7 +1307,10 @@ struct mynic_device_attr {
 	__le32 max_counters;
 	__le32 max_tso;
 	__le32 max_rate_kbps;
-	__u8 reserved_9c[100];
+	__le32 max_tags;
+	__le32 max_tag_ops;
+	__le32 max_rndv_hdr;
+	__u8 reserved_a8[88];
 };
 
 _Static_assert(sizeof(struct mynic_device_attr) == 256, "mynic_device_attr");

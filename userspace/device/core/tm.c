@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "tm.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "core.h"
+#include "iov.h"
+#include "opcode.h"
+#include "packet.h"
+#include "rndv.h"
+
+#define LOG_ENTRY_SIZE 6
+
+static_assert(sizeof(struct mynic_tag_wqe) == 1 << LOG_ENTRY_SIZE, "stride");
+static_assert(sizeof(struct tm_header) == TM_RNDV_HDR, "header");
+static_assert(offsetof(struct tm_header, va) == TM_EAGER_HDR, "header");
+
+static struct mynic_tag_dbrec *tag_dbrec(struct nic *nic, struct tm *tm)
+{
+	return buf_ptr(nic, &tm->buf, &tm->dbrec, tm->dbrec_offset,
+		       sizeof(struct mynic_tag_dbrec), true);
+}
+
+static int init(struct nic *nic, struct tm *tm,
+		const struct mynic_create_srq *cmd)
+{
+	int status;
+
+	status = buf_parse(&tm->buf, &cmd->tag_buf);
+	if (status)
+		return status;
+	tm->dbrec_offset = 1u << (cmd->log_tag_size + LOG_ENTRY_SIZE);
+	status = ring_init(nic, &tm->ring, &tm->buf, 0, cmd->log_tag_size,
+			   LOG_ENTRY_SIZE, false);
+	if (status)
+		return status;
+	return buf_check(nic, &tm->buf, tm->dbrec_offset,
+			 sizeof(struct mynic_tag_dbrec),
+			 sizeof(struct mynic_tag_dbrec), true);
+}
+
+int tm_create(struct nic *nic, struct srq *srq,
+	      const struct mynic_create_srq *cmd)
+{
+	struct tm *tm = calloc(1, sizeof(*tm));
+	int status;
+
+	if (!tm)
+		return MYNIC_AQ_NO_RESOURCE;
+	status = init(nic, tm, cmd);
+	if (status) {
+		free(tm);
+		return status;
+	}
+	tm->max_tags = le32toh(cmd->max_tags);
+	TAILQ_INIT(&tm->tags);
+	srq->tm = tm;
+	return MYNIC_AQ_OK;
+}
+
+void tm_destroy(struct srq *srq)
+{
+	struct tag *tag;
+
+	while ((tag = TAILQ_FIRST(&srq->tm->tags))) {
+		TAILQ_REMOVE(&srq->tm->tags, tag, link);
+		free(tag);
+	}
+	free(srq->tm);
+}
+
+void tm_query(const struct tm *tm, struct mynic_query_srq *result)
+{
+	result->num_tags = htole32(tm->num_tags);
+	result->unexpected_cnt = htole32(tm->unexpected);
+	result->handled_cnt = htole32(tm->handled);
+}
+
+/* Tags that were added while a message was unexpected wait for the host */
+static void open_tags(struct tm *tm)
+{
+	if (tm->handled == tm->unexpected)
+		tm->open_order = tm->next_order;
+}
+
+static void count_done(struct nic *nic, struct tm *tm)
+{
+	struct mynic_tag_dbrec *dbrec = tag_dbrec(nic, tm);
+
+	tm->done++;
+	if (dbrec)
+		store_index(&dbrec->done, tm->done);
+}
+
+void tm_release(struct nic *nic, struct srq *srq)
+{
+	srq->tm->num_tags--;
+	count_done(nic, srq->tm);
+}
+
+/*
+ * Copied from guest memory, which the guest may change at any time: behind
+ * this, the compiler cannot look at the source again.
+ */
+static void fetch(struct mynic_tag_wqe *dst, const struct mynic_tag_wqe *src)
+{
+	memcpy(dst, src, sizeof(*dst));
+	__asm__ __volatile__("" : : : "memory");
+}
+
+static int add(struct nic *nic, struct tm *tm, const struct mynic_tag_wqe *wqe)
+{
+	uint32_t num_sge = le32toh(wqe->num_sge);
+	struct tag *tag = NULL;
+
+	if (num_sge <= 1 && tm->num_tags < tm->max_tags)
+		tag = calloc(1, sizeof(*tag));
+	if (!tag) {
+		count_done(nic, tm);
+		return IB_WC_TM_ERR;
+	}
+	tag->order = tm->next_order++;
+	tag->handle = le32toh(wqe->handle);
+	tag->wr_id = le64toh(wqe->recv_wr_id);
+	tag->tag = le64toh(wqe->tag);
+	tag->mask = le64toh(wqe->mask);
+	tag->num_sge = num_sge;
+	if (num_sge) {
+		tag->sge.addr = le64toh(wqe->sge.addr);
+		tag->sge.length = le32toh(wqe->sge.length);
+		tag->sge.lkey = le32toh(wqe->sge.lkey);
+	}
+	TAILQ_INSERT_TAIL(&tm->tags, tag, link);
+	tm->num_tags++;
+	return IB_WC_SUCCESS;
+}
+
+static int del(struct nic *nic, struct srq *srq,
+	       const struct mynic_tag_wqe *wqe)
+{
+	uint32_t handle = le32toh(wqe->handle);
+	struct tag *tag;
+
+	TAILQ_FOREACH(tag, &srq->tm->tags, link)
+	{
+		if (tag->handle != handle)
+			continue;
+		TAILQ_REMOVE(&srq->tm->tags, tag, link);
+		free(tag);
+		tm_release(nic, srq);
+		return IB_WC_SUCCESS;
+	}
+	return IB_WC_TM_ERR;
+}
+
+/* enum ib_wc_opcode, by enum ib_ops_wr_opcode */
+static const uint8_t wc_opcodes[] = {
+	[IB_WR_TAG_ADD] = IB_WC_TM_ADD,
+	[IB_WR_TAG_DEL] = IB_WC_TM_DEL,
+	[IB_WR_TAG_SYNC] = IB_WC_TM_SYNC,
+};
+
+static int execute(struct nic *nic, struct srq *srq,
+		   const struct mynic_tag_wqe *wqe, unsigned int opcode,
+		   uint32_t flags)
+{
+	if (opcode > IB_WR_TAG_SYNC ||
+	    flags & ~(uint32_t)(IB_OPS_SIGNALED | IB_OPS_TM_SYNC)) {
+		nic_count(nic, MYNIC_STAT_BAD_WQE);
+		if (opcode == IB_WR_TAG_ADD)
+			count_done(nic, srq->tm);
+		return IB_WC_LOC_QP_OP_ERR;
+	}
+	if (flags & IB_OPS_TM_SYNC)
+		srq->tm->handled = le32toh(wqe->unexpected_cnt);
+	if (opcode == IB_WR_TAG_ADD)
+		return add(nic, srq->tm, wqe);
+	if (opcode == IB_WR_TAG_DEL)
+		return del(nic, srq, wqe);
+	return IB_WC_SUCCESS;
+}
+
+static void run_one(struct nic *nic, struct srq *srq,
+		    const struct mynic_tag_wqe *wqe)
+{
+	uint32_t ctrl = le32toh(wqe->ctrl);
+	unsigned int opcode = ctrl & MYNIC_TAG_OPCODE_MASK;
+	uint32_t flags = ctrl >> MYNIC_TAG_FLAGS_SHIFT;
+	struct mynic_cqe cqe = { .wr_id = wqe->wr_id };
+	int status;
+
+	status = execute(nic, srq, wqe, opcode, flags);
+	open_tags(srq->tm);
+	if (!status && !(flags & IB_OPS_SIGNALED))
+		return;
+	cqe.status = htole32(status);
+	if (opcode <= IB_WR_TAG_SYNC)
+		cqe.opcode = htole32(wc_opcodes[opcode]);
+	if (srq->tm->handled != srq->tm->unexpected)
+		cqe.wc_flags = htole32(IB_WC_TM_SYNC_REQ);
+	cq_push(nic, srq->cq, &cqe, false);
+}
+
+/* What the host has posted, and rung for or not */
+static void run(struct nic *nic, struct srq *srq)
+{
+	struct mynic_tag_dbrec *dbrec = tag_dbrec(nic, srq->tm);
+	struct tm *tm = srq->tm;
+	uint32_t left;
+
+	if (srq->error)
+		return;
+	if (!dbrec) {
+		srq_to_error(nic, srq);
+		return;
+	}
+	left = load_index(&dbrec->pi) - tm->ci;
+	if (left > ring_size(&tm->ring)) {
+		nic_count(nic, MYNIC_STAT_BAD_INDEX);
+		srq_to_error(nic, srq);
+		return;
+	}
+	while (left--) {
+		const struct mynic_tag_wqe *slot =
+			ring_slot(nic, &tm->ring, tm->ci, false);
+		struct mynic_tag_wqe wqe;
+
+		if (!slot) {
+			srq_to_error(nic, srq);
+			return;
+		}
+		fetch(&wqe, slot);
+		store_index(&dbrec->ci, ++tm->ci);
+		run_one(nic, srq, &wqe);
+	}
+}
+
+bool tm_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
+{
+	struct srq *srq = table_get(&nic->srqs, number);
+
+	if (!srq || !srq->tm || srq->cq->uarn != uarn)
+		return false;
+	run(nic, srq);
+	return true;
+}
+
+/* The kind is TM_EAGER or TM_RNDV if the message has a tag */
+static void read_header(struct tm_match *match, const struct packet *pkt,
+			const struct opcode_info *info)
+{
+	struct iov_cursor cursor = { .iov = pkt->iov };
+	uint32_t len = pkt->payload_len;
+
+	*match = (struct tm_match){ .kind = TM_NO_TAG };
+	if (len < TM_EAGER_HDR)
+		return;
+	iov_read(&cursor, &match->header,
+		 len < TM_RNDV_HDR ? TM_EAGER_HDR : TM_RNDV_HDR);
+	if (match->header.opcode == IB_TMH_EAGER)
+		match->kind = TM_EAGER;
+	else if (match->header.opcode == IB_TMH_RNDV && len >= TM_RNDV_HDR &&
+		 len <= TM_MAX_RNDV_HDR && info->flags & OPCODE_LAST)
+		match->kind = TM_RNDV;
+}
+
+static struct tag *find(const struct tm *tm, uint64_t value)
+{
+	struct tag *tag;
+
+	TAILQ_FOREACH(tag, &tm->tags, link)
+	{
+		if (tag->order >= tm->open_order)
+			return NULL;
+		if ((value & tag->mask) == tag->tag)
+			return tag;
+	}
+	return NULL;
+}
+
+static void use_tag(struct qp *qp, struct tag *tag, uint32_t payload_len)
+{
+	struct tm_match *match = &qp->resp.match;
+	struct recv_req *recv = &qp->resp.recv;
+
+	recv->wr_id = tag->wr_id;
+	recv->error = (struct wqe_error){ 0 };
+	recv->num_sge = tag->num_sge;
+	recv->sge[0] = tag->sge;
+	recv->capacity = tag->sge.length;
+	qp->resp.has_recv = true;
+	match->tag = tag;
+	tag->header = match->header;
+	if (match->kind == TM_EAGER)
+		match->skip = TM_EAGER_HDR;
+	else if (rndv_takes(qp, tag))
+		match->skip = payload_len;
+	else
+		match->kind = TM_INCOMPLETE;
+}
+
+bool tm_match(struct qp *qp, const struct packet *pkt,
+	      const struct opcode_info *info)
+{
+	struct tm_match *match = &qp->resp.match;
+	struct tm *tm = qp->srq->tm;
+	struct tag *tag;
+
+	run(qp->nic, qp->srq);
+	read_header(match, pkt, info);
+	if (match->kind == TM_NO_TAG || qp->srq->error)
+		return false;
+	tag = find(tm, be64toh(match->header.tag));
+	if (!tag) {
+		match->kind = TM_UNEXPECTED;
+		return false;
+	}
+	TAILQ_REMOVE(&tm->tags, tag, link);
+	use_tag(qp, tag, pkt->payload_len);
+	return true;
+}
+
+void tm_no_match(struct qp *qp, bool taken)
+{
+	struct tm_match *match = &qp->resp.match;
+
+	if (!taken)
+		match->kind = TM_NONE;
+	else if (match->kind == TM_UNEXPECTED)
+		qp->srq->tm->unexpected++;
+}
+
+void tm_cut(const struct packet *pkt, uint32_t skip, struct iovec *iov)
+{
+	for (unsigned int i = 0; i < pkt->niov; i++) {
+		size_t n = pkt->iov[i].iov_len;
+
+		if (n > skip)
+			n = skip;
+		iov[i].iov_base = (uint8_t *)pkt->iov[i].iov_base + n;
+		iov[i].iov_len = pkt->iov[i].iov_len - n;
+		skip -= n;
+	}
+}
+
+static void set_tag(struct mynic_cqe *cqe, const struct tm_header *header)
+{
+	cqe->tag = htole64(be64toh(header->tag));
+	cqe->tag_priv = htole32(be32toh(header->app_ctx));
+}
+
+void tm_begun(struct qp *qp)
+{
+	const struct tm_match *match = &qp->resp.match;
+	struct mynic_cqe cqe = {
+		.wr_id = htole64(qp->resp.recv.wr_id),
+		.opcode = htole32(IB_WC_TM_RECV),
+		.qp_num = htole32(qp->number),
+		.wc_flags = htole32(IB_WC_TM_MATCH),
+	};
+
+	if (match->kind != TM_EAGER)
+		return;
+	set_tag(&cqe, &match->header);
+	cq_push(qp->nic, qp->recv_cq, &cqe, false);
+}
+
+struct wqe_error tm_complete(struct qp *qp, bool single, struct mynic_cqe *cqe)
+{
+	struct tm_match *match = &qp->resp.match;
+	uint32_t flags = 0;
+
+	cqe->opcode = htole32(IB_WC_TM_RECV);
+	switch (match->kind) {
+	case TM_NONE:
+		cqe->opcode = htole32(IB_WC_RECV);
+		break;
+	case TM_NO_TAG:
+		cqe->opcode = htole32(IB_WC_TM_NO_TAG);
+		break;
+	case TM_EAGER:
+		flags = IB_WC_TM_DATA_VALID | (single ? IB_WC_TM_MATCH : 0);
+		break;
+	case TM_RNDV:
+		flags = IB_WC_TM_MATCH;
+		rndv_start(qp, match->tag);
+		match->tag = NULL;
+		break;
+	case TM_INCOMPLETE:
+		flags = IB_WC_TM_MATCH | IB_WC_TM_DATA_VALID;
+		break;
+	}
+	cqe->wc_flags |= htole32(flags);
+	if (flags & IB_WC_TM_MATCH)
+		set_tag(cqe, &match->header);
+	if (match->kind == TM_INCOMPLETE)
+		return (struct wqe_error){ IB_WC_TM_RNDV_INCOMPLETE, 0 };
+	return (struct wqe_error){ 0 };
+}
+
+void tm_end(struct qp *qp, bool success)
+{
+	struct tm_match *match = &qp->resp.match;
+
+	/* The host will not learn of it, and so cannot count it either */
+	if (match->kind == TM_UNEXPECTED && !success) {
+		qp->srq->tm->unexpected--;
+		open_tags(qp->srq->tm);
+	}
+	if (match->tag) {
+		free(match->tag);
+		tm_release(qp->nic, qp->srq);
+	}
+	*match = (struct tm_match){ 0 };
+}
