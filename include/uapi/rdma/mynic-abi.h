@@ -204,6 +204,16 @@ struct mynic_modify_qp_resp {
 };
 
 /**
+ * struct mynic_create_srq_req - request for creating an SRQ for tag matching
+ * @max_ops: operations on tags that can be posted
+ * @reserved_04: zero
+ */
+struct mynic_create_srq_req {
+	__u32 max_ops;
+	__u32 reserved_04;
+};
+
+/**
  * struct mynic_create_srq_resp - response to creating an SRQ
  * @mmap_key: mmap() offset of the ring and the doorbell record
  * @mmap_size: bytes to map there
@@ -212,7 +222,12 @@ struct mynic_modify_qp_resp {
  * @srqn: the SRQ's number
  * @log_size: log2 of the ring's number of slots
  * @log_stride: log2 of the bytes in a slot
- * @reserved_1a: zero
+ * @log_tag_size: tag matching: log2 of the tag ring's number of slots; else
+ *	zero, like all behind it
+ * @reserved_1b: zero
+ * @tag_mmap_key: mmap() offset of the tag ring and its doorbell record
+ * @tag_mmap_size: bytes to map there
+ * @tag_dbrec_offset: offset of struct mynic_tag_dbrec
  */
 struct mynic_create_srq_resp {
 	__aligned_u64 mmap_key;
@@ -222,7 +237,11 @@ struct mynic_create_srq_resp {
 	__u32 srqn;
 	__u8 log_size;
 	__u8 log_stride;
-	__u8 reserved_1a[6];
+	__u8 log_tag_size;
+	__u8 reserved_1b[5];
+	__aligned_u64 tag_mmap_key;
+	__u32 tag_mmap_size;
+	__u32 tag_dbrec_offset;
 };
 
 /**
@@ -368,7 +387,8 @@ _Static_assert(sizeof(struct mynic_create_qp_resp) == 32, "create_qp");
 _Static_assert(sizeof(struct mynic_modify_qp_req) == 8, "modify_qp_req");
 _Static_assert(sizeof(struct mynic_modify_qp_resp) == 8, "modify_qp");
 _Static_assert(sizeof(struct mynic_create_wq_resp) == 24, "create_wq");
-_Static_assert(sizeof(struct mynic_create_srq_resp) == 32, "create_srq");
+_Static_assert(sizeof(struct mynic_create_srq_req) == 8, "create_srq_req");
+_Static_assert(sizeof(struct mynic_create_srq_resp) == 48, "create_srq");
 _Static_assert(sizeof(struct mynic_create_ah_resp) == 8, "create_ah");
 _Static_assert(sizeof(struct mynic_alloc_dm_resp) == 16, "alloc_dm");
 _Static_assert(sizeof(struct mynic_query_dm_resp) == 24, "query_dm");

@@ -138,6 +138,9 @@ int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps)
 		.dm_size = min(le64_to_cpu(attr.dm_size), (u64)S32_MAX),
 		.max_counters = le32_to_cpu(attr.max_counters),
 		.max_rate_kbps = le32_to_cpu(attr.max_rate_kbps),
+		.max_tags = le32_to_cpu(attr.max_tags),
+		.max_tag_ops = min(le32_to_cpu(attr.max_tag_ops), 1U << 15),
+		.max_rndv_hdr = le32_to_cpu(attr.max_rndv_hdr),
 	};
 	if (!caps->max_gid || !caps->max_cqe || !caps->max_qp_wr ||
 	    !(caps->page_size_cap & PAGE_SIZE) || caps->max_eq < 2) {

@@ -63,6 +63,9 @@ struct mynic_netdev;
  * @dm_size: bytes of device memory; 0: there is none
  * @max_counters: sets of counters; 0: there are none
  * @max_rate_kbps: highest rate limit of a QP; 0: there is none
+ * @max_tags: tags in the list of a tag matching SRQ; 0: there are no such SRQs
+ * @max_tag_ops: slots of a tag ring
+ * @max_rndv_hdr: bytes of a rendezvous request, with its headers
  */
 struct mynic_caps {
 	u64 fw_ver;
@@ -98,6 +101,9 @@ struct mynic_caps {
 	u64 dm_size;
 	u32 max_counters;
 	u32 max_rate_kbps;
+	u32 max_tags;
+	u32 max_tag_ops;
+	u32 max_rndv_hdr;
 };
 
 /**
@@ -933,6 +939,8 @@ int mynic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
  * @dbrec: kernel SRQs: the doorbell record
  * @tags: kernel SRQs: requests that are posted and have not completed;
  *	protected by the lock of @wq
+ * @tag_mem: tag matching: the tag ring, then its doorbell record; else NULL
+ * @log_tag_size: likewise: log2 of the tag ring's number of slots
  */
 struct mynic_srq {
 	struct ib_srq ibsrq;
@@ -944,6 +952,8 @@ struct mynic_srq {
 	struct mynic_wq wq;
 	struct mynic_srq_dbrec *dbrec;
 	unsigned long *tags;
+	struct mynic_mem *tag_mem;
+	u8 log_tag_size;
 };
 
 static inline struct mynic_srq *to_msrq(struct ib_srq *ibsrq)
@@ -960,6 +970,17 @@ int mynic_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
 int mynic_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 			const struct ib_recv_wr **bad_wr);
 bool mynic_srq_complete(struct mynic_srq *srq, u32 tag, u64 *wr_id);
+
+/* Tag matching */
+
+struct mynic_create_srq;
+struct mynic_create_srq_resp;
+
+int mynic_tm_init(struct mynic_srq *srq, const struct ib_srq_init_attr *attr,
+		  struct ib_udata *udata, struct mynic_create_srq *mbox);
+void mynic_tm_free(struct mynic_srq *srq);
+int mynic_tm_respond(struct mynic_srq *srq, struct ib_udata *udata,
+		     struct mynic_create_srq_resp *resp);
 
 /* Address handles, multicast, GIDs */
 

@@ -400,6 +400,9 @@ int mynic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	if (ret < 0)
 		return ret;
 	init.type = ret;
+	if (attr->srq && attr->srq->srq_type == IB_SRQT_TM &&
+	    init.type != MYNIC_QP_RC)
+		return -EINVAL;
 	ret = mynic_qp_request(attr, udata);
 	if (ret)
 		return ret;

@@ -30,13 +30,16 @@ static void mynic_srq_free(struct mynic_srq *srq)
 {
 	bitmap_free(srq->tags);
 	kvfree(srq->wq.wr_id);
+	mynic_tm_free(srq);
 	mynic_mem_put(srq->mem);
 }
 
 static int mynic_srq_init(struct mynic_dev *mdev, struct mynic_srq *srq,
-			  const struct ib_srq_init_attr *attr, bool kernel)
+			  const struct ib_srq_init_attr *attr,
+			  struct ib_udata *udata)
 {
 	struct mynic_wq *wq = &srq->wq;
+	bool kernel = !udata;
 	struct mynic_create_srq mbox = {
 		.pdn = cpu_to_le32(to_mpd(srq->ibsrq.pd)->pdn),
 		.log_size = wq->log_size,
@@ -58,6 +61,11 @@ static int mynic_srq_init(struct mynic_dev *mdev, struct mynic_srq *srq,
 		return PTR_ERR(srq->mem);
 	if (kernel) {
 		ret = mynic_srq_init_kernel(srq);
+		if (ret)
+			goto err_free;
+	}
+	if (attr->srq_type == IB_SRQT_TM) {
+		ret = mynic_tm_init(srq, attr, udata, &mbox);
 		if (ret)
 			goto err_free;
 	}
@@ -90,7 +98,13 @@ static void mynic_srq_fini(struct mynic_dev *mdev, struct mynic_srq *srq)
 static int mynic_srq_respond(struct mynic_srq *srq, struct ib_udata *udata)
 {
 	struct mynic_create_srq_resp resp = {};
+	int ret;
 
+	if (srq->tag_mem) {
+		ret = mynic_tm_respond(srq, udata, &resp);
+		if (ret)
+			return ret;
+	}
 	resp.mmap_key = rdma_user_mmap_get_offset(&srq->mem->mmap.rdma_entry);
 	resp.mmap_size = srq->mem->num_pages * PAGE_SIZE;
 	resp.dbrec_offset = srq->dbrec_offset;
@@ -100,11 +114,28 @@ static int mynic_srq_respond(struct mynic_srq *srq, struct ib_udata *udata)
 	return ib_respond_udata(udata, resp);
 }
 
+/* The kernel has no XRC QPs that would take from an SRQ, and posts no tags */
+static bool mynic_srq_has_type(const struct mynic_dev *mdev,
+			       enum ib_srq_type type, bool kernel)
+{
+	switch (type) {
+	case IB_SRQT_BASIC:
+		return true;
+	case IB_SRQT_XRC:
+		return !kernel;
+	case IB_SRQT_TM:
+		return !kernel && mdev->caps.max_tags;
+	default:
+		return false;
+	}
+}
+
 /**
  * mynic_create_srq() - &ib_device_ops.create_srq
  * @ibsrq: SRQ
  * @attr: what is asked for; its sizes become what there is
- * @udata: response: &struct mynic_create_srq_resp. NULL for the kernel's SRQs.
+ * @udata: request, for IB_SRQT_TM: &struct mynic_create_srq_req; response:
+ *	&struct mynic_create_srq_resp. NULL for the kernel's SRQs.
  *
  * Return: 0 or an errno.
  */
@@ -115,19 +146,19 @@ int mynic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr,
 	struct mynic_srq *srq = to_msrq(ibsrq);
 	int ret;
 
-	ret = ib_is_udata_in_empty(udata);
-	if (ret)
-		return ret;
-	/* The kernel has no XRC QPs that would take from it */
-	if (attr->srq_type != IB_SRQT_BASIC &&
-	    (attr->srq_type != IB_SRQT_XRC || !udata))
+	if (!mynic_srq_has_type(mdev, attr->srq_type, !udata))
 		return -EOPNOTSUPP;
+	if (attr->srq_type != IB_SRQT_TM) {
+		ret = ib_is_udata_in_empty(udata);
+		if (ret)
+			return ret;
+	}
 	if (!attr->attr.max_wr || attr->attr.max_wr > mdev->caps.max_srq_wr)
 		return -EINVAL;
 	ret = mynic_rq_layout(&srq->wq, attr->attr.max_wr, attr->attr.max_sge);
 	if (ret)
 		return ret;
-	ret = mynic_srq_init(mdev, srq, attr, !udata);
+	ret = mynic_srq_init(mdev, srq, attr, udata);
 	if (ret)
 		return ret;
 	if (attr->srq_type == IB_SRQT_XRC)
