@@ -419,9 +419,33 @@ int ibv_cmd_create_srq_ex(struct ibv_context *context, struct verbs_srq *srq,
 			  struct ib_uverbs_create_srq_resp *resp,
 			  size_t resp_size)
 {
+	struct mynic_create_srq_resp *drv =
+		DRV_RESP(resp, resp_size, mynic_create_srq_resp);
+	const struct mynic_create_srq_req *req = (void *)(cmd + 1);
+	void *memory = NULL;
+	uint64_t key;
+	int err;
+
+	CHECK_EQ(cmd_size, sizeof(*cmd) + sizeof(*req));
+	CHECK_EQ(req->reserved_04, 0);
 	srq->srq_type = attr->srq_type;
-	return create_srq(context, &srq->srq, &attr->attr,
-			  DRV_RESP(resp, resp_size, mynic_create_srq_resp));
+	srq->cq = attr->cq;
+	if (attr->srq_type == IBV_SRQT_TM) {
+		drv->log_tag_size = log2_up(req->max_ops);
+		drv->tag_dbrec_offset = 64UL << drv->log_tag_size;
+		memory = fake_alloc(&key, &drv->tag_mmap_size,
+				    drv->tag_dbrec_offset +
+					    sizeof(struct mynic_tag_dbrec));
+		drv->tag_mmap_key = key;
+	} else {
+		CHECK_EQ(req->max_ops, 0);
+	}
+	err = create_srq(context, &srq->srq, &attr->attr, drv);
+	if (memory) {
+		fake_srq.tags = memory;
+		fake_srq.tag_dbrec = memory + drv->tag_dbrec_offset;
+	}
+	return err;
 }
 
 int ibv_cmd_create_wq(struct ibv_context *context,

@@ -85,11 +85,15 @@ struct fake_cq {
  * struct fake_srq - the device's view of an SRQ
  * @ring: ring
  * @dbrec: doorbell record
+ * @tags: tag ring, if it is for tag matching
+ * @tag_dbrec: doorbell record of that
  * @resp: what the kernel said
  */
 struct fake_srq {
 	void *ring;
 	struct mynic_srq_dbrec *dbrec;
+	struct mynic_tag_wqe *tags;
+	struct mynic_tag_dbrec *tag_dbrec;
 	struct mynic_create_srq_resp resp;
 };
 

@@ -333,7 +333,6 @@ TEST(extended_refusals)
 {
 	struct fixture *f = fixture_open(8);
 	struct ibv_cq_init_attr_ex attrs[] = {
-		{ .cqe = 8, .wc_flags = IBV_WC_EX_WITH_TM_INFO },
 		{ .cqe = 8, .wc_flags = 1ULL << 40 },
 		{ .cqe = 8, .comp_mask = 1U << 31 },
 		{ .cqe = 8,

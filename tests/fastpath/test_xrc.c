@@ -264,7 +264,7 @@ TEST(xrc_srq)
 	CHECK_EQ(le32toh(fake_srq.dbrec->pi), 4);
 	CHECK_EQ(ibv_destroy_srq(srq), 0);
 
-	CHECK(!create_srq(f, xrcd, IBV_SRQT_TM));
+	CHECK(!create_srq(f, xrcd, IBV_SRQT_TM + 1));
 	CHECK_EQ(errno, EOPNOTSUPP);
 	srq = ibv_create_srq(f->pd, &basic);
 	CHECK(srq);

@@ -15,7 +15,8 @@
 #define MYNIC_WC_FLAGS                                                 \
 	(IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | \
 	 IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK |               \
-	 IBV_WC_EX_WITH_CVLAN | IBV_WC_EX_WITH_FLOW_TAG)
+	 IBV_WC_EX_WITH_CVLAN | IBV_WC_EX_WITH_FLOW_TAG |              \
+	 IBV_WC_EX_WITH_TM_INFO)
 #define MYNIC_CQ_FLAGS \
 	(IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)
 
@@ -339,6 +340,15 @@ static uint32_t mynic_read_flow_tag(struct ibv_cq_ex *cq)
 	return le32toh(mynic_cq_ex(cq)->cur->flow_tag);
 }
 
+static void mynic_read_tm_info(struct ibv_cq_ex *cq,
+			       struct ibv_wc_tm_info *tm_info)
+{
+	const struct mynic_cqe *cqe = mynic_cq_ex(cq)->cur;
+
+	tm_info->tag = le64toh(cqe->tag);
+	tm_info->priv = le32toh(cqe->tag_priv);
+}
+
 static void mynic_cq_ex_setup(struct mynic_cq *mcq, uint64_t wc_flags)
 {
 	struct ibv_cq_ex *cq = &mcq->vcq.cq_ex;
@@ -377,6 +387,8 @@ static void mynic_cq_ex_setup(struct mynic_cq *mcq, uint64_t wc_flags)
 		cq->read_cvlan = mynic_read_cvlan;
 	if (wc_flags & IBV_WC_EX_WITH_FLOW_TAG)
 		cq->read_flow_tag = mynic_read_flow_tag;
+	if (wc_flags & IBV_WC_EX_WITH_TM_INFO)
+		cq->read_tm_info = mynic_read_tm_info;
 }
 
 static void mynic_cq_seek(struct mynic_cq *cq, uint32_t ci)

@@ -25,8 +25,8 @@ DECLARE_DRV_CMD(umynic_modify_qp_ex, IB_USER_VERBS_EX_CMD_MODIFY_QP,
 		mynic_modify_qp_req, mynic_modify_qp_resp);
 DECLARE_DRV_CMD(umynic_create_srq, IB_USER_VERBS_CMD_CREATE_SRQ, empty,
 		mynic_create_srq_resp);
-DECLARE_DRV_CMD(umynic_create_srq_ex, IB_USER_VERBS_CMD_CREATE_XSRQ, empty,
-		mynic_create_srq_resp);
+DECLARE_DRV_CMD(umynic_create_srq_ex, IB_USER_VERBS_CMD_CREATE_XSRQ,
+		mynic_create_srq_req, mynic_create_srq_resp);
 DECLARE_DRV_CMD(umynic_modify_srq, IB_USER_VERBS_CMD_MODIFY_SRQ,
 		mynic_modify_srq_req, empty);
 DECLARE_DRV_CMD(umynic_create_wq, IB_USER_VERBS_EX_CMD_CREATE_WQ, empty,

@@ -71,6 +71,7 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.poll_cq = mynic_poll_cq,
 	.post_recv = mynic_post_recv,
 	.post_send = mynic_post_send,
+	.post_srq_ops = mynic_post_srq_ops,
 	.post_srq_recv = mynic_post_srq_recv,
 	.query_device_ex = mynic_query_device_ex,
 	.query_ece = mynic_query_ece,

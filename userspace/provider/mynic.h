@@ -23,6 +23,7 @@
 #define MYNIC_CACHE_LINE 64
 
 struct mynic_create_qp_resp;
+struct mynic_create_srq_resp;
 
 /**
  * struct mynic_map - memory that the kernel shares with the process
@@ -208,6 +209,30 @@ static_assert(offsetof(struct mynic_rq, limit) <= MYNIC_CACHE_LINE,
 	      "what posting touches is one cache line");
 
 /**
+ * struct mynic_tags - ring of operations on the list of a tag matching SRQ
+ * @ring: first slot; NULL: the SRQ has no such ring
+ * @dbrec: doorbell record
+ * @doorbell: doorbell to ring
+ * @map: memory of ring and record
+ * @size: number of slots
+ * @pi: producer index
+ * @added: tags that were posted so far, modulo 2^32
+ * @max_tags: how many of these may be in the list
+ * @lock: protects the above
+ */
+struct mynic_tags {
+	struct mynic_tag_wqe *ring;
+	struct mynic_tag_dbrec *dbrec;
+	void *doorbell;
+	struct mynic_map map;
+	uint32_t size;
+	uint32_t pi;
+	uint32_t added;
+	uint32_t max_tags;
+	atomic_uchar lock;
+};
+
+/**
  * struct mynic_srq - shared receive queue
  * @vsrq: libibverbs' part
  * @rq: the ring
@@ -215,6 +240,7 @@ static_assert(offsetof(struct mynic_rq, limit) <= MYNIC_CACHE_LINE,
  * @srqn: the device's number
  * @home: memory of this struct
  * @resize_lock: serialises resizing
+ * @tags: tag matching
  */
 struct mynic_srq {
 	struct verbs_srq vsrq;
@@ -223,6 +249,7 @@ struct mynic_srq {
 	uint32_t srqn;
 	struct mynic_home home;
 	pthread_mutex_t resize_lock;
+	struct mynic_tags tags;
 };
 
 /**
@@ -619,6 +646,14 @@ int mynic_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
 		     int attr_mask);
 int mynic_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 int mynic_destroy_srq(struct ibv_srq *srq);
+
+/* tm.c */
+int mynic_tags_open(struct mynic_srq *srq,
+		    const struct mynic_create_srq_resp *resp,
+		    uint32_t max_tags);
+void mynic_tags_close(struct mynic_srq *srq);
+int mynic_post_srq_ops(struct ibv_srq *srq, struct ibv_ops_wr *wr,
+		       struct ibv_ops_wr **bad_wr);
 
 /* post_send.c */
 int mynic_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,

@@ -59,14 +59,20 @@ void mynic_qp_set_state(struct mynic_qp *qp, enum ibv_qp_state state)
  * @qp: the QP
  *
  * An XRC_RECV QP has no CQs; those of the SRQs are left to whoever owns these.
+ * So is that of a tag matching SRQ, be it the QP's own as well: who misses a
+ * message there counts wrongly from then on.
  */
 void mynic_qp_clean_cqs(struct mynic_qp *qp)
 {
 	struct ibv_qp *ibqp = &qp->vqp.qp;
+	struct ibv_cq *tm_cq = NULL;
 
-	if (ibqp->recv_cq)
+	if (ibqp->srq && to_msrq(ibqp->srq)->tags.ring)
+		tm_cq = to_msrq(ibqp->srq)->vsrq.cq;
+	if (ibqp->recv_cq && ibqp->recv_cq != tm_cq)
 		mynic_cq_clean(to_mcq(ibqp->recv_cq), ibqp->qp_num);
-	if (ibqp->send_cq && ibqp->send_cq != ibqp->recv_cq)
+	if (ibqp->send_cq && ibqp->send_cq != ibqp->recv_cq &&
+	    ibqp->send_cq != tm_cq)
 		mynic_cq_clean(to_mcq(ibqp->send_cq), ibqp->qp_num);
 }
 

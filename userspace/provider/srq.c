@@ -93,18 +93,21 @@ struct ibv_srq *mynic_create_srq_ex(struct ibv_context *context,
 				    struct ibv_srq_init_attr_ex *attr)
 {
 	struct umynic_create_srq_ex_resp resp = {};
-	struct ibv_create_xsrq cmd;
+	enum ibv_srq_type type = IBV_SRQT_BASIC;
+	struct umynic_create_srq_ex cmd = {};
 	struct mynic_home home;
 	struct mynic_srq *srq;
 	struct ibv_pd *pd;
 	int err;
 
-	if (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE &&
-	    attr->srq_type != IBV_SRQT_BASIC &&
-	    attr->srq_type != IBV_SRQT_XRC) {
+	if (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE)
+		type = attr->srq_type;
+	if (type > IBV_SRQT_TM) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
+	if (type == IBV_SRQT_TM)
+		cmd.max_ops = attr->tm_cap.max_ops;
 
 	pd = attr->comp_mask & IBV_SRQ_INIT_ATTR_PD ? attr->pd : NULL;
 	srq = mynic_alloc_object(&home, pd, sizeof(*srq), MYNICDV_RES_SRQ);
@@ -112,15 +115,22 @@ struct ibv_srq *mynic_create_srq_ex(struct ibv_context *context,
 		return NULL;
 	srq->home = home;
 	srq->rq.single_threaded = mynic_single_threaded(pd);
-	err = ibv_cmd_create_srq_ex(context, &srq->vsrq, attr, &cmd,
+	err = ibv_cmd_create_srq_ex(context, &srq->vsrq, attr, &cmd.ibv_cmd,
 				    sizeof(cmd), &resp.ibv_resp, sizeof(resp));
 	if (err)
 		goto err_free;
-	err = mynic_srq_map(srq, &resp.drv_payload, attr->attr.max_sge);
+	if (type == IBV_SRQT_TM)
+		err = mynic_tags_open(srq, &resp.drv_payload,
+				      attr->tm_cap.max_num_tags);
 	if (err)
 		goto err_destroy;
+	err = mynic_srq_map(srq, &resp.drv_payload, attr->attr.max_sge);
+	if (err)
+		goto err_unmap;
 	return &srq->vsrq.srq;
 
+err_unmap:
+	mynic_tags_close(srq);
 err_destroy:
 	ibv_cmd_destroy_srq(&srq->vsrq.srq);
 err_free:
@@ -284,6 +294,7 @@ int mynic_destroy_srq(struct ibv_srq *ibsrq)
 	if (err)
 		return err;
 	mynic_munmap(&srq->map);
+	mynic_tags_close(srq);
 	pthread_mutex_destroy(&srq->resize_lock);
 	mynic_free_object(&srq->home, srq, MYNICDV_RES_SRQ);
 	return 0;

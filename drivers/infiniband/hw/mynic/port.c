@@ -109,6 +109,13 @@ int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->rss_caps.max_rwq_indirection_tables = caps->max_rwq_table;
 	attr->rss_caps.max_rwq_indirection_table_size =
 		caps->max_rwq_table_size;
+	if (caps->max_tags) {
+		attr->tm_caps.max_rndv_hdr_size = caps->max_rndv_hdr;
+		attr->tm_caps.max_num_tags = caps->max_tags;
+		attr->tm_caps.flags = IB_TM_CAP_RNDV_RC;
+		attr->tm_caps.max_ops = caps->max_tag_ops;
+		attr->tm_caps.max_sge = 1;
+	}
 	attr->local_ca_ack_delay = MYNIC_LOCAL_ACK_DELAY;
 	attr->timestamp_mask = U64_MAX;
 	attr->hca_core_clock = caps->clock_khz;
