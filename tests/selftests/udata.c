@@ -354,6 +354,77 @@ TEST_F(udata, driver_qp_request)
 		  EOPNOTSUPP);
 }
 
+static void set_tm_srq(const struct file *file, void *cmd)
+{
+	struct ib_uverbs_create_xsrq *create = cmd;
+
+	create->srq_type = IBV_SRQT_TM;
+	create->pd_handle = file->pd;
+	create->max_wr = 16;
+	create->max_sge = 1;
+	create->max_num_tags = 8;
+	create->cq_handle = file->cq;
+}
+
+static void set_tm_srq_without_tags(const struct file *file, void *cmd)
+{
+	struct ib_uverbs_create_xsrq *create = cmd;
+
+	set_tm_srq(file, cmd);
+	create->max_num_tags = 0;
+}
+
+static void set_tm_srq_without_cq(const struct file *file, void *cmd)
+{
+	struct ib_uverbs_create_xsrq *create = cmd;
+
+	set_tm_srq(file, cmd);
+	create->cq_handle = file->pd;
+}
+
+/* The same for SRQs for tag matching, which are made by another command */
+TEST_F(udata, tm_srq_request)
+{
+	struct kind srq = {
+		.name = "TM SRQ",
+		.create = IB_USER_VERBS_CMD_CREATE_XSRQ,
+		.destroy = IB_USER_VERBS_CMD_DESTROY_SRQ,
+		.set = set_tm_srq,
+		.cmd_len = HDR + sizeof(struct ib_uverbs_create_xsrq),
+		.resp_len = sizeof(struct ib_uverbs_create_srq_resp),
+		.driver_len = sizeof(struct mynic_create_srq_resp),
+	};
+	const uint64_t max_ops = 16;
+	struct reply reply;
+
+	for (size_t in = 0; in < 8; in += 4)
+		EXPECT_EQ(create(&self->file, &srq, in, max_ops, srq.driver_len,
+				 &reply),
+			  EINVAL);
+	EXPECT_EQ(create(&self->file, &srq, 8, 0, srq.driver_len, &reply),
+		  EINVAL);
+	EXPECT_EQ(create(&self->file, &srq, 8, UINT32_MAX, srq.driver_len,
+			 &reply),
+		  EINVAL);
+	EXPECT_EQ(create(&self->file, &srq, 8, max_ops | 1ULL << 32,
+			 srq.driver_len, &reply),
+		  EOPNOTSUPP);
+	for (size_t in = 8; in <= 64; in += 8) {
+		ASSERT_EQ(create(&self->file, &srq, in, max_ops, srq.driver_len,
+				 &reply),
+			  0);
+		EXPECT_EQ(destroy(&self->file, &kinds[1], self->file.cq),
+			  EBUSY);
+		EXPECT_EQ(destroy(&self->file, &srq, reply.handle), 0);
+	}
+	srq.set = set_tm_srq_without_tags;
+	EXPECT_EQ(create(&self->file, &srq, 8, max_ops, srq.driver_len, &reply),
+		  EINVAL);
+	srq.set = set_tm_srq_without_cq;
+	EXPECT_NE(create(&self->file, &srq, 8, max_ops, srq.driver_len, &reply),
+		  0);
+}
+
 /* What others stand on does not go before them */
 TEST_F(udata, destroyed_in_the_wrong_order)
 {
