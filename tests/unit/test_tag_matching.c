@@ -847,3 +847,103 @@ TEST(tm_rendezvous_destroyed)
 	interrupt(-1, false);
 	interrupt(-1, true);
 }
+
+static uint64_t below(struct tm *t, uint64_t n)
+{
+	return sim_random(t->p.sim, n);
+}
+
+static struct mynic_tag_wqe random_wqe(struct tm *t)
+{
+	static const uint64_t masks[] = { 0, 1, 3, ALL };
+	uint32_t len = below(t, 8) ? below(t, 0x4000) : below(t, UINT32_MAX);
+	uint32_t flags = below(t, 16) ? below(t, 4) : below(t, 256);
+	uint64_t mask = masks[below(t, 4)];
+
+	return (struct mynic_tag_wqe){
+		.ctrl = below(t, below(t, 8) ? 3 : 256) | flags << 8,
+		.unexpected_cnt = query(t).unexpected_cnt - !below(t, 8),
+		.handle = below(t, 16),
+		.num_sge = below(t, below(t, 8) ? 2 : 1000),
+		.tag = below(t, 4) & mask,
+		.mask = mask,
+		.sge = { .addr = t->p.b.mr->addr + below(t, DRV_PAIR_MEM),
+			 .length = len,
+			 .lkey = t->p.b.mr->key ^ (below(t, 32) ? 0 : 0x100) },
+	};
+}
+
+static void send_random(struct tm *t)
+{
+	struct {
+		struct ibv_tmh tmh;
+		struct ibv_rvh rvh;
+	} hdr = {
+		.tmh = make_header(below(t, 6), below(t, 4)),
+		.rvh = {
+			.va = htobe64(t->p.a.mr->addr + below(t, DRV_PAIR_MEM)),
+			.rkey = htobe32(t->p.a.mr->key ^
+					(below(t, 32) ? 0 : 0x100)),
+			.len = htobe32(below(t, below(t, 16) ? 3000 :
+							       UINT32_MAX)),
+		},
+	};
+
+	post_raw(t, below(t, 2), &hdr, below(t, sizeof(hdr) + 1),
+		 below(t, below(t, 2) ? 64 : 3000));
+}
+
+static void drain(struct drv_cq *cq)
+{
+	struct mynic_cqe cqe;
+
+	while (drv_poll(cq, &cqe))
+		;
+}
+
+/* Whatever is posted and sent, no tag is lost, and none counted twice */
+TEST(tm_garbage)
+{
+	static const struct drv_path path = {
+		.mtu = IBV_MTU_256, .timeout = 5, .retry_cnt = 2, .rnr_retry = 1
+	};
+	struct tm t = make(&path, false);
+	uint32_t adds = 0, times = 0;
+	struct mynic_tag_wqe wqe;
+
+	t.p.sim->drop = 10;
+	for (unsigned int i = 0; i < 6000; i++) {
+		switch (below(&t, 4)) {
+		case 0:
+			wqe = random_wqe(&t);
+			adds += !(wqe.ctrl & MYNIC_TAG_OPCODE_MASK);
+			drv_post_tag(t.srq, &wqe);
+			break;
+		case 1:
+			if (t.srq->pi - t.srq->rec->ci < 32)
+				post_recvs(&t, below(&t, 16), 1);
+			post_fin_recv(&t, below(&t, 2));
+			break;
+		default:
+			send_random(&t);
+		}
+		sim_run(t.p.sim, below(&t, 100 * USEC));
+		drain(t.cq);
+		drain(t.p.a.cq);
+		drain(t.p.a.recv_cq);
+		CHECK_EQ(t.srq->tag_rec->done + query(&t).num_tags, adds);
+		for (unsigned int j = 0; j < 2; j++) {
+			if (drv_query_qp(t.to[j]).qp_state == IBV_QPS_RTS &&
+			    drv_query_qp(t.from[j]).qp_state == IBV_QPS_RTS)
+				continue;
+			drv_reset_qp(t.from[j]);
+			drv_reset_qp(t.to[j]);
+			drv_connect(t.from[j], t.to[j], &path);
+			times++;
+		}
+	}
+	tap_note("%u times in error", times);
+	CHECK(times > 10);
+	CHECK(adds > 100);
+	CHECK_EQ(query(&t).dead, 0);
+}
