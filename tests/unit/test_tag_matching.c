@@ -707,6 +707,7 @@ static void expect_incomplete(struct tm *t, unsigned int i, uint32_t len)
 	CHECK_EQ(cqe.opcode, IBV_WC_TM_RECV);
 	CHECK_EQ(cqe.wc_flags, MATCH | VALID);
 	CHECK_EQ(cqe.tag, 10 + i);
+	CHECK_EQ(cqe.byte_len, len);
 	CHECK_MEM(t->p.b.mr->ptr + TAG_AT(i), t->p.a.mr->ptr, len);
 }
 

@@ -374,9 +374,6 @@ struct wqe_error tm_complete(struct qp *qp, bool single, struct mynic_cqe *cqe)
 
 	cqe->opcode = htole32(IB_WC_TM_RECV);
 	switch (match->kind) {
-	case TM_NONE:
-		cqe->opcode = htole32(IB_WC_RECV);
-		break;
 	case TM_NO_TAG:
 		cqe->opcode = htole32(IB_WC_TM_NO_TAG);
 		break;
@@ -390,6 +387,8 @@ struct wqe_error tm_complete(struct qp *qp, bool single, struct mynic_cqe *cqe)
 		break;
 	case TM_INCOMPLETE:
 		flags = IB_WC_TM_MATCH | IB_WC_TM_DATA_VALID;
+		if (qp->resp.offset > qp->resp.recv.capacity)
+			cqe->byte_len = htole32(qp->resp.recv.capacity);
 		break;
 	}
 	cqe->wc_flags |= htole32(flags);

@@ -203,7 +203,7 @@ void tm_begun(struct qp *qp);
 
 /**
  * tm_complete() - the last packet is in place
- * @qp: the queue pair
+ * @qp: the queue pair, for whose message tm_match() was called
  * @single: it was the first, too
  * @cqe: completion of the message; with what it says of tag matching after this
  *
