@@ -1,23 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* A function level reset under traffic, with contexts open */
-#include <fcntl.h>
-
 #include "verbs.h"
-
-static int write_reset(struct ibv_context *ctx)
-{
-	char path[IBV_SYSFS_PATH_MAX + 16];
-	int fd, err;
-
-	snprintf(path, sizeof(path), "%s/device/reset",
-		 ctx->device->ibdev_path);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno;
-	err = write(fd, "1", 1) == 1 ? 0 : errno;
-	close(fd);
-	return err;
-}
 
 /* The asynchronous event that says that the context is dead */
 static bool wait_fatal(struct ibv_context *ctx)

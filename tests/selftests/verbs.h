@@ -60,6 +60,22 @@ static inline __attribute__((constructor)) void skip_without_device(void)
 	ibv_close_device(ctx);
 }
 
+/* A function level reset; 0 or an errno */
+static inline int write_reset(struct ibv_context *ctx)
+{
+	char path[IBV_SYSFS_PATH_MAX + 16];
+	int fd, err;
+
+	snprintf(path, sizeof(path), "%s/device/reset",
+		 ctx->device->ibdev_path);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	err = write(fd, "1", 1) == 1 ? 0 : errno;
+	close(fd);
+	return err;
+}
+
 /* A GID that another mynic may reach: IPv4, not link-local */
 static inline int find_gid(struct ibv_context *ctx)
 {

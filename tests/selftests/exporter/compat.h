@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The exporter is written for Linux 7.3. What older kernels call otherwise. */
+#ifndef MYNIC_SELFTEST_COMPAT_H
+#define MYNIC_SELFTEST_COMPAT_H
+
+#include <linux/dma-buf.h>
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+/* The name of a namespace is no string */
+#define EXPORTER_IMPORT_NS MODULE_IMPORT_NS(DMA_BUF)
+#else
+#define EXPORTER_IMPORT_NS MODULE_IMPORT_NS("DMA_BUF")
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0)
+#define dma_buf_invalidate_mappings dma_buf_move_notify
+#endif
+
+#endif /* MYNIC_SELFTEST_COMPAT_H */

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB) */
+/* What a test asks the exporter of dma-bufs for */
+#ifndef MYNIC_SELFTEST_EXPORTER_H
+#define MYNIC_SELFTEST_EXPORTER_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define EXPORTER_DEVICE "mynic_dmabuf_exporter"
+
+/* A new dma-buf of so many pages, zeroed. Returns its file descriptor. */
+#define EXPORTER_MAKE _IOW('m', 0xe0, __u32)
+
+/*
+ * Takes the pages of the dma-buf with this file descriptor back from all who
+ * have imported it. Returns how many have it mapped still, who should not.
+ */
+#define EXPORTER_REVOKE _IOW('m', 0xe1, __s32)
+
+#endif /* MYNIC_SELFTEST_EXPORTER_H */
