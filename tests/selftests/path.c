@@ -5,6 +5,7 @@
 #include <netinet/ip.h>
 #include <netinet/ip6.h>
 #include <pthread.h>
+#include <rdma/mynic-hw.h>
 #include <rdma/rdma_cma.h>
 
 #include "verbs.h"
@@ -97,9 +98,8 @@ FIXTURE_TEARDOWN(datagram)
 	EXPECT_EQ(ibv_close_device(self->e.ctx), 0);
 }
 
-/* A message from a QP to itself by that path; its completion is in @wc */
-static int send_to_itself(struct end *e, struct ibv_ah_attr *path,
-			  struct ibv_wc *wc)
+/* Sends a message from a QP to itself by that path, which is returned */
+static struct ibv_ah *send_by(struct end *e, struct ibv_ah_attr *path)
 {
 	struct ibv_sge sge = { (uintptr_t)e->buf + 4096, 8, e->mr->lkey };
 	struct ibv_send_wr *bad, wr = {
@@ -111,16 +111,30 @@ static int send_to_itself(struct end *e, struct ibv_ah_attr *path,
 			   .remote_qpn = e->qp->qp_num,
 			   .remote_qkey = 0x11111111 },
 	};
-	int err;
 
 	if (!wr.wr.ud.ah)
-		return errno;
-	err = post_recv(e, 2, 0, 1024);
-	err = err ? err : ibv_post_send(e->qp, &wr, &bad);
-	if (!err && (!wait_wc(e->cq, wc) || wc->status || wc->wr_id != 2))
-		err = ETIMEDOUT;
+		return NULL;
+	errno = post_recv(e, 2, 0, 1024);
+	if (!errno)
+		errno = ibv_post_send(e->qp, &wr, &bad);
+	if (!errno)
+		return wr.wr.ud.ah;
 	ibv_destroy_ah(wr.wr.ud.ah);
-	return err;
+	return NULL;
+}
+
+/* The same; its completion is in @wc */
+static int send_to_itself(struct end *e, struct ibv_ah_attr *path,
+			  struct ibv_wc *wc)
+{
+	struct ibv_ah *ah = send_by(e, path);
+	bool arrived;
+
+	if (!ah)
+		return errno;
+	arrived = wait_wc(e->cq, wc) && !wc->status && wc->wr_id == 2;
+	ibv_destroy_ah(ah);
+	return arrived ? 0 : ETIMEDOUT;
 }
 
 TEST_F(datagram, ipv4)
@@ -134,6 +148,7 @@ TEST_F(datagram, ipv4)
 	ASSERT_EQ(send_to_itself(e, &path, &wc), 0);
 	EXPECT_EQ(wc.byte_len, GRH_SIZE + 8);
 	EXPECT_TRUE(wc.wc_flags & IBV_WC_GRH);
+	EXPECT_EQ(wc.sl, MYNIC_NETWORK_IPV4);
 	EXPECT_EQ(e->buf[20] >> 4, 4);
 	EXPECT_EQ(ip->tos, TCLASS);
 	EXPECT_EQ(ip->ttl, HOP_LIMIT);
@@ -171,6 +186,7 @@ TEST_F(datagram, ipv6)
 	path = rc_attr(e, e).ah_attr;
 	set_path(&path);
 	ASSERT_EQ(send_to_itself(e, &path, &wc), 0);
+	EXPECT_EQ(wc.sl, MYNIC_NETWORK_IPV6);
 	EXPECT_EQ(ntohl(ip->ip6_flow), 6 << 28 | TCLASS << 20 | FLOW_LABEL);
 	EXPECT_EQ(ip->ip6_hlim, HOP_LIMIT);
 	EXPECT_EQ(ip->ip6_nxt, IPPROTO_UDP);
@@ -296,8 +312,26 @@ static int run(const char *format, const char *argument)
 FIXTURE(vlan)
 {
 	struct end e;
+	struct ibv_cq_ex *cq;
 	bool made;
 };
+
+/* @e on a CQ that tells the VLAN tag */
+static struct ibv_cq_ex *tell_vlan(struct end *e)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = 16,
+		.wc_flags = IBV_WC_EX_WITH_CVLAN,
+	};
+
+	if (ibv_destroy_qp(e->qp) || ibv_destroy_cq(e->cq))
+		return NULL;
+	e->qp = NULL;
+	e->cq = ibv_cq_ex_to_cq(ibv_create_cq_ex(e->ctx, &attr));
+	if (e->cq)
+		e->qp = make_qp(e, IBV_QPT_UD);
+	return e->qp ? (struct ibv_cq_ex *)e->cq : NULL;
+}
 
 static int find_gid_of(struct ibv_context *ctx, const char *netdev)
 {
@@ -322,6 +356,8 @@ FIXTURE_SETUP(vlan)
 	self->e.ctx = open_mynic(0);
 	ASSERT_NE(self->e.ctx, NULL);
 	ASSERT_TRUE(make_end(&self->e, IBV_QPT_UD));
+	self->cq = tell_vlan(&self->e);
+	ASSERT_NE(self->cq, NULL);
 	ASSERT_EQ(to_rts(&self->e, &self->e), 0);
 	ASSERT_EQ(ibv_query_gid_ex(self->e.ctx, 1, self->e.gid_index, &entry,
 				   0),
@@ -349,11 +385,20 @@ FIXTURE_TEARDOWN(vlan)
 TEST_F(vlan, priority)
 {
 	struct ibv_ah_attr path = rc_attr(&self->e, &self->e).ah_attr;
-	struct ibv_wc wc;
 
 	for (path.sl = 0; path.sl < 8; path.sl++) {
-		ASSERT_EQ(send_to_itself(&self->e, &path, &wc), 0);
-		EXPECT_EQ(wc.sl, path.sl);
+		struct ibv_ah *ah = send_by(&self->e, &path);
+		struct ibv_poll_cq_attr attr = {};
+		time_t end = deadline();
+
+		ASSERT_NE(ah, NULL);
+		while (ibv_start_poll(self->cq, &attr))
+			ASSERT_LT(time(NULL), end);
+		EXPECT_EQ(self->cq->status, IBV_WC_SUCCESS);
+		EXPECT_EQ(self->cq->wr_id, 2);
+		EXPECT_EQ(ibv_wc_read_cvlan(self->cq), path.sl << 13 | 9);
+		ibv_end_poll(self->cq);
+		EXPECT_EQ(ibv_destroy_ah(ah), 0);
 	}
 	/* there are no more in a tag */
 	EXPECT_EQ(ibv_create_ah(self->e.pd, &path), NULL);

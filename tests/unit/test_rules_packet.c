@@ -568,7 +568,7 @@ TEST(ud_completion)
 	puppet_send(p, &pkt);
 	cqe = drv_expect(p->b.recv_cq, 1, IBV_WC_SUCCESS);
 	CHECK_EQ(cqe.src_qp, 0xabcdef);
-	CHECK_EQ(cqe.sl, 6);
+	CHECK_EQ(cqe.sl, MYNIC_NETWORK_IPV6);
 	CHECK_EQ(cqe.cvlan, 6 << 13);
 	CHECK_EQ(cqe.imm_data, 0x12345678);
 	CHECK_EQ(cqe.wc_flags, IBV_WC_GRH | IBV_WC_WITH_IMM);

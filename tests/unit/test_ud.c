@@ -115,7 +115,7 @@ TEST(ud_ipv4_header)
 	wr.av.hop_limit = 3;
 	post_recv(&p, 1, 8000);
 	drv_post_send(p.a.qp, &wr);
-	check_received(&p, 1, 101);
+	CHECK_EQ(check_received(&p, 1, 101).sl, MYNIC_NETWORK_IPV4);
 	for (int i = 0; i < 20; i++)
 		CHECK_EQ(grh[i], 0);
 	CHECK_EQ(grh[20], 0x45);
@@ -534,6 +534,6 @@ TEST(ud_vlan)
 	post_recv(&p, 1, 8000);
 	drv_post_send(p.a.qp, &wr);
 	cqe = check_received(&p, 1, 10);
-	CHECK_EQ(cqe.sl, 5);
+	CHECK_EQ(cqe.sl, MYNIC_NETWORK_IPV6);
 	CHECK_EQ(cqe.cvlan, 5 << 13 | 123);
 }

@@ -411,8 +411,8 @@ def ud_completion(nic, ip):
         datagram(qp, pattern(length), psn=psn, edit=keep, ip={"tos": 0x40, "ttl": 9}
                  if ip == 4 else {"tc": 0x40, "hlim": 9, "fl": 0x12345})
     for wr_id, length in enumerate(lengths, 1):
-        qp.received(wr_id, op=WC_RECV, len=GRH + length, src_qp=0x7654, flags=1, sl=0,
-                    vlan=0)
+        qp.received(wr_id, op=WC_RECV, len=GRH + length, src_qp=0x7654, flags=1,
+                    sl=2 if ip == 4 else 1, vlan=0)
         if wr_id < 3:
             got = qp.mr.read(GRH + length, at=2000 * (wr_id - 1))
             if ip == 6:
@@ -441,7 +441,7 @@ def ud_vlan(nic):
     nic.command("gid", index=3, gid=gid(machine.NIC_IP[4]), vlan=7)
     qp = ud_up(nic, vlan=7)
     datagram(qp, b"abc", eth={"vlan": 7, "prio": 3})
-    qp.received(1, len=GRH + 3, sl=3, vlan=3 << 13 | 7)
+    qp.received(1, len=GRH + 3, sl=2, vlan=3 << 13 | 7)
 
 
 @rule("ud_qkey")

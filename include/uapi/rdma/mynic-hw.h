@@ -336,6 +336,21 @@ struct mynic_tag_wqe {
 _Static_assert(sizeof(struct mynic_tag_wqe) == 64, "mynic_tag_wqe");
 
 /**
+ * enum mynic_network - the network header of a received datagram
+ * @MYNIC_NETWORK_IPV6: 40 bytes, in front of the payload
+ * @MYNIC_NETWORK_IPV4: 20 bytes, in front of the payload; what is in front of
+ *	them is undefined
+ *
+ * The completion of a datagram says which (IBTA A17.4.5.1). struct ibv_wc has no
+ * field for it, and no service level comes with RoCEv2; so programs that have to
+ * know, as UCX, look into the low 3 bits of sl, where libmlx5 has it.
+ */
+enum mynic_network {
+	MYNIC_NETWORK_IPV6 = 1,
+	MYNIC_NETWORK_IPV4 = 2,
+};
+
+/**
  * struct mynic_cqe - completion queue entry
  * @wr_id: from the work request
  * @status: enum ibv_wc_status; if not 0 only @wr_id, @qp_num and
@@ -350,7 +365,8 @@ _Static_assert(sizeof(struct mynic_tag_wqe) == 64, "mynic_tag_wqe");
  * @wc_flags: enum ibv_wc_flags
  * @pkey_index: 0
  * @slid: 0 on Ethernet
- * @sl: VLAN priority of a received packet
+ * @sl: UD: &enum mynic_network of the received packet; RAW_PACKET: the VLAN
+ *	priority of the frame
  * @dlid_path_bits: 0 on Ethernet
  * @cvlan: VLAN tag of a received frame, 0 for none
  * @tag: with IBV_WC_TM_MATCH, in place of the five fields before: the message's

@@ -120,16 +120,16 @@ static void complete(struct qp *qp, const struct packet *pkt,
 		.byte_len = htole32(GRH_LEN + pkt->payload_len),
 		.src_qp = htole32(hdr->src_qpn),
 		.wc_flags = htole32(IB_WC_GRH),
+		.sl = gid_is_ipv4(hdr->dgid) ? MYNIC_NETWORK_IPV4 :
+					       MYNIC_NETWORK_IPV6,
 	};
 
 	if (hdr->opcode == BTH_UD_SEND_ONLY_IMM) {
 		cqe.wc_flags |= htole32(IB_WC_WITH_IMM);
 		cqe.imm_data = hdr->imm;
 	}
-	if (pkt->vlan != PACKET_NO_VLAN) {
+	if (pkt->vlan != PACKET_NO_VLAN)
 		cqe.cvlan = htole16(pkt->vlan);
-		cqe.sl = pkt->vlan >> 13;
-	}
 	qp->resp.has_recv = false;
 	transport_complete_recv(qp, &qp->resp.recv, error, &cqe,
 				hdr->solicited);

@@ -377,9 +377,13 @@ static void mynic_wc_fill(struct ib_wc *wc, const struct mynic_cqe *cqe)
 	wc->byte_len = le32_to_cpu(cqe->byte_len);
 	wc->src_qp = le32_to_cpu(cqe->src_qp);
 	wc->pkey_index = le16_to_cpu(cqe->pkey_index);
-	wc->sl = cqe->sl;
-	if (flags & MYNIC_WC_GRH)
-		wc->wc_flags |= IB_WC_GRH;
+	wc->sl = vlan >> VLAN_PRIO_SHIFT;
+	if (flags & MYNIC_WC_GRH) {
+		wc->wc_flags |= IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE;
+		wc->network_hdr_type = cqe->sl == MYNIC_NETWORK_IPV4 ?
+					       RDMA_NETWORK_IPV4 :
+					       RDMA_NETWORK_IPV6;
+	}
 	if (flags & MYNIC_WC_WITH_IMM) {
 		wc->wc_flags |= IB_WC_WITH_IMM;
 		wc->ex.imm_data = cqe->imm_data;
