@@ -530,15 +530,16 @@ static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ida_init(&mdev->uars);
 	pci_set_drvdata(pdev, mdev);
 
+	/* First: whatever it returns, mynic_free() undoes it */
+	ret = mynic_clock_init(mdev);
+	if (ret)
+		goto err_free;
 	/* Not bound to a processor: finding a page may take long */
 	mdev->fault_wq = alloc_workqueue("mynic_fault", WQ_UNBOUND, 0);
 	if (!mdev->fault_wq) {
 		ret = -ENOMEM;
 		goto err_free;
 	}
-	ret = mynic_clock_init(mdev);
-	if (ret)
-		goto err_free;
 	ret = mynic_pci_init(mdev);
 	if (ret)
 		goto err_free;
