@@ -10,6 +10,7 @@
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0)
 
+#include <linux/dma-mapping.h>
 #include <linux/netdevice.h>
 #include <linux/notifier.h>
 #include <linux/pci.h>
@@ -78,6 +79,11 @@ static inline int ib_no_udata_io(struct ib_udata *udata)
 #define uverbs_robust_udata uverbs_no_driver_id_binding
 
 #define ib_umem_get_va ib_umem_get
+
+/* Older kernels cannot be asked to refuse a copy. */
+#ifndef DMA_ATTR_REQUIRE_COHERENT
+#define DMA_ATTR_REQUIRE_COHERENT 0
+#endif
 
 /* Regions on dma-bufs cannot be registered again */
 static inline int mynic_umem_check_rereg(struct ib_umem *umem, int flags,
