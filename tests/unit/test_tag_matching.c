@@ -948,3 +948,28 @@ TEST(tm_garbage)
 	CHECK(adds > 100);
 	CHECK_EQ(query(&t).dead, 0);
 }
+
+/* The CQ is the SRQ's: with it go the SRQ and its QPs, and nothing else */
+TEST(tm_cq_overrun)
+{
+	struct tm t = make_tm();
+	struct mynic_tag_wqe wqe = {
+		.ctrl = IBV_WR_TAG_SYNC | SIGNALED << MYNIC_TAG_FLAGS_SHIFT,
+	};
+	struct drv_eq *eq = &t.p.b.d->event;
+	struct mynic_eqe eqe;
+	unsigned int num = 0;
+
+	add(&t, 0, 1, ALL, 64);
+	for (unsigned int i = 0; i <= 128; i++)
+		drv_post_tag(t.srq, &wqe);
+	drv_expect_event(eq, MYNIC_EVENT_CQ_ERROR, t.cq->number);
+	SIM_WAIT(t.p.sim, query(&t).dead);
+	for (unsigned int i = 0; i < 2; i++)
+		CHECK_EQ(drv_query_qp(t.to[i]).qp_state, IBV_QPS_ERR);
+	while (drv_eq_poll(eq, &eqe))
+		num += eqe.type == MYNIC_EVENT_SRQ_ERROR &&
+		       eqe.number == t.srq->number;
+	CHECK_EQ(num, 1);
+	CHECK_EQ(drv_query_qp(t.p.b.qp).qp_state, IBV_QPS_RESET);
+}
