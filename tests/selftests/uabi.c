@@ -142,7 +142,8 @@ TEST_F(uabi, mmap_arguments)
 	key = r.driver.uar_mmap_key;
 	/* offsets that nobody was given */
 	for (off_t i = 1; i < 100; i++)
-		if (key + (i << 12) != r.driver.clock_mmap_key)
+		if (key + (i << 12) != r.driver.clock_mmap_key &&
+		    key + (i << 12) != r.driver.gid_mmap_key)
 			EXPECT_NO_MAP(self->fd, key + (i << 12), 4096, RW,
 				      MAP_SHARED, EINVAL);
 	EXPECT_NO_MAP(self->fd, 1ll << 50, 4096, RW, MAP_SHARED, EINVAL);
@@ -242,6 +243,35 @@ TEST_F(uabi, clock_page)
 	EXPECT_NE(info->mult, 0);
 	EXPECT_NE(info->cycles, 0);
 	EXPECT_NE(info->nsec, 0);
+	EXPECT_EQ(mprotect((void *)info, size, PROT_READ | PROT_WRITE), -1);
+	EXPECT_EQ(errno, EACCES);
+	EXPECT_EQ(munmap((void *)info, size), 0);
+	close(r.resp.async_fd);
+}
+
+/* It says what the verbs say of the table. */
+TEST_F(uabi, gid_page)
+{
+	const volatile struct mynic_gid_info *info;
+	struct ibv_gid_entry entry;
+	struct context_resp r;
+	uint64_t key;
+	size_t size;
+
+	ASSERT_EQ(get_context(self->fd, 0, 0, DRIVER_RESP, &r), 0);
+	key = r.driver.gid_mmap_key;
+	size = r.driver.gid_mmap_size;
+	ASSERT_GE(size, sizeof(*info));
+	EXPECT_NO_MAP(self->fd, key, size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		      EPERM);
+	EXPECT_NO_MAP(self->fd, key, size, PROT_READ, MAP_PRIVATE, EINVAL);
+	EXPECT_NO_MAP(self->fd, key, size * 2, PROT_READ, MAP_SHARED, EINVAL);
+	info = mmap(NULL, size, PROT_READ, MAP_SHARED, self->fd, key);
+	ASSERT_NE((void *)info, MAP_FAILED);
+	for (int i = 0; i < MYNIC_GID_INFO_ENTRIES; i++)
+		EXPECT_EQ(info->valid[i],
+			  !ibv_query_gid_ex(self->e.ctx, 1, i, &entry, 0));
+	EXPECT_EQ(info->valid[self->e.gid_index], 1);
 	EXPECT_EQ(mprotect((void *)info, size, PROT_READ | PROT_WRITE), -1);
 	EXPECT_EQ(errno, EACCES);
 	EXPECT_EQ(munmap((void *)info, size), 0);

@@ -35,6 +35,9 @@
  * @reserved_31: zero
  * @clock_mmap_size: bytes to map at @clock_mmap_key; 0: there is no clock page
  * @clock_mmap_key: mmap() offset of &struct mynic_clock_info, to be read only
+ * @gid_mmap_size: bytes to map at @gid_mmap_key; 0: there is no GID page
+ * @reserved_44: zero
+ * @gid_mmap_key: mmap() offset of &struct mynic_gid_info, to be read only
  */
 struct mynic_alloc_ucontext_resp {
 	__aligned_u64 uar_mmap_key;
@@ -52,6 +55,9 @@ struct mynic_alloc_ucontext_resp {
 	__u8 reserved_31[3];
 	__u32 clock_mmap_size;
 	__aligned_u64 clock_mmap_key;
+	__u32 gid_mmap_size;
+	__u32 reserved_44;
+	__aligned_u64 gid_mmap_key;
 };
 
 /**
@@ -70,6 +76,19 @@ struct mynic_clock_info {
 	__aligned_u64 cycles;
 	__u32 mult;
 	__u32 reserved_1c;
+};
+
+#define MYNIC_GID_INFO_ENTRIES 256
+
+/**
+ * struct mynic_gid_info - which entries of the GID table there are
+ * @valid: by index: 1: the entry is there, 0: it is not
+ *
+ * An entry stays the same GID for as long as an address handle refers to it, and
+ * is not there any more once it is being removed.
+ */
+struct mynic_gid_info {
+	__u8 valid[MYNIC_GID_INFO_ENTRIES];
 };
 
 /**
@@ -379,8 +398,9 @@ enum mynic_counter {
 	MYNIC_NUM_COUNTERS,
 };
 
-_Static_assert(sizeof(struct mynic_alloc_ucontext_resp) == 64, "ucontext");
+_Static_assert(sizeof(struct mynic_alloc_ucontext_resp) == 80, "ucontext");
 _Static_assert(sizeof(struct mynic_clock_info) == 32, "clock_info");
+_Static_assert(sizeof(struct mynic_gid_info) == 256, "gid_info");
 _Static_assert(sizeof(struct mynic_create_cq_resp) == 32, "create_cq");
 _Static_assert(sizeof(struct mynic_create_qp_req) == 56, "create_qp_req");
 _Static_assert(sizeof(struct mynic_create_qp_resp) == 32, "create_qp");

@@ -107,22 +107,13 @@ void mynic_clock_fini(struct mynic_dev *mdev)
  */
 int mynic_clock_open(struct mynic_ucontext *ucontext)
 {
-	struct ib_ucontext *ibucontext = &ucontext->ibucontext;
 	struct mynic_mmap_entry *mmap;
-	int ret;
 
-	if (!to_mdev(ibucontext->device)->caps.clock_khz)
+	if (!to_mdev(ucontext->ibucontext.device)->caps.clock_khz)
 		return 0;
-	mmap = kzalloc_obj(*mmap, GFP_KERNEL_ACCOUNT);
-	if (!mmap)
-		return -ENOMEM;
-	mmap->type = MYNIC_MMAP_CLOCK;
-	ret = rdma_user_mmap_entry_insert(ibucontext, &mmap->rdma_entry,
-					  PAGE_SIZE);
-	if (ret) {
-		kfree(mmap);
-		return ret;
-	}
+	mmap = mynic_page_open(ucontext, MYNIC_MMAP_CLOCK);
+	if (IS_ERR(mmap))
+		return PTR_ERR(mmap);
 	ucontext->clock = mmap;
 	return 0;
 }
@@ -149,18 +140,19 @@ void mynic_clock_close(struct mynic_ucontext *ucontext)
  * @ucontext: user context; from now on the page is kept up to date for it
  * @vma: where
  *
- * Return: 0, -EPERM if it could be written, or another errno.
+ * Return: 0, or an errno as of mynic_page_mmap().
  */
 int mynic_clock_mmap(struct mynic_ucontext *ucontext,
 		     struct vm_area_struct *vma)
 {
 	struct mynic_dev *mdev = to_mdev(ucontext->ibucontext.device);
 
-	if (!(vma->vm_flags & VM_SHARED))
-		return -EINVAL;
-	if (vma->vm_flags & VM_WRITE)
-		return -EPERM;
-	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND, VM_MAYWRITE);
+	int ret;
+
+	ret = mynic_page_mmap(vma, mdev->clock.page);
+	if (ret)
+		return ret;
+	vm_flags_set(vma, VM_DONTCOPY);
 	mutex_lock(&mdev->clock.lock);
 	if (!ucontext->clock_used) {
 		ucontext->clock_used = true;
@@ -169,5 +161,5 @@ int mynic_clock_mmap(struct mynic_ucontext *ucontext,
 		schedule_delayed_work(&mdev->clock.work, MYNIC_CLOCK_PERIOD);
 	}
 	mutex_unlock(&mdev->clock.lock);
-	return vm_map_pages_zero(vma, &mdev->clock.page, 1);
+	return 0;
 }

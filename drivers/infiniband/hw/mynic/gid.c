@@ -3,8 +3,12 @@
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
 #include <rdma/ib_cache.h>
+#include <rdma/mynic-abi.h>
 
 #include "cmd.h"
+
+static_assert(MYNIC_MAX_GIDS <= MYNIC_GID_INFO_ENTRIES);
+static_assert(sizeof(struct mynic_gid_info) <= PAGE_SIZE);
 
 static int mynic_set_gid(struct mynic_dev *mdev, u32 index,
 			 const struct mynic_set_gid *entry)
@@ -17,6 +21,14 @@ static int mynic_set_gid(struct mynic_dev *mdev, u32 index,
 		mdev->gids[index] = *entry;
 	mutex_unlock(&mdev->gid_lock);
 	return ret;
+}
+
+static void mynic_gid_valid(const struct ib_gid_attr *attr, u8 valid)
+{
+	struct mynic_gid_info *info =
+		page_address(to_mib(attr->device)->gid_page);
+
+	WRITE_ONCE(info->valid[attr->index], valid);
 }
 
 /**
@@ -37,7 +49,10 @@ int mynic_add_gid(const struct ib_gid_attr *attr, void **context)
 		return ret;
 	memcpy(entry.gid, attr->gid.raw, sizeof(entry.gid));
 	entry.vlan = cpu_to_le16(vlan);
-	return mynic_set_gid(to_mdev(attr->device), attr->index, &entry);
+	ret = mynic_set_gid(to_mdev(attr->device), attr->index, &entry);
+	if (!ret)
+		mynic_gid_valid(attr, 1);
+	return ret;
 }
 
 /**
@@ -51,6 +66,7 @@ int mynic_del_gid(const struct ib_gid_attr *attr, void **context)
 {
 	struct mynic_set_gid entry = { .vlan = cpu_to_le16(MYNIC_NO_VLAN) };
 
+	mynic_gid_valid(attr, 0);
 	return mynic_set_gid(to_mdev(attr->device), attr->index, &entry);
 }
 

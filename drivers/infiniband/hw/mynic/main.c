@@ -303,6 +303,11 @@ static int mynic_ib_register(struct mynic_dev *mdev)
 		return -ENOMEM;
 	mib->mdev = mdev;
 	ibdev = &mib->ibdev;
+	mib->gid_page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	if (!mib->gid_page) {
+		ret = -ENOMEM;
+		goto err_dealloc;
+	}
 	ibdev->node_type = RDMA_NODE_IB_CA;
 	ibdev->node_guid = mdev->caps.node_guid;
 	ibdev->phys_port_cnt = 1;
@@ -319,15 +324,17 @@ static int mynic_ib_register(struct mynic_dev *mdev)
 		ib_set_device_ops(ibdev, &mynic_ibcounters_ops);
 	ret = ib_device_set_netdev(ibdev, mdev->netdev, MYNIC_PORT);
 	if (ret)
-		goto err_dealloc;
+		goto err_page;
 	ret = ib_register_device(ibdev, mdev->ibdev_name, dev);
 	if (ret == -ENFILE)
 		ret = ib_register_device(ibdev, MYNIC_IB_NAME, dev);
 	if (ret)
-		goto err_dealloc;
+		goto err_page;
 	mdev->ibdev = mib;
 	return 0;
 
+err_page:
+	put_page(mib->gid_page);
 err_dealloc:
 	ib_dealloc_device(ibdev);
 	return ret;
@@ -341,6 +348,7 @@ static void mynic_ib_unregister(struct mynic_dev *mdev)
 	if (!strchr(name, '%'))
 		strscpy(mdev->ibdev_name, name);
 	ib_unregister_device(&mdev->ibdev->ibdev);
+	put_page(mdev->ibdev->gid_page);
 	ib_dealloc_device(&mdev->ibdev->ibdev);
 	mdev->ibdev = NULL;
 }

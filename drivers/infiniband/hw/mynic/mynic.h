@@ -127,12 +127,14 @@ void mynic_res_remove(struct xarray *xa, u32 number, struct mynic_res *res);
  * @MYNIC_MMAP_MEM: &struct mynic_mem
  * @MYNIC_MMAP_DM: &struct mynic_dm
  * @MYNIC_MMAP_CLOCK: &struct mynic_mmap_entry: the clock page
+ * @MYNIC_MMAP_GIDS: &struct mynic_mmap_entry: the GID page
  */
 enum mynic_mmap_type {
 	MYNIC_MMAP_UAR,
 	MYNIC_MMAP_MEM,
 	MYNIC_MMAP_DM,
 	MYNIC_MMAP_CLOCK,
+	MYNIC_MMAP_GIDS,
 };
 
 /**
@@ -391,15 +393,22 @@ struct mynic_dev {
  * struct mynic_ib_dev - an RDMA device
  * @ibdev: the core's part
  * @mdev: its PCI function, which outlives it
+ * @gid_page: the page with &struct mynic_gid_info
  */
 struct mynic_ib_dev {
 	struct ib_device ibdev;
 	struct mynic_dev *mdev;
+	struct page *gid_page;
 };
+
+static inline struct mynic_ib_dev *to_mib(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct mynic_ib_dev, ibdev);
+}
 
 static inline struct mynic_dev *to_mdev(struct ib_device *ibdev)
 {
-	return container_of(ibdev, struct mynic_ib_dev, ibdev)->mdev;
+	return to_mib(ibdev)->mdev;
 }
 
 static inline bool mynic_dead(const struct mynic_dev *mdev)
@@ -434,12 +443,14 @@ static inline u8 mynic_phase(u32 index, unsigned int log_size)
  * @uar: its doorbell page
  * @clock: how it reaches the clock page, or NULL
  * @clock_used: it has mapped that; protected by &mynic_clock.lock
+ * @gids: how it reaches the GID page
  */
 struct mynic_ucontext {
 	struct ib_ucontext ibucontext;
 	struct mynic_uar *uar;
 	struct mynic_mmap_entry *clock;
 	bool clock_used;
+	struct mynic_mmap_entry *gids;
 };
 
 static inline struct mynic_ucontext *
@@ -455,6 +466,9 @@ void mynic_clock_close(struct mynic_ucontext *ucontext);
 int mynic_clock_mmap(struct mynic_ucontext *ucontext,
 		     struct vm_area_struct *vma);
 
+struct mynic_mmap_entry *mynic_page_open(struct mynic_ucontext *ucontext,
+					 enum mynic_mmap_type type);
+int mynic_page_mmap(struct vm_area_struct *vma, struct page *page);
 int mynic_alloc_ucontext(struct ib_ucontext *ibucontext,
 			 struct ib_udata *udata);
 int mynic_query_ucontext(struct ib_ucontext *ibucontext,

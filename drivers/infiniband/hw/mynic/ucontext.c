@@ -43,6 +43,48 @@ err_free:
 	return ERR_PTR(ret);
 }
 
+/**
+ * mynic_page_open() - let a user context map a page that all contexts share
+ * @ucontext: user context
+ * @type: what it is
+ *
+ * Return: what to remove when the context goes, or an errno.
+ */
+struct mynic_mmap_entry *mynic_page_open(struct mynic_ucontext *ucontext,
+					 enum mynic_mmap_type type)
+{
+	struct mynic_mmap_entry *mmap;
+	int ret;
+
+	mmap = kzalloc_obj(*mmap, GFP_KERNEL_ACCOUNT);
+	if (!mmap)
+		return ERR_PTR(-ENOMEM);
+	mmap->type = type;
+	ret = rdma_user_mmap_entry_insert(&ucontext->ibucontext,
+					  &mmap->rdma_entry, PAGE_SIZE);
+	if (!ret)
+		return mmap;
+	kfree(mmap);
+	return ERR_PTR(ret);
+}
+
+/**
+ * mynic_page_mmap() - map a page that all contexts share
+ * @vma: where
+ * @page: the page, which who has mapped it keeps
+ *
+ * Return: 0, -EPERM if it could be written, or another errno.
+ */
+int mynic_page_mmap(struct vm_area_struct *vma, struct page *page)
+{
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	if (vma->vm_flags & VM_WRITE)
+		return -EPERM;
+	vm_flags_mod(vma, VM_DONTEXPAND, VM_MAYWRITE);
+	return vm_map_pages_zero(vma, &page, 1);
+}
+
 static struct mynic_alloc_ucontext_resp
 mynic_ucontext_resp(struct mynic_ucontext *ucontext)
 {
@@ -57,6 +99,9 @@ mynic_ucontext_resp(struct mynic_ucontext *ucontext)
 		.ece_options = mynic_ece_options(mdev),
 		.rate_limit_max = caps->max_rate_kbps,
 		.null_lkey = caps->null_lkey,
+		.gid_mmap_size = PAGE_SIZE,
+		.gid_mmap_key =
+			rdma_user_mmap_get_offset(&ucontext->gids->rdma_entry),
 	};
 
 	if (caps->caps & MYNIC_CAP_DRIVER_QP)
@@ -101,12 +146,19 @@ int mynic_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udata)
 	ret = mynic_clock_open(ucontext);
 	if (ret)
 		goto err_uar;
+	ucontext->gids = mynic_page_open(ucontext, MYNIC_MMAP_GIDS);
+	if (IS_ERR(ucontext->gids)) {
+		ret = PTR_ERR(ucontext->gids);
+		goto err_clock;
+	}
 	resp = mynic_ucontext_resp(ucontext);
 	ret = ib_respond_udata(udata, resp);
 	if (ret)
-		goto err_clock;
+		goto err_gids;
 	return 0;
 
+err_gids:
+	rdma_user_mmap_entry_remove(&ucontext->gids->rdma_entry);
 err_clock:
 	mynic_clock_close(ucontext);
 err_uar:
@@ -154,6 +206,7 @@ void mynic_dealloc_ucontext(struct ib_ucontext *ibucontext)
 {
 	struct mynic_ucontext *ucontext = to_mucontext(ibucontext);
 
+	rdma_user_mmap_entry_remove(&ucontext->gids->rdma_entry);
 	mynic_clock_close(ucontext);
 	rdma_user_mmap_entry_remove(&ucontext->uar->mmap.rdma_entry);
 }
@@ -245,6 +298,10 @@ int mynic_mmap(struct ib_ucontext *ibucontext, struct vm_area_struct *vma)
 	case MYNIC_MMAP_CLOCK:
 		ret = mynic_clock_mmap(to_mucontext(ibucontext), vma);
 		break;
+	case MYNIC_MMAP_GIDS:
+		ret = mynic_page_mmap(vma,
+				      to_mib(ibucontext->device)->gid_page);
+		break;
 	case MYNIC_MMAP_DM:
 		ret = mynic_mmap_dm(ibucontext, vma,
 				    container_of(entry, struct mynic_dm, mmap));
@@ -275,6 +332,7 @@ void mynic_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
 		mynic_mem_free(container_of(entry, struct mynic_mem, mmap));
 		break;
 	case MYNIC_MMAP_CLOCK:
+	case MYNIC_MMAP_GIDS:
 		kfree(entry);
 		break;
 	case MYNIC_MMAP_DM:
