@@ -23,6 +23,7 @@ struct fake_cq fake_cq;
 struct fake_srq fake_srq;
 struct fake_wq fake_wq;
 struct mynic_clock_info *fake_clock;
+struct mynic_gid_info *fake_gids;
 
 static int fake_fd;
 static void *fake_memory;
@@ -168,6 +169,10 @@ int ibv_cmd_get_context(struct verbs_context *context,
 	drv->uar_offset = FAKE_UAR_OFFSET;
 	fake_clock = fake_alloc(&key, &drv->clock_mmap_size, 4096);
 	drv->clock_mmap_key = key;
+	fake_gids = fake_alloc(&key, &drv->gid_mmap_size, 4096);
+	drv->gid_mmap_key = key;
+	if (fake.no_gid_page)
+		drv->gid_mmap_size = 0;
 	return 0;
 }
 

@@ -17,6 +17,7 @@
  * @fail: positive errno with which a command fails, or 0
  * @fail_after: how many succeed before that
  * @bad_map: the memory of objects created from now on cannot be mapped
+ * @no_gid_page: contexts opened from now on have none
  * @qp_state: what ibv_query_qp() finds
  * @live: objects created and not destroyed
  */
@@ -24,6 +25,7 @@ struct fake_state {
 	int fail;
 	int fail_after;
 	bool bad_map;
+	bool no_gid_page;
 	enum ibv_qp_state qp_state;
 	int live;
 };
@@ -117,6 +119,9 @@ extern struct fake_wq fake_wq;
 
 /* The clock page of the context that was opened last */
 extern struct mynic_clock_info *fake_clock;
+
+/* ... and its GID page */
+extern struct mynic_gid_info *fake_gids;
 
 /**
  * fake_complete() - write a completion as the device does

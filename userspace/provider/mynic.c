@@ -164,6 +164,7 @@ static int mynic_set_context(struct mynic_context *ctx,
 	ctx->pacing_caps.supported_qpts = resp->rate_limit_qpts;
 	ctx->null_lkey = resp->null_lkey;
 	mynic_clock_init(ctx, resp);
+	mynic_ah_init(ctx, resp);
 	verbs_set_ops(&ctx->ibv_ctx, &mynic_context_ops);
 	verbs_set_ops(&ctx->ibv_ctx, &mynic_dmah_ops);
 	return 0;
@@ -228,6 +229,7 @@ static void mynic_free_context(struct ibv_context *context)
 {
 	struct mynic_context *ctx = to_mctx(context);
 
+	mynic_ah_fini(ctx);
 	mynic_clock_fini(ctx);
 	mynic_munmap(&ctx->uar_map);
 	mynic_uninit_context(ctx);

@@ -51,6 +51,11 @@ struct mynic_map {
  * @clock: clock page, or NULL as long as nobody needs it
  * @clock_mmap_key: where it is to be had
  * @clock_mmap_size: bytes of it; 0: there is none
+ * @ah_lock: protects @kern_ahs, all of them, and the mapping of @gids
+ * @kern_ahs: list of address handles of the kernel that ours may share
+ * @gids: GID page, or NULL as long as nobody needs it
+ * @gid_mmap_key: where it is to be had
+ * @gid_mmap_size: bytes of it; 0: there is none
  */
 struct mynic_context {
 	struct verbs_context ibv_ctx;
@@ -67,6 +72,11 @@ struct mynic_context {
 	const struct mynic_clock_info *clock;
 	uint64_t clock_mmap_key;
 	uint32_t clock_mmap_size;
+	pthread_mutex_t ah_lock;
+	struct mynic_kern_ah *kern_ahs;
+	const struct mynic_gid_info *gids;
+	uint64_t gid_mmap_key;
+	uint32_t gid_mmap_size;
 };
 
 /**
@@ -113,13 +123,32 @@ struct mynic_home {
 };
 
 /**
+ * struct mynic_kern_ah - address handle of the kernel
+ * @next: in &mynic_context.kern_ahs
+ * @ibv_ah: what the kernel's commands take
+ * @pd_handle: protection domain
+ * @sgid_index: the source GID that it keeps in its place
+ * @users: our address handles that need this
+ */
+struct mynic_kern_ah {
+	struct mynic_kern_ah *next;
+	struct ibv_ah ibv_ah;
+	uint32_t pd_handle;
+	uint8_t sgid_index;
+	unsigned int users;
+};
+
+/**
  * struct mynic_ah - address handle
- * @ibv_ah: libibverbs' part
+ * @ibv_ah: libibverbs' part; its handle is the kernel's
  * @av: as send queue entries hold it
+ * @kern: multicast: address handle of the kernel; unicast: NULL, as it has one
+ *	of its own
  */
 struct mynic_ah {
 	struct ibv_ah ibv_ah;
 	struct mynic_av av;
+	struct mynic_kern_ah *kern;
 };
 
 /**
@@ -556,6 +585,9 @@ void mynic_unimport_mr(struct ibv_mr *mr);
 extern const struct verbs_context_ops mynic_dmah_ops;
 
 /* ah.c */
+void mynic_ah_init(struct mynic_context *ctx,
+		   const struct mynic_alloc_ucontext_resp *resp);
+void mynic_ah_fini(struct mynic_context *ctx);
 struct ibv_ah *mynic_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
 int mynic_destroy_ah(struct ibv_ah *ah);
 
