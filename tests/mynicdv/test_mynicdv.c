@@ -3,9 +3,12 @@
 #include <errno.h>
 #include <infiniband/mynicdv.h>
 #include <poll.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/mynic-abi.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../unit/harness_tap.h"
 
@@ -354,6 +357,132 @@ TEST(goes_on_by_hand)
 	CHECK_EQ(cq.ci, 133);
 	hand_write(w, &qp, 5, 0, 64, 8);
 	CHECK_EQ(le64toh(hand_poll(&cq).wr_id), 5);
+}
+
+/* What the kernel says is the MAC of a destination */
+static struct mynic_create_ah_resp
+kernel_resolve(struct ibv_pd *pd, const struct ibv_ah_attr *attr)
+{
+	struct {
+		struct ib_uverbs_create_ah_resp resp;
+		struct mynic_create_ah_resp driver;
+	} resp = { 0 };
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_create_ah cmd;
+	} create = {
+		.hdr = { IB_USER_VERBS_CMD_CREATE_AH, sizeof(create) / 4,
+			 sizeof(resp) / 4 },
+		.cmd = { .response = (uintptr_t)&resp,
+			 .pd_handle = pd->handle,
+			 .attr = { .grh = { .sgid_index = attr->grh.sgid_index },
+				   .is_global = attr->is_global,
+				   .port_num = attr->port_num } },
+	};
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_destroy_ah cmd;
+	} destroy = {
+		.hdr = { IB_USER_VERBS_CMD_DESTROY_AH, sizeof(destroy) / 4, 0 },
+	};
+
+	memcpy(create.cmd.attr.grh.dgid, &attr->grh.dgid, 16);
+	CHECK_EQ(write(pd->context->cmd_fd, &create, sizeof(create)),
+		 sizeof(create));
+	destroy.cmd.ah_handle = resp.resp.ah_handle;
+	CHECK_EQ(write(pd->context->cmd_fd, &destroy, sizeof(destroy)),
+		 sizeof(destroy));
+	return resp.driver;
+}
+
+static struct ibv_qp *new_ud(struct world *w)
+{
+	struct ibv_qp_attr attr = { .port_num = 1, .qkey = 1 };
+	struct ibv_qp_init_attr init = {
+		.send_cq = w->cq,
+		.recv_cq = w->cq,
+		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
+		.qp_type = IBV_QPT_UD,
+	};
+	struct ibv_qp *qp = ibv_create_qp(w->pd, &init);
+
+	CHECK(qp);
+	modify(qp, attr, IBV_QPS_INIT,
+	       IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+	modify(qp, attr, IBV_QPS_RTR, 0);
+	modify(qp, attr, IBV_QPS_RTS, IBV_QP_SQ_PSN);
+	return qp;
+}
+
+/* The address vector of a request that goes to @ah */
+static struct mynic_av av_of(struct world *w, struct ibv_ah *ah)
+{
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.ud = { .ah = ah, .remote_qpn = 0xffffff },
+	};
+	struct ibv_qp *qp = new_ud(w);
+	struct mynicdv_qp dv = dv_qp(qp);
+	struct mynic_av av;
+	struct ibv_wc wc;
+
+	CHECK_EQ(ibv_post_send(qp, &wr, &bad), 0);
+	/* however it ends: not each GID goes with our own */
+	wait_wc(w->cq, &wc);
+	memcpy(&av, slot(&dv.sq) + MYNIC_WQE_EXT, sizeof(av));
+	CHECK_EQ(ibv_destroy_qp(qp), 0);
+	return av;
+}
+
+/* The library makes the same of a GID as the kernel does */
+TEST(address_vectors)
+{
+	static const union ibv_gid gids[] = {
+		{ .raw = { [10] = 0xff, 0xff, 224, 0, 0, 1 } },
+		{ .raw = { [10] = 0xff, 0xff, 224, 128, 255, 254 } },
+		{ .raw = { [10] = 0xff, 0xff, 239, 255, 255, 255 } },
+		{ .raw = { 0xff, 0x02, [15] = 1 } },
+		{ .raw = { 0xff, 0x0e, [10] = 0xff, 0xff, 224, 1, 2, 3 } },
+		{ .raw = { 0xff, 0x12, 0x40, 0x1b, [12] = 0xab, 0xcd, 1, 2 } },
+		{ .raw = { 0 } }, /* our own: no group */
+	};
+	const unsigned int n = ARRAY_SIZE(gids);
+	struct world *w = new_world();
+	struct ibv_ah_attr path = {
+		.is_global = 1,
+		.port_num = 1,
+		.sl = 5,
+		.static_rate = IBV_RATE_10_GBPS,
+		.grh = { .dgid = gids[0],
+			 .sgid_index = w->gid_index,
+			 .hop_limit = 9,
+			 .traffic_class = 0xb8,
+			 .flow_label = 0xabcde },
+	};
+	struct ibv_ah *first = ibv_create_ah(w->pd, &path), *ah;
+
+	CHECK(first);
+	for (unsigned int i = 0; i < n; i++) {
+		struct mynic_create_ah_resp kernel;
+		struct mynic_av av;
+
+		path.grh.dgid = i == n - 1 ? w->gid : gids[i];
+		kernel = kernel_resolve(w->pd, &path);
+		ah = ibv_create_ah(w->pd, &path);
+		CHECK(ah);
+		av = av_of(w, ah);
+		CHECK_MEM(av.dmac, kernel.dmac, 6);
+		CHECK_MEM(av.dgid, &path.grh.dgid, 16);
+		CHECK_EQ(av.hop_limit, 9);
+		CHECK_EQ(av.traffic_class, 0xb8);
+		CHECK_EQ(le32toh(av.flow_label), 0xabcde);
+		CHECK_EQ(le16toh(av.sgid_index), w->gid_index);
+		CHECK_EQ(av.sl, 5);
+		CHECK_EQ(av.static_rate, IBV_RATE_10_GBPS);
+		CHECK_EQ(ibv_destroy_ah(ah), 0);
+	}
+	CHECK_EQ(ibv_destroy_ah(first), 0);
 }
 
 /* The ring of a CQ that was resized begins with the next completion */

@@ -160,19 +160,6 @@ TEST_F(datagram, ipv4)
 	EXPECT_EQ(ip->ttl, 64);
 }
 
-/* An IPv6 GID that is not link-local */
-static int find_gid_ipv6(struct ibv_context *ctx)
-{
-	struct ibv_gid_entry entry;
-
-	for (int i = 0; i < 256; i++)
-		if (!ibv_query_gid_ex(ctx, 1, i, &entry, 0) &&
-		    entry.gid_type == IBV_GID_TYPE_ROCE_V2 &&
-		    entry.gid.raw[0] && entry.gid.raw[0] != 0xfe)
-			return i;
-	return -1;
-}
-
 TEST_F(datagram, ipv6)
 {
 	struct end *e = &self->e;

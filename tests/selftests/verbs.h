@@ -90,6 +90,19 @@ static inline int find_gid(struct ibv_context *ctx)
 	return -1;
 }
 
+/* ... or an IPv6 one */
+static inline int find_gid_ipv6(struct ibv_context *ctx)
+{
+	struct ibv_gid_entry entry;
+
+	for (int i = 0; i < 256; i++)
+		if (!ibv_query_gid_ex(ctx, 1, i, &entry, 0) &&
+		    entry.gid_type == IBV_GID_TYPE_ROCE_V2 &&
+		    entry.gid.raw[0] && entry.gid.raw[0] != 0xfe)
+			return i;
+	return -1;
+}
+
 /*
  * struct end - one end of a connection
  * @gid_index: local source GID
