@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Enhanced connection establishment, and rate limits */
+#include <rdma/ib_user_verbs.h>
+#include <rdma/mynic-abi.h>
+
 #include "verbs.h"
 
 #define ECN 1 /* the option that there is */
@@ -155,6 +158,194 @@ TEST_F(pair, rate_limit_bad)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		EXPECT_EQ(ibv_modify_qp_rate_limit(self->a.qp, &bad[i]),
 			  EINVAL);
+}
+
+/*
+ * struct modify_cmd - the command below ibv_modify_qp()
+ * @driver: request of the driver, and what is behind it
+ */
+struct modify_cmd {
+	struct ib_uverbs_cmd_hdr hdr;
+	struct ib_uverbs_ex_cmd_hdr ex_hdr;
+	struct ib_uverbs_ex_modify_qp cmd;
+	uint32_t driver[16];
+};
+
+#define UNTOUCHED 0xee
+
+struct modify_resp {
+	struct ib_uverbs_ex_modify_qp_resp resp;
+	uint8_t driver[64];
+};
+
+static void set_path(struct ib_uverbs_qp_dest *dest,
+		     const struct ibv_ah_attr *attr)
+{
+	memcpy(dest->dgid, &attr->grh.dgid, sizeof(dest->dgid));
+	dest->sgid_index = attr->grh.sgid_index;
+	dest->hop_limit = attr->grh.hop_limit;
+	dest->is_global = attr->is_global;
+	dest->port_num = attr->port_num;
+}
+
+static void set_modify(struct modify_cmd *cmd, const struct end *e,
+		       const struct end *peer, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = rc_attr(e, peer);
+
+	memset(cmd, 0, sizeof(*cmd));
+	cmd->cmd.base = (struct ib_uverbs_modify_qp){
+		.qp_handle = e->qp->handle,
+		.attr_mask = rtr_mask(e->qp->qp_type),
+		.qp_state = state,
+		.path_mtu = attr.path_mtu,
+		.dest_qp_num = attr.dest_qp_num,
+		.rq_psn = attr.rq_psn,
+		.max_dest_rd_atomic = attr.max_dest_rd_atomic,
+		.min_rnr_timer = attr.min_rnr_timer,
+	};
+	set_path(&cmd->cmd.base.dest, &attr.ah_attr);
+}
+
+/* With so many bytes of request and response of the driver's; 0 or the errno */
+static int modify(const struct end *e, struct modify_cmd *cmd, size_t in,
+		  size_t out, struct modify_resp *resp)
+{
+	size_t len = offsetof(struct modify_cmd, driver) + in;
+
+	memset(resp, UNTOUCHED, sizeof(*resp));
+	cmd->hdr.command = IB_USER_VERBS_EX_CMD_MODIFY_QP |
+			   IB_USER_VERBS_CMD_FLAG_EXTENDED;
+	cmd->hdr.in_words = sizeof(cmd->cmd) / 8;
+	cmd->hdr.out_words = sizeof(resp->resp) / 8;
+	cmd->ex_hdr.response = (uintptr_t)resp;
+	cmd->ex_hdr.provider_in_words = in / 8;
+	cmd->ex_hdr.provider_out_words = out / 8;
+	return write(e->ctx->cmd_fd, cmd, len) == (ssize_t)len ? 0 : errno;
+}
+
+static int to_init(const struct end *e)
+{
+	struct ibv_qp_attr attr = rc_attr(e, e);
+	int err;
+
+	attr.qp_state = IBV_QPS_RESET;
+	err = ibv_modify_qp(e->qp, &attr, IBV_QP_STATE);
+	attr.qp_state = IBV_QPS_INIT;
+	attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+	if (!err)
+		err = ibv_modify_qp(e->qp, &attr, init_mask(e->qp->qp_type));
+	return err;
+}
+
+/* Requests of other lengths than the driver's own, and what may be in them */
+TEST_F(pair, ece_requests)
+{
+	static const struct {
+		uint32_t driver[4];
+		size_t len;
+		bool refused;
+		uint32_t options;
+	} cases[] = {
+		{ { ECN }, 0, false, 0 },
+		{ { 0 }, 8, false, 0 },
+		{ { ECN }, 8, false, ECN },
+		{ { UINT32_MAX }, 8, false, ECN },
+		{ { UINT32_MAX & ~ECN }, 8, false, 0 },
+		{ { ECN, 1 }, 8, true, 0 },
+		{ { ECN }, 64, false, ECN },
+		{ { ECN, 0, 0, 1 }, 16, true, 0 },
+		{ { ECN, 0, 1 }, 64, true, 0 },
+	};
+	const struct mynic_modify_qp_resp *got;
+	struct modify_resp resp;
+	struct modify_cmd cmd;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		for (size_t out = 0; out <= sizeof(resp.driver); out += 8) {
+			int err;
+
+			ASSERT_EQ(to_init(&self->a), 0);
+			set_modify(&cmd, &self->a, &self->b, IBV_QPS_RTR);
+			memcpy(cmd.driver, cases[i].driver, 16);
+			err = modify(&self->a, &cmd, cases[i].len, out, &resp);
+			if (cases[i].refused && err == EOPNOTSUPP)
+				err = EINVAL;
+			EXPECT_EQ(err, cases[i].refused ? EINVAL : 0)
+			TH_LOG("case %zu: errno %d", i, err);
+			got = (void *)resp.driver;
+			if (!err && out >= sizeof(*got)) {
+				EXPECT_EQ(got->ece_options, cases[i].options);
+				EXPECT_EQ(got->reserved_04, 0);
+			}
+			/* nothing is written where there is no room */
+			for (size_t k = out; k < sizeof(resp.driver); k++)
+				ASSERT_EQ(resp.driver[k], UNTOUCHED);
+		}
+	}
+}
+
+/* Lengths that are not true, and memory that is not there */
+TEST_F(pair, modify_hostile)
+{
+	struct modify_resp resp;
+	struct modify_cmd cmd;
+	size_t len = offsetof(struct modify_cmd, driver);
+
+	ASSERT_EQ(to_init(&self->a), 0);
+	set_modify(&cmd, &self->a, &self->b, IBV_QPS_RTR);
+	ASSERT_EQ(modify(&self->a, &cmd, 0, 0, &resp), 0);
+	ASSERT_EQ(to_init(&self->a), 0);
+
+	/* the command is as before, but for what it says of its length */
+	cmd.ex_hdr.provider_in_words = UINT16_MAX;
+	EXPECT_EQ(write(self->a.ctx->cmd_fd, &cmd, len), -1);
+	EXPECT_EQ(errno, EINVAL);
+	cmd.ex_hdr.provider_in_words = 1;
+	EXPECT_EQ(write(self->a.ctx->cmd_fd, &cmd, len), -1);
+	EXPECT_EQ(errno, EINVAL);
+	EXPECT_EQ(write(self->a.ctx->cmd_fd, &cmd, len + 4), -1);
+	EXPECT_EQ(errno, EINVAL);
+	cmd.ex_hdr.provider_in_words = 0;
+	cmd.ex_hdr.response = 0x10;
+	EXPECT_EQ(write(self->a.ctx->cmd_fd, &cmd, len), -1);
+	EXPECT_EQ(errno, EFAULT);
+	/* a state that no QP has */
+	ASSERT_EQ(to_init(&self->a), 0);
+	set_modify(&cmd, &self->a, &self->b, 77);
+	EXPECT_NE(modify(&self->a, &cmd, 8, 8, &resp), 0);
+
+	/* none of this was harmful */
+	ASSERT_EQ(to_rts(&self->b, &self->a), 0);
+	set_modify(&cmd, &self->a, &self->b, IBV_QPS_RTR);
+	ASSERT_EQ(modify(&self->a, &cmd, 0, 0, &resp), 0);
+}
+
+TEST_F(pair, rate_limit_requests)
+{
+	struct modify_resp resp;
+	struct modify_cmd cmd;
+	int err;
+
+	ASSERT_EQ(to_rts(&self->a, &self->b), 0);
+	memset(&cmd, 0, sizeof(cmd));
+	cmd.cmd.base.qp_handle = self->a.qp->handle;
+	cmd.cmd.base.attr_mask = IBV_QP_RATE_LIMIT;
+	cmd.cmd.rate_limit = 1000;
+	EXPECT_EQ(modify(&self->a, &cmd, 0, 0, &resp), 0);
+	EXPECT_EQ(modify(&self->a, &cmd, 8, 8, &resp), 0);
+	/* the limit goes with what the driver would take, or not at all */
+	cmd.driver[1] = 1;
+	err = modify(&self->a, &cmd, 8, 8, &resp);
+	EXPECT_TRUE(err == EOPNOTSUPP || err == EINVAL);
+	cmd.driver[1] = 0;
+	cmd.driver[15] = 1;
+	err = modify(&self->a, &cmd, 64, 8, &resp);
+	EXPECT_TRUE(err == EOPNOTSUPP || err == EINVAL);
+	cmd.cmd.rate_limit = UINT32_MAX;
+	EXPECT_EQ(modify(&self->a, &cmd, 8, 8, &resp), EINVAL);
+	cmd.cmd.rate_limit = 0;
+	EXPECT_EQ(modify(&self->a, &cmd, 8, 8, &resp), 0);
 }
 
 FIXTURE(ud)

@@ -222,6 +222,143 @@ TEST_F(ethernet, drop_and_tag)
 	EXPECT_EQ(wc.wr_id, 1);
 }
 
+/*
+ * struct tap - a QP beside that of an end, with an extended CQ
+ * @e: the end, but with this QP
+ * @cq: its CQ
+ */
+struct tap {
+	struct end e;
+	struct ibv_cq_ex *cq;
+};
+
+static bool make_tap(struct tap *tap, const struct end *e, uint32_t flags)
+{
+	struct ibv_cq_init_attr_ex cq = {
+		.cqe = 16,
+		.wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_CVLAN |
+			    IBV_WC_EX_WITH_FLOW_TAG,
+	};
+	struct ibv_qp_init_attr_ex init = {
+		.cap = { .max_recv_wr = 4, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RAW_PACKET,
+		.comp_mask = IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_CREATE_FLAGS,
+		.pd = e->pd,
+		.create_flags = flags,
+	};
+
+	tap->e = *e;
+	tap->cq = ibv_create_cq_ex(e->ctx, &cq);
+	if (!tap->cq)
+		return false;
+	init.send_cq = ibv_cq_ex_to_cq(tap->cq);
+	init.recv_cq = ibv_cq_ex_to_cq(tap->cq);
+	tap->e.qp = ibv_create_qp_ex(e->ctx, &init);
+	return tap->e.qp && !raw_to_rts(tap->e.qp);
+}
+
+/* The next completion is to be read; 0 or an error number */
+static int next_of(struct tap *tap)
+{
+	struct ibv_poll_cq_attr attr = { 0 };
+	time_t end = deadline();
+	int err;
+
+	do
+		err = ibv_start_poll(tap->cq, &attr);
+	while (err == ENOENT && time(NULL) < end);
+	return err;
+}
+
+static int free_tap(struct tap *tap)
+{
+	int err = ibv_destroy_qp(tap->e.qp);
+
+	return err ? err : ibv_destroy_cq(ibv_cq_ex_to_cq(tap->cq));
+}
+
+TEST_F(ethernet, flow_tag)
+{
+	static const uint32_t tags[] = { 0xfedcba, 0, 1 };
+	uint32_t len = put_frame(self->a.buf, 1, DPORT, 100);
+	struct tap tap;
+
+	ASSERT_TRUE(make_tap(&tap, &self->b, 0));
+	for (size_t i = 0; i < ARRAY_SIZE(tags); i++) {
+		struct rule rule = tcp_rule(DPORT);
+		struct ibv_flow *flow;
+
+		rule.tag = (struct ibv_flow_spec_action_tag){
+			.type = IBV_FLOW_SPEC_ACTION_TAG,
+			.size = sizeof(rule.tag),
+			.tag_id = tags[i],
+		};
+		rule.attr.num_of_specs = tags[i] ? 4 : 3;
+		flow = ibv_create_flow(tap.e.qp, &rule.attr);
+		ASSERT_NE(flow, NULL);
+		ASSERT_EQ(post_recv(&tap.e, i, RECV_AT, SLOT), 0);
+		ASSERT_EQ(send_frame(&self->a, len, 0), IBV_WC_SUCCESS);
+		ASSERT_EQ(next_of(&tap), 0);
+		EXPECT_EQ(tap.cq->status, IBV_WC_SUCCESS);
+		EXPECT_EQ(tap.cq->wr_id, i);
+		EXPECT_EQ(ibv_wc_read_flow_tag(tap.cq), tags[i]);
+		EXPECT_EQ(ibv_wc_read_cvlan(tap.cq), 0);
+		ibv_end_poll(tap.cq);
+		ASSERT_EQ(ibv_destroy_flow(flow), 0);
+	}
+	EXPECT_EQ(free_tap(&tap), 0);
+}
+
+#define VLAN_TAG 4
+#define VLAN_TCI 0x6123
+
+/* Between the addresses and the type */
+static uint32_t put_tagged_frame(uint8_t *p)
+{
+	static const uint8_t tag[VLAN_TAG] = { 0x81, 0, VLAN_TCI >> 8,
+					       VLAN_TCI & 0xff };
+	uint32_t len = put_frame(p + VLAN_TAG, 1, DPORT, 100);
+
+	memmove(p, p + VLAN_TAG, 12);
+	memcpy(p + 12, tag, VLAN_TAG);
+	return VLAN_TAG + len;
+}
+
+TEST_F(ethernet, vlan_stripped_from_qp)
+{
+	uint32_t len = put_tagged_frame(self->a.buf);
+	const uint8_t *sent = self->a.buf, *got = self->b.buf + RECV_AT;
+	struct rule rule = tcp_rule(DPORT);
+	struct ibv_device_attr_ex attr;
+	struct tap tap;
+
+	ASSERT_EQ(ibv_query_device_ex(self->b.ctx, NULL, &attr), 0);
+	EXPECT_NE(attr.raw_packet_caps & IBV_RAW_PACKET_CAP_CVLAN_STRIPPING, 0);
+	for (int strip = 0; strip < 2; strip++) {
+		uint32_t gone = strip ? VLAN_TAG : 0;
+
+		ASSERT_TRUE(
+			make_tap(&tap, &self->b,
+				 strip ? IBV_QP_CREATE_CVLAN_STRIPPING : 0));
+		self->flow = ibv_create_flow(tap.e.qp, &rule.attr);
+		ASSERT_NE(self->flow, NULL);
+		ASSERT_EQ(post_recv(&tap.e, 1, RECV_AT, SLOT), 0);
+		ASSERT_EQ(send_frame(&self->a, len, 0), IBV_WC_SUCCESS);
+		ASSERT_EQ(next_of(&tap), 0);
+		EXPECT_EQ(tap.cq->status, IBV_WC_SUCCESS);
+		EXPECT_EQ(ibv_wc_read_cvlan(tap.cq), VLAN_TCI);
+		EXPECT_EQ(ibv_wc_read_byte_len(tap.cq), len - gone);
+		EXPECT_EQ(memcmp(sent, got, 12), 0);
+		EXPECT_EQ(memcmp(sent + 12 + gone, got + 12, len - 12 - gone),
+			  0);
+		ibv_end_poll(tap.cq);
+		ASSERT_EQ(ibv_destroy_flow(self->flow), 0);
+		self->flow = NULL;
+		ASSERT_EQ(free_tap(&tap), 0);
+	}
+}
+
 TEST_F(ethernet, bad_rules)
 {
 	struct ibv_qp *ud = make_qp(&self->a, IBV_QPT_UD);
@@ -256,6 +393,15 @@ TEST_F(ethernet, bad_rules)
 	rule.tcp.type = 0x4f;
 	EXPECT_REFUSED(self->b.qp, EINVAL);
 	EXPECT_EQ(ibv_destroy_qp(ud), 0);
+}
+
+/* Nothing changes packets: there is no action that a handle could stand for */
+TEST_F(ethernet, no_flow_actions)
+{
+	struct ibv_flow_action_esp_attr esp = { 0 };
+
+	EXPECT_EQ(ibv_create_flow_action_esp(self->b.ctx, &esp), NULL);
+	EXPECT_EQ(errno, EOPNOTSUPP);
 }
 
 TEST_F(ethernet, rule_holds_qp)
@@ -504,6 +650,40 @@ TEST_F(ethernet, rss_order_of_destruction)
 	EXPECT_EQ(ibv_destroy_cq(self->b.cq), EBUSY);
 	EXPECT_EQ(ibv_modify_qp(rss.qp, &attr, IBV_QP_STATE | IBV_QP_PORT),
 		  EOPNOTSUPP);
+	EXPECT_EQ(free_rss(&rss), 0);
+}
+
+TEST_F(ethernet, vlan_stripped_from_wq)
+{
+	uint32_t len = put_tagged_frame(self->a.buf);
+	struct ibv_wq_attr attr = {
+		.attr_mask = IBV_WQ_ATTR_FLAGS,
+		.flags_mask = IBV_WQ_FLAGS_CVLAN_STRIPPING,
+	};
+	struct rule rule = tcp_rule(DPORT);
+	struct ibv_wc wc;
+	struct rss rss;
+
+	ASSERT_TRUE(make_rss(&self->b, &rss));
+	self->flow = ibv_create_flow(rss.qp, &rule.attr);
+	ASSERT_NE(self->flow, NULL);
+	for (int i = 0; i < 4; i++) {
+		ASSERT_EQ(wq_to(rss.wq[i], IBV_WQS_RDY), 0);
+		for (int k = 0; k < 3; k++)
+			ASSERT_EQ(post_wq(&self->b, rss.wq[i], i), 0);
+	}
+	/* as it was made, then with, then without */
+	for (int k = 0; k < 3; k++) {
+		ASSERT_EQ(send_frame(&self->a, len, 0), IBV_WC_SUCCESS);
+		ASSERT_TRUE(wait_wc(self->b.cq, &wc));
+		EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
+		EXPECT_EQ(wc.byte_len, k == 1 ? len - VLAN_TAG : len);
+		attr.flags = k == 0 ? IBV_WQ_FLAGS_CVLAN_STRIPPING : 0;
+		for (int i = 0; i < 4; i++)
+			ASSERT_EQ(ibv_modify_wq(rss.wq[i], &attr), 0);
+	}
+	ASSERT_EQ(ibv_destroy_flow(self->flow), 0);
+	self->flow = NULL;
 	EXPECT_EQ(free_rss(&rss), 0);
 }
 
