@@ -3,7 +3,7 @@
 # What is built in the sandbox, under build/. The top Makefile calls this one
 # there, with one job at a time for each checkout.
 #
-# guest-V	all that a guest with the kernel V needs
+# guest-V	all that a guest with the kernel V needs; V may be debug, too
 # initramfs-V	what a guest without mynics needs
 # modules-V	mynic.ko for the kernel V, in build/kmod-V and build/guest
 # provider	the provider, in build/rdma-core and build/guest
@@ -49,6 +49,32 @@ build/kmod-$(1)/installed: scripts/kmod $(MODULE_SOURCES) $(TREE)
 	touch $$@
 endef
 $(foreach kernel,$(KERNELS),$(eval $(call kernel_rules,$(kernel))))
+
+.PHONY: guest-debug initramfs-debug modules-debug
+guest-debug: initramfs-debug modules-debug provider device
+initramfs-debug: build/initramfs-debug.cpio build/vmlinux-debug build/guest/usr/bin/peer
+modules-debug: build/kmod-debug/installed
+
+# It decides itself whether there is something to do.
+KERNEL_DEBUG := build/kernel-debug/.stamp
+$(KERNEL_DEBUG): FORCE
+	unshare --mount scripts/kernel-debug/build build/kernel-debug
+.PHONY: FORCE
+FORCE:
+
+build/initramfs-debug.cpio: $(wildcard scripts/guest/*initramfs*) $(TREE) $(KERNEL_DEBUG)
+	scripts/guest/mkinitramfs $$(cat build/kernel-debug/release) $@ build/guest/usr
+
+build/vmlinux-debug: $(KERNEL_DEBUG)
+	cp build/kernel-debug/obj/vmlinux $@.new
+	mv $@.new $@
+
+build/kmod-debug/installed: scripts/kmod $(MODULE_SOURCES) $(TREE) $(KERNEL_DEBUG)
+	@echo "building mynic.ko for the kernel with debugging"
+	scripts/kmod build/kmod-debug build/kernel-debug/obj modules
+	scripts/kmod build/kmod-debug build/kernel-debug/obj \
+		INSTALL_MOD_PATH=$(CURDIR)/build/guest/usr modules_install
+	touch $@
 
 DEVICE := -C userspace/device O=$(CURDIR)/build/device all
 

@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck disable=SC2317 # functions are called by name
 #
-# Runs last: the kernel has complained of nothing since it booted.
+# Runs last: the kernel has complained of nothing since it booted, and, if it can
+# tell, no memory is lost.
 
 # shellcheck source=tests/selftests/lib.sh
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 ktap_print_header
 need 1
-ktap_set_plan 2
+ktap_set_plan 3
 
 oops() {
-	! dmesg | grep -E 'BUG:|WARNING:|Oops|KASAN|UBSAN|KCSAN|general protection|Call Trace|INFO: (task|rcu)|possible recursive|suspicious RCU|refcount_t|page allocation failure'
+	! dmesg | grep -E 'BUG:|WARNING:|Oops|KASAN|UBSAN|KCSAN|general protection|Call Trace|INFO: (task|rcu)|possible recursive|suspicious RCU|refcount_t|page allocation failure|DMA-API: .*device driver|ODEBUG:|list_(add|del) |INFO: (trying|lockdep)'
 }
 
 # A driver says nothing that a user's mistake can make it say
@@ -22,6 +23,23 @@ mynic_errors() {
 		grep -i mynic | grep -v 'module verification failed'
 }
 
+kmemleak=/sys/kernel/debug/kmemleak
+
+# It tells of nothing that is younger than five seconds, and in its second scan
+# of nothing that was on its way from here to there in the first.
+no_leak() {
+	sleep 5
+	echo scan >"$kmemleak" && echo scan >"$kmemleak" || return
+	! grep . "$kmemleak"
+}
+
+mountpoint -q /sys/kernel/debug ||
+	mount -t debugfs none /sys/kernel/debug 2>/dev/null
 result "no oops, no warning" oops
 result "no error of mynic" mynic_errors
+if [ -e "$kmemleak" ]; then
+	result "no leak" no_leak
+else
+	ktap_test_skip "no leak: this kernel has no kmemleak"
+fi
 ktap_finished

@@ -162,7 +162,7 @@ result() {
 	if text=$("${@:2}" 2>&1); then
 		ktap_test_pass "$1"
 	else
-		printf '%s\n' "$text" | tail -n 10 | sed 's/^/# /'
+		printf '%s\n' "$text" | tail -n 40 | sed 's/^/# /'
 		ktap_test_fail "$1"
 	fi
 }

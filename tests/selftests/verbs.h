@@ -22,6 +22,10 @@
 /* Seconds that anything may take: generous, for guests without KVM */
 #define PATIENCE 60
 
+/* Of a test; the harness's own limit is shorter than that */
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT (5 * PATIENCE)
+
 #define BUF_SIZE (1 << 20)
 
 /* Device @index among the mynics, opened; NULL if there are fewer */
