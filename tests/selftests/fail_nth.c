@@ -1,0 +1,817 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Every allocation of the kernel fails once, in every verb that makes, changes
+ * or destroys something: the verb works nevertheless, or says that there is no
+ * memory and leaves nothing behind. Needs CONFIG_FAULT_INJECTION_DEBUG_FS,
+ * CONFIG_FAILSLAB and CONFIG_FAIL_PAGE_ALLOC.
+ */
+#include <linux/udmabuf.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include "fail_nth.h"
+#include "verbs.h"
+
+/* Of a region that needs more than one page of page addresses */
+#define BIG (4 << 20)
+/* More allocations than any verb makes */
+#define LIMIT 5000
+
+/*
+ * struct world - what the verbs are applied to
+ * @e: with an RC QP that is not connected
+ * @ud: with a UD QP, ready to receive
+ * @raw: with a RAW_PACKET QP, ready to receive
+ * @big: BIG bytes
+ * @dmabuf: of BUF_SIZE bytes, or -1
+ * @odd: toggled by verbs that change something to and fro
+ */
+struct world {
+	struct end e;
+	struct end ud;
+	struct end raw;
+	uint8_t *big;
+	int dmabuf;
+	struct ibv_xrcd *xrcd;
+	struct ibv_srq *srq;
+	struct ibv_mr *odp;
+	struct ibv_dm *dm;
+	struct ibv_counters *counters;
+	struct ibv_wq *wq;
+	struct ibv_rwq_ind_table *table;
+	bool odd;
+};
+
+/* What a function that returns an error number is as one that makes something */
+static void *made(struct world *w, int err)
+{
+	errno = err;
+	return err ? NULL : w;
+}
+
+static void *make_context(struct world *w)
+{
+	return ibv_open_device(w->e.ctx->device);
+}
+
+static int unmake_context(struct world *w, void *object)
+{
+	return ibv_close_device(object);
+}
+
+static void *make_pd(struct world *w)
+{
+	return ibv_alloc_pd(w->e.ctx);
+}
+
+static int unmake_pd(struct world *w, void *object)
+{
+	return ibv_dealloc_pd(object);
+}
+
+static void *make_td(struct world *w)
+{
+	return ibv_alloc_td(w->e.ctx, &(struct ibv_td_init_attr){ 0 });
+}
+
+static int unmake_td(struct world *w, void *object)
+{
+	return ibv_dealloc_td(object);
+}
+
+static void *make_mr(struct world *w)
+{
+	return ibv_reg_mr(w->e.pd, w->e.buf, 64, IBV_ACCESS_LOCAL_WRITE);
+}
+
+static void *make_big_mr(struct world *w)
+{
+	return ibv_reg_mr(w->e.pd, w->big, BIG, IBV_ACCESS_LOCAL_WRITE);
+}
+
+static void *make_odp_mr(struct world *w)
+{
+	return ibv_reg_mr(w->e.pd, w->big, BIG,
+			  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND);
+}
+
+static void *make_implicit_mr(struct world *w)
+{
+	return ibv_reg_mr(w->e.pd, NULL, SIZE_MAX,
+			  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND);
+}
+
+static void *make_dmabuf_mr(struct world *w)
+{
+	return ibv_reg_dmabuf_mr(w->e.pd, 0, BUF_SIZE, 0, w->dmabuf,
+				 IBV_ACCESS_LOCAL_WRITE);
+}
+
+static void *make_dm_mr(struct world *w)
+{
+	return ibv_reg_dm_mr(w->e.pd, w->dm, 0, 4096,
+			     IBV_ACCESS_ZERO_BASED | IBV_ACCESS_LOCAL_WRITE);
+}
+
+static int unmake_mr(struct world *w, void *object)
+{
+	return ibv_dereg_mr(object);
+}
+
+static void *advise(struct world *w)
+{
+	struct ibv_sge sge = { (uintptr_t)w->big, BIG, w->odp->lkey };
+
+	return made(w, ibv_advise_mr(w->e.pd, IBV_ADVISE_MR_ADVICE_PREFETCH,
+				     IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1));
+}
+
+/* To other memory, which needs a new list of pages, and back */
+static void *rereg(struct world *w)
+{
+	void *to = w->odd ? w->e.buf : w->big;
+	size_t len = w->odd ? BUF_SIZE : BIG;
+
+	if (ibv_rereg_mr(w->e.mr, IBV_REREG_MR_CHANGE_TRANSLATION, w->e.pd, to,
+			 len, 0))
+		return NULL;
+	w->odd = !w->odd;
+	return w;
+}
+
+static void *make_mw(struct world *w)
+{
+	return ibv_alloc_mw(w->e.pd, IBV_MW_TYPE_2);
+}
+
+static int unmake_mw(struct world *w, void *object)
+{
+	return ibv_dealloc_mw(object);
+}
+
+static void *make_dm(struct world *w)
+{
+	return ibv_alloc_dm(w->e.ctx,
+			    &(struct ibv_alloc_dm_attr){ .length = 4096 });
+}
+
+static int unmake_dm(struct world *w, void *object)
+{
+	return ibv_free_dm(object);
+}
+
+static void *make_channel(struct world *w)
+{
+	return ibv_create_comp_channel(w->e.ctx);
+}
+
+static int unmake_channel(struct world *w, void *object)
+{
+	return ibv_destroy_comp_channel(object);
+}
+
+static void *make_cq(struct world *w)
+{
+	return ibv_create_cq(w->e.ctx, 1000, NULL, w->e.channel, 0);
+}
+
+static int unmake_cq(struct world *w, void *object)
+{
+	return ibv_destroy_cq(object);
+}
+
+static void *resize_cq(struct world *w)
+{
+	w->odd = !w->odd;
+	return made(w, ibv_resize_cq(w->ud.cq, w->odd ? 2000 : 256));
+}
+
+static void *make_srq(struct world *w)
+{
+	struct ibv_srq_init_attr init = { .attr = { 1000, 2, 0 } };
+
+	return ibv_create_srq(w->e.pd, &init);
+}
+
+static void *make_xrc_srq(struct world *w)
+{
+	struct ibv_srq_init_attr_ex attr = {
+		.attr = { .max_wr = 16, .max_sge = 1 },
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
+		.srq_type = IBV_SRQT_XRC,
+		.pd = w->e.pd,
+		.xrcd = w->xrcd,
+		.cq = w->e.cq,
+	};
+
+	return ibv_create_srq_ex(w->e.ctx, &attr);
+}
+
+static int unmake_srq(struct world *w, void *object)
+{
+	return ibv_destroy_srq(object);
+}
+
+static void *resize_srq(struct world *w)
+{
+	struct ibv_srq_attr attr = { .max_wr = w->odd ? 16 : 2000 };
+
+	w->odd = !w->odd;
+	return made(w, ibv_modify_srq(w->srq, &attr, IBV_SRQ_MAX_WR));
+}
+
+static void *make_xrcd(struct world *w)
+{
+	struct ibv_xrcd_init_attr attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = -1,
+		.oflags = O_CREAT,
+	};
+
+	return ibv_open_xrcd(w->e.ctx, &attr);
+}
+
+static int unmake_xrcd(struct world *w, void *object)
+{
+	return ibv_close_xrcd(object);
+}
+
+static void *make_rc(struct world *w)
+{
+	return make_qp(&w->e, IBV_QPT_RC);
+}
+
+static void *make_ud(struct world *w)
+{
+	return make_qp(&w->e, IBV_QPT_UD);
+}
+
+static void *make_raw(struct world *w)
+{
+	return make_qp(&w->e, IBV_QPT_RAW_PACKET);
+}
+
+static void *make_rss_qp(struct world *w)
+{
+	static uint8_t key[40];
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_RAW_PACKET,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_IND_TABLE |
+			     IBV_QP_INIT_ATTR_RX_HASH,
+		.pd = w->e.pd,
+		.rwq_ind_tbl = w->table,
+		.rx_hash_conf = { .rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ,
+				  .rx_hash_key_len = sizeof(key),
+				  .rx_hash_key = key,
+				  .rx_hash_fields_mask = IBV_RX_HASH_SRC_IPV4 },
+	};
+
+	return ibv_create_qp_ex(w->e.ctx, &attr);
+}
+
+static int unmake_qp(struct world *w, void *object)
+{
+	return ibv_destroy_qp(object);
+}
+
+static int to_reset(struct world *w, void *object)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+
+	return ibv_modify_qp(w->e.qp, &attr, IBV_QP_STATE);
+}
+
+static void *connect_qp(struct world *w)
+{
+	int err = to_rts(&w->e, &w->e);
+
+	/* Half of the way is no place to begin from. */
+	if (err) {
+		fail_none();
+		to_reset(w, w);
+	}
+	return made(w, err);
+}
+
+static void *query_qp(struct world *w)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	return made(w, ibv_query_qp(w->e.qp, &attr, IBV_QP_STATE, &init));
+}
+
+static void *query_device(struct world *w)
+{
+	struct ibv_device_attr_ex attr;
+
+	return made(w, ibv_query_device_ex(w->e.ctx, NULL, &attr));
+}
+
+static void *query_port(struct world *w)
+{
+	struct ibv_port_attr attr;
+
+	return made(w, ibv_query_port(w->e.ctx, 1, &attr));
+}
+
+static void *make_ah(struct world *w)
+{
+	struct ibv_ah_attr attr = rc_attr(&w->e, &w->e).ah_attr;
+
+	return ibv_create_ah(w->e.pd, &attr);
+}
+
+static int unmake_ah(struct world *w, void *object)
+{
+	return ibv_destroy_ah(object);
+}
+
+static const union ibv_gid group = { .raw = { 0xff, 0x0e, [15] = 0x77 } };
+
+static void *attach(struct world *w)
+{
+	return made(w, ibv_attach_mcast(w->ud.qp, &group, 0));
+}
+
+static int detach(struct world *w, void *object)
+{
+	return ibv_detach_mcast(w->ud.qp, &group, 0);
+}
+
+static void *make_wq(struct world *w)
+{
+	struct ibv_wq_init_attr init = {
+		.wq_type = IBV_WQT_RQ,
+		.max_wr = 16,
+		.max_sge = 1,
+		.pd = w->e.pd,
+		.cq = w->e.cq,
+	};
+
+	return ibv_create_wq(w->e.ctx, &init);
+}
+
+static int unmake_wq(struct world *w, void *object)
+{
+	return ibv_destroy_wq(object);
+}
+
+static void *modify_wq(struct world *w)
+{
+	struct ibv_wq_attr attr = {
+		.attr_mask = IBV_WQ_ATTR_STATE,
+		.wq_state = w->odd ? IBV_WQS_RESET : IBV_WQS_RDY,
+	};
+	int err = ibv_modify_wq(w->wq, &attr);
+
+	w->odd ^= !err;
+	return made(w, err);
+}
+
+static void *make_table(struct world *w)
+{
+	struct ibv_rwq_ind_table_init_attr init = { .ind_tbl = &w->wq };
+
+	return ibv_create_rwq_ind_table(w->e.ctx, &init);
+}
+
+static int unmake_table(struct world *w, void *object)
+{
+	return ibv_destroy_rwq_ind_table(object);
+}
+
+static void *make_counters(struct world *w)
+{
+	return ibv_create_counters(w->e.ctx,
+				   &(struct ibv_counters_init_attr){ 0 });
+}
+
+static int unmake_counters(struct world *w, void *object)
+{
+	return ibv_destroy_counters(object);
+}
+
+struct rule {
+	struct ibv_flow_attr attr;
+	struct ibv_flow_spec_eth eth;
+	struct ibv_flow_spec_counter_action count;
+} __attribute__((packed));
+
+static void *make_flow(struct world *w)
+{
+	struct rule rule = {
+		.attr = { .type = IBV_FLOW_ATTR_NORMAL,
+			  .size = sizeof(rule),
+			  .num_of_specs = 2,
+			  .port = 1 },
+		.eth = { .type = IBV_FLOW_SPEC_ETH,
+			 .size = sizeof(rule.eth),
+			 .val.dst_mac = { 0x03, 0x11, 0x22, 0x33, 0x44, 0x66 },
+			 .mask.dst_mac = { 255, 255, 255, 255, 255, 255 } },
+		.count = { .type = IBV_FLOW_SPEC_ACTION_COUNT,
+			   .size = sizeof(rule.count),
+			   .counters = w->counters },
+	};
+
+	return ibv_create_flow(w->raw.qp, (void *)&rule);
+}
+
+static int unmake_flow(struct world *w, void *object)
+{
+	return ibv_destroy_flow(object);
+}
+
+static int make_dmabuf(void)
+{
+	struct udmabuf_create create = { .flags = UDMABUF_FLAGS_CLOEXEC,
+					 .size = BUF_SIZE };
+	int dev, fd;
+
+	create.memfd = memfd_create("dmabuf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	dev = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
+	if (dev < 0 || (int)create.memfd < 0 ||
+	    ftruncate(create.memfd, BUF_SIZE) ||
+	    fcntl(create.memfd, F_ADD_SEALS, F_SEAL_SHRINK))
+		return -1;
+	fd = ioctl(dev, UDMABUF_CREATE, &create);
+	close(dev);
+	close(create.memfd);
+	return fd;
+}
+
+static int raw_to_rts(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	int err;
+
+	err = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PORT);
+	attr.qp_state = IBV_QPS_RTR;
+	err = err ? err : ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+	attr.qp_state = IBV_QPS_RTS;
+	return err ? err : ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+}
+
+static bool make_world(struct world *w)
+{
+	struct ibv_counter_attach_attr packets = {
+		.counter_desc = IBV_COUNTER_PACKETS,
+	};
+
+	w->e.ctx = open_mynic(0);
+	w->ud.ctx = w->e.ctx;
+	w->raw.ctx = w->e.ctx;
+	w->big = mmap(NULL, BIG, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	w->dmabuf = make_dmabuf();
+	if (!w->e.ctx || !make_end(&w->e, IBV_QPT_RC) ||
+	    !make_end(&w->ud, IBV_QPT_UD) || to_rts(&w->ud, &w->ud) ||
+	    !make_end(&w->raw, IBV_QPT_RAW_PACKET) || raw_to_rts(w->raw.qp) ||
+	    w->big == MAP_FAILED || w->dmabuf < 0)
+		return false;
+	w->xrcd = make_xrcd(w);
+	w->srq = make_srq(w);
+	w->odp = make_odp_mr(w);
+	w->dm = make_dm(w);
+	w->counters = make_counters(w);
+	w->wq = make_wq(w);
+	w->table = w->wq ? make_table(w) : NULL;
+	return w->xrcd && w->srq && w->odp && w->dm && w->counters &&
+	       w->table &&
+	       !ibv_attach_counters_point_flow(w->counters, &packets, NULL);
+}
+
+static int free_world(struct world *w)
+{
+	int err = 0;
+
+	err |= unmake_table(w, w->table);
+	err |= unmake_wq(w, w->wq);
+	err |= unmake_counters(w, w->counters);
+	err |= unmake_dm(w, w->dm);
+	err |= unmake_mr(w, w->odp);
+	err |= unmake_srq(w, w->srq);
+	err |= unmake_xrcd(w, w->xrcd);
+	err |= free_end(&w->raw);
+	err |= free_end(&w->ud);
+	err |= free_end(&w->e);
+	return err | ibv_close_device(w->e.ctx);
+}
+
+#define LINE 256
+
+/* What the kernel counts of all objects of @ctx's device; false: it cannot say */
+static bool summary(struct ibv_context *ctx, char *line)
+{
+	char command[LINE];
+	FILE *pipe;
+	bool ok;
+
+	snprintf(command, sizeof(command), "rdma resource show %s",
+		 ibv_get_device_name(ctx->device));
+	pipe = popen(command, "r");
+	ok = pipe && fgets(line, LINE, pipe);
+	if (pipe)
+		pclose(pipe);
+	return ok;
+}
+
+/* The kernel may be a moment behind in forgetting. */
+static bool wait_summary(struct ibv_context *ctx, const char *line)
+{
+	time_t end = deadline();
+	char now[LINE];
+
+	while (summary(ctx, now) && time(NULL) < end)
+		if (!strcmp(now, line))
+			return true;
+	return false;
+}
+
+FIXTURE(fail_nth)
+{
+	struct world w;
+	char before[LINE];
+};
+
+/*
+ * What is tried
+ * @make: not NULL if it worked, or else an error is in errno
+ * @unmake: 0 or an error number; NULL: there is nothing to undo
+ * @errors: what others than the driver may say in the place of ENOMEM
+ */
+FIXTURE_VARIANT(fail_nth)
+{
+	void *(*make)(struct world *w);
+	int (*unmake)(struct world *w, void *object);
+	int errors[2];
+};
+
+static bool expected(const FIXTURE_VARIANT(fail_nth) * variant, int err)
+{
+	return err == ENOMEM || (err && (err == variant->errors[0] ||
+					 err == variant->errors[1]));
+}
+
+FIXTURE_VARIANT_ADD(fail_nth, context){
+	.make = make_context,
+	.unmake = unmake_context,
+	/* libibverbs, which looks for the device; rdma_user_mmap_io() */
+	.errors = { ENOENT, EAGAIN },
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, pd){
+	.make = make_pd,
+	.unmake = unmake_pd,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, thread_domain){
+	.make = make_td,
+	.unmake = unmake_td,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, region){
+	.make = make_mr,
+	.unmake = unmake_mr,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, big_region){
+	.make = make_big_mr,
+	.unmake = unmake_mr,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, region_that_is_paged){
+	.make = make_odp_mr,
+	.unmake = unmake_mr,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, region_of_all_memory){
+	.make = make_implicit_mr,
+	.unmake = unmake_mr,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, region_of_a_dma_buf){
+	.make = make_dmabuf_mr,
+	.unmake = unmake_mr,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, region_of_device_memory){
+	.make = make_dm_mr,
+	.unmake = unmake_mr,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, advice){
+	.make = advise,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, rereg){
+	.make = rereg,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, window){
+	.make = make_mw,
+	.unmake = unmake_mw,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, device_memory){
+	.make = make_dm,
+	.unmake = unmake_dm,
+	/* rdma_user_mmap_io() */
+	.errors = { EAGAIN },
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, completion_channel){
+	.make = make_channel,
+	.unmake = unmake_channel,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, cq){
+	.make = make_cq,
+	.unmake = unmake_cq,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, resize_cq){
+	.make = resize_cq,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, srq){
+	.make = make_srq,
+	.unmake = unmake_srq,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, resize_srq){
+	.make = resize_srq,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, xrc_domain){
+	.make = make_xrcd,
+	.unmake = unmake_xrcd,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, xrc_srq){
+	.make = make_xrc_srq,
+	.unmake = unmake_srq,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, rc_qp){
+	.make = make_rc,
+	.unmake = unmake_qp,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, ud_qp){
+	.make = make_ud,
+	.unmake = unmake_qp,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, raw_qp){
+	.make = make_raw,
+	.unmake = unmake_qp,
+};
+
+/*
+ * No XRC target QP: if an allocation of its own fails, the RDMA core does not give
+ * up the domain (create_xrc_qp_user()).
+ */
+FIXTURE_VARIANT_ADD(fail_nth, qp_with_a_table){
+	.make = make_rss_qp,
+	.unmake = unmake_qp,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, modify_qp){
+	.make = connect_qp,
+	.unmake = to_reset,
+	/* The route to the peer */
+	.errors = { ENOBUFS },
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, query_qp){
+	.make = query_qp,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, query_device){
+	.make = query_device,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, query_port){
+	.make = query_port,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, address_handle){
+	.make = make_ah,
+	.unmake = unmake_ah,
+	/* The route to the peer */
+	.errors = { ENOBUFS },
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, group){
+	.make = attach,
+	.unmake = detach,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, wq){
+	.make = make_wq,
+	.unmake = unmake_wq,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, modify_wq){
+	.make = modify_wq,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, table){
+	.make = make_table,
+	.unmake = unmake_table,
+	/* ib_is_buffer_cleared(), which needs memory to look */
+	.errors = { EOPNOTSUPP },
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, counters){
+	.make = make_counters,
+	.unmake = unmake_counters,
+};
+
+FIXTURE_VARIANT_ADD(fail_nth, flow_rule){
+	.make = make_flow,
+	.unmake = unmake_flow,
+};
+
+/* Before main(), once for all */
+static __attribute__((constructor)) void skip_without_faults(void)
+{
+	if (!fail_setup()) {
+		ksft_print_header();
+		ksft_exit_skip("this kernel has no fault injection\n");
+	}
+}
+
+FIXTURE_SETUP(fail_nth)
+{
+	self->w.dmabuf = -1;
+	ASSERT_TRUE(fail_setup());
+	ASSERT_TRUE(make_world(&self->w));
+	/* What uses a library for the first time */
+	if (variant->unmake)
+		variant->unmake(&self->w, variant->make(&self->w));
+	ASSERT_TRUE(summary(self->w.e.ctx, self->before));
+}
+
+FIXTURE_TEARDOWN(fail_nth)
+{
+	if (!self->before[0])
+		return;
+	EXPECT_TRUE(wait_summary(self->w.e.ctx, self->before));
+	EXPECT_EQ(free_world(&self->w), 0);
+}
+
+/* The first thing to fail is the first allocation, and so on to the last. */
+TEST_F(fail_nth, make)
+{
+	struct world *w = &self->w;
+	bool failed = true;
+	void *object;
+	int err;
+
+	for (int n = 1; failed; n++) {
+		ASSERT_LT(n, LIMIT);
+		fail_nth(n);
+		object = variant->make(w);
+		err = errno;
+		failed = fail_none();
+		if (object && variant->unmake)
+			EXPECT_EQ(variant->unmake(w, object), 0);
+		if (object)
+			continue;
+		EXPECT_TRUE(failed);
+		EXPECT_TRUE(expected(variant, err))
+		TH_LOG("allocation %d: error %d", n, err);
+	}
+	EXPECT_NE(object, NULL);
+}
+
+/* What could not be destroyed is there, and can be destroyed again. */
+TEST_F(fail_nth, unmake)
+{
+	struct world *w = &self->w;
+	bool failed = variant->unmake;
+	void *object;
+	int err;
+
+	for (int n = 1; failed; n++) {
+		ASSERT_LT(n, LIMIT);
+		object = variant->make(w);
+		ASSERT_NE(object, NULL);
+		fail_nth(n);
+		err = variant->unmake(w, object);
+		failed = fail_none();
+		if (!err)
+			continue;
+		EXPECT_TRUE(failed);
+		EXPECT_EQ(err, ENOMEM)
+		TH_LOG("allocation %d", n);
+		EXPECT_EQ(variant->unmake(w, object), 0);
+	}
+}
+
+TEST_HARNESS_MAIN
