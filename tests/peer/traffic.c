@@ -1050,10 +1050,11 @@ static void suffer(const struct error_case *row)
 
 static void error_row(const struct error_case *row, bool mine)
 {
+	bool answered = row->status != IBV_WC_RETRY_EXC_ERR;
 	const struct config config = {
 		.type = IBV_QPT_RC,
 		.mtu = IBV_MTU_1024,
-		.timeout = 10,
+		.timeout = answered ? 18 : 10, /* 1 s, 4 ms */
 		.retry_cnt = 2,
 		.rnr_retry = 2,
 		.extended = row->post && mine,
