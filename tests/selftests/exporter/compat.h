@@ -4,6 +4,7 @@
 #define MYNIC_SELFTEST_COMPAT_H
 
 #include <linux/dma-buf.h>
+#include <linux/dma-mapping.h>
 #include <linux/version.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
@@ -11,6 +12,11 @@
 #define EXPORTER_IMPORT_NS MODULE_IMPORT_NS(DMA_BUF)
 #else
 #define EXPORTER_IMPORT_NS MODULE_IMPORT_NS("DMA_BUF")
+#endif
+
+/* Older kernels do not ask whether both sides see the same memory */
+#ifndef DMA_ATTR_REQUIRE_COHERENT
+#define DMA_ATTR_REQUIRE_COHERENT 0
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0)

@@ -58,7 +58,7 @@ static struct sg_table *exporter_map(struct dma_buf_attachment *attach,
 					GFP_KERNEL);
 	if (ret)
 		goto err_free;
-	ret = dma_map_sgtable(attach->dev, sgt, dir, 0);
+	ret = dma_map_sgtable(attach->dev, sgt, dir, DMA_ATTR_REQUIRE_COHERENT);
 	if (ret)
 		goto err_table;
 	buf->num_mapped++;
@@ -76,7 +76,7 @@ static void exporter_unmap(struct dma_buf_attachment *attach,
 {
 	struct exporter_buf *buf = attach->dmabuf->priv;
 
-	dma_unmap_sgtable(attach->dev, sgt, dir, 0);
+	dma_unmap_sgtable(attach->dev, sgt, dir, DMA_ATTR_REQUIRE_COHERENT);
 	sg_free_table(sgt);
 	kfree(sgt);
 	buf->num_mapped--;
