@@ -146,7 +146,6 @@ int mynic_clock_mmap(struct mynic_ucontext *ucontext,
 		     struct vm_area_struct *vma)
 {
 	struct mynic_dev *mdev = to_mdev(ucontext->ibucontext.device);
-
 	int ret;
 
 	ret = mynic_page_mmap(vma, mdev->clock.page);
