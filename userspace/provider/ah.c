@@ -15,7 +15,6 @@
 #include "mynic-abi.h"
 
 #define MYNIC_PORT 1
-#define MYNIC_MAX_SL 7
 
 /**
  * mynic_ah_init() - get ready for address handles

@@ -148,7 +148,7 @@ _Static_assert(sizeof(struct mynic_sge) == 16, "mynic_sge");
  * @traffic_class: DSCP and ECN
  * @flow_label: 20 bits; 0: the UDP source port comes from the QP numbers
  * @sgid_index: source GID, which also gives the source MAC and the VLAN
- * @sl: service level, 0-7: the VLAN priority
+ * @sl: service level, at most %MYNIC_MAX_SL: the VLAN priority
  * @static_rate: enum ibv_rate, 0 for no limit
  */
 struct mynic_av {
@@ -163,6 +163,8 @@ struct mynic_av {
 };
 
 _Static_assert(sizeof(struct mynic_av) == 32, "mynic_av");
+
+#define MYNIC_MAX_SL 7
 
 /*
  * Send queue entry: a 32 byte header; on all QP types but RC and UC a 32 byte

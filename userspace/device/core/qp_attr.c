@@ -17,15 +17,14 @@
 
 #define MAX_24_BITS 0xffffff
 #define MAX_FLOW_LABEL 0xfffff
-#define MAX_SL 7
 #define MAX_TIMEOUT 31
 #define MAX_RETRY 7
 #define THE_PORT 1
 
 static bool av_is_valid(const struct nic *nic, const struct mynic_av *av)
 {
-	return le32toh(av->flow_label) <= MAX_FLOW_LABEL && av->sl <= MAX_SL &&
-	       gid_get(nic, le16toh(av->sgid_index));
+	return le32toh(av->flow_label) <= MAX_FLOW_LABEL &&
+	       av->sl <= MYNIC_MAX_SL && gid_get(nic, le16toh(av->sgid_index));
 }
 
 static bool values_are_valid(const struct nic *nic, uint32_t mask,

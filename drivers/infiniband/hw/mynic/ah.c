@@ -17,7 +17,8 @@ int mynic_av_from_attr(struct mynic_av *av, const struct rdma_ah_attr *attr)
 	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
 
 	if (attr->type != RDMA_AH_ATTR_TYPE_ROCE ||
-	    !(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) || attr->sl > 7)
+	    !(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) ||
+	    attr->sl > MYNIC_MAX_SL)
 		return -EINVAL;
 	*av = (struct mynic_av){
 		.hop_limit = grh->hop_limit,
