@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core.h"
+#include "resize.h"
 
 #define MIN_LOG_SIZE 1
 #define LOG_CQE_SIZE 6
@@ -230,15 +231,8 @@ static int move(struct nic *nic, struct cq *cq, const struct mynic_resize *cmd)
 	uint32_t ci;
 	int status;
 
-	status = buf_parse(&buf, &cmd->buf);
-	if (status)
-		return status;
-	status = ring_init(nic, &ring, &buf, le32toh(cmd->ring_offset),
-			   cmd->log_size, LOG_CQE_SIZE, true);
-	if (status)
-		return status;
-	status = buf_check(nic, &buf, le32toh(cmd->dbrec_offset),
-			   sizeof(*dbrec), sizeof(*dbrec), true);
+	status = resize_check(nic, cmd, LOG_CQE_SIZE, sizeof(*dbrec), true,
+			      &buf, &ring);
 	if (status)
 		return status;
 	if (cq->error)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "resize.h"
 #include "tm.h"
 
 struct mynic_srq_dbrec *srq_dbrec(struct nic *nic, struct srq *srq)
@@ -168,15 +169,8 @@ static int move(struct nic *nic, struct srq *srq,
 	struct buf buf;
 	int status;
 
-	status = buf_parse(&buf, &cmd->buf);
-	if (status)
-		return status;
-	status = ring_init(nic, &ring, &buf, le32toh(cmd->ring_offset),
-			   cmd->log_size, srq->ring.log_stride, false);
-	if (status)
-		return status;
-	status = buf_check(nic, &buf, le32toh(cmd->dbrec_offset),
-			   sizeof(*dbrec), sizeof(*dbrec), true);
+	status = resize_check(nic, cmd, srq->ring.log_stride, sizeof(*dbrec),
+			      false, &buf, &ring);
 	if (status)
 		return status;
 	if (srq->error)
