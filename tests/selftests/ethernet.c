@@ -73,19 +73,6 @@ static uint32_t put_frame(uint8_t *p, uint8_t host, uint16_t dport,
 	return HEADERS + len;
 }
 
-static int raw_to_rts(struct ibv_qp *qp)
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
-	int err;
-
-	err = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PORT);
-	attr.qp_state = IBV_QPS_RTR;
-	if (!err)
-		err = ibv_modify_qp(qp, &attr, IBV_QP_STATE);
-	attr.qp_state = IBV_QPS_RTS;
-	return err ? err : ibv_modify_qp(qp, &attr, IBV_QP_STATE);
-}
-
 static int send_frame(struct end *e, uint32_t len, unsigned int flags)
 {
 	struct ibv_sge sge = { (uintptr_t)e->buf, len, e->mr->lkey };

@@ -443,18 +443,6 @@ static int make_dmabuf(void)
 	return fd;
 }
 
-static int raw_to_rts(struct ibv_qp *qp)
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
-	int err;
-
-	err = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PORT);
-	attr.qp_state = IBV_QPS_RTR;
-	err = err ? err : ibv_modify_qp(qp, &attr, IBV_QP_STATE);
-	attr.qp_state = IBV_QPS_RTS;
-	return err ? err : ibv_modify_qp(qp, &attr, IBV_QP_STATE);
-}
-
 static bool make_world(struct world *w)
 {
 	struct ibv_counter_attach_attr packets = {

@@ -222,7 +222,17 @@ TEST_F(uabi, fork_inherits_the_file)
 	EXPECT_EQ(check_write(e, e, 1000), 0);
 }
 
-/* For all to read, and for nobody to write */
+/* A page that all may read, and nobody may write, at @info */
+#define EXPECT_READ_ONLY(fd, key, size, info)                                 \
+	do {                                                                  \
+		EXPECT_NO_MAP(fd, key, size, RW, MAP_SHARED, EPERM);          \
+		EXPECT_NO_MAP(fd, key, size, PROT_READ, MAP_PRIVATE, EINVAL); \
+		EXPECT_NO_MAP(fd, key, (size) * 2, PROT_READ, MAP_SHARED,     \
+			      EINVAL);                                        \
+		EXPECT_EQ(mprotect((void *)(info), size, RW), -1);            \
+		EXPECT_EQ(errno, EACCES);                                     \
+	} while (0)
+
 TEST_F(uabi, clock_page)
 {
 	const volatile struct mynic_clock_info *info;
@@ -234,17 +244,12 @@ TEST_F(uabi, clock_page)
 	key = r.driver.clock_mmap_key;
 	size = r.driver.clock_mmap_size;
 	ASSERT_GE(size, sizeof(*info));
-	EXPECT_NO_MAP(self->fd, key, size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		      EPERM);
-	EXPECT_NO_MAP(self->fd, key, size, PROT_READ, MAP_PRIVATE, EINVAL);
-	EXPECT_NO_MAP(self->fd, key, size * 2, PROT_READ, MAP_SHARED, EINVAL);
 	info = mmap(NULL, size, PROT_READ, MAP_SHARED, self->fd, key);
 	ASSERT_NE((void *)info, MAP_FAILED);
 	EXPECT_NE(info->mult, 0);
 	EXPECT_NE(info->cycles, 0);
 	EXPECT_NE(info->nsec, 0);
-	EXPECT_EQ(mprotect((void *)info, size, PROT_READ | PROT_WRITE), -1);
-	EXPECT_EQ(errno, EACCES);
+	EXPECT_READ_ONLY(self->fd, key, size, info);
 	EXPECT_EQ(munmap((void *)info, size), 0);
 	close(r.resp.async_fd);
 }
@@ -262,18 +267,13 @@ TEST_F(uabi, gid_page)
 	key = r.driver.gid_mmap_key;
 	size = r.driver.gid_mmap_size;
 	ASSERT_GE(size, sizeof(*info));
-	EXPECT_NO_MAP(self->fd, key, size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		      EPERM);
-	EXPECT_NO_MAP(self->fd, key, size, PROT_READ, MAP_PRIVATE, EINVAL);
-	EXPECT_NO_MAP(self->fd, key, size * 2, PROT_READ, MAP_SHARED, EINVAL);
 	info = mmap(NULL, size, PROT_READ, MAP_SHARED, self->fd, key);
 	ASSERT_NE((void *)info, MAP_FAILED);
 	for (int i = 0; i < MYNIC_GID_INFO_ENTRIES; i++)
 		EXPECT_EQ(info->valid[i],
 			  !ibv_query_gid_ex(self->e.ctx, 1, i, &entry, 0));
 	EXPECT_EQ(info->valid[self->e.gid_index], 1);
-	EXPECT_EQ(mprotect((void *)info, size, PROT_READ | PROT_WRITE), -1);
-	EXPECT_EQ(errno, EACCES);
+	EXPECT_READ_ONLY(self->fd, key, size, info);
 	EXPECT_EQ(munmap((void *)info, size), 0);
 	close(r.resp.async_fd);
 }

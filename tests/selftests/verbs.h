@@ -184,6 +184,19 @@ static inline int free_end(struct end *e)
 	return err;
 }
 
+/* A RAW_PACKET QP; 0, or the error number of the first step that fails */
+static inline int raw_to_rts(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	int err;
+
+	err = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PORT);
+	attr.qp_state = IBV_QPS_RTR;
+	err = err ? err : ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+	attr.qp_state = IBV_QPS_RTS;
+	return err ? err : ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+}
+
 /* The attributes that the way to RTS needs */
 static inline int init_mask(enum ibv_qp_type type)
 {
