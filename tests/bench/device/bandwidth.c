@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Bytes a second of one queue pair, from 8 bytes to 4 MiB, through the switch
+ * of a process and through each kind of wire between two. Beside the switch
+ * memcpy() copies from and to the same buffers in the same order, in the client:
+ * as many of them, so that they are in the same caches or in none.
+ */
+#include <string.h>
+#include <sys/socket.h>
+
+#include "harness_vfu.h"
+#include "traffic.h"
+
+#define MIN_SIZE 8u
+#define MAX_SIZE (4u << 20)
+#define NUM_SIZES 20
+
+/* Buffers of a queue pair: as many as are in this many bytes, but in bounds */
+#define FOOTPRINT (8u << 20)
+#define MIN_DEPTH 2
+#define MAX_DEPTH 32
+
+#define RUN_NS (50 * MSEC)
+#define WARM_UP_NS (10 * MSEC)
+
+#define WIRE_RUN_NS (100 * MSEC)
+/* Two devices need the processors more than the client does */
+#define WIRE_NAP 50
+
+static struct traffic *one_qp(const struct bench *b, enum ibv_wr_opcode opcode,
+			      uint32_t size)
+{
+	unsigned int depth = FOOTPRINT / size;
+
+	if (depth > MAX_DEPTH)
+		depth = MAX_DEPTH;
+	return traffic_new(b->nic[0], b->nic[1],
+			   &(struct traffic_config){
+				   .opcode = opcode,
+				   .size = size,
+				   .num_qps = 1,
+				   .depth = depth,
+				   .batch = depth < 8 ? 1 : depth / 4,
+				   .signal_every = 1,
+			   });
+}
+
+static void report(const char *benchmark, const char *row,
+		   const struct traffic *t, const char *subject, double num,
+		   uint64_t ns)
+{
+	uint32_t size = t->config.size;
+
+	/* Bytes in a microsecond are megabytes in a second */
+	bench_sample(benchmark, row, tap_print("%u", size), subject,
+		     num * size * USEC / ns, "MB/s");
+}
+
+static void by_device(struct traffic *t, const char *benchmark, const char *row,
+		      const char *subject, uint64_t ns, unsigned int nap)
+{
+	uint64_t start, num;
+
+	traffic_run(t, WARM_UP_NS, nap);
+	start = bench_now();
+	num = traffic_run(t, ns, nap);
+	report(benchmark, row, t, subject, num, bench_now() - start);
+}
+
+static uint64_t copy_for(const struct traffic *t, uint64_t ns)
+{
+	unsigned int mask = t->config.depth - 1;
+	uint64_t start = bench_now();
+	uint64_t num = 0;
+
+	while (bench_now() - start < ns) {
+		/* Between two looks at the clock: much more than that takes */
+		uint64_t end = num + 1 + (64u << 10) / t->config.size;
+
+		for (; num < end; num++) {
+			size_t offset = (num & mask) * t->stride;
+
+			memcpy(t->to + offset, t->from + offset,
+			       t->config.size);
+		}
+	}
+	return num;
+}
+
+static void by_memcpy(struct traffic *t, const char *row)
+{
+	uint64_t start, num;
+
+	copy_for(t, WARM_UP_NS);
+	start = bench_now();
+	num = copy_for(t, RUN_NS);
+	report("device-bw", row, t, "memcpy", num, bench_now() - start);
+}
+
+static void through_switch(enum ibv_wr_opcode opcode, const char *row)
+{
+	struct bench b = bench_switch();
+	struct traffic *t[NUM_SIZES];
+
+	for (int i = 0; i < NUM_SIZES; i++)
+		t[i] = one_qp(&b, opcode, MIN_SIZE << i);
+	for (int run = 0; run < BENCH_RUNS; run++) {
+		for (int i = 0; i < NUM_SIZES; i++) {
+			by_device(t[i], "device-bw", row, "mynic", RUN_NS, 0);
+			by_memcpy(t[i], row);
+		}
+	}
+}
+
+TEST(bandwidth_write)
+{
+	through_switch(IBV_WR_RDMA_WRITE, "WRITE");
+}
+
+TEST(bandwidth_read)
+{
+	through_switch(IBV_WR_RDMA_READ, "READ");
+}
+
+static void through_wire(const char *kind, const char *wire_a,
+			 const char *wire_b)
+{
+	struct bench b = bench_wire(wire_a, wire_b);
+	struct traffic *t[NUM_SIZES];
+
+	for (int i = 0; i < NUM_SIZES; i++)
+		t[i] = one_qp(&b, IBV_WR_RDMA_WRITE, MIN_SIZE << i);
+	for (int run = 0; run < BENCH_RUNS; run++)
+		for (int i = 0; i < NUM_SIZES; i++)
+			by_device(t[i], "device-wire-bw", "WRITE", kind,
+				  WIRE_RUN_NS, WIRE_NAP);
+}
+
+TEST(wire_stream_unix)
+{
+	const char *dir = device_dir();
+
+	through_wire("stream unix", tap_print("stream,listen=%s/wire", dir),
+		     tap_print("stream,connect=%s/wire", dir));
+}
+
+TEST(wire_stream_tcp)
+{
+	unsigned int port = device_free_port(SOCK_STREAM);
+
+	through_wire("stream tcp",
+		     tap_print("stream,listen=127.0.0.1:%u", port),
+		     tap_print("stream,connect=127.0.0.1:%u", port));
+}
+
+TEST(wire_dgram)
+{
+	const char *dir = device_dir();
+
+	through_wire("dgram",
+		     tap_print("dgram,local=%s/a,remote=%s/b", dir, dir),
+		     tap_print("dgram,local=%s/b,remote=%s/a", dir, dir));
+}
+
+TEST(wire_udp)
+{
+	unsigned int a = device_free_port(SOCK_DGRAM);
+	unsigned int b = device_free_port(SOCK_DGRAM);
+
+	through_wire("udp", device_udp_wire(a, b), device_udp_wire(b, a));
+}

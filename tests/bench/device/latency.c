@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The time from doorbell to completion, of a device that is awake and of one
+ * that sleeps, and half a round trip from memory to memory. A result is the
+ * median of a run.
+ */
+#include <stdlib.h>
+
+#include "harness_vfu.h"
+#include "traffic.h"
+
+#define ROUNDS 2000
+#define WARM_UP 200
+
+/* The device has gone to sleep long before */
+#define PAUSE_NS (200 * USEC)
+
+static const uint32_t sizes[] = { 2, 64 };
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void report(const char *benchmark, const char *row, uint32_t size,
+		   uint64_t *times, unsigned int num, double unit)
+{
+	qsort(times, num, sizeof(*times), compare);
+	bench_sample(benchmark, row, tap_print("%u", size), "mynic",
+		     times[num / 2] / unit, "ns");
+}
+
+static void wait_ns(uint64_t ns)
+{
+	uint64_t end = bench_now() + ns;
+
+	while (bench_now() < end)
+		;
+}
+
+/* One message, to its completion */
+static uint64_t send_one(struct traffic *t)
+{
+	uint64_t start = bench_now();
+
+	traffic_post(t, 0, 1);
+	while (!traffic_poll(t))
+		;
+	start = bench_now() - start;
+	if (t->config.opcode == IBV_WR_SEND)
+		while (!traffic_poll_recv(t))
+			;
+	return start;
+}
+
+static void measure(struct traffic *t, const char *row, unsigned int num,
+		    uint64_t pause)
+{
+	uint64_t times[ROUNDS];
+
+	for (unsigned int i = 0; i < WARM_UP; i++)
+		send_one(t);
+	for (unsigned int i = 0; i < num; i++) {
+		wait_ns(pause);
+		times[i] = send_one(t);
+	}
+	report("device-latency", row, t->config.size, times, num, 1);
+}
+
+static struct traffic *one_qp(struct drv *from, struct drv *to,
+			      enum ibv_wr_opcode opcode, uint32_t size)
+{
+	return traffic_new(from, to,
+			   &(struct traffic_config){ .opcode = opcode,
+						     .size = size,
+						     .num_qps = 1,
+						     .depth = 16,
+						     .batch = 1,
+						     .signal_every = 1 });
+}
+
+TEST(doorbell_to_completion)
+{
+	static const struct {
+		enum ibv_wr_opcode opcode;
+		const char *awake;
+		const char *asleep;
+	} rows[] = {
+		{ IBV_WR_RDMA_WRITE, "WRITE, awake", "WRITE, asleep" },
+		{ IBV_WR_SEND, "SEND, awake", "SEND, asleep" },
+		{ IBV_WR_RDMA_READ, "READ, awake", "READ, asleep" },
+	};
+	struct traffic *t[ARRAY_SIZE(rows)][ARRAY_SIZE(sizes)];
+	struct bench b = bench_switch();
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++)
+		for (unsigned int j = 0; j < ARRAY_SIZE(sizes); j++)
+			t[i][j] = one_qp(b.nic[0], b.nic[1], rows[i].opcode,
+					 sizes[j]);
+	for (int run = 0; run < BENCH_RUNS; run++) {
+		for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+			for (unsigned int j = 0; j < ARRAY_SIZE(sizes); j++) {
+				measure(t[i][j], rows[i].awake, ROUNDS, 0);
+				measure(t[i][j], rows[i].asleep, ROUNDS / 10,
+					PAUSE_NS);
+			}
+		}
+	}
+}
+
+/* Wait until the peer has this message */
+static void arrival(struct traffic *t, uint32_t number)
+{
+	uint32_t slot = number & (t->config.depth - 1);
+	const uint8_t *last = t->to + slot * t->stride + t->config.size - 1;
+
+	if (t->config.opcode == IBV_WR_SEND)
+		while (!traffic_poll_recv(t))
+			;
+	else
+		while (__atomic_load_n(last, __ATOMIC_ACQUIRE) !=
+		       (uint8_t)number)
+			;
+}
+
+static void send_number(struct traffic *t, uint32_t number)
+{
+	uint32_t slot = number & (t->config.depth - 1);
+
+	t->from[slot * t->stride + t->config.size - 1] = number;
+	while (t->posted)
+		traffic_poll(t);
+	traffic_post(t, 0, 1);
+}
+
+static void ping_pong(struct traffic *there, struct traffic *back,
+		      uint32_t *number, const char *row)
+{
+	uint64_t times[ROUNDS];
+
+	for (unsigned int i = 0; i < WARM_UP + ROUNDS; i++, ++*number) {
+		uint64_t start = bench_now();
+
+		send_number(there, *number);
+		arrival(there, *number);
+		send_number(back, *number);
+		arrival(back, *number);
+		if (i >= WARM_UP)
+			times[i - WARM_UP] = bench_now() - start;
+	}
+	report("device-ping-pong", row, there->config.size, times, ROUNDS, 2);
+}
+
+TEST(half_round_trip)
+{
+	static const struct {
+		enum ibv_wr_opcode opcode;
+		const char *row;
+	} rows[] = {
+		{ IBV_WR_RDMA_WRITE, "WRITE" },
+		{ IBV_WR_SEND, "SEND" },
+	};
+	struct traffic *there[ARRAY_SIZE(rows)][ARRAY_SIZE(sizes)];
+	struct traffic *back[ARRAY_SIZE(rows)][ARRAY_SIZE(sizes)];
+	uint32_t number[ARRAY_SIZE(rows)][ARRAY_SIZE(sizes)] = {};
+	struct bench b = bench_switch();
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		for (unsigned int j = 0; j < ARRAY_SIZE(sizes); j++) {
+			there[i][j] = one_qp(b.nic[0], b.nic[1], rows[i].opcode,
+					     sizes[j]);
+			back[i][j] = one_qp(b.nic[1], b.nic[0], rows[i].opcode,
+					    sizes[j]);
+		}
+	}
+	for (int run = 0; run < BENCH_RUNS; run++)
+		for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++)
+			for (unsigned int j = 0; j < ARRAY_SIZE(sizes); j++)
+				ping_pong(there[i][j], back[i][j],
+					  &number[i][j], rows[i].row);
+}

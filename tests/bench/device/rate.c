@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Messages of 64 bytes a second through the switch of one process, over 1 to
+ * 4096 queue pairs that take turns, and the processor time that device and
+ * client take for each.
+ */
+#include "traffic.h"
+
+#define RUN_NS (200 * MSEC)
+#define WARM_UP_NS (50 * MSEC)
+
+static const unsigned int counts[] = { 1, 16, 256, 4096 };
+
+static void measure(const struct bench *b, struct traffic *t, const char *row)
+{
+	const char *qps = tap_print("%u", t->config.num_qps);
+	uint64_t time, device, client;
+	double num;
+
+	traffic_run(t, WARM_UP_NS, 0);
+	device = bench_cpu(b->pid[0]);
+	client = bench_cpu(0);
+	time = bench_now();
+	num = traffic_run(t, RUN_NS, 0);
+	time = bench_now() - time;
+	device = bench_cpu(b->pid[0]) - device;
+	client = bench_cpu(0) - client;
+	bench_sample("device-rate", row, qps, "mynic", num * SEC / time,
+		     "messages/s");
+	bench_sample("device-rate-one-core", row, qps, "mynic",
+		     num * SEC / device, "messages/s");
+	bench_sample("device-cpu", row, qps, "device", device / num, "ns");
+	bench_sample("device-cpu", row, qps, "client", client / num, "ns");
+}
+
+static void rate(const char *row, enum ibv_wr_opcode opcode, bool inline_data,
+		 unsigned int signal_every)
+{
+	struct traffic_config config = {
+		.opcode = opcode,
+		.inline_data = inline_data,
+		.size = 64,
+		.depth = 32,
+		.batch = 16,
+		.signal_every = signal_every,
+	};
+	struct traffic *t[ARRAY_SIZE(counts)];
+	struct bench b = bench_switch();
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(counts); i++) {
+		config.num_qps = counts[i];
+		t[i] = traffic_new(b.nic[0], b.nic[1], &config);
+	}
+	for (int run = 0; run < BENCH_RUNS; run++)
+		for (unsigned int i = 0; i < ARRAY_SIZE(counts); i++)
+			measure(&b, t[i], row);
+}
+
+TEST(rate_write)
+{
+	rate("WRITE", IBV_WR_RDMA_WRITE, false, 1);
+}
+
+TEST(rate_write_inline)
+{
+	rate("WRITE inline", IBV_WR_RDMA_WRITE, true, 1);
+}
+
+TEST(rate_write_unsignaled)
+{
+	rate("WRITE, 1 of 16 signaled", IBV_WR_RDMA_WRITE, false, 16);
+}
+
+TEST(rate_send)
+{
+	rate("SEND", IBV_WR_SEND, false, 1);
+}
+
+TEST(rate_read)
+{
+	rate("READ", IBV_WR_RDMA_READ, false, 1);
+}
