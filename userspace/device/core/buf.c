@@ -116,8 +116,9 @@ void *buf_extent(struct nic *nic, const struct buf *buf,
 	return window->ptr + (offset - window->start);
 }
 
-void *buf_ptr(struct nic *nic, const struct buf *buf, struct buf_window *window,
-	      uint64_t offset, uint32_t len, bool write)
+void *buf_find(struct nic *nic, const struct buf *buf,
+	       struct buf_window *window, uint64_t offset, uint32_t len,
+	       bool write)
 {
 	uint64_t present = len;
 	void *ptr;
@@ -157,13 +158,4 @@ int ring_init(struct nic *nic, struct ring *ring, const struct buf *buf,
 	};
 	return buf_check(nic, buf, offset, 1ULL << (log_size + log_stride),
 			 1u << log_stride, write);
-}
-
-void *ring_slot(struct nic *nic, struct ring *ring, uint32_t index, bool write)
-{
-	uint64_t slot = index & (ring_size(ring) - 1);
-
-	return buf_ptr(nic, ring->buf, &ring->window,
-		       ring->offset + (slot << ring->log_stride),
-		       1u << ring->log_stride, write);
 }

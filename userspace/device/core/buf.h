@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "dma.h"
 #include "mynic_regs.h"
 
 struct nic;
@@ -63,6 +64,27 @@ struct buf_window {
 };
 
 /**
+ * buf_window_ptr() - what a window has of its buf
+ * @dma: the NIC's
+ * @window: the window
+ * @offset: in the buf
+ * @len: bytes
+ * @write: the NIC is going to write there
+ *
+ * Return: the pointer, or NULL if it does not have all of it.
+ */
+static inline void *buf_window_ptr(const struct dma *dma,
+				   const struct buf_window *window,
+				   uint64_t offset, uint64_t len, bool write)
+{
+	if (window->generation != dma->generation || offset < window->start ||
+	    offset > window->end || len > window->end - offset ||
+	    (write && !window->writable))
+		return NULL;
+	return window->ptr + (offset - window->start);
+}
+
+/**
  * struct ring - a ring of slots in a buf
  * @buf: the memory
  * @window: the last slots touched
@@ -86,6 +108,11 @@ struct ring {
  * Return: enum mynic_aq_status.
  */
 int buf_parse(struct buf *buf, const struct mynic_buf *src);
+
+/** buf_find() - buf_ptr() for what the window does not have */
+void *buf_find(struct nic *nic, const struct buf *buf,
+	       struct buf_window *window, uint64_t offset, uint32_t len,
+	       bool write);
 
 /**
  * buf_check() - check that an object's part of a buf can be used
@@ -118,22 +145,6 @@ void *buf_extent(struct nic *nic, const struct buf *buf,
 		 bool write);
 
 /**
- * buf_ptr() - as buf_extent(), but all bytes or nothing
- * @nic: the NIC
- * @buf: the memory
- * @window: the caller's window on it
- * @offset: in the buf
- * @len: bytes, at least 1
- * @write: the NIC is going to write there
- *
- * See buf_check() on what is in one piece.
- *
- * Return: the pointer, or NULL (counted as BAD_DMA).
- */
-void *buf_ptr(struct nic *nic, const struct buf *buf, struct buf_window *window,
-	      uint64_t offset, uint32_t len, bool write);
-
-/**
  * ring_init() - check and set up a ring
  * @nic: the NIC
  * @ring: result
@@ -148,17 +159,6 @@ void *buf_ptr(struct nic *nic, const struct buf *buf, struct buf_window *window,
 int ring_init(struct nic *nic, struct ring *ring, const struct buf *buf,
 	      uint32_t offset, uint8_t log_size, uint8_t log_stride,
 	      bool write);
-
-/**
- * ring_slot() - host pointer to a slot
- * @nic: the NIC
- * @ring: the ring
- * @index: free-running index of the slot
- * @write: the NIC is going to write there
- *
- * Return: the pointer, or NULL (counted as BAD_DMA).
- */
-void *ring_slot(struct nic *nic, struct ring *ring, uint32_t index, bool write);
 
 static inline uint32_t ring_size(const struct ring *ring)
 {

@@ -166,6 +166,47 @@ static inline bool nic_enabled(const struct nic *nic)
 	return nic->regs.status & MYNIC_STATUS_ENABLED;
 }
 
+/**
+ * buf_ptr() - as buf_extent(), but all bytes or nothing
+ * @nic: the NIC
+ * @buf: the memory
+ * @window: the caller's window on it
+ * @offset: in the buf
+ * @len: bytes, at least 1
+ * @write: the NIC is going to write there
+ *
+ * See buf_check() on what is in one piece.
+ *
+ * Return: the pointer, or NULL (counted as BAD_DMA).
+ */
+static inline void *buf_ptr(struct nic *nic, const struct buf *buf,
+			    struct buf_window *window, uint64_t offset,
+			    uint32_t len, bool write)
+{
+	void *ptr = buf_window_ptr(&nic->dma, window, offset, len, write);
+
+	return ptr ? ptr : buf_find(nic, buf, window, offset, len, write);
+}
+
+/**
+ * ring_slot() - host pointer to a slot
+ * @nic: the NIC
+ * @ring: the ring
+ * @index: free-running index of the slot
+ * @write: the NIC is going to write there
+ *
+ * Return: the pointer, or NULL (counted as BAD_DMA).
+ */
+static inline void *ring_slot(struct nic *nic, struct ring *ring,
+			      uint32_t index, bool write)
+{
+	uint64_t slot = index & (ring_size(ring) - 1);
+
+	return buf_ptr(nic, ring->buf, &ring->window,
+		       ring->offset + (slot << ring->log_stride),
+		       1u << ring->log_stride, write);
+}
+
 /** nic_port_is_open() - packets pass in and out */
 bool nic_port_is_open(const struct nic *nic);
 

@@ -121,19 +121,11 @@ static int extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
 	return *ptr ? 0 : -EFAULT;
 }
 
-int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
-	     bool write, struct iovec *iov, unsigned int max,
-	     unsigned int *niov)
+/* As mkey_iov(), with the offset in the region */
+static int add_pieces(struct nic *nic, struct mkey *mkey, uint64_t offset,
+		      uint32_t len, bool write, struct iovec *iov,
+		      unsigned int max, unsigned int *niov)
 {
-	uint64_t offset = addr - mkey->iova;
-
-	if (mkey->region) {
-		offset += mkey->offset;
-		mkey = mkey->region;
-		/* Its memory may have been taken away */
-		if (offset > mkey->length || len > mkey->length - offset)
-			return -ERANGE;
-	}
 	while (len) {
 		struct iovec *last = *niov ? &iov[*niov - 1] : NULL;
 		uint64_t piece = len;
@@ -159,6 +151,29 @@ int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
 		offset += piece;
 		len -= piece;
 	}
+	return 0;
+}
+
+int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
+	     bool write, struct iovec *iov, unsigned int max,
+	     unsigned int *niov)
+{
+	uint64_t offset = addr - mkey->iova;
+	uint8_t *ptr;
+
+	if (mkey->region) {
+		offset += mkey->offset;
+		mkey = mkey->region;
+		/* Its memory may have been taken away */
+		if (offset > mkey->length || len > mkey->length - offset)
+			return -ERANGE;
+	}
+	ptr = buf_window_ptr(&nic->dma, &mkey->window, offset, len, write);
+	if (!ptr || *niov || !len || !max)
+		return add_pieces(nic, mkey, offset, len, write, iov, max,
+				  niov);
+	iov[0] = (struct iovec){ ptr, len };
+	*niov = 1;
 	return 0;
 }
 
