@@ -14,7 +14,6 @@
 static int copy_piece(struct qp *qp, const struct send_req *req, uint32_t len)
 {
 	struct packet from;
-	struct iov_cursor cursor = { .iov = from.iov };
 	struct iovec to[PACKET_MAX_IOV];
 	unsigned int num;
 	int syndrome;
@@ -23,8 +22,8 @@ static int copy_piece(struct qp *qp, const struct send_req *req, uint32_t len)
 			     req->length - req->copied, to, &num);
 	if (!syndrome)
 		syndrome = send_payload(qp, req, req->copied, len, &from);
-	for (unsigned int i = 0; !syndrome && i < num; i++)
-		iov_read(&cursor, to[i].iov_base, to[i].iov_len);
+	if (!syndrome)
+		iov_copy(to, num, from.iov);
 	return syndrome;
 }
 

@@ -43,4 +43,23 @@ static inline void iov_read(struct iov_cursor *cursor, void *dst, size_t len)
 	}
 }
 
+/**
+ * iov_copy() - copy from one scatter list to another
+ * @dst: where to
+ * @num: elements of @dst
+ * @src: as many bytes at least; may overlap with @dst
+ */
+static inline void iov_copy(const struct iovec *dst, unsigned int num,
+			    const struct iovec *src)
+{
+	struct iov_cursor cursor = { .iov = src };
+
+	if (num == 1 && dst->iov_len <= src->iov_len) {
+		memmove(dst->iov_base, src->iov_base, dst->iov_len);
+		return;
+	}
+	for (unsigned int i = 0; i < num; i++)
+		iov_read(&cursor, dst[i].iov_base, dst[i].iov_len);
+}
+
 #endif /* MYNIC_IOV_H */

@@ -152,10 +152,9 @@ enum message_fault message_mkey_fault(int err)
 }
 
 enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
-				      enum ib_access_flags access)
+				      enum ib_access_flags access,
+				      struct mkey **mkey)
 {
-	struct mkey *mkey;
-
 	if (!(qp->attr.access_flags & access))
 		return MESSAGE_NOT_ALLOWED;
 	if (hdr->dma_len > WQE_MAX_LENGTH)
@@ -164,25 +163,25 @@ enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
 		return MESSAGE_OK;
 	return message_mkey_fault(
 		mkey_check_remote(qp, qp->pd, hdr->rkey, hdr->remote_addr,
-				  hdr->dma_len, access, &mkey));
+				  hdr->dma_len, access, mkey));
 }
 
-/* The key may have gone since the first packet */
-static int write_payload(struct qp *qp, const struct packet *pkt)
+/* @mkey: the key, checked for this packet; NULL: it may have gone since */
+static int write_payload(struct qp *qp, const struct packet *pkt,
+			 struct mkey *mkey)
 {
-	struct iov_cursor cursor = { .iov = pkt->iov };
 	struct iovec dst[PACKET_MAX_IOV];
 	struct responder *r = &qp->resp;
 	uint64_t addr = r->write_addr + r->offset;
 	unsigned int ndst = 0;
-	struct mkey *mkey;
-	int err;
+	int err = 0;
 
 	if (!pkt->payload_len)
 		return 0;
-	err = mkey_check_remote(qp, qp->pd, r->write_rkey, addr,
-				pkt->payload_len, IB_ACCESS_REMOTE_WRITE,
-				&mkey);
+	if (!mkey)
+		err = mkey_check_remote(qp, qp->pd, r->write_rkey, addr,
+					pkt->payload_len,
+					IB_ACCESS_REMOTE_WRITE, &mkey);
 	if (err)
 		return err;
 	err = mkey_iov(qp->nic, mkey, addr, pkt->payload_len, true, dst,
@@ -194,8 +193,7 @@ static int write_payload(struct qp *qp, const struct packet *pkt)
 	}
 	if (err)
 		return err;
-	for (unsigned int i = 0; i < ndst; i++)
-		iov_read(&cursor, dst[i].iov_base, dst[i].iov_len);
+	iov_copy(dst, ndst, pkt->iov);
 	return 0;
 }
 
@@ -204,11 +202,12 @@ static enum message_fault place_write(struct qp *qp, const struct packet *pkt,
 {
 	struct responder *r = &qp->resp;
 	enum message_fault fault;
+	struct mkey *mkey = NULL;
 	uint32_t left;
 
 	if (info->flags & OPCODE_FIRST) {
 		fault = message_check_reth(qp, &pkt->roce,
-					   IB_ACCESS_REMOTE_WRITE);
+					   IB_ACCESS_REMOTE_WRITE, &mkey);
 		if (fault)
 			return fault;
 		r->offset = 0;
@@ -225,7 +224,7 @@ static enum message_fault place_write(struct qp *qp, const struct packet *pkt,
 		if (fault)
 			return fault;
 	}
-	return message_mkey_fault(write_payload(qp, pkt));
+	return message_mkey_fault(write_payload(qp, pkt, mkey));
 }
 
 enum message_fault message_execute(struct qp *qp, const struct packet *pkt,

@@ -12,6 +12,7 @@
 #include "wqe.h"
 
 struct mynic_cqe;
+struct mkey;
 struct packet;
 struct qp;
 struct roce_hdr;
@@ -71,11 +72,13 @@ enum message_fault message_execute(struct qp *qp, const struct packet *pkt,
  * @qp: the queue pair
  * @hdr: the packet's headers
  * @access: the right that it takes
+ * @mkey: out: if all is well and there are bytes, whose they are
  *
  * Return: MESSAGE_OK, or what is wrong.
  */
 enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
-				      enum ib_access_flags access);
+				      enum ib_access_flags access,
+				      struct mkey **mkey);
 
 /** message_mkey_fault() - what mkey_check_remote() or mkey_iov() said */
 enum message_fault message_mkey_fault(int err);

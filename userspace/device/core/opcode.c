@@ -31,7 +31,7 @@ enum {
 
 #define ROW(class, types, flags) { class, types, flags, EXTENDED_LEN(flags) }
 
-static const struct opcode_info table[256] = {
+const struct opcode_info opcode_table[256] = {
 	[BTH_RC_SEND_FIRST] = ROW(OPCODE_SEND, RC, FIRST),
 	[BTH_RC_SEND_MIDDLE] = ROW(OPCODE_SEND, RC, MIDDLE),
 	[BTH_RC_SEND_LAST] = ROW(OPCODE_SEND, RC, LAST),
@@ -141,8 +141,3 @@ static const struct opcode_info table[256] = {
 	[BTH_XRC_ATOMIC_WRITE] = ROW(OPCODE_ATOMIC_WRITE, XRC_TGT,
 				     ONLY | OPCODE_RETH | OPCODE_XRCETH),
 };
-
-const struct opcode_info *opcode_info(uint8_t opcode)
-{
-	return &table[opcode];
-}

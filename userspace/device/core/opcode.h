@@ -159,8 +159,13 @@ struct opcode_info {
 	uint8_t extended_len;
 };
 
+extern const struct opcode_info opcode_table[256];
+
 /** opcode_info() - the row of any 8-bit opcode */
-const struct opcode_info *opcode_info(uint8_t opcode);
+static inline const struct opcode_info *opcode_info(uint8_t opcode)
+{
+	return &opcode_table[opcode];
+}
 
 /** opcode_has_response() - whether a request is not answered by just an ACK */
 static inline bool opcode_has_response(const struct opcode_info *info)

@@ -36,6 +36,7 @@ static uint16_t udp_sport(uint32_t label, uint32_t qpn, uint32_t dest_qpn)
 bool path_init(const struct qp *qp, const struct mynic_av *av,
 	       uint32_t dest_qpn, struct packet *pkt)
 {
+	struct roce_hdr *hdr = &pkt->roce;
 	const struct gid_entry *source;
 
 	source = gid_get(qp->nic, le16toh(av->sgid_index));
@@ -49,21 +50,25 @@ bool path_init(const struct qp *qp, const struct mynic_av *av,
 	pkt->vlan = PACKET_NO_VLAN;
 	if (source->vlan != MYNIC_NO_VLAN)
 		pkt->vlan = (av->sl & 7) << VLAN_PRIO_SHIFT | source->vlan;
-	pkt->roce = (struct roce_hdr){
-		.traffic_class = av->traffic_class,
-		.hop_limit = av->hop_limit ? av->hop_limit : DEFAULT_HOP_LIMIT,
-		.flow_label = le32toh(av->flow_label) & FLOW_LABEL_MASK,
-		.mig_req = true,
-		.pkey = PATH_DEFAULT_PKEY,
-		.dest_qpn = dest_qpn,
-	};
-	memcpy(pkt->roce.sgid, source->gid, sizeof(pkt->roce.sgid));
-	memcpy(pkt->roce.dgid, av->dgid, sizeof(pkt->roce.dgid));
-	pkt->roce.udp_sport =
-		udp_sport(pkt->roce.flow_label, qp->number, dest_qpn);
+	memcpy(hdr->sgid, source->gid, sizeof(hdr->sgid));
+	memcpy(hdr->dgid, av->dgid, sizeof(hdr->dgid));
+	hdr->traffic_class = av->traffic_class;
 	if (qp->attr.ece_options & MYNIC_ECE_ECN &&
 	    !(av->traffic_class & ECN_MASK))
-		pkt->roce.traffic_class |= ECN_ECT;
+		hdr->traffic_class |= ECN_ECT;
+	hdr->hop_limit = av->hop_limit ? av->hop_limit : DEFAULT_HOP_LIMIT;
+	hdr->flow_label = le32toh(av->flow_label) & FLOW_LABEL_MASK;
+	hdr->udp_sport = udp_sport(hdr->flow_label, qp->number, dest_qpn);
+	hdr->opcode = 0;
+	hdr->solicited = false;
+	hdr->mig_req = true;
+	hdr->fecn = false;
+	hdr->becn = false;
+	hdr->ack_req = false;
+	hdr->pad = 0;
+	hdr->pkey = PATH_DEFAULT_PKEY;
+	hdr->dest_qpn = dest_qpn;
+	hdr->psn = 0;
 	pkt->payload_len = 0;
 	pkt->niov = 0;
 	return true;
@@ -81,7 +86,7 @@ void path_send(struct qp *qp, struct packet *pkt)
 /* An empty message takes a packet too */
 uint32_t path_packets(const struct qp *qp, uint32_t len)
 {
-	return len ? (len - 1) / path_mtu(qp) + 1 : 1;
+	return len ? ((len - 1) >> path_log_mtu(qp)) + 1 : 1;
 }
 
 uint32_t path_port_mtu(const struct nic *nic)

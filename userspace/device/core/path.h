@@ -21,7 +21,8 @@ struct packet;
  * @qp: the sender
  * @av: the path
  * @dest_qpn: destination QP
- * @pkt: result; elements of the scatter list are not touched
+ * @pkt: result; the headers behind the BTH and the elements of the scatter list
+ *	are not touched
  *
  * Return: false if the path's source GID is empty or of another kind than the
  * destination.
@@ -32,10 +33,16 @@ bool path_init(const struct qp *qp, const struct mynic_av *av,
 /** path_send() - count, pad and transmit a packet of a QP */
 void path_send(struct qp *qp, struct packet *pkt);
 
+/** path_log_mtu() - log2 of the path MTU of a connected QP in bytes */
+static inline unsigned int path_log_mtu(const struct qp *qp)
+{
+	return 7 + qp->attr.path_mtu;
+}
+
 /** path_mtu() - the path MTU of a connected QP, bytes */
 static inline uint32_t path_mtu(const struct qp *qp)
 {
-	return 128u << qp->attr.path_mtu;
+	return 1u << path_log_mtu(qp);
 }
 
 /** path_packets() - packets, and PSNs, that @len bytes of message take */

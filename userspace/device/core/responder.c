@@ -153,8 +153,10 @@ static void execute_read(struct qp *qp, const struct packet *pkt,
 		.addr = pkt->roce.remote_addr,
 	};
 	enum message_fault fault;
+	struct mkey *mkey;
 
-	fault = message_check_reth(qp, &pkt->roce, IB_ACCESS_REMOTE_READ);
+	fault = message_check_reth(qp, &pkt->roce, IB_ACCESS_REMOTE_READ,
+				   &mkey);
 	if (fault) {
 		refuse(qp, fault);
 		return;

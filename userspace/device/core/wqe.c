@@ -512,7 +512,6 @@ int sge_read(struct nic *nic, const struct sge_list *list, uint64_t offset,
 int sge_write(struct nic *nic, const struct sge_list *list, uint64_t offset,
 	      uint32_t len, const struct iovec *iov)
 {
-	struct iov_cursor cursor = { .iov = iov };
 	struct iovec dst[PACKET_MAX_IOV];
 	unsigned int ndst;
 	int syndrome;
@@ -520,8 +519,7 @@ int sge_write(struct nic *nic, const struct sge_list *list, uint64_t offset,
 	syndrome = sge_map(nic, list, offset, len, true, dst, &ndst);
 	if (syndrome)
 		return syndrome;
-	for (unsigned int i = 0; i < ndst; i++)
-		iov_read(&cursor, dst[i].iov_base, dst[i].iov_len);
+	iov_copy(dst, ndst, iov);
 	return MYNIC_SYN_NONE;
 }
 
