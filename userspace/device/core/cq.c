@@ -77,7 +77,7 @@ static bool has_room(struct nic *nic, struct cq *cq)
 }
 
 void cq_push(struct nic *nic, struct cq *cq, const struct mynic_cqe *cqe,
-	     bool solicited)
+	     bool solicited, uint64_t now)
 {
 	struct mynic_cqe entry = *cqe;
 	struct mynic_cqe *slot = NULL;
@@ -90,7 +90,7 @@ void cq_push(struct nic *nic, struct cq *cq, const struct mynic_cqe *cqe,
 		fail(nic, cq);
 		return;
 	}
-	entry.timestamp = htole64(nic_now(nic));
+	entry.timestamp = htole64(now);
 	entry.phase = ring_phase(&cq->ring, cq->pi - cq->base);
 	publish(slot, &entry, sizeof(entry));
 	cq->pi++;

@@ -94,13 +94,14 @@ struct cq {
  * @cqe: all but the phase and the timestamp
  * @solicited: a receive completion whose sender asked for an event; an error
  *	status counts as such by itself
+ * @now: nic_now(), which completions of the same moment may share
  *
  * If the CQ overruns or its memory is gone it is dead from now on, its event
  * is sent, and its QPs go to the error state in the next nic_run(), not within
  * this call.
  */
 void cq_push(struct nic *nic, struct cq *cq, const struct mynic_cqe *cqe,
-	     bool solicited);
+	     bool solicited, uint64_t now);
 
 /**
  * cq_doorbell() - arm

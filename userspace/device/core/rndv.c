@@ -112,7 +112,7 @@ static void complete(struct qp *qp, const struct tag *tag,
 		cqe.wc_flags = htole32(IB_WC_TM_DATA_VALID);
 		cqe.byte_len = htole32(be32toh(tag->header.len));
 	}
-	cq_push(qp->nic, qp->recv_cq, &cqe, false);
+	cq_push(qp->nic, qp->recv_cq, &cqe, false, nic_now(qp->nic));
 }
 
 void rndv_done(struct qp *qp, struct wqe_error error)

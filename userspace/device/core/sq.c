@@ -132,10 +132,11 @@ static void push(struct qp *qp, uint64_t wr_id, struct wqe_error error)
 	};
 
 	qp_count(qp, MYNIC_STAT_SEND_ERRORS);
-	cq_push(qp->nic, qp->send_cq, &cqe, false);
+	cq_push(qp->nic, qp->send_cq, &cqe, false, nic_now(qp->nic));
 }
 
-static void complete_one(struct qp *qp, const struct send_req *req)
+static void complete_one(struct qp *qp, const struct send_req *req,
+			 uint64_t now)
 {
 	struct mynic_cqe cqe = {
 		.wr_id = htole64(req->wr_id),
@@ -145,15 +146,17 @@ static void complete_one(struct qp *qp, const struct send_req *req)
 	};
 
 	if (req->flags & IB_SEND_SIGNALED || qp->flags & MYNIC_QP_SIG_ALL)
-		cq_push(qp->nic, qp->send_cq, &cqe, false);
+		cq_push(qp->nic, qp->send_cq, &cqe, false, now);
 }
 
 void sq_complete(struct qp *qp, uint32_t num)
 {
 	struct requester *q = &qp->req;
+	uint64_t now;
 
 	if (!num)
 		return;
+	now = nic_now(qp->nic);
 	while (q->ci + num != q->fetched && sq_req(qp, q->ci + num)->done)
 		num++;
 	release(qp, num);
@@ -161,7 +164,7 @@ void sq_complete(struct qp *qp, uint32_t num)
 		if (qp->rndv.active)
 			rndv_done(qp, (struct wqe_error){ 0 });
 		else
-			complete_one(qp, sq_req(qp, q->ci));
+			complete_one(qp, sq_req(qp, q->ci), now);
 		if (q->cur == q->ci)
 			q->cur++;
 		q->ci++;

@@ -200,7 +200,7 @@ static void run_one(struct nic *nic, struct srq *srq,
 		cqe.opcode = htole32(wc_opcodes[opcode]);
 	if (srq->tm->handled != srq->tm->unexpected)
 		cqe.wc_flags = htole32(IB_WC_TM_SYNC_REQ);
-	cq_push(nic, srq->cq, &cqe, false);
+	cq_push(nic, srq->cq, &cqe, false, nic_now(nic));
 }
 
 /* What the host has posted, and rung for or not */
@@ -364,7 +364,7 @@ void tm_begun(struct qp *qp)
 	if (match->kind != TM_EAGER)
 		return;
 	set_tag(&cqe, &match->header);
-	cq_push(qp->nic, qp->recv_cq, &cqe, false);
+	cq_push(qp->nic, qp->recv_cq, &cqe, false, nic_now(qp->nic));
 }
 
 struct wqe_error tm_complete(struct qp *qp, bool single, struct mynic_cqe *cqe)

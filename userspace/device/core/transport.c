@@ -142,7 +142,7 @@ void transport_complete_recv(struct qp *qp, const struct recv_req *req,
 	cqe->qp_num = htole32(qp->number);
 	if (error.status)
 		qp_count(qp, MYNIC_STAT_RECV_ERRORS);
-	cq_push(qp->nic, qp->recv_cq, cqe, solicited);
+	cq_push(qp->nic, qp->recv_cq, cqe, solicited, nic_now(qp->nic));
 }
 
 /* There are requests of the host's, or of the device itself */
