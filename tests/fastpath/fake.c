@@ -641,6 +641,7 @@ int ibv_cmd_create_qp(struct ibv_pd *pd, struct ibv_qp *qp,
 		.sq = memory + drv->sq_offset,
 		.rq = memory + drv->rq_offset,
 		.dbrec = memory + drv->dbrec_offset,
+		.qpn = 0x5a0000 + fake_handle,
 		.resp = *drv,
 	};
 	qp->context = pd->context;
@@ -649,7 +650,7 @@ int ibv_cmd_create_qp(struct ibv_pd *pd, struct ibv_qp *qp,
 	qp->recv_cq = attr->recv_cq;
 	qp->srq = attr->srq;
 	qp->qp_type = attr->qp_type;
-	qp->qp_num = 0x5a0000 + fake_handle;
+	qp->qp_num = fake_qp.qpn;
 	qp->state = IBV_QPS_RESET;
 	return fake_create(&qp->handle);
 }

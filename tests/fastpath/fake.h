@@ -58,12 +58,14 @@ uint64_t *fake_uar(unsigned int offset);
  * @sq: send ring
  * @rq: receive ring
  * @dbrec: doorbell record
+ * @qpn: number
  * @resp: what the kernel said
  */
 struct fake_qp {
 	void *sq;
 	void *rq;
 	struct mynic_qp_dbrec *dbrec;
+	uint32_t qpn;
 	struct mynic_create_qp_resp resp;
 };
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A kernel for providers that are linked as they are: kernel.c answers the
+ * commands that libibverbs sends with ioctl(), and the fixture of a provider
+ * adds what its driver would say.
+ */
+#ifndef MYNIC_BENCH_KERNEL_H
+#define MYNIC_BENCH_KERNEL_H
+
+#include <infiniband/driver.h>
+
+/* The providers */
+extern const struct verbs_device_ops verbs_provider_mlx5;
+extern const struct verbs_device_ops verbs_provider_rxe;
+
+/*
+ * The linker puts these in the place of the C library's, for libibverbs and the
+ * provider.
+ */
+int __wrap_ioctl(int fd, unsigned long request, ...);
+void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd,
+		  off_t offset);
+void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd,
+		  off_t offset);
+
+/* The number of each QP */
+#define KERNEL_QPN 0x11
+
+/**
+ * struct command - a command of the write ABI, with its answer
+ * @number: enum ib_uverbs_write_cmds, with IB_USER_VERBS_CMD_FLAG_EXTENDED
+ * @core_in: the core's part of the request
+ * @in: the driver's part, or NULL
+ * @in_len: bytes of that
+ * @core_out: the core's part of the answer, which is filled in already
+ * @out: the driver's part, zeroed, or NULL
+ * @out_len: bytes of that
+ */
+struct command {
+	uint32_t number;
+	const void *core_in;
+	const void *in;
+	size_t in_len;
+	void *core_out;
+	void *out;
+	size_t out_len;
+};
+
+/**
+ * kernel_open() - open a device that a provider drives
+ * @ops: the provider
+ * @abi: version of the driver's ABI
+ * @answer: called for each command
+ *
+ * Return: the context.
+ */
+struct ibv_context *kernel_open(const struct verbs_device_ops *ops, int abi,
+				void (*answer)(const struct command *command));
+
+/**
+ * kernel_ioctl() - answer ioctls of a driver's own
+ * @fn: returns 0 or a positive errno
+ */
+void kernel_ioctl(int (*fn)(uint16_t object, uint16_t method,
+			    struct ib_uverbs_attr *attrs, int num_attrs));
+
+/**
+ * kernel_alloc() - zeroed memory that the provider can map
+ * @offset: where
+ * @size: bytes
+ *
+ * Return: the memory.
+ */
+void *kernel_alloc(uint64_t *offset, size_t size);
+
+/* The driver's parts of a command, of which the provider must know all fields */
+#define COMMAND_IN(command, type)                                     \
+	((const type *)command_part((command)->in, (command)->in_len, \
+				    sizeof(type)))
+#define COMMAND_OUT(command, type) \
+	((type *)command_part((command)->out, (command)->out_len, sizeof(type)))
+
+void *command_part(const void *part, size_t len, size_t want);
+
+#endif /* MYNIC_BENCH_KERNEL_H */
