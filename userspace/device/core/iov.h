@@ -3,6 +3,8 @@
 #ifndef MYNIC_IOV_H
 #define MYNIC_IOV_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -15,6 +17,36 @@ struct iov_cursor {
 	const struct iovec *iov;
 	size_t offset;
 };
+
+/*
+ * Payload is copied a packet at a time, between buffers that mostly begin at
+ * the same place in their pages. libc copies such a piece from its end to its
+ * beginning, for processors that take a load for one of what was just stored a
+ * page away. Backwards in each piece and forwards from one to the next is what
+ * no prefetcher follows: beyond the caches it takes several times as long. The
+ * processor's own loop goes forwards. A sanitizer does not see it.
+ */
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+/* It takes some time to begin */
+#define IOV_MIN_STRING 1024
+
+static inline void iov_move(void *dst, const void *src, size_t len)
+{
+	/* Not to what it is yet to read */
+	if (len < IOV_MIN_STRING || (uintptr_t)dst - (uintptr_t)src < len)
+		memmove(dst, src, len);
+	else
+		__asm__ volatile("rep movsb"
+				 : "+D"(dst), "+S"(src), "+c"(len)
+				 :
+				 : "memory");
+}
+#else
+static inline void iov_move(void *dst, const void *src, size_t len)
+{
+	memmove(dst, src, len);
+}
+#endif
 
 /**
  * iov_read() - copy the next bytes
@@ -31,8 +63,8 @@ static inline void iov_read(struct iov_cursor *cursor, void *dst, size_t len)
 
 		if (n > len)
 			n = len;
-		memmove(to, (uint8_t *)cursor->iov->iov_base + cursor->offset,
-			n);
+		iov_move(to, (uint8_t *)cursor->iov->iov_base + cursor->offset,
+			 n);
 		to += n;
 		len -= n;
 		cursor->offset += n;
