@@ -7,13 +7,14 @@ KERNELS := 6.12 7.3
 SILENT := $(findstring s,$(firstword -$(MAKEFLAGS)))
 PARTS := provider device $(foreach k,$(KERNELS) debug,guest-$(k) initramfs-$(k) modules-$(k))
 
-.PHONY: all help sandbox modules modules_install demo check clean distclean $(PARTS)
+.PHONY: all help sandbox modules modules_install demo check bench clean distclean $(PARTS)
 
 all: provider device $(KERNELS:%=modules-%)
 
 help:
 	@echo 'make demo             two NICs in a guest: the main RDMA programs, with figures'
 	@echo 'make check            all tests'
+	@echo 'make bench            how fast it is, beside its peers; scripts/bench --help'
 	@echo 'make                  build all: modules for both kernels, provider, device model'
 	@echo 'make modules          mynic.ko for the kernel whose headers are in KDIR'
 	@echo '                      (default: the running one), in build/kmod'
@@ -46,6 +47,9 @@ demo:
 
 check:
 	@scripts/check
+
+bench:
+	@scripts/bench
 
 clean:
 	find build -mindepth 1 -maxdepth 1 ! -name root ! -name 'rdma-core-*' -exec rm -rf {} +
