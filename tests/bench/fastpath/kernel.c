@@ -187,6 +187,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 static struct verbs_context *alloc_context(struct ibv_device *device, int fd,
 					   void *private_data)
 {
+	verbs_get_device(device)->ops = provider;
 	verbs_get_device(device)->sysfs = &sysfs;
 	return provider->alloc_context(device, cmd_fd, private_data);
 }
@@ -203,6 +204,7 @@ struct ibv_context *kernel_open(const struct verbs_device_ops *ops, int abi,
 	arena = __real_mmap(NULL, ARENA, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(arena != MAP_FAILED);
+	abi_ver = IB_USER_VERBS_ABI_VERSION;
 	answer = fn;
 	provider = ops;
 	own = *ops;

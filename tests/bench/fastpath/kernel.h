@@ -9,7 +9,14 @@
 
 #include <infiniband/driver.h>
 
+/* libibverbs: the version of the commands, which it would read from sysfs */
+extern int abi_ver;
+
 /* The providers */
+extern const struct verbs_device_ops verbs_provider_bnxt_re;
+extern const struct verbs_device_ops verbs_provider_efa;
+extern const struct verbs_device_ops verbs_provider_erdma;
+extern const struct verbs_device_ops verbs_provider_irdma;
 extern const struct verbs_device_ops verbs_provider_mlx5;
 extern const struct verbs_device_ops verbs_provider_rxe;
 

@@ -477,9 +477,12 @@ static void create_qp(struct ibv_pd *domain)
 	if (!qp)
 		FAIL("no QP: %s", strerror(errno));
 	for (int i = 0; i < ARRAY_SIZE(states); i++) {
-		struct ibv_qp_attr state = { .qp_state = states[i] };
+		struct ibv_qp_attr state = { .qp_state = states[i],
+					     .path_mtu = IBV_MTU_1024 };
 
-		CHECK_EQ(ibv_modify_qp(qp, &state, IBV_QP_STATE), 0);
+		CHECK_EQ(ibv_modify_qp(qp, &state,
+				       IBV_QP_STATE | IBV_QP_PATH_MTU),
+			 0);
 	}
 	if (!(card.lacks & LACKS_WR))
 		qpx = ibv_qp_to_qp_ex(qp);
