@@ -159,6 +159,13 @@ uint64_t sim_random(struct sim *sim, uint64_t below)
 	return (sim->random * 0x2545f4914f6cdd1dull >> 16) % below;
 }
 
+/* A packet from @n is delivered inside transmit() */
+static bool is_direct(const struct sim_nic *n, const uint8_t dmac[6])
+{
+	return n->sim->direct && !n->sim->filter &&
+	       memcmp(dmac, nic_mac(n->nic), 6);
+}
+
 static void put_on_wire(struct sim_nic *n, const struct packet *pkt)
 {
 	struct sim *sim = n->sim;
@@ -166,8 +173,7 @@ static void put_on_wire(struct sim_nic *n, const struct packet *pkt)
 	struct sim_packet *p, *twin;
 	uint64_t due = sim->now;
 
-	if (sim->direct && !sim->filter &&
-	    memcmp(pkt->dmac, nic_mac(n->nic), 6)) {
+	if (is_direct(n, pkt->dmac)) {
 		deliver(n, pkt);
 		return;
 	}
@@ -205,7 +211,8 @@ static void transmit(void *ctx, const struct packet *pkt)
 {
 	struct sim_nic *n = ctx;
 
-	n->sent++;
+	n->sent += packet_count(pkt);
+	n->trains += !!pkt->segment;
 	if (n->receiving)
 		FAIL("a NIC transmits inside its nic_receive()");
 	if (n->sim->frames)
@@ -214,6 +221,27 @@ static void transmit(void *ctx, const struct packet *pkt)
 		faults_pass(n->faults, n->sim->now, FAULT_TX, pkt);
 	else
 		put_on_wire(n, pkt);
+}
+
+/* Whether it reaches one NIC, and as a packet */
+static bool direct(void *ctx, const uint8_t dmac[6])
+{
+	const struct sim_nic *n = ctx;
+	const struct sim *sim = n->sim;
+	bool known = false;
+
+	if (sim->frames || n->faults || !is_direct(n, dmac))
+		return false;
+	for (unsigned int i = 0; i < sim->num_nics; i++) {
+		const struct sim_nic *to = &sim->nics[i];
+
+		if (memcmp(dmac, nic_mac(to->nic), 6))
+			continue;
+		if (known || to->faults)
+			return false;
+		known = true;
+	}
+	return known;
 }
 
 static void come_through(void *ctx, enum fault_dir dir,
@@ -254,6 +282,7 @@ static int persist(void *ctx, void *ptr, size_t len)
 static const struct nic_ops ops = {
 	.raise_irq = raise_irq,
 	.transmit = transmit,
+	.direct = direct,
 	.now = now,
 	.persist = persist,
 };

@@ -32,6 +32,7 @@ struct sim;
  * @used: bytes of @mem given out so far
  * @irqs: interrupts raised, per vector
  * @sent: packets transmitted, before the wire's faults
+ * @trains: of them, trains; each counts once here
  * @receiving: inside nic_receive()
  * @faults: of the cable between NIC and wire; NULL: none
  * @persisted: bytes that were to be made persistent
@@ -46,6 +47,7 @@ struct sim_nic {
 	size_t used;
 	uint64_t irqs[MYNIC_MAX_VECTORS];
 	uint64_t sent;
+	uint64_t trains;
 	bool receiving;
 	struct faults *faults;
 	uint64_t persisted;
@@ -60,7 +62,8 @@ struct sim_packet;
  * struct sim - the world
  * @now: virtual time, ns
  * @direct: packets are delivered inside transmit(), as a switch in the same
- *	process does, and not from a queue; only where there is no fault
+ *	process does, and not from a queue; only where there is no fault. There
+ *	may be trains then
  * @frames: every packet crosses the wire as the bytes of its frame
  * @trace: with @frames: a hash of the times and bytes of all that was sent
  * @filter: called for every packet sent; may change it. NULL: SIM_PASS

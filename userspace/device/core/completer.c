@@ -174,11 +174,12 @@ static void ends_rd_atomic(struct requester *q)
 }
 
 /*
- * Is the response FIRST or not, and LAST or not, as the packets that requested
- * it say? A part may have been requested again, from where that began on.
+ * Is the response, of @num packets, FIRST or not, and LAST or not, as the
+ * packets that requested it say? A part may have been requested again, from
+ * where that began on.
  */
 static bool in_place(const struct requester *q, const struct send_req *req,
-		     const struct opcode_info *info, bool last)
+		     const struct opcode_info *info, uint32_t num, bool last)
 {
 	bool starts = q->una == req->first_psn;
 	bool may_start = starts || q->una == q->resumed ||
@@ -187,7 +188,7 @@ static bool in_place(const struct requester *q, const struct send_req *req,
 	if (info->flags & OPCODE_FIRST ? !may_start : starts)
 		return false;
 	if (info->flags & OPCODE_LAST)
-		return requester_ends_piece(req, q->una);
+		return requester_ends_piece(req, q->una + num - 1);
 	return !last;
 }
 
@@ -211,12 +212,14 @@ static void receive_read(struct qp *qp, const struct send_req *req,
 	struct requester *q = &qp->req;
 	uint32_t offset = (q->una - req->first_psn) * mtu;
 	uint32_t len = req->length - offset;
-	bool last = len <= mtu;
+	uint32_t num = packet_count(pkt);
+	bool last = len <= num * mtu;
 	int syndrome;
 
 	if (!last)
-		len = mtu;
-	if (pkt->payload_len != len || !in_place(q, req, info, last)) {
+		len = num * mtu;
+	if (pkt->payload_len != len || (num > 1 && pkt->segment != mtu) ||
+	    !in_place(q, req, info, num, last)) {
 		sq_fail(qp, bad_response);
 		return;
 	}
@@ -227,9 +230,11 @@ static void receive_read(struct qp *qp, const struct send_req *req,
 		sq_fail(qp, (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome });
 		return;
 	}
-	q->una++;
-	if (requester_ends_piece(req, q->una - 1))
-		ends_rd_atomic(q);
+	while (num--) {
+		q->una++;
+		if (requester_ends_piece(req, q->una - 1))
+			ends_rd_atomic(q);
+	}
 	if (last)
 		sq_complete(qp, 1);
 	requester_progress(qp);

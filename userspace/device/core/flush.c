@@ -12,7 +12,8 @@
 #define PLACEMENTS (IB_FLUSH_GLOBAL | IB_FLUSH_PERSISTENT)
 
 /* What fits in a list, wherever in its first page it begins */
-#define PIECE ((PACKET_MAX_IOV - 1) << BUF_MIN_LOG_PAGE_SIZE)
+#define MAX_IOV 64
+#define PIECE ((MAX_IOV - 1) << BUF_MIN_LOG_PAGE_SIZE)
 
 /* Pieces made persistent in one run, so that no QP keeps the others waiting */
 #define QUANTUM 4
@@ -86,12 +87,11 @@ static int persist(struct qp *qp, struct mkey *mkey, uint64_t addr,
 		   uint32_t len)
 {
 	const struct nic_config *config = &qp->nic->config;
-	struct iovec iov[PACKET_MAX_IOV];
+	struct iovec iov[MAX_IOV];
 	unsigned int niov = 0;
 	int err;
 
-	err = mkey_iov(qp->nic, mkey, addr, len, false, iov, PACKET_MAX_IOV,
-		       &niov);
+	err = mkey_iov(qp->nic, mkey, addr, len, false, iov, MAX_IOV, &niov);
 	if (err)
 		return err;
 	for (unsigned int i = 0; i < niov; i++) {

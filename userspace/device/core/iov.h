@@ -87,7 +87,7 @@ static inline void iov_copy(const struct iovec *dst, unsigned int num,
 	struct iov_cursor cursor = { .iov = src };
 
 	if (num == 1 && dst->iov_len <= src->iov_len) {
-		memmove(dst->iov_base, src->iov_base, dst->iov_len);
+		iov_move(dst->iov_base, src->iov_base, dst->iov_len);
 		return;
 	}
 	for (unsigned int i = 0; i < num; i++)

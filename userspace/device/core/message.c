@@ -13,6 +13,10 @@
 static bool has_right_length(const struct qp *qp, const struct packet *pkt,
 			     const struct opcode_info *info)
 {
+	if (pkt->segment)
+		return pkt->segment == path_mtu(qp) &&
+		       (info->flags & OPCODE_LAST ||
+			!(pkt->payload_len & (pkt->segment - 1)));
 	if (!(info->flags & OPCODE_LAST))
 		return pkt->payload_len == path_mtu(qp);
 	return pkt->payload_len <= path_mtu(qp) &&

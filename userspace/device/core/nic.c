@@ -208,7 +208,7 @@ void nic_transmit(struct nic *nic, const struct packet *pkt)
 {
 	if (!nic_port_is_open(nic))
 		return;
-	nic_count(nic, MYNIC_STAT_TX_PACKETS);
+	nic->stats[MYNIC_STAT_TX_PACKETS] += packet_count(pkt);
 	nic->stats[MYNIC_STAT_TX_BYTES] += packet_len(pkt);
 	nic->config.ops->transmit(nic->config.ctx, pkt);
 }
@@ -225,8 +225,10 @@ void nic_receive(struct nic *nic, const struct packet *pkt)
 
 	if (!nic_port_is_open(nic))
 		return;
-	nic_count(nic, MYNIC_STAT_RX_PACKETS);
+	nic->stats[MYNIC_STAT_RX_PACKETS] += packet_count(pkt);
 	nic->stats[MYNIC_STAT_RX_BYTES] += len;
+	if (pkt->segment)
+		len = packet_longest(pkt);
 	if (len > nic->port.mtu + PORT_FRAME_OVERHEAD)
 		drop_long_frame(nic, pkt);
 	else if (pkt->defect == PACKET_BAD_HEADER)

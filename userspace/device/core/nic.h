@@ -22,6 +22,8 @@ struct nic;
  * @raise_irq: signal MSI-X vector @vector; must not call the NIC
  * @transmit: put a packet on the wire. The packet is only valid during the
  *	call. A wire that loops it back to the same NIC has to queue it.
+ * @direct: whether transmit() of a unicast packet to @dmac hands it to another
+ *	NIC, in the call, and nobody else; such a packet may be a train
  * @now: nanoseconds, monotonic
  * @persist: make @len bytes of guest memory at @ptr, a pointer that was given
  *	with nic_dma_map(), as lasting as what they are kept in; not 0: failed
@@ -29,6 +31,7 @@ struct nic;
 struct nic_ops {
 	void (*raise_irq)(void *ctx, unsigned int vector);
 	void (*transmit)(void *ctx, const struct packet *pkt);
+	bool (*direct)(void *ctx, const uint8_t dmac[6]);
 	uint64_t (*now)(void *ctx);
 	int (*persist)(void *ctx, void *ptr, size_t len);
 };

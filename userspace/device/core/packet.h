@@ -14,8 +14,12 @@
 
 #define PACKET_NO_VLAN 0xffff
 
-/* 9216 bytes of payload in 4 KiB guest pages, from 28 SGEs that each cross one */
-#define PACKET_MAX_IOV 64
+/* Payload and packets of a train, see &packet.segment */
+#define PACKET_MAX_TRAIN_BYTES (64u << 10)
+#define PACKET_MAX_TRAIN 64
+
+/* A train in 4 KiB guest pages, from 31 SGEs that each cross one */
+#define PACKET_MAX_IOV 80
 
 enum packet_kind {
 	PACKET_ETH, /* payload: all behind the Ethernet header (and VLAN tag) */
@@ -113,6 +117,10 @@ struct roce_hdr {
  * @frame: the whole frame, without FCS, if a wire from outside brought it;
  *	else NULL. As long-lived as @iov
  * @frame_len: bytes of @frame
+ * @segment: not 0: this is a train, several RoCEv2 packets of one message one
+ *	behind the other, with so much payload each but the last, which may have
+ *	less. The PSN is the first packet's, the place in the message that of all
+ *	together; other headers are as in each packet that has them
  * @payload_len: bytes in @iov, without padding
  * @niov: elements of @iov
  * @iov: the payload; readable until the function that was given the packet
@@ -128,6 +136,7 @@ struct packet {
 	enum packet_defect defect;
 	const uint8_t *frame;
 	uint32_t frame_len;
+	uint32_t segment;
 	uint32_t payload_len;
 	uint32_t niov;
 	struct iovec iov[PACKET_MAX_IOV];
@@ -136,7 +145,16 @@ struct packet {
 /** packet_eth_len() - bytes of the Ethernet header, with VLAN tag if any */
 unsigned int packet_eth_len(const struct packet *pkt);
 
-/** packet_len() - bytes of a packet as a frame, without FCS */
+/** packet_count() - how many packets it is */
+static inline uint32_t packet_count(const struct packet *pkt)
+{
+	return pkt->segment ? (pkt->payload_len - 1) / pkt->segment + 1 : 1;
+}
+
+/** packet_len() - bytes of a packet as a frame, without FCS; of all in a train */
 uint32_t packet_len(const struct packet *pkt);
+
+/** packet_longest() - bytes of the longest in a train, or more */
+uint32_t packet_longest(const struct packet *pkt);
 
 #endif /* MYNIC_PACKET_H */

@@ -45,6 +45,7 @@ bool path_init(const struct qp *qp, const struct mynic_av *av,
 	pkt->kind = PACKET_ROCE;
 	pkt->defect = PACKET_SOUND;
 	pkt->frame = NULL;
+	pkt->segment = 0;
 	memcpy(pkt->dmac, av->dmac, sizeof(pkt->dmac));
 	memcpy(pkt->smac, source->mac, sizeof(pkt->smac));
 	pkt->vlan = PACKET_NO_VLAN;
@@ -76,11 +77,27 @@ bool path_init(const struct qp *qp, const struct mynic_av *av,
 
 void path_send(struct qp *qp, struct packet *pkt)
 {
+	uint32_t num = packet_count(pkt);
+
 	pkt->roce.pad = -pkt->payload_len & 3;
-	qp_count(qp, MYNIC_STAT_TX_RDMA_PACKETS);
+	qp->nic->stats[MYNIC_STAT_TX_RDMA_PACKETS] += num;
+	counters_add(qp, MYNIC_STAT_TX_RDMA_PACKETS, num);
 	qp->nic->stats[MYNIC_STAT_TX_RDMA_BYTES] += pkt->payload_len;
 	counters_add(qp, MYNIC_STAT_TX_RDMA_BYTES, pkt->payload_len);
 	nic_transmit(qp->nic, pkt);
+}
+
+uint32_t path_train(const struct qp *qp, uint32_t num)
+{
+	const struct nic *nic = qp->nic;
+	uint32_t max = PACKET_MAX_TRAIN_BYTES >> path_log_mtu(qp);
+
+	if (qp->cc.paced ||
+	    !nic->config.ops->direct(nic->config.ctx, qp->attr.av.dmac))
+		return 1;
+	if (max > PACKET_MAX_TRAIN)
+		max = PACKET_MAX_TRAIN;
+	return num < max ? num : max;
 }
 
 /* An empty message takes a packet too */

@@ -45,6 +45,18 @@ static inline uint32_t path_mtu(const struct qp *qp)
 	return 1u << path_log_mtu(qp);
 }
 
+/**
+ * path_train() - how many packets of a message may go as one
+ * @qp: connected QP
+ * @num: how many there are, at least 2
+ *
+ * Where nothing is between two NICs that could lose, change or see packets
+ * there is no need to make them one by one.
+ *
+ * Return: 1 to @num; all in &packet.segment are path_mtu().
+ */
+uint32_t path_train(const struct qp *qp, uint32_t num);
+
 /** path_packets() - packets, and PSNs, that @len bytes of message take */
 uint32_t path_packets(const struct qp *qp, uint32_t len);
 

@@ -244,12 +244,21 @@ static bool is_out_of_turn(const struct requester *q,
 	       q->psn != req->first_psn && q->psn != q->una;
 }
 
+/* How many packets may be sent before something is acknowledged */
+static int32_t room(const struct requester *q)
+{
+	uint32_t base = q->una;
+
+	if (!q->recovery.lossy && (int32_t)(q->window_base - base) > 0)
+		base = q->window_base;
+	return q->recovery.window - (q->psn - base);
+}
+
 /* Whether fences, limits and the window let the next packet go */
 static bool may_send(const struct qp *qp, const struct send_req *req)
 {
 	const struct requester *q = &qp->req;
 	bool starts = !req->num_psn || q->psn == req->first_psn;
-	uint32_t base = q->una;
 
 	if (starts && req->flags & IB_SEND_FENCE && q->rd_atomic)
 		return false;
@@ -262,9 +271,7 @@ static bool may_send(const struct qp *qp, const struct send_req *req)
 		return false;
 	if (lacks_credit(q, req) && !may_send_without_credit(q, req))
 		return false;
-	if (!q->recovery.lossy && (int32_t)(q->window_base - base) > 0)
-		base = q->window_base;
-	return q->psn - base < q->recovery.window;
+	return room(q) > 0;
 }
 
 /* A packet that takes the PSNs up to @next is ready to go */
@@ -297,11 +304,28 @@ static void send_packet(struct qp *qp, struct packet *pkt, uint32_t next)
 	path_send(qp, pkt);
 }
 
-static bool wants_ack(const struct requester *q, const struct send_req *req)
+/* @next: behind the packet */
+static bool wants_ack(const struct requester *q, const struct send_req *req,
+		      uint32_t next)
 {
 	uint32_t part = q->recovery.window >> ACK_SHIFT;
 
-	return q->psn + 1 - q->ack_psn >= part || lacks_credit(q, req);
+	return next - q->ack_psn >= part || lacks_credit(q, req);
+}
+
+/* What is sent again, or against the odds, goes packet by packet */
+static uint32_t num_together(const struct qp *qp, const struct send_req *req,
+			     uint32_t left)
+{
+	const struct requester *q = &qp->req;
+	uint32_t num = room(q);
+
+	if (num > left)
+		num = left;
+	if (num < 2 || q->psn != q->max_psn || q->recovery.lossy ||
+	    lacks_credit(q, req))
+		return 1;
+	return path_train(qp, num);
 }
 
 /* SEND or RDMA WRITE. Return: enum mynic_syndrome, 0 if the packet is sent */
@@ -310,17 +334,20 @@ static int send_data(struct qp *qp, const struct send_req *req,
 {
 	struct requester *q = &qp->req;
 	uint32_t index = q->psn - req->first_psn;
+	uint32_t num = 1;
 	int syndrome;
 
-	syndrome = segment_build(qp, req, index * path_mtu(qp), pkt);
+	if (index + 1 < req->num_psn)
+		num = num_together(qp, req, req->num_psn - index);
+	syndrome = segment_build(qp, req, index * path_mtu(qp), num, pkt);
 	if (syndrome)
 		return syndrome;
-	pkt->roce.ack_req = wants_ack(q, req);
-	if (index + 1 == req->num_psn) {
+	pkt->roce.ack_req = wants_ack(q, req, q->psn + num);
+	if (index + num == req->num_psn) {
 		pkt->roce.ack_req = true;
 		q->cur++;
 	}
-	send_packet(qp, pkt, q->psn + 1);
+	send_packet(qp, pkt, q->psn + num);
 	return MYNIC_SYN_NONE;
 }
 
@@ -585,7 +612,8 @@ bool requester_run(struct qp *qp)
 {
 	struct requester *q = &qp->req;
 
-	for (unsigned int i = 0; i < QUANTUM; i++) {
+	for (uint32_t num = 0; num < QUANTUM;) {
+		uint32_t psn = q->psn;
 		struct wqe_error error;
 		struct send_req *req;
 
@@ -609,6 +637,7 @@ bool requester_run(struct qp *qp)
 		if (req->traits & SEND_IS_LOCAL) {
 			if (!run_local(qp, req))
 				return false;
+			num++;
 			continue;
 		}
 		if (!may_send(qp, req))
@@ -621,6 +650,8 @@ bool requester_run(struct qp *qp)
 		error = send_one(qp, req);
 		if (!paging_waits(&qp->paging, MYNIC_PAGE_SEND))
 			req->error = error;
+		/* The PSNs of a READ are its response's */
+		num += is_rd_atomic(req) ? 1 : q->psn - psn;
 	}
 	return true;
 }

@@ -320,7 +320,7 @@ static void execute_message(struct qp *qp, const struct packet *pkt,
 	if (fault)
 		refuse(qp, fault);
 	else
-		advance(&qp->resp, pkt, info, 1);
+		advance(&qp->resp, pkt, info, packet_count(pkt));
 }
 
 /* Requests, but not parts of a message, may name one SRQ after the other */

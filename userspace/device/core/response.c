@@ -225,14 +225,22 @@ static int map_read(struct qp *qp, const struct response *response,
 	return paging_wait(qp, MYNIC_PAGE_READ);
 }
 
-/* Return: 0, or what mkey_check_remote() or mkey_iov() said */
-static int send_read(struct qp *qp, struct response *response)
+/*
+ * Send the next packet, or train, of the response to a READ. @num: how many
+ * were sent. Return: 0, or what mkey_check_remote() or mkey_iov() said.
+ */
+static int send_read(struct qp *qp, struct response *response, uint32_t *num)
 {
-	uint32_t len = path_mtu(qp);
+	uint32_t packets = path_packets(qp, response->left);
 	unsigned int position = 0;
 	struct packet pkt;
+	uint32_t len;
 	int err;
 
+	*num = 1;
+	if (packets > 1 && !response->duplicate)
+		*num = path_train(qp, packets);
+	len = *num << path_log_mtu(qp);
 	if (response->left <= len) {
 		len = response->left;
 		position |= OPCODE_LAST;
@@ -243,6 +251,8 @@ static int send_read(struct qp *qp, struct response *response)
 		err = map_read(qp, response, len, &pkt);
 		if (err)
 			return err;
+		if (*num > 1)
+			pkt.segment = path_mtu(qp);
 		pkt.roce.opcode = read_opcodes[position] | qp->service;
 		if (position)
 			pkt.roce.aeth =
@@ -250,7 +260,7 @@ static int send_read(struct qp *qp, struct response *response)
 		path_send(qp, &pkt);
 	}
 	response->first = false;
-	response->psn = psn_add(response->psn, 1);
+	response->psn = psn_add(response->psn, *num);
 	response->addr += len;
 	response->left -= len;
 	return 0;
@@ -277,35 +287,37 @@ static void pop(struct response_queue *queue)
 	queue->num--;
 }
 
-/* Send the next packet of the oldest answer */
-static void answer(struct qp *qp)
+/* Send the next part of the oldest answer. Return: how many packets that is */
+static uint32_t answer(struct qp *qp)
 {
 	struct response_queue *queue = &qp->resp.responses;
 	struct response *response = waiting(queue, 0);
+	uint32_t num = 1;
 	int err;
 
 	if (response->flush_left) {
 		err = flush_run(qp, response, MYNIC_PAGE_READ);
 		if (err == -EAGAIN)
-			return;
+			return num;
 		if (err)
 			fail_response(qp, response, err);
 		else
 			queue->flushing = response->flush_left;
-		return;
+		return num;
 	}
 	if (response->atomic) {
 		send_atomic(qp, response);
 		pop(queue);
-		return;
+		return num;
 	}
-	err = send_read(qp, response);
+	err = send_read(qp, response, &num);
 	if (err == -EAGAIN)
-		return;
+		return num;
 	if (err)
 		fail_response(qp, response, err);
 	if (queue->num && (err || !response->left))
 		pop(queue);
+	return num;
 }
 
 static void send_aeth(struct qp *qp, uint8_t syndrome, uint32_t psn)
@@ -371,7 +383,7 @@ bool responder_run(struct qp *qp)
 {
 	struct response_queue *queue = &qp->resp.responses;
 
-	for (unsigned int i = 0; i < QUANTUM; i++) {
+	for (uint32_t num = 0; num < QUANTUM;) {
 		if (!queue->num) {
 			acknowledge(qp);
 			return false;
@@ -380,7 +392,7 @@ bool responder_run(struct qp *qp)
 			return false;
 		if (qp->cc.paced && !cc_admit(qp, CC_RESPONSES, next_len(qp)))
 			return false;
-		answer(qp);
+		num += answer(qp);
 	}
 	return true;
 }

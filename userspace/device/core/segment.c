@@ -36,19 +36,22 @@ static uint8_t last_opcode(const struct send_req *req, uint8_t opcode)
 }
 
 int segment_build(struct qp *qp, const struct send_req *req, uint32_t offset,
-		  struct packet *pkt)
+		  uint32_t num, struct packet *pkt)
 {
 	uint32_t len = req->length - offset;
+	uint32_t most = num << path_log_mtu(qp);
 	struct roce_hdr *hdr = &pkt->roce;
 	unsigned int position = 0;
 	int syndrome;
 
 	if (!offset)
 		position |= OPCODE_FIRST;
-	if (len <= path_mtu(qp))
+	if (len <= most)
 		position |= OPCODE_LAST;
 	else
-		len = path_mtu(qp);
+		len = most;
+	if (num > 1)
+		pkt->segment = path_mtu(qp);
 	syndrome = send_payload(qp, req, offset, len, pkt);
 	if (syndrome)
 		return syndrome;

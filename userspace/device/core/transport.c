@@ -378,6 +378,7 @@ void transport_receive(struct nic *nic, const struct packet *pkt)
 	const struct gid_entry *own = NULL;
 	const struct gid_entry *to = NULL;
 	struct qp *qp = NULL;
+	uint32_t num;
 
 	if (!group) {
 		qp = qp_find(nic, pkt->roce.dest_qpn);
@@ -389,10 +390,11 @@ void transport_receive(struct nic *nic, const struct packet *pkt)
 		pass_on(nic, pkt);
 		return;
 	}
-	nic_count(nic, MYNIC_STAT_RX_RDMA_PACKETS);
+	num = packet_count(pkt);
+	nic->stats[MYNIC_STAT_RX_RDMA_PACKETS] += num;
 	nic->stats[MYNIC_STAT_RX_RDMA_BYTES] += pkt->payload_len;
 	if (qp) {
-		counters_add(qp, MYNIC_STAT_RX_RDMA_PACKETS, 1);
+		counters_add(qp, MYNIC_STAT_RX_RDMA_PACKETS, num);
 		counters_add(qp, MYNIC_STAT_RX_RDMA_BYTES, pkt->payload_len);
 	}
 	if (!well_formed(pkt, info))

@@ -25,7 +25,7 @@ static struct wqe_error send_one(struct qp *qp, struct send_req *req)
 		req->num_psn = path_packets(qp, req->length);
 	}
 	syndrome = segment_build(
-		qp, req, (q->psn - req->first_psn) * path_mtu(qp), &pkt);
+		qp, req, (q->psn - req->first_psn) * path_mtu(qp), 1, &pkt);
 	if (syndrome)
 		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
 	pkt.roce.psn = q->psn++ & PSN_MASK;

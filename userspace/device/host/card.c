@@ -23,6 +23,13 @@ static void card_transmit(void *ctx, const struct packet *pkt)
 	switch_transmit(&card->port, pkt);
 }
 
+static bool card_direct(void *ctx, const uint8_t dmac[6])
+{
+	const struct card *card = ctx;
+
+	return switch_is_direct(&card->port, dmac);
+}
+
 static uint64_t card_now(void *ctx)
 {
 	(void)ctx;
@@ -41,6 +48,7 @@ static int card_persist(void *ctx, void *ptr, size_t len)
 static const struct nic_ops card_ops = {
 	.raise_irq = card_raise_irq,
 	.transmit = card_transmit,
+	.direct = card_direct,
 	.now = card_now,
 	.persist = card_persist,
 };

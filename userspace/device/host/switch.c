@@ -41,6 +41,12 @@ static enum fault_dir in_dir(const struct switch_port *port)
 	return port->nic ? FAULT_TX : FAULT_RX;
 }
 
+/* It is inside a call, or others wait that came before */
+static bool must_queue(const struct switch_port *to)
+{
+	return to->sending || to->filling.used || to->draining.used;
+}
+
 /* The packet leaves the switch. */
 static void output(struct switch_port *to, const struct packet *pkt)
 {
@@ -49,7 +55,7 @@ static void output(struct switch_port *to, const struct packet *pkt)
 		capture_packet(to->capture, pkt);
 	if (!to->nic)
 		to->send(to, pkt);
-	else if (to->sending || to->filling.used || to->draining.used)
+	else if (must_queue(to))
 		enqueue(to, pkt);
 	else
 		nic_receive(to->nic, pkt);
@@ -121,6 +127,30 @@ void switch_transmit(struct switch_port *from, const struct packet *pkt)
 	else
 		input(from, pkt);
 	from->sending = false;
+}
+
+/* Nothing watches the port or comes between */
+static bool is_plain(const struct switch_port *port)
+{
+	return !port->faults && !port->capture;
+}
+
+bool switch_is_direct(const struct switch_port *from, const uint8_t dmac[6])
+{
+	const struct net_switch *sw = from->sw;
+	const struct switch_port *to = NULL;
+
+	for (unsigned int i = 0; i < sw->num; i++) {
+		const struct switch_port *port = sw->ports[i];
+
+		if (!port->nic || memcmp(nic_mac(port->nic), dmac, 6))
+			continue;
+		if (to)
+			return false;
+		to = port;
+	}
+	return to && to != from && is_plain(from) && is_plain(to) &&
+	       !must_queue(to);
 }
 
 void switch_pass(struct switch_port *port, enum fault_dir dir,

@@ -145,6 +145,13 @@ void switch_disconnect(struct switch_port *port);
 void switch_transmit(struct switch_port *from, const struct packet *pkt);
 
 /**
+ * switch_is_direct() - see &nic_ops.direct
+ * @from: a NIC's port
+ * @dmac: unicast MAC
+ */
+bool switch_is_direct(const struct switch_port *from, const uint8_t dmac[6]);
+
+/**
  * switch_pass() - a packet has come through a port's faults
  * @port: the port
  * @dir: which way, as seen from the port's owner
