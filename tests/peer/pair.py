@@ -12,13 +12,15 @@ FIRST, LAST = 6, 20
 
 
 class Side:
-    """One of the guests: where commands run, and what its NIC is."""
+    """Where commands run, and which NIC they use: one of the guests, or a
+    namespace of one. device: the RDMA device, where there are several.
+    """
 
-    def __init__(self, prefix, number):
+    def __init__(self, prefix, ipv4, ipv6=None, device="*"):
         self.prefix = prefix
-        self.ipv4 = "192.168.77.%d" % number
-        self.ipv6 = "fd00:77::%x" % number
-        listing = self.output("sh", "-c", "cd /sys/class/infiniband/*/ports/1 && pwd -P && grep . gids/*")
+        self.ipv4 = ipv4
+        self.ipv6 = ipv6
+        listing = self.output("sh", "-c", "cd /sys/class/infiniband/%s/ports/1 && pwd -P && grep . gids/*" % device)
         where, *gids = listing.splitlines()
         self.device = where.split("/")[-3]
         self.gid = {}
@@ -113,4 +115,4 @@ def run(case, here, there):
 
 def sides():
     """This guest and the other"""
-    return Side([], 1), Side(["peer"], 2)
+    return Side([], "192.168.77.1", "fd00:77::1"), Side(["peer"], "192.168.77.2", "fd00:77::2")

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""The runs of perftest that make up benchmarks, and how they are measured."""
+
+import os
+import sys
+from collections import namedtuple
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../peer"))
+# pylint: disable=wrong-import-position
+import pair
+import perftest
+from samples import fail, progress, sample
+
+# How much a run may do. It is bounded by work and not by time, because
+# perftest's own figures are wrong where few messages pass in a second.
+Limits = namedtuple("Limits", "messages bytes")
+FEWEST = 16
+
+VERBS = ("write", "send", "read")
+
+# here has the client, there the server; limits: of programs by how they end
+Subject = namedtuple("Subject", "name here there limits")
+
+# A run. x: None unless the samples are points of a curve; columns: for each
+# benchmark that it gives a sample for, which column of perftest's table that is.
+Plan = namedtuple("Plan", "program size args x columns")
+
+# Value and unit of a column
+COLUMNS = {
+    "typical": lambda row: (row.typical, "us"),
+    "p99": lambda row: (row.p99, "us"),
+    "bandwidth": lambda row: (row.average * 125, "MB/s"),
+    "rate": lambda row: (row.rate * 1e6, "messages/s"),
+}
+
+
+def latency(prefix):
+    """Half a round trip (of READ and atomics a whole one) at the smallest size,
+    polling and with events"""
+    for program, args in (
+            ("ib_write_lat", ()), ("ib_send_lat", ()), ("ib_read_lat", ()),
+            ("ib_send_lat", ("-c", "UD")), ("ib_atomic_lat", ())):
+        size = 8 if "atomic" in program else 2
+        yield Plan(program, size, args, None,
+                   {prefix + "-latency": "typical", prefix + "-latency-p99": "p99"})
+    for program in ("ib_send_lat", "ib_read_lat"):
+        yield Plan(program, 2, ("-e",), None, {prefix + "-latency-events": "typical"})
+
+
+def message_rate(prefix):
+    for program, args in (
+            ("ib_write_bw", ()), ("ib_write_bw", ("-q", "4")), ("ib_write_bw", ("-l", "16")),
+            ("ib_send_bw", ()), ("ib_send_bw", ("-q", "4")), ("ib_send_bw", ("-l", "16")),
+            ("ib_send_bw", ("-c", "UD")), ("ib_send_bw", ("-e",)),
+            ("ib_read_bw", ()), ("ib_atomic_bw", ())):
+        yield Plan(program, 8, args, None, {prefix + "-rate": "rate"})
+
+
+def curves(prefix, kind, column, sizes):
+    for verb in VERBS:
+        for size in sizes:
+            yield Plan("ib_%s_%s" % (verb, kind), size, (), size, {"%s-%s-%s" % (prefix, verb, kind): column})
+
+
+def size_args(plan):
+    """Atomics have but one size, and no option for it."""
+    return () if "atomic" in plan.program else ("-s", str(plan.size))
+
+
+def measure(plan, subject):
+    limits = subject.limits[plan.program.split("_")[-1]]
+    count = max(FEWEST, min(limits.messages, limits.bytes // plan.size))
+    args = ["-n", str(count), *size_args(plan), *plan.args]
+    if plan.program.endswith("_bw"):
+        args.append("--report_gbits")
+    case = perftest.case(plan.program, *args)
+    progress("%s: %s" % (subject.name, case.name))
+    complaints, output = pair.run(case, subject.here, subject.there)
+    rows = perftest.rows(output)
+    if not complaints and len(rows) != 1:
+        complaints = ["not a table of one row:", output.decode(errors="replace")]
+    if complaints:
+        fail(["%s: %s" % (subject.name, case.name), *complaints])
+    name = "" if plan.x else " ".join([plan.program, *size_args(plan), *plan.args])
+    for benchmark, column in plan.columns.items():
+        sample(benchmark, name, plan.x or "", subject.name, *COLUMNS[column](rows[0]))

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""What benchmarks in guests print: samples, and what they are at."""
+
+import sys
+
+
+def sample(benchmark, case, x, subject, value, unit):
+    print(benchmark, case, x, subject, "%.6g" % value, unit, sep="\t", flush=True)
+
+
+def progress(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def fail(lines):
+    """lines: what went wrong"""
+    progress("\n".join(lines))
+    sys.exit(1)
