@@ -95,6 +95,7 @@ struct regs {
  * @flows: flow rules
  * @rwq_tables: receive WQ tables by number
  * @timers: the transport's
+ * @spare_reqs: room for requests, see sq.c
  * @stats: by enum mynic_stat
  * @bound_stats: the part of @stats that sets have counted
  */
@@ -131,6 +132,7 @@ struct nic {
 	struct flows flows;
 	struct table rwq_tables;
 	struct timers timers;
+	struct spare_reqs *spare_reqs[WQ_MAX_LOG_STRIDE + 1];
 	uint64_t stats[MYNIC_NUM_STATS];
 	uint64_t bound_stats[MYNIC_NUM_STATS];
 };

@@ -7,6 +7,7 @@
 #include "core.h"
 #include "rss.h"
 #include "rwq.h"
+#include "sq.h"
 #include "transport.h"
 
 #define FATAL_VECTOR 0
@@ -119,6 +120,7 @@ void nic_destroy(struct nic *nic)
 	table_free(&nic->flows.numbers);
 	table_free(&nic->rwq_tables);
 	timers_free(&nic->timers);
+	sq_free_spares(nic);
 	dma_free(&nic->dma);
 	free(nic);
 }

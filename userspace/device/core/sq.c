@@ -8,6 +8,7 @@
 #include "rndv.h"
 #include "tso.h"
 #include "ud.h"
+#include "util.h"
 
 /*
  * How many requests of a QP are on their way at most; more wait in guest
@@ -40,6 +41,53 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
+/**
+ * struct spare_reqs - room for MIN_REQS requests that no QP has now
+ * @next: that which was given back before it
+ *
+ * A QP has room for requests only as long as it has requests. What was given
+ * back last is given out first: it is in the caches, as it would not be if each
+ * of thousands of QPs had its own.
+ */
+struct spare_reqs {
+	struct spare_reqs *next;
+};
+
+static void give_back(struct qp *qp)
+{
+	struct spare_reqs **list = &qp->nic->spare_reqs[qp->sq.log_stride];
+	struct requester *q = &qp->req;
+	struct spare_reqs *spare = (struct spare_reqs *)q->reqs;
+
+	spare->next = *list;
+	*list = spare;
+	q->reqs = NULL;
+	q->num_reqs = 0;
+}
+
+static void *make_room(struct qp *qp, uint32_t num)
+{
+	struct spare_reqs **list = &qp->nic->spare_reqs[qp->sq.log_stride];
+	struct spare_reqs *spare = *list;
+
+	if (num != MIN_REQS || !spare)
+		return malloc((size_t)num * qp->req.req_size);
+	*list = spare->next;
+	return spare;
+}
+
+void sq_free_spares(struct nic *nic)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(nic->spare_reqs); i++) {
+		struct spare_reqs *spare;
+
+		while ((spare = nic->spare_reqs[i])) {
+			nic->spare_reqs[i] = spare->next;
+			free(spare);
+		}
+	}
+}
+
 /* Make room for one more request; false: there are enough, or no memory */
 static bool grow(struct qp *qp)
 {
@@ -53,7 +101,7 @@ static bool grow(struct qp *qp)
 	if (num > MAX_REQS || num == old.num_reqs)
 		return false;
 	q->req_size = offsetof(struct send_req, data) + room;
-	q->reqs = malloc((size_t)num * q->req_size);
+	q->reqs = make_room(qp, num);
 	if (!q->reqs) {
 		q->reqs = old.reqs;
 		if (!old.reqs)
@@ -169,6 +217,8 @@ void sq_complete(struct qp *qp, uint32_t num)
 			q->cur++;
 		q->ci++;
 	}
+	if (q->ci == q->pi && q->num_reqs == MIN_REQS)
+		give_back(qp);
 }
 
 void sq_fail(struct qp *qp, struct wqe_error error)

@@ -42,6 +42,8 @@ struct send_req *sq_next(struct qp *qp);
  * sq_complete() - the oldest @num requests have been executed
  * @qp: QP with a send queue
  * @num: how many. Local ones behind them that are done complete, too.
+ *
+ * They, and what sq_next() has returned, are not valid any more.
  */
 void sq_complete(struct qp *qp, uint32_t num);
 
@@ -61,5 +63,8 @@ bool sq_run_datagrams(struct qp *qp);
 
 /** sq_reset() - forget all */
 void sq_reset(struct qp *qp);
+
+/** sq_free_spares() - free what destroyed and idle QPs have left */
+void sq_free_spares(struct nic *nic);
 
 #endif /* MYNIC_SQ_H */
