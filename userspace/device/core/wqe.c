@@ -9,6 +9,9 @@
 #include "flush.h"
 #include "iov.h"
 
+/* The host has just written what comes next: fetch it in time */
+#define WQE_AHEAD 2u
+
 enum {
 	RC = 1 << MYNIC_QP_RC,
 	UC = 1 << MYNIC_QP_UC,
@@ -275,6 +278,7 @@ void wqe_fetch_send(struct qp *qp, uint32_t index, struct send_req *req)
 	req->traits = 0;
 	req->done = false;
 	if (slot) {
+		__builtin_prefetch(slot + (WQE_AHEAD << qp->sq.log_stride));
 		req->error = fetch_send(qp, slot, req);
 		return;
 	}
