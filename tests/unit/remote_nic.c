@@ -26,6 +26,9 @@ struct nic {
 
 static const char *paths[SIM_MAX_NICS];
 
+/* A register of some NIC was written since the world last looked away */
+static bool busy;
+
 void remote_nic(unsigned int index, const char *path)
 {
 	CHECK(index < SIM_MAX_NICS);
@@ -106,6 +109,7 @@ void nic_bar_write(struct nic *nic, int bar, uint64_t offset, const void *data,
 	vfu_post(nic->fd, VFU_REGION_WRITE, &message,
 		 sizeof(message.access) + len);
 	nic->written = true;
+	busy = true;
 }
 
 int nic_dma_map(struct nic *nic, uint64_t iova, uint64_t len, void *ptr,
@@ -142,8 +146,10 @@ bool nic_run(struct nic *nic)
 {
 	if (nic->written)
 		sync_registers(nic);
-	else
+	else if (!busy)
 		usleep(PAUSE);
+	else
+		busy = false;
 	nic->written = false;
 	return false;
 }
