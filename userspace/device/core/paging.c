@@ -151,16 +151,18 @@ static bool is_same(const struct page_fault *a, const struct page_fault *b)
 int paging_wait(struct qp *qp, enum mynic_page_stage stage)
 {
 	struct paging_wait *wait = &qp->paging.waits[stage];
+	struct paging *paging = &qp->paging;
 	struct nic *nic = qp->nic;
+	uint8_t bit = 1 << stage;
 
-	if (wait->waiting)
+	if (paging->waiting & bit)
 		return -EAGAIN;
-	if (wait->failed && is_same(&wait->fault, &nic->missing)) {
-		wait->failed = false;
+	if (paging->failed & bit && is_same(&wait->fault, &nic->missing)) {
+		paging->failed &= ~bit;
 		return -EFAULT;
 	}
-	wait->waiting = true;
-	wait->failed = false;
+	paging->waiting |= bit;
+	paging->failed &= ~bit;
 	wait->fault = nic->missing;
 	wait->token = ++nic->page_token;
 	event_raise(nic, &qp->events, MYNIC_EVENT_PAGE_FAULT + stage);
@@ -254,8 +256,8 @@ void paging_stop(struct qp *qp)
 {
 	while (!STAILQ_EMPTY(&qp->paging.held))
 		free(take_first(qp));
-	for (unsigned int i = 0; i < MYNIC_PAGE_STAGES; i++)
-		qp->paging.waits[i] = (struct paging_wait){ 0 };
+	qp->paging.waiting = 0;
+	qp->paging.failed = 0;
 	event_cancel(qp->nic, &qp->events,
 		     ((1u << MYNIC_PAGE_STAGES) - 1) << MYNIC_EVENT_PAGE_FAULT);
 }
@@ -264,17 +266,19 @@ int admin_resume(struct nic *nic, struct admin_call *call)
 {
 	const struct mynic_resume *cmd = &call->cmd.resume;
 	struct qp *qp = qp_find(nic, le32toh(call->cmd.number));
-	struct paging_wait *wait;
+	uint8_t bit;
 
 	if (cmd->stage >= MYNIC_PAGE_STAGES || cmd->failed > 1)
 		return MYNIC_AQ_BAD_PARAM;
 	if (!qp)
 		return MYNIC_AQ_BAD_NUMBER;
-	wait = &qp->paging.waits[cmd->stage];
-	if (!wait->waiting || le32toh(cmd->token) != wait->token)
+	bit = 1 << cmd->stage;
+	if (!(qp->paging.waiting & bit) ||
+	    le32toh(cmd->token) != qp->paging.waits[cmd->stage].token)
 		return MYNIC_AQ_BAD_STATE;
-	wait->waiting = false;
-	wait->failed = cmd->failed;
+	qp->paging.waiting &= ~bit;
+	if (cmd->failed)
+		qp->paging.failed |= bit;
 	qp_schedule(nic, qp);
 	return MYNIC_AQ_OK;
 }

@@ -37,14 +37,10 @@ struct page_fault {
 
 /**
  * struct paging_wait - what one stage of a QP waits for
- * @waiting: for RESUME with @token
- * @failed: RESUME has said that the page cannot be had
  * @token: of the last event
  * @fault: what it was about
  */
 struct paging_wait {
-	bool waiting;
-	bool failed;
 	uint32_t token;
 	struct page_fault fault;
 };
@@ -53,15 +49,19 @@ STAILQ_HEAD(held_packets, held_packet);
 
 /**
  * struct paging - a QP's waits
- * @waits: by enum mynic_page_stage
+ * @waiting: bit 1 << enum mynic_page_stage: it waits for RESUME
+ * @failed: likewise, RESUME has said that the page cannot be had
+ * @held_bytes: memory that @held takes
  * @held: packets that came while MYNIC_PAGE_RECV waited, the one that caused
  *	it first
- * @held_bytes: memory that they take
+ * @waits: by enum mynic_page_stage
  */
 struct paging {
-	struct paging_wait waits[MYNIC_PAGE_STAGES];
-	struct held_packets held;
+	uint8_t waiting;
+	uint8_t failed;
 	uint32_t held_bytes;
+	struct held_packets held;
+	struct paging_wait waits[MYNIC_PAGE_STAGES];
 };
 
 /** paging_parse() - buf_parse() for the lists of a paged region */
@@ -98,14 +98,14 @@ int paging_wait(struct qp *qp, enum mynic_page_stage stage);
 static inline bool paging_waits(const struct paging *paging,
 				enum mynic_page_stage stage)
 {
-	return paging->waits[stage].waiting;
+	return paging->waiting & 1 << stage;
 }
 
 /** paging_passed() - a stage has done what it waited with */
 static inline void paging_passed(struct paging *paging,
 				 enum mynic_page_stage stage)
 {
-	paging->waits[stage].failed = false;
+	paging->failed &= ~(1 << stage);
 }
 
 /** paging_holds() - have packets to go behind others that are kept? */

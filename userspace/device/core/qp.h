@@ -81,10 +81,19 @@ struct qp_attr {
  * struct qp - queue pair
  * @nic: its NIC
  * @number: QPN
+ * @state: set by the core only
  * @type: enum mynic_qp_type, or QP_TYPE_WQ
  * @service: connected QPs: what its BTH opcodes have beside those of RC
  * @flags: MYNIC_QP_*
- * @state: set by the core only
+ * @has_sq: there is a send ring
+ * @has_rq: there is a receive ring
+ * @scheduled: in &nic.run_queue through @run_link
+ * @polled: in &nic.poll_queue through @poll_link
+ * @counters: the set of counters that it is bound to, or NULL
+ * @run_link: see @scheduled
+ * @rndv: what it does for a tag matching SRQ
+ * @paging: what waits for pages
+ * @cc: congestion control, the transport's
  * @attr: set by the core only
  * @pd: protection domain; XRC_TGT: @srq's, or NULL
  * @send_cq: CQ for send completions; XRC_TGT, RSS: NULL
@@ -93,74 +102,67 @@ struct qp_attr {
  * @srq: NULL: the QP has an RQ of its own, or none; XRC_TGT: that of the last
  *	request
  * @xrcd: XRC_TGT: its XRC domain; else NULL
- * @send_link: in &cq.senders
- * @recv_link: in &cq.receivers; XRC_TGT: in &xrcd.targets
- * @counters: the set of counters that it is bound to, or NULL
- * @events: its asynchronous events
- * @uarn: the UAR page of its doorbell
- * @buf: host memory
  * @sq: send ring
- * @rq: receive ring
- * @has_sq: there is a send ring
- * @has_rq: there is a receive ring
  * @dbrec: window on the doorbell record
  * @dbrec_offset: of the doorbell record in @buf
+ * @req: requester and completer, the transport's
+ * @poll_link: see @polled
+ * @poll_until: time until which nic_poll() looks after it
+ * @resp: responder, the transport's
+ * @rq: receive ring
+ * @buf: host memory
+ * @uarn: the UAR page of its doorbell
+ * @events: its asynchronous events
+ * @send_link: in &cq.senders
+ * @recv_link: in &cq.receivers; XRC_TGT: in &xrcd.targets
  * @mcast_groups: multicast groups that it is attached to
  * @num_flows: flow rules that it receives by
  * @rss: gives frames to WQs; NULL: the QP receives them itself
  * @num_tables: WQ: entries of receive WQ tables that name it
- * @scheduled: in &nic.run_queue through @run_link
- * @run_link: see @scheduled
- * @polled: in &nic.poll_queue through @poll_link
- * @poll_link: see @polled
- * @poll_until: time until which nic_poll() looks after it
  * @windows: memory windows of type 2 that were bound through it
- * @req: requester and completer, the transport's
- * @resp: responder, the transport's
- * @rndv: what it does for a tag matching SRQ
- * @cc: congestion control, the transport's
- * @paging: what waits for pages
+ *
+ * What is used for each message comes first, in few cache lines.
  */
 struct qp {
 	struct nic *nic;
 	uint32_t number;
+	enum ib_qp_state state;
 	uint8_t type;
 	uint8_t service;
 	uint8_t flags;
-	enum ib_qp_state state;
+	bool has_sq;
+	bool has_rq;
+	bool scheduled;
+	bool polled;
+	struct counters *counters;
+	TAILQ_ENTRY(qp) run_link;
+	struct rndv rndv;
+	struct paging paging;
+	struct cc cc;
 	struct qp_attr attr;
 	struct pd *pd;
 	struct cq *send_cq;
 	struct cq *recv_cq;
 	struct srq *srq;
 	struct xrcd *xrcd;
-	LIST_ENTRY(qp) send_link;
-	LIST_ENTRY(qp) recv_link;
-	struct counters *counters;
-	struct event_source events;
-	uint32_t uarn;
-	struct buf buf;
 	struct ring sq;
-	struct ring rq;
-	bool has_sq;
-	bool has_rq;
 	struct buf_window dbrec;
 	uint32_t dbrec_offset;
+	struct requester req;
+	TAILQ_ENTRY(qp) poll_link;
+	uint64_t poll_until;
+	struct responder resp;
+	struct ring rq;
+	struct buf buf;
+	uint32_t uarn;
+	struct event_source events;
+	LIST_ENTRY(qp) send_link;
+	LIST_ENTRY(qp) recv_link;
 	uint32_t mcast_groups;
 	uint32_t num_flows;
 	struct rss *rss;
 	uint32_t num_tables;
-	bool scheduled;
-	TAILQ_ENTRY(qp) run_link;
-	bool polled;
-	TAILQ_ENTRY(qp) poll_link;
-	uint64_t poll_until;
 	struct mkey_list windows;
-	struct requester req;
-	struct responder resp;
-	struct rndv rndv;
-	struct cc cc;
-	struct paging paging;
 };
 
 TAILQ_HEAD(qp_queue, qp);

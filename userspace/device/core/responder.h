@@ -116,9 +116,9 @@ struct response_queue {
  * @nak_syndrome: its AETH syndrome
  * @nak_event: RESPONDER_NAK_FATAL: enum mynic_event that it brings, or 0
  * @nak_psn: RESPONDER_NAK_FATAL: the PSN of the request that has failed
- * @recv: the receive request in use
- * @match: what tag matching says of the message that it is in use for
  * @responses: what waits to be answered
+ * @match: what tag matching says of the message that @recv is in use for
+ * @recv: the receive request in use
  */
 struct responder {
 	uint32_t ci;
@@ -140,9 +140,9 @@ struct responder {
 	uint8_t nak_syndrome;
 	uint8_t nak_event;
 	uint32_t nak_psn;
-	struct recv_req recv;
-	struct tm_match match;
 	struct response_queue responses;
+	struct tm_match match;
+	struct recv_req recv;
 };
 
 /** responder_start() - the QP goes to RTR */
