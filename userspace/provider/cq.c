@@ -202,7 +202,7 @@ static inline ALWAYS_INLINE int mynic_cq_advance(struct mynic_cq *cq)
 {
 	struct mynic_cqe *cqe = cq->next;
 
-	if (!mynic_cqe_valid(cqe, cq->phase))
+	if (unlikely(!mynic_cqe_valid(cqe, cq->phase)))
 		return ENOENT;
 	cq->cur = cqe;
 	cq->vcq.cq_ex.wr_id = le64toh(cqe->wr_id);
