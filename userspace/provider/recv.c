@@ -49,15 +49,26 @@ mynic_rq_finish(struct mynic_rq *rq, struct mynic_recv_wqe *next, uint32_t room,
 }
 
 /*
- * The same, out of the way of what succeeds. A lock that was not taken is free,
- * and stays so.
+ * The same at a request that is wrong, out of the way of what succeeds, which is
+ * why the parameters are in the registers where posting has got them. A lock that
+ * was not taken is free, and stays so.
  */
-static __attribute__((noinline)) int mynic_rq_stop(struct mynic_rq *rq,
-						   struct mynic_recv_wqe *next,
-						   uint32_t room,
-						   struct ibv_qp *qp, int err)
+static __attribute__((noinline)) int
+mynic_rq_stop_qp(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+		 struct ibv_recv_wr **bad_wr, struct mynic_recv_wqe *next,
+		 uint32_t room, int err)
 {
-	return mynic_rq_finish(rq, next, room, qp, err, true);
+	*bad_wr = wr;
+	return mynic_rq_finish(&to_mqp(qp)->rq, next, room, qp, err, true);
+}
+
+static __attribute__((noinline)) int
+mynic_rq_stop_srq(struct mynic_rq *rq, struct ibv_recv_wr *wr,
+		  struct ibv_recv_wr **bad_wr, struct mynic_recv_wqe *next,
+		  uint32_t room, int err)
+{
+	*bad_wr = wr;
+	return mynic_rq_finish(rq, next, room, NULL, err, true);
 }
 
 /*
@@ -111,8 +122,9 @@ static inline ALWAYS_INLINE int mynic_rq_post(struct mynic_rq *rq,
 	return mynic_rq_finish(rq, wqe, room, qp, 0, locked);
 
 err:
-	*bad_wr = wr;
-	return mynic_rq_stop(rq, wqe, room, qp, err);
+	if (qp)
+		return mynic_rq_stop_qp(qp, wr, bad_wr, wqe, room, err);
+	return mynic_rq_stop_srq(rq, wr, bad_wr, wqe, room, err);
 }
 
 /**
