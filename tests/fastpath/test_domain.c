@@ -537,6 +537,47 @@ static int count_locked(struct path *p)
 	CHECK_EQ(WEXITSTATUS(status), 0);
 	return count;
 }
+
+/* The same in what is created in a parent domain */
+static int count_in(struct fixture *f, struct ibv_pd *parent,
+		    enum ibv_qp_type type)
+{
+	struct path p = { .f = f };
+	int count;
+
+	p.mw = ibv_alloc_mw(f->pd, IBV_MW_TYPE_1);
+	p.srq = create(f, parent, MYNICDV_RES_SRQ);
+	p.wq = create(f, parent, MYNICDV_RES_WQ);
+	p.qp = create_qp(f, parent, type);
+	p.cq = create(f, parent, MYNICDV_RES_CQ);
+	p.fake_cq = fake_cq;
+	CHECK(p.mw && p.srq && p.wq && p.cq);
+	count = count_locked(&p);
+	CHECK_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(p.cq)), 0);
+	CHECK_EQ(ibv_destroy_qp(p.qp), 0);
+	CHECK_EQ(ibv_destroy_wq(p.wq), 0);
+	CHECK_EQ(ibv_destroy_srq(p.srq), 0);
+	CHECK_EQ(ibv_dealloc_mw(p.mw), 0);
+	tap_restart_timeout();
+	return count;
+}
+
+/* In a context that never has thread domains; a test has one context. */
+static int count_alone(void)
+{
+	int status;
+	pid_t child = fork();
+
+	CHECK(child >= 0);
+	if (!child) {
+		struct fixture *f = fixture_open(8);
+
+		_exit(count_in(f, alloc_parent(f, NULL), IBV_QPT_RC));
+	}
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) >= 40);
+	return WEXITSTATUS(status);
+}
 #endif
 
 TEST(no_locked_instruction)
@@ -552,33 +593,46 @@ TEST(no_locked_instruction)
 				     alloc_parent(f, td) };
 
 	for (int i = 0; i < ARRAY_SIZE(types); i++) {
-		for (int single = 0; single < 2; single++) {
-			struct path p = { .f = f };
-			int count;
-
-			p.mw = ibv_alloc_mw(f->pd, IBV_MW_TYPE_1);
-			p.srq = create(f, parents[single], MYNICDV_RES_SRQ);
-			p.wq = create(f, parents[single], MYNICDV_RES_WQ);
-			p.qp = create_qp(f, parents[single], types[i]);
-			p.cq = create(f, parents[single], MYNICDV_RES_CQ);
-			p.fake_cq = fake_cq;
-			CHECK(p.mw && p.srq && p.wq && p.cq);
-			count = count_locked(&p);
-			if (single)
-				CHECK_EQ(count, 0);
-			else
-				CHECK(count >= 40);
-			CHECK_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(p.cq)), 0);
-			CHECK_EQ(ibv_destroy_qp(p.qp), 0);
-			CHECK_EQ(ibv_destroy_wq(p.wq), 0);
-			CHECK_EQ(ibv_destroy_srq(p.srq), 0);
-			CHECK_EQ(ibv_dealloc_mw(p.mw), 0);
-			tap_restart_timeout();
-		}
+		CHECK(count_in(f, parents[0], types[i]) >= 40);
+		CHECK_EQ(count_in(f, parents[1], types[i]), 0);
 	}
 	CHECK_EQ(ibv_dealloc_pd(parents[0]), 0);
 	CHECK_EQ(ibv_dealloc_pd(parents[1]), 0);
 	CHECK_EQ(ibv_dealloc_td(td), 0);
+#else
+	tap_skip("knows the instructions of x86-64 only");
+#endif
+}
+
+/*
+ * Functions that all queues of a context share are without locks while they are
+ * all in thread domains, and take those of queues that join them later.
+ */
+TEST(queues_of_many_threads_join)
+{
+#ifdef __x86_64__
+	int count = count_alone();
+	struct fixture f = { .context = fake_open() };
+	struct ibv_pd *many, *single;
+	struct ibv_cq_ex *cq;
+	struct ibv_td *td;
+
+	f.pd = ibv_alloc_pd(f.context);
+	CHECK(f.pd);
+	td = alloc_td(&f);
+	single = alloc_parent(&f, td);
+	cq = create(&f, single, MYNICDV_RES_CQ);
+	CHECK(cq);
+	f.cq = ibv_cq_ex_to_cq(cq);
+	CHECK_EQ(count_in(&f, single, IBV_QPT_RC), 0);
+	many = alloc_parent(&f, NULL);
+	CHECK_EQ(count_in(&f, many, IBV_QPT_RC), count);
+	CHECK_EQ(count_in(&f, single, IBV_QPT_RC), 0);
+	CHECK_EQ(ibv_destroy_cq(f.cq), 0);
+	CHECK_EQ(ibv_dealloc_pd(many), 0);
+	CHECK_EQ(ibv_dealloc_pd(single), 0);
+	CHECK_EQ(ibv_dealloc_td(td), 0);
+	CHECK_EQ(ibv_dealloc_pd(f.pd), 0);
 #else
 	tap_skip("knows the instructions of x86-64 only");
 #endif

@@ -114,7 +114,21 @@ int mynic_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 }
 
 /**
- * mynic_poll_cq_any() - ibv_poll_cq(3) in a context with CQs of single threads
+ * mynic_poll_cq_single() - ibv_poll_cq(3) where one thread at a time uses a CQ
+ * @ibcq: the CQ
+ * @num_entries: room in @wc
+ * @wc: the completions
+ *
+ * Return: as mynic_poll_cq().
+ */
+int mynic_poll_cq_single(struct ibv_cq *ibcq, int num_entries,
+			 struct ibv_wc *wc)
+{
+	return mynic_poll_cq_body(ibcq, num_entries, wc, false);
+}
+
+/**
+ * mynic_poll_cq_any() - ibv_poll_cq(3) in a context with CQs of both kinds
  * @ibcq: the CQ
  * @num_entries: room in @wc
  * @wc: the completions
@@ -401,11 +415,6 @@ static void mynic_cq_seek(struct mynic_cq *cq, uint32_t ci)
 	cq->phase = !(index & size);
 }
 
-/* Polling chooses by each CQ only where there is a choice. */
-static const struct verbs_context_ops mynic_single_threaded_ops = {
-	.poll_cq = mynic_poll_cq_any,
-};
-
 /* @pd: parent domain that it is to be in, or NULL */
 static struct mynic_cq *mynic_cq_alloc(struct ibv_context *context,
 				       struct ibv_pd *pd, bool single_threaded)
@@ -418,9 +427,7 @@ static struct mynic_cq *mynic_cq_alloc(struct ibv_context *context,
 		return NULL;
 	cq->home = home;
 	cq->single_threaded = single_threaded || mynic_single_threaded(pd);
-	if (cq->single_threaded)
-		verbs_set_ops(&to_mctx(context)->ibv_ctx,
-			      &mynic_single_threaded_ops);
+	mynic_add_queue(context, MYNIC_QUEUE_CQ, cq->single_threaded);
 	pthread_mutex_init(&cq->resize_lock, NULL);
 	return cq;
 }

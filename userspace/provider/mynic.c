@@ -163,6 +163,7 @@ static int mynic_set_context(struct mynic_context *ctx,
 	ctx->pacing_caps.qp_rate_limit_max = resp->rate_limit_max;
 	ctx->pacing_caps.supported_qpts = resp->rate_limit_qpts;
 	ctx->null_lkey = resp->null_lkey;
+	pthread_mutex_init(&ctx->queue_lock, NULL);
 	mynic_clock_init(ctx, resp);
 	mynic_ah_init(ctx, resp);
 	verbs_set_ops(&ctx->ibv_ctx, &mynic_context_ops);
@@ -231,6 +232,7 @@ static void mynic_free_context(struct ibv_context *context)
 
 	mynic_ah_fini(ctx);
 	mynic_clock_fini(ctx);
+	pthread_mutex_destroy(&ctx->queue_lock);
 	mynic_munmap(&ctx->uar_map);
 	mynic_uninit_context(ctx);
 }

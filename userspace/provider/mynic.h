@@ -35,6 +35,14 @@ struct mynic_map {
 	size_t size;
 };
 
+/* Queues that share a function with all others of a context */
+enum mynic_queue {
+	MYNIC_QUEUE_RQ,
+	MYNIC_QUEUE_SRQ,
+	MYNIC_QUEUE_CQ,
+	MYNIC_NUM_QUEUES,
+};
+
 /**
  * struct mynic_context - an open device
  * @ibv_ctx: libibverbs' part
@@ -56,6 +64,8 @@ struct mynic_map {
  * @gids: GID page, or NULL as long as nobody needs it
  * @gid_mmap_key: where it is to be had
  * @gid_mmap_size: bytes of it; 0: there is none
+ * @queue_lock: serialises mynic_add_queue()
+ * @queue_users: what that knows of each enum mynic_queue
  */
 struct mynic_context {
 	struct verbs_context ibv_ctx;
@@ -77,6 +87,8 @@ struct mynic_context {
 	const struct mynic_gid_info *gids;
 	uint64_t gid_mmap_key;
 	uint32_t gid_mmap_size;
+	pthread_mutex_t queue_lock;
+	uint8_t queue_users[MYNIC_NUM_QUEUES];
 };
 
 /**
@@ -608,6 +620,7 @@ struct ibv_cq_ex *mynic_create_cq_ex(struct ibv_context *context,
 				     struct ibv_cq_init_attr_ex *attr);
 int mynic_destroy_cq(struct ibv_cq *cq);
 int mynic_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+int mynic_poll_cq_single(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int mynic_poll_cq_any(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int mynic_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 int mynic_resize_cq(struct ibv_cq *cq, int cqe);
@@ -714,9 +727,17 @@ int mynic_post_wq_recv_single(struct ibv_wq *wq, struct ibv_recv_wr *wr,
 			      struct ibv_recv_wr **bad_wr);
 int mynic_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr);
+int mynic_post_recv_single(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+			   struct ibv_recv_wr **bad_wr);
+int mynic_post_srq_recv_single(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+			       struct ibv_recv_wr **bad_wr);
 int mynic_post_recv_any(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr);
 int mynic_post_srq_recv_any(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			    struct ibv_recv_wr **bad_wr);
+
+/* threads.c */
+void mynic_add_queue(struct ibv_context *context, enum mynic_queue queue,
+		     bool single_threaded);
 
 #endif /* MYNIC_H */

@@ -164,12 +164,6 @@ void mynic_unimport_pd(struct ibv_pd *pd)
 	free(to_mpd(pd));
 }
 
-/* Posting to receive queues chooses by each queue only where there is a choice. */
-static const struct verbs_context_ops mynic_td_ops = {
-	.post_recv = mynic_post_recv_any,
-	.post_srq_recv = mynic_post_srq_recv_any,
-};
-
 /**
  * mynic_alloc_td() - ibv_alloc_td(3)
  * @context: the device
@@ -190,7 +184,6 @@ struct ibv_td *mynic_alloc_td(struct ibv_context *context,
 	if (!td)
 		return NULL;
 	td->ibv_td.context = context;
-	verbs_set_ops(&to_mctx(context)->ibv_ctx, &mynic_td_ops);
 	return &td->ibv_td;
 }
 

@@ -175,7 +175,21 @@ int mynic_post_wq_recv_single(struct ibv_wq *ibwq, struct ibv_recv_wr *wr,
 }
 
 /**
- * mynic_post_recv_any() - ibv_post_recv(3) in a context with thread domains
+ * mynic_post_recv_single() - ibv_post_recv(3) where one thread at a time uses a QP
+ * @ibqp: the QP
+ * @wr: list of requests
+ * @bad_wr: the first request that was not posted
+ *
+ * Return: as mynic_post_recv().
+ */
+int mynic_post_recv_single(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+			   struct ibv_recv_wr **bad_wr)
+{
+	return mynic_rq_post(&to_mqp(ibqp)->rq, wr, bad_wr, ibqp, false);
+}
+
+/**
+ * mynic_post_recv_any() - ibv_post_recv(3) in a context with QPs of both kinds
  * @ibqp: the QP
  * @wr: list of requests
  * @bad_wr: the first request that was not posted
@@ -207,8 +221,23 @@ int mynic_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 }
 
 /**
- * mynic_post_srq_recv_any() - ibv_post_srq_recv(3) in a context with thread
- *	domains
+ * mynic_post_srq_recv_single() - ibv_post_srq_recv(3) where one thread at a time
+ *	uses an SRQ
+ * @ibsrq: the SRQ
+ * @wr: list of requests
+ * @bad_wr: the first request that was not posted
+ *
+ * Return: as mynic_post_srq_recv().
+ */
+int mynic_post_srq_recv_single(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
+			       struct ibv_recv_wr **bad_wr)
+{
+	return mynic_rq_post(&to_msrq(ibsrq)->rq, wr, bad_wr, NULL, false);
+}
+
+/**
+ * mynic_post_srq_recv_any() - ibv_post_srq_recv(3) in a context with SRQs of both
+ *	kinds
  * @ibsrq: the SRQ
  * @wr: list of requests
  * @bad_wr: the first request that was not posted
