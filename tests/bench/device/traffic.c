@@ -136,6 +136,9 @@ struct traffic *traffic_new(struct drv *from, struct drv *to,
 	b.send_cq = t->recv_cq;
 	b.recv_cq = t->recv_cq;
 	len = (uint64_t)c->num_qps * c->depth * t->stride;
+	/* Buffers begin at pages, as those of most programs do */
+	sim_alloc(from->n, DRV_PAGE, DRV_PAGE);
+	sim_alloc(to->n, DRV_PAGE, DRV_PAGE);
 	from_mr = drv_reg_mr(from, a.pdn, len, ACCESS_ALL);
 	to_mr = drv_reg_mr(to, b.pdn, len, ACCESS_ALL);
 	t->from = from_mr->ptr;
