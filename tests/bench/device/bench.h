@@ -33,7 +33,7 @@ struct bench {
 /**
  * bench_switch() - two NICs of one process, which has a processor to itself
  *
- * The client gets another.
+ * Return: the NICs. The client has another processor.
  */
 struct bench bench_switch(void);
 

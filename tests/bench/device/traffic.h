@@ -71,7 +71,8 @@ struct traffic *traffic_new(struct drv *from, struct drv *to,
 void traffic_post(struct traffic *t, unsigned int qp, unsigned int num);
 
 /**
- * traffic_poll() - take all completions that are there
+ * traffic_poll() - take the completions that are there
+ * @t: the queue pairs
  *
  * Return: messages that they complete.
  */

@@ -148,6 +148,8 @@ void switch_transmit(struct switch_port *from, const struct packet *pkt);
  * switch_is_direct() - see &nic_ops.direct
  * @from: a NIC's port
  * @dmac: unicast MAC
+ *
+ * Return: whether it is.
  */
 bool switch_is_direct(const struct switch_port *from, const uint8_t dmac[6]);
 
