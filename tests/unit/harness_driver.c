@@ -36,6 +36,8 @@ static void write64(struct sim_nic *n, unsigned int reg, uint64_t value)
 	sim_write32(n, reg + 4, value >> 32);
 }
 
+uint64_t drv_features;
+
 struct drv *drv_enable(struct sim_nic *n, uint8_t aq_log_size)
 {
 	struct drv *d = tap_alloc(sizeof(*d));
@@ -49,7 +51,8 @@ struct drv *drv_enable(struct sim_nic *n, uint8_t aq_log_size)
 	d->cpl = sim_alloc(n, size, 64);
 	d->mbox = sim_alloc(n, MYNIC_MBOX_SIZE, MYNIC_MBOX_SIZE);
 	drv_reset(n);
-	write64(n, MYNIC_REG_DRV_FEATURES_LO, 0);
+	d->features = drv_features;
+	write64(n, MYNIC_REG_DRV_FEATURES_LO, d->features);
 	write64(n, MYNIC_REG_AQ_CMD_LO, sim_iova(n, d->cmd));
 	write64(n, MYNIC_REG_AQ_CPL_LO, sim_iova(n, d->cpl));
 	sim_write32(n, MYNIC_REG_AQ_LOG_SIZE, aq_log_size);
@@ -850,6 +853,8 @@ void *drv_write_wqe(struct drv_qp *qp, const struct drv_wr *wr)
 void drv_ring(struct drv_qp *qp)
 {
 	qp->rec->sq_pi = qp->sq_pi;
+	if (qp->d->features & MYNIC_FEATURE_DB_SUPPRESS && qp->rec->sq_no_ring)
+		return;
 	sim_doorbell(qp->d->n, qp->create.uarn, MYNIC_UAR_QP_DB, qp->number, 0,
 		     qp->sq_pi);
 }

@@ -70,6 +70,7 @@ struct drv_qp {
 
 /*
  * struct drv - the driver of one NIC
+ * @features: those agreed upon
  * @levels: &struct mynic_buf.levels of queue memory from now on
  * @event: the asynchronous EQ
  * @comp: the EQ of completion events
@@ -78,6 +79,7 @@ struct drv_qp {
 struct drv {
 	struct sim *sim;
 	struct sim_nic *n;
+	uint64_t features;
 	struct mynic_admin_cmd *cmd;
 	struct mynic_admin_cpl *cpl;
 	uint8_t aq_log_size;
@@ -89,6 +91,9 @@ struct drv {
 	struct drv_eq comp;
 	struct mynic_device_attr attr;
 };
+
+/** drv_features - MYNIC_FEATURE_* that drivers accept from now on */
+extern uint64_t drv_features;
 
 /* GIDs of NIC k: entry 0 fe80::k+1, entry 1 10.0.0.k+1 */
 #define DRV_GID_IPV6 0
@@ -302,6 +307,10 @@ struct drv_wr {
 
 /** drv_write_wqe() - fill the next slot; the device is not told */
 void *drv_write_wqe(struct drv_qp *qp, const struct drv_wr *wr);
+
+/** drv_ring() - post what has been written; without a doorbell if there need
+ * be none
+ */
 void drv_ring(struct drv_qp *qp);
 void drv_post_send(struct drv_qp *qp, const struct drv_wr *wr);
 void drv_post_recv(struct drv_qp *qp, uint64_t wr_id,

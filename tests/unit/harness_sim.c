@@ -412,10 +412,23 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* As long as time goes by nobody polls. */
+static void go_to_sleep(struct sim *sim)
+{
+	bool found = false;
+
+	for (unsigned int i = 0; i < sim->num_nics; i++)
+		found |= nic_stop_polling(sim->nics[i].nic);
+	if (found)
+		sim_settle(sim);
+}
+
 bool sim_step(struct sim *sim, uint64_t until)
 {
-	uint64_t next = sim->queue ? sim->queue->due : ~0ull;
+	uint64_t next;
 
+	go_to_sleep(sim);
+	next = sim->queue ? sim->queue->due : ~0ull;
 	for (unsigned int i = 0; i < sim->num_nics; i++) {
 		const struct sim_nic *n = &sim->nics[i];
 

@@ -160,6 +160,12 @@ bool nic_poll(struct nic *nic)
 	return false;
 }
 
+bool nic_stop_polling(struct nic *nic)
+{
+	(void)nic;
+	return false;
+}
+
 /* Time goes on as long as somebody waits. */
 uint64_t nic_next_event(const struct nic *nic)
 {

@@ -1000,6 +1000,7 @@ static uint64_t run(uint64_t seed)
 	s->seed = seed;
 	s->kind = seed % NUM_KINDS;
 	s->sim = sim_new(2);
+	drv_features = mix(seed) & 2 ? MYNIC_FEATURE_DB_SUPPRESS : 0;
 	s->sim->random = mix(seed) | 1;
 	tap_note("MYNIC_SOAK_SEED=%llu: %s", (unsigned long long)seed,
 		 kind_names[s->kind]);

@@ -191,6 +191,11 @@ bool nic_poll(struct nic *nic)
 	return nic_enabled(nic) && qps_poll(nic);
 }
 
+bool nic_stop_polling(struct nic *nic)
+{
+	return nic_enabled(nic) && qps_stop_polling(nic);
+}
+
 uint64_t nic_next_event(const struct nic *nic)
 {
 	if (!nic_enabled(nic))

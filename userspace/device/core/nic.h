@@ -133,6 +133,16 @@ bool nic_run(struct nic *nic);
  */
 bool nic_poll(struct nic *nic);
 
+/**
+ * nic_stop_polling() - nic_poll() will not be called for a while
+ * @nic: the NIC
+ *
+ * From now on all work is announced by a doorbell.
+ *
+ * Return: true if there was any until now; nic_run() will do it.
+ */
+bool nic_stop_polling(struct nic *nic);
+
 /** nic_next_event() - when nic_run() next has work (now()'s scale), or ~0 */
 uint64_t nic_next_event(const struct nic *nic);
 

@@ -57,7 +57,26 @@ static void unschedule(struct nic *nic, struct qp *qp)
 	qp->scheduled = false;
 }
 
-static void stop_polling(struct nic *nic, struct qp *qp)
+static bool sq_has_news(struct nic *nic, struct qp *qp)
+{
+	const struct mynic_qp_dbrec *dbrec = qp_dbrec(nic, qp);
+
+	return dbrec && load_index(&dbrec->sq_pi) != qp->req.pi;
+}
+
+static void set_no_ring(struct nic *nic, struct qp *qp, bool on)
+{
+	struct mynic_qp_dbrec *dbrec;
+
+	if (qp->no_ring == on)
+		return;
+	qp->no_ring = on;
+	dbrec = qp_dbrec(nic, qp);
+	if (dbrec)
+		store_index(&dbrec->sq_no_ring, on);
+}
+
+static void leave_poll_queue(struct nic *nic, struct qp *qp)
 {
 	if (!qp->polled)
 		return;
@@ -66,22 +85,36 @@ static void stop_polling(struct nic *nic, struct qp *qp)
 	nic->num_polled--;
 }
 
+/*
+ * The host may have left out a doorbell until it sees that it must not any
+ * more: look once again behind that.
+ *
+ * Return: whether there is work.
+ */
+static bool stop_polling(struct nic *nic, struct qp *qp)
+{
+	leave_poll_queue(nic, qp);
+	if (!qp->no_ring)
+		return false;
+	set_no_ring(nic, qp, false);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!sq_has_news(nic, qp))
+		return false;
+	transport_doorbell(qp);
+	return true;
+}
+
 static void start_polling(struct nic *nic, struct qp *qp)
 {
-	stop_polling(nic, qp);
+	leave_poll_queue(nic, qp);
 	if (nic->num_polled == POLL_MAX_QPS)
 		stop_polling(nic, TAILQ_FIRST(&nic->poll_queue));
 	qp->polled = true;
 	qp->poll_until = nic_now(nic) + POLL_TIME_NS;
 	TAILQ_INSERT_TAIL(&nic->poll_queue, qp, poll_link);
 	nic->num_polled++;
-}
-
-static bool sq_has_news(struct nic *nic, struct qp *qp)
-{
-	const struct mynic_qp_dbrec *dbrec = qp_dbrec(nic, qp);
-
-	return dbrec && load_index(&dbrec->sq_pi) != qp->req.pi;
+	if (nic->regs.drv_features & MYNIC_FEATURE_DB_SUPPRESS)
+		set_no_ring(nic, qp, true);
 }
 
 bool qps_poll(struct nic *nic)
@@ -94,13 +127,22 @@ bool qps_poll(struct nic *nic)
 	for (qp = TAILQ_FIRST(&nic->poll_queue); num--; qp = next) {
 		next = TAILQ_NEXT(qp, poll_link);
 		if (qp->state != IB_QPS_RTS || now >= qp->poll_until) {
-			stop_polling(nic, qp);
+			found |= stop_polling(nic, qp);
 		} else if (!qp->scheduled && sq_has_news(nic, qp)) {
 			start_polling(nic, qp);
 			transport_doorbell(qp);
 			found = true;
 		}
 	}
+	return found;
+}
+
+bool qps_stop_polling(struct nic *nic)
+{
+	bool found = false;
+
+	while (!TAILQ_EMPTY(&nic->poll_queue))
+		found |= stop_polling(nic, TAILQ_FIRST(&nic->poll_queue));
 	return found;
 }
 
@@ -403,7 +445,7 @@ void qp_destroy(struct nic *nic, struct qp *qp)
 	eth_qp_gone(nic, qp);
 	qp_transport_fini(qp);
 	unschedule(nic, qp);
-	stop_polling(nic, qp);
+	leave_poll_queue(nic, qp);
 	event_drop(nic, &qp->events);
 	mw_qp_gone(qp);
 	remove_user(qp);

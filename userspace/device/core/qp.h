@@ -89,6 +89,7 @@ struct qp_attr {
  * @has_rq: there is a receive ring
  * @scheduled: in &nic.run_queue through @run_link
  * @polled: in &nic.poll_queue through @poll_link
+ * @no_ring: the host has been told so, and need not ring
  * @counters: the set of counters that it is bound to, or NULL
  * @run_link: see @scheduled
  * @rndv: what it does for a tag matching SRQ
@@ -134,6 +135,7 @@ struct qp {
 	bool has_rq;
 	bool scheduled;
 	bool polled;
+	bool no_ring;
 	struct counters *counters;
 	TAILQ_ENTRY(qp) run_link;
 	struct rndv rndv;
@@ -250,6 +252,9 @@ void qps_run_each(struct nic *nic);
 
 /** qps_poll() - see nic_poll() */
 bool qps_poll(struct nic *nic);
+
+/** qps_stop_polling() - see nic_stop_polling() */
+bool qps_stop_polling(struct nic *nic);
 
 void qps_free(struct nic *nic);
 

@@ -2,8 +2,7 @@
 /* BAR0: registers */
 #include "core.h"
 
-/* None yet */
-#define OFFERED_FEATURES 0ULL
+#define OFFERED_FEATURES MYNIC_FEATURE_DB_SUPPRESS
 
 #define RING_ALIGN 64
 

@@ -54,6 +54,17 @@ static bool poll_nics(struct net_switch *sw)
 	return found;
 }
 
+/* Return: whether there is work, so that this is no time to sleep. */
+static bool stop_polling_nics(struct net_switch *sw)
+{
+	bool found = false;
+
+	for (unsigned int i = 0; i < sw->num; i++)
+		if (sw->ports[i]->nic)
+			found |= nic_stop_polling(sw->ports[i]->nic);
+	return found;
+}
+
 /* Deliver the packets that faults have held back until now. */
 static void run_faults(struct net_switch *sw, uint64_t now)
 {
@@ -127,7 +138,8 @@ void loop_run(const struct loop *loop, const bool *stop)
 
 		if (!more && now - last_work >= LOOP_SPIN_NS) {
 			flush_captures(sw);
-			timeout = sleep_time(loop, now);
+			if (!stop_polling_nics(sw))
+				timeout = sleep_time(loop, now);
 		}
 		if (more || timeout || looks++ % LOOP_LOOKS_PER_WAIT == 0)
 			worked |= events_wait(loop->events, timeout);

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Doorbells that the host leaves out while the NIC watches its record */
+#include "harness_driver.h"
+#include "harness_tap.h"
+
+/* More QPs than a NIC watches */
+#define MANY 100
+
+static const struct drv_wr wr = {
+	.wr_id = 1,
+	.opcode = IBV_WR_RDMA_WRITE,
+	.flags = IBV_SEND_SIGNALED,
+};
+
+static struct drv_pair pair(void)
+{
+	drv_features = MYNIC_FEATURE_DB_SUPPRESS;
+	return drv_rc_pair(NULL);
+}
+
+/* The index is in the record, and there is no doorbell. */
+static void post_silently(struct drv_qp *qp)
+{
+	drv_write_wqe(qp, &wr);
+	qp->rec->sq_pi = qp->sq_pi;
+}
+
+/* A request that is announced; then the NIC watches the QP. */
+static void wake(struct drv_pair *p)
+{
+	struct mynic_cqe cqe;
+
+	CHECK_EQ(p->a.qp->rec->sq_no_ring, 0);
+	drv_post_send(p->a.qp, &wr);
+	sim_settle(p->sim);
+	CHECK_EQ(p->a.qp->rec->sq_no_ring, 1);
+	CHECK(drv_poll(p->a.cq, &cqe));
+}
+
+TEST(watches_after_a_doorbell)
+{
+	struct drv_pair p = pair();
+	struct mynic_cqe cqe;
+
+	wake(&p);
+	for (int i = 0; i < 10; i++) {
+		post_silently(p.a.qp);
+		sim_settle(p.sim);
+		CHECK(drv_poll(p.a.cq, &cqe));
+		CHECK_EQ(cqe.status, IBV_WC_SUCCESS);
+		CHECK_EQ(p.a.qp->rec->sq_no_ring, 1);
+	}
+	/* A host may ring all the same. */
+	drv_write_wqe(p.a.qp, &wr);
+	p.a.qp->rec->sq_pi = p.a.qp->sq_pi;
+	sim_doorbell(p.a.d->n, p.a.qp->create.uarn, MYNIC_UAR_QP_DB,
+		     p.a.qp->number, 0, p.a.qp->sq_pi);
+	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+}
+
+TEST(sleeps)
+{
+	struct drv_pair p = pair();
+
+	wake(&p);
+	sim_run(p.sim, MSEC);
+	CHECK_EQ(p.a.qp->rec->sq_no_ring, 0);
+	post_silently(p.a.qp);
+	drv_expect_none(p.a.cq, 1000 * MSEC);
+	drv_ring(p.a.qp);
+	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+}
+
+TEST(looks_once_more)
+{
+	struct drv_pair p = pair();
+	struct nic *nic = p.a.d->n->nic;
+	struct mynic_cqe cqe;
+
+	wake(&p);
+	post_silently(p.a.qp);
+	CHECK(nic_stop_polling(nic));
+	CHECK_EQ(p.a.qp->rec->sq_no_ring, 0);
+	CHECK(!nic_stop_polling(nic));
+	sim_settle(p.sim);
+	CHECK(drv_poll(p.a.cq, &cqe));
+	CHECK_EQ(cqe.status, IBV_WC_SUCCESS);
+}
+
+/* While it works for the QP, too */
+TEST(looks_once_more_while_busy)
+{
+	struct drv_pair p = pair();
+	struct nic *nic = p.a.d->n->nic;
+	struct mynic_cqe cqe;
+
+	wake(&p);
+	post_silently(p.a.qp);
+	CHECK(nic_poll(nic));
+	post_silently(p.a.qp);
+	CHECK(nic_stop_polling(nic));
+	sim_settle(p.sim);
+	CHECK(drv_poll(p.a.cq, &cqe));
+	CHECK(drv_poll(p.a.cq, &cqe));
+}
+
+TEST(watches_a_few)
+{
+	struct drv_pair p = pair();
+	struct drv_qp *qps[MANY];
+	struct drv_qp_init init = {
+		.type = MYNIC_QP_RC,
+		.pdn = p.a.pdn,
+		.send_cq = p.a.cq,
+		.recv_cq = p.a.recv_cq,
+	};
+	unsigned int watched = 0;
+
+	for (int i = 0; i < MANY; i++) {
+		qps[i] = drv_create_qp(p.a.d, &init);
+		drv_connect_to(qps[i], 0, qps[i]->number, &(struct drv_path){},
+			       IBV_QPS_RTS);
+	}
+	for (int i = 0; i < MANY; i++) {
+		drv_post_send(qps[i], &wr);
+		/* Some are forgotten with a request that was not announced. */
+		post_silently(qps[i]);
+	}
+	sim_settle(p.sim);
+	for (int i = 0; i < MANY; i++)
+		watched += qps[i]->rec->sq_no_ring;
+	CHECK(watched > 0 && watched < MANY);
+	for (int i = 0; i < 2 * MANY; i++)
+		drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+}
+
+TEST(error)
+{
+	struct drv_pair p = pair();
+
+	wake(&p);
+	post_silently(p.a.qp);
+	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_ERR), MYNIC_AQ_OK);
+	drv_expect(p.a.cq, 1, IBV_WC_WR_FLUSH_ERR);
+	sim_run(p.sim, MSEC);
+	CHECK_EQ(p.a.qp->rec->sq_no_ring, 0);
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, 1, IBV_WC_WR_FLUSH_ERR);
+}
+
+TEST(destroyed_with_news)
+{
+	struct drv_pair p = pair();
+
+	wake(&p);
+	post_silently(p.a.qp);
+	CHECK_EQ(drv_number_cmd(p.a.d, MYNIC_CMD_DESTROY_QP, p.a.qp->number),
+		 MYNIC_AQ_OK);
+	sim_run(p.sim, MSEC);
+}
+
+TEST(without_the_feature)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+
+	drv_post_send(p.a.qp, &wr);
+	sim_settle(p.sim);
+	CHECK_EQ(p.a.qp->rec->sq_no_ring, 0);
+	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+}
