@@ -171,6 +171,8 @@ int ibv_cmd_get_context(struct verbs_context *context,
 	drv->clock_mmap_key = key;
 	fake_gids = fake_alloc(&key, &drv->gid_mmap_size, 4096);
 	drv->gid_mmap_key = key;
+	if (fake.db_suppress)
+		drv->flags = MYNIC_UCONTEXT_DB_SUPPRESS;
 	if (fake.no_gid_page)
 		drv->gid_mmap_size = 0;
 	return 0;

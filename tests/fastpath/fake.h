@@ -18,6 +18,7 @@
  * @fail_after: how many succeed before that
  * @bad_map: the memory of objects created from now on cannot be mapped
  * @no_gid_page: contexts opened from now on have none
+ * @db_suppress: contexts opened from now on have it
  * @qp_state: what ibv_query_qp() finds
  * @live: objects created and not destroyed
  */
@@ -26,6 +27,7 @@ struct fake_state {
 	int fail_after;
 	bool bad_map;
 	bool no_gid_page;
+	bool db_suppress;
 	enum ibv_qp_state qp_state;
 	int live;
 };

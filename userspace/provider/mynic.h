@@ -53,6 +53,7 @@ enum mynic_queue {
  * @rx_hash_functions: likewise, enum ibv_rx_hash_function_flags
  * @pacing_caps: rate limits, likewise
  * @null_lkey: local key of nothing; 0: there is none
+ * @db_suppress: QPs look whether they have to ring
  * @driver_qp_types: what the kernel says of these
  * @ece_options: enum mynic_ece_option: what QPs can have
  * @clock_lock: protects the mapping of @clock
@@ -76,6 +77,7 @@ struct mynic_context {
 	uint8_t rx_hash_functions;
 	struct ibv_packet_pacing_caps pacing_caps;
 	uint32_t null_lkey;
+	bool db_suppress;
 	uint32_t driver_qp_types;
 	uint32_t ece_options;
 	pthread_mutex_t clock_lock;
@@ -319,6 +321,7 @@ struct mynic_srq {
  * @max_tso_hdr: bytes of header of a TSO request
  * @single_threaded: belongs to a thread domain, so that nobody takes @lock for
  *	posting
+ * @db_suppress: look whether the doorbell has to be rung
  *
  * What ibv_post_send() touches is one cache line, but at the ring's end.
  */
@@ -345,6 +348,7 @@ struct mynic_sq {
 	uint32_t data_offset;
 	uint16_t max_tso_hdr;
 	bool single_threaded;
+	bool db_suppress;
 };
 
 static_assert(offsetof(struct mynic_sq, ring) <= MYNIC_CACHE_LINE,

@@ -130,10 +130,11 @@ static inline ALWAYS_INLINE int mynic_post_one(struct mynic_sq *sq,
 }
 
 /* Let the device know, if there is anything new. */
-static inline ALWAYS_INLINE void mynic_post_send_end(struct mynic_sq *sq)
+static inline ALWAYS_INLINE void mynic_post_send_end(struct mynic_sq *sq,
+						     bool db_suppress)
 {
 	if (likely(sq->dbrec->sq_pi != htole32(sq->pi)))
-		mynic_sq_ring(sq);
+		mynic_sq_ring(sq, db_suppress);
 }
 
 /*
@@ -156,7 +157,7 @@ static inline ALWAYS_INLINE int mynic_post_list(struct ibv_qp *ibqp,
 			break;
 		}
 	}
-	mynic_post_send_end(sq);
+	mynic_post_send_end(sq, sq->db_suppress);
 	mynic_unlock(&sq->lock);
 	return err;
 }
@@ -166,15 +167,16 @@ static inline ALWAYS_INLINE int mynic_post_list(struct ibv_qp *ibqp,
  * common kinds: SEND, WRITE and READ with one SGE, for which a slot always has
  * room, or one piece of inline data. At the first other one, or if the ring
  * looks full, @rest takes over with the lock held. So what is rare, and what is
- * wrong, costs the common requests neither tests nor registers. @locked is a
- * constant: whether there is a lock to take.
+ * wrong, costs the common requests neither tests nor registers. @locked and
+ * @db_suppress are constants: whether there is a lock to take, and whether the
+ * device may need no doorbell.
  */
 static inline ALWAYS_INLINE int
 mynic_post_common(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		  struct ibv_send_wr **bad_wr,
 		  int (*rest)(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 			      struct ibv_send_wr **bad_wr),
-		  enum ibv_qp_type type, bool locked)
+		  enum ibv_qp_type type, bool locked, bool db_suppress)
 {
 	uint32_t max_opcode = type == IBV_QPT_RC ? IBV_WR_RDMA_READ :
 						   IBV_WR_SEND_WITH_IMM;
@@ -213,7 +215,7 @@ mynic_post_common(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	}
 	sq->last = last;
 	sq->pi = sq->end - room;
-	mynic_post_send_end(sq);
+	mynic_post_send_end(sq, db_suppress);
 	if (locked)
 		mynic_unlock(&sq->lock);
 	return 0;
@@ -235,14 +237,29 @@ static int mynic_post_send_rc(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			      struct ibv_send_wr **bad_wr)
 {
 	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_rc, IBV_QPT_RC,
-				 true);
+				 true, false);
+}
+
+static int mynic_post_send_rc_watched(struct ibv_qp *qp, struct ibv_send_wr *wr,
+				      struct ibv_send_wr **bad_wr)
+{
+	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_rc, IBV_QPT_RC,
+				 true, true);
 }
 
 static int mynic_post_send_rc_single(struct ibv_qp *qp, struct ibv_send_wr *wr,
 				     struct ibv_send_wr **bad_wr)
 {
 	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_rc, IBV_QPT_RC,
-				 false);
+				 false, false);
+}
+
+static int mynic_post_send_rc_single_watched(struct ibv_qp *qp,
+					     struct ibv_send_wr *wr,
+					     struct ibv_send_wr **bad_wr)
+{
+	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_rc, IBV_QPT_RC,
+				 false, true);
 }
 
 static __attribute__((noinline)) int
@@ -256,14 +273,29 @@ static int mynic_post_send_uc(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			      struct ibv_send_wr **bad_wr)
 {
 	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_uc, IBV_QPT_UC,
-				 true);
+				 true, false);
+}
+
+static int mynic_post_send_uc_watched(struct ibv_qp *qp, struct ibv_send_wr *wr,
+				      struct ibv_send_wr **bad_wr)
+{
+	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_uc, IBV_QPT_UC,
+				 true, true);
 }
 
 static int mynic_post_send_uc_single(struct ibv_qp *qp, struct ibv_send_wr *wr,
 				     struct ibv_send_wr **bad_wr)
 {
 	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_uc, IBV_QPT_UC,
-				 false);
+				 false, false);
+}
+
+static int mynic_post_send_uc_single_watched(struct ibv_qp *qp,
+					     struct ibv_send_wr *wr,
+					     struct ibv_send_wr **bad_wr)
+{
+	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_uc, IBV_QPT_UC,
+				 false, true);
 }
 
 static __attribute__((noinline)) int
@@ -339,23 +371,34 @@ int mynic_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 	return to_mqp(qp)->sq.post_send(qp, wr, bad_wr);
 }
 
+typedef int (*mynic_post_fn)(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			     struct ibv_send_wr **bad_wr);
+
 /**
  * mynic_post_send_setup() - choose the form of ibv_post_send() for a new QP
  * @qp: the QP
  */
 void mynic_post_send_setup(struct mynic_qp *qp)
 {
+	static const mynic_post_fn rc[2][2] = {
+		{ mynic_post_send_rc, mynic_post_send_rc_single },
+		{ mynic_post_send_rc_watched,
+		  mynic_post_send_rc_single_watched },
+	};
+	static const mynic_post_fn uc[2][2] = {
+		{ mynic_post_send_uc, mynic_post_send_uc_single },
+		{ mynic_post_send_uc_watched,
+		  mynic_post_send_uc_single_watched },
+	};
 	struct mynic_sq *sq = &qp->sq;
 	bool single = sq->single_threaded;
 
 	switch (qp->vqp.qp.qp_type) {
 	case IBV_QPT_RC:
-		sq->post_send = single ? mynic_post_send_rc_single :
-					 mynic_post_send_rc;
+		sq->post_send = rc[sq->db_suppress][single];
 		break;
 	case IBV_QPT_UC:
-		sq->post_send = single ? mynic_post_send_uc_single :
-					 mynic_post_send_uc;
+		sq->post_send = uc[sq->db_suppress][single];
 		break;
 	case IBV_QPT_XRC_SEND:
 		sq->post_send = single ? mynic_post_rest_xrc :

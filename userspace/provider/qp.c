@@ -222,6 +222,7 @@ static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 		return NULL;
 	qp->home = home;
 	qp->sq.single_threaded = mynic_single_threaded(pd);
+	qp->sq.db_suppress = to_mctx(pd->context)->db_suppress;
 	qp->rq.single_threaded = mynic_single_threaded(pd);
 	mynic_add_queue(pd->context, MYNIC_QUEUE_RQ, qp->rq.single_threaded);
 	if (max_tso_hdr)

@@ -180,12 +180,31 @@ static inline void mynic_sq_seek(struct mynic_sq *sq, uint32_t pi)
 	sq->last = sq->ring + ((pi - 1) & (sq->size - 1)) * sq->stride;
 }
 
-/* Post what is in the slots before the producer index. The caller holds the lock. */
-static inline void mynic_sq_ring(struct mynic_sq *sq)
+/* Whether the device looks at the producer index that has just been stored */
+static inline bool mynic_sq_is_watched(const struct mynic_sq *sq)
+{
+	const __le32 *no_ring = &sq->dbrec->sq_no_ring;
+
+	/*
+	 * The store is to be seen before this is read. The device, before it
+	 * looks away, does both the other way round.
+	 */
+	atomic_thread_fence(memory_order_seq_cst);
+	return __atomic_load_n(no_ring, __ATOMIC_RELAXED);
+}
+
+/*
+ * Post what is in the slots before the producer index. The caller holds the lock.
+ * @db_suppress: that of the SQ, a constant where that counts
+ */
+static inline ALWAYS_INLINE void mynic_sq_ring(struct mynic_sq *sq,
+					       bool db_suppress)
 {
 	uint64_t number = (uint64_t)sq->qpn << MYNIC_DB_NUMBER_SHIFT;
 
 	mynic_publish(&sq->dbrec->sq_pi, sq->pi);
+	if (db_suppress && mynic_sq_is_watched(sq))
+		return;
 	/* The device has to find the index in the record when it is told. */
 	udma_to_device_barrier();
 	mmio_write64_le(sq->doorbell, htole64(number | sq->pi));

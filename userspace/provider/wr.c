@@ -436,7 +436,8 @@ static inline ALWAYS_INLINE void mynic_wr_discard(struct mynic_sq *sq)
 }
 
 /* Return: 0, or the error for which nothing was posted. */
-static inline ALWAYS_INLINE int mynic_wr_close(struct mynic_sq *sq)
+static inline ALWAYS_INLINE int mynic_wr_close(struct mynic_sq *sq,
+					       bool db_suppress)
 {
 	int err = sq->wr_err;
 
@@ -444,7 +445,7 @@ static inline ALWAYS_INLINE int mynic_wr_close(struct mynic_sq *sq)
 		mynic_wr_discard(sq);
 	} else if (likely(sq->pi != sq->wr_pi)) {
 		sq->pi = sq->wr_pi;
-		mynic_sq_ring(sq);
+		mynic_sq_ring(sq, db_suppress);
 	}
 	return err;
 }
@@ -468,7 +469,16 @@ static void mynic_wr_abort(struct ibv_qp_ex *ibqp)
 static int mynic_wr_complete(struct ibv_qp_ex *ibqp)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
-	int err = mynic_wr_close(sq);
+	int err = mynic_wr_close(sq, false);
+
+	mynic_unlock(&sq->lock);
+	return err;
+}
+
+static int mynic_wr_complete_watched(struct ibv_qp_ex *ibqp)
+{
+	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
+	int err = mynic_wr_close(sq, true);
 
 	mynic_unlock(&sq->lock);
 	return err;
@@ -486,7 +496,12 @@ static void mynic_wr_abort_single(struct ibv_qp_ex *ibqp)
 
 static int mynic_wr_complete_single(struct ibv_qp_ex *ibqp)
 {
-	return mynic_wr_close(&to_mqp_ex(ibqp)->sq);
+	return mynic_wr_close(&to_mqp_ex(ibqp)->sq, false);
+}
+
+static int mynic_wr_complete_single_watched(struct ibv_qp_ex *ibqp)
+{
+	return mynic_wr_close(&to_mqp_ex(ibqp)->sq, true);
 }
 
 /* For builders and setters that a QP does not have, by their parameters */
@@ -577,15 +592,19 @@ static void mynic_wr_set_data(struct ibv_qp_ex *qpx, bool plain, bool ext)
 	}
 }
 
-static void mynic_wr_set_section(struct ibv_qp_ex *qpx, bool single_threaded)
+static void mynic_wr_set_section(struct ibv_qp_ex *qpx,
+				 const struct mynic_sq *sq)
 {
-	if (single_threaded) {
+	if (sq->single_threaded) {
 		qpx->wr_start = mynic_wr_start_single;
-		qpx->wr_complete = mynic_wr_complete_single;
+		qpx->wr_complete = sq->db_suppress ?
+					   mynic_wr_complete_single_watched :
+					   mynic_wr_complete_single;
 		qpx->wr_abort = mynic_wr_abort_single;
 	} else {
 		qpx->wr_start = mynic_wr_start;
-		qpx->wr_complete = mynic_wr_complete;
+		qpx->wr_complete = sq->db_suppress ? mynic_wr_complete_watched :
+						     mynic_wr_complete;
 		qpx->wr_abort = mynic_wr_abort;
 	}
 }
@@ -615,7 +634,7 @@ void mynic_wr_setup(struct mynic_qp *qp, uint64_t ops)
 	}
 
 	qp->vqp.comp_mask |= VERBS_QP_EX;
-	mynic_wr_set_section(qpx, qp->sq.single_threaded);
+	mynic_wr_set_section(qpx, &qp->sq);
 	mynic_wr_set_data(qpx, plain, mynic_sq_has_ext(type));
 	qpx->wr_set_ud_addr = type == IBV_QPT_UD ? mynic_wr_set_ud_addr :
 						   mynic_no_ud_addr;

@@ -15,6 +15,15 @@
 #define MYNIC_UVERBS_ABI_VERSION 1
 
 /**
+ * enum mynic_ucontext_flag - what holds for a context
+ * @MYNIC_UCONTEXT_DB_SUPPRESS: the device says in &struct mynic_qp_dbrec when it
+ *	needs no doorbell
+ */
+enum mynic_ucontext_flag {
+	MYNIC_UCONTEXT_DB_SUPPRESS = 1 << 0,
+};
+
+/**
  * struct mynic_alloc_ucontext_resp - response to allocating or querying a
  *	context
  * @uar_mmap_key: mmap() offset of the context's UAR page
@@ -36,7 +45,7 @@
  * @clock_mmap_size: bytes to map at @clock_mmap_key; 0: there is no clock page
  * @clock_mmap_key: mmap() offset of &struct mynic_clock_info, to be read only
  * @gid_mmap_size: bytes to map at @gid_mmap_key; 0: there is no GID page
- * @reserved_44: zero
+ * @flags: enum mynic_ucontext_flag; those not known are ignored
  * @gid_mmap_key: mmap() offset of &struct mynic_gid_info, to be read only
  */
 struct mynic_alloc_ucontext_resp {
@@ -56,7 +65,7 @@ struct mynic_alloc_ucontext_resp {
 	__u32 clock_mmap_size;
 	__aligned_u64 clock_mmap_key;
 	__u32 gid_mmap_size;
-	__u32 reserved_44;
+	__u32 flags;
 	__aligned_u64 gid_mmap_key;
 };
 

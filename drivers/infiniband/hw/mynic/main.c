@@ -145,13 +145,17 @@ static int mynic_hw_reset(struct mynic_dev *mdev)
 	return ret;
 }
 
+/* Of these the kernel itself needs nothing: its own QPs always ring. */
+#define MYNIC_DRIVER_FEATURES ((u32)MYNIC_FEATURE_DB_SUPPRESS)
+
 static int mynic_hw_enable(struct mynic_dev *mdev)
 {
 	u32 status;
 	int ret;
 
-	/* This driver does without the optional features that there are */
-	writel(0, mdev->regs + MYNIC_REG_DRV_FEATURES_LO);
+	mdev->features = readl(mdev->regs + MYNIC_REG_FEATURES_LO) &
+			 MYNIC_DRIVER_FEATURES;
+	writel(mdev->features, mdev->regs + MYNIC_REG_DRV_FEATURES_LO);
 	writel(0, mdev->regs + MYNIC_REG_DRV_FEATURES_HI);
 	writel(MYNIC_CONTROL_ENABLE, mdev->regs + MYNIC_REG_CONTROL);
 	ret = readl_poll_timeout(mdev->regs + MYNIC_REG_STATUS, status,

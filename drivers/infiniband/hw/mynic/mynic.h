@@ -339,6 +339,7 @@ enum {
  * @up: device, netdev and RDMA device work; protected by @state_lock
  * @recover_work: resets a dead device
  * @recovered: jiffies of the last time
+ * @features: MYNIC_FEATURE_* that are agreed upon
  * @caps: limits
  * @admin: admin queue
  * @async_eq: asynchronous events and admin completions
@@ -368,6 +369,7 @@ struct mynic_dev {
 	bool up;
 	struct delayed_work recover_work;
 	unsigned long recovered;
+	u32 features;
 	struct mynic_caps caps;
 	struct mynic_admin admin;
 	struct mynic_eq async_eq;

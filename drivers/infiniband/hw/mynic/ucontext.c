@@ -100,6 +100,9 @@ mynic_ucontext_resp(struct mynic_ucontext *ucontext)
 		.rate_limit_max = caps->max_rate_kbps,
 		.null_lkey = caps->null_lkey,
 		.gid_mmap_size = PAGE_SIZE,
+		.flags = mdev->features & MYNIC_FEATURE_DB_SUPPRESS ?
+				 MYNIC_UCONTEXT_DB_SUPPRESS :
+				 0,
 		.gid_mmap_key =
 			rdma_user_mmap_get_offset(&ucontext->gids->rdma_entry),
 	};

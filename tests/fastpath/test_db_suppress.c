@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Doorbells that are left out while the device watches the record. */
+#include <stdlib.h>
+
+#include "fixture.h"
+#include "mynic.h"
+
+/* Doorbells as they are rung, and as what a QP has posted up to @index */
+static uint64_t rung(void)
+{
+	return le64toh(*fake_uar(MYNIC_UAR_QP_DB));
+}
+
+static uint64_t doorbell(uint32_t index)
+{
+	return (uint64_t)fake_qp.qpn << MYNIC_DB_NUMBER_SHIFT | index;
+}
+
+static struct fixture *open_with_feature(void)
+{
+	fake.db_suppress = true;
+	return fixture_open(8);
+}
+
+typedef void (*post_fn)(struct ibv_qp *qp);
+
+static void post_wr(struct ibv_qp *qp, struct ibv_send_wr *wr)
+{
+	struct ibv_sge sge = { .addr = 0x1000, .length = 8, .lkey = 1 };
+	struct ibv_send_wr *bad;
+
+	wr->sg_list = &sge;
+	wr->num_sge = 1;
+	CHECK_EQ(ibv_post_send(qp, wr, &bad), 0);
+}
+
+static void post_send(struct ibv_qp *qp)
+{
+	post_wr(qp, &(struct ibv_send_wr){ .opcode = IBV_WR_SEND });
+}
+
+/* Not one of the common ones */
+static void post_atomic(struct ibv_qp *qp)
+{
+	post_wr(qp,
+		&(struct ibv_send_wr){ .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD });
+}
+
+static void wr_send(struct ibv_qp *qp)
+{
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(qp);
+
+	ibv_wr_start(qpx);
+	ibv_wr_send(qpx);
+	ibv_wr_set_sge(qpx, 1, 0x1000, 8);
+	CHECK_EQ(ibv_wr_complete(qpx), 0);
+}
+
+/* Rings if and only if the device does not watch, however it is posted */
+static void check_post(struct ibv_qp *qp, post_fn post)
+{
+	struct mynic_qp_dbrec *dbrec = fake_qp.dbrec;
+	uint32_t pi = le32toh(dbrec->sq_pi);
+	uint64_t before;
+
+	dbrec->sq_no_ring = 0;
+	post(qp);
+	CHECK_EQ(le32toh(dbrec->sq_pi), pi + 1);
+	CHECK_EQ(rung(), doorbell(pi + 1));
+
+	before = rung();
+	dbrec->sq_no_ring = htole32(1);
+	post(qp);
+	CHECK_EQ(le32toh(dbrec->sq_pi), pi + 2);
+	CHECK_EQ(rung(), before);
+
+	dbrec->sq_no_ring = 0;
+	post(qp);
+	CHECK_EQ(rung(), doorbell(pi + 3));
+}
+
+static void check_qp(struct ibv_qp *qp, bool atomics)
+{
+	check_post(qp, post_send);
+	check_post(qp, wr_send);
+	if (atomics)
+		check_post(qp, post_atomic);
+}
+
+TEST(looks_at_the_record)
+{
+	struct fixture *f = open_with_feature();
+
+	check_qp(fixture_qp(f, IBV_QPT_RC, 16, 1), true);
+	check_qp(fixture_qp(f, IBV_QPT_UC, 16, 1), false);
+}
+
+static void close_td(void *td)
+{
+	CHECK_EQ(ibv_dealloc_td(td), 0);
+}
+
+static void close_parent(void *pd)
+{
+	CHECK_EQ(ibv_dealloc_pd(pd), 0);
+}
+
+TEST(thread_domain)
+{
+	struct fixture *f = open_with_feature();
+	struct ibv_td_init_attr td_attr = {};
+	struct ibv_td *td = ibv_alloc_td(f->context, &td_attr);
+	struct ibv_parent_domain_init_attr attr = { .pd = f->pd, .td = td };
+	struct fixture single = *f;
+
+	CHECK(td);
+	tap_at_end(close_td, td);
+	single.pd = ibv_alloc_parent_domain(f->context, &attr);
+	CHECK(single.pd);
+	tap_at_end(close_parent, single.pd);
+	check_qp(fixture_qp(&single, IBV_QPT_RC, 16, 1), true);
+	check_qp(fixture_qp(&single, IBV_QPT_UC, 16, 1), false);
+}
+
+TEST(without_the_feature)
+{
+	struct ibv_qp *qp = fixture_qp(fixture_open(8), IBV_QPT_RC, 16, 1);
+
+	fake_qp.dbrec->sq_no_ring = htole32(1);
+	post_send(qp);
+	CHECK_EQ(rung(), doorbell(1));
+	wr_send(qp);
+	CHECK_EQ(rung(), doorbell(2));
+	post_atomic(qp);
+	CHECK_EQ(rung(), doorbell(3));
+}
+
+TEST(switched_off_by_the_user)
+{
+	struct ibv_qp *qp;
+
+	setenv("MYNIC_RING_ALWAYS", "1", true);
+	qp = fixture_qp(open_with_feature(), IBV_QPT_RC, 16, 1);
+	fake_qp.dbrec->sq_no_ring = htole32(1);
+	post_send(qp);
+	CHECK_EQ(rung(), doorbell(1));
+	wr_send(qp);
+	CHECK_EQ(rung(), doorbell(2));
+}
