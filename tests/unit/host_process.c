@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -88,6 +89,36 @@ TEST(other_files_are_left_alone)
 	CHECK_EQ(st.st_size, 1);
 	unlink(path);
 	rmdir(dir);
+}
+
+/* How often it was woken up */
+static unsigned long wakeups(pid_t pid)
+{
+	char path[32], line[128];
+	unsigned long count;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "r");
+	CHECK(file);
+	do
+		CHECK(fgets(line, sizeof(line), file));
+	while (sscanf(line, "voluntary_ctxt_switches: %lu", &count) != 1);
+	fclose(file);
+	return count;
+}
+
+TEST(nothing_to_do_wakes_nobody)
+{
+	struct device *dev = device_start();
+	unsigned long before;
+
+	for (unsigned int i = 0; i < VFU_TEST_NICS; i++)
+		vfu_open(dev, i);
+	device_wait_idle(dev->pid);
+	before = wakeups(dev->pid);
+	sleep(2);
+	CHECK_EQ(wakeups(dev->pid), before);
 }
 
 TEST(other_servers_are_left_alone)
