@@ -26,7 +26,7 @@ def case(program, *args):
 def rows(output):
     """The table's rows; a program of either kind has as many columns as its tuple."""
     found = []
-    for line in re.findall(rb"^ *\d+ +\d+ +\d+\.\d.*$", output, re.MULTILINE):
+    for line in re.findall(rb"^ *\d+ +\d+ +(?:\d+\.\d|inf).*$", output, re.MULTILINE):
         values = [float(word) for word in line.split()]
         for kind in Bandwidth, Latency:
             if len(values) == len(kind._fields):
