@@ -853,7 +853,10 @@ void *drv_write_wqe(struct drv_qp *qp, const struct drv_wr *wr)
 void drv_ring(struct drv_qp *qp)
 {
 	qp->rec->sq_pi = qp->sq_pi;
-	if (qp->d->features & MYNIC_FEATURE_DB_SUPPRESS && qp->rec->sq_no_ring)
+	/* The device may be another process, and about to look away */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (qp->d->features & MYNIC_FEATURE_DB_SUPPRESS &&
+	    __atomic_load_n(&qp->rec->sq_no_ring, __ATOMIC_RELAXED))
 		return;
 	sim_doorbell(qp->d->n, qp->create.uarn, MYNIC_UAR_QP_DB, qp->number, 0,
 		     qp->sq_pi);

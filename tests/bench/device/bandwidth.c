@@ -104,7 +104,7 @@ static void by_device(const struct bench *b, struct traffic *t, const char *row)
 
 static void through_switch(enum ibv_wr_opcode opcode, const char *row)
 {
-	struct bench b = bench_switch();
+	struct bench b = bench_switch(true);
 	struct traffic *t[NUM_SIZES];
 
 	for (int i = 0; i < NUM_SIZES; i++)

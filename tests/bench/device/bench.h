@@ -20,11 +20,13 @@
 
 /**
  * struct bench - two NICs, and what is between them
+ * @subject: what samples are to call it
  * @sim: their world
  * @nic: their drivers
  * @pid: the processes that they are in; the same if that is one
  */
 struct bench {
+	const char *subject;
 	struct sim *sim;
 	struct drv *nic[2];
 	pid_t pid[2];
@@ -32,10 +34,11 @@ struct bench {
 
 /**
  * bench_switch() - two NICs of one process, which has a processor to itself
+ * @suppress: leave out doorbells that the device does not need, as libmynic does
  *
  * Return: the NICs. The client has another processor.
  */
-struct bench bench_switch(void);
+struct bench bench_switch(bool suppress);
 
 /** bench_wire() - two NICs of two processes; arguments as those of --wire */
 struct bench bench_wire(const char *wire_a, const char *wire_b);

@@ -25,10 +25,11 @@ static int compare(const void *a, const void *b)
 }
 
 static void report(const char *benchmark, const char *row, uint32_t size,
-		   uint64_t *times, unsigned int num, double unit)
+		   const char *subject, uint64_t *times, unsigned int num,
+		   double unit)
 {
 	qsort(times, num, sizeof(*times), compare);
-	bench_sample(benchmark, row, tap_print("%u", size), "mynic",
+	bench_sample(benchmark, row, tap_print("%u", size), subject,
 		     times[num / 2] / unit, "ns");
 }
 
@@ -55,8 +56,8 @@ static uint64_t send_one(struct traffic *t)
 	return start;
 }
 
-static void measure(struct traffic *t, const char *row, unsigned int num,
-		    uint64_t pause)
+static void measure(struct traffic *t, const char *row, const char *subject,
+		    unsigned int num, uint64_t pause)
 {
 	uint64_t times[ROUNDS];
 
@@ -66,7 +67,7 @@ static void measure(struct traffic *t, const char *row, unsigned int num,
 		wait_ns(pause);
 		times[i] = send_one(t);
 	}
-	report("device-latency", row, t->config.size, times, num, 1);
+	report("device-latency", row, t->config.size, subject, times, num, 1);
 }
 
 static struct traffic *one_qp(struct drv *from, struct drv *to,
@@ -92,20 +93,24 @@ TEST(doorbell_to_completion)
 		{ IBV_WR_SEND, "SEND, awake", "SEND, asleep" },
 		{ IBV_WR_RDMA_READ, "READ, awake", "READ, asleep" },
 	};
-	struct traffic *t[ARRAY_SIZE(rows)][ARRAY_SIZE(sizes)];
-	struct bench b = bench_switch();
+	struct traffic *t[2][ARRAY_SIZE(rows)][ARRAY_SIZE(sizes)];
+	struct bench b[2];
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++)
-		for (unsigned int j = 0; j < ARRAY_SIZE(sizes); j++)
-			t[i][j] = one_qp(b.nic[0], b.nic[1], rows[i].opcode,
-					 sizes[j]);
+	for (int k = 0; k < 2; k++) {
+		b[k] = bench_switch(!k);
+		for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++)
+			for (unsigned int j = 0; j < ARRAY_SIZE(sizes); j++)
+				t[k][i][j] = one_qp(b[k].nic[0], b[k].nic[1],
+						    rows[i].opcode, sizes[j]);
+	}
 	for (int run = 0; run < BENCH_RUNS; run++) {
-		for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
-			for (unsigned int j = 0; j < ARRAY_SIZE(sizes); j++) {
-				measure(t[i][j], rows[i].awake, ROUNDS, 0);
-				measure(t[i][j], rows[i].asleep, ROUNDS / 10,
-					PAUSE_NS);
-			}
+		for (unsigned int n = 0; n < ARRAY_SIZE(rows) * 2 * 2; n++) {
+			unsigned int i = n / 4, j = n / 2 % 2, k = n % 2;
+
+			measure(t[k][i][j], rows[i].awake, b[k].subject, ROUNDS,
+				0);
+			measure(t[k][i][j], rows[i].asleep, b[k].subject,
+				ROUNDS / 10, PAUSE_NS);
 		}
 	}
 }
@@ -150,7 +155,8 @@ static void ping_pong(struct traffic *there, struct traffic *back,
 		if (i >= WARM_UP)
 			times[i - WARM_UP] = bench_now() - start;
 	}
-	report("device-ping-pong", row, there->config.size, times, ROUNDS, 2);
+	report("device-ping-pong", row, there->config.size, "mynic", times,
+	       ROUNDS, 2);
 }
 
 TEST(half_round_trip)
@@ -165,7 +171,7 @@ TEST(half_round_trip)
 	struct traffic *there[ARRAY_SIZE(rows)][ARRAY_SIZE(sizes)];
 	struct traffic *back[ARRAY_SIZE(rows)][ARRAY_SIZE(sizes)];
 	uint32_t number[ARRAY_SIZE(rows)][ARRAY_SIZE(sizes)] = {};
-	struct bench b = bench_switch();
+	struct bench b = bench_switch(true);
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		for (unsigned int j = 0; j < ARRAY_SIZE(sizes); j++) {

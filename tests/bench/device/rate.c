@@ -25,12 +25,12 @@ static void measure(const struct bench *b, struct traffic *t, const char *row)
 	time = bench_now() - time;
 	device = bench_cpu(b->pid[0]) - device;
 	client = bench_cpu(0) - client;
-	bench_sample("device-rate", row, qps, "mynic", num * SEC / time,
+	bench_sample("device-rate", row, qps, b->subject, num * SEC / time,
 		     "messages/s");
-	bench_sample("device-rate-one-core", row, qps, "mynic",
+	bench_sample("device-rate-one-core", row, qps, b->subject,
 		     num * SEC / device, "messages/s");
-	bench_sample("device-cpu", row, qps, "device", device / num, "ns");
-	bench_sample("device-cpu", row, qps, "client", client / num, "ns");
+	bench_sample("device-client-cpu", row, qps, b->subject, client / num,
+		     "ns");
 }
 
 static void rate(const char *row, enum ibv_wr_opcode opcode, bool inline_data,
@@ -44,16 +44,21 @@ static void rate(const char *row, enum ibv_wr_opcode opcode, bool inline_data,
 		.batch = 16,
 		.signal_every = signal_every,
 	};
-	struct traffic *t[ARRAY_SIZE(counts)];
-	struct bench b = bench_switch();
+	struct traffic *t[2][ARRAY_SIZE(counts)];
+	struct bench b[2];
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(counts); i++) {
-		config.num_qps = counts[i];
-		t[i] = traffic_new(b.nic[0], b.nic[1], &config);
+	for (int i = 0; i < 2; i++) {
+		b[i] = bench_switch(!i);
+		for (unsigned int j = 0; j < ARRAY_SIZE(counts); j++) {
+			config.num_qps = counts[j];
+			t[i][j] =
+				traffic_new(b[i].nic[0], b[i].nic[1], &config);
+		}
 	}
 	for (int run = 0; run < BENCH_RUNS; run++)
-		for (unsigned int i = 0; i < ARRAY_SIZE(counts); i++)
-			measure(&b, t[i], row);
+		for (unsigned int j = 0; j < ARRAY_SIZE(counts); j++)
+			for (int i = 0; i < 2; i++)
+				measure(&b[i], t[i][j], row);
 }
 
 TEST(rate_write)
