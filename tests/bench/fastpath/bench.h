@@ -30,6 +30,8 @@ enum lacks {
 /**
  * struct card - a provider and a device
  * @lacks: forms of the benchmark that it does not have, enum lacks
+ * @watch: have the device watch what is posted, from now on, so that doorbells
+ *	can be left out; NULL: it cannot
  * @open: open the device
  * @create_qp: create a QP with functions for ibv_wr_*(); NULL is
  *	ibv_create_qp_ex()
@@ -42,6 +44,7 @@ enum lacks {
  */
 struct card {
 	uint32_t lacks;
+	void (*watch)(void);
 	struct ibv_context *(*open)(void);
 	struct ibv_qp *(*create_qp)(struct ibv_context *context,
 				    struct ibv_qp_init_attr_ex *attr);

@@ -525,14 +525,20 @@ static void set_up(bool td, bool needs_ah)
 int main(int argc, char *argv[])
 {
 	bool timed, td = false, needs_ah = card.needs_ah;
+	bool watched = false;
 
 	if (argc < 3)
-		FAIL("%s instructions|ns SUBJECT [td] [ah]", argv[0]);
+		FAIL("%s instructions|ns SUBJECT [td] [ah] [watched]", argv[0]);
 	timed = !strcmp(argv[1], "ns");
 	for (int i = 3; i < argc; i++) {
 		td |= !strcmp(argv[i], "td");
 		needs_ah |= !strcmp(argv[i], "ah");
+		watched |= !strcmp(argv[i], "watched");
 	}
+	if (watched && !card.watch)
+		FAIL("%s has no device that watches", argv[2]);
+	if (watched)
+		card.watch();
 	if (td && card.lacks & LACKS_TD)
 		FAIL("%s has no thread domains", argv[2]);
 	set_up(td, needs_ah);
