@@ -2,7 +2,6 @@
 /* Life and scheduling of queue pairs; see qp_attr.c for MODIFY and QUERY. */
 #include "qp.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,26 +145,14 @@ bool qps_stop_polling(struct nic *nic)
 	return found;
 }
 
-/* With many QPs each finds the caches full of the others */
-static void prefetch(const struct qp *qp)
-{
-	const uint8_t *first = (const uint8_t *)qp;
-
-	for (size_t at = 0; at < offsetof(struct qp, resp.recv); at += 64)
-		__builtin_prefetch(first + at);
-}
-
 static bool run_pieces(struct nic *nic, unsigned int num)
 {
-	struct qp *next, *qp;
+	struct qp *qp;
 
 	for (unsigned int i = 0; i < num && nic_enabled(nic); i++) {
 		qp = TAILQ_FIRST(&nic->run_queue);
 		if (!qp)
 			return false;
-		next = TAILQ_NEXT(qp, run_link);
-		if (next)
-			prefetch(next);
 		unschedule(nic, qp);
 		if (transport_run_qp(qp))
 			qp_schedule(nic, qp);
