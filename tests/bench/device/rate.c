@@ -34,13 +34,14 @@ static void measure(const struct bench *b, struct traffic *t, const char *row)
 }
 
 static void rate(const char *row, enum ibv_wr_opcode opcode, bool inline_data,
-		 unsigned int signal_every)
+		 unsigned int signal_every, unsigned int num_buffers)
 {
 	struct traffic_config config = {
 		.opcode = opcode,
 		.inline_data = inline_data,
 		.size = 64,
 		.depth = 32,
+		.num_buffers = num_buffers,
 		.batch = 16,
 		.signal_every = signal_every,
 	};
@@ -63,25 +64,31 @@ static void rate(const char *row, enum ibv_wr_opcode opcode, bool inline_data,
 
 TEST(rate_write)
 {
-	rate("WRITE", IBV_WR_RDMA_WRITE, false, 1);
+	rate("WRITE", IBV_WR_RDMA_WRITE, false, 1, 0);
+}
+
+/* What more QPs cost, and not more memory: as many as 16 QPs have */
+TEST(rate_write_same_buffers)
+{
+	rate("WRITE, 512 buffers", IBV_WR_RDMA_WRITE, false, 1, 512);
 }
 
 TEST(rate_write_inline)
 {
-	rate("WRITE inline", IBV_WR_RDMA_WRITE, true, 1);
+	rate("WRITE inline", IBV_WR_RDMA_WRITE, true, 1, 0);
 }
 
 TEST(rate_write_unsignaled)
 {
-	rate("WRITE, 1 of 16 signaled", IBV_WR_RDMA_WRITE, false, 16);
+	rate("WRITE, 1 of 16 signaled", IBV_WR_RDMA_WRITE, false, 16, 0);
 }
 
 TEST(rate_send)
 {
-	rate("SEND", IBV_WR_SEND, false, 1);
+	rate("SEND", IBV_WR_SEND, false, 1, 0);
 }
 
 TEST(rate_read)
 {
-	rate("READ", IBV_WR_RDMA_READ, false, 1);
+	rate("READ", IBV_WR_RDMA_READ, false, 1, 0);
 }

@@ -32,6 +32,8 @@ static struct mynic_sge buffer(const struct traffic *t, const struct drv_mr *mr,
 {
 	uint64_t index = (uint64_t)qp * t->config.depth + slot;
 
+	if (t->config.num_buffers)
+		index %= t->config.num_buffers;
 	return drv_sge(mr, index * t->stride, t->config.size);
 }
 

@@ -16,8 +16,10 @@
  * @inline_data: the data is in the entries
  * @size: bytes of a message
  * @num_qps: queue pairs
- * @depth: entries of a ring and messages of a QP that are on their way at most,
- *	each with a buffer of its own; a power of two
+ * @depth: entries of a ring and messages of a QP that are on their way at most;
+ *	a power of two
+ * @num_buffers: buffers that the entries of all rings take in turns; 0: each has
+ *	one of its own
  * @batch: messages per doorbell
  * @signal_every: messages per completion
  */
@@ -27,6 +29,7 @@ struct traffic_config {
 	uint32_t size;
 	unsigned int num_qps;
 	unsigned int depth;
+	unsigned int num_buffers;
 	unsigned int batch;
 	unsigned int signal_every;
 };
