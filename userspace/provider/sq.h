@@ -183,14 +183,15 @@ static inline void mynic_sq_seek(struct mynic_sq *sq, uint32_t pi)
 /* Whether the device looks at the producer index that has just been stored */
 static inline bool mynic_sq_is_watched(const struct mynic_sq *sq)
 {
-	const __le32 *no_ring = &sq->dbrec->sq_no_ring;
+	__le32 *no_ring = &sq->dbrec->sq_no_ring;
 
 	/*
 	 * The store is to be seen before this is read. The device, before it
 	 * looks away, does both the other way round.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
-	return __atomic_load_n(no_ring, __ATOMIC_RELAXED);
+	return atomic_load_explicit((_Atomic(uint32_t) *)no_ring,
+				    memory_order_relaxed);
 }
 
 /*
