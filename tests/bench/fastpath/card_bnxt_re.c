@@ -98,26 +98,14 @@ static void create_qp(const struct command *c)
 	COMMAND_OUT(c, struct bnxt_re_qp_resp)->qpid = KERNEL_QPN;
 }
 
-static void answer(const struct command *c)
-{
-	switch (c->number) {
-	case IB_USER_VERBS_CMD_GET_CONTEXT:
-		get_context(c);
-		break;
-	case IB_USER_VERBS_CMD_QUERY_DEVICE:
-		query_device(c);
-		break;
-	case IB_USER_VERBS_CMD_ALLOC_PD:
-		alloc_pd(c);
-		break;
-	case IB_USER_VERBS_CMD_CREATE_CQ:
-		create_cq(c);
-		break;
-	case IB_USER_VERBS_CMD_CREATE_QP:
-		create_qp(c);
-		break;
-	}
-}
+static const struct answer answers[] = {
+	{ IB_USER_VERBS_CMD_GET_CONTEXT, get_context },
+	{ IB_USER_VERBS_CMD_QUERY_DEVICE, query_device },
+	{ IB_USER_VERBS_CMD_ALLOC_PD, alloc_pd },
+	{ IB_USER_VERBS_CMD_CREATE_CQ, create_cq },
+	{ IB_USER_VERBS_CMD_CREATE_QP, create_qp },
+	{},
+};
 
 /* A page, which is zero */
 static int answer_ioctl(uint16_t object, uint16_t method,
@@ -143,7 +131,7 @@ static int answer_ioctl(uint16_t object, uint16_t method,
 static struct ibv_context *open_bnxt_re(void)
 {
 	kernel_ioctl(answer_ioctl);
-	return kernel_open(&verbs_provider_bnxt_re, 1, answer);
+	return kernel_open(&verbs_provider_bnxt_re, 1, answers);
 }
 
 static struct bnxt_re_bcqe *next_cqe(void **cqe)

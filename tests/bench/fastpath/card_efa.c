@@ -109,30 +109,18 @@ static void create_ah(const struct command *c)
 	resp->efa_address_handle = AH;
 }
 
-static void answer(const struct command *c)
-{
-	switch (c->number) {
-	case IB_USER_VERBS_CMD_GET_CONTEXT:
-		get_context(c);
-		break;
-	case EX_QUERY_DEVICE:
-		query_device(c);
-		break;
-	case IB_USER_VERBS_CMD_CREATE_CQ:
-		create_cq(c);
-		break;
-	case IB_USER_VERBS_CMD_CREATE_QP:
-		create_qp(c);
-		break;
-	case IB_USER_VERBS_CMD_CREATE_AH:
-		create_ah(c);
-		break;
-	}
-}
+static const struct answer answers[] = {
+	{ IB_USER_VERBS_CMD_GET_CONTEXT, get_context },
+	{ EX_QUERY_DEVICE, query_device },
+	{ IB_USER_VERBS_CMD_CREATE_CQ, create_cq },
+	{ IB_USER_VERBS_CMD_CREATE_QP, create_qp },
+	{ IB_USER_VERBS_CMD_CREATE_AH, create_ah },
+	{},
+};
 
 static struct ibv_context *open_efa(void)
 {
-	return kernel_open(&verbs_provider_efa, 1, answer);
+	return kernel_open(&verbs_provider_efa, 1, answers);
 }
 
 static struct ibv_qp *create_srd(struct ibv_context *context,

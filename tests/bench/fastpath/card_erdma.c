@@ -65,24 +65,16 @@ static void create_qp(const struct command *c)
 	resp->rq_offset = qp.sq_size << SQEBB_SHIFT;
 }
 
-static void answer(const struct command *c)
-{
-	switch (c->number) {
-	case IB_USER_VERBS_CMD_GET_CONTEXT:
-		get_context(c);
-		break;
-	case IB_USER_VERBS_CMD_CREATE_CQ:
-		create_cq(c);
-		break;
-	case IB_USER_VERBS_CMD_CREATE_QP:
-		create_qp(c);
-		break;
-	}
-}
+static const struct answer answers[] = {
+	{ IB_USER_VERBS_CMD_GET_CONTEXT, get_context },
+	{ IB_USER_VERBS_CMD_CREATE_CQ, create_cq },
+	{ IB_USER_VERBS_CMD_CREATE_QP, create_qp },
+	{},
+};
 
 static struct ibv_context *open_erdma(void)
 {
-	return kernel_open(&verbs_provider_erdma, 1, answer);
+	return kernel_open(&verbs_provider_erdma, 1, answers);
 }
 
 static void complete(uint32_t queue, uint32_t opcode, uint16_t index)

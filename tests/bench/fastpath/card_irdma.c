@@ -72,24 +72,16 @@ static void create_qp(const struct command *c)
 	resp->actual_rq_size = core->max_recv_wr;
 }
 
-static void answer(const struct command *c)
-{
-	switch (c->number) {
-	case IB_USER_VERBS_CMD_GET_CONTEXT:
-		get_context(c);
-		break;
-	case IB_USER_VERBS_CMD_CREATE_CQ:
-		create_cq(c);
-		break;
-	case IB_USER_VERBS_CMD_CREATE_QP:
-		create_qp(c);
-		break;
-	}
-}
+static const struct answer answers[] = {
+	{ IB_USER_VERBS_CMD_GET_CONTEXT, get_context },
+	{ IB_USER_VERBS_CMD_CREATE_CQ, create_cq },
+	{ IB_USER_VERBS_CMD_CREATE_QP, create_qp },
+	{},
+};
 
 static struct ibv_context *open_irdma(void)
 {
-	return kernel_open(&verbs_provider_irdma, 5, answer);
+	return kernel_open(&verbs_provider_irdma, 5, answers);
 }
 
 static uint32_t next(uint32_t index, uint32_t count, uint32_t size, bool *lap)

@@ -78,20 +78,12 @@ static void create_qp(const struct command *c)
 	qp.uidx = req->uidx;
 }
 
-static void answer(const struct command *c)
-{
-	switch (c->number) {
-	case IB_USER_VERBS_CMD_GET_CONTEXT:
-		get_context(c);
-		break;
-	case IB_USER_VERBS_CMD_CREATE_CQ:
-		create_cq(c);
-		break;
-	case IB_USER_VERBS_CMD_CREATE_QP:
-		create_qp(c);
-		break;
-	}
-}
+static const struct answer answers[] = {
+	{ IB_USER_VERBS_CMD_GET_CONTEXT, get_context },
+	{ IB_USER_VERBS_CMD_CREATE_CQ, create_cq },
+	{ IB_USER_VERBS_CMD_CREATE_QP, create_qp },
+	{},
+};
 
 /* A doorbell page */
 static int answer_ioctl(uint16_t object, uint16_t method,
@@ -124,7 +116,7 @@ static int answer_ioctl(uint16_t object, uint16_t method,
 static struct ibv_context *open_mlx5(void)
 {
 	kernel_ioctl(answer_ioctl);
-	return kernel_open(&verbs_provider_mlx5, 1, answer);
+	return kernel_open(&verbs_provider_mlx5, 1, answers);
 }
 
 static void complete(uint8_t opcode, uint8_t wqe_opcode, uint16_t index)

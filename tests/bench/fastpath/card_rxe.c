@@ -23,6 +23,12 @@ static struct rxe_queue_buf *queue(struct mminfo *info, size_t elem_size)
 	return q;
 }
 
+static void create_cq(const struct command *c)
+{
+	cq = queue(&COMMAND_OUT(c, struct rxe_create_cq_resp)->mi,
+		   sizeof(struct ib_uverbs_wc));
+}
+
 static void create_qp(const struct command *c)
 {
 	struct rxe_create_qp_resp *resp =
@@ -34,22 +40,15 @@ static void create_qp(const struct command *c)
 		   sizeof(struct rxe_recv_wqe) + sizeof(struct rxe_sge));
 }
 
-static void answer(const struct command *c)
-{
-	switch (c->number) {
-	case IB_USER_VERBS_CMD_CREATE_CQ:
-		cq = queue(&COMMAND_OUT(c, struct rxe_create_cq_resp)->mi,
-			   sizeof(struct ib_uverbs_wc));
-		break;
-	case IB_USER_VERBS_CMD_CREATE_QP:
-		create_qp(c);
-		break;
-	}
-}
+static const struct answer answers[] = {
+	{ IB_USER_VERBS_CMD_CREATE_CQ, create_cq },
+	{ IB_USER_VERBS_CMD_CREATE_QP, create_qp },
+	{},
+};
 
 static struct ibv_context *open_rxe(void)
 {
-	return kernel_open(&verbs_provider_rxe, 2, answer);
+	return kernel_open(&verbs_provider_rxe, 2, answers);
 }
 
 static void *slot(struct rxe_queue_buf *q, uint32_t index)

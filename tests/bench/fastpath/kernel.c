@@ -20,7 +20,7 @@
 #define ARENA (64 << 20)
 #define HANDLE 1
 
-static void (*answer)(const struct command *command);
+static const struct answer *driver_answers;
 static int (*driver_ioctl)(uint16_t object, uint16_t method,
 			   struct ib_uverbs_attr *attrs, int num_attrs);
 static const struct verbs_device_ops *provider;
@@ -64,6 +64,13 @@ void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd,
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 }
 
+static void query_port(const struct command *c)
+{
+	struct ib_uverbs_query_port_resp *out = c->core_out;
+
+	out->link_layer = IBV_LINK_LAYER_ETHERNET;
+}
+
 static void create_cq(const struct command *c)
 {
 	const struct ib_uverbs_create_cq *in = c->core_in;
@@ -97,24 +104,20 @@ static void create_qp(const struct command *c)
 }
 
 /* What any driver would say. What is not here has no answer but success. */
-static void core_answer(const struct command *c)
-{
-	struct ib_uverbs_query_port_resp *port = c->core_out;
+static const struct answer core_answers[] = {
+	{ IB_USER_VERBS_CMD_QUERY_PORT, query_port },
+	{ IB_USER_VERBS_CMD_CREATE_CQ, create_cq },
+	{ IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_CQ,
+	  create_cq_ex },
+	{ IB_USER_VERBS_CMD_CREATE_QP, create_qp },
+	{},
+};
 
-	switch (c->number) {
-	case IB_USER_VERBS_CMD_QUERY_PORT:
-		port->link_layer = IBV_LINK_LAYER_ETHERNET;
-		break;
-	case IB_USER_VERBS_CMD_CREATE_CQ:
-		create_cq(c);
-		break;
-	case IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_CQ:
-		create_cq_ex(c);
-		break;
-	case IB_USER_VERBS_CMD_CREATE_QP:
-		create_qp(c);
-		break;
-	}
+static void answer(const struct answer *answers, const struct command *c)
+{
+	for (; answers->fn; answers++)
+		if (answers->number == c->number)
+			answers->fn(c);
 }
 
 static void invoke_write(struct ib_uverbs_attr *attrs, int num_attrs)
@@ -146,8 +149,8 @@ static void invoke_write(struct ib_uverbs_attr *attrs, int num_attrs)
 			break;
 		}
 	}
-	core_answer(&c);
-	answer(&c);
+	answer(core_answers, &c);
+	answer(driver_answers, &c);
 }
 
 /*
@@ -193,7 +196,7 @@ static struct verbs_context *alloc_context(struct ibv_device *device, int fd,
 }
 
 struct ibv_context *kernel_open(const struct verbs_device_ops *ops, int abi,
-				void (*fn)(const struct command *command))
+				const struct answer *answers)
 {
 	static struct verbs_device_ops own;
 	struct verbs_device *device;
@@ -205,7 +208,7 @@ struct ibv_context *kernel_open(const struct verbs_device_ops *ops, int abi,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(arena != MAP_FAILED);
 	abi_ver = IB_USER_VERBS_ABI_VERSION;
-	answer = fn;
+	driver_answers = answers;
 	provider = ops;
 	own = *ops;
 	own.alloc_context = alloc_context;

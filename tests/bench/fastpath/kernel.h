@@ -54,15 +54,25 @@ struct command {
 };
 
 /**
+ * struct answer - how a command is answered
+ * @number: as in struct command
+ * @fn: fills in the answer
+ */
+struct answer {
+	uint32_t number;
+	void (*fn)(const struct command *command);
+};
+
+/**
  * kernel_open() - open a device that a provider drives
  * @ops: the provider
  * @abi: version of the driver's ABI
- * @answer: called for each command
+ * @answers: what its driver adds to the core's answers; ends where fn is NULL
  *
  * Return: the context.
  */
 struct ibv_context *kernel_open(const struct verbs_device_ops *ops, int abi,
-				void (*answer)(const struct command *command));
+				const struct answer *answers);
 
 /**
  * kernel_ioctl() - answer ioctls of a driver's own
