@@ -6,7 +6,6 @@
  * ibv_wr_complete() finishes the last request of a batch only.
  */
 #include <endian.h>
-#include <errno.h>
 
 #include <rdma/bnxt_re-abi.h>
 #include <rdma/ib_user_ioctl_cmds.h>

@@ -4,8 +4,6 @@
  * requests are written to the device's memory. Its release in Debian has no
  * thread domains, and ibv_post_send() of SENDs only.
  */
-#include <errno.h>
-
 #include <util/util.h>
 
 #include <infiniband/efadv.h>
