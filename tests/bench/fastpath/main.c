@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * PROGRAM instructions|ns SUBJECT [td] [ah]: the loops that are measured, in a
- * thread domain or with requests that have an address handle. Between two
- * rings full of requests the device does its part, and all that was posted is
- * checked to complete in order; none of that is measured.
+ * PROGRAM instructions|ns SUBJECT [td] [ah] [watched]: the loops that are
+ * measured, in a thread domain, with requests that have an address handle, or
+ * with a device that watches what is posted. Between two rings full of requests
+ * the device does its part, and all that was posted is checked to complete in
+ * order; none of that is measured.
  *
  * With "ns", prints samples. With "instructions", under callgrind, leaves a dump
- * for each form, named after it, of TOTAL requests.
+ * for each form, named after it, of as many requests as "PROGRAM requests" says.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -527,6 +528,10 @@ int main(int argc, char *argv[])
 	bool timed, td = false, needs_ah = card.needs_ah;
 	bool watched = false;
 
+	if (argc == 2 && !strcmp(argv[1], "requests")) {
+		printf("%d\n", LAPS_COUNTED * RING);
+		return 0;
+	}
 	if (argc < 3)
 		FAIL("%s instructions|ns SUBJECT [td] [ah] [watched]", argv[0]);
 	timed = !strcmp(argv[1], "ns");
