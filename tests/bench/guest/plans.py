@@ -68,6 +68,14 @@ def curves(prefix, kind, column, sizes):
             yield Plan("ib_%s_%s" % (verb, kind), size, (), size, {"%s-%s-%s" % (prefix, verb, kind): column})
 
 
+def choose(every, word):
+    """Those that give samples for a benchmark with the word in its name"""
+    chosen = [plan for plan in every if any(word in name for name in plan.columns)]
+    if not chosen:
+        fail(["no benchmark has %s in its name" % word])
+    return chosen
+
+
 def size_args(plan):
     """Atomics have but one size, and no option for it."""
     return () if "atomic" in plan.program else ("-s", str(plan.size))
