@@ -134,6 +134,86 @@ TEST(watches_a_few)
 		drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
 }
 
+/* A round trip ago the peer has sent something, by the doorbell. */
+static void answer_once(struct drv_pair *p)
+{
+	drv_post_send(p->b.qp, &wr);
+	drv_expect(p->b.cq, 1, IBV_WC_SUCCESS);
+	sim_run(p->sim, MSEC);
+	CHECK_EQ(p->b.qp->rec->sq_no_ring, 0);
+}
+
+static void request(struct drv_pair *p)
+{
+	struct mynic_cqe cqe;
+
+	drv_post_send(p->a.qp, &wr);
+	sim_settle(p->sim);
+	CHECK(drv_poll(p->a.cq, &cqe));
+}
+
+TEST(watches_who_may_answer)
+{
+	struct drv_pair p = pair();
+	struct mynic_cqe cqe;
+
+	answer_once(&p);
+	for (int i = 0; i < 10; i++) {
+		request(&p);
+		CHECK_EQ(p.b.qp->rec->sq_no_ring, 1);
+		post_silently(p.b.qp);
+		sim_settle(p.sim);
+		CHECK(drv_poll(p.b.cq, &cqe));
+		CHECK_EQ(cqe.status, IBV_WC_SUCCESS);
+		sim_run(p.sim, MSEC);
+		CHECK_EQ(p.b.qp->rec->sq_no_ring, 0);
+	}
+}
+
+TEST(leaves_alone_who_does_not_answer)
+{
+	struct drv_pair p = pair();
+
+	request(&p);
+	CHECK_EQ(p.b.qp->rec->sq_no_ring, 0);
+	answer_once(&p);
+	request(&p);
+	sim_run(p.sim, MSEC);
+	request(&p);
+	CHECK_EQ(p.b.qp->rec->sq_no_ring, 0);
+}
+
+/* Whoever is watched has sent; whoever receives may never send again. */
+TEST(forgets_nobody_for_an_answer)
+{
+	struct drv_pair p = pair();
+	struct drv_qp *qps[MANY];
+	struct drv_qp_init init = {
+		.type = MYNIC_QP_RC,
+		.pdn = p.b.pdn,
+		.send_cq = p.b.cq,
+		.recv_cq = p.b.recv_cq,
+	};
+	unsigned int watched = 0;
+
+	answer_once(&p);
+	for (int i = 0; i < MANY; i++) {
+		qps[i] = drv_create_qp(p.b.d, &init);
+		drv_connect_to(qps[i], 0, qps[i]->number, &(struct drv_path){},
+			       IBV_QPS_RTS);
+	}
+	for (int i = 0; i < MANY; i++)
+		drv_post_send(qps[i], &wr);
+	sim_settle(p.sim);
+	for (int i = 0; i < MANY; i++)
+		watched += qps[i]->rec->sq_no_ring;
+	request(&p);
+	CHECK_EQ(p.b.qp->rec->sq_no_ring, 0);
+	for (int i = 0; i < MANY; i++)
+		watched -= qps[i]->rec->sq_no_ring;
+	CHECK_EQ(watched, 0);
+}
+
 TEST(error)
 {
 	struct drv_pair p = pair();

@@ -116,6 +116,16 @@ static void start_polling(struct nic *nic, struct qp *qp)
 		set_no_ring(nic, qp, true);
 }
 
+/* For a guess no QP is put out of the queue. */
+void qp_watch(struct qp *qp)
+{
+	struct nic *nic = qp->nic;
+
+	qp->answered = qp->req.pi;
+	if (!qp->polled && qp->has_sq && nic->num_polled < POLL_MAX_QPS)
+		start_polling(nic, qp);
+}
+
 bool qps_poll(struct nic *nic)
 {
 	uint64_t now = nic_now(nic);

@@ -90,6 +90,7 @@ struct qp_attr {
  * @scheduled: in &nic.run_queue through @run_link
  * @polled: in &nic.poll_queue through @poll_link
  * @no_ring: the host has been told so, and need not ring
+ * @answered: &requester.pi when a request last came in
  * @counters: the set of counters that it is bound to, or NULL
  * @run_link: see @scheduled
  * @rndv: what it does for a tag matching SRQ
@@ -136,6 +137,7 @@ struct qp {
 	bool scheduled;
 	bool polled;
 	bool no_ring;
+	uint32_t answered;
 	struct counters *counters;
 	TAILQ_ENTRY(qp) run_link;
 	struct rndv rndv;
@@ -243,6 +245,23 @@ void qp_to_sqe(struct qp *qp);
  * Return: whether it was accepted.
  */
 bool qp_doorbell(struct nic *nic, uint32_t uarn, uint32_t number);
+
+/** qp_watch() - qp_expect_answer() for a QP that has sent since the last one */
+void qp_watch(struct qp *qp);
+
+/**
+ * qp_expect_answer() - before what a request brings becomes visible
+ * @qp: the QP that received it
+ *
+ * Who sends in turn is likely to answer on the same QP within some us, and need
+ * not ring for that if the QP is looked after by then. Who only receives is not
+ * looked after.
+ */
+static inline void qp_expect_answer(struct qp *qp)
+{
+	if (qp->req.pi != qp->answered)
+		qp_watch(qp);
+}
 
 /** qps_run() - a bounded piece of the QPs' work; true if there is more */
 bool qps_run(struct nic *nic);

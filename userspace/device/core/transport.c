@@ -350,6 +350,8 @@ static void qp_receive(struct nic *nic, struct qp *qp, const struct packet *pkt,
 		nic_count(nic, MYNIC_STAT_RX_DROP_QP);
 		return;
 	}
+	if (!(info->flags & OPCODE_RESPONSE))
+		qp_expect_answer(qp);
 	if (qp_is_connected(qp)) {
 		if (to != own ||
 		    memcmp(hdr->sgid, qp->attr.av.dgid, sizeof(hdr->sgid))) {
