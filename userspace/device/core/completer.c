@@ -183,12 +183,12 @@ static bool in_place(const struct requester *q, const struct send_req *req,
 {
 	bool starts = q->una == req->first_psn;
 	bool may_start = starts || q->una == q->resumed ||
-			 requester_ends_piece(req, q->una - 1);
+			 requester_piece_left(req, q->una - 1) == 1;
 
 	if (info->flags & OPCODE_FIRST ? !may_start : starts)
 		return false;
 	if (info->flags & OPCODE_LAST)
-		return requester_ends_piece(req, q->una + num - 1);
+		return requester_piece_left(req, q->una + num - 1) == 1;
 	return !last;
 }
 
@@ -201,6 +201,23 @@ static struct sge_list scatter_list(struct qp *qp, const struct send_req *req)
 	if (qp->rndv.active)
 		list.pd = qp->srq->pd;
 	return list;
+}
+
+/* The next @num packets of the responses to a READ have come. */
+static void arrive(struct requester *q, const struct send_req *req,
+		   uint32_t num)
+{
+	while (num) {
+		uint32_t left = requester_piece_left(req, q->una);
+
+		if (left > num) {
+			q->una += num;
+			return;
+		}
+		q->una += left;
+		num -= left;
+		ends_rd_atomic(q);
+	}
 }
 
 static void receive_read(struct qp *qp, const struct send_req *req,
@@ -230,11 +247,7 @@ static void receive_read(struct qp *qp, const struct send_req *req,
 		sq_fail(qp, (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome });
 		return;
 	}
-	while (num--) {
-		q->una++;
-		if (requester_ends_piece(req, q->una - 1))
-			ends_rd_atomic(q);
-	}
+	arrive(q, req, num);
 	if (last)
 		sq_complete(qp, 1);
 	requester_progress(qp);

@@ -351,13 +351,17 @@ static int send_data(struct qp *qp, const struct send_req *req,
 	return MYNIC_SYN_NONE;
 }
 
-bool requester_ends_piece(const struct send_req *req, uint32_t psn)
+uint32_t requester_piece_left(const struct send_req *req, uint32_t psn)
 {
-	int32_t num = psn + 1 - req->cut_psn;
+	uint32_t left = req->first_psn + req->num_psn - psn;
+	int32_t behind = psn - req->cut_psn;
+	uint32_t piece = -behind;
 
-	if (psn + 1 == req->first_psn + req->num_psn)
-		return true;
-	return req->piece && num >= 0 && num % req->piece == 0;
+	if (!req->piece)
+		return left;
+	if (behind >= 0)
+		piece = req->piece - behind % req->piece;
+	return piece < left ? piece : left;
 }
 
 /*
@@ -381,7 +385,7 @@ static void send_read(struct qp *qp, struct send_req *req, struct packet *pkt)
 	uint32_t offset = index * path_mtu(qp);
 	uint32_t len = req->length - offset;
 	uint32_t num = req->num_psn - index;
-	uint32_t piece = num;
+	uint32_t piece;
 
 	/* No response is on its way that was cut in another way */
 	if (q->recovery.lossy && !req->piece && (!index || q->psn == q->una)) {
@@ -389,8 +393,7 @@ static void send_read(struct qp *qp, struct send_req *req, struct packet *pkt)
 		req->cut_psn = q->psn;
 		req->in_turn = (int32_t)(q->psn - q->max_psn) < 0;
 	}
-	if (req->piece)
-		piece = req->piece - (q->psn - req->cut_psn) % req->piece;
+	piece = requester_piece_left(req, q->psn);
 	if (num > piece) {
 		num = piece;
 		len = num * path_mtu(qp);

@@ -124,15 +124,16 @@ void requester_retry(struct qp *qp);
 void requester_resend(struct qp *qp);
 
 /**
- * requester_ends_piece() - the last response to a packet that requests it
+ * requester_piece_left() - how far the response to one packet goes
  * @req: READ
- * @psn: of the response, without wrapping
+ * @psn: of a response, without wrapping; not behind the last one
  *
  * A READ is requested in pieces where packets get lost.
  *
- * Return: whether it is.
+ * Return: the responses from @psn to the last to the packet that requests it;
+ * 1 if @psn is that.
  */
-bool requester_ends_piece(const struct send_req *req, uint32_t psn);
+uint32_t requester_piece_left(const struct send_req *req, uint32_t psn);
 
 /** requester_rnr() - go back, and wait for the time of a 5 bit timer field */
 void requester_rnr(struct qp *qp, unsigned int timer);
