@@ -5,6 +5,7 @@
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
+#include <linux/sched/clock.h>
 
 #include "mynic.h"
 
@@ -12,6 +13,13 @@
 #define MYNIC_ADMIN_POLL HZ
 /* Seconds; a machine without virtualisation hardware may be very slow */
 #define MYNIC_ADMIN_TIMEOUT 30
+/*
+ * The device answers most commands within 10 to 30 us, but until a sleeper has
+ * been woken up by its interrupt takes several times as long, most of all where
+ * processors are emulated. Longer is of no use: if there is no answer by then,
+ * what runs the device waits perhaps for this processor.
+ */
+#define MYNIC_ADMIN_SPIN_NS (50 * NSEC_PER_USEC)
 
 /**
  * mynic_admin_init() - set up the rings, and tell the device where they are
@@ -97,6 +105,68 @@ static unsigned int mynic_admin_take_slot(struct mynic_admin *admin)
 	return id;
 }
 
+/* Without the lock this is no more than a hint, as others may take them */
+static bool mynic_admin_pending(const struct mynic_admin *admin)
+{
+	u32 ci = READ_ONCE(admin->ci);
+
+	return (READ_ONCE(admin->cpls[ci % MYNIC_AQ_SIZE].phase) & 1) ==
+	       mynic_phase(ci, MYNIC_AQ_LOG_SIZE);
+}
+
+/* Take the completions that the device has written, whosever they are */
+static void mynic_admin_take(struct mynic_dev *mdev)
+{
+	struct mynic_admin *admin = &mdev->admin;
+	const struct mynic_admin_cpl *cpl;
+	struct mynic_admin_slot *slot;
+	bool broken = false;
+	unsigned long flags;
+	unsigned int n;
+	u16 id;
+
+	spin_lock_irqsave(&admin->lock, flags);
+	for (n = 0; n < MYNIC_AQ_SIZE && mynic_admin_pending(admin); n++) {
+		cpl = &admin->cpls[admin->ci % MYNIC_AQ_SIZE];
+		dma_rmb();
+		WRITE_ONCE(admin->ci, admin->ci + 1);
+		id = le16_to_cpu(READ_ONCE(cpl->id));
+		slot = id < MYNIC_AQ_SIZE ? &admin->slots[id] : NULL;
+		if (!slot || !slot->busy || slot->completed) {
+			broken = true;
+			break;
+		}
+		slot->cpl = *cpl;
+		slot->completed = true;
+		complete(&slot->done);
+	}
+	if (n)
+		set_bit(MYNIC_ADMIN_TAKEN, &mdev->flags);
+	spin_unlock_irqrestore(&admin->lock, flags);
+	if (broken)
+		mynic_die(mdev, "it completed a command that it was not given");
+}
+
+/*
+ * Look for the completion for a short while. The clock is one that costs no
+ * access to a device, and the lock, behind which interrupts are off, is taken
+ * only when there is something.
+ */
+static void mynic_admin_spin(struct mynic_dev *mdev,
+			     struct mynic_admin_slot *slot)
+{
+	u64 end = local_clock() + MYNIC_ADMIN_SPIN_NS;
+
+	do {
+		if (mynic_admin_pending(&mdev->admin))
+			mynic_admin_take(mdev);
+		/* Or somebody else took it, or the device died */
+		if (completion_done(&slot->done))
+			return;
+		cpu_relax();
+	} while (!need_resched() && local_clock() < end);
+}
+
 static void mynic_admin_wait(struct mynic_dev *mdev,
 			     struct mynic_admin_slot *slot)
 {
@@ -161,6 +231,7 @@ int mynic_admin_exec(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 	writel(admin->pi, mdev->regs + MYNIC_REG_AQ_DOORBELL);
 	spin_unlock_irqrestore(&admin->lock, flags);
 
+	mynic_admin_spin(mdev, slot);
 	mynic_admin_wait(mdev, slot);
 
 	spin_lock_irqsave(&admin->lock, flags);
@@ -177,44 +248,17 @@ int mynic_admin_exec(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 }
 
 /**
- * mynic_admin_irq() - take the completions that the device has written
+ * mynic_admin_irq() - handle the interrupt of admin completions
  * @mdev: device
  *
- * Context: any; interrupt handler of vector 0.
- * Return: whether there were any.
+ * Context: interrupt handler of vector 0.
+ * Return: whether completions were taken since the last interrupt, here or by
+ * who waits for them, so that the device had a reason for this one.
  */
 bool mynic_admin_irq(struct mynic_dev *mdev)
 {
-	struct mynic_admin *admin = &mdev->admin;
-	const struct mynic_admin_cpl *cpl;
-	struct mynic_admin_slot *slot;
-	bool broken = false;
-	unsigned long flags;
-	unsigned int n;
-	u16 id;
-
-	spin_lock_irqsave(&admin->lock, flags);
-	for (n = 0; n < MYNIC_AQ_SIZE; n++) {
-		cpl = &admin->cpls[admin->ci % MYNIC_AQ_SIZE];
-		if ((READ_ONCE(cpl->phase) & 1) !=
-		    mynic_phase(admin->ci, MYNIC_AQ_LOG_SIZE))
-			break;
-		dma_rmb();
-		admin->ci++;
-		id = le16_to_cpu(READ_ONCE(cpl->id));
-		slot = id < MYNIC_AQ_SIZE ? &admin->slots[id] : NULL;
-		if (!slot || !slot->busy || slot->completed) {
-			broken = true;
-			break;
-		}
-		slot->cpl = *cpl;
-		slot->completed = true;
-		complete(&slot->done);
-	}
-	spin_unlock_irqrestore(&admin->lock, flags);
-	if (broken)
-		mynic_die(mdev, "it completed a command that it was not given");
-	return n;
+	mynic_admin_take(mdev);
+	return test_and_clear_bit(MYNIC_ADMIN_TAKEN, &mdev->flags);
 }
 
 /**

@@ -266,7 +266,7 @@ struct mynic_admin_slot {
  * @cpls_dma: address of @cpls
  * @mboxes_dma: address of @mboxes
  * @pi: producer index of @cmds
- * @ci: consumer index of @cpls
+ * @ci: consumer index of @cpls; written under @lock
  */
 struct mynic_admin {
 	struct semaphore free;
@@ -327,6 +327,7 @@ struct mynic_clock {
 
 enum {
 	MYNIC_DEAD, /* the device failed: commands end at once */
+	MYNIC_ADMIN_TAKEN, /* completions, since the last interrupt */
 };
 
 /**

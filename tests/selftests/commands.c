@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Many commands to the device, from one thread and from several at once. Whoever
+ * waits for one often takes its completion before the interrupt comes; and the
+ * kernel turns off an interrupt whose handler says again and again that there was
+ * nothing to do.
+ */
+#include <dirent.h>
+#include <pthread.h>
+
+#include "verbs.h"
+
+#define THREADS 4
+#define COMMANDS 500 /* of each */
+
+static long give_commands(struct ibv_context *ctx)
+{
+	for (int i = 0; i < COMMANDS / 2; i++) {
+		struct ibv_pd *pd = ibv_alloc_pd(ctx);
+		int err = pd ? ibv_dealloc_pd(pd) : errno;
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static void *thread(void *ctx)
+{
+	return (void *)give_commands(ctx);
+}
+
+/* Those that no handler wanted, of one interrupt; -1 if it cannot be told */
+static long not_handled(const char *irq)
+{
+	char path[64];
+	long number;
+	FILE *file;
+	int found;
+
+	snprintf(path, sizeof(path), "/proc/irq/%.16s/spurious", irq);
+	file = fopen(path, "r");
+	if (!file)
+		return -1;
+	found = fscanf(file, "count %*d unhandled %ld", &number);
+	fclose(file);
+	return found == 1 ? number : -1;
+}
+
+FIXTURE(device)
+{
+	struct ibv_context *ctx;
+	DIR *interrupts;
+};
+
+FIXTURE_SETUP(device)
+{
+	char path[IBV_SYSFS_PATH_MAX + 32];
+
+	self->ctx = open_mynic(0);
+	ASSERT_NE(self->ctx, NULL);
+	snprintf(path, sizeof(path), "%s/device/msi_irqs",
+		 self->ctx->device->ibdev_path);
+	self->interrupts = opendir(path);
+	ASSERT_NE(self->interrupts, NULL);
+}
+
+FIXTURE_TEARDOWN(device)
+{
+	struct dirent *entry;
+	int seen = 0;
+
+	while ((entry = readdir(self->interrupts))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		EXPECT_EQ(not_handled(entry->d_name), 0)
+		{
+			TH_LOG("of interrupt %s", entry->d_name);
+		}
+		seen++;
+	}
+	EXPECT_GE(seen, 2);
+	closedir(self->interrupts);
+	EXPECT_EQ(ibv_close_device(self->ctx), 0);
+}
+
+TEST_F(device, one_after_the_other)
+{
+	EXPECT_EQ(give_commands(self->ctx), 0);
+}
+
+TEST_F(device, several_at_once)
+{
+	pthread_t threads[THREADS];
+	void *err;
+
+	for (int i = 0; i < THREADS; i++)
+		ASSERT_EQ(pthread_create(&threads[i], NULL, thread, self->ctx),
+			  0);
+	for (int i = 0; i < THREADS; i++) {
+		ASSERT_EQ(pthread_join(threads[i], &err), 0);
+		EXPECT_EQ((long)err, 0);
+	}
+}
+
+TEST_HARNESS_MAIN
