@@ -12,7 +12,8 @@
 /* More rounds than this at one moment: the NICs never come to rest */
 #define MAX_ROUNDS 20000000ul
 
-#define MAX_PAYLOAD 65536
+/* A train of the largest packets */
+#define MAX_PAYLOAD (PACKET_MAX_TRAIN * 4096)
 
 struct sim_packet {
 	struct sim_packet *next;
@@ -374,8 +375,18 @@ struct sim *sim_new(unsigned int nics)
 	return sim;
 }
 
+static uint64_t num_sent(const struct sim *sim)
+{
+	uint64_t num = 0;
+
+	for (unsigned int i = 0; i < sim->num_nics; i++)
+		num += sim->nics[i].sent;
+	return num;
+}
+
 static bool run_once(struct sim *sim)
 {
+	uint64_t before = num_sent(sim);
 	bool more = false;
 
 	for (unsigned int i = 0; i < sim->num_nics; i++) {
@@ -391,7 +402,8 @@ static bool run_once(struct sim *sim)
 		free(p);
 		more = true;
 	}
-	if (more)
+	/* A packet can be work for a NIC that had its turn before. */
+	if (more || num_sent(sim) != before)
 		return true;
 	for (unsigned int i = 0; i < sim->num_nics; i++)
 		more |= nic_poll(sim->nics[i].nic);
