@@ -14,12 +14,11 @@
 
 #define PACKET_NO_VLAN 0xffff
 
-/* Payload and packets of a train, see &packet.segment */
-#define PACKET_MAX_TRAIN_BYTES (64u << 10)
+/* Packets of a train, see &packet.segment: what a QP may send in one turn */
 #define PACKET_MAX_TRAIN 64
 
-/* A train in 4 KiB guest pages, from 31 SGEs that each cross one */
-#define PACKET_MAX_IOV 80
+/* Of 4 KiB in 4 KiB guest pages, from 31 SGEs that each cross one */
+#define PACKET_MAX_IOV 128
 
 enum packet_kind {
 	PACKET_ETH, /* payload: all behind the Ethernet header (and VLAN tag) */

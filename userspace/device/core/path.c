@@ -90,14 +90,11 @@ void path_send(struct qp *qp, struct packet *pkt)
 uint32_t path_train(const struct qp *qp, uint32_t num)
 {
 	const struct nic *nic = qp->nic;
-	uint32_t max = PACKET_MAX_TRAIN_BYTES >> path_log_mtu(qp);
 
 	if (qp->cc.paced ||
 	    !nic->config.ops->direct(nic->config.ctx, qp->attr.av.dmac))
 		return 1;
-	if (max > PACKET_MAX_TRAIN)
-		max = PACKET_MAX_TRAIN;
-	return num < max ? num : max;
+	return num < PACKET_MAX_TRAIN ? num : PACKET_MAX_TRAIN;
 }
 
 /* An empty message takes a packet too */
