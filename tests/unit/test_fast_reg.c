@@ -194,7 +194,7 @@ TEST(fast_reg_registers)
 		     IBV_WC_LOC_PROT_ERR);
 }
 
-/* The window on the last page touched must not outlive a registration */
+/* The window on the last pages touched must not outlive a registration */
 TEST(fast_reg_again_with_other_pages)
 {
 	struct world w = make_world(MYNIC_QP_KERNEL);
@@ -210,6 +210,9 @@ TEST(fast_reg_again_with_other_pages)
 		wr = reg_wr(&w, key, ACCESS_ALL);
 		post(&w.p.b, &wr, OK);
 		drv_fill(w.p.a.mr->ptr, len, i);
+		access_remote(&w, IBV_WR_RDMA_WRITE, key, ADDR + len - PAGE,
+			      PAGE, OK);
+		CHECK_MEM(w.page[NUM_PAGES - 1], w.p.a.mr->ptr, PAGE);
 		access_remote(&w, IBV_WR_RDMA_WRITE, key, ADDR, len, OK);
 		check_pages(&w, w.p.a.mr->ptr);
 		if (i % 100 == 99)

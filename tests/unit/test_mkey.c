@@ -261,6 +261,39 @@ TEST(mkey_level_2_offset)
 	check_levels(2, 12, 1500, 4095);
 }
 
+/* Lists go with their regions: another may be where one was */
+TEST(mkey_list_in_the_place_of_another)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct drv *d = p.b.d;
+	uint64_t page[2];
+	void *list = NULL;
+	struct mynic_create_mkey body = {
+		.iova = ADDR,
+		.length = 8192,
+		.pdn = p.b.pdn,
+		.access = ACCESS_ALL,
+	};
+	uint8_t *mem = sim_alloc(d->n, 4 * 8192, 8192);
+	uint32_t key;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		page[0] = sim_iova(d->n, mem + i * 8192);
+		page[1] = page[0] + 4096;
+		if (!i) {
+			body.buf = drv_page_list(d, page, 2, 12, 1);
+			list = d->n->mem + (body.buf.addr - d->n->iova);
+		}
+		memcpy(list, page, sizeof(page));
+		CHECK_EQ(drv_create_mkey(d, &body, 0, &key), MYNIC_AQ_OK);
+		check_write(&p, ADDR, key, 8192, IBV_WC_SUCCESS);
+		CHECK_MEM(mem + i * 8192, p.a.mr->ptr, 8192);
+		CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_MKEY, key >> 8),
+			 0);
+		check_write(&p, ADDR, key, 8192, IBV_WC_REM_ACCESS_ERR);
+	}
+}
+
 TEST(mkey_level_0_offset)
 {
 	struct drv_pair p = drv_rc_pair(NULL);

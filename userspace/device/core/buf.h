@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include "dma.h"
 #include "mynic_regs.h"
@@ -45,15 +46,19 @@ struct buf {
 };
 
 /**
- * struct buf_window - the last translated part of a buf
+ * struct buf_window - a translated part of a buf, where the last access was
  * @start: offset in the buf of the first byte
  * @end: offset behind the last byte
  * @ptr: host address of the first byte
  * @generation: &dma.generation at which @ptr was right
  * @writable: the NIC may write there
  *
- * All zeroes is a window that holds nothing. Each user of a buf that has a
- * locality of its own (a ring, a record, a region) has a window of its own.
+ * All zeroes is a window that holds nothing. A window moves to what is accessed,
+ * and grows if that follows it both in the buf and in host memory, so pages that
+ * nobody has accessed are never in it. It has addresses that lists had when they
+ * were read; a host that changes lists in use may find that it has changed
+ * nothing. Each user of a buf that has a locality of its own (a ring, a record, a
+ * region) has a window of its own.
  */
 struct buf_window {
 	uint64_t start;
@@ -130,19 +135,23 @@ int buf_check(struct nic *nic, const struct buf *buf, uint64_t offset,
 	      uint64_t len, uint32_t align, bool write);
 
 /**
- * buf_extent() - host pointer to a part of a buf
+ * buf_iov() - add the host's pointers to a part of a buf to a list
  * @nic: the NIC
  * @buf: the memory
  * @window: the caller's window on it
  * @offset: in the buf
- * @len: in: bytes wanted, at least 1; out: bytes that lie in one piece
+ * @len: bytes; @offset + @len is at most MKEY_MAX_LENGTH
  * @write: the NIC is going to write there
+ * @iov: the list
+ * @max: room in @iov
+ * @niov: in and out: elements in @iov; neighbours are merged
  *
- * Return: the pointer, or NULL (counted as BAD_DMA).
+ * Return: 0; -EFAULT: a page is not mapped (counted as BAD_DMA); -ENOBUFS:
+ * @iov is full.
  */
-void *buf_extent(struct nic *nic, const struct buf *buf,
-		 struct buf_window *window, uint64_t offset, uint64_t *len,
-		 bool write);
+int buf_iov(struct nic *nic, const struct buf *buf, struct buf_window *window,
+	    uint64_t offset, uint64_t len, bool write, struct iovec *iov,
+	    unsigned int max, unsigned int *niov);
 
 /**
  * ring_init() - check and set up a ring

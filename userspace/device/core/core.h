@@ -169,7 +169,30 @@ static inline bool nic_enabled(const struct nic *nic)
 }
 
 /**
- * buf_ptr() - as buf_extent(), but all bytes or nothing
+ * dma_find() - the map that a DMA address is in
+ * @nic: the NIC
+ * @iova: DMA address
+ *
+ * Return: the map, valid as long as a pointer of dma_ptr(); NULL, which is not
+ * counted, if nothing is present there or the NIC is no bus master.
+ */
+static inline const struct dma_map *dma_find(struct nic *nic, uint64_t iova)
+{
+	const struct dma *dma = &nic->dma;
+
+	if (!dma->bus_master || nic->regs.status & MYNIC_STATUS_FATAL)
+		return NULL;
+	if (dma->last < dma->num) {
+		const struct dma_map *map = &dma->maps[dma->last];
+
+		if (iova - map->iova < map->len)
+			return map;
+	}
+	return dma_search(nic, iova);
+}
+
+/**
+ * buf_ptr() - host pointer to a part of a buf
  * @nic: the NIC
  * @buf: the memory
  * @window: the caller's window on it

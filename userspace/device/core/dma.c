@@ -24,15 +24,11 @@ static unsigned int find_above(const struct dma *dma, uint64_t iova)
 	return low;
 }
 
-static const struct dma_map *find(struct dma *dma, uint64_t iova)
+const struct dma_map *dma_search(struct nic *nic, uint64_t iova)
 {
+	struct dma *dma = &nic->dma;
 	const struct dma_map *map;
 
-	if (dma->last < dma->num) {
-		map = &dma->maps[dma->last];
-		if (iova - map->iova < map->len)
-			return map;
-	}
 	dma->last = find_above(dma, iova);
 	if (dma->last == dma->num)
 		return NULL;
@@ -42,12 +38,9 @@ static const struct dma_map *find(struct dma *dma, uint64_t iova)
 
 void *dma_extent(struct nic *nic, uint64_t iova, uint64_t *len, bool *writable)
 {
-	const struct dma_map *map;
+	const struct dma_map *map = dma_find(nic, iova);
 	uint64_t offset;
 
-	map = NULL;
-	if (nic->dma.bus_master && !(nic->regs.status & MYNIC_STATUS_FATAL))
-		map = find(&nic->dma, iova);
 	if (!map) {
 		nic_count(nic, MYNIC_STAT_BAD_DMA);
 		return NULL;

@@ -38,6 +38,9 @@ struct dma {
 	bool bus_master;
 };
 
+/** dma_search() - dma_find() for what &dma.last does not have */
+const struct dma_map *dma_search(struct nic *nic, uint64_t iova);
+
 /**
  * dma_ptr() - host pointer to guest memory
  * @nic: the NIC

@@ -3,6 +3,7 @@
 #ifndef MYNIC_IOV_H
 #define MYNIC_IOV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -47,6 +48,31 @@ static inline void iov_move(void *dst, const void *src, size_t len)
 	memmove(dst, src, len);
 }
 #endif
+
+/**
+ * iov_add() - add a piece to a scatter list, or to the last piece there
+ * @iov: the list
+ * @max: room in @iov
+ * @niov: in and out: elements in @iov
+ * @ptr: the piece
+ * @len: its bytes
+ *
+ * Return: false if there is no room.
+ */
+static inline bool iov_add(struct iovec *iov, unsigned int max,
+			   unsigned int *niov, uint8_t *ptr, size_t len)
+{
+	struct iovec *last = *niov ? &iov[*niov - 1] : NULL;
+
+	if (last && (uint8_t *)last->iov_base + last->iov_len == ptr) {
+		last->iov_len += len;
+		return true;
+	}
+	if (*niov == max)
+		return false;
+	iov[(*niov)++] = (struct iovec){ ptr, len };
+	return true;
+}
 
 /**
  * iov_read() - copy the next bytes

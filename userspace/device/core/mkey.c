@@ -6,6 +6,7 @@
 
 #include "core.h"
 #include "fast_reg.h"
+#include "iov.h"
 #include "mw.h"
 
 #define INDEX_SHIFT 8
@@ -92,6 +93,7 @@ static uint8_t *null_extent(uint64_t *len, bool write)
 	return write ? sink : (uint8_t *)zeroes;
 }
 
+/* Of a region whose memory is not what buf_iov() knows */
 static int extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
 		  uint64_t *len, bool write, uint8_t **ptr)
 {
@@ -103,11 +105,6 @@ static int extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
 	if (mkey->dm) {
 		*ptr = dm_ptr(nic, mkey->buf.addr) + offset;
 		return 0;
-	}
-	if (!mkey->all_dma) {
-		*ptr = buf_extent(nic, &mkey->buf, &mkey->window, offset, len,
-				  write);
-		return *ptr ? 0 : -EFAULT;
 	}
 	if (mkey->null) {
 		*ptr = null_extent(len, write);
@@ -121,13 +118,18 @@ static int extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
 	return *ptr ? 0 : -EFAULT;
 }
 
-/* As mkey_iov(), with the offset in the region */
-static int add_pieces(struct nic *nic, struct mkey *mkey, uint64_t offset,
-		      uint32_t len, bool write, struct iovec *iov,
-		      unsigned int max, unsigned int *niov)
+/*
+ * As mkey_iov(), with the offset in the region. Out of line, so that what the
+ * window has does not pay for what it has not.
+ */
+static __attribute__((noinline)) int
+add_pieces(struct nic *nic, struct mkey *mkey, uint64_t offset, uint32_t len,
+	   bool write, struct iovec *iov, unsigned int max, unsigned int *niov)
 {
+	if (!mkey->all_dma && !mkey->dm && !mkey->paged)
+		return buf_iov(nic, &mkey->buf, &mkey->window, offset, len,
+			       write, iov, max, niov);
 	while (len) {
-		struct iovec *last = *niov ? &iov[*niov - 1] : NULL;
 		uint64_t piece = len;
 		uint8_t *ptr;
 		int err;
@@ -142,11 +144,7 @@ static int add_pieces(struct nic *nic, struct mkey *mkey, uint64_t offset,
 			};
 		if (err)
 			return err;
-		if (last && (uint8_t *)last->iov_base + last->iov_len == ptr)
-			last->iov_len += piece;
-		else if (*niov < max)
-			iov[(*niov)++] = (struct iovec){ ptr, piece };
-		else
+		if (!iov_add(iov, max, niov, ptr, piece))
 			return -ENOBUFS;
 		offset += piece;
 		len -= piece;
@@ -169,12 +167,10 @@ int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
 			return -ERANGE;
 	}
 	ptr = buf_window_ptr(&nic->dma, &mkey->window, offset, len, write);
-	if (!ptr || *niov || !len || !max)
+	if (!ptr || !len)
 		return add_pieces(nic, mkey, offset, len, write, iov, max,
 				  niov);
-	iov[0] = (struct iovec){ ptr, len };
-	*niov = 1;
-	return 0;
+	return iov_add(iov, max, niov, ptr, len) ? 0 : -ENOBUFS;
 }
 
 /* Remote rights to change memory include the local one (IBTA 10.6.3.1) */
