@@ -16,6 +16,9 @@
 #define MAX_SIZE (4u << 20)
 #define NUM_SIZES 20
 
+/* Sizes of which it is also measured what scattered pages cost */
+static const uint32_t scattered_sizes[] = { 64u << 10, 1u << 20 };
+
 /* Buffers of a queue pair: as many as are in this many bytes, but in bounds */
 #define FOOTPRINT (8u << 20)
 #define MIN_DEPTH 2
@@ -29,7 +32,7 @@
 #define WIRE_NAP 50
 
 static struct traffic *one_qp(const struct bench *b, enum ibv_wr_opcode opcode,
-			      uint32_t size)
+			      uint32_t size, bool scattered)
 {
 	unsigned int depth = FOOTPRINT / size;
 
@@ -38,6 +41,7 @@ static struct traffic *one_qp(const struct bench *b, enum ibv_wr_opcode opcode,
 	return traffic_new(b->nic[0], b->nic[1],
 			   &(struct traffic_config){
 				   .opcode = opcode,
+				   .scattered = scattered,
 				   .size = size,
 				   .num_qps = 1,
 				   .depth = depth,
@@ -57,6 +61,21 @@ static void report(const char *benchmark, const char *row,
 		     num * size * USEC / ns, "MB/s");
 }
 
+static void copy_message(const struct traffic *t, size_t offset)
+{
+	uint32_t size = t->config.size;
+
+	if (!t->config.scattered) {
+		memcpy(t->to + offset, t->from + offset, size);
+		return;
+	}
+	for (uint32_t done = 0; done < size; done += DRV_PAGE) {
+		size_t place = traffic_place(t, offset + done);
+
+		memcpy(t->to + place, t->from + place, DRV_PAGE);
+	}
+}
+
 static uint64_t copy_for(const struct traffic *t, uint64_t ns)
 {
 	unsigned int mask = t->config.depth - 1;
@@ -67,12 +86,8 @@ static uint64_t copy_for(const struct traffic *t, uint64_t ns)
 		/* Between two looks at the clock: much more than that takes */
 		uint64_t end = num + 1 + (64u << 10) / t->config.size;
 
-		for (; num < end; num++) {
-			size_t offset = (num & mask) * t->stride;
-
-			memcpy(t->to + offset, t->from + offset,
-			       t->config.size);
-		}
+		for (; num < end; num++)
+			copy_message(t, (num & mask) * t->stride);
 	}
 	return num;
 }
@@ -102,19 +117,35 @@ static void by_device(const struct bench *b, struct traffic *t, const char *row)
 	       bench_cpu(b->pid[0]) - cpu);
 }
 
+static void compare(const struct bench *b, struct traffic **t, unsigned int num,
+		    const char *row)
+{
+	for (int run = 0; run < BENCH_RUNS; run++) {
+		for (unsigned int i = 0; i < num; i++) {
+			by_device(b, t[i], row);
+			by_memcpy(t[i], row);
+		}
+	}
+}
+
 static void through_switch(enum ibv_wr_opcode opcode, const char *row)
 {
 	struct bench b = bench_switch(true);
 	struct traffic *t[NUM_SIZES];
 
 	for (int i = 0; i < NUM_SIZES; i++)
-		t[i] = one_qp(&b, opcode, MIN_SIZE << i);
-	for (int run = 0; run < BENCH_RUNS; run++) {
-		for (int i = 0; i < NUM_SIZES; i++) {
-			by_device(&b, t[i], row);
-			by_memcpy(t[i], row);
-		}
-	}
+		t[i] = one_qp(&b, opcode, MIN_SIZE << i, false);
+	compare(&b, t, NUM_SIZES, row);
+}
+
+static void from_pages(enum ibv_wr_opcode opcode, const char *row)
+{
+	struct traffic *t[ARRAY_SIZE(scattered_sizes)];
+	struct bench b = bench_switch(true);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(t); i++)
+		t[i] = one_qp(&b, opcode, scattered_sizes[i], true);
+	compare(&b, t, ARRAY_SIZE(t), row);
 }
 
 TEST(bandwidth_write)
@@ -125,6 +156,16 @@ TEST(bandwidth_write)
 TEST(bandwidth_read)
 {
 	through_switch(IBV_WR_RDMA_READ, "READ");
+}
+
+TEST(bandwidth_write_pages)
+{
+	from_pages(IBV_WR_RDMA_WRITE, "WRITE, scattered pages");
+}
+
+TEST(bandwidth_read_pages)
+{
+	from_pages(IBV_WR_RDMA_READ, "READ, scattered pages");
 }
 
 static void by_wire(struct traffic *t, const char *kind)
@@ -144,7 +185,7 @@ static void through_wire(const char *kind, const char *wire_a,
 	struct traffic *t[NUM_SIZES];
 
 	for (int i = 0; i < NUM_SIZES; i++)
-		t[i] = one_qp(&b, IBV_WR_RDMA_WRITE, MIN_SIZE << i);
+		t[i] = one_qp(&b, IBV_WR_RDMA_WRITE, MIN_SIZE << i, false);
 	for (int run = 0; run < BENCH_RUNS; run++)
 		for (int i = 0; i < NUM_SIZES; i++)
 			by_wire(t[i], kind);

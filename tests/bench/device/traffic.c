@@ -11,6 +11,12 @@
 
 #define LINE 64u
 
+/* From one page of a scattered region to the next, in pages; a prime */
+#define SCATTER 1021u
+
+/* Where scattered regions begin, in the eyes of requests */
+#define SCATTERED_ADDR (1ull << 44)
+
 /**
  * struct flow - one connection
  * @qp: of the requester
@@ -97,6 +103,49 @@ static void connect_all(struct traffic *t, struct drv_qp_init *a,
 	t->first_recv_qpn = t->flows[0].peer->number;
 }
 
+size_t traffic_place(const struct traffic *t, size_t offset)
+{
+	size_t page = offset / DRV_PAGE;
+
+	if (!t->config.scattered)
+		return offset;
+	return page * SCATTER % t->num_pages * DRV_PAGE + offset % DRV_PAGE;
+}
+
+static struct drv_mr *reg_scattered(const struct traffic *t, struct drv *d,
+				    uint32_t pdn)
+{
+	uint64_t *iova = tap_alloc(t->num_pages * sizeof(*iova));
+	struct drv_mr *mr = tap_alloc(sizeof(*mr));
+	struct mynic_create_mkey body = {
+		.iova = SCATTERED_ADDR,
+		.length = t->num_pages * DRV_PAGE,
+		.pdn = pdn,
+		.access = ACCESS_ALL,
+	};
+
+	CHECK(t->num_pages % SCATTER);
+	mr->ptr = sim_alloc(d->n, body.length, DRV_PAGE);
+	mr->len = body.length;
+	mr->addr = body.iova;
+	for (size_t i = 0; i < t->num_pages; i++)
+		iova[i] = sim_iova(d->n,
+				   mr->ptr + traffic_place(t, i * DRV_PAGE));
+	body.buf = drv_page_list(d, iova, t->num_pages, 12, 2);
+	CHECK_EQ(drv_create_mkey(d, &body, 0, &mr->key), MYNIC_AQ_OK);
+	return mr;
+}
+
+static struct drv_mr *reg(const struct traffic *t, struct drv *d, uint32_t pdn,
+			  size_t len)
+{
+	if (t->config.scattered)
+		return reg_scattered(t, d, pdn);
+	/* Buffers begin at pages, as those of most programs do */
+	sim_alloc(d->n, DRV_PAGE, DRV_PAGE);
+	return drv_reg_mr(d, pdn, len, ACCESS_ALL);
+}
+
 struct traffic *traffic_new(struct drv *from, struct drv *to,
 			    const struct traffic_config *c)
 {
@@ -138,11 +187,9 @@ struct traffic *traffic_new(struct drv *from, struct drv *to,
 	b.send_cq = t->recv_cq;
 	b.recv_cq = t->recv_cq;
 	len = (uint64_t)c->num_qps * c->depth * t->stride;
-	/* Buffers begin at pages, as those of most programs do */
-	sim_alloc(from->n, DRV_PAGE, DRV_PAGE);
-	sim_alloc(to->n, DRV_PAGE, DRV_PAGE);
-	from_mr = drv_reg_mr(from, a.pdn, len, ACCESS_ALL);
-	to_mr = drv_reg_mr(to, b.pdn, len, ACCESS_ALL);
+	t->num_pages = (len + DRV_PAGE - 1) / DRV_PAGE;
+	from_mr = reg(t, from, a.pdn, len);
+	to_mr = reg(t, to, b.pdn, len);
 	t->from = from_mr->ptr;
 	t->to = to_mr->ptr;
 	t->flows = tap_alloc(c->num_qps * sizeof(*t->flows));

@@ -14,6 +14,8 @@
  * struct traffic_config - what goes over the queue pairs
  * @opcode: IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ or IBV_WR_SEND
  * @inline_data: the data is in the entries
+ * @scattered: buffers are in pages of 4 KiB that do not follow each other, as
+ *	those of a guest's program are; else in one piece
  * @size: bytes of a message
  * @num_qps: queue pairs
  * @depth: entries of a ring and messages of a QP that are on their way at most;
@@ -26,6 +28,7 @@
 struct traffic_config {
 	enum ibv_wr_opcode opcode;
 	bool inline_data;
+	bool scattered;
 	uint32_t size;
 	unsigned int num_qps;
 	unsigned int depth;
@@ -40,8 +43,10 @@ struct flow;
  * struct traffic - queue pairs in use
  * @config: what they do
  * @stride: from one buffer to the next, bytes
- * @from: buffers of the requester, those of the first QP first
- * @to: buffers of the responder
+ * @from: buffers of the requester, those of the first QP first, in the order
+ *	that traffic_place() says
+ * @to: buffers of the responder, in the same order
+ * @num_pages: of @from and of @to
  * @flows: one for each QP
  * @first_qpn: number of the first QP of the requester
  * @first_recv_qpn: ... of the responder
@@ -56,6 +61,7 @@ struct traffic {
 	uint32_t stride;
 	uint8_t *from;
 	uint8_t *to;
+	size_t num_pages;
 	struct flow *flows;
 	uint32_t first_qpn;
 	uint32_t first_recv_qpn;
@@ -69,6 +75,15 @@ struct traffic {
 /** traffic_new() - set up queue pairs; those of @from send */
 struct traffic *traffic_new(struct drv *from, struct drv *to,
 			    const struct traffic_config *config);
+
+/**
+ * traffic_place() - where the buffers have their bytes
+ * @t: the queue pairs
+ * @offset: of the byte, if the buffers are one behind the other
+ *
+ * Return: offset in @from and @to. The rest of a page of DRV_PAGE bytes follows.
+ */
+size_t traffic_place(const struct traffic *t, size_t offset);
 
 /** traffic_post() - post messages to a QP that has room for them, and ring */
 void traffic_post(struct traffic *t, unsigned int qp, unsigned int num);
