@@ -13,6 +13,7 @@ static void card_raise_irq(void *ctx, unsigned int vector)
 {
 	struct card *card = ctx;
 
+	card->port.sw->interrupts++;
 	irq_raise(&card->pci.irq, vector);
 }
 

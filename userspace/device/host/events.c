@@ -44,7 +44,7 @@ void events_remove(struct events *events, int fd)
 	epoll_ctl(events->epoll, EPOLL_CTL_DEL, fd, NULL);
 }
 
-bool events_wait(struct events *events, uint64_t timeout)
+void events_wait(struct events *events, uint64_t timeout)
 {
 	struct epoll_event ready[EVENTS_AT_ONCE];
 	struct timespec ts = {
@@ -60,5 +60,4 @@ bool events_wait(struct events *events, uint64_t timeout)
 
 		source->ready(source->owner, ready[i].events);
 	}
-	return n > 0;
 }

@@ -38,9 +38,7 @@ void events_remove(struct events *events, int fd);
  * events_wait() - wait once and call what is ready
  * @events: what to wait for
  * @timeout: ns, 0 not to wait at all, or EVENTS_FOREVER
- *
- * Return: whether anything was ready.
  */
-bool events_wait(struct events *events, uint64_t timeout);
+void events_wait(struct events *events, uint64_t timeout);
 
 #endif /* MYNIC_HOST_EVENTS_H */

@@ -134,6 +134,8 @@ void loop_run(const struct loop *loop, const bool *stop)
 	while (!*stop) {
 		uint64_t now = clock_ns();
 		uint64_t timeout = 0;
+		uint64_t interrupts = sw->interrupts;
+		uint64_t packets = sw->packets;
 		bool worked = more;
 
 		if (!more && now - last_work >= LOOP_SPIN_NS) {
@@ -142,7 +144,7 @@ void loop_run(const struct loop *loop, const bool *stop)
 				timeout = sleep_time(loop, now);
 		}
 		if (more || timeout || looks++ % LOOP_LOOKS_PER_WAIT == 0)
-			worked |= events_wait(loop->events, timeout);
+			events_wait(loop->events, timeout);
 		sw->now = clock_ns();
 		run_wires(loop);
 		switch_update_links(sw);
@@ -155,7 +157,10 @@ void loop_run(const struct loop *loop, const bool *stop)
 				break;
 			worked = true;
 		}
-		if (worked)
+		/* It takes long until who gets an interrupt has something to do. */
+		if (sw->interrupts != interrupts)
+			last_work = 0;
+		else if (worked || sw->packets != packets)
 			last_work = clock_ns();
 	}
 }

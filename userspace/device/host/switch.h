@@ -106,6 +106,7 @@ struct switch_port {
  * @num: of @ports
  * @num_wires: those of @ports that are wires
  * @packets: handed over so far; tells whether a NIC may have got work
+ * @interrupts: raised by its NICs so far
  * @now: ns, monotonic; kept by who runs the switch, exact to a second or so
  * @link_changed: switch_update_links() has something to do
  * @macs: what is behind the wires
@@ -115,6 +116,7 @@ struct net_switch {
 	unsigned int num;
 	unsigned int num_wires;
 	uint64_t packets;
+	uint64_t interrupts;
 	uint64_t now;
 	bool link_changed;
 	struct mac_table macs;
