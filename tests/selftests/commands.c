@@ -47,40 +47,54 @@ static long not_handled(const char *irq)
 	return found == 1 ? number : -1;
 }
 
+/* Of all the device's interrupts; -1 if it cannot be told */
+static long all_not_handled(const struct ibv_context *ctx)
+{
+	char path[IBV_SYSFS_PATH_MAX + 32];
+	struct dirent *entry;
+	long sum = 0, number;
+	int seen = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/device/msi_irqs",
+		 ctx->device->ibdev_path);
+	dir = opendir(path);
+	if (!dir)
+		return -1;
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		number = not_handled(entry->d_name);
+		if (number < 0)
+			break;
+		sum += number;
+		seen++;
+	}
+	closedir(dir);
+	return entry || seen < 2 ? -1 : sum;
+}
+
 FIXTURE(device)
 {
 	struct ibv_context *ctx;
-	DIR *interrupts;
+	long not_handled;
 };
 
 FIXTURE_SETUP(device)
 {
-	char path[IBV_SYSFS_PATH_MAX + 32];
-
 	self->ctx = open_mynic(0);
 	ASSERT_NE(self->ctx, NULL);
-	snprintf(path, sizeof(path), "%s/device/msi_irqs",
-		 self->ctx->device->ibdev_path);
-	self->interrupts = opendir(path);
-	ASSERT_NE(self->interrupts, NULL);
+	self->not_handled = all_not_handled(self->ctx);
+	ASSERT_GE(self->not_handled, 0);
 }
 
+/*
+ * There may be some from before: the kernel also counts an interrupt for which
+ * a thread is woken once more before it has run. It forgets them at times.
+ */
 FIXTURE_TEARDOWN(device)
 {
-	struct dirent *entry;
-	int seen = 0;
-
-	while ((entry = readdir(self->interrupts))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		EXPECT_EQ(not_handled(entry->d_name), 0)
-		{
-			TH_LOG("of interrupt %s", entry->d_name);
-		}
-		seen++;
-	}
-	EXPECT_GE(seen, 2);
-	closedir(self->interrupts);
+	EXPECT_LE(all_not_handled(self->ctx), self->not_handled);
 	EXPECT_EQ(ibv_close_device(self->ctx), 0);
 }
 
