@@ -13,7 +13,7 @@
 #define MAX_ROUNDS 20000000ul
 
 /* A train of the largest packets */
-#define MAX_PAYLOAD (PACKET_MAX_TRAIN * 4096)
+#define MAX_PAYLOAD (PACKET_QUANTUM * 4096)
 
 struct sim_packet {
 	struct sim_packet *next;

@@ -14,8 +14,11 @@
 
 #define PACKET_NO_VLAN 0xffff
 
-/* Packets of a train, see &packet.segment: what a QP may send in one turn */
-#define PACKET_MAX_TRAIN 64
+/*
+ * Packets that a QP sends in one turn, so that it does not keep the others
+ * waiting; and so of a train, see &packet.segment
+ */
+#define PACKET_QUANTUM 64
 
 /* Of 4 KiB in 4 KiB guest pages, from 31 SGEs that each cross one */
 #define PACKET_MAX_IOV 128

@@ -94,7 +94,7 @@ uint32_t path_train(const struct qp *qp, uint32_t num)
 	if (qp->cc.paced ||
 	    !nic->config.ops->direct(nic->config.ctx, qp->attr.av.dmac))
 		return 1;
-	return num < PACKET_MAX_TRAIN ? num : PACKET_MAX_TRAIN;
+	return num < PACKET_QUANTUM ? num : PACKET_QUANTUM;
 }
 
 /* An empty message takes a packet too */

@@ -12,9 +12,6 @@
 #include "segment.h"
 #include "sq.h"
 
-/* Packets sent in one run, so that no QP keeps the others waiting */
-#define QUANTUM 64
-
 /* Parts of the window that ask for an acknowledgment each, log2 */
 #define ACK_SHIFT 2
 
@@ -615,7 +612,7 @@ bool requester_run(struct qp *qp)
 {
 	struct requester *q = &qp->req;
 
-	for (uint32_t num = 0; num < QUANTUM;) {
+	for (uint32_t num = 0; num < PACKET_QUANTUM;) {
 		uint32_t psn = q->psn;
 		struct wqe_error error;
 		struct send_req *req;

@@ -13,9 +13,6 @@
 #include "path.h"
 #include "psn.h"
 
-/* Packets sent in one run, so that no QP keeps the others waiting */
-#define QUANTUM 64
-
 /* BTH opcodes by OPCODE_FIRST and OPCODE_LAST, but for the service */
 static const uint8_t read_opcodes[] = {
 	[0] = BTH_RC_READ_RESPONSE_MIDDLE,
@@ -383,7 +380,7 @@ bool responder_run(struct qp *qp)
 {
 	struct response_queue *queue = &qp->resp.responses;
 
-	for (uint32_t num = 0; num < QUANTUM;) {
+	for (uint32_t num = 0; num < PACKET_QUANTUM;) {
 		if (!queue->num) {
 			acknowledge(qp);
 			return false;
