@@ -8,12 +8,13 @@
 #include "wire/faults.h"
 #include "wire/frame.h"
 #include "core/packet_copy.h"
+#include "core/path.h"
 
 /* More rounds than this at one moment: the NICs never come to rest */
 #define MAX_ROUNDS 20000000ul
 
 /* A train of the largest packets */
-#define MAX_PAYLOAD (PACKET_QUANTUM * 4096)
+#define MAX_PAYLOAD (PACKET_QUANTUM * PATH_MAX_MTU)
 
 struct sim_packet {
 	struct sim_packet *next;
