@@ -253,6 +253,7 @@ static void take(struct qp *qp, const struct packet *pkt)
 			qp_count(qp, MYNIC_STAT_GHOST);
 	} else {
 		establish(qp);
+		qp_expect_answer(qp);
 		if (qp->type == MYNIC_QP_UC)
 			uc_receive(qp, pkt, info);
 		else
@@ -350,8 +351,6 @@ static void qp_receive(struct nic *nic, struct qp *qp, const struct packet *pkt,
 		nic_count(nic, MYNIC_STAT_RX_DROP_QP);
 		return;
 	}
-	if (!(info->flags & OPCODE_RESPONSE))
-		qp_expect_answer(qp);
 	if (qp_is_connected(qp)) {
 		if (to != own ||
 		    memcmp(hdr->sgid, qp->attr.av.dgid, sizeof(hdr->sgid))) {

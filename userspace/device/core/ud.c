@@ -152,6 +152,7 @@ void ud_take(struct qp *qp, const struct packet *pkt)
 		return;
 	}
 	if (!error.status) {
+		qp_expect_answer(qp);
 		error.syndrome = place(qp, pkt);
 		if (paging_waits(&qp->paging, MYNIC_PAGE_RECV))
 			return;
