@@ -103,31 +103,46 @@ TEST(looks_once_more_while_busy)
 	CHECK(drv_poll(p.a.cq, &cqe));
 }
 
+/* MANY QPs, each connected to itself */
+static void create_many(const struct drv_end *end, struct drv_qp **qps)
+{
+	struct drv_qp_init init = {
+		.type = MYNIC_QP_RC,
+		.pdn = end->pdn,
+		.send_cq = end->cq,
+		.recv_cq = end->recv_cq,
+	};
+
+	for (int i = 0; i < MANY; i++) {
+		qps[i] = drv_create_qp(end->d, &init);
+		drv_connect_to(qps[i], end->d->n->index, qps[i]->number,
+			       &(struct drv_path){}, IBV_QPS_RTS);
+	}
+}
+
+static unsigned int num_watched(struct drv_qp *const *qps)
+{
+	unsigned int num = 0;
+
+	for (int i = 0; i < MANY; i++)
+		num += qps[i]->rec->sq_no_ring;
+	return num;
+}
+
 TEST(watches_a_few)
 {
 	struct drv_pair p = pair();
 	struct drv_qp *qps[MANY];
-	struct drv_qp_init init = {
-		.type = MYNIC_QP_RC,
-		.pdn = p.a.pdn,
-		.send_cq = p.a.cq,
-		.recv_cq = p.a.recv_cq,
-	};
-	unsigned int watched = 0;
+	unsigned int watched;
 
-	for (int i = 0; i < MANY; i++) {
-		qps[i] = drv_create_qp(p.a.d, &init);
-		drv_connect_to(qps[i], 0, qps[i]->number, &(struct drv_path){},
-			       IBV_QPS_RTS);
-	}
+	create_many(&p.a, qps);
 	for (int i = 0; i < MANY; i++) {
 		drv_post_send(qps[i], &wr);
 		/* Some are forgotten with a request that was not announced. */
 		post_silently(qps[i]);
 	}
 	sim_settle(p.sim);
-	for (int i = 0; i < MANY; i++)
-		watched += qps[i]->rec->sq_no_ring;
+	watched = num_watched(qps);
 	CHECK(watched > 0 && watched < MANY);
 	for (int i = 0; i < 2 * MANY; i++)
 		drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
@@ -244,30 +259,17 @@ TEST(forgets_nobody_for_an_answer)
 {
 	struct drv_pair p = pair();
 	struct drv_qp *qps[MANY];
-	struct drv_qp_init init = {
-		.type = MYNIC_QP_RC,
-		.pdn = p.b.pdn,
-		.send_cq = p.b.cq,
-		.recv_cq = p.b.recv_cq,
-	};
-	unsigned int watched = 0;
+	unsigned int watched;
 
 	answer_once(&p);
-	for (int i = 0; i < MANY; i++) {
-		qps[i] = drv_create_qp(p.b.d, &init);
-		drv_connect_to(qps[i], 0, qps[i]->number, &(struct drv_path){},
-			       IBV_QPS_RTS);
-	}
+	create_many(&p.b, qps);
 	for (int i = 0; i < MANY; i++)
 		drv_post_send(qps[i], &wr);
 	sim_settle(p.sim);
-	for (int i = 0; i < MANY; i++)
-		watched += qps[i]->rec->sq_no_ring;
+	watched = num_watched(qps);
 	request(&p);
 	CHECK_EQ(p.b.qp->rec->sq_no_ring, 0);
-	for (int i = 0; i < MANY; i++)
-		watched -= qps[i]->rec->sq_no_ring;
-	CHECK_EQ(watched, 0);
+	CHECK_EQ(num_watched(qps), watched);
 }
 
 TEST(error)
