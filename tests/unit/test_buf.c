@@ -280,18 +280,21 @@ TEST(entry_is_read_only)
 	CHECK_EQ(try_access(&w, 7 * PAGE, 3 * PAGE, false), -EFAULT);
 }
 
+/* A page by itself; its neighbours in the buf are its neighbours everywhere */
+static void map_page(struct world *w, unsigned int page, bool writable)
+{
+	w->entry[page] = (1ull << 45) + page * PAGE;
+	CHECK_EQ(nic_dma_map(w->n->nic, w->entry[page], PAGE,
+			     w->mem + page * PAGE, writable),
+		 0);
+}
+
 TEST(read_only_does_not_become_writable)
 {
 	struct world w = new_world(1, 0);
-	uint64_t iova = 1ull << 45;
 
-	/* neighbours in host memory; one may be written */
-	for (unsigned int i = 0; i < 3; i++) {
-		w.entry[i] = iova + i * PAGE;
-		CHECK_EQ(nic_dma_map(w.n->nic, w.entry[i], PAGE,
-				     w.mem + i * PAGE, i == 1),
-			 0);
-	}
+	for (unsigned int i = 0; i < 3; i++)
+		map_page(&w, i, i == 1);
 	CHECK_EQ(try_access(&w, 0, 2 * PAGE, false), 0);
 	CHECK_EQ(w.niov, 1);
 	CHECK(is_in_window(&w, 0));
@@ -417,14 +420,9 @@ TEST(page_of_two_maps)
 TEST(window_ends_with_one_of_its_maps)
 {
 	struct world w = new_world(1, 0);
-	uint64_t iova = 1ull << 45;
 
-	for (unsigned int i = 0; i < 4; i++) {
-		w.entry[i] = iova + i * PAGE;
-		CHECK_EQ(nic_dma_map(w.n->nic, w.entry[i], PAGE,
-				     w.mem + i * PAGE, true),
-			 0);
-	}
+	for (unsigned int i = 0; i < 4; i++)
+		map_page(&w, i, true);
 	CHECK_EQ(try_access(&w, 0, 4 * PAGE, true), 0);
 	CHECK_EQ(w.niov, 1);
 	CHECK(is_in_window(&w, 0) && is_in_window(&w, 4 * PAGE - 1));
@@ -436,9 +434,7 @@ TEST(window_ends_with_one_of_its_maps)
 	nic_set_bus_master(w.n->nic, false);
 	CHECK_EQ(try_access(&w, 0, 1, true), -EFAULT);
 	nic_set_bus_master(w.n->nic, true);
-	CHECK_EQ(nic_dma_map(w.n->nic, w.entry[3], PAGE, w.mem + 3 * PAGE,
-			     true),
-		 0);
+	map_page(&w, 3, true);
 	CHECK_EQ(try_access(&w, 3 * PAGE, 1, true), 0);
 	CHECK(is_in_window(&w, 3 * PAGE));
 	CHECK(!is_in_window(&w, 0));
