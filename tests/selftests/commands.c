@@ -94,7 +94,10 @@ FIXTURE_SETUP(device)
  */
 FIXTURE_TEARDOWN(device)
 {
-	EXPECT_LE(all_not_handled(self->ctx), self->not_handled);
+	long after = all_not_handled(self->ctx);
+
+	EXPECT_GE(after, 0);
+	EXPECT_LE(after, self->not_handled);
 	EXPECT_EQ(ibv_close_device(self->ctx), 0);
 }
 
