@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -119,6 +120,57 @@ TEST(nothing_to_do_wakes_nobody)
 	before = wakeups(dev->pid);
 	sleep(2);
 	CHECK_EQ(wakeups(dev->pid), before);
+}
+
+/* The number that its next file gets */
+static unsigned long next_file(pid_t pid)
+{
+	unsigned long number = 0;
+	struct stat st;
+
+	while (!lstat(tap_print("/proc/%d/fd/%lu", pid, number), &st))
+		number++;
+	return number;
+}
+
+static void connect_in_vain(const char *path)
+{
+	for (int i = 0; i < 3; i++)
+		vfu_wait_end(vfu_connect_path(path));
+}
+
+TEST(clients_are_refused_without_a_file_for_them)
+{
+	const char *dir = device_dir();
+	const char *nic = tap_print("%s/nic", dir);
+	const char *wire = tap_print("%s/wire", dir);
+	const char *control = tap_print("%s/control", dir);
+	const char *const args[] = {
+		"--nic",     tap_print("socket=%s", nic),
+		"--wire",    tap_print("stream,listen=%s", wire),
+		"--control", control,
+		NULL,
+	};
+	pid_t pid = device_spawn(args);
+	struct rlimit before, limit;
+	char byte;
+	int fd;
+
+	CHECK_EQ(prlimit(pid, RLIMIT_NOFILE, NULL, &before), 0);
+	limit = before;
+	limit.rlim_cur = next_file(pid);
+	CHECK_EQ(prlimit(pid, RLIMIT_NOFILE, &limit, NULL), 0);
+	connect_in_vain(nic);
+	connect_in_vain(wire);
+	connect_in_vain(control);
+	device_wait_idle(pid);
+	CHECK_EQ(prlimit(pid, RLIMIT_NOFILE, &before, NULL), 0);
+	CHECK_EQ(vfu_get(vfu_open_path(nic), MYNIC_BAR_REGS, MYNIC_REG_MAGIC,
+			 4),
+		 MYNIC_MAGIC);
+	fd = vfu_connect_path(control);
+	CHECK_EQ(send(fd, "ports\n", 6, MSG_NOSIGNAL), 6);
+	CHECK_EQ(recv(fd, &byte, 1, 0), 1);
 }
 
 TEST(other_servers_are_left_alone)

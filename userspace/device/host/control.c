@@ -162,7 +162,7 @@ static void listen_ready(void *owner, uint32_t events)
 	int fd;
 
 	(void)events;
-	fd = accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	fd = events_accept(control->events, control->fd);
 	if (fd < 0)
 		return;
 	if (!client) {

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "log.h"
+
 #define EVENTS_FOREVER UINT64_MAX
 
 /**
@@ -18,9 +20,18 @@ struct event_source {
 	void *owner;
 };
 
-/** struct events - all file descriptors that are waited for */
+/**
+ * struct events - all file descriptors that are waited for
+ * @epoll: has them
+ * @spare: a file that is given up when there can be no other one
+ * @log: messages
+ * @refused: the last connection was refused, and this has been said
+ */
 struct events {
 	int epoll;
+	int spare;
+	struct log log;
+	bool refused;
 };
 
 /** events_init() - Return: 0 or -errno */
@@ -33,6 +44,18 @@ int events_add(struct events *events, struct event_source *source, int fd,
 int events_change(struct events *events, struct event_source *source, int fd,
 		  uint32_t mask);
 void events_remove(struct events *events, int fd);
+
+/**
+ * events_accept() - accept a connection
+ * @events: event loop
+ * @listener: a non-blocking socket that it has found ready
+ *
+ * If the process can have no more files, the connection is closed. Otherwise
+ * the listener would stay ready, and nobody could sleep.
+ *
+ * Return: file descriptor, non-blocking and closed on exec, or -errno.
+ */
+int events_accept(struct events *events, int listener);
 
 /**
  * events_wait() - wait once and call what is ready

@@ -325,8 +325,7 @@ static void listener_ready(void *owner, uint32_t events)
 	(void)events;
 	if (server->fd >= 0)
 		return;
-	fd = accept4(server->listen_fd, NULL, NULL,
-		     SOCK_CLOEXEC | SOCK_NONBLOCK);
+	fd = events_accept(server->events, server->listen_fd);
 	if (fd < 0)
 		return;
 	if (events_add(server->events, &server->client, fd, EPOLLIN)) {

@@ -74,7 +74,7 @@ static void listener_ready(void *owner, uint32_t events)
 	(void)events;
 	if (wire->fd >= 0)
 		return;
-	fd = accept4(wire->other_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	fd = events_accept(wire->events, wire->other_fd);
 	if (fd < 0)
 		return;
 	set_options(fd, wire->config->listen);
