@@ -118,8 +118,8 @@ static bool mynic_admin_pending(const struct mynic_admin *admin)
 static void mynic_admin_take(struct mynic_dev *mdev)
 {
 	struct mynic_admin *admin = &mdev->admin;
-	const struct mynic_admin_cpl *cpl;
 	struct mynic_admin_slot *slot;
+	struct mynic_admin_cpl cpl;
 	bool broken = false;
 	unsigned long flags;
 	unsigned int n;
@@ -127,16 +127,18 @@ static void mynic_admin_take(struct mynic_dev *mdev)
 
 	spin_lock_irqsave(&admin->lock, flags);
 	for (n = 0; n < MYNIC_AQ_SIZE && mynic_admin_pending(admin); n++) {
-		cpl = &admin->cpls[admin->ci % MYNIC_AQ_SIZE];
 		dma_rmb();
+		/* What is checked must not change until it is kept. */
+		cpl = admin->cpls[admin->ci % MYNIC_AQ_SIZE];
+		barrier();
 		WRITE_ONCE(admin->ci, admin->ci + 1);
-		id = le16_to_cpu(READ_ONCE(cpl->id));
+		id = le16_to_cpu(cpl.id);
 		slot = id < MYNIC_AQ_SIZE ? &admin->slots[id] : NULL;
 		if (!slot || !slot->busy || slot->completed) {
 			broken = true;
 			break;
 		}
-		slot->cpl = *cpl;
+		slot->cpl = cpl;
 		slot->completed = true;
 		complete(&slot->done);
 	}
