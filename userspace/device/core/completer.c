@@ -28,6 +28,7 @@ static bool acknowledge(struct qp *qp, uint32_t psn)
 	struct requester *q = &qp->req;
 	uint32_t una = q->una;
 	uint32_t num = 0;
+	uint64_t now;
 
 	while ((int32_t)(psn - q->una) > 0) {
 		const struct send_req *req = sq_req(qp, q->ci + num);
@@ -46,9 +47,12 @@ static bool acknowledge(struct qp *qp, uint32_t psn)
 		q->una = end;
 		num++;
 	}
-	sq_complete(qp, num);
-	if (q->una != una)
-		requester_progress(qp);
+	if (num || q->una != una) {
+		now = nic_now(qp->nic);
+		sq_complete(qp, num, now);
+		if (q->una != una)
+			requester_progress(qp, now);
+	}
 	return q->una == psn;
 }
 
@@ -231,6 +235,7 @@ static void receive_read(struct qp *qp, const struct send_req *req,
 	uint32_t len = req->length - offset;
 	uint32_t num = packet_count(pkt);
 	bool last = len <= num * mtu;
+	uint64_t now;
 	int syndrome;
 
 	if (!last)
@@ -248,18 +253,21 @@ static void receive_read(struct qp *qp, const struct send_req *req,
 		return;
 	}
 	arrive(q, req, num);
+	now = nic_now(qp->nic);
 	if (last)
-		sq_complete(qp, 1);
-	requester_progress(qp);
+		sq_complete(qp, 1, now);
+	requester_progress(qp, now);
 }
 
 /* The only packet of a response has come */
 static void end_alone(struct qp *qp)
 {
+	uint64_t now = nic_now(qp->nic);
+
 	qp->req.una++;
 	ends_rd_atomic(&qp->req);
-	sq_complete(qp, 1);
-	requester_progress(qp);
+	sq_complete(qp, 1, now);
+	requester_progress(qp, now);
 }
 
 static void receive_atomic(struct qp *qp, const struct send_req *req,

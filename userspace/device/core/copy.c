@@ -71,7 +71,7 @@ bool copy_run(struct qp *qp)
 			return true;
 		}
 		if (req->copied == req->length)
-			sq_complete(qp, 1);
+			sq_complete(qp, 1, nic_now(qp->nic));
 	}
 	return true;
 }

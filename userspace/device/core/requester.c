@@ -128,9 +128,8 @@ static void fill_counters(struct qp *qp)
 	qp->req.rnr_left = qp->attr.rnr_retry;
 }
 
-void requester_progress(struct qp *qp)
+void requester_progress(struct qp *qp, uint64_t now)
 {
-	uint64_t now = nic_now(qp->nic);
 	struct requester *q = &qp->req;
 
 	/* It may have gone back to what is acknowledged only now */
@@ -602,7 +601,7 @@ static bool run_local(struct qp *qp, struct send_req *req)
 		req->done = true;
 	}
 	if (q->ci == q->cur)
-		sq_complete(qp, 1);
+		sq_complete(qp, 1, nic_now(qp->nic));
 	else
 		q->cur++;
 	return true;

@@ -109,8 +109,8 @@ void requester_timer(struct qp *qp);
 /** requester_draining() - SQD: whether begun requests have yet to complete */
 bool requester_draining(const struct qp *qp);
 
-/** requester_progress() - something was acknowledged */
-void requester_progress(struct qp *qp);
+/** requester_progress() - something was acknowledged; @now: nic_now() */
+void requester_progress(struct qp *qp, uint64_t now);
 
 /**
  * requester_retry() - send again what is not acknowledged

@@ -197,14 +197,12 @@ static void complete_one(struct qp *qp, const struct send_req *req,
 		cq_push(qp->nic, qp->send_cq, &cqe, false, now);
 }
 
-void sq_complete(struct qp *qp, uint32_t num)
+void sq_complete(struct qp *qp, uint32_t num, uint64_t now)
 {
 	struct requester *q = &qp->req;
-	uint64_t now;
 
 	if (!num)
 		return;
-	now = nic_now(qp->nic);
 	while (q->ci + num != q->fetched && sq_req(qp, q->ci + num)->done)
 		num++;
 	release(qp, num);
@@ -310,7 +308,7 @@ bool sq_run_datagrams(struct qp *qp)
 			sq_fail(qp, error);
 			return true;
 		}
-		sq_complete(qp, 1);
+		sq_complete(qp, 1, nic_now(qp->nic));
 	}
 	return true;
 }

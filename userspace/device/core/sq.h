@@ -42,10 +42,11 @@ struct send_req *sq_next(struct qp *qp);
  * sq_complete() - the oldest @num requests have been executed
  * @qp: QP with a send queue
  * @num: how many. Local ones behind them that are done complete, too.
+ * @now: nic_now()
  *
  * They, and what sq_next() has returned, are not valid any more.
  */
-void sq_complete(struct qp *qp, uint32_t num);
+void sq_complete(struct qp *qp, uint32_t num, uint64_t now);
 
 /** sq_fail() - the oldest request has failed; the QP goes to ERR or SQE */
 void sq_fail(struct qp *qp, struct wqe_error error);

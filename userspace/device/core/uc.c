@@ -71,7 +71,7 @@ bool uc_run(struct qp *qp)
 			return true;
 		}
 		if (req->done || q->psn == req->first_psn + req->num_psn)
-			sq_complete(qp, 1);
+			sq_complete(qp, 1, nic_now(qp->nic));
 	}
 	return true;
 }
