@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """The runs of perftest that make up benchmarks, and how they are measured."""
 
+import copy
 import math
 import os
 import sys
@@ -120,3 +121,24 @@ def measure(plan, subject):
     name = "" if plan.x else " ".join([plan.program, *size_args(plan), *plan.args])
     for benchmark, (value, unit) in samples.items():
         sample(benchmark, name, plan.x or "", subject.name, value, unit)
+
+
+def ringing(side):
+    """side, where processes leave out no doorbell"""
+    side = copy.copy(side)
+    side.prefix = [*side.prefix, "env", "MYNIC_RING_ALWAYS=1"]
+    return side
+
+
+def all_doorbells(mynic):
+    """mynic without doorbell suppression"""
+    return Subject("mynic, all doorbells", ringing(mynic.here), ringing(mynic.there), mynic.limits)
+
+
+def measure_all(chosen, subjects):
+    """Each plan once with all subjects in turn, and with all doorbells of mynic
+    where messages are small, which is where their cost shows"""
+    more = [all_doorbells(subject) for subject in subjects if subject.name == "mynic"]
+    for plan in chosen:
+        for subject in subjects + (more if plan.x is None else []):
+            measure(plan, subject)
