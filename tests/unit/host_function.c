@@ -494,6 +494,7 @@ TEST(admin_command)
 		 MYNIC_STATUS_READY | MYNIC_STATUS_ENABLED);
 
 	cmd->opcode = MYNIC_CMD_NOP;
+	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_AQ_ARM, 0, 4);
 	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_AQ_DOORBELL, 1, 4);
 	CHECK_EQ(poll(&wait, 1, -1), 1);
 	CHECK_EQ(cpl->phase & 1, 1);

@@ -15,15 +15,60 @@ TEST(admin_nop)
 	CHECK_EQ(drv_stat(d, MYNIC_STAT_BAD_COMMAND), 0);
 }
 
+static void arm(struct drv *d, uint32_t ci)
+{
+	sim_write32(d->n, MYNIC_REG_AQ_ARM, ci);
+	CHECK_EQ(sim_read32(d->n, MYNIC_REG_AQ_ARM), ci);
+	sim_settle(d->sim);
+}
+
 TEST(admin_interrupts_on_vector_0)
 {
 	struct drv *d = one();
 	uint64_t irqs = d->n->irqs[0];
 
+	/* Only if asked for, and once */
 	drv_number_cmd(d, MYNIC_CMD_NOP, 0);
-	CHECK(d->n->irqs[0] > irqs);
+	CHECK_EQ(d->n->irqs[0], irqs);
+	arm(d, d->aq_ci);
+	CHECK_EQ(d->n->irqs[0], irqs);
+	drv_number_cmd(d, MYNIC_CMD_NOP, 0);
+	CHECK_EQ(d->n->irqs[0], ++irqs);
+	drv_number_cmd(d, MYNIC_CMD_NOP, 0);
+	CHECK_EQ(d->n->irqs[0], irqs);
+	/* There is something already */
+	arm(d, d->aq_ci - 1);
+	CHECK_EQ(d->n->irqs[0], ++irqs);
+	drv_number_cmd(d, MYNIC_CMD_NOP, 0);
+	CHECK_EQ(d->n->irqs[0], irqs);
+	/* The last write counts */
+	arm(d, d->aq_ci);
+	arm(d, d->aq_ci);
+	drv_number_cmd(d, MYNIC_CMD_NOP, 0);
+	CHECK_EQ(d->n->irqs[0], ++irqs);
+	drv_number_cmd(d, MYNIC_CMD_NOP, 0);
+	CHECK_EQ(d->n->irqs[0], irqs);
 	for (unsigned int i = 1; i < MYNIC_MAX_VECTORS; i++)
 		CHECK_EQ(d->n->irqs[i], 0);
+}
+
+TEST(admin_interrupt_is_not_kept_in_a_reset)
+{
+	struct drv *d = one();
+	struct sim_nic *n = d->n;
+	uint64_t irqs;
+
+	arm(d, d->aq_ci);
+	d = drv_up(n);
+	irqs = n->irqs[0];
+	CHECK_EQ(sim_read32(n, MYNIC_REG_AQ_ARM), 0);
+	drv_number_cmd(d, MYNIC_CMD_NOP, 0);
+	CHECK_EQ(n->irqs[0], irqs);
+
+	drv_reset(n);
+	sim_write32(n, MYNIC_REG_AQ_ARM, 1);
+	CHECK_EQ(sim_read32(n, MYNIC_REG_AQ_ARM), 0);
+	CHECK_EQ(n->irqs[0], irqs);
 }
 
 TEST(admin_unknown_opcodes)

@@ -42,7 +42,7 @@ TEST(regs_bad_access_is_ignored_and_counted)
 		{ MYNIC_REG_MAGIC + 2, 4 },
 		{ MYNIC_REG_AQ_CMD_LO, 8 },
 		{ 0x14, 4 },
-		{ MYNIC_REG_CLOCK_HI + 4, 4 },
+		{ MYNIC_REG_AQ_ARM + 4, 4 },
 		{ 0xffc, 4 },
 		{ 0xffd, 4 },
 		{ MYNIC_BAR_REGS_SIZE, 4 },

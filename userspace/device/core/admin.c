@@ -261,6 +261,23 @@ void admin_doorbell(struct nic *nic, uint32_t pi)
 		aq->pi = pi;
 }
 
+static void signal_host(struct nic *nic)
+{
+	struct admin *aq = &nic->admin;
+
+	if (!aq->armed || aq->cpl == aq->arm)
+		return;
+	aq->armed = false;
+	nic->config.ops->raise_irq(nic->config.ctx, VECTOR);
+}
+
+void admin_arm(struct nic *nic, uint32_t ci)
+{
+	nic->admin.arm = ci;
+	nic->admin.armed = true;
+	signal_host(nic);
+}
+
 bool admin_run(struct nic *nic)
 {
 	struct admin *aq = &nic->admin;
@@ -271,7 +288,6 @@ bool admin_run(struct nic *nic)
 			return false;
 		done++;
 	}
-	if (done)
-		nic->config.ops->raise_irq(nic->config.ctx, VECTOR);
+	signal_host(nic);
 	return aq->ci != aq->pi;
 }

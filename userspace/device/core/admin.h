@@ -21,6 +21,8 @@ struct nic;
  * @pi: producer index of the doorbell
  * @ci: next command to fetch
  * @cpl: next completion to write
+ * @arm: completions that AQ_ARM said the host has read
+ * @armed: it is to be told of more
  */
 struct admin {
 	uint64_t cmd_addr;
@@ -29,6 +31,8 @@ struct admin {
 	uint32_t pi;
 	uint32_t ci;
 	uint32_t cpl;
+	uint32_t arm;
+	bool armed;
 };
 
 /**
@@ -120,6 +124,9 @@ int admin_bind_counters(struct nic *nic, struct admin_call *call);
 
 /** admin_doorbell() - the AQ_DOORBELL register was written */
 void admin_doorbell(struct nic *nic, uint32_t pi);
+
+/** admin_arm() - the AQ_ARM register was written */
+void admin_arm(struct nic *nic, uint32_t ci);
 
 /** admin_run() - carry out some commands; true if there are more */
 bool admin_run(struct nic *nic);

@@ -63,6 +63,8 @@ uint32_t regs_read(struct nic *nic, uint64_t offset, size_t len)
 		return read_clock_lo(nic);
 	case MYNIC_REG_CLOCK_HI:
 		return regs->clock_hi;
+	case MYNIC_REG_AQ_ARM:
+		return aq->arm;
 	default:
 		bad_register(nic);
 		return 0;
@@ -156,6 +158,8 @@ void regs_write(struct nic *nic, uint64_t offset, uint32_t value, size_t len)
 		write_control(nic, value);
 	else if (offset == MYNIC_REG_AQ_DOORBELL && nic_enabled(nic))
 		admin_doorbell(nic, value);
+	else if (offset == MYNIC_REG_AQ_ARM && nic_enabled(nic))
+		admin_arm(nic, value);
 	else if (!write_setup(nic, offset, value))
 		bad_register(nic);
 }

@@ -101,6 +101,7 @@ static unsigned int mynic_admin_take_slot(struct mynic_admin *admin)
 		id++;
 	admin->slots[id].busy = true;
 	admin->slots[id].completed = false;
+	admin->slots[id].asleep = false;
 	reinit_completion(&admin->slots[id].done);
 	return id;
 }
@@ -140,10 +141,9 @@ static void mynic_admin_take(struct mynic_dev *mdev)
 		}
 		slot->cpl = cpl;
 		slot->completed = true;
+		admin->sleepers -= slot->asleep;
 		complete(&slot->done);
 	}
-	if (n)
-		set_bit(MYNIC_ADMIN_TAKEN, &mdev->flags);
 	spin_unlock_irqrestore(&admin->lock, flags);
 	if (broken)
 		mynic_die(mdev, "it completed a command that it was not given");
@@ -154,7 +154,7 @@ static void mynic_admin_take(struct mynic_dev *mdev)
  * access to a device, and the lock, behind which interrupts are off, is taken
  * only when there is something.
  */
-static void mynic_admin_spin(struct mynic_dev *mdev,
+static bool mynic_admin_spin(struct mynic_dev *mdev,
 			     struct mynic_admin_slot *slot)
 {
 	u64 end = local_clock() + MYNIC_ADMIN_SPIN_NS;
@@ -164,9 +164,38 @@ static void mynic_admin_spin(struct mynic_dev *mdev,
 			mynic_admin_take(mdev);
 		/* Or somebody else took it, or the device died */
 		if (completion_done(&slot->done))
-			return;
+			return true;
 		cpu_relax();
 	} while (!need_resched() && local_clock() < end);
+	return false;
+}
+
+/* Ask for one interrupt, as soon as there is a completion not yet taken */
+static void mynic_admin_arm(struct mynic_dev *mdev)
+{
+	struct mynic_admin *admin = &mdev->admin;
+
+	lockdep_assert_held(&admin->lock);
+	admin->armed = true;
+	admin->arm = admin->ci;
+	writel(admin->arm, mdev->regs + MYNIC_REG_AQ_ARM);
+}
+
+/* From now on there will be an interrupt behind the completion */
+static void mynic_admin_fall_asleep(struct mynic_dev *mdev,
+				    struct mynic_admin_slot *slot)
+{
+	struct mynic_admin *admin = &mdev->admin;
+	unsigned long flags;
+
+	spin_lock_irqsave(&admin->lock, flags);
+	if (!slot->completed && !mynic_dead(mdev)) {
+		slot->asleep = true;
+		admin->sleepers++;
+		if (!admin->armed)
+			mynic_admin_arm(mdev);
+	}
+	spin_unlock_irqrestore(&admin->lock, flags);
 }
 
 static void mynic_admin_wait(struct mynic_dev *mdev,
@@ -174,6 +203,7 @@ static void mynic_admin_wait(struct mynic_dev *mdev,
 {
 	unsigned int i;
 
+	mynic_admin_fall_asleep(mdev, slot);
 	for (i = 0; i < MYNIC_ADMIN_TIMEOUT; i++) {
 		if (wait_for_completion_timeout(&slot->done, MYNIC_ADMIN_POLL))
 			return;
@@ -233,8 +263,8 @@ int mynic_admin_exec(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 	writel(admin->pi, mdev->regs + MYNIC_REG_AQ_DOORBELL);
 	spin_unlock_irqrestore(&admin->lock, flags);
 
-	mynic_admin_spin(mdev, slot);
-	mynic_admin_wait(mdev, slot);
+	if (!mynic_admin_spin(mdev, slot))
+		mynic_admin_wait(mdev, slot);
 
 	spin_lock_irqsave(&admin->lock, flags);
 	if (slot->completed) {
@@ -253,14 +283,28 @@ int mynic_admin_exec(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
  * mynic_admin_irq() - handle the interrupt of admin completions
  * @mdev: device
  *
+ * Who looks for a completion may have taken those of others, who asked for this
+ * interrupt, and the device may have written none of theirs yet: as long as
+ * somebody sleeps, it is asked for the next one.
+ *
  * Context: interrupt handler of vector 0.
- * Return: whether completions were taken since the last interrupt, here or by
- * who waits for them, so that the device had a reason for this one.
+ * Return: whether there were completions since an interrupt was asked for, so
+ * that the device had a reason for this one.
  */
 bool mynic_admin_irq(struct mynic_dev *mdev)
 {
+	struct mynic_admin *admin = &mdev->admin;
+	unsigned long flags;
+	bool asked;
+
 	mynic_admin_take(mdev);
-	return test_and_clear_bit(MYNIC_ADMIN_TAKEN, &mdev->flags);
+	spin_lock_irqsave(&admin->lock, flags);
+	asked = admin->armed && admin->ci != admin->arm;
+	admin->armed = false;
+	if (admin->sleepers && !mynic_dead(mdev))
+		mynic_admin_arm(mdev);
+	spin_unlock_irqrestore(&admin->lock, flags);
+	return asked;
 }
 
 /**

@@ -219,10 +219,10 @@ static irqreturn_t mynic_async_thread(int irq, void *data)
  * Event handlers of QPs may sleep, so events are left to the thread; admin
  * completions are not, as the handlers may wait for commands.
  *
- * Most completions are gone when their interrupt comes, as who waits for them
- * looks for them. It is not spurious therefore. Nor is it a reason to look
- * whether the device died: a register is not to be read for every command. If
- * the device died at the same time, a command finds out.
+ * A completion may be gone when the interrupt comes that was asked for, as others
+ * look for theirs. It is not spurious therefore. Nor is it a reason to look
+ * whether the device died: a register is not to be read for commands. If the
+ * device died at the same time, a command finds out.
  */
 static irqreturn_t mynic_async_irq(int irq, void *data)
 {

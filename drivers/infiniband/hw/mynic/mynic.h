@@ -246,12 +246,14 @@ struct mynic_resize mynic_move_body(const struct mynic_move *move);
  * @cpl: the completion
  * @busy: in use
  * @completed: @cpl is valid
+ * @asleep: an interrupt is wanted; no longer, if @completed
  */
 struct mynic_admin_slot {
 	struct completion done;
 	struct mynic_admin_cpl cpl;
 	bool busy;
 	bool completed;
+	bool asleep;
 };
 
 /**
@@ -267,6 +269,9 @@ struct mynic_admin_slot {
  * @mboxes_dma: address of @mboxes
  * @pi: producer index of @cmds
  * @ci: consumer index of @cpls; written under @lock
+ * @sleepers: slots asleep
+ * @arm: @ci when the device was asked for an interrupt
+ * @armed: which did not come yet
  */
 struct mynic_admin {
 	struct semaphore free;
@@ -280,6 +285,9 @@ struct mynic_admin {
 	dma_addr_t mboxes_dma;
 	u32 pi;
 	u32 ci;
+	unsigned int sleepers;
+	u32 arm;
+	bool armed;
 };
 
 int mynic_admin_init(struct mynic_dev *mdev);
@@ -327,7 +335,6 @@ struct mynic_clock {
 
 enum {
 	MYNIC_DEAD, /* the device failed: commands end at once */
-	MYNIC_ADMIN_TAKEN, /* completions, since the last interrupt */
 };
 
 /**

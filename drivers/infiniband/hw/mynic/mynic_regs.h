@@ -46,6 +46,7 @@
 #define MYNIC_REG_AQ_DOORBELL 0x3c /* producer index, free-running 32 bit */
 #define MYNIC_REG_CLOCK_LO 0x40 /* ns, free-running; reading LO latches HI */
 #define MYNIC_REG_CLOCK_HI 0x44
+#define MYNIC_REG_AQ_ARM 0x48 /* index of completions, free-running 32 bit */
 
 #define MYNIC_MAGIC 0x43494e4d /* "MNIC" */
 #define MYNIC_VERSION_MAJOR 1
@@ -81,8 +82,8 @@ enum mynic_fatal {
 #define MYNIC_FEATURE_DB_SUPPRESS 0x1ULL /* see mynic_qp_dbrec.sq_no_ring */
 
 /*
- * MSI-X vector 0 signals admin completions, device errors and whatever EQ is
- * bound to it.
+ * MSI-X vector 0 signals admin completions if AQ_ARM asks for it, device errors
+ * and whatever EQ is bound to it.
  */
 #define MYNIC_MAX_VECTORS 32
 
