@@ -77,8 +77,7 @@ TEST_F(doorbell, foreign_queues)
 		self->uar[MYNIC_UAR_QP_DB / 8] = doorbell(qpn, 0, i);
 		self->uar[MYNIC_UAR_CQ_DB / 8] = doorbell(i, 0, 0);
 		/* the kernel's, and on page 0 only */
-		self->uar[MYNIC_UAR_EQ_DB / 8] =
-			doorbell(i % 4, MYNIC_DB_EQ_ARM, i);
+		self->uar[MYNIC_UAR_EQ_DB / 8] = doorbell(i % 4, 0, i);
 	}
 	for (int i = 0; i < 10; i++)
 		EXPECT_EQ(check_write(e, e, 5000), 0);

@@ -235,11 +235,15 @@ uint8_t drv_create_eq(struct drv *d, struct drv_eq *eq, uint8_t log_size,
 {
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_CREATE_EQ };
 	struct mynic_admin_cpl cpl;
+	size_t ring =
+		ALIGN(sizeof(struct mynic_eqe) << log_size, sizeof(*eq->rec));
 	uint8_t status;
 
 	*eq = (struct drv_eq){ .d = d, .log_size = log_size };
-	drv_buf_init(d, &eq->buf, sizeof(struct mynic_eqe) << log_size);
+	drv_buf_init(d, &eq->buf, ring + sizeof(*eq->rec));
+	eq->rec = drv_buf_at(&eq->buf, ring);
 	cmd.create_eq.buf = eq->buf.desc;
+	cmd.create_eq.dbrec_offset = ring;
 	cmd.create_eq.vector = vector;
 	cmd.create_eq.log_size = log_size;
 	cmd.create_eq.async = async;
@@ -260,15 +264,17 @@ bool drv_eq_poll(struct drv_eq *eq, struct mynic_eqe *eqe)
 	return true;
 }
 
-void drv_eq_arm(struct drv_eq *eq)
+void drv_eq_ring(struct drv_eq *eq)
 {
-	sim_doorbell(eq->d->n, 0, MYNIC_UAR_EQ_DB, eq->number, MYNIC_DB_EQ_ARM,
-		     eq->ci);
+	sim_doorbell(eq->d->n, 0, MYNIC_UAR_EQ_DB, eq->number, 0, 0);
 }
 
 void drv_eq_release(struct drv_eq *eq)
 {
-	sim_doorbell(eq->d->n, 0, MYNIC_UAR_EQ_DB, eq->number, 0, eq->ci);
+	__atomic_store_n(&eq->rec->ci, eq->ci, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (eq->rec->ring)
+		drv_eq_ring(eq);
 }
 
 void drv_expect_event(struct drv_eq *eq, enum mynic_event type, uint32_t number)

@@ -26,6 +26,7 @@ struct drv_buf {
 struct drv_eq {
 	struct drv *d;
 	struct drv_buf buf;
+	struct mynic_eq_dbrec *rec;
 	uint32_t number;
 	uint32_t ci;
 	uint8_t log_size;
@@ -151,9 +152,10 @@ struct mynic_buf drv_page_list(struct drv *d, const uint64_t *page,
 uint8_t drv_create_eq(struct drv *d, struct drv_eq *eq, uint8_t log_size,
 		      uint16_t vector, bool async);
 bool drv_eq_poll(struct drv_eq *eq, struct mynic_eqe *eqe);
-/** drv_eq_arm() - release what was polled and ask for an interrupt */
-void drv_eq_arm(struct drv_eq *eq);
+/** drv_eq_release() - release what was polled */
 void drv_eq_release(struct drv_eq *eq);
+/** drv_eq_ring() - let the device look at what has been released */
+void drv_eq_ring(struct drv_eq *eq);
 /** drv_expect_event() - wait for the next event in @eq and check it */
 void drv_expect_event(struct drv_eq *eq, enum mynic_event type,
 		      uint32_t number);

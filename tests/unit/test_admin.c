@@ -216,9 +216,11 @@ static void make_samples(struct drv *d, struct sample *s)
 	SAMPLE(MYNIC_CMD_SET_GID, .body = 24, .cmd.number = 5,
 	       .cmd.set_gid = { .gid = { 0xfe, 0x80, [15] = 7 },
 				.vlan = MYNIC_NO_VLAN });
-	SAMPLE(MYNIC_CMD_CREATE_EQ, .body = 20,
-	       .cmd.create_eq = {
-		       .buf = buf->desc, .vector = 2, .log_size = 4 });
+	SAMPLE(MYNIC_CMD_CREATE_EQ, .body = 24,
+	       .cmd.create_eq = { .buf = buf->desc,
+				  .vector = 2,
+				  .log_size = 4,
+				  .dbrec_offset = 1024 });
 	SAMPLE(MYNIC_CMD_ALLOC_PD);
 	SAMPLE(MYNIC_CMD_CREATE_MKEY, .body = 40,
 	       .flags = MYNIC_MKEY_DMA | MYNIC_MKEY_FAST_REG | MYNIC_MKEY_MW1 |
@@ -825,6 +827,7 @@ TEST(admin_create_eq_bad)
 	good.create_eq.buf = buf->desc;
 	good.create_eq.vector = 3;
 	good.create_eq.log_size = 4;
+	good.create_eq.dbrec_offset = 512;
 #define TRY(field, value, status)                                      \
 	do {                                                           \
 		bad = good;                                            \
@@ -838,6 +841,8 @@ TEST(admin_create_eq_bad)
 	TRY(async, 2, BAD_PARAM);
 	TRY(async, 1, BUSY);
 	TRY(buf.offset, 16, BAD_PARAM);
+	TRY(dbrec_offset, 512 + 64, BAD_PARAM);
+	TRY(dbrec_offset, 0x80000000, BAD_DMA);
 #undef TRY
 	CHECK_EQ(drv_admin(d, &good, NULL), MYNIC_AQ_OK);
 }

@@ -344,28 +344,49 @@ TEST(arm_on_a_foreign_page)
 	CHECK_EQ(drv_stat(s.d, MYNIC_STAT_BAD_DOORBELL), 3);
 }
 
-TEST(eq_interrupts_when_armed)
+static void make_event(struct source *s)
+{
+	struct mynic_cqe cqe;
+
+	drv_arm(s->cq, false);
+	complete(s, 0);
+	CHECK(drv_poll(s->cq, &cqe));
+}
+
+TEST(eq_interrupts_who_has_read_all)
+{
+	struct source s = source(6);
+	uint64_t *irqs = &s.d->n->irqs[1];
+	struct mynic_eqe eqe;
+
+	make_event(&s);
+	CHECK_EQ(*irqs, 1);
+	/* who has not said that he has read it looks by himself */
+	make_event(&s);
+	CHECK(drv_eq_poll(&s.d->comp, &eqe));
+	make_event(&s);
+	CHECK_EQ(*irqs, 1);
+	check_event(&s, true);
+	check_event(&s, true);
+	CHECK_EQ(*irqs, 1);
+	make_event(&s);
+	CHECK_EQ(*irqs, 2);
+	CHECK_EQ(s.d->comp.rec->ring, 0);
+}
+
+TEST(eq_interrupts_who_leaves_entries)
 {
 	struct source s = source(6);
 	uint64_t *irqs = &s.d->n->irqs[1];
 
-	drv_arm(s.cq, false);
-	complete(&s, 0);
-	/* EQs start disarmed */
-	CHECK_EQ(*irqs, 0);
-	drv_eq_arm(&s.d->comp);
-	sim_settle(s.d->sim);
-	CHECK_EQ(*irqs, 1);
-	check_event(&s, true);
-	/* once only */
-	drv_arm(s.cq, false);
+	make_event(&s);
+	make_event(&s);
 	check_event(&s, true);
 	CHECK_EQ(*irqs, 1);
-	drv_eq_arm(&s.d->comp);
-	sim_settle(s.d->sim);
-	CHECK_EQ(*irqs, 1);
-	drv_arm(s.cq, false);
-	sim_settle(s.d->sim);
+	drv_eq_ring(&s.d->comp);
+	CHECK_EQ(*irqs, 2);
+	check_event(&s, true);
+	drv_eq_ring(&s.d->comp);
 	CHECK_EQ(*irqs, 2);
 }
 
@@ -386,9 +407,8 @@ TEST(eq_full_keeps_completion_events)
 		drv_arm(s[i].cq, false);
 		complete(&s[i], i);
 	}
-	drv_eq_arm(&d->comp);
-	sim_settle(d->sim);
 	CHECK_EQ(d->n->irqs[2], 1);
+	CHECK_EQ(d->comp.rec->ring, 1);
 	while (total < 40) {
 		unsigned int taken = 0;
 
@@ -406,10 +426,12 @@ TEST(eq_full_keeps_completion_events)
 			total++;
 		}
 		CHECK(taken > 0 && taken <= 4);
-		drv_eq_arm(&d->comp);
+		drv_eq_release(&d->comp);
 		sim_settle(d->sim);
+		CHECK_EQ(d->n->irqs[2], total < 40 ? total / 4 + 1 : 10);
 	}
 	CHECK(!drv_eq_poll(&d->comp, &eqe));
+	CHECK_EQ(d->comp.rec->ring, 0);
 }
 
 TEST(eq_full_keeps_asynchronous_events)
@@ -455,14 +477,17 @@ TEST(eq_bad_doorbells)
 	struct source s = source(6);
 	struct drv_eq *eq = &s.d->comp;
 
-	sim_doorbell(s.d->n, 0, MYNIC_UAR_EQ_DB, 63, MYNIC_DB_EQ_ARM, 0);
+	sim_doorbell(s.d->n, 0, MYNIC_UAR_EQ_DB, 63, 0, 0);
 	sim_doorbell(s.d->n, 0, MYNIC_UAR_EQ_DB, 0xffffff, 0, 0);
 	CHECK_EQ(drv_stat(s.d, MYNIC_STAT_BAD_DOORBELL), 2);
+	/* an EQ on another page */
+	sim_doorbell(s.d->n, 1, MYNIC_UAR_EQ_DB, eq->number, 0, 0);
+	CHECK_EQ(drv_stat(s.d, MYNIC_STAT_BAD_DOORBELL), 3);
 	/* a consumer index that was never produced */
-	sim_doorbell(s.d->n, 0, MYNIC_UAR_EQ_DB, eq->number, MYNIC_DB_EQ_ARM,
-		     0x12345678);
-	sim_settle(s.d->sim);
+	eq->rec->ci = 0x12345678;
+	drv_eq_ring(eq);
 	CHECK_EQ(drv_stat(s.d, MYNIC_STAT_BAD_INDEX), 1);
+	eq->rec->ci = 0;
 	drv_arm(s.cq, false);
 	complete(&s, 0);
 	check_event(&s, true);

@@ -24,7 +24,7 @@
 #define MYNIC_UAR_SIZE 4096
 #define MYNIC_UAR_QP_DB 0x00 /* index: the SQ producer index in the record */
 #define MYNIC_UAR_CQ_DB 0x08 /* index: events for entries from here on */
-#define MYNIC_UAR_EQ_DB 0x10 /* UAR page 0 only; index: consumer index */
+#define MYNIC_UAR_EQ_DB 0x10 /* UAR page 0 only: look at the EQ's record */
 #define MYNIC_UAR_CLOCK 0x18 /* read only, 8 bytes: the device clock */
 #define MYNIC_UAR_TAG_DB 0x20 /* index: the tag ring's producer index */
 
@@ -32,7 +32,6 @@
 #define MYNIC_DB_NUMBER_MASK 0xffffff
 #define MYNIC_DB_FLAGS_SHIFT 56
 #define MYNIC_DB_CQ_SOLICITED 0x01 /* CQ doorbell: solicited or error only */
-#define MYNIC_DB_EQ_ARM 0x01 /* EQ doorbell: interrupt when not empty */
 
 /*
  * Indexes are free-running 32-bit counters; the slot is the index modulo the

@@ -68,7 +68,7 @@ static const struct command commands[] = {
 			       .in_used = MAC_LIST_LEN,
 			       .in_len = MAC_LIST_LEN },
 	[MYNIC_CMD_CREATE_EQ] = { admin_create_eq,
-				  BODY(mynic_create_eq, reserved_14) },
+				  BODY(mynic_create_eq, reserved_18) },
 	[MYNIC_CMD_DESTROY_EQ] = { admin_destroy_eq, true },
 	[MYNIC_CMD_ALLOC_PD] = { admin_alloc_pd },
 	[MYNIC_CMD_DEALLOC_PD] = { admin_dealloc_pd, true },

@@ -12,10 +12,63 @@
 
 _Static_assert(sizeof(struct mynic_eqe) == 1 << LOG_EQE_SIZE, "EQE stride");
 
-static void interrupt(struct nic *nic, struct eq *eq)
+static void interrupt(struct nic *nic, const struct eq *eq)
 {
-	eq->armed = false;
 	nic->config.ops->raise_irq(nic->config.ctx, eq->vector);
+}
+
+/* The record; without it no event reaches the host any more */
+static struct mynic_eq_dbrec *record(struct nic *nic, struct eq *eq)
+{
+	struct mynic_eq_dbrec *dbrec = buf_ptr(nic, &eq->buf, &eq->dbrec,
+					       eq->dbrec_offset, sizeof(*dbrec),
+					       true);
+
+	if (!dbrec)
+		nic_fatal(nic, MYNIC_FATAL_EQ_DMA);
+	return dbrec;
+}
+
+/* See what the host has read, now that it can see what the NIC has written */
+static void read_ci(struct nic *nic, struct eq *eq)
+{
+	const struct mynic_eq_dbrec *dbrec = record(nic, eq);
+	uint32_t ci;
+
+	if (!dbrec)
+		return;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	ci = load_index(&dbrec->ci);
+	if (ci - eq->ci > eq->pi - eq->ci)
+		nic_count(nic, MYNIC_STAT_BAD_INDEX);
+	else
+		eq->ci = ci;
+}
+
+static void set_must_ring(struct nic *nic, struct eq *eq, bool on)
+{
+	struct mynic_eq_dbrec *dbrec;
+
+	if (eq->must_ring == on)
+		return;
+	eq->must_ring = on;
+	dbrec = record(nic, eq);
+	if (dbrec)
+		store_index(&dbrec->ring, on);
+}
+
+static bool is_full(const struct eq *eq)
+{
+	return eq->pi - eq->ci == ring_size(&eq->ring);
+}
+
+static bool has_room(struct nic *nic, struct eq *eq)
+{
+	if (!is_full(eq))
+		return true;
+	set_must_ring(nic, eq, true);
+	read_ci(nic, eq);
+	return !is_full(eq);
 }
 
 /* False if there is no room; what is lost with the device is not kept back */
@@ -24,7 +77,7 @@ static bool push(struct nic *nic, struct eq *eq, uint32_t number, uint8_t type)
 	struct mynic_eqe eqe = { .number = htole32(number), .type = type };
 	struct mynic_eqe *slot;
 
-	if (eq->pi - eq->ci == ring_size(&eq->ring))
+	if (!has_room(nic, eq))
 		return false;
 	slot = ring_slot(nic, &eq->ring, eq->pi, true);
 	if (!slot) {
@@ -36,7 +89,8 @@ static bool push(struct nic *nic, struct eq *eq, uint32_t number, uint8_t type)
 	eqe.phase = ring_phase(&eq->ring, eq->pi);
 	publish(slot, &eqe, sizeof(eqe));
 	eq->pi++;
-	if (eq->armed)
+	read_ci(nic, eq);
+	if (eq->ci == eq->pi - 1)
 		interrupt(nic, eq);
 	return true;
 }
@@ -114,24 +168,18 @@ void event_drop_comp(struct cq *cq)
 	cq->event_pending = false;
 }
 
-bool eq_doorbell(struct nic *nic, uint32_t number, uint32_t index,
-		 uint8_t flags)
+bool eq_doorbell(struct nic *nic, uint32_t number)
 {
 	struct eq *eq = table_get(&nic->eqs, number);
 
 	if (!eq)
 		return false;
-	if (index - eq->ci > eq->pi - eq->ci) {
-		nic_count(nic, MYNIC_STAT_BAD_INDEX);
-		return true;
-	}
-	eq->ci = index;
+	read_ci(nic, eq);
+	if (eq->pi != eq->ci)
+		interrupt(nic, eq);
 	push_pending(nic, eq);
-	if (flags & MYNIC_DB_EQ_ARM) {
-		eq->armed = true;
-		if (eq->pi != eq->ci)
-			interrupt(nic, eq);
-	}
+	if (!is_full(eq))
+		set_must_ring(nic, eq, false);
 	return true;
 }
 
@@ -158,6 +206,12 @@ int admin_create_eq(struct nic *nic, struct admin_call *call)
 		goto free;
 	status = ring_init(nic, &eq->ring, &eq->buf, 0, cmd->log_size,
 			   LOG_EQE_SIZE, true);
+	if (status)
+		goto free;
+	eq->dbrec_offset = le32toh(cmd->dbrec_offset);
+	status = buf_check(nic, &eq->buf, eq->dbrec_offset,
+			   sizeof(struct mynic_eq_dbrec),
+			   sizeof(struct mynic_eq_dbrec), true);
 	if (status)
 		goto free;
 	err = table_add(&nic->eqs, eq, &eq->number);

@@ -37,9 +37,11 @@ TAILQ_HEAD(cq_queue, cq);
  * @ring: in @buf
  * @number: EQN
  * @pi: next index to write
- * @ci: from the doorbell: entries before it have been read
+ * @ci: consumer index when it was last read
+ * @dbrec: window on the doorbell record
+ * @dbrec_offset: of the doorbell record in @buf
+ * @must_ring: the host has been told to ring when it has read entries
  * @vector: MSI-X vector
- * @armed: raise the interrupt when there is an entry
  * @async: takes the asynchronous events
  * @num_cqs: CQs bound to it
  * @pending_cqs: CQs whose completion event waits for room
@@ -50,8 +52,10 @@ struct eq {
 	uint32_t number;
 	uint32_t pi;
 	uint32_t ci;
+	struct buf_window dbrec;
+	uint32_t dbrec_offset;
+	bool must_ring;
 	uint16_t vector;
-	bool armed;
 	bool async;
 	uint32_t num_cqs;
 	struct cq_queue pending_cqs;
@@ -77,16 +81,13 @@ void event_raise_comp(struct nic *nic, struct cq *cq);
 void event_drop_comp(struct cq *cq);
 
 /**
- * eq_doorbell() - the host has read entries, or arms
+ * eq_doorbell() - the host has read entries, or has stopped reading them
  * @nic: the NIC
  * @number: EQN from the doorbell, any value
- * @index: consumer index
- * @flags: MYNIC_DB_EQ_*
  *
  * Return: whether it was accepted.
  */
-bool eq_doorbell(struct nic *nic, uint32_t number, uint32_t index,
-		 uint8_t flags);
+bool eq_doorbell(struct nic *nic, uint32_t number);
 
 void eqs_free(struct nic *nic);
 

@@ -29,7 +29,7 @@ void uar_write(struct nic *nic, uint64_t offset, uint64_t value, size_t len)
 		else if (doorbell == MYNIC_UAR_TAG_DB)
 			good = tm_doorbell(nic, uarn, number);
 		else if (doorbell == MYNIC_UAR_EQ_DB && !uarn)
-			good = eq_doorbell(nic, number, index, flags);
+			good = eq_doorbell(nic, number);
 	}
 	if (!good)
 		nic_count(nic, MYNIC_STAT_BAD_DOORBELL);

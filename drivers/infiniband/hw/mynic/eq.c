@@ -8,6 +8,7 @@
 /* The device keeps events back when the ring is full: any size will do */
 #define MYNIC_EQ_LOG_SIZE 10
 #define MYNIC_EQ_SIZE BIT(MYNIC_EQ_LOG_SIZE)
+#define MYNIC_EQ_DBREC_OFFSET (MYNIC_EQ_SIZE * sizeof(struct mynic_eqe))
 
 struct mynic_event_data {
 	u32 number;
@@ -24,12 +25,31 @@ static bool mynic_eq_pending(const struct mynic_eq *eq)
 	       mynic_phase(ci, MYNIC_EQ_LOG_SIZE);
 }
 
+static struct mynic_eq_dbrec *mynic_eq_dbrec(const struct mynic_eq *eq)
+{
+	return eq->mem->va + MYNIC_EQ_DBREC_OFFSET;
+}
+
+/*
+ * The device interrupts for the entry behind those that have been released, if
+ * it sees that when it has written it. Return: whether it has written it.
+ */
+static bool mynic_eq_release(struct mynic_eq *eq)
+{
+	/* The entries have been read before */
+	smp_store_release(&mynic_eq_dbrec(eq)->ci, cpu_to_le32(eq->ci));
+	/* The device writes an entry before it looks at the index */
+	mb();
+	return mynic_eq_pending(eq);
+}
+
+/* False if there is none, and an interrupt comes for the next one */
 static bool mynic_eq_next(struct mynic_eq *eq, struct mynic_event_data *event)
 {
 	const struct mynic_eqe *ring = eq->mem->va;
 	const struct mynic_eqe *eqe = &ring[eq->ci % MYNIC_EQ_SIZE];
 
-	if (!mynic_eq_pending(eq))
+	if (!mynic_eq_pending(eq) && !mynic_eq_release(eq))
 		return false;
 	dma_rmb();
 	event->number = le32_to_cpu(READ_ONCE(eqe->number));
@@ -45,9 +65,17 @@ static bool mynic_eq_next(struct mynic_eq *eq, struct mynic_event_data *event)
 	return true;
 }
 
-static void mynic_eq_arm(struct mynic_eq *eq)
+/*
+ * A device could write entries as fast as they are read: with as many as a ring
+ * has, @left, the doorbell brings an interrupt for those that are left. It
+ * also lets the device write what it has kept back.
+ */
+static void mynic_eq_done(struct mynic_eq *eq, bool left)
 {
-	mynic_ring(eq->mdev, MYNIC_UAR_EQ_DB, eq->eqn, eq->ci, MYNIC_DB_EQ_ARM);
+	if (left)
+		mynic_eq_release(eq);
+	if (left || READ_ONCE(mynic_eq_dbrec(eq)->ring))
+		mynic_ring(eq->mdev, MYNIC_UAR_EQ_DB, eq->eqn, 0, 0);
 }
 
 static irqreturn_t mynic_comp_irq(int irq, void *data)
@@ -58,7 +86,6 @@ static irqreturn_t mynic_comp_irq(int irq, void *data)
 	struct mynic_cq *cq;
 	unsigned int n;
 
-	/* With more than a ring, arming raises the interrupt again */
 	for (n = 0; n < MYNIC_EQ_SIZE && mynic_eq_next(eq, &event); n++) {
 		if (event.type != MYNIC_EVENT_COMP)
 			continue;
@@ -70,7 +97,7 @@ static irqreturn_t mynic_comp_irq(int irq, void *data)
 			cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 		mynic_res_put(res);
 	}
-	mynic_eq_arm(eq);
+	mynic_eq_done(eq, n == MYNIC_EQ_SIZE);
 	return IRQ_HANDLED;
 }
 
@@ -209,7 +236,7 @@ static irqreturn_t mynic_async_thread(int irq, void *data)
 
 	for (n = 0; n < MYNIC_EQ_SIZE && mynic_eq_next(eq, &event); n++)
 		mynic_async_event(eq->mdev, &event);
-	mynic_eq_arm(eq);
+	mynic_eq_done(eq, n == MYNIC_EQ_SIZE);
 	/* The same interrupt may have been for that, too */
 	mynic_check_status(eq->mdev);
 	return IRQ_HANDLED;
@@ -246,11 +273,13 @@ static int mynic_eq_create(struct mynic_dev *mdev, struct mynic_eq *eq,
 		.vector = cpu_to_le16(eq->vector),
 		.log_size = MYNIC_EQ_LOG_SIZE,
 		.async = async,
+		.dbrec_offset = cpu_to_le32(MYNIC_EQ_DBREC_OFFSET),
 	};
 	struct mynic_mem *mem;
 
-	mem = mynic_mem_alloc(mdev, MYNIC_EQ_SIZE * sizeof(struct mynic_eqe),
-			      true);
+	mem = mynic_mem_alloc(
+		mdev, MYNIC_EQ_DBREC_OFFSET + sizeof(struct mynic_eq_dbrec),
+		true);
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
 	/* The interrupt handler looks at the ring as soon as it is there */
@@ -284,7 +313,6 @@ static int mynic_comp_eq_init(struct mynic_dev *mdev, struct mynic_eq *eq,
 			  eq->name, eq);
 	if (ret)
 		goto err_eq;
-	mynic_eq_arm(eq);
 	return 0;
 
 err_eq:
@@ -334,7 +362,6 @@ int mynic_eqs_init(struct mynic_dev *mdev)
 		if (ret)
 			goto err_comp;
 	}
-	mynic_eq_arm(async);
 	return 0;
 
 err_comp:

@@ -252,21 +252,43 @@ enum mynic_aq_status {
 
 /**
  * struct mynic_create_eq - body of CREATE_EQ
- * @buf: the ring of &struct mynic_eqe, zeroed
+ * @buf: host memory with the ring of &struct mynic_eqe, at its beginning, and
+ *	the doorbell record, all zeroed
  * @vector: MSI-X vector
  * @log_size: log2 of the number of entries, 1 to 20
  * @async: 1: this EQ takes the asynchronous events; exactly one does
- * @reserved_14: zero
+ * @dbrec_offset: of &struct mynic_eq_dbrec in @buf
+ * @reserved_18: zero
  */
 struct mynic_create_eq {
 	struct mynic_buf buf;
 	__le16 vector;
 	__u8 log_size;
 	__u8 async;
-	__u8 reserved_14[20];
+	__le32 dbrec_offset;
+	__u8 reserved_18[16];
 };
 
 _Static_assert(sizeof(struct mynic_create_eq) == 40, "mynic_create_eq");
+
+/**
+ * struct mynic_eq_dbrec - doorbell record of an EQ
+ * @ci: consumer index, written by the host: entries before it have been read.
+ *	The entry with this index raises an interrupt, so the host looks at it
+ *	once more after a full barrier behind the store.
+ * @reserved_04: zero
+ * @ring: written by the device; not zero: ring the EQ doorbell after storing
+ *	@ci. The host reads it behind that barrier.
+ * @reserved_44: zero
+ */
+struct mynic_eq_dbrec {
+	__le32 ci;
+	__u8 reserved_04[60];
+	__le32 ring;
+	__u8 reserved_44[60];
+};
+
+_Static_assert(sizeof(struct mynic_eq_dbrec) == 128, "mynic_eq_dbrec");
 
 /**
  * struct mynic_create_mkey - body of CREATE_MKEY and MODIFY_MKEY
