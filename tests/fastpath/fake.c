@@ -331,7 +331,8 @@ static void make_ring(struct fake_move *move, size_t ring, size_t dbrec,
 
 static int move_cq(struct fake_move *move)
 {
-	uint32_t ci = le32toh(fake_cq.dbrec->ci);
+	struct mynic_cq_dbrec *old = fake_cq.dbrec;
+	uint32_t ci = le32toh(old->ci);
 	int err = EINVAL;
 
 	if (fake_cq.pi - ci > 1U << move->resp.log_size)
@@ -339,6 +340,8 @@ static int move_cq(struct fake_move *move)
 	fake_cq.ring = move->memory + move->resp.ring_offset;
 	fake_cq.dbrec = move->memory + move->resp.dbrec_offset;
 	fake_cq.dbrec->ci = htole32(ci);
+	fake_cq.dbrec->taken = old->taken;
+	fake_cq.dbrec->no_ring = old->no_ring;
 	fake_cq.base = ci;
 	fake_cq.resp.log_size = move->resp.log_size;
 	return 0;

@@ -104,37 +104,70 @@ TEST(poll_wraps)
 	}
 }
 
+static uint64_t request(uint64_t seq, uint32_t index, uint64_t flags)
+{
+	return MYNIC_ARM_VALID | flags | seq << MYNIC_ARM_SEQ_SHIFT | index;
+}
+
+/* The request is there, and the device has been told so */
+static void check_request(struct fixture *f, uint64_t seq, uint32_t index,
+			  uint64_t flags)
+{
+	uint64_t *rung = fake_uar(MYNIC_UAR_CQ_DB);
+
+	CHECK_EQ(le64toh(f->fake_cq.dbrec->arm), request(seq, index, flags));
+	CHECK_EQ(le64toh(*rung), (uint64_t)f->fake_cq.resp.cqn << 32 | index);
+	*rung = 0;
+}
+
 TEST(arm)
 {
 	struct fixture *f = fixture_open(8);
-	uint64_t number = (uint64_t)f->fake_cq.resp.cqn << 32;
+	struct mynic_cq_dbrec *dbrec = f->fake_cq.dbrec;
 	struct ibv_wc wc[2];
 
 	CHECK_EQ(ibv_req_notify_cq(f->cq, 0), 0);
-	CHECK_EQ(le64toh(*fake_uar(MYNIC_UAR_CQ_DB)), number);
+	check_request(f, 1, 0, 0);
 	complete(f, 0);
 	complete(f, 1);
 	CHECK_EQ(ibv_poll_cq(f->cq, 2, wc), 2);
 	CHECK_EQ(ibv_req_notify_cq(f->cq, 1), 0);
-	CHECK_EQ(le64toh(*fake_uar(MYNIC_UAR_CQ_DB)),
-		 number | 2 | (uint64_t)MYNIC_DB_CQ_SOLICITED << 56);
+	check_request(f, 2, 2, MYNIC_ARM_SOLICITED);
+	/* what has not been taken yet is extended, and not said again */
 	CHECK_EQ(ibv_req_notify_cq(f->cq, 0), 0);
-	CHECK_EQ(le64toh(*fake_uar(MYNIC_UAR_CQ_DB)), number | 2);
+	check_request(f, 2, 2, 0);
+	CHECK_EQ(ibv_req_notify_cq(f->cq, 0), 0);
+	CHECK_EQ(ibv_req_notify_cq(f->cq, 1), 0);
+	CHECK_EQ(*fake_uar(MYNIC_UAR_CQ_DB), 0);
+	CHECK_EQ(le64toh(dbrec->arm), request(2, 2, 0));
+	dbrec->taken = dbrec->arm;
+	CHECK_EQ(ibv_req_notify_cq(f->cq, 1), 0);
+	check_request(f, 3, 2, MYNIC_ARM_SOLICITED);
+}
+
+TEST(arm_sequence_wraps)
+{
+	struct fixture *f = fixture_open(8);
+	struct mynic_cq_dbrec *dbrec = f->fake_cq.dbrec;
+
+	dbrec->arm = htole64(request(MYNIC_ARM_SEQ_MASK, 0, 0));
+	dbrec->taken = dbrec->arm;
+	CHECK_EQ(ibv_req_notify_cq(f->cq, 0), 0);
+	check_request(f, 0, 0, 0);
 }
 
 /* The event is for the next completion, not for one that is there already */
 TEST(arm_with_completions)
 {
 	struct fixture *f = fixture_open(4);
-	uint64_t number = (uint64_t)f->fake_cq.resp.cqn << 32;
+	uint32_t made = 0;
 	struct ibv_wc wc;
 
 	for (uint32_t lap = 0; lap < 3; lap++) {
 		for (uint32_t n = 0; n < 4; n++) {
-			complete(f, lap * 4 + n);
+			complete(f, made++);
 			CHECK_EQ(ibv_req_notify_cq(f->cq, 0), 0);
-			CHECK_EQ(le64toh(*fake_uar(MYNIC_UAR_CQ_DB)),
-				 number | (lap * 4 + n + 1));
+			check_request(f, made, made, 0);
 		}
 		for (uint32_t n = 0; n < 4; n++)
 			CHECK_EQ(ibv_poll_cq(f->cq, 1, &wc), 1);

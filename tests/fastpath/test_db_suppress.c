@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Doorbells that are left out while the device watches the record. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "fixture.h"
@@ -146,4 +148,115 @@ TEST(switched_off_by_the_user)
 	CHECK_EQ(rung(), doorbell(1));
 	wr_send(qp);
 	CHECK_EQ(rung(), doorbell(2));
+}
+
+/* Return: whether the CQ was rung for */
+static bool arm(struct fixture *f)
+{
+	uint64_t *rung = fake_uar(MYNIC_UAR_CQ_DB);
+	bool did;
+
+	CHECK_EQ(ibv_req_notify_cq(f->cq, 0), 0);
+	did = *rung;
+	*rung = 0;
+	f->fake_cq.dbrec->taken = f->fake_cq.dbrec->arm;
+	return did;
+}
+
+TEST(cq_looks_at_the_record)
+{
+	struct fixture *f = open_with_feature();
+
+	CHECK(arm(f));
+	f->fake_cq.dbrec->no_ring = htole32(1);
+	CHECK(!arm(f));
+	f->fake_cq.dbrec->no_ring = 0;
+	CHECK(arm(f));
+}
+
+TEST(cq_without_the_feature)
+{
+	struct fixture *f = fixture_open(8);
+
+	f->fake_cq.dbrec->no_ring = htole32(1);
+	CHECK(arm(f));
+}
+
+TEST(cq_switched_off_by_the_user)
+{
+	struct fixture *f;
+
+	setenv("MYNIC_RING_ALWAYS", "1", true);
+	f = open_with_feature();
+	f->fake_cq.dbrec->no_ring = htole32(1);
+	CHECK(arm(f));
+}
+
+#define RACES 20000
+
+/**
+ * struct race - a device that completes while the host asks for an event
+ * @f: what they share
+ * @begun: rounds that the device may run
+ * @ended: rounds that it has run
+ * @saw: it found a request for the completion of the round
+ */
+struct race {
+	struct fixture *f;
+	atomic_uint begun;
+	atomic_uint ended;
+	bool saw;
+};
+
+static void *complete_and_look(void *arg)
+{
+	struct mynic_cqe cqe = { .status = htole32(IBV_WC_WR_FLUSH_ERR) };
+	struct race *race = arg;
+	struct fake_cq *cq = &race->f->fake_cq;
+
+	for (unsigned int i = 0; i < RACES; i++) {
+		uint64_t request;
+
+		while (atomic_load(&race->begun) == i)
+			;
+		/* now a little earlier, now a little later */
+		for (volatile unsigned int n = i % 64; n; n--)
+			;
+		fake_complete(cq, &cqe);
+		atomic_thread_fence(memory_order_seq_cst);
+		request = le64toh(*(volatile __le64 *)&cq->dbrec->arm);
+		race->saw = request & MYNIC_ARM_VALID && (uint32_t)request == i;
+		atomic_store(&race->ended, i + 1);
+	}
+	return NULL;
+}
+
+/* Either the device sees the request, or the host the completion */
+TEST(cq_races_with_the_device)
+{
+	struct race race = { .f = open_with_feature() };
+	struct mynic_cq_dbrec *dbrec = race.f->fake_cq.dbrec;
+	uint64_t *rung = fake_uar(MYNIC_UAR_CQ_DB);
+	unsigned int seen = 0, told = 0;
+	pthread_t device;
+	struct ibv_wc wc;
+
+	dbrec->no_ring = htole32(1);
+	CHECK_EQ(pthread_create(&device, NULL, complete_and_look, &race), 0);
+	for (unsigned int i = 0; i < RACES; i++) {
+		atomic_store(&race.begun, i + 1);
+		CHECK_EQ(ibv_req_notify_cq(race.f->cq, 0), 0);
+		while (atomic_load(&race.ended) == i)
+			;
+		/* unless it asked for the next one */
+		if ((uint32_t)le64toh(dbrec->arm) == i)
+			CHECK(race.saw || *rung);
+		seen += race.saw;
+		told += !!*rung;
+		*rung = 0;
+		CHECK_EQ(ibv_poll_cq(race.f->cq, 1, &wc), 1);
+		dbrec->taken = dbrec->arm;
+	}
+	pthread_join(device, NULL);
+	printf("# %u requests seen, %u rung\n", seen, told);
 }

@@ -120,23 +120,53 @@ TEST(cq_resize_that_fails)
 	poll(&s, 4);
 }
 
-/* The index in the doorbell is that of the next completion, in any ring */
+static void check_arm(struct stream *s, uint64_t seq)
+{
+	uint64_t *rung = fake_uar(MYNIC_UAR_CQ_DB);
+
+	CHECK_EQ(ibv_req_notify_cq(s->cq, 0), 0);
+	CHECK_EQ(le64toh(fake_cq.dbrec->arm),
+		 MYNIC_ARM_VALID | seq << MYNIC_ARM_SEQ_SHIFT | s->made);
+	CHECK_EQ(le64toh(*rung), (uint64_t)fake_cq.resp.cqn << 32 | s->made);
+	*rung = 0;
+}
+
+/* The index of the request is that of the next completion, in any ring */
 TEST(cq_arm_after_resize)
 {
 	struct stream s = stream(8);
-	uint64_t number = (uint64_t)fake_cq.resp.cqn << 32;
 
 	for (uint32_t i = 0; i < 40; i++) {
 		complete(&s, 3);
 		CHECK_EQ(ibv_resize_cq(s.cq, i % 2 ? 4 : 16), 0);
-		CHECK_EQ(ibv_req_notify_cq(s.cq, 0), 0);
-		CHECK_EQ(le64toh(*fake_uar(MYNIC_UAR_CQ_DB)), number | s.made);
+		check_arm(&s, i * 2 + 1);
 		complete(&s, 1);
-		CHECK_EQ(ibv_req_notify_cq(s.cq, 0), 0);
-		CHECK_EQ(le64toh(*fake_uar(MYNIC_UAR_CQ_DB)), number | s.made);
+		check_arm(&s, i * 2 + 2);
 		poll(&s, 2 + i % 3);
 		poll(&s, s.made - s.seen);
 	}
+}
+
+/* One that the device did not find in the old record is in the new one */
+TEST(cq_resize_takes_the_request_along)
+{
+	struct stream s = stream(8);
+	uint64_t *rung = fake_uar(MYNIC_UAR_CQ_DB);
+	__le64 request;
+
+	complete(&s, 3);
+	check_arm(&s, 1);
+	request = fake_cq.dbrec->arm;
+	CHECK_EQ(ibv_resize_cq(s.cq, 16), 0);
+	CHECK_EQ(fake_cq.dbrec->arm, request);
+	CHECK_EQ(le64toh(*rung) >> MYNIC_DB_NUMBER_SHIFT, fake_cq.resp.cqn);
+	*rung = 0;
+	fake_cq.dbrec->taken = request;
+	CHECK_EQ(ibv_resize_cq(s.cq, 8), 0);
+	CHECK_EQ(fake_cq.dbrec->arm, request);
+	CHECK_EQ(*rung, 0);
+	complete(&s, 1);
+	check_arm(&s, 2);
 }
 
 TEST(cq_clean_after_resize)

@@ -563,11 +563,11 @@ static void check_recv(bool with_srq)
 						.num_sge = htole32(1) };
 		memcpy(wqe + 1, &to, sizeof(to));
 		store_index(pi, ++ring.pi);
-		ring_doorbell(cq.doorbell,
-			      cq.cqn | (uint64_t)MYNIC_DB_CQ_SOLICITED
-					       << (MYNIC_DB_FLAGS_SHIFT -
-						   MYNIC_DB_NUMBER_SHIFT),
-			      cq.ci);
+		/* the device has taken the last one: its event has come */
+		*(volatile __le64 *)&cq.dbrec->arm =
+			htole64(MYNIC_ARM_VALID | MYNIC_ARM_SOLICITED |
+				(i + 1ull) << MYNIC_ARM_SEQ_SHIFT | cq.ci);
+		ring_doorbell(cq.doorbell, cq.cqn, cq.ci);
 		CHECK_EQ(ibv_post_send(a, &wr, &bad), 0);
 		CHECK_EQ(poll(&event, 1, PATIENCE * 1000), 1);
 		CHECK_EQ(ibv_get_cq_event(w->channel, &which, &context), 0);

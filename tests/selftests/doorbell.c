@@ -39,10 +39,9 @@ static volatile uint64_t *map_uar(struct ibv_context *ctx)
 	return (void *)(page + r.driver.uar_offset);
 }
 
-static uint64_t doorbell(uint32_t number, uint8_t flags, uint32_t index)
+static uint64_t doorbell(uint32_t number, uint32_t index)
 {
-	return index | (uint64_t)number << MYNIC_DB_NUMBER_SHIFT |
-	       (uint64_t)flags << MYNIC_DB_FLAGS_SHIFT;
+	return index | (uint64_t)number << MYNIC_DB_NUMBER_SHIFT;
 }
 
 FIXTURE(doorbell)
@@ -74,10 +73,10 @@ TEST_F(doorbell, foreign_queues)
 	for (uint32_t i = 0; i < 200; i++) {
 		uint32_t qpn = i % 2 ? e->qp->qp_num : i;
 
-		self->uar[MYNIC_UAR_QP_DB / 8] = doorbell(qpn, 0, i);
-		self->uar[MYNIC_UAR_CQ_DB / 8] = doorbell(i, 0, 0);
+		self->uar[MYNIC_UAR_QP_DB / 8] = doorbell(qpn, i);
+		self->uar[MYNIC_UAR_CQ_DB / 8] = doorbell(i, 0);
 		/* the kernel's, and on page 0 only */
-		self->uar[MYNIC_UAR_EQ_DB / 8] = doorbell(i % 4, 0, i);
+		self->uar[MYNIC_UAR_EQ_DB / 8] = doorbell(i % 4, i);
 	}
 	for (int i = 0; i < 10; i++)
 		EXPECT_EQ(check_write(e, e, 5000), 0);
@@ -109,14 +108,12 @@ TEST_F(doorbell, foreign_completion_events)
 	void *context;
 
 	for (uint32_t i = 0; i < 4096; i++)
-		self->uar[MYNIC_UAR_CQ_DB / 8] =
-			doorbell(i, MYNIC_DB_CQ_SOLICITED, 0);
+		self->uar[MYNIC_UAR_CQ_DB / 8] = doorbell(i, 0);
 	ASSERT_EQ(check_write(e, e, 100), 0);
 	EXPECT_EQ(poll(&fd, 1, 0), 0);
 	ASSERT_EQ(ibv_req_notify_cq(e->cq, 0), 0);
 	for (uint32_t i = 0; i < 4096; i++)
-		self->uar[MYNIC_UAR_CQ_DB / 8] =
-			doorbell(i, MYNIC_DB_CQ_SOLICITED, 0x7fffffff);
+		self->uar[MYNIC_UAR_CQ_DB / 8] = doorbell(i, 0x7fffffff);
 	ASSERT_EQ(check_write(e, e, 100), 0);
 	ASSERT_EQ(poll(&fd, 1, PATIENCE * 1000), 1);
 	ASSERT_EQ(ibv_get_cq_event(e->channel, &cq, &context), 0);

@@ -266,7 +266,7 @@ bool drv_eq_poll(struct drv_eq *eq, struct mynic_eqe *eqe)
 
 void drv_eq_ring(struct drv_eq *eq)
 {
-	sim_doorbell(eq->d->n, 0, MYNIC_UAR_EQ_DB, eq->number, 0, 0);
+	sim_doorbell(eq->d->n, 0, MYNIC_UAR_EQ_DB, eq->number, 0);
 }
 
 void drv_eq_release(struct drv_eq *eq)
@@ -341,10 +341,16 @@ struct mynic_sge drv_sge(const struct drv_mr *mr, uint64_t offset, uint32_t len)
 	return (struct mynic_sge){ mr->addr + offset, len, mr->key };
 }
 
+size_t drv_cq_ring_bytes(uint8_t log_size)
+{
+	return ALIGN(sizeof(struct mynic_cqe) << log_size,
+		     sizeof(struct mynic_cq_dbrec));
+}
+
 struct drv_cq *drv_create_cq(struct drv *d, uint8_t log_size)
 {
 	struct drv_cq *cq = tap_alloc(sizeof(*cq));
-	size_t ring = sizeof(struct mynic_cqe) << log_size;
+	size_t ring = drv_cq_ring_bytes(log_size);
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_CREATE_CQ };
 
 	cq->d = d;
@@ -404,10 +410,34 @@ void drv_expect_none(struct drv_cq *cq, uint64_t ns)
 		     (unsigned long long)cqe.wr_id, cqe.status);
 }
 
+void drv_request(struct drv_cq *cq, uint32_t seq, uint32_t index,
+		 bool solicited)
+{
+	uint64_t request = MYNIC_ARM_VALID | index |
+			   (uint64_t)(seq & MYNIC_ARM_SEQ_MASK)
+				   << MYNIC_ARM_SEQ_SHIFT;
+
+	if (solicited)
+		request |= MYNIC_ARM_SOLICITED;
+	__atomic_store_n(&cq->rec->arm, request, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 void drv_arm(struct drv_cq *cq, bool solicited)
 {
-	sim_doorbell(cq->d->n, cq->uarn, MYNIC_UAR_CQ_DB, cq->number,
-		     solicited ? MYNIC_DB_CQ_SOLICITED : 0, cq->ci);
+	uint64_t last = cq->rec->arm;
+	bool taken = __atomic_load_n(&cq->rec->taken, __ATOMIC_RELAXED) == last;
+	bool again = !taken && (uint32_t)last == cq->ci;
+	struct mynic_cqe cqe;
+
+	if (again && (solicited || !(last & MYNIC_ARM_SOLICITED)))
+		return;
+	drv_request(cq, (last >> MYNIC_ARM_SEQ_SHIFT) + !again, cq->ci,
+		    solicited);
+	if (!__atomic_load_n(&cq->rec->no_ring, __ATOMIC_RELAXED) ||
+	    drv_peek(cq, &cqe))
+		sim_doorbell(cq->d->n, cq->uarn, MYNIC_UAR_CQ_DB, cq->number,
+			     cq->ci);
 }
 
 static struct drv_srq *create_srq(struct drv *d, struct mynic_create_srq mbox,
@@ -523,7 +553,7 @@ void drv_post_tag(struct drv_srq *srq, const struct mynic_tag_wqe *wqe)
 	memcpy(drv_buf_at(&srq->tag_buf, slot * sizeof(*wqe)), wqe,
 	       sizeof(*wqe));
 	srq->tag_rec->pi = ++srq->tag_pi;
-	sim_doorbell(srq->d->n, srq->uarn, MYNIC_UAR_TAG_DB, srq->number, 0,
+	sim_doorbell(srq->d->n, srq->uarn, MYNIC_UAR_TAG_DB, srq->number,
 		     srq->tag_pi);
 }
 
@@ -864,7 +894,7 @@ void drv_ring(struct drv_qp *qp)
 	if (qp->d->features & MYNIC_FEATURE_DB_SUPPRESS &&
 	    __atomic_load_n(&qp->rec->sq_no_ring, __ATOMIC_RELAXED))
 		return;
-	sim_doorbell(qp->d->n, qp->create.uarn, MYNIC_UAR_QP_DB, qp->number, 0,
+	sim_doorbell(qp->d->n, qp->create.uarn, MYNIC_UAR_QP_DB, qp->number,
 		     qp->sq_pi);
 }
 

@@ -178,6 +178,8 @@ struct drv_mr *drv_reg_mr(struct drv *d, uint32_t pdn, size_t len,
 struct mynic_sge drv_sge(const struct drv_mr *mr, uint64_t offset,
 			 uint32_t len);
 
+/** drv_cq_ring_bytes() - up to the doorbell record */
+size_t drv_cq_ring_bytes(uint8_t log_size);
 struct drv_cq *drv_create_cq(struct drv *d, uint8_t log_size);
 /** drv_poll() - take a completion and release its slot */
 bool drv_poll(struct drv_cq *cq, struct mynic_cqe *cqe);
@@ -188,7 +190,11 @@ struct mynic_cqe drv_expect(struct drv_cq *cq, uint64_t wr_id,
 			    enum ibv_wc_status status);
 /** drv_expect_none() - there is no completion, and none comes within @ns */
 void drv_expect_none(struct drv_cq *cq, uint64_t ns);
+/** drv_arm() - ask for an event for what has not been polled */
 void drv_arm(struct drv_cq *cq, bool solicited);
+/** drv_request() - store a request for an event, and do not ring */
+void drv_request(struct drv_cq *cq, uint32_t seq, uint32_t index,
+		 bool solicited);
 
 struct drv_srq *drv_create_srq(struct drv *d, uint32_t pdn, uint8_t log_size);
 uint32_t drv_alloc_xrcd(struct drv *d);

@@ -482,10 +482,9 @@ void sim_write32(struct sim_nic *n, unsigned int reg, uint32_t value)
 }
 
 void sim_doorbell(struct sim_nic *n, uint32_t uarn, unsigned int offset,
-		  uint32_t number, uint8_t flags, uint32_t index)
+		  uint32_t number, uint32_t index)
 {
-	uint64_t value = index | (uint64_t)number << MYNIC_DB_NUMBER_SHIFT |
-			 (uint64_t)flags << MYNIC_DB_FLAGS_SHIFT;
+	uint64_t value = index | (uint64_t)number << MYNIC_DB_NUMBER_SHIFT;
 
 	nic_bar_write(n->nic, MYNIC_BAR_UAR,
 		      (uint64_t)uarn * MYNIC_UAR_SIZE + offset, &value,

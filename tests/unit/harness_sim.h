@@ -136,7 +136,7 @@ void sim_write32(struct sim_nic *n, unsigned int reg, uint32_t value);
 
 /** sim_doorbell() - an 8 byte store to a UAR page */
 void sim_doorbell(struct sim_nic *n, uint32_t uarn, unsigned int offset,
-		  uint32_t number, uint8_t flags, uint32_t index);
+		  uint32_t number, uint32_t index);
 
 /* Let time pass until @cond holds, or fail after @ns */
 #define SIM_WAIT_FOR(world, cond, ns)                                 \

@@ -53,7 +53,7 @@ TEST(watches_after_a_doorbell)
 	drv_write_wqe(p.a.qp, &wr);
 	p.a.qp->rec->sq_pi = p.a.qp->sq_pi;
 	sim_doorbell(p.a.d->n, p.a.qp->create.uarn, MYNIC_UAR_QP_DB,
-		     p.a.qp->number, 0, p.a.qp->sq_pi);
+		     p.a.qp->number, p.a.qp->sq_pi);
 	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
 }
 

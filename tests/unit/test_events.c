@@ -25,11 +25,6 @@ static struct source add_source(struct drv *d, uint8_t log_cq)
 	return s;
 }
 
-static struct source source(uint8_t log_cq)
-{
-	return add_source(drv_up(&sim_new(1)->nics[0]), log_cq);
-}
-
 static void complete(struct source *s, uint64_t wr_id)
 {
 	struct drv_wr wr = { .wr_id = wr_id, .opcode = IBV_WR_SEND };
@@ -51,6 +46,23 @@ static void check_event(struct source *s, bool expected)
 	CHECK_EQ(eqe.type, MYNIC_EVENT_COMP);
 	CHECK_EQ(eqe.number, s->cq->number);
 	drv_eq_release(&s->d->comp);
+}
+
+static struct source source(uint8_t log_cq)
+{
+	struct source s = add_source(drv_up(&sim_new(1)->nics[0]), log_cq);
+
+	CHECK_EQ(s.cq->rec->no_ring, 0);
+	if (!drv_features)
+		return s;
+	/* The device looks at requests from the first doorbell on */
+	drv_arm(s.cq, false);
+	CHECK_EQ(s.cq->rec->no_ring, 1);
+	CHECK_EQ(s.cq->rec->taken, s.cq->rec->arm);
+	complete(&s, 0);
+	check_event(&s, true);
+	drv_expect(s.cq, 0, IBV_WC_WR_FLUSH_ERR);
+	return s;
 }
 
 TEST(cq_phase_wraps)
@@ -205,7 +217,21 @@ TEST(cq_memory_unmapped)
 	drv_expect(other.cq, 5, IBV_WC_WR_FLUSH_ERR);
 }
 
-TEST(arm_then_complete)
+/* With a doorbell for each request, and where the device looks for them */
+#define TEST_ARMING(name)                                 \
+	static void check_##name(void);                   \
+	TEST(name)                                        \
+	{                                                 \
+		check_##name();                           \
+	}                                                 \
+	TEST(name##_in_memory)                            \
+	{                                                 \
+		drv_features = MYNIC_FEATURE_DB_SUPPRESS; \
+		check_##name();                           \
+	}                                                 \
+	static void check_##name(void)
+
+TEST_ARMING(arm_then_complete)
 {
 	struct source s = source(6);
 
@@ -222,7 +248,7 @@ TEST(arm_then_complete)
 }
 
 /* The race that arming must not lose: it completed before the arm came */
-TEST(arm_after_complete)
+TEST_ARMING(arm_after_complete)
 {
 	struct source s = source(6);
 
@@ -233,7 +259,7 @@ TEST(arm_after_complete)
 	check_event(&s, false);
 }
 
-TEST(arm_with_index_behind_entries)
+TEST_ARMING(arm_with_index_behind_entries)
 {
 	struct source s = source(6);
 
@@ -247,7 +273,7 @@ TEST(arm_with_index_behind_entries)
 	check_event(&s, true);
 }
 
-TEST(arm_twice_one_event)
+TEST_ARMING(arm_twice_one_event)
 {
 	struct source s = source(6);
 
@@ -258,7 +284,7 @@ TEST(arm_twice_one_event)
 	check_event(&s, false);
 }
 
-TEST(arm_error_is_solicited)
+TEST_ARMING(arm_error_is_solicited)
 {
 	struct source s = source(6);
 
@@ -267,13 +293,13 @@ TEST(arm_error_is_solicited)
 	check_event(&s, true);
 }
 
-TEST(arm_bad_index)
+TEST_ARMING(arm_bad_index)
 {
 	struct source s = source(6);
 
-	s.cq->ci = 0x40000000;
+	s.cq->ci += 0x40000000;
 	drv_arm(s.cq, false);
-	s.cq->ci = 0;
+	s.cq->ci -= 0x40000000;
 	sim_settle(s.d->sim);
 	drv_arm(s.cq, false);
 	complete(&s, 0);
@@ -295,7 +321,7 @@ static void send(struct drv_pair *p, uint64_t wr_id, bool solicited)
 	sim_settle(p->sim);
 }
 
-TEST(arm_solicited)
+TEST_ARMING(arm_solicited)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
 	struct mynic_eqe eqe;
@@ -320,7 +346,7 @@ TEST(arm_solicited)
 	drv_expect_event(&p.b.d->comp, MYNIC_EVENT_COMP, p.b.recv_cq->number);
 }
 
-TEST(arm_any_wins_over_solicited)
+TEST_ARMING(arm_any_wins_over_solicited)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
 
@@ -330,17 +356,148 @@ TEST(arm_any_wins_over_solicited)
 	drv_expect_event(&p.b.d->comp, MYNIC_EVENT_COMP, p.b.recv_cq->number);
 }
 
+static struct source watched(void)
+{
+	drv_features = MYNIC_FEATURE_DB_SUPPRESS;
+	return source(11);
+}
+
+TEST(arm_without_doorbell)
+{
+	struct source s = watched();
+
+	for (unsigned int i = 0; i < 5; i++) {
+		drv_arm(s.cq, false);
+		CHECK(s.cq->rec->taken != s.cq->rec->arm);
+		complete(&s, 1);
+		CHECK_EQ(s.cq->rec->taken, s.cq->rec->arm);
+		check_event(&s, true);
+		complete(&s, 2);
+		check_event(&s, false);
+		drv_expect(s.cq, 1, IBV_WC_WR_FLUSH_ERR);
+		drv_expect(s.cq, 2, IBV_WC_WR_FLUSH_ERR);
+	}
+}
+
+/* The host has seen what it was waiting for when it asked for the next one */
+TEST(arm_again_before_it_is_taken)
+{
+	struct source s = watched();
+	uint32_t next = s.cq->ci;
+
+	drv_request(s.cq, 2, next, false);
+	drv_request(s.cq, 3, next + 1, false);
+	complete(&s, 1);
+	check_event(&s, true);
+	check_event(&s, false);
+	complete(&s, 2);
+	check_event(&s, true);
+	check_event(&s, false);
+}
+
+/* An entry for what is known comes with a request for the one behind it */
+TEST(arm_known_request_is_served_first)
+{
+	struct source s = watched();
+	uint32_t next = s.cq->ci;
+
+	drv_request(s.cq, 2, next, false);
+	sim_doorbell(s.d->n, s.cq->uarn, MYNIC_UAR_CQ_DB, s.cq->number, next);
+	drv_request(s.cq, 3, next + 1, false);
+	complete(&s, 1);
+	check_event(&s, true);
+	check_event(&s, false);
+	complete(&s, 2);
+	check_event(&s, true);
+	check_event(&s, false);
+}
+
+TEST(arm_drops_solicited_in_place)
+{
+	struct drv_pair p;
+	struct drv_cq *cq;
+	struct mynic_eqe eqe;
+
+	drv_features = MYNIC_FEATURE_DB_SUPPRESS;
+	p = drv_rc_pair(NULL);
+	cq = p.b.recv_cq;
+	drv_arm(cq, true);
+	send(&p, 1, true);
+	drv_expect_event(&p.b.d->comp, MYNIC_EVENT_COMP, cq->number);
+	drv_expect(cq, 1, IBV_WC_SUCCESS);
+	drv_arm(cq, true);
+	drv_arm(cq, false);
+	CHECK(cq->rec->taken != cq->rec->arm);
+	send(&p, 2, false);
+	drv_expect_event(&p.b.d->comp, MYNIC_EVENT_COMP, cq->number);
+	send(&p, 3, true);
+	CHECK(!drv_eq_poll(&p.b.d->comp, &eqe));
+}
+
+/* A CQ that is only polled does not pay for it for ever */
+TEST(arm_with_doorbell_after_long_silence)
+{
+	struct source s = watched();
+	uint64_t i;
+
+	for (i = 1; i < 5000 && s.cq->rec->no_ring; i++) {
+		complete(&s, i);
+		drv_expect(s.cq, i, IBV_WC_WR_FLUSH_ERR);
+	}
+	CHECK_EQ(s.cq->rec->no_ring, 0);
+	check_event(&s, false);
+	drv_arm(s.cq, false);
+	CHECK_EQ(s.cq->rec->no_ring, 1);
+	complete(&s, i);
+	check_event(&s, true);
+}
+
+/* Neither is a request */
+TEST(arm_ignores_garbage)
+{
+	struct source s = watched();
+
+	s.cq->rec->arm = (s.cq->ci | 2ull << MYNIC_ARM_SEQ_SHIFT);
+	complete(&s, 1);
+	check_event(&s, false);
+	s.cq->rec->arm = s.cq->rec->taken;
+	sim_doorbell(s.d->n, s.cq->uarn, MYNIC_UAR_CQ_DB, s.cq->number, 0);
+	complete(&s, 2);
+	check_event(&s, false);
+	CHECK_EQ(drv_number_cmd(s.d, MYNIC_CMD_NOP, 0), MYNIC_AQ_OK);
+}
+
+/* Sequence numbers wrap like indexes do */
+TEST(arm_sequence_wraps)
+{
+	struct source s = watched();
+
+	s.cq->rec->arm = MYNIC_ARM_VALID |
+			 (uint64_t)MYNIC_ARM_SEQ_MASK << MYNIC_ARM_SEQ_SHIFT |
+			 s.cq->ci;
+	complete(&s, 1);
+	drv_expect(s.cq, 1, IBV_WC_WR_FLUSH_ERR);
+	/* one for what was missed, one for what came */
+	check_event(&s, true);
+	check_event(&s, true);
+	check_event(&s, false);
+	drv_arm(s.cq, false);
+	CHECK_EQ(s.cq->rec->arm >> MYNIC_ARM_SEQ_SHIFT & MYNIC_ARM_SEQ_MASK, 0);
+	complete(&s, 2);
+	check_event(&s, true);
+	check_event(&s, false);
+}
+
 TEST(arm_on_a_foreign_page)
 {
 	struct source s = source(6);
 
-	sim_doorbell(s.d->n, s.cq->uarn + 1, MYNIC_UAR_CQ_DB, s.cq->number, 0,
-		     0);
+	sim_doorbell(s.d->n, s.cq->uarn + 1, MYNIC_UAR_CQ_DB, s.cq->number, 0);
 	complete(&s, 0);
 	check_event(&s, false);
 	CHECK_EQ(drv_stat(s.d, MYNIC_STAT_BAD_DOORBELL), 1);
-	sim_doorbell(s.d->n, 1, MYNIC_UAR_CQ_DB, 0xffffff, 0, 0);
-	sim_doorbell(s.d->n, 1, MYNIC_UAR_CQ_DB, s.cq->number + 1, 0, 0);
+	sim_doorbell(s.d->n, 1, MYNIC_UAR_CQ_DB, 0xffffff, 0);
+	sim_doorbell(s.d->n, 1, MYNIC_UAR_CQ_DB, s.cq->number + 1, 0);
 	CHECK_EQ(drv_stat(s.d, MYNIC_STAT_BAD_DOORBELL), 3);
 }
 
@@ -477,11 +634,11 @@ TEST(eq_bad_doorbells)
 	struct source s = source(6);
 	struct drv_eq *eq = &s.d->comp;
 
-	sim_doorbell(s.d->n, 0, MYNIC_UAR_EQ_DB, 63, 0, 0);
-	sim_doorbell(s.d->n, 0, MYNIC_UAR_EQ_DB, 0xffffff, 0, 0);
+	sim_doorbell(s.d->n, 0, MYNIC_UAR_EQ_DB, 63, 0);
+	sim_doorbell(s.d->n, 0, MYNIC_UAR_EQ_DB, 0xffffff, 0);
 	CHECK_EQ(drv_stat(s.d, MYNIC_STAT_BAD_DOORBELL), 2);
 	/* an EQ on another page */
-	sim_doorbell(s.d->n, 1, MYNIC_UAR_EQ_DB, eq->number, 0, 0);
+	sim_doorbell(s.d->n, 1, MYNIC_UAR_EQ_DB, eq->number, 0);
 	CHECK_EQ(drv_stat(s.d, MYNIC_STAT_BAD_DOORBELL), 3);
 	/* a consumer index that was never produced */
 	eq->rec->ci = 0x12345678;

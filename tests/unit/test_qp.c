@@ -518,13 +518,13 @@ TEST(doorbell_on_a_foreign_page)
 
 	drv_write_wqe(qp, &wr);
 	/* page 2 is another process's, page 0 the kernel's */
-	sim_doorbell(p.a.d->n, 2, MYNIC_UAR_QP_DB, qp->number, 0, qp->sq_pi);
-	sim_doorbell(p.a.d->n, 0, MYNIC_UAR_QP_DB, qp->number, 0, qp->sq_pi);
+	sim_doorbell(p.a.d->n, 2, MYNIC_UAR_QP_DB, qp->number, qp->sq_pi);
+	sim_doorbell(p.a.d->n, 0, MYNIC_UAR_QP_DB, qp->number, qp->sq_pi);
 	drv_expect_none(p.a.cq, SEC);
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_BAD_DOORBELL), 2);
-	sim_doorbell(p.a.d->n, 1, MYNIC_UAR_QP_DB, qp->number + 1, 0, 1);
-	sim_doorbell(p.a.d->n, 1, MYNIC_UAR_QP_DB, 0xffffff, 0, 1);
-	sim_doorbell(p.a.d->n, 1, MYNIC_UAR_QP_DB, 0, 0, 1);
+	sim_doorbell(p.a.d->n, 1, MYNIC_UAR_QP_DB, qp->number + 1, 1);
+	sim_doorbell(p.a.d->n, 1, MYNIC_UAR_QP_DB, 0xffffff, 1);
+	sim_doorbell(p.a.d->n, 1, MYNIC_UAR_QP_DB, 0, 1);
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_BAD_DOORBELL), 5);
 	drv_ring(qp);
 	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
@@ -540,11 +540,11 @@ TEST(doorbell_index_is_a_hint)
 		.flags = IBV_SEND_SIGNALED,
 	};
 
-	sim_doorbell(p.a.d->n, 1, MYNIC_UAR_QP_DB, qp->number, 0, 1000);
+	sim_doorbell(p.a.d->n, 1, MYNIC_UAR_QP_DB, qp->number, 1000);
 	drv_expect_none(p.a.cq, SEC);
 	drv_write_wqe(qp, &wr);
 	qp->rec->sq_pi = qp->sq_pi;
-	sim_doorbell(p.a.d->n, 1, MYNIC_UAR_QP_DB, qp->number, 0, 0);
+	sim_doorbell(p.a.d->n, 1, MYNIC_UAR_QP_DB, qp->number, 0);
 	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
 	CHECK_EQ(drv_query_qp(qp).qp_state, IBV_QPS_RTS);
 }
@@ -567,7 +567,7 @@ static void check_bad_sq_index(uint32_t index)
 
 	drv_send_recv(&p.a, &p.b, 10);
 	qp->rec->sq_pi = index;
-	sim_doorbell(p.a.d->n, 1, MYNIC_UAR_QP_DB, qp->number, 0, index);
+	sim_doorbell(p.a.d->n, 1, MYNIC_UAR_QP_DB, qp->number, index);
 	drv_expect_event(&p.a.d->event, MYNIC_EVENT_QP_FATAL, qp->number);
 	CHECK_EQ(drv_query_qp(qp).qp_state, IBV_QPS_ERR);
 	CHECK(drv_stat(p.a.d, MYNIC_STAT_BAD_INDEX) > 0);

@@ -137,9 +137,9 @@ TEST(regs_no_dma_before_enable)
 
 	drv_reset(n);
 	sim_write32(n, MYNIC_REG_AQ_DOORBELL, 1);
-	sim_doorbell(n, 1, MYNIC_UAR_QP_DB, 1, 0, 1);
-	sim_doorbell(n, 1, MYNIC_UAR_CQ_DB, 0, 0, 0);
-	sim_doorbell(n, 0, MYNIC_UAR_EQ_DB, 0, 0, 0);
+	sim_doorbell(n, 1, MYNIC_UAR_QP_DB, 1, 1);
+	sim_doorbell(n, 1, MYNIC_UAR_CQ_DB, 0, 0);
+	sim_doorbell(n, 0, MYNIC_UAR_EQ_DB, 0, 0);
 	sim_settle(n->sim);
 	CHECK_EQ(status(n), MYNIC_STATUS_READY);
 	drv_up(n);

@@ -58,10 +58,11 @@ static uint8_t resize_cmd(struct drv_cq *cq, struct drv_buf *buf,
 		.number = cq->number,
 	};
 
-	drv_buf_init(cq->d, buf,
-		     (sizeof(struct mynic_cqe) << log_size) + sizeof(*cq->rec));
+	size_t ring = drv_cq_ring_bytes(log_size);
+
+	drv_buf_init(cq->d, buf, ring + sizeof(*cq->rec));
 	cmd.resize.buf = buf->desc;
-	cmd.resize.dbrec_offset = sizeof(struct mynic_cqe) << log_size;
+	cmd.resize.dbrec_offset = ring;
 	cmd.resize.log_size = log_size;
 	return drv_admin(cq->d, &cmd, NULL);
 }
@@ -71,11 +72,17 @@ static uint8_t resize(struct drv_cq *cq, uint8_t log_size)
 	struct drv_buf *buf = tap_alloc(sizeof(*buf));
 	uint32_t ci = cq->ci, num = 0;
 	struct mynic_cqe cqe, *slot;
+	struct mynic_cq_dbrec *rec;
 	uint8_t status;
 
 	status = resize_cmd(cq, buf, log_size);
 	if (status)
 		return status;
+	rec = drv_buf_at(buf, drv_cq_ring_bytes(log_size));
+	CHECK_EQ(rec->ci, ci);
+	CHECK_EQ(rec->taken, cq->rec->taken);
+	CHECK_EQ(rec->no_ring, cq->rec->no_ring);
+	rec->arm = cq->rec->arm;
 	for (; num < 1u << cq->log_size && drv_peek(cq, &cqe); cq->ci++) {
 		slot = drv_buf_at(buf, num++ * sizeof(*slot));
 		cqe.phase = 1;
@@ -85,8 +92,7 @@ static uint8_t resize(struct drv_cq *cq, uint8_t log_size)
 	cq->base = ci;
 	cq->buf = *buf;
 	cq->log_size = log_size;
-	cq->rec = drv_buf_at(buf, sizeof(struct mynic_cqe) << log_size);
-	CHECK_EQ(cq->rec->ci, ci);
+	cq->rec = rec;
 	return MYNIC_AQ_OK;
 }
 
@@ -206,6 +212,42 @@ TEST(cq_armed_stays_armed)
 	drv_expect_event(&s.d->comp, MYNIC_EVENT_COMP, s.cq->number);
 	drv_arm(s.cq, false);
 	drv_expect_event(&s.d->comp, MYNIC_EVENT_COMP, s.cq->number);
+}
+
+/* One that the device has not looked at yet, and one that comes too late */
+TEST(cq_request_goes_along)
+{
+	struct drv_buf *buf = tap_alloc(sizeof(*buf));
+	struct mynic_cq_dbrec *rec;
+	struct mynic_eqe eqe;
+	struct source s;
+
+	drv_features = MYNIC_FEATURE_DB_SUPPRESS;
+	s = source(one(), 4);
+	drv_arm(s.cq, false);
+	CHECK_EQ(s.cq->rec->no_ring, 1);
+	complete(&s, 1);
+	drv_expect_event(&s.d->comp, MYNIC_EVENT_COMP, s.cq->number);
+	take(&s, 1);
+
+	drv_arm(s.cq, false);
+	CHECK_EQ(resize(s.cq, 3), MYNIC_AQ_OK);
+	CHECK_EQ(s.cq->rec->taken, s.cq->rec->arm);
+	complete(&s, 1);
+	drv_expect_event(&s.d->comp, MYNIC_EVENT_COMP, s.cq->number);
+	take(&s, 1);
+
+	CHECK_EQ(resize_cmd(s.cq, buf, 5), MYNIC_AQ_OK);
+	drv_arm(s.cq, false);
+	complete(&s, 1);
+	CHECK(!drv_eq_poll(&s.d->comp, &eqe));
+	rec = drv_buf_at(buf, drv_cq_ring_bytes(5));
+	CHECK(rec->taken != s.cq->rec->arm);
+	rec->arm = s.cq->rec->arm;
+	sim_doorbell(s.d->n, s.cq->uarn, MYNIC_UAR_CQ_DB, s.cq->number, 0);
+	CHECK_EQ(rec->taken, rec->arm);
+	drv_expect_event(&s.d->comp, MYNIC_EVENT_COMP, s.cq->number);
+	CHECK(!drv_eq_poll(&s.d->comp, &eqe));
 }
 
 TEST(cq_old_ring_is_left_alone)

@@ -538,10 +538,10 @@ TEST(tm_bad_operations)
 
 	/* rung on another page, and for another kind of SRQ */
 	sim_doorbell(t.p.b.d->n, t.srq->uarn + 1, MYNIC_UAR_TAG_DB,
-		     t.srq->number, 0, 0);
+		     t.srq->number, 0);
 	sim_doorbell(t.p.b.d->n, t.srq->uarn, MYNIC_UAR_TAG_DB,
-		     drv_create_srq(t.p.b.d, t.p.b.pdn, 4)->number, 0, 0);
-	sim_doorbell(t.p.b.d->n, t.srq->uarn, MYNIC_UAR_TAG_DB, 0xffffff, 0, 0);
+		     drv_create_srq(t.p.b.d, t.p.b.pdn, 4)->number, 0);
+	sim_doorbell(t.p.b.d->n, t.srq->uarn, MYNIC_UAR_TAG_DB, 0xffffff, 0);
 	CHECK_EQ(drv_stat(t.p.b.d, MYNIC_STAT_BAD_DOORBELL), 3);
 	CHECK(!drv_eq_poll(&t.p.b.d->event, &eqe));
 

@@ -178,8 +178,7 @@ static void spoil_record(struct sim *sim, struct drv_end *e)
 	default:
 		e->qp->rec->rq_ci = any(sim, ~0u);
 	}
-	sim_doorbell(e->d->n, 1, MYNIC_UAR_QP_DB, e->qp->number, 0,
-		     any(sim, ~0u));
+	sim_doorbell(e->d->n, 1, MYNIC_UAR_QP_DB, e->qp->number, any(sim, ~0u));
 }
 
 static void drain(struct drv_end *e)

@@ -174,6 +174,67 @@ static uint32_t mynic_cq_written(struct mynic_cq *cq)
 	return i;
 }
 
+static inline uint64_t mynic_observe_request(__le64 *request)
+{
+	return le64toh(atomic_load_explicit((_Atomic(uint64_t) *)request,
+					    memory_order_relaxed));
+}
+
+/*
+ * The request that is to be stored, or 0 if the last one, which the device has
+ * not taken yet, says the same.
+ */
+static uint64_t mynic_cq_request(struct mynic_cq_dbrec *dbrec, uint32_t index,
+				 int solicited_only)
+{
+	uint64_t last = mynic_observe_request(&dbrec->arm);
+	uint64_t seq = last >> MYNIC_ARM_SEQ_SHIFT & MYNIC_ARM_SEQ_MASK;
+	uint64_t request = MYNIC_ARM_VALID | index;
+
+	if (solicited_only)
+		request |= MYNIC_ARM_SOLICITED;
+	if (mynic_observe_request(&dbrec->taken) == last ||
+	    (uint32_t)last != index)
+		seq = (seq + 1) & MYNIC_ARM_SEQ_MASK;
+	else if (solicited_only || !(last & MYNIC_ARM_SOLICITED))
+		return 0;
+	return request | seq << MYNIC_ARM_SEQ_SHIFT;
+}
+
+static void mynic_cq_ring(struct mynic_cq *cq, uint32_t index)
+{
+	uint64_t number = (uint64_t)cq->cqn << MYNIC_DB_NUMBER_SHIFT;
+
+	/* The request is to be there */
+	udma_to_device_barrier();
+	mmio_write64_le(cq->doorbell, htole64(number | index));
+}
+
+/* Whether the device looks at the request that has just been stored */
+static bool mynic_cq_is_watched(struct mynic_cq *cq, uint32_t index)
+{
+	/*
+	 * The request is to be seen before these are read. The device does both
+	 * the other way round: it writes an entry and then looks.
+	 */
+	atomic_thread_fence(memory_order_seq_cst);
+	return mynic_observe(&cq->dbrec->no_ring) && !mynic_cq_entry(cq, index);
+}
+
+static void mynic_cq_arm(struct mynic_cq *cq, int solicited_only)
+{
+	uint32_t index = mynic_cq_written(cq);
+	uint64_t request = mynic_cq_request(cq->dbrec, index, solicited_only);
+
+	if (!request)
+		return;
+	atomic_store_explicit((_Atomic(uint64_t) *)&cq->dbrec->arm,
+			      htole64(request), memory_order_relaxed);
+	if (!to_mctx(cq->vcq.cq.context)->db_suppress ||
+	    !mynic_cq_is_watched(cq, index))
+		mynic_cq_ring(cq, index);
+}
+
 /**
  * mynic_req_notify_cq() - ibv_req_notify_cq(3)
  * @ibcq: the CQ
@@ -191,18 +252,12 @@ static uint32_t mynic_cq_written(struct mynic_cq *cq)
 int mynic_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
 	struct mynic_cq *cq = to_mcq(ibcq);
-	uint64_t doorbell;
 
 	if (!cq->single_threaded)
 		mynic_lock(&cq->ring_lock);
-	doorbell = mynic_cq_written(cq);
+	mynic_cq_arm(cq, solicited_only);
 	if (!cq->single_threaded)
 		mynic_unlock(&cq->ring_lock);
-	doorbell |= (uint64_t)cq->cqn << MYNIC_DB_NUMBER_SHIFT;
-	if (solicited_only)
-		doorbell |= (uint64_t)MYNIC_DB_CQ_SOLICITED
-			    << MYNIC_DB_FLAGS_SHIFT;
-	mmio_write64_le(cq->doorbell, htole64(doorbell));
 	return 0;
 }
 
@@ -600,6 +655,7 @@ int mynic_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 static void mynic_cq_change_ring(struct mynic_cq *cq, struct mynic_map *map,
 				 const struct mynic_resize_resp *resp)
 {
+	struct mynic_cq_dbrec *dbrec = map->addr + resp->dbrec_offset;
 	struct mynic_cqe *ring = map->addr + resp->ring_offset;
 	uint32_t size = 1U << resp->log_size;
 	struct mynic_map old = cq->map;
@@ -615,12 +671,16 @@ static void mynic_cq_change_ring(struct mynic_cq *cq, struct mynic_map *map,
 	}
 
 	mynic_lock(&cq->ring_lock);
+	/* Requests until now went to the old record */
+	dbrec->arm = cq->dbrec->arm;
 	cq->map = *map;
 	cq->ring = ring;
 	cq->end = ring + size;
-	cq->dbrec = map->addr + resp->dbrec_offset;
+	cq->dbrec = dbrec;
 	cq->base = cq->ci;
 	mynic_cq_seek(cq, cq->ci);
+	if (dbrec->arm != dbrec->taken)
+		mynic_cq_ring(cq, cq->ci);
 	mynic_unlock(&cq->ring_lock);
 	*map = old;
 }

@@ -53,7 +53,7 @@ enum mynic_queue {
  * @rx_hash_functions: likewise, enum ibv_rx_hash_function_flags
  * @pacing_caps: rate limits, likewise
  * @null_lkey: local key of nothing; 0: there is none
- * @db_suppress: QPs look whether they have to ring
+ * @db_suppress: QPs and CQs look whether they have to ring
  * @driver_qp_types: what the kernel says of these
  * @ece_options: enum mynic_ece_option: what QPs can have
  * @clock_lock: protects the mapping of @clock
@@ -178,10 +178,10 @@ struct mynic_ah {
  * @lock: protects the above, unless the CQ is @single_threaded
  * @single_threaded: the application excludes that two threads use it at once
  * @ring_lock: protects @ring, @end, @dbrec and @base for those who do not have
- *	@lock; who changes them has both
+ *	@lock, and the request in the record; who changes the former has both
  * @base: index of the entry that went to the first slot
  * @cqn: number for doorbells
- * @doorbell: where the CQ is armed
+ * @doorbell: where to ring
  * @map: memory of ring and record
  * @resize_lock: serialises resizing
  * @home: memory of this struct

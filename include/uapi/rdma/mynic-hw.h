@@ -18,20 +18,19 @@
 
 /*
  * UAR page: one page of BAR2. A doorbell is one naturally aligned 8 byte
- * store: the index in bits 31:0, the object's number in bits 55:32 and flags
- * in bits 63:56. Anything else written to the page is ignored and counted.
+ * store: the index in bits 31:0, the object's number in bits 55:32. It says
+ * that the doorbell record is to be looked at; the index is a hint. Anything
+ * else written to the page is ignored and counted.
  */
 #define MYNIC_UAR_SIZE 4096
 #define MYNIC_UAR_QP_DB 0x00 /* index: the SQ producer index in the record */
-#define MYNIC_UAR_CQ_DB 0x08 /* index: events for entries from here on */
-#define MYNIC_UAR_EQ_DB 0x10 /* UAR page 0 only: look at the EQ's record */
+#define MYNIC_UAR_CQ_DB 0x08 /* index: that of the request in the record */
+#define MYNIC_UAR_EQ_DB 0x10 /* UAR page 0 only; index: consumer index */
 #define MYNIC_UAR_CLOCK 0x18 /* read only, 8 bytes: the device clock */
 #define MYNIC_UAR_TAG_DB 0x20 /* index: the tag ring's producer index */
 
 #define MYNIC_DB_NUMBER_SHIFT 32
 #define MYNIC_DB_NUMBER_MASK 0xffffff
-#define MYNIC_DB_FLAGS_SHIFT 56
-#define MYNIC_DB_CQ_SOLICITED 0x01 /* CQ doorbell: solicited or error only */
 
 /*
  * Indexes are free-running 32-bit counters; the slot is the index modulo the
@@ -111,17 +110,38 @@ struct mynic_tag_dbrec {
 
 _Static_assert(sizeof(struct mynic_tag_dbrec) == 128, "mynic_tag_dbrec");
 
+/* A request for a completion event: index in bits 31:0, and */
+#define MYNIC_ARM_SEQ_SHIFT 32
+#define MYNIC_ARM_SEQ_MASK 0xffffff
+#define MYNIC_ARM_SOLICITED (1ULL << 56) /* for solicited or error only */
+#define MYNIC_ARM_VALID (1ULL << 63)
+
 /**
  * struct mynic_cq_dbrec - doorbell record of a CQ
  * @ci: consumer index, written by the host: entries before it have been read
  * @reserved_04: zero
+ * @arm: the host's last request for an event, MYNIC_ARM_*. The sequence number
+ *	is one more than in the last one, unless that is still to be taken and
+ *	has the same index.
+ * @reserved_48: zero
+ * @taken: the last request that the device has taken
+ * @no_ring: not zero while the device looks at @arm behind each entry. Only
+ *	with MYNIC_FEATURE_DB_SUPPRESS; the host reads it after a full barrier
+ *	behind its store to @arm, and rings also if the entry with the request's
+ *	index is there by then.
+ * @reserved_8c: zero
  */
 struct mynic_cq_dbrec {
 	__le32 ci;
 	__u8 reserved_04[60];
+	__le64 arm;
+	__u8 reserved_48[56];
+	__le64 taken;
+	__le32 no_ring;
+	__u8 reserved_8c[116];
 };
 
-_Static_assert(sizeof(struct mynic_cq_dbrec) == 64, "mynic_cq_dbrec");
+_Static_assert(sizeof(struct mynic_cq_dbrec) == 256, "mynic_cq_dbrec");
 
 /**
  * struct mynic_sge - scatter/gather element; the image of struct ibv_sge

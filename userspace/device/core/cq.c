@@ -15,6 +15,12 @@
 /* The host has read what is in the ring: take it back in time */
 #define CQE_AHEAD 4
 
+/*
+ * An event that the host asks for in memory costs it no doorbell, but costs the
+ * NIC a look behind each completion: too much for a CQ that is only polled.
+ */
+#define MAX_LOOKS 1024
+
 _Static_assert(sizeof(struct mynic_cqe) == 1 << LOG_CQE_SIZE, "CQE stride");
 
 static void disarm(struct cq *cq)
@@ -49,6 +55,106 @@ static void notify_or_hold(struct nic *nic, struct cq *cq, uint32_t held)
 			  nic_now(nic) + cq->mod_period);
 }
 
+static struct mynic_cq_dbrec *record(struct nic *nic, struct cq *cq)
+{
+	return buf_ptr(nic, &cq->buf, &cq->dbrec, cq->dbrec_offset,
+		       sizeof(struct mynic_cq_dbrec), true);
+}
+
+static void set_watched(struct nic *nic, struct cq *cq, bool on)
+{
+	struct mynic_cq_dbrec *dbrec = record(nic, cq);
+
+	cq->watched = on;
+	cq->looks = 0;
+	if (dbrec)
+		store_index(&dbrec->no_ring, on);
+}
+
+/*
+ * The host has seen all that the NIC has written, or what it has asked for
+ * before is here. Return: the request, if it is a new one; else 0.
+ */
+static uint64_t look(struct nic *nic, struct cq *cq)
+{
+	const struct mynic_cq_dbrec *dbrec = record(nic, cq);
+	uint64_t request;
+
+	if (!dbrec)
+		return 0;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	request = le64toh(__atomic_load_n(&dbrec->arm, __ATOMIC_ACQUIRE));
+	return request & MYNIC_ARM_VALID && request != cq->taken ? request : 0;
+}
+
+static uint64_t look_if_watched(struct nic *nic, struct cq *cq)
+{
+	uint64_t request;
+
+	if (!cq->watched)
+		return 0;
+	request = look(nic, cq);
+	if (request) {
+		cq->looks = 0;
+	} else if (++cq->looks == MAX_LOOKS) {
+		set_watched(nic, cq, false);
+		request = look(nic, cq);
+	}
+	return request;
+}
+
+static uint32_t sequence(uint64_t request)
+{
+	return request >> MYNIC_ARM_SEQ_SHIFT & MYNIC_ARM_SEQ_MASK;
+}
+
+/* A request that the host replaced was due: it had seen the entry */
+static bool has_missed_one(const struct cq *cq, uint64_t request)
+{
+	return ((sequence(request) - sequence(cq->taken)) &
+		MYNIC_ARM_SEQ_MASK) > 1;
+}
+
+static void take(struct nic *nic, struct cq *cq, uint64_t request)
+{
+	struct mynic_cq_dbrec *dbrec = record(nic, cq);
+	bool missed = has_missed_one(cq, request);
+	uint32_t index = (uint32_t)request;
+	uint32_t end;
+
+	cq->taken = request;
+	if (dbrec)
+		__atomic_store_n(&dbrec->taken, htole64(request),
+				 __ATOMIC_RELEASE);
+	if (missed)
+		notify(nic, cq);
+	if (!(request & MYNIC_ARM_SOLICITED))
+		cq->arm = CQ_ARMED;
+	else if (cq->arm == CQ_NOT_ARMED)
+		cq->arm = CQ_ARMED_SOLICITED;
+	end = cq->arm == CQ_ARMED ? cq->pi : cq->solicited_end;
+	cq->held = 0;
+	timer_stop(&cq->moderation);
+	if ((int32_t)(end - index) > 0)
+		notify_or_hold(nic, cq, end - index);
+}
+
+/* An entry has been written */
+static void serve(struct nic *nic, struct cq *cq, bool solicited)
+{
+	uint64_t request = look_if_watched(nic, cq);
+
+	/* One that the entry is for replaces the last one; else that has it */
+	if (request && (int32_t)((uint32_t)request - cq->pi) < 0) {
+		take(nic, cq, request);
+		return;
+	}
+	if (cq->arm == CQ_ARMED || (cq->arm == CQ_ARMED_SOLICITED && solicited))
+		notify_or_hold(nic, cq, cq->held + 1);
+	if (request)
+		take(nic, cq, request);
+}
+
 static void fail(struct nic *nic, struct cq *cq)
 {
 	cq->error = true;
@@ -65,8 +171,7 @@ static bool has_room(struct nic *nic, struct cq *cq)
 
 	if (cq->pi - cq->ci < ring_size(&cq->ring) || cq->ignore_overrun)
 		return true;
-	dbrec = buf_ptr(nic, &cq->buf, &cq->dbrec, cq->dbrec_offset,
-			sizeof(*dbrec), false);
+	dbrec = record(nic, cq);
 	if (!dbrec)
 		return false;
 	cq->ci = load_index(&dbrec->ci);
@@ -102,29 +207,29 @@ void cq_push(struct nic *nic, struct cq *cq, const struct mynic_cqe *cqe,
 		solicited = true;
 	if (solicited)
 		cq->solicited_end = cq->pi;
-	if (cq->arm == CQ_ARMED || (cq->arm == CQ_ARMED_SOLICITED && solicited))
-		notify_or_hold(nic, cq, cq->held + 1);
+	serve(nic, cq, solicited);
 }
 
-bool cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number,
-		 uint32_t index, uint8_t flags)
+/* Take what the host has asked for until now */
+static void look_and_take(struct nic *nic, struct cq *cq)
+{
+	uint64_t request = look(nic, cq);
+
+	if (request)
+		take(nic, cq, request);
+}
+
+bool cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
 {
 	struct cq *cq = table_get(&nic->cqs, number);
-	uint32_t end;
 
 	if (!cq || cq->uarn != uarn)
 		return false;
 	if (cq->error)
 		return true;
-	if (!(flags & MYNIC_DB_CQ_SOLICITED))
-		cq->arm = CQ_ARMED;
-	else if (cq->arm == CQ_NOT_ARMED)
-		cq->arm = CQ_ARMED_SOLICITED;
-	end = cq->arm == CQ_ARMED ? cq->pi : cq->solicited_end;
-	cq->held = 0;
-	timer_stop(&cq->moderation);
-	if ((int32_t)(end - index) > 0)
-		notify_or_hold(nic, cq, end - index);
+	if (nic->regs.drv_features & MYNIC_FEATURE_DB_SUPPRESS)
+		set_watched(nic, cq, true);
+	look_and_take(nic, cq);
 	return true;
 }
 
@@ -161,7 +266,7 @@ static int init(struct nic *nic, struct cq *cq,
 		return status;
 	status = buf_check(nic, &cq->buf, cq->dbrec_offset,
 			   sizeof(struct mynic_cq_dbrec),
-			   sizeof(struct mynic_cq_dbrec), false);
+			   sizeof(struct mynic_cq_dbrec), true);
 	if (status)
 		return status;
 	if (timer_add(&nic->timers, &cq->moderation, moderation_expired))
@@ -241,8 +346,7 @@ static int move(struct nic *nic, struct cq *cq, const struct mynic_resize *cmd)
 		return status;
 	if (cq->error)
 		return MYNIC_AQ_BAD_STATE;
-	old_dbrec = buf_ptr(nic, &cq->buf, &cq->dbrec, cq->dbrec_offset,
-			    sizeof(*old_dbrec), false);
+	old_dbrec = record(nic, cq);
 	dbrec = buf_ptr(nic, &buf, &window, le32toh(cmd->dbrec_offset),
 			sizeof(*dbrec), true);
 	if (!old_dbrec || !dbrec)
@@ -251,7 +355,10 @@ static int move(struct nic *nic, struct cq *cq, const struct mynic_resize *cmd)
 	if (cq->pi - ci > ring_size(&cq->ring) ||
 	    cq->pi - ci > ring_size(&ring))
 		return MYNIC_AQ_BAD_STATE;
+	look_and_take(nic, cq);
 	store_index(&dbrec->ci, ci);
+	dbrec->taken = htole64(cq->taken);
+	store_index(&dbrec->no_ring, cq->watched);
 	cq->ci = ci;
 	cq->base = ci;
 	cq->buf = buf;
@@ -276,10 +383,12 @@ int admin_resize_cq(struct nic *nic, struct admin_call *call)
 
 int admin_query_cq(struct nic *nic, struct admin_call *call)
 {
-	const struct cq *cq = table_get(&nic->cqs, le32toh(call->cmd.number));
+	struct cq *cq = table_get(&nic->cqs, le32toh(call->cmd.number));
 
 	if (!cq)
 		return MYNIC_AQ_BAD_NUMBER;
+	if (!cq->error)
+		look_and_take(nic, cq);
 	call->query_cq = (struct mynic_query_cq){
 		.cqn = htole32(cq->number),
 		.uarn = htole32(cq->uarn),

@@ -30,7 +30,7 @@ enum cq_arm {
  * struct cq - completion queue
  * @nic: its NIC
  * @number: CQN
- * @uarn: the UAR page on which it is armed
+ * @uarn: the UAR page on which its doorbell is rung
  * @eq: takes its completion events
  * @events: its asynchronous events
  * @buf: host memory
@@ -44,6 +44,9 @@ enum cq_arm {
  * @solicited_end: index behind the last entry that a solicited-only arm
  *	waits for
  * @arm: what the next event waits for
+ * @taken: the last request for an event, as in the doorbell record
+ * @watched: look for requests behind each entry
+ * @looks: how often that has been for nothing since the last one
  * @mod_count: entries that the event waits for; 0: it does not wait
  * @mod_period: how long it waits at most, in ns
  * @held: entries that the next event is about and waits with
@@ -73,6 +76,9 @@ struct cq {
 	bool ignore_overrun;
 	uint32_t solicited_end;
 	enum cq_arm arm;
+	uint64_t taken;
+	bool watched;
+	uint16_t looks;
 	uint16_t mod_count;
 	uint32_t mod_period;
 	uint32_t held;
@@ -104,17 +110,14 @@ void cq_push(struct nic *nic, struct cq *cq, const struct mynic_cqe *cqe,
 	     bool solicited, uint64_t now);
 
 /**
- * cq_doorbell() - arm
+ * cq_doorbell() - the host has asked for an event
  * @nic: the NIC
  * @uarn: the page that it was rung on
  * @number: CQN from the doorbell, any value
- * @index: consumer index that the host has seen
- * @flags: MYNIC_DB_CQ_*
  *
  * Return: whether it was accepted.
  */
-bool cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number,
-		 uint32_t index, uint8_t flags);
+bool cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number);
 
 /** cqs_run() - tell the QPs of failed CQs */
 void cqs_run(struct nic *nic);

@@ -15,9 +15,7 @@ uint64_t uar_read(struct nic *nic, uint64_t offset, size_t len)
 void uar_write(struct nic *nic, uint64_t offset, uint64_t value, size_t len)
 {
 	uint64_t uarn = offset / MYNIC_UAR_SIZE;
-	uint32_t index = (uint32_t)value;
 	uint32_t number = value >> MYNIC_DB_NUMBER_SHIFT & MYNIC_DB_NUMBER_MASK;
-	uint8_t flags = value >> MYNIC_DB_FLAGS_SHIFT;
 	uint64_t doorbell = offset % MYNIC_UAR_SIZE;
 	bool good = false;
 
@@ -25,7 +23,7 @@ void uar_write(struct nic *nic, uint64_t offset, uint64_t value, size_t len)
 		if (doorbell == MYNIC_UAR_QP_DB)
 			good = qp_doorbell(nic, uarn, number);
 		else if (doorbell == MYNIC_UAR_CQ_DB)
-			good = cq_doorbell(nic, uarn, number, index, flags);
+			good = cq_doorbell(nic, uarn, number);
 		else if (doorbell == MYNIC_UAR_TAG_DB)
 			good = tm_doorbell(nic, uarn, number);
 		else if (doorbell == MYNIC_UAR_EQ_DB && !uarn)

@@ -15,14 +15,15 @@
 #define MYNIC_WC_WITH_IMM BIT(1)
 #define MYNIC_WC_WITH_INV BIT(3)
 
-static u32 mynic_cq_ring_bytes(u8 log_size)
+static u32 mynic_cq_dbrec_offset(u8 log_size)
 {
-	return sizeof(struct mynic_cqe) << log_size;
+	return ALIGN((u32)sizeof(struct mynic_cqe) << log_size,
+		     sizeof(struct mynic_cq_dbrec));
 }
 
-static u32 mynic_cq_dbrec_offset(const struct mynic_cq *cq)
+static struct mynic_cq_dbrec *mynic_cq_dbrec(const struct mynic_cq *cq)
 {
-	return mynic_cq_ring_bytes(cq->log_size);
+	return cq->mem->va + mynic_cq_dbrec_offset(cq->log_size);
 }
 
 static u8 mynic_cq_log_size(u32 entries)
@@ -37,7 +38,7 @@ static u8 mynic_cq_log_size(u32 entries)
  * @entries: how many it is to hold, 1 to max_cqe
  * @comp_vector: completion vector
  * @flags: MYNIC_CQ_*
- * @uarn: UAR page on which it is armed
+ * @uarn: UAR page on which its doorbell is rung
  * @kernel: the kernel is to read it
  *
  * Return: 0 or an errno.
@@ -55,13 +56,14 @@ int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq, u32 entries,
 	spin_lock_init(&cq->lock);
 	cq->ci = 0;
 	cq->log_size = mynic_cq_log_size(entries);
-	size = mynic_cq_dbrec_offset(cq) + sizeof(struct mynic_cq_dbrec);
+	size = mynic_cq_dbrec_offset(cq->log_size) +
+	       sizeof(struct mynic_cq_dbrec);
 	cq->mem = mynic_mem_alloc(mdev, size, kernel);
 	if (IS_ERR(cq->mem))
 		return PTR_ERR(cq->mem);
 
 	body.buf = cq->mem->list.buf;
-	body.dbrec_offset = cpu_to_le32(mynic_cq_dbrec_offset(cq));
+	body.dbrec_offset = cpu_to_le32(mynic_cq_dbrec_offset(cq->log_size));
 	body.log_size = cq->log_size;
 	ret = mynic_cmd_create_cq(mdev, flags, &body, &cq->cqn);
 	if (ret)
@@ -92,6 +94,14 @@ void mynic_cq_fini(struct mynic_dev *mdev, struct mynic_cq *cq)
 	mynic_mem_put(cq->mem);
 }
 
+static bool mynic_cq_has(const struct mynic_cq *cq, u32 index)
+{
+	const struct mynic_cqe *ring = cq->mem->va;
+	const struct mynic_cqe *cqe = &ring[index & (BIT(cq->log_size) - 1)];
+
+	return (READ_ONCE(cqe->phase) & 1) == mynic_phase(index, cq->log_size);
+}
+
 /**
  * mynic_cq_peek() - the next entry of a kernel CQ
  * @cq: CQ
@@ -107,7 +117,7 @@ struct mynic_cqe *mynic_cq_peek(struct mynic_cq *cq)
 	struct mynic_cqe *ring = cq->mem->va;
 	struct mynic_cqe *cqe = &ring[cq->ci & (BIT(cq->log_size) - 1)];
 
-	if ((READ_ONCE(cqe->phase) & 1) != mynic_phase(cq->ci, cq->log_size))
+	if (!mynic_cq_has(cq, cq->ci))
 		return NULL;
 	dma_rmb();
 	return cqe;
@@ -121,25 +131,60 @@ struct mynic_cqe *mynic_cq_peek(struct mynic_cq *cq)
  */
 void mynic_cq_publish(struct mynic_cq *cq)
 {
-	struct mynic_cq_dbrec *dbrec = cq->mem->va + mynic_cq_dbrec_offset(cq);
-
 	/* The entries have been read before */
-	smp_store_release(&dbrec->ci, cpu_to_le32(cq->ci));
+	smp_store_release(&mynic_cq_dbrec(cq)->ci, cpu_to_le32(cq->ci));
+}
+
+/*
+ * The request that is to be stored, or 0 if the last one, which the device has
+ * not taken yet, says the same.
+ */
+static u64 mynic_cq_request(const struct mynic_cq_dbrec *dbrec, u32 index,
+			    bool solicited)
+{
+	u64 last = le64_to_cpu(READ_ONCE(dbrec->arm));
+	u64 seq = last >> MYNIC_ARM_SEQ_SHIFT & MYNIC_ARM_SEQ_MASK;
+	u64 request = MYNIC_ARM_VALID | index;
+
+	if (solicited)
+		request |= MYNIC_ARM_SOLICITED;
+	if (le64_to_cpu(READ_ONCE(dbrec->taken)) == last ||
+	    lower_32_bits(last) != index)
+		seq = (seq + 1) & MYNIC_ARM_SEQ_MASK;
+	else if (solicited || !(last & MYNIC_ARM_SOLICITED))
+		return 0;
+	return request | seq << MYNIC_ARM_SEQ_SHIFT;
 }
 
 /**
  * mynic_cq_arm() - ask for an event
  * @mdev: device
  * @cq: kernel CQ
- * @flags: MYNIC_DB_CQ_*
+ * @solicited: whether only solicited completions and errors count
  *
  * The event also comes if there is an entry already that has not been read.
  *
  * Context: any.
  */
-void mynic_cq_arm(struct mynic_dev *mdev, struct mynic_cq *cq, u8 flags)
+void mynic_cq_arm(struct mynic_dev *mdev, struct mynic_cq *cq, bool solicited)
 {
-	mynic_ring(mdev, MYNIC_UAR_CQ_DB, cq->cqn, READ_ONCE(cq->ci), flags);
+	struct mynic_cq_dbrec *dbrec = mynic_cq_dbrec(cq);
+	unsigned long flags;
+	u64 request;
+	u32 index;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	index = READ_ONCE(cq->ci);
+	request = mynic_cq_request(dbrec, index, solicited);
+	if (request)
+		WRITE_ONCE(dbrec->arm, cpu_to_le64(request));
+	spin_unlock_irqrestore(&cq->lock, flags);
+	if (!request)
+		return;
+	/* The device writes an entry before it looks at the request */
+	mb();
+	if (!READ_ONCE(dbrec->no_ring) || mynic_cq_has(cq, index))
+		mynic_ring(mdev, MYNIC_UAR_CQ_DB, cq->cqn, index);
 }
 
 static bool mynic_cqe_is(const struct mynic_cqe *cqe, u32 qpn)
@@ -161,10 +206,8 @@ void mynic_cq_purge(struct mynic_cq *cq, u32 qpn)
 	u32 i;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	for (i = cq->ci; i - cq->ci <= mask; i++) {
+	for (i = cq->ci; i - cq->ci <= mask && mynic_cq_has(cq, i); i++) {
 		cqe = &ring[i & mask];
-		if ((READ_ONCE(cqe->phase) & 1) != mynic_phase(i, cq->log_size))
-			break;
 		dma_rmb();
 		if (mynic_cqe_is(cqe, qpn))
 			WRITE_ONCE(cqe->qp_num, MYNIC_VOID_QPN);
@@ -178,7 +221,7 @@ static int mynic_cq_respond(struct mynic_cq *cq, struct ib_udata *udata)
 
 	resp.mmap_key = rdma_user_mmap_get_offset(&cq->mem->mmap.rdma_entry);
 	resp.mmap_size = cq->mem->num_pages * PAGE_SIZE;
-	resp.dbrec_offset = mynic_cq_dbrec_offset(cq);
+	resp.dbrec_offset = mynic_cq_dbrec_offset(cq->log_size);
 	resp.cqn = cq->cqn;
 	resp.log_size = cq->log_size;
 	return ib_respond_udata(udata, resp);
@@ -260,7 +303,7 @@ static int mynic_cq_make_ring(struct mynic_cq *cq, u8 log_size,
 	int ret;
 
 	ret = mynic_move_make(&cq->move, to_mdev(cq->ibcq.device),
-			      mynic_cq_ring_bytes(log_size),
+			      mynic_cq_dbrec_offset(log_size),
 			      sizeof(struct mynic_cq_dbrec), log_size, udata,
 			      &resp);
 	if (ret)
@@ -516,7 +559,6 @@ int mynic_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	bool solicited = (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED;
 
-	mynic_cq_arm(to_mdev(ibcq->device), to_mcq(ibcq),
-		     solicited ? MYNIC_DB_CQ_SOLICITED : 0);
+	mynic_cq_arm(to_mdev(ibcq->device), to_mcq(ibcq), solicited);
 	return 0;
 }

@@ -75,7 +75,7 @@ static void mynic_eq_done(struct mynic_eq *eq, bool left)
 	if (left)
 		mynic_eq_release(eq);
 	if (left || READ_ONCE(mynic_eq_dbrec(eq)->ring))
-		mynic_ring(eq->mdev, MYNIC_UAR_EQ_DB, eq->eqn, 0, 0);
+		mynic_ring(eq->mdev, MYNIC_UAR_EQ_DB, eq->eqn, eq->ci);
 }
 
 static irqreturn_t mynic_comp_irq(int irq, void *data)

@@ -432,10 +432,9 @@ void mynic_check_status(struct mynic_dev *mdev);
 /* Doorbells */
 
 static inline void mynic_ring(struct mynic_dev *mdev, unsigned int doorbell,
-			      u32 number, u32 index, u8 flags)
+			      u32 number, u32 index)
 {
-	writeq((u64)flags << MYNIC_DB_FLAGS_SHIFT |
-		       (u64)number << MYNIC_DB_NUMBER_SHIFT | index,
+	writeq((u64)number << MYNIC_DB_NUMBER_SHIFT | index,
 	       mdev->uar0 + doorbell);
 }
 
@@ -745,7 +744,7 @@ int mynic_dealloc_mw(struct ib_mw *ibmw);
  * @move: user CQs: resizing; its lock protects @mem and @log_size
  * @cqn: number
  * @log_size: log2 of the number of entries
- * @lock: kernel CQs: protects @ci and the ring
+ * @lock: kernel CQs: protects @ci, the ring and the request in the record
  * @ci: kernel CQs: consumer index
  */
 struct mynic_cq {
@@ -769,7 +768,7 @@ int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq, u32 entries,
 void mynic_cq_fini(struct mynic_dev *mdev, struct mynic_cq *cq);
 struct mynic_cqe *mynic_cq_peek(struct mynic_cq *cq);
 void mynic_cq_publish(struct mynic_cq *cq);
-void mynic_cq_arm(struct mynic_dev *mdev, struct mynic_cq *cq, u8 flags);
+void mynic_cq_arm(struct mynic_dev *mdev, struct mynic_cq *cq, bool solicited);
 void mynic_cq_purge(struct mynic_cq *cq, u32 qpn);
 int mynic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct uverbs_attr_bundle *attrs);

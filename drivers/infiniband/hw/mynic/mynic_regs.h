@@ -394,7 +394,7 @@ _Static_assert(sizeof(struct mynic_resume) == 40, "mynic_resume");
  * @buf: host memory with the ring, zeroed, and the doorbell record
  * @ring_offset: of the ring in @buf
  * @dbrec_offset: of &struct mynic_cq_dbrec in @buf
- * @uarn: the UAR page on which the CQ is armed
+ * @uarn: the UAR page on which the CQ's doorbell is rung
  * @eqn: event queue for completion events
  * @log_size: log2 of the number of entries, 1 to 22
  * @reserved_1f: zero

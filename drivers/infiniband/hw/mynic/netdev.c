@@ -248,7 +248,7 @@ static int mynic_poll(struct napi_struct *napi, int budget)
 	if (work == budget || sq->ci - tx_start == MYNIC_TX_SLOTS)
 		return budget;
 	if (napi_complete_done(napi, work))
-		mynic_cq_arm(nd->mdev, &nd->cq, 0);
+		mynic_cq_arm(nd->mdev, &nd->cq, false);
 	return work;
 }
 
@@ -495,7 +495,7 @@ static int mynic_netdev_start(struct mynic_netdev *nd)
 	if (ret)
 		goto err_queues;
 	napi_enable(&nd->napi);
-	mynic_cq_arm(mdev, &nd->cq, 0);
+	mynic_cq_arm(mdev, &nd->cq, false);
 	ret = mynic_cmd_modify_port(mdev, true, nd->ndev->dev_addr,
 				    nd->ndev->mtu);
 	if (ret)

@@ -161,7 +161,7 @@ void mynic_qp_ring_sq(struct mynic_dev *mdev, struct mynic_qp *qp)
 	/* The requests before the index that makes them the device's */
 	dma_wmb();
 	WRITE_ONCE(qp->dbrec->sq_pi, cpu_to_le32(pi));
-	mynic_ring(mdev, MYNIC_UAR_QP_DB, qp->qpn, pi, 0);
+	mynic_ring(mdev, MYNIC_UAR_QP_DB, qp->qpn, pi);
 }
 
 /**
@@ -177,8 +177,8 @@ void mynic_qp_ring_rq(struct mynic_dev *mdev, struct mynic_qp *qp)
 	dma_wmb();
 	WRITE_ONCE(qp->dbrec->rq_pi, cpu_to_le32(qp->rq.pi));
 	if (READ_ONCE(qp->dbrec->rq_ring))
-		mynic_ring(mdev, MYNIC_UAR_QP_DB, qp->qpn, READ_ONCE(qp->sq.pi),
-			   0);
+		mynic_ring(mdev, MYNIC_UAR_QP_DB, qp->qpn,
+			   READ_ONCE(qp->sq.pi));
 }
 
 static bool mynic_wq_full(const struct mynic_wq *wq, u32 pi)
