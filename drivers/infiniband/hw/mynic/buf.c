@@ -29,9 +29,23 @@ static unsigned int mynic_log_list_size(u64 num_pages)
 	}
 }
 
+/* Of pages, and of their addresses, if they are more than one */
+static unsigned int mynic_num_lists(const struct mynic_page_list *pl)
+{
+	return pl->num_lists > 1 ? pl->num_lists + 1 : pl->num_lists;
+}
+
+static size_t mynic_list_bytes(const struct mynic_page_list *pl, unsigned int i)
+{
+	u64 entries = pl->num_lists;
+
+	if (i < pl->num_lists)
+		entries = min(pl->num_pages, BIT_ULL(pl->log_entries));
+	return entries * sizeof(__le64);
+}
+
 /**
  * mynic_page_list_init() - allocate the lists for a number of pages
- * @mdev: device
  * @pl: page list
  * @num_pages: pages, at least 1
  * @log_page_size: log2 of the bytes in a page
@@ -42,12 +56,11 @@ static unsigned int mynic_log_list_size(u64 num_pages)
  *
  * Return: 0, -EINVAL if there are too many pages, or -ENOMEM.
  */
-int mynic_page_list_init(struct mynic_dev *mdev, struct mynic_page_list *pl,
-			 u64 num_pages, unsigned int log_page_size, u32 offset)
+int mynic_page_list_init(struct mynic_page_list *pl, u64 num_pages,
+			 unsigned int log_page_size, u32 offset)
 {
 	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN;
-	struct device *dev = &mdev->pdev->dev;
-	unsigned int log_size, total, i;
+	unsigned int log_size, i;
 
 	memset(pl, 0, sizeof(*pl));
 	pl->buf.offset = cpu_to_le32(offset);
@@ -57,31 +70,21 @@ int mynic_page_list_init(struct mynic_dev *mdev, struct mynic_page_list *pl,
 	log_size = mynic_log_list_size(num_pages);
 	if (log_size > MYNIC_LIST_MAX_LOG_SIZE)
 		return -EINVAL;
-	pl->list_size = 1UL << log_size;
-	pl->num_lists =
-		DIV_ROUND_UP_ULL(num_pages * sizeof(__le64), pl->list_size);
-	total = pl->num_lists > 1 ? pl->num_lists + 1 : 1;
-	pl->lists = kvzalloc_objs(*pl->lists, total, GFP_KERNEL_ACCOUNT);
+	pl->num_pages = num_pages;
+	pl->log_entries = log_size - ilog2(sizeof(__le64));
+	pl->num_lists = DIV_ROUND_UP_ULL(num_pages, BIT(pl->log_entries));
+	pl->buf.log_page_size = log_page_size;
+	pl->buf.levels = pl->num_lists > 1 ? 2 : 1;
+	pl->buf.log_list_size = pl->num_lists > 1 ? log_size : 0;
+
+	pl->lists = kvzalloc_objs(*pl->lists, mynic_num_lists(pl),
+				  GFP_KERNEL_ACCOUNT);
 	if (!pl->lists)
 		return -ENOMEM;
-	for (i = 0; i < total; i++) {
-		pl->lists[i].va = dma_alloc_coherent(dev, pl->list_size,
-						     &pl->lists[i].dma, gfp);
-		if (!pl->lists[i].va) {
-			mynic_page_list_free(mdev, pl);
+	for (i = 0; i < mynic_num_lists(pl); i++) {
+		pl->lists[i].va = kzalloc(mynic_list_bytes(pl, i), gfp);
+		if (!pl->lists[i].va)
 			return -ENOMEM;
-		}
-	}
-
-	pl->buf.log_page_size = log_page_size;
-	pl->buf.levels = 1;
-	pl->buf.addr = cpu_to_le64(pl->lists[total - 1].dma);
-	if (total > 1) {
-		pl->buf.levels = 2;
-		pl->buf.log_list_size = log_size;
-		for (i = 0; i < pl->num_lists; i++)
-			pl->lists[pl->num_lists].va[i] =
-				cpu_to_le64(pl->lists[i].dma);
 	}
 	return 0;
 }
@@ -91,35 +94,65 @@ int mynic_page_list_init(struct mynic_dev *mdev, struct mynic_page_list *pl,
  * @pl: page list
  * @index: page, less than the number given to mynic_page_list_init()
  * @addr: its DMA address
- *
- * All are to be set before the device is told of the list.
  */
 void mynic_page_list_set(struct mynic_page_list *pl, u64 index, dma_addr_t addr)
 {
-	unsigned int per_list = pl->list_size / sizeof(__le64);
+	u64 in_list = index & (BIT_ULL(pl->log_entries) - 1);
 
 	if (!pl->lists)
 		pl->buf.addr = cpu_to_le64(addr);
 	else
-		pl->lists[index / per_list].va[index % per_list] =
+		pl->lists[index >> pl->log_entries].va[in_list] =
 			cpu_to_le64(addr);
+}
+
+/**
+ * mynic_page_list_map() - let the device read the lists
+ * @mdev: device
+ * @pl: page list, with the addresses of all pages
+ *
+ * From then on the lists do not change. So they need not be coherent memory,
+ * which comes in whole pages, and each page is zeroed twice.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int mynic_page_list_map(struct mynic_dev *mdev, struct mynic_page_list *pl)
+{
+	struct device *dev = &mdev->pdev->dev;
+	struct mynic_list *list;
+	unsigned int i;
+	size_t bytes;
+
+	for (i = 0; i < mynic_num_lists(pl); i++) {
+		list = &pl->lists[i];
+		bytes = mynic_list_bytes(pl, i);
+		list->dma = dma_map_single(dev, list->va, bytes, DMA_TO_DEVICE);
+		if (dma_mapping_error(dev, list->dma))
+			return -ENOMEM;
+		pl->num_mapped++;
+		pl->buf.addr = cpu_to_le64(list->dma);
+		if (pl->num_lists > 1 && i < pl->num_lists)
+			pl->lists[pl->num_lists].va[i] = pl->buf.addr;
+	}
+	return 0;
 }
 
 /**
  * mynic_page_list_free() - free the lists
  * @mdev: device, which no longer uses them
- * @pl: page list
+ * @pl: page list, as far as it got
  */
 void mynic_page_list_free(struct mynic_dev *mdev, struct mynic_page_list *pl)
 {
-	unsigned int total = pl->num_lists > 1 ? pl->num_lists + 1 : 1;
 	unsigned int i;
 
 	if (!pl->lists)
 		return;
-	for (i = 0; i < total && pl->lists[i].va; i++)
-		dma_free_coherent(&mdev->pdev->dev, pl->list_size,
-				  pl->lists[i].va, pl->lists[i].dma);
+	for (i = 0; i < pl->num_mapped; i++)
+		dma_unmap_single(&mdev->pdev->dev, pl->lists[i].dma,
+				 mynic_list_bytes(pl, i), DMA_TO_DEVICE);
+	for (i = 0; i < mynic_num_lists(pl); i++)
+		kfree(pl->lists[i].va);
 	kvfree(pl->lists);
 	pl->lists = NULL;
 }
@@ -155,8 +188,7 @@ struct mynic_mem *mynic_mem_alloc(struct mynic_dev *mdev, size_t size,
 	mem->dma = kvzalloc_objs(*mem->dma, mem->num_pages, GFP_KERNEL_ACCOUNT);
 	if (!mem->pages || !mem->dma)
 		goto err;
-	if (mynic_page_list_init(mdev, &mem->list, mem->num_pages, PAGE_SHIFT,
-				 0))
+	if (mynic_page_list_init(&mem->list, mem->num_pages, PAGE_SHIFT, 0))
 		goto err;
 	for (i = 0; i < mem->num_pages; i++) {
 		mem->pages[i] = dma_alloc_pages(dev, PAGE_SIZE, &mem->dma[i],
@@ -165,6 +197,8 @@ struct mynic_mem *mynic_mem_alloc(struct mynic_dev *mdev, size_t size,
 			goto err;
 		mynic_page_list_set(&mem->list, i, mem->dma[i]);
 	}
+	if (mynic_page_list_map(mdev, &mem->list))
+		goto err;
 	if (kernel) {
 		mem->va = vmap(mem->pages, mem->num_pages, VM_MAP, PAGE_KERNEL);
 		if (!mem->va)

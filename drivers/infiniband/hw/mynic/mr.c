@@ -56,16 +56,23 @@ static int mynic_mr_list(struct mynic_dev *mdev, struct ib_umem *umem,
 					   umem->address);
 	if (!page_size)
 		return -EINVAL;
-	ret = mynic_page_list_init(mdev, list,
+	ret = mynic_page_list_init(list,
 				   ib_umem_num_dma_blocks(umem, page_size),
 				   __ffs(page_size),
 				   umem->address & (page_size - 1));
 	if (ret)
-		return ret;
+		goto err;
 	rdma_umem_for_each_dma_block(umem, &biter, page_size)
 		mynic_page_list_set(list, i++,
 				    rdma_block_iter_dma_address(&biter));
+	ret = mynic_page_list_map(mdev, list);
+	if (ret)
+		goto err;
 	return 0;
+
+err:
+	mynic_page_list_free(mdev, list);
+	return ret;
 }
 
 static int mynic_mr_check(struct mynic_dev *mdev, u64 length, int access)

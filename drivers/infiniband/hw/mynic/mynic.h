@@ -160,24 +160,29 @@ struct mynic_uar {
 /**
  * struct mynic_page_list - addresses of pages, as the device reads them
  * @buf: what the device is told
+ * @num_pages: pages; this and what follows is 0 if there is but one
+ * @log_entries: log2 of the page addresses in a list
  * @num_lists: lists of page addresses
- * @list_size: bytes in a list, a power of two
+ * @num_mapped: elements of @lists that the device can read
  * @lists: the lists; then, with two levels, the list of their addresses
  */
 struct mynic_page_list {
 	struct mynic_buf buf;
+	u64 num_pages;
+	unsigned int log_entries;
 	unsigned int num_lists;
-	size_t list_size;
+	unsigned int num_mapped;
 	struct mynic_list {
 		__le64 *va;
 		dma_addr_t dma;
 	} *lists;
 };
 
-int mynic_page_list_init(struct mynic_dev *mdev, struct mynic_page_list *pl,
-			 u64 num_pages, unsigned int log_page_size, u32 offset);
+int mynic_page_list_init(struct mynic_page_list *pl, u64 num_pages,
+			 unsigned int log_page_size, u32 offset);
 void mynic_page_list_set(struct mynic_page_list *pl, u64 index,
 			 dma_addr_t addr);
+int mynic_page_list_map(struct mynic_dev *mdev, struct mynic_page_list *pl);
 void mynic_page_list_free(struct mynic_dev *mdev, struct mynic_page_list *pl);
 
 /**
