@@ -14,12 +14,12 @@
 /* Seconds; a machine without virtualisation hardware may be very slow */
 #define MYNIC_ADMIN_TIMEOUT 30
 /*
- * The device answers most commands within 10 to 30 us, but until a sleeper has
- * been woken up by its interrupt takes several times as long, most of all where
- * processors are emulated. Longer is of no use: if there is no answer by then,
- * what runs the device waits perhaps for this processor.
+ * The device answers most commands within 10 to 30 us, and within 100 us if it
+ * and its memory are cold; but until a sleeper has been woken up by its interrupt
+ * takes longer than this, most of all where processors are emulated. If there is
+ * no answer by then, what runs the device waits perhaps for this processor.
  */
-#define MYNIC_ADMIN_SPIN_NS (50 * NSEC_PER_USEC)
+#define MYNIC_ADMIN_SPIN_NS (150 * NSEC_PER_USEC)
 
 /**
  * mynic_admin_init() - set up the rings, and tell the device where they are
