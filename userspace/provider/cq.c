@@ -176,8 +176,10 @@ static uint32_t mynic_cq_written(struct mynic_cq *cq)
 
 static inline uint64_t mynic_observe_request(__le64 *request)
 {
-	return le64toh(atomic_load_explicit((_Atomic(uint64_t) *)request,
-					    memory_order_relaxed));
+	uint64_t word = atomic_load_explicit((_Atomic(uint64_t) *)request,
+					     memory_order_relaxed);
+
+	return le64toh((__force __le64)word);
 }
 
 /*
@@ -229,7 +231,8 @@ static void mynic_cq_arm(struct mynic_cq *cq, int solicited_only)
 	if (!request)
 		return;
 	atomic_store_explicit((_Atomic(uint64_t) *)&cq->dbrec->arm,
-			      htole64(request), memory_order_relaxed);
+			      (__force uint64_t)htole64(request),
+			      memory_order_relaxed);
 	if (!to_mctx(cq->vcq.cq.context)->db_suppress ||
 	    !mynic_cq_is_watched(cq, index))
 		mynic_cq_ring(cq, index);
