@@ -699,6 +699,7 @@ TEST_F_TIMEOUT(completion, srq_resize_under_traffic, 3 * PATIENCE)
 	struct traffic *t = calloc(1, sizeof(*t));
 	pthread_t threads[2];
 	struct ibv_wc wc;
+	time_t end;
 
 	ASSERT_NE(srq, NULL);
 	ASSERT_NE(t, NULL);
@@ -719,6 +720,7 @@ TEST_F_TIMEOUT(completion, srq_resize_under_traffic, 3 * PATIENCE)
 		wr.wr_id = i;
 		EXPECT_EQ(ibv_post_srq_recv(srq, &wr, &bad), 0);
 	}
+	end = deadline() + PATIENCE;
 	for (uint64_t i = 0; i < MESSAGES; i++) {
 		wr.wr_id = i + WINDOW - 1;
 		ASSERT_EQ(ibv_post_srq_recv(srq, &wr, &bad), 0);
@@ -729,6 +731,8 @@ TEST_F_TIMEOUT(completion, srq_resize_under_traffic, 3 * PATIENCE)
 		ASSERT_EQ(wc.status, 0);
 		/* In the order in which they were posted */
 		ASSERT_EQ(wc.wr_id, i);
+		if (i % (MESSAGES / 4) == 0)
+			wait_resized(t, 1 + i / (MESSAGES / 4), end);
 	}
 	atomic_store(&t->stop, true);
 	for (int i = 0; i < 2; i++)
