@@ -379,6 +379,16 @@ TEST(arm_without_doorbell)
 	}
 }
 
+/* Two requests, for the next completion and the one behind it */
+static void check_one_event_each(struct source *s)
+{
+	for (uint64_t i = 1; i <= 2; i++) {
+		complete(s, i);
+		check_event(s, true);
+		check_event(s, false);
+	}
+}
+
 /* The host has seen what it was waiting for when it asked for the next one */
 TEST(arm_again_before_it_is_taken)
 {
@@ -387,12 +397,7 @@ TEST(arm_again_before_it_is_taken)
 
 	drv_request(s.cq, 2, next, false);
 	drv_request(s.cq, 3, next + 1, false);
-	complete(&s, 1);
-	check_event(&s, true);
-	check_event(&s, false);
-	complete(&s, 2);
-	check_event(&s, true);
-	check_event(&s, false);
+	check_one_event_each(&s);
 }
 
 /* An entry for what is known comes with a request for the one behind it */
@@ -404,12 +409,7 @@ TEST(arm_known_request_is_served_first)
 	drv_request(s.cq, 2, next, false);
 	sim_doorbell(s.d->n, s.cq->uarn, MYNIC_UAR_CQ_DB, s.cq->number, next);
 	drv_request(s.cq, 3, next + 1, false);
-	complete(&s, 1);
-	check_event(&s, true);
-	check_event(&s, false);
-	complete(&s, 2);
-	check_event(&s, true);
-	check_event(&s, false);
+	check_one_event_each(&s);
 }
 
 TEST(arm_drops_solicited_in_place)
@@ -492,9 +492,11 @@ TEST(arm_on_a_foreign_page)
 {
 	struct source s = source(6);
 
+	drv_request(s.cq, 1, 0, false);
 	sim_doorbell(s.d->n, s.cq->uarn + 1, MYNIC_UAR_CQ_DB, s.cq->number, 0);
 	complete(&s, 0);
 	check_event(&s, false);
+	CHECK_EQ(s.cq->rec->taken, 0);
 	CHECK_EQ(drv_stat(s.d, MYNIC_STAT_BAD_DOORBELL), 1);
 	sim_doorbell(s.d->n, 1, MYNIC_UAR_CQ_DB, 0xffffff, 0);
 	sim_doorbell(s.d->n, 1, MYNIC_UAR_CQ_DB, s.cq->number + 1, 0);

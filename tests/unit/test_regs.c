@@ -259,6 +259,17 @@ TEST(regs_fatal_event_ring_not_mapped)
 	check_fatal(d->n, MYNIC_FATAL_EQ_DMA);
 }
 
+TEST(regs_fatal_event_record_not_mapped)
+{
+	struct sim_nic *n = one_nic();
+	struct drv *d = drv_up(n);
+
+	sim_unmap(n);
+	drv_eq_ring(&d->comp);
+	sim_map(n);
+	check_fatal(d->n, MYNIC_FATAL_EQ_DMA);
+}
+
 TEST(regs_enable_with_ring_outside_memory)
 {
 	struct sim_nic *n = one_nic();
