@@ -72,8 +72,9 @@ static void set_watched(struct nic *nic, struct cq *cq, bool on)
 }
 
 /*
- * The host has seen all that the NIC has written, or what it has asked for
- * before is here. Return: the request, if it is a new one; else 0.
+ * The host stores a request and then looks whether its entry is there. So what
+ * is not found here, behind the entries, is from a host that sees them all.
+ * Return: the request, if it is a new one; else 0.
  */
 static uint64_t look(struct nic *nic, struct cq *cq)
 {

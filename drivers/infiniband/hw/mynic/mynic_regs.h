@@ -64,7 +64,8 @@
  * @MYNIC_FATAL_NONE: it did not
  * @MYNIC_FATAL_AQ_DMA: an admin ring is not in mapped host memory
  * @MYNIC_FATAL_AQ_INDEX: admin producer index more than a ring ahead
- * @MYNIC_FATAL_EQ_DMA: an event ring is not in mapped host memory
+ * @MYNIC_FATAL_EQ_DMA: an event ring or its record is not in mapped host
+ *	memory
  * @MYNIC_FATAL_INTERNAL: the device found itself broken
  */
 enum mynic_fatal {
