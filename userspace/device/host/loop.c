@@ -2,6 +2,7 @@
 #include "capture.h"
 #include "clock.h"
 #include "core/nic.h"
+#include "crowding.h"
 #include "events.h"
 #include "loop.h"
 #include "switch.h"
@@ -24,65 +25,6 @@
 
 /* Rounds between two looks at the clients, so that they are not starved */
 #define LOOP_ROUNDS 8
-
-/*
- * A host whose processor this thread has taken posts nothing until it is given
- * back, and then has to wake it up for each request. So whoever is woken up as
- * soon as it sleeps, several times in a row, takes a nap instead: hosts go on
- * leaving doorbells out, and what they have posted is found together. That is
- * worth it only if it is several packets; if not, the next nap is twice as far.
- */
-#define NAP_NS 30000
-#define NAP_WAKE_UP_NS 40000
-#define NAP_MIN_PACKETS 8
-#define NAP_MIN_PATIENCE 4
-#define NAP_MAX_PATIENCE 256
-
-/**
- * struct naps - whether to nap instead of going to sleep
- * @wake_ups: how often it was woken up as soon as it slept, in a row
- * @patience: how often that has to be
- * @napping: this is a nap, and not yet known whether it was worth it
- * @packets: those of the switch when the nap began
- */
-struct naps {
-	unsigned int wake_ups;
-	unsigned int patience;
-	bool napping;
-	uint64_t packets;
-};
-
-static void nap_begin(struct naps *naps, const struct net_switch *sw)
-{
-	naps->napping = true;
-	naps->packets = sw->packets;
-}
-
-/* What hosts posted in the meantime has been worked on */
-static void nap_end(struct naps *naps, const struct net_switch *sw)
-{
-	naps->napping = false;
-	if (sw->packets - naps->packets >= NAP_MIN_PACKETS) {
-		naps->patience = NAP_MIN_PATIENCE;
-		return;
-	}
-	naps->wake_ups = 0;
-	if (naps->patience < NAP_MAX_PATIENCE)
-		naps->patience *= 2;
-}
-
-static void nap_slept(struct naps *naps, uint64_t time)
-{
-	if (time < NAP_WAKE_UP_NS)
-		naps->wake_ups++;
-	else
-		naps->wake_ups = 0;
-}
-
-static bool nap_is_due(const struct naps *naps)
-{
-	return naps->wake_ups >= naps->patience;
-}
 
 /* Give every NIC a turn. Return: whether there is more to do now. */
 static bool run_round(struct net_switch *sw)
@@ -185,7 +127,7 @@ static void run_wires(const struct loop *loop)
 
 void loop_run(const struct loop *loop, const bool *stop)
 {
-	struct naps naps = { .patience = NAP_MIN_PATIENCE };
+	struct crowding crowding = { 0 };
 	uint64_t last_work = clock_ns();
 	struct net_switch *sw = loop->sw;
 	unsigned int looks = 0;
@@ -200,20 +142,13 @@ void loop_run(const struct loop *loop, const bool *stop)
 
 		if (!more && now - last_work >= LOOP_SPIN_NS) {
 			flush_captures(sw);
-			if (naps.napping)
-				nap_end(&naps, sw);
-			if (nap_is_due(&naps)) {
-				nap_begin(&naps, sw);
-				timeout =
-					earlier(NAP_NS, sleep_time(loop, now));
-			} else if (!stop_polling_nics(sw)) {
+			if (!stop_polling_nics(sw))
 				timeout = sleep_time(loop, now);
-			}
 		}
 		if (more || timeout || looks++ % LOOP_LOOKS_PER_WAIT == 0)
 			events_wait(loop->events, timeout);
-		if (timeout && !naps.napping)
-			nap_slept(&naps, clock_ns() - now);
+		if (timeout && crowding_slept(&crowding, clock_ns() - now))
+			crowding_move_away();
 		sw->now = clock_ns();
 		run_wires(loop);
 		switch_update_links(sw);
