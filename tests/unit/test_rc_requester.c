@@ -770,6 +770,98 @@ TEST(credits_honoured)
 	CHECK_EQ(sent_psn(log, 6), 5);
 }
 
+/* Takes the peer's receive requests, and one more, that it has not at first */
+static void run_out_of_credits(struct drv_pair *p, struct log *log,
+			       unsigned int rnr_timer)
+{
+	post(p, 0, IBV_WR_RDMA_WRITE, 8);
+	ack(p, 0, ACK_CREDITS + 0);
+	success(p, 0);
+	post(p, 1, IBV_WR_SEND, 8);
+	CHECK_EQ(log->num, 2);
+	ack(p, 1, RNR_NAK + rnr_timer);
+	sim_run(p->sim, 641 * USEC);
+	CHECK_EQ(log->num, 3);
+	ack(p, 1, ACK_CREDITS + 0);
+	success(p, 1);
+}
+
+#define RNR_640_USEC 12
+#define RNR_160_USEC 8
+
+/* Whoever has sent an RNR NAK gets a moment to tell of new receive requests */
+TEST(credits_waited_for)
+{
+	struct log *log;
+	struct drv_pair p = pair(&log);
+
+	run_out_of_credits(&p, log, RNR_640_USEC);
+	post(&p, 2, IBV_WR_SEND, 8);
+	CHECK_EQ(log->num, 3);
+	ack(&p, 1, ACK_CREDITS + 1);
+	CHECK_EQ(log->num, 4);
+	ack(&p, 2, ACK_CREDITS + 0);
+	success(&p, 2);
+	/* 50 us since the last answer, not since it is posted */
+	sim_run(p.sim, 30 * USEC);
+	post(&p, 3, IBV_WR_SEND, 8);
+	sim_run(p.sim, 19 * USEC);
+	CHECK_EQ(log->num, 4);
+	sim_run(p.sim, 2 * USEC);
+	CHECK_EQ(log->num, 5);
+	ack(&p, 3, ACK_CREDITS + 0);
+	success(&p, 3);
+	/* others need none */
+	post(&p, 4, IBV_WR_RDMA_WRITE, 8);
+	CHECK_EQ(log->num, 6);
+}
+
+TEST(credits_waited_for_less_than_an_rnr_nak_takes)
+{
+	struct log *log;
+	struct drv_pair p = pair(&log);
+
+	run_out_of_credits(&p, log, RNR_160_USEC);
+	post(&p, 2, IBV_WR_SEND, 8);
+	sim_run(p.sim, 18 * USEC);
+	CHECK_EQ(log->num, 3);
+	sim_run(p.sim, 4 * USEC);
+	CHECK_EQ(log->num, 4);
+}
+
+TEST(credits_not_waited_for_without_rnr_naks)
+{
+	struct log *log;
+	struct drv_pair p = pair(&log);
+
+	run_out_of_credits(&p, log, RNR_640_USEC);
+	sim_run(p.sim, 21 * MSEC);
+	post(&p, 2, IBV_WR_RDMA_WRITE, 8);
+	ack(&p, 2, ACK_CREDITS + 0);
+	success(&p, 2);
+	post(&p, 3, IBV_WR_SEND, 8);
+	CHECK_EQ(log->num, 5);
+}
+
+/* The timer of the wait is not taken for the one that runs after it */
+TEST(credits_waited_for_and_then_answers)
+{
+	struct log *log;
+	struct drv_pair p =
+		pair_with(&log, (struct drv_path){ .timeout = 10 /* 4 ms */ });
+
+	run_out_of_credits(&p, log, RNR_640_USEC);
+	post(&p, 2, IBV_WR_SEND, 8);
+	ack(&p, 1, ACK_CREDITS + 1);
+	CHECK_EQ(log->num, 4);
+	sim_run(p.sim, 200 * USEC);
+	CHECK_EQ(log->num, 4);
+	CHECK_EQ(stat_a(&p, MYNIC_STAT_TIMEOUT), 0);
+	sim_run(p.sim, 20 * MSEC);
+	CHECK(log->num > 4);
+	CHECK(stat_a(&p, MYNIC_STAT_TIMEOUT) > 0);
+}
+
 /* A peer tells of new receive requests with an ACK that it has sent before */
 TEST(unsolicited_ack_brings_credits)
 {

@@ -35,6 +35,17 @@ static const uint32_t rnr_times[32] = {
 	2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
 };
 
+/*
+ * A peer that has run out of receive requests mostly has some again long before
+ * the time of its RNR NAK is over, and will run out of them again. So for some
+ * time after one wait a moment for a credit, or a fraction of what the next one
+ * would cost, before trying without. A peer that is always just in time sends
+ * none, and is never waited for.
+ */
+#define CREDIT_WAIT_NS 50000
+#define CREDIT_WAIT_SHIFT 3
+#define CREDIT_WAIT_PERIOD_NS 20000000
+
 void requester_start(struct qp *qp)
 {
 	struct requester *q = &qp->req;
@@ -47,6 +58,7 @@ void requester_start(struct qp *qp)
 	q->ack_psn = q->psn;
 	q->recvs = 0;
 	q->counts_credits = false;
+	q->credit_wait_end = 0;
 	q->probing = false;
 	q->probes = 0;
 	recovery_start(&q->recovery, q->psn);
@@ -194,6 +206,7 @@ void requester_rnr(struct qp *qp, unsigned int timer)
 {
 	uint64_t time = (uint64_t)RNR_TIME_UNIT * rnr_times[timer];
 	struct requester *q = &qp->req;
+	uint64_t now = nic_now(qp->nic);
 
 	if (!q->rnr_left) {
 		qp_count(qp, MYNIC_STAT_RNR_RETRY_EXCEEDED);
@@ -202,10 +215,14 @@ void requester_rnr(struct qp *qp, unsigned int timer)
 	}
 	if (qp->attr.rnr_retry != RNR_RETRY_FOREVER)
 		q->rnr_left--;
-	recovery_unclear(&q->recovery, q->max_psn, nic_now(qp->nic));
+	recovery_unclear(&q->recovery, q->max_psn, now);
 	go_back(q);
 	q->rnr_wait = true;
-	timer_set(&qp->nic->timers, &q->timer, nic_now(qp->nic) + time);
+	timer_set(&qp->nic->timers, &q->timer, now + time);
+	q->credit_wait = time >> CREDIT_WAIT_SHIFT;
+	if (q->credit_wait > CREDIT_WAIT_NS)
+		q->credit_wait = CREDIT_WAIT_NS;
+	q->credit_wait_end = now + time + CREDIT_WAIT_PERIOD_NS;
 }
 
 /* Whether the request that is being sent is more than the peer has told of */
@@ -217,16 +234,32 @@ static bool lacks_credit(const struct requester *q, const struct send_req *req)
 	       (int32_t)(recv - q->credit_end) >= 0;
 }
 
+/* Nothing is on its way, so the timer is free, and stops when something is */
+static bool waits_for_credit(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+	uint64_t due = q->quiet_since + q->credit_wait;
+	uint64_t now = nic_now(qp->nic);
+
+	if (now >= q->credit_wait_end || now >= due)
+		return false;
+	timer_set(&qp->nic->timers, &q->timer, due);
+	return true;
+}
+
 /*
  * Without a credit one packet is sent, alone, and the rest of the message when
  * the peer has taken that (IBTA 9.7.7.2.5).
  */
-static bool may_send_without_credit(const struct requester *q,
-				    const struct send_req *req)
+static bool may_send_without_credit(struct qp *qp, const struct send_req *req)
 {
-	if (!req->num_psn || q->psn == req->first_psn)
-		return q->psn == q->una;
-	return (int32_t)(q->una - req->first_psn) > 0;
+	const struct requester *q = &qp->req;
+
+	if (req->num_psn && q->psn != req->first_psn)
+		return (int32_t)(q->una - req->first_psn) > 0;
+	if (q->psn != q->una)
+		return false;
+	return q->una != q->max_psn || !waits_for_credit(qp);
 }
 
 /*
@@ -251,7 +284,7 @@ static int32_t room(const struct requester *q)
 }
 
 /* Whether fences, limits and the window let the next packet go */
-static bool may_send(const struct qp *qp, const struct send_req *req)
+static bool may_send(struct qp *qp, const struct send_req *req)
 {
 	const struct requester *q = &qp->req;
 	bool starts = !req->num_psn || q->psn == req->first_psn;
@@ -265,7 +298,7 @@ static bool may_send(const struct qp *qp, const struct send_req *req)
 		return false;
 	if (req->num_psn && is_out_of_turn(q, req))
 		return false;
-	if (lacks_credit(q, req) && !may_send_without_credit(q, req))
+	if (lacks_credit(q, req) && !may_send_without_credit(qp, req))
 		return false;
 	return room(q) > 0;
 }
@@ -275,6 +308,7 @@ static void send_packet(struct qp *qp, struct packet *pkt, uint32_t next)
 {
 	struct requester *q = &qp->req;
 	bool again = (int32_t)(q->psn - q->max_psn) < 0;
+	bool starts_timer = q->una == q->max_psn || !timer_is_set(&q->timer);
 	uint64_t now = 0;
 	bool measures;
 
@@ -285,7 +319,7 @@ static void send_packet(struct qp *qp, struct packet *pkt, uint32_t next)
 		q->ack_psn = next;
 	measures = !q->recovery.timing &&
 		   (pkt->roce.ack_req || !q->recovery.probe_after);
-	if (measures || !timer_is_set(&q->timer))
+	if (measures || starts_timer)
 		now = nic_now(qp->nic);
 	if (measures)
 		recovery_sent(&q->recovery, q->psn, q->una, now);
@@ -295,7 +329,7 @@ static void send_packet(struct qp *qp, struct packet *pkt, uint32_t next)
 	q->psn = next;
 	if ((int32_t)(next - q->max_psn) > 0)
 		q->max_psn = next;
-	if (!timer_is_set(&q->timer))
+	if (starts_timer)
 		restart_timer(qp, now);
 	path_send(qp, pkt);
 }
@@ -538,7 +572,8 @@ void requester_timer(struct qp *qp)
 	struct requester *q = &qp->req;
 	uint64_t now = nic_now(qp->nic);
 
-	if (q->rnr_wait) {
+	/* What it has waited for was not an answer */
+	if (q->rnr_wait || q->una == q->max_psn) {
 		q->rnr_wait = false;
 		return;
 	}

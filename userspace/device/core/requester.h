@@ -37,6 +37,8 @@ struct qp;
  * @credit_end: @counts_credits: where in @recvs those begin for which the
  *	peer has none
  * @counts_credits: the peer tells how many receive requests it has
+ * @credit_wait: how long to wait for a credit since the last answer, ns
+ * @credit_wait_end: when not to wait any more, as the last RNR NAK is long ago
  * @retry_left: how often may be tried again
  * @rnr_left: likewise, after RNR NAKs
  * @rnr_wait: @timer is the time that an RNR NAK asked for
@@ -50,8 +52,8 @@ struct qp;
  * @probe_at: @probing: when, ns
  * @quiet_since: when something was acknowledged, or was to be from then on, ns
  * @ack_due: when the ACK timer runs out, or TIMER_NEVER
- * @timer: ACK timer and probes, RNR; in the error state: when to look for
- *	receive requests once more
+ * @timer: ACK timer and probes, RNR, wait for a credit; in the error state:
+ *	when to look for receive requests once more
  * @recovery: what is known of the path
  *
  * Indexes are free-running: @ci <= @cur <= @fetched <= @pi. PSNs have 32 bits
@@ -76,6 +78,8 @@ struct requester {
 	uint32_t recvs;
 	uint32_t credit_end;
 	bool counts_credits;
+	uint32_t credit_wait;
+	uint64_t credit_wait_end;
 	uint8_t retry_left;
 	uint8_t rnr_left;
 	bool rnr_wait;
