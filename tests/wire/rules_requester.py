@@ -755,6 +755,26 @@ def credits_honoured(nic):
         qp.completion(wr_id)
 
 
+@rule("credits_honoured", "none, and an RNR NAK before: one packet asks in the end")
+def credits_behind_rnr_nak(nic):
+    qp = Qp(nic, lenient=True)
+    qp.post(1, WR_SEND, 4)
+    qp.expect(SEND_ONLY)
+    qp.ack(FIRST_PSN, RNR | 1)
+    qp.expect(SEND_ONLY, again=True)
+    qp.ack(FIRST_PSN, syndrome=0, msn=1)
+    qp.completion(1)
+    for wr_id in (2, 3):
+        qp.post(wr_id, WR_SEND, 4, ring=wr_id == 3)
+    check(qp.expect(SEND_ONLY, psn=FIRST_PSN + 1).bth.ackreq, 1, "AckReq")
+    qp.expect_silence()
+    qp.ack(FIRST_PSN + 1, syndrome=1, msn=2)
+    qp.completion(2)
+    qp.expect(SEND_ONLY, psn=FIRST_PSN + 2)
+    qp.ack(FIRST_PSN + 2, syndrome=0, msn=3)
+    qp.completion(3)
+
+
 @rule("credits_honoured", "the latest ACK once more tells of new ones")
 def credits_updated(nic):
     qp = Qp(nic, lenient=True)

@@ -27,7 +27,7 @@ struct crowding {
 bool crowding_slept(struct crowding *crowding, uint64_t time);
 
 /**
- * crowding_move_away() - let the calling thread go on on another processor
+ * crowding_move_away() - take the calling thread to another processor
  *
  * The set of processors that it may be on stays as it is, so the scheduler is
  * free to bring it back; if that is a single one, nothing happens.
