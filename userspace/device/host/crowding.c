@@ -11,7 +11,7 @@
 
 /*
  * Who waits for each answer before the next request wakes the device up as
- * often, wherever it is. One move in so many wake-ups does not show there.
+ * often, wherever it is. One move in so many wake-ups costs little there.
  */
 #define CROWDING_WAKE_UPS 32
 
