@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -14,28 +15,6 @@
 static int spare_file(void)
 {
 	return eventfd(0, EFD_CLOEXEC);
-}
-
-int events_init(struct events *events)
-{
-	int err;
-
-	*events = (struct events){ .log.name = "connections" };
-	events->spare = spare_file();
-	if (events->spare < 0)
-		return -errno;
-	events->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (events->epoll >= 0)
-		return 0;
-	err = -errno;
-	close(events->spare);
-	return err;
-}
-
-void events_release(struct events *events)
-{
-	close(events->epoll);
-	close(events->spare);
 }
 
 static int control(struct events *events, int op, struct event_source *source,
@@ -61,6 +40,59 @@ int events_change(struct events *events, struct event_source *source, int fd,
 void events_remove(struct events *events, int fd)
 {
 	epoll_ctl(events->epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
+static void alarm_ready(void *owner, uint32_t ready)
+{
+	struct events *events = owner;
+	uint64_t times;
+
+	(void)ready;
+	if (read(events->alarm, &times, sizeof(times)) == sizeof(times))
+		events->alarm_due = EVENTS_FOREVER;
+}
+
+static void set_alarm(struct events *events, uint64_t due)
+{
+	struct itimerspec when = {
+		.it_value = {
+			.tv_sec = due / NSEC_PER_SEC,
+			.tv_nsec = due % NSEC_PER_SEC,
+		},
+	};
+
+	timerfd_settime(events->alarm, TFD_TIMER_ABSTIME, &when, NULL);
+	events->alarm_due = due;
+}
+
+int events_init(struct events *events)
+{
+	int err = 0;
+
+	*events = (struct events){
+		.epoll = epoll_create1(EPOLL_CLOEXEC),
+		.alarm = timerfd_create(CLOCK_MONOTONIC,
+					TFD_CLOEXEC | TFD_NONBLOCK),
+		.alarm_source = { alarm_ready, events },
+		.alarm_due = EVENTS_FOREVER,
+		.spare = spare_file(),
+		.log.name = "connections",
+	};
+	if (events->epoll < 0 || events->alarm < 0 || events->spare < 0)
+		err = -errno;
+	else
+		err = events_add(events, &events->alarm_source, events->alarm,
+				 EPOLLIN);
+	if (err)
+		events_release(events);
+	return err;
+}
+
+void events_release(struct events *events)
+{
+	close(events->epoll);
+	close(events->alarm);
+	close(events->spare);
 }
 
 static int accept_one(int listener)
@@ -90,17 +122,15 @@ int events_accept(struct events *events, int listener)
 	return fd;
 }
 
-void events_wait(struct events *events, uint64_t timeout)
+void events_wait(struct events *events, uint64_t until)
 {
 	struct epoll_event ready[EVENTS_AT_ONCE];
-	struct timespec ts = {
-		.tv_sec = timeout / NSEC_PER_SEC,
-		.tv_nsec = timeout % NSEC_PER_SEC,
-	};
 	int n;
 
-	n = epoll_pwait2(events->epoll, ready, EVENTS_AT_ONCE,
-			 timeout == EVENTS_FOREVER ? NULL : &ts, NULL);
+	if (until != EVENTS_NOT_AT_ALL && until < events->alarm_due)
+		set_alarm(events, until);
+	n = epoll_wait(events->epoll, ready, EVENTS_AT_ONCE,
+		       until == EVENTS_NOT_AT_ALL ? 0 : -1);
 	for (int i = 0; i < n; i++) {
 		struct event_source *source = ready[i].data.ptr;
 

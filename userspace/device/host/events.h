@@ -8,6 +8,7 @@
 #include "log.h"
 
 #define EVENTS_FOREVER UINT64_MAX
+#define EVENTS_NOT_AT_ALL 0
 
 /**
  * struct event_source - one file descriptor that is waited for
@@ -23,12 +24,18 @@ struct event_source {
 /**
  * struct events - all file descriptors that are waited for
  * @epoll: has them
+ * @alarm: a timerfd that ends events_wait()
+ * @alarm_source: @alarm is one of the files
+ * @alarm_due: when it does, as clock_ns(), or EVENTS_FOREVER
  * @spare: a file that is given up when there can be no other one
  * @log: messages
  * @refused: the last connection was refused, and this has been said
  */
 struct events {
 	int epoll;
+	int alarm;
+	struct event_source alarm_source;
+	uint64_t alarm_due;
 	int spare;
 	struct log log;
 	bool refused;
@@ -60,8 +67,13 @@ int events_accept(struct events *events, int listener);
 /**
  * events_wait() - wait once and call what is ready
  * @events: what to wait for
- * @timeout: ns, 0 not to wait at all, or EVENTS_FOREVER
+ * @until: how long, as clock_ns(); or EVENTS_NOT_AT_ALL, or EVENTS_FOREVER
+ *
+ * It may return earlier with nothing, once for each @until: one that was given
+ * before and has become later still counts. To program the processor's timer is
+ * an exit in a virtual machine, 10 us, and would be due at the beginning and the
+ * end of each wait; times of a transport are mostly put off before they come.
  */
-void events_wait(struct events *events, uint64_t timeout);
+void events_wait(struct events *events, uint64_t until);
 
 #endif /* MYNIC_HOST_EVENTS_H */

@@ -79,9 +79,11 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static uint64_t next_event(struct net_switch *sw)
+/* Until when there is nothing to do, or EVENTS_NOT_AT_ALL */
+static uint64_t sleep_until(const struct loop *loop, uint64_t now)
 {
-	uint64_t next = UINT64_MAX;
+	struct net_switch *sw = loop->sw;
+	uint64_t next = EVENTS_FOREVER;
 
 	for (unsigned int i = 0; i < sw->num; i++) {
 		struct switch_port *port = sw->ports[i];
@@ -91,18 +93,9 @@ static uint64_t next_event(struct net_switch *sw)
 		if (port->nic && !switch_is_held(port))
 			next = earlier(next, nic_next_event(port->nic));
 	}
-	return next;
-}
-
-static uint64_t sleep_time(const struct loop *loop, uint64_t now)
-{
-	uint64_t next = next_event(loop->sw);
-
 	for (unsigned int i = 0; i < loop->num_wires; i++)
 		next = earlier(next, wire_next_event(&loop->wires[i]));
-	if (next == UINT64_MAX)
-		return EVENTS_FOREVER;
-	return next > now ? next - now : 0;
+	return next > now ? next : EVENTS_NOT_AT_ALL;
 }
 
 /* Let those see the packets who look at them. */
@@ -135,7 +128,7 @@ void loop_run(const struct loop *loop, const bool *stop)
 
 	while (!*stop) {
 		uint64_t now = clock_ns();
-		uint64_t timeout = 0;
+		uint64_t until = EVENTS_NOT_AT_ALL;
 		uint64_t interrupts = sw->interrupts;
 		uint64_t packets = sw->packets;
 		bool worked = more;
@@ -143,11 +136,11 @@ void loop_run(const struct loop *loop, const bool *stop)
 		if (!more && now - last_work >= LOOP_SPIN_NS) {
 			flush_captures(sw);
 			if (!stop_polling_nics(sw))
-				timeout = sleep_time(loop, now);
+				until = sleep_until(loop, now);
 		}
-		if (more || timeout || looks++ % LOOP_LOOKS_PER_WAIT == 0)
-			events_wait(loop->events, timeout);
-		if (timeout && crowding_slept(&crowding, clock_ns() - now))
+		if (more || until || looks++ % LOOP_LOOKS_PER_WAIT == 0)
+			events_wait(loop->events, until);
+		if (until && crowding_slept(&crowding, clock_ns() - now))
 			crowding_move_away();
 		sw->now = clock_ns();
 		run_wires(loop);
