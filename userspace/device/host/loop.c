@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <sched.h>
+
 #include "capture.h"
 #include "clock.h"
 #include "core/nic.h"
@@ -6,16 +8,9 @@
 #include "events.h"
 #include "loop.h"
 #include "switch.h"
+#include "vigil.h"
 #include "wire.h"
 #include "wire/faults.h"
-
-/*
- * To be woken up costs several times what it costs to handle a doorbell, so
- * look around for a while before going to sleep; but not for longer than a
- * wake-up takes, because QEMU's threads and the device models at the other ends
- * of wires need the processors, too, and are what this one waits for.
- */
-#define LOOP_SPIN_NS 5000
 
 /*
  * To ask the kernel whether a client or a wire has something takes several
@@ -118,11 +113,17 @@ static void run_wires(const struct loop *loop)
 		wire_run(&loop->wires[i]);
 }
 
+static void give_way(struct vigil *vigil, uint64_t now)
+{
+	sched_yield();
+	vigil_gave_way(vigil, now, clock_ns());
+}
+
 void loop_run(const struct loop *loop, const bool *stop)
 {
 	struct crowding crowding = { 0 };
-	uint64_t last_work = clock_ns();
 	struct net_switch *sw = loop->sw;
+	struct vigil vigil = { 0 };
 	unsigned int looks = 0;
 	bool more = false;
 
@@ -133,10 +134,12 @@ void loop_run(const struct loop *loop, const bool *stop)
 		uint64_t packets = sw->packets;
 		bool worked = more;
 
-		if (!more && now - last_work >= LOOP_SPIN_NS) {
+		if (!more && vigil_is_over(&vigil, now)) {
 			flush_captures(sw);
 			if (!stop_polling_nics(sw))
 				until = sleep_until(loop, now);
+		} else if (!more && vigil.polite) {
+			give_way(&vigil, now);
 		}
 		if (more || until || looks++ % LOOP_LOOKS_PER_WAIT == 0)
 			events_wait(loop->events, until);
@@ -154,10 +157,9 @@ void loop_run(const struct loop *loop, const bool *stop)
 				break;
 			worked = true;
 		}
-		/* It takes long until who gets an interrupt has something to do. */
+		if (worked || sw->packets != packets)
+			vigil_work(&vigil, clock_ns());
 		if (sw->interrupts != interrupts)
-			last_work = 0;
-		else if (worked || sw->packets != packets)
-			last_work = clock_ns();
+			vigil_interrupt(&vigil, clock_ns());
 	}
 }

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* When the device goes to sleep */
+#include "harness_tap.h"
+#include "host/vigil.h"
+
+#define USEC 1000ull
+#define MSEC (1000 * USEC)
+#define AFTER_WORK (5 * USEC)
+#define AFTER_INTERRUPT (400 * USEC)
+#define SLICE (700 * USEC)
+#define POLLED (10 * MSEC)
+#define POLLED_MAX (320 * MSEC)
+
+static struct vigil vigil;
+static uint64_t now;
+
+/* An interrupt, and the next work @later than that */
+static void interrupt_answered(uint64_t later)
+{
+	vigil_interrupt(&vigil, now);
+	now += later;
+	vigil_work(&vigil, now);
+}
+
+static void start(void)
+{
+	vigil = (struct vigil){ 0 };
+	now = 3600 * 1000 * MSEC;
+}
+
+static void ends_after(uint64_t time)
+{
+	if (time)
+		CHECK(!vigil_is_over(&vigil, now + time - 1));
+	CHECK(vigil_is_over(&vigil, now + time));
+}
+
+TEST(ends_soon_behind_work)
+{
+	start();
+	CHECK(vigil_is_over(&vigil, now));
+	vigil_work(&vigil, now);
+	CHECK(!vigil.polite);
+	ends_after(AFTER_WORK);
+}
+
+TEST(ends_at_once_behind_an_interrupt)
+{
+	start();
+	vigil_work(&vigil, now);
+	vigil_interrupt(&vigil, now);
+	ends_after(0);
+}
+
+TEST(goes_on_if_there_was_an_answer_last_time)
+{
+	start();
+	interrupt_answered(AFTER_INTERRUPT - 1);
+	vigil_interrupt(&vigil, now);
+	CHECK(vigil.polite);
+	ends_after(AFTER_INTERRUPT);
+}
+
+TEST(ends_at_once_if_there_was_none_in_time)
+{
+	start();
+	interrupt_answered(0);
+	interrupt_answered(AFTER_INTERRUPT);
+	vigil_interrupt(&vigil, now);
+	CHECK(!vigil.polite);
+	ends_after(0);
+}
+
+TEST(only_the_first_work_is_the_answer)
+{
+	start();
+	interrupt_answered(AFTER_INTERRUPT - 1);
+	now += AFTER_INTERRUPT;
+	vigil_work(&vigil, now);
+	vigil_interrupt(&vigil, now);
+	ends_after(AFTER_INTERRUPT);
+}
+
+TEST(an_answer_is_the_last_interrupts)
+{
+	start();
+	interrupt_answered(0);
+	vigil_interrupt(&vigil, now);
+	now += AFTER_INTERRUPT;
+	interrupt_answered(0);
+	vigil_interrupt(&vigil, now);
+	ends_after(AFTER_INTERRUPT);
+}
+
+TEST(is_polite_only_behind_an_interrupt)
+{
+	start();
+	interrupt_answered(0);
+	CHECK(!vigil.polite);
+	vigil_interrupt(&vigil, now);
+	CHECK(vigil.polite);
+	vigil_work(&vigil, now);
+	CHECK(!vigil.polite);
+	ends_after(AFTER_WORK);
+}
+
+/* An interrupt for which somebody else takes a slice, and an answer behind */
+static void slice_taken(void)
+{
+	vigil_interrupt(&vigil, now);
+	CHECK(vigil.polite);
+	vigil_gave_way(&vigil, now, now + SLICE);
+	now += SLICE;
+	vigil_work(&vigil, now);
+}
+
+/* It gives way again behind @time, and not before */
+static void polled_for(uint64_t time)
+{
+	now += time - 1;
+	interrupt_answered(0);
+	vigil_interrupt(&vigil, now);
+	CHECK(!vigil.polite);
+	ends_after(0);
+	now++;
+	vigil_interrupt(&vigil, now);
+	CHECK(vigil.polite);
+	ends_after(AFTER_INTERRUPT);
+}
+
+TEST(does_not_give_way_to_who_polls)
+{
+	start();
+	interrupt_answered(0);
+	slice_taken();
+	polled_for(POLLED);
+}
+
+TEST(gives_way_more_and_more_rarely_to_who_polls)
+{
+	start();
+	interrupt_answered(0);
+	for (uint64_t time = POLLED; time < POLLED_MAX; time *= 2) {
+		slice_taken();
+		polled_for(time);
+	}
+	for (int i = 0; i < 3; i++) {
+		slice_taken();
+		polled_for(POLLED_MAX);
+	}
+}
+
+TEST(an_answer_shows_that_nobody_polls)
+{
+	start();
+	interrupt_answered(0);
+	slice_taken();
+	polled_for(POLLED);
+	slice_taken();
+	polled_for(2 * POLLED);
+	interrupt_answered(AFTER_INTERRUPT - 1);
+	interrupt_answered(0);
+	slice_taken();
+	polled_for(POLLED);
+}
+
+TEST(gives_way_again_to_who_does_not)
+{
+	start();
+	interrupt_answered(0);
+	vigil_interrupt(&vigil, now);
+	vigil_gave_way(&vigil, now, now + SLICE - 1);
+	now += SLICE;
+	interrupt_answered(0);
+	vigil_interrupt(&vigil, now);
+	CHECK(vigil.polite);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "vigil.h"
+
+/* Not longer than a wake-up takes */
+#define VIGIL_WORK_NS 5000
+
+/* What it takes a process to be woken up by an interrupt and to post */
+#define VIGIL_INTERRUPT_NS 400000
+
+/* A time slice of a processor that is shared takes longer, an answer does not */
+#define VIGIL_SLICE_NS 700000
+
+/*
+ * One slice can be an accident: a guest processor that waits for a lock of one
+ * that has no processor now. At last, slices of who polls cost 1 %.
+ */
+#define VIGIL_POLLED_MIN_NS 10000000
+#define VIGIL_POLLED_MAX_NS 320000000
+
+static uint64_t longer(uint64_t time)
+{
+	if (!time)
+		return VIGIL_POLLED_MIN_NS;
+	return time < VIGIL_POLLED_MAX_NS ? 2 * time : time;
+}
+
+void vigil_work(struct vigil *vigil, uint64_t now)
+{
+	if (vigil->interrupt)
+		vigil->answered = now - vigil->interrupt < VIGIL_INTERRUPT_NS;
+	if (vigil->polite && vigil->answered)
+		vigil->polled = 0;
+	vigil->interrupt = 0;
+	vigil->polite = false;
+	vigil->until = now + VIGIL_WORK_NS;
+}
+
+void vigil_interrupt(struct vigil *vigil, uint64_t now)
+{
+	vigil->interrupt = now;
+	vigil->polite = vigil->answered && now >= vigil->polled_until;
+	vigil->until = vigil->polite ? now + VIGIL_INTERRUPT_NS : now;
+}
+
+bool vigil_is_over(const struct vigil *vigil, uint64_t now)
+{
+	return now >= vigil->until;
+}
+
+void vigil_gave_way(struct vigil *vigil, uint64_t begin, uint64_t end)
+{
+	if (end - begin < VIGIL_SLICE_NS)
+		return;
+	vigil->polled = longer(vigil->polled);
+	vigil->polled_until = end + vigil->polled;
+}
