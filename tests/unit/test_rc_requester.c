@@ -802,10 +802,10 @@ TEST(credits_waited_for)
 	CHECK_EQ(log->num, 4);
 	ack(&p, 2, ACK_CREDITS + 0);
 	success(&p, 2);
-	/* 50 us since the last answer, not since it is posted */
-	sim_run(p.sim, 30 * USEC);
+	/* 100 us since the last answer, not since it is posted */
+	sim_run(p.sim, 60 * USEC);
 	post(&p, 3, IBV_WR_SEND, 8);
-	sim_run(p.sim, 19 * USEC);
+	sim_run(p.sim, 39 * USEC);
 	CHECK_EQ(log->num, 4);
 	sim_run(p.sim, 2 * USEC);
 	CHECK_EQ(log->num, 5);
@@ -823,7 +823,7 @@ TEST(credits_waited_for_less_than_an_rnr_nak_takes)
 
 	run_out_of_credits(&p, log, RNR_160_USEC);
 	post(&p, 2, IBV_WR_SEND, 8);
-	sim_run(p.sim, 18 * USEC);
+	sim_run(p.sim, 38 * USEC);
 	CHECK_EQ(log->num, 3);
 	sim_run(p.sim, 4 * USEC);
 	CHECK_EQ(log->num, 4);

@@ -42,8 +42,8 @@ static const uint32_t rnr_times[32] = {
  * would cost, before trying without. A peer that is always just in time sends
  * none, and is never waited for.
  */
-#define CREDIT_WAIT_NS 50000
-#define CREDIT_WAIT_SHIFT 3
+#define CREDIT_WAIT_NS 100000
+#define CREDIT_WAIT_SHIFT 2
 #define CREDIT_WAIT_PERIOD_NS 20000000
 
 void requester_start(struct qp *qp)
