@@ -415,7 +415,8 @@ void drv_request(struct drv_cq *cq, uint32_t seq, uint32_t index,
 {
 	uint64_t request = MYNIC_ARM_VALID | index |
 			   (uint64_t)(seq & MYNIC_ARM_SEQ_MASK)
-				   << MYNIC_ARM_SEQ_SHIFT;
+				   << MYNIC_ARM_SEQ_SHIFT |
+			   (uint64_t)cq->vector << MYNIC_ARM_VECTOR_SHIFT;
 
 	if (solicited)
 		request |= MYNIC_ARM_SOLICITED;

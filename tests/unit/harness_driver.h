@@ -41,6 +41,7 @@ struct drv_cq {
 	uint32_t ci;
 	uint32_t base; /* index of the entry in the first slot */
 	uint8_t log_size;
+	uint8_t vector; /* that requests for events name */
 };
 
 struct drv_srq {

@@ -434,6 +434,93 @@ TEST(arm_drops_solicited_in_place)
 	CHECK(!drv_eq_poll(&p.b.d->comp, &eqe));
 }
 
+/* Whether the CQ's event, when it comes, is the next one of the EQ */
+static bool event_goes_to(struct source *s, uint8_t vector, struct drv_eq *eq)
+{
+	struct mynic_eqe eqe;
+	bool got;
+
+	s->cq->vector = vector;
+	drv_arm(s->cq, false);
+	complete(s, vector);
+	drv_expect(s->cq, vector, IBV_WC_WR_FLUSH_ERR);
+	got = drv_eq_poll(eq, &eqe);
+	if (!got)
+		return false;
+	drv_eq_release(eq);
+	return eqe.type == MYNIC_EVENT_COMP && eqe.number == s->cq->number;
+}
+
+TEST(arm_names_a_vector)
+{
+	struct source s = source(6);
+	uint64_t *irqs = s.d->n->irqs;
+	uint64_t own = irqs[1];
+	struct drv_eq other;
+
+	CHECK_EQ(drv_create_eq(s.d, &other, 4, 2, false), 0);
+	CHECK(event_goes_to(&s, 2, &other));
+	CHECK_EQ(irqs[2], 1);
+	CHECK_EQ(irqs[1], own);
+	CHECK(event_goes_to(&s, 0, &s.d->comp));
+	CHECK_EQ(irqs[1], own + 1);
+	CHECK(event_goes_to(&s, 1, &s.d->comp));
+	CHECK(event_goes_to(&s, 2, &other));
+	CHECK_EQ(irqs[1], own + 2);
+	CHECK_EQ(irqs[2], 2);
+}
+
+TEST(arm_names_a_vector_of_no_eq)
+{
+	struct source s = source(6);
+	struct drv_eq other, later;
+
+	CHECK(event_goes_to(&s, 2, &s.d->comp));
+	CHECK(event_goes_to(&s, MYNIC_MAX_VECTORS - 1, &s.d->comp));
+	CHECK_EQ(drv_create_eq(s.d, &other, 4, 2, false), 0);
+	CHECK_EQ(drv_create_eq(s.d, &later, 4, 2, false), 0);
+	CHECK(event_goes_to(&s, 2, &later));
+	CHECK_EQ(drv_number_cmd(s.d, MYNIC_CMD_DESTROY_EQ, later.number), 0);
+	CHECK(event_goes_to(&s, 2, &s.d->comp));
+}
+
+TEST(arm_names_the_vector_of_the_async_eq)
+{
+	struct source s = source(6);
+	struct drv_eq *async = &s.d->event;
+
+	CHECK_EQ(drv_number_cmd(s.d, MYNIC_CMD_DESTROY_EQ, async->number), 0);
+	CHECK_EQ(drv_create_eq(s.d, async, 4, 2, true), 0);
+	CHECK(event_goes_to(&s, 2, &s.d->comp));
+}
+
+TEST(arm_names_a_vector_of_a_full_eq)
+{
+	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct source s[4];
+	struct drv_eq small;
+	struct mynic_eqe eqe;
+
+	CHECK_EQ(drv_create_eq(d, &small, 1, 2, false), 0);
+	for (unsigned int i = 0; i < 4; i++) {
+		s[i] = add_source(d, 3);
+		s[i].cq->vector = 2;
+		drv_arm(s[i].cq, false);
+		complete(&s[i], i);
+	}
+	for (unsigned int i = 0; i < 4; i++) {
+		CHECK(drv_eq_poll(i < 2 ? &small : &d->comp, &eqe));
+		CHECK_EQ(eqe.number, s[i].cq->number);
+		drv_expect(s[i].cq, i, IBV_WC_WR_FLUSH_ERR);
+	}
+	CHECK(!drv_eq_poll(&small, &eqe));
+	CHECK(!drv_eq_poll(&d->comp, &eqe));
+	drv_eq_release(&small);
+	drv_eq_release(&d->comp);
+	sim_settle(d->sim);
+	CHECK(event_goes_to(&s[0], 2, &small));
+}
+
 /* A CQ that is only polled does not pay for it for ever */
 TEST(arm_with_doorbell_after_long_silence)
 {

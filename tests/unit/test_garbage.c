@@ -119,6 +119,7 @@ TEST(garbage_queues)
 		drv_ring(qp);
 		qp->rec->sq_pi = sim_random(sim, 10);
 		cq->rec->ci = sim_random(sim, 4) ? 0 : sim_random(sim, 20);
+		cq->vector = sim_random(sim, MYNIC_MAX_VECTORS);
 		drv_arm(cq, sim_random(sim, 2));
 		sim_run(sim, 100 * USEC);
 		CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_QP, qp->number),

@@ -114,6 +114,8 @@ _Static_assert(sizeof(struct mynic_tag_dbrec) == 128, "mynic_tag_dbrec");
 #define MYNIC_ARM_SEQ_SHIFT 32
 #define MYNIC_ARM_SEQ_MASK 0xffffff
 #define MYNIC_ARM_SOLICITED (1ULL << 56) /* for solicited or error only */
+#define MYNIC_ARM_VECTOR_SHIFT 57 /* MSI-X vector; 0: that of the CQ's EQ */
+#define MYNIC_ARM_VECTOR_MASK 0x1f
 #define MYNIC_ARM_VALID (1ULL << 63)
 
 /**

@@ -78,6 +78,8 @@ struct regs {
  * @qps: by QPN
  * @counters: sets of counters, by number
  * @async_eq: takes the asynchronous events; NULL: there is none yet
+ * @comp_eqs: by MSI-X vector: takes the completion events of CQs whose host asks
+ *	for that one, or NULL
  * @pending_events: objects whose events wait for room in @async_eq
  * @failed_cqs: CQs whose QPs have to be told
  * @run_queue: QPs with work, taken round robin
@@ -115,6 +117,7 @@ struct nic {
 	struct table qps;
 	struct table counters;
 	struct eq *async_eq;
+	struct eq *comp_eqs[MYNIC_MAX_VECTORS];
 	struct event_sources pending_events;
 	struct cq_queue failed_cqs;
 	struct qp_queue run_queue;

@@ -124,6 +124,7 @@ static void take(struct nic *nic, struct cq *cq, uint64_t request)
 	uint32_t end;
 
 	cq->taken = request;
+	cq->vector = request >> MYNIC_ARM_VECTOR_SHIFT & MYNIC_ARM_VECTOR_MASK;
 	if (dbrec)
 		__atomic_store_n(&dbrec->taken, htole64(request),
 				 __ATOMIC_RELEASE);

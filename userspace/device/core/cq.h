@@ -31,7 +31,7 @@ enum cq_arm {
  * @nic: its NIC
  * @number: CQN
  * @uarn: the UAR page on which its doorbell is rung
- * @eq: takes its completion events
+ * @eq: takes its completion events that are not for another @vector
  * @events: its asynchronous events
  * @buf: host memory
  * @ring: in @buf
@@ -45,6 +45,7 @@ enum cq_arm {
  *	waits for
  * @arm: what the next event waits for
  * @taken: the last request for an event, as in the doorbell record
+ * @vector: MSI-X vector that it names; 0: that of @eq
  * @watched: look for requests behind each entry
  * @looks: how often that has been for nothing since the last one
  * @mod_count: entries that the event waits for; 0: it does not wait
@@ -77,6 +78,7 @@ struct cq {
 	uint32_t solicited_end;
 	enum cq_arm arm;
 	uint64_t taken;
+	uint8_t vector;
 	bool watched;
 	uint16_t looks;
 	uint16_t mod_count;

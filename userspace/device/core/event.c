@@ -5,12 +5,16 @@
 #include <stdlib.h>
 
 #include "core.h"
+#include "util.h"
 
 #define MIN_LOG_SIZE 1
 #define MAX_LOG_SIZE 20
 #define LOG_EQE_SIZE 5
 
 _Static_assert(sizeof(struct mynic_eqe) == 1 << LOG_EQE_SIZE, "EQE stride");
+_Static_assert(ARRAY_SIZE(((struct nic *)NULL)->comp_eqs) ==
+		       MYNIC_ARM_VECTOR_MASK + 1,
+	       "an EQ for each vector that a host can ask for");
 
 static void interrupt(struct nic *nic, const struct eq *eq)
 {
@@ -150,15 +154,23 @@ void event_drop(struct nic *nic, struct event_source *source)
 	event_cancel(nic, source, ~0u);
 }
 
+/* False if others wait for room, or there is none */
+static bool push_comp(struct nic *nic, struct eq *eq, const struct cq *cq)
+{
+	return TAILQ_EMPTY(&eq->pending_cqs) &&
+	       push(nic, eq, cq->number, MYNIC_EVENT_COMP);
+}
+
+/* An EQ on whose vector the host wants the event is not to be waited for */
 void event_raise_comp(struct nic *nic, struct cq *cq)
 {
-	struct eq *eq = cq->eq;
+	struct eq *wanted = nic->comp_eqs[cq->vector];
 
-	if (cq->event_pending || (TAILQ_EMPTY(&eq->pending_cqs) &&
-				  push(nic, eq, cq->number, MYNIC_EVENT_COMP)))
+	if (cq->event_pending || (wanted && push_comp(nic, wanted, cq)) ||
+	    push_comp(nic, cq->eq, cq))
 		return;
 	cq->event_pending = true;
-	TAILQ_INSERT_TAIL(&eq->pending_cqs, cq, event_link);
+	TAILQ_INSERT_TAIL(&cq->eq->pending_cqs, cq, event_link);
 }
 
 void event_drop_comp(struct cq *cq)
@@ -223,6 +235,8 @@ int admin_create_eq(struct nic *nic, struct admin_call *call)
 	if (eq->async) {
 		nic->async_eq = eq;
 		push_pending(nic, eq);
+	} else if (eq->vector) {
+		nic->comp_eqs[eq->vector] = eq;
 	}
 	return MYNIC_AQ_OK;
 free:
@@ -234,6 +248,8 @@ static void destroy(struct nic *nic, struct eq *eq)
 {
 	if (nic->async_eq == eq)
 		nic->async_eq = NULL;
+	if (nic->comp_eqs[eq->vector] == eq)
+		nic->comp_eqs[eq->vector] = NULL;
 	table_remove(&nic->eqs, eq->number);
 	free(eq);
 }
