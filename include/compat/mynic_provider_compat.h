@@ -6,6 +6,8 @@
 #ifndef MYNIC_PROVIDER_COMPAT_H
 #define MYNIC_PROVIDER_COMPAT_H
 
+/* Sources that need it say so before their first header: this comes earlier */
+#define _GNU_SOURCE
 #include <config.h>
 #include <infiniband/driver.h>
 

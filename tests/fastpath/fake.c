@@ -273,6 +273,7 @@ static int create_cq(struct ibv_context *context, int cqe, struct ibv_cq *cq,
 	drv->ring_offset = 128;
 	drv->dbrec_offset = 128 + ring;
 	drv->cqn = 0xc00 + fake_handle;
+	drv->num_vectors = fake.num_vectors;
 	memory = fake_alloc(&key, &drv->mmap_size,
 			    128 + ring + sizeof(struct mynic_cq_dbrec));
 	drv->mmap_key = key;

@@ -19,6 +19,7 @@
  * @bad_map: the memory of objects created from now on cannot be mapped
  * @no_gid_page: contexts opened from now on have none
  * @db_suppress: contexts opened from now on have it
+ * @num_vectors: from which CQs created from now on may choose
  * @qp_state: what ibv_query_qp() finds
  * @live: objects created and not destroyed
  */
@@ -28,6 +29,7 @@ struct fake_state {
 	bool bad_map;
 	bool no_gid_page;
 	bool db_suppress;
+	uint8_t num_vectors;
 	enum ibv_qp_state qp_state;
 	int live;
 };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Polling, arming, and removing completions */
+#include <sched.h>
+
 #include "fixture.h"
 #include "mynic.h"
 
@@ -196,6 +198,27 @@ static struct ibv_cq_ex *open_cq_ex(struct fixture *f, int cqe, uint32_t flags)
 	tap_at_end(destroy_cq_ex, cq);
 	f->fake_cq = fake_cq;
 	return cq;
+}
+
+/* The event interrupts the processor that asks for it */
+TEST(arm_from_processor)
+{
+	struct fixture *f = fixture_open(8);
+	int cpu = sched_getcpu();
+	struct ibv_cq_ex *cq;
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	CHECK_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+	for (unsigned int num = 1; num < MYNIC_ARM_VECTOR_MASK; num++) {
+		uint64_t vector = cpu % num + 1;
+
+		fake.num_vectors = num;
+		cq = open_cq_ex(f, 4, 0);
+		CHECK_EQ(ibv_req_notify_cq(ibv_cq_ex_to_cq(cq), 0), 0);
+		check_request(f, 1, 0, vector << MYNIC_ARM_VECTOR_SHIFT);
+	}
 }
 
 static void check_current(struct ibv_cq_ex *cq, uint32_t n)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Completion queues: creating, polling, arming. */
+#define _GNU_SOURCE
 #include <config.h>
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,16 +184,29 @@ static inline uint64_t mynic_observe_request(__le64 *request)
 	return le64toh((__force __le64)word);
 }
 
+/* The vector that interrupts this processor, or 0 for that of the CQ's EQ */
+static uint64_t mynic_cq_vector(const struct mynic_cq *cq)
+{
+	int cpu;
+
+	if (!cq->num_vectors)
+		return 0;
+	cpu = sched_getcpu();
+	return cpu < 0 ? 0 : cpu % cq->num_vectors + 1;
+}
+
 /*
  * The request that is to be stored, or 0 if the last one, which the device has
  * not taken yet, says the same.
  */
-static uint64_t mynic_cq_request(struct mynic_cq_dbrec *dbrec, uint32_t index,
+static uint64_t mynic_cq_request(struct mynic_cq *cq, uint32_t index,
 				 int solicited_only)
 {
+	struct mynic_cq_dbrec *dbrec = cq->dbrec;
 	uint64_t last = mynic_observe_request(&dbrec->arm);
 	uint64_t seq = last >> MYNIC_ARM_SEQ_SHIFT & MYNIC_ARM_SEQ_MASK;
-	uint64_t request = MYNIC_ARM_VALID | index;
+	uint64_t request = MYNIC_ARM_VALID | index |
+			   mynic_cq_vector(cq) << MYNIC_ARM_VECTOR_SHIFT;
 
 	if (solicited_only)
 		request |= MYNIC_ARM_SOLICITED;
@@ -226,7 +241,7 @@ static bool mynic_cq_is_watched(struct mynic_cq *cq, uint32_t index)
 static void mynic_cq_arm(struct mynic_cq *cq, int solicited_only)
 {
 	uint32_t index = mynic_cq_written(cq);
-	uint64_t request = mynic_cq_request(cq->dbrec, index, solicited_only);
+	uint64_t request = mynic_cq_request(cq, index, solicited_only);
 
 	if (!request)
 		return;
@@ -245,7 +260,8 @@ static void mynic_cq_arm(struct mynic_cq *cq, int solicited_only)
  *
  * The event is for the next completion that is added. Programs rely on none
  * being sent for those that are there already: they take an event for the
- * completion of what they posted last.
+ * completion of what they posted last. With completion vector 0 it interrupts the
+ * processor on which this is called, where who calls will most likely wait.
  *
  * Works without the lock of polling, so that it can be called between
  * ibv_start_poll() and ibv_end_poll().
@@ -510,6 +526,7 @@ static int mynic_cq_map(struct mynic_cq *cq, struct ibv_context *context,
 	cq->end = cq->ring + (1UL << resp->log_size);
 	cq->dbrec = cq->map.addr + resp->dbrec_offset;
 	cq->cqn = resp->cqn;
+	cq->num_vectors = resp->num_vectors;
 	cq->doorbell = to_mctx(context)->uar + MYNIC_UAR_CQ_DB;
 	mynic_cq_seek(cq, 0);
 	return 0;

@@ -181,6 +181,7 @@ struct mynic_ah {
  *	@lock, and the request in the record; who changes the former has both
  * @base: index of the entry that went to the first slot
  * @cqn: number for doorbells
+ * @num_vectors: how many vectors its events may choose from; 0: none but its own
  * @doorbell: where to ring
  * @map: memory of ring and record
  * @resize_lock: serialises resizing
@@ -202,6 +203,7 @@ struct mynic_cq {
 	atomic_uchar ring_lock;
 	uint32_t base;
 	uint32_t cqn;
+	uint8_t num_vectors;
 	void *doorbell;
 	struct mynic_map map;
 	pthread_mutex_t resize_lock;

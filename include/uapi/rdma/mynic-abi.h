@@ -133,7 +133,9 @@ enum mynic_query_pd_attrs {
  * @dbrec_offset: offset of struct mynic_cq_dbrec
  * @cqn: number for doorbells
  * @log_size: log2 of the ring's number of entries
- * @reserved_19: zero
+ * @num_vectors: 0, or what requests for events may name: MSI-X vectors 1 to
+ *	this. That of processor n is n % @num_vectors + 1.
+ * @reserved_1a: zero
  */
 struct mynic_create_cq_resp {
 	__aligned_u64 mmap_key;
@@ -142,7 +144,8 @@ struct mynic_create_cq_resp {
 	__u32 dbrec_offset;
 	__u32 cqn;
 	__u8 log_size;
-	__u8 reserved_19[7];
+	__u8 num_vectors;
+	__u8 reserved_1a[6];
 };
 
 /**

@@ -36,7 +36,8 @@ static u8 mynic_cq_log_size(u32 entries)
  * @mdev: device
  * @cq: CQ; if its &struct ib_cq has handlers, they are called
  * @entries: how many it is to hold, 1 to max_cqe
- * @comp_vector: completion vector
+ * @comp_vector: completion vector: 0 for that of the processor which asks for an
+ *	event, else the number of an MSI-X vector
  * @flags: MYNIC_CQ_*
  * @uarn: UAR page on which its doorbell is rung
  * @kernel: the kernel is to read it
@@ -46,15 +47,17 @@ static u8 mynic_cq_log_size(u32 entries)
 int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq, u32 entries,
 		  unsigned int comp_vector, u8 flags, u32 uarn, bool kernel)
 {
+	unsigned int eq = comp_vector ? comp_vector - 1 : 0;
 	struct mynic_create_cq body = {
 		.uarn = cpu_to_le32(uarn),
-		.eqn = cpu_to_le16(mdev->comp_eqs[comp_vector].eqn),
+		.eqn = cpu_to_le16(mdev->comp_eqs[eq].eqn),
 	};
 	size_t size;
 	int ret;
 
 	spin_lock_init(&cq->lock);
 	cq->ci = 0;
+	cq->num_vectors = comp_vector ? 0 : mdev->num_comp_eqs;
 	cq->log_size = mynic_cq_log_size(entries);
 	size = mynic_cq_dbrec_offset(cq->log_size) +
 	       sizeof(struct mynic_cq_dbrec);
@@ -135,16 +138,26 @@ void mynic_cq_publish(struct mynic_cq *cq)
 	smp_store_release(&mynic_cq_dbrec(cq)->ci, cpu_to_le32(cq->ci));
 }
 
+/* The vector that interrupts this processor, or 0 for that of the CQ's EQ */
+static u64 mynic_cq_vector(const struct mynic_cq *cq)
+{
+	if (!cq->num_vectors)
+		return 0;
+	return raw_smp_processor_id() % cq->num_vectors + 1;
+}
+
 /*
  * The request that is to be stored, or 0 if the last one, which the device has
  * not taken yet, says the same.
  */
-static u64 mynic_cq_request(const struct mynic_cq_dbrec *dbrec, u32 index,
+static u64 mynic_cq_request(const struct mynic_cq *cq, u32 index,
 			    bool solicited)
 {
+	const struct mynic_cq_dbrec *dbrec = mynic_cq_dbrec(cq);
 	u64 last = le64_to_cpu(READ_ONCE(dbrec->arm));
 	u64 seq = last >> MYNIC_ARM_SEQ_SHIFT & MYNIC_ARM_SEQ_MASK;
-	u64 request = MYNIC_ARM_VALID | index;
+	u64 request = MYNIC_ARM_VALID | index |
+		      mynic_cq_vector(cq) << MYNIC_ARM_VECTOR_SHIFT;
 
 	if (solicited)
 		request |= MYNIC_ARM_SOLICITED;
@@ -162,7 +175,8 @@ static u64 mynic_cq_request(const struct mynic_cq_dbrec *dbrec, u32 index,
  * @cq: kernel CQ
  * @solicited: whether only solicited completions and errors count
  *
- * The event also comes if there is an entry already that has not been read.
+ * The event also comes if there is an entry already that has not been read. With
+ * completion vector 0 it interrupts the processor on which this is called.
  *
  * Context: any.
  */
@@ -175,7 +189,7 @@ void mynic_cq_arm(struct mynic_dev *mdev, struct mynic_cq *cq, bool solicited)
 
 	spin_lock_irqsave(&cq->lock, flags);
 	index = READ_ONCE(cq->ci);
-	request = mynic_cq_request(dbrec, index, solicited);
+	request = mynic_cq_request(cq, index, solicited);
 	if (request)
 		WRITE_ONCE(dbrec->arm, cpu_to_le64(request));
 	spin_unlock_irqrestore(&cq->lock, flags);
@@ -224,6 +238,7 @@ static int mynic_cq_respond(struct mynic_cq *cq, struct ib_udata *udata)
 	resp.dbrec_offset = mynic_cq_dbrec_offset(cq->log_size);
 	resp.cqn = cq->cqn;
 	resp.log_size = cq->log_size;
+	resp.num_vectors = cq->num_vectors;
 	return ib_respond_udata(udata, resp);
 }
 
@@ -254,7 +269,7 @@ int mynic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
 		flags |= MYNIC_CQ_IGNORE_OVERRUN;
 	if (!attr->cqe || attr->cqe > mdev->caps.max_cqe ||
-	    attr->comp_vector >= mdev->num_comp_eqs)
+	    attr->comp_vector > mdev->num_comp_eqs)
 		return -EINVAL;
 
 	ret = mynic_cq_init(mdev, cq, attr->cqe, attr->comp_vector, flags,

@@ -291,28 +291,35 @@ static int mynic_eq_create(struct mynic_dev *mdev, struct mynic_eq *eq,
 static void mynic_comp_eq_fini(struct mynic_eq *eq)
 {
 	struct mynic_dev *mdev = eq->mdev;
+	int irq = pci_irq_vector(mdev->pdev, eq->vector);
 
 	mynic_cmd_destroy_eq(mdev, eq->eqn);
-	free_irq(pci_irq_vector(mdev->pdev, eq->vector), eq);
+	irq_update_affinity_hint(irq, NULL);
+	free_irq(irq, eq);
 	mynic_mem_free(eq->mem);
 }
 
+/*
+ * Each processor has a vector, which mynic_cq_vector() and processes choose by
+ * its number. Where it cannot be interrupted, any other one is as good.
+ */
 static int mynic_comp_eq_init(struct mynic_dev *mdev, struct mynic_eq *eq,
 			      u16 vector)
 {
+	int irq = pci_irq_vector(mdev->pdev, vector);
 	int ret;
 
 	eq->mdev = mdev;
 	eq->vector = vector;
 	snprintf(eq->name, sizeof(eq->name), MYNIC_DRV_NAME "-comp%u@pci:%s",
-		 vector - 1, pci_name(mdev->pdev));
+		 vector, pci_name(mdev->pdev));
 	ret = mynic_eq_create(mdev, eq, false);
 	if (ret)
 		goto err_mem;
-	ret = request_irq(pci_irq_vector(mdev->pdev, vector), mynic_comp_irq, 0,
-			  eq->name, eq);
+	ret = request_irq(irq, mynic_comp_irq, 0, eq->name, eq);
 	if (ret)
 		goto err_eq;
+	irq_set_affinity_and_hint(irq, cpumask_of(vector - 1));
 	return 0;
 
 err_eq:

@@ -315,7 +315,8 @@ static int mynic_ib_register(struct mynic_dev *mdev)
 	ibdev->node_type = RDMA_NODE_IB_CA;
 	ibdev->node_guid = mdev->caps.node_guid;
 	ibdev->phys_port_cnt = 1;
-	ibdev->num_comp_vectors = mdev->num_comp_eqs;
+	/* Vector 0 is that of the processor which asks for an event */
+	ibdev->num_comp_vectors = mdev->num_comp_eqs + 1;
 	ibdev->local_dma_lkey = mdev->caps.dma_lkey;
 	ibdev->dev.parent = dev;
 	ib_set_device_ops(ibdev, &mynic_dev_ops);

@@ -751,6 +751,7 @@ int mynic_dealloc_mw(struct ib_mw *ibmw);
  * @log_size: log2 of the number of entries
  * @lock: kernel CQs: protects @ci, the ring and the request in the record
  * @ci: kernel CQs: consumer index
+ * @num_vectors: how many vectors its events may choose from; 0: none but its own
  */
 struct mynic_cq {
 	struct ib_cq ibcq;
@@ -761,6 +762,7 @@ struct mynic_cq {
 	u8 log_size;
 	spinlock_t lock; /* ci, ring */
 	u32 ci;
+	u8 num_vectors;
 };
 
 static inline struct mynic_cq *to_mcq(struct ib_cq *ibcq)

@@ -333,7 +333,7 @@ static int mynic_create_queues(struct mynic_netdev *nd)
 	ret = mynic_cmd_alloc_pd(mdev, &nd->pdn);
 	if (ret)
 		return ret;
-	ret = mynic_cq_init(mdev, &nd->cq, MYNIC_TX_SLOTS + MYNIC_RX_SLOTS, 0,
+	ret = mynic_cq_init(mdev, &nd->cq, MYNIC_TX_SLOTS + MYNIC_RX_SLOTS, 1,
 			    0, 0, true);
 	if (ret)
 		goto err_pd;
