@@ -15,6 +15,9 @@
 
 #define BENCH_SAMPLES_FD 3
 
+/* Bytes of a cache line */
+#define BENCH_LINE 64u
+
 /* Repetitions of each measurement */
 #define BENCH_RUNS 5
 

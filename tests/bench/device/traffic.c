@@ -9,8 +9,6 @@
 /* Completions per look at the clock */
 #define MAX_POLL 64
 
-#define LINE 64u
-
 /* From one page of a scattered region to the next, in pages; a prime */
 #define SCATTER 1021u
 
@@ -178,7 +176,7 @@ struct traffic *traffic_new(struct drv *from, struct drv *to,
 	uint64_t len;
 
 	t->config = *c;
-	t->stride = (c->size + LINE - 1) & ~(LINE - 1);
+	t->stride = (c->size + BENCH_LINE - 1) & ~(BENCH_LINE - 1);
 	t->limit = (uint64_t)c->num_qps * c->depth;
 	if (t->limit > MAX_POSTED)
 		t->limit = MAX_POSTED;
