@@ -488,10 +488,16 @@ TEST(arm_names_the_vector_of_the_async_eq)
 {
 	struct source s = source(6);
 	struct drv_eq *async = &s.d->event;
+	struct drv_eq other;
 
 	CHECK_EQ(drv_number_cmd(s.d, MYNIC_CMD_DESTROY_EQ, async->number), 0);
 	CHECK_EQ(drv_create_eq(s.d, async, 4, 2, true), 0);
 	CHECK(event_goes_to(&s, 2, &s.d->comp));
+	/* nor does it take the vector from another one */
+	CHECK_EQ(drv_number_cmd(s.d, MYNIC_CMD_DESTROY_EQ, async->number), 0);
+	CHECK_EQ(drv_create_eq(s.d, &other, 4, 2, false), 0);
+	CHECK_EQ(drv_create_eq(s.d, async, 4, 2, true), 0);
+	CHECK(event_goes_to(&s, 2, &other));
 }
 
 TEST(arm_names_a_vector_of_a_full_eq)
