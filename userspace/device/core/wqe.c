@@ -437,23 +437,46 @@ static int mkey_syndrome(int err)
 	}
 }
 
+/*
+ * What is read is read as a whole in the end. What is written may be less than
+ * there is room for.
+ */
+static int check_one(struct nic *nic, const struct sge_list *list,
+		     const struct sge *sge, uint32_t offset, uint32_t len,
+		     bool write, struct mkey **mkey)
+{
+	if (write)
+		return mkey_check_local(nic, list->pd, list->kernel, sge->lkey,
+					sge->addr + offset, len,
+					IB_ACCESS_LOCAL_WRITE, mkey);
+	return mkey_check_local(nic, list->pd, list->kernel, sge->lkey,
+				sge->addr, sge->length, 0, mkey);
+}
+
+/* How much of @len bytes at @addr, which is in the region, is in there too */
+static uint32_t inside(const struct mkey *mkey, uint64_t addr, uint32_t len)
+{
+	uint64_t left = mkey->length - (addr - mkey->iova);
+
+	return len < left ? len : left;
+}
+
 static int map_one(struct nic *nic, const struct sge_list *list,
 		   const struct sge *sge, uint32_t offset, uint32_t len,
 		   bool write, struct iovec *iov, unsigned int *niov)
 {
-	uint32_t access = write ? IB_ACCESS_LOCAL_WRITE : 0;
+	uint64_t addr = sge->addr + offset;
 	struct mkey *mkey;
 	int err;
 
-	err = mkey_check_local(nic, list->pd, list->kernel, sge->lkey,
-			       sge->addr, sge->length, access, &mkey);
+	err = check_one(nic, list, sge, offset, len, write, &mkey);
 	if (err)
 		return err;
-	err = mkey_iov(nic, mkey, sge->addr + offset, len, write, iov,
-		       PACKET_MAX_IOV, niov);
+	err = mkey_iov(nic, mkey, addr, len, write, iov, PACKET_MAX_IOV, niov);
 	if (err != -EAGAIN)
 		return err;
-	nic->missing.len += sge->length - offset - len;
+	nic->missing.len +=
+		inside(mkey, addr + len, sge->length - offset - len);
 	return list->waiter ? paging_wait(list->waiter, list->stage) : -EFAULT;
 }
 

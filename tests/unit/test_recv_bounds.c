@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Buffers that reach beyond their region: what counts is what is written. The
+ * last LEFT bytes of b's region have a buffer that says it has ROOM.
+ */
+#include "harness_eth.h"
+
+#define LEFT 1024u
+#define ROOM 4096u
+#define GRH_LEN 40
+#define QKEY 0x11111111
+
+static struct mynic_sge beyond(const struct drv_pair *p)
+{
+	return drv_sge(p->b.mr, DRV_PAIR_MEM - LEFT, ROOM);
+}
+
+static void check_bounds(struct drv_cq *cq, uint64_t wr_id)
+{
+	CHECK_EQ(drv_expect(cq, wr_id, IBV_WC_LOC_PROT_ERR).vendor_err,
+		 MYNIC_SYN_LKEY_BOUNDS);
+}
+
+static void send(struct drv_pair *p, uint32_t len)
+{
+	struct drv_wr wr = {
+		.wr_id = len,
+		.opcode = IBV_WR_SEND,
+		.flags = IBV_SEND_SIGNALED,
+		.num_sge = 1,
+		.sge = { drv_sge(p->a.mr, 0, len) },
+		.remote_qpn = p->b.qp->number,
+		.remote_qkey = QKEY,
+		.av = drv_av(p->a.d, 1, DRV_GID_IPV6),
+	};
+
+	drv_post_send(p->a.qp, &wr);
+}
+
+/* @grh: what comes before the message */
+static void check_receive(struct drv_pair *p, uint32_t grh)
+{
+	struct mynic_sge sge = beyond(p);
+	const uint32_t lens[] = { 0, 1, LEFT - grh };
+
+	drv_fill(p->a.mr->ptr, ROOM, 1);
+	for (unsigned int i = 0; i < 3; i++) {
+		drv_post_recv(p->b.qp, i, &sge, 1);
+		send(p, lens[i]);
+		drv_expect(p->b.recv_cq, i, IBV_WC_SUCCESS);
+		CHECK_MEM(p->b.mr->ptr + DRV_PAIR_MEM - LEFT + grh,
+			  p->a.mr->ptr, lens[i]);
+	}
+	drv_post_recv(p->b.qp, 9, &sge, 1);
+	send(p, LEFT - grh + 1);
+	check_bounds(p->b.recv_cq, 9);
+}
+
+TEST(recv_bounds_rc)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+
+	check_receive(&p, 0);
+	drv_expect(p.a.cq, 0, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, LEFT, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, LEFT + 1, IBV_WC_REM_OP_ERR);
+}
+
+/* Each packet of a message is checked over its own part */
+TEST(recv_bounds_rc_packets)
+{
+	struct drv_path path = { .mtu = IBV_MTU_256 };
+	struct drv_pair p = drv_rc_pair(&path);
+
+	check_receive(&p, 0);
+}
+
+TEST(recv_bounds_uc)
+{
+	struct drv_pair p = drv_uc_pair(NULL);
+
+	check_receive(&p, 0);
+}
+
+TEST(recv_bounds_ud)
+{
+	struct drv_pair p = drv_ud_pair();
+
+	check_receive(&p, GRH_LEN);
+}
+
+/* The whole buffer is beyond: it is the first byte that fails */
+TEST(recv_bounds_ud_no_grh)
+{
+	struct drv_pair p = drv_ud_pair();
+	struct mynic_sge sge = drv_sge(p.b.mr, DRV_PAIR_MEM - 39, ROOM);
+
+	drv_post_recv(p.b.qp, 1, &sge, 1);
+	send(&p, 0);
+	check_bounds(p.b.recv_cq, 1);
+}
+
+/* A second element that the message does not reach is not looked at */
+TEST(recv_bounds_two_elements)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct mynic_sge sge[] = { drv_sge(p.b.mr, 0, 100), beyond(&p) };
+
+	drv_post_recv(p.b.qp, 1, sge, 2);
+	send(&p, 100 + LEFT);
+	drv_expect(p.b.recv_cq, 1, IBV_WC_SUCCESS);
+	drv_post_recv(p.b.qp, 2, sge, 2);
+	send(&p, 100 + LEFT + 1);
+	check_bounds(p.b.recv_cq, 2);
+}
+
+/* Addresses that wrap are beyond as well */
+TEST(recv_bounds_wrap)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct mynic_sge sge = { UINT64_MAX - 3, ROOM, p.b.mr->key };
+
+	drv_post_recv(p.b.qp, 1, &sge, 1);
+	send(&p, 8);
+	check_bounds(p.b.recv_cq, 1);
+}
+
+/* What is sent is sent as a whole: here the length counts */
+TEST(recv_bounds_not_of_sends)
+{
+	struct drv_path path = { .mtu = IBV_MTU_256 };
+	struct drv_pair p = drv_rc_pair(&path);
+	struct drv_wr wr = {
+		.wr_id = 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.num_sge = 1,
+		.sge = { drv_sge(p.a.mr, DRV_PAIR_MEM - LEFT, ROOM) },
+		.remote_addr = p.b.mr->addr,
+		.rkey = p.b.mr->key,
+	};
+
+	memset(p.b.mr->ptr, 0xee, LEFT);
+	drv_fill(p.a.mr->ptr + DRV_PAIR_MEM - LEFT, LEFT, 1);
+	drv_post_send(p.a.qp, &wr);
+	check_bounds(p.a.cq, 1);
+	CHECK_EQ(p.b.mr->ptr[0], 0xee);
+}
+
+TEST(recv_bounds_srq)
+{
+	static const struct drv_qp_init init = { .type = MYNIC_QP_RC };
+	struct drv_pair p = drv_pair_unconnected(&init);
+	struct drv_qp_init at_b = {
+		.type = MYNIC_QP_RC,
+		.pdn = p.b.pdn,
+		.send_cq = p.b.cq,
+		.recv_cq = p.b.recv_cq,
+		.srq = drv_create_srq(p.b.d, p.b.pdn, 4),
+	};
+	struct mynic_sge sge = beyond(&p);
+
+	p.b.qp = drv_create_qp(p.b.d, &at_b);
+	drv_connect(p.a.qp, p.b.qp, &(struct drv_path){ 0 });
+	drv_post_srq_recv(at_b.srq, 1, &sge, 1);
+	drv_post_srq_recv(at_b.srq, 2, &sge, 1);
+	send(&p, LEFT);
+	drv_expect(p.b.recv_cq, 1, IBV_WC_SUCCESS);
+	send(&p, LEFT + 1);
+	check_bounds(p.b.recv_cq, 2);
+}
+
+TEST(recv_bounds_tag)
+{
+	static const struct drv_qp_init init = { .type = MYNIC_QP_RC };
+	struct drv_pair p = drv_pair_unconnected(&init);
+	struct drv_cq *cq = drv_create_cq(p.b.d, 7);
+	struct drv_srq *srq = drv_create_tm_srq(p.b.d, p.b.pdn, cq, 5, 8);
+	struct drv_qp_init at_b = {
+		.type = MYNIC_QP_RC,
+		.pdn = p.b.pdn,
+		.send_cq = p.b.cq,
+		.recv_cq = p.b.recv_cq,
+		.srq = srq,
+	};
+	struct ibv_tmh header = { .opcode = IBV_TMH_EAGER };
+	struct mynic_tag_wqe wqe = {
+		.ctrl = IBV_WR_TAG_ADD,
+		.num_sge = 1,
+		.sge = beyond(&p),
+	};
+
+	p.b.qp = drv_create_qp(p.b.d, &at_b);
+	drv_connect(p.a.qp, p.b.qp, &(struct drv_path){ .mtu = IBV_MTU_4096 });
+	memcpy(p.a.mr->ptr, &header, sizeof(header));
+	for (uint32_t i = 0; i < 2; i++) {
+		wqe.handle = i;
+		wqe.recv_wr_id = i;
+		drv_post_tag(srq, &wqe);
+	}
+	send(&p, sizeof(header) + LEFT);
+	drv_expect(cq, 0, IBV_WC_SUCCESS);
+	send(&p, sizeof(header) + LEFT + 1);
+	check_bounds(cq, 1);
+}
+
+/* Frames come with what their sender likes to have behind the header */
+TEST(recv_bounds_raw)
+{
+	struct drv_pair p = eth_raw_pair();
+	struct mynic_sge sge = beyond(&p);
+	struct eth_buf buf;
+
+	CHECK_EQ(eth_flow(p.b.qp,
+			  (struct mynic_create_flow){ .qpn = p.b.qp->number },
+			  NULL, NULL),
+		 0);
+	for (uint32_t more = 0; more < 2; more++) {
+		eth_begin(&buf, ETH_GROUP, 0x88b5);
+		eth_put_data(&buf, LEFT - buf.len + more, 1);
+		drv_post_recv(p.b.qp, more, &sge, 1);
+		eth_send_frame(&p.a, &buf, 0);
+		if (more)
+			check_bounds(p.b.recv_cq, more);
+		else
+			drv_expect(p.b.recv_cq, more, IBV_WC_SUCCESS);
+	}
+}
