@@ -17,6 +17,11 @@ CABLES = 16
 
 CONSOLE_TAIL = 64 * 1024
 
+# Milliseconds that QEMU waits for an answer of the device model. When they are
+# over it gives the NIC up for good, so they are for a device that is never
+# coming back, not for one that a busy host runs seldom.
+MSG_TIMEOUT = 60000
+
 
 def mac(number):
     """Of the NIC whose addresses end with this number."""
@@ -86,7 +91,8 @@ class Machine:
             self.network += [
                 "-device", "pcie-root-port,id=rp%d,chassis=%d,slot=%d" % (k, k + 1, k + 1),
                 "-device", '{"driver":"vfio-user-pci","id":"nic%d","bus":"rp%d",'
-                '"socket":{"type":"unix","path":"%s"}}' % (k, k, path)]
+                '"x-msg-timeout":%d,"socket":{"type":"unix","path":"%s"}}' %
+                (k, k, MSG_TIMEOUT, path)]
 
     def add_virtio_net(self, path):
         """On a stream wire that a device model has at path."""

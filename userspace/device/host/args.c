@@ -55,7 +55,7 @@ static const char help[] =
 	"Exit status: 0 after a signal, 1 if it could not start, 2 for a wrong\n"
 	"command line.\n"
 	"\n"
-	"QEMU: -device '{\"driver\":\"vfio-user-pci\",\n"
+	"QEMU: -device '{\"driver\":\"vfio-user-pci\",\"x-msg-timeout\":60000,\n"
 	"                \"socket\":{\"type\":\"unix\",\"path\":\"PATH\"}}'\n"
 	"with guest memory that can be shared (memory-backend-memfd,share=on).\n";
 
