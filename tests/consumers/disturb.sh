@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154,SC2317 # lib.sh sets them; called by name
+# What may happen to a NIC while it is used. Each function takes it, as the
+# directory of its PCI function, and the number that the device model gives it,
+# and ends when the NIC works again, or, for "die", when the driver knows that it
+# never will.
+
+# How long an outage lasts, which is part of the disturbance, in seconds
+OUTAGE=2
+# Longer than the driver waits for an answer before it looks what is wrong
+STALL=14
+
+none() { :; }
+
+link() {
+	control link "nic$2" down && sleep "$OUTAGE" && control link "nic$2" up
+}
+
+is_there() { [ -n "$(ls "$1/infiniband" 2>/dev/null)" ] && ls "$1/net"; }
+is_gone() { [ ! -e "$1" ]; }
+
+reset() { echo 1 >"$1/reset" && wait_for is_there "$1"; }
+
+remove() {
+	echo 1 >"$1/remove" && wait_for is_gone "$1" &&
+		echo 1 >/sys/bus/pci/rescan && wait_for is_there "$1"
+}
+
+rebind() {
+	echo "${1##*/}" >/sys/bus/pci/drivers/mynic/unbind &&
+		echo "${1##*/}" >/sys/bus/pci/drivers/mynic/bind &&
+		wait_for is_there "$1"
+}
+
+# All devices go through what suspending does to them, but the machine stays up.
+suspend() {
+	echo devices >/sys/power/pm_test && echo freeze >/sys/power/state &&
+		wait_for is_there "$1"
+}
+
+# It may not reach memory, finds out by a command, and says so.
+fail() {
+	local before
+
+	before=$(failures "$1")
+	may_reach_memory "$1" 0
+	ethtool -S "$(ls "$1/net")" >/dev/null
+	wait_for failed_more "$1" "$before" && wait_for is_there "$1"
+}
+
+# The device model does nothing for some time, with a command pending. The host
+# knows the time: a guest that reads a register meanwhile stops, too.
+stall() {
+	local command
+
+	ethtool -S "$(ls "$1/net")" >/dev/null &
+	command=$!
+	control stall "$STALL" && wait_for ended "$command" && wait "$command"
+}
+
+# It ends under the NIC.
+die() {
+	local before
+
+	before=$(failures "$1")
+	control kill && wait_for failed_more "$1" "$before"
+}
+
+failures() { dmesg | grep -c "mynic ${1##*/}.*device failed"; }
+failed_more() { [ "$(failures "$1")" -gt "$2" ]; }
+
+# may_reach_memory NIC 0|1: bit 2 of the command register
+may_reach_memory() {
+	local value
+
+	value=$(od -An -tu1 -j 4 -N 1 "$1/config")
+	# shellcheck disable=SC2059 # an escape is made
+	printf "\\x$(printf %x $((value & ~4 | $2 << 2)))" |
+		dd of="$1/config" bs=1 seek=4 conv=notrunc status=none
+}

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+# Two NICs of one guest with a wire between them, and steps that end.
+# shellcheck disable=SC2034 # the scripts use what is set here
+
+here=$(dirname "$(readlink -f "$0")")
+# shellcheck source=tests/peer/lib.sh
+. "$here/../peer/lib.sh"
+
+near_ip=192.0.2.1 far_ip=192.0.2.2
+
+# PCI addresses of both NICs: only these stay when a NIC goes and comes back.
+mapfile -t functions < <(
+	for dir in /sys/bus/pci/devices/*; do
+		[ "$(cat "$dir/vendor" "$dir/device" | paste -sd' ')" != "0x1af4 0x10f0" ] ||
+			echo "${dir##*/}"
+	done
+)
+near=/sys/bus/pci/devices/${functions[0]}
+far=/sys/bus/pci/devices/${functions[1]}
+
+# The netdev of the NIC $1. The kernel's consumers know only the first namespace,
+# so it is fetched if scripts/vm has put it into another.
+netdev_of() {
+	local dev
+
+	dev=$(ip netns exec nic1 ls "$1/net" 2>/dev/null)
+	[ -z "$dev" ] || ip -n nic1 link set "$dev" netns 1 || return
+	ls "$1/net"
+}
+
+carrier() { [ "$(cat "/sys/class/net/$1/carrier")" = 1 ]; }
+
+# has_gid NIC IPV4: whether it has the address for RDMA
+has_gid() {
+	local bytes
+
+	IFS=. read -r -a bytes <<<"$2"
+	grep -q "$(printf 'ffff:%02x%02x:%02x%02x' "${bytes[@]}")" \
+		"$1"/infiniband/*/ports/1/gids/*
+}
+
+# one_end NIC IPV4 OTHER-IPV4 TABLE
+one_end() {
+	local dev
+
+	dev=$(netdev_of "$1") || return
+	ip link set "$dev" up &&
+		ip address replace "$2/24" dev "$dev" &&
+		echo 1 >"/proc/sys/net/ipv4/conf/$dev/accept_local" &&
+		ip route replace "$3" dev "$dev" src "$2" table "$4" || return
+	ip rule show | grep -q "lookup $4" ||
+		ip rule add pref "$4" to "$3" iif lo lookup "$4" || return
+	wait_for carrier "$dev" && wait_for has_gid "$1" "$2"
+}
+
+# Both NICs are in one namespace, and yet what goes to the other's address crosses
+# the wire: rules for that come before the table of local addresses.
+network() {
+	ip rule show | grep -q '^100:.*lookup local' || {
+		ip rule add pref 100 lookup local && ip rule del pref 0
+	} || return
+	one_end "$near" "$near_ip" "$far_ip" 10 &&
+		one_end "$far" "$far_ip" "$near_ip" 11 &&
+		ping -c 1 -W "$PATIENCE" "$far_ip"
+}
+
+ended() { ! kill -0 "$1" 2>/dev/null; }
+
+# What sleeps in the kernel and cannot be woken
+stuck() {
+	local dir
+
+	for dir in /proc/[0-9]*; do
+		grep -q '^State:.D' "$dir/status" 2>/dev/null || continue
+		echo "stuck: $(cat "$dir/comm")"
+		cat "$dir/stack"
+	done
+}
+
+# ends COMMAND...: its status; or failure, if it has not ended after PATIENCE. It
+# may be past killing then, so nobody waits for it.
+ends() {
+	"$@" &
+	wait_for ended $! || {
+		echo "no end for $PATIENCE s: $*"
+		stuck
+		return 1
+	}
+	wait $!
+}
+
+# What "run" returns if data is wrong: more than that something failed
+WRONG_DATA=99
+
+# verified_writes FIO-OPTION...: 16 MiB at random, in pieces of many lengths, each
+# with a checksum that is compared in the end
+verified_writes() {
+	local status
+
+	fio --name=verify --size=16M --direct=1 --iodepth=16 --rw=randwrite \
+		--bsrange=4k-256k --verify=crc32c --verify_fatal=1 \
+		--randseed="$RANDOM" "$@" 2>&1 | tee "$dir/fio" && status=0 || status=$?
+	! grep -q 'verify: bad' "$dir/fio" || return "$WRONG_DATA"
+	return "$status"
+}
+
+# serve COMMAND...: a server that listens by rdma_cm
+serve() {
+	"$@" >"$dir/server" 2>&1 &
+	echo $! >"$dir/pid"
+	wait_for listens "$1"
+}
+listens() { rdma resource show cm_id | grep -q "state LISTEN.*comm $1"; }
+
+end_server() {
+	local pid
+
+	pid=$(cat "$dir/pid")
+	kill "$pid" 2>/dev/null
+	wait_for ended "$pid"
+}

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2034,SC2154,SC2317 # see scenario
+# NFS over RDMA: a directory at the far end, and fio that writes a file in it and
+# reads it again.
+
+modules=(rpcrdma nfsd nfs)
+
+# mounted TYPE PLACE
+mounted() {
+	mkdir -p "$2"
+	mountpoint -q "$2" || mount -t "$1" none "$2"
+}
+
+# Of version 4 only, which needs no portmapper
+serve() {
+	mkdir "$dir/export"
+	mounted nfsd /proc/fs/nfsd && mounted rpc_pipefs /run/rpc_pipefs || return
+	pgrep -x nfsdcld || nfsdcld || return
+	rpc.nfsd --no-nfs-version 3 --rdma=20049 2 &&
+		rpc.mountd --no-nfs-version 3 --no-udp &&
+		exportfs -i -o rw,no_root_squash,insecure,no_subtree_check,fsid=0 \
+			"*:$dir/export"
+}
+
+set_up() {
+	mkdir "$dir/mount"
+	serve && mount -t nfs4 -o proto=rdma,port=20049,vers=4.2 \
+		"$far_ip:/" "$dir/mount"
+}
+
+run() {
+	verified_writes --filename="$dir/mount/file" --ioengine=libaio
+}
+
+# A hard mount, as is the default, waits for the server, and without a NIC, too.
+survives() { true; }
+
+tear_down() {
+	umount "$dir/mount" && exportfs -ua && rpc.nfsd 0 && pkill -x rpc.mountd &&
+		wait_for no_mountd
+}
+no_mountd() { ! pgrep -x rpc.mountd; }

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2034,SC2154,SC2317 # see scenario
+# rsockets: rcopy, which copies a file to where an rcopy is that has no arguments
+
+modules=(rdma_ucm)
+
+set_up() {
+	dd if=/dev/urandom of="$dir/want" bs=1M count=16 status=none && serve rcopy
+}
+
+run() {
+	rm -f "$dir/got"
+	rcopy "$dir/want" "$far_ip:$dir/got" || return
+	cmp "$dir/want" "$dir/got" || return "$WRONG_DATA"
+}
+
+survives() { [[ $1 =~ ^(link|stall)$ ]]; }
+
+tear_down() { end_server; }
