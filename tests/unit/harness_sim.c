@@ -37,6 +37,7 @@ static uint64_t now(void *ctx)
 {
 	struct sim_nic *n = ctx;
 
+	n->sim->now += n->sim->tick;
 	return n->sim->now;
 }
 

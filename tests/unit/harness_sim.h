@@ -61,6 +61,7 @@ struct sim_packet;
 /*
  * struct sim - the world
  * @now: virtual time, ns
+ * @tick: how much time goes by between two looks of a NIC at the clock
  * @direct: packets are delivered inside transmit(), as a switch in the same
  *	process does, and not from a queue; only where there is no fault. There
  *	may be trains then
@@ -75,6 +76,7 @@ struct sim_packet;
  */
 struct sim {
 	uint64_t now;
+	uint64_t tick;
 	unsigned int num_nics;
 	struct sim_nic nics[SIM_MAX_NICS];
 	bool direct;

@@ -9,8 +9,8 @@
 #define VECTOR 0
 #define MBOX_ALIGN 8
 
-/* How many commands one nic_run() carries out */
-#define RUN_QUANTUM 16
+/* A command takes so long that the clock is worth a look behind each */
+#define COMMAND_UNITS TURN_LOOK
 
 /**
  * struct command - what is checked before a command is carried out
@@ -217,7 +217,7 @@ static int execute(struct nic *nic, struct admin_call *call)
 	return status;
 }
 
-/* False if the device died of it */
+/* False if the device died of it, or if it is to come again */
 static bool run_one(struct nic *nic)
 {
 	struct admin *aq = &nic->admin;
@@ -225,6 +225,7 @@ static bool run_one(struct nic *nic)
 	const struct mynic_admin_cmd *cmd;
 	struct mynic_admin_cpl *cpl;
 	struct admin_call call;
+	int status;
 
 	cmd = dma_ptr(nic, aq->cmd_addr + (aq->ci & mask) * sizeof(*cmd),
 		      sizeof(*cmd), false);
@@ -237,10 +238,11 @@ static bool run_one(struct nic *nic)
 	memcpy(&call.cmd, cmd, sizeof(call.cmd));
 	__asm__ __volatile__("" : : : "memory");
 	call.cpl = (struct mynic_admin_cpl){ 0 };
-	call.cpl.status = execute(nic, &call);
-	if (!nic_enabled(nic))
+	status = execute(nic, &call);
+	if (status == ADMIN_AGAIN || !nic_enabled(nic))
 		return false;
-	if (call.cpl.status)
+	call.cpl.status = status;
+	if (status)
 		nic_count(nic, MYNIC_STAT_BAD_COMMAND);
 	call.cpl.id = call.cmd.id;
 	call.cpl.opcode = call.cmd.opcode;
@@ -281,13 +283,13 @@ void admin_arm(struct nic *nic, uint32_t ci)
 bool admin_run(struct nic *nic)
 {
 	struct admin *aq = &nic->admin;
-	int done = 0;
 
-	while (aq->ci != aq->pi && done < RUN_QUANTUM) {
+	while (aq->ci != aq->pi && !nic_turn_is_over(nic)) {
 		if (!run_one(nic))
-			return false;
-		done++;
+			break;
+		nic_charge(nic, COMMAND_UNITS);
 	}
-	signal_host(nic);
+	if (nic_enabled(nic))
+		signal_host(nic);
 	return aq->ci != aq->pi;
 }

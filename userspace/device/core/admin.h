@@ -13,6 +13,13 @@
 
 struct nic;
 
+/*
+ * What a command returns beside enum mynic_aq_status: it has been carried out
+ * in part, and is to be called again in the next turn. It takes no harm if the
+ * host has put another command in its place by then.
+ */
+#define ADMIN_AGAIN (-1)
+
 /**
  * struct admin - the queue's two rings
  * @cmd_addr: DMA address of the command ring
@@ -73,7 +80,7 @@ struct admin_call {
 	};
 };
 
-/* All return enum mynic_aq_status */
+/* All return enum mynic_aq_status or, where it says so, ADMIN_AGAIN */
 int admin_query_device(struct nic *nic, struct admin_call *call);
 int admin_query_port(struct nic *nic, struct admin_call *call);
 int admin_modify_port(struct nic *nic, struct admin_call *call);

@@ -28,9 +28,11 @@
 #include "pd.h"
 #include "port.h"
 #include "qp.h"
+#include "spread.h"
 #include "srq.h"
 #include "table.h"
 #include "timer.h"
+#include "turn.h"
 #include "verbs.h"
 #include "xrcd.h"
 
@@ -81,6 +83,7 @@ struct regs {
  * @comp_eqs: by MSI-X vector: takes the completion events of CQs whose host asks
  *	for that one, or NULL
  * @pending_events: objects whose events wait for room in @async_eq
+ * @events_left: there is room for more of the events that wait
  * @failed_cqs: CQs whose QPs have to be told
  * @run_queue: QPs with work, taken round robin
  * @poll_queue: QPs that worked a moment ago, the first to be forgotten first
@@ -97,6 +100,8 @@ struct regs {
  * @flows: flow rules
  * @rwq_tables: receive WQ tables by number
  * @timers: the transport's
+ * @turn: the nic_run() that goes on
+ * @spread: packets that are given to many
  * @spare_reqs: room for requests, see sq.c
  * @stats: by enum mynic_stat
  * @bound_stats: the part of @stats that sets have counted
@@ -119,6 +124,7 @@ struct nic {
 	struct eq *async_eq;
 	struct eq *comp_eqs[MYNIC_MAX_VECTORS];
 	struct event_sources pending_events;
+	bool events_left;
 	struct cq_queue failed_cqs;
 	struct qp_queue run_queue;
 	struct qp_queue poll_queue;
@@ -135,6 +141,8 @@ struct nic {
 	struct flows flows;
 	struct table rwq_tables;
 	struct timers timers;
+	struct turn turn;
+	struct spread spread;
 	struct spare_reqs *spare_reqs[WQ_MAX_LOG_STRIDE + 1];
 	uint64_t stats[MYNIC_NUM_STATS];
 	uint64_t bound_stats[MYNIC_NUM_STATS];
@@ -143,6 +151,30 @@ struct nic {
 static inline uint64_t nic_now(const struct nic *nic)
 {
 	return nic->config.ops->now(nic->config.ctx);
+}
+
+/** nic_charge() - some units of the turn's work have been done, or will be */
+static inline void nic_charge(struct nic *nic, uint32_t units)
+{
+	nic->turn.charged += units;
+}
+
+/** nic_look_at_clock() - find out whether the turn is over */
+void nic_look_at_clock(struct nic *nic);
+
+/** nic_turn_is_over() - whether to leave what is left to the next nic_run() */
+static inline bool nic_turn_is_over(struct nic *nic)
+{
+	if (nic->turn.charged >= TURN_LOOK)
+		nic_look_at_clock(nic);
+	return nic->turn.over;
+}
+
+/** nic_grant() - let a kind of work go on a bit, however late it is */
+static inline void nic_grant(struct nic *nic)
+{
+	nic->turn.charged = 0;
+	nic->turn.over = false;
 }
 
 static inline void nic_count(struct nic *nic, enum mynic_stat stat)

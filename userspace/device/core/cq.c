@@ -235,22 +235,47 @@ bool cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
 	return true;
 }
 
-void cqs_run(struct nic *nic)
+/* Tell the next of those who use a CQ. Return: false if all know */
+static bool tell_one(struct nic *nic, struct cq *cq)
 {
-	struct srq *srq;
+	struct qp *qp = LIST_FIRST(&cq->senders);
+	struct srq *srq = LIST_FIRST(&cq->srqs);
+
+	if (qp) {
+		LIST_REMOVE(qp, send_link);
+		LIST_INSERT_HEAD(&cq->told_senders, qp, send_link);
+		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
+		return true;
+	}
+	qp = LIST_FIRST(&cq->receivers);
+	if (qp) {
+		LIST_REMOVE(qp, recv_link);
+		LIST_INSERT_HEAD(&cq->told_receivers, qp, recv_link);
+		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
+		return true;
+	}
+	if (!srq)
+		return false;
+	LIST_REMOVE(srq, cq_link);
+	LIST_INSERT_HEAD(&cq->told_srqs, srq, cq_link);
+	srq_to_error(nic, srq);
+	return true;
+}
+
+bool cqs_run(struct nic *nic)
+{
 	struct cq *cq;
-	struct qp *qp;
 
 	while ((cq = TAILQ_FIRST(&nic->failed_cqs))) {
+		if (nic_turn_is_over(nic))
+			return true;
+		nic_charge(nic, 1);
+		if (tell_one(nic, cq))
+			continue;
 		TAILQ_REMOVE(&nic->failed_cqs, cq, error_link);
 		cq->error_pending = false;
-		LIST_FOREACH(qp, &cq->senders, send_link)
-		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
-		LIST_FOREACH(qp, &cq->receivers, recv_link)
-		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
-		LIST_FOREACH(srq, &cq->srqs, cq_link)
-		srq_to_error(nic, srq);
 	}
+	return false;
 }
 
 static int init(struct nic *nic, struct cq *cq,
@@ -311,6 +336,9 @@ int admin_create_cq(struct nic *nic, struct admin_call *call)
 	LIST_INIT(&cq->senders);
 	LIST_INIT(&cq->receivers);
 	LIST_INIT(&cq->srqs);
+	LIST_INIT(&cq->told_senders);
+	LIST_INIT(&cq->told_receivers);
+	LIST_INIT(&cq->told_srqs);
 	call->cpl.number = htole32(cq->number);
 	return MYNIC_AQ_OK;
 }
@@ -417,14 +445,20 @@ static void destroy(struct nic *nic, struct cq *cq)
 	free(cq);
 }
 
+static bool is_used(const struct cq *cq)
+{
+	return !LIST_EMPTY(&cq->senders) || !LIST_EMPTY(&cq->receivers) ||
+	       !LIST_EMPTY(&cq->srqs) || !LIST_EMPTY(&cq->told_senders) ||
+	       !LIST_EMPTY(&cq->told_receivers) || !LIST_EMPTY(&cq->told_srqs);
+}
+
 int admin_destroy_cq(struct nic *nic, struct admin_call *call)
 {
 	struct cq *cq = table_get(&nic->cqs, le32toh(call->cmd.number));
 
 	if (!cq)
 		return MYNIC_AQ_BAD_NUMBER;
-	if (!LIST_EMPTY(&cq->senders) || !LIST_EMPTY(&cq->receivers) ||
-	    !LIST_EMPTY(&cq->srqs))
+	if (is_used(cq))
 		return MYNIC_AQ_BUSY;
 	destroy(nic, cq);
 	return MYNIC_AQ_OK;

@@ -9,6 +9,7 @@
 #include "buf.h"
 #include "event.h"
 #include "mynic_regs.h"
+#include "srq.h"
 #include "timer.h"
 
 struct nic;
@@ -17,7 +18,6 @@ struct srq;
 
 #define CQ_MAX_LOG_SIZE 22
 
-LIST_HEAD(qp_list, qp);
 LIST_HEAD(srq_list, srq);
 
 enum cq_arm {
@@ -56,6 +56,9 @@ enum cq_arm {
  * @senders: QPs whose send queue completes here
  * @receivers: QPs whose receive queue completes here
  * @srqs: XRC SRQs whose entries complete here
+ * @told_senders: those of @senders that know of the error
+ * @told_receivers: likewise, of @receivers
+ * @told_srqs: likewise, of @srqs
  * @event_pending: in &eq.pending_cqs through @event_link
  * @event_link: see @event_pending
  * @error_link: in &nic.failed_cqs, from the error until the QPs know
@@ -89,6 +92,9 @@ struct cq {
 	struct qp_list senders;
 	struct qp_list receivers;
 	struct srq_list srqs;
+	struct qp_list told_senders;
+	struct qp_list told_receivers;
+	struct srq_list told_srqs;
 	bool event_pending;
 	TAILQ_ENTRY(cq) event_link;
 	bool error_pending;
@@ -105,8 +111,8 @@ struct cq {
  * @now: nic_now(), which completions of the same moment may share
  *
  * If the CQ overruns or its memory is gone it is dead from now on, its event
- * is sent, and its QPs go to the error state in the next nic_run(), not within
- * this call.
+ * is sent, and its QPs go to the error state in the next nic_run() or, if they
+ * are many, those behind it, not within this call.
  */
 void cq_push(struct nic *nic, struct cq *cq, const struct mynic_cqe *cqe,
 	     bool solicited, uint64_t now);
@@ -121,8 +127,8 @@ void cq_push(struct nic *nic, struct cq *cq, const struct mynic_cqe *cqe,
  */
 bool cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number);
 
-/** cqs_run() - tell the QPs of failed CQs */
-void cqs_run(struct nic *nic);
+/** cqs_run() - tell some QPs of failed CQs; true if there are more */
+bool cqs_run(struct nic *nic);
 
 void cqs_free(struct nic *nic);
 

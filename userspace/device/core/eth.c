@@ -124,16 +124,10 @@ static void parse_frame(struct eth_frame *frame, const struct packet *pkt,
  */
 static void loop_back(struct nic *nic, const struct packet *pkt)
 {
-	uint8_t buf[ETH_MAX_FRAME];
-	struct eth_frame frame;
-
-	if (!nic->flows.numbers.used || !mac_is_multicast(pkt->dmac) ||
-	    !nic_port_is_open(nic) ||
-	    packet_len(pkt) > nic->port.mtu + PORT_FRAME_OVERHEAD)
-		return;
-	parse_frame(&frame, pkt, buf);
-	if (!flow_steer(nic, &frame))
-		flow_steer_rest(nic, &frame);
+	if (nic->flows.numbers.used && mac_is_multicast(pkt->dmac) &&
+	    nic_port_is_open(nic) &&
+	    packet_len(pkt) <= nic->port.mtu + PORT_FRAME_OVERHEAD)
+		spread_packet(nic, SPREAD_OWN_FRAME, pkt);
 }
 
 static void transmit(struct qp *qp, const struct packet *pkt)
@@ -288,19 +282,31 @@ void eth_deliver(struct qp *qp, const struct eth_frame *frame,
 		qp_count(qp, MYNIC_STAT_RX_ETH_DROPPED);
 }
 
-void eth_receive(struct nic *nic, const struct packet *pkt)
+bool eth_spread(struct nic *nic, const struct packet *pkt, bool own,
+		struct spread_place *place)
 {
-	struct qp *qp = nic->eth.qp;
+	struct qp *qp = own ? NULL : nic->eth.qp;
 	uint8_t buf[ETH_MAX_FRAME];
+	enum flow_result result;
 	struct eth_frame frame;
 
 	parse_frame(&frame, pkt, buf);
-	if (flow_steer(nic, &frame))
-		return;
-	if (qp && passes_filter(nic, pkt->dmac))
+	result = flow_steer(nic, &frame, place);
+	if (result)
+		return result == FLOW_TAKEN;
+	if (qp && passes_filter(nic, pkt->dmac)) {
 		eth_deliver(qp, &frame, 0);
-	else if (!flow_steer_rest(nic, &frame))
+		return true;
+	}
+	result = flow_steer_rest(nic, &frame, place);
+	if (result == FLOW_PASSED && !own)
 		nic_count(nic, MYNIC_STAT_RX_ETH_DROPPED);
+	return result != FLOW_STOPPED;
+}
+
+void eth_receive(struct nic *nic, const struct packet *pkt)
+{
+	spread_packet(nic, SPREAD_FRAME, pkt);
 }
 
 void eth_qp_gone(struct nic *nic, const struct qp *qp)

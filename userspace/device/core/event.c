@@ -11,6 +11,9 @@
 #define MAX_LOG_SIZE 20
 #define LOG_EQE_SIZE 5
 
+/* Events of one EQ that waited for room and are sent at a time */
+#define QUANTUM 64
+
 _Static_assert(sizeof(struct mynic_eqe) == 1 << LOG_EQE_SIZE, "EQE stride");
 _Static_assert(ARRAY_SIZE(((struct nic *)NULL)->comp_eqs) ==
 		       MYNIC_ARM_VECTOR_MASK + 1,
@@ -113,21 +116,45 @@ static bool push_source(struct nic *nic, struct eq *eq,
 	return true;
 }
 
+/* One that waits longest. Return: false if there is none, or no room for it */
+static bool push_one(struct nic *nic, struct eq *eq)
+{
+	struct event_source *source = TAILQ_FIRST(&nic->pending_events);
+	struct cq *cq = TAILQ_FIRST(&eq->pending_cqs);
+
+	if (eq->async && source) {
+		if (!push_source(nic, eq, source))
+			return false;
+		TAILQ_REMOVE(&nic->pending_events, source, link);
+		return true;
+	}
+	if (!cq || !push(nic, eq, cq->number, MYNIC_EVENT_COMP))
+		return false;
+	event_drop_comp(cq);
+	return true;
+}
+
+/* As many as are soon sent; nic_run() goes on with the rest */
 static void push_pending(struct nic *nic, struct eq *eq)
 {
-	struct event_source *source;
-	struct cq *cq;
+	for (unsigned int i = 0; i < QUANTUM; i++) {
+		if (!push_one(nic, eq))
+			return;
+	}
+	nic->events_left = true;
+}
 
-	while (eq->async && (source = TAILQ_FIRST(&nic->pending_events))) {
-		if (!push_source(nic, eq, source))
-			return;
-		TAILQ_REMOVE(&nic->pending_events, source, link);
-	}
-	while ((cq = TAILQ_FIRST(&eq->pending_cqs))) {
-		if (!push(nic, eq, cq->number, MYNIC_EVENT_COMP))
-			return;
-		event_drop_comp(cq);
-	}
+bool events_run(struct nic *nic)
+{
+	uint32_t number = 0;
+	struct eq *eq;
+
+	if (!nic->events_left)
+		return false;
+	nic->events_left = false;
+	for (; (eq = table_next(&nic->eqs, &number)); number++)
+		push_pending(nic, eq);
+	return nic->events_left;
 }
 
 void event_raise(struct nic *nic, struct event_source *source,

@@ -89,6 +89,9 @@ void event_drop_comp(struct cq *cq);
  */
 bool eq_doorbell(struct nic *nic, uint32_t number);
 
+/** events_run() - send a bounded number of events that wait; true: more */
+bool events_run(struct nic *nic);
+
 void eqs_free(struct nic *nic);
 
 #endif /* MYNIC_EVENT_H */

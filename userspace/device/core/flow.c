@@ -15,6 +15,16 @@
 #define MAX_RULES 4096
 #define FLOW_FLAGS (MYNIC_FLOW_DROP | MYNIC_FLOW_DONT_TRAP)
 
+/* Units of a turn: specs that take one, and what it takes to copy a frame */
+#define SPECS_PER_UNIT 4
+#define DELIVERY_UNITS 2
+
+/* How far a frame has come, in &spread_place.stage; behind that the defaults */
+enum {
+	STAGE_SNIFFERS,
+	STAGE_RULES,
+};
+
 #define IP_DONT_FRAGMENT 0x4000
 #define IP_MORE_FRAGMENTS 0x2000
 
@@ -238,40 +248,67 @@ static bool flow_matches(const struct flow *flow, const struct eth_frame *frame)
 	return true;
 }
 
-/* Return: whether a rule has kept the frame from those behind it */
-static bool apply(const struct flow_list *list, const struct eth_frame *frame)
+/* Return: whether the rule keeps the frame from those behind it */
+static bool apply_one(struct flow *flow, const struct eth_frame *frame)
 {
-	struct flow *flow;
-
-	TAILQ_FOREACH(flow, list, link)
-	{
-		if (!flow_matches(flow, frame))
-			continue;
-		if (flow->counters) {
-			flow->counters->values[MYNIC_STAT_RX_PACKETS]++;
-			flow->counters->values[MYNIC_STAT_RX_BYTES] +=
-				frame->len;
-		}
-		if (flow->flags & MYNIC_FLOW_DROP)
-			qp_count(flow->qp, MYNIC_STAT_RX_ETH_DROPPED);
-		else
-			eth_deliver(flow->qp, frame, flow->tag);
-		if (flow->type != MYNIC_FLOW_SNIFFER &&
-		    !(flow->flags & MYNIC_FLOW_DONT_TRAP))
-			return true;
+	if (!flow_matches(flow, frame))
+		return false;
+	nic_charge(flow->qp->nic, DELIVERY_UNITS);
+	if (flow->counters) {
+		flow->counters->values[MYNIC_STAT_RX_PACKETS]++;
+		flow->counters->values[MYNIC_STAT_RX_BYTES] += frame->len;
 	}
-	return false;
+	if (flow->flags & MYNIC_FLOW_DROP)
+		qp_count(flow->qp, MYNIC_STAT_RX_ETH_DROPPED);
+	else
+		eth_deliver(flow->qp, frame, flow->tag);
+	return flow->type != MYNIC_FLOW_SNIFFER &&
+	       !(flow->flags & MYNIC_FLOW_DONT_TRAP);
 }
 
-bool flow_steer(struct nic *nic, const struct eth_frame *frame)
+static enum flow_result apply(struct nic *nic, const struct flow_list *list,
+			      const struct eth_frame *frame,
+			      struct spread_place *place)
 {
-	apply(&nic->flows.sniffers, frame);
-	return apply(&nic->flows.rules, frame);
+	if (!place->begun)
+		place->flow = TAILQ_FIRST(list);
+	place->begun = true;
+	while (place->flow) {
+		struct flow *flow = place->flow;
+
+		if (place->bounded && nic_turn_is_over(nic))
+			return FLOW_STOPPED;
+		nic_charge(nic, 1 + flow->num_specs / SPECS_PER_UNIT);
+		place->flow = flow_next(flow);
+		if (apply_one(flow, frame))
+			return FLOW_TAKEN;
+	}
+	place->begun = false;
+	place->stage++;
+	return FLOW_PASSED;
 }
 
-bool flow_steer_rest(struct nic *nic, const struct eth_frame *frame)
+enum flow_result flow_steer(struct nic *nic, const struct eth_frame *frame,
+			    struct spread_place *place)
 {
-	return apply(&nic->flows.defaults, frame);
+	enum flow_result result = FLOW_PASSED;
+
+	if (place->stage == STAGE_SNIFFERS)
+		result = apply(nic, &nic->flows.sniffers, frame, place);
+	if (!result && place->stage == STAGE_RULES)
+		result = apply(nic, &nic->flows.rules, frame, place);
+	return result;
+}
+
+enum flow_result flow_steer_rest(struct nic *nic, const struct eth_frame *frame,
+				 struct spread_place *place)
+{
+	return apply(nic, &nic->flows.defaults, frame, place);
+}
+
+struct flow *flow_next(const struct flow *flow)
+{
+	return TAILQ_NEXT(flow, link);
 }
 
 /* Bytes of the header in a spec, or 0 if there is no such type */
@@ -410,6 +447,7 @@ int admin_create_flow(struct nic *nic, struct admin_call *call)
 
 static void destroy(struct nic *nic, struct flow *flow)
 {
+	spread_flow_gone(nic, flow);
 	TAILQ_REMOVE(list_of(nic, flow), flow, link);
 	table_remove(&nic->flows.numbers, flow->number);
 	flow->qp->num_flows--;

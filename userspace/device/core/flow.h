@@ -12,6 +12,7 @@
 struct eth_frame;
 struct flow;
 struct nic;
+struct spread_place;
 
 /*
  * Rules that are asked at the same time, in the order of their priorities, and
@@ -37,22 +38,34 @@ struct flows {
 int flows_init(struct flows *flows);
 
 /**
+ * enum flow_result - what the rules say of a frame
+ * @FLOW_PASSED: none keeps it from those behind
+ * @FLOW_TAKEN: one has taken or dropped it
+ * @FLOW_STOPPED: the turn is over, and not all have been asked
+ */
+enum flow_result {
+	FLOW_PASSED,
+	FLOW_TAKEN,
+	FLOW_STOPPED,
+};
+
+/**
  * flow_steer() - give a frame to those who come before the port's receiver
  * @nic: the NIC
  * @frame: the frame
+ * @place: where to go on; how far it came
  *
- * Return: whether that was all: a rule has taken or dropped it.
+ * Return: what came of it.
  */
-bool flow_steer(struct nic *nic, const struct eth_frame *frame);
+enum flow_result flow_steer(struct nic *nic, const struct eth_frame *frame,
+			    struct spread_place *place);
 
-/**
- * flow_steer_rest() - likewise, with what the port's receiver does not want
- * @nic: the NIC
- * @frame: the frame
- *
- * Return: whether a rule has taken it.
- */
-bool flow_steer_rest(struct nic *nic, const struct eth_frame *frame);
+/** flow_steer_rest() - likewise, with what the port's receiver does not want */
+enum flow_result flow_steer_rest(struct nic *nic, const struct eth_frame *frame,
+				 struct spread_place *place);
+
+/** flow_next() - the rule that is asked behind another one, or NULL */
+struct flow *flow_next(const struct flow *flow);
 
 void flows_free(struct nic *nic);
 

@@ -124,6 +124,9 @@ int flush_run(struct qp *qp, struct response *response,
 			break;
 		response->addr += len;
 		response->flush_left -= len;
+		nic_look_at_clock(qp->nic);
+		if (qp->nic->turn.over)
+			break;
 	}
 	return err == -EAGAIN ? paging_wait(qp, stage) : err;
 }

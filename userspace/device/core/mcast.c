@@ -7,21 +7,21 @@
 #include "core.h"
 #include "mac.h"
 
-/* Groups differ in their last bytes above all */
-static unsigned int hash(const uint8_t gid[16])
+/* Nobody is to find groups that are all in one bucket: FNV-1a with a key */
+static unsigned int hash(const struct nic *nic, const uint8_t gid[16])
 {
-	unsigned int h = 0;
+	uint64_t h = nic->config.seed;
 
 	for (int i = 0; i < 16; i++)
-		h = h * 31 + gid[i];
-	return h % MCAST_BUCKETS;
+		h = (h ^ gid[i]) * 0x100000001b3;
+	return (h >> 32) % MCAST_BUCKETS;
 }
 
 static struct mcast_group *find(const struct nic *nic, const uint8_t gid[16])
 {
 	struct mcast_group *group;
 
-	LIST_FOREACH(group, &nic->mcast.buckets[hash(gid)], link)
+	LIST_FOREACH(group, &nic->mcast.buckets[hash(nic, gid)], link)
 	{
 		if (!memcmp(group->gid, gid, sizeof(group->gid)))
 			return group;
@@ -66,7 +66,7 @@ static struct mcast_group *create(struct nic *nic, const uint8_t gid[16])
 	if (!group)
 		return NULL;
 	memcpy(group->gid, gid, sizeof(group->gid));
-	LIST_INSERT_HEAD(&nic->mcast.buckets[hash(gid)], group, link);
+	LIST_INSERT_HEAD(&nic->mcast.buckets[hash(nic, gid)], group, link);
 	nic->mcast.num_groups++;
 	return group;
 }
@@ -84,9 +84,25 @@ static unsigned int find_member(const struct mcast_group *group,
 {
 	unsigned int i = 0;
 
-	while (i < group->num_qps && group->qps[i] != qp)
+	while (i < group->num_qps && group->members[i]->qp != qp)
 		i++;
 	return i;
+}
+
+static int attach(struct mcast_group *group, struct qp *qp)
+{
+	struct mcast_member *member;
+
+	if (group->num_qps == MCAST_MAX_QPS)
+		return MYNIC_AQ_NO_RESOURCE;
+	member = calloc(1, sizeof(*member));
+	if (!member)
+		return MYNIC_AQ_NO_RESOURCE;
+	member->group = group;
+	member->qp = qp;
+	group->members[group->num_qps++] = member;
+	LIST_INSERT_HEAD(&qp->mcast_groups, member, link);
+	return MYNIC_AQ_OK;
 }
 
 static bool detach(struct nic *nic, struct mcast_group *group, struct qp *qp)
@@ -95,8 +111,9 @@ static bool detach(struct nic *nic, struct mcast_group *group, struct qp *qp)
 
 	if (i == group->num_qps)
 		return false;
-	group->qps[i] = group->qps[--group->num_qps];
-	qp->mcast_groups--;
+	LIST_REMOVE(group->members[i], link);
+	free(group->members[i]);
+	group->members[i] = group->members[--group->num_qps];
 	if (!group->num_qps)
 		destroy(nic, group);
 	return true;
@@ -130,11 +147,10 @@ int admin_attach_mcast(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_NO_RESOURCE;
 	if (find_member(group, qp) < group->num_qps)
 		return MYNIC_AQ_OK;
-	if (group->num_qps == MCAST_MAX_QPS)
-		return MYNIC_AQ_NO_RESOURCE;
-	group->qps[group->num_qps++] = qp;
-	qp->mcast_groups++;
-	return MYNIC_AQ_OK;
+	status = attach(group, qp);
+	if (!group->num_qps)
+		destroy(nic, group);
+	return status;
 }
 
 int admin_detach_mcast(struct nic *nic, struct admin_call *call)
@@ -152,15 +168,13 @@ int admin_detach_mcast(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-void mcast_detach_all(struct nic *nic, struct qp *qp)
+bool mcast_detach_some(struct nic *nic, struct qp *qp)
 {
-	for (int i = 0; i < MCAST_BUCKETS && qp->mcast_groups; i++) {
-		struct mcast_group *group, *next;
-
-		group = LIST_FIRST(&nic->mcast.buckets[i]);
-		for (; group; group = next) {
-			next = LIST_NEXT(group, link);
-			detach(nic, group, qp);
-		}
+	while (!LIST_EMPTY(&qp->mcast_groups)) {
+		if (nic_turn_is_over(nic))
+			return true;
+		nic_charge(nic, 1);
+		detach(nic, LIST_FIRST(&qp->mcast_groups)->group, qp);
 	}
+	return false;
 }

@@ -16,17 +16,31 @@ struct qp;
 #define MCAST_BUCKETS 256
 
 /**
+ * struct mcast_member - a QP that is attached to a group
+ * @link: in &qp.mcast_groups
+ * @group: the group
+ * @qp: the QP
+ */
+struct mcast_member {
+	LIST_ENTRY(mcast_member) link;
+	struct mcast_group *group;
+	struct qp *qp;
+};
+
+LIST_HEAD(mcast_members, mcast_member);
+
+/**
  * struct mcast_group - a group with at least one QP
  * @link: in its bucket
  * @gid: as in &struct mynic_mcast
- * @num_qps: elements of @qps
- * @qps: the QPs attached
+ * @num_qps: elements of @members
+ * @members: the QPs attached
  */
 struct mcast_group {
 	LIST_ENTRY(mcast_group) link;
 	uint8_t gid[16];
 	unsigned int num_qps;
-	struct qp *qps[MCAST_MAX_QPS];
+	struct mcast_member *members[MCAST_MAX_QPS];
 };
 
 LIST_HEAD(mcast_bucket, mcast_group);
@@ -57,7 +71,13 @@ bool mcast_takes(const struct nic *nic, const struct packet *pkt);
 const struct mcast_group *mcast_find(const struct nic *nic,
 				     const uint8_t gid[16]);
 
-/** mcast_detach_all() - before a QP goes */
-void mcast_detach_all(struct nic *nic, struct qp *qp);
+/**
+ * mcast_detach_some() - before a QP goes
+ * @nic: the NIC
+ * @qp: the QP
+ *
+ * Return: true if there are more groups that it is attached to.
+ */
+bool mcast_detach_some(struct nic *nic, struct qp *qp);
 
 #endif /* MYNIC_MCAST_H */

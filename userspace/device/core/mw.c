@@ -35,10 +35,15 @@ void mw_unbind(struct mkey *mw)
 	mw->qp = NULL;
 }
 
-void mw_qp_gone(struct qp *qp)
+bool mw_unbind_some(struct qp *qp)
 {
-	while (!LIST_EMPTY(&qp->windows))
+	while (!LIST_EMPTY(&qp->windows)) {
+		if (nic_turn_is_over(qp->nic))
+			return true;
+		nic_charge(qp->nic, 1);
 		mw_unbind(LIST_FIRST(&qp->windows));
+	}
+	return false;
 }
 
 static struct mkey *find_window(const struct qp *qp, uint32_t key)

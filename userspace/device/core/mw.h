@@ -31,7 +31,12 @@ struct wqe_error mw_bind(struct qp *qp, const struct send_req *req);
 /** mw_unbind() - take away from a window what it was bound to, if anything */
 void mw_unbind(struct mkey *mw);
 
-/** mw_qp_gone() - unbind all that can be reached through a QP only */
-void mw_qp_gone(struct qp *qp);
+/**
+ * mw_unbind_some() - unbind windows that can be reached through a QP only
+ * @qp: the QP
+ *
+ * Return: true if there are more.
+ */
+bool mw_unbind_some(struct qp *qp);
 
 #endif /* MYNIC_MW_H */

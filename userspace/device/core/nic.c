@@ -9,6 +9,7 @@
 #include "rwq.h"
 #include "sq.h"
 #include "transport.h"
+#include "util.h"
 
 #define FATAL_VECTOR 0
 
@@ -38,6 +39,7 @@ struct nic *nic_create(const struct nic_config *config)
 	TAILQ_INIT(&nic->failed_cqs);
 	TAILQ_INIT(&nic->run_queue);
 	TAILQ_INIT(&nic->poll_queue);
+	spread_init(&nic->spread);
 	for (int i = 0; i < MCAST_BUCKETS; i++)
 		LIST_INIT(&nic->mcast.buckets[i]);
 	nic->dma_mkey = (struct mkey){
@@ -78,6 +80,7 @@ struct nic *nic_create(const struct nic_config *config)
 /* Users before what they use */
 static void free_objects(struct nic *nic)
 {
+	spread_free(nic);
 	flows_free(nic);
 	rss_free(nic);
 	rwq_tables_free(nic);
@@ -100,6 +103,7 @@ void nic_reset(struct nic *nic)
 	nic->gids = (struct gid_table){ 0 };
 	nic->eth = (struct eth){ 0 };
 	port_reset(nic);
+	nic->events_left = false;
 	memset(nic->stats, 0, sizeof(nic->stats));
 	memset(nic->bound_stats, 0, sizeof(nic->bound_stats));
 }
@@ -166,23 +170,37 @@ void nic_bar_write(struct nic *nic, int bar, uint64_t offset, const void *data,
 		uar_write(nic, offset, value, len);
 }
 
+void nic_look_at_clock(struct nic *nic)
+{
+	nic->turn.charged = 0;
+	nic->turn.over = nic_now(nic) >= nic->turn.end;
+}
+
+static bool run_timers(struct nic *nic)
+{
+	return timers_run(&nic->timers, nic_now(nic));
+}
+
 bool nic_run(struct nic *nic)
 {
-	bool more;
+	/* What QPs send they are to see, and what goes wrong with a CQ first */
+	static bool (*const kinds[])(struct nic *nic) = {
+		admin_run, cqs_run, events_run, run_timers, spread_run, qps_run,
+	};
+	bool more = false;
 
 	if (!nic_enabled(nic))
 		return false;
+	nic->turn.end = nic_now(nic) + NIC_TURN_NS;
+	nic_grant(nic);
 	/* What was rung before a command is begun before it */
 	if (nic->admin.ci != nic->admin.pi)
 		qps_run_each(nic);
-	if (!nic_enabled(nic))
-		return false;
-	more = admin_run(nic);
-	if (!nic_enabled(nic))
-		return false;
-	cqs_run(nic);
-	timers_run(&nic->timers, nic_now(nic));
-	more |= qps_run(nic);
+	for (unsigned int i = 0; i < ARRAY_SIZE(kinds) && nic_enabled(nic);
+	     i++) {
+		nic_grant(nic);
+		more |= kinds[i](nic);
+	}
 	return more && nic_enabled(nic);
 }
 
@@ -201,7 +219,8 @@ uint64_t nic_next_event(const struct nic *nic)
 	if (!nic_enabled(nic))
 		return TIMER_NEVER;
 	if (nic->admin.ci != nic->admin.pi || !TAILQ_EMPTY(&nic->failed_cqs) ||
-	    !TAILQ_EMPTY(&nic->run_queue))
+	    !TAILQ_EMPTY(&nic->run_queue) || nic->events_left ||
+	    !STAILQ_EMPTY(&nic->spread.packets))
 		return nic_now(nic);
 	return timers_next(&nic->timers);
 }

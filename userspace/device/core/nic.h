@@ -17,6 +17,9 @@
 
 struct nic;
 
+/** How long a nic_run() takes, ns; one more unit of work may come on top */
+#define NIC_TURN_NS 200000
+
 /**
  * struct nic_ops - what a NIC asks of its surroundings
  * @raise_irq: signal MSI-X vector @vector; must not call the NIC
@@ -119,6 +122,11 @@ int nic_dma_unmap(struct nic *nic, uint64_t iova, uint64_t len);
  * nic_run() - do a bounded piece of the work that is due
  * @nic: the NIC
  *
+ * It ends by the clock, NIC_TURN_NS after it has begun, whatever it does. What
+ * it is just doing then, one unit of work, is finished: a packet or a train, an
+ * admin command, or a part of a command that is long. What it gives to other
+ * NICs inside transmit() counts as its own work.
+ *
  * Return: true if there is more to do now.
  */
 bool nic_run(struct nic *nic);
@@ -146,7 +154,13 @@ bool nic_stop_polling(struct nic *nic);
 /** nic_next_event() - when nic_run() next has work (now()'s scale), or ~0 */
 uint64_t nic_next_event(const struct nic *nic);
 
-/** nic_receive() - a packet came in from the wire; consumed in the call */
+/**
+ * nic_receive() - a packet came in from the wire; consumed in the call
+ * @nic: the NIC
+ * @pkt: the packet
+ *
+ * A packet that many are to get is copied, and given to them by nic_run().
+ */
 void nic_receive(struct nic *nic, const struct packet *pkt);
 
 /** nic_overrun() - a packet for the NIC was lost for want of buffers */

@@ -144,6 +144,12 @@ struct packet {
 	struct iovec iov[PACKET_MAX_IOV];
 };
 
+/** roce_is_marked() - the packet met congestion on its way (ECN, RFC 3168) */
+static inline bool roce_is_marked(const struct roce_hdr *hdr)
+{
+	return (hdr->traffic_class & 3) == 3;
+}
+
 /** packet_eth_len() - bytes of the Ethernet header, with VLAN tag if any */
 unsigned int packet_eth_len(const struct packet *pkt);
 

@@ -242,6 +242,9 @@ bool paging_replay(struct qp *qp,
 		}
 		paging_passed(paging, MYNIC_PAGE_RECV);
 		free(held);
+		nic_charge(qp->nic, 1);
+		if (nic_turn_is_over(qp->nic))
+			break;
 	}
 	return !STAILQ_EMPTY(&paging->held);
 }

@@ -11,7 +11,7 @@
 #include "rss.h"
 #include "transport.h"
 
-/* How many QPs one nic_run() lets do a piece of work */
+/* How many QPs one nic_run() lets do a piece of work at most */
 #define RUN_QUANTUM 16
 
 /* How long and how many idle QPs nic_poll() looks after */
@@ -163,6 +163,9 @@ static bool run_pieces(struct nic *nic, unsigned int num)
 		qp = TAILQ_FIRST(&nic->run_queue);
 		if (!qp)
 			return false;
+		if (nic_turn_is_over(nic))
+			return true;
+		nic_charge(nic, 1);
 		unschedule(nic, qp);
 		if (transport_run_qp(qp))
 			qp_schedule(nic, qp);
@@ -386,6 +389,7 @@ static void add_user(struct qp *qp)
 static void remove_user(struct qp *qp)
 {
 	if (qp->xrcd) {
+		xrc_bind(qp, NULL);
 		LIST_REMOVE(qp, recv_link);
 		return;
 	}
@@ -438,17 +442,21 @@ int admin_create_qp(struct nic *nic, struct admin_call *call)
 void qp_destroy(struct nic *nic, struct qp *qp)
 {
 	counters_bind(qp, NULL);
-	mcast_detach_all(nic, qp);
 	eth_qp_gone(nic, qp);
 	qp_transport_fini(qp);
 	unschedule(nic, qp);
 	leave_poll_queue(nic, qp);
 	event_drop(nic, &qp->events);
-	mw_qp_gone(qp);
 	remove_user(qp);
 	rss_fini(qp);
 	table_remove(&nic->qps, qp->number);
 	free(qp);
+}
+
+/* Return: true if it still has groups or windows */
+static bool unbind_some(struct nic *nic, struct qp *qp)
+{
+	return mcast_detach_some(nic, qp) || mw_unbind_some(qp);
 }
 
 int admin_destroy_qp(struct nic *nic, struct admin_call *call)
@@ -459,6 +467,8 @@ int admin_destroy_qp(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (qp->num_flows)
 		return MYNIC_AQ_BUSY;
+	if (unbind_some(nic, qp))
+		return ADMIN_AGAIN;
 	qp_destroy(nic, qp);
 	return MYNIC_AQ_OK;
 }
@@ -468,6 +478,9 @@ void qps_free(struct nic *nic)
 	uint32_t number = 0;
 	struct qp *qp;
 
-	while ((qp = table_next(&nic->qps, &number)))
+	while ((qp = table_next(&nic->qps, &number))) {
+		while (unbind_some(nic, qp))
+			nic_grant(nic);
 		qp_destroy(nic, qp);
+	}
 }

@@ -10,6 +10,7 @@
 #include "buf.h"
 #include "cc.h"
 #include "event.h"
+#include "mcast.h"
 #include "mkey.h"
 #include "mynic_regs.h"
 #include "paging.h"
@@ -117,7 +118,8 @@ struct qp_attr {
  * @events: its asynchronous events
  * @send_link: in &cq.senders
  * @recv_link: in &cq.receivers; XRC_TGT: in &xrcd.targets
- * @mcast_groups: multicast groups that it is attached to
+ * @srq_link: XRC_TGT: in &srq.targets, with @srq
+ * @mcast_groups: the multicast groups that it is attached to
  * @num_flows: flow rules that it receives by
  * @rss: gives frames to WQs; NULL: the QP receives them itself
  * @num_tables: WQ: entries of receive WQ tables that name it
@@ -162,7 +164,8 @@ struct qp {
 	struct event_source events;
 	LIST_ENTRY(qp) send_link;
 	LIST_ENTRY(qp) recv_link;
-	uint32_t mcast_groups;
+	LIST_ENTRY(qp) srq_link;
+	struct mcast_members mcast_groups;
 	uint32_t num_flows;
 	struct rss *rss;
 	uint32_t num_tables;
@@ -207,7 +210,9 @@ struct qp *qp_of_command(const struct nic *nic, const struct admin_call *call);
 int qp_create(struct nic *nic, const struct mynic_create_qp *cmd,
 	      struct qp **qp);
 
-/** qp_destroy() - destroy a QP or WQ that nothing uses */
+/** qp_destroy() - destroy a QP or WQ that nothing uses, and that has no group
+ * and no window
+ */
 void qp_destroy(struct nic *nic, struct qp *qp);
 
 /** qp_dbrec() - the doorbell record, or NULL (counted as BAD_DMA) */

@@ -647,6 +647,7 @@ bool requester_run(struct qp *qp)
 	struct requester *q = &qp->req;
 
 	for (uint32_t num = 0; num < PACKET_QUANTUM;) {
+		uint32_t before = num;
 		uint32_t psn = q->psn;
 		struct wqe_error error;
 		struct send_req *req;
@@ -672,6 +673,7 @@ bool requester_run(struct qp *qp)
 			if (!run_local(qp, req))
 				return false;
 			num++;
+			nic_charge(qp->nic, 1);
 			continue;
 		}
 		if (!may_send(qp, req))
@@ -686,6 +688,9 @@ bool requester_run(struct qp *qp)
 			req->error = error;
 		/* The PSNs of a READ are its response's */
 		num += is_rd_atomic(req) ? 1 : q->psn - psn;
+		nic_charge(qp->nic, num - before);
+		if (nic_turn_is_over(qp->nic))
+			break;
 	}
 	return true;
 }

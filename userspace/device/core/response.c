@@ -381,6 +381,8 @@ bool responder_run(struct qp *qp)
 	struct response_queue *queue = &qp->resp.responses;
 
 	for (uint32_t num = 0; num < PACKET_QUANTUM;) {
+		uint32_t sent;
+
 		if (!queue->num) {
 			acknowledge(qp);
 			return false;
@@ -389,7 +391,11 @@ bool responder_run(struct qp *qp)
 			return false;
 		if (qp->cc.paced && !cc_admit(qp, CC_RESPONSES, next_len(qp)))
 			return false;
-		num += answer(qp);
+		sent = answer(qp);
+		num += sent;
+		nic_charge(qp->nic, sent);
+		if (nic_turn_is_over(qp->nic))
+			break;
 	}
 	return true;
 }

@@ -17,6 +17,9 @@
 #define MIN_REQS 16
 #define MAX_REQS 256
 
+/* Units of a turn that a datagram takes: it may go to many */
+#define DATAGRAM_UNITS 2
+
 /* enum ib_wc_opcode, by enum ib_wr_opcode */
 static const uint8_t wc_opcodes[] = {
 	[IB_WR_RDMA_WRITE] = IB_WC_RDMA_WRITE,
@@ -267,8 +270,18 @@ bool sq_flush(struct qp *qp)
 	return q->ci != q->pi;
 }
 
-static struct wqe_error send_datagram(struct qp *qp, const struct send_req *req)
+/* @done: whether that was all of it */
+static struct wqe_error send_datagram(struct qp *qp, struct send_req *req,
+				      bool *done)
 {
+	struct wqe_error error;
+
+	*done = true;
+	if (req->opcode == IB_WR_TSO) {
+		error = tso_send(qp, req);
+		*done = error.status || tso_is_sent(req);
+		return error;
+	}
 	if (qp->type == MYNIC_QP_RAW_PACKET)
 		return eth_send(qp, req);
 	return ud_send(qp, req);
@@ -277,6 +290,9 @@ static struct wqe_error send_datagram(struct qp *qp, const struct send_req *req)
 /* A path of UD is that of each request, with a rate of its own */
 static bool may_send(struct qp *qp, const struct send_req *req)
 {
+	/* A request that has begun was let go as a whole */
+	if (req->num_psn)
+		return true;
 	if (qp->type == MYNIC_QP_UD || qp->type == MYNIC_QP_GSI)
 		cc_set_ceiling(qp, req->av.static_rate);
 	return !qp->cc.paced || cc_admit(qp, CC_REQUESTS, req->length);
@@ -287,8 +303,11 @@ bool sq_run_datagrams(struct qp *qp)
 	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
 		struct wqe_error error;
 		struct send_req *req;
+		bool done = true;
 
 		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+			return false;
+		if (qp->state == IB_QPS_SQD && !requester_draining(qp))
 			return false;
 		req = sq_next(qp);
 		if (!req)
@@ -296,19 +315,20 @@ bool sq_run_datagrams(struct qp *qp)
 		if (!may_send(qp, req))
 			return false;
 		error = req->error;
-		if (!error.status && req->opcode == IB_WR_TSO) {
-			error = tso_send(qp, req);
-			i += tso_segments(req);
-		} else if (!error.status) {
-			error = send_datagram(qp, req);
-		}
+		if (!error.status)
+			error = send_datagram(qp, req, &done);
 		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
 			return false;
 		if (error.status) {
 			sq_fail(qp, error);
 			return true;
 		}
+		if (!done)
+			return true;
 		sq_complete(qp, 1, nic_now(qp->nic));
+		nic_charge(qp->nic, DATAGRAM_UNITS);
+		if (nic_turn_is_over(qp->nic))
+			break;
 	}
 	return true;
 }

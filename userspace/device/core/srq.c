@@ -232,10 +232,8 @@ static void destroy(struct nic *nic, struct srq *srq)
 {
 	event_drop(nic, &srq->events);
 	table_remove(&nic->srqs, srq->number);
-	if (srq->xrcd) {
-		xrc_srq_gone(srq);
+	if (srq->xrcd)
 		srq->xrcd->num_srqs--;
-	}
 	if (srq->tm)
 		tm_destroy(srq);
 	if (srq->cq)
@@ -252,6 +250,8 @@ int admin_destroy_srq(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (srq->num_qps)
 		return MYNIC_AQ_BUSY;
+	if (xrc_unbind_some(nic, srq))
+		return ADMIN_AGAIN;
 	destroy(nic, srq);
 	return MYNIC_AQ_OK;
 }

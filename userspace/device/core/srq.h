@@ -16,6 +16,8 @@ struct pd;
 struct tm;
 struct xrcd;
 
+LIST_HEAD(qp_list, qp);
+
 /**
  * struct srq - shared receive queue
  * @number: SRQN
@@ -33,6 +35,7 @@ struct xrcd;
  * @limit: the event's limit; 0: none
  * @error: its memory or record is bad: its QPs find no entry any more
  * @num_qps: QPs bound to it, but for XRC_TGT QPs
+ * @targets: XRC: XRC_TGT QPs whose last request named it
  */
 struct srq {
 	uint32_t number;
@@ -50,6 +53,7 @@ struct srq {
 	uint32_t limit;
 	bool error;
 	uint32_t num_qps;
+	struct qp_list targets;
 };
 
 /** srq_dbrec() - the doorbell record, or NULL (counted as BAD_DMA) */

@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Timers called at a time, so that they do not keep all else waiting */
+#define QUANTUM 64
+
 static void place(struct timers *timers, struct timer *timer, uint32_t pos)
 {
 	timers->heap[pos] = timer;
@@ -99,10 +102,14 @@ void timer_set(struct timers *timers, struct timer *timer, uint64_t expires)
 	sift_up(timers, timer, timers->used - 1);
 }
 
-void timers_run(struct timers *timers, uint64_t now)
+bool timers_run(struct timers *timers, uint64_t now)
 {
 	/* Comes to an end even if a timer is due again at once */
 	uint32_t budget = timers->used;
+	bool all = budget <= QUANTUM;
+
+	if (!all)
+		budget = QUANTUM;
 
 	while (budget-- && timers->used && timers->heap[0]->key <= now) {
 		struct timer *timer = timers->heap[0];
@@ -118,6 +125,7 @@ void timers_run(struct timers *timers, uint64_t now)
 			timer->fn(timer);
 		}
 	}
+	return !all && timers->used && timers->heap[0]->key <= now;
 }
 
 uint64_t timers_next(const struct timers *timers)

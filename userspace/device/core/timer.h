@@ -67,8 +67,14 @@ static inline bool timer_is_set(const struct timer *timer)
 	return timer->expires != TIMER_NEVER;
 }
 
-/** timers_run() - call those timers that are due */
-void timers_run(struct timers *timers, uint64_t now);
+/**
+ * timers_run() - call a bounded number of the timers that are due
+ * @timers: the timers
+ * @now: the time
+ *
+ * Return: true if there may be more.
+ */
+bool timers_run(struct timers *timers, uint64_t now);
 
 /** timers_next() - when timers_run() next has something to do, or TIMER_NEVER */
 uint64_t timers_next(const struct timers *timers);

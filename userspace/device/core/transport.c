@@ -18,10 +18,6 @@
 
 #define PKEY_MASK 0x7fff /* without the membership bit */
 
-/* ECN in the traffic class: "congestion experienced" */
-#define ECN_MASK 0x03
-#define ECN_CE 0x03
-
 /*
  * In the error state the host is asked to ring for receive requests too. When
  * this time is over it knows.
@@ -214,8 +210,7 @@ static bool run_sq(struct qp *qp)
 		return send(qp);
 	case IB_QPS_SQD:
 		/* Requests of many packets: the one that has begun goes on */
-		if ((qp_is_connected(qp) || qp->type == MYNIC_QP_DRIVER) &&
-		    send(qp))
+		if (send(qp))
 			return true;
 		if (!requester_draining(qp) && !qp->req.drained) {
 			qp->req.drained = true;
@@ -289,15 +284,10 @@ bool transport_can_receive(const struct qp *qp)
 	return qp->state >= IB_QPS_RTR && qp->state <= IB_QPS_SQE;
 }
 
-static bool is_marked(const struct roce_hdr *hdr)
-{
-	return (hdr->traffic_class & ECN_MASK) == ECN_CE;
-}
-
 static void connected_receive(struct qp *qp, const struct packet *pkt,
 			      const struct opcode_info *info)
 {
-	if (is_marked(&pkt->roce)) {
+	if (roce_is_marked(&pkt->roce)) {
 		qp_count(qp, MYNIC_STAT_RX_ECN);
 		cc_marked(qp);
 	}
@@ -336,8 +326,8 @@ static void group_receive(struct nic *nic, const struct packet *pkt,
 	if (!(info->flags & OPCODE_DETH) ||
 	    pkt->roce.dest_qpn != PATH_MULTICAST_QPN)
 		nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
-	else if (ud_multicast(nic, pkt) && is_marked(&pkt->roce))
-		nic_count(nic, MYNIC_STAT_RX_ECN);
+	else
+		spread_packet(nic, SPREAD_DATAGRAM, pkt);
 }
 
 /* @own: where a connected QP expects its peer's packets to go to */
@@ -358,7 +348,7 @@ static void qp_receive(struct nic *nic, struct qp *qp, const struct packet *pkt,
 			return;
 		}
 		connected_receive(qp, pkt, info);
-	} else if (ud_receive(qp, pkt) && is_marked(hdr)) {
+	} else if (ud_receive(qp, pkt) && roce_is_marked(hdr)) {
 		qp_count(qp, MYNIC_STAT_RX_ECN);
 	}
 }

@@ -11,6 +11,12 @@
 #include "path.h"
 #include "ud.h"
 
+/* Segments sent in one piece */
+#define QUANTUM 64
+
+/* Units of a turn that one takes: it may go to many */
+#define SEGMENT_UNITS 4
+
 /* In TCP's byte of flags (RFC 9293) */
 #define TCP_ONLY_LAST (TH_FIN | TH_PUSH)
 #define TCP_ONLY_FIRST 0x80 /* CWR */
@@ -103,7 +109,14 @@ static void fix_headers(uint8_t *frame, uint32_t len, uint32_t ip, uint32_t tcp,
 	headers_set_csum(&headers.outer);
 }
 
-static struct wqe_error send_raw(struct qp *qp, const struct send_req *req)
+/* A piece of the request is over: the turn is, or it is long enough */
+static bool ends_piece(struct qp *qp, const struct send_req *req)
+{
+	nic_charge(qp->nic, SEGMENT_UNITS);
+	return !(req->segments % QUANTUM) || nic_turn_is_over(qp->nic);
+}
+
+static struct wqe_error send_raw(struct qp *qp, struct send_req *req)
 {
 	uint8_t buf[ETH_MAX_FRAME];
 	uint32_t ip, tcp;
@@ -113,8 +126,8 @@ static struct wqe_error send_raw(struct qp *qp, const struct send_req *req)
 		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR);
 	if (req->hdr_len < ETHER_HDR_LEN || !find_tcp(req, &ip, &tcp))
 		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR);
-	for (uint32_t i = 0; i < tso_segments(req); i++) {
-		struct cut c = cut(req, i);
+	while (!tso_is_sent(req)) {
+		struct cut c = cut(req, req->segments);
 		uint32_t len = req->hdr_len + c.len;
 
 		syndrome = build(qp, req, &c, buf);
@@ -123,20 +136,23 @@ static struct wqe_error send_raw(struct qp *qp, const struct send_req *req)
 						   syndrome };
 		fix_headers(buf, len, ip, tcp, &c);
 		eth_send_bytes(qp, buf, len);
+		req->segments++;
+		if (ends_piece(qp, req))
+			break;
 	}
 	return (struct wqe_error){ 0 };
 }
 
-static struct wqe_error send_ud(struct qp *qp, const struct send_req *req)
+static struct wqe_error send_ud(struct qp *qp, struct send_req *req)
 {
 	uint8_t buf[PATH_MAX_MTU];
 	int syndrome;
 
 	if (req->hdr_len + req->mss > path_port_mtu(qp->nic))
 		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR);
-	for (uint32_t i = 0; i < tso_segments(req); i++) {
+	while (!tso_is_sent(req)) {
 		struct wqe_error error;
-		struct cut c = cut(req, i);
+		struct cut c = cut(req, req->segments);
 
 		syndrome = build(qp, req, &c, buf);
 		if (syndrome)
@@ -145,12 +161,19 @@ static struct wqe_error send_ud(struct qp *qp, const struct send_req *req)
 		error = ud_send_bytes(qp, req, buf, req->hdr_len + c.len);
 		if (error.status)
 			return error;
+		req->segments++;
+		if (ends_piece(qp, req))
+			break;
 	}
 	return (struct wqe_error){ 0 };
 }
 
-struct wqe_error tso_send(struct qp *qp, const struct send_req *req)
+struct wqe_error tso_send(struct qp *qp, struct send_req *req)
 {
+	if (!req->num_psn) {
+		req->num_psn = 1;
+		req->segments = 0;
+	}
 	if (!req->mss || req->length > TSO_MAX_LENGTH ||
 	    tso_segments(req) > TSO_MAX_SEGMENTS)
 		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR);

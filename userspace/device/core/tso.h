@@ -3,6 +3,7 @@
 #ifndef MYNIC_TSO_H
 #define MYNIC_TSO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "wqe.h"
@@ -22,12 +23,18 @@ static inline uint32_t tso_segments(const struct send_req *req)
 }
 
 /**
- * tso_send() - execute a TSO request
+ * tso_send() - execute a bounded piece of a TSO request
  * @qp: UD, GSI or RAW_PACKET QP
  * @req: checked; @req->error is none
  *
- * Return: how it ended, for the completion.
+ * Return: what is wrong with it, for the completion.
  */
-struct wqe_error tso_send(struct qp *qp, const struct send_req *req);
+struct wqe_error tso_send(struct qp *qp, struct send_req *req);
+
+/** tso_is_sent() - after a tso_send() that found nothing wrong: that was all */
+static inline bool tso_is_sent(const struct send_req *req)
+{
+	return req->segments == tso_segments(req);
+}
 
 #endif /* MYNIC_TSO_H */

@@ -72,6 +72,9 @@ bool uc_run(struct qp *qp)
 		}
 		if (req->done || q->psn == req->first_psn + req->num_psn)
 			sq_complete(qp, 1, nic_now(qp->nic));
+		nic_charge(qp->nic, 1);
+		if (nic_turn_is_over(qp->nic))
+			break;
 	}
 	return true;
 }

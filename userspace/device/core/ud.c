@@ -31,8 +31,6 @@ static struct wqe_error bad_wqe(struct nic *nic, enum ib_wc_status status,
 static void send_packet(struct qp *qp, const struct send_req *req,
 			struct packet *pkt)
 {
-	struct nic *nic = qp->nic;
-
 	pkt->roce.opcode = BTH_UD_SEND_ONLY;
 	if (req->opcode == IB_WR_SEND_WITH_IMM)
 		pkt->roce.opcode = BTH_UD_SEND_ONLY_IMM;
@@ -46,7 +44,7 @@ static void send_packet(struct qp *qp, const struct send_req *req,
 	path_send(qp, pkt);
 	/* The wire gives it to all members but those on this NIC */
 	if (gid_is_multicast(pkt->roce.dgid))
-		ud_multicast(nic, pkt);
+		spread_packet(qp->nic, SPREAD_DATAGRAM, pkt);
 }
 
 struct wqe_error ud_send(struct qp *qp, const struct send_req *req)
@@ -177,14 +175,23 @@ bool ud_receive(struct qp *qp, const struct packet *pkt)
 	return true;
 }
 
-bool ud_multicast(struct nic *nic, const struct packet *pkt)
+/* The group may have other members when it goes on: none gets it twice */
+bool ud_multicast(struct nic *nic, const struct packet *pkt,
+		  struct spread_place *place)
 {
 	const struct mcast_group *group = mcast_find(nic, pkt->roce.dgid);
-	bool accepted = false;
 
-	for (unsigned int i = 0; group && i < group->num_qps; i++) {
-		if (transport_can_receive(group->qps[i]))
-			accepted |= ud_receive(group->qps[i], pkt);
+	while (group && place->member < group->num_qps) {
+		struct qp *qp;
+
+		if (place->bounded && nic_turn_is_over(nic))
+			return false;
+		nic_charge(nic, 1);
+		qp = group->members[place->member++]->qp;
+		if (transport_can_receive(qp) && ud_receive(qp, pkt))
+			place->accepted = true;
 	}
-	return accepted;
+	if (place->accepted && roce_is_marked(&pkt->roce))
+		nic_count(nic, MYNIC_STAT_RX_ECN);
+	return true;
 }

@@ -9,6 +9,7 @@
 
 struct packet;
 struct qp;
+struct spread_place;
 
 /**
  * ud_send() - execute a send request
@@ -43,7 +44,15 @@ void ud_take(struct qp *qp, const struct packet *pkt);
  */
 bool ud_receive(struct qp *qp, const struct packet *pkt);
 
-/** ud_multicast() - ... for all QPs in the group of its dgid; true if for one */
-bool ud_multicast(struct nic *nic, const struct packet *pkt);
+/**
+ * ud_multicast() - ... for all QPs in the group of its dgid
+ * @nic: the NIC
+ * @pkt: the datagram
+ * @place: where to go on; how far it came
+ *
+ * Return: whether all have got it.
+ */
+bool ud_multicast(struct nic *nic, const struct packet *pkt,
+		  struct spread_place *place);
 
 #endif /* MYNIC_UD_H */

@@ -77,8 +77,9 @@ struct wqe_error {
  * @num_sge: elements of @sge; 0 with IB_SEND_INLINE
  * @first_psn: RC, UC: PSN of the first packet
  * @num_psn: RC, UC: how many PSNs the request takes, 0 until it is first sent;
- *	DRIVER1: not 0 when it has begun
+ *	DRIVER1, TSO: not 0 when it has begun
  * @copied: DRIVER1: bytes that have been copied
+ * @segments: TSO: segments that have been sent
  * @piece: RC READ: PSNs of the response to one request packet, 0: all
  * @cut_psn: RC READ, with @piece: where the first of these begins
  * @in_turn: RC READ, with @piece: it was requested as a whole before
@@ -114,6 +115,7 @@ struct send_req {
 	uint32_t first_psn;
 	uint32_t num_psn;
 	uint32_t copied;
+	uint32_t segments;
 	uint32_t piece;
 	uint32_t cut_psn;
 	bool in_turn;

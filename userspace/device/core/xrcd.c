@@ -14,22 +14,29 @@ struct srq *xrc_srq_find(const struct qp *qp, uint32_t srqn)
 
 void xrc_bind(struct qp *qp, struct srq *srq)
 {
+	if (qp->srq == srq)
+		return;
+	if (qp->srq)
+		LIST_REMOVE(qp, srq_link);
+	if (srq)
+		LIST_INSERT_HEAD(&srq->targets, qp, srq_link);
 	qp->srq = srq;
 	qp->pd = srq ? srq->pd : NULL;
 	qp->recv_cq = srq ? srq->cq : NULL;
 }
 
-void xrc_srq_gone(struct srq *srq)
+bool xrc_unbind_some(struct nic *nic, struct srq *srq)
 {
 	struct qp *qp;
 
-	LIST_FOREACH(qp, &srq->xrcd->targets, recv_link)
-	{
-		if (qp->srq != srq)
-			continue;
+	while ((qp = LIST_FIRST(&srq->targets))) {
+		if (nic_turn_is_over(nic))
+			return true;
+		nic_charge(nic, 1);
 		qp->resp.has_recv = false;
 		xrc_bind(qp, NULL);
 	}
+	return false;
 }
 
 int admin_alloc_xrcd(struct nic *nic, struct admin_call *call)

@@ -2,6 +2,7 @@
 #ifndef MYNIC_XRCD_H
 #define MYNIC_XRCD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cq.h"
@@ -39,12 +40,15 @@ struct srq *xrc_srq_find(const struct qp *qp, uint32_t srqn);
 void xrc_bind(struct qp *qp, struct srq *srq);
 
 /**
- * xrc_srq_gone() - an SRQ is destroyed
- * @srq: XRC SRQ
+ * xrc_unbind_some() - before an SRQ is destroyed
+ * @nic: the NIC
+ * @srq: the SRQ
  *
  * What a message under way has taken from it has no completion.
+ *
+ * Return: true if there are more QPs whose last request named it.
  */
-void xrc_srq_gone(struct srq *srq);
+bool xrc_unbind_some(struct nic *nic, struct srq *srq);
 
 void xrcds_free(struct nic *nic);
 

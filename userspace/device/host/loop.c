@@ -21,9 +21,25 @@
 /* Rounds between two looks at the clients, so that they are not starved */
 #define LOOP_ROUNDS 8
 
-/* Give every NIC a turn. Return: whether there is more to do now. */
-static bool run_round(struct net_switch *sw)
+/*
+ * One NIC's turn. What has been queued for it comes first, or else it could
+ * fill the queue with what it sends to itself; but not in two turns in a row.
+ * Return: whether there is more to do now.
+ */
+static bool run_nic(struct switch_port *port)
 {
+	bool more = switch_deliver(port);
+
+	port->gave_way = more && !port->gave_way;
+	if (!port->gave_way && !switch_is_held(port))
+		more |= nic_run(port->nic);
+	return more;
+}
+
+/* Give every NIC a turn. Return: whether there is more to do now. */
+static bool run_round(const struct loop *loop, uint64_t *looked)
+{
+	struct net_switch *sw = loop->sw;
 	uint64_t packets = sw->packets;
 	bool more = false;
 
@@ -32,9 +48,11 @@ static bool run_round(struct net_switch *sw)
 
 		if (!port->nic)
 			continue;
-		switch_deliver(port);
-		if (!switch_is_held(port))
-			more |= nic_run(port->nic);
+		more |= run_nic(port);
+		if (clock_ns() - *looked < NIC_TURN_NS)
+			continue;
+		events_wait(loop->events, EVENTS_NOT_AT_ALL);
+		*looked = clock_ns();
 	}
 	/* A packet can be work for a NIC that had its turn before. */
 	return more || sw->packets != packets;
@@ -133,6 +151,7 @@ void loop_run(const struct loop *loop, const bool *stop)
 		uint64_t interrupts = sw->interrupts;
 		uint64_t packets = sw->packets;
 		bool worked = more;
+		uint64_t looked;
 
 		if (!more && vigil_is_over(&vigil, now)) {
 			flush_captures(sw);
@@ -150,8 +169,9 @@ void loop_run(const struct loop *loop, const bool *stop)
 		switch_update_links(sw);
 		run_faults(sw, sw->now);
 		worked |= poll_nics(sw);
+		looked = sw->now;
 		for (int i = 0; i < LOOP_ROUNDS; i++) {
-			more = run_round(sw);
+			more = run_round(loop, &looked);
 			flush_wires(loop);
 			if (!more)
 				break;

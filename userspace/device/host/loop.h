@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The one thread: it waits for clients and wires, runs the NICs and carries
- * packets between them.
+ * packets between them. It looks at the clients at least once in NIC_TURN_NS
+ * and what one NIC's turn takes, however many NICs have work.
  */
 #ifndef MYNIC_HOST_LOOP_H
 #define MYNIC_HOST_LOOP_H

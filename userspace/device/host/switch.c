@@ -14,6 +14,9 @@
 /* About 1000 packets of the largest RoCE MTU; touched only as far as needed */
 #define SWITCH_QUEUE_SIZE (4 << 20)
 
+/* Packets delivered from a queue between two looks at the clock */
+#define PACKETS_PER_LOOK 16
+
 static void enqueue(struct switch_port *to, const struct packet *pkt)
 {
 	struct packet_queue *queue = &to->filling;
@@ -162,22 +165,37 @@ void switch_pass(struct switch_port *port, enum fault_dir dir,
 		output(port, pkt);
 }
 
-void switch_deliver(struct switch_port *port)
+/* Return: whether all of it is delivered */
+static bool drain(struct switch_port *port)
 {
 	struct packet_queue *queue = &port->draining;
-	struct packet_queue full = port->filling;
+	uint64_t end = clock_ns() + NIC_TURN_NS;
+	unsigned int num = 0;
 
-	if (!full.used)
-		return;
-	port->filling = *queue;
-	*queue = full;
-	for (size_t at = 0; at < queue->used;) {
+	while (queue->at < queue->used) {
 		struct packet pkt;
 
-		at += packet_load(queue->buf + at, &pkt);
+		if (++num % PACKETS_PER_LOOK == 0 && clock_ns() >= end)
+			return false;
+		queue->at += packet_load(queue->buf + queue->at, &pkt);
 		nic_receive(port->nic, &pkt);
 	}
 	queue->used = 0;
+	queue->at = 0;
+	return true;
+}
+
+bool switch_deliver(struct switch_port *port)
+{
+	struct packet_queue empty = port->draining;
+
+	if (!empty.used) {
+		if (!port->filling.used)
+			return false;
+		port->draining = port->filling;
+		port->filling = empty;
+	}
+	return !drain(port) || port->filling.used;
 }
 
 void switch_set_up(struct switch_port *port, bool up)

@@ -33,10 +33,12 @@ struct packet;
  * struct packet_queue - copies of packets, one behind the other
  * @buf: SWITCH_QUEUE_SIZE bytes
  * @used: bytes in use
+ * @at: where the first packet is that has not been delivered
  */
 struct packet_queue {
 	uint8_t *buf;
 	size_t used;
+	size_t at;
 };
 
 /**
@@ -81,6 +83,7 @@ struct port_stats {
  * @sending: the NIC is inside transmit()
  * @filling: takes copies for the NIC
  * @draining: gives them to the NIC; filled by exchange with @filling
+ * @gave_way: the NIC's last turn was taken by these packets
  */
 struct switch_port {
 	const char *name;
@@ -98,6 +101,7 @@ struct switch_port {
 	bool sending;
 	struct packet_queue filling;
 	struct packet_queue draining;
+	bool gave_way;
 };
 
 /**
@@ -164,8 +168,15 @@ bool switch_is_direct(const struct switch_port *from, const uint8_t dmac[6]);
 void switch_pass(struct switch_port *port, enum fault_dir dir,
 		 const struct packet *pkt);
 
-/** switch_deliver() - give a NIC the packets queued for it so far */
-void switch_deliver(struct switch_port *port);
+/**
+ * switch_deliver() - give a NIC the packets queued for it so far
+ * @port: the NIC's
+ *
+ * As many as it takes in NIC_TURN_NS.
+ *
+ * Return: true if there are more.
+ */
+bool switch_deliver(struct switch_port *port);
 
 /** switch_set_up() - frames can pass a wire, or cannot any more */
 void switch_set_up(struct switch_port *port, bool up);

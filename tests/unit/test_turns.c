@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * How much a NIC does in one turn: work that fans out, and commands that are
+ * long, are done in pieces. Each look at the clock takes as long here as a turn
+ * has time for four.
+ */
+#include "harness_eth.h"
+
+#define TICK (NIC_TURN_NS / 4)
+#define QKEY 0x11111111
+#define TCP 6
+
+/* What a turn may do of anything, generously */
+#define MOST 300
+
+static const uint8_t group[16] = { 0xff, 0x0e, [15] = 0x42 };
+
+static unsigned int count(struct drv_cq *cq)
+{
+	struct mynic_cqe cqe;
+	unsigned int num = 0;
+
+	while (drv_poll(cq, &cqe)) {
+		CHECK_EQ(cqe.status, IBV_WC_SUCCESS);
+		num++;
+	}
+	return num;
+}
+
+/* Nothing is done but what one call does */
+static bool run(struct drv *d)
+{
+	bool more;
+
+	d->sim->tick = TICK;
+	more = nic_run(d->n->nic);
+	d->sim->tick = 0;
+	return more;
+}
+
+/* A request of @num segments of one byte, posted and rung for */
+static void post_tso(struct drv_end *end, uint32_t num)
+{
+	struct drv_wr wr = {
+		.wr_id = 1,
+		.opcode = IBV_WR_TSO,
+		.flags = IBV_SEND_SIGNALED,
+		.num_sge = 1,
+		.sge = { drv_sge(end->mr, 0, num) },
+	};
+	struct mynic_send_wqe *wqe;
+	struct eth_buf header;
+	uint8_t *data;
+
+	eth_begin(&header, ETH_GROUP, 0x0800);
+	eth_put_ipv4(&header, 0x0a000001, 0x0a000002, TCP, 20);
+	eth_put_tcp(&header, 80, 1234, 0, 0x10);
+	wqe = drv_write_wqe(end->qp, &wr);
+	wqe->mss = 1;
+	wqe->hdr_len = header.len;
+	data = (uint8_t *)wqe + MYNIC_WQE_DATA_EXT;
+	memmove(data + (header.len + 15) / 16 * 16, data, sizeof(wr.sge[0]));
+	memcpy(data, header.data, header.len);
+	drv_ring(end->qp);
+}
+
+TEST(turn_of_tso)
+{
+	struct drv_pair p = eth_raw_pair();
+	uint64_t before = p.a.d->n->sent;
+	unsigned int turns = 1;
+
+	post_tso(&p.a, 1024);
+	while (run(p.a.d)) {
+		uint64_t sent = p.a.d->n->sent;
+
+		CHECK(sent - before <= MOST);
+		before = sent;
+		turns++;
+	}
+	CHECK(turns >= 4);
+	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TX_ETH_PACKETS), 1024);
+	CHECK_EQ(drv_expect(p.a.cq, 1, 0).opcode, IBV_WC_TSO);
+}
+
+/* Where the clock stands still it ends by count */
+TEST(turn_of_tso_in_pieces)
+{
+	struct drv_pair p = eth_raw_pair();
+
+	for (unsigned int i = 0; i < 3; i++)
+		post_tso(&p.a, 1024);
+	nic_run(p.a.d->n->nic);
+	CHECK(count(p.a.cq) <= 1);
+	sim_settle(p.sim);
+	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TX_ETH_PACKETS), 3 * 1024);
+}
+
+/* SQD waits for a request that has begun, and for no other one */
+TEST(turn_of_tso_drained)
+{
+	struct drv_pair p = eth_raw_pair();
+	struct mynic_qp_attr attr = {
+		.attr_mask = IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY,
+		.qp_state = IBV_QPS_SQD,
+		.sq_drained_event = 1,
+	};
+	struct mynic_cqe cqe;
+
+	post_tso(&p.a, 1000);
+	post_tso(&p.a, 1000);
+	run(p.a.d);
+	CHECK(!drv_poll(p.a.cq, &cqe));
+	CHECK_EQ(drv_modify_qp(p.a.qp, &attr), 0);
+	drv_expect_event(&p.a.d->event, MYNIC_EVENT_SQ_DRAINED, p.a.qp->number);
+	drv_expect(p.a.cq, 1, 0);
+	drv_expect_none(p.a.cq, SEC);
+	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TX_ETH_PACKETS), 1000);
+	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_RTS), 0);
+	drv_expect(p.a.cq, 1, 0);
+	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TX_ETH_PACKETS), 2000);
+}
+
+/* Rules that all match in 16 headers, and give it to the next one */
+static void make_rules(struct drv_end *end, unsigned int num, uint32_t *numbers)
+{
+	struct mynic_flow_spec specs[MYNIC_FLOW_MAX_SPECS] = { 0 };
+	struct mynic_create_flow body = {
+		.type = MYNIC_FLOW_NORMAL,
+		.flags = MYNIC_FLOW_DONT_TRAP,
+		.num_specs = MYNIC_FLOW_MAX_SPECS,
+	};
+
+	for (unsigned int i = 0; i < MYNIC_FLOW_MAX_SPECS; i++)
+		specs[i].type = MYNIC_FLOW_ETH;
+	for (unsigned int i = 0; i < num; i++)
+		CHECK_EQ(eth_flow(end->qp, body, specs, &numbers[i]), 0);
+}
+
+static void send_frame(struct drv_pair *p, uint8_t byte)
+{
+	struct eth_buf buf;
+
+	eth_begin(&buf, ETH_GROUP, 0x88b5);
+	eth_put_data(&buf, 50, byte);
+	eth_send_frame(&p->a, &buf, 0);
+}
+
+/* As it is, with no turn of anybody */
+static void receive_frame(struct drv_pair *p)
+{
+	struct packet pkt = {
+		.kind = PACKET_ETH,
+		.dmac = { 1 },
+		.vlan = PACKET_NO_VLAN,
+		.payload_len = 1400,
+		.niov = 1,
+		.iov = { { p->a.mr->ptr, 1400 } },
+	};
+
+	nic_receive(p->b.d->n->nic, &pkt);
+}
+
+TEST(turn_of_rules)
+{
+	struct drv_pair p = eth_raw_pair();
+	struct sim_nic *b = p.b.d->n;
+	uint32_t rules[512];
+	uint64_t got = 0;
+	unsigned int turns = 0;
+
+	make_rules(&p.b, ARRAY_SIZE(rules), rules);
+	send_frame(&p, 1);
+	/* each rule wants it, and there is no request: each is counted */
+	while (nic_next_event(b->nic) <= p.sim->now) {
+		uint64_t before = got;
+
+		run(p.b.d);
+		got = nic_stat(b->nic, MYNIC_STAT_RX_ETH_DROPPED);
+		CHECK(got - before <= MOST / 4);
+		CHECK(++turns < 100);
+	}
+	sim_settle(p.sim);
+	CHECK_EQ(nic_stat(b->nic, MYNIC_STAT_RX_ETH_DROPPED), 512 + 1);
+}
+
+/* Frames keep their order, whether they wait for a turn or not */
+TEST(turn_of_rules_in_order)
+{
+	struct drv_pair p = eth_raw_pair();
+	uint32_t rules[20], number;
+	struct eth_buf buf;
+
+	make_rules(&p.b, ARRAY_SIZE(rules), rules);
+	CHECK_EQ(eth_flow(p.b.qp,
+			  (struct mynic_create_flow){
+				  .type = MYNIC_FLOW_ALL_DEFAULT },
+			  NULL, &number),
+		 0);
+	for (unsigned int i = 0; i < 4; i++) {
+		for (unsigned int j = 0; j < ARRAY_SIZE(rules) + 1; j++)
+			eth_post(&p.b, i);
+		send_frame(&p, i);
+	}
+	for (unsigned int i = 0; i < 4; i++) {
+		eth_begin(&buf, ETH_GROUP, 0x88b5);
+		eth_put_data(&buf, 50, i);
+		for (unsigned int j = 0; j < ARRAY_SIZE(rules) + 1; j++)
+			drv_expect(p.b.recv_cq, i, 0);
+	}
+}
+
+/* Rules that go while a frame is half way through them */
+TEST(turn_of_rules_that_go)
+{
+	struct drv_pair p = eth_raw_pair();
+	struct mynic_admin_cmd cmd = { 0 };
+	struct sim_nic *b = p.b.d->n;
+	struct mynic_admin_cpl cpl;
+	uint32_t rules[512];
+
+	make_rules(&p.b, ARRAY_SIZE(rules), rules);
+	receive_frame(&p);
+	run(p.b.d);
+	for (unsigned int i = 0; i < 10; i++) {
+		uint64_t next = nic_stat(b->nic, MYNIC_STAT_RX_ETH_DROPPED);
+
+		/* just the one that is the next to be asked */
+		CHECK(next < ARRAY_SIZE(rules));
+		cmd.opcode = MYNIC_CMD_DESTROY_FLOW;
+		cmd.number = rules[next + i];
+		drv_admin_post(p.b.d, &cmd);
+		drv_admin_ring(p.b.d);
+		run(p.b.d);
+		CHECK(drv_admin_poll(p.b.d, &cpl));
+		CHECK_EQ(cpl.status, 0);
+	}
+	sim_settle(p.sim);
+	CHECK_EQ(nic_stat(b->nic, MYNIC_STAT_RX_ETH_DROPPED), 512 - 10 + 1);
+}
+
+/* What waits is bounded, and goes with a reset */
+TEST(turn_of_frames_without_end)
+{
+	struct drv_pair p = eth_raw_pair();
+	struct sim_nic *b = p.b.d->n;
+	uint32_t rules[20];
+
+	make_rules(&p.b, ARRAY_SIZE(rules), rules);
+	for (unsigned int i = 0; i < 2000; i++)
+		receive_frame(&p);
+	CHECK(nic_stat(b->nic, MYNIC_STAT_RX_DROP_OVERRUN) > 1000);
+	CHECK_EQ(nic_stat(b->nic, MYNIC_STAT_RX_ETH_DROPPED), 0);
+	nic_reset(b->nic);
+	CHECK(nic_next_event(b->nic) == ~0ull);
+}
+
+static uint8_t attach(struct drv_qp *qp, const uint8_t *gid)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_ATTACH_MCAST,
+		.number = qp->number,
+	};
+
+	memcpy(cmd.mcast.gid, gid, 16);
+	return drv_admin(qp->d, &cmd, NULL);
+}
+
+/* Members of a's own group, each with @each requests */
+static void make_members(struct drv_end *end, unsigned int num,
+			 unsigned int each)
+{
+	struct drv_qp_init init = {
+		.type = MYNIC_QP_UD,
+		.pdn = end->pdn,
+		.send_cq = end->cq,
+		.recv_cq = end->recv_cq,
+	};
+	struct mynic_sge sge = drv_sge(end->mr, 0, 200);
+
+	for (unsigned int i = 0; i < num; i++) {
+		struct drv_qp *qp = drv_create_qp(end->d, &init);
+
+		drv_ud_up(qp, QKEY, IBV_QPS_RTR);
+		CHECK_EQ(attach(qp, group), 0);
+		for (unsigned int j = 0; j < each; j++)
+			drv_post_recv(qp, i, &sge, 1);
+	}
+}
+
+TEST(turn_of_group)
+{
+	struct drv_pair p = drv_ud_pair();
+	struct drv_wr wr = {
+		.opcode = IBV_WR_SEND,
+		.num_sge = 1,
+		.sge = { drv_sge(p.a.mr, 0, 64) },
+		.remote_qpn = 0xffffff,
+		.remote_qkey = QKEY,
+		.av = drv_av(p.a.d, 1, DRV_GID_IPV6),
+	};
+	struct drv_cq *cq = drv_create_cq(p.a.d, 12);
+	struct drv_end end = p.a;
+	unsigned int got = 0;
+
+	memcpy(wr.av.dgid, group, 16);
+	memcpy(wr.av.dmac, "\x33\x33\x00\x00\x00\x42", 6);
+	end.recv_cq = cq;
+	make_members(&end, 64, 30);
+	for (unsigned int i = 0; i < 30; i++)
+		drv_write_wqe(p.a.qp, &wr);
+	drv_ring(p.a.qp);
+	while (run(p.a.d)) {
+		unsigned int num = count(cq);
+
+		CHECK(num <= MOST);
+		got += num;
+	}
+	CHECK_EQ(got + count(cq), 64 * 30);
+}
+
+/* The NIC itself goes on with a command; the host sees one completion */
+TEST(turn_of_destroy)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_DESTROY_QP };
+	struct mynic_admin_cpl cpl;
+	struct drv_wr wr = {
+		.opcode = IBV_WR_BIND_MW,
+		.flags = IBV_SEND_SIGNALED,
+		.bind = { .addr = p.a.mr->addr, .length = 4096 },
+	};
+	struct drv_mr *mr = drv_reg_mr(p.a.d, p.a.pdn, 4096,
+				       ACCESS_ALL | IBV_ACCESS_MW_BIND);
+	struct mynic_create_mkey body = { .pdn = p.a.pdn };
+	unsigned int turns = 0;
+
+	wr.bind.addr = mr->addr;
+	wr.bind.lkey = mr->key;
+	for (unsigned int i = 0; i < 1000; i++) {
+		CHECK_EQ(drv_create_mkey(p.a.d, &body, MYNIC_MKEY_MW2,
+					 &wr.rkey),
+			 0);
+		drv_post_send(p.a.qp, &wr);
+		drv_expect(p.a.cq, 0, 0);
+	}
+	cmd.number = p.a.qp->number;
+	drv_admin_post(p.a.d, &cmd);
+	drv_admin_ring(p.a.d);
+	while (!drv_admin_poll(p.a.d, &cpl)) {
+		CHECK(run(p.a.d) || turns);
+		CHECK(++turns < 1000);
+	}
+	CHECK_EQ(cpl.status, MYNIC_AQ_OK);
+	CHECK(turns > 3);
+	/* no window is bound any more */
+	CHECK_EQ(drv_number_cmd(p.a.d, MYNIC_CMD_DESTROY_MKEY, mr->key >> 8),
+		 0);
+}
+
+/* All QPs of a CQ that has failed are told, in many turns */
+TEST(turn_of_failed_cq)
+{
+	static const struct drv_qp_init none = { .type = MYNIC_QP_UD };
+	struct drv_pair p = drv_pair_unconnected(&none);
+	struct drv_cq *cq = drv_create_cq(p.a.d, 1);
+	struct drv_qp_init init = {
+		.type = MYNIC_QP_UD,
+		.pdn = p.a.pdn,
+		.send_cq = cq,
+		.recv_cq = cq,
+	};
+	struct drv_qp *qps[300];
+	struct mynic_eqe eqe;
+	unsigned int told = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(qps); i++) {
+		qps[i] = drv_create_qp(p.a.d, &init);
+		drv_ud_up(qps[i], QKEY, IBV_QPS_RTS);
+	}
+	for (unsigned int i = 0; i < 4; i++)
+		drv_post_send(qps[i], &(struct drv_wr){
+					      .opcode = IBV_WR_SEND,
+					      .flags = IBV_SEND_SIGNALED,
+					      .remote_qpn = 0x123456,
+					      .av = drv_av(p.a.d, 1, 0),
+				      });
+	CHECK_EQ(drv_number_cmd(p.a.d, MYNIC_CMD_DESTROY_CQ, cq->number),
+		 MYNIC_AQ_BUSY);
+	SIM_WAIT_FOR(p.sim,
+		     (drv_eq_poll(&p.a.d->event, &eqe) &&
+		      drv_eq_poll(&p.a.d->event, &eqe)),
+		     SEC);
+	for (unsigned int i = 0; i < ARRAY_SIZE(qps); i++)
+		told += drv_query_qp(qps[i]).qp_state == IBV_QPS_ERR;
+	CHECK_EQ(told, ARRAY_SIZE(qps));
+	for (unsigned int i = 0; i < ARRAY_SIZE(qps); i++)
+		CHECK_EQ(drv_number_cmd(p.a.d, MYNIC_CMD_DESTROY_QP,
+					qps[i]->number),
+			 0);
+	CHECK_EQ(drv_number_cmd(p.a.d, MYNIC_CMD_DESTROY_CQ, cq->number), 0);
+}
