@@ -931,18 +931,26 @@ static void init_end(struct drv_end *e, struct drv_qp_init init)
 	e->qp = drv_create_qp(e->d, &init);
 }
 
-struct drv_pair drv_pair_unconnected(const struct drv_qp_init *init)
+struct drv_pair drv_pair_on(struct drv *a, struct drv *b,
+			    const struct drv_qp_init *init)
 {
-	struct drv_pair p = { .sim = sim_new(2) };
+	struct drv_pair p = { .sim = a->sim, .a.d = a, .b.d = b };
 
-	p.a.d = drv_up(&p.sim->nics[0]);
-	p.b.d = drv_up(&p.sim->nics[1]);
 	/* numbers that differ between the two NICs */
 	drv_alloc_pd(p.b.d);
 	drv_create_cq(p.b.d, 1);
 	init_end(&p.a, *init);
 	init_end(&p.b, *init);
 	return p;
+}
+
+struct drv_pair drv_pair_unconnected(const struct drv_qp_init *init)
+{
+	struct sim *sim = sim_new(2);
+	struct drv *a = drv_up(&sim->nics[0]);
+	struct drv *b = drv_up(&sim->nics[1]);
+
+	return drv_pair_on(a, b, init);
 }
 
 static struct drv_pair connected_pair(enum mynic_qp_type type,

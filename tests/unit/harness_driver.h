@@ -344,7 +344,10 @@ struct drv_pair {
 
 #define DRV_PAIR_MEM (1u << 20)
 
-/** drv_pair_unconnected() - @init: type and sizes; the rest is filled in */
+/** drv_pair_on() - on NICs of a world; @init: type and sizes, no more */
+struct drv_pair drv_pair_on(struct drv *a, struct drv *b,
+			    const struct drv_qp_init *init);
+/** drv_pair_unconnected() - on the two NICs of a new world */
 struct drv_pair drv_pair_unconnected(const struct drv_qp_init *init);
 struct drv_pair drv_rc_pair(const struct drv_path *path);
 struct drv_pair drv_uc_pair(const struct drv_path *path);

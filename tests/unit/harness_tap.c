@@ -113,7 +113,10 @@ static void run_child(const struct tap_test *test)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	tap_restart_timeout();
-	test->run();
+	if (test->run)
+		test->run();
+	else
+		test->run_with(test->with);
 	for (; at_end; at_end = at_end->next)
 		at_end->fn(at_end->arg);
 	while (memory) {

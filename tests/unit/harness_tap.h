@@ -18,13 +18,16 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
+/* @run_with: instead of @run, called with @with: a test of a table */
 struct tap_test {
 	const char *name;
 	void (*run)(void);
+	void (*run_with)(const void *with);
+	const void *with;
 	struct tap_test *next;
 };
 
-/** tap_register() - done by TEST() */
+/** tap_register() - done by TEST(), or before main() for tests of a table */
 void tap_register(struct tap_test *test);
 
 /** tap_fail() - end the running test as failed, with a message */
@@ -50,13 +53,16 @@ void *tap_alloc(size_t size);
 const char *tap_print(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
-#define TEST(fn)                                                 \
-	static void fn(void);                                    \
-	__attribute__((constructor)) static void fn##_add(void)  \
-	{                                                        \
-		static struct tap_test test = { #fn, fn, NULL }; \
-		tap_register(&test);                             \
-	}                                                        \
+#define TEST(fn)                                                \
+	static void fn(void);                                   \
+	__attribute__((constructor)) static void fn##_add(void) \
+	{                                                       \
+		static struct tap_test test = {                 \
+			.name = #fn,                            \
+			.run = fn,                              \
+		};                                              \
+		tap_register(&test);                            \
+	}                                                       \
 	static void fn(void)
 
 #define FAIL(...) tap_fail(__FILE__, __LINE__, __VA_ARGS__)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <fcntl.h>
 #include <linux/pci_regs.h>
 #include <linux/vfio.h>
 #include <stdlib.h>
@@ -12,19 +13,41 @@
 /* How long the world looks away while nothing happens, us */
 #define PAUSE 200
 
+/* Maps of a machine's memory */
+#define MAX_MAPS 2
+
+/**
+ * struct map - memory that the process has been given
+ * @iova: DMA address of the first byte
+ * @len: bytes
+ * @file: what it is
+ */
+struct map {
+	uint64_t iova;
+	uint64_t len;
+	int file;
+};
+
 /**
  * struct nic - a NIC in another process
  * @config: from nic_create()
  * @fd: connection
+ * @maps: what it has of the machine's memory
+ * @num_maps: of @maps
  * @written: a register was written since the process was last heard of
  */
 struct nic {
 	struct nic_config config;
 	int fd;
+	struct map maps[MAX_MAPS];
+	unsigned int num_maps;
 	bool written;
 };
 
 static const char *paths[SIM_MAX_NICS];
+
+/* Where their memory is; NULL: nowhere */
+static const char *dirs[SIM_MAX_NICS];
 
 /* A register of some NIC was written since the world last looked away */
 static bool busy;
@@ -44,6 +67,17 @@ const char *remote_nic_arg(unsigned int index)
 	snprintf(arg, 96, "socket=%s,mac=02:6d:79:6e:69:%02x", path, index + 1);
 	remote_nic(index, path);
 	return arg;
+}
+
+void remote_nic_file(unsigned int index, const char *dir)
+{
+	CHECK(index < SIM_MAX_NICS);
+	dirs[index] = dir;
+}
+
+int remote_nic_fd(struct nic *nic)
+{
+	return nic->fd;
 }
 
 static bool has_link(struct drv *d)
@@ -74,6 +108,8 @@ struct nic *nic_create(const struct nic_config *config)
 
 void nic_destroy(struct nic *nic)
 {
+	for (unsigned int i = 0; i < nic->num_maps; i++)
+		close(nic->maps[i].file);
 	close(nic->fd);
 	free(nic);
 }
@@ -112,24 +148,45 @@ void nic_bar_write(struct nic *nic, int bar, uint64_t offset, const void *data,
 	busy = true;
 }
 
+/* Memory that has no name */
+static int open_memory(const struct nic *nic)
+{
+	const char *dir = dirs[nic->config.mac[5] - 1];
+
+	if (dir)
+		return open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	return memfd_create("guest", MFD_CLOEXEC);
+}
+
 int nic_dma_map(struct nic *nic, uint64_t iova, uint64_t len, void *ptr,
 		bool writable)
 {
-	int file = memfd_create("guest", MFD_CLOEXEC);
-	int err;
+	int file = open_memory(nic);
 
 	CHECK(writable);
+	CHECK(file >= 0);
+	CHECK(nic->num_maps < MAX_MAPS);
 	CHECK_EQ(ftruncate(file, len), 0);
 	CHECK(mmap(ptr, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
 		   file, 0) == ptr);
-	err = vfu_map(nic->fd, iova, len, file, 0);
-	close(file);
-	return err;
+	nic->maps[nic->num_maps++] = (struct map){ iova, len, file };
+	return vfu_map(nic->fd, iova, len, file, 0);
 }
 
 int nic_dma_unmap(struct nic *nic, uint64_t iova, uint64_t len)
 {
 	return vfu_unmap(nic->fd, iova, len);
+}
+
+void remote_nic_remap(struct nic *nic)
+{
+	for (unsigned int i = 0; i < nic->num_maps; i++) {
+		const struct map *map = &nic->maps[i];
+
+		CHECK_EQ(vfu_unmap(nic->fd, map->iova, map->len), 0);
+		CHECK_EQ(vfu_map(nic->fd, map->iova, map->len, map->file, 0),
+			 0);
+	}
 }
 
 /*

@@ -10,6 +10,7 @@
 #define MYNIC_REMOTE_NIC_H
 
 struct drv;
+struct nic;
 
 /**
  * remote_nic() - say which NIC the next world has
@@ -27,6 +28,19 @@ void remote_nic(unsigned int index, const char *path);
  * Return: what follows --nic on the command line of the NIC's process.
  */
 const char *remote_nic_arg(unsigned int index);
+
+/**
+ * remote_nic_file() - let the memory of a machine of the next world be a file
+ * @index: of &sim.nics
+ * @dir: directory in which it is, without a name
+ */
+void remote_nic_file(unsigned int index, const char *dir);
+
+/** remote_nic_fd() - the connection to a NIC's process */
+int remote_nic_fd(struct nic *nic);
+
+/** remote_nic_remap() - unmap the machine's memory, and map it again */
+void remote_nic_remap(struct nic *nic);
 
 /** remote_wait_link() - wait until a NIC has a link */
 void remote_wait_link(struct drv *d);

@@ -40,8 +40,7 @@ void bench_sample(const char *benchmark, const char *row, const char *x,
 		     strerror(errno));
 }
 
-/* Take the first or last of the processors that the process may use at first */
-static void use_processor(bool last)
+void bench_use_processor(bool last)
 {
 	static cpu_set_t all;
 	cpu_set_t one;
@@ -78,10 +77,10 @@ struct bench bench_switch(bool suppress)
 	struct bench b;
 
 	/* A new process inherits it */
-	use_processor(false);
+	bench_use_processor(false);
 	b.pid[0] = SPAWN("--nic", nic_a, "--nic", nic_b);
 	b.pid[1] = b.pid[0];
-	use_processor(true);
+	bench_use_processor(true);
 	b.subject = suppress ? "mynic" : "mynic, all doorbells";
 	drv_features = suppress ? MYNIC_FEATURE_DB_SUPPRESS : 0;
 	bring_up(&b);

@@ -36,6 +36,12 @@ struct bench {
 };
 
 /**
+ * bench_use_processor() - stay on one of the processors that there were at first
+ * @last: on the last one, and not on the first
+ */
+void bench_use_processor(bool last);
+
+/**
  * bench_switch() - two NICs of one process, which has a processor to itself
  * @suppress: leave out doorbells that the device does not need, as libmynic does
  *

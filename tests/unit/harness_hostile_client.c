@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What a client in QEMU's place can do, and who has the control socket */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/pci_regs.h>
+#include <linux/vfio.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "harness_driver.h"
+#include "harness_hostile.h"
+#include "harness_vfu.h"
+#include "remote_nic.h"
+
+#define FLOOD_SIZE 65536
+
+/**
+ * struct flood - the same messages again and again
+ * @fd: connection
+ * @data: messages, whole
+ * @len: bytes of @data
+ * @at: those that have gone
+ */
+struct flood {
+	int fd;
+	uint8_t data[FLOOD_SIZE];
+	size_t len;
+	size_t at;
+};
+
+static struct flood *flood_new(struct hostile *h, int fd)
+{
+	struct flood *f = tap_alloc(sizeof(*f));
+
+	f->fd = fd;
+	h->state = f;
+	return f;
+}
+
+/* Return: whether there is room for another one */
+static bool flood_add(struct flood *f, uint16_t command, uint32_t flags,
+		      const void *payload, size_t len)
+{
+	struct vfu_header hdr = {
+		.command = command,
+		.size = sizeof(hdr) + len,
+		.flags = flags,
+	};
+
+	memcpy(f->data + f->len, &hdr, sizeof(hdr));
+	memcpy(f->data + f->len + sizeof(hdr), payload, len);
+	f->len += hdr.size;
+	return sizeof(f->data) - f->len >= hdr.size;
+}
+
+static void flood_write(struct flood *f, uint32_t region, uint64_t offset,
+			uint64_t value, uint32_t len)
+{
+	struct {
+		struct vfu_region_access access;
+		uint64_t value;
+	} write = { .access = { offset, region, len }, .value = value };
+
+	while (flood_add(f, VFU_REGION_WRITE, VFU_NO_REPLY, &write,
+			 sizeof(write.access) + len))
+		;
+}
+
+/* As much as goes; what comes back is read, and of no interest */
+static void flood_again(struct hostile *h)
+{
+	struct flood *f = h->state;
+	struct pollfd wait = { f->fd, POLLIN | POLLOUT, 0 };
+	uint8_t rest[16384];
+	ssize_t n;
+
+	n = send(f->fd, f->data + f->at, f->len - f->at,
+		 MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (n > 0)
+		f->at = (f->at + n) % f->len;
+	else if (errno != EAGAIN)
+		FAIL("the device has gone: %s", strerror(errno));
+	while (recv(f->fd, rest, sizeof(rest), MSG_DONTWAIT) > 0)
+		;
+	if (n < 0)
+		poll(&wait, 1, -1);
+}
+
+static struct flood *spare_flood(struct hostile *h)
+{
+	return flood_new(h, vfu_open_path(h->spare));
+}
+
+static void begin_resets(struct hostile *h)
+{
+	flood_write(spare_flood(h), MYNIC_BAR_REGS, MYNIC_REG_CONTROL,
+		    MYNIC_CONTROL_RESET, 4);
+}
+
+static void begin_registers(struct hostile *h)
+{
+	flood_write(spare_flood(h), MYNIC_BAR_REGS, MYNIC_REG_AQ_CMD_LO, 0x1000,
+		    4);
+}
+
+static void begin_doorbells(struct hostile *h)
+{
+	flood_write(flood_new(h, remote_nic_fd(h->nic[0]->n->nic)),
+		    MYNIC_BAR_UAR, MYNIC_UAR_SIZE + MYNIC_UAR_QP_DB,
+		    1ull << MYNIC_DB_NUMBER_SHIFT, 8);
+}
+
+static void begin_config_reads(struct hostile *h)
+{
+	static const struct vfu_region_access all = {
+		.region = VFIO_PCI_CONFIG_REGION_INDEX,
+		.count = 4096,
+	};
+	struct flood *f = spare_flood(h);
+
+	while (flood_add(f, VFU_REGION_READ, 0, &all, sizeof(all)))
+		;
+}
+
+static void begin_function_resets(struct hostile *h)
+{
+	struct flood *f = spare_flood(h);
+
+	while (flood_add(f, VFU_DEVICE_RESET, VFU_NO_REPLY, "", 0))
+		;
+}
+
+/* Each vector has an eventfd, and each message signals all */
+static void begin_interrupts(struct hostile *h)
+{
+	struct {
+		struct vfio_irq_set set;
+		uint8_t vectors[MYNIC_MAX_VECTORS];
+	} trigger = {
+		.set = {
+			.argsz = sizeof(trigger.set),
+			.flags = VFIO_IRQ_SET_DATA_BOOL |
+				 VFIO_IRQ_SET_ACTION_TRIGGER,
+			.index = VFIO_PCI_MSIX_IRQ_INDEX,
+			.count = MYNIC_MAX_VECTORS,
+		},
+	};
+	struct flood *f;
+
+	memset(trigger.vectors, 1, sizeof(trigger.vectors));
+	f = spare_flood(h);
+	while (flood_add(f, VFU_DEVICE_SET_IRQS, VFU_NO_REPLY, &trigger,
+			 sizeof(trigger)))
+		;
+}
+
+static int memory_file(size_t len)
+{
+	int file = memfd_create("hostile", MFD_CLOEXEC);
+
+	CHECK(file >= 0);
+	CHECK_EQ(ftruncate(file, len), 0);
+	return file;
+}
+
+/* The admin queue is in memory that is not there any more */
+static void shrink_again(struct hostile *h)
+{
+	int fd = vfu_open_path(h->spare);
+	int file = memory_file(1 << 20);
+
+	CHECK_EQ(vfu_map(fd, 0x100000, 1 << 20, file, 0), 0);
+	vfu_put(fd, VFIO_PCI_CONFIG_REGION_INDEX, PCI_COMMAND,
+		PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 2);
+	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_AQ_CMD_LO, 0x100000, 4);
+	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_AQ_CPL_LO, 0x180000, 4);
+	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_AQ_LOG_SIZE, 4, 4);
+	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_CONTROL, MYNIC_CONTROL_ENABLE, 4);
+	CHECK_EQ(ftruncate(file, 0), 0);
+	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_AQ_DOORBELL, 1, 4);
+	/* The device may end the connection, but not itself */
+	close(file);
+	close(fd);
+}
+
+/* A connection with data on its way that nobody is going to take */
+static int lingering_socket(void)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_addr = { htonl(INADDR_LOOPBACK) },
+	};
+	struct linger linger = { .l_onoff = 1, .l_linger = 20 };
+	socklen_t len = sizeof(addr);
+	static int peer, listener;
+	static const uint8_t data[65536];
+	int fd;
+
+	close(peer);
+	close(listener);
+	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CHECK_EQ(bind(listener, (struct sockaddr *)&addr, len), 0);
+	CHECK_EQ(getsockname(listener, (struct sockaddr *)&addr, &len), 0);
+	CHECK_EQ(listen(listener, 1), 0);
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CHECK_EQ(connect(fd, (struct sockaddr *)&addr, len), 0);
+	peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	while (send(fd, data, sizeof(data), MSG_DONTWAIT) > 0)
+		;
+	CHECK_EQ(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)),
+		 0);
+	return fd;
+}
+
+static void linger_again(struct hostile *h)
+{
+	struct vfu_dma_map map = {
+		.argsz = sizeof(map),
+		.flags = VFIO_DMA_MAP_FLAG_READ,
+		.iova = 0x100000,
+		.size = 4096,
+	};
+	struct vfu_header hdr = {
+		.command = VFU_DMA_MAP,
+		.size = sizeof(hdr) + sizeof(map),
+		.flags = VFU_NO_REPLY,
+	};
+	int fd = vfu_open_path(h->spare);
+	int lingering = lingering_socket();
+
+	vfu_send(fd, &hdr, &map, sizeof(map), &lingering, 1);
+	close(lingering);
+	/* So that it is not the last to have the socket */
+	vfu_get(fd, VFIO_PCI_CONFIG_REGION_INDEX, 0, 4);
+	close(fd);
+}
+
+#define MANY_MAPS 65530
+
+static void maps_again(struct hostile *h)
+{
+	unsigned int num = h->quick ? 100 : MANY_MAPS;
+	int fd = vfu_open_path(h->spare);
+	int file = memory_file(1 << 20);
+
+	/* Neighbours that the kernel cannot join */
+	for (unsigned int i = 0; i < num; i++)
+		if (vfu_map(fd, (i + 1) * 0x2000ull, 0x1000, file,
+			    i % 2 * 0x4000))
+			break; /* as many as the device takes */
+	close(file);
+	close(fd);
+}
+
+/* Return: connection, or -1 if the queue of those who wait is full */
+static int connect_raw(const char *path)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	CHECK(fd >= 0);
+	strcpy(addr.sun_path, path);
+	if (!connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		return fd;
+	CHECK_EQ(errno, EAGAIN);
+	close(fd);
+	return -1;
+}
+
+static void connect_again(struct hostile *h)
+{
+	int fds[64];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = connect_raw(i % 2 ? h->spare : h->control);
+		if (send(fds[i], "\1\0\1\0", i % 4, MSG_NOSIGNAL) < 0)
+			continue; /* refused */
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+static void own_socket_again(struct hostile *h)
+{
+	int fd = connect_raw(h->spare);
+	struct vfu_version version = {};
+	struct vfio_irq_set set = {
+		.argsz = sizeof(set),
+		.flags = VFIO_IRQ_SET_DATA_EVENTFD |
+			 VFIO_IRQ_SET_ACTION_TRIGGER,
+		.index = VFIO_PCI_MSIX_IRQ_INDEX,
+		.count = 1,
+	};
+	struct vfu_header hdr = {
+		.command = VFU_VERSION,
+		.size = sizeof(hdr) + sizeof(version),
+	};
+
+	/* Earlier connections may still hold the NIC */
+	if (fd < 0)
+		return;
+	vfu_send(fd, &hdr, &version, sizeof(version), NULL, 0);
+	hdr = (struct vfu_header){
+		.command = VFU_DEVICE_SET_IRQS,
+		.size = sizeof(hdr) + sizeof(set),
+		.flags = VFU_NO_REPLY,
+	};
+	vfu_send(fd, &hdr, &set, sizeof(set), &fd, 1);
+	close(fd);
+}
+
+static void begin_control(struct hostile *h)
+{
+	static const char command[] = "stats\n";
+	struct flood *f = flood_new(h, connect_raw(h->control));
+
+	while (sizeof(f->data) - f->len >= strlen(command)) {
+		memcpy(f->data + f->len, command, strlen(command));
+		f->len += strlen(command);
+	}
+}
+
+/* Frames for everyone, and for the victim; the largest and the smallest */
+static void frames_again(struct hostile *h)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	uint8_t frame[9000] = "\xff\xff\xff\xff\xff\xff\x02\0\0\0\0\7\x88\xb5";
+	struct pollfd wait = { h->wire_end, POLLIN | POLLOUT, 0 };
+
+	strcpy(addr.sun_path, h->wire);
+	for (unsigned int i = 0; i < 64; i++) {
+		if (i % 4 == 1)
+			memcpy(frame, nic_mac(h->victim[0]->n->nic), 6);
+		if (sendto(h->wire_end, frame, i % 2 ? 60 : sizeof(frame),
+			   MSG_DONTWAIT, (struct sockaddr *)&addr,
+			   sizeof(addr)) < 0)
+			poll(&wait, 1, 1);
+	}
+	while (recv(h->wire_end, frame, sizeof(frame), MSG_DONTWAIT) > 0)
+		;
+}
+
+const struct hostile_kind hostile_client[] = {
+	{ "reset_flood", "RESETs", .begin = begin_resets,
+	  .again = flood_again },
+	{ "register_flood", "register writes", .begin = begin_registers,
+	  .again = flood_again },
+	{ "doorbell_flood", "doorbells", .begin = begin_doorbells,
+	  .again = flood_again },
+	{ "read_flood", "reads of configuration space",
+	  .begin = begin_config_reads, .again = flood_again },
+	{ "interrupt_flood", "interrupts by request", .begin = begin_interrupts,
+	  .again = flood_again },
+	{ "function_resets", "VFIO device resets",
+	  .begin = begin_function_resets, .again = flood_again },
+	{ "shrinking_file", "memory that is taken from under the device",
+	  .again = shrink_again },
+	{ "lingering_sockets", "sockets that take long to close",
+	  .again = linger_again },
+	{ "many_maps", "maps as many as fit, and the end",
+	  .again = maps_again },
+	{ "connections", "connections that say nothing or half",
+	  .again = connect_again },
+	{ "own_socket", "the connection itself as an eventfd",
+	  .again = own_socket_again },
+	{ "control_flood", "control commands", .begin = begin_control,
+	  .again = flood_again },
+	{ "frame_flood", "frames from a wire", .wire = true,
+	  .again = frames_again },
+	{},
+};
