@@ -38,7 +38,8 @@ static const char help[] =
 	"                               have packets lost, repeated, delayed ... at\n"
 	"                               a NIC or wire; see mynic-ctl --help\n"
 	"  --capture PORT=FILE          record the packets of a NIC or wire, as\n"
-	"                               pcap, in a file or a FIFO\n"
+	"                               pcap, in a file or a FIFO, or in the open\n"
+	"                               file N, if FILE is fd:N\n"
 	"  --exit-with-parent           end when the parent process ends\n"
 	"  --help                       print this\n"
 	"  --version                    print the version of the hardware\n"
@@ -101,6 +102,36 @@ static void parse_nic(struct args *args, char *text)
 {
 	enum { SOCKET, MAC, NIC_NAME };
 	char *const keys[] = {
+static void parse_nic(struct args *args, char *text)
+{
+	enum { SOCKET, MAC, NIC_NAME };
+	char *const keys[] = {
+static void parse_nic(struct args *args, char *text)
+{
+	enum { SOCKET, MAC, NIC_NAME };
+	char *const keys[] = {
+static void parse_nic(struct args *args, char *text)
+{
+	enum { SOCKET, MAC, NIC_NAME };
+	char *const keys[] = {
+static bool parse_switch(const char *key, const char *value)
+{
+	if (!value || (strcmp(value, "on") && strcmp(value, "off")))
+		usage("%s= is neither on nor off", key);
+	return !strcmp(value, "on");
+}
+
+static unsigned int parse_mode(const char *text)
+{
+	unsigned int mode;
+	int len = 0;
+
+	if (sscanf(text, "%4o%n", &mode, &len) != 1 || text[len] ||
+	    mode & ~0777u)
+		usage("\"%s\" are no permissions: 0600 or the like", text);
+	return mode;
+}
+
 		[SOCKET] = "socket", [MAC] = "mac", [NIC_NAME] = "name", NULL
 	};
 	struct nic_args *nic = &args->nics[args->num_nics];
@@ -263,6 +294,7 @@ static void parse_capture(struct args *args, char *text)
 		usage("--capture %s has no file", capture->port);
 }
 
+	int len = 0;
 static const char *name_of(const struct args *args, unsigned int i)
 {
 	if (i < args->num_nics)
@@ -270,6 +302,13 @@ static const char *name_of(const struct args *args, unsigned int i)
 	return args->wires[i - args->num_nics].name;
 }
 
+	if (strncmp(text, "fd:", 3))
+		return;
+	if (sscanf(text, "fd:%9d%n", &capture->fd, &len) != 1 || text[len] ||
+	    capture->fd < 0)
+		usage("--capture %s: \"%s\" is not the number of a file",
+		      capture->port, text);
+	capture->file = NULL;
 static void check(const struct args *args)
 {
 	unsigned int num = args->num_nics + args->num_wires;

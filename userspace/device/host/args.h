@@ -41,13 +41,15 @@ struct wire_args {
 /**
  * struct capture_args - what --capture says
  * @port: which packets are recorded
- * @file: where
+ * @file: where; NULL: in @fd
+ * @fd: an open file, which the process was started with
  */
 struct capture_args {
 	const char *port;
 	const char *file;
 };
 
+	int fd;
 /**
  * struct args - the command line
  * @nics: NICs, in order

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -40,20 +41,21 @@ struct pcap_record {
 	uint32_t len;
 };
 
+static const struct pcap_header header = {
+	.magic = PCAP_MAGIC_NSEC,
+	.major = 2,
+	.minor = 4,
+	.max_len = FRAME_MAX_LEN,
+	.link_type = PCAP_ETHERNET,
+};
+
 /* A file begins, or begins again with another reader. */
 static void put_header(struct capture *capture)
 {
-	struct pcap_header header = {
-		.magic = PCAP_MAGIC_NSEC,
-		.major = 2,
-		.minor = 4,
-		.max_len = FRAME_MAX_LEN,
-		.link_type = PCAP_ETHERNET,
-	};
-
 	memcpy(capture->buf, &header, sizeof(header));
 	capture->used = sizeof(header);
 	capture->written = 0;
+	capture->whole = sizeof(header);
 	capture->pending = 0;
 }
 
@@ -77,20 +79,52 @@ static void close_file(struct capture *capture)
 	capture->waiting = false;
 }
 
+/* A part of a record would be an error to those who read the file. */
+static void cut_to_records(struct capture *capture)
+{
+	off_t end = lseek(capture->fd, 0, SEEK_CUR);
+
+	if (end < 0 || capture->written <= capture->whole)
+		return;
+	end -= capture->written - capture->whole;
+	if (ftruncate(capture->fd, end))
+		log_line(capture->log, "%s: its last record is not whole",
+			 capture->path);
+}
+
 /* The reader has gone, or the disk is full. */
 static void lose_file(struct capture *capture, int err)
 {
+	if (!capture->fifo)
+		cut_to_records(capture);
 	close_file(capture);
 	capture->dropped += capture->pending;
 	capture->packets -= capture->pending;
 	capture->used = 0;
 	capture->written = 0;
+	capture->whole = 0;
 	capture->pending = 0;
 	if (capture->fifo && err == EPIPE)
 		return;
 	capture->failed = true;
 	log_line(capture->log, "%s: %s: capture ends", capture->path,
 		 strerror(err));
+}
+
+/* Bytes up to &capture.written have left the buffer. */
+static void count_records(struct capture *capture)
+{
+	struct pcap_record record;
+	size_t end;
+
+	while (capture->whole + sizeof(record) <= capture->written) {
+		memcpy(&record, capture->buf + capture->whole, sizeof(record));
+		end = capture->whole + sizeof(record) + record.captured_len;
+		if (end > capture->written)
+			return;
+		capture->whole = end;
+		capture->pending--;
+	}
 }
 
 static void write_buffer(struct capture *capture)
@@ -108,24 +142,38 @@ static void write_buffer(struct capture *capture)
 			return;
 		}
 		capture->written += n;
+		count_records(capture);
 	}
 	capture->used = 0;
 	capture->written = 0;
-	capture->pending = 0;
+	capture->whole = 0;
 	set_waiting(capture, false);
+}
+
+/* What a client names is no link, nor does it become anybody's terminal. */
+static int open_flags(const struct capture *capture)
+{
+	return O_NONBLOCK | O_NOCTTY | O_CLOEXEC |
+	       (capture->inherited ? 0 : O_NOFOLLOW);
 }
 
 static void try_fifo(struct capture *capture)
 {
 	uint64_t now = clock_ns();
+	struct stat st;
 	int fd;
 
 	if (now < capture->try_at)
 		return;
 	capture->try_at = now + TRY_INTERVAL;
-	fd = open(capture->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	fd = open(capture->path, O_WRONLY | open_flags(capture));
 	if (fd < 0)
 		return;
+	/* There may be something else by now. */
+	if (fstat(fd, &st) || !S_ISFIFO(st.st_mode)) {
+		close(fd);
+		return;
+	}
 	/* That the reader goes is always told. */
 	if (events_add(capture->events, &capture->source, fd, 0)) {
 		close(fd);
@@ -163,10 +211,13 @@ static bool make_room(struct capture *capture, size_t len)
 	capture_flush(capture);
 	if (capture->fd < 0)
 		return false;
-	memmove(capture->buf, capture->buf + capture->written,
-		capture->used - capture->written);
-	capture->used -= capture->written;
-	capture->written = 0;
+	if (capture->whole > capture->written)
+		return false; /* not even the header */
+	memmove(capture->buf, capture->buf + capture->whole,
+		capture->used - capture->whole);
+	capture->used -= capture->whole;
+	capture->written -= capture->whole;
+	capture->whole = 0;
 	return len <= CAPTURE_BUFFER - capture->used;
 }
 
@@ -200,31 +251,73 @@ void capture_packet(struct capture *capture, const struct packet *pkt)
 		capture_flush(capture);
 }
 
+/* Nothing else is ever overwritten. */
+static bool is_capture(int fd, const struct stat *st)
+{
+	struct pcap_header found;
+
+	return !st->st_size ||
+	       (pread(fd, &found, sizeof(found), 0) == sizeof(found) &&
+		!memcmp(&found, &header, sizeof(header)));
+}
+
+/* Return: 0 or -errno */
+static int begin_anew(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	if (!is_capture(fd, &st))
+		return -EEXIST;
+	return ftruncate(fd, 0) ? -errno : 0;
+}
+
+static int open_old(struct capture *capture)
+{
+	int err;
+
+	capture->fd = open(capture->path, O_RDWR | open_flags(capture));
+	if (capture->fd < 0)
+		return -errno;
+	err = begin_anew(capture->fd);
+	if (err)
+		close(capture->fd);
+	return err;
+}
+
+static int open_new(struct capture *capture)
+{
+	capture->fd = open(capture->path,
+			   O_WRONLY | O_CREAT | O_EXCL | open_flags(capture),
+			   0600);
+	return capture->fd < 0 ? -errno : 0;
+}
+
+/* To open something just to find out what it is may do something to it. */
 static int open_file(struct capture *capture)
 {
+	int follow = capture->inherited ? 0 : AT_SYMLINK_NOFOLLOW;
 	struct stat st;
 	int err;
 
-	if (!stat(capture->path, &st) && S_ISFIFO(st.st_mode)) {
+	if (fstatat(AT_FDCWD, capture->path, &st, follow)) {
+		if (errno != ENOENT)
+			return -errno;
+		err = open_new(capture);
+	} else if (S_ISFIFO(st.st_mode)) {
 		capture->fifo = true;
 		return 0;
+	} else if (S_ISREG(st.st_mode)) {
+		err = open_old(capture);
+	} else {
+		err = S_ISLNK(st.st_mode) ? -ELOOP : -EINVAL;
 	}
-	capture->fd = open(capture->path,
-			   O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
-	if (capture->fd < 0)
-		return -errno;
-	if (fstat(capture->fd, &st))
-		err = -errno;
-	else if (!S_ISREG(st.st_mode))
-		err = -EINVAL;
-	else
-		err = ftruncate(capture->fd, 0) ? -errno : 0;
-	if (err) {
-		close(capture->fd);
-		return err;
-	}
-	put_header(capture);
-	return 0;
+	if (!err)
+		put_header(capture);
+	return err;
 }
 
 static void free_buffers(struct capture *capture)
@@ -235,13 +328,14 @@ static void free_buffers(struct capture *capture)
 	capture->buf = NULL;
 }
 
-int capture_open(struct capture *capture, const char *path,
+static int begin(struct capture *capture, const char *path, bool inherited,
 		 struct events *events, struct log *log)
 {
 	int err = -ENOMEM;
 
 	*capture = (struct capture){
 		.path = strdup(path),
+		.inherited = inherited,
 		.events = events,
 		.source = { fifo_ready, capture },
 		.log = log,
@@ -255,6 +349,22 @@ int capture_open(struct capture *capture, const char *path,
 	else
 		capture_flush(capture);
 	return err;
+}
+
+int capture_open(struct capture *capture, const char *path,
+		 struct events *events, struct log *log)
+{
+	return begin(capture, path, false, events, log);
+}
+
+/* It needs flags of its own, and a FIFO to be opened for each reader. */
+int capture_open_fd(struct capture *capture, int fd, struct events *events,
+		    struct log *log)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return begin(capture, path, true, events, log);
 }
 
 void capture_close(struct capture *capture)

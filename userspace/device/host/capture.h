@@ -23,13 +23,15 @@ struct packet;
  * @log: messages
  * @fd: the file; of a FIFO that nobody reads -1
  * @fifo: it is one
+ * @inherited: @path leads to a file that the process was started with
  * @waiting: until @fd can be written to
  * @failed: the file cannot be written any more
  * @try_at: when to look for a reader of the FIFO again, ns
  * @buf: records to be written, CAPTURE_BUFFER bytes
  * @used: bytes in @buf
  * @written: bytes of these that are behind
- * @pending: records in @buf
+ * @whole: where in @buf the first record begins that is not all behind
+ * @pending: records from there on
  * @packets: recorded
  * @dropped: not recorded: no room, or nobody reads
  */
@@ -40,12 +42,14 @@ struct capture {
 	struct log *log;
 	int fd;
 	bool fifo;
+	bool inherited;
 	bool waiting;
 	bool failed;
 	uint64_t try_at;
 	uint8_t *buf;
 	size_t used;
 	size_t written;
+	size_t whole;
 	uint64_t pending;
 	uint64_t packets;
 	uint64_t dropped;
@@ -54,14 +58,20 @@ struct capture {
 /**
  * capture_open() - begin a record
  * @capture: closed, or zeroed; must not move afterwards
- * @path: a file, which is overwritten, or a FIFO, which may have no reader yet
+ * @path: a file that is made, or one that is empty or a capture already, which
+ *	is overwritten, or a FIFO, which may have no reader yet
  * @events: event loop
  * @log: messages; kept
  *
- * Return: 0 or -errno; -EINVAL if there is something else at @path.
+ * Return: 0 or -errno; -EINVAL if there is something else at @path, -ELOOP if
+ * that is a link, -EEXIST if it is a file and no capture.
  */
 int capture_open(struct capture *capture, const char *path,
 		 struct events *events, struct log *log);
+
+/** capture_open_fd() - capture_open() for a file that is open already */
+int capture_open_fd(struct capture *capture, int fd, struct events *events,
+		    struct log *log);
 
 /**
  * capture_close() - write what there is, as far as that needs no waiting

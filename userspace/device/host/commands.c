@@ -276,29 +276,63 @@ static void end_capture(struct switch_port *port)
 	port->capture = NULL;
 }
 
+static const char *capture_error(int err)
+{
+	switch (err) {
+	case -EINVAL:
+		return "neither a file nor a FIFO";
+	case -ELOOP:
+		return "a link";
+	case -EEXIST:
+		return "it is there, and no capture";
+	default:
+		return strerror(-err);
+	}
+}
+
+/* In @file, or if that is NULL in @fd */
+static bool begin_capture(struct commands *commands, int place,
+			  const char *file, int fd, char *error)
+{
+	struct switch_port *port = commands->sw->ports[place];
+	struct capture *capture = &commands->captures[place];
+	int err;
+
+	end_capture(port);
+	if (file)
+		err = capture_open(capture, file, commands->events, port->log);
+	else
+		err = capture_open_fd(capture, fd, commands->events, port->log);
+	if (!err)
+		port->capture = capture;
+	else if (file)
+		snprintf(error, COMMANDS_ERROR_SIZE, "%.256s: %s", file,
+			 capture_error(err));
+	else
+		snprintf(error, COMMANDS_ERROR_SIZE, "fd:%d: %s", fd,
+			 capture_error(err));
+	return !err;
+}
+
 bool commands_capture(struct commands *commands, const char *name,
 		      const char *file, char error[COMMANDS_ERROR_SIZE])
 {
 	int place = find_port(commands->sw, name, error);
-	struct switch_port *port;
-	int err;
 
 	if (place < 0)
 		return false;
-	port = commands->sw->ports[place];
-	end_capture(port);
-	if (!strcmp(file, "off"))
-		return true;
-	err = capture_open(&commands->captures[place], file, commands->events,
-			   port->log);
-	if (err) {
-		snprintf(error, COMMANDS_ERROR_SIZE, "%.256s: %s", file,
-			 err == -EINVAL ? "neither a file nor a FIFO" :
-					  strerror(-err));
-		return false;
-	}
-	port->capture = &commands->captures[place];
+	if (strcmp(file, "off"))
+		return begin_capture(commands, place, file, -1, error);
+	end_capture(commands->sw->ports[place]);
 	return true;
+}
+
+bool commands_capture_fd(struct commands *commands, const char *name, int fd,
+			 char error[COMMANDS_ERROR_SIZE])
+{
+	int place = find_port(commands->sw, name, error);
+
+	return place >= 0 && begin_capture(commands, place, NULL, fd, error);
 }
 
 static bool run_capture(struct call *call)

@@ -45,6 +45,18 @@ void commands_init(struct commands *commands, struct net_switch *sw,
 bool commands_capture(struct commands *commands, const char *port,
 		      const char *file, char error[COMMANDS_ERROR_SIZE]);
 
+/**
+ * commands_capture_fd() - record the packets of a port in an open file
+ * @commands: what it is about
+ * @port: name of the port
+ * @fd: the file, which the process was started with
+ * @error: says on failure what is wrong
+ *
+ * Return: whether it was done.
+ */
+bool commands_capture_fd(struct commands *commands, const char *port, int fd,
+			 char error[COMMANDS_ERROR_SIZE]);
+
 /** commands_release() - end all faults and captures */
 void commands_release(struct commands *commands);
 

@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "core/packet.h"
 #include "fault_log.h"
+#include "log.h"
 #include "wire/opcode_name.h"
-
-/* A pipe that can be written to takes at least PIPE_BUF bytes, 4096. */
-#define MAX_TEXT 512
-
-static bool has_room(int fd)
-{
-	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
-
-	return poll(&pfd, 1, 0) == 1 && pfd.revents & POLLOUT;
-}
 
 static int format_packet(char *text, size_t size, const struct packet *pkt)
 {
@@ -36,26 +25,19 @@ static int format_packet(char *text, size_t size, const struct packet *pkt)
 void fault_log(struct fault_log *log, const char *port,
 	       const struct fault_event *event)
 {
-	char text[MAX_TEXT];
+	char text[LOG_LINE_SIZE];
 	int len = 0;
 
 	if (!log->on)
 		return;
-	if (!has_room(STDERR_FILENO)) {
-		log->lost++;
-		return;
-	}
 	if (log->lost)
 		len = snprintf(text, sizeof(text),
 			       "mynic-device: %" PRIu64 " faults not shown\n",
 			       log->lost);
-	log->lost = 0;
 	len += snprintf(text + len, sizeof(text) - len,
 			"mynic-device: %s: fault %u: %s %s ", port, event->rule,
 			event->what, event->dir == FAULT_TX ? "tx" : "rx");
 	len += format_packet(text + len, sizeof(text) - len, event->pkt);
 	text[len++] = '\n';
-	/* Nobody can be told if it fails. */
-	if (write(STDERR_FILENO, text, len) < 0)
-		log->lost++;
+	log->lost = log_write(text, len) ? 0 : log->lost + 1;
 }

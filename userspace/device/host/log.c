@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "log.h"
@@ -8,24 +14,105 @@
 #define LOG_INTERVAL (5 * NSEC_PER_SEC)
 #define LOG_LINES 10
 
+/* A pipe that is ours alone not to wait for, or stderr as it is */
+static int output = STDERR_FILENO;
+static bool is_socket;
+
+/* Lines for which there was no room, since the last one that is shown */
+static unsigned int lost;
+
+/*
+ * stderr is shared with others, who may want to wait. What is opened again has
+ * flags of its own; a file would have its own place, too, and needs no waiting.
+ */
+void log_init(void)
+{
+	struct stat st;
+	int fd;
+
+	if (fstat(STDERR_FILENO, &st))
+		return;
+	is_socket = S_ISSOCK(st.st_mode);
+	if (!S_ISFIFO(st.st_mode) && !isatty(STDERR_FILENO))
+		return;
+	fd = open("/proc/self/fd/2",
+		  O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd >= 0)
+		output = fd;
+}
+
+static bool has_room(void)
+{
+	struct pollfd pfd = { .fd = output, .events = POLLOUT };
+
+	return poll(&pfd, 1, 0) == 1 && pfd.revents & POLLOUT;
+}
+
+bool log_write(const char *text, size_t len)
+{
+	if (is_socket)
+		return send(output, text, len, MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
+	return has_room() && write(output, text, len) > 0;
+}
+
+/* Write a line behind the number of those that are lost */
+static void write_line(const char *line, size_t len)
+{
+	char text[64];
+	int n;
+
+	if (lost) {
+		n = snprintf(text, sizeof(text),
+			     "mynic-device: %u lines lost\n", lost);
+		if (!log_write(text, n)) {
+			lost++;
+			return;
+		}
+		lost = 0;
+	}
+	if (!log_write(line, len))
+		lost++;
+}
+
+static void __attribute__((format(printf, 2, 0)))
+say(const struct log *log, const char *format, va_list args)
+{
+	char line[LOG_LINE_SIZE];
+	int len;
+
+	len = snprintf(line, sizeof(line), "mynic-device: %s: ", log->name);
+	len += vsnprintf(line + len, sizeof(line) - len, format, args);
+	if (len > LOG_LINE_SIZE - 2)
+		len = LOG_LINE_SIZE - 2;
+	line[len++] = '\n';
+	write_line(line, len);
+}
+
+static void __attribute__((format(printf, 2, 3)))
+say_now(const struct log *log, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(log, format, args);
+	va_end(args);
+}
+
 void log_line(struct log *log, const char *format, ...)
 {
 	uint64_t now = clock_ns();
-	char text[512];
 	va_list args;
 
 	if (now - log->since >= LOG_INTERVAL) {
 		if (log->lines > LOG_LINES)
-			fprintf(stderr,
-				"mynic-device: %s: %u lines not shown\n",
-				log->name, log->lines - LOG_LINES);
+			say_now(log, "%u lines not shown",
+				log->lines - LOG_LINES);
 		log->since = now;
 		log->lines = 0;
 	}
 	if (log->lines++ >= LOG_LINES)
 		return;
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	say(log, format, args);
 	va_end(args);
-	fprintf(stderr, "mynic-device: %s: %s\n", log->name, text);
 }

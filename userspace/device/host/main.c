@@ -170,8 +170,7 @@ static int start_captures(struct commands *commands, const struct args *args)
 	for (unsigned int i = 0; i < args->num_captures; i++) {
 		const struct capture_args *capture = &args->captures[i];
 
-		if (commands_capture(commands, capture->port, capture->file,
-				     error))
+		if (start_capture(commands, capture, error))
 			continue;
 		fprintf(stderr, "mynic-device: --capture %s: %s\n",
 			capture->port, error);
@@ -188,6 +187,15 @@ static int start_control(struct control *control, struct commands *commands,
 	if (!args->control)
 		return 0;
 	err = control_open(control, args->control, commands, events);
+static bool start_capture(struct commands *commands,
+			  const struct capture_args *capture, char *error)
+{
+	if (capture->file)
+		return commands_capture(commands, capture->port, capture->file,
+					error);
+	return commands_capture_fd(commands, capture->port, capture->fd, error);
+}
+
 	if (!err)
 		return 0;
 	fprintf(stderr, "mynic-device: --control %s: %s\n", args->control,
