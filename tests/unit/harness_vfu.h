@@ -15,7 +15,7 @@
 #include "host/vfio_user_proto.h"
 
 #define VFU_TEST_NICS 2
-#define DEVICE_MAX_ARGS 14
+#define DEVICE_MAX_ARGS 16
 
 /**
  * struct device - a running device model

@@ -173,6 +173,78 @@ TEST(clients_are_refused_without_a_file_for_them)
 	CHECK_EQ(recv(fd, &byte, 1, 0), 1);
 }
 
+static unsigned int permissions(const char *path)
+{
+	struct stat st;
+
+	CHECK_EQ(lstat(path, &st), 0);
+	return st.st_mode & 0777;
+}
+
+static void check_permissions(const char *option, const char *value,
+			      unsigned int mode)
+{
+	const char *dir = device_dir();
+	const char *nic = tap_print("%s/nic", dir);
+	const char *stream = tap_print("%s/stream", dir);
+	const char *dgram = tap_print("%s/dgram", dir);
+	const char *control = tap_print("%s/control", dir);
+	const char *const args[] = {
+		"--nic",     tap_print("socket=%s", nic),
+		"--wire",    tap_print("stream,listen=%s", stream),
+		"--wire",    tap_print("dgram,local=%s,remote=/x", dgram),
+		"--control", control,
+		option,	     value,
+		NULL,
+	};
+
+	device_spawn(args);
+	CHECK_EQ(permissions(nic), mode);
+	CHECK_EQ(permissions(stream), mode);
+	CHECK_EQ(permissions(dgram), mode);
+	CHECK_EQ(permissions(control), mode);
+}
+
+/* Whatever the umask says */
+TEST(permissions_of_sockets)
+{
+	umask(0);
+	check_permissions(NULL, NULL, 0600);
+	umask(0777);
+	check_permissions("--socket-mode", "0660", 0660);
+	umask(022);
+	CHECK_EQ(RUN("--nic", "socket=/tmp/x", "--socket-mode", "rw"), 2);
+	CHECK_EQ(RUN("--nic", "socket=/tmp/x", "--socket-mode", "1777"), 2);
+	CHECK_EQ(RUN("--nic", "socket=/tmp/x", "--socket-mode", "0608"), 2);
+}
+
+/* Nobody reads what it says of a client: it goes on all the same. */
+TEST(messages_wait_for_nobody)
+{
+	const char *dir = device_dir();
+	const char *path = tap_print("%s/nic", dir);
+	const char *const args[] = { "--nic", tap_print("socket=%s", path),
+				     NULL };
+	char fill[4096] = {};
+	int fds[2];
+	int fd;
+
+	CHECK_EQ(pipe(fds), 0);
+	fcntl(fds[1], F_SETFL, O_NONBLOCK);
+	while (write(fds[1], fill, sizeof(fill)) > 0)
+		;
+	fcntl(fds[1], F_SETFL, 0);
+	CHECK_EQ(dup2(fds[1], STDERR_FILENO), STDERR_FILENO);
+	close(fds[1]);
+	device_spawn(args);
+	fd = vfu_open_path(path);
+	for (int i = 0; i < 100; i++)
+		vfu_post(fd, VFU_DMA_MAP, "", 1);
+	CHECK_EQ(vfu_get(fd, MYNIC_BAR_REGS, MYNIC_REG_MAGIC, 4), MYNIC_MAGIC);
+	/* Those who share it may still want to wait. */
+	CHECK_EQ(fcntl(STDERR_FILENO, F_GETFL) & O_NONBLOCK, 0);
+}
+
 TEST(other_servers_are_left_alone)
 {
 	struct device *dev = device_start();

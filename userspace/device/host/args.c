@@ -9,8 +9,11 @@
 #include "args.h"
 #include "mynic_regs.h"
 
+/* Whoever can connect has the NIC, or the wire, or control of all. */
+#define DEFAULT_SOCKET_MODE 0600
+
 static const char help[] =
-	"Usage: mynic-device [--nic socket=PATH[,mac=MAC][,name=NAME]]...\n"
+	"Usage: mynic-device [--nic socket=PATH[,mac=MAC][,disk=on][,name=NAME]]...\n"
 	"                    [--wire KIND,KEY=VALUE,...[,name=NAME]]...\n"
 	"Be mynic RDMA NICs, each for a virtual machine to attach over vfio-user,\n"
 	"joined by an Ethernet switch with each other and with wires that leave\n"
@@ -19,7 +22,8 @@ static const char help[] =
 	"  --nic socket=PATH[,mac=MAC]  a NIC: the UNIX socket that it is offered\n"
 	"                               on, and its permanent MAC (default:\n"
 	"                               02:6d:79:6e:69:NN, where NN is the\n"
-	"                               NIC's number, from 1)\n"
+	"                               NIC's number, from 1); disk=on: guest\n"
+	"                               memory may be a file on a disk\n"
 	"  --wire stream,listen=ADDR    frames over a stream socket, as QEMU's\n"
 	"  --wire stream,connect=ADDR   -netdev stream has them; ADDR is the path\n"
 	"                               of a UNIX socket, with a '/' in it, or\n"
@@ -40,6 +44,8 @@ static const char help[] =
 	"  --capture PORT=FILE          record the packets of a NIC or wire, as\n"
 	"                               pcap, in a file or a FIFO, or in the open\n"
 	"                               file N, if FILE is fd:N\n"
+	"  --socket-mode MODE           permissions of the UNIX sockets that are\n"
+	"                               made, octal (default: 0600)\n"
 	"  --exit-with-parent           end when the parent process ends\n"
 	"  --help                       print this\n"
 	"  --version                    print the version of the hardware\n"
@@ -98,22 +104,6 @@ static void parse_name(char name[ARGS_NAME_SIZE], const char *text)
 	memcpy(name, text, len + 1);
 }
 
-static void parse_nic(struct args *args, char *text)
-{
-	enum { SOCKET, MAC, NIC_NAME };
-	char *const keys[] = {
-static void parse_nic(struct args *args, char *text)
-{
-	enum { SOCKET, MAC, NIC_NAME };
-	char *const keys[] = {
-static void parse_nic(struct args *args, char *text)
-{
-	enum { SOCKET, MAC, NIC_NAME };
-	char *const keys[] = {
-static void parse_nic(struct args *args, char *text)
-{
-	enum { SOCKET, MAC, NIC_NAME };
-	char *const keys[] = {
 static bool parse_switch(const char *key, const char *value)
 {
 	if (!value || (strcmp(value, "on") && strcmp(value, "off")))
@@ -132,8 +122,14 @@ static unsigned int parse_mode(const char *text)
 	return mode;
 }
 
-		[SOCKET] = "socket", [MAC] = "mac", [NIC_NAME] = "name", NULL
-	};
+static void parse_nic(struct args *args, char *text)
+{
+	enum { SOCKET, MAC, DISK, NIC_NAME };
+	char *const keys[] = { [SOCKET] = "socket",
+			       [MAC] = "mac",
+			       [DISK] = "disk",
+			       [NIC_NAME] = "name",
+			       NULL };
 	struct nic_args *nic = &args->nics[args->num_nics];
 	unsigned int number = args->num_nics + 1;
 	char *value;
@@ -152,6 +148,9 @@ static unsigned int parse_mode(const char *text)
 			if (!value || !parse_mac(value, nic->mac))
 				usage("%s is not a unicast MAC",
 				      value ? value : "nothing");
+			break;
+		case DISK:
+			nic->disk = parse_switch("disk", value);
 			break;
 		case NIC_NAME:
 			parse_name(nic->name, value);
@@ -285,6 +284,7 @@ static void add_fault(struct args *args, const char *rule)
 static void parse_capture(struct args *args, char *text)
 {
 	struct capture_args *capture = &args->captures[args->num_captures];
+	int len = 0;
 
 	if (args->num_captures++ == SWITCH_MAX_PORTS)
 		usage("more than %d captures", SWITCH_MAX_PORTS);
@@ -292,16 +292,6 @@ static void parse_capture(struct args *args, char *text)
 	capture->file = text;
 	if (!text || !*text)
 		usage("--capture %s has no file", capture->port);
-}
-
-	int len = 0;
-static const char *name_of(const struct args *args, unsigned int i)
-{
-	if (i < args->num_nics)
-		return args->nics[i].name;
-	return args->wires[i - args->num_nics].name;
-}
-
 	if (strncmp(text, "fd:", 3))
 		return;
 	if (sscanf(text, "fd:%9d%n", &capture->fd, &len) != 1 || text[len] ||
@@ -309,6 +299,15 @@ static const char *name_of(const struct args *args, unsigned int i)
 		usage("--capture %s: \"%s\" is not the number of a file",
 		      capture->port, text);
 	capture->file = NULL;
+}
+
+static const char *name_of(const struct args *args, unsigned int i)
+{
+	if (i < args->num_nics)
+		return args->nics[i].name;
+	return args->wires[i - args->num_nics].name;
+}
+
 static void check(const struct args *args)
 {
 	unsigned int num = args->num_nics + args->num_wires;
@@ -334,6 +333,7 @@ void args_parse(struct args *args, int argc, char **argv)
 		{ "nic", required_argument, NULL, 'n' },
 		{ "wire", required_argument, NULL, 'w' },
 		{ "control", required_argument, NULL, 'c' },
+		{ "socket-mode", required_argument, NULL, 'm' },
 		{ "fault", required_argument, NULL, 'f' },
 		{ "capture", required_argument, NULL, 'p' },
 		{ "exit-with-parent", no_argument, NULL, 'e' },
@@ -343,6 +343,7 @@ void args_parse(struct args *args, int argc, char **argv)
 	};
 	int option;
 
+	args->socket_mode = DEFAULT_SOCKET_MODE;
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (option) {
 		case 'n':
@@ -353,6 +354,9 @@ void args_parse(struct args *args, int argc, char **argv)
 			break;
 		case 'c':
 			args->control = optarg;
+			break;
+		case 'm':
+			args->socket_mode = parse_mode(optarg);
 			break;
 		case 'f':
 			add_fault(args, optarg);
@@ -378,4 +382,6 @@ void args_parse(struct args *args, int argc, char **argv)
 	if (optind < argc)
 		usage("what is \"%s\"?", argv[optind]);
 	check(args);
+	for (unsigned int i = 0; i < args->num_wires; i++)
+		args->wires[i].config.mode = args->socket_mode;
 }

@@ -21,11 +21,13 @@
  * @name: given, or "nic" and its number, from 1
  * @path: of the socket
  * @mac: permanent MAC
+ * @disk: a client may share memory that is a file on a disk
  */
 struct nic_args {
 	char name[ARGS_NAME_SIZE];
 	const char *path;
 	uint8_t mac[6];
+	bool disk;
 };
 
 /**
@@ -47,15 +49,16 @@ struct wire_args {
 struct capture_args {
 	const char *port;
 	const char *file;
+	int fd;
 };
 
-	int fd;
 /**
  * struct args - the command line
  * @nics: NICs, in order
  * @num_nics: of @nics
  * @wires: wires, in order
  * @num_wires: of @wires
+ * @socket_mode: permissions of all UNIX sockets that are made
  * @control: path of the control socket, or NULL
  * @faults: rules, in order
  * @num_faults: of @faults
@@ -68,6 +71,7 @@ struct args {
 	unsigned int num_nics;
 	struct wire_args wires[SWITCH_MAX_PORTS];
 	unsigned int num_wires;
+	unsigned int socket_mode;
 	const char *control;
 	const char *faults[ARGS_MAX_FAULTS];
 	unsigned int num_faults;

@@ -54,32 +54,62 @@ static const struct nic_ops card_ops = {
 	.persist = card_persist,
 };
 
-int card_open(struct card *card, const char *name, const uint8_t mac[6],
-	      const char *path, struct events *events, struct net_switch *sw)
+static void card_helper_ready(void *owner)
 {
-	struct nic_config config = { .ops = &card_ops, .ctx = card };
+	struct card *card = owner;
+
+	vfu_helper_ready(&card->server);
+}
+
+static int card_plug_in(struct card *card, const struct card_config *config,
+			struct net_switch *sw)
+{
+	struct nic_config nic = { .ops = &card_ops, .ctx = card };
 	int err;
 
-	card->log.name = name;
-	memcpy(config.mac, mac, sizeof(config.mac));
-	if (getrandom(&config.seed, sizeof(config.seed), 0) < 0)
+	memcpy(nic.mac, config->mac, sizeof(nic.mac));
+	if (getrandom(&nic.seed, sizeof(nic.seed), 0) < 0)
 		return -errno;
-	card->nic = nic_create(&config);
+	card->nic = nic_create(&nic);
 	if (!card->nic)
 		return -ENOMEM;
-	card->port.name = name;
+	card->port.name = config->name;
 	card->port.log = &card->log;
 	card->port.nic = card->nic;
 	err = switch_connect(sw, &card->port);
 	if (err)
-		goto err_nic;
-	pci_init(&card->pci, card->nic);
+		nic_destroy(card->nic);
+	return err;
+}
+
+int card_open(struct card *card, const struct card_config *config,
+	      struct events *events, struct net_switch *sw)
+{
+	int err;
+
+	card->log.name = config->name;
+	card->helper.events = events;
+	card->helper.ready = card_helper_ready;
+	card->helper.owner = card;
+	err = helper_init(&card->helper);
+	if (err)
+		return err;
+	err = card_plug_in(card, config, sw);
+	if (err)
+		goto err_helper;
+	pci_init(&card->pci, card->nic, &card->helper);
 	card->maps.nic = card->nic;
+	card->maps.helper = &card->helper;
+	card->maps.max = config->max_maps;
+	card->maps.disk = config->disk;
+	dma_maps_init(&card->maps);
 	card->server.events = events;
 	card->server.log = &card->log;
 	card->server.pci = &card->pci;
 	card->server.maps = &card->maps;
-	card->server.path = path;
+	card->server.helper = &card->helper;
+	card->server.path = config->path;
+	card->server.mode = config->mode;
 	err = vfu_listen(&card->server);
 	if (err)
 		goto err_port;
@@ -87,9 +117,15 @@ int card_open(struct card *card, const char *name, const uint8_t mac[6],
 
 err_port:
 	switch_disconnect(&card->port);
-err_nic:
 	nic_destroy(card->nic);
+err_helper:
+	helper_release(&card->helper);
 	return err;
+}
+
+int card_start(struct card *card)
+{
+	return helper_start(&card->helper);
 }
 
 void card_close(struct card *card)
@@ -97,4 +133,5 @@ void card_close(struct card *card)
 	vfu_close(&card->server);
 	switch_disconnect(&card->port);
 	nic_destroy(card->nic);
+	helper_release(&card->helper);
 }

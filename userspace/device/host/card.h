@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "dma_maps.h"
+#include "helper.h"
 #include "log.h"
 #include "pci.h"
 #include "switch.h"
@@ -13,6 +14,7 @@
 /**
  * struct card - one NIC of the process and all that is around it
  * @log: messages
+ * @helper: does what may take long
  * @nic: the NIC
  * @pci: the NIC as a PCI function
  * @maps: memory of the guest
@@ -21,6 +23,7 @@
  */
 struct card {
 	struct log log;
+	struct helper helper;
 	struct nic *nic;
 	struct pci_function pci;
 	struct dma_maps maps;
@@ -29,19 +32,38 @@ struct card {
 };
 
 /**
+ * struct card_config - what a card is to be
+ * @name: for people
+ * @mac: permanent MAC
+ * @path: of the socket
+ * @mode: permissions of the socket
+ * @max_maps: how many pieces of memory a client may map
+ * @disk: it may map files on a disk
+ */
+struct card_config {
+	const char *name;
+	uint8_t mac[6];
+	const char *path;
+	unsigned int mode;
+	size_t max_maps;
+	bool disk;
+};
+
+/**
  * card_open() - power a NIC on, plug it in and offer it to a client
  * @card: zeroed; must not move afterwards
- * @name: for people; kept
- * @mac: permanent MAC
- * @path: of the socket; kept
+ * @config: needed only during the call, but for the strings
  * @events: event loop
  * @sw: switch
  *
  * Return: 0, -ENOSPC if the switch is full, -ENOMEM, or why vfu_listen()
  * failed.
  */
-int card_open(struct card *card, const char *name, const uint8_t mac[6],
-	      const char *path, struct events *events, struct net_switch *sw);
+int card_open(struct card *card, const struct card_config *config,
+	      struct events *events, struct net_switch *sw);
+
+/** card_start() - start its helper. Return: 0 or -errno */
+int card_start(struct card *card);
 
 void card_close(struct card *card);
 

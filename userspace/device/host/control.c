@@ -180,7 +180,7 @@ static void listen_ready(void *owner, uint32_t events)
 	}
 }
 
-int control_open(struct control *control, const char *path,
+int control_open(struct control *control, const char *path, unsigned int mode,
 		 struct commands *commands, struct events *events)
 {
 	int err;
@@ -197,7 +197,7 @@ int control_open(struct control *control, const char *path,
 		client->fd = -1;
 		client->answer = NULL;
 	}
-	control->fd = unix_bind(SOCK_STREAM, path);
+	control->fd = unix_bind(SOCK_STREAM, path, mode);
 	if (control->fd < 0)
 		return control->fd;
 	err = events_add(events, &control->source, control->fd, EPOLLIN);

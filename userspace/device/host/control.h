@@ -66,12 +66,13 @@ struct control {
  * control_open() - listen for clients
  * @control: must not move afterwards
  * @path: of the socket; kept
+ * @mode: its permissions
  * @commands: what clients can say
  * @events: event loop
  *
  * Return: 0 or -errno.
  */
-int control_open(struct control *control, const char *path,
+int control_open(struct control *control, const char *path, unsigned int mode,
 		 struct commands *commands, struct events *events);
 
 /** control_close() - end all connections and remove the socket */

@@ -1,13 +1,95 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
-#include <stdbool.h>
+#include <linux/magic.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
+#include "client_file.h"
 #include "core/nic.h"
 #include "dma_maps.h"
+#include "helper.h"
+#include "switch.h"
+
+/* To give back the pages of a large guest takes longer than all may wait. */
+#define QUICK_REGIONS 16
+#define QUICK_BYTES (8 << 20)
+
+/**
+ * struct unmap_job - memory to be unmapped
+ * @job: the helper's
+ * @maps: what it was in
+ * @num: of @regions
+ * @regions: the regions
+ */
+struct unmap_job {
+	struct helper_job job;
+	struct dma_maps *maps;
+	size_t num;
+	struct dma_region regions[];
+};
+
+/* Those of all functions, for the signal handler */
+static struct dma_maps *all_maps[SWITCH_MAX_PORTS];
+static unsigned int num_maps;
+
+static bool is_inside(const struct dma_region *region, const void *addr)
+{
+	const uint8_t *start = region->ptr;
+
+	return start && (const uint8_t *)addr >= start &&
+	       (const uint8_t *)addr < start + region->mapped;
+}
+
+/* The access is done again, and finds zeros. Return: whether there are any */
+static bool replace(struct dma_maps *maps, const void *addr)
+{
+	for (size_t i = 0; i < maps->num; i++) {
+		const struct dma_region *region = &maps->regions[i];
+
+		if (!is_inside(region, addr))
+			continue;
+		maps->spoilt = true;
+		helper_wake(maps->helper);
+		return mmap(region->ptr, region->mapped, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE |
+				    MAP_FIXED,
+			    -1, 0) != MAP_FAILED;
+	}
+	return false;
+}
+
+/*
+ * Only the NICs' thread touches guest memory, and not while it changes the
+ * table.
+ */
+static void memory_lost(int number, siginfo_t *info, void *context)
+{
+	int err = errno;
+
+	(void)context;
+	for (unsigned int i = 0; i < num_maps; i++) {
+		if (replace(all_maps[i], info->si_addr)) {
+			errno = err;
+			return;
+		}
+	}
+	signal(number, SIG_DFL);
+}
+
+void dma_maps_init(struct dma_maps *maps)
+{
+	struct sigaction action = {
+		.sa_sigaction = memory_lost,
+		.sa_flags = SA_SIGINFO,
+	};
+
+	all_maps[num_maps++] = maps;
+	sigaction(SIGBUS, &action, NULL);
+}
 
 static uint64_t last_byte(const struct dma_region *region)
 {
@@ -35,7 +117,7 @@ static int make_room(struct dma_maps *maps)
 	struct dma_region *regions;
 	size_t room;
 
-	if (maps->num == DMA_MAPS_MAX)
+	if (maps->num + maps->unmapping >= maps->max)
 		return -ENOSPC;
 	if (maps->num < maps->room)
 		return 0;
@@ -48,30 +130,45 @@ static int make_room(struct dma_maps *maps)
 	return 0;
 }
 
+static bool is_allowed(const struct dma_maps *maps, int fd)
+{
+	return client_file_is_memory(fd) ||
+	       (maps->disk && client_file_is_on_disk(fd));
+}
+
 /* A page behind the end of a file can be mapped, but not touched. */
 static bool inside_file(int fd, uint64_t offset, uint64_t len)
 {
 	struct stat st;
 
-	if (fstat(fd, &st))
-		return false;
-	if (!S_ISREG(st.st_mode))
-		return true;
-	return len <= (uint64_t)st.st_size &&
+	return !fstat(fd, &st) && len <= (uint64_t)st.st_size &&
 	       offset <= (uint64_t)st.st_size - len;
 }
 
-static int map_file(struct dma_region *region, int fd, uint64_t offset,
-		    int prot)
+/* What mmap() makes of a length; munmap() has to be told. */
+static size_t mapped_len(int fd, size_t len)
+{
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) || fs.f_type != HUGETLBFS_MAGIC)
+		return len;
+	return (len + fs.f_bsize - 1) / fs.f_bsize * fs.f_bsize;
+}
+
+static int map_file(const struct dma_maps *maps, struct dma_region *region,
+		    int fd, uint64_t offset, int prot)
 {
 	void *ptr;
 
-	if (!inside_file(fd, offset, region->len))
+	if (!is_allowed(maps, fd) || !inside_file(fd, offset, region->len))
 		return -EINVAL;
 	ptr = mmap(NULL, region->len, prot, MAP_SHARED, fd, offset);
 	if (ptr == MAP_FAILED)
 		return -errno;
 	region->ptr = ptr;
+	region->mapped = mapped_len(fd, region->len);
+	/* A dump of this process is not the place for guests' secrets. */
+	madvise(ptr, region->mapped, MADV_DONTDUMP);
 	return 0;
 }
 
@@ -90,13 +187,13 @@ int dma_maps_add(struct dma_maps *maps, uint64_t iova, uint64_t len, int fd,
 	if (err)
 		return err;
 	if (fd >= 0) {
-		err = map_file(&region, fd, offset, prot);
+		err = map_file(maps, &region, fd, offset, prot);
 		if (err)
 			return err;
 		err = nic_dma_map(maps->nic, iova, len, region.ptr,
 				  prot & PROT_WRITE);
 		if (err) {
-			munmap(region.ptr, len);
+			munmap(region.ptr, region.mapped);
 			return err;
 		}
 	}
@@ -107,19 +204,77 @@ int dma_maps_add(struct dma_maps *maps, uint64_t iova, uint64_t len, int fd,
 	return 0;
 }
 
+static void unmap(const struct dma_region *regions, size_t num)
+{
+	for (size_t i = 0; i < num; i++)
+		if (regions[i].ptr)
+			munmap(regions[i].ptr, regions[i].mapped);
+}
+
+static void unmap_work(struct helper_job *work)
+{
+	struct unmap_job *job = (struct unmap_job *)work;
+
+	unmap(job->regions, job->num);
+}
+
+static void unmap_done(struct helper_job *work)
+{
+	struct unmap_job *job = (struct unmap_job *)work;
+
+	job->maps->unmapping -= job->num;
+	free(job);
+}
+
+static bool is_quick(const struct dma_region *regions, size_t num)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < num; i++)
+		bytes += regions[i].mapped;
+	return num <= QUICK_REGIONS && bytes <= QUICK_BYTES;
+}
+
+static void unmap_soon(struct dma_maps *maps, const struct dma_region *regions,
+		       size_t num)
+{
+	struct unmap_job *job = NULL;
+
+	if (!is_quick(regions, num))
+		job = malloc(sizeof(*job) + num * sizeof(*regions));
+	if (!job) {
+		unmap(regions, num);
+		return;
+	}
+	job->job =
+		(struct helper_job){ .work = unmap_work, .done = unmap_done };
+	job->maps = maps;
+	job->num = num;
+	memcpy(job->regions, regions, num * sizeof(*regions));
+	maps->unmapping += num;
+	helper_submit(maps->helper, &job->job);
+}
+
+/* Take regions @first to @end - 1 away from the NIC, all at once */
+static void take_away(struct dma_maps *maps, size_t first, size_t end)
+{
+	const struct dma_region *region = &maps->regions[first];
+
+	/* All there is would be 2^64 bytes. */
+	nic_dma_unmap(maps->nic, region->iova, region->len);
+	if (end - first > 1)
+		nic_dma_unmap(maps->nic, region[1].iova,
+			      last_byte(&maps->regions[end - 1]) -
+				      region[1].iova + 1);
+}
+
 /* Unmap regions @first to @end - 1 */
 static void drop(struct dma_maps *maps, size_t first, size_t end)
 {
 	if (first == end)
 		return;
-	for (size_t i = first; i < end; i++) {
-		const struct dma_region *region = &maps->regions[i];
-
-		if (!region->ptr)
-			continue;
-		nic_dma_unmap(maps->nic, region->iova, region->len);
-		munmap(region->ptr, region->len);
-	}
+	take_away(maps, first, end);
+	unmap_soon(maps, &maps->regions[first], end - first);
 	memmove(&maps->regions[first], &maps->regions[end],
 		(maps->num - end) * sizeof(*maps->regions));
 	maps->num -= end - first;

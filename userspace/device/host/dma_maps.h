@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Guest memory that the client shares, mapped into this process. If it makes a
- * file shorter that it has shared, the device model dies of SIGBUS; only the
- * client can do that, not its guest.
+ * Guest memory that the client shares, mapped into this process. Where it makes
+ * a file shorter that it has shared, or there is no memory for it, an access is
+ * a SIGBUS: then the region becomes zeros, of nobody, and the maps are spoilt.
  */
 #ifndef MYNIC_HOST_DMA_MAPS_H
 #define MYNIC_HOST_DMA_MAPS_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct helper;
 struct nic;
 
-/* Also what the protocol assumes of a server that does not say */
-#define DMA_MAPS_MAX 65535
+/*
+ * For all functions of the process together: what the kernel allows
+ * (vm.max_map_count), but for what the process needs for itself. Each function
+ * has its share for sure.
+ */
+#define DMA_MAPS_TOTAL 61440
 
 /**
  * struct dma_region - one map
@@ -21,26 +28,46 @@ struct nic;
  * @len: bytes, not 0
  * @ptr: where it is here; NULL if the client gave no file descriptor. That is
  *	so with ROMs and other devices' registers; the NIC cannot reach them.
+ * @mapped: bytes at @ptr: whole pages, whatever their size
  */
 struct dma_region {
 	uint64_t iova;
 	uint64_t len;
 	void *ptr;
+	size_t mapped;
 };
 
 /**
  * struct dma_maps - all maps of a function
  * @nic: told of each
+ * @helper: unmaps them
+ * @max: of regions, those included that are still to be unmapped
+ * @disk: files on a disk are good, too
+ * @spoilt: a region has lost its memory; the client has to go
+ * @unmapping: regions that @helper has yet to unmap
  * @regions: in the order of their addresses, none overlapping another
  * @num: of regions
  * @room: for regions
  */
 struct dma_maps {
 	struct nic *nic;
+	struct helper *helper;
+	size_t max;
+	bool disk;
+	atomic_bool spoilt;
+	size_t unmapping;
 	struct dma_region *regions;
 	size_t num;
 	size_t room;
 };
+
+/**
+ * dma_maps_init() - have a SIGBUS in the maps of a function contained
+ * @maps: with @nic, @helper, @max and @disk set; must not move afterwards
+ *
+ * Sets @spoilt and wakes the helper when there is one.
+ */
+void dma_maps_init(struct dma_maps *maps);
 
 /**
  * dma_maps_add() - map guest memory
@@ -52,8 +79,9 @@ struct dma_maps {
  * @prot: PROT_READ, or PROT_READ | PROT_WRITE
  *
  * Return: 0, -EEXIST if the range overlaps a mapped one, -EINVAL if it is
- * empty, wraps, is not aligned or lies beyond the end of the file, -ENOSPC
- * above DMA_MAPS_MAX, or what mmap() failed with.
+ * empty, wraps, is not aligned or lies beyond the end of the file, or @fd is not
+ * of a kind that is allowed, -ENOSPC above @maps' maximum, or what mmap() failed
+ * with.
  */
 int dma_maps_add(struct dma_maps *maps, uint64_t iova, uint64_t len, int fd,
 		 uint64_t offset, int prot);

@@ -2,11 +2,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "helper.h"
 #include "irq.h"
 
-void irq_init(struct irq_vectors *irq)
+void irq_init(struct irq_vectors *irq, struct helper *helper)
 {
-	*irq = (struct irq_vectors){};
+	*irq = (struct irq_vectors){ .helper = helper };
 	for (unsigned int i = 0; i < MYNIC_MAX_VECTORS; i++)
 		irq->fd[i] = -1;
 }
@@ -38,11 +39,11 @@ void irq_set_fd(struct irq_vectors *irq, unsigned int vector, int fd)
 	uint32_t bit = 1U << vector;
 
 	if (irq->fd[vector] >= 0)
-		close(irq->fd[vector]);
+		helper_close(irq->helper, irq->fd[vector]);
 	irq->fd[vector] = fd;
 	if (fd < 0)
 		return;
-	/* Whatever the client sent, a write to it must not block. */
+	/* A counter that is full must not stop who raises it. */
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 	if (irq->pending & bit) {
 		irq->pending &= ~bit;

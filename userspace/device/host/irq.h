@@ -11,8 +11,11 @@
 
 #include "mynic_regs.h"
 
+struct helper;
+
 /**
  * struct irq_vectors - the vectors of a function
+ * @helper: closes eventfds
  * @fd: eventfd of each, or -1
  * @pending: raised while there was no eventfd, by bit; also the PBA
  * @enabled: MSI-X Enable in configuration space
@@ -21,6 +24,7 @@
  * so one that is raised in between has to wait.
  */
 struct irq_vectors {
+	struct helper *helper;
 	int fd[MYNIC_MAX_VECTORS];
 	uint32_t pending;
 	bool enabled;
@@ -28,7 +32,7 @@ struct irq_vectors {
 
 _Static_assert(MYNIC_MAX_VECTORS <= 32, "irq_vectors.pending is too small");
 
-void irq_init(struct irq_vectors *irq);
+void irq_init(struct irq_vectors *irq, struct helper *helper);
 
 /** irq_raise() - signal a vector, now or when it has an eventfd again */
 void irq_raise(struct irq_vectors *irq, unsigned int vector);
@@ -37,7 +41,7 @@ void irq_raise(struct irq_vectors *irq, unsigned int vector);
  * irq_set_fd() - what signals a vector from now on
  * @irq: vectors of the function
  * @vector: below MYNIC_MAX_VECTORS
- * @fd: eventfd, owned by @irq from here on; -1 for none
+ * @fd: eventfd, and nothing else, owned by @irq from here on; -1 for none
  */
 void irq_set_fd(struct irq_vectors *irq, unsigned int vector, int fd);
 

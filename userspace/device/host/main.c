@@ -12,6 +12,7 @@
 
 #include "args.h"
 #include "card.h"
+#include "client_file.h"
 #include "commands.h"
 #include "control.h"
 #include "events.h"
@@ -98,7 +99,7 @@ static void close_ports(struct ports *ports)
 	for (unsigned int i = 0; i < ports->num_cards; i++)
 		card_close(&ports->cards[i]);
 	free(ports->wires);
-	free(ports->cards);
+	/* Not the cards: a helper that hangs still has its own. */
 }
 
 static bool open_cards(struct ports *ports, const struct args *args,
@@ -106,8 +107,17 @@ static bool open_cards(struct ports *ports, const struct args *args,
 {
 	for (unsigned int i = 0; i < args->num_nics; i++) {
 		const struct nic_args *nic = &args->nics[i];
-		int err = card_open(&ports->cards[i], nic->name, nic->mac,
-				    nic->path, events, sw);
+		struct card_config config = {
+			.name = nic->name,
+			.path = nic->path,
+			.mode = args->socket_mode,
+			.max_maps = DMA_MAPS_TOTAL / args->num_nics,
+			.disk = nic->disk,
+		};
+		int err;
+
+		memcpy(config.mac, nic->mac, sizeof(config.mac));
+		err = card_open(&ports->cards[i], &config, events, sw);
 
 		if (err) {
 			fprintf(stderr, "mynic-device: %s: %s: %s\n", nic->name,
@@ -117,6 +127,21 @@ static bool open_cards(struct ports *ports, const struct args *args,
 		ports->num_cards++;
 	}
 	return true;
+}
+
+static int start_cards(struct ports *ports)
+{
+	for (unsigned int i = 0; i < ports->num_cards; i++) {
+		int err = card_start(&ports->cards[i]);
+
+		if (!err)
+			continue;
+		fprintf(stderr,
+			"mynic-device: %s: cannot start its helper: %s\n",
+			ports->cards[i].log.name, strerror(-err));
+		return EXIT_FAILURE;
+	}
+	return 0;
 }
 
 static bool open_wires(struct ports *ports, const struct args *args,
@@ -163,6 +188,15 @@ static int start_faults(struct commands *commands, const struct args *args)
 	return 0;
 }
 
+static bool start_capture(struct commands *commands,
+			  const struct capture_args *capture, char *error)
+{
+	if (capture->file)
+		return commands_capture(commands, capture->port, capture->file,
+					error);
+	return commands_capture_fd(commands, capture->port, capture->fd, error);
+}
+
 static int start_captures(struct commands *commands, const struct args *args)
 {
 	char error[COMMANDS_ERROR_SIZE];
@@ -186,16 +220,8 @@ static int start_control(struct control *control, struct commands *commands,
 
 	if (!args->control)
 		return 0;
-	err = control_open(control, args->control, commands, events);
-static bool start_capture(struct commands *commands,
-			  const struct capture_args *capture, char *error)
-{
-	if (capture->file)
-		return commands_capture(commands, capture->port, capture->file,
-					error);
-	return commands_capture_fd(commands, capture->port, capture->fd, error);
-}
-
+	err = control_open(control, args->control, args->socket_mode, commands,
+			   events);
 	if (!err)
 		return 0;
 	fprintf(stderr, "mynic-device: --control %s: %s\n", args->control,
@@ -204,8 +230,8 @@ static bool start_capture(struct commands *commands,
 }
 
 /* All is there: run, until told to stop. Return: exit status */
-static int run(const struct args *args, const struct loop *loop,
-	       const bool *stop)
+static int run(const struct args *args, struct ports *ports,
+	       const struct loop *loop, const bool *stop)
 {
 	static struct commands commands;
 	static struct control control;
@@ -217,6 +243,8 @@ static int run(const struct args *args, const struct loop *loop,
 		status = start_captures(&commands, args);
 	if (!status)
 		status = start_control(&control, &commands, args, loop->events);
+	if (!status)
+		status = start_cards(ports);
 	if (!status) {
 		switch_update_links(loop->sw);
 		puts("ready");
@@ -233,15 +261,18 @@ int main(int argc, char **argv)
 {
 	static struct net_switch sw;
 	static struct args args;
+	static struct ports ports;
 	struct signals signals = {};
 	pid_t parent = getppid();
 	struct events events;
-	struct ports ports;
 	int status;
 	int err;
 
 	args_parse(&args, argc, argv);
-	err = events_init(&events);
+	log_init();
+	err = client_file_init();
+	if (!err)
+		err = events_init(&events);
 	if (!err)
 		err = signals_init(&signals, &events);
 	if (err) {
@@ -254,7 +285,7 @@ int main(int argc, char **argv)
 	if (!open_ports(&ports, &args, &events, &sw))
 		return EXIT_FAILURE;
 
-	status = run(&args,
+	status = run(&args, &ports,
 		     &(struct loop){ &events, &sw, ports.wires,
 				     ports.num_wires },
 		     &signals.stop);

@@ -142,10 +142,10 @@ void pci_reset(struct pci_function *pci)
 	apply(pci);
 }
 
-void pci_init(struct pci_function *pci, struct nic *nic)
+void pci_init(struct pci_function *pci, struct nic *nic, struct helper *helper)
 {
 	*pci = (struct pci_function){ .nic = nic };
-	irq_init(&pci->irq);
+	irq_init(&pci->irq, helper);
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		put(pci->writable, &fields[i], fields[i].writable);
 	pci_reset(pci);

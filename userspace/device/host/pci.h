@@ -11,6 +11,7 @@
 
 #include "irq.h"
 
+struct helper;
 struct nic;
 
 /* Configuration space behind these is zero: no extended capabilities. */
@@ -30,8 +31,8 @@ struct pci_function {
 	uint8_t writable[PCI_CONFIG_USED];
 };
 
-/** pci_init() - a function after power-on */
-void pci_init(struct pci_function *pci, struct nic *nic);
+/** pci_init() - a function after power-on; @helper closes its eventfds */
+void pci_init(struct pci_function *pci, struct nic *nic, struct helper *helper);
 
 /**
  * pci_reset() - FLR or conventional reset

@@ -42,9 +42,10 @@ static void remove_stale(int type, const struct sockaddr_un *addr)
 	close(fd);
 }
 
-int unix_bind(int type, const char *path)
+int unix_bind(int type, const char *path, unsigned int mode)
 {
 	struct sockaddr_un addr;
+	mode_t mask;
 	int err;
 	int fd;
 
@@ -55,10 +56,11 @@ int unix_bind(int type, const char *path)
 	if (fd < 0)
 		return fd;
 	remove_stale(type, &addr);
-	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr))) {
-		err = -errno;
+	mask = umask(~mode & 0777);
+	err = bind(fd, (struct sockaddr *)&addr, sizeof(addr)) ? -errno : 0;
+	umask(mask);
+	if (err)
 		goto err_close;
-	}
 	if (type == SOCK_STREAM && listen(fd, 1)) {
 		err = -errno;
 		unlink(path);

@@ -20,6 +20,7 @@ int unix_socket(int type);
  * unix_bind() - a socket that others can connect or send to
  * @type: SOCK_STREAM or SOCK_DGRAM
  * @path: where to bind it; who closes it has to unlink it, too
+ * @mode: its permissions, whatever the umask
  *
  * A socket that nobody has open any more is replaced, any other file is not.
  * A stream socket listens, for one client more than is accepted.
@@ -27,6 +28,6 @@ int unix_socket(int type);
  * Return: file descriptor as from unix_socket(), -EADDRINUSE if there is
  * another file or a live socket at @path, or -errno.
  */
-int unix_bind(int type, const char *path);
+int unix_bind(int type, const char *path, unsigned int mode);
 
 #endif /* MYNIC_HOST_UNIX_SOCKET_H */

@@ -4,9 +4,12 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "dma_maps.h"
+#include "helper.h"
 #include "log.h"
 #include "pci.h"
 #include "unix_socket.h"
@@ -17,6 +20,16 @@
 
 /* Longest message that a client has a reason to send: VERSION or a write */
 #define MAX_MESSAGE 8192
+
+/*
+ * What is done for a client in one turn of the event loop. Most messages are
+ * doorbells, and take a fraction of a microsecond.
+ */
+#define TURN_MESSAGES 256
+#define TURN_NS 200000
+
+/* For a client to say VERSION: nobody else gets the NIC meanwhile. */
+#define HANDSHAKE_SECONDS 5
 
 #define MAX_REPLY (sizeof(struct vfu_header) + VFU_MAX_REPLY)
 
@@ -60,7 +73,7 @@ static int take_fds(struct vfu_server *server, size_t end,
 		if (i < VFU_MAX_FDS)
 			req->fds[req->num_fds++] = server->fds[i].fd;
 		else
-			close(server->fds[i].fd);
+			helper_close(server->helper, server->fds[i].fd);
 	}
 	server->num_fds -= n;
 	memmove(server->fds, server->fds + n,
@@ -98,32 +111,52 @@ static void handle_message(struct vfu_server *server,
 
 	for (size_t i = 0; i < req.num_fds; i++)
 		if (req.fds[i] >= 0)
-			close(req.fds[i]);
+			helper_close(server->helper, req.fds[i]);
 }
 
 static void close_fds(struct vfu_server *server)
 {
 	for (size_t i = 0; i < server->num_fds; i++)
-		close(server->fds[i].fd);
+		helper_close(server->helper, server->fds[i].fd);
 	server->num_fds = 0;
+}
+
+static void set_handshake(struct vfu_server *server, time_t seconds)
+{
+	struct itimerspec when = { .it_value.tv_sec = seconds };
+
+	timerfd_settime(server->handshake_fd, 0, &when, NULL);
 }
 
 static void end_session(struct vfu_server *server)
 {
 	events_remove(server->events, server->fd);
-	close(server->fd);
+	/* The client knows at once; what it has sent yet may take long to close. */
+	shutdown(server->fd, SHUT_RDWR);
+	helper_close(server->helper, server->fd);
 	server->fd = -1;
 	close_fds(server);
+	set_handshake(server, 0);
 	pci_reset(server->pci);
 	irq_release(&server->pci->irq);
 	dma_maps_clear(server->maps);
+	server->maps->spoilt = false;
+}
+
+/* The next client is to find all that it may have. */
+static void listen_again(struct vfu_server *server)
+{
+	if (server->listening || server->fd >= 0 ||
+	    !helper_is_idle(server->helper))
+		return;
+	server->listening = !events_add(server->events, &server->listener,
+					server->listen_fd, EPOLLIN);
 }
 
 static void disconnect(struct vfu_server *server)
 {
 	end_session(server);
-	events_add(server->events, &server->listener, server->listen_fd,
-		   EPOLLIN);
+	listen_again(server);
 }
 
 static bool tx_has_room(const struct vfu_server *server)
@@ -138,7 +171,7 @@ static void drop_fds(struct vfu_server *server, size_t end)
 
 	take_fds(server, end, &none);
 	for (size_t i = 0; i < none.num_fds; i++)
-		close(none.fds[i]);
+		helper_close(server->helper, none.fds[i]);
 }
 
 /* Remove @n bytes at the start of the input */
@@ -150,13 +183,27 @@ static void consume(struct vfu_server *server, size_t n)
 	memmove(server->rx, server->rx + n, server->rx_len);
 }
 
+/* Who sends one at a time needs no clock. */
+static bool turn_is_over(unsigned int done, uint64_t *start)
+{
+	if (!done)
+		return false;
+	if (done == 1)
+		*start = clock_ns();
+	return done >= TURN_MESSAGES || clock_ns() - *start >= TURN_NS;
+}
+
 /*
- * Handle all whole messages in the input.
+ * Handle the whole messages in the input, as many as there is time and room
+ * for.
  *
- * Return: whether it ended before that for want of room for replies.
+ * Return: whether there may be more.
  */
 static bool handle_input(struct vfu_server *server)
 {
+	unsigned int done = 0;
+	bool more = true;
+	uint64_t start;
 	size_t at = 0;
 
 	while (tx_has_room(server)) {
@@ -171,6 +218,7 @@ static bool handle_input(struct vfu_server *server)
 			len -= n;
 			drop_fds(server, at);
 		}
+		more = false;
 		if (len < sizeof(hdr))
 			break;
 		memcpy(&hdr, server->rx + at, sizeof(hdr));
@@ -184,19 +232,40 @@ static bool handle_input(struct vfu_server *server)
 		if (hdr.size > MAX_MESSAGE) {
 			reply(server, &hdr, -E2BIG);
 			server->skip = hdr.size;
+			more = true;
 			continue;
 		}
 		if (len < hdr.size)
+			break;
+		more = true;
+		if (turn_is_over(done++, &start))
 			break;
 		handle_message(server, &hdr, server->rx + at + sizeof(hdr),
 			       at + hdr.size);
 		at += hdr.size;
 	}
 	consume(server, at);
-	return !tx_has_room(server);
+	return more;
 }
 
-/* Return: whether all of it is sent; if not there may be no client any more */
+/* What the client has to do before the next turn, or what there is to do */
+static void update_mask(struct vfu_server *server)
+{
+	uint32_t mask = EPOLLIN;
+
+	if (server->tx_wait)
+		mask = EPOLLOUT;
+	else if (server->backlog)
+		mask = EPOLLIN | EPOLLOUT; /* ready at once */
+	else if (helper_is_behind(server->helper))
+		mask = 0;
+	if (mask == server->mask)
+		return;
+	server->mask = mask;
+	events_change(server->events, &server->client, server->fd, mask);
+}
+
+/* Send what can be sent. Return: whether there still is a client */
 static bool send_replies(struct vfu_server *server)
 {
 	size_t sent = 0;
@@ -218,12 +287,8 @@ static bool send_replies(struct vfu_server *server)
 	}
 	server->tx_len -= sent;
 	memmove(server->tx, server->tx + sent, server->tx_len);
-	if (server->tx_wait != !!server->tx_len) {
-		server->tx_wait = !server->tx_wait;
-		events_change(server->events, &server->client, server->fd,
-			      server->tx_wait ? EPOLLOUT : EPOLLIN);
-	}
-	return !server->tx_wait;
+	server->tx_wait = server->tx_len;
+	return true;
 }
 
 /* Keep what came with the input that now ends at rx_len */
@@ -234,17 +299,19 @@ static int keep_fds(struct vfu_server *server, struct msghdr *msg)
 
 	for (cmsg = CMSG_FIRSTHDR(msg); cmsg; cmsg = CMSG_NXTHDR(msg, cmsg)) {
 		size_t n = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		int fds[VFU_MAX_FDS];
+		int fds[VFU_MAX_FDS_AT_ONCE];
 
 		if (cmsg->cmsg_level != SOL_SOCKET ||
-		    cmsg->cmsg_type != SCM_RIGHTS || n > VFU_MAX_FDS)
+		    cmsg->cmsg_type != SCM_RIGHTS || n > VFU_MAX_FDS_AT_ONCE)
 			continue;
+		if (n > VFU_MAX_FDS)
+			err = -E2BIG;
 		memcpy(fds, CMSG_DATA(cmsg), n * sizeof(int));
 		for (size_t i = 0; i < n; i++) {
 			struct vfu_fd *kept = &server->fds[server->num_fds];
 
 			if (server->num_fds == 2 * VFU_MAX_FDS) {
-				close(fds[i]);
+				helper_close(server->helper, fds[i]);
 				err = -E2BIG;
 				continue;
 			}
@@ -257,7 +324,8 @@ static int keep_fds(struct vfu_server *server, struct msghdr *msg)
 
 /*
  * Read once. The kernel ends a read behind the data that file descriptors came
- * with, so they belong to the message that the last byte belongs to.
+ * with, so they belong to the message that the last byte belongs to. What there
+ * is no room for, the kernel would close itself, however long that takes.
  *
  * Return: whether there still is a client.
  */
@@ -265,7 +333,7 @@ static bool receive(struct vfu_server *server)
 {
 	union {
 		struct cmsghdr align;
-		char buf[CMSG_SPACE(VFU_MAX_FDS * sizeof(int))];
+		char buf[CMSG_SPACE(VFU_MAX_FDS_AT_ONCE * sizeof(int))];
 	} control;
 	struct iovec iov = {
 		.iov_base = server->rx + server->rx_len,
@@ -299,22 +367,26 @@ static bool receive(struct vfu_server *server)
 static void client_ready(void *owner, uint32_t events)
 {
 	struct vfu_server *server = owner;
+	bool silent = !server->negotiated;
 
-	(void)events;
 	if (server->fd < 0)
 		return;
+	if (!server->mask && events & (EPOLLERR | EPOLLHUP)) {
+		disconnect(server);
+		return;
+	}
 	if (server->tx_wait) {
 		if (!send_replies(server))
 			return;
-	} else if (!receive(server)) {
+	} else if (!server->backlog && !receive(server)) {
 		return;
 	}
-	for (;;) {
-		bool more = handle_input(server);
-
-		if (server->fd < 0 || !send_replies(server) || !more)
-			return;
-	}
+	server->backlog = handle_input(server);
+	if (server->fd < 0 || !send_replies(server))
+		return;
+	if (silent && server->negotiated)
+		set_handshake(server, 0);
+	update_mask(server);
 }
 
 static void listener_ready(void *owner, uint32_t events)
@@ -334,37 +406,100 @@ static void listener_ready(void *owner, uint32_t events)
 	}
 	/* Another client that connects waits until this one has gone. */
 	events_remove(server->events, server->listen_fd);
+	server->listening = false;
 	server->fd = fd;
+	server->mask = EPOLLIN;
 	server->negotiated = false;
+	server->backlog = false;
 	server->rx_len = 0;
 	server->skip = 0;
 	server->tx_len = 0;
 	server->tx_wait = false;
+	set_handshake(server, HANDSHAKE_SECONDS);
+}
+
+static void handshake_ready(void *owner, uint32_t events)
+{
+	struct vfu_server *server = owner;
+	uint64_t times;
+
+	(void)events;
+	if (read(server->handshake_fd, &times, sizeof(times)) < 0 ||
+	    server->fd < 0 || server->negotiated)
+		return;
+	log_line(server->log, "disconnecting: the client says nothing");
+	disconnect(server);
+}
+
+void vfu_helper_ready(struct vfu_server *server)
+{
+	if (server->fd < 0) {
+		listen_again(server);
+	} else if (server->maps->spoilt) {
+		log_line(
+			server->log,
+			"disconnecting: the client took memory away that it shares");
+		disconnect(server);
+	} else {
+		update_mask(server);
+	}
+}
+
+static int open_handshake(struct vfu_server *server)
+{
+	int err;
+
+	server->handshake_fd =
+		timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (server->handshake_fd < 0)
+		return -errno;
+	err = events_add(server->events, &server->handshake,
+			 server->handshake_fd, EPOLLIN);
+	if (err)
+		close(server->handshake_fd);
+	return err;
+}
+
+static int open_listener(struct vfu_server *server)
+{
+	int err;
+
+	server->listen_fd = unix_bind(SOCK_STREAM, server->path, server->mode);
+	if (server->listen_fd < 0)
+		return server->listen_fd;
+	err = events_add(server->events, &server->listener, server->listen_fd,
+			 EPOLLIN);
+	if (!err) {
+		server->listening = true;
+		return 0;
+	}
+	close(server->listen_fd);
+	unlink(server->path);
+	return err;
 }
 
 int vfu_listen(struct vfu_server *server)
 {
-	int err;
+	int err = -ENOMEM;
 
 	server->listener = (struct event_source){ listener_ready, server };
 	server->client = (struct event_source){ client_ready, server };
+	server->handshake = (struct event_source){ handshake_ready, server };
 	server->fd = -1;
 	server->num_fds = 0;
-	server->listen_fd = unix_bind(SOCK_STREAM, server->path);
-	if (server->listen_fd < 0)
-		return server->listen_fd;
 	server->rx = malloc(BUFFER_SIZE);
 	server->tx = malloc(BUFFER_SIZE);
-	err = server->rx && server->tx ?
-		      events_add(server->events, &server->listener,
-				 server->listen_fd, EPOLLIN) :
-		      -ENOMEM;
-	if (err) {
-		free(server->rx);
-		free(server->tx);
-		close(server->listen_fd);
-		unlink(server->path);
-	}
+	if (server->rx && server->tx)
+		err = open_handshake(server);
+	if (err)
+		goto err_buffers;
+	err = open_listener(server);
+	if (!err)
+		return 0;
+	close(server->handshake_fd);
+err_buffers:
+	free(server->rx);
+	free(server->tx);
 	return err;
 }
 
@@ -374,6 +509,7 @@ void vfu_close(struct vfu_server *server)
 	if (server->fd >= 0)
 		end_session(server);
 	close(server->listen_fd);
+	close(server->handshake_fd);
 	free(server->rx);
 	free(server->tx);
 }

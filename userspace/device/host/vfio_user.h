@@ -16,11 +16,15 @@
 #include "events.h"
 
 struct dma_maps;
+struct helper;
 struct log;
 struct pci_function;
 
 /* Told to the client; a message with more file descriptors ends the session */
 #define VFU_MAX_FDS 16
+
+/* As many as a message can bring, told or not; the kernel's SCM_MAX_FD */
+#define VFU_MAX_FDS_AT_ONCE 253
 
 /**
  * struct vfu_fd - a file descriptor that came with a message
@@ -38,12 +42,20 @@ struct vfu_fd {
  * @log: for what the client cannot be told
  * @pci: the function
  * @maps: guest memory
+ * @helper: closes what the client gave
  * @path: of the socket
+ * @mode: permissions of the socket
  * @listener: event source of @listen_fd
  * @client: event source of @fd
- * @listen_fd: listening socket, not waited for while there is a client
+ * @handshake: event source of @handshake_fd
+ * @listen_fd: listening socket
+ * @handshake_fd: a timer that ends the session of a client that says nothing
+ * @listening: @listen_fd is waited for: there is no client, and nothing of the
+ *	last one is left
  * @fd: the client's socket, or -1
+ * @mask: EPOLL* bits that @fd is waited for with
  * @negotiated: VERSION is done
+ * @backlog: whole messages may be in the input
  * @rx: input
  * @rx_len: bytes in @rx
  * @skip: bytes of input still to be thrown away
@@ -58,12 +70,19 @@ struct vfu_server {
 	struct log *log;
 	struct pci_function *pci;
 	struct dma_maps *maps;
+	struct helper *helper;
 	const char *path;
+	unsigned int mode;
 	struct event_source listener;
 	struct event_source client;
+	struct event_source handshake;
 	int listen_fd;
+	int handshake_fd;
+	bool listening;
 	int fd;
+	uint32_t mask;
 	bool negotiated;
+	bool backlog;
 	uint8_t *rx;
 	size_t rx_len;
 	size_t skip;
@@ -76,7 +95,7 @@ struct vfu_server {
 
 /**
  * vfu_listen() - create the socket and wait for a client
- * @server: with @events, @log, @pci, @maps and @path set
+ * @server: with @events, @log, @pci, @maps, @helper, @path and @mode set
  *
  * A socket that nobody listens on any more is replaced, any other file is not.
  * When a client has gone the function is reset, its guest memory is unmapped
@@ -86,6 +105,9 @@ struct vfu_server {
  * -ENAMETOOLONG, -ENOMEM, or what a system call failed with.
  */
 int vfu_listen(struct vfu_server *server);
+
+/** vfu_helper_ready() - &helper.ready of the server's helper */
+void vfu_helper_ready(struct vfu_server *server);
 
 /** vfu_close() - end the session and remove the socket */
 void vfu_close(struct vfu_server *server);

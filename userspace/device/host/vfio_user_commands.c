@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
 #include <linux/vfio.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "client_file.h"
 #include "dma_maps.h"
 #include "pci.h"
 #include "vfio_user_commands.h"
 
-#define STRING(x) #x
-#define VALUE(x) STRING(x)
+static const char version_format[] =
+	"{\"capabilities\":{\"max_msg_fds\":%d,\"max_data_xfer_size\":%d,\"max_dma_maps\":%zu}}";
 
-static const char version_data[] =
-	"{\"capabilities\":{\"max_msg_fds\":" VALUE(VFU_MAX_FDS) ",\"max_data_xfer_size\":" VALUE(
-		VFU_MAX_XFER) ",\"max_dma_maps\":" VALUE(DMA_MAPS_MAX) "}}";
+/* With room for the three numbers */
+#define VERSION_DATA_SIZE (sizeof(version_format) + 64)
 
 /*
  * Copy the fixed part of the payload. All structures with argsz begin with it;
@@ -43,6 +44,7 @@ static int put_reply(const struct vfu_request *req, const void *data,
  */
 static int do_version(struct vfu_server *server, struct vfu_request *req)
 {
+	char *data = (char *)req->reply + sizeof(struct vfu_version);
 	struct vfu_version version;
 
 	if (server->negotiated || req->len < sizeof(version))
@@ -57,9 +59,9 @@ static int do_version(struct vfu_server *server, struct vfu_request *req)
 	put_reply(req, &version, sizeof(version));
 	if (req->len == sizeof(version))
 		return sizeof(version);
-	memcpy(req->reply + sizeof(version), version_data,
-	       sizeof(version_data));
-	return sizeof(version) + sizeof(version_data);
+	return sizeof(version) + 1 +
+	       snprintf(data, VERSION_DATA_SIZE, version_format, VFU_MAX_FDS,
+			VFU_MAX_XFER, server->maps->max);
 }
 
 static int do_dma_map(struct vfu_server *server, struct vfu_request *req)
@@ -176,6 +178,9 @@ static int set_eventfds(struct irq_vectors *irq, const struct vfio_irq_set *set,
 {
 	if (req->num_fds && req->num_fds != set->count)
 		return -EINVAL;
+	for (size_t i = 0; i < req->num_fds; i++)
+		if (!client_file_is_eventfd(req->fds[i]))
+			return -EINVAL;
 	for (uint32_t i = 0; i < set->count; i++)
 		irq_set_fd(irq, set->start + i,
 			   req->num_fds ? req->fds[i] : -1);

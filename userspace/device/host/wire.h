@@ -34,6 +34,7 @@ struct wire;
  * @local: dgram, udp: own address
  * @remote: dgram, udp: the peer's address
  * @ifname: tap, packet: network interface
+ * @mode: permissions of a UNIX socket that is made
  *
  * What a kind does not need is NULL.
  */
@@ -45,6 +46,7 @@ struct wire_config {
 	const char *local;
 	const char *remote;
 	const char *ifname;
+	unsigned int mode;
 };
 
 /**

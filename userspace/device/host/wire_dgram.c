@@ -81,7 +81,7 @@ static int dgram_open(struct wire *wire)
 	err = mmsg_init(wire);
 	if (err)
 		return err;
-	fd = unix_bind(SOCK_DGRAM, config->local);
+	fd = unix_bind(SOCK_DGRAM, config->local, config->mode);
 	if (fd < 0) {
 		err = wire_error(wire, fd, "bind to %s", config->local);
 		goto err_free;

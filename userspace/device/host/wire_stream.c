@@ -117,7 +117,7 @@ static int open_listener(struct wire *wire)
 	int fd;
 
 	if (is_path(addr)) {
-		fd = unix_bind(SOCK_STREAM, addr);
+		fd = unix_bind(SOCK_STREAM, addr, wire->config->mode);
 		if (fd < 0)
 			return wire_error(wire, fd, "listen on %s", addr);
 	} else {

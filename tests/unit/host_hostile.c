@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Clients that would have the device model wait, or die, for all others */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/pci_regs.h>
+#include <linux/vfio.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness_tap.h"
+#include "harness_vfu.h"
+#include "mynic_regs.h"
+
+#define CONFIG VFIO_PCI_CONFIG_REGION_INDEX
+#define PAGE 4096
+#define HUGE_SHARE (64 << 20)
+
+#define SET_FDS (VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER)
+#define TRIGGER (VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_TRIGGER)
+
+#define MSIX_FLAGS 0xa2
+
+#define RING_CMD 0x100000
+#define RING_CPL 0x101000
+
+/* A test that had to wait for this would have failed long before. */
+#define LINGER_SECONDS 10000
+
+static void check_alive(int fd)
+{
+	CHECK_EQ(vfu_get(fd, MYNIC_BAR_REGS, MYNIC_REG_MAGIC, 4), MYNIC_MAGIC);
+}
+
+static int memory(size_t size)
+{
+	int file = memfd_create("guest", MFD_CLOEXEC);
+
+	CHECK(file >= 0);
+	CHECK_EQ(ftruncate(file, size), 0);
+	return file;
+}
+
+/* A NIC with its admin queue in @file */
+static int open_nic(const struct device *dev, unsigned int nic, int file)
+{
+	int fd = vfu_open(dev, nic);
+
+	CHECK_EQ(vfu_map(fd, RING_CMD, HUGE_SHARE, file, 0), 0);
+	vfu_put(fd, CONFIG, PCI_COMMAND,
+		PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 2);
+	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_AQ_CMD_LO, RING_CMD, 4);
+	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_AQ_CPL_LO, RING_CPL, 4);
+	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_AQ_LOG_SIZE, 4, 4);
+	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_CONTROL, MYNIC_CONTROL_ENABLE, 4);
+	while (!(vfu_get(fd, MYNIC_BAR_REGS, MYNIC_REG_STATUS, 4) &
+		 MYNIC_STATUS_ENABLED))
+		;
+	return fd;
+}
+
+/* What is shared is made shorter: that client is lost, and nobody else. */
+TEST(memory_that_is_taken_away)
+{
+	struct device *dev = device_start();
+	int other = vfu_open(dev, 1);
+
+	for (int i = 0; i < 3; i++) {
+		struct vfu_region_access ring = {
+			.offset = MYNIC_REG_AQ_DOORBELL,
+			.region = MYNIC_BAR_REGS,
+			.count = 4,
+		};
+		uint8_t message[sizeof(ring) + 4] = {};
+		int file = memory(HUGE_SHARE);
+		int fd = open_nic(dev, 0, file);
+
+		memcpy(message, &ring, sizeof(ring));
+		message[sizeof(ring)] = 1;
+		CHECK_EQ(ftruncate(file, 0), 0);
+		vfu_post(fd, VFU_REGION_WRITE, message, sizeof(message));
+		vfu_wait_end(fd);
+		close(file);
+		check_alive(other);
+	}
+	check_alive(vfu_open(dev, 0));
+}
+
+/* One end of a connection whose close() waits until the other end reads */
+static int lingering_socket(void)
+{
+	struct linger linger = { .l_onoff = 1, .l_linger = LINGER_SECONDS };
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_addr = { htonl(INADDR_LOOPBACK) },
+	};
+	socklen_t len = sizeof(addr);
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char data[65536] = {};
+
+	CHECK_EQ(bind(listener, (struct sockaddr *)&addr, len), 0);
+	CHECK_EQ(listen(listener, 1), 0);
+	CHECK_EQ(getsockname(listener, (struct sockaddr *)&addr, &len), 0);
+	CHECK_EQ(connect(fd, (struct sockaddr *)&addr, len), 0);
+	while (send(fd, data, sizeof(data), MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+		;
+	CHECK_EQ(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)),
+		 0);
+	return fd;
+}
+
+/*
+ * Send @command with a socket that nobody else has when the device looks at it,
+ * without an answer
+ */
+static void post_socket(const struct device *dev, int fd, uint16_t command,
+			const void *payload, size_t len)
+{
+	struct vfu_header hdr = {
+		.command = command,
+		.size = sizeof(hdr) + len,
+		.flags = VFU_NO_REPLY,
+	};
+	int lingering = lingering_socket();
+
+	kill(dev->pid, SIGSTOP);
+	vfu_send(fd, &hdr, payload, len, &lingering, 1);
+	close(lingering);
+	kill(dev->pid, SIGCONT);
+}
+
+TEST(files_that_take_long_to_close)
+{
+	struct vfio_irq_set set = {
+		.argsz = sizeof(set),
+		.flags = SET_FDS,
+		.index = VFIO_PCI_MSIX_IRQ_INDEX,
+		.count = 1,
+	};
+	struct vfu_dma_map map = {
+		.argsz = sizeof(map),
+		.flags = VFIO_DMA_MAP_FLAG_READ,
+		.size = PAGE,
+	};
+	struct device *dev = device_start();
+	struct vfu_header half = { .size = 100 };
+	int other = vfu_open(dev, 1);
+	int lingering;
+	int fd;
+
+	fd = vfu_open(dev, 0);
+	post_socket(dev, fd, VFU_DMA_MAP, &map, sizeof(map));
+	check_alive(fd);
+	check_alive(other);
+	post_socket(dev, fd, VFU_DEVICE_SET_IRQS, &set, sizeof(set));
+	check_alive(fd);
+	check_alive(other);
+	post_socket(dev, fd, VFU_REGION_READ, NULL, 0);
+	check_alive(fd);
+	check_alive(other);
+	/* With a message that never ends; and behind that, not even received */
+	kill(dev->pid, SIGSTOP);
+	for (int i = 0; i < 2; i++) {
+		lingering = lingering_socket();
+		vfu_send(fd, &half, NULL, 0, &lingering, 1);
+		close(lingering);
+	}
+	close(fd);
+	kill(dev->pid, SIGCONT);
+	for (int i = 0; i < 100; i++)
+		check_alive(other);
+}
+
+/* More than it takes, in one message: the kernel must not close them for it. */
+TEST(more_files_than_are_taken)
+{
+	struct vfu_header hdr = {
+		.command = VFU_DEVICE_RESET,
+		.size = sizeof(hdr),
+	};
+	struct device *dev = device_start();
+	int other = vfu_open(dev, 1);
+	int fd = vfu_open(dev, 0);
+	int files[40];
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		files[i] = lingering_socket();
+	kill(dev->pid, SIGSTOP);
+	vfu_send(fd, &hdr, NULL, 0, files, ARRAY_SIZE(files));
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		close(files[i]);
+	kill(dev->pid, SIGCONT);
+	vfu_wait_end(fd);
+	for (int i = 0; i < 100; i++)
+		check_alive(other);
+}
+
+TEST(only_eventfds_are_interrupts)
+{
+	struct device *dev = device_start();
+	int fd = vfu_open(dev, 0);
+	int pipes[2], sockets[2];
+	int good = eventfd(0, EFD_NONBLOCK);
+	int both[2];
+
+	CHECK_EQ(pipe(pipes), 0);
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 1, &pipes[1], 1), -EINVAL);
+	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 1, &sockets[0], 1), -EINVAL);
+	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 1, &(int){ memory(8) }, 1),
+		 -EINVAL);
+	/* Its own: nobody would see it leave. */
+	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 1, &fd, 1), -EINVAL);
+	both[0] = good;
+	both[1] = pipes[1];
+	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 2, both, 2), -EINVAL);
+	both[1] = good;
+	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 2, both, 2), 0);
+	close(fd);
+	check_alive(vfu_open(dev, 0));
+}
+
+/* A file of this program is on a disk, or on what a test cannot tell from it. */
+static int file_on_disk(void)
+{
+	char *path = tap_alloc(4096);
+	struct stat st;
+	int file;
+
+	CHECK(readlink("/proc/self/exe", path, 4095) > 0);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(file >= 0);
+	CHECK_EQ(fstat(file, &st), 0);
+	if (!(st.st_dev >> 8) || fcntl(file, F_GET_SEALS) >= 0)
+		tap_skip("the tests are not on a disk");
+	return file;
+}
+
+static int map_read_only(int fd, int file)
+{
+	struct vfu_dma_map map = {
+		.argsz = sizeof(map),
+		.flags = VFIO_DMA_MAP_FLAG_READ,
+		.size = PAGE,
+	};
+
+	return vfu_call_fds(fd, VFU_DMA_MAP, &map, sizeof(map), &file, 1, NULL,
+			    0);
+}
+
+TEST(only_memory_is_mapped)
+{
+	int fd = vfu_open(device_start(), 0);
+	int sockets[2];
+
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+	CHECK_EQ(map_read_only(fd, sockets[0]), -EINVAL);
+	CHECK_EQ(map_read_only(fd, eventfd(0, 0)), -EINVAL);
+	CHECK_EQ(map_read_only(fd, open("/dev/zero", O_RDWR)), -EINVAL);
+	CHECK_EQ(map_read_only(fd, open("/proc/self/maps", O_RDONLY)), -EINVAL);
+	CHECK_EQ(map_read_only(fd, memory(PAGE)), 0);
+}
+
+TEST(files_on_a_disk_where_they_are_allowed)
+{
+	const char *dir = device_dir();
+	const char *paths[2] = { tap_print("%s/0", dir),
+				 tap_print("%s/1", dir) };
+	const char *const args[] = {
+		"--nic", tap_print("socket=%s", paths[0]),
+		"--nic", tap_print("socket=%s,disk=on", paths[1]),
+		NULL,
+	};
+	int file = file_on_disk();
+
+	device_spawn(args);
+	CHECK_EQ(map_read_only(vfu_open_path(paths[0]), file), -EINVAL);
+	CHECK_EQ(map_read_only(vfu_open_path(paths[1]), file), 0);
+}
+
+/* Who connects and says nothing keeps the NIC from others, but not for ever. */
+TEST(silent_client)
+{
+	struct device *dev = device_start();
+	int silent = vfu_connect(dev, 0);
+	int next = vfu_open(dev, 0);
+
+	check_alive(next);
+	vfu_wait_end(silent);
+	/* Who has said what it is may be silent afterwards. */
+	silent = vfu_connect(dev, 1);
+	CHECK_EQ(send(silent, "\0", 1, MSG_NOSIGNAL), 1);
+	vfu_wait_end(silent);
+	check_alive(next);
+}
+
+/* All that one client may map leaves the other its own share. */
+TEST(maps_are_shared_out)
+{
+	struct device *dev = device_start();
+	int greedy = vfu_open(dev, 0);
+	int other = vfu_open(dev, 1);
+	int file = memory(2 * PAGE);
+	uint64_t n = 0;
+	int err;
+
+	/* Neighbours would become one map of the kernel's. */
+	while (!(err = vfu_map(greedy, n * PAGE, PAGE, file, 0)))
+		n++;
+	CHECK_EQ(err, -ENOSPC);
+	CHECK(n >= 4096);
+	CHECK(n <= 32768);
+	for (uint64_t i = 0; i < 4096; i++)
+		CHECK_EQ(vfu_map(other, i * PAGE, PAGE, file, 0), 0);
+	/* The next one has the same. */
+	close(greedy);
+	greedy = vfu_open(dev, 0);
+	for (uint64_t i = 0; i < n; i++)
+		CHECK_EQ(vfu_map(greedy, i * PAGE, PAGE, file, 0), 0);
+	check_alive(other);
+}
+
+#define FLOOD 1500
+
+static uint64_t count(int event)
+{
+	uint64_t n = 0;
+
+	if (read(event, &n, sizeof(n)) < 0)
+		CHECK_EQ(errno, EAGAIN);
+	return n;
+}
+
+/* Put FLOOD requests for an interrupt in one go into the device's way */
+static void send_flood(int fd)
+{
+	struct flood {
+		struct vfu_header hdr;
+		struct vfio_irq_set set;
+	} flood[FLOOD];
+
+	for (int i = 0; i < FLOOD; i++) {
+		flood[i].hdr = (struct vfu_header){
+			.command = VFU_DEVICE_SET_IRQS,
+			.size = sizeof(flood[i].hdr) + sizeof(flood[i].set),
+			.flags = VFU_NO_REPLY,
+		};
+		flood[i].set = (struct vfio_irq_set){
+			.argsz = sizeof(flood[i].set),
+			.flags = TRIGGER,
+			.index = VFIO_PCI_MSIX_IRQ_INDEX,
+			.count = 1,
+		};
+	}
+	CHECK_EQ(send(fd, flood, sizeof(flood), MSG_NOSIGNAL), sizeof(flood));
+}
+
+/*
+ * One client's messages that came together are not all done before another's
+ * turn: that one has its answer while some are still to be done. When this
+ * process gets to look they may be done all the same, so it looks again.
+ */
+TEST(flood_of_messages)
+{
+	static const struct vfu_region_access magic = {
+		.offset = MYNIC_REG_MAGIC,
+		.region = MYNIC_BAR_REGS,
+		.count = 4,
+	};
+	struct vfu_header hdr = {
+		.command = VFU_REGION_READ,
+		.size = sizeof(hdr) + sizeof(magic),
+	};
+	struct device *dev = device_start();
+	int event = eventfd(0, EFD_NONBLOCK);
+	int greedy = vfu_open(dev, 0);
+	int other = vfu_open(dev, 1);
+	uint64_t done;
+
+	vfu_put(greedy, CONFIG, MSIX_FLAGS, PCI_MSIX_FLAGS_ENABLE, 2);
+	CHECK_EQ(vfu_set_irqs(greedy, SET_FDS, 0, 1, &event, 1), 0);
+	do {
+		uint8_t reply[sizeof(magic) + 4];
+		struct pollfd wait = { other, POLLIN, 0 };
+
+		kill(dev->pid, SIGSTOP);
+		send_flood(greedy);
+		vfu_send(other, &hdr, &magic, sizeof(magic), NULL, 0);
+		kill(dev->pid, SIGCONT);
+		CHECK_EQ(poll(&wait, 1, -1), 1);
+		done = count(event);
+		vfu_receive(other, &hdr, reply, sizeof(reply));
+		hdr = (struct vfu_header){
+			.command = VFU_REGION_READ,
+			.size = sizeof(hdr) + sizeof(magic),
+		};
+		check_alive(greedy);
+		CHECK_EQ(done + count(event), FLOOD);
+	} while (done == FLOOD);
+}
