@@ -51,11 +51,14 @@ fail() {
 # The device model does nothing for some time, with a command pending. The host
 # knows the time: a guest that reads a register meanwhile stops, too.
 stall() {
-	local command
+	local over status=0
 
-	ethtool -S "$(ls "$1/net")" >/dev/null &
-	command=$!
-	control stall "$STALL" && wait_for ended "$command" && wait "$command"
+	control stall "$STALL" &
+	over=$!
+	until ended "$over"; do
+		ethtool -S "$(ls "$1/net")" >/dev/null || status=1
+	done
+	wait "$over" && [ $status = 0 ]
 }
 
 # It ends under the NIC.
