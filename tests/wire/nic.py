@@ -151,16 +151,16 @@ class Wire:
         self.sort()
         return self.frames[qpn].popleft() if self.frames[qpn] else None
 
-    def next(self, qpn):
-        """Wait for the next frame for a QP"""
-        until = time.monotonic() + LIMIT
+    def next(self, qpn, until=None):
+        """Wait for the next frame for a QP, no longer than that"""
+        until = until or time.monotonic() + LIMIT
         while True:
             frame = self.pop(qpn)
             if frame:
                 return frame
             with self.arrived:
                 if not self.raw and not self.arrived.wait(until - time.monotonic()):
-                    raise Failed(f"no packet came for QP {qpn:#x}")
+                    raise Failed(f"no packet came that was due for QP {qpn:#x}")
 
     def close(self):
         """End the reader"""
@@ -350,20 +350,20 @@ class Qp:
     """A QP of the NIC, and the one at the far end that this program plays
 
     Takes what MODIFY_QP takes. psn is that of the next request to the NIC. own is
-    the NIC's address. lenient: requests that the NIC repeats are passed over where
-    they are not asked for, because once it knows the time of a round trip it may
-    probe for a loss.
+    the NIC's address. Once the far end has answered, requests that the NIC repeats
+    are passed over where they are not asked for: it knows the time of a round trip
+    then, and whenever the next answer takes longer it may probe for a loss.
     """
     # pylint: disable=too-many-instance-attributes,too-many-public-methods
 
     def __init__(self, nic, kind="rc", ip=4, state=RTS, mtu=256, srq=None,
-                 log_rq=None, vlan=None, own=None, lenient=False, xrcdn=None, **attr):
+                 log_rq=None, vlan=None, own=None, xrcdn=None, **attr):
         # pylint: disable=too-many-arguments,too-many-positional-arguments
         # pylint: disable=too-many-locals
         self.nic = nic
         self.own = own or NIC_IP[ip]
-        self.lenient = lenient
         self.sent = None
+        self.answered = False
         self.kind = kind
         self.version = ip
         self.mtu = mtu
@@ -481,12 +481,14 @@ class Qp:
 
     def ack(self, psn, syndrome=roce.NO_CREDITS, msn=0, **more):
         """An acknowledge packet to the NIC"""
+        self.answered = True
         self.send(roce.ACK, psn=psn, fields={"syndrome": syndrome, "msn": msn}, **more)
 
     def respond(self, opcode, psn, payload=b"", syndrome=roce.NO_CREDITS, msn=0, orig=0,
                 **more):
         """A response packet to the NIC"""
         # pylint: disable=too-many-arguments,too-many-positional-arguments
+        self.answered = True
         self.send(opcode, payload, psn, {"syndrome": syndrome, "msn": msn, "orig": orig},
                   **more)
 
@@ -508,10 +510,11 @@ class Qp:
 
         again: it may be one that is repeated.
         """
+        until = time.monotonic() + LIMIT
         while True:
-            frame = self.nic.wire.next(self.peer_qpn)
+            frame = self.nic.wire.next(self.peer_qpn, until)
             self.sane(frame)
-            if not self.repeated(frame) or again or not self.lenient:
+            if not self.repeated(frame) or again or not self.answered:
                 return frame
 
     def sane(self, frame):
@@ -552,6 +555,8 @@ class Qp:
         if opcode < 0x20:
             opcode |= SERVICES[self.kind]
         frame = self.next(again)
+        while again and self.repeated(frame) and frame.opcode != opcode:
+            frame = self.next(again)
         check(frame.opcode, opcode, f"opcode of packet ({frame})")
         for name, value in want.items():
             got = getattr(frame, name) if hasattr(frame, name) else getattr(frame.bth, name)
@@ -581,7 +586,7 @@ class Qp:
         """Nothing was sent but what has been looked at"""
         self.nic.barrier()
         while (frame := self.nic.wire.pop(self.peer_qpn)):
-            if not self.lenient or not self.repeated(frame):
+            if not self.repeated(frame) or not self.answered:
                 raise Failed(f"an unexpected packet: {frame}")
 
     # The machine

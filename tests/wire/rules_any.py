@@ -321,7 +321,7 @@ def send_one(qp, wr_id, psn):
 def udp_source_port(nic):
     seen = []
     for _ in range(12):
-        qp = Qp(nic, ip=6 if len(seen) % 2 else 4, lenient=True)
+        qp = Qp(nic, ip=6 if len(seen) % 2 else 4)
         ports = {send_one(qp, i, 0x200000 + i).udp.sport for i in range(2)}
         qp.post(7, WR_READ, 4, remote=qp.remote())
         ports.add(qp.expect(READ_REQUEST).udp.sport)
@@ -461,7 +461,7 @@ def transfer(qp, length):
 
 @rule("cnp_received", "slows the QP down, and no other")
 def cnp_received(nic):
-    qp, other = (Qp(nic, lenient=True) for _ in range(2))
+    qp, other = (Qp(nic) for _ in range(2))
     cnp = build(CNP, {"src": machine.PEER_MAC, "dst": machine.NIC_MAC},
                 {"src": machine.PEER_IP[4], "dst": machine.NIC_IP[4]},
                 {"dqpn": qp.qpn, "becn": 1}, payload=b"\0" * 16)

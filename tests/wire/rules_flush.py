@@ -211,7 +211,7 @@ def ack_is_no_response(nic, kind, opcode):
     qp.expect(opcode, psn=FIRST_PSN)
     with Counts(nic, implied_nak=1):
         qp.ack(FIRST_PSN)
-        qp.expect(opcode, psn=FIRST_PSN)
+        qp.expect(opcode, again=True, psn=FIRST_PSN)
     qp.respond(READ_ONLY, FIRST_PSN)
     qp.completion(7)
 

@@ -185,7 +185,7 @@ def traffic(nic, ip, vlan):
         return {name: qp.attr[name] for name in Qp.PATH}
 
     for kind, service in (("rc", RC), ("uc", UC)):
-        qp = Qp(nic, kind=kind, lenient=True, **own)
+        qp = Qp(nic, kind=kind, **own)
         psn = from_nic(qp, MESSAGES, service)
         if service == RC:
             answers_to_nic(qp, psn)

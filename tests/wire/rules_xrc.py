@@ -189,7 +189,7 @@ _NAMES = {
 @rule("xrc_sent", "IPv4", ip=4)
 @rule("xrc_sent", "IPv6", ip=6)
 def sent(nic, ip):
-    qp = Qp(nic, kind="xrc_ini", ip=ip, lenient=True)
+    qp = Qp(nic, kind="xrc_ini", ip=ip)
     begin = len(nic.wire.log)
     va, rkey = qp.remote()
     psn = 0x200000
