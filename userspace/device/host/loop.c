@@ -36,26 +36,35 @@ static bool run_nic(struct switch_port *port)
 	return more;
 }
 
-/* Give every NIC a turn. Return: whether there is more to do now. */
-static bool run_round(const struct loop *loop, uint64_t *looked)
+static bool has_work(struct switch_port *port)
 {
-	struct net_switch *sw = loop->sw;
-	uint64_t packets = sw->packets;
-	bool more = false;
+	return port->nic && !switch_is_held(port) &&
+	       nic_next_event(port->nic) <= clock_ns();
+}
+
+/* The least that a NIC has had, of those with work and @port */
+static uint64_t least_share(const struct net_switch *sw,
+			    const struct switch_port *port)
+{
+	uint64_t least = port->share.used;
 
 	for (unsigned int i = 0; i < sw->num; i++) {
-		struct switch_port *port = sw->ports[i];
+		uint64_t used =
+			fair_share_used(&sw->fair_clock, &sw->ports[i]->share);
 
-		if (!port->nic)
-			continue;
-		more |= run_nic(port);
-		if (clock_ns() - *looked < NIC_TURN_NS)
-			continue;
-		events_wait(loop->events, EVENTS_NOT_AT_ALL);
-		*looked = clock_ns();
+		if (used < least && has_work(sw->ports[i]))
+			least = used;
 	}
-	/* A packet can be work for a NIC that had its turn before. */
-	return more || sw->packets != packets;
+	return least;
+}
+
+/* The others are looked at only if it has had more than they once had */
+static bool may_run(struct net_switch *sw, const struct switch_port *port)
+{
+	if (!fair_share_is_ahead(&sw->fair_clock, &port->share))
+		return true;
+	fair_clock_advance(&sw->fair_clock, least_share(sw, port));
+	return !fair_share_is_ahead(&sw->fair_clock, &port->share);
 }
 
 static bool poll_nics(struct net_switch *sw)
@@ -66,6 +75,48 @@ static bool poll_nics(struct net_switch *sw)
 		if (sw->ports[i]->nic)
 			found |= nic_poll(sw->ports[i]->nic);
 	return found;
+}
+
+/* See what has come in while NICs had their turns, from whoever it is */
+static void look_around(const struct loop *loop)
+{
+	events_wait(loop->events, EVENTS_NOT_AT_ALL);
+	poll_nics(loop->sw);
+}
+
+/*
+ * Give every NIC a turn that has not had more than others. Return: whether there
+ * is more to do now.
+ */
+static bool run_round(const struct loop *loop, uint64_t *looked)
+{
+	struct net_switch *sw = loop->sw;
+	uint64_t packets = sw->packets;
+	uint64_t begun = clock_ns();
+	bool more = false;
+
+	for (unsigned int i = 0; i < sw->num; i++) {
+		struct switch_port *port = sw->ports[i];
+		uint64_t now;
+
+		if (!port->nic)
+			continue;
+		if (!may_run(sw, port)) {
+			more = true;
+			continue;
+		}
+		more |= run_nic(port);
+		now = clock_ns();
+		fair_share_ran(&sw->fair_clock, &port->share, now - begun);
+		begun = now;
+		if (now - *looked < NIC_TURN_NS)
+			continue;
+		look_around(loop);
+		begun = clock_ns();
+		*looked = begun;
+	}
+	/* A packet can be work for a NIC that had its turn before. */
+	return more || sw->packets != packets;
 }
 
 /* Return: whether there is work, so that this is no time to sleep. */

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fair_share.h"
 #include "mac_table.h"
 #include "wire/faults.h"
 
@@ -84,6 +85,7 @@ struct port_stats {
  * @filling: takes copies for the NIC
  * @draining: gives them to the NIC; filled by exchange with @filling
  * @gave_way: the NIC's last turn was taken by these packets
+ * @share: what the NIC has had of the process's time
  */
 struct switch_port {
 	const char *name;
@@ -102,6 +104,7 @@ struct switch_port {
 	struct packet_queue filling;
 	struct packet_queue draining;
 	bool gave_way;
+	struct fair_share share;
 };
 
 /**
@@ -112,6 +115,7 @@ struct switch_port {
  * @packets: handed over so far; tells whether a NIC may have got work
  * @interrupts: raised by its NICs so far
  * @now: ns, monotonic; kept by who runs the switch, exact to a second or so
+ * @fair_clock: for the turns of its NICs
  * @link_changed: switch_update_links() has something to do
  * @macs: what is behind the wires
  */
@@ -122,6 +126,7 @@ struct net_switch {
 	uint64_t packets;
 	uint64_t interrupts;
 	uint64_t now;
+	struct fair_clock fair_clock;
 	bool link_changed;
 	struct mac_table macs;
 };

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Whose turn it is, if turns are not of the same length */
+#include "core/nic.h"
+#include "harness_tap.h"
+#include "host/fair_share.h"
+
+#define MAX_NICS 3
+#define LONG 200000u
+#define SHORT 25000u
+
+/*
+ * struct nic_load - a NIC
+ * @turn: how long its turns are, ns; 0: it has nothing to do
+ * @had: time of its turns
+ */
+struct nic_load {
+	uint64_t turn;
+	struct fair_share share;
+	uint64_t had;
+};
+
+struct world {
+	struct fair_clock clock;
+	struct nic_load nic[MAX_NICS];
+};
+
+static uint64_t least(const struct world *w, const struct nic_load *nic)
+{
+	uint64_t least = nic->share.used;
+
+	for (int i = 0; i < MAX_NICS; i++) {
+		uint64_t used = fair_share_used(&w->clock, &w->nic[i].share);
+
+		if (w->nic[i].turn && used < least)
+			least = used;
+	}
+	return least;
+}
+
+static bool may_run(struct world *w, const struct nic_load *nic)
+{
+	if (!fair_share_is_ahead(&w->clock, &nic->share))
+		return true;
+	fair_clock_advance(&w->clock, least(w, nic));
+	return !fair_share_is_ahead(&w->clock, &nic->share);
+}
+
+/* Return: whether anyone had a turn */
+static bool run_round(struct world *w)
+{
+	bool ran = false;
+
+	for (int i = 0; i < MAX_NICS; i++) {
+		struct nic_load *nic = &w->nic[i];
+
+		if (!may_run(w, nic))
+			continue;
+		fair_share_ran(&w->clock, &nic->share, nic->turn);
+		nic->had += nic->turn;
+		ran |= nic->turn;
+	}
+	return ran;
+}
+
+static void run_rounds(struct world *w, unsigned int num)
+{
+	for (unsigned int i = 0; i < num; i++)
+		CHECK(run_round(w));
+}
+
+/* Both have had the same since @before, but for a few turns */
+static void check_same(const struct world *w, const struct world *before)
+{
+	uint64_t a = w->nic[0].had - before->nic[0].had;
+	uint64_t b = w->nic[1].had - before->nic[1].had;
+
+	if (a + 4 * LONG < b || b + 4 * LONG < a)
+		FAIL("%llu and %llu ns", (unsigned long long)a,
+		     (unsigned long long)b);
+}
+
+TEST(long_and_short_turns)
+{
+	static const struct world none;
+	struct world w = { .nic = { { .turn = SHORT }, { .turn = LONG } } };
+
+	run_rounds(&w, 1000);
+	check_same(&w, &none);
+}
+
+TEST(turns_of_the_same_length_are_all_taken)
+{
+	struct world w = { .nic = { { .turn = SHORT }, { .turn = SHORT } } };
+
+	run_rounds(&w, 100);
+	CHECK_EQ(w.nic[0].had, 100 * SHORT);
+	CHECK_EQ(w.nic[1].had, 100 * SHORT);
+}
+
+/* Who was alone owes nothing for that, and who was not there has saved nothing */
+TEST(late)
+{
+	struct world w = { .nic = { {}, { .turn = LONG } } };
+	struct world before;
+
+	run_rounds(&w, 1000);
+	CHECK_EQ(w.nic[1].had, 1000 * LONG);
+	before = w;
+	w.nic[0].turn = SHORT;
+	run_rounds(&w, 1000);
+	check_same(&w, &before);
+}
+
+/* A NIC that has work now and then gets its turn at once */
+TEST(now_and_then)
+{
+	struct world w = { .nic = { {}, { .turn = LONG } } };
+
+	for (int i = 0; i < 100; i++) {
+		uint64_t had = w.nic[0].had;
+
+		run_rounds(&w, 50);
+		w.nic[0].turn = SHORT;
+		run_rounds(&w, 1);
+		CHECK_EQ(w.nic[0].had, had + SHORT);
+		w.nic[0].turn = 0;
+	}
+}
