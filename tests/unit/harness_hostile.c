@@ -26,15 +26,19 @@ static void remove_file(void *path)
 	unlink(path);
 }
 
-static void start_device(struct hostile *h, bool wire)
+static void start_device(struct hostile *h, const struct hostile_kind *kind)
 {
 	const char *args[DEVICE_MAX_ARGS + 1] = {};
 	const char *dir = device_dir();
 	unsigned int num = 0;
 
 	for (unsigned int i = 0; i < NUM_NICS; i++) {
+		const char *arg = remote_nic_arg(i);
+
 		args[num++] = "--nic";
-		args[num++] = remote_nic_arg(i);
+		args[num++] = arg;
+		if (kind->slow_file && i >= 2)
+			args[num - 1] = tap_print("%s,disk=on", arg);
 	}
 	h->spare = tap_print("%s/spare", dir);
 	args[num++] = "--nic";
@@ -42,7 +46,7 @@ static void start_device(struct hostile *h, bool wire)
 	h->control = tap_print("%s/control", dir);
 	args[num++] = "--control";
 	args[num++] = h->control;
-	if (wire) {
+	if (kind->wire) {
 		const char *end = tap_print("%s/end", dir);
 
 		h->wire = tap_print("%s/wire", dir);
@@ -71,7 +75,7 @@ struct hostile *hostile_world(const struct hostile_kind *kind, bool quick)
 	struct sim *sim;
 
 	h->quick = quick;
-	start_device(h, kind->wire);
+	start_device(h, kind);
 	for (unsigned int i = 2; kind->slow_file && i < NUM_NICS; i++)
 		remote_nic_file(i, build_dir());
 	sim = sim_new(NUM_NICS);

@@ -196,7 +196,7 @@ static int lingering_socket(void)
 	};
 	struct linger linger = { .l_onoff = 1, .l_linger = 20 };
 	socklen_t len = sizeof(addr);
-	static int peer, listener;
+	static int peer = -1, listener = -1;
 	static const uint8_t data[65536];
 	int fd;
 
