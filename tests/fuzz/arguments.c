@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The words of a line: objects, numbers, keys and addresses */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner.h"
+
+static const char *const kind_names[NUM_KINDS] = {
+	[KIND_PD] = "pd", [KIND_MR] = "mr",   [KIND_MW] = "mw",
+	[KIND_CQ] = "cq", [KIND_SRQ] = "srq", [KIND_QP] = "qp",
+	[KIND_AH] = "ah",
+};
+
+static struct object objects[NUM_KINDS][MAX_OBJECTS];
+
+/**
+ * fail() - end the run: the device did not do as the program says
+ * @line: the call
+ * @format: what it did
+ */
+void fail(const struct line *line, const char *format, ...)
+{
+	va_list args;
+
+	printf("MISMATCH line %lu: %s %s: ", line->number, line->verb,
+	       line->target);
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	printf("\n");
+	fflush(stdout);
+	_Exit(1);
+}
+
+static void malformed(const struct line *line, const char *what)
+{
+	fprintf(stderr, "line %lu: %s: %s\n", line->number, line->verb, what);
+	exit(2);
+}
+
+/**
+ * arg() - an argument
+ * @line: the call
+ * @name: of the argument
+ *
+ * Return: its text, or NULL if the line does not have it.
+ */
+const char *arg(const struct line *line, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (unsigned int i = 0; i < line->num_args; i++)
+		if (!strncmp(line->args[i], name, len) &&
+		    line->args[i][len] == '=')
+			return line->args[i] + len + 1;
+	return NULL;
+}
+
+/** must() - an argument that the line has to have */
+const char *must(const struct line *line, const char *name)
+{
+	const char *text = arg(line, name);
+
+	if (!text)
+		malformed(line, name);
+	return text;
+}
+
+/** number() - an argument that is a number; @otherwise if it is not there */
+uint64_t number(const struct line *line, const char *name, uint64_t otherwise)
+{
+	const char *text = arg(line, name);
+
+	return text ? strtoull(text, NULL, 0) : otherwise;
+}
+
+static struct object *find(const struct line *line, const char *name,
+			   enum kind *kind, const char **end)
+{
+	for (unsigned int i = 0; i < NUM_KINDS; i++) {
+		size_t len = strlen(kind_names[i]);
+		char *rest;
+		unsigned long n;
+
+		if (strncmp(name, kind_names[i], len) || name[len] < '0' ||
+		    name[len] > '9')
+			continue;
+		n = strtoul(name + len, &rest, 10);
+		if (n >= MAX_OBJECTS)
+			break;
+		*kind = i;
+		*end = rest;
+		return &objects[i][n];
+	}
+	malformed(line, name);
+	return NULL;
+}
+
+/** object() - the object with a name, which need not exist (yet, or any more) */
+struct object *object(const struct line *line, const char *name)
+{
+	enum kind kind;
+	const char *end;
+
+	return find(line, name, &kind, &end);
+}
+
+/** live() - what libibverbs calls an object that exists */
+void *live(const struct line *line, enum kind kind, const char *name)
+{
+	struct object *obj;
+	enum kind is;
+	const char *end;
+
+	obj = find(line, name, &is, &end);
+	if (is != kind || !obj->ptr)
+		malformed(line, name);
+	return obj->ptr;
+}
+
+/** maybe() - the object that an argument names, or NULL if it is not there */
+void *maybe(const struct line *line, enum kind kind, const char *name)
+{
+	const char *text = arg(line, name);
+
+	return text ? live(line, kind, text) : NULL;
+}
+
+/**
+ * address() - an address in a request
+ * @line: the call
+ * @text: a number; REGION+OFFSET; or NODE:OFFSET in the memory of a device
+ *
+ * Return: the address.
+ */
+uint64_t address(const struct line *line, const char *text)
+{
+	struct object *obj;
+	enum kind kind;
+	const char *end;
+	char *rest;
+	uint64_t n;
+
+	if (text[0] >= '0' && text[0] <= '9') {
+		n = strtoull(text, &rest, 0);
+		if (*rest != ':')
+			return n;
+		if (n >= NUM_NODES)
+			malformed(line, text);
+		return (uintptr_t)nodes[n].arena + strtoull(rest + 1, NULL, 0);
+	}
+	obj = find(line, text, &kind, &end);
+	return obj->base + strtoll(end, NULL, 0);
+}
+
+static uint32_t key(const struct line *line, const char *text, bool local)
+{
+	struct object *obj;
+	enum kind kind;
+	const char *end;
+	uint32_t flip;
+
+	if (text[0] >= '0' && text[0] <= '9')
+		return strtoul(text, NULL, 0);
+	obj = find(line, text, &kind, &end);
+	flip = *end == '~' ? strtoul(end + 1, NULL, 0) : 0;
+	return (local ? obj->lkey : obj->rkey) ^ flip;
+}
+
+/**
+ * lkey() - a local key in a request
+ * @line: the call
+ * @text: a number, or the region whose key it is or was. Behind it may be
+ *	~BITS, which are turned over.
+ *
+ * Return: the key.
+ */
+uint32_t lkey(const struct line *line, const char *text)
+{
+	return key(line, text, true);
+}
+
+/** rkey() - a remote key in a request; @text as for lkey(), or a window */
+uint32_t rkey(const struct line *line, const char *text)
+{
+	return key(line, text, false);
+}
+
+/** expect_errno() - compare what a call returned with the line */
+void expect_errno(const struct line *line, int err)
+{
+	int expected = strtol(line->expect, NULL, 0);
+
+	if (err != expected)
+		fail(line, "returned %d (%s), expected %d (%s)", err,
+		     strerror(err), expected, strerror(expected));
+}
+
+/** each() - the objects of a kind that exist, one after the other */
+void *each(enum kind kind, unsigned int *number, bool *ex)
+{
+	while (*number < MAX_OBJECTS) {
+		struct object *obj = &objects[kind][(*number)++];
+
+		if (!obj->ptr)
+			continue;
+		*ex = obj->ex;
+		return obj->ptr;
+	}
+	return NULL;
+}

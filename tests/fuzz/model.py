@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""What the objects of a program are, and what requests do to them.
+
+The model knows all objects, all bytes and all requests. It executes a request
+when the program posts it, and says which completions the program must find.
+"""
+
+import zlib
+from collections import deque
+from dataclasses import dataclass, field
+
+import verbs
+from words import Dropped, Fails
+
+ARENA = 1 << 20
+AREA = ARENA // 4
+GRH = 40
+
+# Parts of a device's memory. What a request reads, what it writes at its own
+# end and what it writes at the other are apart, so that the order of requests
+# does not matter where the standard leaves it open.
+SOURCE, SINK, TARGET = 0, AREA, 2 * AREA
+
+
+def _pattern():
+    state = 88172645463325252
+    mask = (1 << 64) - 1
+    table = bytearray(65536)
+    for i in range(len(table)):
+        state ^= state << 13 & mask
+        state ^= state >> 7
+        state ^= state << 17 & mask
+        table[i] = state >> 24 & 255
+    return bytes(table)
+
+
+PATTERN = _pattern()  # the runner has the same: see memory.c
+
+
+@dataclass(eq=False)
+class Thing:
+    """An object; users are those that keep it from being destroyed."""
+
+    name: str
+    node: int
+    users: int = 0
+
+
+@dataclass(eq=False)
+class Pd(Thing):
+    pass
+
+
+@dataclass(eq=False)
+class Mr(Thing):
+    pd: Pd = None
+    at: int = 0
+    len: int = 0
+    access: int = 0
+
+    def has(self, right):
+        return bool(self.access & verbs.ACCESS[right])
+
+    def covers(self, area):
+        return area <= self.at < area + AREA
+
+    def address(self, at):
+        """How a request calls a place in the region."""
+        return f"{self.name}+{at - self.at}"
+
+
+@dataclass(eq=False)
+class Cq(Thing):
+    cqe: int = 0
+    ex: bool = False
+
+
+@dataclass
+class Receive:
+    wr_id: int
+    sges: list  # of (Mr, at, len)
+
+    @property
+    def room(self):
+        return sum(length for _, _, length in self.sges)
+
+
+@dataclass(eq=False)
+class Srq(Thing):
+    pd: Pd = None
+    max_wr: int = 0
+    max_sge: int = 0
+    receives: deque = field(default_factory=deque)
+
+
+@dataclass(eq=False)
+class Ah(Thing):
+    pd: Pd = None
+    to: int = 0
+
+
+@dataclass
+class Request:
+    """A send request.
+
+    sges: (Mr, at, len) each; of inline data the Mr does not matter
+    remote: (Mr, at) at the other end
+    wrong: the rule of verbs.EXECUTION that it breaks, or None
+    """
+
+    wr_id: int
+    op: object
+    flags: int = 0
+    sges: list = field(default_factory=list)
+    remote: tuple = None
+    imm: int = 0
+    operands: tuple = (0, 0)
+    wrong: object = None
+
+    @property
+    def length(self):
+        return sum(length for _, _, length in self.sges)
+
+
+@dataclass
+class Completion:
+    qp: object
+    recv: bool
+    wr_id: int
+    status: str
+    opcode: int = 0
+    length: int = -1
+    flags: int = 0
+    imm: int = 0
+
+    def text(self):
+        return "wc=" + "/".join(str(part) for part in (
+            self.qp.name, "r" if self.recv else "s", self.wr_id,
+            verbs.STATUS[self.status], self.opcode, self.length, self.flags,
+            self.imm))
+
+
+WC_GRH, WC_WITH_IMM = 1, 2
+
+
+@dataclass(eq=False)
+class Qp(Thing):
+    type: str = ""
+    pd: Pd = None
+    scq: Cq = None
+    rcq: Cq = None
+    srq: Srq = None
+    caps: dict = None
+    sig_all: bool = False
+    ops: int = None  # send_ops_flags
+    state: str = "RESET"
+    peer: object = None
+    qkey: int = 0
+    ah: Ah = None
+    receives: deque = field(default_factory=deque)
+
+    def queue(self):
+        """Where its receive requests come from"""
+        return self.srq.receives if self.srq else self.receives
+
+
+class Model:
+    """All that there is."""
+
+    def __init__(self):
+        self.memory = [bytearray(ARENA) for _ in range(2)]
+        self.completions = {}  # of each Cq, not yet polled
+        self.touched = []  # (node, at, len) since they were last compared
+        self.unknown = []  # (node, at, len) whose bytes are anything now
+
+    def fill(self, node, at, length, seed):
+        self.memory[node][at:at + length] = PATTERN[seed:seed + length]
+
+    def crc(self, node, at, length):
+        return zlib.crc32(self.memory[node][at:at + length])
+
+    def _complete(self, cq, completion):
+        self.completions.setdefault(cq, []).append(completion)
+
+    def _gather(self, node, sges):
+        memory = self.memory[node]
+        return b"".join(memory[at:at + length] for _, at, length in sges)
+
+    def _store(self, node, at, data):
+        self.memory[node][at:at + len(data)] = data
+        self.touched.append((node, at, len(data)))
+
+    def _scatter(self, node, sges, data):
+        for _, at, length in sges:
+            if not data:
+                break
+            self._store(node, at, data[:length])
+            data = data[length:]
+
+    def _forget(self, node, sges):
+        self.unknown += [(node, at, length) for _, at, length in sges
+                         if length]
+
+    def stop(self, qp):
+        """The error state: what is posted is flushed."""
+        if qp.state == "ERR":
+            return
+        qp.state = "ERR"
+        while qp.receives:
+            receive = qp.receives.popleft()
+            self._complete(qp.rcq, Completion(qp, True, receive.wr_id,
+                                              "WR_FLUSH_ERR"))
+
+    def reset(self, qp):
+        """RESET forgets all that was posted."""
+        qp.state = "RESET"
+        qp.receives.clear()
+
+    def receive(self, qp, receive):
+        """Post a receive request."""
+        if qp.state == "ERR":
+            self._complete(qp.rcq, Completion(qp, True, receive.wr_id,
+                                              "WR_FLUSH_ERR"))
+        else:
+            qp.receives.append(receive)
+
+    def send(self, qp, request):
+        """Execute a send request of a queue pair in RTS, SQE or ERR."""
+        if qp.state in ("ERR", "SQE"):
+            self._complete(qp.scq, Completion(qp, False, request.wr_id,
+                                              "WR_FLUSH_ERR"))
+            return
+        outcome = request.wrong.otherwise if request.wrong else None
+        if isinstance(outcome, Fails):
+            self._fail(qp, request, outcome)
+            return
+        if isinstance(outcome, Dropped):
+            self._drop(qp, request)
+        else:
+            self._execute(qp, request)
+        if qp.sig_all or request.flags & verbs.FLAGS["SIGNALED"]:
+            length = request.length if request.op.data in ("in", "fetch") \
+                else -1
+            self._complete(qp.scq, Completion(
+                qp, False, request.wr_id, "SUCCESS", request.op.completes,
+                length))
+
+    def _fail(self, qp, request, outcome):
+        peer = qp.peer
+        self._complete(qp.scq, Completion(qp, False, request.wr_id,
+                                          outcome.status))
+        if outcome.peer:
+            receive = peer.queue().popleft()
+            self._forget(peer.node, receive.sges)
+            self._complete(peer.rcq, Completion(peer, True, receive.wr_id,
+                                                outcome.peer))
+        if request.op.data in ("in", "fetch"):
+            self._forget(qp.node, request.sges)
+        if request.op.data == "fetch" and not outcome.peer_stops:
+            # The other end may have done its part before this one failed
+            self.unknown.append((peer.node, request.remote[1], 8))
+        if outcome.peer_stops:
+            self.stop(peer)
+        if qp.type == verbs.RC:
+            self.stop(qp)
+        else:
+            qp.state = "SQE"
+
+    def _drop(self, qp, request):
+        peer = qp.peer
+        if request.op.receives and peer.queue():
+            self._forget(peer.node, peer.queue()[0].sges)
+
+    def _execute(self, qp, request):
+        peer, op = qp.peer, request.op
+        if op.data == "out":
+            data = self._gather(qp.node, request.sges)
+        if op.receives and not peer.queue():
+            return  # only unreliable ones are posted without
+        if op.name.startswith("RDMA_WRITE") and data:
+            self._store(peer.node, request.remote[1], data)
+        elif op.name == "RDMA_READ":
+            at = request.remote[1]
+            data = self.memory[peer.node][at:at + request.length]
+            self._scatter(qp.node, request.sges, bytes(data))
+        elif op.data == "fetch":
+            self._atomic(qp, request)
+        if op.receives:
+            self._deliver(qp, request, data)
+
+    def _atomic(self, qp, request):
+        node, at = qp.peer.node, request.remote[1]
+        old = int.from_bytes(self.memory[node][at:at + 8], "little")
+        first, second = request.operands
+        if request.op.name == "ATOMIC_FETCH_AND_ADD":
+            new = (old + first) % (1 << 64)
+        else:
+            new = second if old == first else old
+        self._store(node, at, new.to_bytes(8, "little"))
+        self._scatter(qp.node, request.sges, old.to_bytes(8, "little"))
+
+    def _deliver(self, qp, request, data):
+        peer, op = qp.peer, request.op
+        receive = peer.queue().popleft()
+        flags = WC_WITH_IMM if op.with_imm else 0
+        length = len(data)
+        if qp.type == verbs.UD:
+            flags |= WC_GRH
+            length += GRH
+            self._scatter(peer.node, receive.sges, bytes(GRH) + data)
+            self._forget(peer.node, first_bytes(receive.sges, GRH))
+        elif op.receives == verbs.WC_RECV:
+            self._scatter(peer.node, receive.sges, data)
+        self._complete(peer.rcq, Completion(
+            peer, True, receive.wr_id, "SUCCESS", op.receives, length, flags,
+            request.imm if op.with_imm else 0))
+
+
+def first_bytes(sges, length):
+    """The part of a list of SGEs that the first bytes are in"""
+    part = []
+    for mr, at, size in sges:
+        size = min(size, length)
+        part.append((mr, at, size))
+        length -= size
+    return part

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Verbs that make and destroy objects */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner.h"
+
+static struct node *node_of(const struct line *line, unsigned int *index)
+{
+	*index = number(line, "dev", 0);
+	if (*index >= NUM_NODES)
+		fail(line, "there is no such device");
+	return &nodes[*index];
+}
+
+/* Return: the errno that the call left, or 0 if it made something */
+static int made(struct object *obj, void *ptr)
+{
+	obj->ptr = ptr;
+	return ptr ? 0 : errno;
+}
+
+/* What is destroyed leaves its name, and MRs and MWs their key. */
+static int gone(struct object *obj, int err)
+{
+	if (!err)
+		obj->ptr = NULL;
+	return err;
+}
+
+static int alloc_pd(const struct line *line, struct object *obj)
+{
+	struct node *node = node_of(line, &obj->node);
+
+	return made(obj, ibv_alloc_pd(node->ctx));
+}
+
+static int reg_mr(const struct line *line, struct object *obj)
+{
+	struct ibv_pd *pd = live(line, KIND_PD, must(line, "pd"));
+	unsigned int access = number(line, "access", 0);
+	struct ibv_mr *mr;
+	uint8_t *start;
+
+	obj->node = object(line, must(line, "pd"))->node;
+	start = nodes[obj->node].arena + number(line, "at", 0);
+	errno = 0;
+	mr = ibv_reg_mr(pd, start, number(line, "len", 0), access);
+	if (mr) {
+		obj->lkey = mr->lkey;
+		obj->rkey = mr->rkey;
+		obj->base = access & IBV_ACCESS_ZERO_BASED ? 0 :
+							     (uintptr_t)start;
+	}
+	return made(obj, mr);
+}
+
+static int alloc_mw(const struct line *line, struct object *obj)
+{
+	struct ibv_pd *pd = live(line, KIND_PD, must(line, "pd"));
+	struct ibv_mw *mw;
+
+	errno = 0;
+	mw = ibv_alloc_mw(pd, number(line, "type", IBV_MW_TYPE_2));
+	if (mw)
+		obj->rkey = mw->rkey;
+	return made(obj, mw);
+}
+
+static int create_cq(const struct line *line, struct object *obj)
+{
+	struct node *node = node_of(line, &obj->node);
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = number(line, "cqe", 1),
+		.comp_vector = number(line, "vector", 0),
+		.wc_flags = number(line, "wc_flags", 0),
+	};
+
+	errno = 0;
+	obj->ex = arg(line, "wc_flags");
+	if (!obj->ex)
+		return made(obj, ibv_create_cq(node->ctx, attr.cqe, NULL, NULL,
+					       attr.comp_vector));
+	return made(obj, ibv_create_cq_ex(node->ctx, &attr));
+}
+
+static int create_srq(const struct line *line, struct object *obj)
+{
+	struct ibv_srq_init_attr attr = {
+		.attr = { .max_wr = number(line, "wr", 1),
+			  .max_sge = number(line, "sge", 1),
+			  .srq_limit = number(line, "limit", 0) },
+	};
+
+	errno = 0;
+	return made(obj, ibv_create_srq(live(line, KIND_PD, must(line, "pd")),
+					&attr));
+}
+
+static int create_qp(const struct line *line, struct object *obj)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = maybe(line, KIND_CQ, "scq"),
+		.recv_cq = maybe(line, KIND_CQ, "rcq"),
+		.srq = maybe(line, KIND_SRQ, "srq"),
+		.cap = { .max_send_wr = number(line, "swr", 0),
+			 .max_recv_wr = number(line, "rwr", 0),
+			 .max_send_sge = number(line, "ssge", 0),
+			 .max_recv_sge = number(line, "rsge", 0),
+			 .max_inline_data = number(line, "inline", 0) },
+		.qp_type = number(line, "type", 0),
+		.sq_sig_all = number(line, "sig_all", 0),
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = live(line, KIND_PD, must(line, "pd")),
+		.send_ops_flags = number(line, "ops", 0),
+	};
+	struct ibv_qp *qp;
+
+	obj->node = object(line, must(line, "pd"))->node;
+	obj->ex = arg(line, "ops");
+	if (obj->ex)
+		attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	errno = 0;
+	qp = ibv_create_qp_ex(nodes[obj->node].ctx, &attr);
+	if (qp && (attr.cap.max_send_wr < number(line, "swr", 0) ||
+		   attr.cap.max_recv_wr < number(line, "rwr", 0) ||
+		   attr.cap.max_send_sge < number(line, "ssge", 0) ||
+		   attr.cap.max_recv_sge < number(line, "rsge", 0) ||
+		   attr.cap.max_inline_data < number(line, "inline", 0)))
+		fail(line, "has less room than was asked for");
+	return made(obj, qp);
+}
+
+static int create_ah(const struct line *line, struct object *obj)
+{
+	unsigned int to = number(line, "to", 0);
+	struct ibv_ah_attr attr = {
+		.is_global = number(line, "global", 1),
+		.port_num = number(line, "port", 1),
+	};
+
+	obj->node = object(line, must(line, "pd"))->node;
+	attr.grh.dgid = nodes[to].gid;
+	attr.grh.sgid_index = nodes[obj->node].gid_index;
+	attr.grh.hop_limit = 64;
+	errno = 0;
+	return made(obj, ibv_create_ah(live(line, KIND_PD, must(line, "pd")),
+				       &attr));
+}
+
+static int destroy(const struct line *line, struct object *obj)
+{
+	static const char kinds[NUM_KINDS][4] = { "pd",	 "mr", "mw", "cq",
+						  "srq", "qp", "ah" };
+	enum kind kind = 0;
+
+	while (strncmp(line->target, kinds[kind], strlen(kinds[kind])))
+		kind++;
+	live(line, kind, line->target);
+	switch (kind) {
+	case KIND_PD:
+		return gone(obj, ibv_dealloc_pd(obj->ptr));
+	case KIND_MR:
+		return gone(obj, ibv_dereg_mr(obj->ptr));
+	case KIND_MW:
+		return gone(obj, ibv_dealloc_mw(obj->ptr));
+	case KIND_CQ:
+		return gone(obj, ibv_destroy_cq(obj->ptr));
+	case KIND_SRQ:
+		return gone(obj, ibv_destroy_srq(obj->ptr));
+	case KIND_QP:
+		return gone(obj, ibv_destroy_qp(obj->ptr));
+	default:
+		return gone(obj, ibv_destroy_ah(obj->ptr));
+	}
+}
+
+bool objects_call(const struct line *line)
+{
+	static const struct {
+		const char *verb;
+		int (*call)(const struct line *line, struct object *obj);
+	} calls[] = {
+		{ "alloc_pd", alloc_pd },     { "reg_mr", reg_mr },
+		{ "alloc_mw", alloc_mw },     { "create_cq", create_cq },
+		{ "create_srq", create_srq }, { "create_qp", create_qp },
+		{ "create_ah", create_ah },   { "destroy", destroy },
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		if (strcmp(line->verb, calls[i].verb))
+			continue;
+		expect_errno(line,
+			     calls[i].call(line, object(line, line->target)));
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* ibv_post_send(), ibv_post_recv(), ibv_post_srq_recv() */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner.h"
+
+#define MAX_LIST 256
+
+/* ADDRESS/LENGTH/KEY, separated by | */
+static int parse_sges(const struct line *line, char *text, struct ibv_sge *sges)
+{
+	char *save, *word;
+	int n = 0;
+
+	for (word = strtok_r(text, "|", &save); word;
+	     word = strtok_r(NULL, "|", &save)) {
+		char *length = strchr(word, '/');
+		char *keys = length ? strchr(length + 1, '/') : NULL;
+
+		if (!keys || n == 64)
+			fail(line, "malformed SGE %s", word);
+		*length++ = *keys++ = 0;
+		sges[n++] = (struct ibv_sge){ address(line, word),
+					      strtoul(length, NULL, 0),
+					      lkey(line, keys) };
+	}
+	return n;
+}
+
+static uint32_t remote_qpn(const struct line *line, const char *text)
+{
+	struct ibv_qp *qp;
+
+	if (text[0] >= '0' && text[0] <= '9')
+		return strtoul(text, NULL, 0);
+	qp = live(line, KIND_QP, text);
+	return qp->qp_num;
+}
+
+/* Address and key, set before, are elsewhere in the union then. */
+static void set_atomic(struct ibv_send_wr *wr, uint64_t compare_add)
+{
+	uint64_t remote_addr = wr->wr.rdma.remote_addr;
+	uint32_t rkey = wr->wr.rdma.rkey;
+
+	wr->wr.atomic.remote_addr = remote_addr;
+	wr->wr.atomic.compare_add = compare_add;
+	wr->wr.atomic.rkey = rkey;
+}
+
+static void set_field(const struct line *line, struct request *req,
+		      const char *name, char *value)
+{
+	struct ibv_send_wr *wr = &req->wr;
+
+	if (!strcmp(name, "id"))
+		wr->wr_id = strtoull(value, NULL, 0);
+	else if (!strcmp(name, "op"))
+		wr->opcode = strtoul(value, NULL, 0);
+	else if (!strcmp(name, "flags"))
+		wr->send_flags = strtoul(value, NULL, 0);
+	else if (!strcmp(name, "sges"))
+		wr->num_sge = parse_sges(line, value, req->sges);
+	else if (!strcmp(name, "num_sge"))
+		wr->num_sge = strtol(value, NULL, 0);
+	else if (!strcmp(name, "set"))
+		req->setter = value;
+	else if (!strcmp(name, "imm"))
+		wr->imm_data = htonl(strtoul(value, NULL, 0));
+	else if (!strcmp(name, "inv"))
+		wr->invalidate_rkey = rkey(line, value);
+	else if (!strcmp(name, "raddr"))
+		wr->wr.rdma.remote_addr = address(line, value);
+	else if (!strcmp(name, "rkey"))
+		wr->wr.rdma.rkey = rkey(line, value);
+	else if (!strcmp(name, "add"))
+		set_atomic(wr, strtoull(value, NULL, 0));
+	else if (!strcmp(name, "swap"))
+		wr->wr.atomic.swap = strtoull(value, NULL, 0);
+	else if (!strcmp(name, "ah"))
+		wr->wr.ud.ah = live(line, KIND_AH, value);
+	else if (!strcmp(name, "qpn"))
+		wr->wr.ud.remote_qpn = remote_qpn(line, value);
+	else if (!strcmp(name, "qkey"))
+		wr->wr.ud.remote_qkey = strtoul(value, NULL, 0);
+	else if (!strcmp(name, "mw"))
+		wr->bind_mw.mw = live(line, KIND_MW, value);
+	else if (!strcmp(name, "newkey"))
+		wr->bind_mw.rkey = rkey(line, value);
+	else if (!strcmp(name, "mr"))
+		wr->bind_mw.bind_info.mr = live(line, KIND_MR, value);
+	else if (!strcmp(name, "addr"))
+		wr->bind_mw.bind_info.addr = address(line, value);
+	else if (!strcmp(name, "len"))
+		wr->bind_mw.bind_info.length = strtoull(value, NULL, 0);
+	else if (!strcmp(name, "access"))
+		wr->bind_mw.bind_info.mw_access_flags = strtoul(value, NULL, 0);
+	else
+		fail(line, "request with %s", name);
+}
+
+/**
+ * request_parse() - read a work request
+ * @line: the call that it is of
+ * @text: field=value, separated by commas; it is cut to pieces
+ * @req: the request. It points into itself.
+ */
+void request_parse(const struct line *line, char *text, struct request *req)
+{
+	char *save, *word;
+
+	memset(req, 0, sizeof(*req));
+	req->wr.sg_list = req->sges;
+	for (word = strtok_r(text, ",", &save); word;
+	     word = strtok_r(NULL, ",", &save)) {
+		char *value = strchr(word, '=');
+
+		if (!value)
+			fail(line, "malformed request %s", word);
+		*value++ = 0;
+		set_field(line, req, word, value);
+	}
+}
+
+/* Compare what a posting call returned, and where bad_wr points, with the line */
+static void expect_posted(const struct line *line, int err, long bad)
+{
+	char *at = strchr(line->expect, '@');
+	long expected = at ? strtol(at + 1, NULL, 0) : -1;
+
+	expect_errno(line, err);
+	if (bad != expected)
+		fail(line, "bad_wr is request %ld, expected %ld", bad,
+		     expected);
+}
+
+static unsigned int parse_list(const struct line *line, struct request *reqs)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < line->num_args; i++) {
+		if (strncmp(line->args[i], "wr=", 3))
+			continue;
+		if (n == MAX_LIST)
+			fail(line, "too many requests");
+		request_parse(line, line->args[i] + 3, &reqs[n]);
+		if (n)
+			reqs[n - 1].wr.next = &reqs[n].wr;
+		n++;
+	}
+	return n;
+}
+
+static void post_send(const struct line *line)
+{
+	struct ibv_qp *qp = live(line, KIND_QP, line->target);
+	static struct request reqs[MAX_LIST];
+	struct ibv_send_wr *bad = NULL;
+	unsigned int n = parse_list(line, reqs);
+	int err;
+
+	err = ibv_post_send(qp, n ? &reqs[0].wr : NULL, &bad);
+	expect_posted(line, err, bad ? (struct request *)bad - reqs : -1);
+}
+
+static void post_recv(const struct line *line, bool srq)
+{
+	static struct request reqs[MAX_LIST];
+	static struct ibv_recv_wr wrs[MAX_LIST];
+	struct ibv_recv_wr *bad = NULL;
+	unsigned int n = parse_list(line, reqs);
+	int err;
+
+	for (unsigned int i = 0; i < n; i++)
+		wrs[i] = (struct ibv_recv_wr){
+			.wr_id = reqs[i].wr.wr_id,
+			.next = i + 1 < n ? &wrs[i + 1] : NULL,
+			.sg_list = reqs[i].sges,
+			.num_sge = reqs[i].wr.num_sge,
+		};
+	if (srq)
+		err = ibv_post_srq_recv(live(line, KIND_SRQ, line->target),
+					n ? wrs : NULL, &bad);
+	else
+		err = ibv_post_recv(live(line, KIND_QP, line->target),
+				    n ? wrs : NULL, &bad);
+	expect_posted(line, err, bad ? bad - wrs : -1);
+}
+
+bool post_call(const struct line *line)
+{
+	if (!strcmp(line->verb, "post_send"))
+		post_send(line);
+	else if (!strcmp(line->verb, "post_recv"))
+		post_recv(line, false);
+	else if (!strcmp(line->verb, "post_srq_recv"))
+		post_recv(line, true);
+	else
+		return false;
+	return true;
+}

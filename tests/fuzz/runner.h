@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The runner of the verbs fuzzer. A program is text, a call a line; the runner
+ * makes the calls and compares what they return with what the line says. It
+ * knows no rule: what is right was decided when the program was written.
+ */
+#ifndef FUZZ_RUNNER_H
+#define FUZZ_RUNNER_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MAX_OBJECTS 65536
+#define MAX_ARGS 64
+#define ARENA_SIZE (1U << 20)
+#define NUM_NODES 2
+
+/**
+ * struct node - a device, and the memory that its regions are in
+ * @ctx: the open device
+ * @gid: its RoCEv2 address
+ * @gid_index: where that is
+ * @arena: ARENA_SIZE bytes
+ */
+struct node {
+	struct ibv_context *ctx;
+	union ibv_gid gid;
+	int gid_index;
+	uint8_t *arena;
+};
+
+/* Kinds of objects. A program calls them by kind and number, as in qp7. */
+enum kind {
+	KIND_PD,
+	KIND_MR,
+	KIND_MW,
+	KIND_CQ,
+	KIND_SRQ,
+	KIND_QP,
+	KIND_AH,
+	NUM_KINDS,
+};
+
+/**
+ * struct object - one of them
+ * @ptr: what libibverbs returned, NULL once it is destroyed
+ * @node: index of its device
+ * @lkey: MR: the local key, also after it is destroyed
+ * @rkey: MR, MW: the remote key, likewise
+ * @base: MR: address of its first byte in requests
+ * @ex: CQ: made by ibv_create_cq_ex(). QP: has the ibv_wr_*() functions
+ */
+struct object {
+	void *ptr;
+	unsigned int node;
+	uint32_t lkey;
+	uint32_t rkey;
+	uint64_t base;
+	bool ex;
+};
+
+/**
+ * struct line - a call
+ * @number: of the line in the program
+ * @verb: its name
+ * @target: the object that it is about
+ * @args: the others, name=value
+ * @num_args: how many
+ * @expect: errno that it should return, or what else is behind "=>"
+ */
+struct line {
+	unsigned long number;
+	char *verb;
+	char *target;
+	char *args[MAX_ARGS];
+	unsigned int num_args;
+	char *expect;
+};
+
+extern struct node nodes[NUM_NODES];
+
+/* arguments.c */
+void fail(const struct line *line, const char *format, ...)
+	__attribute__((format(printf, 2, 3), noreturn));
+const char *arg(const struct line *line, const char *name);
+const char *must(const struct line *line, const char *name);
+uint64_t number(const struct line *line, const char *name, uint64_t otherwise);
+struct object *object(const struct line *line, const char *name);
+void *live(const struct line *line, enum kind kind, const char *name);
+void *maybe(const struct line *line, enum kind kind, const char *name);
+uint64_t address(const struct line *line, const char *text);
+uint32_t lkey(const struct line *line, const char *text);
+uint32_t rkey(const struct line *line, const char *text);
+void *each(enum kind kind, unsigned int *number, bool *ex);
+void expect_errno(const struct line *line, int err);
+
+/* objects.c, modify.c, post.c, batch.c, poll.c, memory.c */
+bool objects_call(const struct line *line);
+bool modify_call(const struct line *line);
+bool post_call(const struct line *line);
+bool batch_call(const struct line *line);
+bool poll_call(const struct line *line);
+bool memory_call(const struct line *line);
+
+/**
+ * struct request - a work request as a program has it
+ * @wr: for ibv_post_send() and ibv_post_recv()
+ * @sges: its SGEs
+ * @setter: ibv_wr_*(): how it gets its data
+ */
+struct request {
+	struct ibv_send_wr wr;
+	struct ibv_sge sges[64];
+	const char *setter;
+};
+
+void request_parse(const struct line *line, char *text, struct request *req);
+
+#endif /* FUZZ_RUNNER_H */

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""The verbs, each described once.
+
+Nothing here knows of the fuzzer. To add a verb, describe it here; `fuzz-verbs
+--coverage` then says what is missing to call it.
+"""
+
+from words import EBUSY, EINVAL, ENOMEM, EOPNOTSUPP  # noqa: F401
+from words import Dropped, Fails, Operation, Rule, Verb
+
+RC, UC, UD = "RC", "UC", "UD"
+QP_TYPES = {RC: 2, UC: 3, UD: 4}
+CONNECTED = (RC, UC)
+
+STATES = ("RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR")
+
+ACCESS = {
+    "LOCAL_WRITE": 1 << 0,
+    "REMOTE_WRITE": 1 << 1,
+    "REMOTE_READ": 1 << 2,
+    "REMOTE_ATOMIC": 1 << 3,
+    "MW_BIND": 1 << 4,
+    "ZERO_BASED": 1 << 5,
+}
+
+FLAGS = {"FENCE": 1, "SIGNALED": 2, "SOLICITED": 4, "INLINE": 8, "IP_CSUM": 16}
+
+# enum ibv_wc_status
+STATUS = {
+    "SUCCESS": 0,
+    "LOC_LEN_ERR": 1,
+    "LOC_QP_OP_ERR": 2,
+    "LOC_PROT_ERR": 4,
+    "WR_FLUSH_ERR": 5,
+    "MW_BIND_ERR": 6,
+    "LOC_ACCESS_ERR": 8,
+    "REM_INV_REQ_ERR": 9,
+    "REM_ACCESS_ERR": 10,
+    "REM_OP_ERR": 11,
+    "RNR_RETRY_EXC_ERR": 13,
+}
+
+# enum ibv_wc_opcode
+WC_SEND, WC_WRITE, WC_READ, WC_COMP_SWAP, WC_FETCH_ADD = range(5)
+WC_RECV, WC_RECV_RDMA_WITH_IMM = 128, 129
+
+OPERATIONS = (
+    Operation("RDMA_WRITE", 0, CONNECTED, "ibv_wr_rdma_write", 1 << 0, "out",
+              WC_WRITE, remote="REMOTE_WRITE"),
+    Operation("RDMA_WRITE_WITH_IMM", 1, CONNECTED, "ibv_wr_rdma_write_imm",
+              1 << 1, "out", WC_WRITE, receives=WC_RECV_RDMA_WITH_IMM,
+              remote="REMOTE_WRITE", with_imm=True),
+    Operation("SEND", 2, (RC, UC, UD), "ibv_wr_send", 1 << 2, "out", WC_SEND,
+              receives=WC_RECV),
+    Operation("SEND_WITH_IMM", 3, (RC, UC, UD), "ibv_wr_send_imm", 1 << 3,
+              "out", WC_SEND, receives=WC_RECV, with_imm=True),
+    Operation("RDMA_READ", 4, (RC,), "ibv_wr_rdma_read", 1 << 4, "in",
+              WC_READ, remote="REMOTE_READ"),
+    Operation("ATOMIC_CMP_AND_SWP", 5, (RC,), "ibv_wr_atomic_cmp_swp", 1 << 5,
+              "fetch", WC_COMP_SWAP, remote="REMOTE_ATOMIC"),
+    Operation("ATOMIC_FETCH_AND_ADD", 6, (RC,), "ibv_wr_atomic_fetch_add",
+              1 << 6, "fetch", WC_FETCH_ADD, remote="REMOTE_ATOMIC"),
+)
+
+# What a request must be when it is posted
+POSTING = (
+    Rule("opcode", "the type of the queue pair has the opcode",
+         "ibv_post_send(3): table of opcodes", EINVAL),
+    Rule("num_sge", "num_sge is at most cap.max_send_sge",
+         "ibv_create_qp(3): max_send_sge", EINVAL),
+    Rule("inline_length", "inline data is at most cap.max_inline_data long",
+         "ibv_create_qp(3): max_inline_data", EINVAL),
+    Rule("inline_opcode", "IBV_SEND_INLINE: only for Send and RDMA Write",
+         "ibv_post_send(3): IBV_SEND_INLINE", EINVAL, on=(RC,)),
+    Rule("state", "the queue pair is in RTS, SQD, SQE or ERR",
+         "IBTA 10.3.1, 11.4.1.1", EINVAL),
+)
+
+# What must hold when a request is executed
+EXECUTION = (
+    Rule("lkey", "each SGE names a key",
+         "IBTA 10.6.3.2, 11.6.2", Fails("LOC_PROT_ERR")),
+    Rule("lkey_pd", "the region is in the queue pair's protection domain",
+         "IBTA 10.6.3.2", Fails("LOC_PROT_ERR")),
+    Rule("local_bounds", "each SGE is within the region",
+         "IBTA 10.6.3.2", Fails("LOC_PROT_ERR")),
+    Rule("local_write", "what is written to has IBV_ACCESS_LOCAL_WRITE",
+         "ibv_reg_mr(3); IBTA 10.6.3.2", Fails("LOC_PROT_ERR"), on=(RC,)),
+    Rule("rkey", "rkey is a key of the other end",
+         "IBTA 9.7.4.1.5", Fails("REM_ACCESS_ERR", peer_stops=True), on=(RC,)),
+    Rule("remote_bounds", "the remote range is within the region",
+         "IBTA 9.7.4.1.5", Fails("REM_ACCESS_ERR", peer_stops=True), on=(RC,)),
+    Rule("remote_right", "the region has the right that the operation needs",
+         "ibv_reg_mr(3); IBTA 9.7.4.1.5",
+         Fails("REM_ACCESS_ERR", peer_stops=True), on=(RC,)),
+    Rule("atomic_alignment", "an atomic's address is a multiple of 8",
+         "IBTA 9.7.4.1.6", Fails("REM_INV_REQ_ERR", peer_stops=True),
+         on=(RC,)),
+    Rule("receive_length", "a message is not longer than the receive request",
+         "IBTA 9.7.4.1.6, 11.6.2",
+         Fails("REM_INV_REQ_ERR", peer="LOC_LEN_ERR", peer_stops=True),
+         on=(RC,)),
+    Rule("qkey", "remote_qkey is the other end's Q_Key",
+         "IBTA 9.6.1.1.5", Dropped(), on=(UD,)),
+)
+
+# What a receive request must be
+RECEIVING = (
+    Rule("num_sge", "num_sge is at most cap.max_recv_sge",
+         "ibv_create_qp(3): max_recv_sge", EINVAL),
+    Rule("state", "the queue pair is not in RESET",
+         "IBTA 10.3.1, 11.4.1.2", EINVAL),
+)
+
+
+# ibv_modify_qp(3): attributes that a transition takes, by type
+REQUIRED = {
+    ("RESET", "INIT"): {
+        RC: ("PKEY_INDEX", "PORT", "ACCESS_FLAGS"),
+        UC: ("PKEY_INDEX", "PORT", "ACCESS_FLAGS"),
+        UD: ("PKEY_INDEX", "PORT", "QKEY"),
+    },
+    ("INIT", "RTR"): {
+        RC: ("AV", "PATH_MTU", "DEST_QPN", "RQ_PSN", "MAX_DEST_RD_ATOMIC",
+             "MIN_RNR_TIMER"),
+        UC: ("AV", "PATH_MTU", "DEST_QPN", "RQ_PSN"),
+        UD: (),
+    },
+    ("RTR", "RTS"): {
+        RC: ("SQ_PSN", "TIMEOUT", "RETRY_CNT", "RNR_RETRY",
+             "MAX_QP_RD_ATOMIC"),
+        UC: ("SQ_PSN",),
+        UD: ("SQ_PSN",),
+    },
+    ("RTS", "SQD"): {RC: (), UC: (), UD: ()},
+    ("SQD", "RTS"): {RC: (), UC: (), UD: ()},
+    ("SQE", "RTS"): {UC: (), UD: ()},
+}
+
+ATTRIBUTES = {
+    "STATE": 1 << 0, "CUR_STATE": 1 << 1, "ACCESS_FLAGS": 1 << 3,
+    "PKEY_INDEX": 1 << 4, "PORT": 1 << 5, "QKEY": 1 << 6, "AV": 1 << 7,
+    "PATH_MTU": 1 << 8, "TIMEOUT": 1 << 9, "RETRY_CNT": 1 << 10,
+    "RNR_RETRY": 1 << 11, "RQ_PSN": 1 << 12, "MAX_QP_RD_ATOMIC": 1 << 13,
+    "MIN_RNR_TIMER": 1 << 15, "SQ_PSN": 1 << 16,
+    "MAX_DEST_RD_ATOMIC": 1 << 17, "DEST_QPN": 1 << 20,
+}
+
+
+def transition(qp_type, old, new):
+    """Attributes that a transition requires, or None if there is no such one.
+
+    Any state can go to RESET and to ERR (IBTA 10.3.1).
+    """
+    if new in ("RESET", "ERR"):
+        return ()
+    if old == new and new in ("INIT", "RTS"):
+        return ()
+    return REQUIRED.get((old, new), {}).get(qp_type)
+
+
+MODIFYING = (
+    Rule("transition", "the queue pair's state can change to the new one",
+         "ibv_modify_qp(3); IBTA 11.2.5.2", EINVAL),
+    Rule("required", "all attributes that the transition requires are there",
+         "ibv_modify_qp(3); IBTA table 91", EINVAL),
+)
+
+
+def unused(what, page):
+    """An object is not destroyed while others use it."""
+    return (Rule("unused", f"no object uses the {what}", page, EBUSY),)
+
+
+VERBS = (
+    Verb("ibv_alloc_pd", "alloc_pd", "ibv_alloc_pd(3)",
+         "makes a protection domain", makes="pd"),
+    Verb("ibv_dealloc_pd", "destroy", "ibv_alloc_pd(3)",
+         "destroys a protection domain", destroys="pd",
+         rules=unused("protection domain", "ibv_alloc_pd(3)")),
+    Verb("ibv_reg_mr", "reg_mr", "ibv_reg_mr(3)",
+         "lets the device use memory", makes="mr", uses=("pd",), rules=(
+             Rule("remote_needs_local",
+                  "REMOTE_WRITE and REMOTE_ATOMIC only with LOCAL_WRITE",
+                  "ibv_reg_mr(3)", EINVAL),)),
+    Verb("ibv_dereg_mr", "destroy", "ibv_reg_mr(3)",
+         "takes memory back from the device", destroys="mr"),
+    Verb("ibv_create_cq", "create_cq", "ibv_create_cq(3)",
+         "makes a completion queue", makes="cq", rules=(
+             Rule("cqe", "cqe is at least 1 and at most max_cqe",
+                  "ibv_create_cq(3)", EINVAL),)),
+    Verb("ibv_create_cq_ex", "create_cq", "ibv_create_cq_ex(3)",
+         "makes a completion queue with extended polling", makes="cq"),
+    Verb("ibv_destroy_cq", "destroy", "ibv_create_cq(3)",
+         "destroys a completion queue", destroys="cq",
+         rules=unused("completion queue", "ibv_create_cq(3)")),
+    Verb("ibv_create_srq", "create_srq", "ibv_create_srq(3)",
+         "makes a shared receive queue", makes="srq", uses=("pd",)),
+    Verb("ibv_destroy_srq", "destroy", "ibv_create_srq(3)",
+         "destroys a shared receive queue", destroys="srq",
+         rules=unused("shared receive queue", "ibv_create_srq(3)")),
+    Verb("ibv_create_qp_ex", "create_qp", "ibv_create_qp_ex(3)",
+         "makes a queue pair", makes="qp", uses=("pd", "cq"), rules=(
+             Rule("send_ops", "the type of the queue pair has all operations",
+                  "ibv_wr_post(3): USAGE", EOPNOTSUPP),)),
+    Verb("ibv_destroy_qp", "destroy", "ibv_create_qp(3)",
+         "destroys a queue pair", destroys="qp"),
+    Verb("ibv_modify_qp", "modify_qp", "ibv_modify_qp(3)",
+         "changes the state of a queue pair", uses=("qp",), rules=MODIFYING),
+    Verb("ibv_query_qp", "query_qp", "ibv_query_qp(3)",
+         "tells the state of a queue pair", uses=("qp",)),
+    Verb("ibv_create_ah", "create_ah", "ibv_create_ah(3)",
+         "makes an address handle", makes="ah", uses=("pd",)),
+    Verb("ibv_destroy_ah", "destroy", "ibv_create_ah(3)",
+         "destroys an address handle", destroys="ah"),
+    Verb("ibv_post_send", "post_send", "ibv_post_send(3)",
+         "posts a list of send requests", uses=("qp",),
+         rules=POSTING + EXECUTION),
+    Verb("ibv_wr_complete", "wr_batch", "ibv_wr_post(3)",
+         "posts all requests of a critical section", uses=("qp",),
+         rules=POSTING + EXECUTION),
+    Verb("ibv_wr_abort", "wr_batch", "ibv_wr_post(3)",
+         "discards all requests of a critical section", uses=("qp",)),
+    Verb("ibv_post_recv", "post_recv", "ibv_post_recv(3)",
+         "posts a list of receive requests", uses=("qp",), rules=RECEIVING),
+    Verb("ibv_post_srq_recv", "post_srq_recv", "ibv_post_srq_recv(3)",
+         "posts a list of receive requests to a shared queue", uses=("srq",),
+         rules=RECEIVING[:1]),
+    Verb("ibv_poll_cq", "poll", "ibv_poll_cq(3)",
+         "takes completions", uses=("cq",)),
+    Verb("ibv_start_poll", "poll", "ibv_create_cq_ex(3)",
+         "takes completions, field by field", uses=("cq",)),
+)

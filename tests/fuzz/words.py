@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""The words that verbs.py is written in.
+
+A verb has a list of rules. A rule says what must hold, where that is written,
+and what happens if it does not: the call is refused with an errno, or the
+request is taken and completes with a status. Rules are names to the fuzzer:
+generate.py knows for each of them how to break it.
+"""
+
+import errno
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The call fails, and changes nothing.
+
+    Of a list of requests those before the one that breaks the rule are posted,
+    and bad_wr is that one. Of a critical section nothing is posted.
+    """
+
+    errno: int
+
+
+@dataclass(frozen=True)
+class Fails:
+    """The request completes with a status, and its queue pair stops.
+
+    status: of the request
+    peer: of the receive request that it used at the other end, or None
+    peer_stops: the other queue pair goes to the error state
+    """
+
+    status: str
+    peer: str = None
+    peer_stops: bool = False
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """The request succeeds, and the other end takes no notice of it."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What must hold.
+
+    name: by which generate.py and the reports call it
+    says: the rule
+    source: the manual page or section that it comes from
+    otherwise: Refused, Fails or Dropped
+    on: types of queue pairs that have it; all, if empty
+    """
+
+    name: str
+    says: str
+    source: str
+    otherwise: object
+    on: tuple = ()
+
+    def is_for(self, qp_type):
+        """Whether queue pairs of a type have the rule."""
+        return not self.on or qp_type in self.on
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A row of the tables of ibv_post_send(3) and ibv_wr_post(3).
+
+    name: IBV_WR_...
+    opcode: its value
+    on: types of queue pairs that have it
+    builder: the function of ibv_wr_post(3)
+    send_ops: the bit of send_ops_flags
+    data: "out" (SGEs or inline data are sent), "in" (SGEs are written to),
+        "fetch" (the same, one of 8 bytes), "none"
+    completes: opcode of the completion
+    receives: opcode of the completion at the other end, if it uses a receive
+        request there
+    remote: right that the other end's key must have
+    with_imm, with_inv: what the receive completion has
+    """
+
+    name: str
+    opcode: int
+    on: tuple
+    builder: str
+    send_ops: int
+    data: str
+    completes: int
+    receives: int = None
+    remote: str = None
+    with_imm: bool = False
+    with_inv: bool = False
+
+    @property
+    def may_be_inline(self):
+        """IBV_SEND_INLINE: valid only for Send and RDMA Write"""
+        return self.data == "out"
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A function of libibverbs.
+
+    name: of the function
+    call: what the runner calls it
+    page: its manual page
+    does: what it does, in a line
+    rules: what must hold
+    makes, destroys, uses: kinds of objects
+    """
+
+    name: str
+    call: str
+    page: str
+    does: str
+    rules: tuple = ()
+    makes: str = None
+    destroys: str = None
+    uses: tuple = field(default=())
+
+
+EINVAL = Refused(errno.EINVAL)
+ENOMEM = Refused(errno.ENOMEM)
+EBUSY = Refused(errno.EBUSY)
+EOPNOTSUPP = Refused(errno.EOPNOTSUPP)
