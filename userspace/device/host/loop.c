@@ -21,6 +21,16 @@
 /* Rounds between two looks at the clients, so that they are not starved */
 #define LOOP_ROUNDS 8
 
+/**
+ * struct pace - when things happened, ns
+ * @looked: a look at the clients
+ * @now: the end of the last turn, so that a turn takes one look at the clock
+ */
+struct pace {
+	uint64_t looked;
+	uint64_t now;
+};
+
 /*
  * One NIC's turn. What has been queued for it comes first, or else it could
  * fill the queue with what it sends to itself; but not in two turns in a row.
@@ -88,11 +98,10 @@ static void look_around(const struct loop *loop)
  * Give every NIC a turn that has not had more than others. Return: whether there
  * is more to do now.
  */
-static bool run_round(const struct loop *loop, uint64_t *looked)
+static bool run_round(const struct loop *loop, struct pace *pace)
 {
 	struct net_switch *sw = loop->sw;
 	uint64_t packets = sw->packets;
-	uint64_t begun = clock_ns();
 	bool more = false;
 
 	for (unsigned int i = 0; i < sw->num; i++) {
@@ -107,13 +116,13 @@ static bool run_round(const struct loop *loop, uint64_t *looked)
 		}
 		more |= run_nic(port);
 		now = clock_ns();
-		fair_share_ran(&sw->fair_clock, &port->share, now - begun);
-		begun = now;
-		if (now - *looked < NIC_TURN_NS)
+		fair_share_ran(&sw->fair_clock, &port->share, now - pace->now);
+		pace->now = now;
+		if (now - pace->looked < NIC_TURN_NS)
 			continue;
 		look_around(loop);
-		begun = clock_ns();
-		*looked = begun;
+		pace->now = clock_ns();
+		pace->looked = pace->now;
 	}
 	/* A packet can be work for a NIC that had its turn before. */
 	return more || sw->packets != packets;
@@ -202,7 +211,7 @@ void loop_run(const struct loop *loop, const bool *stop)
 		uint64_t interrupts = sw->interrupts;
 		uint64_t packets = sw->packets;
 		bool worked = more;
-		uint64_t looked;
+		struct pace pace;
 
 		if (!more && vigil_is_over(&vigil, now)) {
 			flush_captures(sw);
@@ -220,9 +229,11 @@ void loop_run(const struct loop *loop, const bool *stop)
 		switch_update_links(sw);
 		run_faults(sw, sw->now);
 		worked |= poll_nics(sw);
-		looked = sw->now;
+		pace.looked = sw->now;
+		/* What wires bring is no NIC's doing */
+		pace.now = loop->num_wires ? clock_ns() : sw->now;
 		for (int i = 0; i < LOOP_ROUNDS; i++) {
-			more = run_round(loop, &looked);
+			more = run_round(loop, &pace);
 			flush_wires(loop);
 			if (!more)
 				break;
