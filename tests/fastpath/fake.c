@@ -661,6 +661,19 @@ int ibv_cmd_create_qp(struct ibv_pd *pd, struct ibv_qp *qp,
 	return fake_create(&qp->handle);
 }
 
+/* As libibverbs does: all that was named, whether it counts or not */
+static void set_bare_qp(struct ibv_context *context, struct verbs_qp *qp,
+			const struct ibv_qp_init_attr_ex *attr)
+{
+	qp->qp.context = context;
+	qp->qp.pd = attr->pd;
+	qp->qp.send_cq = attr->send_cq;
+	qp->qp.recv_cq = attr->recv_cq;
+	qp->qp.srq = attr->srq;
+	qp->qp.qp_type = attr->qp_type;
+	qp->qp.qp_num = 0x5a0000 + fake_handle;
+}
+
 /* Only XRC_RECV QPs come here; they have nothing that can be mapped. */
 int ibv_cmd_create_qp_ex(struct ibv_context *context, struct verbs_qp *qp,
 			 struct ibv_qp_init_attr_ex *attr,
@@ -668,12 +681,39 @@ int ibv_cmd_create_qp_ex(struct ibv_context *context, struct verbs_qp *qp,
 			 struct ib_uverbs_create_qp_resp *resp,
 			 size_t resp_size)
 {
-	qp->qp.context = context;
-	qp->qp.send_cq = attr->send_cq;
-	qp->qp.recv_cq = attr->recv_cq;
-	qp->qp.qp_type = attr->qp_type;
-	qp->qp.qp_num = 0x5a0000 + fake_handle;
+	set_bare_qp(context, qp, attr);
 	return fake_create(&qp->qp.handle);
+}
+
+/* Only QPs with a table of WQs come here; they have no queues either. */
+int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *qp,
+			  struct ibv_qp_init_attr_ex *attr,
+			  struct ibv_create_qp_ex *cmd, size_t cmd_size,
+			  struct ib_uverbs_ex_create_qp_resp *resp,
+			  size_t resp_size)
+{
+	CHECK(attr->comp_mask & IBV_QP_INIT_ATTR_IND_TABLE);
+	set_bare_qp(context, qp, attr);
+	return fake_create(&qp->qp.handle);
+}
+
+int ibv_cmd_create_rwq_ind_table(struct ibv_context *context,
+				 struct ibv_rwq_ind_table_init_attr *attr,
+				 struct ibv_rwq_ind_table *table,
+				 struct ib_uverbs_ex_create_rwq_ind_table_resp *resp,
+				 size_t resp_size)
+{
+	uint32_t handle;
+	int err = fake_create(&handle);
+
+	table->context = context;
+	table->ind_tbl_handle = handle;
+	return err;
+}
+
+int ibv_cmd_destroy_rwq_ind_table(struct ibv_rwq_ind_table *table)
+{
+	return fake_destroy();
 }
 
 int ibv_cmd_open_qp(struct ibv_context *context, struct verbs_qp *qp,

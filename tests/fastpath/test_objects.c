@@ -245,3 +245,51 @@ TEST(destroy_fails)
 	fake.fail = EBUSY;
 	CHECK_EQ(ibv_destroy_ah(ah), EBUSY);
 }
+
+/*
+ * The kernel of a device that is gone lets everything be destroyed, in any
+ * order. A QP's completions are removed from its CQs even so.
+ */
+TEST(qp_keeps_its_cqs)
+{
+	struct fixture *f = fixture_open(8);
+	struct ibv_qp_init_attr attr = {
+		.send_cq = ibv_create_cq(f->context, 8, NULL, NULL, 0),
+		.recv_cq = ibv_create_cq(f->context, 8, NULL, NULL, 0),
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+	struct ibv_qp *qp;
+
+	CHECK(attr.send_cq && attr.recv_cq);
+	qp = ibv_create_qp(f->pd, &attr);
+	CHECK(qp);
+	CHECK_EQ(ibv_destroy_cq(attr.send_cq), EBUSY);
+	CHECK_EQ(ibv_destroy_cq(attr.recv_cq), EBUSY);
+	CHECK_EQ(ibv_destroy_qp(qp), 0);
+	CHECK_EQ(ibv_destroy_cq(attr.send_cq), 0);
+	CHECK_EQ(ibv_destroy_cq(attr.recv_cq), 0);
+}
+
+/* ... nor does a QP need its SRQ any more, to know which CQs these are. */
+TEST(qp_outlives_its_srq)
+{
+	struct fixture *f = fixture_open(8);
+	struct ibv_srq_init_attr srq_attr = {
+		.attr = { .max_wr = 1, .max_sge = 1 },
+	};
+	struct ibv_qp_init_attr attr = {
+		.send_cq = f->cq,
+		.recv_cq = f->cq,
+		.srq = ibv_create_srq(f->pd, &srq_attr),
+		.cap = { .max_send_wr = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+	struct ibv_qp *qp;
+
+	CHECK(attr.srq);
+	qp = ibv_create_qp(f->pd, &attr);
+	CHECK(qp);
+	CHECK_EQ(ibv_destroy_srq(attr.srq), 0);
+	CHECK_EQ(ibv_destroy_qp(qp), 0);
+}

@@ -120,3 +120,67 @@ TEST(wq_reset)
 	CHECK_EQ(le64toh(((struct mynic_recv_wqe *)fake_wq.ring)->wr_id), 0x55);
 	CHECK_EQ(le32toh(fake_wq.dbrec->rq_pi), 1);
 }
+
+static struct ibv_qp *new_rss(struct fixture *f, struct ibv_cq *send_cq,
+			      struct ibv_rwq_ind_table *table)
+{
+	static uint8_t key[40];
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = send_cq,
+		.qp_type = IBV_QPT_RAW_PACKET,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_IND_TABLE |
+			     IBV_QP_INIT_ATTR_RX_HASH,
+		.pd = f->pd,
+		.rwq_ind_tbl = table,
+		.rx_hash_conf = {
+			.rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ,
+			.rx_hash_key_len = sizeof(key),
+			.rx_hash_key = key,
+			.rx_hash_fields_mask = IBV_RX_HASH_SRC_IPV4,
+		},
+	};
+
+	return ibv_create_qp_ex(f->context, &attr);
+}
+
+/* It sends nothing: the CQ that programs name may go before it does. */
+TEST(rss_keeps_no_cq)
+{
+	struct fixture *f = fixture_open(16);
+	struct ibv_cq *send_cq = ibv_create_cq(f->context, 8, NULL, NULL, 0);
+	struct ibv_wq *wq = new_wq(f);
+	struct ibv_rwq_ind_table_init_attr attr = { .ind_tbl = &wq };
+	struct ibv_rwq_ind_table *table;
+	struct ibv_qp *qp;
+
+	table = ibv_create_rwq_ind_table(f->context, &attr);
+	CHECK(send_cq && table);
+	qp = new_rss(f, send_cq, table);
+	CHECK(qp);
+	CHECK(!qp->send_cq && !qp->recv_cq && !qp->srq);
+	CHECK_EQ((uintptr_t)qp->pd, (uintptr_t)f->pd);
+	CHECK_EQ(ibv_destroy_cq(send_cq), 0);
+	CHECK_EQ(ibv_destroy_qp(qp), 0);
+	CHECK_EQ(ibv_destroy_rwq_ind_table(table), 0);
+}
+
+/* The kernel of a device that is gone lets everything be destroyed. */
+TEST(wq_keeps_its_cq)
+{
+	struct fixture *f = fixture_open(16);
+	struct ibv_wq_init_attr attr = {
+		.wq_type = IBV_WQT_RQ,
+		.max_wr = 4,
+		.max_sge = 3,
+		.pd = f->pd,
+		.cq = ibv_create_cq(f->context, 8, NULL, NULL, 0),
+	};
+	struct ibv_wq *wq;
+
+	CHECK(attr.cq);
+	wq = ibv_create_wq(f->context, &attr);
+	CHECK(wq);
+	CHECK_EQ(ibv_destroy_cq(attr.cq), EBUSY);
+	CHECK_EQ(ibv_destroy_wq(wq), 0);
+	CHECK_EQ(ibv_destroy_cq(attr.cq), 0);
+}

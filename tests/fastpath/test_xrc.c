@@ -226,7 +226,8 @@ static struct ibv_srq *create_srq(struct fixture *f, struct ibv_xrcd *xrcd,
 	return ibv_create_srq_ex(f->context, &attr);
 }
 
-static struct ibv_qp *create_target(struct fixture *f, struct ibv_xrcd *xrcd)
+static struct ibv_qp *create_target(struct fixture *f, struct ibv_xrcd *xrcd,
+				    uint32_t comp_mask)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		/* programs name CQs here, too */
@@ -234,7 +235,8 @@ static struct ibv_qp *create_target(struct fixture *f, struct ibv_xrcd *xrcd)
 		.recv_cq = f->cq,
 		.cap = { .max_send_wr = 5 },
 		.qp_type = IBV_QPT_XRC_RECV,
-		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.comp_mask = comp_mask | IBV_QP_INIT_ATTR_XRCD,
+		.pd = f->pd,
 		.xrcd = xrcd,
 	};
 
@@ -290,7 +292,7 @@ static void check_target(struct ibv_qp *qp)
 	CHECK_EQ(*fake_uar(MYNIC_UAR_QP_DB), 0);
 	fixture_set_state(qp, IBV_QPS_RESET);
 	CHECK(!ibv_qp_to_qp_ex(qp));
-	CHECK(!qp->send_cq && !qp->recv_cq && !qp->srq && !qp->pd);
+	CHECK(!qp->send_cq && !qp->recv_cq && !qp->srq);
 }
 
 TEST(xrc_target)
@@ -306,17 +308,59 @@ TEST(xrc_target)
 	struct ibv_qp *qp, *opened;
 
 	CHECK(xrcd);
-	qp = create_target(f, xrcd);
+	qp = create_target(f, xrcd, 0);
 	CHECK(qp);
 	check_target(qp);
+	CHECK(!qp->pd);
 	attr.qp_num = qp->qp_num;
 	opened = ibv_open_qp(f->context, &attr);
 	CHECK(opened);
 	CHECK_EQ(opened->qp_num, qp->qp_num);
 	check_target(opened);
+	CHECK(!opened->pd);
 	CHECK_EQ(ibv_destroy_qp(qp), 0);
 	CHECK_EQ(ibv_destroy_qp(opened), 0);
 	CHECK_EQ(ibv_close_xrcd(xrcd), 0);
+}
+
+/* What creates an SRQ behind rdma_create_ep(3) takes the QP's. */
+TEST(xrc_target_has_the_pd_it_was_given)
+{
+	struct fixture *f = fixture_open(8);
+	struct ibv_xrcd *xrcd = open_xrcd(f);
+	struct ibv_qp *qp;
+
+	CHECK(xrcd);
+	qp = create_target(f, xrcd, IBV_QP_INIT_ATTR_PD);
+	CHECK(qp);
+	CHECK_EQ((uintptr_t)qp->pd, (uintptr_t)f->pd);
+	CHECK_EQ(ibv_destroy_qp(qp), 0);
+	CHECK_EQ(ibv_close_xrcd(xrcd), 0);
+}
+
+/* A QP that only sends has neither, whatever a program names. */
+TEST(xrc_send_keeps_no_srq)
+{
+	struct fixture *f = fixture_open(8);
+	struct ibv_srq_init_attr srq_attr = {
+		.attr = { .max_wr = 1, .max_sge = 1 },
+	};
+	struct ibv_qp_init_attr attr = {
+		.send_cq = f->cq,
+		.recv_cq = ibv_create_cq(f->context, 8, NULL, NULL, 0),
+		.srq = ibv_create_srq(f->pd, &srq_attr),
+		.cap = { .max_send_wr = 1 },
+		.qp_type = IBV_QPT_XRC_SEND,
+	};
+	struct ibv_qp *qp;
+
+	CHECK(attr.recv_cq && attr.srq);
+	qp = ibv_create_qp(f->pd, &attr);
+	CHECK(qp);
+	CHECK(!qp->recv_cq && !qp->srq);
+	CHECK_EQ(ibv_destroy_srq(attr.srq), 0);
+	CHECK_EQ(ibv_destroy_cq(attr.recv_cq), 0);
+	CHECK_EQ(ibv_destroy_qp(qp), 0);
 }
 
 TEST(xrc_kernel_refuses)
@@ -334,7 +378,7 @@ TEST(xrc_kernel_refuses)
 	CHECK(!create_srq(f, xrcd, IBV_SRQT_XRC));
 	CHECK_EQ(errno, EDQUOT);
 	fake.fail = EDQUOT;
-	CHECK(!create_target(f, xrcd));
+	CHECK(!create_target(f, xrcd, 0));
 	CHECK_EQ(errno, EDQUOT);
 	fake.fail = EDQUOT;
 	CHECK(!ibv_open_qp(f->context, &attr));

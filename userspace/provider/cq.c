@@ -642,13 +642,16 @@ err_free:
  * mynic_destroy_cq() - ibv_destroy_cq(3)
  * @ibcq: the CQ
  *
- * Return: 0 or a positive errno.
+ * Return: 0 or a positive errno: EBUSY while a QP or WQ has it. The kernel says
+ * so, too, but not if the device is gone.
  */
 int mynic_destroy_cq(struct ibv_cq *ibcq)
 {
 	struct mynic_cq *cq = to_mcq(ibcq);
 	int err;
 
+	if (mynic_in_use(&cq->users))
+		return EBUSY;
 	err = ibv_cmd_destroy_cq(ibcq);
 	if (err)
 		return err;

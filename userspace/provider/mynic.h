@@ -185,6 +185,7 @@ struct mynic_ah {
  * @doorbell: where to ring
  * @map: memory of ring and record
  * @resize_lock: serialises resizing
+ * @users: QPs and WQs whose completions are removed when they are destroyed
  * @home: memory of this struct
  *
  * What polling touches is one cache line.
@@ -207,6 +208,7 @@ struct mynic_cq {
 	void *doorbell;
 	struct mynic_map map;
 	pthread_mutex_t resize_lock;
+	atomic_uint users;
 	struct mynic_home home;
 };
 
@@ -361,6 +363,7 @@ static_assert(offsetof(struct mynic_sq, ring) <= MYNIC_CACHE_LINE,
  * @vqp: libibverbs' part
  * @sq: send queue
  * @rq: receive queue, without slots if there is none
+ * @cqs: CQs that are cleaned when it is reset or destroyed, or NULL
  * @map: memory of rings and record; XRC_RECV: none
  * @ece_options: enum mynic_ece_option: what it can have; from RTR on, what it
  *	has agreed on with its peer
@@ -372,6 +375,7 @@ struct mynic_qp {
 	struct verbs_qp vqp;
 	struct mynic_sq sq;
 	struct mynic_rq rq;
+	struct mynic_cq *cqs[2];
 	struct mynic_map map;
 	uint32_t ece_options;
 	bool ece_set;
@@ -415,6 +419,25 @@ static inline struct mynic_pd *to_mpd(struct ibv_pd *pd)
 static inline struct mynic_td *to_mtd(struct ibv_td *td)
 {
 	return container_of(td, struct mynic_td, ibv_td);
+}
+
+/*
+ * Users of an object that is not destroyed while there are any. Who finds none
+ * sees all that the last one did before it let go.
+ */
+static inline void mynic_use(atomic_uint *users)
+{
+	atomic_fetch_add_explicit(users, 1, memory_order_relaxed);
+}
+
+static inline void mynic_unuse(atomic_uint *users)
+{
+	atomic_fetch_sub_explicit(users, 1, memory_order_release);
+}
+
+static inline bool mynic_in_use(atomic_uint *users)
+{
+	return atomic_load_explicit(users, memory_order_acquire);
 }
 
 /*
@@ -654,7 +677,8 @@ void mynic_qp_init_queues(struct mynic_qp *qp,
 			  const struct ibv_qp_cap *cap);
 void mynic_qp_restart(struct mynic_qp *qp);
 void mynic_qp_set_state(struct mynic_qp *qp, enum ibv_qp_state state);
-void mynic_qp_clean_cqs(struct mynic_qp *qp);
+void mynic_qp_use_cqs(struct mynic_qp *qp);
+void mynic_qp_leave_cqs(struct mynic_qp *qp);
 struct ibv_qp *mynic_create_qp(struct ibv_pd *pd,
 			       struct ibv_qp_init_attr *attr);
 struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,

@@ -10,21 +10,6 @@
 #include "mynic.h"
 #include "mynic-abi.h"
 
-static void mynic_use(atomic_uint *users)
-{
-	atomic_fetch_add_explicit(users, 1, memory_order_relaxed);
-}
-
-static void mynic_unuse(atomic_uint *users)
-{
-	atomic_fetch_sub_explicit(users, 1, memory_order_relaxed);
-}
-
-static bool mynic_in_use(atomic_uint *users)
-{
-	return atomic_load_explicit(users, memory_order_relaxed);
-}
-
 /**
  * mynic_alloc_pd() - ibv_alloc_pd(3)
  * @context: the device

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ccan/array_size.h>
+
 #include "mynic-abi.h"
 #include "sq.h"
 
@@ -54,15 +56,21 @@ void mynic_qp_set_state(struct mynic_qp *qp, enum ibv_qp_state state)
 		mynic_rq_set_limit(&qp->rq, rq_limit);
 }
 
+static void mynic_qp_use_cq(struct mynic_qp *qp, int i, struct ibv_cq *ibcq)
+{
+	qp->cqs[i] = to_mcq(ibcq);
+	mynic_use(&qp->cqs[i]->users);
+}
+
 /**
- * mynic_qp_clean_cqs() - remove what the device completed before it forgot a QP
- * @qp: the QP
+ * mynic_qp_use_cqs() - note which CQs are cleaned when a QP is destroyed
+ * @qp: a new QP, with those CQs and the SRQ that the kernel keeps for it
  *
- * An XRC_RECV QP has no CQs; those of the SRQs are left to whoever owns these.
- * So is that of a tag matching SRQ, be it the QP's own as well: who misses a
- * message there counts wrongly from then on.
+ * They cannot be destroyed before the QP. The CQ of a tag matching SRQ is not
+ * among them, be it the QP's own as well: who misses a message there counts
+ * wrongly from then on.
  */
-void mynic_qp_clean_cqs(struct mynic_qp *qp)
+void mynic_qp_use_cqs(struct mynic_qp *qp)
 {
 	struct ibv_qp *ibqp = &qp->vqp.qp;
 	struct ibv_cq *tm_cq = NULL;
@@ -70,10 +78,30 @@ void mynic_qp_clean_cqs(struct mynic_qp *qp)
 	if (ibqp->srq && to_msrq(ibqp->srq)->tags.ring)
 		tm_cq = to_msrq(ibqp->srq)->vsrq.cq;
 	if (ibqp->recv_cq && ibqp->recv_cq != tm_cq)
-		mynic_cq_clean(to_mcq(ibqp->recv_cq), ibqp->qp_num);
+		mynic_qp_use_cq(qp, 0, ibqp->recv_cq);
 	if (ibqp->send_cq && ibqp->send_cq != ibqp->recv_cq &&
 	    ibqp->send_cq != tm_cq)
-		mynic_cq_clean(to_mcq(ibqp->send_cq), ibqp->qp_num);
+		mynic_qp_use_cq(qp, 1, ibqp->send_cq);
+}
+
+/* Remove what the device completed before it forgot a QP. */
+static void mynic_qp_clean_cqs(struct mynic_qp *qp)
+{
+	for (int i = 0; i < ARRAY_SIZE(qp->cqs); i++)
+		if (qp->cqs[i])
+			mynic_cq_clean(qp->cqs[i], qp->vqp.qp.qp_num);
+}
+
+/**
+ * mynic_qp_leave_cqs() - clean the CQs, and let go of them
+ * @qp: a QP that has been destroyed
+ */
+void mynic_qp_leave_cqs(struct mynic_qp *qp)
+{
+	mynic_qp_clean_cqs(qp);
+	for (int i = 0; i < ARRAY_SIZE(qp->cqs); i++)
+		if (qp->cqs[i])
+			mynic_unuse(&qp->cqs[i]->users);
 }
 
 /**
@@ -239,9 +267,12 @@ static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 		mynic_cap_sub_tso(cap, max_tso_hdr);
 		qp->sq.max_tso_hdr = max_tso_hdr;
 	}
-	/* As for a target, the kernel keeps only what is used */
-	if (attr->qp_type == IBV_QPT_XRC_SEND)
+	/* The kernel keeps only what is used, whatever the application named */
+	if (attr->qp_type == IBV_QPT_XRC_SEND) {
 		qp->vqp.qp.recv_cq = NULL;
+		qp->vqp.qp.srq = NULL;
+	}
+	mynic_qp_use_cqs(qp);
 	mynic_qp_init_queues(qp, &resp, cap);
 	mynic_ece_reset(qp);
 	mynic_post_send_setup(qp);
@@ -263,21 +294,15 @@ static struct mynic_qp_dbrec mynic_no_dbrec;
 
 static void mynic_qp_init_bare(struct mynic_qp *qp)
 {
+	/* The application may have named some: the kernel keeps none of them */
+	qp->vqp.qp.send_cq = NULL;
+	qp->vqp.qp.recv_cq = NULL;
+	qp->vqp.qp.srq = NULL;
 	qp->sq.dbrec = &mynic_no_dbrec;
 	qp->rq.pi_record = &mynic_no_dbrec.rq_pi;
 	qp->rq.ci_record = &mynic_no_dbrec.rq_ci;
 	mynic_add_queue(qp->vqp.qp.context, MYNIC_QUEUE_RQ, false);
 	mynic_post_send_setup(qp);
-}
-
-static void mynic_qp_init_target(struct mynic_qp *qp)
-{
-	/* The kernel does not keep what the application may have named */
-	qp->vqp.qp.pd = NULL;
-	qp->vqp.qp.send_cq = NULL;
-	qp->vqp.qp.recv_cq = NULL;
-	qp->vqp.qp.srq = NULL;
-	mynic_qp_init_bare(qp);
 }
 
 static struct ibv_qp *mynic_new_target(struct ibv_context *context,
@@ -298,7 +323,9 @@ static struct ibv_qp *mynic_new_target(struct ibv_context *context,
 		errno = err;
 		return NULL;
 	}
-	mynic_qp_init_target(qp);
+	/* It has none, but librdmacm takes that of the QP for the connection's. */
+	qp->vqp.qp.pd = attr->comp_mask & IBV_QP_INIT_ATTR_PD ? attr->pd : NULL;
+	mynic_qp_init_bare(qp);
 	return &qp->vqp.qp;
 }
 
@@ -365,7 +392,7 @@ struct ibv_qp *mynic_open_qp(struct ibv_context *context,
 		errno = err;
 		return NULL;
 	}
-	mynic_qp_init_target(qp);
+	mynic_qp_init_bare(qp);
 	return &qp->vqp.qp;
 }
 
@@ -567,7 +594,7 @@ int mynic_destroy_qp(struct ibv_qp *ibqp)
 	err = ibv_cmd_destroy_qp(ibqp);
 	if (err)
 		return err;
-	mynic_qp_clean_cqs(qp);
+	mynic_qp_leave_cqs(qp);
 	if (qp->map.addr)
 		mynic_munmap(&qp->map);
 	mynic_free_object(&qp->home, qp, MYNICDV_RES_QP);

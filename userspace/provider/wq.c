@@ -37,6 +37,7 @@ static void mynic_wq_init(struct mynic_wq *wq,
 	ibqp->recv_cq = attr->cq;
 	ibqp->qp_num = wq->ibv_wq.wq_num;
 	ibqp->qp_type = IBV_QPT_RAW_PACKET;
+	mynic_qp_use_cqs(&wq->qp);
 	mynic_qp_init_queues(&wq->qp, &as_qp, &cap);
 	wq->ibv_wq.post_recv = mynic_single_threaded(attr->pd) ?
 				       mynic_post_wq_recv_single :
@@ -117,7 +118,7 @@ int mynic_destroy_wq(struct ibv_wq *ibwq)
 	err = ibv_cmd_destroy_wq(ibwq);
 	if (err)
 		return err;
-	mynic_qp_clean_cqs(&wq->qp);
+	mynic_qp_leave_cqs(&wq->qp);
 	mynic_munmap(&wq->qp.map);
 	mynic_free_object(&wq->qp.home, wq, MYNICDV_RES_WQ);
 	return 0;
