@@ -73,6 +73,17 @@ static int fake_fails(void)
 	return err;
 }
 
+static int fake_state_command(void)
+{
+	void (*meanwhile)(void) = fake.meanwhile;
+	int err = fake_fails();
+
+	fake.meanwhile = NULL;
+	if (meanwhile)
+		meanwhile();
+	return err;
+}
+
 static int fake_destroy(void)
 {
 	int err = fake_fails();
@@ -494,7 +505,7 @@ int ibv_cmd_modify_wq(struct ibv_wq *wq, struct ibv_wq_attr *attr,
 		      struct ibv_modify_wq *cmd, size_t cmd_size)
 {
 	CHECK_EQ(cmd_size, sizeof(*cmd));
-	return fake_fails();
+	return fake_state_command();
 }
 
 int ibv_cmd_destroy_wq(struct ibv_wq *wq)
@@ -703,7 +714,7 @@ int ibv_cmd_create_rwq_ind_table(struct ibv_context *context,
 				 struct ib_uverbs_ex_create_rwq_ind_table_resp *resp,
 				 size_t resp_size)
 {
-	uint32_t handle;
+	uint32_t handle = 0;
 	int err = fake_create(&handle);
 
 	table->context = context;
@@ -730,7 +741,7 @@ int ibv_cmd_open_qp(struct ibv_context *context, struct verbs_qp *qp,
 int ibv_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 		      int attr_mask, struct ibv_modify_qp *cmd, size_t cmd_size)
 {
-	return fake_fails();
+	return fake_state_command();
 }
 
 int ibv_cmd_modify_qp_ex(struct ibv_qp *qp, struct ibv_qp_attr *attr,
@@ -739,7 +750,7 @@ int ibv_cmd_modify_qp_ex(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			 struct ib_uverbs_ex_modify_qp_resp *resp,
 			 size_t resp_size)
 {
-	return fake_fails();
+	return fake_state_command();
 }
 
 int ibv_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
@@ -747,7 +758,7 @@ int ibv_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 		     struct ibv_query_qp *cmd, size_t cmd_size)
 {
 	attr->qp_state = fake.qp_state;
-	return fake_fails();
+	return fake_state_command();
 }
 
 int ibv_cmd_destroy_qp(struct ibv_qp *qp)

@@ -21,6 +21,9 @@
  * @db_suppress: contexts opened from now on have it
  * @num_vectors: from which CQs created from now on may choose
  * @qp_state: what ibv_query_qp() finds
+ * @meanwhile: if not NULL, what happens, once, after the next command that asks
+ *	for the state of a QP, or changes that of a QP or WQ, has been carried
+ *	out and before it returns
  * @live: objects created and not destroyed
  */
 struct fake_state {
@@ -31,6 +34,7 @@ struct fake_state {
 	bool db_suppress;
 	uint8_t num_vectors;
 	enum ibv_qp_state qp_state;
+	void (*meanwhile)(void);
 	int live;
 };
 

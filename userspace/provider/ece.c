@@ -38,12 +38,16 @@ void mynic_ece_reset(struct mynic_qp *qp)
  */
 int mynic_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 {
+	struct mynic_qp *qp = to_mqp(ibqp);
+
 	if (!mynic_has_ece(ibqp))
 		return EOPNOTSUPP;
+	pthread_mutex_lock(&qp->state_lock);
 	*ece = (struct ibv_ece){
 		.vendor_id = MYNIC_ECE_VENDOR,
-		.options = to_mqp(ibqp)->ece_options,
+		.options = qp->ece_options,
 	};
+	pthread_mutex_unlock(&qp->state_lock);
 	return 0;
 }
 
@@ -57,14 +61,19 @@ int mynic_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 int mynic_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 {
 	struct mynic_qp *qp = to_mqp(ibqp);
+	int err = EINVAL;
 
 	if (!mynic_has_ece(ibqp))
 		return EOPNOTSUPP;
-	if (ece->comp_mask || ece->vendor_id != MYNIC_ECE_VENDOR ||
-	    (ibqp->state != IBV_QPS_RESET && ibqp->state != IBV_QPS_INIT))
+	if (ece->comp_mask || ece->vendor_id != MYNIC_ECE_VENDOR)
 		return EINVAL;
-	ece->options &= to_mctx(ibqp->context)->ece_options;
-	qp->ece_options = ece->options;
-	qp->ece_set = true;
-	return 0;
+	pthread_mutex_lock(&qp->state_lock);
+	if (qp->state == IBV_QPS_RESET || qp->state == IBV_QPS_INIT) {
+		ece->options &= to_mctx(ibqp->context)->ece_options;
+		qp->ece_options = ece->options;
+		qp->ece_set = true;
+		err = 0;
+	}
+	pthread_mutex_unlock(&qp->state_lock);
+	return err;
 }

@@ -365,6 +365,11 @@ static_assert(offsetof(struct mynic_sq, ring) <= MYNIC_CACHE_LINE,
  * @rq: receive queue, without slots if there is none
  * @cqs: CQs that are cleaned when it is reset or destroyed, or NULL
  * @map: memory of rings and record; XRC_RECV: none
+ * @state_lock: serialises transitions, each from its command to what it means
+ *	to the queues, and protects the below but @dv_qp and @home. Who queries
+ *	may be within wr_start and wr_complete, and does not wait for it.
+ * @state: to which the last transition led
+ * @transitions: how many there have been
  * @ece_options: enum mynic_ece_option: what it can have; from RTR on, what it
  *	has agreed on with its peer
  * @ece_set: @ece_options are what the application has set
@@ -377,6 +382,9 @@ struct mynic_qp {
 	struct mynic_rq rq;
 	struct mynic_cq *cqs[2];
 	struct mynic_map map;
+	pthread_mutex_t state_lock;
+	enum ibv_qp_state state;
+	atomic_uint transitions;
 	uint32_t ece_options;
 	bool ece_set;
 	struct mynicdv_qp_ex dv_qp;
@@ -675,10 +683,9 @@ int mynic_destroy_flow(struct ibv_flow *flow);
 void mynic_qp_init_queues(struct mynic_qp *qp,
 			  const struct mynic_create_qp_resp *resp,
 			  const struct ibv_qp_cap *cap);
-void mynic_qp_restart(struct mynic_qp *qp);
-void mynic_qp_set_state(struct mynic_qp *qp, enum ibv_qp_state state);
-void mynic_qp_use_cqs(struct mynic_qp *qp);
-void mynic_qp_leave_cqs(struct mynic_qp *qp);
+void mynic_qp_moved(struct mynic_qp *qp, enum ibv_qp_state state);
+void mynic_qp_init(struct mynic_qp *qp);
+void mynic_qp_fini(struct mynic_qp *qp);
 struct ibv_qp *mynic_create_qp(struct ibv_pd *pd,
 			       struct ibv_qp_init_attr *attr);
 struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,

@@ -37,15 +37,11 @@ static void mynic_rq_set_limit(struct mynic_rq *rq, uint32_t limit)
 	mynic_unlock(&rq->lock);
 }
 
-/**
- * mynic_qp_set_state() - permit posting as far as a state allows it
- * @qp: the QP
- * @state: its state
- *
- * A lock is taken only if something changes: the caller may be within wr_start
- * and wr_complete.
+/*
+ * Permit posting as far as a state allows it. A lock is taken only if something
+ * changes: the caller may be within wr_start and wr_complete.
  */
-void mynic_qp_set_state(struct mynic_qp *qp, enum ibv_qp_state state)
+static void mynic_qp_set_limits(struct mynic_qp *qp, enum ibv_qp_state state)
 {
 	uint32_t sq_limit = mynic_may_send(state) ? qp->sq.size : 0;
 	uint32_t rq_limit = state == IBV_QPS_RESET ? 0 : qp->rq.size;
@@ -63,18 +59,19 @@ static void mynic_qp_use_cq(struct mynic_qp *qp, int i, struct ibv_cq *ibcq)
 }
 
 /**
- * mynic_qp_use_cqs() - note which CQs are cleaned when a QP is destroyed
+ * mynic_qp_init() - set up what all QPs have
  * @qp: a new QP, with those CQs and the SRQ that the kernel keeps for it
  *
- * They cannot be destroyed before the QP. The CQ of a tag matching SRQ is not
- * among them, be it the QP's own as well: who misses a message there counts
- * wrongly from then on.
+ * Notes which CQs are cleaned when it is destroyed. They cannot be destroyed
+ * before. The CQ of a tag matching SRQ is not among them, be it the QP's own as
+ * well: who misses a message there counts wrongly from then on.
  */
-void mynic_qp_use_cqs(struct mynic_qp *qp)
+void mynic_qp_init(struct mynic_qp *qp)
 {
 	struct ibv_qp *ibqp = &qp->vqp.qp;
 	struct ibv_cq *tm_cq = NULL;
 
+	pthread_mutex_init(&qp->state_lock, NULL);
 	if (ibqp->srq && to_msrq(ibqp->srq)->tags.ring)
 		tm_cq = to_msrq(ibqp->srq)->vsrq.cq;
 	if (ibqp->recv_cq && ibqp->recv_cq != tm_cq)
@@ -93,22 +90,20 @@ static void mynic_qp_clean_cqs(struct mynic_qp *qp)
 }
 
 /**
- * mynic_qp_leave_cqs() - clean the CQs, and let go of them
+ * mynic_qp_fini() - undo mynic_qp_init(), and clean the CQs
  * @qp: a QP that has been destroyed
  */
-void mynic_qp_leave_cqs(struct mynic_qp *qp)
+void mynic_qp_fini(struct mynic_qp *qp)
 {
 	mynic_qp_clean_cqs(qp);
 	for (int i = 0; i < ARRAY_SIZE(qp->cqs); i++)
 		if (qp->cqs[i])
 			mynic_unuse(&qp->cqs[i]->users);
+	pthread_mutex_destroy(&qp->state_lock);
 }
 
-/**
- * mynic_qp_restart() - after a transition to RESET: the device starts at index 0
- * @qp: the QP
- */
-void mynic_qp_restart(struct mynic_qp *qp)
+/* After a transition to RESET: the device starts at index 0 */
+static void mynic_qp_restart(struct mynic_qp *qp)
 {
 	if (!qp->map.addr)
 		return;
@@ -124,6 +119,38 @@ void mynic_qp_restart(struct mynic_qp *qp)
 	memset(qp->sq.dbrec, 0, sizeof(*qp->sq.dbrec));
 	mynic_unlock(&qp->rq.lock);
 	mynic_unlock(&qp->sq.lock);
+}
+
+/**
+ * mynic_qp_moved() - do what a transition means to the queues
+ * @qp: the QP, with its state_lock held since before the command
+ * @state: to which the command led
+ */
+void mynic_qp_moved(struct mynic_qp *qp, enum ibv_qp_state state)
+{
+	qp->state = state;
+	atomic_fetch_add(&qp->transitions, 1);
+	if (state == IBV_QPS_RESET)
+		mynic_qp_restart(qp);
+	mynic_qp_set_limits(qp, state);
+}
+
+/*
+ * What a query may tell beyond the last transition is that the device has gone
+ * to an error state by itself. There all may be posted; nothing is forbidden
+ * because of a query. If there has been a transition since the query began, at
+ * @transitions of them, or is one under way, the answer may be older.
+ */
+static void mynic_qp_found(struct mynic_qp *qp, enum ibv_qp_state state,
+			   unsigned int transitions)
+{
+	if (!mynic_may_send(state) ||
+	    atomic_load(&qp->transitions) != transitions ||
+	    pthread_mutex_trylock(&qp->state_lock))
+		return;
+	if (atomic_load(&qp->transitions) == transitions)
+		mynic_qp_set_limits(qp, state);
+	pthread_mutex_unlock(&qp->state_lock);
 }
 
 /**
@@ -272,7 +299,7 @@ static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 		qp->vqp.qp.recv_cq = NULL;
 		qp->vqp.qp.srq = NULL;
 	}
-	mynic_qp_use_cqs(qp);
+	mynic_qp_init(qp);
 	mynic_qp_init_queues(qp, &resp, cap);
 	mynic_ece_reset(qp);
 	mynic_post_send_setup(qp);
@@ -298,6 +325,7 @@ static void mynic_qp_init_bare(struct mynic_qp *qp)
 	qp->vqp.qp.send_cq = NULL;
 	qp->vqp.qp.recv_cq = NULL;
 	qp->vqp.qp.srq = NULL;
+	mynic_qp_init(qp);
 	qp->sq.dbrec = &mynic_no_dbrec;
 	qp->rq.pi_record = &mynic_no_dbrec.rq_pi;
 	qp->rq.ci_record = &mynic_no_dbrec.rq_ci;
@@ -503,6 +531,29 @@ static int mynic_modify_qp_ex(struct mynic_qp *qp, struct ibv_qp_attr *attr,
 	return err;
 }
 
+static int mynic_qp_modify(struct mynic_qp *qp, struct ibv_qp_attr *attr,
+			   int attr_mask)
+{
+	bool to_rtr = attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR;
+	struct ibv_modify_qp cmd;
+	int err;
+
+	if (attr_mask & IBV_QP_RATE_LIMIT || (to_rtr && qp->ece_set))
+		err = mynic_modify_qp_ex(qp, attr, attr_mask);
+	else
+		err = ibv_cmd_modify_qp(&qp->vqp.qp, attr, attr_mask, &cmd,
+					sizeof(cmd));
+	if (err || !(attr_mask & IBV_QP_STATE))
+		return err;
+
+	if (to_rtr && !qp->ece_set)
+		qp->ece_options = 0;
+	if (attr->qp_state == IBV_QPS_RESET)
+		mynic_ece_reset(qp);
+	mynic_qp_moved(qp, attr->qp_state);
+	return 0;
+}
+
 /**
  * mynic_modify_qp() - ibv_modify_qp(3)
  * @ibqp: the QP
@@ -515,26 +566,12 @@ int mynic_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 		    int attr_mask)
 {
 	struct mynic_qp *qp = to_mqp(ibqp);
-	bool to_rtr = attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR;
-	struct ibv_modify_qp cmd;
 	int err;
 
-	if (attr_mask & IBV_QP_RATE_LIMIT || (to_rtr && qp->ece_set))
-		err = mynic_modify_qp_ex(qp, attr, attr_mask);
-	else
-		err = ibv_cmd_modify_qp(ibqp, attr, attr_mask, &cmd,
-					sizeof(cmd));
-	if (err || !(attr_mask & IBV_QP_STATE))
-		return err;
-
-	if (to_rtr && !qp->ece_set)
-		qp->ece_options = 0;
-	if (attr->qp_state == IBV_QPS_RESET) {
-		mynic_qp_restart(qp);
-		mynic_ece_reset(qp);
-	}
-	mynic_qp_set_state(qp, attr->qp_state);
-	return 0;
+	pthread_mutex_lock(&qp->state_lock);
+	err = mynic_qp_modify(qp, attr, attr_mask);
+	pthread_mutex_unlock(&qp->state_lock);
+	return err;
 }
 
 /**
@@ -548,11 +585,16 @@ int mynic_modify_qp_rate_limit(struct ibv_qp *ibqp,
 			       struct ibv_qp_rate_limit_attr *attr)
 {
 	struct ibv_qp_attr qp_attr = { .rate_limit = attr->rate_limit };
+	struct mynic_qp *qp = to_mqp(ibqp);
+	int err = EINVAL;
 
-	if (attr->comp_mask || attr->max_burst_sz || attr->typical_pkt_sz ||
-	    ibqp->state != IBV_QPS_RTS)
+	if (attr->comp_mask || attr->max_burst_sz || attr->typical_pkt_sz)
 		return EINVAL;
-	return mynic_modify_qp(ibqp, &qp_attr, IBV_QP_RATE_LIMIT);
+	pthread_mutex_lock(&qp->state_lock);
+	if (qp->state == IBV_QPS_RTS)
+		err = mynic_qp_modify(qp, &qp_attr, IBV_QP_RATE_LIMIT);
+	pthread_mutex_unlock(&qp->state_lock);
+	return err;
 }
 
 /**
@@ -567,6 +609,7 @@ int mynic_modify_qp_rate_limit(struct ibv_qp *ibqp,
 int mynic_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
 		   struct ibv_qp_init_attr *init_attr)
 {
+	unsigned int transitions = atomic_load(&to_mqp(ibqp)->transitions);
 	struct ibv_query_qp cmd;
 	int err;
 
@@ -574,9 +617,8 @@ int mynic_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
 			       sizeof(cmd));
 	if (err)
 		return err;
-	/* The device changes the state by itself when there is an error. */
 	if (attr_mask & IBV_QP_STATE)
-		mynic_qp_set_state(to_mqp(ibqp), attr->qp_state);
+		mynic_qp_found(to_mqp(ibqp), attr->qp_state, transitions);
 	return 0;
 }
 
@@ -594,7 +636,7 @@ int mynic_destroy_qp(struct ibv_qp *ibqp)
 	err = ibv_cmd_destroy_qp(ibqp);
 	if (err)
 		return err;
-	mynic_qp_leave_cqs(qp);
+	mynic_qp_fini(qp);
 	if (qp->map.addr)
 		mynic_munmap(&qp->map);
 	mynic_free_object(&qp->home, qp, MYNICDV_RES_QP);

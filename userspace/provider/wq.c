@@ -37,7 +37,7 @@ static void mynic_wq_init(struct mynic_wq *wq,
 	ibqp->recv_cq = attr->cq;
 	ibqp->qp_num = wq->ibv_wq.wq_num;
 	ibqp->qp_type = IBV_QPT_RAW_PACKET;
-	mynic_qp_use_cqs(&wq->qp);
+	mynic_qp_init(&wq->qp);
 	mynic_qp_init_queues(&wq->qp, &as_qp, &cap);
 	wq->ibv_wq.post_recv = mynic_single_threaded(attr->pd) ?
 				       mynic_post_wq_recv_single :
@@ -95,13 +95,12 @@ int mynic_modify_wq(struct ibv_wq *ibwq, struct ibv_wq_attr *attr)
 	struct ibv_modify_wq cmd = {};
 	int err;
 
+	pthread_mutex_lock(&qp->state_lock);
 	err = ibv_cmd_modify_wq(ibwq, attr, &cmd, sizeof(cmd));
-	if (err || !(attr->attr_mask & IBV_WQ_ATTR_STATE))
-		return err;
-	if (attr->wq_state == IBV_WQS_RESET)
-		mynic_qp_restart(qp);
-	mynic_qp_set_state(qp, mynic_wq_qp_state(attr->wq_state));
-	return 0;
+	if (!err && attr->attr_mask & IBV_WQ_ATTR_STATE)
+		mynic_qp_moved(qp, mynic_wq_qp_state(attr->wq_state));
+	pthread_mutex_unlock(&qp->state_lock);
+	return err;
 }
 
 /**
@@ -118,7 +117,7 @@ int mynic_destroy_wq(struct ibv_wq *ibwq)
 	err = ibv_cmd_destroy_wq(ibwq);
 	if (err)
 		return err;
-	mynic_qp_leave_cqs(&wq->qp);
+	mynic_qp_fini(&wq->qp);
 	mynic_munmap(&wq->qp.map);
 	mynic_free_object(&wq->qp.home, wq, MYNICDV_RES_WQ);
 	return 0;
