@@ -235,6 +235,37 @@ int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 	return fake_create(&vmr->ibv_mr.handle);
 }
 
+/* libibverbs notes the access flags in the one above only. */
+int ibv_cmd_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
+			  uint64_t iova, int fd, int access,
+			  struct verbs_mr *vmr,
+			  struct ibv_command_buffer *driver)
+{
+	vmr->ibv_mr.context = pd->context;
+	vmr->ibv_mr.lkey = 0xabc00 + fake_handle;
+	vmr->ibv_mr.pd = pd;
+	vmr->ibv_mr.length = length;
+	vmr->mr_type = IBV_MR_TYPE_DMABUF_MR;
+	return fake_create(&vmr->ibv_mr.handle);
+}
+
+int ibv_cmd_rereg_mr(struct verbs_mr *vmr, uint32_t flags, void *addr,
+		     size_t length, uint64_t hca_va, int access,
+		     struct ibv_pd *pd, struct ibv_rereg_mr *cmd, size_t cmd_sz,
+		     struct ib_uverbs_rereg_mr_resp *resp, size_t resp_sz)
+{
+	return fake_fails();
+}
+
+int ibv_cmd_query_mr(struct ibv_pd *pd, struct verbs_mr *vmr, uint32_t handle)
+{
+	vmr->ibv_mr.context = pd->context;
+	vmr->ibv_mr.handle = handle;
+	vmr->ibv_mr.pd = pd;
+	vmr->mr_type = IBV_MR_TYPE_IMPORTED_MR;
+	return fake_fails();
+}
+
 int ibv_cmd_dereg_mr(struct verbs_mr *vmr)
 {
 	return fake_destroy();
@@ -560,6 +591,7 @@ int ibv_cmd_reg_dm_mr(struct ibv_pd *pd, struct verbs_dm *dm, uint64_t offset,
 	vmr->ibv_mr.context = pd->context;
 	vmr->ibv_mr.pd = pd;
 	vmr->ibv_mr.length = length;
+	vmr->mr_type = IBV_MR_TYPE_MR;
 	return fake_create(&vmr->ibv_mr.handle);
 }
 
@@ -708,11 +740,10 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *qp,
 	return fake_create(&qp->qp.handle);
 }
 
-int ibv_cmd_create_rwq_ind_table(struct ibv_context *context,
-				 struct ibv_rwq_ind_table_init_attr *attr,
-				 struct ibv_rwq_ind_table *table,
-				 struct ib_uverbs_ex_create_rwq_ind_table_resp *resp,
-				 size_t resp_size)
+int ibv_cmd_create_rwq_ind_table(
+	struct ibv_context *context, struct ibv_rwq_ind_table_init_attr *attr,
+	struct ibv_rwq_ind_table *table,
+	struct ib_uverbs_ex_create_rwq_ind_table_resp *resp, size_t resp_size)
 {
 	uint32_t handle = 0;
 	int err = fake_create(&handle);

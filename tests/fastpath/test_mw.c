@@ -173,29 +173,78 @@ enum region {
 	IMPORTED,
 	NULL_MR,
 	DMABUF,
+	DMABUF_NO_BIND,
+	DM,
+	TO_BIND,
+	TO_NO_BIND,
+	TO_ITS_PD,
+	TO_OTHER_PD,
+	NOT_TO_OTHER_PD,
 	OTHER_PD,
 	NO_MR,
 	REGIONS,
 };
 
+static struct ibv_mr *rereg(struct ibv_mr *mr, int flags, struct ibv_pd *pd,
+			    int access)
+{
+	CHECK_EQ(ibv_rereg_mr(mr, flags, pd, NULL, 0, access), 0);
+	return mr;
+}
+
 static struct ibv_mr *reg_kind(struct fixture *f, struct ibv_pd *other,
 			       enum region kind)
 {
-	int access = kind == NO_BIND ? 0 : IBV_ACCESS_MW_BIND;
+	const int bind = IBV_ACCESS_MW_BIND | IBV_ACCESS_LOCAL_WRITE;
+	struct ibv_alloc_dm_attr dm_attr = { .length = 4096 };
+	struct ibv_dm *dm;
 	struct ibv_mr *mr;
 
-	if (kind == NULL_MR)
+	switch (kind) {
+	case NO_BIND:
+		return reg(f, f->pd, 0);
+	case ZERO_BASED:
+		return reg(f, f->pd, bind | IBV_ACCESS_ZERO_BASED);
+	case READ_ONLY:
+		return ibv_reg_mr(f->pd, memory, 1, IBV_ACCESS_MW_BIND);
+	case IMPORTED:
+		return ibv_import_mr(f->pd, 1);
+	case NULL_MR:
 		return ibv_alloc_null_mr(f->pd);
-	if (kind == ZERO_BASED)
-		access |= IBV_ACCESS_ZERO_BASED;
-	mr = reg(f, kind == OTHER_PD ? other : f->pd, access);
-	if (kind == READ_ONLY)
-		verbs_get_mr(mr)->access &= ~IBV_ACCESS_LOCAL_WRITE;
-	if (kind == IMPORTED)
-		verbs_get_mr(mr)->mr_type = IBV_MR_TYPE_IMPORTED_MR;
-	if (kind == DMABUF)
-		verbs_get_mr(mr)->mr_type = IBV_MR_TYPE_DMABUF_MR;
-	return mr;
+	case DMABUF:
+		return ibv_reg_dmabuf_mr(f->pd, 0, 1, 0, 0, bind);
+	case DMABUF_NO_BIND:
+		return ibv_reg_dmabuf_mr(f->pd, 0, 1, 0, 0,
+					 IBV_ACCESS_LOCAL_WRITE);
+	case DM:
+		dm = ibv_alloc_dm(f->context, &dm_attr);
+		CHECK(dm);
+		mr = ibv_reg_dm_mr(f->pd, dm, 0, 4096,
+				   bind | IBV_ACCESS_ZERO_BASED);
+		CHECK_EQ(ibv_free_dm(dm), 0);
+		return mr;
+	case TO_BIND:
+		return rereg(reg(f, f->pd, 0), IBV_REREG_MR_CHANGE_ACCESS, NULL,
+			     bind);
+	case TO_NO_BIND:
+		return rereg(reg(f, f->pd, bind), IBV_REREG_MR_CHANGE_ACCESS,
+			     NULL, IBV_ACCESS_LOCAL_WRITE);
+	case TO_ITS_PD:
+		return rereg(reg(f, other, bind), IBV_REREG_MR_CHANGE_PD, f->pd,
+			     0);
+	case TO_OTHER_PD:
+		return rereg(reg(f, f->pd, bind), IBV_REREG_MR_CHANGE_PD, other,
+			     0);
+	case NOT_TO_OTHER_PD:
+		mr = reg(f, f->pd, bind);
+		fake.fail = EINVAL;
+		CHECK(ibv_rereg_mr(
+			mr, IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS,
+			other, NULL, 0, 0));
+		return mr;
+	default:
+		return reg(f, kind == OTHER_PD ? other : f->pd, bind);
+	}
 }
 
 /* A bind of either type of window */
@@ -237,9 +286,11 @@ static struct ibv_qp *create_qp(struct fixture *f)
 TEST(regions)
 {
 	static const int expected[REGIONS] = {
-		[NO_BIND] = EINVAL,	[ZERO_BASED] = EINVAL,
-		[READ_ONLY] = EINVAL,	[IMPORTED] = EOPNOTSUPP,
-		[NULL_MR] = EOPNOTSUPP, [OTHER_PD] = EPERM,
+		[NO_BIND] = EINVAL,	   [ZERO_BASED] = EINVAL,
+		[READ_ONLY] = EINVAL,	   [IMPORTED] = EOPNOTSUPP,
+		[NULL_MR] = EOPNOTSUPP,	   [OTHER_PD] = EPERM,
+		[DMABUF_NO_BIND] = EINVAL, [DM] = EINVAL,
+		[TO_NO_BIND] = EINVAL,	   [TO_OTHER_PD] = EPERM,
 		[NO_MR] = EINVAL,
 	};
 	struct fixture *f = fixture_open(16);
@@ -270,12 +321,48 @@ TEST(regions)
 			CHECK_EQ(ibv_bind_mw(qp, mw1, &bind), 0);
 			pi += 2;
 		}
-		CHECK_EQ(ibv_dereg_mr(mr), 0);
+		if (kind == IMPORTED)
+			ibv_unimport_mr(mr);
+		else
+			CHECK_EQ(ibv_dereg_mr(mr), 0);
 	}
 	CHECK_EQ(ibv_destroy_qp(qp), 0);
 	CHECK_EQ(ibv_dealloc_pd(other), 0);
 	CHECK_EQ(ibv_dealloc_mw(mw1), 0);
 	CHECK_EQ(ibv_dealloc_mw(mw2), 0);
+}
+
+/*
+ * Who names a parent domain when a region or a window is created need not keep it
+ * any longer. What a null region is of, nobody but the process knows.
+ */
+TEST(domains_that_are_gone)
+{
+	struct fixture *f = fixture_open(16);
+	struct ibv_parent_domain_init_attr attr = { .pd = f->pd };
+	struct ibv_pd *parent = ibv_alloc_parent_domain(f->context, &attr);
+	struct ibv_pd *other = ibv_alloc_pd(f->context);
+	struct ibv_qp *qp = create_qp(f);
+	struct ibv_mr *mr, *null_mr;
+	struct ibv_mw_bind bind;
+	struct ibv_mw *mw;
+
+	CHECK(parent && other);
+	mr = reg(f, parent, IBV_ACCESS_MW_BIND);
+	mw = ibv_alloc_mw(parent, IBV_MW_TYPE_1);
+	null_mr = ibv_alloc_null_mr(other);
+	CHECK(mw && null_mr);
+	CHECK_EQ(ibv_dealloc_pd(parent), 0);
+	CHECK_EQ(ibv_dealloc_pd(other), 0);
+
+	bind = make_bind(mr);
+	CHECK_EQ(ibv_bind_mw(qp, mw, &bind), 0);
+	bind = make_bind(null_mr);
+	CHECK_EQ(ibv_bind_mw(qp, mw, &bind), EPERM);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	CHECK_EQ(ibv_dereg_mr(null_mr), 0);
+	CHECK_EQ(ibv_dealloc_mw(mw), 0);
+	CHECK_EQ(ibv_destroy_qp(qp), 0);
 }
 
 TEST(bad_binds)

@@ -255,13 +255,13 @@ struct ibv_mr *mynic_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
 	struct verbs_mr *vmr;
 	int err;
 
-	vmr = calloc(1, sizeof(*vmr));
+	vmr = mynic_new_mr(pd, access);
 	if (!vmr)
 		return NULL;
 	err = ibv_cmd_reg_dm_mr(pd, &to_mdm(ibdm)->vdm, offset, length, access,
 				vmr, NULL);
 	if (err) {
-		free(vmr);
+		mynic_free_mr(vmr);
 		errno = err;
 		return NULL;
 	}

@@ -54,12 +54,12 @@ static struct ibv_mr *mynic_reg_mr_ex(struct ibv_pd *pd,
 	struct verbs_mr *vmr;
 	int err;
 
-	vmr = calloc(1, sizeof(*vmr));
+	vmr = mynic_new_mr(pd, attr->access);
 	if (!vmr)
 		return NULL;
 	err = ibv_cmd_reg_mr_ex(pd, vmr, attr);
 	if (err) {
-		free(vmr);
+		mynic_free_mr(vmr);
 		errno = err;
 		return NULL;
 	}

@@ -8,6 +8,37 @@
 #include "mynic.h"
 
 /**
+ * mynic_new_mr() - allocate a memory region
+ * @pd: protection domain
+ * @access: enum ibv_access_flags that the kernel is going to be told; 0: nobody
+ *	knows them
+ *
+ * Has what libibverbs' commands leave out, or do not know.
+ *
+ * Return: the memory region, or NULL with errno set.
+ */
+struct verbs_mr *mynic_new_mr(struct ibv_pd *pd, int access)
+{
+	struct mynic_mr *mr;
+
+	mr = calloc(1, sizeof(*mr));
+	if (!mr)
+		return NULL;
+	mr->pd_handle = pd->handle;
+	mr->vmr.access = access;
+	return &mr->vmr;
+}
+
+/**
+ * mynic_free_mr() - undo mynic_new_mr()
+ * @vmr: the memory region
+ */
+void mynic_free_mr(struct verbs_mr *vmr)
+{
+	free(to_mmr(&vmr->ibv_mr));
+}
+
+/**
  * mynic_reg_mr() - ibv_reg_mr_iova(3)
  * @pd: protection domain
  * @addr: start of the memory
@@ -25,13 +56,13 @@ struct ibv_mr *mynic_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 	struct verbs_mr *vmr;
 	int err;
 
-	vmr = calloc(1, sizeof(*vmr));
+	vmr = mynic_new_mr(pd, access);
 	if (!vmr)
 		return NULL;
 	err = ibv_cmd_reg_mr(pd, addr, length, hca_va, access, vmr, &cmd,
 			     sizeof(cmd), &resp, sizeof(resp));
 	if (err) {
-		free(vmr);
+		mynic_free_mr(vmr);
 		errno = err;
 		return NULL;
 	}
@@ -54,7 +85,7 @@ int mynic_dereg_mr(struct verbs_mr *vmr)
 		if (err)
 			return err;
 	}
-	free(vmr);
+	mynic_free_mr(vmr);
 	return 0;
 }
 
@@ -74,10 +105,18 @@ int mynic_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 {
 	struct ib_uverbs_rereg_mr_resp resp;
 	struct ibv_rereg_mr cmd;
+	int err;
 
-	return ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
-				access, pd, &cmd, sizeof(cmd), &resp,
-				sizeof(resp));
+	err = ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
+			       access, pd, &cmd, sizeof(cmd), &resp,
+			       sizeof(resp));
+	if (err)
+		return err;
+	if (flags & IBV_REREG_MR_CHANGE_ACCESS)
+		vmr->access = access;
+	if (flags & IBV_REREG_MR_CHANGE_PD)
+		to_mmr(&vmr->ibv_mr)->pd_handle = pd->handle;
+	return 0;
 }
 
 /**
@@ -98,13 +137,13 @@ struct ibv_mr *mynic_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 	struct verbs_mr *vmr;
 	int err;
 
-	vmr = calloc(1, sizeof(*vmr));
+	vmr = mynic_new_mr(pd, access);
 	if (!vmr)
 		return NULL;
 	err = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, vmr,
 				    NULL);
 	if (err) {
-		free(vmr);
+		mynic_free_mr(vmr);
 		errno = err;
 		return NULL;
 	}
@@ -126,7 +165,7 @@ struct ibv_mr *mynic_alloc_null_mr(struct ibv_pd *pd)
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
-	vmr = calloc(1, sizeof(*vmr));
+	vmr = mynic_new_mr(pd, 0);
 	if (!vmr)
 		return NULL;
 	vmr->mr_type = IBV_MR_TYPE_NULL_MR;
@@ -151,12 +190,12 @@ struct ibv_mr *mynic_import_mr(struct ibv_pd *pd, uint32_t handle)
 	struct verbs_mr *vmr;
 	int err;
 
-	vmr = calloc(1, sizeof(*vmr));
+	vmr = mynic_new_mr(pd, 0);
 	if (!vmr)
 		return NULL;
 	err = ibv_cmd_query_mr(pd, vmr, handle);
 	if (err) {
-		free(vmr);
+		mynic_free_mr(vmr);
 		errno = err;
 		return NULL;
 	}
@@ -169,5 +208,5 @@ struct ibv_mr *mynic_import_mr(struct ibv_pd *pd, uint32_t handle)
  */
 void mynic_unimport_mr(struct ibv_mr *mr)
 {
-	free(verbs_get_mr(mr));
+	mynic_free_mr(verbs_get_mr(mr));
 }

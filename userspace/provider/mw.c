@@ -23,20 +23,21 @@ struct ibv_mw *mynic_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
 	struct ib_uverbs_alloc_mw_resp resp;
 	struct ibv_alloc_mw cmd;
-	struct ibv_mw *mw;
+	struct mynic_mw *mw;
 	int err;
 
 	mw = calloc(1, sizeof(*mw));
 	if (!mw)
 		return NULL;
-	err = ibv_cmd_alloc_mw(pd, type, mw, &cmd, sizeof(cmd), &resp,
+	mw->pd_handle = pd->handle;
+	err = ibv_cmd_alloc_mw(pd, type, &mw->ibv_mw, &cmd, sizeof(cmd), &resp,
 			       sizeof(resp));
 	if (err) {
 		free(mw);
 		errno = err;
 		return NULL;
 	}
-	return mw;
+	return &mw->ibv_mw;
 }
 
 /**
@@ -52,17 +53,18 @@ int mynic_dealloc_mw(struct ibv_mw *mw)
 	err = ibv_cmd_dealloc_mw(mw);
 	if (err)
 		return err;
-	free(mw);
+	free(to_mmw(mw));
 	return 0;
 }
 
 /* The rules that a memory region tells; those of ranges the device checks. */
-static int mynic_check_bind_mr(const struct ibv_mw *mw, struct ibv_mr *mr,
+static int mynic_check_bind_mr(struct ibv_mw *mw, struct ibv_mr *mr,
 			       uint32_t access)
 {
 	const struct verbs_mr *vmr = verbs_get_mr(mr);
 
-	if (mr->context != mw->context || mr->pd->handle != mw->pd->handle)
+	if (mr->context != mw->context ||
+	    to_mmr(mr)->pd_handle != to_mmw(mw)->pd_handle)
 		return EPERM;
 	if (vmr->mr_type != IBV_MR_TYPE_MR &&
 	    vmr->mr_type != IBV_MR_TYPE_DMABUF_MR)
@@ -90,7 +92,7 @@ static int mynic_check_bind_mr(const struct ibv_mw *mw, struct ibv_mr *mr,
  * whose rights are not known.
  */
 int mynic_sq_set_bind(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
-		      const struct ibv_mw *mw, uint32_t rkey,
+		      struct ibv_mw *mw, uint32_t rkey,
 		      const struct ibv_mw_bind_info *info)
 {
 	struct mynic_bind_operands *operands = mynic_sq_data_of(sq, wqe);

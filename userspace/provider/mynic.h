@@ -392,6 +392,27 @@ struct mynic_qp {
 };
 
 /**
+ * struct mynic_mr - memory region
+ * @vmr: libibverbs' part; its access is what the kernel was last told
+ * @pd_handle: protection domain. That of libibverbs' part may be a parent
+ *	domain, or of another process, and be gone.
+ */
+struct mynic_mr {
+	struct verbs_mr vmr;
+	uint32_t pd_handle;
+};
+
+/**
+ * struct mynic_mw - memory window
+ * @ibv_mw: libibverbs' part
+ * @pd_handle: protection domain, as in &struct mynic_mr
+ */
+struct mynic_mw {
+	struct ibv_mw ibv_mw;
+	uint32_t pd_handle;
+};
+
+/**
  * struct mynic_dm - device memory
  * @vdm: libibverbs' part
  * @length: bytes that were asked for
@@ -471,6 +492,16 @@ static inline struct mynic_cq *to_mcq(struct ibv_cq *cq)
 static inline struct mynic_srq *to_msrq(struct ibv_srq *srq)
 {
 	return container_of(srq, struct mynic_srq, vsrq.srq);
+}
+
+static inline struct mynic_mr *to_mmr(struct ibv_mr *mr)
+{
+	return container_of(mr, struct mynic_mr, vmr.ibv_mr);
+}
+
+static inline struct mynic_mw *to_mmw(struct ibv_mw *mw)
+{
+	return container_of(mw, struct mynic_mw, ibv_mw);
 }
 
 static inline struct mynic_dm *to_mdm(struct ibv_dm *dm)
@@ -618,6 +649,8 @@ struct ibv_xrcd *mynic_open_xrcd(struct ibv_context *context,
 int mynic_close_xrcd(struct ibv_xrcd *xrcd);
 
 /* mr.c */
+struct verbs_mr *mynic_new_mr(struct ibv_pd *pd, int access);
+void mynic_free_mr(struct verbs_mr *vmr);
 struct ibv_mr *mynic_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t hca_va, int access);
 int mynic_dereg_mr(struct verbs_mr *vmr);

@@ -245,7 +245,7 @@ static inline uint32_t mynic_tso_sges(uint32_t hdr_len)
 int mynic_sq_set_tso(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
 		     const void *hdr, uint16_t hdr_len, uint16_t mss);
 int mynic_sq_set_bind(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
-		      const struct ibv_mw *mw, uint32_t rkey,
+		      struct ibv_mw *mw, uint32_t rkey,
 		      const struct ibv_mw_bind_info *info);
 
 #endif /* MYNIC_SQ_H */
