@@ -85,6 +85,37 @@ TEST(poll)
 	CHECK_EQ(seen, made);
 }
 
+/* A key is a number of the host, where immediate data are those of the wire. */
+TEST(invalidated_key)
+{
+	struct fixture *f = fixture_open(8);
+	const struct mynic_cqe cqe = {
+		.opcode = htole32(IBV_WC_RECV),
+		.invalidated_rkey = htole32(0x12345678),
+		.wc_flags = htole32(IBV_WC_WITH_INV),
+	};
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = 8,
+		.wc_flags = IBV_WC_EX_WITH_IMM,
+	};
+	struct ibv_poll_cq_attr poll_attr = {};
+	struct ibv_cq_ex *cq_ex;
+	struct ibv_wc wc;
+
+	fake_complete(&f->fake_cq, &cqe);
+	CHECK_EQ(ibv_poll_cq(f->cq, 1, &wc), 1);
+	CHECK_EQ(wc.wc_flags, IBV_WC_WITH_INV);
+	CHECK_EQ(wc.invalidated_rkey, 0x12345678);
+
+	cq_ex = ibv_create_cq_ex(f->context, &attr);
+	CHECK(cq_ex);
+	fake_complete(&fake_cq, &cqe);
+	CHECK_EQ(ibv_start_poll(cq_ex, &poll_attr), 0);
+	CHECK_EQ(ibv_wc_read_invalidated_rkey(cq_ex), 0x12345678);
+	ibv_end_poll(cq_ex);
+	CHECK_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq_ex)), 0);
+}
+
 TEST(poll_wraps)
 {
 	struct fixture *f = fixture_open(4);

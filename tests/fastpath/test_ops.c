@@ -301,6 +301,13 @@ static void want(const uint8_t *at, const void *value, size_t len)
 	CHECK_MEM(at, value, len);
 }
 
+static void want16(const uint8_t *at, uint16_t value)
+{
+	__le16 bytes = htole16(value);
+
+	want(at, &bytes, sizeof(bytes));
+}
+
 static void want32(const uint8_t *at, uint32_t value)
 {
 	__le32 bytes = htole32(value);
@@ -319,11 +326,12 @@ static void want_head(const struct cell *c, const uint8_t *wqe,
 		      const struct op *op)
 {
 	static const uint8_t zero[32];
+	const __be32 imm_data = htobe32(IMM);
 
 	switch (op->opcode) {
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
 	case IBV_WR_SEND_WITH_IMM:
-		want32(wqe + 0x0c, htobe32(IMM));
+		want(wqe + 0x0c, &imm_data, sizeof(imm_data));
 		break;
 	case IBV_WR_LOCAL_INV:
 	case IBV_WR_SEND_WITH_INV:
@@ -333,7 +341,8 @@ static void want_head(const struct cell *c, const uint8_t *wqe,
 		break;
 	}
 	if (op->opcode == IBV_WR_TSO) {
-		want32(wqe + 0x18, HDR_LEN << 16 | MSS);
+		want16(wqe + 0x18, MSS);
+		want16(wqe + 0x1a, HDR_LEN);
 	} else if (op->opcode == IBV_WR_BIND_MW) {
 		want32(wqe + 0x18, c->mw->rkey);
 	} else if (op->opcode != IBV_WR_SEND &&

@@ -47,6 +47,15 @@ static_assert(offsetof(struct mynic_cqe, wr_id) ==
 			      sizeof(struct ibv_wc),
 	      "an entry begins with the image of struct ibv_wc");
 
+/* Immediate data are those of the wire, but an invalidated key is the host's */
+static inline __be32 mynic_cqe_imm_data(const struct mynic_cqe *cqe)
+{
+	if (__BYTE_ORDER == __BIG_ENDIAN &&
+	    le32toh(cqe->wc_flags) & IBV_WC_WITH_INV)
+		return (__force __be32)le32toh(cqe->invalidated_rkey);
+	return cqe->imm_data;
+}
+
 static inline void mynic_cqe_to_wc(struct ibv_wc *wc,
 				   const struct mynic_cqe *cqe)
 {
@@ -59,7 +68,7 @@ static inline void mynic_cqe_to_wc(struct ibv_wc *wc,
 	wc->opcode = le32toh(cqe->opcode);
 	wc->vendor_err = le32toh(cqe->vendor_err);
 	wc->byte_len = le32toh(cqe->byte_len);
-	wc->imm_data = cqe->imm_data;
+	wc->imm_data = mynic_cqe_imm_data(cqe);
 	wc->qp_num = le32toh(cqe->qp_num);
 	wc->src_qp = le32toh(cqe->src_qp);
 	wc->wc_flags = le32toh(cqe->wc_flags);
@@ -379,7 +388,7 @@ static uint32_t mynic_read_byte_len(struct ibv_cq_ex *cq)
 
 static __be32 mynic_read_imm_data(struct ibv_cq_ex *cq)
 {
-	return mynic_cq_ex(cq)->cur->imm_data;
+	return mynic_cqe_imm_data(mynic_cq_ex(cq)->cur);
 }
 
 static uint32_t mynic_read_qp_num(struct ibv_cq_ex *cq)
