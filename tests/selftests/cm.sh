@@ -9,19 +9,19 @@
 
 ktap_print_header
 need 2
-for program in rping ucmatose udaddy rdma; do
+for program in rping ucmatose udaddy rdma rdma_xserver rdma_xclient; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
 modprobe -qa rdma_ucm ib_uverbs
 [ -c /dev/infiniband/rdma_cm ] || skip "no rdma_cm"
-ktap_set_plan 6
+ktap_set_plan 7
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
 listening() { rdma resource show cm_id | grep -q 'state LISTEN'; }
 not_listening() { ! listening; }
 
-# pair PROGRAM SERVER-ARGS -- CLIENT-ARGS
+# pair PROGRAM SERVER-ARGS -- CLIENT-ARGS; the client of rdma_xserver has its own name
 pair() {
 	local program=$1 server=() pid status
 
@@ -34,7 +34,7 @@ pair() {
 	timeout $((2 * PATIENCE)) "$program" "${server[@]}" &
 	pid=$!
 	wait_for listening &&
-		timeout "$PATIENCE" ip netns exec "$ns" "$program" "$@" &&
+		timeout "$PATIENCE" ip netns exec "$ns" "${program/xserver/xclient}" "$@" &&
 		wait "$pid"
 	status=$?
 	kill "$pid" 2>/dev/null
@@ -53,6 +53,8 @@ result "rping over IPv6" pair rping -s -a "$near_ip6" -C 10 -V -- \
 result "ucmatose" pair ucmatose -b "$near_ip" -c 4 -C 20 -- \
 	-s "$near_ip" -c 4 -C 20
 result "udaddy" pair udaddy -b "$near_ip" -C 10 -- -s "$near_ip" -C 10
+# Its SRQ is in the protection domain that librdmacm finds in the target QP.
+result "rdma_xserver with XRC" pair rdma_xserver -c x -- -s "$near_ip" -c x
 result "rping, nobody listens" nobody "$far_ip"
 result "rping after that" pair rping -s -a "$near_ip" -C 3 -V -- \
 	-c -a "$near_ip" -C 3 -V

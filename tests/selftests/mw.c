@@ -221,6 +221,25 @@ TEST_F(mw, region_without_mw_bind)
 	EXPECT_EQ(ibv_dealloc_mw(mw), 0);
 }
 
+TEST_F(mw, region_registered_again)
+{
+	struct ibv_mw *mw = ibv_alloc_mw(self->b.pd, IBV_MW_TYPE_1);
+	int access = IBV_ACCESS_LOCAL_WRITE;
+
+	ASSERT_NE(mw, NULL);
+	ASSERT_EQ(ibv_rereg_mr(self->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL,
+			       0, access),
+		  0);
+	EXPECT_EQ(bind1(&self->b, mw, self->mr, LEN), -EINVAL);
+	ASSERT_EQ(ibv_rereg_mr(self->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL,
+			       0, access | IBV_ACCESS_MW_BIND),
+		  0);
+	EXPECT_EQ(bind1(&self->b, mw, self->mr, LEN), 0);
+	EXPECT_EQ(reach(&self->a, self->buf, mw->rkey), 0);
+	EXPECT_EQ(memcmp(self->buf, self->a.buf, LEN), 0);
+	EXPECT_EQ(ibv_dealloc_mw(mw), 0);
+}
+
 TEST_F(mw, bound_twice)
 {
 	struct ibv_mw *mw = ibv_alloc_mw(self->b.pd, IBV_MW_TYPE_2);
