@@ -363,8 +363,9 @@ TEST(interchangeable)
 	CHECK_EQ(ibv_dealloc_pd(parent), 0);
 }
 
-/* All of a QP's data path, and an SRQ's */
+/* All of a QP's data path, and an SRQ's; @use is what is done with them */
 struct path {
+	void (*use)(struct path *p);
 	struct fixture *f;
 	struct ibv_qp *qp;
 	struct ibv_srq *srq;
@@ -463,6 +464,47 @@ static void use_path(struct path *p)
 	ibv_req_notify_cq(ibv_cq_ex_to_cq(p->cq), 0);
 }
 
+/* All that tells a device that watches, once, with what tells it nothing. */
+#define TELLING 4
+
+static void use_watched(struct path *p)
+{
+	struct ibv_sge sge = { .length = 8 };
+	struct ibv_send_wr wr[2] = {
+		{ .next = &wr[1],
+		  .sg_list = &sge,
+		  .num_sge = 1,
+		  .opcode = IBV_WR_SEND },
+		{ .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND },
+	};
+	struct ibv_recv_wr recv = { .sg_list = &sge, .num_sge = 1 };
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p->qp);
+	struct ibv_mw_bind bind = {};
+	const struct mynic_cqe cqe = {};
+	struct ibv_recv_wr *bad_recv;
+	struct ibv_send_wr *bad;
+	struct ibv_wc wc;
+
+	if (ibv_post_send(p->qp, wr, &bad))
+		_exit(1);
+	ibv_wr_start(qpx);
+	ibv_wr_send(qpx);
+	ibv_wr_set_sge(qpx, 1, 2, 3);
+	if (ibv_wr_complete(qpx))
+		_exit(1);
+	if (ibv_bind_mw(p->qp, p->mw, &bind))
+		_exit(1);
+	ibv_req_notify_cq(ibv_cq_ex_to_cq(p->cq), 0);
+
+	if (ibv_post_recv(p->qp, &recv, &bad_recv) ||
+	    ibv_post_srq_recv(p->srq, &recv, &bad_recv) ||
+	    ibv_post_wq_recv(p->wq, &recv, &bad_recv))
+		_exit(1);
+	fake_complete(&p->fake_cq, &cqe);
+	if (ibv_poll_cq(ibv_cq_ex_to_cq(p->cq), 1, &wc) != 1)
+		_exit(1);
+}
+
 /*
  * Whether the instruction at @code is locked: with the prefix, or an exchange
  * of a register with memory.
@@ -500,7 +542,7 @@ static bool is_locked(const uint8_t *code)
 extern const char __executable_start, etext;
 
 /*
- * Have a child step through use_path().
+ * Have a child step through what is done with a path.
  *
  * Return: locked instructions.
  */
@@ -514,7 +556,7 @@ static int count_locked(struct path *p)
 		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
 			_exit(1);
 		raise(SIGTRAP);
-		use_path(p);
+		p->use(p);
 		_exit(0);
 	}
 	for (;;) {
@@ -539,10 +581,10 @@ static int count_locked(struct path *p)
 }
 
 /* The same in what is created in a parent domain */
-static int count_in(struct fixture *f, struct ibv_pd *parent,
-		    enum ibv_qp_type type)
+static int count_use(struct fixture *f, struct ibv_pd *parent,
+		     enum ibv_qp_type type, void (*use)(struct path *p))
 {
-	struct path p = { .f = f };
+	struct path p = { .f = f, .use = use };
 	int count;
 
 	p.mw = ibv_alloc_mw(f->pd, IBV_MW_TYPE_1);
@@ -560,6 +602,12 @@ static int count_in(struct fixture *f, struct ibv_pd *parent,
 	CHECK_EQ(ibv_dealloc_mw(p.mw), 0);
 	tap_restart_timeout();
 	return count;
+}
+
+static int count_in(struct fixture *f, struct ibv_pd *parent,
+		    enum ibv_qp_type type)
+{
+	return count_use(f, parent, type, use_path);
 }
 
 /* In a context that never has thread domains; a test has one context. */
@@ -598,6 +646,32 @@ TEST(no_locked_instruction)
 	}
 	CHECK_EQ(ibv_dealloc_pd(parents[0]), 0);
 	CHECK_EQ(ibv_dealloc_pd(parents[1]), 0);
+	CHECK_EQ(ibv_dealloc_td(td), 0);
+#else
+	tap_skip("knows the instructions of x86-64 only");
+#endif
+}
+
+/*
+ * The barrier in front of the question whether the device watches is one. It is
+ * for the device, not for other threads.
+ */
+TEST(one_locked_instruction_to_tell)
+{
+#ifdef __x86_64__
+	static const enum ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UC,
+						  IBV_QPT_XRC_SEND };
+	struct ibv_pd *parent;
+	struct fixture *f;
+	struct ibv_td *td;
+
+	fake.db_suppress = true;
+	f = fixture_open(8);
+	td = alloc_td(f);
+	parent = alloc_parent(f, td);
+	for (int i = 0; i < ARRAY_SIZE(types); i++)
+		CHECK_EQ(count_use(f, parent, types[i], use_watched), TELLING);
+	CHECK_EQ(ibv_dealloc_pd(parent), 0);
 	CHECK_EQ(ibv_dealloc_td(td), 0);
 #else
 	tap_skip("knows the instructions of x86-64 only");

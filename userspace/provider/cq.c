@@ -50,8 +50,9 @@ static_assert(offsetof(struct mynic_cqe, wr_id) ==
 /* Immediate data are those of the wire, but an invalidated key is the host's */
 static inline __be32 mynic_cqe_imm_data(const struct mynic_cqe *cqe)
 {
-	if (__BYTE_ORDER == __BIG_ENDIAN &&
-	    le32toh(cqe->wc_flags) & IBV_WC_WITH_INV)
+	if (__BYTE_ORDER == __LITTLE_ENDIAN)
+		return cqe->imm_data;
+	if (le32toh(cqe->wc_flags) & IBV_WC_WITH_INV)
 		return (__force __be32)le32toh(cqe->invalidated_rkey);
 	return cqe->imm_data;
 }
@@ -149,7 +150,7 @@ int mynic_poll_cq_single(struct ibv_cq *ibcq, int num_entries,
 int mynic_poll_cq_any(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 {
 	if (!to_mcq(ibcq)->single_threaded)
-		return mynic_poll_cq(ibcq, num_entries, wc);
+		return mynic_poll_cq_body(ibcq, num_entries, wc, true);
 	return mynic_poll_cq_body(ibcq, num_entries, wc, false);
 }
 

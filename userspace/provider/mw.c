@@ -143,7 +143,7 @@ static int mynic_post_bind(struct mynic_sq *sq, struct ibv_mw *mw,
 	wqe->ctrl = mynic_sq_ctrl(IBV_WR_BIND_MW, bind->send_flags);
 	sq->last = wqe;
 	sq->pi++;
-	mynic_sq_ring(sq, sq->db_suppress);
+	mynic_sq_ring(sq, sq->pi, sq->db_suppress);
 	return 0;
 }
 

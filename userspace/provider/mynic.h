@@ -306,14 +306,14 @@ struct mynic_srq {
  * @ring_end: behind the last slot
  * @stride: bytes of a slot
  * @dbrec: doorbell record
- * @doorbell: doorbell to ring
  * @pi: producer index
  * @end: producer index at which the ring is full as far as is known. Equal to
  *	@pi while nothing may be posted.
- * @qpn: number for the doorbell
  * @max_inline: bytes of inline data of a request
  * @max_sge: SGEs of a request
  * @lock: protects the queue
+ * @doorbell: doorbell to ring
+ * @db_number: what is stored there, but for the producer index
  * @ring: first slot
  * @limit: number of slots, 0 while nothing may be posted
  * @size: number of slots
@@ -327,7 +327,8 @@ struct mynic_srq {
  *	posting
  * @db_suppress: look whether the doorbell has to be rung
  *
- * What ibv_post_send() touches is one cache line, but at the ring's end.
+ * What ibv_post_send() touches is one cache line, but for the doorbell, and at the
+ * ring's end.
  */
 struct mynic_sq {
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
@@ -337,13 +338,13 @@ struct mynic_sq {
 	void *ring_end;
 	size_t stride;
 	struct mynic_qp_dbrec *dbrec;
-	void *doorbell;
 	uint32_t pi;
 	uint32_t end;
-	uint32_t qpn;
 	uint16_t max_inline;
 	uint8_t max_sge;
 	atomic_uchar lock;
+	void *doorbell;
+	uint64_t db_number;
 	void *ring;
 	uint32_t limit;
 	uint32_t size;
@@ -355,7 +356,7 @@ struct mynic_sq {
 	bool db_suppress;
 };
 
-static_assert(offsetof(struct mynic_sq, ring) <= MYNIC_CACHE_LINE,
+static_assert(offsetof(struct mynic_sq, doorbell) <= MYNIC_CACHE_LINE,
 	      "what posting touches is one cache line");
 
 /**

@@ -134,7 +134,7 @@ static inline ALWAYS_INLINE void mynic_post_send_end(struct mynic_sq *sq,
 						     bool db_suppress)
 {
 	if (likely(sq->dbrec->sq_pi != htole32(sq->pi)))
-		mynic_sq_ring(sq, db_suppress);
+		mynic_sq_ring(sq, sq->pi, db_suppress);
 }
 
 /*
@@ -182,21 +182,22 @@ mynic_post_common(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 						   IBV_WR_SEND_WITH_IMM;
 	struct mynic_sq *sq = &to_mqp(ibqp)->sq;
 	struct mynic_send_wqe *wqe;
-	uint32_t room;
-	void *last;
+	uint32_t pi;
 
+	if (unlikely(!wr))
+		return 0;
 	if (locked)
 		mynic_lock(&sq->lock);
-	room = sq->end - sq->pi;
-	last = sq->last;
+	pi = sq->pi;
+	wqe = sq->last;
 
-	for (; wr; wr = wr->next) {
+	do {
 		const struct ibv_sge *sge = wr->sg_list;
 
-		if (unlikely(!room || wr->opcode > max_opcode ||
+		if (unlikely(pi == sq->end || wr->opcode > max_opcode ||
 			     wr->num_sge != 1))
 			goto rest;
-		wqe = mynic_sq_next(sq, last);
+		wqe = mynic_sq_next(sq, wqe);
 		mynic_wqe_set_head(wqe, wr, type);
 		if (wr->send_flags & IBV_SEND_INLINE) {
 			if (unlikely(wr->opcode == IBV_WR_RDMA_READ ||
@@ -210,19 +211,18 @@ mynic_post_common(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 			mynic_set_sge(mynic_sq_data(wqe, false), sge);
 			wqe->len = htole32(1);
 		}
-		last = wqe;
-		room--;
-	}
-	sq->last = last;
-	sq->pi = sq->end - room;
-	mynic_post_send_end(sq, db_suppress);
+		pi++;
+		wr = wr->next;
+	} while (wr);
+	sq->last = wqe;
+	sq->pi = pi;
+	mynic_sq_ring(sq, pi, db_suppress);
 	if (locked)
 		mynic_unlock(&sq->lock);
 	return 0;
 
 rest:
-	sq->last = last;
-	sq->pi = sq->end - room;
+	mynic_sq_seek(sq, pi);
 	return rest(ibqp, wr, bad_wr);
 }
 

@@ -169,13 +169,13 @@ void mynic_qp_init_queues(struct mynic_qp *qp,
 
 	sq->dbrec = dbrec;
 	sq->doorbell = to_mctx(qp->vqp.qp.context)->uar + MYNIC_UAR_QP_DB;
-	sq->qpn = qp->vqp.qp.qp_num;
+	sq->db_number = (uint64_t)qp->vqp.qp.qp_num << MYNIC_DB_NUMBER_SHIFT;
 	sq->data_offset = mynic_sq_data_offset(qp->vqp.qp.qp_type);
 	if (resp->log_sq_stride) {
 		sq->ring = qp->map.addr + resp->sq_offset;
 		sq->size = 1U << resp->log_sq_size;
 		sq->stride = 1U << resp->log_sq_stride;
-		sq->ring_end = sq->ring + sq->size * sq->stride;
+		sq->ring_end = sq->ring + (size_t)sq->size * sq->stride;
 		mynic_sq_seek(sq, 0);
 		sq->max_sge = cap->max_send_sge;
 		sq->max_inline = cap->max_inline_data;

@@ -17,9 +17,8 @@ static __attribute__((noinline)) int mynic_rq_ask_flush(struct ibv_qp *qp,
 							int err)
 {
 	struct mynic_sq *sq = &to_mqp(qp)->sq;
-	uint64_t doorbell = (uint64_t)sq->qpn << MYNIC_DB_NUMBER_SHIFT;
+	uint64_t doorbell = sq->db_number | mynic_observe(&sq->dbrec->sq_pi);
 
-	doorbell |= mynic_observe(&sq->dbrec->sq_pi);
 	/* The device has to find the index in the record when it is told. */
 	udma_to_device_barrier();
 	mmio_write64_le(sq->doorbell, htole64(doorbell));
@@ -201,8 +200,9 @@ int mynic_post_recv_any(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 {
 	struct mynic_rq *rq = &to_mqp(ibqp)->rq;
 
+	/* Not a call, which would cost as much again as the question */
 	if (!rq->single_threaded)
-		return mynic_post_recv(ibqp, wr, bad_wr);
+		return mynic_rq_post(rq, wr, bad_wr, ibqp, true);
 	return mynic_rq_post(rq, wr, bad_wr, ibqp, false);
 }
 
@@ -250,6 +250,6 @@ int mynic_post_srq_recv_any(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 	struct mynic_rq *rq = &to_msrq(ibsrq)->rq;
 
 	if (!rq->single_threaded)
-		return mynic_post_srq_recv(ibsrq, wr, bad_wr);
+		return mynic_rq_post(rq, wr, bad_wr, NULL, true);
 	return mynic_rq_post(rq, wr, bad_wr, NULL, false);
 }

@@ -177,38 +177,43 @@ static inline int mynic_sq_make_room(struct mynic_sq *sq)
 static inline void mynic_sq_seek(struct mynic_sq *sq, uint32_t pi)
 {
 	sq->pi = pi;
-	sq->last = sq->ring + ((pi - 1) & (sq->size - 1)) * sq->stride;
-}
-
-/* Whether the device looks at the producer index that has just been stored */
-static inline bool mynic_sq_is_watched(const struct mynic_sq *sq)
-{
-	__le32 *no_ring = &sq->dbrec->sq_no_ring;
-
-	/*
-	 * The store is to be seen before this is read. The device, before it
-	 * looks away, does both the other way round.
-	 */
-	atomic_thread_fence(memory_order_seq_cst);
-	return atomic_load_explicit((_Atomic(uint32_t) *)no_ring,
-				    memory_order_relaxed);
+	sq->last = sq->ring + (size_t)((pi - 1) & (sq->size - 1)) * sq->stride;
 }
 
 /*
- * Post what is in the slots before the producer index. The caller holds the lock.
- * @db_suppress: that of the SQ, a constant where that counts
+ * Let the device see a producer index in a record that it may be looking at.
+ *
+ * Return: whether it is, so that it need not be told.
  */
-static inline ALWAYS_INLINE void mynic_sq_ring(struct mynic_sq *sq,
+static inline bool mynic_sq_publish_watched(struct mynic_qp_dbrec *dbrec,
+					    uint32_t pi)
+{
+	/*
+	 * The index is to be seen before the other word is read. The device,
+	 * before it looks away, does both the other way round.
+	 */
+	udma_to_device_barrier();
+	atomic_store_explicit((_Atomic(uint32_t) *)&dbrec->sq_pi,
+			      (__force uint32_t)htole32(pi),
+			      memory_order_seq_cst);
+	return atomic_load_explicit((_Atomic(uint32_t) *)&dbrec->sq_no_ring,
+				    memory_order_seq_cst);
+}
+
+/*
+ * Post what is in the slots before the producer index, @pi. The caller holds the
+ * lock. @db_suppress: that of the SQ, a constant where that counts
+ */
+static inline ALWAYS_INLINE void mynic_sq_ring(struct mynic_sq *sq, uint32_t pi,
 					       bool db_suppress)
 {
-	uint64_t number = (uint64_t)sq->qpn << MYNIC_DB_NUMBER_SHIFT;
-
-	mynic_publish(&sq->dbrec->sq_pi, sq->pi);
-	if (db_suppress && mynic_sq_is_watched(sq))
+	if (!db_suppress)
+		mynic_publish(&sq->dbrec->sq_pi, pi);
+	else if (mynic_sq_publish_watched(sq->dbrec, pi))
 		return;
 	/* The device has to find the index in the record when it is told. */
 	udma_to_device_barrier();
-	mmio_write64_le(sq->doorbell, htole64(number | sq->pi));
+	mmio_write64_le(sq->doorbell, htole64(sq->db_number | pi));
 }
 
 /*

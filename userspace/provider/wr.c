@@ -439,13 +439,14 @@ static inline ALWAYS_INLINE void mynic_wr_discard(struct mynic_sq *sq)
 static inline ALWAYS_INLINE int mynic_wr_close(struct mynic_sq *sq,
 					       bool db_suppress)
 {
+	uint32_t pi = sq->wr_pi;
 	int err = sq->wr_err;
 
 	if (unlikely(err)) {
 		mynic_wr_discard(sq);
-	} else if (likely(sq->pi != sq->wr_pi)) {
-		sq->pi = sq->wr_pi;
-		mynic_sq_ring(sq, db_suppress);
+	} else if (likely(sq->pi != pi)) {
+		sq->pi = pi;
+		mynic_sq_ring(sq, pi, db_suppress);
 	}
 	return err;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * PROGRAM instructions|ns SUBJECT [td] [ah] [watched]: the loops that are
- * measured, in a thread domain, with requests that have an address handle, or
- * with a device that watches what is posted. Between two rings full of requests
+ * PROGRAM instructions|ns SUBJECT [td] [ah] [watched] [mixed]: the loops that are
+ * measured, in a thread domain, with requests that have an address handle, with a
+ * device that watches what is posted, or in a context that has queues in thread
+ * domains and others. Between two rings full of requests
  * the device does its part, and all that was posted is checked to complete in
  * order; none of that is measured.
  *
@@ -500,7 +501,7 @@ static struct ibv_pd *thread_domain(void)
 	return ibv_alloc_parent_domain(context, &attr);
 }
 
-static void set_up(bool td, bool needs_ah)
+static void set_up(bool td, bool needs_ah, bool mixed)
 {
 	struct ibv_ah_attr ah_attr = { .is_global = 1, .port_num = 1 };
 	struct ibv_pd *domain;
@@ -510,6 +511,12 @@ static void set_up(bool td, bool needs_ah)
 		FAIL("no context");
 	pd = ibv_alloc_pd(context);
 	CHECK(pd);
+	if (mixed) {
+		domain = td ? pd : thread_domain();
+		CHECK(domain);
+		create_cq(domain, !td);
+		create_qp(domain);
+	}
 	domain = td ? thread_domain() : pd;
 	CHECK(domain);
 	create_cq(domain, td);
@@ -526,27 +533,29 @@ static void set_up(bool td, bool needs_ah)
 int main(int argc, char *argv[])
 {
 	bool timed, td = false, needs_ah = card.needs_ah;
-	bool watched = false;
+	bool watched = false, mixed = false;
 
 	if (argc == 2 && !strcmp(argv[1], "requests")) {
 		printf("%d\n", LAPS_COUNTED * RING);
 		return 0;
 	}
 	if (argc < 3)
-		FAIL("%s instructions|ns SUBJECT [td] [ah] [watched]", argv[0]);
+		FAIL("%s instructions|ns SUBJECT [td] [ah] [watched] [mixed]",
+		     argv[0]);
 	timed = !strcmp(argv[1], "ns");
 	for (int i = 3; i < argc; i++) {
 		td |= !strcmp(argv[i], "td");
 		needs_ah |= !strcmp(argv[i], "ah");
 		watched |= !strcmp(argv[i], "watched");
+		mixed |= !strcmp(argv[i], "mixed");
 	}
 	if (watched && !card.watch)
 		FAIL("%s has no device that watches", argv[2]);
 	if (watched)
 		card.watch();
-	if (td && card.lacks & LACKS_TD)
+	if ((td || mixed) && card.lacks & LACKS_TD)
 		FAIL("%s has no thread domains", argv[2]);
-	set_up(td, needs_ah);
+	set_up(td, needs_ah, mixed);
 	for (int i = 0; i < ARRAY_SIZE(forms); i++) {
 		if (forms[i].needs & card.lacks)
 			continue;
