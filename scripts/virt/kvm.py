@@ -5,7 +5,7 @@ import os
 import subprocess
 
 # Seconds
-LIMIT = 10
+LIMIT = 60
 CACHE = "build/.kvm"
 
 

@@ -11,7 +11,7 @@
 
 #include "matrix.h"
 
-#define PATIENCE 60 /* seconds */
+#define PATIENCE 300 /* seconds */
 
 static char reason[256];
 static unsigned int number, failures;

@@ -13,7 +13,7 @@
 #include "../unit/harness_tap.h"
 
 #define BUF_SIZE (4u << 20)
-#define PATIENCE 60
+#define PATIENCE 300
 
 /*
  * struct world - a device, and what the tests need of it

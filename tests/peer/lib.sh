@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # What the tests with two guests share: waiting and results.
 
-PATIENCE=60
+PATIENCE=300
 
 # wait_for CONDITION...: until it holds; fails if that takes too long
 wait_for() {

@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE 60 /* seconds */
+#define PATIENCE 300 /* seconds */
 #define SLOT 98304 /* bytes for a message */
 #define SLOTS 16
 #define GRH 40 /* bytes before what a UD QP receives */

@@ -278,7 +278,7 @@ static void wait_resized(struct traffic *t, int num, time_t end)
 }
 
 /* No completion is lost, seen twice or out of order in any of it */
-TEST_F_TIMEOUT(completion, resize_under_traffic, 3 * PATIENCE)
+TEST_F(completion, resize_under_traffic)
 {
 	void *(*const work[])(void *) = { take, take, resize_again,
 					  resize_again, arm_again };
@@ -709,7 +709,7 @@ static void *resize_srq_again(void *arg)
 
 #define MESSAGES 2000
 
-TEST_F_TIMEOUT(completion, srq_resize_under_traffic, 3 * PATIENCE)
+TEST_F(completion, srq_resize_under_traffic)
 {
 	struct end *a = &self->a, *b = &self->b;
 	struct ibv_srq_init_attr srq_init = {

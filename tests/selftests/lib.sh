@@ -7,7 +7,7 @@ here=$(dirname "$(readlink -f "$0")")
 # shellcheck disable=SC1091 # of a kernel tree
 . "${KSELFTEST_DIR:-$here/..}/kselftest/ktap_helpers.sh"
 
-PATIENCE=60
+PATIENCE=300
 
 # wait_for CONDITION...: until it holds; fails if that takes too long
 wait_for() {

@@ -362,7 +362,7 @@ static int make_error(struct end *e)
  * In the middle of requests: they end as they should, and after that no byte
  * of the buffer changes, whatever is asked for.
  */
-TEST_F_TIMEOUT(revoke, traffic, 2 * PATIENCE)
+TEST_F(revoke, traffic)
 {
 	struct end *e = &self->e, *peer = &self->peer;
 
@@ -407,7 +407,7 @@ TEST_F_TIMEOUT(revoke, traffic, 2 * PATIENCE)
 }
 
 /* All regions on a buffer end at once, in all contexts; others do not */
-TEST_F_TIMEOUT(revoke, many_regions, PATIENCE)
+TEST_F(revoke, many_regions)
 {
 	struct ibv_context *ctx = open_mynic(0);
 	struct end foreign = { .ctx = ctx };
@@ -441,7 +441,7 @@ TEST_F_TIMEOUT(revoke, many_regions, PATIENCE)
 }
 
 /* At the time at which the region is unregistered, or another one registered */
-TEST_F_TIMEOUT(revoke, beside_registration, PATIENCE)
+TEST_F(revoke, beside_registration)
 {
 	for (int round = 0; round < 100; round++) {
 		struct revoker r = { .exporter = self->exporter,
@@ -495,7 +495,7 @@ static void run_victim(const struct buffer *buf, int ready)
 }
 
 /* A process that is killed before the buffer is revoked, beside it and after */
-TEST_F_TIMEOUT(revoke, killed, PATIENCE)
+TEST_F(revoke, killed)
 {
 	for (int round = 0; round < 9; round++) {
 		struct revoker r = { .exporter = self->exporter,
@@ -549,7 +549,7 @@ static bool wait_device(void)
 }
 
 /* The driver lets go of the buffer when the RDMA device goes, at any time */
-TEST_F_TIMEOUT(revoke, device_reset, PATIENCE)
+TEST_F(revoke, device_reset)
 {
 	struct revoker r = { .exporter = self->exporter, .buf = &self->buf };
 	struct ibv_wc wc;
@@ -568,7 +568,7 @@ TEST_F_TIMEOUT(revoke, device_reset, PATIENCE)
 	EXPECT_TRUE(is_filled(self->buf.mem, PATTERN));
 }
 
-TEST_F_TIMEOUT(revoke, after_device_reset, PATIENCE)
+TEST_F(revoke, after_device_reset)
 {
 	ASSERT_EQ(write_reset(self->e.ctx), 0);
 	ASSERT_TRUE(wait_device());

@@ -20,7 +20,7 @@
 #define MYNIC_DEVICE_ID 0x10f0
 
 /* Seconds that anything may take: generous, for guests without KVM */
-#define PATIENCE 60
+#define PATIENCE 300
 
 /* Of a test; the harness's own limit is shorter than that */
 #undef TEST_TIMEOUT_DEFAULT

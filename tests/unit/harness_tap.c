@@ -8,7 +8,7 @@
 #include "harness_tap.h"
 
 /* Generous: the slowest test takes seconds, under ASan on a busy machine */
-#define TEST_TIMEOUT 300
+#define TEST_TIMEOUT 1800
 
 #define EXIT_FAILED 1
 #define EXIT_SKIPPED 4

@@ -17,7 +17,7 @@ import time
 import roce
 
 # Only what does not work at all takes that long, in seconds
-LIMIT = 60
+LIMIT = 300
 
 FRAME_MAX = 65536
 
