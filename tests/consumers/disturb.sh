@@ -32,12 +32,6 @@ rebind() {
 		wait_for is_there "$1"
 }
 
-# All devices go through what suspending does to them, but the machine stays up.
-suspend() {
-	echo devices >/sys/power/pm_test && echo freeze >/sys/power/state &&
-		wait_for is_there "$1"
-}
-
 # It may not reach memory, finds out by a command, and says so.
 fail() {
 	local before

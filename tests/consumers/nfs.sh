@@ -33,10 +33,13 @@ run() {
 }
 
 # A hard mount, as is the default, waits for the server, and without a NIC, too.
-survives() { true; }
+survives() { [ "$1" != die ]; }
+# This ends the requests that wait; the mount is busy until fio has ended.
+give_up() { umount -f "$dir/mount" || true; }
 
 tear_down() {
-	umount "$dir/mount" && exportfs -ua && rpc.nfsd 0 && pkill -x rpc.mountd &&
+	umount "$dir/mount" || umount -f "$dir/mount" || return
+	exportfs -ua && rpc.nfsd 0 && pkill -x rpc.mountd &&
 		wait_for no_mountd
 }
 no_mountd() { ! pgrep -x rpc.mountd; }

@@ -24,15 +24,20 @@ make_target() {
 		echo ipv4 >"$target/ports/1/addr_adrfam" &&
 		echo rdma >"$target/ports/1/addr_trtype" &&
 		echo "$far_ip" >"$target/ports/1/addr_traddr" &&
-		echo 4420 >"$target/ports/1/addr_trsvcid" &&
-		ln -s "$target/subsystems/$nqn" "$target/ports/1/subsystems/$nqn"
+		echo 4420 >"$target/ports/1/addr_trsvcid" && export_target
 }
+
+export_target() { ln -s "$target/subsystems/$nqn" "$target/ports/1/subsystems/"; }
+end_export() { rm -f "$target/ports/1/subsystems/$nqn"; }
+
+# The target does not listen any more when its RDMA device has gone.
+restore() { [ "$1" = near ] || { end_export && export_target; }; }
 
 connect() {
 	local answer options controller
 
 	options=transport=rdma,traddr=$far_ip,trsvcid=4420,nqn=$nqn,nr_io_queues=2
-	options+=,reconnect_delay=1,ctrl_loss_tmo=$PATIENCE
+	options+=,reconnect_delay=1,ctrl_loss_tmo=$((PATIENCE / 2))
 	[ "$poll_queues" = 0 ] || options+=,nr_poll_queues=$poll_queues
 	exec 3<>/dev/nvme-fabrics || return
 	echo "$options" >&3 && read -r answer <&3
@@ -51,7 +56,7 @@ run() {
 }
 
 # The host tries for long to reach the target again, but not without a NIC.
-survives() { [[ $1,$2 =~ ^(link|stall) ]] || [ "$2" = far ]; }
+survives() { [ "$1" != die ] && { [[ $1 =~ ^(link|stall)$ ]] || [ "$2" = far ]; }; }
 
 disconnect() {
 	local controller
@@ -62,7 +67,7 @@ disconnect() {
 }
 
 remove_target() {
-	rm -f "$target/ports/1/subsystems/$nqn" &&
+	end_export &&
 		rmdir "$target/ports/1" "$target/subsystems/$nqn/namespaces/1" \
 			"$target/subsystems/$nqn"
 }
