@@ -210,7 +210,7 @@ TEST(permissions_of_sockets)
 {
 	umask(0);
 	check_permissions(NULL, NULL, 0600);
-	umask(0777);
+	umask(0077);
 	check_permissions("--socket-mode", "0660", 0660);
 	umask(022);
 	CHECK_EQ(RUN("--nic", "socket=/tmp/x", "--socket-mode", "rw"), 2);

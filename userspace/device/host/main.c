@@ -14,6 +14,7 @@
 #include "card.h"
 #include "client_file.h"
 #include "commands.h"
+#include "confine.h"
 #include "control.h"
 #include "events.h"
 #include "loop.h"
@@ -229,6 +230,63 @@ static int start_control(struct control *control, struct commands *commands,
 	return EXIT_FAILURE;
 }
 
+/*
+ * What a NIC may take: twice its own, because malloc() takes more than it gives,
+ * its packets on their way to it, and the table of its client's memory.
+ */
+#define NIC_BYTES (2 * (256UL << 20) + (32UL << 20))
+
+/* Of a wire the queue of frames, and what it has received */
+#define WIRE_BYTES (48UL << 20)
+
+/* Of either what faults hold back, with as much again, and a capture */
+#define PORT_BYTES (2 * (64UL << 20) + (8UL << 20))
+
+/* Answers to those who control, and all that is small */
+#define OTHER_BYTES (64UL << 20)
+
+/* A client's: sockets, interrupts, and those that are still to be closed */
+#define NIC_FILES \
+	(16 + MYNIC_MAX_VECTORS + HELPER_MAX_FILES + 2 * VFU_MAX_FDS_AT_ONCE)
+#define WIRE_FILES 8
+#define OTHER_FILES (64 + CONTROL_MAX_CLIENTS)
+
+static size_t bytes_needed(const struct args *args)
+{
+	unsigned int num_ports = args->num_nics + args->num_wires;
+
+	return args->num_nics * NIC_BYTES + args->num_wires * WIRE_BYTES +
+	       num_ports * PORT_BYTES + OTHER_BYTES;
+}
+
+static size_t files_needed(const struct args *args)
+{
+	return args->num_nics * NIC_FILES + args->num_wires * WIRE_FILES +
+	       OTHER_FILES;
+}
+
+/* The helpers are the last threads. Return: exit status */
+static int confine_process(const struct args *args, struct ports *ports)
+{
+	int status;
+	int err;
+
+	err = confine_privileges();
+	if (!err)
+		err = confine_resources(bytes_needed(args), files_needed(args));
+	if (!err) {
+		status = start_cards(ports);
+		if (status)
+			return status;
+		err = confine_system_calls();
+	}
+	if (!err)
+		return 0;
+	fprintf(stderr, "mynic-device: cannot confine itself: %s\n",
+		strerror(-err));
+	return EXIT_FAILURE;
+}
+
 /* All is there: run, until told to stop. Return: exit status */
 static int run(const struct args *args, struct ports *ports,
 	       const struct loop *loop, const bool *stop)
@@ -244,7 +302,7 @@ static int run(const struct args *args, struct ports *ports,
 	if (!status)
 		status = start_control(&control, &commands, args, loop->events);
 	if (!status)
-		status = start_cards(ports);
+		status = confine_process(args, ports);
 	if (!status) {
 		switch_update_links(loop->sw);
 		puts("ready");
