@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
 #include <libdeflate.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -272,14 +273,27 @@ void sim_fault(struct sim_nic *n, const char *rule, uint64_t seed)
 		FAIL("%s: %s", rule, error);
 }
 
-static int persist(void *ctx, void *ptr, size_t len)
+static int persist(void *ctx, const struct iovec *iov, unsigned int num)
 {
 	struct sim_nic *n = ctx;
 
-	CHECK((uint8_t *)ptr >= n->mem &&
-	      (uint8_t *)ptr + len <= n->mem + SIM_MEM_SIZE);
-	n->persisted += len;
-	return n->persist_err;
+	CHECK(!n->persisting);
+	for (unsigned int i = 0; i < num; i++) {
+		const uint8_t *ptr = iov[i].iov_base;
+
+		CHECK(ptr >= n->mem &&
+		      ptr + iov[i].iov_len <= n->mem + SIM_MEM_SIZE);
+		n->persisted += iov[i].iov_len;
+	}
+	n->persisting = n->persist_later;
+	return n->persisting ? -EINPROGRESS : n->persist_err;
+}
+
+void sim_persisted(struct sim_nic *n)
+{
+	CHECK(n->persisting);
+	n->persisting = false;
+	nic_persisted(n->nic, n->persist_err);
 }
 
 static const struct nic_ops ops = {

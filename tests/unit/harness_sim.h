@@ -37,6 +37,8 @@ struct sim;
  * @faults: of the cable between NIC and wire; NULL: none
  * @persisted: bytes that were to be made persistent
  * @persist_err: what comes of that
+ * @persist_later: it takes until sim_persisted()
+ * @persisting: it is being done
  */
 struct sim_nic {
 	struct sim *sim;
@@ -52,6 +54,8 @@ struct sim_nic {
 	struct faults *faults;
 	uint64_t persisted;
 	int persist_err;
+	bool persist_later;
+	bool persisting;
 };
 
 enum sim_verdict { SIM_PASS, SIM_DROP, SIM_DUPLICATE, SIM_DELAY };
@@ -152,5 +156,8 @@ void sim_doorbell(struct sim_nic *n, uint32_t uarn, unsigned int offset,
 	} while (0)
 
 #define SIM_WAIT(world, cond) SIM_WAIT_FOR(world, cond, 1000 * SEC)
+
+/** sim_persisted() - what was to be made persistent later has been */
+void sim_persisted(struct sim_nic *n);
 
 #endif /* MYNIC_HARNESS_SIM_H */

@@ -406,6 +406,70 @@ TEST(flush_of_much)
 	CHECK_EQ(p->b.mr->ptr[0], 0x77);
 }
 
+/* While memory takes long to become persistent all else goes on. */
+TEST(flush_takes_long)
+{
+	struct puppet *p = puppet_rc();
+	struct sim_nic *n = p->b.d->n;
+	struct packet pkt =
+		flush_packet(p, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_MR, 0);
+
+	n->persist_later = true;
+	pkt.roce.rkey = endless_mkey(p, 256 * DRV_PAGE);
+	sim_inject(n, &pkt);
+	sim_settle(p->sim);
+	CHECK(n->persisting);
+	puppet_hears_nothing(p);
+	/* A WRITE may be executed meanwhile; its ACK would be the FLUSH's. */
+	memset(p->payload, 0x55, 8);
+	pkt = puppet_packet(p, BTH_RC_WRITE_ONLY, 1, 8);
+	sim_inject(n, &pkt);
+	sim_settle(p->sim);
+	CHECK_EQ(p->b.mr->ptr[0], 0x55);
+	puppet_hears_nothing(p);
+	while (n->persisting) {
+		sim_persisted(n);
+		sim_settle(p->sim);
+	}
+	puppet_hears(p, BTH_RC_READ_RESPONSE_ONLY, 0);
+	CHECK_EQ(n->persisted, 256 * DRV_PAGE);
+}
+
+TEST(flush_takes_long_and_fails)
+{
+	struct puppet *p = puppet_rc();
+	struct sim_nic *n = p->b.d->n;
+	struct packet pkt =
+		flush_packet(p, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, 8);
+
+	n->persist_later = true;
+	n->persist_err = -EIO;
+	sim_inject(n, &pkt);
+	sim_settle(p->sim);
+	sim_persisted(n);
+	sim_settle(p->sim);
+	puppet_hears_ack(p, AETH_NAK_OPERATION, 0);
+	CHECK_EQ(puppet_state(p), IBV_QPS_ERR);
+}
+
+/* Who is gone when it is done is not told, and the next one has its turn. */
+TEST(flush_of_a_queue_pair_that_goes)
+{
+	struct puppet *p = puppet_rc();
+	struct sim_nic *n = p->b.d->n;
+	struct packet pkt =
+		flush_packet(p, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, 8);
+
+	n->persist_later = true;
+	sim_inject(n, &pkt);
+	sim_settle(p->sim);
+	CHECK(n->persisting);
+	nic_reset(n->nic);
+	sim_persisted(n);
+	sim_settle(p->sim);
+	CHECK(!n->persisting);
+}
+
 TEST(flush_key_goes)
 {
 	struct puppet *p = puppet_rc();

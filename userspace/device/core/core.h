@@ -100,6 +100,7 @@ struct regs {
  * @flows: flow rules
  * @rwq_tables: receive WQ tables by number
  * @timers: the transport's
+ * @flushes: what is being made persistent
  * @turn: the nic_run() that goes on
  * @spread: packets that are given to many
  * @spare_reqs: room for requests, see sq.c
@@ -141,6 +142,7 @@ struct nic {
 	struct flows flows;
 	struct table rwq_tables;
 	struct timers timers;
+	struct flushes flushes;
 	struct turn turn;
 	struct spread spread;
 	struct spare_reqs *spare_reqs[WQ_MAX_LOG_STRIDE + 1];

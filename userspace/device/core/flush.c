@@ -83,10 +83,39 @@ enum message_fault flush_check(struct qp *qp, const struct roce_hdr *hdr,
 	return fault;
 }
 
+/* The next QP's turn has come, if there is one. */
+static void call_next(struct nic *nic)
+{
+	struct qp *next = TAILQ_FIRST(&nic->flushes.waiting);
+
+	if (nic->flushes.busy || !next)
+		return;
+	next->flush.state = FLUSH_NEXT;
+	qp_schedule(nic, next);
+}
+
+/* Return: whether the QP may begin a piece; if not, it will be called */
+static bool may_begin(struct qp *qp)
+{
+	struct flushes *flushes = &qp->nic->flushes;
+
+	if (qp->flush.state == FLUSH_NEXT) {
+		TAILQ_REMOVE(&flushes->waiting, qp, flush.link);
+		qp->flush.state = FLUSH_IDLE;
+		return true;
+	}
+	if (!flushes->busy && TAILQ_EMPTY(&flushes->waiting))
+		return true;
+	qp->flush.state = FLUSH_QUEUED;
+	TAILQ_INSERT_TAIL(&flushes->waiting, qp, flush.link);
+	return false;
+}
+
 static int persist(struct qp *qp, struct mkey *mkey, uint64_t addr,
 		   uint32_t len)
 {
 	const struct nic_config *config = &qp->nic->config;
+	struct flushes *flushes = &qp->nic->flushes;
 	struct iovec iov[MAX_IOV];
 	unsigned int niov = 0;
 	int err;
@@ -94,39 +123,95 @@ static int persist(struct qp *qp, struct mkey *mkey, uint64_t addr,
 	err = mkey_iov(qp->nic, mkey, addr, len, false, iov, MAX_IOV, &niov);
 	if (err)
 		return err;
-	for (unsigned int i = 0; i < niov; i++) {
-		if (config->ops->persist(config->ctx, iov[i].iov_base,
-					 iov[i].iov_len))
-			return -EFAULT;
+	err = config->ops->persist(config->ctx, iov, niov);
+	if (err == -EINPROGRESS) {
+		flushes->busy = true;
+		flushes->owner = qp;
+		qp->flush.state = FLUSH_BUSY;
+		qp->flush.len = len;
+		return err;
 	}
-	return 0;
+	return err ? -EFAULT : 0;
 }
 
-int flush_run(struct qp *qp, struct response *response,
-	      enum mynic_page_stage stage)
+static int run_pieces(struct qp *qp, struct response *response,
+		      struct mkey *mkey)
 {
-	struct mkey *mkey;
-	int err;
-
-	if (!response->flush_left)
-		return 0;
-	err = mkey_check_remote(qp, response_pd(qp, response), response->rkey,
-				response->addr, response->flush_left,
-				IB_ACCESS_FLUSH_PERSISTENT, &mkey);
-	for (unsigned int i = 0; !err && i < QUANTUM && response->flush_left;
-	     i++) {
+	for (unsigned int i = 0; i < QUANTUM && response->flush_left; i++) {
 		uint32_t len = PIECE;
+		int err;
 
 		if (len > response->flush_left)
 			len = response->flush_left;
 		err = persist(qp, mkey, response->addr, len);
 		if (err)
-			break;
+			return err;
 		response->addr += len;
 		response->flush_left -= len;
 		nic_look_at_clock(qp->nic);
 		if (qp->nic->turn.over)
 			break;
 	}
+	return 0;
+}
+
+/* What was under way is over. Return: 0 or -EFAULT */
+static int finish(struct qp *qp, struct response *response)
+{
+	qp->flush.state = FLUSH_IDLE;
+	if (qp->flush.err)
+		return -EFAULT;
+	response->addr += qp->flush.len;
+	response->flush_left -= qp->flush.len;
+	return 0;
+}
+
+int flush_run(struct qp *qp, struct response *response,
+	      enum mynic_page_stage stage)
+{
+	enum flush_state state = qp->flush.state;
+	struct mkey *mkey;
+	int err = 0;
+
+	if (state == FLUSH_QUEUED || state == FLUSH_BUSY)
+		return -EINPROGRESS;
+	if (state == FLUSH_DONE)
+		err = finish(qp, response);
+	if (err || !response->flush_left)
+		return err;
+	if (!may_begin(qp))
+		return -EINPROGRESS;
+	err = mkey_check_remote(qp, response_pd(qp, response), response->rkey,
+				response->addr, response->flush_left,
+				IB_ACCESS_FLUSH_PERSISTENT, &mkey);
+	if (!err)
+		err = run_pieces(qp, response, mkey);
+	call_next(qp->nic);
 	return err == -EAGAIN ? paging_wait(qp, stage) : err;
+}
+
+void nic_persisted(struct nic *nic, int err)
+{
+	struct qp *qp = nic->flushes.owner;
+
+	nic->flushes.busy = false;
+	nic->flushes.owner = NULL;
+	if (qp) {
+		qp->flush.state = FLUSH_DONE;
+		qp->flush.err = err;
+		qp_schedule(nic, qp);
+	}
+	call_next(nic);
+}
+
+void flush_stop(struct qp *qp)
+{
+	struct flushes *flushes = &qp->nic->flushes;
+
+	if (qp->flush.state == FLUSH_QUEUED || qp->flush.state == FLUSH_NEXT)
+		TAILQ_REMOVE(&flushes->waiting, qp, flush.link);
+	if (flushes->owner == qp)
+		flushes->owner = NULL;
+	qp->flush.state = FLUSH_IDLE;
+	call_next(qp->nic);
 }

@@ -39,6 +39,7 @@ struct nic *nic_create(const struct nic_config *config)
 	TAILQ_INIT(&nic->failed_cqs);
 	TAILQ_INIT(&nic->run_queue);
 	TAILQ_INIT(&nic->poll_queue);
+	TAILQ_INIT(&nic->flushes.waiting);
 	spread_init(&nic->spread);
 	for (int i = 0; i < MCAST_BUCKETS; i++)
 		LIST_INIT(&nic->mcast.buckets[i]);

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "packet.h"
 
@@ -28,15 +29,17 @@ struct nic;
  * @direct: whether transmit() of a unicast packet to @dmac hands it to another
  *	NIC, in the call, and nobody else; such a packet may be a train
  * @now: nanoseconds, monotonic
- * @persist: make @len bytes of guest memory at @ptr, a pointer that was given
- *	with nic_dma_map(), as lasting as what they are kept in; not 0: failed
+ * @persist: make guest memory, at pointers that were given with nic_dma_map(),
+ *	as lasting as what it is kept in. 0: it is; -EINPROGRESS: it is going to
+ *	be, and nic_persisted() is called, before which this is not called again;
+ *	else it cannot be
  */
 struct nic_ops {
 	void (*raise_irq)(void *ctx, unsigned int vector);
 	void (*transmit)(void *ctx, const struct packet *pkt);
 	bool (*direct)(void *ctx, const uint8_t dmac[6]);
 	uint64_t (*now)(void *ctx);
-	int (*persist)(void *ctx, void *ptr, size_t len);
+	int (*persist)(void *ctx, const struct iovec *iov, unsigned int num);
 };
 
 /**
@@ -162,6 +165,13 @@ uint64_t nic_next_event(const struct nic *nic);
  * A packet that many are to get is copied, and given to them by nic_run().
  */
 void nic_receive(struct nic *nic, const struct packet *pkt);
+
+/**
+ * nic_persisted() - what &nic_ops.persist has begun is over
+ * @nic: the NIC
+ * @err: 0: the memory is as lasting as what it is kept in
+ */
+void nic_persisted(struct nic *nic, int err);
 
 /** nic_overrun() - a packet for the NIC was lost for want of buffers */
 void nic_overrun(struct nic *nic);

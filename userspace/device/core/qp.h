@@ -13,6 +13,7 @@
 #include "mcast.h"
 #include "mkey.h"
 #include "mynic_regs.h"
+#include "flush.h"
 #include "paging.h"
 #include "requester.h"
 #include "responder.h"
@@ -96,6 +97,7 @@ struct qp_attr {
  * @run_link: see @scheduled
  * @rndv: what it does for a tag matching SRQ
  * @paging: what waits for pages
+ * @flush: of what is being made persistent
  * @cc: congestion control, the transport's
  * @attr: set by the core only
  * @pd: protection domain; XRC_TGT: @srq's, or NULL
@@ -144,6 +146,7 @@ struct qp {
 	TAILQ_ENTRY(qp) run_link;
 	struct rndv rndv;
 	struct paging paging;
+	struct flush flush;
 	struct cc cc;
 	struct qp_attr attr;
 	struct pd *pd;

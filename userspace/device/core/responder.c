@@ -25,6 +25,7 @@ void responder_stop(struct qp *qp)
 {
 	struct responder *r = &qp->resp;
 
+	flush_stop(qp);
 	responses_clear(r);
 	r->nak = RESPONDER_NAK_NONE;
 	r->ack = false;
@@ -34,6 +35,7 @@ void responder_reset(struct qp *qp)
 {
 	if (qp->resp.match.kind)
 		tm_end(qp, false);
+	flush_stop(qp);
 	responses_free(&qp->resp);
 	qp->resp = (struct responder){ 0 };
 }
@@ -302,11 +304,6 @@ static void execute_flush(struct qp *qp, const struct packet *pkt,
 	}
 	if (!reserve_response(qp))
 		return;
-	fault = message_mkey_fault(flush_run(qp, &response, MYNIC_PAGE_RECV));
-	if (fault) {
-		refuse(qp, fault);
-		return;
-	}
 	advance(r, pkt, info, 1);
 	response.msn = r->msn;
 	responses_add(r, &response);

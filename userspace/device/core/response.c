@@ -294,7 +294,7 @@ static uint32_t answer(struct qp *qp)
 
 	if (response->flush_left) {
 		err = flush_run(qp, response, MYNIC_PAGE_READ);
-		if (err == -EAGAIN)
+		if (err == -EAGAIN || err == -EINPROGRESS)
 			return num;
 		if (err)
 			fail_response(qp, response, err);
@@ -387,7 +387,8 @@ bool responder_run(struct qp *qp)
 			acknowledge(qp);
 			return false;
 		}
-		if (paging_waits(&qp->paging, MYNIC_PAGE_READ))
+		if (paging_waits(&qp->paging, MYNIC_PAGE_READ) ||
+		    flush_waits(&qp->flush))
 			return false;
 		if (qp->cc.paced && !cc_admit(qp, CC_RESPONSES, next_len(qp)))
 			return false;

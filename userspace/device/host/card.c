@@ -37,13 +37,49 @@ static uint64_t card_now(void *ctx)
 	return clock_ns();
 }
 
-/* Of memory that is kept in a file, write to the file what has changed */
-static int card_persist(void *ctx, void *ptr, size_t len)
+static int persist(void *ptr, size_t len)
 {
 	size_t skip = (uintptr_t)ptr % sysconf(_SC_PAGESIZE);
 
-	(void)ctx;
 	return msync((uint8_t *)ptr - skip, skip + len, MS_SYNC) ? -errno : 0;
+}
+
+static void persist_work(struct helper_job *work)
+{
+	struct persist_job *job = (struct persist_job *)work;
+
+	job->err = 0;
+	for (unsigned int i = 0; i < job->num && !job->err; i++)
+		job->err = persist(job->iov[i].iov_base, job->iov[i].iov_len);
+}
+
+static void persist_done(struct helper_job *work)
+{
+	struct persist_job *job = (struct persist_job *)work;
+
+	nic_persisted(job->card->nic, job->err);
+}
+
+/*
+ * Write to the file what has changed, which takes as long as the disk does. Of
+ * tmpfs and hugetlbfs the memory is the file.
+ */
+static int card_persist(void *ctx, const struct iovec *iov, unsigned int num)
+{
+	struct card *card = ctx;
+	struct persist_job *job = &card->persist;
+
+	if (!card->maps.disk)
+		return 0;
+	if (num > CARD_PERSIST_IOV)
+		return -EINVAL;
+	job->job = (struct helper_job){ .work = persist_work,
+					.done = persist_done };
+	job->card = card;
+	job->num = num;
+	memcpy(job->iov, iov, num * sizeof(*iov));
+	helper_submit(&card->helper, &job->job);
+	return -EINPROGRESS;
 }
 
 static const struct nic_ops card_ops = {
@@ -131,7 +167,7 @@ int card_start(struct card *card)
 void card_close(struct card *card)
 {
 	vfu_close(&card->server);
+	helper_release(&card->helper);
 	switch_disconnect(&card->port);
 	nic_destroy(card->nic);
-	helper_release(&card->helper);
 }

@@ -3,6 +3,7 @@
 #define MYNIC_HOST_CARD_H
 
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "dma_maps.h"
 #include "helper.h"
@@ -11,6 +12,25 @@
 #include "switch.h"
 #include "vfio_user.h"
 
+/* As many pieces as the core asks for at once */
+#define CARD_PERSIST_IOV 64
+
+/**
+ * struct persist_job - memory that is being made persistent
+ * @job: the helper's
+ * @card: whose
+ * @iov: where it is
+ * @num: of @iov
+ * @err: what came of it
+ */
+struct persist_job {
+	struct helper_job job;
+	struct card *card;
+	struct iovec iov[CARD_PERSIST_IOV];
+	unsigned int num;
+	int err;
+};
+
 /**
  * struct card - one NIC of the process and all that is around it
  * @log: messages
@@ -18,6 +38,7 @@
  * @nic: the NIC
  * @pci: the NIC as a PCI function
  * @maps: memory of the guest
+ * @persist: memory that @nic wants persistent
  * @port: what it is plugged into
  * @server: serves @pci to a virtual machine
  */
@@ -27,6 +48,7 @@ struct card {
 	struct nic *nic;
 	struct pci_function pci;
 	struct dma_maps maps;
+	struct persist_job persist;
 	struct switch_port port;
 	struct vfu_server server;
 };
