@@ -15,6 +15,19 @@ TEST(admin_nop)
 	CHECK_EQ(drv_stat(d, MYNIC_STAT_BAD_COMMAND), 0);
 }
 
+/* It tells the time, so that a host need not read a register for that */
+TEST(admin_nop_tells_the_time)
+{
+	struct drv *d = one();
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_NOP };
+	struct mynic_admin_cpl cpl;
+	uint64_t before = d->n->sim->now;
+
+	CHECK_EQ(drv_admin(d, &cmd, &cpl), MYNIC_AQ_OK);
+	CHECK(le64toh(cpl.nop.clock) >= before);
+	CHECK(le64toh(cpl.nop.clock) <= d->n->sim->now);
+}
+
 static void arm(struct drv *d, uint32_t ci)
 {
 	sim_write32(d->n, MYNIC_REG_AQ_ARM, ci);

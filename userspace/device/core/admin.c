@@ -34,8 +34,7 @@ struct command {
 
 static int admin_nop(struct nic *nic, struct admin_call *call)
 {
-	(void)nic;
-	(void)call;
+	call->cpl.nop.clock = htole64(nic_now(nic));
 	return MYNIC_AQ_OK;
 }
 

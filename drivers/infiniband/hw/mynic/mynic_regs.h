@@ -120,7 +120,7 @@ _Static_assert(sizeof(struct mynic_buf) == 16, "mynic_buf");
 
 /**
  * enum mynic_aq_opcode - admin commands
- * @MYNIC_CMD_NOP: does nothing
+ * @MYNIC_CMD_NOP: does nothing; completion: &struct mynic_nop_result
  * @MYNIC_CMD_QUERY_DEVICE: mailbox out: &struct mynic_device_attr
  * @MYNIC_CMD_QUERY_PORT: mailbox out: &struct mynic_port_attr
  * @MYNIC_CMD_MODIFY_PORT: body: &struct mynic_modify_port
@@ -1217,12 +1217,25 @@ struct mynic_admin_cmd {
 _Static_assert(sizeof(struct mynic_admin_cmd) == 64, "mynic_admin_cmd");
 
 /**
+ * struct mynic_nop_result - body of the completion of NOP
+ * @clock: as in MYNIC_REG_CLOCK_LO and MYNIC_REG_CLOCK_HI
+ * @reserved_08: zero
+ */
+struct mynic_nop_result {
+	__le64 clock;
+	__u8 reserved_08[40];
+};
+
+_Static_assert(sizeof(struct mynic_nop_result) == 48, "mynic_nop_result");
+
+/**
  * struct mynic_admin_cpl - admin completion
  * @id: of the command
  * @opcode: of the command
  * @status: enum mynic_aq_status
  * @number: the object created, else 0
  * @body: per command
+ * @nop: body of NOP
  * @dm_place: body of ALLOC_DM
  * @query_srq: body of QUERY_SRQ
  * @reserved_38: zero
@@ -1238,6 +1251,7 @@ struct mynic_admin_cpl {
 	__le32 number;
 	union {
 		__u8 body[48];
+		struct mynic_nop_result nop;
 		struct mynic_dm_place dm_place;
 		struct mynic_query_srq query_srq;
 	};
