@@ -16,6 +16,7 @@
 #include <linux/pci.h>
 #include <linux/uaccess.h>
 #include <rdma/ib_umem.h>
+#include <net/devlink.h>
 #include <rdma/ib_verbs.h>
 
 /* The request and response rules that struct ib_udata has in 7.3 */
@@ -129,6 +130,10 @@ enum { mynic_dealloc_dmah };
 #define mynic_reg_user_mr_dmabuf(pd, offset, length, iova, fd, access, dmah, \
 				 attrs)                                      \
 	mynic_reg_user_mr_dmabuf(pd, offset, length, iova, fd, access, attrs)
+
+/* The period without recoveries is said to the call, not with the operations */
+#define devlink_health_reporter_create(devlink, ops, priv) \
+	devlink_health_reporter_create(devlink, ops, 0, priv)
 
 /* QPs are bound to counters without the port, of which there is one */
 #define mynic_counter_bind_qp(counter, qp, port) \

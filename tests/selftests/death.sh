@@ -9,10 +9,10 @@
 
 ktap_print_header
 need 2
-for program in ethtool od; do
+for program in devlink ethtool od; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
-ktap_set_plan 6
+ktap_set_plan 11
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -57,7 +57,7 @@ recovers() {
 
 memory=2 master=4
 
-# It cannot reach its queues, and says so
+# It cannot reach its queues, so that it answers nothing, until it is allowed to
 no_dma() {
 	local status command before
 
@@ -66,10 +66,61 @@ no_dma() {
 	command=$(config 4)
 	config 4 $((command & ~master))
 	ethtool -S "$near" >/dev/null
-	recovers '' "$before"
+	wait_for saw_fatal
 	status=$?
+	config 4 "$command"
+	recovers '' "$before" || status=1
 	end_watch
 	return $status
+}
+
+devlink=pci/${pci[0]}
+
+reporter_is() { # NAME STATE
+	devlink health show "$devlink" reporter "$1" | grep -q "state $2 "
+}
+
+times() { # NAME COUNTER
+	devlink health show "$devlink" reporter "$1" | sed -n "s/.* $2 \([0-9]*\).*/\1/p"
+}
+
+one_fatal() { [ "$(grep -c IBV_EVENT_DEVICE_FATAL "$watched")" = 1 ]; }
+
+# provoke NAME WHY: the reporter's test has the device fail, and it recovers
+provoke() {
+	local status before errors recovered
+
+	wait_for reporter_is fatal healthy && wait_for reporter_is hang healthy || return
+	before=$(failures "$2")
+	errors=$(times "$1" error)
+	recovered=$(times "$1" recover)
+	watch "$near_rdma" || return
+	devlink health test "$devlink" reporter "$1" && recovers "$2" "$before" &&
+		wait_for reporter_is "$1" healthy && one_fatal &&
+		[ "$(times "$1" error)" = $((errors + 1)) ] &&
+		[ "$(times "$1" recover)" = $((recovered + 1)) ] &&
+		devlink health dump show "$devlink" reporter "$1" | grep "$2" &&
+		devlink health diagnose "$devlink" reporter "$1" | grep "$2"
+	status=$?
+	devlink health dump clear "$devlink" reporter "$1"
+	end_watch
+	return $status
+}
+
+fatal() { provoke fatal 'it reports a bad index'; }
+hang() { provoke hang 'it does not answer'; }
+
+# Nobody but the administrator recovers it
+by_hand() {
+	local status=0
+
+	devlink health set "$devlink" reporter fatal auto_recover false &&
+		devlink health test "$devlink" reporter fatal &&
+		wait_for gone && wait_for reporter_is fatal error || status=1
+	devlink health recover "$devlink" reporter fatal &&
+		reporter_is fatal healthy || status=1
+	devlink health set "$devlink" reporter fatal auto_recover true
+	wait_for there && wait_for ping_far && return $status
 }
 
 # Frames wait in a transmit queue that nobody empties, as no interrupt says that
@@ -105,7 +156,8 @@ no_interrupts() {
 
 gone() { [ -z "$(rdma_of "${pci[0]}")" ]; }
 
-# It answers nothing, and a reset does not help: what is left does no harm
+# It answers nothing, and a reset does not help: what is left does no harm. When
+# it can be reached again, it comes back.
 no_answer() {
 	local command status
 
@@ -122,13 +174,23 @@ no_answer() {
 	ip link set "$near" down
 	ip link set "$near" up && status=1
 	config 4 "$command"
-	return $status
+	wait_for ip link set "$near" up && configure && wait_for there && ping_far && return $status
+}
+
+# Not quite as above: while it cannot be reached it is reset
+no_answer_until() {
+	local command
+
+	command=$(config 4)
+	config 4 $((command & ~memory & ~master))
+	wait_for gone
+	"$@"
 }
 
 reset() {
 	echo 1 >"$function/reset"
-	ip link set "$near" up
-	configure && wait_for there && ping_far
+	config 4 "$(($(config 4) | memory | master))"
+	wait_for ip link set "$near" up && configure && wait_for there && ping_far
 }
 
 unbind() {
@@ -140,9 +202,14 @@ unbind() {
 break_device
 result "no access to memory" no_dma
 result "no interrupts" no_interrupts
+result "reported by devlink: an error" fatal
+result "reported by devlink: a hang" hang
+result "another soon after that" fatal
+result "recovered by hand" by_hand
 result "no answer" no_answer
-result "reset after that" reset
-result "no answer, once more" no_answer
-result "unbind and bind after that" unbind
+result "no answer, and a reset" no_answer_until reset
+result "works after that" ping_far
+result "no answer, and unbind and bind" no_answer_until unbind
+result "works after that" ping_far
 device_is_whole
 ktap_finished

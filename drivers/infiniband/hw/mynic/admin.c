@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The admin queue: commands to the device, several at a time. A command that
- * is not answered means that the device is dead.
+ * is not answered means that the device hangs.
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
@@ -9,10 +9,11 @@
 
 #include "mynic.h"
 
-/* A device that stops to answer is noticed within this time */
-#define MYNIC_ADMIN_POLL HZ
-/* Seconds; a machine without virtualisation hardware may be very slow */
-#define MYNIC_ADMIN_TIMEOUT 30
+/*
+ * A device that leaves a command unanswered for so many health checks hangs.
+ * With the one that gives the command, that is two seconds.
+ */
+#define MYNIC_ADMIN_MAX_AGE 7
 /*
  * The device answers most commands within 10 to 30 us, and within 100 us if it
  * and its memory are cold; but until a sleeper has been woken up by its interrupt
@@ -22,18 +23,19 @@
 #define MYNIC_ADMIN_SPIN_NS (150 * NSEC_PER_USEC)
 
 /**
- * mynic_admin_init() - set up the rings, and tell the device where they are
- * @mdev: device, reset and READY
+ * mynic_admin_alloc() - allocate the rings
+ * @mdev: device
+ *
+ * They stay when the device is reset: one that hangs may still write to them.
  *
  * Return: 0 or -ENOMEM.
  */
-int mynic_admin_init(struct mynic_dev *mdev)
+int mynic_admin_alloc(struct mynic_dev *mdev)
 {
 	struct mynic_admin *admin = &mdev->admin;
 	struct device *dev = &mdev->pdev->dev;
 	unsigned int i;
 
-	memset(admin, 0, sizeof(*admin));
 	sema_init(&admin->free, MYNIC_AQ_SIZE);
 	spin_lock_init(&admin->lock);
 	for (i = 0; i < MYNIC_AQ_SIZE; i++)
@@ -53,16 +55,6 @@ int mynic_admin_init(struct mynic_dev *mdev)
 					   &admin->mboxes_dma, GFP_KERNEL);
 	if (!admin->mboxes)
 		goto err_cpls;
-
-	writel(lower_32_bits(admin->cmds_dma),
-	       mdev->regs + MYNIC_REG_AQ_CMD_LO);
-	writel(upper_32_bits(admin->cmds_dma),
-	       mdev->regs + MYNIC_REG_AQ_CMD_HI);
-	writel(lower_32_bits(admin->cpls_dma),
-	       mdev->regs + MYNIC_REG_AQ_CPL_LO);
-	writel(upper_32_bits(admin->cpls_dma),
-	       mdev->regs + MYNIC_REG_AQ_CPL_HI);
-	writel(MYNIC_AQ_LOG_SIZE, mdev->regs + MYNIC_REG_AQ_LOG_SIZE);
 	return 0;
 
 err_cpls:
@@ -75,10 +67,10 @@ err_cmds:
 }
 
 /**
- * mynic_admin_fini() - free the rings
- * @mdev: device, which no longer uses them; no command is under way
+ * mynic_admin_free() - free the rings
+ * @mdev: device, which can no longer use them; no command is under way
  */
-void mynic_admin_fini(struct mynic_dev *mdev)
+void mynic_admin_free(struct mynic_dev *mdev)
 {
 	struct mynic_admin *admin = &mdev->admin;
 	struct device *dev = &mdev->pdev->dev;
@@ -89,6 +81,76 @@ void mynic_admin_fini(struct mynic_dev *mdev)
 			  admin->cpls, admin->cpls_dma);
 	dma_free_coherent(dev, MYNIC_AQ_SIZE * sizeof(*admin->cmds),
 			  admin->cmds, admin->cmds_dma);
+}
+
+/**
+ * mynic_admin_setup() - tell the device where the rings are
+ * @mdev: device, dead for the driver, which has been told to reset itself
+ */
+void mynic_admin_setup(struct mynic_dev *mdev)
+{
+	struct mynic_admin *admin = &mdev->admin;
+	unsigned long flags;
+
+	spin_lock_irqsave(&admin->lock, flags);
+	memset(admin->cmds, 0, MYNIC_AQ_SIZE * sizeof(*admin->cmds));
+	memset(admin->cpls, 0, MYNIC_AQ_SIZE * sizeof(*admin->cpls));
+	admin->pi = 0;
+	admin->ci = 0;
+	admin->armed = false;
+	admin->mute = false;
+	spin_unlock_irqrestore(&admin->lock, flags);
+
+	writel(lower_32_bits(admin->cmds_dma),
+	       mdev->regs + MYNIC_REG_AQ_CMD_LO);
+	writel(upper_32_bits(admin->cmds_dma),
+	       mdev->regs + MYNIC_REG_AQ_CMD_HI);
+	writel(lower_32_bits(admin->cpls_dma),
+	       mdev->regs + MYNIC_REG_AQ_CPL_LO);
+	writel(upper_32_bits(admin->cpls_dma),
+	       mdev->regs + MYNIC_REG_AQ_CPL_HI);
+	writel(MYNIC_AQ_LOG_SIZE, mdev->regs + MYNIC_REG_AQ_LOG_SIZE);
+}
+
+/**
+ * mynic_admin_knock() - give a command to a device that perhaps hangs
+ * @mdev: device, dead for the driver, after mynic_admin_setup()
+ *
+ * No slot has this id. So its completion, which mynic_admin_answered() looks
+ * for, is that of no other command.
+ */
+void mynic_admin_knock(struct mynic_dev *mdev)
+{
+	struct mynic_admin *admin = &mdev->admin;
+
+	admin->cmds[0] = (struct mynic_admin_cmd){
+		.opcode = MYNIC_CMD_NOP,
+		.id = cpu_to_le16(MYNIC_AQ_SIZE),
+	};
+	writel(1, mdev->regs + MYNIC_REG_AQ_DOORBELL);
+}
+
+/**
+ * mynic_admin_forget() - the answer to a knock proves nothing any more
+ * @mdev: device, dead for the driver
+ */
+void mynic_admin_forget(struct mynic_dev *mdev)
+{
+	WRITE_ONCE(mdev->admin.cpls[0].phase, 0);
+}
+
+/**
+ * mynic_admin_answered() - whether the device has answered a knock
+ * @mdev: device, dead for the driver
+ *
+ * Return: whether it has, so that it also has been reset since it died.
+ */
+bool mynic_admin_answered(const struct mynic_dev *mdev)
+{
+	const struct mynic_admin_cpl *cpl = mdev->admin.cpls;
+
+	return READ_ONCE(cpl->phase) & 1 &&
+	       le16_to_cpu(READ_ONCE(cpl->id)) == MYNIC_AQ_SIZE;
 }
 
 /* Only called with a count of admin->free, so that there is a free slot */
@@ -102,8 +164,33 @@ static unsigned int mynic_admin_take_slot(struct mynic_admin *admin)
 	admin->slots[id].busy = true;
 	admin->slots[id].completed = false;
 	admin->slots[id].asleep = false;
+	admin->slots[id].age = 0;
 	reinit_completion(&admin->slots[id].done);
 	return id;
+}
+
+static void mynic_admin_put_slot(struct mynic_admin *admin,
+				 struct mynic_admin_slot *slot)
+{
+	lockdep_assert_held(&admin->lock);
+	/* Nobody has woken it up if the device died */
+	if (!slot->completed)
+		admin->sleepers -= slot->asleep;
+	slot->busy = false;
+}
+
+static void mynic_admin_submit(struct mynic_dev *mdev,
+			       const struct mynic_admin_cmd *cmd)
+{
+	struct mynic_admin *admin = &mdev->admin;
+	struct mynic_admin_slot *slot = &admin->slots[le16_to_cpu(cmd->id)];
+
+	lockdep_assert_held(&admin->lock);
+	slot->opcode = cmd->opcode;
+	slot->number = le32_to_cpu(cmd->number);
+	admin->cmds[admin->pi++ % MYNIC_AQ_SIZE] = *cmd;
+	if (!admin->mute)
+		writel(admin->pi, mdev->regs + MYNIC_REG_AQ_DOORBELL);
 }
 
 /* Without the lock this is no more than a hint, as others may take them */
@@ -198,20 +285,6 @@ static void mynic_admin_fall_asleep(struct mynic_dev *mdev,
 	spin_unlock_irqrestore(&admin->lock, flags);
 }
 
-static void mynic_admin_wait(struct mynic_dev *mdev,
-			     struct mynic_admin_slot *slot)
-{
-	unsigned int i;
-
-	mynic_admin_fall_asleep(mdev, slot);
-	for (i = 0; i < MYNIC_ADMIN_TIMEOUT; i++) {
-		if (wait_for_completion_timeout(&slot->done, MYNIC_ADMIN_POLL))
-			return;
-		mynic_check_status(mdev);
-	}
-	mynic_die(mdev, "it does not answer a command");
-}
-
 /**
  * mynic_admin_exec() - execute a command
  * @mdev: device
@@ -259,12 +332,14 @@ int mynic_admin_exec(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 		else
 			memset(mbox, 0, len);
 	}
-	admin->cmds[admin->pi++ % MYNIC_AQ_SIZE] = *cmd;
-	writel(admin->pi, mdev->regs + MYNIC_REG_AQ_DOORBELL);
+	mynic_admin_submit(mdev, cmd);
 	spin_unlock_irqrestore(&admin->lock, flags);
 
-	if (!mynic_admin_spin(mdev, slot))
-		mynic_admin_wait(mdev, slot);
+	if (!mynic_admin_spin(mdev, slot)) {
+		mynic_admin_fall_asleep(mdev, slot);
+		/* The health checks end this if the device hangs */
+		wait_for_completion(&slot->done);
+	}
 
 	spin_lock_irqsave(&admin->lock, flags);
 	if (slot->completed) {
@@ -273,7 +348,7 @@ int mynic_admin_exec(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 			memcpy(out, mbox, len);
 		ret = 0;
 	}
-	slot->busy = false;
+	mynic_admin_put_slot(admin, slot);
 	spin_unlock_irqrestore(&admin->lock, flags);
 	up(&admin->free);
 	return ret;
@@ -307,9 +382,37 @@ bool mynic_admin_irq(struct mynic_dev *mdev)
 	return asked;
 }
 
+/* Return: a command that the device leaves unanswered, or NULL */
+static const struct mynic_admin_slot *
+mynic_admin_grow(struct mynic_admin *admin)
+{
+	const struct mynic_admin_slot *old = NULL;
+	struct mynic_admin_slot *slot;
+	unsigned int i;
+
+	lockdep_assert_held(&admin->lock);
+	for (i = 0; i < MYNIC_AQ_SIZE; i++) {
+		slot = &admin->slots[i];
+		if (slot->busy && !slot->completed &&
+		    ++slot->age > MYNIC_ADMIN_MAX_AGE)
+			old = slot;
+	}
+	return old;
+}
+
+static void mynic_admin_end_beat(struct mynic_admin *admin)
+{
+	lockdep_assert_held(&admin->lock);
+	if (!admin->beat)
+		return;
+	mynic_admin_put_slot(admin, admin->beat);
+	admin->beat = NULL;
+	up(&admin->free);
+}
+
 /**
  * mynic_admin_abort() - end all commands under way with an error
- * @mdev: device, already marked dead
+ * @mdev: device, already marked dead, so that there are no new ones
  *
  * Context: any.
  */
@@ -320,8 +423,76 @@ void mynic_admin_abort(struct mynic_dev *mdev)
 	unsigned int i;
 
 	spin_lock_irqsave(&admin->lock, flags);
+	mynic_admin_end_beat(admin);
 	for (i = 0; i < MYNIC_AQ_SIZE; i++)
 		if (admin->slots[i].busy)
 			complete(&admin->slots[i].done);
+	spin_unlock_irqrestore(&admin->lock, flags);
+}
+
+/* Unless all slots are taken, by commands that are as good */
+static void mynic_admin_start_beat(struct mynic_dev *mdev)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_NOP };
+	struct mynic_admin *admin = &mdev->admin;
+	unsigned int id;
+
+	lockdep_assert_held(&admin->lock);
+	if (down_trylock(&admin->free))
+		return;
+	id = mynic_admin_take_slot(admin);
+	admin->beat = &admin->slots[id];
+	cmd.id = cpu_to_le16(id);
+	mynic_admin_submit(mdev, &cmd);
+}
+
+/**
+ * mynic_admin_check() - find commands that the device leaves unanswered
+ * @mdev: device; if it is alive, a command is under way after this
+ * @stuck: such a command
+ *
+ * Nothing is read from the device: one that hangs would stop the processor.
+ *
+ * Context: at regular intervals while the device is up.
+ * Return: whether there is one.
+ */
+bool mynic_admin_check(struct mynic_dev *mdev, struct mynic_admin_stuck *stuck)
+{
+	struct mynic_admin *admin = &mdev->admin;
+	const struct mynic_admin_slot *slot;
+	unsigned long flags;
+
+	/* An interrupt may have been lost */
+	mynic_admin_take(mdev);
+	spin_lock_irqsave(&admin->lock, flags);
+	slot = mynic_admin_grow(admin);
+	if (slot)
+		*stuck = (struct mynic_admin_stuck){
+			.opcode = slot->opcode,
+			.number = slot->number,
+		};
+	if (mynic_dead(mdev) || (admin->beat && admin->beat->completed))
+		mynic_admin_end_beat(admin);
+	if (!mynic_dead(mdev) && !admin->beat)
+		mynic_admin_start_beat(mdev);
+	spin_unlock_irqrestore(&admin->lock, flags);
+	return slot;
+}
+
+/**
+ * mynic_admin_provoke() - have the device fail
+ * @mdev: device
+ * @hang: no command is answered from now on; else: it reports an error
+ */
+void mynic_admin_provoke(struct mynic_dev *mdev, bool hang)
+{
+	struct mynic_admin *admin = &mdev->admin;
+	unsigned long flags;
+
+	spin_lock_irqsave(&admin->lock, flags);
+	admin->mute = true;
+	if (!hang)
+		writel(admin->pi + MYNIC_AQ_SIZE + 1,
+		       mdev->regs + MYNIC_REG_AQ_DOORBELL);
 	spin_unlock_irqrestore(&admin->lock, flags);
 }

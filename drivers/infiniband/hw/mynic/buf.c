@@ -157,6 +157,22 @@ void mynic_page_list_free(struct mynic_dev *mdev, struct mynic_page_list *pl)
 	pl->lists = NULL;
 }
 
+static void mynic_mem_release(struct mynic_parked *parked)
+{
+	struct mynic_mem *mem = container_of(parked, struct mynic_mem, parked);
+	unsigned int i;
+
+	if (mem->va)
+		vunmap(mem->va);
+	for (i = 0; mem->pages && i < mem->num_pages && mem->pages[i]; i++)
+		dma_free_pages(&mem->mdev->pdev->dev, PAGE_SIZE, mem->pages[i],
+			       mem->dma[i], DMA_BIDIRECTIONAL);
+	mynic_page_list_free(mem->mdev, &mem->list);
+	kvfree(mem->dma);
+	kvfree(mem->pages);
+	kfree(mem);
+}
+
 /**
  * mynic_mem_alloc() - allocate zeroed memory for a queue
  * @mdev: device
@@ -207,28 +223,18 @@ struct mynic_mem *mynic_mem_alloc(struct mynic_dev *mdev, size_t size,
 	return mem;
 
 err:
-	mynic_mem_free(mem);
+	mynic_mem_release(&mem->parked);
 	return ERR_PTR(-ENOMEM);
 }
 
 /**
  * mynic_mem_free() - free memory of a queue
- * @mem: memory that the device no longer uses. Pages that are still mapped
- *	into a process live until it unmaps them.
+ * @mem: memory that the device no longer uses, if it is alive. Pages that are
+ *	still mapped into a process live until it unmaps them.
  */
 void mynic_mem_free(struct mynic_mem *mem)
 {
-	unsigned int i;
-
-	if (mem->va)
-		vunmap(mem->va);
-	for (i = 0; mem->pages && i < mem->num_pages && mem->pages[i]; i++)
-		dma_free_pages(&mem->mdev->pdev->dev, PAGE_SIZE, mem->pages[i],
-			       mem->dma[i], DMA_BIDIRECTIONAL);
-	mynic_page_list_free(mem->mdev, &mem->list);
-	kvfree(mem->dma);
-	kvfree(mem->pages);
-	kfree(mem);
+	mynic_park(mem->mdev, &mem->parked, mynic_mem_release);
 }
 
 /**

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The device clock beside the system's, in a page that processes can read */
 #include <linux/clocksource.h>
-#include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <rdma/mynic-abi.h>
 
-#include "mynic.h"
+#include "cmd.h"
 
 /* The clocks are compared this often */
 #define MYNIC_CLOCK_PERIOD HZ
-/* ... by the shortest of so many accesses, as the device may be busy */
+/* ... by the quickest of so many commands, as the device may be busy */
 #define MYNIC_CLOCK_TRIES 4
 /* Differences of so many seconds can be converted with 64 bits */
 #define MYNIC_CLOCK_SPAN 3600U
@@ -24,9 +23,10 @@ static bool mynic_clock_read(struct mynic_dev *mdev,
 
 	for (i = 0; i < MYNIC_CLOCK_TRIES; i++) {
 		before = ktime_get_real_ns();
-		cycles = readq(mdev->uar0 + MYNIC_UAR_CLOCK);
+		if (mynic_cmd_nop(mdev, &cycles))
+			break;
 		took = ktime_get_real_ns() - before;
-		if (cycles == U64_MAX || took >= best)
+		if (!cycles || took >= best)
 			continue;
 		best = took;
 		now->cycles = cycles;

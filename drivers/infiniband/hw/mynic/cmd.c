@@ -14,6 +14,70 @@ static const int mynic_aq_errno[] = {
 	[MYNIC_AQ_NOT_SUPPORTED] = -EOPNOTSUPP,
 };
 
+static const char *const mynic_cmd_names[] = {
+	[MYNIC_CMD_NOP] = "NOP",
+	[MYNIC_CMD_QUERY_DEVICE] = "QUERY_DEVICE",
+	[MYNIC_CMD_QUERY_PORT] = "QUERY_PORT",
+	[MYNIC_CMD_MODIFY_PORT] = "MODIFY_PORT",
+	[MYNIC_CMD_QUERY_STATS] = "QUERY_STATS",
+	[MYNIC_CMD_SET_GID] = "SET_GID",
+	[MYNIC_CMD_SET_RX] = "SET_RX",
+	[MYNIC_CMD_CREATE_EQ] = "CREATE_EQ",
+	[MYNIC_CMD_DESTROY_EQ] = "DESTROY_EQ",
+	[MYNIC_CMD_ALLOC_PD] = "ALLOC_PD",
+	[MYNIC_CMD_DEALLOC_PD] = "DEALLOC_PD",
+	[MYNIC_CMD_ALLOC_XRCD] = "ALLOC_XRCD",
+	[MYNIC_CMD_DEALLOC_XRCD] = "DEALLOC_XRCD",
+	[MYNIC_CMD_CREATE_MKEY] = "CREATE_MKEY",
+	[MYNIC_CMD_DESTROY_MKEY] = "DESTROY_MKEY",
+	[MYNIC_CMD_MODIFY_MKEY] = "MODIFY_MKEY",
+	[MYNIC_CMD_QUERY_MKEY] = "QUERY_MKEY",
+	[MYNIC_CMD_ALLOC_DM] = "ALLOC_DM",
+	[MYNIC_CMD_FREE_DM] = "FREE_DM",
+	[MYNIC_CMD_SYNC_MKEY] = "SYNC_MKEY",
+	[MYNIC_CMD_RESUME] = "RESUME",
+	[MYNIC_CMD_CREATE_CQ] = "CREATE_CQ",
+	[MYNIC_CMD_DESTROY_CQ] = "DESTROY_CQ",
+	[MYNIC_CMD_RESIZE_CQ] = "RESIZE_CQ",
+	[MYNIC_CMD_MODIFY_CQ] = "MODIFY_CQ",
+	[MYNIC_CMD_QUERY_CQ] = "QUERY_CQ",
+	[MYNIC_CMD_CREATE_SRQ] = "CREATE_SRQ",
+	[MYNIC_CMD_MODIFY_SRQ] = "MODIFY_SRQ",
+	[MYNIC_CMD_QUERY_SRQ] = "QUERY_SRQ",
+	[MYNIC_CMD_DESTROY_SRQ] = "DESTROY_SRQ",
+	[MYNIC_CMD_RESIZE_SRQ] = "RESIZE_SRQ",
+	[MYNIC_CMD_CREATE_QP] = "CREATE_QP",
+	[MYNIC_CMD_MODIFY_QP] = "MODIFY_QP",
+	[MYNIC_CMD_QUERY_QP] = "QUERY_QP",
+	[MYNIC_CMD_DESTROY_QP] = "DESTROY_QP",
+	[MYNIC_CMD_ATTACH_MCAST] = "ATTACH_MCAST",
+	[MYNIC_CMD_DETACH_MCAST] = "DETACH_MCAST",
+	[MYNIC_CMD_CREATE_FLOW] = "CREATE_FLOW",
+	[MYNIC_CMD_DESTROY_FLOW] = "DESTROY_FLOW",
+	[MYNIC_CMD_CREATE_WQ] = "CREATE_WQ",
+	[MYNIC_CMD_MODIFY_WQ] = "MODIFY_WQ",
+	[MYNIC_CMD_DESTROY_WQ] = "DESTROY_WQ",
+	[MYNIC_CMD_CREATE_RWQ_TABLE] = "CREATE_RWQ_TABLE",
+	[MYNIC_CMD_DESTROY_RWQ_TABLE] = "DESTROY_RWQ_TABLE",
+	[MYNIC_CMD_CREATE_COUNTERS] = "CREATE_COUNTERS",
+	[MYNIC_CMD_DESTROY_COUNTERS] = "DESTROY_COUNTERS",
+	[MYNIC_CMD_QUERY_COUNTERS] = "QUERY_COUNTERS",
+	[MYNIC_CMD_BIND_COUNTERS] = "BIND_COUNTERS",
+};
+
+/**
+ * mynic_cmd_name() - the name of a command
+ * @opcode: MYNIC_CMD_*
+ *
+ * Return: the name.
+ */
+const char *mynic_cmd_name(u8 opcode)
+{
+	if (opcode < ARRAY_SIZE(mynic_cmd_names) && mynic_cmd_names[opcode])
+		return mynic_cmd_names[opcode];
+	return "an unknown command";
+}
+
 static int mynic_cmd(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 		     const void *in, void *out, size_t len,
 		     struct mynic_admin_cpl *cpl)
@@ -63,7 +127,8 @@ static int mynic_cmd_create(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 	*number = le32_to_cpu(cpl.number);
 	if (cmd->opcode != MYNIC_CMD_CREATE_MKEY &&
 	    *number > MYNIC_MAX_NUMBER) {
-		mynic_die(mdev, "it gave out an impossible number");
+		mynic_die(mdev, "it answers %s with the number %#x",
+			  mynic_cmd_name(cmd->opcode), *number);
 		return -EIO;
 	}
 	return 0;
@@ -76,8 +141,30 @@ static int mynic_cmd_create(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
  */
 static void mynic_cmd_destroy(struct mynic_dev *mdev, u8 opcode, u32 number)
 {
-	if (mynic_cmd_number(mdev, opcode, number))
-		mynic_die(mdev, "it did not destroy an object");
+	int ret = mynic_cmd_number(mdev, opcode, number);
+
+	if (ret)
+		mynic_die(mdev, "it answers %s %u with %pe",
+			  mynic_cmd_name(opcode), number, ERR_PTR(ret));
+}
+
+/**
+ * mynic_cmd_nop() - NOP
+ * @mdev: device
+ * @clock: the device's clock; 0: it does not tell
+ *
+ * Context: may sleep, as all commands.
+ * Return: 0 or an errno.
+ */
+int mynic_cmd_nop(struct mynic_dev *mdev, u64 *clock)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_NOP };
+	struct mynic_admin_cpl cpl;
+	int ret;
+
+	ret = mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
+	*clock = ret ? 0 : le64_to_cpu(cpl.nop.clock);
+	return ret;
 }
 
 /**
@@ -420,7 +507,8 @@ void mynic_cmd_sync_mkey(struct mynic_dev *mdev, u32 key)
 	int ret = mynic_cmd_number(mdev, MYNIC_CMD_SYNC_MKEY, key >> 8);
 
 	if (ret && ret != -EINVAL)
-		mynic_die(mdev, "it did not let go of a page");
+		mynic_die(mdev, "it answers SYNC_MKEY %u with %pe", key >> 8,
+			  ERR_PTR(ret));
 }
 
 /**
@@ -483,7 +571,8 @@ int mynic_cmd_alloc_dm(struct mynic_dev *mdev, u64 length, u8 log_align,
 	if (!IS_ALIGNED(*offset, PAGE_SIZE) || *offset > bar ||
 	    length > bar - *offset ||
 	    *offset < (u64)mdev->caps.num_uar * MYNIC_UAR_SIZE) {
-		mynic_die(mdev, "its memory is at an impossible place");
+		mynic_die(mdev, "it answers ALLOC_DM with the offset %#llx",
+			  *offset);
 		return -EIO;
 	}
 	return 0;
@@ -527,7 +616,8 @@ int mynic_cmd_try_destroy_mkey(struct mynic_dev *mdev, u32 key)
 
 	ret = mynic_cmd_number(mdev, MYNIC_CMD_DESTROY_MKEY, key >> 8);
 	if (ret && ret != -EBUSY) {
-		mynic_die(mdev, "it did not destroy a memory key");
+		mynic_die(mdev, "it answers DESTROY_MKEY %u with %pe", key >> 8,
+			  ERR_PTR(ret));
 		return 0;
 	}
 	return ret;

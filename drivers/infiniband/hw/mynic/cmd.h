@@ -18,6 +18,8 @@ struct mynic_port_state {
 	u32 max_mtu;
 };
 
+const char *mynic_cmd_name(u8 opcode);
+int mynic_cmd_nop(struct mynic_dev *mdev, u64 *clock);
 int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps);
 int mynic_cmd_query_port(struct mynic_dev *mdev, struct mynic_port_state *ps);
 int mynic_cmd_modify_port(struct mynic_dev *mdev, bool up, const u8 *mac,

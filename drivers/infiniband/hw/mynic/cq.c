@@ -393,8 +393,15 @@ int mynic_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 				   count, period);
 }
 
-/* Return: whether the device may complete the request with this index now */
-static bool mynic_wq_complete(struct mynic_wq *wq, u32 index, u64 *wr_id)
+/**
+ * mynic_wq_complete() - end a request of the kernel
+ * @wq: its queue; the caller holds the lock of the CQ
+ * @index: what the device says; it may be anything
+ * @wr_id: result
+ *
+ * Return: whether the device may complete the request with this index now.
+ */
+bool mynic_wq_complete(struct mynic_wq *wq, u32 index, u64 *wr_id)
 {
 	u32 ci = wq->ci;
 
@@ -487,46 +494,6 @@ static bool mynic_poll_one(struct mynic_dev *mdev, struct mynic_cq *cq,
 	return valid;
 }
 
-static int mynic_flush_wq(struct mynic_qp *qp, struct mynic_wq *wq, int room,
-			  struct ib_wc *wc)
-{
-	int n = 0;
-
-	while (n < room && mynic_wq_complete(wq, wq->ci, &wc[n].wr_id)) {
-		wc[n].qp = &qp->ibqp;
-		wc[n].status = IB_WC_WR_FLUSH_ERR;
-		n++;
-	}
-	return n;
-}
-
-/*
- * A dead device completes nothing, but consumers in the kernel cannot give up
- * their queues before everything they posted has come back.
- */
-static int mynic_flush_cq(struct mynic_dev *mdev, struct mynic_cq *cq, int room,
-			  struct ib_wc *wc)
-{
-	struct mynic_res *res;
-	struct mynic_qp *qp;
-	unsigned long qpn;
-	int n = 0;
-
-	memset(wc, 0, room * sizeof(*wc));
-	xa_for_each(&mdev->qps, qpn, res) {
-		res = mynic_res_get(&mdev->qps, qpn);
-		if (!res)
-			continue;
-		qp = container_of(res, struct mynic_qp, res);
-		if (qp->send_cq == cq && qp->sq.wr_id)
-			n += mynic_flush_wq(qp, &qp->sq, room - n, wc + n);
-		if (qp->recv_cq == cq && qp->rq.wr_id)
-			n += mynic_flush_wq(qp, &qp->rq, room - n, wc + n);
-		mynic_res_put(res);
-	}
-	return n;
-}
-
 /**
  * mynic_poll_cq() - &ib_device_ops.poll_cq
  * @ibcq: CQ of the kernel
@@ -568,12 +535,16 @@ int mynic_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
  * @flags: which completions are to raise an event
  *
  * Context: any.
- * Return: 0, as the device misses no events.
+ * Return: 0, as the device misses no events; 1 if it is dead, the caller wants
+ * to know, and there is something to be flushed.
  */
 int mynic_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	bool solicited = (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED;
+	struct mynic_dev *mdev = to_mdev(ibcq->device);
+	struct mynic_cq *cq = to_mcq(ibcq);
 
-	mynic_cq_arm(to_mdev(ibcq->device), to_mcq(ibcq), solicited);
-	return 0;
+	mynic_cq_arm(mdev, cq, solicited);
+	return flags & IB_CQ_REPORT_MISSED_EVENTS && mynic_dead(mdev) &&
+	       mynic_flush_pending(mdev, cq);
 }

@@ -2,6 +2,7 @@
 /* Event queues and interrupts */
 #include <linux/interrupt.h>
 #include <linux/io.h>
+#include <linux/slab.h>
 
 #include "cmd.h"
 
@@ -15,6 +16,12 @@ struct mynic_event_data {
 	u8 type;
 	struct mynic_missing missing;
 };
+
+static bool mynic_eq_is_up(const struct mynic_eq *eq)
+{
+	/* Pairs with the release in mynic_eq_create() */
+	return smp_load_acquire(&eq->mem);
+}
 
 static bool mynic_eq_pending(const struct mynic_eq *eq)
 {
@@ -86,6 +93,8 @@ static irqreturn_t mynic_comp_irq(int irq, void *data)
 	struct mynic_cq *cq;
 	unsigned int n;
 
+	if (!mynic_eq_is_up(eq))
+		return IRQ_HANDLED;
 	for (n = 0; n < MYNIC_EQ_SIZE && mynic_eq_next(eq, &event); n++) {
 		if (event.type != MYNIC_EVENT_COMP)
 			continue;
@@ -93,7 +102,9 @@ static irqreturn_t mynic_comp_irq(int irq, void *data)
 		if (!res)
 			continue;
 		cq = container_of(res, struct mynic_cq, res);
-		if (cq->ibcq.comp_handler)
+		/* Nobody asks for events of a CQ that its consumer polls */
+		if (cq->ibcq.comp_handler &&
+		    cq->ibcq.poll_ctx != IB_POLL_DIRECT)
 			cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 		mynic_res_put(res);
 	}
@@ -234,11 +245,11 @@ static irqreturn_t mynic_async_thread(int irq, void *data)
 	struct mynic_event_data event;
 	unsigned int n;
 
+	if (!mynic_eq_is_up(eq))
+		return IRQ_HANDLED;
 	for (n = 0; n < MYNIC_EQ_SIZE && mynic_eq_next(eq, &event); n++)
 		mynic_async_event(eq->mdev, &event);
 	mynic_eq_done(eq, n == MYNIC_EQ_SIZE);
-	/* The same interrupt may have been for that, too */
-	mynic_check_status(eq->mdev);
 	return IRQ_HANDLED;
 }
 
@@ -248,8 +259,8 @@ static irqreturn_t mynic_async_thread(int irq, void *data)
  *
  * A completion may be gone when the interrupt comes that was asked for, as others
  * look for theirs. It is not spurious therefore. Nor is it a reason to look
- * whether the device died: a register is not to be read for commands. If the
- * device died at the same time, a command finds out.
+ * whether the device died: a register is not to be read for commands or events.
+ * If the device died at the same time, the next command finds out.
  */
 static irqreturn_t mynic_async_irq(int irq, void *data)
 {
@@ -257,17 +268,25 @@ static irqreturn_t mynic_async_irq(int irq, void *data)
 	struct mynic_dev *mdev = eq->mdev;
 	bool completed = mynic_admin_irq(mdev);
 
-	/* Pairs with the release in mynic_eq_create() */
-	if (smp_load_acquire(&eq->mem) && mynic_eq_pending(eq))
+	if (mynic_eq_is_up(eq) && mynic_eq_pending(eq))
 		return IRQ_WAKE_THREAD;
-	if (!completed)
+	if (!completed && !mynic_dead(mdev))
 		mynic_check_status(mdev);
 	return IRQ_HANDLED;
 }
 
-/* The caller frees eq->mem, also after an error */
-static int mynic_eq_create(struct mynic_dev *mdev, struct mynic_eq *eq,
-			   bool async)
+static void mynic_eq_destroy(struct mynic_eq *eq)
+{
+	struct mynic_dev *mdev = eq->mdev;
+	struct mynic_mem *mem = eq->mem;
+
+	mynic_cmd_destroy_eq(mdev, eq->eqn);
+	WRITE_ONCE(eq->mem, NULL);
+	synchronize_irq(pci_irq_vector(mdev->pdev, eq->vector));
+	mynic_mem_free(mem);
+}
+
+static int mynic_eq_create(struct mynic_eq *eq, bool async)
 {
 	struct mynic_create_eq body = {
 		.vector = cpu_to_le16(eq->vector),
@@ -275,36 +294,79 @@ static int mynic_eq_create(struct mynic_dev *mdev, struct mynic_eq *eq,
 		.async = async,
 		.dbrec_offset = cpu_to_le32(MYNIC_EQ_DBREC_OFFSET),
 	};
+	struct mynic_dev *mdev = eq->mdev;
 	struct mynic_mem *mem;
+	int ret;
 
 	mem = mynic_mem_alloc(
 		mdev, MYNIC_EQ_DBREC_OFFSET + sizeof(struct mynic_eq_dbrec),
 		true);
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
+	eq->ci = 0;
 	/* The interrupt handler looks at the ring as soon as it is there */
 	smp_store_release(&eq->mem, mem);
-	body.buf = eq->mem->list.buf;
-	return mynic_cmd_create_eq(mdev, &body, &eq->eqn);
+	body.buf = mem->list.buf;
+	ret = mynic_cmd_create_eq(mdev, &body, &eq->eqn);
+	if (ret) {
+		WRITE_ONCE(eq->mem, NULL);
+		synchronize_irq(pci_irq_vector(mdev->pdev, eq->vector));
+		mynic_mem_free(mem);
+	}
+	return ret;
 }
 
-static void mynic_comp_eq_fini(struct mynic_eq *eq)
+/**
+ * mynic_eqs_init() - create the event queues
+ * @mdev: device, which is ENABLED; no command has been given yet
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_eqs_init(struct mynic_dev *mdev)
 {
-	struct mynic_dev *mdev = eq->mdev;
-	int irq = pci_irq_vector(mdev->pdev, eq->vector);
+	unsigned int i;
+	int ret;
 
-	mynic_cmd_destroy_eq(mdev, eq->eqn);
-	irq_update_affinity_hint(irq, NULL);
-	free_irq(irq, eq);
-	mynic_mem_free(eq->mem);
+	ret = mynic_cmd_query_device(mdev, &mdev->caps);
+	if (ret)
+		return ret;
+	ret = mynic_eq_create(&mdev->async_eq, true);
+	if (ret)
+		return ret;
+	mdev->num_comp_eqs = min(mdev->num_vectors, mdev->caps.max_eq) - 1;
+	for (i = 0; i < mdev->num_comp_eqs; i++) {
+		ret = mynic_eq_create(&mdev->comp_eqs[i], false);
+		if (ret)
+			goto err;
+	}
+	return 0;
+
+err:
+	while (i--)
+		mynic_eq_destroy(&mdev->comp_eqs[i]);
+	mynic_eq_destroy(&mdev->async_eq);
+	return ret;
+}
+
+/**
+ * mynic_eqs_fini() - destroy the event queues
+ * @mdev: device; no command is given afterwards
+ */
+void mynic_eqs_fini(struct mynic_dev *mdev)
+{
+	unsigned int i;
+
+	for (i = 0; i < mdev->num_comp_eqs; i++)
+		mynic_eq_destroy(&mdev->comp_eqs[i]);
+	mynic_eq_destroy(&mdev->async_eq);
 }
 
 /*
  * Each processor has a vector, which mynic_cq_vector() and processes choose by
  * its number. Where it cannot be interrupted, any other one is as good.
  */
-static int mynic_comp_eq_init(struct mynic_dev *mdev, struct mynic_eq *eq,
-			      u16 vector)
+static int mynic_comp_irq_request(struct mynic_dev *mdev, struct mynic_eq *eq,
+				  u16 vector)
 {
 	int irq = pci_irq_vector(mdev->pdev, vector);
 	int ret;
@@ -313,90 +375,69 @@ static int mynic_comp_eq_init(struct mynic_dev *mdev, struct mynic_eq *eq,
 	eq->vector = vector;
 	snprintf(eq->name, sizeof(eq->name), MYNIC_DRV_NAME "-comp%u@pci:%s",
 		 vector, pci_name(mdev->pdev));
-	ret = mynic_eq_create(mdev, eq, false);
-	if (ret)
-		goto err_mem;
 	ret = request_irq(irq, mynic_comp_irq, 0, eq->name, eq);
 	if (ret)
-		goto err_eq;
+		return ret;
 	irq_set_affinity_and_hint(irq, cpumask_of(vector - 1));
 	return 0;
+}
 
-err_eq:
-	mynic_cmd_destroy_eq(mdev, eq->eqn);
-err_mem:
-	if (eq->mem)
-		mynic_mem_free(eq->mem);
-	return ret;
+static void mynic_comp_irqs_free(struct mynic_dev *mdev, unsigned int n)
+{
+	int irq;
+
+	while (n--) {
+		irq = pci_irq_vector(mdev->pdev, n + 1);
+		irq_update_affinity_hint(irq, NULL);
+		free_irq(irq, &mdev->comp_eqs[n]);
+	}
+	kfree(mdev->comp_eqs);
 }
 
 /**
- * mynic_eqs_init() - create the event queues and take the interrupts
- * @mdev: device, which is ENABLED; no command has been given yet
+ * mynic_irqs_request() - take the interrupts
+ * @mdev: device, not yet up
+ *
+ * They are kept while the device is dead or reset: to give them up is an access
+ * to a device that perhaps hangs.
  *
  * Return: 0 or an errno.
  */
-int mynic_eqs_init(struct mynic_dev *mdev)
+int mynic_irqs_request(struct mynic_dev *mdev)
 {
 	struct mynic_eq *async = &mdev->async_eq;
 	struct pci_dev *pdev = mdev->pdev;
-	unsigned int i;
+	unsigned int i, n = mdev->num_vectors - 1;
 	int ret;
 
-	*async = (struct mynic_eq){ .mdev = mdev };
+	mdev->comp_eqs = kzalloc_objs(*mdev->comp_eqs, n);
+	if (!mdev->comp_eqs)
+		return -ENOMEM;
+	async->mdev = mdev;
 	snprintf(async->name, sizeof(async->name),
 		 MYNIC_DRV_NAME "-async@pci:%s", pci_name(pdev));
+	for (i = 0; i < n; i++) {
+		ret = mynic_comp_irq_request(mdev, &mdev->comp_eqs[i], i + 1);
+		if (ret)
+			goto err;
+	}
 	ret = request_threaded_irq(pci_irq_vector(pdev, 0), mynic_async_irq,
 				   mynic_async_thread, 0, async->name, async);
 	if (ret)
-		return ret;
-
-	ret = mynic_cmd_query_device(mdev, &mdev->caps);
-	if (ret)
-		goto err_irq;
-	ret = mynic_eq_create(mdev, async, true);
-	if (ret)
-		goto err_irq;
-
-	mdev->num_comp_eqs = min(mdev->num_vectors, mdev->caps.max_eq) - 1;
-	mdev->comp_eqs = kzalloc_objs(*mdev->comp_eqs, mdev->num_comp_eqs);
-	if (!mdev->comp_eqs) {
-		ret = -ENOMEM;
-		goto err_async;
-	}
-	for (i = 0; i < mdev->num_comp_eqs; i++) {
-		ret = mynic_comp_eq_init(mdev, &mdev->comp_eqs[i], i + 1);
-		if (ret)
-			goto err_comp;
-	}
+		goto err;
 	return 0;
 
-err_comp:
-	while (i--)
-		mynic_comp_eq_fini(&mdev->comp_eqs[i]);
-	kfree(mdev->comp_eqs);
-err_async:
-	mynic_cmd_destroy_eq(mdev, async->eqn);
-err_irq:
-	free_irq(pci_irq_vector(pdev, 0), async);
-	if (async->mem)
-		mynic_mem_free(async->mem);
+err:
+	mynic_comp_irqs_free(mdev, i);
 	return ret;
 }
 
 /**
- * mynic_eqs_fini() - destroy the event queues and give up the interrupts
- * @mdev: device; no command is given afterwards
+ * mynic_irqs_free() - give up the interrupts
+ * @mdev: device, down for good
  */
-void mynic_eqs_fini(struct mynic_dev *mdev)
+void mynic_irqs_free(struct mynic_dev *mdev)
 {
-	struct mynic_eq *async = &mdev->async_eq;
-	unsigned int i;
-
-	for (i = 0; i < mdev->num_comp_eqs; i++)
-		mynic_comp_eq_fini(&mdev->comp_eqs[i]);
-	kfree(mdev->comp_eqs);
-	mynic_cmd_destroy_eq(mdev, async->eqn);
-	free_irq(pci_irq_vector(mdev->pdev, 0), async);
-	mynic_mem_free(async->mem);
+	free_irq(pci_irq_vector(mdev->pdev, 0), &mdev->async_eq);
+	mynic_comp_irqs_free(mdev, mdev->num_vectors - 1);
 }

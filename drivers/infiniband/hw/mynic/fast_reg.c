@@ -46,19 +46,17 @@ struct ib_mr *mynic_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 				       GFP_KERNEL);
 	if (!fr->lists) {
 		ret = -ENOMEM;
-		goto err_free;
+		goto err;
 	}
 	ret = mynic_cmd_create_mkey(mdev, MYNIC_MKEY_FAST_REG, &body, &key);
 	if (ret)
-		goto err_lists;
+		goto err;
 	mr->ibmr.lkey = key;
 	mr->ibmr.rkey = key;
 	return &mr->ibmr;
 
-err_lists:
-	mynic_fast_reg_free(mdev, fr);
-err_free:
-	kfree(mr);
+err:
+	mynic_mr_free(ibpd->device, mr);
 	return ERR_PTR(ret);
 }
 

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The PCI function: finding it, bringing it up and down, and its recovery */
 #include <linux/dma-mapping.h>
-#include <linux/iopoll.h>
 #include <linux/module.h>
-#include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <net/devlink.h>
 #include <rdma/mynic-abi.h>
 
 #include "cmd.h"
 
 /* From this the core makes a name for the RDMA device */
 #define MYNIC_IB_NAME MYNIC_DRV_NAME "_%d"
-
-/* A device that fails again and again is reset this often */
-#define MYNIC_RECOVER_INTERVAL (10 * HZ)
-/* A reset may take this long */
-#define MYNIC_RESET_TIMEOUT_US (30 * USEC_PER_SEC)
 
 /**
  * mynic_res_add() - let events find an object
@@ -78,135 +72,6 @@ void mynic_res_remove(struct xarray *xa, u32 number, struct mynic_res *res)
 	wait_for_completion(&res->unused);
 }
 
-/**
- * mynic_die() - give up a device that failed
- * @mdev: device
- * @why: what it did
- *
- * From now on commands fail, the device reaches no memory and raises no
- * interrupt, and objects are destroyed without it. A work item resets it.
- *
- * Context: any.
- */
-void mynic_die(struct mynic_dev *mdev, const char *why)
-{
-	unsigned long next = mdev->recovered + MYNIC_RECOVER_INTERVAL;
-	unsigned long now = jiffies;
-
-	if (test_and_set_bit(MYNIC_DEAD, &mdev->flags))
-		return;
-	pci_clear_master(mdev->pdev);
-	dev_err(&mdev->pdev->dev, "device failed: %s\n", why);
-	mynic_admin_abort(mdev);
-	queue_delayed_work(system_long_wq, &mdev->recover_work,
-			   time_before(now, next) ? next - now : 0);
-}
-
-/**
- * mynic_check_status() - look whether the device is in order
- * @mdev: device, which was ENABLED
- *
- * Context: any.
- */
-void mynic_check_status(struct mynic_dev *mdev)
-{
-	u32 status = readl(mdev->regs + MYNIC_REG_STATUS);
-
-	if (PCI_POSSIBLE_ERROR(status))
-		mynic_die(mdev, "it is gone");
-	else if (status & MYNIC_STATUS_FATAL)
-		mynic_die(mdev, "it reports an error");
-	else if (!(status & MYNIC_STATUS_ENABLED))
-		mynic_die(mdev, "it was reset");
-}
-
-/* Return: 0, -ENODEV if the device is gone or no mynic, -ETIMEDOUT */
-static int mynic_hw_reset(struct mynic_dev *mdev)
-{
-	struct device *dev = &mdev->pdev->dev;
-	u32 magic, version, status;
-	int ret;
-
-	magic = readl(mdev->regs + MYNIC_REG_MAGIC);
-	version = readl(mdev->regs + MYNIC_REG_VERSION);
-	if (magic != MYNIC_MAGIC || version >> 16 != MYNIC_VERSION_MAJOR) {
-		dev_err(dev, "unknown device: magic %#x, version %#x\n", magic,
-			version);
-		return -ENODEV;
-	}
-	writel(MYNIC_CONTROL_RESET, mdev->regs + MYNIC_REG_CONTROL);
-	ret = readl_poll_timeout(mdev->regs + MYNIC_REG_STATUS, status,
-				 status & MYNIC_STATUS_READY, USEC_PER_MSEC,
-				 MYNIC_RESET_TIMEOUT_US);
-	if (!ret && PCI_POSSIBLE_ERROR(status))
-		ret = -ENODEV;
-	if (ret)
-		dev_err(dev, "no end of reset, status %#x\n", status);
-	return ret;
-}
-
-/* Of these the kernel itself needs nothing: its own QPs always ring. */
-#define MYNIC_DRIVER_FEATURES ((u32)MYNIC_FEATURE_DB_SUPPRESS)
-
-static int mynic_hw_enable(struct mynic_dev *mdev)
-{
-	u32 status;
-	int ret;
-
-	mdev->features = readl(mdev->regs + MYNIC_REG_FEATURES_LO) &
-			 MYNIC_DRIVER_FEATURES;
-	writel(mdev->features, mdev->regs + MYNIC_REG_DRV_FEATURES_LO);
-	writel(0, mdev->regs + MYNIC_REG_DRV_FEATURES_HI);
-	writel(MYNIC_CONTROL_ENABLE, mdev->regs + MYNIC_REG_CONTROL);
-	ret = readl_poll_timeout(mdev->regs + MYNIC_REG_STATUS, status,
-				 status & (MYNIC_STATUS_ENABLED |
-					   MYNIC_STATUS_FATAL),
-				 USEC_PER_MSEC, MYNIC_RESET_TIMEOUT_US);
-	if (!ret && (PCI_POSSIBLE_ERROR(status) || status & MYNIC_STATUS_FATAL))
-		ret = -EIO;
-	if (ret)
-		dev_err(&mdev->pdev->dev, "cannot be enabled, status %#x\n",
-			status);
-	return ret;
-}
-
-/* Everything below the netdev and the RDMA device */
-static int mynic_hw_up(struct mynic_dev *mdev)
-{
-	int ret;
-
-	ret = mynic_hw_reset(mdev);
-	if (ret)
-		return ret;
-	ret = mynic_admin_init(mdev);
-	if (ret)
-		return ret;
-	memset(mdev->gids, 0, sizeof(mdev->gids));
-	clear_bit(MYNIC_DEAD, &mdev->flags);
-	pci_set_master(mdev->pdev);
-	ret = mynic_hw_enable(mdev);
-	if (ret)
-		goto err_reset;
-	ret = mynic_eqs_init(mdev);
-	if (ret)
-		goto err_reset;
-	return 0;
-
-err_reset:
-	writel(MYNIC_CONTROL_RESET, mdev->regs + MYNIC_REG_CONTROL);
-	pci_clear_master(mdev->pdev);
-	mynic_admin_fini(mdev);
-	return ret;
-}
-
-static void mynic_hw_down(struct mynic_dev *mdev)
-{
-	mynic_eqs_fini(mdev);
-	writel(MYNIC_CONTROL_RESET, mdev->regs + MYNIC_REG_CONTROL);
-	pci_clear_master(mdev->pdev);
-	mynic_admin_fini(mdev);
-}
-
 static const struct ib_device_ops mynic_dev_ops = {
 	.owner = THIS_MODULE,
 	.driver_id = RDMA_DRIVER_UNKNOWN,
@@ -247,6 +112,8 @@ static const struct ib_device_ops mynic_dev_ops = {
 	.destroy_wq = mynic_destroy_wq,
 	.detach_mcast = mynic_detach_mcast,
 	.disassociate_ucontext = mynic_disassociate_ucontext,
+	.drain_rq = mynic_drain_rq,
+	.drain_sq = mynic_drain_sq,
 	.get_dev_fw_str = mynic_get_dev_fw_str,
 	.get_dma_mr = mynic_get_dma_mr,
 	.get_hw_stats = mynic_get_hw_stats,
@@ -295,7 +162,13 @@ static const struct uapi_definition mynic_uapi_defs[] = {
 	{},
 };
 
-static int mynic_ib_register(struct mynic_dev *mdev)
+/**
+ * mynic_ib_register() - show the RDMA device to the world
+ * @mdev: device, which is up
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_ib_register(struct mynic_dev *mdev)
 {
 	struct device *dev = &mdev->pdev->dev;
 	struct mynic_ib_dev *mib;
@@ -345,7 +218,13 @@ err_dealloc:
 	return ret;
 }
 
-static void mynic_ib_unregister(struct mynic_dev *mdev)
+/**
+ * mynic_ib_unregister() - take the RDMA device from the world
+ * @mdev: device, dead or alive
+ *
+ * This waits until all its users have let go.
+ */
+void mynic_ib_unregister(struct mynic_dev *mdev)
 {
 	const char *name = dev_name(&mdev->ibdev->ibdev.dev);
 
@@ -356,95 +235,6 @@ static void mynic_ib_unregister(struct mynic_dev *mdev)
 	put_page(mdev->ibdev->gid_page);
 	ib_dealloc_device(&mdev->ibdev->ibdev);
 	mdev->ibdev = NULL;
-}
-
-/*
- * Consumers in the kernel wait for what they posted: let them poll it. The CQ
- * of the netdev, which is no consumer's, has no RDMA device.
- */
-static void mynic_wake_kernel_cqs(struct mynic_dev *mdev)
-{
-	struct mynic_res *res;
-	struct mynic_cq *cq;
-	unsigned long cqn;
-
-	xa_for_each(&mdev->cqs, cqn, res) {
-		res = mynic_res_get(&mdev->cqs, cqn);
-		if (!res)
-			continue;
-		cq = container_of(res, struct mynic_cq, res);
-		if (!cq->ibcq.uobject && cq->ibcq.device &&
-		    cq->ibcq.comp_handler)
-			cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
-		mynic_res_put(res);
-	}
-}
-
-static void mynic_announce_death(struct mynic_dev *mdev)
-{
-	struct ib_event event = {
-		.device = &mdev->ibdev->ibdev,
-		.element.port_num = MYNIC_PORT,
-		.event = IB_EVENT_DEVICE_FATAL,
-	};
-
-	ib_dispatch_event(&event);
-	/* Whoever still posts, with interrupts off, sees that it is dead */
-	synchronize_rcu();
-	mynic_wake_kernel_cqs(mdev);
-}
-
-static void mynic_stop(struct mynic_dev *mdev)
-{
-	lockdep_assert_held(&mdev->state_lock);
-	if (!mdev->up)
-		return;
-	mdev->up = false;
-	if (mynic_dead(mdev))
-		mynic_announce_death(mdev);
-	mynic_ib_unregister(mdev);
-	mynic_netdev_detach(mdev);
-	mynic_hw_down(mdev);
-}
-
-static int mynic_start(struct mynic_dev *mdev)
-{
-	int ret;
-
-	lockdep_assert_held(&mdev->state_lock);
-	ret = mynic_hw_up(mdev);
-	if (ret)
-		goto err;
-	ret = mynic_netdev_attach(mdev);
-	if (ret)
-		goto err_hw;
-	ret = mynic_ib_register(mdev);
-	if (ret)
-		goto err_netdev;
-	mdev->up = true;
-	return 0;
-
-err_netdev:
-	mynic_netdev_detach(mdev);
-err_hw:
-	mynic_hw_down(mdev);
-err:
-	dev_err(&mdev->pdev->dev, "device stays down: %pe\n", ERR_PTR(ret));
-	return ret;
-}
-
-static void mynic_recover_work(struct work_struct *work)
-{
-	struct mynic_dev *mdev = container_of(to_delayed_work(work),
-					      struct mynic_dev, recover_work);
-
-	mutex_lock(&mdev->state_lock);
-	if (mdev->up && mynic_dead(mdev)) {
-		mdev->recovered = jiffies;
-		mynic_stop(mdev);
-		mynic_start(mdev);
-	}
-	mutex_unlock(&mdev->state_lock);
 }
 
 static int mynic_pci_init(struct mynic_dev *mdev)
@@ -521,26 +311,46 @@ static void mynic_free(struct mynic_dev *mdev)
 	kfree(mdev);
 }
 
-static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+static struct mynic_dev *mynic_alloc(struct pci_dev *pdev)
 {
 	struct mynic_dev *mdev;
-	int ret;
 
 	mdev = kzalloc_obj(*mdev);
 	if (!mdev)
-		return -ENOMEM;
+		return NULL;
 	mdev->pdev = pdev;
-	mutex_init(&mdev->state_lock);
 	mutex_init(&mdev->gid_lock);
+	INIT_LIST_HEAD(&mdev->parked);
+	spin_lock_init(&mdev->parked_lock);
+	mynic_health_init(mdev);
+	mynic_recover_init(mdev);
 	strscpy(mdev->ibdev_name, MYNIC_IB_NAME);
-	INIT_DELAYED_WORK(&mdev->recover_work, mynic_recover_work);
-	mdev->recovered = jiffies - MYNIC_RECOVER_INTERVAL;
 	xa_init_flags(&mdev->cqs, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&mdev->qps, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&mdev->srqs, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&mdev->rwqs, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&mdev->odps, XA_FLAGS_LOCK_IRQ);
 	ida_init(&mdev->uars);
+	return mdev;
+}
+
+/* After this nothing runs that uses the device, and it uses no memory */
+static void mynic_quiesce(struct mynic_dev *mdev)
+{
+	mynic_recover_fini(mdev);
+	mynic_health_fini(mdev);
+	pci_clear_master(mdev->pdev);
+	mynic_unpark(mdev);
+}
+
+static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct mynic_dev *mdev;
+	int ret;
+
+	mdev = mynic_alloc(pdev);
+	if (!mdev)
+		return -ENOMEM;
 	pci_set_drvdata(pdev, mdev);
 
 	/* First: whatever it returns, mynic_free() undoes it */
@@ -556,33 +366,47 @@ static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = mynic_pci_init(mdev);
 	if (ret)
 		goto err_free;
-	ret = mynic_netdev_alloc(mdev);
+	ret = mynic_admin_alloc(mdev);
 	if (ret)
 		goto err_pci;
+	ret = mynic_devlink_alloc(mdev);
+	if (ret)
+		goto err_admin;
+	ret = mynic_netdev_alloc(mdev);
+	if (ret)
+		goto err_devlink;
+	ret = mynic_irqs_request(mdev);
+	if (ret)
+		goto err_netdev;
 	ret = mynic_hw_up(mdev);
 	if (ret)
-		goto err_alloc;
+		goto err_quiesce;
 	ret = mynic_netdev_register(mdev);
 	if (ret)
 		goto err_hw;
 	mutex_lock(&mdev->state_lock);
 	ret = mynic_ib_register(mdev);
-	mdev->up = !ret;
+	if (!ret)
+		mynic_set_up(mdev);
 	mutex_unlock(&mdev->state_lock);
 	if (ret)
-		goto err_netdev;
-	/* It may have died before anything was there to recover */
-	if (mynic_dead(mdev))
-		queue_delayed_work(system_long_wq, &mdev->recover_work, 0);
+		goto err_unregister;
+	devlink_register(mdev->devlink);
 	return 0;
 
-err_netdev:
+err_unregister:
 	mynic_netdev_unregister(mdev);
 err_hw:
 	mynic_hw_down(mdev);
-err_alloc:
-	disable_delayed_work_sync(&mdev->recover_work);
+err_quiesce:
+	mynic_quiesce(mdev);
+	mynic_irqs_free(mdev);
+err_netdev:
 	mynic_netdev_free(mdev);
+err_devlink:
+	mynic_devlink_free(mdev);
+err_admin:
+	mynic_admin_free(mdev);
 err_pci:
 	mynic_pci_fini(mdev);
 err_free:
@@ -594,57 +418,16 @@ static void mynic_remove(struct pci_dev *pdev)
 {
 	struct mynic_dev *mdev = pci_get_drvdata(pdev);
 
-	disable_delayed_work_sync(&mdev->recover_work);
-	mutex_lock(&mdev->state_lock);
-	mynic_stop(mdev);
-	mutex_unlock(&mdev->state_lock);
+	devlink_unregister(mdev->devlink);
+	mynic_quiesce(mdev);
+	mynic_irqs_free(mdev);
 	mynic_netdev_unregister(mdev);
 	mynic_netdev_free(mdev);
+	mynic_devlink_free(mdev);
+	mynic_admin_free(mdev);
 	mynic_pci_fini(mdev);
 	mynic_free(mdev);
 }
-
-static void mynic_reset_prepare(struct pci_dev *pdev)
-{
-	struct mynic_dev *mdev = pci_get_drvdata(pdev);
-
-	mutex_lock(&mdev->state_lock);
-	mynic_stop(mdev);
-	mutex_unlock(&mdev->state_lock);
-}
-
-static void mynic_reset_done(struct pci_dev *pdev)
-{
-	struct mynic_dev *mdev = pci_get_drvdata(pdev);
-
-	mutex_lock(&mdev->state_lock);
-	mynic_start(mdev);
-	mutex_unlock(&mdev->state_lock);
-}
-
-static const struct pci_error_handlers mynic_err_handlers = {
-	.reset_prepare = mynic_reset_prepare,
-	.reset_done = mynic_reset_done,
-};
-
-static int mynic_suspend(struct device *dev)
-{
-	mynic_reset_prepare(to_pci_dev(dev));
-	return 0;
-}
-
-static int mynic_resume(struct device *dev)
-{
-	struct mynic_dev *mdev = dev_get_drvdata(dev);
-	int ret;
-
-	mutex_lock(&mdev->state_lock);
-	ret = mynic_start(mdev);
-	mutex_unlock(&mdev->state_lock);
-	return ret;
-}
-
-static DEFINE_SIMPLE_DEV_PM_OPS(mynic_pm_ops, mynic_suspend, mynic_resume);
 
 static const struct pci_device_id mynic_pci_tbl[] = {
 	{ PCI_DEVICE(MYNIC_PCI_VENDOR_ID, MYNIC_PCI_DEVICE_ID) },
@@ -657,6 +440,7 @@ static struct pci_driver mynic_pci_driver = {
 	.id_table = mynic_pci_tbl,
 	.probe = mynic_probe,
 	.remove = mynic_remove,
+	.shutdown = mynic_shutdown,
 	.err_handler = &mynic_err_handlers,
 	.driver.pm = pm_sleep_ptr(&mynic_pm_ops),
 };

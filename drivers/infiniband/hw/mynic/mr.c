@@ -7,6 +7,32 @@
 
 #include "cmd.h"
 
+static void mynic_mr_release(struct mynic_parked *parked)
+{
+	struct mynic_mr *mr = container_of(parked, struct mynic_mr, parked);
+	struct ib_device *ibdev = mr->ibmr.device;
+	struct mynic_dev *mdev = mr->mdev;
+
+	mynic_fast_reg_free(mdev, &mr->fast_reg);
+	mynic_page_list_free(mdev, &mr->list);
+	ib_umem_release(mr->umem);
+	kfree(mr);
+	put_device(&ibdev->dev);
+}
+
+/**
+ * mynic_mr_free() - free a region, and the memory that it is made of
+ * @ibdev: RDMA device. It may be unregistered before the memory is freed.
+ * @mr: region that the device no longer uses, if it is alive
+ */
+void mynic_mr_free(struct ib_device *ibdev, struct mynic_mr *mr)
+{
+	mr->mdev = to_mdev(ibdev);
+	mr->ibmr.device = ibdev;
+	get_device(&ibdev->dev);
+	mynic_park(mr->mdev, &mr->parked, mynic_mr_release);
+}
+
 /**
  * mynic_get_dma_mr() - &ib_device_ops.get_dma_mr
  * @ibpd: protection domain
@@ -90,38 +116,39 @@ static void mynic_mr_set_access(struct mynic_mr *mr, int access, u64 iova)
 	mr->body.iova = access & IB_ZERO_BASED ? 0 : cpu_to_le64(iova);
 }
 
-/* Make a region of @umem, which remains the caller's if that fails */
-static struct mynic_mr *
-mynic_mr_create(struct ib_pd *ibpd, struct ib_umem *umem, u64 iova, int access)
+/* A region of memory of a process, not yet known to the device */
+static struct mynic_mr *mynic_mr_alloc(struct ib_umem *umem)
 {
-	struct mynic_dev *mdev = to_mdev(ibpd->device);
 	struct mynic_mr *mr;
-	u32 key;
-	int ret;
 
 	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	ret = mynic_mr_list(mdev, umem, &mr->list);
-	if (ret)
-		goto err_free;
 	mr->umem = umem;
+	return mr;
+}
+
+/* The caller frees @mr if that fails */
+static int mynic_mr_create(struct ib_pd *ibpd, struct mynic_mr *mr, u64 iova,
+			   int access)
+{
+	struct mynic_dev *mdev = to_mdev(ibpd->device);
+	u32 key;
+	int ret;
+
+	ret = mynic_mr_list(mdev, mr->umem, &mr->list);
+	if (ret)
+		return ret;
 	mr->body.buf = mr->list.buf;
-	mr->body.length = cpu_to_le64(umem->length);
+	mr->body.length = cpu_to_le64(mr->umem->length);
 	mr->body.pdn = cpu_to_le32(to_mpd(ibpd)->pdn);
 	mynic_mr_set_access(mr, access, iova);
 	ret = mynic_cmd_create_mkey(mdev, 0, &mr->body, &key);
 	if (ret)
-		goto err_list;
+		return ret;
 	mr->ibmr.lkey = key;
 	mr->ibmr.rkey = key;
-	return mr;
-
-err_list:
-	mynic_page_list_free(mdev, &mr->list);
-err_free:
-	kfree(mr);
-	return ERR_PTR(ret);
+	return 0;
 }
 
 /**
@@ -157,10 +184,15 @@ struct ib_mr *mynic_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 	umem = ib_umem_get_va(ibpd->device, start, length, access);
 	if (IS_ERR(umem))
 		return ERR_CAST(umem);
-	mr = mynic_mr_create(ibpd, umem, iova, access);
+	mr = mynic_mr_alloc(umem);
 	if (IS_ERR(mr)) {
 		ib_umem_release(umem);
 		return ERR_CAST(mr);
+	}
+	ret = mynic_mr_create(ibpd, mr, iova, access);
+	if (ret) {
+		mynic_mr_free(ibpd->device, mr);
+		return ERR_PTR(ret);
 	}
 	return &mr->ibmr;
 }
@@ -219,15 +251,21 @@ struct ib_mr *mynic_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset,
 		ibdev, offset, length, fd, access);
 	if (IS_ERR(dmabuf))
 		return ERR_CAST(dmabuf);
-	mr = mynic_mr_create(ibpd, &dmabuf->umem, iova, access);
-	if (!IS_ERR(mr)) {
+	mr = mynic_mr_alloc(&dmabuf->umem);
+	if (IS_ERR(mr)) {
+		ib_umem_dmabuf_revoke_unlock(dmabuf);
+		ib_umem_release(&dmabuf->umem);
+		return ERR_CAST(mr);
+	}
+	ret = mynic_mr_create(ibpd, mr, iova, access);
+	if (!ret) {
 		mr->ibmr.device = ibdev;
 		ib_umem_dmabuf_set_revoke_locked(dmabuf, mynic_mr_revoke, mr);
 	}
 	ib_umem_dmabuf_revoke_unlock(dmabuf);
-	if (IS_ERR(mr)) {
-		ib_umem_release(&dmabuf->umem);
-		return ERR_CAST(mr);
+	if (ret) {
+		mynic_mr_free(ibdev, mr);
+		return ERR_PTR(ret);
 	}
 	return &mr->ibmr;
 }
@@ -252,26 +290,24 @@ static int mynic_mr_rereg_memory(struct mynic_mr *mr, struct mynic_mr *new,
 {
 	struct ib_device *ibdev = mr->ibmr.device;
 	struct mynic_dev *mdev = to_mdev(ibdev);
+	struct ib_umem *umem;
 	int ret;
 
-	new->umem = ib_umem_get_va(ibdev, start, length, new->access);
-	if (IS_ERR(new->umem))
-		return PTR_ERR(new->umem);
-	ret = mynic_mr_list(mdev, new->umem, &new->list);
+	umem = ib_umem_get_va(ibdev, start, length, new->access);
+	if (IS_ERR(umem))
+		return PTR_ERR(umem);
+	new->umem = umem;
+	ret = mynic_mr_list(mdev, umem, &new->list);
 	if (ret)
-		goto err_umem;
+		return ret;
 	new->body.buf = new->list.buf;
 	new->body.length = cpu_to_le64(length);
 	ret = mynic_mr_rereg_in_place(mr, new);
 	if (ret)
-		goto err_list;
+		return ret;
 	swap(mr->umem, new->umem);
 	swap(mr->list, new->list);
-err_list:
-	mynic_page_list_free(mdev, &new->list);
-err_umem:
-	ib_umem_release(new->umem);
-	return ret;
+	return 0;
 }
 
 /**
@@ -294,11 +330,7 @@ struct ib_mr *mynic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				  struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct mynic_mr *mr = to_mmr(ibmr);
-	struct mynic_mr new = {
-		.access = mr->access,
-		.iova = mr->iova,
-		.body = mr->body,
-	};
+	struct mynic_mr *new;
 	int ret;
 
 	ret = ib_no_udata_io(udata);
@@ -306,25 +338,34 @@ struct ib_mr *mynic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 		return ERR_PTR(ret);
 	if (flags & ~IB_MR_REREG_SUPPORTED || mr->odp)
 		return ERR_PTR(-EOPNOTSUPP);
+	new = mynic_mr_alloc(NULL);
+	if (IS_ERR(new))
+		return ERR_CAST(new);
+	new->access = mr->access;
+	new->iova = mr->iova;
+	new->body = mr->body;
 	if (flags & IB_MR_REREG_ACCESS)
-		new.access = access;
+		new->access = access;
 	if (flags & IB_MR_REREG_TRANS)
-		new.iova = iova;
+		new->iova = iova;
 	else
 		length = le64_to_cpu(mr->body.length);
 	if (flags & IB_MR_REREG_PD)
-		new.body.pdn = cpu_to_le32(to_mpd(ibpd)->pdn);
-	ret = mynic_mr_check(to_mdev(ibmr->device), length, new.access);
+		new->body.pdn = cpu_to_le32(to_mpd(ibpd)->pdn);
+	ret = mynic_mr_check(to_mdev(ibmr->device), length, new->access);
 	if (ret)
-		return ERR_PTR(ret);
+		goto out;
 	ret = ib_umem_check_rereg(mr->umem, flags, access);
 	if (ret)
-		return ERR_PTR(ret);
-	mynic_mr_set_access(&new, new.access, new.iova);
+		goto out;
+	mynic_mr_set_access(new, new->access, new->iova);
 	if (flags & IB_MR_REREG_TRANS)
-		ret = mynic_mr_rereg_memory(mr, &new, start, length);
+		ret = mynic_mr_rereg_memory(mr, new, start, length);
 	else
-		ret = mynic_mr_rereg_in_place(mr, &new);
+		ret = mynic_mr_rereg_in_place(mr, new);
+out:
+	/* It has the old memory now; or new memory, which is not used */
+	mynic_mr_free(ibmr->device, new);
 	return ERR_PTR(ret);
 }
 
@@ -409,9 +450,6 @@ int mynic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 		return ret;
 	if (mr->odp)
 		mynic_odp_gone(mr->odp);
-	mynic_fast_reg_free(mdev, &mr->fast_reg);
-	mynic_page_list_free(mdev, &mr->list);
-	ib_umem_release(mr->umem);
-	kfree(mr);
+	mynic_mr_free(ibmr->device, mr);
 	return 0;
 }

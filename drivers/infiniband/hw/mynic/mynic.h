@@ -25,8 +25,23 @@
 /* Lists of as many addresses can be allocated in one piece */
 #define MYNIC_MAX_FAST_REG_PAGES 4096U
 
+struct devlink;
 struct mynic_dev;
 struct mynic_netdev;
+
+/**
+ * struct mynic_parked - memory that the device was told of
+ * @list: with others, while the device may use it although it is dead
+ * @free: gives it up
+ */
+struct mynic_parked {
+	struct list_head list;
+	void (*free)(struct mynic_parked *parked);
+};
+
+void mynic_park(struct mynic_dev *mdev, struct mynic_parked *parked,
+		void (*free)(struct mynic_parked *parked));
+void mynic_unpark(struct mynic_dev *mdev);
 
 /**
  * struct mynic_caps - what QUERY_DEVICE said, checked, in host byte order
@@ -188,6 +203,7 @@ void mynic_page_list_free(struct mynic_dev *mdev, struct mynic_page_list *pl);
 /**
  * struct mynic_mem - memory of a queue: rings and doorbell record
  * @mmap: how user space reaches it
+ * @parked: how it is kept for a device that is dead
  * @mdev: device that it is mapped for
  * @pages: the pages
  * @dma: their addresses
@@ -198,6 +214,7 @@ void mynic_page_list_free(struct mynic_dev *mdev, struct mynic_page_list *pl);
  */
 struct mynic_mem {
 	struct mynic_mmap_entry mmap;
+	struct mynic_parked parked;
 	struct mynic_dev *mdev;
 	struct page **pages;
 	dma_addr_t *dma;
@@ -252,6 +269,9 @@ struct mynic_resize mynic_move_body(const struct mynic_move *move);
  * @busy: in use
  * @completed: @cpl is valid
  * @asleep: an interrupt is wanted; no longer, if @completed
+ * @age: health checks that it has seen
+ * @opcode: MYNIC_CMD_*
+ * @number: what the command is about
  */
 struct mynic_admin_slot {
 	struct completion done;
@@ -259,6 +279,19 @@ struct mynic_admin_slot {
 	bool busy;
 	bool completed;
 	bool asleep;
+	u8 age;
+	u8 opcode;
+	u32 number;
+};
+
+/**
+ * struct mynic_admin_stuck - a command that the device does not answer
+ * @opcode: MYNIC_CMD_*
+ * @number: what the command is about
+ */
+struct mynic_admin_stuck {
+	u8 opcode;
+	u32 number;
 };
 
 /**
@@ -277,6 +310,8 @@ struct mynic_admin_slot {
  * @sleepers: slots asleep
  * @arm: @ci when the device was asked for an interrupt
  * @armed: which did not come yet
+ * @mute: the device is told of no command, to see what happens
+ * @beat: the command of the last health check, or NULL
  */
 struct mynic_admin {
 	struct semaphore free;
@@ -293,20 +328,28 @@ struct mynic_admin {
 	unsigned int sleepers;
 	u32 arm;
 	bool armed;
+	bool mute;
+	struct mynic_admin_slot *beat;
 };
 
-int mynic_admin_init(struct mynic_dev *mdev);
-void mynic_admin_fini(struct mynic_dev *mdev);
+int mynic_admin_alloc(struct mynic_dev *mdev);
+void mynic_admin_free(struct mynic_dev *mdev);
+void mynic_admin_setup(struct mynic_dev *mdev);
+void mynic_admin_knock(struct mynic_dev *mdev);
+void mynic_admin_forget(struct mynic_dev *mdev);
+bool mynic_admin_answered(const struct mynic_dev *mdev);
 int mynic_admin_exec(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 		     const void *in, void *out, size_t len,
 		     struct mynic_admin_cpl *cpl);
 bool mynic_admin_irq(struct mynic_dev *mdev);
 void mynic_admin_abort(struct mynic_dev *mdev);
+bool mynic_admin_check(struct mynic_dev *mdev, struct mynic_admin_stuck *stuck);
+void mynic_admin_provoke(struct mynic_dev *mdev, bool hang);
 
 /**
  * struct mynic_eq - an event queue and its interrupt
  * @mdev: device
- * @mem: the ring
+ * @mem: the ring; NULL: the device is down
  * @eqn: number
  * @vector: MSI-X vector
  * @ci: consumer index; only the interrupt's handler touches it
@@ -321,6 +364,8 @@ struct mynic_eq {
 	char name[32];
 };
 
+int mynic_irqs_request(struct mynic_dev *mdev);
+void mynic_irqs_free(struct mynic_dev *mdev);
 int mynic_eqs_init(struct mynic_dev *mdev);
 void mynic_eqs_fini(struct mynic_dev *mdev);
 
@@ -339,7 +384,31 @@ struct mynic_clock {
 };
 
 enum {
-	MYNIC_DEAD, /* the device failed: commands end at once */
+	MYNIC_DEAD, /* the device failed or is down: commands end at once */
+};
+
+/**
+ * struct mynic_death - what the device died of
+ * @hung: it may hang: its registers must not be read
+ * @fatal: MYNIC_FATAL_*
+ * @why: in words
+ */
+struct mynic_death {
+	bool hung;
+	u32 fatal;
+	char why[96];
+};
+
+/**
+ * enum mynic_state - whether the device is up, and is to be
+ * @MYNIC_DOWN: down, until somebody says otherwise
+ * @MYNIC_UP: device, netdev and RDMA device work, if the device is not dead
+ * @MYNIC_LOST: down, after its death, until it has recovered
+ */
+enum mynic_state {
+	MYNIC_DOWN,
+	MYNIC_UP,
+	MYNIC_LOST,
 };
 
 /**
@@ -348,17 +417,31 @@ enum {
  * @regs: BAR0
  * @uar0: the kernel's doorbell page
  * @flags: bit numbers above
+ * @death: what it died of; written by whoever marks it dead, and then under
+ *	@state_lock
  * @state_lock: serialises bringing the device up and down
- * @up: device, netdev and RDMA device work; protected by @state_lock
- * @recover_work: resets a dead device
- * @recovered: jiffies of the last time
+ * @state: protected by @state_lock
+ * @health_work: looks whether the device is alive
+ * @announce_work: tells consumers of a death
+ * @tell_work: tells user contexts, if nobody else does
+ * @stop_work: takes a dead device from its users
+ * @recover_work: brings a lost device up
+ * @recovered: jiffies when it was brought up
+ * @pause: jiffies between attempts to do so
+ * @next_knock: jiffies when it is asked for a sign of life, if it hangs
+ * @knock_pause: jiffies until it is asked once more
+ * @users_lock: protects @users; while there are any, @ibdev stays
+ * @users: user contexts
+ * @parked_lock: protects @parked
+ * @parked: memory that the device may still use; see mynic_park()
+ * @devlink: health reporters
  * @features: MYNIC_FEATURE_* that are agreed upon
  * @caps: limits
  * @admin: admin queue
  * @async_eq: asynchronous events and admin completions
  * @comp_eqs: completion events
  * @num_vectors: MSI-X vectors
- * @num_comp_eqs: entries of @comp_eqs
+ * @num_comp_eqs: entries of @comp_eqs that are in use
  * @cqs: CQs by number
  * @qps: QPs by number
  * @srqs: SRQs by number
@@ -378,10 +461,23 @@ struct mynic_dev {
 	void __iomem *regs;
 	void __iomem *uar0;
 	unsigned long flags;
-	struct mutex state_lock; /* up */
-	bool up;
+	struct mynic_death death;
+	struct mutex state_lock; /* state */
+	enum mynic_state state;
+	struct delayed_work health_work;
+	struct work_struct announce_work;
+	struct delayed_work tell_work;
+	struct work_struct stop_work;
 	struct delayed_work recover_work;
 	unsigned long recovered;
+	unsigned long pause;
+	unsigned long next_knock;
+	unsigned long knock_pause;
+	struct mutex users_lock; /* users */
+	unsigned int users;
+	spinlock_t parked_lock; /* parked */
+	struct list_head parked;
+	struct devlink *devlink;
 	u32 features;
 	struct mynic_caps caps;
 	struct mynic_admin admin;
@@ -431,8 +527,39 @@ static inline bool mynic_dead(const struct mynic_dev *mdev)
 	return test_bit(MYNIC_DEAD, &mdev->flags);
 }
 
-void mynic_die(struct mynic_dev *mdev, const char *why);
+/* Life and death */
+
+const char *mynic_fatal_name(u32 fatal);
+__printf(2, 3) void mynic_die(struct mynic_dev *mdev, const char *fmt, ...);
+void mynic_abandon(struct mynic_dev *mdev, bool hung);
 void mynic_check_status(struct mynic_dev *mdev);
+void mynic_health_init(struct mynic_dev *mdev);
+void mynic_health_fini(struct mynic_dev *mdev);
+void mynic_health_start(struct mynic_dev *mdev);
+void mynic_health_stop(struct mynic_dev *mdev);
+void mynic_users_add(struct mynic_dev *mdev, int n);
+
+int mynic_hw_up(struct mynic_dev *mdev);
+void mynic_hw_down(struct mynic_dev *mdev);
+void mynic_hw_knock(struct mynic_dev *mdev);
+
+extern const struct pci_error_handlers mynic_err_handlers;
+extern const struct dev_pm_ops mynic_pm_ops;
+
+void mynic_recover_init(struct mynic_dev *mdev);
+void mynic_recover_fini(struct mynic_dev *mdev);
+void mynic_set_up(struct mynic_dev *mdev);
+void mynic_recover_soon(struct mynic_dev *mdev);
+int mynic_recover(struct mynic_dev *mdev);
+void mynic_shutdown(struct pci_dev *pdev);
+
+int mynic_devlink_alloc(struct mynic_dev *mdev);
+void mynic_devlink_free(struct mynic_dev *mdev);
+void mynic_devlink_report(struct mynic_dev *mdev, struct mynic_death *death);
+void mynic_devlink_recovered(struct mynic_dev *mdev);
+
+int mynic_ib_register(struct mynic_dev *mdev);
+void mynic_ib_unregister(struct mynic_dev *mdev);
 
 /* Doorbells */
 
@@ -675,6 +802,8 @@ struct mynic_fast_reg {
 /**
  * struct mynic_mr - memory region
  * @ibmr: the core's part
+ * @parked: how its memory is kept for a device that is dead
+ * @mdev: then: the device
  * @odp: on-demand paging: the region; else NULL
  * @umem: pinned memory of a process, or NULL
  * @list: pages of @umem
@@ -686,6 +815,8 @@ struct mynic_fast_reg {
  */
 struct mynic_mr {
 	struct ib_mr ibmr;
+	struct mynic_parked parked;
+	struct mynic_dev *mdev;
 	struct mynic_odp *odp;
 	struct ib_umem *umem;
 	struct mynic_page_list list;
@@ -700,6 +831,7 @@ static inline struct mynic_mr *to_mmr(struct ib_mr *ibmr)
 	return container_of(ibmr, struct mynic_mr, ibmr);
 }
 
+void mynic_mr_free(struct ib_device *ibdev, struct mynic_mr *mr);
 struct ib_mr *mynic_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *mynic_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm,
 			      struct ib_dm_mr_attr *attr,
@@ -838,6 +970,7 @@ static inline void *mynic_wq_slot(const struct mynic_wq *wq, u32 index)
 	       ((size_t)(index & mynic_wq_mask(wq)) << wq->log_stride);
 }
 
+bool mynic_wq_complete(struct mynic_wq *wq, u32 index, u64 *wr_id);
 int mynic_rq_layout(struct mynic_wq *rq, u32 max_wr, u32 max_sge);
 
 /* Queue pairs */
@@ -952,6 +1085,19 @@ int mynic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad_wr);
 int mynic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad_wr);
+
+int mynic_post_marker(struct mynic_dev *mdev, struct mynic_qp *qp,
+		      struct mynic_wq *wq, struct ib_cqe *cqe);
+
+/* Flushing what a dead device left behind */
+
+void mynic_wake_consumers(struct mynic_dev *mdev);
+int mynic_flush_cq(struct mynic_dev *mdev, struct mynic_cq *cq, int room,
+		   struct ib_wc *wc);
+bool mynic_flush_pending(struct mynic_dev *mdev, const struct mynic_cq *cq);
+void mynic_qp_err_dead(struct mynic_qp *qp);
+void mynic_drain_sq(struct ib_qp *ibqp);
+void mynic_drain_rq(struct ib_qp *ibqp);
 
 /* Shared receive queues */
 

@@ -18,6 +18,7 @@
 #define MYNIC_TX_SLOTS 512
 /* A device that is alive makes room within this time, on a slow machine too */
 #define MYNIC_TX_TIMEOUT (30 * HZ)
+#define MYNIC_RESTART_DELAY (HZ / 4)
 
 struct mynic_rx_buf {
 	struct page *page;
@@ -38,6 +39,22 @@ struct mynic_tx_buf {
 };
 
 /**
+ * struct mynic_bufs - what the device was told of
+ * @parked: how it is kept for a device that is dead
+ * @mdev: device
+ * @rx_size: bytes of a receive buffer: the largest frame that there may be
+ * @rx: receive buffers
+ * @tx: frames in the send ring
+ */
+struct mynic_bufs {
+	struct mynic_parked parked;
+	struct mynic_dev *mdev;
+	u32 rx_size;
+	struct mynic_rx_buf rx[MYNIC_RX_SLOTS];
+	struct mynic_tx_buf tx[MYNIC_TX_SLOTS];
+};
+
+/**
  * struct mynic_netdev - private part of the interface
  * @mdev: device
  * @ndev: interface
@@ -50,9 +67,9 @@ struct mynic_tx_buf {
  * @pdn: protection domain
  * @cq: completions of both directions
  * @qp: the QP
- * @rx: receive buffers
- * @tx: frames in the send ring
+ * @bufs: buffers and frames
  * @running: the queues are there; protected by the RTNL
+ * @restart_work: makes the queues again after an error
  */
 struct mynic_netdev {
 	struct mynic_dev *mdev;
@@ -65,9 +82,9 @@ struct mynic_netdev {
 	u32 pdn;
 	struct mynic_cq cq;
 	struct mynic_qp qp;
-	struct mynic_rx_buf *rx;
-	struct mynic_tx_buf *tx;
+	struct mynic_bufs *bufs;
 	bool running;
+	struct delayed_work restart_work;
 };
 
 /* Receiving */
@@ -80,7 +97,7 @@ static void mynic_post_rx(struct mynic_netdev *nd)
 
 	wqe->wr_id = cpu_to_le64(MYNIC_WR_RECV | rq->pi);
 	wqe->num_sge = cpu_to_le32(1);
-	sge->addr = cpu_to_le64(nd->rx[rq->pi % MYNIC_RX_SLOTS].dma);
+	sge->addr = cpu_to_le64(nd->bufs->rx[rq->pi % MYNIC_RX_SLOTS].dma);
 	sge->length = cpu_to_le32(nd->rx_size);
 	sge->lkey = cpu_to_le32(nd->mdev->caps.dma_lkey);
 	rq->pi++;
@@ -111,13 +128,16 @@ static void mynic_receive(struct mynic_netdev *nd,
 
 /* Sending */
 
-static void mynic_tx_done(struct mynic_netdev *nd, u32 index)
+static void mynic_tx_done(struct mynic_netdev *nd, u32 index, bool sent)
 {
-	struct mynic_tx_buf *buf = &nd->tx[index % MYNIC_TX_SLOTS];
+	struct mynic_tx_buf *buf = &nd->bufs->tx[index % MYNIC_TX_SLOTS];
 
 	dma_unmap_single(&nd->mdev->pdev->dev, buf->dma, buf->skb->len,
 			 DMA_TO_DEVICE);
-	dev_sw_netstats_tx_add(nd->ndev, 1, buf->skb->len);
+	if (sent)
+		dev_sw_netstats_tx_add(nd->ndev, 1, buf->skb->len);
+	else
+		DEV_STATS_INC(nd->ndev, tx_errors);
 	napi_consume_skb(buf->skb, 1);
 	buf->skb = NULL;
 }
@@ -136,7 +156,7 @@ static void mynic_put_tx(struct mynic_netdev *nd, struct sk_buff *skb,
 	struct mynic_sge *sge = (void *)wqe + MYNIC_WQE_DATA_EXT;
 	u32 index = sq->pi;
 
-	nd->tx[index % MYNIC_TX_SLOTS] = (struct mynic_tx_buf){
+	nd->bufs->tx[index % MYNIC_TX_SLOTS] = (struct mynic_tx_buf){
 		.skb = skb,
 		.dma = dma,
 	};
@@ -191,24 +211,39 @@ static void mynic_tx_timeout(struct net_device *ndev, unsigned int queue)
 
 /* Completions */
 
+/*
+ * The QP is in the error state now, and has to be made anew. Not at once, so that
+ * a frame which is sent again and again does not keep everybody busy.
+ */
+static void mynic_restart_soon(struct mynic_netdev *nd)
+{
+	queue_delayed_work(system_dfl_wq, &nd->restart_work,
+			   MYNIC_RESTART_DELAY);
+}
+
 /* Return: whether this completion can be, given what was posted */
 static bool mynic_complete(struct mynic_netdev *nd, const struct mynic_cqe *cqe)
 {
 	u64 token = le64_to_cpu(READ_ONCE(cqe->wr_id));
 	struct mynic_wq *wq = token & MYNIC_WR_RECV ? &nd->qp.rq : &nd->qp.sq;
+	bool failed = READ_ONCE(cqe->status);
 	u32 ci = wq->ci;
 
-	if (cqe->status || (token & ~MYNIC_WR_RECV) != ci)
+	if ((token & ~MYNIC_WR_RECV) != ci)
 		return false;
 	/* Pairs with the release in mynic_put_tx() */
 	if (ci == smp_load_acquire(&wq->pi))
 		return false;
-	if (token & MYNIC_WR_RECV) {
-		mynic_receive(nd, &nd->rx[ci % MYNIC_RX_SLOTS],
+	if (failed)
+		mynic_restart_soon(nd);
+	if (!(token & MYNIC_WR_RECV)) {
+		mynic_tx_done(nd, ci, !failed);
+	} else if (failed) {
+		DEV_STATS_INC(nd->ndev, rx_errors);
+	} else {
+		mynic_receive(nd, &nd->bufs->rx[ci % MYNIC_RX_SLOTS],
 			      le32_to_cpu(READ_ONCE(cqe->byte_len)));
 		mynic_post_rx(nd);
-	} else {
-		mynic_tx_done(nd, ci);
 	}
 	/* The slot may be used again from now on */
 	smp_store_release(&wq->ci, ci + 1);
@@ -229,7 +264,8 @@ static int mynic_poll(struct napi_struct *napi, int budget)
 		if (!cqe)
 			break;
 		if (!mynic_complete(nd, cqe)) {
-			mynic_die(nd->mdev, "bad completion of a frame");
+			mynic_die(nd->mdev,
+				  "it completes a frame that there is not");
 			napi_complete_done(napi, work);
 			return work;
 		}
@@ -263,43 +299,71 @@ static void mynic_netdev_error(struct ib_event *event, void *context)
 {
 	struct mynic_netdev *nd = context;
 
-	mynic_die(nd->mdev, "a queue of the Ethernet interface failed");
+	mynic_restart_soon(nd);
 }
 
 /* The queues */
 
-static void mynic_free_bufs(struct mynic_netdev *nd)
+static void mynic_release_bufs(struct mynic_parked *parked)
 {
-	struct device *dev = &nd->mdev->pdev->dev;
+	struct mynic_bufs *bufs =
+		container_of(parked, struct mynic_bufs, parked);
+	struct device *dev = &bufs->mdev->pdev->dev;
+	struct mynic_tx_buf *tx;
 	unsigned int i;
 
-	for (i = 0; nd->rx && i < MYNIC_RX_SLOTS && nd->rx[i].page; i++)
-		dma_free_pages(dev, PAGE_ALIGN(nd->rx_size), nd->rx[i].page,
-			       nd->rx[i].dma, DMA_FROM_DEVICE);
-	kvfree(nd->rx);
-	kvfree(nd->tx);
+	for (i = 0; i < MYNIC_TX_SLOTS; i++) {
+		tx = &bufs->tx[i];
+		if (!tx->skb)
+			continue;
+		dma_unmap_single(dev, tx->dma, tx->skb->len, DMA_TO_DEVICE);
+		dev_kfree_skb(tx->skb);
+	}
+	for (i = 0; i < MYNIC_RX_SLOTS && bufs->rx[i].page; i++)
+		dma_free_pages(dev, PAGE_ALIGN(bufs->rx_size), bufs->rx[i].page,
+			       bufs->rx[i].dma, DMA_FROM_DEVICE);
+	kvfree(bufs);
+}
+
+/* Who sent the frames does not wait for a device that perhaps never comes back */
+static void mynic_free_bufs(struct mynic_netdev *nd)
+{
+	struct mynic_bufs *bufs = nd->bufs;
+	unsigned int i;
+
+	for (i = 0; i < MYNIC_TX_SLOTS; i++) {
+		if (!bufs->tx[i].skb)
+			continue;
+		skb_orphan(bufs->tx[i].skb);
+		DEV_STATS_INC(nd->ndev, tx_dropped);
+	}
+	nd->bufs = NULL;
+	mynic_park(nd->mdev, &bufs->parked, mynic_release_bufs);
 }
 
 static int mynic_alloc_bufs(struct mynic_netdev *nd)
 {
 	struct device *dev = &nd->mdev->pdev->dev;
+	struct mynic_bufs *bufs;
 	unsigned int i;
 
-	nd->rx = kvzalloc_objs(*nd->rx, MYNIC_RX_SLOTS);
-	nd->tx = kvzalloc_objs(*nd->tx, MYNIC_TX_SLOTS);
-	if (!nd->rx || !nd->tx)
-		goto err;
+	bufs = kvzalloc_obj(*bufs);
+	if (!bufs)
+		return -ENOMEM;
+	bufs->mdev = nd->mdev;
+	bufs->rx_size = nd->rx_size;
 	for (i = 0; i < MYNIC_RX_SLOTS; i++) {
-		nd->rx[i].page = dma_alloc_pages(dev, PAGE_ALIGN(nd->rx_size),
-						 &nd->rx[i].dma,
-						 DMA_FROM_DEVICE, GFP_KERNEL);
-		if (!nd->rx[i].page)
+		bufs->rx[i].page = dma_alloc_pages(dev, PAGE_ALIGN(nd->rx_size),
+						   &bufs->rx[i].dma,
+						   DMA_FROM_DEVICE, GFP_KERNEL);
+		if (!bufs->rx[i].page)
 			goto err;
 	}
+	nd->bufs = bufs;
 	return 0;
 
 err:
-	mynic_free_bufs(nd);
+	mynic_release_bufs(&bufs->parked);
 	return -ENOMEM;
 }
 
@@ -458,7 +522,8 @@ static void mynic_link_work(struct work_struct *work)
 	WRITE_ONCE(nd->speed_mbps, ps.speed_mbps);
 	if (ps.link_up)
 		netif_carrier_on(nd->ndev);
-	else
+	/* It may have died meanwhile, and the carrier have been taken away */
+	if (!ps.link_up || mynic_dead(nd->mdev))
 		netif_carrier_off(nd->ndev);
 }
 
@@ -516,20 +581,6 @@ err_bufs:
 	return ret;
 }
 
-static void mynic_drop_tx(struct mynic_netdev *nd)
-{
-	struct mynic_wq *sq = &nd->qp.sq;
-	struct mynic_tx_buf *buf;
-
-	for (; sq->ci != sq->pi; sq->ci++) {
-		buf = &nd->tx[sq->ci % MYNIC_TX_SLOTS];
-		dma_unmap_single(&nd->mdev->pdev->dev, buf->dma, buf->skb->len,
-				 DMA_TO_DEVICE);
-		dev_kfree_skb(buf->skb);
-		DEV_STATS_INC(nd->ndev, tx_dropped);
-	}
-}
-
 static void mynic_netdev_stop(struct mynic_netdev *nd)
 {
 	struct mynic_dev *mdev = nd->mdev;
@@ -547,8 +598,22 @@ static void mynic_netdev_stop(struct mynic_netdev *nd)
 	mynic_cmd_modify_port(mdev, false, nd->ndev->dev_addr, nd->ndev->mtu);
 	mynic_cmd_set_rx(mdev, nd->qp.qpn, 0, NULL, 0);
 	mynic_destroy_queues(nd);
-	mynic_drop_tx(nd);
 	mynic_free_bufs(nd);
+}
+
+static void mynic_restart_work(struct work_struct *work)
+{
+	struct mynic_netdev *nd = container_of(
+		to_delayed_work(work), struct mynic_netdev, restart_work);
+
+	rtnl_lock();
+	if (nd->running && !mynic_dead(nd->mdev)) {
+		netdev_warn_once(nd->ndev, "queues are made again\n");
+		mynic_netdev_stop(nd);
+		if (mynic_netdev_start(nd))
+			mynic_die(nd->mdev, "its Ethernet queues stay broken");
+	}
+	rtnl_unlock();
 }
 
 static int mynic_open(struct net_device *ndev)
@@ -632,6 +697,7 @@ int mynic_netdev_alloc(struct mynic_dev *mdev)
 	disable_work(&nd->link_work);
 	INIT_WORK(&nd->rx_mode_work, mynic_rx_mode_work);
 	disable_work(&nd->rx_mode_work);
+	INIT_DELAYED_WORK(&nd->restart_work, mynic_restart_work);
 
 	SET_NETDEV_DEV(ndev, &mdev->pdev->dev);
 	ndev->netdev_ops = &mynic_netdev_ops;
@@ -687,6 +753,9 @@ int mynic_netdev_register(struct mynic_dev *mdev)
  */
 void mynic_netdev_unregister(struct mynic_dev *mdev)
 {
+	struct mynic_netdev *nd = netdev_priv(mdev->netdev);
+
+	disable_delayed_work_sync(&nd->restart_work);
 	unregister_netdev(mdev->netdev);
 }
 

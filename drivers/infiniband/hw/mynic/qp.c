@@ -573,6 +573,8 @@ static bool mynic_modify_is_ok(enum ib_qp_state cur, enum ib_qp_state new,
  * @udata: request: &struct mynic_modify_qp_req, or nothing; response: &struct
  *	mynic_modify_qp_resp
  *
+ * A QP of the kernel can be moved to ERR although the device is dead.
+ *
  * Return: 0, -EINVAL for what the IBTA's state table does not allow, or
  * another errno.
  */
@@ -616,6 +618,10 @@ int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		hw.ece_options = cpu_to_le32(resp.ece_options);
 	}
 	ret = mynic_cmd_modify_qp(mdev, qp->qpn, &hw);
+	if (ret && !udata && new_state == IB_QPS_ERR && mynic_dead(mdev)) {
+		mynic_qp_err_dead(qp);
+		ret = 0;
+	}
 	if (ret)
 		goto out;
 	WRITE_ONCE(qp->state, new_state);

@@ -158,6 +158,7 @@ int mynic_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udata)
 	ret = ib_respond_udata(udata, resp);
 	if (ret)
 		goto err_gids;
+	mynic_users_add(to_mdev(ibucontext->device), 1);
 	return 0;
 
 err_gids:
@@ -209,6 +210,7 @@ void mynic_dealloc_ucontext(struct ib_ucontext *ibucontext)
 {
 	struct mynic_ucontext *ucontext = to_mucontext(ibucontext);
 
+	mynic_users_add(to_mdev(ibucontext->device), -1);
 	rdma_user_mmap_entry_remove(&ucontext->gids->rdma_entry);
 	mynic_clock_close(ucontext);
 	rdma_user_mmap_entry_remove(&ucontext->uar->mmap.rdma_entry);

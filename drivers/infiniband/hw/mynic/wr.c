@@ -292,6 +292,56 @@ int mynic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	return ret;
 }
 
+static void mynic_put_marker(struct mynic_wq *wq, u32 index, u64 token)
+{
+	/* No request of either kind has more than this before its data */
+	memset(mynic_wq_slot(wq, index), 0, BIT(wq->log_stride));
+	if (token & MYNIC_WR_RECV) {
+		struct mynic_recv_wqe *recv = mynic_wq_slot(wq, index);
+
+		recv->wr_id = cpu_to_le64(token);
+	} else {
+		struct mynic_send_wqe *send = mynic_wq_slot(wq, index);
+
+		send->wr_id = cpu_to_le64(token);
+		send->ctrl = mynic_wqe_ctrl(IB_WR_SEND, IB_SEND_SIGNALED);
+	}
+}
+
+/**
+ * mynic_post_marker() - post a request that is going to be flushed
+ * @mdev: device, dead or alive
+ * @qp: QP of the kernel, in ERR
+ * @wq: its send or receive queue
+ * @cqe: called when it completes
+ *
+ * Return: 0, or -ENOMEM if the queue is full.
+ */
+int mynic_post_marker(struct mynic_dev *mdev, struct mynic_qp *qp,
+		      struct mynic_wq *wq, struct ib_cqe *cqe)
+{
+	bool recv = wq == &qp->rq;
+	unsigned long flags;
+	int ret = -ENOMEM;
+	u32 pi;
+
+	spin_lock_irqsave(&wq->lock, flags);
+	pi = wq->pi;
+	if (!mynic_wq_full(wq, pi)) {
+		mynic_put_marker(wq, pi, recv ? MYNIC_WR_RECV | pi : pi);
+		wq->wr_id[pi & mynic_wq_mask(wq)] = (uintptr_t)cqe;
+		/* Pairs with the acquire in mynic_wq_complete() */
+		smp_store_release(&wq->pi, pi + 1);
+		if (recv)
+			mynic_qp_ring_rq(mdev, qp);
+		else
+			mynic_qp_ring_sq(mdev, qp);
+		ret = 0;
+	}
+	spin_unlock_irqrestore(&wq->lock, flags);
+	return ret;
+}
+
 /**
  * mynic_post_srq_recv() - &ib_device_ops.post_srq_recv
  * @ibsrq: SRQ of the kernel

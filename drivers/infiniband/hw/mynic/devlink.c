@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* devlink health: what the device died of, and whether it is brought up again */
+#include <net/devlink.h>
+
+#include "mynic.h"
+
+/**
+ * struct mynic_devlink - private part of the devlink instance
+ * @mdev: device
+ * @fatal: reporter of errors that the device reports, or that the driver sees
+ * @hang: reporter of commands without an answer
+ * @last: the last failure; protected by the instance's lock
+ * @ill: the reporter of a failure from which it has not recovered, or NULL;
+ *	likewise
+ */
+struct mynic_devlink {
+	struct mynic_dev *mdev;
+	struct devlink_health_reporter *fatal;
+	struct devlink_health_reporter *hang;
+	struct mynic_death last;
+	struct devlink_health_reporter *ill;
+};
+
+static const struct devlink_ops mynic_devlink_ops = {};
+
+/*
+ * The core's own calls have nobody to tell of an error. For them the driver
+ * takes its time, and says when it has succeeded.
+ */
+static int mynic_reporter_recover(struct devlink_health_reporter *reporter,
+				  void *ctx, struct netlink_ext_ack *extack)
+{
+	struct mynic_devlink *md = devlink_health_reporter_priv(reporter);
+	int ret;
+
+	if (!extack) {
+		mynic_recover_soon(md->mdev);
+		return -EINPROGRESS;
+	}
+	ret = mynic_recover(md->mdev);
+	if (!ret)
+		md->ill = NULL;
+	if (ret == -EAGAIN) {
+		mynic_recover_soon(md->mdev);
+		NL_SET_ERR_MSG(
+			extack,
+			"The device does not recover; it is tried again");
+	}
+	return ret;
+}
+
+static void mynic_put_death(struct devlink_fmsg *fmsg,
+			    const struct mynic_death *death)
+{
+	devlink_fmsg_string_pair_put(fmsg, "cause", death->why);
+	devlink_fmsg_bool_pair_put(fmsg, "hung", death->hung);
+	devlink_fmsg_u32_pair_put(fmsg, "FATAL", death->fatal);
+	devlink_fmsg_string_pair_put(fmsg, "FATAL meaning",
+				     mynic_fatal_name(death->fatal));
+}
+
+static int mynic_reporter_dump(struct devlink_health_reporter *reporter,
+			       struct devlink_fmsg *fmsg, void *ctx,
+			       struct netlink_ext_ack *extack)
+{
+	struct mynic_devlink *md = devlink_health_reporter_priv(reporter);
+
+	mynic_put_death(fmsg, ctx ?: &md->last);
+	return 0;
+}
+
+static int mynic_reporter_diagnose(struct devlink_health_reporter *reporter,
+				   struct devlink_fmsg *fmsg,
+				   struct netlink_ext_ack *extack)
+{
+	struct mynic_devlink *md = devlink_health_reporter_priv(reporter);
+
+	devlink_fmsg_bool_pair_put(fmsg, "alive", !mynic_dead(md->mdev));
+	if (md->last.why[0])
+		mynic_put_death(fmsg, &md->last);
+	return 0;
+}
+
+static int mynic_reporter_test(struct devlink_health_reporter *reporter,
+			       struct netlink_ext_ack *extack)
+{
+	struct mynic_devlink *md = devlink_health_reporter_priv(reporter);
+
+	if (mynic_dead(md->mdev))
+		return -ENODEV;
+	mynic_admin_provoke(md->mdev, reporter == md->hang);
+	return 0;
+}
+
+static const struct devlink_health_reporter_ops mynic_fatal_ops = {
+	.name = "fatal",
+	.recover = mynic_reporter_recover,
+	.dump = mynic_reporter_dump,
+	.diagnose = mynic_reporter_diagnose,
+	.test = mynic_reporter_test,
+};
+
+static const struct devlink_health_reporter_ops mynic_hang_ops = {
+	.name = "hang",
+	.recover = mynic_reporter_recover,
+	.dump = mynic_reporter_dump,
+	.diagnose = mynic_reporter_diagnose,
+	.test = mynic_reporter_test,
+};
+
+/**
+ * mynic_devlink_report() - report a death, and have it recovered from
+ * @mdev: device, lost
+ * @death: what it died of
+ *
+ * Recovery begins here, unless the administrator wants to begin it.
+ */
+void mynic_devlink_report(struct mynic_dev *mdev, struct mynic_death *death)
+{
+	struct mynic_devlink *md = devlink_priv(mdev->devlink);
+	struct devlink_health_reporter *ill;
+
+	ill = death->hung ? md->hang : md->fatal;
+	devl_lock(mdev->devlink);
+	md->last = *death;
+	md->ill = ill;
+	devl_unlock(mdev->devlink);
+	devlink_health_report(ill, death->why, death);
+}
+
+/**
+ * mynic_devlink_recovered() - the device is up
+ * @mdev: device
+ */
+void mynic_devlink_recovered(struct mynic_dev *mdev)
+{
+	struct mynic_devlink *md = devlink_priv(mdev->devlink);
+
+	devl_lock(mdev->devlink);
+	if (md->ill) {
+		devlink_health_reporter_recovery_done(md->ill);
+		devlink_health_reporter_state_update(
+			md->ill, DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
+	}
+	md->ill = NULL;
+	devl_unlock(mdev->devlink);
+}
+
+/**
+ * mynic_devlink_alloc() - make the devlink instance
+ * @mdev: device
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_devlink_alloc(struct mynic_dev *mdev)
+{
+	struct mynic_devlink *md;
+	struct devlink *devlink;
+	int ret;
+
+	devlink = devlink_alloc(&mynic_devlink_ops, sizeof(*md),
+				&mdev->pdev->dev);
+	if (!devlink)
+		return -ENOMEM;
+	md = devlink_priv(devlink);
+	md->mdev = mdev;
+	md->fatal =
+		devlink_health_reporter_create(devlink, &mynic_fatal_ops, md);
+	if (IS_ERR(md->fatal)) {
+		ret = PTR_ERR(md->fatal);
+		goto err_free;
+	}
+	md->hang = devlink_health_reporter_create(devlink, &mynic_hang_ops, md);
+	if (IS_ERR(md->hang)) {
+		ret = PTR_ERR(md->hang);
+		goto err_fatal;
+	}
+	mdev->devlink = devlink;
+	return 0;
+
+err_fatal:
+	devlink_health_reporter_destroy(md->fatal);
+err_free:
+	devlink_free(devlink);
+	return ret;
+}
+
+/**
+ * mynic_devlink_free() - free the devlink instance
+ * @mdev: device, of which nothing is reported any more
+ */
+void mynic_devlink_free(struct mynic_dev *mdev)
+{
+	struct mynic_devlink *md = devlink_priv(mdev->devlink);
+
+	devlink_health_reporter_destroy(md->hang);
+	devlink_health_reporter_destroy(md->fatal);
+	devlink_free(mdev->devlink);
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The kernel's consumers of a dead device: everything they posted comes back as
+ * flushed, as from a QP in the error state.
+ */
+#include <linux/bottom_half.h>
+#include <linux/delay.h>
+#include <linux/rcupdate.h>
+
+#include "mynic.h"
+
+/* How often somebody looks for completions who has to do that himself */
+#define MYNIC_DRAIN_POLL (HZ / 10)
+
+/**
+ * struct mynic_drain - the last request of a queue
+ * @cqe: called when it completes
+ * @done: has been
+ */
+struct mynic_drain {
+	struct ib_cqe cqe;
+	struct completion done;
+};
+
+static bool mynic_wq_outstanding(const struct mynic_wq *wq)
+{
+	return wq->wr_id && READ_ONCE(wq->pi) != READ_ONCE(wq->ci);
+}
+
+/* The netdev's QP, which is no consumer's, has no RDMA device */
+static bool mynic_qp_is_consumers(const struct mynic_qp *qp)
+{
+	return qp->dbrec && qp->ibqp.device;
+}
+
+/*
+ * Nobody may complete the requests of a CQ that its consumer polls without
+ * being asked to. As long as there is a QP, the core does not free its CQ.
+ */
+static void mynic_wake_cq(struct mynic_cq *cq)
+{
+	if (cq->ibcq.poll_ctx == IB_POLL_DIRECT || !cq->ibcq.comp_handler)
+		return;
+	/* Handlers raise soft interrupts, and expect to be called in a hard one */
+	local_bh_disable();
+	cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+	local_bh_enable();
+}
+
+static void mynic_wake_qp(struct mynic_qp *qp)
+{
+	struct ib_event event = {
+		.device = qp->ibqp.device,
+		.element.qp = &qp->ibqp,
+		.event = IB_EVENT_QP_LAST_WQE_REACHED,
+	};
+
+	if (mynic_wq_outstanding(&qp->sq))
+		mynic_wake_cq(qp->send_cq);
+	if (mynic_wq_outstanding(&qp->rq))
+		mynic_wake_cq(qp->recv_cq);
+	/* Who drains a QP that shares its receive queue waits for this */
+	if (qp->ibqp.srq && qp->ibqp.event_handler)
+		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
+}
+
+/**
+ * mynic_wake_consumers() - let the kernel's consumers find what is flushed
+ * @mdev: device, dead
+ *
+ * Context: may sleep.
+ */
+void mynic_wake_consumers(struct mynic_dev *mdev)
+{
+	struct mynic_res *res;
+	struct mynic_qp *qp;
+	unsigned long qpn;
+
+	/* Whoever still posts, with interrupts off, sees that it is dead */
+	synchronize_rcu();
+	xa_for_each(&mdev->qps, qpn, res) {
+		res = mynic_res_get(&mdev->qps, qpn);
+		if (!res)
+			continue;
+		qp = container_of(res, struct mynic_qp, res);
+		if (mynic_qp_is_consumers(qp))
+			mynic_wake_qp(qp);
+		mynic_res_put(res);
+	}
+}
+
+static int mynic_flush_wq(struct mynic_qp *qp, struct mynic_wq *wq, int room,
+			  struct ib_wc *wc)
+{
+	int n = 0;
+
+	while (n < room && mynic_wq_complete(wq, wq->ci, &wc[n].wr_id)) {
+		wc[n].qp = &qp->ibqp;
+		wc[n].status = IB_WC_WR_FLUSH_ERR;
+		n++;
+	}
+	return n;
+}
+
+/**
+ * mynic_flush_cq() - complete what a dead device left behind
+ * @mdev: device, dead
+ * @cq: CQ of the kernel, whose lock is held
+ * @room: how many fit into @wc
+ * @wc: completions
+ *
+ * Return: the number of completions.
+ */
+int mynic_flush_cq(struct mynic_dev *mdev, struct mynic_cq *cq, int room,
+		   struct ib_wc *wc)
+{
+	struct mynic_res *res;
+	struct mynic_qp *qp;
+	unsigned long qpn;
+	int n = 0;
+
+	lockdep_assert_held(&cq->lock);
+	memset(wc, 0, room * sizeof(*wc));
+	xa_for_each(&mdev->qps, qpn, res) {
+		res = mynic_res_get(&mdev->qps, qpn);
+		if (!res)
+			continue;
+		qp = container_of(res, struct mynic_qp, res);
+		if (qp->send_cq == cq && qp->sq.wr_id)
+			n += mynic_flush_wq(qp, &qp->sq, room - n, wc + n);
+		if (qp->recv_cq == cq && qp->rq.wr_id)
+			n += mynic_flush_wq(qp, &qp->rq, room - n, wc + n);
+		mynic_res_put(res);
+	}
+	return n;
+}
+
+/**
+ * mynic_flush_pending() - whether mynic_flush_cq() would find something
+ * @mdev: device, dead
+ * @cq: CQ of the kernel
+ *
+ * Context: any.
+ * Return: whether it would.
+ */
+bool mynic_flush_pending(struct mynic_dev *mdev, const struct mynic_cq *cq)
+{
+	struct mynic_res *res;
+	struct mynic_qp *qp;
+	bool found = false;
+	unsigned long qpn;
+
+	xa_for_each(&mdev->qps, qpn, res) {
+		res = mynic_res_get(&mdev->qps, qpn);
+		if (!res)
+			continue;
+		qp = container_of(res, struct mynic_qp, res);
+		found = (qp->send_cq == cq && mynic_wq_outstanding(&qp->sq)) ||
+			(qp->recv_cq == cq && mynic_wq_outstanding(&qp->rq));
+		mynic_res_put(res);
+		if (found)
+			break;
+	}
+	return found;
+}
+
+static void mynic_drain_done(struct ib_cq *ibcq, struct ib_wc *wc)
+{
+	struct mynic_drain *drain =
+		container_of(wc->wr_cqe, struct mynic_drain, cqe);
+
+	complete(&drain->done);
+}
+
+/* Return: whether something may have happened since the last time */
+static bool mynic_drain_wait(struct mynic_dev *mdev, struct mynic_cq *cq,
+			     struct completion *done)
+{
+	bool direct = cq->ibcq.poll_ctx == IB_POLL_DIRECT;
+
+	if (wait_for_completion_timeout(done, MYNIC_DRAIN_POLL))
+		return true;
+	if (direct)
+		ib_process_cq_direct(&cq->ibcq, -1);
+	else if (mynic_dead(mdev))
+		mynic_wake_cq(cq);
+	return false;
+}
+
+/*
+ * All requests of a queue have completed, and all callbacks have returned, when
+ * one that was posted behind them has completed.
+ */
+static void mynic_drain(struct mynic_qp *qp, struct mynic_wq *wq,
+			struct mynic_cq *cq)
+{
+	struct mynic_dev *mdev = to_mdev(qp->ibqp.device);
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	struct mynic_drain drain = { .cqe.done = mynic_drain_done };
+
+	if (!wq->wr_id)
+		return;
+	init_completion(&drain.done);
+	if (ib_modify_qp(&qp->ibqp, &attr, IB_QP_STATE))
+		mynic_die(mdev, "QP %u cannot be moved to ERR", qp->qpn);
+	/* There is room when one of those before it has completed */
+	while (mynic_post_marker(mdev, qp, wq, &drain.cqe))
+		mynic_drain_wait(mdev, cq, &drain.done);
+	if (mynic_dead(mdev))
+		mynic_wake_cq(cq);
+	while (!mynic_drain_wait(mdev, cq, &drain.done))
+		;
+}
+
+/**
+ * mynic_drain_sq() - &ib_device_ops.drain_sq
+ * @ibqp: QP of the kernel
+ */
+void mynic_drain_sq(struct ib_qp *ibqp)
+{
+	struct mynic_qp *qp = to_mqp(ibqp);
+
+	mynic_drain(qp, &qp->sq, qp->send_cq);
+}
+
+/**
+ * mynic_drain_rq() - &ib_device_ops.drain_rq
+ * @ibqp: QP of the kernel that has a receive queue of its own
+ */
+void mynic_drain_rq(struct ib_qp *ibqp)
+{
+	struct mynic_qp *qp = to_mqp(ibqp);
+
+	mynic_drain(qp, &qp->rq, qp->recv_cq);
+}
+
+/**
+ * mynic_qp_err_dead() - move a QP of the kernel to ERR without the device
+ * @qp: QP of a dead device
+ *
+ * Its requests are flushed when they are polled. The consumer is told as if the
+ * device had moved it.
+ */
+void mynic_qp_err_dead(struct mynic_qp *qp)
+{
+	WRITE_ONCE(qp->state, IB_QPS_ERR);
+	mynic_wake_qp(qp);
+}

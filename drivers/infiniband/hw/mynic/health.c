@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Whether the device is alive, and who is told when it is not.
+ *
+ * A register of a device that hangs cannot be read: the processor would wait for
+ * it, in a virtual machine with all others. So the driver finds that out from
+ * admin commands, whose answers are in memory.
+ */
+#include <linux/io.h>
+
+#include "cmd.h"
+
+/*
+ * Often enough for MYNIC_ADMIN_MAX_AGE. A guest that does not run checks nothing,
+ * and so does not take its own pause for the device's.
+ */
+#define MYNIC_HEALTH_PERIOD (HZ / 4)
+/* User contexts are usually cut off, and so told, in less */
+#define MYNIC_TELL_DELAY HZ
+
+static const char *const mynic_fatal_names[] = {
+	[MYNIC_FATAL_NONE] = "no cause",
+	[MYNIC_FATAL_AQ_DMA] = "no access to an admin ring",
+	[MYNIC_FATAL_AQ_INDEX] = "a bad index of the admin queue",
+	[MYNIC_FATAL_EQ_DMA] = "no access to an event ring",
+	[MYNIC_FATAL_INTERNAL] = "an internal error",
+};
+
+/**
+ * mynic_fatal_name() - the meaning of a value of the FATAL register
+ * @fatal: value, which may be anything
+ *
+ * Return: the meaning.
+ */
+const char *mynic_fatal_name(u32 fatal)
+{
+	return fatal < ARRAY_SIZE(mynic_fatal_names) ?
+		       mynic_fatal_names[fatal] :
+		       "an unknown cause";
+}
+
+/* Whoever comes first says why, and @death is filled in only by him */
+static void mynic_give_up(struct mynic_dev *mdev, const struct mynic_death *how,
+			  const char *fmt, va_list args)
+{
+	struct mynic_death *death = &mdev->death;
+
+	if (test_and_set_bit(MYNIC_DEAD, &mdev->flags))
+		return;
+	*death = *how;
+	vsnprintf(death->why, sizeof(death->why), fmt, args);
+	dev_err(&mdev->pdev->dev, "device failed: %s\n", death->why);
+	mynic_admin_abort(mdev);
+	queue_work(system_dfl_wq, &mdev->announce_work);
+	queue_work(system_long_wq, &mdev->stop_work);
+}
+
+/**
+ * mynic_die() - give up a device that does what it must not
+ * @mdev: device
+ * @fmt: what it did
+ *
+ * From now on commands fail, objects are destroyed without the device, and
+ * their memory is kept until it has been reset. Nothing is done to the device
+ * here, as it may hang by now. Work items tell who uses it, and reset it.
+ *
+ * Context: any.
+ */
+void mynic_die(struct mynic_dev *mdev, const char *fmt, ...)
+{
+	const struct mynic_death how = {};
+	va_list args;
+
+	va_start(args, fmt);
+	mynic_give_up(mdev, &how, fmt, args);
+	va_end(args);
+}
+
+/**
+ * mynic_abandon() - have the device be dead for those who use it
+ * @mdev: device, which somebody else brings down
+ * @hung: it cannot be reached
+ */
+void mynic_abandon(struct mynic_dev *mdev, bool hung)
+{
+	if (test_and_set_bit(MYNIC_DEAD, &mdev->flags))
+		return;
+	mdev->death = (struct mynic_death){ .hung = hung };
+	mynic_admin_abort(mdev);
+	queue_work(system_dfl_wq, &mdev->announce_work);
+}
+
+static __printf(2, 3) void mynic_hang(struct mynic_dev *mdev, const char *fmt,
+				      ...)
+{
+	const struct mynic_death how = { .hung = true };
+	va_list args;
+
+	va_start(args, fmt);
+	mynic_give_up(mdev, &how, fmt, args);
+	va_end(args);
+}
+
+static __printf(3, 4) void mynic_fatal(struct mynic_dev *mdev, u32 fatal,
+				       const char *fmt, ...)
+{
+	const struct mynic_death how = { .fatal = fatal };
+	va_list args;
+
+	va_start(args, fmt);
+	mynic_give_up(mdev, &how, fmt, args);
+	va_end(args);
+}
+
+/**
+ * mynic_check_status() - look whether the device is in order
+ * @mdev: device, which was ENABLED, and has just interrupted
+ *
+ * A device that seems to be gone is perhaps only slow. If it is gone, it does
+ * not answer a command either.
+ *
+ * Context: any.
+ */
+void mynic_check_status(struct mynic_dev *mdev)
+{
+	u32 status = readl(mdev->regs + MYNIC_REG_STATUS);
+	u32 fatal;
+
+	if (PCI_POSSIBLE_ERROR(status) || mynic_dead(mdev))
+		return;
+	if (status & MYNIC_STATUS_FATAL) {
+		fatal = readl(mdev->regs + MYNIC_REG_FATAL);
+		mynic_fatal(mdev, fatal, "it reports %s (%u)",
+			    mynic_fatal_name(fatal), fatal);
+	} else if (!(status & MYNIC_STATUS_ENABLED)) {
+		mynic_die(mdev, "it was reset");
+	}
+}
+
+static void mynic_health_work(struct work_struct *work)
+{
+	struct mynic_dev *mdev = container_of(to_delayed_work(work),
+					      struct mynic_dev, health_work);
+	struct mynic_admin_stuck stuck;
+
+	if (mynic_admin_check(mdev, &stuck))
+		mynic_hang(mdev, "it does not answer %s %u",
+			   mynic_cmd_name(stuck.opcode), stuck.number);
+	if (!mynic_dead(mdev))
+		queue_delayed_work(system_dfl_wq, &mdev->health_work,
+				   MYNIC_HEALTH_PERIOD);
+}
+
+/**
+ * mynic_health_start() - begin to look whether the device is alive
+ * @mdev: device, which takes commands
+ */
+void mynic_health_start(struct mynic_dev *mdev)
+{
+	queue_delayed_work(system_dfl_wq, &mdev->health_work, 0);
+}
+
+/**
+ * mynic_health_stop() - no longer look whether the device is alive
+ * @mdev: device, marked dead, so that it is not looked at again
+ */
+void mynic_health_stop(struct mynic_dev *mdev)
+{
+	cancel_delayed_work_sync(&mdev->health_work);
+}
+
+/*
+ * This waits for nobody. Whoever waits for the device, perhaps with locks held,
+ * waits for what happens here.
+ */
+static void mynic_announce_work(struct work_struct *work)
+{
+	struct mynic_dev *mdev =
+		container_of(work, struct mynic_dev, announce_work);
+
+	if (!mynic_dead(mdev))
+		return;
+	netif_carrier_off(mdev->netdev);
+	mynic_wake_consumers(mdev);
+	queue_delayed_work(system_dfl_wq, &mdev->tell_work, MYNIC_TELL_DELAY);
+}
+
+/*
+ * The core tells user contexts of the device's death when it cuts them off,
+ * which comes at once unless a consumer in the kernel is slow to let go. Only
+ * those that are still there are told here, so that others hear of it once.
+ * While there are any, the RDMA device stays.
+ */
+static void mynic_tell_work(struct work_struct *work)
+{
+	struct mynic_dev *mdev = container_of(to_delayed_work(work),
+					      struct mynic_dev, tell_work);
+	struct ib_event event = {
+		.element.port_num = MYNIC_PORT,
+		.event = IB_EVENT_DEVICE_FATAL,
+	};
+
+	mutex_lock(&mdev->users_lock);
+	if (mdev->users && mynic_dead(mdev)) {
+		event.device = &mdev->ibdev->ibdev;
+		ib_dispatch_event(&event);
+	}
+	mutex_unlock(&mdev->users_lock);
+}
+
+/**
+ * mynic_users_add() - a user context comes or goes
+ * @mdev: device
+ * @n: 1 or -1
+ */
+void mynic_users_add(struct mynic_dev *mdev, int n)
+{
+	mutex_lock(&mdev->users_lock);
+	mdev->users += n;
+	mutex_unlock(&mdev->users_lock);
+}
+
+/**
+ * mynic_health_init() - prepare for all of this
+ * @mdev: device
+ */
+void mynic_health_init(struct mynic_dev *mdev)
+{
+	mutex_init(&mdev->users_lock);
+	INIT_DELAYED_WORK(&mdev->health_work, mynic_health_work);
+	INIT_DELAYED_WORK(&mdev->tell_work, mynic_tell_work);
+	INIT_WORK(&mdev->announce_work, mynic_announce_work);
+	/* There are no commands before it is up */
+	set_bit(MYNIC_DEAD, &mdev->flags);
+}
+
+/**
+ * mynic_health_fini() - after this nobody is told anything
+ * @mdev: device, down for good
+ */
+void mynic_health_fini(struct mynic_dev *mdev)
+{
+	disable_work_sync(&mdev->announce_work);
+	disable_delayed_work_sync(&mdev->tell_work);
+	mutex_destroy(&mdev->users_lock);
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The device below the netdev and the RDMA device: reset, bring-up and down */
+#include <linux/delay.h>
+#include <linux/iopoll.h>
+
+#include "mynic.h"
+
+/* Far more than a reset may take */
+#define MYNIC_RESET_TIMEOUT_US (5 * USEC_PER_SEC)
+/* What a reset may take at most, and then ENABLE and a command */
+#define MYNIC_RESET_MS 1000
+#define MYNIC_ENABLE_MS 100
+
+static int mynic_hw_wait_reset(struct mynic_dev *mdev)
+{
+	u32 status;
+	int ret;
+
+	writel(MYNIC_CONTROL_RESET, mdev->regs + MYNIC_REG_CONTROL);
+	ret = readl_poll_timeout(mdev->regs + MYNIC_REG_STATUS, status,
+				 status & MYNIC_STATUS_READY, USEC_PER_MSEC,
+				 MYNIC_RESET_TIMEOUT_US);
+	if (!ret && PCI_POSSIBLE_ERROR(status))
+		ret = -ENODEV;
+	if (ret)
+		dev_err(&mdev->pdev->dev, "no end of reset, status %#x\n",
+			status);
+	return ret;
+}
+
+/* Return: 0, -ENODEV if the device is gone or no mynic, -ETIMEDOUT */
+static int mynic_hw_reset(struct mynic_dev *mdev)
+{
+	struct device *dev = &mdev->pdev->dev;
+	u32 magic, version;
+
+	magic = readl(mdev->regs + MYNIC_REG_MAGIC);
+	version = readl(mdev->regs + MYNIC_REG_VERSION);
+	if (magic != MYNIC_MAGIC || version >> 16 != MYNIC_VERSION_MAJOR) {
+		dev_err(dev, "unknown device: magic %#x, version %#x\n", magic,
+			version);
+		return -ENODEV;
+	}
+	return mynic_hw_wait_reset(mdev);
+}
+
+/* Of these the kernel itself needs nothing: its own QPs always ring. */
+#define MYNIC_DRIVER_FEATURES ((u32)MYNIC_FEATURE_DB_SUPPRESS)
+
+static int mynic_hw_enable(struct mynic_dev *mdev)
+{
+	u32 status;
+	int ret;
+
+	mdev->features = readl(mdev->regs + MYNIC_REG_FEATURES_LO) &
+			 MYNIC_DRIVER_FEATURES;
+	writel(mdev->features, mdev->regs + MYNIC_REG_DRV_FEATURES_LO);
+	writel(0, mdev->regs + MYNIC_REG_DRV_FEATURES_HI);
+	writel(MYNIC_CONTROL_ENABLE, mdev->regs + MYNIC_REG_CONTROL);
+	ret = readl_poll_timeout(mdev->regs + MYNIC_REG_STATUS, status,
+				 status & (MYNIC_STATUS_ENABLED |
+					   MYNIC_STATUS_FATAL),
+				 USEC_PER_MSEC, MYNIC_RESET_TIMEOUT_US);
+	if (!ret && (PCI_POSSIBLE_ERROR(status) || status & MYNIC_STATUS_FATAL))
+		ret = -EIO;
+	if (ret)
+		dev_err(&mdev->pdev->dev, "cannot be enabled, status %#x\n",
+			status);
+	return ret;
+}
+
+/*
+ * No more commands, then no more accesses. A device that hangs is left alone: it
+ * is reset when it goes on, and until then its memory is kept.
+ */
+static void mynic_hw_stop(struct mynic_dev *mdev)
+{
+	set_bit(MYNIC_DEAD, &mdev->flags);
+	mynic_health_stop(mdev);
+	mynic_admin_abort(mdev);
+	if (mdev->death.hung)
+		return;
+	if (!mynic_hw_wait_reset(mdev))
+		mynic_unpark(mdev);
+	else
+		mdev->death.hung = true;
+	pci_clear_master(mdev->pdev);
+}
+
+/**
+ * mynic_hw_up() - reset the device and bring it up
+ * @mdev: device, down; it is not known to hang
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_hw_up(struct mynic_dev *mdev)
+{
+	int ret;
+
+	ret = mynic_hw_reset(mdev);
+	if (ret) {
+		mdev->death.hung = true;
+		return ret;
+	}
+	mynic_admin_setup(mdev);
+	memset(mdev->gids, 0, sizeof(mdev->gids));
+	pci_set_master(mdev->pdev);
+	ret = mynic_hw_enable(mdev);
+	if (ret)
+		goto err;
+	mdev->death = (struct mynic_death){};
+	clear_bit(MYNIC_DEAD, &mdev->flags);
+	mynic_unpark(mdev);
+	mynic_health_start(mdev);
+	ret = mynic_eqs_init(mdev);
+	if (ret)
+		goto err;
+	return 0;
+
+err:
+	mynic_hw_stop(mdev);
+	return ret;
+}
+
+/**
+ * mynic_hw_down() - bring the device down
+ * @mdev: device, dead or alive
+ */
+void mynic_hw_down(struct mynic_dev *mdev)
+{
+	mynic_eqs_fini(mdev);
+	mynic_hw_stop(mdev);
+}
+
+/**
+ * mynic_hw_knock() - ask a device that hangs for a sign of life
+ * @mdev: device, down
+ *
+ * Nothing is read from it, as that would stop the processor: it is told to
+ * reset itself and to carry out a command, whose completion is in memory.
+ *
+ * Context: sleeps for about a second.
+ */
+void mynic_hw_knock(struct mynic_dev *mdev)
+{
+	writel(MYNIC_CONTROL_RESET, mdev->regs + MYNIC_REG_CONTROL);
+	msleep(MYNIC_RESET_MS);
+	mynic_admin_setup(mdev);
+	writel(0, mdev->regs + MYNIC_REG_DRV_FEATURES_LO);
+	writel(0, mdev->regs + MYNIC_REG_DRV_FEATURES_HI);
+	writel(MYNIC_CONTROL_ENABLE, mdev->regs + MYNIC_REG_CONTROL);
+	msleep(MYNIC_ENABLE_MS);
+	mynic_admin_knock(mdev);
+	msleep(MYNIC_ENABLE_MS);
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Bringing all of the device up and down: after its death, when it is reset by
+ * others, and with the system's sleep.
+ */
+#include <linux/io.h>
+#include <linux/pci.h>
+
+#include "mynic.h"
+
+/* Between two attempts, growing; how long one of a device that hangs is heard */
+#define MYNIC_MIN_PAUSE HZ
+#define MYNIC_MAX_PAUSE (30 * HZ)
+#define MYNIC_LISTEN (HZ / 2)
+/* A device that lives longer than this has recovered */
+#define MYNIC_STEADY (60 * HZ)
+
+static unsigned long mynic_longer(unsigned long pause)
+{
+	return clamp(2 * pause, (unsigned long)MYNIC_MIN_PAUSE,
+		     (unsigned long)MYNIC_MAX_PAUSE);
+}
+
+static void mynic_stop(struct mynic_dev *mdev, enum mynic_state state)
+{
+	lockdep_assert_held(&mdev->state_lock);
+	if (mdev->state == MYNIC_UP) {
+		mynic_ib_unregister(mdev);
+		mynic_netdev_detach(mdev);
+		mynic_hw_down(mdev);
+	}
+	mdev->state = state;
+}
+
+static int mynic_start(struct mynic_dev *mdev)
+{
+	int ret;
+
+	lockdep_assert_held(&mdev->state_lock);
+	ret = mynic_hw_up(mdev);
+	if (ret)
+		return ret;
+	ret = mynic_netdev_attach(mdev);
+	if (ret)
+		goto err_hw;
+	ret = mynic_ib_register(mdev);
+	if (ret)
+		goto err_netdev;
+	mynic_set_up(mdev);
+	return 0;
+
+err_netdev:
+	mynic_netdev_detach(mdev);
+err_hw:
+	mynic_hw_down(mdev);
+	return ret;
+}
+
+/**
+ * mynic_set_up() - the device is up, with all that it consists of
+ * @mdev: device
+ */
+void mynic_set_up(struct mynic_dev *mdev)
+{
+	lockdep_assert_held(&mdev->state_lock);
+	mdev->state = MYNIC_UP;
+	mdev->recovered = jiffies;
+	/* Nobody has stopped it if it died before this */
+	if (mynic_dead(mdev))
+		queue_work(system_long_wq, &mdev->stop_work);
+}
+
+/**
+ * mynic_recover_soon() - try to bring a lost device up, until that succeeds
+ * @mdev: device
+ */
+void mynic_recover_soon(struct mynic_dev *mdev)
+{
+	queue_delayed_work(system_long_wq, &mdev->recover_work, mdev->pause);
+}
+
+/* The device died: take it from its users at once, and let others reset it */
+static void mynic_stop_work(struct work_struct *work)
+{
+	struct mynic_dev *mdev =
+		container_of(work, struct mynic_dev, stop_work);
+	struct mynic_death death;
+	bool lost = false;
+
+	mutex_lock(&mdev->state_lock);
+	if (mdev->state == MYNIC_UP && mynic_dead(mdev)) {
+		death = mdev->death;
+		if (time_after(jiffies, mdev->recovered + MYNIC_STEADY))
+			mdev->pause = 0;
+		else
+			mdev->pause = mynic_longer(mdev->pause);
+		mynic_stop(mdev, MYNIC_LOST);
+		mdev->next_knock = jiffies;
+		mdev->knock_pause = 0;
+		lost = true;
+	}
+	mutex_unlock(&mdev->state_lock);
+	if (lost)
+		mynic_devlink_report(mdev, &death);
+}
+
+/* Return: 0, -EAGAIN if the device was lost and still is, or -ENODEV */
+static int mynic_try_recover(struct mynic_dev *mdev)
+{
+	int ret;
+
+	lockdep_assert_held(&mdev->state_lock);
+	if (mdev->state != MYNIC_LOST)
+		return mdev->state == MYNIC_UP ? 0 : -ENODEV;
+	if (mdev->death.hung) {
+		if (!mynic_admin_answered(mdev))
+			return -EAGAIN;
+		mynic_admin_forget(mdev);
+		mdev->death.hung = false;
+	}
+	ret = mynic_start(mdev);
+	if (ret) {
+		dev_err_ratelimited(&mdev->pdev->dev,
+				    "device stays down: %pe\n", ERR_PTR(ret));
+		mdev->pause = mynic_longer(mdev->pause);
+		return -EAGAIN;
+	}
+	dev_info(&mdev->pdev->dev, "device works again\n");
+	return 0;
+}
+
+/*
+ * A device that hangs is asked for a sign of life with pauses that grow; but it
+ * is heard soon, however late it answers.
+ */
+static unsigned long mynic_knock(struct mynic_dev *mdev)
+{
+	lockdep_assert_held(&mdev->state_lock);
+	if (mdev->state != MYNIC_LOST || !mdev->death.hung)
+		return mdev->pause;
+	if (time_after_eq(jiffies, mdev->next_knock)) {
+		mynic_hw_knock(mdev);
+		mdev->knock_pause = mynic_longer(mdev->knock_pause);
+		mdev->next_knock = jiffies + mdev->knock_pause;
+	}
+	return mynic_admin_answered(mdev) ? 0 : MYNIC_LISTEN;
+}
+
+static void mynic_recover_work(struct work_struct *work)
+{
+	struct mynic_dev *mdev = container_of(to_delayed_work(work),
+					      struct mynic_dev, recover_work);
+	unsigned long delay = 0;
+	int ret;
+
+	mutex_lock(&mdev->state_lock);
+	ret = mynic_try_recover(mdev);
+	if (ret == -EAGAIN)
+		delay = mynic_knock(mdev);
+	mutex_unlock(&mdev->state_lock);
+	if (ret == -EAGAIN)
+		queue_delayed_work(system_long_wq, &mdev->recover_work, delay);
+	else if (!ret)
+		mynic_devlink_recovered(mdev);
+}
+
+/**
+ * mynic_recover() - try once to bring a lost device up
+ * @mdev: device
+ *
+ * Return: 0 if it is up, -EAGAIN if it could not be brought up, -ENODEV if it
+ * is not to be up.
+ */
+int mynic_recover(struct mynic_dev *mdev)
+{
+	int ret;
+
+	mutex_lock(&mdev->state_lock);
+	if (mdev->state == MYNIC_LOST && mdev->death.hung &&
+	    !mynic_admin_answered(mdev))
+		mynic_hw_knock(mdev);
+	ret = mynic_try_recover(mdev);
+	mutex_unlock(&mdev->state_lock);
+	return ret;
+}
+
+static void mynic_bring_down(struct mynic_dev *mdev)
+{
+	mutex_lock(&mdev->state_lock);
+	mynic_stop(mdev, MYNIC_DOWN);
+	mutex_unlock(&mdev->state_lock);
+}
+
+/* If that fails, it is tried again */
+static void mynic_bring_up(struct mynic_dev *mdev)
+{
+	int ret;
+
+	mutex_lock(&mdev->state_lock);
+	/* Somebody has reset it, or given it power */
+	mdev->death.hung = false;
+	mdev->state = MYNIC_LOST;
+	mdev->next_knock = jiffies;
+	ret = mynic_try_recover(mdev);
+	mutex_unlock(&mdev->state_lock);
+	if (ret)
+		mynic_recover_soon(mdev);
+	else
+		mynic_devlink_recovered(mdev);
+}
+
+/**
+ * mynic_recover_init() - prepare for all of this
+ * @mdev: device
+ */
+void mynic_recover_init(struct mynic_dev *mdev)
+{
+	mutex_init(&mdev->state_lock);
+	INIT_WORK(&mdev->stop_work, mynic_stop_work);
+	INIT_DELAYED_WORK(&mdev->recover_work, mynic_recover_work);
+	mdev->next_knock = jiffies;
+}
+
+/**
+ * mynic_recover_fini() - bring the device down for good
+ * @mdev: device
+ */
+void mynic_recover_fini(struct mynic_dev *mdev)
+{
+	disable_work_sync(&mdev->stop_work);
+	disable_delayed_work_sync(&mdev->recover_work);
+	mynic_bring_down(mdev);
+}
+
+static pci_ers_result_t mynic_error_detected(struct pci_dev *pdev,
+					     pci_channel_state_t state)
+{
+	struct mynic_dev *mdev = pci_get_drvdata(pdev);
+
+	if (state == pci_channel_io_normal)
+		return PCI_ERS_RESULT_CAN_RECOVER;
+	mynic_abandon(mdev, true);
+	mynic_bring_down(mdev);
+	return state == pci_channel_io_perm_failure ?
+		       PCI_ERS_RESULT_DISCONNECT :
+		       PCI_ERS_RESULT_NEED_RESET;
+}
+
+static pci_ers_result_t mynic_slot_reset(struct pci_dev *pdev)
+{
+	pci_restore_state(pdev);
+	return pci_enable_device_mem(pdev) ? PCI_ERS_RESULT_DISCONNECT :
+					     PCI_ERS_RESULT_RECOVERED;
+}
+
+static void mynic_error_resume(struct pci_dev *pdev)
+{
+	struct mynic_dev *mdev = pci_get_drvdata(pdev);
+
+	/* Only after an error that was not corrected it is down */
+	if (mynic_dead(mdev))
+		mynic_bring_up(mdev);
+}
+
+static void mynic_reset_prepare(struct pci_dev *pdev)
+{
+	mynic_bring_down(pci_get_drvdata(pdev));
+}
+
+static void mynic_reset_done(struct pci_dev *pdev)
+{
+	mynic_bring_up(pci_get_drvdata(pdev));
+}
+
+const struct pci_error_handlers mynic_err_handlers = {
+	.error_detected = mynic_error_detected,
+	.slot_reset = mynic_slot_reset,
+	.resume = mynic_error_resume,
+	.reset_prepare = mynic_reset_prepare,
+	.reset_done = mynic_reset_done,
+};
+
+static int mynic_suspend(struct device *dev)
+{
+	mynic_bring_down(dev_get_drvdata(dev));
+	return 0;
+}
+
+static int mynic_resume(struct device *dev)
+{
+	mynic_bring_up(dev_get_drvdata(dev));
+	return 0;
+}
+
+DEFINE_SIMPLE_DEV_PM_OPS(mynic_pm_ops, mynic_suspend, mynic_resume);
+
+/**
+ * mynic_shutdown() - &pci_driver.shutdown
+ * @pdev: the function
+ *
+ * The next kernel, which may begin without a reset, must find a device that
+ * leaves its memory alone. Nothing here waits for those who use it: for them it
+ * is dead.
+ */
+void mynic_shutdown(struct pci_dev *pdev)
+{
+	struct mynic_dev *mdev = pci_get_drvdata(pdev);
+
+	disable_delayed_work(&mdev->recover_work);
+	disable_work(&mdev->stop_work);
+	mynic_abandon(mdev, false);
+	if (mdev->death.hung)
+		return;
+	writel(MYNIC_CONTROL_RESET, mdev->regs + MYNIC_REG_CONTROL);
+	pci_clear_master(pdev);
+}
