@@ -32,27 +32,32 @@ rebind() {
 		wait_for is_there "$1"
 }
 
-# It may not reach memory, finds out by a command, and says so.
-fail() {
+# It stops with an error, and says so.
+fail() { provoke "$1" fatal; }
+
+# It no longer answers, as the driver sees it.
+hang() { provoke "$1" hang; }
+
+provoke() {
 	local before
 
 	before=$(failures "$1")
-	may_reach_memory "$1" 0
-	ethtool -S "$(ls "$1/net")" >/dev/null
-	wait_for failed_more "$1" "$before" && wait_for is_there "$1"
+	devlink health test "pci/${1##*/}" reporter "$2" &&
+		wait_for failed_more "$1" "$before" && wait_for is_there "$1"
 }
 
-# The device model does nothing for some time, with a command pending. The host
-# knows the time: a guest that reads a register meanwhile stops, too.
+# The device model does nothing for some time, with commands pending. For the
+# driver it is dead then, until it goes on.
 stall() {
-	local over status=0
+	local before over
 
+	before=$(failures "$1")
 	control stall "$STALL" &
 	over=$!
 	until ended "$over"; do
-		ethtool -S "$(ls "$1/net")" >/dev/null || status=1
+		ethtool -S "$(ls "$1/net")" >/dev/null
 	done
-	wait "$over" && [ $status = 0 ]
+	wait "$over" && failed_more "$1" "$before" && wait_for is_there "$1"
 }
 
 # It ends under the NIC.
@@ -65,13 +70,3 @@ die() {
 
 failures() { dmesg | grep -c "mynic ${1##*/}.*device failed"; }
 failed_more() { [ "$(failures "$1")" -gt "$2" ]; }
-
-# may_reach_memory NIC 0|1: bit 2 of the command register
-may_reach_memory() {
-	local value
-
-	value=$(od -An -tu1 -j 4 -N 1 "$1/config")
-	# shellcheck disable=SC2059 # an escape is made
-	printf "\\x$(printf %x $((value & ~4 | $2 << 2)))" |
-		dd of="$1/config" bs=1 seek=4 conv=notrunc status=none
-}

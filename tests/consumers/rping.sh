@@ -10,6 +10,6 @@ set_up() {
 
 run() { rping -c -V -a "$far_ip" -C 500 -S 20000; }
 
-survives() { [[ $1 =~ ^(link|stall)$ ]]; }
+survives() { [ "$1" = link ]; }
 
 tear_down() { end_server; }
