@@ -69,4 +69,7 @@ struct hostile *hostile_world(const struct hostile_kind *kind, bool quick);
 /** hostile_begin_small_writes() - small WRITEs on many queue pairs */
 void hostile_begin_small_writes(struct hostile *h);
 
+/** hostile_begin_broadcast() - TSO to everyone */
+void hostile_begin_broadcast(struct hostile *h);
+
 #endif /* MYNIC_HARNESS_HOSTILE_H */

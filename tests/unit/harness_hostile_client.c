@@ -13,6 +13,7 @@
 
 #include "harness_driver.h"
 #include "harness_hostile.h"
+#include "harness_load.h"
 #include "harness_vfu.h"
 #include "remote_nic.h"
 
@@ -345,6 +346,17 @@ static void frames_again(struct hostile *h)
 		;
 }
 
+/* Fill the wire, of which hardly anything is taken at the other end */
+static void slow_wire_again(struct hostile *h)
+{
+	uint8_t frame[9000];
+
+	load_again(h->state);
+	for (unsigned int i = 0; i < 8; i++)
+		if (recv(h->wire_end, frame, sizeof(frame), MSG_DONTWAIT) < 0)
+			break;
+}
+
 const struct hostile_kind hostile_client[] = {
 	{ "reset_flood", "RESETs", .begin = begin_resets,
 	  .again = flood_again },
@@ -370,6 +382,9 @@ const struct hostile_kind hostile_client[] = {
 	  .again = own_socket_again },
 	{ "control_flood", "control commands", .begin = begin_control,
 	  .again = flood_again },
+	{ "slow_wire", "broadcasts to a wire that takes little",
+	  .begin = hostile_begin_broadcast, .again = slow_wire_again,
+	  .wire = true },
 	{ "frame_flood", "frames from a wire", .wire = true,
 	  .again = frames_again },
 	{},

@@ -385,7 +385,7 @@ static void begin_rules(struct hostile *h)
 	raw_tso(h, nic_mac(h->nic[1]->n->nic));
 }
 
-static void begin_broadcast(struct hostile *h)
+void hostile_begin_broadcast(struct hostile *h)
 {
 	raw_receiver(h->nic[1]);
 	raw_tso(h, "\xff\xff\xff\xff\xff\xff");
@@ -468,7 +468,7 @@ const struct hostile_kind hostile_traffic[] = {
 	{ "tso_multicast", "TSO of 16 UD QPs to a group of 64",
 	  .begin = begin_multicast, .again = again },
 	{ "tso_broadcast", "TSO to all, the victim too",
-	  .begin = begin_broadcast, .again = again },
+	  .begin = hostile_begin_broadcast, .again = again },
 	{ "slow_flush", "FLUSH to a file on a disk", .slow_file = true,
 	  .begin = begin_flush, .again = again },
 	{ "touched_maps", "maps of 128 MiB that were written, unmapped",

@@ -66,9 +66,12 @@ int mmsg_flush(struct wire *wire, struct iovec prefix)
 {
 	int err = 0;
 
-	while (!err && frame_queue_used(&wire->tx))
+	for (unsigned int num = 0; num < WIRE_FLUSH_FRAMES; num += BATCH) {
+		if (err || !frame_queue_used(&wire->tx))
+			return err;
 		err = send_batch(wire, prefix);
-	return err;
+	}
+	return err || !frame_queue_used(&wire->tx) ? err : -EAGAIN;
 }
 
 int mmsg_receive(struct wire *wire)

@@ -49,6 +49,9 @@ struct wire_config {
 	unsigned int mode;
 };
 
+/* Sent at a time, so that a peer that keeps up keeps nobody waiting */
+#define WIRE_FLUSH_FRAMES 256
+
 /**
  * struct wire_kind - one way for frames to leave the process
  * @name: on the command line
@@ -58,8 +61,9 @@ struct wire_config {
  * @ready: &wire.fd is ready to be read, or has an error
  * @writable: &wire.out_fd can be written to again, if it is waited for; NULL: that
  *	means no more than that the queue can be sent
- * @flush: send what is in the queue as far as possible. Return: 0 or -EAGAIN,
- *	or why the peer is gone.
+ * @flush: send what is in the queue as far as possible, but no more than some
+ *	WIRE_FLUSH_FRAMES small frames at a time. Return: 0, -EAGAIN if some are
+ *	left, or why the peer is gone.
  * @drop: the wire has gone down; NULL: nothing to be done
  * @close: give back what @open got
  */

@@ -116,12 +116,16 @@ static int tap_flush(struct wire *wire)
 {
 	struct frame_queue *tx = &wire->tx;
 	size_t at = tx->head;
+	unsigned int num = 0;
 	uint8_t *frame;
 	uint32_t len;
 
 	while ((len = frame_queue_next(tx, &at, &frame))) {
-		ssize_t n = write(wire->fd, frame, len);
+		ssize_t n;
 
+		if (num++ == WIRE_FLUSH_FRAMES)
+			return -EAGAIN;
+		n = write(wire->fd, frame, len);
 		if (n < 0 && errno == EAGAIN)
 			return -EAGAIN;
 		if (n < 0 && (errno == EIO || errno == EBADFD))
