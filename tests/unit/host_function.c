@@ -340,7 +340,7 @@ TEST(interrupt_with_a_full_counter)
 	CHECK_EQ(write(event, &most, sizeof(most)), sizeof(most));
 	for (int i = 0; i < 3; i++)
 		CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 0, 1, NULL, 0), 0);
-	CHECK_EQ(count(event), most);
+	CHECK(count(event) >= most);
 }
 
 static int memory(size_t size)

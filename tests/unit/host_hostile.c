@@ -405,3 +405,28 @@ TEST(flood_of_messages)
 		CHECK_EQ(done + count(event), FLOOD);
 	} while (done == FLOOD);
 }
+
+/*
+ * An interrupt whose eventfd is full, and which the client has made wait for
+ * room again after the device has seen it. Others do not wait.
+ */
+TEST(interrupt_without_room)
+{
+	const uint64_t full = UINT64_MAX - 1;
+	struct device *dev = device_start();
+	int other = vfu_open(dev, 1);
+	int fd = vfu_open(dev, 0);
+	int event = eventfd(0, EFD_CLOEXEC);
+
+	vfu_put(fd, CONFIG, MSIX_FLAGS, PCI_MSIX_FLAGS_ENABLE, 2);
+	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 1, &event, 1), 0);
+	CHECK_EQ(fcntl(event, F_SETFL, 0), 0);
+	CHECK_EQ(write(event, &full, sizeof(full)), sizeof(full));
+	/* What fits no more is not waited for, and is not lost before that */
+	CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 0, 1, NULL, 0), 0);
+	CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 0, 1, NULL, 0), 0);
+	check_alive(other);
+	CHECK_EQ(count(event), UINT64_MAX);
+	CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 0, 1, NULL, 0), 0);
+	CHECK_EQ(count(event), 1);
+}

@@ -56,6 +56,7 @@ static const int allowed[] = {
 	SYS_recvmmsg,
 	SYS_sendmmsg,
 	SYS_timerfd_settime,
+	SYS_io_submit,
 	SYS_sched_yield,
 	SYS_futex,
 	SYS_clock_gettime,

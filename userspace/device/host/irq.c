@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "helper.h"
 #include "irq.h"
+#include "signaller.h"
 
 void irq_init(struct irq_vectors *irq, struct helper *helper)
 {
 	*irq = (struct irq_vectors){ .helper = helper };
 	for (unsigned int i = 0; i < MYNIC_MAX_VECTORS; i++)
 		irq->fd[i] = -1;
-}
-
-static void signal_fd(int fd)
-{
-	static const uint64_t one = 1;
-
-	/*
-	 * A full counter is signalled already; what else can fail is the
-	 * client's own loss.
-	 */
-	if (write(fd, &one, sizeof(one)) < 0)
-		return;
 }
 
 void irq_raise(struct irq_vectors *irq, unsigned int vector)
@@ -31,7 +17,7 @@ void irq_raise(struct irq_vectors *irq, unsigned int vector)
 	if (irq->fd[vector] < 0)
 		irq->pending |= 1U << vector;
 	else
-		signal_fd(irq->fd[vector]);
+		signaller_signal(irq->fd[vector]);
 }
 
 void irq_set_fd(struct irq_vectors *irq, unsigned int vector, int fd)
@@ -43,11 +29,9 @@ void irq_set_fd(struct irq_vectors *irq, unsigned int vector, int fd)
 	irq->fd[vector] = fd;
 	if (fd < 0)
 		return;
-	/* A counter that is full must not stop who raises it. */
-	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 	if (irq->pending & bit) {
 		irq->pending &= ~bit;
-		signal_fd(fd);
+		signaller_signal(fd);
 	}
 }
 

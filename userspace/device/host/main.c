@@ -18,6 +18,7 @@
 #include "control.h"
 #include "events.h"
 #include "loop.h"
+#include "signaller.h"
 #include "switch.h"
 #include "wire.h"
 
@@ -329,6 +330,8 @@ int main(int argc, char **argv)
 	args_parse(&args, argc, argv);
 	log_init();
 	err = client_file_init();
+	if (!err)
+		err = signaller_init();
 	if (!err)
 		err = events_init(&events);
 	if (!err)
