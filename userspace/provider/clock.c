@@ -95,6 +95,16 @@ uint64_t mynic_clock_to_ns(const struct mynic_context *ctx, uint64_t cycles)
 	return nsec + ((cycles - start) * mult >> shift);
 }
 
+/* One load of 8 bytes; without one no device is opened. */
+static uint64_t mynic_clock_read(const struct mynic_context *ctx)
+{
+#if SIZEOF_LONG == 8
+	return le64toh(mmio_read64_le(ctx->uar + MYNIC_UAR_CLOCK));
+#else
+	return 0;
+#endif
+}
+
 /**
  * mynic_query_rt_values() - ibv_query_rt_values_ex(3)
  * @context: the device
@@ -112,8 +122,7 @@ int mynic_query_rt_values(struct ibv_context *context,
 		return EINVAL;
 	if (!(values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK))
 		return 0;
-	cycles = le64toh(
-		mmio_read64_le(to_mctx(context)->uar + MYNIC_UAR_CLOCK));
+	cycles = mynic_clock_read(to_mctx(context));
 	if (!cycles || cycles == UINT64_MAX)
 		return EIO;
 	/* A number of the clock's units, as other devices have it, no time */
