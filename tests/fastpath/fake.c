@@ -182,6 +182,9 @@ int ibv_cmd_get_context(struct verbs_context *context,
 	drv->clock_mmap_key = key;
 	fake_gids = fake_alloc(&key, &drv->gid_mmap_size, 4096);
 	drv->gid_mmap_key = key;
+	drv->log_max_sq_stride = fake.log_max_sq_stride;
+	drv->log_max_rq_stride = fake.log_max_rq_stride;
+	drv->log_max_memcpy = fake.log_max_memcpy;
 	if (fake.db_suppress)
 		drv->flags = MYNIC_UCONTEXT_DB_SUPPRESS;
 	if (fake.no_gid_page)
@@ -691,6 +694,7 @@ int ibv_cmd_create_qp(struct ibv_pd *pd, struct ibv_qp *qp,
 		.rq = memory + drv->rq_offset,
 		.dbrec = memory + drv->dbrec_offset,
 		.qpn = 0x5a0000 + fake_handle,
+		.cap = *cap,
 		.resp = *drv,
 	};
 	qp->context = pd->context;
@@ -789,6 +793,8 @@ int ibv_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 		     struct ibv_query_qp *cmd, size_t cmd_size)
 {
 	attr->qp_state = fake.qp_state;
+	attr->cap = fake_qp.cap;
+	init_attr->cap = fake_qp.cap;
 	return fake_state_command();
 }
 

@@ -19,6 +19,9 @@
  * @bad_map: the memory of objects created from now on cannot be mapped
  * @no_gid_page: contexts opened from now on have none
  * @db_suppress: contexts opened from now on have it
+ * @log_max_sq_stride: as contexts opened from now on are told
+ * @log_max_rq_stride: likewise
+ * @log_max_memcpy: likewise
  * @num_vectors: from which CQs created from now on may choose
  * @qp_state: what ibv_query_qp() finds
  * @meanwhile: if not NULL, what happens, once, after the next command that asks
@@ -32,6 +35,9 @@ struct fake_state {
 	bool bad_map;
 	bool no_gid_page;
 	bool db_suppress;
+	uint8_t log_max_sq_stride;
+	uint8_t log_max_rq_stride;
+	uint8_t log_max_memcpy;
 	uint8_t num_vectors;
 	enum ibv_qp_state qp_state;
 	void (*meanwhile)(void);
@@ -67,6 +73,7 @@ uint64_t *fake_uar(unsigned int offset);
  * @rq: receive ring
  * @dbrec: doorbell record
  * @qpn: number
+ * @cap: what the rings hold
  * @resp: what the kernel said
  */
 struct fake_qp {
@@ -74,6 +81,7 @@ struct fake_qp {
 	void *rq;
 	struct mynic_qp_dbrec *dbrec;
 	uint32_t qpn;
+	struct ibv_qp_cap cap;
 	struct mynic_create_qp_resp resp;
 };
 

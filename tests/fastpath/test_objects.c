@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "fixture.h"
+#include "mynicdv.h"
 
 TEST(queries)
 {
@@ -17,6 +18,65 @@ TEST(queries)
 	CHECK_EQ(strcmp(attr_ex.orig_attr.fw_ver, "1.22.333"), 0);
 	CHECK_EQ(ibv_query_port(f->context, 1, &port), 0);
 	CHECK_EQ(port.state, IBV_PORT_ACTIVE);
+}
+
+static void check_limits(uint8_t sq, uint8_t rq, uint8_t size)
+{
+	static struct verbs_device ours = { .ops = &verbs_provider_mynic };
+	struct mynicdv_device_attr attr;
+	struct ibv_context *context;
+	struct ibv_device *device;
+
+	fake.log_max_sq_stride = sq;
+	fake.log_max_rq_stride = rq;
+	fake.log_max_memcpy = size;
+	context = fake_open();
+	CHECK(context);
+	device = context->device;
+	context->device = &ours.device;
+	CHECK_EQ(mynicdv_query_device(context, &attr, sizeof(attr)), 0);
+	context->device = device;
+	CHECK_EQ(attr.max_sq_stride, 1U << (sq ? sq : 9));
+	CHECK_EQ(attr.max_rq_stride, 1U << (rq ? rq : 9));
+	CHECK_EQ(attr.max_memcpy_size, 1U << (size ? size : 31));
+}
+
+TEST(limits_that_the_kernel_tells)
+{
+	check_limits(10, 8, 20);
+}
+
+/* ... and those of one that does not tell */
+TEST(limits_as_they_always_were)
+{
+	check_limits(0, 0, 0);
+}
+
+TEST(tso_capacity)
+{
+	struct fixture *f = fixture_open(8);
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = f->cq,
+		.recv_cq = f->cq,
+		.cap = { .max_send_wr = 4, .max_send_sge = 3 },
+		.qp_type = IBV_QPT_UD,
+		.comp_mask = IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_MAX_TSO_HEADER,
+		.pd = f->pd,
+		.max_tso_header = 54,
+	};
+	struct ibv_qp *qp = ibv_create_qp_ex(f->context, &attr);
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr qp_attr;
+
+	CHECK(qp);
+	CHECK(attr.cap.max_send_sge >= 3);
+	/* the kernel counts those that fit where the header is */
+	CHECK(attr.cap.max_send_sge < fake_qp.cap.max_send_sge);
+	CHECK_EQ(ibv_query_qp(qp, &qp_attr, IBV_QP_CAP, &init_attr), 0);
+	CHECK_EQ(memcmp(&qp_attr.cap, &attr.cap, sizeof(attr.cap)), 0);
+	CHECK_EQ(memcmp(&init_attr.cap, &attr.cap, sizeof(attr.cap)), 0);
+	CHECK_EQ(ibv_destroy_qp(qp), 0);
 }
 
 TEST(capacity_is_what_there_is)

@@ -11,18 +11,18 @@
 int mynicdv_query_device(struct ibv_context *context,
 			 struct mynicdv_device_attr *attr, uint32_t inlen)
 {
-	struct mynicdv_device_attr all = {
-		.max_sq_stride = MYNIC_SQ_MAX_STRIDE,
-		.max_rq_stride = MYNIC_RQ_MAX_STRIDE,
-		.max_memcpy_size = 1U << 31,
-	};
+	const struct mynic_context *ctx = to_mctx(context);
+	struct mynicdv_device_attr all = {};
 
 	if (!mynicdv_is_supported(context->device))
 		return EOPNOTSUPP;
 	if (!vext_field_avail(struct mynicdv_device_attr, max_memcpy_size,
 			      inlen))
 		return EINVAL;
-	all.driver_qp_types = to_mctx(context)->driver_qp_types;
+	all.max_sq_stride = ctx->max_sq_stride;
+	all.max_rq_stride = ctx->max_rq_stride;
+	all.driver_qp_types = ctx->driver_qp_types;
+	all.max_memcpy_size = ctx->max_memcpy;
 	memset(attr, 0, inlen);
 	memcpy(attr, &all, inlen < sizeof(all) ? inlen : sizeof(all));
 	return 0;

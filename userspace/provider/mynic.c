@@ -142,6 +142,15 @@ void *mynic_alloc(size_t size)
 	return memset(p, 0, size);
 }
 
+/* What kernels meant that did not tell yet */
+#define MYNIC_OLD_LOG_STRIDE 9
+#define MYNIC_OLD_LOG_MEMCPY 31
+
+static uint32_t mynic_limit(uint8_t log, uint8_t old_log)
+{
+	return 1U << ((log ? log : old_log) & 31);
+}
+
 /* Return: 0 or a positive errno. */
 static int mynic_set_context(struct mynic_context *ctx,
 			     const struct mynic_alloc_ucontext_resp *resp)
@@ -158,6 +167,12 @@ static int mynic_set_context(struct mynic_context *ctx,
 	ctx->rx_hash_fields = resp->rx_hash_fields;
 	ctx->rx_hash_functions = resp->rx_hash_functions;
 	ctx->driver_qp_types = resp->driver_qp_types;
+	ctx->max_sq_stride =
+		mynic_limit(resp->log_max_sq_stride, MYNIC_OLD_LOG_STRIDE);
+	ctx->max_rq_stride =
+		mynic_limit(resp->log_max_rq_stride, MYNIC_OLD_LOG_STRIDE);
+	ctx->max_memcpy =
+		mynic_limit(resp->log_max_memcpy, MYNIC_OLD_LOG_MEMCPY);
 	ctx->ece_options = resp->ece_options;
 	ctx->pacing_caps.qp_rate_limit_min = resp->rate_limit_max ? 1 : 0;
 	ctx->pacing_caps.qp_rate_limit_max = resp->rate_limit_max;

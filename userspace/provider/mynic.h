@@ -55,6 +55,9 @@ enum mynic_queue {
  * @null_lkey: local key of nothing; 0: there is none
  * @db_suppress: QPs and CQs look whether they have to ring
  * @driver_qp_types: what the kernel says of these
+ * @max_sq_stride: bytes of a send queue entry, at most
+ * @max_rq_stride: bytes of a receive queue entry, at most
+ * @max_memcpy: bytes of a copy, at most
  * @ece_options: enum mynic_ece_option: what QPs can have
  * @clock_lock: protects the mapping of @clock
  * @clock: clock page, or NULL as long as nobody needs it
@@ -79,6 +82,9 @@ struct mynic_context {
 	uint32_t null_lkey;
 	bool db_suppress;
 	uint32_t driver_qp_types;
+	uint32_t max_sq_stride;
+	uint32_t max_rq_stride;
+	uint32_t max_memcpy;
 	uint32_t ece_options;
 	pthread_mutex_t clock_lock;
 	const struct mynic_clock_info *clock;

@@ -617,6 +617,11 @@ int mynic_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
 			       sizeof(cmd));
 	if (err)
 		return err;
+	/* The kernel knows nothing of TSO headers, for which there is room. */
+	if (to_mqp(ibqp)->sq.max_tso_hdr) {
+		attr->cap.max_send_sge = to_mqp(ibqp)->sq.max_sge;
+		init_attr->cap.max_send_sge = to_mqp(ibqp)->sq.max_sge;
+	}
 	if (attr_mask & IBV_QP_STATE)
 		mynic_qp_found(to_mqp(ibqp), attr->qp_state, transitions);
 	return 0;

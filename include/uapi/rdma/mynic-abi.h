@@ -41,7 +41,10 @@ enum mynic_ucontext_flag {
  * @rx_hash_fields: enum ibv_rx_hash_fields that QPs with a receive WQ table can
  *	hash
  * @rx_hash_functions: enum ibv_rx_hash_function_flags that there are
- * @reserved_31: zero
+ * @log_max_sq_stride: log2 of the bytes in a send slot, at most; 0: not told
+ * @log_max_rq_stride: log2 of the bytes in a receive slot, at most; 0: not told
+ * @log_max_memcpy: log2 of the bytes of a copy by a QP of type
+ *	MYNIC_DRIVER_QP_MEMCPY, at most; 0: not told
  * @clock_mmap_size: bytes to map at @clock_mmap_key; 0: there is no clock page
  * @clock_mmap_key: mmap() offset of &struct mynic_clock_info, to be read only
  * @gid_mmap_size: bytes to map at @gid_mmap_key; 0: there is no GID page
@@ -61,7 +64,9 @@ struct mynic_alloc_ucontext_resp {
 	__u32 null_lkey;
 	__u32 rx_hash_fields;
 	__u8 rx_hash_functions;
-	__u8 reserved_31[3];
+	__u8 log_max_sq_stride;
+	__u8 log_max_rq_stride;
+	__u8 log_max_memcpy;
 	__u32 clock_mmap_size;
 	__aligned_u64 clock_mmap_key;
 	__u32 gid_mmap_size;

@@ -24,6 +24,8 @@
 #define MYNIC_MAX_NUMBER MYNIC_DB_NUMBER_MASK
 /* Lists of as many addresses can be allocated in one piece */
 #define MYNIC_MAX_FAST_REG_PAGES 4096U
+/* The longest message that the transport has, in bytes */
+#define MYNIC_MAX_MSG_SIZE BIT(31)
 
 struct devlink;
 struct mynic_dev;

@@ -6,9 +6,6 @@
 
 #include "mynic.h"
 
-/* The longest message that the transport has, in bytes */
-#define MYNIC_MAX_MSG_SIZE BIT(31)
-
 /*
  * A program on a busy host answers within 4.096 us times two to the power of
  * this: 268 ms.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* User contexts: a doorbell page each, and what they may map */
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <rdma/mynic-abi.h>
@@ -99,6 +100,8 @@ mynic_ucontext_resp(struct mynic_ucontext *ucontext)
 		.ece_options = mynic_ece_options(mdev),
 		.rate_limit_max = caps->max_rate_kbps,
 		.null_lkey = caps->null_lkey,
+		.log_max_sq_stride = ilog2(MYNIC_SQ_MAX_STRIDE),
+		.log_max_rq_stride = ilog2(MYNIC_RQ_MAX_STRIDE),
 		.gid_mmap_size = PAGE_SIZE,
 		.flags = mdev->features & MYNIC_FEATURE_DB_SUPPRESS ?
 				 MYNIC_UCONTEXT_DB_SUPPRESS :
@@ -107,8 +110,10 @@ mynic_ucontext_resp(struct mynic_ucontext *ucontext)
 			rdma_user_mmap_get_offset(&ucontext->gids->rdma_entry),
 	};
 
-	if (caps->caps & MYNIC_CAP_DRIVER_QP)
+	if (caps->caps & MYNIC_CAP_DRIVER_QP) {
 		resp.driver_qp_types = BIT(MYNIC_DRIVER_QP_MEMCPY);
+		resp.log_max_memcpy = ilog2(MYNIC_MAX_MSG_SIZE);
+	}
 	if (resp.max_tso)
 		resp.tso_qp_types = BIT(IB_QPT_UD) | BIT(IB_QPT_RAW_PACKET);
 	if (resp.rate_limit_max)
