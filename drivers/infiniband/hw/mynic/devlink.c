@@ -141,6 +141,7 @@ void mynic_devlink_recovered(struct mynic_dev *mdev)
 		devlink_health_reporter_recovery_done(md->ill);
 		devlink_health_reporter_state_update(
 			md->ill, DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
+		dev_info(&mdev->pdev->dev, "device works again\n");
 	}
 	md->ill = NULL;
 	devl_unlock(mdev->devlink);

@@ -125,7 +125,6 @@ static int mynic_try_recover(struct mynic_dev *mdev)
 		mdev->pause = mynic_longer(mdev->pause);
 		return -EAGAIN;
 	}
-	dev_info(&mdev->pdev->dev, "device works again\n");
 	return 0;
 }
 
