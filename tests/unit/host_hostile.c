@@ -18,6 +18,10 @@
 #include "harness_vfu.h"
 #include "mynic_regs.h"
 
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
+
 #define CONFIG VFIO_PCI_CONFIG_REGION_INDEX
 #define PAGE 4096
 #define HUGE_SHARE (64 << 20)
@@ -429,4 +433,47 @@ TEST(interrupt_without_room)
 	CHECK_EQ(count(event), UINT64_MAX);
 	CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 0, 1, NULL, 0), 0);
 	CHECK_EQ(count(event), 1);
+}
+
+/* Return: errno of sending a file, or 0 */
+static int send_file(int fd)
+{
+	union {
+		struct cmsghdr hdr;
+		char buf[CMSG_SPACE(sizeof(int))];
+	} control = {
+		.hdr = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS },
+	};
+	struct iovec iov = { "x", 1 };
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+
+	memcpy(CMSG_DATA(&control.hdr), &fd, sizeof(fd));
+	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? errno : 0;
+}
+
+/* Nobody but the client of a NIC has files to pass. */
+TEST(files_for_wires_and_control)
+{
+	const char *dir = device_dir();
+	const char *wire = tap_print("%s/wire", dir);
+	const char *control = tap_print("%s/control", dir);
+	const char *const args[] = {
+		"--wire",    tap_print("stream,listen=%s", wire),
+		"--control", control,
+		NULL,
+	};
+	const int none = 0;
+	int fd;
+
+	device_spawn(args);
+	fd = vfu_connect_path(wire);
+	if (setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &none, sizeof(none)))
+		tap_skip("the kernel lacks SO_PASSRIGHTS");
+	CHECK_EQ(send_file(fd), EPERM);
+	CHECK_EQ(send_file(vfu_connect_path(control)), EPERM);
 }

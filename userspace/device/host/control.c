@@ -198,6 +198,8 @@ int control_open(struct control *control, const char *path, unsigned int mode,
 		client->answer = NULL;
 	}
 	control->fd = unix_bind(SOCK_STREAM, path, mode);
+	if (control->fd >= 0)
+		unix_refuse_files(control->fd);
 	if (control->fd < 0)
 		return control->fd;
 	err = events_add(events, &control->source, control->fd, EPOLLIN);

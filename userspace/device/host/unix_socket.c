@@ -7,6 +7,10 @@
 
 #include "unix_socket.h"
 
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83 /* but for alpha, hppa, mips and sparc */
+#endif
+
 int unix_address(struct sockaddr_un *addr, const char *path)
 {
 	size_t len = strlen(path);
@@ -23,6 +27,13 @@ int unix_socket(int type)
 	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	return fd < 0 ? -errno : fd;
+}
+
+void unix_refuse_files(int fd)
+{
+	const int none = 0;
+
+	setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &none, sizeof(none));
 }
 
 /* Remove the socket of a process that is dead; leave everything else alone */

@@ -17,6 +17,15 @@ int unix_address(struct sockaddr_un *addr, const char *path);
 int unix_socket(int type);
 
 /**
+ * unix_refuse_files() - nobody can pass files on a socket
+ * @fd: the socket; those that it accepts are as it is
+ *
+ * The kernel would close them for the process, in its time, and to close a file
+ * may take as long as who passed it likes. Kernels before 6.16 cannot do this.
+ */
+void unix_refuse_files(int fd);
+
+/**
  * unix_bind() - a socket that others can connect or send to
  * @type: SOCK_STREAM or SOCK_DGRAM
  * @path: where to bind it; who closes it has to unlink it, too

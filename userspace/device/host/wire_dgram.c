@@ -87,6 +87,7 @@ static int dgram_open(struct wire *wire)
 		goto err_free;
 	}
 	set_buffer(fd);
+	unix_refuse_files(fd);
 	err = wire_set_fd(wire, fd);
 	if (err) {
 		wire_error(wire, err, "wait for %s", config->local);

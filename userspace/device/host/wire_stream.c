@@ -45,6 +45,7 @@ static void set_options(int fd, const char *addr)
 {
 	if (is_path(addr)) {
 		set_option(fd, SOL_SOCKET, SO_SNDBUF, SOCKET_BUFFER);
+		unix_refuse_files(fd);
 		return;
 	}
 	set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -120,6 +121,7 @@ static int open_listener(struct wire *wire)
 		fd = unix_bind(SOCK_STREAM, addr, wire->config->mode);
 		if (fd < 0)
 			return wire_error(wire, fd, "listen on %s", addr);
+		unix_refuse_files(fd);
 	} else {
 		fd = tcp_listen(wire);
 		if (fd < 0)
