@@ -56,10 +56,13 @@ static struct wire *watch(struct drv_pair *p)
 	return wire;
 }
 
+/* The traffic class of packets that may be marked */
+#define ECT 2
+
 static struct drv_pair pair(void)
 {
-	return drv_rc_pair(
-		&(struct drv_path){ .mtu = IBV_MTU_4096, .timeout = 18 });
+	return drv_rc_pair(&(struct drv_path){
+		.mtu = IBV_MTU_4096, .traffic_class = ECT, .timeout = 18 });
 }
 
 static struct drv_wr a_wr(struct drv_pair *p, enum ibv_wr_opcode opcode,
@@ -169,6 +172,20 @@ TEST(cnp_of_a_stranger_changes_nothing)
 	sim_settle(p.sim);
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_RX_CNP), 0);
 	CHECK_EQ(duration(&p, IBV_WR_RDMA_WRITE, LEN), 0);
+}
+
+/* What is sent without ECN is not marked: somebody has made that up */
+TEST(cnp_without_ecn_changes_nothing)
+{
+	struct drv_pair p =
+		drv_rc_pair(&(struct drv_path){ .mtu = IBV_MTU_4096 });
+
+	for (unsigned int i = 0; i < 10; i++)
+		notify(&p.a, &p.b);
+	sim_settle(p.sim);
+	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_RX_CNP), 10);
+	CHECK_EQ(duration(&p, IBV_WR_RDMA_WRITE, LEN), 0);
+	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_RATE_LIMITED), 0);
 }
 
 /* Each CNP halves the rate at first: alpha is 1 */
@@ -399,7 +416,9 @@ TEST(uc_is_paced)
 	struct drv_pair p = drv_pair_unconnected(&init);
 	struct wire *wire = watch(&p);
 
-	drv_connect(p.a.qp, p.b.qp, &(struct drv_path){ .mtu = IBV_MTU_4096 });
+	drv_connect(p.a.qp, p.b.qp,
+		    &(struct drv_path){ .mtu = IBV_MTU_4096,
+					.traffic_class = ECT });
 	wire->mark = 1;
 	CHECK_EQ(duration(&p, IBV_WR_RDMA_WRITE, LEN), 0);
 	sim_settle(p.sim);

@@ -242,6 +242,7 @@ static struct strings pull(void)
 {
 	static const struct drv_path path = {
 		.mtu = IBV_MTU_256,
+		.traffic_class = 2, /* ECT */
 		.sq_psn = PUPPET_PSN,
 	};
 	struct strings s = { .x = make_xrc(&path) };

@@ -461,7 +461,7 @@ def transfer(qp, length):
 
 @rule("cnp_received", "slows the QP down, and no other")
 def cnp_received(nic):
-    qp, other = (Qp(nic) for _ in range(2))
+    qp, other = (Qp(nic, traffic_class=2) for _ in range(2))
     cnp = build(CNP, {"src": machine.PEER_MAC, "dst": machine.NIC_MAC},
                 {"src": machine.PEER_IP[4], "dst": machine.NIC_IP[4]},
                 {"dqpn": qp.qpn, "becn": 1}, payload=b"\0" * 16)
@@ -481,6 +481,15 @@ def cnp_received(nic):
         check(counts.now("rx_cnp"), sent, "counter rx_cnp")
         with Counts(nic, rate_limited=0):
             transfer(other, 16384)
+
+
+@rule("cnp_received", "without ECN")
+def cnp_without_ecn(nic):
+    qp = Qp(nic)
+    with Counts(nic, rx_cnp=20, rate_limited=0):
+        for _ in range(20):
+            qp.send(CNP, b"\0" * 16, becn=1, psn=0)
+        transfer(qp, 16384)
 
 
 @rule("cnp_received", "of another service, or of nobody's")

@@ -129,7 +129,7 @@ void cc_marked(struct qp *qp)
 
 void cc_send_cnp(struct qp *qp)
 {
-	static uint8_t reserved[CNP_PAYLOAD_LEN];
+	static const uint8_t reserved[CNP_PAYLOAD_LEN];
 	struct packet pkt;
 
 	qp->cc.cnp_due = false;
@@ -138,7 +138,7 @@ void cc_send_cnp(struct qp *qp)
 	pkt.roce.opcode = BTH_CNP;
 	pkt.roce.becn = true;
 	pkt.roce.traffic_class &= ~ECN_MASK;
-	pkt.iov[0] = (struct iovec){ reserved, sizeof(reserved) };
+	pkt.iov[0] = (struct iovec){ (void *)reserved, sizeof(reserved) };
 	pkt.niov = 1;
 	pkt.payload_len = sizeof(reserved);
 	qp_count(qp, MYNIC_STAT_TX_CNP);
@@ -183,12 +183,21 @@ static void catch_up(struct qp *qp, uint64_t now)
 	}
 }
 
+/* What says that it knows no ECN is not marked, so a CNP is not about it */
+static bool sends_ecn(const struct qp *qp)
+{
+	return qp->attr.ece_options & MYNIC_ECE_ECN ||
+	       qp->attr.av.traffic_class & ECN_MASK;
+}
+
 void cc_cnp(struct qp *qp)
 {
 	uint64_t now = nic_now(qp->nic);
 	struct cc *cc = &qp->cc;
 
 	qp_count(qp, MYNIC_STAT_RX_CNP);
+	if (!sends_ecn(qp))
+		return;
 	if (cc->limited)
 		catch_up(qp, now);
 	if (!cc->limited) {
