@@ -357,6 +357,11 @@ static void end(void *sim)
 
 struct sim *sim_new(unsigned int nics)
 {
+	return sim_new_small(nics, 0);
+}
+
+struct sim *sim_new_small(unsigned int nics, uint64_t memory)
+{
 	struct sim *sim = tap_alloc(sizeof(*sim));
 
 	sim->now = 1 * SEC;
@@ -367,6 +372,7 @@ struct sim *sim_new(unsigned int nics)
 		struct sim_nic *n = &sim->nics[i];
 		struct nic_config config = {
 			.mac = { 0x02, 0x6d, 0x79, 0x6e, 0x69, i + 1 },
+			.memory = memory,
 			.seed = i + 1,
 			.ops = &ops,
 			.ctx = n,

@@ -98,6 +98,9 @@ struct sim {
 /** sim_new() - a world with @nics NICs on one wire; gone when the test ends */
 struct sim *sim_new(unsigned int nics);
 
+/** sim_new_small() - likewise, and their objects may take @memory bytes */
+struct sim *sim_new_small(unsigned int nics, uint64_t memory);
+
 /** sim_free() - end the world before the test ends, for its memory */
 void sim_free(struct sim *sim);
 

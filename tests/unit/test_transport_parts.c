@@ -2,6 +2,7 @@
 /* The parts of the transport that need no NIC: timers, PSNs, opcodes */
 #include <stdlib.h>
 
+#include "core/mem.h"
 #include "core/opcode.h"
 #include "core/psn.h"
 #include "core/timer.h"
@@ -36,7 +37,8 @@ static struct alarm *make(struct timers *timers, unsigned int num)
 
 TEST(timers_none)
 {
-	struct timers timers = { 0 };
+	struct mem mem = { .limit = SIZE_MAX };
+	struct timers timers = { .mem = &mem };
 
 	CHECK_EQ(timers_next(&timers), TIMER_NEVER);
 	timers_run(&timers, 1000);
@@ -47,7 +49,8 @@ TEST(timers_none)
 
 TEST(timers_fire_once_and_not_early)
 {
-	struct timers timers = { 0 };
+	struct mem mem = { .limit = SIZE_MAX };
+	struct timers timers = { .mem = &mem };
 	struct alarm *alarm = make(&timers, 1);
 
 	timer_set(&timers, &alarm->timer, 100);
@@ -64,7 +67,8 @@ TEST(timers_fire_once_and_not_early)
 
 TEST(timers_put_off_and_brought_forward)
 {
-	struct timers timers = { 0 };
+	struct mem mem = { .limit = SIZE_MAX };
+	struct timers timers = { .mem = &mem };
 	struct alarm *alarm = make(&timers, 2);
 
 	timer_set(&timers, &alarm[0].timer, 100);
@@ -83,7 +87,8 @@ TEST(timers_put_off_and_brought_forward)
 
 TEST(timers_stopped)
 {
-	struct timers timers = { 0 };
+	struct mem mem = { .limit = SIZE_MAX };
+	struct timers timers = { .mem = &mem };
 	struct alarm *alarm = make(&timers, 1);
 
 	timer_set(&timers, &alarm->timer, 100);
@@ -103,7 +108,8 @@ TEST(timers_stopped)
 
 TEST(timers_set_again_from_within)
 {
-	struct timers timers = { 0 };
+	struct mem mem = { .limit = SIZE_MAX };
+	struct timers timers = { .mem = &mem };
 	struct alarm *alarm = make(&timers, 2);
 
 	alarm[0].again = 11;
@@ -123,7 +129,8 @@ TEST(timers_set_again_from_within)
 TEST(timers_at_random)
 {
 	enum { NUM = 200 };
-	struct timers timers = { 0 };
+	struct mem mem = { .limit = SIZE_MAX };
+	struct timers timers = { .mem = &mem };
 	struct alarm *alarms = make(&timers, NUM);
 	uint64_t due[NUM];
 	unsigned int fired[NUM] = { 0 };

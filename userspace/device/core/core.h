@@ -21,6 +21,7 @@
 #include "flow.h"
 #include "gid.h"
 #include "mcast.h"
+#include "mem.h"
 #include "mkey.h"
 #include "mynic_regs.h"
 #include "nic.h"
@@ -64,10 +65,22 @@ struct regs {
 };
 
 /**
+ * struct reset - how far a reset has come
+ * @kind: of objects that are being freed, see nic.c
+ * @number: of the next one
+ */
+struct reset {
+	unsigned int kind;
+	uint32_t number;
+};
+
+/**
  * struct nic - a NIC
  * @config: from nic_create()
  * @dma: guest memory
  * @regs: registers
+ * @reset: while STATUS is 0
+ * @mem: what objects and their work take
  * @admin: admin queue
  * @pds: by PDN
  * @xrcds: by XRCDN
@@ -103,6 +116,8 @@ struct regs {
  * @flushes: what is being made persistent
  * @turn: the nic_run() that goes on
  * @spread: packets that are given to many
+ * @num_keys: how many memory keys have been made
+ * @sink: takes what is written to @null_mkey
  * @spare_reqs: room for requests, see sq.c
  * @stats: by enum mynic_stat
  * @bound_stats: the part of @stats that sets have counted
@@ -111,6 +126,8 @@ struct nic {
 	struct nic_config config;
 	struct dma dma;
 	struct regs regs;
+	struct reset reset;
+	struct mem mem;
 	struct admin admin;
 	struct table pds;
 	struct table xrcds;
@@ -145,6 +162,8 @@ struct nic {
 	struct flushes flushes;
 	struct turn turn;
 	struct spread spread;
+	uint64_t num_keys;
+	uint8_t sink[65536];
 	struct spare_reqs *spare_reqs[WQ_MAX_LOG_STRIDE + 1];
 	uint64_t stats[MYNIC_NUM_STATS];
 	uint64_t bound_stats[MYNIC_NUM_STATS];
@@ -217,7 +236,7 @@ static inline const struct dma_map *dma_find(struct nic *nic, uint64_t iova)
 {
 	const struct dma *dma = &nic->dma;
 
-	if (!dma->bus_master || nic->regs.status & MYNIC_STATUS_FATAL)
+	if (!dma->bus_master || !(nic->regs.status & MYNIC_STATUS_READY))
 		return NULL;
 	if (dma->last < dma->num) {
 		const struct dma_map *map = &dma->maps[dma->last];

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "counters.h"
 
-#include <stdlib.h>
-
 #include "core.h"
 
 static struct counters *find(struct nic *nic, __le32 number)
@@ -21,10 +19,10 @@ void counters_bind(struct qp *qp, struct counters *set)
 
 int admin_create_counters(struct nic *nic, struct admin_call *call)
 {
-	struct counters *set = calloc(1, sizeof(*set));
+	struct counters *set = mem_alloc(&nic->mem, sizeof(*set));
 
 	if (!set || table_add(&nic->counters, set, &set->number)) {
-		free(set);
+		mem_free(&nic->mem, set);
 		return MYNIC_AQ_NO_RESOURCE;
 	}
 	call->cpl.number = htole32(set->number);
@@ -62,7 +60,7 @@ int admin_query_counters(struct nic *nic, struct admin_call *call)
 static void destroy(struct nic *nic, struct counters *set)
 {
 	table_remove(&nic->counters, set->number);
-	free(set);
+	mem_free(&nic->mem, set);
 }
 
 int admin_destroy_counters(struct nic *nic, struct admin_call *call)
@@ -77,11 +75,12 @@ int admin_destroy_counters(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-void counters_free(struct nic *nic)
+bool counters_free_one(struct nic *nic, uint32_t *number)
 {
-	struct counters *set;
-	uint32_t number = 0;
+	struct counters *set = table_next(&nic->counters, number);
 
-	while ((set = table_next(&nic->counters, &number)))
-		destroy(nic, set);
+	if (!set)
+		return false;
+	destroy(nic, set);
+	return true;
 }

@@ -3,6 +3,7 @@
 #ifndef MYNIC_COUNTERS_H
 #define MYNIC_COUNTERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "mynic_regs.h"
@@ -28,6 +29,7 @@ struct counters {
 /** counters_bind() - bind a QP to a set, or (NULL) to none */
 void counters_bind(struct qp *qp, struct counters *set);
 
-void counters_free(struct nic *nic);
+/** counters_free_one() - in a reset: the next from @number on; false: no more */
+bool counters_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_COUNTERS_H */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 #include "core.h"
 #include "resize.h"
@@ -320,12 +319,12 @@ int admin_create_cq(struct nic *nic, struct admin_call *call)
 	eq = table_get(&nic->eqs, le16toh(cmd->eqn));
 	if (!eq)
 		return MYNIC_AQ_BAD_NUMBER;
-	cq = calloc(1, sizeof(*cq));
+	cq = mem_alloc(&nic->mem, sizeof(*cq));
 	if (!cq)
 		return MYNIC_AQ_NO_RESOURCE;
 	status = init(nic, cq, cmd);
 	if (status) {
-		free(cq);
+		mem_free(&nic->mem, cq);
 		return status;
 	}
 	cq->nic = nic;
@@ -442,7 +441,7 @@ static void destroy(struct nic *nic, struct cq *cq)
 	timer_remove(&nic->timers, &cq->moderation);
 	cq->eq->num_cqs--;
 	table_remove(&nic->cqs, cq->number);
-	free(cq);
+	mem_free(&nic->mem, cq);
 }
 
 static bool is_used(const struct cq *cq)
@@ -464,11 +463,12 @@ int admin_destroy_cq(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-void cqs_free(struct nic *nic)
+bool cqs_free_one(struct nic *nic, uint32_t *number)
 {
-	uint32_t number = 0;
-	struct cq *cq;
+	struct cq *cq = table_next(&nic->cqs, number);
 
-	while ((cq = table_next(&nic->cqs, &number)))
-		destroy(nic, cq);
+	if (!cq)
+		return false;
+	destroy(nic, cq);
+	return true;
 }

@@ -130,6 +130,7 @@ bool cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number);
 /** cqs_run() - tell some QPs of failed CQs; true if there are more */
 bool cqs_run(struct nic *nic);
 
-void cqs_free(struct nic *nic);
+/** cqs_free_one() - in a reset: the next from @number on; false: no more */
+bool cqs_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_CQ_H */

@@ -2,7 +2,6 @@
 #include "dm.h"
 
 #include <endian.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
@@ -103,7 +102,7 @@ static int init(struct nic *nic, struct dm *dm,
 
 int admin_alloc_dm(struct nic *nic, struct admin_call *call)
 {
-	struct dm *dm = calloc(1, sizeof(*dm));
+	struct dm *dm = mem_alloc(&nic->mem, sizeof(*dm));
 	uint64_t start;
 	int status;
 
@@ -111,7 +110,7 @@ int admin_alloc_dm(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_NO_RESOURCE;
 	status = init(nic, dm, &call->cmd.alloc_dm);
 	if (status) {
-		free(dm);
+		mem_free(&nic->mem, dm);
 		return status;
 	}
 	/* What was there is not the new owner's business */
@@ -127,7 +126,7 @@ static void destroy(struct nic *nic, struct dm *dm)
 {
 	set_owner(nic, dm, NULL);
 	table_remove(&nic->dms, dm->number);
-	free(dm);
+	mem_free(&nic->mem, dm);
 }
 
 int admin_free_dm(struct nic *nic, struct admin_call *call)
@@ -142,11 +141,12 @@ int admin_free_dm(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-void dms_free(struct nic *nic)
+bool dms_free_one(struct nic *nic, uint32_t *number)
 {
-	uint32_t number = 0;
-	struct dm *dm;
+	struct dm *dm = table_next(&nic->dms, number);
 
-	while ((dm = table_next(&nic->dms, &number)))
-		destroy(nic, dm);
+	if (!dm)
+		return false;
+	destroy(nic, dm);
+	return true;
 }

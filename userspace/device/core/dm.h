@@ -64,6 +64,7 @@ bool dm_bar_read(const struct nic *nic, uint64_t offset, void *data,
 bool dm_bar_write(const struct nic *nic, uint64_t offset, const void *data,
 		  size_t len);
 
-void dms_free(struct nic *nic);
+/** dms_free_one() - in a reset: the next from @number on; false: no more */
+bool dms_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_DM_H */

@@ -2,7 +2,6 @@
 #include "event.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "core.h"
 #include "util.h"
@@ -234,7 +233,7 @@ int admin_create_eq(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_BAD_PARAM;
 	if (cmd->async && nic->async_eq)
 		return MYNIC_AQ_BUSY;
-	eq = calloc(1, sizeof(*eq));
+	eq = mem_alloc(&nic->mem, sizeof(*eq));
 	if (!eq)
 		return MYNIC_AQ_NO_RESOURCE;
 	eq->vector = vector;
@@ -267,7 +266,7 @@ int admin_create_eq(struct nic *nic, struct admin_call *call)
 	}
 	return MYNIC_AQ_OK;
 free:
-	free(eq);
+	mem_free(&nic->mem, eq);
 	return status;
 }
 
@@ -278,7 +277,7 @@ static void destroy(struct nic *nic, struct eq *eq)
 	if (nic->comp_eqs[eq->vector] == eq)
 		nic->comp_eqs[eq->vector] = NULL;
 	table_remove(&nic->eqs, eq->number);
-	free(eq);
+	mem_free(&nic->mem, eq);
 }
 
 int admin_destroy_eq(struct nic *nic, struct admin_call *call)
@@ -293,11 +292,12 @@ int admin_destroy_eq(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-void eqs_free(struct nic *nic)
+bool eqs_free_one(struct nic *nic, uint32_t *number)
 {
-	uint32_t number = 0;
-	struct eq *eq;
+	struct eq *eq = table_next(&nic->eqs, number);
 
-	while ((eq = table_next(&nic->eqs, &number)))
-		destroy(nic, eq);
+	if (!eq)
+		return false;
+	destroy(nic, eq);
+	return true;
 }

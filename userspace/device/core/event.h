@@ -92,6 +92,7 @@ bool eq_doorbell(struct nic *nic, uint32_t number);
 /** events_run() - send a bounded number of events that wait; true: more */
 bool events_run(struct nic *nic);
 
-void eqs_free(struct nic *nic);
+/** eqs_free_one() - in a reset: the next from @number on; false: no more */
+bool eqs_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_EVENT_H */

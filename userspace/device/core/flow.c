@@ -3,7 +3,6 @@
 
 #include <net/ethernet.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
@@ -58,12 +57,12 @@ struct flow {
 	struct mynic_flow_spec specs[];
 };
 
-int flows_init(struct flows *flows)
+int flows_init(struct flows *flows, struct mem *mem)
 {
 	TAILQ_INIT(&flows->sniffers);
 	TAILQ_INIT(&flows->rules);
 	TAILQ_INIT(&flows->defaults);
-	return table_init(&flows->numbers, 1, TABLE_MAX_NUMBER, MAX_RULES);
+	return table_init(&flows->numbers, mem, 1, TABLE_MAX_NUMBER, MAX_RULES);
 }
 
 /*
@@ -422,7 +421,7 @@ int admin_create_flow(struct nic *nic, struct admin_call *call)
 		if (!set)
 			return MYNIC_AQ_BAD_NUMBER;
 	}
-	flow = calloc(1, sizeof(*flow) + size);
+	flow = mem_alloc(&nic->mem, sizeof(*flow) + size);
 	if (!flow)
 		return MYNIC_AQ_NO_RESOURCE;
 	flow->qp = qp;
@@ -434,7 +433,7 @@ int admin_create_flow(struct nic *nic, struct admin_call *call)
 	flow->counters = set;
 	memcpy(flow->specs, call->flow_specs, size);
 	if (table_add(&nic->flows.numbers, flow, &flow->number)) {
-		free(flow);
+		mem_free(&nic->mem, flow);
 		return MYNIC_AQ_NO_RESOURCE;
 	}
 	insert(nic, flow);
@@ -453,7 +452,7 @@ static void destroy(struct nic *nic, struct flow *flow)
 	flow->qp->num_flows--;
 	if (flow->counters)
 		flow->counters->users--;
-	free(flow);
+	mem_free(&nic->mem, flow);
 }
 
 int admin_destroy_flow(struct nic *nic, struct admin_call *call)
@@ -467,11 +466,12 @@ int admin_destroy_flow(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-void flows_free(struct nic *nic)
+bool flows_free_one(struct nic *nic, uint32_t *number)
 {
-	uint32_t number = 0;
-	struct flow *flow;
+	struct flow *flow = table_next(&nic->flows.numbers, number);
 
-	while ((flow = table_next(&nic->flows.numbers, &number)))
-		destroy(nic, flow);
+	if (!flow)
+		return false;
+	destroy(nic, flow);
+	return true;
 }

@@ -11,6 +11,7 @@
 
 struct eth_frame;
 struct flow;
+struct mem;
 struct nic;
 struct spread_place;
 
@@ -35,7 +36,7 @@ struct flows {
 };
 
 /** flows_init() - no rules. Return: 0 or -ENOMEM. */
-int flows_init(struct flows *flows);
+int flows_init(struct flows *flows, struct mem *mem);
 
 /**
  * enum flow_result - what the rules say of a frame
@@ -67,6 +68,7 @@ enum flow_result flow_steer_rest(struct nic *nic, const struct eth_frame *frame,
 /** flow_next() - the rule that is asked behind another one, or NULL */
 struct flow *flow_next(const struct flow *flow);
 
-void flows_free(struct nic *nic);
+/** flows_free_one() - in a reset: the next from @number on; false: no more */
+bool flows_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_FLOW_H */

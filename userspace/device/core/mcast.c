@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "mcast.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
 #include "mac.h"
+#include "siphash.h"
 
-/* Nobody is to find groups that are all in one bucket: FNV-1a with a key */
+/* What the secret is used for */
+#define MCAST_DOMAIN 0x6d636173
+
+/* Nobody is to find groups that are all in one bucket */
 static unsigned int hash(const struct nic *nic, const uint8_t gid[16])
 {
-	uint64_t h = nic->config.seed;
+	struct siphash_key secret = { nic->config.seed, MCAST_DOMAIN };
+	uint64_t halves[2];
 
-	for (int i = 0; i < 16; i++)
-		h = (h ^ gid[i]) * 0x100000001b3;
-	return (h >> 32) % MCAST_BUCKETS;
+	memcpy(halves, gid, sizeof(halves));
+	secret.k1 ^= halves[0];
+	return siphash(&secret, halves[1]) % MCAST_BUCKETS;
 }
 
 static struct mcast_group *find(const struct nic *nic, const uint8_t gid[16])
@@ -62,7 +66,7 @@ static struct mcast_group *create(struct nic *nic, const uint8_t gid[16])
 
 	if (nic->mcast.num_groups == MCAST_MAX_GROUPS)
 		return NULL;
-	group = calloc(1, sizeof(*group));
+	group = mem_alloc(&nic->mem, sizeof(*group));
 	if (!group)
 		return NULL;
 	memcpy(group->gid, gid, sizeof(group->gid));
@@ -75,7 +79,7 @@ static void destroy(struct nic *nic, struct mcast_group *group)
 {
 	LIST_REMOVE(group, link);
 	nic->mcast.num_groups--;
-	free(group);
+	mem_free(&nic->mem, group);
 }
 
 /* The QP's place in the group, or @num_qps */
@@ -89,13 +93,13 @@ static unsigned int find_member(const struct mcast_group *group,
 	return i;
 }
 
-static int attach(struct mcast_group *group, struct qp *qp)
+static int attach(struct nic *nic, struct mcast_group *group, struct qp *qp)
 {
 	struct mcast_member *member;
 
 	if (group->num_qps == MCAST_MAX_QPS)
 		return MYNIC_AQ_NO_RESOURCE;
-	member = calloc(1, sizeof(*member));
+	member = mem_alloc(&nic->mem, sizeof(*member));
 	if (!member)
 		return MYNIC_AQ_NO_RESOURCE;
 	member->group = group;
@@ -112,7 +116,7 @@ static bool detach(struct nic *nic, struct mcast_group *group, struct qp *qp)
 	if (i == group->num_qps)
 		return false;
 	LIST_REMOVE(group->members[i], link);
-	free(group->members[i]);
+	mem_free(&nic->mem, group->members[i]);
 	group->members[i] = group->members[--group->num_qps];
 	if (!group->num_qps)
 		destroy(nic, group);
@@ -147,7 +151,7 @@ int admin_attach_mcast(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_NO_RESOURCE;
 	if (find_member(group, qp) < group->num_qps)
 		return MYNIC_AQ_OK;
-	status = attach(group, qp);
+	status = attach(nic, group, qp);
 	if (!group->num_qps)
 		destroy(nic, group);
 	return status;

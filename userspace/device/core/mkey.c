@@ -2,15 +2,18 @@
 #include "mkey.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "core.h"
 #include "fast_reg.h"
 #include "iov.h"
 #include "mw.h"
+#include "siphash.h"
 
 #define INDEX_SHIFT 8
 #define KEY_BYTE_MASK 0xff
+
+/* What the secret is used for */
+#define MKEY_DOMAIN 0x6d6b6579
 
 struct mkey *mkey_by_index(const struct nic *nic, uint32_t key)
 {
@@ -83,14 +86,13 @@ int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
 }
 
 /* As much of nothing as there is; what goes there is never looked at */
-static uint8_t *null_extent(uint64_t *len, bool write)
+static uint8_t *null_extent(struct nic *nic, uint64_t *len, bool write)
 {
-	static const uint8_t zeroes[65536];
-	static uint8_t sink[sizeof(zeroes)];
+	static const uint8_t zeroes[sizeof(nic->sink)];
 
 	if (*len > sizeof(zeroes))
 		*len = sizeof(zeroes);
-	return write ? sink : (uint8_t *)zeroes;
+	return write ? nic->sink : (uint8_t *)zeroes;
 }
 
 /* Of a region whose memory is not what buf_iov() knows */
@@ -107,7 +109,7 @@ static int extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
 		return 0;
 	}
 	if (mkey->null) {
-		*ptr = null_extent(len, write);
+		*ptr = null_extent(nic, len, write);
 		return 0;
 	}
 	*ptr = dma_extent(nic, offset, len, &writable);
@@ -276,6 +278,8 @@ static int init_kind(struct nic *nic, struct mkey *mkey,
 static int init(struct nic *nic, struct mkey *mkey,
 		const struct admin_call *call)
 {
+	struct siphash_key secret = { nic->config.seed, MKEY_DOMAIN };
+	uint32_t random = siphash(&secret, nic->num_keys++);
 	uint32_t index;
 	int status;
 
@@ -285,14 +289,15 @@ static int init(struct nic *nic, struct mkey *mkey,
 	status = init_kind(nic, mkey, call);
 	if (status)
 		return status;
-	if (table_add(&nic->mkeys, mkey, &index))
+	if (table_add_shuffled(&nic->mkeys, mkey, random, &index))
 		return MYNIC_AQ_NO_RESOURCE;
 	/*
-	 * Indexes go round in a circle, so an index that comes back does so on
-	 * another lap, with another key byte.
+	 * An index that comes back does so on another lap, and so with another
+	 * key byte. Both are nothing that can be told from other keys.
 	 */
 	mkey->key = index << INDEX_SHIFT |
-		    ((nic->mkeys.laps + nic->config.seed) & KEY_BYTE_MASK);
+		    ((siphash(&secret, ~(uint64_t)index) + nic->mkeys.laps) &
+		     KEY_BYTE_MASK);
 	return MYNIC_AQ_OK;
 }
 
@@ -305,12 +310,12 @@ int admin_create_mkey(struct nic *nic, struct admin_call *call)
 	pd = table_get(&nic->pds, le32toh(call->cmd.create_mkey.pdn));
 	if (!pd)
 		return MYNIC_AQ_BAD_NUMBER;
-	mkey = calloc(1, sizeof(*mkey));
+	mkey = mem_alloc(&nic->mem, sizeof(*mkey));
 	if (!mkey)
 		return MYNIC_AQ_NO_RESOURCE;
 	status = init(nic, mkey, call);
 	if (status) {
-		free(mkey);
+		mem_free(&nic->mem, mkey);
 		return status;
 	}
 	mkey->pd = pd;
@@ -366,15 +371,20 @@ int admin_modify_mkey(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-static void destroy(struct nic *nic, struct mkey *mkey)
+static void release(struct nic *nic, struct mkey *mkey)
 {
-	if (mkey_is_window(mkey))
-		mw_unbind(mkey);
 	table_remove(&nic->mkeys, mkey->key >> INDEX_SHIFT);
 	mkey->pd->users--;
 	if (mkey->dm)
 		mkey->dm->users--;
-	free(mkey);
+	mem_free(&nic->mem, mkey);
+}
+
+static void destroy(struct nic *nic, struct mkey *mkey)
+{
+	if (mkey_is_window(mkey))
+		mw_unbind(mkey);
+	release(nic, mkey);
 }
 
 int admin_destroy_mkey(struct nic *nic, struct admin_call *call)
@@ -431,17 +441,13 @@ int mkey_invalidate_remote(struct qp *qp, uint32_t key)
 	return mkey ? invalidate(mkey) : -EACCES;
 }
 
-void mkeys_free(struct nic *nic)
+bool mkeys_free_one(struct nic *nic, uint32_t *number)
 {
-	uint32_t number = 0;
-	struct mkey *mkey;
+	struct mkey *mkey = table_next(&nic->mkeys, number);
 
-	/* Windows before the regions that they are bound to */
-	for (; (mkey = table_next(&nic->mkeys, &number)); number++) {
-		if (mkey_is_window(mkey))
-			destroy(nic, mkey);
-	}
-	number = 0;
-	while ((mkey = table_next(&nic->mkeys, &number)))
-		destroy(nic, mkey);
+	if (!mkey)
+		return false;
+	/* Windows of type 1 need not be unbound: their regions go, too */
+	release(nic, mkey);
+	return true;
 }

@@ -194,6 +194,7 @@ int mkey_invalidate_local(struct qp *qp, uint32_t key);
  */
 int mkey_invalidate_remote(struct qp *qp, uint32_t key);
 
-void mkeys_free(struct nic *nic);
+/** mkeys_free_one() - in a reset: the next from @number on; false: no more */
+bool mkeys_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_MKEY_H */

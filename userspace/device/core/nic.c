@@ -22,6 +22,15 @@
 #define MAX_MKEY (1u << 20)
 #define MAX_QPN 0xfffffe /* the last number means multicast */
 
+/* What of a reset is done at once; the rest is for nic_run() */
+#define RESET_AT_ONCE_NS 20000
+
+/* From the moment that it is asked for STATUS is 0, until it is over */
+static bool is_in_reset(const struct nic *nic)
+{
+	return !nic->regs.status;
+}
+
 struct nic *nic_create(const struct nic_config *config)
 {
 	struct nic *nic = calloc(1, sizeof(*nic));
@@ -34,6 +43,8 @@ struct nic *nic_create(const struct nic_config *config)
 		return NULL;
 	}
 	nic->config = *config;
+	nic->mem.limit = config->memory ? config->memory : NIC_MEMORY;
+	nic->timers.mem = &nic->mem;
 	nic->dma.generation = 1;
 	TAILQ_INIT(&nic->pending_events);
 	TAILQ_INIT(&nic->failed_cqs);
@@ -59,18 +70,20 @@ struct nic *nic_create(const struct nic_config *config)
 		.null = true,
 	};
 	/* No number is 0, which in commands means none */
-	if (table_init(&nic->eqs, 1, MAX_EQ, MAX_EQ) ||
-	    table_init(&nic->cqs, 1, TABLE_MAX_NUMBER, MAX_CQ) ||
-	    table_init(&nic->srqs, 1, TABLE_MAX_NUMBER, MAX_SRQ) ||
-	    table_init(&nic->pds, 1, TABLE_MAX_NUMBER, MAX_PD) ||
-	    table_init(&nic->xrcds, 1, TABLE_MAX_NUMBER, MAX_XRCD) ||
-	    table_init(&nic->dms, 1, TABLE_MAX_NUMBER, DM_PAGES) ||
-	    table_init(&nic->mkeys, 1, TABLE_MAX_NUMBER, MAX_MKEY) ||
-	    flows_init(&nic->flows) ||
-	    table_init(&nic->rwq_tables, 1, TABLE_MAX_NUMBER, MAX_RWQ_TABLE) ||
-	    table_init(&nic->counters, 1, TABLE_MAX_NUMBER,
+	if (table_init(&nic->eqs, &nic->mem, 1, MAX_EQ, MAX_EQ) ||
+	    table_init(&nic->cqs, &nic->mem, 1, TABLE_MAX_NUMBER, MAX_CQ) ||
+	    table_init(&nic->srqs, &nic->mem, 1, TABLE_MAX_NUMBER, MAX_SRQ) ||
+	    table_init(&nic->pds, &nic->mem, 1, TABLE_MAX_NUMBER, MAX_PD) ||
+	    table_init(&nic->xrcds, &nic->mem, 1, TABLE_MAX_NUMBER, MAX_XRCD) ||
+	    table_init(&nic->dms, &nic->mem, 1, TABLE_MAX_NUMBER, DM_PAGES) ||
+	    table_init(&nic->mkeys, &nic->mem, 1, TABLE_MAX_NUMBER, MAX_MKEY) ||
+	    flows_init(&nic->flows, &nic->mem) ||
+	    table_init(&nic->rwq_tables, &nic->mem, 1, TABLE_MAX_NUMBER,
+		       MAX_RWQ_TABLE) ||
+	    table_init(&nic->counters, &nic->mem, 1, TABLE_MAX_NUMBER,
 		       COUNTERS_MAX_SETS) ||
-	    table_init(&nic->qps, NIC_QPN_FIRST, MAX_QPN, NIC_MAX_QP)) {
+	    table_init(&nic->qps, &nic->mem, NIC_QPN_FIRST, MAX_QPN,
+		       NIC_MAX_QP)) {
 		nic_destroy(nic);
 		return NULL;
 	}
@@ -78,28 +91,34 @@ struct nic *nic_create(const struct nic_config *config)
 	return nic;
 }
 
-/* Users before what they use */
-static void free_objects(struct nic *nic)
+/* Users before what they use; but QPs, WQs among them, before tables of WQs */
+static bool (*const free_one[])(struct nic *nic, uint32_t *number) = {
+	flows_free_one, qps_free_one, rwq_tables_free_one, srqs_free_one,
+	cqs_free_one,	eqs_free_one, mkeys_free_one,	   dms_free_one,
+	xrcds_free_one, pds_free_one, counters_free_one,
+};
+
+/* Return: whether all objects are gone */
+static bool free_objects(struct nic *nic)
 {
-	spread_free(nic);
-	flows_free(nic);
-	rss_free(nic);
-	rwq_tables_free(nic);
-	qps_free(nic);
-	srqs_free(nic);
-	cqs_free(nic);
-	eqs_free(nic);
-	mkeys_free(nic);
-	dms_free(nic);
-	xrcds_free(nic);
-	pds_free(nic);
-	counters_free(nic);
+	struct reset *reset = &nic->reset;
+
+	while (reset->kind < ARRAY_SIZE(free_one)) {
+		if (nic_turn_is_over(nic))
+			return false;
+		nic_charge(nic, 1);
+		if (free_one[reset->kind](nic, &reset->number))
+			continue;
+		reset->kind++;
+		reset->number = 0;
+	}
+	return true;
 }
 
-void nic_reset(struct nic *nic)
+static void end_reset(struct nic *nic)
 {
-	free_objects(nic);
-	nic->regs = (struct regs){ .status = MYNIC_STATUS_READY };
+	timers_free(&nic->timers);
+	sq_free_spares(nic);
 	nic->admin = (struct admin){ 0 };
 	nic->gids = (struct gid_table){ 0 };
 	nic->eth = (struct eth){ 0 };
@@ -107,11 +126,41 @@ void nic_reset(struct nic *nic)
 	nic->events_left = false;
 	memset(nic->stats, 0, sizeof(nic->stats));
 	memset(nic->bound_stats, 0, sizeof(nic->bound_stats));
+	nic->regs.status = MYNIC_STATUS_READY;
+}
+
+/* Return: true if there is more to do */
+static bool run_reset(struct nic *nic)
+{
+	nic_grant(nic);
+	if (!free_objects(nic))
+		return true;
+	end_reset(nic);
+	return false;
+}
+
+void nic_reset(struct nic *nic)
+{
+	/* Another one does not begin anew: nothing has come since */
+	bool goes_on = is_in_reset(nic);
+
+	nic->regs = (struct regs){ 0 };
+	nic->dma.generation++;
+	if (!goes_on) {
+		spread_free(nic);
+		nic->reset = (struct reset){ 0 };
+	}
+	nic->turn.end = nic_now(nic) + RESET_AT_ONCE_NS;
+	run_reset(nic);
 }
 
 void nic_destroy(struct nic *nic)
 {
-	free_objects(nic);
+	nic->reset = (struct reset){ 0 };
+	spread_free(nic);
+	do {
+		nic_grant(nic);
+	} while (!free_objects(nic));
 	table_free(&nic->counters);
 	table_free(&nic->eqs);
 	table_free(&nic->cqs);
@@ -190,9 +239,11 @@ bool nic_run(struct nic *nic)
 	};
 	bool more = false;
 
-	if (!nic_enabled(nic))
+	if (!nic_enabled(nic) && !is_in_reset(nic))
 		return false;
 	nic->turn.end = nic_now(nic) + NIC_TURN_NS;
+	if (is_in_reset(nic))
+		return run_reset(nic);
 	nic_grant(nic);
 	/* What was rung before a command is begun before it */
 	if (nic->admin.ci != nic->admin.pi)
@@ -217,6 +268,8 @@ bool nic_stop_polling(struct nic *nic)
 
 uint64_t nic_next_event(const struct nic *nic)
 {
+	if (is_in_reset(nic))
+		return nic_now(nic);
 	if (!nic_enabled(nic))
 		return TIMER_NEVER;
 	if (nic->admin.ci != nic->admin.pi || !TAILQ_EMPTY(&nic->failed_cqs) ||
@@ -271,6 +324,11 @@ void nic_receive(struct nic *nic, const struct packet *pkt)
 void nic_overrun(struct nic *nic)
 {
 	nic_count(nic, MYNIC_STAT_RX_DROP_OVERRUN);
+}
+
+uint64_t nic_memory(const struct nic *nic)
+{
+	return nic->mem.used;
 }
 
 uint64_t nic_stat(const struct nic *nic, unsigned int stat)

@@ -21,6 +21,9 @@ struct nic;
 /** How long a nic_run() takes, ns; one more unit of work may come on top */
 #define NIC_TURN_NS 200000
 
+/** What a NIC may take of the process's memory if it is not told, bytes */
+#define NIC_MEMORY (256ull << 20)
+
 /**
  * struct nic_ops - what a NIC asks of its surroundings
  * @raise_irq: signal MSI-X vector @vector; must not call the NIC
@@ -29,6 +32,8 @@ struct nic;
  * @direct: whether transmit() of a unicast packet to @dmac hands it to another
  *	NIC, in the call, and nobody else; such a packet may be a train
  * @now: nanoseconds, monotonic
+ * @may_have_mac: whether the NIC may take a MAC other than its permanent one:
+ *	it is not somebody else's. NULL: any
  * @persist: make guest memory, at pointers that were given with nic_dma_map(),
  *	as lasting as what it is kept in. 0: it is; -EINPROGRESS: it is going to
  *	be, and nic_persisted() is called, before which this is not called again;
@@ -38,6 +43,7 @@ struct nic_ops {
 	void (*raise_irq)(void *ctx, unsigned int vector);
 	void (*transmit)(void *ctx, const struct packet *pkt);
 	bool (*direct)(void *ctx, const uint8_t dmac[6]);
+	bool (*may_have_mac)(void *ctx, const uint8_t mac[6]);
 	uint64_t (*now)(void *ctx);
 	int (*persist)(void *ctx, const struct iovec *iov, unsigned int num);
 };
@@ -45,6 +51,7 @@ struct nic_ops {
 /**
  * struct nic_config - what makes one NIC differ from another
  * @mac: permanent MAC
+ * @memory: bytes that objects and their work may take; 0: NIC_MEMORY
  * @seed: start of the NIC's own random numbers (none where chance would do
  *	harm: the same seed and the same calls give the same run)
  * @ops: see &struct nic_ops
@@ -52,6 +59,7 @@ struct nic_ops {
  */
 struct nic_config {
 	uint8_t mac[6];
+	uint64_t memory;
 	uint64_t seed;
 	const struct nic_ops *ops;
 	void *ctx;
@@ -61,7 +69,13 @@ struct nic_config {
 struct nic *nic_create(const struct nic_config *config);
 void nic_destroy(struct nic *nic);
 
-/** nic_reset() - FLR or system reset: all state but the maps is lost */
+/**
+ * nic_reset() - FLR or system reset: all state but the maps is lost
+ * @nic: the NIC
+ *
+ * Where there is much of it, nic_run() goes on with that. No guest memory is
+ * touched any more.
+ */
 void nic_reset(struct nic *nic);
 
 /** nic_set_bus_master() - PCI command register: without it there is no DMA */
@@ -176,10 +190,16 @@ void nic_persisted(struct nic *nic, int err);
 /** nic_overrun() - a packet for the NIC was lost for want of buffers */
 void nic_overrun(struct nic *nic);
 
+/** nic_memory() - bytes that objects and their work take now */
+uint64_t nic_memory(const struct nic *nic);
+
 /** nic_stat() - a counter; @stat is an enum mynic_stat */
 uint64_t nic_stat(const struct nic *nic, unsigned int stat);
 
 /** nic_mac() - the unicast MAC in force, for a switch and for messages */
 const uint8_t *nic_mac(const struct nic *nic);
+
+/** nic_permanent_mac() - the MAC that it has after each reset */
+const uint8_t *nic_permanent_mac(const struct nic *nic);
 
 #endif /* MYNIC_NIC_H */

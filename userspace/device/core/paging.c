@@ -2,7 +2,6 @@
 #include "paging.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "core.h"
 #include "packet_copy.h"
@@ -191,7 +190,7 @@ void paging_hold(struct qp *qp, const struct packet *pkt)
 
 	if (paging->held_bytes + size <= QP_HELD_BYTES &&
 	    nic->held_bytes + size <= NIC_HELD_BYTES)
-		held = malloc(size);
+		held = mem_alloc(&nic->mem, size);
 	if (!held) {
 		nic_count(nic, MYNIC_STAT_RX_DROP_OVERRUN);
 		return;
@@ -241,7 +240,7 @@ bool paging_replay(struct qp *qp,
 			return false;
 		}
 		paging_passed(paging, MYNIC_PAGE_RECV);
-		free(held);
+		mem_free(&qp->nic->mem, held);
 		nic_charge(qp->nic, 1);
 		if (nic_turn_is_over(qp->nic))
 			break;
@@ -258,7 +257,7 @@ void paging_init(struct qp *qp)
 void paging_stop(struct qp *qp)
 {
 	while (!STAILQ_EMPTY(&qp->paging.held))
-		free(take_first(qp));
+		mem_free(&qp->nic->mem, take_first(qp));
 	qp->paging.waiting = 0;
 	qp->paging.failed = 0;
 	event_cancel(qp->nic, &qp->events,

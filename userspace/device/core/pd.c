@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "pd.h"
 
-#include <stdlib.h>
-
 #include "core.h"
 
 int admin_alloc_pd(struct nic *nic, struct admin_call *call)
 {
-	struct pd *pd = calloc(1, sizeof(*pd));
+	struct pd *pd = mem_alloc(&nic->mem, sizeof(*pd));
 
 	if (!pd || table_add(&nic->pds, pd, &pd->number)) {
-		free(pd);
+		mem_free(&nic->mem, pd);
 		return MYNIC_AQ_NO_RESOURCE;
 	}
 	call->cpl.number = htole32(pd->number);
@@ -26,17 +24,17 @@ int admin_dealloc_pd(struct nic *nic, struct admin_call *call)
 	if (pd->users)
 		return MYNIC_AQ_BUSY;
 	table_remove(&nic->pds, pd->number);
-	free(pd);
+	mem_free(&nic->mem, pd);
 	return MYNIC_AQ_OK;
 }
 
-void pds_free(struct nic *nic)
+bool pds_free_one(struct nic *nic, uint32_t *number)
 {
-	uint32_t number = 0;
-	struct pd *pd;
+	struct pd *pd = table_next(&nic->pds, number);
 
-	while ((pd = table_next(&nic->pds, &number))) {
-		table_remove(&nic->pds, number);
-		free(pd);
-	}
+	if (!pd)
+		return false;
+	table_remove(&nic->pds, *number);
+	mem_free(&nic->mem, pd);
+	return true;
 }

@@ -2,6 +2,7 @@
 #ifndef MYNIC_PD_H
 #define MYNIC_PD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct nic;
@@ -16,6 +17,7 @@ struct pd {
 	uint32_t users;
 };
 
-void pds_free(struct nic *nic);
+/** pds_free_one() - in a reset: the next from @number on; false: no more */
+bool pds_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_PD_H */

@@ -41,6 +41,19 @@ const uint8_t *nic_mac(const struct nic *nic)
 	return nic->port.mac;
 }
 
+const uint8_t *nic_permanent_mac(const struct nic *nic)
+{
+	return nic->config.mac;
+}
+
+static bool may_have_mac(const struct nic *nic, const uint8_t mac[MAC_LEN])
+{
+	const struct nic_ops *ops = nic->config.ops;
+
+	return mac_equal(mac, nic->config.mac) || !ops->may_have_mac ||
+	       ops->may_have_mac(nic->config.ctx, mac);
+}
+
 int admin_query_port(struct nic *nic, struct admin_call *call)
 {
 	struct mynic_port_attr *attr = &call->port_attr;
@@ -60,6 +73,8 @@ int admin_modify_port(struct nic *nic, struct admin_call *call)
 	if (cmd->up > 1 || cmd->reserved_01 || mac_is_zero(cmd->mac) ||
 	    mac_is_multicast(cmd->mac) || mtu < MIN_MTU || mtu > PORT_MAX_MTU)
 		return MYNIC_AQ_BAD_PARAM;
+	if (!may_have_mac(nic, cmd->mac))
+		return MYNIC_AQ_BUSY;
 	nic->port.up = cmd->up;
 	nic->port.mtu = mtu;
 	memcpy(nic->port.mac, cmd->mac, sizeof(nic->port.mac));

@@ -2,7 +2,6 @@
 /* Life and scheduling of queue pairs; see qp_attr.c for MODIFY and QUERY. */
 #include "qp.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
@@ -410,13 +409,13 @@ int qp_create(struct nic *nic, const struct mynic_create_qp *cmd,
 
 	if (!check(cmd))
 		return MYNIC_AQ_BAD_PARAM;
-	qp = calloc(1, sizeof(*qp));
+	qp = mem_alloc(&nic->mem, sizeof(*qp));
 	if (!qp)
 		return MYNIC_AQ_NO_RESOURCE;
 	status = init(nic, qp, cmd);
 	if (status) {
 		rss_fini(qp);
-		free(qp);
+		mem_free(&nic->mem, qp);
 		return status;
 	}
 	add_user(qp);
@@ -450,7 +449,7 @@ void qp_destroy(struct nic *nic, struct qp *qp)
 	remove_user(qp);
 	rss_fini(qp);
 	table_remove(&nic->qps, qp->number);
-	free(qp);
+	mem_free(&nic->mem, qp);
 }
 
 /* Return: true if it still has groups or windows */
@@ -473,14 +472,13 @@ int admin_destroy_qp(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-void qps_free(struct nic *nic)
+bool qps_free_one(struct nic *nic, uint32_t *number)
 {
-	uint32_t number = 0;
-	struct qp *qp;
+	struct qp *qp = table_next(&nic->qps, number);
 
-	while ((qp = table_next(&nic->qps, &number))) {
-		while (unbind_some(nic, qp))
-			nic_grant(nic);
+	if (!qp)
+		return false;
+	if (!unbind_some(nic, qp))
 		qp_destroy(nic, qp);
-	}
+	return true;
 }

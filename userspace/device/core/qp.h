@@ -283,6 +283,13 @@ bool qps_poll(struct nic *nic);
 /** qps_stop_polling() - see nic_stop_polling() */
 bool qps_stop_polling(struct nic *nic);
 
-void qps_free(struct nic *nic);
+/**
+ * qps_free_one() - in a reset: a bounded piece of that
+ * @nic: the NIC
+ * @number: in: where to look for the next; out: its number
+ *
+ * Return: false if there are no more.
+ */
+bool qps_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_QP_H */

@@ -128,6 +128,9 @@ int admin_modify_qp(struct nic *nic, struct admin_call *call)
 	if ((mask & IB_QP_CUR_STATE && attr->cur_qp_state != old) ||
 	    !qp_transition_is_legal(qp->type, old, new, mask))
 		return MYNIC_AQ_BAD_STATE;
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC &&
+	    !responses_keep(qp, attr->max_dest_rd_atomic))
+		return MYNIC_AQ_NO_RESOURCE;
 	if (new == IB_QPS_RESET)
 		memset(&qp->attr, 0, sizeof(qp->attr));
 	else

@@ -36,7 +36,7 @@ void responder_reset(struct qp *qp)
 	if (qp->resp.match.kind)
 		tm_end(qp, false);
 	flush_stop(qp);
-	responses_free(&qp->resp);
+	responses_free(qp);
 	qp->resp = (struct responder){ 0 };
 }
 

@@ -77,6 +77,7 @@ struct atomic_result {
  * struct response_queue - what of a QP is not answered by just an ACK
  * @size: room in @waiting and @results: at least max_dest_rd_atomic, once there
  *	has been such a request
+ * @kept: memory for so many is reserved
  * @flushing: a FLUSH in @waiting has not been done yet
  * @first: place of the oldest in @waiting
  * @num: how many wait
@@ -86,6 +87,7 @@ struct atomic_result {
  */
 struct response_queue {
 	unsigned int size;
+	unsigned int kept;
 	bool flushing;
 	unsigned int first;
 	unsigned int num;
@@ -208,6 +210,15 @@ void responses_add(struct responder *r, const struct response *response);
 void responses_add_duplicate(struct qp *qp, const struct response *response);
 
 void responses_clear(struct responder *r);
-void responses_free(struct responder *r);
+void responses_free(struct qp *qp);
+
+/**
+ * responses_keep() - see to it that there is memory for answers
+ * @qp: the queue pair
+ * @num: reads, atomics and the like that may be outstanding
+ *
+ * Return: false if the NIC has none.
+ */
+bool responses_keep(struct qp *qp, unsigned int num);
 
 #endif /* MYNIC_RESPONDER_H */

@@ -21,6 +21,9 @@ static const uint8_t read_opcodes[] = {
 	[OPCODE_ONLY] = BTH_RC_READ_RESPONSE_ONLY,
 };
 
+/* What an answer that waits takes, and the result that is kept of it */
+#define ENTRY_COST (sizeof(struct response) + sizeof(struct atomic_result))
+
 static struct response *waiting(const struct response_queue *queue,
 				unsigned int i)
 {
@@ -123,11 +126,26 @@ void responses_clear(struct responder *r)
 	r->responses.flushing = false;
 }
 
-void responses_free(struct responder *r)
+void responses_free(struct qp *qp)
 {
-	free(r->responses.waiting);
-	free(r->responses.results);
-	r->responses = (struct response_queue){ 0 };
+	struct response_queue *queue = &qp->resp.responses;
+
+	mem_unreserve(&qp->nic->mem, queue->kept * ENTRY_COST);
+	free(queue->waiting);
+	free(queue->results);
+	*queue = (struct response_queue){ 0 };
+}
+
+bool responses_keep(struct qp *qp, unsigned int num)
+{
+	struct response_queue *queue = &qp->resp.responses;
+
+	if (num <= queue->kept)
+		return true;
+	if (!mem_reserve(&qp->nic->mem, (num - queue->kept) * ENTRY_COST))
+		return false;
+	queue->kept = num;
+	return true;
 }
 
 /* Without a path the answer is as good as lost */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "rss.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
@@ -49,7 +48,7 @@ int rss_init(struct nic *nic, struct qp *qp, const struct mynic_create_qp *cmd)
 
 	if (!table)
 		return MYNIC_AQ_BAD_NUMBER;
-	rss = calloc(1, sizeof(*rss));
+	rss = mem_alloc(&nic->mem, sizeof(*rss));
 	if (!rss)
 		return MYNIC_AQ_NO_RESOURCE;
 	rss->table = table;
@@ -66,7 +65,7 @@ void rss_fini(struct qp *qp)
 	if (!qp->rss)
 		return;
 	qp->rss->table->num_qps--;
-	free(qp->rss);
+	mem_free(&qp->nic->mem, qp->rss);
 }
 
 /* What is hashed, in the order that it has elsewhere, too */
@@ -141,14 +140,4 @@ struct qp *rss_wq(const struct rss *rss, const struct eth_frame *frame)
 	const struct rwq_table *table = rss->table;
 
 	return table->wqs[rss_hash(rss, frame) & (table->num_wqs - 1)];
-}
-
-void rss_free(struct nic *nic)
-{
-	struct qp *qp;
-
-	for (uint32_t n = 0; (qp = table_next(&nic->qps, &n)); n++) {
-		if (qp->rss)
-			qp_destroy(nic, qp);
-	}
 }

@@ -55,7 +55,4 @@ uint32_t rss_hash(const struct rss *rss, const struct eth_frame *frame);
 /** rss_wq() - the WQ that receives a frame */
 struct qp *rss_wq(const struct rss *rss, const struct eth_frame *frame);
 
-/** rss_free() - destroy all QPs that have a table */
-void rss_free(struct nic *nic);
-
 #endif /* MYNIC_RSS_H */

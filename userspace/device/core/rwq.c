@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "rwq.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
@@ -134,11 +133,12 @@ int admin_create_rwq_table(struct nic *nic, struct admin_call *call)
 		if (!find_wq(nic, le32toh(call->wqns[i])))
 			return MYNIC_AQ_BAD_NUMBER;
 	}
-	table = calloc(1, sizeof(*table) + num * sizeof(table->wqs[0]));
+	table = mem_alloc(&nic->mem,
+			  sizeof(*table) + num * sizeof(table->wqs[0]));
 	if (!table)
 		return MYNIC_AQ_NO_RESOURCE;
 	if (table_add(&nic->rwq_tables, table, &table->number)) {
-		free(table);
+		mem_free(&nic->mem, table);
 		return MYNIC_AQ_NO_RESOURCE;
 	}
 	table->num_wqs = num;
@@ -155,7 +155,7 @@ static void destroy(struct nic *nic, struct rwq_table *table)
 	for (uint32_t i = 0; i < table->num_wqs; i++)
 		table->wqs[i]->num_tables--;
 	table_remove(&nic->rwq_tables, table->number);
-	free(table);
+	mem_free(&nic->mem, table);
 }
 
 int admin_destroy_rwq_table(struct nic *nic, struct admin_call *call)
@@ -171,11 +171,14 @@ int admin_destroy_rwq_table(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-void rwq_tables_free(struct nic *nic)
+bool rwq_tables_free_one(struct nic *nic, uint32_t *number)
 {
-	uint32_t number = 0;
-	struct rwq_table *table;
+	struct rwq_table *table = table_next(&nic->rwq_tables, number);
 
-	while ((table = table_next(&nic->rwq_tables, &number)))
-		destroy(nic, table);
+	if (!table)
+		return false;
+	/* Its WQs have gone before it */
+	table_remove(&nic->rwq_tables, *number);
+	mem_free(&nic->mem, table);
+	return true;
 }

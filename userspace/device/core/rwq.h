@@ -6,6 +6,7 @@
 #ifndef MYNIC_RWQ_H
 #define MYNIC_RWQ_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct nic;
@@ -25,6 +26,7 @@ struct rwq_table {
 	struct qp *wqs[];
 };
 
-void rwq_tables_free(struct nic *nic);
+/** rwq_tables_free_one() - in a reset: the next from @number on; false: no more */
+bool rwq_tables_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_RWQ_H */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "spread.h"
 
-#include <stdlib.h>
-
 #include "core.h"
 #include "packet_copy.h"
 #include "ud.h"
@@ -60,7 +58,7 @@ static void hold(struct nic *nic, enum spread_kind kind,
 	struct spread_packet *held = NULL;
 
 	if (spread->bytes + size <= MAX_BYTES)
-		held = malloc(size);
+		held = mem_alloc(&nic->mem, size);
 	if (!held) {
 		nic_count(nic, MYNIC_STAT_RX_DROP_OVERRUN);
 		return;
@@ -84,14 +82,15 @@ void spread_packet(struct nic *nic, enum spread_kind kind,
 		hold(nic, kind, pkt);
 }
 
-static void drop_first(struct spread *spread)
+static void drop_first(struct nic *nic)
 {
-	struct spread_packet *held = STAILQ_FIRST(&spread->packets);
+	struct spread_packet *held = STAILQ_FIRST(&nic->spread.packets);
+	struct spread *spread = &nic->spread;
 
 	STAILQ_REMOVE_HEAD(&spread->packets, link);
 	spread->bytes -= held->size;
 	spread->place = (struct spread_place){ .bounded = true };
-	free(held);
+	mem_free(&nic->mem, held);
 }
 
 bool spread_run(struct nic *nic)
@@ -109,7 +108,7 @@ bool spread_run(struct nic *nic)
 		if (!give(nic, held->kind, &pkt, &spread->place))
 			return true;
 		nic_charge(nic, 1);
-		drop_first(spread);
+		drop_first(nic);
 	}
 	return false;
 }
@@ -125,5 +124,5 @@ void spread_flow_gone(struct nic *nic, const struct flow *flow)
 void spread_free(struct nic *nic)
 {
 	while (!STAILQ_EMPTY(&nic->spread.packets))
-		drop_first(&nic->spread);
+		drop_first(nic);
 }

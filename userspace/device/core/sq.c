@@ -44,9 +44,13 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
+/* Spares that are kept */
+#define MAX_SPARES 64
+
 /**
  * struct spare_reqs - room for MIN_REQS requests that no QP has now
  * @next: that which was given back before it
+ * @num: how many there are, with it
  *
  * A QP has room for requests only as long as it has requests. What was given
  * back last is given out first: it is in the caches, as it would not be if each
@@ -54,6 +58,7 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
  */
 struct spare_reqs {
 	struct spare_reqs *next;
+	unsigned int num;
 };
 
 static void give_back(struct qp *qp)
@@ -62,10 +67,15 @@ static void give_back(struct qp *qp)
 	struct requester *q = &qp->req;
 	struct spare_reqs *spare = (struct spare_reqs *)q->reqs;
 
-	spare->next = *list;
-	*list = spare;
 	q->reqs = NULL;
 	q->num_reqs = 0;
+	if (*list && (*list)->num == MAX_SPARES) {
+		free(spare);
+		return;
+	}
+	spare->num = *list ? (*list)->num + 1 : 1;
+	spare->next = *list;
+	*list = spare;
 }
 
 static void *make_room(struct qp *qp, uint32_t num)
@@ -73,7 +83,9 @@ static void *make_room(struct qp *qp, uint32_t num)
 	struct spare_reqs **list = &qp->nic->spare_reqs[qp->sq.log_stride];
 	struct spare_reqs *spare = *list;
 
-	if (num != MIN_REQS || !spare)
+	if (num > MIN_REQS)
+		return mem_alloc(&qp->nic->mem, (size_t)num * qp->req.req_size);
+	if (num < MIN_REQS || !spare)
 		return malloc((size_t)num * qp->req.req_size);
 	*list = spare->next;
 	return spare;
@@ -91,10 +103,43 @@ void sq_free_spares(struct nic *nic)
 	}
 }
 
+/* Room for MIN_REQS is reserved with the QP; what is more was taken later */
+static void free_reqs(struct qp *qp, const struct requester *q)
+{
+	if (q->num_reqs > MIN_REQS)
+		mem_free(&qp->nic->mem, q->reqs);
+	else
+		free(q->reqs);
+}
+
+static uint32_t req_size(const struct qp *qp)
+{
+	return offsetof(struct send_req, data) + (1u << qp->sq.log_stride) -
+	       MYNIC_WQE_DATA_RC;
+}
+
+/* Also of a QP that has no requests but those for rendezvous */
+static size_t reserved(const struct qp *qp)
+{
+	if (!qp->has_sq && !qp->rndv.active)
+		return 0;
+	return min_u32(MIN_REQS, ring_size(&qp->sq)) * req_size(qp);
+}
+
+bool sq_init(struct qp *qp)
+{
+	return mem_reserve(&qp->nic->mem, reserved(qp));
+}
+
+void sq_fini(struct qp *qp)
+{
+	free_reqs(qp, &qp->req);
+	mem_unreserve(&qp->nic->mem, reserved(qp));
+}
+
 /* Make room for one more request; false: there are enough, or no memory */
 static bool grow(struct qp *qp)
 {
-	uint32_t room = (1u << qp->sq.log_stride) - MYNIC_WQE_DATA_RC;
 	struct requester old = qp->req;
 	struct requester *q = &qp->req;
 	uint32_t num;
@@ -103,7 +148,7 @@ static bool grow(struct qp *qp)
 		      ring_size(&qp->sq));
 	if (num > MAX_REQS || num == old.num_reqs)
 		return false;
-	q->req_size = offsetof(struct send_req, data) + room;
+	q->req_size = req_size(qp);
 	q->reqs = make_room(qp, num);
 	if (!q->reqs) {
 		q->reqs = old.reqs;
@@ -118,7 +163,7 @@ static bool grow(struct qp *qp)
 		memcpy(sq_req(qp, i), old.reqs + slot * old.req_size,
 		       old.req_size);
 	}
-	free(old.reqs);
+	free_reqs(qp, &old);
 	return true;
 }
 

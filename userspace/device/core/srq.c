@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "srq.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
@@ -103,7 +102,7 @@ int admin_create_srq(struct nic *nic, struct admin_call *call)
 	status = check(cmd);
 	if (status)
 		return status;
-	srq = calloc(1, sizeof(*srq));
+	srq = mem_alloc(&nic->mem, sizeof(*srq));
 	if (!srq)
 		return MYNIC_AQ_NO_RESOURCE;
 	status = find_objects(nic, srq, cmd);
@@ -115,7 +114,7 @@ int admin_create_srq(struct nic *nic, struct admin_call *call)
 			table_remove(&nic->srqs, srq->number);
 	}
 	if (status) {
-		free(srq);
+		mem_free(&nic->mem, srq);
 		return status;
 	}
 	srq->limit = le32toh(cmd->limit);
@@ -235,11 +234,11 @@ static void destroy(struct nic *nic, struct srq *srq)
 	if (srq->xrcd)
 		srq->xrcd->num_srqs--;
 	if (srq->tm)
-		tm_destroy(srq);
+		tm_destroy(nic, srq);
 	if (srq->cq)
 		LIST_REMOVE(srq, cq_link);
 	srq->pd->users--;
-	free(srq);
+	mem_free(&nic->mem, srq);
 }
 
 int admin_destroy_srq(struct nic *nic, struct admin_call *call)
@@ -256,11 +255,12 @@ int admin_destroy_srq(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-void srqs_free(struct nic *nic)
+bool srqs_free_one(struct nic *nic, uint32_t *number)
 {
-	uint32_t number = 0;
-	struct srq *srq;
+	struct srq *srq = table_next(&nic->srqs, number);
 
-	while ((srq = table_next(&nic->srqs, &number)))
-		destroy(nic, srq);
+	if (!srq)
+		return false;
+	destroy(nic, srq);
+	return true;
 }

@@ -62,6 +62,7 @@ struct mynic_srq_dbrec *srq_dbrec(struct nic *nic, struct srq *srq);
 /** srq_to_error() - stop it for good and send SRQ_ERROR */
 void srq_to_error(struct nic *nic, struct srq *srq);
 
-void srqs_free(struct nic *nic);
+/** srqs_free_one() - in a reset: the next from @number on; false: no more */
+bool srqs_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_SRQ_H */

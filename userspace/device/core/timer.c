@@ -2,7 +2,9 @@
 #include "timer.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <string.h>
+
+#include "mem.h"
 
 /* Timers called at a time, so that they do not keep all else waiting */
 #define QUANTUM 64
@@ -67,9 +69,13 @@ int timer_add(struct timers *timers, struct timer *timer,
 		uint32_t size = timers->size ? timers->size * 2 : 64;
 		struct timer **heap;
 
-		heap = realloc(timers->heap, size * sizeof(*heap));
+		heap = mem_alloc(timers->mem, size * sizeof(*heap));
 		if (!heap)
 			return -ENOMEM;
+		if (timers->used)
+			memcpy(heap, timers->heap,
+			       timers->used * sizeof(*heap));
+		mem_free(timers->mem, timers->heap);
 		timers->heap = heap;
 		timers->size = size;
 	}
@@ -135,6 +141,6 @@ uint64_t timers_next(const struct timers *timers)
 
 void timers_free(struct timers *timers)
 {
-	free(timers->heap);
-	*timers = (struct timers){ 0 };
+	mem_free(timers->mem, timers->heap);
+	*timers = (struct timers){ .mem = timers->mem };
 }

@@ -26,14 +26,18 @@ struct timer {
 	uint32_t pos;
 };
 
+struct mem;
+
 /**
- * struct timers - the timers of a NIC; all zeroes is none
+ * struct timers - the timers of a NIC; all zeroes but @mem is none
+ * @mem: what @heap is taken from
  * @heap: the timers, the earliest @key first
  * @used: elements in @heap
  * @reserved: timers that have been added, for each of which there is room
  * @size: room in @heap
  */
 struct timers {
+	struct mem *mem;
 	struct timer **heap;
 	uint32_t used;
 	uint32_t reserved;
@@ -79,6 +83,7 @@ bool timers_run(struct timers *timers, uint64_t now);
 /** timers_next() - when timers_run() next has something to do, or TIMER_NEVER */
 uint64_t timers_next(const struct timers *timers);
 
+/** timers_free() - give back the memory, when no timer is known any more */
 void timers_free(struct timers *timers);
 
 #endif /* MYNIC_TIMER_H */

@@ -13,6 +13,9 @@
 
 #define LOG_ENTRY_SIZE 6
 
+/* What libc needs for each tag */
+#define TAG_OVERHEAD 16
+
 static_assert(sizeof(struct mynic_tag_wqe) == 1 << LOG_ENTRY_SIZE, "stride");
 static_assert(sizeof(struct tm_header) == TM_RNDV_HDR, "header");
 static_assert(offsetof(struct tm_header, va) == TM_EAGER_HDR, "header");
@@ -41,26 +44,34 @@ static int init(struct nic *nic, struct tm *tm,
 			 sizeof(struct mynic_tag_dbrec), true);
 }
 
+/* A tag in the list or in use, and one whose rendezvous waits for its FIN */
+static size_t tags_cost(const struct tm *tm)
+{
+	return 2 * tm->max_tags * (sizeof(struct tag) + TAG_OVERHEAD);
+}
+
 int tm_create(struct nic *nic, struct srq *srq,
 	      const struct mynic_create_srq *cmd)
 {
-	struct tm *tm = calloc(1, sizeof(*tm));
+	struct tm *tm = mem_alloc(&nic->mem, sizeof(*tm));
 	int status;
 
 	if (!tm)
 		return MYNIC_AQ_NO_RESOURCE;
 	status = init(nic, tm, cmd);
+	tm->max_tags = le32toh(cmd->max_tags);
+	if (!status && !mem_reserve(&nic->mem, tags_cost(tm)))
+		status = MYNIC_AQ_NO_RESOURCE;
 	if (status) {
-		free(tm);
+		mem_free(&nic->mem, tm);
 		return status;
 	}
-	tm->max_tags = le32toh(cmd->max_tags);
 	TAILQ_INIT(&tm->tags);
 	srq->tm = tm;
 	return MYNIC_AQ_OK;
 }
 
-void tm_destroy(struct srq *srq)
+void tm_destroy(struct nic *nic, struct srq *srq)
 {
 	struct tag *tag;
 
@@ -68,7 +79,8 @@ void tm_destroy(struct srq *srq)
 		TAILQ_REMOVE(&srq->tm->tags, tag, link);
 		free(tag);
 	}
-	free(srq->tm);
+	mem_unreserve(&nic->mem, tags_cost(srq->tm));
+	mem_free(&nic->mem, srq->tm);
 }
 
 void tm_query(const struct tm *tm, struct mynic_query_srq *result)

@@ -160,7 +160,7 @@ int tm_create(struct nic *nic, struct srq *srq,
 	      const struct mynic_create_srq *cmd);
 
 /** tm_destroy() - forget all, of an SRQ that no QP uses */
-void tm_destroy(struct srq *srq);
+void tm_destroy(struct nic *nic, struct srq *srq);
 
 /** tm_query() - QUERY_SRQ */
 void tm_query(const struct tm *tm, struct mynic_query_srq *result);

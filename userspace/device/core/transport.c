@@ -2,7 +2,6 @@
 #include "transport.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cc.h"
@@ -39,11 +38,15 @@ int qp_transport_init(struct qp *qp)
 	qp->req = (struct requester){ 0 };
 	qp->resp = (struct responder){ 0 };
 	paging_init(qp);
-	if (timer_add(&qp->nic->timers, &qp->req.timer, timer_fn))
+	if (!sq_init(qp))
 		return -ENOMEM;
+	if (timer_add(&qp->nic->timers, &qp->req.timer, timer_fn))
+		goto err_sq;
 	if (!cc_init(qp))
 		return 0;
 	timer_remove(&qp->nic->timers, &qp->req.timer);
+err_sq:
+	sq_fini(qp);
 	return -ENOMEM;
 }
 
@@ -54,7 +57,7 @@ void qp_transport_fini(struct qp *qp)
 	cc_fini(qp);
 	if (qp->rndv.active)
 		rndv_reset(qp);
-	free(qp->req.reqs);
+	sq_fini(qp);
 	responder_reset(qp);
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "xrcd.h"
 
-#include <stdlib.h>
-
 #include "core.h"
 
 struct srq *xrc_srq_find(const struct qp *qp, uint32_t srqn)
@@ -41,10 +39,10 @@ bool xrc_unbind_some(struct nic *nic, struct srq *srq)
 
 int admin_alloc_xrcd(struct nic *nic, struct admin_call *call)
 {
-	struct xrcd *xrcd = calloc(1, sizeof(*xrcd));
+	struct xrcd *xrcd = mem_alloc(&nic->mem, sizeof(*xrcd));
 
 	if (!xrcd || table_add(&nic->xrcds, xrcd, &xrcd->number)) {
-		free(xrcd);
+		mem_free(&nic->mem, xrcd);
 		return MYNIC_AQ_NO_RESOURCE;
 	}
 	LIST_INIT(&xrcd->targets);
@@ -61,17 +59,17 @@ int admin_dealloc_xrcd(struct nic *nic, struct admin_call *call)
 	if (xrcd->num_srqs || !LIST_EMPTY(&xrcd->targets))
 		return MYNIC_AQ_BUSY;
 	table_remove(&nic->xrcds, xrcd->number);
-	free(xrcd);
+	mem_free(&nic->mem, xrcd);
 	return MYNIC_AQ_OK;
 }
 
-void xrcds_free(struct nic *nic)
+bool xrcds_free_one(struct nic *nic, uint32_t *number)
 {
-	uint32_t number = 0;
-	struct xrcd *xrcd;
+	struct xrcd *xrcd = table_next(&nic->xrcds, number);
 
-	while ((xrcd = table_next(&nic->xrcds, &number))) {
-		table_remove(&nic->xrcds, number);
-		free(xrcd);
-	}
+	if (!xrcd)
+		return false;
+	table_remove(&nic->xrcds, *number);
+	mem_free(&nic->mem, xrcd);
+	return true;
 }

@@ -50,6 +50,7 @@ void xrc_bind(struct qp *qp, struct srq *srq);
  */
 bool xrc_unbind_some(struct nic *nic, struct srq *srq);
 
-void xrcds_free(struct nic *nic);
+/** xrcds_free_one() - in a reset: the next from @number on; false: no more */
+bool xrcds_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_XRCD_H */
