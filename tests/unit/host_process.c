@@ -52,6 +52,9 @@ TEST(wrong_usage)
 	CHECK_EQ(RUN("--nic", "socket"), 2);
 	CHECK_EQ(RUN("--nic", "socket="), 2);
 	CHECK_EQ(RUN("--nic", "mac=02:00:00:00:00:01"), 2);
+	CHECK_EQ(RUN("--nic", "socket=x,memory=0"), 2);
+	CHECK_EQ(RUN("--nic", "socket=x,memory=1G"), 2);
+	CHECK_EQ(RUN("--nic", "socket=x,spoofchk=no"), 2);
 	CHECK_EQ(RUN("--nic", "socket=/tmp/x,colour=red"), 2);
 	CHECK_EQ(RUN("--nic", "socket=/tmp/x", "word"), 2);
 	CHECK_EQ(RUN("--nic", "socket=/tmp/x,mac"), 2);

@@ -10,6 +10,7 @@
 /**
  * struct nic - a stand-in for the NIC core
  * @mac: its MAC
+ * @permanent: that which it has after a reset
  * @port: its port
  * @respond: called for each packet received
  * @busy: inside nic_receive() or transmit()
@@ -20,6 +21,7 @@
  */
 struct nic {
 	uint8_t mac[6];
+	uint8_t permanent[6];
 	struct switch_port port;
 	void (*respond)(struct nic *nic, const struct packet *pkt);
 	bool busy;
@@ -36,6 +38,11 @@ static struct nic nics[3];
 const uint8_t *nic_mac(const struct nic *nic)
 {
 	return nic->mac;
+}
+
+const uint8_t *nic_permanent_mac(const struct nic *nic)
+{
+	return nic->permanent;
 }
 
 void nic_receive(struct nic *nic, const struct packet *pkt)
@@ -80,6 +87,7 @@ static void setup(unsigned int n)
 	for (unsigned int i = 0; i < n; i++) {
 		nics[i].mac[0] = 2;
 		nics[i].mac[5] = i;
+		memcpy(nics[i].permanent, nics[i].mac, 6);
 		connect_nic(&nics[i].port, &nics[i]);
 	}
 }
@@ -149,6 +157,40 @@ TEST(multicast_goes_to_all_others)
 	CHECK_EQ(nics[0].num, 1);
 	CHECK_EQ(nics[1].num, 0);
 	CHECK_EQ(nics[2].num, 1);
+}
+
+static bool sends_from(struct nic *from, const uint8_t *mac)
+{
+	struct packet pkt = make_packet(nics[1].mac, "x", 1);
+	unsigned int before = nics[1].num;
+
+	memcpy(pkt.smac, mac, sizeof(pkt.smac));
+	switch_transmit(&from->port, &pkt);
+	return nics[1].num > before;
+}
+
+TEST(nic_is_no_other_nic)
+{
+	static const uint8_t free_mac[6] = { 2, 9, 9, 9, 9, 9 };
+
+	setup(3);
+	/* the one that nic 2 has, and that which it will have again */
+	nics[2].mac[4] = 1;
+	for (unsigned int i = 0; i < 2; i++) {
+		bool off = i;
+
+		nics[0].port.trusted = off;
+		CHECK(sends_from(&nics[0], nics[0].mac));
+		CHECK(sends_from(&nics[0], free_mac));
+		CHECK_EQ(sends_from(&nics[0], nics[2].mac), off);
+		CHECK_EQ(sends_from(&nics[0], nics[2].permanent), off);
+		CHECK(switch_may_have_mac(&nics[0].port, nics[0].mac));
+		CHECK(switch_may_have_mac(&nics[0].port, free_mac));
+		CHECK_EQ(switch_may_have_mac(&nics[0].port, nics[2].mac), off);
+		CHECK_EQ(switch_may_have_mac(&nics[0].port, nics[2].permanent),
+			 off);
+	}
+	CHECK_EQ(nics[0].port.spoofed, 2);
 }
 
 TEST(own_packet_comes_back_later)

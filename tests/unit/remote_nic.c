@@ -240,3 +240,20 @@ const uint8_t *nic_mac(const struct nic *nic)
 {
 	return nic->config.mac;
 }
+
+uint64_t nic_memory(const struct nic *nic)
+{
+	(void)nic;
+	return 0;
+}
+
+void nic_persisted(struct nic *nic, int err)
+{
+	(void)nic;
+	(void)err;
+}
+
+const uint8_t *nic_permanent_mac(const struct nic *nic)
+{
+	return nic->config.mac;
+}

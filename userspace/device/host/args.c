@@ -13,7 +13,8 @@
 #define DEFAULT_SOCKET_MODE 0600
 
 static const char help[] =
-	"Usage: mynic-device [--nic socket=PATH[,mac=MAC][,disk=on][,name=NAME]]...\n"
+	"Usage: mynic-device [--nic socket=PATH[,mac=MAC][,disk=on][,memory=MIB]\n"
+	"                           [,spoofchk=off][,name=NAME]]...\n"
 	"                    [--wire KIND,KEY=VALUE,...[,name=NAME]]...\n"
 	"Be mynic RDMA NICs, each for a virtual machine to attach over vfio-user,\n"
 	"joined by an Ethernet switch with each other and with wires that leave\n"
@@ -23,7 +24,11 @@ static const char help[] =
 	"                               on, and its permanent MAC (default:\n"
 	"                               02:6d:79:6e:69:NN, where NN is the\n"
 	"                               NIC's number, from 1); disk=on: guest\n"
-	"                               memory may be a file on a disk\n"
+	"                               memory may be a file on a disk;\n"
+	"                               memory=: what its objects may take of\n"
+	"                               this process (default: 256);\n"
+	"                               spoofchk=off: it may have the MAC of\n"
+	"                               another NIC\n"
 	"  --wire stream,listen=ADDR    frames over a stream socket, as QEMU's\n"
 	"  --wire stream,connect=ADDR   -netdev stream has them; ADDR is the path\n"
 	"                               of a UNIX socket, with a '/' in it, or\n"
@@ -122,12 +127,26 @@ static unsigned int parse_mode(const char *text)
 	return mode;
 }
 
+/* MiB. A driver by itself needs less than one. */
+static uint64_t parse_memory(const char *text)
+{
+	unsigned int mib = 0;
+	int len = 0;
+
+	if (!text || sscanf(text, "%6u%n", &mib, &len) != 1 || text[len] ||
+	    !mib)
+		usage("memory=%s is not a number of MiB", text ? text : "");
+	return (uint64_t)mib << 20;
+}
+
 static void parse_nic(struct args *args, char *text)
 {
-	enum { SOCKET, MAC, DISK, NIC_NAME };
+	enum { SOCKET, MAC, DISK, MEMORY, SPOOFCHK, NIC_NAME };
 	char *const keys[] = { [SOCKET] = "socket",
 			       [MAC] = "mac",
 			       [DISK] = "disk",
+			       [MEMORY] = "memory",
+			       [SPOOFCHK] = "spoofchk",
 			       [NIC_NAME] = "name",
 			       NULL };
 	struct nic_args *nic = &args->nics[args->num_nics];
@@ -151,6 +170,12 @@ static void parse_nic(struct args *args, char *text)
 			break;
 		case DISK:
 			nic->disk = parse_switch("disk", value);
+			break;
+		case MEMORY:
+			nic->memory = parse_memory(value);
+			break;
+		case SPOOFCHK:
+			nic->trusted = !parse_switch("spoofchk", value);
 			break;
 		case NIC_NAME:
 			parse_name(nic->name, value);

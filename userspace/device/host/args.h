@@ -22,12 +22,16 @@
  * @path: of the socket
  * @mac: permanent MAC
  * @disk: a client may share memory that is a file on a disk
+ * @memory: bytes that its objects may take, 0: as many as NICs mostly may
+ * @trusted: it may have the MAC of another NIC, and send from it
  */
 struct nic_args {
 	char name[ARGS_NAME_SIZE];
 	const char *path;
 	uint8_t mac[6];
 	bool disk;
+	uint64_t memory;
+	bool trusted;
 };
 
 /**

@@ -31,6 +31,13 @@ static bool card_direct(void *ctx, const uint8_t dmac[6])
 	return switch_is_direct(&card->port, dmac);
 }
 
+static bool card_may_have_mac(void *ctx, const uint8_t mac[6])
+{
+	const struct card *card = ctx;
+
+	return switch_may_have_mac(&card->port, mac);
+}
+
 static uint64_t card_now(void *ctx)
 {
 	(void)ctx;
@@ -86,6 +93,7 @@ static const struct nic_ops card_ops = {
 	.raise_irq = card_raise_irq,
 	.transmit = card_transmit,
 	.direct = card_direct,
+	.may_have_mac = card_may_have_mac,
 	.now = card_now,
 	.persist = card_persist,
 };
@@ -100,7 +108,11 @@ static void card_helper_ready(void *owner)
 static int card_plug_in(struct card *card, const struct card_config *config,
 			struct net_switch *sw)
 {
-	struct nic_config nic = { .ops = &card_ops, .ctx = card };
+	struct nic_config nic = {
+		.ops = &card_ops,
+		.ctx = card,
+		.memory = config->memory,
+	};
 	int err;
 
 	memcpy(nic.mac, config->mac, sizeof(nic.mac));
@@ -110,6 +122,7 @@ static int card_plug_in(struct card *card, const struct card_config *config,
 	if (!card->nic)
 		return -ENOMEM;
 	card->port.name = config->name;
+	card->port.trusted = config->trusted;
 	card->port.log = &card->log;
 	card->port.nic = card->nic;
 	err = switch_connect(sw, &card->port);

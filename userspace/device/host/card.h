@@ -61,6 +61,8 @@ struct card {
  * @mode: permissions of the socket
  * @max_maps: how many pieces of memory a client may map
  * @disk: it may map files on a disk
+ * @memory: bytes that its objects may take; 0: NIC_MEMORY
+ * @trusted: it may have the MAC of another NIC, and send from it
  */
 struct card_config {
 	const char *name;
@@ -69,6 +71,8 @@ struct card_config {
 	unsigned int mode;
 	size_t max_maps;
 	bool disk;
+	uint64_t memory;
+	bool trusted;
 };
 
 /**

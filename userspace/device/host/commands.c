@@ -124,6 +124,14 @@ static void put_wire_stats(FILE *out, const struct switch_port *port)
 	put_stat(out, port->name, "tx_dropped", stats->tx_dropped);
 }
 
+static void put_nic_stats(FILE *out, const struct switch_port *port)
+{
+	for (unsigned int i = 0; i < MYNIC_NUM_STATS; i++)
+		put_stat(out, port->name, stat_name(i), nic_stat(port->nic, i));
+	put_stat(out, port->name, "tx_spoofed", port->spoofed);
+	put_stat(out, port->name, "memory_bytes", nic_memory(port->nic));
+}
+
 static void put_rule_stat(FILE *out, const struct switch_port *port,
 			  unsigned int number, const char *what, uint64_t value)
 {
@@ -151,9 +159,7 @@ static void put_fault_stats(FILE *out, const struct switch_port *port)
 static void put_port_stats(FILE *out, const struct switch_port *port)
 {
 	if (port->nic)
-		for (unsigned int i = 0; i < MYNIC_NUM_STATS; i++)
-			put_stat(out, port->name, stat_name(i),
-				 nic_stat(port->nic, i));
+		put_nic_stats(out, port);
 	else
 		put_wire_stats(out, port);
 	if (port->faults)

@@ -16,6 +16,7 @@
 #include "commands.h"
 #include "confine.h"
 #include "control.h"
+#include "core/nic.h"
 #include "events.h"
 #include "loop.h"
 #include "signaller.h"
@@ -115,6 +116,8 @@ static bool open_cards(struct ports *ports, const struct args *args,
 			.mode = args->socket_mode,
 			.max_maps = DMA_MAPS_TOTAL / args->num_nics,
 			.disk = nic->disk,
+			.memory = nic->memory,
+			.trusted = nic->trusted,
 		};
 		int err;
 
@@ -231,11 +234,8 @@ static int start_control(struct control *control, struct commands *commands,
 	return EXIT_FAILURE;
 }
 
-/*
- * What a NIC may take: twice its own, because malloc() takes more than it gives,
- * its packets on their way to it, and the table of its client's memory.
- */
-#define NIC_BYTES (2 * (256UL << 20) + (32UL << 20))
+/* A NIC's packets on their way to it, and the table of its client's memory */
+#define NIC_BYTES (32UL << 20)
 
 /* Of a wire the queue of frames, and what it has received */
 #define WIRE_BYTES (48UL << 20)
@@ -255,9 +255,15 @@ static int start_control(struct control *control, struct commands *commands,
 static size_t bytes_needed(const struct args *args)
 {
 	unsigned int num_ports = args->num_nics + args->num_wires;
+	size_t objects = 0;
 
-	return args->num_nics * NIC_BYTES + args->num_wires * WIRE_BYTES +
-	       num_ports * PORT_BYTES + OTHER_BYTES;
+	for (unsigned int i = 0; i < args->num_nics; i++)
+		objects += args->nics[i].memory ? args->nics[i].memory :
+						  NIC_MEMORY;
+	/* Twice, because malloc() takes more than it gives */
+	return 2 * objects + args->num_nics * NIC_BYTES +
+	       args->num_wires * WIRE_BYTES + num_ports * PORT_BYTES +
+	       OTHER_BYTES;
 }
 
 static size_t files_needed(const struct args *args)

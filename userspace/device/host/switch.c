@@ -105,6 +105,30 @@ static bool send_to_wire(struct switch_port *from, const struct packet *pkt)
 	return to;
 }
 
+static bool is_mac_of(const struct switch_port *port, const uint8_t mac[6])
+{
+	return port->nic && (!memcmp(nic_mac(port->nic), mac, 6) ||
+			     !memcmp(nic_permanent_mac(port->nic), mac, 6));
+}
+
+bool switch_may_have_mac(const struct switch_port *port, const uint8_t mac[6])
+{
+	const struct net_switch *sw = port->sw;
+
+	for (unsigned int i = 0; i < sw->num && !port->trusted; i++) {
+		if (sw->ports[i] != port && is_mac_of(sw->ports[i], mac))
+			return false;
+	}
+	return true;
+}
+
+/* A NIC claims to be another one. What a wire brings may be anybody's. */
+static bool is_spoofed(const struct switch_port *from, const uint8_t smac[6])
+{
+	return from->nic && memcmp(nic_mac(from->nic), smac, 6) &&
+	       !switch_may_have_mac(from, smac);
+}
+
 /* The packet enters the switch. */
 static void input(struct switch_port *from, const struct packet *pkt)
 {
@@ -113,6 +137,10 @@ static void input(struct switch_port *from, const struct packet *pkt)
 
 	if (from->capture)
 		capture_packet(from->capture, pkt);
+	if (is_spoofed(from, pkt->smac)) {
+		from->spoofed++;
+		return;
+	}
 	if (!from->nic)
 		mac_table_learn(&sw->macs, pkt->smac, from, sw->now);
 	if (!multicast && (send_to_nics(from, pkt) || send_to_wire(from, pkt)))

@@ -84,6 +84,8 @@ struct port_stats {
  * @sending: the NIC is inside transmit()
  * @filling: takes copies for the NIC
  * @draining: gives them to the NIC; filled by exchange with @filling
+ * @trusted: a NIC that may have the MAC of another one, and send from it
+ * @spoofed: packets of a NIC that claimed to be another one, and were dropped
  * @gave_way: the NIC's last turn was taken by these packets
  * @share: what the NIC has had of the process's time
  */
@@ -103,6 +105,8 @@ struct switch_port {
 	bool sending;
 	struct packet_queue filling;
 	struct packet_queue draining;
+	bool trusted;
+	uint64_t spoofed;
 	bool gave_way;
 	struct fair_share share;
 };
@@ -172,6 +176,17 @@ bool switch_is_direct(const struct switch_port *from, const uint8_t dmac[6]);
  */
 void switch_pass(struct switch_port *port, enum fault_dir dir,
 		 const struct packet *pkt);
+
+/**
+ * switch_may_have_mac() - whether a MAC is no other NIC's
+ * @port: of the NIC that wants it
+ * @mac: the MAC
+ *
+ * Those of others are the ones that they have, and their permanent ones.
+ *
+ * Return: whether it may have it; a trusted one may always.
+ */
+bool switch_may_have_mac(const struct switch_port *port, const uint8_t mac[6]);
 
 /**
  * switch_deliver() - give a NIC the packets queued for it so far
