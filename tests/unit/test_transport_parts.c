@@ -125,6 +125,34 @@ TEST(timers_set_again_from_within)
 	timers_free(&timers);
 }
 
+/* They do not keep all else waiting: so many at a time, the earliest first */
+TEST(timers_many)
+{
+	struct mem mem = { .limit = SIZE_MAX };
+	struct timers timers = { .mem = &mem };
+	struct alarm *alarms = make(&timers, 1000);
+	unsigned int calls = 1, fired = 0;
+
+	for (unsigned int i = 0; i < 1000; i++)
+		timer_set(&timers, &alarms[i].timer, 1000 - i);
+	while (timers_run(&timers, 1000)) {
+		unsigned int before = fired;
+
+		fired = 0;
+		for (unsigned int i = 0; i < 1000; i++)
+			fired += alarms[i].fired;
+		CHECK(fired - before <= 100);
+		CHECK_EQ(alarms[1000 - fired].fired, 1);
+		CHECK_EQ(alarms[1000 - fired - 1].fired, 0);
+		calls++;
+	}
+	CHECK(calls >= 10);
+	for (unsigned int i = 0; i < 1000; i++)
+		CHECK_EQ(alarms[i].fired, 1);
+	timers_free(&timers);
+	CHECK_EQ(mem.used, 0);
+}
+
 /* Against a model that looks at all of them */
 TEST(timers_at_random)
 {
