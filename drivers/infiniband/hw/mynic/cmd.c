@@ -135,9 +135,11 @@ static int mynic_cmd_create(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 }
 
 /*
- * The core destroys an object only when nothing uses it, so this cannot fail
- * as long as device and driver agree on what there is. If they do not, a reset
- * makes them; it also keeps the device away from the object's memory.
+ * The core destroys an object only when nothing uses it, and it learns of all
+ * uses but one before the device does: see mynic_cmd_destroy_region(). So this
+ * cannot fail as long as device and driver agree on what there is. If they do
+ * not, a reset makes them; it also keeps the device away from the object's
+ * memory.
  */
 static void mynic_cmd_destroy(struct mynic_dev *mdev, u8 opcode, u32 number)
 {
@@ -485,7 +487,7 @@ int mynic_cmd_modify_mkey(struct mynic_dev *mdev, u32 key,
 }
 
 /**
- * mynic_cmd_destroy_mkey() - DESTROY_MKEY
+ * mynic_cmd_destroy_mkey() - DESTROY_MKEY of what no window can be bound to
  * @mdev: device
  * @key: the key; the command takes its index only
  */
@@ -604,13 +606,16 @@ int mynic_cmd_query_mkey(struct mynic_dev *mdev, u32 key,
 }
 
 /**
- * mynic_cmd_try_destroy_mkey() - DESTROY_MKEY of a region that may have windows
+ * mynic_cmd_destroy_region() - DESTROY_MKEY of a region
  * @mdev: device
  * @key: the key; the command takes its index only
  *
+ * Requests of a process bind windows to its regions, even windows that it has
+ * not been told of yet: nobody else knows whether one is bound.
+ *
  * Return: 0, or -EBUSY if windows are bound to it.
  */
-int mynic_cmd_try_destroy_mkey(struct mynic_dev *mdev, u32 key)
+int mynic_cmd_destroy_region(struct mynic_dev *mdev, u32 key)
 {
 	int ret;
 

@@ -41,7 +41,7 @@ int mynic_cmd_create_mkey(struct mynic_dev *mdev, u8 flags,
 int mynic_cmd_modify_mkey(struct mynic_dev *mdev, u32 key,
 			  const struct mynic_create_mkey *body);
 void mynic_cmd_destroy_mkey(struct mynic_dev *mdev, u32 key);
-int mynic_cmd_try_destroy_mkey(struct mynic_dev *mdev, u32 key);
+int mynic_cmd_destroy_region(struct mynic_dev *mdev, u32 key);
 void mynic_cmd_sync_mkey(struct mynic_dev *mdev, u32 key);
 void mynic_cmd_resume(struct mynic_dev *mdev, u32 qpn, u8 stage, u32 token,
 		      bool failed);

@@ -409,15 +409,6 @@ struct ib_mr *mynic_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm,
 	return &mr->ibmr;
 }
 
-/* Only where there are windows may the device say that one is bound */
-static int mynic_mr_destroy(struct mynic_dev *mdev, struct ib_mr *ibmr)
-{
-	if (atomic_read(&to_mpd(ibmr->pd)->num_mws))
-		return mynic_cmd_try_destroy_mkey(mdev, ibmr->lkey);
-	mynic_cmd_destroy_mkey(mdev, ibmr->lkey);
-	return 0;
-}
-
 /**
  * mynic_dereg_mr() - &ib_device_ops.dereg_mr
  * @ibmr: memory region
@@ -439,7 +430,7 @@ int mynic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 		dmabuf = to_ib_umem_dmabuf(mr->umem);
 		ib_umem_dmabuf_revoke_lock(dmabuf);
 	}
-	ret = mynic_mr_destroy(mdev, ibmr);
+	ret = mynic_cmd_destroy_region(mdev, ibmr->lkey);
 	if (dmabuf) {
 		/* There is no key any more that could be made one of nothing */
 		if (!ret)

@@ -15,8 +15,9 @@
  */
 int mynic_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 {
-	struct mynic_pd *pd = to_mpd(ibmw->pd);
-	struct mynic_create_mkey body = { .pdn = cpu_to_le32(pd->pdn) };
+	struct mynic_create_mkey body = {
+		.pdn = cpu_to_le32(to_mpd(ibmw->pd)->pdn),
+	};
 	u8 flags;
 	int ret;
 
@@ -33,11 +34,8 @@ int mynic_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	default:
 		return -EINVAL;
 	}
-	ret = mynic_cmd_create_mkey(to_mdev(ibmw->device), flags, &body,
-				    &ibmw->rkey);
-	if (!ret)
-		atomic_inc(&pd->num_mws);
-	return ret;
+	return mynic_cmd_create_mkey(to_mdev(ibmw->device), flags, &body,
+				     &ibmw->rkey);
 }
 
 /**
@@ -49,6 +47,5 @@ int mynic_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 int mynic_dealloc_mw(struct ib_mw *ibmw)
 {
 	mynic_cmd_destroy_mkey(to_mdev(ibmw->device), ibmw->rkey);
-	atomic_dec(&to_mpd(ibmw->pd)->num_mws);
 	return 0;
 }

@@ -629,12 +629,10 @@ u32 mynic_udata_uarn(struct ib_udata *udata);
  * struct mynic_pd - protection domain
  * @ibpd: the core's part
  * @pdn: number
- * @num_mws: memory windows in it
  */
 struct mynic_pd {
 	struct ib_pd ibpd;
 	u32 pdn;
-	atomic_t num_mws;
 };
 
 static inline struct mynic_pd *to_mpd(struct ib_pd *ibpd)
