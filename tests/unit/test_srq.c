@@ -158,6 +158,35 @@ TEST(srq_last_wqe_after_flush)
 			 s.to[0]->number);
 }
 
+/* ... to RESET, or goes: the host learns from that what it may post again */
+TEST(srq_entry_is_returned)
+{
+	for (unsigned int destroyed = 0; destroyed < 2; destroyed++) {
+		struct shared s = make_shared(4);
+		struct mynic_sge sge = drv_sge(s.p.b.mr, 0, DRV_PAIR_MEM);
+
+		s.p.sim->direct = true;
+		drv_post_srq_recv(s.srq, 1, &sge, 1);
+		drv_post_srq_recv(s.srq, 2, &sge, 1);
+		send(&s, 0, DRV_PAIR_MEM);
+		while (s.srq->rec->ci == 0)
+			nic_run(s.p.a.d->n->nic);
+		if (destroyed)
+			CHECK_EQ(drv_number_cmd(s.p.b.d, MYNIC_CMD_DESTROY_QP,
+						s.to[0]->number),
+				 MYNIC_AQ_OK);
+		else
+			CHECK_EQ(drv_set_state(s.to[0], IBV_QPS_RESET),
+				 MYNIC_AQ_OK);
+		drv_expect(s.p.b.recv_cq, 1, IBV_WC_WR_FLUSH_ERR);
+		CHECK_EQ(s.srq->rec->ci, 1);
+		/* What has not been taken is the other QP's */
+		send(&s, 1, 10);
+		drv_expect(s.p.b.recv_cq, 2, IBV_WC_SUCCESS);
+		sim_free(s.p.sim);
+	}
+}
+
 TEST(srq_bad_index)
 {
 	struct shared s = make_shared(4);

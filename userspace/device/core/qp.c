@@ -468,6 +468,7 @@ int admin_destroy_qp(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_BUSY;
 	if (unbind_some(nic, qp))
 		return ADMIN_AGAIN;
+	transport_return_recv(qp);
 	qp_destroy(nic, qp);
 	return MYNIC_AQ_OK;
 }

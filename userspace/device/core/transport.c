@@ -88,6 +88,7 @@ void transport_set_state(struct qp *qp, enum ib_qp_state old)
 	switch (qp->state) {
 	case IB_QPS_RESET:
 		paging_stop(qp);
+		transport_return_recv(qp);
 		set_rq_ring(qp, false);
 		if (qp->rndv.active)
 			rndv_reset(qp);
@@ -159,6 +160,12 @@ static void flush_recv(struct qp *qp)
 	if (qp->resp.match.kind)
 		tm_end(qp, false);
 	transport_complete_recv(qp, &qp->resp.recv, error, &cqe, false);
+}
+
+void transport_return_recv(struct qp *qp)
+{
+	if (qp->resp.has_recv && !qp->has_rq)
+		flush_recv(qp);
 }
 
 /* Requests of an SRQ go back to nobody: the other QPs need them */

@@ -62,6 +62,14 @@ bool transport_can_receive(const struct qp *qp);
  */
 
 /**
+ * transport_return_recv() - what a QP has taken from an SRQ is not lost with it
+ * @qp: the queue pair, which the host resets or destroys
+ *
+ * The entry completes as flushed.
+ */
+void transport_return_recv(struct qp *qp);
+
+/**
  * transport_complete_recv() - completion of a receive request
  * @qp: the queue pair
  * @req: the request
