@@ -13,7 +13,7 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
-#include "exporter/exporter.h"
+#include "modules/exporter.h"
 #include "verbs.h"
 
 #define LEN (1 << 20)
@@ -39,7 +39,7 @@ static int load_exporter(void)
 	*strrchr(path, '/') = 0;
 	len = strlen(path);
 	snprintf(path + len, sizeof(path) - len,
-		 "/exporter/%s/dmabuf_exporter.ko", name.release);
+		 "/modules/%s/dmabuf_exporter.ko", name.release);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno;

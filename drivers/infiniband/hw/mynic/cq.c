@@ -206,12 +206,27 @@ static bool mynic_cqe_is(const struct mynic_cqe *cqe, u32 qpn)
 	return le32_to_cpu(READ_ONCE(cqe->qp_num)) == qpn;
 }
 
+/* A request of an SRQ whose completion nobody sees leaves its place to others */
+static void mynic_cqe_drop(struct mynic_cq *cq, struct mynic_qp *qp,
+			   struct mynic_cqe *cqe)
+{
+	u64 token = le64_to_cpu(READ_ONCE(cqe->wr_id));
+	u64 wr_id;
+
+	WRITE_ONCE(cqe->qp_num, MYNIC_VOID_QPN);
+	if (qp->ibqp.srq && qp->recv_cq == cq &&
+	    token >> 32 == MYNIC_WR_RECV >> 32)
+		mynic_srq_complete(to_msrq(qp->ibqp.srq), lower_32_bits(token),
+				   &wr_id);
+}
+
 /**
  * mynic_cq_purge() - drop the completions of a QP that is reset or destroyed
  * @cq: kernel CQ
- * @qpn: QP, for which the device writes no more entries
+ * @qp: QP, for which the device writes no more entries; those that are there
+ *	can still find it
  */
-void mynic_cq_purge(struct mynic_cq *cq, u32 qpn)
+void mynic_cq_purge(struct mynic_cq *cq, struct mynic_qp *qp)
 {
 	struct mynic_cqe *ring = cq->mem->va;
 	u32 mask = BIT(cq->log_size) - 1;
@@ -223,8 +238,8 @@ void mynic_cq_purge(struct mynic_cq *cq, u32 qpn)
 	for (i = cq->ci; i - cq->ci <= mask && mynic_cq_has(cq, i); i++) {
 		cqe = &ring[i & mask];
 		dma_rmb();
-		if (mynic_cqe_is(cqe, qpn))
-			WRITE_ONCE(cqe->qp_num, MYNIC_VOID_QPN);
+		if (mynic_cqe_is(cqe, qp->qpn))
+			mynic_cqe_drop(cq, qp, cqe);
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
 }

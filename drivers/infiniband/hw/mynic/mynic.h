@@ -902,13 +902,15 @@ static inline struct mynic_cq *to_mcq(struct ib_cq *ibcq)
 	return container_of(ibcq, struct mynic_cq, ibcq);
 }
 
+struct mynic_qp;
+
 int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq, u32 entries,
 		  unsigned int comp_vector, u8 flags, u32 uarn, bool kernel);
 void mynic_cq_fini(struct mynic_dev *mdev, struct mynic_cq *cq);
 struct mynic_cqe *mynic_cq_peek(struct mynic_cq *cq);
 void mynic_cq_publish(struct mynic_cq *cq);
 void mynic_cq_arm(struct mynic_dev *mdev, struct mynic_cq *cq, bool solicited);
-void mynic_cq_purge(struct mynic_cq *cq, u32 qpn);
+void mynic_cq_purge(struct mynic_cq *cq, struct mynic_qp *qp);
 int mynic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct uverbs_attr_bundle *attrs);
 int mynic_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);

@@ -213,9 +213,9 @@ static void mynic_qp_purge_cqs(struct mynic_qp *qp)
 {
 	if (!qp->dbrec)
 		return;
-	mynic_cq_purge(qp->send_cq, qp->qpn);
+	mynic_cq_purge(qp->send_cq, qp);
 	if (qp->recv_cq != qp->send_cq)
-		mynic_cq_purge(qp->recv_cq, qp->qpn);
+		mynic_cq_purge(qp->recv_cq, qp);
 }
 
 /**
@@ -226,9 +226,10 @@ static void mynic_qp_purge_cqs(struct mynic_qp *qp)
 void mynic_qp_fini(struct mynic_dev *mdev, struct mynic_qp *qp)
 {
 	mynic_cmd_destroy_qp(mdev, qp->qpn);
+	/* Who polls passes over what belongs to no QP */
+	mynic_qp_purge_cqs(qp);
 	mynic_res_remove(&mdev->qps, qp->qpn, &qp->res);
 	mynic_page_faults_fini(qp->faults);
-	mynic_qp_purge_cqs(qp);
 	mutex_destroy(&qp->mutex);
 	kvfree(qp->rq.wr_id);
 	kvfree(qp->sq.wr_id);
