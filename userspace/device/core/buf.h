@@ -18,8 +18,8 @@
 
 struct nic;
 
-#define BUF_MIN_LOG_PAGE_SIZE 12
-#define BUF_MAX_LOG_PAGE_SIZE 31
+#define BUF_MIN_LOG_PAGE_SIZE MYNIC_MIN_LOG_PAGE_SIZE
+#define BUF_MAX_LOG_PAGE_SIZE MYNIC_MAX_LOG_PAGE_SIZE
 #define BUF_MAX_LOG_LIST_SIZE 22
 
 /* Work queues: log2 of slots and of the bytes in a slot */

@@ -2,6 +2,13 @@
 /* One function for each admin command */
 #include "cmd.h"
 
+/*
+ * Those of the device, not those that the kernel has pages of: consumers register
+ * pages of 4096 bytes where the kernel's are larger.
+ */
+#define MYNIC_PAGE_SIZES \
+	GENMASK_ULL(MYNIC_MAX_LOG_PAGE_SIZE, MYNIC_MIN_LOG_PAGE_SIZE)
+
 static const int mynic_aq_errno[] = {
 	[MYNIC_AQ_OK] = 0,
 	[MYNIC_AQ_BAD_OPCODE] = -EOPNOTSUPP,
@@ -195,7 +202,7 @@ int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps)
 		.node_guid = attr.node_guid,
 		.max_mr_size = le64_to_cpu(attr.max_mr_size),
 		.page_size_cap = le64_to_cpu(attr.page_size_cap) &
-				 GENMASK_ULL(31, PAGE_SHIFT),
+				 MYNIC_PAGE_SIZES,
 		.max_qp = le32_to_cpu(attr.max_qp),
 		.max_qp_wr = min(le32_to_cpu(attr.max_qp_wr), 1U << 15),
 		.max_cq = le32_to_cpu(attr.max_cq),

@@ -88,12 +88,17 @@ enum mynic_fatal {
  */
 #define MYNIC_MAX_VECTORS 32
 
+/* log2 of the bytes in a page; a page of the host may be several */
+#define MYNIC_MIN_LOG_PAGE_SIZE 12
+#define MYNIC_MAX_LOG_PAGE_SIZE 31
+
 /**
  * struct mynic_buf - host memory as the device sees it
  * @addr: @levels 0: DMA address of the memory; 1: of a list of page addresses
  *	(__le64); 2: of a list of the addresses of lists
  * @levels: 0, 1 or 2
- * @log_page_size: log2 of the bytes in a page, 12 to 31; @levels 1 and 2
+ * @log_page_size: log2 of the bytes in a page, MYNIC_MIN_LOG_PAGE_SIZE to
+ *	MYNIC_MAX_LOG_PAGE_SIZE; @levels 1 and 2
  * @log_list_size: log2 of the bytes in one list, 12 to 22; @levels 2
  * @reserved_0b: zero
  * @offset: where in the first page the memory begins
