@@ -15,11 +15,10 @@ static int mynic_set_gid(struct mynic_dev *mdev, u32 index,
 {
 	int ret;
 
-	mutex_lock(&mdev->gid_lock);
+	lockdep_assert_held(&mdev->gid_lock);
 	ret = mynic_cmd_set_gid(mdev, index, entry);
 	if (!ret)
 		mdev->gids[index] = *entry;
-	mutex_unlock(&mdev->gid_lock);
 	return ret;
 }
 
@@ -31,6 +30,44 @@ static void mynic_gid_valid(const struct ib_gid_attr *attr, u8 valid)
 	WRITE_ONCE(info->valid[attr->index], valid);
 }
 
+/*
+ * A VLAN that took over the MAC of the interface below it gets each new one, but
+ * after the interface.
+ */
+static bool mynic_gid_follows(const struct ib_gid_attr *attr,
+			      const struct net_device *below)
+{
+	const struct net_device *ndev;
+	bool follows;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	follows = !IS_ERR(ndev) && is_vlan_dev(ndev) &&
+		  ndev->addr_assign_type == NET_ADDR_STOLEN &&
+		  vlan_dev_real_dev(ndev) == below;
+	rcu_read_unlock();
+	return follows;
+}
+
+/* With the lock held the interface keeps its MAC */
+static int mynic_gid_entry(struct mynic_dev *mdev,
+			   const struct ib_gid_attr *attr,
+			   struct mynic_set_gid *entry)
+{
+	u16 vlan;
+	int ret;
+
+	lockdep_assert_held(&mdev->gid_lock);
+	ret = rdma_read_gid_l2_fields(attr, &vlan, entry->mac);
+	if (ret)
+		return ret;
+	if (mynic_gid_follows(attr, mdev->netdev))
+		ether_addr_copy(entry->mac, mdev->netdev->dev_addr);
+	memcpy(entry->gid, attr->gid.raw, sizeof(entry->gid));
+	entry->vlan = cpu_to_le16(vlan);
+	return 0;
+}
+
 /**
  * mynic_add_gid() - &ib_device_ops.add_gid
  * @attr: the GID, where in the table it goes, and its network interface
@@ -40,16 +77,15 @@ static void mynic_gid_valid(const struct ib_gid_attr *attr, u8 valid)
  */
 int mynic_add_gid(const struct ib_gid_attr *attr, void **context)
 {
+	struct mynic_dev *mdev = to_mdev(attr->device);
 	struct mynic_set_gid entry = {};
-	u16 vlan;
 	int ret;
 
-	ret = rdma_read_gid_l2_fields(attr, &vlan, entry.mac);
-	if (ret)
-		return ret;
-	memcpy(entry.gid, attr->gid.raw, sizeof(entry.gid));
-	entry.vlan = cpu_to_le16(vlan);
-	ret = mynic_set_gid(to_mdev(attr->device), attr->index, &entry);
+	mutex_lock(&mdev->gid_lock);
+	ret = mynic_gid_entry(mdev, attr, &entry);
+	if (!ret)
+		ret = mynic_set_gid(mdev, attr->index, &entry);
+	mutex_unlock(&mdev->gid_lock);
 	if (!ret)
 		mynic_gid_valid(attr, 1);
 	return ret;
@@ -65,9 +101,14 @@ int mynic_add_gid(const struct ib_gid_attr *attr, void **context)
 int mynic_del_gid(const struct ib_gid_attr *attr, void **context)
 {
 	struct mynic_set_gid entry = { .vlan = cpu_to_le16(MYNIC_NO_VLAN) };
+	struct mynic_dev *mdev = to_mdev(attr->device);
+	int ret;
 
 	mynic_gid_valid(attr, 0);
-	return mynic_set_gid(to_mdev(attr->device), attr->index, &entry);
+	mutex_lock(&mdev->gid_lock);
+	ret = mynic_set_gid(mdev, attr->index, &entry);
+	mutex_unlock(&mdev->gid_lock);
+	return ret;
 }
 
 /* Whether the VLAN takes over each new MAC of the interface below it */
@@ -84,30 +125,32 @@ static bool mynic_vlan_follows(struct net_device *ndev, u16 vlan)
 }
 
 /**
- * mynic_gids_change_mac() - the Ethernet interface has another MAC
+ * mynic_gids_change_mac() - give the Ethernet interface another MAC
  * @mdev: device, which is up
- * @from: its MAC before
- * @to: its MAC now
+ * @addr: &struct sockaddr with the MAC
  *
  * The core replaces GIDs that are made of the MAC, but not those that stand for
  * addresses of the interface.
  */
-void mynic_gids_change_mac(struct mynic_dev *mdev, const u8 *from, const u8 *to)
+void mynic_gids_change_mac(struct mynic_dev *mdev, void *addr)
 {
+	u8 old[ETH_ALEN] __aligned(2);
 	struct mynic_set_gid *entry;
 	u16 vlan;
 	u32 i;
 
 	mutex_lock(&mdev->gid_lock);
+	ether_addr_copy(old, mdev->netdev->dev_addr);
+	eth_commit_mac_addr_change(mdev->netdev, addr);
 	for (i = 0; i < MYNIC_MAX_GIDS; i++) {
 		entry = &mdev->gids[i];
-		if (!ether_addr_equal(entry->mac, from))
+		if (!ether_addr_equal(entry->mac, old))
 			continue;
 		vlan = le16_to_cpu(entry->vlan);
 		if (vlan != MYNIC_NO_VLAN &&
 		    !mynic_vlan_follows(mdev->netdev, vlan))
 			continue;
-		ether_addr_copy(entry->mac, to);
+		ether_addr_copy(entry->mac, mdev->netdev->dev_addr);
 		/* This fails on a dead device only, which forgets them all */
 		mynic_cmd_set_gid(mdev, i, entry);
 	}

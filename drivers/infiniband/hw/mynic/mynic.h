@@ -452,7 +452,7 @@ enum mynic_state {
  * @fault_wq: finds pages
  * @uars: pages of BAR2 in use, in units of PAGE_SIZE; 0 is the kernel's
  * @clock: device clock for processes
- * @gid_lock: protects @gids
+ * @gid_lock: protects @gids and the MAC of @netdev
  * @gids: the GID table as the device has it
  * @netdev: the Ethernet interface; lives as long as the driver is bound
  * @ibdev: the RDMA device; a new one after each reset
@@ -495,7 +495,7 @@ struct mynic_dev {
 	struct workqueue_struct *fault_wq;
 	struct ida uars;
 	struct mynic_clock clock;
-	struct mutex gid_lock; /* gids */
+	struct mutex gid_lock; /* gids, the netdev's MAC */
 	struct mynic_set_gid gids[MYNIC_MAX_GIDS];
 	struct net_device *netdev;
 	struct mynic_ib_dev *ibdev;
@@ -1182,8 +1182,7 @@ int mynic_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 int mynic_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 int mynic_add_gid(const struct ib_gid_attr *attr, void **context);
 int mynic_del_gid(const struct ib_gid_attr *attr, void **context);
-void mynic_gids_change_mac(struct mynic_dev *mdev, const u8 *from,
-			   const u8 *to);
+void mynic_gids_change_mac(struct mynic_dev *mdev, void *addr);
 
 /* Work queues of their own, and tables of them */
 

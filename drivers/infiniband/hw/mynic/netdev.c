@@ -631,7 +631,6 @@ static int mynic_set_mac_address(struct net_device *ndev, void *addr)
 {
 	struct mynic_netdev *nd = netdev_priv(ndev);
 	struct sockaddr *sa = addr;
-	u8 old[ETH_ALEN] __aligned(2);
 	int ret;
 
 	ret = eth_prepare_mac_addr_change(ndev, addr);
@@ -643,9 +642,7 @@ static int mynic_set_mac_address(struct net_device *ndev, void *addr)
 		if (ret)
 			return ret;
 	}
-	ether_addr_copy(old, ndev->dev_addr);
-	eth_commit_mac_addr_change(ndev, addr);
-	mynic_gids_change_mac(nd->mdev, old, ndev->dev_addr);
+	mynic_gids_change_mac(nd->mdev, addr);
 	return 0;
 }
 
