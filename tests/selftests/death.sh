@@ -18,35 +18,8 @@ configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
 function=/sys/bus/pci/devices/${pci[0]}
 
-# Bytes of the configuration space: PLACE [VALUE]
-config() {
-	if [ $# -gt 1 ]; then
-		# shellcheck disable=SC2059 # an escape is made
-		printf "\\x$(printf %x "$2")" |
-			dd of="$function/config" bs=1 seek="$1" conv=notrunc 2>/dev/null
-	else
-		od -An -tu1 -j "$1" -N 1 "$function/config" | tr -d ' '
-	fi
-}
-
-# Where the capability $1 is
-capability() {
-	local at
-
-	at=$(config 52)
-	while [ "$at" -gt 0 ]; do
-		if [ "$(config "$at")" = "$1" ]; then
-			echo "$at"
-			return
-		fi
-		at=$(config $((at + 1)))
-	done
-	return 1
-}
-
 ping_far() { ping -c 3 -i 0.2 -W "$PATIENCE" "$far_ip"; }
 there() { [ -n "$(rdma_of "${pci[0]}")" ] && carrier "" "$near"; }
-failures() { dmesg | grep -c "mynic ${pci[0]}.*device failed: $1"; }
 failed_more() { [ "$(failures "$1")" -gt "$2" ]; }
 
 # recovers WHY BEFORE: after one more failure than BEFORE, all is as it was
@@ -131,19 +104,17 @@ no_interrupts() {
 
 	mtu=$(cat "/sys/class/net/$near/mtu")
 	before=$(failures 'it sends no frames')
-	at=$(capability 17) || return
-	control=$(config $((at + 3)))
 	ip link set "$near" mtu 1500 &&
 		ip route replace 239.192.0.2 dev "$near" || return
 	watch "$near_rdma" || return
-	config $((at + 3)) $((control | 64))
+	mask_interrupts || return
 	for _ in {1..16}; do
 		blast &
 		blasts+=($!)
 	done
 	wait_for failed_more 'it sends no frames' "$before" ||
 		wait_for failed_more 'it sends no frames' "$before"
-	config $((at + 3)) "$control"
+	unmask_interrupts
 	kill "${blasts[@]}"
 	wait "${blasts[@]}" 2>/dev/null
 	recovers 'it sends no frames' "$before"

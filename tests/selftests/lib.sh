@@ -150,6 +150,44 @@ blast() {
 	done
 }
 
+# Bytes of the configuration space of $function: PLACE [VALUE]
+config() {
+	if [ $# -gt 1 ]; then
+		# shellcheck disable=SC2059,SC2154 # an escape is made; the script sets it
+		printf "\\x$(printf %x "$2")" |
+			dd of="$function/config" bs=1 seek="$1" conv=notrunc 2>/dev/null
+	else
+		od -An -tu1 -j "$1" -N 1 "$function/config" | tr -d ' '
+	fi
+}
+
+# Where the capability $1 is
+capability() {
+	local at
+
+	at=$(config 52)
+	while [ "$at" -gt 0 ]; do
+		if [ "$(config "$at")" = "$1" ]; then
+			echo "$at"
+			return
+		fi
+		at=$(config $((at + 1)))
+	done
+	return 1
+}
+
+# How often the first device has failed, and said so with words that begin with $1
+failures() { dmesg | grep -c "mynic ${pci[0]}.*device failed: $1"; }
+
+# Without interrupts of $function; sets control, which says how it was
+mask_interrupts() {
+	at=$(capability 17) || return
+	control=$(config $((at + 3)))
+	config $((at + 3)) $((control | 64))
+}
+
+unmask_interrupts() { config $((at + 3)) "$control"; }
+
 # From break_device to device_is_whole the kernel may report errors of mynic.
 # What is between the two lines is left out by dmesg.sh.
 break_device() { echo "<3>mynic selftest: the device fails now" >/dev/kmsg; }

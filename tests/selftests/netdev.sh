@@ -9,9 +9,11 @@
 
 ktap_print_header
 need 2
-ktap_set_plan 12
+ktap_set_plan 13
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
+
+function=/sys/bus/pci/devices/${pci[0]}
 
 ping_far() { ping -c 3 -i 0.2 -W "$PATIENCE" "$@"; }
 
@@ -90,6 +92,39 @@ statistics() {
 	[ $((after - before)) -ge 3 ]
 }
 
+logged() { grep -q "selftest line $1\$" "$dir/log"; }
+
+# More lines than there are places for frames, and no interrupt that says that a
+# frame has been sent: who writes them has to look for that
+netconsole() {
+	local at before control dir mac pid status sysctl=kernel/printk_devkmsg
+
+	before=$(failures '')
+	dir=$(mktemp -d)
+	mac=$(ip netns exec "$ns" cat "/sys/class/net/$far/address")
+	ip netns exec "$ns" socat -u UDP4-RECV:6666,rcvbuf=4000000 \
+		"CREATE:$dir/log" &
+	pid=$!
+	wait_for receiving || return
+	echo on >/proc/sys/$sysctl
+	modprobe netconsole "netconsole=6665@$near_ip/$near,6666@$far_ip/$mac" &&
+		mask_interrupts || return
+	for i in {1..700}; do
+		echo "<1>selftest line $i" >/dev/kmsg
+	done
+	wait_for logged 700 && [ "$(failures '')" = "$before" ]
+	status=$?
+	unmask_interrupts
+	modprobe -r netconsole
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	wc -l "$dir/log"
+	rm -rf "$dir"
+	return $status
+}
+
+receiving() { ip netns exec "$ns" ss -Hlun 'sport = :6666' | grep -q .; }
+
 # A stream in both directions, with its sum checked by the receiver
 stream() {
 	local dir pid status
@@ -125,5 +160,10 @@ if command -v socat >/dev/null; then
 	result "TCP stream" stream
 else
 	ktap_test_skip "TCP stream"
+fi
+if command -v socat >/dev/null && modinfo netconsole >/dev/null 2>&1; then
+	result "netconsole" netconsole
+else
+	ktap_test_skip "netconsole"
 fi
 ktap_finished

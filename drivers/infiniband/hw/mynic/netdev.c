@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The Ethernet interface: a RAW_PACKET QP with a CQ for both directions.
+ * The Ethernet interface: a RAW_PACKET QP with a CQ for each direction, so that
+ * what has been sent can be looked for where nothing may be received.
  *
  * A frame is received into one of a few large buffers that stay mapped, and
  * copied into an skb of its size.
@@ -65,7 +66,8 @@ struct mynic_bufs {
  * @speed_mbps: of the link; Mbit/s
  * @rx_size: bytes of a receive buffer: the largest frame that there may be
  * @pdn: protection domain
- * @cq: completions of both directions
+ * @rx_cq: completions of receive requests
+ * @tx_cq: completions of send requests
  * @qp: the QP
  * @bufs: buffers and frames
  * @running: the queues are there; protected by the RTNL
@@ -80,7 +82,8 @@ struct mynic_netdev {
 	u32 speed_mbps;
 	u32 rx_size;
 	u32 pdn;
-	struct mynic_cq cq;
+	struct mynic_cq rx_cq;
+	struct mynic_cq tx_cq;
 	struct mynic_qp qp;
 	struct mynic_bufs *bufs;
 	bool running;
@@ -128,7 +131,8 @@ static void mynic_receive(struct mynic_netdev *nd,
 
 /* Sending */
 
-static void mynic_tx_done(struct mynic_netdev *nd, u32 index, bool sent)
+static void mynic_tx_done(struct mynic_netdev *nd, u32 index, bool sent,
+			  int budget)
 {
 	struct mynic_tx_buf *buf = &nd->bufs->tx[index % MYNIC_TX_SLOTS];
 
@@ -138,13 +142,13 @@ static void mynic_tx_done(struct mynic_netdev *nd, u32 index, bool sent)
 		dev_sw_netstats_tx_add(nd->ndev, 1, buf->skb->len);
 	else
 		DEV_STATS_INC(nd->ndev, tx_errors);
-	napi_consume_skb(buf->skb, 1);
+	napi_consume_skb(buf->skb, budget);
 	buf->skb = NULL;
 }
 
 static bool mynic_tx_full(const struct mynic_wq *sq)
 {
-	/* Pairs with the release in mynic_complete() */
+	/* Pairs with the release in mynic_next() */
 	return sq->pi - smp_load_acquire(&sq->ci) >= MYNIC_TX_SLOTS;
 }
 
@@ -167,7 +171,7 @@ static void mynic_put_tx(struct mynic_netdev *nd, struct sk_buff *skb,
 	sge->addr = cpu_to_le64(dma);
 	sge->length = cpu_to_le32(skb->len);
 	sge->lkey = cpu_to_le32(nd->mdev->caps.dma_lkey);
-	/* Pairs with the acquire in mynic_complete() */
+	/* Pairs with the acquire in mynic_is_next() */
 	smp_store_release(&sq->pi, index + 1);
 }
 
@@ -190,7 +194,7 @@ static netdev_tx_t mynic_start_xmit(struct sk_buff *skb,
 	mynic_put_tx(nd, skb, dma);
 	if (mynic_tx_full(sq)) {
 		netif_stop_queue(ndev);
-		/* Pairs with the barrier in mynic_poll() */
+		/* Pairs with the barrier in mynic_poll_tx() */
 		smp_mb__after_atomic();
 		if (!mynic_tx_full(sq))
 			netif_start_queue(ndev);
@@ -222,70 +226,107 @@ static void mynic_restart_soon(struct mynic_netdev *nd)
 }
 
 /* Return: whether this completion can be, given what was posted */
-static bool mynic_complete(struct mynic_netdev *nd, const struct mynic_cqe *cqe)
+static bool mynic_is_next(const struct mynic_wq *wq, u64 direction,
+			  const struct mynic_cqe *cqe)
 {
-	u64 token = le64_to_cpu(READ_ONCE(cqe->wr_id));
-	struct mynic_wq *wq = token & MYNIC_WR_RECV ? &nd->qp.rq : &nd->qp.sq;
-	bool failed = READ_ONCE(cqe->status);
 	u32 ci = wq->ci;
 
-	if ((token & ~MYNIC_WR_RECV) != ci)
+	if (le64_to_cpu(READ_ONCE(cqe->wr_id)) != (direction | ci))
 		return false;
 	/* Pairs with the release in mynic_put_tx() */
-	if (ci == smp_load_acquire(&wq->pi))
-		return false;
-	if (failed)
-		mynic_restart_soon(nd);
-	if (!(token & MYNIC_WR_RECV)) {
-		mynic_tx_done(nd, ci, !failed);
-	} else if (failed) {
-		DEV_STATS_INC(nd->ndev, rx_errors);
-	} else {
-		mynic_receive(nd, &nd->bufs->rx[ci % MYNIC_RX_SLOTS],
-			      le32_to_cpu(READ_ONCE(cqe->byte_len)));
-		mynic_post_rx(nd);
-	}
-	/* The slot may be used again from now on */
-	smp_store_release(&wq->ci, ci + 1);
-	return true;
+	return ci != smp_load_acquire(&wq->pi);
 }
 
+/* The slot and the entry may be used again from now on */
+static void mynic_next(struct mynic_wq *wq, struct mynic_cq *cq)
+{
+	/* Pairs with the acquire in mynic_tx_full() */
+	smp_store_release(&wq->ci, wq->ci + 1);
+	WRITE_ONCE(cq->ci, cq->ci + 1);
+}
+
+/* Return: frames that have been sent, or -EIO for a bad completion */
+static int mynic_poll_tx(struct mynic_netdev *nd, int budget)
+{
+	struct mynic_wq *sq = &nd->qp.sq;
+	struct mynic_cqe *cqe;
+	u32 start = sq->ci;
+	bool failed;
+
+	while (sq->ci - start < MYNIC_TX_SLOTS) {
+		cqe = mynic_cq_peek(&nd->tx_cq);
+		if (!cqe)
+			break;
+		if (!mynic_is_next(sq, 0, cqe))
+			return -EIO;
+		failed = READ_ONCE(cqe->status);
+		if (failed)
+			mynic_restart_soon(nd);
+		mynic_tx_done(nd, sq->ci, !failed, budget);
+		mynic_next(sq, &nd->tx_cq);
+	}
+	if (sq->ci == start)
+		return 0;
+	mynic_cq_publish(&nd->tx_cq);
+	/* Pairs with the barrier in mynic_start_xmit() */
+	smp_mb();
+	if (netif_queue_stopped(nd->ndev))
+		netif_wake_queue(nd->ndev);
+	return sq->ci - start;
+}
+
+/* Return: frames that have been received, or -EIO for a bad completion */
+static int mynic_poll_rx(struct mynic_netdev *nd, int budget)
+{
+	struct mynic_wq *rq = &nd->qp.rq;
+	struct mynic_cqe *cqe;
+	int work;
+
+	for (work = 0; work < budget; work++) {
+		cqe = mynic_cq_peek(&nd->rx_cq);
+		if (!cqe)
+			break;
+		if (!mynic_is_next(rq, MYNIC_WR_RECV, cqe))
+			return -EIO;
+		if (READ_ONCE(cqe->status)) {
+			mynic_restart_soon(nd);
+			DEV_STATS_INC(nd->ndev, rx_errors);
+		} else {
+			mynic_receive(nd,
+				      &nd->bufs->rx[rq->ci % MYNIC_RX_SLOTS],
+				      le32_to_cpu(READ_ONCE(cqe->byte_len)));
+			mynic_post_rx(nd);
+		}
+		mynic_next(rq, &nd->rx_cq);
+	}
+	if (!work)
+		return 0;
+	mynic_cq_publish(&nd->rx_cq);
+	mynic_qp_ring_rq(nd->mdev, &nd->qp);
+	return work;
+}
+
+/* Who has no budget looks only for what has been sent, with interrupts off */
 static int mynic_poll(struct napi_struct *napi, int budget)
 {
 	struct mynic_netdev *nd = container_of(napi, struct mynic_netdev, napi);
-	struct mynic_wq *sq = &nd->qp.sq;
-	struct mynic_wq *rq = &nd->qp.rq;
-	u32 rx_start = rq->ci, tx_start = sq->ci;
-	struct mynic_cqe *cqe;
-	int work = 0;
+	int sent, received = 0;
 
-	while (work < budget && sq->ci - tx_start < MYNIC_TX_SLOTS) {
-		cqe = mynic_cq_peek(&nd->cq);
-		if (!cqe)
-			break;
-		if (!mynic_complete(nd, cqe)) {
-			mynic_die(nd->mdev,
-				  "it completes a frame that there is not");
-			napi_complete_done(napi, work);
-			return work;
-		}
-		WRITE_ONCE(nd->cq.ci, nd->cq.ci + 1);
-		work = rq->ci - rx_start;
+	sent = mynic_poll_tx(nd, budget);
+	if (sent >= 0 && budget)
+		received = mynic_poll_rx(nd, budget);
+	if (sent < 0 || received < 0) {
+		mynic_die(nd->mdev, "it completes a frame that there is not");
+		sent = 0;
+		received = 0;
 	}
-	mynic_cq_publish(&nd->cq);
-	if (work)
-		mynic_qp_ring_rq(nd->mdev, &nd->qp);
-	if (sq->ci != tx_start) {
-		/* Pairs with the barrier in mynic_start_xmit() */
-		smp_mb();
-		if (netif_queue_stopped(nd->ndev))
-			netif_wake_queue(nd->ndev);
-	}
-	if (work == budget || sq->ci - tx_start == MYNIC_TX_SLOTS)
+	if (!budget || sent == MYNIC_TX_SLOTS || received == budget)
 		return budget;
-	if (napi_complete_done(napi, work))
-		mynic_cq_arm(nd->mdev, &nd->cq, false);
-	return work;
+	if (napi_complete_done(napi, received) && !mynic_dead(nd->mdev)) {
+		mynic_cq_arm(nd->mdev, &nd->rx_cq, false);
+		mynic_cq_arm(nd->mdev, &nd->tx_cq, false);
+	}
+	return received;
 }
 
 static void mynic_netdev_comp(struct ib_cq *ibcq, void *context)
@@ -367,6 +408,19 @@ err:
 	return -ENOMEM;
 }
 
+static int mynic_create_cq_of(struct mynic_netdev *nd, struct mynic_cq *cq,
+			      u32 entries)
+{
+	*cq = (struct mynic_cq){
+		.ibcq = {
+			.comp_handler = mynic_netdev_comp,
+			.event_handler = mynic_netdev_error,
+			.cq_context = nd,
+		},
+	};
+	return mynic_cq_init(nd->mdev, cq, entries, 1, 0, 0, true);
+}
+
 static int mynic_create_queues(struct mynic_netdev *nd)
 {
 	struct ib_qp_cap cap = {
@@ -379,17 +433,13 @@ static int mynic_create_queues(struct mynic_netdev *nd)
 		.type = MYNIC_QP_RAW_PACKET,
 		.flags = MYNIC_QP_KERNEL,
 		.srqn = MYNIC_NO_SRQ,
-		.send_cq = &nd->cq,
-		.recv_cq = &nd->cq,
+		.send_cq = &nd->tx_cq,
+		.recv_cq = &nd->rx_cq,
 		.cap = &cap,
 	};
 	struct mynic_dev *mdev = nd->mdev;
 	int ret;
 
-	memset(&nd->cq, 0, sizeof(nd->cq));
-	nd->cq.ibcq.comp_handler = mynic_netdev_comp;
-	nd->cq.ibcq.event_handler = mynic_netdev_error;
-	nd->cq.ibcq.cq_context = nd;
 	memset(&nd->qp, 0, sizeof(nd->qp));
 	nd->qp.ibqp.event_handler = mynic_netdev_error;
 	nd->qp.ibqp.qp_context = nd;
@@ -397,18 +447,22 @@ static int mynic_create_queues(struct mynic_netdev *nd)
 	ret = mynic_cmd_alloc_pd(mdev, &nd->pdn);
 	if (ret)
 		return ret;
-	ret = mynic_cq_init(mdev, &nd->cq, MYNIC_TX_SLOTS + MYNIC_RX_SLOTS, 1,
-			    0, 0, true);
+	ret = mynic_create_cq_of(nd, &nd->rx_cq, MYNIC_RX_SLOTS);
 	if (ret)
 		goto err_pd;
+	ret = mynic_create_cq_of(nd, &nd->tx_cq, MYNIC_TX_SLOTS);
+	if (ret)
+		goto err_rx_cq;
 	init.pdn = nd->pdn;
 	ret = mynic_qp_init(mdev, &nd->qp, &init);
 	if (ret)
-		goto err_cq;
+		goto err_tx_cq;
 	return 0;
 
-err_cq:
-	mynic_cq_fini(mdev, &nd->cq);
+err_tx_cq:
+	mynic_cq_fini(mdev, &nd->tx_cq);
+err_rx_cq:
+	mynic_cq_fini(mdev, &nd->rx_cq);
 err_pd:
 	mynic_cmd_dealloc_pd(mdev, nd->pdn);
 	return ret;
@@ -417,7 +471,8 @@ err_pd:
 static void mynic_destroy_queues(struct mynic_netdev *nd)
 {
 	mynic_qp_fini(nd->mdev, &nd->qp);
-	mynic_cq_fini(nd->mdev, &nd->cq);
+	mynic_cq_fini(nd->mdev, &nd->tx_cq);
+	mynic_cq_fini(nd->mdev, &nd->rx_cq);
 	mynic_cmd_dealloc_pd(nd->mdev, nd->pdn);
 }
 
@@ -560,7 +615,8 @@ static int mynic_netdev_start(struct mynic_netdev *nd)
 	if (ret)
 		goto err_queues;
 	napi_enable(&nd->napi);
-	mynic_cq_arm(mdev, &nd->cq, false);
+	mynic_cq_arm(mdev, &nd->rx_cq, false);
+	mynic_cq_arm(mdev, &nd->tx_cq, false);
 	ret = mynic_cmd_modify_port(mdev, true, nd->ndev->dev_addr,
 				    nd->ndev->mtu);
 	if (ret)
