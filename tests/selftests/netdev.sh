@@ -9,7 +9,7 @@
 
 ktap_print_header
 need 2
-ktap_set_plan 13
+ktap_set_plan 15
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -92,6 +92,33 @@ statistics() {
 	[ $((after - before)) -ge 3 ]
 }
 
+rx_dropped() { cat "/sys/class/net/$near/statistics/rx_dropped"; }
+device_dropped() { ethtool -S "$near" | sed -n 's/.*rx_eth_dropped: //p'; }
+dropped_more() { [ "$(rx_dropped)" -ge "$1" ]; }
+
+# Frames to somebody else reach the device, which drops them: the interface's
+# counters are the device's, also after a reset
+drops() {
+	local before device_before
+
+	before=$(rx_dropped)
+	device_before=$(device_dropped)
+	ip netns exec "$ns" ip neigh replace 192.0.2.77 lladdr 02:00:5e:00:00:77 \
+		dev "$far" || return
+	ip netns exec "$ns" ping -q -c 10 -i 0.01 -W 1 192.0.2.77
+	ip netns exec "$ns" ip neigh delete 192.0.2.77 dev "$far"
+	[ "$(device_dropped)" -ge $((device_before + 10)) ] &&
+		wait_for dropped_more $((before + 10))
+}
+
+drops_after_reset() {
+	local before
+
+	before=$(rx_dropped)
+	echo 1 >"$function/reset"
+	wait_for carrier "" "$near" && configure && dropped_more "$before" && drops
+}
+
 logged() { grep -q "selftest line $1\$" "$dir/log"; }
 
 # More lines than there are places for frames, and no interrupt that says that a
@@ -156,6 +183,13 @@ result "down and up" down_up
 result "promiscuous mode" promisc
 result "VLAN" vlan
 result "statistics" statistics
+if command -v ethtool >/dev/null; then
+	result "dropped frames" drops
+	result "dropped frames after a reset" drops_after_reset
+else
+	ktap_test_skip "dropped frames"
+	ktap_test_skip "dropped frames after a reset"
+fi
 if command -v socat >/dev/null; then
 	result "TCP stream" stream
 else

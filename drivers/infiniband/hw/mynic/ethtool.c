@@ -43,7 +43,7 @@ static void mynic_get_strings(struct net_device *ndev, u32 sset, u8 *data)
 static void mynic_get_ethtool_stats(struct net_device *ndev,
 				    struct ethtool_stats *stats, u64 *data)
 {
-	if (mynic_cmd_query_stats(mynic_netdev_mdev(ndev), 0, data))
+	if (mynic_netdev_query_stats(ndev, data))
 		memset(data, 0, MYNIC_NUM_STATS * sizeof(*data));
 }
 

@@ -1308,6 +1308,7 @@ void mynic_netdev_unregister(struct mynic_dev *mdev);
 void mynic_netdev_detach(struct mynic_dev *mdev);
 int mynic_netdev_attach(struct mynic_dev *mdev);
 void mynic_netdev_link_event(struct mynic_dev *mdev);
+int mynic_netdev_query_stats(struct net_device *ndev, u64 *values);
 struct mynic_dev *mynic_netdev_mdev(struct net_device *ndev);
 u32 mynic_netdev_speed(struct net_device *ndev);
 

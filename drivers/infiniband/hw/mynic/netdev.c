@@ -39,6 +39,28 @@ struct mynic_tx_buf {
 	dma_addr_t dma;
 };
 
+enum {
+	MYNIC_DROPPED, /* filtered, or there was no buffer */
+	MYNIC_MISSED, /* between the wire and the device */
+	MYNIC_NUM_DROPS,
+};
+
+static const u8 mynic_drop_stats[MYNIC_NUM_DROPS] = {
+	[MYNIC_DROPPED] = MYNIC_STAT_RX_ETH_DROPPED,
+	[MYNIC_MISSED] = MYNIC_STAT_RX_DROP_OVERRUN,
+};
+
+/**
+ * struct mynic_drops - frames that the device has dropped
+ * @total: since the interface was made
+ * @last: what the device's counter was when it was read; it begins anew after a
+ *	reset
+ */
+struct mynic_drops {
+	atomic64_t total;
+	u64 last;
+};
+
 /**
  * struct mynic_bufs - what the device was told of
  * @parked: how it is kept for a device that is dead
@@ -72,6 +94,9 @@ struct mynic_bufs {
  * @bufs: buffers and frames
  * @running: the queues are there; protected by the RTNL
  * @restart_work: makes the queues again after an error
+ * @stats_work: asks the device for its counters; disabled unless it is attached
+ * @stats_lock: serialises that; protects what follows
+ * @drops: frames that never came here, by reason
  */
 struct mynic_netdev {
 	struct mynic_dev *mdev;
@@ -88,6 +113,9 @@ struct mynic_netdev {
 	struct mynic_bufs *bufs;
 	bool running;
 	struct delayed_work restart_work;
+	struct work_struct stats_work;
+	struct mutex stats_lock; /* drops */
+	struct mynic_drops drops[MYNIC_NUM_DROPS];
 };
 
 /* Receiving */
@@ -595,6 +623,68 @@ void mynic_netdev_link_event(struct mynic_dev *mdev)
 	schedule_work(&nd->link_work);
 }
 
+/* Counters */
+
+/**
+ * mynic_netdev_query_stats() - ask the device for its counters
+ * @ndev: interface
+ * @values: MYNIC_NUM_STATS results
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_netdev_query_stats(struct net_device *ndev, u64 *values)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	struct mynic_drops *drops;
+	unsigned int i;
+	u64 value;
+	int ret;
+
+	mutex_lock(&nd->stats_lock);
+	ret = mynic_cmd_query_stats(nd->mdev, 0, values);
+	for (i = 0; i < MYNIC_NUM_DROPS && !ret; i++) {
+		drops = &nd->drops[i];
+		value = values[mynic_drop_stats[i]];
+		atomic64_add(value - drops->last, &drops->total);
+		drops->last = value;
+	}
+	mutex_unlock(&nd->stats_lock);
+	return ret;
+}
+
+static void mynic_stats_work(struct work_struct *work)
+{
+	struct mynic_netdev *nd =
+		container_of(work, struct mynic_netdev, stats_work);
+	u64 values[MYNIC_NUM_STATS];
+
+	mynic_netdev_query_stats(nd->ndev, values);
+}
+
+/* After a reset the device counts from 0 */
+static void mynic_forget_stats(struct mynic_netdev *nd)
+{
+	unsigned int i;
+
+	mutex_lock(&nd->stats_lock);
+	for (i = 0; i < MYNIC_NUM_DROPS; i++)
+		nd->drops[i].last = 0;
+	mutex_unlock(&nd->stats_lock);
+}
+
+/* It may not sleep: what the device answers is told the next time */
+static void mynic_get_stats64(struct net_device *ndev,
+			      struct rtnl_link_stats64 *stats)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+
+	dev_get_tstats64(ndev, stats);
+	stats->rx_dropped += atomic64_read(&nd->drops[MYNIC_DROPPED].total);
+	stats->rx_missed_errors +=
+		atomic64_read(&nd->drops[MYNIC_MISSED].total);
+	schedule_work(&nd->stats_work);
+}
+
 /* Up and down */
 
 static int mynic_netdev_start(struct mynic_netdev *nd)
@@ -726,7 +816,7 @@ static const struct net_device_ops mynic_netdev_ops = {
 	.ndo_set_mac_address = mynic_set_mac_address,
 	.ndo_validate_addr = eth_validate_addr,
 	.ndo_change_mtu = mynic_change_mtu,
-	.ndo_get_stats64 = dev_get_tstats64,
+	.ndo_get_stats64 = mynic_get_stats64,
 };
 
 /**
@@ -751,6 +841,9 @@ int mynic_netdev_alloc(struct mynic_dev *mdev)
 	INIT_WORK(&nd->rx_mode_work, mynic_rx_mode_work);
 	disable_work(&nd->rx_mode_work);
 	INIT_DELAYED_WORK(&nd->restart_work, mynic_restart_work);
+	INIT_WORK(&nd->stats_work, mynic_stats_work);
+	disable_work(&nd->stats_work);
+	mutex_init(&nd->stats_lock);
 
 	SET_NETDEV_DEV(ndev, &mdev->pdev->dev);
 	ndev->netdev_ops = &mynic_netdev_ops;
@@ -771,6 +864,9 @@ int mynic_netdev_alloc(struct mynic_dev *mdev)
  */
 void mynic_netdev_free(struct mynic_dev *mdev)
 {
+	struct mynic_netdev *nd = netdev_priv(mdev->netdev);
+
+	mutex_destroy(&nd->stats_lock);
 	free_netdev(mdev->netdev);
 }
 
@@ -797,6 +893,7 @@ int mynic_netdev_register(struct mynic_dev *mdev)
 		eth_hw_addr_set(ndev, ps.mac);
 	else
 		eth_hw_addr_random(ndev);
+	enable_work(&nd->stats_work);
 	return register_netdev(ndev);
 }
 
@@ -810,6 +907,7 @@ void mynic_netdev_unregister(struct mynic_dev *mdev)
 
 	disable_delayed_work_sync(&nd->restart_work);
 	unregister_netdev(mdev->netdev);
+	disable_work_sync(&nd->stats_work);
 }
 
 /**
@@ -818,9 +916,12 @@ void mynic_netdev_unregister(struct mynic_dev *mdev)
  */
 void mynic_netdev_detach(struct mynic_dev *mdev)
 {
+	struct mynic_netdev *nd = netdev_priv(mdev->netdev);
+
 	rtnl_lock();
 	netif_device_detach(mdev->netdev);
-	mynic_netdev_stop(netdev_priv(mdev->netdev));
+	disable_work_sync(&nd->stats_work);
+	mynic_netdev_stop(nd);
 	rtnl_unlock();
 }
 
@@ -833,13 +934,17 @@ void mynic_netdev_detach(struct mynic_dev *mdev)
 int mynic_netdev_attach(struct mynic_dev *mdev)
 {
 	struct net_device *ndev = mdev->netdev;
+	struct mynic_netdev *nd = netdev_priv(ndev);
 	int ret = 0;
 
 	rtnl_lock();
 	if (netif_running(ndev))
-		ret = mynic_netdev_start(netdev_priv(ndev));
-	if (!ret)
+		ret = mynic_netdev_start(nd);
+	if (!ret) {
+		mynic_forget_stats(nd);
+		enable_work(&nd->stats_work);
 		netif_device_attach(ndev);
+	}
 	rtnl_unlock();
 	return ret;
 }
