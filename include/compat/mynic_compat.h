@@ -97,6 +97,10 @@ static inline int mynic_umem_check_rereg(struct ib_umem *umem, int flags,
 
 #define ib_umem_check_rereg mynic_umem_check_rereg
 
+/* They have no names yet for what they hand on to programs as it is */
+#define IB_ODP_SUPPORT_FLUSH BIT(6)
+#define IB_ODP_SUPPORT_ATOMIC_WRITE BIT(7)
+
 /* The operation, under its old name, takes a signed number */
 #define resize_user_cq resize_cq
 #define mynic_resize_user_cq(cq, entries, udata) \

@@ -379,6 +379,110 @@ TEST_F(odp, advice)
 		  EFAULT);
 }
 
+/* Bits of the kernel that not all versions of libibverbs have names for */
+#define SUPPORT_FLUSH (1 << 6)
+#define SUPPORT_ATOMIC_WRITE (1 << 7)
+
+TEST_F(odp, capabilities)
+{
+	const uint32_t want = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
+			      IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ |
+			      IBV_ODP_SUPPORT_ATOMIC |
+			      IBV_ODP_SUPPORT_SRQ_RECV | SUPPORT_FLUSH |
+			      SUPPORT_ATOMIC_WRITE;
+	struct ibv_device_attr_ex attr;
+
+	ASSERT_EQ(ibv_query_device_ex(self->a.e.ctx, NULL, &attr), 0);
+	EXPECT_EQ(attr.odp_caps.per_transport_caps.rc_odp_caps, want);
+	EXPECT_EQ(attr.xrc_odp_caps, want);
+}
+
+static struct ibv_qp *make_qp_ex(struct end *e)
+{
+	struct ibv_qp_init_attr_ex init = {
+		.qp_type = IBV_QPT_RC,
+		.send_cq = e->cq,
+		.recv_cq = e->cq,
+		.pd = e->pd,
+		.cap = { .max_send_wr = 16,
+			 .max_recv_wr = 16,
+			 .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+		.comp_mask = IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.send_ops_flags = IBV_QP_EX_WITH_FLUSH |
+				  IBV_QP_EX_WITH_ATOMIC_WRITE,
+	};
+
+	return ibv_create_qp_ex(e->ctx, &init);
+}
+
+static int connect_ex(struct side *s, struct side *peer)
+{
+	struct ibv_qp_attr attr = {
+		.qp_access_flags = ACCESS | IBV_ACCESS_FLUSH_GLOBAL |
+				   IBV_ACCESS_FLUSH_PERSISTENT,
+	};
+	int err = connect_side(s, peer);
+
+	return err ? err : ibv_modify_qp(s->e.qp, &attr, IBV_QP_ACCESS_FLAGS);
+}
+
+static int complete_ex(struct side *s)
+{
+	struct ibv_wc wc;
+
+	if (ibv_wr_complete(ibv_qp_to_qp_ex(s->e.qp)) || !wait_wc(s->e.cq, &wc))
+		return -1;
+	return wc.status;
+}
+
+/* Neither needs a page that is there, nor leaves one out */
+TEST_F(odp, flush_and_atomic_write)
+{
+	struct side *sides[] = { &self->a, &self->b };
+	struct side *a = sides[0], *b = sides[1];
+	uint64_t value = 0x1122334455667788;
+	struct ibv_qp_ex *qpx;
+	struct ibv_mr *mr;
+
+	for (int i = 0; i < 2; i++) {
+		ASSERT_EQ(ibv_destroy_qp(sides[i]->e.qp), 0);
+		sides[i]->e.qp = make_qp_ex(&sides[i]->e);
+		ASSERT_NE(sides[i]->e.qp, NULL);
+	}
+	ASSERT_EQ(connect_ex(a, b), 0);
+	ASSERT_EQ(connect_ex(b, a), 0);
+	qpx = ibv_qp_to_qp_ex(a->e.qp);
+	mr = ibv_reg_mr(b->e.pd, b->mem, LEN,
+			ACCESS | IBV_ACCESS_ON_DEMAND |
+				IBV_ACCESS_FLUSH_GLOBAL |
+				IBV_ACCESS_FLUSH_PERSISTENT);
+	ASSERT_NE(mr, NULL);
+	ibv_wr_start(qpx);
+	qpx->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_atomic_write(qpx, mr->rkey, (uintptr_t)b->mem + 8, &value);
+	EXPECT_EQ(complete_ex(a), IBV_WC_SUCCESS);
+	EXPECT_EQ(memcmp(b->mem + 8, &value, 8), 0);
+	ASSERT_EQ(madvise(b->mem + PAGE, LEN - PAGE, MADV_DONTNEED), 0);
+	ibv_wr_start(qpx);
+	ibv_wr_flush(qpx, mr->rkey, (uintptr_t)b->mem, LEN,
+		     IBV_FLUSH_GLOBAL | IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE);
+	EXPECT_EQ(complete_ex(a), IBV_WC_SUCCESS);
+	EXPECT_EQ(memcmp(b->mem + 8, &value, 8), 0);
+	EXPECT_EQ(b->mem[LEN - 1], 0);
+	ASSERT_EQ(munmap(b->mem + PAGE, PAGE), 0);
+	ibv_wr_start(qpx);
+	ibv_wr_flush(qpx, mr->rkey, (uintptr_t)b->mem, LEN, IBV_FLUSH_GLOBAL,
+		     IBV_FLUSH_RANGE);
+	EXPECT_EQ(complete_ex(a), IBV_WC_SUCCESS);
+	ibv_wr_start(qpx);
+	ibv_wr_flush(qpx, mr->rkey, (uintptr_t)b->mem, LEN,
+		     IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE);
+	EXPECT_EQ(complete_ex(a), IBV_WC_REM_OP_ERR);
+	EXPECT_EQ(ibv_dereg_mr(mr), 0);
+}
+
 TEST_F(odp, bad_regions)
 {
 	struct ibv_pd *pd = self->a.e.pd;

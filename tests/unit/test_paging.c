@@ -6,9 +6,10 @@
 #define ADDR 0x7f0000000000ull
 #define NUM_PAGES 64
 #define LEN (NUM_PAGES * PAGE)
-#define ACCESS                                              \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
-	 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+#define ACCESS                                               \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |  \
+	 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | \
+	 IBV_ACCESS_FLUSH_GLOBAL | IBV_ACCESS_FLUSH_PERSISTENT)
 
 /*
  * struct paged - a region whose pages the test gives and takes
@@ -209,7 +210,7 @@ TEST(paging_create_bad)
 	TRY(buf.reserved_0b, 1, BAD_PARAM);
 	TRY(iova, ~0ull - 4096, BAD_PARAM);
 	TRY(access, 1 << 30, NOT_SUPPORTED);
-	TRY(access, ACCESS | 1 << 8, NOT_SUPPORTED);
+	TRY(access, ACCESS, OK);
 	TRY(pdn, 500, BAD_NUMBER);
 #undef TRY
 	good.buf.levels = 4;
@@ -429,6 +430,68 @@ TEST(paging_every_stage_fails)
 		sim_settle(c.p.sim);
 		sim_free(c.p.sim);
 	}
+}
+
+TEST(paging_atomic_write)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct paged *a = make_paged(&p.a, 2), *b = make_paged(&p.b, 2);
+	struct drv_wr wr = {
+		.opcode = IBV_WR_ATOMIC_WRITE,
+		.flags = IBV_SEND_SIGNALED,
+		.num_sge = 1,
+		.sge = { sge(a, 8, 8) },
+		.remote_addr = ADDR + PAGE,
+		.rkey = b->key,
+	};
+	struct mynic_cqe cqe;
+
+	fill(a, 1);
+	drv_post_send(p.a.qp, &wr);
+	cqe = serve(p.a.cq, a, b);
+	CHECK_EQ(cqe.status, IBV_WC_SUCCESS);
+	CHECK_EQ(a->faults, 1);
+	CHECK_EQ(b->faults, 1);
+	CHECK_MEM(b->page[1], a->page[0] + 8, 8);
+}
+
+/* What cannot be seen of a missing page need not be; but it is made persistent */
+TEST(paging_flush)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct paged *a = make_paged(&p.a, 2), *b = make_paged(&p.b, 2);
+	struct drv_wr wr = {
+		.opcode = IBV_WR_FLUSH,
+		.flags = IBV_SEND_SIGNALED,
+		.remote_addr = ADDR,
+		.rkey = b->key,
+		.flush = { .length = LEN,
+			   .placement = IBV_FLUSH_GLOBAL,
+			   .selectivity = IBV_FLUSH_RANGE },
+	};
+	struct mynic_eqe eqe;
+
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, 0, IBV_WC_SUCCESS);
+	CHECK(!drv_eq_poll(&b->d->event, &eqe));
+	CHECK_EQ(b->d->n->persisted, 0);
+
+	give_all(b);
+	take(b, 2);
+	wr.flush.placement = IBV_FLUSH_PERSISTENT;
+	drv_post_send(p.a.qp, &wr);
+	CHECK_EQ(serve(p.a.cq, a, b).status, IBV_WC_SUCCESS);
+	CHECK_EQ(b->faults, 1);
+	CHECK_EQ(b->d->n->persisted, LEN);
+
+	take(b, NUM_PAGES - 1);
+	wr.flush.selectivity = IBV_FLUSH_MR;
+	drv_post_send(p.a.qp, &wr);
+	eqe = wait_fault(b->d);
+	CHECK_EQ(eqe.addr, ADDR + LEN - PAGE);
+	CHECK_EQ(eqe.flags, 0);
+	CHECK_EQ(answer(b->d, &eqe, true), MYNIC_AQ_OK);
+	drv_expect(p.a.cq, 0, IBV_WC_REM_OP_ERR);
 }
 
 /* What waits goes with its QP, and nothing can be said about it any more */

@@ -201,10 +201,6 @@ static int init_dm(struct nic *nic, struct mkey *mkey)
 
 static int init_paged(struct mkey *mkey, const struct mynic_buf *buf)
 {
-	/* What is not there cannot be made persistent */
-	if (mkey->access &
-	    (IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT))
-		return MYNIC_AQ_NOT_SUPPORTED;
 	if (mkey->iova + mkey->length < mkey->iova)
 		return MYNIC_AQ_BAD_PARAM;
 	mkey->paged = true;

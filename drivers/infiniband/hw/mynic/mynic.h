@@ -739,7 +739,7 @@ int mynic_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice,
 struct ib_mr *mynic_reg_odp_mr(struct ib_pd *ibpd, u64 start, u64 length,
 			       u64 iova, int access);
 void mynic_odp_gone(struct mynic_odp *odp);
-void mynic_odp_caps(struct ib_odp_caps *caps);
+void mynic_odp_caps(const struct mynic_dev *mdev, struct ib_odp_caps *caps);
 #else
 #define mynic_advise_mr NULL
 
@@ -767,7 +767,8 @@ static inline void mynic_odp_gone(struct mynic_odp *odp)
 {
 }
 
-static inline void mynic_odp_caps(struct ib_odp_caps *caps)
+static inline void mynic_odp_caps(const struct mynic_dev *mdev,
+				  struct ib_odp_caps *caps)
 {
 }
 #endif

@@ -36,9 +36,10 @@
 #define MYNIC_ODP_DMA_ATTRS DMA_ATTR_REQUIRE_COHERENT
 
 /* What a region of this kind may allow */
-#define MYNIC_ODP_ACCESS                                  \
-	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
-	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
+#define MYNIC_ODP_ACCESS                                   \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |  \
+	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
+	 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
 
 /**
  * struct mynic_odp_list - a list of addresses, as the device reads it
@@ -771,14 +772,19 @@ void mynic_odp_gone(struct mynic_odp *odp)
 
 /**
  * mynic_odp_caps() - what works with regions whose pages come and go
+ * @mdev: device
  * @caps: result
  */
-void mynic_odp_caps(struct ib_odp_caps *caps)
+void mynic_odp_caps(const struct mynic_dev *mdev, struct ib_odp_caps *caps)
 {
-	const u32 rc = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
-		       IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_READ |
-		       IB_ODP_SUPPORT_ATOMIC | IB_ODP_SUPPORT_SRQ_RECV;
+	u32 rc = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
+		 IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_READ |
+		 IB_ODP_SUPPORT_ATOMIC | IB_ODP_SUPPORT_SRQ_RECV;
 
+	if (mdev->caps.caps & MYNIC_CAP_ATOMIC_WRITE)
+		rc |= IB_ODP_SUPPORT_ATOMIC_WRITE;
+	if (mdev->caps.caps & MYNIC_CAP_FLUSH_GLOBAL)
+		rc |= IB_ODP_SUPPORT_FLUSH;
 	caps->general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT;
 	caps->per_transport_caps.rc_odp_caps = rc;
 	caps->per_transport_caps.xrc_odp_caps = rc;

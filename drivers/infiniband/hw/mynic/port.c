@@ -70,7 +70,7 @@ int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	if (IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING) &&
 	    caps->caps & MYNIC_CAP_ODP) {
 		attr->kernel_cap_flags |= IBK_ON_DEMAND_PAGING;
-		mynic_odp_caps(&attr->odp_caps);
+		mynic_odp_caps(mdev, &attr->odp_caps);
 	}
 	attr->max_send_sge = MYNIC_MAX_SGE;
 	attr->max_recv_sge = MYNIC_MAX_SGE;
