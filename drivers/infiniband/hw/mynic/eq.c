@@ -362,9 +362,35 @@ void mynic_eqs_fini(struct mynic_dev *mdev)
 }
 
 /*
- * Each processor has a vector, which mynic_cq_vector() and processes choose by
- * its number. Where it cannot be interrupted, any other one is as good.
+ * The processor that a vector is for: mynic_cq_vector() and processes take its
+ * number, modulo the number of vectors, for that of the vector. Where several
+ * are online that have it in common, the first; NULL if there is none.
  */
+static const struct cpumask *mynic_comp_cpu(const struct mynic_eq *eq)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (cpu % (eq->mdev->num_vectors - 1) + 1 == eq->vector)
+			return cpumask_of(cpu);
+	}
+	return NULL;
+}
+
+/* Where that processor cannot be interrupted, any other one is as good */
+static void mynic_comp_eq_bind(const struct mynic_eq *eq, int irq)
+{
+	const struct cpumask *cpu = mynic_comp_cpu(eq);
+	int ret;
+
+	if (!cpu)
+		return;
+	ret = irq_set_affinity_and_hint(irq, cpu);
+	if (ret)
+		dev_dbg(&eq->mdev->pdev->dev, "%s is not bound: %pe\n",
+			eq->name, ERR_PTR(ret));
+}
+
 static int mynic_comp_irq_request(struct mynic_dev *mdev, struct mynic_eq *eq,
 				  u16 vector)
 {
@@ -378,7 +404,7 @@ static int mynic_comp_irq_request(struct mynic_dev *mdev, struct mynic_eq *eq,
 	ret = request_irq(irq, mynic_comp_irq, 0, eq->name, eq);
 	if (ret)
 		return ret;
-	irq_set_affinity_and_hint(irq, cpumask_of(vector - 1));
+	mynic_comp_eq_bind(eq, irq);
 	return 0;
 }
 
