@@ -222,6 +222,22 @@ TEST_F(uabi, fork_inherits_the_file)
 	EXPECT_EQ(check_write(e, e, 1000), 0);
 }
 
+/* Whether a child of fork() has nothing at @addr */
+static bool child_has_none(const volatile void *addr)
+{
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	if (pid == 0) {
+		signal(SIGSEGV, SIG_DFL);
+		(void)*(const volatile char *)addr;
+		_exit(0);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid &&
+	       WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
+}
+
 /* A page that all may read, and nobody may write, at @info */
 #define EXPECT_READ_ONLY(fd, key, size, info)                                 \
 	do {                                                                  \
@@ -231,6 +247,7 @@ TEST_F(uabi, fork_inherits_the_file)
 			      EINVAL);                                        \
 		EXPECT_EQ(mprotect((void *)(info), size, RW), -1);            \
 		EXPECT_EQ(errno, EACCES);                                     \
+		EXPECT_TRUE(child_has_none(info));                            \
 	} while (0)
 
 TEST_F(uabi, clock_page)

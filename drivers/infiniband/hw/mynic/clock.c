@@ -151,7 +151,6 @@ int mynic_clock_mmap(struct mynic_ucontext *ucontext,
 	ret = mynic_page_mmap(vma, mdev->clock.page);
 	if (ret)
 		return ret;
-	vm_flags_set(vma, VM_DONTCOPY);
 	mutex_lock(&mdev->clock.lock);
 	if (!ucontext->clock_used) {
 		ucontext->clock_used = true;

@@ -74,6 +74,8 @@ struct mynic_mmap_entry *mynic_page_open(struct mynic_ucontext *ucontext,
  * @vma: where
  * @page: the page, which who has mapped it keeps
  *
+ * As all mappings it stays with the process that made it.
+ *
  * Return: 0, -EPERM if it could be written, or another errno.
  */
 int mynic_page_mmap(struct vm_area_struct *vma, struct page *page)
@@ -82,7 +84,7 @@ int mynic_page_mmap(struct vm_area_struct *vma, struct page *page)
 		return -EINVAL;
 	if (vma->vm_flags & VM_WRITE)
 		return -EPERM;
-	vm_flags_mod(vma, VM_DONTEXPAND, VM_MAYWRITE);
+	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND, VM_MAYWRITE);
 	return vm_map_pages_zero(vma, &page, 1);
 }
 
