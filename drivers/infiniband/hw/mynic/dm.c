@@ -35,6 +35,7 @@ struct ib_dm *mynic_alloc_dm(struct ib_device *ibdev,
 		return ERR_PTR(-EINVAL);
 	if (attr->length > mdev->caps.dm_size)
 		return ERR_PTR(-ENOMEM);
+	mynic_dm_flush(mdev);
 	dm = kzalloc_obj(*dm, GFP_KERNEL_ACCOUNT);
 	if (!dm)
 		return ERR_PTR(-ENOMEM);
@@ -81,15 +82,49 @@ int mynic_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs)
 	return 0;
 }
 
+static void mynic_dm_work(struct work_struct *work)
+{
+	struct mynic_dev *mdev = container_of(work, struct mynic_dev, dm_work);
+	struct mynic_dm *dm, *next;
+
+	llist_for_each_entry_safe(dm, next, llist_del_all(&mdev->unused_dms),
+				  unused) {
+		mynic_cmd_free_dm(mdev, dm->number);
+		kfree(dm);
+	}
+}
+
+/**
+ * mynic_dm_init() - before there is device memory
+ * @mdev: device
+ */
+void mynic_dm_init(struct mynic_dev *mdev)
+{
+	init_llist_head(&mdev->unused_dms);
+	INIT_WORK(&mdev->dm_work, mynic_dm_work);
+}
+
+/**
+ * mynic_dm_flush() - have the device take back all that is unused
+ * @mdev: device
+ */
+void mynic_dm_flush(struct mynic_dev *mdev)
+{
+	flush_work(&mdev->dm_work);
+}
+
 /**
  * mynic_dm_free() - the last user of device memory has gone
  * @mdev: device
  * @dm: device memory
+ *
+ * The last user is often a mapping, and munmap() holds the lock of all the
+ * process's mappings: that is no place to wait for the device.
  */
 void mynic_dm_free(struct mynic_dev *mdev, struct mynic_dm *dm)
 {
-	mynic_cmd_free_dm(mdev, dm->number);
-	kfree(dm);
+	llist_add(&dm->unused, &mdev->unused_dms);
+	queue_work(system_long_wq, &mdev->dm_work);
 }
 
 #define MYNIC_ALLOC_DM_RESP \

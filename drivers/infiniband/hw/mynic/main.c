@@ -232,6 +232,7 @@ void mynic_ib_unregister(struct mynic_dev *mdev)
 	if (!strchr(name, '%'))
 		strscpy(mdev->ibdev_name, name);
 	ib_unregister_device(&mdev->ibdev->ibdev);
+	mynic_dm_flush(mdev);
 	put_page(mdev->ibdev->gid_page);
 	ib_dealloc_device(&mdev->ibdev->ibdev);
 	mdev->ibdev = NULL;
@@ -331,6 +332,7 @@ static struct mynic_dev *mynic_alloc(struct pci_dev *pdev)
 	xa_init_flags(&mdev->rwqs, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&mdev->odps, XA_FLAGS_LOCK_IRQ);
 	ida_init(&mdev->uars);
+	mynic_dm_init(mdev);
 	return mdev;
 }
 

@@ -4,6 +4,7 @@
 
 #include <linux/completion.h>
 #include <linux/idr.h>
+#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/pci.h>
@@ -451,6 +452,8 @@ enum mynic_state {
  * @odps: regions whose pages come and go, by key
  * @fault_wq: finds pages
  * @uars: pages of BAR2 in use, in units of PAGE_SIZE; 0 is the kernel's
+ * @unused_dms: device memory that nobody uses any more, to be freed
+ * @dm_work: frees it
  * @clock: device clock for processes
  * @gid_lock: protects @gids and the MAC of @netdev
  * @gids: the GID table as the device has it
@@ -494,6 +497,8 @@ struct mynic_dev {
 	struct xarray odps;
 	struct workqueue_struct *fault_wq;
 	struct ida uars;
+	struct llist_head unused_dms;
+	struct work_struct dm_work;
 	struct mynic_clock clock;
 	struct mutex gid_lock; /* gids, the netdev's MAC */
 	struct mynic_set_gid gids[MYNIC_MAX_GIDS];
@@ -667,12 +672,14 @@ int mynic_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
  * @mmap: how user space reaches it; owns all of this
  * @number: the device's
  * @offset: in BAR2
+ * @unused: in &mynic_dev.unused_dms
  */
 struct mynic_dm {
 	struct ib_dm ibdm;
 	struct mynic_mmap_entry mmap;
 	u32 number;
 	u64 offset;
+	struct llist_node unused;
 };
 
 static inline struct mynic_dm *to_mdm(struct ib_dm *ibdm)
@@ -687,6 +694,8 @@ struct ib_dm *mynic_alloc_dm(struct ib_device *ibdev,
 			     struct ib_dm_alloc_attr *attr,
 			     struct uverbs_attr_bundle *attrs);
 int mynic_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs);
+void mynic_dm_init(struct mynic_dev *mdev);
+void mynic_dm_flush(struct mynic_dev *mdev);
 void mynic_dm_free(struct mynic_dev *mdev, struct mynic_dm *dm);
 
 /* On-demand paging */
