@@ -171,7 +171,7 @@ static void mynic_qp_page_fault(struct mynic_dev *mdev,
 	if (!res)
 		return;
 	qp = container_of(res, struct mynic_qp, res);
-	mynic_page_fault(&qp->faults[event->type - MYNIC_EVENT_PAGE_FAULT],
+	mynic_page_fault(qp->faults, event->type - MYNIC_EVENT_PAGE_FAULT,
 			 &event->missing);
 	mynic_res_put(res);
 }

@@ -716,31 +716,14 @@ struct mynic_missing {
 	bool write;
 };
 
-/**
- * struct mynic_page_fault - a QP waits for a page
- * @work: finds it
- * @mdev: device
- * @qpn: the QP
- * @stage: enum mynic_page_stage
- * @lock: protects @missing
- * @missing: the last one
- */
-struct mynic_page_fault {
-	struct work_struct work;
-	struct mynic_dev *mdev;
-	u32 qpn;
-	u8 stage;
-	spinlock_t lock; /* missing */
-	struct mynic_missing missing;
-};
-
+struct mynic_page_faults;
 struct mynic_odp;
 
 #ifdef CONFIG_INFINIBAND_ON_DEMAND_PAGING
-void mynic_page_faults_init(struct mynic_dev *mdev, u32 qpn,
-			    struct mynic_page_fault *faults);
-void mynic_page_faults_fini(struct mynic_page_fault *faults);
-void mynic_page_fault(struct mynic_page_fault *fault,
+struct mynic_page_faults *mynic_page_faults_alloc(struct mynic_dev *mdev,
+						  u32 qpn);
+void mynic_page_faults_free(struct mynic_page_faults *faults);
+void mynic_page_fault(struct mynic_page_faults *faults, unsigned int stage,
 		      const struct mynic_missing *missing);
 int mynic_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice,
 		    u32 flags, struct ib_sge *sg_list, u32 num_sge,
@@ -752,16 +735,18 @@ void mynic_odp_caps(const struct mynic_dev *mdev, struct ib_odp_caps *caps);
 #else
 #define mynic_advise_mr NULL
 
-static inline void mynic_page_faults_init(struct mynic_dev *mdev, u32 qpn,
-					  struct mynic_page_fault *faults)
+static inline struct mynic_page_faults *
+mynic_page_faults_alloc(struct mynic_dev *mdev, u32 qpn)
+{
+	return NULL;
+}
+
+static inline void mynic_page_faults_free(struct mynic_page_faults *faults)
 {
 }
 
-static inline void mynic_page_faults_fini(struct mynic_page_fault *faults)
-{
-}
-
-static inline void mynic_page_fault(struct mynic_page_fault *fault,
+static inline void mynic_page_fault(struct mynic_page_faults *faults,
+				    unsigned int stage,
 				    const struct mynic_missing *missing)
 {
 }
@@ -1008,7 +993,7 @@ int mynic_rq_layout(struct mynic_wq *rq, u32 max_wr, u32 max_sge);
  * @recv_cq: CQ for receive completions
  * @mutex: serialises modifying
  * @state: as last asked for; the device may have moved on to an error state
- * @faults: pages that it waits for, by enum mynic_page_stage
+ * @faults: pages that it waits for
  */
 struct mynic_qp {
 	struct ib_qp ibqp;
@@ -1026,7 +1011,7 @@ struct mynic_qp {
 	struct mynic_cq *recv_cq;
 	struct mutex mutex; /* state */
 	enum ib_qp_state state;
-	struct mynic_page_fault faults[MYNIC_PAGE_STAGES];
+	struct mynic_page_faults *faults;
 };
 
 static inline struct mynic_qp *to_mqp(struct ib_qp *ibqp)

@@ -5,14 +5,22 @@
  *
  * A region is cut into chunks, each as large as a list of the device's last
  * level describes. Chunks come into being when one of their pages is needed
- * first, so that a region costs what is used of it, and that of all addresses
- * of the process is a region like others.
+ * first, and go when the device has none of their pages any more. So a region
+ * costs what is used of it, and that of all addresses of the process is a region
+ * like others.
+ *
+ * A page may take for ever to come: perhaps a process is to provide it. So nobody
+ * waits for page faults under way. They keep what they need, and what they find
+ * when it is not wanted any more is dropped.
  */
 #include <linux/dma-mapping.h>
 #include <linux/hmm.h>
+#include <linux/kref.h>
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -41,19 +49,26 @@
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
 	 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
 
+/* In &mynic_odp.chunks: the device has perhaps none of the chunk's pages */
+#define MYNIC_ODP_EMPTY XA_MARK_0
+
 /**
  * struct mynic_odp_list - a list of addresses, as the device reads it
  * @va: MYNIC_ODP_ENTRIES entries
  * @dma: its address
+ * @used: above the last level: how many entries are used
+ * @unlinked: likewise: among others that the device is to forget
  */
 struct mynic_odp_list {
 	__le64 *va;
 	dma_addr_t dma;
+	unsigned int used;
+	struct list_head unlinked;
 };
 
 /**
  * struct mynic_odp - a region whose pages come and go
- * @res: page faults and advice under way
+ * @refs: one for the memory region, one for each page fault or advice under way
  * @mdev: device
  * @pd: protection domain
  * @mm: whose memory it is
@@ -65,12 +80,15 @@ struct mynic_odp_list {
  * @offset: of that byte in the first page
  * @length: bytes
  * @writable: the device may write
- * @lock: protects the lists above the last level, and @chunks against additions
+ * @lock: protects the lists above the last level, @chunks, and who uses them. It
+ *	may not be taken by a notifier, as memory is allocated under it, nor is
+ *	that of the process's mappings taken under it.
  * @lists: lists by level (from 1 on) and number of the first chunk below
  * @chunks: by number
+ * @reap_work: frees chunks without pages
  */
 struct mynic_odp {
-	struct mynic_res res;
+	struct kref refs;
 	struct mynic_dev *mdev;
 	struct ib_pd *pd;
 	struct mm_struct *mm;
@@ -82,30 +100,73 @@ struct mynic_odp {
 	u32 offset;
 	u64 length;
 	bool writable;
-	struct mutex lock; /* lists, additions to chunks */
+	struct mutex lock; /* lists, chunks, their users */
 	struct xarray lists[MYNIC_ODP_LEVELS];
 	struct xarray chunks;
+	struct work_struct reap_work;
 };
 
 /**
  * struct mynic_odp_chunk - pages of a region
  * @notifier: tells when pages are taken back
  * @odp: the region
+ * @index: number
  * @start: address of the first page
  * @num_pages: how many
+ * @users: who may add pages; protected by the region's lock
+ * @unlinked: among others that the device is to forget
  * @lock: protects what follows. Taken by the notifier, so that nothing may be
  *	allocated under it
  * @list: the device's list of the pages
  * @pages: the pages that the device has, by number
+ * @num_present: how many these are
  */
 struct mynic_odp_chunk {
 	struct mmu_interval_notifier notifier;
 	struct mynic_odp *odp;
+	u64 index;
 	unsigned long start;
 	unsigned int num_pages;
-	struct mutex lock; /* list, pages */
+	unsigned int users;
+	struct list_head unlinked;
+	struct mutex lock; /* list, pages, num_present */
 	struct mynic_odp_list list;
-	struct page *pages[MYNIC_ODP_ENTRIES];
+	struct page **pages;
+	unsigned int num_present;
+};
+
+/**
+ * struct mynic_page_fault - a page that a QP waits for
+ * @faults: all of the QP's
+ * @stage: enum mynic_page_stage
+ * @work: finds it
+ * @lock: protects @missing
+ * @missing: what the device said last
+ */
+struct mynic_page_fault {
+	struct mynic_page_faults *faults;
+	u8 stage;
+	struct work_struct work;
+	spinlock_t lock; /* missing */
+	struct mynic_missing missing;
+};
+
+/**
+ * struct mynic_page_faults - pages that a QP waits for
+ * @refs: one for the QP, one for each page fault under way
+ * @mdev: device
+ * @qpn: the QP
+ * @lock: protects @gone; held while the device is told of a page
+ * @gone: there is no such QP any more
+ * @stages: the device has one wait at most in each stage
+ */
+struct mynic_page_faults {
+	struct kref refs;
+	struct mynic_dev *mdev;
+	u32 qpn;
+	struct mutex lock; /* gone */
+	bool gone;
+	struct mynic_page_fault stages[MYNIC_PAGE_STAGES];
 };
 
 static enum dma_data_direction mynic_odp_dir(const struct mynic_odp *odp)
@@ -170,7 +231,17 @@ static void mynic_odp_drop(struct mynic_odp_chunk *chunk, unsigned int first,
 			folio_mark_dirty(page_folio(chunk->pages[i]));
 		chunk->list.va[i] = 0;
 		chunk->pages[i] = NULL;
+		WRITE_ONCE(chunk->num_present, chunk->num_present - 1);
 	}
+}
+
+/* A chunk is without pages, or may be: it is looked at when nobody uses it */
+static void mynic_odp_empty(struct mynic_odp_chunk *chunk)
+{
+	struct mynic_odp *odp = chunk->odp;
+
+	xa_set_mark(&odp->chunks, chunk->index, MYNIC_ODP_EMPTY);
+	queue_work(system_long_wq, &odp->reap_work);
 }
 
 static bool mynic_odp_invalidate(struct mmu_interval_notifier *notifier,
@@ -190,6 +261,8 @@ static bool mynic_odp_invalidate(struct mmu_interval_notifier *notifier,
 	end = min(range->end, chunk->start + chunk->num_pages * PAGE_SIZE);
 	mynic_odp_drop(chunk, (start - chunk->start) >> PAGE_SHIFT,
 		       (end - chunk->start + PAGE_SIZE - 1) >> PAGE_SHIFT);
+	if (!chunk->num_present)
+		mynic_odp_empty(chunk);
 	mutex_unlock(&chunk->lock);
 	return true;
 }
@@ -197,6 +270,41 @@ static bool mynic_odp_invalidate(struct mmu_interval_notifier *notifier,
 static const struct mmu_interval_notifier_ops mynic_odp_notifier_ops = {
 	.invalidate = mynic_odp_invalidate,
 };
+
+/* Let the device find what is below a list */
+static void mynic_odp_link(struct mynic_odp_list *above, u64 number,
+			   const struct mynic_odp_list *list)
+{
+	/* What is in the list before the entry that leads there */
+	dma_wmb();
+	WRITE_ONCE(above->va[number % MYNIC_ODP_ENTRIES],
+		   cpu_to_le64(list->dma | MYNIC_PAGE_PRESENT));
+	above->used++;
+}
+
+/*
+ * Let the device find a chunk no more, nor lists that have no entry without it:
+ * these come to @unlinked. They must stay until the device has forgotten them.
+ */
+static void mynic_odp_unlink(struct mynic_odp *odp, u64 index,
+			     struct list_head *unlinked)
+{
+	struct mynic_odp_list *list;
+	unsigned int level;
+	u64 number = index;
+
+	lockdep_assert_held(&odp->lock);
+	for (level = 1; level < MYNIC_ODP_LEVELS; level++) {
+		list = xa_load(&odp->lists[level],
+			       number >> MYNIC_ODP_LOG_ENTRIES);
+		WRITE_ONCE(list->va[number % MYNIC_ODP_ENTRIES], 0);
+		if (--list->used || level == MYNIC_ODP_LEVELS - 1)
+			return;
+		number >>= MYNIC_ODP_LOG_ENTRIES;
+		xa_erase(&odp->lists[level], number);
+		list_add(&list->unlinked, unlinked);
+	}
+}
 
 /* The list of @level with the entry for chunk @index, and all above it */
 static struct mynic_odp_list *mynic_odp_list_get(struct mynic_odp *odp,
@@ -226,8 +334,7 @@ static struct mynic_odp_list *mynic_odp_list_get(struct mynic_odp *odp,
 	if (ret)
 		goto err_list;
 	if (level + 1 < MYNIC_ODP_LEVELS)
-		WRITE_ONCE(above->va[number % MYNIC_ODP_ENTRIES],
-			   cpu_to_le64(list->dma | MYNIC_PAGE_PRESENT));
+		mynic_odp_link(above, number, list);
 	return list;
 
 err_list:
@@ -237,72 +344,146 @@ err_free:
 	return ERR_PTR(ret);
 }
 
-static int mynic_odp_chunk_init(struct mynic_odp *odp,
-				struct mynic_odp_chunk *chunk, u64 index)
+static struct mynic_odp_chunk *mynic_odp_chunk_alloc(struct mynic_odp *odp,
+						     u64 index)
 {
 	u64 first = index * MYNIC_ODP_ENTRIES;
-	struct mynic_odp_list *above;
-	int ret;
+	struct mynic_odp_chunk *chunk;
+	int ret = -ENOMEM;
 
+	chunk = kzalloc_obj(*chunk, GFP_KERNEL_ACCOUNT);
+	if (!chunk)
+		return ERR_PTR(-ENOMEM);
 	chunk->odp = odp;
+	chunk->index = index;
 	chunk->start = odp->start + first * PAGE_SIZE;
 	chunk->num_pages =
 		min_t(u64, odp->num_pages - first, MYNIC_ODP_ENTRIES);
-	mutex_init(&chunk->lock);
-	above = mynic_odp_list_get(odp, 1, index);
-	if (IS_ERR(above))
-		return PTR_ERR(above);
+	chunk->pages = kzalloc_objs(*chunk->pages, chunk->num_pages,
+				    GFP_KERNEL_ACCOUNT);
+	if (!chunk->pages)
+		goto err_chunk;
 	ret = mynic_odp_list_alloc(odp, &chunk->list);
 	if (ret)
-		return ret;
+		goto err_pages;
+	mutex_init(&chunk->lock);
 	ret = mmu_interval_notifier_insert(&chunk->notifier, odp->mm,
 					   chunk->start,
 					   chunk->num_pages * PAGE_SIZE,
 					   &mynic_odp_notifier_ops);
 	if (ret)
 		goto err_list;
-	ret = xa_insert(&odp->chunks, index, chunk, GFP_KERNEL_ACCOUNT);
-	if (ret)
-		goto err_notifier;
-	WRITE_ONCE(above->va[index % MYNIC_ODP_ENTRIES],
-		   cpu_to_le64(chunk->list.dma | MYNIC_PAGE_PRESENT));
-	return 0;
+	return chunk;
 
-err_notifier:
-	mmu_interval_notifier_remove(&chunk->notifier);
 err_list:
+	mutex_destroy(&chunk->lock);
 	mynic_odp_list_free(odp, &chunk->list);
+err_pages:
+	kfree(chunk->pages);
+err_chunk:
+	kfree(chunk);
+	return ERR_PTR(ret);
+}
+
+/* The device has none of the chunk's pages, and does not know the chunk. */
+static void mynic_odp_chunk_free(struct mynic_odp_chunk *chunk)
+{
+	mmu_interval_notifier_remove(&chunk->notifier);
+	mutex_destroy(&chunk->lock);
+	mynic_odp_list_free(chunk->odp, &chunk->list);
+	kfree(chunk->pages);
+	kfree(chunk);
+}
+
+static int mynic_odp_chunk_add(struct mynic_odp_chunk *chunk)
+{
+	struct mynic_odp *odp = chunk->odp;
+	struct mynic_odp_list *above;
+	int ret;
+
+	lockdep_assert_held(&odp->lock);
+	if (odp->gone)
+		return -ENOENT;
+	above = mynic_odp_list_get(odp, 1, chunk->index);
+	if (IS_ERR(above))
+		return PTR_ERR(above);
+	ret = xa_insert(&odp->chunks, chunk->index, chunk, GFP_KERNEL_ACCOUNT);
+	if (!ret)
+		mynic_odp_link(above, chunk->index, &chunk->list);
 	return ret;
 }
 
-/* Chunks stay until the region goes */
+/*
+ * Who finds no chunk makes one before taking the lock, and may find that another
+ * one was faster.
+ */
 static struct mynic_odp_chunk *mynic_odp_chunk_get(struct mynic_odp *odp,
 						   u64 index)
 {
-	struct mynic_odp_chunk *chunk;
-	int ret;
+	struct mynic_odp_chunk *chunk, *new = NULL;
+	int ret = 0;
 
-	chunk = xa_load(&odp->chunks, index);
-	if (chunk)
-		return chunk;
 	mutex_lock(&odp->lock);
 	chunk = xa_load(&odp->chunks, index);
-	if (chunk)
-		goto out;
-	chunk = kzalloc_obj(*chunk, GFP_KERNEL_ACCOUNT);
 	if (!chunk) {
-		chunk = ERR_PTR(-ENOMEM);
-		goto out;
+		mutex_unlock(&odp->lock);
+		new = mynic_odp_chunk_alloc(odp, index);
+		if (IS_ERR(new))
+			return new;
+		mutex_lock(&odp->lock);
+		chunk = xa_load(&odp->chunks, index);
 	}
-	ret = mynic_odp_chunk_init(odp, chunk, index);
-	if (ret) {
-		mutex_destroy(&chunk->lock);
-		kfree(chunk);
-		chunk = ERR_PTR(ret);
+	if (!chunk) {
+		ret = mynic_odp_chunk_add(new);
+		chunk = new;
 	}
-out:
+	if (!ret)
+		chunk->users++;
 	mutex_unlock(&odp->lock);
-	return chunk;
+	if (new && (ret || chunk != new))
+		mynic_odp_chunk_free(new);
+	return ret ? ERR_PTR(ret) : chunk;
+}
+
+static void mynic_odp_chunk_put(struct mynic_odp_chunk *chunk)
+{
+	struct mynic_odp *odp = chunk->odp;
+
+	mutex_lock(&odp->lock);
+	if (!--chunk->users && !READ_ONCE(chunk->num_present))
+		mynic_odp_empty(chunk);
+	mutex_unlock(&odp->lock);
+}
+
+static void mynic_odp_reap_work(struct work_struct *work)
+{
+	struct mynic_odp *odp = container_of(work, struct mynic_odp, reap_work);
+	struct mynic_odp_chunk *chunk, *next_chunk;
+	struct mynic_odp_list *list, *next_list;
+	LIST_HEAD(chunks);
+	LIST_HEAD(lists);
+	unsigned long index;
+
+	mutex_lock(&odp->lock);
+	xa_for_each_marked(&odp->chunks, index, chunk, MYNIC_ODP_EMPTY) {
+		xa_clear_mark(&odp->chunks, index, MYNIC_ODP_EMPTY);
+		if (chunk->users || READ_ONCE(chunk->num_present))
+			continue;
+		xa_erase(&odp->chunks, index);
+		mynic_odp_unlink(odp, index, &lists);
+		list_add(&chunk->unlinked, &chunks);
+	}
+	mutex_unlock(&odp->lock);
+	if (list_empty(&chunks))
+		return;
+	if (!READ_ONCE(odp->gone))
+		mynic_cmd_sync_mkey(odp->mdev, odp->key);
+	list_for_each_entry_safe(chunk, next_chunk, &chunks, unlinked)
+		mynic_odp_chunk_free(chunk);
+	list_for_each_entry_safe(list, next_list, &lists, unlinked) {
+		mynic_odp_list_free(odp, list);
+		kfree(list);
+	}
 }
 
 static int mynic_odp_set(struct mynic_odp_chunk *chunk, unsigned int i,
@@ -323,15 +504,18 @@ static int mynic_odp_set(struct mynic_odp_chunk *chunk, unsigned int i,
 		if (dma_mapping_error(dev, entry))
 			return -ENOMEM;
 		entry |= MYNIC_PAGE_PRESENT;
+		WRITE_ONCE(chunk->num_present, chunk->num_present + 1);
 	}
 	if (pfn & HMM_PFN_WRITE && odp->writable)
 		entry |= MYNIC_PAGE_WRITABLE;
 	chunk->pages[i] = page;
+	/* What is in the page before the entry that leads there */
+	dma_wmb();
 	WRITE_ONCE(chunk->list.va[i], cpu_to_le64(entry));
 	return 0;
 }
 
-/* Find pages, and lock the chunk with them still there */
+/* Find pages, and lock the chunk with them, and the region, still there */
 static int mynic_odp_find(struct mynic_odp_chunk *chunk,
 			  struct hmm_range *range)
 {
@@ -342,7 +526,8 @@ static int mynic_odp_find(struct mynic_odp_chunk *chunk,
 
 	while (time_before(jiffies, timeout)) {
 		range->notifier_seq = mmu_interval_read_begin(range->notifier);
-		mmap_read_lock(mm);
+		if (mmap_read_lock_killable(mm))
+			return -EINTR;
 		ret = hmm_range_fault(range);
 		mmap_read_unlock(mm);
 		if (ret == -EBUSY)
@@ -350,10 +535,13 @@ static int mynic_odp_find(struct mynic_odp_chunk *chunk,
 		if (ret)
 			return ret;
 		mutex_lock(&chunk->lock);
-		if (!mmu_interval_read_retry(range->notifier,
-					     range->notifier_seq))
+		ret = READ_ONCE(chunk->odp->gone) ? -ENOENT : 0;
+		if (!ret && !mmu_interval_read_retry(range->notifier,
+						     range->notifier_seq))
 			return 0;
 		mutex_unlock(&chunk->lock);
+		if (ret)
+			return ret;
 	}
 	return -EBUSY;
 }
@@ -388,51 +576,70 @@ out:
 }
 
 /*
- * Whether the process has memory there. What asks may be a peer, which is not to
- * have chunks made for all addresses that there are.
+ * Whether the process has memory there: 0 or an errno. What asks may be a peer,
+ * which is not to have chunks made for all addresses that there are.
  */
-static bool mynic_odp_has_memory(struct mynic_odp *odp, u64 first, u64 num)
+static int mynic_odp_check_memory(struct mynic_odp *odp, u64 first, u64 num)
 {
 	unsigned long start = odp->start + first * PAGE_SIZE;
 	struct vm_area_struct *vma;
 	bool found;
 
-	mmap_read_lock(odp->mm);
+	if (mmap_read_lock_killable(odp->mm))
+		return -EINTR;
 	vma = find_vma(odp->mm, start);
 	found = vma && vma->vm_start < start + num * PAGE_SIZE &&
 		vma->vm_flags & VM_READ;
 	mmap_read_unlock(odp->mm);
-	return found;
+	return found ? 0 : -EFAULT;
+}
+
+/* Pages of one chunk; the caller has the process's memory */
+static int mynic_odp_map_some(struct mynic_odp *odp, u64 first,
+			      unsigned int num, unsigned long flags)
+{
+	struct mynic_odp_chunk *chunk;
+	int ret;
+
+	ret = mynic_odp_check_memory(odp, first, num);
+	if (ret)
+		return ret;
+	chunk = mynic_odp_chunk_get(odp, first / MYNIC_ODP_ENTRIES);
+	if (IS_ERR(chunk))
+		return PTR_ERR(chunk);
+	ret = mynic_odp_map_chunk(chunk, first % MYNIC_ODP_ENTRIES, num, flags);
+	mynic_odp_chunk_put(chunk);
+	return ret;
 }
 
 /*
  * Have pages of the region mapped for the device. With @flags of 0 only those
- * that are in memory anyway.
+ * that are in memory anyway. What is allocated for that is the owner's, as the
+ * pages are, whoever needs them.
  */
 static int mynic_odp_map(struct mynic_odp *odp, u64 first, u64 num,
 			 unsigned long flags)
 {
-	struct mynic_odp_chunk *chunk;
-	unsigned int at, n;
+	struct mem_cgroup *memcg, *old_memcg;
+	unsigned int n;
 	int ret = 0;
 
 	if (!mmget_not_zero(odp->mm))
 		return -EFAULT;
+	memcg = get_mem_cgroup_from_mm(odp->mm);
+	old_memcg = set_active_memcg(memcg);
 	while (num && !ret) {
-		at = first % MYNIC_ODP_ENTRIES;
-		n = min_t(u64, num, MYNIC_ODP_ENTRIES - at);
-		if (mynic_odp_has_memory(odp, first, n))
-			chunk = mynic_odp_chunk_get(odp,
-						    first / MYNIC_ODP_ENTRIES);
-		else
-			chunk = ERR_PTR(-EFAULT);
-		ret = PTR_ERR_OR_ZERO(chunk);
-		if (!ret)
-			ret = mynic_odp_map_chunk(chunk, at, n, flags);
+		n = min_t(u64, num,
+			  MYNIC_ODP_ENTRIES - first % MYNIC_ODP_ENTRIES);
+		ret = mynic_odp_map_some(odp, first, n, flags);
 		first += n;
 		num -= n;
+		if (fatal_signal_pending(current))
+			ret = -EINTR;
 		cond_resched();
 	}
+	set_active_memcg(old_memcg);
+	mem_cgroup_put(memcg);
 	mmput(odp->mm);
 	return ret;
 }
@@ -452,11 +659,46 @@ static bool mynic_odp_range(const struct mynic_odp *odp, u64 addr, u64 length,
 	return true;
 }
 
+/* Last of all, perhaps long after the memory region has gone */
+static void mynic_odp_release(struct kref *refs)
+{
+	struct mynic_odp *odp = container_of(refs, struct mynic_odp, refs);
+	struct mynic_odp_chunk *chunk;
+	struct mynic_odp_list *list;
+	unsigned long index;
+	unsigned int level;
+
+	disable_work_sync(&odp->reap_work);
+	xa_for_each(&odp->chunks, index, chunk)
+		mynic_odp_chunk_free(chunk);
+	xa_destroy(&odp->chunks);
+	for (level = 1; level < MYNIC_ODP_LEVELS; level++) {
+		xa_for_each(&odp->lists[level], index, list) {
+			mynic_odp_list_free(odp, list);
+			kfree(list);
+		}
+		xa_destroy(&odp->lists[level]);
+	}
+	mutex_destroy(&odp->lock);
+	mmdrop(odp->mm);
+	kfree(odp);
+}
+
+static void mynic_odp_put(struct mynic_odp *odp)
+{
+	kref_put(&odp->refs, mynic_odp_release);
+}
+
 static struct mynic_odp *mynic_odp_get(struct mynic_dev *mdev, u32 key)
 {
-	struct mynic_res *res = mynic_res_get(&mdev->odps, key);
+	struct mynic_odp *odp;
 
-	return res ? container_of(res, struct mynic_odp, res) : NULL;
+	xa_lock_irq(&mdev->odps);
+	odp = xa_load(&mdev->odps, key);
+	if (odp)
+		kref_get(&odp->refs);
+	xa_unlock_irq(&mdev->odps);
+	return odp;
 }
 
 /*
@@ -483,75 +725,113 @@ static int mynic_odp_fault(struct mynic_dev *mdev,
 		if (ret && num > 1)
 			ret = mynic_odp_map(odp, first, 1, flags);
 	}
-	mynic_res_put(&odp->res);
+	mynic_odp_put(odp);
 	return ret;
+}
+
+static void mynic_page_faults_release(struct kref *refs)
+{
+	struct mynic_page_faults *faults =
+		container_of(refs, struct mynic_page_faults, refs);
+
+	mutex_destroy(&faults->lock);
+	kfree(faults);
+}
+
+static void mynic_page_faults_put(struct mynic_page_faults *faults)
+{
+	kref_put(&faults->refs, mynic_page_faults_release);
 }
 
 static void mynic_page_fault_work(struct work_struct *work)
 {
 	struct mynic_page_fault *fault =
 		container_of(work, struct mynic_page_fault, work);
+	struct mynic_page_faults *faults = fault->faults;
 	struct mynic_missing missing;
 	int ret;
 
 	spin_lock(&fault->lock);
 	missing = fault->missing;
 	spin_unlock(&fault->lock);
-	ret = mynic_odp_fault(fault->mdev, &missing);
+	ret = mynic_odp_fault(faults->mdev, &missing);
 	/* Somebody keeps taking the page back: then it is worth another try */
 	if (ret == -EBUSY)
 		ret = 0;
-	mynic_cmd_resume(fault->mdev, fault->qpn, fault->stage, missing.token,
-			 ret);
+	mutex_lock(&faults->lock);
+	if (!faults->gone)
+		mynic_cmd_resume(faults->mdev, faults->qpn, fault->stage,
+				 missing.token, ret);
+	mutex_unlock(&faults->lock);
+	mynic_page_faults_put(faults);
 }
 
 /**
- * mynic_page_faults_init() - be ready for a QP's page faults
+ * mynic_page_faults_alloc() - be ready for a QP's page faults
  * @mdev: device
  * @qpn: the QP
- * @faults: MYNIC_PAGE_STAGES of them
+ *
+ * Return: room for them, or ERR_PTR().
  */
-void mynic_page_faults_init(struct mynic_dev *mdev, u32 qpn,
-			    struct mynic_page_fault *faults)
+struct mynic_page_faults *mynic_page_faults_alloc(struct mynic_dev *mdev,
+						  u32 qpn)
 {
+	struct mynic_page_faults *faults;
 	unsigned int i;
 
+	faults = kzalloc_obj(*faults, GFP_KERNEL_ACCOUNT);
+	if (!faults)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&faults->refs);
+	mutex_init(&faults->lock);
+	faults->mdev = mdev;
+	faults->qpn = qpn;
 	for (i = 0; i < MYNIC_PAGE_STAGES; i++) {
-		INIT_WORK(&faults[i].work, mynic_page_fault_work);
-		spin_lock_init(&faults[i].lock);
-		faults[i].mdev = mdev;
-		faults[i].qpn = qpn;
-		faults[i].stage = i;
+		faults->stages[i].faults = faults;
+		faults->stages[i].stage = i;
+		INIT_WORK(&faults->stages[i].work, mynic_page_fault_work);
+		spin_lock_init(&faults->stages[i].lock);
 	}
+	return faults;
 }
 
 /**
- * mynic_page_faults_fini() - a QP has gone
- * @faults: its page faults; no new ones come
+ * mynic_page_faults_free() - a QP has gone
+ * @faults: its page faults; no new ones come. Those under way go on, but the
+ *	device is not told of them any more.
  */
-void mynic_page_faults_fini(struct mynic_page_fault *faults)
+void mynic_page_faults_free(struct mynic_page_faults *faults)
 {
 	unsigned int i;
 
+	mutex_lock(&faults->lock);
+	faults->gone = true;
+	mutex_unlock(&faults->lock);
 	for (i = 0; i < MYNIC_PAGE_STAGES; i++)
-		cancel_work_sync(&faults[i].work);
+		if (cancel_work(&faults->stages[i].work))
+			mynic_page_faults_put(faults);
+	mynic_page_faults_put(faults);
 }
 
 /**
  * mynic_page_fault() - a QP waits for a page
- * @fault: where it is noted; there is one for each stage of the QP, as the
- *	device has one wait at most in each
+ * @faults: the QP's
+ * @stage: less than MYNIC_PAGE_STAGES
  * @missing: what the device says
  *
  * Context: process.
  */
-void mynic_page_fault(struct mynic_page_fault *fault,
+void mynic_page_fault(struct mynic_page_faults *faults, unsigned int stage,
 		      const struct mynic_missing *missing)
 {
+	struct mynic_page_fault *fault = &faults->stages[stage];
+
 	spin_lock(&fault->lock);
 	fault->missing = *missing;
 	spin_unlock(&fault->lock);
-	queue_work(fault->mdev->fault_wq, &fault->work);
+	kref_get(&faults->refs);
+	if (!queue_work(faults->mdev->fault_wq, &fault->work))
+		mynic_page_faults_put(faults);
 }
 
 static int mynic_advise_sge(struct mynic_odp *odp, struct ib_pd *ibpd,
@@ -587,7 +867,8 @@ static int mynic_advise_sge(struct mynic_odp *odp, struct ib_pd *ibpd,
  *
  * Return: 0; -ENOENT for a key that is none of such a region, -EPERM for
  * another PD or a region that cannot be written, -EFAULT for a range that is
- * not in the region or not in the process, or another errno.
+ * not in the region or not in the process, -EINTR if the caller is killed, or
+ * another errno.
  */
 int mynic_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice,
 		    u32 flags, struct ib_sge *sg_list, u32 num_sge,
@@ -606,35 +887,9 @@ int mynic_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice,
 		if (!odp)
 			return -ENOENT;
 		ret = mynic_advise_sge(odp, ibpd, advice, &sg_list[i]);
-		mynic_res_put(&odp->res);
+		mynic_odp_put(odp);
 	}
 	return ret;
-}
-
-static void mynic_odp_free(struct mynic_odp *odp)
-{
-	struct mynic_odp_chunk *chunk;
-	struct mynic_odp_list *list;
-	unsigned long index;
-	unsigned int level;
-
-	xa_for_each(&odp->chunks, index, chunk) {
-		mmu_interval_notifier_remove(&chunk->notifier);
-		mynic_odp_list_free(odp, &chunk->list);
-		mutex_destroy(&chunk->lock);
-		kfree(chunk);
-	}
-	xa_destroy(&odp->chunks);
-	for (level = 1; level < MYNIC_ODP_LEVELS; level++) {
-		xa_for_each(&odp->lists[level], index, list) {
-			mynic_odp_list_free(odp, list);
-			kfree(list);
-		}
-		xa_destroy(&odp->lists[level]);
-	}
-	mutex_destroy(&odp->lock);
-	mmdrop(odp->mm);
-	kfree(odp);
 }
 
 static struct mynic_odp *mynic_odp_alloc(struct ib_pd *ibpd, u64 start,
@@ -646,6 +901,7 @@ static struct mynic_odp *mynic_odp_alloc(struct ib_pd *ibpd, u64 start,
 	odp = kzalloc_obj(*odp, GFP_KERNEL_ACCOUNT);
 	if (!odp)
 		return NULL;
+	kref_init(&odp->refs);
 	odp->mdev = to_mdev(ibpd->device);
 	odp->pd = ibpd;
 	odp->mm = current->mm;
@@ -657,6 +913,7 @@ static struct mynic_odp *mynic_odp_alloc(struct ib_pd *ibpd, u64 start,
 	odp->num_pages = DIV_ROUND_UP_ULL(odp->offset + length, PAGE_SIZE);
 	odp->writable = access & IB_ACCESS_LOCAL_WRITE;
 	mutex_init(&odp->lock);
+	INIT_WORK(&odp->reap_work, mynic_odp_reap_work);
 	xa_init(&odp->chunks);
 	for (level = 1; level < MYNIC_ODP_LEVELS; level++)
 		xa_init(&odp->lists[level]);
@@ -688,7 +945,8 @@ static int mynic_odp_create(struct mynic_odp *odp, int access)
 				    &odp->key);
 	if (ret)
 		return ret;
-	ret = mynic_res_add(&odp->mdev->odps, odp->key, &odp->res);
+	ret = xa_insert_irq(&odp->mdev->odps, odp->key, odp,
+			    GFP_KERNEL_ACCOUNT);
 	if (ret)
 		mynic_cmd_destroy_mkey(odp->mdev, odp->key);
 	return ret;
@@ -744,7 +1002,7 @@ struct ib_mr *mynic_reg_odp_mr(struct ib_pd *ibpd, u64 start, u64 length,
 	return &mr->ibmr;
 
 err_odp:
-	mynic_odp_free(odp);
+	mynic_odp_put(odp);
 err_mr:
 	kfree(mr);
 	return ERR_PTR(ret);
@@ -759,15 +1017,17 @@ void mynic_odp_gone(struct mynic_odp *odp)
 	struct mynic_odp_chunk *chunk;
 	unsigned long index;
 
+	xa_erase_irq(&odp->mdev->odps, odp->key);
+	mutex_lock(&odp->lock);
 	WRITE_ONCE(odp->gone, true);
-	mynic_res_remove(&odp->mdev->odps, odp->key, &odp->res);
 	/* As long as there is the notifier, so are the pages */
 	xa_for_each(&odp->chunks, index, chunk) {
 		mutex_lock(&chunk->lock);
 		mynic_odp_drop(chunk, 0, chunk->num_pages);
 		mutex_unlock(&chunk->lock);
 	}
-	mynic_odp_free(odp);
+	mutex_unlock(&odp->lock);
+	mynic_odp_put(odp);
 }
 
 /**

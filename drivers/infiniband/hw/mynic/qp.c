@@ -170,14 +170,20 @@ int mynic_qp_init(struct mynic_dev *mdev, struct mynic_qp *qp,
 	ret = mynic_qp_cmd_create(mdev, qp, init);
 	if (ret)
 		goto err_mem;
-	mynic_page_faults_init(mdev, qp->qpn, qp->faults);
+	qp->faults = mynic_page_faults_alloc(mdev, qp->qpn);
+	if (IS_ERR(qp->faults)) {
+		ret = PTR_ERR(qp->faults);
+		goto err_qp;
+	}
 	ret = mynic_res_add(&mdev->qps, qp->qpn, &qp->res);
 	if (ret)
-		goto err_qp;
+		goto err_faults;
 	mutex_init(&qp->mutex);
 	mynic_qp_report_cap(qp, init->cap);
 	return 0;
 
+err_faults:
+	mynic_page_faults_free(qp->faults);
 err_qp:
 	mynic_cmd_destroy_qp(mdev, qp->qpn);
 err_mem:
@@ -198,14 +204,22 @@ static int mynic_qp_init_bare(struct mynic_dev *mdev, struct mynic_qp *qp,
 	ret = mynic_cmd_create_qp(mdev, mbox, &qp->qpn);
 	if (ret)
 		return ret;
-	mynic_page_faults_init(mdev, qp->qpn, qp->faults);
-	ret = mynic_res_add(&mdev->qps, qp->qpn, &qp->res);
-	if (ret) {
-		mynic_cmd_destroy_qp(mdev, qp->qpn);
-		return ret;
+	qp->faults = mynic_page_faults_alloc(mdev, qp->qpn);
+	if (IS_ERR(qp->faults)) {
+		ret = PTR_ERR(qp->faults);
+		goto err_qp;
 	}
+	ret = mynic_res_add(&mdev->qps, qp->qpn, &qp->res);
+	if (ret)
+		goto err_faults;
 	mutex_init(&qp->mutex);
 	return 0;
+
+err_faults:
+	mynic_page_faults_free(qp->faults);
+err_qp:
+	mynic_cmd_destroy_qp(mdev, qp->qpn);
+	return ret;
 }
 
 /* The kernel does not read the CQs of processes */
@@ -229,7 +243,7 @@ void mynic_qp_fini(struct mynic_dev *mdev, struct mynic_qp *qp)
 	/* Who polls passes over what belongs to no QP */
 	mynic_qp_purge_cqs(qp);
 	mynic_res_remove(&mdev->qps, qp->qpn, &qp->res);
-	mynic_page_faults_fini(qp->faults);
+	mynic_page_faults_free(qp->faults);
 	mutex_destroy(&qp->mutex);
 	kvfree(qp->rq.wr_id);
 	kvfree(qp->sq.wr_id);

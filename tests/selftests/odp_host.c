@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* On-demand paging and its host: whose memory it costs, and pages that do not come */
+#include <linux/fuse.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "verbs.h"
+
+#define MIB (1ul << 20)
+
+/* A QP that is connected to itself */
+static bool make_loop(struct end *e)
+{
+	e->ctx = open_mynic(0);
+	return e->ctx && make_end(e, IBV_QPT_RC) && !to_rts(e, e);
+}
+
+static int post_read(struct end *e, const struct ibv_mr *mr, const void *addr)
+{
+	struct ibv_sge sge = { (uintptr_t)e->buf, 1, e->mr->lkey };
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_READ,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { (uintptr_t)addr, mr->rkey },
+	};
+
+	return ibv_post_send(e->qp, &wr, &bad);
+}
+
+/* The number behind a name in a file of lines such as "NAME: NUMBER"; or -1 */
+static long number_in(const char *path, const char *name)
+{
+	char line[256], word[64];
+	FILE *file = fopen(path, "re");
+	long value, found = -1;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%63[^: ]%*[: \t]%ld", word, &value) == 2 &&
+		    !strcmp(word, name))
+			found = value;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* Until the child has gone; its status, or -1 */
+static int wait_gone(pid_t pid)
+{
+	time_t end = deadline();
+	int status;
+
+	while (time(NULL) < end)
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return status;
+	return -1;
+}
+
+/* What memory costs */
+
+#define CGROUPS "/sys/fs/cgroup"
+#define CGROUP CGROUPS "/mynic-selftest"
+/* A list of pages has a page of its own, and so has what the kernel keeps */
+#define CHUNK (2 * MIB)
+#define CHUNK_COST 8192
+#define CHUNKS 256
+
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool ok;
+
+	if (fd < 0)
+		return false;
+	ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	close(fd);
+	return ok;
+}
+
+FIXTURE(cgroup){};
+
+FIXTURE_SETUP(cgroup)
+{
+	if (access(CGROUPS "/cgroup.controllers", F_OK))
+		mount("none", CGROUPS, "cgroup2", 0, NULL);
+	if (!write_text(CGROUPS "/cgroup.subtree_control", "+memory"))
+		SKIP(return, "no memory controller");
+	rmdir(CGROUP);
+	ASSERT_EQ(mkdir(CGROUP, 0755), 0);
+}
+
+FIXTURE_TEARDOWN(cgroup)
+{
+	time_t end = deadline();
+
+	/* what the dead held may go a moment later */
+	while (rmdir(CGROUP) && errno == EBUSY && time(NULL) < end)
+		;
+}
+
+/* What the group's processes cost the kernel, without their page tables */
+static long kernel_bytes(void)
+{
+	return number_in(CGROUP "/memory.stat", "kernel") -
+	       number_in(CGROUP "/memory.stat", "pagetables");
+}
+
+/* Touches a byte in each chunk, from afar; tells of that, and gives all back */
+static int run_owner(int from_parent, int to_parent)
+{
+	struct end e = {};
+	struct ibv_mr *mr;
+	struct ibv_wc wc;
+	uint8_t *mem;
+	char byte;
+
+	if (!write_text(CGROUP "/cgroup.procs", "0") || !make_loop(&e))
+		return 1;
+	mem = mmap(NULL, CHUNKS * CHUNK, PROT_READ,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (mem == MAP_FAILED || madvise(mem, CHUNKS * CHUNK, MADV_NOHUGEPAGE))
+		return 2;
+	mr = ibv_reg_mr(e.pd, mem, CHUNKS * CHUNK,
+			IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ON_DEMAND);
+	if (!mr || write(to_parent, "r", 1) != 1 ||
+	    read(from_parent, &byte, 1) != 1)
+		return 3;
+	for (unsigned int i = 0; i < CHUNKS; i++)
+		if (post_read(&e, mr, mem + i * CHUNK) || !wait_wc(e.cq, &wc) ||
+		    wc.status)
+			return 4;
+	if (write(to_parent, "t", 1) != 1 || read(from_parent, &byte, 1) != 1)
+		return 5;
+	if (munmap(mem, CHUNKS * CHUNK) || write(to_parent, "g", 1) != 1 ||
+	    read(from_parent, &byte, 1) != 1)
+		return 6;
+	return 0;
+}
+
+static char next_byte(int fd)
+{
+	char byte = 0;
+
+	return read(fd, &byte, 1) == 1 ? byte : 0;
+}
+
+/*
+ * A peer's accesses make the kernel allocate memory: the owner of the region is
+ * charged for it, and it is freed with the pages.
+ */
+TEST_F(cgroup, owner_is_charged)
+{
+	const long cost = CHUNKS * CHUNK_COST;
+	int to_child[2], to_parent[2], status;
+	long before, full;
+	time_t end;
+	pid_t pid;
+
+	ASSERT_EQ(pipe(to_child), 0);
+	ASSERT_EQ(pipe(to_parent), 0);
+	pid = fork();
+	ASSERT_GE(pid, 0);
+	if (!pid) {
+		close(to_child[1]);
+		_exit(run_owner(to_child[0], to_parent[1]));
+	}
+	close(to_parent[1]);
+	ASSERT_EQ(next_byte(to_parent[0]), 'r');
+	before = kernel_bytes();
+	ASSERT_EQ(write(to_child[1], "", 1), 1);
+	ASSERT_EQ(next_byte(to_parent[0]), 't');
+	/* what is charged is told some time later */
+	for (end = deadline(); (full = kernel_bytes()) < before + cost;) {
+		ASSERT_LT(time(NULL), end)
+		TH_LOG("%ld bytes are charged, not %ld", full - before, cost);
+	}
+	ASSERT_EQ(write(to_child[1], "", 1), 1);
+	ASSERT_EQ(next_byte(to_parent[0]), 'g');
+	for (end = deadline(); kernel_bytes() > full - cost / 2;) {
+		ASSERT_LT(time(NULL), end)
+		TH_LOG("%ld bytes are kept", kernel_bytes() - before);
+	}
+	ASSERT_EQ(write(to_child[1], "", 1), 1);
+	ASSERT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_EQ(status, 0);
+	close(to_child[1]);
+	close(to_parent[0]);
+}
+
+/* Advice without end */
+
+FIXTURE(advice)
+{
+	pid_t pid;
+};
+
+FIXTURE_SETUP(advice)
+{
+}
+
+FIXTURE_TEARDOWN(advice)
+{
+	if (self->pid > 0)
+		kill(self->pid, SIGKILL);
+}
+
+static int run_advice(void)
+{
+	static struct ibv_sge sge[4095];
+	struct end e = {};
+	struct ibv_mr *mr;
+	void *mem;
+
+	mem = mmap(NULL, 4096 * MIB, PROT_READ,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (mem == MAP_FAILED || madvise(mem, 4096 * MIB, MADV_NOHUGEPAGE) ||
+	    !make_loop(&e))
+		return 1;
+	mr = ibv_reg_mr(e.pd, mem, 4096 * MIB, IBV_ACCESS_ON_DEMAND);
+	if (!mr)
+		return 2;
+	for (unsigned int i = 0; i < ARRAY_SIZE(sge); i++)
+		sge[i] = (struct ibv_sge){ (uintptr_t)mem, UINT32_MAX,
+					   mr->lkey };
+	ibv_advise_mr(e.pd, IBV_ADVISE_MR_ADVICE_PREFETCH,
+		      IBV_ADVISE_MR_FLAG_FLUSH, sge, ARRAY_SIZE(sge));
+	return 3;
+}
+
+TEST_F(advice, can_be_killed)
+{
+	time_t end = deadline();
+	char path[64];
+	int status;
+
+	self->pid = fork();
+	ASSERT_GE(self->pid, 0);
+	if (!self->pid)
+		_exit(run_advice());
+	/* page tables tell how far it is, in KiB */
+	snprintf(path, sizeof(path), "/proc/%d/status", self->pid);
+	while (number_in(path, "VmPTE") < 2048) {
+		ASSERT_LT(time(NULL), end);
+	}
+	ASSERT_EQ(kill(self->pid, SIGKILL), 0);
+	status = wait_gone(self->pid);
+	ASSERT_NE(status, -1);
+	EXPECT_TRUE(WIFSIGNALED(status));
+	self->pid = 0;
+}
+
+/* A file whose contents never come */
+
+#define FILE_SIZE MIB
+
+/*
+ * struct fuse - a file system that is one file
+ * @fd: to the kernel
+ * @asked: written to when somebody wants to read
+ */
+struct fuse {
+	const char *path;
+	int fd;
+	int asked[2];
+};
+
+static bool mount_file(struct fuse *f, int fd)
+{
+	char options[128];
+
+	f->fd = fd;
+	snprintf(options, sizeof(options),
+		 "fd=%d,rootmode=100644,user_id=0,group_id=0", fd);
+	return !mount("mynic-selftest", f->path, "fuse", MS_NOSUID | MS_NODEV,
+		      options);
+}
+
+static void reply(struct fuse *f, const struct fuse_in_header *in, int error,
+		  const void *data, size_t len)
+{
+	struct {
+		struct fuse_out_header header;
+		uint8_t data[256];
+	} out = {
+		.header = { .len = sizeof(out.header) + len,
+			    .error = error,
+			    .unique = in->unique },
+	};
+
+	if (len)
+		memcpy(out.data, data, len);
+	if (write(f->fd, &out, out.header.len) < 0)
+		return;
+}
+
+/* All but what is read is answered */
+static void *serve(void *arg)
+{
+	static union {
+		struct fuse_in_header in;
+		uint8_t bytes[1 << 16];
+	} request;
+	const struct fuse_in_header *in = &request.in;
+	const struct fuse_init_in *init = (const void *)(in + 1);
+	struct fuse_init_out init_out = { .max_write = 4096 };
+	struct fuse_attr_out attr = {
+		.attr = { .ino = 1,
+			  .size = FILE_SIZE,
+			  .blocks = FILE_SIZE / 512,
+			  .mode = S_IFREG | 0644,
+			  .nlink = 1,
+			  .blksize = 4096 },
+		.attr_valid = 3600,
+	};
+	struct fuse_open_out open_out = {};
+	struct fuse *f = arg;
+
+	for (;;) {
+		ssize_t n = read(f->fd, &request, sizeof(request));
+
+		if (n < 0 && errno == ENODEV)
+			return NULL;
+		if (n < (ssize_t)sizeof(*in))
+			continue;
+		switch (in->opcode) {
+		case FUSE_INIT:
+			init_out.major = FUSE_KERNEL_VERSION;
+			init_out.minor = init->minor;
+			reply(f, in, 0, &init_out, sizeof(init_out));
+			break;
+		case FUSE_GETATTR:
+			reply(f, in, 0, &attr, sizeof(attr));
+			break;
+		case FUSE_OPEN:
+			reply(f, in, 0, &open_out, sizeof(open_out));
+			break;
+		case FUSE_READ:
+			if (write(f->asked[1], "", 1) != 1)
+				return NULL;
+			break;
+		case FUSE_INTERRUPT:
+		case FUSE_FORGET:
+			break;
+		default:
+			reply(f, in, in->opcode == FUSE_FLUSH ? 0 : -EOPNOTSUPP,
+			      NULL, 0);
+		}
+	}
+}
+
+FIXTURE(late)
+{
+	char path[32];
+	struct fuse fuse;
+	pid_t pid;
+};
+
+/*
+ * @own: the process that waits is the one that is to answer
+ * @first: it has opened that before the device; files are closed in an order
+ */
+FIXTURE_VARIANT(late)
+{
+	bool own;
+	bool first;
+};
+
+FIXTURE_VARIANT_ADD(late, another_process){
+	.own = false,
+};
+
+FIXTURE_VARIANT_ADD(late, itself_opened_first){
+	.own = true,
+	.first = true,
+};
+
+FIXTURE_VARIANT_ADD(late, itself_opened_last){
+	.own = true,
+	.first = false,
+};
+
+FIXTURE_SETUP(late)
+{
+	int fd;
+
+	if (access("/dev/fuse", R_OK | W_OK))
+		SKIP(return, "no FUSE");
+	strcpy(self->path, "/tmp/mynic-XXXXXX");
+	fd = mkstemp(self->path);
+	ASSERT_GE(fd, 0);
+	close(fd);
+	self->fuse.path = self->path;
+	ASSERT_EQ(pipe(self->fuse.asked), 0);
+}
+
+FIXTURE_TEARDOWN(late)
+{
+	if (self->pid > 0)
+		kill(self->pid, SIGKILL);
+	/* whoever still waits is told that there is nobody */
+	umount2(self->path, MNT_FORCE | MNT_DETACH);
+	unlink(self->path);
+}
+
+static bool start_server(struct fuse *f, int fd)
+{
+	pthread_t thread;
+
+	return mount_file(f, fd) && !pthread_create(&thread, NULL, serve, f);
+}
+
+/* Has the device read what does not come; another thread than the server's */
+static int run_reader(struct fuse *f, bool own, bool first)
+{
+	struct end e = {};
+	struct ibv_mr *mr;
+	struct stat attr;
+	int fd = -1;
+	void *mem;
+
+	if (own && first)
+		fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (!make_loop(&e))
+		return 1;
+	if (own && !first)
+		fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (own && !start_server(f, fd))
+		return 2;
+	fd = open(f->path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &attr) || attr.st_size != FILE_SIZE)
+		return 3;
+	mem = mmap(NULL, FILE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+	/* the server is asked when it is closed, and must not be dead */
+	if (mem == MAP_FAILED || close(fd))
+		return 4;
+	mr = ibv_reg_mr(e.pd, mem, FILE_SIZE,
+			IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ON_DEMAND);
+	if (!mr || post_read(&e, mr, mem))
+		return 5;
+	pause();
+	return 6;
+}
+
+/* The end of a process does not wait for pages that the device waited for. */
+TEST_F(late, end_of_process)
+{
+	struct fuse *f = &self->fuse;
+	struct pollfd asked = { .fd = f->asked[0], .events = POLLIN };
+	int status;
+
+	if (!variant->own)
+		ASSERT_TRUE(
+			start_server(f, open("/dev/fuse", O_RDWR | O_CLOEXEC)));
+	self->pid = fork();
+	ASSERT_GE(self->pid, 0);
+	if (!self->pid)
+		_exit(run_reader(f, variant->own, variant->first));
+	ASSERT_EQ(poll(&asked, 1, PATIENCE * 1000), 1);
+	ASSERT_EQ(kill(self->pid, SIGKILL), 0);
+	status = wait_gone(self->pid);
+	ASSERT_NE(status, -1);
+	EXPECT_TRUE(WIFSIGNALED(status));
+	self->pid = 0;
+}
+
+TEST_HARNESS_MAIN
