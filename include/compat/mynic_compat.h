@@ -81,9 +81,27 @@ static inline int ib_no_udata_io(struct ib_udata *udata)
 
 #define ib_umem_get_va ib_umem_get
 
-/* Older kernels cannot be asked to refuse a copy. */
+/* Older kernels cannot be asked to refuse a copy, but tell whether they make one. */
 #ifndef DMA_ATTR_REQUIRE_COHERENT
-#define DMA_ATTR_REQUIRE_COHERENT 0
+#include <linux/dma-map-ops.h>
+#include <linux/swiotlb.h>
+
+#define DMA_ATTR_REQUIRE_COHERENT BIT(31)
+
+static inline dma_addr_t mynic_dma_map_page_attrs(struct device *dev,
+						  struct page *page,
+						  size_t offset, size_t size,
+						  enum dma_data_direction dir,
+						  unsigned long attrs)
+{
+	if (attrs & DMA_ATTR_REQUIRE_COHERENT &&
+	    (!dev_is_dma_coherent(dev) || is_swiotlb_force_bounce(dev)))
+		return DMA_MAPPING_ERROR;
+	return dma_map_page_attrs(dev, page, offset, size, dir,
+				  attrs & ~DMA_ATTR_REQUIRE_COHERENT);
+}
+
+#define dma_map_page_attrs mynic_dma_map_page_attrs
 #endif
 
 /* Regions on dma-bufs cannot be registered again */

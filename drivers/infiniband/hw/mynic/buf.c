@@ -4,7 +4,6 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "mynic.h"
@@ -160,66 +159,106 @@ void mynic_page_list_free(struct mynic_dev *mdev, struct mynic_page_list *pl)
 static void mynic_mem_release(struct mynic_parked *parked)
 {
 	struct mynic_mem *mem = container_of(parked, struct mynic_mem, parked);
+	struct device *dev = &mem->mdev->pdev->dev;
 	unsigned int i;
 
-	if (mem->va)
-		vunmap(mem->va);
-	for (i = 0; mem->pages && i < mem->num_pages && mem->pages[i]; i++)
-		dma_free_pages(&mem->mdev->pdev->dev, PAGE_SIZE, mem->pages[i],
-			       mem->dma[i], DMA_BIDIRECTIONAL);
+	for (i = 0; i < mem->num_pages; i++) {
+		if (mem->va) {
+			dma_free_coherent(dev, PAGE_SIZE, mem->va[i],
+					  mem->dma[i]);
+			continue;
+		}
+		dma_unmap_page_attrs(dev, mem->dma[i], PAGE_SIZE,
+				     DMA_BIDIRECTIONAL, MYNIC_SHARED_DMA_ATTRS);
+		put_page(mem->pages[i]);
+	}
 	mynic_page_list_free(mem->mdev, &mem->list);
 	kvfree(mem->dma);
+	kvfree(mem->va);
 	kvfree(mem->pages);
 	kfree(mem);
+}
+
+/*
+ * The pages' order is the smallest, so that large queues are to be had however
+ * fragmented memory is.
+ */
+#define MYNIC_MEM_GFP (GFP_KERNEL_ACCOUNT | __GFP_NOWARN)
+
+static int mynic_mem_add_kernel(struct mynic_mem *mem, unsigned int i)
+{
+	mem->va[i] = dma_alloc_coherent(&mem->mdev->pdev->dev, PAGE_SIZE,
+					&mem->dma[i], MYNIC_MEM_GFP);
+	return mem->va[i] ? 0 : -ENOMEM;
+}
+
+/*
+ * A process maps ordinary pages, and keeps those that it has mapped. Where the
+ * device would be given copies of them, or not see what is in caches, there can
+ * be no such queues.
+ */
+static int mynic_mem_add_user(struct mynic_mem *mem, unsigned int i)
+{
+	struct device *dev = &mem->mdev->pdev->dev;
+	struct page *page;
+
+	page = alloc_page(MYNIC_MEM_GFP | __GFP_ZERO);
+	if (!page)
+		return -ENOMEM;
+	mem->dma[i] = dma_map_page_attrs(dev, page, 0, PAGE_SIZE,
+					 DMA_BIDIRECTIONAL,
+					 MYNIC_SHARED_DMA_ATTRS);
+	if (dma_mapping_error(dev, mem->dma[i])) {
+		__free_page(page);
+		return -ENOMEM;
+	}
+	mem->pages[i] = page;
+	return 0;
 }
 
 /**
  * mynic_mem_alloc() - allocate zeroed memory for a queue
  * @mdev: device
  * @size: bytes
- * @kernel: map it into the kernel
+ * @kernel: the queue is the kernel's, not a process's
  *
- * Pages of the smallest order are enough, so that large queues are to be had
- * however fragmented memory is. They are such as the device reaches directly,
- * and are accounted to the caller.
+ * The memory is accounted to the caller.
  *
  * Return: the memory, or ERR_PTR(-ENOMEM).
  */
 struct mynic_mem *mynic_mem_alloc(struct mynic_dev *mdev, size_t size,
 				  bool kernel)
 {
-	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN;
-	struct device *dev = &mdev->pdev->dev;
 	struct mynic_mem *mem;
-	unsigned int i;
+	unsigned int i, num;
+	int ret;
 
 	mem = kzalloc_obj(*mem, GFP_KERNEL_ACCOUNT);
 	if (!mem)
 		return ERR_PTR(-ENOMEM);
 	mem->mmap.type = MYNIC_MMAP_MEM;
 	mem->mdev = mdev;
-	mem->num_pages = DIV_ROUND_UP(size, PAGE_SIZE);
-	mem->pages =
-		kvzalloc_objs(*mem->pages, mem->num_pages, GFP_KERNEL_ACCOUNT);
-	mem->dma = kvzalloc_objs(*mem->dma, mem->num_pages, GFP_KERNEL_ACCOUNT);
-	if (!mem->pages || !mem->dma)
+	num = DIV_ROUND_UP(size, PAGE_SIZE);
+	if (kernel)
+		mem->va = kvzalloc_objs(*mem->va, num, GFP_KERNEL_ACCOUNT);
+	else
+		mem->pages =
+			kvzalloc_objs(*mem->pages, num, GFP_KERNEL_ACCOUNT);
+	mem->dma = kvzalloc_objs(*mem->dma, num, GFP_KERNEL_ACCOUNT);
+	if ((!mem->va && !mem->pages) || !mem->dma)
 		goto err;
-	if (mynic_page_list_init(&mem->list, mem->num_pages, PAGE_SHIFT, 0))
+	if (mynic_page_list_init(&mem->list, num, PAGE_SHIFT, 0))
 		goto err;
-	for (i = 0; i < mem->num_pages; i++) {
-		mem->pages[i] = dma_alloc_pages(dev, PAGE_SIZE, &mem->dma[i],
-						DMA_BIDIRECTIONAL, gfp);
-		if (!mem->pages[i])
+	for (i = 0; i < num; i++) {
+		ret = kernel ? mynic_mem_add_kernel(mem, i) :
+			       mynic_mem_add_user(mem, i);
+		if (ret)
 			goto err;
+		mem->num_pages++;
 		mynic_page_list_set(&mem->list, i, mem->dma[i]);
 	}
 	if (mynic_page_list_map(mdev, &mem->list))
 		goto err;
-	if (kernel) {
-		mem->va = vmap(mem->pages, mem->num_pages, VM_MAP, PAGE_KERNEL);
-		if (!mem->va)
-			goto err;
-	}
 	return mem;
 
 err:

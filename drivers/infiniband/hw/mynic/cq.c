@@ -23,7 +23,7 @@ static u32 mynic_cq_dbrec_offset(u8 log_size)
 
 static struct mynic_cq_dbrec *mynic_cq_dbrec(const struct mynic_cq *cq)
 {
-	return cq->mem->va + mynic_cq_dbrec_offset(cq->log_size);
+	return mynic_mem_at(cq->mem, mynic_cq_dbrec_offset(cq->log_size));
 }
 
 static u8 mynic_cq_log_size(u32 entries)
@@ -97,12 +97,16 @@ void mynic_cq_fini(struct mynic_dev *mdev, struct mynic_cq *cq)
 	mynic_mem_put(cq->mem);
 }
 
+static struct mynic_cqe *mynic_cqe(const struct mynic_cq *cq, u32 index)
+{
+	return mynic_mem_at(cq->mem, (index & (BIT(cq->log_size) - 1)) *
+					     sizeof(struct mynic_cqe));
+}
+
 static bool mynic_cq_has(const struct mynic_cq *cq, u32 index)
 {
-	const struct mynic_cqe *ring = cq->mem->va;
-	const struct mynic_cqe *cqe = &ring[index & (BIT(cq->log_size) - 1)];
-
-	return (READ_ONCE(cqe->phase) & 1) == mynic_phase(index, cq->log_size);
+	return (READ_ONCE(mynic_cqe(cq, index)->phase) & 1) ==
+	       mynic_phase(index, cq->log_size);
 }
 
 /**
@@ -117,13 +121,10 @@ static bool mynic_cq_has(const struct mynic_cq *cq, u32 index)
  */
 struct mynic_cqe *mynic_cq_peek(struct mynic_cq *cq)
 {
-	struct mynic_cqe *ring = cq->mem->va;
-	struct mynic_cqe *cqe = &ring[cq->ci & (BIT(cq->log_size) - 1)];
-
 	if (!mynic_cq_has(cq, cq->ci))
 		return NULL;
 	dma_rmb();
-	return cqe;
+	return mynic_cqe(cq, cq->ci);
 }
 
 /**
@@ -134,8 +135,7 @@ struct mynic_cqe *mynic_cq_peek(struct mynic_cq *cq)
  */
 void mynic_cq_publish(struct mynic_cq *cq)
 {
-	/* The entries have been read before */
-	smp_store_release(&mynic_cq_dbrec(cq)->ci, cpu_to_le32(cq->ci));
+	mynic_release(&mynic_cq_dbrec(cq)->ci, cq->ci);
 }
 
 /* The vector that interrupts this processor, or 0 for that of the CQ's EQ */
@@ -228,7 +228,6 @@ static void mynic_cqe_drop(struct mynic_cq *cq, struct mynic_qp *qp,
  */
 void mynic_cq_purge(struct mynic_cq *cq, struct mynic_qp *qp)
 {
-	struct mynic_cqe *ring = cq->mem->va;
 	u32 mask = BIT(cq->log_size) - 1;
 	struct mynic_cqe *cqe;
 	unsigned long flags;
@@ -236,7 +235,7 @@ void mynic_cq_purge(struct mynic_cq *cq, struct mynic_qp *qp)
 
 	spin_lock_irqsave(&cq->lock, flags);
 	for (i = cq->ci; i - cq->ci <= mask && mynic_cq_has(cq, i); i++) {
-		cqe = &ring[i & mask];
+		cqe = mynic_cqe(cq, i);
 		dma_rmb();
 		if (mynic_cqe_is(cqe, qp->qpn))
 			mynic_cqe_drop(cq, qp, cqe);
@@ -537,7 +536,8 @@ int mynic_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 		n += mynic_poll_one(mdev, cq, cqe, wc + n);
 		WRITE_ONCE(cq->ci, cq->ci + 1);
 	}
-	mynic_cq_publish(cq);
+	if (passed)
+		mynic_cq_publish(cq);
 	if (n < num_entries && mynic_dead(mdev))
 		n += mynic_flush_cq(mdev, cq, num_entries - n, wc + n);
 	spin_unlock_irqrestore(&cq->lock, flags);

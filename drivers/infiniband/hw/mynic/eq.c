@@ -23,18 +23,23 @@ static bool mynic_eq_is_up(const struct mynic_eq *eq)
 	return smp_load_acquire(&eq->mem);
 }
 
+static const struct mynic_eqe *mynic_eqe(const struct mynic_eq *eq, u32 index)
+{
+	return mynic_mem_at(eq->mem,
+			    index % MYNIC_EQ_SIZE * sizeof(struct mynic_eqe));
+}
+
 static bool mynic_eq_pending(const struct mynic_eq *eq)
 {
-	const struct mynic_eqe *ring = eq->mem->va;
 	u32 ci = READ_ONCE(eq->ci);
 
-	return (READ_ONCE(ring[ci % MYNIC_EQ_SIZE].phase) & 1) ==
+	return (READ_ONCE(mynic_eqe(eq, ci)->phase) & 1) ==
 	       mynic_phase(ci, MYNIC_EQ_LOG_SIZE);
 }
 
 static struct mynic_eq_dbrec *mynic_eq_dbrec(const struct mynic_eq *eq)
 {
-	return eq->mem->va + MYNIC_EQ_DBREC_OFFSET;
+	return mynic_mem_at(eq->mem, MYNIC_EQ_DBREC_OFFSET);
 }
 
 /*
@@ -43,8 +48,7 @@ static struct mynic_eq_dbrec *mynic_eq_dbrec(const struct mynic_eq *eq)
  */
 static bool mynic_eq_release(struct mynic_eq *eq)
 {
-	/* The entries have been read before */
-	smp_store_release(&mynic_eq_dbrec(eq)->ci, cpu_to_le32(eq->ci));
+	mynic_release(&mynic_eq_dbrec(eq)->ci, eq->ci);
 	/* The device writes an entry before it looks at the index */
 	mb();
 	return mynic_eq_pending(eq);
@@ -53,8 +57,7 @@ static bool mynic_eq_release(struct mynic_eq *eq)
 /* False if there is none, and an interrupt comes for the next one */
 static bool mynic_eq_next(struct mynic_eq *eq, struct mynic_event_data *event)
 {
-	const struct mynic_eqe *ring = eq->mem->va;
-	const struct mynic_eqe *eqe = &ring[eq->ci % MYNIC_EQ_SIZE];
+	const struct mynic_eqe *eqe = mynic_eqe(eq, eq->ci);
 
 	if (!mynic_eq_pending(eq) && !mynic_eq_release(eq))
 		return false;

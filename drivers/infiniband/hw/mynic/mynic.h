@@ -203,15 +203,21 @@ void mynic_page_list_set(struct mynic_page_list *pl, u64 index,
 int mynic_page_list_map(struct mynic_dev *mdev, struct mynic_page_list *pl);
 void mynic_page_list_free(struct mynic_dev *mdev, struct mynic_page_list *pl);
 
+/*
+ * Of memory that the device and a process use at the same time: nobody would
+ * bring a copy of it up to date.
+ */
+#define MYNIC_SHARED_DMA_ATTRS DMA_ATTR_REQUIRE_COHERENT
+
 /**
  * struct mynic_mem - memory of a queue: rings and doorbell record
  * @mmap: how user space reaches it
  * @parked: how it is kept for a device that is dead
  * @mdev: device that it is mapped for
- * @pages: the pages
+ * @pages: queues of processes: the pages
+ * @va: kernel queues: the pages, each where the kernel has it
  * @dma: their addresses
  * @num_pages: how many
- * @va: kernel queues: where they are mapped
  * @user: owned by @mmap
  * @list: how the device reaches it
  */
@@ -220,12 +226,18 @@ struct mynic_mem {
 	struct mynic_parked parked;
 	struct mynic_dev *mdev;
 	struct page **pages;
+	void **va;
 	dma_addr_t *dma;
 	unsigned int num_pages;
-	void *va;
 	bool user;
 	struct mynic_page_list list;
 };
+
+/* What begins there in a kernel queue's memory, and does not cross a page */
+static inline void *mynic_mem_at(const struct mynic_mem *mem, size_t offset)
+{
+	return mem->va[offset >> PAGE_SHIFT] + offset_in_page(offset);
+}
 
 struct mynic_mem *mynic_mem_alloc(struct mynic_dev *mdev, size_t size,
 				  bool kernel);
@@ -577,6 +589,13 @@ static inline void mynic_ring(struct mynic_dev *mdev, unsigned int doorbell,
 	       mdev->uar0 + doorbell);
 }
 
+/* Let the device write over what has been read */
+static inline void mynic_release(__le32 *ci, u32 value)
+{
+	dma_mb();
+	WRITE_ONCE(*ci, cpu_to_le32(value));
+}
+
 /* The phase bit of the entry with this index when the device has written it */
 static inline u8 mynic_phase(u32 index, unsigned int log_size)
 {
@@ -924,7 +943,7 @@ int mynic_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe,
  * @log_stride: log2 of the bytes in a slot; 0: there is no ring
  * @max_sge: SGEs that a slot holds
  * @lock: kernel queues: serialises posting
- * @ring: kernel queues: the slots
+ * @mem: kernel queues: what the slots are in
  * @wr_id: kernel queues: the request in each slot. The device is told the
  *	index only, so that what it returns can be checked.
  * @pi: kernel queues: producer index; written under @lock
@@ -936,8 +955,8 @@ struct mynic_wq {
 	u8 log_size;
 	u8 log_stride;
 	u32 max_sge;
-	spinlock_t lock; /* ring, pi */
-	void *ring;
+	spinlock_t lock; /* slots, pi */
+	const struct mynic_mem *mem;
 	u64 *wr_id;
 	u32 pi;
 	u32 ci;
@@ -963,8 +982,8 @@ static inline u32 mynic_wq_mask(const struct mynic_wq *wq)
 
 static inline void *mynic_wq_slot(const struct mynic_wq *wq, u32 index)
 {
-	return wq->ring +
-	       ((size_t)(index & mynic_wq_mask(wq)) << wq->log_stride);
+	return mynic_mem_at(wq->mem, wq->offset + ((index & mynic_wq_mask(wq))
+						   << wq->log_stride));
 }
 
 bool mynic_wq_complete(struct mynic_wq *wq, u32 index, u64 *wr_id);

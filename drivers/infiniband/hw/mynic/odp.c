@@ -37,12 +37,6 @@
 /* What one page fault brings in at most */
 #define MYNIC_ODP_FAULT_BYTES SZ_4M
 
-/*
- * Device and process use a page at the same time: nobody would bring a copy of
- * it up to date.
- */
-#define MYNIC_ODP_DMA_ATTRS DMA_ATTR_REQUIRE_COHERENT
-
 /* What a region of this kind may allow */
 #define MYNIC_ODP_ACCESS                                   \
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |  \
@@ -226,7 +220,8 @@ static void mynic_odp_drop(struct mynic_odp_chunk *chunk, unsigned int first,
 			continue;
 		old = le64_to_cpu(chunk->list.va[i]);
 		dma_unmap_page_attrs(dev, old & PAGE_MASK, PAGE_SIZE,
-				     mynic_odp_dir(odp), MYNIC_ODP_DMA_ATTRS);
+				     mynic_odp_dir(odp),
+				     MYNIC_SHARED_DMA_ATTRS);
 		if (old & MYNIC_PAGE_WRITABLE)
 			folio_mark_dirty(page_folio(chunk->pages[i]));
 		chunk->list.va[i] = 0;
@@ -500,7 +495,7 @@ static int mynic_odp_set(struct mynic_odp_chunk *chunk, unsigned int i,
 	} else {
 		entry = dma_map_page_attrs(dev, page, 0, PAGE_SIZE,
 					   mynic_odp_dir(odp),
-					   MYNIC_ODP_DMA_ATTRS);
+					   MYNIC_SHARED_DMA_ATTRS);
 		if (dma_mapping_error(dev, entry))
 			return -ENOMEM;
 		entry |= MYNIC_PAGE_PRESENT;

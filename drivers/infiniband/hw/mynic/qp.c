@@ -89,12 +89,13 @@ static void mynic_qp_report_cap(const struct mynic_qp *qp,
 	cap->max_recv_sge = qp->rq.max_sge;
 }
 
-static int mynic_wq_init_kernel(struct mynic_wq *wq, void *mem)
+static int mynic_wq_init_kernel(struct mynic_wq *wq,
+				const struct mynic_mem *mem)
 {
 	spin_lock_init(&wq->lock);
 	if (!wq->log_stride)
 		return 0;
-	wq->ring = mem + wq->offset;
+	wq->mem = mem;
 	wq->wr_id = kvzalloc_objs(*wq->wr_id, mynic_wq_size(wq));
 	return wq->wr_id ? 0 : -ENOMEM;
 }
@@ -103,11 +104,11 @@ static int mynic_qp_init_kernel(struct mynic_qp *qp)
 {
 	int ret;
 
-	qp->dbrec = qp->mem->va + qp->dbrec_offset;
-	ret = mynic_wq_init_kernel(&qp->sq, qp->mem->va);
+	qp->dbrec = mynic_mem_at(qp->mem, qp->dbrec_offset);
+	ret = mynic_wq_init_kernel(&qp->sq, qp->mem);
 	if (ret)
 		return ret;
-	return mynic_wq_init_kernel(&qp->rq, qp->mem->va);
+	return mynic_wq_init_kernel(&qp->rq, qp->mem);
 }
 
 static int mynic_qp_cmd_create(struct mynic_dev *mdev, struct mynic_qp *qp,

@@ -19,8 +19,8 @@ static int mynic_srq_init_kernel(struct mynic_srq *srq)
 	u32 size = mynic_wq_size(wq);
 
 	spin_lock_init(&wq->lock);
-	srq->dbrec = srq->mem->va + srq->dbrec_offset;
-	wq->ring = srq->mem->va;
+	srq->dbrec = mynic_mem_at(srq->mem, srq->dbrec_offset);
+	wq->mem = srq->mem;
 	wq->wr_id = kvzalloc_objs(*wq->wr_id, size);
 	srq->tags = bitmap_zalloc(size, GFP_KERNEL);
 	return wq->wr_id && srq->tags ? 0 : -ENOMEM;
