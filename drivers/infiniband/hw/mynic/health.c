@@ -40,8 +40,9 @@ const char *mynic_fatal_name(u32 fatal)
 }
 
 /* Whoever comes first says why, and @death is filled in only by him */
-static void mynic_give_up(struct mynic_dev *mdev, const struct mynic_death *how,
-			  const char *fmt, va_list args)
+static __printf(3, 0) void mynic_give_up(struct mynic_dev *mdev,
+					 const struct mynic_death *how,
+					 const char *fmt, va_list args)
 {
 	struct mynic_death *death = &mdev->death;
 
