@@ -15,7 +15,8 @@ near_rdma=$(rdma_of "${pci[0]}")
 read -r _ near < <(netdev_of "${pci[0]}" | sed 's/^ /- /')
 
 consumer() {
-	insmod "$here/modules/$(uname -r)/srq_consumer.ko" || {
+	insmod "$here/modules/$(uname -r)/srq_consumer.ko" \
+		gid_index="$(gid_index "$near_rdma" "$near_ip")" || {
 		dmesg | grep srq_consumer
 		return 1
 	}

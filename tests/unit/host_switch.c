@@ -119,14 +119,14 @@ static void send_byte(struct nic *from, const uint8_t *dmac, uint8_t byte)
 
 static void deliver_all(void)
 {
-	uint64_t before;
+	bool more;
 
 	do {
-		before = sw.packets;
+		more = false;
 		for (unsigned int i = 0; i < sw.num; i++)
 			if (sw.ports[i]->nic)
-				switch_deliver(sw.ports[i]);
-	} while (sw.packets != before);
+				more |= switch_deliver(sw.ports[i]);
+	} while (more);
 }
 
 TEST(unicast_goes_to_its_owner_at_once)

@@ -14,7 +14,7 @@
 #define PAUSE 200
 
 /* Maps of a machine's memory */
-#define MAX_MAPS 2
+#define MAX_MAPS 4
 
 /**
  * struct map - memory that the process has been given
@@ -175,6 +175,17 @@ int nic_dma_map(struct nic *nic, uint64_t iova, uint64_t len, void *ptr,
 
 int nic_dma_unmap(struct nic *nic, uint64_t iova, uint64_t len)
 {
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < nic->num_maps; i++) {
+		struct map *map = &nic->maps[i];
+
+		if (map->iova >= iova && map->iova - iova < len)
+			close(map->file);
+		else
+			nic->maps[kept++] = *map;
+	}
+	nic->num_maps = kept;
 	return vfu_unmap(nic->fd, iova, len);
 }
 
@@ -190,12 +201,13 @@ void remote_nic_remap(struct nic *nic)
 }
 
 /*
- * What was written has been dealt with when the second read is answered: the
- * first may have been taken in together with the write.
+ * A read is answered when the process looks at its clients, which on a busy
+ * machine it does behind each NIC's turn. So a write that came with the first
+ * read has been dealt with when there was a look for each NIC, and one more.
  */
 static void sync_registers(struct nic *nic)
 {
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < SIM_MAX_NICS + 2; i++)
 		vfu_get(nic->fd, MYNIC_BAR_REGS, MYNIC_REG_MAGIC, 4);
 }
 

@@ -15,6 +15,10 @@
 #define ROUNDS (3 * PLACES)
 #define PATIENCE_MS 60000
 
+static int gid_index;
+module_param(gid_index, int, 0444);
+MODULE_PARM_DESC(gid_index, "GID of the path from the port to itself");
+
 struct consumer {
 	struct ib_device *ibdev;
 	struct ib_pd *pd;
@@ -28,21 +32,14 @@ struct consumer {
 static int consumer_path(struct consumer *c)
 {
 	const struct ib_gid_attr *gid;
-	int i, ret;
+	int ret;
 
-	for (i = 0;; i++) {
-		gid = rdma_get_gid_attr(c->ibdev, 1, i);
-		if (PTR_ERR_OR_ZERO(gid) == -EINVAL)
-			return -ENETUNREACH;
-		if (IS_ERR(gid))
-			continue;
-		if (gid->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP)
-			break;
-		rdma_put_gid_attr(gid);
-	}
+	gid = rdma_get_gid_attr(c->ibdev, 1, gid_index);
+	if (IS_ERR(gid))
+		return PTR_ERR(gid);
 	c->ah.type = RDMA_AH_ATTR_TYPE_ROCE;
 	rdma_ah_set_port_num(&c->ah, 1);
-	rdma_ah_set_grh(&c->ah, (union ib_gid *)&gid->gid, 0, i, 64, 0);
+	rdma_ah_set_grh(&c->ah, (union ib_gid *)&gid->gid, 0, gid_index, 64, 0);
 	ret = rdma_read_gid_l2_fields(gid, NULL, c->ah.roce.dmac);
 	rdma_put_gid_attr(gid);
 	return ret;

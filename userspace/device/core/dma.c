@@ -110,6 +110,8 @@ int nic_dma_unmap(struct nic *nic, uint64_t iova, uint64_t len)
 		if (map->iova < iova || map->iova + (map->len - 1) > last)
 			return -EINVAL;
 	}
+	if (first == end)
+		return 0;
 	memmove(&dma->maps[first], &dma->maps[end],
 		(dma->num - end) * sizeof(*dma->maps));
 	dma->num -= end - first;
