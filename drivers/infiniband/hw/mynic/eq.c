@@ -20,7 +20,7 @@ struct mynic_event_data {
 static bool mynic_eq_is_up(const struct mynic_eq *eq)
 {
 	/* Pairs with the release in mynic_eq_create() */
-	return smp_load_acquire(&eq->mem);
+	return smp_load_acquire(&eq->up);
 }
 
 static const struct mynic_eqe *mynic_eqe(const struct mynic_eq *eq, u32 index)
@@ -278,15 +278,19 @@ static irqreturn_t mynic_async_irq(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
+/* Handlers under way use the ring until they end */
+static void mynic_eq_free(struct mynic_eq *eq)
+{
+	WRITE_ONCE(eq->up, false);
+	synchronize_irq(pci_irq_vector(eq->mdev->pdev, eq->vector));
+	mynic_mem_free(eq->mem);
+	eq->mem = NULL;
+}
+
 static void mynic_eq_destroy(struct mynic_eq *eq)
 {
-	struct mynic_dev *mdev = eq->mdev;
-	struct mynic_mem *mem = eq->mem;
-
-	mynic_cmd_destroy_eq(mdev, eq->eqn);
-	WRITE_ONCE(eq->mem, NULL);
-	synchronize_irq(pci_irq_vector(mdev->pdev, eq->vector));
-	mynic_mem_free(mem);
+	mynic_cmd_destroy_eq(eq->mdev, eq->eqn);
+	mynic_eq_free(eq);
 }
 
 static int mynic_eq_create(struct mynic_eq *eq, bool async)
@@ -307,15 +311,13 @@ static int mynic_eq_create(struct mynic_eq *eq, bool async)
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
 	eq->ci = 0;
+	eq->mem = mem;
 	/* The interrupt handler looks at the ring as soon as it is there */
-	smp_store_release(&eq->mem, mem);
+	smp_store_release(&eq->up, true);
 	body.buf = mem->list.buf;
 	ret = mynic_cmd_create_eq(mdev, &body, &eq->eqn);
-	if (ret) {
-		WRITE_ONCE(eq->mem, NULL);
-		synchronize_irq(pci_irq_vector(mdev->pdev, eq->vector));
-		mynic_mem_free(mem);
-	}
+	if (ret)
+		mynic_eq_free(eq);
 	return ret;
 }
 

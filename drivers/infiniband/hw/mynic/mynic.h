@@ -364,7 +364,8 @@ void mynic_admin_provoke(struct mynic_dev *mdev, bool hang);
 /**
  * struct mynic_eq - an event queue and its interrupt
  * @mdev: device
- * @mem: the ring; NULL: the device is down
+ * @mem: the ring, if it is @up
+ * @up: handlers may use @mem
  * @eqn: number
  * @vector: MSI-X vector
  * @ci: consumer index; only the interrupt's handler touches it
@@ -373,6 +374,7 @@ void mynic_admin_provoke(struct mynic_dev *mdev, bool hang);
 struct mynic_eq {
 	struct mynic_dev *mdev;
 	struct mynic_mem *mem;
+	bool up;
 	u32 eqn;
 	u16 vector;
 	u32 ci;
