@@ -122,6 +122,10 @@ void mynic_devlink_report(struct mynic_dev *mdev, struct mynic_death *death)
 
 	ill = death->hung ? md->hang : md->fatal;
 	devl_lock(mdev->devlink);
+	/* It was up since the last death, though that was not told yet */
+	if (md->ill)
+		devlink_health_reporter_state_update(
+			md->ill, DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
 	md->last = *death;
 	md->ill = ill;
 	devl_unlock(mdev->devlink);
@@ -137,13 +141,14 @@ void mynic_devlink_recovered(struct mynic_dev *mdev)
 	struct mynic_devlink *md = devlink_priv(mdev->devlink);
 
 	devl_lock(mdev->devlink);
-	if (md->ill) {
+	/* If it died again, that is another story */
+	if (md->ill && READ_ONCE(mdev->state) == MYNIC_UP) {
 		devlink_health_reporter_recovery_done(md->ill);
 		devlink_health_reporter_state_update(
 			md->ill, DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
 		dev_info(&mdev->pdev->dev, "device works again\n");
+		md->ill = NULL;
 	}
-	md->ill = NULL;
 	devl_unlock(mdev->devlink);
 }
 

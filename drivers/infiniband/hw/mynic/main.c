@@ -203,15 +203,17 @@ int mynic_ib_register(struct mynic_dev *mdev)
 	ret = ib_device_set_netdev(ibdev, mdev->netdev, MYNIC_PORT);
 	if (ret)
 		goto err_page;
+	/* User contexts, and what they are told, may come before it returns */
+	mdev->ibdev = mib;
 	ret = ib_register_device(ibdev, mdev->ibdev_name, dev);
 	if (ret == -ENFILE)
 		ret = ib_register_device(ibdev, MYNIC_IB_NAME, dev);
 	if (ret)
 		goto err_page;
-	mdev->ibdev = mib;
 	return 0;
 
 err_page:
+	mdev->ibdev = NULL;
 	put_page(mib->gid_page);
 err_dealloc:
 	ib_dealloc_device(ibdev);
@@ -388,12 +390,14 @@ static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		goto err_hw;
 	mutex_lock(&mdev->state_lock);
 	ret = mynic_ib_register(mdev);
-	if (!ret)
-		mynic_set_up(mdev);
 	mutex_unlock(&mdev->state_lock);
 	if (ret)
 		goto err_unregister;
+	/* Before a death can be reported */
 	devlink_register(mdev->devlink);
+	mutex_lock(&mdev->state_lock);
+	mynic_set_up(mdev);
+	mutex_unlock(&mdev->state_lock);
 	return 0;
 
 err_unregister:
@@ -420,8 +424,8 @@ static void mynic_remove(struct pci_dev *pdev)
 {
 	struct mynic_dev *mdev = pci_get_drvdata(pdev);
 
-	devlink_unregister(mdev->devlink);
 	mynic_quiesce(mdev);
+	devlink_unregister(mdev->devlink);
 	mynic_irqs_free(mdev);
 	mynic_netdev_unregister(mdev);
 	mynic_netdev_free(mdev);

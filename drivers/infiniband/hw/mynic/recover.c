@@ -196,6 +196,11 @@ static void mynic_bring_up(struct mynic_dev *mdev)
 	int ret;
 
 	mutex_lock(&mdev->state_lock);
+	/* What nobody has brought down is recovered by others, if at all */
+	if (mdev->state != MYNIC_DOWN) {
+		mutex_unlock(&mdev->state_lock);
+		return;
+	}
 	/* Somebody has reset it, or given it power */
 	mdev->death.hung = false;
 	mdev->state = MYNIC_LOST;
@@ -254,11 +259,7 @@ static pci_ers_result_t mynic_slot_reset(struct pci_dev *pdev)
 
 static void mynic_error_resume(struct pci_dev *pdev)
 {
-	struct mynic_dev *mdev = pci_get_drvdata(pdev);
-
-	/* Only after an error that was not corrected it is down */
-	if (mynic_dead(mdev))
-		mynic_bring_up(mdev);
+	mynic_bring_up(pci_get_drvdata(pdev));
 }
 
 static void mynic_reset_prepare(struct pci_dev *pdev)
