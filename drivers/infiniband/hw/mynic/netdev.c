@@ -404,6 +404,7 @@ static void mynic_free_bufs(struct mynic_netdev *nd)
 		if (!bufs->tx[i].skb)
 			continue;
 		skb_orphan(bufs->tx[i].skb);
+		nf_reset_ct(bufs->tx[i].skb);
 		DEV_STATS_INC(nd->ndev, tx_dropped);
 	}
 	nd->bufs = NULL;
@@ -756,6 +757,8 @@ static void mynic_restart_work(struct work_struct *work)
 	if (nd->running && !mynic_dead(nd->mdev)) {
 		netdev_warn_once(nd->ndev, "queues are made again\n");
 		mynic_netdev_stop(nd);
+		/* Whoever asked meanwhile asked for the queues that are gone */
+		cancel_delayed_work(&nd->restart_work);
 		if (mynic_netdev_start(nd))
 			mynic_die(nd->mdev, "its Ethernet queues stay broken");
 	}
@@ -894,7 +897,10 @@ int mynic_netdev_register(struct mynic_dev *mdev)
 	else
 		eth_hw_addr_random(ndev);
 	enable_work(&nd->stats_work);
-	return register_netdev(ndev);
+	ret = register_netdev(ndev);
+	if (ret)
+		disable_work_sync(&nd->stats_work);
+	return ret;
 }
 
 /**
