@@ -65,6 +65,8 @@ provoke() {
 	local status before errors recovered
 
 	wait_for reporter_is fatal healthy && wait_for reporter_is hang healthy || return
+	# The dump of the first failure is kept until somebody clears it
+	devlink health dump clear "$devlink" reporter "$1"
 	before=$(failures "$2")
 	errors=$(times "$1" error)
 	recovered=$(times "$1" recover)
