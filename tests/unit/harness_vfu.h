@@ -61,6 +61,17 @@ const char *device_fail(const char *const args[], int status);
  */
 pid_t device_spawn(const char *const args[]);
 
+/**
+ * device_spawn_unheard() - start it with the test's own standard output
+ * @args: up to DEVICE_MAX_ARGS arguments and NULL
+ *
+ * It is perhaps not yet ready. When the test has passed it is ended as by
+ * device_end().
+ *
+ * Return: process.
+ */
+pid_t device_spawn_unheard(const char *const args[]);
+
 /** device_end() - end it by SIGTERM; fails if its status is not 0 */
 void device_end(pid_t pid);
 

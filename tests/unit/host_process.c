@@ -248,6 +248,35 @@ TEST(messages_wait_for_nobody)
 	CHECK_EQ(fcntl(STDERR_FILENO, F_GETFL) & O_NONBLOCK, 0);
 }
 
+static bool connects(const char *path)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int err;
+
+	strcpy(addr.sun_path, path);
+	err = connect(fd, (struct sockaddr *)&addr, sizeof(addr));
+	close(fd);
+	return !err;
+}
+
+/* What stdio asks of such an output is not among its system calls */
+TEST(output_is_a_device)
+{
+	const char *path = tap_print("%s/nic", device_dir());
+	const char *const args[] = { "--nic", tap_print("socket=%s", path),
+				     NULL };
+	int null = open("/dev/null", O_WRONLY);
+
+	CHECK_EQ(dup2(null, STDOUT_FILENO), STDOUT_FILENO);
+	device_spawn_unheard(args);
+	while (!connects(path))
+		usleep(1000);
+	CHECK_EQ(vfu_get(vfu_open_path(path), MYNIC_BAR_REGS, MYNIC_REG_MAGIC,
+			 4),
+		 MYNIC_MAGIC);
+}
+
 TEST(other_servers_are_left_alone)
 {
 	struct device *dev = device_start();
