@@ -184,16 +184,22 @@ static void consume(struct vfu_server *server, size_t n)
 	memmove(server->rx, server->rx + n, server->rx_len);
 }
 
-/* A store to a UAR page, which takes less time than a look at the clock */
+/*
+ * A doorbell of a QP or CQ, which takes less time than a look at the clock. Those
+ * of EQs interrupt, and those of tag rings do all that is in the ring.
+ */
 static bool is_doorbell(const struct vfu_header *hdr, const uint8_t *payload)
 {
 	struct vfu_region_access access;
+	uint64_t offset;
 
 	if (hdr->command != VFU_REGION_WRITE ||
 	    hdr->size < sizeof(*hdr) + sizeof(access))
 		return false;
 	memcpy(&access, payload, sizeof(access));
-	return access.region == MYNIC_BAR_UAR;
+	offset = access.offset % MYNIC_UAR_SIZE;
+	return access.region == MYNIC_BAR_UAR &&
+	       (offset == MYNIC_UAR_QP_DB || offset == MYNIC_UAR_CQ_DB);
 }
 
 /* @start: when the first message that is no doorbell was begun, or 0 */
