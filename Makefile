@@ -13,7 +13,7 @@ all: provider device $(KERNELS:%=modules-%)
 
 help:
 	@echo 'make demo             two NICs in a guest: the main RDMA programs, with figures'
-	@echo 'make check            all tests'
+	@echo 'make check            the tests; scripts/check --help'
 	@echo 'make bench            how fast it is, beside its peers; scripts/bench --help'
 	@echo 'make                  build all: modules for both kernels, provider, device model'
 	@echo 'make modules          mynic.ko for the kernel whose headers are in KDIR'
