@@ -16,7 +16,7 @@ read -r _ near < <(netdev_of "${pci[0]}" | sed 's/^ /- /')
 
 consumer() {
 	insmod "$here/modules/$(uname -r)/srq_consumer.ko" \
-		gid_index="$(gid_index "$near_rdma" "$near_ip")" || {
+		device="$near_rdma" gid_index="$(gid_index "$near_rdma" "$near_ip")" || {
 		dmesg | grep srq_consumer
 		return 1
 	}

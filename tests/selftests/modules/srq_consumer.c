@@ -15,6 +15,10 @@
 #define ROUNDS (3 * PLACES)
 #define PATIENCE_MS 60000
 
+static char *device;
+module_param(device, charp, 0444);
+MODULE_PARM_DESC(device, "RDMA device");
+
 static int gid_index;
 module_param(gid_index, int, 0444);
 MODULE_PARM_DESC(gid_index, "GID of the path from the port to itself");
@@ -180,8 +184,7 @@ static int consumer_result = -ENODEV;
 
 static int consumer_add(struct ib_device *ibdev)
 {
-	if (consumer_result == -ENODEV &&
-	    !strcmp(dev_driver_string(ibdev->dev.parent), "mynic"))
+	if (device && !strcmp(dev_name(&ibdev->dev), device))
 		consumer_result = consumer_run(ibdev);
 	return -EOPNOTSUPP;
 }
