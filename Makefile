@@ -5,7 +5,7 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 
 KERNELS := 6.12 7.3
 SILENT := $(findstring s,$(firstword -$(MAKEFLAGS)))
-PARTS := provider device $(foreach k,$(KERNELS) debug,guest-$(k) initramfs-$(k) modules-$(k))
+PARTS := provider device docs $(foreach k,$(KERNELS) debug,guest-$(k) initramfs-$(k) modules-$(k))
 
 .PHONY: all help sandbox modules modules_install demo check bench clean distclean $(PARTS)
 
@@ -21,6 +21,7 @@ help:
 	@echo 'make modules_install  install that module, and run depmod'
 	@echo 'make device           the device model, in build/device'
 	@echo 'make provider         the rdma-core provider, in build/guest'
+	@echo 'make docs             the documents as HTML, in build/docs'
 	@echo 'make sandbox          the Debian tree that all is built and run in'
 	@echo 'make clean            remove all that was built but the sandbox'
 	@echo 'make distclean        remove the sandbox, too'

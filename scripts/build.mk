@@ -8,6 +8,7 @@
 # modules-V	mynic.ko for the kernel V, in build/kmod-V and build/guest
 # provider	the provider, in build/rdma-core and build/guest
 # device	the device model, in build/device
+# docs		the documents as HTML, in build/docs; a warning is an error
 
 MAKEFLAGS += --no-print-directory
 KERNELS := 6.12 7.3
@@ -88,3 +89,10 @@ device:
 		{ echo "there is no device model in userspace/device" >&2; exit 1; }
 	@$(MAKE) -q $(DEVICE) >/dev/null 2>&1 || echo "building the device model"
 	$(MAKE) $(DEVICE)
+
+DOCS := build/docs
+
+.PHONY: docs
+docs:
+	@PYTHONDONTWRITEBYTECODE=1 sphinx-build -W -n -q --keep-going -b html \
+		-d $(DOCS)/.doctrees Documentation $(DOCS)
