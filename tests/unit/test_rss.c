@@ -231,6 +231,32 @@ TEST(rss_known_hashes_ipv6)
 	check_hash(rss, &frame, 0);
 }
 
+/* Frames that lack what is hashed, or end before it */
+TEST(rss_without_what_is_hashed)
+{
+	struct rss *rss = rss_new(7, IPV4 | IPV6 | PORTS_TCP | PORTS_UDP);
+	struct eth_buf whole = ipv4_frame(TCP, A_FROM, A_TO, 2794, 1766);
+	struct eth_buf frame;
+
+	/* neither IPv4 nor IPv6 */
+	eth_begin(&frame, ETH_GROUP, 0x88b5);
+	eth_put_data(&frame, 60, 1);
+	check_hash(rss, &frame, 0);
+	/* cut off within the TCP header, and within the IPv4 header */
+	frame = whole;
+	frame.len = 14 + 20 + 19;
+	check_hash(rss, &frame, 0x323e8fc2);
+	frame.len = 14 + 19;
+	check_hash(rss, &frame, 0);
+	/* a header of IPv6 that is one of IPv4 */
+	frame = whole;
+	frame.data[12] = 0x86;
+	frame.data[13] = 0xdd;
+	check_hash(rss, &frame, 0);
+	/* the next one is hashed as ever */
+	check_hash(rss, &whole, 0x51ccc178);
+}
+
 TEST(rss_one_field)
 {
 	struct rss *rss = rss_new(5, MYNIC_RX_HASH_SRC_IPV4);
@@ -515,12 +541,78 @@ TEST(rss_bad_commands)
 	bad = good;
 	bad.reserved_3b = 1;
 	CHECK_EQ(create_rss(b, bad, &qp), MYNIC_AQ_BAD_PARAM);
-	/* what is for RSS, on a QP without */
-	bad = good;
-	bad.rwq_tablen = 0;
-	bad.send_cqn = b->cq->number;
-	bad.recv_cqn = b->cq->number;
-	CHECK_EQ(create_rss(b, bad, &qp), MYNIC_AQ_BAD_PARAM);
 	CHECK_EQ(create_rss(b, good, &qp), 0);
 	CHECK_EQ(drv_number_cmd(b->d, MYNIC_CMD_DESTROY_QP, qp.number), 0);
+}
+
+/* Each of the fields that are for RSS, on a QP without it */
+TEST(rss_fields_without_table)
+{
+	struct drv_pair p = eth_raw_pair();
+	struct drv_qp_init init = {
+		.type = MYNIC_QP_RAW_PACKET,
+		.pdn = p.b.pdn,
+		.send_cq = p.b.cq,
+		.recv_cq = p.b.recv_cq,
+	};
+	struct mynic_create_qp bad;
+	struct drv_qp layout, qp;
+
+	drv_qp_layout(p.b.d, &layout, &init);
+	bad = layout.create;
+	bad.rx_hash_function = MYNIC_RX_HASH_TOEPLITZ;
+	CHECK_EQ(create_rss(&p.b, bad, &qp), MYNIC_AQ_BAD_PARAM);
+	bad = layout.create;
+	bad.reserved_3b = 1;
+	CHECK_EQ(create_rss(&p.b, bad, &qp), MYNIC_AQ_BAD_PARAM);
+	bad = layout.create;
+	bad.rx_hash_fields = MYNIC_RX_HASH_SRC_IPV4;
+	CHECK_EQ(create_rss(&p.b, bad, &qp), MYNIC_AQ_BAD_PARAM);
+	for (unsigned int i = 0; i < sizeof(bad.rx_hash_key); i++) {
+		bad = layout.create;
+		bad.rx_hash_key[i] = 1;
+		CHECK_EQ(create_rss(&p.b, bad, &qp), MYNIC_AQ_BAD_PARAM);
+	}
+	CHECK_EQ(create_rss(&p.b, layout.create, &qp), 0);
+}
+
+/* A NIC with a table, whose objects may take @limit bytes */
+static struct drv_end small_end(uint64_t limit, uint32_t *table)
+{
+	struct sim *sim = sim_new_small(1, limit);
+	struct drv_end end = { .d = drv_up(&sim->nics[0]) };
+	struct drv_end wq;
+
+	end.pdn = drv_alloc_pd(end.d);
+	end.recv_cq = drv_create_cq(end.d, 6);
+	wq = wq_end(&end, 0);
+	CHECK_EQ(create_table(end.d, &wq.qp->number, 0, table), 0);
+	return end;
+}
+
+/* With too little memory for the QP, whichever part there is none for */
+TEST(rss_without_memory)
+{
+	uint64_t before, needed;
+	struct drv_end end;
+	struct drv_qp qp;
+	uint32_t table;
+
+	end = small_end(0, &table);
+	before = nic_memory(end.d->n->nic);
+	CHECK_EQ(create_rss(&end, rss_create(&end, table, IPV4), &qp), 0);
+	needed = nic_memory(end.d->n->nic);
+	CHECK_EQ(drv_number_cmd(end.d, MYNIC_CMD_DESTROY_QP, qp.number), 0);
+	/* The number may need room in the table of QPs, which stays */
+	CHECK_EQ(create_rss(&end, rss_create(&end, table, IPV4), &qp), 0);
+	CHECK_EQ(nic_memory(end.d->n->nic), needed);
+	for (uint64_t less = 1; less < 200; less += 16) {
+		end = small_end(needed - less, &table);
+		CHECK_EQ(create_rss(&end, rss_create(&end, table, IPV4), &qp),
+			 MYNIC_AQ_NO_RESOURCE);
+		CHECK_EQ(nic_memory(end.d->n->nic), before);
+		CHECK_EQ(drv_number_cmd(end.d, MYNIC_CMD_DESTROY_RWQ_TABLE,
+					table),
+			 0);
+	}
 }
