@@ -255,7 +255,9 @@ TEST(flush_executed)
 
 TEST(flush_of_nothing_known)
 {
-	static const uint32_t bad[] = { 0x00, 0x04, 0x08, 0x05, 0x21, 0x31 };
+	static const uint32_t bad[] = {
+		0x00, 0x04, 0x08, 0x05, 0x09, 0x21, 0x31
+	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct puppet *p = puppet_rc();
@@ -275,6 +277,11 @@ TEST(flush_length)
 
 	puppet_send(p, &pkt);
 	check_invalid(p);
+	/* the longest there is, though not in this region */
+	p = puppet_rc();
+	pkt = flush_packet(p, 0, IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE, 0x80000000);
+	puppet_send(p, &pkt);
+	check_access(p);
 }
 
 TEST(flush_access)
@@ -452,6 +459,196 @@ TEST(flush_takes_long_and_fails)
 	CHECK_EQ(puppet_state(p), IBV_QPS_ERR);
 }
 
+/* What has to see, or may not pass, what the FLUSH makes persistent, waits. */
+TEST(flush_takes_long_and_holds_back)
+{
+	static const uint8_t later[] = { BTH_RC_READ_REQUEST, BTH_RC_FETCH_ADD,
+					 BTH_RC_ATOMIC_WRITE, BTH_RC_FLUSH };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(later); i++) {
+		struct puppet *p = puppet_rc();
+		struct sim_nic *n = p->b.d->n;
+		struct packet pkt = flush_packet(p, 0, IBV_FLUSH_PERSISTENT,
+						 IBV_FLUSH_RANGE, 8);
+
+		n->persist_later = true;
+		sim_inject(n, &pkt);
+		sim_settle(p->sim);
+		CHECK(n->persisting);
+		pkt = puppet_packet(p, later[i], 1, 8);
+		pkt.roce.feth = IBV_FLUSH_GLOBAL;
+		pkt.roce.swap_add = 1;
+		memset(p->payload, 0x77, 8);
+		sim_inject(n, &pkt);
+		sim_run(p->sim, SEC);
+		puppet_hears_nothing(p);
+		CHECK_EQ(*(uint64_t *)p->b.mr->ptr, 0);
+		sim_persisted(n);
+		sim_settle(p->sim);
+		puppet_hears(p, BTH_RC_READ_RESPONSE_ONLY, 0);
+	}
+}
+
+static struct drv_wr remote_wr(struct drv_pair *p, enum ibv_wr_opcode opcode)
+{
+	return (struct drv_wr){
+		.wr_id = 0x77,
+		.opcode = opcode,
+		.flags = IBV_SEND_SIGNALED,
+		.remote_addr = p->b.mr->addr,
+		.rkey = p->b.mr->key,
+	};
+}
+
+/* Three connections whose requesters wait for a FLUSH that takes long each */
+struct flushers {
+	struct drv_pair p;
+	struct sim_nic *n; /* that of the responders */
+	struct drv_qp *from[3];
+	struct drv_qp *to[3];
+};
+
+static struct flushers flushers(void)
+{
+	static const struct drv_qp_init init = { .type = MYNIC_QP_RC };
+	struct flushers f = { .p = drv_pair_unconnected(&init) };
+	struct drv_qp_init at_a = init, at_b = init;
+	struct drv_wr wr = remote_wr(&f.p, IBV_WR_FLUSH);
+
+	f.n = f.p.b.d->n;
+	at_a.pdn = f.p.a.pdn;
+	at_a.send_cq = f.p.a.cq;
+	at_a.recv_cq = f.p.a.recv_cq;
+	at_b.pdn = f.p.b.pdn;
+	at_b.send_cq = f.p.b.cq;
+	at_b.recv_cq = f.p.b.recv_cq;
+	f.n->persist_later = true;
+	wr.flush.placement = IBV_FLUSH_PERSISTENT;
+	wr.flush.selectivity = IBV_FLUSH_RANGE;
+	for (unsigned int i = 0; i < 3; i++) {
+		f.from[i] = drv_create_qp(f.p.a.d, &at_a);
+		f.to[i] = drv_create_qp(f.p.b.d, &at_b);
+		drv_connect(f.from[i], f.to[i], &(struct drv_path){ 0 });
+		wr.wr_id = i;
+		wr.flush.length = 1u << i;
+		drv_post_send(f.from[i], &wr);
+		SIM_WAIT(f.p.sim, f.n->persisting);
+	}
+	/* The others come to the NIC, and wait there */
+	sim_run(f.p.sim, MSEC);
+	CHECK_EQ(f.n->persisted, 1);
+	return f;
+}
+
+/* What was under way is done, that of flusher @i; the others go on waiting */
+static void expect_flusher(struct flushers *f, unsigned int i)
+{
+	sim_persisted(f->n);
+	CHECK_EQ(drv_expect(f->p.a.cq, i, IBV_WC_SUCCESS).opcode, IBV_WC_FLUSH);
+	drv_expect_none(f->p.a.cq, MSEC);
+}
+
+/* One at a time, and each in its turn */
+TEST(flush_of_several)
+{
+	struct flushers f = flushers();
+
+	expect_flusher(&f, 0);
+	CHECK_EQ(f.n->persisted, 3);
+	expect_flusher(&f, 1);
+	CHECK_EQ(f.n->persisted, 7);
+	expect_flusher(&f, 2);
+	CHECK(!f.n->persisting);
+}
+
+static void end_qp(struct drv_qp *qp, unsigned int way)
+{
+	if (way == 0)
+		CHECK_EQ(drv_set_state(qp, IBV_QPS_ERR), MYNIC_AQ_OK);
+	else if (way == 1)
+		CHECK_EQ(drv_set_state(qp, IBV_QPS_RESET), MYNIC_AQ_OK);
+	else
+		CHECK_EQ(drv_number_cmd(qp->d, MYNIC_CMD_DESTROY_QP,
+					qp->number),
+			 MYNIC_AQ_OK);
+}
+
+/* One that waits for its turn ends: those behind it have theirs all the same */
+TEST(flush_ends_while_it_waits)
+{
+	for (unsigned int way = 0; way < 3; way++) {
+		struct flushers f = flushers();
+
+		end_qp(f.to[1], way);
+		expect_flusher(&f, 0);
+		CHECK_EQ(f.n->persisted, 5);
+		expect_flusher(&f, 2);
+		CHECK(!f.n->persisting);
+	}
+}
+
+/* The NIC is reset when the turn of the next one has come, or before */
+TEST(flush_reset_while_it_waits)
+{
+	static const struct drv_qp_init init = { .type = MYNIC_QP_RC };
+
+	for (unsigned int turn = 0; turn < 2; turn++) {
+		struct flushers f = flushers();
+		struct drv_pair p;
+		struct drv_wr wr;
+
+		if (turn)
+			sim_persisted(f.n);
+		drv_reset(f.n);
+		if (!turn)
+			sim_persisted(f.n);
+		CHECK(!f.n->persisting);
+		/* Of those that waited nothing is left */
+		p = drv_pair_on(f.p.a.d, drv_up(f.n), &init);
+		drv_connect(p.a.qp, p.b.qp, &(struct drv_path){ 0 });
+		wr = remote_wr(&p, IBV_WR_FLUSH);
+		wr.flush = (struct mynic_flush_operands){ 8,
+							  IBV_FLUSH_PERSISTENT,
+							  IBV_FLUSH_RANGE };
+		drv_post_send(p.a.qp, &wr);
+		SIM_WAIT(p.sim, f.n->persisting);
+		CHECK_EQ(f.n->persisted, 9);
+		sim_persisted(f.n);
+		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	}
+}
+
+/* One ends in the middle: what it has begun is waited for */
+TEST(flush_ends_while_it_is_done)
+{
+	for (unsigned int way = 0; way < 3; way++) {
+		struct flushers f = flushers();
+
+		end_qp(f.to[0], way);
+		sim_run(f.p.sim, MSEC);
+		CHECK_EQ(f.n->persisted, 1);
+		sim_persisted(f.n);
+		sim_run(f.p.sim, MSEC);
+		CHECK_EQ(f.n->persisted, 3);
+		expect_flusher(&f, 1);
+		expect_flusher(&f, 2);
+		CHECK(!f.n->persisting);
+	}
+}
+
+/* One fails: that is its own matter */
+TEST(flush_of_one_fails)
+{
+	struct flushers f = flushers();
+
+	f.n->persist_err = -EIO;
+	sim_persisted(f.n);
+	f.n->persist_err = 0;
+	drv_expect(f.p.a.cq, 0, IBV_WC_REM_OP_ERR);
+	expect_flusher(&f, 1);
+	expect_flusher(&f, 2);
+}
+
 /* Who is gone when it is done is not told, and the next one has its turn. */
 TEST(flush_of_a_queue_pair_that_goes)
 {
@@ -501,17 +698,6 @@ TEST(duplicate_flush)
 	pkt.roce.psn--;
 	puppet_send(p, &pkt);
 	puppet_hears_nothing(p);
-}
-
-static struct drv_wr remote_wr(struct drv_pair *p, enum ibv_wr_opcode opcode)
-{
-	return (struct drv_wr){
-		.wr_id = 0x77,
-		.opcode = opcode,
-		.flags = IBV_SEND_SIGNALED,
-		.remote_addr = p->b.mr->addr,
-		.rkey = p->b.mr->key,
-	};
 }
 
 static void expect_ok(struct drv_pair *p, enum ibv_wc_opcode opcode)

@@ -29,7 +29,8 @@ struct tm {
 	struct drv_qp *to[2];
 };
 
-static struct tm make(const struct drv_path *path, bool with_sq)
+static struct tm make_tags(const struct drv_path *path, bool with_sq,
+			   uint32_t max_tags)
 {
 	static const struct drv_qp_init init = { .type = MYNIC_QP_RC };
 	struct tm t = { .p = drv_pair_unconnected(&init) };
@@ -47,8 +48,8 @@ static struct tm make(const struct drv_path *path, bool with_sq)
 		.no_sq = !with_sq,
 	};
 
-	t.cq = drv_create_cq(t.p.b.d, 7);
-	t.srq = drv_create_tm_srq(t.p.b.d, t.p.b.pdn, t.cq, 5, MAX_TAGS);
+	t.cq = drv_create_cq(t.p.b.d, max_tags > MAX_TAGS ? 9 : 7);
+	t.srq = drv_create_tm_srq(t.p.b.d, t.p.b.pdn, t.cq, 5, max_tags);
 	at_b.srq = t.srq;
 	for (unsigned int i = 0; i < 2; i++) {
 		t.from[i] = drv_create_qp(t.p.a.d, &at_a);
@@ -56,6 +57,11 @@ static struct tm make(const struct drv_path *path, bool with_sq)
 		drv_connect(t.from[i], t.to[i], path);
 	}
 	return t;
+}
+
+static struct tm make(const struct drv_path *path, bool with_sq)
+{
+	return make_tags(path, with_sq, MAX_TAGS);
 }
 
 static struct tm make_tm(void)
@@ -723,8 +729,18 @@ TEST(tm_rendezvous_is_left_to_software)
 	add(&t, 1, 11, ALL, 64);
 	send_rndv(&t, 0, 11, UINT32_MAX, RNDV_HDR, t.p.a.mr->key);
 	expect_incomplete(&t, 1, RNDV_HDR);
-	CHECK_EQ(t.srq->tag_rec->done, 2);
-	CHECK_EQ(drv_query_qp(t.to[0]).qp_state, IBV_QPS_RTS);
+	/* the buffer could take it, a READ could not */
+	add(&t, 2, 12, ALL, UINT32_MAX);
+	send_rndv(&t, 0, 12, 0x80000001, RNDV_HDR, t.p.a.mr->key);
+	expect_incomplete(&t, 2, RNDV_HDR);
+	CHECK_EQ(t.srq->tag_rec->done, 3);
+	/* one that it could, of more than the peer has */
+	add(&t, 3, 13, ALL, UINT32_MAX);
+	send_rndv(&t, 0, 13, 0x80000000, RNDV_HDR, t.p.a.mr->key);
+	expect_match(&t, 3, 13, MATCH, 0);
+	drv_expect(t.cq, 203, IBV_WC_REM_ACCESS_ERR);
+	CHECK_EQ(drv_query_qp(t.to[0]).qp_state, IBV_QPS_ERR);
+	CHECK_EQ(drv_query_qp(t.to[1]).qp_state, IBV_QPS_RTS);
 
 	/* the send queue is the application's */
 	t = make(&(struct drv_path){ 0 }, true);
@@ -732,6 +748,129 @@ TEST(tm_rendezvous_is_left_to_software)
 	send_rndv(&t, 0, 10, 1000, RNDV_HDR, t.p.a.mr->key);
 	expect_incomplete(&t, 0, RNDV_HDR);
 	drv_expect_none(t.p.b.cq, MSEC);
+}
+
+/* What ends the wait for a FIN that the peer does not take */
+enum fin_ends { FIN_IS_TAKEN, FIN_IN_ERROR, FIN_IN_RESET, FIN_DESTROYED };
+
+/* With one tag there may be one FIN, whichever QP of the SRQ sends it */
+static void too_many_fins(enum fin_ends end)
+{
+	struct tm t = make_tags(&(struct drv_path){ .rnr_retry = 7 }, false, 1);
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_DESTROY_QP,
+		.number = t.to[0]->number,
+	};
+
+	add(&t, 0, 10, ALL, 0x4000);
+	send_rndv(&t, 0, 10, 1000, RNDV_HDR, t.p.a.mr->key);
+	drv_expect(t.p.a.cq, 500, IBV_WC_SUCCESS);
+	expect_match(&t, 0, 10, MATCH, 0);
+	expect_recv(&t, 200, IBV_WC_TM_RECV, VALID, 1000);
+	sim_run(t.p.sim, MSEC);
+	add(&t, 1, 11, ALL, 0x4000);
+	send_rndv(&t, 1, 11, 1000, RNDV_HDR, t.p.a.mr->key);
+	drv_expect(t.p.a.cq, 500, IBV_WC_SUCCESS);
+	expect_incomplete(&t, 1, RNDV_HDR);
+	CHECK_EQ(query(&t).num_tags, 0);
+	switch (end) {
+	case FIN_IS_TAKEN:
+		post_fin_recv(&t, 0);
+		drv_expect(t.p.a.recv_cq, 600, IBV_WC_SUCCESS);
+		/* and its ACK is here */
+		sim_run(t.p.sim, MSEC);
+		break;
+	case FIN_IN_ERROR:
+		CHECK_EQ(drv_set_state(t.to[0], IBV_QPS_ERR), MYNIC_AQ_OK);
+		break;
+	case FIN_IN_RESET:
+		CHECK_EQ(drv_set_state(t.to[0], IBV_QPS_RESET), MYNIC_AQ_OK);
+		break;
+	case FIN_DESTROYED:
+		CHECK_EQ(drv_admin(t.p.b.d, &cmd, NULL), MYNIC_AQ_OK);
+		break;
+	}
+	/* Of what had its completions there is no other one */
+	drv_expect_none(t.cq, MSEC);
+	do_rndv(&t, 1, 2, 100, RNDV_HDR);
+}
+
+TEST(tm_rendezvous_too_many_fins)
+{
+	too_many_fins(FIN_IS_TAKEN);
+	too_many_fins(FIN_IN_ERROR);
+	too_many_fins(FIN_IN_RESET);
+	too_many_fins(FIN_DESTROYED);
+}
+
+/* More than there are requests on their way, or flushed, at a time */
+#define MANY 100
+#define MANY_LEN 512u
+
+/* MANY of them, all of whose READs get lost */
+static struct tm many_rndv(void)
+{
+	static const uint8_t read = BTH_RC_READ_REQUEST;
+	struct tm t =
+		make_tags(&(struct drv_path){ .timeout = 12 }, false, MANY);
+
+	drop(&t, &read);
+	for (unsigned int i = 0; i < MANY; i++) {
+		struct mynic_tag_wqe wqe = make_add(&t, i, 10 + i, ALL, 0);
+
+		wqe.sge = drv_sge(t.p.b.mr, TAG_AT(0) + i * MANY_LEN, MANY_LEN);
+		drv_post_tag(t.srq, &wqe);
+		send_rndv(&t, 0, 10 + i, MANY_LEN - i, RNDV_HDR, t.p.a.mr->key);
+		drv_expect(t.p.a.cq, 500, IBV_WC_SUCCESS);
+		expect_match(&t, i, 10 + i, MATCH, 0);
+	}
+	CHECK_EQ(query(&t).num_tags, MANY);
+	drv_expect_none(t.cq, MSEC);
+	return t;
+}
+
+TEST(tm_rendezvous_many)
+{
+	struct tm t = many_rndv();
+
+	drv_fill(t.p.a.mr->ptr + DATA_AT, MANY_LEN, 1);
+	drop(&t, NULL);
+	for (unsigned int i = 0; i < MANY; i++) {
+		/* The memory of the FIN is that of the one before */
+		post_fin_recv(&t, 0);
+		expect_recv(&t, 200 + i, IBV_WC_TM_RECV, VALID, MANY_LEN - i);
+		CHECK_MEM(t.p.b.mr->ptr + TAG_AT(0) + i * MANY_LEN,
+			  t.p.a.mr->ptr + DATA_AT, MANY_LEN - i);
+		drv_expect(t.p.a.recv_cq, 600, IBV_WC_SUCCESS);
+	}
+	CHECK_EQ(t.srq->tag_rec->done, MANY);
+	do_rndv(&t, 0, 3, 100, RNDV_HDR);
+}
+
+TEST(tm_rendezvous_many_in_error)
+{
+	struct tm t = many_rndv();
+
+	CHECK_EQ(drv_set_state(t.to[0], IBV_QPS_ERR), MYNIC_AQ_OK);
+	for (unsigned int i = 0; i < MANY; i++) {
+		struct mynic_cqe cqe =
+			drv_expect(t.cq, 200 + i, IBV_WC_WR_FLUSH_ERR);
+
+		CHECK_EQ(cqe.vendor_err, MYNIC_SYN_FLUSHED);
+		CHECK_EQ(cqe.opcode, IBV_WC_TM_RECV);
+		CHECK_EQ(cqe.qp_num, t.to[0]->number);
+		CHECK_EQ(cqe.wc_flags, 0);
+		CHECK_EQ(cqe.byte_len, 0);
+	}
+	drv_expect_none(t.cq, MSEC);
+	CHECK_EQ(t.srq->tag_rec->done, MANY);
+	CHECK_EQ(drv_stat(t.p.b.d, MYNIC_STAT_RECV_ERRORS), MANY);
+	/* The QP begins anew */
+	drop(&t, NULL);
+	drv_reset_qp(t.from[0]);
+	drv_reset_qp(t.to[0]);
+	drv_connect(t.from[0], t.to[0], &(struct drv_path){ 0 });
+	do_rndv(&t, 0, 3, 100, RNDV_HDR);
 }
 
 TEST(tm_rendezvous_unexpected)
