@@ -2,6 +2,7 @@
 /* Whose turn it is, if turns are not of the same length */
 #include "core/nic.h"
 #include "harness_tap.h"
+#include "host/clock.h"
 #include "host/fair_share.h"
 
 #define MAX_NICS 3
@@ -124,5 +125,22 @@ TEST(now_and_then)
 		run_rounds(&w, 1);
 		CHECK_EQ(w.nic[0].had, had + SHORT);
 		w.nic[0].turn = 0;
+	}
+}
+
+/* However long a turn was, the NIC has its next one soon */
+TEST(one_very_long_turn)
+{
+	struct world w = { .nic = { { .turn = SHORT }, { .turn = LONG } } };
+	uint64_t had;
+
+	run_rounds(&w, 100);
+	w.nic[0].turn = 5 * NSEC_PER_SEC;
+	run_rounds(&w, 1);
+	w.nic[0].turn = SHORT;
+	had = w.nic[0].had;
+	for (uint64_t other = w.nic[1].had; w.nic[0].had == had;) {
+		run_rounds(&w, 1);
+		CHECK(w.nic[1].had - other <= 25000000);
 	}
 }

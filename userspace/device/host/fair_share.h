@@ -40,6 +40,18 @@ bool fair_share_is_ahead(const struct fair_clock *clock,
 /** fair_clock_advance() - all NICs that have work have had at least @least */
 void fair_clock_advance(struct fair_clock *clock, uint64_t least);
 
+/**
+ * fair_share_spent() - something was done for a NIC outside of its turns
+ * @clock: the time that turns are counted in
+ * @share: the NIC's
+ * @ns: how long it took
+ *
+ * Beyond some 20 ms a NIC does not owe more: what took that long was not all
+ * its own doing, and its guest must not take it for dead.
+ */
+void fair_share_spent(const struct fair_clock *clock, struct fair_share *share,
+		      uint64_t ns);
+
 /** fair_share_ran() - a NIC had a turn, which has taken @ns */
 void fair_share_ran(const struct fair_clock *clock, struct fair_share *share,
 		    uint64_t ns);
