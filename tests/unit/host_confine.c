@@ -12,6 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#undef NDEBUG
+#include <assert.h>
+
 #include "harness_tap.h"
 #include "harness_vfu.h"
 #include "host/confine.h"
@@ -182,12 +185,61 @@ TEST(a_violation_is_the_end)
 	}
 }
 
-/* Its own mistakes look like what they are. */
+static void fail_assertion(void)
+{
+	assert(getpid() == -1);
+}
+
+/* As the compiler makes it of memcpy() with _FORTIFY_SOURCE */
+static void overflow_buffer(void)
+{
+	volatile size_t len = 8;
+	char to[4];
+
+	__builtin___memcpy_chk(to, "overflow", len, sizeof(to));
+}
+
+static void free_twice(void)
+{
+	/* So that the compiler does not see it */
+	void *volatile ptr = malloc(100000);
+
+	free(malloc(100000));
+	free(ptr);
+	free(ptr);
+}
+
+static void free_nonsense(void)
+{
+	static uint64_t none[16];
+	void *volatile ptr = none + 3;
+
+	free(ptr);
+}
+
+/* Its own mistakes look like what they are, and libc says what it has found. */
 TEST(abort_is_abort)
 {
+	static const struct {
+		void (*fn)(void);
+		const char *says;
+	} mistakes[] = {
+		{ abort, "" },
+		{ fail_assertion, "Assertion `getpid() == -1' failed" },
+		{ overflow_buffer, "buffer overflow detected" },
+		{ free_twice, "double free" },
+		{ free_nonsense, "free()" },
+	};
 	char text[256];
-	int status = confined(abort, text, sizeof(text));
 
-	CHECK(WIFSIGNALED(status));
-	CHECK_EQ(WTERMSIG(status), SIGABRT);
+	if (!CONFINE_SYSTEM_CALLS)
+		tap_skip("sanitizers make system calls of their own");
+	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++) {
+		int status = confined(mistakes[i].fn, text, sizeof(text));
+
+		if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT ||
+		    !strstr(text, mistakes[i].says))
+			FAIL("mistake %zu: wait status 0x%x: %s", i, status,
+			     text);
+	}
 }
