@@ -68,6 +68,20 @@ TEST(wrong_usage)
 		 2);
 }
 
+/* A limit on files that clients could reach is said at the start. */
+TEST(file_limit_too_low)
+{
+	const struct rlimit few = { 1024, 1024 };
+	const char *const args[] = { "--nic", "socket=/tmp/mynic-test-x",
+				     NULL };
+	const char *text;
+
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+	text = device_fail(args, 1);
+	CHECK(strstr(text, "1 NICs and 0 wires need up to "));
+	CHECK(strstr(text, " open files, and the hard limit is 1024\n"));
+}
+
 TEST(socket_path_too_long)
 {
 	char arg[256] = "socket=/tmp/";

@@ -70,17 +70,6 @@ static void exit_with_parent(pid_t parent)
 		exit(0);
 }
 
-/* Each NIC can need an eventfd per vector. */
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 /**
  * struct ports - what is plugged into the switch
  * @cards: NICs
@@ -272,6 +261,31 @@ static size_t files_needed(const struct args *args)
 	       OTHER_FILES;
 }
 
+/*
+ * A client whose files find no room would take others' with it. Return: whether
+ * there is room for all that there may ever be; if not, that has been said.
+ */
+static bool raise_file_limit(const struct args *args)
+{
+	size_t needed = files_needed(args);
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit)) {
+		fprintf(stderr, "mynic-device: %s\n", strerror(errno));
+		return false;
+	}
+	if (limit.rlim_max < needed) {
+		fprintf(stderr,
+			"mynic-device: %u NICs and %u wires need up to %zu open files, and the hard limit is %llu\n",
+			args->num_nics, args->num_wires, needed,
+			(unsigned long long)limit.rlim_max);
+		return false;
+	}
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	return true;
+}
+
 /* The helpers are the last threads. Return: exit status */
 static int confine_process(const struct args *args, struct ports *ports)
 {
@@ -294,7 +308,6 @@ static int confine_process(const struct args *args, struct ports *ports)
 	return EXIT_FAILURE;
 }
 
-/* All is there: run, until told to stop. Return: exit status */
 /* stdio would ask what kind of file it is, which is not allowed any more. */
 static void say_ready(void)
 {
@@ -305,6 +318,7 @@ static void say_ready(void)
 		return;
 }
 
+/* All is there: run, until told to stop. Return: exit status */
 static int run(const struct args *args, struct ports *ports,
 	       const struct loop *loop, const bool *stop)
 {
@@ -357,8 +371,8 @@ int main(int argc, char **argv)
 	}
 	if (args.exit_with_parent)
 		exit_with_parent(parent);
-	raise_file_limit();
-	if (!open_ports(&ports, &args, &events, &sw))
+	if (!raise_file_limit(&args) ||
+	    !open_ports(&ports, &args, &events, &sw))
 		return EXIT_FAILURE;
 
 	status = run(&args, &ports,
