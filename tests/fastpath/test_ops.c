@@ -406,7 +406,7 @@ static void want_operands(const struct cell *c, const uint8_t *data,
 	}
 }
 
-/* An entry as hardware.rst has it */
+/* An entry as Documentation/hardware/work-queues.rst has it */
 static void want_wqe(const struct cell *c, uint32_t index, const struct op *op,
 		     enum setter how, unsigned int flags, bool wr_api)
 {

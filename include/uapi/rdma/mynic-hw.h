@@ -3,7 +3,7 @@
  * What user space writes to and reads from mynic hardware: doorbells, doorbell
  * records, work queue entries and completion queue entries.
  *
- * The rules behind these layouts are in Documentation/hardware.rst. All fields
+ * The rules behind these layouts are in Documentation/hardware/index.rst. All fields
  * are little-endian unless their type or comment says otherwise. Reserved
  * fields are zero when written and ignored when read.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Congestion control of a queue pair: DCQCN (Zhu et al., SIGCOMM 2015). See
- * Documentation/hardware.rst, "Congestion control".
+ * Documentation/hardware/transport.rst, "Congestion control".
  */
 #ifndef MYNIC_CC_H
 #define MYNIC_CC_H

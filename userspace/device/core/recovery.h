@@ -2,7 +2,7 @@
 /*
  * What an RC requester learns from its acknowledgments: how long they take,
  * and how much should be on its way where packets are lost. See "Loss
- * recovery" in Documentation/hardware.rst.
+ * recovery" in Documentation/hardware/transport.rst.
  */
 #ifndef MYNIC_RECOVERY_H
 #define MYNIC_RECOVERY_H

@@ -4,7 +4,7 @@
  * registers, the admin queue and its commands, event queues and the
  * descriptors of host memory. What user space sees too is in rdma/mynic-hw.h.
  *
- * The rules behind these layouts are in Documentation/hardware.rst. All fields
+ * The rules behind these layouts are in Documentation/hardware/index.rst. All fields
  * are little-endian unless their type or comment says otherwise. Reserved
  * fields are zero when written and ignored when read.
  */
