@@ -44,6 +44,11 @@ class Thing:
     name: str
     node: int
     users: int = 0
+    uses: list = field(default_factory=list)
+
+    @property
+    def kind(self):
+        return self.name.rstrip("0123456789")
 
 
 @dataclass(eq=False)
@@ -106,6 +111,7 @@ class Request:
     sges: (Mr, at, len) each; of inline data the Mr does not matter
     remote: (Mr, at) at the other end
     wrong: the rule of verbs.EXECUTION that it breaks, or None
+    spared: (node, at, len) that must not change though it names them
     """
 
     wr_id: int
@@ -116,6 +122,7 @@ class Request:
     imm: int = 0
     operands: tuple = (0, 0)
     wrong: object = None
+    spared: list = field(default_factory=list)
 
     @property
     def length(self):
@@ -158,6 +165,7 @@ class Qp(Thing):
     qkey: int = 0
     ah: Ah = None
     receives: deque = field(default_factory=deque)
+    deferred: list = field(default_factory=list)  # posted in SQD
 
     def queue(self):
         """Where its receive requests come from"""
@@ -206,6 +214,9 @@ class Model:
         if qp.state == "ERR":
             return
         qp.state = "ERR"
+        for request in qp.deferred:
+            self._flush(qp, request)
+        qp.deferred.clear()
         while qp.receives:
             receive = qp.receives.popleft()
             self._complete(qp.rcq, Completion(qp, True, receive.wr_id,
@@ -215,6 +226,17 @@ class Model:
         """RESET forgets all that was posted."""
         qp.state = "RESET"
         qp.receives.clear()
+        qp.deferred.clear()
+        # What was completed, but not polled, is not there any more
+        for completions in self.completions.values():
+            completions[:] = [completion for completion in completions
+                              if completion.qp is not qp]
+
+    def resume(self, qp):
+        """RTS: what was posted in SQD is executed."""
+        requests, qp.deferred = qp.deferred, []
+        for request in requests:
+            self.send(qp, request)
 
     def receive(self, qp, receive):
         """Post a receive request."""
@@ -225,10 +247,12 @@ class Model:
             qp.receives.append(receive)
 
     def send(self, qp, request):
-        """Execute a send request of a queue pair in RTS, SQE or ERR."""
+        """Execute a send request of a queue pair that may be posted to."""
+        if qp.state == "SQD":
+            qp.deferred.append(request)
+            return
         if qp.state in ("ERR", "SQE"):
-            self._complete(qp.scq, Completion(qp, False, request.wr_id,
-                                              "WR_FLUSH_ERR"))
+            self._flush(qp, request)
             return
         outcome = request.wrong.otherwise if request.wrong else None
         if isinstance(outcome, Fails):
@@ -245,20 +269,28 @@ class Model:
                 qp, False, request.wr_id, "SUCCESS", request.op.completes,
                 length))
 
+    def _flush(self, qp, request):
+        self._complete(qp.scq, Completion(qp, False, request.wr_id,
+                                          "WR_FLUSH_ERR"))
+
     def _fail(self, qp, request, outcome):
         peer = qp.peer
         self._complete(qp.scq, Completion(qp, False, request.wr_id,
                                           outcome.status))
+        self.touched += request.spared
         if outcome.peer:
             receive = peer.queue().popleft()
             self._forget(peer.node, receive.sges)
+            self.touched += [(peer.node, at, length)
+                             for _, at, length in receive.sges]
             self._complete(peer.rcq, Completion(peer, True, receive.wr_id,
                                                 outcome.peer))
         if request.op.data in ("in", "fetch"):
             self._forget(qp.node, request.sges)
-        if request.op.data == "fetch" and not outcome.peer_stops:
+        if request.remote and request.length and not outcome.peer_stops:
             # The other end may have done its part before this one failed
-            self.unknown.append((peer.node, request.remote[1], 8))
+            self.unknown.append((peer.node, request.remote[1],
+                                 request.length))
         if outcome.peer_stops:
             self.stop(peer)
         if qp.type == verbs.RC:

@@ -5,7 +5,7 @@ Nothing here knows of the fuzzer. To add a verb, describe it here; `fuzz-verbs
 --coverage` then says what is missing to call it.
 """
 
-from words import EBUSY, EINVAL, ENOMEM, EOPNOTSUPP  # noqa: F401
+from words import EBUSY, EINVAL, ENOENT, EOPNOTSUPP
 from words import Dropped, Fails, Operation, Rule, Verb
 
 RC, UC, UD = "RC", "UC", "UD"
@@ -13,6 +13,13 @@ QP_TYPES = {RC: 2, UC: 3, UD: 4}
 CONNECTED = (RC, UC)
 
 STATES = ("RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR")
+
+# Only the queue pair itself goes to SQE, and RC never does (IBTA 10.3.1)
+STATES_OF = {
+    RC: tuple(state for state in STATES if state != "SQE"),
+    UC: STATES,
+    UD: STATES,
+}
 
 ACCESS = {
     "LOCAL_WRITE": 1 << 0,
@@ -23,6 +30,13 @@ ACCESS = {
     "ZERO_BASED": 1 << 5,
 }
 
+
+
+def access(*rights):
+    """Several rights"""
+    return sum(ACCESS[right] for right in rights)
+
+
 FLAGS = {"FENCE": 1, "SIGNALED": 2, "SOLICITED": 4, "INLINE": 8, "IP_CSUM": 16}
 
 # enum ibv_wc_status
@@ -32,8 +46,6 @@ STATUS = {
     "LOC_QP_OP_ERR": 2,
     "LOC_PROT_ERR": 4,
     "WR_FLUSH_ERR": 5,
-    "MW_BIND_ERR": 6,
-    "LOC_ACCESS_ERR": 8,
     "REM_INV_REQ_ERR": 9,
     "REM_ACCESS_ERR": 10,
     "REM_OP_ERR": 11,
@@ -61,6 +73,20 @@ OPERATIONS = (
     Operation("ATOMIC_FETCH_AND_ADD", 6, (RC,), "ibv_wr_atomic_fetch_add",
               1 << 6, "fetch", WC_FETCH_ADD, remote="REMOTE_ATOMIC"),
 )
+
+OPERATION = {operation.name: operation for operation in OPERATIONS}
+
+# States in which no send request can be posted, IBTA 10.3.1
+CANNOT_SEND = ("RESET", "INIT", "RTR")
+
+# ibv_wr_post(3): setters
+SETTERS = ("ibv_wr_set_sge", "ibv_wr_set_sge_list", "ibv_wr_set_inline_data",
+           "ibv_wr_set_inline_data_list", "ibv_wr_set_ud_addr")
+
+# ibv_create_cq_ex(3): fields of a completion
+READERS = ("ibv_wc_read_opcode", "ibv_wc_read_vendor_err",
+           "ibv_wc_read_byte_len", "ibv_wc_read_imm_data",
+           "ibv_wc_read_qp_num", "ibv_wc_read_wc_flags")
 
 # What a request must be when it is posted
 POSTING = (
@@ -100,6 +126,14 @@ EXECUTION = (
          "IBTA 9.7.4.1.6, 11.6.2",
          Fails("REM_INV_REQ_ERR", peer="LOC_LEN_ERR", peer_stops=True),
          on=(RC,)),
+    Rule("receive", "there is a receive request, or rnr_retry is 7",
+         "IBTA 9.7.5.2.8", Fails("RNR_RETRY_EXC_ERR"), on=(RC,)),
+    Rule("receive_lkey", "the SGEs of the receive request name keys",
+         "IBTA 9.7.4.1.7", Fails("REM_OP_ERR", peer="LOC_PROT_ERR",
+                                 peer_stops=True), on=(RC,)),
+    Rule("flags", "IBV_SEND_IP_CSUM: only on datagrams",
+         "ibv_post_send(3): IBV_SEND_IP_CSUM", Fails("LOC_QP_OP_ERR"),
+         on=CONNECTED),
     Rule("qkey", "remote_qkey is the other end's Q_Key",
          "IBTA 9.6.1.1.5", Dropped(), on=(UD,)),
 )
@@ -150,11 +184,14 @@ ATTRIBUTES = {
 def transition(qp_type, old, new):
     """Attributes that a transition requires, or None if there is no such one.
 
-    Any state can go to RESET and to ERR (IBTA 10.3.1).
+    Any state can go to RESET and to ERR (IBTA 10.3.1), but that Linux refuses
+    to take a queue pair from RESET to ERR (ib_modify_qp_is_ok()).
     """
+    if (old, new) == ("RESET", "ERR"):
+        return None
     if new in ("RESET", "ERR"):
         return ()
-    if old == new and new in ("INIT", "RTS"):
+    if old == new and new in ("INIT", "RTS", "SQD"):
         return ()
     return REQUIRED.get((old, new), {}).get(qp_type)
 
@@ -165,6 +202,23 @@ MODIFYING = (
     Rule("required", "all attributes that the transition requires are there",
          "ibv_modify_qp(3); IBTA table 91", EINVAL),
 )
+
+
+def rule(rules, name):
+    """The rule with a name"""
+    return next(each for each in rules if each.name == name)
+
+
+def access_broken(flags):
+    """The rule of ibv_reg_mr() that rights break, or None"""
+    remote = access("REMOTE_WRITE", "REMOTE_ATOMIC")
+    if flags & remote and not flags & ACCESS["LOCAL_WRITE"]:
+        return "remote_needs_local"
+    return None
+
+
+CQE = (Rule("cqe", "cqe is at least 1 and at most max_cqe",
+            "ibv_create_cq(3)", EINVAL),)
 
 
 def unused(what, page):
@@ -186,11 +240,10 @@ VERBS = (
     Verb("ibv_dereg_mr", "destroy", "ibv_reg_mr(3)",
          "takes memory back from the device", destroys="mr"),
     Verb("ibv_create_cq", "create_cq", "ibv_create_cq(3)",
-         "makes a completion queue", makes="cq", rules=(
-             Rule("cqe", "cqe is at least 1 and at most max_cqe",
-                  "ibv_create_cq(3)", EINVAL),)),
+         "makes a completion queue", makes="cq", rules=CQE),
     Verb("ibv_create_cq_ex", "create_cq", "ibv_create_cq_ex(3)",
-         "makes a completion queue with extended polling", makes="cq"),
+         "makes a completion queue with extended polling", makes="cq",
+         rules=CQE),
     Verb("ibv_destroy_cq", "destroy", "ibv_create_cq(3)",
          "destroys a completion queue", destroys="cq",
          rules=unused("completion queue", "ibv_create_cq(3)")),
@@ -229,5 +282,10 @@ VERBS = (
     Verb("ibv_poll_cq", "poll", "ibv_poll_cq(3)",
          "takes completions", uses=("cq",)),
     Verb("ibv_start_poll", "poll", "ibv_create_cq_ex(3)",
-         "takes completions, field by field", uses=("cq",)),
+         "takes completions, field by field", uses=("cq",), rules=(
+             Rule("not_empty", "there is a completion",
+                  "ibv_create_cq_ex(3)", ENOENT),)),
 )
+
+NAMED = {verb.name: verb for verb in VERBS}
+DESTROYS = {verb.destroys: verb.name for verb in VERBS if verb.destroys}

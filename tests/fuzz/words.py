@@ -94,6 +94,11 @@ class Operation:
     with_inv: bool = False
 
     @property
+    def posted_by(self):
+        """The verbs that post it"""
+        return ("ibv_post_send", "ibv_wr_complete")
+
+    @property
     def may_be_inline(self):
         """IBV_SEND_INLINE: valid only for Send and RDMA Write"""
         return self.data == "out"
@@ -108,6 +113,7 @@ class Verb:
     page: its manual page
     does: what it does, in a line
     rules: what must hold
+    cannot_break: names of those that no call of this verb can break
     makes, destroys, uses: kinds of objects
     """
 
@@ -116,12 +122,18 @@ class Verb:
     page: str
     does: str
     rules: tuple = ()
+    cannot_break: tuple = ()
     makes: str = None
     destroys: str = None
     uses: tuple = field(default=())
 
+    def rule(self, name):
+        """The rule with a name"""
+        return next(rule for rule in self.rules if rule.name == name)
+
 
 EINVAL = Refused(errno.EINVAL)
+ENOENT = Refused(errno.ENOENT)
 ENOMEM = Refused(errno.ENOMEM)
 EBUSY = Refused(errno.EBUSY)
 EOPNOTSUPP = Refused(errno.EOPNOTSUPP)

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""What the descriptions should have, and what programs have of them.
+
+The provider's table of functions, the manual pages and the headers say what
+there is. Each of these is described in verbs.py, or is in undescribed.py.
+"""
+
+import errno
+import re
+
+import undescribed
+import verbs
+
+MANUAL = "build/rdma-core/libibverbs/man"
+HEADER = "build/rdma-core/libibverbs/verbs.h"
+PROVIDER = "userspace/provider/mynic.c"
+
+
+def _enum(text, name):
+    """The names in an enumeration, without its comments"""
+    body = re.search(rf"enum {name}\s*{{(.*?)}};", text, re.S).group(1)
+    return re.findall(r"^\s*(IBV_\w+)", body, re.M)
+
+
+def provider_verbs(top):
+    """The functions that the provider has"""
+    text = (top / PROVIDER).read_text()
+    table = re.search(r"verbs_context_ops \w+ = {(.*?)^};", text,
+                      re.S | re.M).group(1)
+    return {f"ibv_{name}" for name in re.findall(r"^\t\.(\w+) =", table, re.M)}
+
+
+def opcodes(top):
+    """IBV_WR_*, without the prefix"""
+    names = _enum((top / HEADER).read_text(), "ibv_wr_opcode")
+    return {name.removeprefix("IBV_WR_") for name in names}
+
+
+def states(top):
+    """IBV_QPS_*, without the prefix"""
+    names = _enum((top / HEADER).read_text(), "ibv_qp_state")
+    return {name.removeprefix("IBV_QPS_") for name in names
+            if name != "IBV_QPS_UNKNOWN"}
+
+
+def builders(top):
+    """The functions of ibv_wr_post(3)"""
+    text = (top / MANUAL / "ibv_wr_post.3.md").read_text()
+    return set(re.findall(r"^(?:int|void) (ibv_wr_\w+)\(", text, re.M))
+
+
+def readers(top):
+    """The functions that read a field of a completion"""
+    text = (top / HEADER).read_text()
+    return set(re.findall(r"\b(ibv_wc_read_\w+)\(", text))
+
+
+def errnos(top):
+    """Pairs of verb and errno that the verb's manual page names"""
+    found = set()
+    pages = {verb.page for verb in verbs.VERBS}
+    for page in pages:
+        name = page.split("(")[0]
+        for path in (top / MANUAL).glob(f"{name}.3*"):
+            words = re.findall(r"\bE[A-Z]{3,}\b", path.read_text())
+            found |= {f"{page} {word}" for word in words
+                      if hasattr(errno, word)}
+    return found
+
+
+def table_of_opcodes(top):
+    """Operations and the types of queue pairs that have them, by each page"""
+    text = (top / MANUAL / "ibv_post_send.3").read_text()
+    columns = ("UD", "UC", "RC", "XRC_SEND", "RAW_PACKET")
+    rows = {}
+    for line in re.findall(r"^IBV_WR_(\w+ *\|.*)$", text, re.M):
+        name, *marks = (field.strip() for field in line.split("|"))
+        rows["ibv_post_send(3)", name] = {
+            column for column, mark in zip(columns, marks) if mark == "X"}
+    text = (top / MANUAL / "ibv_wr_post.3.md").read_text()
+    for name, types in re.findall(
+            r"^\| (\w+) +\| ibv_wr_\w+\(\) *\| ([^|]*)\|", text, re.M):
+        # The page spells one of them differently
+        types = types.replace("SRC SEND", "XRC_SEND")
+        rows["ibv_wr_post(3)", name] = {
+            word.strip() for word in types.split(",")}
+    return rows
+
+
+def _described():
+    found = set(verbs.NAMED) | {f"opcode {op}" for op in verbs.OPERATION}
+    found |= {f"state {state}" for state in verbs.STATES}
+    found |= {op.builder for op in verbs.OPERATIONS} | set(verbs.SETTERS)
+    found |= {f"{verb.page} {errno.errorcode[rule.otherwise.errno]}"
+              for verb in verbs.VERBS for rule in verb.rules
+              if hasattr(rule.otherwise, "errno")}
+    return found | set(verbs.READERS) | {"ibv_wr_start"}
+
+
+def _wanted(top):
+    wanted = provider_verbs(top) | builders(top) | readers(top) | errnos(top)
+    wanted |= {f"opcode {name}" for name in opcodes(top)}
+    return wanted | {f"state {name}" for name in states(top)}
+
+
+def _table_differences(top):
+    types = set(verbs.QP_TYPES)
+    for (page, name), on in table_of_opcodes(top).items():
+        if name not in verbs.OPERATION:
+            continue
+        described = set(verbs.OPERATION[name].on)
+        if described != on & types:
+            yield (f"{name}: {page} has it on {sorted(on & types)}, "
+                   f"described is {sorted(described)}")
+
+
+def complaints(top):
+    """What is wrong with the descriptions, a line each"""
+    wanted, described = _wanted(top), _described()
+    later = set(undescribed.UNDESCRIBED)
+    lines = [f"{name} is neither described nor in undescribed.py"
+             for name in sorted(wanted - described - later)]
+    lines += [f"{name} is described, but still in undescribed.py"
+              for name in sorted(later & described)]
+    lines += [f"{name} is in undescribed.py, but there is no such thing"
+              for name in sorted(later - wanted)]
+    return lines + list(_table_differences(top))
+
+
+def summary(top):
+    """How much is described"""
+    wanted, later = _wanted(top), undescribed.UNDESCRIBED
+    return (f"{len(wanted) - len(later)} of {len(wanted)} functions, opcodes, "
+            "errnos and states are described")
+
+
+def expected():
+    """What a large number of calls has to reach"""
+    yield from (("verb", verb.name) for verb in verbs.VERBS)
+    for verb in verbs.VERBS:
+        yield from (("rule", verb.name, rule.name) for rule in verb.rules
+                    if rule.name not in verb.cannot_break)
+    for op in verbs.OPERATIONS:
+        for qp_type in op.on:
+            yield from (("operation", qp_type, op.name, verb)
+                        for verb in op.posted_by)
+    for qp_type in verbs.QP_TYPES:
+        for old in verbs.STATES_OF[qp_type]:
+            yield ("queried", old)
+            yield from (("transition", qp_type, old, new)
+                        for new in verbs.STATES_OF[qp_type] if new != "SQE"
+                        and verbs.transition(qp_type, old, new) is not None)
+    for state in verbs.STATES:
+        yield from (("posted", verb, state) for verb in (
+            "ibv_post_send", "ibv_wr_complete", "ibv_post_recv"))
+    yield from (("setter", name) for name in verbs.SETTERS)
+    yield from (("status", name) for name in verbs.STATUS)
+
+
+def report(reached):
+    """What was reached, a line each"""
+    for what, number in sorted(reached.items()):
+        if what[0] != "pair":
+            yield f"{number:8d} {' '.join(what)}"
+    pairs = sum(what[0] == "pair" for what in reached)
+    yield f"{pairs} of {len(verbs.VERBS) ** 2} pairs of verbs in succession"
+
+
+def missed(reached):
+    """What of expected() was not reached"""
+    return sorted({" ".join(what) for what in expected()
+                   if not reached[what]})

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Making and destroying objects."""
+
+import verbs
+from model import AREA, SINK, SOURCE, TARGET, Ah, Cq, Mr, Pd, Qp, Srq
+from program import Program
+
+CQE = 4096
+STANDARD_WC = 0x7f
+FEW = ("pd", "mr", "cq", "srq")
+
+
+class Objects(Program):
+    """Makes objects, and destroys them, in use or not."""
+
+    def keep(self, thing, *uses):
+        """There is a new object, which uses others."""
+        self.things[thing.kind].append(thing)
+        thing.uses = [other for other in uses if other]
+        for other in thing.uses:
+            other.users += 1
+        return thing
+
+    def drop(self, thing):
+        """There is an object no more."""
+        self.things[thing.kind].remove(thing)
+        for other in thing.uses:
+            other.users -= 1
+
+    def make_pd(self, node=None):
+        node = self.random.randrange(2) if node is None else node
+        pd = Pd(self.name("pd"), node)
+        self.call("ibv_alloc_pd", pd.name, dev=node)
+        return self.keep(pd)
+
+    def random_access(self):
+        access = self.random.getrandbits(5)
+        if self.chance(0.1):
+            access |= verbs.ACCESS["ZERO_BASED"]
+        return access
+
+    def make_mr(self, pd=None, area=None, access=None):
+        pd = pd or self.any("pd")
+        if area is None:
+            area = self.random.choice((SOURCE, SINK, TARGET))
+        if access is None:
+            access = self.random_access()
+        at = area + self.random.randrange(0, AREA // 2)
+        if access & verbs.ACCESS["ZERO_BASED"]:
+            # What is aligned in the region is so in memory, for atomics
+            at &= ~7
+        length = self.random.choice((1, 8, 4096, 65536, AREA // 2))
+        mr = Mr(self.name("mr"), pd.node, pd=pd, at=at, len=length,
+                access=access)
+        wrong = verbs.access_broken(access)
+        self.call("ibv_reg_mr", mr.name, broken=wrong, pd=pd.name, at=at,
+                  len=length, access=access)
+        return None if wrong else self.keep(mr, pd)
+
+    def make_cq(self, node=None):
+        node = self.random.randrange(2) if node is None else node
+        cq = Cq(self.name("cq"), node, cqe=CQE, ex=self.chance(0.5))
+        self.create_cq(cq)
+        return self.keep(cq)
+
+    def create_cq(self, cq, broken=None):
+        self.call("ibv_create_cq_ex" if cq.ex else "ibv_create_cq", cq.name,
+                  broken=broken, dev=cq.node, cqe=cq.cqe,
+                  wc_flags=STANDARD_WC if cq.ex else None)
+
+    def refused_cq(self):
+        self.create_cq(Cq(self.name("cq"), self.random.randrange(2),
+                          cqe=self.random.choice((0, 1 << 30)),
+                          ex=self.chance(0.5)), "cqe")
+
+    def make_srq(self, pd):
+        srq = Srq(self.name("srq"), pd.node, pd=pd,
+                  max_wr=self.random.choice((64, 256)),
+                  max_sge=self.random.choice((1, 2, 4)))
+        self.call("ibv_create_srq", srq.name, pd=pd.name, wr=srq.max_wr,
+                  sge=srq.max_sge)
+        return self.keep(srq, pd)
+
+    def make_qp(self, qp_type, node):
+        pd = self.any("pd", node=node) or self.make_pd(node)
+        scq = self.any("cq", node=node) or self.make_cq(node)
+        rcq = self.any("cq", node=node)
+        srq = None
+        if self.chance(0.25):
+            srq = self.any("srq", pd=pd) or self.make_srq(pd)
+        caps = {"swr": self.random.choice((2, 16, 64)),
+                "rwr": self.random.choice((16, 64)),
+                "ssge": self.random.choice((1, 2, 4)),
+                "rsge": self.random.choice((1, 2, 4)),
+                "inline": self.random.choice((0, 16, 64, 200))}
+        if srq:
+            caps["rwr"] = caps["rsge"] = 0
+        ops = None
+        if self.chance(0.5):
+            ops = sum(op.send_ops for op in verbs.OPERATIONS
+                      if qp_type in op.on)
+        qp = Qp(self.name("qp"), node, type=qp_type, pd=pd, scq=scq, rcq=rcq,
+                srq=srq, caps=caps, sig_all=self.chance(0.3), ops=ops)
+        self.create_qp(qp)
+        if qp_type == verbs.UD:
+            qp.qkey = self.random.getrandbits(31)
+        return self.keep(qp, pd, scq, rcq, srq)
+
+    def create_qp(self, qp, broken=None):
+        self.call("ibv_create_qp_ex", qp.name, broken=broken, pd=qp.pd.name,
+                  scq=qp.scq.name, rcq=qp.rcq.name,
+                  srq=qp.srq.name if qp.srq else None,
+                  type=verbs.QP_TYPES[qp.type], sig_all=int(qp.sig_all),
+                  ops=qp.ops, **qp.caps)
+
+    def refused_qp(self):
+        """A queue pair with an operation that its type does not have"""
+        missing = [(qp_type, op) for op in verbs.OPERATIONS
+                   for qp_type in verbs.QP_TYPES if qp_type not in op.on]
+        qp_type, op = self.random.choice(missing)
+        pd = self.any("pd")
+        cq = self.any("cq", node=pd.node)
+        if cq:
+            self.create_qp(Qp(self.name("qp"), pd.node, type=qp_type, pd=pd,
+                              scq=cq, rcq=cq, caps={"swr": 1},
+                              ops=op.send_ops), "send_ops")
+
+    def make_ah(self, qp):
+        ah = Ah(self.name("ah"), qp.node, pd=qp.pd, to=qp.peer.node)
+        self.call("ibv_create_ah", ah.name, pd=qp.pd.name, to=ah.to)
+        self.keep(ah, qp.pd)
+        ah.users += 1
+        qp.uses.append(ah)
+        qp.ah = ah
+
+    def destroy(self, kind):
+        """Destroy an object of a kind, in use or not."""
+        thing = self.any(kind)
+        if not thing:
+            return
+        # What the program itself needs stays
+        if not thing.users and kind in FEW and len(self.things[kind]) <= 4:
+            return
+        if kind == "ah" and thing.users:
+            return
+        self.destroy_thing(thing)
+
+    def destroy_thing(self, thing):
+        """Destroy an object. It is refused while others use it."""
+        self.call(verbs.DESTROYS[thing.kind], thing.name,
+                  broken="unused" if thing.users else None)
+        if thing.users:
+            return
+        self.drop(thing)
+        if thing.kind == "qp" and thing.peer:
+            # It is not sent from any more
+            thing.peer.peer = None

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Posting, in lists and critical sections."""
+
+from dataclasses import dataclass
+
+import verbs
+from model import GRH, SINK, TARGET, Receive, Request
+from sending import FLAGS, UNKNOWN_KEY, Requests
+from words import Dropped
+
+VERB = ("ibv_post_send", "ibv_wr_complete")  # with batch or without
+
+
+@dataclass
+class Need:
+    """A receive request that is needed.
+
+    length: bytes of the message
+    exactly: it must have no more room
+    broken: its keys must not be known
+    """
+
+    length: int
+    exactly: bool = False
+    broken: bool = False
+
+
+class Posting(Requests):
+    """Posts requests and what they need at the other end."""
+
+    def post_receives(self, qp, needs):
+        """Post receive requests; return whether there was memory for them."""
+        receives = []
+        extra = GRH if qp.type == verbs.UD else 0
+        most = qp.srq.max_sge if qp.srq else qp.caps["rsge"]
+        for need in needs:
+            length = need.length + extra
+            if not need.exactly:
+                length += self.random.choice((0, 0, 1, 100))
+            sges = self.sges(qp.pd, SINK, length, most, "LOCAL_WRITE")
+            if sges is None:
+                return False
+            receives.append(Receive(self.next_id(), sges))
+        words = [self.word({
+            "id": receive.wr_id,
+            "sges": "|".join(
+                f"{mr.address(at)}/{length}/{mr.name}" +
+                (UNKNOWN_KEY if need.broken else "")
+                for mr, at, length in receive.sges)})
+            for receive, need in zip(receives, needs)]
+        broken, bad = None, None
+        if self.chance(0.05):
+            broken, bad = "num_sge", len(words)
+            words.append(self.word({"id": self.next_id(), "num_sge": 100000}))
+        if words and qp.srq:
+            self.call("ibv_post_srq_recv", qp.srq.name, *words, broken=broken,
+                      bad=bad)
+        elif words:
+            self.call("ibv_post_recv", qp.name, *words, broken=broken, bad=bad)
+            self.reach("posted", "ibv_post_recv", qp.state)
+        for receive in receives:
+            if qp.srq:
+                qp.srq.receives.append(receive)
+            else:
+                self.model.receive(qp, receive)
+        return True
+
+    def post_early(self, qp):
+        """Post where the state does not let"""
+        word = self.word({"id": self.next_id(), "op": 2})
+        if qp.state in verbs.CANNOT_SEND:
+            self.call("ibv_post_send", qp.name, word, broken="state", bad=0)
+            self.reach("posted", "ibv_post_send", qp.state)
+            if qp.ops is not None and qp.type != verbs.UD:
+                self.call("ibv_wr_complete", qp.name, word, broken="state")
+                self.reach("posted", "ibv_wr_complete", qp.state)
+        if qp.state == "RESET" and not qp.srq:
+            self.call("ibv_post_recv", qp.name,
+                      self.word({"id": self.next_id()}), broken="state", bad=0)
+            self.reach("posted", "ibv_post_recv", qp.state)
+
+    def post_here(self, qp):
+        """Post one request each way, in a state other than RTS"""
+        self.post_early(qp)
+        if qp.state not in verbs.CANNOT_SEND and not qp.deferred:
+            self.post_last(qp, qp.ops is not None and self.chance(0.5))
+        if qp.state != "RESET" and not qp.srq and len(qp.receives) < 4:
+            self.post_receives(qp, [Need(0)])
+
+    def burst(self, qp):
+        """Some requests from one queue pair, and what they need"""
+        room = min(qp.caps["swr"] // 2, 16)
+        ops = [op for op in verbs.OPERATIONS if qp.type in op.on]
+        requests, lengths = [], []
+        spoiled = False
+        for _ in range(self.random.randint(1, room)):
+            op = self.random.choice(ops)
+            request = self.request(qp, op)
+            if not request:
+                continue
+            batch = qp.ops is not None and self.chance(0.5)
+            fields = self.fields(qp, request, batch)
+            if not spoiled and self.chance(0.02):
+                spoiled = self.spoil(qp, request, fields, VERB[batch])
+            requests.append((request, fields, batch))
+            dropped = request.wrong and \
+                isinstance(request.wrong.otherwise, Dropped)
+            if op.receives and not dropped:
+                lengths += self.needed(request)
+            if request.wrong and self.is_last(request):
+                break
+        if not requests:
+            return
+        queue = qp.peer.queue()
+        limit = qp.peer.srq.max_wr if qp.peer.srq else qp.peer.caps["rwr"]
+        if queue or len(lengths) >= limit:
+            return  # left over from before: their lengths do not fit
+        if not self.post_receives(qp.peer, lengths):
+            return
+        self.post_in_calls(qp, requests)
+        self.settle()
+
+    def needed(self, request):
+        """Lengths of the receive requests for a request"""
+        wrong = request.wrong.name if request.wrong else None
+        if wrong == "receive":
+            return []
+        if wrong == "receive_length":
+            return [Need(self.random.randrange(request.length), exactly=True)]
+        return [Need(request.length, broken=wrong == "receive_lkey")]
+
+    @staticmethod
+    def is_last(request):
+        """Whether nothing may follow a request that breaks a rule"""
+        # What is behind a response that cannot be stored may be executed, and
+        # the receive request of another must not serve this one.
+        return request.op.data != "out" or request.wrong.name == "receive"
+
+    def post_in_calls(self, qp, requests):
+        """Post in lists and critical sections of any length"""
+        last = None
+        while requests:
+            number = self.random.randint(1, len(requests))
+            batch = requests[0][2]
+            group = []
+            while requests and len(group) < number and \
+                    requests[0][2] == batch:
+                group.append(requests.pop(0))
+            last = self.post_group(qp, group, batch) or last
+        if last and not qp.sig_all and not last.flags & FLAGS["SIGNALED"] \
+                and qp.state == "RTS":
+            self.post_last(qp)
+
+    def post_group(self, qp, group, batch):
+        """One call. Return the last request that was posted."""
+        broken, bad = None, None
+        if self.chance(0.08):
+            bad = self.random.randrange(len(group))
+            request, fields, _ = group[bad]
+            fields = dict(fields)
+            broken = self.refuse(qp, fields, request, batch)
+            if broken:
+                # The bad one is added, as those that are good have receives
+                group.insert(bad, (None, fields, batch))
+        words = [self.word(fields) for _, fields, _ in group]
+        good = [entry for entry in group if entry[0]]
+        if batch and self.chance(0.05):
+            # What is aborted is posted again
+            self.call("ibv_wr_abort", qp.name, *words, abort=1)
+        if not broken:
+            self.call(VERB[batch], qp.name, *words)
+        elif batch:
+            self.call(VERB[batch], qp.name, *words, broken=broken)
+            self.call(VERB[batch], qp.name,
+                      *(self.word(fields) for _, fields, _ in good))
+        else:
+            self.call(VERB[batch], qp.name, *words, broken=broken, bad=bad)
+            self.call(VERB[batch], qp.name, *words[bad + 1:])
+        for request, _, _ in good:
+            self.reach("operation", qp.type, request.op.name, VERB[batch])
+            self.reach("posted", VERB[batch], qp.state)
+            self.model.send(qp, request)
+        return good[-1][0]
+
+    def post_last(self, qp, batch=False):
+        """One that is signaled, so that all before are known to be done"""
+        name = "SEND" if qp.type == verbs.UD else "RDMA_WRITE"
+        request = Request(self.next_id(), verbs.OPERATION[name],
+                          FLAGS["SIGNALED"])
+        fields = {"id": request.wr_id, "op": request.op.opcode,
+                  "flags": request.flags}
+        if qp.type == verbs.UD:
+            # To nobody
+            if not qp.ah:
+                return
+            fields.update(ah=qp.ah.name, qpn=0xfffffe, qkey=0)
+            request.wrong = verbs.rule(verbs.EXECUTION, "qkey")
+        else:
+            request.remote = (None, TARGET)
+        self.call(VERB[batch], qp.name, self.word(fields))
+        self.reach("posted", VERB[batch], qp.state)
+        self.model.send(qp, request)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""A program as it is written: its lines, objects and places in memory."""
+
+import collections
+import random
+
+import verbs
+from model import AREA, SINK, SOURCE, TARGET, Model
+
+GUARD = 64
+
+
+class Area:
+    """Gives out parts of an area that nobody else uses in the same round."""
+
+    def __init__(self, start):
+        self.start = start
+        self.next = start
+
+    def take(self, mr, length):
+        """A range in a region and in no range taken before, or None"""
+        # Atomics need an address that is a multiple of 8
+        at = max(self.next, mr.at) + 7 & ~7
+        if at + length > min(mr.at + mr.len, self.start + AREA):
+            return None
+        self.next = at + length + GUARD
+        return at
+
+    def reset(self):
+        self.next = self.start
+
+
+class Program:
+    """The lines of a program, and what is known of it.
+
+    seed: the same seed, number of calls and steps make the same program
+    out: file to write to
+    """
+
+    def __init__(self, seed, out):
+        self.seed = seed
+        self.random = random.Random(seed)
+        self.out = out
+        self.model = Model()
+        self.numbers = collections.Counter()
+        self.things = collections.defaultdict(list)
+        self.written = 0
+        self.reached = collections.Counter()
+        self.last_verb = None
+        self.wr_id = 0
+        self.areas = [{start: Area(start) for start in
+                       (SOURCE, SINK, TARGET)} for _ in range(2)]
+
+    # Lines
+
+    def call(self, name, target, *words, broken=None, bad=None, **args):
+        """Write a call of a verb; arguments that are None are left out.
+
+        broken: the rule of the verb that it breaks
+        bad: which of its requests does
+        """
+        verb = verbs.NAMED[name]
+        words += tuple(f"{key}={value}" for key, value in args.items()
+                       if value is not None)
+        expect = 0
+        if broken:
+            expect = verb.rule(broken).otherwise.errno
+            self.reach("rule", name, broken)
+        if bad is not None:
+            expect = f"{expect}@{bad}"
+        self.line(verb.call, target, words, expect)
+        self.reach("verb", name)
+        if self.last_verb:
+            self.reach("pair", self.last_verb, name)
+        self.last_verb = name
+
+    def reach(self, *what):
+        """Count what the program has of the descriptions; see coverage.py."""
+        self.reached[what] += 1
+
+    def line(self, verb, target, words, expect):
+        print(verb, target, *words, "=>", expect, file=self.out)
+        self.written += 1
+
+    def name(self, kind):
+        self.numbers[kind] += 1
+        return f"{kind}{self.numbers[kind] - 1}"
+
+    def chance(self, probability):
+        return self.random.random() < probability
+
+    def any(self, kind, **where):
+        found = [thing for thing in self.things[kind] if all(
+            getattr(thing, key) == value for key, value in where.items())]
+        return self.random.choice(found) if found else None
+
+    def settle(self):
+        """Find all completions, and compare what was written."""
+        for cq, completions in self.model.completions.items():
+            for completion in completions:
+                self.reach("status", completion.status)
+            self.call("ibv_start_poll" if cq.ex else "ibv_poll_cq", cq.name,
+                      *(completion.text() for completion in completions))
+            if cq.ex:
+                # The runner polls once more than there are completions
+                self.reach("rule", "ibv_start_poll", "not_empty")
+        self.model.completions.clear()
+        for node, at, length in self.model.unknown:
+            seed = self.random.randrange(1024)
+            self.refill(node, at, length, seed)
+        self.model.unknown.clear()
+        for node in range(2):
+            self.compare(node)
+        self.model.touched.clear()
+        for node in range(2):
+            for area in self.areas[node].values():
+                area.reset()
+
+    def refill(self, node, at, length, seed):
+        while length:
+            part = min(length, 32768)
+            self.line("fill", node, (f"at={at}", f"len={part}",
+                                     f"seed={seed}"), 0)
+            self.model.fill(node, at, part, seed)
+            at, length = at + part, length - part
+
+    def compare(self, node):
+        """What was written, with the bytes before and behind"""
+        touched = sorted((at, at + length) for where, at, length
+                         in self.model.touched if where == node)
+        start = end = None
+        for low, high in touched + [(1 << 30, 1 << 30)]:
+            if end is not None and low <= end + 2 * GUARD:
+                end = max(end, high)
+                continue
+            if end is not None:
+                low_at = max(start - GUARD, 0)
+                length = end + GUARD - low_at
+                self.line("compare", node,
+                          (f"at={low_at}", f"len={length}"),
+                          hex(self.model.crc(node, low_at, length)))
+            start, end = low, high
+

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""The states of queue pairs."""
+
+import verbs
+from objects import Objects
+
+ALL_RIGHTS = verbs.access("REMOTE_WRITE", "REMOTE_READ", "REMOTE_ATOMIC")
+UP = ("RESET", "INIT", "RTR", "RTS")
+
+
+class States(Objects):
+    """Takes queue pairs from state to state, also in wrong ways."""
+
+    def modify(self, qp, state, broken=None, without=None):
+        """Change the state, with all attributes that are needed but one."""
+        names = ["STATE"]
+        required = verbs.transition(qp.type, qp.state, state)
+        names += [name for name in required or () if name != without]
+        self.call("ibv_modify_qp", qp.name, broken=broken,
+                  state=verbs.STATES.index(state),
+                  mask=sum(verbs.ATTRIBUTES[name] for name in names),
+                  **self.attributes(qp, state))
+        if broken:
+            return
+        self.reach("transition", qp.type, qp.state, state)
+        if state == "RESET":
+            self.model.reset(qp)
+        elif state == "ERR":
+            self.model.stop(qp)
+        else:
+            qp.state = state
+        if state == "RTS":
+            self.model.resume(qp)
+
+    def attributes(self, qp, state):
+        if state == "INIT":
+            return {"access": ALL_RIGHTS if qp.type == verbs.RC else 2,
+                    "qkey": qp.qkey}
+        if state == "RTR" and qp.type != verbs.UD and qp.peer:
+            return {"to": qp.peer.node, "dest": qp.peer.name,
+                    "mtu": qp.mtu, "rq_psn": qp.peer.psn, "dest_rd": 8,
+                    "min_rnr": 1}
+        if state == "RTS":
+            return {"sq_psn": qp.psn, "timeout": 18, "retry": 7, "rnr": qp.rnr,
+                    "rd": 8}
+        return {}
+
+    def wrong_transition(self, qp):
+        """Each rule of ibv_modify_qp() is broken."""
+        state = self.random.choice(verbs.STATES)
+        required = verbs.transition(qp.type, qp.state, state)
+        if required is None:
+            self.modify(qp, state, "transition")
+        elif required:
+            self.modify(qp, state, "required", self.random.choice(required))
+        self.query(qp)
+
+    def query(self, qp):
+        self.call("ibv_query_qp", qp.name,
+                  state=verbs.STATES.index(qp.state))
+        self.reach("queried", qp.state)
+
+    def step(self, qp, state):
+        if self.chance(0.1):
+            self.wrong_transition(qp)
+        if self.chance(0.1):
+            self.post_early(qp)
+        self.modify(qp, state)
+
+    def raise_qp(self, qp, last="RTS"):
+        """Up to a state, by way of RESET if it is not on the way there"""
+        if qp.state not in UP:
+            self.step(qp, "RESET")
+        for state in UP[UP.index(qp.state) + 1:UP.index(last) + 1]:
+            self.step(qp, state)
+
+    def connect(self, qp_type):
+        """Two queue pairs that reach each other"""
+        node = self.random.randrange(2)
+        pair = (self.make_qp(qp_type, node), self.make_qp(qp_type, 1 - node))
+        mtu = self.random.choice((1, 2, 3))
+        for qp, peer in (pair, pair[::-1]):
+            qp.peer, qp.mtu = peer, mtu
+            qp.rnr = self.random.choice((0, 7))
+            qp.psn = self.random.choice((0, 0xfffffe, 0x7fffff,
+                                         self.random.getrandbits(24)))
+        self.bring_up(pair)
+        if qp_type == verbs.UD:
+            for qp in pair:
+                self.make_ah(qp)
+
+    def bring_up(self, pair):
+        """Both in RTR before one is in RTS, which may send at once"""
+        for qp in pair:
+            self.raise_qp(qp, "RTR")
+        for qp in pair:
+            self.raise_qp(qp)
+
+    def recover(self, qp):
+        """After an error: from the start, or from SQE back to RTS"""
+        if qp.state == "SQE":
+            self.modify(qp, "RTS")
+            return
+        pair = (qp, qp.peer)
+        for end in pair:
+            self.modify(end, "RESET")
+        self.bring_up(pair)
+
+    def wander(self, qp):
+        """From state to state as the rules permit, and then both back up"""
+        if qp.state != "SQE" and self.chance(0.5):
+            self.modify(qp, "RESET")
+        for _ in range(self.random.randint(1, 6)):
+            states = [state for state in verbs.STATES if verbs.transition(
+                qp.type, qp.state, state) is not None]
+            onward = [state for state in states
+                      if state not in ("RESET", "ERR")]
+            state = self.random.choice(
+                onward if onward and self.chance(0.5) else states)
+            if self.chance(0.3):
+                self.wrong_transition(qp)
+            if qp.state != "RTS" and self.chance(0.5):
+                self.post_here(qp)
+            if qp.deferred and state == "RTS":
+                state = self.random.choice(("ERR", "RESET"))
+            self.modify(qp, state)
+            self.settle()
+        for end in (qp, qp.peer):
+            self.modify(end, "RESET")
+        self.bring_up((qp, qp.peer))
