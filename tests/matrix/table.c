@@ -5,48 +5,68 @@
 
 #include "matrix.h"
 
-#define RULE_20 "===================="
-#define RULE_27 RULE_20 "======="
-static const char border[] = RULE_20 " =========== " RULE_27 " " RULE_27
-				     " =========";
+/* As wide as the widest contents, that is, the names of what is in them */
+#define WIDTH_OP 20
+#define WIDTH_API 17
+
+static void print_rule(unsigned int width)
+{
+	while (width--)
+		putchar('=');
+}
+
+static void print_border(void)
+{
+	print_rule(WIDTH_OP);
+	for (unsigned int i = 0; i < 2; i++) {
+		putchar(' ');
+		print_rule(WIDTH_API);
+	}
+	for (enum type type = 0; type < NUM_TYPES; type++) {
+		putchar(' ');
+		print_rule(strlen(type_name(type)));
+	}
+	putchar('\n');
+}
 
 static void print_setters(const struct op *op, enum wr_api api)
 {
 	static const char *const letters[] = { "sge", "list", "inl", "inll" };
 	char text[64] = "";
 
-	if (!op_through(op, api)) {
-		printf(" %-27s", "EINVAL");
-		return;
-	}
 	for (enum setter s = 0; s < NUM_SETTERS; s++)
 		if (op_with_setter(op, api, s)) {
 			strcat(text, text[0] ? " " : "");
 			strcat(text, letters[s]);
 		}
-	printf(" %-27s", text[0] ? text : "none");
+	if (!op_through(op, api))
+		strcpy(text, "EINVAL");
+	printf(" %-*s", WIDTH_API, text[0] ? text : "none");
 }
 
-static void print_row(const struct op *op, enum type type)
+static void print_row(const struct op *op)
 {
-	unsigned int flags = op_flags(type);
+	printf("%-*s", WIDTH_OP, op->name);
+	print_setters(op, API_POST_SEND);
+	print_setters(op, API_WR);
+	for (enum type type = 0; type < NUM_TYPES; type++) {
+		int width = type + 1 < NUM_TYPES ? strlen(type_name(type)) : 0;
 
-	printf("%-20s %-11s", op->name, type_name(type));
-	if (op_on_type(op, type)) {
-		print_setters(op, API_POST_SEND);
-		print_setters(op, API_WR);
-		printf(" F S E%s\n", flags & IBV_SEND_IP_CSUM ? " C" : "");
-	} else {
-		printf(" %-27s EOPNOTSUPP\n", "EINVAL");
+		printf(" %-*s", width, op_on_type(op, type) ? "x" : "-");
 	}
+	putchar('\n');
 }
 
 void print_table(void)
 {
-	printf("%s\n%-20s %-11s %-27s %-27s %s\n%s\n", border, "Operation",
-	       "QP type", "ibv_post_send()", "ibv_wr_*()", "Flags", border);
+	print_border();
+	printf("%-*s %-*s %-*s", WIDTH_OP, "Operation", WIDTH_API,
+	       "ibv_post_send()", WIDTH_API, "ibv_wr_*()");
+	for (enum type type = 0; type < NUM_TYPES; type++)
+		printf(" %s", type_name(type));
+	putchar('\n');
+	print_border();
 	for (unsigned int i = 0; i < num_ops; i++)
-		for (enum type type = 0; type < NUM_TYPES; type++)
-			print_row(&ops[i], type);
-	printf("%s\n", border);
+		print_row(&ops[i]);
+	print_border();
 }
