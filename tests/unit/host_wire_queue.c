@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The queue of a wire, whom it holds, and when: with a time of its own */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "harness_tap.h"
+#include "harness_vfu.h"
+#include "host/clock.h"
 #include "host/events.h"
+#include "core/nic.h"
 #include "host/wire.h"
 #include "wire/frame.h"
 
@@ -215,4 +221,87 @@ TEST(break_loses_what_is_queued)
 	bring(1000);
 	CHECK_EQ(out.port.stats.tx_dropped, 9);
 	CHECK_EQ(out.port.stats.tx_packets, 10);
+}
+
+#define SMALL_FRAMES 1000
+
+static struct wire stream;
+static unsigned int passed;
+
+/* Each takes as much time as some do that go to many */
+static void take_long(struct switch_port *port, const struct packet *pkt)
+{
+	uint64_t end = clock_ns() + NIC_TURN_NS / 8;
+
+	(void)port;
+	CHECK_EQ(pkt->smac[4] << 8 | pkt->smac[5], passed);
+	passed++;
+	while (clock_ns() < end)
+		;
+}
+
+/* Broadcasts of 14 bytes, as many as are read at once */
+static void send_small_frames(int fd)
+{
+	struct {
+		uint32_t prefix;
+		uint8_t frame[14];
+	} __attribute__((packed)) frames[SMALL_FRAMES];
+
+	for (unsigned int i = 0; i < SMALL_FRAMES; i++) {
+		frames[i].prefix = htonl(14);
+		memset(frames[i].frame, 0xff, 6);
+		memcpy(frames[i].frame + 6,
+		       (uint8_t[]){ 2, 0, 0, 0, i >> 8, i, 0x88, 0xb5 }, 8);
+	}
+	CHECK_EQ(send(fd, frames, sizeof(frames), MSG_NOSIGNAL),
+		 sizeof(frames));
+}
+
+static void end_stream(void *arg)
+{
+	(void)arg;
+	wire_close(&stream);
+	switch_disconnect(&in);
+	events_release(&events);
+}
+
+/* Frames that were read have to wait for their wire's turn, in their order. */
+TEST(small_frames_take_turns)
+{
+	static struct wire_config stream_config = { .kind = &wire_stream,
+						    .name = "stream",
+						    .mode = 0600 };
+	unsigned int turns = 0;
+	int fd;
+
+	stream_config.listen = tap_print("%s/stream", device_dir());
+	CHECK_EQ(events_init(&events), 0);
+	in.name = "in";
+	in.log = &in_log;
+	in.send = take_long;
+	in.up = true;
+	CHECK_EQ(switch_connect(&sw, &in), 0);
+	CHECK_EQ(wire_open(&stream, &stream_config, &events, &sw), 0);
+	tap_at_end(end_stream, NULL);
+	fd = vfu_connect_path(stream_config.listen);
+	wire_run(&stream);
+	while (!stream.port.up)
+		events_wait(&events, EVENTS_NOT_AT_ALL);
+	send_small_frames(fd);
+	while (passed < SMALL_FRAMES) {
+		unsigned int before = passed;
+
+		/* What has been read is not waited for in the kernel */
+		if (wire_next_event(&stream) == WIRE_NEVER)
+			events_wait(&events, EVENTS_NOT_AT_ALL);
+		else
+			wire_run(&stream);
+		CHECK(passed - before <= 50);
+		turns += passed > before;
+	}
+	CHECK(turns >= SMALL_FRAMES / 50);
+	close(fd);
+	while (stream.port.up)
+		events_wait(&events, EVENTS_NOT_AT_ALL);
 }

@@ -87,10 +87,17 @@ static bool poll_nics(struct net_switch *sw)
 	return found;
 }
 
+static void run_wires(const struct loop *loop)
+{
+	for (unsigned int i = 0; i < loop->num_wires; i++)
+		wire_run(&loop->wires[i]);
+}
+
 /* See what has come in while NICs had their turns, from whoever it is */
 static void look_around(const struct loop *loop)
 {
 	events_wait(loop->events, EVENTS_NOT_AT_ALL);
+	run_wires(loop);
 	poll_nics(loop->sw);
 }
 
@@ -183,12 +190,6 @@ static void flush_wires(const struct loop *loop)
 {
 	for (unsigned int i = 0; i < loop->num_wires; i++)
 		wire_flush(&loop->wires[i]);
-}
-
-static void run_wires(const struct loop *loop)
-{
-	for (unsigned int i = 0; i < loop->num_wires; i++)
-		wire_run(&loop->wires[i]);
 }
 
 static void give_way(struct vigil *vigil, uint64_t now)

@@ -7,15 +7,18 @@
 #include "wire.h"
 #include "wire/frame.h"
 
-/* Datagrams in one system call */
+/* Datagrams sent in one system call */
 #define BATCH 64
+
+/* Received: what has been taken from the socket cannot wait for another turn */
+#define RX_BATCH 16
 
 /* One byte more than fits in a frame, so that what is too long shows */
 #define SLOT_SIZE (FRAME_MAX_LEN + 1)
 
 int mmsg_init(struct wire *wire)
 {
-	wire->rx = malloc(BATCH * SLOT_SIZE);
+	wire->rx = malloc(RX_BATCH * SLOT_SIZE);
 	return wire->rx ? 0 : wire_error(wire, -ENOMEM, "get memory");
 }
 
@@ -74,23 +77,36 @@ int mmsg_flush(struct wire *wire, struct iovec prefix)
 	return err || !frame_queue_used(&wire->tx) ? err : -EAGAIN;
 }
 
-int mmsg_receive(struct wire *wire)
+static int receive_batch(struct wire *wire)
 {
-	struct mmsghdr msgs[BATCH];
-	struct iovec iov[BATCH];
+	struct mmsghdr msgs[RX_BATCH];
+	struct iovec iov[RX_BATCH];
 	int num;
 
-	for (unsigned int i = 0; i < BATCH; i++) {
+	for (unsigned int i = 0; i < RX_BATCH; i++) {
 		iov[i] = (struct iovec){ wire->rx + i * SLOT_SIZE, SLOT_SIZE };
 		msgs[i].msg_hdr = (struct msghdr){
 			.msg_iov = &iov[i],
 			.msg_iovlen = 1,
 		};
 	}
-	num = recvmmsg(wire->fd, msgs, BATCH, MSG_DONTWAIT, NULL);
+	num = recvmmsg(wire->fd, msgs, RX_BATCH, MSG_DONTWAIT, NULL);
 	if (num < 0)
 		return errno == EINTR ? -EAGAIN : -errno;
 	for (int i = 0; i < num; i++)
 		wire_receive(wire, iov[i].iov_base, msgs[i].msg_len);
 	return num;
+}
+
+int mmsg_receive(struct wire *wire)
+{
+	int num = receive_batch(wire);
+	int sum = num;
+
+	while (num == RX_BATCH && !wire_turn_is_over(wire)) {
+		num = receive_batch(wire);
+		if (num > 0)
+			sum += num;
+	}
+	return sum;
 }

@@ -24,7 +24,7 @@ void mmsg_free(struct wire *wire);
 int mmsg_flush(struct wire *wire, struct iovec prefix);
 
 /**
- * mmsg_receive() - receive once
+ * mmsg_receive() - receive what is there, as far as there is time
  * @wire: the wire
  *
  * What is no frame is counted.

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "core/nic.h"
 #include "wire.h"
 #include "wire/frame.h"
 
@@ -30,6 +31,9 @@
 #define TRY_FIRST (10 * MSEC)
 #define TRY_LAST (1000 * MSEC)
 
+/* Frames that came in or were handed over, between two looks at the clock */
+#define WORK_PER_LOOK 16
+
 static struct wire *from_port(struct switch_port *port)
 {
 	return (struct wire *)((uint8_t *)port - offsetof(struct wire, port));
@@ -45,7 +49,8 @@ static void set_mask(struct wire *wire, int fd, uint32_t *mask, uint32_t want)
 
 static void update_mask(struct wire *wire)
 {
-	uint32_t in = switch_is_held(&wire->port) ? 0 : EPOLLIN;
+	bool wait = switch_is_held(&wire->port) || wire->backlog;
+	uint32_t in = wait ? 0 : EPOLLIN;
 	uint32_t out = wire->want_out ? EPOLLOUT : 0;
 
 	if (wire->out_fd == wire->fd) {
@@ -128,6 +133,30 @@ void wire_receive(struct wire *wire, const uint8_t *data, size_t len)
 	switch_transmit(&wire->port, &pkt);
 }
 
+static uint64_t work_done(const struct wire *wire)
+{
+	const struct port_stats *stats = &wire->port.stats;
+
+	return stats->rx_packets + stats->rx_bad + wire->port.sw->packets;
+}
+
+bool wire_turn_is_over(struct wire *wire)
+{
+	uint64_t work = work_done(wire);
+
+	if (work - wire->turn_work < WORK_PER_LOOK)
+		return false;
+	wire->turn_work = work;
+	return clock_ns() >= wire->turn_end;
+}
+
+static void take_turn(struct wire *wire)
+{
+	wire->turn_end = clock_ns() + NIC_TURN_NS;
+	wire->turn_work = work_done(wire);
+	wire->config->kind->ready(wire);
+}
+
 static void fd_ready(void *owner, uint32_t events)
 {
 	struct wire *wire = owner;
@@ -141,7 +170,7 @@ static void fd_ready(void *owner, uint32_t events)
 		wire_flush(wire);
 	}
 	if (wire->fd >= 0 && events & (EPOLLIN | EPOLLERR | EPOLLHUP))
-		wire->config->kind->ready(wire);
+		take_turn(wire);
 	update_mask(wire);
 }
 
@@ -159,6 +188,8 @@ int wire_set_fd(struct wire *wire, int fd)
 	wire->out_fd = fd;
 	wire->want_out = false;
 	wire->rx_len = 0;
+	wire->rx_at = 0;
+	wire->backlog = false;
 	return 0;
 }
 
@@ -172,6 +203,7 @@ void wire_drop_fd(struct wire *wire)
 	wire->fd = -1;
 	wire->out_fd = -1;
 	wire->want_out = false;
+	wire->backlog = false;
 }
 
 int wire_set_out_fd(struct wire *wire, int fd)
@@ -265,13 +297,17 @@ void wire_run(struct wire *wire)
 		wire->try_at = WIRE_NEVER;
 		wire->config->kind->try(wire);
 	}
+	if (wire->backlog && !switch_is_held(&wire->port))
+		take_turn(wire);
 	update_mask(wire);
 }
 
-uint64_t wire_next_event(const struct wire *wire)
+uint64_t wire_next_event(struct wire *wire)
 {
 	uint64_t next = wire->try_at;
 
+	if (wire->backlog && !switch_is_held(&wire->port))
+		return 0;
 	if (wire->port.congested && wire->held_since + HOLD_LIMIT < next)
 		next = wire->held_since + HOLD_LIMIT;
 	return next;

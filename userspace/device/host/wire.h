@@ -58,7 +58,8 @@ struct wire_config {
  * @open: get what does not depend on the peer; reports what cannot work with
  *	wire_error(). Return: 0 or -errno.
  * @try: the time has come that wire_try_at() was called with
- * @ready: &wire.fd is ready to be read, or has an error
+ * @ready: &wire.fd is ready to be read, or has an error, or &wire.backlog is
+ *	set; does what wire_turn_is_over() lets it do
  * @writable: &wire.out_fd can be written to again, if it is waited for; NULL: that
  *	means no more than that the queue can be sent
  * @flush: send what is in the queue as far as possible, but no more than some
@@ -98,6 +99,10 @@ struct wire_kind {
  * @priv: the kind's own
  * @rx: input, a kind's own size
  * @rx_len: bytes in @rx
+ * @rx_at: those of them that are done with
+ * @backlog: there may be whole frames in @rx; no more is read before these
+ * @turn_end: when what comes in has had enough time, ns
+ * @turn_work: what had been done when the clock was looked at for that
  * @told: the state in the log, to say each change once
  * @try_at: when to try again, ns
  * @try_wait: time until the next try after that, ns
@@ -122,6 +127,10 @@ struct wire {
 	void *priv;
 	uint8_t *rx;
 	size_t rx_len;
+	size_t rx_at;
+	bool backlog;
+	uint64_t turn_end;
+	uint64_t turn_work;
 	enum { WIRE_UNKNOWN, WIRE_DOWN, WIRE_UP } told;
 	uint64_t try_at;
 	uint64_t try_wait;
@@ -156,7 +165,7 @@ void wire_flush(struct wire *wire);
 void wire_run(struct wire *wire);
 
 /** wire_next_event() - when wire_run() next has work, or WIRE_NEVER */
-uint64_t wire_next_event(const struct wire *wire);
+uint64_t wire_next_event(struct wire *wire);
 
 /* For the kinds */
 
@@ -207,6 +216,18 @@ void wire_try_in(struct wire *wire, uint64_t time);
 
 /** wire_want_out() - have &wire_kind.writable called, or the queue sent */
 void wire_want_out(struct wire *wire, bool want);
+
+/**
+ * wire_turn_is_over() - whether to leave what has come in to the next turn
+ * @wire: the wire
+ *
+ * What one peer sends has NIC_TURN_NS at a time, like a NIC. To be asked behind
+ * each frame: the clock is looked at once for some of them, or less if each goes
+ * to many NICs.
+ *
+ * Return: whether its turn is over.
+ */
+bool wire_turn_is_over(struct wire *wire);
 
 /** wire_receive() - something has come in; what is no frame is counted */
 void wire_receive(struct wire *wire, const uint8_t *data, size_t len);

@@ -23,8 +23,9 @@
 #include "wire.h"
 #include "wire/frame.h"
 
-/* Datagrams in one system call */
-#define BATCH 64
+/* Frames in one system call, and system calls in one turn */
+#define BATCH 16
+#define BATCHES 4
 
 #define MACS_LEN 12
 #define TAG_LEN 4
@@ -254,6 +255,7 @@ static void receive_slot(struct wire *wire, struct slot *slot,
 	wire_receive(wire, frame, len);
 }
 
+/* Return: 0, -EAGAIN if there is no more, or what is wrong */
 static int receive(struct wire *wire)
 {
 	struct packet_wire *packet = wire->priv;
@@ -278,13 +280,16 @@ static int receive(struct wire *wire)
 		return -errno;
 	for (int i = 0; i < num; i++)
 		receive_slot(wire, &packet->slots[i], &msgs[i]);
-	return 0;
+	return num == BATCH ? 0 : -EAGAIN;
 }
 
 static void packet_ready(struct wire *wire)
 {
-	int err = receive(wire);
+	int err = 0;
 
+	for (unsigned int i = 0;
+	     i < BATCHES && !err && !wire_turn_is_over(wire); i++)
+		err = receive(wire);
 	if (err && err != -EAGAIN && err != -EINTR)
 		wire_down(wire, "%s: %s", wire->config->ifname, strerror(-err));
 }

@@ -287,48 +287,63 @@ static int stream_flush(struct wire *wire)
 	return 0;
 }
 
-/* Take all whole frames out of the input. */
-static void take_frames(struct wire *wire)
+/*
+ * Take the whole frames out of the input, as many as there is time for. They can
+ * be 29,000, and each can be for everybody.
+ *
+ * Return: whether there may be more of them.
+ */
+static bool take_frames(struct wire *wire)
 {
-	size_t at = 0;
-
-	while (wire->rx_len - at >= FRAME_PREFIX) {
+	while (wire->rx_len - wire->rx_at >= FRAME_PREFIX) {
+		const uint8_t *at = wire->rx + wire->rx_at;
 		uint32_t len;
 
-		memcpy(&len, wire->rx + at, sizeof(len));
+		memcpy(&len, at, sizeof(len));
 		len = be32toh(len);
 		if (len < WIRE_MIN_FRAME || len > FRAME_MAX_LEN) {
 			wire->port.stats.rx_bad++;
 			wire_down(wire, "the peer sent a frame of %u bytes",
 				  len);
-			return;
+			return false;
 		}
-		if (wire->rx_len - at < FRAME_PREFIX + len)
+		if (wire->rx_len - wire->rx_at < FRAME_PREFIX + len)
 			break;
-		wire_receive(wire, wire->rx + at + FRAME_PREFIX, len);
-		at += FRAME_PREFIX + len;
+		if (wire_turn_is_over(wire))
+			return true;
+		wire->rx_at += FRAME_PREFIX + len;
+		wire_receive(wire, at + FRAME_PREFIX, len);
 	}
-	wire->rx_len -= at;
-	memmove(wire->rx, wire->rx + at, wire->rx_len);
+	wire->rx_len -= wire->rx_at;
+	memmove(wire->rx, wire->rx + wire->rx_at, wire->rx_len);
+	wire->rx_at = 0;
+	return false;
 }
 
-static void stream_ready(struct wire *wire)
+/* Return: whether anything has come in */
+static bool receive(struct wire *wire)
 {
 	ssize_t n = recv(wire->fd, wire->rx + wire->rx_len,
 			 RX_SIZE - wire->rx_len, MSG_DONTWAIT);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
+		return false;
 	if (n < 0) {
 		wire_down(wire, "%s", strerror(errno));
-		return;
+		return false;
 	}
 	if (!n) {
 		wire_down(wire, "the peer closed the connection");
-		return;
+		return false;
 	}
 	wire->rx_len += n;
-	take_frames(wire);
+	return true;
+}
+
+static void stream_ready(struct wire *wire)
+{
+	if (wire->backlog || receive(wire))
+		wire->backlog = take_frames(wire);
 }
 
 static void stream_close(struct wire *wire)

@@ -100,7 +100,8 @@ static void gone(struct wire *wire, int err)
 
 static void tap_ready(struct wire *wire)
 {
-	for (unsigned int i = 0; i < BATCH && wire->fd >= 0; i++) {
+	for (unsigned int i = 0;
+	     i < BATCH && wire->fd >= 0 && !wire_turn_is_over(wire); i++) {
 		ssize_t n = read(wire->fd, wire->rx, RX_SIZE);
 
 		if (n >= 0)
