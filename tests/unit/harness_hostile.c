@@ -55,6 +55,9 @@ static void start_device(struct hostile *h, const struct hostile_kind *kind)
 		args[num++] = "--wire";
 		args[num++] =
 			tap_print("dgram,local=%s,remote=%s", h->wire, end);
+		h->stream = tap_print("%s/stream", dir);
+		args[num++] = "--wire";
+		args[num++] = tap_print("stream,listen=%s", h->stream);
 	}
 	h->device = device_spawn(args);
 }

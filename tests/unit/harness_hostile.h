@@ -23,6 +23,7 @@ struct drv;
  * @control: control socket
  * @wire: socket that the device takes frames at, as @wire_end's peer
  * @wire_end: a socket at the far end of the wire
+ * @stream: socket of a second wire, where the device waits for a peer
  * @state: of the kind
  */
 struct hostile {
@@ -34,6 +35,7 @@ struct hostile {
 	const char *control;
 	const char *wire;
 	int wire_end;
+	const char *stream;
 	void *state;
 };
 
@@ -43,7 +45,7 @@ struct hostile {
  * @text: what it is, in few words
  * @begin: prepare it; or NULL
  * @again: do it; short, and called again and again
- * @wire: there is a wire
+ * @wire: there are the wires
  * @slow_file: the guest's memory is a file on a disk
  */
 struct hostile_kind {

@@ -25,12 +25,14 @@
  * @data: messages, whole
  * @len: bytes of @data
  * @at: those that have gone
+ * @srq: whose doorbells they are
  */
 struct flood {
 	int fd;
 	uint8_t data[FLOOD_SIZE];
 	size_t len;
 	size_t at;
+	struct drv_srq *srq;
 };
 
 static struct flood *flood_new(struct hostile *h, int fd)
@@ -113,6 +115,49 @@ static void begin_doorbells(struct hostile *h)
 	flood_write(flood_new(h, remote_nic_fd(h->nic[0]->n->nic)),
 		    MYNIC_BAR_UAR, MYNIC_UAR_SIZE + MYNIC_UAR_QP_DB,
 		    1ull << MYNIC_DB_NUMBER_SHIFT, 8);
+}
+
+/* Each has it execute what is in a ring */
+static void begin_tag_doorbells(struct hostile *h)
+{
+	struct drv *d = h->nic[0];
+	struct drv_srq *srq = drv_create_tm_srq(d, drv_alloc_pd(d),
+						drv_create_cq(d, 8), 8, 1024);
+
+	flood_write(flood_new(h, remote_nic_fd(d->n->nic)), MYNIC_BAR_UAR,
+		    srq->uarn * MYNIC_UAR_SIZE + MYNIC_UAR_TAG_DB,
+		    (uint64_t)srq->number << MYNIC_DB_NUMBER_SHIFT, 8);
+	for (unsigned int i = 0; i < 1u << srq->log_tag_size; i++) {
+		/* Each is an error, and has a completion */
+		struct mynic_tag_wqe wqe = { .ctrl = IBV_WR_TAG_DEL,
+					     .handle = i };
+
+		memcpy(drv_buf_at(&srq->tag_buf, i * sizeof(wqe)), &wqe,
+		       sizeof(wqe));
+	}
+	((struct flood *)h->state)->srq = srq;
+}
+
+/* The ring is full again whenever one of them arrives */
+static void tag_doorbells_again(struct hostile *h)
+{
+	struct drv_srq *srq = ((struct flood *)h->state)->srq;
+
+	srq->tag_rec->pi = srq->tag_rec->ci + (1u << srq->log_tag_size);
+	flood_again(h);
+}
+
+/* Each interrupts, because the event in it is never taken */
+static void begin_eq_doorbells(struct hostile *h)
+{
+	struct drv *d = h->nic[0];
+	struct drv_srq *srq = drv_create_srq(d, drv_alloc_pd(d), 4);
+
+	/* With fewer entries than that there is an event at once */
+	CHECK_EQ(drv_modify_srq(srq, 1), 0);
+	flood_write(flood_new(h, remote_nic_fd(d->n->nic)), MYNIC_BAR_UAR,
+		    MYNIC_UAR_EQ_DB,
+		    (uint64_t)d->event.number << MYNIC_DB_NUMBER_SHIFT, 8);
 }
 
 static void begin_config_reads(struct hostile *h)
@@ -346,6 +391,29 @@ static void frames_again(struct hostile *h)
 		;
 }
 
+/* Broadcasts as short as they can be, over the wire that is a stream */
+static void begin_small_frames(struct hostile *h)
+{
+	static const uint8_t frame[] = "\0\0\0\16\xff\xff\xff\xff\xff\xff"
+				       "\x02\0\0\0\0\7\x88\xb5";
+	struct flood *f = flood_new(h, vfu_connect_path(h->stream));
+
+	while (sizeof(f->data) - f->len >= sizeof(frame) - 1) {
+		memcpy(f->data + f->len, frame, sizeof(frame) - 1);
+		f->len += sizeof(frame) - 1;
+	}
+}
+
+/* To a wire whose far end takes all that comes */
+static void fast_wire_again(struct hostile *h)
+{
+	uint8_t frame[9000];
+
+	load_again(h->state);
+	while (recv(h->wire_end, frame, sizeof(frame), MSG_DONTWAIT) > 0)
+		;
+}
+
 /* Fill the wire, of which hardly anything is taken at the other end */
 static void slow_wire_again(struct hostile *h)
 {
@@ -364,6 +432,10 @@ const struct hostile_kind hostile_client[] = {
 	  .again = flood_again },
 	{ "doorbell_flood", "doorbells", .begin = begin_doorbells,
 	  .again = flood_again },
+	{ "tag_doorbell_flood", "doorbells of a tag ring that is always full",
+	  .begin = begin_tag_doorbells, .again = tag_doorbells_again },
+	{ "eq_doorbell_flood", "doorbells of an event queue",
+	  .begin = begin_eq_doorbells, .again = flood_again },
 	{ "read_flood", "reads of configuration space",
 	  .begin = begin_config_reads, .again = flood_again },
 	{ "interrupt_flood", "interrupts by request", .begin = begin_interrupts,
@@ -385,6 +457,11 @@ const struct hostile_kind hostile_client[] = {
 	{ "slow_wire", "broadcasts to a wire that takes little",
 	  .begin = hostile_begin_broadcast, .again = slow_wire_again,
 	  .wire = true },
+	{ "fast_wire", "broadcasts to a wire that takes them",
+	  .begin = hostile_begin_broadcast, .again = fast_wire_again,
+	  .wire = true },
+	{ "small_frames", "broadcasts of 14 bytes from a wire", .wire = true,
+	  .begin = begin_small_frames, .again = flood_again },
 	{ "frame_flood", "frames from a wire", .wire = true,
 	  .again = frames_again },
 	{},
