@@ -4,12 +4,16 @@
 import os
 import socket
 
-from virt import initrd
+from virt import initrd, tsc
 
 # An oops ends the guest, as a test should. The rest makes the boot quicker, or,
 # no_timer_check, survive a busy host.
 KERNEL_ARGS = ("console=ttyS0 quiet panic=-1 oops=panic no_timer_check nokaslr "
                "mitigations=off audit=0 cryptomgr.notests=1 rcupdate.rcu_expedited=1")
+
+# A counter that TCG has from the host. On a busy one the guest may measure it many
+# times too slow, and its clock would run as much too fast.
+TCG_ARGS = "tsc_early_khz=%d"
 
 # Ports of the virtio console, as scripts/guest/init and peer.c have them
 OUT, ERR, IN, CONTROL, FIRST_CABLE = range(1, 6)
@@ -136,6 +140,9 @@ class Machine:
         initrd.make(path, "build/initramfs-%s.cpio" % settings.kernel,
                     {"config": config.encode(), "command": command + b"\n"})
         self.add_channels()
+        kernel_args = [KERNEL_ARGS, settings.append]
+        if not kvm:
+            kernel_args.insert(1, TCG_ARGS % tsc.khz())
         # With a single possible CPU, TCG would drop memory ordering.
         cpus = "cpus=%d,maxcpus=%d" % (settings.smp, max(settings.smp, 2))
         return ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none",
@@ -144,7 +151,7 @@ class Machine:
                 "-smp", cpus, "-m", settings.mem,
                 "-object", "memory-backend-memfd,id=ram,share=on,size=" + settings.mem,
                 "-kernel", "build/vmlinux-" + settings.kernel, "-initrd", path,
-                "-append", KERNEL_ARGS + " " + settings.append,
+                "-append", " ".join(kernel_args),
                 "-no-reboot", *self.channel("console"), "-serial", "chardev:console",
                 *self.ports, *self.shares(), *self.network]
 
