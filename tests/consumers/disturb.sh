@@ -10,6 +10,12 @@ OUTAGE=2
 # Longer than the driver waits for an answer before it looks what is wrong
 STALL=14
 
+# Whether it happens to both NICs, wherever it is asked for
+hits_both() { [[ $1 =~ ^(die|stall)$ ]]; }
+
+# Whether the NIC there is lost without a word to those who use it
+is_death() { [[ $1 =~ ^(die|stall)$ ]] || { [[ $1 =~ ^(fail|hang)$ ]] && [ "$2" = near ]; }; }
+
 none() { :; }
 
 link() {

@@ -56,7 +56,11 @@ run() {
 }
 
 # The host tries for long to reach the target again, but not without a NIC.
-survives() { [ "$1" != die ] && { [ "$1" = link ] || [ "$2" = far ]; }; }
+survives() { [ "$1" = link ] || { [ "$2" = far ] && ! hits_both "$1"; }; }
+
+# It does not wait for answers that cannot come any more.
+waits_in_vain() { since_mark | grep 'I/O tag.*timeout'; }
+knows() { ! waits_in_vain; }
 
 disconnect() {
 	local controller

@@ -25,6 +25,11 @@ static void mynic_stop(struct mynic_dev *mdev, enum mynic_state state)
 {
 	lockdep_assert_held(&mdev->state_lock);
 	if (mdev->state == MYNIC_UP) {
+		/*
+		 * Consumers begin to clean up when requests fail. Those that
+		 * lose the device first wait until all have timed out.
+		 */
+		flush_work(&mdev->announce_work);
 		mynic_ib_unregister(mdev);
 		mynic_netdev_detach(mdev);
 		mynic_hw_down(mdev);
