@@ -11,7 +11,7 @@ OUTAGE=2
 STALL=14
 
 # Whether it happens to both NICs, wherever it is asked for
-hits_both() { [[ $1 =~ ^(die|stall)$ ]]; }
+hits_both() { [[ $1 =~ ^(die|stall|suspend)$ ]]; }
 
 # Whether the NIC there is lost without a word to those who use it
 is_death() { [[ $1 =~ ^(die|stall)$ ]] || { [[ $1 =~ ^(fail|hang)$ ]] && [ "$2" = near ]; }; }
@@ -35,6 +35,13 @@ remove() {
 rebind() {
 	echo "${1##*/}" >/sys/bus/pci/drivers/mynic/unbind &&
 		echo "${1##*/}" >/sys/bus/pci/drivers/mynic/bind &&
+		wait_for is_there "$1"
+}
+
+# With the whole guest, but for its processors, which wake it up again. Nothing that
+# can be frozen runs meanwhile.
+suspend() {
+	echo devices >/sys/power/pm_test && echo freeze >/sys/power/state &&
 		wait_for is_there "$1"
 }
 

@@ -398,6 +398,7 @@ static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	mutex_lock(&mdev->state_lock);
 	mynic_set_up(mdev);
 	mutex_unlock(&mdev->state_lock);
+	mynic_sleep_init(mdev);
 	return 0;
 
 err_unregister:
@@ -424,6 +425,7 @@ static void mynic_remove(struct pci_dev *pdev)
 {
 	struct mynic_dev *mdev = pci_get_drvdata(pdev);
 
+	mynic_sleep_fini(mdev);
 	mynic_quiesce(mdev);
 	devlink_unregister(mdev->devlink);
 	mynic_irqs_free(mdev);

@@ -7,6 +7,7 @@
 #include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
+#include <linux/notifier.h>
 #include <linux/pci.h>
 #include <linux/refcount.h>
 #include <linux/semaphore.h>
@@ -443,6 +444,7 @@ enum mynic_state {
  * @tell_work: tells user contexts, if nobody else does
  * @stop_work: takes a dead device from its users
  * @recover_work: brings a lost device up
+ * @pm_nb: hears that the system is about to sleep
  * @recovered: jiffies when it was brought up
  * @pause: jiffies between attempts to do so
  * @next_knock: jiffies when it is asked for a sign of life, if it hangs
@@ -488,6 +490,7 @@ struct mynic_dev {
 	struct delayed_work tell_work;
 	struct work_struct stop_work;
 	struct delayed_work recover_work;
+	struct notifier_block pm_nb;
 	unsigned long recovered;
 	unsigned long pause;
 	unsigned long next_knock;
@@ -569,6 +572,8 @@ extern const struct dev_pm_ops mynic_pm_ops;
 
 void mynic_recover_init(struct mynic_dev *mdev);
 void mynic_recover_fini(struct mynic_dev *mdev);
+void mynic_sleep_init(struct mynic_dev *mdev);
+void mynic_sleep_fini(struct mynic_dev *mdev);
 void mynic_set_up(struct mynic_dev *mdev);
 void mynic_recover_soon(struct mynic_dev *mdev);
 int mynic_recover(struct mynic_dev *mdev);

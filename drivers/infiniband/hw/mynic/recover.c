@@ -5,6 +5,7 @@
  */
 #include <linux/io.h>
 #include <linux/pci.h>
+#include <linux/suspend.h>
 
 #include "mynic.h"
 
@@ -216,6 +217,50 @@ static void mynic_bring_up(struct mynic_dev *mdev)
 		mynic_recover_soon(mdev);
 	else
 		mynic_devlink_recovered(mdev);
+}
+
+/*
+ * Consumers let go of the device in threads of their own, which are frozen by the
+ * time that devices are suspended.
+ */
+static int mynic_pm_notify(struct notifier_block *nb, unsigned long action,
+			   void *unused)
+{
+	struct mynic_dev *mdev = container_of(nb, struct mynic_dev, pm_nb);
+
+	switch (action) {
+	case PM_SUSPEND_PREPARE:
+	case PM_HIBERNATION_PREPARE:
+	case PM_RESTORE_PREPARE:
+		mynic_bring_down(mdev);
+		break;
+	/* It has not been resumed if somebody had objections */
+	case PM_POST_SUSPEND:
+	case PM_POST_HIBERNATION:
+	case PM_POST_RESTORE:
+		mynic_bring_up(mdev);
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+/**
+ * mynic_sleep_init() - have the device sleep when the system does
+ * @mdev: device, which is up
+ */
+void mynic_sleep_init(struct mynic_dev *mdev)
+{
+	mdev->pm_nb.notifier_call = mynic_pm_notify;
+	register_pm_notifier(&mdev->pm_nb);
+}
+
+/**
+ * mynic_sleep_fini() - no longer do so
+ * @mdev: device
+ */
+void mynic_sleep_fini(struct mynic_dev *mdev)
+{
+	unregister_pm_notifier(&mdev->pm_nb);
 }
 
 /**
