@@ -11,6 +11,7 @@ complains of those that lead nowhere.
 """
 
 import re
+from pathlib import Path
 
 from docutils import nodes
 from sphinx import addnodes
@@ -18,7 +19,10 @@ from sphinx.transforms import SphinxTransform
 
 project = "mynic"
 author = "the authors of mynic"
-html_title = "mynic"
+# The newest section of the changelog has the number of the release.
+changelog = Path(__file__).parent.parent / "CHANGELOG.rst"
+release = re.search(r"^[\d.]+\d\b", changelog.read_text(), re.MULTILINE)[0]
+html_title = f"mynic {release}"
 html_theme = "alabaster"
 html_theme_options = {"page_width": "1100px", "sidebar_width": "240px"}
 html_sidebars = {"**": ["about.html", "navigation.html", "searchbox.html"]}
