@@ -573,6 +573,32 @@ static void end_qp(struct drv_qp *qp, unsigned int way)
 			 MYNIC_AQ_OK);
 }
 
+/* Those that waited for their turn flush at once, again and again */
+TEST(flush_again_after_waiting)
+{
+	struct flushers f = flushers();
+	struct drv_wr wr = remote_wr(&f.p, IBV_WR_FLUSH);
+
+	wr.flush = (struct mynic_flush_operands){ 8, IBV_FLUSH_PERSISTENT,
+						  IBV_FLUSH_RANGE };
+	f.n->persist_later = false;
+	sim_persisted(f.n);
+	for (unsigned int i = 0; i < 3; i++)
+		drv_expect(f.p.a.cq, i, IBV_WC_SUCCESS);
+	for (unsigned int i = 0; i < 12; i++) {
+		wr.wr_id = i;
+		drv_post_send(f.from[i % 3], &wr);
+		drv_expect(f.p.a.cq, i, IBV_WC_SUCCESS);
+	}
+	CHECK_EQ(f.n->persisted, 7 + 12 * 8);
+	/* They end, and have left no trace */
+	for (unsigned int i = 3; i--;)
+		end_qp(f.to[i], 2);
+	drv_connect(f.p.a.qp, f.p.b.qp, &(struct drv_path){ 0 });
+	drv_post_send(f.p.a.qp, &wr);
+	drv_expect(f.p.a.cq, wr.wr_id, IBV_WC_SUCCESS);
+}
+
 /* One that waits for its turn ends: those behind it have theirs all the same */
 TEST(flush_ends_while_it_waits)
 {
