@@ -111,6 +111,34 @@ static int mynic_qp_init_kernel(struct mynic_qp *qp)
 	return mynic_wq_init_kernel(&qp->rq, qp->mem);
 }
 
+/* The device's QP, and what its events and page faults find it by */
+static int mynic_qp_register(struct mynic_dev *mdev, struct mynic_qp *qp,
+			     const struct mynic_create_qp *mbox)
+{
+	int ret;
+
+	ret = mynic_cmd_create_qp(mdev, mbox, &qp->qpn);
+	if (ret)
+		return ret;
+	qp->faults = mynic_page_faults_alloc(mdev, qp->qpn);
+	if (IS_ERR(qp->faults)) {
+		ret = PTR_ERR(qp->faults);
+		goto err_qp;
+	}
+	mutex_init(&qp->mutex);
+	ret = mynic_res_add(&mdev->qps, qp->qpn, &qp->res);
+	if (ret)
+		goto err_faults;
+	return 0;
+
+err_faults:
+	mutex_destroy(&qp->mutex);
+	mynic_page_faults_free(qp->faults);
+err_qp:
+	mynic_cmd_destroy_qp(mdev, qp->qpn);
+	return ret;
+}
+
 static int mynic_qp_cmd_create(struct mynic_dev *mdev, struct mynic_qp *qp,
 			       const struct mynic_qp_init *init)
 {
@@ -132,7 +160,7 @@ static int mynic_qp_cmd_create(struct mynic_dev *mdev, struct mynic_qp *qp,
 		.log_rq_stride = qp->rq.log_stride,
 	};
 
-	return mynic_cmd_create_qp(mdev, &mbox, &qp->qpn);
+	return mynic_qp_register(mdev, qp, &mbox);
 }
 
 /**
@@ -171,22 +199,9 @@ int mynic_qp_init(struct mynic_dev *mdev, struct mynic_qp *qp,
 	ret = mynic_qp_cmd_create(mdev, qp, init);
 	if (ret)
 		goto err_mem;
-	qp->faults = mynic_page_faults_alloc(mdev, qp->qpn);
-	if (IS_ERR(qp->faults)) {
-		ret = PTR_ERR(qp->faults);
-		goto err_qp;
-	}
-	ret = mynic_res_add(&mdev->qps, qp->qpn, &qp->res);
-	if (ret)
-		goto err_faults;
-	mutex_init(&qp->mutex);
 	mynic_qp_report_cap(qp, init->cap);
 	return 0;
 
-err_faults:
-	mynic_page_faults_free(qp->faults);
-err_qp:
-	mynic_cmd_destroy_qp(mdev, qp->qpn);
 err_mem:
 	kvfree(qp->rq.wr_id);
 	kvfree(qp->sq.wr_id);
@@ -198,29 +213,9 @@ err_mem:
 static int mynic_qp_init_bare(struct mynic_dev *mdev, struct mynic_qp *qp,
 			      const struct mynic_create_qp *mbox)
 {
-	int ret;
-
 	qp->type = mbox->type;
 	qp->state = IB_QPS_RESET;
-	ret = mynic_cmd_create_qp(mdev, mbox, &qp->qpn);
-	if (ret)
-		return ret;
-	qp->faults = mynic_page_faults_alloc(mdev, qp->qpn);
-	if (IS_ERR(qp->faults)) {
-		ret = PTR_ERR(qp->faults);
-		goto err_qp;
-	}
-	ret = mynic_res_add(&mdev->qps, qp->qpn, &qp->res);
-	if (ret)
-		goto err_faults;
-	mutex_init(&qp->mutex);
-	return 0;
-
-err_faults:
-	mynic_page_faults_free(qp->faults);
-err_qp:
-	mynic_cmd_destroy_qp(mdev, qp->qpn);
-	return ret;
+	return mynic_qp_register(mdev, qp, mbox);
 }
 
 /* The kernel does not read the CQs of processes */
