@@ -86,18 +86,27 @@ static void set_data(const struct line *line, struct ibv_qp_ex *qp,
 		fail(line, "there is no setter %s", setter);
 }
 
+static void add_one(const struct line *line, struct ibv_qp_ex *qp,
+		    const struct request *req)
+{
+	qp->wr_id = req->wr.wr_id;
+	qp->wr_flags = req->wr.send_flags;
+	build(line, qp, &req->wr);
+	if (qp->qp_base.qp_type == IBV_QPT_UD)
+		ibv_wr_set_ud_addr(qp, req->wr.wr.ud.ah,
+				   req->wr.wr.ud.remote_qpn,
+				   req->wr.wr.ud.remote_qkey);
+	set_data(line, qp, req);
+}
+
 static void add(const struct line *line, struct ibv_qp_ex *qp, char *text)
 {
+	unsigned int n = request_count(line, true);
 	struct request req;
 
 	request_parse(line, text, &req);
-	qp->wr_id = req.wr.wr_id;
-	qp->wr_flags = req.wr.send_flags;
-	build(line, qp, &req.wr);
-	if (qp->qp_base.qp_type == IBV_QPT_UD)
-		ibv_wr_set_ud_addr(qp, req.wr.wr.ud.ah, req.wr.wr.ud.remote_qpn,
-				   req.wr.wr.ud.remote_qkey);
-	set_data(line, qp, &req);
+	while (n--)
+		add_one(line, qp, &req);
 }
 
 /* The calls of a batch are arguments, in their order: wr=, complete=, abort= */

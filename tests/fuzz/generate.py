@@ -66,6 +66,8 @@ class Generator(Posting):
             self.wander(qp)
         elif qp.state != "RTS" or qp.peer.state == "ERR":
             self.recover(qp)
+        elif what < 0.11:
+            self.overflow(qp)
         elif qp.peer.state in ("RTS", "SQE"):
             self.burst(qp)
 

@@ -93,9 +93,13 @@ static int create_srq(const struct line *line, struct object *obj)
 			  .srq_limit = number(line, "limit", 0) },
 	};
 
+	struct ibv_srq *srq;
+
 	errno = 0;
-	return made(obj, ibv_create_srq(live(line, KIND_PD, must(line, "pd")),
-					&attr));
+	srq = ibv_create_srq(live(line, KIND_PD, must(line, "pd")), &attr);
+	obj->cap.max_recv_wr = attr.attr.max_wr;
+	obj->cap.max_recv_sge = attr.attr.max_sge;
+	return made(obj, srq);
 }
 
 static int create_qp(const struct line *line, struct object *obj)
@@ -129,6 +133,7 @@ static int create_qp(const struct line *line, struct object *obj)
 		   attr.cap.max_recv_sge < number(line, "rsge", 0) ||
 		   attr.cap.max_inline_data < number(line, "inline", 0)))
 		fail(line, "has less room than was asked for");
+	obj->cap = attr.cap;
 	return made(obj, qp);
 }
 

@@ -7,7 +7,7 @@
 
 #include "runner.h"
 
-#define MAX_LIST 256
+#define MAX_LIST 1025
 
 /* ADDRESS/LENGTH/KEY, separated by | */
 static int parse_sges(const struct line *line, char *text, struct ibv_sge *sges)
@@ -51,6 +51,20 @@ static void set_atomic(struct ibv_send_wr *wr, uint64_t compare_add)
 	wr->wr.atomic.rkey = rkey;
 }
 
+/* One more than there is room for */
+static void exceed(const struct line *line, struct request *req,
+		   const char *what)
+{
+	const struct ibv_qp_cap *cap = &object(line, line->target)->cap;
+
+	if (!strcmp(what, "inline"))
+		req->sges[0].length = cap->max_inline_data + 1;
+	else if (!strcmp(what, "send_sge"))
+		req->wr.num_sge = cap->max_send_sge + 1;
+	else
+		req->wr.num_sge = cap->max_recv_sge + 1;
+}
+
 static void set_field(const struct line *line, struct request *req,
 		      const char *name, char *value)
 {
@@ -66,6 +80,8 @@ static void set_field(const struct line *line, struct request *req,
 		wr->num_sge = parse_sges(line, value, req->sges);
 	else if (!strcmp(name, "num_sge"))
 		wr->num_sge = strtol(value, NULL, 0);
+	else if (!strcmp(name, "over"))
+		exceed(line, req, value);
 	else if (!strcmp(name, "set"))
 		req->setter = value;
 	else if (!strcmp(name, "imm"))
@@ -131,13 +147,49 @@ static void expect_posted(const struct line *line, int err, long bad)
 	char *at = strchr(line->expect, '@');
 	long expected = at ? strtol(at + 1, NULL, 0) : -1;
 
+	if (at && !strcmp(at, "@room"))
+		expected = room(line, !strcmp(line->verb, "post_send"));
+
 	expect_errno(line, err);
 	if (bad != expected)
 		fail(line, "bad_wr is request %ld, expected %ld", bad,
 		     expected);
 }
 
-static unsigned int parse_list(const struct line *line, struct request *reqs)
+/** room() - how many requests a queue has room for */
+uint32_t room(const struct line *line, bool send)
+{
+	const struct ibv_qp_cap *cap = &object(line, line->target)->cap;
+
+	return send ? cap->max_send_wr : cap->max_recv_wr;
+}
+
+/** request_count() - how often each request of a line is to be posted */
+unsigned int request_count(const struct line *line, bool send)
+{
+	return arg(line, "overflow") ? room(line, send) + 1 : 1;
+}
+
+/*
+ * One request, again and again. The last one that there is room for is signaled,
+ * so that the program can wait for all.
+ */
+static unsigned int repeat(struct request *reqs, unsigned int n)
+{
+	if (n > MAX_LIST) {
+		fprintf(stderr, "a queue has room for %u requests\n", n - 1);
+		exit(2);
+	}
+	for (unsigned int i = 1; i < n; i++) {
+		reqs[i] = reqs[0];
+		reqs[i - 1].wr.next = &reqs[i].wr;
+	}
+	reqs[n - 2].wr.send_flags |= IBV_SEND_SIGNALED;
+	return n;
+}
+
+static unsigned int parse_list(const struct line *line, struct request *reqs,
+			       bool send)
 {
 	unsigned int n = 0;
 
@@ -151,6 +203,8 @@ static unsigned int parse_list(const struct line *line, struct request *reqs)
 			reqs[n - 1].wr.next = &reqs[n].wr;
 		n++;
 	}
+	if (arg(line, "overflow"))
+		return repeat(reqs, request_count(line, send));
 	return n;
 }
 
@@ -159,7 +213,7 @@ static void post_send(const struct line *line)
 	struct ibv_qp *qp = live(line, KIND_QP, line->target);
 	static struct request reqs[MAX_LIST];
 	struct ibv_send_wr *bad = NULL;
-	unsigned int n = parse_list(line, reqs);
+	unsigned int n = parse_list(line, reqs, true);
 	int err;
 
 	err = ibv_post_send(qp, n ? &reqs[0].wr : NULL, &bad);
@@ -171,7 +225,7 @@ static void post_recv(const struct line *line, bool srq)
 	static struct request reqs[MAX_LIST];
 	static struct ibv_recv_wr wrs[MAX_LIST];
 	struct ibv_recv_wr *bad = NULL;
-	unsigned int n = parse_list(line, reqs);
+	unsigned int n = parse_list(line, reqs, false);
 	int err;
 
 	for (unsigned int i = 0; i < n; i++)

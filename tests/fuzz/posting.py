@@ -51,7 +51,8 @@ class Posting(Requests):
         broken, bad = None, None
         if self.chance(0.05):
             broken, bad = "num_sge", len(words)
-            words.append(self.word({"id": self.next_id(), "num_sge": 100000}))
+            words.append(self.word({"id": self.next_id(),
+                                    "over": "recv_sge"}))
         if words and qp.srq:
             self.call("ibv_post_srq_recv", qp.srq.name, *words, broken=broken,
                       bad=bad)
@@ -120,13 +121,37 @@ class Posting(Requests):
         self.post_in_calls(qp, requests)
         self.settle()
 
+    def overflow(self, qp):
+        """Fill a queue, and one more"""
+        if qp.state == "INIT" and not qp.srq and not qp.receives:
+            self.call("ibv_post_recv", qp.name, self.word({"id": 0}),
+                      broken="room", bad="room", overflow=1)
+            self.modify(qp, "RESET")
+            self.modify(qp, "INIT")
+        if qp.state != "RTS" or qp.sig_all:
+            return
+        request, fields = self.empty(qp)
+        fields["flags"] = 0
+        word = self.word(fields)
+        if qp.ops is not None:
+            self.call("ibv_wr_complete", qp.name, word, broken="room",
+                      overflow=1)
+        # The runner has the last that fits signaled
+        self.call("ibv_post_send", qp.name, word, broken="room", bad="room",
+                  overflow=1)
+        self.model.send(qp, request)
+        self.settle()
+
     def needed(self, request):
         """Lengths of the receive requests for a request"""
         wrong = request.wrong.name if request.wrong else None
         if wrong == "receive":
             return []
         if wrong == "receive_length":
-            return [Need(self.random.randrange(request.length), exactly=True)]
+            length = request.length - 1
+            if self.chance(0.5):
+                length = self.random.randint(0, length)
+            return [Need(length, exactly=True)]
         return [Need(request.length, broken=wrong == "receive_lkey")]
 
     @staticmethod
@@ -182,8 +207,8 @@ class Posting(Requests):
             self.model.send(qp, request)
         return good[-1][0]
 
-    def post_last(self, qp, batch=False):
-        """One that is signaled, so that all before are known to be done"""
+    def empty(self, qp):
+        """A signaled request without data, and its fields"""
         name = "SEND" if qp.type == verbs.UD else "RDMA_WRITE"
         request = Request(self.next_id(), verbs.OPERATION[name],
                           FLAGS["SIGNALED"])
@@ -191,12 +216,17 @@ class Posting(Requests):
                   "flags": request.flags}
         if qp.type == verbs.UD:
             # To nobody
-            if not qp.ah:
-                return
             fields.update(ah=qp.ah.name, qpn=0xfffffe, qkey=0)
             request.wrong = verbs.rule(verbs.EXECUTION, "qkey")
         else:
             request.remote = (None, TARGET)
+        return request, fields
+
+    def post_last(self, qp, batch=False):
+        """One that is signaled, so that all before are known to be done"""
+        if qp.type == verbs.UD and not qp.ah:
+            return
+        request, fields = self.empty(qp)
         self.call(VERB[batch], qp.name, self.word(fields))
         self.reach("posted", VERB[batch], qp.state)
         self.model.send(qp, request)

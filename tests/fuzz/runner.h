@@ -50,6 +50,7 @@ enum kind {
  * @lkey: MR: the local key, also after it is destroyed
  * @rkey: MR, MW: the remote key, likewise
  * @base: MR: address of its first byte in requests
+ * @cap: QP, SRQ: how much room there is
  * @ex: CQ: made by ibv_create_cq_ex(). QP: has the ibv_wr_*() functions
  */
 struct object {
@@ -58,6 +59,7 @@ struct object {
 	uint32_t lkey;
 	uint32_t rkey;
 	uint64_t base;
+	struct ibv_qp_cap cap;
 	bool ex;
 };
 
@@ -116,6 +118,8 @@ struct request {
 	const char *setter;
 };
 
+uint32_t room(const struct line *line, bool send);
+unsigned int request_count(const struct line *line, bool send);
 void request_parse(const struct line *line, char *text, struct request *req);
 
 #endif /* FUZZ_RUNNER_H */

@@ -150,13 +150,17 @@ class Requests(States):
                                    if rule.is_for(qp.type)])
         if rule.name == "num_sge" and not inline:
             fields["sges"] = "|".join([f"{qp.node}:0/0/0"] * 60)
+            fields["over"] = "send_sge"
             if batch:
                 fields["set"] = "sge_list"
-            else:
-                fields["num_sge"] = self.random.choice((60, 100000, -1))
+            elif self.chance(0.3):
+                del fields["over"]
+                fields["num_sge"] = self.random.choice((100000, -1))
         elif rule.name == "inline_length" and request.op.may_be_inline:
             fields["flags"] |= 0 if batch else FLAGS["INLINE"]
             fields["sges"] = f"{qp.node}:{SOURCE}/{65536}/0"
+            if self.chance(0.7):
+                fields["over"] = "inline"
             if batch:
                 fields["set"] = "inline_data"
         elif rule.name == "inline_opcode" and not request.op.may_be_inline:
@@ -228,7 +232,7 @@ class Requests(States):
             request.spared = [(qp.peer.node, remote[1], request.length)]
         elif rule.name == "remote_bounds" and remote:
             mr = remote[0]
-            at = mr.at + mr.len - request.length + 8
+            at = mr.at + mr.len - request.length + 1
             if op.data == "fetch":
                 at = (mr.at + mr.len + 7) & ~7
             fields["raddr"] = mr.address(at)

@@ -121,6 +121,8 @@ class States(Objects):
                 self.wrong_transition(qp)
             if qp.state != "RTS" and self.chance(0.5):
                 self.post_here(qp)
+            if qp.state == "INIT" and self.chance(0.3):
+                self.overflow(qp)
             if qp.deferred and state == "RTS":
                 state = self.random.choice(("ERR", "RESET"))
             self.modify(qp, state)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """What there is, and verbs.py does not describe yet.
 
-Functions of the provider, opcodes, builders, readers of completions, and errnos
-of manual pages. The list only becomes shorter.
+Functions of the provider, opcodes, builders, readers of completions, and
+errnos of manual pages. The list only becomes shorter.
 """
 
 UNDESCRIBED = (

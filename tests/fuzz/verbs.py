@@ -5,7 +5,7 @@ Nothing here knows of the fuzzer. To add a verb, describe it here; `fuzz-verbs
 --coverage` then says what is missing to call it.
 """
 
-from words import EBUSY, EINVAL, ENOENT, EOPNOTSUPP
+from words import EBUSY, EINVAL, ENOENT, ENOMEM, EOPNOTSUPP
 from words import Dropped, Fails, Operation, Rule, Verb
 
 RC, UC, UD = "RC", "UC", "UD"
@@ -98,6 +98,8 @@ POSTING = (
          "ibv_create_qp(3): max_inline_data", EINVAL),
     Rule("inline_opcode", "IBV_SEND_INLINE: only for Send and RDMA Write",
          "ibv_post_send(3): IBV_SEND_INLINE", EINVAL, on=(RC,)),
+    Rule("room", "the send queue has room", "ibv_create_qp(3): max_send_wr",
+         ENOMEM),
     Rule("state", "the queue pair is in RTS, SQD, SQE or ERR",
          "IBTA 10.3.1, 11.4.1.1", EINVAL),
 )
@@ -142,6 +144,8 @@ EXECUTION = (
 RECEIVING = (
     Rule("num_sge", "num_sge is at most cap.max_recv_sge",
          "ibv_create_qp(3): max_recv_sge", EINVAL),
+    Rule("room", "the receive queue has room",
+         "ibv_create_qp(3): max_recv_wr", ENOMEM),
     Rule("state", "the queue pair is not in RESET",
          "IBTA 10.3.1, 11.4.1.2", EINVAL),
 )
