@@ -119,7 +119,7 @@ void sim_inject(struct sim_nic *to, const struct packet *pkt)
 	if (to->receiving)
 		FAIL("packet for a NIC that is receiving one");
 	to->receiving = true;
-	nic_receive(to->nic, pkt);
+	to->units += nic_receive(to->nic, pkt);
 	to->receiving = false;
 }
 

@@ -34,6 +34,7 @@ struct sim;
  * @sent: packets transmitted, before the wire's faults
  * @trains: of them, trains; each counts once here
  * @receiving: inside nic_receive()
+ * @units: that it took in all
  * @faults: of the cable between NIC and wire; NULL: none
  * @persisted: bytes that were to be made persistent
  * @persist_err: what comes of that
@@ -51,6 +52,7 @@ struct sim_nic {
 	uint64_t sent;
 	uint64_t trains;
 	bool receiving;
+	uint64_t units;
 	struct faults *faults;
 	uint64_t persisted;
 	int persist_err;

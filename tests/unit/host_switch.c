@@ -16,6 +16,7 @@
  * @busy: inside nic_receive() or transmit()
  * @log: the first byte of each packet received
  * @num: packets received
+ * @units: of work that each takes
  * @link: as it was told
  * @overruns: as it was told
  */
@@ -27,6 +28,7 @@ struct nic {
 	bool busy;
 	uint8_t log[MAX_LOG];
 	unsigned int num;
+	uint32_t units;
 	bool link;
 	unsigned int overruns;
 };
@@ -45,7 +47,7 @@ const uint8_t *nic_permanent_mac(const struct nic *nic)
 	return nic->permanent;
 }
 
-void nic_receive(struct nic *nic, const struct packet *pkt)
+uint32_t nic_receive(struct nic *nic, const struct packet *pkt)
 {
 	CHECK(!nic->busy);
 	nic->busy = true;
@@ -55,6 +57,7 @@ void nic_receive(struct nic *nic, const struct packet *pkt)
 	if (nic->respond)
 		nic->respond(nic, pkt);
 	nic->busy = false;
+	return nic->units;
 }
 
 void nic_set_link(struct nic *nic, bool up)

@@ -241,7 +241,7 @@ uint64_t nic_next_event(const struct nic *nic)
 	return nic->config.ops->now(nic->config.ctx) + PAUSE * USEC;
 }
 
-void nic_receive(struct nic *nic, const struct packet *pkt)
+uint32_t nic_receive(struct nic *nic, const struct packet *pkt)
 {
 	(void)nic;
 	(void)pkt;

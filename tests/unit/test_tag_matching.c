@@ -1100,8 +1100,10 @@ TEST(tm_cq_overrun)
 	unsigned int num = 0;
 
 	add(&t, 0, 1, ALL, 64);
-	for (unsigned int i = 0; i <= 128; i++)
+	for (unsigned int i = 0; i <= 128; i++) {
+		SIM_WAIT(t.p.sim, t.srq->tag_rec->ci == t.srq->tag_pi);
 		drv_post_tag(t.srq, &wqe);
+	}
 	drv_expect_event(eq, MYNIC_EVENT_CQ_ERROR, t.cq->number);
 	SIM_WAIT(t.p.sim, query(&t).dead);
 	for (unsigned int i = 0; i < 2; i++)

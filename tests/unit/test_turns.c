@@ -400,3 +400,133 @@ TEST(turn_of_failed_cq)
 			 0);
 	CHECK_EQ(drv_number_cmd(p.a.d, MYNIC_CMD_DESTROY_CQ, cq->number), 0);
 }
+
+#define NUM_TAGS 1024
+
+static struct drv_srq *make_tag_list(struct drv_end *end, unsigned int num)
+{
+	struct drv_cq *cq = drv_create_cq(end->d, 8);
+	struct drv_srq *srq =
+		drv_create_tm_srq(end->d, end->pdn, cq, 5, NUM_TAGS);
+
+	for (unsigned int i = 0; i < num; i++) {
+		struct mynic_tag_wqe wqe = { .ctrl = IBV_WR_TAG_ADD,
+					     .handle = i,
+					     .tag = 1,
+					     .mask = ~0ull };
+
+		drv_post_tag(srq, &wqe);
+		SIM_WAIT(end->d->sim, srq->tag_rec->ci == srq->tag_pi);
+	}
+	return srq;
+}
+
+/* Fill a ring without a doorbell */
+static void fill_tag_ring(struct drv_srq *srq)
+{
+	struct mynic_tag_wqe wqe = { .ctrl = IBV_WR_TAG_SYNC };
+
+	for (unsigned int i = 0; i < 1u << srq->log_tag_size; i++)
+		memcpy(drv_buf_at(&srq->tag_buf, i * sizeof(wqe)), &wqe,
+		       sizeof(wqe));
+	srq->tag_pi += 1u << srq->log_tag_size;
+	srq->tag_rec->pi = srq->tag_pi;
+}
+
+/* Doorbells of tag rings only say that there is work */
+TEST(turn_of_tag_rings)
+{
+	static const struct drv_qp_init none = { .type = MYNIC_QP_RC };
+	struct drv_pair p = drv_pair_unconnected(&none);
+	struct drv_srq *srqs[64];
+	unsigned int before = 0, turns = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(srqs); i++)
+		srqs[i] = make_tag_list(&p.a, 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(srqs); i++) {
+		fill_tag_ring(srqs[i]);
+		sim_doorbell(p.a.d->n, srqs[i]->uarn, MYNIC_UAR_TAG_DB,
+			     srqs[i]->number, srqs[i]->tag_pi);
+		CHECK_EQ(srqs[i]->tag_rec->ci, 0);
+	}
+	while (nic_next_event(p.a.d->n->nic) <= p.sim->now) {
+		unsigned int done = 0;
+
+		run(p.a.d);
+		for (unsigned int i = 0; i < ARRAY_SIZE(srqs); i++)
+			done += srqs[i]->tag_rec->ci;
+		CHECK(done - before <= MOST);
+		before = done;
+		turns++;
+	}
+	CHECK_EQ(before, ARRAY_SIZE(srqs) << srqs[0]->log_tag_size);
+	CHECK(turns >= before / MOST);
+}
+
+/* A ring that waits for its turn goes with its SRQ */
+TEST(turn_of_tag_ring_that_goes)
+{
+	static const struct drv_qp_init none = { .type = MYNIC_QP_RC };
+	struct drv_pair p = drv_pair_unconnected(&none);
+	struct drv_srq *srq = make_tag_list(&p.a, 0);
+
+	fill_tag_ring(srq);
+	sim_doorbell(p.a.d->n, srq->uarn, MYNIC_UAR_TAG_DB, srq->number, 0);
+	nic_reset(p.a.d->n->nic);
+	CHECK(nic_next_event(p.a.d->n->nic) == ~0ull);
+	CHECK_EQ(srq->tag_rec->ci, 0);
+}
+
+TEST(turn_of_tags_destroyed)
+{
+	static const struct drv_qp_init none = { .type = MYNIC_QP_RC };
+	struct drv_pair p = drv_pair_unconnected(&none);
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_DESTROY_SRQ };
+	struct mynic_admin_cpl cpl;
+	unsigned int turns = 0;
+
+	cmd.number = make_tag_list(&p.a, NUM_TAGS)->number;
+	drv_admin_post(p.a.d, &cmd);
+	drv_admin_ring(p.a.d);
+	while (!drv_admin_poll(p.a.d, &cpl)) {
+		CHECK(run(p.a.d) || turns);
+		CHECK(++turns < 1000);
+	}
+	CHECK_EQ(cpl.status, MYNIC_AQ_OK);
+	CHECK(turns > 3);
+}
+
+/* Who sends is told that the message was looked for in a long list */
+TEST(turn_of_sender_to_tags)
+{
+	static const struct drv_qp_init init = { .type = MYNIC_QP_RC };
+	struct drv_pair p = drv_pair_unconnected(&init);
+	struct drv_srq *srq = make_tag_list(&p.b, NUM_TAGS);
+	struct drv_qp_init to = {
+		.type = MYNIC_QP_RC,
+		.pdn = p.b.pdn,
+		.send_cq = p.b.cq,
+		.recv_cq = p.b.recv_cq,
+		.srq = srq,
+		.no_sq = true,
+	};
+	struct ibv_tmh *header = (void *)p.a.mr->ptr;
+	struct mynic_sge sge = drv_sge(p.b.mr, 0, 64);
+	struct drv_wr wr = {
+		.opcode = IBV_WR_SEND,
+		.flags = IBV_SEND_SIGNALED,
+		.num_sge = 1,
+		.sge = { drv_sge(p.a.mr, 0, 64) },
+	};
+	struct drv_qp *qp = drv_create_qp(p.b.d, &to);
+	uint64_t before;
+
+	drv_connect(p.a.qp, qp, &(struct drv_path){ 0 });
+	drv_post_srq_recv(srq, 0, &sge, 1);
+	*header =
+		(struct ibv_tmh){ .opcode = IBV_TMH_EAGER, .tag = htobe64(2) };
+	before = p.b.d->n->units;
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, 0, 0);
+	CHECK(p.b.d->n->units - before >= NUM_TAGS / 100);
+}

@@ -98,6 +98,7 @@ struct reset {
  * @pending_events: objects whose events wait for room in @async_eq
  * @events_left: there is room for more of the events that wait
  * @failed_cqs: CQs whose QPs have to be told
+ * @tag_queue: SRQs whose tag ring was rung for
  * @run_queue: QPs with work, taken round robin
  * @poll_queue: QPs that worked a moment ago, the first to be forgotten first
  * @num_polled: elements of @poll_queue
@@ -144,6 +145,7 @@ struct nic {
 	struct event_sources pending_events;
 	bool events_left;
 	struct cq_queue failed_cqs;
+	struct srq_queue tag_queue;
 	struct qp_queue run_queue;
 	struct qp_queue poll_queue;
 	unsigned int num_polled;

@@ -13,6 +13,9 @@
 /* Events of one EQ that waited for room and are sent at a time */
 #define QUANTUM 64
 
+/* A system call */
+#define INTERRUPT_UNITS 2
+
 _Static_assert(sizeof(struct mynic_eqe) == 1 << LOG_EQE_SIZE, "EQE stride");
 _Static_assert(ARRAY_SIZE(((struct nic *)NULL)->comp_eqs) ==
 		       MYNIC_ARM_VECTOR_MASK + 1,
@@ -20,6 +23,7 @@ _Static_assert(ARRAY_SIZE(((struct nic *)NULL)->comp_eqs) ==
 
 static void interrupt(struct nic *nic, const struct eq *eq)
 {
+	nic_charge(nic, INTERRUPT_UNITS);
 	nic->config.ops->raise_irq(nic->config.ctx, eq->vector);
 }
 
@@ -95,6 +99,7 @@ static bool push(struct nic *nic, struct eq *eq, uint32_t number, uint8_t type)
 	eqe.phase = ring_phase(&eq->ring, eq->pi);
 	publish(slot, &eqe, sizeof(eqe));
 	eq->pi++;
+	nic_charge(nic, 1);
 	read_ci(nic, eq);
 	if (eq->ci == eq->pi - 1)
 		interrupt(nic, eq);
@@ -151,8 +156,13 @@ bool events_run(struct nic *nic)
 	if (!nic->events_left)
 		return false;
 	nic->events_left = false;
-	for (; (eq = table_next(&nic->eqs, &number)); number++)
+	for (; (eq = table_next(&nic->eqs, &number)); number++) {
+		if (nic_turn_is_over(nic)) {
+			nic->events_left = true;
+			break;
+		}
 		push_pending(nic, eq);
+	}
 	return nic->events_left;
 }
 

@@ -8,6 +8,7 @@
 #include "rss.h"
 #include "rwq.h"
 #include "sq.h"
+#include "tm.h"
 #include "transport.h"
 #include "util.h"
 
@@ -48,6 +49,7 @@ struct nic *nic_create(const struct nic_config *config)
 	nic->dma.generation = 1;
 	TAILQ_INIT(&nic->pending_events);
 	TAILQ_INIT(&nic->failed_cqs);
+	TAILQ_INIT(&nic->tag_queue);
 	TAILQ_INIT(&nic->run_queue);
 	TAILQ_INIT(&nic->poll_queue);
 	TAILQ_INIT(&nic->flushes.waiting);
@@ -235,7 +237,8 @@ bool nic_run(struct nic *nic)
 {
 	/* What QPs send they are to see, and what goes wrong with a CQ first */
 	static bool (*const kinds[])(struct nic *nic) = {
-		admin_run, cqs_run, events_run, run_timers, spread_run, qps_run,
+		tms_run,    admin_run,	cqs_run, events_run,
+		run_timers, spread_run, qps_run,
 	};
 	bool more = false;
 
@@ -273,8 +276,8 @@ uint64_t nic_next_event(const struct nic *nic)
 	if (!nic_enabled(nic))
 		return TIMER_NEVER;
 	if (nic->admin.ci != nic->admin.pi || !TAILQ_EMPTY(&nic->failed_cqs) ||
-	    !TAILQ_EMPTY(&nic->run_queue) || nic->events_left ||
-	    !STAILQ_EMPTY(&nic->spread.packets))
+	    !TAILQ_EMPTY(&nic->tag_queue) || !TAILQ_EMPTY(&nic->run_queue) ||
+	    nic->events_left || !STAILQ_EMPTY(&nic->spread.packets))
 		return nic_now(nic);
 	return timers_next(&nic->timers);
 }
@@ -299,12 +302,13 @@ static void drop_long_frame(struct nic *nic, const struct packet *pkt)
 						 MYNIC_STAT_RX_DROP_HEADER);
 }
 
-void nic_receive(struct nic *nic, const struct packet *pkt)
+uint32_t nic_receive(struct nic *nic, const struct packet *pkt)
 {
+	uint32_t charged = nic->turn.charged;
 	uint32_t len = packet_len(pkt);
 
 	if (!nic_port_is_open(nic))
-		return;
+		return 0;
 	nic->stats[MYNIC_STAT_RX_PACKETS] += packet_count(pkt);
 	nic->stats[MYNIC_STAT_RX_BYTES] += len;
 	if (pkt->segment)
@@ -319,6 +323,12 @@ void nic_receive(struct nic *nic, const struct packet *pkt)
 		transport_receive(nic, pkt);
 	else
 		eth_receive(nic, pkt);
+	return nic->turn.charged - charged;
+}
+
+void nic_spend(struct nic *nic, uint32_t units)
+{
+	nic_charge(nic, units);
 }
 
 void nic_overrun(struct nic *nic)

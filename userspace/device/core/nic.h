@@ -177,8 +177,14 @@ uint64_t nic_next_event(const struct nic *nic);
  * @pkt: the packet
  *
  * A packet that many are to get is copied, and given to them by nic_run().
+ *
+ * Return: units of work, of a microsecond or so, that it took beyond what each
+ * packet takes.
  */
-void nic_receive(struct nic *nic, const struct packet *pkt);
+uint32_t nic_receive(struct nic *nic, const struct packet *pkt);
+
+/** nic_spend() - inside transmit(): others took @units for what the NIC sends */
+void nic_spend(struct nic *nic, uint32_t units);
 
 /**
  * nic_persisted() - what &nic_ops.persist has begun is over

@@ -148,6 +148,7 @@ bool rndv_flush(struct qp *qp)
 		tag = TAILQ_FIRST(&rndv->tags);
 		if (!tag)
 			break;
+		nic_charge(qp->nic, 1);
 		if (tag->arrived)
 			qp->srq->tm->num_fin--;
 		else
@@ -167,6 +168,7 @@ void rndv_reset(struct qp *qp)
 	struct tag *tag;
 
 	while ((tag = TAILQ_FIRST(&rndv->tags))) {
+		nic_charge(qp->nic, 1);
 		if (tag->arrived)
 			qp->srq->tm->num_fin--;
 		else

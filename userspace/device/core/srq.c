@@ -249,7 +249,7 @@ int admin_destroy_srq(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (srq->num_qps)
 		return MYNIC_AQ_BUSY;
-	if (xrc_unbind_some(nic, srq))
+	if (xrc_unbind_some(nic, srq) || (srq->tm && tm_free_some(nic, srq)))
 		return ADMIN_AGAIN;
 	destroy(nic, srq);
 	return MYNIC_AQ_OK;
@@ -261,6 +261,7 @@ bool srqs_free_one(struct nic *nic, uint32_t *number)
 
 	if (!srq)
 		return false;
-	destroy(nic, srq);
+	if (!srq->tm || !tm_free_some(nic, srq))
+		destroy(nic, srq);
 	return true;
 }

@@ -17,6 +17,7 @@ struct tm;
 struct xrcd;
 
 LIST_HEAD(qp_list, qp);
+TAILQ_HEAD(srq_queue, srq);
 
 /**
  * struct srq - shared receive queue
@@ -24,6 +25,7 @@ LIST_HEAD(qp_list, qp);
  * @pd: protection domain of its SGEs; XRC: of its messages' keys, too
  * @xrcd: XRC: its domain; else NULL
  * @tm: tag matching; NULL: there is none
+ * @tag_link: in &nic.tag_queue
  * @cq: XRC, tag matching: CQ of its entries; else NULL
  * @cq_link: in &cq.srqs
  * @events: its asynchronous events
@@ -42,6 +44,7 @@ struct srq {
 	struct pd *pd;
 	struct xrcd *xrcd;
 	struct tm *tm;
+	TAILQ_ENTRY(srq) tag_link;
 	struct cq *cq;
 	LIST_ENTRY(srq) cq_link;
 	struct event_source events;

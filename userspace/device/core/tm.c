@@ -10,11 +10,18 @@
 #include "opcode.h"
 #include "packet.h"
 #include "rndv.h"
+#include "siphash.h"
 
 #define LOG_ENTRY_SIZE 6
 
-/* What libc needs for each tag */
-#define TAG_OVERHEAD 16
+/* What libc needs for each tag, and for its name */
+#define OVERHEAD 16
+
+/* Tags that are looked at for a unit of the turn */
+#define TAGS_PER_UNIT 64
+
+/* Makes the hash of handles differ from others of the same secret */
+#define TM_DOMAIN 0x74616773
 
 static_assert(sizeof(struct mynic_tag_wqe) == 1 << LOG_ENTRY_SIZE, "stride");
 static_assert(sizeof(struct tm_header) == TM_RNDV_HDR, "header");
@@ -44,10 +51,66 @@ static int init(struct nic *nic, struct tm *tm,
 			 sizeof(struct mynic_tag_dbrec), true);
 }
 
-/* A tag in the list or in use, and one whose rendezvous waits for its FIN */
+/*
+ * For each tag in the list or in use there can be two whose rendezvous wait for
+ * their FINs: one that waits already when the other is matched.
+ */
 static size_t tags_cost(const struct tm *tm)
 {
-	return 2 * tm->max_tags * (sizeof(struct tag) + TAG_OVERHEAD);
+	return tm->max_tags * (3 * (sizeof(struct tag) + OVERHEAD) +
+			       sizeof(struct tag_name) + OVERHEAD);
+}
+
+static struct tag_names *bucket_of(const struct nic *nic, struct tm *tm,
+				   uint32_t handle)
+{
+	struct siphash_key secret = { nic->config.seed, TM_DOMAIN };
+
+	return &tm->names[siphash(&secret, handle) % TM_NAME_BUCKETS];
+}
+
+static struct tag_name *find_name(const struct nic *nic, struct tm *tm,
+				  uint32_t handle)
+{
+	struct tag_name *name;
+
+	LIST_FOREACH(name, bucket_of(nic, tm, handle), link)
+	if (name->handle == handle)
+		return name;
+	return NULL;
+}
+
+/* Return: false if there is no memory */
+static bool give_name(const struct nic *nic, struct tm *tm, struct tag *tag,
+		      uint32_t handle)
+{
+	struct tag_name *name = find_name(nic, tm, handle);
+
+	if (!name) {
+		name = calloc(1, sizeof(*name));
+		if (!name)
+			return false;
+		name->handle = handle;
+		TAILQ_INIT(&name->tags);
+		LIST_INSERT_HEAD(bucket_of(nic, tm, handle), name, link);
+	}
+	tag->name = name;
+	TAILQ_INSERT_TAIL(&name->tags, tag, name_link);
+	return true;
+}
+
+/* Take a tag out of the list */
+static void remove_tag(struct tm *tm, struct tag *tag)
+{
+	struct tag_name *name = tag->name;
+
+	TAILQ_REMOVE(&tm->tags, tag, link);
+	TAILQ_REMOVE(&name->tags, tag, name_link);
+	tag->name = NULL;
+	if (!TAILQ_EMPTY(&name->tags))
+		return;
+	LIST_REMOVE(name, link);
+	free(name);
 }
 
 int tm_create(struct nic *nic, struct srq *srq,
@@ -71,14 +134,39 @@ int tm_create(struct nic *nic, struct srq *srq,
 	return MYNIC_AQ_OK;
 }
 
-void tm_destroy(struct nic *nic, struct srq *srq)
+bool tm_free_some(struct nic *nic, struct srq *srq)
 {
 	struct tag *tag;
 
 	while ((tag = TAILQ_FIRST(&srq->tm->tags))) {
-		TAILQ_REMOVE(&srq->tm->tags, tag, link);
+		if (nic_turn_is_over(nic))
+			return true;
+		nic_charge(nic, 1);
+		remove_tag(srq->tm, tag);
+		srq->tm->num_tags--;
 		free(tag);
 	}
+	return false;
+}
+
+static void unschedule(struct nic *nic, struct srq *srq)
+{
+	if (srq->tm->scheduled)
+		TAILQ_REMOVE(&nic->tag_queue, srq, tag_link);
+	srq->tm->scheduled = false;
+}
+
+static void schedule(struct nic *nic, struct srq *srq)
+{
+	if (srq->tm->scheduled)
+		return;
+	srq->tm->scheduled = true;
+	TAILQ_INSERT_TAIL(&nic->tag_queue, srq, tag_link);
+}
+
+void tm_destroy(struct nic *nic, struct srq *srq)
+{
+	unschedule(nic, srq);
 	mem_unreserve(&nic->mem, tags_cost(srq->tm));
 	mem_free(&nic->mem, srq->tm);
 }
@@ -129,12 +217,15 @@ static int add(struct nic *nic, struct tm *tm, const struct mynic_tag_wqe *wqe)
 
 	if (num_sge <= 1 && tm->num_tags < tm->max_tags)
 		tag = calloc(1, sizeof(*tag));
+	if (tag && !give_name(nic, tm, tag, le32toh(wqe->handle))) {
+		free(tag);
+		tag = NULL;
+	}
 	if (!tag) {
 		count_done(nic, tm);
 		return IB_WC_TM_ERR;
 	}
 	tag->order = tm->next_order++;
-	tag->handle = le32toh(wqe->handle);
 	tag->wr_id = le64toh(wqe->recv_wr_id);
 	tag->tag = le64toh(wqe->tag);
 	tag->mask = le64toh(wqe->mask);
@@ -152,19 +243,17 @@ static int add(struct nic *nic, struct tm *tm, const struct mynic_tag_wqe *wqe)
 static int del(struct nic *nic, struct srq *srq,
 	       const struct mynic_tag_wqe *wqe)
 {
-	uint32_t handle = le32toh(wqe->handle);
+	const struct tag_name *name =
+		find_name(nic, srq->tm, le32toh(wqe->handle));
 	struct tag *tag;
 
-	TAILQ_FOREACH(tag, &srq->tm->tags, link)
-	{
-		if (tag->handle != handle)
-			continue;
-		TAILQ_REMOVE(&srq->tm->tags, tag, link);
-		free(tag);
-		tm_release(nic, srq);
-		return IB_WC_SUCCESS;
-	}
-	return IB_WC_TM_ERR;
+	if (!name)
+		return IB_WC_TM_ERR;
+	tag = TAILQ_FIRST(&name->tags);
+	remove_tag(srq->tm, tag);
+	free(tag);
+	tm_release(nic, srq);
+	return IB_WC_SUCCESS;
 }
 
 /* enum ib_wc_opcode, by enum ib_ops_wr_opcode */
@@ -215,38 +304,60 @@ static void run_one(struct nic *nic, struct srq *srq,
 	cq_push(nic, srq->cq, &cqe, false, nic_now(nic));
 }
 
-/* What the host has posted, and rung for or not */
-static void run(struct nic *nic, struct srq *srq)
+/*
+ * What the host has posted, and rung for or not. Return: true if the turn is
+ * over before all is executed, which it cannot be if it is not @bounded.
+ */
+static bool run(struct nic *nic, struct srq *srq, bool bounded)
 {
 	struct mynic_tag_dbrec *dbrec = tag_dbrec(nic, srq->tm);
 	struct tm *tm = srq->tm;
 	uint32_t left;
 
 	if (srq->error)
-		return;
+		return false;
 	if (!dbrec) {
 		srq_to_error(nic, srq);
-		return;
+		return false;
 	}
 	left = load_index(&dbrec->pi) - tm->ci;
 	if (left > ring_size(&tm->ring)) {
 		nic_count(nic, MYNIC_STAT_BAD_INDEX);
 		srq_to_error(nic, srq);
-		return;
+		return false;
 	}
 	while (left--) {
 		const struct mynic_tag_wqe *slot =
 			ring_slot(nic, &tm->ring, tm->ci, false);
 		struct mynic_tag_wqe wqe;
 
+		if (bounded && nic_turn_is_over(nic))
+			return true;
+		nic_charge(nic, 1);
 		if (!slot) {
 			srq_to_error(nic, srq);
-			return;
+			return false;
 		}
 		fetch(&wqe, slot);
 		store_index(&dbrec->ci, ++tm->ci);
 		run_one(nic, srq, &wqe);
 	}
+	return false;
+}
+
+bool tms_run(struct nic *nic)
+{
+	struct srq *srq;
+
+	while ((srq = TAILQ_FIRST(&nic->tag_queue))) {
+		if (nic_turn_is_over(nic))
+			return true;
+		nic_charge(nic, 1);
+		unschedule(nic, srq);
+		if (run(nic, srq, true))
+			schedule(nic, srq);
+	}
+	return false;
 }
 
 bool tm_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
@@ -255,7 +366,7 @@ bool tm_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
 
 	if (!srq || !srq->tm || srq->cq->uarn != uarn)
 		return false;
-	run(nic, srq);
+	schedule(nic, srq);
 	return true;
 }
 
@@ -278,12 +389,15 @@ static void read_header(struct tm_match *match, const struct packet *pkt,
 		match->kind = TM_RNDV;
 }
 
-static struct tag *find(const struct tm *tm, uint64_t value)
+static struct tag *find(struct nic *nic, const struct tm *tm, uint64_t value)
 {
+	unsigned int num = 0;
 	struct tag *tag;
 
 	TAILQ_FOREACH(tag, &tm->tags, link)
 	{
+		if (++num % TAGS_PER_UNIT == 0)
+			nic_charge(nic, 1);
 		if (tag->order >= tm->open_order)
 			return NULL;
 		if ((value & tag->mask) == tag->tag)
@@ -320,16 +434,16 @@ bool tm_match(struct qp *qp, const struct packet *pkt,
 	struct tm *tm = qp->srq->tm;
 	struct tag *tag;
 
-	run(qp->nic, qp->srq);
+	run(qp->nic, qp->srq, false);
 	read_header(match, pkt, info);
 	if (match->kind == TM_NO_TAG || qp->srq->error)
 		return false;
-	tag = find(tm, be64toh(match->header.tag));
+	tag = find(qp->nic, tm, be64toh(match->header.tag));
 	if (!tag) {
 		match->kind = TM_UNEXPECTED;
 		return false;
 	}
-	TAILQ_REMOVE(&tm->tags, tag, link);
+	remove_tag(tm, tag);
 	use_tag(qp, tag, pkt->payload_len);
 	return true;
 }

@@ -53,11 +53,28 @@ struct tm_header {
 #define TM_EAGER_HDR 16
 #define TM_RNDV_HDR 32
 
+TAILQ_HEAD(tag_queue, tag);
+
+/**
+ * struct tag_name - a handle that tags in the list have
+ * @link: in one of &tm.names
+ * @handle: the host's name
+ * @tags: those that have it, in the order in which they were added
+ */
+struct tag_name {
+	LIST_ENTRY(tag_name) link;
+	uint32_t handle;
+	struct tag_queue tags;
+};
+
+LIST_HEAD(tag_names, tag_name);
+
 /**
  * struct tag - a tag that was added
  * @link: in &tm.tags; matched by a rendezvous: in &rndv.tags
+ * @name: while it is in &tm.tags: the host's name for it
+ * @name_link: in &tag_name.tags
  * @order: the how-manieth it is
- * @handle: the host's name for it
  * @wr_id: for the completions of the message that matches
  * @tag: the message's tag is this ...
  * @mask: ... in these bits
@@ -68,8 +85,9 @@ struct tm_header {
  */
 struct tag {
 	TAILQ_ENTRY(tag) link;
+	struct tag_name *name;
+	TAILQ_ENTRY(tag) name_link;
 	uint64_t order;
-	uint32_t handle;
 	uint64_t wr_id;
 	uint64_t tag;
 	uint64_t mask;
@@ -79,7 +97,8 @@ struct tag {
 	bool arrived;
 };
 
-TAILQ_HEAD(tag_queue, tag);
+/* So that a handle is found at once, whatever the host calls its tags */
+#define TM_NAME_BUCKETS 256
 
 /**
  * struct tm - what an SRQ for tag matching has beside a basic one
@@ -97,6 +116,8 @@ TAILQ_HEAD(tag_queue, tag);
  * @next_order: how many tags were added
  * @open_order: those with a lower &tag.order take messages
  * @tags: the list, in the order in which they were added
+ * @names: the handles of @tags, by a hash
+ * @scheduled: the SRQ is in &nic.tag_queue
  */
 struct tm {
 	struct buf buf;
@@ -113,6 +134,8 @@ struct tm {
 	uint64_t next_order;
 	uint64_t open_order;
 	struct tag_queue tags;
+	struct tag_names names[TM_NAME_BUCKETS];
+	bool scheduled;
 };
 
 /**
@@ -159,7 +182,18 @@ struct tm_match {
 int tm_create(struct nic *nic, struct srq *srq,
 	      const struct mynic_create_srq *cmd);
 
-/** tm_destroy() - forget all, of an SRQ that no QP uses */
+/**
+ * tm_free_some() - forget tags, of an SRQ that no QP uses
+ * @nic: the NIC
+ * @srq: the SRQ
+ *
+ * As many as there is time for.
+ *
+ * Return: true if there are more.
+ */
+bool tm_free_some(struct nic *nic, struct srq *srq);
+
+/** tm_destroy() - forget all, of an SRQ that has no tags any more */
 void tm_destroy(struct nic *nic, struct srq *srq);
 
 /** tm_query() - QUERY_SRQ */
@@ -171,9 +205,14 @@ void tm_query(const struct tm *tm, struct mynic_query_srq *result);
  * @uarn: the page that it was rung on
  * @number: SRQN from the doorbell, any value
  *
+ * nic_run() executes them.
+ *
  * Return: whether it was accepted.
  */
 bool tm_doorbell(struct nic *nic, uint32_t uarn, uint32_t number);
+
+/** tms_run() - execute what was rung for. Return: true if there is more */
+bool tms_run(struct nic *nic);
 
 /**
  * tm_match() - decide what becomes of a message

@@ -20,8 +20,11 @@ static void card_raise_irq(void *ctx, unsigned int vector)
 static void card_transmit(void *ctx, const struct packet *pkt)
 {
 	struct card *card = ctx;
+	struct net_switch *sw = card->port.sw;
+	uint64_t units = sw->units;
 
 	switch_transmit(&card->port, pkt);
+	nic_spend(card->nic, sw->units - units);
 }
 
 static bool card_direct(void *ctx, const uint8_t dmac[6])

@@ -14,8 +14,8 @@
 /* About 1000 packets of the largest RoCE MTU; touched only as far as needed */
 #define SWITCH_QUEUE_SIZE (4 << 20)
 
-/* Packets delivered from a queue between two looks at the clock */
-#define PACKETS_PER_LOOK 16
+/* Packets delivered from a queue, and their work, between two looks at the clock */
+#define UNITS_PER_LOOK 16
 
 static void enqueue(struct switch_port *to, const struct packet *pkt)
 {
@@ -61,7 +61,7 @@ static void output(struct switch_port *to, const struct packet *pkt)
 	else if (must_queue(to))
 		enqueue(to, pkt);
 	else
-		nic_receive(to->nic, pkt);
+		to->sw->units += nic_receive(to->nic, pkt);
 }
 
 static void send_to(struct switch_port *from, struct switch_port *to,
@@ -198,15 +198,18 @@ static bool drain(struct switch_port *port)
 {
 	struct packet_queue *queue = &port->draining;
 	uint64_t end = clock_ns() + NIC_TURN_NS;
-	unsigned int num = 0;
+	unsigned int units = 0;
 
 	while (queue->at < queue->used) {
 		struct packet pkt;
 
-		if (++num % PACKETS_PER_LOOK == 0 && clock_ns() >= end)
-			return false;
+		if (units >= UNITS_PER_LOOK) {
+			if (clock_ns() >= end)
+				return false;
+			units = 0;
+		}
 		queue->at += packet_load(queue->buf + queue->at, &pkt);
-		nic_receive(port->nic, &pkt);
+		units += 1 + nic_receive(port->nic, &pkt);
 	}
 	queue->used = 0;
 	queue->at = 0;

@@ -117,6 +117,7 @@ struct switch_port {
  * @num: of @ports
  * @num_wires: those of @ports that are wires
  * @packets: handed over so far; tells whether a NIC may have got work
+ * @units: that NICs took to receive packets so far, see nic_receive()
  * @interrupts: raised by its NICs so far
  * @now: ns, monotonic; kept by who runs the switch, exact to a second or so
  * @fair_clock: for the turns of its NICs
@@ -128,6 +129,7 @@ struct net_switch {
 	unsigned int num;
 	unsigned int num_wires;
 	uint64_t packets;
+	uint64_t units;
 	uint64_t interrupts;
 	uint64_t now;
 	struct fair_clock fair_clock;

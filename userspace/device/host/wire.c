@@ -31,7 +31,7 @@
 #define TRY_FIRST (10 * MSEC)
 #define TRY_LAST (1000 * MSEC)
 
-/* Frames that came in or were handed over, between two looks at the clock */
+/* Frames that came in, were handed over, and took work, between two looks */
 #define WORK_PER_LOOK 16
 
 static struct wire *from_port(struct switch_port *port)
@@ -136,8 +136,9 @@ void wire_receive(struct wire *wire, const uint8_t *data, size_t len)
 static uint64_t work_done(const struct wire *wire)
 {
 	const struct port_stats *stats = &wire->port.stats;
+	const struct net_switch *sw = wire->port.sw;
 
-	return stats->rx_packets + stats->rx_bad + wire->port.sw->packets;
+	return stats->rx_packets + stats->rx_bad + sw->packets + sw->units;
 }
 
 bool wire_turn_is_over(struct wire *wire)
