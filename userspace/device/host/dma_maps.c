@@ -14,9 +14,15 @@
 #include "helper.h"
 #include "switch.h"
 
-/* To give back the pages of a large guest takes longer than all may wait. */
-#define QUICK_REGIONS 16
-#define QUICK_BYTES (8 << 20)
+/*
+ * To give back the pages of a large guest takes some 40 ms for a GiB, and nobody
+ * can change the process's memory meanwhile, or touch a new page of it. So it is
+ * done in pieces.
+ */
+#define PIECE (4 << 20)
+
+/* What is replaced at a time of memory that has gone, if its pages are smaller */
+#define BLOCK (2 << 20)
 
 /**
  * struct unmap_job - memory to be unmapped
@@ -44,6 +50,23 @@ static bool is_inside(const struct dma_region *region, const void *addr)
 	       (const uint8_t *)addr < start + region->mapped;
 }
 
+/*
+ * The block that an address is in becomes zeros. No more of the region is
+ * replaced, because where memory is not overcommitted there has to be as much.
+ */
+static bool replace_block(const struct dma_region *region, const void *addr)
+{
+	size_t at = ((const uint8_t *)addr - (uint8_t *)region->ptr) /
+		    region->block * region->block;
+	size_t len = region->mapped - at;
+
+	if (len > region->block)
+		len = region->block;
+	return mmap((uint8_t *)region->ptr + at, len, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+		    0) != MAP_FAILED;
+}
+
 /* The access is done again, and finds zeros. Return: whether there are any */
 static bool replace(struct dma_maps *maps, const void *addr)
 {
@@ -54,10 +77,7 @@ static bool replace(struct dma_maps *maps, const void *addr)
 			continue;
 		maps->spoilt = true;
 		helper_wake(maps->helper);
-		return mmap(region->ptr, region->mapped, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE |
-				    MAP_FIXED,
-			    -1, 0) != MAP_FAILED;
+		return replace_block(region, addr);
 	}
 	return false;
 }
@@ -145,19 +165,20 @@ static bool inside_file(int fd, uint64_t offset, uint64_t len)
 	       offset <= (uint64_t)st.st_size - len;
 }
 
-/* What mmap() makes of a length; munmap() has to be told. */
-static size_t mapped_len(int fd, size_t len)
+/* Bytes of a huge page, or 1: what mmap() rounds lengths up to, if not to pages */
+static size_t huge_page(int fd)
 {
 	struct statfs fs;
 
 	if (fstatfs(fd, &fs) || fs.f_type != HUGETLBFS_MAGIC)
-		return len;
-	return (len + fs.f_bsize - 1) / fs.f_bsize * fs.f_bsize;
+		return 1;
+	return fs.f_bsize;
 }
 
 static int map_file(const struct dma_maps *maps, struct dma_region *region,
 		    int fd, uint64_t offset, int prot)
 {
+	size_t page = huge_page(fd);
 	void *ptr;
 
 	if (!is_allowed(maps, fd) || !inside_file(fd, offset, region->len))
@@ -166,7 +187,8 @@ static int map_file(const struct dma_maps *maps, struct dma_region *region,
 	if (ptr == MAP_FAILED)
 		return -errno;
 	region->ptr = ptr;
-	region->mapped = mapped_len(fd, region->len);
+	region->mapped = (region->len + page - 1) / page * page;
+	region->block = page > BLOCK ? page : BLOCK;
 	/* A dump of this process is not the place for guests' secrets. */
 	madvise(ptr, region->mapped, MADV_DONTDUMP);
 	return 0;
@@ -204,11 +226,22 @@ int dma_maps_add(struct dma_maps *maps, uint64_t iova, uint64_t len, int fd,
 	return 0;
 }
 
+static void unmap_region(const struct dma_region *region)
+{
+	for (size_t at = 0; at < region->mapped; at += PIECE) {
+		size_t len = region->mapped - at;
+
+		madvise((uint8_t *)region->ptr + at, len < PIECE ? len : PIECE,
+			MADV_DONTNEED);
+	}
+	munmap(region->ptr, region->mapped);
+}
+
 static void unmap(const struct dma_region *regions, size_t num)
 {
 	for (size_t i = 0; i < num; i++)
 		if (regions[i].ptr)
-			munmap(regions[i].ptr, regions[i].mapped);
+			unmap_region(&regions[i]);
 }
 
 static void unmap_work(struct helper_job *work)
@@ -226,22 +259,15 @@ static void unmap_done(struct helper_job *work)
 	free(job);
 }
 
-static bool is_quick(const struct dma_region *regions, size_t num)
-{
-	size_t bytes = 0;
-
-	for (size_t i = 0; i < num; i++)
-		bytes += regions[i].mapped;
-	return num <= QUICK_REGIONS && bytes <= QUICK_BYTES;
-}
-
+/*
+ * However small it is: the map may be the last that holds a large file, and
+ * memory that is being made persistent has to stay until that is over.
+ */
 static void unmap_soon(struct dma_maps *maps, const struct dma_region *regions,
 		       size_t num)
 {
-	struct unmap_job *job = NULL;
+	struct unmap_job *job = malloc(sizeof(*job) + num * sizeof(*regions));
 
-	if (!is_quick(regions, num))
-		job = malloc(sizeof(*job) + num * sizeof(*regions));
 	if (!job) {
 		unmap(regions, num);
 		return;

@@ -2,7 +2,7 @@
 /*
  * Guest memory that the client shares, mapped into this process. Where it makes
  * a file shorter that it has shared, or there is no memory for it, an access is
- * a SIGBUS: then the region becomes zeros, of nobody, and the maps are spoilt.
+ * a SIGBUS: then what is missing becomes zeros, of nobody, and the maps are spoilt.
  */
 #ifndef MYNIC_HOST_DMA_MAPS_H
 #define MYNIC_HOST_DMA_MAPS_H
@@ -29,12 +29,14 @@ struct nic;
  * @ptr: where it is here; NULL if the client gave no file descriptor. That is
  *	so with ROMs and other devices' registers; the NIC cannot reach them.
  * @mapped: bytes at @ptr: whole pages, whatever their size
+ * @block: bytes that are replaced at a time if the client takes them away
  */
 struct dma_region {
 	uint64_t iova;
 	uint64_t len;
 	void *ptr;
 	size_t mapped;
+	size_t block;
 };
 
 /**
