@@ -170,8 +170,10 @@ static void fd_ready(void *owner, uint32_t events)
 			wire->config->kind->writable(wire);
 		wire_flush(wire);
 	}
-	if (wire->fd >= 0 && events & (EPOLLIN | EPOLLERR | EPOLLHUP))
+	if (wire->fd >= 0 && events & (EPOLLIN | EPOLLERR | EPOLLHUP)) {
 		take_turn(wire);
+		wire->had_turn = true;
+	}
 	update_mask(wire);
 }
 
@@ -298,8 +300,9 @@ void wire_run(struct wire *wire)
 		wire->try_at = WIRE_NEVER;
 		wire->config->kind->try(wire);
 	}
-	if (wire->backlog && !switch_is_held(&wire->port))
+	if (wire->backlog && !wire->had_turn && !switch_is_held(&wire->port))
 		take_turn(wire);
+	wire->had_turn = false;
 	update_mask(wire);
 }
 

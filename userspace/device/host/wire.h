@@ -101,6 +101,7 @@ struct wire_kind {
  * @rx_len: bytes in @rx
  * @rx_at: those of them that are done with
  * @backlog: there may be whole frames in @rx; no more is read before these
+ * @had_turn: what is in @rx has only just come
  * @turn_end: when what comes in has had enough time, ns
  * @turn_work: what had been done when the clock was looked at for that
  * @told: the state in the log, to say each change once
@@ -129,6 +130,7 @@ struct wire {
 	size_t rx_len;
 	size_t rx_at;
 	bool backlog;
+	bool had_turn;
 	uint64_t turn_end;
 	uint64_t turn_work;
 	enum { WIRE_UNKNOWN, WIRE_DOWN, WIRE_UP } told;
