@@ -57,8 +57,7 @@ static uint64_t max_u64(uint64_t a, uint64_t b)
 
 static void timer_fn(struct timer *timer)
 {
-	struct qp *qp =
-		(struct qp *)((uint8_t *)timer - offsetof(struct qp, cc.timer));
+	struct qp *qp = container_of(timer, struct qp, cc.timer);
 
 	qp_schedule(qp->nic, qp);
 }

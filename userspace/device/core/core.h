@@ -290,18 +290,6 @@ static inline void *ring_slot(struct nic *nic, struct ring *ring,
 		       1u << ring->log_stride, write);
 }
 
-/** nic_port_is_open() - packets pass in and out */
-bool nic_port_is_open(const struct nic *nic);
-
-/**
- * nic_transmit() - put a packet on the wire, if the port lets it pass
- * @nic: the NIC
- * @pkt: complete; valid until this returns
- *
- * Counts TX_PACKETS and TX_BYTES; the other TX_* are the caller's.
- */
-void nic_transmit(struct nic *nic, const struct packet *pkt);
-
 /** nic_fatal() - stop the device; only a reset ends this */
 void nic_fatal(struct nic *nic, enum mynic_fatal why);
 

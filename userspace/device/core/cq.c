@@ -6,6 +6,7 @@
 
 #include "core.h"
 #include "resize.h"
+#include "util.h"
 
 #define MIN_LOG_SIZE 1
 #define LOG_CQE_SIZE 6
@@ -37,8 +38,7 @@ static void notify(struct nic *nic, struct cq *cq)
 
 static void moderation_expired(struct timer *timer)
 {
-	struct cq *cq =
-		(struct cq *)((char *)timer - offsetof(struct cq, moderation));
+	struct cq *cq = container_of(timer, struct cq, moderation);
 
 	notify(cq->nic, cq);
 }

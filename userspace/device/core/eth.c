@@ -118,6 +118,69 @@ static void parse_frame(struct eth_frame *frame, const struct packet *pkt,
 	frame->csum_ok = headers_csum_ok(&frame->headers.outer);
 }
 
+static bool passes_filter(const struct nic *nic, const uint8_t dmac[MAC_LEN])
+{
+	const struct eth *eth = &nic->eth;
+
+	if (eth->flags & MYNIC_RX_PROMISC || mac_is_broadcast(dmac) ||
+	    mac_equal(dmac, nic->port.mac))
+		return true;
+	if (eth->flags & MYNIC_RX_ALLMULTI && mac_is_multicast(dmac))
+		return true;
+	for (uint32_t i = 0; i < eth->num_macs; i++) {
+		if (mac_equal(dmac, eth->macs[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool eth_spread(struct nic *nic, const struct packet *pkt, bool own,
+		       struct spread_place *place)
+{
+	struct qp *qp = own ? NULL : nic->eth.qp;
+	uint8_t buf[ETH_MAX_FRAME];
+	enum flow_result result;
+	struct eth_frame frame;
+
+	parse_frame(&frame, pkt, buf);
+	result = flow_steer(nic, &frame, place);
+	if (result)
+		return result == FLOW_TAKEN;
+	if (qp && passes_filter(nic, pkt->dmac)) {
+		eth_deliver(qp, &frame, 0);
+		return true;
+	}
+	result = flow_steer_rest(nic, &frame, place);
+	if (result == FLOW_PASSED && !own)
+		nic_count(nic, MYNIC_STAT_RX_ETH_DROPPED);
+	return result != FLOW_STOPPED;
+}
+
+static uint32_t eth_num_rules(const struct nic *nic, const struct packet *pkt)
+{
+	(void)pkt;
+	return nic->flows.numbers.used;
+}
+
+static bool eth_give(struct nic *nic, const struct packet *pkt,
+		     struct spread_place *place)
+{
+	return eth_spread(nic, pkt, false, place);
+}
+
+static bool eth_give_own(struct nic *nic, const struct packet *pkt,
+			 struct spread_place *place)
+{
+	return eth_spread(nic, pkt, true, place);
+}
+
+/* A frame that came in: by flow rules, and to the port's receiver */
+static const struct spread_kind eth_frame_kind = { eth_num_rules, eth_give };
+
+/* A frame to a group that the NIC itself has sent: by flow rules */
+static const struct spread_kind eth_own_frame_kind = { eth_num_rules,
+						       eth_give_own };
+
 /*
  * The wire does not bring back what goes to a group: as members on this NIC,
  * flow rules get it here, and the port's own receiver does not.
@@ -125,15 +188,15 @@ static void parse_frame(struct eth_frame *frame, const struct packet *pkt,
 static void loop_back(struct nic *nic, const struct packet *pkt)
 {
 	if (nic->flows.numbers.used && mac_is_multicast(pkt->dmac) &&
-	    nic_port_is_open(nic) &&
+	    port_is_open(nic) &&
 	    packet_len(pkt) <= nic->port.mtu + PORT_FRAME_OVERHEAD)
-		spread_packet(nic, SPREAD_OWN_FRAME, pkt);
+		spread_packet(nic, &eth_own_frame_kind, pkt);
 }
 
 static void transmit(struct qp *qp, const struct packet *pkt)
 {
 	qp_count(qp, MYNIC_STAT_TX_ETH_PACKETS);
-	nic_transmit(qp->nic, pkt);
+	port_transmit(qp->nic, pkt);
 	loop_back(qp->nic, pkt);
 }
 
@@ -196,22 +259,6 @@ struct wqe_error eth_send(struct qp *qp, const struct send_req *req)
 	if (syndrome)
 		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
 	return (struct wqe_error){ 0 };
-}
-
-static bool passes_filter(const struct nic *nic, const uint8_t dmac[MAC_LEN])
-{
-	const struct eth *eth = &nic->eth;
-
-	if (eth->flags & MYNIC_RX_PROMISC || mac_is_broadcast(dmac) ||
-	    mac_equal(dmac, nic->port.mac))
-		return true;
-	if (eth->flags & MYNIC_RX_ALLMULTI && mac_is_multicast(dmac))
-		return true;
-	for (uint32_t i = 0; i < eth->num_macs; i++) {
-		if (mac_equal(dmac, eth->macs[i]))
-			return true;
-	}
-	return false;
 }
 
 /* The frame as the QP is to have it. Return: its length */
@@ -282,31 +329,9 @@ void eth_deliver(struct qp *qp, const struct eth_frame *frame,
 		qp_count(qp, MYNIC_STAT_RX_ETH_DROPPED);
 }
 
-bool eth_spread(struct nic *nic, const struct packet *pkt, bool own,
-		struct spread_place *place)
-{
-	struct qp *qp = own ? NULL : nic->eth.qp;
-	uint8_t buf[ETH_MAX_FRAME];
-	enum flow_result result;
-	struct eth_frame frame;
-
-	parse_frame(&frame, pkt, buf);
-	result = flow_steer(nic, &frame, place);
-	if (result)
-		return result == FLOW_TAKEN;
-	if (qp && passes_filter(nic, pkt->dmac)) {
-		eth_deliver(qp, &frame, 0);
-		return true;
-	}
-	result = flow_steer_rest(nic, &frame, place);
-	if (result == FLOW_PASSED && !own)
-		nic_count(nic, MYNIC_STAT_RX_ETH_DROPPED);
-	return result != FLOW_STOPPED;
-}
-
 void eth_receive(struct nic *nic, const struct packet *pkt)
 {
-	spread_packet(nic, SPREAD_FRAME, pkt);
+	spread_packet(nic, &eth_frame_kind, pkt);
 }
 
 void eth_qp_gone(struct nic *nic, const struct qp *qp)

@@ -19,7 +19,6 @@
 
 struct nic;
 struct qp;
-struct spread_place;
 
 /**
  * struct eth - receive filter
@@ -53,18 +52,6 @@ struct eth_frame {
 
 /** eth_receive() - a frame came in, or a RoCEv2 packet that has its bytes */
 void eth_receive(struct nic *nic, const struct packet *pkt);
-
-/**
- * eth_spread() - give a frame to the QPs that are to get it
- * @nic: the NIC
- * @pkt: as in eth_receive(), or one that the NIC has sent
- * @own: the NIC has sent it, so that the port's receiver does not get it
- * @place: where to go on; how far it came
- *
- * Return: whether all have got it.
- */
-bool eth_spread(struct nic *nic, const struct packet *pkt, bool own,
-		struct spread_place *place);
 
 /**
  * eth_deliver() - give a frame to a QP

@@ -82,9 +82,8 @@ static bool has_room(struct nic *nic, struct eq *eq)
 }
 
 /* False if there is no room; what is lost with the device is not kept back */
-static bool push(struct nic *nic, struct eq *eq, uint32_t number, uint8_t type)
+static bool push(struct nic *nic, struct eq *eq, struct mynic_eqe *eqe)
 {
-	struct mynic_eqe eqe = { .number = htole32(number), .type = type };
 	struct mynic_eqe *slot;
 
 	if (!has_room(nic, eq))
@@ -94,10 +93,8 @@ static bool push(struct nic *nic, struct eq *eq, uint32_t number, uint8_t type)
 		nic_fatal(nic, MYNIC_FATAL_EQ_DMA);
 		return true;
 	}
-	if (type >= MYNIC_EVENT_PAGE_FAULT)
-		paging_describe(nic, &eqe);
-	eqe.phase = ring_phase(&eq->ring, eq->pi);
-	publish(slot, &eqe, sizeof(eqe));
+	eqe->phase = ring_phase(&eq->ring, eq->pi);
+	publish(slot, eqe, sizeof(*eqe));
 	eq->pi++;
 	nic_charge(nic, 1);
 	read_ci(nic, eq);
@@ -106,14 +103,30 @@ static bool push(struct nic *nic, struct eq *eq, uint32_t number, uint8_t type)
 	return true;
 }
 
+static bool push_completion(struct nic *nic, struct eq *eq, const struct cq *cq)
+{
+	struct mynic_eqe eqe = {
+		.number = htole32(cq->number),
+		.type = MYNIC_EVENT_COMP,
+	};
+
+	return push(nic, eq, &eqe);
+}
+
 /* Push events of one object while there is room; true if all are out */
 static bool push_source(struct nic *nic, struct eq *eq,
 			struct event_source *source)
 {
 	while (source->pending) {
 		int type = __builtin_ctz(source->pending);
+		struct mynic_eqe eqe = {
+			.number = htole32(source->number),
+			.type = type,
+		};
 
-		if (!push(nic, eq, source->number, type))
+		if (source->describe)
+			source->describe(source, &eqe);
+		if (!push(nic, eq, &eqe))
 			return false;
 		source->pending &= ~(1u << type);
 	}
@@ -132,7 +145,7 @@ static bool push_one(struct nic *nic, struct eq *eq)
 		TAILQ_REMOVE(&nic->pending_events, source, link);
 		return true;
 	}
-	if (!cq || !push(nic, eq, cq->number, MYNIC_EVENT_COMP))
+	if (!cq || !push_completion(nic, eq, cq))
 		return false;
 	event_drop_comp(cq);
 	return true;
@@ -193,8 +206,7 @@ void event_drop(struct nic *nic, struct event_source *source)
 /* False if others wait for room, or there is none */
 static bool push_comp(struct nic *nic, struct eq *eq, const struct cq *cq)
 {
-	return TAILQ_EMPTY(&eq->pending_cqs) &&
-	       push(nic, eq, cq->number, MYNIC_EVENT_COMP);
+	return TAILQ_EMPTY(&eq->pending_cqs) && push_completion(nic, eq, cq);
 }
 
 /* An EQ on whose vector the host wants the event is not to be waited for */

@@ -21,11 +21,14 @@ struct cq;
  * @link: in &nic.pending_events, if @pending is not 0
  * @pending: bit n: event n of enum mynic_event is to be delivered
  * @number: the object's number
+ * @describe: fills in what an event has beside type and number, or NULL
  */
 struct event_source {
 	TAILQ_ENTRY(event_source) link;
 	uint32_t pending;
 	uint32_t number;
+	void (*describe)(const struct event_source *source,
+			 struct mynic_eqe *eqe);
 };
 
 TAILQ_HEAD(event_sources, event_source);

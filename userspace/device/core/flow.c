@@ -278,7 +278,7 @@ static enum flow_result apply(struct nic *nic, const struct flow_list *list,
 		if (place->bounded && nic_turn_is_over(nic))
 			return FLOW_STOPPED;
 		nic_charge(nic, 1 + flow->num_specs / SPECS_PER_UNIT);
-		place->flow = flow_next(flow);
+		place->flow = TAILQ_NEXT(flow, link);
 		if (apply_one(flow, frame))
 			return FLOW_TAKEN;
 	}
@@ -303,11 +303,6 @@ enum flow_result flow_steer_rest(struct nic *nic, const struct eth_frame *frame,
 				 struct spread_place *place)
 {
 	return apply(nic, &nic->flows.defaults, frame, place);
-}
-
-struct flow *flow_next(const struct flow *flow)
-{
-	return TAILQ_NEXT(flow, link);
 }
 
 /* Bytes of the header in a spec, or 0 if there is no such type */
@@ -444,9 +439,18 @@ int admin_create_flow(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
+/* A frame that waits goes on behind a rule that is gone */
+static void spread_skip(struct nic *nic, const struct flow *flow)
+{
+	struct spread_place *place = &nic->spread.place;
+
+	if (place->flow == flow)
+		place->flow = TAILQ_NEXT(flow, link);
+}
+
 static void destroy(struct nic *nic, struct flow *flow)
 {
-	spread_flow_gone(nic, flow);
+	spread_skip(nic, flow);
 	TAILQ_REMOVE(list_of(nic, flow), flow, link);
 	table_remove(&nic->flows.numbers, flow->number);
 	flow->qp->num_flows--;

@@ -65,9 +65,6 @@ enum flow_result flow_steer(struct nic *nic, const struct eth_frame *frame,
 enum flow_result flow_steer_rest(struct nic *nic, const struct eth_frame *frame,
 				 struct spread_place *place);
 
-/** flow_next() - the rule that is asked behind another one, or NULL */
-struct flow *flow_next(const struct flow *flow);
-
 /** flows_free_one() - in a reset: the next from @number on; false: no more */
 bool flows_free_one(struct nic *nic, uint32_t *number);
 

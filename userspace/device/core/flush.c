@@ -4,12 +4,8 @@
 #include <errno.h>
 
 #include "core.h"
-
-#define FETH_PLACEMENT_MASK 0xf
-#define FETH_SELECTIVITY_SHIFT 4
-#define FETH_SELECTIVITY_MASK 0x3
-
-#define PLACEMENTS (IB_FLUSH_GLOBAL | IB_FLUSH_PERSISTENT)
+#include "feth.h"
+#include "xrcd.h"
 
 /* What fits in a list, wherever in its first page it begins */
 #define MAX_IOV 64
@@ -17,18 +13,6 @@
 
 /* Pieces made persistent in one run, so that no QP keeps the others waiting */
 #define QUANTUM 4
-
-static bool is_valid(uint32_t placement, uint32_t selectivity)
-{
-	return placement && !(placement & ~PLACEMENTS) &&
-	       selectivity <= IB_FLUSH_MR;
-}
-
-bool flush_feth(uint32_t placement, uint32_t selectivity, uint32_t *feth)
-{
-	*feth = selectivity << FETH_SELECTIVITY_SHIFT | placement;
-	return is_valid(placement, selectivity);
-}
 
 static uint32_t needed_access(uint32_t placement)
 {
@@ -45,7 +29,7 @@ static uint32_t needed_access(uint32_t placement)
 static int find_range(struct qp *qp, const struct roce_hdr *hdr, bool region,
 		      uint32_t access, struct response *response)
 {
-	const struct pd *pd = response_pd(qp, response);
+	const struct pd *pd = xrc_pd(qp, response->srqn);
 	struct mkey *mkey;
 
 	if (region)
@@ -63,13 +47,12 @@ static int find_range(struct qp *qp, const struct roce_hdr *hdr, bool region,
 enum message_fault flush_check(struct qp *qp, const struct roce_hdr *hdr,
 			       struct response *response)
 {
-	uint32_t placement = hdr->feth & FETH_PLACEMENT_MASK;
-	uint32_t selectivity = hdr->feth >> FETH_SELECTIVITY_SHIFT &
-			       FETH_SELECTIVITY_MASK;
+	uint32_t placement = feth_placement(hdr->feth);
+	uint32_t selectivity = feth_selectivity(hdr->feth);
 	uint32_t access = needed_access(placement);
 	enum message_fault fault;
 
-	if (!is_valid(placement, selectivity))
+	if (!feth_is_valid(placement, selectivity))
 		return MESSAGE_BAD_FETH;
 	if (access & ~qp->attr.access_flags)
 		return MESSAGE_NOT_ALLOWED;
@@ -181,7 +164,7 @@ int flush_run(struct qp *qp, struct response *response,
 		return err;
 	if (!may_begin(qp))
 		return -EINPROGRESS;
-	err = mkey_check_remote(qp, response_pd(qp, response), response->rkey,
+	err = mkey_check_remote(qp, xrc_pd(qp, response->srqn), response->rkey,
 				response->addr, response->flush_left,
 				IB_ACCESS_FLUSH_PERSISTENT, &mkey);
 	if (!err)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "message.h"
+#include "message_fault.h"
 #include "mynic_regs.h"
 
 struct nic;
@@ -56,16 +56,6 @@ struct flushes {
 	struct qp *owner;
 	TAILQ_HEAD(flush_queue, qp) waiting;
 };
-
-/**
- * flush_feth() - make a FETH
- * @placement: enum ib_placement_type, any value
- * @selectivity: enum ib_selectivity_level, any value
- * @feth: out: see &struct roce_hdr.feth
- *
- * Return: whether there are such a placement and such a selectivity.
- */
-bool flush_feth(uint32_t placement, uint32_t selectivity, uint32_t *feth);
 
 /**
  * flush_check() - may a FLUSH be executed?

@@ -146,15 +146,6 @@ static enum message_fault place_send(struct qp *qp, const struct packet *pkt,
 	return MESSAGE_OK;
 }
 
-enum message_fault message_mkey_fault(int err)
-{
-	if (err == -EACCES || err == -ERANGE)
-		return MESSAGE_BAD_KEY;
-	if (err == -EAGAIN)
-		return MESSAGE_PAGE_FAULT;
-	return err ? MESSAGE_NO_MEMORY : MESSAGE_OK;
-}
-
 enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
 				      enum ib_access_flags access,
 				      struct mkey **mkey)

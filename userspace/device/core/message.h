@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "message_fault.h"
 #include "opcode.h"
 #include "responder.h"
 #include "verbs.h"
@@ -16,33 +17,6 @@ struct mkey;
 struct packet;
 struct qp;
 struct roce_hdr;
-
-/**
- * enum message_fault - why a packet cannot be executed
- * @MESSAGE_OK: it can
- * @MESSAGE_NO_RECV: there is no receive request
- * @MESSAGE_BAD_RECV: the receive request is malformed, or its memory bad:
- *	&responder.recv.error says why
- * @MESSAGE_TOO_LONG: more than the receive request takes
- * @MESSAGE_BAD_LENGTH: of the packet, or in the RETH
- * @MESSAGE_BAD_FETH: no such placement or selectivity
- * @MESSAGE_NOT_ALLOWED: by the QP's access flags
- * @MESSAGE_BAD_KEY: no such key, or not for this
- * @MESSAGE_NO_MEMORY: the region's memory is not there
- * @MESSAGE_PAGE_FAULT: a page of it has to be brought first
- */
-enum message_fault {
-	MESSAGE_OK,
-	MESSAGE_NO_RECV,
-	MESSAGE_BAD_RECV,
-	MESSAGE_TOO_LONG,
-	MESSAGE_BAD_LENGTH,
-	MESSAGE_BAD_FETH,
-	MESSAGE_NOT_ALLOWED,
-	MESSAGE_BAD_KEY,
-	MESSAGE_NO_MEMORY,
-	MESSAGE_PAGE_FAULT,
-};
 
 /** message_in_sequence() - may a packet of this kind come now? */
 static inline bool message_in_sequence(const struct responder *r,
@@ -79,9 +53,6 @@ enum message_fault message_execute(struct qp *qp, const struct packet *pkt,
 enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
 				      enum ib_access_flags access,
 				      struct mkey **mkey);
-
-/** message_mkey_fault() - what mkey_check_remote() or mkey_iov() said */
-enum message_fault message_mkey_fault(int err);
 
 /** message_complete() - the receive request in use has ended */
 void message_complete(struct qp *qp, struct wqe_error error,

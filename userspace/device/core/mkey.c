@@ -7,22 +7,17 @@
 #include "fast_reg.h"
 #include "iov.h"
 #include "mw.h"
+#include "page_table.h"
 #include "siphash.h"
 
-#define INDEX_SHIFT 8
 #define KEY_BYTE_MASK 0xff
 
 /* What the secret is used for */
 #define MKEY_DOMAIN 0x6d6b6579
 
-struct mkey *mkey_by_index(const struct nic *nic, uint32_t key)
-{
-	return table_get(&nic->mkeys, key >> INDEX_SHIFT);
-}
-
 static struct mkey *find(struct nic *nic, const struct pd *pd, uint32_t key)
 {
-	struct mkey *mkey = mkey_by_index(nic, key);
+	struct mkey *mkey = table_get(&nic->mkeys, mkey_index(key));
 
 	return mkey && mkey->key == key && mkey->pd == pd ? mkey : NULL;
 }
@@ -102,8 +97,8 @@ static int extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
 	bool writable;
 
 	if (mkey->paged)
-		return paging_extent(nic, &mkey->buf, &mkey->window, offset,
-				     len, write, ptr);
+		return page_table_extent(nic, &mkey->buf, &mkey->window, offset,
+					 len, write, ptr);
 	if (mkey->dm) {
 		*ptr = dm_ptr(nic, mkey->buf.addr) + offset;
 		return 0;
@@ -204,7 +199,7 @@ static int init_paged(struct mkey *mkey, const struct mynic_buf *buf)
 	if (mkey->iova + mkey->length < mkey->iova)
 		return MYNIC_AQ_BAD_PARAM;
 	mkey->paged = true;
-	return paging_parse(&mkey->buf, buf, mkey->length);
+	return page_table_parse(&mkey->buf, buf, mkey->length);
 }
 
 static int init_range(struct nic *nic, struct mkey *mkey,
@@ -291,7 +286,7 @@ static int init(struct nic *nic, struct mkey *mkey,
 	 * An index that comes back does so on another lap, and so with another
 	 * key byte. Both are nothing that can be told from other keys.
 	 */
-	mkey->key = index << INDEX_SHIFT |
+	mkey->key = index << MKEY_INDEX_SHIFT |
 		    ((siphash(&secret, ~(uint64_t)index) + nic->mkeys.laps) &
 		     KEY_BYTE_MASK);
 	return MYNIC_AQ_OK;
@@ -369,7 +364,7 @@ int admin_modify_mkey(struct nic *nic, struct admin_call *call)
 
 static void release(struct nic *nic, struct mkey *mkey)
 {
-	table_remove(&nic->mkeys, mkey->key >> INDEX_SHIFT);
+	table_remove(&nic->mkeys, mkey_index(mkey->key));
 	mkey->pd->users--;
 	if (mkey->dm)
 		mkey->dm->users--;

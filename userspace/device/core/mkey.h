@@ -11,6 +11,8 @@
 #include "buf.h"
 #include "verbs.h"
 
+#define MKEY_INDEX_SHIFT 8
+
 /** The longest region, in bytes */
 #define MKEY_MAX_LENGTH (1ULL << 40)
 
@@ -55,7 +57,7 @@ enum mkey_kind {
  * @all_dma: the region is DMA space itself, or @null; @buf is not used
  * @null: what is read is zero, and what is written is lost
  * @dm: device memory that the region lies in, at @buf.addr; NULL: host memory
- * @paged: the pages come and go: @buf is from paging_parse()
+ * @paged: the pages come and go: @buf is from page_table_parse()
  * @buf: the pages
  * @window: the pages last touched
  * @num_windows: regions: windows that are bound to it
@@ -90,8 +92,11 @@ struct mkey {
 
 LIST_HEAD(mkey_list, mkey);
 
-/** mkey_by_index() - the region or window with a key's index, or NULL */
-struct mkey *mkey_by_index(const struct nic *nic, uint32_t key);
+/** mkey_index() - the part of a key by which &nic.mkeys finds it */
+static inline uint32_t mkey_index(uint32_t key)
+{
+	return key >> MKEY_INDEX_SHIFT;
+}
 
 /** mkey_set_byte() - change the key byte to that of another key */
 static inline void mkey_set_byte(struct mkey *mkey, uint32_t key)

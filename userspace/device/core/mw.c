@@ -48,7 +48,7 @@ bool mw_unbind_some(struct qp *qp)
 
 static struct mkey *find_window(const struct qp *qp, uint32_t key)
 {
-	struct mkey *mw = mkey_by_index(qp->nic, key);
+	struct mkey *mw = table_get(&qp->nic->mkeys, mkey_index(key));
 
 	if (!mw || !mkey_is_window(mw) || mw->pd != qp->pd)
 		return NULL;
@@ -58,7 +58,7 @@ static struct mkey *find_window(const struct qp *qp, uint32_t key)
 
 static struct mkey *find_region(const struct qp *qp, uint32_t lkey)
 {
-	struct mkey *region = mkey_by_index(qp->nic, lkey);
+	struct mkey *region = table_get(&qp->nic->mkeys, mkey_index(lkey));
 
 	if (!region || region->key != lkey || region->pd != qp->pd ||
 	    !region->valid || mkey_is_window(region))

@@ -12,8 +12,6 @@
 #include "transport.h"
 #include "util.h"
 
-#define FATAL_VECTOR 0
-
 #define MAX_EQ 64
 #define MAX_CQ 65536
 #define MAX_SRQ 65536
@@ -181,16 +179,6 @@ void nic_destroy(struct nic *nic)
 	free(nic);
 }
 
-void nic_fatal(struct nic *nic, enum mynic_fatal why)
-{
-	if (nic->regs.status & MYNIC_STATUS_FATAL)
-		return;
-	nic->regs.status = MYNIC_STATUS_FATAL;
-	nic->dma.generation++;
-	nic->regs.fatal = why;
-	nic->config.ops->raise_irq(nic->config.ctx, FATAL_VECTOR);
-}
-
 void nic_bar_read(struct nic *nic, int bar, uint64_t offset, void *data,
 		  size_t len)
 {
@@ -220,12 +208,6 @@ void nic_bar_write(struct nic *nic, int bar, uint64_t offset, const void *data,
 		regs_write(nic, offset, value, len);
 	else if (bar == MYNIC_BAR_UAR)
 		uar_write(nic, offset, value, len);
-}
-
-void nic_look_at_clock(struct nic *nic)
-{
-	nic->turn.charged = 0;
-	nic->turn.over = nic_now(nic) >= nic->turn.end;
 }
 
 static bool run_timers(struct nic *nic)
@@ -282,20 +264,6 @@ uint64_t nic_next_event(const struct nic *nic)
 	return timers_next(&nic->timers);
 }
 
-bool nic_port_is_open(const struct nic *nic)
-{
-	return nic_enabled(nic) && nic->port.up && nic->port.link;
-}
-
-void nic_transmit(struct nic *nic, const struct packet *pkt)
-{
-	if (!nic_port_is_open(nic))
-		return;
-	nic->stats[MYNIC_STAT_TX_PACKETS] += packet_count(pkt);
-	nic->stats[MYNIC_STAT_TX_BYTES] += packet_len(pkt);
-	nic->config.ops->transmit(nic->config.ctx, pkt);
-}
-
 static void drop_long_frame(struct nic *nic, const struct packet *pkt)
 {
 	nic_count(nic, pkt->kind == PACKET_ETH ? MYNIC_STAT_RX_ETH_DROPPED :
@@ -307,7 +275,7 @@ uint32_t nic_receive(struct nic *nic, const struct packet *pkt)
 	uint32_t charged = nic->turn.charged;
 	uint32_t len = packet_len(pkt);
 
-	if (!nic_port_is_open(nic))
+	if (!port_is_open(nic))
 		return 0;
 	nic->stats[MYNIC_STAT_RX_PACKETS] += packet_count(pkt);
 	nic->stats[MYNIC_STAT_RX_BYTES] += len;

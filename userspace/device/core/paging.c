@@ -5,10 +5,7 @@
 
 #include "core.h"
 #include "packet_copy.h"
-
-#define MAX_LEVELS 4
-#define LOG_ENTRY_SIZE 3
-#define ENTRY_FLAGS (MYNIC_PAGE_PRESENT | MYNIC_PAGE_WRITABLE)
+#include "util.h"
 
 /* What packets may take that wait for a page, of one QP and of all */
 #define QP_HELD_BYTES (2u << 20)
@@ -28,119 +25,6 @@ struct held_packet {
 	uint32_t size;
 	uint64_t copy[];
 };
-
-static unsigned int covered_bits(const struct buf *buf)
-{
-	unsigned int list_bits = buf->log_list_size - LOG_ENTRY_SIZE;
-
-	return buf->log_page_size + buf->levels * list_bits;
-}
-
-int paging_parse(struct buf *buf, const struct mynic_buf *src, uint64_t length)
-{
-	uint64_t end;
-
-	*buf = (struct buf){
-		.addr = le64toh(src->addr),
-		.offset = le32toh(src->offset),
-		.levels = src->levels,
-		.log_page_size = src->log_page_size,
-		.log_list_size = src->log_list_size,
-	};
-	if (!buf->levels || buf->levels > MAX_LEVELS || src->reserved_0b ||
-	    buf->log_page_size < BUF_MIN_LOG_PAGE_SIZE ||
-	    buf->log_page_size > BUF_MAX_LOG_PAGE_SIZE ||
-	    buf->log_list_size < BUF_MIN_LOG_PAGE_SIZE ||
-	    buf->log_list_size > BUF_MAX_LOG_LIST_SIZE ||
-	    buf->addr & ((1ULL << buf->log_list_size) - 1) ||
-	    buf->offset >> buf->log_page_size)
-		return MYNIC_AQ_BAD_PARAM;
-	if (__builtin_add_overflow(length, buf->offset, &end) ||
-	    (covered_bits(buf) < 64 && end > 1ULL << covered_bits(buf)))
-		return MYNIC_AQ_BAD_PARAM;
-	return MYNIC_AQ_OK;
-}
-
-static int bad_dma(struct nic *nic)
-{
-	nic_count(nic, MYNIC_STAT_BAD_DMA);
-	return -EFAULT;
-}
-
-/* The entry for a page, with its flags. Entries may change at any time */
-static int walk(struct nic *nic, const struct buf *buf, uint64_t page,
-		uint64_t *entry)
-{
-	unsigned int bits = buf->log_list_size - LOG_ENTRY_SIZE;
-	uint64_t list = buf->addr;
-
-	for (unsigned int level = buf->levels; level--;) {
-		uint64_t index = page >> (level * bits) & ((1ULL << bits) - 1);
-		const __le64 *ptr;
-
-		ptr = dma_ptr(nic, list + (index << LOG_ENTRY_SIZE),
-			      sizeof(*ptr), false);
-		if (!ptr)
-			return -EFAULT;
-		*entry = le64toh(__atomic_load_n(ptr, __ATOMIC_ACQUIRE));
-		if (!(*entry & MYNIC_PAGE_PRESENT))
-			return -EAGAIN;
-		list = *entry & ~(uint64_t)ENTRY_FLAGS;
-		if (level && list & ((1ULL << buf->log_list_size) - 1))
-			return bad_dma(nic);
-	}
-	return 0;
-}
-
-static int move_window(struct nic *nic, const struct buf *buf,
-		       struct buf_window *window, uint64_t offset, bool write)
-{
-	uint64_t page_size = 1ULL << buf->log_page_size;
-	uint64_t place = offset + buf->offset;
-	uint64_t entry = 0, left;
-	int err;
-
-	window->generation = 0;
-	err = walk(nic, buf, place >> buf->log_page_size, &entry);
-	if (err)
-		return err;
-	if (write && !(entry & MYNIC_PAGE_WRITABLE))
-		return -EAGAIN;
-	if ((entry & (page_size - 1)) & ~(uint64_t)ENTRY_FLAGS)
-		return bad_dma(nic);
-	place &= page_size - 1;
-	left = page_size - place;
-	window->ptr = dma_extent(nic, (entry & ~(page_size - 1)) + place, &left,
-				 &window->writable);
-	if (!window->ptr)
-		return -EFAULT;
-	if (write && !window->writable)
-		return bad_dma(nic);
-	window->writable &= !!(entry & MYNIC_PAGE_WRITABLE);
-	window->start = offset;
-	window->end = offset + left;
-	window->generation = nic->dma.generation;
-	return 0;
-}
-
-int paging_extent(struct nic *nic, const struct buf *buf,
-		  struct buf_window *window, uint64_t offset, uint64_t *len,
-		  bool write, uint8_t **ptr)
-{
-	int err;
-
-	if (window->generation != nic->dma.generation ||
-	    offset < window->start || offset >= window->end ||
-	    (write && !window->writable)) {
-		err = move_window(nic, buf, window, offset, write);
-		if (err)
-			return err;
-	}
-	if (*len > window->end - offset)
-		*len = window->end - offset;
-	*ptr = window->ptr + (offset - window->start);
-	return 0;
-}
 
 static bool is_same(const struct page_fault *a, const struct page_fault *b)
 {
@@ -166,19 +50,6 @@ int paging_wait(struct qp *qp, enum mynic_page_stage stage)
 	wait->token = ++nic->page_token;
 	event_raise(nic, &qp->events, MYNIC_EVENT_PAGE_FAULT + stage);
 	return -EAGAIN;
-}
-
-void paging_describe(const struct nic *nic, struct mynic_eqe *eqe)
-{
-	const struct qp *qp = qp_find(nic, le32toh(eqe->number));
-	const struct paging_wait *wait =
-		&qp->paging.waits[eqe->type - MYNIC_EVENT_PAGE_FAULT];
-
-	eqe->flags = wait->fault.write ? MYNIC_PAGE_FAULT_WRITE : 0;
-	eqe->addr = htole64(wait->fault.addr);
-	eqe->key = htole32(wait->fault.key);
-	eqe->length = htole32(wait->fault.len);
-	eqe->token = htole32(wait->token);
 }
 
 void paging_hold(struct qp *qp, const struct packet *pkt)
@@ -248,8 +119,26 @@ bool paging_replay(struct qp *qp,
 	return !STAILQ_EMPTY(&paging->held);
 }
 
+/* What the event of a stage has beside type and number */
+static void paging_describe(const struct event_source *source,
+			    struct mynic_eqe *eqe)
+{
+	const struct qp *qp = container_of(source, struct qp, events);
+	const struct paging_wait *wait;
+
+	if (eqe->type < MYNIC_EVENT_PAGE_FAULT)
+		return;
+	wait = &qp->paging.waits[eqe->type - MYNIC_EVENT_PAGE_FAULT];
+	eqe->flags = wait->fault.write ? MYNIC_PAGE_FAULT_WRITE : 0;
+	eqe->addr = htole64(wait->fault.addr);
+	eqe->key = htole32(wait->fault.key);
+	eqe->length = htole32(wait->fault.len);
+	eqe->token = htole32(wait->token);
+}
+
 void paging_init(struct qp *qp)
 {
+	qp->events.describe = paging_describe;
 	qp->paging = (struct paging){ 0 };
 	STAILQ_INIT(&qp->paging.held);
 }

@@ -64,26 +64,6 @@ struct paging {
 	struct paging_wait waits[MYNIC_PAGE_STAGES];
 };
 
-/** paging_parse() - buf_parse() for the lists of a paged region */
-int paging_parse(struct buf *buf, const struct mynic_buf *src, uint64_t length);
-
-/**
- * paging_extent() - buf_extent() for a paged region
- * @nic: the NIC
- * @buf: from paging_parse()
- * @window: the region's window
- * @offset: in the region, inside it
- * @len: in: bytes wanted, at least 1; out: bytes that lie in one piece
- * @write: the NIC is going to write there
- * @ptr: out: the pointer
- *
- * Return: 0; -EAGAIN: the page is not there, or may not be written; -EFAULT:
- * its address or a list's is none (counted as BAD_DMA).
- */
-int paging_extent(struct nic *nic, const struct buf *buf,
-		  struct buf_window *window, uint64_t offset, uint64_t *len,
-		  bool write, uint8_t **ptr);
-
 /**
  * paging_wait() - an access of a QP has met &nic.missing
  * @qp: the QP
@@ -133,8 +113,5 @@ void paging_init(struct qp *qp);
 
 /** paging_stop() - the QP neither sends nor receives any more: forget all */
 void paging_stop(struct qp *qp);
-
-/** paging_describe() - what the event of a stage has beside type and number */
-void paging_describe(const struct nic *nic, struct mynic_eqe *eqe);
 
 #endif /* MYNIC_PAGING_H */

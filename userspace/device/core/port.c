@@ -80,3 +80,17 @@ int admin_modify_port(struct nic *nic, struct admin_call *call)
 	memcpy(nic->port.mac, cmd->mac, sizeof(nic->port.mac));
 	return MYNIC_AQ_OK;
 }
+
+bool port_is_open(const struct nic *nic)
+{
+	return nic_enabled(nic) && nic->port.up && nic->port.link;
+}
+
+void port_transmit(struct nic *nic, const struct packet *pkt)
+{
+	if (!port_is_open(nic))
+		return;
+	nic->stats[MYNIC_STAT_TX_PACKETS] += packet_count(pkt);
+	nic->stats[MYNIC_STAT_TX_BYTES] += packet_len(pkt);
+	nic->config.ops->transmit(nic->config.ctx, pkt);
+}

@@ -8,6 +8,7 @@
 #include "event.h"
 
 struct nic;
+struct packet;
 
 #define PORT_MAX_MTU 9216
 /* Of a frame beside the MTU: Ethernet header with VLAN tag; there is no FCS */
@@ -32,5 +33,17 @@ struct port {
 
 /** port_reset() - as after power-on, but for the link */
 void port_reset(struct nic *nic);
+
+/** port_is_open() - packets pass in and out */
+bool port_is_open(const struct nic *nic);
+
+/**
+ * port_transmit() - put a packet on the wire, if the port lets it pass
+ * @nic: the NIC
+ * @pkt: complete; valid until this returns
+ *
+ * Counts TX_PACKETS and TX_BYTES; the other TX_* are the caller's.
+ */
+void port_transmit(struct nic *nic, const struct packet *pkt);
 
 #endif /* MYNIC_PORT_H */

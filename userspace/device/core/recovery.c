@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "recovery.h"
+#include "util.h"
 
 /* Packets that may always be on their way */
 #define MIN_WINDOW 16
@@ -83,11 +84,6 @@ void recovery_heard(struct recovery *r, uint64_t now)
 	r->timing = false;
 	set_min_rtt(r, rtt, now);
 	set_probe_after(r, rtt);
-}
-
-static uint32_t min_u32(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
 }
 
 static uint32_t max_u32(uint32_t a, uint32_t b)

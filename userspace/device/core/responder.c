@@ -376,7 +376,7 @@ static void repeat_read(struct qp *qp, const struct roce_hdr *hdr)
 		.addr = hdr->remote_addr,
 	};
 	uint32_t behind = psn_add(r->epsn, -hdr->psn);
-	const struct pd *pd = response_pd(qp, &response);
+	const struct pd *pd = xrc_pd(qp, response.srqn);
 	struct mkey *mkey;
 
 	if (!(qp->attr.access_flags & IB_ACCESS_REMOTE_READ) ||

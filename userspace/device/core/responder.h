@@ -193,16 +193,6 @@ enum responses_room {
 /** responses_reserve() - make room for one more answer */
 enum responses_room responses_reserve(struct qp *qp);
 
-/**
- * response_pd() - the protection domain that a read is from
- * @qp: the queue pair
- * @response: the answer
- *
- * Return: the domain; NULL if the SRQ that was named is gone.
- */
-const struct pd *response_pd(const struct qp *qp,
-			     const struct response *response);
-
 /** responses_add() - the answer to a new request */
 void responses_add(struct responder *r, const struct response *response);
 

@@ -207,17 +207,6 @@ static void send_atomic(struct qp *qp, struct response *response)
 	path_send(qp, &pkt);
 }
 
-const struct pd *response_pd(const struct qp *qp,
-			     const struct response *response)
-{
-	const struct srq *srq;
-
-	if (!qp->xrcd)
-		return qp->pd;
-	srq = xrc_srq_find(qp, response->srqn);
-	return srq ? srq->pd : NULL;
-}
-
 static int map_read(struct qp *qp, const struct response *response,
 		    uint32_t len, struct packet *pkt)
 {
@@ -227,7 +216,7 @@ static int map_read(struct qp *qp, const struct response *response,
 	pkt->payload_len = len;
 	if (!len)
 		return 0;
-	err = mkey_check_remote(qp, response_pd(qp, response), response->rkey,
+	err = mkey_check_remote(qp, xrc_pd(qp, response->srqn), response->rkey,
 				response->addr, len, IB_ACCESS_REMOTE_READ,
 				&mkey);
 	if (err)

@@ -3,7 +3,6 @@
 
 #include "core.h"
 #include "packet_copy.h"
-#include "ud.h"
 
 /* Rules or QPs that a packet goes to without a copy */
 #define AT_ONCE 16
@@ -20,7 +19,7 @@
  */
 struct spread_packet {
 	STAILQ_ENTRY(spread_packet) link;
-	enum spread_kind kind;
+	const struct spread_kind *kind;
 	uint32_t size;
 	uint64_t copy[];
 };
@@ -30,27 +29,7 @@ void spread_init(struct spread *spread)
 	STAILQ_INIT(&spread->packets);
 }
 
-/* Return: whether all have got it */
-static bool give(struct nic *nic, enum spread_kind kind,
-		 const struct packet *pkt, struct spread_place *place)
-{
-	if (kind == SPREAD_DATAGRAM)
-		return ud_multicast(nic, pkt, place);
-	return eth_spread(nic, pkt, kind == SPREAD_OWN_FRAME, place);
-}
-
-static uint32_t num_takers(const struct nic *nic, enum spread_kind kind,
-			   const struct packet *pkt)
-{
-	const struct mcast_group *group;
-
-	if (kind != SPREAD_DATAGRAM)
-		return nic->flows.numbers.used;
-	group = mcast_find(nic, pkt->roce.dgid);
-	return group ? group->num_qps : 0;
-}
-
-static void hold(struct nic *nic, enum spread_kind kind,
+static void hold(struct nic *nic, const struct spread_kind *kind,
 		 const struct packet *pkt)
 {
 	size_t size = sizeof(struct spread_packet) + packet_copy_size(pkt);
@@ -70,14 +49,14 @@ static void hold(struct nic *nic, enum spread_kind kind,
 	spread->bytes += size;
 }
 
-void spread_packet(struct nic *nic, enum spread_kind kind,
+void spread_packet(struct nic *nic, const struct spread_kind *kind,
 		   const struct packet *pkt)
 {
 	struct spread_place place = { 0 };
 
 	if (STAILQ_EMPTY(&nic->spread.packets) &&
-	    num_takers(nic, kind, pkt) <= AT_ONCE)
-		give(nic, kind, pkt, &place);
+	    kind->num_takers(nic, pkt) <= AT_ONCE)
+		kind->give(nic, pkt, &place);
 	else
 		hold(nic, kind, pkt);
 }
@@ -105,20 +84,12 @@ bool spread_run(struct nic *nic)
 		if (nic_turn_is_over(nic))
 			return true;
 		packet_load((void *)held->copy, &pkt);
-		if (!give(nic, held->kind, &pkt, &spread->place))
+		if (!held->kind->give(nic, &pkt, &spread->place))
 			return true;
 		nic_charge(nic, 1);
 		drop_first(nic);
 	}
 	return false;
-}
-
-void spread_flow_gone(struct nic *nic, const struct flow *flow)
-{
-	struct spread_place *place = &nic->spread.place;
-
-	if (place->flow == flow)
-		place->flow = flow_next(flow);
 }
 
 void spread_free(struct nic *nic)

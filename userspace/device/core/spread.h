@@ -16,19 +16,6 @@ struct nic;
 struct packet;
 
 /**
- * enum spread_kind - what is given to whom
- * @SPREAD_FRAME: a frame that came in, by flow rules and to the port's receiver
- * @SPREAD_OWN_FRAME: a frame to a group that the NIC itself has sent, by flow
- *	rules
- * @SPREAD_DATAGRAM: a datagram to the QPs of its group
- */
-enum spread_kind {
-	SPREAD_FRAME,
-	SPREAD_OWN_FRAME,
-	SPREAD_DATAGRAM,
-};
-
-/**
  * struct spread_place - who has got a packet already
  * @bounded: to go on no longer than the turn
  * @stage: frames: the list of rules, see flow.c
@@ -44,6 +31,17 @@ struct spread_place {
 	struct flow *flow;
 	uint32_t member;
 	bool accepted;
+};
+
+/**
+ * struct spread_kind - what is given to whom
+ * @num_takers: how many may get a packet
+ * @give: give it to them, from @place on; returns whether all have got it
+ */
+struct spread_kind {
+	uint32_t (*num_takers)(const struct nic *nic, const struct packet *pkt);
+	bool (*give)(struct nic *nic, const struct packet *pkt,
+		     struct spread_place *place);
 };
 
 STAILQ_HEAD(spread_packets, spread_packet);
@@ -71,14 +69,11 @@ void spread_init(struct spread *spread);
  *
  * At once if they are few, and no other packet waits.
  */
-void spread_packet(struct nic *nic, enum spread_kind kind,
+void spread_packet(struct nic *nic, const struct spread_kind *kind,
 		   const struct packet *pkt);
 
 /** spread_run() - a bounded piece of that; true if there is more */
 bool spread_run(struct nic *nic);
-
-/** spread_flow_gone() - before a rule is destroyed */
-void spread_flow_gone(struct nic *nic, const struct flow *flow);
 
 /** spread_free() - forget all packets */
 void spread_free(struct nic *nic);

@@ -39,11 +39,6 @@ static const uint8_t wc_opcodes[] = {
 	[IB_WR_ATOMIC_WRITE] = IB_WC_ATOMIC_WRITE,
 };
 
-static uint32_t min_u32(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Spares that are kept */
 #define MAX_SPARES 64
 

@@ -14,6 +14,7 @@
 #include "sq.h"
 #include "uc.h"
 #include "ud.h"
+#include "util.h"
 
 #define PKEY_MASK 0x7fff /* without the membership bit */
 
@@ -25,8 +26,7 @@
 
 static void timer_fn(struct timer *timer)
 {
-	struct qp *qp = (struct qp *)((uint8_t *)timer -
-				      offsetof(struct qp, req.timer));
+	struct qp *qp = container_of(timer, struct qp, req.timer);
 
 	if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
 		requester_timer(qp);
@@ -337,7 +337,7 @@ static void group_receive(struct nic *nic, const struct packet *pkt,
 	    pkt->roce.dest_qpn != PATH_MULTICAST_QPN)
 		nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
 	else
-		spread_packet(nic, SPREAD_DATAGRAM, pkt);
+		spread_packet(nic, &ud_group_kind, pkt);
 }
 
 /* @own: where a connected QP expects its peer's packets to go to */

@@ -44,7 +44,7 @@ static void send_packet(struct qp *qp, const struct send_req *req,
 	path_send(qp, pkt);
 	/* The wire gives it to all members but those on this NIC */
 	if (gid_is_multicast(pkt->roce.dgid))
-		spread_packet(qp->nic, SPREAD_DATAGRAM, pkt);
+		spread_packet(qp->nic, &ud_group_kind, pkt);
 }
 
 struct wqe_error ud_send(struct qp *qp, const struct send_req *req)
@@ -175,9 +175,16 @@ bool ud_receive(struct qp *qp, const struct packet *pkt)
 	return true;
 }
 
+static uint32_t ud_num_members(const struct nic *nic, const struct packet *pkt)
+{
+	const struct mcast_group *group = mcast_find(nic, pkt->roce.dgid);
+
+	return group ? group->num_qps : 0;
+}
+
 /* The group may have other members when it goes on: none gets it twice */
-bool ud_multicast(struct nic *nic, const struct packet *pkt,
-		  struct spread_place *place)
+static bool ud_multicast(struct nic *nic, const struct packet *pkt,
+			 struct spread_place *place)
 {
 	const struct mcast_group *group = mcast_find(nic, pkt->roce.dgid);
 
@@ -195,3 +202,5 @@ bool ud_multicast(struct nic *nic, const struct packet *pkt,
 		nic_count(nic, MYNIC_STAT_RX_ECN);
 	return true;
 }
+
+const struct spread_kind ud_group_kind = { ud_num_members, ud_multicast };

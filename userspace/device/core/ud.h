@@ -44,15 +44,7 @@ void ud_take(struct qp *qp, const struct packet *pkt);
  */
 bool ud_receive(struct qp *qp, const struct packet *pkt);
 
-/**
- * ud_multicast() - ... for all QPs in the group of its dgid
- * @nic: the NIC
- * @pkt: the datagram
- * @place: where to go on; how far it came
- *
- * Return: whether all have got it.
- */
-bool ud_multicast(struct nic *nic, const struct packet *pkt,
-		  struct spread_place *place);
+/** A datagram for all QPs in the group of its dgid */
+extern const struct spread_kind ud_group_kind;
 
 #endif /* MYNIC_UD_H */

@@ -2,6 +2,18 @@
 #ifndef MYNIC_UTIL_H
 #define MYNIC_UTIL_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+/** container_of() - the struct of a type that a member is in */
+#define container_of(ptr, type, member) \
+	((type *)((uintptr_t)(ptr) - offsetof(type, member)))
+
+static inline uint32_t min_u32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
 
 #endif /* MYNIC_UTIL_H */

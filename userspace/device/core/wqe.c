@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core.h"
-#include "flush.h"
+#include "feth.h"
 #include "iov.h"
 
 /* The host has just written what comes next: fetch it in time */
@@ -132,6 +132,7 @@ static struct wqe_error fetch_flush(struct qp *qp, const uint8_t *data,
 				    struct send_req *req)
 {
 	struct mynic_flush_operands operands;
+	uint32_t placement, selectivity;
 	uint64_t length;
 
 	if (len || room < sizeof(operands))
@@ -140,10 +141,12 @@ static struct wqe_error fetch_flush(struct qp *qp, const uint8_t *data,
 	length = le64toh(operands.length);
 	if (length > WQE_MAX_LENGTH)
 		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
-	if (!flush_feth(le32toh(operands.placement),
-			le32toh(operands.selectivity), &req->feth))
+	placement = le32toh(operands.placement);
+	selectivity = le32toh(operands.selectivity);
+	if (!feth_is_valid(placement, selectivity))
 		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
 			       MYNIC_SYN_BAD_FLAGS);
+	req->feth = feth_make(placement, selectivity);
 	req->flush_len = length;
 	req->length = 0;
 	return (struct wqe_error){ 0 };

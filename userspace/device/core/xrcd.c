@@ -10,6 +10,16 @@ struct srq *xrc_srq_find(const struct qp *qp, uint32_t srqn)
 	return srq && srq->xrcd == qp->xrcd ? srq : NULL;
 }
 
+const struct pd *xrc_pd(const struct qp *qp, uint32_t srqn)
+{
+	const struct srq *srq;
+
+	if (!qp->xrcd)
+		return qp->pd;
+	srq = xrc_srq_find(qp, srqn);
+	return srq ? srq->pd : NULL;
+}
+
 void xrc_bind(struct qp *qp, struct srq *srq)
 {
 	if (qp->srq == srq)

@@ -33,6 +33,15 @@ struct xrcd {
 struct srq *xrc_srq_find(const struct qp *qp, uint32_t srqn);
 
 /**
+ * xrc_pd() - the protection domain of what a peer names
+ * @qp: any QP
+ * @srqn: XRC_TGT: the SRQ that the request named
+ *
+ * Return: the domain; NULL if that SRQ is gone.
+ */
+const struct pd *xrc_pd(const struct qp *qp, uint32_t srqn);
+
+/**
  * xrc_bind() - have a QP's receive requests, keys and completions be an SRQ's
  * @qp: XRC_TGT QP with no message under way
  * @srq: SRQ of its domain, or NULL
