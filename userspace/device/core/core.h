@@ -293,10 +293,4 @@ static inline void *ring_slot(struct nic *nic, struct ring *ring,
 /** nic_fatal() - stop the device; only a reset ends this */
 void nic_fatal(struct nic *nic, enum mynic_fatal why);
 
-/* BAR0 (regs.c) and the UAR pages of BAR2 (uar.c): @len bytes at @offset, as in nic.h */
-uint32_t regs_read(struct nic *nic, uint64_t offset, size_t len);
-void regs_write(struct nic *nic, uint64_t offset, uint32_t value, size_t len);
-uint64_t uar_read(struct nic *nic, uint64_t offset, size_t len);
-void uar_write(struct nic *nic, uint64_t offset, uint64_t value, size_t len);
-
 #endif /* MYNIC_CORE_H */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "core.h"
+#include "qp_error.h"
 #include "resize.h"
 #include "util.h"
 

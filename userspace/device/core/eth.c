@@ -6,12 +6,11 @@
 #include <string.h>
 
 #include "core.h"
+#include "eth_rx.h"
 #include "iov.h"
 #include "mac.h"
 #include "rss.h"
 #include "transport.h"
-
-#define VLAN_PRIO_SHIFT 13
 
 /* Ethernet header with a VLAN tag; without it only the first ETHER_HDR_LEN */
 struct vlan_header {
@@ -20,7 +19,8 @@ struct vlan_header {
 	uint16_t type;
 };
 
-_Static_assert(sizeof(struct vlan_header) == ETHER_HDR_LEN + 4, "802.1Q");
+_Static_assert(sizeof(struct vlan_header) == ETHER_HDR_LEN + VLAN_TAG_LEN,
+	       "802.1Q");
 
 /* Bytes of header; what is too short for a tag goes out as it is */
 static unsigned int parse_header(const struct vlan_header *header,
@@ -259,74 +259,6 @@ struct wqe_error eth_send(struct qp *qp, const struct send_req *req)
 	if (syndrome)
 		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
 	return (struct wqe_error){ 0 };
-}
-
-/* The frame as the QP is to have it. Return: its length */
-static uint32_t cut_out_tag(const struct qp *qp, const struct eth_frame *frame,
-			    struct iovec iov[2])
-{
-	uint8_t *data = (uint8_t *)frame->data;
-	uint32_t tag_len = 0;
-
-	if (qp->flags & MYNIC_QP_VLAN_STRIP && frame->vlan != PACKET_NO_VLAN)
-		tag_len = sizeof(struct vlan_header) - ETHER_HDR_LEN;
-	iov[0] = (struct iovec){ data, 2 * MAC_LEN };
-	iov[1].iov_base = data + 2 * MAC_LEN + tag_len;
-	iov[1].iov_len = frame->len - 2 * MAC_LEN - tag_len;
-	return frame->len - tag_len;
-}
-
-/*
- * Into the QP's next receive request. False if there is none, if it fails, or
- * if the frame is too long for it: then it waits for another one.
- */
-static bool deliver(struct qp *qp, const struct eth_frame *frame,
-		    uint32_t flow_tag)
-{
-	struct responder *resp = &qp->resp;
-	struct iovec iov[2];
-	uint32_t len = cut_out_tag(qp, frame, iov);
-	struct mynic_cqe cqe = {
-		.opcode = htole32(IB_WC_RECV),
-		.byte_len = htole32(len),
-		.wc_flags = htole32(frame->csum_ok ? IB_WC_IP_CSUM_OK : 0),
-		.flow_tag = htole32(flow_tag),
-	};
-	struct wqe_error error;
-	struct sge_list list;
-
-	if (frame->vlan != PACKET_NO_VLAN) {
-		cqe.cvlan = htole16(frame->vlan);
-		cqe.sl = frame->vlan >> VLAN_PRIO_SHIFT;
-	}
-	if (!resp->has_recv && !wqe_fetch_recv(qp, &resp->recv))
-		return false;
-	resp->has_recv = true;
-	error = resp->recv.error;
-	if (!error.status && resp->recv.capacity < len)
-		return false;
-	resp->has_recv = false;
-	if (!error.status) {
-		list = recv_sges(qp, &resp->recv);
-		error.syndrome = sge_write(qp->nic, &list, 0, len, iov);
-		if (error.syndrome)
-			error.status = IB_WC_LOC_PROT_ERR;
-	}
-	transport_complete_recv(qp, &resp->recv, error, &cqe, false);
-	if (error.status)
-		qp_to_error(qp->nic, qp, 0);
-	return !error.status;
-}
-
-void eth_deliver(struct qp *qp, const struct eth_frame *frame,
-		 uint32_t flow_tag)
-{
-	if (qp->rss)
-		qp = rss_wq(qp->rss, frame);
-	if (transport_can_receive(qp) && deliver(qp, frame, flow_tag))
-		qp_count(qp, MYNIC_STAT_RX_ETH_PACKETS);
-	else
-		qp_count(qp, MYNIC_STAT_RX_ETH_DROPPED);
 }
 
 void eth_receive(struct nic *nic, const struct packet *pkt)

@@ -34,35 +34,8 @@ struct eth {
 	uint8_t macs[MYNIC_RX_MAX_MACS][6];
 };
 
-/**
- * struct eth_frame - a frame that is being received
- * @data: as it came, without FCS
- * @len: bytes of it
- * @vlan: TCI, or PACKET_NO_VLAN
- * @csum_ok: the IP and TCP or UDP checksums are there and right
- * @headers: its headers, in @data
- */
-struct eth_frame {
-	const uint8_t *data;
-	uint32_t len;
-	uint16_t vlan;
-	bool csum_ok;
-	struct headers headers;
-};
-
 /** eth_receive() - a frame came in, or a RoCEv2 packet that has its bytes */
 void eth_receive(struct nic *nic, const struct packet *pkt);
-
-/**
- * eth_deliver() - give a frame to a QP
- * @qp: RAW_PACKET QP in any state
- * @frame: the frame
- * @flow_tag: for the completion
- *
- * Counts whether the QP has received it.
- */
-void eth_deliver(struct qp *qp, const struct eth_frame *frame,
-		 uint32_t flow_tag);
 
 /**
  * eth_send() - execute a send request of a RAW_PACKET QP

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "eth_rx.h"
 #include "headers.h"
 #include "mac.h"
 

@@ -7,6 +7,7 @@
 #include "iov.h"
 #include "opcode.h"
 #include "path.h"
+#include "rq.h"
 #include "transport.h"
 
 /* All packets but the last are full, and only a message may be empty */
@@ -40,7 +41,7 @@ void message_complete(struct qp *qp, struct wqe_error error,
 	qp->resp.has_recv = false;
 	if (qp->resp.match.kind)
 		tm_end(qp, !error.status);
-	transport_complete_recv(qp, &qp->resp.recv, error, cqe, solicited);
+	rq_complete(qp, &qp->resp.recv, error, cqe, solicited);
 }
 
 static void end_message(struct qp *qp, const struct packet *pkt,

@@ -20,8 +20,6 @@
 #include "rndv.h"
 #include "verbs.h"
 
-#define QP_FLAGS (MYNIC_QP_SIG_ALL | MYNIC_QP_KERNEL | MYNIC_QP_VLAN_STRIP)
-
 /*
  * In &qp.type: a work queue, which is a QP without a send queue; see rwq.h.
  * MYNIC_WQS_RDY is RTR.
@@ -196,30 +194,23 @@ static inline bool qp_is_responder(const struct qp *qp)
 	return qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_XRC_TGT;
 }
 
+/** qp_can_receive() - its state lets it take packets */
+static inline bool qp_can_receive(const struct qp *qp)
+{
+	return qp->state >= IB_QPS_RTR && qp->state <= IB_QPS_SQE;
+}
+
 /** qp_find() - the QP with a number (any value), or NULL; O(1) */
 struct qp *qp_find(const struct nic *nic, uint32_t number);
 
 /** qp_of_command() - the QP that a command names, or NULL; a WQ is none */
 struct qp *qp_of_command(const struct nic *nic, const struct admin_call *call);
 
-/**
- * qp_create() - create a QP or WQ
- * @nic: the NIC
- * @cmd: what to create; all but the type and the flags is checked here
- * @qp: result
- *
- * Return: enum mynic_aq_status.
- */
-int qp_create(struct nic *nic, const struct mynic_create_qp *cmd,
-	      struct qp **qp);
-
-/** qp_destroy() - destroy a QP or WQ that nothing uses, and that has no group
- * and no window
- */
-void qp_destroy(struct nic *nic, struct qp *qp);
-
 /** qp_dbrec() - the doorbell record, or NULL (counted as BAD_DMA) */
 struct mynic_qp_dbrec *qp_dbrec(struct nic *nic, struct qp *qp);
+
+/** qp_unschedule() - take it off that list */
+void qp_unschedule(struct nic *nic, struct qp *qp);
 
 /**
  * qp_schedule() - have transport_run_qp() called soon
@@ -229,67 +220,5 @@ struct mynic_qp_dbrec *qp_dbrec(struct nic *nic, struct qp *qp);
  * Does nothing if the QP is on the list already.
  */
 void qp_schedule(struct nic *nic, struct qp *qp);
-
-/**
- * qp_to_error() - the device itself moves a QP to the error state
- * @nic: the NIC
- * @qp: the QP; nothing happens if it is in ERR or RESET
- * @event: enum mynic_event, or 0 for none
- *
- * Calls transport_set_state(); the flush is work for transport_run_qp(), so
- * that no completion is written within this call.
- */
-void qp_to_error(struct nic *nic, struct qp *qp, int event);
-
-/** qp_to_sqe() - as qp_to_error(), from RTS to the send queue error state */
-void qp_to_sqe(struct qp *qp);
-
-/**
- * qp_doorbell() - there is something in the send queue, or (ERR) either
- * @nic: the NIC
- * @uarn: the page that it was rung on
- * @number: QPN from the doorbell, any value
- *
- * Return: whether it was accepted.
- */
-bool qp_doorbell(struct nic *nic, uint32_t uarn, uint32_t number);
-
-/** qp_watch() - qp_expect_answer() for a QP that has sent since the last one */
-void qp_watch(struct qp *qp);
-
-/**
- * qp_expect_answer() - before what a request brings becomes visible
- * @qp: the QP that received it
- *
- * Who sends in turn is likely to answer on the same QP within some us, and need
- * not ring for that if the QP is looked after by then. Who only receives is not
- * looked after.
- */
-static inline void qp_expect_answer(struct qp *qp)
-{
-	if (qp->req.pi != qp->answered)
-		qp_watch(qp);
-}
-
-/** qps_run() - a bounded piece of the QPs' work; true if there is more */
-bool qps_run(struct nic *nic);
-
-/** qps_run_each() - let each QP that has work do one piece of it */
-void qps_run_each(struct nic *nic);
-
-/** qps_poll() - see nic_poll() */
-bool qps_poll(struct nic *nic);
-
-/** qps_stop_polling() - see nic_stop_polling() */
-bool qps_stop_polling(struct nic *nic);
-
-/**
- * qps_free_one() - in a reset: a bounded piece of that
- * @nic: the NIC
- * @number: in: where to look for the next; out: its number
- *
- * Return: false if there are no more.
- */
-bool qps_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_QP_H */

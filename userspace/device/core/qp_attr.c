@@ -4,6 +4,7 @@
 
 #include "core.h"
 #include "qp_state.h"
+#include "response_queue.h"
 #include "transport.h"
 #include "util.h"
 

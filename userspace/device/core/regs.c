@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* BAR0: registers */
+#include "regs.h"
+
 #include "core.h"
 
 #define OFFERED_FEATURES MYNIC_FEATURE_DB_SUPPRESS

@@ -12,6 +12,8 @@
 #include "opcode.h"
 #include "path.h"
 #include "psn.h"
+#include "response_queue.h"
+#include "xrcd.h"
 
 /* Atomics work on guest memory in place, and that is little-endian */
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte order");
@@ -19,16 +21,6 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte order");
 void responder_start(struct qp *qp)
 {
 	qp->resp.epsn = qp->attr.rq_psn;
-}
-
-void responder_stop(struct qp *qp)
-{
-	struct responder *r = &qp->resp;
-
-	flush_stop(qp);
-	responses_clear(r);
-	r->nak = RESPONDER_NAK_NONE;
-	r->ack = false;
 }
 
 void responder_reset(struct qp *qp)
@@ -40,22 +32,13 @@ void responder_reset(struct qp *qp)
 	qp->resp = (struct responder){ 0 };
 }
 
-void responder_fail(struct responder *r, uint32_t psn, uint8_t nak_code,
-		    uint8_t event)
-{
-	r->nak = RESPONDER_NAK_FATAL;
-	r->nak_syndrome = AETH_NAK | nak_code;
-	r->nak_psn = psn;
-	r->nak_event = event;
-}
-
 /* The request in use, if any, says why; otherwise an event does */
 static void fail(struct qp *qp, uint8_t nak_code, struct wqe_error error,
 		 enum mynic_event event)
 {
 	struct mynic_cqe cqe = { 0 };
 
-	responder_fail(&qp->resp, qp->resp.epsn, nak_code, event);
+	responses_fail(&qp->resp, qp->resp.epsn, nak_code, event);
 	if (qp->resp.has_recv)
 		message_complete(qp, error, &cqe, false);
 }

@@ -150,9 +150,6 @@ struct responder {
 /** responder_start() - the QP goes to RTR */
 void responder_start(struct qp *qp);
 
-/** responder_stop() - the QP goes to ERR: nothing is answered any more */
-void responder_stop(struct qp *qp);
-
 /** responder_reset() - forget all */
 void responder_reset(struct qp *qp);
 
@@ -167,48 +164,5 @@ void responder_receive(struct qp *qp, const struct packet *pkt,
  * Return: true if there is more to do now.
  */
 bool responder_run(struct qp *qp);
-
-/** responder_fail() - have a request NAKed, and then the QP in error */
-void responder_fail(struct responder *r, uint32_t psn, uint8_t nak_code,
-		    uint8_t event);
-
-/*
- * The queue of answers, response.c. What is put in is sorted by PSN: an answer
- * to a duplicate takes the place of all that were to come behind it, since the
- * requester has gone back and will request them again too.
- */
-
-/**
- * enum responses_room - whether one more read, atomic or the like can be answered
- * @RESPONSES_ROOM: it can
- * @RESPONSES_FULL: not now
- * @RESPONSES_EXCEEDED: the requester has more outstanding than it may
- */
-enum responses_room {
-	RESPONSES_ROOM,
-	RESPONSES_FULL,
-	RESPONSES_EXCEEDED,
-};
-
-/** responses_reserve() - make room for one more answer */
-enum responses_room responses_reserve(struct qp *qp);
-
-/** responses_add() - the answer to a new request */
-void responses_add(struct responder *r, const struct response *response);
-
-/** responses_add_duplicate() - the answer to a request that came again */
-void responses_add_duplicate(struct qp *qp, const struct response *response);
-
-void responses_clear(struct responder *r);
-void responses_free(struct qp *qp);
-
-/**
- * responses_keep() - see to it that there is memory for answers
- * @qp: the queue pair
- * @num: reads, atomics and the like that may be outstanding
- *
- * Return: false if the NIC has none.
- */
-bool responses_keep(struct qp *qp, unsigned int num);
 
 #endif /* MYNIC_RESPONDER_H */

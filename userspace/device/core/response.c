@@ -12,6 +12,9 @@
 #include "opcode.h"
 #include "path.h"
 #include "psn.h"
+#include "qp_error.h"
+#include "response_queue.h"
+#include "xrcd.h"
 
 /* BTH opcodes by OPCODE_FIRST and OPCODE_LAST, but for the service */
 static const uint8_t read_opcodes[] = {
@@ -20,133 +23,6 @@ static const uint8_t read_opcodes[] = {
 	[OPCODE_LAST] = BTH_RC_READ_RESPONSE_LAST,
 	[OPCODE_ONLY] = BTH_RC_READ_RESPONSE_ONLY,
 };
-
-/* What an answer that waits takes, and the result that is kept of it */
-#define ENTRY_COST (sizeof(struct response) + sizeof(struct atomic_result))
-
-static struct response *waiting(const struct response_queue *queue,
-				unsigned int i)
-{
-	return &queue->waiting[(queue->first + i) % queue->size];
-}
-
-/* max_dest_rd_atomic may be raised while there are requests */
-static bool grow(struct response_queue *queue, unsigned int size)
-{
-	struct atomic_result *results = calloc(size, sizeof(*results));
-	struct response *new = calloc(size, sizeof(*new));
-
-	if (!results || !new) {
-		free(results);
-		free(new);
-		return false;
-	}
-	for (unsigned int i = 0; i < queue->num; i++)
-		new[i] = *waiting(queue, i);
-	/* Oldest first, so that what is free is written before it is reused */
-	for (unsigned int i = 0; i < queue->size; i++)
-		results[i] =
-			queue->results[(queue->next_result + i) % queue->size];
-	free(queue->results);
-	free(queue->waiting);
-	queue->next_result = queue->size;
-	queue->size = size;
-	queue->first = 0;
-	queue->waiting = new;
-	queue->results = results;
-	return true;
-}
-
-enum responses_room responses_reserve(struct qp *qp)
-{
-	struct response_queue *queue = &qp->resp.responses;
-	unsigned int limit = qp->attr.max_dest_rd_atomic;
-
-	/* What comes behind a FLUSH is not to be seen before that is done */
-	if (queue->flushing)
-		return RESPONSES_FULL;
-	if (queue->num < limit) {
-		if (queue->size < limit && !grow(queue, limit))
-			return RESPONSES_FULL;
-		return RESPONSES_ROOM;
-	}
-	/* Duplicates made by the wire do not count against the requester */
-	for (unsigned int i = 0; i < queue->num; i++) {
-		if (waiting(queue, i)->duplicate)
-			return RESPONSES_FULL;
-	}
-	return RESPONSES_EXCEEDED;
-}
-
-void responses_add(struct responder *r, const struct response *response)
-{
-	struct response_queue *queue = &r->responses;
-
-	*waiting(queue, queue->num++) = *response;
-	if (!response->atomic)
-		return;
-	queue->flushing = response->flush_left;
-	queue->results[queue->next_result] = (struct atomic_result){
-		.valid = true,
-		.empty = response->empty,
-		.psn = response->psn,
-		.msn = response->msn,
-		.orig = response->orig,
-	};
-	queue->next_result = (queue->next_result + 1) % queue->size;
-}
-
-void responses_add_duplicate(struct qp *qp, const struct response *response)
-{
-	struct response_queue *queue = &qp->resp.responses;
-	uint32_t behind = psn_add(qp->resp.epsn, -response->psn);
-	unsigned int i;
-
-	/* What is being done cannot make room for what was done before it */
-	if (queue->flushing)
-		return;
-	for (i = 0; i < queue->num; i++) {
-		const struct response *other = waiting(queue, i);
-		uint32_t start = psn_add(qp->resp.epsn, -other->psn);
-
-		if (start < behind)
-			break;
-		/* It is going to be answered anyway */
-		if (start - behind < path_packets(qp, other->left))
-			return;
-	}
-	queue->num = i;
-	if (i < qp->attr.max_dest_rd_atomic && i < queue->size)
-		*waiting(queue, queue->num++) = *response;
-}
-
-void responses_clear(struct responder *r)
-{
-	r->responses.num = 0;
-	r->responses.flushing = false;
-}
-
-void responses_free(struct qp *qp)
-{
-	struct response_queue *queue = &qp->resp.responses;
-
-	mem_unreserve(&qp->nic->mem, queue->kept * ENTRY_COST);
-	free(queue->waiting);
-	free(queue->results);
-	*queue = (struct response_queue){ 0 };
-}
-
-bool responses_keep(struct qp *qp, unsigned int num)
-{
-	struct response_queue *queue = &qp->resp.responses;
-
-	if (num <= queue->kept)
-		return true;
-	if (!mem_reserve(&qp->nic->mem, (num - queue->kept) * ENTRY_COST))
-		return false;
-	queue->kept = num;
-	return true;
-}
 
 /* Without a path the answer is as good as lost */
 static bool start_packet(struct qp *qp, struct packet *pkt, uint32_t psn)
@@ -278,10 +154,10 @@ static void fail_response(struct qp *qp, const struct response *response,
 		return;
 	responses_clear(&qp->resp);
 	if (err == -EACCES || err == -ERANGE)
-		responder_fail(&qp->resp, response->psn, AETH_NAK_REMOTE_ACCESS,
+		responses_fail(&qp->resp, response->psn, AETH_NAK_REMOTE_ACCESS,
 			       MYNIC_EVENT_QP_ACCESS_ERROR);
 	else
-		responder_fail(&qp->resp, response->psn,
+		responses_fail(&qp->resp, response->psn,
 			       AETH_NAK_REMOTE_OPERATION, MYNIC_EVENT_QP_FATAL);
 }
 
@@ -295,7 +171,7 @@ static void pop(struct response_queue *queue)
 static uint32_t answer(struct qp *qp)
 {
 	struct response_queue *queue = &qp->resp.responses;
-	struct response *response = waiting(queue, 0);
+	struct response *response = responses_waiting(queue, 0);
 	uint32_t num = 1;
 	int err;
 
@@ -378,7 +254,7 @@ static void acknowledge(struct qp *qp)
 
 static uint32_t next_len(const struct qp *qp)
 {
-	uint32_t left = waiting(&qp->resp.responses, 0)->left;
+	uint32_t left = responses_waiting(&qp->resp.responses, 0)->left;
 
 	return left < path_mtu(qp) ? left : path_mtu(qp);
 }

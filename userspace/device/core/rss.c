@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "eth_rx.h"
 #include "headers.h"
 #include "rwq.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Work queues, and tables of them. A WQ is a QP that has a receive queue only:
- * type QP_TYPE_WQ.
+ * Tables of work queues. A WQ is a QP that has a receive queue only: type
+ * QP_TYPE_WQ. See wq.c for its own commands.
  */
 #ifndef MYNIC_RWQ_H
 #define MYNIC_RWQ_H
@@ -25,6 +25,9 @@ struct rwq_table {
 	uint32_t num_wqs;
 	struct qp *wqs[];
 };
+
+/** rwq_find() - the WQ with a number (any value), or NULL */
+struct qp *rwq_find(const struct nic *nic, uint32_t number);
 
 /** rwq_tables_free_one() - in a reset: the next from @number on; false: no more */
 bool rwq_tables_free_one(struct nic *nic, uint32_t *number);

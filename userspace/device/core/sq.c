@@ -5,9 +5,8 @@
 #include <stdlib.h>
 
 #include "core.h"
+#include "qp_error.h"
 #include "rndv.h"
-#include "tso.h"
-#include "ud.h"
 #include "util.h"
 
 /*
@@ -16,9 +15,6 @@
  */
 #define MIN_REQS 16
 #define MAX_REQS 256
-
-/* Units of a turn that a datagram takes: it may go to many */
-#define DATAGRAM_UNITS 2
 
 /* enum ib_wc_opcode, by enum ib_wr_opcode */
 static const uint8_t wc_opcodes[] = {
@@ -308,69 +304,6 @@ bool sq_flush(struct qp *qp)
 		q->cur = q->ci + num;
 	q->ci += num;
 	return q->ci != q->pi;
-}
-
-/* @done: whether that was all of it */
-static struct wqe_error send_datagram(struct qp *qp, struct send_req *req,
-				      bool *done)
-{
-	struct wqe_error error;
-
-	*done = true;
-	if (req->opcode == IB_WR_TSO) {
-		error = tso_send(qp, req);
-		*done = error.status || tso_is_sent(req);
-		return error;
-	}
-	if (qp->type == MYNIC_QP_RAW_PACKET)
-		return eth_send(qp, req);
-	return ud_send(qp, req);
-}
-
-/* A path of UD is that of each request, with a rate of its own */
-static bool may_send(struct qp *qp, const struct send_req *req)
-{
-	/* A request that has begun was let go as a whole */
-	if (req->num_psn)
-		return true;
-	if (qp->type == MYNIC_QP_UD || qp->type == MYNIC_QP_GSI)
-		cc_set_ceiling(qp, req->av.static_rate);
-	return !qp->cc.paced || cc_admit(qp, CC_REQUESTS, req->length);
-}
-
-bool sq_run_datagrams(struct qp *qp)
-{
-	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
-		struct wqe_error error;
-		struct send_req *req;
-		bool done = true;
-
-		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
-			return false;
-		if (qp->state == IB_QPS_SQD && !requester_draining(qp))
-			return false;
-		req = sq_next(qp);
-		if (!req)
-			return false;
-		if (!may_send(qp, req))
-			return false;
-		error = req->error;
-		if (!error.status)
-			error = send_datagram(qp, req, &done);
-		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
-			return false;
-		if (error.status) {
-			sq_fail(qp, error);
-			return true;
-		}
-		if (!done)
-			return true;
-		sq_complete(qp, 1, nic_now(qp->nic));
-		nic_charge(qp->nic, DATAGRAM_UNITS);
-		if (nic_turn_is_over(qp->nic))
-			break;
-	}
-	return true;
 }
 
 void sq_reset(struct qp *qp)

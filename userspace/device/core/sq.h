@@ -59,9 +59,6 @@ void sq_fail(struct qp *qp, struct wqe_error error);
  */
 bool sq_flush(struct qp *qp);
 
-/** sq_run_datagrams() - as requester_run(), for UD, GSI and RAW_PACKET */
-bool sq_run_datagrams(struct qp *qp);
-
 /** sq_init() - see to it that there is memory for a new QP; false: too little */
 bool sq_init(struct qp *qp);
 void sq_fini(struct qp *qp);

@@ -7,22 +7,20 @@
 #include "cc.h"
 #include "copy.h"
 #include "core.h"
+#include "datagram.h"
 #include "opcode.h"
 #include "path.h"
+#include "qp_error.h"
+#include "qp_poll.h"
 #include "responder.h"
 #include "rndv.h"
+#include "rq.h"
 #include "sq.h"
 #include "uc.h"
 #include "ud.h"
 #include "util.h"
 
 #define PKEY_MASK 0x7fff /* without the membership bit */
-
-/*
- * In the error state the host is asked to ring for receive requests too. When
- * this time is over it knows.
- */
-#define RQ_RING_DELAY 1000000
 
 static void timer_fn(struct timer *timer)
 {
@@ -61,35 +59,13 @@ void qp_transport_fini(struct qp *qp)
 	responder_reset(qp);
 }
 
-static void set_rq_ring(struct qp *qp, bool ring)
-{
-	struct mynic_qp_dbrec *dbrec;
-
-	if (!qp->has_rq)
-		return;
-	dbrec = qp_dbrec(qp->nic, qp);
-	if (dbrec)
-		store_index(&dbrec->rq_ring, ring);
-}
-
-static void enter_error(struct qp *qp)
-{
-	paging_stop(qp);
-	responder_stop(qp);
-	timer_stop(&qp->req.timer);
-	set_rq_ring(qp, true);
-	if (qp->has_rq)
-		timer_set(&qp->nic->timers, &qp->req.timer,
-			  nic_now(qp->nic) + RQ_RING_DELAY);
-}
-
 void transport_set_state(struct qp *qp, enum ib_qp_state old)
 {
 	switch (qp->state) {
 	case IB_QPS_RESET:
 		paging_stop(qp);
-		transport_return_recv(qp);
-		set_rq_ring(qp, false);
+		rq_return(qp);
+		qp_set_rq_ring(qp, false);
 		if (qp->rndv.active)
 			rndv_reset(qp);
 		sq_reset(qp);
@@ -110,7 +86,7 @@ void transport_set_state(struct qp *qp, enum ib_qp_state old)
 		break;
 	case IB_QPS_ERR:
 		if (old != IB_QPS_ERR)
-			enter_error(qp);
+			qp_enter_error(qp);
 		break;
 	default:
 		break;
@@ -132,60 +108,10 @@ void transport_doorbell(struct qp *qp)
 	qp_schedule(qp->nic, qp);
 }
 
-void transport_complete_recv(struct qp *qp, const struct recv_req *req,
-			     struct wqe_error error, struct mynic_cqe *cqe,
-			     bool solicited)
-{
-	cqe->wr_id = htole64(req->wr_id);
-	cqe->status = htole32(error.status);
-	cqe->vendor_err = htole32(error.syndrome);
-	cqe->qp_num = htole32(qp->number);
-	if (error.status)
-		qp_count(qp, MYNIC_STAT_RECV_ERRORS);
-	cq_push(qp->nic, qp->recv_cq, cqe, solicited, nic_now(qp->nic));
-}
-
 /* There are requests of the host's, or of the device itself */
 static bool sends(const struct qp *qp)
 {
 	return qp->has_sq || qp->rndv.active;
-}
-
-static void flush_recv(struct qp *qp)
-{
-	struct wqe_error error = { IB_WC_WR_FLUSH_ERR, MYNIC_SYN_FLUSHED };
-	struct mynic_cqe cqe = { 0 };
-
-	qp->resp.has_recv = false;
-	if (qp->resp.match.kind)
-		tm_end(qp, false);
-	transport_complete_recv(qp, &qp->resp.recv, error, &cqe, false);
-}
-
-void transport_return_recv(struct qp *qp)
-{
-	if (qp->resp.has_recv && !qp->has_rq)
-		flush_recv(qp);
-}
-
-/* Requests of an SRQ go back to nobody: the other QPs need them */
-static bool rq_flush(struct qp *qp)
-{
-	if (qp->resp.has_recv)
-		flush_recv(qp);
-	if (qp->srq || qp->xrcd) {
-		if (!qp->resp.last_wqe) {
-			qp->resp.last_wqe = true;
-			event_raise(qp->nic, &qp->events, MYNIC_EVENT_LAST_WQE);
-		}
-		return false;
-	}
-	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
-		if (!wqe_fetch_recv(qp, &qp->resp.recv))
-			return false;
-		flush_recv(qp);
-	}
-	return true;
 }
 
 static bool flush(struct qp *qp)
@@ -209,7 +135,7 @@ static bool send(struct qp *qp)
 	case MYNIC_QP_DRIVER:
 		return copy_run(qp);
 	default:
-		return sq_run_datagrams(qp);
+		return datagram_run(qp);
 	}
 }
 
@@ -279,7 +205,7 @@ bool transport_run_qp(struct qp *qp)
 		more = paging_replay(qp, take);
 	if (qp->state == IB_QPS_ERR)
 		return true;
-	if (qp_is_responder(qp) && transport_can_receive(qp))
+	if (qp_is_responder(qp) && qp_can_receive(qp))
 		more |= responder_run(qp);
 	paging_passed(&qp->paging, MYNIC_PAGE_READ);
 	if (sends(qp))
@@ -287,11 +213,6 @@ bool transport_run_qp(struct qp *qp)
 	paging_passed(&qp->paging, MYNIC_PAGE_SEND);
 	/* If it has just failed, there is something to flush */
 	return more || qp->state != state;
-}
-
-bool transport_can_receive(const struct qp *qp)
-{
-	return qp->state >= IB_QPS_RTR && qp->state <= IB_QPS_SQE;
 }
 
 static void connected_receive(struct qp *qp, const struct packet *pkt,
@@ -347,7 +268,7 @@ static void qp_receive(struct nic *nic, struct qp *qp, const struct packet *pkt,
 {
 	const struct roce_hdr *hdr = &pkt->roce;
 
-	if (!qp || !fits_type(qp, hdr, info) || !transport_can_receive(qp)) {
+	if (!qp || !fits_type(qp, hdr, info) || !qp_can_receive(qp)) {
 		nic_count(nic, MYNIC_STAT_RX_DROP_QP);
 		return;
 	}

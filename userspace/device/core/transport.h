@@ -51,34 +51,11 @@ bool transport_run_qp(struct qp *qp);
 /** transport_receive() - a PACKET_ROCE came in */
 void transport_receive(struct nic *nic, const struct packet *pkt);
 
-/** transport_can_receive() - the QP's state lets it take packets */
-bool transport_can_receive(const struct qp *qp);
-
 /*
  * For RAW_PACKET QPs the transport keeps the send queue (fetch, completion,
  * error states, flush) and calls eth_send() for each request; eth.c takes a
  * receive request with wqe_fetch_recv(), fills it with sge_write() and
- * completes it with transport_complete_recv().
+ * completes it with rq_complete().
  */
-
-/**
- * transport_return_recv() - what a QP has taken from an SRQ is not lost with it
- * @qp: the queue pair, which the host resets or destroys
- *
- * The entry completes as flushed.
- */
-void transport_return_recv(struct qp *qp);
-
-/**
- * transport_complete_recv() - completion of a receive request
- * @qp: the queue pair
- * @req: the request
- * @error: how it ended
- * @cqe: what the packet says; the rest is filled in here
- * @solicited: the sender asked for an event
- */
-void transport_complete_recv(struct qp *qp, const struct recv_req *req,
-			     struct wqe_error error, struct mynic_cqe *cqe,
-			     bool solicited);
 
 #endif /* MYNIC_TRANSPORT_H */

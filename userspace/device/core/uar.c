@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* BAR2: doorbell pages, on which the clock can be read, too */
+#include "uar.h"
+
 #include "core.h"
+#include "qp_run.h"
 #include "tm.h"
 
 uint64_t uar_read(struct nic *nic, uint64_t offset, size_t len)

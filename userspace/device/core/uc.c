@@ -8,6 +8,7 @@
 #include "opcode.h"
 #include "path.h"
 #include "psn.h"
+#include "qp_error.h"
 #include "segment.h"
 #include "sq.h"
 

@@ -8,6 +8,9 @@
 #include "opcode.h"
 #include "path.h"
 #include "psn.h"
+#include "qp_error.h"
+#include "qp_poll.h"
+#include "rq.h"
 #include "transport.h"
 
 #define GSI_QKEY 0x80010000
@@ -129,8 +132,7 @@ static void complete(struct qp *qp, const struct packet *pkt,
 	if (pkt->vlan != PACKET_NO_VLAN)
 		cqe.cvlan = htole16(pkt->vlan);
 	qp->resp.has_recv = false;
-	transport_complete_recv(qp, &qp->resp.recv, error, &cqe,
-				hdr->solicited);
+	rq_complete(qp, &qp->resp.recv, error, &cqe, hdr->solicited);
 }
 
 void ud_take(struct qp *qp, const struct packet *pkt)
@@ -195,7 +197,7 @@ static bool ud_multicast(struct nic *nic, const struct packet *pkt,
 			return false;
 		nic_charge(nic, 1);
 		qp = group->members[place->member++]->qp;
-		if (transport_can_receive(qp) && ud_receive(qp, pkt))
+		if (qp_can_receive(qp) && ud_receive(qp, pkt))
 			place->accepted = true;
 	}
 	if (place->accepted && roce_is_marked(&pkt->roce))

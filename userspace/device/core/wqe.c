@@ -8,6 +8,7 @@
 #include "core.h"
 #include "feth.h"
 #include "iov.h"
+#include "qp_error.h"
 
 /* The host has just written what comes next: fetch it in time */
 #define WQE_AHEAD 2u

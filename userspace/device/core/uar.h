@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* BAR2: doorbell pages. @len bytes at @offset, as in nic.h */
+#ifndef MYNIC_UAR_H
+#define MYNIC_UAR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct nic;
+
+uint64_t uar_read(struct nic *nic, uint64_t offset, size_t len);
+void uar_write(struct nic *nic, uint64_t offset, uint64_t value, size_t len);
+
+#endif /* MYNIC_UAR_H */
