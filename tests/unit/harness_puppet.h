@@ -6,7 +6,7 @@
 #ifndef MYNIC_HARNESS_PUPPET_H
 #define MYNIC_HARNESS_PUPPET_H
 
-#include "core/opcode.h"
+#include "core/packet/opcode.h"
 #include "harness_driver.h"
 
 #define PUPPET_MTU 256

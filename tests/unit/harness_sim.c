@@ -8,8 +8,8 @@
 #include "harness_sim.h"
 #include "wire/faults.h"
 #include "wire/frame.h"
-#include "core/packet_copy.h"
-#include "core/path.h"
+#include "core/packet/packet_copy.h"
+#include "core/qp/path.h"
 
 /* More rounds than this at one moment: the NICs never come to rest */
 #define MAX_ROUNDS 20000000ul

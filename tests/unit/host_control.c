@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/opcode.h"
-#include "core/psn.h"
+#include "core/packet/opcode.h"
+#include "core/base/psn.h"
 #include "harness_driver.h"
 #include "harness_vfu.h"
 #include "remote_nic.h"

@@ -2,14 +2,14 @@
 /* The faults of a wire, in virtual time */
 #include <stdlib.h>
 
-#include "core/gid.h"
-#include "core/opcode.h"
+#include "core/function/gid.h"
+#include "core/packet/opcode.h"
 #include "harness_tap.h"
 #include "wire/faults.h"
 #include "wire/frame.h"
 #include "wire/hold.h"
 #include "wire/opcode_name.h"
-#include "core/packet_copy.h"
+#include "core/packet/packet_copy.h"
 
 #define USEC 1000ull
 #define MSEC (1000 * USEC)

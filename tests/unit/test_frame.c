@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "core/opcode.h"
+#include "core/packet/opcode.h"
 #include "harness_driver.h"
 #include "wire/frame.h"
 

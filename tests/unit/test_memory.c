@@ -5,7 +5,7 @@
  */
 #include <sys/mman.h>
 
-#include "core/tm.h"
+#include "core/queue/tm.h"
 #include "harness_driver.h"
 
 #define MIB (1ull << 20)

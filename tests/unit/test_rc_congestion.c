@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Congestion control: notifications, and what they do to a QP, and to others */
-#include "core/opcode.h"
+#include "core/packet/opcode.h"
 #include "harness_driver.h"
 
 #define MTU 4096

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What is lost on the wire, how that is found out, and what it costs */
-#include "core/opcode.h"
-#include "core/recovery.h"
-#include "core/psn.h"
+#include "core/packet/opcode.h"
+#include "core/qp/recovery.h"
+#include "core/base/psn.h"
 #include "harness_driver.h"
 
 /* Bytes of a packet that are not payload: Ethernet, IPv6, UDP, BTH, ICRC */

@@ -3,7 +3,7 @@
  * Documentation/transport-rules.rst, "Requester (RC)": a test's name begins with
  * that of the rule, if there is one. The responses are written by hand.
  */
-#include "core/opcode.h"
+#include "core/packet/opcode.h"
 #include "harness_driver.h"
 
 #define MTU 1024

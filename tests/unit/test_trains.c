@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Several packets that go through the switch as one */
-#include "core/opcode.h"
+#include "core/packet/opcode.h"
 #include "harness_puppet.h"
 
 #define MTU PUPPET_MTU

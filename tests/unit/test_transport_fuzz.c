@@ -4,7 +4,7 @@
  * the NIC neither crashes nor hangs nor writes where it must not, and that it
  * works when all is over.
  */
-#include "core/opcode.h"
+#include "core/packet/opcode.h"
 #include "harness_driver.h"
 
 #define ROUNDS 300

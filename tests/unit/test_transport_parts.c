@@ -2,10 +2,10 @@
 /* The parts of the transport that need no NIC: timers, PSNs, opcodes */
 #include <stdlib.h>
 
-#include "core/mem.h"
-#include "core/opcode.h"
-#include "core/psn.h"
-#include "core/timer.h"
+#include "core/base/mem.h"
+#include "core/packet/opcode.h"
+#include "core/base/psn.h"
+#include "core/base/timer.h"
 #include "harness_tap.h"
 
 struct alarm {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Unreliable connections: messages, what completes when, states */
-#include "core/opcode.h"
+#include "core/packet/opcode.h"
 #include "harness_driver.h"
 
 static struct drv_wr a_wr(struct drv_pair *p, enum ibv_wr_opcode opcode,

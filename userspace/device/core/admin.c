@@ -3,8 +3,9 @@
 
 #include <string.h>
 
+#include "base/util.h"
 #include "core.h"
-#include "util.h"
+#include "function/fatal.h"
 
 #define VECTOR 0
 #define MBOX_ALIGN 8

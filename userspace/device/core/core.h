@@ -12,30 +12,30 @@
 #include <stdint.h>
 
 #include "admin.h"
-#include "counters.h"
-#include "cq.h"
-#include "dm.h"
-#include "dma.h"
-#include "eth.h"
-#include "event.h"
-#include "flow.h"
-#include "gid.h"
-#include "mcast.h"
-#include "mem.h"
-#include "mkey.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/timer.h"
+#include "base/turn.h"
+#include "base/verbs.h"
+#include "ethernet/eth.h"
+#include "ethernet/flow.h"
+#include "function/event.h"
+#include "function/gid.h"
+#include "function/port.h"
+#include "memory/dm.h"
+#include "memory/dma.h"
+#include "memory/mkey.h"
+#include "memory/pd.h"
 #include "mynic_regs.h"
 #include "nic.h"
-#include "paging.h"
-#include "pd.h"
-#include "port.h"
-#include "qp.h"
-#include "spread.h"
-#include "srq.h"
-#include "table.h"
-#include "timer.h"
-#include "turn.h"
-#include "verbs.h"
-#include "xrcd.h"
+#include "qp/counters.h"
+#include "qp/mcast.h"
+#include "qp/paging.h"
+#include "qp/qp.h"
+#include "qp/spread.h"
+#include "qp/xrcd.h"
+#include "queue/cq.h"
+#include "queue/srq.h"
 
 /* Limits that more than one file needs; all are in QUERY_DEVICE */
 #define NIC_MAX_QP 65536
@@ -289,8 +289,5 @@ static inline void *ring_slot(struct nic *nic, struct ring *ring,
 		       ring->offset + (slot << ring->log_stride),
 		       1u << ring->log_stride, write);
 }
-
-/** nic_fatal() - stop the device; only a reset ends this */
-void nic_fatal(struct nic *nic, enum mynic_fatal why);
 
 #endif /* MYNIC_CORE_H */

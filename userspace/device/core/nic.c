@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "core.h"
-#include "qp_create.h"
-#include "qp_run.h"
-#include "rss.h"
-#include "rwq.h"
-#include "sq.h"
-#include "tm.h"
-#include "transport.h"
-#include "util.h"
+#include "engine/qp_create.h"
+#include "engine/qp_run.h"
+#include "engine/transport.h"
+#include "ethernet/rss.h"
+#include "ethernet/rwq.h"
+#include "queue/sq.h"
+#include "queue/tm.h"
 
 #define MAX_EQ 64
 #define MAX_CQ 65536

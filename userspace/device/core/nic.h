@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-#include "packet.h"
+#include "packet/packet.h"
 
 struct nic;
 

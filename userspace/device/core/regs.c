@@ -3,6 +3,7 @@
 #include "regs.h"
 
 #include "core.h"
+#include "function/fatal.h"
 
 #define OFFERED_FEATURES MYNIC_FEATURE_DB_SUPPRESS
 

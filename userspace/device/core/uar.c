@@ -3,8 +3,8 @@
 #include "uar.h"
 
 #include "core.h"
-#include "qp_run.h"
-#include "tm.h"
+#include "engine/qp_run.h"
+#include "queue/tm.h"
 
 uint64_t uar_read(struct nic *nic, uint64_t offset, size_t len)
 {

@@ -7,7 +7,7 @@
 
 #include "commands.h"
 #include "core/nic.h"
-#include "core/util.h"
+#include "core/base/util.h"
 #include "mynic_regs.h"
 #include "stat_name.h"
 

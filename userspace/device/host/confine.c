@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "confine.h"
-#include "core/util.h"
+#include "core/base/util.h"
 #include "log.h"
 
 /* Above what the lists below need */

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "core/packet.h"
+#include "core/packet/packet.h"
 #include "fault_log.h"
 #include "log.h"
 #include "wire/opcode_name.h"

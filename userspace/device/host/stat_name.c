@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "core/util.h"
+#include "core/base/util.h"
 #include "mynic_regs.h"
 
 static const char *const names[] = {

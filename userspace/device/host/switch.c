@@ -9,7 +9,7 @@
 #include "core/nic.h"
 #include "log.h"
 #include "switch.h"
-#include "core/packet_copy.h"
+#include "core/packet/packet_copy.h"
 
 /* About 1000 packets of the largest RoCE MTU; touched only as far as needed */
 #define SWITCH_QUEUE_SIZE (4 << 20)

@@ -4,9 +4,9 @@
 #include <net/ethernet.h>
 #include <string.h>
 
-#include "core/iov.h"
-#include "core/ip.h"
-#include "core/packet.h"
+#include "core/base/iov.h"
+#include "core/packet/ip.h"
+#include "core/packet/packet.h"
 
 /* Where IPv4 has its TOS and its checksum */
 #define TOS_AT 1

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/packet.h"
+#include "core/packet/packet.h"
 #include "ecn.h"
 #include "frame.h"
 #include "hold.h"
-#include "core/packet_copy.h"
+#include "core/packet/packet_copy.h"
 #include "rule.h"
 
 /*

@@ -8,9 +8,9 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "core/gid.h"
-#include "core/ip.h"
-#include "core/opcode.h"
+#include "core/function/gid.h"
+#include "core/packet/ip.h"
+#include "core/packet/opcode.h"
 
 #define ROCE_UDP_PORT 4791
 

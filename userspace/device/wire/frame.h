@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-#include "core/packet.h"
+#include "core/packet/packet.h"
 
 /* Ethernet with a VLAN tag, IPv6, UDP, BTH and the longest headers behind it */
 #define FRAME_MAX_HEADER 128

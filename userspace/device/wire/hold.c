@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "core/packet_copy.h"
+#include "core/packet/packet_copy.h"
 
 size_t held_size(const struct packet *pkt)
 {

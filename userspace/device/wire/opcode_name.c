@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/opcode.h"
-#include "core/util.h"
+#include "core/packet/opcode.h"
+#include "core/base/util.h"
 
 /* IBTA table 38: bits 7:5 and 4:0 */
 static const char *const services[] = { "rc", "uc", "rd", "ud", NULL, "xrc" };

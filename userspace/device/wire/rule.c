@@ -9,9 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/packet.h"
-#include "core/psn.h"
-#include "core/util.h"
+#include "core/packet/packet.h"
+#include "core/base/psn.h"
+#include "core/base/util.h"
 #include "opcode_name.h"
 
 /* The longest that a packet is held back: nobody waits for it any more. */

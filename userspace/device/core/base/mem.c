@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "base/mem.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+
+/* What libc needs for each piece */
+#define OVERHEAD 16
+
+static size_t cost(void *ptr)
+{
+	return malloc_usable_size(ptr) + OVERHEAD;
+}
+
+bool mem_reserve(struct mem *mem, size_t size)
+{
+	if (size > mem->limit || mem->used > mem->limit - size)
+		return false;
+	mem->used += size;
+	return true;
+}
+
+void *mem_alloc(struct mem *mem, size_t size)
+{
+	void *ptr = NULL;
+
+	if (size <= mem->limit && mem->used <= mem->limit - size)
+		ptr = calloc(1, size);
+	if (ptr && !mem_reserve(mem, cost(ptr))) {
+		free(ptr);
+		ptr = NULL;
+	}
+	return ptr;
+}
+
+void mem_free(struct mem *mem, void *ptr)
+{
+	if (!ptr)
+		return;
+	mem_unreserve(mem, cost(ptr));
+	free(ptr);
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "base/table.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static uint32_t num_leaves(const struct table *table)
+{
+	return (table->last >> TABLE_LEAF_BITS) + 1;
+}
+
+int table_init(struct table *table, struct mem *mem, uint32_t first,
+	       uint32_t last, uint32_t limit)
+{
+	*table = (struct table){
+		.mem = mem,
+		.first = first,
+		.last = last,
+		.next = first,
+		.limit = limit,
+	};
+	table->leaves = calloc(num_leaves(table), sizeof(*table->leaves));
+	return table->leaves ? 0 : -ENOMEM;
+}
+
+void table_free(struct table *table)
+{
+	if (!table->leaves)
+		return;
+	for (uint32_t i = 0; i < num_leaves(table); i++)
+		mem_free(table->mem, table->leaves[i]);
+	free(table->leaves);
+}
+
+int table_add_at(struct table *table, void *object, uint32_t number)
+{
+	uint32_t index = number >> TABLE_LEAF_BITS;
+	struct table_leaf **leaf = &table->leaves[index];
+
+	if (!*leaf)
+		*leaf = mem_alloc(table->mem, sizeof(**leaf));
+	if (!*leaf)
+		return -ENOMEM;
+	table->present[index / 64] |= 1ull << index % 64;
+	(*leaf)->used++;
+	(*leaf)->slots[number & (TABLE_LEAF_SIZE - 1)] = object;
+	return 0;
+}
+
+/* Whether the leaf of a number is */
+static bool is_full(const struct table *table, uint32_t number)
+{
+	const struct table_leaf *leaf =
+		table->leaves[number >> TABLE_LEAF_BITS];
+
+	return leaf && leaf->used == TABLE_LEAF_SIZE;
+}
+
+/* The free number to give out next; there is one */
+static uint32_t find_free(struct table *table)
+{
+	uint32_t number = table->next;
+
+	for (;;) {
+		if (number > table->last) {
+			number = table->first;
+			table->laps++;
+		}
+		if (is_full(table, number))
+			number = (number | (TABLE_LEAF_SIZE - 1)) + 1;
+		else if (table_get(table, number))
+			number++;
+		else
+			return number;
+	}
+}
+
+int table_add(struct table *table, void *object, uint32_t *number)
+{
+	int err;
+
+	if (table->used == table->limit)
+		return -ENOSPC;
+	*number = find_free(table);
+	err = table_add_at(table, object, *number);
+	if (err)
+		return err;
+	table->used++;
+	table->next = *number + 1;
+	return 0;
+}
+
+static bool may_take(const struct table *table, uint32_t number)
+{
+	uint32_t slot = number % TABLE_LEAF_SIZE;
+
+	return number >= table->first && number <= table->last &&
+	       !(table->taken[slot / 64] >> slot % 64 & 1) &&
+	       !table_get(table, number);
+}
+
+/* A number of the leaf of @next. Return: whether there is one to give out */
+static bool take_shuffled(struct table *table, uint32_t random,
+			  uint32_t *number)
+{
+	uint32_t leaf = table->next & ~(TABLE_LEAF_SIZE - 1);
+
+	for (uint32_t i = 0; i < TABLE_LEAF_SIZE; i++) {
+		uint32_t slot = (random + i) % TABLE_LEAF_SIZE;
+
+		if (!may_take(table, leaf + slot))
+			continue;
+		table->taken[slot / 64] |= 1ull << slot % 64;
+		table->num_taken++;
+		*number = leaf + slot;
+		return true;
+	}
+	return false;
+}
+
+static void next_window(struct table *table)
+{
+	table->next = (table->next | (TABLE_LEAF_SIZE - 1)) + 1;
+	if (table->next > table->last) {
+		table->next = 0;
+		table->laps++;
+	}
+	memset(table->taken, 0, sizeof(table->taken));
+	table->num_taken = 0;
+}
+
+int table_add_shuffled(struct table *table, void *object, uint32_t random,
+		       uint32_t *number)
+{
+	int err;
+
+	if (table->used == table->limit)
+		return -ENOSPC;
+	if (table->num_taken >= TABLE_LEAF_SIZE / 2)
+		next_window(table);
+	while (is_full(table, table->next) ||
+	       !take_shuffled(table, random, number))
+		next_window(table);
+	err = table_add_at(table, object, *number);
+	if (!err)
+		table->used++;
+	return err;
+}
+
+void table_remove(struct table *table, uint32_t number)
+{
+	uint32_t index = number >> TABLE_LEAF_BITS;
+	struct table_leaf **leaf = &table->leaves[index];
+
+	(*leaf)->slots[number & (TABLE_LEAF_SIZE - 1)] = NULL;
+	if (number >= table->first)
+		table->used--;
+	if (!--(*leaf)->used) {
+		mem_free(table->mem, *leaf);
+		*leaf = NULL;
+		table->present[index / 64] &= ~(1ull << index % 64);
+	}
+}
+
+/* The first leaf from @index on, or TABLE_MAX_LEAVES */
+static uint32_t next_leaf(const struct table *table, uint32_t index)
+{
+	while (index < TABLE_MAX_LEAVES) {
+		uint64_t bits = table->present[index / 64] >> index % 64;
+
+		if (bits)
+			return index + __builtin_ctzll(bits);
+		index = (index | 63) + 1;
+	}
+	return TABLE_MAX_LEAVES;
+}
+
+void *table_next(const struct table *table, uint32_t *number)
+{
+	uint32_t i = *number;
+
+	while (i <= table->last) {
+		uint32_t leaf = next_leaf(table, i >> TABLE_LEAF_BITS);
+		void *object;
+
+		if (leaf > i >> TABLE_LEAF_BITS)
+			i = leaf << TABLE_LEAF_BITS;
+		object = table_get(table, i);
+		if (object) {
+			*number = i;
+			return object;
+		}
+		i++;
+	}
+	return NULL;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "base/timer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Timers called at a time, so that they do not keep all else waiting */
+#define QUANTUM 64
+
+static void place(struct timers *timers, struct timer *timer, uint32_t pos)
+{
+	timers->heap[pos] = timer;
+	timer->pos = pos + 1;
+}
+
+/* Move a timer up to where its parent is not later */
+static void sift_up(struct timers *timers, struct timer *timer, uint32_t pos)
+{
+	while (pos) {
+		uint32_t parent = (pos - 1) / 2;
+
+		if (timers->heap[parent]->key <= timer->key)
+			break;
+		place(timers, timers->heap[parent], pos);
+		pos = parent;
+	}
+	place(timers, timer, pos);
+}
+
+/* Move a timer down to where none of its children is earlier */
+static void sift_down(struct timers *timers, struct timer *timer, uint32_t pos)
+{
+	for (;;) {
+		uint32_t child = pos * 2 + 1;
+
+		if (child >= timers->used)
+			break;
+		if (child + 1 < timers->used &&
+		    timers->heap[child + 1]->key < timers->heap[child]->key)
+			child++;
+		if (timers->heap[child]->key >= timer->key)
+			break;
+		place(timers, timers->heap[child], pos);
+		pos = child;
+	}
+	place(timers, timer, pos);
+}
+
+static void heap_remove(struct timers *timers, struct timer *timer)
+{
+	uint32_t pos = timer->pos - 1;
+	struct timer *last = timers->heap[--timers->used];
+
+	timer->pos = 0;
+	if (last == timer)
+		return;
+	if (last->key < timer->key)
+		sift_up(timers, last, pos);
+	else
+		sift_down(timers, last, pos);
+}
+
+int timer_add(struct timers *timers, struct timer *timer,
+	      void (*fn)(struct timer *timer))
+{
+	if (timers->reserved == timers->size) {
+		uint32_t size = timers->size ? timers->size * 2 : 64;
+		struct timer **heap;
+
+		heap = mem_alloc(timers->mem, size * sizeof(*heap));
+		if (!heap)
+			return -ENOMEM;
+		if (timers->used)
+			memcpy(heap, timers->heap,
+			       timers->used * sizeof(*heap));
+		mem_free(timers->mem, timers->heap);
+		timers->heap = heap;
+		timers->size = size;
+	}
+	timers->reserved++;
+	timer->fn = fn;
+	timer->expires = TIMER_NEVER;
+	timer->pos = 0;
+	return 0;
+}
+
+void timer_remove(struct timers *timers, struct timer *timer)
+{
+	if (timer->pos)
+		heap_remove(timers, timer);
+	timers->reserved--;
+}
+
+void timer_set(struct timers *timers, struct timer *timer, uint64_t expires)
+{
+	timer->expires = expires;
+	if (timer->pos) {
+		if (expires >= timer->key)
+			return;
+		timer->key = expires;
+		sift_up(timers, timer, timer->pos - 1);
+		return;
+	}
+	timer->key = expires;
+	timers->used++;
+	sift_up(timers, timer, timers->used - 1);
+}
+
+bool timers_run(struct timers *timers, uint64_t now)
+{
+	/* Comes to an end even if a timer is due again at once */
+	uint32_t budget = timers->used;
+	bool all = budget <= QUANTUM;
+
+	if (!all)
+		budget = QUANTUM;
+
+	while (budget-- && timers->used && timers->heap[0]->key <= now) {
+		struct timer *timer = timers->heap[0];
+
+		if (timer->expires > now && timer_is_set(timer)) {
+			timer->key = timer->expires;
+			sift_down(timers, timer, 0);
+			continue;
+		}
+		heap_remove(timers, timer);
+		if (timer_is_set(timer)) {
+			timer->expires = TIMER_NEVER;
+			timer->fn(timer);
+		}
+	}
+	return !all && timers->used && timers->heap[0]->key <= now;
+}
+
+uint64_t timers_next(const struct timers *timers)
+{
+	return timers->used ? timers->heap[0]->key : TIMER_NEVER;
+}
+
+void timers_free(struct timers *timers)
+{
+	mem_free(timers->mem, timers->heap);
+	*timers = (struct timers){ .mem = timers->mem };
+}

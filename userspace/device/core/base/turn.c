@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "base/turn.h"
+
+#include "core.h"
+
+void nic_look_at_clock(struct nic *nic)
+{
+	nic->turn.charged = 0;
+	nic->turn.over = nic_now(nic) >= nic->turn.end;
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* CREATE_QP and DESTROY_QP: what a queue pair is made of. */
+#include "engine/qp_create.h"
+
+#include <string.h>
+
+#include "core.h"
+#include "engine/transport.h"
+#include "ethernet/rss.h"
+#include "memory/mw.h"
+#include "packet/opcode.h"
+#include "qp/qp_poll.h"
+#include "queue/rq.h"
+
+#define QP_FLAGS (MYNIC_QP_SIG_ALL | MYNIC_QP_KERNEL | MYNIC_QP_VLAN_STRIP)
+
+#define SUPPORTED_TYPES                                           \
+	(1 << MYNIC_QP_RC | 1 << MYNIC_QP_UC | 1 << MYNIC_QP_UD | \
+	 1 << MYNIC_QP_GSI | 1 << MYNIC_QP_RAW_PACKET |           \
+	 1 << MYNIC_QP_XRC_INI | 1 << MYNIC_QP_XRC_TGT | 1 << MYNIC_QP_DRIVER)
+
+static bool has_no_rq(const struct mynic_create_qp *cmd)
+{
+	return !cmd->log_rq_stride && le32toh(cmd->srqn) == MYNIC_NO_SRQ;
+}
+
+static bool fits_type(const struct mynic_create_qp *cmd)
+{
+	const struct mynic_create_qp target = {
+		.srqn = htole32(MYNIC_NO_SRQ),
+		.xrcdn = cmd->xrcdn,
+		.type = MYNIC_QP_XRC_TGT,
+	};
+
+	switch (cmd->type) {
+	case MYNIC_QP_XRC_TGT:
+		return !memcmp(cmd, &target, sizeof(target));
+	case MYNIC_QP_XRC_INI:
+	case MYNIC_QP_DRIVER:
+		return !cmd->xrcdn && has_no_rq(cmd);
+	default:
+		return !cmd->xrcdn;
+	}
+}
+
+static bool check(const struct mynic_create_qp *cmd)
+{
+	return cmd->log_sq_size <= WQ_MAX_LOG_SIZE &&
+	       cmd->log_sq_stride <= WQ_MAX_LOG_STRIDE &&
+	       (!cmd->log_sq_stride ||
+		cmd->log_sq_stride >= SQ_MIN_LOG_STRIDE) &&
+	       cmd->log_rq_size <= WQ_MAX_LOG_SIZE &&
+	       cmd->log_rq_stride <= WQ_MAX_LOG_STRIDE &&
+	       (!cmd->log_rq_stride ||
+		cmd->log_rq_stride >= RQ_MIN_LOG_STRIDE) &&
+	       le32toh(cmd->uarn) < NIC_NUM_UAR && rss_is_valid(cmd) &&
+	       fits_type(cmd);
+}
+
+static int find_objects(struct nic *nic, struct qp *qp,
+			const struct mynic_create_qp *cmd)
+{
+	if (qp->type == MYNIC_QP_XRC_TGT) {
+		qp->xrcd = table_get(&nic->xrcds, le32toh(cmd->xrcdn));
+		return qp->xrcd ? MYNIC_AQ_OK : MYNIC_AQ_BAD_NUMBER;
+	}
+	qp->pd = table_get(&nic->pds, le32toh(cmd->pdn));
+	if (cmd->rwq_tablen)
+		return qp->pd ? rss_init(nic, qp, cmd) : MYNIC_AQ_BAD_NUMBER;
+	qp->send_cq = table_get(&nic->cqs, le32toh(cmd->send_cqn));
+	qp->recv_cq = table_get(&nic->cqs, le32toh(cmd->recv_cqn));
+	if (!qp->pd || !qp->send_cq || !qp->recv_cq)
+		return MYNIC_AQ_BAD_NUMBER;
+	if (qp->send_cq->error || qp->recv_cq->error)
+		return MYNIC_AQ_BAD_STATE;
+	if (le32toh(cmd->srqn) == MYNIC_NO_SRQ)
+		return MYNIC_AQ_OK;
+	qp->srq = table_get(&nic->srqs, le32toh(cmd->srqn));
+	if (!qp->srq)
+		return MYNIC_AQ_BAD_NUMBER;
+	if (cmd->log_rq_stride || (qp->srq->tm && qp->type != MYNIC_QP_RC))
+		return MYNIC_AQ_BAD_PARAM;
+	if (qp->srq->tm)
+		qp->recv_cq = qp->srq->cq;
+	return qp->srq->error ? MYNIC_AQ_BAD_STATE : MYNIC_AQ_OK;
+}
+
+static int init_rings(struct nic *nic, struct qp *qp,
+		      const struct mynic_create_qp *cmd)
+{
+	int status;
+
+	if (qp->type == MYNIC_QP_XRC_TGT || qp->rss)
+		return MYNIC_AQ_OK;
+	status = buf_parse(&qp->buf, &cmd->buf);
+	if (status)
+		return status;
+	qp->dbrec_offset = le32toh(cmd->dbrec_offset);
+	status = buf_check(nic, &qp->buf, qp->dbrec_offset,
+			   sizeof(struct mynic_qp_dbrec),
+			   sizeof(struct mynic_qp_dbrec), true);
+	if (status)
+		return status;
+	qp->has_sq = cmd->log_sq_stride;
+	qp->has_rq = cmd->log_rq_stride;
+	if (qp->has_sq)
+		status = ring_init(nic, &qp->sq, &qp->buf,
+				   le32toh(cmd->sq_offset), cmd->log_sq_size,
+				   cmd->log_sq_stride, false);
+	if (status || !qp->has_rq)
+		return status;
+	return ring_init(nic, &qp->rq, &qp->buf, le32toh(cmd->rq_offset),
+			 cmd->log_rq_size, cmd->log_rq_stride, false);
+}
+
+static int add_number(struct nic *nic, struct qp *qp)
+{
+	int err;
+
+	if (qp->type != MYNIC_QP_GSI) {
+		err = table_add(&nic->qps, qp, &qp->number);
+	} else {
+		if (qp_find(nic, NIC_QPN_GSI))
+			return MYNIC_AQ_BUSY;
+		qp->number = NIC_QPN_GSI;
+		err = table_add_at(&nic->qps, qp, NIC_QPN_GSI);
+	}
+	qp->events.number = qp->number;
+	return err ? MYNIC_AQ_NO_RESOURCE : MYNIC_AQ_OK;
+}
+
+static const uint8_t services[QP_TYPE_WQ + 1] = {
+	[MYNIC_QP_RC] = BTH_SERVICE_RC << BTH_SERVICE_SHIFT,
+	[MYNIC_QP_UC] = BTH_SERVICE_UC << BTH_SERVICE_SHIFT,
+	[MYNIC_QP_XRC_INI] = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
+	[MYNIC_QP_XRC_TGT] = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
+};
+
+static int init(struct nic *nic, struct qp *qp,
+		const struct mynic_create_qp *cmd)
+{
+	int status;
+
+	qp->nic = nic;
+	qp->type = cmd->type;
+	qp->service = services[cmd->type];
+	qp->flags = cmd->flags;
+	qp->uarn = le32toh(cmd->uarn);
+	status = find_objects(nic, qp, cmd);
+	if (status)
+		return status;
+	status = init_rings(nic, qp, cmd);
+	if (status)
+		return status;
+	status = add_number(nic, qp);
+	if (status)
+		return status;
+	if (qp->srq && qp->srq->tm && !qp->has_sq)
+		rndv_init(qp);
+	if (qp_transport_init(qp)) {
+		table_remove(&nic->qps, qp->number);
+		return MYNIC_AQ_NO_RESOURCE;
+	}
+	return MYNIC_AQ_OK;
+}
+
+static void add_user(struct qp *qp)
+{
+	if (qp->xrcd) {
+		LIST_INSERT_HEAD(&qp->xrcd->targets, qp, recv_link);
+		return;
+	}
+	qp->pd->users++;
+	if (qp->rss)
+		return;
+	if (qp->srq)
+		qp->srq->num_qps++;
+	LIST_INSERT_HEAD(&qp->send_cq->senders, qp, send_link);
+	LIST_INSERT_HEAD(&qp->recv_cq->receivers, qp, recv_link);
+}
+
+static void remove_user(struct qp *qp)
+{
+	if (qp->xrcd) {
+		xrc_bind(qp, NULL);
+		LIST_REMOVE(qp, recv_link);
+		return;
+	}
+	qp->pd->users--;
+	if (qp->rss)
+		return;
+	LIST_REMOVE(qp, recv_link);
+	LIST_REMOVE(qp, send_link);
+	if (qp->srq)
+		qp->srq->num_qps--;
+}
+
+int qp_create(struct nic *nic, const struct mynic_create_qp *cmd,
+	      struct qp **result)
+{
+	struct qp *qp;
+	int status;
+
+	if (!check(cmd))
+		return MYNIC_AQ_BAD_PARAM;
+	qp = mem_alloc(&nic->mem, sizeof(*qp));
+	if (!qp)
+		return MYNIC_AQ_NO_RESOURCE;
+	status = init(nic, qp, cmd);
+	if (status) {
+		rss_fini(qp);
+		mem_free(&nic->mem, qp);
+		return status;
+	}
+	add_user(qp);
+	*result = qp;
+	return MYNIC_AQ_OK;
+}
+
+int admin_create_qp(struct nic *nic, struct admin_call *call)
+{
+	const struct mynic_create_qp *cmd = &call->create_qp;
+	struct qp *qp;
+	int status;
+
+	if (cmd->flags & ~QP_FLAGS || cmd->type > MYNIC_QP_DRIVER ||
+	    !(SUPPORTED_TYPES & 1 << cmd->type))
+		return MYNIC_AQ_NOT_SUPPORTED;
+	status = qp_create(nic, cmd, &qp);
+	if (!status)
+		call->cpl.number = htole32(qp->number);
+	return status;
+}
+
+void qp_destroy(struct nic *nic, struct qp *qp)
+{
+	counters_bind(qp, NULL);
+	eth_qp_gone(nic, qp);
+	qp_transport_fini(qp);
+	qp_unschedule(nic, qp);
+	qp_poll_leave(nic, qp);
+	event_drop(nic, &qp->events);
+	remove_user(qp);
+	rss_fini(qp);
+	table_remove(&nic->qps, qp->number);
+	mem_free(&nic->mem, qp);
+}
+
+/* Return: true if it still has groups or windows */
+static bool unbind_some(struct nic *nic, struct qp *qp)
+{
+	return mcast_detach_some(nic, qp) || mw_unbind_some(qp);
+}
+
+int admin_destroy_qp(struct nic *nic, struct admin_call *call)
+{
+	struct qp *qp = qp_of_command(nic, call);
+
+	if (!qp)
+		return MYNIC_AQ_BAD_NUMBER;
+	if (qp->num_flows)
+		return MYNIC_AQ_BUSY;
+	if (unbind_some(nic, qp))
+		return ADMIN_AGAIN;
+	rq_return(qp);
+	qp_destroy(nic, qp);
+	return MYNIC_AQ_OK;
+}
+
+bool qps_free_one(struct nic *nic, uint32_t *number)
+{
+	struct qp *qp = table_next(&nic->qps, number);
+
+	if (!qp)
+		return false;
+	if (!unbind_some(nic, qp))
+		qp_destroy(nic, qp);
+	return true;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Whose turn it is: the QPs that have work, and those that may get some. */
+#include "engine/qp_run.h"
+
+#include "core.h"
+#include "engine/transport.h"
+#include "qp/qp_poll.h"
+
+/* How many QPs one nic_run() lets do a piece of work at most */
+#define RUN_QUANTUM 16
+
+/* Return: whether there is work */
+static bool stop_polling(struct nic *nic, struct qp *qp)
+{
+	if (!qp_poll_end(nic, qp))
+		return false;
+	transport_doorbell(qp);
+	return true;
+}
+
+static void start_polling(struct nic *nic, struct qp *qp)
+{
+	qp_poll_leave(nic, qp);
+	if (qp_poll_is_full(nic))
+		stop_polling(nic, TAILQ_FIRST(&nic->poll_queue));
+	qp_poll_begin(nic, qp);
+}
+
+bool qps_poll(struct nic *nic)
+{
+	uint64_t now = nic_now(nic);
+	unsigned int num = nic->num_polled;
+	struct qp *qp, *next;
+	bool found = false;
+
+	for (qp = TAILQ_FIRST(&nic->poll_queue); num--; qp = next) {
+		next = TAILQ_NEXT(qp, poll_link);
+		if (qp->state != IB_QPS_RTS || now >= qp->poll_until) {
+			found |= stop_polling(nic, qp);
+		} else if (!qp->scheduled && qp_poll_has_news(nic, qp)) {
+			start_polling(nic, qp);
+			transport_doorbell(qp);
+			found = true;
+		}
+	}
+	return found;
+}
+
+bool qps_stop_polling(struct nic *nic)
+{
+	bool found = false;
+
+	while (!TAILQ_EMPTY(&nic->poll_queue))
+		found |= stop_polling(nic, TAILQ_FIRST(&nic->poll_queue));
+	return found;
+}
+
+static bool run_pieces(struct nic *nic, unsigned int num)
+{
+	struct qp *qp;
+
+	for (unsigned int i = 0; i < num && nic_enabled(nic); i++) {
+		qp = TAILQ_FIRST(&nic->run_queue);
+		if (!qp)
+			return false;
+		if (nic_turn_is_over(nic))
+			return true;
+		nic_charge(nic, 1);
+		qp_unschedule(nic, qp);
+		if (transport_run_qp(qp))
+			qp_schedule(nic, qp);
+		if (qp->polled)
+			start_polling(nic, qp);
+	}
+	return !TAILQ_EMPTY(&nic->run_queue);
+}
+
+bool qps_run(struct nic *nic)
+{
+	return run_pieces(nic, RUN_QUANTUM);
+}
+
+void qps_run_each(struct nic *nic)
+{
+	unsigned int num = 0;
+	struct qp *qp;
+
+	TAILQ_FOREACH(qp, &nic->run_queue, run_link)
+	if (++num == RUN_QUANTUM)
+		break;
+	run_pieces(nic, num);
+}
+
+bool qp_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
+{
+	struct qp *qp = qp_find(nic, number);
+
+	if (!qp || qp->uarn != uarn)
+		return false;
+	if (qp->has_sq)
+		start_polling(nic, qp);
+	transport_doorbell(qp);
+	return true;
+}

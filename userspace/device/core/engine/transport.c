@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "engine/transport.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "core.h"
+#include "engine/datagram.h"
+#include "packet/opcode.h"
+#include "qp/cc.h"
+#include "qp/path.h"
+#include "qp/qp_error.h"
+#include "qp/qp_poll.h"
+#include "queue/rndv.h"
+#include "queue/rq.h"
+#include "queue/sq.h"
+#include "rdma/copy.h"
+#include "rdma/responder.h"
+#include "rdma/uc.h"
+#include "rdma/ud.h"
+
+#define PKEY_MASK 0x7fff /* without the membership bit */
+
+static void timer_fn(struct timer *timer)
+{
+	struct qp *qp = container_of(timer, struct qp, req.timer);
+
+	if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
+		requester_timer(qp);
+	qp_schedule(qp->nic, qp);
+}
+
+int qp_transport_init(struct qp *qp)
+{
+	qp->req = (struct requester){ 0 };
+	qp->resp = (struct responder){ 0 };
+	paging_init(qp);
+	if (!sq_init(qp))
+		return -ENOMEM;
+	if (timer_add(&qp->nic->timers, &qp->req.timer, timer_fn))
+		goto err_sq;
+	if (!cc_init(qp))
+		return 0;
+	timer_remove(&qp->nic->timers, &qp->req.timer);
+err_sq:
+	sq_fini(qp);
+	return -ENOMEM;
+}
+
+void qp_transport_fini(struct qp *qp)
+{
+	paging_stop(qp);
+	timer_remove(&qp->nic->timers, &qp->req.timer);
+	cc_fini(qp);
+	if (qp->rndv.active)
+		rndv_reset(qp);
+	sq_fini(qp);
+	responder_reset(qp);
+}
+
+void transport_set_state(struct qp *qp, enum ib_qp_state old)
+{
+	switch (qp->state) {
+	case IB_QPS_RESET:
+		paging_stop(qp);
+		rq_return(qp);
+		qp_set_rq_ring(qp, false);
+		if (qp->rndv.active)
+			rndv_reset(qp);
+		sq_reset(qp);
+		responder_reset(qp);
+		cc_reset(qp);
+		return;
+	case IB_QPS_RTR:
+		if (old != IB_QPS_RTR)
+			responder_start(qp);
+		return;
+	case IB_QPS_RTS:
+		if (old == IB_QPS_RTR)
+			requester_start(qp);
+		break;
+	case IB_QPS_SQD:
+		if (old != IB_QPS_SQD)
+			qp->req.drained = false;
+		break;
+	case IB_QPS_ERR:
+		if (old != IB_QPS_ERR)
+			qp_enter_error(qp);
+		break;
+	default:
+		break;
+	}
+	qp_schedule(qp->nic, qp);
+}
+
+bool transport_sq_draining(const struct qp *qp)
+{
+	return qp->state == IB_QPS_SQD && requester_draining(qp);
+}
+
+void transport_doorbell(struct qp *qp)
+{
+	if (qp->state < IB_QPS_RTS)
+		return;
+	if (qp->has_sq)
+		sq_update_pi(qp);
+	qp_schedule(qp->nic, qp);
+}
+
+/* There are requests of the host's, or of the device itself */
+static bool sends(const struct qp *qp)
+{
+	return qp->has_sq || qp->rndv.active;
+}
+
+static bool flush(struct qp *qp)
+{
+	bool more = sends(qp) && sq_flush(qp);
+
+	/* LAST_WQE comes behind the completions of tags */
+	if (more && qp->rndv.active)
+		return true;
+	return rq_flush(qp) || more;
+}
+
+static bool send(struct qp *qp)
+{
+	switch (qp->type) {
+	case MYNIC_QP_RC:
+	case MYNIC_QP_XRC_INI:
+		return requester_run(qp);
+	case MYNIC_QP_UC:
+		return uc_run(qp);
+	case MYNIC_QP_DRIVER:
+		return copy_run(qp);
+	default:
+		return datagram_run(qp);
+	}
+}
+
+static bool run_sq(struct qp *qp)
+{
+	switch (qp->state) {
+	case IB_QPS_RTS:
+		return send(qp);
+	case IB_QPS_SQD:
+		/* Requests of many packets: the one that has begun goes on */
+		if (send(qp))
+			return true;
+		if (!requester_draining(qp) && !qp->req.drained) {
+			qp->req.drained = true;
+			if (qp->attr.sq_drained_event)
+				event_raise(qp->nic, &qp->events,
+					    MYNIC_EVENT_SQ_DRAINED);
+		}
+		return false;
+	case IB_QPS_SQE:
+		return sq_flush(qp);
+	default:
+		return false;
+	}
+}
+
+static void establish(struct qp *qp)
+{
+	if (qp->state != IB_QPS_RTR || qp->resp.established)
+		return;
+	qp->resp.established = true;
+	event_raise(qp->nic, &qp->events, MYNIC_EVENT_COMM_EST);
+}
+
+/* A packet that no other has to go before. If it has to wait it comes again */
+static void take(struct qp *qp, const struct packet *pkt)
+{
+	const struct opcode_info *info = opcode_info(pkt->roce.opcode);
+
+	if (!qp_is_connected(qp)) {
+		ud_take(qp, pkt);
+	} else if (info->flags & OPCODE_RESPONSE) {
+		if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
+			completer_receive(qp, pkt, info);
+		else
+			qp_count(qp, MYNIC_STAT_GHOST);
+	} else {
+		establish(qp);
+		qp_expect_answer(qp);
+		if (qp->type == MYNIC_QP_UC)
+			uc_receive(qp, pkt, info);
+		else
+			responder_receive(qp, pkt, info);
+	}
+}
+
+bool transport_run_qp(struct qp *qp)
+{
+	enum ib_qp_state state = qp->state;
+	bool more = false;
+
+	if (state == IB_QPS_ERR)
+		return flush(qp);
+	if (qp->cc.cnp_due)
+		cc_send_cnp(qp);
+	if (!STAILQ_EMPTY(&qp->paging.held))
+		more = paging_replay(qp, take);
+	if (qp->state == IB_QPS_ERR)
+		return true;
+	if (qp_is_responder(qp) && qp_can_receive(qp))
+		more |= responder_run(qp);
+	paging_passed(&qp->paging, MYNIC_PAGE_READ);
+	if (sends(qp))
+		more |= run_sq(qp);
+	paging_passed(&qp->paging, MYNIC_PAGE_SEND);
+	/* If it has just failed, there is something to flush */
+	return more || qp->state != state;
+}
+
+static void connected_receive(struct qp *qp, const struct packet *pkt,
+			      const struct opcode_info *info)
+{
+	if (roce_is_marked(&pkt->roce)) {
+		qp_count(qp, MYNIC_STAT_RX_ECN);
+		cc_marked(qp);
+	}
+	if (info->class == OPCODE_CNP) {
+		cc_cnp(qp);
+		return;
+	}
+	if (!paging_holds(&qp->paging))
+		take(qp, pkt);
+	if (paging_holds(&qp->paging))
+		paging_hold(qp, pkt);
+}
+
+/* Reserved operations of the QP's own service are the responder's to refuse */
+static bool fits_type(const struct qp *qp, const struct roce_hdr *hdr,
+		      const struct opcode_info *info)
+{
+	if (info->types & 1 << qp->type)
+		return true;
+	return qp_is_responder(qp) && !info->types &&
+	       (hdr->opcode & ~BTH_OPERATION_MASK) == qp->service;
+}
+
+static bool well_formed(const struct packet *pkt,
+			const struct opcode_info *info)
+{
+	if (pkt->roce.pad != (-pkt->payload_len & 3))
+		return false;
+	return info->class == OPCODE_RESERVED || info->flags & OPCODE_PAYLOAD ||
+	       !pkt->payload_len;
+}
+
+static void group_receive(struct nic *nic, const struct packet *pkt,
+			  const struct opcode_info *info)
+{
+	if (!(info->flags & OPCODE_DETH) ||
+	    pkt->roce.dest_qpn != PATH_MULTICAST_QPN)
+		nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
+	else
+		spread_packet(nic, &ud_group_kind, pkt);
+}
+
+/* @own: where a connected QP expects its peer's packets to go to */
+static void qp_receive(struct nic *nic, struct qp *qp, const struct packet *pkt,
+		       const struct opcode_info *info,
+		       const struct gid_entry *own, const struct gid_entry *to)
+{
+	const struct roce_hdr *hdr = &pkt->roce;
+
+	if (!qp || !fits_type(qp, hdr, info) || !qp_can_receive(qp)) {
+		nic_count(nic, MYNIC_STAT_RX_DROP_QP);
+		return;
+	}
+	if (qp_is_connected(qp)) {
+		if (to != own ||
+		    memcmp(hdr->sgid, qp->attr.av.dgid, sizeof(hdr->sgid))) {
+			qp_count(qp, MYNIC_STAT_RX_DROP_KEY);
+			return;
+		}
+		connected_receive(qp, pkt, info);
+	} else if (ud_receive(qp, pkt) && roce_is_marked(hdr)) {
+		qp_count(qp, MYNIC_STAT_RX_ECN);
+	}
+}
+
+/* Nobody here speaks RoCEv2 at that address; a program may */
+static void pass_on(struct nic *nic, const struct packet *pkt)
+{
+	if (pkt->frame)
+		eth_receive(nic, pkt);
+	else
+		nic_count(nic, MYNIC_STAT_RX_DROP_KEY);
+}
+
+void transport_receive(struct nic *nic, const struct packet *pkt)
+{
+	const struct opcode_info *info = opcode_info(pkt->roce.opcode);
+	bool group = gid_is_multicast(pkt->roce.dgid);
+	const struct gid_entry *own = NULL;
+	const struct gid_entry *to = NULL;
+	struct qp *qp = NULL;
+	uint32_t num;
+
+	if (!group) {
+		qp = qp_find(nic, pkt->roce.dest_qpn);
+		if (qp && qp_is_connected(qp))
+			own = gid_get(nic, le16toh(qp->attr.av.sgid_index));
+		to = own && gid_takes(nic, own, pkt) ? own : gid_find(nic, pkt);
+	}
+	if (group ? !mcast_takes(nic, pkt) : !to) {
+		pass_on(nic, pkt);
+		return;
+	}
+	num = packet_count(pkt);
+	nic->stats[MYNIC_STAT_RX_RDMA_PACKETS] += num;
+	nic->stats[MYNIC_STAT_RX_RDMA_BYTES] += pkt->payload_len;
+	if (qp) {
+		counters_add(qp, MYNIC_STAT_RX_RDMA_PACKETS, num);
+		counters_add(qp, MYNIC_STAT_RX_RDMA_BYTES, pkt->payload_len);
+	}
+	if (!well_formed(pkt, info))
+		nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
+	else if ((pkt->roce.pkey & PKEY_MASK) !=
+		 (PATH_DEFAULT_PKEY & PKEY_MASK))
+		nic_count(nic, MYNIC_STAT_RX_DROP_KEY);
+	else if (group)
+		group_receive(nic, pkt, info);
+	else
+		qp_receive(nic, qp, pkt, info, own, to);
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* How a frame gets into the receive queue of a QP or WQ. */
+#include "ethernet/eth_rx.h"
+
+#include "base/mac.h"
+#include "core.h"
+#include "ethernet/rss.h"
+#include "qp/qp_error.h"
+#include "queue/rq.h"
+
+#define VLAN_PRIO_SHIFT 13
+
+/* The frame as the QP is to have it. Return: its length */
+static uint32_t cut_out_tag(const struct qp *qp, const struct eth_frame *frame,
+			    struct iovec iov[2])
+{
+	uint8_t *data = (uint8_t *)frame->data;
+	uint32_t tag_len = 0;
+
+	if (qp->flags & MYNIC_QP_VLAN_STRIP && frame->vlan != PACKET_NO_VLAN)
+		tag_len = VLAN_TAG_LEN;
+	iov[0] = (struct iovec){ data, 2 * MAC_LEN };
+	iov[1].iov_base = data + 2 * MAC_LEN + tag_len;
+	iov[1].iov_len = frame->len - 2 * MAC_LEN - tag_len;
+	return frame->len - tag_len;
+}
+
+/*
+ * Into the QP's next receive request. False if there is none, if it fails, or
+ * if the frame is too long for it: then it waits for another one.
+ */
+static bool deliver(struct qp *qp, const struct eth_frame *frame,
+		    uint32_t flow_tag)
+{
+	struct responder *resp = &qp->resp;
+	struct iovec iov[2];
+	uint32_t len = cut_out_tag(qp, frame, iov);
+	struct mynic_cqe cqe = {
+		.opcode = htole32(IB_WC_RECV),
+		.byte_len = htole32(len),
+		.wc_flags = htole32(frame->csum_ok ? IB_WC_IP_CSUM_OK : 0),
+		.flow_tag = htole32(flow_tag),
+	};
+	struct wqe_error error;
+	struct sge_list list;
+
+	if (frame->vlan != PACKET_NO_VLAN) {
+		cqe.cvlan = htole16(frame->vlan);
+		cqe.sl = frame->vlan >> VLAN_PRIO_SHIFT;
+	}
+	if (!resp->has_recv && !wqe_fetch_recv(qp, &resp->recv))
+		return false;
+	resp->has_recv = true;
+	error = resp->recv.error;
+	if (!error.status && resp->recv.capacity < len)
+		return false;
+	resp->has_recv = false;
+	if (!error.status) {
+		list = recv_sges(qp, &resp->recv);
+		error.syndrome = sge_write(qp->nic, &list, 0, len, iov);
+		if (error.syndrome)
+			error.status = IB_WC_LOC_PROT_ERR;
+	}
+	rq_complete(qp, &resp->recv, error, &cqe, false);
+	if (error.status)
+		qp_to_error(qp->nic, qp, 0);
+	return !error.status;
+}
+
+void eth_deliver(struct qp *qp, const struct eth_frame *frame,
+		 uint32_t flow_tag)
+{
+	if (qp->rss)
+		qp = rss_wq(qp->rss, frame);
+	if (qp_can_receive(qp) && deliver(qp, frame, flow_tag))
+		qp_count(qp, MYNIC_STAT_RX_ETH_PACKETS);
+	else
+		qp_count(qp, MYNIC_STAT_RX_ETH_DROPPED);
+}

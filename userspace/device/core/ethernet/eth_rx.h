@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* How a frame gets into the receive queue of a QP or WQ. */
+#ifndef MYNIC_ETH_RX_H
+#define MYNIC_ETH_RX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "packet/headers.h"
+
+#define VLAN_TAG_LEN 4
+
+struct qp;
+
+/**
+ * struct eth_frame - a frame that is being received
+ * @data: as it came, without FCS
+ * @len: bytes of it
+ * @vlan: TCI, or PACKET_NO_VLAN
+ * @csum_ok: the IP and TCP or UDP checksums are there and right
+ * @headers: its headers, in @data
+ */
+struct eth_frame {
+	const uint8_t *data;
+	uint32_t len;
+	uint16_t vlan;
+	bool csum_ok;
+	struct headers headers;
+};
+
+/**
+ * eth_deliver() - give a frame to a QP
+ * @qp: RAW_PACKET QP in any state
+ * @frame: the frame
+ * @flow_tag: for the completion
+ *
+ * Counts whether the QP has received it.
+ */
+void eth_deliver(struct qp *qp, const struct eth_frame *frame,
+		 uint32_t flow_tag);
+
+#endif /* MYNIC_ETH_RX_H */

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "ethernet/flow.h"
+
+#include <net/ethernet.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include "base/mac.h"
+#include "core.h"
+#include "ethernet/eth_rx.h"
+#include "packet/headers.h"
+
+#define HEADER_LEN sizeof(((struct mynic_flow_spec *)0)->val)
+
+#define MAX_RULES 4096
+#define FLOW_FLAGS (MYNIC_FLOW_DROP | MYNIC_FLOW_DONT_TRAP)
+
+/* Units of a turn: specs that take one, and what it takes to copy a frame */
+#define SPECS_PER_UNIT 4
+#define DELIVERY_UNITS 2
+
+/* How far a frame has come, in &spread_place.stage; behind that the defaults */
+enum {
+	STAGE_SNIFFERS,
+	STAGE_RULES,
+};
+
+#define IP_DONT_FRAGMENT 0x4000
+#define IP_MORE_FRAGMENTS 0x2000
+
+/* As verbs count them (enum ib_ipv4_flags) */
+#define FLOW_DONT_FRAGMENT 0x2
+#define FLOW_MORE_FRAGMENTS 0x4
+
+/**
+ * struct flow - a rule
+ * @link: in one of the lists of &struct flows
+ * @number: for DESTROY_FLOW
+ * @qp: RAW_PACKET QP that receives
+ * @tag: for the completion
+ * @priority: smaller ones come first
+ * @type: enum mynic_flow_type
+ * @flags: MYNIC_FLOW_*
+ * @num_specs: elements of @specs
+ * @counters: set that counts what it matches, or NULL
+ * @specs: what a frame must be like
+ */
+struct flow {
+	TAILQ_ENTRY(flow) link;
+	uint32_t number;
+	struct qp *qp;
+	uint32_t tag;
+	uint16_t priority;
+	uint8_t type;
+	uint8_t flags;
+	uint8_t num_specs;
+	struct counters *counters;
+	struct mynic_flow_spec specs[];
+};
+
+int flows_init(struct flows *flows, struct mem *mem)
+{
+	TAILQ_INIT(&flows->sniffers);
+	TAILQ_INIT(&flows->rules);
+	TAILQ_INIT(&flows->defaults);
+	return table_init(&flows->numbers, mem, 1, TABLE_MAX_NUMBER, MAX_RULES);
+}
+
+/*
+ * What a header of a frame says, as specs have it. What a frame does not have
+ * (a tag, a key) is told by its bytes in @absent, all ones.
+ */
+struct header {
+	union {
+		uint8_t bytes[HEADER_LEN];
+		struct mynic_flow_eth eth;
+		struct mynic_flow_ipv4 ipv4;
+		struct mynic_flow_ipv6 ipv6;
+		struct mynic_flow_ports ports;
+		struct mynic_flow_esp esp;
+		struct mynic_flow_vxlan vxlan;
+		struct mynic_flow_gre gre;
+		struct mynic_flow_mpls mpls;
+	};
+	uint8_t absent[HEADER_LEN];
+};
+
+static bool get_eth(const struct layer *layer, struct header *header)
+{
+	if (!layer->eth)
+		return false;
+	memcpy(header->bytes, layer->eth, 2 * MAC_LEN);
+	header->eth.ethertype = htobe16(layer->ethertype);
+	if (layer->vlan == PACKET_NO_VLAN)
+		memset(header->absent +
+			       offsetof(struct mynic_flow_eth, vlan_tag),
+		       0xff, sizeof(header->eth.vlan_tag));
+	else
+		header->eth.vlan_tag = htobe16(layer->vlan);
+	return true;
+}
+
+static bool get_ipv4(const struct layer *layer, struct header *header)
+{
+	const uint8_t *ip = layer->ipv4;
+	uint16_t fragment;
+
+	if (!ip)
+		return false;
+	fragment = get_be16(ip + 6);
+	header->ipv4 = (struct mynic_flow_ipv4){
+		.saddr = htobe32(get_be32(ip + 12)),
+		.daddr = htobe32(get_be32(ip + 16)),
+		.proto = ip[9],
+		.tos = ip[1],
+		.ttl = ip[8],
+	};
+	if (fragment & IP_DONT_FRAGMENT)
+		header->ipv4.flags |= FLOW_DONT_FRAGMENT;
+	if (fragment & IP_MORE_FRAGMENTS)
+		header->ipv4.flags |= FLOW_MORE_FRAGMENTS;
+	return true;
+}
+
+static bool get_ipv6(const struct layer *layer, struct header *header)
+{
+	const uint8_t *ip = layer->ipv6;
+
+	if (!ip)
+		return false;
+	memcpy(header->ipv6.saddr, ip + 8, sizeof(header->ipv6.saddr));
+	memcpy(header->ipv6.daddr, ip + 24, sizeof(header->ipv6.daddr));
+	header->ipv6.flow_label = htobe32(get_be32(ip) & 0xfffff);
+	header->ipv6.next_header = ip[6];
+	header->ipv6.traffic_class = get_be32(ip) >> 20;
+	header->ipv6.hop_limit = ip[7];
+	return true;
+}
+
+/* In TCP and UDP the ports are at the same place */
+static bool get_ports(const uint8_t *l4, struct header *header)
+{
+	if (!l4)
+		return false;
+	header->ports.sport = htobe16(get_be16(l4));
+	header->ports.dport = htobe16(get_be16(l4 + 2));
+	return true;
+}
+
+static bool get_esp(const struct layer *layer, struct header *header)
+{
+	if (layer->proto != IPPROTO_ESP || !layer->payload ||
+	    layer->payload_len < sizeof(header->esp))
+		return false;
+	memcpy(&header->esp, layer->payload, sizeof(header->esp));
+	return true;
+}
+
+static bool get_vxlan(const struct headers *headers, struct header *header)
+{
+	if (!headers->vxlan)
+		return false;
+	header->vxlan.vni = htobe32(get_be32(headers->vxlan + 4) >> 8);
+	return true;
+}
+
+static bool get_gre(const struct headers *headers, struct header *header)
+{
+	const uint8_t *gre = headers->gre;
+	uint16_t flags;
+
+	if (!gre)
+		return false;
+	flags = get_be16(gre);
+	memcpy(header->bytes, gre, 4);
+	if (!(flags & GRE_KEY))
+		memset(header->absent + offsetof(struct mynic_flow_gre, key),
+		       0xff, sizeof(header->gre.key));
+	else if (flags & (GRE_CSUM | GRE_ROUTING))
+		memcpy(&header->gre.key, gre + 8, sizeof(header->gre.key));
+	else
+		memcpy(&header->gre.key, gre + 4, sizeof(header->gre.key));
+	return true;
+}
+
+static bool get_mpls(const struct layer *layer, struct header *header)
+{
+	if (!layer->mpls)
+		return false;
+	memcpy(&header->mpls, layer->mpls, sizeof(header->mpls));
+	return true;
+}
+
+/* Return: whether the frame has such a header */
+static bool get_header(const struct headers *headers, uint16_t type,
+		       struct header *header)
+{
+	const struct layer *layer = &headers->outer;
+
+	if (type & MYNIC_FLOW_INNER)
+		layer = &headers->inner;
+	switch (type & ~MYNIC_FLOW_INNER) {
+	case MYNIC_FLOW_ETH:
+		return get_eth(layer, header);
+	case MYNIC_FLOW_IPV4:
+		return get_ipv4(layer, header);
+	case MYNIC_FLOW_IPV6:
+		return get_ipv6(layer, header);
+	case MYNIC_FLOW_ESP:
+		return get_esp(layer, header);
+	case MYNIC_FLOW_TCP:
+		return get_ports(layer->tcp, header);
+	case MYNIC_FLOW_UDP:
+		return get_ports(layer->udp, header);
+	case MYNIC_FLOW_VXLAN:
+		return get_vxlan(headers, header);
+	case MYNIC_FLOW_GRE:
+		return get_gre(headers, header);
+	default:
+		return get_mpls(layer, header);
+	}
+}
+
+static bool spec_matches(const struct mynic_flow_spec *spec,
+			 const struct headers *headers)
+{
+	struct header header = { 0 };
+
+	if (!get_header(headers, le16toh(spec->type), &header))
+		return false;
+	for (unsigned int i = 0; i < sizeof(spec->val); i++) {
+		if (spec->mask[i] & header.absent[i] ||
+		    spec->mask[i] & (spec->val[i] ^ header.bytes[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool flow_matches(const struct flow *flow, const struct eth_frame *frame)
+{
+	if (flow->type == MYNIC_FLOW_MC_DEFAULT &&
+	    !mac_is_multicast(frame->data))
+		return false;
+	for (unsigned int i = 0; i < flow->num_specs; i++) {
+		if (!spec_matches(&flow->specs[i], &frame->headers))
+			return false;
+	}
+	return true;
+}
+
+/* Return: whether the rule keeps the frame from those behind it */
+static bool apply_one(struct flow *flow, const struct eth_frame *frame)
+{
+	if (!flow_matches(flow, frame))
+		return false;
+	nic_charge(flow->qp->nic, DELIVERY_UNITS);
+	if (flow->counters) {
+		flow->counters->values[MYNIC_STAT_RX_PACKETS]++;
+		flow->counters->values[MYNIC_STAT_RX_BYTES] += frame->len;
+	}
+	if (flow->flags & MYNIC_FLOW_DROP)
+		qp_count(flow->qp, MYNIC_STAT_RX_ETH_DROPPED);
+	else
+		eth_deliver(flow->qp, frame, flow->tag);
+	return flow->type != MYNIC_FLOW_SNIFFER &&
+	       !(flow->flags & MYNIC_FLOW_DONT_TRAP);
+}
+
+static enum flow_result apply(struct nic *nic, const struct flow_list *list,
+			      const struct eth_frame *frame,
+			      struct spread_place *place)
+{
+	if (!place->begun)
+		place->flow = TAILQ_FIRST(list);
+	place->begun = true;
+	while (place->flow) {
+		struct flow *flow = place->flow;
+
+		if (place->bounded && nic_turn_is_over(nic))
+			return FLOW_STOPPED;
+		nic_charge(nic, 1 + flow->num_specs / SPECS_PER_UNIT);
+		place->flow = TAILQ_NEXT(flow, link);
+		if (apply_one(flow, frame))
+			return FLOW_TAKEN;
+	}
+	place->begun = false;
+	place->stage++;
+	return FLOW_PASSED;
+}
+
+enum flow_result flow_steer(struct nic *nic, const struct eth_frame *frame,
+			    struct spread_place *place)
+{
+	enum flow_result result = FLOW_PASSED;
+
+	if (place->stage == STAGE_SNIFFERS)
+		result = apply(nic, &nic->flows.sniffers, frame, place);
+	if (!result && place->stage == STAGE_RULES)
+		result = apply(nic, &nic->flows.rules, frame, place);
+	return result;
+}
+
+enum flow_result flow_steer_rest(struct nic *nic, const struct eth_frame *frame,
+				 struct spread_place *place)
+{
+	return apply(nic, &nic->flows.defaults, frame, place);
+}
+
+/* Bytes of the header in a spec, or 0 if there is no such type */
+static unsigned int header_len(uint16_t type)
+{
+	switch (type & ~MYNIC_FLOW_INNER) {
+	case MYNIC_FLOW_ETH:
+		return sizeof(struct mynic_flow_eth);
+	case MYNIC_FLOW_IPV4:
+		return sizeof(struct mynic_flow_ipv4);
+	case MYNIC_FLOW_IPV6:
+		return offsetof(struct mynic_flow_ipv6, reserved_27);
+	case MYNIC_FLOW_ESP:
+		return sizeof(struct mynic_flow_esp);
+	case MYNIC_FLOW_TCP:
+	case MYNIC_FLOW_UDP:
+		return sizeof(struct mynic_flow_ports);
+	case MYNIC_FLOW_VXLAN:
+		return type & MYNIC_FLOW_INNER ?
+			       0 :
+			       sizeof(struct mynic_flow_vxlan);
+	case MYNIC_FLOW_GRE:
+		return type & MYNIC_FLOW_INNER ? 0 :
+						 sizeof(struct mynic_flow_gre);
+	case MYNIC_FLOW_MPLS:
+		return sizeof(struct mynic_flow_mpls);
+	default:
+		return 0;
+	}
+}
+
+static int check_spec(const struct mynic_flow_spec *spec)
+{
+	unsigned int len = header_len(le16toh(spec->type));
+	uint8_t rest = 0;
+
+	if (!len)
+		return MYNIC_AQ_NOT_SUPPORTED;
+	for (unsigned int i = 0; i < sizeof(spec->reserved_02); i++)
+		rest |= spec->reserved_02[i];
+	for (unsigned int i = len; i < sizeof(spec->val); i++)
+		rest |= spec->val[i] | spec->mask[i];
+	return rest ? MYNIC_AQ_BAD_PARAM : MYNIC_AQ_OK;
+}
+
+static int check(const struct mynic_admin_cmd *cmd,
+		 const struct mynic_flow_spec *specs)
+{
+	const struct mynic_create_flow *body = &cmd->create_flow;
+	int status = MYNIC_AQ_OK;
+
+	if (body->type > MYNIC_FLOW_SNIFFER || body->flags & ~FLOW_FLAGS)
+		return MYNIC_AQ_NOT_SUPPORTED;
+	if (body->num_specs > MYNIC_FLOW_MAX_SPECS ||
+	    body->num_specs * sizeof(*specs) > le32toh(cmd->mbox_len) ||
+	    (body->type != MYNIC_FLOW_NORMAL && body->flags) ||
+	    body->flags == FLOW_FLAGS || body->reserved_0d[0] ||
+	    body->reserved_0d[1] || body->reserved_0d[2])
+		return MYNIC_AQ_BAD_PARAM;
+	for (unsigned int i = 0; i < body->num_specs && !status; i++)
+		status = check_spec(&specs[i]);
+	return status;
+}
+
+static struct flow_list *list_of(struct nic *nic, const struct flow *flow)
+{
+	switch (flow->type) {
+	case MYNIC_FLOW_SNIFFER:
+		return &nic->flows.sniffers;
+	case MYNIC_FLOW_NORMAL:
+		return &nic->flows.rules;
+	default:
+		return &nic->flows.defaults;
+	}
+}
+
+static void insert(struct nic *nic, struct flow *flow)
+{
+	struct flow_list *list = list_of(nic, flow);
+	struct flow *next;
+
+	TAILQ_FOREACH(next, list, link)
+	{
+		if (next->priority > flow->priority) {
+			TAILQ_INSERT_BEFORE(next, flow, link);
+			return;
+		}
+	}
+	TAILQ_INSERT_TAIL(list, flow, link);
+}
+
+int admin_create_flow(struct nic *nic, struct admin_call *call)
+{
+	const struct mynic_create_flow *body = &call->cmd.create_flow;
+	size_t size = body->num_specs * sizeof(call->flow_specs[0]);
+	struct counters *set = NULL;
+	struct flow *flow;
+	struct qp *qp;
+	int status;
+
+	status = check(&call->cmd, call->flow_specs);
+	if (status)
+		return status;
+	qp = qp_find(nic, le32toh(body->qpn));
+	if (!qp)
+		return MYNIC_AQ_BAD_NUMBER;
+	if (qp->type != MYNIC_QP_RAW_PACKET)
+		return MYNIC_AQ_BAD_PARAM;
+	if (body->counters) {
+		set = table_get(&nic->counters, le32toh(body->counters));
+		if (!set)
+			return MYNIC_AQ_BAD_NUMBER;
+	}
+	flow = mem_alloc(&nic->mem, sizeof(*flow) + size);
+	if (!flow)
+		return MYNIC_AQ_NO_RESOURCE;
+	flow->qp = qp;
+	flow->tag = le32toh(body->flow_tag);
+	flow->priority = le16toh(body->priority);
+	flow->type = body->type;
+	flow->flags = body->flags;
+	flow->num_specs = body->num_specs;
+	flow->counters = set;
+	memcpy(flow->specs, call->flow_specs, size);
+	if (table_add(&nic->flows.numbers, flow, &flow->number)) {
+		mem_free(&nic->mem, flow);
+		return MYNIC_AQ_NO_RESOURCE;
+	}
+	insert(nic, flow);
+	qp->num_flows++;
+	if (set)
+		set->users++;
+	call->cpl.number = htole32(flow->number);
+	return MYNIC_AQ_OK;
+}
+
+/* A frame that waits goes on behind a rule that is gone */
+static void spread_skip(struct nic *nic, const struct flow *flow)
+{
+	struct spread_place *place = &nic->spread.place;
+
+	if (place->flow == flow)
+		place->flow = TAILQ_NEXT(flow, link);
+}
+
+static void destroy(struct nic *nic, struct flow *flow)
+{
+	spread_skip(nic, flow);
+	TAILQ_REMOVE(list_of(nic, flow), flow, link);
+	table_remove(&nic->flows.numbers, flow->number);
+	flow->qp->num_flows--;
+	if (flow->counters)
+		flow->counters->users--;
+	mem_free(&nic->mem, flow);
+}
+
+int admin_destroy_flow(struct nic *nic, struct admin_call *call)
+{
+	struct flow *flow =
+		table_get(&nic->flows.numbers, le32toh(call->cmd.number));
+
+	if (!flow)
+		return MYNIC_AQ_BAD_NUMBER;
+	destroy(nic, flow);
+	return MYNIC_AQ_OK;
+}
+
+bool flows_free_one(struct nic *nic, uint32_t *number)
+{
+	struct flow *flow = table_next(&nic->flows.numbers, number);
+
+	if (!flow)
+		return false;
+	destroy(nic, flow);
+	return true;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "ethernet/rss.h"
+
+#include <string.h>
+
+#include "core.h"
+#include "ethernet/eth_rx.h"
+#include "ethernet/rwq.h"
+#include "packet/headers.h"
+
+#define ALL_FIELDS                                                 \
+	(MYNIC_RX_HASH_SRC_IPV4 | MYNIC_RX_HASH_DST_IPV4 |         \
+	 MYNIC_RX_HASH_SRC_IPV6 | MYNIC_RX_HASH_DST_IPV6 |         \
+	 MYNIC_RX_HASH_SRC_PORT_TCP | MYNIC_RX_HASH_DST_PORT_TCP | \
+	 MYNIC_RX_HASH_SRC_PORT_UDP | MYNIC_RX_HASH_DST_PORT_UDP)
+
+/* Two addresses of IPv6, two ports */
+#define MAX_INPUT 36
+
+bool rss_is_valid(const struct mynic_create_qp *cmd)
+{
+	struct mynic_create_qp rss = {
+		.pdn = cmd->pdn,
+		.srqn = htole32(MYNIC_NO_SRQ),
+		.type = MYNIC_QP_RAW_PACKET,
+		.rx_hash_function = MYNIC_RX_HASH_TOEPLITZ,
+		.rwq_tablen = cmd->rwq_tablen,
+		.rx_hash_fields = cmd->rx_hash_fields,
+	};
+	uint8_t rest = 0;
+
+	if (cmd->rwq_tablen) {
+		memcpy(rss.rx_hash_key, cmd->rx_hash_key,
+		       sizeof(rss.rx_hash_key));
+		return !memcmp(cmd, &rss, sizeof(rss)) &&
+		       !(le32toh(cmd->rx_hash_fields) & ~ALL_FIELDS);
+	}
+	for (size_t i = 0; i < sizeof(cmd->rx_hash_key); i++)
+		rest |= cmd->rx_hash_key[i];
+	return !rest && !cmd->rx_hash_function && !cmd->reserved_3b &&
+	       !cmd->rx_hash_fields;
+}
+
+int rss_init(struct nic *nic, struct qp *qp, const struct mynic_create_qp *cmd)
+{
+	struct rwq_table *table =
+		table_get(&nic->rwq_tables, le32toh(cmd->rwq_tablen));
+	struct rss *rss;
+
+	if (!table)
+		return MYNIC_AQ_BAD_NUMBER;
+	rss = mem_alloc(&nic->mem, sizeof(*rss));
+	if (!rss)
+		return MYNIC_AQ_NO_RESOURCE;
+	rss->table = table;
+	rss->fields = le32toh(cmd->rx_hash_fields);
+	memcpy(rss->key, cmd->rx_hash_key, sizeof(rss->key));
+	table->num_qps++;
+	qp->rss = rss;
+	qp->state = IB_QPS_RTR;
+	return MYNIC_AQ_OK;
+}
+
+void rss_fini(struct qp *qp)
+{
+	if (!qp->rss)
+		return;
+	qp->rss->table->num_qps--;
+	mem_free(&qp->nic->mem, qp->rss);
+}
+
+/* What is hashed, in the order that it has elsewhere, too */
+struct input {
+	uint8_t bytes[MAX_INPUT];
+	unsigned int len;
+};
+
+static void add(struct input *input, bool wanted, const uint8_t *p,
+		unsigned int len)
+{
+	if (!wanted)
+		return;
+	memcpy(input->bytes + input->len, p, len);
+	input->len += len;
+}
+
+static void add_ports(struct input *input, bool src, bool dst,
+		      const uint8_t *l4)
+{
+	add(input, src, l4, 2);
+	add(input, dst, l4 + 2, 2);
+}
+
+static uint32_t toeplitz(const uint8_t key[MYNIC_RX_HASH_KEY_LEN],
+			 const struct input *input)
+{
+	uint32_t window = get_be32(key);
+	uint32_t hash = 0;
+
+	for (unsigned int i = 0; i < 8 * input->len; i++) {
+		unsigned int next = i + 32;
+
+		if (input->bytes[i / 8] & 0x80 >> i % 8)
+			hash ^= window;
+		window = window << 1 | (key[next / 8] >> (7 - next % 8) & 1);
+	}
+	return hash;
+}
+
+_Static_assert(MAX_INPUT + 4 <= MYNIC_RX_HASH_KEY_LEN, "bits of the key");
+
+uint32_t rss_hash(const struct rss *rss, const struct eth_frame *frame)
+{
+	const struct layer *layer = &frame->headers.outer;
+	uint32_t fields = rss->fields;
+	struct input input = { 0 };
+
+	if (layer->ipv4) {
+		add(&input, fields & MYNIC_RX_HASH_SRC_IPV4, layer->ipv4 + 12,
+		    4);
+		add(&input, fields & MYNIC_RX_HASH_DST_IPV4, layer->ipv4 + 16,
+		    4);
+	} else if (layer->ipv6) {
+		add(&input, fields & MYNIC_RX_HASH_SRC_IPV6, layer->ipv6 + 8,
+		    16);
+		add(&input, fields & MYNIC_RX_HASH_DST_IPV6, layer->ipv6 + 24,
+		    16);
+	}
+	/* Not all fragments have ports, and all are to go the same way */
+	if (layer->tcp && !layer->fragment)
+		add_ports(&input, fields & MYNIC_RX_HASH_SRC_PORT_TCP,
+			  fields & MYNIC_RX_HASH_DST_PORT_TCP, layer->tcp);
+	else if (layer->udp && !layer->fragment)
+		add_ports(&input, fields & MYNIC_RX_HASH_SRC_PORT_UDP,
+			  fields & MYNIC_RX_HASH_DST_PORT_UDP, layer->udp);
+	return toeplitz(rss->key, &input);
+}
+
+struct qp *rss_wq(const struct rss *rss, const struct eth_frame *frame)
+{
+	const struct rwq_table *table = rss->table;
+
+	return table->wqs[rss_hash(rss, frame) & (table->num_wqs - 1)];
+}

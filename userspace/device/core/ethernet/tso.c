@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "ethernet/tso.h"
+
+#include <net/ethernet.h>
+#include <netinet/tcp.h>
+#include <string.h>
+
+#include "core.h"
+#include "packet/headers.h"
+#include "packet/ip.h"
+#include "qp/path.h"
+#include "rdma/ud.h"
+
+/* Segments sent in one piece */
+#define QUANTUM 64
+
+/* Units of a turn that one takes: it may go to many */
+#define SEGMENT_UNITS 4
+
+/* In TCP's byte of flags (RFC 9293) */
+#define TCP_ONLY_LAST (TH_FIN | TH_PUSH)
+#define TCP_ONLY_FIRST 0x80 /* CWR */
+
+static struct wqe_error bad_wqe(struct nic *nic, enum ib_wc_status status)
+{
+	nic_count(nic, MYNIC_STAT_BAD_WQE);
+	return (struct wqe_error){ status, MYNIC_SYN_BAD_LEN };
+}
+
+/**
+ * struct cut - a segment of a request
+ * @index: its number, from 0
+ * @offset: where in the request it begins
+ * @len: bytes behind the header
+ * @last: it is the last one
+ */
+struct cut {
+	uint32_t index;
+	uint32_t offset;
+	uint32_t len;
+	bool last;
+};
+
+static struct cut cut(const struct send_req *req, uint32_t index)
+{
+	struct cut cut = {
+		.index = index,
+		.offset = index * req->mss,
+		.last = index + 1 == tso_segments(req),
+	};
+
+	cut.len = cut.last ? req->length - cut.offset : req->mss;
+	return cut;
+}
+
+/* Header and data in one piece. Return: enum mynic_syndrome */
+static int build(struct qp *qp, const struct send_req *req,
+		 const struct cut *cut, uint8_t *buf)
+{
+	struct sge_list list = send_sges(qp, req);
+
+	memcpy(buf, wqe_tso_header(req), req->hdr_len);
+	return sge_read(qp->nic, &list, cut->offset, cut->len,
+			buf + req->hdr_len);
+}
+
+/*
+ * The offsets of the IP and TCP headers, which the header has to end with.
+ * What it has in the lengths that differ from segment to segment may be
+ * anything.
+ */
+static bool find_tcp(const struct send_req *req, uint32_t *ip, uint32_t *tcp)
+{
+	uint8_t header[MYNIC_SQ_MAX_STRIDE];
+	struct headers headers;
+
+	memcpy(header, wqe_tso_header(req), req->hdr_len);
+	headers_parse(header, req->hdr_len, &headers);
+	if (headers.outer.mpls || (!headers.outer.ipv4 && !headers.outer.ipv6))
+		return false;
+	*ip = (headers.outer.ipv4 ? headers.outer.ipv4 : headers.outer.ipv6) -
+	      header;
+	put_be16(header + *ip + (headers.outer.ipv4 ? 2 : 4), 0);
+	headers_parse(header, req->hdr_len, &headers);
+	if (!headers.outer.tcp)
+		return false;
+	*tcp = headers.outer.tcp - header;
+	return *tcp + (header[*tcp + 12] >> 4) * 4 == req->hdr_len;
+}
+
+/* What differs from segment to segment, and then the checksums */
+static void fix_headers(uint8_t *frame, uint32_t len, uint32_t ip, uint32_t tcp,
+			const struct cut *cut)
+{
+	struct headers headers;
+
+	if (frame[ip] >> 4 == 4) {
+		put_be16(frame + ip + 2, len - ip);
+		put_be16(frame + ip + 4, get_be16(frame + ip + 4) + cut->index);
+	} else {
+		put_be16(frame + ip + 4, len - ip - IPV6_LEN);
+	}
+	put_be32(frame + tcp + 4, get_be32(frame + tcp + 4) + cut->offset);
+	if (!cut->last)
+		frame[tcp + 13] &= ~TCP_ONLY_LAST;
+	if (cut->index)
+		frame[tcp + 13] &= ~TCP_ONLY_FIRST;
+	headers_parse(frame, len, &headers);
+	headers_set_csum(&headers.outer);
+}
+
+/* A piece of the request is over: the turn is, or it is long enough */
+static bool ends_piece(struct qp *qp, const struct send_req *req)
+{
+	nic_charge(qp->nic, SEGMENT_UNITS);
+	return !(req->segments % QUANTUM) || nic_turn_is_over(qp->nic);
+}
+
+static struct wqe_error send_raw(struct qp *qp, struct send_req *req)
+{
+	uint8_t buf[ETH_MAX_FRAME];
+	uint32_t ip, tcp;
+	int syndrome;
+
+	if (req->hdr_len + req->mss > sizeof(buf))
+		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR);
+	if (req->hdr_len < ETHER_HDR_LEN || !find_tcp(req, &ip, &tcp))
+		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR);
+	while (!tso_is_sent(req)) {
+		struct cut c = cut(req, req->segments);
+		uint32_t len = req->hdr_len + c.len;
+
+		syndrome = build(qp, req, &c, buf);
+		if (syndrome)
+			return (struct wqe_error){ IB_WC_LOC_PROT_ERR,
+						   syndrome };
+		fix_headers(buf, len, ip, tcp, &c);
+		eth_send_bytes(qp, buf, len);
+		req->segments++;
+		if (ends_piece(qp, req))
+			break;
+	}
+	return (struct wqe_error){ 0 };
+}
+
+static struct wqe_error send_ud(struct qp *qp, struct send_req *req)
+{
+	uint8_t buf[PATH_MAX_MTU];
+	int syndrome;
+
+	if (req->hdr_len + req->mss > path_port_mtu(qp->nic))
+		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR);
+	while (!tso_is_sent(req)) {
+		struct wqe_error error;
+		struct cut c = cut(req, req->segments);
+
+		syndrome = build(qp, req, &c, buf);
+		if (syndrome)
+			return (struct wqe_error){ IB_WC_LOC_PROT_ERR,
+						   syndrome };
+		error = ud_send_bytes(qp, req, buf, req->hdr_len + c.len);
+		if (error.status)
+			return error;
+		req->segments++;
+		if (ends_piece(qp, req))
+			break;
+	}
+	return (struct wqe_error){ 0 };
+}
+
+struct wqe_error tso_send(struct qp *qp, struct send_req *req)
+{
+	if (!req->num_psn) {
+		req->num_psn = 1;
+		req->segments = 0;
+	}
+	if (!req->mss || req->length > TSO_MAX_LENGTH ||
+	    tso_segments(req) > TSO_MAX_SEGMENTS)
+		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR);
+	if (qp->type == MYNIC_QP_RAW_PACKET)
+		return send_raw(qp, req);
+	return send_ud(qp, req);
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "function/event.h"
+
+#include <errno.h>
+
+#include "base/util.h"
+#include "core.h"
+#include "function/fatal.h"
+
+#define MIN_LOG_SIZE 1
+#define MAX_LOG_SIZE 20
+#define LOG_EQE_SIZE 5
+
+/* Events of one EQ that waited for room and are sent at a time */
+#define QUANTUM 64
+
+/* A system call */
+#define INTERRUPT_UNITS 2
+
+_Static_assert(sizeof(struct mynic_eqe) == 1 << LOG_EQE_SIZE, "EQE stride");
+_Static_assert(ARRAY_SIZE(((struct nic *)NULL)->comp_eqs) ==
+		       MYNIC_ARM_VECTOR_MASK + 1,
+	       "an EQ for each vector that a host can ask for");
+
+static void interrupt(struct nic *nic, const struct eq *eq)
+{
+	nic_charge(nic, INTERRUPT_UNITS);
+	nic->config.ops->raise_irq(nic->config.ctx, eq->vector);
+}
+
+/* The record; without it no event reaches the host any more */
+static struct mynic_eq_dbrec *record(struct nic *nic, struct eq *eq)
+{
+	struct mynic_eq_dbrec *dbrec = buf_ptr(nic, &eq->buf, &eq->dbrec,
+					       eq->dbrec_offset, sizeof(*dbrec),
+					       true);
+
+	if (!dbrec)
+		nic_fatal(nic, MYNIC_FATAL_EQ_DMA);
+	return dbrec;
+}
+
+/* See what the host has read, now that it can see what the NIC has written */
+static void read_ci(struct nic *nic, struct eq *eq)
+{
+	const struct mynic_eq_dbrec *dbrec = record(nic, eq);
+	uint32_t ci;
+
+	if (!dbrec)
+		return;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	ci = load_index(&dbrec->ci);
+	if (ci - eq->ci > eq->pi - eq->ci)
+		nic_count(nic, MYNIC_STAT_BAD_INDEX);
+	else
+		eq->ci = ci;
+}
+
+static void set_must_ring(struct nic *nic, struct eq *eq, bool on)
+{
+	struct mynic_eq_dbrec *dbrec;
+
+	if (eq->must_ring == on)
+		return;
+	eq->must_ring = on;
+	dbrec = record(nic, eq);
+	if (dbrec)
+		store_index(&dbrec->ring, on);
+}
+
+static bool is_full(const struct eq *eq)
+{
+	return eq->pi - eq->ci == ring_size(&eq->ring);
+}
+
+static bool has_room(struct nic *nic, struct eq *eq)
+{
+	if (!is_full(eq))
+		return true;
+	set_must_ring(nic, eq, true);
+	read_ci(nic, eq);
+	return !is_full(eq);
+}
+
+/* False if there is no room; what is lost with the device is not kept back */
+static bool push(struct nic *nic, struct eq *eq, struct mynic_eqe *eqe)
+{
+	struct mynic_eqe *slot;
+
+	if (!has_room(nic, eq))
+		return false;
+	slot = ring_slot(nic, &eq->ring, eq->pi, true);
+	if (!slot) {
+		nic_fatal(nic, MYNIC_FATAL_EQ_DMA);
+		return true;
+	}
+	eqe->phase = ring_phase(&eq->ring, eq->pi);
+	publish(slot, eqe, sizeof(*eqe));
+	eq->pi++;
+	nic_charge(nic, 1);
+	read_ci(nic, eq);
+	if (eq->ci == eq->pi - 1)
+		interrupt(nic, eq);
+	return true;
+}
+
+static bool push_completion(struct nic *nic, struct eq *eq, const struct cq *cq)
+{
+	struct mynic_eqe eqe = {
+		.number = htole32(cq->number),
+		.type = MYNIC_EVENT_COMP,
+	};
+
+	return push(nic, eq, &eqe);
+}
+
+/* Push events of one object while there is room; true if all are out */
+static bool push_source(struct nic *nic, struct eq *eq,
+			struct event_source *source)
+{
+	while (source->pending) {
+		int type = __builtin_ctz(source->pending);
+		struct mynic_eqe eqe = {
+			.number = htole32(source->number),
+			.type = type,
+		};
+
+		if (source->describe)
+			source->describe(source, &eqe);
+		if (!push(nic, eq, &eqe))
+			return false;
+		source->pending &= ~(1u << type);
+	}
+	return true;
+}
+
+/* One that waits longest. Return: false if there is none, or no room for it */
+static bool push_one(struct nic *nic, struct eq *eq)
+{
+	struct event_source *source = TAILQ_FIRST(&nic->pending_events);
+	struct cq *cq = TAILQ_FIRST(&eq->pending_cqs);
+
+	if (eq->async && source) {
+		if (!push_source(nic, eq, source))
+			return false;
+		TAILQ_REMOVE(&nic->pending_events, source, link);
+		return true;
+	}
+	if (!cq || !push_completion(nic, eq, cq))
+		return false;
+	event_drop_comp(cq);
+	return true;
+}
+
+/* As many as are soon sent; nic_run() goes on with the rest */
+static void push_pending(struct nic *nic, struct eq *eq)
+{
+	for (unsigned int i = 0; i < QUANTUM; i++) {
+		if (!push_one(nic, eq))
+			return;
+	}
+	nic->events_left = true;
+}
+
+bool events_run(struct nic *nic)
+{
+	uint32_t number = 0;
+	struct eq *eq;
+
+	if (!nic->events_left)
+		return false;
+	nic->events_left = false;
+	for (; (eq = table_next(&nic->eqs, &number)); number++) {
+		if (nic_turn_is_over(nic)) {
+			nic->events_left = true;
+			break;
+		}
+		push_pending(nic, eq);
+	}
+	return nic->events_left;
+}
+
+void event_raise(struct nic *nic, struct event_source *source,
+		 enum mynic_event type)
+{
+	bool waits = source->pending;
+
+	source->pending |= 1u << type;
+	if (waits || (nic->async_eq && TAILQ_EMPTY(&nic->pending_events) &&
+		      push_source(nic, nic->async_eq, source)))
+		return;
+	TAILQ_INSERT_TAIL(&nic->pending_events, source, link);
+}
+
+void event_cancel(struct nic *nic, struct event_source *source, uint32_t types)
+{
+	if (source->pending && !(source->pending & ~types))
+		TAILQ_REMOVE(&nic->pending_events, source, link);
+	source->pending &= ~types;
+}
+
+void event_drop(struct nic *nic, struct event_source *source)
+{
+	event_cancel(nic, source, ~0u);
+}
+
+/* False if others wait for room, or there is none */
+static bool push_comp(struct nic *nic, struct eq *eq, const struct cq *cq)
+{
+	return TAILQ_EMPTY(&eq->pending_cqs) && push_completion(nic, eq, cq);
+}
+
+/* An EQ on whose vector the host wants the event is not to be waited for */
+void event_raise_comp(struct nic *nic, struct cq *cq)
+{
+	struct eq *wanted = nic->comp_eqs[cq->vector];
+
+	if (cq->event_pending || (wanted && push_comp(nic, wanted, cq)) ||
+	    push_comp(nic, cq->eq, cq))
+		return;
+	cq->event_pending = true;
+	TAILQ_INSERT_TAIL(&cq->eq->pending_cqs, cq, event_link);
+}
+
+void event_drop_comp(struct cq *cq)
+{
+	if (cq->event_pending)
+		TAILQ_REMOVE(&cq->eq->pending_cqs, cq, event_link);
+	cq->event_pending = false;
+}
+
+bool eq_doorbell(struct nic *nic, uint32_t number)
+{
+	struct eq *eq = table_get(&nic->eqs, number);
+
+	if (!eq)
+		return false;
+	read_ci(nic, eq);
+	if (eq->pi != eq->ci)
+		interrupt(nic, eq);
+	push_pending(nic, eq);
+	if (!is_full(eq))
+		set_must_ring(nic, eq, false);
+	return true;
+}
+
+int admin_create_eq(struct nic *nic, struct admin_call *call)
+{
+	const struct mynic_create_eq *cmd = &call->cmd.create_eq;
+	uint16_t vector = le16toh(cmd->vector);
+	struct eq *eq;
+	int status, err;
+
+	if (vector >= MYNIC_MAX_VECTORS || cmd->log_size < MIN_LOG_SIZE ||
+	    cmd->log_size > MAX_LOG_SIZE || cmd->async > 1)
+		return MYNIC_AQ_BAD_PARAM;
+	if (cmd->async && nic->async_eq)
+		return MYNIC_AQ_BUSY;
+	eq = mem_alloc(&nic->mem, sizeof(*eq));
+	if (!eq)
+		return MYNIC_AQ_NO_RESOURCE;
+	eq->vector = vector;
+	eq->async = cmd->async;
+	TAILQ_INIT(&eq->pending_cqs);
+	status = buf_parse(&eq->buf, &cmd->buf);
+	if (status)
+		goto free;
+	status = ring_init(nic, &eq->ring, &eq->buf, 0, cmd->log_size,
+			   LOG_EQE_SIZE, true);
+	if (status)
+		goto free;
+	eq->dbrec_offset = le32toh(cmd->dbrec_offset);
+	status = buf_check(nic, &eq->buf, eq->dbrec_offset,
+			   sizeof(struct mynic_eq_dbrec),
+			   sizeof(struct mynic_eq_dbrec), true);
+	if (status)
+		goto free;
+	err = table_add(&nic->eqs, eq, &eq->number);
+	if (err) {
+		status = MYNIC_AQ_NO_RESOURCE;
+		goto free;
+	}
+	call->cpl.number = htole32(eq->number);
+	if (eq->async) {
+		nic->async_eq = eq;
+		push_pending(nic, eq);
+	} else if (eq->vector) {
+		nic->comp_eqs[eq->vector] = eq;
+	}
+	return MYNIC_AQ_OK;
+free:
+	mem_free(&nic->mem, eq);
+	return status;
+}
+
+static void destroy(struct nic *nic, struct eq *eq)
+{
+	if (nic->async_eq == eq)
+		nic->async_eq = NULL;
+	if (nic->comp_eqs[eq->vector] == eq)
+		nic->comp_eqs[eq->vector] = NULL;
+	table_remove(&nic->eqs, eq->number);
+	mem_free(&nic->mem, eq);
+}
+
+int admin_destroy_eq(struct nic *nic, struct admin_call *call)
+{
+	struct eq *eq = table_get(&nic->eqs, le32toh(call->cmd.number));
+
+	if (!eq)
+		return MYNIC_AQ_BAD_NUMBER;
+	if (eq->num_cqs)
+		return MYNIC_AQ_BUSY;
+	destroy(nic, eq);
+	return MYNIC_AQ_OK;
+}
+
+bool eqs_free_one(struct nic *nic, uint32_t *number)
+{
+	struct eq *eq = table_next(&nic->eqs, number);
+
+	if (!eq)
+		return false;
+	destroy(nic, eq);
+	return true;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "function/fatal.h"
+
+#include "core.h"
+
+#define FATAL_VECTOR 0
+
+void nic_fatal(struct nic *nic, enum mynic_fatal why)
+{
+	if (nic->regs.status & MYNIC_STATUS_FATAL)
+		return;
+	nic->regs.status = MYNIC_STATUS_FATAL;
+	nic->dma.generation++;
+	nic->regs.fatal = why;
+	nic->config.ops->raise_irq(nic->config.ctx, FATAL_VECTOR);
+}

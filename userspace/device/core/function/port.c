@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "function/port.h"
+
+#include <string.h>
+
+#include "base/mac.h"
+#include "core.h"
+
+#define PORT_NUMBER 1
+#define DEFAULT_MTU 1500
+#define MIN_MTU 68
+
+void port_reset(struct nic *nic)
+{
+	struct port *port = &nic->port;
+
+	memcpy(port->mac, nic->config.mac, sizeof(port->mac));
+	port->up = false;
+	port->mtu = DEFAULT_MTU;
+	event_drop(nic, &port->events);
+	port->events.number = PORT_NUMBER;
+}
+
+void nic_set_link(struct nic *nic, bool up)
+{
+	struct port *port = &nic->port;
+
+	if (port->link == up)
+		return;
+	port->link = up;
+	if (!nic_enabled(nic))
+		return;
+	/* Of changes that have not been told only the last one counts */
+	event_drop(nic, &port->events);
+	event_raise(nic, &port->events,
+		    up ? MYNIC_EVENT_PORT_UP : MYNIC_EVENT_PORT_DOWN);
+}
+
+const uint8_t *nic_mac(const struct nic *nic)
+{
+	return nic->port.mac;
+}
+
+const uint8_t *nic_permanent_mac(const struct nic *nic)
+{
+	return nic->config.mac;
+}
+
+static bool may_have_mac(const struct nic *nic, const uint8_t mac[MAC_LEN])
+{
+	const struct nic_ops *ops = nic->config.ops;
+
+	return mac_equal(mac, nic->config.mac) || !ops->may_have_mac ||
+	       ops->may_have_mac(nic->config.ctx, mac);
+}
+
+int admin_query_port(struct nic *nic, struct admin_call *call)
+{
+	struct mynic_port_attr *attr = &call->port_attr;
+
+	memcpy(attr->mac, nic->config.mac, sizeof(attr->mac));
+	attr->link_up = nic->port.link;
+	attr->speed_mbps = htole32(PORT_SPEED_MBPS);
+	attr->max_mtu = htole32(PORT_MAX_MTU);
+	return MYNIC_AQ_OK;
+}
+
+int admin_modify_port(struct nic *nic, struct admin_call *call)
+{
+	const struct mynic_modify_port *cmd = &call->cmd.modify_port;
+	uint32_t mtu = le32toh(cmd->mtu);
+
+	if (cmd->up > 1 || cmd->reserved_01 || mac_is_zero(cmd->mac) ||
+	    mac_is_multicast(cmd->mac) || mtu < MIN_MTU || mtu > PORT_MAX_MTU)
+		return MYNIC_AQ_BAD_PARAM;
+	if (!may_have_mac(nic, cmd->mac))
+		return MYNIC_AQ_BUSY;
+	nic->port.up = cmd->up;
+	nic->port.mtu = mtu;
+	memcpy(nic->port.mac, cmd->mac, sizeof(nic->port.mac));
+	return MYNIC_AQ_OK;
+}
+
+bool port_is_open(const struct nic *nic)
+{
+	return nic_enabled(nic) && nic->port.up && nic->port.link;
+}
+
+void port_transmit(struct nic *nic, const struct packet *pkt)
+{
+	if (!port_is_open(nic))
+		return;
+	nic->stats[MYNIC_STAT_TX_PACKETS] += packet_count(pkt);
+	nic->stats[MYNIC_STAT_TX_BYTES] += packet_len(pkt);
+	nic->config.ops->transmit(nic->config.ctx, pkt);
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "memory/buf.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/iov.h"
+#include "core.h"
+
+#define LOG_ENTRY_SIZE 3
+#define ENTRY_SIZE (1u << LOG_ENTRY_SIZE)
+
+int buf_parse(struct buf *buf, const struct mynic_buf *src)
+{
+	*buf = (struct buf){
+		.addr = le64toh(src->addr),
+		.offset = le32toh(src->offset),
+		.levels = src->levels,
+		.log_page_size = src->log_page_size,
+		.log_list_size = src->log_list_size,
+	};
+	if (buf->levels > 2 || src->reserved_0b)
+		return MYNIC_AQ_BAD_PARAM;
+	if (buf->levels < 2 ? buf->log_list_size :
+			      (buf->log_list_size < BUF_MIN_LOG_PAGE_SIZE ||
+			       buf->log_list_size > BUF_MAX_LOG_LIST_SIZE))
+		return MYNIC_AQ_BAD_PARAM;
+	if (!buf->levels)
+		return buf->log_page_size ? MYNIC_AQ_BAD_PARAM : MYNIC_AQ_OK;
+	if (buf->log_page_size < BUF_MIN_LOG_PAGE_SIZE ||
+	    buf->log_page_size > BUF_MAX_LOG_PAGE_SIZE ||
+	    buf->addr % ENTRY_SIZE || buf->offset >> buf->log_page_size)
+		return MYNIC_AQ_BAD_PARAM;
+	return MYNIC_AQ_OK;
+}
+
+/**
+ * struct entries - entries of a page list that are in one piece
+ * @next: the first, in guest memory, where it may change at any time
+ * @num: how many; 0: @next is yet to be found
+ */
+struct entries {
+	const __le64 *next;
+	uint64_t num;
+};
+
+static uint64_t read_entry(const __le64 *entry)
+{
+	return le64toh(__atomic_load_n(entry, __ATOMIC_RELAXED));
+}
+
+/* A list from one of its entries on; none if that is not there */
+static struct entries find_entries(struct nic *nic, uint64_t list,
+				   uint64_t index)
+{
+	struct entries entries = { 0 };
+	const struct dma_map *map;
+
+	if (list % ENTRY_SIZE ||
+	    __builtin_add_overflow(list, index * ENTRY_SIZE, &list))
+		return entries;
+	map = dma_find(nic, list);
+	if (!map)
+		return entries;
+	list -= map->iova;
+	entries.next = (const __le64 *)(map->ptr + list);
+	entries.num = (map->len - list) / ENTRY_SIZE;
+	return entries;
+}
+
+/* The list that a page is in, from the page on */
+static struct entries find_page(struct nic *nic, const struct buf *buf,
+				uint64_t index)
+{
+	struct entries entries;
+	uint64_t num;
+
+	if (buf->levels == 1)
+		return find_entries(nic, buf->addr, index);
+	num = 1ULL << (buf->log_list_size - LOG_ENTRY_SIZE);
+	entries = find_entries(nic, buf->addr, index / num);
+	if (!entries.num)
+		return entries;
+	index %= num;
+	entries = find_entries(nic, read_entry(entries.next), index);
+	if (entries.num > num - index)
+		entries.num = num - index;
+	return entries;
+}
+
+/**
+ * struct walk - an access to a buf
+ * @nic: the NIC
+ * @buf: the memory
+ * @write: the NIC is going to write there
+ * @place: how far it is known, as &buf.offset counts; may be beyond @end
+ * @end: where it ends
+ * @entries: if @place is the beginning of a page, its entry and those behind it,
+ *	as far as they are known
+ * @map: the last that memory was in
+ * @writable: all of them are
+ * @iov: the memory up to @place, but none beyond @end
+ * @niov: elements in @iov
+ * @max: room in @iov
+ */
+struct walk {
+	struct nic *nic;
+	const struct buf *buf;
+	bool write;
+	uint64_t place;
+	uint64_t end;
+	struct entries entries;
+	const struct dma_map *map;
+	bool writable;
+	struct iovec *iov;
+	unsigned int niov;
+	unsigned int max;
+};
+
+/* DMA address of a byte of a buf, and how much follows in its page */
+static bool locate(struct walk *walk, uint64_t *addr, uint64_t *left)
+{
+	const struct buf *buf = walk->buf;
+	uint64_t page_size = 1ULL << buf->log_page_size;
+	uint64_t in_page = walk->place & (page_size - 1);
+
+	if (!buf->levels) {
+		*left = UINT64_MAX - walk->place;
+		return !__builtin_add_overflow(buf->addr, walk->place, addr);
+	}
+	walk->entries =
+		find_page(walk->nic, buf, walk->place >> buf->log_page_size);
+	if (!walk->entries.num)
+		return false;
+	*addr = read_entry(walk->entries.next);
+	if (*addr & (page_size - 1))
+		return false;
+	*addr += in_page;
+	*left = page_size - in_page;
+	walk->entries.next++;
+	walk->entries.num--;
+	return true;
+}
+
+/* As much as is in one page and in one map */
+static int add_piece(struct walk *walk)
+{
+	uint64_t addr, left, len = walk->end - walk->place;
+	const struct dma_map *map;
+
+	if (!locate(walk, &addr, &left))
+		return -EFAULT;
+	map = dma_find(walk->nic, addr);
+	if (!map || (walk->write && !map->writable))
+		return -EFAULT;
+	walk->map = map;
+	walk->writable &= map->writable;
+	addr -= map->iova;
+	if (left > map->len - addr) {
+		left = map->len - addr;
+		walk->entries.num = 0;
+	}
+	if (len > left)
+		len = left;
+	walk->place += left;
+	if (!iov_add(walk->iov, walk->max, &walk->niov, map->ptr + addr, len))
+		return -ENOBUFS;
+	return 0;
+}
+
+/*
+ * The pages behind a piece, up to one of which there is more to say: the end of
+ * the list or of the map, an error, no room. Long messages are mostly this.
+ */
+static void add_pages(struct walk *walk)
+{
+	const unsigned int log_page_size = walk->buf->log_page_size;
+	const uint64_t page_size = 1ULL << log_page_size;
+	const struct iovec *full = walk->iov + walk->max;
+	struct iovec *iov = walk->iov + walk->niov;
+	uint8_t *tail = (uint8_t *)iov[-1].iov_base + iov[-1].iov_len;
+	const __le64 *entry = walk->entries.next;
+	const struct dma_map map = *walk->map;
+	uint64_t num;
+
+	num = ((walk->end - walk->place - 1) >> log_page_size) + 1;
+	if (num > walk->entries.num)
+		num = walk->entries.num;
+	if (map.len < page_size)
+		num = 0;
+	for (; num; num--, entry++) {
+		uint64_t addr = read_entry(entry);
+		uint8_t *ptr;
+
+		if (addr & (page_size - 1) ||
+		    addr - map.iova > map.len - page_size)
+			break;
+		ptr = map.ptr + (addr - map.iova);
+		if (ptr == tail)
+			iov[-1].iov_len += page_size;
+		else if (iov != full)
+			*iov++ = (struct iovec){ ptr, page_size };
+		else
+			break;
+		tail = ptr + page_size;
+	}
+	walk->place += (uint64_t)(entry - walk->entries.next) << log_page_size;
+	walk->niov = iov - walk->iov;
+	if (walk->place > walk->end)
+		iov[-1].iov_len -= walk->place - walk->end;
+}
+
+/*
+ * To where the last element of a walk is, of which up to @len bytes are the
+ * buf's. What follows the old window in host memory, too, makes it longer.
+ */
+static void move_window(struct buf_window *window, const struct walk *walk,
+			uint64_t len)
+{
+	const struct iovec *last = &walk->iov[walk->niov - 1];
+	uint8_t *ptr = (uint8_t *)last->iov_base + last->iov_len;
+	uint64_t start = walk->end;
+
+	if (len > last->iov_len)
+		len = last->iov_len;
+	ptr -= len;
+	start -= walk->buf->offset + len;
+	if (window->generation != walk->nic->dma.generation ||
+	    window->end != start || window->writable != walk->writable ||
+	    window->ptr + (window->end - window->start) != ptr)
+		*window = (struct buf_window){
+			.start = start,
+			.ptr = ptr,
+			.generation = walk->nic->dma.generation,
+			.writable = walk->writable,
+		};
+	window->end = walk->place - walk->buf->offset;
+}
+
+int buf_iov(struct nic *nic, const struct buf *buf, struct buf_window *window,
+	    uint64_t offset, uint64_t len, bool write, struct iovec *iov,
+	    unsigned int max, unsigned int *niov)
+{
+	struct walk walk = {
+		.nic = nic,
+		.buf = buf,
+		.write = write,
+		.place = buf->offset + offset,
+		.end = buf->offset + offset + len,
+		.writable = true,
+		.iov = iov,
+		.niov = *niov,
+		.max = max,
+	};
+
+	if (!len)
+		return 0;
+	while (walk.place < walk.end) {
+		int err = add_piece(&walk);
+
+		if (err == -EFAULT)
+			nic_count(nic, MYNIC_STAT_BAD_DMA);
+		if (err)
+			return err;
+		if (walk.place < walk.end)
+			add_pages(&walk);
+	}
+	*niov = walk.niov;
+	move_window(window, &walk, len);
+	return 0;
+}
+
+void *buf_find(struct nic *nic, const struct buf *buf,
+	       struct buf_window *window, uint64_t offset, uint32_t len,
+	       bool write)
+{
+	unsigned int niov = 0;
+	struct iovec iov;
+	int err;
+
+	err = buf_iov(nic, buf, window, offset, len, write, &iov, 1, &niov);
+	if (err == -ENOBUFS)
+		nic_count(nic, MYNIC_STAT_BAD_DMA);
+	return err ? NULL : iov.iov_base;
+}
+
+int buf_check(struct nic *nic, const struct buf *buf, uint64_t offset,
+	      uint64_t len, uint32_t align, bool write)
+{
+	struct buf_window window = { 0 };
+	uint64_t start = offset + buf->offset;
+
+	if (!buf->levels)
+		start += buf->addr;
+	if (start % align)
+		return MYNIC_AQ_BAD_PARAM;
+	if (!buf_ptr(nic, buf, &window, offset, 1, write) ||
+	    !buf_ptr(nic, buf, &window, offset + len - 1, 1, write))
+		return MYNIC_AQ_BAD_DMA;
+	return MYNIC_AQ_OK;
+}
+
+int ring_init(struct nic *nic, struct ring *ring, const struct buf *buf,
+	      uint32_t offset, uint8_t log_size, uint8_t log_stride, bool write)
+{
+	*ring = (struct ring){
+		.buf = buf,
+		.offset = offset,
+		.log_size = log_size,
+		.log_stride = log_stride,
+	};
+	return buf_check(nic, buf, offset, 1ULL << (log_size + log_stride),
+			 1u << log_stride, write);
+}

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "memory/mkey.h"
+
+#include <errno.h>
+
+#include "base/iov.h"
+#include "base/siphash.h"
+#include "core.h"
+#include "memory/fast_reg.h"
+#include "memory/mw.h"
+#include "memory/page_table.h"
+
+#define KEY_BYTE_MASK 0xff
+
+/* What the secret is used for */
+#define MKEY_DOMAIN 0x6d6b6579
+
+static struct mkey *find(struct nic *nic, const struct pd *pd, uint32_t key)
+{
+	struct mkey *mkey = table_get(&nic->mkeys, mkey_index(key));
+
+	return mkey && mkey->key == key && mkey->pd == pd ? mkey : NULL;
+}
+
+static int check_range(const struct mkey *mkey, uint64_t addr, uint64_t len,
+		       uint32_t access)
+{
+	if (access & ~mkey->access)
+		return -EACCES;
+	addr -= mkey->iova;
+	if (addr > mkey->length || len > mkey->length - addr)
+		return -ERANGE;
+	return 0;
+}
+
+int mkey_check_local(struct nic *nic, const struct pd *pd, bool kernel_qp,
+		     uint32_t key, uint64_t addr, uint64_t len, uint32_t access,
+		     struct mkey **mkey)
+{
+	if (kernel_qp && key == NIC_DMA_LKEY)
+		*mkey = &nic->dma_mkey;
+	else
+		*mkey = find(nic, pd, key);
+	if (!*mkey && key == NIC_NULL_LKEY)
+		*mkey = &nic->null_mkey;
+	if (!*mkey || !(*mkey)->valid || mkey_is_window(*mkey))
+		return -EACCES;
+	return check_range(*mkey, addr, len, access);
+}
+
+static struct mkey *find_remote(const struct qp *qp, const struct pd *pd,
+				uint32_t key)
+{
+	struct mkey *mkey = find(qp->nic, pd, key);
+
+	if (!mkey || !mkey->valid || (mkey->qp && mkey->qp != qp))
+		return NULL;
+	return mkey;
+}
+
+int mkey_check_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
+		      uint64_t addr, uint64_t len, uint32_t access,
+		      struct mkey **mkey)
+{
+	*mkey = find_remote(qp, pd, key);
+	if (!*mkey)
+		return -EACCES;
+	return check_range(*mkey, addr, len, access);
+}
+
+int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
+		      uint32_t access, uint64_t *addr, uint64_t *len)
+{
+	const struct mkey *mkey = find_remote(qp, pd, key);
+
+	if (!mkey || access & ~mkey->access)
+		return -EACCES;
+	*addr = mkey->iova;
+	*len = mkey->length;
+	return 0;
+}
+
+/* As much of nothing as there is; what goes there is never looked at */
+static uint8_t *null_extent(struct nic *nic, uint64_t *len, bool write)
+{
+	static const uint8_t zeroes[sizeof(nic->sink)];
+
+	if (*len > sizeof(zeroes))
+		*len = sizeof(zeroes);
+	return write ? nic->sink : (uint8_t *)zeroes;
+}
+
+/* Of a region whose memory is not what buf_iov() knows */
+static int extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
+		  uint64_t *len, bool write, uint8_t **ptr)
+{
+	bool writable;
+
+	if (mkey->paged)
+		return page_table_extent(nic, &mkey->buf, &mkey->window, offset,
+					 len, write, ptr);
+	if (mkey->dm) {
+		*ptr = dm_ptr(nic, mkey->buf.addr) + offset;
+		return 0;
+	}
+	if (mkey->null) {
+		*ptr = null_extent(nic, len, write);
+		return 0;
+	}
+	*ptr = dma_extent(nic, offset, len, &writable);
+	if (*ptr && write && !writable) {
+		nic_count(nic, MYNIC_STAT_BAD_DMA);
+		return -EFAULT;
+	}
+	return *ptr ? 0 : -EFAULT;
+}
+
+/*
+ * As mkey_iov(), with the offset in the region. Out of line, so that what the
+ * window has does not pay for what it has not.
+ */
+static __attribute__((noinline)) int
+add_pieces(struct nic *nic, struct mkey *mkey, uint64_t offset, uint32_t len,
+	   bool write, struct iovec *iov, unsigned int max, unsigned int *niov)
+{
+	if (!mkey->all_dma && !mkey->dm && !mkey->paged)
+		return buf_iov(nic, &mkey->buf, &mkey->window, offset, len,
+			       write, iov, max, niov);
+	while (len) {
+		uint64_t piece = len;
+		uint8_t *ptr;
+		int err;
+
+		err = extent(nic, mkey, offset, &piece, write, &ptr);
+		if (err == -EAGAIN)
+			nic->missing = (struct page_fault){
+				.key = mkey->key,
+				.addr = mkey->iova + offset,
+				.len = len,
+				.write = write,
+			};
+		if (err)
+			return err;
+		if (!iov_add(iov, max, niov, ptr, piece))
+			return -ENOBUFS;
+		offset += piece;
+		len -= piece;
+	}
+	return 0;
+}
+
+int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
+	     bool write, struct iovec *iov, unsigned int max,
+	     unsigned int *niov)
+{
+	uint64_t offset = addr - mkey->iova;
+	uint8_t *ptr;
+
+	if (mkey->region) {
+		offset += mkey->offset;
+		mkey = mkey->region;
+		/* Its memory may have been taken away */
+		if (offset > mkey->length || len > mkey->length - offset)
+			return -ERANGE;
+	}
+	ptr = buf_window_ptr(&nic->dma, &mkey->window, offset, len, write);
+	if (!ptr || !len)
+		return add_pieces(nic, mkey, offset, len, write, iov, max,
+				  niov);
+	return iov_add(iov, max, niov, ptr, len) ? 0 : -ENOBUFS;
+}
+
+/* Remote rights to change memory include the local one (IBTA 10.6.3.1) */
+static int check_access(uint32_t access)
+{
+	if (access & ~(MKEY_REGION_ACCESS | MKEY_OPTIONAL_ACCESS))
+		return MYNIC_AQ_NOT_SUPPORTED;
+	if (access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC) &&
+	    !(access & IB_ACCESS_LOCAL_WRITE))
+		return MYNIC_AQ_BAD_PARAM;
+	return MYNIC_AQ_OK;
+}
+
+static int init_dm(struct nic *nic, struct mkey *mkey)
+{
+	struct dm *dm;
+
+	if (mkey->buf.levels || mkey->buf.offset)
+		return MYNIC_AQ_BAD_PARAM;
+	dm = dm_find(nic, mkey->buf.addr, mkey->length);
+	if (!dm)
+		return MYNIC_AQ_BAD_NUMBER;
+	mkey->dm = dm;
+	return MYNIC_AQ_OK;
+}
+
+static int init_paged(struct mkey *mkey, const struct mynic_buf *buf)
+{
+	if (mkey->iova + mkey->length < mkey->iova)
+		return MYNIC_AQ_BAD_PARAM;
+	mkey->paged = true;
+	return page_table_parse(&mkey->buf, buf, mkey->length);
+}
+
+static int init_range(struct nic *nic, struct mkey *mkey,
+		      const struct admin_call *call)
+{
+	const struct mynic_create_mkey *cmd = &call->cmd.create_mkey;
+	bool write = mkey->access & IB_ACCESS_LOCAL_WRITE;
+	int status;
+
+	mkey->iova = le64toh(cmd->iova);
+	mkey->length = le64toh(cmd->length);
+	if (call->cmd.flags == MYNIC_MKEY_ODP)
+		return init_paged(mkey, &cmd->buf);
+	if (call->cmd.flags & MYNIC_MKEY_ODP)
+		return MYNIC_AQ_BAD_PARAM;
+	status = buf_parse(&mkey->buf, &cmd->buf);
+	if (status)
+		return status;
+	if (call->cmd.flags & MYNIC_MKEY_DMA) {
+		if (call->cmd.flags & ~MYNIC_MKEY_DMA || mkey->iova ||
+		    mkey->length || mkey->buf.levels || mkey->buf.addr ||
+		    mkey->buf.offset)
+			return MYNIC_AQ_BAD_PARAM;
+		mkey->all_dma = true;
+		mkey->length = UINT64_MAX;
+		return MYNIC_AQ_OK;
+	}
+	if (mkey->length > MKEY_MAX_LENGTH ||
+	    mkey->iova + mkey->length < mkey->iova)
+		return MYNIC_AQ_BAD_PARAM;
+	if (call->cmd.flags & MYNIC_MKEY_DM)
+		return init_dm(nic, mkey);
+	if (!mkey->length)
+		return MYNIC_AQ_OK;
+	return buf_check(nic, &mkey->buf, 0, mkey->length, 1, write);
+}
+
+static int init_region(struct nic *nic, struct mkey *mkey,
+		       const struct admin_call *call)
+{
+	int status;
+
+	mkey->kind = MKEY_REGION;
+	mkey->valid = true;
+	mkey->access = le32toh(call->cmd.create_mkey.access);
+	status = check_access(mkey->access);
+	if (status)
+		return status;
+	return init_range(nic, mkey, call);
+}
+
+static int init_kind(struct nic *nic, struct mkey *mkey,
+		     const struct admin_call *call)
+{
+	switch (call->cmd.flags) {
+	case MYNIC_MKEY_FAST_REG:
+		return fast_reg_init(mkey, &call->cmd.create_mkey);
+	case MYNIC_MKEY_MW1:
+		return mw_init(mkey, MKEY_MW1, &call->cmd.create_mkey);
+	case MYNIC_MKEY_MW2:
+		return mw_init(mkey, MKEY_MW2, &call->cmd.create_mkey);
+	default:
+		return init_region(nic, mkey, call);
+	}
+}
+
+static int init(struct nic *nic, struct mkey *mkey,
+		const struct admin_call *call)
+{
+	struct siphash_key secret = { nic->config.seed, MKEY_DOMAIN };
+	uint32_t random = siphash(&secret, nic->num_keys++);
+	uint32_t index;
+	int status;
+
+	/* There is no key of two kinds */
+	if (call->cmd.flags & (call->cmd.flags - 1))
+		return MYNIC_AQ_BAD_PARAM;
+	status = init_kind(nic, mkey, call);
+	if (status)
+		return status;
+	if (table_add_shuffled(&nic->mkeys, mkey, random, &index))
+		return MYNIC_AQ_NO_RESOURCE;
+	/*
+	 * An index that comes back does so on another lap, and so with another
+	 * key byte. Both are nothing that can be told from other keys.
+	 */
+	mkey->key = index << MKEY_INDEX_SHIFT |
+		    ((siphash(&secret, ~(uint64_t)index) + nic->mkeys.laps) &
+		     KEY_BYTE_MASK);
+	return MYNIC_AQ_OK;
+}
+
+int admin_create_mkey(struct nic *nic, struct admin_call *call)
+{
+	struct mkey *mkey;
+	struct pd *pd;
+	int status;
+
+	pd = table_get(&nic->pds, le32toh(call->cmd.create_mkey.pdn));
+	if (!pd)
+		return MYNIC_AQ_BAD_NUMBER;
+	mkey = mem_alloc(&nic->mem, sizeof(*mkey));
+	if (!mkey)
+		return MYNIC_AQ_NO_RESOURCE;
+	status = init(nic, mkey, call);
+	if (status) {
+		mem_free(&nic->mem, mkey);
+		return status;
+	}
+	mkey->pd = pd;
+	pd->users++;
+	if (mkey->dm)
+		mkey->dm->users++;
+	call->cpl.number = htole32(mkey->key);
+	return MYNIC_AQ_OK;
+}
+
+int admin_query_mkey(struct nic *nic, struct admin_call *call)
+{
+	const struct mkey *mkey;
+
+	mkey = table_get(&nic->mkeys, le32toh(call->cmd.number));
+	if (!mkey)
+		return MYNIC_AQ_BAD_NUMBER;
+	call->query_mkey = (struct mynic_query_mkey){
+		.key = htole32(mkey->key),
+		.pdn = htole32(mkey->pd->number),
+		.access = htole32(mkey->access),
+		.flags = mkey->all_dma ? MYNIC_MKEY_DMA : 0,
+		.iova = htole64(mkey->iova),
+		.length = htole64(mkey->length),
+	};
+	return MYNIC_AQ_OK;
+}
+
+int admin_modify_mkey(struct nic *nic, struct admin_call *call)
+{
+	struct mkey *mkey = table_get(&nic->mkeys, le32toh(call->cmd.number));
+	struct mkey new = { 0 };
+	struct pd *pd;
+	int status;
+
+	pd = table_get(&nic->pds, le32toh(call->cmd.create_mkey.pdn));
+	if (!mkey || !pd)
+		return MYNIC_AQ_BAD_NUMBER;
+	if (mkey->kind != MKEY_REGION || mkey->all_dma || mkey->dm ||
+	    mkey->paged)
+		return MYNIC_AQ_BAD_STATE;
+	if (mkey->num_windows && call->cmd.create_mkey.length)
+		return MYNIC_AQ_BUSY;
+	status = init_region(nic, &new, call);
+	if (status)
+		return status;
+	new.key = mkey->key;
+	new.num_windows = mkey->num_windows;
+	new.pd = pd;
+	mkey->pd->users--;
+	pd->users++;
+	*mkey = new;
+	return MYNIC_AQ_OK;
+}
+
+static void release(struct nic *nic, struct mkey *mkey)
+{
+	table_remove(&nic->mkeys, mkey_index(mkey->key));
+	mkey->pd->users--;
+	if (mkey->dm)
+		mkey->dm->users--;
+	mem_free(&nic->mem, mkey);
+}
+
+static void destroy(struct nic *nic, struct mkey *mkey)
+{
+	if (mkey_is_window(mkey))
+		mw_unbind(mkey);
+	release(nic, mkey);
+}
+
+int admin_destroy_mkey(struct nic *nic, struct admin_call *call)
+{
+	struct mkey *mkey = table_get(&nic->mkeys, le32toh(call->cmd.number));
+
+	if (!mkey)
+		return MYNIC_AQ_BAD_NUMBER;
+	if (mkey->num_windows)
+		return MYNIC_AQ_BUSY;
+	destroy(nic, mkey);
+	return MYNIC_AQ_OK;
+}
+
+int admin_sync_mkey(struct nic *nic, struct admin_call *call)
+{
+	struct mkey *mkey = table_get(&nic->mkeys, le32toh(call->cmd.number));
+
+	if (!mkey || !mkey->paged)
+		return MYNIC_AQ_BAD_NUMBER;
+	mkey->window.generation = 0;
+	return MYNIC_AQ_OK;
+}
+
+static int invalidate(struct mkey *mkey)
+{
+	switch (mkey->kind) {
+	case MKEY_MW2:
+		mw_unbind(mkey);
+		return 0;
+	case MKEY_FAST_REG:
+		if (mkey->num_windows)
+			return -EACCES;
+		mkey->valid = false;
+		return 0;
+	default:
+		return -EACCES;
+	}
+}
+
+int mkey_invalidate_local(struct qp *qp, uint32_t key)
+{
+	struct mkey *mkey = find(qp->nic, qp->pd, key);
+
+	if (!mkey || (mkey->qp && mkey->qp != qp))
+		return -EACCES;
+	return invalidate(mkey);
+}
+
+int mkey_invalidate_remote(struct qp *qp, uint32_t key)
+{
+	struct mkey *mkey = find_remote(qp, qp->pd, key);
+
+	return mkey ? invalidate(mkey) : -EACCES;
+}
+
+bool mkeys_free_one(struct nic *nic, uint32_t *number)
+{
+	struct mkey *mkey = table_next(&nic->mkeys, number);
+
+	if (!mkey)
+		return false;
+	/* Windows of type 1 need not be unbound: their regions go, too */
+	release(nic, mkey);
+	return true;
+}

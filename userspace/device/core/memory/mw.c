@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "memory/mw.h"
+
+#include <string.h>
+
+#include "core.h"
+
+#define REMOTE_CHANGE (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)
+
+/* Windows are for peers: LOCAL_WRITE may be there, and means nothing */
+#define WINDOW_ACCESS                                                    \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | REMOTE_CHANGE | \
+	 IB_ACCESS_ZERO_BASED | MKEY_OPTIONAL_ACCESS)
+
+int mw_init(struct mkey *mkey, enum mkey_kind kind,
+	    const struct mynic_create_mkey *cmd)
+{
+	const struct mynic_create_mkey empty = { .pdn = cmd->pdn };
+
+	if (memcmp(cmd, &empty, sizeof(empty)))
+		return MYNIC_AQ_BAD_PARAM;
+	mkey->kind = kind;
+	return MYNIC_AQ_OK;
+}
+
+void mw_unbind(struct mkey *mw)
+{
+	if (!mw->valid)
+		return;
+	mw->valid = false;
+	mw->region->num_windows--;
+	mw->region = NULL;
+	if (mw->qp)
+		LIST_REMOVE(mw, qp_link);
+	mw->qp = NULL;
+}
+
+bool mw_unbind_some(struct qp *qp)
+{
+	while (!LIST_EMPTY(&qp->windows)) {
+		if (nic_turn_is_over(qp->nic))
+			return true;
+		nic_charge(qp->nic, 1);
+		mw_unbind(LIST_FIRST(&qp->windows));
+	}
+	return false;
+}
+
+static struct mkey *find_window(const struct qp *qp, uint32_t key)
+{
+	struct mkey *mw = table_get(&qp->nic->mkeys, mkey_index(key));
+
+	if (!mw || !mkey_is_window(mw) || mw->pd != qp->pd)
+		return NULL;
+	/* Type 2 has to be invalidated first */
+	return mw->kind == MKEY_MW2 && mw->valid ? NULL : mw;
+}
+
+static struct mkey *find_region(const struct qp *qp, uint32_t lkey)
+{
+	struct mkey *region = table_get(&qp->nic->mkeys, mkey_index(lkey));
+
+	if (!region || region->key != lkey || region->pd != qp->pd ||
+	    !region->valid || mkey_is_window(region))
+		return NULL;
+	return region;
+}
+
+/* IBTA 10.6.7.2: a window gives no more than the region may be used for */
+static bool allows(const struct mkey *region, uint32_t access)
+{
+	if (!(region->access & IB_ACCESS_MW_BIND) || access & ~WINDOW_ACCESS)
+		return false;
+	return !(access & REMOTE_CHANGE) ||
+	       region->access & IB_ACCESS_LOCAL_WRITE;
+}
+
+static void bind(struct qp *qp, struct mkey *mw, struct mkey *region,
+		 const struct mynic_bind_operands *op)
+{
+	uint64_t addr = le64toh(op->addr);
+
+	mw_unbind(mw);
+	mw->access = le32toh(op->access);
+	mw->iova = mw->access & IB_ACCESS_ZERO_BASED ? 0 : addr;
+	mw->length = le64toh(op->length);
+	mw->offset = addr - region->iova;
+	mw->region = region;
+	mw->valid = true;
+	region->num_windows++;
+	if (mw->kind == MKEY_MW1)
+		return;
+	mw->qp = qp;
+	LIST_INSERT_HEAD(&qp->windows, mw, qp_link);
+}
+
+struct wqe_error mw_bind(struct qp *qp, const struct send_req *req)
+{
+	const struct mynic_bind_operands *op = &req->bind;
+	struct wqe_error error = { IB_WC_MW_BIND_ERR, MYNIC_SYN_BAD_MKEY };
+	struct mkey *mw = find_window(qp, req->rkey);
+	uint64_t length = le64toh(op->length);
+	struct mkey *region;
+	uint64_t offset;
+
+	if (!mw)
+		return error;
+	if (!length && mw->kind == MKEY_MW1) {
+		mw_unbind(mw);
+		mkey_set_byte(mw, le32toh(op->new_rkey));
+		return (struct wqe_error){ 0 };
+	}
+	region = find_region(qp, le32toh(op->lkey));
+	if (!region)
+		return error;
+	error.syndrome = MYNIC_SYN_MKEY_ACCESS;
+	if (!allows(region, le32toh(op->access)))
+		return error;
+	error.syndrome = MYNIC_SYN_MKEY_BOUNDS;
+	offset = le64toh(op->addr) - region->iova;
+	if (!length || offset > region->length ||
+	    length > region->length - offset)
+		return error;
+	bind(qp, mw, region, op);
+	mkey_set_byte(mw, le32toh(op->new_rkey));
+	return (struct wqe_error){ 0 };
+}

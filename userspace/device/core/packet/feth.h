@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The FLUSH extended transport header (IBTA annex A19). */
+#ifndef MYNIC_FETH_H
+#define MYNIC_FETH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/verbs.h"
+
+#define FETH_PLACEMENTS (IB_FLUSH_GLOBAL | IB_FLUSH_PERSISTENT)
+#define FETH_PLACEMENT_MASK 0xf
+#define FETH_SELECTIVITY_SHIFT 4
+#define FETH_SELECTIVITY_MASK 0x3
+
+/** feth_placement() - enum ib_placement_type of a FETH, any bits */
+static inline uint32_t feth_placement(uint32_t feth)
+{
+	return feth & FETH_PLACEMENT_MASK;
+}
+
+/** feth_selectivity() - enum ib_selectivity_level of a FETH, any value */
+static inline uint32_t feth_selectivity(uint32_t feth)
+{
+	return feth >> FETH_SELECTIVITY_SHIFT & FETH_SELECTIVITY_MASK;
+}
+
+/** feth_is_valid() - whether there are such a placement and selectivity */
+static inline bool feth_is_valid(uint32_t placement, uint32_t selectivity)
+{
+	return placement && !(placement & ~FETH_PLACEMENTS) &&
+	       selectivity <= IB_FLUSH_MR;
+}
+
+/** feth_make() - a FETH of valid values */
+static inline uint32_t feth_make(uint32_t placement, uint32_t selectivity)
+{
+	return selectivity << FETH_SELECTIVITY_SHIFT | placement;
+}
+
+#endif /* MYNIC_FETH_H */

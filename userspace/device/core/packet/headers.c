@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "packet/headers.h"
+
+#include <net/ethernet.h>
+#include <netinet/in.h>
+#include <stddef.h>
+
+#include "packet/ip.h"
+#include "packet/packet.h"
+
+#define ETHERTYPE_QINQ 0x88a8
+#define ETHERTYPE_MPLS 0x8847
+#define ETHERTYPE_MPLS_MC 0x8848
+#define ETHERTYPE_TEB 0x6558 /* transparent Ethernet bridging, in GRE */
+
+#define VLAN_LEN 4
+#define VXLAN_LEN 8
+#define VXLAN_PORT 4789
+#define VXLAN_HAS_VNI 0x08
+#define MPLS_LEN 4
+#define MPLS_BOTTOM 0x01 /* in the third byte */
+#define MPLS_UDP_PORT 6635
+#define TCP_LEN 20
+#define EXT_LEN 8 /* the fixed part of IPv6's extension headers */
+
+/* As many as anybody has a use for, of tags, labels and extension headers */
+#define MAX_STACKED 8
+
+/* What is left of the frame */
+struct span {
+	const uint8_t *at;
+	const uint8_t *end;
+};
+
+static uint32_t left(const struct span *span)
+{
+	return span->end - span->at;
+}
+
+/* The next @len bytes, or NULL if they are not there */
+static const uint8_t *take(struct span *span, uint32_t len)
+{
+	const uint8_t *p = span->at;
+
+	if (left(span) < len)
+		return NULL;
+	span->at += len;
+	return p;
+}
+
+static void parse_l4(struct layer *layer)
+{
+	const uint8_t *p = layer->payload;
+	uint32_t len = layer->payload_len;
+
+	if (layer->proto == IPPROTO_UDP && len >= UDP_LEN) {
+		layer->udp = p;
+		if (get_be16(p + 4) != len)
+			layer->sound = false;
+	} else if (layer->proto == IPPROTO_TCP && len >= TCP_LEN &&
+		   p[12] >> 4 >= TCP_LEN / 4 && (p[12] >> 4) * 4u <= len) {
+		layer->tcp = p;
+	}
+}
+
+static void parse_ipv4(struct span *span, struct layer *layer)
+{
+	const uint8_t *ip = span->at;
+	uint32_t header_len, total;
+	uint16_t fragment;
+
+	if (left(span) < IPV4_LEN || ip[0] >> 4 != 4)
+		return;
+	header_len = (ip[0] & 0xf) * 4;
+	if (header_len < IPV4_LEN || !take(span, header_len))
+		return;
+	layer->ipv4 = ip;
+	layer->proto = ip[9];
+	total = get_be16(ip + 2);
+	fragment = get_be16(ip + 6);
+	layer->fragment = fragment & 0x3fff;
+	layer->sound = total >= header_len &&
+		       total - header_len <= left(span) && !layer->fragment;
+	if (total >= header_len && total - header_len < left(span))
+		span->end = span->at + (total - header_len);
+	/* What follows in a later fragment is no header */
+	if (fragment & 0x1fff)
+		return;
+	layer->payload = span->at;
+	layer->payload_len = left(span);
+	parse_l4(layer);
+}
+
+static void parse_ipv6(struct span *span, struct layer *layer)
+{
+	const uint8_t *ip = span->at;
+	const uint8_t *ext;
+	uint32_t len;
+
+	if (left(span) < IPV6_LEN || ip[0] >> 4 != 6)
+		return;
+	span->at += IPV6_LEN;
+	layer->ipv6 = ip;
+	layer->proto = ip[6];
+	len = get_be16(ip + 4);
+	layer->sound = len <= left(span);
+	if (len < left(span) && len)
+		span->end = span->at + len;
+	for (int i = 0; i < MAX_STACKED; i++) {
+		switch (layer->proto) {
+		case IPPROTO_HOPOPTS:
+		case IPPROTO_DSTOPTS:
+			ext = span->at;
+			if (left(span) < EXT_LEN ||
+			    !take(span, EXT_LEN * (ext[1] + 1u)))
+				return;
+			break;
+		case IPPROTO_FRAGMENT:
+			ext = take(span, EXT_LEN);
+			if (!ext)
+				return;
+			layer->fragment = true;
+			layer->sound = false;
+			if (get_be16(ext + 2) & 0xfff8)
+				return;
+			break;
+		default:
+			layer->payload = span->at;
+			layer->payload_len = left(span);
+			parse_l4(layer);
+			return;
+		}
+		layer->proto = ext[0];
+	}
+}
+
+static void parse_mpls(struct span *span, struct layer *layer)
+{
+	const uint8_t *label;
+
+	for (int i = 0; i < MAX_STACKED; i++) {
+		label = take(span, MPLS_LEN);
+		if (!label)
+			return;
+		if (!i)
+			layer->mpls = label;
+		if (label[2] & MPLS_BOTTOM) {
+			/* Nothing else tells what the labels carry */
+			parse_ipv4(span, layer);
+			if (!layer->ipv4)
+				parse_ipv6(span, layer);
+			return;
+		}
+	}
+}
+
+static void parse_l3(struct span *span, struct layer *layer)
+{
+	switch (layer->ethertype) {
+	case ETHERTYPE_IP:
+		parse_ipv4(span, layer);
+		break;
+	case ETHERTYPE_IPV6:
+		parse_ipv6(span, layer);
+		break;
+	case ETHERTYPE_MPLS:
+	case ETHERTYPE_MPLS_MC:
+		parse_mpls(span, layer);
+		break;
+	default:
+		break;
+	}
+}
+
+static void parse_l2(struct span *span, struct layer *layer)
+{
+	const uint8_t *tag;
+
+	layer->eth = take(span, ETHER_HDR_LEN);
+	if (!layer->eth)
+		return;
+	layer->ethertype = get_be16(layer->eth + 2 * ETHER_ADDR_LEN);
+	for (int i = 0; i < MAX_STACKED; i++) {
+		if (layer->ethertype != ETHERTYPE_VLAN &&
+		    layer->ethertype != ETHERTYPE_QINQ)
+			break;
+		tag = take(span, VLAN_LEN);
+		if (!tag)
+			return;
+		if (layer->vlan == PACKET_NO_VLAN)
+			layer->vlan = get_be16(tag);
+		layer->ethertype = get_be16(tag + 2);
+	}
+	parse_l3(span, layer);
+}
+
+unsigned int headers_gre_len(const uint8_t gre[4])
+{
+	uint16_t flags = get_be16(gre);
+
+	return 4 + (flags & (GRE_CSUM | GRE_ROUTING) ? 4 : 0) +
+	       (flags & GRE_KEY ? 4 : 0) + (flags & GRE_SEQ ? 4 : 0);
+}
+
+static void parse_gre(struct span *span, struct headers *headers)
+{
+	if (left(span) < 4 || left(span) < headers_gre_len(span->at))
+		return;
+	headers->gre = take(span, headers_gre_len(span->at));
+	headers->inner.ethertype = get_be16(headers->gre + 2);
+	if (headers->inner.ethertype == ETHERTYPE_TEB)
+		parse_l2(span, &headers->inner);
+	else
+		parse_l3(span, &headers->inner);
+}
+
+static void parse_tunnel(struct headers *headers)
+{
+	const struct layer *outer = &headers->outer;
+	struct span span = { outer->payload,
+			     outer->payload + outer->payload_len };
+
+	if (!outer->payload)
+		return;
+	if (outer->proto == IPPROTO_GRE) {
+		parse_gre(&span, headers);
+	} else if (outer->udp) {
+		take(&span, UDP_LEN);
+		if (get_be16(outer->udp + 2) == MPLS_UDP_PORT) {
+			parse_mpls(&span, &headers->inner);
+		} else if (get_be16(outer->udp + 2) == VXLAN_PORT &&
+			   left(&span) >= VXLAN_LEN &&
+			   span.at[0] & VXLAN_HAS_VNI) {
+			headers->vxlan = take(&span, VXLAN_LEN);
+			parse_l2(&span, &headers->inner);
+		}
+	}
+}
+
+void headers_parse(const uint8_t *frame, uint32_t len, struct headers *headers)
+{
+	struct span span = { frame, frame + len };
+
+	*headers = (struct headers){
+		.outer.vlan = PACKET_NO_VLAN,
+		.inner.vlan = PACKET_NO_VLAN,
+	};
+	parse_l2(&span, &headers->outer);
+	parse_tunnel(headers);
+}
+
+static uint32_t sum(const uint8_t *p, uint32_t len, uint32_t start)
+{
+	uint64_t total = start;
+
+	for (; len >= 2; p += 2, len -= 2)
+		total += get_be16(p);
+	if (len)
+		total += *p << 8;
+	while (total >> 16)
+		total = (total & 0xffff) + (total >> 16);
+	return total;
+}
+
+static uint32_t ipv4_header_len(const uint8_t *ip)
+{
+	return (ip[0] & 0xf) * 4;
+}
+
+/* Pseudo header, TCP or UDP header, and data: all ones if it is right */
+static uint32_t l4_sum(const struct layer *layer)
+{
+	uint32_t start = layer->proto + layer->payload_len;
+
+	if (layer->ipv4)
+		start = sum(layer->ipv4 + 12, 8, start);
+	else
+		start = sum(layer->ipv6 + 8, 32, start);
+	return sum(layer->payload, layer->payload_len, start);
+}
+
+bool headers_csum_ok(const struct layer *layer)
+{
+	if (!layer->sound || (!layer->tcp && !layer->udp))
+		return false;
+	if (layer->ipv4 &&
+	    sum(layer->ipv4, ipv4_header_len(layer->ipv4), 0) != 0xffff)
+		return false;
+	/* Over IPv4 UDP may do without */
+	if (layer->ipv4 && layer->udp && !get_be16(layer->udp + 6))
+		return true;
+	return l4_sum(layer) == 0xffff;
+}
+
+void headers_set_csum(const struct layer *layer)
+{
+	uint8_t *ip = (uint8_t *)layer->ipv4;
+	uint8_t *field = NULL;
+	uint16_t value;
+
+	if (ip) {
+		put_be16(ip + 10, 0);
+		put_be16(ip + 10, ~sum(ip, ipv4_header_len(ip), 0));
+	}
+	if (!layer->sound)
+		return;
+	if (layer->tcp)
+		field = (uint8_t *)layer->tcp + 16;
+	else if (layer->udp)
+		field = (uint8_t *)layer->udp + 6;
+	else
+		return;
+	put_be16(field, 0);
+	value = ~l4_sum(layer);
+	/* In UDP 0 means that there is none */
+	put_be16(field, value || layer->tcp ? value : 0xffff);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "packet/packet.h"
+
+#include "function/gid.h"
+#include "packet/ip.h"
+#include "packet/opcode.h"
+
+#define ETH_LEN 14
+#define VLAN_LEN 4
+
+unsigned int packet_eth_len(const struct packet *pkt)
+{
+	return ETH_LEN + (pkt->vlan == PACKET_NO_VLAN ? 0 : VLAN_LEN);
+}
+
+/* All but the payload */
+static uint32_t roce_overhead(const struct packet *pkt,
+			      const struct opcode_info *info)
+{
+	uint32_t len = packet_eth_len(pkt) + UDP_LEN + ICRC_LEN;
+
+	len += gid_is_ipv4(pkt->roce.dgid) ? IPV4_LEN : IPV6_LEN;
+	return len + opcode_headers_len(info) + pkt->roce.pad;
+}
+
+/* What the packets of a train have beside what one would have */
+static uint32_t more_overhead(const struct packet *pkt,
+			      const struct opcode_info *info)
+{
+	uint32_t middle =
+		roce_overhead(pkt, info) - info->extended_len - pkt->roce.pad;
+	uint32_t len;
+
+	if (info->flags & OPCODE_XRCETH)
+		middle += XRCETH_LEN;
+	len = (packet_count(pkt) - 1) * middle;
+	/* The first response to a READ has it, and the last */
+	if (info->flags & OPCODE_AETH &&
+	    (info->flags & OPCODE_ONLY) == OPCODE_ONLY)
+		len += AETH_LEN;
+	return len;
+}
+
+uint32_t packet_len(const struct packet *pkt)
+{
+	const struct opcode_info *info;
+	uint32_t len;
+
+	if (pkt->frame)
+		return pkt->frame_len;
+	if (pkt->kind != PACKET_ROCE)
+		return packet_eth_len(pkt) + pkt->payload_len;
+	info = opcode_info(pkt->roce.opcode);
+	len = roce_overhead(pkt, info) + pkt->payload_len;
+	return pkt->segment ? len + more_overhead(pkt, info) : len;
+}
+
+uint32_t packet_longest(const struct packet *pkt)
+{
+	return roce_overhead(pkt, opcode_info(pkt->roce.opcode)) + pkt->segment;
+}

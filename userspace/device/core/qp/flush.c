@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "qp/flush.h"
+
+#include <errno.h>
+
+#include "core.h"
+#include "packet/feth.h"
+#include "qp/xrcd.h"
+
+/* What fits in a list, wherever in its first page it begins */
+#define MAX_IOV 64
+#define PIECE ((MAX_IOV - 1) << BUF_MIN_LOG_PAGE_SIZE)
+
+/* Pieces made persistent in one run, so that no QP keeps the others waiting */
+#define QUANTUM 4
+
+static uint32_t needed_access(uint32_t placement)
+{
+	uint32_t access = 0;
+
+	if (placement & IB_FLUSH_GLOBAL)
+		access |= IB_ACCESS_FLUSH_GLOBAL;
+	if (placement & IB_FLUSH_PERSISTENT)
+		access |= IB_ACCESS_FLUSH_PERSISTENT;
+	return access;
+}
+
+/* What a FLUSH is about, as far as its key lets it */
+static int find_range(struct qp *qp, const struct roce_hdr *hdr, bool region,
+		      uint32_t access, struct response *response)
+{
+	const struct pd *pd = xrc_pd(qp, response->srqn);
+	struct mkey *mkey;
+
+	if (region)
+		return mkey_range_remote(qp, pd, hdr->rkey, access,
+					 &response->addr,
+					 &response->flush_left);
+	response->addr = hdr->remote_addr;
+	response->flush_left = hdr->dma_len;
+	if (!hdr->dma_len)
+		return 0;
+	return mkey_check_remote(qp, pd, hdr->rkey, hdr->remote_addr,
+				 hdr->dma_len, access, &mkey);
+}
+
+enum message_fault flush_check(struct qp *qp, const struct roce_hdr *hdr,
+			       struct response *response)
+{
+	uint32_t placement = feth_placement(hdr->feth);
+	uint32_t selectivity = feth_selectivity(hdr->feth);
+	uint32_t access = needed_access(placement);
+	enum message_fault fault;
+
+	if (!feth_is_valid(placement, selectivity))
+		return MESSAGE_BAD_FETH;
+	if (access & ~qp->attr.access_flags)
+		return MESSAGE_NOT_ALLOWED;
+	if (selectivity == IB_FLUSH_RANGE && hdr->dma_len > WQE_MAX_LENGTH)
+		return MESSAGE_BAD_LENGTH;
+	fault = message_mkey_fault(find_range(
+		qp, hdr, selectivity == IB_FLUSH_MR, access, response));
+	/* What has been written is in memory, and all that may see it does */
+	if (!(placement & IB_FLUSH_PERSISTENT))
+		response->flush_left = 0;
+	return fault;
+}
+
+/* The next QP's turn has come, if there is one. */
+static void call_next(struct nic *nic)
+{
+	struct qp *next = TAILQ_FIRST(&nic->flushes.waiting);
+
+	if (nic->flushes.busy || !next)
+		return;
+	next->flush.state = FLUSH_NEXT;
+	qp_schedule(nic, next);
+}
+
+/* Return: whether the QP may begin a piece; if not, it will be called */
+static bool may_begin(struct qp *qp)
+{
+	struct flushes *flushes = &qp->nic->flushes;
+
+	if (qp->flush.state == FLUSH_NEXT) {
+		TAILQ_REMOVE(&flushes->waiting, qp, flush.link);
+		qp->flush.state = FLUSH_IDLE;
+		return true;
+	}
+	if (!flushes->busy && TAILQ_EMPTY(&flushes->waiting))
+		return true;
+	qp->flush.state = FLUSH_QUEUED;
+	TAILQ_INSERT_TAIL(&flushes->waiting, qp, flush.link);
+	return false;
+}
+
+static int persist(struct qp *qp, struct mkey *mkey, uint64_t addr,
+		   uint32_t len)
+{
+	const struct nic_config *config = &qp->nic->config;
+	struct flushes *flushes = &qp->nic->flushes;
+	struct iovec iov[MAX_IOV];
+	unsigned int niov = 0;
+	int err;
+
+	err = mkey_iov(qp->nic, mkey, addr, len, false, iov, MAX_IOV, &niov);
+	if (err)
+		return err;
+	err = config->ops->persist(config->ctx, iov, niov);
+	if (err == -EINPROGRESS) {
+		flushes->busy = true;
+		flushes->owner = qp;
+		qp->flush.state = FLUSH_BUSY;
+		qp->flush.len = len;
+		return err;
+	}
+	return err ? -EFAULT : 0;
+}
+
+static int run_pieces(struct qp *qp, struct response *response,
+		      struct mkey *mkey)
+{
+	for (unsigned int i = 0; i < QUANTUM && response->flush_left; i++) {
+		uint32_t len = PIECE;
+		int err;
+
+		if (len > response->flush_left)
+			len = response->flush_left;
+		err = persist(qp, mkey, response->addr, len);
+		if (err)
+			return err;
+		response->addr += len;
+		response->flush_left -= len;
+		nic_look_at_clock(qp->nic);
+		if (qp->nic->turn.over)
+			break;
+	}
+	return 0;
+}
+
+/* What was under way is over. Return: 0 or -EFAULT */
+static int finish(struct qp *qp, struct response *response)
+{
+	qp->flush.state = FLUSH_IDLE;
+	if (qp->flush.err)
+		return -EFAULT;
+	response->addr += qp->flush.len;
+	response->flush_left -= qp->flush.len;
+	return 0;
+}
+
+int flush_run(struct qp *qp, struct response *response,
+	      enum mynic_page_stage stage)
+{
+	enum flush_state state = qp->flush.state;
+	struct mkey *mkey;
+	int err = 0;
+
+	if (state == FLUSH_QUEUED || state == FLUSH_BUSY)
+		return -EINPROGRESS;
+	if (state == FLUSH_DONE)
+		err = finish(qp, response);
+	if (err || !response->flush_left)
+		return err;
+	if (!may_begin(qp))
+		return -EINPROGRESS;
+	err = mkey_check_remote(qp, xrc_pd(qp, response->srqn), response->rkey,
+				response->addr, response->flush_left,
+				IB_ACCESS_FLUSH_PERSISTENT, &mkey);
+	if (!err)
+		err = run_pieces(qp, response, mkey);
+	call_next(qp->nic);
+	return err == -EAGAIN ? paging_wait(qp, stage) : err;
+}
+
+void nic_persisted(struct nic *nic, int err)
+{
+	struct qp *qp = nic->flushes.owner;
+
+	nic->flushes.busy = false;
+	nic->flushes.owner = NULL;
+	if (qp) {
+		qp->flush.state = FLUSH_DONE;
+		qp->flush.err = err;
+		qp_schedule(nic, qp);
+	}
+	call_next(nic);
+}
+
+void flush_stop(struct qp *qp)
+{
+	struct flushes *flushes = &qp->nic->flushes;
+
+	if (qp->flush.state == FLUSH_QUEUED || qp->flush.state == FLUSH_NEXT)
+		TAILQ_REMOVE(&flushes->waiting, qp, flush.link);
+	if (flushes->owner == qp)
+		flushes->owner = NULL;
+	qp->flush.state = FLUSH_IDLE;
+	call_next(qp->nic);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Queue pairs as all see them: how they are found, and put on the run queue. */
+#include "qp/qp.h"
+
+#include "core.h"
+
+struct qp *qp_find(const struct nic *nic, uint32_t number)
+{
+	return table_get(&nic->qps, number);
+}
+
+struct qp *qp_of_command(const struct nic *nic, const struct admin_call *call)
+{
+	struct qp *qp = qp_find(nic, le32toh(call->cmd.number));
+
+	return qp && qp->type != QP_TYPE_WQ ? qp : NULL;
+}
+
+struct mynic_qp_dbrec *qp_dbrec(struct nic *nic, struct qp *qp)
+{
+	return buf_ptr(nic, &qp->buf, &qp->dbrec, qp->dbrec_offset,
+		       sizeof(struct mynic_qp_dbrec), true);
+}
+
+void qp_schedule(struct nic *nic, struct qp *qp)
+{
+	if (qp->scheduled)
+		return;
+	qp->scheduled = true;
+	TAILQ_INSERT_TAIL(&nic->run_queue, qp, run_link);
+}
+
+void qp_unschedule(struct nic *nic, struct qp *qp)
+{
+	if (qp->scheduled)
+		TAILQ_REMOVE(&nic->run_queue, qp, run_link);
+	qp->scheduled = false;
+}

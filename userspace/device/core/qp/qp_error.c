@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The error states, into which the device itself moves a QP. */
+#include "qp/qp_error.h"
+
+#include "core.h"
+#include "qp/response_queue.h"
+
+/*
+ * In the error state the host is asked to ring for receive requests too. When
+ * this time is over it knows.
+ */
+#define RQ_RING_DELAY 1000000
+
+void qp_set_rq_ring(struct qp *qp, bool ring)
+{
+	struct mynic_qp_dbrec *dbrec;
+
+	if (!qp->has_rq)
+		return;
+	dbrec = qp_dbrec(qp->nic, qp);
+	if (dbrec)
+		store_index(&dbrec->rq_ring, ring);
+}
+
+void qp_enter_error(struct qp *qp)
+{
+	paging_stop(qp);
+	responses_stop(qp);
+	timer_stop(&qp->req.timer);
+	qp_set_rq_ring(qp, true);
+	if (qp->has_rq)
+		timer_set(&qp->nic->timers, &qp->req.timer,
+			  nic_now(qp->nic) + RQ_RING_DELAY);
+}
+
+void qp_to_error(struct nic *nic, struct qp *qp, int event)
+{
+	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_RESET)
+		return;
+	qp->state = IB_QPS_ERR;
+	qp_enter_error(qp);
+	qp_schedule(nic, qp);
+	if (event)
+		event_raise(nic, &qp->events, event);
+}
+
+void qp_to_sqe(struct qp *qp)
+{
+	if (qp->state != IB_QPS_RTS)
+		return;
+	qp->state = IB_QPS_SQE;
+	qp_schedule(qp->nic, qp);
+}

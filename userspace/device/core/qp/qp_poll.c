@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* QPs whose doorbell records the NIC looks at, so that the host need not ring. */
+#include "qp/qp_poll.h"
+
+#include "core.h"
+
+/* How long and how many idle QPs nic_poll() looks after */
+#define POLL_TIME_NS 50000
+#define POLL_MAX_QPS 64
+
+bool qp_poll_has_news(struct nic *nic, struct qp *qp)
+{
+	const struct mynic_qp_dbrec *dbrec = qp_dbrec(nic, qp);
+
+	return dbrec && load_index(&dbrec->sq_pi) != qp->req.pi;
+}
+
+static void qp_poll_set_no_ring(struct nic *nic, struct qp *qp, bool on)
+{
+	struct mynic_qp_dbrec *dbrec;
+
+	if (qp->no_ring == on)
+		return;
+	qp->no_ring = on;
+	dbrec = qp_dbrec(nic, qp);
+	if (dbrec)
+		store_index(&dbrec->sq_no_ring, on);
+}
+
+void qp_poll_leave(struct nic *nic, struct qp *qp)
+{
+	if (!qp->polled)
+		return;
+	qp->polled = false;
+	TAILQ_REMOVE(&nic->poll_queue, qp, poll_link);
+	nic->num_polled--;
+}
+
+bool qp_poll_is_full(const struct nic *nic)
+{
+	return nic->num_polled == POLL_MAX_QPS;
+}
+
+void qp_poll_begin(struct nic *nic, struct qp *qp)
+{
+	qp_poll_leave(nic, qp);
+	qp->polled = true;
+	qp->poll_until = nic_now(nic) + POLL_TIME_NS;
+	TAILQ_INSERT_TAIL(&nic->poll_queue, qp, poll_link);
+	nic->num_polled++;
+	if (nic->regs.drv_features & MYNIC_FEATURE_DB_SUPPRESS)
+		qp_poll_set_no_ring(nic, qp, true);
+}
+
+/*
+ * The host may have left out a doorbell until it sees that it must not any
+ * more: look once again behind that.
+ */
+bool qp_poll_end(struct nic *nic, struct qp *qp)
+{
+	qp_poll_leave(nic, qp);
+	if (!qp->no_ring)
+		return false;
+	qp_poll_set_no_ring(nic, qp, false);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return qp_poll_has_news(nic, qp);
+}
+
+/* For a guess no QP is put out of the queue. */
+void qp_watch(struct qp *qp)
+{
+	struct nic *nic = qp->nic;
+
+	qp->answered = qp->req.pi;
+	if (!qp->polled && qp->has_sq && !qp_poll_is_full(nic))
+		qp_poll_begin(nic, qp);
+}

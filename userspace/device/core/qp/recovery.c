@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "base/util.h"
+#include "qp/recovery.h"
+
+/* Packets that may always be on their way */
+#define MIN_WINDOW 16
+
+/*
+ * All behind a lost packet is sent again, so the window had better be what the
+ * path holds. But that is only an estimate, and too low if the peer is quick at
+ * times and waits for a processor at others. So it is not less than this, or
+ * than half the packets between two losses, which makes a third of all that is
+ * sent be sent in vain at worst.
+ */
+#define SAFE_WINDOW 64
+
+/* What to begin with at the first loss, packets */
+#define FIRST_INTERVAL 512
+
+/* After this many packets without a loss it was an accident */
+#define CLEAN_PACKETS 8192
+
+/* This many probes in a row without a round trip: it may have become longer */
+#define MAX_PROBED 8
+
+/* How long the shortest round trip is believed */
+#define MIN_RTT_LIFE_NS 100000000
+
+/* Weights of a new round trip time in mean and deviation (RFC 6298), log2 */
+#define SRTT_SHIFT 3
+#define RTTVAR_SHIFT 2
+
+/* Weight of a new interval between losses in their mean, log2 */
+#define INTERVAL_SHIFT 2
+
+void recovery_start(struct recovery *r, uint32_t psn)
+{
+	*r = (struct recovery){
+		.window = RECOVERY_MAX_WINDOW,
+		.clear_psn = psn,
+	};
+}
+
+void recovery_sent(struct recovery *r, uint32_t psn, uint32_t una, uint64_t now)
+{
+	if ((int32_t)(psn - r->clear_psn) < 0)
+		return;
+	r->timing = true;
+	r->timed_psn = psn + 1;
+	r->timed_una = una;
+	r->timed_at = now;
+}
+
+static void set_probe_after(struct recovery *r, uint64_t rtt)
+{
+	uint64_t deviation = rtt > r->srtt ? rtt - r->srtt : r->srtt - rtt;
+
+	if (!r->srtt) {
+		r->srtt = rtt;
+		r->rttvar = rtt / 2;
+	} else {
+		r->rttvar += deviation >> RTTVAR_SHIFT;
+		r->rttvar -= r->rttvar >> RTTVAR_SHIFT;
+		r->srtt += rtt >> SRTT_SHIFT;
+		r->srtt -= r->srtt >> SRTT_SHIFT;
+	}
+	r->probe_after = r->srtt + 4 * r->rttvar;
+	if (r->probe_after < RECOVERY_MIN_PROBE_NS)
+		r->probe_after = RECOVERY_MIN_PROBE_NS;
+}
+
+static void set_min_rtt(struct recovery *r, uint64_t rtt, uint64_t now)
+{
+	if (r->min_rtt && rtt > r->min_rtt)
+		return;
+	r->min_rtt = rtt;
+	r->min_rtt_at = now;
+}
+
+void recovery_heard(struct recovery *r, uint64_t now)
+{
+	uint64_t rtt = now - r->timed_at + 1;
+
+	r->timing = false;
+	set_min_rtt(r, rtt, now);
+	set_probe_after(r, rtt);
+}
+
+static uint32_t max_u32(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+static void set_window(struct recovery *r, uint32_t window)
+{
+	window = max_u32(window, min_u32(r->interval / 2, SAFE_WINDOW));
+	window = max_u32(window, MIN_WINDOW);
+	r->window = min_u32(window, RECOVERY_MAX_WINDOW);
+}
+
+/*
+ * @packets came through in the time @rtt. If there was no queue then, more
+ * could; if there was one the path holds rate times shortest time. A quarter
+ * more is sent, so that it shows if that has become more.
+ */
+static void set_path_packets(struct recovery *r, uint32_t packets, uint64_t rtt)
+{
+	/* With a half empty window it would be the sender's rate */
+	if (packets < r->window / 2)
+		return;
+	r->path_packets = packets * r->min_rtt / rtt;
+	if (rtt < r->min_rtt + r->min_rtt / 8)
+		set_window(r, 2 * r->path_packets);
+	else
+		set_window(r, r->path_packets + r->path_packets / 4);
+}
+
+void recovery_acked(struct recovery *r, uint32_t una, uint64_t now)
+{
+	uint64_t rtt = now - r->timed_at + 1;
+
+	if (!r->timing || (int32_t)(una - r->timed_psn) < 0)
+		return;
+	r->timing = false;
+	/* Not left behind so far that it would be ahead again */
+	r->clear_psn = una;
+	r->probed = 0;
+	set_min_rtt(r, rtt, now);
+	set_probe_after(r, rtt);
+	if (!r->lossy)
+		return;
+	if (una - r->lost_psn > CLEAN_PACKETS) {
+		r->lossy = false;
+		r->window = RECOVERY_MAX_WINDOW;
+	} else {
+		set_path_packets(r, una - r->timed_una, rtt);
+	}
+}
+
+void recovery_probed(struct recovery *r, uint64_t rtt)
+{
+	if (++r->probed < MAX_PROBED)
+		return;
+	r->probed = 0;
+	set_probe_after(r, rtt);
+}
+
+void recovery_unclear(struct recovery *r, uint32_t end, uint64_t now)
+{
+	r->clear_psn = end;
+	/* If nothing is known yet the first answer will do */
+	if (r->probe_after)
+		r->timing = false;
+	else
+		r->timed_at = now;
+}
+
+static void set_interval(struct recovery *r, uint32_t packets)
+{
+	if (packets > CLEAN_PACKETS)
+		packets = CLEAN_PACKETS;
+	r->interval += packets >> INTERVAL_SHIFT;
+	r->interval -= r->interval >> INTERVAL_SHIFT;
+}
+
+void recovery_lost(struct recovery *r, uint32_t una, uint64_t now)
+{
+	r->timing = false;
+	if (r->lossy)
+		set_interval(r, una - r->lost_psn);
+	else
+		r->interval = FIRST_INTERVAL;
+	r->lossy = true;
+	r->lost_psn = una;
+	if (now - r->min_rtt_at < MIN_RTT_LIFE_NS) {
+		set_window(r, r->path_packets + r->path_packets / 4);
+		return;
+	}
+	/* Let the queue run empty to measure again */
+	r->min_rtt = 0;
+	set_window(r, r->window / 2);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What of a queue pair is not answered by just an ACK, until it is answered. */
+#include "qp/response_queue.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/psn.h"
+#include "core.h"
+#include "packet/aeth.h"
+#include "qp/path.h"
+
+/* What an answer that waits takes, and the result that is kept of it */
+#define ENTRY_COST (sizeof(struct response) + sizeof(struct atomic_result))
+
+struct response *responses_waiting(const struct response_queue *queue,
+				   unsigned int i)
+{
+	return &queue->waiting[(queue->first + i) % queue->size];
+}
+
+/* max_dest_rd_atomic may be raised while there are requests */
+static bool grow(struct response_queue *queue, unsigned int size)
+{
+	struct atomic_result *results = calloc(size, sizeof(*results));
+	struct response *new = calloc(size, sizeof(*new));
+
+	if (!results || !new) {
+		free(results);
+		free(new);
+		return false;
+	}
+	for (unsigned int i = 0; i < queue->num; i++)
+		new[i] = *responses_waiting(queue, i);
+	/* Oldest first, so that what is free is written before it is reused */
+	for (unsigned int i = 0; i < queue->size; i++)
+		results[i] =
+			queue->results[(queue->next_result + i) % queue->size];
+	free(queue->results);
+	free(queue->waiting);
+	queue->next_result = queue->size;
+	queue->size = size;
+	queue->first = 0;
+	queue->waiting = new;
+	queue->results = results;
+	return true;
+}
+
+enum responses_room responses_reserve(struct qp *qp)
+{
+	struct response_queue *queue = &qp->resp.responses;
+	unsigned int limit = qp->attr.max_dest_rd_atomic;
+
+	/* What comes behind a FLUSH is not to be seen before that is done */
+	if (queue->flushing)
+		return RESPONSES_FULL;
+	if (queue->num < limit) {
+		if (queue->size < limit && !grow(queue, limit))
+			return RESPONSES_FULL;
+		return RESPONSES_ROOM;
+	}
+	/* Duplicates made by the wire do not count against the requester */
+	for (unsigned int i = 0; i < queue->num; i++) {
+		if (responses_waiting(queue, i)->duplicate)
+			return RESPONSES_FULL;
+	}
+	return RESPONSES_EXCEEDED;
+}
+
+void responses_add(struct responder *r, const struct response *response)
+{
+	struct response_queue *queue = &r->responses;
+
+	*responses_waiting(queue, queue->num++) = *response;
+	if (!response->atomic)
+		return;
+	queue->flushing = response->flush_left;
+	queue->results[queue->next_result] = (struct atomic_result){
+		.valid = true,
+		.empty = response->empty,
+		.psn = response->psn,
+		.msn = response->msn,
+		.orig = response->orig,
+	};
+	queue->next_result = (queue->next_result + 1) % queue->size;
+}
+
+void responses_add_duplicate(struct qp *qp, const struct response *response)
+{
+	struct response_queue *queue = &qp->resp.responses;
+	uint32_t behind = psn_add(qp->resp.epsn, -response->psn);
+	unsigned int i;
+
+	/* What is being done cannot make room for what was done before it */
+	if (queue->flushing)
+		return;
+	for (i = 0; i < queue->num; i++) {
+		const struct response *other = responses_waiting(queue, i);
+		uint32_t start = psn_add(qp->resp.epsn, -other->psn);
+
+		if (start < behind)
+			break;
+		/* It is going to be answered anyway */
+		if (start - behind < path_packets(qp, other->left))
+			return;
+	}
+	queue->num = i;
+	if (i < qp->attr.max_dest_rd_atomic && i < queue->size)
+		*responses_waiting(queue, queue->num++) = *response;
+}
+
+void responses_clear(struct responder *r)
+{
+	r->responses.num = 0;
+	r->responses.flushing = false;
+}
+
+void responses_free(struct qp *qp)
+{
+	struct response_queue *queue = &qp->resp.responses;
+
+	mem_unreserve(&qp->nic->mem, queue->kept * ENTRY_COST);
+	free(queue->waiting);
+	free(queue->results);
+	*queue = (struct response_queue){ 0 };
+}
+
+bool responses_keep(struct qp *qp, unsigned int num)
+{
+	struct response_queue *queue = &qp->resp.responses;
+
+	if (num <= queue->kept)
+		return true;
+	if (!mem_reserve(&qp->nic->mem, (num - queue->kept) * ENTRY_COST))
+		return false;
+	queue->kept = num;
+	return true;
+}
+
+void responses_stop(struct qp *qp)
+{
+	struct responder *r = &qp->resp;
+
+	flush_stop(qp);
+	responses_clear(r);
+	r->nak = RESPONDER_NAK_NONE;
+	r->ack = false;
+}
+
+void responses_fail(struct responder *r, uint32_t psn, uint8_t nak_code,
+		    uint8_t event)
+{
+	r->nak = RESPONDER_NAK_FATAL;
+	r->nak_syndrome = AETH_NAK | nak_code;
+	r->nak_psn = psn;
+	r->nak_event = event;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "qp/spread.h"
+
+#include "core.h"
+#include "packet/packet_copy.h"
+
+/* Rules or QPs that a packet goes to without a copy */
+#define AT_ONCE 16
+
+/* What packets may take that wait */
+#define MAX_BYTES (1u << 20)
+
+/**
+ * struct spread_packet - a packet that waits
+ * @link: in &spread.packets
+ * @kind: who is to get it
+ * @size: bytes in all
+ * @copy: from packet_copy(), which wants it aligned
+ */
+struct spread_packet {
+	STAILQ_ENTRY(spread_packet) link;
+	const struct spread_kind *kind;
+	uint32_t size;
+	uint64_t copy[];
+};
+
+void spread_init(struct spread *spread)
+{
+	STAILQ_INIT(&spread->packets);
+}
+
+static void hold(struct nic *nic, const struct spread_kind *kind,
+		 const struct packet *pkt)
+{
+	size_t size = sizeof(struct spread_packet) + packet_copy_size(pkt);
+	struct spread *spread = &nic->spread;
+	struct spread_packet *held = NULL;
+
+	if (spread->bytes + size <= MAX_BYTES)
+		held = mem_alloc(&nic->mem, size);
+	if (!held) {
+		nic_count(nic, MYNIC_STAT_RX_DROP_OVERRUN);
+		return;
+	}
+	held->kind = kind;
+	held->size = size;
+	packet_copy(held->copy, pkt);
+	STAILQ_INSERT_TAIL(&spread->packets, held, link);
+	spread->bytes += size;
+}
+
+void spread_packet(struct nic *nic, const struct spread_kind *kind,
+		   const struct packet *pkt)
+{
+	struct spread_place place = { 0 };
+
+	if (STAILQ_EMPTY(&nic->spread.packets) &&
+	    kind->num_takers(nic, pkt) <= AT_ONCE)
+		kind->give(nic, pkt, &place);
+	else
+		hold(nic, kind, pkt);
+}
+
+static void drop_first(struct nic *nic)
+{
+	struct spread_packet *held = STAILQ_FIRST(&nic->spread.packets);
+	struct spread *spread = &nic->spread;
+
+	STAILQ_REMOVE_HEAD(&spread->packets, link);
+	spread->bytes -= held->size;
+	spread->place = (struct spread_place){ .bounded = true };
+	mem_free(&nic->mem, held);
+}
+
+bool spread_run(struct nic *nic)
+{
+	struct spread *spread = &nic->spread;
+	const struct spread_packet *held;
+
+	spread->place.bounded = true;
+	while ((held = STAILQ_FIRST(&spread->packets))) {
+		struct packet pkt;
+
+		if (nic_turn_is_over(nic))
+			return true;
+		packet_load((void *)held->copy, &pkt);
+		if (!held->kind->give(nic, &pkt, &spread->place))
+			return true;
+		nic_charge(nic, 1);
+		drop_first(nic);
+	}
+	return false;
+}
+
+void spread_free(struct nic *nic)
+{
+	while (!STAILQ_EMPTY(&nic->spread.packets))
+		drop_first(nic);
+}

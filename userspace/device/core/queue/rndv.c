@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "queue/rndv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+#include "queue/sq.h"
+
+/* What the requests would take in a ring: bounds those on their way */
+#define LOG_SIZE 6
+#define LOG_STRIDE SQ_MIN_LOG_STRIDE
+
+_Static_assert(MYNIC_WQE_DATA_RC + TM_RNDV_HDR <= 1 << LOG_STRIDE, "FIN");
+
+static bool is_read(uint32_t index)
+{
+	return !(index & 1);
+}
+
+void rndv_init(struct qp *qp)
+{
+	qp->rndv.active = true;
+	TAILQ_INIT(&qp->rndv.tags);
+	qp->sq.log_size = LOG_SIZE;
+	qp->sq.log_stride = LOG_STRIDE;
+}
+
+bool rndv_takes(const struct qp *qp, const struct tag *tag)
+{
+	const struct tm *tm = qp->srq->tm;
+	uint32_t len = be32toh(tag->header.len);
+
+	return qp->rndv.active && len <= tag->sge.length &&
+	       len <= WQE_MAX_LENGTH && tm->num_fin < tm->max_tags;
+}
+
+void rndv_start(struct qp *qp, struct tag *tag)
+{
+	struct rndv *rndv = &qp->rndv;
+
+	TAILQ_INSERT_TAIL(&rndv->tags, tag, link);
+	if (!rndv->next)
+		rndv->next = tag;
+	qp->req.pi += 2;
+}
+
+static void fetch_read(const struct tag *tag, struct send_req *req)
+{
+	req->opcode = IB_WR_RDMA_READ;
+	req->traits = SEND_HAS_RESPONSE;
+	req->remote_addr = be64toh(tag->header.va);
+	req->rkey = be32toh(tag->header.rkey);
+	req->length = be32toh(tag->header.len);
+	if (!req->length)
+		return;
+	req->num_sge = 1;
+	req->sge[0] = tag->sge;
+	req->sge[0].length = req->length;
+}
+
+/* It tells the peer that the data is not needed any more: not before it is so */
+static void fetch_fin(const struct tag *tag, struct send_req *req)
+{
+	struct tm_header header = tag->header;
+
+	header.opcode = IB_TMH_FIN;
+	req->opcode = IB_WR_SEND;
+	req->traits = SEND_TAKES_RECV;
+	req->flags = IB_SEND_INLINE | IB_SEND_FENCE;
+	req->length = sizeof(header);
+	memcpy(req->data, &header, sizeof(header));
+}
+
+void rndv_fetch(struct qp *qp, uint32_t index, struct send_req *req)
+{
+	struct rndv *rndv = &qp->rndv;
+
+	memset(req, 0, offsetof(struct send_req, data));
+	if (is_read(index)) {
+		fetch_read(rndv->next, req);
+	} else {
+		fetch_fin(rndv->next, req);
+		rndv->next = TAILQ_NEXT(rndv->next, link);
+	}
+}
+
+static void remove_tag(struct rndv *rndv, struct tag *tag)
+{
+	if (rndv->next == tag)
+		rndv->next = TAILQ_NEXT(tag, link);
+	TAILQ_REMOVE(&rndv->tags, tag, link);
+	free(tag);
+}
+
+/* The tag's second completion */
+static void complete(struct qp *qp, const struct tag *tag,
+		     struct wqe_error error)
+{
+	struct mynic_cqe cqe = {
+		.wr_id = htole64(tag->wr_id),
+		.status = htole32(error.status),
+		.vendor_err = htole32(error.syndrome),
+		.opcode = htole32(IB_WC_TM_RECV),
+		.qp_num = htole32(qp->number),
+	};
+
+	tm_release(qp->nic, qp->srq);
+	if (error.status) {
+		qp_count(qp, MYNIC_STAT_RECV_ERRORS);
+	} else {
+		cqe.wc_flags = htole32(IB_WC_TM_DATA_VALID);
+		cqe.byte_len = htole32(be32toh(tag->header.len));
+	}
+	cq_push(qp->nic, qp->recv_cq, &cqe, false, nic_now(qp->nic));
+}
+
+void rndv_done(struct qp *qp, struct wqe_error error)
+{
+	struct rndv *rndv = &qp->rndv;
+	struct tag *tag = TAILQ_FIRST(&rndv->tags);
+
+	if (!tag->arrived) {
+		complete(qp, tag, error);
+		tag->arrived = true;
+		if (error.status)
+			remove_tag(rndv, tag);
+		else
+			qp->srq->tm->num_fin++;
+		return;
+	}
+	qp->srq->tm->num_fin--;
+	remove_tag(rndv, tag);
+	/* There is no completion to tell it */
+	if (error.status)
+		event_raise(qp->nic, &qp->events, MYNIC_EVENT_QP_FATAL);
+}
+
+bool rndv_flush(struct qp *qp)
+{
+	static const struct wqe_error error = { IB_WC_WR_FLUSH_ERR,
+						MYNIC_SYN_FLUSHED };
+	struct requester *q = &qp->req;
+	struct rndv *rndv = &qp->rndv;
+	struct tag *tag;
+
+	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
+		tag = TAILQ_FIRST(&rndv->tags);
+		if (!tag)
+			break;
+		nic_charge(qp->nic, 1);
+		if (tag->arrived)
+			qp->srq->tm->num_fin--;
+		else
+			complete(qp, tag, error);
+		remove_tag(rndv, tag);
+	}
+	q->ci = 0;
+	q->cur = 0;
+	q->fetched = 0;
+	q->pi = 0;
+	return !TAILQ_EMPTY(&rndv->tags);
+}
+
+void rndv_reset(struct qp *qp)
+{
+	struct rndv *rndv = &qp->rndv;
+	struct tag *tag;
+
+	while ((tag = TAILQ_FIRST(&rndv->tags))) {
+		nic_charge(qp->nic, 1);
+		if (tag->arrived)
+			qp->srq->tm->num_fin--;
+		else
+			tm_release(qp->nic, qp->srq);
+		remove_tag(rndv, tag);
+	}
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The receive queue of all QP types: requests completed and flushed. */
+#include "queue/rq.h"
+
+#include "core.h"
+#include "queue/sq.h"
+#include "queue/tm.h"
+
+void rq_complete(struct qp *qp, const struct recv_req *req,
+		 struct wqe_error error, struct mynic_cqe *cqe, bool solicited)
+{
+	cqe->wr_id = htole64(req->wr_id);
+	cqe->status = htole32(error.status);
+	cqe->vendor_err = htole32(error.syndrome);
+	cqe->qp_num = htole32(qp->number);
+	if (error.status)
+		qp_count(qp, MYNIC_STAT_RECV_ERRORS);
+	cq_push(qp->nic, qp->recv_cq, cqe, solicited, nic_now(qp->nic));
+}
+
+static void flush_recv(struct qp *qp)
+{
+	struct wqe_error error = { IB_WC_WR_FLUSH_ERR, MYNIC_SYN_FLUSHED };
+	struct mynic_cqe cqe = { 0 };
+
+	qp->resp.has_recv = false;
+	if (qp->resp.match.kind)
+		tm_end(qp, false);
+	rq_complete(qp, &qp->resp.recv, error, &cqe, false);
+}
+
+void rq_return(struct qp *qp)
+{
+	if (qp->resp.has_recv && !qp->has_rq)
+		flush_recv(qp);
+}
+
+/* Requests of an SRQ go back to nobody: the other QPs need them */
+bool rq_flush(struct qp *qp)
+{
+	if (qp->resp.has_recv)
+		flush_recv(qp);
+	if (qp->srq || qp->xrcd) {
+		if (!qp->resp.last_wqe) {
+			qp->resp.last_wqe = true;
+			event_raise(qp->nic, &qp->events, MYNIC_EVENT_LAST_WQE);
+		}
+		return false;
+	}
+	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
+		if (!wqe_fetch_recv(qp, &qp->resp.recv))
+			return false;
+		flush_recv(qp);
+	}
+	return true;
+}

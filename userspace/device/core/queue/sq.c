@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "queue/sq.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "core.h"
+#include "qp/qp_error.h"
+#include "queue/rndv.h"
+
+/*
+ * How many requests of a QP are on their way at most; more wait in guest
+ * memory. Bounds what a QP costs.
+ */
+#define MIN_REQS 16
+#define MAX_REQS 256
+
+/* enum ib_wc_opcode, by enum ib_wr_opcode */
+static const uint8_t wc_opcodes[] = {
+	[IB_WR_RDMA_WRITE] = IB_WC_RDMA_WRITE,
+	[IB_WR_RDMA_WRITE_WITH_IMM] = IB_WC_RDMA_WRITE,
+	[IB_WR_SEND] = IB_WC_SEND,
+	[IB_WR_SEND_WITH_IMM] = IB_WC_SEND,
+	[IB_WR_RDMA_READ] = IB_WC_RDMA_READ,
+	[IB_WR_ATOMIC_CMP_AND_SWP] = IB_WC_COMP_SWAP,
+	[IB_WR_ATOMIC_FETCH_AND_ADD] = IB_WC_FETCH_ADD,
+	[IB_WR_LOCAL_INV] = IB_WC_LOCAL_INV,
+	[IB_WR_BIND_MW] = IB_WC_BIND_MW,
+	[IB_WR_SEND_WITH_INV] = IB_WC_SEND,
+	[MYNIC_WR_REG_MR] = MYNIC_WC_REG_MR,
+	[IB_WR_TSO] = IB_WC_TSO,
+	[IB_WR_DRIVER1] = IB_WC_DRIVER1,
+	[IB_WR_FLUSH] = IB_WC_FLUSH,
+	[IB_WR_ATOMIC_WRITE] = IB_WC_ATOMIC_WRITE,
+};
+
+/* Spares that are kept */
+#define MAX_SPARES 64
+
+/**
+ * struct spare_reqs - room for MIN_REQS requests that no QP has now
+ * @next: that which was given back before it
+ * @num: how many there are, with it
+ *
+ * A QP has room for requests only as long as it has requests. What was given
+ * back last is given out first: it is in the caches, as it would not be if each
+ * of thousands of QPs had its own.
+ */
+struct spare_reqs {
+	struct spare_reqs *next;
+	unsigned int num;
+};
+
+static void give_back(struct qp *qp)
+{
+	struct spare_reqs **list = &qp->nic->spare_reqs[qp->sq.log_stride];
+	struct requester *q = &qp->req;
+	struct spare_reqs *spare = (struct spare_reqs *)q->reqs;
+
+	q->reqs = NULL;
+	q->num_reqs = 0;
+	if (*list && (*list)->num == MAX_SPARES) {
+		free(spare);
+		return;
+	}
+	spare->num = *list ? (*list)->num + 1 : 1;
+	spare->next = *list;
+	*list = spare;
+}
+
+static void *make_room(struct qp *qp, uint32_t num)
+{
+	struct spare_reqs **list = &qp->nic->spare_reqs[qp->sq.log_stride];
+	struct spare_reqs *spare = *list;
+
+	if (num > MIN_REQS)
+		return mem_alloc(&qp->nic->mem, (size_t)num * qp->req.req_size);
+	if (num < MIN_REQS || !spare)
+		return malloc((size_t)num * qp->req.req_size);
+	*list = spare->next;
+	return spare;
+}
+
+void sq_free_spares(struct nic *nic)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(nic->spare_reqs); i++) {
+		struct spare_reqs *spare;
+
+		while ((spare = nic->spare_reqs[i])) {
+			nic->spare_reqs[i] = spare->next;
+			free(spare);
+		}
+	}
+}
+
+/* Room for MIN_REQS is reserved with the QP; what is more was taken later */
+static void free_reqs(struct qp *qp, const struct requester *q)
+{
+	if (q->num_reqs > MIN_REQS)
+		mem_free(&qp->nic->mem, q->reqs);
+	else
+		free(q->reqs);
+}
+
+static uint32_t req_size(const struct qp *qp)
+{
+	return offsetof(struct send_req, data) + (1u << qp->sq.log_stride) -
+	       MYNIC_WQE_DATA_RC;
+}
+
+/* Also of a QP that has no requests but those for rendezvous */
+static size_t reserved(const struct qp *qp)
+{
+	if (!qp->has_sq && !qp->rndv.active)
+		return 0;
+	return min_u32(MIN_REQS, ring_size(&qp->sq)) * req_size(qp);
+}
+
+bool sq_init(struct qp *qp)
+{
+	return mem_reserve(&qp->nic->mem, reserved(qp));
+}
+
+void sq_fini(struct qp *qp)
+{
+	free_reqs(qp, &qp->req);
+	mem_unreserve(&qp->nic->mem, reserved(qp));
+}
+
+/* Make room for one more request; false: there are enough, or no memory */
+static bool grow(struct qp *qp)
+{
+	struct requester old = qp->req;
+	struct requester *q = &qp->req;
+	uint32_t num;
+
+	num = min_u32(old.num_reqs ? old.num_reqs * 2 : MIN_REQS,
+		      ring_size(&qp->sq));
+	if (num > MAX_REQS || num == old.num_reqs)
+		return false;
+	q->req_size = req_size(qp);
+	q->reqs = make_room(qp, num);
+	if (!q->reqs) {
+		q->reqs = old.reqs;
+		if (!old.reqs)
+			qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
+		return false;
+	}
+	q->num_reqs = num;
+	for (uint32_t i = old.ci; i != old.fetched; i++) {
+		uint64_t slot = i & (old.num_reqs - 1);
+
+		memcpy(sq_req(qp, i), old.reqs + slot * old.req_size,
+		       old.req_size);
+	}
+	free_reqs(qp, &old);
+	return true;
+}
+
+bool sq_update_pi(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+	struct mynic_qp_dbrec *dbrec;
+	uint32_t pi;
+
+	if (qp->rndv.active)
+		return q->pi != q->fetched;
+	dbrec = qp_dbrec(qp->nic, qp);
+	if (!dbrec) {
+		qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
+		return false;
+	}
+	pi = load_index(&dbrec->sq_pi);
+	if (pi - q->ci > ring_size(&qp->sq) || pi - q->ci < q->pi - q->ci) {
+		wqe_bad_index(qp);
+		return false;
+	}
+	q->pi = pi;
+	return pi != q->fetched;
+}
+
+struct send_req *sq_next(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+
+	if (q->cur != q->fetched)
+		return sq_req(qp, q->cur);
+	if (q->fetched == q->pi && !sq_update_pi(qp))
+		return NULL;
+	if (q->fetched - q->ci == q->num_reqs && !grow(qp))
+		return NULL;
+	if (qp->rndv.active)
+		rndv_fetch(qp, q->fetched, sq_req(qp, q->fetched));
+	else
+		wqe_fetch_send(qp, q->fetched, sq_req(qp, q->fetched));
+	return sq_req(qp, q->fetched++);
+}
+
+/* Slots are free not later than the host sees that their requests are done */
+static void release(struct qp *qp, uint32_t num)
+{
+	struct mynic_qp_dbrec *dbrec;
+
+	if (!qp->has_sq)
+		return;
+	dbrec = qp_dbrec(qp->nic, qp);
+	if (dbrec)
+		store_index(&dbrec->sq_ci, qp->req.ci + num);
+}
+
+static void push(struct qp *qp, uint64_t wr_id, struct wqe_error error)
+{
+	struct mynic_cqe cqe = {
+		.wr_id = htole64(wr_id),
+		.status = htole32(error.status),
+		.vendor_err = htole32(error.syndrome),
+		.qp_num = htole32(qp->number),
+	};
+
+	qp_count(qp, MYNIC_STAT_SEND_ERRORS);
+	cq_push(qp->nic, qp->send_cq, &cqe, false, nic_now(qp->nic));
+}
+
+static void complete_one(struct qp *qp, const struct send_req *req,
+			 uint64_t now)
+{
+	struct mynic_cqe cqe = {
+		.wr_id = htole64(req->wr_id),
+		.opcode = htole32(wc_opcodes[req->opcode]),
+		.byte_len = htole32(req->length),
+		.qp_num = htole32(qp->number),
+	};
+
+	if (req->flags & IB_SEND_SIGNALED || qp->flags & MYNIC_QP_SIG_ALL)
+		cq_push(qp->nic, qp->send_cq, &cqe, false, now);
+}
+
+void sq_complete(struct qp *qp, uint32_t num, uint64_t now)
+{
+	struct requester *q = &qp->req;
+
+	if (!num)
+		return;
+	while (q->ci + num != q->fetched && sq_req(qp, q->ci + num)->done)
+		num++;
+	release(qp, num);
+	while (num--) {
+		if (qp->rndv.active)
+			rndv_done(qp, (struct wqe_error){ 0 });
+		else
+			complete_one(qp, sq_req(qp, q->ci), now);
+		if (q->cur == q->ci)
+			q->cur++;
+		q->ci++;
+	}
+	if (q->ci == q->pi && q->num_reqs == MIN_REQS)
+		give_back(qp);
+}
+
+void sq_fail(struct qp *qp, struct wqe_error error)
+{
+	struct requester *q = &qp->req;
+
+	release(qp, 1);
+	if (qp->rndv.active)
+		rndv_done(qp, error);
+	else
+		push(qp, sq_req(qp, q->ci)->wr_id, error);
+	if (q->cur == q->ci)
+		q->cur++;
+	q->ci++;
+	if (!qp_is_requester(qp) && qp->state == IB_QPS_RTS)
+		qp_to_sqe(qp);
+	else
+		qp_to_error(qp->nic, qp, 0);
+}
+
+bool sq_flush(struct qp *qp)
+{
+	struct wqe_error error = { IB_WC_WR_FLUSH_ERR, MYNIC_SYN_FLUSHED };
+	struct requester *q = &qp->req;
+	uint64_t wr_ids[SQ_QUANTUM];
+	uint32_t num;
+
+	if (qp->rndv.active)
+		return rndv_flush(qp);
+	sq_update_pi(qp);
+	num = min_u32(q->pi - q->ci, SQ_QUANTUM);
+	if (!num)
+		return false;
+	for (uint32_t i = 0; i < num; i++) {
+		if (i < q->fetched - q->ci)
+			wr_ids[i] = sq_req(qp, q->ci + i)->wr_id;
+		else
+			wr_ids[i] = wqe_send_wr_id(qp, q->ci + i);
+	}
+	release(qp, num);
+	for (uint32_t i = 0; i < num; i++)
+		push(qp, wr_ids[i], error);
+	if (num > q->fetched - q->ci)
+		q->fetched = q->ci + num;
+	if (num > q->cur - q->ci)
+		q->cur = q->ci + num;
+	q->ci += num;
+	return q->ci != q->pi;
+}
+
+void sq_reset(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+
+	timer_stop(&q->timer);
+	q->ci = 0;
+	q->cur = 0;
+	q->fetched = 0;
+	q->pi = 0;
+	q->rd_atomic = 0;
+	q->rnr_wait = false;
+	q->went_back = false;
+	q->drained = false;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Shared receive queues as their users see them; see srq_commands.c for the rest. */
+#include "queue/srq.h"
+
+#include "core.h"
+
+struct mynic_srq_dbrec *srq_dbrec(struct nic *nic, struct srq *srq)
+{
+	return buf_ptr(nic, &srq->buf, &srq->dbrec, srq->dbrec_offset,
+		       sizeof(struct mynic_srq_dbrec), true);
+}
+
+void srq_to_error(struct nic *nic, struct srq *srq)
+{
+	if (srq->error)
+		return;
+	srq->error = true;
+	event_raise(nic, &srq->events, MYNIC_EVENT_SRQ_ERROR);
+}

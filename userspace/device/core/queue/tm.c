@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "queue/tm.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/iov.h"
+#include "base/siphash.h"
+#include "core.h"
+#include "packet/opcode.h"
+#include "packet/packet.h"
+#include "queue/rndv.h"
+
+#define LOG_ENTRY_SIZE 6
+
+/* What libc needs for each tag, and for its name */
+#define OVERHEAD 16
+
+/* Tags that are looked at for a unit of the turn */
+#define TAGS_PER_UNIT 64
+
+/* Makes the hash of handles differ from others of the same secret */
+#define TM_DOMAIN 0x74616773
+
+static_assert(sizeof(struct mynic_tag_wqe) == 1 << LOG_ENTRY_SIZE, "stride");
+static_assert(sizeof(struct tm_header) == TM_RNDV_HDR, "header");
+static_assert(offsetof(struct tm_header, va) == TM_EAGER_HDR, "header");
+
+static struct mynic_tag_dbrec *tag_dbrec(struct nic *nic, struct tm *tm)
+{
+	return buf_ptr(nic, &tm->buf, &tm->dbrec, tm->dbrec_offset,
+		       sizeof(struct mynic_tag_dbrec), true);
+}
+
+static int init(struct nic *nic, struct tm *tm,
+		const struct mynic_create_srq *cmd)
+{
+	int status;
+
+	status = buf_parse(&tm->buf, &cmd->tag_buf);
+	if (status)
+		return status;
+	tm->dbrec_offset = 1u << (cmd->log_tag_size + LOG_ENTRY_SIZE);
+	status = ring_init(nic, &tm->ring, &tm->buf, 0, cmd->log_tag_size,
+			   LOG_ENTRY_SIZE, false);
+	if (status)
+		return status;
+	return buf_check(nic, &tm->buf, tm->dbrec_offset,
+			 sizeof(struct mynic_tag_dbrec),
+			 sizeof(struct mynic_tag_dbrec), true);
+}
+
+/*
+ * For each tag in the list or in use there can be two whose rendezvous wait for
+ * their FINs: one that waits already when the other is matched.
+ */
+static size_t tags_cost(const struct tm *tm)
+{
+	return tm->max_tags * (3 * (sizeof(struct tag) + OVERHEAD) +
+			       sizeof(struct tag_name) + OVERHEAD);
+}
+
+static struct tag_names *bucket_of(const struct nic *nic, struct tm *tm,
+				   uint32_t handle)
+{
+	struct siphash_key secret = { nic->config.seed, TM_DOMAIN };
+
+	return &tm->names[siphash(&secret, handle) % TM_NAME_BUCKETS];
+}
+
+static struct tag_name *find_name(const struct nic *nic, struct tm *tm,
+				  uint32_t handle)
+{
+	struct tag_name *name;
+
+	LIST_FOREACH(name, bucket_of(nic, tm, handle), link)
+	if (name->handle == handle)
+		return name;
+	return NULL;
+}
+
+/* Return: false if there is no memory */
+static bool give_name(const struct nic *nic, struct tm *tm, struct tag *tag,
+		      uint32_t handle)
+{
+	struct tag_name *name = find_name(nic, tm, handle);
+
+	if (!name) {
+		name = calloc(1, sizeof(*name));
+		if (!name)
+			return false;
+		name->handle = handle;
+		TAILQ_INIT(&name->tags);
+		LIST_INSERT_HEAD(bucket_of(nic, tm, handle), name, link);
+	}
+	tag->name = name;
+	TAILQ_INSERT_TAIL(&name->tags, tag, name_link);
+	return true;
+}
+
+/* Take a tag out of the list */
+static void remove_tag(struct tm *tm, struct tag *tag)
+{
+	struct tag_name *name = tag->name;
+
+	TAILQ_REMOVE(&tm->tags, tag, link);
+	TAILQ_REMOVE(&name->tags, tag, name_link);
+	tag->name = NULL;
+	if (!TAILQ_EMPTY(&name->tags))
+		return;
+	LIST_REMOVE(name, link);
+	free(name);
+}
+
+int tm_create(struct nic *nic, struct srq *srq,
+	      const struct mynic_create_srq *cmd)
+{
+	struct tm *tm = mem_alloc(&nic->mem, sizeof(*tm));
+	int status;
+
+	if (!tm)
+		return MYNIC_AQ_NO_RESOURCE;
+	status = init(nic, tm, cmd);
+	tm->max_tags = le32toh(cmd->max_tags);
+	if (!status && !mem_reserve(&nic->mem, tags_cost(tm)))
+		status = MYNIC_AQ_NO_RESOURCE;
+	if (status) {
+		mem_free(&nic->mem, tm);
+		return status;
+	}
+	TAILQ_INIT(&tm->tags);
+	srq->tm = tm;
+	return MYNIC_AQ_OK;
+}
+
+bool tm_free_some(struct nic *nic, struct srq *srq)
+{
+	struct tag *tag;
+
+	while ((tag = TAILQ_FIRST(&srq->tm->tags))) {
+		if (nic_turn_is_over(nic))
+			return true;
+		nic_charge(nic, 1);
+		remove_tag(srq->tm, tag);
+		srq->tm->num_tags--;
+		free(tag);
+	}
+	return false;
+}
+
+static void unschedule(struct nic *nic, struct srq *srq)
+{
+	if (srq->tm->scheduled)
+		TAILQ_REMOVE(&nic->tag_queue, srq, tag_link);
+	srq->tm->scheduled = false;
+}
+
+static void schedule(struct nic *nic, struct srq *srq)
+{
+	if (srq->tm->scheduled)
+		return;
+	srq->tm->scheduled = true;
+	TAILQ_INSERT_TAIL(&nic->tag_queue, srq, tag_link);
+}
+
+void tm_destroy(struct nic *nic, struct srq *srq)
+{
+	unschedule(nic, srq);
+	mem_unreserve(&nic->mem, tags_cost(srq->tm));
+	mem_free(&nic->mem, srq->tm);
+}
+
+void tm_query(const struct tm *tm, struct mynic_query_srq *result)
+{
+	result->num_tags = htole32(tm->num_tags);
+	result->unexpected_cnt = htole32(tm->unexpected);
+	result->handled_cnt = htole32(tm->handled);
+}
+
+/* Tags that were added while a message was unexpected wait for the host */
+static void open_tags(struct tm *tm)
+{
+	if (tm->handled == tm->unexpected)
+		tm->open_order = tm->next_order;
+}
+
+static void count_done(struct nic *nic, struct tm *tm)
+{
+	struct mynic_tag_dbrec *dbrec = tag_dbrec(nic, tm);
+
+	tm->done++;
+	if (dbrec)
+		store_index(&dbrec->done, tm->done);
+}
+
+void tm_release(struct nic *nic, struct srq *srq)
+{
+	srq->tm->num_tags--;
+	count_done(nic, srq->tm);
+}
+
+/*
+ * Copied from guest memory, which the guest may change at any time: behind
+ * this, the compiler cannot look at the source again.
+ */
+static void fetch(struct mynic_tag_wqe *dst, const struct mynic_tag_wqe *src)
+{
+	memcpy(dst, src, sizeof(*dst));
+	__asm__ __volatile__("" : : : "memory");
+}
+
+static int add(struct nic *nic, struct tm *tm, const struct mynic_tag_wqe *wqe)
+{
+	uint32_t num_sge = le32toh(wqe->num_sge);
+	struct tag *tag = NULL;
+
+	if (num_sge <= 1 && tm->num_tags < tm->max_tags)
+		tag = calloc(1, sizeof(*tag));
+	if (tag && !give_name(nic, tm, tag, le32toh(wqe->handle))) {
+		free(tag);
+		tag = NULL;
+	}
+	if (!tag) {
+		count_done(nic, tm);
+		return IB_WC_TM_ERR;
+	}
+	tag->order = tm->next_order++;
+	tag->wr_id = le64toh(wqe->recv_wr_id);
+	tag->tag = le64toh(wqe->tag);
+	tag->mask = le64toh(wqe->mask);
+	tag->num_sge = num_sge;
+	if (num_sge) {
+		tag->sge.addr = le64toh(wqe->sge.addr);
+		tag->sge.length = le32toh(wqe->sge.length);
+		tag->sge.lkey = le32toh(wqe->sge.lkey);
+	}
+	TAILQ_INSERT_TAIL(&tm->tags, tag, link);
+	tm->num_tags++;
+	return IB_WC_SUCCESS;
+}
+
+static int del(struct nic *nic, struct srq *srq,
+	       const struct mynic_tag_wqe *wqe)
+{
+	const struct tag_name *name =
+		find_name(nic, srq->tm, le32toh(wqe->handle));
+	struct tag *tag;
+
+	if (!name)
+		return IB_WC_TM_ERR;
+	tag = TAILQ_FIRST(&name->tags);
+	remove_tag(srq->tm, tag);
+	free(tag);
+	tm_release(nic, srq);
+	return IB_WC_SUCCESS;
+}
+
+/* enum ib_wc_opcode, by enum ib_ops_wr_opcode */
+static const uint8_t wc_opcodes[] = {
+	[IB_WR_TAG_ADD] = IB_WC_TM_ADD,
+	[IB_WR_TAG_DEL] = IB_WC_TM_DEL,
+	[IB_WR_TAG_SYNC] = IB_WC_TM_SYNC,
+};
+
+static int execute(struct nic *nic, struct srq *srq,
+		   const struct mynic_tag_wqe *wqe, unsigned int opcode,
+		   uint32_t flags)
+{
+	if (opcode > IB_WR_TAG_SYNC ||
+	    flags & ~(uint32_t)(IB_OPS_SIGNALED | IB_OPS_TM_SYNC)) {
+		nic_count(nic, MYNIC_STAT_BAD_WQE);
+		if (opcode == IB_WR_TAG_ADD)
+			count_done(nic, srq->tm);
+		return IB_WC_LOC_QP_OP_ERR;
+	}
+	if (flags & IB_OPS_TM_SYNC)
+		srq->tm->handled = le32toh(wqe->unexpected_cnt);
+	if (opcode == IB_WR_TAG_ADD)
+		return add(nic, srq->tm, wqe);
+	if (opcode == IB_WR_TAG_DEL)
+		return del(nic, srq, wqe);
+	return IB_WC_SUCCESS;
+}
+
+static void run_one(struct nic *nic, struct srq *srq,
+		    const struct mynic_tag_wqe *wqe)
+{
+	uint32_t ctrl = le32toh(wqe->ctrl);
+	unsigned int opcode = ctrl & MYNIC_TAG_OPCODE_MASK;
+	uint32_t flags = ctrl >> MYNIC_TAG_FLAGS_SHIFT;
+	struct mynic_cqe cqe = { .wr_id = wqe->wr_id };
+	int status;
+
+	status = execute(nic, srq, wqe, opcode, flags);
+	open_tags(srq->tm);
+	if (!status && !(flags & IB_OPS_SIGNALED))
+		return;
+	cqe.status = htole32(status);
+	if (opcode <= IB_WR_TAG_SYNC)
+		cqe.opcode = htole32(wc_opcodes[opcode]);
+	if (srq->tm->handled != srq->tm->unexpected)
+		cqe.wc_flags = htole32(IB_WC_TM_SYNC_REQ);
+	cq_push(nic, srq->cq, &cqe, false, nic_now(nic));
+}
+
+/*
+ * What the host has posted, and rung for or not. Return: true if the turn is
+ * over before all is executed, which it cannot be if it is not @bounded.
+ */
+static bool run(struct nic *nic, struct srq *srq, bool bounded)
+{
+	struct mynic_tag_dbrec *dbrec = tag_dbrec(nic, srq->tm);
+	struct tm *tm = srq->tm;
+	uint32_t left;
+
+	if (srq->error)
+		return false;
+	if (!dbrec) {
+		srq_to_error(nic, srq);
+		return false;
+	}
+	left = load_index(&dbrec->pi) - tm->ci;
+	if (left > ring_size(&tm->ring)) {
+		nic_count(nic, MYNIC_STAT_BAD_INDEX);
+		srq_to_error(nic, srq);
+		return false;
+	}
+	while (left--) {
+		const struct mynic_tag_wqe *slot =
+			ring_slot(nic, &tm->ring, tm->ci, false);
+		struct mynic_tag_wqe wqe;
+
+		if (bounded && nic_turn_is_over(nic))
+			return true;
+		nic_charge(nic, 1);
+		if (!slot) {
+			srq_to_error(nic, srq);
+			return false;
+		}
+		fetch(&wqe, slot);
+		store_index(&dbrec->ci, ++tm->ci);
+		run_one(nic, srq, &wqe);
+	}
+	return false;
+}
+
+bool tms_run(struct nic *nic)
+{
+	struct srq *srq;
+
+	while ((srq = TAILQ_FIRST(&nic->tag_queue))) {
+		if (nic_turn_is_over(nic))
+			return true;
+		nic_charge(nic, 1);
+		unschedule(nic, srq);
+		if (run(nic, srq, true))
+			schedule(nic, srq);
+	}
+	return false;
+}
+
+bool tm_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
+{
+	struct srq *srq = table_get(&nic->srqs, number);
+
+	if (!srq || !srq->tm || srq->cq->uarn != uarn)
+		return false;
+	schedule(nic, srq);
+	return true;
+}
+
+/* The kind is TM_EAGER or TM_RNDV if the message has a tag */
+static void read_header(struct tm_match *match, const struct packet *pkt,
+			const struct opcode_info *info)
+{
+	struct iov_cursor cursor = { .iov = pkt->iov };
+	uint32_t len = pkt->payload_len;
+
+	*match = (struct tm_match){ .kind = TM_NO_TAG };
+	if (len < TM_EAGER_HDR)
+		return;
+	iov_read(&cursor, &match->header,
+		 len < TM_RNDV_HDR ? TM_EAGER_HDR : TM_RNDV_HDR);
+	if (match->header.opcode == IB_TMH_EAGER)
+		match->kind = TM_EAGER;
+	else if (match->header.opcode == IB_TMH_RNDV && len >= TM_RNDV_HDR &&
+		 len <= TM_MAX_RNDV_HDR && info->flags & OPCODE_LAST)
+		match->kind = TM_RNDV;
+}
+
+static struct tag *find(struct nic *nic, const struct tm *tm, uint64_t value)
+{
+	unsigned int num = 0;
+	struct tag *tag;
+
+	TAILQ_FOREACH(tag, &tm->tags, link)
+	{
+		if (++num % TAGS_PER_UNIT == 0)
+			nic_charge(nic, 1);
+		if (tag->order >= tm->open_order)
+			return NULL;
+		if ((value & tag->mask) == tag->tag)
+			return tag;
+	}
+	return NULL;
+}
+
+static void use_tag(struct qp *qp, struct tag *tag, uint32_t payload_len)
+{
+	struct tm_match *match = &qp->resp.match;
+	struct recv_req *recv = &qp->resp.recv;
+
+	recv->wr_id = tag->wr_id;
+	recv->error = (struct wqe_error){ 0 };
+	recv->num_sge = tag->num_sge;
+	recv->sge[0] = tag->sge;
+	recv->capacity = tag->sge.length;
+	qp->resp.has_recv = true;
+	match->tag = tag;
+	tag->header = match->header;
+	if (match->kind == TM_EAGER)
+		match->skip = TM_EAGER_HDR;
+	else if (rndv_takes(qp, tag))
+		match->skip = payload_len;
+	else
+		match->kind = TM_INCOMPLETE;
+}
+
+bool tm_match(struct qp *qp, const struct packet *pkt,
+	      const struct opcode_info *info)
+{
+	struct tm_match *match = &qp->resp.match;
+	struct tm *tm = qp->srq->tm;
+	struct tag *tag;
+
+	run(qp->nic, qp->srq, false);
+	read_header(match, pkt, info);
+	if (match->kind == TM_NO_TAG || qp->srq->error)
+		return false;
+	tag = find(qp->nic, tm, be64toh(match->header.tag));
+	if (!tag) {
+		match->kind = TM_UNEXPECTED;
+		return false;
+	}
+	remove_tag(tm, tag);
+	use_tag(qp, tag, pkt->payload_len);
+	return true;
+}
+
+void tm_no_match(struct qp *qp, bool taken)
+{
+	struct tm_match *match = &qp->resp.match;
+
+	if (!taken)
+		match->kind = TM_NONE;
+	else if (match->kind == TM_UNEXPECTED)
+		qp->srq->tm->unexpected++;
+}
+
+void tm_cut(const struct packet *pkt, uint32_t skip, struct iovec *iov)
+{
+	for (unsigned int i = 0; i < pkt->niov; i++) {
+		size_t n = pkt->iov[i].iov_len;
+
+		if (n > skip)
+			n = skip;
+		iov[i].iov_base = (uint8_t *)pkt->iov[i].iov_base + n;
+		iov[i].iov_len = pkt->iov[i].iov_len - n;
+		skip -= n;
+	}
+}
+
+static void set_tag(struct mynic_cqe *cqe, const struct tm_header *header)
+{
+	cqe->tag = htole64(be64toh(header->tag));
+	cqe->tag_priv = htole32(be32toh(header->app_ctx));
+}
+
+void tm_begun(struct qp *qp)
+{
+	const struct tm_match *match = &qp->resp.match;
+	struct mynic_cqe cqe = {
+		.wr_id = htole64(qp->resp.recv.wr_id),
+		.opcode = htole32(IB_WC_TM_RECV),
+		.qp_num = htole32(qp->number),
+		.wc_flags = htole32(IB_WC_TM_MATCH),
+	};
+
+	if (match->kind != TM_EAGER)
+		return;
+	set_tag(&cqe, &match->header);
+	cq_push(qp->nic, qp->recv_cq, &cqe, false, nic_now(qp->nic));
+}
+
+struct wqe_error tm_complete(struct qp *qp, bool single, struct mynic_cqe *cqe)
+{
+	struct tm_match *match = &qp->resp.match;
+	uint32_t flags = 0;
+
+	cqe->opcode = htole32(IB_WC_TM_RECV);
+	switch (match->kind) {
+	case TM_NO_TAG:
+		cqe->opcode = htole32(IB_WC_TM_NO_TAG);
+		break;
+	case TM_EAGER:
+		flags = IB_WC_TM_DATA_VALID | (single ? IB_WC_TM_MATCH : 0);
+		break;
+	case TM_RNDV:
+		flags = IB_WC_TM_MATCH;
+		rndv_start(qp, match->tag);
+		match->tag = NULL;
+		break;
+	case TM_INCOMPLETE:
+		flags = IB_WC_TM_MATCH | IB_WC_TM_DATA_VALID;
+		if (qp->resp.offset > qp->resp.recv.capacity)
+			cqe->byte_len = htole32(qp->resp.recv.capacity);
+		break;
+	}
+	cqe->wc_flags |= htole32(flags);
+	if (flags & IB_WC_TM_MATCH)
+		set_tag(cqe, &match->header);
+	if (match->kind == TM_INCOMPLETE)
+		return (struct wqe_error){ IB_WC_TM_RNDV_INCOMPLETE, 0 };
+	return (struct wqe_error){ 0 };
+}
+
+void tm_end(struct qp *qp, bool success)
+{
+	struct tm_match *match = &qp->resp.match;
+
+	/* The host will not learn of it, and so cannot count it either */
+	if (match->kind == TM_UNEXPECTED && !success) {
+		qp->srq->tm->unexpected--;
+		open_tags(qp->srq->tm);
+	}
+	if (match->tag) {
+		free(match->tag);
+		tm_release(qp->nic, qp->srq);
+	}
+	*match = (struct tm_match){ 0 };
+}

@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "queue/wqe.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/iov.h"
+#include "core.h"
+#include "packet/feth.h"
+#include "qp/qp_error.h"
+
+/* The host has just written what comes next: fetch it in time */
+#define WQE_AHEAD 2u
+
+enum {
+	RC = 1 << MYNIC_QP_RC,
+	UC = 1 << MYNIC_QP_UC,
+	UD = 1 << MYNIC_QP_UD | 1 << MYNIC_QP_GSI,
+	RAW = 1 << MYNIC_QP_RAW_PACKET,
+	XRC = 1 << MYNIC_QP_XRC_INI,
+	DRIVER = 1 << MYNIC_QP_DRIVER,
+};
+
+/* What the send opcodes allow, beside the flags of the type */
+static const struct {
+	uint16_t types;
+	uint8_t flags;
+	uint8_t traits;
+} send_table[MYNIC_WQE_OPCODE_MASK + 1] = {
+	[IB_WR_RDMA_WRITE] = { RC | XRC | UC, IB_SEND_INLINE },
+	[IB_WR_RDMA_WRITE_WITH_IMM] = { RC | XRC | UC, IB_SEND_INLINE,
+					SEND_TAKES_RECV },
+	[IB_WR_SEND] = { RC | XRC | UC | UD | RAW, IB_SEND_INLINE,
+			 SEND_TAKES_RECV },
+	[IB_WR_SEND_WITH_IMM] = { RC | XRC | UC | UD, IB_SEND_INLINE,
+				  SEND_TAKES_RECV },
+	[IB_WR_RDMA_READ] = { RC | XRC, 0, SEND_HAS_RESPONSE },
+	[IB_WR_ATOMIC_CMP_AND_SWP] = { RC | XRC, 0, SEND_HAS_RESPONSE },
+	[IB_WR_ATOMIC_FETCH_AND_ADD] = { RC | XRC, 0, SEND_HAS_RESPONSE },
+	[IB_WR_LOCAL_INV] = { RC | XRC | UC, 0, SEND_IS_LOCAL },
+	[IB_WR_BIND_MW] = { RC | XRC | UC, 0, SEND_IS_LOCAL },
+	[IB_WR_SEND_WITH_INV] = { RC | XRC | UC, IB_SEND_INLINE,
+				  SEND_TAKES_RECV },
+	[IB_WR_TSO] = { UD | RAW, 0 },
+	[IB_WR_DRIVER1] = { DRIVER, IB_SEND_INLINE },
+	[IB_WR_FLUSH] = { RC | XRC, 0, SEND_HAS_RESPONSE },
+	[IB_WR_ATOMIC_WRITE] = { RC | XRC, IB_SEND_INLINE, SEND_HAS_RESPONSE },
+	[MYNIC_WR_REG_MR] = { RC | XRC | UC, 0, SEND_IS_LOCAL },
+};
+
+#define COMMON_FLAGS (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED)
+
+/* What all opcodes of a type allow */
+static const uint8_t type_flags[] = {
+	[MYNIC_QP_RC] = COMMON_FLAGS,
+	[MYNIC_QP_UC] = COMMON_FLAGS,
+	[MYNIC_QP_UD] = COMMON_FLAGS | IB_SEND_IP_CSUM,
+	[MYNIC_QP_GSI] = COMMON_FLAGS | IB_SEND_IP_CSUM,
+	[MYNIC_QP_RAW_PACKET] = COMMON_FLAGS | IB_SEND_IP_CSUM,
+	[MYNIC_QP_XRC_INI] = COMMON_FLAGS,
+	[MYNIC_QP_DRIVER] = COMMON_FLAGS,
+};
+
+/*
+ * Copy from guest memory, which the guest may change at any time: behind this,
+ * the compiler cannot look at the source again.
+ */
+static void fetch(void *dst, const void *src, size_t len)
+{
+	memcpy(dst, src, len);
+	__asm__ __volatile__("" : : : "memory");
+}
+
+static void fetch_sges(struct sge *sge, const void *src, unsigned int num)
+{
+	fetch(sge, src, num * sizeof(*sge));
+	for (unsigned int i = 0; i < num; i++) {
+		sge[i].addr = le64toh(sge[i].addr);
+		sge[i].length = le32toh(sge[i].length);
+		sge[i].lkey = le32toh(sge[i].lkey);
+	}
+}
+
+static_assert(sizeof(struct sge) == sizeof(struct mynic_sge), "sge");
+
+static struct wqe_error bad_wqe(struct nic *nic, enum ib_wc_status status,
+				enum mynic_syndrome syndrome)
+{
+	nic_count(nic, MYNIC_STAT_BAD_WQE);
+	return (struct wqe_error){ status, syndrome };
+}
+
+static struct wqe_error fetch_data(struct qp *qp, const uint8_t *data,
+				   uint32_t room, uint32_t len,
+				   struct send_req *req)
+{
+	struct mynic_atomic_operands operands;
+	uint64_t length = 0;
+
+	if (req->flags & IB_SEND_INLINE) {
+		if (len > room)
+			return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+				       MYNIC_SYN_BAD_LEN);
+		fetch(req->data, data, len);
+		req->length = len;
+		return (struct wqe_error){ 0 };
+	}
+	if (len > room / sizeof(struct mynic_sge))
+		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_LEN);
+	req->num_sge = len;
+	fetch_sges(req->sge, data, len);
+	for (uint32_t i = 0; i < len; i++)
+		length += req->sge[i].length;
+	if (length > WQE_MAX_LENGTH)
+		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
+	req->length = length;
+	if (req->opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
+	    req->opcode == IB_WR_ATOMIC_FETCH_AND_ADD) {
+		if (len != 1 || length != sizeof(uint64_t))
+			return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR,
+				       MYNIC_SYN_BAD_LEN);
+		fetch(&operands, data + MYNIC_WQE_ATOMIC, sizeof(operands));
+		req->compare_add = le64toh(operands.compare_add);
+		req->swap = le64toh(operands.swap);
+	}
+	return (struct wqe_error){ 0 };
+}
+
+/* A FLUSH is a message of no bytes; what it is about is in the operands */
+static struct wqe_error fetch_flush(struct qp *qp, const uint8_t *data,
+				    uint32_t room, uint32_t len,
+				    struct send_req *req)
+{
+	struct mynic_flush_operands operands;
+	uint32_t placement, selectivity;
+	uint64_t length;
+
+	if (len || room < sizeof(operands))
+		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_LEN);
+	fetch(&operands, data, sizeof(operands));
+	length = le64toh(operands.length);
+	if (length > WQE_MAX_LENGTH)
+		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
+	placement = le32toh(operands.placement);
+	selectivity = le32toh(operands.selectivity);
+	if (!feth_is_valid(placement, selectivity))
+		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+			       MYNIC_SYN_BAD_FLAGS);
+	req->feth = feth_make(placement, selectivity);
+	req->flush_len = length;
+	req->length = 0;
+	return (struct wqe_error){ 0 };
+}
+
+static struct wqe_error fetch_local(struct qp *qp, const uint8_t *data,
+				    uint32_t room, uint32_t len,
+				    struct send_req *req)
+{
+	uint32_t size = 0;
+
+	if (req->opcode == IB_WR_BIND_MW)
+		size = sizeof(req->bind);
+	else if (req->opcode == MYNIC_WR_REG_MR)
+		size = sizeof(req->reg_mr);
+	if (len || size > room)
+		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_LEN);
+	fetch(req->data, data, size);
+	req->length = 0;
+	return (struct wqe_error){ 0 };
+}
+
+static struct wqe_error fetch_atomic_write(struct qp *qp, const uint8_t *data,
+					   uint32_t room, uint32_t len,
+					   struct send_req *req)
+{
+	struct wqe_error error = fetch_data(qp, data, room, len, req);
+
+	if (!error.status &&
+	    (req->length != sizeof(uint64_t) || req->num_sge > 1))
+		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
+	return error;
+}
+
+/* The header begins the data area; here it is behind the SGEs */
+static struct wqe_error fetch_tso(struct qp *qp, const uint8_t *data,
+				  uint32_t room,
+				  const struct mynic_send_wqe *wqe,
+				  struct send_req *req)
+{
+	uint32_t align = sizeof(struct mynic_sge);
+	uint32_t header_room;
+	struct wqe_error error;
+
+	req->mss = le16toh(wqe->mss);
+	req->hdr_len = le16toh(wqe->hdr_len);
+	header_room = (req->hdr_len + align - 1) / align * align;
+	if (header_room > room)
+		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_LEN);
+	error = fetch_data(qp, data + header_room, room - header_room,
+			   le32toh(wqe->len), req);
+	if (!error.status)
+		fetch((void *)wqe_tso_header(req), data, req->hdr_len);
+	return error;
+}
+
+/* A region of DMA addresses is not for anybody but the kernel to make */
+static bool is_allowed(const struct qp *qp, uint8_t opcode)
+{
+	if (opcode == MYNIC_WR_REG_MR && !(qp->flags & MYNIC_QP_KERNEL))
+		return false;
+	return send_table[opcode].types & 1 << qp->type;
+}
+
+static struct wqe_error fetch_send(struct qp *qp, const uint8_t *slot,
+				   struct send_req *req)
+{
+	uint32_t stride = 1u << qp->sq.log_stride;
+	uint32_t data = MYNIC_WQE_DATA_RC;
+	struct mynic_send_wqe wqe;
+	struct mynic_xrc_ext ext;
+	uint32_t ctrl;
+
+	fetch(&wqe, slot, sizeof(wqe));
+	req->wr_id = le64toh(wqe.wr_id);
+	ctrl = le32toh(wqe.ctrl);
+	req->opcode = ctrl & MYNIC_WQE_OPCODE_MASK;
+	req->flags = ctrl >> MYNIC_WQE_FLAGS_SHIFT;
+	req->num_sge = 0;
+	if (!is_allowed(qp, req->opcode))
+		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+			       MYNIC_SYN_BAD_OPCODE);
+	if (ctrl >> MYNIC_WQE_FLAGS_SHIFT &
+	    ~(type_flags[qp->type] | send_table[req->opcode].flags))
+		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+			       MYNIC_SYN_BAD_FLAGS);
+	req->traits = send_table[req->opcode].traits;
+	if (req->opcode == IB_WR_LOCAL_INV ||
+	    req->opcode == IB_WR_SEND_WITH_INV)
+		req->imm = le32toh(wqe.invalidate_rkey);
+	else
+		req->imm = wqe.imm_data;
+	req->remote_srqn = 0;
+	if (qp_is_connected(qp)) {
+		req->remote_addr = le64toh(wqe.remote_addr);
+		req->rkey = le32toh(wqe.rkey);
+	} else if (qp->type == MYNIC_QP_DRIVER) {
+		req->remote_addr = le64toh(wqe.remote_addr);
+		req->rkey = le32toh(wqe.rkey);
+		data = MYNIC_WQE_DATA_EXT;
+	} else {
+		req->remote_qpn = le32toh(wqe.remote_qpn) & 0xffffff;
+		req->remote_qkey = le32toh(wqe.remote_qkey);
+		fetch(&req->av, slot + MYNIC_WQE_EXT, sizeof(req->av));
+		data = MYNIC_WQE_DATA_EXT;
+	}
+	if (qp->type == MYNIC_QP_XRC_INI) {
+		fetch(&ext, slot + MYNIC_WQE_EXT, sizeof(ext));
+		req->remote_srqn = le32toh(ext.remote_srqn) & 0xffffff;
+		data = MYNIC_WQE_DATA_EXT;
+	}
+	if (req->opcode == IB_WR_TSO)
+		return fetch_tso(qp, slot + data, stride - data, &wqe, req);
+	if (req->opcode == IB_WR_FLUSH)
+		return fetch_flush(qp, slot + data, stride - data,
+				   le32toh(wqe.len), req);
+	if (req->opcode == IB_WR_ATOMIC_WRITE)
+		return fetch_atomic_write(qp, slot + data, stride - data,
+					  le32toh(wqe.len), req);
+	if (req->traits & SEND_IS_LOCAL)
+		return fetch_local(qp, slot + data, stride - data,
+				   le32toh(wqe.len), req);
+	return fetch_data(qp, slot + data, stride - data, le32toh(wqe.len),
+			  req);
+}
+
+void wqe_fetch_send(struct qp *qp, uint32_t index, struct send_req *req)
+{
+	const uint8_t *slot = ring_slot(qp->nic, &qp->sq, index, false);
+
+	req->num_psn = 0;
+	req->traits = 0;
+	req->done = false;
+	if (slot) {
+		__builtin_prefetch(slot + (WQE_AHEAD << qp->sq.log_stride));
+		req->error = fetch_send(qp, slot, req);
+		return;
+	}
+	req->wr_id = 0;
+	req->error = (struct wqe_error){ IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA };
+}
+
+uint64_t wqe_send_wr_id(struct qp *qp, uint32_t index)
+{
+	const struct mynic_send_wqe *slot =
+		ring_slot(qp->nic, &qp->sq, index, false);
+
+	return slot ? le64toh(slot->wr_id) : 0;
+}
+
+static struct wqe_error fetch_recv(struct nic *nic, const uint8_t *slot,
+				   uint32_t stride, struct recv_req *req)
+{
+	uint32_t room = (stride - sizeof(struct mynic_recv_wqe)) /
+			sizeof(struct mynic_sge);
+	struct mynic_recv_wqe wqe;
+	uint32_t num_sge;
+
+	fetch(&wqe, slot, sizeof(wqe));
+	req->wr_id = le64toh(wqe.wr_id);
+	num_sge = le32toh(wqe.num_sge);
+	if (num_sge > room)
+		return bad_wqe(nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_LEN);
+	req->num_sge = num_sge;
+	fetch_sges(req->sge, slot + sizeof(wqe), num_sge);
+	req->capacity = 0;
+	for (uint32_t i = 0; i < num_sge; i++)
+		req->capacity += req->sge[i].length;
+	return (struct wqe_error){ 0 };
+}
+
+static void fetch_recv_slot(struct nic *nic, struct ring *ring, uint32_t index,
+			    struct recv_req *req)
+{
+	const uint8_t *slot = ring_slot(nic, ring, index, false);
+
+	if (slot) {
+		req->error = fetch_recv(nic, slot, 1u << ring->log_stride, req);
+		return;
+	}
+	req->wr_id = 0;
+	req->error = (struct wqe_error){ IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA };
+}
+
+static bool fetch_from_srq(struct nic *nic, struct srq *srq,
+			   struct recv_req *req)
+{
+	struct mynic_srq_dbrec *dbrec;
+	uint32_t left;
+
+	if (srq->error)
+		return false;
+	dbrec = srq_dbrec(nic, srq);
+	if (!dbrec) {
+		srq_to_error(nic, srq);
+		return false;
+	}
+	left = load_index(&dbrec->pi) - srq->ci;
+	if (left > ring_size(&srq->ring)) {
+		nic_count(nic, MYNIC_STAT_BAD_INDEX);
+		srq_to_error(nic, srq);
+		return false;
+	}
+	if (!left)
+		return false;
+	fetch_recv_slot(nic, &srq->ring, srq->ci, req);
+	store_index(&dbrec->ci, ++srq->ci);
+	if (left - 1 < srq->limit) {
+		srq->limit = 0;
+		event_raise(nic, &srq->events, MYNIC_EVENT_SRQ_LIMIT);
+	}
+	return true;
+}
+
+void wqe_bad_index(struct qp *qp)
+{
+	if (qp->state == IB_QPS_ERR)
+		return;
+	qp_count(qp, MYNIC_STAT_BAD_INDEX);
+	qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
+}
+
+static bool fetch_from_rq(struct nic *nic, struct qp *qp, struct recv_req *req)
+{
+	struct mynic_qp_dbrec *dbrec;
+	uint32_t pi, left;
+
+	dbrec = qp_dbrec(nic, qp);
+	if (!dbrec) {
+		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
+		return false;
+	}
+	pi = load_index(&dbrec->rq_pi);
+	left = pi - qp->resp.ci;
+	if (left > ring_size(&qp->rq) || left < qp->resp.pi - qp->resp.ci) {
+		wqe_bad_index(qp);
+		return false;
+	}
+	qp->resp.pi = pi;
+	if (!left)
+		return false;
+	fetch_recv_slot(nic, &qp->rq, qp->resp.ci, req);
+	store_index(&dbrec->rq_ci, ++qp->resp.ci);
+	return true;
+}
+
+bool wqe_fetch_recv(struct qp *qp, struct recv_req *req)
+{
+	if (qp->srq)
+		return fetch_from_srq(qp->nic, qp->srq, req);
+	return qp->has_rq && fetch_from_rq(qp->nic, qp, req);
+}
+
+struct sge_list send_sges(struct qp *qp, const struct send_req *req)
+{
+	return (struct sge_list){
+		.pd = qp->pd,
+		.sge = req->sge,
+		.num = req->num_sge,
+		.kernel = qp->flags & MYNIC_QP_KERNEL,
+		.waiter = qp,
+		.stage = MYNIC_PAGE_SEND,
+	};
+}
+
+struct sge_list recv_sges(struct qp *qp, const struct recv_req *req)
+{
+	return (struct sge_list){
+		.pd = qp->srq ? qp->srq->pd : qp->pd,
+		.sge = req->sge,
+		.num = req->num_sge,
+		.kernel = qp->flags & MYNIC_QP_KERNEL,
+		/* Frames are not worth waiting for */
+		.waiter = qp->type == MYNIC_QP_RAW_PACKET ? NULL : qp,
+		.stage = MYNIC_PAGE_RECV,
+	};
+}
+
+/* enum mynic_syndrome, or -EAGAIN */
+static int mkey_syndrome(int err)
+{
+	switch (err) {
+	case -EAGAIN:
+		return err;
+	case -EACCES:
+		return MYNIC_SYN_BAD_LKEY;
+	case -ERANGE:
+		return MYNIC_SYN_LKEY_BOUNDS;
+	default:
+		return MYNIC_SYN_DMA;
+	}
+}
+
+/*
+ * What is read is read as a whole in the end. What is written may be less than
+ * there is room for.
+ */
+static int check_one(struct nic *nic, const struct sge_list *list,
+		     const struct sge *sge, uint32_t offset, uint32_t len,
+		     bool write, struct mkey **mkey)
+{
+	if (write)
+		return mkey_check_local(nic, list->pd, list->kernel, sge->lkey,
+					sge->addr + offset, len,
+					IB_ACCESS_LOCAL_WRITE, mkey);
+	return mkey_check_local(nic, list->pd, list->kernel, sge->lkey,
+				sge->addr, sge->length, 0, mkey);
+}
+
+/* How much of @len bytes at @addr, which is in the region, is in there too */
+static uint32_t inside(const struct mkey *mkey, uint64_t addr, uint32_t len)
+{
+	uint64_t left = mkey->length - (addr - mkey->iova);
+
+	return len < left ? len : left;
+}
+
+static int map_one(struct nic *nic, const struct sge_list *list,
+		   const struct sge *sge, uint32_t offset, uint32_t len,
+		   bool write, struct iovec *iov, unsigned int *niov)
+{
+	uint64_t addr = sge->addr + offset;
+	struct mkey *mkey;
+	int err;
+
+	err = check_one(nic, list, sge, offset, len, write, &mkey);
+	if (err)
+		return err;
+	err = mkey_iov(nic, mkey, addr, len, write, iov, PACKET_MAX_IOV, niov);
+	if (err != -EAGAIN)
+		return err;
+	nic->missing.len +=
+		inside(mkey, addr + len, sge->length - offset - len);
+	return list->waiter ? paging_wait(list->waiter, list->stage) : -EFAULT;
+}
+
+int sge_map(struct nic *nic, const struct sge_list *list, uint64_t offset,
+	    uint32_t len, bool write, struct iovec *iov, unsigned int *niov)
+{
+	const struct sge *sge = list->sge;
+	const struct sge *end = sge + list->num;
+
+	*niov = 0;
+	while (sge != end && offset >= sge->length)
+		offset -= sge++->length;
+	for (; len && sge != end; sge++, offset = 0) {
+		uint32_t n = sge->length - offset;
+		int err;
+
+		if (n > len)
+			n = len;
+		if (!n)
+			continue;
+		err = map_one(nic, list, sge, offset, n, write, iov, niov);
+		if (err)
+			return mkey_syndrome(err);
+		len -= n;
+	}
+	return MYNIC_SYN_NONE;
+}
+
+int range_map(struct qp *qp, uint32_t key, uint64_t addr, uint32_t len,
+	      uint32_t whole, struct iovec *iov, unsigned int *niov)
+{
+	struct mkey *mkey;
+	int err;
+
+	*niov = 0;
+	err = mkey_check_local(qp->nic, qp->pd, false, key, addr, whole,
+			       IB_ACCESS_LOCAL_WRITE, &mkey);
+	if (!err)
+		err = mkey_iov(qp->nic, mkey, addr, len, true, iov,
+			       PACKET_MAX_IOV, niov);
+	if (err == -EAGAIN)
+		err = paging_wait(qp, MYNIC_PAGE_SEND);
+	return err ? mkey_syndrome(err) : MYNIC_SYN_NONE;
+}
+
+int sge_read(struct nic *nic, const struct sge_list *list, uint64_t offset,
+	     uint32_t len, uint8_t *dst)
+{
+	struct iovec iov[PACKET_MAX_IOV];
+	struct iov_cursor cursor = { .iov = iov };
+	unsigned int niov;
+	int syndrome;
+
+	syndrome = sge_map(nic, list, offset, len, false, iov, &niov);
+	if (!syndrome)
+		iov_read(&cursor, dst, len);
+	return syndrome;
+}
+
+int sge_write(struct nic *nic, const struct sge_list *list, uint64_t offset,
+	      uint32_t len, const struct iovec *iov)
+{
+	struct iovec dst[PACKET_MAX_IOV];
+	unsigned int ndst;
+	int syndrome;
+
+	syndrome = sge_map(nic, list, offset, len, true, dst, &ndst);
+	if (syndrome)
+		return syndrome;
+	iov_copy(dst, ndst, iov);
+	return MYNIC_SYN_NONE;
+}
+
+int send_payload(struct qp *qp, const struct send_req *req, uint32_t offset,
+		 uint32_t len, struct packet *pkt)
+{
+	struct sge_list list = send_sges(qp, req);
+
+	pkt->payload_len = len;
+	if (req->flags & IB_SEND_INLINE) {
+		pkt->niov = 1;
+		pkt->iov[0].iov_base = (uint8_t *)req->data + offset;
+		pkt->iov[0].iov_len = len;
+		return MYNIC_SYN_NONE;
+	}
+	return sge_map(qp->nic, &list, offset, len, false, pkt->iov,
+		       &pkt->niov);
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "rdma/requester.h"
+
+#include <errno.h>
+
+#include "base/psn.h"
+#include "core.h"
+#include "packet/aeth.h"
+#include "packet/opcode.h"
+#include "qp/path.h"
+#include "queue/sq.h"
+
+static const struct wqe_error bad_response = { IB_WC_BAD_RESP_ERR,
+					       MYNIC_SYN_BAD_RESPONSE };
+
+/* Whether a response, and not just an ACK, completes the request */
+static bool has_response(const struct send_req *req)
+{
+	return req->traits & SEND_HAS_RESPONSE;
+}
+
+/*
+ * All before @psn has arrived at the responder. Return: false if a response
+ * to one of these requests is missing.
+ */
+static bool acknowledge(struct qp *qp, uint32_t psn)
+{
+	struct requester *q = &qp->req;
+	uint32_t una = q->una;
+	uint32_t num = 0;
+	uint64_t now;
+
+	while ((int32_t)(psn - q->una) > 0) {
+		const struct send_req *req = sq_req(qp, q->ci + num);
+		uint32_t end = req->first_psn + req->num_psn;
+
+		if (req->done) {
+			num++;
+			continue;
+		}
+		if (has_response(req))
+			break;
+		if ((int32_t)(psn - end) < 0) {
+			q->una = psn;
+			break;
+		}
+		q->una = end;
+		num++;
+	}
+	if (num || q->una != una) {
+		now = nic_now(qp->nic);
+		sq_complete(qp, num, now);
+		if (q->una != una)
+			requester_progress(qp, now);
+	}
+	return q->una == psn;
+}
+
+/* One loss is reported by every packet behind it */
+static void go_back_once(struct qp *qp)
+{
+	if (qp->req.went_back || qp->req.rnr_wait)
+		return;
+	requester_retry(qp);
+	qp->req.went_back = true;
+}
+
+/* What is missing before a response was lost (IBTA 9.7.6.1.2) */
+static void implied_nak(struct qp *qp)
+{
+	qp_count(qp, MYNIC_STAT_IMPLIED_NAK);
+	go_back_once(qp);
+}
+
+static void fail_remote(struct qp *qp, enum mynic_stat stat,
+			enum ib_wc_status status, enum mynic_syndrome syndrome)
+{
+	qp_count(qp, stat);
+	sq_fail(qp, (struct wqe_error){ status, syndrome });
+}
+
+static void receive_nak(struct qp *qp, enum aeth_nak code)
+{
+	switch (code) {
+	case AETH_NAK_SEQUENCE:
+		qp_count(qp, MYNIC_STAT_RX_NAK_SEQ);
+		go_back_once(qp);
+		break;
+	case AETH_NAK_INVALID_REQUEST:
+		fail_remote(qp, MYNIC_STAT_RX_NAK_INVALID,
+			    IB_WC_REM_INV_REQ_ERR, MYNIC_SYN_REMOTE_INVALID);
+		break;
+	case AETH_NAK_REMOTE_ACCESS:
+		fail_remote(qp, MYNIC_STAT_RX_NAK_ACCESS, IB_WC_REM_ACCESS_ERR,
+			    MYNIC_SYN_REMOTE_ACCESS);
+		break;
+	case AETH_NAK_REMOTE_OPERATION:
+		fail_remote(qp, MYNIC_STAT_RX_NAK_OPERATION, IB_WC_REM_OP_ERR,
+			    MYNIC_SYN_REMOTE_OP);
+		break;
+	default:
+		fail_remote(qp, MYNIC_STAT_RX_DROP_HEADER, IB_WC_BAD_RESP_ERR,
+			    MYNIC_SYN_BAD_RESPONSE);
+	}
+}
+
+/*
+ * An ACK of just the packet that was sent again: what was sent before that,
+ * behind it, is lost. Not if it is too early for an answer: it may be one to
+ * the packet when it was first sent.
+ */
+static bool answers_probe(const struct qp *qp, uint32_t psn)
+{
+	const struct requester *q = &qp->req;
+
+	return q->probing && psn == q->probe_psn &&
+	       nic_now(qp->nic) - q->probe_at >= q->recovery.min_rtt;
+}
+
+/*
+ * The peer tells how many receive requests it has for messages that it has not
+ * acknowledged (IBTA 9.7.7.2)
+ */
+static void set_credits(struct qp *qp, uint32_t aeth)
+{
+	unsigned int code = aeth_value(aeth);
+	struct requester *q = &qp->req;
+	uint32_t done = q->recvs;
+
+	q->counts_credits = code != AETH_NO_CREDITS;
+	if (!q->counts_credits)
+		return;
+	if (requester_draining(qp))
+		done = sq_req(qp, q->ci)->recv_index;
+	q->credit_end = done + aeth_credits(code);
+}
+
+static void receive_ack(struct qp *qp, uint32_t psn, uint32_t aeth)
+{
+	bool answered;
+
+	switch (aeth_type(aeth)) {
+	case AETH_ACK:
+		answered = answers_probe(qp, psn);
+		if (!acknowledge(qp, psn + 1))
+			implied_nak(qp);
+		else
+			set_credits(qp, aeth);
+		if (answered && (int32_t)(qp->req.probe_end - psn) > 1) {
+			requester_resend(qp);
+			qp->req.went_back = true;
+		}
+		break;
+	case AETH_RNR_NAK:
+		qp_count(qp, MYNIC_STAT_RX_NAK_RNR);
+		if (!acknowledge(qp, psn))
+			implied_nak(qp);
+		else if (!qp->req.rnr_wait)
+			requester_rnr(qp, aeth_value(aeth));
+		break;
+	case AETH_NAK:
+		if (!acknowledge(qp, psn))
+			implied_nak(qp);
+		else if (!qp->req.rnr_wait)
+			receive_nak(qp, aeth_value(aeth));
+		break;
+	default:
+		qp_count(qp, MYNIC_STAT_RX_DROP_HEADER);
+	}
+}
+
+/* A response has come, the last one to the packet that requested it */
+static void ends_rd_atomic(struct requester *q)
+{
+	/* If it has gone back since, that packet does not count any more */
+	if ((int32_t)(q->psn - q->una) >= 0)
+		q->rd_atomic--;
+}
+
+/*
+ * Is the response, of @num packets, FIRST or not, and LAST or not, as the
+ * packets that requested it say? A part may have been requested again, from
+ * where that began on.
+ */
+static bool in_place(const struct requester *q, const struct send_req *req,
+		     const struct opcode_info *info, uint32_t num, bool last)
+{
+	bool starts = q->una == req->first_psn;
+	bool may_start = starts || q->una == q->resumed ||
+			 requester_piece_left(req, q->una - 1) == 1;
+
+	if (info->flags & OPCODE_FIRST ? !may_start : starts)
+		return false;
+	if (info->flags & OPCODE_LAST)
+		return requester_piece_left(req, q->una + num - 1) == 1;
+	return !last;
+}
+
+static struct sge_list scatter_list(struct qp *qp, const struct send_req *req)
+{
+	struct sge_list list = send_sges(qp, req);
+
+	list.stage = MYNIC_PAGE_RECV;
+	/* What is read for a tag goes where the tag is from */
+	if (qp->rndv.active)
+		list.pd = qp->srq->pd;
+	return list;
+}
+
+/* The next @num packets of the responses to a READ have come. */
+static void arrive(struct requester *q, const struct send_req *req,
+		   uint32_t num)
+{
+	while (num) {
+		uint32_t left = requester_piece_left(req, q->una);
+
+		if (left > num) {
+			q->una += num;
+			return;
+		}
+		q->una += left;
+		num -= left;
+		ends_rd_atomic(q);
+	}
+}
+
+static void receive_read(struct qp *qp, const struct send_req *req,
+			 const struct packet *pkt,
+			 const struct opcode_info *info)
+{
+	uint32_t mtu = path_mtu(qp);
+	struct sge_list list = scatter_list(qp, req);
+	struct requester *q = &qp->req;
+	uint32_t offset = (q->una - req->first_psn) * mtu;
+	uint32_t len = req->length - offset;
+	uint32_t num = packet_count(pkt);
+	bool last = len <= num * mtu;
+	uint64_t now;
+	int syndrome;
+
+	if (!last)
+		len = num * mtu;
+	if (pkt->payload_len != len || (num > 1 && pkt->segment != mtu) ||
+	    !in_place(q, req, info, num, last)) {
+		sq_fail(qp, bad_response);
+		return;
+	}
+	syndrome = sge_write(qp->nic, &list, offset, len, pkt->iov);
+	if (syndrome == -EAGAIN)
+		return;
+	if (syndrome) {
+		sq_fail(qp, (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome });
+		return;
+	}
+	arrive(q, req, num);
+	now = nic_now(qp->nic);
+	if (last)
+		sq_complete(qp, 1, now);
+	requester_progress(qp, now);
+}
+
+/* The only packet of a response has come */
+static void end_alone(struct qp *qp)
+{
+	uint64_t now = nic_now(qp->nic);
+
+	qp->req.una++;
+	ends_rd_atomic(&qp->req);
+	sq_complete(qp, 1, now);
+	requester_progress(qp, now);
+}
+
+static void receive_atomic(struct qp *qp, const struct send_req *req,
+			   uint64_t orig)
+{
+	struct sge_list list = scatter_list(qp, req);
+	struct iovec iov = { &orig, sizeof(orig) };
+	int syndrome;
+
+	orig = htole64(orig);
+	syndrome = sge_write(qp->nic, &list, 0, sizeof(orig), &iov);
+	if (syndrome == -EAGAIN)
+		return;
+	if (syndrome) {
+		sq_fail(qp, (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome });
+		return;
+	}
+	end_alone(qp);
+}
+
+/* What answers ATOMIC WRITE and FLUSH: a READ response without data */
+static bool is_empty_response(const struct packet *pkt,
+			      const struct opcode_info *info)
+{
+	return info->class == OPCODE_READ_RESPONSE &&
+	       (info->flags & OPCODE_ONLY) == OPCODE_ONLY && !pkt->payload_len;
+}
+
+static void receive_response(struct qp *qp, uint32_t psn,
+			     const struct packet *pkt,
+			     const struct opcode_info *info)
+{
+	const struct send_req *req;
+	bool fits;
+
+	if (info->flags & OPCODE_AETH &&
+	    aeth_type(pkt->roce.aeth) != AETH_ACK) {
+		qp_count(qp, MYNIC_STAT_RX_DROP_HEADER);
+		return;
+	}
+	if (!acknowledge(qp, psn)) {
+		implied_nak(qp);
+		return;
+	}
+	req = sq_req(qp, qp->req.ci);
+	switch (req->opcode) {
+	case IB_WR_RDMA_READ:
+		fits = info->class == OPCODE_READ_RESPONSE;
+		if (fits)
+			receive_read(qp, req, pkt, info);
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		fits = info->class == OPCODE_ATOMIC_ACK;
+		if (fits)
+			receive_atomic(qp, req, pkt->roce.atomic_orig);
+		break;
+	case IB_WR_ATOMIC_WRITE:
+	case IB_WR_FLUSH:
+		fits = is_empty_response(pkt, info);
+		if (fits)
+			end_alone(qp);
+		break;
+	default:
+		fits = false;
+	}
+	if (!fits)
+		sq_fail(qp, bad_response);
+	if (info->flags & OPCODE_AETH && info->flags & OPCODE_LAST)
+		set_credits(qp, pkt->roce.aeth);
+}
+
+void completer_receive(struct qp *qp, const struct packet *pkt,
+		       const struct opcode_info *info)
+{
+	const struct requester *q = &qp->req;
+	uint32_t psn = q->una + psn_diff(pkt->roce.psn, q->una);
+
+	/* The latest ACK once more is how a peer tells of new credits */
+	if (psn == q->una - 1 && q->counts_credits &&
+	    info->class == OPCODE_ACK &&
+	    aeth_type(pkt->roce.aeth) == AETH_ACK) {
+		set_credits(qp, pkt->roce.aeth);
+		qp_schedule(qp->nic, qp);
+		return;
+	}
+	/* Old, or to what was never sent: a ghost (IBTA 9.7.6.2) */
+	if ((int32_t)(psn - q->una) < 0 || (int32_t)(psn - q->max_psn) >= 0) {
+		qp_count(qp, MYNIC_STAT_GHOST);
+		return;
+	}
+	if (!q->recovery.probe_after)
+		recovery_heard(&qp->req.recovery, nic_now(qp->nic));
+	if (info->class == OPCODE_ACK)
+		receive_ack(qp, psn, pkt->roce.aeth);
+	else
+		receive_response(qp, psn, pkt, info);
+	qp_schedule(qp->nic, qp);
+}

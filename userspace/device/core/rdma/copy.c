@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "rdma/copy.h"
+
+#include "base/iov.h"
+#include "core.h"
+#include "queue/sq.h"
+
+/* Bytes that are copied at once: what PACKET_MAX_IOV elements take */
+#define PIECE 4096
+
+/* Pieces copied in one run, so that no QP keeps the others waiting */
+#define QUANTUM 64
+
+static int copy_piece(struct qp *qp, const struct send_req *req, uint32_t len)
+{
+	struct packet from;
+	struct iovec to[PACKET_MAX_IOV];
+	unsigned int num;
+	int syndrome;
+
+	syndrome = range_map(qp, req->rkey, req->remote_addr + req->copied, len,
+			     req->length - req->copied, to, &num);
+	if (!syndrome)
+		syndrome = send_payload(qp, req, req->copied, len, &from);
+	if (!syndrome)
+		iov_copy(to, num, from.iov);
+	return syndrome;
+}
+
+static struct wqe_error copy_some(struct qp *qp, struct send_req *req)
+{
+	uint32_t len;
+	int syndrome;
+
+	if (!req->num_psn) {
+		req->num_psn = 1;
+		req->copied = 0;
+	}
+	len = req->length - req->copied;
+	if (!len)
+		return (struct wqe_error){ 0 };
+	if (len > PIECE)
+		len = PIECE;
+	syndrome = copy_piece(qp, req, len);
+	if (syndrome)
+		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
+	req->copied += len;
+	return (struct wqe_error){ 0 };
+}
+
+bool copy_run(struct qp *qp)
+{
+	for (unsigned int i = 0; i < QUANTUM; i++) {
+		struct wqe_error error;
+		struct send_req *req;
+
+		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+			return false;
+		if (qp->state == IB_QPS_SQD && !requester_draining(qp))
+			return false;
+		req = sq_next(qp);
+		if (!req)
+			return false;
+		error = req->error;
+		if (!error.status)
+			error = copy_some(qp, req);
+		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+			return false;
+		if (error.status) {
+			sq_fail(qp, error);
+			return true;
+		}
+		if (req->copied == req->length)
+			sq_complete(qp, 1, nic_now(qp->nic));
+		nic_charge(qp->nic, 1);
+		if (nic_turn_is_over(qp->nic))
+			break;
+	}
+	return true;
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "rdma/message.h"
+
+#include <errno.h>
+
+#include "base/iov.h"
+#include "core.h"
+#include "engine/transport.h"
+#include "packet/opcode.h"
+#include "qp/path.h"
+#include "queue/rq.h"
+
+/* All packets but the last are full, and only a message may be empty */
+static bool has_right_length(const struct qp *qp, const struct packet *pkt,
+			     const struct opcode_info *info)
+{
+	if (pkt->segment)
+		return pkt->segment == path_mtu(qp) &&
+		       (info->flags & OPCODE_LAST ||
+			!(pkt->payload_len & (pkt->segment - 1)));
+	if (!(info->flags & OPCODE_LAST))
+		return pkt->payload_len == path_mtu(qp);
+	return pkt->payload_len <= path_mtu(qp) &&
+	       (info->flags & OPCODE_FIRST || pkt->payload_len);
+}
+
+static enum message_fault take_recv(struct qp *qp)
+{
+	struct responder *r = &qp->resp;
+
+	if (!r->has_recv)
+		r->has_recv = wqe_fetch_recv(qp, &r->recv);
+	if (!r->has_recv)
+		return MESSAGE_NO_RECV;
+	return r->recv.error.status ? MESSAGE_BAD_RECV : MESSAGE_OK;
+}
+
+void message_complete(struct qp *qp, struct wqe_error error,
+		      struct mynic_cqe *cqe, bool solicited)
+{
+	qp->resp.has_recv = false;
+	if (qp->resp.match.kind)
+		tm_end(qp, !error.status);
+	rq_complete(qp, &qp->resp.recv, error, cqe, solicited);
+}
+
+static void end_message(struct qp *qp, const struct packet *pkt,
+			const struct opcode_info *info)
+{
+	struct responder *r = &qp->resp;
+	struct mynic_cqe cqe = {
+		.opcode = htole32(IB_WC_RECV),
+		.byte_len = htole32(r->offset - r->match.skip),
+	};
+	struct wqe_error error = { 0 };
+
+	r->msg = 0;
+	if (info->class == OPCODE_WRITE) {
+		if (!(info->flags & OPCODE_IMM))
+			return;
+		cqe.opcode = htole32(IB_WC_RECV_RDMA_WITH_IMM);
+	}
+	if (info->flags & OPCODE_IMM) {
+		cqe.wc_flags = htole32(IB_WC_WITH_IMM);
+		cqe.imm_data = pkt->roce.imm;
+	} else if (info->flags & OPCODE_IETH) {
+		cqe.wc_flags = htole32(IB_WC_WITH_INV);
+		cqe.invalidated_rkey = htole32(pkt->roce.imm);
+	}
+	if (r->match.kind && info->class == OPCODE_SEND)
+		error = tm_complete(qp, info->flags & OPCODE_FIRST, &cqe);
+	message_complete(qp, error, &cqe, pkt->roce.solicited);
+}
+
+/* A tag's buffer, if one matches the message, or the next of the SRQ */
+static enum message_fault take_tag_or_recv(struct qp *qp,
+					   const struct packet *pkt,
+					   const struct opcode_info *info)
+{
+	enum message_fault fault;
+
+	if (qp->resp.has_recv)
+		return take_recv(qp);
+	if (tm_match(qp, pkt, info))
+		return MESSAGE_OK;
+	fault = take_recv(qp);
+	tm_no_match(qp, qp->resp.has_recv);
+	return fault;
+}
+
+/* The part of a packet's payload that has a place in the receive request */
+static int write_recv(struct qp *qp, const struct packet *pkt)
+{
+	struct sge_list list = recv_sges(qp, &qp->resp.recv);
+	const struct tm_match *match = &qp->resp.match;
+	uint32_t offset = qp->resp.offset;
+	struct iovec iov[PACKET_MAX_IOV];
+	uint32_t len = pkt->payload_len;
+
+	if (match->kind == TM_INCOMPLETE && len > qp->resp.recv.capacity)
+		len = qp->resp.recv.capacity;
+	if (!match->skip)
+		return sge_write(qp->nic, &list, offset, len, pkt->iov);
+	if (offset)
+		return sge_write(qp->nic, &list, offset - match->skip, len,
+				 pkt->iov);
+	tm_cut(pkt, match->skip, iov);
+	return sge_write(qp->nic, &list, 0, len - match->skip, iov);
+}
+
+static bool fits(const struct responder *r, uint64_t len)
+{
+	return len <= WQE_MAX_LENGTH &&
+	       (len <= r->recv.capacity + r->match.skip ||
+		r->match.kind == TM_INCOMPLETE);
+}
+
+static enum message_fault place_send(struct qp *qp, const struct packet *pkt,
+				     const struct opcode_info *info)
+{
+	struct responder *r = &qp->resp;
+	enum message_fault fault;
+	int syndrome;
+
+	if (info->flags & OPCODE_FIRST) {
+		if (qp->srq && qp->srq->tm)
+			fault = take_tag_or_recv(qp, pkt, info);
+		else
+			fault = take_recv(qp);
+		if (fault)
+			return fault;
+		r->offset = 0;
+	}
+	if (!fits(r, r->offset + pkt->payload_len))
+		return MESSAGE_TOO_LONG;
+	syndrome = write_recv(qp, pkt);
+	if (syndrome == -EAGAIN)
+		return MESSAGE_PAGE_FAULT;
+	if (syndrome) {
+		r->recv.error =
+			(struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
+		return MESSAGE_BAD_RECV;
+	}
+	if (info->flags & OPCODE_IETH)
+		return message_mkey_fault(
+			mkey_invalidate_remote(qp, pkt->roce.imm));
+	return MESSAGE_OK;
+}
+
+enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
+				      enum ib_access_flags access,
+				      struct mkey **mkey)
+{
+	if (!(qp->attr.access_flags & access))
+		return MESSAGE_NOT_ALLOWED;
+	if (hdr->dma_len > WQE_MAX_LENGTH)
+		return MESSAGE_BAD_LENGTH;
+	if (!hdr->dma_len)
+		return MESSAGE_OK;
+	return message_mkey_fault(
+		mkey_check_remote(qp, qp->pd, hdr->rkey, hdr->remote_addr,
+				  hdr->dma_len, access, mkey));
+}
+
+/* @mkey: the key, checked for this packet; NULL: it may have gone since */
+static int write_payload(struct qp *qp, const struct packet *pkt,
+			 struct mkey *mkey)
+{
+	struct iovec dst[PACKET_MAX_IOV];
+	struct responder *r = &qp->resp;
+	uint64_t addr = r->write_addr + r->offset;
+	unsigned int ndst = 0;
+	int err = 0;
+
+	if (!pkt->payload_len)
+		return 0;
+	if (!mkey)
+		err = mkey_check_remote(qp, qp->pd, r->write_rkey, addr,
+					pkt->payload_len,
+					IB_ACCESS_REMOTE_WRITE, &mkey);
+	if (err)
+		return err;
+	err = mkey_iov(qp->nic, mkey, addr, pkt->payload_len, true, dst,
+		       PACKET_MAX_IOV, &ndst);
+	if (err == -EAGAIN) {
+		qp->nic->missing.len +=
+			r->write_len - r->offset - pkt->payload_len;
+		return paging_wait(qp, MYNIC_PAGE_RECV);
+	}
+	if (err)
+		return err;
+	iov_copy(dst, ndst, pkt->iov);
+	return 0;
+}
+
+static enum message_fault place_write(struct qp *qp, const struct packet *pkt,
+				      const struct opcode_info *info)
+{
+	struct responder *r = &qp->resp;
+	enum message_fault fault;
+	struct mkey *mkey = NULL;
+	uint32_t left;
+
+	if (info->flags & OPCODE_FIRST) {
+		fault = message_check_reth(qp, &pkt->roce,
+					   IB_ACCESS_REMOTE_WRITE, &mkey);
+		if (fault)
+			return fault;
+		r->offset = 0;
+		r->write_addr = pkt->roce.remote_addr;
+		r->write_len = pkt->roce.dma_len;
+		r->write_rkey = pkt->roce.rkey;
+	}
+	left = r->write_len - r->offset;
+	if (info->flags & OPCODE_LAST ? pkt->payload_len != left :
+					pkt->payload_len >= left)
+		return MESSAGE_BAD_LENGTH;
+	if (info->flags & OPCODE_IMM) {
+		fault = take_recv(qp);
+		if (fault)
+			return fault;
+	}
+	return message_mkey_fault(write_payload(qp, pkt, mkey));
+}
+
+enum message_fault message_execute(struct qp *qp, const struct packet *pkt,
+				   const struct opcode_info *info)
+{
+	struct responder *r = &qp->resp;
+	enum message_fault fault;
+
+	if (!has_right_length(qp, pkt, info))
+		return MESSAGE_BAD_LENGTH;
+	if (info->class == OPCODE_SEND)
+		fault = place_send(qp, pkt, info);
+	else
+		fault = place_write(qp, pkt, info);
+	if (fault)
+		return fault;
+	r->offset += pkt->payload_len;
+	r->msg = info->class;
+	if (info->flags & OPCODE_LAST)
+		end_message(qp, pkt, info);
+	else if (info->flags & OPCODE_FIRST && r->match.kind)
+		tm_begun(qp);
+	return MESSAGE_OK;
+}

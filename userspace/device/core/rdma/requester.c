@@ -1,0 +1,696 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "rdma/requester.h"
+
+#include <string.h>
+
+#include "base/psn.h"
+#include "core.h"
+#include "memory/local.h"
+#include "packet/opcode.h"
+#include "qp/cc.h"
+#include "qp/path.h"
+#include "queue/sq.h"
+#include "rdma/segment.h"
+
+/* Parts of the window that ask for an acknowledgment each, log2 */
+#define ACK_SHIFT 2
+
+/* Packets of the response to one of the packets that request a part of a read */
+#define MIN_PIECE 4
+
+/* A silent peer is not asked more and more seldom without end */
+#define MAX_PROBE_NS 1000000000
+#define MAX_PROBES 16
+
+#define RNR_RETRY_FOREVER 7
+
+/* The ACK timeout is 4.096 us times 2^timeout (IBTA 9.7.6.1.3) */
+#define TIMEOUT_UNIT 4096
+
+/* The times of the RNR NAK timer field, in 10 us (IBTA 9.7.5.2.8) */
+#define RNR_TIME_UNIT 10000
+static const uint32_t rnr_times[32] = {
+	65536, 1,    2,	   3,	 4,    6,     8,     12,    16,	   24,	  32,
+	48,    64,   96,   128,	 192,  256,   384,   512,   768,   1024,  1536,
+	2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+};
+
+/*
+ * A peer that has run out of receive requests mostly has some again long before
+ * the time of its RNR NAK is over, and will run out of them again. So for some
+ * time after one wait a moment for a credit, or a fraction of what the next one
+ * would cost, before trying without. A peer that is always just in time sends
+ * none, and is never waited for.
+ */
+#define CREDIT_WAIT_NS 100000
+#define CREDIT_WAIT_SHIFT 2
+#define CREDIT_WAIT_PERIOD_NS 20000000
+
+void requester_start(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+
+	q->psn = qp->attr.sq_psn;
+	q->una = q->psn;
+	q->max_psn = q->psn;
+	q->resumed = q->psn;
+	q->window_base = q->psn;
+	q->ack_psn = q->psn;
+	q->recvs = 0;
+	q->counts_credits = false;
+	q->credit_wait_end = 0;
+	q->probing = false;
+	q->probes = 0;
+	recovery_start(&q->recovery, q->psn);
+}
+
+static bool is_rd_atomic(const struct send_req *req)
+{
+	return req->traits & SEND_HAS_RESPONSE;
+}
+
+static bool takes_recv(const struct send_req *req)
+{
+	return req->traits & SEND_TAKES_RECV;
+}
+
+/* A request that has been sent in part, or is sent again */
+static bool begun(const struct qp *qp, uint32_t index)
+{
+	return index != qp->req.fetched &&
+	       (sq_req(qp, index)->num_psn || sq_req(qp, index)->done);
+}
+
+bool requester_draining(const struct qp *qp)
+{
+	return begun(qp, qp->req.ci);
+}
+
+static uint64_t ack_timeout(const struct qp *qp)
+{
+	return (uint64_t)TIMEOUT_UNIT << qp->attr.timeout;
+}
+
+/*
+ * How long nothing was acknowledged when the next probe is due, or 0. Where
+ * round trips vary much that would be late; the ACK timer must not be first.
+ */
+static uint64_t probe_time(const struct qp *qp)
+{
+	const struct requester *q = &qp->req;
+	uint64_t wait = q->recovery.probe_after;
+	uint64_t limit = ack_timeout(qp) / 8;
+
+	if (qp->attr.timeout && wait > limit && limit > RECOVERY_MIN_PROBE_NS)
+		wait = limit;
+	wait <<= q->probes;
+	return wait < MAX_PROBE_NS ? wait : MAX_PROBE_NS;
+}
+
+/* One timer for both: the next probe, and when the ACK timer runs out */
+static void set_timer(struct qp *qp, uint64_t now)
+{
+	struct requester *q = &qp->req;
+	uint64_t wait = probe_time(qp);
+	uint64_t due = q->ack_due;
+
+	if (wait && now + wait < due)
+		due = now + wait;
+	if (due == TIMER_NEVER)
+		timer_stop(&q->timer);
+	else
+		timer_set(&qp->nic->timers, &q->timer, due);
+}
+
+static void restart_timer(struct qp *qp, uint64_t now)
+{
+	struct requester *q = &qp->req;
+
+	q->quiet_since = now;
+	q->ack_due = qp->attr.timeout ? now + ack_timeout(qp) : TIMER_NEVER;
+	if (q->una == q->max_psn)
+		timer_stop(&q->timer);
+	else
+		set_timer(qp, now);
+}
+
+static void fill_counters(struct qp *qp)
+{
+	qp->req.retry_left = qp->attr.retry_cnt;
+	qp->req.rnr_left = qp->attr.rnr_retry;
+}
+
+void requester_progress(struct qp *qp, uint64_t now)
+{
+	struct requester *q = &qp->req;
+
+	/* It may have gone back to what is acknowledged only now */
+	if ((int32_t)(q->psn - q->una) < 0) {
+		q->psn = q->una;
+		q->resumed = q->una;
+	}
+	/* Not left behind so far that it would be ahead again */
+	if ((int32_t)(q->window_base - q->una) < 0)
+		q->window_base = q->una;
+	fill_counters(qp);
+	q->rnr_wait = false;
+	q->went_back = false;
+	q->probing = false;
+	recovery_acked(&q->recovery, q->una, now);
+	if (q->probes)
+		recovery_probed(&q->recovery, now - q->quiet_since);
+	q->probes = 0;
+	restart_timer(qp, now);
+}
+
+static void fail(struct qp *qp, enum ib_wc_status status,
+		 enum mynic_syndrome syndrome)
+{
+	sq_fail(qp, (struct wqe_error){ status, syndrome });
+}
+
+static void go_back(struct requester *q)
+{
+	q->cur = q->ci;
+	q->psn = q->una;
+	q->resumed = q->una;
+	q->window_base = q->una;
+	q->ack_psn = q->una;
+	q->rd_atomic = 0;
+	q->probing = false;
+}
+
+void requester_resend(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+
+	recovery_lost(&q->recovery, q->una, nic_now(qp->nic));
+	go_back(q);
+}
+
+void requester_retry(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+
+	if (!q->retry_left) {
+		qp_count(qp, MYNIC_STAT_RETRY_EXCEEDED);
+		fail(qp, IB_WC_RETRY_EXC_ERR, MYNIC_SYN_RETRY);
+		return;
+	}
+	q->retry_left--;
+	requester_resend(qp);
+	restart_timer(qp, nic_now(qp->nic));
+}
+
+void requester_rnr(struct qp *qp, unsigned int timer)
+{
+	uint64_t time = (uint64_t)RNR_TIME_UNIT * rnr_times[timer];
+	struct requester *q = &qp->req;
+	uint64_t now = nic_now(qp->nic);
+
+	if (!q->rnr_left) {
+		qp_count(qp, MYNIC_STAT_RNR_RETRY_EXCEEDED);
+		fail(qp, IB_WC_RNR_RETRY_EXC_ERR, MYNIC_SYN_RNR_RETRY);
+		return;
+	}
+	if (qp->attr.rnr_retry != RNR_RETRY_FOREVER)
+		q->rnr_left--;
+	recovery_unclear(&q->recovery, q->max_psn, now);
+	go_back(q);
+	q->rnr_wait = true;
+	timer_set(&qp->nic->timers, &q->timer, now + time);
+	q->credit_wait = time >> CREDIT_WAIT_SHIFT;
+	if (q->credit_wait > CREDIT_WAIT_NS)
+		q->credit_wait = CREDIT_WAIT_NS;
+	q->credit_wait_end = now + time + CREDIT_WAIT_PERIOD_NS;
+}
+
+/* Whether the request that is being sent is more than the peer has told of */
+static bool lacks_credit(const struct requester *q, const struct send_req *req)
+{
+	uint32_t recv = req->num_psn ? req->recv_index : q->recvs;
+
+	return q->counts_credits && takes_recv(req) &&
+	       (int32_t)(recv - q->credit_end) >= 0;
+}
+
+/* Nothing is on its way, so the timer is free, and stops when something is */
+static bool waits_for_credit(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+	uint64_t due = q->quiet_since + q->credit_wait;
+	uint64_t now = nic_now(qp->nic);
+
+	if (now >= q->credit_wait_end || now >= due)
+		return false;
+	timer_set(&qp->nic->timers, &q->timer, due);
+	return true;
+}
+
+/*
+ * Without a credit one packet is sent, alone, and the rest of the message when
+ * the peer has taken that (IBTA 9.7.7.2.5).
+ */
+static bool may_send_without_credit(struct qp *qp, const struct send_req *req)
+{
+	const struct requester *q = &qp->req;
+
+	if (req->num_psn && q->psn != req->first_psn)
+		return (int32_t)(q->una - req->first_psn) > 0;
+	if (q->psn != q->una)
+		return false;
+	return q->una != q->max_psn || !waits_for_credit(qp);
+}
+
+/*
+ * A responder may have the READ as a whole, and then need not know any more
+ * what lies before a part of it that it was asked for again: rxe does not.
+ */
+static bool is_out_of_turn(const struct requester *q,
+			   const struct send_req *req)
+{
+	return req->opcode == IB_WR_RDMA_READ && req->piece && req->in_turn &&
+	       q->psn != req->first_psn && q->psn != q->una;
+}
+
+/* How many packets may be sent before something is acknowledged */
+static int32_t room(const struct requester *q)
+{
+	uint32_t base = q->una;
+
+	if (!q->recovery.lossy && (int32_t)(q->window_base - base) > 0)
+		base = q->window_base;
+	return q->recovery.window - (q->psn - base);
+}
+
+/* Whether fences, limits and the window let the next packet go */
+static bool may_send(struct qp *qp, const struct send_req *req)
+{
+	const struct requester *q = &qp->req;
+	bool starts = !req->num_psn || q->psn == req->first_psn;
+
+	if (starts && req->flags & IB_SEND_FENCE && q->rd_atomic)
+		return false;
+	if (is_rd_atomic(req) && q->rd_atomic >= qp->attr.max_rd_atomic)
+		return false;
+	if (!req->num_psn &&
+	    q->psn - q->una + path_packets(qp, req->length) > PSN_HALF)
+		return false;
+	if (req->num_psn && is_out_of_turn(q, req))
+		return false;
+	if (lacks_credit(q, req) && !may_send_without_credit(qp, req))
+		return false;
+	return room(q) > 0;
+}
+
+/* A packet that takes the PSNs up to @next is ready to go */
+static void send_packet(struct qp *qp, struct packet *pkt, uint32_t next)
+{
+	struct requester *q = &qp->req;
+	bool again = (int32_t)(q->psn - q->max_psn) < 0;
+	bool starts_timer = q->una == q->max_psn || !timer_is_set(&q->timer);
+	uint64_t now = 0;
+	bool measures;
+
+	pkt->roce.psn = q->psn & PSN_MASK;
+	if (again)
+		qp_count(qp, MYNIC_STAT_RETRANSMIT);
+	if (pkt->roce.ack_req)
+		q->ack_psn = next;
+	measures = !q->recovery.timing &&
+		   (pkt->roce.ack_req || !q->recovery.probe_after);
+	if (measures || starts_timer)
+		now = nic_now(qp->nic);
+	if (measures)
+		recovery_sent(&q->recovery, q->psn, q->una, now);
+	/* What was set in SQD holds from the next request on */
+	if (q->una == q->max_psn)
+		fill_counters(qp);
+	q->psn = next;
+	if ((int32_t)(next - q->max_psn) > 0)
+		q->max_psn = next;
+	if (starts_timer)
+		restart_timer(qp, now);
+	path_send(qp, pkt);
+}
+
+/* @next: behind the packet */
+static bool wants_ack(const struct requester *q, const struct send_req *req,
+		      uint32_t next)
+{
+	uint32_t part = q->recovery.window >> ACK_SHIFT;
+
+	return next - q->ack_psn >= part || lacks_credit(q, req);
+}
+
+/* What is sent again, or against the odds, goes packet by packet */
+static uint32_t num_together(const struct qp *qp, const struct send_req *req,
+			     uint32_t left)
+{
+	const struct requester *q = &qp->req;
+	uint32_t num = room(q);
+
+	if (num > left)
+		num = left;
+	if (num < 2 || q->psn != q->max_psn || q->recovery.lossy ||
+	    lacks_credit(q, req))
+		return 1;
+	return path_train(qp, num);
+}
+
+/* SEND or RDMA WRITE. Return: enum mynic_syndrome, 0 if the packet is sent */
+static int send_data(struct qp *qp, const struct send_req *req,
+		     struct packet *pkt)
+{
+	struct requester *q = &qp->req;
+	uint32_t index = q->psn - req->first_psn;
+	uint32_t num = 1;
+	int syndrome;
+
+	if (index + 1 < req->num_psn)
+		num = num_together(qp, req, req->num_psn - index);
+	syndrome = segment_build(qp, req, index * path_mtu(qp), num, pkt);
+	if (syndrome)
+		return syndrome;
+	pkt->roce.ack_req = wants_ack(q, req, q->psn + num);
+	if (index + num == req->num_psn) {
+		pkt->roce.ack_req = true;
+		q->cur++;
+	}
+	send_packet(qp, pkt, q->psn + num);
+	return MYNIC_SYN_NONE;
+}
+
+uint32_t requester_piece_left(const struct send_req *req, uint32_t psn)
+{
+	uint32_t left = req->first_psn + req->num_psn - psn;
+	int32_t behind = psn - req->cut_psn;
+	uint32_t piece = -behind;
+
+	if (!req->piece)
+		return left;
+	if (behind >= 0)
+		piece = req->piece - behind % req->piece;
+	return piece < left ? piece : left;
+}
+
+/*
+ * A responder sends all that is requested at once. Where packets get lost it
+ * is asked for no more than the window: not all that lies behind a loss comes
+ * in vain then. Several requests keep the path busy if there may be several.
+ */
+static uint32_t piece_packets(const struct qp *qp)
+{
+	uint32_t num = qp->attr.max_rd_atomic < 8 ? qp->attr.max_rd_atomic : 8;
+	uint32_t piece = 2 * qp->req.recovery.window / num;
+
+	return piece > MIN_PIECE ? piece : MIN_PIECE;
+}
+
+/* After a retry, what has arrived of the response is not requested again */
+static void send_read(struct qp *qp, struct send_req *req, struct packet *pkt)
+{
+	struct requester *q = &qp->req;
+	uint32_t index = q->psn - req->first_psn;
+	uint32_t offset = index * path_mtu(qp);
+	uint32_t len = req->length - offset;
+	uint32_t num = req->num_psn - index;
+	uint32_t piece;
+
+	/* No response is on its way that was cut in another way */
+	if (q->recovery.lossy && !req->piece && (!index || q->psn == q->una)) {
+		req->piece = piece_packets(qp);
+		req->cut_psn = q->psn;
+		req->in_turn = (int32_t)(q->psn - q->max_psn) < 0;
+	}
+	piece = requester_piece_left(req, q->psn);
+	if (num > piece) {
+		num = piece;
+		len = num * path_mtu(qp);
+	} else {
+		q->cur++;
+	}
+	pkt->roce.opcode = BTH_RC_READ_REQUEST | qp->service;
+	pkt->roce.remote_addr = req->remote_addr + offset;
+	pkt->roce.rkey = req->rkey;
+	pkt->roce.dma_len = len;
+	pkt->roce.ack_req = true;
+	q->rd_atomic++;
+	send_packet(qp, pkt, q->psn + num);
+	q->window_base = q->psn;
+}
+
+/* A request of one packet that is answered by a response of its own */
+static void send_alone(struct qp *qp, const struct send_req *req,
+		       struct packet *pkt)
+{
+	struct requester *q = &qp->req;
+
+	pkt->roce.opcode |= qp->service;
+	pkt->roce.remote_addr = req->remote_addr;
+	pkt->roce.rkey = req->rkey;
+	pkt->roce.ack_req = true;
+	q->rd_atomic++;
+	q->cur++;
+	send_packet(qp, pkt, q->psn + 1);
+	q->window_base = q->psn;
+}
+
+static void send_atomic(struct qp *qp, const struct send_req *req,
+			struct packet *pkt)
+{
+	if (req->opcode == IB_WR_ATOMIC_CMP_AND_SWP) {
+		pkt->roce.opcode = BTH_RC_CMP_SWAP;
+		pkt->roce.compare = req->compare_add;
+		pkt->roce.swap_add = req->swap;
+	} else {
+		pkt->roce.opcode = BTH_RC_FETCH_ADD;
+		pkt->roce.swap_add = req->compare_add;
+	}
+	send_alone(qp, req, pkt);
+}
+
+/* Return: enum mynic_syndrome, 0 if the packet is sent */
+static int send_atomic_write(struct qp *qp, const struct send_req *req,
+			     struct packet *pkt)
+{
+	int syndrome = send_payload(qp, req, 0, req->length, pkt);
+
+	if (syndrome)
+		return syndrome;
+	pkt->roce.opcode = BTH_RC_ATOMIC_WRITE;
+	pkt->roce.dma_len = req->length;
+	send_alone(qp, req, pkt);
+	return MYNIC_SYN_NONE;
+}
+
+static void send_flush(struct qp *qp, const struct send_req *req,
+		       struct packet *pkt)
+{
+	pkt->roce.opcode = BTH_RC_FLUSH;
+	pkt->roce.feth = req->feth;
+	pkt->roce.dma_len = req->flush_len;
+	send_alone(qp, req, pkt);
+}
+
+static struct wqe_error send_one(struct qp *qp, struct send_req *req)
+{
+	int syndrome = MYNIC_SYN_NONE;
+	struct packet pkt;
+
+	if (!path_init(qp, &qp->attr.av, qp->attr.dest_qpn, &pkt))
+		return (struct wqe_error){ IB_WC_LOC_QP_OP_ERR,
+					   MYNIC_SYN_BAD_GID };
+	pkt.roce.srqn = req->remote_srqn;
+	switch (req->opcode) {
+	case IB_WR_RDMA_READ:
+		send_read(qp, req, &pkt);
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		send_atomic(qp, req, &pkt);
+		break;
+	case IB_WR_ATOMIC_WRITE:
+		syndrome = send_atomic_write(qp, req, &pkt);
+		break;
+	case IB_WR_FLUSH:
+		send_flush(qp, req, &pkt);
+		break;
+	default:
+		syndrome = send_data(qp, req, &pkt);
+	}
+	if (syndrome)
+		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
+	return (struct wqe_error){ 0 };
+}
+
+/*
+ * Send the oldest packet again, alone: the answer tells whether what has been
+ * sent behind it has arrived.
+ */
+static void probe_data(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+	const struct requester saved = *q;
+
+	q->cur = q->ci;
+	q->psn = q->una;
+	/* So that it asks for an acknowledgment */
+	q->ack_psn = q->una - RECOVERY_MAX_WINDOW;
+	send_one(qp, sq_req(qp, q->ci));
+	q->cur = saved.cur;
+	q->psn = saved.psn;
+	q->ack_psn = saved.ack_psn;
+	q->probing = true;
+	q->probe_psn = q->una;
+	q->probe_end = q->psn;
+	q->probe_at = nic_now(qp->nic);
+}
+
+static void probe(struct qp *qp, uint64_t now)
+{
+	struct requester *q = &qp->req;
+
+	if (q->probes < MAX_PROBES)
+		q->probes++;
+	set_timer(qp, now);
+	/* If it has gone back, that will be sent anyway */
+	if (q->psn == q->una || paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+		return;
+	qp_count(qp, MYNIC_STAT_PROBE);
+	recovery_unclear(&q->recovery, q->max_psn, now);
+	if (is_rd_atomic(sq_req(qp, q->ci))) {
+		requester_resend(qp);
+		q->went_back = true;
+	} else {
+		probe_data(qp);
+	}
+}
+
+void requester_timer(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+	uint64_t now = nic_now(qp->nic);
+
+	/* What it has waited for was not an answer */
+	if (q->rnr_wait || q->una == q->max_psn) {
+		q->rnr_wait = false;
+		return;
+	}
+	/* The answer may have come, and wait for a page */
+	if (paging_holds(&qp->paging)) {
+		restart_timer(qp, now);
+		return;
+	}
+	if (now < q->ack_due) {
+		probe(qp, now);
+		return;
+	}
+	qp_count(qp, MYNIC_STAT_TIMEOUT);
+	q->went_back = false;
+	recovery_unclear(&q->recovery, q->max_psn, now);
+	requester_retry(qp);
+}
+
+static uint32_t next_len(const struct qp *qp, const struct send_req *req)
+{
+	uint32_t left;
+
+	if (is_rd_atomic(req))
+		return 0;
+	left = req->length - (qp->req.psn - req->first_psn) * path_mtu(qp);
+	return left < path_mtu(qp) ? left : path_mtu(qp);
+}
+
+static void begin(struct requester *q, struct send_req *req, uint32_t num_psn)
+{
+	req->first_psn = q->psn;
+	req->num_psn = num_psn;
+	req->piece = 0;
+	req->recv_index = q->recvs;
+	q->recvs += takes_recv(req);
+}
+
+/*
+ * Requests before a LOCAL_INV may need the key, and be it to be sent again. Of
+ * the others it is enough that those behind them find them done.
+ */
+static bool may_run_local(const struct requester *q, const struct send_req *req)
+{
+	if (req->opcode == IB_WR_LOCAL_INV)
+		return q->ci == q->cur;
+	return !(req->flags & IB_SEND_FENCE && q->rd_atomic);
+}
+
+/* Return: false if it has to wait */
+static bool run_local(struct qp *qp, struct send_req *req)
+{
+	struct requester *q = &qp->req;
+
+	if (!req->done) {
+		if (!may_run_local(q, req))
+			return false;
+		req->error = local_run(qp, req);
+		if (req->error.status)
+			return true;
+		req->done = true;
+	}
+	if (q->ci == q->cur)
+		sq_complete(qp, 1, nic_now(qp->nic));
+	else
+		q->cur++;
+	return true;
+}
+
+bool requester_run(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+
+	for (uint32_t num = 0; num < PACKET_QUANTUM;) {
+		uint32_t before = num;
+		uint32_t psn = q->psn;
+		struct wqe_error error;
+		struct send_req *req;
+
+		if (q->rnr_wait || paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+			return false;
+		if (qp->state == IB_QPS_SQD && !begun(qp, q->cur))
+			return false;
+		req = sq_next(qp);
+		if (!req)
+			return false;
+		if (is_rd_atomic(req) && !qp->attr.max_rd_atomic)
+			req->error = (struct wqe_error){ IB_WC_LOC_QP_OP_ERR,
+							 MYNIC_SYN_BAD_OPCODE };
+		if (req->error.status) {
+			/* Those before it may still succeed */
+			if (q->ci != q->cur)
+				return false;
+			sq_fail(qp, req->error);
+			return true;
+		}
+		if (req->traits & SEND_IS_LOCAL) {
+			if (!run_local(qp, req))
+				return false;
+			num++;
+			nic_charge(qp->nic, 1);
+			continue;
+		}
+		if (!may_send(qp, req))
+			return false;
+		if (!req->num_psn)
+			begin(q, req, path_packets(qp, req->length));
+		if (qp->cc.paced &&
+		    !cc_admit(qp, CC_REQUESTS, next_len(qp, req)))
+			return false;
+		error = send_one(qp, req);
+		if (!paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+			req->error = error;
+		/* The PSNs of a READ are its response's */
+		num += is_rd_atomic(req) ? 1 : q->psn - psn;
+		nic_charge(qp->nic, num - before);
+		if (nic_turn_is_over(qp->nic))
+			break;
+	}
+	return true;
+}

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "rdma/responder.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include "base/iov.h"
+#include "base/psn.h"
+#include "core.h"
+#include "packet/aeth.h"
+#include "packet/opcode.h"
+#include "qp/flush.h"
+#include "qp/path.h"
+#include "qp/response_queue.h"
+#include "qp/xrcd.h"
+#include "rdma/message.h"
+
+/* Atomics work on guest memory in place, and that is little-endian */
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte order");
+
+void responder_start(struct qp *qp)
+{
+	qp->resp.epsn = qp->attr.rq_psn;
+}
+
+void responder_reset(struct qp *qp)
+{
+	if (qp->resp.match.kind)
+		tm_end(qp, false);
+	flush_stop(qp);
+	responses_free(qp);
+	qp->resp = (struct responder){ 0 };
+}
+
+/* The request in use, if any, says why; otherwise an event does */
+static void fail(struct qp *qp, uint8_t nak_code, struct wqe_error error,
+		 enum mynic_event event)
+{
+	struct mynic_cqe cqe = { 0 };
+
+	responses_fail(&qp->resp, qp->resp.epsn, nak_code, event);
+	if (qp->resp.has_recv)
+		message_complete(qp, error, &cqe, false);
+}
+
+static void fail_invalid(struct qp *qp)
+{
+	fail(qp, AETH_NAK_INVALID_REQUEST,
+	     (struct wqe_error){ IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_RQ_INVALID },
+	     MYNIC_EVENT_QP_REQ_ERROR);
+}
+
+static void answer_rnr(struct qp *qp)
+{
+	struct responder *r = &qp->resp;
+
+	r->nak = RESPONDER_NAK_RNR;
+	r->nak_syndrome = AETH_RNR_NAK | qp->attr.min_rnr_timer;
+	r->gap = true;
+}
+
+static void refuse(struct qp *qp, enum message_fault fault)
+{
+	switch (fault) {
+	case MESSAGE_NO_RECV:
+		answer_rnr(qp);
+		break;
+	case MESSAGE_BAD_RECV:
+		/* This side's fault: the request in use has the reason */
+		fail(qp, AETH_NAK_REMOTE_OPERATION, qp->resp.recv.error, 0);
+		break;
+	case MESSAGE_TOO_LONG:
+		fail(qp, AETH_NAK_INVALID_REQUEST,
+		     (struct wqe_error){ IB_WC_LOC_LEN_ERR, MYNIC_SYN_RQ_LEN },
+		     0);
+		break;
+	case MESSAGE_BAD_KEY:
+		fail(qp, AETH_NAK_REMOTE_ACCESS,
+		     (struct wqe_error){ IB_WC_LOC_ACCESS_ERR,
+					 MYNIC_SYN_RQ_ACCESS },
+		     MYNIC_EVENT_QP_ACCESS_ERROR);
+		break;
+	case MESSAGE_NO_MEMORY:
+		fail(qp, AETH_NAK_REMOTE_OPERATION,
+		     (struct wqe_error){ IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA },
+		     MYNIC_EVENT_QP_FATAL);
+		break;
+	case MESSAGE_PAGE_FAULT:
+		/* The packet is kept, and comes again */
+		break;
+	default:
+		fail_invalid(qp);
+	}
+}
+
+/* The packet was accepted */
+static void advance(struct responder *r, const struct packet *pkt,
+		    const struct opcode_info *info, uint32_t psns)
+{
+	r->epsn = psn_add(r->epsn, psns);
+	r->gap = false;
+	if (r->nak == RESPONDER_NAK_RNR ||
+	    (r->nak == RESPONDER_NAK_SEQ && psn_diff(r->epsn, r->gap_end) > 0))
+		r->nak = RESPONDER_NAK_NONE;
+	if (opcode_has_response(info))
+		r->ack = false; /* the response is one, for all before too */
+	else if (pkt->roce.ack_req)
+		r->ack = true;
+	if (info->flags & OPCODE_LAST)
+		r->msn = psn_add(r->msn, 1);
+}
+
+/* Return: whether there is room for the answer to a new request */
+static bool reserve_response(struct qp *qp)
+{
+	switch (responses_reserve(qp)) {
+	case RESPONSES_ROOM:
+		return true;
+	case RESPONSES_EXCEEDED:
+		fail_invalid(qp);
+		return false;
+	default:
+		/* As if lost: the requester comes again */
+		return false;
+	}
+}
+
+static void execute_read(struct qp *qp, const struct packet *pkt,
+			 const struct opcode_info *info)
+{
+	struct responder *r = &qp->resp;
+	struct response response = {
+		.first = true,
+		.psn = r->epsn,
+		.srqn = pkt->roce.srqn,
+		.rkey = pkt->roce.rkey,
+		.left = pkt->roce.dma_len,
+		.addr = pkt->roce.remote_addr,
+	};
+	enum message_fault fault;
+	struct mkey *mkey;
+
+	fault = message_check_reth(qp, &pkt->roce, IB_ACCESS_REMOTE_READ,
+				   &mkey);
+	if (fault) {
+		refuse(qp, fault);
+		return;
+	}
+	if (!reserve_response(qp))
+		return;
+	advance(r, pkt, info, path_packets(qp, response.left));
+	response.msn = r->msn;
+	responses_add(r, &response);
+}
+
+/* The 8 bytes that an atomic or ATOMIC WRITE is about */
+static int find_operand(struct qp *qp, const struct roce_hdr *hdr,
+			enum ib_access_flags access, uint64_t **ptr)
+{
+	unsigned int niov = 0;
+	struct iovec iov[1];
+	struct mkey *mkey;
+	int err;
+
+	err = mkey_check_remote(qp, qp->pd, hdr->rkey, hdr->remote_addr,
+				sizeof(**ptr), access, &mkey);
+	if (err)
+		return err;
+	err = mkey_iov(qp->nic, mkey, hdr->remote_addr, sizeof(**ptr), true,
+		       iov, 1, &niov);
+	if (err == -EAGAIN)
+		return paging_wait(qp, MYNIC_PAGE_RECV);
+	if (err)
+		return err;
+	*ptr = iov[0].iov_base;
+	/* A region whose addresses do not line up with its pages */
+	return (uintptr_t)*ptr % sizeof(**ptr) ? -EFAULT : 0;
+}
+
+static int do_atomic(struct qp *qp, const struct roce_hdr *hdr, uint64_t *orig)
+{
+	uint64_t *ptr;
+	int err;
+
+	err = find_operand(qp, hdr, IB_ACCESS_REMOTE_ATOMIC, &ptr);
+	if (err)
+		return err;
+	if ((hdr->opcode & BTH_OPERATION_MASK) == BTH_RC_FETCH_ADD) {
+		*orig = __atomic_fetch_add(ptr, hdr->swap_add,
+					   __ATOMIC_SEQ_CST);
+	} else {
+		*orig = hdr->compare;
+		__atomic_compare_exchange_n(ptr, orig, hdr->swap_add, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	}
+	return 0;
+}
+
+static void execute_atomic(struct qp *qp, const struct packet *pkt,
+			   const struct opcode_info *info)
+{
+	struct responder *r = &qp->resp;
+	struct response response = {
+		.atomic = true,
+		.psn = r->epsn,
+	};
+	int err;
+
+	if (!(qp->attr.access_flags & IB_ACCESS_REMOTE_ATOMIC) ||
+	    pkt->roce.remote_addr % sizeof(uint64_t)) {
+		fail_invalid(qp);
+		return;
+	}
+	if (!reserve_response(qp))
+		return;
+	err = do_atomic(qp, &pkt->roce, &response.orig);
+	if (err) {
+		refuse(qp, message_mkey_fault(err));
+		return;
+	}
+	advance(r, pkt, info, 1);
+	response.msn = r->msn;
+	responses_add(r, &response);
+}
+
+static int do_atomic_write(struct qp *qp, const struct packet *pkt)
+{
+	struct iov_cursor cursor = { .iov = pkt->iov };
+	uint64_t *ptr, value;
+	int err;
+
+	err = find_operand(qp, &pkt->roce, IB_ACCESS_REMOTE_WRITE, &ptr);
+	if (err)
+		return err;
+	iov_read(&cursor, &value, sizeof(value));
+	__atomic_store_n(ptr, value, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+static void execute_atomic_write(struct qp *qp, const struct packet *pkt,
+				 const struct opcode_info *info)
+{
+	struct responder *r = &qp->resp;
+	struct response response = {
+		.atomic = true,
+		.empty = true,
+		.psn = r->epsn,
+	};
+	int err;
+
+	if (!(qp->attr.access_flags & IB_ACCESS_REMOTE_WRITE) ||
+	    pkt->roce.remote_addr % sizeof(uint64_t) ||
+	    pkt->roce.dma_len != sizeof(uint64_t) ||
+	    pkt->payload_len != sizeof(uint64_t)) {
+		fail_invalid(qp);
+		return;
+	}
+	if (!reserve_response(qp))
+		return;
+	err = do_atomic_write(qp, pkt);
+	if (err) {
+		refuse(qp, message_mkey_fault(err));
+		return;
+	}
+	advance(r, pkt, info, 1);
+	response.msn = r->msn;
+	responses_add(r, &response);
+}
+
+static void execute_flush(struct qp *qp, const struct packet *pkt,
+			  const struct opcode_info *info)
+{
+	struct responder *r = &qp->resp;
+	struct response response = {
+		.atomic = true,
+		.empty = true,
+		.psn = r->epsn,
+		.srqn = pkt->roce.srqn,
+		.rkey = pkt->roce.rkey,
+	};
+	enum message_fault fault;
+
+	fault = flush_check(qp, &pkt->roce, &response);
+	if (fault) {
+		refuse(qp, fault);
+		return;
+	}
+	if (!reserve_response(qp))
+		return;
+	advance(r, pkt, info, 1);
+	response.msn = r->msn;
+	responses_add(r, &response);
+}
+
+static void execute_message(struct qp *qp, const struct packet *pkt,
+			    const struct opcode_info *info)
+{
+	enum message_fault fault = message_execute(qp, pkt, info);
+
+	if (fault)
+		refuse(qp, fault);
+	else
+		advance(&qp->resp, pkt, info, packet_count(pkt));
+}
+
+/* Requests, but not parts of a message, may name one SRQ after the other */
+static bool bind_srq(struct qp *qp, const struct roce_hdr *hdr)
+{
+	struct srq *srq = xrc_srq_find(qp, hdr->srqn);
+
+	if (!srq || (qp->resp.msg && srq != qp->srq))
+		return false;
+	xrc_bind(qp, srq);
+	return true;
+}
+
+static void execute(struct qp *qp, const struct packet *pkt,
+		    const struct opcode_info *info)
+{
+	if (!(info->types & 1 << qp->type) ||
+	    !message_in_sequence(&qp->resp, info) ||
+	    (qp->xrcd && !bind_srq(qp, &pkt->roce))) {
+		fail_invalid(qp);
+		return;
+	}
+	switch (info->class) {
+	case OPCODE_READ:
+		execute_read(qp, pkt, info);
+		break;
+	case OPCODE_ATOMIC:
+		execute_atomic(qp, pkt, info);
+		break;
+	case OPCODE_ATOMIC_WRITE:
+		execute_atomic_write(qp, pkt, info);
+		break;
+	case OPCODE_FLUSH:
+		execute_flush(qp, pkt, info);
+		break;
+	default:
+		execute_message(qp, pkt, info);
+	}
+}
+
+/*
+ * Read again what is there now. A request that is not good (any more) is
+ * dropped: it may be the wire's duplicate of one that has long been answered.
+ */
+static void repeat_read(struct qp *qp, const struct roce_hdr *hdr)
+{
+	struct responder *r = &qp->resp;
+	struct response response = {
+		.duplicate = true,
+		.first = true,
+		.psn = hdr->psn,
+		.msn = r->msn,
+		.srqn = hdr->srqn,
+		.rkey = hdr->rkey,
+		.left = hdr->dma_len,
+		.addr = hdr->remote_addr,
+	};
+	uint32_t behind = psn_add(r->epsn, -hdr->psn);
+	const struct pd *pd = xrc_pd(qp, response.srqn);
+	struct mkey *mkey;
+
+	if (!(qp->attr.access_flags & IB_ACCESS_REMOTE_READ) ||
+	    hdr->dma_len > WQE_MAX_LENGTH ||
+	    path_packets(qp, hdr->dma_len) > behind)
+		return;
+	if (hdr->dma_len &&
+	    mkey_check_remote(qp, pd, hdr->rkey, hdr->remote_addr, hdr->dma_len,
+			      IB_ACCESS_REMOTE_READ, &mkey))
+		return;
+	responses_add_duplicate(qp, &response);
+}
+
+static void repeat_atomic(struct qp *qp, uint32_t psn)
+{
+	const struct response_queue *queue = &qp->resp.responses;
+
+	/* The latest first: an older one may have the same PSN by wrapping */
+	for (unsigned int i = 1; i <= queue->size; i++) {
+		const struct atomic_result *result =
+			&queue->results[(queue->next_result + queue->size - i) %
+					queue->size];
+		struct response response = {
+			.atomic = true,
+			.empty = result->empty,
+			.duplicate = true,
+			.psn = psn,
+			.msn = result->msn,
+			.orig = result->orig,
+		};
+
+		if (result->valid && result->psn == psn) {
+			responses_add_duplicate(qp, &response);
+			return;
+		}
+	}
+}
+
+static void repeat(struct qp *qp, const struct packet *pkt,
+		   const struct opcode_info *info)
+{
+	qp_count(qp, MYNIC_STAT_DUPLICATE);
+	switch (info->class) {
+	case OPCODE_READ:
+		repeat_read(qp, &pkt->roce);
+		break;
+	case OPCODE_ATOMIC:
+	case OPCODE_ATOMIC_WRITE:
+	case OPCODE_FLUSH:
+		repeat_atomic(qp, pkt->roce.psn);
+		break;
+	case OPCODE_RESERVED:
+		break;
+	default:
+		qp->resp.ack = true;
+	}
+}
+
+static void report_gap(struct qp *qp, uint32_t psn)
+{
+	struct responder *r = &qp->resp;
+
+	qp_count(qp, MYNIC_STAT_OUT_OF_SEQUENCE);
+	if (r->nak == RESPONDER_NAK_NONE && !r->gap) {
+		r->gap = true;
+		r->gap_end = r->epsn;
+		r->nak = RESPONDER_NAK_SEQ;
+		r->nak_syndrome = AETH_NAK | AETH_NAK_SEQUENCE;
+	}
+	if (psn_diff(psn, r->gap_end) > 0)
+		r->gap_end = psn;
+}
+
+void responder_receive(struct qp *qp, const struct packet *pkt,
+		       const struct opcode_info *info)
+{
+	struct responder *r = &qp->resp;
+	int32_t ahead = psn_diff(pkt->roce.psn, r->epsn);
+
+	if (r->nak == RESPONDER_NAK_FATAL)
+		return;
+	if (ahead > 0)
+		report_gap(qp, pkt->roce.psn);
+	else if (ahead < 0)
+		repeat(qp, pkt, info);
+	else
+		execute(qp, pkt, info);
+	qp_schedule(qp->nic, qp);
+}

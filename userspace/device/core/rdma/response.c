@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What the responder has to say: read responses, atomic results, ACK, NAK. */
+#include "rdma/responder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/psn.h"
+#include "core.h"
+#include "packet/aeth.h"
+#include "packet/opcode.h"
+#include "qp/cc.h"
+#include "qp/flush.h"
+#include "qp/path.h"
+#include "qp/qp_error.h"
+#include "qp/response_queue.h"
+#include "qp/xrcd.h"
+
+/* BTH opcodes by OPCODE_FIRST and OPCODE_LAST, but for the service */
+static const uint8_t read_opcodes[] = {
+	[0] = BTH_RC_READ_RESPONSE_MIDDLE,
+	[OPCODE_FIRST] = BTH_RC_READ_RESPONSE_FIRST,
+	[OPCODE_LAST] = BTH_RC_READ_RESPONSE_LAST,
+	[OPCODE_ONLY] = BTH_RC_READ_RESPONSE_ONLY,
+};
+
+/* Without a path the answer is as good as lost */
+static bool start_packet(struct qp *qp, struct packet *pkt, uint32_t psn)
+{
+	if (!path_init(qp, &qp->attr.av, qp->attr.dest_qpn, pkt))
+		return false;
+	pkt->roce.psn = psn;
+	return true;
+}
+
+static uint32_t make_aeth(uint8_t syndrome, uint32_t msn)
+{
+	return (uint32_t)syndrome << AETH_SYNDROME_SHIFT | msn;
+}
+
+/*
+ * The code of the largest number in the table of IBTA 9.7.7.2.2 that is not
+ * above @num: 2^n has code 2n, and 3 * 2^n is between it and the next.
+ */
+static uint8_t credit_code(uint32_t num)
+{
+	unsigned int log;
+
+	if (num < 2)
+		return num;
+	log = 31 - __builtin_clz(num);
+	return 2 * log + (num >> (log - 1) & 1);
+}
+
+/* An SRQ's entries are promised to nobody */
+static uint8_t ack_syndrome(struct qp *qp)
+{
+	const struct mynic_qp_dbrec *dbrec;
+	uint32_t num = 0;
+
+	if (!qp->has_rq)
+		return AETH_ACK | AETH_NO_CREDITS;
+	dbrec = qp_dbrec(qp->nic, qp);
+	if (dbrec)
+		num = load_index(&dbrec->rq_pi) - qp->resp.ci;
+	/* What cannot be right is found when a receive request is taken */
+	if (num > ring_size(&qp->rq))
+		num = 0;
+	return AETH_ACK | credit_code(num + qp->resp.has_recv);
+}
+
+static void send_atomic(struct qp *qp, struct response *response)
+{
+	struct packet pkt;
+
+	if (!start_packet(qp, &pkt, response->psn))
+		return;
+	pkt.roce.opcode = (response->empty ? BTH_RC_READ_RESPONSE_ONLY :
+					     BTH_RC_ATOMIC_ACK) |
+			  qp->service;
+	pkt.roce.aeth = make_aeth(ack_syndrome(qp), response->msn);
+	pkt.roce.atomic_orig = response->orig;
+	path_send(qp, &pkt);
+}
+
+static int map_read(struct qp *qp, const struct response *response,
+		    uint32_t len, struct packet *pkt)
+{
+	struct mkey *mkey;
+	int err;
+
+	pkt->payload_len = len;
+	if (!len)
+		return 0;
+	err = mkey_check_remote(qp, xrc_pd(qp, response->srqn), response->rkey,
+				response->addr, len, IB_ACCESS_REMOTE_READ,
+				&mkey);
+	if (err)
+		return err;
+	err = mkey_iov(qp->nic, mkey, response->addr, len, false, pkt->iov,
+		       PACKET_MAX_IOV, &pkt->niov);
+	if (err != -EAGAIN)
+		return err;
+	qp->nic->missing.len += response->left - len;
+	return paging_wait(qp, MYNIC_PAGE_READ);
+}
+
+/*
+ * Send the next packet, or train, of the response to a READ. @num: how many
+ * were sent. Return: 0, or what mkey_check_remote() or mkey_iov() said.
+ */
+static int send_read(struct qp *qp, struct response *response, uint32_t *num)
+{
+	uint32_t packets = path_packets(qp, response->left);
+	unsigned int position = 0;
+	struct packet pkt;
+	uint32_t len;
+	int err;
+
+	*num = 1;
+	if (packets > 1 && !response->duplicate)
+		*num = path_train(qp, packets);
+	len = *num << path_log_mtu(qp);
+	if (response->left <= len) {
+		len = response->left;
+		position |= OPCODE_LAST;
+	}
+	if (response->first)
+		position |= OPCODE_FIRST;
+	if (start_packet(qp, &pkt, response->psn)) {
+		err = map_read(qp, response, len, &pkt);
+		if (err)
+			return err;
+		if (*num > 1)
+			pkt.segment = path_mtu(qp);
+		pkt.roce.opcode = read_opcodes[position] | qp->service;
+		if (position)
+			pkt.roce.aeth =
+				make_aeth(ack_syndrome(qp), response->msn);
+		path_send(qp, &pkt);
+	}
+	response->first = false;
+	response->psn = psn_add(response->psn, *num);
+	response->addr += len;
+	response->left -= len;
+	return 0;
+}
+
+/* The key or the memory has gone while the request was being answered */
+static void fail_response(struct qp *qp, const struct response *response,
+			  int err)
+{
+	if (response->duplicate)
+		return;
+	responses_clear(&qp->resp);
+	if (err == -EACCES || err == -ERANGE)
+		responses_fail(&qp->resp, response->psn, AETH_NAK_REMOTE_ACCESS,
+			       MYNIC_EVENT_QP_ACCESS_ERROR);
+	else
+		responses_fail(&qp->resp, response->psn,
+			       AETH_NAK_REMOTE_OPERATION, MYNIC_EVENT_QP_FATAL);
+}
+
+static void pop(struct response_queue *queue)
+{
+	queue->first = (queue->first + 1) % queue->size;
+	queue->num--;
+}
+
+/* Send the next part of the oldest answer. Return: how many packets that is */
+static uint32_t answer(struct qp *qp)
+{
+	struct response_queue *queue = &qp->resp.responses;
+	struct response *response = responses_waiting(queue, 0);
+	uint32_t num = 1;
+	int err;
+
+	if (response->flush_left) {
+		err = flush_run(qp, response, MYNIC_PAGE_READ);
+		if (err == -EAGAIN || err == -EINPROGRESS)
+			return num;
+		if (err)
+			fail_response(qp, response, err);
+		else
+			queue->flushing = response->flush_left;
+		return num;
+	}
+	if (response->atomic) {
+		send_atomic(qp, response);
+		pop(queue);
+		return num;
+	}
+	err = send_read(qp, response, &num);
+	if (err == -EAGAIN)
+		return num;
+	if (err)
+		fail_response(qp, response, err);
+	if (queue->num && (err || !response->left))
+		pop(queue);
+	return num;
+}
+
+static void send_aeth(struct qp *qp, uint8_t syndrome, uint32_t psn)
+{
+	struct packet pkt;
+
+	if (!start_packet(qp, &pkt, psn))
+		return;
+	pkt.roce.opcode = BTH_RC_ACK | qp->service;
+	pkt.roce.aeth = make_aeth(syndrome, qp->resp.msn);
+	path_send(qp, &pkt);
+}
+
+static enum mynic_stat nak_counter(uint8_t syndrome)
+{
+	switch (syndrome & ~AETH_NAK) {
+	case AETH_NAK_INVALID_REQUEST:
+		return MYNIC_STAT_TX_NAK_INVALID;
+	case AETH_NAK_REMOTE_ACCESS:
+		return MYNIC_STAT_TX_NAK_ACCESS;
+	default:
+		return MYNIC_STAT_TX_NAK_OPERATION;
+	}
+}
+
+/* All requests before a NAK's PSN are acknowledged by it */
+static void acknowledge(struct qp *qp)
+{
+	struct responder *r = &qp->resp;
+
+	switch (r->nak) {
+	case RESPONDER_NAK_NONE:
+		if (r->ack)
+			send_aeth(qp, ack_syndrome(qp), psn_add(r->epsn, -1));
+		break;
+	case RESPONDER_NAK_SEQ:
+		qp_count(qp, MYNIC_STAT_TX_NAK_SEQ);
+		send_aeth(qp, r->nak_syndrome, r->epsn);
+		r->gap = true;
+		break;
+	case RESPONDER_NAK_RNR:
+		qp_count(qp, MYNIC_STAT_TX_NAK_RNR);
+		send_aeth(qp, r->nak_syndrome, r->epsn);
+		break;
+	case RESPONDER_NAK_FATAL:
+		qp_count(qp, nak_counter(r->nak_syndrome));
+		send_aeth(qp, r->nak_syndrome, r->nak_psn);
+		qp_to_error(qp->nic, qp, r->nak_event);
+		break;
+	}
+	r->nak = RESPONDER_NAK_NONE;
+	r->ack = false;
+}
+
+static uint32_t next_len(const struct qp *qp)
+{
+	uint32_t left = responses_waiting(&qp->resp.responses, 0)->left;
+
+	return left < path_mtu(qp) ? left : path_mtu(qp);
+}
+
+bool responder_run(struct qp *qp)
+{
+	struct response_queue *queue = &qp->resp.responses;
+
+	for (uint32_t num = 0; num < PACKET_QUANTUM;) {
+		uint32_t sent;
+
+		if (!queue->num) {
+			acknowledge(qp);
+			return false;
+		}
+		if (paging_waits(&qp->paging, MYNIC_PAGE_READ) ||
+		    flush_waits(&qp->flush))
+			return false;
+		if (qp->cc.paced && !cc_admit(qp, CC_RESPONSES, next_len(qp)))
+			return false;
+		sent = answer(qp);
+		num += sent;
+		nic_charge(qp->nic, sent);
+		if (nic_turn_is_over(qp->nic))
+			break;
+	}
+	return true;
+}

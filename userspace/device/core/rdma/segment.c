@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "rdma/segment.h"
+
+#include "core.h"
+#include "packet/opcode.h"
+#include "qp/path.h"
+
+/* BTH opcodes by OPCODE_FIRST and OPCODE_LAST, but for the service */
+static const uint8_t send_opcodes[] = {
+	[0] = BTH_RC_SEND_MIDDLE,
+	[OPCODE_FIRST] = BTH_RC_SEND_FIRST,
+	[OPCODE_LAST] = BTH_RC_SEND_LAST,
+	[OPCODE_ONLY] = BTH_RC_SEND_ONLY,
+};
+
+static const uint8_t write_opcodes[] = {
+	[0] = BTH_RC_WRITE_MIDDLE,
+	[OPCODE_FIRST] = BTH_RC_WRITE_FIRST,
+	[OPCODE_LAST] = BTH_RC_WRITE_LAST,
+	[OPCODE_ONLY] = BTH_RC_WRITE_ONLY,
+};
+
+/* The opcode with immediate data is always the next one */
+static uint8_t last_opcode(const struct send_req *req, uint8_t opcode)
+{
+	switch (req->opcode) {
+	case IB_WR_SEND_WITH_IMM:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		return opcode + 1;
+	case IB_WR_SEND_WITH_INV:
+		return opcode == BTH_RC_SEND_LAST ? BTH_RC_SEND_LAST_INV :
+						    BTH_RC_SEND_ONLY_INV;
+	default:
+		return opcode;
+	}
+}
+
+int segment_build(struct qp *qp, const struct send_req *req, uint32_t offset,
+		  uint32_t num, struct packet *pkt)
+{
+	uint32_t len = req->length - offset;
+	uint32_t most = num << path_log_mtu(qp);
+	struct roce_hdr *hdr = &pkt->roce;
+	unsigned int position = 0;
+	int syndrome;
+
+	if (!offset)
+		position |= OPCODE_FIRST;
+	if (len <= most)
+		position |= OPCODE_LAST;
+	else
+		len = most;
+	if (num > 1)
+		pkt->segment = path_mtu(qp);
+	syndrome = send_payload(qp, req, offset, len, pkt);
+	if (syndrome)
+		return syndrome;
+	if (req->opcode == IB_WR_SEND || req->opcode == IB_WR_SEND_WITH_IMM ||
+	    req->opcode == IB_WR_SEND_WITH_INV) {
+		hdr->opcode = send_opcodes[position];
+	} else {
+		hdr->opcode = write_opcodes[position];
+		if (!offset) {
+			hdr->remote_addr = req->remote_addr;
+			hdr->rkey = req->rkey;
+			hdr->dma_len = req->length;
+		}
+	}
+	if (position & OPCODE_LAST) {
+		hdr->opcode = last_opcode(req, hdr->opcode);
+		hdr->imm = req->imm;
+		hdr->solicited = req->flags & IB_SEND_SOLICITED;
+	}
+	hdr->opcode |= qp->service;
+	return MYNIC_SYN_NONE;
+}

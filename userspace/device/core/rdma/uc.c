@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "rdma/uc.h"
+
+#include "base/psn.h"
+#include "core.h"
+#include "memory/local.h"
+#include "packet/opcode.h"
+#include "qp/cc.h"
+#include "qp/path.h"
+#include "qp/qp_error.h"
+#include "queue/sq.h"
+#include "rdma/message.h"
+#include "rdma/segment.h"
+
+static struct wqe_error send_one(struct qp *qp, struct send_req *req)
+{
+	struct requester *q = &qp->req;
+	struct packet pkt;
+	int syndrome;
+
+	if (!path_init(qp, &qp->attr.av, qp->attr.dest_qpn, &pkt))
+		return (struct wqe_error){ IB_WC_LOC_QP_OP_ERR,
+					   MYNIC_SYN_BAD_GID };
+	if (!req->num_psn) {
+		req->first_psn = q->psn;
+		req->num_psn = path_packets(qp, req->length);
+	}
+	syndrome = segment_build(
+		qp, req, (q->psn - req->first_psn) * path_mtu(qp), 1, &pkt);
+	if (syndrome)
+		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
+	pkt.roce.psn = q->psn++ & PSN_MASK;
+	path_send(qp, &pkt);
+	return (struct wqe_error){ 0 };
+}
+
+/* The last packet of a message may have less */
+static uint32_t next_len(const struct qp *qp, const struct send_req *req)
+{
+	return req->length < path_mtu(qp) ? req->length : path_mtu(qp);
+}
+
+bool uc_run(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+
+	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
+		struct wqe_error error;
+		struct send_req *req;
+
+		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+			return false;
+		if (qp->state == IB_QPS_SQD && !requester_draining(qp))
+			return false;
+		req = sq_next(qp);
+		if (!req)
+			return false;
+		error = req->error;
+		if (!error.status && req->traits & SEND_IS_LOCAL) {
+			error = local_run(qp, req);
+			req->done = true;
+		} else if (qp->cc.paced &&
+			   !cc_admit(qp, CC_REQUESTS, next_len(qp, req))) {
+			return false;
+		} else if (!error.status) {
+			error = send_one(qp, req);
+		}
+		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+			return false;
+		if (error.status) {
+			sq_fail(qp, error);
+			return true;
+		}
+		if (req->done || q->psn == req->first_psn + req->num_psn)
+			sq_complete(qp, 1, nic_now(qp->nic));
+		nic_charge(qp->nic, 1);
+		if (nic_turn_is_over(qp->nic))
+			break;
+	}
+	return true;
+}
+
+/* Of a message that is given up the rest finds that nothing has begun */
+static void refuse(struct qp *qp, enum message_fault fault)
+{
+	struct wqe_error error = { IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA };
+	struct responder *r = &qp->resp;
+	struct nic *nic = qp->nic;
+	struct mynic_cqe cqe = { 0 };
+
+	r->msg = 0;
+	switch (fault) {
+	case MESSAGE_NO_RECV:
+	case MESSAGE_TOO_LONG:
+		qp_count(qp, MYNIC_STAT_RX_DROP_WQE);
+		break;
+	case MESSAGE_NOT_ALLOWED:
+	case MESSAGE_BAD_KEY:
+		qp_count(qp, MYNIC_STAT_RX_DROP_KEY);
+		break;
+	case MESSAGE_BAD_RECV:
+		message_complete(qp, r->recv.error, &cqe, false);
+		qp_to_error(nic, qp, 0);
+		break;
+	case MESSAGE_NO_MEMORY:
+		if (r->has_recv)
+			message_complete(qp, error, &cqe, false);
+		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
+		break;
+	default:
+		qp_count(qp, MYNIC_STAT_RX_DROP_HEADER);
+	}
+}
+
+void uc_receive(struct qp *qp, const struct packet *pkt,
+		const struct opcode_info *info)
+{
+	struct responder *r = &qp->resp;
+	enum message_fault fault;
+
+	if (pkt->roce.psn != r->epsn) {
+		qp_count(qp, MYNIC_STAT_OUT_OF_SEQUENCE);
+		r->msg = 0;
+	}
+	r->epsn = psn_add(pkt->roce.psn, 1);
+	/* Another message begins, whatever has become of the one before */
+	if (info->flags & OPCODE_FIRST)
+		r->msg = 0;
+	if (!message_in_sequence(r, info)) {
+		qp_count(qp, MYNIC_STAT_RX_DROP_SEQUENCE);
+		r->msg = 0;
+		return;
+	}
+	fault = message_execute(qp, pkt, info);
+	if (fault == MESSAGE_PAGE_FAULT)
+		r->epsn = pkt->roce.psn;
+	else if (fault)
+		refuse(qp, fault);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "rdma/ud.h"
+
+#include <string.h>
+
+#include "base/psn.h"
+#include "core.h"
+#include "engine/transport.h"
+#include "packet/ip.h"
+#include "packet/opcode.h"
+#include "qp/path.h"
+#include "qp/qp_error.h"
+#include "qp/qp_poll.h"
+#include "queue/rq.h"
+
+#define GSI_QKEY 0x80010000
+#define OWN_QKEY 0x80000000 /* stands for the Q_Key of the sending QP */
+
+#define GRH_LEN IPV6_LEN
+
+static uint32_t own_qkey(const struct qp *qp)
+{
+	return qp->type == MYNIC_QP_GSI ? GSI_QKEY : qp->attr.qkey;
+}
+
+static struct wqe_error bad_wqe(struct nic *nic, enum ib_wc_status status,
+				enum mynic_syndrome syndrome)
+{
+	nic_count(nic, MYNIC_STAT_BAD_WQE);
+	return (struct wqe_error){ status, syndrome };
+}
+
+/* A packet that has its path and payload */
+static void send_packet(struct qp *qp, const struct send_req *req,
+			struct packet *pkt)
+{
+	pkt->roce.opcode = BTH_UD_SEND_ONLY;
+	if (req->opcode == IB_WR_SEND_WITH_IMM)
+		pkt->roce.opcode = BTH_UD_SEND_ONLY_IMM;
+	pkt->roce.imm = req->imm;
+	pkt->roce.solicited = req->flags & IB_SEND_SOLICITED;
+	pkt->roce.psn = qp->req.psn++ & PSN_MASK;
+	pkt->roce.src_qpn = qp->number;
+	pkt->roce.qkey = req->remote_qkey;
+	if (req->remote_qkey & OWN_QKEY)
+		pkt->roce.qkey = own_qkey(qp);
+	path_send(qp, pkt);
+	/* The wire gives it to all members but those on this NIC */
+	if (gid_is_multicast(pkt->roce.dgid))
+		spread_packet(qp->nic, &ud_group_kind, pkt);
+}
+
+struct wqe_error ud_send(struct qp *qp, const struct send_req *req)
+{
+	struct nic *nic = qp->nic;
+	struct packet pkt;
+	int syndrome;
+
+	if (req->length > path_port_mtu(nic))
+		return bad_wqe(nic, IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
+	if (!path_init(qp, &req->av, req->remote_qpn, &pkt))
+		return bad_wqe(nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_GID);
+	syndrome = send_payload(qp, req, 0, req->length, &pkt);
+	if (syndrome)
+		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
+	send_packet(qp, req, &pkt);
+	return (struct wqe_error){ 0 };
+}
+
+struct wqe_error ud_send_bytes(struct qp *qp, const struct send_req *req,
+			       const uint8_t *data, uint32_t len)
+{
+	struct packet pkt;
+
+	if (!path_init(qp, &req->av, req->remote_qpn, &pkt))
+		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_GID);
+	pkt.payload_len = len;
+	pkt.niov = len ? 1 : 0;
+	pkt.iov[0] = (struct iovec){ (void *)data, len };
+	send_packet(qp, req, &pkt);
+	return (struct wqe_error){ 0 };
+}
+
+/* What the receiver finds before the payload: the packet's IP header */
+static void make_grh(uint8_t grh[GRH_LEN], const struct packet *pkt)
+{
+	const struct roce_hdr *hdr = &pkt->roce;
+	/* The shorter header of IPv4 takes the end (IBTA annex A17) */
+	size_t at = gid_is_ipv4(hdr->dgid) ? GRH_LEN - IPV4_LEN : 0;
+
+	memset(grh, 0, at);
+	if (pkt->frame)
+		memcpy(grh + at, pkt->frame + packet_eth_len(pkt),
+		       GRH_LEN - at);
+	else
+		ip_build(grh + at, hdr,
+			 packet_len(pkt) - packet_eth_len(pkt) -
+				 (GRH_LEN - at));
+}
+
+static int place(struct qp *qp, const struct packet *pkt)
+{
+	struct sge_list list = recv_sges(qp, &qp->resp.recv);
+	uint8_t grh[GRH_LEN];
+	struct iovec iov = { grh, GRH_LEN };
+	int syndrome;
+
+	make_grh(grh, pkt);
+	syndrome = sge_write(qp->nic, &list, 0, GRH_LEN, &iov);
+	if (syndrome)
+		return syndrome;
+	return sge_write(qp->nic, &list, GRH_LEN, pkt->payload_len, pkt->iov);
+}
+
+static void complete(struct qp *qp, const struct packet *pkt,
+		     struct wqe_error error)
+{
+	const struct roce_hdr *hdr = &pkt->roce;
+	struct mynic_cqe cqe = {
+		.opcode = htole32(IB_WC_RECV),
+		.byte_len = htole32(GRH_LEN + pkt->payload_len),
+		.src_qp = htole32(hdr->src_qpn),
+		.wc_flags = htole32(IB_WC_GRH),
+		.sl = gid_is_ipv4(hdr->dgid) ? MYNIC_NETWORK_IPV4 :
+					       MYNIC_NETWORK_IPV6,
+	};
+
+	if (hdr->opcode == BTH_UD_SEND_ONLY_IMM) {
+		cqe.wc_flags |= htole32(IB_WC_WITH_IMM);
+		cqe.imm_data = hdr->imm;
+	}
+	if (pkt->vlan != PACKET_NO_VLAN)
+		cqe.cvlan = htole16(pkt->vlan);
+	qp->resp.has_recv = false;
+	rq_complete(qp, &qp->resp.recv, error, &cqe, hdr->solicited);
+}
+
+void ud_take(struct qp *qp, const struct packet *pkt)
+{
+	struct recv_req *recv = &qp->resp.recv;
+	struct wqe_error error;
+
+	if (!qp->resp.has_recv && !wqe_fetch_recv(qp, recv)) {
+		qp_count(qp, MYNIC_STAT_RX_DROP_WQE);
+		return;
+	}
+	qp->resp.has_recv = true;
+	error = recv->error;
+	if (!error.status && recv->capacity < GRH_LEN + pkt->payload_len) {
+		/* The next datagram may fit (IBTA 9.9.3, class D) */
+		qp_count(qp, MYNIC_STAT_RX_DROP_WQE);
+		return;
+	}
+	if (!error.status) {
+		qp_expect_answer(qp);
+		error.syndrome = place(qp, pkt);
+		if (paging_waits(&qp->paging, MYNIC_PAGE_RECV))
+			return;
+		if (error.syndrome)
+			error.status = IB_WC_LOC_PROT_ERR;
+	}
+	complete(qp, pkt, error);
+	if (error.status)
+		qp_to_error(qp->nic, qp, 0);
+}
+
+bool ud_receive(struct qp *qp, const struct packet *pkt)
+{
+	if (pkt->roce.qkey != own_qkey(qp)) {
+		qp_count(qp, MYNIC_STAT_RX_DROP_KEY);
+		return false;
+	}
+	if (!paging_holds(&qp->paging))
+		ud_take(qp, pkt);
+	if (paging_holds(&qp->paging))
+		paging_hold(qp, pkt);
+	return true;
+}
+
+static uint32_t ud_num_members(const struct nic *nic, const struct packet *pkt)
+{
+	const struct mcast_group *group = mcast_find(nic, pkt->roce.dgid);
+
+	return group ? group->num_qps : 0;
+}
+
+/* The group may have other members when it goes on: none gets it twice */
+static bool ud_multicast(struct nic *nic, const struct packet *pkt,
+			 struct spread_place *place)
+{
+	const struct mcast_group *group = mcast_find(nic, pkt->roce.dgid);
+
+	while (group && place->member < group->num_qps) {
+		struct qp *qp;
+
+		if (place->bounded && nic_turn_is_over(nic))
+			return false;
+		nic_charge(nic, 1);
+		qp = group->members[place->member++]->qp;
+		if (qp_can_receive(qp) && ud_receive(qp, pkt))
+			place->accepted = true;
+	}
+	if (place->accepted && roce_is_marked(&pkt->roce))
+		nic_count(nic, MYNIC_STAT_RX_ECN);
+	return true;
+}
+
+const struct spread_kind ud_group_kind = { ud_num_members, ud_multicast };
