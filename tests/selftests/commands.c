@@ -111,9 +111,10 @@ TEST_F(device, several_at_once)
 	pthread_t threads[THREADS];
 	void *err;
 
-	for (int i = 0; i < THREADS; i++)
+	for (int i = 0; i < THREADS; i++) {
 		ASSERT_EQ(pthread_create(&threads[i], NULL, thread, self->ctx),
 			  0);
+	}
 	for (int i = 0; i < THREADS; i++) {
 		ASSERT_EQ(pthread_join(threads[i], &err), 0);
 		EXPECT_EQ((long)err, 0);

@@ -288,8 +288,9 @@ TEST_F(completion, resize_under_traffic)
 
 	ASSERT_NE(t, NULL);
 	t->e = &self->a;
-	for (unsigned int i = 0; i < ARRAY_SIZE(work); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(work); i++) {
 		ASSERT_EQ(pthread_create(&threads[i], NULL, work[i], t), 0);
+	}
 	end = deadline() + PATIENCE;
 	for (int i = 0; i < WRITES && time(NULL) < end; i++) {
 		while (i - atomic_load(&t->taken) >= WINDOW && time(NULL) < end)
@@ -324,12 +325,14 @@ TEST_F(completion, resize_armed)
 
 	for (int i = 0; i < 100; i++) {
 		ASSERT_EQ(ibv_req_notify_cq(cq, 0), 0);
-		if (i & 1)
+		if (i & 1) {
 			ASSERT_EQ(ibv_resize_cq(cq, 4 << i % 7), 0);
+		}
 		ASSERT_EQ(post(&self->a, IBV_WR_RDMA_WRITE, i, 0, 8, &self->b),
 			  0);
-		if (i & 2)
+		if (i & 2) {
 			ASSERT_EQ(ibv_resize_cq(cq, 4 << i % 5), 0);
+		}
 		ASSERT_TRUE(wait_event(self->a.channel, cq))
 		TH_LOG("round %d", i);
 		ASSERT_EQ(ibv_poll_cq(cq, 1, &wc), 1);
@@ -351,12 +354,14 @@ TEST_F(completion, moderation)
 	EXPECT_EQ(dev.cq_mod_caps.max_cq_period, 65535);
 	ASSERT_EQ(ibv_modify_cq(self->a.cq, &attr), 0);
 	ASSERT_EQ(ibv_req_notify_cq(self->a.cq, 0), 0);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++) {
 		ASSERT_EQ(post(&self->a, IBV_WR_RDMA_WRITE, i, 0, 8, &self->b),
 			  0);
+	}
 	EXPECT_TRUE(wait_event(self->a.channel, self->a.cq));
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++) {
 		ASSERT_TRUE(wait_wc(self->a.cq, &wc));
+	}
 	/* One alone waits, but not for ever */
 	ASSERT_EQ(ibv_req_notify_cq(self->a.cq, 0), 0);
 	EXPECT_EQ(check_write(&self->a, &self->b, 100), 0);
@@ -607,8 +612,9 @@ TEST_F(completion, clocks)
 	from = time_of_day();
 	ASSERT_TRUE(raw_clock(ctx, &before));
 	ASSERT_EQ(post(&self->a, IBV_WR_RDMA_WRITE, 1, 0, 8, &self->b), 0);
-	while (ibv_start_poll(cq, &attr))
+	while (ibv_start_poll(cq, &attr)) {
 		ASSERT_LT(time(NULL), end);
+	}
 	ASSERT_TRUE(raw_clock(ctx, &after));
 	ts = ibv_wc_read_completion_ts(cq);
 	wall = ibv_wc_read_completion_wallclock_ns(cq);
@@ -741,10 +747,11 @@ TEST_F(completion, srq_resize_under_traffic)
 	ASSERT_EQ(to_rts(a, b), 0);
 	ASSERT_EQ(to_rts(b, a), 0);
 	t->e = b;
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
 		ASSERT_EQ(pthread_create(&threads[i], NULL, resize_srq_again,
 					 t),
 			  0);
+	}
 	for (int i = 0; i < WINDOW - 1; i++) {
 		wr.wr_id = i;
 		EXPECT_EQ(ibv_post_srq_recv(srq, &wr, &bad), 0);

@@ -279,8 +279,9 @@ TEST_F(pair, ece_requests)
 				EXPECT_EQ(got->reserved_04, 0);
 			}
 			/* nothing is written where there is no room */
-			for (size_t k = out; k < sizeof(resp.driver); k++)
+			for (size_t k = out; k < sizeof(resp.driver); k++) {
 				ASSERT_EQ(resp.driver[k], UNTOUCHED);
+			}
 		}
 	}
 }

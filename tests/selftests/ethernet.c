@@ -156,8 +156,9 @@ TEST_F(ethernet, rule_and_checksums)
 
 	self->flow = ibv_create_flow(self->b.qp, &rule.attr);
 	ASSERT_NE(self->flow, NULL);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
 		ASSERT_EQ(post_recv(&self->b, i, RECV_AT, SLOT), 0);
+	}
 	/* checksums of 0 are wrong, and those that the device makes right */
 	ASSERT_EQ(send_frame(&self->a, len, 0), IBV_WC_SUCCESS);
 	ASSERT_TRUE(wait_wc(self->b.cq, &wc));
@@ -443,8 +444,9 @@ TEST_F(ethernet, tso)
 	ASSERT_EQ(raw_to_rts(qp), 0);
 	self->flow = ibv_create_flow(self->b.qp, &rule.attr);
 	ASSERT_NE(self->flow, NULL);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++) {
 		ASSERT_EQ(post_recv(&self->b, i, RECV_AT + i * SLOT, SLOT), 0);
+	}
 
 	put_frame(self->a.buf, 1, DPORT, 3500);
 	for (int i = 0; i < 3; i++)
@@ -589,8 +591,9 @@ TEST_F(ethernet, rss)
 	EXPECT_EQ(post_wq(&self->b, rss.wq[0], 0), EINVAL);
 	for (int i = 0; i < 4; i++) {
 		ASSERT_EQ(wq_to(rss.wq[i], IBV_WQS_RDY), 0);
-		for (int k = 0; k < 16; k++)
+		for (int k = 0; k < 16; k++) {
 			ASSERT_EQ(post_wq(&self->b, rss.wq[i], i), 0);
+		}
 		EXPECT_EQ(post_wq(&self->b, rss.wq[i], i), ENOMEM);
 	}
 	for (int i = 0; i < 16; i++) {
@@ -656,8 +659,9 @@ TEST_F(ethernet, vlan_stripped_from_wq)
 	ASSERT_NE(self->flow, NULL);
 	for (int i = 0; i < 4; i++) {
 		ASSERT_EQ(wq_to(rss.wq[i], IBV_WQS_RDY), 0);
-		for (int k = 0; k < 3; k++)
+		for (int k = 0; k < 3; k++) {
 			ASSERT_EQ(post_wq(&self->b, rss.wq[i], i), 0);
+		}
 	}
 	/* as it was made, then with, then without */
 	for (int k = 0; k < 3; k++) {
@@ -666,8 +670,9 @@ TEST_F(ethernet, vlan_stripped_from_wq)
 		EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
 		EXPECT_EQ(wc.byte_len, k == 1 ? len - VLAN_TAG : len);
 		attr.flags = k == 0 ? IBV_WQ_FLAGS_CVLAN_STRIPPING : 0;
-		for (int i = 0; i < 4; i++)
+		for (int i = 0; i < 4; i++) {
 			ASSERT_EQ(ibv_modify_wq(rss.wq[i], &attr), 0);
+		}
 	}
 	ASSERT_EQ(ibv_destroy_flow(self->flow), 0);
 	self->flow = NULL;

@@ -387,8 +387,9 @@ TEST_F(rc, cq_overrun)
 	ASSERT_EQ(to_rts(&c, b), 0);
 	ASSERT_EQ(ibv_modify_qp(b->qp, &reset, IBV_QP_STATE), 0);
 	ASSERT_EQ(to_rts(b, &c), 0);
-	for (int i = 0; i < 40; i++)
+	for (int i = 0; i < 40; i++) {
 		ASSERT_EQ(post(&c, IBV_WR_RDMA_WRITE, i, 0, 8, b), 0);
+	}
 	while (!cq_err || !qp_fatal) {
 		ASSERT_EQ(poll(&fd, 1, PATIENCE * 1000), 1);
 		ASSERT_EQ(ibv_get_async_event(a->ctx, &event), 0);

@@ -294,8 +294,9 @@ TEST_F(region, null)
 	EXPECT_EQ(request(&self->e, &self->peer, IBV_WR_RDMA_WRITE, sge,
 			  (uintptr_t)self->mem, self->mr->rkey),
 		  IBV_WC_SUCCESS);
-	for (int i = 0; i < LEN; i++)
+	for (int i = 0; i < LEN; i++) {
 		ASSERT_EQ(self->mem[i], 0);
+	}
 	/* It is no key for peers */
 	EXPECT_EQ(write_to(&self->e, &self->peer, 0, null->lkey),
 		  IBV_WC_REM_ACCESS_ERR);

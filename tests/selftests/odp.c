@@ -155,8 +155,9 @@ TEST_F(odp, memory_is_given_back)
 	/* the device reads new, empty pages, and not the old ones */
 	ASSERT_EQ(madvise(self->b.mem, LEN, MADV_DONTNEED), 0);
 	EXPECT_EQ(run(&self->a, &self->b, IBV_WR_RDMA_READ, LEN), 0);
-	for (unsigned int i = 0; i < LEN; i++)
+	for (unsigned int i = 0; i < LEN; i++) {
 		ASSERT_EQ(self->a.mem[i], 0);
+	}
 }
 
 TEST_F(odp, no_memory_is_an_error)
@@ -297,15 +298,17 @@ TEST_F(odp, gone_is_gone)
 		fill(self->a.mem, i + 1);
 		ASSERT_EQ(post_whole(&self->a, &self->b, IBV_WR_RDMA_WRITE), 0);
 		/* some time, and some of it may have been written */
-		for (unsigned int k = 0; k < i * 20; k++)
+		for (unsigned int k = 0; k < i * 20; k++) {
 			ASSERT_GE(counter(self->a.e.ctx, "rx_packets"), -1);
+		}
 		ASSERT_EQ(munmap(mem, LEN), 0);
 		memcpy(before, file, LEN);
 		ASSERT_TRUE(wait_wc(self->a.e.cq, &wc));
 		ASSERT_EQ(memcmp(before, file, LEN), 0);
 		/* it may have been in time, or not */
-		if (wc.status)
+		if (wc.status) {
 			ASSERT_EQ(wc.status, IBV_WC_REM_OP_ERR);
+		}
 		ASSERT_EQ(ibv_modify_qp(self->a.e.qp, &attr, IBV_QP_STATE), 0);
 		ASSERT_EQ(ibv_modify_qp(self->b.e.qp, &attr, IBV_QP_STATE), 0);
 		ASSERT_EQ(connect_side(&self->a, &self->b), 0);

@@ -454,9 +454,10 @@ TEST_F(late, end_of_process)
 	struct pollfd asked = { .fd = f->asked[0], .events = POLLIN };
 	int status;
 
-	if (!variant->own)
+	if (!variant->own) {
 		ASSERT_TRUE(
 			start_server(f, open("/dev/fuse", O_RDWR | O_CLOEXEC)));
+	}
 	self->pid = fork();
 	ASSERT_GE(self->pid, 0);
 	if (!self->pid)

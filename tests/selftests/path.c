@@ -379,8 +379,9 @@ TEST_F(vlan, priority)
 		time_t end = deadline();
 
 		ASSERT_NE(ah, NULL);
-		while (ibv_start_poll(self->cq, &attr))
+		while (ibv_start_poll(self->cq, &attr)) {
 			ASSERT_LT(time(NULL), end);
+		}
 		EXPECT_EQ(self->cq->status, IBV_WC_SUCCESS);
 		EXPECT_EQ(self->cq->wr_id, 2);
 		EXPECT_EQ(ibv_wc_read_cvlan(self->cq), path.sl << 13 | 9);

@@ -194,12 +194,14 @@ TEST_F(qp, error_flushes)
 	struct ibv_wc wc;
 
 	ASSERT_EQ(go_to(e, IBV_QPS_RTS), 0);
-	for (int i = 0; i < 10; i++)
+	for (int i = 0; i < 10; i++) {
 		ASSERT_EQ(post_recv(e, i, 0, 64), 0);
+	}
 	ASSERT_EQ(move(e, IBV_QPS_ERR, IBV_QP_STATE), 0);
 	/* posted afterwards: flushed, too */
-	for (int i = 10; i < 20; i++)
+	for (int i = 10; i < 20; i++) {
 		ASSERT_EQ(post_recv(e, i, 0, 64), 0);
+	}
 	for (int i = 0; i < 20; i++) {
 		ASSERT_TRUE(wait_wc(e->cq, &wc));
 		EXPECT_EQ(wc.wr_id, i);

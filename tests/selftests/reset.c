@@ -48,8 +48,9 @@ TEST(function_level_reset)
 	ASSERT_TRUE(make_end(&e, IBV_QPT_RC));
 	ASSERT_EQ(to_rts(&e, &e), 0);
 	ASSERT_EQ(check_write(&e, &e, 5000), 0);
-	for (int i = 0; i < 32; i++)
+	for (int i = 0; i < 32; i++) {
 		ASSERT_EQ(post(&e, IBV_WR_RDMA_WRITE, i, 0, BUF_SIZE, &e), 0);
+	}
 	ASSERT_EQ(write_reset(e.ctx), 0);
 	EXPECT_TRUE(wait_fatal(e.ctx));
 	/* the old context is of no use, and of no harm */

@@ -514,14 +514,17 @@ TEST_F(revoke, killed)
 		close(ready[0]);
 
 		ASSERT_TRUE(start_revoker(&r));
-		if (round % 3 == 0)
+		if (round % 3 == 0) {
 			ASSERT_EQ(kill(pid, SIGKILL), 0);
+		}
 		pthread_barrier_wait(&r.go);
-		if (round % 3 == 1)
+		if (round % 3 == 1) {
 			ASSERT_EQ(kill(pid, SIGKILL), 0);
+		}
 		EXPECT_EQ(join_revoker(&r), 0);
-		if (round % 3 == 2)
+		if (round % 3 == 2) {
 			ASSERT_EQ(kill(pid, SIGKILL), 0);
+		}
 		ASSERT_EQ(waitpid(pid, &status, 0), pid);
 		EXPECT_TRUE(WIFSIGNALED(status));
 		EXPECT_TRUE(is_filled(self->buf.mem, PATTERN));
@@ -554,10 +557,11 @@ TEST_F(revoke, device_reset)
 	struct revoker r = { .exporter = self->exporter, .buf = &self->buf };
 	struct ibv_wc wc;
 
-	for (unsigned int i = 0; i < DEPTH; i++)
+	for (unsigned int i = 0; i < DEPTH; i++) {
 		ASSERT_EQ(post_one(&self->e, &self->peer, &ways[0], self->mr,
 				   i),
 			  0);
+	}
 	ASSERT_TRUE(wait_wc(self->e.cq, &wc));
 	ASSERT_TRUE(start_revoker(&r));
 	pthread_barrier_wait(&r.go);

@@ -329,8 +329,9 @@ TEST_F(any, shared_receive_queue)
 		  0);
 	ASSERT_EQ(to_rts(a, b), 0);
 	ASSERT_EQ(to_rts(b, a), 0);
-	for (wr.wr_id = 0; wr.wr_id < 32; wr.wr_id++)
+	for (wr.wr_id = 0; wr.wr_id < 32; wr.wr_id++) {
 		ASSERT_EQ(ibv_post_srq_recv(init.srq, &wr, &bad), 0);
+	}
 	ASSERT_EQ(ibv_modify_srq(init.srq, &limit, IBV_SRQ_LIMIT), 0);
 	for (uint64_t i = 0; i < 20; i++) {
 		ASSERT_EQ(send(a, b, ah, i, IBV_SEND_SIGNALED), 0);
