@@ -2,7 +2,6 @@
 /* Doorbells that are left out while the device watches the record. */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "fixture.h"
 #include "mynic.h"
@@ -137,19 +136,6 @@ TEST(without_the_feature)
 	CHECK_EQ(rung(), doorbell(3));
 }
 
-TEST(switched_off_by_the_user)
-{
-	struct ibv_qp *qp;
-
-	setenv("MYNIC_RING_ALWAYS", "1", true);
-	qp = fixture_qp(open_with_feature(), IBV_QPT_RC, 16, 1);
-	fake_qp.dbrec->sq_no_ring = htole32(1);
-	post_send(qp);
-	CHECK_EQ(rung(), doorbell(1));
-	wr_send(qp);
-	CHECK_EQ(rung(), doorbell(2));
-}
-
 /* Return: whether the CQ was rung for */
 static bool arm(struct fixture *f)
 {
@@ -178,16 +164,6 @@ TEST(cq_without_the_feature)
 {
 	struct fixture *f = fixture_open(8);
 
-	f->fake_cq.dbrec->no_ring = htole32(1);
-	CHECK(arm(f));
-}
-
-TEST(cq_switched_off_by_the_user)
-{
-	struct fixture *f;
-
-	setenv("MYNIC_RING_ALWAYS", "1", true);
-	f = open_with_feature();
 	f->fake_cq.dbrec->no_ring = htole32(1);
 	CHECK(arm(f));
 }

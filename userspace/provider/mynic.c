@@ -179,8 +179,7 @@ static int mynic_set_context(struct mynic_context *ctx,
 	ctx->pacing_caps.supported_qpts = resp->rate_limit_qpts;
 	ctx->null_lkey = resp->null_lkey;
 	pthread_mutex_init(&ctx->queue_lock, NULL);
-	ctx->db_suppress = resp->flags & MYNIC_UCONTEXT_DB_SUPPRESS &&
-			   !getenv("MYNIC_RING_ALWAYS");
+	ctx->db_suppress = resp->flags & MYNIC_UCONTEXT_DB_SUPPRESS;
 	mynic_clock_init(ctx, resp);
 	mynic_ah_init(ctx, resp);
 	verbs_set_ops(&ctx->ibv_ctx, &mynic_context_ops);
