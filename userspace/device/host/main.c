@@ -269,20 +269,24 @@ static bool raise_file_limit(const struct args *args)
 {
 	size_t needed = files_needed(args);
 	struct rlimit limit;
+	rlim_t hard;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit)) {
 		fprintf(stderr, "mynic-device: %s\n", strerror(errno));
 		return false;
 	}
-	if (limit.rlim_max < needed) {
+	hard = limit.rlim_max;
+	if (hard < needed)
+		limit.rlim_max = needed;
+	limit.rlim_cur = limit.rlim_max;
+	/* Those with the privilege may raise the hard limit, too */
+	if (setrlimit(RLIMIT_NOFILE, &limit)) {
 		fprintf(stderr,
 			"mynic-device: %u NICs and %u wires need up to %zu open files, and the hard limit is %llu\n",
 			args->num_nics, args->num_wires, needed,
-			(unsigned long long)limit.rlim_max);
+			(unsigned long long)hard);
 		return false;
 	}
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
 	return true;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What of a queue pair is not answered by just an ACK, until it is answered. What is put in is sorted by PSN: an answer
- * to a duplicate takes the place of all that were to come behind it, since the
- * requester has gone back and will request them again too.
+ * What of a queue pair is not answered by just an ACK, until it is answered.
+ * What is put in is sorted by PSN: an answer to a duplicate takes the place of
+ * all that were to come behind it, since the requester has gone back and will
+ * request them again too.
  */
 #ifndef MYNIC_RESPONSE_QUEUE_H
 #define MYNIC_RESPONSE_QUEUE_H
