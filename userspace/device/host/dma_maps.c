@@ -239,9 +239,10 @@ static void unmap_region(const struct dma_region *region)
 
 static void unmap(const struct dma_region *regions, size_t num)
 {
-	for (size_t i = 0; i < num; i++)
+	for (size_t i = 0; i < num; i++) {
 		if (regions[i].ptr)
 			unmap_region(&regions[i]);
+	}
 }
 
 static void unmap_work(struct helper_job *work)
@@ -275,9 +276,17 @@ static void unmap_soon(struct dma_maps *maps, const struct dma_region *regions,
 	job->job =
 		(struct helper_job){ .work = unmap_work, .done = unmap_done };
 	job->maps = maps;
-	job->num = num;
-	memcpy(job->regions, regions, num * sizeof(*regions));
-	maps->unmapping += num;
+	job->num = 0;
+	/* What is not mapped takes no room, not even until the helper is done */
+	for (size_t i = 0; i < num; i++) {
+		if (regions[i].ptr)
+			job->regions[job->num++] = regions[i];
+	}
+	if (!job->num) {
+		free(job);
+		return;
+	}
+	maps->unmapping += job->num;
 	helper_submit(maps->helper, &job->job);
 }
 
