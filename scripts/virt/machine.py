@@ -26,10 +26,6 @@ CONSOLE_TAIL = 64 * 1024
 # coming back, not for one that a busy host runs seldom.
 MSG_TIMEOUT = 60000
 
-# Linux's 9p does not survive a guest's suspension if its device is reset. Only
-# devices in slots can say that they need none.
-KEEPS_STATE = "x-pcie-pm-no-soft-reset=on"
-
 
 def mac(number):
     """Of the NIC whose addresses end with this number."""
@@ -59,19 +55,9 @@ class Machine:
         self.console = bytearray()
         self.sockets = {}
         self.inherited = []
-        self.slots = 0
-        port, bus = self.slot()
-        self.ports = [*port, "-device", "virtio-serial-pci,id=serial,max_ports=%d,bus=%s,%s" %
-                      (FIRST_CABLE + CABLES, bus, KEEPS_STATE)]
+        self.ports = ["-device", "virtio-serial-pci,id=serial,max_ports=%d" % (FIRST_CABLE + CABLES)]
         self.network = []
         os.makedirs(directory)
-
-    def slot(self):
-        """Arguments for one more slot of PCI Express, and its bus."""
-        self.slots += 1
-        bus = "rp%d" % self.slots
-        return ["-device", "pcie-root-port,id=%s,chassis=%d,slot=%d" %
-                (bus, self.slots, self.slots)], bus
 
     def chardev(self, name, theirs):
         """A character device of QEMU that is its end of a socket."""
@@ -106,11 +92,11 @@ class Machine:
     def add_mynic(self, sockets):
         """One PCI function for each of the device model's sockets."""
         for k, path in enumerate(sockets):
-            port, bus = self.slot()
             self.network += [
-                *port, "-device", '{"driver":"vfio-user-pci","id":"nic%d","bus":"%s",'
+                "-device", "pcie-root-port,id=rp%d,chassis=%d,slot=%d" % (k, k + 1, k + 1),
+                "-device", '{"driver":"vfio-user-pci","id":"nic%d","bus":"rp%d",'
                 '"x-msg-timeout":%d,"socket":{"type":"unix","path":"%s"}}' %
-                (k, bus, MSG_TIMEOUT, path)]
+                (k, k, MSG_TIMEOUT, path)]
 
     def add_virtio_net(self, path):
         """On a stream wire that a device model has at path."""
@@ -124,11 +110,9 @@ class Machine:
             shares.append(("share", "/share", "off"))
         argv = []
         for tag, path, readonly in shares:
-            port, bus = self.slot()
-            argv += [*port, "-fsdev", "local,id=%s,path=%s,security_model=none,"
+            argv += ["-fsdev", "local,id=%s,path=%s,security_model=none,"
                      "multidevs=remap,readonly=%s" % (tag, path, readonly),
-                     "-device", "virtio-9p-pci,fsdev=%s,mount_tag=%s,bus=%s,%s" %
-                     (tag, tag, bus, KEEPS_STATE)]
+                     "-device", "virtio-9p-pci,fsdev=%s,mount_tag=%s" % (tag, tag)]
         return argv
 
     def prepare(self, kvm, command):
