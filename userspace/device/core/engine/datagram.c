@@ -45,11 +45,7 @@ bool datagram_run(struct qp *qp)
 		struct send_req *req;
 		bool done = true;
 
-		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
-			return false;
-		if (qp->state == IB_QPS_SQD && !requester_draining(qp))
-			return false;
-		req = sq_next(qp);
+		req = requester_next(qp);
 		if (!req)
 			return false;
 		if (!may_send(qp, req))

@@ -54,11 +54,7 @@ bool copy_run(struct qp *qp)
 		struct wqe_error error;
 		struct send_req *req;
 
-		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
-			return false;
-		if (qp->state == IB_QPS_SQD && !requester_draining(qp))
-			return false;
-		req = sq_next(qp);
+		req = requester_next(qp);
 		if (!req)
 			return false;
 		error = req->error;

@@ -86,6 +86,15 @@ bool requester_draining(const struct qp *qp)
 	return begun(qp, qp->req.ci);
 }
 
+struct send_req *requester_next(struct qp *qp)
+{
+	if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+		return NULL;
+	if (qp->state == IB_QPS_SQD && !begun(qp, qp->req.cur))
+		return NULL;
+	return sq_next(qp);
+}
+
 static uint64_t ack_timeout(const struct qp *qp)
 {
 	return (uint64_t)TIMEOUT_UNIT << qp->attr.timeout;
@@ -652,11 +661,9 @@ bool requester_run(struct qp *qp)
 		struct wqe_error error;
 		struct send_req *req;
 
-		if (q->rnr_wait || paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+		if (q->rnr_wait)
 			return false;
-		if (qp->state == IB_QPS_SQD && !begun(qp, q->cur))
-			return false;
-		req = sq_next(qp);
+		req = requester_next(qp);
 		if (!req)
 			return false;
 		if (is_rd_atomic(req) && !qp->attr.max_rd_atomic)

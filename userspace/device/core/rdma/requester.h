@@ -113,6 +113,17 @@ void requester_timer(struct qp *qp);
 /** requester_draining() - SQD: whether begun requests have yet to complete */
 bool requester_draining(const struct qp *qp);
 
+/**
+ * requester_next() - the request to send now
+ * @qp: QP with a send queue in RTS or SQD, of any type
+ *
+ * In SQD only a request that has begun goes on.
+ *
+ * Return: the request, as from sq_next(); NULL: there is none, or it waits for a
+ * page, or the QP has gone to the error state.
+ */
+struct send_req *requester_next(struct qp *qp);
+
 /** requester_progress() - something was acknowledged; @now: nic_now() */
 void requester_progress(struct qp *qp, uint64_t now);
 
