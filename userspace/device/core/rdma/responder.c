@@ -177,91 +177,66 @@ static int find_operand(struct qp *qp, const struct roce_hdr *hdr,
 	return (uintptr_t)*ptr % sizeof(**ptr) ? -EFAULT : 0;
 }
 
-static int do_atomic(struct qp *qp, const struct roce_hdr *hdr, uint64_t *orig)
+/* Return: what was there */
+static uint64_t do_atomic(const struct roce_hdr *hdr, uint64_t *ptr)
 {
-	uint64_t *ptr;
-	int err;
+	uint64_t orig = hdr->compare;
 
-	err = find_operand(qp, hdr, IB_ACCESS_REMOTE_ATOMIC, &ptr);
-	if (err)
-		return err;
-	if ((hdr->opcode & BTH_OPERATION_MASK) == BTH_RC_FETCH_ADD) {
-		*orig = __atomic_fetch_add(ptr, hdr->swap_add,
-					   __ATOMIC_SEQ_CST);
-	} else {
-		*orig = hdr->compare;
-		__atomic_compare_exchange_n(ptr, orig, hdr->swap_add, false,
-					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-	}
-	return 0;
+	if ((hdr->opcode & BTH_OPERATION_MASK) == BTH_RC_FETCH_ADD)
+		return __atomic_fetch_add(ptr, hdr->swap_add, __ATOMIC_SEQ_CST);
+	__atomic_compare_exchange_n(ptr, &orig, hdr->swap_add, false,
+				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return orig;
 }
 
+static void do_atomic_write(const struct packet *pkt, uint64_t *ptr)
+{
+	struct iov_cursor cursor = { .iov = pkt->iov };
+	uint64_t value;
+
+	iov_read(&cursor, &value, sizeof(value));
+	__atomic_store_n(ptr, value, __ATOMIC_SEQ_CST);
+}
+
+static bool brings_operand(const struct packet *pkt)
+{
+	return pkt->roce.dma_len == sizeof(uint64_t) &&
+	       pkt->payload_len == sizeof(uint64_t);
+}
+
+/* An atomic, or an ATOMIC WRITE, which has no result */
 static void execute_atomic(struct qp *qp, const struct packet *pkt,
 			   const struct opcode_info *info)
 {
+	bool write = info->class == OPCODE_ATOMIC_WRITE;
+	enum ib_access_flags access = write ? IB_ACCESS_REMOTE_WRITE :
+					      IB_ACCESS_REMOTE_ATOMIC;
 	struct responder *r = &qp->resp;
 	struct response response = {
 		.atomic = true,
+		.empty = write,
 		.psn = r->epsn,
 	};
+	uint64_t *ptr = NULL;
 	int err;
 
-	if (!(qp->attr.access_flags & IB_ACCESS_REMOTE_ATOMIC) ||
-	    pkt->roce.remote_addr % sizeof(uint64_t)) {
+	if (!(qp->attr.access_flags & access) ||
+	    pkt->roce.remote_addr % sizeof(*ptr) ||
+	    (write && !brings_operand(pkt))) {
 		fail_invalid(qp);
 		return;
 	}
 	if (!reserve_response(qp))
 		return;
-	err = do_atomic(qp, &pkt->roce, &response.orig);
+	err = find_operand(qp, &pkt->roce, access, &ptr);
 	if (err) {
 		refuse(qp, message_mkey_fault(err));
 		return;
 	}
-	advance(r, pkt, info, 1);
-	response.msn = r->msn;
-	responses_add(r, &response);
-}
-
-static int do_atomic_write(struct qp *qp, const struct packet *pkt)
-{
-	struct iov_cursor cursor = { .iov = pkt->iov };
-	uint64_t *ptr, value;
-	int err;
-
-	err = find_operand(qp, &pkt->roce, IB_ACCESS_REMOTE_WRITE, &ptr);
-	if (err)
-		return err;
-	iov_read(&cursor, &value, sizeof(value));
-	__atomic_store_n(ptr, value, __ATOMIC_SEQ_CST);
-	return 0;
-}
-
-static void execute_atomic_write(struct qp *qp, const struct packet *pkt,
-				 const struct opcode_info *info)
-{
-	struct responder *r = &qp->resp;
-	struct response response = {
-		.atomic = true,
-		.empty = true,
-		.psn = r->epsn,
-	};
-	int err;
-
-	if (!(qp->attr.access_flags & IB_ACCESS_REMOTE_WRITE) ||
-	    pkt->roce.remote_addr % sizeof(uint64_t) ||
-	    pkt->roce.dma_len != sizeof(uint64_t) ||
-	    pkt->payload_len != sizeof(uint64_t)) {
-		fail_invalid(qp);
-		return;
-	}
-	if (!reserve_response(qp))
-		return;
-	err = do_atomic_write(qp, pkt);
-	if (err) {
-		refuse(qp, message_mkey_fault(err));
-		return;
-	}
+	if (write)
+		do_atomic_write(pkt, ptr);
+	else
+		response.orig = do_atomic(&pkt->roce, ptr);
 	advance(r, pkt, info, 1);
 	response.msn = r->msn;
 	responses_add(r, &response);
@@ -328,10 +303,8 @@ static void execute(struct qp *qp, const struct packet *pkt,
 		execute_read(qp, pkt, info);
 		break;
 	case OPCODE_ATOMIC:
-		execute_atomic(qp, pkt, info);
-		break;
 	case OPCODE_ATOMIC_WRITE:
-		execute_atomic_write(qp, pkt, info);
+		execute_atomic(qp, pkt, info);
 		break;
 	case OPCODE_FLUSH:
 		execute_flush(qp, pkt, info);
