@@ -4,6 +4,7 @@
 #include <linux/vfio.h>
 #include <string.h>
 
+#include "core/base/util.h"
 #include "core/nic.h"
 #include "pci.h"
 
@@ -28,8 +29,6 @@
 
 /* A link of 8 GT/s and 16 lanes, for those who show or check it */
 #define LINK (PCI_EXP_LNKCAP_SLS_8_0GB | 16 << 4)
-
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /**
  * struct field - a register in configuration space

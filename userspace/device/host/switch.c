@@ -6,6 +6,7 @@
 
 #include "capture.h"
 #include "clock.h"
+#include "core/base/turn.h"
 #include "core/nic.h"
 #include "log.h"
 #include "switch.h"
@@ -13,9 +14,6 @@
 
 /* About 1000 packets of the largest RoCE MTU; touched only as far as needed */
 #define SWITCH_QUEUE_SIZE (4 << 20)
-
-/* Packets delivered from a queue, and their work, between two looks at the clock */
-#define UNITS_PER_LOOK 16
 
 static void enqueue(struct switch_port *to, const struct packet *pkt)
 {
@@ -203,7 +201,7 @@ static bool drain(struct switch_port *port)
 	while (queue->at < queue->used) {
 		struct packet pkt;
 
-		if (units >= UNITS_PER_LOOK) {
+		if (units >= TURN_LOOK) {
 			if (clock_ns() >= end)
 				return false;
 			units = 0;

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "core/base/turn.h"
+#include "core/base/util.h"
 #include "core/nic.h"
 #include "wire.h"
 #include "wire/frame.h"
@@ -31,12 +33,9 @@
 #define TRY_FIRST (10 * MSEC)
 #define TRY_LAST (1000 * MSEC)
 
-/* Frames that came in, were handed over, and took work, between two looks */
-#define WORK_PER_LOOK 16
-
 static struct wire *from_port(struct switch_port *port)
 {
-	return (struct wire *)((uint8_t *)port - offsetof(struct wire, port));
+	return container_of(port, struct wire, port);
 }
 
 static void set_mask(struct wire *wire, int fd, uint32_t *mask, uint32_t want)
@@ -145,7 +144,7 @@ bool wire_turn_is_over(struct wire *wire)
 {
 	uint64_t work = work_done(wire);
 
-	if (work - wire->turn_work < WORK_PER_LOOK)
+	if (work - wire->turn_work < TURN_LOOK)
 		return false;
 	wire->turn_work = work;
 	return clock_ns() >= wire->turn_end;

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Units between two looks at the clock */
+/** Units between two looks at the clock; wires and queued packets likewise */
 #define TURN_LOOK 16
 
 /**
