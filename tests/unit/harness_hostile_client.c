@@ -187,13 +187,9 @@ static void begin_interrupts(struct hostile *h)
 		struct vfio_irq_set set;
 		uint8_t vectors[MYNIC_MAX_VECTORS];
 	} trigger = {
-		.set = {
-			.argsz = sizeof(trigger.set),
-			.flags = VFIO_IRQ_SET_DATA_BOOL |
-				 VFIO_IRQ_SET_ACTION_TRIGGER,
-			.index = VFIO_PCI_MSIX_IRQ_INDEX,
-			.count = MYNIC_MAX_VECTORS,
-		},
+		.set = VFU_IRQ_SET(VFIO_IRQ_SET_DATA_BOOL |
+					   VFIO_IRQ_SET_ACTION_TRIGGER,
+				   0, MYNIC_MAX_VECTORS),
 	};
 	struct flood *f;
 
@@ -335,13 +331,8 @@ static void own_socket_again(struct hostile *h)
 {
 	int fd = connect_raw(h->spare);
 	struct vfu_version version = {};
-	struct vfio_irq_set set = {
-		.argsz = sizeof(set),
-		.flags = VFIO_IRQ_SET_DATA_EVENTFD |
-			 VFIO_IRQ_SET_ACTION_TRIGGER,
-		.index = VFIO_PCI_MSIX_IRQ_INDEX,
-		.count = 1,
-	};
+	struct vfio_irq_set set = VFU_IRQ_SET(
+		VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER, 0, 1);
 	struct vfu_header hdr = {
 		.command = VFU_VERSION,
 		.size = sizeof(hdr) + sizeof(version),

@@ -416,13 +416,7 @@ void vfu_put(int fd, uint32_t region, uint64_t offset, uint32_t value,
 int vfu_set_irqs(int fd, uint32_t flags, uint32_t start, uint32_t count,
 		 const int *fds, size_t num_fds)
 {
-	struct vfio_irq_set set = {
-		.argsz = sizeof(set),
-		.flags = flags,
-		.index = VFIO_PCI_MSIX_IRQ_INDEX,
-		.start = start,
-		.count = count,
-	};
+	struct vfio_irq_set set = VFU_IRQ_SET(flags, start, count);
 
 	return vfu_call_fds(fd, VFU_DEVICE_SET_IRQS, &set, sizeof(set), fds,
 			    num_fds, NULL, 0);

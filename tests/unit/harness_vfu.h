@@ -7,6 +7,7 @@
 #ifndef MYNIC_HARNESS_VFU_H
 #define MYNIC_HARNESS_VFU_H
 
+#include <linux/vfio.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -146,6 +147,16 @@ int vfu_region_write(int fd, uint32_t region, uint64_t offset, const void *data,
 uint32_t vfu_get(int fd, uint32_t region, uint64_t offset, uint32_t len);
 void vfu_put(int fd, uint32_t region, uint64_t offset, uint32_t value,
 	     uint32_t len);
+
+/* What SET_IRQS for @num_ MSI-X vectors from @first_ begins with */
+#define VFU_IRQ_SET(flags_, first_, num_)             \
+	((struct vfio_irq_set){                       \
+		.argsz = sizeof(struct vfio_irq_set), \
+		.flags = (flags_),                    \
+		.index = VFIO_PCI_MSIX_IRQ_INDEX,     \
+		.start = (first_),                    \
+		.count = (num_),                      \
+	})
 
 /** vfu_set_irqs() - SET_IRQS for MSI-X vectors. Return: 0 or -errno */
 int vfu_set_irqs(int fd, uint32_t flags, uint32_t start, uint32_t count,

@@ -284,14 +284,9 @@ TEST(interrupts_chosen_by_bools)
 		struct vfio_irq_set set;
 		uint8_t bools[4];
 	} message = {
-		.set = {
-			.argsz = sizeof(message),
-			.flags = VFIO_IRQ_SET_DATA_BOOL |
-				 VFIO_IRQ_SET_ACTION_TRIGGER,
-			.index = VFIO_PCI_MSIX_IRQ_INDEX,
-			.start = 2,
-			.count = 4,
-		},
+		.set = VFU_IRQ_SET(VFIO_IRQ_SET_DATA_BOOL |
+					   VFIO_IRQ_SET_ACTION_TRIGGER,
+				   2, 4),
 		.bools = { 1, 0, 0, 1 },
 	};
 	int fd = vfu_open(device_start(), 0);

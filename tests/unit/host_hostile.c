@@ -142,12 +142,7 @@ static void post_socket(const struct device *dev, int fd, uint16_t command,
 
 TEST(files_that_take_long_to_close)
 {
-	struct vfio_irq_set set = {
-		.argsz = sizeof(set),
-		.flags = SET_FDS,
-		.index = VFIO_PCI_MSIX_IRQ_INDEX,
-		.count = 1,
-	};
+	struct vfio_irq_set set = VFU_IRQ_SET(SET_FDS, 0, 1);
 	struct vfu_dma_map map = {
 		.argsz = sizeof(map),
 		.flags = VFIO_DMA_MAP_FLAG_READ,
@@ -356,12 +351,7 @@ static void send_flood(int fd)
 			.size = sizeof(flood[i].hdr) + sizeof(flood[i].set),
 			.flags = VFU_NO_REPLY,
 		};
-		flood[i].set = (struct vfio_irq_set){
-			.argsz = sizeof(flood[i].set),
-			.flags = TRIGGER,
-			.index = VFIO_PCI_MSIX_IRQ_INDEX,
-			.count = 1,
-		};
+		flood[i].set = VFU_IRQ_SET(TRIGGER, 0, 1);
 	}
 	CHECK_EQ(send(fd, flood, sizeof(flood), MSG_NOSIGNAL), sizeof(flood));
 }

@@ -471,13 +471,8 @@ TEST(too_many_file_descriptors)
 /* Sent in one go, each message gets its own file descriptor and no other's. */
 TEST(file_descriptors_of_pipelined_messages)
 {
-	struct vfio_irq_set set = {
-		.argsz = sizeof(set),
-		.flags = VFIO_IRQ_SET_DATA_EVENTFD |
-			 VFIO_IRQ_SET_ACTION_TRIGGER,
-		.index = VFIO_PCI_MSIX_IRQ_INDEX,
-		.count = 1,
-	};
+	struct vfio_irq_set set = VFU_IRQ_SET(
+		VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER, 0, 1);
 	struct vfu_header hdr = {
 		.command = VFU_DEVICE_SET_IRQS,
 		.size = sizeof(hdr) + sizeof(set),
