@@ -8,7 +8,7 @@
 
 #include <infiniband/driver.h>
 
-#include "../../unit/harness_tap.h"
+#include "../../tests/lib/harness_tap.h"
 
 /* Requests between two turns of the device: as many as a queue has */
 #define RING 1024

@@ -7,7 +7,7 @@ import os
 import sys
 from collections import namedtuple
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../peer"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/peer"))
 # pylint: disable=wrong-import-position
 import pair
 import perftest

@@ -3,7 +3,7 @@
  * No provider: functions that return at once. What they cost is the loop and the
  * call, and is taken off what providers cost. Their objects are mynic's.
  */
-#include "../../fastpath/fake.h"
+#include "../../tests/provider/fastpath/fake.h"
 #include "bench.h"
 
 static int null_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,

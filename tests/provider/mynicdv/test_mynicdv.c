@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../unit/harness_tap.h"
+#include "../../lib/harness_tap.h"
 
 #define BUF_SIZE (4u << 20)
 #define PATIENCE 300

@@ -14,7 +14,7 @@
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_ioctl.h>
 
-#include "../../unit/harness_tap.h"
+#include "../../tests/lib/harness_tap.h"
 #include "kernel.h"
 
 #define ARENA (64 << 20)

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../unit/harness_tap.h"
+#include "../../lib/harness_tap.h"
 #include "fake.h"
 #include "mynic-abi.h"
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <infiniband/verbs.h>
 
-#include "../unit/harness_tap.h"
+#include "../../lib/harness_tap.h"
 #include "fake.h"
 
 struct fixture {

@@ -2,7 +2,7 @@
 /* mynic, with the kernel and the device of the provider's tests */
 #include <endian.h>
 
-#include "../../fastpath/fake.h"
+#include "../../tests/provider/fastpath/fake.h"
 #include "bench.h"
 
 static void complete(enum ibv_wc_opcode opcode, __le64 wr_id)

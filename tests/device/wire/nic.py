@@ -64,7 +64,7 @@ MR_LEN = 65536
 SERVICES = {"rc": roce.RC, "uc": roce.UC, "ud": roce.UD, "gsi": roce.UD,
             "xrc_ini": roce.XRC, "xrc_tgt": roce.XRC}
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
+TOP = pathlib.Path(__file__).resolve().parents[3]
 
 
 class Failed(Exception):
