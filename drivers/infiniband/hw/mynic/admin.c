@@ -8,6 +8,7 @@
 #include <linux/sched/clock.h>
 
 #include "mynic.h"
+#include "trace.h"
 
 /*
  * A device that leaves a command unanswered for so many health checks hangs.
@@ -189,6 +190,7 @@ static void mynic_admin_submit(struct mynic_dev *mdev,
 	lockdep_assert_held(&admin->lock);
 	slot->opcode = cmd->opcode;
 	slot->number = le32_to_cpu(cmd->number);
+	trace_mynic_cmd(mdev, le16_to_cpu(cmd->id), slot->opcode, slot->number);
 	admin->cmds[admin->pi++ % MYNIC_AQ_SIZE] = *cmd;
 	if (!admin->mute)
 		writel(admin->pi, mdev->regs + MYNIC_REG_AQ_DOORBELL);
@@ -229,6 +231,7 @@ static void mynic_admin_take(struct mynic_dev *mdev)
 		}
 		slot->cpl = cpl;
 		slot->completed = true;
+		trace_mynic_cmd_done(mdev, slot->opcode, slot->number, &cpl);
 		admin->sleepers -= slot->asleep;
 		complete(&slot->done);
 	}

@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 
 #include "cmd.h"
+#include "trace.h"
 
 /* The device keeps events back when the ring is full: any size will do */
 #define MYNIC_EQ_LOG_SIZE 10
@@ -131,16 +132,27 @@ static void mynic_cq_event(struct mynic_dev *mdev, u32 cqn)
 	mynic_res_put(res);
 }
 
-static void mynic_qp_event(struct mynic_dev *mdev, u32 qpn,
+static bool mynic_event_is_qp_error(u8 type)
+{
+	return type == MYNIC_EVENT_QP_FATAL ||
+	       type == MYNIC_EVENT_QP_REQ_ERROR ||
+	       type == MYNIC_EVENT_QP_ACCESS_ERROR;
+}
+
+static void mynic_qp_event(struct mynic_dev *mdev,
+			   const struct mynic_event_data *data,
 			   enum ib_event_type type)
 {
-	struct mynic_res *res = mynic_res_get(&mdev->qps, qpn);
+	struct mynic_res *res = mynic_res_get(&mdev->qps, data->number);
 	struct ib_event event = { .event = type };
 	struct mynic_qp *qp;
 
 	if (!res)
 		return;
 	qp = container_of(res, struct mynic_qp, res);
+	if (mynic_event_is_qp_error(data->type))
+		trace_mynic_qp_state(mdev, data->number, READ_ONCE(qp->state),
+				     IB_QPS_ERR, data->type);
 	event.device = qp->ibqp.device;
 	event.element.qp = &qp->ibqp;
 	if (qp->ibqp.event_handler)
@@ -201,28 +213,29 @@ static void mynic_async_event(struct mynic_dev *mdev,
 {
 	u32 number = event->number;
 
+	trace_mynic_event(mdev, event->type, number);
 	switch (event->type) {
 	case MYNIC_EVENT_CQ_ERROR:
 		mynic_cq_event(mdev, number);
 		break;
 	case MYNIC_EVENT_QP_FATAL:
-		mynic_qp_event(mdev, number, IB_EVENT_QP_FATAL);
+		mynic_qp_event(mdev, event, IB_EVENT_QP_FATAL);
 		mynic_wq_event(mdev, number);
 		break;
 	case MYNIC_EVENT_QP_REQ_ERROR:
-		mynic_qp_event(mdev, number, IB_EVENT_QP_REQ_ERR);
+		mynic_qp_event(mdev, event, IB_EVENT_QP_REQ_ERR);
 		break;
 	case MYNIC_EVENT_QP_ACCESS_ERROR:
-		mynic_qp_event(mdev, number, IB_EVENT_QP_ACCESS_ERR);
+		mynic_qp_event(mdev, event, IB_EVENT_QP_ACCESS_ERR);
 		break;
 	case MYNIC_EVENT_COMM_EST:
-		mynic_qp_event(mdev, number, IB_EVENT_COMM_EST);
+		mynic_qp_event(mdev, event, IB_EVENT_COMM_EST);
 		break;
 	case MYNIC_EVENT_SQ_DRAINED:
-		mynic_qp_event(mdev, number, IB_EVENT_SQ_DRAINED);
+		mynic_qp_event(mdev, event, IB_EVENT_SQ_DRAINED);
 		break;
 	case MYNIC_EVENT_LAST_WQE:
-		mynic_qp_event(mdev, number, IB_EVENT_QP_LAST_WQE_REACHED);
+		mynic_qp_event(mdev, event, IB_EVENT_QP_LAST_WQE_REACHED);
 		break;
 	case MYNIC_EVENT_SRQ_LIMIT:
 		mynic_srq_event(mdev, number, IB_EVENT_SRQ_LIMIT_REACHED);

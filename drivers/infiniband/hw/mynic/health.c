@@ -9,6 +9,7 @@
 #include <linux/io.h>
 
 #include "cmd.h"
+#include "trace.h"
 
 /*
  * Often enough for MYNIC_ADMIN_MAX_AGE. A guest that does not run checks nothing,
@@ -50,6 +51,7 @@ static __printf(3, 0) void mynic_give_up(struct mynic_dev *mdev,
 		return;
 	*death = *how;
 	vsnprintf(death->why, sizeof(death->why), fmt, args);
+	trace_mynic_death(mdev, death->hung, death->why);
 	dev_err(&mdev->pdev->dev, "device failed: %s\n", death->why);
 	mynic_admin_abort(mdev);
 	queue_work(system_dfl_wq, &mdev->announce_work);
@@ -87,6 +89,7 @@ void mynic_abandon(struct mynic_dev *mdev, bool hung)
 	if (test_and_set_bit(MYNIC_DEAD, &mdev->flags))
 		return;
 	mdev->death = (struct mynic_death){ .hung = hung };
+	trace_mynic_death(mdev, hung, "it is taken away");
 	mynic_admin_abort(mdev);
 	queue_work(system_dfl_wq, &mdev->announce_work);
 }

@@ -4,6 +4,7 @@
 #include <linux/iopoll.h>
 
 #include "mynic.h"
+#include "trace.h"
 
 /* Far more than a reset may take */
 #define MYNIC_RESET_TIMEOUT_US (5 * USEC_PER_SEC)
@@ -22,6 +23,7 @@ static int mynic_hw_wait_reset(struct mynic_dev *mdev)
 				 MYNIC_RESET_TIMEOUT_US);
 	if (!ret && PCI_POSSIBLE_ERROR(status))
 		ret = -ENODEV;
+	trace_mynic_reset(mdev, ret);
 	if (ret)
 		dev_err(&mdev->pdev->dev, "no end of reset, status %#x\n",
 			status);
@@ -152,4 +154,5 @@ void mynic_hw_knock(struct mynic_dev *mdev)
 	msleep(MYNIC_ENABLE_MS);
 	mynic_admin_knock(mdev);
 	msleep(MYNIC_ENABLE_MS);
+	trace_mynic_knock(mdev, mynic_admin_answered(mdev) ? 0 : -ETIMEDOUT);
 }

@@ -25,6 +25,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "cmd.h"
+#include "trace.h"
 
 #define MYNIC_ODP_LOG_LIST_SIZE 12
 #define MYNIC_ODP_LIST_SIZE BIT(MYNIC_ODP_LOG_LIST_SIZE)
@@ -750,6 +751,8 @@ static void mynic_page_fault_work(struct work_struct *work)
 	missing = fault->missing;
 	spin_unlock(&fault->lock);
 	ret = mynic_odp_fault(faults->mdev, &missing);
+	trace_mynic_page_fault(faults->mdev, faults->qpn, fault->stage,
+			       &missing, ret);
 	/* Somebody keeps taking the page back: then it is worth another try */
 	if (ret == -EBUSY)
 		ret = 0;

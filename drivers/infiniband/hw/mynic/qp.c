@@ -6,6 +6,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "cmd.h"
+#include "trace.h"
 
 static int mynic_sq_layout(struct mynic_qp *qp, const struct ib_qp_cap *cap)
 {
@@ -635,6 +636,7 @@ int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	}
 	if (ret)
 		goto out;
+	trace_mynic_qp_state(mdev, qp->qpn, cur_state, new_state, 0);
 	WRITE_ONCE(qp->state, new_state);
 	if (new_state == IB_QPS_RESET)
 		mynic_qp_forget(qp);

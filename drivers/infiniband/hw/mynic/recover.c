@@ -8,6 +8,7 @@
 #include <linux/suspend.h>
 
 #include "mynic.h"
+#include "trace.h"
 
 /* Between two attempts, growing; how long one of a device that hangs is heard */
 #define MYNIC_MIN_PAUSE HZ
@@ -36,6 +37,7 @@ static void mynic_stop(struct mynic_dev *mdev, enum mynic_state state)
 		mynic_hw_down(mdev);
 	}
 	mdev->state = state;
+	trace_mynic_state(mdev, state);
 }
 
 static int mynic_start(struct mynic_dev *mdev)
@@ -70,6 +72,7 @@ void mynic_set_up(struct mynic_dev *mdev)
 {
 	lockdep_assert_held(&mdev->state_lock);
 	mdev->state = MYNIC_UP;
+	trace_mynic_state(mdev, MYNIC_UP);
 	mdev->recovered = jiffies;
 	/* Nobody has stopped it if it died before this */
 	if (mynic_dead(mdev))

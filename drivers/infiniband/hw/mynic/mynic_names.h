@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The names of what mynic_regs.h has numbers for, each once, for whoever prints
+ * them. A list is given two macros, which get a number and its name: the second
+ * for the last entry, as some lists may not end with a comma.
+ */
+#ifndef MYNIC_NAMES_H
+#define MYNIC_NAMES_H
+
+/* clang-format off */
+
+/* For both, where a table is to have the names by number */
+#define MYNIC_NAME_AT(number, name) [number] = name,
+
+#define MYNIC_CMD_NAMES(name, last) \
+	name(MYNIC_CMD_NOP, "NOP") \
+	name(MYNIC_CMD_QUERY_DEVICE, "QUERY_DEVICE") \
+	name(MYNIC_CMD_QUERY_PORT, "QUERY_PORT") \
+	name(MYNIC_CMD_MODIFY_PORT, "MODIFY_PORT") \
+	name(MYNIC_CMD_QUERY_STATS, "QUERY_STATS") \
+	name(MYNIC_CMD_SET_GID, "SET_GID") \
+	name(MYNIC_CMD_SET_RX, "SET_RX") \
+	name(MYNIC_CMD_CREATE_EQ, "CREATE_EQ") \
+	name(MYNIC_CMD_DESTROY_EQ, "DESTROY_EQ") \
+	name(MYNIC_CMD_ALLOC_PD, "ALLOC_PD") \
+	name(MYNIC_CMD_DEALLOC_PD, "DEALLOC_PD") \
+	name(MYNIC_CMD_ALLOC_XRCD, "ALLOC_XRCD") \
+	name(MYNIC_CMD_DEALLOC_XRCD, "DEALLOC_XRCD") \
+	name(MYNIC_CMD_CREATE_MKEY, "CREATE_MKEY") \
+	name(MYNIC_CMD_DESTROY_MKEY, "DESTROY_MKEY") \
+	name(MYNIC_CMD_MODIFY_MKEY, "MODIFY_MKEY") \
+	name(MYNIC_CMD_QUERY_MKEY, "QUERY_MKEY") \
+	name(MYNIC_CMD_ALLOC_DM, "ALLOC_DM") \
+	name(MYNIC_CMD_FREE_DM, "FREE_DM") \
+	name(MYNIC_CMD_SYNC_MKEY, "SYNC_MKEY") \
+	name(MYNIC_CMD_RESUME, "RESUME") \
+	name(MYNIC_CMD_CREATE_CQ, "CREATE_CQ") \
+	name(MYNIC_CMD_DESTROY_CQ, "DESTROY_CQ") \
+	name(MYNIC_CMD_RESIZE_CQ, "RESIZE_CQ") \
+	name(MYNIC_CMD_MODIFY_CQ, "MODIFY_CQ") \
+	name(MYNIC_CMD_QUERY_CQ, "QUERY_CQ") \
+	name(MYNIC_CMD_CREATE_SRQ, "CREATE_SRQ") \
+	name(MYNIC_CMD_MODIFY_SRQ, "MODIFY_SRQ") \
+	name(MYNIC_CMD_QUERY_SRQ, "QUERY_SRQ") \
+	name(MYNIC_CMD_DESTROY_SRQ, "DESTROY_SRQ") \
+	name(MYNIC_CMD_RESIZE_SRQ, "RESIZE_SRQ") \
+	name(MYNIC_CMD_CREATE_QP, "CREATE_QP") \
+	name(MYNIC_CMD_MODIFY_QP, "MODIFY_QP") \
+	name(MYNIC_CMD_QUERY_QP, "QUERY_QP") \
+	name(MYNIC_CMD_DESTROY_QP, "DESTROY_QP") \
+	name(MYNIC_CMD_ATTACH_MCAST, "ATTACH_MCAST") \
+	name(MYNIC_CMD_DETACH_MCAST, "DETACH_MCAST") \
+	name(MYNIC_CMD_CREATE_FLOW, "CREATE_FLOW") \
+	name(MYNIC_CMD_DESTROY_FLOW, "DESTROY_FLOW") \
+	name(MYNIC_CMD_CREATE_WQ, "CREATE_WQ") \
+	name(MYNIC_CMD_MODIFY_WQ, "MODIFY_WQ") \
+	name(MYNIC_CMD_DESTROY_WQ, "DESTROY_WQ") \
+	name(MYNIC_CMD_CREATE_RWQ_TABLE, "CREATE_RWQ_TABLE") \
+	name(MYNIC_CMD_DESTROY_RWQ_TABLE, "DESTROY_RWQ_TABLE") \
+	name(MYNIC_CMD_CREATE_COUNTERS, "CREATE_COUNTERS") \
+	name(MYNIC_CMD_DESTROY_COUNTERS, "DESTROY_COUNTERS") \
+	name(MYNIC_CMD_QUERY_COUNTERS, "QUERY_COUNTERS") \
+	last(MYNIC_CMD_BIND_COUNTERS, "BIND_COUNTERS")
+
+#define MYNIC_AQ_STATUS_NAMES(name, last) \
+	name(MYNIC_AQ_OK, "OK") \
+	name(MYNIC_AQ_BAD_OPCODE, "BAD_OPCODE") \
+	name(MYNIC_AQ_BAD_PARAM, "BAD_PARAM") \
+	name(MYNIC_AQ_BAD_NUMBER, "BAD_NUMBER") \
+	name(MYNIC_AQ_BAD_STATE, "BAD_STATE") \
+	name(MYNIC_AQ_BUSY, "BUSY") \
+	name(MYNIC_AQ_NO_RESOURCE, "NO_RESOURCE") \
+	name(MYNIC_AQ_BAD_DMA, "BAD_DMA") \
+	last(MYNIC_AQ_NOT_SUPPORTED, "NOT_SUPPORTED")
+
+#define MYNIC_EVENT_NAMES(name, last) \
+	name(MYNIC_EVENT_COMP, "COMP") \
+	name(MYNIC_EVENT_CQ_ERROR, "CQ_ERROR") \
+	name(MYNIC_EVENT_QP_FATAL, "QP_FATAL") \
+	name(MYNIC_EVENT_QP_REQ_ERROR, "QP_REQ_ERROR") \
+	name(MYNIC_EVENT_QP_ACCESS_ERROR, "QP_ACCESS_ERROR") \
+	name(MYNIC_EVENT_COMM_EST, "COMM_EST") \
+	name(MYNIC_EVENT_SQ_DRAINED, "SQ_DRAINED") \
+	name(MYNIC_EVENT_LAST_WQE, "LAST_WQE") \
+	name(MYNIC_EVENT_SRQ_LIMIT, "SRQ_LIMIT") \
+	name(MYNIC_EVENT_SRQ_ERROR, "SRQ_ERROR") \
+	name(MYNIC_EVENT_PORT_UP, "PORT_UP") \
+	name(MYNIC_EVENT_PORT_DOWN, "PORT_DOWN") \
+	last(MYNIC_EVENT_PAGE_FAULT, "PAGE_FAULT")
+
+#define MYNIC_PAGE_STAGE_NAMES(name, last) \
+	name(MYNIC_PAGE_SEND, "send") \
+	name(MYNIC_PAGE_RECV, "recv") \
+	last(MYNIC_PAGE_READ, "read")
+
+/* clang-format on */
+
+#endif /* MYNIC_NAMES_H */

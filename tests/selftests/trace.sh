@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck disable=SC2154,SC2317 # lib.sh sets them; functions are called by name
+#
+# Each tracepoint tells what happens, in the words of the specification.
+
+# shellcheck source=tests/selftests/lib.sh
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+
+ktap_print_header
+need 2
+command -v devlink >/dev/null || skip "no devlink"
+tracing=/sys/kernel/tracing
+[ -e $tracing/events ] || mount -t tracefs none $tracing 2>/dev/null
+[ -d $tracing/events/mynic ] || skip "this kernel has no tracepoints"
+ktap_set_plan 9
+
+end_trace() {
+	echo 0 >$tracing/events/mynic/enable
+	echo >$tracing/trace
+}
+
+finish() {
+	end_trace
+	restore
+}
+
+# begin EVENT...: of the driver's, and of nothing else
+begin() {
+	local event
+
+	end_trace
+	for event; do
+		echo 1 >"$tracing/events/mynic/mynic_$event/enable" || return
+	done
+}
+
+# traced EVENT PATTERN: of the first device
+traced() { grep -E "mynic_$1: dev=${pci[0]} $2\$" $tracing/trace; }
+
+there() { [ -n "$(rdma_of "${pci[0]}")" ] && carrier "" "$near"; }
+up_again() { traced state 'state=UP' && there; }
+
+number='0x[0-9a-f]+'
+
+commands() {
+	local id
+
+	begin cmd cmd_done && ethtool -S "$near" >/dev/null || return
+	id=$(traced cmd "id=[0-9]+ opcode=QUERY_STATS number=0x0" |
+		sed -n '1s/.* id=\([0-9]*\).*/\1/p')
+	traced cmd_done "id=$id opcode=QUERY_STATS number=0x0 status=OK created=0x0"
+}
+
+created() {
+	begin cmd_done && "$here/traffic" -t write_sizes &&
+		traced cmd_done "id=[0-9]+ opcode=CREATE_QP number=0x0 status=OK created=$number" &&
+		traced cmd_done "id=[0-9]+ opcode=DESTROY_QP number=$number status=OK created=0x0"
+}
+
+refused() {
+	begin cmd_done && "$here/mr" &&
+		traced cmd_done "id=[0-9]+ opcode=MODIFY_MKEY number=$number status=BAD_PARAM created=0x0"
+}
+
+by_consumer() {
+	begin qp_state && "$here/traffic" -t write_sizes &&
+		traced qp_state "qpn=$number from=RESET to=INIT cause=consumer" &&
+		traced qp_state "qpn=$number from=INIT to=RTR cause=consumer" &&
+		traced qp_state "qpn=$number from=RTR to=RTS cause=consumer"
+}
+
+by_device() {
+	local qpn
+
+	begin qp_state event && "$here/faults" -t access || return
+	qpn=$(traced event "type=QP_ACCESS_ERROR number=$number" |
+		sed -n '1s/.*number=//p')
+	[ -n "$qpn" ] &&
+		traced qp_state "qpn=$qpn from=RT[RS] to=ERR cause=QP_ACCESS_ERROR"
+}
+
+page_faults() {
+	begin page_fault event && "$here/odp" -t untouched_memory &&
+		"$here/odp" -t no_memory_is_an_error &&
+		traced event "type=PAGE_FAULT number=$number" &&
+		traced page_fault "qpn=$number stage=[a-z]+ key=$number addr=$number length=[0-9]+ write=[01] ret=0" &&
+		traced page_fault "qpn=$number stage=[a-z]+ key=$number addr=$number length=[0-9]+ write=[01] ret=-14"
+}
+
+# provoke REPORTER: the test of devlink-health(8) has the device fail
+provoke() {
+	begin death state reset knock &&
+		devlink health test "pci/${pci[0]}" reporter "$1" &&
+		wait_for up_again && traced state 'state=LOST' && traced reset 'ret=0'
+}
+
+fatal() { provoke fatal && traced death 'hung=0 why=it reports a bad index .*'; }
+
+hang() {
+	provoke hang && traced knock 'ret=0' &&
+		traced death 'hung=1 why=it does not answer [A-Z_]+ [0-9]+'
+}
+
+reset() {
+	begin state reset && echo 1 >"/sys/bus/pci/devices/${pci[0]}/reset" &&
+		wait_for up_again && traced state 'state=DOWN' && traced reset 'ret=0'
+}
+
+trap finish EXIT
+configure || ktap_exit_fail_msg "cannot set up the netdevs"
+result "commands" commands
+result "what commands create" created
+result "commands that are refused" refused
+result "states of queue pairs: by their consumer" by_consumer
+result "states of queue pairs: by the device" by_device
+result "page faults" page_faults
+break_device
+result "death: an error" fatal
+result "death: a hang" hang
+device_is_whole
+result "reset" reset
+ktap_finished
