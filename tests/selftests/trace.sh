@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck disable=SC2154,SC2317 # lib.sh sets them; functions are called by name
 #
-# Each tracepoint tells what happens, in the words of the specification.
+# Each tracepoint tells what happens, in the words of the specification. Dynamic
+# debugging tells why a request was refused.
 
 # shellcheck source=tests/selftests/lib.sh
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
@@ -13,7 +14,7 @@ command -v devlink >/dev/null || skip "no devlink"
 tracing=/sys/kernel/tracing
 [ -e $tracing/events ] || mount -t tracefs none $tracing 2>/dev/null
 [ -d $tracing/events/mynic ] || skip "this kernel has no tracepoints"
-ktap_set_plan 9
+ktap_set_plan 10
 
 end_trace() {
 	echo 0 >$tracing/events/mynic/enable
@@ -107,6 +108,26 @@ reset() {
 		wait_for up_again && traced state 'state=DOWN' && traced reset 'ret=0'
 }
 
+control=/proc/dynamic_debug/control
+
+# What the driver said in all, of transitions that there are not
+reasons() {
+	dmesg | grep -cE "mynic ${pci[0]} $near_rdma: QP $number: no way from [A-Z]+ to [A-Z]+"
+}
+
+# Nothing, unless somebody asks
+refusals() {
+	local before status
+
+	before=$(reasons)
+	"$here/qp_state" && [ "$(reasons)" = "$before" ] || return
+	echo 'module mynic +p' >$control || return
+	"$here/qp_state" && [ "$(reasons)" -gt "$before" ]
+	status=$?
+	echo 'module mynic -p' >$control
+	return $status
+}
+
 trap finish EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 result "commands" commands
@@ -115,6 +136,11 @@ result "commands that are refused" refused
 result "states of queue pairs: by their consumer" by_consumer
 result "states of queue pairs: by the device" by_device
 result "page faults" page_faults
+if [ -e $control ]; then
+	result "why requests are refused" refusals
+else
+	ktap_test_skip "this kernel has no dynamic debugging"
+fi
 break_device
 result "death: an error" fatal
 result "death: a hang" hang

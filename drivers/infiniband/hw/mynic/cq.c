@@ -278,13 +278,21 @@ int mynic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (ret)
 		return ret;
 	if (attr->flags & ~(IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION |
-			    IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN))
+			    IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)) {
+		ibdev_dbg(ibcq->device, "a CQ with flags %#x\n", attr->flags);
 		return -EOPNOTSUPP;
+	}
 	if (attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
 		flags |= MYNIC_CQ_IGNORE_OVERRUN;
 	if (!attr->cqe || attr->cqe > mdev->caps.max_cqe ||
-	    attr->comp_vector > mdev->num_comp_eqs)
+	    attr->comp_vector > mdev->num_comp_eqs) {
+		ibdev_dbg(
+			ibcq->device,
+			"a CQ of %u entries with vector %u: 1 to %u, 0 to %u\n",
+			attr->cqe, attr->comp_vector, mdev->caps.max_cqe,
+			mdev->num_comp_eqs);
 		return -EINVAL;
+	}
 
 	ret = mynic_cq_init(mdev, cq, attr->cqe, attr->comp_vector, flags,
 			    mynic_udata_uarn(udata), !udata);
@@ -381,8 +389,11 @@ int mynic_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe,
 	ret = ib_copy_validate_udata_in(udata, req, mmap_key);
 	if (ret)
 		return ret;
-	if (!cqe || cqe > mdev->caps.max_cqe)
+	if (!cqe || cqe > mdev->caps.max_cqe) {
+		ibdev_dbg(ibcq->device, "CQ %#x of %u entries: 1 to %u\n",
+			  cq->cqn, cqe, mdev->caps.max_cqe);
 		return -EINVAL;
+	}
 	log_size = mynic_cq_log_size(cqe);
 	mutex_lock(&cq->move.lock);
 	if (req.mmap_key)

@@ -33,8 +33,12 @@ struct ib_dm *mynic_alloc_dm(struct ib_device *ibdev,
 
 	if (!attr->length || attr->alignment > 63)
 		return ERR_PTR(-EINVAL);
-	if (attr->length > mdev->caps.dm_size)
+	if (attr->length > mdev->caps.dm_size) {
+		ibdev_dbg(ibdev,
+			  "%llu bytes of device memory: there are %llu\n",
+			  attr->length, mdev->caps.dm_size);
 		return ERR_PTR(-ENOMEM);
+	}
 	mynic_dm_flush(mdev);
 	dm = kzalloc_obj(*dm, GFP_KERNEL_ACCOUNT);
 	if (!dm)

@@ -150,11 +150,19 @@ struct ib_flow *mynic_create_flow(struct ib_qp *ibqp, struct ib_flow_attr *attr,
 	if (ret)
 		return ERR_PTR(ret);
 	if (attr->port != MYNIC_PORT || attr->type > IB_FLOW_ATTR_SNIFFER ||
-	    attr->num_of_specs > MYNIC_FLOW_MAX_SPECS)
+	    attr->num_of_specs > MYNIC_FLOW_MAX_SPECS) {
+		ibdev_dbg(ibqp->device,
+			  "a flow rule of type %d for port %u with %u parts\n",
+			  attr->type, attr->port, attr->num_of_specs);
 		return ERR_PTR(-EINVAL);
+	}
 	if (ibqp->qp_type != IB_QPT_RAW_PACKET ||
-	    attr->flags & ~IB_FLOW_ATTR_FLAGS_DONT_TRAP)
+	    attr->flags & ~IB_FLOW_ATTR_FLAGS_DONT_TRAP) {
+		ibdev_dbg(ibqp->device,
+			  "a flow rule with flags %#x for a QP of type %d\n",
+			  attr->flags, ibqp->qp_type);
 		return ERR_PTR(-EOPNOTSUPP);
+	}
 	if (attr->flags & IB_FLOW_ATTR_FLAGS_DONT_TRAP)
 		body.flags |= MYNIC_FLOW_DONT_TRAP;
 

@@ -101,11 +101,20 @@ err:
 	return ret;
 }
 
-static int mynic_mr_check(struct mynic_dev *mdev, u64 length, int access)
+static int mynic_mr_check(struct ib_device *ibdev, u64 length, int access)
 {
-	if (access & ~(MYNIC_MR_ACCESS | IB_ZERO_BASED | IB_ACCESS_OPTIONAL))
+	u64 max = to_mdev(ibdev)->caps.max_mr_size;
+
+	if (access & ~(MYNIC_MR_ACCESS | IB_ZERO_BASED | IB_ACCESS_OPTIONAL)) {
+		ibdev_dbg(ibdev, "access flags %#x\n", access);
 		return -EOPNOTSUPP;
-	return length > mdev->caps.max_mr_size ? -EINVAL : 0;
+	}
+	if (length > max) {
+		ibdev_dbg(ibdev, "a region of %llu bytes: at most %llu\n",
+			  length, max);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 static void mynic_mr_set_access(struct mynic_mr *mr, int access, u64 iova)
@@ -174,11 +183,14 @@ struct ib_mr *mynic_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 	ret = ib_no_udata_io(udata);
 	if (ret)
 		return ERR_PTR(ret);
-	if (access & IB_ACCESS_ON_DEMAND && dmah)
+	if (access & IB_ACCESS_ON_DEMAND && dmah) {
+		ibdev_dbg(ibpd->device,
+			  "DMA handles are not for paged regions\n");
 		return ERR_PTR(-EOPNOTSUPP);
+	}
 	if (access & IB_ACCESS_ON_DEMAND)
 		return mynic_reg_odp_mr(ibpd, start, length, iova, access);
-	ret = mynic_mr_check(to_mdev(ibpd->device), length, access);
+	ret = mynic_mr_check(ibpd->device, length, access);
 	if (ret)
 		return ERR_PTR(ret);
 	umem = ib_umem_get_va(ibpd->device, start, length, access);
@@ -244,7 +256,7 @@ struct ib_mr *mynic_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset,
 	struct mynic_mr *mr;
 	int ret;
 
-	ret = mynic_mr_check(to_mdev(ibdev), length, access);
+	ret = mynic_mr_check(ibdev, length, access);
 	if (ret)
 		return ERR_PTR(ret);
 	dmabuf = ib_umem_dmabuf_get_pinned_revocable_and_lock(
@@ -336,8 +348,12 @@ struct ib_mr *mynic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	ret = ib_no_udata_io(udata);
 	if (ret)
 		return ERR_PTR(ret);
-	if (flags & ~IB_MR_REREG_SUPPORTED || mr->odp)
+	if (flags & ~IB_MR_REREG_SUPPORTED || mr->odp) {
+		ibdev_dbg(ibmr->device,
+			  "region %#x, %s, cannot change by %#x\n", ibmr->lkey,
+			  mr->odp ? "paged" : "not paged", flags);
 		return ERR_PTR(-EOPNOTSUPP);
+	}
 	new = mynic_mr_alloc(NULL);
 	if (IS_ERR(new))
 		return ERR_CAST(new);
@@ -352,7 +368,7 @@ struct ib_mr *mynic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 		length = le64_to_cpu(mr->body.length);
 	if (flags & IB_MR_REREG_PD)
 		new->body.pdn = cpu_to_le32(to_mpd(ibpd)->pdn);
-	ret = mynic_mr_check(to_mdev(ibmr->device), length, new->access);
+	ret = mynic_mr_check(ibmr->device, length, new->access);
 	if (ret)
 		goto out;
 	ret = ib_umem_check_rereg(mr->umem, flags, access);

@@ -994,7 +994,8 @@ static inline void *mynic_wq_slot(const struct mynic_wq *wq, u32 index)
 }
 
 bool mynic_wq_complete(struct mynic_wq *wq, u32 index, u64 *wr_id);
-int mynic_rq_layout(struct mynic_wq *rq, u32 max_wr, u32 max_sge);
+int mynic_rq_layout(const struct ib_device *ibdev, struct mynic_wq *rq,
+		    u32 max_wr, u32 max_sge);
 
 /* Queue pairs */
 

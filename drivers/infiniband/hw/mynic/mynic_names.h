@@ -93,6 +93,16 @@
 	name(MYNIC_PAGE_RECV, "recv") \
 	last(MYNIC_PAGE_READ, "read")
 
+/* Those of enum ib_qp_state */
+#define MYNIC_QP_STATE_NAMES(name, last) \
+	name(IB_QPS_RESET, "RESET") \
+	name(IB_QPS_INIT, "INIT") \
+	name(IB_QPS_RTR, "RTR") \
+	name(IB_QPS_RTS, "RTS") \
+	name(IB_QPS_SQD, "SQD") \
+	name(IB_QPS_SQE, "SQE") \
+	last(IB_QPS_ERR, "ERR")
+
 /* clang-format on */
 
 #endif /* MYNIC_NAMES_H */

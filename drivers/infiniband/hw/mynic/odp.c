@@ -970,8 +970,10 @@ struct ib_mr *mynic_reg_odp_mr(struct ib_pd *ibpd, u64 start, u64 length,
 
 	if (!(to_mdev(ibpd->device)->caps.caps & MYNIC_CAP_ODP) ||
 	    access & ~(MYNIC_ODP_ACCESS | IB_ZERO_BASED | IB_ACCESS_OPTIONAL |
-		       IB_ACCESS_ON_DEMAND | IB_ACCESS_HUGETLB))
+		       IB_ACCESS_ON_DEMAND | IB_ACCESS_HUGETLB)) {
+		ibdev_dbg(ibpd->device, "paged: access flags %#x\n", access);
 		return ERR_PTR(-EOPNOTSUPP);
+	}
 	if (implicit) {
 		if (iova)
 			return ERR_PTR(-EINVAL);
@@ -980,6 +982,8 @@ struct ib_mr *mynic_reg_odp_mr(struct ib_pd *ibpd, u64 start, u64 length,
 		   start + length > ULONG_MAX - PAGE_SIZE ||
 		   offset_in_page(start) + length > MYNIC_ODP_MAX_PAGES
 							    << PAGE_SHIFT) {
+		ibdev_dbg(ibpd->device, "paged: %llu bytes at %#llx\n", length,
+			  start);
 		return ERR_PTR(-EINVAL);
 	}
 	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);

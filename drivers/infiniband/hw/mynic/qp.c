@@ -6,8 +6,15 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "cmd.h"
+#include "mynic_names.h"
 #include "trace.h"
 
+/* clang-format off */
+static const char *const mynic_qp_state_names[] = {
+	MYNIC_QP_STATE_NAMES(MYNIC_NAME_AT, MYNIC_NAME_AT)
+};
+
+/* clang-format on */
 static int mynic_sq_layout(struct mynic_qp *qp, const struct ib_qp_cap *cap)
 {
 	struct mynic_wq *sq = &qp->sq;
@@ -19,8 +26,12 @@ static int mynic_sq_layout(struct mynic_qp *qp, const struct ib_qp_cap *cap)
 		     (size_t)cap->max_inline_data,
 		     MYNIC_WQE_ATOMIC + sizeof(struct mynic_atomic_operands));
 	bytes += mynic_wqe_data(qp);
-	if (cap->max_send_sge > MYNIC_MAX_SGE || bytes > MYNIC_SQ_MAX_STRIDE)
+	if (cap->max_send_sge > MYNIC_MAX_SGE || bytes > MYNIC_SQ_MAX_STRIDE) {
+		ibdev_dbg(qp->ibqp.device,
+			  "no room for %u SGEs and %u bytes inline\n",
+			  cap->max_send_sge, cap->max_inline_data);
 		return -EINVAL;
+	}
 
 	sq->log_size = order_base_2(cap->max_send_wr);
 	sq->log_stride =
@@ -33,18 +44,23 @@ static int mynic_sq_layout(struct mynic_qp *qp, const struct ib_qp_cap *cap)
 
 /**
  * mynic_rq_layout() - choose the slots of an RQ or SRQ
+ * @ibdev: RDMA device
  * @rq: the queue; its log_size, log_stride and max_sge are set
  * @max_wr: requests, not 0
  * @max_sge: SGEs in each
  *
  * Return: 0, or -EINVAL if there are too many SGEs.
  */
-int mynic_rq_layout(struct mynic_wq *rq, u32 max_wr, u32 max_sge)
+int mynic_rq_layout(const struct ib_device *ibdev, struct mynic_wq *rq,
+		    u32 max_wr, u32 max_sge)
 {
 	size_t bytes, room;
 
-	if (max_sge > MYNIC_MAX_SGE)
+	if (max_sge > MYNIC_MAX_SGE) {
+		ibdev_dbg(ibdev, "%u SGEs to receive: at most %zu\n", max_sge,
+			  MYNIC_MAX_SGE);
 		return -EINVAL;
+	}
 	bytes = sizeof(struct mynic_recv_wqe) +
 		max_sge * sizeof(struct mynic_sge);
 	rq->log_size = order_base_2(max_wr);
@@ -61,14 +77,19 @@ static int mynic_qp_layout(struct mynic_dev *mdev, struct mynic_qp *qp,
 	int ret;
 
 	if (cap->max_send_wr > mdev->caps.max_qp_wr ||
-	    cap->max_recv_wr > mdev->caps.max_qp_wr)
+	    cap->max_recv_wr > mdev->caps.max_qp_wr) {
+		ibdev_dbg(qp->ibqp.device,
+			  "%u send and %u receive requests: at most %u\n",
+			  cap->max_send_wr, cap->max_recv_wr,
+			  mdev->caps.max_qp_wr);
 		return -EINVAL;
+	}
 	ret = mynic_sq_layout(qp, cap);
 	if (ret)
 		return ret;
 	if (cap->max_recv_wr && !srq) {
-		ret = mynic_rq_layout(&qp->rq, cap->max_recv_wr,
-				      cap->max_recv_sge);
+		ret = mynic_rq_layout(qp->ibqp.device, &qp->rq,
+				      cap->max_recv_wr, cap->max_recv_sge);
 		if (ret)
 			return ret;
 	}
@@ -305,11 +326,14 @@ static int mynic_qp_request(const struct ib_qp_init_attr *attr,
 	return attr->cap.max_recv_wr || attr->srq ? -EINVAL : 0;
 }
 
-static int mynic_qp_create_flags(struct mynic_qp_init *init, u32 create_flags)
+static int mynic_qp_create_flags(const struct ib_device *ibdev,
+				 struct mynic_qp_init *init, u32 create_flags)
 {
 	if (create_flags & ~IB_QP_CREATE_CVLAN_STRIPPING ||
-	    (create_flags && init->type != MYNIC_QP_RAW_PACKET))
+	    (create_flags && init->type != MYNIC_QP_RAW_PACKET)) {
+		ibdev_dbg(ibdev, "creation flags %#x\n", create_flags);
 		return -EOPNOTSUPP;
+	}
 	if (create_flags & IB_QP_CREATE_CVLAN_STRIPPING)
 		init->flags |= MYNIC_QP_VLAN_STRIP;
 	return 0;
@@ -409,23 +433,30 @@ int mynic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	if (attr->rwq_ind_tbl)
 		return mynic_create_rss(ibqp, attr, udata);
 	ret = mynic_qp_type(attr->qp_type, udata);
-	if (ret < 0)
+	if (ret < 0) {
+		ibdev_dbg(ibqp->device, "no QPs of type %d for a %s\n",
+			  attr->qp_type, udata ? "process" : "kernel");
 		return ret;
+	}
 	init.type = ret;
 	if (attr->srq && attr->srq->srq_type == IB_SRQT_TM &&
-	    init.type != MYNIC_QP_RC)
+	    init.type != MYNIC_QP_RC) {
+		ibdev_dbg(ibqp->device, "tag matching is for RC only\n");
 		return -EINVAL;
+	}
 	ret = mynic_qp_request(attr, udata);
 	if (ret)
 		return ret;
-	ret = mynic_qp_create_flags(&init, attr->create_flags);
+	ret = mynic_qp_create_flags(ibqp->device, &init, attr->create_flags);
 	if (ret)
 		return ret;
 	recv_cq = attr->recv_cq;
 	if (init.type == MYNIC_QP_XRC_INI || init.type == MYNIC_QP_DRIVER)
 		recv_cq = attr->send_cq;
-	if (!attr->send_cq || !recv_cq)
+	if (!attr->send_cq || !recv_cq) {
+		ibdev_dbg(ibqp->device, "the QP has no CQ\n");
 		return -EINVAL;
+	}
 	init.pdn = to_mpd(ibqp->pd)->pdn;
 	init.send_cq = to_mcq(attr->send_cq);
 	init.recv_cq = to_mcq(recv_cq);
@@ -454,25 +485,44 @@ err:
 	return ret;
 }
 
-static int mynic_qp_check_attr(struct mynic_dev *mdev,
+static bool mynic_attr_is_bad(const struct mynic_qp *qp, const char *name,
+			      bool given, u32 value, u32 min, u32 max)
+{
+	if (!given || (value >= min && value <= max))
+		return false;
+	ibdev_dbg(qp->ibqp.device, "QP %#x: %s is %u, not %u to %u\n", qp->qpn,
+		  name, value, min, max);
+	return true;
+}
+
+static int mynic_qp_check_attr(const struct mynic_dev *mdev,
+			       const struct mynic_qp *qp,
 			       const struct ib_qp_attr *attr, int mask)
 {
 	if (mask & (IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE))
 		return -EOPNOTSUPP;
-	if ((mask & IB_QP_PKEY_INDEX && attr->pkey_index) ||
-	    (mask & IB_QP_PATH_MTU &&
-	     (attr->path_mtu < IB_MTU_256 || attr->path_mtu > IB_MTU_4096)) ||
-	    (mask & IB_QP_DEST_QPN && attr->dest_qp_num > 0xffffff) ||
-	    (mask & IB_QP_TIMEOUT && attr->timeout > 31) ||
-	    (mask & IB_QP_RETRY_CNT && attr->retry_cnt > 7) ||
-	    (mask & IB_QP_RNR_RETRY && attr->rnr_retry > 7) ||
-	    (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31) ||
-	    (mask & IB_QP_MAX_QP_RD_ATOMIC &&
-	     attr->max_rd_atomic > mdev->caps.max_rd_atomic) ||
-	    (mask & IB_QP_MAX_DEST_RD_ATOMIC &&
-	     attr->max_dest_rd_atomic > mdev->caps.max_rd_atomic) ||
-	    (mask & IB_QP_RATE_LIMIT &&
-	     attr->rate_limit > mdev->caps.max_rate_kbps))
+	if (mynic_attr_is_bad(qp, "pkey_index", mask & IB_QP_PKEY_INDEX,
+			      attr->pkey_index, 0, 0) ||
+	    mynic_attr_is_bad(qp, "path_mtu", mask & IB_QP_PATH_MTU,
+			      attr->path_mtu, IB_MTU_256, IB_MTU_4096) ||
+	    mynic_attr_is_bad(qp, "dest_qp_num", mask & IB_QP_DEST_QPN,
+			      attr->dest_qp_num, 0, 0xffffff) ||
+	    mynic_attr_is_bad(qp, "timeout", mask & IB_QP_TIMEOUT,
+			      attr->timeout, 0, 31) ||
+	    mynic_attr_is_bad(qp, "retry_cnt", mask & IB_QP_RETRY_CNT,
+			      attr->retry_cnt, 0, 7) ||
+	    mynic_attr_is_bad(qp, "rnr_retry", mask & IB_QP_RNR_RETRY,
+			      attr->rnr_retry, 0, 7) ||
+	    mynic_attr_is_bad(qp, "min_rnr_timer", mask & IB_QP_MIN_RNR_TIMER,
+			      attr->min_rnr_timer, 0, 31) ||
+	    mynic_attr_is_bad(
+		    qp, "max_rd_atomic", mask & IB_QP_MAX_QP_RD_ATOMIC,
+		    attr->max_rd_atomic, 0, mdev->caps.max_rd_atomic) ||
+	    mynic_attr_is_bad(
+		    qp, "max_dest_rd_atomic", mask & IB_QP_MAX_DEST_RD_ATOMIC,
+		    attr->max_dest_rd_atomic, 0, mdev->caps.max_rd_atomic) ||
+	    mynic_attr_is_bad(qp, "rate_limit", mask & IB_QP_RATE_LIMIT,
+			      attr->rate_limit, 0, mdev->caps.max_rate_kbps))
 		return -EINVAL;
 	return 0;
 }
@@ -609,7 +659,7 @@ int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		return -EOPNOTSUPP;
 	if (mask & ~(IB_QP_ATTR_STANDARD_BITS | IB_QP_RATE_LIMIT))
 		return -EOPNOTSUPP;
-	ret = mynic_qp_check_attr(mdev, attr, mask);
+	ret = mynic_qp_check_attr(mdev, qp, attr, mask);
 	if (ret)
 		return ret;
 	ret = mynic_qp_attr_to_hw(&hw, attr, mask);
@@ -620,8 +670,13 @@ int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	cur_state = mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
 	new_state = mask & IB_QP_STATE ? attr->qp_state : cur_state;
 	ret = -EINVAL;
-	if (!mynic_modify_is_ok(cur_state, new_state, ibqp->qp_type, mask))
+	if (!mynic_modify_is_ok(cur_state, new_state, ibqp->qp_type, mask)) {
+		ibdev_dbg(ibqp->device,
+			  "QP %#x: no way from %s to %s with attributes %#x\n",
+			  qp->qpn, mynic_qp_state_names[cur_state],
+			  mynic_qp_state_names[new_state], mask);
 		goto out;
+	}
 	if (mynic_qp_connected(qp) && cur_state == IB_QPS_INIT &&
 	    new_state == IB_QPS_RTR)
 		resp.ece_options = req.ece_options & mynic_ece_options(mdev);

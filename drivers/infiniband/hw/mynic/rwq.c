@@ -95,15 +95,23 @@ struct ib_wq *mynic_create_wq(struct ib_pd *ibpd, struct ib_wq_init_attr *attr,
 	ret = ib_is_udata_in_empty(udata);
 	if (ret)
 		return ERR_PTR(ret);
-	if (attr->wq_type != IB_WQT_RQ || attr->create_flags & ~MYNIC_RWQ_FLAGS)
+	if (attr->wq_type != IB_WQT_RQ ||
+	    attr->create_flags & ~MYNIC_RWQ_FLAGS) {
+		ibdev_dbg(ibpd->device, "a WQ of type %d with flags %#x\n",
+			  attr->wq_type, attr->create_flags);
 		return ERR_PTR(-EOPNOTSUPP);
-	if (!attr->max_wr || attr->max_wr > mdev->caps.max_qp_wr)
+	}
+	if (!attr->max_wr || attr->max_wr > mdev->caps.max_qp_wr) {
+		ibdev_dbg(ibpd->device, "a WQ of %u requests: 1 to %u\n",
+			  attr->max_wr, mdev->caps.max_qp_wr);
 		return ERR_PTR(-EINVAL);
+	}
 
 	rwq = kzalloc_obj(*rwq);
 	if (!rwq)
 		return ERR_PTR(-ENOMEM);
-	ret = mynic_rq_layout(&rwq->rq, attr->max_wr, attr->max_sge);
+	ret = mynic_rq_layout(ibpd->device, &rwq->rq, attr->max_wr,
+			      attr->max_sge);
 	if (ret)
 		goto err_free;
 	rwq->ibwq.device = ibpd->device;

@@ -153,9 +153,13 @@ int mynic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr,
 		if (ret)
 			return ret;
 	}
-	if (!attr->attr.max_wr || attr->attr.max_wr > mdev->caps.max_srq_wr)
+	if (!attr->attr.max_wr || attr->attr.max_wr > mdev->caps.max_srq_wr) {
+		ibdev_dbg(ibsrq->device, "an SRQ of %u requests: 1 to %u\n",
+			  attr->attr.max_wr, mdev->caps.max_srq_wr);
 		return -EINVAL;
-	ret = mynic_rq_layout(&srq->wq, attr->attr.max_wr, attr->attr.max_sge);
+	}
+	ret = mynic_rq_layout(ibsrq->device, &srq->wq, attr->attr.max_wr,
+			      attr->attr.max_sge);
 	if (ret)
 		return ret;
 	ret = mynic_srq_init(mdev, srq, attr, udata);
@@ -232,8 +236,12 @@ static int mynic_resize_srq(struct mynic_srq *srq,
 	ret = ib_copy_validate_udata_in(udata, req, resp);
 	if (ret)
 		return ret;
-	if (!attr->max_wr || attr->max_wr > mdev->caps.max_srq_wr)
+	if (!attr->max_wr || attr->max_wr > mdev->caps.max_srq_wr) {
+		ibdev_dbg(srq->ibsrq.device,
+			  "SRQ %#x of %u requests: 1 to %u\n", srq->srqn,
+			  attr->max_wr, mdev->caps.max_srq_wr);
 		return -EINVAL;
+	}
 	log_size = order_base_2(attr->max_wr);
 	if (mask & IB_SRQ_LIMIT &&
 	    (!req.mmap_key || attr->srq_limit > BIT(log_size)))
@@ -270,8 +278,11 @@ int mynic_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		ret = ib_no_udata_io(udata);
 	if (ret || !(mask & IB_SRQ_LIMIT))
 		return ret;
-	if (attr->srq_limit > mynic_wq_size(&srq->wq))
+	if (attr->srq_limit > mynic_wq_size(&srq->wq)) {
+		ibdev_dbg(ibsrq->device, "SRQ %#x: limit %u, at most %u\n",
+			  srq->srqn, attr->srq_limit, mynic_wq_size(&srq->wq));
 		return -EINVAL;
+	}
 	return mynic_cmd_modify_srq(to_mdev(ibsrq->device), srq->srqn,
 				    attr->srq_limit);
 }

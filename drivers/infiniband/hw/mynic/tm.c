@@ -34,8 +34,13 @@ int mynic_tm_init(struct mynic_srq *srq, const struct ib_srq_init_attr *attr,
 	if (req.reserved_04)
 		return -EOPNOTSUPP;
 	if (!req.max_ops || req.max_ops > mdev->caps.max_tag_ops || !max_tags ||
-	    max_tags > mdev->caps.max_tags)
+	    max_tags > mdev->caps.max_tags) {
+		ibdev_dbg(srq->ibsrq.device,
+			  "%u tags and %u operations: 1 to %u, 1 to %u\n",
+			  max_tags, req.max_ops, mdev->caps.max_tags,
+			  mdev->caps.max_tag_ops);
 		return -EINVAL;
+	}
 
 	srq->log_tag_size = max(order_base_2(req.max_ops), 1);
 	mem = mynic_mem_alloc(mdev,

@@ -13,15 +13,6 @@
 
 /* clang-format off */
 
-#define MYNIC_QP_STATE_NAMES(name, last) \
-	name(IB_QPS_RESET, "RESET") \
-	name(IB_QPS_INIT, "INIT") \
-	name(IB_QPS_RTR, "RTR") \
-	name(IB_QPS_RTS, "RTS") \
-	name(IB_QPS_SQD, "SQD") \
-	name(IB_QPS_SQE, "SQE") \
-	last(IB_QPS_ERR, "ERR")
-
 #define MYNIC_STATE_NAMES(name, last) \
 	name(MYNIC_DOWN, "DOWN") \
 	name(MYNIC_UP, "UP") \
