@@ -343,6 +343,8 @@ static void mynic_quiesce(struct mynic_dev *mdev)
 {
 	mynic_recover_fini(mdev);
 	mynic_health_fini(mdev);
+	/* These may give up memory that a dead device was told of */
+	flush_workqueue(mdev->fault_wq);
 	pci_clear_master(mdev->pdev);
 	mynic_unpark(mdev);
 }

@@ -12,6 +12,10 @@
  * A page may take for ever to come: perhaps a process is to provide it. So nobody
  * waits for page faults under way. They keep what they need, and what they find
  * when it is not wanted any more is dropped.
+ *
+ * A dead device cannot be told to forget pages. It keeps those that it has until
+ * it has been reset: nobody else gets them, and the process that gives them up
+ * does not wait.
  */
 #include <linux/dma-mapping.h>
 #include <linux/hmm.h>
@@ -49,12 +53,16 @@
 
 /**
  * struct mynic_odp_list - a list of addresses, as the device reads it
+ * @parked: how it is kept for a device that is dead
+ * @mdev: device
  * @va: MYNIC_ODP_ENTRIES entries
  * @dma: its address
  * @used: above the last level: how many entries are used
  * @unlinked: likewise: among others that the device is to forget
  */
 struct mynic_odp_list {
+	struct mynic_parked parked;
+	struct mynic_dev *mdev;
 	__le64 *va;
 	dma_addr_t dma;
 	unsigned int used;
@@ -112,9 +120,11 @@ struct mynic_odp {
  * @unlinked: among others that the device is to forget
  * @lock: protects what follows. Taken by the notifier, so that nothing may be
  *	allocated under it
- * @list: the device's list of the pages
+ * @list: the device's list of the pages. If it is dead, pages that have been
+ *	taken back are kept: they are still in @pages, but not present
  * @pages: the pages that the device has, by number
- * @num_present: how many these are
+ * @num_present: how many of them are present
+ * @dir: who writes to the pages
  */
 struct mynic_odp_chunk {
 	struct mmu_interval_notifier notifier;
@@ -128,6 +138,7 @@ struct mynic_odp_chunk {
 	struct mynic_odp_list list;
 	struct page **pages;
 	unsigned int num_present;
+	enum dma_data_direction dir;
 };
 
 /**
@@ -164,71 +175,96 @@ struct mynic_page_faults {
 	struct mynic_page_fault stages[MYNIC_PAGE_STAGES];
 };
 
-static enum dma_data_direction mynic_odp_dir(const struct mynic_odp *odp)
-{
-	return odp->writable ? DMA_BIDIRECTIONAL : DMA_TO_DEVICE;
-}
-
 static_assert(MYNIC_ODP_LOG_MAX_PAGES ==
 	      MYNIC_ODP_LEVELS * MYNIC_ODP_LOG_ENTRIES);
 
 static int mynic_odp_list_alloc(struct mynic_odp *odp,
 				struct mynic_odp_list *list)
 {
+	list->mdev = odp->mdev;
 	list->va = dma_alloc_coherent(&odp->mdev->pdev->dev,
 				      MYNIC_ODP_LIST_SIZE, &list->dma,
 				      GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	return list->va ? 0 : -ENOMEM;
 }
 
-static void mynic_odp_list_free(struct mynic_odp *odp,
-				struct mynic_odp_list *list)
+static void mynic_odp_list_release(struct mynic_odp_list *list)
 {
-	if (list->va)
-		dma_free_coherent(&odp->mdev->pdev->dev, MYNIC_ODP_LIST_SIZE,
-				  list->va, list->dma);
+	dma_free_coherent(&list->mdev->pdev->dev, MYNIC_ODP_LIST_SIZE, list->va,
+			  list->dma);
+}
+
+static void mynic_odp_list_unpark(struct mynic_parked *parked)
+{
+	struct mynic_odp_list *list =
+		container_of(parked, struct mynic_odp_list, parked);
+
+	mynic_odp_list_release(list);
+	kfree(list);
+}
+
+/* Of a list above the last level, which the device does not know */
+static void mynic_odp_list_free(struct mynic_odp_list *list)
+{
+	mynic_park(list->mdev, &list->parked, mynic_odp_list_unpark);
+}
+
+static bool mynic_odp_present(const struct mynic_odp_chunk *chunk,
+			      unsigned int i)
+{
+	return le64_to_cpu(chunk->list.va[i]) & MYNIC_PAGE_PRESENT;
 }
 
 /*
- * Take pages back: when this returns the device accesses them no more. Those
- * that it may have written to are dirty, whether it has or not.
+ * The device accesses a page no more. If it may have written to it, the page is
+ * dirty, whether it has or not.
+ */
+static void mynic_odp_page_free(struct mynic_odp_chunk *chunk, unsigned int i)
+{
+	u64 entry = le64_to_cpu(chunk->list.va[i]);
+
+	dma_unmap_page_attrs(&chunk->list.mdev->pdev->dev, entry & PAGE_MASK,
+			     PAGE_SIZE, chunk->dir, MYNIC_SHARED_DMA_ATTRS);
+	if (entry & MYNIC_PAGE_WRITABLE)
+		folio_mark_dirty(page_folio(chunk->pages[i]));
+	put_page(chunk->pages[i]);
+	chunk->list.va[i] = 0;
+	chunk->pages[i] = NULL;
+}
+
+/*
+ * Take pages back: when this returns the device accesses them no more. Or it is
+ * dead: then what it may still access is nobody else's until it has been reset.
  */
 static void mynic_odp_drop(struct mynic_odp_chunk *chunk, unsigned int first,
 			   unsigned int end)
 {
 	struct mynic_odp *odp = chunk->odp;
-	struct device *dev = &odp->mdev->pdev->dev;
-	bool sync = false;
-	unsigned int i;
+	unsigned int i, num = 0;
 	u64 old;
 
 	lockdep_assert_held(&chunk->lock);
 	for (i = first; i < end; i++) {
-		if (!chunk->pages[i])
+		if (!mynic_odp_present(chunk, i))
 			continue;
+		get_page(chunk->pages[i]);
 		old = le64_to_cpu(chunk->list.va[i]);
 		/* The address is needed once more */
 		WRITE_ONCE(chunk->list.va[i],
 			   cpu_to_le64(old & ~(u64)MYNIC_PAGE_PRESENT));
-		sync = true;
+		num++;
 	}
-	if (!sync)
+	if (!num)
 		return;
 	if (!READ_ONCE(odp->gone))
 		mynic_cmd_sync_mkey(odp->mdev, odp->key);
-	for (i = first; i < end; i++) {
-		if (!chunk->pages[i])
-			continue;
-		old = le64_to_cpu(chunk->list.va[i]);
-		dma_unmap_page_attrs(dev, old & PAGE_MASK, PAGE_SIZE,
-				     mynic_odp_dir(odp),
-				     MYNIC_SHARED_DMA_ATTRS);
-		if (old & MYNIC_PAGE_WRITABLE)
-			folio_mark_dirty(page_folio(chunk->pages[i]));
-		chunk->list.va[i] = 0;
-		chunk->pages[i] = NULL;
-		WRITE_ONCE(chunk->num_present, chunk->num_present - 1);
+	/* It has not forgotten them unless it is alive now */
+	if (!mynic_dead(odp->mdev)) {
+		for (i = first; i < end; i++)
+			if (chunk->pages[i])
+				mynic_odp_page_free(chunk, i);
 	}
+	WRITE_ONCE(chunk->num_present, chunk->num_present - num);
 }
 
 /* A chunk is without pages, or may be: it is looked at when nobody uses it */
@@ -334,7 +370,7 @@ static struct mynic_odp_list *mynic_odp_list_get(struct mynic_odp *odp,
 	return list;
 
 err_list:
-	mynic_odp_list_free(odp, list);
+	mynic_odp_list_release(list);
 err_free:
 	kfree(list);
 	return ERR_PTR(ret);
@@ -355,6 +391,7 @@ static struct mynic_odp_chunk *mynic_odp_chunk_alloc(struct mynic_odp *odp,
 	chunk->start = odp->start + first * PAGE_SIZE;
 	chunk->num_pages =
 		min_t(u64, odp->num_pages - first, MYNIC_ODP_ENTRIES);
+	chunk->dir = odp->writable ? DMA_BIDIRECTIONAL : DMA_TO_DEVICE;
 	chunk->pages = kzalloc_objs(*chunk->pages, chunk->num_pages,
 				    GFP_KERNEL_ACCOUNT);
 	if (!chunk->pages)
@@ -373,7 +410,7 @@ static struct mynic_odp_chunk *mynic_odp_chunk_alloc(struct mynic_odp *odp,
 
 err_list:
 	mutex_destroy(&chunk->lock);
-	mynic_odp_list_free(odp, &chunk->list);
+	mynic_odp_list_release(&chunk->list);
 err_pages:
 	kfree(chunk->pages);
 err_chunk:
@@ -381,14 +418,27 @@ err_chunk:
 	return ERR_PTR(ret);
 }
 
+static void mynic_odp_chunk_unpark(struct mynic_parked *parked)
+{
+	struct mynic_odp_chunk *chunk =
+		container_of(parked, struct mynic_odp_chunk, list.parked);
+	unsigned int i;
+
+	for (i = 0; i < chunk->num_pages; i++)
+		if (chunk->pages[i])
+			mynic_odp_page_free(chunk, i);
+	mynic_odp_list_release(&chunk->list);
+	kfree(chunk->pages);
+	kfree(chunk);
+}
+
 /* The device has none of the chunk's pages, and does not know the chunk. */
 static void mynic_odp_chunk_free(struct mynic_odp_chunk *chunk)
 {
 	mmu_interval_notifier_remove(&chunk->notifier);
 	mutex_destroy(&chunk->lock);
-	mynic_odp_list_free(chunk->odp, &chunk->list);
-	kfree(chunk->pages);
-	kfree(chunk);
+	mynic_park(chunk->list.mdev, &chunk->list.parked,
+		   mynic_odp_chunk_unpark);
 }
 
 static int mynic_odp_chunk_add(struct mynic_odp_chunk *chunk)
@@ -476,10 +526,8 @@ static void mynic_odp_reap_work(struct work_struct *work)
 		mynic_cmd_sync_mkey(odp->mdev, odp->key);
 	list_for_each_entry_safe(chunk, next_chunk, &chunks, unlinked)
 		mynic_odp_chunk_free(chunk);
-	list_for_each_entry_safe(list, next_list, &lists, unlinked) {
-		mynic_odp_list_free(odp, list);
-		kfree(list);
-	}
+	list_for_each_entry_safe(list, next_list, &lists, unlinked)
+		mynic_odp_list_free(list);
 }
 
 static int mynic_odp_set(struct mynic_odp_chunk *chunk, unsigned int i,
@@ -494,8 +542,7 @@ static int mynic_odp_set(struct mynic_odp_chunk *chunk, unsigned int i,
 	if (chunk->pages[i]) {
 		entry = le64_to_cpu(chunk->list.va[i]);
 	} else {
-		entry = dma_map_page_attrs(dev, page, 0, PAGE_SIZE,
-					   mynic_odp_dir(odp),
+		entry = dma_map_page_attrs(dev, page, 0, PAGE_SIZE, chunk->dir,
 					   MYNIC_SHARED_DMA_ATTRS);
 		if (dma_mapping_error(dev, entry))
 			return -ENOMEM;
@@ -509,6 +556,14 @@ static int mynic_odp_set(struct mynic_odp_chunk *chunk, unsigned int i,
 	dma_wmb();
 	WRITE_ONCE(chunk->list.va[i], cpu_to_le64(entry));
 	return 0;
+}
+
+/* Whether the device may be given a page: 0 or an errno */
+static int mynic_odp_check(const struct mynic_odp *odp)
+{
+	if (READ_ONCE(odp->gone))
+		return -ENOENT;
+	return mynic_dead(odp->mdev) ? -EIO : 0;
 }
 
 /* Find pages, and lock the chunk with them, and the region, still there */
@@ -531,7 +586,7 @@ static int mynic_odp_find(struct mynic_odp_chunk *chunk,
 		if (ret)
 			return ret;
 		mutex_lock(&chunk->lock);
-		ret = READ_ONCE(chunk->odp->gone) ? -ENOENT : 0;
+		ret = mynic_odp_check(chunk->odp);
 		if (!ret && !mmu_interval_read_retry(range->notifier,
 						     range->notifier_seq))
 			return 0;
@@ -669,10 +724,8 @@ static void mynic_odp_release(struct kref *refs)
 		mynic_odp_chunk_free(chunk);
 	xa_destroy(&odp->chunks);
 	for (level = 1; level < MYNIC_ODP_LEVELS; level++) {
-		xa_for_each(&odp->lists[level], index, list) {
-			mynic_odp_list_free(odp, list);
-			kfree(list);
-		}
+		xa_for_each(&odp->lists[level], index, list)
+			mynic_odp_list_free(list);
 		xa_destroy(&odp->lists[level]);
 	}
 	mutex_destroy(&odp->lock);

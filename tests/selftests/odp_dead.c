@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * On-demand paging and a device that does not answer, but has not been reset: it
+ * may still write to the pages that it has. So nobody else is given them.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "verbs.h"
+
+#define PAGE 4096
+#define PAGES 64
+#define LEN (PAGES * PAGE)
+
+/* In the configuration space: the command register, and what of it is taken */
+#define COMMAND 4
+#define MEMORY_AND_MASTER 6
+
+/* In an entry of /proc/PID/pagemap, and of /proc/kpageflags */
+#define PFN_MASK ((1ull << 55) - 1)
+#define KPF_ANON (1ull << 12)
+
+static void tell_kernel(const char *text)
+{
+	FILE *file = fopen("/dev/kmsg", "we");
+
+	if (!file)
+		return;
+	fprintf(file, "<3>mynic selftest: the device %s\n", text);
+	fclose(file);
+}
+
+/* Where the page at @p is in memory; 0 if it is not there */
+static uint64_t pfn_of(const void *p)
+{
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	uint64_t entry = 0;
+
+	if (fd < 0)
+		return 0;
+	if (pread(fd, &entry, sizeof(entry),
+		  (uintptr_t)p / PAGE * sizeof(entry)) != sizeof(entry))
+		entry = 0;
+	close(fd);
+	return entry & PFN_MASK;
+}
+
+/* How many of them are a process's, or somebody's who has them from one */
+static unsigned int num_kept(const uint64_t *pfns)
+{
+	int fd = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
+	unsigned int n = 0;
+	uint64_t flags;
+
+	for (unsigned int i = 0; i < PAGES; i++)
+		if (pread(fd, &flags, sizeof(flags), pfns[i] * sizeof(flags)) ==
+			    sizeof(flags) &&
+		    flags & KPF_ANON)
+			n++;
+	close(fd);
+	return n;
+}
+
+static bool wait_fatal(struct ibv_context *ctx)
+{
+	struct ibv_async_event event;
+
+	do {
+		if (ibv_get_async_event(ctx, &event))
+			return false;
+		ibv_ack_async_event(&event);
+	} while (event.event_type != IBV_EVENT_DEVICE_FATAL);
+	return true;
+}
+
+FIXTURE(odp_dead)
+{
+	int dir;
+	int config;
+	uint8_t command;
+};
+
+/*
+ * @after_death: the pages are given up when the driver knows that the device is
+ *	dead, and has destroyed the region; else before
+ * @by_exit: they are given up by the end of the process
+ */
+FIXTURE_VARIANT(odp_dead)
+{
+	bool after_death;
+	bool by_exit;
+};
+
+FIXTURE_VARIANT_ADD(odp_dead, unmap){};
+
+FIXTURE_VARIANT_ADD(odp_dead, exit){
+	.by_exit = true,
+};
+
+FIXTURE_VARIANT_ADD(odp_dead, unmap_after_death){
+	.after_death = true,
+};
+
+FIXTURE_VARIANT_ADD(odp_dead, exit_after_death){
+	.after_death = true,
+	.by_exit = true,
+};
+
+FIXTURE_SETUP(odp_dead)
+{
+	char path[IBV_SYSFS_PATH_MAX + 16];
+	struct ibv_context *ctx;
+
+	tell_kernel("fails now");
+	ctx = open_mynic(0);
+	ASSERT_NE(ctx, NULL);
+	snprintf(path, sizeof(path), "%s/device", ctx->device->ibdev_path);
+	self->dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	self->config = openat(self->dir, "config", O_RDWR | O_CLOEXEC);
+	ASSERT_EQ(ibv_close_device(ctx), 0);
+	ASSERT_EQ(pread(self->config, &self->command, 1, COMMAND), 1);
+}
+
+/* The RDMA device is there again, and can be used, as all others */
+static bool is_back(int dir)
+{
+	struct ibv_context *ctx;
+	bool back;
+
+	back = !faccessat(dir, "infiniband", F_OK, 0);
+	for (int i = 0; back && (ctx = open_mynic(i)); i++) {
+		back = find_gid(ctx) >= 0;
+		ibv_close_device(ctx);
+	}
+	return back;
+}
+
+FIXTURE_TEARDOWN(odp_dead)
+{
+	time_t end = deadline();
+
+	pwrite(self->config, &self->command, 1, COMMAND);
+	while (!is_back(self->dir)) {
+		ASSERT_LT(time(NULL), end);
+		usleep(50000);
+	}
+	close(self->config);
+	close(self->dir);
+	tell_kernel("is whole");
+}
+
+/* Has the device know pages, says where they are, and gives them up */
+static int run_owner(int from_parent, int to_parent, bool after_death,
+		     bool by_exit)
+{
+	struct ibv_context *ctx = open_mynic(0);
+	uint64_t pfns[PAGES];
+	struct ibv_sge sge;
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
+	uint8_t *mem;
+	char byte;
+
+	pd = ctx ? ibv_alloc_pd(ctx) : NULL;
+	mem = mmap(NULL, LEN, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!pd || mem == MAP_FAILED || madvise(mem, LEN, MADV_NOHUGEPAGE))
+		return 1;
+	mr = ibv_reg_mr(pd, mem, LEN,
+			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND);
+	if (!mr)
+		return 2;
+	sge = (struct ibv_sge){ (uintptr_t)mem, LEN, mr->lkey };
+	if (ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
+			  IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1))
+		return 3;
+	for (unsigned int i = 0; i < PAGES; i++)
+		pfns[i] = pfn_of(mem + i * PAGE);
+	if (write(to_parent, pfns, sizeof(pfns)) != sizeof(pfns) ||
+	    read(from_parent, &byte, 1) != 1)
+		return 4;
+	if (after_death && !wait_fatal(ctx))
+		return 5;
+	if (by_exit)
+		return 0;
+	if (munmap(mem, LEN) || write(to_parent, "", 1) != 1)
+		return 6;
+	return read(from_parent, &byte, 1);
+}
+
+TEST_F(odp_dead, pages_are_kept)
+{
+	uint8_t broken = self->command & ~MEMORY_AND_MASTER;
+	int to_child[2], to_parent[2], status;
+	time_t end = deadline();
+	uint64_t pfns[PAGES];
+	char byte;
+	pid_t pid;
+
+	ASSERT_EQ(pipe2(to_child, O_CLOEXEC), 0);
+	ASSERT_EQ(pipe2(to_parent, O_CLOEXEC), 0);
+	pid = fork();
+	ASSERT_GE(pid, 0);
+	if (!pid) {
+		close(to_child[1]);
+		close(to_parent[0]);
+		_exit(run_owner(to_child[0], to_parent[1], variant->after_death,
+				variant->by_exit));
+	}
+	close(to_parent[1]);
+	ASSERT_EQ(read(to_parent[0], pfns, sizeof(pfns)), sizeof(pfns));
+	for (unsigned int i = 0; i < PAGES; i++) {
+		ASSERT_NE(pfns[i], 0);
+	}
+	ASSERT_EQ(num_kept(pfns), PAGES);
+	ASSERT_EQ(pwrite(self->config, &broken, 1, COMMAND), 1);
+	ASSERT_EQ(write(to_child[1], "", 1), 1);
+	/* told that they are unmapped, or by the end of the process */
+	EXPECT_EQ(read(to_parent[0], &byte, 1), !variant->by_exit);
+	EXPECT_EQ(num_kept(pfns), PAGES);
+	close(to_child[1]);
+	ASSERT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_EQ(status, 0);
+	EXPECT_EQ(num_kept(pfns), PAGES);
+	/* when it has been reset they are given up */
+	ASSERT_EQ(pwrite(self->config, &self->command, 1, COMMAND), 1);
+	while (num_kept(pfns) == PAGES) {
+		ASSERT_LT(time(NULL), end);
+		usleep(50000);
+	}
+}
+
+TEST_HARNESS_MAIN
