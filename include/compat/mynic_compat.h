@@ -179,6 +179,36 @@ static inline enum ib_port_state ib_get_curr_port_state(struct net_device *ndev)
 							       IB_PORT_DOWN;
 }
 
+/*
+ * ib_device_get_by_netdev() takes RDMA_DRIVER_UNKNOWN for any driver, and would
+ * find one that lies on top of the netdev. Ours has the netdev's parent. Network
+ * namespaces have devices of their own for it, which do not keep it.
+ */
+static inline int mynic_is_ibdev(struct device *dev, void *unused)
+{
+	struct ib_device *ibdev;
+
+	if (!dev->class || strcmp(dev->class->name, "infiniband"))
+		return false;
+	ibdev = rdma_device_to_ibdev(dev);
+	return dev == &ibdev->dev && ibdev->ops.owner == THIS_MODULE;
+}
+
+static inline struct ib_device *mynic_netdev_ibdev(struct net_device *ndev)
+{
+	struct ib_device *ibdev;
+	struct device *dev;
+
+	dev = device_find_child(ndev->dev.parent, NULL, mynic_is_ibdev);
+	if (!dev)
+		return NULL;
+	ibdev = rdma_device_to_ibdev(dev);
+	if (!ib_device_try_get(ibdev))
+		ibdev = NULL;
+	put_device(dev);
+	return ibdev;
+}
+
 static inline int mynic_port_notify(struct notifier_block *nb,
 				    unsigned long action, void *data)
 {
@@ -189,16 +219,14 @@ static inline int mynic_port_notify(struct notifier_block *nb,
 	/* The carrier is off when it goes up, so a change follows NETDEV_UP */
 	if (action != NETDEV_CHANGE && action != NETDEV_DOWN)
 		return NOTIFY_DONE;
-	ibdev = ib_device_get_by_netdev(ndev, RDMA_DRIVER_UNKNOWN);
+	ibdev = mynic_netdev_ibdev(ndev);
 	if (!ibdev)
 		return NOTIFY_DONE;
-	if (ibdev->ops.owner == THIS_MODULE) {
-		event.device = ibdev;
-		event.event = ib_get_curr_port_state(ndev) == IB_PORT_ACTIVE ?
-				      IB_EVENT_PORT_ACTIVE :
-				      IB_EVENT_PORT_ERR;
-		ib_dispatch_event(&event);
-	}
+	event.device = ibdev;
+	event.event = ib_get_curr_port_state(ndev) == IB_PORT_ACTIVE ?
+			      IB_EVENT_PORT_ACTIVE :
+			      IB_EVENT_PORT_ERR;
+	ib_dispatch_event(&event);
 	ib_device_put(ibdev);
 	return NOTIFY_DONE;
 }

@@ -13,7 +13,7 @@ need 2
 for program in ibv_asyncwatch ibv_devinfo rdma; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
-ktap_set_plan 4
+ktap_set_plan 5
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -44,6 +44,21 @@ events() {
 	end_watch
 }
 
+# Since 6.14 events come from the core, which finds one RDMA device of a netdev
+# (ib_netdevice_event() in drivers/infiniband/core/device.c).
+core_dispatches() { printf '%s\n' 6.14 "$(uname -r)" | sort -CV; }
+
+# The netdev may also be that of an RDMA device of another driver
+events_beside_another() {
+	local status
+
+	modprobe rdma_rxe && rdma link add mynic_rxe type rxe netdev "$near" || return
+	events
+	status=$?
+	rdma link delete mynic_rxe
+	return $status
+}
+
 # Requests wait for the port, and go on when it is there again
 waits() {
 	local pid
@@ -60,6 +75,11 @@ listening() { rdma resource show cm_id | grep -q 'state LISTEN'; }
 
 result "active" wait_for active
 result "down, up, and events" events
+if core_dispatches; then
+	ktap_test_skip "events beside another RDMA device: this kernel has no event for a second one"
+else
+	result "events beside another RDMA device" events_beside_another
+fi
 result "active again" wait_for active
 result "traffic again" waits
 ktap_finished
