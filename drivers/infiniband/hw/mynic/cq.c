@@ -71,13 +71,14 @@ int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq, u32 entries,
 	ret = mynic_cmd_create_cq(mdev, flags, &body, &cq->cqn);
 	if (ret)
 		goto err_mem;
+	mynic_move_init(&cq->move);
 	ret = mynic_res_add(&mdev->cqs, cq->cqn, &cq->res);
 	if (ret)
 		goto err_cq;
-	mynic_move_init(&cq->move);
 	return 0;
 
 err_cq:
+	mynic_move_fini(&cq->move);
 	mynic_cmd_destroy_cq(mdev, cq->cqn);
 err_mem:
 	mynic_mem_free(cq->mem);

@@ -15,7 +15,7 @@
  * mynic_res_add() - let events find an object
  * @xa: objects of its kind
  * @number: its number
- * @res: the object's &struct mynic_res
+ * @res: the object's &struct mynic_res. From now on all of the object may be used
  *
  * Return: 0, -ENOMEM, or -EBUSY if the device gave out a number twice.
  */

@@ -41,13 +41,14 @@ static int mynic_rwq_init(struct mynic_dev *mdev, struct mynic_rwq *rwq,
 	ret = mynic_cmd_create_wq(mdev, &mbox, &rwq->wqn);
 	if (ret)
 		goto err_mem;
+	mutex_init(&rwq->mutex);
 	ret = mynic_res_add(&mdev->rwqs, rwq->wqn, &rwq->res);
 	if (ret)
 		goto err_wq;
-	mutex_init(&rwq->mutex);
 	return 0;
 
 err_wq:
+	mutex_destroy(&rwq->mutex);
 	mynic_cmd_destroy_wq(mdev, rwq->wqn);
 err_mem:
 	mynic_mem_free(rwq->mem);

@@ -74,13 +74,14 @@ static int mynic_srq_init(struct mynic_dev *mdev, struct mynic_srq *srq,
 	ret = mynic_cmd_create_srq(mdev, &mbox, &srq->srqn);
 	if (ret)
 		goto err_free;
+	mynic_move_init(&srq->move);
 	ret = mynic_res_add(&mdev->srqs, srq->srqn, &srq->res);
 	if (ret)
 		goto err_srq;
-	mynic_move_init(&srq->move);
 	return 0;
 
 err_srq:
+	mynic_move_fini(&srq->move);
 	mynic_cmd_destroy_srq(mdev, srq->srqn);
 err_free:
 	mynic_srq_free(srq);
