@@ -26,6 +26,10 @@ CONSOLE_TAIL = 64 * 1024
 # coming back, not for one that a busy host runs seldom.
 MSG_TIMEOUT = 60000
 
+# Linux's 9p does not survive a guest's suspension if its device is reset. Only
+# devices in slots can say that they need none.
+KEEPS_STATE = "x-pcie-pm-no-soft-reset=on"
+
 
 def mac(number):
     """Of the NIC whose addresses end with this number."""
@@ -55,9 +59,26 @@ class Machine:
         self.console = bytearray()
         self.sockets = {}
         self.inherited = []
-        self.ports = ["-device", "virtio-serial-pci,id=serial,max_ports=%d" % (FIRST_CABLE + CABLES)]
+        self.slots = 0
+        # Linux numbers virtio devices in the order of buses, and calls the ports
+        # after their console's number. So that is 0 if this is in the first slot
+        # and no other is outside of one.
+        self.ports = self.virtio("virtio-serial-pci,id=serial,max_ports=%d" %
+                                 (FIRST_CABLE + CABLES))
         self.network = []
         os.makedirs(directory)
+
+    def slot(self):
+        """Arguments for one more slot of PCI Express, and its bus."""
+        self.slots += 1
+        bus = "rp%d" % self.slots
+        return ["-device", "pcie-root-port,id=%s,chassis=%d,slot=%d" %
+                (bus, self.slots, self.slots)], bus
+
+    def virtio(self, device):
+        """Arguments for a virtio device in a slot of its own."""
+        port, bus = self.slot()
+        return [*port, "-device", "%s,bus=%s,%s" % (device, bus, KEEPS_STATE)]
 
     def chardev(self, name, theirs):
         """A character device of QEMU that is its end of a socket."""
@@ -92,17 +113,17 @@ class Machine:
     def add_mynic(self, sockets):
         """One PCI function for each of the device model's sockets."""
         for k, path in enumerate(sockets):
+            port, bus = self.slot()
             self.network += [
-                "-device", "pcie-root-port,id=rp%d,chassis=%d,slot=%d" % (k, k + 1, k + 1),
-                "-device", '{"driver":"vfio-user-pci","id":"nic%d","bus":"rp%d",'
+                *port, "-device", '{"driver":"vfio-user-pci","id":"nic%d","bus":"%s",'
                 '"x-msg-timeout":%d,"socket":{"type":"unix","path":"%s"}}' %
-                (k, k, MSG_TIMEOUT, path)]
+                (k, bus, MSG_TIMEOUT, path)]
 
     def add_virtio_net(self, path):
         """On a stream wire that a device model has at path."""
         self.network += [
             "-netdev", "stream,id=net,server=off,addr.type=unix,addr.path=" + path,
-            "-device", "virtio-net-pci,netdev=net,mac=" + mac(self.first)]
+            *self.virtio("virtio-net-pci,netdev=net,mac=" + mac(self.first))]
 
     def shares(self):
         shares = [("tree", "/run/root", "on"), ("project", "/mynic", "on")]
@@ -112,7 +133,7 @@ class Machine:
         for tag, path, readonly in shares:
             argv += ["-fsdev", "local,id=%s,path=%s,security_model=none,"
                      "multidevs=remap,readonly=%s" % (tag, path, readonly),
-                     "-device", "virtio-9p-pci,fsdev=%s,mount_tag=%s" % (tag, tag)]
+                     *self.virtio("virtio-9p-pci,fsdev=%s,mount_tag=%s" % (tag, tag))]
         return argv
 
     def prepare(self, kvm, command):
