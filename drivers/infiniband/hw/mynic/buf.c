@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Host memory for the device: lists of pages, and the memory of queues */
+/*
+ * Host memory for the device: lists of pages, the memory of queues and their slots,
+ * and pages that all processes share with it.
+ */
 #include <linux/dma-mapping.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -309,4 +312,77 @@ void mynic_mem_put(struct mynic_mem *mem)
 		rdma_user_mmap_entry_remove(&mem->mmap.rdma_entry);
 	else
 		mynic_mem_free(mem);
+}
+
+/**
+ * mynic_rq_layout() - choose the slots of an RQ or SRQ
+ * @ibdev: RDMA device
+ * @rq: the queue; its log_size, log_stride and max_sge are set
+ * @max_wr: requests, not 0
+ * @max_sge: SGEs in each
+ *
+ * Return: 0, or -EINVAL if there are too many SGEs.
+ */
+int mynic_rq_layout(const struct ib_device *ibdev, struct mynic_wq *rq,
+		    u32 max_wr, u32 max_sge)
+{
+	size_t bytes, room;
+
+	if (max_sge > MYNIC_MAX_SGE) {
+		ibdev_dbg(ibdev, "%u SGEs to receive: at most %zu\n", max_sge,
+			  MYNIC_MAX_SGE);
+		return -EINVAL;
+	}
+	bytes = sizeof(struct mynic_recv_wqe) +
+		max_sge * sizeof(struct mynic_sge);
+	rq->log_size = order_base_2(max_wr);
+	rq->log_stride =
+		order_base_2(max_t(size_t, bytes, MYNIC_RQ_MIN_STRIDE));
+	room = BIT(rq->log_stride) - sizeof(struct mynic_recv_wqe);
+	rq->max_sge = min(room / sizeof(struct mynic_sge), MYNIC_MAX_SGE);
+	return 0;
+}
+
+/**
+ * mynic_page_open() - let a user context map a page that all contexts share
+ * @ucontext: user context
+ * @type: what it is
+ *
+ * Return: what to remove when the context goes, or an errno.
+ */
+struct mynic_mmap_entry *mynic_page_open(struct mynic_ucontext *ucontext,
+					 enum mynic_mmap_type type)
+{
+	struct mynic_mmap_entry *mmap;
+	int ret;
+
+	mmap = kzalloc_obj(*mmap, GFP_KERNEL_ACCOUNT);
+	if (!mmap)
+		return ERR_PTR(-ENOMEM);
+	mmap->type = type;
+	ret = rdma_user_mmap_entry_insert(&ucontext->ibucontext,
+					  &mmap->rdma_entry, PAGE_SIZE);
+	if (!ret)
+		return mmap;
+	kfree(mmap);
+	return ERR_PTR(ret);
+}
+
+/**
+ * mynic_page_mmap() - map a page that all contexts share
+ * @vma: where
+ * @page: the page, which who has mapped it keeps
+ *
+ * As all mappings it stays with the process that made it.
+ *
+ * Return: 0, -EPERM if it could be written, or another errno.
+ */
+int mynic_page_mmap(struct vm_area_struct *vma, struct page *page)
+{
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	if (vma->vm_flags & VM_WRITE)
+		return -EPERM;
+	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND, VM_MAYWRITE);
+	return vm_map_pages_zero(vma, &page, 1);
 }

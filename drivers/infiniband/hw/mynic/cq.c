@@ -419,27 +419,6 @@ int mynic_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 				   count, period);
 }
 
-/**
- * mynic_wq_complete() - end a request of the kernel
- * @wq: its queue; the caller holds the lock of the CQ
- * @index: what the device says; it may be anything
- * @wr_id: result
- *
- * Return: whether the device may complete the request with this index now.
- */
-bool mynic_wq_complete(struct mynic_wq *wq, u32 index, u64 *wr_id)
-{
-	u32 ci = wq->ci;
-
-	/* Pairs with the release when the request was posted */
-	if (index - ci >= smp_load_acquire(&wq->pi) - ci)
-		return false;
-	*wr_id = wq->wr_id[index & mynic_wq_mask(wq)];
-	/* The slot may be used again from now on */
-	smp_store_release(&wq->ci, index + 1);
-	return true;
-}
-
 static bool mynic_wc_request(struct mynic_cq *cq, struct mynic_qp *qp,
 			     u64 token, u64 *wr_id)
 {

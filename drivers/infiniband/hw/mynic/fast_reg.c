@@ -6,11 +6,6 @@
 
 #include "cmd.h"
 
-static size_t mynic_list_bytes(const struct mynic_fast_reg *fr)
-{
-	return (size_t)fr->max_pages * sizeof(__le64);
-}
-
 /**
  * mynic_alloc_mr() - &ib_device_ops.alloc_mr
  * @ibpd: protection domain
@@ -42,7 +37,7 @@ struct ib_mr *mynic_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 	fr = &mr->fast_reg;
 	fr->max_pages = max_num_sg;
 	fr->lists = dma_alloc_coherent(&mdev->pdev->dev,
-				       2 * mynic_list_bytes(fr), &fr->dma,
+				       2 * mynic_fast_reg_bytes(fr), &fr->dma,
 				       GFP_KERNEL);
 	if (!fr->lists) {
 		ret = -ENOMEM;
@@ -58,18 +53,6 @@ struct ib_mr *mynic_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 err:
 	mynic_mr_free(ibpd->device, mr);
 	return ERR_PTR(ret);
-}
-
-/**
- * mynic_fast_reg_free() - free the lists of a region
- * @mdev: device, which no longer uses them
- * @fr: what is in the region; zeroes are one without lists
- */
-void mynic_fast_reg_free(struct mynic_dev *mdev, struct mynic_fast_reg *fr)
-{
-	if (fr->lists)
-		dma_free_coherent(&mdev->pdev->dev, 2 * mynic_list_bytes(fr),
-				  fr->lists, fr->dma);
 }
 
 static int mynic_set_page(struct ib_mr *ibmr, u64 addr)
@@ -125,7 +108,7 @@ void mynic_fast_reg_operands(const struct mynic_mr *mr,
 	*op = (struct mynic_reg_mr_operands){
 		.buf = {
 			.addr = cpu_to_le64(fr->dma + fr->current_list *
-							      mynic_list_bytes(fr)),
+							      mynic_fast_reg_bytes(fr)),
 			.levels = 1,
 			.log_page_size = ilog2(mr->ibmr.page_size),
 			.offset = cpu_to_le32(fr->offset),

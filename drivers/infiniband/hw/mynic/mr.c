@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Memory regions */
+#include <linux/dma-mapping.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
 #include <rdma/iter.h>
@@ -13,7 +14,10 @@ static void mynic_mr_release(struct mynic_parked *parked)
 	struct ib_device *ibdev = mr->ibmr.device;
 	struct mynic_dev *mdev = mr->mdev;
 
-	mynic_fast_reg_free(mdev, &mr->fast_reg);
+	if (mr->fast_reg.lists)
+		dma_free_coherent(&mdev->pdev->dev,
+				  2 * mynic_fast_reg_bytes(&mr->fast_reg),
+				  mr->fast_reg.lists, mr->fast_reg.dma);
 	mynic_page_list_free(mdev, &mr->list);
 	ib_umem_release(mr->umem);
 	kfree(mr);

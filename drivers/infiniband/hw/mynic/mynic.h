@@ -20,6 +20,8 @@
 #include "mynic_regs.h"
 
 #define MYNIC_DRV_NAME "mynic"
+/* From this the core makes a name for the RDMA device */
+#define MYNIC_IB_NAME MYNIC_DRV_NAME "_%d"
 #define MYNIC_PORT 1
 /* The core has 8 bits for the index */
 #define MYNIC_MAX_GIDS 256
@@ -820,6 +822,11 @@ struct mynic_fast_reg {
 	u32 offset;
 };
 
+static inline size_t mynic_fast_reg_bytes(const struct mynic_fast_reg *fr)
+{
+	return (size_t)fr->max_pages * sizeof(__le64);
+}
+
 /**
  * struct mynic_mr - memory region
  * @ibmr: the core's part
@@ -874,7 +881,6 @@ int mynic_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		    unsigned int *sg_offset);
 void mynic_fast_reg_operands(const struct mynic_mr *mr,
 			     struct mynic_reg_mr_operands *op);
-void mynic_fast_reg_free(struct mynic_dev *mdev, struct mynic_fast_reg *fr);
 
 /* DMA handles */
 

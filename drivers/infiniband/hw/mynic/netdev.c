@@ -850,7 +850,6 @@ int mynic_netdev_alloc(struct mynic_dev *mdev)
 
 	SET_NETDEV_DEV(ndev, &mdev->pdev->dev);
 	ndev->netdev_ops = &mynic_netdev_ops;
-	ndev->ethtool_ops = &mynic_ethtool_ops;
 	ndev->watchdog_timeo = MYNIC_TX_TIMEOUT;
 	ndev->min_mtu = ETH_MIN_MTU;
 	ndev->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;

@@ -2,6 +2,7 @@
 /* What verbs say of the device and its port */
 #include <rdma/ib_addr.h>
 #include <rdma/ib_mad.h>
+#include <rdma/mynic-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "mynic.h"
@@ -216,4 +217,16 @@ int mynic_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 		return -EINVAL;
 	*pkey = IB_DEFAULT_PKEY_FULL;
 	return 0;
+}
+
+/**
+ * mynic_ece_options() - what QPs can agree on with their peers
+ * @mdev: device
+ *
+ * Return: enum mynic_ece_option.
+ */
+u32 mynic_ece_options(const struct mynic_dev *mdev)
+{
+	BUILD_BUG_ON(MYNIC_ECE_OPTION_ECN != MYNIC_ECE_ECN);
+	return mdev->caps.caps & MYNIC_CAP_ECE ? MYNIC_ECE_OPTION_ECN : 0;
 }

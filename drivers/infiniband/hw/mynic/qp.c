@@ -42,35 +42,6 @@ static int mynic_sq_layout(struct mynic_qp *qp, const struct ib_qp_cap *cap)
 	return 0;
 }
 
-/**
- * mynic_rq_layout() - choose the slots of an RQ or SRQ
- * @ibdev: RDMA device
- * @rq: the queue; its log_size, log_stride and max_sge are set
- * @max_wr: requests, not 0
- * @max_sge: SGEs in each
- *
- * Return: 0, or -EINVAL if there are too many SGEs.
- */
-int mynic_rq_layout(const struct ib_device *ibdev, struct mynic_wq *rq,
-		    u32 max_wr, u32 max_sge)
-{
-	size_t bytes, room;
-
-	if (max_sge > MYNIC_MAX_SGE) {
-		ibdev_dbg(ibdev, "%u SGEs to receive: at most %zu\n", max_sge,
-			  MYNIC_MAX_SGE);
-		return -EINVAL;
-	}
-	bytes = sizeof(struct mynic_recv_wqe) +
-		max_sge * sizeof(struct mynic_sge);
-	rq->log_size = order_base_2(max_wr);
-	rq->log_stride =
-		order_base_2(max_t(size_t, bytes, MYNIC_RQ_MIN_STRIDE));
-	room = BIT(rq->log_stride) - sizeof(struct mynic_recv_wqe);
-	rq->max_sge = min(room / sizeof(struct mynic_sge), MYNIC_MAX_SGE);
-	return 0;
-}
-
 static int mynic_qp_layout(struct mynic_dev *mdev, struct mynic_qp *qp,
 			   const struct ib_qp_cap *cap, bool srq)
 {
@@ -585,18 +556,6 @@ static void mynic_qp_forget(struct mynic_qp *qp)
 	mynic_wq_reset(&qp->sq);
 	mynic_wq_reset(&qp->rq);
 	memset(qp->dbrec, 0, sizeof(*qp->dbrec));
-}
-
-/**
- * mynic_ece_options() - what QPs can agree on with their peers
- * @mdev: device
- *
- * Return: enum mynic_ece_option.
- */
-u32 mynic_ece_options(const struct mynic_dev *mdev)
-{
-	BUILD_BUG_ON(MYNIC_ECE_OPTION_ECN != MYNIC_ECE_ECN);
-	return mdev->caps.caps & MYNIC_CAP_ECE ? MYNIC_ECE_OPTION_ECN : 0;
 }
 
 static int mynic_modify_request(struct ib_udata *udata,

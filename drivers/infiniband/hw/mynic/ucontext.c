@@ -44,50 +44,6 @@ err_free:
 	return ERR_PTR(ret);
 }
 
-/**
- * mynic_page_open() - let a user context map a page that all contexts share
- * @ucontext: user context
- * @type: what it is
- *
- * Return: what to remove when the context goes, or an errno.
- */
-struct mynic_mmap_entry *mynic_page_open(struct mynic_ucontext *ucontext,
-					 enum mynic_mmap_type type)
-{
-	struct mynic_mmap_entry *mmap;
-	int ret;
-
-	mmap = kzalloc_obj(*mmap, GFP_KERNEL_ACCOUNT);
-	if (!mmap)
-		return ERR_PTR(-ENOMEM);
-	mmap->type = type;
-	ret = rdma_user_mmap_entry_insert(&ucontext->ibucontext,
-					  &mmap->rdma_entry, PAGE_SIZE);
-	if (!ret)
-		return mmap;
-	kfree(mmap);
-	return ERR_PTR(ret);
-}
-
-/**
- * mynic_page_mmap() - map a page that all contexts share
- * @vma: where
- * @page: the page, which who has mapped it keeps
- *
- * As all mappings it stays with the process that made it.
- *
- * Return: 0, -EPERM if it could be written, or another errno.
- */
-int mynic_page_mmap(struct vm_area_struct *vma, struct page *page)
-{
-	if (!(vma->vm_flags & VM_SHARED))
-		return -EINVAL;
-	if (vma->vm_flags & VM_WRITE)
-		return -EPERM;
-	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND, VM_MAYWRITE);
-	return vm_map_pages_zero(vma, &page, 1);
-}
-
 static struct mynic_alloc_ucontext_resp
 mynic_ucontext_resp(struct mynic_ucontext *ucontext)
 {
