@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Which files use which, by the symbols of their objects"""
+
+import subprocess
+from collections import defaultdict
+
+
+def symbols(path):
+    """What an object defines for others, and what it uses of others"""
+    defined, used = set(), set()
+    listing = subprocess.run(["nm", "-P", "-g", path], stdout=subprocess.PIPE,
+                             check=True, text=True).stdout
+    for line in listing.splitlines():
+        name, kind = line.split()[:2]
+        (used if kind in "Uw" else defined).add(name)
+    return defined, used
+
+
+def circle_of(start, uses):
+    """The files that use start and that it uses, however far off"""
+    def reach(edges):
+        seen, waiting = set(), [start]
+        while waiting:
+            for other in edges[waiting.pop()]:
+                if other not in seen:
+                    seen.add(other)
+                    waiting.append(other)
+        return seen
+
+    users = defaultdict(set)
+    for user, used in uses.items():
+        for other in used:
+            users[other].add(user)
+    return reach(uses) & reach(users)
