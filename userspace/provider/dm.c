@@ -12,8 +12,8 @@
 /* The memory is accessed in whole words. */
 #define WORD sizeof(uint32_t)
 
-static bool copy_is_valid(const struct mynic_dm *dm, uint64_t offset,
-			  size_t length)
+static bool mynic_dm_copy_is_valid(const struct mynic_dm *dm, uint64_t offset,
+				   size_t length)
 {
 	return !(offset % WORD) && !(length % WORD) && offset <= dm->length &&
 	       length <= dm->length - offset;
@@ -23,7 +23,7 @@ static bool copy_is_valid(const struct mynic_dm *dm, uint64_t offset,
  * Each load and store is an access to the device by itself. Nobody may join or
  * split them, or the device may get one that is larger than it takes.
  */
-static void store32(void *dst, const void *src)
+static void mynic_dm_store32(void *dst, const void *src)
 {
 	uint32_t value;
 
@@ -32,7 +32,7 @@ static void store32(void *dst, const void *src)
 			      memory_order_relaxed);
 }
 
-static void store64(void *dst, const void *src)
+static void mynic_dm_store64(void *dst, const void *src)
 {
 	uint64_t value;
 
@@ -41,7 +41,7 @@ static void store64(void *dst, const void *src)
 			      memory_order_relaxed);
 }
 
-static void load32(void *dst, const void *src)
+static void mynic_dm_load32(void *dst, const void *src)
 {
 	uint32_t value = atomic_load_explicit((_Atomic(uint32_t) *)src,
 					      memory_order_relaxed);
@@ -49,7 +49,7 @@ static void load32(void *dst, const void *src)
 	memcpy(dst, &value, sizeof(value));
 }
 
-static void load64(void *dst, const void *src)
+static void mynic_dm_load64(void *dst, const void *src)
 {
 	uint64_t value = atomic_load_explicit((_Atomic(uint64_t) *)src,
 					      memory_order_relaxed);
@@ -58,13 +58,13 @@ static void load64(void *dst, const void *src)
 }
 
 /* How much of what is left to copy one access takes */
-static size_t access_size(const void *device, size_t left)
+static size_t mynic_dm_access_size(const void *device, size_t left)
 {
 	return left >= 8 && !((uintptr_t)device % 8) ? 8 : WORD;
 }
 
-static int memcpy_to_dm(struct ibv_dm *ibdm, uint64_t offset,
-			const void *host_addr, size_t length)
+static int mynic_memcpy_to_dm(struct ibv_dm *ibdm, uint64_t offset,
+			      const void *host_addr, size_t length)
 {
 	struct mynic_dm *dm = to_mdm(ibdm);
 	const char *src = host_addr;
@@ -72,16 +72,16 @@ static int memcpy_to_dm(struct ibv_dm *ibdm, uint64_t offset,
 	uint32_t last;
 	size_t size;
 
-	if (!copy_is_valid(dm, offset, length))
+	if (!mynic_dm_copy_is_valid(dm, offset, length))
 		return EINVAL;
 	if (!length)
 		return 0;
 	while (length) {
-		size = access_size(dst, length);
+		size = mynic_dm_access_size(dst, length);
 		if (size == WORD)
-			store32(dst, src);
+			mynic_dm_store32(dst, src);
 		else
-			store64(dst, src);
+			mynic_dm_store64(dst, src);
 		src += size;
 		dst += size;
 		length -= size;
@@ -91,26 +91,26 @@ static int memcpy_to_dm(struct ibv_dm *ibdm, uint64_t offset,
 	 * may be found in host memory before they arrive. A load waits.
 	 */
 	mmio_flush_writes();
-	load32(&last, dst - WORD);
+	mynic_dm_load32(&last, dst - WORD);
 	return 0;
 }
 
-static int memcpy_from_dm(void *host_addr, struct ibv_dm *ibdm, uint64_t offset,
-			  size_t length)
+static int mynic_memcpy_from_dm(void *host_addr, struct ibv_dm *ibdm,
+				uint64_t offset, size_t length)
 {
 	struct mynic_dm *dm = to_mdm(ibdm);
 	const char *src = dm->map.addr + offset;
 	char *dst = host_addr;
 	size_t size;
 
-	if (!copy_is_valid(dm, offset, length))
+	if (!mynic_dm_copy_is_valid(dm, offset, length))
 		return EINVAL;
 	while (length) {
-		size = access_size(src, length);
+		size = mynic_dm_access_size(src, length);
 		if (size == WORD)
-			load32(dst, src);
+			mynic_dm_load32(dst, src);
 		else
-			load64(dst, src);
+			mynic_dm_load64(dst, src);
 		src += size;
 		dst += size;
 		length -= size;
@@ -119,16 +119,16 @@ static int memcpy_from_dm(void *host_addr, struct ibv_dm *ibdm, uint64_t offset,
 }
 
 /* Return: 0 or a positive errno. */
-static int map_dm(struct ibv_context *context, struct mynic_dm *dm,
-		  uint64_t mmap_key, uint32_t mmap_size, uint64_t length)
+static int mynic_dm_map(struct ibv_context *context, struct mynic_dm *dm,
+			uint64_t mmap_key, uint32_t mmap_size, uint64_t length)
 {
 	int err = mynic_mmap(context, &dm->map, mmap_key, mmap_size);
 
 	if (err)
 		return err;
 	dm->length = length;
-	dm->vdm.dm.memcpy_to_dm = memcpy_to_dm;
-	dm->vdm.dm.memcpy_from_dm = memcpy_from_dm;
+	dm->vdm.dm.memcpy_to_dm = mynic_memcpy_to_dm;
+	dm->vdm.dm.memcpy_from_dm = mynic_memcpy_from_dm;
 	return 0;
 }
 
@@ -159,7 +159,8 @@ struct ibv_dm *mynic_alloc_dm(struct ibv_context *context,
 	err = ibv_cmd_alloc_dm(context, attr, &dm->vdm, cmd);
 	if (err)
 		goto err_free;
-	err = map_dm(context, dm, resp.mmap_key, resp.mmap_size, attr->length);
+	err = mynic_dm_map(context, dm, resp.mmap_key, resp.mmap_size,
+			   attr->length);
 	if (err)
 		goto err_cmd;
 	return &dm->vdm.dm;
@@ -213,8 +214,8 @@ struct ibv_dm *mynic_import_dm(struct ibv_context *context, uint32_t handle)
 	fill_attr_out_ptr(cmd, MYNIC_ATTR_QUERY_DM_RESP, &resp);
 	err = execute_ioctl(context, cmd);
 	if (!err)
-		err = map_dm(context, dm, resp.mmap_key, resp.mmap_size,
-			     resp.length);
+		err = mynic_dm_map(context, dm, resp.mmap_key, resp.mmap_size,
+				   resp.length);
 	if (err) {
 		free(dm);
 		errno = err;
