@@ -196,6 +196,10 @@ TEST(wrong_commands)
 		{ "fault frob",
 		  "there is no command \"fault frob\"; try help" },
 		{ "help me", "what is \"me\"?" },
+		{ "journal", "there is no command \"journal\"; try help" },
+		{ "journal on", "there is no port \"\"" },
+		{ "journal on nic9", "there is no port \"nic9\"" },
+		{ "journal show nic1 nic2", "what is \"nic2\"?" },
 		{ "ports nic1", "what is \"nic1\"?" },
 		{ "stats nic9", "there is no port \"nic9\"" },
 		{ "stats nic1 nic2", "what is \"nic2\"?" },
@@ -1095,6 +1099,72 @@ TEST(log_tells_of_faults)
 		 "fault 1: drop tx rc-send-last qp 0x%06x psn ",
 		 p.b.qp->number);
 	CHECK(strstr(text, want));
+}
+
+/* Lines of the journal of @nic, without ok */
+static unsigned int num_lines(int fd, const char *nic)
+{
+	unsigned int num = 0;
+	char command[64];
+	const char *at;
+
+	snprintf(command, sizeof(command), "journal show %s", nic);
+	for (at = ask(fd, command); *at; at++)
+		num += *at == '\n';
+	return num - 1;
+}
+
+TEST(journal)
+{
+	struct drv_pair p;
+	char want[128];
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	check_answer(fd, "journal show nic1", "error: nic1 keeps no journal\n");
+	order(fd, "journal on nic1");
+	CHECK_EQ(num_lines(fd, "nic1"), 0);
+	p = connect_pair();
+	snprintf(want, sizeof(want), " state qp=0x%x RTR to RTS by MODIFY_QP\n",
+		 p.a.qp->number);
+	CHECK(strstr(ask(fd, "journal show nic1"), want));
+	check_answer(fd, "journal show nic2", "error: nic2 keeps no journal\n");
+	/* It begins anew */
+	order(fd, "journal on nic1");
+	CHECK_EQ(num_lines(fd, "nic1"), 0);
+	drv_send_recv(&p.a, &p.b, 20000);
+	CHECK_EQ(num_lines(fd, "nic1"), 0);
+	order(fd, "journal off nic1");
+	order(fd, "journal off nic1");
+	check_answer(fd, "journal show nic1", "error: nic1 keeps no journal\n");
+}
+
+/* What the NIC did last is on stderr, for those who come too late to ask */
+TEST(journal_of_a_nic_that_fails)
+{
+	char text[8192] = "";
+	struct drv_pair p;
+	size_t len = 0;
+	int fds[2];
+	int fd;
+
+	CHECK_EQ(pipe(fds), 0);
+	CHECK_EQ(dup2(fds[1], STDERR_FILENO), STDERR_FILENO);
+	close(fds[1]);
+	start(NULL);
+	fd = open_control();
+	p = connect_pair();
+	order(fd, "journal on nic1");
+	drv_reset_qp(p.a.qp);
+	sim_write32(p.a.d->n, MYNIC_REG_AQ_DOORBELL, 0x12345678);
+	while (!strstr(text, "fatal 2\n")) {
+		ssize_t n = read(fds[0], text + len, sizeof(text) - 1 - len);
+
+		CHECK(n > 0);
+		len += n;
+	}
+	CHECK(strstr(text, " RTS to RESET by MODIFY_QP\n"));
 }
 
 /* Nobody reads what it says: it goes on all the same. */

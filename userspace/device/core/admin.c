@@ -217,6 +217,39 @@ static int execute(struct nic *nic, struct admin_call *call)
 	return status;
 }
 
+/* Commands that change nothing, such as the driver's signs of life */
+static bool only_asks(uint8_t opcode)
+{
+	switch (opcode) {
+	case MYNIC_CMD_NOP:
+	case MYNIC_CMD_QUERY_DEVICE:
+	case MYNIC_CMD_QUERY_PORT:
+	case MYNIC_CMD_QUERY_STATS:
+	case MYNIC_CMD_QUERY_MKEY:
+	case MYNIC_CMD_QUERY_CQ:
+	case MYNIC_CMD_QUERY_SRQ:
+	case MYNIC_CMD_QUERY_QP:
+	case MYNIC_CMD_QUERY_COUNTERS:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void note(struct nic *nic, const struct admin_call *call, int status)
+{
+	const struct journal_entry entry = {
+		.kind = JOURNAL_COMMAND,
+		.code = call->cmd.opcode,
+		.status = status,
+		.number = le32toh(call->cmd.number),
+		.key = le32toh(call->cpl.number),
+	};
+
+	if (status || !only_asks(call->cmd.opcode))
+		nic_note(nic, &entry);
+}
+
 /* False if the device died of it, or if it is to come again */
 static bool run_one(struct nic *nic)
 {
@@ -243,7 +276,8 @@ static bool run_one(struct nic *nic)
 		return false;
 	call.cpl.status = status;
 	if (status)
-		nic_count(nic, MYNIC_STAT_BAD_COMMAND);
+		nic->stats[MYNIC_STAT_BAD_COMMAND]++;
+	note(nic, &call, status);
 	call.cpl.id = call.cmd.id;
 	call.cpl.opcode = call.cmd.opcode;
 	call.cpl.phase = ~(aq->cpl >> aq->log_size) & 1;

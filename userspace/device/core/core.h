@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "admin.h"
+#include "base/journal.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/timer.h"
@@ -122,6 +123,7 @@ struct reset {
  * @spare_reqs: room for requests, see sq.c
  * @stats: by enum mynic_stat
  * @bound_stats: the part of @stats that sets have counted
+ * @journal: what happened last
  */
 struct nic {
 	struct nic_config config;
@@ -169,6 +171,7 @@ struct nic {
 	struct spare_reqs *spare_reqs[WQ_MAX_LOG_STRIDE + 1];
 	uint64_t stats[MYNIC_NUM_STATS];
 	uint64_t bound_stats[MYNIC_NUM_STATS];
+	struct journal journal;
 };
 
 static inline uint64_t nic_now(const struct nic *nic)
@@ -200,9 +203,22 @@ static inline void nic_grant(struct nic *nic)
 	nic->turn.over = false;
 }
 
+/** nic_note() - tell the journal, if somebody wants it, of what is rare */
+static inline void nic_note(struct nic *nic, const struct journal_entry *entry)
+{
+	if (__builtin_expect(!!nic->journal.entries, false))
+		journal_add(&nic->journal, nic_now(nic), entry);
+}
+
 static inline void nic_count(struct nic *nic, enum mynic_stat stat)
 {
+	const struct journal_entry entry = {
+		.kind = JOURNAL_COUNT,
+		.code = stat,
+	};
+
 	nic->stats[stat]++;
+	nic_note(nic, &entry);
 }
 
 /** counters_add() - what the NIC has counted is the QP's: count it in its set */
@@ -214,11 +230,26 @@ static inline void counters_add(struct qp *qp, enum mynic_stat stat, uint64_t n)
 	qp->nic->bound_stats[stat] += n;
 }
 
+/** qp_add() - as qp_count(), but of what is no news for the journal */
+static inline void qp_add(struct qp *qp, enum mynic_stat stat)
+{
+	qp->nic->stats[stat]++;
+	counters_add(qp, stat, 1);
+}
+
 /** qp_count() - as nic_count(), for the QP's set, too */
 static inline void qp_count(struct qp *qp, enum mynic_stat stat)
 {
-	nic_count(qp->nic, stat);
-	counters_add(qp, stat, 1);
+	const struct journal_entry entry = {
+		.kind = JOURNAL_COUNT,
+		.code = stat,
+		.number = qp->number,
+		.psn = qp->req.una,
+		.expected = qp->resp.epsn,
+	};
+
+	qp_add(qp, stat);
+	nic_note(qp->nic, &entry);
 }
 
 static inline bool nic_enabled(const struct nic *nic)

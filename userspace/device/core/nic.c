@@ -147,6 +147,7 @@ void nic_reset(struct nic *nic)
 	bool goes_on = is_in_reset(nic);
 
 	nic->regs = (struct regs){ 0 };
+	nic_note(nic, &(struct journal_entry){ .kind = JOURNAL_RESET });
 	nic->dma.generation++;
 	if (!goes_on) {
 		spread_free(nic);
@@ -178,6 +179,7 @@ void nic_destroy(struct nic *nic)
 	timers_free(&nic->timers);
 	sq_free_spares(nic);
 	dma_free(&nic->dma);
+	journal_end(&nic->journal);
 	free(nic);
 }
 
@@ -283,4 +285,17 @@ uint64_t nic_memory(const struct nic *nic)
 uint64_t nic_stat(const struct nic *nic, unsigned int stat)
 {
 	return nic->stats[stat];
+}
+
+bool nic_keep_journal(struct nic *nic, bool on)
+{
+	if (on)
+		return journal_begin(&nic->journal);
+	journal_end(&nic->journal);
+	return true;
+}
+
+const struct journal *nic_journal(const struct nic *nic)
+{
+	return &nic->journal;
 }

@@ -16,6 +16,7 @@
 
 #include "packet/packet.h"
 
+struct journal;
 struct nic;
 
 /** How long a nic_run() takes, ns; one more unit of work may come on top */
@@ -38,6 +39,8 @@ struct nic;
  *	as lasting as what it is kept in. 0: it is; -EINPROGRESS: it is going to
  *	be, and nic_persisted() is called, before which this is not called again;
  *	else it cannot be
+ * @failed: the NIC has failed, and does nothing until it is reset; must not
+ *	call the NIC, but for nic_journal(). NULL: nobody asks
  */
 struct nic_ops {
 	void (*raise_irq)(void *ctx, unsigned int vector);
@@ -46,6 +49,7 @@ struct nic_ops {
 	bool (*may_have_mac)(void *ctx, const uint8_t mac[6]);
 	uint64_t (*now)(void *ctx);
 	int (*persist)(void *ctx, const struct iovec *iov, unsigned int num);
+	void (*failed)(void *ctx);
 };
 
 /**
@@ -201,6 +205,20 @@ uint64_t nic_memory(const struct nic *nic);
 
 /** nic_stat() - a counter; @stat is an enum mynic_stat */
 uint64_t nic_stat(const struct nic *nic, unsigned int stat);
+
+/**
+ * nic_keep_journal() - begin an empty journal, or have none
+ * @nic: the NIC
+ * @on: begin one
+ *
+ * It outlives resets.
+ *
+ * Return: false: there is no memory for it.
+ */
+bool nic_keep_journal(struct nic *nic, bool on);
+
+/** nic_journal() - the journal; see base/journal.h */
+const struct journal *nic_journal(const struct nic *nic);
 
 /** nic_mac() - the unicast MAC in force, for a switch and for messages */
 const uint8_t *nic_mac(const struct nic *nic);

@@ -104,6 +104,7 @@ static void enable(struct nic *nic)
 		return;
 	}
 	nic->regs.status |= MYNIC_STATUS_ENABLED;
+	nic_note(nic, &(struct journal_entry){ .kind = JOURNAL_ENABLED });
 }
 
 _Static_assert(sizeof(struct mynic_admin_cmd) == sizeof(struct mynic_admin_cpl),

@@ -8,6 +8,10 @@
 #include "card.h"
 #include "clock.h"
 #include "core/nic.h"
+#include "journal_text.h"
+
+/* As many lines of the journal as the log takes at a time, and some for others */
+#define LAST_ENTRIES 8
 
 static void card_raise_irq(void *ctx, unsigned int vector)
 {
@@ -92,6 +96,21 @@ static int card_persist(void *ctx, const struct iovec *iov, unsigned int num)
 	return -EINPROGRESS;
 }
 
+static void card_failed(void *ctx)
+{
+	struct card *card = ctx;
+	const struct journal *journal = nic_journal(card->nic);
+	uint64_t i = journal_first(journal);
+	char line[JOURNAL_LINE_SIZE];
+
+	if (journal->num > LAST_ENTRIES)
+		i = journal->num - LAST_ENTRIES;
+	for (; i < journal->num; i++) {
+		journal_text(journal_at(journal, i), line);
+		log_line(&card->log, "%s", line);
+	}
+}
+
 static const struct nic_ops card_ops = {
 	.raise_irq = card_raise_irq,
 	.transmit = card_transmit,
@@ -99,6 +118,7 @@ static const struct nic_ops card_ops = {
 	.may_have_mac = card_may_have_mac,
 	.now = card_now,
 	.persist = card_persist,
+	.failed = card_failed,
 };
 
 static void card_helper_ready(void *owner)

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "core/nic.h"
 #include "core/base/util.h"
+#include "journal_text.h"
 #include "mynic_regs.h"
 #include "stat_name.h"
 
@@ -352,6 +353,54 @@ static bool run_capture(struct call *call)
 	return commands_capture(call->commands, port, call->args, call->error);
 }
 
+/* The port of a NIC whose name is the rest of the line, or NULL */
+static struct switch_port *only_nic(struct call *call)
+{
+	struct switch_port *port = next_port(call);
+
+	if (!port || !at_end(call))
+		return NULL;
+	if (!port->nic) {
+		fail(call, "%.32s is a wire, not a NIC", port->name);
+		return NULL;
+	}
+	return port;
+}
+
+static bool journal_on(struct call *call)
+{
+	struct switch_port *port = only_nic(call);
+
+	if (!port)
+		return false;
+	return nic_keep_journal(port->nic, true) || fail(call, "no memory");
+}
+
+static bool journal_off(struct call *call)
+{
+	struct switch_port *port = only_nic(call);
+
+	return port && nic_keep_journal(port->nic, false);
+}
+
+static bool journal_show(struct call *call)
+{
+	struct switch_port *port = only_nic(call);
+	const struct journal *journal;
+	char line[JOURNAL_LINE_SIZE];
+
+	if (!port)
+		return false;
+	journal = nic_journal(port->nic);
+	if (!journal->entries)
+		return fail(call, "%.32s keeps no journal", port->name);
+	for (uint64_t i = journal_first(journal); i < journal->num; i++) {
+		journal_text(journal_at(journal, i), line);
+		fprintf(call->out, "%s\n", line);
+	}
+	return true;
+}
+
 static bool run_log(struct call *call)
 {
 	const char *state = next_word(call);
@@ -397,6 +446,11 @@ static const struct command table[] = {
 	  run_link },
 	{ "capture", NULL, " PORT FILE|off", "record what passes, as pcap",
 	  run_capture },
+	{ "journal", "on", " NIC", "begin to note what happens to a NIC",
+	  journal_on },
+	{ "journal", "show", " NIC", "what happened, the oldest first",
+	  journal_show },
+	{ "journal", "off", " NIC", "end that, and forget it", journal_off },
 	{ "log", NULL, " on|off", "a line on stderr for each fault", run_log },
 };
 

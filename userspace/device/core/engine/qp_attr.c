@@ -111,6 +111,18 @@ static void set_attrs(struct qp_attr *dst, uint32_t mask,
 		dst->dest_qpn = le32toh(src->dest_qpn);
 }
 
+static void note_state(const struct qp *qp, enum ib_qp_state new)
+{
+	const struct journal_entry entry = {
+		.kind = JOURNAL_MODIFIED,
+		.number = qp->number,
+		.from = qp->state,
+		.to = new,
+	};
+
+	nic_note(qp->nic, &entry);
+}
+
 int admin_modify_qp(struct nic *nic, struct admin_call *call)
 {
 	struct qp *qp = qp_of_command(nic, call);
@@ -141,6 +153,7 @@ int admin_modify_qp(struct nic *nic, struct admin_call *call)
 		qp->cc.next = 0;
 	if (mask & (IB_QP_AV | IB_QP_RATE_LIMIT))
 		cc_set_ceiling(qp, qp->attr.av.static_rate);
+	note_state(qp, new);
 	qp->state = new;
 	transport_set_state(qp, old);
 	return MYNIC_AQ_OK;

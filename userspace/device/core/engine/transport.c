@@ -219,7 +219,7 @@ static void connected_receive(struct qp *qp, const struct packet *pkt,
 			      const struct opcode_info *info)
 {
 	if (roce_is_marked(&pkt->roce)) {
-		qp_count(qp, MYNIC_STAT_RX_ECN);
+		qp_add(qp, MYNIC_STAT_RX_ECN);
 		cc_marked(qp);
 	}
 	if (info->class == OPCODE_CNP) {
@@ -251,12 +251,27 @@ static bool well_formed(const struct packet *pkt,
 	       !pkt->payload_len;
 }
 
+static void drop(struct nic *nic, const struct packet *pkt,
+		 enum mynic_stat stat)
+{
+	const struct journal_entry entry = {
+		.kind = JOURNAL_DROP,
+		.code = stat,
+		.number = pkt->roce.dest_qpn,
+		.from = pkt->roce.opcode,
+		.psn = pkt->roce.psn,
+	};
+
+	nic->stats[stat]++;
+	nic_note(nic, &entry);
+}
+
 static void group_receive(struct nic *nic, const struct packet *pkt,
 			  const struct opcode_info *info)
 {
 	if (!(info->flags & OPCODE_DETH) ||
 	    pkt->roce.dest_qpn != PATH_MULTICAST_QPN)
-		nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
+		drop(nic, pkt, MYNIC_STAT_RX_DROP_HEADER);
 	else
 		spread_packet(nic, &ud_group_kind, pkt);
 }
@@ -269,7 +284,7 @@ static void qp_receive(struct nic *nic, struct qp *qp, const struct packet *pkt,
 	const struct roce_hdr *hdr = &pkt->roce;
 
 	if (!qp || !fits_type(qp, hdr, info) || !qp_can_receive(qp)) {
-		nic_count(nic, MYNIC_STAT_RX_DROP_QP);
+		drop(nic, pkt, MYNIC_STAT_RX_DROP_QP);
 		return;
 	}
 	if (qp_is_connected(qp)) {
@@ -280,7 +295,7 @@ static void qp_receive(struct nic *nic, struct qp *qp, const struct packet *pkt,
 		}
 		connected_receive(qp, pkt, info);
 	} else if (ud_receive(qp, pkt) && roce_is_marked(hdr)) {
-		qp_count(qp, MYNIC_STAT_RX_ECN);
+		qp_add(qp, MYNIC_STAT_RX_ECN);
 	}
 }
 
@@ -290,7 +305,7 @@ static void pass_on(struct nic *nic, const struct packet *pkt)
 	if (pkt->frame)
 		eth_receive(nic, pkt);
 	else
-		nic_count(nic, MYNIC_STAT_RX_DROP_KEY);
+		drop(nic, pkt, MYNIC_STAT_RX_DROP_KEY);
 }
 
 void transport_receive(struct nic *nic, const struct packet *pkt)
@@ -320,10 +335,10 @@ void transport_receive(struct nic *nic, const struct packet *pkt)
 		counters_add(qp, MYNIC_STAT_RX_RDMA_BYTES, pkt->payload_len);
 	}
 	if (!well_formed(pkt, info))
-		nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
+		drop(nic, pkt, MYNIC_STAT_RX_DROP_HEADER);
 	else if ((pkt->roce.pkey & PKEY_MASK) !=
 		 (PATH_DEFAULT_PKEY & PKEY_MASK))
-		nic_count(nic, MYNIC_STAT_RX_DROP_KEY);
+		drop(nic, pkt, MYNIC_STAT_RX_DROP_KEY);
 	else if (group)
 		group_receive(nic, pkt, info);
 	else

@@ -195,7 +195,7 @@ static void loop_back(struct nic *nic, const struct packet *pkt)
 
 static void transmit(struct qp *qp, const struct packet *pkt)
 {
-	qp_count(qp, MYNIC_STAT_TX_ETH_PACKETS);
+	qp_add(qp, MYNIC_STAT_TX_ETH_PACKETS);
 	port_transmit(qp->nic, pkt);
 	loop_back(qp->nic, pkt);
 }

@@ -73,7 +73,7 @@ void eth_deliver(struct qp *qp, const struct eth_frame *frame,
 	if (qp->rss)
 		qp = rss_wq(qp->rss, frame);
 	if (qp_can_receive(qp) && deliver(qp, frame, flow_tag))
-		qp_count(qp, MYNIC_STAT_RX_ETH_PACKETS);
+		qp_add(qp, MYNIC_STAT_RX_ETH_PACKETS);
 	else
 		qp_count(qp, MYNIC_STAT_RX_ETH_DROPPED);
 }

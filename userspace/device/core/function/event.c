@@ -183,8 +183,14 @@ bool events_run(struct nic *nic)
 void event_raise(struct nic *nic, struct event_source *source,
 		 enum mynic_event type)
 {
+	const struct journal_entry entry = {
+		.kind = JOURNAL_EVENT,
+		.code = type,
+		.number = source->number,
+	};
 	bool waits = source->pending;
 
+	nic_note(nic, &entry);
 	source->pending |= 1u << type;
 	if (waits || (nic->async_eq && TAILQ_EMPTY(&nic->pending_events) &&
 		      push_source(nic, nic->async_eq, source)))

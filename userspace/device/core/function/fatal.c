@@ -7,10 +7,18 @@
 
 void nic_fatal(struct nic *nic, enum mynic_fatal why)
 {
+	const struct journal_entry entry = {
+		.kind = JOURNAL_FATAL,
+		.code = why,
+	};
+
 	if (nic->regs.status & MYNIC_STATUS_FATAL)
 		return;
 	nic->regs.status = MYNIC_STATUS_FATAL;
 	nic->dma.generation++;
 	nic->regs.fatal = why;
+	nic_note(nic, &entry);
+	if (nic->config.ops->failed)
+		nic->config.ops->failed(nic->config.ctx);
 	nic->config.ops->raise_irq(nic->config.ctx, FATAL_VECTOR);
 }

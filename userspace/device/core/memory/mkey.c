@@ -22,14 +22,34 @@ static struct mkey *find(struct nic *nic, const struct pd *pd, uint32_t key)
 	return mkey && mkey->key == key && mkey->pd == pd ? mkey : NULL;
 }
 
-static int check_range(const struct mkey *mkey, uint64_t addr, uint64_t len,
-		       uint32_t access)
+/* Out of line: what is allowed does not pay for it */
+static __attribute__((cold, noinline)) int refuse(struct nic *nic, uint32_t qpn,
+						  enum journal_key_fault why,
+						  uint32_t key, uint64_t addr,
+						  uint64_t len)
 {
+	const struct journal_entry entry = {
+		.kind = JOURNAL_KEY,
+		.code = why,
+		.number = qpn,
+		.key = key,
+		.addr = addr,
+		.length = len,
+	};
+
+	nic_note(nic, &entry);
+	return why == JOURNAL_NO_RANGE ? -ERANGE : -EACCES;
+}
+
+static int check_range(struct nic *nic, uint32_t qpn, const struct mkey *mkey,
+		       uint64_t addr, uint64_t len, uint32_t access)
+{
+	uint64_t offset = addr - mkey->iova;
+
 	if (access & ~mkey->access)
-		return -EACCES;
-	addr -= mkey->iova;
-	if (addr > mkey->length || len > mkey->length - addr)
-		return -ERANGE;
+		return refuse(nic, qpn, JOURNAL_NO_RIGHT, mkey->key, addr, len);
+	if (offset > mkey->length || len > mkey->length - offset)
+		return refuse(nic, qpn, JOURNAL_NO_RANGE, mkey->key, addr, len);
 	return 0;
 }
 
@@ -44,8 +64,8 @@ int mkey_check_local(struct nic *nic, const struct pd *pd, bool kernel_qp,
 	if (!*mkey && key == NIC_NULL_LKEY)
 		*mkey = &nic->null_mkey;
 	if (!*mkey || !(*mkey)->valid || mkey_is_window(*mkey))
-		return -EACCES;
-	return check_range(*mkey, addr, len, access);
+		return refuse(nic, 0, JOURNAL_NO_KEY, key, addr, len);
+	return check_range(nic, 0, *mkey, addr, len, access);
 }
 
 static struct mkey *find_remote(const struct qp *qp, const struct pd *pd,
@@ -64,8 +84,9 @@ int mkey_check_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
 {
 	*mkey = find_remote(qp, pd, key);
 	if (!*mkey)
-		return -EACCES;
-	return check_range(*mkey, addr, len, access);
+		return refuse(qp->nic, qp->number, JOURNAL_NO_KEY, key, addr,
+			      len);
+	return check_range(qp->nic, qp->number, *mkey, addr, len, access);
 }
 
 int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,

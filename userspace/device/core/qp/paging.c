@@ -31,6 +31,22 @@ static bool is_same(const struct page_fault *a, const struct page_fault *b)
 	return a->key == b->key && a->addr == b->addr && a->write == b->write;
 }
 
+static void note_wait(const struct qp *qp, enum mynic_page_stage stage)
+{
+	const struct page_fault *fault = &qp->paging.waits[stage].fault;
+	const struct journal_entry entry = {
+		.kind = JOURNAL_PAGE,
+		.code = stage,
+		.status = fault->write,
+		.number = qp->number,
+		.key = fault->key,
+		.addr = fault->addr,
+		.length = fault->len,
+	};
+
+	nic_note(qp->nic, &entry);
+}
+
 int paging_wait(struct qp *qp, enum mynic_page_stage stage)
 {
 	struct paging_wait *wait = &qp->paging.waits[stage];
@@ -48,6 +64,7 @@ int paging_wait(struct qp *qp, enum mynic_page_stage stage)
 	paging->failed &= ~bit;
 	wait->fault = nic->missing;
 	wait->token = ++nic->page_token;
+	note_wait(qp, stage);
 	event_raise(nic, &qp->events, MYNIC_EVENT_PAGE_FAULT + stage);
 	return -EAGAIN;
 }

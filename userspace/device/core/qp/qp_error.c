@@ -33,10 +33,24 @@ void qp_enter_error(struct qp *qp)
 			  nic_now(qp->nic) + RQ_RING_DELAY);
 }
 
+static void note_move(const struct qp *qp, enum ib_qp_state to, int event)
+{
+	const struct journal_entry entry = {
+		.kind = JOURNAL_MOVED,
+		.code = event,
+		.number = qp->number,
+		.from = qp->state,
+		.to = to,
+	};
+
+	nic_note(qp->nic, &entry);
+}
+
 void qp_to_error(struct nic *nic, struct qp *qp, int event)
 {
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_RESET)
 		return;
+	note_move(qp, IB_QPS_ERR, event);
 	qp->state = IB_QPS_ERR;
 	qp_enter_error(qp);
 	qp_schedule(nic, qp);
@@ -48,6 +62,7 @@ void qp_to_sqe(struct qp *qp)
 {
 	if (qp->state != IB_QPS_RTS)
 		return;
+	note_move(qp, IB_QPS_SQE, 0);
 	qp->state = IB_QPS_SQE;
 	qp_schedule(qp->nic, qp);
 }

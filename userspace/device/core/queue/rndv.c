@@ -107,7 +107,7 @@ static void complete(struct qp *qp, const struct tag *tag,
 
 	tm_release(qp->nic, qp->srq);
 	if (error.status) {
-		qp_count(qp, MYNIC_STAT_RECV_ERRORS);
+		qp_add(qp, MYNIC_STAT_RECV_ERRORS);
 	} else {
 		cqe.wc_flags = htole32(IB_WC_TM_DATA_VALID);
 		cqe.byte_len = htole32(be32toh(tag->header.len));

@@ -6,6 +6,22 @@
 #include "queue/sq.h"
 #include "queue/tm.h"
 
+/* What is flushed has no error of its own */
+static void count_error(struct qp *qp, struct wqe_error error)
+{
+	const struct journal_entry entry = {
+		.kind = JOURNAL_RECV_ERROR,
+		.status = error.status,
+		.from = error.syndrome,
+		.number = qp->number,
+		.psn = qp->resp.epsn,
+	};
+
+	qp_add(qp, MYNIC_STAT_RECV_ERRORS);
+	if (error.status != IB_WC_WR_FLUSH_ERR)
+		nic_note(qp->nic, &entry);
+}
+
 void rq_complete(struct qp *qp, const struct recv_req *req,
 		 struct wqe_error error, struct mynic_cqe *cqe, bool solicited)
 {
@@ -14,7 +30,7 @@ void rq_complete(struct qp *qp, const struct recv_req *req,
 	cqe->vendor_err = htole32(error.syndrome);
 	cqe->qp_num = htole32(qp->number);
 	if (error.status)
-		qp_count(qp, MYNIC_STAT_RECV_ERRORS);
+		count_error(qp, error);
 	cq_push(qp->nic, qp->recv_cq, cqe, solicited, nic_now(qp->nic));
 }
 

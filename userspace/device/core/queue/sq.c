@@ -209,6 +209,22 @@ static void release(struct qp *qp, uint32_t num)
 		store_index(&dbrec->sq_ci, qp->req.ci + num);
 }
 
+/* What is flushed has no error of its own */
+static void note_error(struct qp *qp, const struct send_req *req,
+		       struct wqe_error error)
+{
+	const struct journal_entry entry = {
+		.kind = JOURNAL_SEND_ERROR,
+		.code = req->opcode,
+		.status = error.status,
+		.from = error.syndrome,
+		.number = qp->number,
+		.psn = qp->req.una,
+	};
+
+	nic_note(qp->nic, &entry);
+}
+
 static void push(struct qp *qp, uint64_t wr_id, struct wqe_error error)
 {
 	struct mynic_cqe cqe = {
@@ -218,7 +234,7 @@ static void push(struct qp *qp, uint64_t wr_id, struct wqe_error error)
 		.qp_num = htole32(qp->number),
 	};
 
-	qp_count(qp, MYNIC_STAT_SEND_ERRORS);
+	qp_add(qp, MYNIC_STAT_SEND_ERRORS);
 	cq_push(qp->nic, qp->send_cq, &cqe, false, nic_now(qp->nic));
 }
 
@@ -262,6 +278,7 @@ void sq_fail(struct qp *qp, struct wqe_error error)
 {
 	struct requester *q = &qp->req;
 
+	note_error(qp, sq_req(qp, q->ci), error);
 	release(qp, 1);
 	if (qp->rndv.active)
 		rndv_done(qp, error);

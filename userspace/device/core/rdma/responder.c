@@ -32,20 +32,41 @@ void responder_reset(struct qp *qp)
 	qp->resp = (struct responder){ 0 };
 }
 
+static void note_refusal(struct qp *qp, const struct roce_hdr *hdr,
+			 uint8_t nak_code)
+{
+	struct journal_entry entry = {
+		.kind = JOURNAL_REFUSED,
+		.code = nak_code,
+		.number = qp->number,
+		.from = hdr->opcode,
+		.psn = hdr->psn,
+	};
+
+	if (opcode_info(hdr->opcode)->flags & OPCODE_RETH) {
+		entry.key = hdr->rkey;
+		entry.addr = hdr->remote_addr;
+		entry.length = hdr->dma_len;
+	}
+	nic_note(qp->nic, &entry);
+}
+
 /* The request in use, if any, says why; otherwise an event does */
-static void fail(struct qp *qp, uint8_t nak_code, struct wqe_error error,
-		 enum mynic_event event)
+static void fail(struct qp *qp, const struct roce_hdr *hdr, uint8_t nak_code,
+		 struct wqe_error error, enum mynic_event event)
 {
 	struct mynic_cqe cqe = { 0 };
+
+	note_refusal(qp, hdr, nak_code);
 
 	responses_fail(&qp->resp, qp->resp.epsn, nak_code, event);
 	if (qp->resp.has_recv)
 		message_complete(qp, error, &cqe, false);
 }
 
-static void fail_invalid(struct qp *qp)
+static void fail_invalid(struct qp *qp, const struct roce_hdr *hdr)
 {
-	fail(qp, AETH_NAK_INVALID_REQUEST,
+	fail(qp, hdr, AETH_NAK_INVALID_REQUEST,
 	     (struct wqe_error){ IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_RQ_INVALID },
 	     MYNIC_EVENT_QP_REQ_ERROR);
 }
@@ -59,7 +80,8 @@ static void answer_rnr(struct qp *qp)
 	r->gap = true;
 }
 
-static void refuse(struct qp *qp, enum message_fault fault)
+static void refuse(struct qp *qp, const struct roce_hdr *hdr,
+		   enum message_fault fault)
 {
 	switch (fault) {
 	case MESSAGE_NO_RECV:
@@ -67,21 +89,22 @@ static void refuse(struct qp *qp, enum message_fault fault)
 		break;
 	case MESSAGE_BAD_RECV:
 		/* This side's fault: the request in use has the reason */
-		fail(qp, AETH_NAK_REMOTE_OPERATION, qp->resp.recv.error, 0);
+		fail(qp, hdr, AETH_NAK_REMOTE_OPERATION, qp->resp.recv.error,
+		     0);
 		break;
 	case MESSAGE_TOO_LONG:
-		fail(qp, AETH_NAK_INVALID_REQUEST,
+		fail(qp, hdr, AETH_NAK_INVALID_REQUEST,
 		     (struct wqe_error){ IB_WC_LOC_LEN_ERR, MYNIC_SYN_RQ_LEN },
 		     0);
 		break;
 	case MESSAGE_BAD_KEY:
-		fail(qp, AETH_NAK_REMOTE_ACCESS,
+		fail(qp, hdr, AETH_NAK_REMOTE_ACCESS,
 		     (struct wqe_error){ IB_WC_LOC_ACCESS_ERR,
 					 MYNIC_SYN_RQ_ACCESS },
 		     MYNIC_EVENT_QP_ACCESS_ERROR);
 		break;
 	case MESSAGE_NO_MEMORY:
-		fail(qp, AETH_NAK_REMOTE_OPERATION,
+		fail(qp, hdr, AETH_NAK_REMOTE_OPERATION,
 		     (struct wqe_error){ IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA },
 		     MYNIC_EVENT_QP_FATAL);
 		break;
@@ -89,7 +112,7 @@ static void refuse(struct qp *qp, enum message_fault fault)
 		/* The packet is kept, and comes again */
 		break;
 	default:
-		fail_invalid(qp);
+		fail_invalid(qp, hdr);
 	}
 }
 
@@ -111,13 +134,13 @@ static void advance(struct responder *r, const struct packet *pkt,
 }
 
 /* Return: whether there is room for the answer to a new request */
-static bool reserve_response(struct qp *qp)
+static bool reserve_response(struct qp *qp, const struct roce_hdr *hdr)
 {
 	switch (responses_reserve(qp)) {
 	case RESPONSES_ROOM:
 		return true;
 	case RESPONSES_EXCEEDED:
-		fail_invalid(qp);
+		fail_invalid(qp, hdr);
 		return false;
 	default:
 		/* As if lost: the requester comes again */
@@ -143,10 +166,10 @@ static void execute_read(struct qp *qp, const struct packet *pkt,
 	fault = message_check_reth(qp, &pkt->roce, IB_ACCESS_REMOTE_READ,
 				   &mkey);
 	if (fault) {
-		refuse(qp, fault);
+		refuse(qp, &pkt->roce, fault);
 		return;
 	}
-	if (!reserve_response(qp))
+	if (!reserve_response(qp, &pkt->roce))
 		return;
 	advance(r, pkt, info, path_packets(qp, response.left));
 	response.msn = r->msn;
@@ -223,14 +246,14 @@ static void execute_atomic(struct qp *qp, const struct packet *pkt,
 	if (!(qp->attr.access_flags & access) ||
 	    pkt->roce.remote_addr % sizeof(*ptr) ||
 	    (write && !brings_operand(pkt))) {
-		fail_invalid(qp);
+		fail_invalid(qp, &pkt->roce);
 		return;
 	}
-	if (!reserve_response(qp))
+	if (!reserve_response(qp, &pkt->roce))
 		return;
 	err = find_operand(qp, &pkt->roce, access, &ptr);
 	if (err) {
-		refuse(qp, message_mkey_fault(err));
+		refuse(qp, &pkt->roce, message_mkey_fault(err));
 		return;
 	}
 	if (write)
@@ -257,10 +280,10 @@ static void execute_flush(struct qp *qp, const struct packet *pkt,
 
 	fault = flush_check(qp, &pkt->roce, &response);
 	if (fault) {
-		refuse(qp, fault);
+		refuse(qp, &pkt->roce, fault);
 		return;
 	}
-	if (!reserve_response(qp))
+	if (!reserve_response(qp, &pkt->roce))
 		return;
 	advance(r, pkt, info, 1);
 	response.msn = r->msn;
@@ -273,7 +296,7 @@ static void execute_message(struct qp *qp, const struct packet *pkt,
 	enum message_fault fault = message_execute(qp, pkt, info);
 
 	if (fault)
-		refuse(qp, fault);
+		refuse(qp, &pkt->roce, fault);
 	else
 		advance(&qp->resp, pkt, info, packet_count(pkt));
 }
@@ -295,7 +318,7 @@ static void execute(struct qp *qp, const struct packet *pkt,
 	if (!(info->types & 1 << qp->type) ||
 	    !message_in_sequence(&qp->resp, info) ||
 	    (qp->xrcd && !bind_srq(qp, &pkt->roce))) {
-		fail_invalid(qp);
+		fail_invalid(qp, &pkt->roce);
 		return;
 	}
 	switch (info->class) {

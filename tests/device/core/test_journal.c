@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The journal: what it tells of what went wrong, and that it is off otherwise */
+#include <stdarg.h>
+
+#include "core/base/journal.h"
+#include "harness_driver.h"
+#include "host/journal_text.h"
+
+static struct drv_wr a_wr(struct drv_pair *p, enum ibv_wr_opcode op,
+			  uint32_t len)
+{
+	return (struct drv_wr){
+		.wr_id = 0x77,
+		.opcode = op,
+		.flags = IBV_SEND_SIGNALED,
+		.num_sge = 1,
+		.sge = { drv_sge(p->a.mr, 0, len) },
+		.remote_addr = p->b.mr->addr,
+		.rkey = p->b.mr->key,
+	};
+}
+
+static struct nic *nic_of(const struct drv_end *end)
+{
+	return end->d->n->nic;
+}
+
+static struct drv_pair pair_with_journals(void)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+
+	CHECK(nic_keep_journal(nic_of(&p.a), true));
+	CHECK(nic_keep_journal(nic_of(&p.b), true));
+	return p;
+}
+
+/* All lines, each without its time */
+static char *all_lines(const struct nic *nic)
+{
+	const struct journal *journal = nic_journal(nic);
+	char *text = tap_alloc((JOURNAL_SIZE + 1) * JOURNAL_LINE_SIZE);
+	char line[JOURNAL_LINE_SIZE];
+	char *at = text;
+
+	*at++ = '\n';
+	for (uint64_t i = journal_first(journal); i < journal->num; i++) {
+		journal_text(journal_at(journal, i), line);
+		at += sprintf(at, "%s\n", strchr(line, ' ') + 1);
+	}
+	return text;
+}
+
+static const char *find_line(const struct nic *nic, const char *line)
+{
+	char *with_ends = tap_alloc(JOURNAL_LINE_SIZE + 2);
+
+	sprintf(with_ends, "\n%s\n", line);
+	return strstr(all_lines(nic), with_ends);
+}
+
+static void __attribute__((format(printf, 2, 3)))
+expect(const struct drv_end *end, const char *format, ...)
+{
+	char line[JOURNAL_LINE_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	if (!find_line(nic_of(end), line))
+		FAIL("no line \"%s\" in:%s", line, all_lines(nic_of(end)));
+}
+
+/* A command that fails, and changes nothing: one entry */
+static void fail_command(struct drv *d)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_DESTROY_CQ,
+				       .number = htole32(0x12345) };
+
+	CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_BAD_NUMBER);
+}
+
+TEST(off_until_it_is_wanted)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	const struct journal *journal = nic_journal(nic_of(&p.a));
+	uint64_t memory = nic_memory(nic_of(&p.a));
+
+	CHECK(!journal->entries);
+	CHECK_EQ(journal->num, 0);
+	CHECK(nic_keep_journal(nic_of(&p.a), true));
+	CHECK_EQ(journal->num, 0);
+	fail_command(p.a.d);
+	CHECK_EQ(journal->num, 1);
+	/* It is not the guest's */
+	CHECK_EQ(nic_memory(nic_of(&p.a)), memory);
+	CHECK(nic_keep_journal(nic_of(&p.a), false));
+	fail_command(p.a.d);
+	CHECK_EQ(journal->num, 0);
+}
+
+TEST(commands)
+{
+	struct drv_pair p = pair_with_journals();
+	struct mynic_admin_cmd beat = { .opcode = MYNIC_CMD_NOP };
+	const struct journal *journal = nic_journal(nic_of(&p.a));
+
+	fail_command(p.a.d);
+	expect(&p.a,
+	       "command DESTROY_CQ number=0x12345 BAD_NUMBER created=0x0");
+	/* Those that only ask are no news */
+	CHECK_EQ(drv_admin(p.a.d, &beat, NULL), MYNIC_AQ_OK);
+	drv_query_qp(p.a.qp);
+	CHECK_EQ(journal->num, 1);
+}
+
+TEST(states)
+{
+	struct drv_pair p = pair_with_journals();
+
+	drv_reset_qp(p.a.qp);
+	expect(&p.a, "state qp=0x%x RTS to RESET by MODIFY_QP", p.a.qp->number);
+}
+
+TEST(remote_access)
+{
+	struct drv_pair p = pair_with_journals();
+	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_READ, 100);
+	uint32_t from = p.a.qp->number, to = p.b.qp->number;
+	uint32_t psn = le32toh(drv_query_qp(p.b.qp).rq_psn);
+
+	wr.rkey ^= 0x100;
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, 0x77, IBV_WC_REM_ACCESS_ERR);
+	expect(&p.b, "key qp=0x%x key=0x%x addr=0x%llx length=100 no such key",
+	       to, wr.rkey, (unsigned long long)wr.remote_addr);
+	expect(&p.b,
+	       "refused qp=0x%x remote access opcode=rc-rdma-read-request psn=0x%x key=0x%x addr=0x%llx length=100",
+	       to, psn, wr.rkey, (unsigned long long)wr.remote_addr);
+	expect(&p.b, "count qp=0x%x tx_nak_access unacked=0x%x expected=0x%x",
+	       to, le32toh(drv_query_qp(p.b.qp).sq_psn), psn);
+	expect(&p.b, "state qp=0x%x RTS to ERR by the NIC: QP_ACCESS_ERROR",
+	       to);
+	expect(&p.b, "event QP_ACCESS_ERROR number=0x%x", to);
+	expect(&p.a,
+	       "send error qp=0x%x RDMA_READ REM_ACCESS_ERR syndrome=REMOTE_ACCESS unacked=0x%x",
+	       from, psn);
+	expect(&p.a, "state qp=0x%x RTS to ERR by the NIC", from);
+}
+
+TEST(rights_and_bounds)
+{
+	struct drv_pair p = pair_with_journals();
+	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 100);
+
+	wr.remote_addr += p.b.mr->len - 50;
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, 0x77, IBV_WC_REM_ACCESS_ERR);
+	expect(&p.b,
+	       "key qp=0x%x key=0x%x addr=0x%llx length=100 out of the region",
+	       p.b.qp->number, wr.rkey, (unsigned long long)wr.remote_addr);
+}
+
+TEST(local_key)
+{
+	struct drv_pair p = pair_with_journals();
+	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 100);
+
+	wr.sge[0].lkey ^= 0x100;
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, 0x77, IBV_WC_LOC_PROT_ERR);
+	expect(&p.a, "key qp=0x0 key=0x%x addr=0x%llx length=100 no such key",
+	       wr.sge[0].lkey, (unsigned long long)wr.sge[0].addr);
+	CHECK(strstr(all_lines(nic_of(&p.a)),
+		     " SEND LOC_PROT_ERR syndrome=BAD_LKEY "));
+}
+
+TEST(message_too_long)
+{
+	struct drv_pair p = pair_with_journals();
+	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 100);
+	struct mynic_sge sge = drv_sge(p.b.mr, 0, 50);
+
+	drv_post_recv(p.b.qp, 5, &sge, 1);
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, 0x77, IBV_WC_REM_INV_REQ_ERR);
+	CHECK(strstr(all_lines(nic_of(&p.b)),
+		     " LOC_LEN_ERR syndrome=RQ_LEN expected="));
+	CHECK(strstr(all_lines(nic_of(&p.b)),
+		     " invalid request opcode=rc-send-only psn="));
+}
+
+TEST(packets_to_nobody)
+{
+	struct drv_pair p = pair_with_journals();
+	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 100);
+	uint32_t psn = le32toh(drv_query_qp(p.a.qp).sq_psn);
+
+	drv_reset_qp(p.b.qp);
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, 0x77, IBV_WC_RETRY_EXC_ERR);
+	expect(&p.b,
+	       "drop qp=0x%x rx_drop_qp opcode=rc-rdma-write-only psn=0x%x",
+	       p.b.qp->number, psn);
+	expect(&p.a, "count qp=0x%x ack_timeout unacked=0x%x expected=0x%x",
+	       p.a.qp->number, psn, le32toh(drv_query_qp(p.a.qp).rq_psn));
+	CHECK(strstr(all_lines(nic_of(&p.a)), " retry_exceeded "));
+	CHECK(strstr(all_lines(nic_of(&p.a)),
+		     " RDMA_WRITE RETRY_EXC_ERR syndrome=RETRY "));
+}
+
+/* One error, and nothing of all that is flushed behind it */
+TEST(flushed_requests_are_no_news)
+{
+	struct drv_pair p = pair_with_journals();
+	const struct journal *journal = nic_journal(nic_of(&p.b));
+	uint64_t before;
+
+	for (unsigned int i = 0; i < 32; i++)
+		drv_post_recv(p.b.qp, i, NULL, 0);
+	before = journal->num;
+	CHECK_EQ(drv_set_state(p.b.qp, IBV_QPS_ERR), MYNIC_AQ_OK);
+	for (unsigned int i = 0; i < 32; i++)
+		drv_expect(p.b.recv_cq, i, IBV_WC_WR_FLUSH_ERR);
+	CHECK_EQ(journal->num, before + 2);
+	expect(&p.b, "state qp=0x%x RTS to ERR by MODIFY_QP", p.b.qp->number);
+}
+
+TEST(only_the_last_entries_are_kept)
+{
+	struct drv_pair p = pair_with_journals();
+	const struct journal *journal = nic_journal(nic_of(&p.a));
+	uint64_t last = 0;
+
+	for (unsigned int i = 0; i < JOURNAL_SIZE + 100; i++)
+		fail_command(p.a.d);
+	CHECK_EQ(journal->num, JOURNAL_SIZE + 100);
+	CHECK_EQ(journal_first(journal), 100);
+	for (uint64_t i = 100; i < journal->num; i++) {
+		CHECK(journal_at(journal, i)->time >= last);
+		last = journal_at(journal, i)->time;
+	}
+}
+
+/* It is the end of a NIC that somebody asks about */
+TEST(outlives_the_nic_s_death)
+{
+	struct drv_pair p = pair_with_journals();
+
+	sim_write32(p.a.d->n, MYNIC_REG_AQ_DOORBELL, 0x12345678);
+	expect(&p.a, "fatal 2");
+	sim_write32(p.a.d->n, MYNIC_REG_CONTROL, MYNIC_CONTROL_RESET);
+	expect(&p.a, "fatal 2");
+	expect(&p.a, "reset");
+}
+
+/* What is in an entry may be a guest's or a peer's */
+TEST(any_entry_has_a_text)
+{
+	struct journal_entry entry;
+	char line[JOURNAL_LINE_SIZE];
+	uint64_t random = 1;
+
+	for (unsigned int kind = 0; kind <= JOURNAL_PAGE; kind++) {
+		for (unsigned int i = 0; i < 1000; i++) {
+			uint8_t *bytes = (uint8_t *)&entry;
+
+			for (size_t j = 0; j < sizeof(entry); j++) {
+				random = random * 6364136223846793005 + 1;
+				bytes[j] = random >> 56;
+			}
+			entry.kind = kind;
+			/* Counters are the NIC's own */
+			if (kind == JOURNAL_COUNT || kind == JOURNAL_DROP)
+				entry.code %= MYNIC_NUM_STATS;
+			journal_text(&entry, line);
+			CHECK(strchr(line, ' '));
+			CHECK(strlen(line) < JOURNAL_LINE_SIZE - 1);
+		}
+	}
+}

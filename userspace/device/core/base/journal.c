@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The last things that happened to a NIC, in a ring */
+#include "base/journal.h"
+
+#include <stdlib.h>
+
+bool journal_begin(struct journal *journal)
+{
+	journal_end(journal);
+	journal->entries = calloc(JOURNAL_SIZE, sizeof(*journal->entries));
+	return journal->entries;
+}
+
+void journal_end(struct journal *journal)
+{
+	free(journal->entries);
+	*journal = (struct journal){ 0 };
+}
+
+/* Out of line and cold, so that nobody pays for it while it is off */
+__attribute__((cold)) void journal_add(struct journal *journal, uint64_t time,
+				       const struct journal_entry *entry)
+{
+	uint64_t slot = journal->num++ % JOURNAL_SIZE;
+
+	journal->entries[slot] = *entry;
+	journal->entries[slot].time = time;
+}
+
+uint64_t journal_first(const struct journal *journal)
+{
+	return journal->num < JOURNAL_SIZE ? 0 : journal->num - JOURNAL_SIZE;
+}
+
+const struct journal_entry *journal_at(const struct journal *journal,
+				       uint64_t number)
+{
+	return &journal->entries[number % JOURNAL_SIZE];
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "journal_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "clock.h"
+#include "core/base/util.h"
+#include "core/base/verbs.h"
+#include "core/packet/aeth.h"
+#include "mynic_names.h"
+#include "mynic_regs.h"
+#include "stat_name.h"
+#include "wire/opcode_name.h"
+
+#define PSN_MASK 0xffffff
+
+/* clang-format off */
+static const char *const commands[] = {
+	MYNIC_CMD_NAMES(MYNIC_NAME_AT, MYNIC_NAME_AT)
+};
+
+static const char *const command_statuses[] = {
+	MYNIC_AQ_STATUS_NAMES(MYNIC_NAME_AT, MYNIC_NAME_AT)
+};
+
+static const char *const events[] = {
+	MYNIC_EVENT_NAMES(MYNIC_NAME_AT, MYNIC_NAME_AT)
+};
+
+static const char *const stages[] = {
+	MYNIC_PAGE_STAGE_NAMES(MYNIC_NAME_AT, MYNIC_NAME_AT)
+};
+
+static const char *const states[] = {
+	MYNIC_QP_STATE_NAMES(MYNIC_NAME_AT, MYNIC_NAME_AT)
+};
+
+static const char *const syndromes[] = {
+	MYNIC_SYNDROME_NAMES(MYNIC_NAME_AT, MYNIC_NAME_AT)
+};
+
+/* clang-format on */
+static const char *const statuses[] = {
+	[IB_WC_LOC_LEN_ERR] = "LOC_LEN_ERR",
+	[IB_WC_LOC_QP_OP_ERR] = "LOC_QP_OP_ERR",
+	[IB_WC_LOC_PROT_ERR] = "LOC_PROT_ERR",
+	[IB_WC_WR_FLUSH_ERR] = "WR_FLUSH_ERR",
+	[IB_WC_MW_BIND_ERR] = "MW_BIND_ERR",
+	[IB_WC_BAD_RESP_ERR] = "BAD_RESP_ERR",
+	[IB_WC_LOC_ACCESS_ERR] = "LOC_ACCESS_ERR",
+	[IB_WC_REM_INV_REQ_ERR] = "REM_INV_REQ_ERR",
+	[IB_WC_REM_ACCESS_ERR] = "REM_ACCESS_ERR",
+	[IB_WC_REM_OP_ERR] = "REM_OP_ERR",
+	[IB_WC_RETRY_EXC_ERR] = "RETRY_EXC_ERR",
+	[IB_WC_RNR_RETRY_EXC_ERR] = "RNR_RETRY_EXC_ERR",
+	[IB_WC_FATAL_ERR] = "FATAL_ERR",
+	[IB_WC_GENERAL_ERR] = "GENERAL_ERR",
+	[IB_WC_TM_ERR] = "TM_ERR",
+	[IB_WC_TM_RNDV_INCOMPLETE] = "TM_RNDV_INCOMPLETE",
+};
+
+static const char *const requests[] = {
+	[IB_WR_RDMA_WRITE] = "RDMA_WRITE",
+	[IB_WR_RDMA_WRITE_WITH_IMM] = "RDMA_WRITE_WITH_IMM",
+	[IB_WR_SEND] = "SEND",
+	[IB_WR_SEND_WITH_IMM] = "SEND_WITH_IMM",
+	[IB_WR_RDMA_READ] = "RDMA_READ",
+	[IB_WR_ATOMIC_CMP_AND_SWP] = "ATOMIC_CMP_AND_SWP",
+	[IB_WR_ATOMIC_FETCH_AND_ADD] = "ATOMIC_FETCH_AND_ADD",
+	[IB_WR_LOCAL_INV] = "LOCAL_INV",
+	[IB_WR_BIND_MW] = "BIND_MW",
+	[IB_WR_SEND_WITH_INV] = "SEND_WITH_INV",
+	[IB_WR_TSO] = "TSO",
+	[IB_WR_DRIVER1] = "DRIVER1",
+	[IB_WR_FLUSH] = "FLUSH",
+	[IB_WR_ATOMIC_WRITE] = "ATOMIC_WRITE",
+};
+
+static const char *const naks[] = {
+	[AETH_NAK_SEQUENCE] = "sequence",
+	[AETH_NAK_INVALID_REQUEST] = "invalid request",
+	[AETH_NAK_REMOTE_ACCESS] = "remote access",
+	[AETH_NAK_REMOTE_OPERATION] = "remote operation",
+};
+
+static const char *const key_faults[] = {
+	[JOURNAL_NO_KEY] = "no such key",
+	[JOURNAL_NO_RIGHT] = "not allowed",
+	[JOURNAL_NO_RANGE] = "out of the region",
+};
+
+/* Numbers are a guest's, or a peer's: there may be no name */
+#define NAME(names, number) name_at(names, ARRAY_SIZE(names), number)
+
+static const char *name_at(const char *const *names, size_t num,
+			   unsigned int number)
+{
+	return number < num && names[number] ? names[number] : "unknown";
+}
+
+static void put_packet(const struct journal_entry *e, char *text, size_t size)
+{
+	char opcode[OPCODE_NAME_SIZE];
+
+	opcode_name(e->from, opcode);
+	if (e->kind == JOURNAL_DROP) {
+		snprintf(text, size, "drop qp=0x%x %s opcode=%s psn=0x%x",
+			 e->number, stat_name(e->code), opcode, e->psn);
+		return;
+	}
+	snprintf(
+		text, size,
+		"refused qp=0x%x %s opcode=%s psn=0x%x key=0x%x addr=0x%" PRIx64
+		" length=%" PRIu64,
+		e->number, NAME(naks, e->code), opcode, e->psn, e->key, e->addr,
+		e->length);
+}
+
+static void put_memory(const struct journal_entry *e, char *text, size_t size)
+{
+	const char *what;
+
+	what = e->kind == JOURNAL_PAGE ? NAME(stages, e->code) :
+					 NAME(key_faults, e->code);
+	snprintf(text, size,
+		 "%s qp=0x%x key=0x%x addr=0x%" PRIx64 " length=%" PRIu64
+		 " %s%s",
+		 e->kind == JOURNAL_PAGE ? "page" : "key", e->number, e->key,
+		 e->addr, e->length, what,
+		 e->kind == JOURNAL_PAGE && e->status ? " write" : "");
+}
+
+static void put_count(const struct journal_entry *e, char *text, size_t size)
+{
+	if (e->number)
+		snprintf(text, size,
+			 "count qp=0x%x %s unacked=0x%x expected=0x%x",
+			 e->number, stat_name(e->code), e->psn & PSN_MASK,
+			 e->expected & PSN_MASK);
+	else
+		snprintf(text, size, "count %s", stat_name(e->code));
+}
+
+static void put_what(const struct journal_entry *e, char *text, size_t size)
+{
+	switch (e->kind) {
+	case JOURNAL_RESET:
+		snprintf(text, size, "reset");
+		break;
+	case JOURNAL_ENABLED:
+		snprintf(text, size, "enabled");
+		break;
+	case JOURNAL_FATAL:
+		snprintf(text, size, "fatal %u", e->code);
+		break;
+	case JOURNAL_COMMAND:
+		snprintf(text, size, "command %s number=0x%x %s created=0x%x",
+			 NAME(commands, e->code), e->number,
+			 NAME(command_statuses, e->status), e->key);
+		break;
+	case JOURNAL_EVENT:
+		snprintf(text, size, "event %s number=0x%x",
+			 NAME(events, min_u32(e->code, MYNIC_EVENT_PAGE_FAULT)),
+			 e->number);
+		break;
+	case JOURNAL_MODIFIED:
+		snprintf(text, size, "state qp=0x%x %s to %s by MODIFY_QP",
+			 e->number, NAME(states, e->from), NAME(states, e->to));
+		break;
+	case JOURNAL_MOVED:
+		snprintf(text, size, "state qp=0x%x %s to %s by the NIC%s%s",
+			 e->number, NAME(states, e->from), NAME(states, e->to),
+			 e->code ? ": " : "",
+			 e->code ? NAME(events, e->code) : "");
+		break;
+	case JOURNAL_SEND_ERROR:
+		snprintf(text, size,
+			 "send error qp=0x%x %s %s syndrome=%s unacked=0x%x",
+			 e->number, NAME(requests, e->code),
+			 NAME(statuses, e->status), NAME(syndromes, e->from),
+			 e->psn & PSN_MASK);
+		break;
+	case JOURNAL_RECV_ERROR:
+		snprintf(text, size,
+			 "receive error qp=0x%x %s syndrome=%s expected=0x%x",
+			 e->number, NAME(statuses, e->status),
+			 NAME(syndromes, e->from), e->psn & PSN_MASK);
+		break;
+	case JOURNAL_COUNT:
+		put_count(e, text, size);
+		break;
+	case JOURNAL_DROP:
+	case JOURNAL_REFUSED:
+		put_packet(e, text, size);
+		break;
+	case JOURNAL_KEY:
+	case JOURNAL_PAGE:
+		put_memory(e, text, size);
+		break;
+	}
+}
+
+void journal_text(const struct journal_entry *entry,
+		  char line[JOURNAL_LINE_SIZE])
+{
+	uint64_t second = NSEC_PER_SEC;
+	int n = snprintf(line, JOURNAL_LINE_SIZE, "%" PRIu64 ".%09" PRIu64 " ",
+			 entry->time / second, entry->time % second);
+
+	put_what(entry, line + n, JOURNAL_LINE_SIZE - n);
+}
