@@ -10,9 +10,9 @@
 #include <sys/uio.h>
 
 /**
- * struct iov_cursor - a place in a scatter list
- * @iov: the element
- * @offset: bytes of it that are behind
+ * struct iov_cursor - a position in a scatter list
+ * @iov: the current element
+ * @offset: bytes of @iov that have been read
  */
 struct iov_cursor {
 	const struct iovec *iov;
@@ -20,20 +20,26 @@ struct iov_cursor {
 };
 
 /*
- * Payload is copied a packet at a time, between buffers that mostly begin at
- * the same place in their pages. libc copies such a piece from its end to its
- * beginning, for processors that take a load for one of what was just stored a
- * page away. Backwards in each piece and forwards from one to the next is what
- * no prefetcher follows: beyond the caches it takes several times as long. The
- * processor's own loop goes forwards. A sanitizer does not see it.
+ * memmove() copies a large piece from its end to its beginning if source and
+ * destination begin at the same place in their pages. It does so for processors
+ * that mistake such loads for loads of what was just stored.
+ *
+ * Our payload is mostly aligned like that, and is copied a packet at a time. No
+ * prefetcher follows copies that go backwards in each piece and forwards from
+ * piece to piece. Beyond the caches that takes several times as long. The
+ * string instruction goes forwards. AddressSanitizer does not see it, so its
+ * builds use memmove().
  */
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
-/* It takes some time to begin */
+/* Shorter pieces do not make up for the start-up time of the instruction */
 #define IOV_MIN_STRING 1024
 
 static inline void iov_move(void *dst, const void *src, size_t len)
 {
-	/* Not to what it is yet to read */
+	/*
+	 * A forward copy must not overwrite source bytes that are still to be
+	 * read
+	 */
 	if (len < IOV_MIN_STRING || (uintptr_t)dst - (uintptr_t)src < len)
 		memmove(dst, src, len);
 	else
@@ -50,12 +56,14 @@ static inline void iov_move(void *dst, const void *src, size_t len)
 #endif
 
 /**
- * iov_add() - add a piece to a scatter list, or to the last piece there
+ * iov_add() - append a piece to a scatter list
  * @iov: the list
- * @max: room in @iov
+ * @max: capacity of @iov
  * @niov: in and out: elements in @iov
  * @ptr: the piece
- * @len: its bytes
+ * @len: bytes of the piece
+ *
+ * A piece that follows the last one in memory is merged with it.
  *
  * Return: false if there is no room.
  */
@@ -75,10 +83,10 @@ static inline bool iov_add(struct iovec *iov, unsigned int max,
 }
 
 /**
- * iov_read() - copy the next bytes
- * @cursor: moved behind them; @len bytes are there
+ * iov_read() - copy the next bytes of a list
+ * @cursor: is moved by @len; that many bytes must be left
  * @dst: may overlap with the list
- * @len: bytes
+ * @len: bytes to copy
  */
 static inline void iov_read(struct iov_cursor *cursor, void *dst, size_t len)
 {
@@ -103,9 +111,9 @@ static inline void iov_read(struct iov_cursor *cursor, void *dst, size_t len)
 
 /**
  * iov_copy() - copy from one scatter list to another
- * @dst: where to
+ * @dst: destination
  * @num: elements of @dst
- * @src: as many bytes at least; may overlap with @dst
+ * @src: source with at least as many bytes; may overlap with @dst
  */
 static inline void iov_copy(const struct iovec *dst, unsigned int num,
 			    const struct iovec *src)

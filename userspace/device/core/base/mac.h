@@ -13,7 +13,7 @@ static inline bool mac_equal(const uint8_t a[MAC_LEN], const uint8_t b[MAC_LEN])
 	return !memcmp(a, b, MAC_LEN);
 }
 
-/* Broadcast is a multicast address, too */
+/* The broadcast address is a multicast address, too */
 static inline bool mac_is_multicast(const uint8_t mac[MAC_LEN])
 {
 	return mac[0] & 1;

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Accounting for the memory of one NIC. The limit is on bytes that are
+ * allocated or reserved.
+ */
+
 #include "base/mem.h"
 
 #include <malloc.h>
 #include <stdlib.h>
 
-/* What libc needs for each piece */
+/* Bytes that libc needs for the bookkeeping of one allocation */
 #define OVERHEAD 16
 
 static size_t cost(void *ptr)

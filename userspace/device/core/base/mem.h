@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Memory that a NIC takes because its host wants something. It has a limit, so
- * that no guest can take what others need. What a command makes is taken or
- * reserved by the command, which fails if there is too little; what comes later
- * can do without more.
+ * Memory that a NIC allocates on behalf of its host. It has a limit, so that a
+ * guest cannot take what others need. A command allocates or reserves all that
+ * its object needs, and fails if there is too little. Later allocations are for
+ * what the NIC can do without.
  */
 #ifndef MYNIC_MEM_H
 #define MYNIC_MEM_H
@@ -12,9 +12,9 @@
 #include <stddef.h>
 
 /**
- * struct mem - the memory of a NIC
- * @used: bytes in use or reserved
- * @limit: how many may be
+ * struct mem - memory accounting of a NIC
+ * @used: bytes allocated or reserved
+ * @limit: upper bound of @used
  */
 struct mem {
 	size_t used;
@@ -22,19 +22,22 @@ struct mem {
 };
 
 /**
- * mem_alloc() - take memory
- * @mem: the NIC's
+ * mem_alloc() - allocate memory
+ * @mem: accounting of the NIC
  * @size: bytes
  *
- * Return: the memory, zeroed; NULL if that is more than the limit, or there is
- * none.
+ * Return: zeroed memory; NULL if the limit or the machine's memory is
+ * exhausted.
  */
 void *mem_alloc(struct mem *mem, size_t size);
 
-/** mem_free() - give back what mem_alloc() has given, or NULL */
+/* Frees what mem_alloc() has returned; NULL is allowed. */
 void mem_free(struct mem *mem, void *ptr);
 
-/** mem_reserve() - count @size bytes as in use; false: more than the limit */
+/*
+ * Counts @size bytes as used. Returns false, and counts nothing, beyond the
+ * limit.
+ */
 bool mem_reserve(struct mem *mem, size_t size);
 
 static inline void mem_unreserve(struct mem *mem, size_t size)

@@ -8,8 +8,8 @@
 #define PSN_MASK 0xffffffu
 
 /*
- * How many PSNs the responder tells from duplicates: the half of the number
- * space (IBTA 9.7.1).
+ * PSNs ahead of the expected one up to this distance are new, and the others
+ * are duplicates. It is half of the number space (IBTA 9.7.1).
  */
 #define PSN_HALF 0x800000
 
@@ -18,7 +18,10 @@ static inline uint32_t psn_add(uint32_t psn, uint32_t n)
 	return (psn + n) & PSN_MASK;
 }
 
-/** psn_diff() - how far @a is ahead of @b: -PSN_HALF to PSN_HALF - 1 */
+/*
+ * Distance from @b to @a, from -PSN_HALF to PSN_HALF - 1; positive: @a is
+ * ahead.
+ */
 static inline int32_t psn_diff(uint32_t a, uint32_t b)
 {
 	return (int32_t)((a - b) << 8) >> 8;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * SipHash-2-4 (Aumasson, Bernstein: SipHash: a fast short-input PRF, 2012) of
- * 8 bytes: who does not know the key cannot tell one value from others.
+ * SipHash-2-4 of 8 bytes. Without the key, its values cannot be told from
+ * random ones. (Aumasson, Bernstein: SipHash: a fast short-input PRF, 2012.)
  */
 #ifndef MYNIC_SIPHASH_H
 #define MYNIC_SIPHASH_H
 
 #include <stdint.h>
 
-/** struct siphash_key - the secret: the two halves of the paper's k */
+/* The secret: the two halves of the paper's k. */
 struct siphash_key {
 	uint64_t k0;
 	uint64_t k1;
@@ -41,7 +41,7 @@ static inline void siphash_word(uint64_t v[4], uint64_t word)
 	v[0] ^= word;
 }
 
-/** siphash() - SipHash-2-4 of the 8 bytes of a little-endian number */
+/* Hashes the 8 bytes of @value in little-endian order. */
 static inline uint64_t siphash(const struct siphash_key *key, uint64_t value)
 {
 	uint64_t v[4] = {
@@ -52,7 +52,7 @@ static inline uint64_t siphash(const struct siphash_key *key, uint64_t value)
 	};
 
 	siphash_word(v, value);
-	/* The last word has but the length */
+	/* The input is one whole word, so the last word has only the length */
 	siphash_word(v, 8ull << 56);
 	v[2] ^= 0xff;
 	for (int i = 0; i < 4; i++)

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Allocation of numbers for objects, and the leaves that hold the objects.
+ * Look-up is inline, in table.h.
+ */
+
 #include "base/table.h"
 
 #include <errno.h>
@@ -51,7 +56,6 @@ int table_add_at(struct table *table, void *object, uint32_t number)
 	return 0;
 }
 
-/* Whether the leaf of a number is */
 static bool is_full(const struct table *table, uint32_t number)
 {
 	const struct table_leaf *leaf =
@@ -60,7 +64,9 @@ static bool is_full(const struct table *table, uint32_t number)
 	return leaf && leaf->used == TABLE_LEAF_SIZE;
 }
 
-/* The free number to give out next; there is one */
+/*
+ * Finds the next free number in turn. The caller has checked that there is one.
+ */
 static uint32_t find_free(struct table *table)
 {
 	uint32_t number = table->next;
@@ -103,7 +109,10 @@ static bool may_take(const struct table *table, uint32_t number)
 	       !table_get(table, number);
 }
 
-/* A number of the leaf of @next. Return: whether there is one to give out */
+/*
+ * Takes a free number of the leaf of @next. Returns false if all have been
+ * given out since the leaf's turn began.
+ */
 static bool take_shuffled(struct table *table, uint32_t random,
 			  uint32_t *number)
 {
@@ -166,7 +175,6 @@ void table_remove(struct table *table, uint32_t number)
 	}
 }
 
-/* The first leaf from @index on, or TABLE_MAX_LEAVES */
 static uint32_t next_leaf(const struct table *table, uint32_t index)
 {
 	while (index < TABLE_MAX_LEAVES) {

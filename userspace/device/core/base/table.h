@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Numbers for objects: a sparse two-level table from number to object whose
- * memory follows the number of objects, not the range of numbers.
+ * A sparse table with two levels that gives numbers to objects and finds
+ * objects by number. Its size depends on the number of objects, not on the
+ * range of numbers.
  */
 #ifndef MYNIC_TABLE_H
 #define MYNIC_TABLE_H
@@ -22,20 +23,22 @@ struct table_leaf {
 };
 
 /**
- * struct table - numbers given out
- * @mem: what the leaves are taken from
- * @leaves: one for each TABLE_LEAF_SIZE numbers, NULL if all are free
- * @present: a bit for each of @leaves that is there
- * @first: lowest number given out
- * @last: highest number given out
- * @next: where the search for a free number starts
- * @laps: times that the search has begun again at @first
- * @taken: table_add_shuffled(): numbers of the leaf of @next that were given out
- * @num_taken: how many these are
- * @used: numbers in use
- * @limit: how many may be
+ * struct table - numbers that are in use
+ * @mem: accounting for the leaves
+ * @leaves: one for each TABLE_LEAF_SIZE numbers; NULL if all of these are free
+ * @present: one bit for each element of @leaves; 1: not NULL
+ * @first: lowest number to give out
+ * @last: highest number to give out
+ * @next: where the next search for a free number starts
+ * @laps: how often the search has wrapped to @first
+ * @taken: table_add_shuffled(): numbers of the leaf of @next that it has given
+ *	out
+ * @num_taken: how many there are in @taken
+ * @used: numbers in use, except those of table_add_at()
+ * @limit: upper bound of @used
  *
- * Numbers are given out in a circle, so that one is not used again soon.
+ * Numbers are given out in a circle. A number is not used again soon after it
+ * was freed.
  */
 struct table {
 	struct mem *mem;
@@ -52,9 +55,9 @@ struct table {
 };
 
 /**
- * table_init() - an empty table
+ * table_init() - make an empty table
  * @table: result
- * @mem: what it takes memory from as it grows
+ * @mem: accounting for the leaves
  * @first: lowest number to give out
  * @last: highest number to give out, up to TABLE_MAX_NUMBER
  * @limit: how many numbers may be in use
@@ -66,9 +69,9 @@ int table_init(struct table *table, struct mem *mem, uint32_t first,
 void table_free(struct table *table);
 
 /**
- * table_add() - give an object a number
+ * table_add() - give an object the next number
  * @table: the table
- * @object: not NULL
+ * @object: must not be NULL
  * @number: out: its number
  *
  * Return: 0, -ENOSPC if @limit is reached, or -ENOMEM.
@@ -76,14 +79,14 @@ void table_free(struct table *table);
 int table_add(struct table *table, void *object, uint32_t *number);
 
 /**
- * table_add_shuffled() - likewise, with a number that nobody can foretell
- * @table: the table, of which no number is given out in turn
- * @object: not NULL
- * @random: any value
+ * table_add_shuffled() - give an object a number that cannot be predicted
+ * @table: a table for which table_add() is never called
+ * @object: must not be NULL
+ * @random: a random value
  * @number: out: its number
  *
- * It is one of half a leaf at least. What has been freed is not given out again
- * before all leaves had their turn, as with table_add().
+ * The number is one of at least half a leaf. As with table_add(), a freed
+ * number is not given out again before all other leaves have had their turn.
  *
  * Return: 0, -ENOSPC if @limit is reached, or -ENOMEM.
  */
@@ -91,20 +94,20 @@ int table_add_shuffled(struct table *table, void *object, uint32_t random,
 		       uint32_t *number);
 
 /**
- * table_add_at() - give an object a number outside the range given out
+ * table_add_at() - give an object a number outside the range of table_add()
  * @table: the table
- * @object: not NULL
- * @number: below @first, not in use; does not count against @limit
+ * @object: must not be NULL
+ * @number: below &table.first and free; does not count against &table.limit
  *
  * Return: 0 or -ENOMEM.
  */
 int table_add_at(struct table *table, void *object, uint32_t number);
 
-/** table_remove() - take a number back that is in use */
+/* Frees a number that is in use. */
 void table_remove(struct table *table, uint32_t number);
 
 /**
- * table_next() - the object with the lowest number at or above a number
+ * table_next() - find the next object in the order of numbers
  * @table: the table
  * @number: in: where to start; out: the object's number
  *

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The heap behind timer.h. It reads no clock; callers pass the time. */
+
 #include "base/timer.h"
 
 #include <errno.h>
@@ -6,7 +8,9 @@
 
 #include "base/mem.h"
 
-/* Timers called at a time, so that they do not keep all else waiting */
+/*
+ * Timers that one call runs, so that other work need not wait for all of them
+ */
 #define QUANTUM 64
 
 static void place(struct timers *timers, struct timer *timer, uint32_t pos)
@@ -15,7 +19,6 @@ static void place(struct timers *timers, struct timer *timer, uint32_t pos)
 	timer->pos = pos + 1;
 }
 
-/* Move a timer up to where its parent is not later */
 static void sift_up(struct timers *timers, struct timer *timer, uint32_t pos)
 {
 	while (pos) {
@@ -29,7 +32,6 @@ static void sift_up(struct timers *timers, struct timer *timer, uint32_t pos)
 	place(timers, timer, pos);
 }
 
-/* Move a timer down to where none of its children is earlier */
 static void sift_down(struct timers *timers, struct timer *timer, uint32_t pos)
 {
 	for (;;) {
@@ -110,7 +112,7 @@ void timer_set(struct timers *timers, struct timer *timer, uint64_t expires)
 
 bool timers_run(struct timers *timers, uint64_t now)
 {
-	/* Comes to an end even if a timer is due again at once */
+	/* The budget ends the loop even if a timer is due again at once */
 	uint32_t budget = timers->used;
 	bool all = budget <= QUANTUM;
 

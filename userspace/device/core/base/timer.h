@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Timers of one NIC: a binary heap. A timer that is put off keeps its place in
- * the heap until that comes up, so that restarting a retransmission timer for
- * each acknowledgment costs one store.
+ * Timers of one NIC, in a binary heap. A timer that is postponed keeps its
+ * place in the heap until that place is at the top. Restarting a retransmission
+ * timer, which happens with each acknowledgment, thus costs one store.
  */
 #ifndef MYNIC_TIMER_H
 #define MYNIC_TIMER_H
@@ -13,11 +13,11 @@
 #define TIMER_NEVER UINT64_MAX
 
 /**
- * struct timer - something to do at a later time
- * @fn: called from timers_run(), may set the timer again, to a later time
- * @expires: when it is due, in ns; TIMER_NEVER if it is not set
- * @key: the time by which it is sorted, at most @expires
- * @pos: place in the heap plus 1, 0 if it is not there
+ * struct timer - a function to call at a later time
+ * @fn: is called from timers_run(); it may set the timer again, to a later time
+ * @expires: due time in ns; TIMER_NEVER if it is not set
+ * @key: time by which the heap is sorted; never later than @expires
+ * @pos: index in the heap plus 1; 0 if it is not in the heap
  */
 struct timer {
 	void (*fn)(struct timer *timer);
@@ -29,12 +29,12 @@ struct timer {
 struct mem;
 
 /**
- * struct timers - the timers of a NIC; all zeroes but @mem is none
- * @mem: what @heap is taken from
+ * struct timers - the timers of a NIC; all zeroes but @mem is an empty set
+ * @mem: accounting for @heap
  * @heap: the timers, the earliest @key first
  * @used: elements in @heap
- * @reserved: timers that have been added, for each of which there is room
- * @size: room in @heap
+ * @reserved: timers that have been added; the heap has room for all of them
+ * @size: capacity of @heap
  */
 struct timers {
 	struct mem *mem;
@@ -45,8 +45,8 @@ struct timers {
 };
 
 /**
- * timer_add() - make a timer known, not set
- * @timers: where it belongs
+ * timer_add() - add a timer that is not set
+ * @timers: the NIC's timers
  * @timer: the timer
  * @fn: see &struct timer
  *
@@ -55,10 +55,10 @@ struct timers {
 int timer_add(struct timers *timers, struct timer *timer,
 	      void (*fn)(struct timer *timer));
 
-/** timer_remove() - forget a timer that timer_add() has made known */
+/* Removes a timer that timer_add() has added, and stops it. */
 void timer_remove(struct timers *timers, struct timer *timer);
 
-/** timer_set() - (re)start a timer; @expires is in ns of nic_now() */
+/* Starts or restarts a timer; @expires is in ns of nic_now(). */
 void timer_set(struct timers *timers, struct timer *timer, uint64_t expires);
 
 static inline void timer_stop(struct timer *timer)
@@ -72,18 +72,18 @@ static inline bool timer_is_set(const struct timer *timer)
 }
 
 /**
- * timers_run() - call a bounded number of the timers that are due
- * @timers: the timers
- * @now: the time
+ * timers_run() - call timers that are due, up to a limit
+ * @timers: the NIC's timers
+ * @now: current time, in ns
  *
- * Return: true if there may be more.
+ * Return: true if more timers may be due.
  */
 bool timers_run(struct timers *timers, uint64_t now);
 
-/** timers_next() - when timers_run() next has something to do, or TIMER_NEVER */
+/* When timers_run() is needed next; TIMER_NEVER if no timer is set. */
 uint64_t timers_next(const struct timers *timers);
 
-/** timers_free() - give back the memory, when no timer is known any more */
+/* Frees the heap. All timers must have been removed. */
 void timers_free(struct timers *timers);
 
 #endif /* MYNIC_TIMER_H */

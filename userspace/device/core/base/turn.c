@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The part of turn.h that needs the clock, which is outside the core. */
+
 #include "base/turn.h"
 
 #include "core.h"

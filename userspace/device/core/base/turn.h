@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * How long a nic_run() goes on: until the clock says that it is over. To look
- * at the clock costs as much as a small packet, so it is looked at once for
- * some units of work. A unit is what takes up to a microsecond or so: a packet,
- * a completion, a flow rule, a timer.
+ * The time limit of one nic_run(). A look at the clock costs as much as a small
+ * packet, so there is one look for several units of work. A unit takes up to
+ * about a microsecond: a packet, a completion, a flow rule, a timer.
  */
 #ifndef MYNIC_TURN_H
 #define MYNIC_TURN_H
@@ -11,17 +10,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Units between two looks at the clock; wires and queued packets likewise */
+/* Units of work between two looks at the clock, here and in wires and queues */
 #define TURN_LOOK 16
 
 /**
- * struct turn - the nic_run() that goes on
- * @end: when it is to be over, ns
- * @charged: units since the clock was looked at
- * @over: it is
+ * struct turn - limit of the current nic_run()
+ * @end: when it has to end, in ns
+ * @charged: units of work since the last look at the clock
+ * @over: @end has passed
  *
- * Each kind of work that a nic_run() does is granted TURN_LOOK units, so that
- * none is left out because of those before it.
+ * Each kind of work is granted TURN_LOOK units even if the time is over. No
+ * kind is starved by those before it.
  */
 struct turn {
 	uint64_t end;

@@ -7,7 +7,7 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/** container_of() - the struct of a type that a member is in */
+/* Finds the struct whose member @ptr points to. */
 #define container_of(ptr, type, member) \
 	((type *)((uintptr_t)(ptr) - offsetof(type, member)))
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Numbers of the verbs API that cross the hardware interface unchanged: what
- * mynic-hw.h and mynic_regs.h call enum ibv_* or enum ib_*. Only those that
- * the device acts on.
+ * Numbers of the verbs API that cross the hardware interface unchanged, as far
+ * as the device acts on them. mynic-hw.h and mynic_regs.h refer to them as enum
+ * ibv_* or enum ib_*.
  */
 #ifndef MYNIC_VERBS_H
 #define MYNIC_VERBS_H
@@ -59,7 +59,7 @@ enum ib_wc_status {
 	IB_WC_TM_RNDV_INCOMPLETE = 23,
 };
 
-/* As user space counts them (enum ibv_wc_opcode) */
+/* Values of enum ibv_wc_opcode; the kernel's differ */
 enum ib_wc_opcode {
 	IB_WC_SEND = 0,
 	IB_WC_RDMA_WRITE = 1,
@@ -81,7 +81,7 @@ enum ib_wc_opcode {
 	IB_WC_DRIVER1 = 135,
 };
 
-/* As user space counts them (enum ibv_wc_flags) */
+/* Values of enum ibv_wc_flags; the kernel's differ */
 enum ib_wc_flags {
 	IB_WC_GRH = 1 << 0,
 	IB_WC_WITH_IMM = 1 << 1,
@@ -92,7 +92,7 @@ enum ib_wc_flags {
 	IB_WC_TM_DATA_VALID = 1 << 6,
 };
 
-/* As user space counts them (enum ibv_ops_wr_opcode) */
+/* Values of enum ibv_ops_wr_opcode */
 enum ib_ops_wr_opcode {
 	IB_WR_TAG_ADD = 0,
 	IB_WR_TAG_DEL = 1,
@@ -104,7 +104,7 @@ enum ib_ops_flags {
 	IB_OPS_TM_SYNC = 1 << 1,
 };
 
-/* struct ibv_tmh.opcode */
+/* Values of struct ibv_tmh.opcode */
 enum ib_tmh_op {
 	IB_TMH_NO_TAG = 0,
 	IB_TMH_RNDV = 1,

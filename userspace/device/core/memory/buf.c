@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Walks over page lists in guest memory. The lists may change at any time, so
+ * each entry is read once, and its address is checked with each access.
+ */
+
 #include "memory/buf.h"
 
 #include <errno.h>
@@ -35,9 +40,9 @@ int buf_parse(struct buf *buf, const struct mynic_buf *src)
 }
 
 /**
- * struct entries - entries of a page list that are in one piece
- * @next: the first, in guest memory, where it may change at any time
- * @num: how many; 0: @next is yet to be found
+ * struct entries - consecutive entries of a page list
+ * @next: the first entry, in guest memory, where it may change at any time
+ * @num: number of entries; 0: @next has to be looked up
  */
 struct entries {
 	const __le64 *next;
@@ -49,7 +54,10 @@ static uint64_t read_entry(const __le64 *entry)
 	return le64toh(__atomic_load_n(entry, __ATOMIC_RELAXED));
 }
 
-/* A list from one of its entries on; none if that is not there */
+/*
+ * The entries of a list from @index to the end of its page; empty if they
+ * cannot be reached
+ */
 static struct entries find_entries(struct nic *nic, uint64_t list,
 				   uint64_t index)
 {
@@ -68,7 +76,7 @@ static struct entries find_entries(struct nic *nic, uint64_t list,
 	return entries;
 }
 
-/* The list that a page is in, from the page on */
+/* The entries from that of page @index on */
 static struct entries find_page(struct nic *nic, const struct buf *buf,
 				uint64_t index)
 {
@@ -89,19 +97,20 @@ static struct entries find_page(struct nic *nic, const struct buf *buf,
 }
 
 /**
- * struct walk - an access to a buf
+ * struct walk - state of one access to a buf
  * @nic: the NIC
  * @buf: the memory
- * @write: the NIC is going to write there
- * @place: how far it is known, as &buf.offset counts; may be beyond @end
- * @end: where it ends
- * @entries: if @place is the beginning of a page, its entry and those behind it,
- *	as far as they are known
- * @map: the last that memory was in
- * @writable: all of them are
- * @iov: the memory up to @place, but none beyond @end
+ * @write: the access is a write
+ * @place: offset up to which memory has been found, counted like &buf.offset;
+ *	may be beyond @end
+ * @end: offset where the access ends
+ * @entries: if @place is at the beginning of a page: known entries from that
+ *	page on
+ * @map: map of the last piece
+ * @writable: all pieces so far may be written
+ * @iov: memory up to @place, but not beyond @end
  * @niov: elements in @iov
- * @max: room in @iov
+ * @max: capacity of @iov
  */
 struct walk {
 	struct nic *nic;
@@ -117,7 +126,7 @@ struct walk {
 	unsigned int max;
 };
 
-/* DMA address of a byte of a buf, and how much follows in its page */
+/* Finds the DMA address of @place, and how many bytes follow in its page */
 static bool locate(struct walk *walk, uint64_t *addr, uint64_t *left)
 {
 	const struct buf *buf = walk->buf;
@@ -142,7 +151,7 @@ static bool locate(struct walk *walk, uint64_t *addr, uint64_t *left)
 	return true;
 }
 
-/* As much as is in one page and in one map */
+/* Adds what lies in one page and in one map */
 static int add_piece(struct walk *walk)
 {
 	uint64_t addr, left, len = walk->end - walk->place;
@@ -169,8 +178,9 @@ static int add_piece(struct walk *walk)
 }
 
 /*
- * The pages behind a piece, up to one of which there is more to say: the end of
- * the list or of the map, an error, no room. Long messages are mostly this.
+ * Extends the last piece by pages that follow it. It stops before a page that
+ * needs more care: at the end of the list or of the map, on an error, or if
+ * there is no room. Most of a long message is added here.
  */
 static void add_pages(struct walk *walk)
 {
@@ -211,8 +221,9 @@ static void add_pages(struct walk *walk)
 }
 
 /*
- * To where the last element of a walk is, of which up to @len bytes are the
- * buf's. What follows the old window in host memory, too, makes it longer.
+ * Moves the window to the last element of a walk, of which up to @len bytes
+ * belong to the buf. If that follows the old window in host memory, too, the
+ * window grows.
  */
 static void move_window(struct buf_window *window, const struct walk *walk,
 			uint64_t len)

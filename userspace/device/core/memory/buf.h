@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Host memory of objects: struct mynic_buf, the rings and doorbell records in
- * it. Page lists stay in guest memory and are read when a page is touched, so
- * an object costs the same however large its memory is.
+ * Host memory of objects: struct mynic_buf, and the rings and doorbell records
+ * in it. Page lists stay in guest memory. They are read when a page is
+ * accessed, so the cost of an object does not depend on the size of its memory.
  */
 #ifndef MYNIC_BUF_H
 #define MYNIC_BUF_H
@@ -22,20 +22,23 @@ struct nic;
 #define BUF_MAX_LOG_PAGE_SIZE MYNIC_MAX_LOG_PAGE_SIZE
 #define BUF_MAX_LOG_LIST_SIZE 22
 
-/* Work queues: log2 of slots and of the bytes in a slot */
+/*
+ * Limits of work queues: log2 of the number of slots, and of the bytes in a
+ * slot
+ */
 #define WQ_MAX_LOG_SIZE 15
 #define WQ_MAX_LOG_STRIDE 9
 #define SQ_MIN_LOG_STRIDE 6
 #define RQ_MIN_LOG_STRIDE 5
 
 /**
- * struct buf - a checked struct mynic_buf in host byte order
+ * struct buf - a struct mynic_buf after checks, in host byte order
  * @addr: see &struct mynic_buf
- * @offset: where in the first page the memory begins, less than a page if
- *	there are pages
- * @levels: 0, 1 or 2
- * @log_page_size: 12 to 31 if @levels is not 0
- * @log_list_size: 12 to 22 if @levels is 2
+ * @offset: offset of the memory in its first page; less than a page if there
+ *	are pages
+ * @levels: levels of page lists, 0 to 2
+ * @log_page_size: 12 to 31; not used if @levels is 0
+ * @log_list_size: 12 to 22; only used if @levels is 2
  */
 struct buf {
 	uint64_t addr;
@@ -46,19 +49,19 @@ struct buf {
 };
 
 /**
- * struct buf_window - a translated part of a buf, where the last access was
- * @start: offset in the buf of the first byte
+ * struct buf_window - translation of the part of a buf that was last accessed
+ * @start: offset of the first byte in the buf
  * @end: offset behind the last byte
  * @ptr: host address of the first byte
- * @generation: &dma.generation at which @ptr was right
- * @writable: the NIC may write there
+ * @generation: &dma.generation for which @ptr is valid
+ * @writable: the NIC may write to it
  *
- * All zeroes is a window that holds nothing. A window moves to what is accessed,
- * and grows if that follows it both in the buf and in host memory, so pages that
- * nobody has accessed are never in it. It has addresses that lists had when they
- * were read; a host that changes lists in use may find that it has changed
- * nothing. Each user of a buf that has a locality of its own (a ring, a record, a
- * region) has a window of its own.
+ * A window of zeroes is empty. A window moves to what is accessed. It grows if
+ * that follows it both in the buf and in host memory, so it has only pages that
+ * were accessed. A window keeps the addresses that the lists had when they were
+ * read. Changes of lists that are in use may have no effect. Each part of a buf
+ * with a locality of its own (a ring, a record, a region) has a window of its
+ * own.
  */
 struct buf_window {
 	uint64_t start;
@@ -69,14 +72,14 @@ struct buf_window {
 };
 
 /**
- * buf_window_ptr() - what a window has of its buf
- * @dma: the NIC's
+ * buf_window_ptr() - look up a range in a window
+ * @dma: the guest memory of the NIC
  * @window: the window
- * @offset: in the buf
+ * @offset: offset in the buf
  * @len: bytes
- * @write: the NIC is going to write there
+ * @write: the access is a write
  *
- * Return: the pointer, or NULL if it does not have all of it.
+ * Return: the pointer; NULL if the window does not have the whole range.
  */
 static inline void *buf_window_ptr(const struct dma *dma,
 				   const struct buf_window *window,
@@ -92,8 +95,8 @@ static inline void *buf_window_ptr(const struct dma *dma,
 /**
  * struct ring - a ring of slots in a buf
  * @buf: the memory
- * @window: the last slots touched
- * @offset: of the ring in the buf, aligned to the stride
+ * @window: translation of the last slots that were accessed
+ * @offset: offset of the ring in the buf, aligned to the stride
  * @log_size: log2 of the number of slots
  * @log_stride: log2 of the bytes in a slot, at most 9
  */
@@ -106,28 +109,28 @@ struct ring {
 };
 
 /**
- * buf_parse() - check a struct mynic_buf by itself
+ * buf_parse() - check a struct mynic_buf without looking at its memory
  * @buf: result
- * @src: from the guest, already copied
+ * @src: a copy of what the guest has sent
  *
  * Return: enum mynic_aq_status.
  */
 int buf_parse(struct buf *buf, const struct mynic_buf *src);
 
-/** buf_find() - buf_ptr() for what the window does not have */
+/* buf_ptr() for ranges that the window does not have. */
 void *buf_find(struct nic *nic, const struct buf *buf,
 	       struct buf_window *window, uint64_t offset, uint32_t len,
 	       bool write);
 
 /**
- * buf_check() - check that an object's part of a buf can be used
+ * buf_check() - check that a range of a buf can be used
  * @nic: the NIC
  * @buf: the memory
- * @offset: in the buf; @offset + @len does not wrap
- * @len: bytes, at least 1; only the first and the last are looked up
- * @align: power of two up to 4 KiB, so that aligned parts of that size are in
- *	one piece
- * @write: the NIC is going to write there
+ * @offset: offset in the buf; @offset + @len does not wrap
+ * @len: bytes, at least 1; only the first and the last byte are looked up
+ * @align: power of two up to 4 KiB; parts of that size and alignment are then
+ *	contiguous in host memory
+ * @write: the NIC is going to write to it
  *
  * Return: enum mynic_aq_status.
  */
@@ -135,33 +138,33 @@ int buf_check(struct nic *nic, const struct buf *buf, uint64_t offset,
 	      uint64_t len, uint32_t align, bool write);
 
 /**
- * buf_iov() - add the host's pointers to a part of a buf to a list
+ * buf_iov() - append the host pointers of a range to a scatter list
  * @nic: the NIC
  * @buf: the memory
  * @window: the caller's window on it
- * @offset: in the buf
+ * @offset: offset in the buf
  * @len: bytes; @offset + @len is at most MKEY_MAX_LENGTH
- * @write: the NIC is going to write there
+ * @write: the access is a write
  * @iov: the list
- * @max: room in @iov
- * @niov: in and out: elements in @iov; neighbours are merged
+ * @max: capacity of @iov
+ * @niov: in and out: elements in @iov; adjacent pieces are merged
  *
- * Return: 0; -EFAULT: a page is not mapped (counted as BAD_DMA); -ENOBUFS:
- * @iov is full.
+ * Return: 0; -EFAULT: a page is not mapped (counted as BAD_DMA); -ENOBUFS: @iov
+ * is full.
  */
 int buf_iov(struct nic *nic, const struct buf *buf, struct buf_window *window,
 	    uint64_t offset, uint64_t len, bool write, struct iovec *iov,
 	    unsigned int max, unsigned int *niov);
 
 /**
- * ring_init() - check and set up a ring
+ * ring_init() - check and initialize a ring
  * @nic: the NIC
  * @ring: result
- * @buf: the memory; stays where it is as long as the ring
- * @offset: of the ring in @buf
+ * @buf: the memory; must outlive the ring
+ * @offset: offset of the ring in @buf
  * @log_size: log2 of the number of slots, at most 22
  * @log_stride: log2 of the bytes in a slot, at most 9
- * @write: the NIC is going to write there
+ * @write: the NIC is going to write to it
  *
  * Return: enum mynic_aq_status.
  */
@@ -174,19 +177,19 @@ static inline uint32_t ring_size(const struct ring *ring)
 	return 1u << ring->log_size;
 }
 
-/** ring_phase() - the phase of the entry with a free-running index */
+/* Phase of the entry with free-running index @index. */
 static inline uint8_t ring_phase(const struct ring *ring, uint32_t index)
 {
 	return ~(index >> ring->log_size) & 1;
 }
 
 /**
- * publish() - write an entry that ends in a phase byte
- * @slot: in guest memory
- * @entry: the entry, complete
+ * publish() - write an entry that ends with its phase byte
+ * @slot: the slot, in guest memory
+ * @entry: the complete entry
  * @size: bytes of the entry, a multiple of 8
  *
- * The phase becomes visible behind all else: with the last 8 bytes.
+ * The last 8 bytes, which hold the phase, become visible after all others.
  */
 static inline void publish(void *slot, const void *entry, size_t size)
 {
@@ -199,13 +202,13 @@ static inline void publish(void *slot, const void *entry, size_t size)
 			 __ATOMIC_RELEASE);
 }
 
-/* Producer indexes are read before what they announce ... */
+/* The index is read before the entries that it announces */
 static inline uint32_t load_index(const __le32 *index)
 {
 	return le32toh(__atomic_load_n(index, __ATOMIC_ACQUIRE));
 }
 
-/* ... and consumer indexes written behind the last use of what they release */
+/* The index is written after the last access to the slots that it releases */
 static inline void store_index(__le32 *index, uint32_t value)
 {
 	__atomic_store_n(index, htole32(value), __ATOMIC_RELEASE);

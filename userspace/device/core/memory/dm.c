@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The pool of device memory: allocation, and access through BAR2. */
+
 #include "memory/dm.h"
 
 #include <endian.h>
@@ -56,7 +58,7 @@ static struct dm *first_owner(const struct dm_pool *pool, uint64_t page,
 	return NULL;
 }
 
-/* The first place that is free; DM_PAGES: there is none. @align is a power of 2 */
+/* First fit; @align is a power of two. Returns DM_PAGES if there is no room */
 static uint64_t find_place(const struct dm_pool *pool, uint64_t num,
 			   uint64_t align)
 {
@@ -89,7 +91,10 @@ static int init(struct nic *nic, struct dm *dm,
 		return MYNIC_AQ_BAD_PARAM;
 	if (length > DM_SIZE || 1ULL << cmd->log_align > DM_SIZE)
 		return MYNIC_AQ_NO_RESOURCE;
-	/* BAR2 lies at a multiple of its size: alignment there is enough */
+	/*
+	 * BAR2 is aligned to its own size, so aligned offsets have aligned
+	 * addresses
+	 */
 	align = (1ULL << cmd->log_align) / MYNIC_DM_GRANULE;
 	dm->num_pages = (length + MYNIC_DM_GRANULE - 1) / MYNIC_DM_GRANULE;
 	place = find_place(&nic->dm, dm->num_pages, align ? align : 1);
@@ -113,7 +118,7 @@ int admin_alloc_dm(struct nic *nic, struct admin_call *call)
 		mem_free(&nic->mem, dm);
 		return status;
 	}
-	/* What was there is not the new owner's business */
+	/* The new owner must not see what the last one has left there */
 	start = (uint64_t)dm->page * MYNIC_DM_GRANULE;
 	memset(nic->dm.mem + start, 0,
 	       (size_t)dm->num_pages * MYNIC_DM_GRANULE);

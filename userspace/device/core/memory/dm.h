@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Device memory: memory of the NIC's own, behind the UAR pages of BAR2, that
- * the host takes in pieces, maps, and reaches with memory keys.
+ * Device memory: memory inside the NIC, behind the UAR pages of BAR2. The host
+ * allocates pieces of it, maps them, and reaches them with memory keys.
  */
 #ifndef MYNIC_DM_H
 #define MYNIC_DM_H
@@ -14,16 +14,18 @@
 
 struct nic;
 
-/** Bytes of device memory that a NIC has: each access of a CPU to it is slow */
+/*
+ * Bytes of device memory of a NIC. It is small, because CPUs access it slowly
+ */
 #define DM_SIZE (1ULL << 20)
 #define DM_PAGES (DM_SIZE / MYNIC_DM_GRANULE)
 
 /**
- * struct dm - a piece of device memory in use
- * @number: what FREE_DM calls it
- * @users: memory keys
- * @page: the first page of the pool
- * @num_pages: how many
+ * struct dm - an allocated piece of device memory
+ * @number: its number in FREE_DM
+ * @users: memory keys that refer to it
+ * @page: its first page in the pool
+ * @num_pages: pages of MYNIC_DM_GRANULE bytes
  */
 struct dm {
 	uint32_t number;
@@ -33,9 +35,9 @@ struct dm {
 };
 
 /**
- * struct dm_pool - all of a NIC's device memory
+ * struct dm_pool - the device memory of a NIC
  * @mem: DM_SIZE bytes
- * @owner: by page; NULL: free
+ * @owner: owner of each page; NULL: free
  */
 struct dm_pool {
 	uint8_t *mem;
@@ -43,28 +45,31 @@ struct dm_pool {
 };
 
 /**
- * dm_find() - the piece that a range lies in
+ * dm_find() - find the piece that contains a range
  * @nic: the NIC
  * @offset: in BAR2, any value
  * @len: bytes, any value
  *
- * Return: the piece; NULL: the range is not inside one.
+ * Return: the piece; NULL if no piece contains the whole range.
  */
 struct dm *dm_find(const struct nic *nic, uint64_t offset, uint64_t len);
 
-/** dm_ptr() - device memory at an offset in BAR2 that dm_find() has found */
+/* @offset is in BAR2, in a piece that dm_find() has returned. */
 uint8_t *dm_ptr(const struct nic *nic, uint64_t offset);
 
 /*
- * The host reads or writes @len bytes at @offset in BAR2. False if that is not
- * device memory in use: nothing has been done then.
+ * The host reads or writes @len bytes at @offset in BAR2. Both return false,
+ * and do nothing, if that is not allocated device memory.
  */
 bool dm_bar_read(const struct nic *nic, uint64_t offset, void *data,
 		 size_t len);
 bool dm_bar_write(const struct nic *nic, uint64_t offset, const void *data,
 		  size_t len);
 
-/** dms_free_one() - in a reset: the next from @number on; false: no more */
+/*
+ * Part of a reset: frees the next piece from @number on. Returns false if there
+ * is none.
+ */
 bool dms_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_DM_H */

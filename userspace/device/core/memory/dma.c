@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Translation of DMA addresses to pointers. The maps are made outside the core,
+ * by host/dma_maps.c.
+ */
+
 #include "memory/dma.h"
 
 #include <errno.h>
@@ -7,7 +12,6 @@
 
 #include "core.h"
 
-/* Index of the first map that ends above an address */
 static unsigned int find_above(const struct dma *dma, uint64_t iova)
 {
 	unsigned int low = 0, high = dma->num;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The guest memory that a NIC may reach. */
+/* Guest memory that a NIC can access. */
 #ifndef MYNIC_DMA_H
 #define MYNIC_DMA_H
 
@@ -9,11 +9,11 @@
 struct nic;
 
 /**
- * struct dma_map - a range of DMA addresses that is present
+ * struct dma_map - a range of DMA addresses with memory behind it
  * @iova: DMA address of the first byte
  * @len: bytes
- * @ptr: where this process has it
- * @writable: whether the NIC may write there
+ * @ptr: the first byte in this process
+ * @writable: the NIC may write to it
  */
 struct dma_map {
 	uint64_t iova;
@@ -23,12 +23,12 @@ struct dma_map {
 };
 
 /**
- * struct dma - all that a NIC may reach
- * @maps: sorted by address, without overlap
+ * struct dma - all guest memory of a NIC
+ * @maps: maps, sorted by address, without overlap
  * @num: elements in @maps
- * @last: the map that the last look-up found
- * @generation: changes whenever a pointer into guest memory may go stale
- * @bus_master: PCI lets the NIC access memory
+ * @last: map that the last look-up has found
+ * @generation: changes when pointers into guest memory may become invalid
+ * @bus_master: the bus master bit of the PCI command register
  */
 struct dma {
 	struct dma_map *maps;
@@ -38,32 +38,34 @@ struct dma {
 	bool bus_master;
 };
 
-/** dma_search() - dma_find() for what &dma.last does not have */
+/* dma_find() for addresses that &dma.last does not have. */
 const struct dma_map *dma_search(struct nic *nic, uint64_t iova);
 
 /**
- * dma_ptr() - host pointer to guest memory
+ * dma_ptr() - translate a range
  * @nic: the NIC
  * @iova: DMA address
  * @len: bytes, at least 1
- * @write: the NIC is going to write there
+ * @write: the access is a write
  *
- * Pointers are valid until &dma.generation changes, which it never does
- * inside a call into the core but those that say so in nic.h.
+ * The pointer is valid until &dma.generation changes. That happens only in
+ * those calls into the core for which nic.h says so.
  *
- * Return: the pointer; NULL, counted as BAD_DMA, if the range is not present
- * in one piece, read-only though @write, or the NIC is no bus master.
+ * Return: the pointer. NULL, counted as BAD_DMA, if one map does not have the
+ * whole range, if it must not be written though @write is set, or if the NIC is
+ * not a bus master.
  */
 void *dma_ptr(struct nic *nic, uint64_t iova, uint64_t len, bool write);
 
 /**
- * dma_extent() - host pointer to as much guest memory as lies in one piece
+ * dma_extent() - translate as much of a range as one map has
  * @nic: the NIC
  * @iova: DMA address
  * @len: in: bytes wanted, at least 1; out: bytes present, at least 1
- * @writable: out: whether the NIC may write there
+ * @writable: out: the NIC may write to it
  *
- * Return: the pointer, or NULL (counted) if nothing is present at @iova.
+ * Return: the pointer; NULL, counted as BAD_DMA, if there is no memory at
+ * @iova.
  */
 void *dma_extent(struct nic *nic, uint64_t iova, uint64_t *len, bool *writable);
 

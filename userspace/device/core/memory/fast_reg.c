@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Fast registration: checks of REG_MR, and what it changes in a memory key. */
+
 #include "memory/fast_reg.h"
 
 #include <string.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Memory regions whose memory the kernel gives them with REG_MR requests. */
+/* Memory regions that get their memory by REG_MR requests of the kernel. */
 #ifndef MYNIC_FAST_REG_H
 #define MYNIC_FAST_REG_H
 
 #include "memory/mkey.h"
 #include "queue/wqe.h"
 
-/** The most pages of a region */
+/* Upper bound for the pages of such a region */
 #define FAST_REG_MAX_PAGES 512
 
 /**
- * fast_reg_init() - make a region without memory
+ * fast_reg_init() - initialize a region that has no memory yet
  * @mkey: the region, zeroed
  * @cmd: the command that creates it
  *
@@ -20,12 +20,12 @@ int fast_reg_init(struct mkey *mkey, const struct mynic_create_mkey *cmd);
 
 /**
  * fast_reg_run() - execute a REG_MR
- * @qp: QP of the request
+ * @qp: QP that the request was posted to
  * @req: the request
  *
- * If it fails the region is as before.
+ * If it fails, the region is not changed.
  *
- * Return: why it failed, if it has.
+ * Return: the error, if there is one.
  */
 struct wqe_error fast_reg_run(struct qp *qp, const struct send_req *req);
 

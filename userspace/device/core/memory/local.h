@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Send requests that concern the sender's own keys only. */
+/* Send requests that concern only the sender's own keys. */
 #ifndef MYNIC_LOCAL_H
 #define MYNIC_LOCAL_H
 
@@ -7,10 +7,10 @@
 
 /**
  * local_run() - execute a BIND_MW, LOCAL_INV or REG_MR
- * @qp: QP of the request
+ * @qp: QP that the request was posted to
  * @req: a request with SEND_IS_LOCAL
  *
- * Return: why it failed, if it has.
+ * Return: the error, if there is one.
  */
 struct wqe_error local_run(struct qp *qp, const struct send_req *req);
 

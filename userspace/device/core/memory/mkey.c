@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory keys: their commands, look-up, access checks, and translation of
+ * ranges. What is special to windows, REG_MR and paged regions is in files of
+ * its own.
+ */
+
 #include "memory/mkey.h"
 
 #include <errno.h>
@@ -12,7 +18,7 @@
 
 #define KEY_BYTE_MASK 0xff
 
-/* What the secret is used for */
+/* Purpose of the secret, for the derivation of its key */
 #define MKEY_DOMAIN 0x6d6b6579
 
 static struct mkey *find(struct nic *nic, const struct pd *pd, uint32_t key)
@@ -101,7 +107,10 @@ int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
 	return 0;
 }
 
-/* As much of nothing as there is; what goes there is never looked at */
+/*
+ * Memory for a region without memory: zeroes to read, and a scratch area for
+ * writes. The latter is never read
+ */
 static uint8_t *null_extent(struct nic *nic, uint64_t *len, bool write)
 {
 	static const uint8_t zeroes[sizeof(nic->sink)];
@@ -111,7 +120,7 @@ static uint8_t *null_extent(struct nic *nic, uint64_t *len, bool write)
 	return write ? nic->sink : (uint8_t *)zeroes;
 }
 
-/* Of a region whose memory is not what buf_iov() knows */
+/* Translates a range of a region whose memory buf_iov() does not know */
 static int extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
 		  uint64_t *len, bool write, uint8_t **ptr)
 {
@@ -137,8 +146,8 @@ static int extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
 }
 
 /*
- * As mkey_iov(), with the offset in the region. Out of line, so that what the
- * window has does not pay for what it has not.
+ * mkey_iov() with the offset in the region. It is out of line, so that hits in
+ * the window stay fast.
  */
 static __attribute__((noinline)) int
 add_pieces(struct nic *nic, struct mkey *mkey, uint64_t offset, uint32_t len,
@@ -180,7 +189,7 @@ int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
 	if (mkey->region) {
 		offset += mkey->offset;
 		mkey = mkey->region;
-		/* Its memory may have been taken away */
+		/* The region of a window may have lost its memory */
 		if (offset > mkey->length || len > mkey->length - offset)
 			return -ERANGE;
 	}
@@ -191,7 +200,7 @@ int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
 	return iov_add(iov, max, niov, ptr, len) ? 0 : -ENOBUFS;
 }
 
-/* Remote rights to change memory include the local one (IBTA 10.6.3.1) */
+/* A remote right to change memory requires the local one (IBTA 10.6.3.1) */
 static int check_access(uint32_t access)
 {
 	if (access & ~(MKEY_REGION_ACCESS | MKEY_OPTIONAL_ACCESS))
@@ -295,7 +304,7 @@ static int init(struct nic *nic, struct mkey *mkey,
 	uint32_t index;
 	int status;
 
-	/* There is no key of two kinds */
+	/* A key has one kind only */
 	if (call->cmd.flags & (call->cmd.flags - 1))
 		return MYNIC_AQ_BAD_PARAM;
 	status = init_kind(nic, mkey, call);
@@ -304,8 +313,8 @@ static int init(struct nic *nic, struct mkey *mkey,
 	if (table_add_shuffled(&nic->mkeys, mkey, random, &index))
 		return MYNIC_AQ_NO_RESOURCE;
 	/*
-	 * An index that comes back does so on another lap, and so with another
-	 * key byte. Both are nothing that can be told from other keys.
+	 * An index is used again on another lap, so it then has another key
+	 * byte. Neither lets a peer predict other keys.
 	 */
 	mkey->key = index << MKEY_INDEX_SHIFT |
 		    ((siphash(&secret, ~(uint64_t)index) + nic->mkeys.laps) &
@@ -459,7 +468,10 @@ bool mkeys_free_one(struct nic *nic, uint32_t *number)
 
 	if (!mkey)
 		return false;
-	/* Windows of type 1 need not be unbound: their regions go, too */
+	/*
+	 * Windows of type 1 need no unbinding, because a reset frees their
+	 * regions, too
+	 */
 	release(nic, mkey);
 	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Memory keys: what work requests and the wire may reach. */
+/* Memory keys: the memory that requests and packets can reach. */
 #ifndef MYNIC_MKEY_H
 #define MYNIC_MKEY_H
 
@@ -13,16 +13,16 @@
 
 #define MKEY_INDEX_SHIFT 8
 
-/** The longest region, in bytes */
+/* Upper bound for the bytes of a region */
 #define MKEY_MAX_LENGTH (1ULL << 40)
 
-/** Rights that there are for regions ... */
+/* Rights that a region can have */
 #define MKEY_REGION_ACCESS                                                     \
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |                      \
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | \
 	 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
 
-/** ... and those that may be asked for and not be there */
+/* Rights that may be requested, but need not be known */
 #define MKEY_OPTIONAL_ACCESS \
 	((IB_ACCESS_OPTIONAL_LAST << 1) - IB_ACCESS_OPTIONAL_FIRST)
 
@@ -32,9 +32,9 @@ struct pd;
 struct qp;
 
 /**
- * enum mkey_kind - what a key is for
+ * enum mkey_kind - kind of a memory key
  * @MKEY_REGION: memory region
- * @MKEY_FAST_REG: memory region that REG_MR requests give its memory
+ * @MKEY_FAST_REG: memory region that gets its memory by REG_MR requests
  * @MKEY_MW1: memory window, type 1
  * @MKEY_MW2: memory window, type 2
  */
@@ -46,27 +46,29 @@ enum mkey_kind {
 };
 
 /**
- * struct mkey - memory region or window
+ * struct mkey - a memory region or a memory window
  * @key: index in 31:8, key byte in 7:0
- * @kind: what it is for
- * @valid: it gives access to memory; MKEY_REGION: always; windows: it is bound
+ * @kind: region or window, and which
+ * @valid: it gives access to memory. Always set for MKEY_REGION; for windows:
+ *	bound
  * @access: enum ib_access_flags
- * @pd: protection domain; NULL: the NIC's dma_lkey
- * @iova: address of the first byte as requests name it
+ * @pd: protection domain; NULL for the NIC's dma_lkey
+ * @iova: address of the first byte in requests
  * @length: bytes; @iova + @length does not wrap
- * @all_dma: the region is DMA space itself, or @null; @buf is not used
- * @null: what is read is zero, and what is written is lost
- * @dm: device memory that the region lies in, at @buf.addr; NULL: host memory
- * @paged: the pages come and go: @buf is from page_table_parse()
- * @buf: the pages
- * @window: the pages last touched
- * @num_windows: regions: windows that are bound to it
- * @max_pages: MKEY_FAST_REG: pages that it may have
- * @region: windows that are bound: what to; else NULL
- * @offset: windows that are bound: where in @region it begins
- * @qp: MKEY_MW2 that are bound: the QP through which it may be reached; else
- *	NULL
- * @qp_link: in &qp.windows, with @qp
+ * @all_dma: the region is the whole DMA address space, or @null; @buf is not
+ *	used
+ * @null: reads return zeroes, and writes are discarded
+ * @dm: device memory of the region, which begins at @buf.addr; NULL: host
+ *	memory
+ * @paged: the pages come and go (ODP); @buf is from page_table_parse()
+ * @buf: the pages of the region
+ * @window: translation of the pages that were last accessed
+ * @num_windows: of a region: windows that are bound to it
+ * @max_pages: MKEY_FAST_REG: upper bound for its pages
+ * @region: of a bound window: its region; otherwise NULL
+ * @offset: of a bound window: offset of its first byte in @region
+ * @qp: of a bound MKEY_MW2: the only QP that can use it; otherwise NULL
+ * @qp_link: link in &qp.windows if @qp is set
  */
 struct mkey {
 	uint32_t key;
@@ -92,87 +94,86 @@ struct mkey {
 
 LIST_HEAD(mkey_list, mkey);
 
-/** mkey_index() - the part of a key by which &nic.mkeys finds it */
+/* The part of a key that is its index in &nic.mkeys. */
 static inline uint32_t mkey_index(uint32_t key)
 {
 	return key >> MKEY_INDEX_SHIFT;
 }
 
-/** mkey_set_byte() - change the key byte to that of another key */
+/* Replaces the key byte by that of @key. */
 static inline void mkey_set_byte(struct mkey *mkey, uint32_t key)
 {
 	mkey->key = (mkey->key & ~0xffu) | (key & 0xff);
 }
 
-/** mkey_is_window() - whether it is no region */
 static inline bool mkey_is_window(const struct mkey *mkey)
 {
 	return mkey->kind == MKEY_MW1 || mkey->kind == MKEY_MW2;
 }
 
 /**
- * mkey_check_local() - may a scatter/gather element of the host use a range?
+ * mkey_check_local() - check a scatter/gather element
  * @nic: the NIC
- * @pd: PD of the QP or SRQ whose element it is
- * @kernel_qp: dma_lkey may be used
- * @key: lkey, any value; null_lkey may be used by all
+ * @pd: PD of the QP or SRQ that the element was posted to
+ * @kernel_qp: dma_lkey is allowed
+ * @key: lkey, any value; null_lkey is always allowed
  * @addr: address, any value
- * @len: bytes, at least 1 (a range of 0 bytes is not to be checked)
- * @access: enum ib_access_flags, all needed; 0 for reads
- * @mkey: out: if 0 is returned, what to give to mkey_iov()
+ * @len: bytes, at least 1 (an element of 0 bytes needs no check)
+ * @access: enum ib_access_flags, all of which are required; 0 for reads
+ * @mkey: out: if it returns 0, the key for mkey_iov()
  *
- * Return: 0; -EACCES: no such key or not a valid one, other PD, a window, or no
- * such right; -ERANGE: the range is not inside the region.
+ * Return: 0; -EACCES: the key is unknown, not valid, a window, of another PD,
+ * or without the rights; -ERANGE: the range is not inside the region.
  */
 int mkey_check_local(struct nic *nic, const struct pd *pd, bool kernel_qp,
 		     uint32_t key, uint64_t addr, uint64_t len, uint32_t access,
 		     struct mkey **mkey);
 
 /**
- * mkey_check_remote() - may a peer's request reach a range?
- * @qp: QP that the request came to
- * @pd: PD that the key has to be of: the QP's, or (XRC) that of the SRQ
+ * mkey_check_remote() - check the range of a peer's request
+ * @qp: QP that has received the request
+ * @pd: PD that the key must have: that of the QP, or for XRC that of the SRQ
  * @key: rkey, any value
  * @addr: address, any value
- * @len: bytes, at least 1 (a range of 0 bytes is not to be checked)
- * @access: enum ib_access_flags, all needed, at least one
- * @mkey: out: if 0 is returned, what to give to mkey_iov()
+ * @len: bytes, at least 1 (a range of 0 bytes needs no check)
+ * @access: enum ib_access_flags, all of which are required; at least one
+ * @mkey: out: if it returns 0, the key for mkey_iov()
  *
- * Return: as mkey_check_local(), but windows are good, those of type 2 if they
- * were bound through @qp.
+ * Return: like mkey_check_local(), but windows are allowed; those of type 2
+ * only if they were bound through @qp.
  */
 int mkey_check_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
 		      uint64_t addr, uint64_t len, uint32_t access,
 		      struct mkey **mkey);
 
 /**
- * mkey_range_remote() - all that a peer's request may reach by a key
- * @qp: QP that the request came to
- * @pd: PD that the key has to be of: the QP's, or (XRC) that of the SRQ
+ * mkey_range_remote() - find all that a peer may reach with a key
+ * @qp: QP that has received the request
+ * @pd: PD that the key must have: that of the QP, or for XRC that of the SRQ
  * @key: rkey, any value
- * @access: enum ib_access_flags, all needed, at least one
+ * @access: enum ib_access_flags, all of which are required; at least one
  * @addr: out: address of the first byte
  * @len: out: bytes
  *
- * Return: 0; -EACCES: no such key, other PD or no such right.
+ * Return: 0; -EACCES: the key is unknown, of another PD, or without the rights.
  */
 int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
 		      uint32_t access, uint64_t *addr, uint64_t *len);
 
 /**
- * mkey_iov() - add the host's pointers to a range of a region to a list
+ * mkey_iov() - append the host pointers of a range to a scatter list
  * @nic: the NIC
- * @mkey: the region
+ * @mkey: the memory key
  * @addr: address, inside the region
  * @len: bytes, inside the region; may be 0
- * @write: the NIC is going to write there
+ * @write: the access is a write
  * @iov: the list
- * @max: room in @iov
- * @niov: in and out: elements in @iov; neighbours are merged
+ * @max: capacity of @iov
+ * @niov: in and out: elements in @iov; adjacent pieces are merged
  *
  * Return: 0; -EFAULT: a page is not mapped (counted as BAD_DMA); -EAGAIN: a
- * page of a paged region is not there, for which see paging_wait(); -ERANGE:
- * the region of a window has lost its memory; -ENOBUFS: @iov is full.
+ * page of a paged region is missing, see paging_wait(); -ERANGE: the region of
+ * a window has lost its memory; -ENOBUFS: @iov is full.
  */
 int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
 	     bool write, struct iovec *iov, unsigned int max,
@@ -180,26 +181,30 @@ int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
 
 /**
  * mkey_invalidate_local() - execute a LOCAL_INV
- * @qp: QP of the request
+ * @qp: QP that the request was posted to
  * @key: key, any value
  *
- * What is invalid already stays so.
+ * It succeeds if the key is invalid already.
  *
- * Return: 0; -EACCES: no such key, other PD, not of a kind that can be
- * invalidated, a window of another QP, or a region with windows.
+ * Return: 0; -EACCES: the key is unknown, of another PD, of a kind that cannot
+ * be invalidated, a window of another QP, or a region with windows.
  */
 int mkey_invalidate_local(struct qp *qp, uint32_t key);
 
 /**
- * mkey_invalidate_remote() - invalidate what a peer's SEND_WITH_INV names
- * @qp: QP that the message came to
+ * mkey_invalidate_remote() - invalidate the key that a SEND_WITH_INV names
+ * @qp: QP that has received the message
  * @key: key, any value
  *
- * Return: as mkey_invalidate_local(), and -EACCES if it is invalid already.
+ * Return: like mkey_invalidate_local(), and -EACCES if the key is invalid
+ * already.
  */
 int mkey_invalidate_remote(struct qp *qp, uint32_t key);
 
-/** mkeys_free_one() - in a reset: the next from @number on; false: no more */
+/*
+ * Part of a reset: frees the next key from @number on. Returns false if there
+ * is none.
+ */
 bool mkeys_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_MKEY_H */

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory windows: creation, binding by BIND_MW requests, and unbinding. Access
+ * through a window is checked in mkey.c.
+ */
+
 #include "memory/mw.h"
 
 #include <string.h>
@@ -7,7 +12,7 @@
 
 #define REMOTE_CHANGE (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)
 
-/* Windows are for peers: LOCAL_WRITE may be there, and means nothing */
+/* LOCAL_WRITE is accepted for windows, but has no meaning for peers */
 #define WINDOW_ACCESS                                                    \
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | REMOTE_CHANGE | \
 	 IB_ACCESS_ZERO_BASED | MKEY_OPTIONAL_ACCESS)
@@ -52,7 +57,9 @@ static struct mkey *find_window(const struct qp *qp, uint32_t key)
 
 	if (!mw || !mkey_is_window(mw) || mw->pd != qp->pd)
 		return NULL;
-	/* Type 2 has to be invalidated first */
+	/*
+	 * A bound window of type 2 must be invalidated before it is bound again
+	 */
 	return mw->kind == MKEY_MW2 && mw->valid ? NULL : mw;
 }
 
@@ -66,7 +73,7 @@ static struct mkey *find_region(const struct qp *qp, uint32_t lkey)
 	return region;
 }
 
-/* IBTA 10.6.7.2: a window gives no more than the region may be used for */
+/* A window has no rights that its region does not allow (IBTA 10.6.7.2) */
 static bool allows(const struct mkey *region, uint32_t access)
 {
 	if (!(region->access & IB_ACCESS_MW_BIND) || access & ~WINDOW_ACCESS)

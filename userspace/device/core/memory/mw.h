@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Memory windows: parts of regions that peers may reach, bound by requests. */
+/* Memory windows: parts of regions for peers, bound by requests. */
 #ifndef MYNIC_MW_H
 #define MYNIC_MW_H
 
@@ -7,7 +7,7 @@
 #include "queue/wqe.h"
 
 /**
- * mw_init() - make a window that is not bound
+ * mw_init() - initialize a window that is not bound
  * @mkey: the window, zeroed
  * @kind: MKEY_MW1 or MKEY_MW2
  * @cmd: the command that creates it
@@ -19,20 +19,20 @@ int mw_init(struct mkey *mkey, enum mkey_kind kind,
 
 /**
  * mw_bind() - execute a BIND_MW
- * @qp: QP of the request
+ * @qp: QP that the request was posted to
  * @req: the request
  *
- * If it fails the window is as before.
+ * If it fails, the window is not changed.
  *
- * Return: why it failed, if it has.
+ * Return: the error, if there is one.
  */
 struct wqe_error mw_bind(struct qp *qp, const struct send_req *req);
 
-/** mw_unbind() - take away from a window what it was bound to, if anything */
+/* Unbinds a window if it is bound. */
 void mw_unbind(struct mkey *mw);
 
 /**
- * mw_unbind_some() - unbind windows that can be reached through a QP only
+ * mw_unbind_some() - unbind some of the windows that belong to a QP
  * @qp: the QP
  *
  * Return: true if there are more.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The page table of a region whose pages come and go. The host changes it at any
- * time; see paging.h for what waits where a page is missing.
+ * Walks the page table of a paged region. The host changes the table at any
+ * time. Requests that meet a missing page wait in qp/paging.c.
  */
 #include "memory/page_table.h"
 
@@ -52,7 +52,7 @@ static int bad_dma(struct nic *nic)
 	return -EFAULT;
 }
 
-/* The entry for a page, with its flags. Entries may change at any time */
+/* Finds the entry of a page, with its flags. It may change at any time */
 static int walk(struct nic *nic, const struct buf *buf, uint64_t page,
 		uint64_t *entry)
 {

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Protection domains: their commands. Checks of a PD are made where it is used.
+ */
+
 #include "memory/pd.h"
 
 #include "core.h"

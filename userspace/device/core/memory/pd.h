@@ -8,16 +8,19 @@
 struct nic;
 
 /**
- * struct pd - protection domain
- * @number: PDN
- * @users: memory keys, QPs and SRQs in it
+ * struct pd - a protection domain
+ * @number: its number, the PDN
+ * @users: memory keys, QPs and SRQs that belong to it
  */
 struct pd {
 	uint32_t number;
 	uint32_t users;
 };
 
-/** pds_free_one() - in a reset: the next from @number on; false: no more */
+/*
+ * Part of a reset: frees the next PD from @number on. Returns false if there is
+ * none.
+ */
 bool pds_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_PD_H */

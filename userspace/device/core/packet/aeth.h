@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The syndrome of the ACK extended header (IBTA 9.7.5.1, 9.7.5.2). */
+/* The syndrome of the ACK extended transport header (IBTA 9.7.5.1, 9.7.5.2). */
 #ifndef MYNIC_AETH_H
 #define MYNIC_AETH_H
 
@@ -8,15 +8,18 @@
 #define AETH_SYNDROME_SHIFT 24
 #define AETH_MSN_MASK 0xffffff
 
-/* The upper three bits say what it is, the lower five more about it */
+/*
+ * The upper three bits are the type; the meaning of the lower five depends on
+ * it
+ */
 #define AETH_TYPE_MASK 0xe0
 #define AETH_VALUE_MASK 0x1f
 
-#define AETH_ACK 0x00 /* value: credits */
-#define AETH_RNR_NAK 0x20 /* value: timer */
+#define AETH_ACK 0x00 /* value: credit code */
+#define AETH_RNR_NAK 0x20 /* value: code of the delay */
 #define AETH_NAK 0x60 /* value: enum aeth_nak */
 
-#define AETH_NO_CREDITS 0x1f /* the responder does not count credits */
+#define AETH_NO_CREDITS 0x1f /* the responder does not limit requests */
 
 enum aeth_nak {
 	AETH_NAK_SEQUENCE = 0,
@@ -35,7 +38,9 @@ static inline uint8_t aeth_value(uint32_t aeth)
 	return aeth >> AETH_SYNDROME_SHIFT & AETH_VALUE_MASK;
 }
 
-/** aeth_credits() - what a credit code but AETH_NO_CREDITS means (9.7.7.2.2) */
+/*
+ * Requests that a credit code allows (IBTA 9.7.7.2.2); not for AETH_NO_CREDITS.
+ */
 static inline uint32_t aeth_credits(unsigned int code)
 {
 	return code < 2 ? code : (2u | (code & 1)) << (code / 2 - 1);

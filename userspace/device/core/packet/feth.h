@@ -13,26 +13,26 @@
 #define FETH_SELECTIVITY_SHIFT 4
 #define FETH_SELECTIVITY_MASK 0x3
 
-/** feth_placement() - enum ib_placement_type of a FETH, any bits */
+/* enum ib_placement_type of a FETH; unknown bits are possible. */
 static inline uint32_t feth_placement(uint32_t feth)
 {
 	return feth & FETH_PLACEMENT_MASK;
 }
 
-/** feth_selectivity() - enum ib_selectivity_level of a FETH, any value */
+/* enum ib_selectivity_level of a FETH; unknown values are possible. */
 static inline uint32_t feth_selectivity(uint32_t feth)
 {
 	return feth >> FETH_SELECTIVITY_SHIFT & FETH_SELECTIVITY_MASK;
 }
 
-/** feth_is_valid() - whether there are such a placement and selectivity */
+/* Whether the specification has such a placement and selectivity. */
 static inline bool feth_is_valid(uint32_t placement, uint32_t selectivity)
 {
 	return placement && !(placement & ~FETH_PLACEMENTS) &&
 	       selectivity <= IB_FLUSH_MR;
 }
 
-/** feth_make() - a FETH of valid values */
+/* Both arguments must be valid. */
 static inline uint32_t feth_make(uint32_t placement, uint32_t selectivity)
 {
 	return selectivity << FETH_SELECTIVITY_SHIFT | placement;

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Parsing of Ethernet frames, also inside tunnels, and their checksums. All
+ * lengths are checked against the bytes that are there; nothing is trusted.
+ */
+
 #include "packet/headers.h"
 
 #include <net/ethernet.h>
@@ -18,15 +23,18 @@
 #define VXLAN_PORT 4789
 #define VXLAN_HAS_VNI 0x08
 #define MPLS_LEN 4
-#define MPLS_BOTTOM 0x01 /* in the third byte */
+#define MPLS_BOTTOM 0x01 /* flag in the third byte of a label */
 #define MPLS_UDP_PORT 6635
 #define TCP_LEN 20
-#define EXT_LEN 8 /* the fixed part of IPv6's extension headers */
+#define EXT_LEN 8 /* fixed part of an IPv6 extension header */
 
-/* As many as anybody has a use for, of tags, labels and extension headers */
+/*
+ * Limit for each of VLAN tags, MPLS labels and extension headers, beyond any
+ * sensible use
+ */
 #define MAX_STACKED 8
 
-/* What is left of the frame */
+/* The bytes of the frame that have not been parsed */
 struct span {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -37,7 +45,7 @@ static uint32_t left(const struct span *span)
 	return span->end - span->at;
 }
 
-/* The next @len bytes, or NULL if they are not there */
+/* Returns the next @len bytes, or NULL if there are fewer */
 static const uint8_t *take(struct span *span, uint32_t len)
 {
 	const uint8_t *p = span->at;
@@ -83,7 +91,7 @@ static void parse_ipv4(struct span *span, struct layer *layer)
 		       total - header_len <= left(span) && !layer->fragment;
 	if (total >= header_len && total - header_len < left(span))
 		span->end = span->at + (total - header_len);
-	/* What follows in a later fragment is no header */
+	/* Only the first fragment has the header of the next protocol */
 	if (fragment & 0x1fff)
 		return;
 	layer->payload = span->at;
@@ -145,7 +153,10 @@ static void parse_mpls(struct span *span, struct layer *layer)
 		if (!i)
 			layer->mpls = label;
 		if (label[2] & MPLS_BOTTOM) {
-			/* Nothing else tells what the labels carry */
+			/*
+			 * Labels do not say what they carry, so the payload
+			 * itself has to tell
+			 */
 			parse_ipv4(span, layer);
 			if (!layer->ipv4)
 				parse_ipv6(span, layer);
@@ -267,7 +278,9 @@ static uint32_t ipv4_header_len(const uint8_t *ip)
 	return (ip[0] & 0xf) * 4;
 }
 
-/* Pseudo header, TCP or UDP header, and data: all ones if it is right */
+/*
+ * Sum of pseudo header, TCP or UDP header, and data; all ones if it is correct
+ */
 static uint32_t l4_sum(const struct layer *layer)
 {
 	uint32_t start = layer->proto + layer->payload_len;
@@ -286,7 +299,7 @@ bool headers_csum_ok(const struct layer *layer)
 	if (layer->ipv4 &&
 	    sum(layer->ipv4, ipv4_header_len(layer->ipv4), 0) != 0xffff)
 		return false;
-	/* Over IPv4 UDP may do without */
+	/* The UDP checksum is optional over IPv4 */
 	if (layer->ipv4 && layer->udp && !get_be16(layer->udp + 6))
 		return true;
 	return l4_sum(layer) == 0xffff;
@@ -312,6 +325,9 @@ void headers_set_csum(const struct layer *layer)
 		return;
 	put_be16(field, 0);
 	value = ~l4_sum(layer);
-	/* In UDP 0 means that there is none */
+	/*
+	 * A UDP checksum of 0 means that there is none, so 0 is sent as 0xffff
+	 * (RFC 768)
+	 */
 	put_be16(field, value || layer->tcp ? value : 0xffff);
 }

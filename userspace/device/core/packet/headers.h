@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The headers of Ethernet frames: where they are, and their checksums. */
+/* Finds the headers of Ethernet frames, and computes their checksums. */
 #ifndef MYNIC_HEADERS_H
 #define MYNIC_HEADERS_H
 
@@ -7,24 +7,24 @@
 #include <stdint.h>
 
 /**
- * struct layer - the headers of a frame, or of what is in its tunnel
- * @eth: Ethernet header; NULL: the tunnel carries none
- * @ethertype: behind all VLAN tags; 0: not known
+ * struct layer - headers of a frame, or of a frame inside a tunnel
+ * @eth: Ethernet header; NULL if the tunnel carries none
+ * @ethertype: type behind all VLAN tags; 0 if unknown
  * @vlan: TCI of the first tag, or PACKET_NO_VLAN
- * @mpls: the first MPLS label, or NULL
+ * @mpls: first MPLS label, or NULL
  * @ipv4: IPv4 header, or NULL
  * @ipv6: IPv6 header, or NULL
- * @sound: the lengths in the IP header fit the frame, and all that it carries
- *	is there and in one piece, so that its checksum can be told
- * @fragment: it is a part of a packet, the first one or another
- * @proto: what IP carries, behind extension headers
- * @payload: what IP carries: its first byte, or NULL if it is not there
- * @payload_len: bytes of it, without what pads the frame
+ * @sound: the lengths in the IP header fit the frame, and the packet is
+ *	complete and not fragmented, so its checksum can be computed
+ * @fragment: it is a fragment, the first one included
+ * @proto: IP protocol behind extension headers
+ * @payload: first byte of the IP payload, or NULL if it is missing
+ * @payload_len: bytes of @payload, without padding of the frame
  * @tcp: TCP header, or NULL
  * @udp: UDP header, or NULL
  *
- * Fixed parts of headers that are pointed to are there in full, as are TCP's
- * options and IPv4's.
+ * The fixed part of each header that is pointed to is complete. Options of TCP
+ * and IPv4 are, too.
  */
 struct layer {
 	const uint8_t *eth;
@@ -43,11 +43,11 @@ struct layer {
 };
 
 /**
- * struct headers - of a frame
- * @outer: the frame's own
+ * struct headers - all headers of a frame
+ * @outer: headers of the frame itself
  * @vxlan: VXLAN header, or NULL
- * @gre: GRE header with the fields that its flags tell of, or NULL
- * @inner: what is in the VXLAN or GRE tunnel; empty if there is none
+ * @gre: GRE header with the optional fields that its flags announce, or NULL
+ * @inner: headers inside the VXLAN or GRE tunnel; empty without a tunnel
  */
 struct headers {
 	struct layer outer;
@@ -59,21 +59,24 @@ struct headers {
 /**
  * headers_parse() - find the headers of a frame
  * @frame: the frame, without FCS
- * @len: bytes, at least ETHER_HDR_LEN
- * @headers: result; points into @frame
+ * @len: bytes of @frame, at least ETHER_HDR_LEN
+ * @headers: result, with pointers into @frame
  */
 void headers_parse(const uint8_t *frame, uint32_t len, struct headers *headers);
 
-/** headers_csum_ok() - IP and TCP or UDP checksums of a layer are there and right */
+/*
+ * Whether a layer has an IP checksum and a TCP or UDP checksum, both correct.
+ */
 bool headers_csum_ok(const struct layer *layer);
 
 /**
  * headers_set_csum() - fill in IP and TCP or UDP checksums
- * @layer: of a frame that may be written; whatever is not there is left alone
+ * @layer: layer of a frame that may be written; checksums whose headers are
+ *	missing are left alone
  */
 void headers_set_csum(const struct layer *layer);
 
-/** headers_gre_len() - bytes of a GRE header, by its flags (RFC 2890) */
+/* Length of a GRE header, which depends on its flags (RFC 2890). */
 unsigned int headers_gre_len(const uint8_t gre[4]);
 
 #define GRE_CSUM 0x8000

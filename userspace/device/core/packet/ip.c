@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Building of IP headers, for wires and for GRHs. Parsing is in headers.c. */
+
 #include "packet/ip.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The table behind opcode.h: one row for each BTH opcode. */
+
 #include "packet/opcode.h"
 
 #include "mynic_regs.h"
@@ -87,7 +89,7 @@ const struct opcode_info opcode_table[256] = {
 	[BTH_UD_SEND_ONLY] = ROW(OPCODE_SEND, UD, ONLY | OPCODE_DETH),
 	[BTH_UD_SEND_ONLY_IMM] =
 		ROW(OPCODE_SEND, UD, ONLY | OPCODE_DETH | OPCODE_IMM),
-	/* 16 reserved bytes, which are all the payload there is */
+	/* A CNP has 16 reserved bytes as its payload */
 	[BTH_CNP] = ROW(OPCODE_CNP, RC | UC | XRC_INI | XRC_TGT, ONLY),
 	[BTH_XRC_SEND_FIRST] = ROW(OPCODE_SEND, XRC_TGT, FIRST | OPCODE_XRCETH),
 	[BTH_XRC_SEND_MIDDLE] =

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What follows from a BTH opcode: one table for all who build or parse. */
+/*
+ * Properties of each BTH opcode, in one table for all that build or parse
+ * packets.
+ */
 #ifndef MYNIC_OPCODE_H
 #define MYNIC_OPCODE_H
 
@@ -7,9 +10,9 @@
 #include <stdint.h>
 
 /*
- * BTH opcodes, by the names that the IBTA gives them (9.2; CNP: annex A17;
- * FLUSH and ATOMIC WRITE: annex A19). It has no SEND with invalidate for UC:
- * those are the UC service's codes of the operations.
+ * BTH opcodes under the names of the IBTA (9.2; CNP: annex A17; FLUSH and
+ * ATOMIC WRITE: annex A19). The IBTA has no SEND with invalidate for UC. Ours
+ * has the UC service bits and the operation of RC.
  */
 enum bth_opcode {
 	BTH_RC_SEND_FIRST = 0x00,
@@ -81,7 +84,10 @@ enum bth_opcode {
 	BTH_XRC_ATOMIC_WRITE = 0xbd,
 };
 
-/* BTH opcode bits 7:5: the transport service; 4:0: the operation, as in RC */
+/*
+ * Opcode bits 7:5 are the service; bits 4:0 are the operation, numbered as in
+ * RC
+ */
 #define BTH_SERVICE_SHIFT 5
 #define BTH_OPERATION_MASK ((1 << BTH_SERVICE_SHIFT) - 1)
 #define BTH_SERVICE_RC 0
@@ -89,7 +95,7 @@ enum bth_opcode {
 #define BTH_SERVICE_XRC 5
 
 /**
- * enum opcode_class - what kind of packet it is
+ * enum opcode_class - kind of packet
  * @OPCODE_RESERVED: no such opcode
  * @OPCODE_SEND: SEND
  * @OPCODE_WRITE: RDMA WRITE
@@ -116,13 +122,16 @@ enum opcode_class {
 	OPCODE_CNP,
 };
 
-/* &struct opcode_info.flags: place in the message; both bits: the only one */
+/*
+ * &struct opcode_info.flags: position in the message; both bits: the only
+ * packet
+ */
 #define OPCODE_FIRST 0x0001
 #define OPCODE_LAST 0x0002
 #define OPCODE_ONLY (OPCODE_FIRST | OPCODE_LAST)
-#define OPCODE_PAYLOAD 0x0004 /* may have payload */
+#define OPCODE_PAYLOAD 0x0004 /* may have a payload */
 #define OPCODE_RESPONSE 0x0008 /* goes from responder to requester */
-/* ... and the headers behind the BTH, in this order */
+/* Headers behind the BTH, in the order of the bits but for the last two */
 #define OPCODE_DETH 0x0010
 #define OPCODE_RETH 0x0020
 #define OPCODE_ATOMICETH 0x0040
@@ -130,7 +139,7 @@ enum opcode_class {
 #define OPCODE_ATOMICACKETH 0x0100
 #define OPCODE_IMM 0x0200
 #define OPCODE_IETH 0x0400
-#define OPCODE_XRCETH 0x0800 /* the first one, if it is there */
+#define OPCODE_XRCETH 0x0800 /* comes first */
 #define OPCODE_FETH 0x1000 /* behind XRCETH, before RETH */
 
 #define BTH_LEN 12
@@ -146,11 +155,11 @@ enum opcode_class {
 #define ICRC_LEN 4
 
 /**
- * struct opcode_info - one row of the table
- * @class: what kind of packet it is
- * @types: bit 1 << type for each enum mynic_qp_type that knows it
+ * struct opcode_info - a row of the table
+ * @class: kind of packet
+ * @types: one bit, 1 << type, for each enum mynic_qp_type that uses the opcode
  * @flags: OPCODE_*
- * @extended_len: bytes of headers between the BTH and the payload
+ * @extended_len: bytes of headers between BTH and payload
  */
 struct opcode_info {
 	enum opcode_class class;
@@ -161,19 +170,19 @@ struct opcode_info {
 
 extern const struct opcode_info opcode_table[256];
 
-/** opcode_info() - the row of any 8-bit opcode */
+/* Works for any value; unknown opcodes have rows, too. */
 static inline const struct opcode_info *opcode_info(uint8_t opcode)
 {
 	return &opcode_table[opcode];
 }
 
-/** opcode_has_response() - whether a request is not answered by just an ACK */
+/* Whether a request is answered by more than an ACK. */
 static inline bool opcode_has_response(const struct opcode_info *info)
 {
 	return info->class >= OPCODE_READ && info->class <= OPCODE_FLUSH;
 }
 
-/** opcode_headers_len() - bytes of BTH and what follows it, up to the payload */
+/* Bytes from the BTH to the payload. */
 static inline unsigned int opcode_headers_len(const struct opcode_info *info)
 {
 	return BTH_LEN + info->extended_len;

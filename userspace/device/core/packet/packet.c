@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Lengths of packets and trains, computed from their headers. */
+
 #include "packet/packet.h"
 
 #include "function/gid.h"
@@ -13,7 +15,7 @@ unsigned int packet_eth_len(const struct packet *pkt)
 	return ETH_LEN + (pkt->vlan == PACKET_NO_VLAN ? 0 : VLAN_LEN);
 }
 
-/* All but the payload */
+/* Bytes of a RoCEv2 frame that are not payload */
 static uint32_t roce_overhead(const struct packet *pkt,
 			      const struct opcode_info *info)
 {
@@ -23,7 +25,7 @@ static uint32_t roce_overhead(const struct packet *pkt,
 	return len + opcode_headers_len(info) + pkt->roce.pad;
 }
 
-/* What the packets of a train have beside what one would have */
+/* Extra bytes of a train over one packet with the same payload */
 static uint32_t more_overhead(const struct packet *pkt,
 			      const struct opcode_info *info)
 {
@@ -34,7 +36,9 @@ static uint32_t more_overhead(const struct packet *pkt,
 	if (info->flags & OPCODE_XRCETH)
 		middle += XRCETH_LEN;
 	len = (packet_count(pkt) - 1) * middle;
-	/* The first response to a READ has it, and the last */
+	/*
+	 * Of a READ response, only the first and the last packet have an AETH
+	 */
 	if (info->flags & OPCODE_AETH &&
 	    (info->flags & OPCODE_ONLY) == OPCODE_ONLY)
 		len += AETH_LEN;

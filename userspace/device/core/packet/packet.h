@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A packet on its way: headers in host byte order and a scatter list that
- * points at the payload where it already is, in the sender's guest memory.
- * Inside the process it is never serialised; a wire that leaves the process
- * does that (wire/frame.h). What came from such a wire has its bytes with it.
+ * A packet on its way through the process. Headers are in host byte order. The
+ * payload is a scatter list that points into the sender's guest memory. Only a
+ * wire that leaves the process builds the bytes of the frame (wire/frame.h). A
+ * packet from such a wire points to the bytes that arrived.
  */
 #ifndef MYNIC_PACKET_H
 #define MYNIC_PACKET_H
@@ -15,27 +15,30 @@
 #define PACKET_NO_VLAN 0xffff
 
 /*
- * Packets that a QP sends in one turn, so that it does not keep the others
- * waiting; and so of a train, see &packet.segment
+ * Packets that a QP sends in one turn, so that other QPs need not wait; also
+ * the limit of a train (&packet.segment)
  */
 #define PACKET_QUANTUM 64
 
-/* Of 4 KiB in 4 KiB guest pages, from 31 SGEs that each cross one */
+/*
+ * Pieces of 4 KiB of payload in 4 KiB guest pages, if each of 31 SGEs crosses a
+ * page
+ */
 #define PACKET_MAX_IOV 128
 
 enum packet_kind {
-	PACKET_ETH, /* payload: all behind the Ethernet header (and VLAN tag) */
-	PACKET_ROCE, /* payload: what lies between the headers and the ICRC */
+	PACKET_ETH, /* payload: all behind the Ethernet header and VLAN tag */
+	PACKET_ROCE, /* payload: what is between the headers and the ICRC */
 };
 
 /**
- * enum packet_defect - why a NIC must not take a packet for what it says
- * @PACKET_SOUND: it may
- * @PACKET_BAD_HEADER: RoCEv2, but malformed below the BTH, or too short
- * @PACKET_BAD_ICRC: RoCEv2, but changed on its way
+ * enum packet_defect - why a NIC must not trust the contents of a packet
+ * @PACKET_SOUND: there is no defect
+ * @PACKET_BAD_HEADER: RoCEv2 that is malformed below the BTH, or too short
+ * @PACKET_BAD_ICRC: RoCEv2 that was changed on its way
  *
- * Of a packet with a defect only the Ethernet header, @frame and @frame_len
- * count: a switch passes it on, a NIC counts and drops it.
+ * In a packet with a defect, only the Ethernet header, @frame and @frame_len
+ * are valid. A switch forwards it. A NIC counts and drops it.
  */
 enum packet_defect {
 	PACKET_SOUND,
@@ -74,7 +77,7 @@ enum packet_defect {
  * @atomic_orig: AtomicAckETH
  * @imm: ImmDt, as it is on the wire (big-endian), or IETH in host order
  *
- * Which of the extended headers count follows from @opcode.
+ * The opcode decides which of the extended headers are valid.
  */
 struct roce_hdr {
 	uint8_t sgid[16];
@@ -108,24 +111,25 @@ struct roce_hdr {
 };
 
 /**
- * struct packet - one packet
- * @kind: which headers it has
+ * struct packet - a packet or a train
+ * @kind: which headers are valid
  * @dmac: destination MAC
  * @smac: source MAC
  * @vlan: TCI, or PACKET_NO_VLAN
- * @ethertype: PACKET_ETH only
- * @roce: PACKET_ROCE only
- * @defect: found where it came in
- * @frame: the whole frame, without FCS, if a wire from outside brought it;
- *	else NULL. As long-lived as @iov
+ * @ethertype: valid for PACKET_ETH
+ * @roce: valid for PACKET_ROCE
+ * @defect: what the wire found when the packet arrived
+ * @frame: the whole frame without FCS, if it came from a wire outside of the
+ *	process; otherwise NULL. It lives as long as @iov
  * @frame_len: bytes of @frame
- * @segment: not 0: this is a train, several RoCEv2 packets of one message one
- *	behind the other, with so much payload each but the last, which may have
- *	less. The PSN is the first packet's, the place in the message that of all
- *	together; other headers are as in each packet that has them
+ * @segment: 0: one packet. Otherwise this is a train: consecutive RoCEv2
+ *	packets of one message. Each has so much payload; the last may have
+ *	less. The PSN is that of the first packet. The position in the message
+ *	is that of the whole train. Other headers are those of each packet that
+ *	has them
  * @payload_len: bytes in @iov, without padding
  * @niov: elements of @iov
- * @iov: the payload; readable until the function that was given the packet
+ * @iov: the payload, readable until the function that was given the packet
  *	returns
  */
 struct packet {
@@ -144,25 +148,25 @@ struct packet {
 	struct iovec iov[PACKET_MAX_IOV];
 };
 
-/** roce_is_marked() - the packet met congestion on its way (ECN, RFC 3168) */
+/* Whether the packet has met congestion (ECN, RFC 3168). */
 static inline bool roce_is_marked(const struct roce_hdr *hdr)
 {
 	return (hdr->traffic_class & 3) == 3;
 }
 
-/** packet_eth_len() - bytes of the Ethernet header, with VLAN tag if any */
+/* Bytes of the Ethernet header, including a VLAN tag. */
 unsigned int packet_eth_len(const struct packet *pkt);
 
-/** packet_count() - how many packets it is */
+/* Number of packets in a train; 1 for a single packet. */
 static inline uint32_t packet_count(const struct packet *pkt)
 {
 	return pkt->segment ? (pkt->payload_len - 1) / pkt->segment + 1 : 1;
 }
 
-/** packet_len() - bytes of a packet as a frame, without FCS; of all in a train */
+/* Bytes of the frame without FCS; for a train, the sum of all frames. */
 uint32_t packet_len(const struct packet *pkt);
 
-/** packet_longest() - bytes of the longest in a train, or more */
+/* Upper bound for the bytes of the longest frame in a train. */
 uint32_t packet_longest(const struct packet *pkt);
 
 #endif /* MYNIC_PACKET_H */

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Copies of packets in one piece of memory, for queues that outlive a call. */
+
 #include "packet/packet_copy.h"
 
 #include <string.h>
 
-/* What of a struct packet is kept; the scatter list is made again. */
+/* The part of struct packet that is stored; the scatter list is rebuilt */
 #define HEADER_SIZE offsetof(struct packet, iov)
 
 /*
- * A copy: the headers, the place of the payload in the bytes, the bytes. The
- * bytes are those of the frame, if there is one, or else the payload.
+ * Layout of a copy. The bytes are those of the frame if there is one, and the
+ * payload otherwise.
  */
 struct copy {
 	uint8_t header[HEADER_SIZE];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Packets that outlive the call that brought them: a copy in one piece, for
- * queues.
+ * Copies of packets that outlive the call that brought them. A copy is in one
+ * piece.
  */
 #ifndef MYNIC_PACKET_COPY_H
 #define MYNIC_PACKET_COPY_H
@@ -11,24 +11,24 @@
 #include "packet/packet.h"
 
 /**
- * packet_copy_size() - bytes that a copy takes
+ * packet_copy_size() - size of a packet's copy
  * @pkt: the packet
  *
- * Return: a multiple of the alignment of struct packet.
+ * Return: bytes, a multiple of the alignment of struct packet.
  */
 size_t packet_copy_size(const struct packet *pkt);
 
 /**
  * packet_copy() - copy a packet with its payload, or its frame
  * @buf: packet_copy_size(@pkt) bytes, aligned for struct packet
- * @pkt: the packet. If it has a frame, its payload is a part of that.
+ * @pkt: the packet; if it has a frame, its payload must lie in the frame
  */
 void packet_copy(void *buf, const struct packet *pkt);
 
 /**
- * packet_load() - have a copy as a packet again
+ * packet_load() - make a packet of a copy
  * @buf: the copy
- * @pkt: result; points into @buf
+ * @pkt: result, with pointers into @buf
  *
  * Return: packet_copy_size(@pkt).
  */
