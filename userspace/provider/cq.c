@@ -605,6 +605,11 @@ struct ibv_cq_ex *mynic_create_cq_ex(struct ibv_context *context,
 				     IBV_CQ_INIT_ATTR_MASK_PD) ||
 	    !check_comp_mask(attr->wc_flags, MYNIC_WC_FLAGS) ||
 	    !check_comp_mask(flags, MYNIC_CQ_FLAGS)) {
+		verbs_debug(
+			verbs_get_ctx(context),
+			"CQ: comp_mask 0x%x, wc_flags 0x%llx or flags 0x%x\n",
+			attr->comp_mask, (unsigned long long)attr->wc_flags,
+			flags);
 		errno = EOPNOTSUPP;
 		return NULL;
 	}

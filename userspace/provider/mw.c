@@ -57,6 +57,15 @@ int mynic_dealloc_mw(struct ibv_mw *mw)
 	return 0;
 }
 
+/* Return: @err, said why */
+static __attribute__((cold)) int mynic_bind_refuse(struct ibv_mw *mw,
+						   const char *why, int err)
+{
+	verbs_debug(verbs_get_ctx(mw->context), "window 0x%x: %s\n", mw->rkey,
+		    why);
+	return err;
+}
+
 /* The rules that a memory region tells; those of ranges the device checks. */
 static int mynic_check_bind_mr(struct ibv_mw *mw, struct ibv_mr *mr,
 			       uint32_t access)
@@ -65,16 +74,18 @@ static int mynic_check_bind_mr(struct ibv_mw *mw, struct ibv_mr *mr,
 
 	if (mr->context != mw->context ||
 	    to_mmr(mr)->pd_handle != to_mmw(mw)->pd_handle)
-		return EPERM;
+		return mynic_bind_refuse(mw, "region of another PD", EPERM);
 	if (vmr->mr_type != IBV_MR_TYPE_MR &&
 	    vmr->mr_type != IBV_MR_TYPE_DMABUF_MR)
-		return EOPNOTSUPP;
-	if (!(vmr->access & IBV_ACCESS_MW_BIND) ||
-	    vmr->access & IBV_ACCESS_ZERO_BASED)
-		return EINVAL;
+		return mynic_bind_refuse(mw, "imported region", EOPNOTSUPP);
+	if (!(vmr->access & IBV_ACCESS_MW_BIND))
+		return mynic_bind_refuse(mw, "region without MW_BIND", EINVAL);
+	if (vmr->access & IBV_ACCESS_ZERO_BASED)
+		return mynic_bind_refuse(mw, "zero-based region", EINVAL);
 	if (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC) &&
 	    !(vmr->access & IBV_ACCESS_LOCAL_WRITE))
-		return EINVAL;
+		return mynic_bind_refuse(mw, "region without LOCAL_WRITE",
+					 EINVAL);
 	return 0;
 }
 
@@ -102,7 +113,8 @@ int mynic_sq_set_bind(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
 
 	/* Of a key the low 8 bits change. */
 	if (access & ~MYNIC_MW_ACCESS || (rkey ^ mw->rkey) & ~0xffU)
-		return EINVAL;
+		return mynic_bind_refuse(mw, "access flags, or another key",
+					 EINVAL);
 	if (info->length) {
 		if (!mr)
 			return EINVAL;

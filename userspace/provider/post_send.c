@@ -93,6 +93,37 @@ mynic_wqe_set_operands(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
 	}
 }
 
+/*
+ * Say why a request was refused, if somebody asks libibverbs for that. A full
+ * ring needs no explanation: programs post until they find it.
+ */
+static __attribute__((cold, noinline)) void
+mynic_post_explain(struct ibv_qp *qp, const struct ibv_send_wr *wr, int err)
+{
+	struct verbs_context *ctx = verbs_get_ctx(qp->context);
+	const struct mynic_sq *sq = &to_mqp(qp)->sq;
+
+	if (err == ENOMEM)
+		return;
+	if (!sq->limit)
+		verbs_debug(ctx, "QP 0x%x: not in RTS, or no SQ\n", qp->qp_num);
+	else if (!mynic_op_on(wr->opcode, qp->qp_type) ||
+		 !mynic_ops[wr->opcode].post)
+		verbs_debug(ctx, "QP 0x%x: opcode %d on a QP of type %d\n",
+			    qp->qp_num, wr->opcode, qp->qp_type);
+	else if ((uint32_t)wr->num_sge > sq->max_sge)
+		verbs_debug(ctx, "QP 0x%x: %d SGEs, at most %u\n", qp->qp_num,
+			    wr->num_sge, sq->max_sge);
+	else if (wr->send_flags & IBV_SEND_INLINE)
+		verbs_debug(
+			ctx,
+			"QP 0x%x: inline data with opcode %d, or more than %u bytes\n",
+			qp->qp_num, wr->opcode, sq->max_inline);
+	else
+		verbs_debug(ctx, "QP 0x%x: operands of opcode %d: %s\n",
+			    qp->qp_num, wr->opcode, strerror(err));
+}
+
 /* Return: 0 or a positive errno. */
 static inline ALWAYS_INLINE int mynic_post_one(struct mynic_sq *sq,
 					       const struct ibv_send_wr *wr,
@@ -153,6 +184,7 @@ static inline ALWAYS_INLINE int mynic_post_list(struct ibv_qp *ibqp,
 	for (; wr; wr = wr->next) {
 		err = mynic_post_one(sq, wr, type);
 		if (err) {
+			mynic_post_explain(ibqp, wr, err);
 			*bad_wr = wr;
 			break;
 		}

@@ -268,6 +268,8 @@ static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 	int err;
 
 	if (!mynic_sq_type(attr->qp_type)) {
+		verbs_debug(verbs_get_ctx(pd->context), "no QPs of type %d\n",
+			    attr->qp_type);
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
@@ -376,6 +378,9 @@ static struct ibv_qp *mynic_new_rss(struct ibv_context *context,
 		return NULL;
 	}
 	if (hash->rx_hash_key_len != sizeof(cmd.rx_hash_key)) {
+		verbs_debug(verbs_get_ctx(context),
+			    "RSS: a key of %u bytes, not %zu\n",
+			    hash->rx_hash_key_len, sizeof(cmd.rx_hash_key));
 		errno = EINVAL;
 		return NULL;
 	}
@@ -503,6 +508,11 @@ struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
 	    (tso && !mynic_op_on(IBV_WR_TSO, attr->qp_type)) ||
 	    (wr_api &&
 	     !mynic_ops_supported(attr->qp_type, attr->send_ops_flags))) {
+		verbs_debug(
+			verbs_get_ctx(context),
+			"QP of type %d: comp_mask 0x%x, create_flags 0x%x or send_ops_flags 0x%llx\n",
+			attr->qp_type, attr->comp_mask, create_flags,
+			wr_api ? (unsigned long long)attr->send_ops_flags : 0);
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
@@ -588,8 +598,12 @@ int mynic_modify_qp_rate_limit(struct ibv_qp *ibqp,
 	struct mynic_qp *qp = to_mqp(ibqp);
 	int err = EINVAL;
 
-	if (attr->comp_mask || attr->max_burst_sz || attr->typical_pkt_sz)
+	if (attr->comp_mask || attr->max_burst_sz || attr->typical_pkt_sz) {
+		verbs_debug(verbs_get_ctx(ibqp->context),
+			    "QP 0x%x: a rate limit has no bursts\n",
+			    ibqp->qp_num);
 		return EINVAL;
+	}
 	pthread_mutex_lock(&qp->state_lock);
 	if (qp->state == IBV_QPS_RTS)
 		err = mynic_qp_modify(qp, &qp_attr, IBV_QP_RATE_LIMIT);

@@ -198,7 +198,12 @@ static void mynic_wr_send_tso(struct ibv_qp_ex *ibqp, void *hdr,
 static void mynic_wr_refuse(struct ibv_qp_ex *ibqp)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
+	struct ibv_qp *qp = &ibqp->qp_base;
 
+	verbs_debug(
+		verbs_get_ctx(qp->context),
+		"QP 0x%x: type %d, or its send_ops_flags, lacks a builder or setter\n",
+		qp->qp_num, qp->qp_type);
 	sq->wr_err = EINVAL;
 	sq->last = NULL;
 }
