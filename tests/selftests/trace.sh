@@ -36,11 +36,13 @@ begin() {
 	done
 }
 
-# traced EVENT PATTERN: of the first device
-traced() { grep -E "mynic_$1: dev=${pci[0]} $2\$" $tracing/trace; }
+# traced EVENT PATTERN [DEVICE]: of any device, as which of them is the first one
+# for verbs programs depends on what has been reset before
+traced() { grep -E "mynic_$1: dev=${3:-[0-9a-f:.]+} $2\$" $tracing/trace; }
+traced_here() { traced "$1" "$2" "${pci[0]}"; }
 
 there() { [ -n "$(rdma_of "${pci[0]}")" ] && carrier "" "$near"; }
-up_again() { traced state 'state=UP' && there; }
+up_again() { traced_here state 'state=UP' && there; }
 
 number='0x[0-9a-f]+'
 
@@ -48,9 +50,9 @@ commands() {
 	local id
 
 	begin cmd cmd_done && ethtool -S "$near" >/dev/null || return
-	id=$(traced cmd "id=[0-9]+ opcode=QUERY_STATS number=0x0" |
+	id=$(traced_here cmd "id=[0-9]+ opcode=QUERY_STATS number=0x0" |
 		sed -n '1s/.* id=\([0-9]*\).*/\1/p')
-	traced cmd_done "id=$id opcode=QUERY_STATS number=0x0 status=OK created=0x0"
+	traced_here cmd_done "id=$id opcode=QUERY_STATS number=0x0 status=OK created=0x0"
 }
 
 created() {
@@ -93,26 +95,26 @@ page_faults() {
 provoke() {
 	begin death state reset knock &&
 		devlink health test "pci/${pci[0]}" reporter "$1" &&
-		wait_for up_again && traced state 'state=LOST' && traced reset 'ret=0'
+		wait_for up_again && traced_here state 'state=LOST' && traced_here reset 'ret=0'
 }
 
-fatal() { provoke fatal && traced death 'hung=0 why=it reports a bad index .*'; }
+fatal() { provoke fatal && traced_here death 'hung=0 why=it reports a bad index .*'; }
 
 hang() {
-	provoke hang && traced knock 'ret=0' &&
-		traced death 'hung=1 why=it does not answer [A-Z_]+ [0-9]+'
+	provoke hang && traced_here knock 'ret=0' &&
+		traced_here death 'hung=1 why=it does not answer [A-Z_]+ [0-9]+'
 }
 
 reset() {
 	begin state reset && echo 1 >"/sys/bus/pci/devices/${pci[0]}/reset" &&
-		wait_for up_again && traced state 'state=DOWN' && traced reset 'ret=0'
+		wait_for up_again && traced_here state 'state=DOWN' && traced_here reset 'ret=0'
 }
 
 control=/proc/dynamic_debug/control
 
 # What the driver said in all, of transitions that there are not
 reasons() {
-	dmesg | grep -cE "mynic ${pci[0]} $near_rdma: QP $number: no way from [A-Z]+ to [A-Z]+"
+	dmesg | grep -cE "mynic [0-9a-f:.]+ mynic_[01]: QP $number: no way from [A-Z]+ to [A-Z]+"
 }
 
 # Nothing, unless somebody asks
