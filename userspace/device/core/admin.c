@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The admin queue: fetching, checking and dispatching of commands. Each command
+ * itself is in the file of its object.
+ */
+
 #include "admin.h"
 
 #include <string.h>
@@ -10,18 +15,18 @@
 #define VECTOR 0
 #define MBOX_ALIGN 8
 
-/* A command takes so long that the clock is worth a look behind each */
+/* Commands take long, so the clock is read after each */
 #define COMMAND_UNITS TURN_LOOK
 
 /**
- * struct command - what is checked before a command is carried out
- * @fn: carries it out
- * @has_number: the number may be other than 0
- * @flags: header flags that it knows
- * @body_len: bytes of the body that may be other than 0
- * @in_used: bytes of the mailbox's struct that may be other than 0
- * @in_len: bytes of the mailbox's struct, 0 if the host sends none
- * @out_len: bytes of the struct returned in the mailbox, 0 if there is none
+ * struct command - checks for a command
+ * @fn: executes it
+ * @has_number: the number field is used; otherwise it must be 0
+ * @flags: header flags that it accepts
+ * @body_len: bytes of the body that are used; the rest must be 0
+ * @in_used: bytes of the mailbox's struct that are used; the rest must be 0
+ * @in_len: bytes of the mailbox's struct, 0 if the command has no input there
+ * @out_len: bytes of the struct that is returned in the mailbox, or 0
  */
 struct command {
 	int (*fn)(struct nic *nic, struct admin_call *call);
@@ -157,7 +162,7 @@ static bool is_zero(const uint8_t *bytes, size_t from, size_t to)
 	return true;
 }
 
-/* What a command returns in the mailbox begins as zeroes */
+/* The result in a mailbox is built on zeroes */
 static int read_mbox(const struct command *command, struct admin_call *call,
 		     const uint8_t *host, uint32_t len)
 {
@@ -250,7 +255,7 @@ static void note(struct nic *nic, const struct admin_call *call, int status)
 		nic_note(nic, &entry);
 }
 
-/* False if the device died of it, or if it is to come again */
+/* Returns false after a fatal error, or if the command needs another turn */
 static bool run_one(struct nic *nic)
 {
 	struct admin *aq = &nic->admin;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The admin queue. Every command is a function that lives with the object it
- * is about; admin.c has the table of them and does what they have in common.
+ * The admin queue. admin.c has a table of all commands and does what they have
+ * in common. The function of a command is in the file of its object.
  */
 #ifndef MYNIC_ADMIN_H
 #define MYNIC_ADMIN_H
@@ -14,22 +14,22 @@
 struct nic;
 
 /*
- * What a command returns beside enum mynic_aq_status: it has been carried out
- * in part, and is to be called again in the next turn. It takes no harm if the
- * host has put another command in its place by then.
+ * Returned by a command that was executed in part, and needs to be called again
+ * in the next turn. The host may have replaced the command by then, so each
+ * call checks it again.
  */
 #define ADMIN_AGAIN (-1)
 
 /**
- * struct admin - the queue's two rings
+ * struct admin - the two rings of the admin queue
  * @cmd_addr: DMA address of the command ring
  * @cpl_addr: DMA address of the completion ring
- * @log_size: log2 of the slots in either
- * @pi: producer index of the doorbell
- * @ci: next command to fetch
- * @cpl: next completion to write
- * @arm: completions that AQ_ARM said the host has read
- * @armed: it is to be told of more
+ * @log_size: log2 of the number of slots of each ring
+ * @pi: producer index of the last doorbell
+ * @ci: index of the next command
+ * @cpl: index of the next completion
+ * @arm: number of completions the host has read, from AQ_ARM
+ * @armed: the next completion raises an interrupt
  */
 struct admin {
 	uint64_t cmd_addr;
@@ -43,22 +43,22 @@ struct admin {
 };
 
 /**
- * struct admin_call - a command while it is carried out
- * @cmd: private copy; reserved fields, unused body and flags are checked
- * @cpl: completion, zeroed; a command sets the number or the body
- * @mbox: the mailbox, zeroed behind what the host gave; in or out
- * @query_mkey: the mailbox of that command
- * @query_cq: the mailbox of that command
- * @create_srq: the mailbox of that command
- * @create_qp: the mailbox of that command
- * @qp_attr: the mailbox of MODIFY_QP and QUERY_QP
- * @device_attr: the mailbox of QUERY_DEVICE
- * @port_attr: the mailbox of QUERY_PORT
- * @stats: the mailbox of QUERY_STATS and QUERY_COUNTERS
- * @macs: the mailbox of SET_RX
- * @flow_specs: the mailbox of CREATE_FLOW
- * @create_wq: the mailbox of that command
- * @wqns: the mailbox of CREATE_RWQ_TABLE
+ * struct admin_call - a command that is being executed
+ * @cmd: private copy, with reserved fields, unused body and flags checked
+ * @cpl: completion, zeroed; the command sets the number or the body
+ * @mbox: mailbox, zeroed behind the host's input; for input or output
+ * @query_mkey: mailbox of QUERY_MKEY
+ * @query_cq: mailbox of QUERY_CQ
+ * @create_srq: mailbox of CREATE_SRQ
+ * @create_qp: mailbox of CREATE_QP
+ * @qp_attr: mailbox of MODIFY_QP and QUERY_QP
+ * @device_attr: mailbox of QUERY_DEVICE
+ * @port_attr: mailbox of QUERY_PORT
+ * @stats: mailbox of QUERY_STATS and QUERY_COUNTERS
+ * @macs: mailbox of SET_RX
+ * @flow_specs: mailbox of CREATE_FLOW
+ * @create_wq: mailbox of CREATE_WQ
+ * @wqns: mailbox of CREATE_RWQ_TABLE
  */
 struct admin_call {
 	struct mynic_admin_cmd cmd;
@@ -80,7 +80,7 @@ struct admin_call {
 	};
 };
 
-/* All return enum mynic_aq_status or, where it says so, ADMIN_AGAIN */
+/* All return enum mynic_aq_status; some also return ADMIN_AGAIN */
 int admin_query_device(struct nic *nic, struct admin_call *call);
 int admin_query_port(struct nic *nic, struct admin_call *call);
 int admin_modify_port(struct nic *nic, struct admin_call *call);
@@ -129,13 +129,13 @@ int admin_destroy_counters(struct nic *nic, struct admin_call *call);
 int admin_query_counters(struct nic *nic, struct admin_call *call);
 int admin_bind_counters(struct nic *nic, struct admin_call *call);
 
-/** admin_doorbell() - the AQ_DOORBELL register was written */
+/* Handles a write to the AQ_DOORBELL register. */
 void admin_doorbell(struct nic *nic, uint32_t pi);
 
-/** admin_arm() - the AQ_ARM register was written */
+/* Handles a write to the AQ_ARM register. */
 void admin_arm(struct nic *nic, uint32_t ci);
 
-/** admin_run() - carry out some commands; true if there are more */
+/* Executes some commands. Returns true if there are more. */
 bool admin_run(struct nic *nic);
 
 #endif /* MYNIC_ADMIN_H */

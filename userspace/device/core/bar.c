@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The BARs: BAR0 has registers, BAR2 doorbells and device memory. */
+/*
+ * Access to the BARs: BAR0 has registers, and BAR2 has doorbells and device
+ * memory.
+ */
 #include <string.h>
 
 #include "core.h"

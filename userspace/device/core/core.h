@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The NIC core as its own files see it. See nic.h for what the rest sees.
+ * The NIC as the files of the core see it. Its interface to the rest of the
+ * process is nic.h.
  *
- * The transport is called through transport.h, and there only; what it calls is
- * in the headers of the objects, and here.
+ * Other files call the transport only through transport.h. What the transport
+ * itself calls is declared here and in the headers of the objects.
  */
 #ifndef MYNIC_CORE_H
 #define MYNIC_CORE_H
@@ -38,24 +39,24 @@
 #include "queue/cq.h"
 #include "queue/srq.h"
 
-/* Limits that more than one file needs; all are in QUERY_DEVICE */
+/* Limits that several files need; QUERY_DEVICE reports all of them */
 #define NIC_MAX_QP 65536
 #define NIC_MAX_RD_ATOMIC 128
 #define NIC_NUM_UAR 8192
 #define NIC_MAX_RATE_KBPS (PORT_SPEED_MBPS * 1000u)
 #define NIC_QPN_GSI 1
 #define NIC_QPN_FIRST 0x10
-/* Of index 0, which is never given out */
+/* Keys with index 0, which no other key has */
 #define NIC_DMA_LKEY 0x000000a5
 #define NIC_NULL_LKEY 0x0000005a
 
 /**
- * struct regs - BAR0 registers that hold something
- * @control: MYNIC_CONTROL_ENABLE since it was accepted
+ * struct regs - BAR0 registers that have a state
+ * @control: MYNIC_CONTROL_ENABLE, once it was accepted
  * @status: MYNIC_STATUS_*
  * @fatal: enum mynic_fatal
- * @drv_features: accepted by the driver
- * @clock_hi: latched by reading CLOCK_LO
+ * @drv_features: features that the driver has accepted
+ * @clock_hi: upper half of the clock, latched by a read of CLOCK_LO
  */
 struct regs {
 	uint32_t control;
@@ -66,9 +67,9 @@ struct regs {
 };
 
 /**
- * struct reset - how far a reset has come
- * @kind: of objects that are being freed, see nic.c
- * @number: of the next one
+ * struct reset - progress of a reset
+ * @kind: kind of the objects that are being freed, see nic.c
+ * @number: number of the next object
  */
 struct reset {
 	unsigned int kind;
@@ -77,53 +78,53 @@ struct reset {
 
 /**
  * struct nic - a NIC
- * @config: from nic_create()
+ * @config: argument of nic_create()
  * @dma: guest memory
  * @regs: registers
- * @reset: while STATUS is 0
- * @mem: what objects and their work take
+ * @reset: progress of a reset; used while STATUS is 0
+ * @mem: accounting for objects and their work
  * @admin: admin queue
  * @pds: by PDN
  * @xrcds: by XRCDN
  * @mkeys: by index
- * @dms: device memory in use, by number
- * @dm: device memory
+ * @dms: allocated pieces of device memory, by number
+ * @dm: the pool of device memory
  * @eqs: by EQN
  * @cqs: by CQN
  * @srqs: by SRQN
  * @qps: by QPN
- * @counters: sets of counters, by number
- * @async_eq: takes the asynchronous events; NULL: there is none yet
- * @comp_eqs: by MSI-X vector: takes the completion events of CQs whose host asks
- *	for that one, or NULL
+ * @counters: counter sets, by number
+ * @async_eq: EQ for asynchronous events; NULL: there is none yet
+ * @comp_eqs: by MSI-X vector: EQ for completion events of CQs whose host asks
+ *	for that vector; or NULL
  * @pending_events: objects whose events wait for room in @async_eq
- * @events_left: there is room for more of the events that wait
- * @failed_cqs: CQs whose QPs have to be told
- * @tag_queue: SRQs whose tag ring was rung for
- * @run_queue: QPs with work, taken round robin
- * @poll_queue: QPs that worked a moment ago, the first to be forgotten first
+ * @events_left: some waiting events have room, and are still to be sent
+ * @failed_cqs: CQs with QPs that do not know yet that the CQ has failed
+ * @tag_queue: SRQs with a doorbell for their tag ring
+ * @run_queue: QPs with work, in round-robin order
+ * @poll_queue: QPs that were active recently, the oldest first
  * @num_polled: elements of @poll_queue
  * @dma_mkey: the region behind NIC_DMA_LKEY
  * @null_mkey: the region behind NIC_NULL_LKEY
- * @missing: the access to a paged region that has just met no page
- * @page_token: of the last page fault
- * @held_bytes: memory of all packets that wait for a page
+ * @missing: last access to a paged region that has met a missing page
+ * @page_token: token of the last page fault
+ * @held_bytes: bytes of all packets that wait for a page
  * @gids: GID table
  * @mcast: multicast groups
  * @port: the port
  * @eth: Ethernet receive filter
  * @flows: flow rules
  * @rwq_tables: receive WQ tables by number
- * @timers: the transport's
- * @flushes: what is being made persistent
- * @turn: the nic_run() that goes on
- * @spread: packets that are given to many
- * @num_keys: how many memory keys have been made
+ * @timers: timers of the transport
+ * @flushes: ranges that are being made persistent
+ * @turn: limit of the current nic_run()
+ * @spread: packets with many receivers
+ * @num_keys: number of memory keys ever created
  * @sink: takes what is written to @null_mkey
- * @spare_reqs: room for requests, see sq.c
- * @stats: by enum mynic_stat
- * @bound_stats: the part of @stats that sets have counted
- * @journal: what happened last
+ * @spare_reqs: unused memory for requests, see sq.c
+ * @stats: counters, by enum mynic_stat
+ * @bound_stats: part of @stats that was counted in counter sets
+ * @journal: notes of rare events, or NULL
  */
 struct nic {
 	struct nic_config config;
@@ -179,16 +180,16 @@ static inline uint64_t nic_now(const struct nic *nic)
 	return nic->config.ops->now(nic->config.ctx);
 }
 
-/** nic_charge() - some units of the turn's work have been done, or will be */
+/* Charges units of work, done or about to be done, to the current turn. */
 static inline void nic_charge(struct nic *nic, uint32_t units)
 {
 	nic->turn.charged += units;
 }
 
-/** nic_look_at_clock() - find out whether the turn is over */
+/* Reads the clock to find out whether the turn is over. */
 void nic_look_at_clock(struct nic *nic);
 
-/** nic_turn_is_over() - whether to leave what is left to the next nic_run() */
+/* Whether the rest of the work has to wait for the next nic_run(). */
 static inline bool nic_turn_is_over(struct nic *nic)
 {
 	if (nic->turn.charged >= TURN_LOOK)
@@ -196,14 +197,14 @@ static inline bool nic_turn_is_over(struct nic *nic)
 	return nic->turn.over;
 }
 
-/** nic_grant() - let a kind of work go on a bit, however late it is */
+/* Grants a kind of work some units even if the turn is over. */
 static inline void nic_grant(struct nic *nic)
 {
 	nic->turn.charged = 0;
 	nic->turn.over = false;
 }
 
-/** nic_note() - tell the journal, if somebody wants it, of what is rare */
+/* Adds a rare event to the journal, if the journal is kept. */
 static inline void nic_note(struct nic *nic, const struct journal_entry *entry)
 {
 	if (__builtin_expect(!!nic->journal.entries, false))
@@ -221,7 +222,7 @@ static inline void nic_count(struct nic *nic, enum mynic_stat stat)
 	nic_note(nic, &entry);
 }
 
-/** counters_add() - what the NIC has counted is the QP's: count it in its set */
+/* Adds to the QP's counter set what the NIC has counted already. */
 static inline void counters_add(struct qp *qp, enum mynic_stat stat, uint64_t n)
 {
 	if (!qp->counters)
@@ -230,14 +231,14 @@ static inline void counters_add(struct qp *qp, enum mynic_stat stat, uint64_t n)
 	qp->nic->bound_stats[stat] += n;
 }
 
-/** qp_add() - as qp_count(), but of what is no news for the journal */
+/* Like qp_count(), for counters that the journal has no notes of. */
 static inline void qp_add(struct qp *qp, enum mynic_stat stat)
 {
 	qp->nic->stats[stat]++;
 	counters_add(qp, stat, 1);
 }
 
-/** qp_count() - as nic_count(), for the QP's set, too */
+/* Like nic_count(), and counts in the QP's counter set, too. */
 static inline void qp_count(struct qp *qp, enum mynic_stat stat)
 {
 	const struct journal_entry entry = {
@@ -258,12 +259,12 @@ static inline bool nic_enabled(const struct nic *nic)
 }
 
 /**
- * dma_find() - the map that a DMA address is in
+ * dma_find() - find the map of a DMA address
  * @nic: the NIC
  * @iova: DMA address
  *
- * Return: the map, valid as long as a pointer of dma_ptr(); NULL, which is not
- * counted, if nothing is present there or the NIC is no bus master.
+ * Return: the map, valid as long as a pointer of dma_ptr(). NULL, which is not
+ * counted, if there is no map or the NIC is not a bus master.
  */
 static inline const struct dma_map *dma_find(struct nic *nic, uint64_t iova)
 {
@@ -281,17 +282,17 @@ static inline const struct dma_map *dma_find(struct nic *nic, uint64_t iova)
 }
 
 /**
- * buf_ptr() - host pointer to a part of a buf
+ * buf_ptr() - translate a range of a buf
  * @nic: the NIC
  * @buf: the memory
- * @window: the caller's window on it
- * @offset: in the buf
+ * @window: translation that the caller keeps
+ * @offset: offset in the buf
  * @len: bytes, at least 1
- * @write: the NIC is going to write there
+ * @write: the access is a write
  *
- * See buf_check() on what is in one piece.
+ * buf_check() says which ranges are contiguous.
  *
- * Return: the pointer, or NULL (counted as BAD_DMA).
+ * Return: the pointer; NULL, counted as BAD_DMA, if it is not there.
  */
 static inline void *buf_ptr(struct nic *nic, const struct buf *buf,
 			    struct buf_window *window, uint64_t offset,
@@ -303,13 +304,13 @@ static inline void *buf_ptr(struct nic *nic, const struct buf *buf,
 }
 
 /**
- * ring_slot() - host pointer to a slot
+ * ring_slot() - translate a slot of a ring
  * @nic: the NIC
  * @ring: the ring
  * @index: free-running index of the slot
- * @write: the NIC is going to write there
+ * @write: the access is a write
  *
- * Return: the pointer, or NULL (counted as BAD_DMA).
+ * Return: the pointer; NULL, counted as BAD_DMA, if it is not there.
  */
 static inline void *ring_slot(struct nic *nic, struct ring *ring,
 			      uint32_t index, bool write)

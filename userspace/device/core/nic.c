@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The NIC as a whole: creation, reset, and the order of work in nic_run(). */
+
 #include "nic.h"
 
 #include <stdlib.h>
@@ -21,12 +23,12 @@
 #define MAX_XRCD 65536
 #define MAX_RWQ_TABLE 4096
 #define MAX_MKEY (1u << 20)
-#define MAX_QPN 0xfffffe /* the last number means multicast */
+#define MAX_QPN 0xfffffe /* the last QPN is reserved for multicast */
 
-/* What of a reset is done at once; the rest is for nic_run() */
+/* Time for a reset inside the call; nic_run() does the rest */
 #define RESET_AT_ONCE_NS 20000
 
-/* From the moment that it is asked for STATUS is 0, until it is over */
+/* STATUS is 0 from the request until the reset is over */
 static bool is_in_reset(const struct nic *nic)
 {
 	return !nic->regs.status;
@@ -71,7 +73,7 @@ struct nic *nic_create(const struct nic_config *config)
 		.all_dma = true,
 		.null = true,
 	};
-	/* No number is 0, which in commands means none */
+	/* Number 0 is never given out, because commands use it for "none" */
 	if (table_init(&nic->eqs, &nic->mem, 1, MAX_EQ, MAX_EQ) ||
 	    table_init(&nic->cqs, &nic->mem, 1, TABLE_MAX_NUMBER, MAX_CQ) ||
 	    table_init(&nic->srqs, &nic->mem, 1, TABLE_MAX_NUMBER, MAX_SRQ) ||
@@ -93,14 +95,17 @@ struct nic *nic_create(const struct nic_config *config)
 	return nic;
 }
 
-/* Users before what they use; but QPs, WQs among them, before tables of WQs */
+/*
+ * Objects are freed before what they refer to. WQs are the exception: they are
+ * QPs, and go before their tables
+ */
 static bool (*const free_one[])(struct nic *nic, uint32_t *number) = {
 	flows_free_one, qps_free_one, rwq_tables_free_one, srqs_free_one,
 	cqs_free_one,	eqs_free_one, mkeys_free_one,	   dms_free_one,
 	xrcds_free_one, pds_free_one, counters_free_one,
 };
 
-/* Return: whether all objects are gone */
+/* Returns true if all objects are gone */
 static bool free_objects(struct nic *nic)
 {
 	struct reset *reset = &nic->reset;
@@ -131,7 +136,7 @@ static void end_reset(struct nic *nic)
 	nic->regs.status = MYNIC_STATUS_READY;
 }
 
-/* Return: true if there is more to do */
+/* Returns true if there is more to do */
 static bool run_reset(struct nic *nic)
 {
 	nic_grant(nic);
@@ -143,7 +148,10 @@ static bool run_reset(struct nic *nic)
 
 void nic_reset(struct nic *nic)
 {
-	/* Another one does not begin anew: nothing has come since */
+	/*
+	 * A second request does not start again, because no object was created
+	 * since
+	 */
 	bool goes_on = is_in_reset(nic);
 
 	nic->regs = (struct regs){ 0 };
@@ -190,7 +198,10 @@ static bool run_timers(struct nic *nic)
 
 bool nic_run(struct nic *nic)
 {
-	/* What QPs send they are to see, and what goes wrong with a CQ first */
+	/*
+	 * The order matters. A CQ's failure is handled first among these, and
+	 * QPs see what QPs have sent
+	 */
 	static bool (*const kinds[])(struct nic *nic) = {
 		tms_run,    admin_run,	cqs_run, events_run,
 		run_timers, spread_run, qps_run,
@@ -203,7 +214,7 @@ bool nic_run(struct nic *nic)
 	if (is_in_reset(nic))
 		return run_reset(nic);
 	nic_grant(nic);
-	/* What was rung before a command is begun before it */
+	/* Doorbells before a command take effect before it */
 	if (nic->admin.ci != nic->admin.pi)
 		qps_run_each(nic);
 	for (unsigned int i = 0; i < ARRAY_SIZE(kinds) && nic_enabled(nic);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The NIC core as its surroundings see it. The core knows no sockets, no
- * vfio-user and no clock: a host drives its registers and gives it memory and
- * interrupts, a wire carries its packets, time comes with the calls. All
- * functions of one NIC are called from one thread and none is reentrant, but
- * for nic_receive(), which may be called from inside another NIC's transmit().
+ * The interface of the core to its surroundings. The core has no sockets, no
+ * vfio-user and no clock. A host accesses its registers and gives it memory and
+ * interrupts. A wire carries its packets, and time is passed to it.
+ *
+ * All functions of one NIC are called from one thread. None is reentrant except
+ * nic_receive(), which may be called inside another NIC's transmit().
  */
 #ifndef MYNIC_NIC_H
 #define MYNIC_NIC_H
@@ -19,26 +20,25 @@
 struct journal;
 struct nic;
 
-/** How long a nic_run() takes, ns; one more unit of work may come on top */
+/* Time limit of a nic_run() in ns; it may be exceeded by one unit of work */
 #define NIC_TURN_NS 200000
 
-/** What a NIC may take of the process's memory if it is not told, bytes */
+/* Default limit of a NIC's memory in this process, in bytes */
 #define NIC_MEMORY (256ull << 20)
 
 /**
- * struct nic_ops - what a NIC asks of its surroundings
+ * struct nic_ops - functions that the surroundings of a NIC provide
  * @raise_irq: signal MSI-X vector @vector; must not call the NIC
- * @transmit: put a packet on the wire. The packet is only valid during the
- *	call. A wire that loops it back to the same NIC has to queue it.
- * @direct: whether transmit() of a unicast packet to @dmac hands it to another
- *	NIC, in the call, and nobody else; such a packet may be a train
- * @now: nanoseconds, monotonic
- * @may_have_mac: whether the NIC may take a MAC other than its permanent one:
- *	it is not somebody else's. NULL: any
- * @persist: make guest memory, at pointers that were given with nic_dma_map(),
- *	as lasting as what it is kept in. 0: it is; -EINPROGRESS: it is going to
- *	be, and nic_persisted() is called, before which this is not called again;
- *	else it cannot be
+ * @transmit: send a packet, which is valid only during the call. A wire that
+ *	loops it back to the same NIC has to queue it
+ * @direct: whether transmit() of a unicast packet to @dmac passes it to exactly
+ *	one other NIC, inside the call. Such a packet may be a train
+ * @now: monotonic time in ns
+ * @may_have_mac: whether the NIC may take a MAC other than its permanent one,
+ *	because nobody else has it. NULL: it may take any
+ * @persist: make guest memory persistent, at pointers from nic_dma_map(). 0: it
+ *	is; -EINPROGRESS: nic_persisted() will report the result, and must do so
+ *	before the next call; any other value: it is not possible
  * @failed: the NIC has failed, and does nothing until it is reset; must not
  *	call the NIC, but for nic_journal(). NULL: nobody asks
  */
@@ -53,13 +53,13 @@ struct nic_ops {
 };
 
 /**
- * struct nic_config - what makes one NIC differ from another
+ * struct nic_config - parameters of a NIC
  * @mac: permanent MAC
- * @memory: bytes that objects and their work may take; 0: NIC_MEMORY
- * @seed: start of the NIC's own random numbers (none where chance would do
- *	harm: the same seed and the same calls give the same run)
+ * @memory: limit of its memory in bytes; 0: NIC_MEMORY
+ * @seed: seed of its random numbers. None of them is security relevant; the
+ *	same seed and the same calls give the same run
  * @ops: see &struct nic_ops
- * @ctx: passed to @ops
+ * @ctx: argument of all @ops
  */
 struct nic_config {
 	uint8_t mac[6];
@@ -69,27 +69,27 @@ struct nic_config {
 	void *ctx;
 };
 
-/** nic_create() - a NIC after power-on; NULL if there is no memory */
+/* Makes a NIC in the state after power-on. Returns NULL without memory. */
 struct nic *nic_create(const struct nic_config *config);
 void nic_destroy(struct nic *nic);
 
 /**
- * nic_reset() - FLR or system reset: all state but the maps is lost
+ * nic_reset() - FLR or system reset; all state except for DMA maps is lost
  * @nic: the NIC
  *
- * Where there is much of it, nic_run() goes on with that. No guest memory is
- * touched any more.
+ * nic_run() continues if there is much to free. Guest memory is not accessed
+ * any more.
  */
 void nic_reset(struct nic *nic);
 
-/** nic_set_bus_master() - PCI command register: without it there is no DMA */
+/* PCI command register: the NIC has no DMA unless it is a bus master. */
 void nic_set_bus_master(struct nic *nic, bool on);
 
-/** nic_set_link() - the wire came up or went down */
+/* Tells the NIC that its link has come up or gone down. */
 void nic_set_link(struct nic *nic, bool up);
 
 /**
- * nic_bar_read() - load from BAR0 or BAR2 by the host
+ * nic_bar_read() - handle a load of the host from BAR0 or BAR2
  * @nic: the NIC
  * @bar: MYNIC_BAR_REGS or MYNIC_BAR_UAR
  * @offset: byte offset in the BAR; any value, any alignment
@@ -100,15 +100,14 @@ void nic_bar_read(struct nic *nic, int bar, uint64_t offset, void *data,
 		  size_t len);
 
 /**
- * nic_bar_write() - store to BAR0 or BAR2 by the host
+ * nic_bar_write() - handle a store of the host to BAR0 or BAR2
  * @nic: the NIC
  * @bar: MYNIC_BAR_REGS or MYNIC_BAR_UAR
  * @offset: byte offset in the BAR; any value, any alignment
  * @data: @len bytes, little-endian
  * @len: 1 to 8
  *
- * A write does its work at once only if that is short; otherwise it leaves it
- * to nic_run().
+ * Short work is done inside the call. nic_run() does the rest.
  */
 void nic_bar_write(struct nic *nic, int bar, uint64_t offset, const void *data,
 		   size_t len);
@@ -118,92 +117,91 @@ void nic_bar_write(struct nic *nic, int bar, uint64_t offset, const void *data,
  * @nic: the NIC
  * @iova: DMA address of the first byte
  * @len: bytes
- * @ptr: where this process has it
- * @writable: whether the NIC may write there
+ * @ptr: the first byte in this process
+ * @writable: the NIC may write to it
  *
- * Return: 0, -EEXIST if the range overlaps a mapped one, -ENOMEM, or -EINVAL
- * for an empty or wrapping range.
+ * Return: 0; -EEXIST: the range overlaps another map; -EINVAL: the range is
+ * empty or wraps; -ENOMEM.
  */
 int nic_dma_map(struct nic *nic, uint64_t iova, uint64_t len, void *ptr,
 		bool writable);
 
 /**
- * nic_dma_unmap() - take back all maps inside a range
+ * nic_dma_unmap() - remove all maps inside a range
  * @nic: the NIC
  * @iova: DMA address of the range
  * @len: bytes
  *
- * The NIC holds no pointer into them when this returns.
+ * Afterwards the NIC has no pointers into them.
  *
- * Return: 0, or -EINVAL if the range cuts a map in two.
+ * Return: 0; -EINVAL: the range has only a part of some map.
  */
 int nic_dma_unmap(struct nic *nic, uint64_t iova, uint64_t len);
 
 /**
- * nic_run() - do a bounded piece of the work that is due
+ * nic_run() - do a limited amount of the work that is due
  * @nic: the NIC
  *
- * It ends by the clock, NIC_TURN_NS after it has begun, whatever it does. What
- * it is just doing then, one unit of work, is finished: a packet or a train, an
- * admin command, or a part of a command that is long. What it gives to other
- * NICs inside transmit() counts as its own work.
+ * It ends NIC_TURN_NS after it has begun, whatever the work is. The current
+ * unit of work is finished: a packet or a train, an admin command, or a part of
+ * a long command. The work of other NICs inside transmit() counts as its own.
  *
  * Return: true if there is more to do now.
  */
 bool nic_run(struct nic *nic);
 
 /**
- * nic_poll() - look for work that was not announced by a doorbell
+ * nic_poll() - look for work that no doorbell has announced
  * @nic: the NIC
  *
- * Reads the doorbell records of recently active queues.
+ * It reads the doorbell records of queues that were active recently.
  *
- * Return: true if there was any; nic_run() will do it.
+ * Return: true if there is work for nic_run().
  */
 bool nic_poll(struct nic *nic);
 
 /**
- * nic_stop_polling() - nic_poll() will not be called for a while
+ * nic_stop_polling() - prepare for a time without calls of nic_poll()
  * @nic: the NIC
  *
- * From now on all work is announced by a doorbell.
+ * Afterwards, doorbells announce all work.
  *
- * Return: true if there was any until now; nic_run() will do it.
+ * Return: true if there is work for nic_run() already.
  */
 bool nic_stop_polling(struct nic *nic);
 
-/** nic_next_event() - when nic_run() next has work (now()'s scale), or ~0 */
+/* When nic_run() next has work, in ns of now(); ~0: never. */
 uint64_t nic_next_event(const struct nic *nic);
 
 /**
- * nic_receive() - a packet came in from the wire; consumed in the call
+ * nic_receive() - receive a packet from the wire
  * @nic: the NIC
- * @pkt: the packet
+ * @pkt: the packet, valid only during the call
  *
- * A packet that many are to get is copied, and given to them by nic_run().
+ * A packet for many receivers is copied, and nic_run() delivers it.
  *
- * Return: units of work, of a microsecond or so, that it took beyond what each
+ * Return: units of work, of about a microsecond each, beyond those that each
  * packet takes.
  */
 uint32_t nic_receive(struct nic *nic, const struct packet *pkt);
 
-/** nic_spend() - inside transmit(): others took @units for what the NIC sends */
+/* Inside transmit(): charges @units that receivers have spent. */
 void nic_spend(struct nic *nic, uint32_t units);
 
 /**
- * nic_persisted() - what &nic_ops.persist has begun is over
+ * nic_persisted() - report the result of &nic_ops.persist
  * @nic: the NIC
- * @err: 0: the memory is as lasting as what it is kept in
+ * @err: 0 if the memory is persistent
  */
 void nic_persisted(struct nic *nic, int err);
 
-/** nic_overrun() - a packet for the NIC was lost for want of buffers */
+/* Counts a packet for the NIC that was lost because of missing buffers. */
 void nic_overrun(struct nic *nic);
 
-/** nic_memory() - bytes that objects and their work take now */
+/* Bytes that objects and their work occupy. */
 uint64_t nic_memory(const struct nic *nic);
 
-/** nic_stat() - a counter; @stat is an enum mynic_stat */
+/* Value of a counter; @stat is an enum mynic_stat. */
 uint64_t nic_stat(const struct nic *nic, unsigned int stat);
 
 /**
@@ -217,13 +215,17 @@ uint64_t nic_stat(const struct nic *nic, unsigned int stat);
  */
 bool nic_keep_journal(struct nic *nic, bool on);
 
-/** nic_journal() - the journal; see base/journal.h */
+/*
+ * The journal; see base/journal.h. @failed: the NIC has had a fatal error, and
+ * does nothing until a reset; must not call the NIC except for nic_journal().
+ * May be NULL
+ */
 const struct journal *nic_journal(const struct nic *nic);
 
-/** nic_mac() - the unicast MAC in force, for a switch and for messages */
+/* Current unicast MAC, for a switch and for log messages. */
 const uint8_t *nic_mac(const struct nic *nic);
 
-/** nic_permanent_mac() - the MAC that it has after each reset */
+/* MAC after each reset. */
 const uint8_t *nic_permanent_mac(const struct nic *nic);
 
 #endif /* MYNIC_NIC_H */

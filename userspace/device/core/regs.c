@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* BAR0: registers */
+/* BAR0: the registers. */
 #include "regs.h"
 
 #include "core.h"
@@ -122,7 +122,7 @@ static void write_control(struct nic *nic, uint32_t value)
 		enable(nic);
 }
 
-/* What may be written only between reset and ENABLE */
+/* Registers that may be written only between reset and ENABLE */
 static bool write_setup(struct nic *nic, uint64_t offset, uint32_t value)
 {
 	if (nic->regs.status != MYNIC_STATUS_READY)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* BAR0: registers. @len bytes at @offset, as in nic.h */
+/* Access to BAR0, the registers. Arguments are those of nic_bar_read(). */
 #ifndef MYNIC_CORE_REGS_H
 #define MYNIC_CORE_REGS_H
 

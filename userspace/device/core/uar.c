@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* BAR2: doorbell pages, on which the clock can be read, too */
+/* BAR2: doorbell pages, which also have a readable clock. */
 #include "uar.h"
 
 #include "core.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* BAR2: doorbell pages. @len bytes at @offset, as in nic.h */
+/*
+ * Access to the doorbell pages of BAR2. Arguments are those of nic_bar_read().
+ */
 #ifndef MYNIC_UAR_H
 #define MYNIC_UAR_H
 

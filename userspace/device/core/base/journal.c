@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The last things that happened to a NIC, in a ring */
+/* The ring of journal entries. Text is made of them in host/journal_text.c. */
 #include "base/journal.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ void journal_end(struct journal *journal)
 	*journal = (struct journal){ 0 };
 }
 
-/* Out of line and cold, so that nobody pays for it while it is off */
+/* Out of line and cold, so that it costs nothing while the journal is off */
 __attribute__((cold)) void journal_add(struct journal *journal, uint64_t time,
 				       const struct journal_entry *entry)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The journal: what happened to a NIC last, for whoever asks why. It is off, and
- * has no memory, until somebody wants it. Documentation/faults.rst, "The journal",
- * tells what its lines say.
+ * The journal: recent events of a NIC, for finding out why something happened.
+ * It is off, and has no memory, until somebody asks for it.
+ * Documentation/faults.rst, "The journal", explains its lines.
  */
 #ifndef MYNIC_JOURNAL_H
 #define MYNIC_JOURNAL_H
@@ -10,33 +10,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Entries that are kept, a power of two */
+/* Number of entries that are kept; a power of two */
 #define JOURNAL_SIZE 1024
 
 /**
- * enum journal_kind - what an entry tells
+ * enum journal_kind - kind of an entry, and the fields that it uses
  * @JOURNAL_RESET: the NIC is reset
  * @JOURNAL_ENABLED: the driver has enabled it
- * @JOURNAL_FATAL: @code: enum mynic_fatal
- * @JOURNAL_COMMAND: @number, @code: enum mynic_aq_opcode, @status: enum
- *	mynic_aq_status, @key: the number that it has made
- * @JOURNAL_EVENT: @number, @code: enum mynic_event
- * @JOURNAL_MODIFIED: @number: QP, @from, @to: its states; by MODIFY_QP
- * @JOURNAL_MOVED: likewise, by the NIC; @code: the event that it brings, or 0
- * @JOURNAL_SEND_ERROR: @number: QP, @code: enum ib_wr_opcode, @status: enum
- *	ib_wc_status; enum mynic_syndrome in @from; @psn: its oldest that is not
- *	acknowledged
- * @JOURNAL_RECV_ERROR: likewise; @psn: the one that is expected; no @code
- * @JOURNAL_COUNT: @code: enum mynic_stat; of a QP: @number, @psn: its oldest that
- *	is not acknowledged, @expected: that which it expects
- * @JOURNAL_DROP: a packet; @number: to which QP, @code: enum mynic_stat; its
- *	opcode in @from; @psn
- * @JOURNAL_REFUSED: the request in a packet; @number: QP, @code: enum aeth_nak;
- *	its opcode in @from; @psn, and if it has them @key, @addr, @length
- * @JOURNAL_KEY: an access; @number: QP of a remote one, else 0; @key, @addr,
- *	@length, @code: enum journal_key_fault
- * @JOURNAL_PAGE: a QP asks for a page; @number, @code: enum mynic_page_stage,
- *	@key, @addr, @length, @status: whether it is to be written
+ * @JOURNAL_FATAL: code = enum mynic_fatal
+ * @JOURNAL_COMMAND: number, code = enum mynic_aq_opcode, status = enum
+ *	mynic_aq_status, key = number of the new object
+ * @JOURNAL_EVENT: number, code = enum mynic_event
+ * @JOURNAL_MODIFIED: MODIFY_QP; number = QP, from and to = its states
+ * @JOURNAL_MOVED: the NIC has changed a state; like JOURNAL_MODIFIED, and code
+ *	= the event that follows, or 0
+ * @JOURNAL_SEND_ERROR: number = QP, code = enum ib_wr_opcode, status = enum
+ *	ib_wc_status, from = enum mynic_syndrome, psn = its oldest PSN that is
+ *	not acknowledged
+ * @JOURNAL_RECV_ERROR: like JOURNAL_SEND_ERROR without code; psn = expected PSN
+ * @JOURNAL_COUNT: code = enum mynic_stat; for a QP number, psn = its oldest PSN
+ *	that is not acknowledged, expected = the PSN that it expects
+ * @JOURNAL_DROP: a packet; number = destination QP, code = enum mynic_stat,
+ *	from = opcode, psn
+ * @JOURNAL_REFUSED: the request in a packet; number = QP, code = enum aeth_nak,
+ *	from = opcode, psn; and key, addr, length if the request has them
+ * @JOURNAL_KEY: an access; number = QP of a remote access, otherwise 0; key,
+ *	addr, length, code = enum journal_key_fault
+ * @JOURNAL_PAGE: a QP needs a missing page; number, code = enum
+ *	mynic_page_stage, key, addr, length, status = not 0 for a write
  */
 enum journal_kind {
 	JOURNAL_RESET,
@@ -56,10 +57,10 @@ enum journal_kind {
 };
 
 /**
- * enum journal_key_fault - why a range of a region cannot be used
- * @JOURNAL_NO_KEY: no such key, or not in this PD, or not for this
- * @JOURNAL_NO_RIGHT: the region does not allow it
- * @JOURNAL_NO_RANGE: not in the region
+ * enum journal_key_fault - why an access is refused
+ * @JOURNAL_NO_KEY: the key is unknown, of another PD, or not for this use
+ * @JOURNAL_NO_RIGHT: the region does not allow the access
+ * @JOURNAL_NO_RANGE: the range is not inside the region
  */
 enum journal_key_fault {
 	JOURNAL_NO_KEY,
@@ -68,19 +69,19 @@ enum journal_key_fault {
 };
 
 /**
- * struct journal_entry - one thing that happened
- * @time: when, on the NIC's clock, ns
- * @addr: see &enum journal_kind, as for the rest
+ * struct journal_entry - one event
+ * @time: time in ns on the NIC's clock
+ * @addr: see &enum journal_kind, as for all members below
  * @length: bytes
- * @number: of a queue pair or another object
+ * @number: number of an object
  * @key: memory key
  * @psn: packet sequence number, 24 bits
- * @expected: another one
+ * @expected: another PSN
  * @kind: enum journal_kind
- * @code: what it is about
- * @status: how it ended
- * @from: state before
- * @to: state behind
+ * @code: subject
+ * @status: result
+ * @from: previous state
+ * @to: new state
  */
 struct journal_entry {
 	uint64_t time;
@@ -99,28 +100,28 @@ struct journal_entry {
 
 /**
  * struct journal - the journal of a NIC
- * @entries: JOURNAL_SIZE of them, or NULL while it is off
- * @num: how many there have been
+ * @entries: JOURNAL_SIZE entries; NULL while the journal is off
+ * @num: number of entries ever added
  */
 struct journal {
 	struct journal_entry *entries;
 	uint64_t num;
 };
 
-/** journal_begin() - have an empty journal. Return: false: no memory */
+/* Starts with an empty journal. Returns false without memory. */
 bool journal_begin(struct journal *journal);
 
-/** journal_end() - have none */
+/* Frees the journal. */
 void journal_end(struct journal *journal);
 
-/** journal_add() - add an entry to a journal that is on */
+/* The journal must be on. */
 void journal_add(struct journal *journal, uint64_t time,
 		 const struct journal_entry *entry);
 
-/** journal_first() - the number of the oldest entry that is kept */
+/* Number of the oldest entry that is kept. */
 uint64_t journal_first(const struct journal *journal);
 
-/** journal_at() - the entry with a number from journal_first() to before @num */
+/* The entry with @number, which is kept and below &journal.num. */
 const struct journal_entry *journal_at(const struct journal *journal,
 				       uint64_t number);
 

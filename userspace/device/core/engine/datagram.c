@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The send queue of UD, GSI and RAW_PACKET QPs: each request is sent as it comes. */
+/*
+ * Send queues of UD, GSI and RAW_PACKET QPs. Each request completes as soon as
+ * it is sent.
+ */
 #include "engine/datagram.h"
 
 #include "core.h"
@@ -8,10 +11,10 @@
 #include "queue/sq.h"
 #include "rdma/ud.h"
 
-/* Units of a turn that a datagram takes: it may go to many */
+/* Units of a turn for each datagram, which several receivers may get */
 #define DATAGRAM_UNITS 2
 
-/* @done: whether that was all of it */
+/* @done: the whole request is sent */
 static struct wqe_error send(struct qp *qp, struct send_req *req, bool *done)
 {
 	struct wqe_error error;
@@ -27,10 +30,10 @@ static struct wqe_error send(struct qp *qp, struct send_req *req, bool *done)
 	return ud_send(qp, req);
 }
 
-/* A path of UD is that of each request, with a rate of its own */
+/* Each request of a UD QP has a path and a rate of its own */
 static bool may_send(struct qp *qp, const struct send_req *req)
 {
-	/* A request that has begun was let go as a whole */
+	/* A request that has begun is not delayed again */
 	if (req->num_psn)
 		return true;
 	if (qp->type == MYNIC_QP_UD || qp->type == MYNIC_QP_GSI)

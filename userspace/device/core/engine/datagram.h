@@ -6,7 +6,7 @@
 
 struct qp;
 
-/** datagram_run() - as requester_run(), for UD, GSI and RAW_PACKET QPs */
+/* Like requester_run(), for UD, GSI and RAW_PACKET QPs. */
 bool datagram_run(struct qp *qp);
 
 #endif /* MYNIC_DATAGRAM_H */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Attributes of queue pairs: MODIFY_QP and QUERY_QP */
+/*
+ * Attributes of queue pairs: MODIFY_QP and QUERY_QP. Legal transitions are in
+ * qp/qp_state.c.
+ */
 #include <string.h>
 
 #include "base/util.h"
@@ -148,7 +151,7 @@ int admin_modify_qp(struct nic *nic, struct admin_call *call)
 		memset(&qp->attr, 0, sizeof(qp->attr));
 	else
 		set_attrs(&qp->attr, mask, attr);
-	/* A wait at the old rate is over */
+	/* A delay that was computed from the old rate no longer applies */
 	if (mask & IB_QP_RATE_LIMIT)
 		qp->cc.next = 0;
 	if (mask & (IB_QP_AV | IB_QP_RATE_LIMIT))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* CREATE_QP and DESTROY_QP: what a queue pair is made of. */
+/* CREATE_QP and DESTROY_QP, with all resources of a queue pair. */
 #include "engine/qp_create.h"
 
 #include <string.h>
@@ -246,7 +246,7 @@ void qp_destroy(struct nic *nic, struct qp *qp)
 	mem_free(&nic->mem, qp);
 }
 
-/* Return: true if it still has groups or windows */
+/* Returns true if the QP still has multicast groups or windows */
 static bool unbind_some(struct nic *nic, struct qp *qp)
 {
 	return mcast_detach_some(nic, qp) || mw_unbind_some(qp);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* How a queue pair comes, and goes. */
+/* Creation and destruction of queue pairs. */
 #ifndef MYNIC_QP_CREATE_H
 #define MYNIC_QP_CREATE_H
 
@@ -13,25 +13,26 @@ struct qp;
 /**
  * qp_create() - create a QP or WQ
  * @nic: the NIC
- * @cmd: what to create; all but the type and the flags is checked here
- * @qp: result
+ * @cmd: the command; its type and flags have been checked
+ * @qp: out: the queue pair
  *
  * Return: enum mynic_aq_status.
  */
 int qp_create(struct nic *nic, const struct mynic_create_qp *cmd,
 	      struct qp **qp);
 
-/** qp_destroy() - destroy a QP or WQ that nothing uses, and that has no group
- * and no window
+/*
+ * Destroys a QP or WQ that is not in use and has no multicast group and no
+ * window.
  */
 void qp_destroy(struct nic *nic, struct qp *qp);
 
 /**
- * qps_free_one() - in a reset: a bounded piece of that
+ * qps_free_one() - free QPs as a part of a reset
  * @nic: the NIC
- * @number: in: where to look for the next; out: its number
+ * @number: in: where to look for the next QP; out: its number
  *
- * Return: false if there are no more.
+ * Return: false if there are none left.
  */
 bool qps_free_one(struct nic *nic, uint32_t *number);
 

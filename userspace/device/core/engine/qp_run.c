@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Whose turn it is: the QPs that have work, and those that may get some. */
+/*
+ * Scheduling of QPs: those with work, and those whose doorbell records are
+ * watched.
+ */
 #include "engine/qp_run.h"
 
 #include "core.h"
 #include "engine/transport.h"
 #include "qp/qp_poll.h"
 
-/* How many QPs one nic_run() lets do a piece of work at most */
+/* Upper bound of the QPs that do some work in one nic_run() */
 #define RUN_QUANTUM 16
 
-/* Return: whether there is work */
+/* Returns true if there is work */
 static bool stop_polling(struct nic *nic, struct qp *qp)
 {
 	if (!qp_poll_end(nic, qp))

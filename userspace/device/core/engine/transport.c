@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Dispatch by QP type: running send queues, and receiving RoCEv2 packets. The
+ * services themselves are in rdma/ and ethernet/.
+ */
+
 #include "engine/transport.h"
 
 #include <errno.h>
@@ -108,7 +113,7 @@ void transport_doorbell(struct qp *qp)
 	qp_schedule(qp->nic, qp);
 }
 
-/* There are requests of the host's, or of the device itself */
+/* The QP has requests of its host, or rendezvous requests of its own */
 static bool sends(const struct qp *qp)
 {
 	return qp->has_sq || qp->rndv.active;
@@ -118,7 +123,7 @@ static bool flush(struct qp *qp)
 {
 	bool more = sends(qp) && sq_flush(qp);
 
-	/* LAST_WQE comes behind the completions of tags */
+	/* LAST_WQE must come after the completions of tags */
 	if (more && qp->rndv.active)
 		return true;
 	return rq_flush(qp) || more;
@@ -145,7 +150,7 @@ static bool run_sq(struct qp *qp)
 	case IB_QPS_RTS:
 		return send(qp);
 	case IB_QPS_SQD:
-		/* Requests of many packets: the one that has begun goes on */
+		/* A request of many packets that has begun continues first */
 		if (send(qp))
 			return true;
 		if (!requester_draining(qp) && !qp->req.drained) {
@@ -170,7 +175,10 @@ static void establish(struct qp *qp)
 	event_raise(qp->nic, &qp->events, MYNIC_EVENT_COMM_EST);
 }
 
-/* A packet that no other has to go before. If it has to wait it comes again */
+/*
+ * Handles a packet that is next in order. A packet that has to wait is handled
+ * again
+ */
 static void take(struct qp *qp, const struct packet *pkt)
 {
 	const struct opcode_info *info = opcode_info(pkt->roce.opcode);
@@ -211,7 +219,7 @@ bool transport_run_qp(struct qp *qp)
 	if (sends(qp))
 		more |= run_sq(qp);
 	paging_passed(&qp->paging, MYNIC_PAGE_SEND);
-	/* If it has just failed, there is something to flush */
+	/* A QP that has just failed has requests to flush */
 	return more || qp->state != state;
 }
 
@@ -232,7 +240,10 @@ static void connected_receive(struct qp *qp, const struct packet *pkt,
 		paging_hold(qp, pkt);
 }
 
-/* Reserved operations of the QP's own service are the responder's to refuse */
+/*
+ * Reserved operations of the QP's own service pass, because the responder
+ * refuses them
+ */
 static bool fits_type(const struct qp *qp, const struct roce_hdr *hdr,
 		      const struct opcode_info *info)
 {
@@ -276,7 +287,7 @@ static void group_receive(struct nic *nic, const struct packet *pkt,
 		spread_packet(nic, &ud_group_kind, pkt);
 }
 
-/* @own: where a connected QP expects its peer's packets to go to */
+/* @own: address at which a connected QP expects packets of its peer */
 static void qp_receive(struct nic *nic, struct qp *qp, const struct packet *pkt,
 		       const struct opcode_info *info,
 		       const struct gid_entry *own, const struct gid_entry *to)
@@ -299,7 +310,7 @@ static void qp_receive(struct nic *nic, struct qp *qp, const struct packet *pkt,
 	}
 }
 
-/* Nobody here speaks RoCEv2 at that address; a program may */
+/* No RoCEv2 QP has this address, but a program may receive it as a frame */
 static void pass_on(struct nic *nic, const struct packet *pkt)
 {
 	if (pkt->frame)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* CREATE_WQ, MODIFY_WQ, DESTROY_WQ: a WQ is a QP that has a receive queue only. */
+/*
+ * CREATE_WQ, MODIFY_WQ, DESTROY_WQ. A WQ is a QP that has only a receive queue.
+ */
 #include <string.h>
 
 #include "core.h"
@@ -7,7 +9,7 @@
 #include "engine/transport.h"
 #include "ethernet/rwq.h"
 
-/* enum ib_wq_attr_mask */
+/* Bits of enum ib_wq_attr_mask */
 #define ATTR_STATE 1
 #define ATTR_CUR_STATE 2
 #define ATTR_FLAGS 4

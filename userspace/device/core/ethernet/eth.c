@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Sending and receiving Ethernet frames: RAW_PACKET QPs and the port's receive
+ * filter. Flow rules are in flow.c, and TSO is in tso.c.
+ */
+
 #include "ethernet/eth.h"
 
 #include <arpa/inet.h>
@@ -12,7 +17,10 @@
 #include "ethernet/eth_rx.h"
 #include "ethernet/rss.h"
 
-/* Ethernet header with a VLAN tag; without it only the first ETHER_HDR_LEN */
+/*
+ * Ethernet header with a VLAN tag; untagged frames have only the first
+ * ETHER_HDR_LEN
+ */
 struct vlan_header {
 	struct ether_header eth;
 	uint16_t tci;
@@ -22,7 +30,10 @@ struct vlan_header {
 _Static_assert(sizeof(struct vlan_header) == ETHER_HDR_LEN + VLAN_TAG_LEN,
 	       "802.1Q");
 
-/* Bytes of header; what is too short for a tag goes out as it is */
+/*
+ * Returns the length of the header. Frames that are too short for a tag count
+ * as untagged
+ */
 static unsigned int parse_header(const struct vlan_header *header,
 				 uint32_t frame_len, struct packet *pkt)
 {
@@ -34,7 +45,7 @@ static unsigned int parse_header(const struct vlan_header *header,
 	memcpy(pkt->smac, header->eth.ether_shost, sizeof(pkt->smac));
 	pkt->vlan = PACKET_NO_VLAN;
 	pkt->ethertype = ntohs(header->eth.ether_type);
-	/* A tag of all ones is reserved, and cannot be told from none */
+	/* A tag of all ones is reserved, and has the value of PACKET_NO_VLAN */
 	if (pkt->ethertype != ETHERTYPE_VLAN || frame_len < sizeof(*header) ||
 	    ntohs(header->tci) == PACKET_NO_VLAN)
 		return sizeof(header->eth);
@@ -63,7 +74,7 @@ static struct wqe_error bad_len(struct nic *nic)
 	return (struct wqe_error){ IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN };
 }
 
-/* The header is read once: what it says decides where the payload begins */
+/* The header is read only once, because it decides where the payload begins */
 static int gather(struct qp *qp, const struct send_req *req, struct packet *pkt)
 {
 	struct sge_list list = send_sges(qp, req);
@@ -91,7 +102,7 @@ static int gather(struct qp *qp, const struct send_req *req, struct packet *pkt)
 		       &pkt->niov);
 }
 
-/* The bytes of a packet that has none yet. Return: how many */
+/* Builds the bytes of a packet that has none yet, and returns their number */
 static uint32_t linearize(const struct packet *pkt, uint8_t buf[ETH_MAX_FRAME])
 {
 	struct iov_cursor cursor = { .iov = pkt->iov };
@@ -103,7 +114,7 @@ static uint32_t linearize(const struct packet *pkt, uint8_t buf[ETH_MAX_FRAME])
 	return len + pkt->payload_len;
 }
 
-/* @buf: room for the frame, if it is not in one piece */
+/* @buf has room for the frame if it is not contiguous */
 static void parse_frame(struct eth_frame *frame, const struct packet *pkt,
 			uint8_t buf[ETH_MAX_FRAME])
 {
@@ -174,16 +185,16 @@ static bool eth_give_own(struct nic *nic, const struct packet *pkt,
 	return eth_spread(nic, pkt, true, place);
 }
 
-/* A frame that came in: by flow rules, and to the port's receiver */
+/* Frames from the wire go to flow rules and to the port's receiver */
 static const struct spread_kind eth_frame_kind = { eth_num_rules, eth_give };
 
-/* A frame to a group that the NIC itself has sent: by flow rules */
+/* The NIC's own multicast frames go to flow rules only */
 static const struct spread_kind eth_own_frame_kind = { eth_num_rules,
 						       eth_give_own };
 
 /*
- * The wire does not bring back what goes to a group: as members on this NIC,
- * flow rules get it here, and the port's own receiver does not.
+ * The wire does not return multicast frames to their sender. Flow rules on this
+ * NIC get them here; the port's own receiver does not.
  */
 static void loop_back(struct nic *nic, const struct packet *pkt)
 {
@@ -214,7 +225,7 @@ void eth_send_bytes(struct qp *qp, const uint8_t *frame, uint32_t len)
 	transmit(qp, &pkt);
 }
 
-/* Return: enum mynic_syndrome, 0 if it is sent */
+/* Returns enum mynic_syndrome; 0 if the frame is sent */
 static int send_with_csum(struct qp *qp, const struct send_req *req)
 {
 	struct sge_list list = send_sges(qp, req);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* How a frame gets into the receive queue of a QP or WQ. */
+/*
+ * Delivery of a frame to the receive queue of a QP or WQ. The choice of the QP
+ * is made in eth.c, flow.c and rss.c.
+ */
 #include "ethernet/eth_rx.h"
 
 #include "base/mac.h"
@@ -10,7 +13,9 @@
 
 #define VLAN_PRIO_SHIFT 13
 
-/* The frame as the QP is to have it. Return: its length */
+/*
+ * Leaves out the VLAN tag if the QP strips it. Returns the length of the rest
+ */
 static uint32_t cut_out_tag(const struct qp *qp, const struct eth_frame *frame,
 			    struct iovec iov[2])
 {
@@ -26,8 +31,8 @@ static uint32_t cut_out_tag(const struct qp *qp, const struct eth_frame *frame,
 }
 
 /*
- * Into the QP's next receive request. False if there is none, if it fails, or
- * if the frame is too long for it: then it waits for another one.
+ * Places a frame in the next receive request. If the frame is too long, the
+ * request stays for another frame. Returns false if the frame was not received.
  */
 static bool deliver(struct qp *qp, const struct eth_frame *frame,
 		    uint32_t flow_tag)

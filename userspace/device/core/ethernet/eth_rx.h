@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* How a frame gets into the receive queue of a QP or WQ. */
+/* Delivery of a frame to the receive queue of a QP or WQ. */
 #ifndef MYNIC_ETH_RX_H
 #define MYNIC_ETH_RX_H
 
@@ -14,11 +14,11 @@ struct qp;
 
 /**
  * struct eth_frame - a frame that is being received
- * @data: as it came, without FCS
- * @len: bytes of it
+ * @data: the frame as it arrived, without FCS
+ * @len: bytes of @data
  * @vlan: TCI, or PACKET_NO_VLAN
- * @csum_ok: the IP and TCP or UDP checksums are there and right
- * @headers: its headers, in @data
+ * @csum_ok: it has IP and TCP or UDP checksums, and they are correct
+ * @headers: headers of the frame, with pointers into @data
  */
 struct eth_frame {
 	const uint8_t *data;
@@ -29,12 +29,12 @@ struct eth_frame {
 };
 
 /**
- * eth_deliver() - give a frame to a QP
+ * eth_deliver() - deliver a frame to a QP
  * @qp: RAW_PACKET QP in any state
  * @frame: the frame
  * @flow_tag: for the completion
  *
- * Counts whether the QP has received it.
+ * It counts whether the QP has received the frame.
  */
 void eth_deliver(struct qp *qp, const struct eth_frame *frame,
 		 uint32_t flow_tag);

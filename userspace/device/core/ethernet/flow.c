@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Flow rules: their commands, and matching of frames. The frame is parsed in
+ * packet/headers.c and delivered in eth_rx.c.
+ */
+
 #include "ethernet/flow.h"
 
 #include <net/ethernet.h>
@@ -15,11 +20,16 @@
 #define MAX_RULES 4096
 #define FLOW_FLAGS (MYNIC_FLOW_DROP | MYNIC_FLOW_DONT_TRAP)
 
-/* Units of a turn: specs that take one, and what it takes to copy a frame */
+/*
+ * Cost in units of a turn: specs that take one unit, and units of one delivery
+ */
 #define SPECS_PER_UNIT 4
 #define DELIVERY_UNITS 2
 
-/* How far a frame has come, in &spread_place.stage; behind that the defaults */
+/*
+ * Progress of a frame, in &spread_place.stage; the default rules come after
+ * these
+ */
 enum {
 	STAGE_SNIFFERS,
 	STAGE_RULES,
@@ -28,22 +38,22 @@ enum {
 #define IP_DONT_FRAGMENT 0x4000
 #define IP_MORE_FRAGMENTS 0x2000
 
-/* As verbs count them (enum ib_ipv4_flags) */
+/* Bits of enum ib_ipv4_flags */
 #define FLOW_DONT_FRAGMENT 0x2
 #define FLOW_MORE_FRAGMENTS 0x4
 
 /**
- * struct flow - a rule
- * @link: in one of the lists of &struct flows
- * @number: for DESTROY_FLOW
- * @qp: RAW_PACKET QP that receives
- * @tag: for the completion
- * @priority: smaller ones come first
+ * struct flow - a flow rule
+ * @link: link in one of the lists of &struct flows
+ * @number: its number in DESTROY_FLOW
+ * @qp: RAW_PACKET QP that receives the frames
+ * @tag: flow tag for completions
+ * @priority: lower values are asked first
  * @type: enum mynic_flow_type
  * @flags: MYNIC_FLOW_*
  * @num_specs: elements of @specs
- * @counters: set that counts what it matches, or NULL
- * @specs: what a frame must be like
+ * @counters: counter set of the frames that it matches, or NULL
+ * @specs: conditions for a frame
  */
 struct flow {
 	TAILQ_ENTRY(flow) link;
@@ -67,8 +77,8 @@ int flows_init(struct flows *flows, struct mem *mem)
 }
 
 /*
- * What a header of a frame says, as specs have it. What a frame does not have
- * (a tag, a key) is told by its bytes in @absent, all ones.
+ * A header of a frame, in the format of specs. For fields that the frame does
+ * not have (a tag, a key), the bytes in @absent are all ones.
  */
 struct header {
 	union {
@@ -137,7 +147,7 @@ static bool get_ipv6(const struct layer *layer, struct header *header)
 	return true;
 }
 
-/* In TCP and UDP the ports are at the same place */
+/* The ports are at the same place in TCP and UDP */
 static bool get_ports(const uint8_t *l4, struct header *header)
 {
 	if (!l4)
@@ -191,7 +201,7 @@ static bool get_mpls(const struct layer *layer, struct header *header)
 	return true;
 }
 
-/* Return: whether the frame has such a header */
+/* Returns true if the frame has such a header */
 static bool get_header(const struct headers *headers, uint16_t type,
 		       struct header *header)
 {
@@ -248,7 +258,7 @@ static bool flow_matches(const struct flow *flow, const struct eth_frame *frame)
 	return true;
 }
 
-/* Return: whether the rule keeps the frame from those behind it */
+/* Returns true if no later rule may have the frame */
 static bool apply_one(struct flow *flow, const struct eth_frame *frame)
 {
 	if (!flow_matches(flow, frame))
@@ -306,7 +316,7 @@ enum flow_result flow_steer_rest(struct nic *nic, const struct eth_frame *frame,
 	return apply(nic, &nic->flows.defaults, frame, place);
 }
 
-/* Bytes of the header in a spec, or 0 if there is no such type */
+/* Bytes of the header in a spec; 0 for an unknown type */
 static unsigned int header_len(uint16_t type)
 {
 	switch (type & ~MYNIC_FLOW_INNER) {
@@ -440,7 +450,10 @@ int admin_create_flow(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-/* A frame that waits goes on behind a rule that is gone */
+/*
+ * A waiting frame must not point to a rule that is gone, so it moves to the
+ * next
+ */
 static void spread_skip(struct nic *nic, const struct flow *flow)
 {
 	struct spread_place *place = &nic->spread.place;

@@ -16,17 +16,17 @@ struct nic;
 struct spread_place;
 
 /*
- * Rules that are asked at the same time, in the order of their priorities, and
- * among equals of their age
+ * Rules of one stage, in the order of their priorities; among equals, older
+ * ones first
  */
 TAILQ_HEAD(flow_list, flow);
 
 /**
- * struct flows - flow rules
- * @sniffers: get a copy of all frames
- * @rules: NORMAL: before the port's own receiver
- * @defaults: ALL_DEFAULT and MC_DEFAULT: behind it
- * @numbers: all of them by number
+ * struct flows - all flow rules of a NIC
+ * @sniffers: rules that get a copy of each frame
+ * @rules: NORMAL rules, which come before the port's own receiver
+ * @defaults: ALL_DEFAULT and MC_DEFAULT, which come after it
+ * @numbers: all rules by number
  */
 struct flows {
 	struct flow_list sniffers;
@@ -35,14 +35,14 @@ struct flows {
 	struct table numbers;
 };
 
-/** flows_init() - no rules. Return: 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int flows_init(struct flows *flows, struct mem *mem);
 
 /**
- * enum flow_result - what the rules say of a frame
- * @FLOW_PASSED: none keeps it from those behind
- * @FLOW_TAKEN: one has taken or dropped it
- * @FLOW_STOPPED: the turn is over, and not all have been asked
+ * enum flow_result - what flow rules have done with a frame
+ * @FLOW_PASSED: later receivers may have it
+ * @FLOW_TAKEN: a rule has taken or dropped it
+ * @FLOW_STOPPED: the turn ended before all rules were asked
  */
 enum flow_result {
 	FLOW_PASSED,
@@ -51,21 +51,24 @@ enum flow_result {
 };
 
 /**
- * flow_steer() - give a frame to those who come before the port's receiver
+ * flow_steer() - ask the rules that come before the port's receiver
  * @nic: the NIC
  * @frame: the frame
- * @place: where to go on; how far it came
+ * @place: in and out: where to continue
  *
- * Return: what came of it.
+ * Return: the result.
  */
 enum flow_result flow_steer(struct nic *nic, const struct eth_frame *frame,
 			    struct spread_place *place);
 
-/** flow_steer_rest() - likewise, with what the port's receiver does not want */
+/* Asks the rules for frames that the port's receiver does not take. */
 enum flow_result flow_steer_rest(struct nic *nic, const struct eth_frame *frame,
 				 struct spread_place *place);
 
-/** flows_free_one() - in a reset: the next from @number on; false: no more */
+/*
+ * Part of a reset: frees the next rule from @number on. Returns false if there
+ * is none.
+ */
 bool flows_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_FLOW_H */

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Receive-side scaling: the choice of a WQ by the Toeplitz hash of a frame. */
+
 #include "ethernet/rss.h"
 
 #include <string.h>
@@ -14,7 +16,7 @@
 	 MYNIC_RX_HASH_SRC_PORT_TCP | MYNIC_RX_HASH_DST_PORT_TCP | \
 	 MYNIC_RX_HASH_SRC_PORT_UDP | MYNIC_RX_HASH_DST_PORT_UDP)
 
-/* Two addresses of IPv6, two ports */
+/* Bytes of two IPv6 addresses and two ports */
 #define MAX_INPUT 36
 
 bool rss_is_valid(const struct mynic_create_qp *cmd)
@@ -69,7 +71,7 @@ void rss_fini(struct qp *qp)
 	mem_free(&qp->nic->mem, qp->rss);
 }
 
-/* What is hashed, in the order that it has elsewhere, too */
+/* Input of the hash, in the field order of other implementations */
 struct input {
 	uint8_t bytes[MAX_INPUT];
 	unsigned int len;
@@ -126,7 +128,10 @@ uint32_t rss_hash(const struct rss *rss, const struct eth_frame *frame)
 		add(&input, fields & MYNIC_RX_HASH_DST_IPV6, layer->ipv6 + 24,
 		    16);
 	}
-	/* Not all fragments have ports, and all are to go the same way */
+	/*
+	 * Later fragments have no ports, and all fragments must go to the same
+	 * WQ
+	 */
 	if (layer->tcp && !layer->fragment)
 		add_ports(&input, fields & MYNIC_RX_HASH_SRC_PORT_TCP,
 			  fields & MYNIC_RX_HASH_DST_PORT_TCP, layer->tcp);

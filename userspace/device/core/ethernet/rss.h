@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* RAW_PACKET QPs that spread what they receive over the WQs of a table. */
+/* RAW_PACKET QPs that spread frames over the WQs of a table. */
 #ifndef MYNIC_RSS_H
 #define MYNIC_RSS_H
 
@@ -14,9 +14,9 @@ struct qp;
 struct rwq_table;
 
 /**
- * struct rss - how frames are spread
+ * struct rss - receive-side scaling of a QP
  * @table: the WQs
- * @fields: MYNIC_RX_HASH_*
+ * @fields: MYNIC_RX_HASH_* of the hash's input
  * @key: Toeplitz key
  */
 struct rss {
@@ -25,34 +25,34 @@ struct rss {
 	uint8_t key[MYNIC_RX_HASH_KEY_LEN];
 };
 
-/** rss_is_valid() - the fields of CREATE_QP fit each other, as far as RSS goes */
+/* Whether the RSS fields of CREATE_QP are consistent. */
 bool rss_is_valid(const struct mynic_create_qp *cmd);
 
 /**
- * rss_init() - give a QP its table
+ * rss_init() - bind a QP to its table
  * @nic: the NIC
  * @qp: QP that is being created
- * @cmd: with a table; rss_is_valid()
+ * @cmd: a command with a table, for which rss_is_valid() is true
  *
- * It receives from now on.
+ * The QP receives from now on.
  *
  * Return: enum mynic_aq_status.
  */
 int rss_init(struct nic *nic, struct qp *qp, const struct mynic_create_qp *cmd);
 
-/** rss_fini() - undo rss_init(), if there has been one */
+/* Undoes rss_init(), if it was called. */
 void rss_fini(struct qp *qp);
 
 /**
- * rss_hash() - the hash of what counts in a frame
- * @rss: which fields do
+ * rss_hash() - hash a frame
+ * @rss: selects the fields
  * @frame: the frame
  *
- * Return: the hash; 0 if nothing does.
+ * Return: the hash; 0 if the frame has none of the fields.
  */
 uint32_t rss_hash(const struct rss *rss, const struct eth_frame *frame);
 
-/** rss_wq() - the WQ that receives a frame */
+/* The WQ for a frame. */
 struct qp *rss_wq(const struct rss *rss, const struct eth_frame *frame);
 
 #endif /* MYNIC_RSS_H */

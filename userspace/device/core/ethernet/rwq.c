@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Tables of receive work queues, and their commands. Commands of a single WQ
+ * are in engine/wq.c.
+ */
+
 #include "ethernet/rwq.h"
 
 #include <string.h>
@@ -69,7 +74,7 @@ bool rwq_tables_free_one(struct nic *nic, uint32_t *number)
 
 	if (!table)
 		return false;
-	/* Its WQs have gone before it */
+	/* A reset frees the WQs before their tables */
 	table_remove(&nic->rwq_tables, *number);
 	mem_free(&nic->mem, table);
 	return true;

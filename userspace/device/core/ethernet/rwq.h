@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Tables of work queues. A WQ is a QP that has a receive queue only: type
- * QP_TYPE_WQ. See wq.c for its own commands.
+ * Tables of receive work queues. A WQ is a QP of type QP_TYPE_WQ, which has
+ * only a receive queue. Its own commands are in engine/wq.c.
  */
 #ifndef MYNIC_RWQ_H
 #define MYNIC_RWQ_H
@@ -13,11 +13,11 @@ struct nic;
 struct qp;
 
 /**
- * struct rwq_table - receive WQ table
+ * struct rwq_table - a table of receive work queues
  * @number: its number
- * @num_qps: QPs that spread frames by it
+ * @num_qps: QPs that use the table
  * @num_wqs: elements of @wqs, a power of two
- * @wqs: the WQs; one may be there several times
+ * @wqs: the WQs; one WQ may occur several times
  */
 struct rwq_table {
 	uint32_t number;
@@ -26,10 +26,13 @@ struct rwq_table {
 	struct qp *wqs[];
 };
 
-/** rwq_find() - the WQ with a number (any value), or NULL */
+/* The WQ with any number, or NULL. */
 struct qp *rwq_find(const struct nic *nic, uint32_t number);
 
-/** rwq_tables_free_one() - in a reset: the next from @number on; false: no more */
+/*
+ * Part of a reset: frees the next table from @number on. Returns false if there
+ * is none.
+ */
 bool rwq_tables_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_RWQ_H */

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * TSO: cutting a large TCP request into segments, each with its own header and
+ * checksums.
+ */
+
 #include "ethernet/tso.h"
 
 #include <net/ethernet.h>
@@ -11,13 +16,13 @@
 #include "qp/path.h"
 #include "rdma/ud.h"
 
-/* Segments sent in one piece */
+/* Segments that are sent at a time */
 #define QUANTUM 64
 
-/* Units of a turn that one takes: it may go to many */
+/* Units of a turn for each segment, which several receivers may get */
 #define SEGMENT_UNITS 4
 
-/* In TCP's byte of flags (RFC 9293) */
+/* Flags of TCP (RFC 9293) that only the last or only the first segment has */
 #define TCP_ONLY_LAST (TH_FIN | TH_PUSH)
 #define TCP_ONLY_FIRST 0x80 /* CWR */
 
@@ -29,10 +34,10 @@ static struct wqe_error bad_wqe(struct nic *nic, enum ib_wc_status status)
 
 /**
  * struct cut - a segment of a request
- * @index: its number, from 0
- * @offset: where in the request it begins
- * @len: bytes behind the header
- * @last: it is the last one
+ * @index: number of the segment, from 0
+ * @offset: offset of its payload in the request
+ * @len: bytes of payload
+ * @last: it is the last segment
  */
 struct cut {
 	uint32_t index;
@@ -53,7 +58,7 @@ static struct cut cut(const struct send_req *req, uint32_t index)
 	return cut;
 }
 
-/* Header and data in one piece. Return: enum mynic_syndrome */
+/* Builds the contiguous bytes of a segment. Returns enum mynic_syndrome */
 static int build(struct qp *qp, const struct send_req *req,
 		 const struct cut *cut, uint8_t *buf)
 {
@@ -65,9 +70,8 @@ static int build(struct qp *qp, const struct send_req *req,
 }
 
 /*
- * The offsets of the IP and TCP headers, which the header has to end with.
- * What it has in the lengths that differ from segment to segment may be
- * anything.
+ * Finds the IP and TCP headers, which must end the header of the request.
+ * Length fields that differ between segments are not checked.
  */
 static bool find_tcp(const struct send_req *req, uint32_t *ip, uint32_t *tcp)
 {
@@ -88,7 +92,7 @@ static bool find_tcp(const struct send_req *req, uint32_t *ip, uint32_t *tcp)
 	return *tcp + (header[*tcp + 12] >> 4) * 4 == req->hdr_len;
 }
 
-/* What differs from segment to segment, and then the checksums */
+/* Sets the fields that differ between segments, and then the checksums */
 static void fix_headers(uint8_t *frame, uint32_t len, uint32_t ip, uint32_t tcp,
 			const struct cut *cut)
 {
@@ -109,7 +113,7 @@ static void fix_headers(uint8_t *frame, uint32_t len, uint32_t ip, uint32_t tcp,
 	headers_set_csum(&headers.outer);
 }
 
-/* A piece of the request is over: the turn is, or it is long enough */
+/* Whether to stop for now, because the turn or this piece is over */
 static bool ends_piece(struct qp *qp, const struct send_req *req)
 {
 	nic_charge(qp->nic, SEGMENT_UNITS);

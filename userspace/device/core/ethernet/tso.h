@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Requests that the device cuts into packets with a header each. */
+/* Requests that the device cuts into several packets, each with a header. */
 #ifndef MYNIC_TSO_H
 #define MYNIC_TSO_H
 
@@ -10,11 +10,11 @@
 
 struct qp;
 
-/** The longest request behind its header, in bytes */
+/* Upper bound for the bytes of a request without its header */
 #define TSO_MAX_LENGTH 0x10000
 #define TSO_MAX_SEGMENTS 1024
 
-/** tso_segments() - packets that a TSO request makes; 0 if @req->mss is 0 */
+/* Number of segments of a request; 0 if @req->mss is 0. */
 static inline uint32_t tso_segments(const struct send_req *req)
 {
 	if (!req->mss)
@@ -23,15 +23,15 @@ static inline uint32_t tso_segments(const struct send_req *req)
 }
 
 /**
- * tso_send() - execute a bounded piece of a TSO request
+ * tso_send() - send some segments of a request
  * @qp: UD, GSI or RAW_PACKET QP
- * @req: checked; @req->error is none
+ * @req: a request without error
  *
- * Return: what is wrong with it, for the completion.
+ * Return: error for the completion, if any.
  */
 struct wqe_error tso_send(struct qp *qp, struct send_req *req);
 
-/** tso_is_sent() - after a tso_send() that found nothing wrong: that was all */
+/* Whether tso_send() has sent all segments; only after it has succeeded. */
 static inline bool tso_is_sent(const struct send_req *req)
 {
 	return req->segments == tso_segments(req);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What the device says about itself: limits and counters */
+/* Description of the device to its host: limits, capabilities and counters. */
 #include <string.h>
 
 #include "core.h"
@@ -17,7 +17,7 @@
 	 MYNIC_CAP_ATOMIC_WRITE | MYNIC_CAP_FLUSH_GLOBAL |     \
 	 MYNIC_CAP_FLUSH_PERSISTENT)
 
-/* EUI-64 of a MAC: ff:fe in the middle, universal/local bit turned over */
+/* EUI-64 of a MAC: ff:fe in the middle, and the universal/local bit inverted */
 static void set_guid(__be64 *guid, const uint8_t mac[6])
 {
 	const uint8_t bytes[8] = {

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Event queues: their commands, and delivery of events and interrupts. Events
+ * that find no room wait with their objects.
+ */
+
 #include "function/event.h"
 
 #include <errno.h>
@@ -11,10 +16,10 @@
 #define MAX_LOG_SIZE 20
 #define LOG_EQE_SIZE 5
 
-/* Events of one EQ that waited for room and are sent at a time */
+/* Waiting events of one EQ that are sent at a time */
 #define QUANTUM 64
 
-/* A system call */
+/* An interrupt costs a system call */
 #define INTERRUPT_UNITS 2
 
 _Static_assert(sizeof(struct mynic_eqe) == 1 << LOG_EQE_SIZE, "EQE stride");
@@ -28,7 +33,10 @@ static void interrupt(struct nic *nic, const struct eq *eq)
 	nic->config.ops->raise_irq(nic->config.ctx, eq->vector);
 }
 
-/* The record; without it no event reaches the host any more */
+/*
+ * Finds the doorbell record. A fatal error follows without it, because the host
+ * would get no more events
+ */
 static struct mynic_eq_dbrec *record(struct nic *nic, struct eq *eq)
 {
 	struct mynic_eq_dbrec *dbrec = buf_ptr(nic, &eq->buf, &eq->dbrec,
@@ -40,7 +48,9 @@ static struct mynic_eq_dbrec *record(struct nic *nic, struct eq *eq)
 	return dbrec;
 }
 
-/* See what the host has read, now that it can see what the NIC has written */
+/*
+ * The host may have read entries, and it sees all that were written before this
+ */
 static void read_ci(struct nic *nic, struct eq *eq)
 {
 	const struct mynic_eq_dbrec *dbrec = record(nic, eq);
@@ -82,7 +92,10 @@ static bool has_room(struct nic *nic, struct eq *eq)
 	return !is_full(eq);
 }
 
-/* False if there is no room; what is lost with the device is not kept back */
+/*
+ * Returns false if there is no room. Returns true after a fatal error, because
+ * the event is then of no use
+ */
 static bool push(struct nic *nic, struct eq *eq, struct mynic_eqe *eqe)
 {
 	struct mynic_eqe *slot;
@@ -114,7 +127,9 @@ static bool push_completion(struct nic *nic, struct eq *eq, const struct cq *cq)
 	return push(nic, eq, &eqe);
 }
 
-/* Push events of one object while there is room; true if all are out */
+/*
+ * Pushes events of one object while there is room. Returns true if none is left
+ */
 static bool push_source(struct nic *nic, struct eq *eq,
 			struct event_source *source)
 {
@@ -134,7 +149,10 @@ static bool push_source(struct nic *nic, struct eq *eq,
 	return true;
 }
 
-/* One that waits longest. Return: false if there is none, or no room for it */
+/*
+ * Pushes the event that has waited longest. Returns false if there is none, or
+ * no room
+ */
 static bool push_one(struct nic *nic, struct eq *eq)
 {
 	struct event_source *source = TAILQ_FIRST(&nic->pending_events);
@@ -152,7 +170,7 @@ static bool push_one(struct nic *nic, struct eq *eq)
 	return true;
 }
 
-/* As many as are soon sent; nic_run() goes on with the rest */
+/* Pushes a limited number of events; nic_run() sends the rest */
 static void push_pending(struct nic *nic, struct eq *eq)
 {
 	for (unsigned int i = 0; i < QUANTUM; i++) {
@@ -210,13 +228,16 @@ void event_drop(struct nic *nic, struct event_source *source)
 	event_cancel(nic, source, ~0u);
 }
 
-/* False if others wait for room, or there is none */
+/* Returns false if there is no room, or if other events have to go first */
 static bool push_comp(struct nic *nic, struct eq *eq, const struct cq *cq)
 {
 	return TAILQ_EMPTY(&eq->pending_cqs) && push_completion(nic, eq, cq);
 }
 
-/* An EQ on whose vector the host wants the event is not to be waited for */
+/*
+ * The vector that the host has named is preferred, but the event does not wait
+ * for room in its EQ
+ */
 void event_raise_comp(struct nic *nic, struct cq *cq)
 {
 	struct eq *wanted = nic->comp_eqs[cq->vector];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Event queues, and events that wait for room in one. An object remembers its
- * own pending events as bits, so none is ever lost and none needs memory.
+ * Event queues, and events that wait for room in them. Pending events are bits
+ * in their object. None is lost, and none needs memory.
  */
 #ifndef MYNIC_EVENT_H
 #define MYNIC_EVENT_H
@@ -17,11 +17,11 @@ struct nic;
 struct cq;
 
 /**
- * struct event_source - what asynchronous events are about
- * @link: in &nic.pending_events, if @pending is not 0
- * @pending: bit n: event n of enum mynic_event is to be delivered
- * @number: the object's number
- * @describe: fills in what an event has beside type and number, or NULL
+ * struct event_source - an object that asynchronous events are about
+ * @link: link in &nic.pending_events while @pending is not 0
+ * @pending: bit n: event n of enum mynic_event is still to be delivered
+ * @number: number of the object
+ * @describe: fills in what an event has besides its type and number, or NULL
  */
 struct event_source {
 	TAILQ_ENTRY(event_source) link;
@@ -35,18 +35,19 @@ TAILQ_HEAD(event_sources, event_source);
 TAILQ_HEAD(cq_queue, cq);
 
 /**
- * struct eq - event queue
+ * struct eq - an event queue
  * @buf: host memory
- * @ring: in @buf
+ * @ring: the ring in @buf
  * @number: EQN
  * @pi: next index to write
  * @ci: consumer index when it was last read
- * @dbrec: window on the doorbell record
- * @dbrec_offset: of the doorbell record in @buf
- * @must_ring: the host has been told to ring when it has read entries
+ * @dbrec: translation of the doorbell record
+ * @dbrec_offset: offset of the doorbell record in @buf
+ * @must_ring: the host has been told to ring the doorbell after it has read
+ *	entries
  * @vector: MSI-X vector
- * @async: takes the asynchronous events
- * @num_cqs: CQs bound to it
+ * @async: asynchronous events go to this EQ
+ * @num_cqs: CQs that are bound to it
  * @pending_cqs: CQs whose completion event waits for room
  */
 struct eq {
@@ -65,7 +66,7 @@ struct eq {
 };
 
 /**
- * event_raise() - send an asynchronous event, now or when there is room
+ * event_raise() - send an asynchronous event, at once or when there is room
  * @nic: the NIC
  * @source: the object
  * @type: any but MYNIC_EVENT_COMP
@@ -73,29 +74,34 @@ struct eq {
 void event_raise(struct nic *nic, struct event_source *source,
 		 enum mynic_event type);
 
-/** event_cancel() - forget those of an object's pending events in @types */
+/* Discards pending events of an object; @types has one bit for each type. */
 void event_cancel(struct nic *nic, struct event_source *source, uint32_t types);
 
-/** event_drop() - forget an object's pending events, before it goes */
+/* Discards all pending events of an object that is being destroyed. */
 void event_drop(struct nic *nic, struct event_source *source);
 
-/** event_raise_comp() - send a CQ's completion event; disarming is the CQ's */
+/* Sends a completion event. The caller disarms the CQ. */
 void event_raise_comp(struct nic *nic, struct cq *cq);
 void event_drop_comp(struct cq *cq);
 
 /**
- * eq_doorbell() - the host has read entries, or has stopped reading them
+ * eq_doorbell() - note that the host has read entries, or no longer does
  * @nic: the NIC
  * @number: EQN from the doorbell, any value
  *
- * Return: whether it was accepted.
+ * Return: true if the doorbell was accepted.
  */
 bool eq_doorbell(struct nic *nic, uint32_t number);
 
-/** events_run() - send a bounded number of events that wait; true: more */
+/*
+ * Sends a limited number of waiting events. Returns true if more are waiting.
+ */
 bool events_run(struct nic *nic);
 
-/** eqs_free_one() - in a reset: the next from @number on; false: no more */
+/*
+ * Part of a reset: frees the next EQ from @number on. Returns false if there is
+ * none.
+ */
 bool eqs_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_EVENT_H */

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Fatal errors: the device stops until it is reset. */
+
 #include "function/fatal.h"
 
 #include "core.h"

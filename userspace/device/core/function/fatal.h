@@ -6,7 +6,7 @@
 
 struct nic;
 
-/** nic_fatal() - stop the device; only a reset ends this */
+/* Stops the device until the next reset. */
 void nic_fatal(struct nic *nic, enum mynic_fatal why);
 
 #endif /* MYNIC_CORE_FATAL_H */

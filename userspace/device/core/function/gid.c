@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The GID table: its command, and look-up for packets that arrive. */
+
 #include "function/gid.h"
 
 #include <string.h>
@@ -23,7 +25,7 @@ const struct gid_entry *gid_get(const struct nic *nic, uint32_t index)
 	return &nic->gids.entries[index];
 }
 
-/* Of a tag or an entry; without one as in VLAN 0 */
+/* VLAN id of a tag or an entry; an untagged packet counts as VLAN 0 */
 static uint16_t vlan_id(uint16_t vlan)
 {
 	return vlan == MYNIC_NO_VLAN ? 0 : vlan & VLAN_ID_MASK;

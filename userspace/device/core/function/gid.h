@@ -11,12 +11,12 @@ struct packet;
 
 #define GID_TABLE_SIZE 256
 
-/* What precedes an IPv4 address (RFC 4291, 2.5.5.2) */
+/* Prefix of an IPv4-mapped address (RFC 4291, 2.5.5.2) */
 static const uint8_t gid_ipv4_prefix[12] = { [10] = 0xff, [11] = 0xff };
 
 /**
- * struct gid_entry - source address of packets
- * @gid: IPv6 address, or IPv4 as ::ffff:a.b.c.d; all zeroes: empty
+ * struct gid_entry - a source address for packets
+ * @gid: IPv6 address, or IPv4 as ::ffff:a.b.c.d; all zeroes: the entry is empty
  * @mac: source MAC
  * @vlan: VLAN id, or MYNIC_NO_VLAN, which equals PACKET_NO_VLAN
  */
@@ -27,49 +27,48 @@ struct gid_entry {
 };
 
 /**
- * struct gid_table - the port's GIDs
- * @entries: by sgid_index
- * @used: entries from here on are all empty
+ * struct gid_table - the GIDs of the port
+ * @entries: entries by sgid_index
+ * @used: all entries from this index on are empty
  */
 struct gid_table {
 	struct gid_entry entries[GID_TABLE_SIZE];
 	unsigned int used;
 };
 
-/** gid_get() - the entry with an index (any value), or NULL if empty */
+/* Entry with any index; NULL if it is empty or out of range. */
 const struct gid_entry *gid_get(const struct nic *nic, uint32_t index);
 
 /**
- * gid_takes() - is a packet addressed to an entry?
+ * gid_takes() - check whether a packet is addressed to an entry
  * @nic: the NIC
- * @entry: an entry, not empty
- * @pkt: PACKET_ROCE
+ * @entry: an entry that is not empty
+ * @pkt: a PACKET_ROCE
  *
- * It has the entry's GID and VLAN, and the entry's MAC or the port's. A tag
- * with VLAN 0 has a priority and no VLAN (IEEE 802.1Q, 9.6).
+ * GID and VLAN must be those of the entry, and the MAC that of the entry or of
+ * the port. A tag with VLAN 0 has only a priority (IEEE 802.1Q, 9.6).
  *
- * Return: whether it is.
+ * Return: true if it is.
  */
 bool gid_takes(const struct nic *nic, const struct gid_entry *entry,
 	       const struct packet *pkt);
 
-/** gid_find() - the entry that a packet is addressed to, or NULL */
+/* Entry that a packet is addressed to, or NULL. */
 const struct gid_entry *gid_find(const struct nic *nic,
 				 const struct packet *pkt);
 
-/** gid_on_vlan() - is a packet untagged, or in the VLAN of some entry? */
+/* Whether a packet is untagged, or in the VLAN of an entry. */
 bool gid_on_vlan(const struct nic *nic, const struct packet *pkt);
 
-/** gid_is_ipv4() - is it ::ffff:a.b.c.d? */
 static inline bool gid_is_ipv4(const uint8_t gid[16])
 {
 	return !memcmp(gid, gid_ipv4_prefix, sizeof(gid_ipv4_prefix));
 }
 
-/** gid_from_ipv4() - ::ffff:a.b.c.d for the four bytes of an IPv4 address */
+/* Makes the IPv4-mapped address ::ffff:a.b.c.d. */
 void gid_from_ipv4(const uint8_t address[4], uint8_t gid[16]);
 
-/** gid_is_multicast() - is it an IPv6 or IPv4 multicast address? */
+/* Whether it is a multicast address, of IPv6 or mapped IPv4. */
 static inline bool gid_is_multicast(const uint8_t gid[16])
 {
 	if (gid_is_ipv4(gid))

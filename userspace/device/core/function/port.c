@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The port: its state, and sending. Receiving is in engine/ and ethernet/. */
+
 #include "function/port.h"
 
 #include <string.h>
@@ -30,7 +32,7 @@ void nic_set_link(struct nic *nic, bool up)
 	port->link = up;
 	if (!nic_enabled(nic))
 		return;
-	/* Of changes that have not been told only the last one counts */
+	/* A pending event about the opposite change is out of date */
 	event_drop(nic, &port->events);
 	event_raise(nic, &port->events,
 		    up ? MYNIC_EVENT_PORT_UP : MYNIC_EVENT_PORT_DOWN);

@@ -11,17 +11,17 @@ struct nic;
 struct packet;
 
 #define PORT_MAX_MTU 9216
-/* Of a frame beside the MTU: Ethernet header with VLAN tag; there is no FCS */
+/* Bytes of a frame beyond the MTU: Ethernet header and VLAN tag, without FCS */
 #define PORT_FRAME_OVERHEAD 18
 #define PORT_SPEED_MBPS 100000
 
 /**
- * struct port - the one port
- * @mac: unicast MAC in force
- * @link: the wire carries packets; survives resets
- * @up: the host wants it up; without it nothing is sent or received
- * @mtu: largest Ethernet payload
- * @events: its asynchronous events
+ * struct port - the only port of a NIC
+ * @mac: current unicast MAC
+ * @link: state of the link; survives resets
+ * @up: the host has enabled the port; otherwise nothing is sent or received
+ * @mtu: upper bound of the Ethernet payload, in bytes
+ * @events: asynchronous events of the port
  */
 struct port {
 	uint8_t mac[6];
@@ -31,18 +31,18 @@ struct port {
 	struct event_source events;
 };
 
-/** port_reset() - as after power-on, but for the link */
+/* Restores the state after power-on, except for the link. */
 void port_reset(struct nic *nic);
 
-/** port_is_open() - packets pass in and out */
+/* Whether packets can be sent and received. */
 bool port_is_open(const struct nic *nic);
 
 /**
- * port_transmit() - put a packet on the wire, if the port lets it pass
+ * port_transmit() - send a packet if the port is open
  * @nic: the NIC
- * @pkt: complete; valid until this returns
+ * @pkt: the complete packet; valid until this returns
  *
- * Counts TX_PACKETS and TX_BYTES; the other TX_* are the caller's.
+ * It counts TX_PACKETS and TX_BYTES. The caller counts all other TX_*.
  */
 void port_transmit(struct nic *nic, const struct packet *pkt);
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Completion queues: their commands, entries, arming, and errors. The event
+ * itself is sent in function/event.c.
+ */
+
 #include "queue/cq.h"
 
 #include <errno.h>
@@ -13,12 +18,16 @@
 #define LOG_CQE_SIZE 6
 #define NS_PER_US 1000u
 
-/* The host has read what is in the ring: take it back in time */
+/*
+ * The host has just read the slot, so its cache line is fetched before it is
+ * needed
+ */
 #define CQE_AHEAD 4
 
 /*
- * An event that the host asks for in memory costs it no doorbell, but costs the
- * NIC a look behind each completion: too much for a CQ that is only polled.
+ * Limit of looks for requests in vain. Arming through the doorbell record saves
+ * the host a doorbell, but costs the NIC a look after each completion. That is
+ * too much for a CQ that is only polled.
  */
 #define MAX_LOOKS 1024
 
@@ -44,7 +53,7 @@ static void moderation_expired(struct timer *timer)
 	notify(cq->nic, cq);
 }
 
-/* @held entries are there that the armed CQ has waited for */
+/* The armed CQ has waited for @held entries that are there now */
 static void notify_or_hold(struct nic *nic, struct cq *cq, uint32_t held)
 {
 	cq->held = held;
@@ -72,9 +81,9 @@ static void set_watched(struct nic *nic, struct cq *cq, bool on)
 }
 
 /*
- * The host stores a request and then looks whether its entry is there. So what
- * is not found here, behind the entries, is from a host that sees them all.
- * Return: the request, if it is a new one; else 0.
+ * Reads the host's request for an event, after the entries were written. The
+ * host stores a request and then looks for entries. If this misses the request,
+ * the host sees all entries. Returns 0 if the request is not new.
  */
 static uint64_t look(struct nic *nic, struct cq *cq)
 {
@@ -109,7 +118,10 @@ static uint32_t sequence(uint64_t request)
 	return request >> MYNIC_ARM_SEQ_SHIFT & MYNIC_ARM_SEQ_MASK;
 }
 
-/* A request that the host replaced was due: it had seen the entry */
+/*
+ * The host replaces a request only after it has seen the entry, so the event
+ * was due
+ */
 static bool has_missed_one(const struct cq *cq, uint64_t request)
 {
 	return ((sequence(request) - sequence(cq->taken)) &
@@ -141,12 +153,15 @@ static void take(struct nic *nic, struct cq *cq, uint64_t request)
 		notify_or_hold(nic, cq, end - index);
 }
 
-/* An entry has been written */
+/* Sends or prepares the event for an entry that was just written */
 static void serve(struct nic *nic, struct cq *cq, bool solicited)
 {
 	uint64_t request = look_if_watched(nic, cq);
 
-	/* One that the entry is for replaces the last one; else that has it */
+	/*
+	 * A request that includes this entry replaces the last one; otherwise
+	 * the entry belongs to the last one
+	 */
 	if (request && (int32_t)((uint32_t)request - cq->pi) < 0) {
 		take(nic, cq, request);
 		return;
@@ -166,7 +181,7 @@ static void fail(struct nic *nic, struct cq *cq)
 	cq->error_pending = true;
 }
 
-/* The record is looked at only when the ring seems to be full */
+/* The doorbell record is read only if the ring seems to be full */
 static bool has_room(struct nic *nic, struct cq *cq)
 {
 	const struct mynic_cq_dbrec *dbrec;
@@ -212,7 +227,6 @@ void cq_push(struct nic *nic, struct cq *cq, const struct mynic_cqe *cqe,
 	serve(nic, cq, solicited);
 }
 
-/* Take what the host has asked for until now */
 static void look_and_take(struct nic *nic, struct cq *cq)
 {
 	uint64_t request = look(nic, cq);
@@ -235,7 +249,10 @@ bool cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
 	return true;
 }
 
-/* Tell the next of those who use a CQ. Return: false if all know */
+/*
+ * Moves one of the QPs and SRQs of a failed CQ to the error state. Returns
+ * false if there are none left
+ */
 static bool tell_one(struct nic *nic, struct cq *cq)
 {
 	struct qp *qp = LIST_FIRST(&cq->senders);
@@ -358,8 +375,8 @@ int admin_modify_cq(struct nic *nic, struct admin_call *call)
 }
 
 /*
- * The entries that the host has not read stay in the old ring, for the host to
- * copy: what this costs does not depend on how many there are.
+ * Entries that the host has not read stay in the old ring, and the host copies
+ * them. The cost for the NIC is the same for any number of entries.
  */
 static int move(struct nic *nic, struct cq *cq, const struct mynic_resize *cmd)
 {

@@ -27,42 +27,42 @@ enum cq_arm {
 };
 
 /**
- * struct cq - completion queue
+ * struct cq - a completion queue
  * @nic: its NIC
  * @number: CQN
- * @uarn: the UAR page on which its doorbell is rung
- * @eq: takes its completion events that are not for another @vector
- * @events: its asynchronous events
+ * @uarn: UAR page of its doorbell
+ * @eq: EQ of completion events for which @vector names no other
+ * @events: asynchronous events of the CQ
  * @buf: host memory
- * @ring: in @buf
- * @dbrec: window on the doorbell record
- * @dbrec_offset: of the doorbell record in @buf
- * @base: index of the entry that went to the ring's first slot
+ * @ring: the ring in @buf
+ * @dbrec: translation of the doorbell record
+ * @dbrec_offset: offset of the doorbell record in @buf
+ * @base: index of the entry in the first slot of the ring
  * @pi: next index to write
  * @ci: consumer index when it was last read
- * @ignore_overrun: write without a look at the consumer index
- * @solicited_end: index behind the last entry that a solicited-only arm
- *	waits for
- * @arm: what the next event waits for
- * @taken: the last request for an event, as in the doorbell record
- * @vector: MSI-X vector that it names; 0: that of @eq
- * @watched: look for requests behind each entry
- * @looks: how often that has been for nothing since the last one
- * @mod_count: entries that the event waits for; 0: it does not wait
- * @mod_period: how long it waits at most, in ns
- * @held: entries that the next event is about and waits with
- * @moderation: ends the wait; set while @held is not 0
- * @error: overrun, or its memory is gone: nothing is written any more
+ * @ignore_overrun: entries are written without regard to the consumer index
+ * @solicited_end: index behind the last entry that counts for an arm for
+ *	solicited completions
+ * @arm: kind of completion that the next event waits for
+ * @taken: last request for an event that was taken, as in the doorbell record
+ * @vector: MSI-X vector that @taken names; 0: that of @eq
+ * @watched: the doorbell record is read after each entry
+ * @looks: number of such reads since the last one that found a request
+ * @mod_count: number of entries that an event waits for; 0: no moderation
+ * @mod_period: upper bound of the wait, in ns
+ * @held: entries that the waiting event is about
+ * @moderation: timer that ends the wait; set while @held is not 0
+ * @error: overrun, or its memory is gone; no more entries are written
  * @senders: QPs whose send queue completes here
  * @receivers: QPs whose receive queue completes here
  * @srqs: XRC SRQs whose entries complete here
- * @told_senders: those of @senders that know of the error
- * @told_receivers: likewise, of @receivers
- * @told_srqs: likewise, of @srqs
- * @event_pending: in &eq.pending_cqs through @event_link
- * @event_link: see @event_pending
- * @error_link: in &nic.failed_cqs, from the error until the QPs know
- * @error_pending: see @error_link
+ * @told_senders: how many of @senders know about the error
+ * @told_receivers: how many of @receivers know about the error
+ * @told_srqs: how many of @srqs know about the error
+ * @event_pending: it is in &eq.pending_cqs
+ * @event_link: link in &eq.pending_cqs
+ * @error_link: link in &nic.failed_cqs, until all QPs know about the error
+ * @error_pending: it is in &nic.failed_cqs
  */
 struct cq {
 	struct nic *nic;
@@ -104,33 +104,36 @@ struct cq {
 /**
  * cq_push() - write a completion
  * @nic: the NIC
- * @cq: where
- * @cqe: all but the phase and the timestamp
- * @solicited: a receive completion whose sender asked for an event; an error
- *	status counts as such by itself
- * @now: nic_now(), which completions of the same moment may share
+ * @cq: the CQ
+ * @cqe: the entry without phase and timestamp
+ * @solicited: the sender has asked for an event; errors always count as
+ *	solicited
+ * @now: nic_now(); completions of the same moment may share it
  *
- * If the CQ overruns or its memory is gone it is dead from now on, its event
- * is sent, and its QPs go to the error state in the next nic_run() or, if they
- * are many, those behind it, not within this call.
+ * On an overrun, or if its memory is gone, the CQ fails for good. Its event is
+ * sent at once. Its QPs go to the error state in later calls of nic_run(), and
+ * not inside this call.
  */
 void cq_push(struct nic *nic, struct cq *cq, const struct mynic_cqe *cqe,
 	     bool solicited, uint64_t now);
 
 /**
- * cq_doorbell() - the host has asked for an event
+ * cq_doorbell() - arm a CQ
  * @nic: the NIC
- * @uarn: the page that it was rung on
+ * @uarn: UAR page of the doorbell
  * @number: CQN from the doorbell, any value
  *
- * Return: whether it was accepted.
+ * Return: true if the doorbell was accepted.
  */
 bool cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number);
 
-/** cqs_run() - tell some QPs of failed CQs; true if there are more */
+/* Tells some QPs that their CQ has failed. Returns true if more are waiting. */
 bool cqs_run(struct nic *nic);
 
-/** cqs_free_one() - in a reset: the next from @number on; false: no more */
+/*
+ * Part of a reset: frees the next CQ from @number on. Returns false if there is
+ * none.
+ */
 bool cqs_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_CQ_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What resizing a CQ and resizing an SRQ have in common */
+/* Checks that resizing a CQ and resizing an SRQ have in common. */
 #include "queue/resize.h"
 
 #include "core.h"

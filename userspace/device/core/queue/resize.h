@@ -7,14 +7,15 @@
 struct mynic_resize;
 
 /**
- * resize_check() - check the memory that a CQ or an SRQ is to move to
+ * resize_check() - check the new memory of a CQ or an SRQ
  * @nic: the NIC
- * @cmd: from the guest, already copied; its log_size has been checked
+ * @cmd: copy of the command; its log_size has been checked
  * @log_stride: log2 of the bytes in a slot
- * @dbrec_size: bytes of the doorbell record, a power of two; the NIC writes it
- * @write: the NIC is going to write the ring
- * @buf: result
- * @ring: result; its memory is @buf, for as long as that stays where it is
+ * @dbrec_size: bytes of the doorbell record, a power of two; the NIC writes to
+ *	it
+ * @write: the NIC is going to write to the ring
+ * @buf: out: the memory
+ * @ring: out: the ring; it refers to @buf, which must stay where it is
  *
  * Return: enum mynic_aq_status.
  */

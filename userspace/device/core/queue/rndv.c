@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Rendezvous: the READ and the FIN of each matched tag. The requester sends
+ * them like requests of a send queue; matching itself is in tm.c.
+ */
+
 #include "queue/rndv.h"
 
 #include <stdlib.h>
@@ -7,7 +12,9 @@
 #include "core.h"
 #include "queue/sq.h"
 
-/* What the requests would take in a ring: bounds those on their way */
+/*
+ * Size of a ring that would hold the requests; limits how many are on their way
+ */
 #define LOG_SIZE 6
 #define LOG_STRIDE SQ_MIN_LOG_STRIDE
 
@@ -59,7 +66,9 @@ static void fetch_read(const struct tag *tag, struct send_req *req)
 	req->sge[0].length = req->length;
 }
 
-/* It tells the peer that the data is not needed any more: not before it is so */
+/*
+ * The FIN says that the data is not needed any more, so it waits for the READ
+ */
 static void fetch_fin(const struct tag *tag, struct send_req *req)
 {
 	struct tm_header header = tag->header;
@@ -93,7 +102,7 @@ static void remove_tag(struct rndv *rndv, struct tag *tag)
 	free(tag);
 }
 
-/* The tag's second completion */
+/* Writes the second completion of the tag */
 static void complete(struct qp *qp, const struct tag *tag,
 		     struct wqe_error error)
 {
@@ -131,7 +140,7 @@ void rndv_done(struct qp *qp, struct wqe_error error)
 	}
 	qp->srq->tm->num_fin--;
 	remove_tag(rndv, tag);
-	/* There is no completion to tell it */
+	/* No completion can report a failed FIN, so there is an event */
 	if (error.status)
 		event_raise(qp->nic, &qp->events, MYNIC_EVENT_QP_FATAL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Rendezvous: what a QP does for the tag matching SRQ that it has. It has no
- * send queue of its own; its requests, a READ of the data and a SEND that says
- * so, come from here, for one message after the other.
+ * Rendezvous: what a QP does for its tag matching SRQ. Such a QP has no send
+ * queue. Its requests are made here: for one message after the other a READ of
+ * the data, and a SEND that says that the data has arrived (FIN).
  */
 #ifndef MYNIC_RNDV_H
 #define MYNIC_RNDV_H
@@ -16,14 +16,14 @@ struct qp;
 struct send_req;
 
 /**
- * struct rndv - the rendezvous of a QP
- * @active: the QP does them; else all of this is zero
- * @tags: those matched, in this order. A tag leaves when its requests have
- *	completed.
- * @next: in @tags: that of the next request to fetch; NULL: all are fetched
+ * struct rndv - rendezvous of a QP
+ * @active: the QP does rendezvous; otherwise all of this is zero
+ * @tags: matched tags, in the order of their matches; a tag leaves when its
+ *	requests have completed
+ * @next: tag in @tags of the next request; NULL: all requests are fetched
  *
- * Requests have indexes like those of a send queue: the READ an even one, the
- * SEND the next.
+ * Requests have indexes like those of a send queue. The READ has an even index,
+ * and the FIN has the next one.
  */
 struct rndv {
 	bool active;
@@ -31,34 +31,34 @@ struct rndv {
 	struct tag *next;
 };
 
-/** rndv_init() - the QP has a tag matching SRQ and no send queue */
+/* For a QP with a tag matching SRQ and without a send queue. */
 void rndv_init(struct qp *qp);
 
-/** rndv_takes() - whether the QP can do the rendezvous of a matched tag */
+/* Whether the QP can do the rendezvous of a matched tag, or software has to. */
 bool rndv_takes(const struct qp *qp, const struct tag *tag);
 
-/** rndv_start() - do it; the tag is the QP's from then on */
+/* Starts the rendezvous. The QP owns the tag from now on. */
 void rndv_start(struct qp *qp, struct tag *tag);
 
 /**
- * rndv_fetch() - the next request
- * @qp: the queue pair; there is one
- * @index: the request's
+ * rndv_fetch() - make the next request
+ * @qp: the queue pair, which must have one
+ * @index: index of the request
  * @req: result
  */
 void rndv_fetch(struct qp *qp, uint32_t index, struct send_req *req);
 
 /**
- * rndv_done() - the oldest request has completed
+ * rndv_done() - handle the completion of the oldest request
  * @qp: the queue pair
- * @error: its error, if it has failed. The QP goes to the error state then.
+ * @error: error of the request, if any; the QP then goes to the error state
  */
 void rndv_done(struct qp *qp, struct wqe_error error);
 
-/** rndv_flush() - as sq_flush() */
+/* Like sq_flush(). */
 bool rndv_flush(struct qp *qp);
 
-/** rndv_reset() - forget all, without completions */
+/* Discards all requests and tags without completions. */
 void rndv_reset(struct qp *qp);
 
 #endif /* MYNIC_RNDV_H */

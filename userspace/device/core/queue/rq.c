@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The receive queue of all QP types: requests completed and flushed. */
+/*
+ * Completing and flushing of receive requests, for all QP types. They are
+ * fetched in wqe.c.
+ */
 #include "queue/rq.h"
 
 #include "core.h"
@@ -51,7 +54,7 @@ void rq_return(struct qp *qp)
 		flush_recv(qp);
 }
 
-/* Requests of an SRQ go back to nobody: the other QPs need them */
+/* Requests in an SRQ are not flushed, because other QPs may take them */
 bool rq_flush(struct qp *qp)
 {
 	if (qp->resp.has_recv)

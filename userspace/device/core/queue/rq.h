@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The receive queue of all QP types: requests completed and flushed. */
+/* Completing and flushing of receive requests, for all QP types. */
 #ifndef MYNIC_RQ_H
 #define MYNIC_RQ_H
 
@@ -10,29 +10,29 @@
 struct qp;
 
 /**
- * rq_return() - what a QP has taken from an SRQ is not lost with it
- * @qp: the queue pair, which the host resets or destroys
+ * rq_return() - flush a receive request that the QP has taken from an SRQ
+ * @qp: a QP that is reset or destroyed
  *
- * The entry completes as flushed.
+ * Without its completion the host would lose the request.
  */
 void rq_return(struct qp *qp);
 
 /**
- * rq_complete() - completion of a receive request
+ * rq_complete() - complete a receive request
  * @qp: the queue pair
  * @req: the request
- * @error: how it ended
- * @cqe: what the packet says; the rest is filled in here
- * @solicited: the sender asked for an event
+ * @error: its result
+ * @cqe: the fields that depend on the packet; this fills in the others
+ * @solicited: the sender has asked for an event
  */
 void rq_complete(struct qp *qp, const struct recv_req *req,
 		 struct wqe_error error, struct mynic_cqe *cqe, bool solicited);
 
 /**
- * rq_flush() - complete a bounded number of requests as flushed
- * @qp: QP in ERR
+ * rq_flush() - flush a limited number of receive requests
+ * @qp: QP in state ERR
  *
- * Return: true if there are more.
+ * Return: true if there are more to flush.
  */
 bool rq_flush(struct qp *qp);
 

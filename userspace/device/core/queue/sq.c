@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Send queues: taking up requests, completing and flushing them. Entries are
+ * parsed in wqe.c, and requests are executed by each type's own code.
+ */
+
 #include "queue/sq.h"
 
 #include <stddef.h>
@@ -10,13 +15,13 @@
 #include "queue/rndv.h"
 
 /*
- * How many requests of a QP are on their way at most; more wait in guest
- * memory. Bounds what a QP costs.
+ * Limits of the requests of a QP that are on their way. More of them wait in
+ * guest memory, so the memory of a QP is bounded.
  */
 #define MIN_REQS 16
 #define MAX_REQS 256
 
-/* enum ib_wc_opcode, by enum ib_wr_opcode */
+/* enum ib_wc_opcode by enum ib_wr_opcode */
 static const uint8_t wc_opcodes[] = {
 	[IB_WR_RDMA_WRITE] = IB_WC_RDMA_WRITE,
 	[IB_WR_RDMA_WRITE_WITH_IMM] = IB_WC_RDMA_WRITE,
@@ -35,17 +40,17 @@ static const uint8_t wc_opcodes[] = {
 	[IB_WR_ATOMIC_WRITE] = IB_WC_ATOMIC_WRITE,
 };
 
-/* Spares that are kept */
+/* Upper bound of the spares that are kept */
 #define MAX_SPARES 64
 
 /**
- * struct spare_reqs - room for MIN_REQS requests that no QP has now
- * @next: that which was given back before it
- * @num: how many there are, with it
+ * struct spare_reqs - unused memory for MIN_REQS requests
+ * @next: spare that was freed before this one
+ * @num: number of spares from this one on
  *
- * A QP has room for requests only as long as it has requests. What was given
- * back last is given out first: it is in the caches, as it would not be if each
- * of thousands of QPs had its own.
+ * A QP has memory for requests only while it has requests. The spare that was
+ * freed last is used first, because it is in the caches. Memory of its own for
+ * each of thousands of QPs would not be.
  */
 struct spare_reqs {
 	struct spare_reqs *next;
@@ -94,7 +99,10 @@ void sq_free_spares(struct nic *nic)
 	}
 }
 
-/* Room for MIN_REQS is reserved with the QP; what is more was taken later */
+/*
+ * Memory for MIN_REQS is reserved when the QP is created; more was allocated
+ * later
+ */
 static void free_reqs(struct qp *qp, const struct requester *q)
 {
 	if (q->num_reqs > MIN_REQS)
@@ -109,7 +117,7 @@ static uint32_t req_size(const struct qp *qp)
 	       MYNIC_WQE_DATA_RC;
 }
 
-/* Also of a QP that has no requests but those for rendezvous */
+/* Rendezvous needs requests, too, even if there is no send queue */
 static size_t reserved(const struct qp *qp)
 {
 	if (!qp->has_sq && !qp->rndv.active)
@@ -128,7 +136,10 @@ void sq_fini(struct qp *qp)
 	mem_unreserve(&qp->nic->mem, reserved(qp));
 }
 
-/* Make room for one more request; false: there are enough, or no memory */
+/*
+ * Makes room for one more request. Returns false at the limit, or without
+ * memory
+ */
 static bool grow(struct qp *qp)
 {
 	struct requester old = qp->req;
@@ -197,7 +208,7 @@ struct send_req *sq_next(struct qp *qp)
 	return sq_req(qp, q->fetched++);
 }
 
-/* Slots are free not later than the host sees that their requests are done */
+/* Releases slots. The host must see them free no later than the completions */
 static void release(struct qp *qp, uint32_t num)
 {
 	struct mynic_qp_dbrec *dbrec;

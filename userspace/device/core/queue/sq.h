@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The send queue of all QP types: requests taken up, completed and flushed. */
+/* Send queues of all QP types: taking up, completing and flushing requests. */
 #ifndef MYNIC_SQ_H
 #define MYNIC_SQ_H
 
@@ -8,10 +8,10 @@
 
 #include "qp/qp.h"
 
-/* How much of a queue is flushed, or of a datagram queue sent, at a time */
+/* Limit of requests that are flushed at a time, or sent by a datagram QP */
 #define SQ_QUANTUM 64
 
-/** sq_req() - a request between the indexes ci and fetched */
+/* A request that was fetched and has not completed. */
 static inline struct send_req *sq_req(const struct qp *qp, uint32_t index)
 {
 	const struct requester *q = &qp->req;
@@ -24,49 +24,50 @@ static inline struct send_req *sq_req(const struct qp *qp, uint32_t index)
  * sq_update_pi() - read the producer index
  * @qp: QP with a send queue
  *
- * Return: whether there are requests that have not been fetched. If the index
- * cannot be right the QP goes to the error state.
+ * Return: true if there are requests that have not been fetched. If the index
+ * is impossible, the QP goes to the error state.
  */
 bool sq_update_pi(struct qp *qp);
 
 /**
- * sq_next() - the request to send now, fetched if need be
+ * sq_next() - find the request to send now, and fetch it if needed
  * @qp: QP with a send queue
  *
- * Return: the request, valid until the next call; NULL: there is none, no room
- * for one, or the QP has gone to the error state.
+ * Return: the request, valid until the next call. NULL if there is none or no
+ * room for it, or if the QP has gone to the error state.
  */
 struct send_req *sq_next(struct qp *qp);
 
 /**
- * sq_complete() - the oldest @num requests have been executed
+ * sq_complete() - complete the oldest requests
  * @qp: QP with a send queue
- * @num: how many. Local ones behind them that are done complete, too.
+ * @num: number of requests; local requests behind them that are done complete,
+ *	too
  * @now: nic_now()
  *
- * They, and what sq_next() has returned, are not valid any more.
+ * These requests, and what sq_next() has returned, are no longer valid.
  */
 void sq_complete(struct qp *qp, uint32_t num, uint64_t now);
 
-/** sq_fail() - the oldest request has failed; the QP goes to ERR or SQE */
+/* Fails the oldest request. The QP goes to ERR or SQE. */
 void sq_fail(struct qp *qp, struct wqe_error error);
 
 /**
- * sq_flush() - complete a bounded number of requests as flushed
- * @qp: QP with a send queue, in ERR or SQE
+ * sq_flush() - flush a limited number of requests
+ * @qp: QP with a send queue, in state ERR or SQE
  *
- * Return: true if there are more.
+ * Return: true if there are more to flush.
  */
 bool sq_flush(struct qp *qp);
 
-/** sq_init() - see to it that there is memory for a new QP; false: too little */
+/* Reserves the memory of a new QP. Returns false if there is too little. */
 bool sq_init(struct qp *qp);
 void sq_fini(struct qp *qp);
 
-/** sq_reset() - forget all */
+/* Discards all requests without completions. */
 void sq_reset(struct qp *qp);
 
-/** sq_free_spares() - free what destroyed and idle QPs have left */
+/* Frees the memory that idle and destroyed QPs have left. */
 void sq_free_spares(struct nic *nic);
 
 #endif /* MYNIC_SQ_H */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Shared receive queues as their users see them; see srq_commands.c for the rest. */
+/*
+ * Shared receive queues as the data path uses them. Commands are in
+ * srq_commands.c.
+ */
 #include "queue/srq.h"
 
 #include "core.h"

@@ -20,24 +20,24 @@ LIST_HEAD(qp_list, qp);
 TAILQ_HEAD(srq_queue, srq);
 
 /**
- * struct srq - shared receive queue
+ * struct srq - a shared receive queue
  * @number: SRQN
- * @pd: protection domain of its SGEs; XRC: of its messages' keys, too
- * @xrcd: XRC: its domain; else NULL
- * @tm: tag matching; NULL: there is none
- * @tag_link: in &nic.tag_queue
- * @cq: XRC, tag matching: CQ of its entries; else NULL
- * @cq_link: in &cq.srqs
- * @events: its asynchronous events
+ * @pd: PD of its SGEs; for XRC, also of the keys in messages
+ * @xrcd: XRC domain of an XRC SRQ; otherwise NULL
+ * @tm: tag matching; NULL if the SRQ has none
+ * @tag_link: link in &nic.tag_queue
+ * @cq: CQ of an SRQ for XRC or tag matching; otherwise NULL
+ * @cq_link: link in &cq.srqs
+ * @events: asynchronous events of the SRQ
  * @buf: host memory
- * @ring: in @buf
- * @dbrec: window on the doorbell record
- * @dbrec_offset: of the doorbell record in @buf
- * @ci: next entry to fetch
- * @limit: the event's limit; 0: none
- * @error: its memory or record is bad: its QPs find no entry any more
- * @num_qps: QPs bound to it, but for XRC_TGT QPs
- * @targets: XRC: XRC_TGT QPs whose last request named it
+ * @ring: the ring in @buf
+ * @dbrec: translation of the doorbell record
+ * @dbrec_offset: offset of the doorbell record in @buf
+ * @ci: index of the next entry to fetch
+ * @limit: the limit event is sent below this many entries; 0: there is no limit
+ * @error: its memory or record is bad; its QPs find no more entries
+ * @num_qps: QPs that are bound to it, except for XRC_TGT QPs
+ * @targets: XRC_TGT QPs whose last request has named it
  */
 struct srq {
 	uint32_t number;
@@ -59,13 +59,16 @@ struct srq {
 	struct qp_list targets;
 };
 
-/** srq_dbrec() - the doorbell record, or NULL (counted as BAD_DMA) */
+/* The doorbell record; NULL, counted as BAD_DMA, if it is not there. */
 struct mynic_srq_dbrec *srq_dbrec(struct nic *nic, struct srq *srq);
 
-/** srq_to_error() - stop it for good and send SRQ_ERROR */
+/* Stops the SRQ for good and sends SRQ_ERROR. */
 void srq_to_error(struct nic *nic, struct srq *srq);
 
-/** srqs_free_one() - in a reset: the next from @number on; false: no more */
+/*
+ * Part of a reset: frees the next SRQ from @number on. Returns false if there
+ * is none.
+ */
 bool srqs_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_SRQ_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What the host does with shared receive queues, by commands. */
+/* Commands on shared receive queues. */
 #include <string.h>
 
 #include "core.h"
@@ -118,7 +118,7 @@ static struct srq *find(struct nic *nic, const struct admin_call *call)
 	return table_get(&nic->srqs, le32toh(call->cmd.number));
 }
 
-/* The limit may be set when there are fewer entries already */
+/* The host may set a limit that is above the number of entries already */
 static void check_limit(struct nic *nic, struct srq *srq)
 {
 	const struct mynic_srq_dbrec *dbrec;
@@ -144,7 +144,7 @@ int admin_modify_srq(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-/* The host has copied the entries that are left before it gave the command */
+/* The host has copied the remaining entries before it gives the command */
 static int move(struct nic *nic, struct srq *srq,
 		const struct mynic_resize *cmd)
 {

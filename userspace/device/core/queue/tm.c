@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Tag matching: the list of tags, the operations of the tag ring, and the match
+ * of each message. Rendezvous of matched tags is in rndv.c.
+ */
+
 #include "queue/tm.h"
 
 #include <assert.h>
@@ -14,13 +19,13 @@
 
 #define LOG_ENTRY_SIZE 6
 
-/* What libc needs for each tag, and for its name */
+/* Bytes that libc needs for the bookkeeping of a tag, and of its name */
 #define OVERHEAD 16
 
-/* Tags that are looked at for a unit of the turn */
+/* Tags that are examined for one unit of the turn */
 #define TAGS_PER_UNIT 64
 
-/* Makes the hash of handles differ from others of the same secret */
+/* Purpose of the secret, for the hash of handles */
 #define TM_DOMAIN 0x74616773
 
 static_assert(sizeof(struct mynic_tag_wqe) == 1 << LOG_ENTRY_SIZE, "stride");
@@ -52,8 +57,8 @@ static int init(struct nic *nic, struct tm *tm,
 }
 
 /*
- * For each tag in the list or in use there can be two whose rendezvous wait for
- * their FINs: one that waits already when the other is matched.
+ * Bytes to reserve. Each tag in the list or in use may have two rendezvous that
+ * wait for their FINs. One of them waits already when the other is matched.
  */
 static size_t tags_cost(const struct tm *tm)
 {
@@ -80,7 +85,7 @@ static struct tag_name *find_name(const struct nic *nic, struct tm *tm,
 	return NULL;
 }
 
-/* Return: false if there is no memory */
+/* Returns false if there is no memory */
 static bool give_name(const struct nic *nic, struct tm *tm, struct tag *tag,
 		      uint32_t handle)
 {
@@ -99,7 +104,6 @@ static bool give_name(const struct nic *nic, struct tm *tm, struct tag *tag,
 	return true;
 }
 
-/* Take a tag out of the list */
 static void remove_tag(struct tm *tm, struct tag *tag)
 {
 	struct tag_name *name = tag->name;
@@ -178,7 +182,10 @@ void tm_query(const struct tm *tm, struct mynic_query_srq *result)
 	result->handled_cnt = htole32(tm->handled);
 }
 
-/* Tags that were added while a message was unexpected wait for the host */
+/*
+ * Tags that were added while a message was unexpected cannot match until the
+ * host has handled it
+ */
 static void open_tags(struct tm *tm)
 {
 	if (tm->handled == tm->unexpected)
@@ -201,8 +208,8 @@ void tm_release(struct nic *nic, struct srq *srq)
 }
 
 /*
- * Copied from guest memory, which the guest may change at any time: behind
- * this, the compiler cannot look at the source again.
+ * Guest memory may change at any time. The barrier keeps the compiler from
+ * reading the source again.
  */
 static void fetch(struct mynic_tag_wqe *dst, const struct mynic_tag_wqe *src)
 {
@@ -256,7 +263,7 @@ static int del(struct nic *nic, struct srq *srq,
 	return IB_WC_SUCCESS;
 }
 
-/* enum ib_wc_opcode, by enum ib_ops_wr_opcode */
+/* enum ib_wc_opcode by enum ib_ops_wr_opcode */
 static const uint8_t wc_opcodes[] = {
 	[IB_WR_TAG_ADD] = IB_WC_TM_ADD,
 	[IB_WR_TAG_DEL] = IB_WC_TM_DEL,
@@ -305,8 +312,8 @@ static void run_one(struct nic *nic, struct srq *srq,
 }
 
 /*
- * What the host has posted, and rung for or not. Return: true if the turn is
- * over before all is executed, which it cannot be if it is not @bounded.
+ * Executes operations, even without a doorbell. If @bounded, it stops at the
+ * end of the turn and returns true if there are more.
  */
 static bool run(struct nic *nic, struct srq *srq, bool bounded)
 {
@@ -370,7 +377,7 @@ bool tm_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
 	return true;
 }
 
-/* The kind is TM_EAGER or TM_RNDV if the message has a tag */
+/* Sets the kind to TM_EAGER or TM_RNDV if the message has a tag */
 static void read_header(struct tm_match *match, const struct packet *pkt,
 			const struct opcode_info *info)
 {
@@ -529,7 +536,9 @@ void tm_end(struct qp *qp, bool success)
 {
 	struct tm_match *match = &qp->resp.match;
 
-	/* The host will not learn of it, and so cannot count it either */
+	/*
+	 * The host does not learn of the message, so it cannot count it either
+	 */
 	if (match->kind == TM_UNEXPECTED && !success) {
 		qp->srq->tm->unexpected--;
 		open_tags(qp->srq->tm);

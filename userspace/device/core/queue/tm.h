@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Tag matching: the list of tags of an SRQ, the ring of operations on it, and
- * what becomes of a SEND that arrives for it. What a matched rendezvous does
- * then is in rndv.h.
+ * the match of each SEND that arrives. Rendezvous of a matched tag is in
+ * rndv.h.
  */
 #ifndef MYNIC_TM_H
 #define MYNIC_TM_H
@@ -19,7 +19,7 @@
 #define TM_MIN_LOG_OPS 1
 #define TM_MAX_LOG_OPS 8
 
-/* It fits in one packet with every path MTU */
+/* Limit that fits in one packet with every path MTU */
 #define TM_MAX_RNDV_HDR 256
 
 struct mynic_cqe;
@@ -30,14 +30,14 @@ struct qp;
 struct srq;
 
 /**
- * struct tm_header - what a message for tag matching begins with
+ * struct tm_header - header of each message for tag matching
  * @opcode: enum ib_tmh_op
- * @reserved: any value
- * @app_ctx: the sender's
- * @tag: to match
- * @va: RNDV: where the data is at the sender ...
- * @rkey: RNDV: ... its key ...
- * @len: RNDV: ... and how much there is
+ * @reserved: ignored
+ * @app_ctx: for the application; passed through
+ * @tag: tag to match
+ * @va: RNDV: address of the data at the sender
+ * @rkey: RNDV: remote key of the data
+ * @len: RNDV: bytes of the data
  */
 struct tm_header {
 	uint8_t opcode;
@@ -49,17 +49,17 @@ struct tm_header {
 	__be32 len;
 };
 
-/* Bytes of the header without and with what is there in RNDV only */
+/* Bytes of the header without and with the fields of RNDV */
 #define TM_EAGER_HDR 16
 #define TM_RNDV_HDR 32
 
 TAILQ_HEAD(tag_queue, tag);
 
 /**
- * struct tag_name - a handle that tags in the list have
- * @link: in one of &tm.names
- * @handle: the host's name
- * @tags: those that have it, in the order in which they were added
+ * struct tag_name - a handle by which the host knows tags
+ * @link: link in one of &tm.names
+ * @handle: the handle
+ * @tags: tags with this handle, in the order in which they were added
  */
 struct tag_name {
 	LIST_ENTRY(tag_name) link;
@@ -71,17 +71,17 @@ LIST_HEAD(tag_names, tag_name);
 
 /**
  * struct tag - a tag that was added
- * @link: in &tm.tags; matched by a rendezvous: in &rndv.tags
- * @name: while it is in &tm.tags: the host's name for it
- * @name_link: in &tag_name.tags
- * @order: the how-manieth it is
- * @wr_id: for the completions of the message that matches
- * @tag: the message's tag is this ...
- * @mask: ... in these bits
+ * @link: link in &tm.tags, or after the match of a rendezvous in &rndv.tags
+ * @name: its handle while it is in &tm.tags
+ * @name_link: link in &tag_name.tags
+ * @order: its place in the order of all tags ever added
+ * @wr_id: for the completions of the matching message
+ * @tag: value to match
+ * @mask: bits of @tag that matter
  * @sge: buffer
- * @num_sge: 0 or 1; 0: the buffer has no bytes
- * @header: that of the message that matched
- * @arrived: rendezvous: the data has been read
+ * @num_sge: 0 or 1; 0: an empty buffer
+ * @header: header of the matching message
+ * @arrived: rendezvous: the READ has completed
  */
 struct tag {
 	TAILQ_ENTRY(tag) link;
@@ -97,27 +97,29 @@ struct tag {
 	bool arrived;
 };
 
-/* So that a handle is found at once, whatever the host calls its tags */
+/* Hash buckets, which make look-up fast for any choice of handles */
 #define TM_NAME_BUCKETS 256
 
 /**
- * struct tm - what an SRQ for tag matching has beside a basic one
+ * struct tm - tag matching of an SRQ
  * @buf: host memory of the tag ring
- * @ring: in @buf
- * @dbrec: window on its doorbell record
- * @dbrec_offset: of that in @buf
- * @ci: next operation to execute
- * @done: tags that were to be added and are not in the list any more
- * @max_tags: limit of @num_tags
- * @num_tags: tags in @tags or in use by a message
- * @num_fin: rendezvous whose data has arrived, but not their FIN at the peer
- * @unexpected: unexpected messages, those under way included
- * @handled: how many of these the host says it has handled
- * @next_order: how many tags were added
- * @open_order: those with a lower &tag.order take messages
+ * @ring: the ring in @buf
+ * @dbrec: translation of the doorbell record
+ * @dbrec_offset: offset of the doorbell record in @buf
+ * @ci: index of the next operation
+ * @done: operations to add a tag whose tag has left the list, or never entered
+ *	it
+ * @max_tags: upper bound of @num_tags
+ * @num_tags: tags that are in @tags or in use by a message
+ * @num_fin: rendezvous whose data has arrived, and whose FIN is not
+ *	acknowledged
+ * @unexpected: unexpected messages, including those that are still arriving
+ * @handled: unexpected messages that the host has handled
+ * @next_order: number of tags added so far
+ * @open_order: only tags with a lower &tag.order can match
  * @tags: the list, in the order in which they were added
- * @names: the handles of @tags, by a hash
- * @scheduled: the SRQ is in &nic.tag_queue
+ * @names: hash table of the handles of @tags
+ * @scheduled: it is in &nic.tag_queue
  */
 struct tm {
 	struct buf buf;
@@ -139,13 +141,13 @@ struct tm {
 };
 
 /**
- * enum tm_kind - what becomes of a message
- * @TM_NONE: it is not subject to tag matching
- * @TM_NO_TAG: it has no tag, or no header that could be understood
+ * enum tm_kind - result of a match
+ * @TM_NONE: the message is not subject to tag matching
+ * @TM_NO_TAG: it has no tag, or its header is invalid
  * @TM_UNEXPECTED: no tag in the list matches
- * @TM_EAGER: its data goes to the tag's buffer
- * @TM_RNDV: the tag's buffer takes what is read from the sender
- * @TM_INCOMPLETE: likewise, but that is for software to do
+ * @TM_EAGER: the data goes to the buffer of the tag
+ * @TM_RNDV: the NIC reads the data from the sender into the buffer of the tag
+ * @TM_INCOMPLETE: like TM_RNDV, but software has to read the data
  */
 enum tm_kind {
 	TM_NONE,
@@ -157,12 +159,11 @@ enum tm_kind {
 };
 
 /**
- * struct tm_match - the message that a responder receives
+ * struct tm_match - tag matching of the message that is being received
  * @kind: enum tm_kind
- * @skip: bytes of it that have no place in the receive request
- * @tag: TM_EAGER, TM_RNDV, TM_INCOMPLETE: the tag, which is not in the list any
- *	more
- * @header: of the message, if there is a tag
+ * @skip: bytes at its beginning that do not go to the buffer
+ * @tag: TM_EAGER, TM_RNDV, TM_INCOMPLETE: the tag, which has left the list
+ * @header: header of the message, if there is a tag
  */
 struct tm_match {
 	uint8_t kind;
@@ -172,10 +173,10 @@ struct tm_match {
 };
 
 /**
- * tm_create() - set up an SRQ's tag matching
+ * tm_create() - initialize tag matching of an SRQ
  * @nic: the NIC
  * @srq: the SRQ
- * @cmd: what to create
+ * @cmd: the command
  *
  * Return: enum mynic_aq_status.
  */
@@ -183,81 +184,82 @@ int tm_create(struct nic *nic, struct srq *srq,
 	      const struct mynic_create_srq *cmd);
 
 /**
- * tm_free_some() - forget tags, of an SRQ that no QP uses
+ * tm_free_some() - free tags of an SRQ that no QP uses
  * @nic: the NIC
  * @srq: the SRQ
  *
- * As many as there is time for.
+ * It frees as many as the turn has time for.
  *
  * Return: true if there are more.
  */
 bool tm_free_some(struct nic *nic, struct srq *srq);
 
-/** tm_destroy() - forget all, of an SRQ that has no tags any more */
+/* Frees the rest, after tm_free_some() has freed all tags. */
 void tm_destroy(struct nic *nic, struct srq *srq);
 
-/** tm_query() - QUERY_SRQ */
+/* Fills in the fields of QUERY_SRQ that are about tags. */
 void tm_query(const struct tm *tm, struct mynic_query_srq *result);
 
 /**
- * tm_doorbell() - there are operations in a tag ring
+ * tm_doorbell() - note that there are operations in a tag ring
  * @nic: the NIC
- * @uarn: the page that it was rung on
+ * @uarn: UAR page of the doorbell
  * @number: SRQN from the doorbell, any value
  *
  * nic_run() executes them.
  *
- * Return: whether it was accepted.
+ * Return: true if the doorbell was accepted.
  */
 bool tm_doorbell(struct nic *nic, uint32_t uarn, uint32_t number);
 
-/** tms_run() - execute what was rung for. Return: true if there is more */
+/* Executes operations after doorbells. Returns true if there are more. */
 bool tms_run(struct nic *nic);
 
 /**
- * tm_match() - decide what becomes of a message
+ * tm_match() - match a message
  * @qp: RC QP with an SRQ for tag matching
- * @pkt: its first packet
- * @info: the packet's opcode
+ * @pkt: first packet of the message
+ * @info: its opcode
  *
- * With a tag, &responder.recv is the tag's buffer afterwards.
+ * If there is a tag, &responder.recv becomes its buffer.
  *
- * Return: true if there is a tag, false if the message is the SRQ's.
+ * Return: true if there is a tag; false if the message needs a receive request
+ * of the SRQ.
  */
 bool tm_match(struct qp *qp, const struct packet *pkt,
 	      const struct opcode_info *info);
 
 /**
- * tm_no_match() - the message has its receive request from the SRQ, or none
- * @qp: the queue pair, after a tm_match() that was false
- * @taken: whether there was one
+ * tm_no_match() - continue with a receive request of the SRQ, or without
+ * @qp: the queue pair, after tm_match() has returned false
+ * @taken: there was a receive request
  */
 void tm_no_match(struct qp *qp, bool taken);
 
-/** tm_cut() - the payload of a packet behind its first @skip bytes */
+/* The payload of a packet without its first @skip bytes. */
 void tm_cut(const struct packet *pkt, uint32_t skip, struct iovec *iov);
 
-/** tm_begun() - the first packet, of several, is in place */
+/* The first packet of a longer message has been placed. */
 void tm_begun(struct qp *qp);
 
 /**
- * tm_complete() - the last packet is in place
- * @qp: the queue pair, for whose message tm_match() was called
- * @single: it was the first, too
- * @cqe: completion of the message; with what it says of tag matching after this
+ * tm_complete() - fill in the completion of a message
+ * @qp: the queue pair, after tm_match()
+ * @single: the message has only one packet
+ * @cqe: completion; the fields of tag matching are filled in
  *
- * Return: error to complete it with.
+ * Return: error for the completion, if any.
  */
 struct wqe_error tm_complete(struct qp *qp, bool single, struct mynic_cqe *cqe);
 
 /**
- * tm_end() - the message has ended, or is given up
+ * tm_end() - end a message, or give it up
  * @qp: the queue pair
- * @success: it has arrived as a whole
+ * @success: the whole message has arrived
  */
 void tm_end(struct qp *qp, bool success);
 
-/** tm_release() - a tag that was matched is not in use any more */
+/* A matched tag is no longer in use. */
 void tm_release(struct nic *nic, struct srq *srq);
 
 #endif /* MYNIC_TM_H */

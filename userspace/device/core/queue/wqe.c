@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Parsing of work queue entries, and access to the buffers that they name. Each
+ * entry is copied from guest memory once and checked in the copy.
+ */
+
 #include "queue/wqe.h"
 
 #include <assert.h>
@@ -10,7 +15,10 @@
 #include "packet/feth.h"
 #include "qp/qp_error.h"
 
-/* The host has just written what comes next: fetch it in time */
+/*
+ * The host has just written the entry, so its cache line is fetched before it
+ * is needed
+ */
 #define WQE_AHEAD 2u
 
 enum {
@@ -22,7 +30,7 @@ enum {
 	DRIVER = 1 << MYNIC_QP_DRIVER,
 };
 
-/* What the send opcodes allow, beside the flags of the type */
+/* Types and flags of each send opcode, in addition to the flags of the type */
 static const struct {
 	uint16_t types;
 	uint8_t flags;
@@ -51,7 +59,7 @@ static const struct {
 
 #define COMMON_FLAGS (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED)
 
-/* What all opcodes of a type allow */
+/* Flags that all opcodes of a type accept */
 static const uint8_t type_flags[] = {
 	[MYNIC_QP_RC] = COMMON_FLAGS,
 	[MYNIC_QP_UC] = COMMON_FLAGS,
@@ -63,8 +71,8 @@ static const uint8_t type_flags[] = {
 };
 
 /*
- * Copy from guest memory, which the guest may change at any time: behind this,
- * the compiler cannot look at the source again.
+ * Guest memory may change at any time. The barrier keeps the compiler from
+ * reading the source again.
  */
 static void fetch(void *dst, const void *src, size_t len)
 {
@@ -127,7 +135,7 @@ static struct wqe_error fetch_data(struct qp *qp, const uint8_t *data,
 	return (struct wqe_error){ 0 };
 }
 
-/* A FLUSH is a message of no bytes; what it is about is in the operands */
+/* A FLUSH is a message without payload; its range is in the operands */
 static struct wqe_error fetch_flush(struct qp *qp, const uint8_t *data,
 				    uint32_t room, uint32_t len,
 				    struct send_req *req)
@@ -182,7 +190,10 @@ static struct wqe_error fetch_atomic_write(struct qp *qp, const uint8_t *data,
 	return error;
 }
 
-/* The header begins the data area; here it is behind the SGEs */
+/*
+ * In the entry the header comes before the SGEs; in @req it is stored behind
+ * them
+ */
 static struct wqe_error fetch_tso(struct qp *qp, const uint8_t *data,
 				  uint32_t room,
 				  const struct mynic_send_wqe *wqe,
@@ -204,7 +215,7 @@ static struct wqe_error fetch_tso(struct qp *qp, const uint8_t *data,
 	return error;
 }
 
-/* A region of DMA addresses is not for anybody but the kernel to make */
+/* Only the kernel may make a region of DMA addresses */
 static bool is_allowed(const struct qp *qp, uint8_t opcode)
 {
 	if (opcode == MYNIC_WR_REG_MR && !(qp->flags & MYNIC_QP_KERNEL))
@@ -420,13 +431,16 @@ struct sge_list recv_sges(struct qp *qp, const struct recv_req *req)
 		.sge = req->sge,
 		.num = req->num_sge,
 		.kernel = qp->flags & MYNIC_QP_KERNEL,
-		/* Frames are not worth waiting for */
+		/*
+		 * A frame is dropped rather than kept until a missing page is
+		 * there
+		 */
 		.waiter = qp->type == MYNIC_QP_RAW_PACKET ? NULL : qp,
 		.stage = MYNIC_PAGE_RECV,
 	};
 }
 
-/* enum mynic_syndrome, or -EAGAIN */
+/* Returns enum mynic_syndrome, or -EAGAIN */
 static int mkey_syndrome(int err)
 {
 	switch (err) {
@@ -442,8 +456,8 @@ static int mkey_syndrome(int err)
 }
 
 /*
- * What is read is read as a whole in the end. What is written may be less than
- * there is room for.
+ * Reads are checked for the whole element, because all of it will be read.
+ * Writes are checked only for what is written.
  */
 static int check_one(struct nic *nic, const struct sge_list *list,
 		     const struct sge *sge, uint32_t offset, uint32_t len,
@@ -457,7 +471,7 @@ static int check_one(struct nic *nic, const struct sge_list *list,
 				sge->addr, sge->length, 0, mkey);
 }
 
-/* How much of @len bytes at @addr, which is in the region, is in there too */
+/* How many of @len bytes from @addr on are in the region; @addr itself is */
 static uint32_t inside(const struct mkey *mkey, uint64_t addr, uint32_t len)
 {
 	uint64_t left = mkey->length - (addr - mkey->iova);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Work queue entries: fetched once from guest memory into private memory,
- * checked there, and never looked at again in guest memory.
+ * Work queue entries. Each is copied from guest memory once, and checked in the
+ * copy.
  */
 #ifndef MYNIC_WQE_H
 #define MYNIC_WQE_H
@@ -17,7 +17,7 @@ struct packet;
 struct pd;
 struct qp;
 
-/** struct sge - &struct mynic_sge in host byte order */
+/* &struct mynic_sge in host byte order. */
 struct sge {
 	uint64_t addr;
 	uint32_t length;
@@ -30,14 +30,14 @@ struct sge {
 	((MYNIC_RQ_MAX_STRIDE - sizeof(struct mynic_recv_wqe)) / \
 	 sizeof(struct mynic_sge))
 
-/** The longest message, in bytes (IBTA chapter 9) */
+/* Upper bound for the bytes of a message (IBTA chapter 9) */
 #define WQE_MAX_LENGTH 0x80000000u
 
 /**
- * enum send_trait - what follows from the opcode of a send request
- * @SEND_TAKES_RECV: it takes a receive request of the peer
- * @SEND_HAS_RESPONSE: a response, and not just an ACK, completes it
- * @SEND_IS_LOCAL: the peer has no part in it
+ * enum send_trait - properties of a send opcode
+ * @SEND_TAKES_RECV: it consumes a receive request of the peer
+ * @SEND_HAS_RESPONSE: a response completes it, and not just an ACK
+ * @SEND_IS_LOCAL: it sends no packets
  */
 enum send_trait {
 	SEND_TAKES_RECV = 1 << 0,
@@ -46,8 +46,8 @@ enum send_trait {
 };
 
 /**
- * struct wqe_error - why a work request cannot be executed
- * @status: enum ib_wc_status, 0 if it can
+ * struct wqe_error - why a request fails
+ * @status: enum ib_wc_status; 0: no error
  * @syndrome: enum mynic_syndrome
  */
 struct wqe_error {
@@ -56,16 +56,16 @@ struct wqe_error {
 };
 
 /**
- * struct send_req - a send queue entry, checked
+ * struct send_req - a send request after checks
  * @wr_id: for the completion
- * @error: if @error.status is not 0, only @wr_id counts beside it
+ * @error: if @error.status is not 0, only @wr_id is valid besides it
  * @opcode: enum ib_wr_opcode
  * @traits: enum send_trait
  * @flags: enum ib_send_flags
- * @done: SEND_IS_LOCAL: it has been executed
+ * @done: SEND_IS_LOCAL: it was executed
  * @imm: immediate data as on the wire (big-endian), or the key to invalidate
- * @remote_addr: RDMA, atomics, FLUSH; DRIVER1: destination; REG_MR: where the
- *	region is to begin
+ * @remote_addr: RDMA, atomics, FLUSH; DRIVER1: destination; REG_MR: address of
+ *	the region's first byte
  * @rkey: RDMA, atomics, FLUSH; DRIVER1: local key of the destination; BIND_MW:
  *	the window; REG_MR: the region
  * @remote_srqn: XRC, 24 bits; else 0
@@ -76,20 +76,21 @@ struct wqe_error {
  * @feth: FLUSH: see &struct roce_hdr.feth
  * @num_sge: elements of @sge; 0 with IB_SEND_INLINE
  * @first_psn: RC, UC: PSN of the first packet
- * @num_psn: RC, UC: how many PSNs the request takes, 0 until it is first sent;
- *	DRIVER1, TSO: not 0 when it has begun
+ * @num_psn: RC, UC: PSNs of the request, 0 until it is first sent; DRIVER1,
+ *	TSO: not 0 once it has begun
  * @copied: DRIVER1: bytes that have been copied
  * @segments: TSO: segments that have been sent
- * @piece: RC READ: PSNs of the response to one request packet, 0: all
- * @cut_psn: RC READ, with @piece: where the first of these begins
- * @in_turn: RC READ, with @piece: it was requested as a whole before
- * @recv_index: RC: requests of the QP before this one, since RTS, that take a
- *	receive request of the peer
- * @mss: TSO: bytes of a segment behind the header
- * @hdr_len: TSO: bytes of header; see wqe_tso_header()
+ * @piece: RC READ: PSNs of the response that one request packet asks for; 0:
+ *	all
+ * @cut_psn: RC READ with @piece: first PSN of the first piece
+ * @in_turn: RC READ with @piece: the whole was requested before
+ * @recv_index: RC: number of requests since RTS, before this one, that consume
+ *	a receive request of the peer
+ * @mss: TSO: payload bytes of a segment
+ * @hdr_len: TSO: bytes of the header, see wqe_tso_header()
  * @compare_add: atomics
  * @swap: atomics
- * @av: UD, RAW_PACKET; the extension as it is in the entry
+ * @av: UD, RAW_PACKET: the extension as in the entry
  * @sge: scatter/gather list
  * @data: inline data
  * @bind: BIND_MW, as in the entry
@@ -133,17 +134,17 @@ struct send_req {
 	};
 };
 
-/** wqe_tso_header() - the header of a TSO request: behind its SGEs */
+/* The header of a TSO request, which is stored behind its SGEs. */
 static inline const uint8_t *wqe_tso_header(const struct send_req *req)
 {
 	return req->data + req->num_sge * sizeof(req->sge[0]);
 }
 
 /**
- * struct recv_req - a receive queue entry, checked
+ * struct recv_req - a receive request after checks
  * @wr_id: for the completion
- * @error: if @error.status is not 0, only @wr_id counts beside it
- * @capacity: bytes that fit in
+ * @error: if @error.status is not 0, only @wr_id is valid besides it
+ * @capacity: bytes of all elements
  * @num_sge: elements of @sge
  * @sge: scatter list
  */
@@ -156,44 +157,44 @@ struct recv_req {
 };
 
 /**
- * wqe_fetch_send() - read a send queue entry
+ * wqe_fetch_send() - fetch and check a send request
  * @qp: the queue pair
  * @index: free-running index of the entry
- * @req: result; of @req->sge or @req->data only what the slot has room for is
- *	written
+ * @req: result; @req->sge and @req->data are written only as far as the slot
+ *	reaches
  *
- * What is wrong with the entry is told in @req->error and counted.
+ * An error of the entry is in @req->error, and is counted.
  */
 void wqe_fetch_send(struct qp *qp, uint32_t index, struct send_req *req);
 
-/** wqe_send_wr_id() - what a send queue entry is flushed with */
+/* The wr_id of an entry that is flushed without having been fetched. */
 uint64_t wqe_send_wr_id(struct qp *qp, uint32_t index);
 
 /**
- * wqe_fetch_recv() - take the next entry of a QP's RQ or SRQ
+ * wqe_fetch_recv() - take the next receive request of the RQ or SRQ
  * @qp: the queue pair
  * @req: result
  *
- * Writes the consumer index back and sends the limit event of an SRQ. What is
- * wrong with the entry is told in @req->error and counted. A producer index
- * that is more than a ring ahead is handled as the specification says and
- * looks like an empty queue.
+ * It writes the consumer index and sends the limit event of an SRQ. An error of
+ * the entry is in @req->error, and is counted. A producer index that is more
+ * than a ring ahead is handled as the specification says. The queue then looks
+ * empty.
  *
- * Return: whether there was an entry.
+ * Return: true if there was a request.
  */
 bool wqe_fetch_recv(struct qp *qp, struct recv_req *req);
 
-/** wqe_bad_index() - a producer index that cannot be right: count it once */
+/* Counts an impossible producer index, once for each QP. */
 void wqe_bad_index(struct qp *qp);
 
 /**
- * struct sge_list - buffers of a work request
- * @pd: protection domain that the keys have to be of
+ * struct sge_list - buffers of a request
+ * @pd: PD that the keys must have
  * @sge: the elements
- * @num: how many
- * @kernel: the device's dma_lkey may be used
- * @waiter: QP that waits where a page is not there; NULL: that is an error
- * @stage: ... and what of it
+ * @num: elements of @sge
+ * @kernel: dma_lkey is allowed
+ * @waiter: QP that waits for missing pages; NULL: a missing page is an error
+ * @stage: part of @waiter that waits
  */
 struct sge_list {
 	const struct pd *pd;
@@ -204,57 +205,58 @@ struct sge_list {
 	enum mynic_page_stage stage;
 };
 
-/** send_sges(), recv_sges() - the buffers of a request of a QP */
+/* Buffers of a send or receive request. */
 struct sge_list send_sges(struct qp *qp, const struct send_req *req);
 struct sge_list recv_sges(struct qp *qp, const struct recv_req *req);
 
 /**
- * sge_map() - host addresses of a part of a list
+ * sge_map() - translate a part of a list
  * @nic: the NIC
- * @list: the list
- * @offset: where in the list the part begins, in bytes
- * @len: bytes of the part, inside the list; no more than a packet's payload
- * @write: the NIC is going to write there
+ * @list: the buffers
+ * @offset: offset of the part in the list
+ * @len: bytes of the part, which lies in the list; at most the payload of a
+ *	packet
+ * @write: the access is a write
  * @iov: result, PACKET_MAX_IOV elements
  * @niov: out: elements of @iov used
  *
- * Return: enum mynic_syndrome, 0 if all is well.
+ * Return: enum mynic_syndrome; 0 for success.
  */
 int sge_map(struct nic *nic, const struct sge_list *list, uint64_t offset,
 	    uint32_t len, bool write, struct iovec *iov, unsigned int *niov);
 
-/** sge_read() - as sge_map(), but gather the bytes in @dst */
+/* Like sge_map(), but copies the bytes to @dst. */
 int sge_read(struct nic *nic, const struct sge_list *list, uint64_t offset,
 	     uint32_t len, uint8_t *dst);
 
-/** sge_write() - as sge_map(), but scatter the bytes of @iov into the list */
+/* Like sge_map(), but copies the bytes of @iov to the list. */
 int sge_write(struct nic *nic, const struct sge_list *list, uint64_t offset,
 	      uint32_t len, const struct iovec *iov);
 
 /**
- * range_map() - host addresses of a range that is to be written
- * @qp: the queue pair that writes
- * @key: local key with the right to
+ * range_map() - translate a range for writing
+ * @qp: the queue pair
+ * @key: local key with the right to write
  * @addr: address
- * @len: bytes, not 0
- * @whole: bytes from @addr on that have to be in the region, at least @len
+ * @len: bytes, at least 1
+ * @whole: bytes from @addr on that must be in the region; at least @len
  * @iov: result, PACKET_MAX_IOV elements
  * @niov: out: elements of @iov used
  *
- * Return: enum mynic_syndrome, 0 if all is well.
+ * Return: enum mynic_syndrome; 0 for success.
  */
 int range_map(struct qp *qp, uint32_t key, uint64_t addr, uint32_t len,
 	      uint32_t whole, struct iovec *iov, unsigned int *niov);
 
 /**
- * send_payload() - give a packet a part of a message as payload
- * @qp: the sender
+ * send_payload() - make a part of a message the payload of a packet
+ * @qp: the sending QP
  * @req: the message
- * @offset: of the part, in bytes
+ * @offset: offset of the part in the message
  * @len: bytes, at most a path MTU
  * @pkt: the packet
  *
- * Return: enum mynic_syndrome, 0 if all is well.
+ * Return: enum mynic_syndrome; 0 for success.
  */
 int send_payload(struct qp *qp, const struct send_req *req, uint32_t offset,
 		 uint32_t len, struct packet *pkt);
