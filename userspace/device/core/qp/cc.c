@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Congestion control: the sender's and the receiver's part of DCQCN, and static
+ * rates. Both pace a QP by the time of its next packet.
+ */
+
 #include "qp/cc.h"
 
 #include <stddef.h>
@@ -10,38 +15,49 @@
 
 #define ECN_MASK 0x03
 
-/* Bytes of a CNP behind the BTH: reserved, zero (annex A17) */
+/* Bytes of a CNP behind the BTH, reserved and zero (annex A17) */
 #define CNP_PAYLOAD_LEN 16
 
-/* Ethernet, IPv6, UDP, BTH and ICRC, which take their time on the line too */
+/* Ethernet, IPv6, UDP, BTH and ICRC, which occupy the line like payload */
 #define HEADERS_LEN (14 + 40 + 8 + BTH_LEN + ICRC_LEN)
 
-/* A QP's peer is told of congestion once in this time (DCQCN, 3.1) */
+/* Shortest time between two CNPs to the peer of a QP (DCQCN, 3.1) */
 #define CNP_INTERVAL_NS 50000
 
-/* The period of alpha and of rate increases, and their volume (DCQCN, 5.2) */
+/*
+ * Period of updates of alpha and of rate increases, and their volume (DCQCN,
+ * 5.2)
+ */
 #define PERIOD_NS 55000
 #define VOLUME_BYTES 10000000
 
-/* The weight g of news in alpha is 1/256 (DCQCN, 5.2) */
+/* The weight g of new information in alpha is 1/256 (DCQCN, 5.2) */
 #define ALPHA_ONE 65536
 #define ALPHA_SHIFT 8
 
-/* Periods or volumes in which a rate returns to where it was cut (DCQCN, 3.1) */
+/*
+ * Number of periods or volumes in which a rate returns to its value before the
+ * cut (DCQCN, 3.1)
+ */
 #define FAST_RECOVERY 5
 
-/* By what the target grows after that, bit/s (DCQCN, 5.2; QCN for the second) */
+/*
+ * Growth of the target rate after that, in bit/s (DCQCN, 5.2; the second: QCN)
+ */
 #define ADDITIVE_INCREASE 40000000
 #define HYPER_INCREASE 400000000
 
 #define LINE_RATE (PORT_SPEED_MBPS * 1000000ull)
 
-/* A packet of 4096 bytes in 3.3 ms: well within the usual ACK timeouts */
+/*
+ * At this rate a packet of 4096 bytes takes 3.3 ms, well below usual ACK
+ * timeouts
+ */
 #define MIN_RATE 10000000ull
 
 /*
- * What a QP has not sent in time because the device was late it may send later,
- * but not what it had no need to send for a long time.
+ * Upper bound for the time that a QP may catch up. It makes up for delays in
+ * the device, but not for times without requests.
  */
 #define MAX_CREDIT_NS 50000
 
@@ -84,7 +100,7 @@ void cc_reset(struct qp *qp)
 	timer_stop(&qp->cc.timer);
 }
 
-/* Mbit/s, by enum ibv_rate; 0: as much as the port has */
+/* Rates in Mbit/s, by enum ibv_rate; 0: no limit but the port's */
 static const uint32_t static_rates[] = {
 	[2] = 2500,    [3] = 10000,   [4] = 30000,    [5] = 5000,
 	[6] = 20000,   [7] = 40000,   [8] = 60000,    [9] = 80000,
@@ -94,7 +110,7 @@ static const uint32_t static_rates[] = {
 	[22] = 600000, [23] = 800000, [24] = 1200000,
 };
 
-/* bit/s; the line's rate if the path has no other */
+/* Rate in bit/s; that of the line if the path has no limit */
 static uint64_t path_rate(uint8_t static_rate)
 {
 	uint64_t mbps = 0;
@@ -144,7 +160,7 @@ void cc_send_cnp(struct qp *qp)
 	path_send(qp, &pkt);
 }
 
-/* A period is over, or a volume has been sent */
+/* Applies one increase, at the end of a period or a volume */
 static void increase(struct qp *qp)
 {
 	struct cc *cc = &qp->cc;
@@ -167,8 +183,8 @@ static void increase(struct qp *qp)
 }
 
 /*
- * Make up for the periods that are over. They are as many as it takes from the
- * lowest rate to the line's at most: some thousands.
+ * Applies the increases of all periods that have ended. From the lowest rate to
+ * that of the line there are at most some thousands.
  */
 static void catch_up(struct qp *qp, uint64_t now)
 {
@@ -182,7 +198,10 @@ static void catch_up(struct qp *qp, uint64_t now)
 	}
 }
 
-/* What says that it knows no ECN is not marked, so a CNP is not about it */
+/*
+ * Packets that are not ECN-capable are never marked, so a CNP cannot be about
+ * them
+ */
 static bool sends_ecn(const struct qp *qp)
 {
 	return qp->attr.ece_options & MYNIC_ECE_ECN ||
@@ -216,7 +235,7 @@ void cc_cnp(struct qp *qp)
 	cc->volume = 0;
 }
 
-/* bit/s; only if the QP is paced */
+/* Rate in bit/s of a paced QP */
 static uint64_t current_rate(const struct cc *cc)
 {
 	if (!cc->limited)
@@ -241,7 +260,10 @@ bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len)
 		return false;
 	}
 	if (cc->last == flow && cc->waits[other]) {
-		/* If that has nothing to send any more, it has had its turn */
+		/*
+		 * The other flow may have nothing to send any more; then its
+		 * turn is over
+		 */
 		cc->waits[other] = false;
 		qp_schedule(qp->nic, qp);
 		return false;

@@ -13,7 +13,7 @@
 
 struct qp;
 
-/** enum cc_flow - what shares the rate of a QP, in turns */
+/** enum cc_flow - flows of a QP that share its rate by turns */
 enum cc_flow {
 	CC_REQUESTS,
 	CC_RESPONSES,
@@ -22,23 +22,23 @@ enum cc_flow {
 
 /**
  * struct cc - congestion control of a queue pair
- * @cnp_due: the peer is to be sent a CNP
- * @cnp_after: time before which no other CNP is sent, ns
+ * @cnp_due: a CNP is to be sent to the peer
+ * @cnp_after: earliest time of the next CNP, ns
  * @paced: @limited is set, or @ceiling is not 0
- * @ceiling: what the QP may send at most, by its own rate limit or its path's
- *	static rate, bit/s; 0: as much as the line takes
- * @limited: the peer has told of congestion, and the line's rate has not been
- *	reached again. What follows up to @volume has a meaning only then
- * @rate: what congestion lets the QP send now, bit/s
- * @target: what @rate is on its way to, bit/s
- * @alpha: estimate of the congestion, 65536 for the worst
- * @periods: whole periods since the last cut
- * @period_end: end of the current one, ns
- * @volumes: times that so much has been sent since then that it counts
- * @volume: bytes sent on the way to the next one
- * @next: @paced: when the next packet may be sent, ns
- * @waits: by enum cc_flow, it has a packet to send
- * @last: enum cc_flow that sent the last packet
+ * @ceiling: upper bound from the QP's rate limit or the path's static rate,
+ *	bit/s; 0: none
+ * @limited: the peer has reported congestion, and the rate of the line has not
+ *	been reached again. The members up to @volume are only valid then
+ * @rate: current rate that congestion allows, bit/s
+ * @target: rate that @rate approaches, bit/s
+ * @alpha: estimate of the congestion; 65536 is the worst
+ * @periods: periods that have ended since the last cut
+ * @period_end: end of the current period, ns
+ * @volumes: volumes that have been sent since the last cut
+ * @volume: bytes sent of the next volume
+ * @next: if @paced: earliest time of the next packet, ns
+ * @waits: by enum cc_flow: it has a packet to send
+ * @last: enum cc_flow of the last packet
  * @timer: set while a packet waits for @next
  */
 struct cc {
@@ -61,7 +61,7 @@ struct cc {
 };
 
 /**
- * cc_init() - prepare a new QP
+ * cc_init() - initialize congestion control of a new QP
  * @qp: of any type
  *
  * Return: 0 or -ENOMEM.
@@ -70,35 +70,37 @@ int cc_init(struct qp *qp);
 
 void cc_fini(struct qp *qp);
 
-/** cc_reset() - forget all */
+/* Forgets congestion and rates. */
 void cc_reset(struct qp *qp);
 
 /**
- * cc_set_ceiling() - limit what a QP sends, whatever the congestion
+ * cc_set_ceiling() - limit the rate of a QP independently of congestion
  * @qp: of any type
- * @static_rate: enum ibv_rate of the path; the QP's rate limit holds as well
+ * @static_rate: enum ibv_rate of the path; the QP's rate limit applies, too
  */
 void cc_set_ceiling(struct qp *qp, uint8_t static_rate);
 
-/** cc_marked() - a packet that met congestion on its way came for the QP */
+/* The QP has received a packet that was marked on its way. */
 void cc_marked(struct qp *qp);
 
 /**
- * cc_send_cnp() - tell the peer of congestion
+ * cc_send_cnp() - report congestion to the peer
  * @qp: a QP that can receive, with &cc.cnp_due set
  */
 void cc_send_cnp(struct qp *qp);
 
-/** cc_cnp() - the peer told of congestion */
+/* The peer has reported congestion. */
 void cc_cnp(struct qp *qp);
 
 /**
- * cc_admit() - let a packet go, or the QP wait for its time
- * @qp: a QP with &cc.paced set; it is scheduled again at that time
- * @flow: whose packet it is
- * @len: bytes of the packet behind its headers; of all, if it is no RoCEv2 packet
+ * cc_admit() - decide whether a packet may be sent now
+ * @qp: a QP with &cc.paced set; if the packet has to wait, the QP is scheduled
+ *	in time
+ * @flow: flow of the packet
+ * @len: bytes behind the headers of a RoCEv2 packet; of other packets, all
+ *	bytes
  *
- * Return: whether the packet is to be sent now.
+ * Return: true if the packet may be sent now.
  */
 bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len);
 

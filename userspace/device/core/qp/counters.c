@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Counter sets: their commands, and the binding of QPs. Counting itself is in
+ * core.h.
+ */
+
 #include "qp/counters.h"
 
 #include "core.h"

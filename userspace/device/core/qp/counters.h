@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Sets of counters, which count for the queue pairs that are bound to them. */
+/*
+ * Counter sets, which count for the queue pairs and flow rules bound to them.
+ */
 #ifndef MYNIC_COUNTERS_H
 #define MYNIC_COUNTERS_H
 
@@ -8,16 +10,16 @@
 
 #include "mynic_regs.h"
 
-/** How many sets there may be */
+/* Upper bound for the number of sets */
 #define COUNTERS_MAX_SETS 4096
 
 struct nic;
 struct qp;
 
 /**
- * struct counters - set of counters
+ * struct counters - a counter set
  * @number: number of the set
- * @users: QPs bound to it, and flow rules
+ * @users: QPs and flow rules that are bound to it
  * @values: by enum mynic_stat
  */
 struct counters {
@@ -26,10 +28,13 @@ struct counters {
 	uint64_t values[MYNIC_NUM_STATS];
 };
 
-/** counters_bind() - bind a QP to a set, or (NULL) to none */
+/* Binds a QP to a set; NULL: to none. */
 void counters_bind(struct qp *qp, struct counters *set);
 
-/** counters_free_one() - in a reset: the next from @number on; false: no more */
+/*
+ * Part of a reset: frees the next set from @number on. Returns false if there
+ * is none.
+ */
 bool counters_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_COUNTERS_H */

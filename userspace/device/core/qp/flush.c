@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * FLUSH (IBTA annex A19): checks, and making memory persistent piece by piece.
+ * Only one piece of a NIC is under way at a time.
+ */
+
 #include "qp/flush.h"
 
 #include <errno.h>
@@ -7,11 +12,11 @@
 #include "packet/feth.h"
 #include "qp/xrcd.h"
 
-/* What fits in a list, wherever in its first page it begins */
+/* Elements of a list; a piece must fit wherever it begins in its first page */
 #define MAX_IOV 64
 #define PIECE ((MAX_IOV - 1) << BUF_MIN_LOG_PAGE_SIZE)
 
-/* Pieces made persistent in one run, so that no QP keeps the others waiting */
+/* Pieces that one run makes persistent, so that other QPs need not wait */
 #define QUANTUM 4
 
 static uint32_t needed_access(uint32_t placement)
@@ -25,7 +30,7 @@ static uint32_t needed_access(uint32_t placement)
 	return access;
 }
 
-/* What a FLUSH is about, as far as its key lets it */
+/* Finds the range of a FLUSH, as far as its key allows */
 static int find_range(struct qp *qp, const struct roce_hdr *hdr, bool region,
 		      uint32_t access, struct response *response)
 {
@@ -60,13 +65,15 @@ enum message_fault flush_check(struct qp *qp, const struct roce_hdr *hdr,
 		return MESSAGE_BAD_LENGTH;
 	fault = message_mkey_fault(find_range(
 		qp, hdr, selectivity == IB_FLUSH_MR, access, response));
-	/* What has been written is in memory, and all that may see it does */
+	/*
+	 * Data that was written is in memory and visible to all readers already
+	 */
 	if (!(placement & IB_FLUSH_PERSISTENT))
 		response->flush_left = 0;
 	return fault;
 }
 
-/* The next QP's turn has come, if there is one. */
+/* Lets the QP that has waited longest begin. */
 static void call_next(struct nic *nic)
 {
 	struct qp *next = TAILQ_FIRST(&nic->flushes.waiting);
@@ -77,7 +84,7 @@ static void call_next(struct nic *nic)
 	qp_schedule(nic, next);
 }
 
-/* Return: whether the QP may begin a piece; if not, it will be called */
+/* Returns true if the QP may begin a piece. Otherwise the QP is called later */
 static bool may_begin(struct qp *qp)
 {
 	struct flushes *flushes = &qp->nic->flushes;
@@ -138,7 +145,7 @@ static int run_pieces(struct qp *qp, struct response *response,
 	return 0;
 }
 
-/* What was under way is over. Return: 0 or -EFAULT */
+/* Handles the end of a piece. Returns 0 or -EFAULT */
 static int finish(struct qp *qp, struct response *response)
 {
 	qp->flush.state = FLUSH_IDLE;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* FLUSH: that what was written before is placed for good (IBTA annex A19). */
+/*
+ * FLUSH makes sure that earlier writes are visible or persistent (IBTA annex
+ * A19).
+ */
 #ifndef MYNIC_FLUSH_H
 #define MYNIC_FLUSH_H
 
@@ -16,12 +19,12 @@ struct response;
 struct roce_hdr;
 
 /**
- * enum flush_state - how far a QP is with a piece of a FLUSH
- * @FLUSH_IDLE: nothing of it is under way
- * @FLUSH_QUEUED: it waits, because that of another QP is
+ * enum flush_state - progress of a QP with a piece of a FLUSH
+ * @FLUSH_IDLE: no piece is under way
+ * @FLUSH_QUEUED: it waits for the piece of another QP
  * @FLUSH_NEXT: it is the first of those that wait, and may begin
- * @FLUSH_BUSY: its own is
- * @FLUSH_DONE: its own was
+ * @FLUSH_BUSY: its piece is under way
+ * @FLUSH_DONE: its piece is complete
  */
 enum flush_state {
 	FLUSH_IDLE,
@@ -32,11 +35,11 @@ enum flush_state {
 };
 
 /**
- * struct flush - a QP's share in making memory persistent
- * @state: how far it is
+ * struct flush - persistence work of a QP
+ * @state: progress of the current piece
  * @len: FLUSH_BUSY, FLUSH_DONE: bytes of the piece
- * @err: FLUSH_DONE: what came of it
- * @link: in &flushes.waiting, with FLUSH_QUEUED and FLUSH_NEXT
+ * @err: FLUSH_DONE: the result
+ * @link: link in &flushes.waiting for FLUSH_QUEUED and FLUSH_NEXT
  */
 struct flush {
 	enum flush_state state;
@@ -46,10 +49,10 @@ struct flush {
 };
 
 /**
- * struct flushes - all FLUSHes of a NIC that make memory persistent
+ * struct flushes - persistence work of a NIC
  * @busy: a piece is under way
- * @owner: whose it is; NULL: the QP has gone, or has been reset
- * @waiting: QPs whose turn comes behind it, in order
+ * @owner: QP of the piece; NULL: the QP was reset or destroyed
+ * @waiting: QPs that wait, in order
  */
 struct flushes {
 	bool busy;
@@ -58,36 +61,36 @@ struct flushes {
 };
 
 /**
- * flush_check() - may a FLUSH be executed?
+ * flush_check() - check a FLUSH
  * @qp: the queue pair
- * @hdr: the packet's headers
- * @response: @srqn and @rkey are set; gets @addr and @flush_left
+ * @hdr: headers of the packet
+ * @response: in: @srqn and @rkey; out: @addr and @flush_left
  *
- * Return: MESSAGE_OK, or what is wrong.
+ * Return: MESSAGE_OK, or the reason to refuse it.
  */
 enum message_fault flush_check(struct qp *qp, const struct roce_hdr *hdr,
 			       struct response *response);
 
 /**
- * flush_run() - do a bounded piece of a FLUSH
+ * flush_run() - do a limited part of a FLUSH
  * @qp: the queue pair
- * @response: @addr and @flush_left are moved on
- * @stage: what waits if a page is not there
+ * @response: @addr and @flush_left advance
+ * @stage: stage that waits if a page is missing
  *
- * Return: 0, or what mkey_check_remote() or mkey_iov() said; -EFAULT also if the
- * memory cannot be made persistent; -EINPROGRESS if nothing can be done until
- * the QP is scheduled again.
+ * Return: 0, or an error of mkey_check_remote() or mkey_iov(). -EFAULT also
+ * means that the memory cannot be made persistent. -EINPROGRESS: the QP will be
+ * scheduled when it can continue.
  */
 int flush_run(struct qp *qp, struct response *response,
 	      enum mynic_page_stage stage);
 
-/** flush_waits() - is nothing to be done until the QP is scheduled again? */
+/* Whether the QP has to wait until it is scheduled again. */
 static inline bool flush_waits(const struct flush *flush)
 {
 	return flush->state == FLUSH_QUEUED || flush->state == FLUSH_BUSY;
 }
 
-/** flush_stop() - the QP does not receive any more */
+/* The QP no longer receives. A piece under way ends without it. */
 void flush_stop(struct qp *qp);
 
 #endif /* MYNIC_FLUSH_H */

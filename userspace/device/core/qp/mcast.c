@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Multicast groups: attaching and detaching of QPs. Packets to a group are
+ * delivered in rdma/ud.c.
+ */
+
 #include "qp/mcast.h"
 
 #include <string.h>
@@ -7,10 +12,10 @@
 #include "base/siphash.h"
 #include "core.h"
 
-/* What the secret is used for */
+/* Purpose of the secret, for the hash of groups */
 #define MCAST_DOMAIN 0x6d636173
 
-/* Nobody is to find groups that are all in one bucket */
+/* The hash is keyed, so that no guest can choose groups that share a bucket */
 static unsigned int hash(const struct nic *nic, const uint8_t gid[16])
 {
 	struct siphash_key secret = { nic->config.seed, MCAST_DOMAIN };
@@ -82,7 +87,7 @@ static void destroy(struct nic *nic, struct mcast_group *group)
 	mem_free(&nic->mem, group);
 }
 
-/* The QP's place in the group, or @num_qps */
+/* Index of the QP in the group; @num_qps if it is not attached */
 static unsigned int find_member(const struct mcast_group *group,
 				const struct qp *qp)
 {

@@ -16,8 +16,8 @@ struct qp;
 #define MCAST_BUCKETS 256
 
 /**
- * struct mcast_member - a QP that is attached to a group
- * @link: in &qp.mcast_groups
+ * struct mcast_member - attachment of a QP to a group
+ * @link: link in &qp.mcast_groups
  * @group: the group
  * @qp: the QP
  */
@@ -31,10 +31,10 @@ LIST_HEAD(mcast_members, mcast_member);
 
 /**
  * struct mcast_group - a group with at least one QP
- * @link: in its bucket
+ * @link: link in its hash bucket
  * @gid: as in &struct mynic_mcast
  * @num_qps: elements of @members
- * @members: the QPs attached
+ * @members: attached QPs
  */
 struct mcast_group {
 	LIST_ENTRY(mcast_group) link;
@@ -47,8 +47,8 @@ LIST_HEAD(mcast_bucket, mcast_group);
 
 /**
  * struct mcast - the port's multicast groups
- * @buckets: by hash of the GID
- * @num_groups: groups in all
+ * @buckets: hash table by GID
+ * @num_groups: number of groups
  */
 struct mcast {
 	struct mcast_bucket buckets[MCAST_BUCKETS];
@@ -56,27 +56,27 @@ struct mcast {
 };
 
 /**
- * mcast_takes() - is a packet addressed to a group with a QP attached?
+ * mcast_takes() - check whether a packet is addressed to a group with a QP
  * @nic: the NIC
- * @pkt: PACKET_ROCE to a multicast GID
+ * @pkt: a PACKET_ROCE to a multicast GID
  *
- * Its MAC is the one that IP derives from the group's address (RFC 1112, RFC
- * 2464), and it is not in a VLAN that the NIC has no GID in.
+ * Its MAC must be the one that IP derives from the group's address (RFC 1112,
+ * RFC 2464). Its VLAN, if any, must be one in which the NIC has a GID.
  *
- * Return: whether it is.
+ * Return: true if it is.
  */
 bool mcast_takes(const struct nic *nic, const struct packet *pkt);
 
-/** mcast_find() - the group of a GID, or NULL if no QP is attached */
+/* The group of a GID; NULL if no QP is attached. */
 const struct mcast_group *mcast_find(const struct nic *nic,
 				     const uint8_t gid[16]);
 
 /**
- * mcast_detach_some() - before a QP goes
+ * mcast_detach_some() - detach a QP from some of its groups
  * @nic: the NIC
- * @qp: the QP
+ * @qp: a QP that is going to be destroyed
  *
- * Return: true if there are more groups that it is attached to.
+ * Return: true if it is attached to more groups.
  */
 bool mcast_detach_some(struct nic *nic, struct qp *qp);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Why a responder does not execute a request. */
+/* Reasons for which a responder refuses a request. */
 #ifndef MYNIC_MESSAGE_FAULT_H
 #define MYNIC_MESSAGE_FAULT_H
 
@@ -7,17 +7,17 @@
 
 /**
  * enum message_fault - why a packet cannot be executed
- * @MESSAGE_OK: it can
+ * @MESSAGE_OK: it can be executed
  * @MESSAGE_NO_RECV: there is no receive request
- * @MESSAGE_BAD_RECV: the receive request is malformed, or its memory bad:
- *	&responder.recv.error says why
- * @MESSAGE_TOO_LONG: more than the receive request takes
- * @MESSAGE_BAD_LENGTH: of the packet, or in the RETH
- * @MESSAGE_BAD_FETH: no such placement or selectivity
- * @MESSAGE_NOT_ALLOWED: by the QP's access flags
- * @MESSAGE_BAD_KEY: no such key, or not for this
- * @MESSAGE_NO_MEMORY: the region's memory is not there
- * @MESSAGE_PAGE_FAULT: a page of it has to be brought first
+ * @MESSAGE_BAD_RECV: the receive request or its memory is bad;
+ *	&responder.recv.error has the reason
+ * @MESSAGE_TOO_LONG: the message does not fit in the receive request
+ * @MESSAGE_BAD_LENGTH: the length of the packet or in the RETH is wrong
+ * @MESSAGE_BAD_FETH: there is no such placement or selectivity
+ * @MESSAGE_NOT_ALLOWED: the QP's access flags do not allow it
+ * @MESSAGE_BAD_KEY: the key is unknown or does not allow it
+ * @MESSAGE_NO_MEMORY: the memory of the region is not mapped
+ * @MESSAGE_PAGE_FAULT: a page is missing and has been asked for
  */
 enum message_fault {
 	MESSAGE_OK,
@@ -32,7 +32,7 @@ enum message_fault {
 	MESSAGE_PAGE_FAULT,
 };
 
-/** message_mkey_fault() - what mkey_check_remote() or mkey_iov() said */
+/* Converts an error of mkey_check_remote() or mkey_iov(). */
 static inline enum message_fault message_mkey_fault(int err)
 {
 	if (err == -EACCES || err == -ERANGE)

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * On-demand paging: page faults of QPs, RESUME, and the packets that wait. The
+ * page tables are in memory/page_table.c.
+ */
+
 #include "qp/paging.h"
 
 #include <errno.h>
@@ -7,18 +12,18 @@
 #include "core.h"
 #include "packet/packet_copy.h"
 
-/* What packets may take that wait for a page, of one QP and of all */
+/* Bytes of packets that may wait for a page: of one QP, and of all */
 #define QP_HELD_BYTES (2u << 20)
 #define NIC_HELD_BYTES (64u << 20)
 
-/* Packets taken in one run, so that no QP keeps the others waiting */
+/* Packets handled in one run, so that other QPs need not wait */
 #define QUANTUM 64
 
 /**
  * struct held_packet - a packet that waits for a page
- * @link: in &paging.held
- * @size: bytes in all
- * @copy: from packet_copy(), which wants it aligned
+ * @link: link in &paging.held
+ * @size: bytes of this struct with @copy
+ * @copy: result of packet_copy(), which needs the alignment
  */
 struct held_packet {
 	STAILQ_ENTRY(held_packet) link;
@@ -119,7 +124,10 @@ bool paging_replay(struct qp *qp,
 		if (paging_waits(paging, MYNIC_PAGE_RECV) ||
 		    STAILQ_EMPTY(&paging->held))
 			return false;
-		/* It may bring the end of the QP, and of all that is kept */
+		/*
+		 * The packet may end the QP and free all waiting packets, so it
+		 * leaves the queue first
+		 */
 		held = take_first(qp);
 		packet_load(held->copy, &pkt);
 		fn(qp, &pkt);
@@ -136,7 +144,7 @@ bool paging_replay(struct qp *qp,
 	return !STAILQ_EMPTY(&paging->held);
 }
 
-/* What the event of a stage has beside type and number */
+/* Fills in the fields of a page fault event */
 static void paging_describe(const struct event_source *source,
 			    struct mynic_eqe *eqe)
 {

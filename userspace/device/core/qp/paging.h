@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * On-demand paging: regions whose pages come and go. What a QP was about to do
- * with a page that is not there waits until the host has said what became of
- * it: requests stay in the send queue, packets are kept, reads are answered
- * later.
+ * On-demand paging: regions whose pages come and go. A QP that meets a missing
+ * page waits until the host has answered. Requests stay in the send queue,
+ * packets are held, and READs are answered later.
  */
 #ifndef MYNIC_PAGING_H
 #define MYNIC_PAGING_H
@@ -22,11 +21,11 @@ struct packet;
 struct qp;
 
 /**
- * struct page_fault - an access to a page that is not there
- * @key: the region's
- * @addr: as requests name it
- * @len: bytes that are going to be accessed from there on, at least 1
- * @write: the page has to be writable
+ * struct page_fault - an access to a missing page
+ * @key: key of the region
+ * @addr: address as in requests
+ * @len: bytes from @addr on that will be accessed, at least 1
+ * @write: the page must be writable
  */
 struct page_fault {
 	uint32_t key;
@@ -36,9 +35,9 @@ struct page_fault {
 };
 
 /**
- * struct paging_wait - what one stage of a QP waits for
- * @token: of the last event
- * @fault: what it was about
+ * struct paging_wait - wait of one stage of a QP
+ * @token: token of the last event
+ * @fault: the access that the event is about
  */
 struct paging_wait {
 	uint32_t token;
@@ -48,13 +47,13 @@ struct paging_wait {
 STAILQ_HEAD(held_packets, held_packet);
 
 /**
- * struct paging - a QP's waits
- * @waiting: bit 1 << enum mynic_page_stage: it waits for RESUME
- * @failed: likewise, RESUME has said that the page cannot be had
- * @held_bytes: memory that @held takes
- * @held: packets that came while MYNIC_PAGE_RECV waited, the one that caused
- *	it first
- * @waits: by enum mynic_page_stage
+ * struct paging - all waits of a QP
+ * @waiting: bit 1 << enum mynic_page_stage: the stage waits for RESUME
+ * @failed: likewise: RESUME has said that the page is not available
+ * @held_bytes: bytes of @held
+ * @held: packets that have arrived since MYNIC_PAGE_RECV waits; the first one
+ *	has caused the wait
+ * @waits: details by enum mynic_page_stage
  */
 struct paging {
 	uint8_t waiting;
@@ -65,53 +64,55 @@ struct paging {
 };
 
 /**
- * paging_wait() - an access of a QP has met &nic.missing
+ * paging_wait() - handle an access that has met &nic.missing
  * @qp: the QP
- * @stage: what accessed
+ * @stage: stage that made the access
  *
- * Return: -EAGAIN: the host has been asked for it, and @stage waits; -EFAULT:
- * it is just that which cannot be had.
+ * Return: -EAGAIN: the host was asked for the page, and the stage waits;
+ * -EFAULT: the host has said that this page is not available.
  */
 int paging_wait(struct qp *qp, enum mynic_page_stage stage);
 
-/** paging_waits() - is nothing to be done in this stage? */
+/* Whether a stage has to wait for a page. */
 static inline bool paging_waits(const struct paging *paging,
 				enum mynic_page_stage stage)
 {
 	return paging->waiting & 1 << stage;
 }
 
-/** paging_passed() - a stage has done what it waited with */
+/* A stage has completed the access that it waited with. */
 static inline void paging_passed(struct paging *paging,
 				 enum mynic_page_stage stage)
 {
 	paging->failed &= ~(1 << stage);
 }
 
-/** paging_holds() - have packets to go behind others that are kept? */
+/* Whether new packets must wait behind others. */
 static inline bool paging_holds(const struct paging *paging)
 {
 	return paging_waits(paging, MYNIC_PAGE_RECV) ||
 	       !STAILQ_EMPTY(&paging->held);
 }
 
-/** paging_hold() - keep a packet; if there is no room it is as if lost */
+/* Holds a packet. Without room it is dropped like a lost packet. */
 void paging_hold(struct qp *qp, const struct packet *pkt);
 
 /**
- * paging_replay() - take the packets that were kept
+ * paging_replay() - handle held packets
  * @qp: the QP
- * @fn: takes one; if it has to wait again, the packet stays the first
+ * @fn: handles one packet; the packet stays the first if it has to wait again
  *
- * Return: true if there are more to take now.
+ * Return: true if more can be handled now.
  */
 bool paging_replay(struct qp *qp,
 		   void (*fn)(struct qp *qp, const struct packet *pkt));
 
-/** paging_init() - of a new QP */
 void paging_init(struct qp *qp);
 
-/** paging_stop() - the QP neither sends nor receives any more: forget all */
+/*
+ * The QP neither sends nor receives any more; all waits end and packets are
+ * freed.
+ */
 void paging_stop(struct qp *qp);
 
 #endif /* MYNIC_PAGING_H */

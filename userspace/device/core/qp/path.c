@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Headers that depend on the path of a QP, and sending of its packets. Payload
+ * and transport headers are made in rdma/.
+ */
+
 #include "qp/path.h"
 
 #include <string.h>
@@ -9,7 +14,7 @@
 
 #define DEFAULT_HOP_LIMIT 64
 #define FLOW_LABEL_MASK 0xfffff
-/* Dynamic ports, of which RoCEv2 leaves the choice to the sender */
+/* Dynamic ports; RoCEv2 leaves the source port to the sender */
 #define UDP_SPORT_MIN 0xc000
 #define UDP_SPORT_BITS 14
 
@@ -18,11 +23,11 @@
 #define ECN_MASK 0x03
 #define ECN_ECT 0x02
 
-/* Of IPv6 and UDP; the longest BTH headers and the ICRC come on top */
+/* Bytes of IPv6 and UDP; the longest BTH headers and the ICRC are added */
 #define IP_UDP_LEN (IPV6_LEN + UDP_LEN)
 #define MAX_BTH_HEADERS_LEN (BTH_LEN + XRCETH_LEN + ATOMICETH_LEN)
 
-/* All packets of a flow take one port, and flows spread over the ports */
+/* All packets of a flow have one port, and flows are spread over the ports */
 static uint16_t udp_sport(uint32_t label, uint32_t qpn, uint32_t dest_qpn)
 {
 	uint32_t x = label ? label : qpn * 0x9e3779b1u ^ dest_qpn;
@@ -97,7 +102,7 @@ uint32_t path_train(const struct qp *qp, uint32_t num)
 	return num < PACKET_QUANTUM ? num : PACKET_QUANTUM;
 }
 
-/* An empty message takes a packet too */
+/* Even an empty message takes a packet */
 uint32_t path_packets(const struct qp *qp, uint32_t len)
 {
 	return len ? ((len - 1) >> path_log_mtu(qp)) + 1 : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* How a RoCEv2 packet finds its way: addresses, UDP source port, VLAN. */
+/* Addressing of RoCEv2 packets: addresses, UDP source port, VLAN. */
 #ifndef MYNIC_PATH_H
 #define MYNIC_PATH_H
 
@@ -17,50 +17,50 @@ struct packet;
 #define PATH_MAX_MTU 4096
 
 /**
- * path_init() - make a packet without payload, with all that the path says
- * @qp: the sender
+ * path_init() - start a packet with the headers of its path
+ * @qp: the sending QP
  * @av: the path
  * @dest_qpn: destination QP
- * @pkt: result; the headers behind the BTH and the elements of the scatter list
- *	are not touched
+ * @pkt: result; headers behind the BTH and elements of the scatter list are not
+ *	initialized
  *
- * Return: false if the path's source GID is empty or of another kind than the
- * destination.
+ * Return: false if the source GID is empty, or not of the same IP version as
+ * the destination.
  */
 bool path_init(const struct qp *qp, const struct mynic_av *av,
 	       uint32_t dest_qpn, struct packet *pkt);
 
-/** path_send() - count, pad and transmit a packet of a QP */
+/* Counts, pads and sends a packet of a QP. */
 void path_send(struct qp *qp, struct packet *pkt);
 
-/** path_log_mtu() - log2 of the path MTU of a connected QP in bytes */
+/* log2 of the path MTU in bytes; for connected QPs. */
 static inline unsigned int path_log_mtu(const struct qp *qp)
 {
 	return 7 + qp->attr.path_mtu;
 }
 
-/** path_mtu() - the path MTU of a connected QP, bytes */
+/* Path MTU in bytes; for connected QPs. */
 static inline uint32_t path_mtu(const struct qp *qp)
 {
 	return 1u << path_log_mtu(qp);
 }
 
 /**
- * path_train() - how many packets of a message may go as one
+ * path_train() - number of packets of a message that may form a train
  * @qp: connected QP
- * @num: how many there are, at least 2
+ * @num: number of packets to send, at least 2
  *
- * Where nothing is between two NICs that could lose, change or see packets
- * there is no need to make them one by one.
+ * Between two NICs of one process nothing can lose, change or observe packets.
+ * The packets need not be made one by one there.
  *
- * Return: 1 to @num; all in &packet.segment are path_mtu().
+ * Return: 1 to @num. The &packet.segment of a train is path_mtu().
  */
 uint32_t path_train(const struct qp *qp, uint32_t num);
 
-/** path_packets() - packets, and PSNs, that @len bytes of message take */
+/* Packets, and thus PSNs, of a message with @len bytes. */
 uint32_t path_packets(const struct qp *qp, uint32_t len);
 
-/** path_port_mtu() - the largest path MTU that the port's MTU allows, bytes */
+/* Largest path MTU in bytes that the port's MTU allows. */
 uint32_t path_port_mtu(const struct nic *nic);
 
 #endif /* MYNIC_PATH_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Queue pairs as all see them: how they are found, and put on the run queue. */
+/* Look-up of queue pairs, and their place in the run queue. */
 #include "qp/qp.h"
 
 #include "core.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Queue pairs: what is common to all types. Their work is the transport's. */
+/*
+ * State that all types of queue pairs have in common. Their work is done in
+ * engine/.
+ */
 #ifndef MYNIC_QP_H
 #define MYNIC_QP_H
 
@@ -21,8 +24,8 @@
 #include "rdma/responder.h"
 
 /*
- * In &qp.type: a work queue, which is a QP without a send queue; see rwq.h.
- * MYNIC_WQS_RDY is RTR.
+ * &qp.type of a work queue, which is a QP without a send queue; see rwq.h. Its
+ * state for MYNIC_WQS_RDY is RTR.
  */
 #define QP_TYPE_WQ 15
 
@@ -36,26 +39,26 @@ struct srq;
 struct xrcd;
 
 /**
- * struct qp_attr - what MODIFY_QP sets, checked and in host byte order
+ * struct qp_attr - attributes from MODIFY_QP, checked and in host byte order
  * @path_mtu: enum ib_mtu
  * @qkey: Q_Key
- * @rq_psn: first PSN expected, 24 bits
- * @sq_psn: first PSN sent, 24 bits
- * @dest_qpn: the peer, 24 bits
- * @access_flags: enum ib_access_flags, what peers may do; other bits may be set
- * @max_rd_atomic: outstanding reads and atomics as requester
- * @max_dest_rd_atomic: ... and as responder
+ * @rq_psn: first PSN to expect, 24 bits
+ * @sq_psn: first PSN to send, 24 bits
+ * @dest_qpn: QPN of the peer, 24 bits
+ * @access_flags: enum ib_access_flags for peers; other bits may be set
+ * @max_rd_atomic: outstanding READs and atomics as requester
+ * @max_dest_rd_atomic: outstanding READs and atomics as responder
  * @min_rnr_timer: IBTA RNR NAK timer field, 5 bits
- * @timeout: 4.096 us times 2^timeout, 5 bits; 0: none
+ * @timeout: 4.096 us times 2^timeout, 5 bits; 0: no timeout
  * @retry_cnt: 3 bits
- * @rnr_retry: 3 bits; 7: for ever
- * @port_num: 1 or, before INIT, 0
- * @rate_limit: kbit/s; 0: none
+ * @rnr_retry: 3 bits; 7: no limit
+ * @port_num: 1; before INIT 0
+ * @rate_limit: kbit/s; 0: no limit
  * @sq_drained_event: send SQ_DRAINED in SQD
  * @ece_options: MYNIC_ECE_*
- * @av: the path, as the host gave it
+ * @av: the path, in the format of the host
  *
- * All zeroes before what sets them, and in RESET.
+ * All zeroes until it is set, and in RESET.
  */
 struct qp_attr {
 	uint32_t path_mtu;
@@ -79,53 +82,54 @@ struct qp_attr {
 
 /**
  * struct qp - queue pair
- * @nic: its NIC
+ * @nic: NIC of the queue pair
  * @number: QPN
  * @state: set by the core only
  * @type: enum mynic_qp_type, or QP_TYPE_WQ
- * @service: connected QPs: what its BTH opcodes have beside those of RC
+ * @service: connected QPs: service bits of the opcodes, in addition to those of
+ *	RC
  * @flags: MYNIC_QP_*
- * @has_sq: there is a send ring
- * @has_rq: there is a receive ring
- * @scheduled: in &nic.run_queue through @run_link
- * @polled: in &nic.poll_queue through @poll_link
- * @no_ring: the host has been told so, and need not ring
- * @answered: &requester.pi when a request last came in
- * @counters: the set of counters that it is bound to, or NULL
- * @run_link: see @scheduled
- * @rndv: what it does for a tag matching SRQ
- * @paging: what waits for pages
- * @flush: of what is being made persistent
- * @cc: congestion control, the transport's
+ * @has_sq: it has a send ring
+ * @has_rq: it has a receive ring
+ * @scheduled: it is in &nic.run_queue
+ * @polled: it is in &nic.poll_queue
+ * @no_ring: the host was told that it need not ring the doorbell
+ * @answered: &requester.pi when the last request arrived
+ * @counters: counter set that it is bound to, or NULL
+ * @run_link: link in &nic.run_queue
+ * @rndv: rendezvous for a tag matching SRQ
+ * @paging: waits for missing pages
+ * @flush: persistence work
+ * @cc: congestion control; used by the transport
  * @attr: set by the core only
- * @pd: protection domain; XRC_TGT: @srq's, or NULL
+ * @pd: protection domain; XRC_TGT: that of @srq, or NULL
  * @send_cq: CQ for send completions; XRC_TGT, RSS: NULL
- * @recv_cq: CQ for receive completions; with a tag matching SRQ: @srq's;
- *	XRC_TGT: @srq's, or NULL; RSS: NULL
- * @srq: NULL: the QP has an RQ of its own, or none; XRC_TGT: that of the last
- *	request
- * @xrcd: XRC_TGT: its XRC domain; else NULL
- * @sq: send ring
- * @dbrec: window on the doorbell record
- * @dbrec_offset: of the doorbell record in @buf
- * @req: requester and completer, the transport's
- * @poll_link: see @polled
- * @poll_until: time until which nic_poll() looks after it
- * @resp: responder, the transport's
- * @rq: receive ring
+ * @recv_cq: CQ for receive completions; with a tag matching SRQ: that of @srq;
+ *	XRC_TGT: that of @srq, or NULL; RSS: NULL
+ * @srq: the SRQ; NULL: the QP has an RQ or nothing to receive with; XRC_TGT:
+ *	the SRQ of the last request
+ * @xrcd: XRC domain of an XRC_TGT QP; otherwise NULL
+ * @sq: ring of send requests
+ * @dbrec: translation of the doorbell record
+ * @dbrec_offset: offset of the doorbell record in @buf
+ * @req: requester and completer; used by the transport
+ * @poll_link: link in &nic.poll_queue
+ * @poll_until: time until which nic_poll() reads its doorbell record
+ * @resp: responder; used by the transport
+ * @rq: ring of receive requests
  * @buf: host memory
- * @uarn: the UAR page of its doorbell
- * @events: its asynchronous events
- * @send_link: in &cq.senders
- * @recv_link: in &cq.receivers; XRC_TGT: in &xrcd.targets
- * @srq_link: XRC_TGT: in &srq.targets, with @srq
- * @mcast_groups: the multicast groups that it is attached to
- * @num_flows: flow rules that it receives by
- * @rss: gives frames to WQs; NULL: the QP receives them itself
- * @num_tables: WQ: entries of receive WQ tables that name it
+ * @uarn: UAR page of its doorbell
+ * @events: asynchronous events of the QP
+ * @send_link: link in &cq.senders
+ * @recv_link: link in &cq.receivers; XRC_TGT: in &xrcd.targets
+ * @srq_link: XRC_TGT with an SRQ: link in &srq.targets
+ * @mcast_groups: multicast groups that it is attached to
+ * @num_flows: flow rules that deliver to it
+ * @rss: spreading of frames over WQs; NULL: the QP receives them itself
+ * @num_tables: WQ: entries of receive WQ tables that refer to it
  * @windows: memory windows of type 2 that were bound through it
  *
- * What is used for each message comes first, in few cache lines.
+ * Members that each message uses come first, in few cache lines.
  */
 struct qp {
 	struct nic *nic;
@@ -175,49 +179,48 @@ struct qp {
 
 TAILQ_HEAD(qp_queue, qp);
 
-/** qp_is_connected() - the path is the QP's, not that of each request */
+/* Whether the QP has one path for all requests. */
 static inline bool qp_is_connected(const struct qp *qp)
 {
 	return qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_UC ||
 	       qp->type == MYNIC_QP_XRC_INI || qp->type == MYNIC_QP_XRC_TGT;
 }
 
-/** qp_is_requester() - a reliable QP that sends requests */
+/* Whether the QP is reliable and sends requests. */
 static inline bool qp_is_requester(const struct qp *qp)
 {
 	return qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_XRC_INI;
 }
 
-/** qp_is_responder() - a reliable QP that answers requests */
+/* Whether the QP is reliable and answers requests. */
 static inline bool qp_is_responder(const struct qp *qp)
 {
 	return qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_XRC_TGT;
 }
 
-/** qp_can_receive() - its state lets it take packets */
 static inline bool qp_can_receive(const struct qp *qp)
 {
 	return qp->state >= IB_QPS_RTR && qp->state <= IB_QPS_SQE;
 }
 
-/** qp_find() - the QP with a number (any value), or NULL; O(1) */
+/* The QP with any number, or NULL; takes constant time. */
 struct qp *qp_find(const struct nic *nic, uint32_t number);
 
-/** qp_of_command() - the QP that a command names, or NULL; a WQ is none */
+/* The QP that a command names; NULL if there is none, or it is a WQ. */
 struct qp *qp_of_command(const struct nic *nic, const struct admin_call *call);
 
-/** qp_dbrec() - the doorbell record, or NULL (counted as BAD_DMA) */
+/* The doorbell record; NULL, counted as BAD_DMA, if it is not there. */
 struct mynic_qp_dbrec *qp_dbrec(struct nic *nic, struct qp *qp);
 
-/** qp_unschedule() - take it off that list */
+/* Removes it from the run queue. */
 void qp_unschedule(struct nic *nic, struct qp *qp);
 
 /**
- * qp_schedule() - have transport_run_qp() called soon
+ * qp_schedule() - have transport_run_qp() called for a QP
  * @nic: the NIC
  * @qp: the QP
  *
- * Does nothing if the QP is on the list already.
+ * It does nothing if the QP is scheduled already.
  */
 void qp_schedule(struct nic *nic, struct qp *qp);
 

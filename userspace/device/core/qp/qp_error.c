@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The error states, into which the device itself moves a QP. */
+/* Transitions to the error states that the device itself makes. */
 #include "qp/qp_error.h"
 
 #include "core.h"
 #include "qp/response_queue.h"
 
 /*
- * In the error state the host is asked to ring for receive requests too. When
- * this time is over it knows.
+ * In the error state the host is asked to ring the doorbell for receive
+ * requests, too. The host knows about it after this time, in ns.
  */
 #define RQ_RING_DELAY 1000000
 

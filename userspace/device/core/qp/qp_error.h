@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The error states, into which the device itself moves a QP. */
+/* Transitions to the error states that the device itself makes. */
 #ifndef MYNIC_QP_ERROR_H
 #define MYNIC_QP_ERROR_H
 
@@ -9,23 +9,23 @@ struct nic;
 struct qp;
 
 /**
- * qp_to_error() - the device itself moves a QP to the error state
+ * qp_to_error() - move a QP to the error state
  * @nic: the NIC
- * @qp: the QP; nothing happens if it is in ERR or RESET
- * @event: enum mynic_event, or 0 for none
+ * @qp: the QP; nothing happens in ERR or RESET
+ * @event: enum mynic_event to send; 0: none
  *
- * The flush is work for transport_run_qp(), so that no completion is written
- * within this call.
+ * transport_run_qp() flushes the QP later. No completion is written inside this
+ * call.
  */
 void qp_to_error(struct nic *nic, struct qp *qp, int event);
 
-/** qp_to_sqe() - as qp_to_error(), from RTS to the send queue error state */
+/* Like qp_to_error(), but from RTS to the send queue error state. */
 void qp_to_sqe(struct qp *qp);
 
-/** qp_enter_error() - a QP has just come to ERR: it neither sends nor answers */
+/* The QP has just entered ERR. It stops sending and answering. */
 void qp_enter_error(struct qp *qp);
 
-/** qp_set_rq_ring() - whether the host is to ring for receive requests */
+/* Tells the host whether it has to ring the doorbell for receive requests. */
 void qp_set_rq_ring(struct qp *qp, bool ring);
 
 #endif /* MYNIC_QP_ERROR_H */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* QPs whose doorbell records the NIC looks at, so that the host need not ring. */
+/* Watching of doorbell records, which saves the host its doorbells. */
 #include "qp/qp_poll.h"
 
 #include "core.h"
 
-/* How long and how many idle QPs nic_poll() looks after */
+/* How long nic_poll() watches an idle QP, and how many */
 #define POLL_TIME_NS 50000
 #define POLL_MAX_QPS 64
 
@@ -53,8 +53,8 @@ void qp_poll_begin(struct nic *nic, struct qp *qp)
 }
 
 /*
- * The host may have left out a doorbell until it sees that it must not any
- * more: look once again behind that.
+ * The host leaves out doorbells until it has seen that they are needed again,
+ * so the record is read once more after that.
  */
 bool qp_poll_end(struct nic *nic, struct qp *qp)
 {
@@ -66,7 +66,7 @@ bool qp_poll_end(struct nic *nic, struct qp *qp)
 	return qp_poll_has_news(nic, qp);
 }
 
-/* For a guess no QP is put out of the queue. */
+/* This is only a guess, so no other QP has to leave the queue. */
 void qp_watch(struct qp *qp)
 {
 	struct nic *nic = qp->nic;

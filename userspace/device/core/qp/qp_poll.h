@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * QPs whose doorbell records the NIC looks at for a while after they had work, so
- * that the host need not ring. There is a limit to how many these are.
+ * The NIC watches the doorbell records of a limited number of QPs for some time
+ * after their last work. The host need not ring the doorbell of these.
  */
 #ifndef MYNIC_QP_POLL_H
 #define MYNIC_QP_POLL_H
@@ -10,37 +10,40 @@
 
 #include "qp/qp.h"
 
-/** qp_poll_has_news() - there are requests that the NIC has not seen */
+/* Whether there are requests that the NIC has not seen. */
 bool qp_poll_has_news(struct nic *nic, struct qp *qp);
 
-/** qp_poll_is_full() - no more QPs can be looked after */
+/* Whether the limit of watched QPs is reached. */
 bool qp_poll_is_full(const struct nic *nic);
 
-/** qp_poll_begin() - look after a QP from now on; there is room for it */
+/* Starts to watch a QP. The limit must not have been reached. */
 void qp_poll_begin(struct nic *nic, struct qp *qp);
 
 /**
- * qp_poll_end() - look after it no more, and have the host ring again
+ * qp_poll_end() - stop watching a QP, and have its host ring the doorbell
  * @nic: the NIC
  * @qp: the QP
  *
- * Return: whether the host has put in requests meanwhile without ringing.
+ * Return: true if the host has posted requests without a doorbell.
  */
 bool qp_poll_end(struct nic *nic, struct qp *qp);
 
-/** qp_poll_leave() - likewise, of a QP that goes: the host is told nothing */
+/* Like qp_poll_end(), for a QP that goes away, whose host need not be told. */
 void qp_poll_leave(struct nic *nic, struct qp *qp);
 
-/** qp_watch() - qp_expect_answer() for a QP that has sent since the last one */
+/*
+ * The slow path of qp_expect_answer(), if the QP has sent since the last call.
+ */
 void qp_watch(struct qp *qp);
 
 /**
- * qp_expect_answer() - before what a request brings becomes visible
- * @qp: the QP that received it
+ * qp_expect_answer() - watch a QP whose host is likely to answer
+ * @qp: the QP that has received a request
  *
- * Who sends in turn is likely to answer on the same QP within some us, and need
- * not ring for that if the QP is looked after by then. Who only receives is not
- * looked after.
+ * It is called before the host can see the request. A host that sends and
+ * receives by turns is likely to answer on the same QP within some
+ * microseconds. It then needs no doorbell. A QP that only receives is not
+ * watched.
  */
 static inline void qp_expect_answer(struct qp *qp)
 {

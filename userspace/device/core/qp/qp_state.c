@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The table of legal state transitions and their attributes. It changes no QP.
+ */
+
 #include "qp/qp_state.h"
 
 #include "base/util.h"
 #include "base/verbs.h"
 #include "mynic_regs.h"
 
-/* Short names, so that the table can be read as one */
+/* Short names make the table readable */
 #define CUR IB_QP_CUR_STATE
 #define NOTIFY IB_QP_EN_SQD_ASYNC_NOTIFY
 #define ACCESS IB_QP_ACCESS_FLAGS
@@ -34,11 +38,11 @@
 	 ON(DRIVER))
 
 /**
- * struct rule - one transition of some types of QP
+ * struct rule - a transition for some types of QP
  * @from: enum ib_qp_state
  * @to: enum ib_qp_state
- * @types: 1 << enum mynic_qp_type
- * @required: attributes that must be given beside the state
+ * @types: one bit, 1 << enum mynic_qp_type, for each type
+ * @required: attributes that must be given besides the state
  * @optional: attributes that may be given
  */
 struct rule {
@@ -56,7 +60,7 @@ struct rule {
 #define SQD IB_QPS_SQD
 #define SQE IB_QPS_SQE
 
-/* Transitions to RESET and ERR are legal from everywhere, and not here */
+/* Transitions to RESET and ERR are always legal, and not in the table */
 static const struct rule rules[] = {
 	{ RESET, INIT, ON(RC) | ON(UC) | INI | TGT, PKEY | PORT | ACCESS, 0 },
 	{ RESET, INIT, ON(UD), PKEY | PORT | QKEY, 0 },

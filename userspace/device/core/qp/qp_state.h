@@ -6,16 +6,16 @@
 #include <stdint.h>
 
 /**
- * qp_transition_is_legal() - may a QP's state and attributes be so changed?
- * @type: enum mynic_qp_type, of a QP that exists
+ * qp_transition_is_legal() - check a change of state and attributes
+ * @type: enum mynic_qp_type of an existing QP
  * @from: enum ib_qp_state
  * @to: any value
  * @mask: enum ib_qp_attr_mask, any value
  *
  * The rules are those of IBTA 10.3.1 and of the tables in 11.2.5.2 (Modify
- * Queue Pair), for RAW_PACKET those of the verbs API.
+ * Queue Pair). RAW_PACKET has those of the verbs API.
  *
- * Return: true if it may.
+ * Return: true if it is legal.
  */
 bool qp_transition_is_legal(uint8_t type, uint8_t from, uint8_t to,
 			    uint32_t mask);

@@ -1,36 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Estimates for loss recovery: round-trip time, capacity of the path, and
+ * window. It sends nothing; rdma/requester.c acts on the estimates.
+ */
+
 #include "base/util.h"
 #include "qp/recovery.h"
 
-/* Packets that may always be on their way */
+/* Lower bound of the window, in packets */
 #define MIN_WINDOW 16
 
 /*
- * All behind a lost packet is sent again, so the window had better be what the
- * path holds. But that is only an estimate, and too low if the peer is quick at
- * times and waits for a processor at others. So it is not less than this, or
- * than half the packets between two losses, which makes a third of all that is
- * sent be sent in vain at worst.
+ * After a loss all later packets are sent again, so the window should be what
+ * the path holds. The estimate of that is too low if the peer sometimes has to
+ * wait for a processor. The window is therefore not below this value, nor below
+ * half the packets between two losses. At worst a third of all packets is then
+ * sent in vain.
  */
 #define SAFE_WINDOW 64
 
-/* What to begin with at the first loss, packets */
+/* Estimate of the interval at the first loss, in packets */
 #define FIRST_INTERVAL 512
 
-/* After this many packets without a loss it was an accident */
+/* A loss counts as an accident after this many packets without another */
 #define CLEAN_PACKETS 8192
 
-/* This many probes in a row without a round trip: it may have become longer */
+/*
+ * After this many probes without a measurement, the round-trip time may have
+ * grown
+ */
 #define MAX_PROBED 8
 
-/* How long the shortest round trip is believed */
+/* How long the shortest round-trip time stays valid */
 #define MIN_RTT_LIFE_NS 100000000
 
-/* Weights of a new round trip time in mean and deviation (RFC 6298), log2 */
+/*
+ * log2 of the weights of a new round-trip time in mean and deviation (RFC 6298)
+ */
 #define SRTT_SHIFT 3
 #define RTTVAR_SHIFT 2
 
-/* Weight of a new interval between losses in their mean, log2 */
+/* log2 of the weight of a new interval between losses in their mean */
 #define INTERVAL_SHIFT 2
 
 void recovery_start(struct recovery *r, uint32_t psn)
@@ -99,13 +109,16 @@ static void set_window(struct recovery *r, uint32_t window)
 }
 
 /*
- * @packets came through in the time @rtt. If there was no queue then, more
- * could; if there was one the path holds rate times shortest time. A quarter
- * more is sent, so that it shows if that has become more.
+ * @packets were acknowledged within @rtt. Without a queue the path can hold
+ * more. With a queue, it holds the rate times the shortest round-trip time. The
+ * window is a quarter larger, to find out whether the path holds more now.
  */
 static void set_path_packets(struct recovery *r, uint32_t packets, uint64_t rtt)
 {
-	/* With a half empty window it would be the sender's rate */
+	/*
+	 * A window that is not full shows the rate of the sender, not of the
+	 * path
+	 */
 	if (packets < r->window / 2)
 		return;
 	r->path_packets = packets * r->min_rtt / rtt;
@@ -122,7 +135,7 @@ void recovery_acked(struct recovery *r, uint32_t una, uint64_t now)
 	if (!r->timing || (int32_t)(una - r->timed_psn) < 0)
 		return;
 	r->timing = false;
-	/* Not left behind so far that it would be ahead again */
+	/* Old values must not become "ahead" again when PSNs wrap */
 	r->clear_psn = una;
 	r->probed = 0;
 	set_min_rtt(r, rtt, now);
@@ -148,7 +161,7 @@ void recovery_probed(struct recovery *r, uint64_t rtt)
 void recovery_unclear(struct recovery *r, uint32_t end, uint64_t now)
 {
 	r->clear_psn = end;
-	/* If nothing is known yet the first answer will do */
+	/* Before any measurement, the first answer gives an upper bound */
 	if (r->probe_after)
 		r->timing = false;
 	else
@@ -176,7 +189,7 @@ void recovery_lost(struct recovery *r, uint32_t una, uint64_t now)
 		set_window(r, r->path_packets + r->path_packets / 4);
 		return;
 	}
-	/* Let the queue run empty to measure again */
+	/* Let the queue drain before the next measurement */
 	r->min_rtt = 0;
 	set_window(r, r->window / 2);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What an RC requester learns from its acknowledgments: how long they take,
- * and how much should be on its way where packets are lost. See "Loss
- * recovery" in Documentation/hardware/transport.rst.
+ * Estimates of an RC requester from its acknowledgments: the round-trip time,
+ * and the window on a path that loses packets. See "Loss recovery" in
+ * Documentation/hardware/transport.rst.
  */
 #ifndef MYNIC_RECOVERY_H
 #define MYNIC_RECOVERY_H
@@ -10,38 +10,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Packets that may be on their way where none was lost lately */
+/* Packets that may be on their way if none was lost recently */
 #define RECOVERY_MAX_WINDOW 256
 
 /*
- * An answer may be late because the peer has to be scheduled, so no loss is
- * suspected sooner, ns.
+ * Lower bound in ns for suspecting a loss, because the peer may have to wait
+ * for a processor
  */
 #define RECOVERY_MIN_PROBE_NS 500000
 
 /**
- * struct recovery - round trips and losses of an RC requester
+ * struct recovery - estimates of an RC requester
  * @window: packets that may be on their way
- * @lossy: one was lost not long ago
- * @lost_psn: @lossy: the oldest PSN not acknowledged when that was noticed
- * @interval: @lossy: packets between two losses, smoothed
- * @clear_psn: packets before this one were sent twice, and which time it was
- *	that is answered cannot be told
- * @timing: a round trip is being measured; it is over when ...
- * @timed_psn: ... all before this PSN is acknowledged
- * @timed_una: the oldest PSN that was not acknowledged when it began
- * @timed_at: when it began, ns
- * @srtt: smoothed round trip time, ns
- * @rttvar: its mean deviation, ns
- * @min_rtt: the shortest one of late, ns
- * @min_rtt_at: when that was measured, ns
- * @path_packets: packets that the path holds without a queue; 0: not known
- * @probed: probes that were followed by an acknowledgment, since a round trip
- *	was measured
- * @probe_after: silence after which a loss is suspected, ns; 0: no round trip
+ * @lossy: a packet was lost recently
+ * @lost_psn: if @lossy: oldest unacknowledged PSN at the last loss
+ * @interval: if @lossy: smoothed number of packets between two losses
+ * @clear_psn: packets before this PSN were sent twice, so an answer does not
+ *	tell which of the two it is for
+ * @timing: a round trip is being measured
+ * @timed_psn: the measurement ends when all before this PSN is acknowledged
+ * @timed_una: oldest unacknowledged PSN when the measurement began
+ * @timed_at: start of the measurement, ns
+ * @srtt: smoothed round-trip time, ns
+ * @rttvar: mean deviation of the round-trip time, ns
+ * @min_rtt: shortest recent round-trip time, ns
+ * @min_rtt_at: time at which @min_rtt was measured, ns
+ * @path_packets: packets that the path holds without a queue; 0: unknown
+ * @probed: answered probes since the last measurement
+ * @probe_after: silence in ns after which a loss is suspected; 0: no round trip
  *	has been measured
  *
- * PSNs as in &struct requester.
+ * PSNs have 32 bits, as in &struct requester.
  */
 struct recovery {
 	uint32_t window;
@@ -62,51 +61,52 @@ struct recovery {
 	uint64_t probe_after;
 };
 
-/** recovery_start() - forget all; @psn is the first one to be sent */
+/* Discards all estimates; @psn is the first one to send. */
 void recovery_start(struct recovery *r, uint32_t psn);
 
 /**
- * recovery_sent() - a packet has been sent that is to be answered
- * @r: no measurement is under way
+ * recovery_sent() - note that a packet was sent that will be answered
+ * @r: estimates without a measurement under way
  * @psn: PSN of the packet
- * @una: the oldest PSN that is not acknowledged
- * @now: time in ns
+ * @una: oldest unacknowledged PSN
+ * @now: current time, ns
  */
 void recovery_sent(struct recovery *r, uint32_t psn, uint32_t una,
 		   uint64_t now);
 
 /**
- * recovery_heard() - the peer has answered for the first time
- * @r: @r->probe_after is 0, and something has been sent
- * @now: time in ns
+ * recovery_heard() - note the first answer of the peer
+ * @r: estimates with a @probe_after of 0; something has been sent
+ * @now: current time, ns
  *
- * Whatever it is that it has answered, a round trip takes no longer.
+ * Whatever the answer is for, the round trip took no longer.
  */
 void recovery_heard(struct recovery *r, uint64_t now);
 
-/** recovery_acked() - @una has moved on */
+/* @una has advanced. */
 void recovery_acked(struct recovery *r, uint32_t una, uint64_t now);
 
 /**
- * recovery_probed() - something was acknowledged after a probe
- * @r: round trips and losses
- * @rtt: the round trip was not longer, ns
+ * recovery_probed() - note that a probe was followed by an acknowledgment
+ * @r: estimates
+ * @rtt: upper bound of the round-trip time, ns
  *
- * If that is all one ever hears, the probes may be what is too early.
+ * If no other answers arrive, probes may be sent too early.
  */
 void recovery_probed(struct recovery *r, uint64_t rtt);
 
 /**
- * recovery_unclear() - packets are sent again that may have arrived
- * @r: something has been sent
- * @end: behind them
- * @now: time in ns
+ * recovery_unclear() - note that packets are sent again
+ * @r: estimates
+ * @end: PSN behind these packets
+ * @now: current time, ns
  *
- * So their answers do not tell how long a round trip is (Karn).
+ * The packets may have arrived before. Their answers do not tell the round-trip
+ * time (Karn's algorithm).
  */
 void recovery_unclear(struct recovery *r, uint32_t end, uint64_t now);
 
-/** recovery_lost() - a packet from @una on was lost */
+/* A packet from @una on was lost. */
 void recovery_lost(struct recovery *r, uint32_t una, uint64_t now);
 
 #endif /* MYNIC_RECOVERY_H */

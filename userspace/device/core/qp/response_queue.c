@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What of a queue pair is not answered by just an ACK, until it is answered. */
+/*
+ * The queue of a responder: requests that need more than an ACK. The answers
+ * are sent in rdma/response.c.
+ */
 #include "qp/response_queue.h"
 
 #include <errno.h>
@@ -10,7 +13,7 @@
 #include "packet/aeth.h"
 #include "qp/path.h"
 
-/* What an answer that waits takes, and the result that is kept of it */
+/* Bytes of a waiting response, and of the result that is kept for duplicates */
 #define ENTRY_COST (sizeof(struct response) + sizeof(struct atomic_result))
 
 struct response *responses_waiting(const struct response_queue *queue,
@@ -19,7 +22,7 @@ struct response *responses_waiting(const struct response_queue *queue,
 	return &queue->waiting[(queue->first + i) % queue->size];
 }
 
-/* max_dest_rd_atomic may be raised while there are requests */
+/* max_dest_rd_atomic may grow while requests are waiting */
 static bool grow(struct response_queue *queue, unsigned int size)
 {
 	struct atomic_result *results = calloc(size, sizeof(*results));
@@ -32,7 +35,10 @@ static bool grow(struct response_queue *queue, unsigned int size)
 	}
 	for (unsigned int i = 0; i < queue->num; i++)
 		new[i] = *responses_waiting(queue, i);
-	/* Oldest first, so that what is free is written before it is reused */
+	/*
+	 * The oldest result goes first, so that free entries are the next to be
+	 * written
+	 */
 	for (unsigned int i = 0; i < queue->size; i++)
 		results[i] =
 			queue->results[(queue->next_result + i) % queue->size];
@@ -51,7 +57,7 @@ enum responses_room responses_reserve(struct qp *qp)
 	struct response_queue *queue = &qp->resp.responses;
 	unsigned int limit = qp->attr.max_dest_rd_atomic;
 
-	/* What comes behind a FLUSH is not to be seen before that is done */
+	/* Later requests must not have an effect before the FLUSH is done */
 	if (queue->flushing)
 		return RESPONSES_FULL;
 	if (queue->num < limit) {
@@ -59,7 +65,10 @@ enum responses_room responses_reserve(struct qp *qp)
 			return RESPONSES_FULL;
 		return RESPONSES_ROOM;
 	}
-	/* Duplicates made by the wire do not count against the requester */
+	/*
+	 * Duplicates that the wire has made do not count as outstanding
+	 * requests
+	 */
 	for (unsigned int i = 0; i < queue->num; i++) {
 		if (responses_waiting(queue, i)->duplicate)
 			return RESPONSES_FULL;
@@ -91,7 +100,7 @@ void responses_add_duplicate(struct qp *qp, const struct response *response)
 	uint32_t behind = psn_add(qp->resp.epsn, -response->psn);
 	unsigned int i;
 
-	/* What is being done cannot make room for what was done before it */
+	/* A FLUSH that has begun must not be discarded for an older request */
 	if (queue->flushing)
 		return;
 	for (i = 0; i < queue->num; i++) {
@@ -100,7 +109,7 @@ void responses_add_duplicate(struct qp *qp, const struct response *response)
 
 		if (start < behind)
 			break;
-		/* It is going to be answered anyway */
+		/* This part will be sent anyway */
 		if (start - behind < path_packets(qp, other->left))
 			return;
 	}

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What of a queue pair is not answered by just an ACK, until it is answered.
- * What is put in is sorted by PSN: an answer to a duplicate takes the place of
- * all that were to come behind it, since the requester has gone back and will
- * request them again too.
+ * Requests of a queue pair that need more than an ACK, until they are answered.
+ * They are sorted by PSN. A response to a duplicate replaces all later ones,
+ * because the requester has gone back and will repeat those requests, too.
  */
 #ifndef MYNIC_RESPONSE_QUEUE_H
 #define MYNIC_RESPONSE_QUEUE_H
@@ -15,15 +14,16 @@
 
 struct qp;
 
-/** responses_waiting() - the answer at a place of the queue */
+/* The waiting response with index @i, the oldest first. */
 struct response *responses_waiting(const struct response_queue *queue,
 				   unsigned int i);
 
 /**
- * enum responses_room - whether one more read, atomic or the like can be answered
- * @RESPONSES_ROOM: it can
- * @RESPONSES_FULL: not now
- * @RESPONSES_EXCEEDED: the requester has more outstanding than it may
+ * enum responses_room - whether one more request can wait for its response
+ * @RESPONSES_ROOM: there is room
+ * @RESPONSES_FULL: there is no room at present
+ * @RESPONSES_EXCEEDED: the requester has exceeded its limit of outstanding
+ *	requests
  */
 enum responses_room {
 	RESPONSES_ROOM,
@@ -31,31 +31,31 @@ enum responses_room {
 	RESPONSES_EXCEEDED,
 };
 
-/** responses_reserve() - make room for one more answer */
+/* Makes room for one more response. */
 enum responses_room responses_reserve(struct qp *qp);
 
-/** responses_add() - the answer to a new request */
+/* Adds the response to a new request. */
 void responses_add(struct responder *r, const struct response *response);
 
-/** responses_add_duplicate() - the answer to a request that came again */
+/* Adds the response to a duplicate request. */
 void responses_add_duplicate(struct qp *qp, const struct response *response);
 
 void responses_clear(struct responder *r);
 void responses_free(struct qp *qp);
 
 /**
- * responses_keep() - see to it that there is memory for answers
+ * responses_keep() - reserve memory for responses
  * @qp: the queue pair
- * @num: reads, atomics and the like that may be outstanding
+ * @num: upper bound of outstanding READs, atomics and the like
  *
- * Return: false if the NIC has none.
+ * Return: false if the NIC has too little memory.
  */
 bool responses_keep(struct qp *qp, unsigned int num);
 
-/** responses_stop() - the QP goes to ERR: nothing is answered any more */
+/* The QP goes to ERR; nothing is answered any more. */
 void responses_stop(struct qp *qp);
 
-/** responses_fail() - have a request NAKed, and then the QP in error */
+/* Has a NAK sent for a request, after which the QP goes to the error state. */
 void responses_fail(struct responder *r, uint32_t psn, uint8_t nak_code,
 		    uint8_t event);
 

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Delivery of packets with many receivers, spread over several turns. Which
+ * receivers there are is known in ethernet/ and rdma/ud.c.
+ */
+
 #include "qp/spread.h"
 
 #include "core.h"
 #include "packet/packet_copy.h"
 
-/* Rules or QPs that a packet goes to without a copy */
+/* Number of rules or QPs up to which a packet is delivered at once */
 #define AT_ONCE 16
 
-/* What packets may take that wait */
+/* Upper bound for the bytes of waiting packets */
 #define MAX_BYTES (1u << 20)
 
 /**
- * struct spread_packet - a packet that waits
- * @link: in &spread.packets
- * @kind: who is to get it
- * @size: bytes in all
- * @copy: from packet_copy(), which wants it aligned
+ * struct spread_packet - a packet that is being delivered
+ * @link: link in &spread.packets
+ * @kind: kind of its receivers
+ * @size: bytes of this struct with @copy
+ * @copy: result of packet_copy(), which needs the alignment
  */
 struct spread_packet {
 	STAILQ_ENTRY(spread_packet) link;

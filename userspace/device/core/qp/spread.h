@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Packets that a NIC gives to many: frames by its flow rules, datagrams to the
- * QPs of a group. Where these are more than a few it takes a copy, and goes on
- * with it in its own turns, so that others need not wait for all of them.
+ * Packets with many receivers: frames for flow rules, datagrams for the QPs of
+ * a group. With more than a few receivers the packet is copied and delivered
+ * over several turns. Other work need not wait for all of the deliveries.
  */
 #ifndef MYNIC_SPREAD_H
 #define MYNIC_SPREAD_H
@@ -16,13 +16,13 @@ struct nic;
 struct packet;
 
 /**
- * struct spread_place - who has got a packet already
- * @bounded: to go on no longer than the turn
- * @stage: frames: the list of rules, see flow.c
- * @begun: frames: @flow is where to go on in that list
- * @flow: the next rule; NULL: none
- * @member: datagrams: how many QPs have been asked
- * @accepted: datagrams: one of them took it
+ * struct spread_place - progress of a delivery
+ * @bounded: stop at the end of the turn
+ * @stage: frames: current list of rules, see flow.c
+ * @begun: frames: @flow is valid
+ * @flow: frames: next rule of the list; NULL: none
+ * @member: datagrams: number of QPs that have been asked
+ * @accepted: datagrams: a QP has taken it
  */
 struct spread_place {
 	bool bounded;
@@ -34,9 +34,9 @@ struct spread_place {
 };
 
 /**
- * struct spread_kind - what is given to whom
- * @num_takers: how many may get a packet
- * @give: give it to them, from @place on; returns whether all have got it
+ * struct spread_kind - kind of receivers
+ * @num_takers: upper bound of the receivers of a packet
+ * @give: deliver a packet from @place on; returns true if it is complete
  */
 struct spread_kind {
 	uint32_t (*num_takers)(const struct nic *nic, const struct packet *pkt);
@@ -47,10 +47,10 @@ struct spread_kind {
 STAILQ_HEAD(spread_packets, spread_packet);
 
 /**
- * struct spread - packets that are given to many
- * @packets: those that wait, the oldest first
- * @bytes: memory that they take
- * @place: where it is with the first one
+ * struct spread - packets with many receivers
+ * @packets: waiting packets, the oldest first
+ * @bytes: bytes of @packets
+ * @place: progress with the first packet
  */
 struct spread {
 	struct spread_packets packets;
@@ -58,24 +58,23 @@ struct spread {
 	struct spread_place place;
 };
 
-/** spread_init() - none yet */
 void spread_init(struct spread *spread);
 
 /**
- * spread_packet() - give a packet to all that are to get it
+ * spread_packet() - deliver a packet to all of its receivers
  * @nic: the NIC
- * @kind: who that is
- * @pkt: the packet, valid in the call
+ * @kind: kind of receivers
+ * @pkt: the packet, valid only during the call
  *
- * At once if they are few, and no other packet waits.
+ * It is delivered at once if there are few receivers and no packet waits.
  */
 void spread_packet(struct nic *nic, const struct spread_kind *kind,
 		   const struct packet *pkt);
 
-/** spread_run() - a bounded piece of that; true if there is more */
+/* Delivers a limited number of copies. Returns true if there are more. */
 bool spread_run(struct nic *nic);
 
-/** spread_free() - forget all packets */
+/* Discards all waiting packets. */
 void spread_free(struct nic *nic);
 
 #endif /* MYNIC_SPREAD_H */

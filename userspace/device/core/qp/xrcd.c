@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* XRC domains: their commands, and the binding of XRC_TGT QPs to SRQs. */
+
 #include "qp/xrcd.h"
 
 #include "core.h"

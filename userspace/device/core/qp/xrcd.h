@@ -12,10 +12,10 @@ struct qp;
 struct srq;
 
 /**
- * struct xrcd - XRC domain
+ * struct xrcd - an XRC domain
  * @number: XRCDN
  * @num_srqs: SRQs in it
- * @targets: XRC_TGT QPs in it, through &qp.recv_link
+ * @targets: its XRC_TGT QPs, linked by &qp.recv_link
  */
 struct xrcd {
 	uint32_t number;
@@ -24,42 +24,45 @@ struct xrcd {
 };
 
 /**
- * xrc_srq_find() - the SRQ that an XRCETH names
+ * xrc_srq_find() - find the SRQ that an XRCETH names
  * @qp: XRC_TGT QP
  * @srqn: from the packet, any value
  *
- * Return: the SRQ; NULL if there is none in the QP's domain.
+ * Return: the SRQ; NULL if the QP's domain has no such SRQ.
  */
 struct srq *xrc_srq_find(const struct qp *qp, uint32_t srqn);
 
 /**
- * xrc_pd() - the protection domain of what a peer names
+ * xrc_pd() - find the protection domain for a request's key
  * @qp: any QP
- * @srqn: XRC_TGT: the SRQ that the request named
+ * @srqn: XRC_TGT: SRQ that the request has named
  *
- * Return: the domain; NULL if that SRQ is gone.
+ * Return: the domain; NULL if the SRQ is gone.
  */
 const struct pd *xrc_pd(const struct qp *qp, uint32_t srqn);
 
 /**
- * xrc_bind() - have a QP's receive requests, keys and completions be an SRQ's
- * @qp: XRC_TGT QP with no message under way
- * @srq: SRQ of its domain, or NULL
+ * xrc_bind() - let a QP use receive requests, PD and CQ of an SRQ
+ * @qp: XRC_TGT QP between two messages
+ * @srq: SRQ of the QP's domain, or NULL
  */
 void xrc_bind(struct qp *qp, struct srq *srq);
 
 /**
- * xrc_unbind_some() - before an SRQ is destroyed
+ * xrc_unbind_some() - unbind some QPs from an SRQ
  * @nic: the NIC
- * @srq: the SRQ
+ * @srq: an SRQ that is going to be destroyed
  *
- * What a message under way has taken from it has no completion.
+ * A receive request that a message has taken from it gets no completion.
  *
- * Return: true if there are more QPs whose last request named it.
+ * Return: true if more QPs are bound to it.
  */
 bool xrc_unbind_some(struct nic *nic, struct srq *srq);
 
-/** xrcds_free_one() - in a reset: the next from @number on; false: no more */
+/*
+ * Part of a reset: frees the next domain from @number on. Returns false if
+ * there is none.
+ */
 bool xrcds_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_XRCD_H */

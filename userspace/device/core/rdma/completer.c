@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The completer: acknowledgments and responses that arrive at an RC requester.
+ * Sending, retries and timers are in requester.c.
+ */
+
 #include "rdma/requester.h"
 
 #include <errno.h>
@@ -13,15 +18,15 @@
 static const struct wqe_error bad_response = { IB_WC_BAD_RESP_ERR,
 					       MYNIC_SYN_BAD_RESPONSE };
 
-/* Whether a response, and not just an ACK, completes the request */
+/* Whether the request is completed by a response and not by an ACK */
 static bool has_response(const struct send_req *req)
 {
 	return req->traits & SEND_HAS_RESPONSE;
 }
 
 /*
- * All before @psn has arrived at the responder. Return: false if a response
- * to one of these requests is missing.
+ * All packets before @psn have arrived. Returns false if a response to one of
+ * their requests is missing.
  */
 static bool acknowledge(struct qp *qp, uint32_t psn)
 {
@@ -56,7 +61,7 @@ static bool acknowledge(struct qp *qp, uint32_t psn)
 	return q->una == psn;
 }
 
-/* One loss is reported by every packet behind it */
+/* Each packet behind a loss reports it again */
 static void go_back_once(struct qp *qp)
 {
 	if (qp->req.went_back || qp->req.rnr_wait)
@@ -65,7 +70,7 @@ static void go_back_once(struct qp *qp)
 	qp->req.went_back = true;
 }
 
-/* What is missing before a response was lost (IBTA 9.7.6.1.2) */
+/* A gap before a response means that packets were lost (IBTA 9.7.6.1.2) */
 static void implied_nak(struct qp *qp)
 {
 	qp_count(qp, MYNIC_STAT_IMPLIED_NAK);
@@ -105,9 +110,8 @@ static void receive_nak(struct qp *qp, enum aeth_nak code)
 }
 
 /*
- * An ACK of just the packet that was sent again: what was sent before that,
- * behind it, is lost. Not if it is too early for an answer: it may be one to
- * the packet when it was first sent.
+ * An ACK of nothing but the probe means that the packets behind it are lost. An
+ * ACK that is too early may be for the packet when it was first sent.
  */
 static bool answers_probe(const struct qp *qp, uint32_t psn)
 {
@@ -118,8 +122,8 @@ static bool answers_probe(const struct qp *qp, uint32_t psn)
 }
 
 /*
- * The peer tells how many receive requests it has for messages that it has not
- * acknowledged (IBTA 9.7.7.2)
+ * The peer reports how many receive requests it has for messages that it has
+ * not acknowledged (IBTA 9.7.7.2)
  */
 static void set_credits(struct qp *qp, uint32_t aeth)
 {
@@ -169,18 +173,17 @@ static void receive_ack(struct qp *qp, uint32_t psn, uint32_t aeth)
 	}
 }
 
-/* A response has come, the last one to the packet that requested it */
+/* The last packet of a response to one request packet has arrived */
 static void ends_rd_atomic(struct requester *q)
 {
-	/* If it has gone back since, that packet does not count any more */
+	/* After going back, that request packet is not counted any more */
 	if ((int32_t)(q->psn - q->una) >= 0)
 		q->rd_atomic--;
 }
 
 /*
- * Is the response, of @num packets, FIRST or not, and LAST or not, as the
- * packets that requested it say? A part may have been requested again, from
- * where that began on.
+ * Checks whether FIRST and LAST of a response of @num packets match the request
+ * packets. A part may have been requested again, and then begins there.
  */
 static bool in_place(const struct requester *q, const struct send_req *req,
 		     const struct opcode_info *info, uint32_t num, bool last)
@@ -201,13 +204,13 @@ static struct sge_list scatter_list(struct qp *qp, const struct send_req *req)
 	struct sge_list list = send_sges(qp, req);
 
 	list.stage = MYNIC_PAGE_RECV;
-	/* What is read for a tag goes where the tag is from */
+	/* A READ for a tag uses the PD of the SRQ */
 	if (qp->rndv.active)
 		list.pd = qp->srq->pd;
 	return list;
 }
 
-/* The next @num packets of the responses to a READ have come. */
+/* Handles the arrival of the next @num packets of READ responses. */
 static void arrive(struct requester *q, const struct send_req *req,
 		   uint32_t num)
 {
@@ -259,7 +262,7 @@ static void receive_read(struct qp *qp, const struct send_req *req,
 	requester_progress(qp, now);
 }
 
-/* The only packet of a response has come */
+/* Handles a response that has only one packet */
 static void end_alone(struct qp *qp)
 {
 	uint64_t now = nic_now(qp->nic);
@@ -288,7 +291,7 @@ static void receive_atomic(struct qp *qp, const struct send_req *req,
 	end_alone(qp);
 }
 
-/* What answers ATOMIC WRITE and FLUSH: a READ response without data */
+/* ATOMIC WRITE and FLUSH are answered by a READ response without data */
 static bool is_empty_response(const struct packet *pkt,
 			      const struct opcode_info *info)
 {
@@ -346,7 +349,7 @@ void completer_receive(struct qp *qp, const struct packet *pkt,
 	const struct requester *q = &qp->req;
 	uint32_t psn = q->una + psn_diff(pkt->roce.psn, q->una);
 
-	/* The latest ACK once more is how a peer tells of new credits */
+	/* A peer repeats its last ACK to report new credits */
 	if (psn == q->una - 1 && q->counts_credits &&
 	    info->class == OPCODE_ACK &&
 	    aeth_type(pkt->roce.aeth) == AETH_ACK) {
@@ -354,7 +357,9 @@ void completer_receive(struct qp *qp, const struct packet *pkt,
 		qp_schedule(qp->nic, qp);
 		return;
 	}
-	/* Old, or to what was never sent: a ghost (IBTA 9.7.6.2) */
+	/*
+	 * A ghost: too old, or for a packet that was never sent (IBTA 9.7.6.2)
+	 */
 	if ((int32_t)(psn - q->una) < 0 || (int32_t)(psn - q->max_psn) >= 0) {
 		qp_count(qp, MYNIC_STAT_GHOST);
 		return;

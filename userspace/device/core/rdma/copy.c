@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Memcpy QPs: copies within the memory of the host, without packets. */
+
 #include "rdma/copy.h"
 
 #include "base/iov.h"
 #include "core.h"
 #include "queue/sq.h"
 
-/* Bytes that are copied at once: what PACKET_MAX_IOV elements take */
+/* Bytes of a piece; it fits in PACKET_MAX_IOV elements */
 #define PIECE 4096
 
-/* Pieces copied in one run, so that no QP keeps the others waiting */
+/* Pieces copied in one run, so that other QPs need not wait */
 #define QUANTUM 64
 
 static int copy_piece(struct qp *qp, const struct send_req *req, uint32_t len)

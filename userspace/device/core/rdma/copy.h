@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* DRIVER QPs: copies within the host. */
+/* Memcpy QPs (type DRIVER): copies within the host. */
 #ifndef MYNIC_COPY_H
 #define MYNIC_COPY_H
 
@@ -8,8 +8,8 @@
 struct qp;
 
 /**
- * copy_run() - copy for a while
- * @qp: DRIVER QP in RTS or SQD
+ * copy_run() - copy some pieces
+ * @qp: memcpy QP in RTS or SQD
  *
  * Return: true if there is more to do now.
  */

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Receiving SENDs and RDMA WRITEs on connected QPs: checks, placement and
+ * completion. PSNs and answers are in responder.c and uc.c.
+ */
+
 #include "rdma/message.h"
 
 #include <errno.h>
@@ -10,7 +15,9 @@
 #include "qp/path.h"
 #include "queue/rq.h"
 
-/* All packets but the last are full, and only a message may be empty */
+/*
+ * All packets but the last must be full, and only a whole message may be empty
+ */
 static bool has_right_length(const struct qp *qp, const struct packet *pkt,
 			     const struct opcode_info *info)
 {
@@ -72,7 +79,7 @@ static void end_message(struct qp *qp, const struct packet *pkt,
 	message_complete(qp, error, &cqe, pkt->roce.solicited);
 }
 
-/* A tag's buffer, if one matches the message, or the next of the SRQ */
+/* Takes the buffer of a matching tag, or else the next receive request */
 static enum message_fault take_tag_or_recv(struct qp *qp,
 					   const struct packet *pkt,
 					   const struct opcode_info *info)
@@ -88,7 +95,7 @@ static enum message_fault take_tag_or_recv(struct qp *qp,
 	return fault;
 }
 
-/* The part of a packet's payload that has a place in the receive request */
+/* Writes the part of the payload that belongs in the receive request */
 static int write_recv(struct qp *qp, const struct packet *pkt)
 {
 	struct sge_list list = recv_sges(qp, &qp->resp.recv);
@@ -162,7 +169,7 @@ enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
 				  hdr->dma_len, access, mkey));
 }
 
-/* @mkey: the key, checked for this packet; NULL: it may have gone since */
+/* @mkey: the key, already checked for this packet; NULL: check it again */
 static int write_payload(struct qp *qp, const struct packet *pkt,
 			 struct mkey *mkey)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* SEND and RDMA WRITE at the receiver, as all connected QPs have them. */
+/* Receiving SENDs and RDMA WRITEs on connected QPs. */
 #ifndef MYNIC_MESSAGE_H
 #define MYNIC_MESSAGE_H
 
@@ -18,7 +18,7 @@ struct packet;
 struct qp;
 struct roce_hdr;
 
-/** message_in_sequence() - may a packet of this kind come now? */
+/* Whether a packet of this kind may follow the last one. */
 static inline bool message_in_sequence(const struct responder *r,
 				       const struct opcode_info *info)
 {
@@ -28,33 +28,33 @@ static inline bool message_in_sequence(const struct responder *r,
 }
 
 /**
- * message_execute() - place a packet of a SEND or WRITE
+ * message_execute() - place a packet of a SEND or RDMA WRITE
  * @qp: connected QP that can receive
  * @pkt: the packet
- * @info: its opcode, a SEND or WRITE, in sequence
+ * @info: its opcode, a SEND or RDMA WRITE, in sequence
  *
- * With the last packet the receive request completes, if there is one. After a
- * fault it is still in use, and the message where it was.
+ * The last packet completes the receive request, if there is one. After an
+ * error, the receive request stays in use, and the message is where it was.
  *
- * Return: MESSAGE_OK, or why nothing has been done.
+ * Return: MESSAGE_OK, or why nothing was done.
  */
 enum message_fault message_execute(struct qp *qp, const struct packet *pkt,
 				   const struct opcode_info *info);
 
 /**
- * message_check_reth() - check the RETH of a READ or WRITE as a whole
+ * message_check_reth() - check the whole range of a READ or RDMA WRITE
  * @qp: the queue pair
- * @hdr: the packet's headers
- * @access: the right that it takes
- * @mkey: out: if all is well and there are bytes, whose they are
+ * @hdr: headers of the packet
+ * @access: required right
+ * @mkey: out: if it succeeds and the range is not empty, the key
  *
- * Return: MESSAGE_OK, or what is wrong.
+ * Return: MESSAGE_OK, or the reason to refuse it.
  */
 enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
 				      enum ib_access_flags access,
 				      struct mkey **mkey);
 
-/** message_complete() - the receive request in use has ended */
+/* Completes the receive request that is in use. */
 void message_complete(struct qp *qp, struct wqe_error error,
 		      struct mynic_cqe *cqe, bool solicited);
 

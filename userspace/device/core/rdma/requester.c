@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The RC requester: sending, probes, retries and timers. Answers are handled in
+ * completer.c; estimates of the path are in qp/recovery.c.
+ */
+
 #include "rdma/requester.h"
 
 #include <string.h>
@@ -12,22 +17,24 @@
 #include "queue/sq.h"
 #include "rdma/segment.h"
 
-/* Parts of the window that ask for an acknowledgment each, log2 */
+/* log2 of the acknowledgments that are requested for one window */
 #define ACK_SHIFT 2
 
-/* Packets of the response to one of the packets that request a part of a read */
+/* Packets of the response that one request packet of a READ asks for */
 #define MIN_PIECE 4
 
-/* A silent peer is not asked more and more seldom without end */
+/*
+ * Upper bound of the time between probes, which grows while the peer is silent
+ */
 #define MAX_PROBE_NS 1000000000
 #define MAX_PROBES 16
 
 #define RNR_RETRY_FOREVER 7
 
-/* The ACK timeout is 4.096 us times 2^timeout (IBTA 9.7.6.1.3) */
+/* Unit in ns of the ACK timeout, 4.096 us times 2^timeout (IBTA 9.7.6.1.3) */
 #define TIMEOUT_UNIT 4096
 
-/* The times of the RNR NAK timer field, in 10 us (IBTA 9.7.5.2.8) */
+/* Times of the RNR NAK timer field, in units of 10 us (IBTA 9.7.5.2.8) */
 #define RNR_TIME_UNIT 10000
 static const uint32_t rnr_times[32] = {
 	65536, 1,    2,	   3,	 4,    6,     8,     12,    16,	   24,	  32,
@@ -36,11 +43,11 @@ static const uint32_t rnr_times[32] = {
 };
 
 /*
- * A peer that has run out of receive requests mostly has some again long before
- * the time of its RNR NAK is over, and will run out of them again. So for some
- * time after one wait a moment for a credit, or a fraction of what the next one
- * would cost, before trying without. A peer that is always just in time sends
- * none, and is never waited for.
+ * A peer without receive requests mostly has some again long before the time of
+ * its RNR NAK is over. It will often run out of them again. For some time after
+ * an RNR NAK, the requester therefore waits for a credit before it sends
+ * without one. It waits for this time, or for a fraction of the last RNR time.
+ * A peer that is always just in time sends no credits, and is not waited for.
  */
 #define CREDIT_WAIT_NS 100000
 #define CREDIT_WAIT_SHIFT 2
@@ -74,7 +81,7 @@ static bool takes_recv(const struct send_req *req)
 	return req->traits & SEND_TAKES_RECV;
 }
 
-/* A request that has been sent in part, or is sent again */
+/* Whether a request was sent in part, or is being sent again */
 static bool begun(const struct qp *qp, uint32_t index)
 {
 	return index != qp->req.fetched &&
@@ -101,8 +108,9 @@ static uint64_t ack_timeout(const struct qp *qp)
 }
 
 /*
- * How long nothing was acknowledged when the next probe is due, or 0. Where
- * round trips vary much that would be late; the ACK timer must not be first.
+ * Silence in ns after which the next probe is due; 0: no probe. Large
+ * deviations would make the probe late, but it must come before the ACK
+ * timeout.
  */
 static uint64_t probe_time(const struct qp *qp)
 {
@@ -116,7 +124,7 @@ static uint64_t probe_time(const struct qp *qp)
 	return wait < MAX_PROBE_NS ? wait : MAX_PROBE_NS;
 }
 
-/* One timer for both: the next probe, and when the ACK timer runs out */
+/* One timer serves the next probe and the ACK timeout */
 static void set_timer(struct qp *qp, uint64_t now)
 {
 	struct requester *q = &qp->req;
@@ -153,12 +161,14 @@ void requester_progress(struct qp *qp, uint64_t now)
 {
 	struct requester *q = &qp->req;
 
-	/* It may have gone back to what is acknowledged only now */
+	/*
+	 * The requester may have gone back to packets that are acknowledged now
+	 */
 	if ((int32_t)(q->psn - q->una) < 0) {
 		q->psn = q->una;
 		q->resumed = q->una;
 	}
-	/* Not left behind so far that it would be ahead again */
+	/* Old values must not become "ahead" again when PSNs wrap */
 	if ((int32_t)(q->window_base - q->una) < 0)
 		q->window_base = q->una;
 	fill_counters(qp);
@@ -234,7 +244,7 @@ void requester_rnr(struct qp *qp, unsigned int timer)
 	q->credit_wait_end = now + time + CREDIT_WAIT_PERIOD_NS;
 }
 
-/* Whether the request that is being sent is more than the peer has told of */
+/* Whether the current request exceeds the credits of the peer */
 static bool lacks_credit(const struct requester *q, const struct send_req *req)
 {
 	uint32_t recv = req->num_psn ? req->recv_index : q->recvs;
@@ -243,7 +253,10 @@ static bool lacks_credit(const struct requester *q, const struct send_req *req)
 	       (int32_t)(recv - q->credit_end) >= 0;
 }
 
-/* Nothing is on its way, so the timer is free, and stops when something is */
+/*
+ * Nothing is on its way, so the timer is not in use. It stops when something is
+ * sent
+ */
 static bool waits_for_credit(struct qp *qp)
 {
 	struct requester *q = &qp->req;
@@ -257,8 +270,8 @@ static bool waits_for_credit(struct qp *qp)
 }
 
 /*
- * Without a credit one packet is sent, alone, and the rest of the message when
- * the peer has taken that (IBTA 9.7.7.2.5).
+ * Without a credit only one packet is sent. The rest of the message follows
+ * when the peer has accepted it (IBTA 9.7.7.2.5).
  */
 static bool may_send_without_credit(struct qp *qp, const struct send_req *req)
 {
@@ -272,8 +285,8 @@ static bool may_send_without_credit(struct qp *qp, const struct send_req *req)
 }
 
 /*
- * A responder may have the READ as a whole, and then need not know any more
- * what lies before a part of it that it was asked for again: rxe does not.
+ * A responder that has answered the whole READ need not remember what precedes
+ * a part that it is asked for again. rxe does not remember it.
  */
 static bool is_out_of_turn(const struct requester *q,
 			   const struct send_req *req)
@@ -282,7 +295,7 @@ static bool is_out_of_turn(const struct requester *q,
 	       q->psn != req->first_psn && q->psn != q->una;
 }
 
-/* How many packets may be sent before something is acknowledged */
+/* Number of packets that may be sent before the next acknowledgment */
 static int32_t room(const struct requester *q)
 {
 	uint32_t base = q->una;
@@ -292,7 +305,7 @@ static int32_t room(const struct requester *q)
 	return q->recovery.window - (q->psn - base);
 }
 
-/* Whether fences, limits and the window let the next packet go */
+/* Whether fences, limits and the window allow the next packet */
 static bool may_send(struct qp *qp, const struct send_req *req)
 {
 	const struct requester *q = &qp->req;
@@ -312,7 +325,7 @@ static bool may_send(struct qp *qp, const struct send_req *req)
 	return room(q) > 0;
 }
 
-/* A packet that takes the PSNs up to @next is ready to go */
+/* Sends a packet that is complete; @next is the PSN behind it */
 static void send_packet(struct qp *qp, struct packet *pkt, uint32_t next)
 {
 	struct requester *q = &qp->req;
@@ -332,7 +345,7 @@ static void send_packet(struct qp *qp, struct packet *pkt, uint32_t next)
 		now = nic_now(qp->nic);
 	if (measures)
 		recovery_sent(&q->recovery, q->psn, q->una, now);
-	/* What was set in SQD holds from the next request on */
+	/* Attributes that were set in SQD apply from the next request on */
 	if (q->una == q->max_psn)
 		fill_counters(qp);
 	q->psn = next;
@@ -343,7 +356,7 @@ static void send_packet(struct qp *qp, struct packet *pkt, uint32_t next)
 	path_send(qp, pkt);
 }
 
-/* @next: behind the packet */
+/* @next: PSN behind the packet */
 static bool wants_ack(const struct requester *q, const struct send_req *req,
 		      uint32_t next)
 {
@@ -352,7 +365,7 @@ static bool wants_ack(const struct requester *q, const struct send_req *req,
 	return next - q->ack_psn >= part || lacks_credit(q, req);
 }
 
-/* What is sent again, or against the odds, goes packet by packet */
+/* Packets that are sent again, or without a credit, do not form trains */
 static uint32_t num_together(const struct qp *qp, const struct send_req *req,
 			     uint32_t left)
 {
@@ -367,7 +380,10 @@ static uint32_t num_together(const struct qp *qp, const struct send_req *req,
 	return path_train(qp, num);
 }
 
-/* SEND or RDMA WRITE. Return: enum mynic_syndrome, 0 if the packet is sent */
+/*
+ * Sends a packet of a SEND or RDMA WRITE. Returns enum mynic_syndrome; 0 if it
+ * is sent
+ */
 static int send_data(struct qp *qp, const struct send_req *req,
 		     struct packet *pkt)
 {
@@ -404,9 +420,9 @@ uint32_t requester_piece_left(const struct send_req *req, uint32_t psn)
 }
 
 /*
- * A responder sends all that is requested at once. Where packets get lost it
- * is asked for no more than the window: not all that lies behind a loss comes
- * in vain then. Several requests keep the path busy if there may be several.
+ * A responder sends all that was requested at once. On a lossy path it is asked
+ * for at most a window, so that less is sent in vain after a loss. Several
+ * requests keep the path busy if the QP may have several.
  */
 static uint32_t piece_packets(const struct qp *qp)
 {
@@ -416,7 +432,10 @@ static uint32_t piece_packets(const struct qp *qp)
 	return piece > MIN_PIECE ? piece : MIN_PIECE;
 }
 
-/* After a retry, what has arrived of the response is not requested again */
+/*
+ * After a retry, the parts of a response that have arrived are not requested
+ * again
+ */
 static void send_read(struct qp *qp, struct send_req *req, struct packet *pkt)
 {
 	struct requester *q = &qp->req;
@@ -426,7 +445,7 @@ static void send_read(struct qp *qp, struct send_req *req, struct packet *pkt)
 	uint32_t num = req->num_psn - index;
 	uint32_t piece;
 
-	/* No response is on its way that was cut in another way */
+	/* Only if no response to other pieces is on its way */
 	if (q->recovery.lossy && !req->piece && (!index || q->psn == q->una)) {
 		req->piece = piece_packets(qp);
 		req->cut_psn = q->psn;
@@ -449,7 +468,7 @@ static void send_read(struct qp *qp, struct send_req *req, struct packet *pkt)
 	q->window_base = q->psn;
 }
 
-/* A request of one packet that is answered by a response of its own */
+/* Sends a request of one packet that has a response of its own */
 static void send_alone(struct qp *qp, const struct send_req *req,
 		       struct packet *pkt)
 {
@@ -479,7 +498,7 @@ static void send_atomic(struct qp *qp, const struct send_req *req,
 	send_alone(qp, req, pkt);
 }
 
-/* Return: enum mynic_syndrome, 0 if the packet is sent */
+/* Returns enum mynic_syndrome; 0 if the packet is sent */
 static int send_atomic_write(struct qp *qp, const struct send_req *req,
 			     struct packet *pkt)
 {
@@ -534,8 +553,8 @@ static struct wqe_error send_one(struct qp *qp, struct send_req *req)
 }
 
 /*
- * Send the oldest packet again, alone: the answer tells whether what has been
- * sent behind it has arrived.
+ * Sends only the oldest packet again. The answer tells whether later ones have
+ * arrived.
  */
 static void probe_data(struct qp *qp)
 {
@@ -544,7 +563,7 @@ static void probe_data(struct qp *qp)
 
 	q->cur = q->ci;
 	q->psn = q->una;
-	/* So that it asks for an acknowledgment */
+	/* This makes the packet request an acknowledgment */
 	q->ack_psn = q->una - RECOVERY_MAX_WINDOW;
 	send_one(qp, sq_req(qp, q->ci));
 	q->cur = saved.cur;
@@ -563,7 +582,7 @@ static void probe(struct qp *qp, uint64_t now)
 	if (q->probes < MAX_PROBES)
 		q->probes++;
 	set_timer(qp, now);
-	/* If it has gone back, that will be sent anyway */
+	/* After going back, the packet will be sent anyway */
 	if (q->psn == q->una || paging_waits(&qp->paging, MYNIC_PAGE_SEND))
 		return;
 	qp_count(qp, MYNIC_STAT_PROBE);
@@ -581,12 +600,12 @@ void requester_timer(struct qp *qp)
 	struct requester *q = &qp->req;
 	uint64_t now = nic_now(qp->nic);
 
-	/* What it has waited for was not an answer */
+	/* The timer was not for an answer */
 	if (q->rnr_wait || q->una == q->max_psn) {
 		q->rnr_wait = false;
 		return;
 	}
-	/* The answer may have come, and wait for a page */
+	/* The answer may have arrived and wait for a page */
 	if (paging_holds(&qp->paging)) {
 		restart_timer(qp, now);
 		return;
@@ -621,8 +640,8 @@ static void begin(struct requester *q, struct send_req *req, uint32_t num_psn)
 }
 
 /*
- * Requests before a LOCAL_INV may need the key, and be it to be sent again. Of
- * the others it is enough that those behind them find them done.
+ * Requests before a LOCAL_INV may still need the key, even to be sent again.
+ * Other local requests only have to be done before later requests.
  */
 static bool may_run_local(const struct requester *q, const struct send_req *req)
 {
@@ -631,7 +650,7 @@ static bool may_run_local(const struct requester *q, const struct send_req *req)
 	return !(req->flags & IB_SEND_FENCE && q->rd_atomic);
 }
 
-/* Return: false if it has to wait */
+/* Returns false if it has to wait */
 static bool run_local(struct qp *qp, struct send_req *req)
 {
 	struct requester *q = &qp->req;
@@ -670,7 +689,7 @@ bool requester_run(struct qp *qp)
 			req->error = (struct wqe_error){ IB_WC_LOC_QP_OP_ERR,
 							 MYNIC_SYN_BAD_OPCODE };
 		if (req->error.status) {
-			/* Those before it may still succeed */
+			/* Earlier requests may still succeed */
 			if (q->ci != q->cur)
 				return false;
 			sq_fail(qp, req->error);
@@ -693,7 +712,7 @@ bool requester_run(struct qp *qp)
 		error = send_one(qp, req);
 		if (!paging_waits(&qp->paging, MYNIC_PAGE_SEND))
 			req->error = error;
-		/* The PSNs of a READ are its response's */
+		/* A READ takes the PSNs of its response */
 		num += is_rd_atomic(req) ? 1 : q->psn - psn;
 		nic_charge(qp->nic, num - before);
 		if (nic_turn_is_over(qp->nic))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The sending half of a queue pair, and the RC requester in particular. */
+/* The sending half of a queue pair, in particular the RC requester. */
 #ifndef MYNIC_REQUESTER_H
 #define MYNIC_REQUESTER_H
 
@@ -18,47 +18,48 @@ struct qp;
  * struct requester - the sending half of a queue pair
  * @reqs: private copies of the entries @ci to @fetched; the slot is the index
  *	modulo @num_reqs
- * @num_reqs: slots in @reqs, a power of two, or 0 before the first send
+ * @num_reqs: slots in @reqs, a power of two; 0 before the first request
  * @req_size: bytes in a slot of @reqs
- * @ci: the oldest entry that has not completed
- * @cur: the entry that is being sent
- * @fetched: the first entry that has not been fetched
+ * @ci: oldest request that has not completed
+ * @cur: request that is being sent
+ * @fetched: first request that has not been fetched
  * @pi: producer index when it was last read
- * @psn: of the next packet to send
- * @una: the oldest PSN that is not acknowledged
- * @max_psn: behind the last PSN in use; all before it are retransmissions
- * @resumed: the PSN to which it went back last
- * @window_base: where nothing is lost, the window of unacknowledged packets
- *	counts from here, if that is ahead of @una: responses to a read do not
- *	count
- * @ack_psn: behind the last packet that asked for an acknowledgment
- * @rd_atomic: packets that request reads and atomics, on their way
- * @recvs: requests so far that take a receive request of the peer
- * @credit_end: @counts_credits: where in @recvs those begin for which the
- *	peer has none
- * @counts_credits: the peer tells how many receive requests it has
- * @credit_wait: how long to wait for a credit since the last answer, ns
- * @credit_wait_end: when not to wait any more, as the last RNR NAK is long ago
- * @retry_left: how often may be tried again
- * @rnr_left: likewise, after RNR NAKs
- * @rnr_wait: @timer is the time that an RNR NAK asked for
- * @went_back: it has gone back to @una, and nothing has been acknowledged
- *	since
- * @drained: SQD: the drained event has been sent
- * @probes: probes since something was acknowledged
- * @probing: the answer to a probe is awaited
- * @probe_psn: @probing: the packet that was sent
- * @probe_end: @probing: @psn at that time
- * @probe_at: @probing: when, ns
- * @quiet_since: when something was acknowledged, or was to be from then on, ns
- * @ack_due: when the ACK timer runs out, or TIMER_NEVER
- * @timer: ACK timer and probes, RNR, wait for a credit; in the error state:
- *	when to look for receive requests once more
- * @recovery: what is known of the path
+ * @psn: PSN of the next packet to send
+ * @una: oldest unacknowledged PSN
+ * @max_psn: PSN behind the last one in use; packets before it are
+ *	retransmissions
+ * @resumed: PSN to which it has last gone back
+ * @window_base: on a path without losses, start of the window, if ahead of
+ *	@una. Responses to READs do not count towards the window
+ * @ack_psn: PSN behind the last packet that has requested an acknowledgment
+ * @rd_atomic: request packets of READs and atomics that are on their way
+ * @recvs: number of requests so far that consume a receive request of the peer
+ * @credit_end: if @counts_credits: value of @recvs at which the peer's credits
+ *	end
+ * @counts_credits: the peer reports how many receive requests it has
+ * @credit_wait: how long to wait for a credit after the last answer, ns
+ * @credit_wait_end: time after which waiting ends, because the last RNR NAK is
+ *	long ago
+ * @retry_left: remaining retries
+ * @rnr_left: remaining retries after RNR NAKs
+ * @rnr_wait: @timer runs for an RNR NAK
+ * @went_back: it has gone back to @una, and nothing was acknowledged since
+ * @drained: the drained event of SQD was sent
+ * @probes: probes since the last acknowledgment of anything new
+ * @probing: a probe is not answered yet
+ * @probe_psn: if @probing: PSN of the probe
+ * @probe_end: if @probing: value of @psn when the probe was sent
+ * @probe_at: if @probing: time of the probe, ns
+ * @quiet_since: start of the silence: the last progress, or the first packet
+ *	after it, ns
+ * @ack_due: end of the ACK timeout, or TIMER_NEVER
+ * @timer: ACK timeout and probes, RNR, or wait for a credit. In the error
+ *	state: time of the next look for receive requests
+ * @recovery: estimates of the path
  *
  * Indexes are free-running: @ci <= @cur <= @fetched <= @pi. PSNs have 32 bits
- * here, of which 24 are on the wire, so that a request may take as many of
- * them as the responder can tell apart.
+ * here, of which 24 are sent. A request may thus take as many PSNs as the
+ * responder can tell apart.
  */
 struct requester {
 	uint8_t *reqs;
@@ -96,7 +97,7 @@ struct requester {
 	struct recovery recovery;
 };
 
-/** requester_start() - the QP goes to RTS for the first time */
+/* The QP goes to RTS for the first time. */
 void requester_start(struct qp *qp);
 
 /**
@@ -107,53 +108,54 @@ void requester_start(struct qp *qp);
  */
 bool requester_run(struct qp *qp);
 
-/** requester_timer() - &requester.timer has run out, in RTS or SQD */
+/** requester_timer() - handle the expiry of &requester.timer in RTS or SQD */
 void requester_timer(struct qp *qp);
 
-/** requester_draining() - SQD: whether begun requests have yet to complete */
+/* In state SQD: whether requests that have begun are still to complete. */
 bool requester_draining(const struct qp *qp);
 
 /**
- * requester_next() - the request to send now
- * @qp: QP with a send queue in RTS or SQD, of any type
+ * requester_next() - find the request to send now
+ * @qp: QP of any type with a send queue, in RTS or SQD
  *
- * In SQD only a request that has begun goes on.
+ * In SQD only a request that has begun continues.
  *
- * Return: the request, as from sq_next(); NULL: there is none, or it waits for a
- * page, or the QP has gone to the error state.
+ * Return: the request, as from sq_next(). NULL if there is none, if it waits
+ * for a page, or if the QP has gone to the error state.
  */
 struct send_req *requester_next(struct qp *qp);
 
-/** requester_progress() - something was acknowledged; @now: nic_now() */
+/* Something was acknowledged; @now is nic_now(). */
 void requester_progress(struct qp *qp, uint64_t now);
 
 /**
- * requester_retry() - send again what is not acknowledged
+ * requester_retry() - send all again that is not acknowledged
  * @qp: RC QP in RTS or SQD
  *
- * Or, if that was tried too often, complete the oldest request with an error.
+ * After too many retries, it completes the oldest request with an error
+ * instead.
  */
 void requester_retry(struct qp *qp);
 
-/** requester_resend() - likewise, but it does not count as a retry */
+/* Like requester_retry(), but it does not count as a retry. */
 void requester_resend(struct qp *qp);
 
 /**
- * requester_piece_left() - how far the response to one packet goes
- * @req: READ
- * @psn: of a response, without wrapping; not behind the last one
+ * requester_piece_left() - remaining packets of the response to one packet
+ * @req: a READ
+ * @psn: PSN of a response packet, 32 bits; not behind the last one
  *
- * A READ is requested in pieces where packets get lost.
+ * On a lossy path, a READ is requested in pieces.
  *
- * Return: the responses from @psn to the last to the packet that requests it;
- * 1 if @psn is that.
+ * Return: number of response packets from @psn to the last one of the same
+ * piece; 1 if @psn is the last.
  */
 uint32_t requester_piece_left(const struct send_req *req, uint32_t psn);
 
-/** requester_rnr() - go back, and wait for the time of a 5 bit timer field */
+/* Goes back, and waits for the time of a 5-bit RNR timer field. */
 void requester_rnr(struct qp *qp, unsigned int timer);
 
-/** completer_receive() - a response came in for an RC QP in RTS or SQD */
+/* Handles an acknowledgment or response for an RC QP in RTS or SQD. */
 void completer_receive(struct qp *qp, const struct packet *pkt,
 		       const struct opcode_info *info);
 

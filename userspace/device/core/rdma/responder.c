@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The RC responder: requests that arrive, their order and their execution.
+ * Answers are sent in response.c; SENDs and WRITEs are placed in message.c.
+ */
+
 #include "rdma/responder.h"
 
 #include <assert.h>
@@ -15,7 +20,7 @@
 #include "qp/xrcd.h"
 #include "rdma/message.h"
 
-/* Atomics work on guest memory in place, and that is little-endian */
+/* Atomics work directly on guest memory, which is little-endian */
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte order");
 
 void responder_start(struct qp *qp)
@@ -51,7 +56,10 @@ static void note_refusal(struct qp *qp, const struct roce_hdr *hdr,
 	nic_note(qp->nic, &entry);
 }
 
-/* The request in use, if any, says why; otherwise an event does */
+/*
+ * The receive request in use gets the error; if there is none, an event reports
+ * it
+ */
 static void fail(struct qp *qp, const struct roce_hdr *hdr, uint8_t nak_code,
 		 struct wqe_error error, enum mynic_event event)
 {
@@ -88,7 +96,10 @@ static void refuse(struct qp *qp, const struct roce_hdr *hdr,
 		answer_rnr(qp);
 		break;
 	case MESSAGE_BAD_RECV:
-		/* This side's fault: the request in use has the reason */
+		/*
+		 * This is an error of this side, and the receive request has
+		 * the reason
+		 */
 		fail(qp, hdr, AETH_NAK_REMOTE_OPERATION, qp->resp.recv.error,
 		     0);
 		break;
@@ -109,14 +120,14 @@ static void refuse(struct qp *qp, const struct roce_hdr *hdr,
 		     MYNIC_EVENT_QP_FATAL);
 		break;
 	case MESSAGE_PAGE_FAULT:
-		/* The packet is kept, and comes again */
+		/* The packet is held and handled again later */
 		break;
 	default:
 		fail_invalid(qp, hdr);
 	}
 }
 
-/* The packet was accepted */
+/* Advances the state behind a packet that was accepted */
 static void advance(struct responder *r, const struct packet *pkt,
 		    const struct opcode_info *info, uint32_t psns)
 {
@@ -126,14 +137,14 @@ static void advance(struct responder *r, const struct packet *pkt,
 	    (r->nak == RESPONDER_NAK_SEQ && psn_diff(r->epsn, r->gap_end) > 0))
 		r->nak = RESPONDER_NAK_NONE;
 	if (opcode_has_response(info))
-		r->ack = false; /* the response is one, for all before too */
+		r->ack = false; /* the response acknowledges all before */
 	else if (pkt->roce.ack_req)
 		r->ack = true;
 	if (info->flags & OPCODE_LAST)
 		r->msn = psn_add(r->msn, 1);
 }
 
-/* Return: whether there is room for the answer to a new request */
+/* Returns true if there is room for the response to a new request */
 static bool reserve_response(struct qp *qp, const struct roce_hdr *hdr)
 {
 	switch (responses_reserve(qp)) {
@@ -143,7 +154,9 @@ static bool reserve_response(struct qp *qp, const struct roce_hdr *hdr)
 		fail_invalid(qp, hdr);
 		return false;
 	default:
-		/* As if lost: the requester comes again */
+		/*
+		 * The request counts as lost, and the requester will repeat it
+		 */
 		return false;
 	}
 }
@@ -176,7 +189,7 @@ static void execute_read(struct qp *qp, const struct packet *pkt,
 	responses_add(r, &response);
 }
 
-/* The 8 bytes that an atomic or ATOMIC WRITE is about */
+/* Finds the 8 bytes that an atomic or ATOMIC WRITE accesses */
 static int find_operand(struct qp *qp, const struct roce_hdr *hdr,
 			enum ib_access_flags access, uint64_t **ptr)
 {
@@ -196,7 +209,7 @@ static int find_operand(struct qp *qp, const struct roce_hdr *hdr,
 	if (err)
 		return err;
 	*ptr = iov[0].iov_base;
-	/* A region whose addresses do not line up with its pages */
+	/* Addresses of a region need not be aligned like its pages */
 	return (uintptr_t)*ptr % sizeof(**ptr) ? -EFAULT : 0;
 }
 
@@ -227,7 +240,7 @@ static bool brings_operand(const struct packet *pkt)
 	       pkt->payload_len == sizeof(uint64_t);
 }
 
-/* An atomic, or an ATOMIC WRITE, which has no result */
+/* Executes an atomic, or an ATOMIC WRITE, which has no result */
 static void execute_atomic(struct qp *qp, const struct packet *pkt,
 			   const struct opcode_info *info)
 {
@@ -301,7 +314,7 @@ static void execute_message(struct qp *qp, const struct packet *pkt,
 		advance(&qp->resp, pkt, info, packet_count(pkt));
 }
 
-/* Requests, but not parts of a message, may name one SRQ after the other */
+/* The SRQ may change between requests, but not inside a message */
 static bool bind_srq(struct qp *qp, const struct roce_hdr *hdr)
 {
 	struct srq *srq = xrc_srq_find(qp, hdr->srqn);
@@ -338,8 +351,8 @@ static void execute(struct qp *qp, const struct packet *pkt,
 }
 
 /*
- * Read again what is there now. A request that is not good (any more) is
- * dropped: it may be the wire's duplicate of one that has long been answered.
+ * Reads what is there now. A request that is not valid (any more) is dropped,
+ * because it may be a late duplicate that the wire has made.
  */
 static void repeat_read(struct qp *qp, const struct roce_hdr *hdr)
 {
@@ -373,7 +386,10 @@ static void repeat_atomic(struct qp *qp, uint32_t psn)
 {
 	const struct response_queue *queue = &qp->resp.responses;
 
-	/* The latest first: an older one may have the same PSN by wrapping */
+	/*
+	 * The latest result is found first. An older one may have the same PSN
+	 * after wrapping
+	 */
 	for (unsigned int i = 1; i <= queue->size; i++) {
 		const struct atomic_result *result =
 			&queue->results[(queue->next_result + queue->size - i) %

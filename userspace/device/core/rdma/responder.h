@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The receiving half of a queue pair, and the RC responder in particular. */
+/* The receiving half of a queue pair, in particular the RC responder. */
 #ifndef MYNIC_RESPONDER_H
 #define MYNIC_RESPONDER_H
 
@@ -14,11 +14,12 @@ struct packet;
 struct qp;
 
 /**
- * enum responder_nak - the negative acknowledgment that waits to be sent
+ * enum responder_nak - NAK that is waiting to be sent
  * @RESPONDER_NAK_NONE: none
  * @RESPONDER_NAK_SEQ: a PSN is missing
  * @RESPONDER_NAK_RNR: there was no receive request
- * @RESPONDER_NAK_FATAL: the request has failed, and the QP will with it
+ * @RESPONDER_NAK_FATAL: the request has failed, and the QP goes to the error
+ *	state
  */
 enum responder_nak {
 	RESPONDER_NAK_NONE,
@@ -28,19 +29,19 @@ enum responder_nak {
 };
 
 /**
- * struct response - what waits to be answered, but not by just an ACK
- * @atomic: no read, but what is not done twice: its result is saved
- * @empty: ATOMIC WRITE or FLUSH, answered by a read response without data
- * @duplicate: it has been requested before
+ * struct response - a request that needs more than an ACK
+ * @atomic: not a READ; it must not be executed twice, so its result is kept
+ * @empty: ATOMIC WRITE or FLUSH, answered by a READ response without data
+ * @duplicate: the request has arrived before
  * @first: the next packet is the first of the response
  * @psn: PSN of the next packet
- * @msn: MSN to tell
- * @srqn: read, FLUSH, XRC: the SRQ that was named
- * @rkey: read, FLUSH: the key
- * @left: read: bytes to send
- * @flush_left: FLUSH: bytes that are still to be made persistent
- * @addr: read, FLUSH: where they begin
- * @orig: atomic: the value before
+ * @msn: MSN for the answer
+ * @srqn: READ, FLUSH on XRC: the SRQ of the request
+ * @rkey: READ, FLUSH: the key
+ * @left: READ: bytes still to be sent
+ * @flush_left: FLUSH: bytes still to be made persistent
+ * @addr: READ, FLUSH: address of these bytes
+ * @orig: atomic: previous value
  */
 struct response {
 	bool atomic;
@@ -58,12 +59,12 @@ struct response {
 };
 
 /**
- * struct atomic_result - what to say when what is not a read is requested again
+ * struct atomic_result - answer to duplicates of a request other than a READ
  * @valid: the entry is in use
  * @empty: see &struct response
  * @psn: PSN of the request
- * @msn: MSN to tell
- * @orig: the value before
+ * @msn: MSN for the answer
+ * @orig: previous value
  */
 struct atomic_result {
 	bool valid;
@@ -74,16 +75,16 @@ struct atomic_result {
 };
 
 /**
- * struct response_queue - what of a QP is not answered by just an ACK
- * @size: room in @waiting and @results: at least max_dest_rd_atomic, once there
- *	has been such a request
- * @kept: memory for so many is reserved
- * @flushing: a FLUSH in @waiting has not been done yet
- * @first: place of the oldest in @waiting
- * @num: how many wait
- * @next_result: place in @results of the next result
- * @waiting: to be answered, in the order of their PSNs
- * @results: of the last atomics
+ * struct response_queue - requests of a QP that need more than an ACK
+ * @size: capacity of @waiting and @results; at least max_dest_rd_atomic after
+ *	the first such request
+ * @kept: number of responses for which memory is reserved
+ * @flushing: @waiting has a FLUSH that is not done
+ * @first: index of the oldest in @waiting
+ * @num: number of waiting responses
+ * @next_result: index of the next result in @results
+ * @waiting: waiting responses, in the order of their PSNs
+ * @results: results of the last atomics
  */
 struct response_queue {
 	unsigned int size;
@@ -98,29 +99,29 @@ struct response_queue {
 
 /**
  * struct responder - the receiving half of a queue pair
- * @ci: RQ: next entry to fetch
+ * @ci: RQ: index of the next request to fetch
  * @pi: RQ: producer index when it was last read
- * @epsn: the PSN expected, 24 bits
- * @msn: messages executed, 24 bits
- * @msg: enum opcode_class of the message that has begun and not ended:
- *	OPCODE_SEND, OPCODE_WRITE, or 0 for none
- * @offset: bytes of that message that are in place
- * @write_addr: WRITE: where the message goes
+ * @epsn: expected PSN, 24 bits
+ * @msn: number of executed messages, 24 bits
+ * @msg: enum opcode_class of the message that has begun: OPCODE_SEND,
+ *	OPCODE_WRITE; 0: none
+ * @offset: bytes of that message that have been placed
+ * @write_addr: WRITE: destination of the message
  * @write_len: WRITE: its length
  * @write_rkey: WRITE: its key
- * @has_recv: @recv is in use, or kept for the next message
+ * @has_recv: @recv is in use, or is kept for the next message
  * @established: COMM_EST has been sent
  * @last_wqe: LAST_WQE has been sent
- * @gap: a NAK for @epsn is out: no further one until @epsn has arrived
- * @gap_end: the last PSN that came too early
+ * @gap: a NAK for @epsn was sent; no other is sent until @epsn has arrived
+ * @gap_end: last PSN that has arrived too early
  * @ack: an acknowledgment is to be sent
- * @nak: a negative one is to be sent
+ * @nak: the NAK that is to be sent, if any
  * @nak_syndrome: its AETH syndrome
- * @nak_event: RESPONDER_NAK_FATAL: enum mynic_event that it brings, or 0
- * @nak_psn: RESPONDER_NAK_FATAL: the PSN of the request that has failed
- * @responses: what waits to be answered
- * @match: what tag matching says of the message that @recv is in use for
- * @recv: the receive request in use
+ * @nak_event: RESPONDER_NAK_FATAL: enum mynic_event that follows, or 0
+ * @nak_psn: RESPONDER_NAK_FATAL: PSN of the failed request
+ * @responses: requests that need more than an ACK
+ * @match: result of tag matching for the message in @recv
+ * @recv: receive request in use
  */
 struct responder {
 	uint32_t ci;
@@ -147,18 +148,18 @@ struct responder {
 	struct recv_req recv;
 };
 
-/** responder_start() - the QP goes to RTR */
+/* The QP goes to RTR. */
 void responder_start(struct qp *qp);
 
-/** responder_reset() - forget all */
+/* Discards the state of messages and responses. */
 void responder_reset(struct qp *qp);
 
-/** responder_receive() - a request came in for an RC or XRC_TGT QP */
+/* Handles a request for an RC or XRC_TGT QP. */
 void responder_receive(struct qp *qp, const struct packet *pkt,
 		       const struct opcode_info *info);
 
 /**
- * responder_run() - send some of the answers that wait
+ * responder_run() - send some of the waiting answers
  * @qp: RC or XRC_TGT QP that can receive
  *
  * Return: true if there is more to do now.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What the responder has to say: read responses, atomic results, ACK, NAK. */
+/*
+ * Answers of the RC responder: READ responses, atomic results, ACK and NAK.
+ * Their queue is in qp/response_queue.c.
+ */
 #include "rdma/responder.h"
 
 #include <errno.h>
@@ -16,7 +19,7 @@
 #include "qp/response_queue.h"
 #include "qp/xrcd.h"
 
-/* BTH opcodes by OPCODE_FIRST and OPCODE_LAST, but for the service */
+/* BTH opcodes by OPCODE_FIRST and OPCODE_LAST, without the service */
 static const uint8_t read_opcodes[] = {
 	[0] = BTH_RC_READ_RESPONSE_MIDDLE,
 	[OPCODE_FIRST] = BTH_RC_READ_RESPONSE_FIRST,
@@ -24,7 +27,7 @@ static const uint8_t read_opcodes[] = {
 	[OPCODE_ONLY] = BTH_RC_READ_RESPONSE_ONLY,
 };
 
-/* Without a path the answer is as good as lost */
+/* Without a valid path the answer counts as lost */
 static bool start_packet(struct qp *qp, struct packet *pkt, uint32_t psn)
 {
 	if (!path_init(qp, &qp->attr.av, qp->attr.dest_qpn, pkt))
@@ -39,8 +42,8 @@ static uint32_t make_aeth(uint8_t syndrome, uint32_t msn)
 }
 
 /*
- * The code of the largest number in the table of IBTA 9.7.7.2.2 that is not
- * above @num: 2^n has code 2n, and 3 * 2^n is between it and the next.
+ * The code of the largest number in the table of IBTA 9.7.7.2.2 that is at most
+ * @num. 2^n has code 2n, and 3 * 2^n has the code between 2n and the next.
  */
 static uint8_t credit_code(uint32_t num)
 {
@@ -52,7 +55,7 @@ static uint8_t credit_code(uint32_t num)
 	return 2 * log + (num >> (log - 1) & 1);
 }
 
-/* An SRQ's entries are promised to nobody */
+/* Entries of an SRQ are no credits, because other QPs may take them */
 static uint8_t ack_syndrome(struct qp *qp)
 {
 	const struct mynic_qp_dbrec *dbrec;
@@ -63,7 +66,10 @@ static uint8_t ack_syndrome(struct qp *qp)
 	dbrec = qp_dbrec(qp->nic, qp);
 	if (dbrec)
 		num = load_index(&dbrec->rq_pi) - qp->resp.ci;
-	/* What cannot be right is found when a receive request is taken */
+	/*
+	 * An impossible producer index is handled when a receive request is
+	 * taken
+	 */
 	if (num > ring_size(&qp->rq))
 		num = 0;
 	return AETH_ACK | credit_code(num + qp->resp.has_recv);
@@ -106,8 +112,8 @@ static int map_read(struct qp *qp, const struct response *response,
 }
 
 /*
- * Send the next packet, or train, of the response to a READ. @num: how many
- * were sent. Return: 0, or what mkey_check_remote() or mkey_iov() said.
+ * Sends the next packet or train of a READ response; @num is the number of
+ * packets. Returns 0, or an error of mkey_check_remote() or mkey_iov().
  */
 static int send_read(struct qp *qp, struct response *response, uint32_t *num)
 {
@@ -146,7 +152,7 @@ static int send_read(struct qp *qp, struct response *response, uint32_t *num)
 	return 0;
 }
 
-/* The key or the memory has gone while the request was being answered */
+/* The key or its memory has gone since the request arrived */
 static void fail_response(struct qp *qp, const struct response *response,
 			  int err)
 {
@@ -167,7 +173,7 @@ static void pop(struct response_queue *queue)
 	queue->num--;
 }
 
-/* Send the next part of the oldest answer. Return: how many packets that is */
+/* Sends the next part of the oldest response. Returns the number of packets */
 static uint32_t answer(struct qp *qp)
 {
 	struct response_queue *queue = &qp->resp.responses;
@@ -223,7 +229,7 @@ static enum mynic_stat nak_counter(uint8_t syndrome)
 	}
 }
 
-/* All requests before a NAK's PSN are acknowledged by it */
+/* A NAK acknowledges all requests before its PSN */
 static void acknowledge(struct qp *qp)
 {
 	struct responder *r = &qp->resp;

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Building the packets of a SEND or RDMA WRITE on connected QPs, without PSNs.
+ */
+
 #include "rdma/segment.h"
 
 #include "core.h"
 #include "packet/opcode.h"
 #include "qp/path.h"
 
-/* BTH opcodes by OPCODE_FIRST and OPCODE_LAST, but for the service */
+/* BTH opcodes by OPCODE_FIRST and OPCODE_LAST, without the service */
 static const uint8_t send_opcodes[] = {
 	[0] = BTH_RC_SEND_MIDDLE,
 	[OPCODE_FIRST] = BTH_RC_SEND_FIRST,
@@ -20,7 +24,7 @@ static const uint8_t write_opcodes[] = {
 	[OPCODE_ONLY] = BTH_RC_WRITE_ONLY,
 };
 
-/* The opcode with immediate data is always the next one */
+/* The opcode with immediate data always follows the one without */
 static uint8_t last_opcode(const struct send_req *req, uint8_t opcode)
 {
 	switch (req->opcode) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* How a SEND or RDMA WRITE of connected QPs is cut into packets. */
+/* Packets of a SEND or RDMA WRITE on connected QPs. */
 #ifndef MYNIC_SEGMENT_H
 #define MYNIC_SEGMENT_H
 
@@ -10,14 +10,14 @@ struct qp;
 struct send_req;
 
 /**
- * segment_build() - make one packet of a message, or a train
+ * segment_build() - build a packet or train of a message
  * @qp: connected QP with a send queue
  * @req: SEND or RDMA WRITE
- * @offset: of the packet in the message, in bytes; a multiple of the path MTU
- * @num: packets; more than one as path_train() says
- * @pkt: from path_init(); gets all but the PSN and AckReq
+ * @offset: offset in the message, a multiple of the path MTU
+ * @num: number of packets; a train has at most path_train()
+ * @pkt: a packet from path_init(); all but the PSN and AckReq is filled in
  *
- * Return: enum mynic_syndrome, 0 if all is well.
+ * Return: enum mynic_syndrome; 0 for success.
  */
 int segment_build(struct qp *qp, const struct send_req *req, uint32_t offset,
 		  uint32_t num, struct packet *pkt);

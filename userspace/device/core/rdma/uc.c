@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The UC service (IBTA 9.8.2): sending and receiving without acknowledgments.
+ */
+
 #include "rdma/uc.h"
 
 #include "base/psn.h"
@@ -34,7 +38,7 @@ static struct wqe_error send_one(struct qp *qp, struct send_req *req)
 	return (struct wqe_error){ 0 };
 }
 
-/* The last packet of a message may have less */
+/* The last packet of a message may be shorter */
 static uint32_t next_len(const struct qp *qp, const struct send_req *req)
 {
 	return req->length < path_mtu(qp) ? req->length : path_mtu(qp);
@@ -76,7 +80,7 @@ bool uc_run(struct qp *qp)
 	return true;
 }
 
-/* Of a message that is given up the rest finds that nothing has begun */
+/* The rest of a refused message is dropped, because no message has begun */
 static void refuse(struct qp *qp, enum message_fault fault)
 {
 	struct wqe_error error = { IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA };
@@ -119,7 +123,7 @@ void uc_receive(struct qp *qp, const struct packet *pkt,
 		r->msg = 0;
 	}
 	r->epsn = psn_add(pkt->roce.psn, 1);
-	/* Another message begins, whatever has become of the one before */
+	/* A new message begins, even if the last one is not complete */
 	if (info->flags & OPCODE_FIRST)
 		r->msg = 0;
 	if (!message_in_sequence(r, info)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Unreliable connections (IBTA 9.8.2): RC's messages, without answers. */
+/* The UC service (IBTA 9.8.2), which has the messages of RC without answers. */
 #ifndef MYNIC_UC_H
 #define MYNIC_UC_H
 
@@ -17,7 +17,7 @@ struct qp;
  */
 bool uc_run(struct qp *qp);
 
-/** uc_receive() - a packet came in for a UC QP that can receive */
+/* Handles a packet for a UC QP that can receive. */
 void uc_receive(struct qp *qp, const struct packet *pkt,
 		const struct opcode_info *info);
 

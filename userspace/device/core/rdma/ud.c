@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Datagrams of UD QPs and the GSI: sending, receiving, and delivery to
+ * multicast groups.
+ */
+
 #include "rdma/ud.h"
 
 #include <string.h>
@@ -14,7 +19,7 @@
 #include "queue/rq.h"
 
 #define GSI_QKEY 0x80010000
-#define OWN_QKEY 0x80000000 /* stands for the Q_Key of the sending QP */
+#define OWN_QKEY 0x80000000 /* the Q_Key of the sending QP is used */
 
 #define GRH_LEN IPV6_LEN
 
@@ -30,7 +35,7 @@ static struct wqe_error bad_wqe(struct nic *nic, enum ib_wc_status status,
 	return (struct wqe_error){ status, syndrome };
 }
 
-/* A packet that has its path and payload */
+/* Sends a packet that has a path and a payload */
 static void send_packet(struct qp *qp, const struct send_req *req,
 			struct packet *pkt)
 {
@@ -45,7 +50,7 @@ static void send_packet(struct qp *qp, const struct send_req *req,
 	if (req->remote_qkey & OWN_QKEY)
 		pkt->roce.qkey = own_qkey(qp);
 	path_send(qp, pkt);
-	/* The wire gives it to all members but those on this NIC */
+	/* The wire delivers to all members except those on this NIC */
 	if (gid_is_multicast(pkt->roce.dgid))
 		spread_packet(qp->nic, &ud_group_kind, pkt);
 }
@@ -81,11 +86,14 @@ struct wqe_error ud_send_bytes(struct qp *qp, const struct send_req *req,
 	return (struct wqe_error){ 0 };
 }
 
-/* What the receiver finds before the payload: the packet's IP header */
+/*
+ * Builds the GRH in front of the received payload; it holds the packet's IP
+ * header
+ */
 static void make_grh(uint8_t grh[GRH_LEN], const struct packet *pkt)
 {
 	const struct roce_hdr *hdr = &pkt->roce;
-	/* The shorter header of IPv4 takes the end (IBTA annex A17) */
+	/* The shorter IPv4 header is at the end of the GRH (IBTA annex A17) */
 	size_t at = gid_is_ipv4(hdr->dgid) ? GRH_LEN - IPV4_LEN : 0;
 
 	memset(grh, 0, at);
@@ -147,7 +155,10 @@ void ud_take(struct qp *qp, const struct packet *pkt)
 	qp->resp.has_recv = true;
 	error = recv->error;
 	if (!error.status && recv->capacity < GRH_LEN + pkt->payload_len) {
-		/* The next datagram may fit (IBTA 9.9.3, class D) */
+		/*
+		 * Only this datagram is dropped, because the next may fit (IBTA
+		 * 9.9.3, class D)
+		 */
 		qp_count(qp, MYNIC_STAT_RX_DROP_WQE);
 		return;
 	}
@@ -184,7 +195,7 @@ static uint32_t ud_num_members(const struct nic *nic, const struct packet *pkt)
 	return group ? group->num_qps : 0;
 }
 
-/* The group may have other members when it goes on: none gets it twice */
+/* Members may come and go between turns, but no QP gets the packet twice */
 static bool ud_multicast(struct nic *nic, const struct packet *pkt,
 			 struct spread_place *place)
 {

@@ -12,39 +12,39 @@ struct qp;
 struct spread_place;
 
 /**
- * ud_send() - execute a send request
+ * ud_send() - send a datagram
  * @qp: UD or GSI QP
- * @req: checked; @req->error is none
+ * @req: a request without error
  *
- * Return: how it ended, for the completion.
+ * Return: result for the completion.
  */
 struct wqe_error ud_send(struct qp *qp, const struct send_req *req);
 
 /**
- * ud_send_bytes() - send a datagram of a request, in a packet of its own
+ * ud_send_bytes() - send a part of a request as a datagram of its own
  * @qp: UD or GSI QP
  * @req: the request
  * @data: the payload
- * @len: bytes of it, at most a path MTU
+ * @len: bytes of @data, at most the path MTU
  *
- * Return: how it ended.
+ * Return: result of the request.
  */
 struct wqe_error ud_send_bytes(struct qp *qp, const struct send_req *req,
 			       const uint8_t *data, uint32_t len);
 
-/** ud_take() - a datagram for a QP that nothing holds up; see paging_wait() */
+/* Places a datagram in a QP that does not wait; see paging_wait(). */
 void ud_take(struct qp *qp, const struct packet *pkt);
 
 /**
- * ud_receive() - a datagram came in for a QP, from the wire or this NIC
+ * ud_receive() - receive a datagram from the wire or from this NIC
  * @qp: UD or GSI QP that can receive
  * @pkt: the datagram
  *
- * Return: whether its Q_Key was the QP's.
+ * Return: true if its Q_Key was that of the QP.
  */
 bool ud_receive(struct qp *qp, const struct packet *pkt);
 
-/** A datagram for all QPs in the group of its dgid */
+/* Receivers of a datagram: all QPs in the group of its dgid. */
 extern const struct spread_kind ud_group_kind;
 
 #endif /* MYNIC_UD_H */
