@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The command line: its help text and its parsing. */
+
 #include <ctype.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -9,7 +11,10 @@
 #include "args.h"
 #include "mynic_regs.h"
 
-/* Whoever can connect has the NIC, or the wire, or control of all. */
+/*
+ * Access to a socket means access to a NIC, to a wire, or to all by the control
+ * socket.
+ */
 #define DEFAULT_SOCKET_MODE 0600
 
 static const char help[] =
@@ -95,7 +100,7 @@ static bool parse_mac(const char *text, uint8_t mac[6])
 	       memcmp(mac, zero, sizeof(zero));
 }
 
-/* Names stand in front of commas, spaces and equals signs elsewhere. */
+/* Commas, spaces and equals signs end a name in other places. */
 static void parse_name(char name[ARGS_NAME_SIZE], const char *text)
 {
 	size_t len = text ? strlen(text) : 0;
@@ -127,7 +132,7 @@ static unsigned int parse_mode(const char *text)
 	return mode;
 }
 
-/* MiB. A driver by itself needs less than one. */
+/* In MiB. A driver alone needs less than one. */
 static uint64_t parse_memory(const char *text)
 {
 	unsigned int mib = 0;
@@ -199,10 +204,10 @@ static char *const wire_keys[] = { [LISTEN] = "listen",
 				   NULL };
 
 /**
- * struct wire_syntax - what a kind of wire has to be told
+ * struct wire_syntax - keys of a kind of wire
  * @kind: the kind
- * @all: enum wire_key, a bit each: all of them
- * @one: likewise: one of them
+ * @all: required keys, one bit for each enum wire_key
+ * @one: keys of which exactly one is required, likewise
  */
 struct wire_syntax {
 	const struct wire_kind *kind;

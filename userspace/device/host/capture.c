@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Writing of captures (pcap) to files and FIFOs, without ever waiting for a
+ * disk or a reader.
+ */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,15 +18,15 @@
 #include "log.h"
 #include "wire/frame.h"
 
-/* Of a busy wire some milliseconds: as long as a reader may be away */
+/* Some milliseconds of a busy wire, for which a reader may be away */
 #define CAPTURE_BUFFER (4 << 20)
 
-/* As much as makes a system call worth while */
+/* Large enough to make a system call worthwhile */
 #define FLUSH_BYTES (128 << 10)
 
 #define TRY_INTERVAL (10 * NSEC_PER_SEC / 1000)
 
-/* The file format: draft-ietf-opsawg-pcap, in host byte order */
+/* File format (draft-ietf-opsawg-pcap), in host byte order */
 #define PCAP_MAGIC_NSEC 0xa1b23c4d
 #define PCAP_ETHERNET 1
 
@@ -49,7 +54,7 @@ static const struct pcap_header header = {
 	.link_type = PCAP_ETHERNET,
 };
 
-/* A file begins, or begins again with another reader. */
+/* A new file or a new reader needs a header. */
 static void put_header(struct capture *capture)
 {
 	memcpy(capture->buf, &header, sizeof(header));
@@ -79,7 +84,7 @@ static void close_file(struct capture *capture)
 	capture->waiting = false;
 }
 
-/* A part of a record would be an error to those who read the file. */
+/* A partial record would be an error for readers of the file. */
 static void cut_to_records(struct capture *capture)
 {
 	off_t end = lseek(capture->fd, 0, SEEK_CUR);
@@ -111,7 +116,7 @@ static void lose_file(struct capture *capture, int err)
 		 strerror(err));
 }
 
-/* Bytes up to &capture.written have left the buffer. */
+/* The buffer has been written up to &capture.written. */
 static void count_records(struct capture *capture)
 {
 	struct pcap_record record;
@@ -150,7 +155,10 @@ static void write_buffer(struct capture *capture)
 	set_waiting(capture, false);
 }
 
-/* What a client names is no link, nor does it become anybody's terminal. */
+/*
+ * The path is a client's choice. It must not be followed through a link, and
+ * not become a controlling terminal.
+ */
 static int open_flags(const struct capture *capture)
 {
 	return O_NONBLOCK | O_NOCTTY | O_CLOEXEC |
@@ -169,12 +177,12 @@ static void try_fifo(struct capture *capture)
 	fd = open(capture->path, O_WRONLY | open_flags(capture));
 	if (fd < 0)
 		return;
-	/* There may be something else by now. */
+	/* The file may have been replaced in the meantime. */
 	if (fstat(fd, &st) || !S_ISFIFO(st.st_mode)) {
 		close(fd);
 		return;
 	}
-	/* That the reader goes is always told. */
+	/* EPOLLERR, which is always reported, tells when the reader goes. */
 	if (events_add(capture->events, &capture->source, fd, 0)) {
 		close(fd);
 		return;
@@ -203,7 +211,7 @@ static void fifo_ready(void *owner, uint32_t events)
 		write_buffer(capture);
 }
 
-/* Make room for @len bytes if what is written takes it. */
+/* Makes room for @len bytes, if writing can do so. */
 static bool make_room(struct capture *capture, size_t len)
 {
 	if (len <= CAPTURE_BUFFER - capture->used)
@@ -212,7 +220,7 @@ static bool make_room(struct capture *capture, size_t len)
 	if (capture->fd < 0)
 		return false;
 	if (capture->whole > capture->written)
-		return false; /* not even the header */
+		return false; /* even the header does not fit */
 	memmove(capture->buf, capture->buf + capture->whole,
 		capture->used - capture->whole);
 	capture->used -= capture->whole;
@@ -251,7 +259,7 @@ void capture_packet(struct capture *capture, const struct packet *pkt)
 		capture_flush(capture);
 }
 
-/* Nothing else is ever overwritten. */
+/* Only a capture or an empty file may be overwritten. */
 static bool is_capture(int fd, const struct stat *st)
 {
 	struct pcap_header found;
@@ -261,7 +269,7 @@ static bool is_capture(int fd, const struct stat *st)
 		!memcmp(&found, &header, sizeof(header)));
 }
 
-/* Return: 0 or -errno */
+/* Returns 0 or -errno */
 static int begin_anew(int fd)
 {
 	struct stat st;
@@ -296,7 +304,7 @@ static int open_new(struct capture *capture)
 	return capture->fd < 0 ? -errno : 0;
 }
 
-/* To open something just to find out what it is may do something to it. */
+/* Opening a file can have effects, so its type is checked before. */
 static int open_file(struct capture *capture)
 {
 	int follow = capture->inherited ? 0 : AT_SYMLINK_NOFOLLOW;
@@ -357,7 +365,10 @@ int capture_open(struct capture *capture, const char *path,
 	return begin(capture, path, false, events, log);
 }
 
-/* It needs flags of its own, and a FIFO to be opened for each reader. */
+/*
+ * An inherited file is opened again. It needs flags of its own, and a FIFO is
+ * opened for each reader.
+ */
 int capture_open_fd(struct capture *capture, int fd, struct events *events,
 		    struct log *log)
 {

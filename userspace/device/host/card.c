@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * One NIC with its surroundings: the core, the PCI function, DMA maps, the
+ * helper thread, the vfio-user server and the port of the switch.
+ */
+
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -75,8 +80,8 @@ static void persist_done(struct helper_job *work)
 }
 
 /*
- * Write to the file what has changed, which takes as long as the disk does. Of
- * tmpfs and hugetlbfs the memory is the file.
+ * Writes changes of a mapped file to its disk, which takes as long as the disk
+ * needs. With tmpfs and hugetlbfs the memory is the file.
  */
 static int card_persist(void *ctx, const struct iovec *iov, unsigned int num)
 {

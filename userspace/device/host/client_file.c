@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Types of the files that clients pass, found without asking their file
+ * systems.
+ */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,10 +13,10 @@
 
 #include "client_file.h"
 
-/* What the kernel calls the files that have no name */
+/* Name of eventfds in /proc, without a "/" */
 #define EVENTFD "anon_inode:[eventfd]"
 
-/* The names of all open files of the process */
+/* Directory of the names of all open files of the process */
 static int names = -1;
 
 int client_file_init(void)
@@ -27,17 +32,21 @@ bool client_file_is_eventfd(int fd)
 
 	snprintf(number, sizeof(number), "%d", fd);
 	len = readlinkat(names, number, name, sizeof(name));
-	/* A file with a name has a "/" in front of it. */
+	/*
+	 * Names of real files contain a "/", so no client can choose this one.
+	 */
 	return len == strlen(EVENTFD) && !memcmp(name, EVENTFD, len);
 }
 
-/* Only these two have seals, be there any or not. */
+/*
+ * Only memfds and files of tmpfs and hugetlbfs have seals, even if none is set.
+ */
 bool client_file_is_memory(int fd)
 {
 	return fcntl(fd, F_GET_SEALS) >= 0;
 }
 
-/* File systems that another process serves have no device with a number. */
+/* A file system that a process serves has no block device with a number. */
 bool client_file_is_on_disk(int fd)
 {
 	struct statx st;

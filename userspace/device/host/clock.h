@@ -7,7 +7,7 @@
 
 #define NSEC_PER_SEC 1000000000ULL
 
-/** clock_ns() - nanoseconds, monotonic */
+/* Monotonic time in ns. */
 static inline uint64_t clock_ns(void)
 {
 	struct timespec ts;

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Commands of the control socket, and their output. The socket itself is in
+ * control.c.
+ */
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,11 +18,11 @@
 #include "stat_name.h"
 
 /**
- * struct call - one command that is run
- * @commands: what it is about
- * @args: the rest of the line
- * @out: takes the answer
- * @error: why it failed
+ * struct call - a command that is being executed
+ * @commands: objects of the command
+ * @args: rest of the line
+ * @out: stream for the answer
+ * @error: out: reason of a failure
  */
 struct call {
 	struct commands *commands;
@@ -37,7 +42,7 @@ static bool __attribute__((format(printf, 2, 3))) fail(struct call *call,
 	return false;
 }
 
-/* The next word of the line, or "" */
+/* Returns the next word of the line, or "" */
 static char *next_word(struct call *call)
 {
 	char *word;
@@ -58,7 +63,7 @@ static bool at_end(struct call *call)
 	return fail(call, "what is \"%.32s\"?", call->args);
 }
 
-/* The place of the port in &net_switch.ports, or -1 */
+/* Index of the port in &net_switch.ports, or -1 */
 static int find_port(const struct net_switch *sw, const char *name, char *error)
 {
 	for (unsigned int i = 0; i < sw->num; i++)
@@ -69,7 +74,7 @@ static int find_port(const struct net_switch *sw, const char *name, char *error)
 	return -1;
 }
 
-/* The port whose name is the next word of the line, or NULL */
+/* Returns the port that the next word of the line names, or NULL */
 static struct switch_port *next_port(struct call *call)
 {
 	const struct net_switch *sw = call->commands->sw;
@@ -192,7 +197,7 @@ static bool run_stats(struct call *call)
 
 #define RULE_FORMAT "%u %s,%s matched %" PRIu64 " applied %" PRIu64 "\n"
 
-/* A rule, or all with @number 0 */
+/* Prints one rule; @number 0: all rules */
 static void put_rules(const struct call *call, unsigned int number)
 {
 	const struct net_switch *sw = call->commands->sw;
@@ -297,7 +302,7 @@ static const char *capture_error(int err)
 	}
 }
 
-/* In @file, or if that is NULL in @fd */
+/* @fd is used if @file is NULL */
 static bool begin_capture(struct commands *commands, int place,
 			  const char *file, int fd, char *error)
 {
@@ -346,7 +351,7 @@ static bool run_capture(struct call *call)
 {
 	const char *port = next_word(call);
 
-	/* The name of the file may have spaces in it. */
+	/* File names may contain spaces. */
 	call->args += strspn(call->args, " ");
 	if (!*call->args)
 		return fail(call, "a port and a file are needed");
@@ -416,12 +421,12 @@ static bool run_log(struct call *call)
 static bool run_help(struct call *call);
 
 /**
- * struct command - one command
+ * struct command - entry of the table of commands
  * @name: its first word
  * @sub: its second word, or NULL
- * @args: what follows
- * @about: what it does
- * @run: do it. Return: false if it failed and &call.error says why
+ * @args: arguments, for the help text
+ * @about: description, for the help text
+ * @run: executes it; returns false after a failure and sets &call.error
  */
 struct command {
 	const char *name;

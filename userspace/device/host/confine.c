@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Confinement of the process: capabilities, resource limits, and a seccomp
+ * filter of system calls.
+ */
+
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,10 +29,10 @@
 #include "core/base/util.h"
 #include "log.h"
 
-/* Above what the lists below need */
+/* More than the lists below need */
 #define MAX_FILTER 512
 
-/* The half of a 64-bit argument that has the int */
+/* Offset of the half of a 64-bit argument that holds an int */
 #define LOW_HALF (htole32(1) == 1 ? 0 : 4)
 
 #define LOAD(field) \
@@ -40,9 +45,9 @@
 #define SKIP_IF_SET(bits, n) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, n, 0)
 #define RETURN(action) BPF_STMT(BPF_RET | BPF_K, action)
 
-/* Whatever their arguments are. What an architecture lacks, libc does not call. */
+/* Allowed with any arguments. libc does not call what an architecture lacks. */
 static const int allowed[] = {
-	/* each turn of the event loop */
+	/* turns of the event loop */
 	SYS_epoll_pwait,
 #ifdef SYS_epoll_wait
 	SYS_epoll_wait,
@@ -63,7 +68,7 @@ static const int allowed[] = {
 #ifdef SYS_gettimeofday
 	SYS_gettimeofday,
 #endif
-	/* clients, peers and those who control */
+	/* clients, peers and the control socket */
 	SYS_accept4,
 	SYS_close,
 	SYS_connect,
@@ -78,7 +83,7 @@ static const int allowed[] = {
 #ifdef SYS_poll
 	SYS_poll,
 #endif
-	/* captures, and what clients pass */
+	/* captures, and files from clients */
 	SYS_openat,
 	SYS_fstat,
 	SYS_newfstatat,
@@ -115,7 +120,7 @@ static const int allowed[] = {
 #ifdef SYS_rseq
 	SYS_rseq,
 #endif
-	/* the last words of libc, before it aborts */
+	/* error message of libc before it aborts */
 	SYS_writev,
 };
 
@@ -124,9 +129,9 @@ static const uint32_t fcntls[] = { F_GETFL, F_SETFL, F_GET_SEALS };
 static const uint32_t ioctls[] = { SIOCGIFFLAGS, SIOCGIFINDEX, TUNSETIFF };
 
 /**
- * struct filter - a filter that is being made
+ * struct filter - a filter that is being built
  * @code: instructions
- * @num: of @code
+ * @num: number of instructions in @code
  */
 struct filter {
 	struct sock_filter code[MAX_FILTER];
@@ -138,7 +143,7 @@ static void put(struct filter *filter, struct sock_filter instruction)
 	filter->code[filter->num++] = instruction;
 }
 
-/* As AUDIT_ARCH_* are made, for the architecture that this is built for */
+/* AUDIT_ARCH_* of the architecture that this is built for */
 static uint32_t architecture(void)
 {
 	return __ehdr_start.e_machine |
@@ -152,7 +157,7 @@ static void allow(struct filter *filter, int call)
 	put(filter, (struct sock_filter)RETURN(SECCOMP_RET_ALLOW));
 }
 
-/* Allow it with one of some values in an argument */
+/* Allows a system call if an argument has one of some values */
 static void allow_values(struct filter *filter, int call, unsigned int arg,
 			 const uint32_t *values, unsigned int num)
 {
@@ -164,7 +169,7 @@ static void allow_values(struct filter *filter, int call, unsigned int arg,
 	put(filter, (struct sock_filter)RETURN(SECCOMP_RET_ALLOW));
 }
 
-/* Allow it without these bits in an argument */
+/* Allows a system call if an argument has none of these bits */
 static void allow_without(struct filter *filter, int call, unsigned int arg,
 			  uint32_t bits)
 {
@@ -190,12 +195,12 @@ static void make_filter(struct filter *filter)
 	allow_values(filter, SYS_socket, 0, families, ARRAY_SIZE(families));
 	allow_values(filter, SYS_fcntl, 1, fcntls, ARRAY_SIZE(fcntls));
 	allow_values(filter, SYS_ioctl, 1, ioctls, ARRAY_SIZE(ioctls));
-	/* abort() */
+	/* for abort() */
 	allow_values(filter, SYS_tgkill, 0, &self, 1);
 	put(filter, (struct sock_filter)RETURN(SECCOMP_RET_TRAP));
 }
 
-/* Done again it is the end: the handler is not there any more. */
+/* The handler is removed, so that the repeated call ends the process. */
 static void not_allowed(int number, siginfo_t *info, void *context)
 {
 	char line[96];
@@ -239,7 +244,10 @@ int confine_privileges(void)
 	};
 	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
 
-	/* Without the right to do so there is nothing to be got from it either. */
+	/*
+	 * A process without the right to drop capabilities from the set cannot
+	 * gain any by it either.
+	 */
 	for (int i = 0; !prctl(PR_CAPBSET_DROP, i, 0, 0, 0); i++)
 		;
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -249,7 +257,7 @@ int confine_privileges(void)
 	return 0;
 }
 
-/* Never raises a limit. */
+/* Lowers a limit if it is higher. */
 static int set_limit(int resource, rlim_t most)
 {
 	struct rlimit limit;
@@ -263,7 +271,7 @@ static int set_limit(int resource, rlim_t most)
 	return setrlimit(resource, &limit) ? -errno : 0;
 }
 
-/* Bytes that count for RLIMIT_DATA now, or 0 */
+/* Bytes that count for RLIMIT_DATA at present, or 0 */
 static rlim_t used_data(void)
 {
 	FILE *file = fopen("/proc/self/status", "re");

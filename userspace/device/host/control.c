@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The control socket: connections, lines and answers. Commands are in
+ * commands.c.
+ */
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +23,7 @@ static void close_client(struct control_client *client)
 	client->answer = NULL;
 }
 
-/* Return: whether all of the answer is sent and the client still there */
+/* Returns true if the whole answer was sent and the client is still there */
 static bool send_answer(struct control_client *client)
 {
 	ssize_t n;
@@ -57,7 +62,7 @@ static void answer(struct control_client *client, char *line)
 		send_answer(client);
 }
 
-/* Forget the first @len bytes of what has come. */
+/* Removes the first @len bytes of the input. */
 static void consume(struct control_client *client, size_t len)
 {
 	client->used -= len;
@@ -65,8 +70,8 @@ static void consume(struct control_client *client, size_t len)
 }
 
 /*
- * Run the next command, if it is there. Only one: there is other work to do,
- * and its answer may have to wait.
+ * Runs at most one command. Other work must go on, and sending the answer may
+ * have to wait.
  */
 static void run_line(struct control_client *client)
 {
@@ -121,7 +126,7 @@ static void client_ready(void *owner, uint32_t events)
 	bool more;
 
 	(void)events;
-	/* It may have been closed by another event. */
+	/* An earlier event may have closed the connection. */
 	if (client->fd < 0 || !send_answer(client))
 		return;
 	if (!has_line(client) && !client->eof)
@@ -134,7 +139,10 @@ static void client_ready(void *owner, uint32_t events)
 	if (!more && client->eof)
 		close_client(client);
 	else
-		/* It comes back at once if there is room to answer. */
+		/*
+		 * EPOLLOUT brings the next event at once if there is room for
+		 * an answer.
+		 */
 		events_change(client->control->events, &client->source,
 			      client->fd, more ? EPOLLOUT : EPOLLIN);
 }
@@ -152,7 +160,7 @@ static void refuse(int fd)
 	static const char text[] = "error: there are too many clients\n";
 
 	if (send(fd, text, strlen(text), MSG_NOSIGNAL) < 0)
-		return; /* It will see that it has been closed. */
+		return; /* the client sees that the connection is closed */
 }
 
 static void listen_ready(void *owner, uint32_t events)

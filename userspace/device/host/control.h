@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The control socket: clients send commands, a line each, and get answers. A
- * client may do what it likes with the device, but cannot crash it, keep it
- * from its work, or make it grow.
+ * The control socket. Clients send commands, one for each line, and get
+ * answers. A client has full control of the device. It cannot crash it, block
+ * it, or make it use more memory.
  */
 #ifndef MYNIC_HOST_CONTROL_H
 #define MYNIC_HOST_CONTROL_H
@@ -15,21 +15,21 @@
 
 #define CONTROL_MAX_CLIENTS 16
 
-/* The longest line, with its end */
+/* Upper bound for the bytes of a line, including its end */
 #define CONTROL_LINE_SIZE 4096
 
 /**
  * struct control_client - a connection
  * @control: the server
  * @source: event source of @fd
- * @fd: the connection, or -1: there is none
- * @line: what has come and was not looked at yet
- * @used: bytes of @line
- * @skip: what comes up to the next line's end belongs to a line too long
- * @eof: nothing will come any more
- * @answer: to the last command, or NULL: it has been sent
+ * @fd: the connection; -1: none
+ * @line: input that has not been executed
+ * @used: bytes in @line
+ * @skip: the current line is too long, and is discarded up to its end
+ * @eof: the client sends nothing more
+ * @answer: answer that is being sent, or NULL
  * @answer_len: bytes of @answer
- * @sent: bytes of these that are behind
+ * @sent: bytes of @answer that have been sent
  */
 struct control_client {
 	struct control *control;
@@ -45,12 +45,12 @@ struct control_client {
 };
 
 /**
- * struct control - the server
+ * struct control - the server of the control socket
  * @events: event loop
- * @commands: what clients can say
- * @path: of the socket
+ * @commands: objects of commands
+ * @path: path of the socket
  * @source: event source of @fd
- * @fd: listens
+ * @fd: listening socket
  * @clients: connections
  */
 struct control {
@@ -65,9 +65,9 @@ struct control {
 /**
  * control_open() - listen for clients
  * @control: must not move afterwards
- * @path: of the socket; kept
- * @mode: its permissions
- * @commands: what clients can say
+ * @path: path of the socket; must stay valid
+ * @mode: permissions of the socket
+ * @commands: objects of commands
  * @events: event loop
  *
  * Return: 0 or -errno.
@@ -75,7 +75,7 @@ struct control {
 int control_open(struct control *control, const char *path, unsigned int mode,
 		 struct commands *commands, struct events *events);
 
-/** control_close() - end all connections and remove the socket */
+/* Closes all connections and removes the socket. */
 void control_close(struct control *control);
 
 #endif /* MYNIC_HOST_CONTROL_H */

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Detection of a process that shares the device's processor, and the move away
+ * from it.
+ */
+
 #include <sched.h>
 
 #include "crowding.h"
 
 /*
- * A process that could only wait for its processor needs less, one that has
- * something else to do between two requests more.
+ * A process that was waiting for its processor takes less time, and one that
+ * does other work between two requests takes more.
  */
 #define CROWDING_WAKE_UP_NS 40000
 
 /*
- * Who waits for each answer before the next request wakes the device up as
- * often, wherever it is. One move in so many wake-ups costs little there.
+ * A process that waits for each answer causes the same pattern from any
+ * processor. One move for so many wake-ups costs it little.
  */
 #define CROWDING_WAKE_UPS 32
 
@@ -28,8 +33,8 @@ bool crowding_slept(struct crowding *crowding, uint64_t time)
 }
 
 /*
- * The scheduler does not do so by itself: it counts threads that want to run,
- * and with two others that never sleep it is two on either processor.
+ * The scheduler counts runnable threads. With two other busy threads, both
+ * processors look equal to it, so it does not move this thread by itself.
  */
 void crowding_move_away(void)
 {

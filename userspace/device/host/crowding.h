@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Who posts on the device's own processor can do so only while the device sleeps,
- * and then has to wake it up for each request.
+ * A process on the device's own processor can post requests only while the
+ * device sleeps. It then has to wake the device for each request. This detects
+ * the pattern from the length of sleeps.
  */
 #ifndef MYNIC_HOST_CROWDING_H
 #define MYNIC_HOST_CROWDING_H
@@ -10,27 +11,27 @@
 #include <stdint.h>
 
 /**
- * struct crowding - what the last sleeps were like; all zero to begin with
- * @wake_ups: how often the thread was woken up as soon as it slept, in a row
+ * struct crowding - history of sleeps; starts with zeroes
+ * @wake_ups: number of sleeps in a row that ended almost at once
  */
 struct crowding {
 	unsigned int wake_ups;
 };
 
 /**
- * crowding_slept() - judge a sleep
- * @crowding: see there
- * @time: how long it took, in ns
+ * crowding_slept() - evaluate a sleep
+ * @crowding: history of sleeps
+ * @time: length of the sleep, ns
  *
- * Return: whether it is time for crowding_move_away().
+ * Return: true if crowding_move_away() should be called.
  */
 bool crowding_slept(struct crowding *crowding, uint64_t time);
 
 /**
- * crowding_move_away() - take the calling thread to another processor
+ * crowding_move_away() - move the calling thread to another processor
  *
- * The set of processors that it may be on stays as it is, so the scheduler is
- * free to bring it back; if that is a single one, nothing happens.
+ * Its affinity mask stays the same, so the scheduler may move it back. Nothing
+ * happens if the mask has only one processor.
  */
 void crowding_move_away(void);
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Reading and setting ECN bits of packets, also in IPv4 and IPv6 frames. */
+
 #include "ecn.h"
 
 #include <net/ethernet.h>
@@ -8,11 +10,11 @@
 #include "core/packet/ip.h"
 #include "core/packet/packet.h"
 
-/* Where IPv4 has its TOS and its checksum */
+/* Offsets of TOS and checksum in an IPv4 header */
 #define TOS_AT 1
 #define CHECKSUM_AT 10
 
-/* Bits 7:4 of IPv6's second byte are bits 3:0 of the traffic class. */
+/* Bits 3:0 of the traffic class are bits 7:4 of IPv6's second byte. */
 #define IPV6_ECN_SHIFT 4
 
 static unsigned int ecn_of_ip(uint16_t ethertype, const uint8_t *ip)
@@ -49,8 +51,8 @@ bool ecn_capable(const struct packet *pkt)
 }
 
 /*
- * The checksum is the complement of a sum of 16-bit words, so what is added to
- * a word is taken from it (RFC 1624).
+ * The checksum is the complement of a sum of 16-bit words. An increase of a
+ * word is therefore subtracted from it (RFC 1624).
  */
 void ecn_set_ce(uint8_t *ip)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Explicit congestion notification (RFC 3168), of RoCEv2 and any other IP */
+/* Explicit congestion notification (RFC 3168) in IP packets, RoCEv2 included */
 #ifndef MYNIC_WIRE_ECN_H
 #define MYNIC_WIRE_ECN_H
 
@@ -8,16 +8,16 @@
 
 struct packet;
 
-/* Bits 1:0 of the traffic class */
+/* ECN is in bits 1:0 of the traffic class */
 #define ECN_MASK 3
 #define ECN_CE 3
 
-/** ecn_capable() - whether a packet may be marked: it is IP and has an ECT */
+/* Whether a packet may be marked: it is IP and ECN-capable. */
 bool ecn_capable(const struct packet *pkt);
 
 /**
- * ecn_set_ce() - mark a packet
- * @ip: its IP header, at least IPV4_LEN bytes; the checksum follows
+ * ecn_set_ce() - mark a packet and update its checksum
+ * @ip: IP header, at least IPV4_LEN bytes
  */
 void ecn_set_ce(uint8_t *ip);
 

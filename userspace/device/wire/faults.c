@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Wire faults of a port: packets pass its rules, and may be held, changed,
+ * copied or dropped. Rules are parsed in rule.c.
+ */
+
 #include "faults.h"
 
 #include <errno.h>
@@ -15,8 +20,8 @@
 #include "rule.h"
 
 /*
- * How long a packet waits to be overtaken: longer than a busy sender takes to
- * send another, shorter than the timeouts that its loss would cause.
+ * How long a packet waits to be overtaken. A busy sender sends another one
+ * sooner, and the timeouts that a loss would cause come later.
  */
 #define OVERTAKE_NS 10000000
 
@@ -24,13 +29,13 @@
 
 #define NSEC_PER_SEC 1000000000ULL
 
-/* ",seed=" and 64 bits in decimal */
+/* Bytes of ",seed=" and 64 bits in decimal */
 #define SEED_TEXT_SIZE 27
 
 /**
  * struct bottleneck - a link of limited bandwidth
- * @free_at: when it has sent all that it has taken, ns
- * @rest: what @free_at leaves out, ns times bandwidth
+ * @free_at: time at which all accepted packets have been sent, ns
+ * @rest: fraction that @free_at leaves out, in ns times bandwidth
  */
 struct bottleneck {
 	uint64_t free_at;
@@ -38,13 +43,13 @@ struct bottleneck {
 };
 
 /**
- * struct active_rule - a rule of a port
- * @rule: what it says
- * @text: the same as text
- * @stats: what it has done
- * @random: state of the generators: what happens in one direction must not
- *	depend on what comes in between from the other
- * @bottleneck: RULE_RATE
+ * struct active_rule - a rule of a port, with its state
+ * @rule: the parsed rule
+ * @text: text of the rule
+ * @stats: counters of the rule
+ * @random: state of the generators, one for each direction, so that neither
+ *	direction depends on the packets of the other
+ * @bottleneck: state of RULE_RATE, one for each direction
  */
 struct active_rule {
 	struct rule rule;
@@ -55,11 +60,11 @@ struct active_rule {
 };
 
 /**
- * struct lane - what waits in one direction
- * @hold: for its time
- * @overtaken: for another packet to overtake it, the oldest first
- * @overtaken_end: where the next one is put
- * @running: inside run_lane()
+ * struct lane - waiting packets of one direction
+ * @hold: packets that wait for their time
+ * @overtaken: packets that wait to be overtaken, the oldest first
+ * @overtaken_end: end of the list
+ * @running: run_lane() is active
  */
 struct lane {
 	struct hold hold;
@@ -69,14 +74,14 @@ struct lane {
 };
 
 /**
- * struct faults - the faults of a port
- * @ops: surroundings
- * @ctx: for @ops
- * @rules: in their order
- * @num: of @rules
- * @down: the first of @rules that is RULE_DOWN, or NULL
- * @lanes: by enum fault_dir
- * @held_size: bytes of memory that wait in @lanes
+ * struct faults - wire faults of a port
+ * @ops: functions of the surroundings
+ * @ctx: argument of @ops
+ * @rules: rules in their order
+ * @num: number of @rules
+ * @down: first rule that is RULE_DOWN, or NULL
+ * @lanes: waiting packets, by enum fault_dir
+ * @held_size: bytes of memory of waiting packets
  */
 struct faults {
 	const struct faults_ops *ops;
@@ -89,18 +94,18 @@ struct faults {
 };
 
 /**
- * struct passage - a packet on its way through the rules
- * @faults: whose rules
- * @dir: direction
- * @now: time
- * @at: when it comes out
- * @pkt: the packet, as the rules have changed it
- * @own: @pkt, once it was changed
- * @bytes: the frame of @own, if it has one; FRAME_MAX_LEN bytes
- * @next: the rule that it comes to next
- * @copies: how many of it there are; shared by them
- * @holder: the last rule that held it back
- * @overtaken: it waits until another has overtaken it
+ * struct passage - a packet that passes the rules
+ * @faults: wire faults of the port
+ * @dir: direction of the packet
+ * @now: current time
+ * @at: time at which the packet is delivered
+ * @pkt: the packet, after the changes of the rules so far
+ * @own: storage of @pkt once it has been changed
+ * @bytes: frame of @own, if it has one; FRAME_MAX_LEN bytes
+ * @next: index of the next rule
+ * @copies: number of its copies, which share this counter
+ * @holder: last rule that has held it
+ * @overtaken: it waits to be overtaken
  */
 struct passage {
 	struct faults *faults;
@@ -116,7 +121,10 @@ struct passage {
 	bool overtaken;
 };
 
-/* SplitMix64 (Steele, Lea and Flood 2014): every seed is as good as another */
+/*
+ * SplitMix64 (Steele, Lea and Flood 2014), which works equally well with all
+ * seeds
+ */
 static uint64_t next_random(uint64_t *state)
 {
 	uint64_t x = *state += 0x9e3779b97f4a7c15;
@@ -126,7 +134,7 @@ static uint64_t next_random(uint64_t *state)
 	return x ^ x >> 31;
 }
 
-/* 0 to @limit - 1 */
+/* Scales a random number to 0 to @limit - 1 */
 static uint64_t scale(uint64_t random, uint64_t limit)
 {
 	return (__uint128_t)random * limit >> 64;
@@ -157,8 +165,8 @@ static void applied(const struct passage *p, struct active_rule *rule,
 }
 
 /*
- * Have the packet as bytes that may be changed. Neither NICs nor wires make
- * frames longer than FRAME_MAX_LEN. Return: how many
+ * Makes the bytes of the packet, which may then be changed, and returns their
+ * number. No NIC or wire makes frames longer than FRAME_MAX_LEN
  */
 static uint32_t make_bytes(struct passage *p)
 {
@@ -171,7 +179,7 @@ static uint32_t make_bytes(struct passage *p)
 	return frame.len;
 }
 
-/* The bytes have been changed: what do they say now? */
+/* Parses the changed bytes again */
 static void parse_bytes(struct passage *p, uint32_t len)
 {
 	frame_parse(p->bytes, len, p->own);
@@ -228,7 +236,7 @@ static bool delay(struct passage *p, struct active_rule *rule, uint64_t random)
 	return true;
 }
 
-/* Turn over @num of @bits bits, all different (Floyd's choice). */
+/* Flips @num different bits of @bits (Floyd's algorithm). */
 static void flip_bits(uint8_t *data, uint64_t bits, unsigned int num,
 		      uint64_t random)
 {
@@ -263,7 +271,10 @@ static bool corrupt(struct passage *p, struct active_rule *rule,
 	return true;
 }
 
-/* The same packet, to be changed: with its own headers, and the same payload */
+/*
+ * Copies the headers, so that they can be changed, and refers to the same
+ * payload
+ */
 static void packet_refer(struct packet *to, const struct packet *pkt)
 {
 	memcpy(to, pkt, offsetof(struct packet, iov));
@@ -298,8 +309,8 @@ static bool mark(struct passage *p, struct active_rule *rule, uint64_t random)
 }
 
 /*
- * What waits is known from when the last of it will have been sent, so the
- * queue needs no list of packets.
+ * The time at which the last packet will have been sent tells the length of the
+ * queue. No list of packets is needed.
  */
 static bool rate(struct passage *p, struct active_rule *rule, uint64_t random)
 {
@@ -334,8 +345,8 @@ static bool rate(struct passage *p, struct active_rule *rule, uint64_t random)
 }
 
 /*
- * What the kinds do. They return whether the packet goes on. @random belongs to
- * this packet and rule alone.
+ * One function for each kind of rule. They return whether the packet goes on.
+ * @random is for this packet and rule alone.
  */
 static bool (*const appliers[])(struct passage *p, struct active_rule *rule,
 				uint64_t random) = {
@@ -351,7 +362,7 @@ static bool is_for(const struct passage *p, const struct active_rule *rule)
 	       (rule->rule.kind != RULE_MARK || ecn_capable(p->pkt));
 }
 
-/* Return: whether the packet goes on */
+/* Returns true if the packet goes on */
 static bool apply(struct passage *p, struct active_rule *rule)
 {
 	uint64_t random;
@@ -376,7 +387,7 @@ static void deliver(struct faults *faults, enum fault_dir dir,
 		faults->ops->deliver(faults->ctx, dir, pkt);
 		return;
 	}
-	/* It was on the cable when that was pulled. */
+	/* The cable was pulled while the packet was on it. */
 	faults->down->stats.applied++;
 	event.rule = faults->down->stats.number;
 	if (faults->ops->applied)
@@ -411,7 +422,7 @@ static void deliver_held(struct faults *faults, enum fault_dir dir,
 	free(held);
 }
 
-/* It was overtaken, or waited long enough for that, by or at @at. */
+/* The packet was overtaken at @at, or has waited until then in vain. */
 static void release(struct faults *faults, enum fault_dir dir,
 		    struct held *held, uint64_t at, uint64_t now)
 {
@@ -462,7 +473,7 @@ static void overtake(struct passage *p)
 	}
 }
 
-/* Take the packet through the rules from @p->next on. */
+/* Applies the rules from @p->next on. */
 static void go_on(struct passage *p)
 {
 	const struct faults *faults = p->faults;
@@ -485,7 +496,10 @@ static void run_lane(struct faults *faults, enum fault_dir dir, uint64_t now)
 	struct lane *lane = &faults->lanes[dir];
 	struct held *held;
 
-	/* A packet that comes while another is delivered: the rest can wait. */
+	/*
+	 * A packet arrives while another is being delivered; the outer call
+	 * delivers the rest.
+	 */
 	if (lane->running)
 		return;
 	lane->running = true;

@@ -18,22 +18,25 @@
 
 struct packet;
 
-/* Rules of one port */
+/* Upper bound for the rules of a port */
 #define FAULTS_MAX_RULES 64
 
-/* Memory for packets that one port holds back, both directions together */
+/*
+ * Upper bound for the memory of held packets of a port, both directions
+ * together
+ */
 #define FAULTS_MAX_HELD (64 << 20)
 
-/* How often one packet can be there because of duplicate rules */
+/* Upper bound for the copies of a packet that duplicate rules make */
 #define FAULTS_MAX_COPIES 16
 
-/* Room for what faults_add() says about a wrong rule */
+/* Bytes for the description of an error in a rule */
 #define FAULTS_ERROR_SIZE 160
 
-/* The longest rule */
+/* Upper bound for the length of a rule */
 #define FAULTS_RULE_SIZE 256
 
-/** enum fault_dir - as seen from what is plugged into the port */
+/* Directions as seen by the owner of the port. */
 enum fault_dir {
 	FAULT_TX,
 	FAULT_RX,
@@ -42,11 +45,10 @@ enum fault_dir {
 /**
  * struct fault_event - a rule was applied to a packet
  * @rule: number of the rule
- * @what: what was done: the rule's kind; of kind=rate "mark" or "queue full";
- *	"no room" if the packet had to be dropped because FAULTS_MAX_HELD was
- *	used up
+ * @what: the effect: the rule's kind; for kind=rate "mark" or "queue full"; "no
+ *	room" if the packet was dropped because of FAULTS_MAX_HELD
  * @dir: direction
- * @pkt: the packet, as it came to the rule
+ * @pkt: the packet, before the rule
  */
 struct fault_event {
 	unsigned int rule;
@@ -56,10 +58,10 @@ struct fault_event {
 };
 
 /**
- * struct faults_ops - what faults ask of their surroundings
- * @deliver: a packet has come through, changed or not. It is valid only during
- *	the call. May call faults_pass() of the same port.
- * @applied: a rule was applied; NULL if nobody wants to know
+ * struct faults_ops - functions that the surroundings of a port provide
+ * @deliver: take a packet that has passed, changed or not. It is valid only
+ *	during the call. The function may call faults_pass() of the same port
+ * @applied: note that a rule was applied; may be NULL
  */
 struct faults_ops {
 	void (*deliver)(void *ctx, enum fault_dir dir,
@@ -68,16 +70,16 @@ struct faults_ops {
 };
 
 /**
- * struct fault_stats - what a rule has done
- * @number: of the rule
+ * struct fault_stats - counters of a rule
+ * @number: number of the rule
  * @text: the rule, with its seed
- * @down: it has the cable pulled
- * @matched: packets that it was meant for
- * @applied: how many of those it was applied to
- * @marked: how many of those got a CE mark
- * @queue_full: kind=rate: how many of those were dropped for a full queue
- * @no_room: packets that were dropped because FAULTS_MAX_HELD was used up when
- *	this rule was the last to hold them back
+ * @down: the rule holds the link down
+ * @matched: packets that the rule selects
+ * @applied: packets that it was applied to
+ * @marked: packets that got a CE mark
+ * @queue_full: kind=rate: packets that were dropped because the queue was full
+ * @no_room: packets that this rule held last, and that were dropped because of
+ *	FAULTS_MAX_HELD
  */
 struct fault_stats {
 	unsigned int number;
@@ -93,76 +95,74 @@ struct fault_stats {
 struct faults;
 
 /**
- * faults_create() - the faults of one port, without a rule
- * @ops: see &struct faults_ops; kept
- * @ctx: passed to @ops
+ * faults_create() - make the wire faults of a port, without rules
+ * @ops: functions of the surroundings; must stay valid
+ * @ctx: argument of @ops
  *
  * Return: NULL if there is no memory.
  */
 struct faults *faults_create(const struct faults_ops *ops, void *ctx);
 
-/** faults_destroy() - packets that are held back are lost; NULL is allowed */
+/* Held packets are lost. NULL is allowed. */
 void faults_destroy(struct faults *faults);
 
 /**
- * faults_add() - add a rule behind those that are there
- * @faults: the faults of a port
- * @number: to call it by; unused
- * @rule: what follows "PORT," in the grammar, such as "kind=drop,rate=0.01"
- * @seed: if @rule has none
- * @error: says on failure what is wrong with the rule
+ * faults_add() - append a rule
+ * @faults: wire faults of the port
+ * @number: number of the rule, not in use
+ * @rule: the part behind "PORT," in the grammar, such as "kind=drop,rate=0.01"
+ * @seed: seed for a rule without one
+ * @error: out: on failure, a description of the error
  *
- * Return: 0, -EINVAL, -ENOSPC if there are FAULTS_MAX_RULES, or -ENOMEM.
+ * Return: 0; -EINVAL; -ENOSPC: there are FAULTS_MAX_RULES already; -ENOMEM.
  */
 int faults_add(struct faults *faults, unsigned int number, const char *rule,
 	       uint64_t seed, char error[FAULTS_ERROR_SIZE]);
 
 /**
  * faults_delete() - remove a rule
- * @faults: the faults of a port
- * @number: of the rule
+ * @faults: wire faults of the port
+ * @number: number of the rule
  *
- * Packets that it has delayed come when they would have come anyway.
+ * Packets that it has delayed are delivered at the same time as before.
  *
- * Return: whether there is a rule @number.
+ * Return: true if there was such a rule.
  */
 bool faults_delete(struct faults *faults, unsigned int number);
 
-/** faults_num_rules() - how many rules there are */
 unsigned int faults_num_rules(const struct faults *faults);
 
-/** faults_stats() - what rule @i, 0 to faults_num_rules() - 1, has done */
+/* Counters of the rule with index @i, 0 to faults_num_rules() - 1. */
 struct fault_stats faults_stats(const struct faults *faults, unsigned int i);
 
 /**
- * faults_down() - whether a rule has the cable pulled
- * @faults: the faults of a port
+ * faults_down() - check whether a rule holds the link down
+ * @faults: wire faults of the port
  *
  * It changes only with faults_add() and faults_delete().
  *
- * Return: whether the link of what is plugged into the port is down; then no
- * packet passes.
+ * Return: true if the link is down; then no packet passes.
  */
 bool faults_down(const struct faults *faults);
 
 /**
- * faults_pass() - a packet goes through the port
- * @faults: the port's faults
- * @now: ns; never goes back
- * @dir: which way
- * @pkt: needed only during the call
+ * faults_pass() - pass a packet through a port
+ * @faults: wire faults of the port
+ * @now: current time in ns; must not go back
+ * @dir: direction of the packet
+ * @pkt: the packet, valid only during the call
  *
- * Calls &faults_ops.deliver for it any number of times, in the call or later
- * from faults_run(), and before that for what has become due in the same
- * direction.
+ * It calls &faults_ops.deliver any number of times for the packet, during the
+ * call or later from faults_run(). Packets of the same direction that are due
+ * are delivered before.
  */
 void faults_pass(struct faults *faults, uint64_t now, enum fault_dir dir,
 		 const struct packet *pkt);
 
-/** faults_next_event() - when faults_run() next has work, or UINT64_MAX */
+/* Time at which faults_run() has work, or UINT64_MAX. */
 uint64_t faults_next_event(const struct faults *faults);
 
-/** faults_run() - deliver the packets held back until @now or earlier */
+/* Delivers the packets that are due at @now or earlier. */
 void faults_run(struct faults *faults, uint64_t now);
 
 #endif /* MYNIC_WIRE_FAULTS_H */

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Conversion between packets and the bytes of frames, with padding and ICRC.
+ * Malformed input is marked here; NICs and switches decide what to do with it.
+ */
+
 #include "frame.h"
 
 #include <assert.h>
@@ -16,7 +21,7 @@
 
 #define VLAN_LEN 4 /* TCI and the ethertype behind it */
 
-/* The ICRC begins as if there were the LRH of InfiniBand, all ones */
+/* The ICRC starts with 8 bytes of ones in place of InfiniBand's LRH */
 #define ICRC_LRH_LEN 8
 
 #define IPV4_VERSION_IHL 0x45
@@ -32,7 +37,7 @@
 #define BTH_BECN 0x40
 #define BTH_A 0x80
 
-/* Longest headers: RETH, with ImmDt or FETH, is shorter than AtomicETH */
+/* AtomicETH is the longest; RETH with ImmDt or FETH is shorter */
 static_assert(ETHER_HDR_LEN + VLAN_LEN + IPV6_LEN + UDP_LEN + BTH_LEN +
 			      XRCETH_LEN + ATOMICETH_LEN <=
 		      FRAME_MAX_HEADER,
@@ -87,8 +92,8 @@ static uint64_t get64(const uint8_t *p)
 }
 
 /*
- * The ICRC up to and with the last header: what routers may change counts as
- * ones. @ip: all from the IP header on, @len bytes.
+ * ICRC of the headers. Fields that routers may change count as ones. @ip has
+ * @len bytes from the IP header on.
  */
 static uint32_t icrc_headers(const uint8_t *ip, size_t len)
 {
@@ -221,7 +226,10 @@ static void get_extended(const uint8_t *p, struct roce_hdr *hdr,
 		hdr->imm = get32(p);
 }
 
-/* Headers and trailer around the payload, which is in @frame->iov already */
+/*
+ * Builds headers and trailer around the payload, which is in @frame->iov
+ * already
+ */
 static void build_roce(struct frame *frame, const struct packet *pkt)
 {
 	const struct roce_hdr *hdr = &pkt->roce;
@@ -237,7 +245,7 @@ static void build_roce(struct frame *frame, const struct packet *pkt)
 	p = put16(p, hdr->udp_sport);
 	p = put16(p, ROCE_UDP_PORT);
 	p = put16(p, udp_len);
-	p = put16(p, 0); /* the checksum is left to the ICRC */
+	p = put16(p, 0); /* no checksum, as there is an ICRC */
 	p = put_bth(p, hdr);
 	p = put_extended(p, hdr, info->flags);
 	frame->iov[0].iov_len = p - frame->header;
@@ -291,10 +299,9 @@ void frame_copy(const struct frame *frame, uint8_t *buf)
 }
 
 /*
- * struct ip_view - an IP packet that carries UDP
- * @header_len: bytes before the UDP header
- * @len: bytes from the UDP header on, as the IP header has it
- * @sound: the IP header is as RoCEv2 has it, and @len bytes are there
+ * struct ip_view - an IP packet that carries UDP @header_len: bytes before the
+ * UDP header @len: bytes from the UDP header on, according to the IP header
+ * @sound: the IP header is valid for RoCEv2, and @len bytes are present
  */
 struct ip_view {
 	size_t header_len;
@@ -338,7 +345,9 @@ static bool parse_ipv6(const uint8_t *ip, size_t len, struct roce_hdr *hdr,
 	hdr->flow_label = get32(ip) & 0xfffff;
 	memcpy(hdr->sgid, ip + 8, sizeof(hdr->sgid));
 	memcpy(hdr->dgid, ip + 24, sizeof(hdr->dgid));
-	/* Those stand for IPv4, and must not be on a wire */
+	/*
+	 * IPv4-mapped addresses stand for IPv4 here, and are invalid on a wire
+	 */
 	view->sound = IPV6_LEN + view->len <= len && !gid_is_ipv4(hdr->sgid) &&
 		      !gid_is_ipv4(hdr->dgid);
 	return true;
@@ -358,7 +367,7 @@ static void parse_bth(const uint8_t *bth, struct roce_hdr *hdr)
 	hdr->psn = get32(bth + 8) & 0xffffff;
 }
 
-/* @udp: @len bytes, as the IP header has it */
+/* @udp has @len bytes, according to the IP header */
 static enum packet_defect parse_udp(const uint8_t *ip, const uint8_t *udp,
 				    size_t len, struct packet *pkt)
 {
@@ -393,7 +402,7 @@ static enum packet_defect parse_udp(const uint8_t *ip, const uint8_t *udp,
 	return PACKET_SOUND;
 }
 
-/* Return: whether it is RoCEv2; then &packet.defect tells the rest */
+/* Returns true if it is RoCEv2; &packet.defect then has its defect */
 static bool parse_roce(const uint8_t *ip, size_t len, struct packet *pkt)
 {
 	struct ip_view view;
@@ -433,7 +442,7 @@ bool frame_parse(const uint8_t *data, size_t len, struct packet *pkt)
 	memcpy(pkt->smac, data + ETHER_ADDR_LEN, ETHER_ADDR_LEN);
 	pkt->vlan = PACKET_NO_VLAN;
 	pkt->ethertype = get16(data + at - 2);
-	/* A tag of all ones is reserved, and cannot be told from none here */
+	/* A tag of all ones is reserved, and has the value of PACKET_NO_VLAN */
 	if (pkt->ethertype == ETHERTYPE_VLAN && len >= at + VLAN_LEN &&
 	    get16(data + at) != PACKET_NO_VLAN) {
 		pkt->vlan = get16(data + at);

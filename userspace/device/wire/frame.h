@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Packets as bytes of an Ethernet frame, for wires that leave the process: the
- * headers of RoCEv2 (IBTA annex A17) with padding and ICRC, and back.
+ * Frames as bytes, for wires that leave the process. RoCEv2 packets (IBTA annex
+ * A17) get headers, padding and ICRC, and lose them again.
  */
 #ifndef MYNIC_WIRE_FRAME_H
 #define MYNIC_WIRE_FRAME_H
@@ -13,21 +13,24 @@
 
 #include "core/packet/packet.h"
 
-/* Ethernet with a VLAN tag, IPv6, UDP, BTH and the longest headers behind it */
+/*
+ * Bytes of Ethernet with a VLAN tag, IPv6, UDP, BTH and the longest extended
+ * headers
+ */
 #define FRAME_MAX_HEADER 128
-/* Padding and ICRC */
+/* Bytes of padding and ICRC */
 #define FRAME_MAX_TRAILER 8
-/* The port's largest MTU behind an Ethernet header with a VLAN tag */
+/* Bytes of the largest MTU with an Ethernet header and a VLAN tag */
 #define FRAME_MAX_LEN (9216 + 18)
 
 /**
- * struct frame - a packet as it goes to a wire
- * @header: what precedes the payload
- * @trailer: what follows it
- * @iov: all of the frame: @header, the packet's own payload, @trailer; or, if
- *	the packet has its bytes, these
+ * struct frame - the bytes of a packet
+ * @header: bytes before the payload
+ * @trailer: bytes behind the payload
+ * @iov: the whole frame: @header, the packet's own payload, @trailer; or the
+ *	bytes that the packet has already
  * @niov: elements of @iov
- * @len: bytes of @iov; not padded to Ethernet's minimum, and without FCS
+ * @len: bytes of @iov, without FCS and without padding to Ethernet's minimum
  */
 struct frame {
 	uint8_t header[FRAME_MAX_HEADER];
@@ -38,27 +41,28 @@ struct frame {
 };
 
 /**
- * frame_build() - the bytes of a packet
- * @frame: result; points into @pkt and into itself, so it must not be moved
- * @pkt: any packet. If it has a frame, that is the result, bad or not.
+ * frame_build() - build the bytes of a packet
+ * @frame: result; it has pointers to itself and to @pkt, so it must not be
+ *	moved
+ * @pkt: any packet; if it has a frame, the result is that frame, with any
+ *	defect
  */
 void frame_build(struct frame *frame, const struct packet *pkt);
 
-/** frame_copy() - the bytes of a packet in one piece; @buf has @frame->len */
+/* Copies the bytes of a frame to @buf, which has room for @frame->len. */
 void frame_copy(const struct frame *frame, uint8_t *buf);
 
 /**
- * frame_parse() - what a frame says
- * @data: the frame, without FCS; may be padded to Ethernet's minimum
+ * frame_parse() - parse a frame
+ * @data: the frame, without FCS; it may have padding
  * @len: bytes, at most FRAME_MAX_LEN
- * @pkt: result; points into @data. &packet.defect tells of a RoCEv2 packet that
- *	is malformed or has a wrong ICRC.
+ * @pkt: result, with pointers into @data; &packet.defect is set for RoCEv2 that
+ *	is malformed or has a wrong ICRC
  *
- * A frame is RoCEv2 if it is UDP to port 4791 in IPv4 (not a fragment) or
- * IPv6 (without extension headers); everything else is PACKET_ETH.
+ * A frame is RoCEv2 if it is UDP to port 4791, in IPv4 without fragmentation or
+ * in IPv6 without extension headers. All others are PACKET_ETH.
  *
- * Return: false if it is no frame: shorter than an Ethernet header, or too
- * long.
+ * Return: false if the length is less than an Ethernet header, or too large.
  */
 bool frame_parse(const uint8_t *data, size_t len, struct packet *pkt);
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The pairing heap of packets that wait for their time. */
+
 #include "hold.h"
 
 #include <stdbool.h>
@@ -27,7 +29,7 @@ static bool before(const struct held *a, const struct held *b)
 	return a->at != b->at ? a->at < b->at : a->seq < b->seq;
 }
 
-/* Make one heap of two. Either may be NULL. */
+/* Merges two heaps, either of which may be NULL. */
 static struct held *merge(struct held *a, struct held *b)
 {
 	struct held *first = a, *second = b;
@@ -56,7 +58,7 @@ uint64_t hold_next(const struct hold *hold)
 	return hold->root ? hold->root->at : UINT64_MAX;
 }
 
-/* The first of a list, or NULL, without the rest */
+/* Removes and returns the first of a list, or NULL */
 static struct held *cut_first(struct held **list)
 {
 	struct held *first = *list;
@@ -68,7 +70,7 @@ static struct held *cut_first(struct held **list)
 	return first;
 }
 
-/* Merging in pairs first keeps the heap flat. */
+/* Merging in pairs first keeps later operations cheap. */
 struct held *hold_take(struct hold *hold)
 {
 	struct held *taken = hold->root;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Copies of packets that wait for their time: a pairing heap */
+/* Copies of packets that wait for their time, in a pairing heap */
 #ifndef MYNIC_WIRE_HOLD_H
 #define MYNIC_WIRE_HOLD_H
 
@@ -9,13 +9,13 @@
 struct packet;
 
 /**
- * struct held - a packet that waits
- * @at: when it is due, ns
- * @seq: of two that are due at the same time the lower goes first
- * @until: for who has it in a list: ns
- * @child: the first of those that go after this one, while it is in a heap
- * @next: of the same parent in a heap; or in a list
- * @copy: see packet_copy()
+ * struct held - a waiting packet
+ * @at: due time, ns
+ * @seq: order of packets that are due at the same time
+ * @until: for the owner of a list, ns
+ * @child: in a heap: first of the packets below this one
+ * @next: in a heap: next packet with the same parent; or next in a list
+ * @copy: result of packet_copy()
  */
 struct held {
 	uint64_t at;
@@ -27,34 +27,33 @@ struct held {
 };
 
 /**
- * struct hold - packets that wait, in the order in which they are due
- * @root: the next one, or NULL
- * @seq: of the next packet that comes
+ * struct hold - waiting packets, in the order of their due times
+ * @root: next packet, or NULL
+ * @seq: sequence number of the next packet to be added
  */
 struct hold {
 	struct held *root;
 	uint64_t seq;
 };
 
-/** held_size() - bytes of memory that it takes to hold a packet back */
+/* Bytes of memory for a waiting packet. */
 size_t held_size(const struct packet *pkt);
 
 /**
- * held_create() - copy a packet, to be freed with free()
+ * held_create() - copy a packet
  * @pkt: the packet
- * @at: when it is due
+ * @at: due time
  *
- * Return: NULL if there is no memory.
+ * Return: the copy, for free(); NULL if there is no memory.
  */
 struct held *held_create(const struct packet *pkt, uint64_t at);
 
-/** hold_add() - have a packet wait until &held.at */
 void hold_add(struct hold *hold, struct held *held);
 
-/** hold_next() - when the next packet is due, or UINT64_MAX */
+/* Due time of the next packet, or UINT64_MAX. */
 uint64_t hold_next(const struct hold *hold);
 
-/** hold_take() - the next packet, which is there */
+/* Removes the next packet. There must be one. */
 struct held *hold_take(struct hold *hold);
 
 #endif /* MYNIC_WIRE_HOLD_H */

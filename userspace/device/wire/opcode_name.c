@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Names of BTH opcodes. */
+
 #include "opcode_name.h"
 
 #include <ctype.h>
@@ -8,7 +10,7 @@
 #include "core/packet/opcode.h"
 #include "core/base/util.h"
 
-/* IBTA table 38: bits 7:5 and 4:0 */
+/* Names by opcode bits 7:5 and 4:0 (IBTA table 38) */
 static const char *const services[] = { "rc", "uc", "rd", "ud", NULL, "xrc" };
 
 static const char *const operations[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* BTH opcodes by name, for rules and messages */
+/* Names of BTH opcodes, for rules and messages */
 #ifndef MYNIC_WIRE_OPCODE_NAME_H
 #define MYNIC_WIRE_OPCODE_NAME_H
 
@@ -16,11 +16,11 @@
 void opcode_name(uint8_t opcode, char name[OPCODE_NAME_SIZE]);
 
 /**
- * opcode_by_name() - the opcode of a name
- * @name: a name, or any opcode as "0xNN"
+ * opcode_by_name() - find an opcode
+ * @name: name of an opcode, or any opcode as "0xNN"
  * @opcode: result
  *
- * Return: whether it is one.
+ * Return: true if there is such an opcode.
  */
 bool opcode_by_name(const char *name, uint8_t *opcode);
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Rules of wire faults: their grammar, and which packets they select. They are
+ * applied in faults.c.
+ */
+
 #include "rule.h"
 
 #include <ctype.h>
@@ -14,10 +19,13 @@
 #include "core/base/util.h"
 #include "opcode_name.h"
 
-/* The longest that a packet is held back: nobody waits for it any more. */
+/*
+ * Upper bound for holding a packet, because all transports have given up by
+ * then
+ */
 #define MAX_TIME (60 * 1000000000ULL)
 
-/* What a switch of a few ports may have for one of them */
+/* Usual buffer of a small switch for one port */
 #define DEFAULT_QUEUE (1 << 20)
 
 #define MAX_QPN 0xffffff
@@ -57,7 +65,9 @@ struct unit {
 	uint64_t factor;
 };
 
-/* Decimal or 0x...; no sign, no space. Return: behind it, or NULL */
+/*
+ * Decimal or 0x...; no sign and no space. Returns a pointer behind it, or NULL
+ */
 static const char *parse_digits(const char *text, uint64_t *value)
 {
 	int base = !strncasecmp(text, "0x", 2) ? 16 : 10;
@@ -249,16 +259,16 @@ static bool parse_ecn(struct rule *rule, const char *value)
 	return parse_number(value, 0, FAULTS_MAX_HELD, &rule->ecn);
 }
 
-/* All but the kinds that have nothing to select */
+/* All kinds except those that select no packets */
 #define FOR_ALL (~(1u << RULE_DOWN))
 #define FOR(kind) (1u << (kind))
 
 /**
  * struct key - a key of a rule
- * @name: as it is written
- * @kinds: what it is for; bit 1 << enum rule_kind
- * @expected: what its value has to be
- * @parse: takes the value
+ * @name: name in the text
+ * @kinds: kinds of rules that have the key; bit 1 << enum rule_kind
+ * @expected: description of valid values, for error messages
+ * @parse: parses the value
  */
 struct key {
 	const char *name;
@@ -410,7 +420,7 @@ bool rule_selects(const struct rule *rule, enum fault_dir dir,
 		return false;
 	if (!(rule->given & ROCE_KEYS))
 		return true;
-	/* Of a packet with a defect nothing is known. */
+	/* The fields of a packet with a defect are not valid. */
 	if (pkt->defect != PACKET_SOUND)
 		return false;
 	return (rule->qpn < 0 || pkt->roce.dest_qpn == (uint32_t)rule->qpn) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* A rule for faults: what it says, and which packets it is meant for */
+/* A rule for wire faults, and the packets that it selects */
 #ifndef MYNIC_WIRE_RULE_H
 #define MYNIC_WIRE_RULE_H
 
@@ -19,39 +19,39 @@ enum rule_kind {
 	RULE_DOWN,
 };
 
-/* &struct rule.proto: bit 1 << enum packet_kind */
+/* Bits of &struct rule.proto: 1 << enum packet_kind */
 #define RULE_PROTO_ETH 1
 #define RULE_PROTO_ROCE 2
 #define RULE_PROTO_ALL 3
 
-/* &struct rule.dirs: bit 1 << enum fault_dir */
+/* Bits of &struct rule.dirs: 1 << enum fault_dir */
 #define RULE_DIR_BOTH 3
 
-/* &struct rule.rate: always */
+/* Value of &struct rule.rate for "always" */
 #define RULE_RATE_ONE 1000000000
 
 #define RULE_MAX_BITS 64
 
 /**
- * struct rule - a rule
- * @given: keys that the text has, bit 1 << enum of rule.c
- * @kind: what to do
- * @rate: how often, in parts of RULE_RATE_ONE
- * @dirs: to packets of these directions
- * @proto: of these kinds
- * @qpn: for this QP, or -1 for any
- * @opcode: with this opcode, or -1 for any
- * @psn_first: with a PSN from this one ...
- * @psn_num: ... on, so many; 0 for any PSN
- * @after: not to the first of them
- * @count: at most so often
- * @seed: of the rule's random numbers
- * @time: RULE_DELAY, RULE_REORDER: how long, ns; RULE_REORDER: 0 until the
- *	next packet has overtaken it
- * @bits: RULE_CORRUPT: how many, 1 to RULE_MAX_BITS
+ * struct rule - a parsed rule
+ * @given: keys that the text has, one bit for each; the enum is in rule.c
+ * @kind: kind of the wire fault
+ * @rate: probability, in units of 1 / RULE_RATE_ONE
+ * @dirs: selects directions
+ * @proto: selects kinds of packets
+ * @qpn: selects a destination QP; -1: any
+ * @opcode: selects an opcode; -1: any
+ * @psn_first: first PSN that is selected
+ * @psn_num: number of PSNs that are selected; 0: all
+ * @after: number of selected packets to skip first
+ * @count: upper bound for the number of times that it is applied
+ * @seed: seed of its random numbers
+ * @time: RULE_DELAY, RULE_REORDER: time in ns; RULE_REORDER: 0: until the next
+ *	packet has overtaken it
+ * @bits: RULE_CORRUPT: number of bits, 1 to RULE_MAX_BITS
  * @bandwidth: RULE_RATE: bits per second
- * @queue: RULE_RATE: bytes that may wait
- * @ecn: RULE_RATE: bytes that may wait without a mark
+ * @queue: RULE_RATE: upper bound of the queue, bytes
+ * @ecn: RULE_RATE: length of the queue above which packets are marked, bytes
  */
 struct rule {
 	uint32_t given;
@@ -74,21 +74,21 @@ struct rule {
 };
 
 /**
- * rule_parse() - what a rule says
+ * rule_parse() - parse a rule
  * @rule: result
- * @text: what follows "PORT," in the grammar
- * @seed: if @text has none
- * @error: says on failure what is wrong with @text
+ * @text: the part behind "PORT," in the grammar
+ * @seed: seed for a text without one
+ * @error: out: on failure, a description of the error
  *
  * Return: 0 or -EINVAL.
  */
 int rule_parse(struct rule *rule, const char *text, uint64_t seed,
 	       char error[FAULTS_ERROR_SIZE]);
 
-/** rule_has_seed() - whether the text of the rule had a seed */
+/* Whether the text of the rule has a seed. */
 bool rule_has_seed(const struct rule *rule);
 
-/** rule_selects() - whether a packet is of those that the rule is meant for */
+/* Whether the rule selects a packet. */
 bool rule_selects(const struct rule *rule, enum fault_dir dir,
 		  const struct packet *pkt);
 
