@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Mapping of guest memory into this process, and containment of its loss.
+ * Translation for the NIC is in core/memory/dma.c.
+ */
+
 #include <errno.h>
 #include <linux/magic.h>
 #include <signal.h>
@@ -15,20 +20,20 @@
 #include "switch.h"
 
 /*
- * To give back the pages of a large guest takes some 40 ms for a GiB, and nobody
- * can change the process's memory meanwhile, or touch a new page of it. So it is
+ * Freeing the pages of a large guest takes some 40 ms for a GiB. No thread can
+ * change the process's memory meanwhile, or touch a new page of it, so it is
  * done in pieces.
  */
 #define PIECE (4 << 20)
 
-/* What is replaced at a time of memory that has gone, if its pages are smaller */
+/* Bytes that are replaced at a time in lost memory, if its pages are smaller */
 #define BLOCK (2 << 20)
 
 /**
  * struct unmap_job - memory to be unmapped
  * @job: the helper's
- * @maps: what it was in
- * @num: of @regions
+ * @maps: maps that they belonged to
+ * @num: number of @regions
  * @regions: the regions
  */
 struct unmap_job {
@@ -38,7 +43,7 @@ struct unmap_job {
 	struct dma_region regions[];
 };
 
-/* Those of all functions, for the signal handler */
+/* The maps of all functions, for the signal handler */
 static struct dma_maps *all_maps[SWITCH_MAX_PORTS];
 static unsigned int num_maps;
 
@@ -51,8 +56,8 @@ static bool is_inside(const struct dma_region *region, const void *addr)
 }
 
 /*
- * The block that an address is in becomes zeros. No more of the region is
- * replaced, because where memory is not overcommitted there has to be as much.
+ * Replaces the block at an address with zeroes. The rest of the region stays,
+ * because without overcommitment it would need as much memory again.
  */
 static bool replace_block(const struct dma_region *region, const void *addr)
 {
@@ -67,7 +72,10 @@ static bool replace_block(const struct dma_region *region, const void *addr)
 		    0) != MAP_FAILED;
 }
 
-/* The access is done again, and finds zeros. Return: whether there are any */
+/*
+ * The access is repeated and reads zeroes. Returns false if the address is in
+ * no region
+ */
 static bool replace(struct dma_maps *maps, const void *addr)
 {
 	for (size_t i = 0; i < maps->num; i++) {
@@ -83,8 +91,8 @@ static bool replace(struct dma_maps *maps, const void *addr)
 }
 
 /*
- * Only the NICs' thread touches guest memory, and not while it changes the
- * table.
+ * Only the thread of the NICs accesses guest memory, and never while it changes
+ * the table.
  */
 static void memory_lost(int number, siginfo_t *info, void *context)
 {
@@ -116,7 +124,7 @@ static uint64_t last_byte(const struct dma_region *region)
 	return region->iova + (region->len - 1);
 }
 
-/* The first region that ends at or behind @iova; @num if there is none */
+/* Index of the first region that ends at or behind @iova, or @num */
 static size_t find(const struct dma_maps *maps, uint64_t iova)
 {
 	size_t low = 0, high = maps->num;
@@ -156,7 +164,7 @@ static bool is_allowed(const struct dma_maps *maps, int fd)
 	       (maps->disk && client_file_is_on_disk(fd));
 }
 
-/* A page behind the end of a file can be mapped, but not touched. */
+/* Pages behind the end of a file can be mapped, but an access is a SIGBUS. */
 static bool inside_file(int fd, uint64_t offset, uint64_t len)
 {
 	struct stat st;
@@ -165,7 +173,7 @@ static bool inside_file(int fd, uint64_t offset, uint64_t len)
 	       offset <= (uint64_t)st.st_size - len;
 }
 
-/* Bytes of a huge page, or 1: what mmap() rounds lengths up to, if not to pages */
+/* Bytes of a huge page, to which mmap() rounds lengths; 1 for other files */
 static size_t huge_page(int fd)
 {
 	struct statfs fs;
@@ -189,7 +197,7 @@ static int map_file(const struct dma_maps *maps, struct dma_region *region,
 	region->ptr = ptr;
 	region->mapped = (region->len + page - 1) / page * page;
 	region->block = page > BLOCK ? page : BLOCK;
-	/* A dump of this process is not the place for guests' secrets. */
+	/* Core dumps must not contain memory of guests. */
 	madvise(ptr, region->mapped, MADV_DONTDUMP);
 	return 0;
 }
@@ -261,8 +269,9 @@ static void unmap_done(struct helper_job *work)
 }
 
 /*
- * However small it is: the map may be the last that holds a large file, and
- * memory that is being made persistent has to stay until that is over.
+ * Small regions are unmapped by the helper, too. The map may be the last
+ * reference to a large file. Memory that is being made persistent has to stay
+ * until that is complete.
  */
 static void unmap_soon(struct dma_maps *maps, const struct dma_region *regions,
 		       size_t num)
@@ -277,7 +286,7 @@ static void unmap_soon(struct dma_maps *maps, const struct dma_region *regions,
 		(struct helper_job){ .work = unmap_work, .done = unmap_done };
 	job->maps = maps;
 	job->num = 0;
-	/* What is not mapped takes no room, not even until the helper is done */
+	/* Regions that are not mapped do not count until the helper is done */
 	for (size_t i = 0; i < num; i++) {
 		if (regions[i].ptr)
 			job->regions[job->num++] = regions[i];
@@ -290,12 +299,12 @@ static void unmap_soon(struct dma_maps *maps, const struct dma_region *regions,
 	helper_submit(maps->helper, &job->job);
 }
 
-/* Take regions @first to @end - 1 away from the NIC, all at once */
+/* Removes regions @first to @end - 1 from the NIC in one call */
 static void take_away(struct dma_maps *maps, size_t first, size_t end)
 {
 	const struct dma_region *region = &maps->regions[first];
 
-	/* All there is would be 2^64 bytes. */
+	/* The length of the whole address space would overflow. */
 	nic_dma_unmap(maps->nic, region->iova, region->len);
 	if (end - first > 1)
 		nic_dma_unmap(maps->nic, region[1].iova,
@@ -303,7 +312,7 @@ static void take_away(struct dma_maps *maps, size_t first, size_t end)
 				      region[1].iova + 1);
 }
 
-/* Unmap regions @first to @end - 1 */
+/* Unmaps regions @first to @end - 1 */
 static void drop(struct dma_maps *maps, size_t first, size_t end)
 {
 	if (first == end)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Guest memory that the client shares, mapped into this process. Where it makes
- * a file shorter that it has shared, or there is no memory for it, an access is
- * a SIGBUS: then what is missing becomes zeros, of nobody, and the maps are spoilt.
+ * Guest memory that the client shares, mapped into this process. If the client
+ * shortens a shared file, or the machine has no memory for it, an access is a
+ * SIGBUS. The missing memory is then replaced with private zeroes, and the
+ * session ends.
  */
 #ifndef MYNIC_HOST_DMA_MAPS_H
 #define MYNIC_HOST_DMA_MAPS_H
@@ -16,20 +17,19 @@ struct helper;
 struct nic;
 
 /*
- * For all functions of the process together: what the kernel allows
- * (vm.max_map_count), but for what the process needs for itself. Each function
- * has its share for sure.
+ * Limit for all functions of the process together: vm.max_map_count, without
+ * what the process needs itself. Each function has a guaranteed share.
  */
 #define DMA_MAPS_TOTAL 61440
 
 /**
- * struct dma_region - one map
+ * struct dma_region - a map
  * @iova: DMA address of the first byte
  * @len: bytes, not 0
- * @ptr: where it is here; NULL if the client gave no file descriptor. That is
- *	so with ROMs and other devices' registers; the NIC cannot reach them.
- * @mapped: bytes at @ptr: whole pages, whatever their size
- * @block: bytes that are replaced at a time if the client takes them away
+ * @ptr: first byte in this process. NULL if the client has passed no file, as
+ *	for ROMs and registers of other devices; the NIC cannot reach these
+ * @mapped: bytes at @ptr, in whole pages of any size
+ * @block: bytes that are replaced at a time if the memory is lost
  */
 struct dma_region {
 	uint64_t iova;
@@ -41,15 +41,15 @@ struct dma_region {
 
 /**
  * struct dma_maps - all maps of a function
- * @nic: told of each
- * @helper: unmaps them
- * @max: of regions, those included that are still to be unmapped
- * @disk: files on a disk are good, too
- * @spoilt: a region has lost its memory; the client has to go
- * @unmapping: regions that @helper has yet to unmap
- * @regions: in the order of their addresses, none overlapping another
- * @num: of regions
- * @room: for regions
+ * @nic: NIC that is told about each map
+ * @helper: thread that unmaps memory
+ * @max: upper bound of regions, including those that are still to be unmapped
+ * @disk: files on a disk are allowed
+ * @spoilt: a region has lost its memory; the session has to end
+ * @unmapping: regions that @helper still has to unmap
+ * @regions: regions in the order of their addresses, without overlap
+ * @num: number of @regions
+ * @room: capacity of @regions
  */
 struct dma_maps {
 	struct nic *nic;
@@ -64,10 +64,10 @@ struct dma_maps {
 };
 
 /**
- * dma_maps_init() - have a SIGBUS in the maps of a function contained
- * @maps: with @nic, @helper, @max and @disk set; must not move afterwards
+ * dma_maps_init() - handle SIGBUS in the maps of a function
+ * @maps: maps with @nic, @helper, @max and @disk set; must not move afterwards
  *
- * Sets @spoilt and wakes the helper when there is one.
+ * A SIGBUS sets @spoilt and wakes the helper.
  */
 void dma_maps_init(struct dma_maps *maps);
 
@@ -76,14 +76,15 @@ void dma_maps_init(struct dma_maps *maps);
  * @maps: maps of the function
  * @iova: DMA address of the first byte
  * @len: bytes
- * @fd: file; stays the caller's. -1: memory that is out of reach
- * @offset: of the memory in @fd, a multiple of the page size
+ * @fd: the file, which the caller still owns; -1: memory that the NIC cannot
+ *	reach
+ * @offset: offset in @fd, a multiple of the page size
  * @prot: PROT_READ, or PROT_READ | PROT_WRITE
  *
- * Return: 0, -EEXIST if the range overlaps a mapped one, -EINVAL if it is
- * empty, wraps, is not aligned or lies beyond the end of the file, or @fd is not
- * of a kind that is allowed, -ENOSPC above @maps' maximum, or what mmap() failed
- * with.
+ * Return: 0; -EEXIST: the range overlaps another map; -EINVAL: the range is
+ * empty, wraps, is not aligned or lies beyond the end of the file, or @fd is
+ * not of an allowed type; -ENOSPC: there are too many maps; or an error of
+ * mmap().
  */
 int dma_maps_add(struct dma_maps *maps, uint64_t iova, uint64_t len, int fd,
 		 uint64_t offset, int prot);
@@ -94,14 +95,14 @@ int dma_maps_add(struct dma_maps *maps, uint64_t iova, uint64_t len, int fd,
  * @iova: DMA address of the first byte
  * @len: bytes
  *
- * With an IOMMU in the guest the client also unmaps what was never mapped.
+ * With an IOMMU in the guest, the client also unmaps ranges that were never
+ * mapped.
  *
- * Return: 0, or -EINVAL if the range is empty, wraps or cuts a region in two;
- * then nothing is unmapped.
+ * Return: 0; -EINVAL: the range is empty, wraps or has only a part of a region.
+ * Nothing is unmapped then.
  */
 int dma_maps_remove(struct dma_maps *maps, uint64_t iova, uint64_t len);
 
-/** dma_maps_clear() - unmap everything */
 void dma_maps_clear(struct dma_maps *maps);
 
 #endif /* MYNIC_HOST_DMA_MAPS_H */

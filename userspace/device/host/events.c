@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The event loop: epoll, one timer, and accepting of connections. */
+
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>

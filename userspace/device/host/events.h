@@ -11,10 +11,10 @@
 #define EVENTS_NOT_AT_ALL 0
 
 /**
- * struct event_source - one file descriptor that is waited for
- * @ready: called with @owner and the EPOLL* bits. It may come once more after
- *	events_remove(), so it has to know itself that its file is gone.
- * @owner: whom it belongs to; it is a part of that
+ * struct event_source - a file descriptor in the event loop
+ * @ready: called with @owner and the EPOLL* bits. It may be called once more
+ *	after events_remove(), so it has to check whether its file is still open
+ * @owner: object that contains the event source
  */
 struct event_source {
 	void (*ready)(void *owner, uint32_t events);
@@ -22,14 +22,14 @@ struct event_source {
 };
 
 /**
- * struct events - all file descriptors that are waited for
- * @epoll: has them
- * @alarm: a timerfd that ends events_wait()
- * @alarm_source: @alarm is one of the files
- * @alarm_due: when it does, as clock_ns(), or EVENTS_FOREVER
- * @spare: a file that is given up when there can be no other one
+ * struct events - the event loop
+ * @epoll: epoll file descriptor
+ * @alarm: timerfd that ends events_wait()
+ * @alarm_source: event source of @alarm
+ * @alarm_due: due time of @alarm in ns of clock_ns(), or EVENTS_FOREVER
+ * @spare: file descriptor that is released when no others are available
  * @log: messages
- * @refused: the last connection was refused, and this has been said
+ * @refused: the last connection was refused, and the log says so
  */
 struct events {
 	int epoll;
@@ -41,11 +41,11 @@ struct events {
 	bool refused;
 };
 
-/** events_init() - Return: 0 or -errno */
+/* Returns 0 or -errno. */
 int events_init(struct events *events);
 void events_release(struct events *events);
 
-/** events_add(), events_change() - wait for @mask (EPOLL*), level-triggered */
+/* Waits for the events in @mask (EPOLL*), level-triggered. */
 int events_add(struct events *events, struct event_source *source, int fd,
 	       uint32_t mask);
 int events_change(struct events *events, struct event_source *source, int fd,
@@ -55,24 +55,25 @@ void events_remove(struct events *events, int fd);
 /**
  * events_accept() - accept a connection
  * @events: event loop
- * @listener: a non-blocking socket that it has found ready
+ * @listener: a non-blocking socket that is ready
  *
- * If the process can have no more files, the connection is closed. Otherwise
- * the listener would stay ready, and nobody could sleep.
+ * Without a free file descriptor the connection is closed. Otherwise the
+ * listener would stay ready, and the loop could never sleep.
  *
- * Return: file descriptor, non-blocking and closed on exec, or -errno.
+ * Return: non-blocking file descriptor with close-on-exec, or -errno.
  */
 int events_accept(struct events *events, int listener);
 
 /**
  * events_wait() - wait once and call what is ready
  * @events: what to wait for
- * @until: how long, as clock_ns(); or EVENTS_NOT_AT_ALL, or EVENTS_FOREVER
+ * @until: time limit in ns of clock_ns(), or EVENTS_NOT_AT_ALL, or
+ *	EVENTS_FOREVER
  *
- * It may return earlier with nothing, once for each @until: one that was given
- * before and has become later still counts. To program the processor's timer is
- * an exit in a virtual machine, 10 us, and would be due at the beginning and the
- * end of each wait; times of a transport are mostly put off before they come.
+ * It may return early without an event, once for each @until, because an
+ * earlier @until may still be set in the timer. Setting the timer is an exit of
+ * a virtual machine and takes 10 us. It would be needed twice for each wait,
+ * and timeouts of a transport are mostly postponed before they expire.
  */
 void events_wait(struct events *events, uint64_t until);
 

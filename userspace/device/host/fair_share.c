@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Accounting of the processor time of NICs. The event loop asks it whose turn
+ * is next.
+ */
+
 #include "core/nic.h"
 #include "fair_share.h"
 
-/* How far a NIC may be ahead, and how far who was idle is behind at most */
+/* How far a NIC may be ahead of others, and how much an idle NIC may save up */
 #define LEAD NIC_TURN_NS
 
-/* What is around a turn takes time as well */
+/* A turn has a cost even if it does nothing */
 #define MIN_TURN 500
 
 /*
- * What a NIC may owe. Turns that end by the clock are charged in full many
- * times over. One that waits for a disk, or for the scheduler, is not: with
- * 60 neighbours that are all busy the NIC is back after 1.2 s, before its
- * driver takes it for dead.
+ * Upper bound of a NIC's debt. A turn that ends by the clock is charged in
+ * full. A turn that waits for a disk or the scheduler is not. With 60 busy
+ * neighbours the NIC is back after 1.2 s, before its driver reports a hang.
  */
 #define MOST_AHEAD (100 * NIC_TURN_NS)
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Whose turn it is. NICs have turns one after the other, but how long these
- * are is different: who has one queue pair with large messages ends after some
- * tens of microseconds, who sends as much as fits after 200. So what counts is
- * the time: a NIC that has had more than the others leaves out turns until they
- * have caught up.
+ * Fair scheduling of NICs. Turns differ in length. One with a single queue pair
+ * and large messages ends after tens of microseconds, and one with much to send
+ * after 200. Time is therefore what counts. A NIC that has had more than others
+ * leaves out turns until they have caught up.
  */
 #ifndef MYNIC_HOST_FAIR_SHARE_H
 #define MYNIC_HOST_FAIR_SHARE_H
@@ -13,46 +12,45 @@
 #include <stdint.h>
 
 /**
- * struct fair_clock - the time that turns are counted in
- * @now: ns; goes on with what the NIC has had that has the least, of those with
- *	work
+ * struct fair_clock - reference for the time of turns
+ * @now: ns; advances with the NIC with work that has had the least time
  */
 struct fair_clock {
 	uint64_t now;
 };
 
 /**
- * struct fair_share - what a NIC has had
- * @used: time of its turns, ns; or as if it had always been there
+ * struct fair_share - processor time of a NIC
+ * @used: time of its turns in ns, as if the NIC had always been busy
  */
 struct fair_share {
 	uint64_t used;
 };
 
-/** fair_share_used() - what a NIC has had; who was idle has not saved it up */
+/* Time that a NIC has had. An idle NIC does not save up time. */
 uint64_t fair_share_used(const struct fair_clock *clock,
 			 const struct fair_share *share);
 
-/** fair_share_is_ahead() - whether a NIC has had more than it may have now */
+/* Whether a NIC has had more time than it may have now. */
 bool fair_share_is_ahead(const struct fair_clock *clock,
 			 const struct fair_share *share);
 
-/** fair_clock_advance() - all NICs that have work have had at least @least */
+/* All NICs with work have had at least @least. */
 void fair_clock_advance(struct fair_clock *clock, uint64_t least);
 
 /**
- * fair_share_spent() - something was done for a NIC outside of its turns
- * @clock: the time that turns are counted in
- * @share: the NIC's
- * @ns: how long it took
+ * fair_share_spent() - charge work that was done outside of a NIC's turn
+ * @clock: reference time
+ * @share: share of the NIC
+ * @ns: time that it took
  *
- * Beyond some 20 ms a NIC does not owe more: what took that long was not all
- * its own doing, and its guest must not take it for dead.
+ * The debt of a NIC is limited to some 20 ms. Anything that takes longer is not
+ * caused by the NIC alone, and its driver must not report a hang.
  */
 void fair_share_spent(const struct fair_clock *clock, struct fair_share *share,
 		      uint64_t ns);
 
-/** fair_share_ran() - a NIC had a turn, which has taken @ns */
+/* Charges a turn that has taken @ns. */
 void fair_share_ran(const struct fair_clock *clock, struct fair_share *share,
 		    uint64_t ns);
 

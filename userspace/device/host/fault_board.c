@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Wire faults of all ports: numbers of rules, their seeds, and pulled cables.
+ * Rules are applied in wire/faults.c.
+ */
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,14 +47,17 @@ void fault_board_release(struct fault_board *board)
 	}
 }
 
-/* Rules have come or gone. */
+/* Must be called after a change of the rules. */
 static void update_port(struct switch_port *port)
 {
 	bool down = faults_down(port->faults);
 
 	if (down != port->cut)
 		switch_set_cut(port, down);
-	/* Without faults packets go straight on. */
+	/*
+	 * A port without rules and without held packets skips wire faults
+	 * altogether.
+	 */
 	if (faults_num_rules(port->faults) ||
 	    faults_next_event(port->faults) != UINT64_MAX)
 		return;
@@ -71,7 +79,7 @@ static bool random_seed(uint64_t *seed)
 {
 	uint32_t value;
 
-	/* 32 bits are enough, and easier to write down. */
+	/* 32 bits are enough for a seed, and easier to write down. */
 	if (getrandom(&value, sizeof(value), 0) != sizeof(value))
 		return false;
 	*seed = value;

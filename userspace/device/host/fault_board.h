@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The faults of all ports of a switch */
+/* Wire faults of all ports of a switch */
 #ifndef MYNIC_HOST_FAULT_BOARD_H
 #define MYNIC_HOST_FAULT_BOARD_H
 
@@ -9,12 +9,12 @@
 #include "switch.h"
 #include "wire/faults.h"
 
-/* Room for what fault_board_add() says, with the name of a port */
+/* Bytes for the description of an error, with the name of a port */
 #define FAULT_BOARD_ERROR_SIZE (FAULTS_ERROR_SIZE + 64)
 
 /**
- * struct fault_site - a port that has faults
- * @board: where it belongs
+ * struct fault_site - a port with wire faults
+ * @board: board of the port
  * @port: the port
  */
 struct fault_site {
@@ -23,11 +23,11 @@ struct fault_site {
 };
 
 /**
- * struct fault_board - the faults of all ports
- * @sw: the switch; its ports stay
- * @last_number: of the newest rule
- * @log: tells of each fault
- * @sites: by place in &net_switch.ports
+ * struct fault_board - wire faults of all ports
+ * @sw: the switch; its ports must not change
+ * @last_number: number of the newest rule
+ * @log: log of applied rules
+ * @sites: sites by index in &net_switch.ports
  */
 struct fault_board {
 	struct net_switch *sw;
@@ -36,38 +36,37 @@ struct fault_board {
 	struct fault_site sites[SWITCH_MAX_PORTS];
 };
 
-/** fault_board_init() - there are no faults; @board must not move afterwards */
+/* There are no rules yet; @board must not move afterwards. */
 void fault_board_init(struct fault_board *board, struct net_switch *sw);
 
-/** fault_board_release() - remove all rules; what they hold back is lost */
+/* Removes all rules. Held packets are lost. */
 void fault_board_release(struct fault_board *board);
 
 /**
  * fault_board_add() - add a rule
  * @board: the board
  * @rule: "PORT,..."
- * @error: says on failure what is wrong with it
+ * @error: out: on failure, a description of the error
  *
- * Return: its number, or 0.
+ * Return: number of the rule; 0: failure.
  */
 unsigned int fault_board_add(struct fault_board *board, const char *rule,
 			     char error[FAULT_BOARD_ERROR_SIZE]);
 
-/** fault_board_delete() - remove a rule. Return: whether there was one */
+/* Removes a rule. Returns false if there is none. */
 bool fault_board_delete(struct fault_board *board, unsigned int number);
 
-/** fault_board_clear() - remove all rules */
 void fault_board_clear(struct fault_board *board);
 
 /**
  * fault_board_set_link() - pull a port's cable, or put it back
  * @board: the board
  * @port: the port
- * @up: put it back: remove the rules that have it pulled; or else add such a
- *	rule if there is none
- * @error: says on failure what is wrong
+ * @up: remove all rules that hold the link down; false: add such a rule if
+ *	there is none
+ * @error: out: on failure, a description of the error
  *
- * Return: whether it was done.
+ * Return: true for success.
  */
 bool fault_board_set_link(struct fault_board *board, struct switch_port *port,
 			  bool up, char error[FAULT_BOARD_ERROR_SIZE]);

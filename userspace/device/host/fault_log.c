@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Lines on stderr about applied rules of wire faults. */
+
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The queue of frames on their way out of the process. */
+
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -10,8 +12,8 @@
 #define QUEUE_SIZE (2 * FRAME_QUEUE_LIMIT)
 
 /*
- * A queue that never gets empty would wander through all of its memory. With
- * this much behind it, it goes back to the start, where the caches are warm.
+ * A queue that is never empty would move through all of its memory. After this
+ * many bytes it goes back to the start, where the caches are warm.
  */
 #define WANDER (1 << 20)
 
@@ -43,7 +45,7 @@ bool frame_queue_put(struct frame_queue *queue, const struct frame *frame)
 
 	if (need > FRAME_QUEUE_LIMIT - used)
 		return false;
-	/* Either way, each byte is moved once at most on the average. */
+	/* With this condition, each byte is moved at most once on average. */
 	if (queue->first >= WANDER && queue->first / 4 >= used)
 		go_back(queue);
 	if (need > QUEUE_SIZE - queue->tail)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Frames on their way out of the process, one behind the other in one piece of
- * memory, each behind its length in 4 bytes, big-endian. A stream sends them
- * as they are.
+ * Frames on their way out of the process, in one piece of memory. Each has its
+ * length in front, 4 bytes in big-endian order, as stream wires send it.
  */
 #ifndef MYNIC_HOST_FRAME_QUEUE_H
 #define MYNIC_HOST_FRAME_QUEUE_H
@@ -13,22 +12,22 @@
 
 struct frame;
 
-/* Bytes of the length in front of each frame */
+/* Bytes of the length in front of a frame */
 #define FRAME_PREFIX 4
 
 /*
- * Most bytes in a queue. It takes all that a NIC sends before it is asked again
- * whether it has to wait (16 queue pairs, 64 packets of requests and as many
- * of responses each), twice; memory is touched only as far as needed.
+ * Upper bound of the bytes in a queue. It has twice the room for all that a NIC
+ * sends before it is stopped: 16 queue pairs, each with 64 packets of requests
+ * and of responses. Memory is only touched as far as needed.
  */
 #define FRAME_QUEUE_LIMIT (20 << 20)
 
 /**
- * struct frame_queue - frames
+ * struct frame_queue - a queue of frames
  * @buf: 2 * FRAME_QUEUE_LIMIT bytes
- * @first: where the first frame begins that has not been consumed whole
- * @head: first byte that has not been consumed
- * @tail: behind the last frame
+ * @first: offset of the first frame that has not been consumed completely
+ * @head: offset of the first byte that has not been consumed
+ * @tail: offset behind the last frame
  */
 struct frame_queue {
 	uint8_t *buf;
@@ -37,28 +36,31 @@ struct frame_queue {
 	size_t tail;
 };
 
-/** frame_queue_init() - Return: 0 or -ENOMEM */
+/* Returns 0 or -ENOMEM. */
 int frame_queue_init(struct frame_queue *queue);
 void frame_queue_free(struct frame_queue *queue);
 
-/** frame_queue_put() - copy a frame. Return: whether there was room */
+/* Copies a frame into the queue. Returns false if there is no room. */
 bool frame_queue_put(struct frame_queue *queue, const struct frame *frame);
 
 /**
- * frame_queue_next() - look at a frame
- * @queue: frames
- * @at: where its length is; moved to the next one's
- * @frame: result
+ * frame_queue_next() - find a frame
+ * @queue: the queue
+ * @at: in: offset of its length; out: offset of the next one's
+ * @frame: out: first byte of the frame
  *
- * Return: bytes of the frame, or 0 if there is none at @at.
+ * Return: bytes of the frame; 0 if there is none at @at.
  */
 uint32_t frame_queue_next(const struct frame_queue *queue, size_t *at,
 			  uint8_t **frame);
 
-/** frame_queue_consume() - the first @n bytes are done with */
+/* Removes the first @n bytes. */
 void frame_queue_consume(struct frame_queue *queue, size_t n);
 
-/** frame_queue_clear() - Return: how many frames had not been consumed whole */
+/*
+ * Empties the queue. Returns the number of frames that were not consumed
+ * completely.
+ */
 unsigned int frame_queue_clear(struct frame_queue *queue);
 
 static inline size_t frame_queue_used(const struct frame_queue *queue)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The helper thread of a NIC, which does work that may block. */
+
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -8,20 +10,23 @@
 #include "clock.h"
 #include "helper.h"
 
-/* It calls little more than the kernel. */
+/* The thread calls little besides the kernel. */
 #define STACK_SIZE (256 << 10)
 
-/* A client's files fit once more above this. */
+/*
+ * Number of files above which the helper is behind; the rest is room for those
+ * of one client
+ */
 #define FILES_BEHIND (HELPER_MAX_FILES / 2)
 
-/* How long the end waits for a helper that waits for something itself */
+/* How long the end of the process waits for a helper that is blocked */
 #define END_SECONDS 1
 
 void helper_wake(struct helper *helper)
 {
 	static const uint64_t one = 1;
 
-	/* A counter that is full wakes up as well. */
+	/* If the counter is full, the thread wakes up anyway. */
 	if (write(helper->fd, &one, sizeof(one)) < 0)
 		return;
 }
@@ -149,7 +154,7 @@ void helper_release(struct helper *helper)
 {
 	struct helper_job *job;
 
-	/* One that waits for a client or a disk ends with the process. */
+	/* A helper that waits for a client or a disk ends with the process. */
 	if (!end_thread(helper))
 		return;
 	STAILQ_CONCAT(&helper->finished, &helper->todo);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A thread that does for one NIC what may take long, as long as its client or a
- * disk likes: close a file that the client gave, unmap its memory, make memory
- * persistent. The thread that runs all NICs never waits for it.
+ * A thread for work of one NIC that may block for as long as its client or a
+ * disk likes. It closes files that the client has passed, unmaps their memory,
+ * and makes memory persistent. The thread of the NICs never waits for it.
  */
 #ifndef MYNIC_HOST_HELPER_H
 #define MYNIC_HOST_HELPER_H
@@ -13,14 +13,14 @@
 
 #include "events.h"
 
-/* Files that can wait to be closed */
+/* Upper bound of the files that wait to be closed */
 #define HELPER_MAX_FILES 1024
 
 /**
- * struct helper_job - something to do
- * @work: does it, in the helper's thread; uses no malloc()
- * @done: called afterwards, in the thread of the event loop; may free the job
- * @link: in one of the helper's lists
+ * struct helper_job - work for a helper
+ * @work: runs in the thread of the helper; must not call malloc()
+ * @done: runs afterwards in the thread of the event loop; may free the job
+ * @link: link in a list of the helper
  */
 struct helper_job {
 	void (*work)(struct helper_job *job);
@@ -31,23 +31,23 @@ struct helper_job {
 STAILQ_HEAD(helper_jobs, helper_job);
 
 /**
- * struct helper - such a thread
+ * struct helper - a helper thread
  * @events: event loop
- * @ready: called from the event loop when jobs or files are done with, and
+ * @ready: called from the event loop after jobs or files are finished, and
  *	after helper_wake()
- * @owner: passed to @ready
+ * @owner: argument of @ready
  * @source: event source of @fd
  * @fd: eventfd
- * @thread: the thread, once it is @started
+ * @thread: the thread, if @started
  * @started: helper_start() was called
- * @lock: of what follows
- * @wake: there is something to do
- * @stop: the thread is to end
- * @busy: it is doing something
- * @todo: jobs, in their order
- * @finished: jobs whose done() has not been called
- * @files: to be closed, behind the jobs that came before them or earlier
- * @num_files: of @files
+ * @lock: protects the members below
+ * @wake: there is work
+ * @stop: the thread has to end
+ * @busy: the thread is working
+ * @todo: waiting jobs, in their order
+ * @finished: jobs whose done() is still to be called
+ * @files: files to be closed, after the jobs that were submitted before them
+ * @num_files: number of @files
  */
 struct helper {
 	struct events *events;
@@ -68,32 +68,32 @@ struct helper {
 };
 
 /**
- * helper_init() - prepare a helper
- * @helper: with @events, @ready and @owner set; must not move afterwards
+ * helper_init() - initialize a helper
+ * @helper: helper with @events, @ready and @owner set; must not move afterwards
  *
  * Return: 0 or -errno.
  */
 int helper_init(struct helper *helper);
 
-/** helper_start() - start its thread. Return: 0 or -errno */
+/* Starts the thread. Returns 0 or -errno. */
 int helper_start(struct helper *helper);
 
-/** helper_release() - end it; what it has not begun is done or forgotten */
+/* Ends the thread. Work that has not begun is done by the caller or dropped. */
 void helper_release(struct helper *helper);
 
-/** helper_submit() - have a job done, behind those that came before */
+/* Submits a job. Jobs are done in order. */
 void helper_submit(struct helper *helper, struct helper_job *job);
 
-/** helper_close() - have a file closed */
+/* Has a file closed by the thread. */
 void helper_close(struct helper *helper, int fd);
 
-/** helper_is_behind() - no more files should come in that must be closed */
+/* Whether too many files are waiting to be closed. */
 bool helper_is_behind(struct helper *helper);
 
-/** helper_is_idle() - all is done */
+/* Whether all work is done. */
 bool helper_is_idle(struct helper *helper);
 
-/** helper_wake() - have @ready called; may be called by a signal handler */
+/* Has @ready called; can be used in a signal handler. */
 void helper_wake(struct helper *helper);
 
 #endif /* MYNIC_HOST_HELPER_H */

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Parsing and look-up of internet addresses. */
+
 #include <netdb.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +9,7 @@
 
 #define MAX_HOST 256
 
-/* Split at the last colon. Return: the port, or NULL */
+/* Splits at the last colon. Returns the port, or NULL */
 static const char *split(const char *text, char host[MAX_HOST])
 {
 	const char *colon = strrchr(text, ':');

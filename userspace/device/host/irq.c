@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Interrupts: eventfds of MSI-X vectors, and the pending bits. */
+
 #include "helper.h"
 #include "irq.h"
 #include "signaller.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Diagnostics on stderr, with a limit for each NIC. They never block. */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,16 +16,17 @@
 #define LOG_INTERVAL (5 * NSEC_PER_SEC)
 #define LOG_LINES 10
 
-/* A pipe that is ours alone not to wait for, or stderr as it is */
+/* stderr, opened again without blocking if it is a pipe */
 static int output = STDERR_FILENO;
 static bool is_socket;
 
-/* Lines for which there was no room, since the last one that is shown */
+/* Lines dropped since the last one that was written */
 static unsigned int lost;
 
 /*
- * stderr is shared with others, who may want to wait. What is opened again has
- * flags of its own; a file would have its own place, too, and needs no waiting.
+ * Other processes share stderr and may need it to block. A pipe that is opened
+ * again has flags of its own. A file would get its own position, and does not
+ * block anyway.
  */
 void log_init(void)
 {
@@ -55,7 +58,7 @@ bool log_write(const char *text, size_t len)
 	return has_room() && write(output, text, len) > 0;
 }
 
-/* Write a line behind the number of those that are lost */
+/* Writes a line behind the number of lost lines */
 static void write_line(const char *line, size_t len)
 {
 	char text[64];

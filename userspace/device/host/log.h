@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Diagnostics on stderr. What a client does wrong must not fill a disk, so
- * each NIC may say only so much in a while. Nobody waits for who reads them: if
- * there is no room for a line it is left out, and the next one says so.
+ * Diagnostics on stderr. The number of lines of a NIC in an interval is
+ * limited, so that a client cannot fill a disk. Writing never blocks. If there
+ * is no room, the line is dropped, and the next one says so.
  */
 #ifndef MYNIC_HOST_LOG_H
 #define MYNIC_HOST_LOG_H
@@ -11,26 +11,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A line, with its end; a pipe takes that as a whole or not at all */
+/*
+ * Upper bound of a line with its end; a pipe takes this many bytes at once or
+ * not at all
+ */
 #define LOG_LINE_SIZE 640
 
-/** log_init() - to be called once, before other threads are there */
+/* Must be called once, before other threads exist. */
 void log_init(void);
 
 /**
  * log_write() - write text to stderr
  * @text: whole lines
- * @len: bytes of @text, LOG_LINE_SIZE at most
+ * @len: bytes of @text, at most LOG_LINE_SIZE
  *
- * Return: whether there was room for it.
+ * Return: true if there was room for it.
  */
 bool log_write(const char *text, size_t len);
 
 /**
- * struct log - a NIC's allowance
- * @name: begins each line
+ * struct log - messages of a NIC
+ * @name: prefix of each line
  * @since: start of the current interval, ns
- * @lines: messages in this interval, printed or not
+ * @lines: messages in this interval, including dropped ones
  */
 struct log {
 	const char *name;
@@ -38,7 +41,7 @@ struct log {
 	unsigned int lines;
 };
 
-/** log_line() - one line on stderr, if the allowance is not used up */
+/* Writes a line, unless the limit is exceeded. */
 void log_line(struct log *log, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

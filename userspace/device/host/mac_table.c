@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The MAC table of the switch: a hash table of fixed size. */
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "mac_table.h"
 
-/* Multiplicative hashing: the upper bits depend on all of the address. */
+/* Multiplicative hashing: all bits of the address affect the upper bits. */
 #define HASH_FACTOR 0x9e3779b97f4a7c15ULL
 
 static unsigned int hash(const uint8_t mac[6])

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What a switch has learned: behind which port a MAC is. The table is bounded:
- * in a full set the entry that was not heard of for longest makes room, so who
- * invents addresses costs others no more than that their frames are flooded.
+ * MAC addresses that the switch has learned, and their ports. The table has a
+ * fixed size. In a full set, the entry that was seen least recently is
+ * replaced. A sender of invented addresses thus only causes more flooding.
  */
 #ifndef MYNIC_HOST_MAC_TABLE_H
 #define MYNIC_HOST_MAC_TABLE_H
@@ -14,13 +14,13 @@ struct switch_port;
 #define MAC_TABLE_SETS 1024
 #define MAC_TABLE_WAYS 4
 
-/* After that long without a frame from it an address is forgotten, ns */
+/* Lifetime in ns of an address that sends no frames */
 #define MAC_TABLE_AGE (300 * 1000000000ULL)
 
 /**
  * struct mac_entry - one address
- * @port: where it is; NULL: the entry is free
- * @seen: when it was last heard of, ns
+ * @port: port of the address; NULL: the entry is free
+ * @seen: time of its last frame, ns
  * @mac: the address
  */
 struct mac_entry {
@@ -29,26 +29,26 @@ struct mac_entry {
 	uint8_t mac[6];
 };
 
-/** struct mac_table - all addresses; zeroed, it is empty */
+/* The MAC table; zeroes are an empty table. */
 struct mac_table {
 	struct mac_entry sets[MAC_TABLE_SETS][MAC_TABLE_WAYS];
 };
 
 /**
- * mac_table_learn() - a frame came from an address
+ * mac_table_learn() - note the port of a source address
  * @table: the table
- * @mac: the address; nothing is learned if it is multicast or zero
- * @port: where the frame came in
- * @now: ns, monotonic
+ * @mac: the address; multicast and zero are ignored
+ * @port: port that has received the frame
+ * @now: monotonic time, ns
  */
 void mac_table_learn(struct mac_table *table, const uint8_t mac[6],
 		     struct switch_port *port, uint64_t now);
 
-/** mac_table_find() - Return: the port that an address is behind, or NULL */
+/* Returns the port of an address, or NULL. */
 struct switch_port *mac_table_find(const struct mac_table *table,
 				   const uint8_t mac[6], uint64_t now);
 
-/** mac_table_forget() - forget all that is behind a port */
+/* Forgets all addresses of a port. */
 void mac_table_forget(struct mac_table *table, const struct switch_port *port);
 
 #endif /* MYNIC_HOST_MAC_TABLE_H */

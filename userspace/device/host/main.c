@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The program: start, limits, confinement and end. All objects are made here;
+ * the event loop is in loop.c.
+ */
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,10 +29,10 @@
 #include "wire.h"
 
 /**
- * struct signals - SIGTERM and SIGINT
+ * struct signals - handling of SIGTERM and SIGINT
  * @source: event source of @fd
  * @fd: signalfd
- * @stop: one came
+ * @stop: a signal has arrived
  */
 struct signals {
 	struct event_source source;
@@ -51,9 +56,12 @@ static int signals_init(struct signals *signals, struct events *events)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	/* An eventfd can turn out to be a pipe that nobody reads. */
+	/*
+	 * What looks like an eventfd may turn out to be a pipe without a
+	 * reader.
+	 */
 	signal(SIGPIPE, SIG_IGN);
-	/* A capture may become too long. */
+	/* A capture may exceed the limit for the size of files. */
 	signal(SIGXFSZ, SIG_IGN);
 	signals->source = (struct event_source){ signals_ready, signals };
 	signals->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -65,17 +73,17 @@ static int signals_init(struct signals *signals, struct events *events)
 static void exit_with_parent(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	/* It may have gone before that. */
+	/* The parent may have ended before the call. */
 	if (getppid() != parent)
 		exit(0);
 }
 
 /**
- * struct ports - what is plugged into the switch
+ * struct ports - ports of the switch
  * @cards: NICs
- * @num_cards: of @cards
+ * @num_cards: number of @cards
  * @wires: wires
- * @num_wires: of @wires
+ * @num_wires: number of @wires
  */
 struct ports {
 	struct card *cards;
@@ -91,7 +99,10 @@ static void close_ports(struct ports *ports)
 	for (unsigned int i = 0; i < ports->num_cards; i++)
 		card_close(&ports->cards[i]);
 	free(ports->wires);
-	/* Not the cards: a helper that hangs still has its own. */
+	/*
+	 * The memory of cards is not freed, because a helper that hangs still
+	 * uses its own.
+	 */
 }
 
 static bool open_cards(struct ports *ports, const struct args *args,
@@ -150,7 +161,7 @@ static bool open_wires(struct ports *ports, const struct args *args,
 	return true;
 }
 
-/* Says what is wrong if it fails. */
+/* Reports the error if it fails. */
 static bool open_ports(struct ports *ports, const struct args *args,
 		       struct events *events, struct net_switch *sw)
 {
@@ -167,7 +178,7 @@ static bool open_ports(struct ports *ports, const struct args *args,
 	return false;
 }
 
-/* Return: 0, or the exit status, and why has been said */
+/* Returns 0, or the exit status after the error was reported */
 static int start_faults(struct commands *commands, const struct args *args)
 {
 	char error[FAULT_BOARD_ERROR_SIZE];
@@ -223,19 +234,24 @@ static int start_control(struct control *control, struct commands *commands,
 	return EXIT_FAILURE;
 }
 
-/* A NIC's packets on their way to it, and the table of its client's memory */
+/* Bytes for each NIC: its packet queue, and the table of its DMA maps */
 #define NIC_BYTES (32UL << 20)
 
-/* Of a wire the queue of frames, and what it has received */
+/* Bytes for each wire: its frame queue, and its input */
 #define WIRE_BYTES (48UL << 20)
 
-/* Of either what faults hold back, with as much again, and a capture */
+/*
+ * Bytes for each port: packets held by wire faults, as much again, and a
+ * capture
+ */
 #define PORT_BYTES (2 * (64UL << 20) + (8UL << 20))
 
-/* Answers to those who control, and all that is small */
+/* Bytes for answers to the control socket, and all that is small */
 #define OTHER_BYTES (64UL << 20)
 
-/* A client's: sockets, interrupts, and those that are still to be closed */
+/*
+ * Files of a client: sockets, interrupts, and those that are still to be closed
+ */
 #define NIC_FILES \
 	(16 + MYNIC_MAX_VECTORS + HELPER_MAX_FILES + 2 * VFU_MAX_FDS_AT_ONCE)
 #define WIRE_FILES 8
@@ -249,7 +265,7 @@ static size_t bytes_needed(const struct args *args)
 	for (unsigned int i = 0; i < args->num_nics; i++)
 		objects += args->nics[i].memory ? args->nics[i].memory :
 						  NIC_MEMORY;
-	/* Twice, because malloc() takes more than it gives */
+	/* Doubled, because malloc() takes more than it gives */
 	return 2 * objects + args->num_nics * NIC_BYTES +
 	       args->num_wires * WIRE_BYTES + num_ports * PORT_BYTES +
 	       OTHER_BYTES;
@@ -262,8 +278,8 @@ static size_t files_needed(const struct args *args)
 }
 
 /*
- * A client whose files find no room would take others' with it. Return: whether
- * there is room for all that there may ever be; if not, that has been said.
+ * Without enough file descriptors, one client could take those of others.
+ * Returns false after it has reported that the limit is too low.
  */
 static bool raise_file_limit(const struct args *args)
 {
@@ -279,7 +295,7 @@ static bool raise_file_limit(const struct args *args)
 	if (hard < needed)
 		limit.rlim_max = needed;
 	limit.rlim_cur = limit.rlim_max;
-	/* Those with the privilege may raise the hard limit, too */
+	/* A privileged process may raise the hard limit, too */
 	if (setrlimit(RLIMIT_NOFILE, &limit)) {
 		fprintf(stderr,
 			"mynic-device: %u NICs and %u wires need up to %zu open files, and the hard limit is %llu\n",
@@ -290,7 +306,7 @@ static bool raise_file_limit(const struct args *args)
 	return true;
 }
 
-/* The helpers are the last threads. Return: exit status */
+/* No more threads are needed after the helpers. Returns the exit status */
 static int confine_process(const struct args *args, struct ports *ports)
 {
 	int status;
@@ -312,17 +328,17 @@ static int confine_process(const struct args *args, struct ports *ports)
 	return EXIT_FAILURE;
 }
 
-/* stdio would ask what kind of file it is, which is not allowed any more. */
+/* stdio would call fstat(), which is not allowed any more. */
 static void say_ready(void)
 {
 	static const char text[] = "ready\n";
 
-	/* If it cannot be said, nobody waits for it. */
+	/* Without a reader, nobody waits for the line. */
 	if (write(STDOUT_FILENO, text, strlen(text)) < 0)
 		return;
 }
 
-/* All is there: run, until told to stop. Return: exit status */
+/* Runs until a signal arrives. Returns the exit status */
 static int run(const struct args *args, struct ports *ports,
 	       const struct loop *loop, const bool *stop)
 {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* State of the network interface below a wire, by netlink. */
+
 #include <errno.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -12,7 +14,10 @@
 #include "netif.h"
 #include "wire.h"
 
-/* Some interface has changed, or too many for the socket; look at ours. */
+/*
+ * Some interface has changed, or the socket has lost messages, so the state is
+ * read again.
+ */
 static void netlink_ready(void *owner, uint32_t events)
 {
 	struct wire *wire = owner;
@@ -26,7 +31,7 @@ static void netlink_ready(void *owner, uint32_t events)
 	wire->config->kind->try(wire);
 }
 
-/* Have &wire_kind.try called when an interface changes. */
+/* Has &wire_kind.try called when an interface changes. */
 static int open_link_events(struct wire *wire)
 {
 	struct sockaddr_nl addr = {
@@ -119,7 +124,9 @@ void netif_drop(struct wire *wire)
 	const char *why;
 
 	wire_want_out(wire, false);
-	/* If the interface has no fault, nobody will tell when it is over. */
+	/*
+	 * If the interface is up, no event will come, so a timer tries again.
+	 */
 	if (netif_running(wire, &why))
 		wire_try_later(wire);
 }

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Configuration space and BARs of the PCI function. Registers of the NIC are in
+ * core/.
+ */
+
 #include <errno.h>
 #include <linux/pci_regs.h>
 #include <linux/vfio.h>
@@ -8,14 +13,14 @@
 #include "core/nic.h"
 #include "pci.h"
 
-#define CONFIG_SIZE 4096 /* of a PCI Express function */
+#define CONFIG_SIZE 4096 /* for a PCI Express function */
 
-/* Offsets of the capabilities */
+/* Offsets of capabilities in configuration space */
 #define CAP_PM 0x40
 #define CAP_EXP 0x50
 #define CAP_MSIX 0xa0
 
-/* BAR4 */
+/* BAR4 has the MSI-X structures */
 #define MSIX_BAR_SIZE 4096
 #define MSIX_TABLE 0x000
 #define MSIX_PBA 0x800
@@ -27,17 +32,17 @@
 #define BAR_64 PCI_BASE_ADDRESS_MEM_TYPE_64
 #define BAR_64_PREF (BAR_64 | PCI_BASE_ADDRESS_MEM_PREFETCH)
 
-/* A link of 8 GT/s and 16 lanes, for those who show or check it */
+/* A link of 8 GT/s with 16 lanes, for programs that show or check it */
 #define LINK (PCI_EXP_LNKCAP_SLS_8_0GB | 16 << 4)
 
 /**
  * struct field - a register in configuration space
  * @offset: in configuration space
  * @size: 1, 2 or 4 bytes
- * @value: after reset
- * @writable: bits that a write changes
+ * @value: value after reset
+ * @writable: bits that can be written
  *
- * What is not listed is zero and read-only.
+ * All that is not in the table is zero and read-only.
  */
 struct field {
 	uint8_t offset;
@@ -117,7 +122,7 @@ static unsigned int get16(const struct pci_function *pci, unsigned int offset)
 	return pci->config[offset] | pci->config[offset + 1] << 8;
 }
 
-/* Let the registers that do something do it */
+/* Applies registers that have an effect */
 static void apply(struct pci_function *pci)
 {
 	unsigned int state = get16(pci, CAP_PM + PCI_PM_CTRL) &
@@ -126,7 +131,9 @@ static void apply(struct pci_function *pci)
 	bool msix = get16(pci, CAP_MSIX + PCI_MSIX_FLAGS) &
 		    PCI_MSIX_FLAGS_ENABLE;
 
-	/* PCI Power Management 5.4: in D3hot a function begins no transaction */
+	/*
+	 * In D3hot a function starts no transactions (PCI Power Management 5.4)
+	 */
 	nic_set_bus_master(pci->nic, master && state == 0);
 	irq_set_enabled(&pci->irq, msix);
 }
@@ -176,7 +183,7 @@ static void config_write(struct pci_function *pci, uint64_t offset,
 
 		*byte = (*byte & ~mask) | (data[i] & mask);
 	}
-	/* A write of a state that is not supported (D1, D2) has no effect. */
+	/* Writes of a state that is not supported (D1, D2) have no effect. */
 	if ((*pm & PCI_PM_CTRL_STATE_MASK) == 1 ||
 	    (*pm & PCI_PM_CTRL_STATE_MASK) == 2)
 		*pm = old_pm;
@@ -208,7 +215,7 @@ static bool inside_region(unsigned int region, uint64_t offset, size_t len)
 	return len && len <= size && offset <= size - len;
 }
 
-/* The table is never asked for: the client has one of its own. */
+/* The client has an MSI-X table of its own, and never reads this one. */
 static void msix_read(const struct pci_function *pci, uint64_t offset,
 		      uint8_t *data, size_t len)
 {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Signalling of eventfds by asynchronous I/O, which never blocks. */
+
 #include <errno.h>
 #include <linux/aio_abi.h>
 #include <poll.h>
@@ -11,7 +13,7 @@
 
 #define RING_MAGIC 0xa10a10a1
 
-/* Where the kernel puts what is done; its ABI since there is one, see libaio */
+/* Ring of completions of the kernel's AIO, whose layout is ABI; see libaio */
 struct ring {
 	uint32_t id;
 	uint32_t nr;
@@ -22,7 +24,7 @@ struct ring {
 
 static aio_context_t context;
 
-/* Is always readable, so to wait for that is done at once */
+/* A file that is always readable, so that polling it completes at once */
 static int readable = -1;
 
 int signaller_init(void)
@@ -46,6 +48,6 @@ void signaller_signal(int eventfd)
 	struct iocb *list[] = { &cb };
 
 	syscall(SYS_io_submit, context, 1, list);
-	/* Nobody wants to know what is done. */
+	/* Completions are discarded unread. */
 	ring->head = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
 }

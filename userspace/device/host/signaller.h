@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Adds one to an eventfd of a client, and never waits. A write() waits while
- * the counter is full, unless the file says otherwise; but the client has the
- * same file, can take that back, and can fill the counter. The kernel itself
- * counts what is done asynchronously (io_submit(2)) in an eventfd, and waits
- * for nobody.
+ * Signals an eventfd of a client without ever blocking. A write() blocks while
+ * the counter is full, unless the file is non-blocking. The client shares the
+ * file, so it can clear that flag and fill the counter. For asynchronous I/O
+ * (io_submit(2)) the kernel itself signals an eventfd, and never blocks.
  */
 #ifndef MYNIC_HOST_SIGNALLER_H
 #define MYNIC_HOST_SIGNALLER_H
 
-/** signaller_init() - for the whole process; -errno if the kernel cannot do it */
+/*
+ * Must be called once. Returns 0, or -errno if the kernel does not support it.
+ */
 int signaller_init(void);
 
-/** signaller_signal() - add one; what fails is the client's own loss */
+/*
+ * Adds one to the counter. Failures only affect the client that has caused
+ * them.
+ */
 void signaller_signal(int eventfd);
 
 #endif /* MYNIC_HOST_SIGNALLER_H */

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Names of port counters, the same as in the driver. */
+
 #include "stat_name.h"
 
 #include <assert.h>

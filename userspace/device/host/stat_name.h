@@ -2,7 +2,7 @@
 #ifndef MYNIC_HOST_STAT_NAME_H
 #define MYNIC_HOST_STAT_NAME_H
 
-/** stat_name() - what people call an enum mynic_stat; as the driver does */
+/* Name of an enum mynic_stat, the same as in the driver. */
 const char *stat_name(unsigned int stat);
 
 #endif /* MYNIC_HOST_STAT_NAME_H */
