@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The admin queue: commands to the device, several at a time. A command that
- * is not answered means that the device hangs.
+ * The admin queue, with several commands at a time. The typed functions for
+ * commands are in cmd.c. An unanswered command means that the device hangs.
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
@@ -11,26 +11,22 @@
 #include "trace.h"
 
 /*
- * A device that leaves a command unanswered for so many health checks hangs.
- * With the one that gives the command, that is 1.75 seconds, so that all are told
- * within two.
+ * A device hangs if it leaves a command unanswered for this many health checks.
+ * One check issues the command, so a hang is found after 1.75 seconds, and
+ * reported within two.
  */
 #define MYNIC_ADMIN_MAX_AGE 6
 /*
- * The device answers most commands within 10 to 30 us, and within 100 us if it
- * and its memory are cold; but until a sleeper has been woken up by its interrupt
- * takes longer than this, most of all where processors are emulated. If there is
- * no answer by then, what runs the device waits perhaps for this processor.
+ * The device answers most commands within 10 to 30 us, or 100 us if its memory
+ * is cold. Waking up from an interrupt takes longer, above all on emulated
+ * processors. After 150 us, the device model may be waiting for this very
+ * processor.
  */
 #define MYNIC_ADMIN_SPIN_NS (150 * NSEC_PER_USEC)
 
-/**
- * mynic_admin_alloc() - allocate the rings
- * @mdev: device
- *
- * They stay when the device is reset: one that hangs may still write to them.
- *
- * Return: 0 or -ENOMEM.
+/*
+ * The rings stay when the device is reset, because a device that hangs may
+ * still write to them.
  */
 int mynic_admin_alloc(struct mynic_dev *mdev)
 {
@@ -68,10 +64,7 @@ err_cmds:
 	return -ENOMEM;
 }
 
-/**
- * mynic_admin_free() - free the rings
- * @mdev: device, which can no longer use them; no command is under way
- */
+/* The device can no longer use the rings, and no command is under way. */
 void mynic_admin_free(struct mynic_dev *mdev)
 {
 	struct mynic_admin *admin = &mdev->admin;
@@ -85,10 +78,7 @@ void mynic_admin_free(struct mynic_dev *mdev)
 			  admin->cmds, admin->cmds_dma);
 }
 
-/**
- * mynic_admin_setup() - tell the device where the rings are
- * @mdev: device, dead for the driver, which has been told to reset itself
- */
+/* Tell the device where the rings are. It has been told to reset itself. */
 void mynic_admin_setup(struct mynic_dev *mdev)
 {
 	struct mynic_admin *admin = &mdev->admin;
@@ -114,12 +104,10 @@ void mynic_admin_setup(struct mynic_dev *mdev)
 	writel(MYNIC_AQ_LOG_SIZE, mdev->regs + MYNIC_REG_AQ_LOG_SIZE);
 }
 
-/**
- * mynic_admin_knock() - give a command to a device that perhaps hangs
- * @mdev: device, dead for the driver, after mynic_admin_setup()
- *
- * No slot has this id. So its completion, which mynic_admin_answered() looks
- * for, is that of no other command.
+/*
+ * Give a command to a dead device, to see whether it answers. The command's id
+ * belongs to no slot, so mynic_admin_answered() cannot mistake another
+ * completion for its own.
  */
 void mynic_admin_knock(struct mynic_dev *mdev)
 {
@@ -132,20 +120,15 @@ void mynic_admin_knock(struct mynic_dev *mdev)
 	writel(1, mdev->regs + MYNIC_REG_AQ_DOORBELL);
 }
 
-/**
- * mynic_admin_forget() - the answer to a knock proves nothing any more
- * @mdev: device, dead for the driver
- */
+/* Forget the answer to a knock: it no longer proves anything. */
 void mynic_admin_forget(struct mynic_dev *mdev)
 {
 	WRITE_ONCE(mdev->admin.cpls[0].phase, 0);
 }
 
-/**
- * mynic_admin_answered() - whether the device has answered a knock
- * @mdev: device, dead for the driver
- *
- * Return: whether it has, so that it also has been reset since it died.
+/*
+ * Whether the device has answered a knock. If so, it has also been reset since
+ * it died.
  */
 bool mynic_admin_answered(const struct mynic_dev *mdev)
 {
@@ -155,7 +138,7 @@ bool mynic_admin_answered(const struct mynic_dev *mdev)
 	       le16_to_cpu(READ_ONCE(cpl->id)) == MYNIC_AQ_SIZE;
 }
 
-/* Only called with a count of admin->free, so that there is a free slot */
+/* The caller holds a count of admin->free, so there is a free slot. */
 static unsigned int mynic_admin_take_slot(struct mynic_admin *admin)
 {
 	unsigned int id = 0;
@@ -175,7 +158,10 @@ static void mynic_admin_put_slot(struct mynic_admin *admin,
 				 struct mynic_admin_slot *slot)
 {
 	lockdep_assert_held(&admin->lock);
-	/* Nobody has woken it up if the device died */
+	/*
+	 * mynic_admin_abort() wakes up without a completion if the device has
+	 * died.
+	 */
 	if (!slot->completed)
 		admin->sleepers -= slot->asleep;
 	slot->busy = false;
@@ -196,7 +182,9 @@ static void mynic_admin_submit(struct mynic_dev *mdev,
 		writel(admin->pi, mdev->regs + MYNIC_REG_AQ_DOORBELL);
 }
 
-/* Without the lock this is no more than a hint, as others may take them */
+/*
+ * Without the lock this is only a hint, as other threads take completions, too.
+ */
 static bool mynic_admin_pending(const struct mynic_admin *admin)
 {
 	u32 ci = READ_ONCE(admin->ci);
@@ -205,7 +193,10 @@ static bool mynic_admin_pending(const struct mynic_admin *admin)
 	       mynic_phase(ci, MYNIC_AQ_LOG_SIZE);
 }
 
-/* Take the completions that the device has written, whosever they are */
+/*
+ * Take all completions that the device has written, including those of other
+ * threads.
+ */
 static void mynic_admin_take(struct mynic_dev *mdev)
 {
 	struct mynic_admin *admin = &mdev->admin;
@@ -219,7 +210,9 @@ static void mynic_admin_take(struct mynic_dev *mdev)
 	spin_lock_irqsave(&admin->lock, flags);
 	for (n = 0; n < MYNIC_AQ_SIZE && mynic_admin_pending(admin); n++) {
 		dma_rmb();
-		/* What is checked must not change until it is kept. */
+		/*
+		 * Copy first: the device must not change what has been checked.
+		 */
 		cpl = admin->cpls[admin->ci % MYNIC_AQ_SIZE];
 		barrier();
 		WRITE_ONCE(admin->ci, admin->ci + 1);
@@ -241,9 +234,8 @@ static void mynic_admin_take(struct mynic_dev *mdev)
 }
 
 /*
- * Look for the completion for a short while. The clock is one that costs no
- * access to a device, and the lock, behind which interrupts are off, is taken
- * only when there is something.
+ * Poll for a short while. The clock must not need a device access. The lock
+ * disables interrupts, so take it only if there is a completion.
  */
 static bool mynic_admin_spin(struct mynic_dev *mdev,
 			     struct mynic_admin_slot *slot)
@@ -253,7 +245,10 @@ static bool mynic_admin_spin(struct mynic_dev *mdev,
 	do {
 		if (mynic_admin_pending(&mdev->admin))
 			mynic_admin_take(mdev);
-		/* Or somebody else took it, or the device died */
+		/*
+		 * Another thread may have taken it, or the device may have
+		 * died.
+		 */
 		if (completion_done(&slot->done))
 			return true;
 		cpu_relax();
@@ -261,7 +256,7 @@ static bool mynic_admin_spin(struct mynic_dev *mdev,
 	return false;
 }
 
-/* Ask for one interrupt, as soon as there is a completion not yet taken */
+/* Ask for one interrupt, at the first completion that has not been taken. */
 static void mynic_admin_arm(struct mynic_dev *mdev)
 {
 	struct mynic_admin *admin = &mdev->admin;
@@ -272,7 +267,7 @@ static void mynic_admin_arm(struct mynic_dev *mdev)
 	writel(admin->arm, mdev->regs + MYNIC_REG_AQ_ARM);
 }
 
-/* From now on there will be an interrupt behind the completion */
+/* From now on, an interrupt follows the completion. */
 static void mynic_admin_fall_asleep(struct mynic_dev *mdev,
 				    struct mynic_admin_slot *slot)
 {
@@ -293,14 +288,15 @@ static void mynic_admin_fall_asleep(struct mynic_dev *mdev,
  * mynic_admin_exec() - execute a command
  * @mdev: device
  * @cmd: command; id and mailbox are filled in here
- * @in: what to put into the mailbox, or NULL
- * @out: where to put what the device wrote into the mailbox, or NULL
+ * @in: data for the mailbox, or NULL
+ * @out: buffer for the data that the device writes to the mailbox, or NULL
  * @len: bytes of @in or @out, at most MYNIC_MBOX_SIZE
- * @cpl: where to put the completion
+ * @cpl: its completion
  *
- * Context: may sleep, for as long as it takes to declare a device dead.
- * Return: 0 when there is a completion, whatever its status; -EIO if the
- * device is dead.
+ * Context: may sleep, at most until the health check finds that the device
+ * hangs.
+ * Return: 0 if there is a completion, whatever its status; -EIO if the device
+ * is dead.
  */
 int mynic_admin_exec(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 		     const void *in, void *out, size_t len,
@@ -341,7 +337,7 @@ int mynic_admin_exec(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 
 	if (!mynic_admin_spin(mdev, slot)) {
 		mynic_admin_fall_asleep(mdev, slot);
-		/* The health checks end this if the device hangs */
+		/* If the device hangs, the health check ends this wait. */
 		wait_for_completion(&slot->done);
 	}
 
@@ -362,13 +358,13 @@ int mynic_admin_exec(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
  * mynic_admin_irq() - handle the interrupt of admin completions
  * @mdev: device
  *
- * Who looks for a completion may have taken those of others, who asked for this
- * interrupt, and the device may have written none of theirs yet: as long as
- * somebody sleeps, it is asked for the next one.
+ * A thread that polls may have taken completions for which others had requested
+ * this interrupt. Theirs may still be to come. So ask for the next interrupt as
+ * long as any thread sleeps.
  *
  * Context: interrupt handler of vector 0.
- * Return: whether there were completions since an interrupt was asked for, so
- * that the device had a reason for this one.
+ * Return: whether there were completions since the last request for an
+ * interrupt, which means that the device had a reason for this one.
  */
 bool mynic_admin_irq(struct mynic_dev *mdev)
 {
@@ -386,7 +382,7 @@ bool mynic_admin_irq(struct mynic_dev *mdev)
 	return asked;
 }
 
-/* Return: a command that the device leaves unanswered, or NULL */
+/* Return a command that the device has left unanswered too long, or NULL. */
 static const struct mynic_admin_slot *
 mynic_admin_grow(struct mynic_admin *admin)
 {
@@ -414,11 +410,9 @@ static void mynic_admin_end_beat(struct mynic_admin *admin)
 	up(&admin->free);
 }
 
-/**
- * mynic_admin_abort() - end all commands under way with an error
- * @mdev: device, already marked dead, so that there are no new ones
- *
- * Context: any.
+/*
+ * End all commands with an error. The device is marked dead, so no new ones
+ * begin. Callable from any context.
  */
 void mynic_admin_abort(struct mynic_dev *mdev)
 {
@@ -434,7 +428,7 @@ void mynic_admin_abort(struct mynic_dev *mdev)
 	spin_unlock_irqrestore(&admin->lock, flags);
 }
 
-/* Unless all slots are taken, by commands that are as good */
+/* If no slot is free, the commands that occupy them serve the same purpose. */
 static void mynic_admin_start_beat(struct mynic_dev *mdev)
 {
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_NOP };
@@ -452,13 +446,13 @@ static void mynic_admin_start_beat(struct mynic_dev *mdev)
 
 /**
  * mynic_admin_check() - find commands that the device leaves unanswered
- * @mdev: device; if it is alive, a command is under way after this
+ * @mdev: device; if it is alive, a command is under way afterwards
  * @stuck: such a command
  *
- * Nothing is read from the device: one that hangs would stop the processor.
+ * No register is read: a device that hangs would stop the processor.
  *
  * Context: at regular intervals while the device is up.
- * Return: whether there is one.
+ * Return: whether there is such a command.
  */
 bool mynic_admin_check(struct mynic_dev *mdev, struct mynic_admin_stuck *stuck)
 {
@@ -466,7 +460,7 @@ bool mynic_admin_check(struct mynic_dev *mdev, struct mynic_admin_stuck *stuck)
 	const struct mynic_admin_slot *slot;
 	unsigned long flags;
 
-	/* An interrupt may have been lost */
+	/* Recover from a lost interrupt. */
 	mynic_admin_take(mdev);
 	spin_lock_irqsave(&admin->lock, flags);
 	slot = mynic_admin_grow(admin);
@@ -483,10 +477,9 @@ bool mynic_admin_check(struct mynic_dev *mdev, struct mynic_admin_stuck *stuck)
 	return slot;
 }
 
-/**
- * mynic_admin_provoke() - have the device fail
- * @mdev: device
- * @hang: no command is answered from now on; else: it reports an error
+/*
+ * Make the device fail, for tests: it answers no command any more (@hang), or
+ * reports a fatal error.
  */
 void mynic_admin_provoke(struct mynic_dev *mdev, bool hang)
 {

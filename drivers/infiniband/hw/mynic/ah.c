@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Address handles */
+/*
+ * Address handles, and the conversion between paths of verbs and address
+ * vectors. The device has no object for an address handle.
+ */
 #include <rdma/mynic-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "mynic.h"
 
-/**
- * mynic_av_from_attr() - make the address vector of a path
- * @av: address vector
- * @attr: path, with the destination's MAC resolved
- *
- * Return: 0, or -EINVAL for a path without a GID.
+/*
+ * @attr must have the destination's MAC resolved. -EINVAL: the path has no GID.
  */
 int mynic_av_from_attr(struct mynic_av *av, const struct rdma_ah_attr *attr)
 {
@@ -33,11 +32,6 @@ int mynic_av_from_attr(struct mynic_av *av, const struct rdma_ah_attr *attr)
 	return 0;
 }
 
-/**
- * mynic_av_to_attr() - make the path of an address vector
- * @av: address vector
- * @attr: path
- */
 void mynic_av_to_attr(const struct mynic_av *av, struct rdma_ah_attr *attr)
 {
 	attr->type = RDMA_AH_ATTR_TYPE_ROCE;
@@ -51,14 +45,9 @@ void mynic_av_to_attr(const struct mynic_av *av, struct rdma_ah_attr *attr)
 	memcpy(attr->roce.dmac, av->dmac, sizeof(av->dmac));
 }
 
-/**
- * mynic_create_ah() - &ib_device_ops.create_ah and create_user_ah
- * @ibah: address handle
- * @init_attr: path
- * @udata: response: &struct mynic_create_ah_resp. NULL for the kernel's.
- *
- * Context: any; sleeps for user space only.
- * Return: 0 or an errno.
+/*
+ * @udata is NULL for the kernel's address handles, for which this does not
+ * sleep.
  */
 int mynic_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 		    struct ib_udata *udata)
@@ -77,13 +66,6 @@ int mynic_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 	return ib_respond_udata(udata, resp);
 }
 
-/**
- * mynic_query_ah() - &ib_device_ops.query_ah
- * @ibah: address handle
- * @attr: path
- *
- * Return: 0.
- */
 int mynic_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
@@ -91,13 +73,6 @@ int mynic_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 	return 0;
 }
 
-/**
- * mynic_destroy_ah() - &ib_device_ops.destroy_ah
- * @ibah: address handle
- * @flags: enum rdma_destroy_ah_flags
- *
- * Return: 0.
- */
 int mynic_destroy_ah(struct ib_ah *ibah, u32 flags)
 {
 	return 0;

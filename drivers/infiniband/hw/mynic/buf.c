@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Host memory for the device: lists of pages, the memory of queues and their slots,
- * and pages that all processes share with it.
+ * Host memory for the device: lists of pages, the memory of queues and their
+ * slots, and pages that all processes share with it.
  */
 #include <linux/dma-mapping.h>
 #include <linux/log2.h>
@@ -14,8 +14,8 @@
 #define MYNIC_LIST_MAX_LOG_SIZE 22
 
 /*
- * The smallest lists whose own list is not larger than they are: there is no
- * need for more contiguous memory than that.
+ * Choose the smallest list size at which the list of lists fits into one list.
+ * A larger size would only need more contiguous memory.
  */
 static unsigned int mynic_log_list_size(u64 num_pages)
 {
@@ -31,7 +31,7 @@ static unsigned int mynic_log_list_size(u64 num_pages)
 	}
 }
 
-/* Of pages, and of their addresses, if they are more than one */
+/* With two levels, one more list holds the addresses of the others. */
 static unsigned int mynic_num_lists(const struct mynic_page_list *pl)
 {
 	return pl->num_lists > 1 ? pl->num_lists + 1 : pl->num_lists;
@@ -51,10 +51,10 @@ static size_t mynic_list_bytes(const struct mynic_page_list *pl, unsigned int i)
  * @pl: page list
  * @num_pages: pages, at least 1
  * @log_page_size: log2 of the bytes in a page
- * @offset: where in the first page the memory begins
+ * @offset: byte of the first page at which the memory begins
  *
- * The memory is accounted to the caller, as how much it is comes from user
- * space.
+ * User space chooses the number of pages, so the lists are accounted to the
+ * caller. After an error, the caller frees @pl with mynic_page_list_free().
  *
  * Return: 0, -EINVAL if there are too many pages, or -ENOMEM.
  */
@@ -91,12 +91,6 @@ int mynic_page_list_init(struct mynic_page_list *pl, u64 num_pages,
 	return 0;
 }
 
-/**
- * mynic_page_list_set() - set the address of a page
- * @pl: page list
- * @index: page, less than the number given to mynic_page_list_init()
- * @addr: its DMA address
- */
 void mynic_page_list_set(struct mynic_page_list *pl, u64 index, dma_addr_t addr)
 {
 	u64 in_list = index & (BIT_ULL(pl->log_entries) - 1);
@@ -108,15 +102,9 @@ void mynic_page_list_set(struct mynic_page_list *pl, u64 index, dma_addr_t addr)
 			cpu_to_le64(addr);
 }
 
-/**
- * mynic_page_list_map() - let the device read the lists
- * @mdev: device
- * @pl: page list, with the addresses of all pages
- *
- * From then on the lists do not change. So they need not be coherent memory,
- * which comes in whole pages, and each page is zeroed twice.
- *
- * Return: 0 or -ENOMEM.
+/*
+ * Make the lists visible to the device, after which they do not change.
+ * Coherent memory is not needed, and would cost whole pages, each zeroed twice.
  */
 int mynic_page_list_map(struct mynic_dev *mdev, struct mynic_page_list *pl)
 {
@@ -139,11 +127,7 @@ int mynic_page_list_map(struct mynic_dev *mdev, struct mynic_page_list *pl)
 	return 0;
 }
 
-/**
- * mynic_page_list_free() - free the lists
- * @mdev: device, which no longer uses them
- * @pl: page list, as far as it got
- */
+/* The lists may be partly initialised. The device no longer uses them. */
 void mynic_page_list_free(struct mynic_dev *mdev, struct mynic_page_list *pl)
 {
 	unsigned int i;
@@ -182,10 +166,7 @@ static void mynic_mem_release(struct mynic_parked *parked)
 	kfree(mem);
 }
 
-/*
- * The pages' order is the smallest, so that large queues are to be had however
- * fragmented memory is.
- */
+/* Allocate single pages, so that fragmented memory does not limit queues. */
 #define MYNIC_MEM_GFP (GFP_KERNEL_ACCOUNT | __GFP_NOWARN)
 
 static int mynic_mem_add_kernel(struct mynic_mem *mem, unsigned int i)
@@ -196,9 +177,9 @@ static int mynic_mem_add_kernel(struct mynic_mem *mem, unsigned int i)
 }
 
 /*
- * A process maps ordinary pages, and keeps those that it has mapped. Where the
- * device would be given copies of them, or not see what is in caches, there can
- * be no such queues.
+ * Processes map ordinary pages, and hold references to those that they map. The
+ * DMA attributes refuse bounce buffers and incoherent caches, as process and
+ * device share each page for good.
  */
 static int mynic_mem_add_user(struct mynic_mem *mem, unsigned int i)
 {
@@ -223,7 +204,7 @@ static int mynic_mem_add_user(struct mynic_mem *mem, unsigned int i)
  * mynic_mem_alloc() - allocate zeroed memory for a queue
  * @mdev: device
  * @size: bytes
- * @kernel: the queue is the kernel's, not a process's
+ * @kernel: whether the queue is the kernel's
  *
  * The memory is accounted to the caller.
  *
@@ -269,23 +250,15 @@ err:
 	return ERR_PTR(-ENOMEM);
 }
 
-/**
- * mynic_mem_free() - free memory of a queue
- * @mem: memory that the device no longer uses, if it is alive. Pages that are
- *	still mapped into a process live until it unmaps them.
+/*
+ * A live device must have forgotten the memory. Pages that a process still maps
+ * live until it unmaps them.
  */
 void mynic_mem_free(struct mynic_mem *mem)
 {
 	mynic_park(mem->mdev, &mem->parked, mynic_mem_release);
 }
 
-/**
- * mynic_mem_expose() - let a process map the memory of a queue
- * @mem: memory
- * @udata: driver data of the call that creates the queue
- *
- * Return: 0 or an errno.
- */
 int mynic_mem_expose(struct mynic_mem *mem, struct ib_udata *udata)
 {
 	struct mynic_ucontext *ucontext;
@@ -300,12 +273,7 @@ int mynic_mem_expose(struct mynic_mem *mem, struct ib_udata *udata)
 	return ret;
 }
 
-/**
- * mynic_mem_put() - give up the memory of a queue
- * @mem: memory that the device no longer uses
- *
- * If user space can map it, it is freed when no mmap() is under way.
- */
+/* If user space can map the memory, it is freed once no mmap() is under way. */
 void mynic_mem_put(struct mynic_mem *mem)
 {
 	if (mem->user)
@@ -317,7 +285,7 @@ void mynic_mem_put(struct mynic_mem *mem)
 /**
  * mynic_rq_layout() - choose the slots of an RQ or SRQ
  * @ibdev: RDMA device
- * @rq: the queue; its log_size, log_stride and max_sge are set
+ * @rq: queue whose log_size, log_stride and max_sge are set
  * @max_wr: requests, not 0
  * @max_sge: SGEs in each
  *
@@ -343,12 +311,9 @@ int mynic_rq_layout(const struct ib_device *ibdev, struct mynic_wq *rq,
 	return 0;
 }
 
-/**
- * mynic_page_open() - let a user context map a page that all contexts share
- * @ucontext: user context
- * @type: what it is
- *
- * Return: what to remove when the context goes, or an errno.
+/*
+ * Let a user context map a page that all contexts share. The caller removes the
+ * entry when the context is destroyed.
  */
 struct mynic_mmap_entry *mynic_page_open(struct mynic_ucontext *ucontext,
 					 enum mynic_mmap_type type)
@@ -368,14 +333,9 @@ struct mynic_mmap_entry *mynic_page_open(struct mynic_ucontext *ucontext,
 	return ERR_PTR(ret);
 }
 
-/**
- * mynic_page_mmap() - map a page that all contexts share
- * @vma: where
- * @page: the page, which who has mapped it keeps
- *
- * As all mappings it stays with the process that made it.
- *
- * Return: 0, -EPERM if it could be written, or another errno.
+/*
+ * Map, read-only, a page that all contexts share. The mapping holds a reference
+ * to the page, and a fork() does not copy it.
  */
 int mynic_page_mmap(struct vm_area_struct *vma, struct page *page)
 {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* One function for each admin command */
+/*
+ * A typed function for each admin command. They convert byte order and check
+ * what the device returns, and leave policy to their callers. All may sleep.
+ */
 #include "cmd.h"
 #include "mynic_names.h"
 
 /*
- * Those of the device, not those that the kernel has pages of: consumers register
- * pages of 4096 bytes where the kernel's are larger.
+ * Page sizes of the device. Consumers register pages of 4096 bytes even if the
+ * kernel's pages are larger.
  */
 #define MYNIC_PAGE_SIZES \
 	GENMASK_ULL(MYNIC_MAX_LOG_PAGE_SIZE, MYNIC_MIN_LOG_PAGE_SIZE)
@@ -29,12 +32,6 @@ static const char *const mynic_cmd_names[] = {
 
 /* clang-format on */
 
-/**
- * mynic_cmd_name() - the name of a command
- * @opcode: MYNIC_CMD_*
- *
- * Return: the name.
- */
 const char *mynic_cmd_name(u8 opcode)
 {
 	if (opcode < ARRAY_SIZE(mynic_cmd_names) && mynic_cmd_names[opcode])
@@ -99,11 +96,10 @@ static int mynic_cmd_create(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 }
 
 /*
- * The core destroys an object only when nothing uses it, and it learns of all
- * uses but one before the device does: see mynic_cmd_destroy_region(). So this
- * cannot fail as long as device and driver agree on what there is. If they do
- * not, a reset makes them; it also keeps the device away from the object's
- * memory.
+ * Destruction cannot fail while device and driver agree about existing objects:
+ * the RDMA core destroys only objects that are not used. The exception is
+ * mynic_cmd_destroy_region(). If they disagree, a reset is needed, which also
+ * keeps the device from using the object's memory.
  */
 static void mynic_cmd_destroy(struct mynic_dev *mdev, u8 opcode, u32 number)
 {
@@ -114,14 +110,7 @@ static void mynic_cmd_destroy(struct mynic_dev *mdev, u8 opcode, u32 number)
 			  mynic_cmd_name(opcode), number, ERR_PTR(ret));
 }
 
-/**
- * mynic_cmd_nop() - NOP
- * @mdev: device
- * @clock: the device's clock; 0: it does not tell
- *
- * Context: may sleep, as all commands.
- * Return: 0 or an errno.
- */
+/* @clock becomes the time of the device's clock, or 0 if it does not tell. */
 int mynic_cmd_nop(struct mynic_dev *mdev, u64 *clock)
 {
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_NOP };
@@ -133,13 +122,9 @@ int mynic_cmd_nop(struct mynic_dev *mdev, u64 *clock)
 	return ret;
 }
 
-/**
- * mynic_cmd_query_device() - QUERY_DEVICE
- * @mdev: device
- * @caps: result. Limits beyond what the layouts can express are cut down.
- *
- * Context: may sleep, as all commands.
- * Return: 0, or -ENODEV for a device that cannot work.
+/*
+ * Limits in @caps are cut down to what the layouts can express. -ENODEV: the
+ * driver cannot use this device.
  */
 int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps)
 {
@@ -203,13 +188,6 @@ int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps)
 	return 0;
 }
 
-/**
- * mynic_cmd_query_port() - QUERY_PORT
- * @mdev: device
- * @ps: result
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_query_port(struct mynic_dev *mdev, struct mynic_port_state *ps)
 {
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_QUERY_PORT };
@@ -228,15 +206,6 @@ int mynic_cmd_query_port(struct mynic_dev *mdev, struct mynic_port_state *ps)
 	return 0;
 }
 
-/**
- * mynic_cmd_modify_port() - MODIFY_PORT
- * @mdev: device
- * @up: administrative state
- * @mac: unicast MAC
- * @mtu: largest Ethernet payload
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_modify_port(struct mynic_dev *mdev, bool up, const u8 *mac,
 			  u32 mtu)
 {
@@ -266,14 +235,6 @@ static int mynic_cmd_stats(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 	return 0;
 }
 
-/**
- * mynic_cmd_query_stats() - QUERY_STATS
- * @mdev: device
- * @flags: MYNIC_STATS_*
- * @values: MYNIC_NUM_STATS results
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_query_stats(struct mynic_dev *mdev, u8 flags, u64 *values)
 {
 	struct mynic_admin_cmd cmd = {
@@ -284,14 +245,6 @@ int mynic_cmd_query_stats(struct mynic_dev *mdev, u8 flags, u64 *values)
 	return mynic_cmd_stats(mdev, &cmd, values);
 }
 
-/**
- * mynic_cmd_set_gid() - SET_GID
- * @mdev: device
- * @index: entry of the GID table
- * @entry: what it is to hold
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_set_gid(struct mynic_dev *mdev, u32 index,
 		      const struct mynic_set_gid *entry)
 {
@@ -305,16 +258,7 @@ int mynic_cmd_set_gid(struct mynic_dev *mdev, u32 index,
 	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
 }
 
-/**
- * mynic_cmd_set_rx() - SET_RX
- * @mdev: device
- * @qpn: RAW_PACKET QP
- * @flags: MYNIC_RX_*
- * @macs: addresses to receive, 8 bytes each; NULL if there are none
- * @num_macs: how many, at most MYNIC_RX_MAX_MACS
- *
- * Return: 0 or an errno.
- */
+/* @macs has 8 bytes for each address. */
 int mynic_cmd_set_rx(struct mynic_dev *mdev, u32 qpn, u32 flags,
 		     const void *macs, u32 num_macs)
 {
@@ -331,14 +275,6 @@ int mynic_cmd_set_rx(struct mynic_dev *mdev, u32 qpn, u32 flags,
 	return mynic_cmd(mdev, &cmd, macs, NULL, num_macs * 8, &cpl);
 }
 
-/**
- * mynic_cmd_create_eq() - CREATE_EQ
- * @mdev: device
- * @body: what to create
- * @eqn: its number
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_create_eq(struct mynic_dev *mdev,
 			const struct mynic_create_eq *body, u32 *eqn)
 {
@@ -350,23 +286,11 @@ int mynic_cmd_create_eq(struct mynic_dev *mdev,
 	return mynic_cmd_create(mdev, &cmd, NULL, 0, eqn);
 }
 
-/**
- * mynic_cmd_destroy_eq() - DESTROY_EQ
- * @mdev: device
- * @eqn: event queue
- */
 void mynic_cmd_destroy_eq(struct mynic_dev *mdev, u32 eqn)
 {
 	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_EQ, eqn);
 }
 
-/**
- * mynic_cmd_alloc_pd() - ALLOC_PD
- * @mdev: device
- * @pdn: number of the new protection domain
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_alloc_pd(struct mynic_dev *mdev, u32 *pdn)
 {
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_ALLOC_PD };
@@ -374,23 +298,11 @@ int mynic_cmd_alloc_pd(struct mynic_dev *mdev, u32 *pdn)
 	return mynic_cmd_create(mdev, &cmd, NULL, 0, pdn);
 }
 
-/**
- * mynic_cmd_dealloc_pd() - DEALLOC_PD
- * @mdev: device
- * @pdn: protection domain
- */
 void mynic_cmd_dealloc_pd(struct mynic_dev *mdev, u32 pdn)
 {
 	mynic_cmd_destroy(mdev, MYNIC_CMD_DEALLOC_PD, pdn);
 }
 
-/**
- * mynic_cmd_alloc_xrcd() - ALLOC_XRCD
- * @mdev: device
- * @xrcdn: number of the new XRC domain
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_alloc_xrcd(struct mynic_dev *mdev, u32 *xrcdn)
 {
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_ALLOC_XRCD };
@@ -398,25 +310,11 @@ int mynic_cmd_alloc_xrcd(struct mynic_dev *mdev, u32 *xrcdn)
 	return mynic_cmd_create(mdev, &cmd, NULL, 0, xrcdn);
 }
 
-/**
- * mynic_cmd_dealloc_xrcd() - DEALLOC_XRCD
- * @mdev: device
- * @xrcdn: XRC domain
- */
 void mynic_cmd_dealloc_xrcd(struct mynic_dev *mdev, u32 xrcdn)
 {
 	mynic_cmd_destroy(mdev, MYNIC_CMD_DEALLOC_XRCD, xrcdn);
 }
 
-/**
- * mynic_cmd_create_mkey() - CREATE_MKEY
- * @mdev: device
- * @flags: MYNIC_MKEY_*
- * @body: what to create
- * @key: the new key
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_create_mkey(struct mynic_dev *mdev, u8 flags,
 			  const struct mynic_create_mkey *body, u32 *key)
 {
@@ -429,14 +327,7 @@ int mynic_cmd_create_mkey(struct mynic_dev *mdev, u8 flags,
 	return mynic_cmd_create(mdev, &cmd, NULL, 0, key);
 }
 
-/**
- * mynic_cmd_modify_mkey() - MODIFY_MKEY
- * @mdev: device
- * @key: the key; the command takes its index only
- * @body: what the region is to be
- *
- * Return: 0 or an errno.
- */
+/* The device takes only the index from @key. */
 int mynic_cmd_modify_mkey(struct mynic_dev *mdev, u32 key,
 			  const struct mynic_create_mkey *body)
 {
@@ -450,23 +341,18 @@ int mynic_cmd_modify_mkey(struct mynic_dev *mdev, u32 key,
 	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
 }
 
-/**
- * mynic_cmd_destroy_mkey() - DESTROY_MKEY of what no window can be bound to
- * @mdev: device
- * @key: the key; the command takes its index only
+/*
+ * Destroy a key to which no window can be bound. The device takes only the
+ * index from @key.
  */
 void mynic_cmd_destroy_mkey(struct mynic_dev *mdev, u32 key)
 {
 	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_MKEY, key >> 8);
 }
 
-/**
- * mynic_cmd_sync_mkey() - SYNC_MKEY
- * @mdev: device
- * @key: a paged region's
- *
- * If the region is just being destroyed there may be none any more, and that is
- * as good. A device that does not do as told loses all its memory.
+/*
+ * An error is ignored if the ODP region has just been destroyed. With any other
+ * error the device is declared dead, as it must no longer access the memory.
  */
 void mynic_cmd_sync_mkey(struct mynic_dev *mdev, u32 key)
 {
@@ -477,16 +363,7 @@ void mynic_cmd_sync_mkey(struct mynic_dev *mdev, u32 key)
 			  ERR_PTR(ret));
 }
 
-/**
- * mynic_cmd_resume() - RESUME
- * @mdev: device
- * @qpn: queue pair that waits for a page
- * @stage: enum mynic_page_stage
- * @token: of the page fault
- * @failed: there is no such page
- *
- * It fails, to no harm, if the queue pair has been reset meanwhile.
- */
+/* This may fail, harmlessly, if the queue pair has been reset meanwhile. */
 void mynic_cmd_resume(struct mynic_dev *mdev, u32 qpn, u8 stage, u32 token,
 		      bool failed)
 {
@@ -510,7 +387,7 @@ void mynic_cmd_resume(struct mynic_dev *mdev, u32 qpn, u8 stage, u32 token,
  * @length: bytes
  * @log_align: log2 of the alignment in BAR2
  * @number: number of the memory
- * @offset: in BAR2
+ * @offset: offset in BAR2, which has been checked
  *
  * Return: 0 or an errno.
  */
@@ -533,7 +410,9 @@ int mynic_cmd_alloc_dm(struct mynic_dev *mdev, u64 length, u8 log_align,
 		return ret;
 	*number = le32_to_cpu(cpl.number);
 	*offset = le64_to_cpu(cpl.dm_place.offset);
-	/* It is going to be mapped: nothing but memory may be there */
+	/*
+	 * Processes will map it, so refuse ranges that are not device memory.
+	 */
 	if (!IS_ALIGNED(*offset, PAGE_SIZE) || *offset > bar ||
 	    length > bar - *offset ||
 	    *offset < (u64)mdev->caps.num_uar * MYNIC_UAR_SIZE) {
@@ -544,24 +423,12 @@ int mynic_cmd_alloc_dm(struct mynic_dev *mdev, u64 length, u8 log_align,
 	return 0;
 }
 
-/**
- * mynic_cmd_free_dm() - FREE_DM
- * @mdev: device
- * @number: device memory
- */
 void mynic_cmd_free_dm(struct mynic_dev *mdev, u32 number)
 {
 	mynic_cmd_destroy(mdev, MYNIC_CMD_FREE_DM, number);
 }
 
-/**
- * mynic_cmd_query_mkey() - QUERY_MKEY
- * @mdev: device
- * @key: the key; the command takes its index only
- * @mbox: result
- *
- * Return: 0 or an errno.
- */
+/* The device takes only the index from @key. */
 int mynic_cmd_query_mkey(struct mynic_dev *mdev, u32 key,
 			 struct mynic_query_mkey *mbox)
 {
@@ -569,15 +436,10 @@ int mynic_cmd_query_mkey(struct mynic_dev *mdev, u32 key,
 			       sizeof(*mbox));
 }
 
-/**
- * mynic_cmd_destroy_region() - DESTROY_MKEY of a region
- * @mdev: device
- * @key: the key; the command takes its index only
- *
- * Requests of a process bind windows to its regions, even windows that it has
- * not been told of yet: nobody else knows whether one is bound.
- *
- * Return: 0, or -EBUSY if windows are bound to it.
+/*
+ * Processes bind windows by requests, so only the device knows whether any are
+ * bound to a region. -EBUSY: there are. The device takes only the index from
+ * @key.
  */
 int mynic_cmd_destroy_region(struct mynic_dev *mdev, u32 key)
 {
@@ -592,15 +454,6 @@ int mynic_cmd_destroy_region(struct mynic_dev *mdev, u32 key)
 	return ret;
 }
 
-/**
- * mynic_cmd_create_cq() - CREATE_CQ
- * @mdev: device
- * @flags: MYNIC_CQ_*
- * @body: what to create
- * @cqn: its number
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_create_cq(struct mynic_dev *mdev, u8 flags,
 			const struct mynic_create_cq *body, u32 *cqn)
 {
@@ -626,30 +479,13 @@ static int mynic_cmd_resize(struct mynic_dev *mdev, u8 opcode, u32 number,
 	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
 }
 
-/**
- * mynic_cmd_resize_cq() - RESIZE_CQ
- * @mdev: device
- * @cqn: completion queue
- * @body: where it is to go on
- *
- * Return: 0; -EINVAL if there are more entries than will fit; or another
- * errno.
- */
+/* -EINVAL: the CQ has more entries than fit. */
 int mynic_cmd_resize_cq(struct mynic_dev *mdev, u32 cqn,
 			const struct mynic_resize *body)
 {
 	return mynic_cmd_resize(mdev, MYNIC_CMD_RESIZE_CQ, cqn, body);
 }
 
-/**
- * mynic_cmd_modify_cq() - MODIFY_CQ
- * @mdev: device
- * @cqn: completion queue
- * @count: entries that an event waits for
- * @period: microseconds that it waits at most
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_modify_cq(struct mynic_dev *mdev, u32 cqn, u16 count, u16 period)
 {
 	struct mynic_admin_cmd cmd = {
@@ -665,24 +501,11 @@ int mynic_cmd_modify_cq(struct mynic_dev *mdev, u32 cqn, u16 count, u16 period)
 	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
 }
 
-/**
- * mynic_cmd_destroy_cq() - DESTROY_CQ
- * @mdev: device
- * @cqn: completion queue
- */
 void mynic_cmd_destroy_cq(struct mynic_dev *mdev, u32 cqn)
 {
 	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_CQ, cqn);
 }
 
-/**
- * mynic_cmd_query_cq() - QUERY_CQ
- * @mdev: device
- * @cqn: completion queue
- * @mbox: result
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_query_cq(struct mynic_dev *mdev, u32 cqn,
 		       struct mynic_query_cq *mbox)
 {
@@ -690,14 +513,6 @@ int mynic_cmd_query_cq(struct mynic_dev *mdev, u32 cqn,
 			       sizeof(*mbox));
 }
 
-/**
- * mynic_cmd_create_srq() - CREATE_SRQ
- * @mdev: device
- * @mbox: what to create
- * @srqn: its number
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_create_srq(struct mynic_dev *mdev,
 			 const struct mynic_create_srq *mbox, u32 *srqn)
 {
@@ -706,14 +521,6 @@ int mynic_cmd_create_srq(struct mynic_dev *mdev,
 	return mynic_cmd_create(mdev, &cmd, mbox, sizeof(*mbox), srqn);
 }
 
-/**
- * mynic_cmd_modify_srq() - MODIFY_SRQ
- * @mdev: device
- * @srqn: shared receive queue
- * @limit: entries below which the limit event is sent
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_modify_srq(struct mynic_dev *mdev, u32 srqn, u32 limit)
 {
 	struct mynic_admin_cmd cmd = {
@@ -726,29 +533,13 @@ int mynic_cmd_modify_srq(struct mynic_dev *mdev, u32 srqn, u32 limit)
 	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
 }
 
-/**
- * mynic_cmd_resize_srq() - RESIZE_SRQ
- * @mdev: device
- * @srqn: shared receive queue
- * @body: where it is to go on
- *
- * Return: 0; -EINVAL if there are more entries than will fit; or another
- * errno.
- */
+/* -EINVAL: the SRQ has more entries than fit. */
 int mynic_cmd_resize_srq(struct mynic_dev *mdev, u32 srqn,
 			 const struct mynic_resize *body)
 {
 	return mynic_cmd_resize(mdev, MYNIC_CMD_RESIZE_SRQ, srqn, body);
 }
 
-/**
- * mynic_cmd_query_srq() - QUERY_SRQ
- * @mdev: device
- * @srqn: shared receive queue
- * @body: result
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_query_srq(struct mynic_dev *mdev, u32 srqn,
 			struct mynic_query_srq *body)
 {
@@ -765,24 +556,11 @@ int mynic_cmd_query_srq(struct mynic_dev *mdev, u32 srqn,
 	return ret;
 }
 
-/**
- * mynic_cmd_destroy_srq() - DESTROY_SRQ
- * @mdev: device
- * @srqn: shared receive queue
- */
 void mynic_cmd_destroy_srq(struct mynic_dev *mdev, u32 srqn)
 {
 	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_SRQ, srqn);
 }
 
-/**
- * mynic_cmd_create_qp() - CREATE_QP
- * @mdev: device
- * @mbox: what to create
- * @qpn: its number
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_create_qp(struct mynic_dev *mdev,
 			const struct mynic_create_qp *mbox, u32 *qpn)
 {
@@ -791,14 +569,6 @@ int mynic_cmd_create_qp(struct mynic_dev *mdev,
 	return mynic_cmd_create(mdev, &cmd, mbox, sizeof(*mbox), qpn);
 }
 
-/**
- * mynic_cmd_modify_qp() - MODIFY_QP
- * @mdev: device
- * @qpn: queue pair
- * @mbox: attributes, and which of them count
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_modify_qp(struct mynic_dev *mdev, u32 qpn,
 			const struct mynic_qp_attr *mbox)
 {
@@ -811,14 +581,6 @@ int mynic_cmd_modify_qp(struct mynic_dev *mdev, u32 qpn,
 	return mynic_cmd(mdev, &cmd, mbox, NULL, sizeof(*mbox), &cpl);
 }
 
-/**
- * mynic_cmd_query_qp() - QUERY_QP
- * @mdev: device
- * @qpn: queue pair
- * @mbox: result
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_query_qp(struct mynic_dev *mdev, u32 qpn,
 		       struct mynic_qp_attr *mbox)
 {
@@ -826,11 +588,6 @@ int mynic_cmd_query_qp(struct mynic_dev *mdev, u32 qpn,
 			       sizeof(*mbox));
 }
 
-/**
- * mynic_cmd_destroy_qp() - DESTROY_QP
- * @mdev: device
- * @qpn: queue pair
- */
 void mynic_cmd_destroy_qp(struct mynic_dev *mdev, u32 qpn)
 {
 	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_QP, qpn);
@@ -849,43 +606,18 @@ static int mynic_cmd_mcast(struct mynic_dev *mdev, u8 opcode, u32 qpn,
 	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
 }
 
-/**
- * mynic_cmd_attach_mcast() - ATTACH_MCAST
- * @mdev: device
- * @qpn: UD QP
- * @gid: multicast group
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_attach_mcast(struct mynic_dev *mdev, u32 qpn,
 			   const union ib_gid *gid)
 {
 	return mynic_cmd_mcast(mdev, MYNIC_CMD_ATTACH_MCAST, qpn, gid);
 }
 
-/**
- * mynic_cmd_detach_mcast() - DETACH_MCAST
- * @mdev: device
- * @qpn: UD QP
- * @gid: multicast group
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_detach_mcast(struct mynic_dev *mdev, u32 qpn,
 			   const union ib_gid *gid)
 {
 	return mynic_cmd_mcast(mdev, MYNIC_CMD_DETACH_MCAST, qpn, gid);
 }
 
-/**
- * mynic_cmd_create_flow() - CREATE_FLOW
- * @mdev: device
- * @body: what to create
- * @specs: num_specs of them
- * @number: its number
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_create_flow(struct mynic_dev *mdev,
 			  const struct mynic_create_flow *body,
 			  const struct mynic_flow_spec *specs, u32 *number)
@@ -899,24 +631,11 @@ int mynic_cmd_create_flow(struct mynic_dev *mdev,
 				body->num_specs * sizeof(*specs), number);
 }
 
-/**
- * mynic_cmd_destroy_flow() - DESTROY_FLOW
- * @mdev: device
- * @number: flow rule
- */
 void mynic_cmd_destroy_flow(struct mynic_dev *mdev, u32 number)
 {
 	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_FLOW, number);
 }
 
-/**
- * mynic_cmd_create_wq() - CREATE_WQ
- * @mdev: device
- * @mbox: what to create
- * @wqn: its number
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_create_wq(struct mynic_dev *mdev,
 			const struct mynic_create_wq *mbox, u32 *wqn)
 {
@@ -925,14 +644,6 @@ int mynic_cmd_create_wq(struct mynic_dev *mdev,
 	return mynic_cmd_create(mdev, &cmd, mbox, sizeof(*mbox), wqn);
 }
 
-/**
- * mynic_cmd_modify_wq() - MODIFY_WQ
- * @mdev: device
- * @wqn: work queue
- * @body: attributes, and which of them count
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_modify_wq(struct mynic_dev *mdev, u32 wqn,
 			const struct mynic_modify_wq *body)
 {
@@ -946,25 +657,11 @@ int mynic_cmd_modify_wq(struct mynic_dev *mdev, u32 wqn,
 	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
 }
 
-/**
- * mynic_cmd_destroy_wq() - DESTROY_WQ
- * @mdev: device
- * @wqn: work queue
- */
 void mynic_cmd_destroy_wq(struct mynic_dev *mdev, u32 wqn)
 {
 	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_WQ, wqn);
 }
 
-/**
- * mynic_cmd_create_rwq_table() - CREATE_RWQ_TABLE
- * @mdev: device
- * @log_size: log2 of the number of WQs
- * @wqns: the WQs
- * @number: number of the new table
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_create_rwq_table(struct mynic_dev *mdev, u8 log_size,
 			       const __le32 *wqns, u32 *number)
 {
@@ -977,23 +674,11 @@ int mynic_cmd_create_rwq_table(struct mynic_dev *mdev, u8 log_size,
 				number);
 }
 
-/**
- * mynic_cmd_destroy_rwq_table() - DESTROY_RWQ_TABLE
- * @mdev: device
- * @number: receive WQ table
- */
 void mynic_cmd_destroy_rwq_table(struct mynic_dev *mdev, u32 number)
 {
 	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_RWQ_TABLE, number);
 }
 
-/**
- * mynic_cmd_create_counters() - CREATE_COUNTERS
- * @mdev: device
- * @number: number of the new set
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_create_counters(struct mynic_dev *mdev, u32 *number)
 {
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_CREATE_COUNTERS };
@@ -1001,24 +686,11 @@ int mynic_cmd_create_counters(struct mynic_dev *mdev, u32 *number)
 	return mynic_cmd_create(mdev, &cmd, NULL, 0, number);
 }
 
-/**
- * mynic_cmd_destroy_counters() - DESTROY_COUNTERS
- * @mdev: device
- * @number: set of counters
- */
 void mynic_cmd_destroy_counters(struct mynic_dev *mdev, u32 number)
 {
 	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_COUNTERS, number);
 }
 
-/**
- * mynic_cmd_query_counters() - QUERY_COUNTERS
- * @mdev: device
- * @number: set of counters
- * @values: MYNIC_NUM_STATS results
- *
- * Return: 0 or an errno.
- */
 int mynic_cmd_query_counters(struct mynic_dev *mdev, u32 number, u64 *values)
 {
 	struct mynic_admin_cmd cmd = {
@@ -1029,14 +701,7 @@ int mynic_cmd_query_counters(struct mynic_dev *mdev, u32 number, u64 *values)
 	return mynic_cmd_stats(mdev, &cmd, values);
 }
 
-/**
- * mynic_cmd_bind_counters() - BIND_COUNTERS
- * @mdev: device
- * @qpn: queue pair
- * @number: set of counters; 0: none
- *
- * Return: 0 or an errno.
- */
+/* @number 0 unbinds. */
 int mynic_cmd_bind_counters(struct mynic_dev *mdev, u32 qpn, u32 number)
 {
 	struct mynic_admin_cmd cmd = {

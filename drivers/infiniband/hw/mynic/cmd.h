@@ -5,11 +5,11 @@
 #include "mynic.h"
 
 /**
- * struct mynic_port_state - what QUERY_PORT said
+ * struct mynic_port_state - result of QUERY_PORT
  * @mac: permanent MAC
- * @link_up: the wire carries packets
+ * @link_up: whether the wire carries packets
  * @speed_mbps: Mbit/s
- * @max_mtu: largest Ethernet payload
+ * @max_mtu: largest Ethernet payload, in bytes
  */
 struct mynic_port_state {
 	u8 mac[ETH_ALEN];

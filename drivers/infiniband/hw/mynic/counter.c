@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Counters of some queue pairs: a set of counters of the device for each
- * struct rdma_counter, whose id is the number of the set. The core holds the
- * counter's lock.
+ * Counter sets of queue pairs (struct rdma_counter). The id of a counter is the
+ * number of the device's set. The RDMA core holds the counter's lock in all
+ * callbacks. Counters of flow rules are in ibcounters.c.
  */
 #include "cmd.h"
 
 /**
- * struct mynic_counter - counters of some queue pairs
- * @counter: the core's part
+ * struct mynic_counter - counter set of queue pairs
+ * @counter: the RDMA core's part
  */
 struct mynic_counter {
 	struct rdma_counter counter;
 };
 
-/**
- * mynic_counter_init() - &ib_device_ops.counter_init
- * @counter: new counter
- *
- * All that there is, the core has initialised.
+/*
+ * The RDMA core has initialised everything: the driver has no data of its own.
  */
 void mynic_counter_init(struct rdma_counter *counter)
 {
@@ -30,7 +27,9 @@ mynic_counter_alloc_stats(struct rdma_counter *counter)
 	return mynic_alloc_hw_port_stats(counter->device, counter->port);
 }
 
-/* The first QP makes the set */
+/*
+ * The device has a set only as long as a QP uses it: the first one creates it.
+ */
 static int mynic_counter_bind_qp(struct rdma_counter *counter,
 				 struct ib_qp *ibqp, u32 port)
 {

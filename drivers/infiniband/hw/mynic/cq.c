@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Completion queues */
+/*
+ * Completion queues: creation, resizing, and polling and arming from the
+ * kernel. Processes poll and arm their CQs without the driver.
+ */
 #include <linux/if_vlan.h>
 #include <linux/log2.h>
 #include <rdma/mynic-abi.h>
@@ -7,10 +10,13 @@
 
 #include "cmd.h"
 
-/* In an entry's qp_num: the entry has been purged */
+/* Value of qp_num that marks a purged entry */
 #define MYNIC_VOID_QPN cpu_to_le32(U32_MAX)
 
-/* Bits of enum ibv_wc_flags, in which the device speaks */
+/*
+ * The device reports bits of libibverbs' enum ibv_wc_flags, which differ from
+ * the kernel's.
+ */
 #define MYNIC_WC_GRH BIT(0)
 #define MYNIC_WC_WITH_IMM BIT(1)
 #define MYNIC_WC_WITH_INV BIT(3)
@@ -34,13 +40,13 @@ static u8 mynic_cq_log_size(u32 entries)
 /**
  * mynic_cq_init() - create a CQ
  * @mdev: device
- * @cq: CQ; if its &struct ib_cq has handlers, they are called
- * @entries: how many it is to hold, 1 to max_cqe
- * @comp_vector: completion vector: 0 for that of the processor which asks for an
- *	event, else the number of an MSI-X vector
+ * @cq: CQ; if its &struct ib_cq has handlers, they may run at once
+ * @entries: minimum capacity, 1 to max_cqe
+ * @comp_vector: number of an MSI-X vector, or 0 for that of the processor that
+ *	arms the CQ
  * @flags: MYNIC_CQ_*
- * @uarn: UAR page on which its doorbell is rung
- * @kernel: the kernel is to read it
+ * @uarn: UAR page of its doorbell
+ * @kernel: whether the kernel polls it
  *
  * Return: 0 or an errno.
  */
@@ -85,11 +91,6 @@ err_mem:
 	return ret;
 }
 
-/**
- * mynic_cq_fini() - destroy a CQ
- * @mdev: device
- * @cq: CQ that no QP uses
- */
 void mynic_cq_fini(struct mynic_dev *mdev, struct mynic_cq *cq)
 {
 	mynic_cmd_destroy_cq(mdev, cq->cqn);
@@ -114,8 +115,9 @@ static bool mynic_cq_has(const struct mynic_cq *cq, u32 index)
  * mynic_cq_peek() - the next entry of a kernel CQ
  * @cq: CQ
  *
- * The entry stays the device's until @cq->ci passes it, and that is published.
- * What it says is to be read once and checked.
+ * The device can overwrite the entry only after @cq->ci has passed it and has
+ * been published. Its contents are not trusted: read each field once, then
+ * check.
  *
  * Context: one caller at a time.
  * Return: the entry, or NULL if the device has not written it yet.
@@ -128,18 +130,15 @@ struct mynic_cqe *mynic_cq_peek(struct mynic_cq *cq)
 	return mynic_cqe(cq, cq->ci);
 }
 
-/**
- * mynic_cq_publish() - let the device overwrite the entries before the index
- * @cq: kernel CQ
- *
- * Context: one caller at a time.
+/*
+ * Let the device overwrite the entries before @cq->ci. The caller serialises.
  */
 void mynic_cq_publish(struct mynic_cq *cq)
 {
 	mynic_release(&mynic_cq_dbrec(cq)->ci, cq->ci);
 }
 
-/* The vector that interrupts this processor, or 0 for that of the CQ's EQ */
+/* Vector of this processor, or 0 for the one that the CQ was created with. */
 static u64 mynic_cq_vector(const struct mynic_cq *cq)
 {
 	if (!cq->num_vectors)
@@ -148,8 +147,8 @@ static u64 mynic_cq_vector(const struct mynic_cq *cq)
 }
 
 /*
- * The request that is to be stored, or 0 if the last one, which the device has
- * not taken yet, says the same.
+ * Return the request to store, or 0 if the device has not yet taken an equal
+ * one.
  */
 static u64 mynic_cq_request(const struct mynic_cq *cq, u32 index,
 			    bool solicited)
@@ -176,8 +175,8 @@ static u64 mynic_cq_request(const struct mynic_cq *cq, u32 index,
  * @cq: kernel CQ
  * @solicited: whether only solicited completions and errors count
  *
- * The event also comes if there is an entry already that has not been read. With
- * completion vector 0 it interrupts the processor on which this is called.
+ * An unread entry raises the event at once. With completion vector 0, the event
+ * interrupts the calling processor.
  *
  * Context: any.
  */
@@ -196,7 +195,10 @@ void mynic_cq_arm(struct mynic_dev *mdev, struct mynic_cq *cq, bool solicited)
 	spin_unlock_irqrestore(&cq->lock, flags);
 	if (!request)
 		return;
-	/* The device writes an entry before it looks at the request */
+	/*
+	 * Pairs with the device, which writes an entry before it reads the
+	 * request.
+	 */
 	mb();
 	if (!READ_ONCE(dbrec->no_ring) || mynic_cq_has(cq, index))
 		mynic_ring(mdev, MYNIC_UAR_CQ_DB, cq->cqn, index);
@@ -207,7 +209,10 @@ static bool mynic_cqe_is(const struct mynic_cqe *cqe, u32 qpn)
 	return le32_to_cpu(READ_ONCE(cqe->qp_num)) == qpn;
 }
 
-/* A request of an SRQ whose completion nobody sees leaves its place to others */
+/*
+ * Nobody sees this completion, but its request must give back its slot of the
+ * SRQ.
+ */
 static void mynic_cqe_drop(struct mynic_cq *cq, struct mynic_qp *qp,
 			   struct mynic_cqe *cqe)
 {
@@ -224,8 +229,8 @@ static void mynic_cqe_drop(struct mynic_cq *cq, struct mynic_qp *qp,
 /**
  * mynic_cq_purge() - drop the completions of a QP that is reset or destroyed
  * @cq: kernel CQ
- * @qp: QP, for which the device writes no more entries; those that are there
- *	can still find it
+ * @qp: QP for which the device writes no more entries. It must still be
+ *	registered in &mynic_dev.qps, where its remaining entries look it up.
  */
 void mynic_cq_purge(struct mynic_cq *cq, struct mynic_qp *qp)
 {
@@ -257,15 +262,7 @@ static int mynic_cq_respond(struct mynic_cq *cq, struct ib_udata *udata)
 	return ib_respond_udata(udata, resp);
 }
 
-/**
- * mynic_create_cq() - &ib_device_ops.create_cq
- * @ibcq: CQ
- * @attr: what is asked for
- * @attrs: of the call; response: &struct mynic_create_cq_resp. NULL for the
- *	kernel's CQs.
- *
- * Return: 0 or an errno.
- */
+/* @attrs is NULL for kernel CQs. */
 int mynic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct uverbs_attr_bundle *attrs)
 {
@@ -316,13 +313,6 @@ err:
 	return ret;
 }
 
-/**
- * mynic_destroy_cq() - &ib_device_ops.destroy_cq
- * @ibcq: CQ
- * @udata: nothing in it
- *
- * Return: 0, or an errno for bad @udata.
- */
 int mynic_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	int ret;
@@ -366,15 +356,9 @@ static int mynic_cq_move(struct mynic_cq *cq, u64 mmap_key, u8 log_size)
 	return 0;
 }
 
-/**
- * mynic_resize_user_cq() - &ib_device_ops.resize_user_cq
- * @ibcq: CQ
- * @cqe: how many entries it is to hold
- * @udata: &struct mynic_resize_cq_req; response: &struct mynic_resize_resp
- *	for new memory, nothing for the move there
- *
- * Return: 0; -EINVAL if its entries would not fit; or another errno. Unless it
- * is 0, the CQ is as it was.
+/*
+ * A resize takes two calls: the first allocates memory, which the process maps,
+ * and the second moves the CQ there. If either fails, the CQ is unchanged.
  */
 int mynic_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe,
 			 struct ib_udata *udata)
@@ -405,14 +389,6 @@ int mynic_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe,
 	return ret;
 }
 
-/**
- * mynic_modify_cq() - &ib_device_ops.modify_cq
- * @ibcq: CQ
- * @count: entries that an event waits for
- * @period: microseconds that it waits at most
- *
- * Return: 0 or an errno.
- */
 int mynic_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 {
 	return mynic_cmd_modify_cq(to_mdev(ibcq->device), to_mcq(ibcq)->cqn,
@@ -469,8 +445,8 @@ static void mynic_wc_fill(struct ib_wc *wc, const struct mynic_cqe *cqe)
 }
 
 /*
- * Entries of QPs that are gone, and those that no request of a QP can have
- * caused, are passed over.
+ * Skip entries of QPs that no longer exist, and those that match no request of
+ * their QP.
  */
 static bool mynic_poll_one(struct mynic_dev *mdev, struct mynic_cq *cq,
 			   const struct mynic_cqe *cqe, struct ib_wc *wc)
@@ -499,15 +475,6 @@ static bool mynic_poll_one(struct mynic_dev *mdev, struct mynic_cq *cq,
 	return valid;
 }
 
-/**
- * mynic_poll_cq() - &ib_device_ops.poll_cq
- * @ibcq: CQ of the kernel
- * @num_entries: how many fit into @wc
- * @wc: completions
- *
- * Context: any.
- * Return: the number of completions.
- */
 int mynic_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 {
 	struct mynic_dev *mdev = to_mdev(ibcq->device);
@@ -518,7 +485,10 @@ int mynic_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	int n = 0;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	/* A device could write entries as fast as they are passed over */
+	/*
+	 * Bound the loop: a hostile device could write bad entries as fast as
+	 * we skip them.
+	 */
 	for (passed = 0; n < num_entries && passed < BIT(cq->log_size);
 	     passed++) {
 		cqe = mynic_cq_peek(cq);
@@ -535,14 +505,9 @@ int mynic_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	return n;
 }
 
-/**
- * mynic_req_notify_cq() - &ib_device_ops.req_notify_cq
- * @ibcq: CQ of the kernel
- * @flags: which completions are to raise an event
- *
- * Context: any.
- * Return: 0, as the device misses no events; 1 if it is dead, the caller wants
- * to know, and there is something to be flushed.
+/*
+ * The device misses no events while it lives. For a dead one,
+ * IB_CQ_REPORT_MISSED_EVENTS must report requests that wait to be flushed.
  */
 int mynic_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Device memory */
+/*
+ * Device memory: allocation, and mapping by processes. Regions of it are in
+ * mr.c.
+ */
 #include <linux/slab.h>
 #include <rdma/mynic-abi.h>
 #include <rdma/uverbs_ioctl.h>
@@ -9,17 +12,7 @@
 #define UVERBS_MODULE_NAME mynic
 #include <rdma/uverbs_named_ioctl.h>
 
-/**
- * mynic_alloc_dm() - &ib_device_ops.alloc_dm
- * @ibdev: RDMA device
- * @ibucontext: who gets it
- * @attr: length and alignment
- * @attrs: response: &struct mynic_alloc_dm_resp
- *
- * What is mapped is whole pages, which belong to one piece of memory only.
- *
- * Return: the memory, zeroed, or ERR_PTR().
- */
+/* Allocations are whole pages, as processes map pages. The memory is zeroed. */
 struct ib_dm *mynic_alloc_dm(struct ib_device *ibdev,
 			     struct ib_ucontext *ibucontext,
 			     struct ib_dm_alloc_attr *attr,
@@ -71,15 +64,7 @@ err_free:
 	return ERR_PTR(ret);
 }
 
-/**
- * mynic_dealloc_dm() - &ib_device_ops.dealloc_dm
- * @ibdm: device memory that no region uses
- * @attrs: nothing in it
- *
- * The memory goes when nobody has it mapped any more.
- *
- * Return: 0.
- */
+/* The device gets the memory back when nobody maps it any more. */
 int mynic_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs)
 {
 	rdma_user_mmap_entry_remove(&to_mdm(ibdm)->mmap.rdma_entry);
@@ -98,32 +83,21 @@ static void mynic_dm_work(struct work_struct *work)
 	}
 }
 
-/**
- * mynic_dm_init() - before there is device memory
- * @mdev: device
- */
 void mynic_dm_init(struct mynic_dev *mdev)
 {
 	init_llist_head(&mdev->unused_dms);
 	INIT_WORK(&mdev->dm_work, mynic_dm_work);
 }
 
-/**
- * mynic_dm_flush() - have the device take back all that is unused
- * @mdev: device
- */
+/* Wait until the device has taken back all unused memory. */
 void mynic_dm_flush(struct mynic_dev *mdev)
 {
 	flush_work(&mdev->dm_work);
 }
 
-/**
- * mynic_dm_free() - the last user of device memory has gone
- * @mdev: device
- * @dm: device memory
- *
- * The last user is often a mapping, and munmap() holds the lock of all the
- * process's mappings: that is no place to wait for the device.
+/*
+ * The last reference is often a mapping, and munmap() holds the process's mmap
+ * lock. That is no place to wait for the device, so leave it to a work item.
  */
 void mynic_dm_free(struct mynic_dev *mdev, struct mynic_dm *dm)
 {
@@ -140,8 +114,8 @@ ADD_UVERBS_ATTRIBUTES_SIMPLE(mynic_dm, UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC,
 						 UA_MANDATORY));
 
 /*
- * A process that was given the file descriptor maps what the one that opened
- * it allocated.
+ * A process that received the file descriptor from another one uses this to map
+ * device memory which the other one allocated.
  */
 static int
 UVERBS_HANDLER(MYNIC_METHOD_DM_QUERY)(struct uverbs_attr_bundle *attrs)

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * DMA handles: hints for the accesses to a memory region. The device accesses
- * memory with loads and stores, which carry none, so there is nothing to be
- * told to it. The core keeps the handle with the region.
+ * DMA handles: hints for accesses to a memory region. The device accesses
+ * memory with loads and stores, which carry no hints. So handles are only
+ * checked here, and the RDMA core keeps them with the region.
  */
 #include "mynic.h"
 
-/**
- * mynic_alloc_dmah() - &ib_device_ops.alloc_dmah
- * @ibdmah: new handle, whose fields the core has checked one by one
- * @attrs: nothing in it
- *
- * As for a PCIe requester with steering tags: the processor and the kind of
- * memory select a tag together, and a tag goes with a processing hint only.
- *
- * Return: 0 or -EINVAL.
+/*
+ * The RDMA core has checked each field. The rules are those of a PCIe
+ * requester: a processing hint is required, and processor and memory type
+ * select a steering tag only together.
  */
 int mynic_alloc_dmah(struct ib_dmah *ibdmah, struct uverbs_attr_bundle *attrs)
 {
@@ -27,13 +22,6 @@ int mynic_alloc_dmah(struct ib_dmah *ibdmah, struct uverbs_attr_bundle *attrs)
 	return given & tag && (given & tag) != tag ? -EINVAL : 0;
 }
 
-/**
- * mynic_dealloc_dmah() - &ib_device_ops.dealloc_dmah
- * @ibdmah: handle that no region uses
- * @attrs: nothing in it
- *
- * Return: 0.
- */
 int mynic_dealloc_dmah(struct ib_dmah *ibdmah, struct uverbs_attr_bundle *attrs)
 {
 	return 0;

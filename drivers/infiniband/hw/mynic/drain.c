@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The kernel's consumers of a dead device: everything they posted comes back as
- * flushed, as from a QP in the error state.
+ * Flushing and draining of the kernel's QPs. When the device is dead, all
+ * posted requests complete as flushed, as those of a QP in the error state do.
  */
 #include <linux/bottom_half.h>
 #include <linux/delay.h>
@@ -9,13 +9,13 @@
 
 #include "mynic.h"
 
-/* How often somebody looks for completions who has to do that himself */
+/* Interval of polling for consumers that get no interrupts */
 #define MYNIC_DRAIN_POLL (HZ / 10)
 
 /**
  * struct mynic_drain - the last request of a queue
- * @cqe: called when it completes
- * @done: has been
+ * @cqe: its completion handler
+ * @done: it has completed
  */
 struct mynic_drain {
 	struct ib_cqe cqe;
@@ -27,21 +27,21 @@ static bool mynic_wq_outstanding(const struct mynic_wq *wq)
 	return wq->wr_id && READ_ONCE(wq->pi) != READ_ONCE(wq->ci);
 }
 
-/* The netdev's QP, which is no consumer's, has no RDMA device */
+/* The network interface's QP is not a verbs object, and has no RDMA device. */
 static bool mynic_qp_is_consumers(const struct mynic_qp *qp)
 {
 	return qp->dbrec && qp->ibqp.device;
 }
 
 /*
- * Nobody may complete the requests of a CQ that its consumer polls without
- * being asked to. As long as there is a QP, the core does not free its CQ.
+ * A CQ of type IB_POLL_DIRECT is completed only when its consumer polls it. The
+ * RDMA core frees no CQ while a QP uses it.
  */
 static void mynic_wake_cq(struct mynic_cq *cq)
 {
 	if (cq->ibcq.poll_ctx == IB_POLL_DIRECT || !cq->ibcq.comp_handler)
 		return;
-	/* Handlers raise soft interrupts, and expect to be called in a hard one */
+	/* Completion handlers expect a hard interrupt, and raise soft ones. */
 	local_bh_disable();
 	cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 	local_bh_enable();
@@ -59,16 +59,14 @@ static void mynic_wake_qp(struct mynic_qp *qp)
 		mynic_wake_cq(qp->send_cq);
 	if (mynic_wq_outstanding(&qp->rq))
 		mynic_wake_cq(qp->recv_cq);
-	/* Who drains a QP that shares its receive queue waits for this */
+	/* ib_drain_qp() of a QP with an SRQ waits for this event. */
 	if (qp->ibqp.srq && qp->ibqp.event_handler)
 		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
 }
 
-/**
- * mynic_wake_consumers() - let the kernel's consumers find what is flushed
- * @mdev: device, dead
- *
- * Context: may sleep.
+/*
+ * Have the kernel's consumers of a dead device poll their CQs, where they find
+ * their requests flushed. May sleep.
  */
 void mynic_wake_consumers(struct mynic_dev *mdev)
 {
@@ -76,7 +74,10 @@ void mynic_wake_consumers(struct mynic_dev *mdev)
 	struct mynic_qp *qp;
 	unsigned long qpn;
 
-	/* Whoever still posts, with interrupts off, sees that it is dead */
+	/*
+	 * Wait for posters, which have interrupts off: later ones see a dead
+	 * device.
+	 */
 	synchronize_rcu();
 	xa_for_each(&mdev->qps, qpn, res) {
 		res = mynic_res_get(&mdev->qps, qpn);
@@ -104,11 +105,12 @@ static int mynic_flush_wq(struct mynic_qp *qp, struct mynic_wq *wq, int room,
 
 /**
  * mynic_flush_cq() - complete what a dead device left behind
- * @mdev: device, dead
- * @cq: CQ of the kernel, whose lock is held
- * @room: how many fit into @wc
+ * @mdev: dead device
+ * @cq: CQ of the kernel
+ * @room: entries that fit into @wc
  * @wc: completions
  *
+ * Context: with the lock of @cq held.
  * Return: the number of completions.
  */
 int mynic_flush_cq(struct mynic_dev *mdev, struct mynic_cq *cq, int room,
@@ -135,14 +137,7 @@ int mynic_flush_cq(struct mynic_dev *mdev, struct mynic_cq *cq, int room,
 	return n;
 }
 
-/**
- * mynic_flush_pending() - whether mynic_flush_cq() would find something
- * @mdev: device, dead
- * @cq: CQ of the kernel
- *
- * Context: any.
- * Return: whether it would.
- */
+/* Whether mynic_flush_cq() would find something. Callable from any context. */
 bool mynic_flush_pending(struct mynic_dev *mdev, const struct mynic_cq *cq)
 {
 	struct mynic_res *res;
@@ -172,7 +167,7 @@ static void mynic_drain_done(struct ib_cq *ibcq, struct ib_wc *wc)
 	complete(&drain->done);
 }
 
-/* Return: whether something may have happened since the last time */
+/* Return true once the last request of the queue has completed. */
 static bool mynic_drain_wait(struct mynic_dev *mdev, struct mynic_cq *cq,
 			     struct completion *done)
 {
@@ -188,8 +183,8 @@ static bool mynic_drain_wait(struct mynic_dev *mdev, struct mynic_cq *cq,
 }
 
 /*
- * All requests of a queue have completed, and all callbacks have returned, when
- * one that was posted behind them has completed.
+ * The request that is posted here completes last. Then all others have
+ * completed, and their callbacks have returned.
  */
 static void mynic_drain(struct mynic_qp *qp, struct mynic_wq *wq,
 			struct mynic_cq *cq)
@@ -203,7 +198,7 @@ static void mynic_drain(struct mynic_qp *qp, struct mynic_wq *wq,
 	init_completion(&drain.done);
 	if (ib_modify_qp(&qp->ibqp, &attr, IB_QP_STATE))
 		mynic_die(mdev, "QP %u cannot be moved to ERR", qp->qpn);
-	/* There is room when one of those before it has completed */
+	/* If the queue is full, wait until a request completes. */
 	while (mynic_post_marker(mdev, qp, wq, &drain.cqe))
 		mynic_drain_wait(mdev, cq, &drain.done);
 	if (mynic_dead(mdev))
@@ -212,10 +207,6 @@ static void mynic_drain(struct mynic_qp *qp, struct mynic_wq *wq,
 		;
 }
 
-/**
- * mynic_drain_sq() - &ib_device_ops.drain_sq
- * @ibqp: QP of the kernel
- */
 void mynic_drain_sq(struct ib_qp *ibqp)
 {
 	struct mynic_qp *qp = to_mqp(ibqp);
@@ -223,10 +214,6 @@ void mynic_drain_sq(struct ib_qp *ibqp)
 	mynic_drain(qp, &qp->sq, qp->send_cq);
 }
 
-/**
- * mynic_drain_rq() - &ib_device_ops.drain_rq
- * @ibqp: QP of the kernel that has a receive queue of its own
- */
 void mynic_drain_rq(struct ib_qp *ibqp)
 {
 	struct mynic_qp *qp = to_mqp(ibqp);
@@ -234,12 +221,10 @@ void mynic_drain_rq(struct ib_qp *ibqp)
 	mynic_drain(qp, &qp->rq, qp->recv_cq);
 }
 
-/**
- * mynic_qp_err_dead() - move a QP of the kernel to ERR without the device
- * @qp: QP of a dead device
- *
- * Its requests are flushed when they are polled. The consumer is told as if the
- * device had moved it.
+/*
+ * Move a kernel QP to ERR without the device, which is dead. Its requests are
+ * flushed when they are polled. The consumer gets the same event as from the
+ * device.
  */
 void mynic_qp_err_dead(struct mynic_qp *qp)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Event queues and interrupts */
+/*
+ * Event queues and their interrupts: vector 0 is for asynchronous events and
+ * admin completions, the others are for completion events.
+ */
 #include <linux/interrupt.h>
 #include <linux/io.h>
 #include <linux/slab.h>
@@ -7,7 +10,7 @@
 #include "cmd.h"
 #include "trace.h"
 
-/* The device keeps events back when the ring is full: any size will do */
+/* Any size will do: the device holds events back while the ring is full. */
 #define MYNIC_EQ_LOG_SIZE 10
 #define MYNIC_EQ_SIZE BIT(MYNIC_EQ_LOG_SIZE)
 #define MYNIC_EQ_DBREC_OFFSET (MYNIC_EQ_SIZE * sizeof(struct mynic_eqe))
@@ -44,18 +47,24 @@ static struct mynic_eq_dbrec *mynic_eq_dbrec(const struct mynic_eq *eq)
 }
 
 /*
- * The device interrupts for the entry behind those that have been released, if
- * it sees that when it has written it. Return: whether it has written it.
+ * Release the entries that have been read. The device interrupts for the next
+ * entry, unless it has written that one before it saw the index. Return:
+ * whether it has written it.
  */
 static bool mynic_eq_release(struct mynic_eq *eq)
 {
 	mynic_release(&mynic_eq_dbrec(eq)->ci, eq->ci);
-	/* The device writes an entry before it looks at the index */
+	/*
+	 * Pairs with the device, which writes an entry before it reads the
+	 * index.
+	 */
 	mb();
 	return mynic_eq_pending(eq);
 }
 
-/* False if there is none, and an interrupt comes for the next one */
+/*
+ * Return false if there is no event. Then an interrupt comes for the next one.
+ */
 static bool mynic_eq_next(struct mynic_eq *eq, struct mynic_event_data *event)
 {
 	const struct mynic_eqe *eqe = mynic_eqe(eq, eq->ci);
@@ -77,9 +86,10 @@ static bool mynic_eq_next(struct mynic_eq *eq, struct mynic_event_data *event)
 }
 
 /*
- * A device could write entries as fast as they are read: with as many as a ring
- * has, @left, the doorbell brings an interrupt for those that are left. It
- * also lets the device write what it has kept back.
+ * A hostile device could write entries as fast as they are read, so a handler
+ * reads at most a ring of them. If entries are left (@left), ringing the
+ * doorbell raises another interrupt. It also makes the device write the events
+ * held back.
  */
 static void mynic_eq_done(struct mynic_eq *eq, bool left)
 {
@@ -106,7 +116,7 @@ static irqreturn_t mynic_comp_irq(int irq, void *data)
 		if (!res)
 			continue;
 		cq = container_of(res, struct mynic_cq, res);
-		/* Nobody asks for events of a CQ that its consumer polls */
+		/* Ignore events of CQs that their consumers poll. */
 		if (cq->ibcq.comp_handler &&
 		    cq->ibcq.poll_ctx != IB_POLL_DIRECT)
 			cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
@@ -160,7 +170,7 @@ static void mynic_qp_event(struct mynic_dev *mdev,
 	mynic_res_put(res);
 }
 
-/* The device has the same event for WQs, whose numbers no QP has */
+/* WQs share this event with QPs, but not the numbers. */
 static void mynic_wq_event(struct mynic_dev *mdev, u32 wqn)
 {
 	struct mynic_res *res = mynic_res_get(&mdev->rwqs, wqn);
@@ -270,13 +280,13 @@ static irqreturn_t mynic_async_thread(int irq, void *data)
 }
 
 /*
- * Event handlers of QPs may sleep, so events are left to the thread; admin
- * completions are not, as the handlers may wait for commands.
+ * Event handlers of QPs may sleep, so the thread handles events. Admin
+ * completions are handled here, as event handlers may wait for commands.
  *
- * A completion may be gone when the interrupt comes that was asked for, as others
- * look for theirs. It is not spurious therefore. Nor is it a reason to look
- * whether the device died: a register is not to be read for commands or events.
- * If the device died at the same time, the next command finds out.
+ * A polling thread may take a completion before its interrupt arrives, so an
+ * interrupt without one is not spurious. Nor is it a reason to look for a dead
+ * device: commands and events must not cost a register access. If the device
+ * has died, the next command finds out.
  */
 static irqreturn_t mynic_async_irq(int irq, void *data)
 {
@@ -291,7 +301,7 @@ static irqreturn_t mynic_async_irq(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/* Handlers under way use the ring until they end */
+/* Wait for handlers that are using the ring. */
 static void mynic_eq_free(struct mynic_eq *eq)
 {
 	WRITE_ONCE(eq->up, false);
@@ -325,7 +335,7 @@ static int mynic_eq_create(struct mynic_eq *eq, bool async)
 		return PTR_ERR(mem);
 	eq->ci = 0;
 	eq->mem = mem;
-	/* The interrupt handler looks at the ring as soon as it is there */
+	/* From here on the interrupt handler reads the ring. */
 	smp_store_release(&eq->up, true);
 	body.buf = mem->list.buf;
 	ret = mynic_cmd_create_eq(mdev, &body, &eq->eqn);
@@ -334,12 +344,7 @@ static int mynic_eq_create(struct mynic_eq *eq, bool async)
 	return ret;
 }
 
-/**
- * mynic_eqs_init() - create the event queues
- * @mdev: device, which is ENABLED; no command has been given yet
- *
- * Return: 0 or an errno.
- */
+/* The device is ENABLED, and no command has been given yet. */
 int mynic_eqs_init(struct mynic_dev *mdev)
 {
 	unsigned int i;
@@ -366,10 +371,7 @@ err:
 	return ret;
 }
 
-/**
- * mynic_eqs_fini() - destroy the event queues
- * @mdev: device; no command is given afterwards
- */
+/* No command is given afterwards. */
 void mynic_eqs_fini(struct mynic_dev *mdev)
 {
 	unsigned int i;
@@ -380,9 +382,9 @@ void mynic_eqs_fini(struct mynic_dev *mdev)
 }
 
 /*
- * The processor that a vector is for: mynic_cq_vector() and processes take its
- * number, modulo the number of vectors, for that of the vector. Where several
- * are online that have it in common, the first; NULL if there is none.
+ * Return the processor for a vector: the first online one whose number, modulo
+ * the number of vectors, is that of the vector, or NULL. mynic_cq_vector() and
+ * processes choose vectors in the same way.
  */
 static const struct cpumask *mynic_comp_cpu(const struct mynic_eq *eq)
 {
@@ -395,7 +397,7 @@ static const struct cpumask *mynic_comp_cpu(const struct mynic_eq *eq)
 	return NULL;
 }
 
-/* Where that processor cannot be interrupted, any other one is as good */
+/* If that processor cannot be interrupted, any other will do. */
 static void mynic_comp_eq_bind(const struct mynic_eq *eq, int irq)
 {
 	const struct cpumask *cpu = mynic_comp_cpu(eq);
@@ -438,14 +440,9 @@ static void mynic_comp_irqs_free(struct mynic_dev *mdev, unsigned int n)
 	kfree(mdev->comp_eqs);
 }
 
-/**
- * mynic_irqs_request() - take the interrupts
- * @mdev: device, not yet up
- *
- * They are kept while the device is dead or reset: to give them up is an access
- * to a device that perhaps hangs.
- *
- * Return: 0 or an errno.
+/*
+ * Interrupts are kept while the device is dead or in reset. Freeing them would
+ * access a device that perhaps hangs.
  */
 int mynic_irqs_request(struct mynic_dev *mdev)
 {
@@ -476,10 +473,6 @@ err:
 	return ret;
 }
 
-/**
- * mynic_irqs_free() - give up the interrupts
- * @mdev: device, down for good
- */
 void mynic_irqs_free(struct mynic_dev *mdev)
 {
 	free_irq(pci_irq_vector(mdev->pdev, 0), &mdev->async_eq);

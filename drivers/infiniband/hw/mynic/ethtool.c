@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What ethtool shows of the Ethernet interface */
+/* ethtool operations of the network interface */
 #include <linux/ethtool.h>
 
 #include "cmd.h"

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Memory regions that the kernel's consumers register with requests */
+/*
+ * Fast registration: memory regions of the kernel that get their memory by a
+ * request, REG_MR.
+ */
 #include <linux/dma-mapping.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
 
 #include "cmd.h"
 
-/**
- * mynic_alloc_mr() - &ib_device_ops.alloc_mr
- * @ibpd: protection domain
- * @type: IB_MR_TYPE_MEM_REG
- * @max_num_sg: pages that it is to have room for
- *
- * Return: a region without memory, or ERR_PTR().
- */
 struct ib_mr *mynic_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 			     u32 max_num_sg)
 {
@@ -66,16 +61,9 @@ static int mynic_set_page(struct ib_mr *ibmr, u64 addr)
 	return 0;
 }
 
-/**
- * mynic_map_mr_sg() - &ib_device_ops.map_mr_sg
- * @ibmr: region of mynic_alloc_mr()
- * @sg: memory, mapped for the device
- * @sg_nents: elements of @sg
- * @sg_offset: where in the first element to begin
- *
- * REG_MR gives the region what was mapped last.
- *
- * Return: elements mapped, which may be fewer than @sg_nents, or -EINVAL.
+/*
+ * REG_MR registers what was mapped last. The result is the number of elements
+ * mapped, which may be less than @sg_nents.
  */
 int mynic_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		    unsigned int *sg_offset)
@@ -90,16 +78,12 @@ int mynic_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 	fr->current_list ^= 1;
 	fr->num_pages = 0;
 	num = ib_sg_to_pages(ibmr, sg, sg_nents, sg_offset, mynic_set_page);
-	/* Before the consumer chooses another iova */
+	/* Keep the offset: the consumer may change the iova afterwards. */
 	fr->offset = ibmr->iova & (ibmr->page_size - 1);
 	return num;
 }
 
-/**
- * mynic_fast_reg_operands() - what a REG_MR says of the memory
- * @mr: region of mynic_alloc_mr(), mapped
- * @op: operands; all but the access flags are set
- */
+/* Fill in all operands of REG_MR except the access flags. */
 void mynic_fast_reg_operands(const struct mynic_mr *mr,
 			     struct mynic_reg_mr_operands *op)
 {

@@ -5,7 +5,7 @@
 
 #include "cmd.h"
 
-/* The device and the core count in the same way */
+/* The driver passes these values on unconverted. */
 static_assert(MYNIC_FLOW_NORMAL == (int)IB_FLOW_ATTR_NORMAL);
 static_assert(MYNIC_FLOW_ALL_DEFAULT == (int)IB_FLOW_ATTR_ALL_DEFAULT);
 static_assert(MYNIC_FLOW_MC_DEFAULT == (int)IB_FLOW_ATTR_MC_DEFAULT);
@@ -21,7 +21,7 @@ static_assert(MYNIC_FLOW_GRE == (int)IB_FLOW_SPEC_GRE);
 static_assert(MYNIC_FLOW_MPLS == (int)IB_FLOW_SPEC_MPLS);
 static_assert(MYNIC_FLOW_INNER == (int)IB_FLOW_SPEC_INNER);
 
-/* So are the headers, but for what is behind them */
+/* The headers have the same layout, too, up to trailing reserved bytes. */
 static_assert(sizeof(struct mynic_flow_eth) ==
 	      sizeof(struct ib_flow_eth_filter));
 static_assert(sizeof(struct mynic_flow_ipv4) ==
@@ -89,7 +89,7 @@ static int mynic_flow_header(struct mynic_flow_spec *hw,
 	}
 }
 
-/* The core has checked that the specs are as long as they say */
+/* The RDMA core has checked the sizes of the specs. */
 static int mynic_flow_specs(struct mynic_create_flow *body,
 			    struct mynic_flow_spec *hw,
 			    const struct ib_flow_attr *attr)
@@ -124,15 +124,7 @@ static int mynic_flow_specs(struct mynic_create_flow *body,
 	return 0;
 }
 
-/**
- * mynic_create_flow() - &ib_device_ops.create_flow
- * @ibqp: RAW_PACKET QP
- * @attr: the rule
- * @udata: nothing in it
- *
- * Return: the rule, or an ERR_PTR(): -EOPNOTSUPP for what the device does not
- * do, -EINVAL for what nothing does.
- */
+/* -EOPNOTSUPP: the device lacks support. -EINVAL: the rule is invalid. */
 struct ib_flow *mynic_create_flow(struct ib_qp *ibqp, struct ib_flow_attr *attr,
 				  struct ib_udata *udata)
 {
@@ -186,12 +178,6 @@ err:
 	return ERR_PTR(ret);
 }
 
-/**
- * mynic_destroy_flow() - &ib_device_ops.destroy_flow
- * @ibflow: the rule
- *
- * Return: 0.
- */
 int mynic_destroy_flow(struct ib_flow *ibflow)
 {
 	struct mynic_flow *flow = to_mflow(ibflow);

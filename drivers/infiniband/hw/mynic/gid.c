@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The GID table */
+/*
+ * The GID table of the device, and the page that tells processes which of its
+ * entries are valid. An entry includes the source MAC and the VLAN.
+ */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
 #include <rdma/ib_cache.h>
@@ -31,8 +34,8 @@ static void mynic_gid_valid(const struct ib_gid_attr *attr, u8 valid)
 }
 
 /*
- * A VLAN that took over the MAC of the interface below it gets each new one, but
- * after the interface.
+ * If a VLAN has taken over the MAC of its lower interface, it follows each
+ * change of that MAC, but later than the lower interface.
  */
 static bool mynic_gid_follows(const struct ib_gid_attr *attr,
 			      const struct net_device *below)
@@ -49,7 +52,7 @@ static bool mynic_gid_follows(const struct ib_gid_attr *attr,
 	return follows;
 }
 
-/* With the lock held the interface keeps its MAC */
+/* gid_lock keeps the MAC of the interface unchanged. */
 static int mynic_gid_entry(struct mynic_dev *mdev,
 			   const struct ib_gid_attr *attr,
 			   struct mynic_set_gid *entry)
@@ -68,13 +71,6 @@ static int mynic_gid_entry(struct mynic_dev *mdev,
 	return 0;
 }
 
-/**
- * mynic_add_gid() - &ib_device_ops.add_gid
- * @attr: the GID, where in the table it goes, and its network interface
- * @context: not used
- *
- * Return: 0 or an errno.
- */
 int mynic_add_gid(const struct ib_gid_attr *attr, void **context)
 {
 	struct mynic_dev *mdev = to_mdev(attr->device);
@@ -91,13 +87,6 @@ int mynic_add_gid(const struct ib_gid_attr *attr, void **context)
 	return ret;
 }
 
-/**
- * mynic_del_gid() - &ib_device_ops.del_gid
- * @attr: where in the table the GID is
- * @context: not used
- *
- * Return: 0 or an errno.
- */
 int mynic_del_gid(const struct ib_gid_attr *attr, void **context)
 {
 	struct mynic_set_gid entry = { .vlan = cpu_to_le16(MYNIC_NO_VLAN) };
@@ -111,7 +100,6 @@ int mynic_del_gid(const struct ib_gid_attr *attr, void **context)
 	return ret;
 }
 
-/* Whether the VLAN takes over each new MAC of the interface below it */
 static bool mynic_vlan_follows(struct net_device *ndev, u16 vlan)
 {
 	struct net_device *upper;
@@ -125,12 +113,12 @@ static bool mynic_vlan_follows(struct net_device *ndev, u16 vlan)
 }
 
 /**
- * mynic_gids_change_mac() - give the Ethernet interface another MAC
+ * mynic_gids_change_mac() - change the MAC of the network interface
  * @mdev: device, which is up
  * @addr: &struct sockaddr with the MAC
  *
- * The core replaces GIDs that are made of the MAC, but not those that stand for
- * addresses of the interface.
+ * The RDMA core replaces the GIDs that are made from the MAC. GIDs of IP
+ * addresses keep their entry, whose source MAC is changed here.
  */
 void mynic_gids_change_mac(struct mynic_dev *mdev, void *addr)
 {
@@ -151,7 +139,10 @@ void mynic_gids_change_mac(struct mynic_dev *mdev, void *addr)
 		    !mynic_vlan_follows(mdev->netdev, vlan))
 			continue;
 		ether_addr_copy(entry->mac, mdev->netdev->dev_addr);
-		/* This fails on a dead device only, which forgets them all */
+		/*
+		 * This fails only if the device is dead. Then it loses all GIDs
+		 * anyway.
+		 */
 		mynic_cmd_set_gid(mdev, i, entry);
 	}
 	mutex_unlock(&mdev->gid_lock);

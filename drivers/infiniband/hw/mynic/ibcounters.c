@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Counters objects of processes, which count what flow rules match */
+/*
+ * Counter sets of processes (struct ib_counters), which count for flow rules.
+ * Those of queue pairs are in counter.c.
+ */
 #include <rdma/mynic-abi.h>
 #include <rdma/uverbs_ioctl.h>
 

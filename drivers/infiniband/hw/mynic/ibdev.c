@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The RDMA device: what it offers, and how it comes and goes */
+/* The RDMA device: its operations, its registration and its removal */
 #include <linux/module.h>
 #include <rdma/mynic-abi.h>
 
@@ -95,12 +95,6 @@ static const struct uapi_definition mynic_uapi_defs[] = {
 	{},
 };
 
-/**
- * mynic_ib_register() - show the RDMA device to the world
- * @mdev: device, which is up
- *
- * Return: 0 or an errno.
- */
 int mynic_ib_register(struct mynic_dev *mdev)
 {
 	struct device *dev = &mdev->pdev->dev;
@@ -121,7 +115,7 @@ int mynic_ib_register(struct mynic_dev *mdev)
 	ibdev->node_type = RDMA_NODE_IB_CA;
 	ibdev->node_guid = mdev->caps.node_guid;
 	ibdev->phys_port_cnt = 1;
-	/* Vector 0 is that of the processor which asks for an event */
+	/* Vector 0 stands for the vector of the processor that arms the CQ. */
 	ibdev->num_comp_vectors = mdev->num_comp_eqs + 1;
 	ibdev->local_dma_lkey = mdev->caps.dma_lkey;
 	ibdev->dev.parent = dev;
@@ -136,7 +130,10 @@ int mynic_ib_register(struct mynic_dev *mdev)
 	ret = ib_device_set_netdev(ibdev, mdev->netdev, MYNIC_PORT);
 	if (ret)
 		goto err_page;
-	/* User contexts, and what they are told, may come before it returns */
+	/*
+	 * Clients may open contexts and get events before ib_register_device()
+	 * returns.
+	 */
 	mdev->ibdev = mib;
 	ret = ib_register_device(ibdev, mdev->ibdev_name, dev);
 	if (ret == -ENFILE)
@@ -153,17 +150,15 @@ err_dealloc:
 	return ret;
 }
 
-/**
- * mynic_ib_unregister() - take the RDMA device from the world
- * @mdev: device, dead or alive
- *
- * This waits until all its users have let go.
- */
+/* Wait until all users have let go. The device may be dead. */
 void mynic_ib_unregister(struct mynic_dev *mdev)
 {
 	const char *name = dev_name(&mdev->ibdev->ibdev.dev);
 
-	/* It was renamed perhaps, but is not to be taken for a pattern */
+	/*
+	 * The device may have been renamed, but a name with '%' would be taken
+	 * for a pattern.
+	 */
 	if (!strchr(name, '%'))
 		strscpy(mdev->ibdev_name, name);
 	ib_unregister_device(&mdev->ibdev->ibdev);

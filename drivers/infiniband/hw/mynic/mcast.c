@@ -1,32 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Multicast groups */
+/* Multicast groups of UD queue pairs */
 #include "cmd.h"
 
-/**
- * mynic_attach_mcast() - &ib_device_ops.attach_mcast
- * @ibqp: UD QP
- * @gid: group
- * @lid: not used on Ethernet
- *
- * Return: 0 or an errno.
- */
 int mynic_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
 	return mynic_cmd_attach_mcast(to_mdev(ibqp->device), to_mqp(ibqp)->qpn,
 				      gid);
 }
 
-/**
- * mynic_detach_mcast() - &ib_device_ops.detach_mcast
- * @ibqp: UD QP
- * @gid: group
- * @lid: not used on Ethernet
- *
- * A process may have attached the QP to one group several times, with other LIDs:
- * the device knows of one. A QP whose attachments could not all be taken back
- * could not be destroyed either.
- *
- * Return: 0, as the QP is not in the group in any case.
+/*
+ * A process may attach a QP to one group several times, with different LIDs,
+ * but the device knows only one attachment. Report success when it is gone
+ * already, as otherwise the QP could never be destroyed.
  */
 int mynic_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Memory regions */
+/*
+ * Memory regions: of processes, of dma-bufs, of device memory, and of all DMA
+ * addresses. ODP regions are in odp.c, fast registration is in fast_reg.c.
+ */
 #include <linux/dma-mapping.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
@@ -24,10 +27,9 @@ static void mynic_mr_release(struct mynic_parked *parked)
 	put_device(&ibdev->dev);
 }
 
-/**
- * mynic_mr_free() - free a region, and the memory that it is made of
- * @ibdev: RDMA device. It may be unregistered before the memory is freed.
- * @mr: region that the device no longer uses, if it is alive
+/*
+ * A live device must have forgotten the region. A dead one may use it until it
+ * is reset, so @ibdev may be unregistered before the memory is freed.
  */
 void mynic_mr_free(struct ib_device *ibdev, struct mynic_mr *mr)
 {
@@ -37,13 +39,6 @@ void mynic_mr_free(struct ib_device *ibdev, struct mynic_mr *mr)
 	mynic_park(mr->mdev, &mr->parked, mynic_mr_release);
 }
 
-/**
- * mynic_get_dma_mr() - &ib_device_ops.get_dma_mr
- * @ibpd: protection domain
- * @access: enum ib_access_flags
- *
- * Return: a region with all of DMA space, or ERR_PTR().
- */
 struct ib_mr *mynic_get_dma_mr(struct ib_pd *ibpd, int access)
 {
 	struct mynic_create_mkey body = {
@@ -79,8 +74,8 @@ static int mynic_mr_list(struct mynic_dev *mdev, struct ib_umem *umem,
 	int ret;
 
 	/*
-	 * The offset in the first page is the device's to add, and has nothing
-	 * to do with the iova: the pages need not be aligned to that.
+	 * The device adds the offset in the first page itself. The iova is
+	 * irrelevant, as pages need not be aligned to it.
 	 */
 	page_size = ib_umem_find_best_pgsz(umem, mdev->caps.page_size_cap,
 					   umem->address);
@@ -129,7 +124,7 @@ static void mynic_mr_set_access(struct mynic_mr *mr, int access, u64 iova)
 	mr->body.iova = access & IB_ZERO_BASED ? 0 : cpu_to_le64(iova);
 }
 
-/* A region of memory of a process, not yet known to the device */
+/* Allocate a region that the device does not know yet. */
 static struct mynic_mr *mynic_mr_alloc(struct ib_umem *umem)
 {
 	struct mynic_mr *mr;
@@ -141,7 +136,7 @@ static struct mynic_mr *mynic_mr_alloc(struct ib_umem *umem)
 	return mr;
 }
 
-/* The caller frees @mr if that fails */
+/* On error, the caller frees @mr. */
 static int mynic_mr_create(struct ib_pd *ibpd, struct mynic_mr *mr, u64 iova,
 			   int access)
 {
@@ -164,18 +159,7 @@ static int mynic_mr_create(struct ib_pd *ibpd, struct mynic_mr *mr, u64 iova,
 	return 0;
 }
 
-/**
- * mynic_reg_user_mr() - &ib_device_ops.reg_user_mr
- * @ibpd: protection domain
- * @start: address in the process
- * @length: bytes
- * @iova: address in work requests
- * @access: enum ib_access_flags
- * @dmah: hints, or NULL; for memory that is pinned
- * @udata: nothing in it
- *
- * Return: the region, or ERR_PTR().
- */
+/* DMA handles are refused for ODP regions. */
 struct ib_mr *mynic_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 				u64 iova, int access, struct ib_dmah *dmah,
 				struct ib_udata *udata)
@@ -221,8 +205,8 @@ static int mynic_mr_modify(struct mynic_mr *mr,
 }
 
 /*
- * The exporter takes the memory back. When this returns the device uses the
- * memory no more; the key stays, of nothing.
+ * Called when the exporter takes the memory back. Afterwards the device cannot
+ * access it: the key still exists, but for a region of length 0.
  */
 static void mynic_mr_revoke(void *priv)
 {
@@ -235,21 +219,7 @@ static void mynic_mr_revoke(void *priv)
 			  "it did not give up a memory region");
 }
 
-/**
- * mynic_reg_user_mr_dmabuf() - &ib_device_ops.reg_user_mr_dmabuf
- * @ibpd: protection domain
- * @offset: where in the buffer the region begins
- * @length: bytes
- * @iova: address in work requests
- * @fd: the buffer
- * @access: enum ib_access_flags
- * @dmah: hints, or NULL
- * @attrs: the call
- *
- * The exporter may revoke the buffer at any time.
- *
- * Return: the region, or ERR_PTR().
- */
+/* The region is pinned, but the exporter may revoke the buffer at any time. */
 struct ib_mr *mynic_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset,
 				       u64 length, u64 iova, int fd, int access,
 				       struct ib_dmah *dmah,
@@ -286,7 +256,9 @@ struct ib_mr *mynic_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset,
 	return &mr->ibmr;
 }
 
-/* All that the region is, in one step */
+/*
+ * One command changes all attributes, so that the region is never half changed.
+ */
 static int mynic_mr_rereg_in_place(struct mynic_mr *mr,
 				   const struct mynic_mr *new)
 {
@@ -326,20 +298,9 @@ static int mynic_mr_rereg_memory(struct mynic_mr *mr, struct mynic_mr *new,
 	return 0;
 }
 
-/**
- * mynic_rereg_user_mr() - &ib_device_ops.rereg_user_mr
- * @ibmr: memory region of a process
- * @flags: enum ib_mr_rereg_flags: what changes
- * @start: new address in the process
- * @length: new length
- * @iova: new address in work requests
- * @access: new enum ib_access_flags
- * @ibpd: new protection domain
- * @udata: nothing in it
- *
- * The region keeps its keys. What fails changes nothing.
- *
- * Return: NULL, as it is still the same region, or ERR_PTR().
+/*
+ * The region keeps its keys. On error it is unchanged. On success the result is
+ * NULL, as it is still the same region.
  */
 struct ib_mr *mynic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				  u64 length, u64 iova, int access,
@@ -384,20 +345,12 @@ struct ib_mr *mynic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	else
 		ret = mynic_mr_rereg_in_place(mr, new);
 out:
-	/* It has the old memory now; or new memory, which is not used */
+	/* On success @new holds the old memory, on error the new memory. */
 	mynic_mr_free(ibmr->device, new);
 	return ERR_PTR(ret);
 }
 
-/**
- * mynic_reg_dm_mr() - &ib_device_ops.reg_dm_mr
- * @ibpd: protection domain
- * @ibdm: device memory
- * @attr: range, which the core has checked, and enum ib_access_flags
- * @attrs: nothing in it
- *
- * Return: a region whose addresses begin at 0, or ERR_PTR().
- */
+/* Addresses of the region begin at 0. The RDMA core has checked the range. */
 struct ib_mr *mynic_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm,
 			      struct ib_dm_mr_attr *attr,
 			      struct uverbs_attr_bundle *attrs)
@@ -429,13 +382,7 @@ struct ib_mr *mynic_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm,
 	return &mr->ibmr;
 }
 
-/**
- * mynic_dereg_mr() - &ib_device_ops.dereg_mr
- * @ibmr: memory region
- * @udata: nothing in it
- *
- * Return: 0, -EBUSY if windows are bound to it, or an errno for bad @udata.
- */
+/* -EBUSY: memory windows are bound to the region. */
 int mynic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct mynic_dev *mdev = to_mdev(ibmr->device);
@@ -452,7 +399,10 @@ int mynic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	}
 	ret = mynic_cmd_destroy_region(mdev, ibmr->lkey);
 	if (dmabuf) {
-		/* There is no key any more that could be made one of nothing */
+		/*
+		 * The key no longer exists, so mynic_mr_revoke() must not
+		 * modify it.
+		 */
 		if (!ret)
 			ib_umem_dmabuf_set_revoke_locked(dmabuf, NULL, NULL);
 		ib_umem_dmabuf_revoke_unlock(dmabuf);

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Memory windows */
+/*
+ * Memory windows: their keys. Processes bind windows by requests to their QPs,
+ * which the driver does not see.
+ */
 #include <rdma/uverbs_ioctl.h>
 
 #include "cmd.h"
 
-/**
- * mynic_alloc_mw() - &ib_device_ops.alloc_mw
- * @ibmw: memory window, with its type
- * @udata: nothing in it
- *
- * Requests in the send queues of processes bind it.
- *
- * Return: 0 or an errno.
- */
 int mynic_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 {
 	struct mynic_create_mkey body = {
@@ -38,12 +32,6 @@ int mynic_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 				     &ibmw->rkey);
 }
 
-/**
- * mynic_dealloc_mw() - &ib_device_ops.dealloc_mw
- * @ibmw: memory window, bound or not
- *
- * Return: 0
- */
 int mynic_dealloc_mw(struct ib_mw *ibmw)
 {
 	mynic_cmd_destroy_mkey(to_mdev(ibmw->device), ibmw->rkey);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory that a dead device may still use. A device that hangs goes on some
- * day, and finishes what it had begun. So what it was told of is kept until a
- * reset has been seen to end, or it can no longer be master of the bus.
+ * Memory that a dead device may still use. A device that hangs may resume and
+ * finish what it had begun. What it was told of is kept until it has been
+ * reset, or has lost bus mastering.
  */
 #include "mynic.h"
 
 /**
- * mynic_park() - give up what the device was told of
- * @mdev: device. If it is alive it has forgotten the memory.
- * @parked: what to give up
- * @free: gives it up; now, or when the device cannot use it any more
+ * mynic_park() - free what the device was told of
+ * @mdev: device. If it is alive, it has forgotten the memory.
+ * @parked: what to free
+ * @free: frees it, now or when the device can no longer use it
  *
  * Context: as @free, which may sleep.
  */
@@ -28,9 +28,9 @@ void mynic_park(struct mynic_dev *mdev, struct mynic_parked *parked,
 		free(parked);
 }
 
-/**
- * mynic_unpark() - give up all that was kept
- * @mdev: device, which has been reset, or is no longer master of the bus
+/*
+ * Free all that was kept. The device has been reset, or is no longer a bus
+ * master.
  */
 void mynic_unpark(struct mynic_dev *mdev)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Protection domains */
+/*
+ * Protection domains, and their lookup by processes that share a file
+ * descriptor
+ */
 #include <rdma/mynic-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -8,13 +11,6 @@
 #define UVERBS_MODULE_NAME mynic
 #include <rdma/uverbs_named_ioctl.h>
 
-/**
- * mynic_alloc_pd() - &ib_device_ops.alloc_pd
- * @ibpd: protection domain
- * @udata: nothing in it
- *
- * Return: 0 or an errno.
- */
 int mynic_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	int ret;
@@ -25,13 +21,6 @@ int mynic_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	return mynic_cmd_alloc_pd(to_mdev(ibpd->device), &to_mpd(ibpd)->pdn);
 }
 
-/**
- * mynic_dealloc_pd() - &ib_device_ops.dealloc_pd
- * @ibpd: protection domain
- * @udata: nothing in it
- *
- * Return: 0, or an errno for bad @udata.
- */
 int mynic_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	int ret;
@@ -44,8 +33,8 @@ int mynic_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 }
 
 /*
- * A process that was given a file descriptor may use the protection domains
- * that belong to it. To find the one of the handle is all that there is to do.
+ * A process that received a file descriptor from another one may use its
+ * protection domains. Looking up the handle is all that this needs to do.
  */
 static int
 UVERBS_HANDLER(MYNIC_METHOD_PD_QUERY)(struct uverbs_attr_bundle *attrs)

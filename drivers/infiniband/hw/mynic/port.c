@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What verbs say of the device and its port */
+/* Attributes of the RDMA device and of its port, as verbs report them */
 #include <rdma/ib_addr.h>
 #include <rdma/ib_mad.h>
 #include <rdma/mynic-abi.h>
@@ -8,8 +8,8 @@
 #include "mynic.h"
 
 /*
- * A program on a busy host answers within 4.096 us times two to the power of
- * this: 268 ms.
+ * IBTA encoding: 4.096 us * 2^16 = 268 ms, in which a process answers even on a
+ * busy host.
  */
 #define MYNIC_LOCAL_ACK_DELAY 16
 
@@ -18,14 +18,6 @@
 	 IB_DEVICE_RAW_IP_CSUM | IB_DEVICE_RC_RNR_NAK_GEN |          \
 	 IB_DEVICE_SRQ_RESIZE | IB_DEVICE_SYS_IMAGE_GUID)
 
-/**
- * mynic_query_device() - &ib_device_ops.query_device
- * @ibdev: RDMA device
- * @attr: result
- * @udata: nothing in it
- *
- * Return: 0, or an errno for bad @udata.
- */
 int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata)
 {
@@ -58,8 +50,9 @@ int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	if (caps->max_flow)
 		attr->device_cap_flags |= IB_DEVICE_MANAGED_FLOW_STEERING;
 	/*
-	 * A window of type 2 is good for one QP (2A), and of one protection
-	 * domain (2B), which is always that of the QP.
+	 * A window of type 2 can be used through one QP, whose PD is always
+	 * that of the window. Types 2A and 2B do not differ then, and both are
+	 * reported.
 	 */
 	if (caps->max_mw)
 		attr->device_cap_flags |= IB_DEVICE_MEM_WINDOW |
@@ -92,7 +85,7 @@ int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_total_mcast_qp_attach =
 		min_t(u64, (u64)caps->max_mcast_grp * caps->max_mcast_qp_attach,
 		      S32_MAX);
-	/* An address handle is memory of its owner only */
+	/* Address handles use no memory of the device. */
 	attr->max_ah = S32_MAX;
 	attr->max_dm_size = caps->dm_size;
 	attr->max_srq = caps->max_srq;
@@ -122,11 +115,6 @@ int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	return 0;
 }
 
-/**
- * mynic_get_dev_fw_str() - &ib_device_ops.get_dev_fw_str
- * @ibdev: RDMA device
- * @str: result
- */
 void mynic_get_dev_fw_str(struct ib_device *ibdev, char *str)
 {
 	u64 ver = to_mdev(ibdev)->caps.fw_ver;
@@ -135,14 +123,7 @@ void mynic_get_dev_fw_str(struct ib_device *ibdev, char *str)
 		 (u16)(ver >> 16), (u16)ver);
 }
 
-/**
- * mynic_query_port() - &ib_device_ops.query_port
- * @ibdev: RDMA device
- * @port: 1
- * @attr: result, zeroed by the core
- *
- * Return: 0, or -ENODEV without a network interface.
- */
+/* -ENODEV: there is no network interface. */
 int mynic_query_port(struct ib_device *ibdev, u32 port,
 		     struct ib_port_attr *attr)
 {
@@ -171,14 +152,6 @@ int mynic_query_port(struct ib_device *ibdev, u32 port,
 				&attr->active_width);
 }
 
-/**
- * mynic_get_port_immutable() - &ib_device_ops.get_port_immutable
- * @ibdev: RDMA device
- * @port: 1
- * @immutable: result
- *
- * Return: 0.
- */
 int mynic_get_port_immutable(struct ib_device *ibdev, u32 port,
 			     struct ib_port_immutable *immutable)
 {
@@ -190,27 +163,12 @@ int mynic_get_port_immutable(struct ib_device *ibdev, u32 port,
 	return 0;
 }
 
-/**
- * mynic_get_link_layer() - &ib_device_ops.get_link_layer
- * @ibdev: RDMA device
- * @port: 1
- *
- * Return: Ethernet.
- */
 enum rdma_link_layer mynic_get_link_layer(struct ib_device *ibdev, u32 port)
 {
 	return IB_LINK_LAYER_ETHERNET;
 }
 
-/**
- * mynic_query_pkey() - &ib_device_ops.query_pkey
- * @ibdev: RDMA device
- * @port: 1
- * @index: entry of the P_Key table
- * @pkey: result: RoCE has the default partition only
- *
- * Return: 0, or -EINVAL beyond the table.
- */
+/* RoCE has only the default partition. */
 int mynic_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 {
 	if (index)
@@ -219,11 +177,9 @@ int mynic_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 	return 0;
 }
 
-/**
- * mynic_ece_options() - what QPs can agree on with their peers
- * @mdev: device
- *
- * Return: enum mynic_ece_option.
+/*
+ * Return the bits of enum mynic_ece_option that QPs may negotiate with their
+ * peers.
  */
 u32 mynic_ece_options(const struct mynic_dev *mdev)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Queue pairs */
+/*
+ * Queue pairs: their creation, attributes, states and destruction. Requests are
+ * posted in wr.c, and kernel QPs are drained in drain.c.
+ */
 #include <linux/log2.h>
 #include <linux/slab.h>
 #include <rdma/mynic-abi.h>
@@ -104,7 +107,9 @@ static int mynic_qp_init_kernel(struct mynic_qp *qp)
 	return mynic_wq_init_kernel(&qp->rq, qp->mem);
 }
 
-/* The device's QP, and what its events and page faults find it by */
+/*
+ * Create the QP in the device, and make it visible to events and page faults.
+ */
 static int mynic_qp_register(struct mynic_dev *mdev, struct mynic_qp *qp,
 			     const struct mynic_create_qp *mbox)
 {
@@ -159,11 +164,12 @@ static int mynic_qp_cmd_create(struct mynic_dev *mdev, struct mynic_qp *qp,
 /**
  * mynic_qp_init() - create a QP
  * @mdev: device
- * @qp: QP, zeroed beyond its &struct ib_qp; if that has handlers, they are
- *	called
- * @init: what it is to be
+ * @qp: QP, zero except for its &struct ib_qp, whose event handler may run at
+ *	once
+ * @init: attributes; on success, its capabilities are those granted
  *
- * Return: 0, -EINVAL if @init asks for more than there is, or another errno.
+ * Return: 0, -EINVAL if @init asks for more than the device has, or another
+ * errno.
  */
 int mynic_qp_init(struct mynic_dev *mdev, struct mynic_qp *qp,
 		  const struct mynic_qp_init *init)
@@ -202,7 +208,7 @@ err_mem:
 	return ret;
 }
 
-/* A QP that has no queues of its own */
+/* Create a QP without queues of its own, and thus without memory. */
 static int mynic_qp_init_bare(struct mynic_dev *mdev, struct mynic_qp *qp,
 			      const struct mynic_create_qp *mbox)
 {
@@ -211,7 +217,7 @@ static int mynic_qp_init_bare(struct mynic_dev *mdev, struct mynic_qp *qp,
 	return mynic_qp_register(mdev, qp, mbox);
 }
 
-/* The kernel does not read the CQs of processes */
+/* Only kernel CQs need it: the provider purges those of processes. */
 static void mynic_qp_purge_cqs(struct mynic_qp *qp)
 {
 	if (!qp->dbrec)
@@ -221,15 +227,10 @@ static void mynic_qp_purge_cqs(struct mynic_qp *qp)
 		mynic_cq_purge(qp->recv_cq, qp);
 }
 
-/**
- * mynic_qp_fini() - destroy a QP
- * @mdev: device
- * @qp: QP
- */
 void mynic_qp_fini(struct mynic_dev *mdev, struct mynic_qp *qp)
 {
 	mynic_cmd_destroy_qp(mdev, qp->qpn);
-	/* Who polls passes over what belongs to no QP */
+	/* Purged entries stay in the ring, and mynic_poll_cq() skips them. */
 	mynic_qp_purge_cqs(qp);
 	mynic_res_remove(&mdev->qps, qp->qpn, &qp->res);
 	mynic_page_faults_free(qp->faults);
@@ -278,7 +279,9 @@ static int mynic_qp_respond(struct mynic_qp *qp, struct ib_udata *udata)
 	return ib_respond_udata(udata, resp);
 }
 
-/* Only a QP of type DRIVER has something to say that the core has no field for */
+/*
+ * Driver data is needed only for DRIVER QPs: verbs has no field for their kind.
+ */
 static int mynic_qp_request(const struct ib_qp_init_attr *attr,
 			    struct ib_udata *udata)
 {
@@ -310,7 +313,7 @@ static int mynic_qp_create_flags(const struct ib_device *ibdev,
 	return 0;
 }
 
-/* SRQs have the queues of a target, and each request names one */
+/* An XRC target has no queues. Each request names the SRQ to take from. */
 static int mynic_create_target(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 			       struct ib_udata *udata)
 {
@@ -335,7 +338,7 @@ static int mynic_create_target(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	return 0;
 }
 
-/* WQs have the queues, which a table names */
+/* An RSS QP has no queues. Its table names the receive work queues to use. */
 static int mynic_create_rss(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 			    struct ib_udata *udata)
 {
@@ -376,15 +379,10 @@ static int mynic_create_rss(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	return ret;
 }
 
-/**
- * mynic_create_qp() - &ib_device_ops.create_qp
- * @ibqp: QP
- * @attr: what is asked for; its capabilities become what there is
- * @udata: request, for IB_QPT_DRIVER and with a receive WQ table: &struct
- *	mynic_create_qp_req; response: &struct mynic_create_qp_resp. NULL for
- *	the kernel's QPs, and for XRC_TGT, which belong to no process.
- *
- * Return: 0 or an errno.
+/*
+ * Driver data is in struct mynic_create_qp_req (DRIVER and RSS QPs) and struct
+ * mynic_create_qp_resp. @udata is NULL for kernel QPs, and for XRC_TGT, which
+ * belong to no process.
  */
 int mynic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 		    struct ib_udata *udata)
@@ -547,7 +545,10 @@ static void mynic_wq_reset(struct mynic_wq *wq)
 	wq->ci = 0;
 }
 
-/* Of a QP that is now in RESET; user space does the same with its own */
+/*
+ * The device has forgotten all requests on the way to RESET. The provider does
+ * the same for the QPs of processes.
+ */
 static void mynic_qp_forget(struct mynic_qp *qp)
 {
 	if (!qp->dbrec)
@@ -573,8 +574,8 @@ static int mynic_modify_request(struct ib_udata *udata,
 }
 
 /*
- * The core's table ends before the type DRIVER, and does not have rate limits
- * for all types in all kernels: there the device has its own.
+ * ib_modify_qp_is_ok() does not know type DRIVER, and not all kernels allow a
+ * rate limit for all types. The device checks these itself.
  */
 static bool mynic_modify_is_ok(enum ib_qp_state cur, enum ib_qp_state new,
 			       enum ib_qp_type type, int mask)
@@ -586,18 +587,9 @@ static bool mynic_modify_is_ok(enum ib_qp_state cur, enum ib_qp_state new,
 	return ib_modify_qp_is_ok(cur, new, type, mask & ~IB_QP_RATE_LIMIT);
 }
 
-/**
- * mynic_modify_qp() - &ib_device_ops.modify_qp
- * @ibqp: QP
- * @attr: new attributes
- * @mask: enum ib_qp_attr_mask: which of them count
- * @udata: request: &struct mynic_modify_qp_req, or nothing; response: &struct
- *	mynic_modify_qp_resp
- *
- * A QP of the kernel can be moved to ERR although the device is dead.
- *
- * Return: 0, -EINVAL for what the IBTA's state table does not allow, or
- * another errno.
+/*
+ * A kernel QP can go to ERR even if the device is dead, as ULPs drain their QPs
+ * before they destroy them.
  */
 int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata)
@@ -613,7 +605,7 @@ int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	ret = mynic_modify_request(udata, &req);
 	if (ret)
 		return ret;
-	/* With a receive WQ table it has no states */
+	/* A QP with a receive WQ table has no states. */
 	if (ibqp->rwq_ind_tbl)
 		return -EOPNOTSUPP;
 	if (mask & ~(IB_QP_ATTR_STANDARD_BITS | IB_QP_RATE_LIMIT))
@@ -684,15 +676,7 @@ static void mynic_qp_attr_from_hw(struct ib_qp_attr *attr,
 	attr->rate_limit = le32_to_cpu(hw->rate_limit);
 }
 
-/**
- * mynic_query_qp() - &ib_device_ops.query_qp
- * @ibqp: QP
- * @attr: result
- * @mask: which attributes are wanted; all are given
- * @init_attr: result: as the QP was created
- *
- * Return: 0 or an errno.
- */
+/* All attributes are reported, whatever @mask asks for. */
 int mynic_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		   struct ib_qp_init_attr *init_attr)
 {
@@ -718,13 +702,6 @@ int mynic_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	return 0;
 }
 
-/**
- * mynic_destroy_qp() - &ib_device_ops.destroy_qp
- * @ibqp: QP
- * @udata: nothing in it
- *
- * Return: 0, or an errno for bad @udata.
- */
 int mynic_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	int ret;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What resizing a CQ and resizing an SRQ have in common */
+/*
+ * Memory for a resized queue: what CQs and SRQs have in common. The process
+ * first asks for memory and maps it, then asks for the queue to move there.
+ */
 #include <rdma/mynic-abi.h>
 
 #include "mynic.h"
 
-/**
- * mynic_move_init() - at the queue's creation
- * @move: the queue's
- */
 void mynic_move_init(struct mynic_move *move)
 {
 	mutex_init(&move->lock);
@@ -21,9 +20,9 @@ static void mynic_move_drop(struct mynic_move *move)
 	move->mem = NULL;
 }
 
-/**
- * mynic_move_fini() - give up the memory that a queue did not move to
- * @move: of a queue that the device no longer knows
+/*
+ * Free memory to which the queue has not moved. The device no longer knows the
+ * queue.
  */
 void mynic_move_fini(struct mynic_move *move)
 {
@@ -32,14 +31,14 @@ void mynic_move_fini(struct mynic_move *move)
 }
 
 /**
- * mynic_move_make() - make memory that a queue can move to
- * @move: the queue's; what was made before is given up
+ * mynic_move_make() - allocate memory that a queue can move to
+ * @move: the queue's; memory of an earlier call is freed
  * @mdev: device
- * @dbrec_offset: bytes of the ring, up to the doorbell record
- * @dbrec_size: bytes of that
+ * @dbrec_offset: bytes of the ring, after which the doorbell record follows
+ * @dbrec_size: bytes of the doorbell record
  * @log_size: log2 of the number of slots
- * @udata: of the call
- * @resp: what the process is to know
+ * @udata: driver data of the call
+ * @resp: response for the process
  *
  * Context: @move is locked.
  * Return: 0 or an errno.
@@ -73,14 +72,9 @@ int mynic_move_make(struct mynic_move *move, struct mynic_dev *mdev,
 	return 0;
 }
 
-/**
- * mynic_move_is() - whether this is the memory that was made last
- * @move: the queue's
- * @mmap_key: what the process calls it
- * @log_size: log2 of the number of slots that the process asks for
- *
- * Context: @move is locked.
- * Return: whether it is.
+/*
+ * Whether the process asks for the memory that was allocated last, with the
+ * same size. Called with @move locked.
  */
 bool mynic_move_is(const struct mynic_move *move, u64 mmap_key, u8 log_size)
 {
@@ -90,13 +84,7 @@ bool mynic_move_is(const struct mynic_move *move, u64 mmap_key, u8 log_size)
 		       rdma_user_mmap_get_offset(&move->mem->mmap.rdma_entry);
 }
 
-/**
- * mynic_move_body() - the command that moves a queue
- * @move: the queue's, with memory
- *
- * Context: @move is locked.
- * Return: its body.
- */
+/* Called with @move locked. */
 struct mynic_resize mynic_move_body(const struct mynic_move *move)
 {
 	lockdep_assert_held(&move->lock);
@@ -107,12 +95,9 @@ struct mynic_resize mynic_move_body(const struct mynic_move *move)
 	};
 }
 
-/**
- * mynic_move_done() - the device has moved the queue
- * @move: the queue's
- * @mem: the queue's memory; the old one is given up
- *
- * Context: @move is locked.
+/*
+ * The device has moved the queue: free its old memory. Called with @move
+ * locked.
  */
 void mynic_move_done(struct mynic_move *move, struct mynic_mem **mem)
 {

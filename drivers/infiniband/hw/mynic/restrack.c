@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What rdma(8) shows of objects beyond what the core knows: in detail, what the
- * driver has decided; raw, how the device sees them. Objects live while they
- * are shown.
+ * Details of objects for rdma(8), beyond those of the RDMA core: first the
+ * choices of the driver, then the raw state from the device. The RDMA core
+ * keeps an object alive while it is shown.
  */
 #include <rdma/ib_umem.h>
 #include <rdma/restrack.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Work queues of their own, and tables of them */
+/* Receive work queues, and the tables of them that RSS QPs use */
 #include <linux/log2.h>
 #include <linux/slab.h>
 #include <rdma/mynic-abi.h>
@@ -7,7 +7,7 @@
 
 #include "cmd.h"
 
-/* The device and the core count in the same way */
+/* The driver passes the states on unconverted. */
 static_assert(MYNIC_WQS_RESET == (int)IB_WQS_RESET);
 static_assert(MYNIC_WQS_RDY == (int)IB_WQS_RDY);
 static_assert(MYNIC_WQS_ERR == (int)IB_WQS_ERR);
@@ -76,14 +76,6 @@ static int mynic_rwq_respond(struct mynic_rwq *rwq, struct ib_udata *udata)
 	return ib_respond_udata(udata, resp);
 }
 
-/**
- * mynic_create_wq() - &ib_device_ops.create_wq
- * @ibpd: protection domain
- * @attr: what is asked for; its sizes become what there is
- * @udata: response: &struct mynic_create_wq_resp
- *
- * Return: the WQ, or an ERR_PTR().
- */
 struct ib_wq *mynic_create_wq(struct ib_pd *ibpd, struct ib_wq_init_attr *attr,
 			      struct ib_udata *udata)
 {
@@ -141,15 +133,6 @@ err_free:
 	return ERR_PTR(ret);
 }
 
-/**
- * mynic_modify_wq() - &ib_device_ops.modify_wq
- * @ibwq: WQ
- * @attr: new attributes
- * @mask: enum ib_wq_attr_mask: which of them count
- * @udata: nothing in it
- *
- * Return: 0, -EINVAL for a transition that there is not, or another errno.
- */
 int mynic_modify_wq(struct ib_wq *ibwq, struct ib_wq_attr *attr, u32 mask,
 		    struct ib_udata *udata)
 {
@@ -184,13 +167,6 @@ int mynic_modify_wq(struct ib_wq *ibwq, struct ib_wq_attr *attr, u32 mask,
 	return ret;
 }
 
-/**
- * mynic_destroy_wq() - &ib_device_ops.destroy_wq
- * @ibwq: WQ
- * @udata: nothing in it
- *
- * Return: 0, or an errno for bad @udata.
- */
 int mynic_destroy_wq(struct ib_wq *ibwq, struct ib_udata *udata)
 {
 	struct mynic_rwq *rwq = to_mrwq(ibwq);
@@ -204,14 +180,6 @@ int mynic_destroy_wq(struct ib_wq *ibwq, struct ib_udata *udata)
 	return 0;
 }
 
-/**
- * mynic_create_rwq_ind_table() - &ib_device_ops.create_rwq_ind_table
- * @ibtable: receive WQ table
- * @attr: its WQs
- * @udata: nothing in it
- *
- * Return: 0, -EINVAL if there are more WQs than fit, or another errno.
- */
 int mynic_create_rwq_ind_table(struct ib_rwq_ind_table *ibtable,
 			       struct ib_rwq_ind_table_init_attr *attr,
 			       struct ib_udata *udata)
@@ -242,12 +210,6 @@ int mynic_create_rwq_ind_table(struct ib_rwq_ind_table *ibtable,
 	return 0;
 }
 
-/**
- * mynic_destroy_rwq_ind_table() - &ib_device_ops.destroy_rwq_ind_table
- * @ibtable: receive WQ table
- *
- * Return: 0.
- */
 int mynic_destroy_rwq_ind_table(struct ib_rwq_ind_table *ibtable)
 {
 	mynic_cmd_destroy_rwq_table(to_mdev(ibtable->device),

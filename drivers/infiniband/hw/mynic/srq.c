@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Shared receive queues */
+/* Shared receive queues: creation, limit, resizing. Tag matching is in tm.c. */
 #include <linux/bitmap.h>
 #include <linux/slab.h>
 #include <rdma/mynic-abi.h>
@@ -115,7 +115,7 @@ static int mynic_srq_respond(struct mynic_srq *srq, struct ib_udata *udata)
 	return ib_respond_udata(udata, resp);
 }
 
-/* The kernel has no XRC QPs that would take from an SRQ, and posts no tags */
+/* The kernel API offers neither XRC QPs nor tags, so kernel SRQs are basic. */
 static bool mynic_srq_has_type(const struct mynic_dev *mdev,
 			       enum ib_srq_type type, bool kernel)
 {
@@ -131,14 +131,9 @@ static bool mynic_srq_has_type(const struct mynic_dev *mdev,
 	}
 }
 
-/**
- * mynic_create_srq() - &ib_device_ops.create_srq
- * @ibsrq: SRQ
- * @attr: what is asked for; its sizes become what there is
- * @udata: request, for IB_SRQT_TM: &struct mynic_create_srq_req; response:
- *	&struct mynic_create_srq_resp. NULL for the kernel's SRQs.
- *
- * Return: 0 or an errno.
+/*
+ * Driver data is in struct mynic_create_srq_req (only IB_SRQT_TM) and struct
+ * mynic_create_srq_resp. @udata is NULL for kernel SRQs.
  */
 int mynic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr,
 		     struct ib_udata *udata)
@@ -221,7 +216,10 @@ static int mynic_srq_move(struct mynic_srq *srq, u64 mmap_key, u8 log_size)
 	return 0;
 }
 
-/* The limit may be set with the move, not with making the memory for it */
+/*
+ * A resize takes two calls: the first allocates memory, the second moves the
+ * SRQ there. Only the second may also set the limit.
+ */
 static int mynic_resize_srq(struct mynic_srq *srq,
 			    const struct ib_srq_attr *attr,
 			    enum ib_srq_attr_mask mask, struct ib_udata *udata)
@@ -231,7 +229,7 @@ static int mynic_resize_srq(struct mynic_srq *srq,
 	u8 log_size;
 	int ret;
 
-	/* What has been posted to a kernel's SRQ is remembered by slot */
+	/* A kernel SRQ remembers its requests by slot, which would change. */
 	if (!udata)
 		return -EOPNOTSUPP;
 	ret = ib_copy_validate_udata_in(udata, req, resp);
@@ -256,15 +254,6 @@ static int mynic_resize_srq(struct mynic_srq *srq,
 	return ret;
 }
 
-/**
- * mynic_modify_srq() - &ib_device_ops.modify_srq
- * @ibsrq: SRQ
- * @attr: new attributes
- * @mask: which of them count
- * @udata: with IB_SRQ_MAX_WR &struct mynic_modify_srq_req, else nothing
- *
- * Return: 0 or an errno.
- */
 int mynic_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
@@ -288,13 +277,6 @@ int mynic_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 				    attr->srq_limit);
 }
 
-/**
- * mynic_query_srq() - &ib_device_ops.query_srq
- * @ibsrq: SRQ
- * @attr: result
- *
- * Return: 0 or an errno.
- */
 int mynic_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 {
 	struct mynic_srq *srq = to_msrq(ibsrq);
@@ -310,13 +292,6 @@ int mynic_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 	return 0;
 }
 
-/**
- * mynic_destroy_srq() - &ib_device_ops.destroy_srq
- * @ibsrq: SRQ
- * @udata: nothing in it
- *
- * Return: 0, or an errno for bad @udata.
- */
 int mynic_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	int ret;
@@ -331,7 +306,7 @@ int mynic_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 /**
  * mynic_srq_complete() - find the request that the device completed
  * @srq: kernel SRQ
- * @tag: what the device says; it may be anything
+ * @tag: number from the device, not trusted
  * @wr_id: result
  *
  * Context: any.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Counters of the device */
+/*
+ * Port counters, for "rdma statistic" and ethtool. Counter sets are in
+ * counter.c and ibcounters.c.
+ */
 #include "cmd.h"
 
-/* Names of counters, as "rdma statistic" and "ethtool -S" show them */
+/* User space reads these names in "rdma statistic" and "ethtool -S". */
 const struct rdma_stat_desc mynic_stat_descs[MYNIC_NUM_STATS] = {
 	[MYNIC_STAT_RX_PACKETS].name = "rx_packets",
 	[MYNIC_STAT_RX_BYTES].name = "rx_bytes",
@@ -56,13 +59,6 @@ const struct rdma_stat_desc mynic_stat_descs[MYNIC_NUM_STATS] = {
 	[MYNIC_STAT_BAD_DMA].name = "bad_dma",
 };
 
-/**
- * mynic_alloc_hw_port_stats() - &ib_device_ops.alloc_hw_port_stats
- * @ibdev: RDMA device
- * @port: 1
- *
- * Return: room for the counters, or NULL.
- */
 struct rdma_hw_stats *mynic_alloc_hw_port_stats(struct ib_device *ibdev,
 						u32 port)
 {
@@ -70,14 +66,8 @@ struct rdma_hw_stats *mynic_alloc_hw_port_stats(struct ib_device *ibdev,
 					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
 }
 
-/**
- * mynic_get_hw_stats() - &ib_device_ops.get_hw_stats
- * @ibdev: RDMA device
- * @stats: result
- * @port: 1; 0 for counters of the device, of which there are none
- * @index: the counter that is wanted; all are given
- *
- * Return: the number of counters, or an errno.
+/*
+ * All counters are read, whatever @index asks for. There are none for port 0.
  */
 int mynic_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		       u32 port, int index)
@@ -86,7 +76,10 @@ int mynic_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 
 	if (!port)
 		return -EOPNOTSUPP;
-	/* The core adds what sets of counters have, now or when they ended */
+	/*
+	 * Exclude the counter sets: the RDMA core adds those, of present and
+	 * past QPs.
+	 */
 	ret = mynic_cmd_query_stats(to_mdev(ibdev), MYNIC_STATS_UNBOUND,
 				    stats->value);
 	return ret ?: MYNIC_NUM_STATS;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Tag matching: what its SRQs have beside others. Posting is the process's. */
+/*
+ * Tag matching: the tag ring, which SRQs of type TM have in addition. Processes
+ * post to it without the driver.
+ */
 #include <rdma/mynic-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -11,13 +14,15 @@ static u32 mynic_tag_ring_bytes(const struct mynic_srq *srq)
 }
 
 /**
- * mynic_tm_init() - make the tag ring
+ * mynic_tm_init() - allocate the tag ring
  * @srq: SRQ of a process
- * @attr: what is asked for
+ * @attr: requested attributes
  * @udata: request: &struct mynic_create_srq_req
- * @mbox: command that creates the SRQ; completed
+ * @mbox: command that creates the SRQ; its tag matching fields are filled in
  *
- * Return: 0 or an errno; mynic_tm_free() undoes it in any case.
+ * On error, too, the caller frees the ring with mynic_tm_free().
+ *
+ * Return: 0 or an errno.
  */
 int mynic_tm_init(struct mynic_srq *srq, const struct ib_srq_init_attr *attr,
 		  struct ib_udata *udata, struct mynic_create_srq *mbox)
@@ -58,24 +63,14 @@ int mynic_tm_init(struct mynic_srq *srq, const struct ib_srq_init_attr *attr,
 	return 0;
 }
 
-/**
- * mynic_tm_free() - give up the tag ring
- * @srq: SRQ of any type that the device no longer knows
- */
+/* Free the tag ring, if there is one. The device no longer knows the SRQ. */
 void mynic_tm_free(struct mynic_srq *srq)
 {
 	if (srq->tag_mem)
 		mynic_mem_put(srq->tag_mem);
 }
 
-/**
- * mynic_tm_respond() - let the process map the tag ring
- * @srq: SRQ for tag matching
- * @udata: of the call that creates it
- * @resp: response to that; completed
- *
- * Return: 0 or an errno.
- */
+/* Let the process map the tag ring, and complete the response. */
 int mynic_tm_respond(struct mynic_srq *srq, struct ib_udata *udata,
 		     struct mynic_create_srq_resp *resp)
 {

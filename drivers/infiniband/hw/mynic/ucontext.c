@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* User contexts: a doorbell page each, and what they may map */
+/*
+ * User contexts: their UAR page, what they are told of the device, and what
+ * they may map
+ */
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -88,13 +91,7 @@ mynic_ucontext_resp(struct mynic_ucontext *ucontext)
 	return resp;
 }
 
-/**
- * mynic_alloc_ucontext() - &ib_device_ops.alloc_ucontext
- * @ibucontext: user context
- * @udata: response: &struct mynic_alloc_ucontext_resp
- *
- * Return: 0, -ENOSPC if all doorbell pages are taken, or another errno.
- */
+/* -ENOSPC: all UAR pages are taken. */
 int mynic_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udata)
 {
 	struct mynic_ucontext *ucontext = to_mucontext(ibucontext);
@@ -133,15 +130,9 @@ err_uar:
 	return ret;
 }
 
-/**
- * mynic_query_ucontext() - &ib_device_ops.query_ucontext
- * @ibucontext: user context, which the file descriptor of the call is of
- * @attrs: the call
- *
- * A process that was given the file descriptor learns what the one that opened
- * it was told, and shares its doorbell page.
- *
- * Return: 0 or an errno.
+/*
+ * A process that received the file descriptor from another one learns here what
+ * the other one was told. Both share the UAR page.
  */
 int mynic_query_ucontext(struct ib_ucontext *ibucontext,
 			 struct uverbs_attr_bundle *attrs)
@@ -165,10 +156,6 @@ const struct uapi_definition mynic_ucontext_defs[] = {
 	{}
 };
 
-/**
- * mynic_dealloc_ucontext() - &ib_device_ops.dealloc_ucontext
- * @ibucontext: user context
- */
 void mynic_dealloc_ucontext(struct ib_ucontext *ibucontext)
 {
 	struct mynic_ucontext *ucontext = to_mucontext(ibucontext);
@@ -179,22 +166,17 @@ void mynic_dealloc_ucontext(struct ib_ucontext *ibucontext)
 	rdma_user_mmap_entry_remove(&ucontext->uar->mmap.rdma_entry);
 }
 
-/**
- * mynic_disassociate_ucontext() - &ib_device_ops.disassociate_ucontext
- * @ibucontext: user context
- *
- * The core unmaps the doorbell page and destroys all objects. Pages of queues
- * that stay mapped are ordinary memory by then.
+/*
+ * The RDMA core unmaps the UAR page and destroys all objects. Pages of queues
+ * that are still mapped are ordinary memory by then.
  */
 void mynic_disassociate_ucontext(struct ib_ucontext *ibucontext)
 {
 }
 
-/**
- * mynic_udata_uarn() - the doorbell page of whoever makes a call
- * @udata: driver data of the call, NULL for calls from within the kernel
- *
- * Return: the number of the UAR page.
+/*
+ * Return the number of the UAR page of the calling process, or the kernel's for
+ * NULL.
  */
 u32 mynic_udata_uarn(struct ib_udata *udata)
 {
@@ -236,13 +218,6 @@ static int mynic_mmap_mem(struct vm_area_struct *vma, struct mynic_mem *mem)
 	return vm_map_pages_zero(vma, mem->pages, mem->num_pages);
 }
 
-/**
- * mynic_mmap() - &ib_device_ops.mmap
- * @ibucontext: user context
- * @vma: what to map, and where; the whole of one object
- *
- * Return: 0 or an errno.
- */
 int mynic_mmap(struct ib_ucontext *ibucontext, struct vm_area_struct *vma)
 {
 	struct rdma_user_mmap_entry *rdma_entry;
@@ -279,9 +254,9 @@ int mynic_mmap(struct ib_ucontext *ibucontext, struct vm_area_struct *vma)
 	return ret;
 }
 
-/**
- * mynic_mmap_free() - &ib_device_ops.mmap_free
- * @rdma_entry: what can no longer be mapped, and of the BAR is no longer
+/*
+ * Called when the object can no longer be mapped, and, for pages of the BAR, is
+ * no longer mapped.
  */
 void mynic_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
 {

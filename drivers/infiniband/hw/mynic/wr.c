@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Posting to the kernel's queues */
+/*
+ * Posting to the queues of the kernel's QPs and SRQs. Processes post without
+ * the driver.
+ */
 #include <linux/io.h>
 
 #include "mynic.h"
@@ -147,33 +150,23 @@ static int mynic_put_send(const struct mynic_qp *qp, u32 index,
 	return 0;
 }
 
-/**
- * mynic_qp_ring_sq() - hand the send requests up to sq.pi to the device
- * @mdev: device
- * @qp: kernel QP
- *
- * Context: one caller at a time.
- */
+/* Hand the send requests up to sq.pi to the device. The caller serialises. */
 void mynic_qp_ring_sq(struct mynic_dev *mdev, struct mynic_qp *qp)
 {
 	u32 pi = qp->sq.pi;
 
-	/* The requests before the index that makes them the device's */
+	/* The device must not see the index before the requests. */
 	dma_wmb();
 	WRITE_ONCE(qp->dbrec->sq_pi, cpu_to_le32(pi));
 	mynic_ring(mdev, MYNIC_UAR_QP_DB, qp->qpn, pi);
 }
 
-/**
- * mynic_qp_ring_rq() - hand the receive requests up to rq.pi to the device
- * @mdev: device
- * @qp: kernel QP
- *
- * Context: one caller at a time.
+/*
+ * Hand the receive requests up to rq.pi to the device. The caller serialises.
  */
 void mynic_qp_ring_rq(struct mynic_dev *mdev, struct mynic_qp *qp)
 {
-	/* The requests before the index that makes them the device's */
+	/* The device must not see the index before the requests. */
 	dma_wmb();
 	WRITE_ONCE(qp->dbrec->rq_pi, cpu_to_le32(qp->rq.pi));
 	if (READ_ONCE(qp->dbrec->rq_ring))
@@ -187,15 +180,9 @@ static bool mynic_wq_full(const struct mynic_wq *wq, u32 pi)
 	return pi - smp_load_acquire(&wq->ci) >= mynic_wq_size(wq);
 }
 
-/**
- * mynic_post_send() - &ib_device_ops.post_send
- * @ibqp: QP of the kernel
- * @wr: list of requests
- * @bad_wr: on error: the first that was not posted
- *
- * Context: any.
- * Return: 0, -ENOMEM if the queue is full, -EINVAL for a request or a state
- * that does not allow it, -EIO if the device is dead.
+/*
+ * -ENOMEM: the queue is full. -EINVAL: the request is bad, or the state does
+ * not allow it. -EIO: the device is dead. Callable from any context.
  */
 int mynic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad_wr)
@@ -247,15 +234,6 @@ static int mynic_put_recv(const struct mynic_wq *wq, u32 index, u32 tag,
 	return 0;
 }
 
-/**
- * mynic_post_recv() - &ib_device_ops.post_recv
- * @ibqp: QP of the kernel
- * @wr: list of requests
- * @bad_wr: on error: the first that was not posted
- *
- * Context: any.
- * Return: as mynic_post_send().
- */
 int mynic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad_wr)
 {
@@ -294,7 +272,7 @@ int mynic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 
 static void mynic_put_marker(struct mynic_wq *wq, u32 index, u64 token)
 {
-	/* No request of either kind has more than this before its data */
+	/* Clear the whole slot, as a marker has no data. */
 	memset(mynic_wq_slot(wq, index), 0, BIT(wq->log_stride));
 	if (token & MYNIC_WR_RECV) {
 		struct mynic_recv_wqe *recv = mynic_wq_slot(wq, index);
@@ -308,14 +286,9 @@ static void mynic_put_marker(struct mynic_wq *wq, u32 index, u64 token)
 	}
 }
 
-/**
- * mynic_post_marker() - post a request that is going to be flushed
- * @mdev: device, dead or alive
- * @qp: QP of the kernel, in ERR
- * @wq: its send or receive queue
- * @cqe: called when it completes
- *
- * Return: 0, or -ENOMEM if the queue is full.
+/*
+ * Post a request that will be flushed: the QP is in ERR. The device may be
+ * dead. -ENOMEM: the queue is full.
  */
 int mynic_post_marker(struct mynic_dev *mdev, struct mynic_qp *qp,
 		      struct mynic_wq *wq, struct ib_cqe *cqe)
@@ -342,15 +315,6 @@ int mynic_post_marker(struct mynic_dev *mdev, struct mynic_qp *qp,
 	return ret;
 }
 
-/**
- * mynic_post_srq_recv() - &ib_device_ops.post_srq_recv
- * @ibsrq: SRQ of the kernel
- * @wr: list of requests
- * @bad_wr: on error: the first that was not posted
- *
- * Context: any.
- * Return: as mynic_post_send().
- */
 int mynic_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 			const struct ib_recv_wr **bad_wr)
 {
@@ -380,7 +344,7 @@ int mynic_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 	}
 	if (pi != wq->pi) {
 		wq->pi = pi;
-		/* The requests before the index that makes them the device's */
+		/* The device must not see the index before the requests. */
 		dma_wmb();
 		WRITE_ONCE(srq->dbrec->pi, cpu_to_le32(pi));
 	}
@@ -390,21 +354,22 @@ int mynic_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 
 /**
  * mynic_wq_complete() - end a request of the kernel
- * @wq: its queue; the caller holds the lock of the CQ
- * @index: what the device says; it may be anything
+ * @wq: its queue
+ * @index: number from the device, not trusted
  * @wr_id: result
  *
- * Return: whether the device may complete the request with this index now.
+ * Context: with the lock of the CQ held.
+ * Return: whether the request with this index is outstanding.
  */
 bool mynic_wq_complete(struct mynic_wq *wq, u32 index, u64 *wr_id)
 {
 	u32 ci = wq->ci;
 
-	/* Pairs with the release when the request was posted */
+	/* Pairs with the release when the request was posted. */
 	if (index - ci >= smp_load_acquire(&wq->pi) - ci)
 		return false;
 	*wr_id = wq->wr_id[index & mynic_wq_mask(wq)];
-	/* The slot may be used again from now on */
+	/* Posters may reuse the slot from now on. */
 	smp_store_release(&wq->ci, index + 1);
 	return true;
 }

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* XRC domains */
+/* XRC domains. Their QPs and SRQs are in qp.c and srq.c. */
 #include <rdma/uverbs_ioctl.h>
 
 #include "cmd.h"
 
-/**
- * mynic_alloc_xrcd() - &ib_device_ops.alloc_xrcd
- * @ibxrcd: XRC domain
- * @udata: nothing in it
- *
- * Return: 0 or an errno.
- */
 int mynic_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
 	int ret;
@@ -22,13 +15,6 @@ int mynic_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 				    &to_mxrcd(ibxrcd)->xrcdn);
 }
 
-/**
- * mynic_dealloc_xrcd() - &ib_device_ops.dealloc_xrcd
- * @ibxrcd: XRC domain
- * @udata: nothing in it
- *
- * Return: 0, or an errno for bad @udata.
- */
 int mynic_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
 	int ret;
