@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The driver is written for Linux 7.3. What it uses that older kernels lack is
- * here; out of tree builds include this before everything else.
+ * What the driver uses of Linux 7.3 and older kernels lack. Builds out of the
+ * tree include this before everything else.
  */
 #ifndef MYNIC_COMPAT_H
 #define MYNIC_COMPAT_H
@@ -19,7 +19,7 @@
 #include <net/devlink.h>
 #include <rdma/ib_verbs.h>
 
-/* The request and response rules that struct ib_udata has in 7.3 */
+/* struct ib_udata has these rules for requests and responses since 7.3. */
 
 static inline int ib_is_udata_in_empty(struct ib_udata *udata)
 {
@@ -74,14 +74,16 @@ static inline int ib_no_udata_io(struct ib_udata *udata)
 }
 
 /*
- * There is no uverbs_robust_udata. A device without a driver_id has no use for
- * the binding to one, so turning that off does nothing.
+ * Older kernels have no uverbs_robust_udata. Turning off the binding to a
+ * driver_id has no effect on a device without one.
  */
 #define uverbs_robust_udata uverbs_no_driver_id_binding
 
 #define ib_umem_get_va ib_umem_get
 
-/* Older kernels cannot be asked to refuse a copy, but tell whether they make one. */
+/*
+ * Older kernels cannot refuse a bounce buffer, but tell whether they use one.
+ */
 #ifndef DMA_ATTR_REQUIRE_COHERENT
 #include <linux/dma-map-ops.h>
 #include <linux/swiotlb.h>
@@ -104,7 +106,7 @@ static inline dma_addr_t mynic_dma_map_page_attrs(struct device *dev,
 #define dma_map_page_attrs mynic_dma_map_page_attrs
 #endif
 
-/* Regions on dma-bufs cannot be registered again */
+/* Older kernels cannot register a region on a dma-buf again. */
 static inline int mynic_umem_check_rereg(struct ib_umem *umem, int flags,
 					 int access)
 {
@@ -115,18 +117,18 @@ static inline int mynic_umem_check_rereg(struct ib_umem *umem, int flags,
 
 #define ib_umem_check_rereg mynic_umem_check_rereg
 
-/* They have no names yet for what they hand on to programs as it is */
+/* Older kernels pass these bits on to programs, but have no names for them. */
 #define IB_ODP_SUPPORT_FLUSH BIT(6)
 #define IB_ODP_SUPPORT_ATOMIC_WRITE BIT(7)
 
-/* The operation, under its old name, takes a signed number */
+/* The operation has another name, and its number is signed. */
 #define resize_user_cq resize_cq
 #define mynic_resize_user_cq(cq, entries, udata) \
 	mynic_resize_user_cq(cq, int cqe, udata)
 
 /*
- * There are no DMA handles: registration is given none, and the operations on
- * them are written to where 0 changes nothing, as those of counters below.
+ * Older kernels have no DMA handles: registration gets none. The operations are
+ * stored where a 0 changes nothing, like those of counters below.
  */
 struct ib_dmah {
 	u8 valid_fields;
@@ -153,25 +155,24 @@ enum { mynic_dealloc_dmah };
 				 attrs)                                      \
 	mynic_reg_user_mr_dmabuf(pd, offset, length, iova, fd, access, attrs)
 
-/* The period without recoveries is said to the call, not with the operations */
+/* The grace period is a parameter rather than a member of the operations. */
 #define devlink_health_reporter_create(devlink, ops, priv) \
 	devlink_health_reporter_create(devlink, ops, 0, priv)
 
-/* QPs are bound to counters without the port, of which there is one */
+/* Binding a QP to a counter takes no port. The device has one port only. */
 #define mynic_counter_bind_qp(counter, qp, port) \
 	mynic_counter_bind_qp(counter, qp)
 #define mynic_counter_unbind_qp(qp, port) mynic_counter_unbind_qp(qp)
 
 /*
- * The core allocates struct rdma_counter by itself. The size goes where the
- * operations that a driver has set before win, and what would initialise it
- * is 0 in a flag.
+ * The RDMA core allocates struct rdma_counter by itself. Store the size in a
+ * member that the driver sets anyway, and the initialiser in a flag, as 0.
  */
 #define size_rdma_counter size_ib_pd
 #define counter_init uverbs_no_driver_id_binding
 #define mynic_counter_init(counter) mynic_no_counter_init(counter)
 enum { mynic_counter_init };
-/* Port events are the core's business in 7.3, and the drivers' before */
+/* Since 7.3 the RDMA core handles port events. Before, drivers did. */
 
 static inline enum ib_port_state ib_get_curr_port_state(struct net_device *ndev)
 {
@@ -180,9 +181,9 @@ static inline enum ib_port_state ib_get_curr_port_state(struct net_device *ndev)
 }
 
 /*
- * ib_device_get_by_netdev() takes RDMA_DRIVER_UNKNOWN for any driver, and would
- * find one that lies on top of the netdev. Ours has the netdev's parent. Network
- * namespaces have devices of their own for it, which do not keep it.
+ * ib_device_get_by_netdev() takes RDMA_DRIVER_UNKNOWN for any driver, so it
+ * could find a device that is stacked on the netdev. Ours has the parent of the
+ * netdev. The devices of network namespaces do not keep that parent.
  */
 static inline int mynic_is_ibdev(struct device *dev, void *unused)
 {
@@ -216,7 +217,10 @@ static inline int mynic_port_notify(struct notifier_block *nb,
 	struct ib_event event = { .element.port_num = 1 };
 	struct ib_device *ibdev;
 
-	/* The carrier is off when it goes up, so a change follows NETDEV_UP */
+	/*
+	 * The carrier is off when the interface goes up, so a change follows
+	 * NETDEV_UP.
+	 */
 	if (action != NETDEV_CHANGE && action != NETDEV_DOWN)
 		return NOTIFY_DONE;
 	ibdev = mynic_netdev_ibdev(ndev);

@@ -2,9 +2,9 @@
 /*
  * Kernel-user ABI of the mynic RDMA driver.
  *
- * All structs are in host byte order, a multiple of 8 bytes long, and grow
- * only at the end; a field that the other side does not know reads as zero,
- * which means the behaviour without it. Documentation/abi.rst has the rules.
+ * All structs are in host byte order, have a multiple of 8 bytes, and grow only
+ * at the end. A field that the other side does not know reads as zero, which
+ * stands for the behaviour without the field. See Documentation/abi.rst.
  */
 #ifndef MYNIC_ABI_USER_H
 #define MYNIC_ABI_USER_H
@@ -15,9 +15,9 @@
 #define MYNIC_UVERBS_ABI_VERSION 1
 
 /**
- * enum mynic_ucontext_flag - what holds for a context
- * @MYNIC_UCONTEXT_DB_SUPPRESS: the device says in &struct mynic_qp_dbrec when it
- *	needs no doorbell
+ * enum mynic_ucontext_flag - properties of a context
+ * @MYNIC_UCONTEXT_DB_SUPPRESS: the device says in &struct mynic_qp_dbrec when
+ *	it needs no doorbell
  */
 enum mynic_ucontext_flag {
 	MYNIC_UCONTEXT_DB_SUPPRESS = 1 << 0,
@@ -36,11 +36,10 @@ enum mynic_ucontext_flag {
  * @rate_limit_max: highest rate limit of a QP, kbit/s, from 1 on; 0: there is
  *	none
  * @rate_limit_qpts: bit n: QPs of type n of enum ib_qp_type have one
- * @null_lkey: local key that reads as zero and swallows what is written; 0:
- *	there is none
+ * @null_lkey: local key that reads as zero and ignores writes; 0: there is none
  * @rx_hash_fields: enum ibv_rx_hash_fields that QPs with a receive WQ table can
  *	hash
- * @rx_hash_functions: enum ibv_rx_hash_function_flags that there are
+ * @rx_hash_functions: enum ibv_rx_hash_function_flags that are supported
  * @log_max_sq_stride: log2 of the bytes in a send slot, at most; 0: not told
  * @log_max_rq_stride: log2 of the bytes in a receive slot, at most; 0: not told
  * @log_max_memcpy: log2 of the bytes of a copy by a QP of type
@@ -75,12 +74,12 @@ struct mynic_alloc_ucontext_resp {
 };
 
 /**
- * struct mynic_clock_info - what the device clock and the system's show
- * @seq: odd while the rest changes, another value after it has changed
+ * struct mynic_clock_info - device clock and system clock at one moment
+ * @seq: odd while the rest changes; differs after each change
  * @shift: see @mult
- * @nsec: CLOCK_REALTIME, in nanoseconds ...
- * @cycles: ... when the device clock was this
- * @mult: a device clock of @cycles + n is @nsec + (n * @mult >> @shift)
+ * @nsec: CLOCK_REALTIME at that moment, in nanoseconds
+ * @cycles: device clock at that moment
+ * @mult: @cycles + n corresponds to @nsec + (n * @mult >> @shift)
  * @reserved_1c: zero
  */
 struct mynic_clock_info {
@@ -95,19 +94,18 @@ struct mynic_clock_info {
 #define MYNIC_GID_INFO_ENTRIES 256
 
 /**
- * struct mynic_gid_info - which entries of the GID table there are
- * @valid: by index: 1: the entry is there, 0: it is not
+ * struct mynic_gid_info - valid entries of the GID table
+ * @valid: by index: 1: the entry is valid, 0: it is not
  *
- * An entry stays the same GID for as long as an address handle refers to it, and
- * is not there any more once it is being removed.
+ * An entry keeps its GID as long as an address handle refers to it. It becomes
+ * invalid when its removal begins.
  */
 struct mynic_gid_info {
 	__u8 valid[MYNIC_GID_INFO_ENTRIES];
 };
 
 /**
- * enum mynic_query_context_attrs - what UVERBS_METHOD_QUERY_CONTEXT has beside
- *	the kernel's own attributes
+ * enum mynic_query_context_attrs - driver's attributes of QUERY_CONTEXT
  * @MYNIC_ATTR_QUERY_CONTEXT_RESP_UCTX: out: &struct mynic_alloc_ucontext_resp
  */
 enum mynic_query_context_attrs {
@@ -115,8 +113,8 @@ enum mynic_query_context_attrs {
 };
 
 /**
- * enum mynic_pd_methods - what UVERBS_OBJECT_PD has beside the kernel's own
- * @MYNIC_METHOD_PD_QUERY: is there such a protection domain?
+ * enum mynic_pd_methods - driver's methods of UVERBS_OBJECT_PD
+ * @MYNIC_METHOD_PD_QUERY: succeeds if the protection domain exists
  */
 enum mynic_pd_methods {
 	MYNIC_METHOD_PD_QUERY = (1U << UVERBS_ID_NS_SHIFT),
@@ -138,8 +136,8 @@ enum mynic_query_pd_attrs {
  * @dbrec_offset: offset of struct mynic_cq_dbrec
  * @cqn: number for doorbells
  * @log_size: log2 of the ring's number of entries
- * @num_vectors: 0, or what requests for events may name: MSI-X vectors 1 to
- *	this. That of processor n is n % @num_vectors + 1.
+ * @num_vectors: requests for events may name MSI-X vectors 1 to this; 0: none.
+ *	The vector of processor n is n % @num_vectors + 1.
  * @reserved_1a: zero
  */
 struct mynic_create_cq_resp {
@@ -154,7 +152,7 @@ struct mynic_create_cq_resp {
 };
 
 /**
- * enum mynic_driver_qp_type - what a QP of type IBV_QPT_DRIVER is for
+ * enum mynic_driver_qp_type - kinds of QPs of type IBV_QPT_DRIVER
  * @MYNIC_DRIVER_QP_MEMCPY: DRIVER1 copies memory within the host
  */
 enum mynic_driver_qp_type {
@@ -166,7 +164,7 @@ enum mynic_driver_qp_type {
  * @driver_qp_type: IBV_QPT_DRIVER: enum mynic_driver_qp_type; else zero
  * @reserved_04: zero
  * @rx_hash_fields: with a receive WQ table: enum ibv_rx_hash_fields; else zero,
- *	like all behind it
+ *	like all that follows
  * @rx_hash_function: enum ibv_rx_hash_function_flags
  * @reserved_0d: zero
  * @rx_hash_key: the key
@@ -193,7 +191,7 @@ struct mynic_create_qp_req {
  * @log_rq_stride: log2 of the bytes in a receive slot; 0: there is no RQ
  * @reserved_1c: zero
  *
- * The capabilities in the verbs response are what these rings really hold.
+ * The capabilities in the verbs response are those of these rings.
  */
 struct mynic_create_qp_resp {
 	__aligned_u64 mmap_key;
@@ -219,9 +217,8 @@ enum mynic_ece_option {
 
 /**
  * struct mynic_modify_qp_req - request for modifying a QP
- * @ece_options: enum mynic_ece_option: what both ends can do; counts when the
- *	QP goes from INIT to RTR. Options that the kernel does not know, or the
- *	device has not, are left out.
+ * @ece_options: enum mynic_ece_option that both ends support; used when the QP
+ *	goes from INIT to RTR. Options that kernel or device lack are dropped.
  * @reserved_04: zero
  */
 struct mynic_modify_qp_req {
@@ -231,7 +228,7 @@ struct mynic_modify_qp_req {
 
 /**
  * struct mynic_modify_qp_resp - response to modifying a QP
- * @ece_options: from INIT to RTR: enum mynic_ece_option: what the QP does now
+ * @ece_options: from INIT to RTR: enum mynic_ece_option that the QP uses now
  * @reserved_04: zero
  */
 struct mynic_modify_qp_resp {
@@ -259,7 +256,7 @@ struct mynic_create_srq_req {
  * @log_size: log2 of the ring's number of slots
  * @log_stride: log2 of the bytes in a slot
  * @log_tag_size: tag matching: log2 of the tag ring's number of slots; else
- *	zero, like all behind it
+ *	zero, like all that follows
  * @reserved_1b: zero
  * @tag_mmap_key: mmap() offset of the tag ring and its doorbell record
  * @tag_mmap_size: bytes to map there
@@ -312,7 +309,7 @@ struct mynic_create_ah_resp {
 };
 
 /**
- * enum mynic_alloc_dm_attrs - what the driver adds to UVERBS_METHOD_DM_ALLOC
+ * enum mynic_alloc_dm_attrs - driver's attributes of UVERBS_METHOD_DM_ALLOC
  * @MYNIC_ATTR_ALLOC_DM_RESP: out: struct mynic_alloc_dm_resp
  */
 enum mynic_alloc_dm_attrs {
@@ -322,7 +319,7 @@ enum mynic_alloc_dm_attrs {
 /**
  * struct mynic_alloc_dm_resp - response to allocating device memory
  * @mmap_key: mmap() offset of the memory
- * @mmap_size: bytes to map there, at least what was asked for
+ * @mmap_size: bytes to map there, at least the requested length
  * @reserved_0c: zero
  */
 struct mynic_alloc_dm_resp {
@@ -332,9 +329,9 @@ struct mynic_alloc_dm_resp {
 };
 
 /**
- * enum mynic_dm_methods - what UVERBS_OBJECT_DM has beside the kernel's own
- * @MYNIC_METHOD_DM_QUERY: how device memory that somebody else allocated in
- *	this context is mapped
+ * enum mynic_dm_methods - driver's methods of UVERBS_OBJECT_DM
+ * @MYNIC_METHOD_DM_QUERY: how to map device memory that another process has
+ *	allocated in this context
  */
 enum mynic_dm_methods {
 	MYNIC_METHOD_DM_QUERY = (1U << UVERBS_ID_NS_SHIFT),
@@ -353,7 +350,7 @@ enum mynic_query_dm_attrs {
 /**
  * struct mynic_query_dm_resp - where device memory is
  * @mmap_key: mmap() offset of the memory
- * @length: bytes that were asked for
+ * @length: requested bytes
  * @mmap_size: bytes to map
  * @reserved_14: zero
  */
@@ -366,8 +363,8 @@ struct mynic_query_dm_resp {
 
 /**
  * struct mynic_resize_cq_req - driver's part of resizing a CQ
- * @mmap_key: 0: make the memory that the CQ is to move to; else the key of
- *	that memory: move
+ * @mmap_key: 0: allocate memory for the CQ to move to; else: move there, with
+ *	the key of that memory
  */
 struct mynic_resize_cq_req {
 	__aligned_u64 mmap_key;
@@ -375,8 +372,8 @@ struct mynic_resize_cq_req {
 
 /**
  * struct mynic_modify_srq_req - driver's part of resizing an SRQ
- * @mmap_key: 0: make the memory that the SRQ is to move to; else the key of
- *	that memory: move
+ * @mmap_key: 0: allocate memory for the SRQ to move to; else: move there, with
+ *	the key of that memory
  * @resp: with a @mmap_key of 0: address of struct mynic_resize_resp, as the
  *	command has no response
  */
@@ -386,7 +383,7 @@ struct mynic_modify_srq_req {
 };
 
 /**
- * struct mynic_resize_resp - response to making memory for a CQ or an SRQ
+ * struct mynic_resize_resp - response to allocating new memory of a CQ or SRQ
  * @mmap_key: mmap() offset of the new ring and the new doorbell record
  * @mmap_size: bytes to map there
  * @ring_offset: offset of the ring
@@ -404,10 +401,10 @@ struct mynic_resize_resp {
 };
 
 /**
- * enum mynic_counter - elements of what reading ib_counters returns
+ * enum mynic_counter - values that reading ib_counters returns
  * @MYNIC_COUNTER_PACKETS: frames that the flow rules have matched
  * @MYNIC_COUNTER_BYTES: their bytes, without FCS
- * @MYNIC_NUM_COUNTERS: how many there are
+ * @MYNIC_NUM_COUNTERS: number of values
  */
 enum mynic_counter {
 	MYNIC_COUNTER_PACKETS,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB) */
 /*
- * What user space writes to and reads from mynic hardware: doorbells, doorbell
+ * The part of the hardware interface that user space uses: doorbells, doorbell
  * records, work queue entries and completion queue entries.
  *
- * The rules behind these layouts are in Documentation/hardware/index.rst. All fields
- * are little-endian unless their type or comment says otherwise. Reserved
- * fields are zero when written and ignored when read.
+ * The rules behind these layouts are in Documentation/hardware/index.rst. All
+ * fields are little-endian unless their type or comment says otherwise.
+ * Reserved fields are zero when written and ignored when read.
  */
 #ifndef MYNIC_HW_H
 #define MYNIC_HW_H
@@ -17,10 +17,10 @@
 #endif
 
 /*
- * UAR page: one page of BAR2. A doorbell is one naturally aligned 8 byte
- * store: the index in bits 31:0, the object's number in bits 55:32. It says
- * that the doorbell record is to be looked at; the index is a hint. Anything
- * else written to the page is ignored and counted.
+ * UAR page: a page of BAR2. A doorbell is one naturally aligned store of 8
+ * bytes: the index in bits 31:0, the object's number in bits 55:32. It tells
+ * the device to read the doorbell record; the index is a hint. Other accesses
+ * are ignored and counted.
  */
 #define MYNIC_UAR_SIZE 4096
 #define MYNIC_UAR_QP_DB 0x00 /* index: the SQ producer index in the record */
@@ -33,30 +33,30 @@
 #define MYNIC_DB_NUMBER_MASK 0xffffff
 
 /*
- * Indexes are free-running 32-bit counters; the slot is the index modulo the
- * ring's (power of two) number of slots.
+ * Indexes are free-running 32-bit counters. A ring has a power of two of slots,
+ * and the slot is the index modulo their number.
  */
 
 /*
- * Doorbell records are aligned to their size. What the host writes, what the
- * device writes at every completion and what it writes rarely have cache lines
- * of their own.
+ * Doorbell records are aligned to their size. Each of these has its own cache
+ * lines: what the host writes, what the device writes at each completion, and
+ * what the device writes rarely.
  */
 
 /**
  * struct mynic_qp_dbrec - doorbell record of a QP
- * @sq_pi: SQ producer index, written by the host before it rings
+ * @sq_pi: SQ producer index, written by the host before it rings the doorbell
  * @rq_pi: RQ producer index, written by the host
  * @reserved_08: zero
  * @sq_ci: SQ consumer index: slots before it may be used again
  * @rq_ci: RQ consumer index: slots before it may be used again
  * @reserved_48: zero
  * @sq_no_ring: not zero while the device watches @sq_pi by itself. Only with
- *	MYNIC_FEATURE_DB_SUPPRESS; the host reads it after a full barrier behind
- *	its store to @sq_pi.
+ *	MYNIC_FEATURE_DB_SUPPRESS; the host reads it after storing @sq_pi and a
+ *	full barrier.
  * @rq_ring: not zero: the QP is in the error state, ring the QP doorbell after
- *	storing @rq_pi so that the request is flushed. No barrier is needed: the
- *	device looks at @rq_pi again some time after it has set this.
+ *	storing @rq_pi so that the request is flushed. No barrier is needed:
+ *	the device looks at @rq_pi again some time after it has set this.
  * @reserved_88: zero
  *
  * The host writes the first 64 bytes, the device the others.
@@ -96,8 +96,8 @@ _Static_assert(sizeof(struct mynic_srq_dbrec) == 128, "mynic_srq_dbrec");
  * @pi: producer index, written by the host before it rings
  * @reserved_04: zero
  * @ci: consumer index: slots before it may be used again
- * @done: how many of the tags that were to be added are not in the list any
- *	more: matched and complete, deleted, or refused
+ * @done: added tags that are no longer in the list: matched and complete,
+ *	deleted, or refused
  * @reserved_48: zero
  */
 struct mynic_tag_dbrec {
@@ -159,7 +159,10 @@ struct mynic_sge {
 
 _Static_assert(sizeof(struct mynic_sge) == 16, "mynic_sge");
 
-/* How a packet's network header is built: RoCEv2 over IPv6 or IPv4 */
+/*
+ * Address vectors describe the network header of packets: RoCEv2 over IPv6 or
+ * IPv4.
+ */
 
 /**
  * struct mynic_av - address vector
@@ -188,9 +191,9 @@ _Static_assert(sizeof(struct mynic_av) == 32, "mynic_av");
 #define MYNIC_MAX_SL 7
 
 /*
- * Send queue entry: a 32 byte header; on all QP types but RC and UC a 32 byte
- * extension; then the data area, up to the stride. The data area holds the
- * SGEs, or the inline bytes, or the operands of an opcode that has neither.
+ * Send queue entry: a header of 32 bytes; an extension of 32 bytes, except on
+ * RC and UC QPs; the data area, up to the stride. The data area holds SGEs, or
+ * inline data, or the operands of an opcode that has neither.
  */
 #define MYNIC_SQ_MIN_STRIDE 64
 #define MYNIC_SQ_MAX_STRIDE 512
@@ -243,7 +246,7 @@ struct mynic_send_wqe {
 
 _Static_assert(sizeof(struct mynic_send_wqe) == 32, "mynic_send_wqe");
 
-/* The extension is struct mynic_av on UD QPs, zero on RAW_PACKET QPs, or: */
+/* The extension is a struct mynic_av on UD QPs, zero on RAW_PACKET QPs, or: */
 
 /**
  * struct mynic_xrc_ext - extension on XRC_SEND QPs
@@ -273,11 +276,11 @@ _Static_assert(sizeof(struct mynic_atomic_operands) == 16, "mynic_atomic_ops");
 
 /**
  * struct mynic_bind_operands - BIND_MW, at the start of the data area
- * @addr: first byte of the window, as the memory region names it
+ * @addr: first byte of the window, as an address in the memory region
  * @length: bytes; 0 with a type 1 window: unbind
  * @lkey: the memory region
- * @new_rkey: bits 7:0: key byte of the window from then on. Which window it is
- *	say bits 31:8 of &struct mynic_send_wqe.rkey.
+ * @new_rkey: bits 7:0: new key byte of the window. Bits 31:8 of &struct
+ *	mynic_send_wqe.rkey select the window.
  * @access: enum ib_access_flags of the window
  * @reserved_1c: zero
  */
@@ -324,9 +327,9 @@ _Static_assert(sizeof(struct mynic_recv_wqe) == 16, "mynic_recv_wqe");
 #define MYNIC_RQ_MAX_STRIDE 512
 
 /*
- * Tag matching. What a message for it begins with is the header of rdma-core's
- * tag_matching.md, big-endian: struct ibv_tmh and, of a rendezvous request,
- * struct ibv_rvh.
+ * Tag matching: messages begin with the header that rdma-core's tag_matching.md
+ * defines, big-endian. It is struct ibv_tmh, and for a rendezvous request
+ * struct ibv_rvh, too.
  */
 #define MYNIC_TAG_OPCODE_MASK 0xff /* enum ibv_ops_wr_opcode */
 #define MYNIC_TAG_FLAGS_SHIFT 8 /* enum ibv_ops_flags */
@@ -340,9 +343,9 @@ _Static_assert(sizeof(struct mynic_recv_wqe) == 16, "mynic_recv_wqe");
  * @handle: ADD: the host's name for the tag; DEL: that of the tag to delete
  * @num_sge: ADD: 0 or 1
  * @recv_wr_id: ADD: returned in the completions of the message that matches
- * @tag: ADD: what the message's tag has to be ...
- * @mask: ... in these bits
- * @sge: ADD: where its payload goes
+ * @tag: ADD: value that the message's tag must have
+ * @mask: ADD: bits of @tag that must match
+ * @sge: ADD: memory for the payload
  */
 struct mynic_tag_wqe {
 	__le64 wr_id;
@@ -361,12 +364,12 @@ _Static_assert(sizeof(struct mynic_tag_wqe) == 64, "mynic_tag_wqe");
 /**
  * enum mynic_network - the network header of a received datagram
  * @MYNIC_NETWORK_IPV6: 40 bytes, in front of the payload
- * @MYNIC_NETWORK_IPV4: 20 bytes, in front of the payload; what is in front of
- *	them is undefined
+ * @MYNIC_NETWORK_IPV4: 20 bytes, in front of the payload; 20 undefined bytes
+ *	precede them
  *
- * The completion of a datagram says which (IBTA A17.4.5.1). struct ibv_wc has no
- * field for it, and no service level comes with RoCEv2; so programs that have to
- * know, as UCX, look into the low 3 bits of sl, where libmlx5 has it.
+ * The completion of a datagram names it (IBTA A17.4.5.1). struct ibv_wc has no
+ * field for that, and RoCEv2 has no service level. So it is in the low 3 bits
+ * of sl, where libmlx5 has it, too, and programs such as UCX read it.
  */
 enum mynic_network {
 	MYNIC_NETWORK_IPV6 = 1,
@@ -375,9 +378,9 @@ enum mynic_network {
 
 /**
  * struct mynic_cqe - completion queue entry
- * @wr_id: from the work request
- * @status: enum ibv_wc_status; if not 0 only @wr_id, @qp_num and
- *	@vendor_err are defined beside it
+ * @wr_id: from the request
+ * @status: enum ibv_wc_status; if not 0, only @wr_id, @qp_num and @vendor_err
+ *	are also defined
  * @opcode: enum ibv_wc_opcode
  * @vendor_err: enum mynic_syndrome
  * @byte_len: bytes received, read, or operated on
@@ -399,7 +402,7 @@ enum mynic_network {
  * @tag_priv: with IBV_WC_TM_MATCH: the message's app_ctx
  * @reserved_3c: zero
  * @phase: bit 0: 1 on the first lap through the ring, 0 on the second, and so
- *	on. Written last: read it with acquire order before all else.
+ *	on. Written last: read it first, with acquire order.
  *
  * The first 48 bytes are the image of struct ibv_wc on a little-endian host.
  */
@@ -439,7 +442,7 @@ _Static_assert(sizeof(struct mynic_cqe) == 64, "mynic_cqe");
 
 /**
  * enum mynic_syndrome - &struct mynic_cqe.vendor_err
- * @MYNIC_SYN_NONE: no more is known than the status says
+ * @MYNIC_SYN_NONE: nothing beyond the status
  * @MYNIC_SYN_BAD_OPCODE: opcode not allowed on this QP type
  * @MYNIC_SYN_BAD_FLAGS: a send flag that this opcode does not allow
  * @MYNIC_SYN_BAD_LEN: too many SGEs or inline bytes for the slot, a message
@@ -447,7 +450,7 @@ _Static_assert(sizeof(struct mynic_cqe) == 64, "mynic_cqe");
  *	is not 8 bytes
  * @MYNIC_SYN_BAD_LKEY: no such key, other PD, or no local write access
  * @MYNIC_SYN_LKEY_BOUNDS: SGE outside its memory region
- * @MYNIC_SYN_BAD_GID: sgid_index is empty or fits not the destination
+ * @MYNIC_SYN_BAD_GID: sgid_index is empty or does not fit the destination
  * @MYNIC_SYN_DMA: an address of the queue or region is not mapped
  * @MYNIC_SYN_REMOTE_ACCESS: NAK: remote access error
  * @MYNIC_SYN_REMOTE_INVALID: NAK: invalid request
@@ -461,7 +464,7 @@ _Static_assert(sizeof(struct mynic_cqe) == 64, "mynic_cqe");
  * @MYNIC_SYN_FLUSHED: flushed by a transition to the error state
  * @MYNIC_SYN_BAD_MKEY: BIND_MW, LOCAL_INV, REG_MR: no such key, other PD, or
  *	not of the kind or in the state that it takes
- * @MYNIC_SYN_MKEY_ACCESS: BIND_MW, REG_MR: rights that there cannot be
+ * @MYNIC_SYN_MKEY_ACCESS: BIND_MW, REG_MR: illegal access rights
  * @MYNIC_SYN_MKEY_BOUNDS: BIND_MW: not inside the region; REG_MR: malformed, or
  *	more than the region may have
  */

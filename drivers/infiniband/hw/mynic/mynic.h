@@ -20,15 +20,15 @@
 #include "mynic_regs.h"
 
 #define MYNIC_DRV_NAME "mynic"
-/* From this the core makes a name for the RDMA device */
+/* The RDMA core replaces %d by a number. */
 #define MYNIC_IB_NAME MYNIC_DRV_NAME "_%d"
 #define MYNIC_PORT 1
-/* The core has 8 bits for the index */
+/* The RDMA core has 8 bits for the index. */
 #define MYNIC_MAX_GIDS 256
 #define MYNIC_MAX_NUMBER MYNIC_DB_NUMBER_MASK
-/* Lists of as many addresses can be allocated in one piece */
+/* Larger lists of addresses may not be available as contiguous memory. */
 #define MYNIC_MAX_FAST_REG_PAGES 4096U
-/* The longest message that the transport has, in bytes */
+/* Longest message of the transport, in bytes */
 #define MYNIC_MAX_MSG_SIZE BIT(31)
 
 struct devlink;
@@ -37,8 +37,8 @@ struct mynic_netdev;
 
 /**
  * struct mynic_parked - memory that the device was told of
- * @list: with others, while the device may use it although it is dead
- * @free: gives it up
+ * @list: in &mynic_dev.parked, while a dead device may still use it
+ * @free: frees it
  */
 struct mynic_parked {
 	struct list_head list;
@@ -50,7 +50,7 @@ void mynic_park(struct mynic_dev *mdev, struct mynic_parked *parked,
 void mynic_unpark(struct mynic_dev *mdev);
 
 /**
- * struct mynic_caps - what QUERY_DEVICE said, checked, in host byte order
+ * struct mynic_caps - result of QUERY_DEVICE, checked, in host byte order
  * @fw_ver: major in 47:32, minor in 31:16, patch in 15:0
  * @node_guid: EUI-64
  * @max_mr_size: bytes
@@ -67,7 +67,7 @@ void mynic_unpark(struct mynic_dev *mdev);
  * @max_mcast_grp: multicast groups
  * @max_mcast_qp_attach: QPs in a multicast group
  * @max_gid: entries of the GID table
- * @num_uar: doorbell pages
+ * @num_uar: UAR pages
  * @max_eq: event queues
  * @dma_lkey: key of all DMA space
  * @clock_khz: rate of completion timestamps
@@ -80,9 +80,9 @@ void mynic_unpark(struct mynic_dev *mdev);
  * @max_flow: flow rules; 0: there are none
  * @max_tso: bytes of a TSO request behind its header; 0: there is no TSO
  * @caps: MYNIC_CAP_*
- * @null_lkey: key of nothing; 0: there is none
+ * @null_lkey: key that reads as zero and ignores writes; 0: there is none
  * @dm_size: bytes of device memory; 0: there is none
- * @max_counters: sets of counters; 0: there are none
+ * @max_counters: counter sets; 0: there are none
  * @max_rate_kbps: highest rate limit of a QP; 0: there is none
  * @max_tags: tags in the list of a tag matching SRQ; 0: there are no such SRQs
  * @max_tag_ops: slots of a tag ring
@@ -128,7 +128,7 @@ struct mynic_caps {
 };
 
 /**
- * struct mynic_res - what an event finds by the number in it
+ * struct mynic_res - object that events find by number
  * @refs: one for the owner, one for each event under way
  * @unused: all references are gone
  */
@@ -143,7 +143,7 @@ void mynic_res_put(struct mynic_res *res);
 void mynic_res_remove(struct xarray *xa, u32 number, struct mynic_res *res);
 
 /**
- * enum mynic_mmap_type - what user space maps
+ * enum mynic_mmap_type - kinds of memory that user space maps
  * @MYNIC_MMAP_UAR: &struct mynic_uar
  * @MYNIC_MMAP_MEM: &struct mynic_mem
  * @MYNIC_MMAP_DM: &struct mynic_dm
@@ -159,9 +159,9 @@ enum mynic_mmap_type {
 };
 
 /**
- * struct mynic_mmap_entry - first member of what user space maps
- * @rdma_entry: the core's part
- * @type: what it is the first member of
+ * struct mynic_mmap_entry - common part of memory that user space maps
+ * @rdma_entry: the RDMA core's part
+ * @type: kind of the containing struct
  */
 struct mynic_mmap_entry {
 	struct rdma_user_mmap_entry rdma_entry;
@@ -169,8 +169,8 @@ struct mynic_mmap_entry {
 };
 
 /**
- * struct mynic_uar - doorbell page of a user context
- * @mmap: how user space reaches it
+ * struct mynic_uar - UAR page of a user context
+ * @mmap: mapping of user space
  * @index: which page of BAR2, in units of PAGE_SIZE
  */
 struct mynic_uar {
@@ -180,8 +180,8 @@ struct mynic_uar {
 
 /**
  * struct mynic_page_list - addresses of pages, as the device reads them
- * @buf: what the device is told
- * @num_pages: pages; this and what follows is 0 if there is but one
+ * @buf: descriptor for the device
+ * @num_pages: pages; 0, like all that follows, if there is only one
  * @log_entries: log2 of the page addresses in a list
  * @num_lists: lists of page addresses
  * @num_mapped: elements of @lists that the device can read
@@ -207,22 +207,22 @@ int mynic_page_list_map(struct mynic_dev *mdev, struct mynic_page_list *pl);
 void mynic_page_list_free(struct mynic_dev *mdev, struct mynic_page_list *pl);
 
 /*
- * Of memory that the device and a process use at the same time: nobody would
- * bring a copy of it up to date.
+ * Device and process use this memory at the same time, so a bounce buffer would
+ * never be up to date.
  */
 #define MYNIC_SHARED_DMA_ATTRS DMA_ATTR_REQUIRE_COHERENT
 
 /**
  * struct mynic_mem - memory of a queue: rings and doorbell record
- * @mmap: how user space reaches it
- * @parked: how it is kept for a device that is dead
+ * @mmap: mapping of user space
+ * @parked: keeps it while a dead device may use it
  * @mdev: device that it is mapped for
- * @pages: queues of processes: the pages
- * @va: kernel queues: the pages, each where the kernel has it
- * @dma: their addresses
- * @num_pages: how many
- * @user: owned by @mmap
- * @list: how the device reaches it
+ * @pages: queues of processes: their pages
+ * @va: kernel queues: kernel addresses of the pages
+ * @dma: DMA addresses of the pages
+ * @num_pages: number of pages
+ * @user: whether @mmap owns it
+ * @list: its pages for the device
  */
 struct mynic_mem {
 	struct mynic_mmap_entry mmap;
@@ -236,7 +236,10 @@ struct mynic_mem {
 	struct mynic_page_list list;
 };
 
-/* What begins there in a kernel queue's memory, and does not cross a page */
+/*
+ * Address of @offset in a kernel queue's memory. The object there must not
+ * cross a page.
+ */
 static inline void *mynic_mem_at(const struct mynic_mem *mem, size_t offset)
 {
 	return mem->va[offset >> PAGE_SHIFT] + offset_in_page(offset);
@@ -249,15 +252,15 @@ int mynic_mem_expose(struct mynic_mem *mem, struct ib_udata *udata);
 void mynic_mem_put(struct mynic_mem *mem);
 
 /**
- * struct mynic_move - another memory for a user queue that is to be resized
+ * struct mynic_move - new memory for a user queue that is being resized
  * @lock: serialises resizing; protects which memory is the queue's
- * @mem: made, perhaps mapped, not yet the queue's; NULL: there is none
+ * @mem: the new memory, perhaps mapped, or NULL
  * @dbrec_offset: of the doorbell record in @mem
  * @log_size: log2 of the number of slots
  *
- * First a process has memory made, and maps it; then it has the queue moved
- * there. So nothing can go wrong any more when the device has changed rings,
- * and the process keeps others from the queue for as long as a command takes.
+ * A process first asks for memory and maps it, then asks for the queue to move
+ * there. Nothing can fail after the device has changed rings, and the process
+ * locks the queue only for the second command.
  */
 struct mynic_move {
 	struct mutex lock; /* all, and the queue's memory */
@@ -282,14 +285,14 @@ struct mynic_resize mynic_move_body(const struct mynic_move *move);
 
 /**
  * struct mynic_admin_slot - an admin command under way
- * @done: completed, or the device is dead
+ * @done: the command has completed, or the device is dead
  * @cpl: the completion
  * @busy: in use
  * @completed: @cpl is valid
- * @asleep: an interrupt is wanted; no longer, if @completed
- * @age: health checks that it has seen
+ * @asleep: its thread sleeps, and wants an interrupt unless @completed
+ * @age: health checks since it was issued
  * @opcode: MYNIC_CMD_*
- * @number: what the command is about
+ * @number: object that the command names
  */
 struct mynic_admin_slot {
 	struct completion done;
@@ -305,7 +308,7 @@ struct mynic_admin_slot {
 /**
  * struct mynic_admin_stuck - a command that the device does not answer
  * @opcode: MYNIC_CMD_*
- * @number: what the command is about
+ * @number: object that the command names
  */
 struct mynic_admin_stuck {
 	u8 opcode;
@@ -315,7 +318,7 @@ struct mynic_admin_stuck {
 /**
  * struct mynic_admin - the admin queue
  * @free: counts free slots
- * @lock: protects what follows; taken in interrupts
+ * @lock: protects all that follows; taken in interrupts
  * @slots: commands under way; the index is the command's id
  * @cmds: ring of commands
  * @cpls: ring of completions
@@ -327,8 +330,8 @@ struct mynic_admin_stuck {
  * @ci: consumer index of @cpls; written under @lock
  * @sleepers: slots asleep
  * @arm: @ci when the device was asked for an interrupt
- * @armed: which did not come yet
- * @mute: the device is told of no command, to see what happens
+ * @armed: that interrupt has not come yet
+ * @mute: commands are not announced to the device, to test hangs
  * @beat: the command of the last health check, or NULL
  */
 struct mynic_admin {
@@ -368,10 +371,10 @@ void mynic_admin_provoke(struct mynic_dev *mdev, bool hang);
  * struct mynic_eq - an event queue and its interrupt
  * @mdev: device
  * @mem: the ring, if it is @up
- * @up: handlers may use @mem
+ * @up: whether handlers may use @mem
  * @eqn: number
  * @vector: MSI-X vector
- * @ci: consumer index; only the interrupt's handler touches it
+ * @ci: consumer index, used only by the interrupt handler
  * @name: of the interrupt
  */
 struct mynic_eq {
@@ -394,7 +397,7 @@ void mynic_eqs_fini(struct mynic_dev *mdev);
  * @lock: protects all
  * @page: the page
  * @users: user contexts that have mapped it
- * @work: compares the clocks while there are any
+ * @work: compares the clocks while there are @users
  */
 struct mynic_clock {
 	struct mutex lock; /* all */
@@ -408,10 +411,10 @@ enum {
 };
 
 /**
- * struct mynic_death - what the device died of
- * @hung: it may hang: its registers must not be read
+ * struct mynic_death - why the device is dead
+ * @hung: it may hang, so its registers must not be read
  * @fatal: MYNIC_FATAL_*
- * @why: in words
+ * @why: reason for the log
  */
 struct mynic_death {
 	bool hung;
@@ -420,10 +423,10 @@ struct mynic_death {
 };
 
 /**
- * enum mynic_state - whether the device is up, and is to be
- * @MYNIC_DOWN: down, until somebody says otherwise
+ * enum mynic_state - state of the device, which it may leave when it dies
+ * @MYNIC_DOWN: down until it is brought up on request
  * @MYNIC_UP: device, netdev and RDMA device work, if the device is not dead
- * @MYNIC_LOST: down, after its death, until it has recovered
+ * @MYNIC_LOST: down because it is dead, until it has been recovered
  */
 enum mynic_state {
 	MYNIC_DOWN,
@@ -435,28 +438,28 @@ enum mynic_state {
  * struct mynic_dev - a mynic PCI function
  * @pdev: the function
  * @regs: BAR0
- * @uar0: the kernel's doorbell page
+ * @uar0: the kernel's UAR page
  * @flags: bit numbers above
- * @death: what it died of; written by whoever marks it dead, and then under
+ * @death: why it is dead; written when it is marked dead, afterwards under
  *	@state_lock
  * @state_lock: serialises bringing the device up and down
  * @state: protected by @state_lock
- * @health_work: looks whether the device is alive
- * @announce_work: tells consumers of a death
- * @tell_work: tells user contexts, if nobody else does
- * @stop_work: takes a dead device from its users
- * @recover_work: brings a lost device up
- * @pm_nb: hears that the system is about to sleep
- * @recovered: jiffies when it was brought up
- * @pause: jiffies between attempts to do so
- * @next_knock: jiffies when it is asked for a sign of life, if it hangs
- * @knock_pause: jiffies until it is asked once more
- * @users_lock: protects @users; while there are any, @ibdev stays
+ * @health_work: checks whether the device is alive
+ * @announce_work: tells consumers that the device is dead
+ * @tell_work: tells user contexts, unless another work item does
+ * @stop_work: removes the RDMA device of a dead device
+ * @recover_work: recovers a device in MYNIC_LOST
+ * @pm_nb: notifier of system sleep
+ * @recovered: jiffies at the last recovery
+ * @pause: jiffies between attempts at recovery
+ * @next_knock: jiffies of the next command that probes a hanging device
+ * @knock_pause: jiffies between such commands
+ * @users_lock: protects @users, and keeps @ibdev while there are any
  * @users: user contexts
  * @parked_lock: protects @parked
  * @parked: memory that the device may still use; see mynic_park()
  * @devlink: health reporters
- * @features: MYNIC_FEATURE_* that are agreed upon
+ * @features: negotiated MYNIC_FEATURE_*
  * @caps: limits
  * @admin: admin queue
  * @async_eq: asynchronous events and admin completions
@@ -467,17 +470,17 @@ enum mynic_state {
  * @qps: QPs by number
  * @srqs: SRQs by number
  * @rwqs: WQs by number
- * @odps: regions whose pages come and go, by key
- * @fault_wq: finds pages
+ * @odps: ODP regions by key
+ * @fault_wq: handles page faults
  * @uars: pages of BAR2 in use, in units of PAGE_SIZE; 0 is the kernel's
- * @unused_dms: device memory that nobody uses any more, to be freed
- * @dm_work: frees it
+ * @unused_dms: unused device memory, to be freed
+ * @dm_work: frees @unused_dms
  * @clock: device clock for processes
  * @gid_lock: protects @gids and the MAC of @netdev
  * @gids: the GID table as the device has it
- * @netdev: the Ethernet interface; lives as long as the driver is bound
+ * @netdev: the network interface; lives as long as the driver is bound
  * @ibdev: the RDMA device; a new one after each reset
- * @ibdev_name: the name that it had before, or how to choose one
+ * @ibdev_name: its name before the reset, or the pattern for one
  */
 struct mynic_dev {
 	struct pci_dev *pdev;
@@ -528,7 +531,7 @@ struct mynic_dev {
 
 /**
  * struct mynic_ib_dev - an RDMA device
- * @ibdev: the core's part
+ * @ibdev: the RDMA core's part
  * @mdev: its PCI function, which outlives it
  * @gid_page: the page with &struct mynic_gid_info
  */
@@ -553,7 +556,7 @@ static inline bool mynic_dead(const struct mynic_dev *mdev)
 	return test_bit(MYNIC_DEAD, &mdev->flags);
 }
 
-/* Life and death */
+/* Fatal errors, hangs and recovery */
 
 const char *mynic_fatal_name(u32 fatal);
 __printf(2, 3) void mynic_die(struct mynic_dev *mdev, const char *fmt, ...);
@@ -598,14 +601,16 @@ static inline void mynic_ring(struct mynic_dev *mdev, unsigned int doorbell,
 	       mdev->uar0 + doorbell);
 }
 
-/* Let the device write over what has been read */
+/* Let the device overwrite what has been read. */
 static inline void mynic_release(__le32 *ci, u32 value)
 {
 	dma_mb();
 	WRITE_ONCE(*ci, cpu_to_le32(value));
 }
 
-/* The phase bit of the entry with this index when the device has written it */
+/*
+ * Phase bit that the entry with this index has once the device has written it
+ */
 static inline u8 mynic_phase(u32 index, unsigned int log_size)
 {
 	return ~(index >> log_size) & 1;
@@ -615,11 +620,11 @@ static inline u8 mynic_phase(u32 index, unsigned int log_size)
 
 /**
  * struct mynic_ucontext - user context
- * @ibucontext: the core's part
- * @uar: its doorbell page
- * @clock: how it reaches the clock page, or NULL
- * @clock_used: it has mapped that; protected by &mynic_clock.lock
- * @gids: how it reaches the GID page
+ * @ibucontext: the RDMA core's part
+ * @uar: its UAR page
+ * @clock: mapping of the clock page, or NULL
+ * @clock_used: whether it is mapped; protected by &mynic_clock.lock
+ * @gids: mapping of the GID page
  */
 struct mynic_ucontext {
 	struct ib_ucontext ibucontext;
@@ -660,7 +665,7 @@ u32 mynic_udata_uarn(struct ib_udata *udata);
 
 /**
  * struct mynic_pd - protection domain
- * @ibpd: the core's part
+ * @ibpd: the RDMA core's part
  * @pdn: number
  */
 struct mynic_pd {
@@ -696,9 +701,9 @@ int mynic_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
 
 /**
  * struct mynic_dm - device memory
- * @ibdm: the core's part
- * @mmap: how user space reaches it; owns all of this
- * @number: the device's
+ * @ibdm: the RDMA core's part
+ * @mmap: mapping of user space; its release frees this struct
+ * @number: number in the device
  * @offset: in BAR2
  * @unused: in &mynic_dev.unused_dms
  */
@@ -729,12 +734,12 @@ void mynic_dm_free(struct mynic_dev *mdev, struct mynic_dm *dm);
 /* On-demand paging */
 
 /**
- * struct mynic_missing - what a page fault is about
- * @addr: the first byte that is not there, as requests name it
+ * struct mynic_missing - access that met a missing page
+ * @addr: address of the first missing byte, as in requests
  * @key: the region's
- * @length: bytes that are going to be accessed
- * @token: for the answer
- * @write: the page has to be writable
+ * @length: bytes from there on that will be accessed
+ * @token: token for RESUME
+ * @write: whether the page must be writable
  */
 struct mynic_missing {
 	u64 addr;
@@ -810,7 +815,7 @@ static inline void mynic_odp_caps(const struct mynic_dev *mdev,
  * @dma: DMA address of @lists
  * @max_pages: room in a list
  * @num_pages: addresses in the list that was filled last
- * @current_list: which one that is
+ * @current_list: index of that list
  * @offset: where in the first page the memory begins
  */
 struct mynic_fast_reg {
@@ -829,17 +834,16 @@ static inline size_t mynic_fast_reg_bytes(const struct mynic_fast_reg *fr)
 
 /**
  * struct mynic_mr - memory region
- * @ibmr: the core's part
+ * @ibmr: the RDMA core's part
  * @parked: how its memory is kept for a device that is dead
- * @mdev: then: the device
- * @odp: on-demand paging: the region; else NULL
+ * @mdev: device, while @parked
+ * @odp: ODP state, or NULL
  * @umem: pinned memory of a process, or NULL
  * @list: pages of @umem
  * @fast_reg: memory of a region of mynic_alloc_mr()
- * @iova: address that was asked for in work requests
- * @access: enum ib_access_flags as they were asked for
- * @body: what the device was told. Of memory that may be revoked it is changed
- *	under the lock for that.
+ * @iova: requested address for requests
+ * @access: requested enum ib_access_flags
+ * @body: attributes in the device; for a dma-buf, protected by its revoke lock
  */
 struct mynic_mr {
 	struct ib_mr ibmr;
@@ -902,15 +906,15 @@ int mynic_dealloc_mw(struct ib_mw *ibmw);
 
 /**
  * struct mynic_cq - completion queue
- * @ibcq: the core's part
- * @res: how events find it
+ * @ibcq: the RDMA core's part
+ * @res: lookup by events
  * @mem: the ring, then the doorbell record
  * @move: user CQs: resizing; its lock protects @mem and @log_size
  * @cqn: number
  * @log_size: log2 of the number of entries
  * @lock: kernel CQs: protects @ci, the ring and the request in the record
  * @ci: kernel CQs: consumer index
- * @num_vectors: how many vectors its events may choose from; 0: none but its own
+ * @num_vectors: vectors that requests for events may name; 0: only its own
  */
 struct mynic_cq {
 	struct ib_cq ibcq;
@@ -947,7 +951,7 @@ int mynic_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
 int mynic_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe,
 			 struct ib_udata *udata);
 
-/* Work queues */
+/* Work queues, that is, rings of requests */
 
 /**
  * struct mynic_wq - send or receive ring, or that of an SRQ
@@ -956,12 +960,12 @@ int mynic_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe,
  * @log_stride: log2 of the bytes in a slot; 0: there is no ring
  * @max_sge: SGEs that a slot holds
  * @lock: kernel queues: serialises posting
- * @mem: kernel queues: what the slots are in
- * @wr_id: kernel queues: the request in each slot. The device is told the
- *	index only, so that what it returns can be checked.
+ * @mem: kernel queues: memory of the slots
+ * @wr_id: kernel queues: the wr_id of each slot. The device gets only the
+ *	index, which can be checked when it comes back.
  * @pi: kernel queues: producer index; written under @lock
- * @ci: kernel queues: requests before it have completed; written under the
- *	lock of the CQ
+ * @ci: kernel queues: requests before it have completed; written under the CQ's
+ *	lock
  */
 struct mynic_wq {
 	u32 offset;
@@ -975,7 +979,10 @@ struct mynic_wq {
 	u32 ci;
 };
 
-/* In the wr_id of a kernel queue: a receive request; else a send request */
+/*
+ * Marks a receive request in the wr_id of a kernel queue. Others are send
+ * requests.
+ */
 #define MYNIC_WR_RECV BIT_ULL(32)
 
 static inline u32 mynic_wq_size(const struct mynic_wq *wq)
@@ -1005,14 +1012,14 @@ int mynic_rq_layout(const struct ib_device *ibdev, struct mynic_wq *rq,
 
 /* Queue pairs */
 
-/* What all slots can hold, whatever the QP's type */
+/* SGEs that every slot can hold, whatever the QP's type */
 #define MYNIC_MAX_SGE \
 	((MYNIC_SQ_MAX_STRIDE - MYNIC_WQE_DATA_EXT) / sizeof(struct mynic_sge))
 
 /**
  * struct mynic_qp - queue pair
- * @ibqp: the core's part
- * @res: how events find it
+ * @ibqp: the RDMA core's part
+ * @res: lookup by events
  * @mem: send ring, receive ring, doorbell record; NULL: it has none
  * @dbrec_offset: of the doorbell record in @mem
  * @qpn: number
@@ -1025,8 +1032,8 @@ int mynic_rq_layout(const struct ib_device *ibdev, struct mynic_wq *rq,
  * @send_cq: CQ for send completions
  * @recv_cq: CQ for receive completions
  * @mutex: serialises modifying
- * @state: as last asked for; the device may have moved on to an error state
- * @faults: pages that it waits for
+ * @state: last requested state; the device may have gone to an error state
+ * @faults: its page faults
  */
 struct mynic_qp {
 	struct ib_qp ibqp;
@@ -1052,12 +1059,12 @@ static inline struct mynic_qp *to_mqp(struct ib_qp *ibqp)
 	return container_of(ibqp, struct mynic_qp, ibqp);
 }
 
-/* The types of QPs that have a rate limit */
+/* QP types that have a rate limit */
 #define MYNIC_RATE_LIMIT_QPTS                               \
 	(BIT(IB_QPT_RC) | BIT(IB_QPT_UC) | BIT(IB_QPT_UD) | \
 	 BIT(IB_QPT_RAW_PACKET) | BIT(IB_QPT_XRC_INI))
 
-/* The path is the QP's, not that of each request */
+/* Whether the path belongs to the QP rather than to each request */
 static inline bool mynic_qp_connected(const struct mynic_qp *qp)
 {
 	return qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_UC ||
@@ -1077,7 +1084,7 @@ static inline __le32 mynic_wqe_ctrl(enum ib_wr_opcode opcode, u32 flags)
 }
 
 /**
- * struct mynic_qp_init - what a QP is to be
+ * struct mynic_qp_init - attributes of a new QP
  * @type: enum mynic_qp_type
  * @flags: MYNIC_QP_*
  * @pdn: protection domain
@@ -1085,7 +1092,7 @@ static inline __le32 mynic_wqe_ctrl(enum ib_wr_opcode opcode, u32 flags)
  * @srqn: SRQ, or MYNIC_NO_SRQ
  * @send_cq: CQ for send completions
  * @recv_cq: CQ for receive completions
- * @cap: capabilities; mynic_qp_init() makes them what the rings hold
+ * @cap: requested capabilities, which mynic_qp_init() replaces by those granted
  */
 struct mynic_qp_init {
 	u8 type;
@@ -1119,7 +1126,7 @@ int mynic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 int mynic_post_marker(struct mynic_dev *mdev, struct mynic_qp *qp,
 		      struct mynic_wq *wq, struct ib_cqe *cqe);
 
-/* Flushing what a dead device left behind */
+/* Flushing and draining QPs of a dead device */
 
 void mynic_wake_consumers(struct mynic_dev *mdev);
 int mynic_flush_cq(struct mynic_dev *mdev, struct mynic_cq *cq, int room,
@@ -1133,8 +1140,8 @@ void mynic_drain_rq(struct ib_qp *ibqp);
 
 /**
  * struct mynic_srq - shared receive queue
- * @ibsrq: the core's part
- * @res: how events find it
+ * @ibsrq: the RDMA core's part
+ * @res: lookup by events
  * @mem: the ring, then the doorbell record
  * @move: user SRQs: resizing; its lock protects @mem, @dbrec_offset and the
  *	size in @wq
@@ -1212,16 +1219,16 @@ int mynic_add_gid(const struct ib_gid_attr *attr, void **context);
 int mynic_del_gid(const struct ib_gid_attr *attr, void **context);
 void mynic_gids_change_mac(struct mynic_dev *mdev, void *addr);
 
-/* Work queues of their own, and tables of them */
+/* Receive work queues, and tables of them */
 
-/* What QPs with a receive WQ table can hash, and how */
+/* Fields and functions that RSS QPs can hash with */
 #define MYNIC_RX_HASH_FIELDS GENMASK(7, 0)
 #define MYNIC_RX_HASH_FUNCTIONS MYNIC_RX_HASH_TOEPLITZ
 
 /**
- * struct mynic_rwq - work queue: a receive queue without a QP
- * @ibwq: the core's part
- * @res: how events find it
+ * struct mynic_rwq - receive work queue: a receive queue without a QP
+ * @ibwq: the RDMA core's part
+ * @res: lookup by events
  * @mem: the ring, then the doorbell record
  * @dbrec_offset: of the doorbell record in @mem
  * @wqn: number
@@ -1292,7 +1299,7 @@ int mynic_get_port_immutable(struct ib_device *ibdev, u32 port,
 enum rdma_link_layer mynic_get_link_layer(struct ib_device *ibdev, u32 port);
 int mynic_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey);
 
-/* What rdma(8) shows of objects */
+/* Details of objects for rdma(8) */
 
 extern const struct ib_device_ops mynic_restrack_ops;
 
@@ -1304,8 +1311,8 @@ extern const struct ib_device_ops mynic_ibcounters_ops;
 
 /**
  * struct mynic_counters - counters of flow rules
- * @ibcounters: the core's part
- * @number: set of counters of the device
+ * @ibcounters: the RDMA core's part
+ * @number: counter set of the device
  */
 struct mynic_counters {
 	struct ib_counters ibcounters;
@@ -1325,7 +1332,7 @@ struct rdma_hw_stats *mynic_alloc_hw_port_stats(struct ib_device *ibdev,
 int mynic_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		       u32 port, int index);
 
-/* The Ethernet interface */
+/* The network interface */
 
 extern const struct ethtool_ops mynic_ethtool_ops;
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The names of what mynic_regs.h has numbers for, each once, for whoever prints
- * them. A list is given two macros, which get a number and its name: the second
- * for the last entry, as some lists may not end with a comma.
+ * Names for the numbers of mynic_regs.h, each written once. A list is given two
+ * macros, which take a number and its name. The second macro is for the last
+ * entry, as some users must not end with a comma.
  */
 #ifndef MYNIC_NAMES_H
 #define MYNIC_NAMES_H
 
 /* clang-format off */
 
-/* For both, where a table is to have the names by number */
+/* Give this for both macros to get a table of names by number. */
 #define MYNIC_NAME_AT(number, name) [number] = name,
 
 #define MYNIC_CMD_NAMES(name, last) \
@@ -93,7 +93,7 @@
 	name(MYNIC_PAGE_RECV, "recv") \
 	last(MYNIC_PAGE_READ, "read")
 
-/* Those of enum ib_qp_state */
+/* States of enum ib_qp_state */
 #define MYNIC_QP_STATE_NAMES(name, last) \
 	name(IB_QPS_RESET, "RESET") \
 	name(IB_QPS_INIT, "INIT") \

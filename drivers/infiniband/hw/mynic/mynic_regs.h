@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What only the kernel driver sees of mynic hardware: PCI identity, BAR0
- * registers, the admin queue and its commands, event queues and the
- * descriptors of host memory. What user space sees too is in rdma/mynic-hw.h.
+ * The kernel's part of the hardware interface: PCI identity, BAR0 registers,
+ * admin queue, event queues, and descriptors of host memory. The part of user
+ * space is in rdma/mynic-hw.h.
  *
- * The rules behind these layouts are in Documentation/hardware/index.rst. All fields
- * are little-endian unless their type or comment says otherwise. Reserved
- * fields are zero when written and ignored when read.
+ * The rules behind these layouts are in Documentation/hardware/index.rst. All
+ * fields are little-endian unless their type or comment says otherwise.
+ * Reserved fields are zero when written and ignored when read.
  */
 #ifndef MYNIC_REGS_H
 #define MYNIC_REGS_H
@@ -15,8 +15,8 @@
 #include <rdma/mynic-hw.h>
 
 /*
- * PCI identity: from the range that QEMU's docs/specs/pci-ids.rst leaves to
- * experimental devices.
+ * PCI identity: from QEMU's range for experimental devices
+ * (docs/specs/pci-ids.rst)
  */
 #define MYNIC_PCI_VENDOR_ID 0x1af4
 #define MYNIC_PCI_DEVICE_ID 0x10f0
@@ -26,7 +26,9 @@
 #define MYNIC_BAR_UAR 2
 #define MYNIC_BAR_MSIX 4
 
-/* BAR0: registers of 4 bytes, accessed as such; _LO/_HI pairs make 64 bits */
+/*
+ * BAR0: registers of 4 bytes, accessed as such. A pair _LO/_HI makes 64 bits.
+ */
 #define MYNIC_BAR_REGS_SIZE 4096
 
 #define MYNIC_REG_MAGIC 0x00 /* MYNIC_MAGIC */
@@ -52,21 +54,21 @@
 #define MYNIC_VERSION_MAJOR 1
 #define MYNIC_VERSION_MINOR 0
 
-#define MYNIC_CONTROL_ENABLE 0x1 /* reads 0 again if it was refused */
+#define MYNIC_CONTROL_ENABLE 0x1 /* reads 0 if the device refuses */
 #define MYNIC_CONTROL_RESET 0x2 /* reads 0 */
 
-#define MYNIC_STATUS_READY 0x1 /* reset is over, the queues may be set */
+#define MYNIC_STATUS_READY 0x1 /* reset is over, queues may be set up */
 #define MYNIC_STATUS_ENABLED 0x2
 #define MYNIC_STATUS_FATAL 0x4 /* only a reset leaves this state */
 
 /**
- * enum mynic_fatal - the FATAL register: why the device stopped
- * @MYNIC_FATAL_NONE: it did not
+ * enum mynic_fatal - FATAL register: why the device has stopped
+ * @MYNIC_FATAL_NONE: it has not stopped
  * @MYNIC_FATAL_AQ_DMA: an admin ring is not in mapped host memory
  * @MYNIC_FATAL_AQ_INDEX: admin producer index more than a ring ahead
  * @MYNIC_FATAL_EQ_DMA: an event ring or its record is not in mapped host
  *	memory
- * @MYNIC_FATAL_INTERNAL: the device found itself broken
+ * @MYNIC_FATAL_INTERNAL: the device has found an error of its own
  */
 enum mynic_fatal {
 	MYNIC_FATAL_NONE = 0,
@@ -77,18 +79,21 @@ enum mynic_fatal {
 };
 
 /*
- * Feature bits. The device offers, the driver accepts a subset before ENABLE.
- * Without a bit the device behaves as the specification says for version 1.0.
+ * Feature bits: the device offers them, and the driver accepts a subset before
+ * ENABLE. Without any, the device behaves as version 1.0 specifies.
  */
 #define MYNIC_FEATURE_DB_SUPPRESS 0x1ULL /* see mynic_qp_dbrec.sq_no_ring */
 
 /*
- * MSI-X vector 0 signals admin completions if AQ_ARM asks for it, device errors
- * and whatever EQ is bound to it.
+ * MSI-X vector 0 signals device errors, the EQ bound to it, and admin
+ * completions if AQ_ARM asks for them.
  */
 #define MYNIC_MAX_VECTORS 32
 
-/* log2 of the bytes in a page; a page of the host may be several */
+/*
+ * log2 of the bytes in a page of the device, which may be smaller than the
+ * host's
+ */
 #define MYNIC_MIN_LOG_PAGE_SIZE 12
 #define MYNIC_MAX_LOG_PAGE_SIZE 31
 
@@ -101,9 +106,9 @@ enum mynic_fatal {
  *	MYNIC_MAX_LOG_PAGE_SIZE; @levels 1 and 2
  * @log_list_size: log2 of the bytes in one list, 12 to 22; @levels 2
  * @reserved_0b: zero
- * @offset: where in the first page the memory begins
+ * @offset: byte of the first page at which the memory begins
  *
- * @log_page_size and @log_list_size are 0 where @levels has no use for them.
+ * @log_page_size and @log_list_size are 0 if @levels does not use them.
  * Lists are 8 byte aligned, page addresses page aligned. The lists stay in
  * place, unchanged, for as long as the object that was given them. Rings and
  * records begin, counted from the first page, at a multiple of the size of a
@@ -147,10 +152,10 @@ _Static_assert(sizeof(struct mynic_buf) == 16, "mynic_buf");
  * @MYNIC_CMD_ALLOC_DM: body: &struct mynic_alloc_dm; returns number and, in the
  *	completion, &struct mynic_dm_place
  * @MYNIC_CMD_FREE_DM: number
- * @MYNIC_CMD_SYNC_MKEY: number: index of a paged region: the device forgets what
- *	it has read in its lists
- * @MYNIC_CMD_RESUME: number: QP that waits for a page; body:
- *	&struct mynic_resume
+ * @MYNIC_CMD_SYNC_MKEY: number: index of an ODP region, whose lists the device
+ *	reads anew from now on
+ * @MYNIC_CMD_RESUME: number: QP that waits for a page; body: &struct
+ *	mynic_resume
  * @MYNIC_CMD_CREATE_CQ: body: &struct mynic_create_cq; returns number
  * @MYNIC_CMD_DESTROY_CQ: number
  * @MYNIC_CMD_RESIZE_CQ: number; body: &struct mynic_resize
@@ -167,8 +172,8 @@ _Static_assert(sizeof(struct mynic_buf) == 16, "mynic_buf");
  * @MYNIC_CMD_DESTROY_QP: number
  * @MYNIC_CMD_ATTACH_MCAST: number: UD QP; body: &struct mynic_mcast
  * @MYNIC_CMD_DETACH_MCAST: number: UD QP; body: &struct mynic_mcast
- * @MYNIC_CMD_CREATE_FLOW: body: &struct mynic_create_flow; mailbox in:
- *	&struct mynic_flow_spec times num_specs; returns number
+ * @MYNIC_CMD_CREATE_FLOW: body: &struct mynic_create_flow; mailbox in: &struct
+ *	mynic_flow_spec times num_specs; returns number
  * @MYNIC_CMD_DESTROY_FLOW: number
  * @MYNIC_CMD_CREATE_WQ: mailbox in: &struct mynic_create_wq; returns number
  * @MYNIC_CMD_MODIFY_WQ: number; body: &struct mynic_modify_wq
@@ -233,7 +238,7 @@ enum mynic_aq_opcode {
 };
 
 /**
- * enum mynic_aq_status - how an admin command ended
+ * enum mynic_aq_status - status of an admin command
  * @MYNIC_AQ_OK: done
  * @MYNIC_AQ_BAD_OPCODE: no such command
  * @MYNIC_AQ_BAD_PARAM: a field is out of range, or reserved and not zero
@@ -299,12 +304,12 @@ _Static_assert(sizeof(struct mynic_eq_dbrec) == 128, "mynic_eq_dbrec");
 /**
  * struct mynic_create_mkey - body of CREATE_MKEY and MODIFY_MKEY
  * @buf: the pages; @levels 0 with MYNIC_MKEY_DMA
- * @iova: address of the first byte as work requests name it
+ * @iova: address of the first byte in requests
  * @length: bytes; may be 0
  * @pdn: protection domain
  * @access: enum ib_access_flags
  *
- * Wire and work requests reach [@iova, @iova + @length). An access flag that
+ * Requests can access [@iova, @iova + @length). An access flag that
  * the device does not know is NOT_SUPPORTED, but for those that are optional
  * in verbs (bits 20 to 29), which it ignores.
  */
@@ -319,18 +324,22 @@ struct mynic_create_mkey {
 _Static_assert(sizeof(struct mynic_create_mkey) == 40, "mynic_create_mkey");
 
 /*
- * CREATE_MKEY, header flags, at most one. DMA: the region is all of DMA space,
- * @iova is 0. FAST_REG: a region without memory, which REG_MR gives it; @length
- * is how many pages that may be, and of the rest only @pdn is not 0. MW1, MW2:
- * a memory window of type 1 or 2; all but @pdn is 0.
+ * CREATE_MKEY, header flags, at most one.
+ *
+ * DMA: the region is all of DMA space; @iova is 0.
+ *
+ * FAST_REG: a region whose memory comes from REG_MR. @length is its maximum of
+ * pages, and only @pdn of the other fields is not 0.
+ *
+ * MW1, MW2: a memory window of type 1 or 2. All fields except @pdn are 0.
  */
 #define MYNIC_MKEY_DMA 0x01
 #define MYNIC_MKEY_FAST_REG 0x02
 #define MYNIC_MKEY_MW1 0x04
 #define MYNIC_MKEY_MW2 0x08
-/* ... its pages come and go: @buf has lists of entries with MYNIC_PAGE_* */
+/* ... an ODP region: @buf has lists of entries with MYNIC_PAGE_* */
 #define MYNIC_MKEY_ODP 0x10
-/* ... the region is device memory: @buf has the place in BAR2, and no pages */
+/* ... device memory: @buf has the offset in BAR2, and no pages */
 #define MYNIC_MKEY_DM 0x20
 
 /**
@@ -361,16 +370,16 @@ _Static_assert(sizeof(struct mynic_dm_place) == 48, "mynic_dm_place");
 
 #define MYNIC_DM_GRANULE 4096
 
-/* Flags in the low bits of an entry of a paged region's list */
-#define MYNIC_PAGE_PRESENT 0x1 /* the rest of the entry is an address */
+/* Flags in the low bits of an entry of an ODP region's list */
+#define MYNIC_PAGE_PRESENT 0x1 /* the other bits are an address */
 #define MYNIC_PAGE_WRITABLE 0x2 /* pages: the device may write there */
 
 /**
- * enum mynic_page_stage - what of a QP waits for a page
+ * enum mynic_page_stage - part of a QP that waits for a page
  * @MYNIC_PAGE_SEND: its send requests
- * @MYNIC_PAGE_RECV: what has come for it, requests and responses alike
+ * @MYNIC_PAGE_RECV: received packets, requests and responses alike
  * @MYNIC_PAGE_READ: the responses to reads
- * @MYNIC_PAGE_STAGES: how many there are
+ * @MYNIC_PAGE_STAGES: number of stages
  */
 enum mynic_page_stage {
 	MYNIC_PAGE_SEND = 0,
@@ -383,7 +392,7 @@ enum mynic_page_stage {
  * struct mynic_resume - body of RESUME
  * @token: of the event
  * @stage: enum mynic_page_stage
- * @failed: 1: the page cannot be had; what waits for it fails
+ * @failed: 1: there is no such page, so the access fails
  * @reserved_06: zero
  */
 struct mynic_resume {
@@ -418,7 +427,7 @@ struct mynic_create_cq {
 _Static_assert(sizeof(struct mynic_create_cq) == 40, "mynic_create_cq");
 
 /* CREATE_CQ: header flags */
-#define MYNIC_CQ_IGNORE_OVERRUN 0x01 /* the ring is never taken for full */
+#define MYNIC_CQ_IGNORE_OVERRUN 0x01 /* write even if the ring looks full */
 
 /**
  * struct mynic_modify_cq - body of MODIFY_CQ
@@ -488,7 +497,7 @@ _Static_assert(sizeof(struct mynic_query_mkey) == 64, "mynic_query_mkey");
  * @eqn: EQ for its completion events
  * @log_size: log2 of the number of entries
  * @arm: enum mynic_cq_arm
- * @dead: 1: nothing is written any more
+ * @dead: 1: the device writes no more entries
  * @reserved_19: zero
  */
 struct mynic_query_cq {
@@ -507,8 +516,8 @@ struct mynic_query_cq {
 _Static_assert(sizeof(struct mynic_query_cq) == 64, "mynic_query_cq");
 
 /**
- * enum mynic_cq_arm - what the next completion event waits for
- * @MYNIC_CQ_NOT_ARMED: the host
+ * enum mynic_cq_arm - condition for the next completion event
+ * @MYNIC_CQ_NOT_ARMED: none until the host arms the CQ
  * @MYNIC_CQ_ARMED_SOLICITED: a solicited completion
  * @MYNIC_CQ_ARMED: any completion
  */
@@ -577,13 +586,13 @@ _Static_assert(sizeof(struct mynic_modify_srq) == 40, "mynic_modify_srq");
  * @limit: the limit in force; 0 after its event
  * @srqn: number
  * @ci: index of the entry that is taken next
- * @num_qps: QPs bound to it, but for XRC_TGT QPs
+ * @num_qps: QPs bound to it, without XRC_TGT QPs
  * @type: enum ib_srq_type
- * @dead: 1: nothing is taken from it any more
+ * @dead: 1: the device takes no more entries
  * @reserved_12: zero
  * @num_tags: TM: tags in the list, or in use by a message
- * @unexpected_cnt: TM: unexpected messages, modulo 2^32 ...
- * @handled_cnt: TM: ... and how many of these the host said it has handled
+ * @unexpected_cnt: TM: unexpected messages, modulo 2^32
+ * @handled_cnt: TM: those of them that the host has reported as handled
  * @reserved_20: zero
  */
 struct mynic_query_srq {
@@ -733,11 +742,11 @@ _Static_assert(sizeof(struct mynic_create_wq) == 64, "mynic_create_wq");
 
 /**
  * struct mynic_modify_wq - body of MODIFY_WQ
- * @attr_mask: enum ib_wq_attr_mask: which of the others count
+ * @attr_mask: enum ib_wq_attr_mask: the fields that are valid
  * @state: enum ib_wq_state
- * @cur_state: enum ib_wq_state; another than the WQ is in is BAD_STATE
+ * @cur_state: enum ib_wq_state; BAD_STATE if the WQ is in another state
  * @flags: MYNIC_WQ_*
- * @flags_mask: which of @flags count
+ * @flags_mask: bits of @flags that are valid
  * @reserved_08: zero
  */
 struct mynic_modify_wq {
@@ -783,11 +792,11 @@ _Static_assert(sizeof(struct mynic_create_rwq_table) == 40,
  * @attr_mask: MODIFY_QP: enum ib_qp_attr_mask, and MYNIC_QP_ATTR_*: which
  *	fields count
  * @qp_state: enum ib_qp_state
- * @cur_qp_state: enum ib_qp_state; a MODIFY_QP that names another than the
- *	QP is in is BAD_STATE
+ * @cur_qp_state: enum ib_qp_state; MODIFY_QP: BAD_STATE if the QP is in another
+ *	state
  * @path_mtu: enum ib_mtu
- * @sq_drained_event: SQD: ask for the event (en_sqd_async_notify);
- *	QUERY_QP: 1 while the SQ is still draining
+ * @sq_drained_event: SQD: ask for the event (en_sqd_async_notify); QUERY_QP: 1
+ *	while the SQ is still draining
  * @qkey: Q_Key
  * @rq_psn: 24 bits: first PSN expected; QUERY_QP: the next
  * @sq_psn: 24 bits: first PSN sent; QUERY_QP: the next
@@ -804,7 +813,7 @@ _Static_assert(sizeof(struct mynic_create_rwq_table) == 40,
  * @reserved_25: zero
  * @rate_limit: kbit/s, 0 for none
  * @av: primary path
- * @ece_options: MYNIC_ECE_*: what both ends of the connection do
+ * @ece_options: MYNIC_ECE_*: options that both ends have agreed on
  * @reserved_50: zero
  */
 struct mynic_qp_attr {
@@ -839,15 +848,15 @@ _Static_assert(sizeof(struct mynic_qp_attr) == 128, "mynic_qp_attr");
 #define MYNIC_QP_ATTR_ECE 0x80000000
 
 /* &struct mynic_qp_attr.ece_options */
-#define MYNIC_ECE_ECN 0x1 /* both ends slow down on congestion notifications */
+#define MYNIC_ECE_ECN 0x1 /* both ends react to congestion notifications */
 
-/* Send queues with MYNIC_QP_KERNEL have one opcode more */
+/* Send queues with MYNIC_QP_KERNEL have one more opcode. */
 #define MYNIC_WR_REG_MR 0x20 /* REG_MR */
 #define MYNIC_WC_REG_MR 0x20 /* its &struct mynic_cqe.opcode */
 
 /**
  * struct mynic_reg_mr_operands - REG_MR, at the start of the data area
- * @buf: the pages; the lists stay in place until the key is invalid again
+ * @buf: the pages; the lists must stay unchanged until the key is invalidated
  * @length: bytes, not 0
  * @access: enum ib_access_flags
  * @reserved_1c: zero
@@ -880,17 +889,17 @@ _Static_assert(sizeof(struct mynic_mcast) == 40, "mynic_mcast");
 /**
  * struct mynic_create_flow - body of CREATE_FLOW
  * @qpn: RAW_PACKET QP that receives what the rule matches
- * @flow_tag: &struct mynic_cqe.flow_tag of what it receives by the rule
- * @priority: rules with a smaller number are asked first
+ * @flow_tag: &struct mynic_cqe.flow_tag of frames that the rule matches
+ * @priority: rules with a smaller number are tried first
  * @type: enum ib_flow_attr_type, which is enum mynic_flow_type
  * @flags: MYNIC_FLOW_*
  * @num_specs: elements of the mailbox, at most MYNIC_FLOW_MAX_SPECS
  * @reserved_0d: zero
- * @counters: set of counters that counts what the rule matches; 0: none
+ * @counters: counter set that counts what the rule matches; 0: none
  * @reserved_14: zero
  *
- * The mailbox is a list of &struct mynic_flow_spec: a frame that all of them
- * match is matched by the rule.
+ * The mailbox is a list of &struct mynic_flow_spec. The rule matches frames
+ * that match all of them.
  */
 struct mynic_create_flow {
 	__le32 qpn;
@@ -907,9 +916,9 @@ struct mynic_create_flow {
 _Static_assert(sizeof(struct mynic_create_flow) == 40, "mynic_create_flow");
 
 /**
- * enum mynic_flow_type - what a flow rule gets
- * @MYNIC_FLOW_NORMAL: what it matches
- * @MYNIC_FLOW_ALL_DEFAULT: what it matches, and nobody else gets
+ * enum mynic_flow_type - frames that a flow rule receives
+ * @MYNIC_FLOW_NORMAL: those that it matches
+ * @MYNIC_FLOW_ALL_DEFAULT: those that it matches and no other rule receives
  * @MYNIC_FLOW_MC_DEFAULT: likewise, of frames to group addresses
  * @MYNIC_FLOW_SNIFFER: a copy of all frames
  */
@@ -920,17 +929,17 @@ enum mynic_flow_type {
 	MYNIC_FLOW_SNIFFER = 3,
 };
 
-#define MYNIC_FLOW_DROP 0x1 /* nobody receives what the rule matches */
-#define MYNIC_FLOW_DONT_TRAP 0x2 /* a copy: further rules are asked, too */
+#define MYNIC_FLOW_DROP 0x1 /* matching frames are dropped */
+#define MYNIC_FLOW_DONT_TRAP 0x2 /* receive a copy; further rules apply */
 #define MYNIC_FLOW_MAX_SPECS 16
 
 /**
- * struct mynic_flow_spec - what one header of a frame must say
+ * struct mynic_flow_spec - condition on one header of a frame
  * @type: enum ib_flow_spec_type, which is enum mynic_flow_spec_type;
  *	MYNIC_FLOW_INNER: of the frame or packet in a tunnel
  * @reserved_02: zero
- * @val: the header, as &struct mynic_flow_eth or other, then zeroes
- * @mask: likewise: the bits of @val that count
+ * @val: the header, e.g. &struct mynic_flow_eth, then zeroes
+ * @mask: bits of @val that must match, in the same layout
  */
 struct mynic_flow_spec {
 	__le16 type;
@@ -967,7 +976,7 @@ enum mynic_flow_spec_type {
 	MYNIC_FLOW_INNER = 0x100,
 };
 
-/* Headers in flow specs: big-endian, as they are in frames */
+/* Headers in flow specs are big-endian, as in frames. */
 
 /**
  * struct mynic_flow_eth - Ethernet
@@ -1088,7 +1097,7 @@ _Static_assert(sizeof(struct mynic_flow_mpls) == 4, "mynic_flow_mpls");
 
 /**
  * struct mynic_bind_counters - body of BIND_COUNTERS
- * @counters: the set that counts for the QP from now on; 0: none does
+ * @counters: counter set that counts for the QP from now on; 0: none
  * @reserved_04: zero
  */
 struct mynic_bind_counters {
@@ -1098,7 +1107,7 @@ struct mynic_bind_counters {
 
 _Static_assert(sizeof(struct mynic_bind_counters) == 40, "mynic_bind_counters");
 
-/* QUERY_STATS, header flags: without what sets of counters have counted */
+/* QUERY_STATS, header flags: leave out what counter sets have counted */
 #define MYNIC_STATS_UNBOUND 0x01
 
 /**
@@ -1154,7 +1163,7 @@ struct mynic_set_rx {
 
 _Static_assert(sizeof(struct mynic_set_rx) == 40, "mynic_set_rx");
 
-#define MYNIC_RX_ENABLE 0x1 /* 0: the QP no longer receives; all else is 0 */
+#define MYNIC_RX_ENABLE 0x1 /* 0: stop receiving; all else is 0 */
 #define MYNIC_RX_PROMISC 0x2
 #define MYNIC_RX_ALLMULTI 0x4
 #define MYNIC_RX_MAX_MACS 256
@@ -1164,7 +1173,7 @@ _Static_assert(sizeof(struct mynic_set_rx) == 40, "mynic_set_rx");
  * @id: returned in the completion
  * @opcode: enum mynic_aq_opcode
  * @flags: per command
- * @number: the object that the command is about, 0 if none
+ * @number: object that the command names, 0 if none
  * @mbox_addr: DMA address of the mailbox, 8 byte aligned; 0 if none
  * @mbox_len: bytes of mailbox, at most MYNIC_MBOX_SIZE
  * @reserved_14: zero
@@ -1186,9 +1195,9 @@ _Static_assert(sizeof(struct mynic_set_rx) == 40, "mynic_set_rx");
  * @modify_port: body of MODIFY_PORT
  * @set_rx: body of SET_RX
  *
- * A command's mailbox may be shorter than the device's idea of the struct (the
- * rest reads as zero, or is not written) or longer (bytes it does not know must
- * be zero, and are written as zero). That is how layouts grow.
+ * A mailbox may be shorter than the struct in the device: the rest reads as
+ * zero, or is not written. It may be longer: additional bytes must be zero, and
+ * are written as zero. This lets layouts grow.
  */
 struct mynic_admin_cmd {
 	__le16 id;
@@ -1246,8 +1255,8 @@ _Static_assert(sizeof(struct mynic_nop_result) == 48, "mynic_nop_result");
  * @reserved_38: zero
  * @phase: bit 0, as in &struct mynic_cqe.phase
  *
- * Commands may complete in any order. There is room for all: no more commands
- * than slots may be outstanding.
+ * Commands may complete in any order. The ring cannot overflow, because no more
+ * commands than slots may be outstanding.
  */
 struct mynic_admin_cpl {
 	__le16 id;
@@ -1300,14 +1309,14 @@ _Static_assert(sizeof(struct mynic_admin_cpl) == 64, "mynic_admin_cpl");
  * @max_mw: memory windows; 0: the device has none
  * @dm_size: bytes of device memory; 0: the device has none
  * @caps: MYNIC_CAP_*
- * @null_lkey: key, in all PDs, that reads as zero and swallows what is written;
- *	0: there is none
+ * @null_lkey: key, in all PDs, that reads as zero and ignores writes; 0: there
+ *	is none
  * @max_fast_reg_pages: pages that REG_MR maps; 0: the device has no REG_MR
  * @max_wq: work queues; 0: the device has none
  * @max_rwq_table: receive WQ tables
  * @max_rwq_table_size: WQs in a receive WQ table
  * @max_flow: flow rules; 0: the device has none
- * @max_counters: sets of counters; 0: the device has none
+ * @max_counters: counter sets; 0: the device has none
  * @max_tso: bytes of a TSO request behind its header; 0: there is no TSO
  * @max_rate_kbps: highest rate limit of a QP; 0: there is none
  * @max_tags: tags in the list of a tag matching SRQ; 0: there is no tag
@@ -1399,9 +1408,10 @@ _Static_assert(sizeof(struct mynic_port_attr) == 64, "mynic_port_attr");
  * @MYNIC_STAT_RX_DROP_WQE: UD, UC: no receive request that fits
  * @MYNIC_STAT_RX_DROP_SEQUENCE: UC: rest of a message that lost a packet
  * @MYNIC_STAT_DUPLICATE: requests received again
- * @MYNIC_STAT_OUT_OF_SEQUENCE: requests from the future
- * @MYNIC_STAT_GHOST: responses to nothing that is outstanding
- * @MYNIC_STAT_IMPLIED_NAK: responses from the future: one before was lost
+ * @MYNIC_STAT_OUT_OF_SEQUENCE: requests behind a gap in the PSNs
+ * @MYNIC_STAT_GHOST: responses that match no outstanding request
+ * @MYNIC_STAT_IMPLIED_NAK: responses behind a gap, which imply that one was
+ *	lost
  * @MYNIC_STAT_RX_NAK_SEQ: PSN sequence errors reported by peers
  * @MYNIC_STAT_RX_NAK_RNR: receiver not ready, reported by peers
  * @MYNIC_STAT_RX_NAK_INVALID: invalid requests reported by peers
@@ -1430,7 +1440,7 @@ _Static_assert(sizeof(struct mynic_port_attr) == 64, "mynic_port_attr");
  * @MYNIC_STAT_BAD_COMMAND: admin commands that ended with an error
  * @MYNIC_STAT_BAD_WQE: malformed send or receive requests
  * @MYNIC_STAT_BAD_DMA: accesses outside mapped host memory
- * @MYNIC_NUM_STATS: how many there are
+ * @MYNIC_NUM_STATS: number of counters
  *
  * All count since the last reset. New ones are added before the last.
  */
@@ -1490,19 +1500,19 @@ enum mynic_stat {
 
 /**
  * struct mynic_eqe - event queue entry
- * @number: the CQ, QP, SRQ or (port events) port that it is about
+ * @number: CQ, QP or SRQ of the event; port events: the port
  * @type: enum mynic_event
  * @flags: page faults: MYNIC_PAGE_FAULT_*; else 0
  * @reserved_06: zero
- * @addr: page faults: the first byte that is not there, as requests name it
+ * @addr: page faults: address of the first missing byte, as in requests
  * @key: page faults: of the region
- * @length: page faults: bytes that are going to be accessed, from @addr on
- * @token: page faults: to be given back in RESUME
+ * @length: page faults: bytes from @addr on that will be accessed
+ * @token: page faults: token for RESUME
  * @reserved_1c: zero
  * @phase: bit 0, as in &struct mynic_cqe.phase
  *
- * The device never overwrites an entry that the EQ's doorbell has not
- * released; it keeps the events back and delivers them then.
+ * The device never overwrites an entry that the EQ's doorbell has not released.
+ * It holds events back until then.
  */
 struct mynic_eqe {
 	__le32 number;
@@ -1519,13 +1529,13 @@ struct mynic_eqe {
 
 _Static_assert(sizeof(struct mynic_eqe) == 32, "mynic_eqe");
 
-#define MYNIC_PAGE_FAULT_WRITE 0x1 /* the page is to be written */
+#define MYNIC_PAGE_FAULT_WRITE 0x1 /* the access writes */
 
 /**
  * enum mynic_event - &struct mynic_eqe.type
  * @MYNIC_EVENT_COMP: the CQ was armed and has a completion
  * @MYNIC_EVENT_CQ_ERROR: the CQ overran or its memory is gone; it is dead
- * @MYNIC_EVENT_QP_FATAL: the QP went to the error state by local fault
+ * @MYNIC_EVENT_QP_FATAL: the QP went to the error state after a local error
  * @MYNIC_EVENT_QP_REQ_ERROR: ... because a peer sent an invalid request
  * @MYNIC_EVENT_QP_ACCESS_ERROR: ... because a peer violated access rights
  * @MYNIC_EVENT_COMM_EST: a QP in RTR received its first packet
@@ -1534,8 +1544,8 @@ _Static_assert(sizeof(struct mynic_eqe) == 32, "mynic_eqe");
  * @MYNIC_EVENT_SRQ_LIMIT: fewer entries than the limit are left
  * @MYNIC_EVENT_SRQ_ERROR: the SRQ's memory or record is bad
  * @MYNIC_EVENT_PORT_UP: the wire carries packets
- * @MYNIC_EVENT_PORT_DOWN: it does not
- * @MYNIC_EVENT_PAGE_FAULT: a QP waits for a page of a paged region; plus
+ * @MYNIC_EVENT_PORT_DOWN: the wire carries no packets
+ * @MYNIC_EVENT_PAGE_FAULT: a QP waits for a page of an ODP region; plus
  *	enum mynic_page_stage
  */
 enum mynic_event {
