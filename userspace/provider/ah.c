@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Address handles. The kernel finds the MAC of a destination, and keeps the
- * source GID in its place. The MAC of a multicast group is part of the GID, and
- * one address handle of the kernel is enough to keep a source GID.
+ * Address handles. The kernel resolves the destination's MAC, and keeps the
+ * source GID in its table. A multicast group's MAC follows from its GID. For
+ * groups, one address handle of the kernel is enough to keep a source GID, and
+ * ours share it.
  */
 #include <config.h>
 
@@ -16,11 +17,6 @@
 
 #define MYNIC_PORT 1
 
-/**
- * mynic_ah_init() - get ready for address handles
- * @ctx: an open device
- * @resp: what the kernel says of it
- */
 void mynic_ah_init(struct mynic_context *ctx,
 		   const struct mynic_alloc_ucontext_resp *resp)
 {
@@ -29,10 +25,6 @@ void mynic_ah_init(struct mynic_context *ctx,
 	ctx->gid_mmap_size = resp->gid_mmap_size;
 }
 
-/**
- * mynic_ah_fini() - undo mynic_ah_init()
- * @ctx: a device that is to be closed
- */
 void mynic_ah_fini(struct mynic_context *ctx)
 {
 	if (ctx->gids)
@@ -65,8 +57,8 @@ static bool mynic_gid_valid(const struct mynic_context *ctx, uint8_t index)
 }
 
 /*
- * Whether the kernel would accept the attributes of a multicast group. What it
- * would not is left to it to refuse.
+ * Whether the kernel would accept these attributes of a multicast group. If
+ * not, the kernel gets them and refuses.
  */
 static bool mynic_ah_acceptable(struct mynic_context *ctx,
 				const struct ibv_ah_attr *attr)
@@ -181,13 +173,6 @@ static int mynic_resolve_unicast(struct mynic_ah *ah, struct ibv_pd *pd,
 	return err;
 }
 
-/**
- * mynic_create_ah() - ibv_create_ah(3)
- * @pd: protection domain
- * @attr: the destination; it has to have a GRH
- *
- * Return: the address handle, or NULL with errno set.
- */
 struct ibv_ah *mynic_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
 	struct mynic_ah *ah;
@@ -236,12 +221,6 @@ static int mynic_put_kern_ah(struct mynic_context *ctx,
 	return err;
 }
 
-/**
- * mynic_destroy_ah() - ibv_destroy_ah(3)
- * @ibah: the address handle
- *
- * Return: 0 or a positive errno.
- */
 int mynic_destroy_ah(struct ibv_ah *ibah)
 {
 	struct mynic_ah *ah = to_mah(ibah);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The device clock, and what time of day it was when it showed something. */
+/* The device clock, and its conversion to the time of day. */
 #include <config.h>
 
 #include <errno.h>
@@ -9,11 +9,6 @@
 
 #include "mynic.h"
 
-/**
- * mynic_clock_init() - note where the clock page is to be had
- * @ctx: an open device
- * @resp: what the kernel says of it
- */
 void mynic_clock_init(struct mynic_context *ctx,
 		      const struct mynic_alloc_ucontext_resp *resp)
 {
@@ -22,10 +17,6 @@ void mynic_clock_init(struct mynic_context *ctx,
 	ctx->clock_mmap_size = resp->clock_mmap_size;
 }
 
-/**
- * mynic_clock_fini() - undo mynic_clock_init() and mynic_clock_open()
- * @ctx: a device that is to be closed
- */
 void mynic_clock_fini(struct mynic_context *ctx)
 {
 	if (ctx->clock)
@@ -33,14 +24,10 @@ void mynic_clock_fini(struct mynic_context *ctx)
 	pthread_mutex_destroy(&ctx->clock_lock);
 }
 
-/**
- * mynic_clock_open() - get ready for mynic_clock_to_ns()
- * @ctx: an open device
- *
- * The kernel compares the clocks only for those who map the page, so that is
- * done when it is known to be wanted.
- *
- * Return: 0, EOPNOTSUPP if there is no clock page, or another positive errno.
+/*
+ * The kernel compares the clocks only while a process maps the page. So map it
+ * only when it is needed. Return: 0, EOPNOTSUPP without a clock page, or
+ * another positive errno.
  */
 int mynic_clock_open(struct mynic_context *ctx)
 {
@@ -68,12 +55,9 @@ static uint32_t mynic_clock_seq(const struct mynic_clock_info *info)
 				    memory_order_acquire);
 }
 
-/**
- * mynic_clock_to_ns() - the time of day
- * @ctx: a device with which mynic_clock_open() has succeeded
- * @cycles: what the device clock showed
- *
- * Return: nanoseconds of CLOCK_REALTIME.
+/*
+ * Return nanoseconds of CLOCK_REALTIME. mynic_clock_open() has succeeded
+ * before.
  */
 uint64_t mynic_clock_to_ns(const struct mynic_context *ctx, uint64_t cycles)
 {
@@ -95,7 +79,10 @@ uint64_t mynic_clock_to_ns(const struct mynic_context *ctx, uint64_t cycles)
 	return nsec + ((cycles - start) * mult >> shift);
 }
 
-/* One load of 8 bytes; without one no device is opened. */
+/*
+ * The clock must be read with one load of 8 bytes. mynic_new_context() checks
+ * that the processor has it.
+ */
 static uint64_t mynic_clock_read(const struct mynic_context *ctx)
 {
 #if SIZEOF_LONG == 8
@@ -105,14 +92,7 @@ static uint64_t mynic_clock_read(const struct mynic_context *ctx)
 #endif
 }
 
-/**
- * mynic_query_rt_values() - ibv_query_rt_values_ex(3)
- * @context: the device
- * @values: which values are wanted, and what they are
- *
- * Return: 0, EINVAL for values that are not known, or EIO if the device is
- * gone.
- */
+/* Return: 0, EINVAL for unknown values, or EIO if the device is gone. */
 int mynic_query_rt_values(struct ibv_context *context,
 			  struct ibv_values_ex *values)
 {
@@ -125,7 +105,9 @@ int mynic_query_rt_values(struct ibv_context *context,
 	cycles = mynic_clock_read(to_mctx(context));
 	if (!cycles || cycles == UINT64_MAX)
 		return EIO;
-	/* A number of the clock's units, as other devices have it, no time */
+	/*
+	 * The raw clock counts in units of the device, so tv_nsec is no time.
+	 */
 	values->raw_clock.tv_sec = 0;
 	values->raw_clock.tv_nsec = cycles;
 	return 0;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Counters of flow rules. */
+/*
+ * Counter sets for flow rules. The kernel reads all values, and this file puts
+ * them where the application wants them.
+ */
 #include <config.h>
 
 #include <errno.h>
@@ -11,9 +14,9 @@
 #include "mynic-abi.h"
 
 /**
- * struct mynic_point - where a counter goes
+ * struct mynic_point - place of a value
  * @what: enum mynic_counter
- * @index: in the application's array
+ * @index: index in the application's array
  */
 struct mynic_point {
 	uint32_t what;
@@ -21,10 +24,10 @@ struct mynic_point {
 };
 
 /**
- * struct mynic_counters - counters
+ * struct mynic_counters - counter set
  * @vcounters: libibverbs' part
- * @lock: protects what follows
- * @points: what is attached
+ * @lock: protects all that follows
+ * @points: attached values
  * @num: elements of @points
  */
 struct mynic_counters {
@@ -40,13 +43,6 @@ static struct mynic_counters *to_mcounters(struct ibv_counters *counters)
 			    vcounters.counters);
 }
 
-/**
- * mynic_create_counters() - ibv_create_counters(3)
- * @context: the device
- * @attr: nothing is in it
- *
- * Return: the counters, or NULL with errno set.
- */
 struct ibv_counters *mynic_create_counters(struct ibv_context *context,
 					   struct ibv_counters_init_attr *attr)
 {
@@ -67,12 +63,6 @@ struct ibv_counters *mynic_create_counters(struct ibv_context *context,
 	return &counters->vcounters.counters;
 }
 
-/**
- * mynic_destroy_counters() - ibv_destroy_counters(3)
- * @ibcounters: the counters
- *
- * Return: 0 or a positive errno.
- */
 int mynic_destroy_counters(struct ibv_counters *ibcounters)
 {
 	struct mynic_counters *counters = to_mcounters(ibcounters);
@@ -87,14 +77,7 @@ int mynic_destroy_counters(struct ibv_counters *ibcounters)
 	return 0;
 }
 
-/**
- * mynic_attach_counters_point_flow() - ibv_attach_counters_point_flow(3)
- * @ibcounters: the counters
- * @attr: what is to be counted, and its place
- * @flow: NULL: rules name their counters when they are created
- *
- * Return: 0 or a positive errno.
- */
+/* @flow is NULL: rules name their counter set when they are created. */
 int mynic_attach_counters_point_flow(struct ibv_counters *ibcounters,
 				     struct ibv_counter_attach_attr *attr,
 				     struct ibv_flow *flow)
@@ -132,7 +115,7 @@ int mynic_attach_counters_point_flow(struct ibv_counters *ibcounters,
 	return err;
 }
 
-/* False if the application has no room for a point */
+/* Return false if a point is outside the application's array. */
 static bool mynic_spread(struct mynic_counters *counters,
 			 const uint64_t *values, uint64_t *array, uint32_t num)
 {
@@ -148,14 +131,9 @@ static bool mynic_spread(struct mynic_counters *counters,
 	return true;
 }
 
-/**
- * mynic_read_counters() - ibv_read_counters(3)
- * @ibcounters: the counters
- * @array: result: the points by their places, 0 elsewhere
- * @num: elements of @array
- * @flags: enum ibv_read_counters_flags
- *
- * Return: 0 or a positive errno; EINVAL if @array is too short for a point.
+/*
+ * Elements of @array without a point become 0. EINVAL: @array is too short for
+ * a point.
  */
 int mynic_read_counters(struct ibv_counters *ibcounters, uint64_t *array,
 			uint32_t num, uint32_t flags)

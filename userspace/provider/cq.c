@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Completion queues: creating, polling, arming. */
+/* Completion queues: creation, polling, arming, resizing. */
 #define _GNU_SOURCE
 #include <config.h>
 
@@ -13,7 +13,7 @@
 #include "mynic.h"
 #include "mynic-abi.h"
 
-/* What the extended CQ can read */
+/* Fields that the extended CQ can read */
 #define MYNIC_WC_FLAGS                                                 \
 	(IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | \
 	 IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK |               \
@@ -24,8 +24,8 @@
 
 /*
  * Whether an entry was written on the lap with @phase. The device writes the
- * phase last; the acquire load, which needs no fence instruction on x86, keeps
- * the reads of the rest behind it.
+ * phase last. The acquire load keeps later reads behind it, and needs no fence
+ * instruction on x86.
  */
 static inline bool mynic_cqe_valid(struct mynic_cqe *cqe, uint32_t phase)
 {
@@ -47,7 +47,9 @@ static_assert(offsetof(struct mynic_cqe, wr_id) ==
 			      sizeof(struct ibv_wc),
 	      "an entry begins with the image of struct ibv_wc");
 
-/* Immediate data are those of the wire, but an invalidated key is the host's */
+/*
+ * Immediate data are in network byte order, an invalidated key in the host's.
+ */
 static inline __be32 mynic_cqe_imm_data(const struct mynic_cqe *cqe)
 {
 	if (__BYTE_ORDER == __LITTLE_ENDIAN)
@@ -112,26 +114,13 @@ static inline ALWAYS_INLINE int mynic_poll_cq_body(struct ibv_cq *ibcq,
 	return n;
 }
 
-/**
- * mynic_poll_cq() - ibv_poll_cq(3)
- * @ibcq: the CQ
- * @num_entries: room in @wc
- * @wc: the completions
- *
- * Return: the number of completions.
- */
 int mynic_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 {
 	return mynic_poll_cq_body(ibcq, num_entries, wc, true);
 }
 
-/**
- * mynic_poll_cq_single() - ibv_poll_cq(3) where one thread at a time uses a CQ
- * @ibcq: the CQ
- * @num_entries: room in @wc
- * @wc: the completions
- *
- * Return: as mynic_poll_cq().
+/*
+ * ibv_poll_cq(3) for a context whose CQs are all used by one thread at a time.
  */
 int mynic_poll_cq_single(struct ibv_cq *ibcq, int num_entries,
 			 struct ibv_wc *wc)
@@ -139,14 +128,7 @@ int mynic_poll_cq_single(struct ibv_cq *ibcq, int num_entries,
 	return mynic_poll_cq_body(ibcq, num_entries, wc, false);
 }
 
-/**
- * mynic_poll_cq_any() - ibv_poll_cq(3) in a context with CQs of both kinds
- * @ibcq: the CQ
- * @num_entries: room in @wc
- * @wc: the completions
- *
- * Return: as mynic_poll_cq().
- */
+/* ibv_poll_cq(3) for a context with CQs of both kinds. */
 int mynic_poll_cq_any(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 {
 	if (!to_mcq(ibcq)->single_threaded)
@@ -155,8 +137,8 @@ int mynic_poll_cq_any(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 }
 
 /*
- * The entry with a free-running index, if it is valid, else NULL. Slots and
- * laps are counted from the entry with which the ring began.
+ * Return the entry with a free-running index if it is valid, else NULL. Slots
+ * and laps count from the entry with which the ring began.
  */
 static struct mynic_cqe *mynic_cq_entry(struct mynic_cq *cq, uint32_t index)
 {
@@ -169,10 +151,10 @@ static struct mynic_cqe *mynic_cq_entry(struct mynic_cq *cq, uint32_t index)
 }
 
 /*
- * The index of the first completion that has not been written yet. The index in
- * the record is never newer than what was polled, and an entry that the device
- * has overwritten meanwhile ends the search, so what is found is not too new.
- * Nor is it if the device writes to another ring already.
+ * Return the index of the first completion that has not been written yet. It
+ * cannot be too new: the index in the record is never newer than what was
+ * polled, and an entry that the device has overwritten ends the search. The
+ * same holds if the device already writes to another ring.
  */
 static uint32_t mynic_cq_written(struct mynic_cq *cq)
 {
@@ -194,7 +176,7 @@ static inline uint64_t mynic_observe_request(__le64 *request)
 	return le64toh((__force __le64)word);
 }
 
-/* The vector that interrupts this processor, or 0 for that of the CQ's EQ */
+/* Vector of this processor, or 0 for the one of the CQ's EQ. */
 static uint64_t mynic_cq_vector(const struct mynic_cq *cq)
 {
 	int cpu;
@@ -206,8 +188,8 @@ static uint64_t mynic_cq_vector(const struct mynic_cq *cq)
 }
 
 /*
- * The request that is to be stored, or 0 if the last one, which the device has
- * not taken yet, says the same.
+ * Return the request to store, or 0 if the device has not yet taken an equal
+ * one.
  */
 static uint64_t mynic_cq_request(struct mynic_cq *cq, uint32_t index,
 				 int solicited_only)
@@ -232,17 +214,17 @@ static void mynic_cq_ring(struct mynic_cq *cq, uint32_t index)
 {
 	uint64_t number = (uint64_t)cq->cqn << MYNIC_DB_NUMBER_SHIFT;
 
-	/* The request is to be there */
+	/* The device must see the request before the doorbell. */
 	udma_to_device_barrier();
 	mmio_write64_le(cq->doorbell, htole64(number | index));
 }
 
-/* Whether the device looks at the request that has just been stored */
+/* Whether the device watches the request that has just been stored. */
 static bool mynic_cq_is_watched(struct mynic_cq *cq, uint32_t index)
 {
 	/*
-	 * The request is to be seen before these are read. The device does both
-	 * the other way round: it writes an entry and then looks.
+	 * Store the request before reading these. The device writes an entry
+	 * before it reads the request, so one side sees the other.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	return mynic_observe(&cq->dbrec->no_ring) && !mynic_cq_entry(cq, index);
@@ -268,14 +250,13 @@ static void mynic_cq_arm(struct mynic_cq *cq, int solicited_only)
  * @ibcq: the CQ
  * @solicited_only: whether only solicited completions and errors count
  *
- * The event is for the next completion that is added. Programs rely on none
- * being sent for those that are there already: they take an event for the
- * completion of what they posted last. With completion vector 0 it interrupts the
- * processor on which this is called, where who calls will most likely wait.
+ * The event is for the next completion that is added. Programs rely on getting
+ * none for those already there: they take an event for the completion of their
+ * last request. With completion vector 0 the event interrupts the calling
+ * processor, on which the caller will most likely wait.
  *
- * Works without the lock of polling, so that it can be called between
- * ibv_start_poll() and ibv_end_poll().
- *
+ * Context: may be called between ibv_start_poll() and ibv_end_poll(), as it
+ * does not take the lock of polling.
  * Return: 0.
  */
 int mynic_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
@@ -295,7 +276,7 @@ static inline struct mynic_cq *mynic_cq_ex(struct ibv_cq_ex *cq)
 	return container_of(cq, struct mynic_cq, vcq.cq_ex);
 }
 
-/* Make the next entry the current one, if it is valid. */
+/* Make the next entry the current one if it is valid. */
 static inline ALWAYS_INLINE int mynic_cq_advance(struct mynic_cq *cq)
 {
 	struct mynic_cqe *cqe = cq->next;
@@ -499,7 +480,7 @@ static void mynic_cq_seek(struct mynic_cq *cq, uint32_t ci)
 	cq->phase = !(index & size);
 }
 
-/* @pd: parent domain that it is to be in, or NULL */
+/* @pd: parent domain of the CQ, or NULL */
 static struct mynic_cq *mynic_cq_alloc(struct ibv_context *context,
 				       struct ibv_pd *pd, bool single_threaded)
 {
@@ -522,7 +503,6 @@ static void mynic_cq_free(struct mynic_cq *cq)
 	mynic_free_object(&cq->home, cq, MYNICDV_RES_CQ);
 }
 
-/* Map what the kernel has created. */
 static int mynic_cq_map(struct mynic_cq *cq, struct ibv_context *context,
 			const struct mynic_create_cq_resp *resp)
 {
@@ -542,15 +522,6 @@ static int mynic_cq_map(struct mynic_cq *cq, struct ibv_context *context,
 	return 0;
 }
 
-/**
- * mynic_create_cq() - ibv_create_cq(3)
- * @context: the device
- * @cqe: entries wanted
- * @channel: channel for completion events, or NULL
- * @comp_vector: completion vector
- *
- * Return: the CQ, or NULL with errno set.
- */
 struct ibv_cq *mynic_create_cq(struct ibv_context *context, int cqe,
 			       struct ibv_comp_channel *channel,
 			       int comp_vector)
@@ -581,13 +552,6 @@ err_free:
 	return NULL;
 }
 
-/**
- * mynic_create_cq_ex() - ibv_create_cq_ex(3)
- * @context: the device
- * @attr: the CQ that is wanted
- *
- * Return: the CQ, or NULL with errno set.
- */
 struct ibv_cq_ex *mynic_create_cq_ex(struct ibv_context *context,
 				     struct ibv_cq_init_attr_ex *attr)
 {
@@ -653,12 +617,9 @@ err_free:
 	return NULL;
 }
 
-/**
- * mynic_destroy_cq() - ibv_destroy_cq(3)
- * @ibcq: the CQ
- *
- * Return: 0 or a positive errno: EBUSY while a QP or WQ has it. The kernel says
- * so, too, but not if the device is gone.
+/*
+ * EBUSY: a QP or WQ uses the CQ. The kernel would refuse, too, but not if the
+ * device is gone.
  */
 int mynic_destroy_cq(struct ibv_cq *ibcq)
 {
@@ -675,13 +636,6 @@ int mynic_destroy_cq(struct ibv_cq *ibcq)
 	return 0;
 }
 
-/**
- * mynic_modify_cq() - ibv_modify_cq(3)
- * @cq: the CQ
- * @attr: how long its events are to wait
- *
- * Return: 0 or a positive errno.
- */
 int mynic_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 {
 	struct ibv_modify_cq cmd = {};
@@ -689,7 +643,7 @@ int mynic_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 	return ibv_cmd_modify_cq(cq, attr, &cmd, sizeof(cmd));
 }
 
-/* The device writes to the new ring, behind the slots of what is copied. */
+/* The device writes to the new ring, behind the slots of the copied entries. */
 static void mynic_cq_change_ring(struct mynic_cq *cq, struct mynic_map *map,
 				 const struct mynic_resize_resp *resp)
 {
@@ -709,7 +663,7 @@ static void mynic_cq_change_ring(struct mynic_cq *cq, struct mynic_map *map,
 	}
 
 	mynic_lock(&cq->ring_lock);
-	/* Requests until now went to the old record */
+	/* Earlier requests went to the old record. */
 	dbrec->arm = cq->dbrec->arm;
 	cq->map = *map;
 	cq->ring = ring;
@@ -757,21 +711,16 @@ static int mynic_cq_resize(struct mynic_cq *cq, int cqe)
 	if (err)
 		return err;
 	err = mynic_cq_move(cq, cqe, &map, &resp.drv_payload);
-	/* The old memory, or the new one if nothing came of it */
+	/* Unmap the old memory, or the new memory after an error. */
 	mynic_munmap(&map);
 	return err;
 }
 
-/**
- * mynic_resize_cq() - ibv_resize_cq(3)
- * @ibcq: the CQ
- * @cqe: entries wanted
- *
- * Polling waits while the device is told, not while memory is made and mapped.
- * Not to be called between ibv_start_poll() and ibv_end_poll().
- *
- * Return: 0; EINVAL if there are more completions than would fit; or another
- * positive errno. Unless it is 0, the CQ is as it was.
+/*
+ * Polling waits while the device moves the CQ, but not while memory is
+ * allocated and mapped. Must not be called between ibv_start_poll() and
+ * ibv_end_poll(). Return: 0; EINVAL if there are more completions than would
+ * fit; or another positive errno. After an error, the CQ is unchanged.
  */
 int mynic_resize_cq(struct ibv_cq *ibcq, int cqe)
 {
@@ -784,14 +733,10 @@ int mynic_resize_cq(struct ibv_cq *ibcq, int cqe)
 	return err;
 }
 
-/**
- * mynic_cq_clean() - remove the completions of a QP that has been reset or
- *	destroyed
- * @cq: the CQ
- * @qpn: the QP, which gets no more completions
- *
- * The device may write completions of other QPs meanwhile: they go behind those
- * that are here looked at.
+/*
+ * Remove the completions of a QP that has been reset or destroyed, and so gets
+ * no more. Completions of other QPs may arrive meanwhile, behind those examined
+ * here.
  */
 void mynic_cq_clean(struct mynic_cq *cq, uint32_t qpn)
 {
@@ -804,7 +749,10 @@ void mynic_cq_clean(struct mynic_cq *cq, uint32_t qpn)
 	while (n < size && mynic_cq_entry(cq, cq->ci + n))
 		n++;
 
-	/* From the newest on: those that stay move up, over those that go. */
+	/*
+	 * Begin at the newest entry, and move those that stay over those that
+	 * go.
+	 */
 	while (n--) {
 		uint32_t index = first + n;
 		struct mynic_cqe *cqe = &cq->ring[index & (size - 1)];
@@ -812,7 +760,10 @@ void mynic_cq_clean(struct mynic_cq *cq, uint32_t qpn)
 		if (le32toh(cqe->qp_num) == qpn)
 			removed++;
 		else if (removed)
-			/* A slot keeps its phase: it tells the lap. */
+			/*
+			 * The phase belongs to the slot, because it tells the
+			 * lap.
+			 */
 			memcpy(&cq->ring[(index + removed) & (size - 1)], cqe,
 			       offsetof(struct mynic_cqe, phase));
 	}

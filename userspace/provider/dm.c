@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Device memory. */
+/* Device memory: allocation, sharing, and copies to and from it. */
 #include <config.h>
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "mynic.h"
 #include "mynic-abi.h"
 
-/* The memory is accessed in whole words. */
+/* The device memory is accessed in whole words. */
 #define WORD sizeof(uint32_t)
 
 static bool mynic_dm_copy_is_valid(const struct mynic_dm *dm, uint64_t offset,
@@ -20,8 +20,8 @@ static bool mynic_dm_copy_is_valid(const struct mynic_dm *dm, uint64_t offset,
 }
 
 /*
- * Each load and store is an access to the device by itself. Nobody may join or
- * split them, or the device may get one that is larger than it takes.
+ * The device takes accesses of a limited size. Atomic accesses keep the
+ * compiler from joining or splitting them.
  */
 static void mynic_dm_store32(void *dst, const void *src)
 {
@@ -57,7 +57,7 @@ static void mynic_dm_load64(void *dst, const void *src)
 	memcpy(dst, &value, sizeof(value));
 }
 
-/* How much of what is left to copy one access takes */
+/* Size of the next access, when @left bytes are left to copy */
 static size_t mynic_dm_access_size(const void *device, size_t left)
 {
 	return left >= 8 && !((uintptr_t)device % 8) ? 8 : WORD;
@@ -87,8 +87,8 @@ static int mynic_memcpy_to_dm(struct ibv_dm *ibdm, uint64_t offset,
 		length -= size;
 	}
 	/*
-	 * Stores to the device are posted, and a request that is posted now
-	 * may be found in host memory before they arrive. A load waits.
+	 * Stores to the device are posted, so a request in host memory could
+	 * overtake them. A load waits for them.
 	 */
 	mmio_flush_writes();
 	mynic_dm_load32(&last, dst - WORD);
@@ -132,13 +132,6 @@ static int mynic_dm_map(struct ibv_context *context, struct mynic_dm *dm,
 	return 0;
 }
 
-/**
- * mynic_alloc_dm() - ibv_alloc_dm(3)
- * @context: the device
- * @attr: length and alignment
- *
- * Return: the memory, zeroed, or NULL with errno set.
- */
 struct ibv_dm *mynic_alloc_dm(struct ibv_context *context,
 			      struct ibv_alloc_dm_attr *attr)
 {
@@ -173,12 +166,6 @@ err_free:
 	return NULL;
 }
 
-/**
- * mynic_free_dm() - ibv_free_dm(3)
- * @ibdm: the memory
- *
- * Return: 0 or a positive errno.
- */
 int mynic_free_dm(struct ibv_dm *ibdm)
 {
 	struct mynic_dm *dm = to_mdm(ibdm);
@@ -192,14 +179,7 @@ int mynic_free_dm(struct ibv_dm *ibdm)
 	return 0;
 }
 
-/**
- * mynic_import_dm() - ibv_import_dm(3)
- * @context: the device
- * @handle: of memory that was allocated through the file descriptor that
- *	@context is of
- *
- * Return: the memory, or NULL with errno set.
- */
+/* @handle names memory that was allocated through the same file descriptor. */
 struct ibv_dm *mynic_import_dm(struct ibv_context *context, uint32_t handle)
 {
 	DECLARE_COMMAND_BUFFER(cmd, UVERBS_OBJECT_DM, MYNIC_METHOD_DM_QUERY, 2);
@@ -227,10 +207,7 @@ struct ibv_dm *mynic_import_dm(struct ibv_context *context, uint32_t handle)
 	return &dm->vdm.dm;
 }
 
-/**
- * mynic_unimport_dm() - ibv_unimport_dm(3)
- * @ibdm: memory that was imported; the kernel keeps it
- */
+/* The kernel keeps the memory. */
 void mynic_unimport_dm(struct ibv_dm *ibdm)
 {
 	struct mynic_dm *dm = to_mdm(ibdm);
@@ -239,16 +216,6 @@ void mynic_unimport_dm(struct ibv_dm *ibdm)
 	free(dm);
 }
 
-/**
- * mynic_reg_dm_mr() - ibv_reg_dm_mr(3)
- * @pd: protection domain
- * @ibdm: the memory
- * @offset: of the region in it
- * @length: bytes
- * @access: enum ibv_access_flags, with IBV_ACCESS_ZERO_BASED
- *
- * Return: the memory region, or NULL with errno set.
- */
 struct ibv_mr *mynic_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
 			       uint64_t offset, size_t length,
 			       unsigned int access)

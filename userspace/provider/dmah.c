@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* DMA handles, and the memory regions that may have one. */
+/* DMA handles, and memory regions that use them. */
 #include <config.h>
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 	(IBV_DMAH_INIT_ATTR_MASK_CPU_ID | IBV_DMAH_INIT_ATTR_MASK_PH | \
 	 IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE)
 
-/* ibv_alloc_dmah(3): which fields go together is the kernel's to say */
+/* ibv_alloc_dmah(3). The kernel checks the combination of fields. */
 static struct ibv_dmah *mynic_alloc_dmah(struct ibv_context *context,
 					 struct ibv_dmah_init_attr *attr)
 {
@@ -47,7 +47,6 @@ static int mynic_dealloc_dmah(struct ibv_dmah *ibdmah)
 	return 0;
 }
 
-/* ibv_reg_mr_ex(3): the library has taken what is in a buffer out of @attr */
 static struct ibv_mr *mynic_reg_mr_ex(struct ibv_pd *pd,
 				      struct ibv_mr_init_attr *attr)
 {

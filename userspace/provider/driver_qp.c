@@ -58,7 +58,9 @@ struct ibv_qp *mynicdv_create_qp(struct ibv_context *context,
 	init = (struct ibv_qp_init_attr){
 		.qp_context = attr->qp_context,
 		.send_cq = attr->send_cq,
-		/* Nothing is received, but the kernel wants one. */
+		/*
+		 * The QP receives nothing, but the kernel requires a CQ here.
+		 */
 		.recv_cq = attr->send_cq,
 		.srq = attr->srq,
 		.cap = attr->cap,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Direct verbs: the device, and where queues are. */
+/* Direct verbs: attributes of the device, and addresses of queues. */
 #include <config.h>
 
 #include <errno.h>

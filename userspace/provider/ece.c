@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Enhanced connection establishment: options on which both ends agree. */
+/* Enhanced connection establishment: options that both ends negotiate. */
 #include <config.h>
 
 #include <errno.h>
 
 #include "mynic.h"
 
-/* In the name of this vendor, who is that of the PCI function */
+/* The vendor ID of the options is that of the PCI function. */
 #define MYNIC_ECE_VENDOR 0x1af4
 
 static bool mynic_has_ece(const struct ibv_qp *ibqp)
@@ -15,10 +15,6 @@ static bool mynic_has_ece(const struct ibv_qp *ibqp)
 	       ibqp->qp_type == IBV_QPT_XRC_SEND;
 }
 
-/**
- * mynic_ece_reset() - nothing has been agreed on
- * @qp: a QP in RESET
- */
 void mynic_ece_reset(struct mynic_qp *qp)
 {
 	struct ibv_qp *ibqp = &qp->vqp.qp;
@@ -28,13 +24,10 @@ void mynic_ece_reset(struct mynic_qp *qp)
 		mynic_has_ece(ibqp) ? to_mctx(ibqp->context)->ece_options : 0;
 }
 
-/**
- * mynic_query_ece() - ibv_query_ece(3)
- * @ibqp: the QP
- * @ece: before RTR what it can have, or has been given by ibv_set_ece(); then
- *	what it has
- *
- * Return: 0, or EOPNOTSUPP for a QP without a peer.
+/*
+ * Before RTR, report the options that the QP can have, or those of
+ * ibv_set_ece(). Afterwards, report those in use. EOPNOTSUPP: the QP has no
+ * peer.
  */
 int mynic_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 {
@@ -51,12 +44,8 @@ int mynic_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 	return 0;
 }
 
-/**
- * mynic_set_ece() - ibv_set_ece(3)
- * @ibqp: a QP that is in RESET or INIT
- * @ece: options; those that the QP cannot have are cleared
- *
- * Return: 0, EOPNOTSUPP for a QP without a peer, or EINVAL.
+/*
+ * Options that the QP cannot have are dropped. EOPNOTSUPP: the QP has no peer.
  */
 int mynic_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 {

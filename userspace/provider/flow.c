@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Flow rules. */
+/* Flow rules, which libibverbs passes to the kernel. */
 #include <config.h>
 
 #include <errno.h>
@@ -7,13 +7,6 @@
 
 #include "mynic.h"
 
-/**
- * mynic_create_flow() - ibv_create_flow(3)
- * @qp: RAW_PACKET QP
- * @attr: the rule, with its specs behind it
- *
- * Return: the rule, or NULL with errno set.
- */
 struct ibv_flow *mynic_create_flow(struct ibv_qp *qp,
 				   struct ibv_flow_attr *attr)
 {
@@ -32,12 +25,6 @@ struct ibv_flow *mynic_create_flow(struct ibv_qp *qp,
 	return flow;
 }
 
-/**
- * mynic_destroy_flow() - ibv_destroy_flow(3)
- * @flow: the rule
- *
- * Return: 0 or a positive errno.
- */
 int mynic_destroy_flow(struct ibv_flow *flow)
 {
 	int err;

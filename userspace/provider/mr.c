@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Memory regions. */
+/*
+ * Memory regions, except those of device memory (dm.c) and with DMA handles
+ * (dmah.c).
+ */
 #include <config.h>
 
 #include <errno.h>
@@ -10,10 +13,9 @@
 /**
  * mynic_new_mr() - allocate a memory region
  * @pd: protection domain
- * @access: enum ibv_access_flags that the kernel is going to be told; 0: nobody
- *	knows them
+ * @access: enum ibv_access_flags for the kernel; 0: not known
  *
- * Has what libibverbs' commands leave out, or do not know.
+ * Sets what libibverbs' commands leave out or do not know.
  *
  * Return: the memory region, or NULL with errno set.
  */
@@ -29,25 +31,11 @@ struct verbs_mr *mynic_new_mr(struct ibv_pd *pd, int access)
 	return &mr->vmr;
 }
 
-/**
- * mynic_free_mr() - undo mynic_new_mr()
- * @vmr: the memory region
- */
 void mynic_free_mr(struct verbs_mr *vmr)
 {
 	free(to_mmr(&vmr->ibv_mr));
 }
 
-/**
- * mynic_reg_mr() - ibv_reg_mr_iova(3)
- * @pd: protection domain
- * @addr: start of the memory
- * @length: bytes
- * @hca_va: address in the region's own space
- * @access: enum ibv_access_flags
- *
- * Return: the memory region, or NULL with errno set.
- */
 struct ibv_mr *mynic_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t hca_va, int access)
 {
@@ -69,17 +57,11 @@ struct ibv_mr *mynic_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 	return &vmr->ibv_mr;
 }
 
-/**
- * mynic_dereg_mr() - ibv_dereg_mr(3)
- * @vmr: the memory region
- *
- * Return: 0 or a positive errno.
- */
 int mynic_dereg_mr(struct verbs_mr *vmr)
 {
 	int err;
 
-	/* The kernel knows nothing of this one. */
+	/* The kernel does not know a null region. */
 	if (vmr->mr_type != IBV_MR_TYPE_NULL_MR) {
 		err = ibv_cmd_dereg_mr(vmr);
 		if (err)
@@ -89,17 +71,6 @@ int mynic_dereg_mr(struct verbs_mr *vmr)
 	return 0;
 }
 
-/**
- * mynic_rereg_mr() - ibv_rereg_mr(3)
- * @vmr: the memory region
- * @flags: enum ibv_rereg_mr_flags
- * @pd: new protection domain
- * @addr: new start of the memory
- * @length: new length
- * @access: new enum ibv_access_flags
- *
- * Return: 0 or a positive errno.
- */
 int mynic_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access)
 {
@@ -119,17 +90,6 @@ int mynic_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 	return 0;
 }
 
-/**
- * mynic_reg_dmabuf_mr() - ibv_reg_dmabuf_mr(3)
- * @pd: protection domain
- * @offset: where in the buffer the region begins
- * @length: bytes
- * @iova: address in the region's own space
- * @fd: the buffer
- * @access: enum ibv_access_flags
- *
- * Return: the memory region, or NULL with errno set.
- */
 struct ibv_mr *mynic_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 				   size_t length, uint64_t iova, int fd,
 				   int access)
@@ -150,12 +110,6 @@ struct ibv_mr *mynic_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 	return &vmr->ibv_mr;
 }
 
-/**
- * mynic_alloc_null_mr() - ibv_alloc_null_mr(3)
- * @pd: protection domain
- *
- * Return: the memory region, or NULL with errno set.
- */
 struct ibv_mr *mynic_alloc_null_mr(struct ibv_pd *pd)
 {
 	struct mynic_context *ctx = to_mctx(pd->context);
@@ -178,13 +132,7 @@ struct ibv_mr *mynic_alloc_null_mr(struct ibv_pd *pd)
 	return &vmr->ibv_mr;
 }
 
-/**
- * mynic_import_mr() - ibv_import_mr(3)
- * @pd: its protection domain
- * @handle: of a memory region of the file descriptor that @pd is of
- *
- * Return: the memory region, or NULL with errno set.
- */
+/* @handle names a memory region of the file descriptor of @pd's context. */
 struct ibv_mr *mynic_import_mr(struct ibv_pd *pd, uint32_t handle)
 {
 	struct verbs_mr *vmr;
@@ -202,10 +150,7 @@ struct ibv_mr *mynic_import_mr(struct ibv_pd *pd, uint32_t handle)
 	return &vmr->ibv_mr;
 }
 
-/**
- * mynic_unimport_mr() - ibv_unimport_mr(3)
- * @mr: a memory region that was imported; the kernel keeps it
- */
+/* The kernel keeps the region. */
 void mynic_unimport_mr(struct ibv_mr *mr)
 {
 	mynic_free_mr(verbs_get_mr(mr));

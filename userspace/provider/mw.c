@@ -7,18 +7,11 @@
 
 #include "sq.h"
 
-/* A window has no local key, so that LOCAL_WRITE means nothing. */
+/* A window has no local key, so LOCAL_WRITE is meaningless. */
 #define MYNIC_MW_ACCESS                                     \
 	(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 	 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED)
 
-/**
- * mynic_alloc_mw() - ibv_alloc_mw(3)
- * @pd: protection domain
- * @type: type of window
- *
- * Return: the memory window, or NULL with errno set.
- */
 struct ibv_mw *mynic_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
 	struct ib_uverbs_alloc_mw_resp resp;
@@ -40,12 +33,6 @@ struct ibv_mw *mynic_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 	return &mw->ibv_mw;
 }
 
-/**
- * mynic_dealloc_mw() - ibv_dealloc_mw(3)
- * @mw: the memory window
- *
- * Return: 0 or a positive errno.
- */
 int mynic_dealloc_mw(struct ibv_mw *mw)
 {
 	int err;
@@ -57,7 +44,7 @@ int mynic_dealloc_mw(struct ibv_mw *mw)
 	return 0;
 }
 
-/* Return: @err, said why */
+/* Log why the request is refused, and return @err. */
 static __attribute__((cold)) int mynic_bind_refuse(struct ibv_mw *mw,
 						   const char *why, int err)
 {
@@ -66,7 +53,7 @@ static __attribute__((cold)) int mynic_bind_refuse(struct ibv_mw *mw,
 	return err;
 }
 
-/* The rules that a memory region tells; those of ranges the device checks. */
+/* Check what the memory region tells. The device checks address ranges. */
 static int mynic_check_bind_mr(struct ibv_mw *mw, struct ibv_mr *mr,
 			       uint32_t access)
 {
@@ -95,12 +82,11 @@ static int mynic_check_bind_mr(struct ibv_mw *mw, struct ibv_mr *mr,
  * @wqe: the entry
  * @mw: the memory window
  * @rkey: its next key
- * @info: where to bind it, and for what
+ * @info: memory region, range and access flags
  *
- * Return: 0; EINVAL for access flags that windows do not have, a key that is
- * not the window's, no or a zero-based memory region, or one that does not
- * permit it; EPERM for one of another protection domain; EOPNOTSUPP for one
- * whose rights are not known.
+ * Return: 0; EINVAL for bad access flags, for a key of another window, or
+ * without a suitable memory region; EPERM if the region has another protection
+ * domain; EOPNOTSUPP if its access rights are not known.
  */
 int mynic_sq_set_bind(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
 		      struct ibv_mw *mw, uint32_t rkey,
@@ -111,7 +97,7 @@ int mynic_sq_set_bind(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
 	struct ibv_mr *mr = info->mr;
 	int err;
 
-	/* Of a key the low 8 bits change. */
+	/* Only the low 8 bits of a key change. */
 	if (access & ~MYNIC_MW_ACCESS || (rkey ^ mw->rkey) & ~0xffU)
 		return mynic_bind_refuse(mw, "access flags, or another key",
 					 EINVAL);
@@ -122,7 +108,7 @@ int mynic_sq_set_bind(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
 		if (err)
 			return err;
 	} else if (mw->type != IBV_MW_TYPE_1) {
-		/* Only this type is unbound so. */
+		/* Binding without a region unbinds, for type 1 only. */
 		return EINVAL;
 	}
 
@@ -159,14 +145,10 @@ static int mynic_post_bind(struct mynic_sq *sq, struct ibv_mw *mw,
 	return 0;
 }
 
-/**
- * mynic_bind_mw() - ibv_bind_mw(3)
- * @qp: the QP
- * @mw: memory window of type 1, whose key changes if this succeeds
- * @bind: the request
- *
- * Return: 0; EINVAL for a QP that cannot bind windows, or flags other than
- * FENCE and SIGNALED; ENOMEM if the SQ is full; or as mynic_sq_set_bind().
+/*
+ * @mw is of type 1, and its key changes on success. EINVAL: the QP cannot bind
+ * windows, or @bind has flags other than FENCE and SIGNALED. ENOMEM: the SQ is
+ * full. Otherwise as mynic_sq_set_bind().
  */
 int mynic_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,
 		  struct ibv_mw_bind *bind)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The kernel commands that carry data of the mynic driver. */
+/* Commands of the kernel that carry driver data of mynic. */
 #ifndef MYNIC_ABI_H
 #define MYNIC_ABI_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Finds the device, and opens and closes it. */
+/* Matching of devices, their contexts, and memory shared with the kernel. */
 #include <config.h>
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "mynic-abi.h"
 #include "mynicdv.h"
 
-/* The range that QEMU leaves to experimental devices */
+/* QEMU's range for experimental devices */
 #define MYNIC_PCI_VENDOR 0x1af4
 #define MYNIC_PCI_DEVICE 0x10f0
 
@@ -92,16 +92,9 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.unimport_pd = mynic_unimport_pd,
 };
 
-/**
- * mynic_mmap() - map memory that the kernel has announced
- * @context: the device
- * @map: where the mapping is noted
- * @key: the kernel's offset
- * @size: bytes
- *
- * The kernel keeps such mappings out of forked children by itself.
- *
- * Return: 0 or a positive errno.
+/*
+ * Map memory that the kernel offers at offset @key. The kernel itself keeps
+ * such mappings out of forked children. Return: 0 or a positive errno.
  */
 int mynic_mmap(struct ibv_context *context, struct mynic_map *map, uint64_t key,
 	       uint32_t size)
@@ -114,20 +107,14 @@ int mynic_mmap(struct ibv_context *context, struct mynic_map *map, uint64_t key,
 	return 0;
 }
 
-/**
- * mynic_munmap() - undo mynic_mmap()
- * @map: the mapping
- */
 void mynic_munmap(struct mynic_map *map)
 {
 	munmap(map->addr, map->size);
 }
 
-/**
- * mynic_alloc() - allocate an object that has parts aligned to cache lines
- * @size: bytes
- *
- * Return: zeroed memory for free(), or NULL with errno set.
+/*
+ * Return zeroed memory for an object with parts aligned to cache lines, to be
+ * freed with free(), or NULL with errno set.
  */
 void *mynic_alloc(size_t size)
 {
@@ -142,7 +129,7 @@ void *mynic_alloc(size_t size)
 	return memset(p, 0, size);
 }
 
-/* What kernels meant that did not tell yet */
+/* Limit of kernels that do not report one */
 #define MYNIC_OLD_LOG_STRIDE 9
 #define MYNIC_OLD_LOG_MEMCPY 31
 
@@ -194,8 +181,9 @@ static void mynic_uninit_context(struct mynic_context *ctx)
 }
 
 /*
- * A doorbell is one store of 8 bytes, and the device clock is read by one load:
- * where there are none, half of a doorbell would go for nothing.
+ * A doorbell is one store of 8 bytes, and the device clock is read by one load.
+ * Refuse processors without such accesses: the device would ignore halves of a
+ * doorbell.
  */
 static struct mynic_context *mynic_new_context(struct ibv_device *device,
 					       int cmd_fd)

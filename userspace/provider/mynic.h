@@ -35,7 +35,7 @@ struct mynic_map {
 	size_t size;
 };
 
-/* Queues that share a function with all others of a context */
+/* Kinds of queues for which a context has one function */
 enum mynic_queue {
 	MYNIC_QUEUE_RQ,
 	MYNIC_QUEUE_SRQ,
@@ -52,24 +52,24 @@ enum mynic_queue {
  * @rx_hash_fields: likewise, enum ibv_rx_hash_fields
  * @rx_hash_functions: likewise, enum ibv_rx_hash_function_flags
  * @pacing_caps: rate limits, likewise
- * @null_lkey: local key of nothing; 0: there is none
- * @db_suppress: QPs and CQs look whether they have to ring
- * @driver_qp_types: what the kernel says of these
+ * @null_lkey: local key that reads as zero and ignores writes; 0: there is none
+ * @db_suppress: QPs and CQs test whether they have to ring a doorbell
+ * @driver_qp_types: bit n: QPs of enum mynic_driver_qp_type n can be created
  * @max_sq_stride: bytes of a send queue entry, at most
  * @max_rq_stride: bytes of a receive queue entry, at most
  * @max_memcpy: bytes of a copy, at most
- * @ece_options: enum mynic_ece_option: what QPs can have
+ * @ece_options: enum mynic_ece_option that QPs can have
  * @clock_lock: protects the mapping of @clock
- * @clock: clock page, or NULL as long as nobody needs it
- * @clock_mmap_key: where it is to be had
+ * @clock: clock page, or NULL until it is needed
+ * @clock_mmap_key: mmap() offset of the clock page
  * @clock_mmap_size: bytes of it; 0: there is none
  * @ah_lock: protects @kern_ahs, all of them, and the mapping of @gids
  * @kern_ahs: list of address handles of the kernel that ours may share
- * @gids: GID page, or NULL as long as nobody needs it
- * @gid_mmap_key: where it is to be had
+ * @gids: GID page, or NULL until it is needed
+ * @gid_mmap_key: mmap() offset of the GID page
  * @gid_mmap_size: bytes of it; 0: there is none
  * @queue_lock: serialises mynic_add_queue()
- * @queue_users: what that knows of each enum mynic_queue
+ * @queue_users: enum mynic_users, for each enum mynic_queue
  */
 struct mynic_context {
 	struct verbs_context ibv_ctx;
@@ -102,7 +102,7 @@ struct mynic_context {
 /**
  * struct mynic_td - thread domain
  * @ibv_td: libibverbs' part
- * @users: parent domains that have it
+ * @users: parent domains that use it
  */
 struct mynic_td {
 	struct ibv_td ibv_td;
@@ -113,12 +113,12 @@ struct mynic_td {
  * struct mynic_pd - protection domain or parent domain
  * @ibv_pd: libibverbs' part; a parent domain's has the same handle as the
  *	protection domain's
- * @users: parent domains made of it; parent domain: objects, too
- * @protection: parent domain: what it was made of; else NULL
+ * @users: its parent domains; of a parent domain: its objects, too
+ * @protection: parent domain: its protection domain; else NULL
  * @td: thread domain, or NULL
  * @alloc: the application's allocator, or NULL
- * @free: ... and its counterpart
- * @pd_context: what both are given
+ * @free: its counterpart
+ * @pd_context: argument of both
  */
 struct mynic_pd {
 	struct ibv_pd ibv_pd;
@@ -133,9 +133,9 @@ struct mynic_pd {
 };
 
 /**
- * struct mynic_home - where the memory of an object comes from
+ * struct mynic_home - origin of an object's memory
  * @pd: parent domain that it was created in, or NULL
- * @custom: @pd's allocator gave it
+ * @custom: it is from the allocator of @pd
  */
 struct mynic_home {
 	struct mynic_pd *pd;
@@ -145,10 +145,10 @@ struct mynic_home {
 /**
  * struct mynic_kern_ah - address handle of the kernel
  * @next: in &mynic_context.kern_ahs
- * @ibv_ah: what the kernel's commands take
+ * @ibv_ah: argument of the kernel's commands
  * @pd_handle: protection domain
- * @sgid_index: the source GID that it keeps in its place
- * @users: our address handles that need this
+ * @sgid_index: the source GID that it keeps in the table
+ * @users: our address handles that share it
  */
 struct mynic_kern_ah {
 	struct mynic_kern_ah *next;
@@ -162,8 +162,7 @@ struct mynic_kern_ah {
  * struct mynic_ah - address handle
  * @ibv_ah: libibverbs' part; its handle is the kernel's
  * @av: as send queue entries hold it
- * @kern: multicast: address handle of the kernel; unicast: NULL, as it has one
- *	of its own
+ * @kern: multicast: shared address handle of the kernel; unicast: NULL
  */
 struct mynic_ah {
 	struct ibv_ah ibv_ah;
@@ -182,19 +181,19 @@ struct mynic_ah {
  * @ci: consumer index
  * @phase: phase of @next if it is valid
  * @lock: protects the above, unless the CQ is @single_threaded
- * @single_threaded: the application excludes that two threads use it at once
- * @ring_lock: protects @ring, @end, @dbrec and @base for those who do not have
- *	@lock, and the request in the record; who changes the former has both
+ * @single_threaded: the application uses it from one thread at a time
+ * @ring_lock: protects @ring, @end, @dbrec and @base for threads without @lock,
+ *	and the request in the record. Changing the former takes both locks.
  * @base: index of the entry that went to the first slot
  * @cqn: number for doorbells
- * @num_vectors: how many vectors its events may choose from; 0: none but its own
- * @doorbell: where to ring
+ * @num_vectors: vectors that requests for events may name; 0: only its own
+ * @doorbell: its doorbell
  * @map: memory of ring and record
  * @resize_lock: serialises resizing
  * @users: QPs and WQs whose completions are removed when they are destroyed
  * @home: memory of this struct
  *
- * What polling touches is one cache line.
+ * Polling touches one cache line of this.
  */
 struct mynic_cq {
 	struct verbs_cq vcq;
@@ -230,17 +229,16 @@ static_assert(offsetof(struct mynic_cq, cqn) -
  * @ring_end: behind the last slot
  * @stride: bytes of a slot
  * @pi_record: producer index in the doorbell record
- * @room: free slots as far as is known, 0 while nothing may be posted
- * @end: producer index when these are filled
+ * @room: slots known to be free, 0 while nothing may be posted
+ * @end: producer index when @room is used up
  * @max_sge: SGEs of a request
  * @lock: protects the above
- * @single_threaded: belongs to a thread domain, so that nobody takes @lock for
- *	posting
+ * @single_threaded: belongs to a thread domain, so posting does not take @lock
  * @limit: number of slots, 0 while nothing may be posted
  * @size: number of slots
  * @ci_record: consumer index in the doorbell record
  *
- * What posting touches is one cache line.
+ * Posting touches one cache line of this.
  */
 struct mynic_rq {
 	void *next __attribute__((aligned(MYNIC_CACHE_LINE)));
@@ -270,7 +268,7 @@ static_assert(offsetof(struct mynic_rq, limit) <= MYNIC_CACHE_LINE,
  * @size: number of slots
  * @pi: producer index
  * @added: tags that were posted so far, modulo 2^32
- * @max_tags: how many of these may be in the list
+ * @max_tags: tags that fit into the list
  * @lock: protects the above
  */
 struct mynic_tags {
@@ -313,28 +311,26 @@ struct mynic_srq {
  * @stride: bytes of a slot
  * @dbrec: doorbell record
  * @pi: producer index
- * @end: producer index at which the ring is full as far as is known. Equal to
- *	@pi while nothing may be posted.
+ * @end: producer index up to which slots are known to be free; @pi while
+ *	nothing may be posted
  * @max_inline: bytes of inline data of a request
  * @max_sge: SGEs of a request
  * @lock: protects the queue
  * @doorbell: doorbell to ring
- * @db_number: what is stored there, but for the producer index
+ * @db_number: value for the doorbell, without the producer index
  * @ring: first slot
  * @limit: number of slots, 0 while nothing may be posted
  * @size: number of slots
- * @wr_pi: between wr_start and its end: producer index behind the requests of
- *	the batch. @last is then the slot of the last one, or NULL if it got
- *	none.
- * @wr_err: ... positive errno, or 0
+ * @wr_pi: between wr_start and its end: producer index after the batch. @last
+ *	is then the slot of the last request, or NULL if there was none.
+ * @wr_err: likewise: positive errno, or 0
  * @data_offset: of the data area in a slot
  * @max_tso_hdr: bytes of header of a TSO request
- * @single_threaded: belongs to a thread domain, so that nobody takes @lock for
- *	posting
- * @db_suppress: look whether the doorbell has to be rung
+ * @single_threaded: belongs to a thread domain, so posting does not take @lock
+ * @db_suppress: test whether the doorbell has to be rung
  *
- * What ibv_post_send() touches is one cache line, but for the doorbell, and at the
- * ring's end.
+ * ibv_post_send() touches one cache line of this, except for the doorbell and
+ * at the ring's end.
  */
 struct mynic_sq {
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
@@ -372,14 +368,14 @@ static_assert(offsetof(struct mynic_sq, doorbell) <= MYNIC_CACHE_LINE,
  * @rq: receive queue, without slots if there is none
  * @cqs: CQs that are cleaned when it is reset or destroyed, or NULL
  * @map: memory of rings and record; XRC_RECV: none
- * @state_lock: serialises transitions, each from its command to what it means
- *	to the queues, and protects the below but @dv_qp and @home. Who queries
- *	may be within wr_start and wr_complete, and does not wait for it.
- * @state: to which the last transition led
- * @transitions: how many there have been
- * @ece_options: enum mynic_ece_option: what it can have; from RTR on, what it
- *	has agreed on with its peer
- * @ece_set: @ece_options are what the application has set
+ * @state_lock: serialises transitions, from the command to the change of the
+ *	queues, and protects all that follows except @dv_qp and @home. Queries
+ *	do not wait for it, as they may happen within wr_start and wr_complete.
+ * @state: state after the last transition
+ * @transitions: number of transitions
+ * @ece_options: enum mynic_ece_option that it can have; from RTR on, those
+ *	agreed on with the peer
+ * @ece_set: the application has set @ece_options
  * @dv_qp: builders of DRIVER QPs
  * @home: memory of this struct
  */
@@ -400,9 +396,9 @@ struct mynic_qp {
 
 /**
  * struct mynic_mr - memory region
- * @vmr: libibverbs' part; its access is what the kernel was last told
- * @pd_handle: protection domain. That of libibverbs' part may be a parent
- *	domain, or of another process, and be gone.
+ * @vmr: libibverbs' part; its access is that in the kernel
+ * @pd_handle: protection domain. The one of libibverbs' part may be a parent
+ *	domain, or belong to another process and no longer exist.
  */
 struct mynic_mr {
 	struct verbs_mr vmr;
@@ -422,7 +418,7 @@ struct mynic_mw {
 /**
  * struct mynic_dm - device memory
  * @vdm: libibverbs' part
- * @length: bytes that were asked for
+ * @length: requested bytes
  * @map: where it is mapped
  */
 struct mynic_dm {
@@ -432,10 +428,10 @@ struct mynic_dm {
 };
 
 /**
- * struct mynic_wq - work queue: a receive queue without a QP
+ * struct mynic_wq - receive work queue: a receive queue without a QP
  * @ibv_wq: libibverbs' part
- * @qp: what would be that of a QP: number, CQ, ring and record. It has no SQ,
- *	and libibverbs does not know it.
+ * @qp: number, CQ, ring and record, as of a QP. It has no SQ, and libibverbs
+ *	does not know it.
  */
 struct mynic_wq {
 	struct ibv_wq ibv_wq;
@@ -458,8 +454,8 @@ static inline struct mynic_td *to_mtd(struct ibv_td *td)
 }
 
 /*
- * Users of an object that is not destroyed while there are any. Who finds none
- * sees all that the last one did before it let go.
+ * Users keep an object from being destroyed. A thread that finds none sees all
+ * that the last user did before it released the object.
  */
 static inline void mynic_use(atomic_uint *users)
 {
@@ -478,8 +474,8 @@ static inline bool mynic_in_use(atomic_uint *users)
 
 /*
  * Whether objects created in @pd, which may be NULL, are used by one thread at
- * a time. Their data path takes no lock: it has functions of its own, which
- * are chosen when the object is created.
+ * a time. Their data path takes no lock: it has separate functions, chosen at
+ * creation.
  */
 static inline bool mynic_single_threaded(struct ibv_pd *pd)
 {
@@ -531,7 +527,7 @@ static inline struct mynic_qp *to_mqp_ex(struct ibv_qp_ex *qp)
 	return container_of(qp, struct mynic_qp, vqp.qp_ex);
 }
 
-/* A hint to the processor that this thread waits for another one's store. */
+/* Hint to the processor that this thread waits for a store of another one. */
 static inline void mynic_cpu_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -542,8 +538,8 @@ static inline void mynic_cpu_relax(void)
 }
 
 /*
- * Inline, and without a call for the contended case, because a lock is the
- * largest single cost of posting and polling.
+ * Inline, and without a call even if contended, because a lock is the largest
+ * single cost of posting and polling.
  */
 static inline void mynic_lock(atomic_uchar *lock)
 {
@@ -561,8 +557,8 @@ static inline void mynic_unlock(atomic_uchar *lock)
 }
 
 /*
- * Let the device see an index in a doorbell record, and with it all that this
- * thread has stored to, and loaded from, the ring before.
+ * Store an index in a doorbell record. The device sees it only after all
+ * earlier accesses of this thread to the ring.
  */
 static inline void mynic_publish(__le32 *record, uint32_t index)
 {
@@ -572,7 +568,7 @@ static inline void mynic_publish(__le32 *record, uint32_t index)
 			      memory_order_release);
 }
 
-/* The index in a doorbell record that is written by the device. */
+/* Load an index that the device has written to a doorbell record. */
 static inline uint32_t mynic_observe(__le32 *record)
 {
 	uint32_t index = atomic_load_explicit((_Atomic(uint32_t) *)record,
@@ -582,8 +578,8 @@ static inline uint32_t mynic_observe(__le32 *record)
 }
 
 /*
- * How many of @limit slots are free, by what the device says now; none if the
- * device talks nonsense.
+ * Number of free slots, of @limit, by the device's consumer index; 0 if that
+ * index is impossible.
  */
 static inline uint32_t mynic_ring_room(__le32 *ci_record, uint32_t pi,
 				       uint32_t limit)
@@ -594,8 +590,8 @@ static inline uint32_t mynic_ring_room(__le32 *ci_record, uint32_t pi,
 }
 
 /*
- * One store for each field, in the order of the application's, lets the
- * processor forward them.
+ * One store for each field of the application's SGE lets the processor forward
+ * its stores to the loads here.
  */
 static inline void mynic_set_sge(struct mynic_sge *dst,
 				 const struct ibv_sge *src)
@@ -605,7 +601,7 @@ static inline void mynic_set_sge(struct mynic_sge *dst,
 	dst->lkey = htole32(src->lkey);
 }
 
-/* Backwards, for want of registers. */
+/* Counting down saves a register. */
 static inline void mynic_set_sges(struct mynic_sge *dst,
 				  const struct ibv_sge *src, uint32_t n)
 {

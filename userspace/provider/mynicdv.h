@@ -17,12 +17,12 @@ extern "C" {
 #endif
 
 /**
- * mynicdv_is_supported() - whether a device is one of mynic
+ * mynicdv_is_supported() - whether a device is a mynic device
  * @device: any device
  *
  * The other functions take objects of such devices only.
  *
- * Return: true if it is.
+ * Return: true if it is a mynic device.
  */
 bool mynicdv_is_supported(struct ibv_device *device);
 
@@ -43,7 +43,7 @@ struct mynicdv_device_attr {
 };
 
 /**
- * mynicdv_query_device() - what a device has beyond the verbs API
+ * mynicdv_query_device() - query attributes beyond those of the verbs API
  * @context: the device
  * @attr: the attributes
  * @inlen: sizeof(*@attr), as the application was compiled
@@ -55,14 +55,15 @@ int mynicdv_query_device(struct ibv_context *context,
 			 struct mynicdv_device_attr *attr, uint32_t inlen);
 
 /**
- * enum mynicdv_res_type - what an allocator of a parent domain is asked for
- * @MYNICDV_RES_QP: what the library itself keeps of a QP
+ * enum mynicdv_res_type - object for which an allocator of a parent domain is called
+ * @MYNICDV_RES_QP: the library's own memory of a QP
  * @MYNICDV_RES_SRQ: ... of an SRQ
  * @MYNICDV_RES_CQ: ... of a CQ
  * @MYNICDV_RES_WQ: ... of a WQ
  *
- * The upper half of the 64 bits is the driver ID, RDMA_DRIVER_UNKNOWN. Rings and
- * doorbell records are memory of the kernel, for which nobody is asked.
+ * The upper half of the 64 bits is the driver ID, RDMA_DRIVER_UNKNOWN. Rings
+ * and doorbell records are memory of the kernel, so no allocator is called for
+ * them.
  */
 enum mynicdv_res_type {
 	MYNICDV_RES_QP = 1,
@@ -77,7 +78,7 @@ enum mynicdv_res_type {
  * @num: number of slots, a power of two; 0: there is no such queue
  * @stride: bytes of a slot
  * @max_sge: SGEs that fit in a slot
- * @pi: producer index: the slot that was to be filled next
+ * @pi: producer index: the next slot to be filled
  */
 struct mynicdv_ring {
 	void *base;
@@ -95,7 +96,7 @@ struct mynicdv_ring {
  * @max_inline: bytes of inline data that fit in a slot of @sq
  * @qpn: number for the doorbell
  * @dbrec: doorbell record; NULL: the QP has no queues
- * @doorbell: where 8 bytes are stored in one access
+ * @doorbell: address for stores of 8 bytes, each in one access
  */
 struct mynicdv_qp {
 	uint64_t comp_mask;
@@ -114,8 +115,8 @@ struct mynicdv_qp {
  * @num: number of entries, a power of two
  * @cqn: number for the doorbell
  * @dbrec: doorbell record
- * @doorbell: where 8 bytes are stored in one access
- * @ci: consumer index: the entry that was to be read next
+ * @doorbell: address for stores of 8 bytes, each in one access
+ * @ci: consumer index: the next entry to be read
  * @base: index of the entry that went to the first slot; not 0 after
  *	ibv_resize_cq(3)
  */
@@ -145,7 +146,7 @@ struct mynicdv_srq {
 };
 
 /**
- * struct mynicdv_obj - which objects are asked about, and the answers
+ * struct mynicdv_obj - objects, and the results for them
  * @qp: a QP
  * @cq: a CQ
  * @srq: an SRQ
@@ -178,20 +179,20 @@ enum mynicdv_obj_type {
 };
 
 /**
- * mynicdv_init_obj() - where the queues of objects are
- * @obj: objects, and room for what is said of them
- * @obj_type: which members of @obj count, of enum mynicdv_obj_type
+ * mynicdv_init_obj() - get the addresses of objects' queues
+ * @obj: objects, and buffers for the results
+ * @obj_type: members of @obj to use, enum mynicdv_obj_type
  *
- * From then on the application posts and polls by itself, and no longer through
- * libibverbs, or the other way round, but not both.
+ * Afterwards a queue is used either by the application itself or through
+ * libibverbs, but not both.
  *
- * Return: 0, EOPNOTSUPP if an object is not of a mynic device, EINVAL for what
- * is not known here.
+ * Return: 0, EOPNOTSUPP if an object does not belong to a mynic device, EINVAL
+ * for unknown members.
  */
 int mynicdv_init_obj(struct mynicdv_obj *obj, uint64_t obj_type);
 
 /**
- * enum mynicdv_driver_qp_type - what a QP of type IBV_QPT_DRIVER is for
+ * enum mynicdv_driver_qp_type - kinds of QPs of type IBV_QPT_DRIVER
  * @MYNICDV_DRIVER_QP_MEMCPY: copies memory within the host
  */
 enum mynicdv_driver_qp_type {
@@ -199,7 +200,7 @@ enum mynicdv_driver_qp_type {
 };
 
 /**
- * enum mynicdv_qp_create_send_ops_flags - builders that are wanted
+ * enum mynicdv_qp_create_send_ops_flags - builders of a QP
  * @MYNICDV_QP_EX_WITH_MEMCPY: mynicdv_wr_memcpy()
  */
 enum mynicdv_qp_create_send_ops_flags {
@@ -207,7 +208,7 @@ enum mynicdv_qp_create_send_ops_flags {
 };
 
 /**
- * struct mynicdv_qp_init_attr - what mynicdv_create_qp() is to make
+ * struct mynicdv_qp_init_attr - attributes for mynicdv_create_qp()
  * @comp_mask: which fields beyond those of the first version count: 0
  * @driver_qp_type: enum mynicdv_driver_qp_type
  * @send_ops_flags: enum mynicdv_qp_create_send_ops_flags; 0: requests are
@@ -222,11 +223,11 @@ struct mynicdv_qp_init_attr {
 /**
  * mynicdv_create_qp() - create a QP of type IBV_QPT_DRIVER
  * @context: the device
- * @attr: the QP that is wanted; the capacity is replaced by what the QP has
- * @dv_attr: what it is for
+ * @attr: attributes; the capacities are replaced by those granted
+ * @dv_attr: kind of QP, and its builders
  *
- * Return: the QP, or NULL with errno set: EOPNOTSUPP if the device or the kernel
- * does not have this, EINVAL for attributes that are illegal, or another one.
+ * Return: the QP, or NULL with errno set: EOPNOTSUPP if the device or the
+ * kernel does not support it, EINVAL for illegal attributes, or another error.
  */
 struct ibv_qp *mynicdv_create_qp(struct ibv_context *context,
 				 struct ibv_qp_init_attr_ex *attr,
@@ -259,7 +260,7 @@ struct mynicdv_qp_ex *mynicdv_qp_ex_from_ibv_qp_ex(struct ibv_qp_ex *qp);
  * @addr: address of the destination
  *
  * One of ibv_wr_set_sge(), ibv_wr_set_sge_list(), ibv_wr_set_inline_data() and
- * ibv_wr_set_inline_data_list() says what is copied.
+ * ibv_wr_set_inline_data_list() then sets the source.
  */
 static inline void mynicdv_wr_memcpy(struct mynicdv_qp_ex *qp, uint32_t lkey,
 				     uint64_t addr)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Operations of send queues: which QPs have them, and how they get their data. */
+/*
+ * Table of send operations: the QP types that have them, and the form of their
+ * data.
+ */
 #include <config.h>
 
 #include "sq.h"
@@ -28,10 +31,10 @@ const struct mynic_op mynic_ops[MYNIC_NUM_OPS] = {
 	OP(BIND_MW, CONNECTED, NONE, true),
 	OP(SEND_WITH_INV, CONNECTED, ANY, true),
 	OP(TSO, DATAGRAM, TSO, true),
-	/* struct ibv_send_wr has no fields for it. */
+	/* struct ibv_send_wr has no fields for FLUSH. */
 	OP(FLUSH, RELIABLE, FIXED, false),
 	OP(ATOMIC_WRITE, RELIABLE, FIXED, true),
-	/* libibverbs has no flag for it. */
+	/* libibverbs has no flag for DRIVER1. */
 	[IBV_WR_DRIVER1] = {
 		.types = MYNIC_SQ_DRIVER,
 		.data = MYNIC_DATA_ANY,
@@ -39,13 +42,6 @@ const struct mynic_op mynic_ops[MYNIC_NUM_OPS] = {
 	},
 };
 
-/**
- * mynic_ops_supported() - whether a type of QP has all these operations
- * @type: the type
- * @ops: enum ibv_qp_create_send_ops_flags
- *
- * Return: true if so.
- */
 bool mynic_ops_supported(enum ibv_qp_type type, uint64_t ops)
 {
 	for (int i = 0; i < MYNIC_NUM_OPS; i++)
@@ -54,16 +50,10 @@ bool mynic_ops_supported(enum ibv_qp_type type, uint64_t ops)
 	return !ops;
 }
 
-/**
- * mynic_sq_set_tso() - make an entry a TSO, with its header but no SGEs
- * @sq: send queue
- * @wqe: the entry
- * @hdr: headers of each segment
- * @hdr_len: bytes of @hdr
- * @mss: bytes of payload of each segment
- *
- * Return: 0; EINVAL without a header or segments, or for a header longer than
- * the QP was created for.
+/*
+ * Make an entry a TSO, with its header but without SGEs. @mss is the payload of
+ * each segment. EINVAL: there is no header or no segment, or the header is
+ * longer than the QP was created for.
  */
 int mynic_sq_set_tso(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
 		     const void *hdr, uint16_t hdr_len, uint16_t mss)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Protection domains, thread domains, and parent domains that join the two. */
+/* Protection domains, thread domains, and parent domains that combine both. */
 #include <config.h>
 
 #include <errno.h>
@@ -10,12 +10,6 @@
 #include "mynic.h"
 #include "mynic-abi.h"
 
-/**
- * mynic_alloc_pd() - ibv_alloc_pd(3)
- * @context: the device
- *
- * Return: the protection domain, or NULL with errno set.
- */
 struct ibv_pd *mynic_alloc_pd(struct ibv_context *context)
 {
 	struct ib_uverbs_alloc_pd_resp resp;
@@ -36,16 +30,10 @@ struct ibv_pd *mynic_alloc_pd(struct ibv_context *context)
 	return &pd->ibv_pd;
 }
 
-/**
- * mynic_alloc_parent_domain() - ibv_alloc_parent_domain(3)
- * @context: the device
- * @attr: what the domain joins
- *
- * The kernel knows nothing of it: it has the handle of the protection domain.
- *
- * Return: the parent domain, or NULL with errno set: EINVAL without a
- * protection domain, or with one of two allocators, EOPNOTSUPP for attributes
- * that are not known.
+/*
+ * The kernel does not know parent domains: they have the handle of their
+ * protection domain. EINVAL: there is no protection domain, or only one of the
+ * two allocators. EOPNOTSUPP: unknown attributes.
  */
 struct ibv_pd *
 mynic_alloc_parent_domain(struct ibv_context *context,
@@ -86,12 +74,7 @@ mynic_alloc_parent_domain(struct ibv_context *context,
 	return &pd->ibv_pd;
 }
 
-/**
- * mynic_dealloc_pd() - ibv_dealloc_pd(3), for parent domains, too
- * @ibpd: the protection domain or parent domain
- *
- * Return: 0 or a positive errno: EBUSY while it is in use.
- */
+/* Also for parent domains. EBUSY: it is in use. */
 int mynic_dealloc_pd(struct ibv_pd *ibpd)
 {
 	struct mynic_pd *pd = to_mpd(ibpd);
@@ -112,13 +95,7 @@ int mynic_dealloc_pd(struct ibv_pd *ibpd)
 	return 0;
 }
 
-/**
- * mynic_import_pd() - ibv_import_pd(3)
- * @context: the device
- * @handle: of a protection domain of the file descriptor that @context is of
- *
- * Return: the protection domain, or NULL with errno set.
- */
+/* @handle names a protection domain of @context's file descriptor. */
 struct ibv_pd *mynic_import_pd(struct ibv_context *context, uint32_t handle)
 {
 	DECLARE_COMMAND_BUFFER(cmd, UVERBS_OBJECT_PD, MYNIC_METHOD_PD_QUERY, 1);
@@ -140,22 +117,12 @@ struct ibv_pd *mynic_import_pd(struct ibv_context *context, uint32_t handle)
 	return &pd->ibv_pd;
 }
 
-/**
- * mynic_unimport_pd() - ibv_unimport_pd(3)
- * @pd: a protection domain that was imported; the kernel keeps it
- */
+/* The kernel keeps the protection domain. */
 void mynic_unimport_pd(struct ibv_pd *pd)
 {
 	free(to_mpd(pd));
 }
 
-/**
- * mynic_alloc_td() - ibv_alloc_td(3)
- * @context: the device
- * @attr: nothing is known
- *
- * Return: the thread domain, or NULL with errno set.
- */
 struct ibv_td *mynic_alloc_td(struct ibv_context *context,
 			      struct ibv_td_init_attr *attr)
 {
@@ -172,12 +139,7 @@ struct ibv_td *mynic_alloc_td(struct ibv_context *context,
 	return &td->ibv_td;
 }
 
-/**
- * mynic_dealloc_td() - ibv_dealloc_td(3)
- * @ibtd: the thread domain
- *
- * Return: 0, or EBUSY while a parent domain has it.
- */
+/* EBUSY: a parent domain uses it. */
 int mynic_dealloc_td(struct ibv_td *ibtd)
 {
 	struct mynic_td *td = to_mtd(ibtd);
@@ -189,14 +151,14 @@ int mynic_dealloc_td(struct ibv_td *ibtd)
 }
 
 /**
- * mynic_alloc_object() - allocate an object that processors share with nobody
- * @home: where it is noted how to free it; of the object itself, in the end
- * @ibpd: what the object is created in, or NULL
- * @size: bytes, of which parts are aligned to cache lines
- * @type: what it is
+ * mynic_alloc_object() - allocate an object that shares no cache line with others
+ * @home: records how to free the object; the caller copies it into the object
+ * @ibpd: domain that the object is created in, or NULL
+ * @size: bytes
+ * @type: kind of object, enum mynicdv_res_type
  *
- * In a parent domain, its allocator is asked. The object keeps the parent
- * domain in use until mynic_free_object().
+ * In a parent domain, its allocator is used. The object keeps the parent domain
+ * in use until mynic_free_object().
  *
  * Return: zeroed memory, or NULL with errno set.
  */
@@ -221,12 +183,7 @@ void *mynic_alloc_object(struct mynic_home *home, struct ibv_pd *ibpd,
 	return p;
 }
 
-/**
- * mynic_free_object() - undo mynic_alloc_object()
- * @home: as that left it; may be in the object
- * @p: the object
- * @type: what it is
- */
+/* @home is the record of mynic_alloc_object(), and may be in the object. */
 void mynic_free_object(const struct mynic_home *home, void *p,
 		       enum mynicdv_res_type type)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* ibv_post_send() */
+/* ibv_post_send(), in a form for each kind of QP. ibv_wr_*() is in wr.c. */
 #include <config.h>
 
 #include "sq.h"
 
-/* The part of an entry that is the same for all operations of a type of QP */
+/* Fill in the part of an entry that does not depend on the operation. */
 static inline ALWAYS_INLINE void
 mynic_wqe_set_head(struct mynic_send_wqe *wqe, const struct ibv_send_wr *wr,
 		   enum ibv_qp_type type)
@@ -25,7 +25,10 @@ mynic_wqe_set_head(struct mynic_send_wqe *wqe, const struct ibv_send_wr *wr,
 			htole32(wr->qp_type.xrc.remote_srqn);
 }
 
-/* Return: false if there are too many bytes, or the operation allows none. */
+/*
+ * Return: false if there are too many bytes, or the operation takes no inline
+ * data.
+ */
 static bool mynic_wqe_set_inline(struct mynic_send_wqe *wqe,
 				 const struct ibv_send_wr *wr,
 				 uint32_t max_inline, bool ext)
@@ -50,8 +53,7 @@ static bool mynic_wqe_set_inline(struct mynic_send_wqe *wqe,
 }
 
 /*
- * What an operation has beside or instead of data, which is in @wqe already.
- *
+ * Fill in operands of an operation beyond its data, which is in @wqe already.
  * Return: 0 or a positive errno.
  */
 static __attribute__((noinline)) int
@@ -94,8 +96,8 @@ mynic_wqe_set_operands(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
 }
 
 /*
- * Say why a request was refused, if somebody asks libibverbs for that. A full
- * ring needs no explanation: programs post until they find it.
+ * Log why a request was refused, if libibverbs logs for debugging. A full ring
+ * is not logged, because programs post until it is full.
  */
 static __attribute__((cold, noinline)) void
 mynic_post_explain(struct ibv_qp *qp, const struct ibv_send_wr *wr, int err)
@@ -160,7 +162,7 @@ static inline ALWAYS_INLINE int mynic_post_one(struct mynic_sq *sq,
 	return 0;
 }
 
-/* Let the device know, if there is anything new. */
+/* Publish the new requests, if there are any. */
 static inline ALWAYS_INLINE void mynic_post_send_end(struct mynic_sq *sq,
 						     bool db_suppress)
 {
@@ -169,9 +171,9 @@ static inline ALWAYS_INLINE void mynic_post_send_end(struct mynic_sq *sq,
 }
 
 /*
- * Post a list, and leave the lock if it was taken. If it was not, because there
- * is one thread only, it is free and this changes nothing. @type is a constant,
- * here and below.
+ * Post a list, and release the lock. If the lock was not taken because there is
+ * only one thread, releasing it changes nothing. @type is a constant, here and
+ * below.
  */
 static inline ALWAYS_INLINE int mynic_post_list(struct ibv_qp *ibqp,
 						struct ibv_send_wr *wr,
@@ -195,13 +197,16 @@ static inline ALWAYS_INLINE int mynic_post_list(struct ibv_qp *ibqp,
 }
 
 /*
- * Post the requests of a list to an RC or UC QP, as long as they are of the
- * common kinds: SEND, WRITE and READ with one SGE, for which a slot always has
- * room, or one piece of inline data. At the first other one, or if the ring
- * looks full, @rest takes over with the lock held. So what is rare, and what is
- * wrong, costs the common requests neither tests nor registers. @locked and
- * @db_suppress are constants: whether there is a lock to take, and whether the
- * device may need no doorbell.
+ * Post the requests of a list to an RC or UC QP as long as they are of common
+ * kinds: SEND, WRITE and READ with one SGE, for which every slot has room, or
+ * with one piece of inline data.
+ *
+ * At the first other request, or if the ring looks full, @rest takes over with
+ * the lock held. This saves the common requests tests and registers for rare
+ * requests and errors.
+ *
+ * @locked (whether to take the lock) and @db_suppress (whether the device may
+ * need no doorbell) are constants.
  */
 static inline ALWAYS_INLINE int
 mynic_post_common(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
@@ -386,16 +391,10 @@ static int mynic_post_send_driver(struct ibv_qp *qp, struct ibv_send_wr *wr,
 	return mynic_post_rest_driver(qp, wr, bad_wr);
 }
 
-/**
- * mynic_post_send() - ibv_post_send(3)
- * @qp: the QP
- * @wr: list of requests
- * @bad_wr: the first request that was not posted
- *
- * Return: 0; EINVAL for an operation that the type of QP does not have, too
- * many SGEs or inline bytes, inline data for an operation that has none, bad
- * operands, or a QP before RTS; ENOMEM if the SQ is full; for BIND_MW see
- * mynic_sq_set_bind().
+/*
+ * EINVAL: the QP is in RESET or INIT, its type lacks the operation, or its
+ * operands, SGEs or inline data are illegal. ENOMEM: the SQ is full. For
+ * BIND_MW see mynic_sq_set_bind().
  */
 int mynic_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 		    struct ibv_send_wr **bad_wr)
@@ -406,10 +405,6 @@ int mynic_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 typedef int (*mynic_post_fn)(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			     struct ibv_send_wr **bad_wr);
 
-/**
- * mynic_post_send_setup() - choose the form of ibv_post_send() for a new QP
- * @qp: the QP
- */
 void mynic_post_send_setup(struct mynic_qp *qp)
 {
 	static const mynic_post_fn rc[2][2] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Queue pairs: creating, changing, destroying. */
+/* Queue pairs: creation, transitions, queries, destruction. */
 #include <config.h>
 
 #include <errno.h>
@@ -38,8 +38,8 @@ static void mynic_rq_set_limit(struct mynic_rq *rq, uint32_t limit)
 }
 
 /*
- * Permit posting as far as a state allows it. A lock is taken only if something
- * changes: the caller may be within wr_start and wr_complete.
+ * Allow posting as far as the state does. The lock is taken only for a change,
+ * because the caller may hold it within wr_start and wr_complete.
  */
 static void mynic_qp_set_limits(struct mynic_qp *qp, enum ibv_qp_state state)
 {
@@ -58,13 +58,10 @@ static void mynic_qp_use_cq(struct mynic_qp *qp, int i, struct ibv_cq *ibcq)
 	mynic_use(&qp->cqs[i]->users);
 }
 
-/**
- * mynic_qp_init() - set up what all QPs have
- * @qp: a new QP, with those CQs and the SRQ that the kernel keeps for it
- *
- * Notes which CQs are cleaned when it is destroyed. They cannot be destroyed
- * before. The CQ of a tag matching SRQ is not among them, be it the QP's own as
- * well: who misses a message there counts wrongly from then on.
+/*
+ * Record the CQs that are cleaned when the QP is destroyed, and cannot be
+ * destroyed before. The CQ of a tag matching SRQ is not cleaned, even if it is
+ * also the QP's own. A lost message there would make all later counts wrong.
  */
 void mynic_qp_init(struct mynic_qp *qp)
 {
@@ -81,7 +78,7 @@ void mynic_qp_init(struct mynic_qp *qp)
 		mynic_qp_use_cq(qp, 1, ibqp->send_cq);
 }
 
-/* Remove what the device completed before it forgot a QP. */
+/* Remove what the device completed before it forgot the QP. */
 static void mynic_qp_clean_cqs(struct mynic_qp *qp)
 {
 	for (int i = 0; i < ARRAY_SIZE(qp->cqs); i++)
@@ -89,10 +86,6 @@ static void mynic_qp_clean_cqs(struct mynic_qp *qp)
 			mynic_cq_clean(qp->cqs[i], qp->vqp.qp.qp_num);
 }
 
-/**
- * mynic_qp_fini() - undo mynic_qp_init(), and clean the CQs
- * @qp: a QP that has been destroyed
- */
 void mynic_qp_fini(struct mynic_qp *qp)
 {
 	mynic_qp_clean_cqs(qp);
@@ -102,7 +95,7 @@ void mynic_qp_fini(struct mynic_qp *qp)
 	pthread_mutex_destroy(&qp->state_lock);
 }
 
-/* After a transition to RESET: the device starts at index 0 */
+/* In RESET the device begins at index 0 again. */
 static void mynic_qp_restart(struct mynic_qp *qp)
 {
 	if (!qp->map.addr)
@@ -121,10 +114,9 @@ static void mynic_qp_restart(struct mynic_qp *qp)
 	mynic_unlock(&qp->sq.lock);
 }
 
-/**
- * mynic_qp_moved() - do what a transition means to the queues
- * @qp: the QP, with its state_lock held since before the command
- * @state: to which the command led
+/*
+ * Adjust the queues after a transition to @state. The caller has held
+ * state_lock since before the command.
  */
 void mynic_qp_moved(struct mynic_qp *qp, enum ibv_qp_state state)
 {
@@ -136,10 +128,11 @@ void mynic_qp_moved(struct mynic_qp *qp, enum ibv_qp_state state)
 }
 
 /*
- * What a query may tell beyond the last transition is that the device has gone
- * to an error state by itself. There all may be posted; nothing is forbidden
- * because of a query. If there has been a transition since the query began, at
- * @transitions of them, or is one under way, the answer may be older.
+ * A query may report more than the last transition: the device may have entered
+ * an error state by itself. Requests can still be posted there, so a query
+ * never forbids posting. Ignore the answer if there has been a transition since
+ * the query began (@transitions), or if one is under way, as the answer may be
+ * older.
  */
 static void mynic_qp_found(struct mynic_qp *qp, enum ibv_qp_state state,
 			   unsigned int transitions)
@@ -153,12 +146,7 @@ static void mynic_qp_found(struct mynic_qp *qp, enum ibv_qp_state state,
 	pthread_mutex_unlock(&qp->state_lock);
 }
 
-/**
- * mynic_qp_init_queues() - find the queues in the memory that is mapped
- * @qp: the QP, with context and number
- * @resp: where they are
- * @cap: what they hold
- */
+/* Locate the queues in the mapped memory. @qp has its context and number. */
 void mynic_qp_init_queues(struct mynic_qp *qp,
 			  const struct mynic_create_qp_resp *resp,
 			  const struct ibv_qp_cap *cap)
@@ -194,8 +182,8 @@ void mynic_qp_init_queues(struct mynic_qp *qp,
 }
 
 /*
- * The kernel knows nothing of TSO headers. It is asked for inline data that take
- * as much as a header with all SGEs behind it.
+ * The kernel does not know TSO headers. Ask it for inline data as large as a
+ * header followed by all SGEs.
  */
 static void mynic_cap_add_tso(struct ibv_qp_cap *cap, uint32_t max_tso_hdr)
 {
@@ -206,7 +194,10 @@ static void mynic_cap_add_tso(struct ibv_qp_cap *cap, uint32_t max_tso_hdr)
 		cap->max_inline_data = size;
 }
 
-/* Each request may have a header and all SGEs: there are no more than fit. */
+/*
+ * Each request may have a header and all SGEs, so report only as many SGEs as
+ * fit behind the header.
+ */
 static void mynic_cap_sub_tso(struct ibv_qp_cap *cap, uint32_t max_tso_hdr)
 {
 	uint32_t room = cap->max_inline_data - mynic_tso_sges(max_tso_hdr);
@@ -215,7 +206,7 @@ static void mynic_cap_sub_tso(struct ibv_qp_cap *cap, uint32_t max_tso_hdr)
 		cap->max_send_sge = room / sizeof(struct mynic_sge);
 }
 
-/* Create a QP in the kernel. Only the extended command has flags. */
+/* Only the extended command takes flags. */
 static int mynic_cmd_create_qp(struct ibv_pd *pd, struct mynic_qp *qp,
 			       struct ibv_qp_init_attr *attr,
 			       uint32_t create_flags, uint32_t driver_qp_type,
@@ -296,7 +287,10 @@ static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 		mynic_cap_sub_tso(cap, max_tso_hdr);
 		qp->sq.max_tso_hdr = max_tso_hdr;
 	}
-	/* The kernel keeps only what is used, whatever the application named */
+	/*
+	 * The kernel keeps only the CQs that are used, whatever the application
+	 * named.
+	 */
 	if (attr->qp_type == IBV_QPT_XRC_SEND) {
 		qp->vqp.qp.recv_cq = NULL;
 		qp->vqp.qp.srq = NULL;
@@ -316,14 +310,17 @@ err_free:
 }
 
 /*
- * What posting looks at, in QPs that have no queues: a record of rings without
- * slots. Nothing else is ever stored in it.
+ * Posting reads this record in QPs without queues. As their rings have no
+ * slots, nothing is ever stored in it.
  */
 static struct mynic_qp_dbrec mynic_no_dbrec;
 
 static void mynic_qp_init_bare(struct mynic_qp *qp)
 {
-	/* The application may have named some: the kernel keeps none of them */
+	/*
+	 * The kernel keeps no CQs of this QP, even if the application named
+	 * some.
+	 */
 	qp->vqp.qp.send_cq = NULL;
 	qp->vqp.qp.recv_cq = NULL;
 	qp->vqp.qp.srq = NULL;
@@ -353,13 +350,16 @@ static struct ibv_qp *mynic_new_target(struct ibv_context *context,
 		errno = err;
 		return NULL;
 	}
-	/* It has none, but librdmacm takes that of the QP for the connection's. */
+	/*
+	 * The QP has no PD, but librdmacm uses this one as the PD of the
+	 * connection.
+	 */
 	qp->vqp.qp.pd = attr->comp_mask & IBV_QP_INIT_ATTR_PD ? attr->pd : NULL;
 	mynic_qp_init_bare(qp);
 	return &qp->vqp.qp;
 }
 
-/* A QP that spreads what it receives over the WQs of a table */
+/* Create a QP that spreads received frames over the WQs of a table. */
 static struct ibv_qp *mynic_new_rss(struct ibv_context *context,
 				    struct ibv_qp_init_attr_ex *attr)
 {
@@ -400,13 +400,6 @@ static struct ibv_qp *mynic_new_rss(struct ibv_context *context,
 	return &qp->vqp.qp;
 }
 
-/**
- * mynic_open_qp() - ibv_open_qp(3)
- * @context: the device
- * @attr: which XRC_RECV QP
- *
- * Return: the QP, or NULL with errno set.
- */
 struct ibv_qp *mynic_open_qp(struct ibv_context *context,
 			     struct ibv_qp_open_attr *attr)
 {
@@ -429,26 +422,11 @@ struct ibv_qp *mynic_open_qp(struct ibv_context *context,
 	return &qp->vqp.qp;
 }
 
-/**
- * mynic_create_qp() - ibv_create_qp(3)
- * @pd: protection domain
- * @attr: the QP that is wanted; the capacity is replaced by what the QP has
- *
- * Return: the QP, or NULL with errno set.
- */
 struct ibv_qp *mynic_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	return mynic_new_qp(pd, attr, 0, 0, 0);
 }
 
-/**
- * mynic_create_driver_qp() - create a QP of type IBV_QPT_DRIVER
- * @pd: protection domain
- * @attr: the QP that is wanted; the capacity is replaced by what the QP has
- * @driver_qp_type: enum mynic_driver_qp_type
- *
- * Return: the QP, or NULL with errno set.
- */
 struct ibv_qp *mynic_create_driver_qp(struct ibv_pd *pd,
 				      struct ibv_qp_init_attr *attr,
 				      uint32_t driver_qp_type)
@@ -456,13 +434,6 @@ struct ibv_qp *mynic_create_driver_qp(struct ibv_pd *pd,
 	return mynic_new_qp(pd, attr, 0, 0, driver_qp_type);
 }
 
-/**
- * mynic_create_qp_ex() - ibv_create_qp_ex(3)
- * @context: the device
- * @attr: the QP that is wanted; the capacity is replaced by what the QP has
- *
- * Return: the QP, or NULL with errno set.
- */
 struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
 				  struct ibv_qp_init_attr_ex *attr)
 {
@@ -516,7 +487,10 @@ struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
-	/* libibverbs itself relies on it that the one begins with the other. */
+	/*
+	 * struct ibv_qp_init_attr_ex begins with the other struct, as
+	 * libibverbs assumes, too.
+	 */
 	qp = mynic_new_qp(attr->pd, (struct ibv_qp_init_attr *)attr,
 			  create_flags, tso ? attr->max_tso_header : 0, 0);
 	if (qp && wr_api)
@@ -524,7 +498,7 @@ struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
 	return qp;
 }
 
-/* What the command without an extension has no room for */
+/* Only the extended command has room for these attributes. */
 static int mynic_modify_qp_ex(struct mynic_qp *qp, struct ibv_qp_attr *attr,
 			      int attr_mask)
 {
@@ -564,14 +538,6 @@ static int mynic_qp_modify(struct mynic_qp *qp, struct ibv_qp_attr *attr,
 	return 0;
 }
 
-/**
- * mynic_modify_qp() - ibv_modify_qp(3)
- * @ibqp: the QP
- * @attr: new attributes
- * @attr_mask: which of them count
- *
- * Return: 0 or a positive errno.
- */
 int mynic_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 		    int attr_mask)
 {
@@ -584,12 +550,9 @@ int mynic_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 	return err;
 }
 
-/**
- * mynic_modify_qp_rate_limit() - ibv_modify_qp_rate_limit(3)
- * @ibqp: a QP in RTS
- * @attr: the limit, kbit/s, or 0 for none. The device has no say in bursts.
- *
- * Return: 0 or a positive errno.
+/*
+ * The limit is in kbit/s, 0 for none. Limits of bursts are refused, because the
+ * device has none.
  */
 int mynic_modify_qp_rate_limit(struct ibv_qp *ibqp,
 			       struct ibv_qp_rate_limit_attr *attr)
@@ -611,15 +574,6 @@ int mynic_modify_qp_rate_limit(struct ibv_qp *ibqp,
 	return err;
 }
 
-/**
- * mynic_query_qp() - ibv_query_qp(3)
- * @ibqp: the QP
- * @attr: its attributes
- * @attr_mask: which of them are wanted
- * @init_attr: what it was created with
- *
- * Return: 0 or a positive errno.
- */
 int mynic_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
 		   struct ibv_qp_init_attr *init_attr)
 {
@@ -631,7 +585,10 @@ int mynic_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
 			       sizeof(cmd));
 	if (err)
 		return err;
-	/* The kernel knows nothing of TSO headers, for which there is room. */
+	/*
+	 * The kernel does not know TSO headers, and counts their room as inline
+	 * data.
+	 */
 	if (to_mqp(ibqp)->sq.max_tso_hdr) {
 		attr->cap.max_send_sge = to_mqp(ibqp)->sq.max_sge;
 		init_attr->cap.max_send_sge = to_mqp(ibqp)->sq.max_sge;
@@ -641,12 +598,6 @@ int mynic_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
 	return 0;
 }
 
-/**
- * mynic_destroy_qp() - ibv_destroy_qp(3)
- * @ibqp: the QP
- *
- * Return: 0 or a positive errno.
- */
 int mynic_destroy_qp(struct ibv_qp *ibqp)
 {
 	struct mynic_qp *qp = to_mqp(ibqp);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Posting to receive queues and shared receive queues. */
+/* Posting to receive queues, receive work queues and shared receive queues. */
 #include <config.h>
 
 #include <errno.h>
@@ -9,9 +9,9 @@
 #include "mynic.h"
 
 /*
- * In the error state the device waits for a doorbell to flush what is posted.
- * The record stays as it is, so this does not need the lock of the SQ, which
- * the caller may hold, being within wr_start and wr_complete.
+ * In the error state, the device waits for a doorbell to flush new requests.
+ * The record stays unchanged, so this does not need the lock of the SQ. The
+ * caller may hold that within wr_start and wr_complete.
  */
 static __attribute__((noinline)) int mynic_rq_ask_flush(struct ibv_qp *qp,
 							int err)
@@ -19,13 +19,15 @@ static __attribute__((noinline)) int mynic_rq_ask_flush(struct ibv_qp *qp,
 	struct mynic_sq *sq = &to_mqp(qp)->sq;
 	uint64_t doorbell = sq->db_number | mynic_observe(&sq->dbrec->sq_pi);
 
-	/* The device has to find the index in the record when it is told. */
+	/* The device must see the index in the record before the doorbell. */
 	udma_to_device_barrier();
 	mmio_write64_le(sq->doorbell, htole64(doorbell));
 	return err;
 }
 
-/* The requests before @next are posted, and @room slots are left. */
+/*
+ * Finish posting: the requests before @next are new, and @room slots are left.
+ */
 static inline ALWAYS_INLINE int
 mynic_rq_finish(struct mynic_rq *rq, struct mynic_recv_wqe *next, uint32_t room,
 		struct ibv_qp *qp, int err, bool locked)
@@ -48,9 +50,9 @@ mynic_rq_finish(struct mynic_rq *rq, struct mynic_recv_wqe *next, uint32_t room,
 }
 
 /*
- * The same at a request that is wrong, out of the way of what succeeds, which is
- * why the parameters are in the registers where posting has got them. A lock that
- * was not taken is free, and stays so.
+ * The same after an erroneous request, out of line. The parameters are those
+ * that posting has in registers anyway. Releasing a lock that was not taken
+ * changes nothing.
  */
 static __attribute__((noinline)) int
 mynic_rq_stop_qp(struct ibv_qp *qp, struct ibv_recv_wr *wr,
@@ -70,10 +72,7 @@ mynic_rq_stop_srq(struct mynic_rq *rq, struct ibv_recv_wr *wr,
 	return mynic_rq_finish(rq, next, room, NULL, err, true);
 }
 
-/*
- * @qp is NULL for an SRQ. @locked is a constant: whether there is a lock to
- * take.
- */
+/* @qp is NULL for an SRQ. @locked, whether to take the lock, is a constant. */
 static inline ALWAYS_INLINE int mynic_rq_post(struct mynic_rq *rq,
 					      struct ibv_recv_wr *wr,
 					      struct ibv_recv_wr **bad_wr,
@@ -110,7 +109,10 @@ static inline ALWAYS_INLINE int mynic_rq_post(struct mynic_rq *rq,
 			goto err;
 		}
 		wqe->wr_id = htole64(wr->wr_id);
-		/* reserved_0c is zero from the start: nothing else is there. */
+		/*
+		 * reserved_0c is zero from the beginning, and nothing else is
+		 * stored there.
+		 */
 		wqe->num_sge = htole32(num_sge);
 
 		wqe = (void *)wqe + rq->stride;
@@ -126,14 +128,9 @@ err:
 	return mynic_rq_stop_srq(rq, wr, bad_wr, wqe, room, err);
 }
 
-/**
- * mynic_post_recv() - ibv_post_recv(3)
- * @ibqp: the QP
- * @wr: list of requests
- * @bad_wr: the first request that was not posted
- *
- * Return: 0; EINVAL for too many SGEs or a QP that has no RQ or is in RESET;
- * ENOMEM if the RQ is full.
+/*
+ * EINVAL: too many SGEs, or the QP has no RQ or is in RESET. ENOMEM: the RQ is
+ * full.
  */
 int mynic_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		    struct ibv_recv_wr **bad_wr)
@@ -141,14 +138,7 @@ int mynic_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 	return mynic_rq_post(&to_mqp(ibqp)->rq, wr, bad_wr, ibqp, true);
 }
 
-/**
- * mynic_post_wq_recv() - ibv_post_wq_recv(3)
- * @ibwq: the WQ
- * @wr: list of requests
- * @bad_wr: the first request that was not posted
- *
- * Return: 0; EINVAL for too many SGEs or a WQ in RESET; ENOMEM if it is full.
- */
+/* EINVAL: too many SGEs, or the WQ is in RESET. ENOMEM: the WQ is full. */
 int mynic_post_wq_recv(struct ibv_wq *ibwq, struct ibv_recv_wr *wr,
 		       struct ibv_recv_wr **bad_wr)
 {
@@ -157,14 +147,7 @@ int mynic_post_wq_recv(struct ibv_wq *ibwq, struct ibv_recv_wr *wr,
 	return mynic_rq_post(&qp->rq, wr, bad_wr, &qp->vqp.qp, true);
 }
 
-/**
- * mynic_post_wq_recv_single() - the same for a WQ of a thread domain
- * @ibwq: the WQ
- * @wr: list of requests
- * @bad_wr: the first request that was not posted
- *
- * Return: as mynic_post_wq_recv().
- */
+/* ibv_post_wq_recv(3) for a WQ that one thread at a time uses. */
 int mynic_post_wq_recv_single(struct ibv_wq *ibwq, struct ibv_recv_wr *wr,
 			      struct ibv_recv_wr **bad_wr)
 {
@@ -173,13 +156,9 @@ int mynic_post_wq_recv_single(struct ibv_wq *ibwq, struct ibv_recv_wr *wr,
 	return mynic_rq_post(&qp->rq, wr, bad_wr, &qp->vqp.qp, false);
 }
 
-/**
- * mynic_post_recv_single() - ibv_post_recv(3) where one thread at a time uses a QP
- * @ibqp: the QP
- * @wr: list of requests
- * @bad_wr: the first request that was not posted
- *
- * Return: as mynic_post_recv().
+/*
+ * ibv_post_recv(3) for a context whose QPs are all used by one thread at a
+ * time.
  */
 int mynic_post_recv_single(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 			   struct ibv_recv_wr **bad_wr)
@@ -187,47 +166,28 @@ int mynic_post_recv_single(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 	return mynic_rq_post(&to_mqp(ibqp)->rq, wr, bad_wr, ibqp, false);
 }
 
-/**
- * mynic_post_recv_any() - ibv_post_recv(3) in a context with QPs of both kinds
- * @ibqp: the QP
- * @wr: list of requests
- * @bad_wr: the first request that was not posted
- *
- * Return: as mynic_post_recv().
- */
+/* ibv_post_recv(3) for a context with QPs of both kinds. */
 int mynic_post_recv_any(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr)
 {
 	struct mynic_rq *rq = &to_mqp(ibqp)->rq;
 
-	/* Not a call, which would cost as much again as the question */
+	/* Inline: a call would cost as much as this test. */
 	if (!rq->single_threaded)
 		return mynic_rq_post(rq, wr, bad_wr, ibqp, true);
 	return mynic_rq_post(rq, wr, bad_wr, ibqp, false);
 }
 
-/**
- * mynic_post_srq_recv() - ibv_post_srq_recv(3)
- * @ibsrq: the SRQ
- * @wr: list of requests
- * @bad_wr: the first request that was not posted
- *
- * Return: 0; EINVAL for too many SGEs; ENOMEM if the SRQ is full.
- */
+/* EINVAL: too many SGEs. ENOMEM: the SRQ is full. */
 int mynic_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr)
 {
 	return mynic_rq_post(&to_msrq(ibsrq)->rq, wr, bad_wr, NULL, true);
 }
 
-/**
- * mynic_post_srq_recv_single() - ibv_post_srq_recv(3) where one thread at a time
- *	uses an SRQ
- * @ibsrq: the SRQ
- * @wr: list of requests
- * @bad_wr: the first request that was not posted
- *
- * Return: as mynic_post_srq_recv().
+/*
+ * ibv_post_srq_recv(3) for a context whose SRQs are all used by one thread at a
+ * time.
  */
 int mynic_post_srq_recv_single(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 			       struct ibv_recv_wr **bad_wr)
@@ -235,15 +195,7 @@ int mynic_post_srq_recv_single(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 	return mynic_rq_post(&to_msrq(ibsrq)->rq, wr, bad_wr, NULL, false);
 }
 
-/**
- * mynic_post_srq_recv_any() - ibv_post_srq_recv(3) in a context with SRQs of both
- *	kinds
- * @ibsrq: the SRQ
- * @wr: list of requests
- * @bad_wr: the first request that was not posted
- *
- * Return: as mynic_post_srq_recv().
- */
+/* ibv_post_srq_recv(3) for a context with SRQs of both kinds. */
 int mynic_post_srq_recv_any(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 			    struct ibv_recv_wr **bad_wr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What ibv_post_send() and ibv_wr_*() share. */
+/* Send queues: what ibv_post_send() and ibv_wr_*() share. */
 #ifndef MYNIC_SQ_H
 #define MYNIC_SQ_H
 
@@ -11,7 +11,7 @@
 
 #include "mynic.h"
 
-/* Types of QP that have a send queue, as bits */
+/* QP types that have a send queue, as bits */
 enum mynic_sq_type {
 	MYNIC_SQ_RC = 1 << 0,
 	MYNIC_SQ_UC = 1 << 1,
@@ -22,12 +22,12 @@ enum mynic_sq_type {
 };
 
 /**
- * enum mynic_op_data - what the data of an operation are
+ * enum mynic_op_data - form of an operation's data
  * @MYNIC_DATA_ANY: SGEs or inline data
  * @MYNIC_DATA_SGES: SGEs
  * @MYNIC_DATA_TSO: SGEs behind a header
- * @MYNIC_DATA_FIXED: with ibv_post_send() SGEs or inline data; ibv_wr_*()
- *	begins with them, and a setter changes nothing
+ * @MYNIC_DATA_FIXED: SGEs or inline data with ibv_post_send(). With ibv_wr_*()
+ *	the builder sets them, and setters change nothing.
  * @MYNIC_DATA_NONE: none; a setter is an error
  */
 enum mynic_op_data {
@@ -40,9 +40,9 @@ enum mynic_op_data {
 
 /**
  * struct mynic_op - an operation
- * @types: which QPs have it, enum mynic_sq_type
+ * @types: QP types that have it, enum mynic_sq_type
  * @data: enum mynic_op_data
- * @post: ibv_post_send() has it
+ * @post: whether ibv_post_send() has it
  * @flag: enum ibv_qp_create_send_ops_flags, or 0
  */
 struct mynic_op {
@@ -54,10 +54,10 @@ struct mynic_op {
 
 #define MYNIC_NUM_OPS (IBV_WR_ATOMIC_WRITE + 1)
 
-/* By enum ibv_wr_opcode; where there is none, no type has it */
+/* Indexed by enum ibv_wr_opcode. Opcodes without operation have no types. */
 extern const struct mynic_op mynic_ops[MYNIC_NUM_OPS];
 
-/* Return: 0 for a type that has no send queue, or is not known. */
+/* Return: 0 for a type that is unknown or has no send queue. */
 static inline uint32_t mynic_sq_type(enum ibv_qp_type type)
 {
 	switch (type) {
@@ -84,7 +84,7 @@ static inline bool mynic_op_on(uint32_t opcode, enum ibv_qp_type type)
 	       mynic_ops[opcode].types & mynic_sq_type(type);
 }
 
-/* Whether the data of an operation that QPs have may be inline */
+/* Whether an operation, which the QP has, takes inline data */
 static inline bool mynic_op_inline(uint32_t opcode)
 {
 	return mynic_ops[opcode].data == MYNIC_DATA_ANY ||
@@ -92,8 +92,8 @@ static inline bool mynic_op_inline(uint32_t opcode)
 }
 
 /*
- * Whether the setters of data write where the data area begins, and need not
- * know of the operation.
+ * Whether setters write at the start of the data area, and need not know the
+ * operation.
  */
 static inline bool mynic_op_plain(uint32_t opcode)
 {
@@ -106,7 +106,7 @@ static inline __le32 mynic_sq_ctrl(uint32_t opcode, uint32_t flags)
 	return htole32(opcode | flags << MYNIC_WQE_FLAGS_SHIFT);
 }
 
-/* Whether an entry has an extension: all do but those of RC and UC QPs. */
+/* Whether entries have an extension, as on all QPs except RC and UC */
 static inline bool mynic_sq_has_ext(enum ibv_qp_type type)
 {
 	return type != IBV_QPT_RC && type != IBV_QPT_UC;
@@ -118,13 +118,13 @@ static inline uint32_t mynic_sq_data_offset(enum ibv_qp_type type)
 	return mynic_sq_has_ext(type) ? MYNIC_WQE_DATA_EXT : MYNIC_WQE_DATA_RC;
 }
 
-/* Data area of an entry, with an extension or without */
+/* Data area of an entry; @ext: whether there is an extension */
 static inline void *mynic_sq_data(struct mynic_send_wqe *wqe, bool ext)
 {
 	return (void *)wqe + (ext ? MYNIC_WQE_DATA_EXT : MYNIC_WQE_DATA_RC);
 }
 
-/* The same where the type of QP is not a constant */
+/* The same if the type of QP is not a constant */
 static inline void *mynic_sq_data_of(const struct mynic_sq *sq,
 				     struct mynic_send_wqe *wqe)
 {
@@ -150,7 +150,7 @@ static inline void mynic_sq_set_atomic(void *data, uint64_t compare_add,
 	operands->swap = htole64(swap);
 }
 
-/* The slot behind @slot */
+/* Slot after @slot */
 static inline void *mynic_sq_next(const struct mynic_sq *sq, void *slot)
 {
 	slot += sq->stride;
@@ -161,7 +161,7 @@ static inline void *mynic_sq_next(const struct mynic_sq *sq, void *slot)
  * Make sure that there is a slot for the next request. The caller holds the
  * lock.
  *
- * Return: 0; ENOMEM if the ring is full; EINVAL if nothing may be posted.
+ * Return: 0; ENOMEM if the ring is full; EINVAL if the state forbids posting.
  */
 static inline int mynic_sq_make_room(struct mynic_sq *sq)
 {
@@ -173,7 +173,7 @@ static inline int mynic_sq_make_room(struct mynic_sq *sq)
 	return sq->limit ? ENOMEM : EINVAL;
 }
 
-/* Go on at @pi. The caller holds the lock. */
+/* Continue at @pi. The caller holds the lock. */
 static inline void mynic_sq_seek(struct mynic_sq *sq, uint32_t pi)
 {
 	sq->pi = pi;
@@ -181,16 +181,16 @@ static inline void mynic_sq_seek(struct mynic_sq *sq, uint32_t pi)
 }
 
 /*
- * Let the device see a producer index in a record that it may be looking at.
+ * Publish a producer index in a record that the device may be watching.
  *
- * Return: whether it is, so that it need not be told.
+ * Return: whether the device watches it, and needs no doorbell.
  */
 static inline bool mynic_sq_publish_watched(struct mynic_qp_dbrec *dbrec,
 					    uint32_t pi)
 {
 	/*
-	 * The index is to be seen before the other word is read. The device,
-	 * before it looks away, does both the other way round.
+	 * Store the index before reading the other word. The device, before it
+	 * stops watching, writes that word and then reads the index.
 	 */
 	udma_to_device_barrier();
 	atomic_store_explicit((_Atomic(uint32_t) *)&dbrec->sq_pi,
@@ -201,8 +201,8 @@ static inline bool mynic_sq_publish_watched(struct mynic_qp_dbrec *dbrec,
 }
 
 /*
- * Post what is in the slots before the producer index, @pi. The caller holds the
- * lock. @db_suppress: that of the SQ, a constant where that counts
+ * Post the requests before the producer index @pi. The caller holds the lock.
+ * @db_suppress is that of the SQ, as a constant on fast paths.
  */
 static inline ALWAYS_INLINE void mynic_sq_ring(struct mynic_sq *sq, uint32_t pi,
 					       bool db_suppress)
@@ -211,15 +211,15 @@ static inline ALWAYS_INLINE void mynic_sq_ring(struct mynic_sq *sq, uint32_t pi,
 		mynic_publish(&sq->dbrec->sq_pi, pi);
 	else if (mynic_sq_publish_watched(sq->dbrec, pi))
 		return;
-	/* The device has to find the index in the record when it is told. */
+	/* The device must see the index in the record before the doorbell. */
 	udma_to_device_barrier();
 	mmio_write64_le(sq->doorbell, htole64(sq->db_number | pi));
 }
 
 /*
- * memcpy() for inline data: short for short messages, and without a call, which
- * would cost the caller its registers. What is not a multiple of the unit is
- * copied as two units that overlap.
+ * memcpy() for inline data, fast for short messages. It is inline because a
+ * call would cost the caller its registers. If the length is not a multiple of
+ * the unit, the last two units overlap.
  */
 static inline ALWAYS_INLINE void mynic_copy_inline(void *dst, const void *src,
 						   size_t len)
@@ -241,7 +241,7 @@ static inline ALWAYS_INLINE void mynic_copy_inline(void *dst, const void *src,
 	}
 }
 
-/* Where the SGEs of a TSO request begin in its data area */
+/* Offset of the SGEs in the data area of a TSO request */
 static inline uint32_t mynic_tso_sges(uint32_t hdr_len)
 {
 	return align(hdr_len, sizeof(struct mynic_sge));

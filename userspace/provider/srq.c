@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Shared receive queues: creating, changing, destroying. */
+/*
+ * Shared receive queues: creation, limit, resizing, destruction. Posting is in
+ * recv.c.
+ */
 #include <config.h>
 
 #include <errno.h>
@@ -8,7 +11,7 @@
 #include "mynic.h"
 #include "mynic-abi.h"
 
-/* Where ring and record are in the SRQ's memory; the stride is known. */
+/* Locate ring and record in the SRQ's memory. The stride is set already. */
 static void mynic_srq_set_ring(struct mynic_srq *srq, uint32_t ring_offset,
 			       uint32_t dbrec_offset, uint32_t log_size)
 {
@@ -22,7 +25,6 @@ static void mynic_srq_set_ring(struct mynic_srq *srq, uint32_t ring_offset,
 	srq->rq.ring_end = srq->rq.ring + srq->rq.size * srq->rq.stride;
 }
 
-/* Map what the kernel has created. */
 static int mynic_srq_map(struct mynic_srq *srq,
 			 const struct mynic_create_srq_resp *resp,
 			 uint32_t max_sge)
@@ -44,13 +46,6 @@ static int mynic_srq_map(struct mynic_srq *srq,
 	return 0;
 }
 
-/**
- * mynic_create_srq() - ibv_create_srq(3)
- * @pd: protection domain
- * @attr: capacity wanted, replaced by what the SRQ has
- *
- * Return: the SRQ, or NULL with errno set.
- */
 struct ibv_srq *mynic_create_srq(struct ibv_pd *pd,
 				 struct ibv_srq_init_attr *attr)
 {
@@ -83,13 +78,6 @@ err_free:
 	return NULL;
 }
 
-/**
- * mynic_create_srq_ex() - ibv_create_srq_ex(3)
- * @context: the device
- * @attr: the SRQ that is wanted; the capacity is replaced by what it has
- *
- * Return: the SRQ, or NULL with errno set.
- */
 struct ibv_srq *mynic_create_srq_ex(struct ibv_context *context,
 				    struct ibv_srq_init_attr_ex *attr)
 {
@@ -141,13 +129,7 @@ err_free:
 	return NULL;
 }
 
-/**
- * mynic_get_srq_num() - ibv_get_srq_num(3)
- * @ibsrq: XRC SRQ
- * @srq_num: what a peer has to name in its requests
- *
- * Return: 0, or EINVAL for an SRQ that nobody can name.
- */
+/* EINVAL: peers can name XRC SRQs only. */
 int mynic_get_srq_num(struct ibv_srq *ibsrq, uint32_t *srq_num)
 {
 	struct mynic_srq *srq = to_msrq(ibsrq);
@@ -164,8 +146,9 @@ static void *mynic_rq_slot(const struct mynic_rq *rq, uint32_t index)
 }
 
 /*
- * Put what the device has not taken yet where it will find it in the new ring,
- * which may be one that is too small: then the kernel refuses.
+ * Copy the requests that the device has not taken yet to their slots of the new
+ * ring. That ring may be too small, in which case the kernel refuses to move
+ * there.
  */
 static void mynic_srq_copy(const struct mynic_srq *srq, uint32_t pi, void *addr,
 			   const struct mynic_resize_resp *resp)
@@ -234,22 +217,15 @@ static int mynic_srq_resize(struct mynic_srq *srq, struct ibv_srq_attr *attr,
 	if (err)
 		return err;
 	err = mynic_srq_move(srq, attr, attr_mask, &map, &resp);
-	/* The old memory, or the new one if nothing came of it */
+	/* Unmap the old memory, or the new memory after an error. */
 	mynic_munmap(&map);
 	return err;
 }
 
-/**
- * mynic_modify_srq() - ibv_modify_srq(3)
- * @ibsrq: the SRQ
- * @attr: new attributes
- * @attr_mask: which of them count
- *
- * Posting waits while the device is told of another size, not while memory for
- * it is made and mapped.
- *
- * Return: 0; EINVAL if there are more requests than would fit; or another
- * positive errno. Unless it is 0, the SRQ is as it was.
+/*
+ * Posting waits while the device moves the SRQ, but not while memory is
+ * allocated and mapped. Return: 0; EINVAL if there are more requests than would
+ * fit; or another positive errno. After an error, the SRQ is unchanged.
  */
 int mynic_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 		     int attr_mask)
@@ -267,13 +243,6 @@ int mynic_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 	return err;
 }
 
-/**
- * mynic_query_srq() - ibv_query_srq(3)
- * @srq: the SRQ
- * @attr: its attributes
- *
- * Return: 0 or a positive errno.
- */
 int mynic_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
 	struct ibv_query_srq cmd;
@@ -281,12 +250,6 @@ int mynic_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 	return ibv_cmd_query_srq(srq, attr, &cmd, sizeof(cmd));
 }
 
-/**
- * mynic_destroy_srq() - ibv_destroy_srq(3)
- * @ibsrq: the SRQ
- *
- * Return: 0 or a positive errno.
- */
 int mynic_destroy_srq(struct ibv_srq *ibsrq)
 {
 	struct mynic_srq *srq = to_msrq(ibsrq);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What posting to receive queues and polling is in a context: libibverbs has no
- * pointer to such a function in each queue, but one for all.
+ * Functions of a context for posting to receive queues and for polling.
+ * libibverbs calls one function for all queues of a context, so it is chosen by
+ * the queues that the context has had.
  */
 #include <config.h>
 
 #include "mynic.h"
 
-/* Whose queues there have been in a context, as bits */
+/* Kinds of queues that a context has had */
 enum mynic_users {
 	MYNIC_MANY_THREADS = 1 << 0,
 	MYNIC_SINGLE_THREADS = 1 << 1,
@@ -15,7 +16,7 @@ enum mynic_users {
 
 #define MYNIC_BOTH (MYNIC_MANY_THREADS | MYNIC_SINGLE_THREADS)
 
-/* Functions look at the queue only where they have to. */
+/* Only the functions for both kinds test the kind of a queue. */
 static const struct verbs_context_ops mynic_queue_ops[][MYNIC_BOTH + 1] = {
 	[MYNIC_QUEUE_RQ] = {
 		[MYNIC_MANY_THREADS] = { .post_recv = mynic_post_recv },
@@ -36,15 +37,10 @@ static const struct verbs_context_ops mynic_queue_ops[][MYNIC_BOTH + 1] = {
 	},
 };
 
-/**
- * mynic_add_queue() - choose the functions of a context, before a new queue can
- *	be used
- * @context: the device
- * @queue: kind of queue
- * @single_threaded: it is used by one thread at a time
- *
- * The function that was chosen before is still right for the queues that have been
- * there, so threads may be in it, or about to call it.
+/*
+ * Choose the functions of a context before a new queue is used. The previous
+ * function stays correct for older queues, so threads may still be in it, or
+ * about to call it.
  */
 void mynic_add_queue(struct ibv_context *context, enum mynic_queue queue,
 		     bool single_threaded)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Tag matching: operations on the list of an SRQ. */
+/* Tag matching: posting to the tag ring of an SRQ. */
 #include <config.h>
 
 #include <errno.h>
@@ -11,13 +11,9 @@
 static_assert(MYNIC_TAG_FLAGS_SHIFT == 8 && IBV_WR_TAG_SYNC == 2,
 	      "opcode and flags are as in struct ibv_ops_wr");
 
-/**
- * mynic_tags_open() - map the tag ring
- * @srq: the SRQ, with context and number
- * @resp: where the kernel says that it is
- * @max_tags: tags that the list can have
- *
- * Return: 0 or a positive errno.
+/*
+ * Map the tag ring, which has room for @max_tags tags. Return: 0 or a positive
+ * errno.
  */
 int mynic_tags_open(struct mynic_srq *srq,
 		    const struct mynic_create_srq_resp *resp, uint32_t max_tags)
@@ -38,10 +34,7 @@ int mynic_tags_open(struct mynic_srq *srq,
 	return 0;
 }
 
-/**
- * mynic_tags_close() - unmap the tag ring
- * @srq: an SRQ of any type that has been destroyed
- */
+/* Unmap the tag ring, if there is one. The SRQ has been destroyed. */
 void mynic_tags_close(struct mynic_srq *srq)
 {
 	if (srq->tags.ring)
@@ -87,14 +80,9 @@ static int mynic_tags_post_one(struct mynic_tags *tags, struct ibv_ops_wr *wr)
 	return 0;
 }
 
-/**
- * mynic_post_srq_ops() - ibv_post_srq_ops(3)
- * @ibsrq: the SRQ
- * @wr: list of operations; those that add a tag get a handle
- * @bad_wr: the first operation that was not posted
- *
- * Return: 0; EINVAL for an SRQ of another type, too many SGEs, an unknown
- * opcode or flag; ENOMEM if as many operations or tags are there as can be.
+/*
+ * Operations that add a tag get a handle. EINVAL: the SRQ has no tag ring, or
+ * an operation is illegal. ENOMEM: the ring or the list of tags is full.
  */
 int mynic_post_srq_ops(struct ibv_srq *ibsrq, struct ibv_ops_wr *wr,
 		       struct ibv_ops_wr **bad_wr)
@@ -121,7 +109,7 @@ int mynic_post_srq_ops(struct ibv_srq *ibsrq, struct ibv_ops_wr *wr,
 	}
 	mynic_publish(&tags->dbrec->pi, tags->pi);
 	doorbell = (uint64_t)srq->srqn << MYNIC_DB_NUMBER_SHIFT | tags->pi;
-	/* The device has to find the index in the record when it is told. */
+	/* The device must see the index in the record before the doorbell. */
 	udma_to_device_barrier();
 	mmio_write64_le(tags->doorbell, htole64(doorbell));
 	if (locked)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Device and port queries, XRC domains, memory regions. */
+/* Queries of device and port, and XRC domains. */
 #include <config.h>
 
 #include <errno.h>
@@ -11,15 +11,6 @@
 
 #include "mynic.h"
 
-/**
- * mynic_query_device_ex() - ibv_query_device_ex(3)
- * @context: the device
- * @input: nothing is supported
- * @attr: what is known
- * @attr_size: bytes of @attr
- *
- * Return: 0 or a positive errno.
- */
 int mynic_query_device_ex(struct ibv_context *context,
 			  const struct ibv_query_device_ex_input *input,
 			  struct ibv_device_attr_ex *attr, size_t attr_size)
@@ -51,14 +42,6 @@ int mynic_query_device_ex(struct ibv_context *context,
 	return 0;
 }
 
-/**
- * mynic_query_port() - ibv_query_port(3)
- * @context: the device
- * @port: port number
- * @attr: what is known
- *
- * Return: 0 or a positive errno.
- */
 int mynic_query_port(struct ibv_context *context, uint8_t port,
 		     struct ibv_port_attr *attr)
 {
@@ -67,13 +50,6 @@ int mynic_query_port(struct ibv_context *context, uint8_t port,
 	return ibv_cmd_query_port(context, port, attr, &cmd, sizeof(cmd));
 }
 
-/**
- * mynic_open_xrcd() - ibv_open_xrcd(3)
- * @context: the device
- * @attr: the file that it goes with, if any
- *
- * Return: the XRC domain, or NULL with errno set.
- */
 struct ibv_xrcd *mynic_open_xrcd(struct ibv_context *context,
 				 struct ibv_xrcd_init_attr *attr)
 {
@@ -95,12 +71,6 @@ struct ibv_xrcd *mynic_open_xrcd(struct ibv_context *context,
 	return &xrcd->xrcd;
 }
 
-/**
- * mynic_close_xrcd() - ibv_close_xrcd(3)
- * @ibxrcd: the XRC domain
- *
- * Return: 0 or a positive errno.
- */
 int mynic_close_xrcd(struct ibv_xrcd *ibxrcd)
 {
 	struct verbs_xrcd *xrcd = container_of(ibxrcd, struct verbs_xrcd, xrcd);

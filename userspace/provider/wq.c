@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Work queues of their own, and tables of them. */
+/* Receive work queues, and tables of them. Posting is in recv.c. */
 #include <config.h>
 
 #include <errno.h>
@@ -44,13 +44,6 @@ static void mynic_wq_init(struct mynic_wq *wq,
 				       mynic_post_wq_recv;
 }
 
-/**
- * mynic_create_wq() - ibv_create_wq(3)
- * @context: the device
- * @attr: the WQ that is wanted; its sizes are replaced by what it has
- *
- * Return: the WQ, or NULL with errno set.
- */
 struct ibv_wq *mynic_create_wq(struct ibv_context *context,
 			       struct ibv_wq_init_attr *attr)
 {
@@ -82,13 +75,6 @@ err_free:
 	return NULL;
 }
 
-/**
- * mynic_modify_wq() - ibv_modify_wq(3)
- * @ibwq: the WQ
- * @attr: new attributes
- *
- * Return: 0 or a positive errno.
- */
 int mynic_modify_wq(struct ibv_wq *ibwq, struct ibv_wq_attr *attr)
 {
 	struct mynic_qp *qp = &to_mwq(ibwq)->qp;
@@ -103,12 +89,6 @@ int mynic_modify_wq(struct ibv_wq *ibwq, struct ibv_wq_attr *attr)
 	return err;
 }
 
-/**
- * mynic_destroy_wq() - ibv_destroy_wq(3)
- * @ibwq: the WQ
- *
- * Return: 0 or a positive errno.
- */
 int mynic_destroy_wq(struct ibv_wq *ibwq)
 {
 	struct mynic_wq *wq = to_mwq(ibwq);
@@ -123,13 +103,6 @@ int mynic_destroy_wq(struct ibv_wq *ibwq)
 	return 0;
 }
 
-/**
- * mynic_create_rwq_ind_table() - ibv_create_rwq_ind_table(3)
- * @context: the device
- * @attr: the WQs
- *
- * Return: the table, or NULL with errno set.
- */
 struct ibv_rwq_ind_table *
 mynic_create_rwq_ind_table(struct ibv_context *context,
 			   struct ibv_rwq_ind_table_init_attr *attr)
@@ -151,12 +124,6 @@ mynic_create_rwq_ind_table(struct ibv_context *context,
 	return table;
 }
 
-/**
- * mynic_destroy_rwq_ind_table() - ibv_destroy_rwq_ind_table(3)
- * @table: the table
- *
- * Return: 0 or a positive errno.
- */
 int mynic_destroy_rwq_ind_table(struct ibv_rwq_ind_table *table)
 {
 	int err;

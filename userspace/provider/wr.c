@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* ibv_wr_*() */
+/* ibv_wr_*(): builders and setters, chosen when a QP is created. */
 #include <config.h>
 
 #include "sq.h"
 
 /*
- * The slot for the next request, with what all operations have. The request
- * has no data until a setter says so.
- *
- * Return: the slot, or NULL if there is none.
+ * Return the slot for the next request, filled in as far as it does not depend
+ * on the operation, or NULL. The request has no data until a setter is called.
  */
 static inline ALWAYS_INLINE struct mynic_send_wqe *
 mynic_wr_begin(struct ibv_qp_ex *ibqp, enum ibv_wr_opcode opcode)
@@ -191,10 +189,7 @@ static void mynic_wr_send_tso(struct ibv_qp_ex *ibqp, void *hdr,
 		sq->wr_err = err;
 }
 
-/*
- * For a builder or setter that the type of QP does not have: nothing of the
- * batch is posted.
- */
+/* For a builder or setter that the QP type lacks: discard the batch. */
 static void mynic_wr_refuse(struct ibv_qp_ex *ibqp)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
@@ -208,14 +203,9 @@ static void mynic_wr_refuse(struct ibv_qp_ex *ibqp)
 	sq->last = NULL;
 }
 
-/**
- * mynic_wr_driver1() - begin a DRIVER1 request, within ibv_wr_start()
- * @ibqp: QP of type DRIVER
- * @lkey: local key of what is written
- * @addr: ... and its address
- *
- * A setter of data says what is copied there. On QPs of another type the batch
- * fails with EINVAL.
+/*
+ * Begin a DRIVER1 request that copies to @addr. A setter then names the source.
+ * On QPs of other types the batch fails with EINVAL.
  */
 void mynic_wr_driver1(struct ibv_qp_ex *ibqp, uint32_t lkey, uint64_t addr)
 {
@@ -293,7 +283,7 @@ mynic_wr_set_inline_list(struct ibv_qp_ex *ibqp, size_t num_buf,
 		return;
 	data = mynic_sq_data(wqe, ext);
 	ctrl = le32toh(wqe->ctrl);
-	/* The most usual ones are below this, and all may. */
+	/* Opcodes up to this one are common, and all take inline data. */
 	opcode = ctrl & MYNIC_WQE_OPCODE_MASK;
 	if (unlikely(opcode > IBV_WR_SEND_WITH_IMM && !mynic_op_inline(opcode)))
 		goto err;
@@ -319,7 +309,7 @@ mynic_wr_set_inline(struct ibv_qp_ex *ibqp, void *addr, size_t length, bool ext)
 	mynic_wr_set_inline_list(ibqp, 1, &buf, ext);
 }
 
-/* Where the data goes depends on the type of QP. */
+/* The offset of the data area depends on the type of QP. */
 static void mynic_wr_set_sge_rc(struct ibv_qp_ex *qp, uint32_t lkey,
 				uint64_t addr, uint32_t length)
 {
@@ -369,8 +359,8 @@ static void mynic_wr_set_inline_list_ext(struct ibv_qp_ex *qp, size_t num_buf,
 }
 
 /*
- * The setters of QPs that have operations whose data are not where the data
- * area begins.
+ * Setters for QPs with operations whose data is not at the start of the data
+ * area.
  */
 
 static void mynic_wr_set_sge_list_any(struct ibv_qp_ex *ibqp, size_t num_sge,
@@ -440,7 +430,7 @@ static inline ALWAYS_INLINE void mynic_wr_discard(struct mynic_sq *sq)
 	mynic_sq_seek(sq, sq->pi);
 }
 
-/* Return: 0, or the error for which nothing was posted. */
+/* Return: 0, or the error because of which nothing was posted. */
 static inline ALWAYS_INLINE int mynic_wr_close(struct mynic_sq *sq,
 					       bool db_suppress)
 {
@@ -510,7 +500,7 @@ static int mynic_wr_complete_single_watched(struct ibv_qp_ex *ibqp)
 	return mynic_wr_close(&to_mqp_ex(ibqp)->sq, true);
 }
 
-/* For builders and setters that a QP does not have, by their parameters */
+/* Stubs for builders and setters that a QP lacks, named by their parameters */
 
 static void mynic_no_imm(struct ibv_qp_ex *qp, __be32 imm_data)
 {
@@ -615,14 +605,9 @@ static void mynic_wr_set_section(struct ibv_qp_ex *qpx,
 	}
 }
 
-/**
- * mynic_wr_setup() - fill in the functions of a new QP
- * @qp: the QP
- * @ops: enum ibv_qp_create_send_ops_flags
- *
- * A QP has the operations of its type, but for those for which setters of data
- * have to make a difference: these have to be in @ops, so that others need not
- * pay for it.
+/*
+ * A QP has all operations of its type, except those that make setters slower.
+ * Those must be in @ops, so that other QPs do not pay for them.
  */
 void mynic_wr_setup(struct mynic_qp *qp, uint64_t ops)
 {
