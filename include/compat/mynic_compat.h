@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the driver uses of Linux 7.3 and older kernels lack. Builds out of the
- * tree include this before everything else.
+ * Parts of Linux 7.3 that the driver uses and older kernels lack. Builds out of
+ * the tree include this before everything else.
  */
 #ifndef MYNIC_COMPAT_H
 #define MYNIC_COMPAT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the provider uses of rdma-core 65.0 and older releases lack. A build in
- * such a tree includes this before everything else.
+ * Parts of rdma-core 65.0 that the provider uses and older releases lack. A
+ * build in such a tree includes this before everything else.
  */
 #ifndef MYNIC_PROVIDER_COMPAT_H
 #define MYNIC_PROVIDER_COMPAT_H

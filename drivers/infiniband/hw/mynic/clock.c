@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The device clock beside the system's, in a page that processes can read */
+/* The device clock, compared with the system's in a page that processes map */
 #include <linux/clocksource.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -8,11 +8,14 @@
 
 #include "cmd.h"
 
-/* The clocks are compared this often */
+/* Interval between comparisons */
 #define MYNIC_CLOCK_PERIOD HZ
-/* ... by the quickest of so many commands, as the device may be busy */
+/*
+ * Commands for a comparison, of which the quickest is used, as the device may
+ * be busy
+ */
 #define MYNIC_CLOCK_TRIES 4
-/* Differences of so many seconds can be converted with 64 bits */
+/* Differences of up to this many seconds can be converted with 64 bits. */
 #define MYNIC_CLOCK_SPAN 3600U
 
 static bool mynic_clock_read(struct mynic_dev *mdev,
@@ -43,18 +46,18 @@ static void mynic_clock_update(struct mynic_dev *mdev)
 	lockdep_assert_held(&mdev->clock.lock);
 	if (!mynic_clock_read(mdev, &now))
 		return;
-	/* Kilohertz and nanoseconds in a millisecond */
+	/* The frequency is in kHz, so count nanoseconds in a millisecond. */
 	clocks_calc_mult_shift(&now.mult, &now.shift, mdev->caps.clock_khz,
 			       NSEC_PER_MSEC, MYNIC_CLOCK_SPAN * MSEC_PER_SEC);
 
 	WRITE_ONCE(info->seq, info->seq + 1);
-	/* Readers see that it is odd before they see anything new */
+	/* Readers must see an odd @seq before any new value. */
 	smp_wmb();
 	WRITE_ONCE(info->nsec, now.nsec);
 	WRITE_ONCE(info->cycles, now.cycles);
 	WRITE_ONCE(info->mult, now.mult);
 	WRITE_ONCE(info->shift, now.shift);
-	/* ... and everything new before it is even */
+	/* Readers must see all new values before an even @seq. */
 	smp_store_release(&info->seq, info->seq + 1);
 }
 
@@ -71,12 +74,6 @@ static void mynic_clock_work(struct work_struct *work)
 	mutex_unlock(&mdev->clock.lock);
 }
 
-/**
- * mynic_clock_init() - make the clock page
- * @mdev: device
- *
- * Return: 0 or -ENOMEM.
- */
 int mynic_clock_init(struct mynic_dev *mdev)
 {
 	mutex_init(&mdev->clock.lock);
@@ -85,11 +82,8 @@ int mynic_clock_init(struct mynic_dev *mdev)
 	return mdev->clock.page ? 0 : -ENOMEM;
 }
 
-/**
- * mynic_clock_fini() - give up the clock page
- * @mdev: device, of which there are no user contexts any more
- *
- * Who has mapped the page keeps it.
+/*
+ * There are no user contexts left. Processes that have mapped the page keep it.
  */
 void mynic_clock_fini(struct mynic_dev *mdev)
 {
@@ -99,12 +93,7 @@ void mynic_clock_fini(struct mynic_dev *mdev)
 	mutex_destroy(&mdev->clock.lock);
 }
 
-/**
- * mynic_clock_open() - let a user context map the clock page
- * @ucontext: user context. It gets none of a clock that has no frequency.
- *
- * Return: 0 or an errno.
- */
+/* Let a user context map the clock page, unless the clock has no frequency. */
 int mynic_clock_open(struct mynic_ucontext *ucontext)
 {
 	struct mynic_mmap_entry *mmap;
@@ -118,10 +107,6 @@ int mynic_clock_open(struct mynic_ucontext *ucontext)
 	return 0;
 }
 
-/**
- * mynic_clock_close() - at the end of a user context
- * @ucontext: user context
- */
 void mynic_clock_close(struct mynic_ucontext *ucontext)
 {
 	struct mynic_dev *mdev = to_mdev(ucontext->ibucontext.device);
@@ -135,13 +120,7 @@ void mynic_clock_close(struct mynic_ucontext *ucontext)
 	rdma_user_mmap_entry_remove(&ucontext->clock->rdma_entry);
 }
 
-/**
- * mynic_clock_mmap() - map the clock page
- * @ucontext: user context; from now on the page is kept up to date for it
- * @vma: where
- *
- * Return: 0, or an errno as of mynic_page_mmap().
- */
+/* Map the clock page. From now on it is updated for this user context. */
 int mynic_clock_mmap(struct mynic_ucontext *ucontext,
 		     struct vm_area_struct *vma)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* devlink health: what the device died of, and whether it is brought up again */
+/*
+ * devlink health: reports why the device is dead, and lets administrators
+ * control its recovery.
+ */
 #include <net/devlink.h>
 
 #include "mynic.h"
@@ -7,11 +10,10 @@
 /**
  * struct mynic_devlink - private part of the devlink instance
  * @mdev: device
- * @fatal: reporter of errors that the device reports, or that the driver sees
+ * @fatal: reporter of fatal errors, found by the device or the driver
  * @hang: reporter of commands without an answer
  * @last: the last failure; protected by the instance's lock
- * @ill: the reporter of a failure from which it has not recovered, or NULL;
- *	likewise
+ * @ill: reporter of a failure that has not been recovered, or NULL; likewise
  */
 struct mynic_devlink {
 	struct mynic_dev *mdev;
@@ -24,8 +26,8 @@ struct mynic_devlink {
 static const struct devlink_ops mynic_devlink_ops = {};
 
 /*
- * The core's own calls have nobody to tell of an error. For them the driver
- * takes its time, and says when it has succeeded.
+ * devlink's own calls cannot report an error. For them the driver recovers in
+ * the background, and reports when it has succeeded.
  */
 static int mynic_reporter_recover(struct devlink_health_reporter *reporter,
 				  void *ctx, struct netlink_ext_ack *extack)
@@ -108,12 +110,9 @@ static const struct devlink_health_reporter_ops mynic_hang_ops = {
 	.test = mynic_reporter_test,
 };
 
-/**
- * mynic_devlink_report() - report a death, and have it recovered from
- * @mdev: device, lost
- * @death: what it died of
- *
- * Recovery begins here, unless the administrator wants to begin it.
+/*
+ * Report that a device is dead. Recovery begins here, unless the administrator
+ * has disabled automatic recovery.
  */
 void mynic_devlink_report(struct mynic_dev *mdev, struct mynic_death *death)
 {
@@ -122,7 +121,10 @@ void mynic_devlink_report(struct mynic_dev *mdev, struct mynic_death *death)
 
 	ill = death->hung ? md->hang : md->fatal;
 	devl_lock(mdev->devlink);
-	/* It was up since the last death, though that was not told yet */
+	/*
+	 * The device has been up since the last failure, but that has not been
+	 * reported.
+	 */
 	if (md->ill)
 		devlink_health_reporter_state_update(
 			md->ill, DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
@@ -132,16 +134,12 @@ void mynic_devlink_report(struct mynic_dev *mdev, struct mynic_death *death)
 	devlink_health_report(ill, death->why, death);
 }
 
-/**
- * mynic_devlink_recovered() - the device is up
- * @mdev: device
- */
 void mynic_devlink_recovered(struct mynic_dev *mdev)
 {
 	struct mynic_devlink *md = devlink_priv(mdev->devlink);
 
 	devl_lock(mdev->devlink);
-	/* If it died again, that is another story */
+	/* If it has died again, that failure is reported separately. */
 	if (md->ill && READ_ONCE(mdev->state) == MYNIC_UP) {
 		devlink_health_reporter_recovery_done(md->ill);
 		devlink_health_reporter_state_update(
@@ -152,12 +150,6 @@ void mynic_devlink_recovered(struct mynic_dev *mdev)
 	devl_unlock(mdev->devlink);
 }
 
-/**
- * mynic_devlink_alloc() - make the devlink instance
- * @mdev: device
- *
- * Return: 0 or an errno.
- */
 int mynic_devlink_alloc(struct mynic_dev *mdev)
 {
 	struct mynic_devlink *md;
@@ -191,10 +183,7 @@ err_free:
 	return ret;
 }
 
-/**
- * mynic_devlink_free() - free the devlink instance
- * @mdev: device, of which nothing is reported any more
- */
+/* Nothing is reported any more. */
 void mynic_devlink_free(struct mynic_dev *mdev)
 {
 	struct mynic_devlink *md = devlink_priv(mdev->devlink);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Whether the device is alive, and who is told when it is not.
+ * Finding out whether the device is alive, and telling its users if not.
+ * Recovery is in recover.c.
  *
- * A register of a device that hangs cannot be read: the processor would wait for
- * it, in a virtual machine with all others. So the driver finds that out from
- * admin commands, whose answers are in memory.
+ * Reading a register of a device that hangs would stop the processor, and in a
+ * virtual machine all others. So a hang is found by admin commands, whose
+ * completions are in memory.
  */
 #include <linux/io.h>
 
@@ -12,11 +13,11 @@
 #include "trace.h"
 
 /*
- * Often enough for MYNIC_ADMIN_MAX_AGE. A guest that does not run checks nothing,
- * and so does not take its own pause for the device's.
+ * Short enough for MYNIC_ADMIN_MAX_AGE. A guest that is paused makes no checks,
+ * so it does not mistake its own pause for the device's.
  */
 #define MYNIC_HEALTH_PERIOD (HZ / 4)
-/* User contexts are usually cut off, and so told, in less */
+/* User contexts are usually disassociated, and thereby told, in less time. */
 #define MYNIC_TELL_DELAY HZ
 
 static const char *const mynic_fatal_names[] = {
@@ -27,12 +28,7 @@ static const char *const mynic_fatal_names[] = {
 	[MYNIC_FATAL_INTERNAL] = "an internal error",
 };
 
-/**
- * mynic_fatal_name() - the meaning of a value of the FATAL register
- * @fatal: value, which may be anything
- *
- * Return: the meaning.
- */
+/* @fatal comes from the device and may have any value. */
 const char *mynic_fatal_name(u32 fatal)
 {
 	return fatal < ARRAY_SIZE(mynic_fatal_names) ?
@@ -40,7 +36,7 @@ const char *mynic_fatal_name(u32 fatal)
 		       "an unknown cause";
 }
 
-/* Whoever comes first says why, and @death is filled in only by him */
+/* Only the first caller fills in @death. */
 static __printf(3, 0) void mynic_give_up(struct mynic_dev *mdev,
 					 const struct mynic_death *how,
 					 const char *fmt, va_list args)
@@ -59,13 +55,13 @@ static __printf(3, 0) void mynic_give_up(struct mynic_dev *mdev,
 }
 
 /**
- * mynic_die() - give up a device that does what it must not
+ * mynic_die() - give up a device that violates the specification
  * @mdev: device
- * @fmt: what it did
+ * @fmt: what it has done
  *
  * From now on commands fail, objects are destroyed without the device, and
- * their memory is kept until it has been reset. Nothing is done to the device
- * here, as it may hang by now. Work items tell who uses it, and reset it.
+ * their memory is kept until it has been reset. The device is not accessed
+ * here, as it may hang. Work items tell its users, and reset it.
  *
  * Context: any.
  */
@@ -79,10 +75,9 @@ void mynic_die(struct mynic_dev *mdev, const char *fmt, ...)
 	va_end(args);
 }
 
-/**
- * mynic_abandon() - have the device be dead for those who use it
- * @mdev: device, which somebody else brings down
- * @hung: it cannot be reached
+/*
+ * Make the device dead for its users. The caller brings it down. @hung: its
+ * registers must not be read.
  */
 void mynic_abandon(struct mynic_dev *mdev, bool hung)
 {
@@ -116,14 +111,10 @@ static __printf(3, 4) void mynic_fatal(struct mynic_dev *mdev, u32 fatal,
 	va_end(args);
 }
 
-/**
- * mynic_check_status() - look whether the device is in order
- * @mdev: device, which was ENABLED, and has just interrupted
- *
- * A device that seems to be gone is perhaps only slow. If it is gone, it does
- * not answer a command either.
- *
- * Context: any.
+/*
+ * Check the device after an interrupt. If it seems to be gone, it may only be
+ * slow. If it is really gone, it does not answer a command either. Callable
+ * from any context.
  */
 void mynic_check_status(struct mynic_dev *mdev)
 {
@@ -155,27 +146,20 @@ static void mynic_health_work(struct work_struct *work)
 				   MYNIC_HEALTH_PERIOD);
 }
 
-/**
- * mynic_health_start() - begin to look whether the device is alive
- * @mdev: device, which takes commands
- */
 void mynic_health_start(struct mynic_dev *mdev)
 {
 	queue_delayed_work(system_dfl_wq, &mdev->health_work, 0);
 }
 
-/**
- * mynic_health_stop() - no longer look whether the device is alive
- * @mdev: device, marked dead, so that it is not looked at again
- */
+/* The device is marked dead, so that the check does not start again. */
 void mynic_health_stop(struct mynic_dev *mdev)
 {
 	cancel_delayed_work_sync(&mdev->health_work);
 }
 
 /*
- * This waits for nobody. Whoever waits for the device, perhaps with locks held,
- * waits for what happens here.
+ * This must not wait: others who wait for the device, perhaps with locks held,
+ * are released only by this.
  */
 static void mynic_announce_work(struct work_struct *work)
 {
@@ -190,10 +174,10 @@ static void mynic_announce_work(struct work_struct *work)
 }
 
 /*
- * The core tells user contexts of the device's death when it cuts them off,
- * which comes at once unless a consumer in the kernel is slow to let go. Only
- * those that are still there are told here, so that others hear of it once.
- * While there are any, the RDMA device stays.
+ * The RDMA core tells user contexts when it disassociates them. That happens at
+ * once unless a consumer in the kernel is slow to release the device. Only
+ * remaining contexts are told here, so that none is told twice. While there are
+ * any, the RDMA device stays.
  */
 static void mynic_tell_work(struct work_struct *work)
 {
@@ -212,11 +196,7 @@ static void mynic_tell_work(struct work_struct *work)
 	mutex_unlock(&mdev->users_lock);
 }
 
-/**
- * mynic_users_add() - a user context comes or goes
- * @mdev: device
- * @n: 1 or -1
- */
+/* Count a user context that comes (@n is 1) or goes (-1). */
 void mynic_users_add(struct mynic_dev *mdev, int n)
 {
 	mutex_lock(&mdev->users_lock);
@@ -224,24 +204,17 @@ void mynic_users_add(struct mynic_dev *mdev, int n)
 	mutex_unlock(&mdev->users_lock);
 }
 
-/**
- * mynic_health_init() - prepare for all of this
- * @mdev: device
- */
 void mynic_health_init(struct mynic_dev *mdev)
 {
 	mutex_init(&mdev->users_lock);
 	INIT_DELAYED_WORK(&mdev->health_work, mynic_health_work);
 	INIT_DELAYED_WORK(&mdev->tell_work, mynic_tell_work);
 	INIT_WORK(&mdev->announce_work, mynic_announce_work);
-	/* There are no commands before it is up */
+	/* There are no commands before it is up. */
 	set_bit(MYNIC_DEAD, &mdev->flags);
 }
 
-/**
- * mynic_health_fini() - after this nobody is told anything
- * @mdev: device, down for good
- */
+/* Stop telling users. The device is down for good. */
 void mynic_health_fini(struct mynic_dev *mdev)
 {
 	disable_work_sync(&mdev->announce_work);

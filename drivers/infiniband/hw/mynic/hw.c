@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The device below the netdev and the RDMA device: reset, bring-up and down */
+/*
+ * The device below network interface and RDMA device: reset, bring-up and
+ * bring-down of its admin queue and event queues.
+ */
 #include <linux/delay.h>
 #include <linux/iopoll.h>
 
 #include "mynic.h"
 #include "trace.h"
 
-/* Far more than a reset may take */
+/* Much longer than a reset may take */
 #define MYNIC_RESET_TIMEOUT_US (5 * USEC_PER_SEC)
-/* What a reset may take at most, and then ENABLE and a command */
+/* Longest time for a reset, and then for ENABLE and a command */
 #define MYNIC_RESET_MS 1000
 #define MYNIC_ENABLE_MS 100
 
@@ -30,7 +33,9 @@ static int mynic_hw_wait_reset(struct mynic_dev *mdev)
 	return ret;
 }
 
-/* Return: 0, -ENODEV if the device is gone or no mynic, -ETIMEDOUT */
+/*
+ * Return: 0, -ENODEV if the device is gone or is no mynic device, -ETIMEDOUT.
+ */
 static int mynic_hw_reset(struct mynic_dev *mdev)
 {
 	struct device *dev = &mdev->pdev->dev;
@@ -46,7 +51,9 @@ static int mynic_hw_reset(struct mynic_dev *mdev)
 	return mynic_hw_wait_reset(mdev);
 }
 
-/* Of these the kernel itself needs nothing: its own QPs always ring. */
+/*
+ * Features for processes. The kernel's own QPs need none, as they always ring.
+ */
 #define MYNIC_DRIVER_FEATURES ((u32)MYNIC_FEATURE_DB_SUPPRESS)
 
 static int mynic_hw_enable(struct mynic_dev *mdev)
@@ -72,8 +79,8 @@ static int mynic_hw_enable(struct mynic_dev *mdev)
 }
 
 /*
- * No more commands, then no more accesses. A device that hangs is left alone: it
- * is reset when it goes on, and until then its memory is kept.
+ * First stop commands, then accesses. A device that hangs is left alone: it is
+ * reset when it answers again, and until then its memory is kept.
  */
 static void mynic_hw_stop(struct mynic_dev *mdev)
 {
@@ -89,12 +96,7 @@ static void mynic_hw_stop(struct mynic_dev *mdev)
 	pci_clear_master(mdev->pdev);
 }
 
-/**
- * mynic_hw_up() - reset the device and bring it up
- * @mdev: device, down; it is not known to hang
- *
- * Return: 0 or an errno.
- */
+/* Reset the device and bring it up. It is down, and not known to hang. */
 int mynic_hw_up(struct mynic_dev *mdev)
 {
 	int ret;
@@ -124,24 +126,17 @@ err:
 	return ret;
 }
 
-/**
- * mynic_hw_down() - bring the device down
- * @mdev: device, dead or alive
- */
+/* Bring the device down. It may be dead. */
 void mynic_hw_down(struct mynic_dev *mdev)
 {
 	mynic_eqs_fini(mdev);
 	mynic_hw_stop(mdev);
 }
 
-/**
- * mynic_hw_knock() - ask a device that hangs for a sign of life
- * @mdev: device, down
- *
- * Nothing is read from it, as that would stop the processor: it is told to
- * reset itself and to carry out a command, whose completion is in memory.
- *
- * Context: sleeps for about a second.
+/*
+ * Probe a device that hangs. No register is read, as that would stop the
+ * processor. The device is told to reset itself and to execute a command, whose
+ * completion is in memory. Sleeps for about a second.
  */
 void mynic_hw_knock(struct mynic_dev *mdev)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The PCI function: what is made when it is found, and freed when it goes */
+/*
+ * The PCI driver: probing and removal. What a device consists of while it is up
+ * is in recover.c.
+ */
 #include <linux/dma-mapping.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -105,12 +108,12 @@ static struct mynic_dev *mynic_alloc(struct pci_dev *pdev)
 	return mdev;
 }
 
-/* After this nothing runs that uses the device, and it uses no memory */
+/* Afterwards nothing uses the device, and the device uses no memory. */
 static void mynic_quiesce(struct mynic_dev *mdev)
 {
 	mynic_recover_fini(mdev);
 	mynic_health_fini(mdev);
-	/* These may give up memory that a dead device was told of */
+	/* These may free memory that a dead device was told of. */
 	flush_workqueue(mdev->fault_wq);
 	pci_clear_master(mdev->pdev);
 	mynic_unpark(mdev);
@@ -126,11 +129,16 @@ static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return -ENOMEM;
 	pci_set_drvdata(pdev, mdev);
 
-	/* First: whatever it returns, mynic_free() undoes it */
+	/*
+	 * First, because mynic_free() cleans up after it whatever it returns.
+	 */
 	ret = mynic_clock_init(mdev);
 	if (ret)
 		goto err_free;
-	/* Not bound to a processor: finding a page may take long */
+	/*
+	 * Not bound to a processor, because handling a page fault may take
+	 * long.
+	 */
 	mdev->fault_wq = alloc_workqueue("mynic_fault", WQ_UNBOUND, 0);
 	if (!mdev->fault_wq) {
 		ret = -ENOMEM;
@@ -163,7 +171,7 @@ static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	mutex_unlock(&mdev->state_lock);
 	if (ret)
 		goto err_unregister;
-	/* Before a death can be reported */
+	/* Register before a dead device can be reported. */
 	devlink_register(mdev->devlink);
 	mutex_lock(&mdev->state_lock);
 	mynic_set_up(mdev);

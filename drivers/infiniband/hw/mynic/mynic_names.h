@@ -103,7 +103,7 @@
 	name(IB_QPS_SQE, "SQE") \
 	last(IB_QPS_ERR, "ERR")
 
-/* What a completion calls vendor_err */
+/* Syndromes, the vendor_err of completions */
 #define MYNIC_SYNDROME_NAMES(name, last) \
 	name(MYNIC_SYN_NONE, "NONE") \
 	name(MYNIC_SYN_BAD_OPCODE, "BAD_OPCODE") \

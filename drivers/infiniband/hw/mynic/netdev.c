@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The Ethernet interface: a RAW_PACKET QP with a CQ for each direction, so that
- * what has been sent can be looked for where nothing may be received.
+ * The network interface: a RAW_PACKET QP with a CQ for each direction. With two
+ * CQs, sent frames can be reclaimed in contexts in which nothing may be
+ * received.
  *
  * A frame is received into one of a few large buffers that stay mapped, and
- * copied into an skb of its size.
+ * copied into an skb of its size. The ethtool operations are in ethtool.c.
  */
 #include <linux/dma-mapping.h>
 #include <linux/etherdevice.h>
@@ -17,7 +18,9 @@
 
 #define MYNIC_RX_SLOTS 256
 #define MYNIC_TX_SLOTS 512
-/* A device that is alive makes room within this time, on a slow machine too */
+/*
+ * A device that is alive makes room within this time, even on a slow machine.
+ */
 #define MYNIC_TX_TIMEOUT (30 * HZ)
 #define MYNIC_RESTART_DELAY (HZ / 4)
 
@@ -52,9 +55,8 @@ static const u8 mynic_drop_stats[MYNIC_NUM_DROPS] = {
 
 /**
  * struct mynic_drops - frames that the device has dropped
- * @total: since the interface was made
- * @last: what the device's counter was when it was read; it begins anew after a
- *	reset
+ * @total: since the interface was created
+ * @last: the device's counter when it was last read; a reset clears it
  */
 struct mynic_drops {
 	atomic64_t total;
@@ -62,10 +64,10 @@ struct mynic_drops {
 };
 
 /**
- * struct mynic_bufs - what the device was told of
- * @parked: how it is kept for a device that is dead
+ * struct mynic_bufs - memory that the device was told of
+ * @parked: keeps it while a dead device may use it
  * @mdev: device
- * @rx_size: bytes of a receive buffer: the largest frame that there may be
+ * @rx_size: bytes of a receive buffer, enough for the largest frame
  * @rx: receive buffers
  * @tx: frames in the send ring
  */
@@ -82,20 +84,19 @@ struct mynic_bufs {
  * @mdev: device
  * @ndev: interface
  * @napi: both directions
- * @link_work: asks the device for the state of the link; disabled unless
- *	@running
- * @rx_mode_work: tells the device what to receive; disabled unless @running
- * @speed_mbps: of the link; Mbit/s
- * @rx_size: bytes of a receive buffer: the largest frame that there may be
+ * @link_work: asks the device for the link state; disabled unless @running
+ * @rx_mode_work: sets the receive filter; disabled unless @running
+ * @speed_mbps: link speed in Mbit/s
+ * @rx_size: bytes of a receive buffer, enough for the largest frame
  * @pdn: protection domain
  * @rx_cq: completions of receive requests
  * @tx_cq: completions of send requests
  * @qp: the QP
  * @bufs: buffers and frames
- * @running: the queues are there; protected by the RTNL
- * @restart_work: makes the queues again after an error
- * @stats_work: asks the device for its counters; disabled unless it is attached
- * @stats_lock: serialises that; protects what follows
+ * @running: whether the queues exist; protected by the RTNL
+ * @restart_work: recreates the queues after an error
+ * @stats_work: reads the device's counters; disabled unless it is attached
+ * @stats_lock: serialises reading; protects all that follows
  * @drops: frames that never came here, by reason
  */
 struct mynic_netdev {
@@ -244,8 +245,8 @@ static void mynic_tx_timeout(struct net_device *ndev, unsigned int queue)
 /* Completions */
 
 /*
- * The QP is in the error state now, and has to be made anew. Not at once, so that
- * a frame which is sent again and again does not keep everybody busy.
+ * The QP is in the error state, and has to be recreated. Wait a moment, so that
+ * a frame which is sent again and again does not take all of the processor.
  */
 static void mynic_restart_soon(struct mynic_netdev *nd)
 {
@@ -253,7 +254,7 @@ static void mynic_restart_soon(struct mynic_netdev *nd)
 			   MYNIC_RESTART_DELAY);
 }
 
-/* Return: whether this completion can be, given what was posted */
+/* Return: whether this completion is possible, given what was posted. */
 static bool mynic_is_next(const struct mynic_wq *wq, u64 direction,
 			  const struct mynic_cqe *cqe)
 {
@@ -265,7 +266,7 @@ static bool mynic_is_next(const struct mynic_wq *wq, u64 direction,
 	return ci != smp_load_acquire(&wq->pi);
 }
 
-/* The slot and the entry may be used again from now on */
+/* Slot and entry may be reused from now on. */
 static void mynic_next(struct mynic_wq *wq, struct mynic_cq *cq)
 {
 	/* Pairs with the acquire in mynic_tx_full() */
@@ -273,7 +274,7 @@ static void mynic_next(struct mynic_wq *wq, struct mynic_cq *cq)
 	WRITE_ONCE(cq->ci, cq->ci + 1);
 }
 
-/* Return: frames that have been sent, or -EIO for a bad completion */
+/* Return: number of frames sent, or -EIO for a bad completion. */
 static int mynic_poll_tx(struct mynic_netdev *nd, int budget)
 {
 	struct mynic_wq *sq = &nd->qp.sq;
@@ -303,7 +304,7 @@ static int mynic_poll_tx(struct mynic_netdev *nd, int budget)
 	return sq->ci - start;
 }
 
-/* Return: frames that have been received, or -EIO for a bad completion */
+/* Return: number of frames received, or -EIO for a bad completion. */
 static int mynic_poll_rx(struct mynic_netdev *nd, int budget)
 {
 	struct mynic_wq *rq = &nd->qp.rq;
@@ -334,7 +335,9 @@ static int mynic_poll_rx(struct mynic_netdev *nd, int budget)
 	return work;
 }
 
-/* Who has no budget looks only for what has been sent, with interrupts off */
+/*
+ * With a budget of 0, netpoll only reclaims sent frames, with interrupts off.
+ */
 static int mynic_poll(struct napi_struct *napi, int budget)
 {
 	struct mynic_netdev *nd = container_of(napi, struct mynic_netdev, napi);
@@ -394,7 +397,10 @@ static void mynic_release_bufs(struct mynic_parked *parked)
 	kvfree(bufs);
 }
 
-/* Who sent the frames does not wait for a device that perhaps never comes back */
+/*
+ * The senders of these frames must not wait for a device that may never come
+ * back.
+ */
 static void mynic_free_bufs(struct mynic_netdev *nd)
 {
 	struct mynic_bufs *bufs = nd->bufs;
@@ -535,8 +541,8 @@ static int mynic_enable_qp(struct mynic_netdev *nd)
 /* Filters and link */
 
 /*
- * Return: the number of addresses put into @macs; if there are too many, a flag
- * in @flags says to do without.
+ * Return: the number of addresses in @macs. If there are too many, a flag in
+ * @flags makes the device receive more than needed.
  */
 static u32 mynic_collect_macs(struct net_device *ndev,
 			      struct mynic_rx_mac *macs, u32 *flags)
@@ -606,17 +612,12 @@ static void mynic_link_work(struct work_struct *work)
 	WRITE_ONCE(nd->speed_mbps, ps.speed_mbps);
 	if (ps.link_up)
 		netif_carrier_on(nd->ndev);
-	/* It may have died meanwhile, and the carrier have been taken away */
+	/* The device may have died meanwhile, which turned the carrier off. */
 	if (!ps.link_up || mynic_dead(nd->mdev))
 		netif_carrier_off(nd->ndev);
 }
 
-/**
- * mynic_netdev_link_event() - the link may have changed
- * @mdev: device
- *
- * Context: any.
- */
+/* The link may have changed. Callable from any context. */
 void mynic_netdev_link_event(struct mynic_dev *mdev)
 {
 	struct mynic_netdev *nd = netdev_priv(mdev->netdev);
@@ -626,13 +627,6 @@ void mynic_netdev_link_event(struct mynic_dev *mdev)
 
 /* Counters */
 
-/**
- * mynic_netdev_query_stats() - ask the device for its counters
- * @ndev: interface
- * @values: MYNIC_NUM_STATS results
- *
- * Return: 0 or an errno.
- */
 int mynic_netdev_query_stats(struct net_device *ndev, u64 *values)
 {
 	struct mynic_netdev *nd = netdev_priv(ndev);
@@ -662,7 +656,7 @@ static void mynic_stats_work(struct work_struct *work)
 	mynic_netdev_query_stats(nd->ndev, values);
 }
 
-/* After a reset the device counts from 0 */
+/* After a reset, the device counts from 0. */
 static void mynic_forget_stats(struct mynic_netdev *nd)
 {
 	unsigned int i;
@@ -673,7 +667,9 @@ static void mynic_forget_stats(struct mynic_netdev *nd)
 	mutex_unlock(&nd->stats_lock);
 }
 
-/* It may not sleep: what the device answers is told the next time */
+/*
+ * This may not sleep, so it starts a query whose result is for the next call.
+ */
 static void mynic_get_stats64(struct net_device *ndev,
 			      struct rtnl_link_stats64 *stats)
 {
@@ -714,7 +710,7 @@ static int mynic_netdev_start(struct mynic_netdev *nd)
 		goto err_napi;
 	nd->running = true;
 	netif_start_queue(nd->ndev);
-	/* What changed while they were disabled was not scheduled */
+	/* Changes while they were disabled have not been scheduled. */
 	enable_and_queue_work(system_percpu_wq, &nd->link_work);
 	enable_and_queue_work(system_percpu_wq, &nd->rx_mode_work);
 	return 0;
@@ -738,10 +734,10 @@ static void mynic_netdev_stop(struct mynic_netdev *nd)
 	disable_work_sync(&nd->link_work);
 	disable_work_sync(&nd->rx_mode_work);
 	netif_carrier_off(nd->ndev);
-	/* In this order, as mynic_poll() wakes the transmit queue */
+	/* In this order, because mynic_poll() wakes the transmit queue. */
 	napi_disable(&nd->napi);
 	netif_tx_disable(nd->ndev);
-	/* Whether these succeed does not matter: next the QP is destroyed */
+	/* Errors do not matter, because the QP is destroyed next. */
 	mynic_cmd_modify_port(mdev, false, nd->ndev->dev_addr, nd->ndev->mtu);
 	mynic_cmd_set_rx(mdev, nd->qp.qpn, 0, NULL, 0);
 	mynic_destroy_queues(nd);
@@ -757,7 +753,7 @@ static void mynic_restart_work(struct work_struct *work)
 	if (nd->running && !mynic_dead(nd->mdev)) {
 		netdev_warn_once(nd->ndev, "queues are made again\n");
 		mynic_netdev_stop(nd);
-		/* Whoever asked meanwhile asked for the queues that are gone */
+		/* A restart requested meanwhile was for the old queues. */
 		cancel_delayed_work(&nd->restart_work);
 		if (mynic_netdev_start(nd))
 			mynic_die(nd->mdev, "its Ethernet queues stay broken");
@@ -822,12 +818,6 @@ static const struct net_device_ops mynic_netdev_ops = {
 	.ndo_get_stats64 = mynic_get_stats64,
 };
 
-/**
- * mynic_netdev_alloc() - make the Ethernet interface
- * @mdev: device
- *
- * Return: 0 or -ENOMEM.
- */
 int mynic_netdev_alloc(struct mynic_dev *mdev)
 {
 	struct mynic_netdev *nd;
@@ -860,10 +850,6 @@ int mynic_netdev_alloc(struct mynic_dev *mdev)
 	return 0;
 }
 
-/**
- * mynic_netdev_free() - free the Ethernet interface
- * @mdev: device, which is down
- */
 void mynic_netdev_free(struct mynic_dev *mdev)
 {
 	struct mynic_netdev *nd = netdev_priv(mdev->netdev);
@@ -872,12 +858,6 @@ void mynic_netdev_free(struct mynic_dev *mdev)
 	free_netdev(mdev->netdev);
 }
 
-/**
- * mynic_netdev_register() - show the Ethernet interface to the world
- * @mdev: device, which is up
- *
- * Return: 0 or an errno.
- */
 int mynic_netdev_register(struct mynic_dev *mdev)
 {
 	struct net_device *ndev = mdev->netdev;
@@ -902,10 +882,7 @@ int mynic_netdev_register(struct mynic_dev *mdev)
 	return ret;
 }
 
-/**
- * mynic_netdev_unregister() - take the Ethernet interface from the world
- * @mdev: device, up or down; the RDMA device is gone
- */
+/* The RDMA device is gone. The device may be up or down. */
 void mynic_netdev_unregister(struct mynic_dev *mdev)
 {
 	struct mynic_netdev *nd = netdev_priv(mdev->netdev);
@@ -915,10 +892,7 @@ void mynic_netdev_unregister(struct mynic_dev *mdev)
 	disable_work_sync(&nd->stats_work);
 }
 
-/**
- * mynic_netdev_detach() - take the device away from the Ethernet interface
- * @mdev: device, dead or alive
- */
+/* Take the device away from the interface. The device may be dead. */
 void mynic_netdev_detach(struct mynic_dev *mdev)
 {
 	struct mynic_netdev *nd = netdev_priv(mdev->netdev);
@@ -930,12 +904,6 @@ void mynic_netdev_detach(struct mynic_dev *mdev)
 	rtnl_unlock();
 }
 
-/**
- * mynic_netdev_attach() - give the device back to the Ethernet interface
- * @mdev: device, which is up
- *
- * Return: 0 or an errno.
- */
 int mynic_netdev_attach(struct mynic_dev *mdev)
 {
 	struct net_device *ndev = mdev->netdev;
@@ -954,12 +922,6 @@ int mynic_netdev_attach(struct mynic_dev *mdev)
 	return ret;
 }
 
-/**
- * mynic_netdev_mdev() - the device behind an interface
- * @ndev: interface
- *
- * Return: the device.
- */
 struct mynic_dev *mynic_netdev_mdev(struct net_device *ndev)
 {
 	struct mynic_netdev *nd = netdev_priv(ndev);
@@ -967,12 +929,6 @@ struct mynic_dev *mynic_netdev_mdev(struct net_device *ndev)
 	return nd->mdev;
 }
 
-/**
- * mynic_netdev_speed() - the speed of the link
- * @ndev: interface
- *
- * Return: Mbit/s.
- */
 u32 mynic_netdev_speed(struct net_device *ndev)
 {
 	struct mynic_netdev *nd = netdev_priv(ndev);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * On-demand paging: regions whose pages are found when the device needs them,
- * and taken back when the kernel does.
+ * On-demand paging: regions whose pages are mapped when the device needs them,
+ * and unmapped when the kernel takes them back.
  *
- * A region is cut into chunks, each as large as a list of the device's last
- * level describes. Chunks come into being when one of their pages is needed
- * first, and go when the device has none of their pages any more. So a region
- * costs what is used of it, and that of all addresses of the process is a region
- * like others.
+ * A region is cut into chunks, each as large as one list of the device's last
+ * level. A chunk is created when one of its pages is needed first, and freed
+ * when the device has none of its pages. So a region costs memory for used
+ * pages only, and an implicit region (the whole address space) is no special
+ * case.
  *
- * A page may take for ever to come: perhaps a process is to provide it. So nobody
- * waits for page faults under way. They keep what they need, and what they find
- * when it is not wanted any more is dropped.
+ * A page fault may take for ever, for example if a process has to provide the
+ * page. So nobody waits for page faults under way. They hold references to what
+ * they need, and their result is dropped if nobody needs it any more.
  *
- * A dead device cannot be told to forget pages. It keeps those that it has until
- * it has been reset: nobody else gets them, and the process that gives them up
- * does not wait.
+ * A dead device cannot be told to forget pages, and keeps those it has until it
+ * has been reset. Nobody else gets these pages, and the process that gives them
+ * up does not wait.
  */
 #include <linux/dma-mapping.h>
 #include <linux/hmm.h>
@@ -39,26 +39,26 @@
 #define MYNIC_ODP_LOG_MAX_PAGES 36
 #define MYNIC_ODP_MAX_PAGES BIT_ULL(MYNIC_ODP_LOG_MAX_PAGES)
 
-/* What one page fault brings in at most */
+/* Most bytes that one page fault maps */
 #define MYNIC_ODP_FAULT_BYTES SZ_4M
 
-/* What a region of this kind may allow */
+/* Access rights that an ODP region may have */
 #define MYNIC_ODP_ACCESS                                   \
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |  \
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
 	 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
 
-/* In &mynic_odp.chunks: the device has perhaps none of the chunk's pages */
+/* Mark in &mynic_odp.chunks: the chunk may have no pages */
 #define MYNIC_ODP_EMPTY XA_MARK_0
 
 /**
- * struct mynic_odp_list - a list of addresses, as the device reads it
- * @parked: how it is kept for a device that is dead
+ * struct mynic_odp_list - list of addresses for the device
+ * @parked: keeps it while a dead device may use it
  * @mdev: device
  * @va: MYNIC_ODP_ENTRIES entries
- * @dma: its address
- * @used: above the last level: how many entries are used
- * @unlinked: likewise: among others that the device is to forget
+ * @dma: DMA address of the list
+ * @used: above the last level: number of used entries
+ * @unlinked: likewise: in a list of those that the device must forget
  */
 struct mynic_odp_list {
 	struct mynic_parked parked;
@@ -70,24 +70,24 @@ struct mynic_odp_list {
 };
 
 /**
- * struct mynic_odp - a region whose pages come and go
+ * struct mynic_odp - ODP region
  * @refs: one for the memory region, one for each page fault or advice under way
  * @mdev: device
  * @pd: protection domain
- * @mm: whose memory it is
- * @key: the device's
- * @gone: the device has it no longer
+ * @mm: address space of the owner
+ * @key: key in the device
+ * @gone: the region has been destroyed
  * @start: address of the first page in @mm
- * @num_pages: how many
- * @iova: address of the first byte in work requests
- * @offset: of that byte in the first page
+ * @num_pages: number of pages
+ * @iova: address of the first byte in requests
+ * @offset: offset of that byte in the first page
  * @length: bytes
  * @writable: the device may write
- * @lock: protects the lists above the last level, @chunks, and who uses them. It
- *	may not be taken by a notifier, as memory is allocated under it, nor is
- *	that of the process's mappings taken under it.
+ * @lock: protects the lists above the last level, @chunks, and their users.
+ *	Notifiers must not take it, because memory is allocated under it. The
+ *	mmap lock must not be taken under it.
  * @lists: lists by level (from 1 on) and number of the first chunk below
- * @chunks: by number
+ * @chunks: chunks by number
  * @reap_work: frees chunks without pages
  */
 struct mynic_odp {
@@ -110,21 +110,21 @@ struct mynic_odp {
 };
 
 /**
- * struct mynic_odp_chunk - pages of a region
- * @notifier: tells when pages are taken back
+ * struct mynic_odp_chunk - pages of an ODP region
+ * @notifier: called when pages are taken back
  * @odp: the region
- * @index: number
+ * @index: number in the region
  * @start: address of the first page
- * @num_pages: how many
- * @users: who may add pages; protected by the region's lock
- * @unlinked: among others that the device is to forget
- * @lock: protects what follows. Taken by the notifier, so that nothing may be
- *	allocated under it
- * @list: the device's list of the pages. If it is dead, pages that have been
- *	taken back are kept: they are still in @pages, but not present
- * @pages: the pages that the device has, by number
- * @num_present: how many of them are present
- * @dir: who writes to the pages
+ * @num_pages: number of pages
+ * @users: threads that may add pages; protected by the region's lock
+ * @unlinked: in a list of those that the device must forget
+ * @lock: protects all that follows. The notifier takes it, so nothing may be
+ *	allocated under it.
+ * @list: the device's list of the pages
+ * @pages: pages of the device, by number. If the device is dead, pages that
+ *	have been taken back stay here, but are not present.
+ * @num_present: number of present pages
+ * @dir: direction of accesses to the pages
  */
 struct mynic_odp_chunk {
 	struct mmu_interval_notifier notifier;
@@ -142,12 +142,12 @@ struct mynic_odp_chunk {
 };
 
 /**
- * struct mynic_page_fault - a page that a QP waits for
- * @faults: all of the QP's
+ * struct mynic_page_fault - page fault of a QP
+ * @faults: all page faults of the QP
  * @stage: enum mynic_page_stage
- * @work: finds it
+ * @work: handles it
  * @lock: protects @missing
- * @missing: what the device said last
+ * @missing: the device's last description of it
  */
 struct mynic_page_fault {
 	struct mynic_page_faults *faults;
@@ -158,13 +158,13 @@ struct mynic_page_fault {
 };
 
 /**
- * struct mynic_page_faults - pages that a QP waits for
+ * struct mynic_page_faults - page faults of a QP
  * @refs: one for the QP, one for each page fault under way
  * @mdev: device
- * @qpn: the QP
- * @lock: protects @gone; held while the device is told of a page
- * @gone: there is no such QP any more
- * @stages: the device has one wait at most in each stage
+ * @qpn: number of the QP
+ * @lock: protects @gone; held during RESUME
+ * @gone: the QP no longer exists
+ * @stages: page faults by stage, as the device has at most one in each
  */
 struct mynic_page_faults {
 	struct kref refs;
@@ -203,7 +203,7 @@ static void mynic_odp_list_unpark(struct mynic_parked *parked)
 	kfree(list);
 }
 
-/* Of a list above the last level, which the device does not know */
+/* Free a list above the last level, which the device does not know. */
 static void mynic_odp_list_free(struct mynic_odp_list *list)
 {
 	mynic_park(list->mdev, &list->parked, mynic_odp_list_unpark);
@@ -216,8 +216,8 @@ static bool mynic_odp_present(const struct mynic_odp_chunk *chunk,
 }
 
 /*
- * The device accesses a page no more. If it may have written to it, the page is
- * dirty, whether it has or not.
+ * The device no longer accesses the page. Mark it dirty if the device may have
+ * written to it.
  */
 static void mynic_odp_page_free(struct mynic_odp_chunk *chunk, unsigned int i)
 {
@@ -233,8 +233,9 @@ static void mynic_odp_page_free(struct mynic_odp_chunk *chunk, unsigned int i)
 }
 
 /*
- * Take pages back: when this returns the device accesses them no more. Or it is
- * dead: then what it may still access is nobody else's until it has been reset.
+ * Take pages back. Afterwards the device no longer accesses them, or it is
+ * dead. What a dead device may still access belongs to nobody else until it has
+ * been reset.
  */
 static void mynic_odp_drop(struct mynic_odp_chunk *chunk, unsigned int first,
 			   unsigned int end)
@@ -249,7 +250,7 @@ static void mynic_odp_drop(struct mynic_odp_chunk *chunk, unsigned int first,
 			continue;
 		get_page(chunk->pages[i]);
 		old = le64_to_cpu(chunk->list.va[i]);
-		/* The address is needed once more */
+		/* Keep the address, which is needed for unmapping. */
 		WRITE_ONCE(chunk->list.va[i],
 			   cpu_to_le64(old & ~(u64)MYNIC_PAGE_PRESENT));
 		num++;
@@ -258,7 +259,7 @@ static void mynic_odp_drop(struct mynic_odp_chunk *chunk, unsigned int first,
 		return;
 	if (!READ_ONCE(odp->gone))
 		mynic_cmd_sync_mkey(odp->mdev, odp->key);
-	/* It has not forgotten them unless it is alive now */
+	/* A dead device has not forgotten them. */
 	if (!mynic_dead(odp->mdev)) {
 		for (i = first; i < end; i++)
 			if (chunk->pages[i])
@@ -267,7 +268,7 @@ static void mynic_odp_drop(struct mynic_odp_chunk *chunk, unsigned int first,
 	WRITE_ONCE(chunk->num_present, chunk->num_present - num);
 }
 
-/* A chunk is without pages, or may be: it is looked at when nobody uses it */
+/* A chunk has, or may have, no pages: check it when nobody uses it. */
 static void mynic_odp_empty(struct mynic_odp_chunk *chunk)
 {
 	struct mynic_odp *odp = chunk->odp;
@@ -284,7 +285,7 @@ static bool mynic_odp_invalidate(struct mmu_interval_notifier *notifier,
 		container_of(notifier, struct mynic_odp_chunk, notifier);
 	unsigned long start, end;
 
-	/* The device has to be asked */
+	/* Asking the device sleeps. */
 	if (!mmu_notifier_range_blockable(range))
 		return false;
 	mutex_lock(&chunk->lock);
@@ -303,11 +304,11 @@ static const struct mmu_interval_notifier_ops mynic_odp_notifier_ops = {
 	.invalidate = mynic_odp_invalidate,
 };
 
-/* Let the device find what is below a list */
+/* Let the device find the list or chunk below a list. */
 static void mynic_odp_link(struct mynic_odp_list *above, u64 number,
 			   const struct mynic_odp_list *list)
 {
-	/* What is in the list before the entry that leads there */
+	/* The device must not see the entry before the list behind it. */
 	dma_wmb();
 	WRITE_ONCE(above->va[number % MYNIC_ODP_ENTRIES],
 		   cpu_to_le64(list->dma | MYNIC_PAGE_PRESENT));
@@ -315,8 +316,8 @@ static void mynic_odp_link(struct mynic_odp_list *above, u64 number,
 }
 
 /*
- * Let the device find a chunk no more, nor lists that have no entry without it:
- * these come to @unlinked. They must stay until the device has forgotten them.
+ * Hide a chunk from the device, with those lists that have no other entry. They
+ * are put into @unlinked, and must stay until the device has forgotten them.
  */
 static void mynic_odp_unlink(struct mynic_odp *odp, u64 index,
 			     struct list_head *unlinked)
@@ -338,7 +339,10 @@ static void mynic_odp_unlink(struct mynic_odp *odp, u64 index,
 	}
 }
 
-/* The list of @level with the entry for chunk @index, and all above it */
+/*
+ * Find or create the list of @level with the entry for chunk @index, and all
+ * above it.
+ */
 static struct mynic_odp_list *mynic_odp_list_get(struct mynic_odp *odp,
 						 unsigned int level, u64 index)
 {
@@ -460,8 +464,8 @@ static int mynic_odp_chunk_add(struct mynic_odp_chunk *chunk)
 }
 
 /*
- * Who finds no chunk makes one before taking the lock, and may find that another
- * one was faster.
+ * A new chunk is allocated without the lock, so another thread may add it
+ * first.
  */
 static struct mynic_odp_chunk *mynic_odp_chunk_get(struct mynic_odp *odp,
 						   u64 index)
@@ -538,7 +542,7 @@ static int mynic_odp_set(struct mynic_odp_chunk *chunk, unsigned int i,
 	struct device *dev = &odp->mdev->pdev->dev;
 	u64 entry;
 
-	/* Another page cannot have come without the notifier's knowing */
+	/* If the page had changed, the notifier would have removed it. */
 	if (chunk->pages[i]) {
 		entry = le64_to_cpu(chunk->list.va[i]);
 	} else {
@@ -552,13 +556,13 @@ static int mynic_odp_set(struct mynic_odp_chunk *chunk, unsigned int i,
 	if (pfn & HMM_PFN_WRITE && odp->writable)
 		entry |= MYNIC_PAGE_WRITABLE;
 	chunk->pages[i] = page;
-	/* What is in the page before the entry that leads there */
+	/* The device must not see the entry before the contents of the page. */
 	dma_wmb();
 	WRITE_ONCE(chunk->list.va[i], cpu_to_le64(entry));
 	return 0;
 }
 
-/* Whether the device may be given a page: 0 or an errno */
+/* Whether the device may get a page: 0 or an errno */
 static int mynic_odp_check(const struct mynic_odp *odp)
 {
 	if (READ_ONCE(odp->gone))
@@ -566,7 +570,7 @@ static int mynic_odp_check(const struct mynic_odp *odp)
 	return mynic_dead(odp->mdev) ? -EIO : 0;
 }
 
-/* Find pages, and lock the chunk with them, and the region, still there */
+/* Fault pages in, and lock the chunk while they and the region are valid. */
 static int mynic_odp_find(struct mynic_odp_chunk *chunk,
 			  struct hmm_range *range)
 {
@@ -627,8 +631,8 @@ out:
 }
 
 /*
- * Whether the process has memory there: 0 or an errno. What asks may be a peer,
- * which is not to have chunks made for all addresses that there are.
+ * Whether the process has memory there: 0 or an errno. Peers can cause page
+ * faults, and must not make us create chunks for all possible addresses.
  */
 static int mynic_odp_check_memory(struct mynic_odp *odp, u64 first, u64 num)
 {
@@ -645,7 +649,7 @@ static int mynic_odp_check_memory(struct mynic_odp *odp, u64 first, u64 num)
 	return found ? 0 : -EFAULT;
 }
 
-/* Pages of one chunk; the caller has the process's memory */
+/* Map pages of one chunk. The caller holds a reference to the address space. */
 static int mynic_odp_map_some(struct mynic_odp *odp, u64 first,
 			      unsigned int num, unsigned long flags)
 {
@@ -664,9 +668,9 @@ static int mynic_odp_map_some(struct mynic_odp *odp, u64 first,
 }
 
 /*
- * Have pages of the region mapped for the device. With @flags of 0 only those
- * that are in memory anyway. What is allocated for that is the owner's, as the
- * pages are, whoever needs them.
+ * Map pages of the region for the device; with @flags of 0 only those in
+ * memory. The allocations are charged to the owner of the region, like the
+ * pages, whoever needs them.
  */
 static int mynic_odp_map(struct mynic_odp *odp, u64 first, u64 num,
 			 unsigned long flags)
@@ -695,7 +699,7 @@ static int mynic_odp_map(struct mynic_odp *odp, u64 first, u64 num,
 	return ret;
 }
 
-/* The pages of a range; false if that is not inside the region */
+/* Find the pages of a range. Return false if it is not inside the region. */
 static bool mynic_odp_range(const struct mynic_odp *odp, u64 addr, u64 length,
 			    u64 *first, u64 *num)
 {
@@ -710,7 +714,10 @@ static bool mynic_odp_range(const struct mynic_odp *odp, u64 addr, u64 length,
 	return true;
 }
 
-/* Last of all, perhaps long after the memory region has gone */
+/*
+ * The last reference may be dropped long after the memory region has been
+ * destroyed.
+ */
 static void mynic_odp_release(struct kref *refs)
 {
 	struct mynic_odp *odp = container_of(refs, struct mynic_odp, refs);
@@ -751,8 +758,8 @@ static struct mynic_odp *mynic_odp_get(struct mynic_dev *mdev, u32 key)
 }
 
 /*
- * It is enough that the first page is there: what is behind it may be beyond
- * what the process has, and will be asked for again if it is needed.
+ * Only the first page has to be mapped. The others may not exist, and cause
+ * another page fault if they are needed.
  */
 static int mynic_odp_fault(struct mynic_dev *mdev,
 			   const struct mynic_missing *fault)
@@ -806,7 +813,7 @@ static void mynic_page_fault_work(struct work_struct *work)
 	ret = mynic_odp_fault(faults->mdev, &missing);
 	trace_mynic_page_fault(faults->mdev, faults->qpn, fault->stage,
 			       &missing, ret);
-	/* Somebody keeps taking the page back: then it is worth another try */
+	/* If the page is taken back all the time, try again. */
 	if (ret == -EBUSY)
 		ret = 0;
 	mutex_lock(&faults->lock);
@@ -817,13 +824,6 @@ static void mynic_page_fault_work(struct work_struct *work)
 	mynic_page_faults_put(faults);
 }
 
-/**
- * mynic_page_faults_alloc() - be ready for a QP's page faults
- * @mdev: device
- * @qpn: the QP
- *
- * Return: room for them, or ERR_PTR().
- */
 struct mynic_page_faults *mynic_page_faults_alloc(struct mynic_dev *mdev,
 						  u32 qpn)
 {
@@ -846,10 +846,9 @@ struct mynic_page_faults *mynic_page_faults_alloc(struct mynic_dev *mdev,
 	return faults;
 }
 
-/**
- * mynic_page_faults_free() - a QP has gone
- * @faults: its page faults; no new ones come. Those under way go on, but the
- *	device is not told of them any more.
+/*
+ * No new page faults occur. Those under way continue, but do not report to the
+ * device.
  */
 void mynic_page_faults_free(struct mynic_page_faults *faults)
 {
@@ -864,13 +863,9 @@ void mynic_page_faults_free(struct mynic_page_faults *faults)
 	mynic_page_faults_put(faults);
 }
 
-/**
- * mynic_page_fault() - a QP waits for a page
- * @faults: the QP's
- * @stage: less than MYNIC_PAGE_STAGES
- * @missing: what the device says
- *
- * Context: process.
+/*
+ * Handle a page fault. @missing comes from the device and is not trusted.
+ * Called from process context.
  */
 void mynic_page_fault(struct mynic_page_faults *faults, unsigned int stage,
 		      const struct mynic_missing *missing)
@@ -909,17 +904,17 @@ static int mynic_advise_sge(struct mynic_odp *odp, struct ib_pd *ibpd,
 /**
  * mynic_advise_mr() - &ib_device_ops.advise_mr
  * @ibpd: protection domain
- * @advice: which pages to bring in
- * @flags: IB_UVERBS_ADVISE_MR_FLAG_FLUSH or 0, the same here: the pages are
- *	there when this returns
- * @sg_list: ranges of regions whose pages come and go
- * @num_sge: how many
- * @attrs: nothing in it
+ * @advice: whether pages are mapped for reading or writing, or only if in
+ *	memory
+ * @flags: ignored: the pages are always mapped when this returns
+ * @sg_list: ranges of ODP regions
+ * @num_sge: elements of @sg_list
+ * @attrs: unused
  *
- * Return: 0; -ENOENT for a key that is none of such a region, -EPERM for
- * another PD or a region that cannot be written, -EFAULT for a range that is
- * not in the region or not in the process, -EINTR if the caller is killed, or
- * another errno.
+ * Return: 0; -ENOENT if a key names no ODP region; -EPERM for another PD or a
+ * region without write access; -EFAULT if a range is not inside the region, or
+ * the process has no memory there; -EINTR if the caller is killed; or another
+ * errno.
  */
 int mynic_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice,
 		    u32 flags, struct ib_sge *sg_list, u32 num_sge,
@@ -1007,8 +1002,8 @@ static int mynic_odp_create(struct mynic_odp *odp, int access)
  * mynic_reg_odp_mr() - register memory without touching its pages
  * @ibpd: protection domain
  * @start: address in the process
- * @length: bytes; with @start 0, U64_MAX: all that the process has and will have
- * @iova: address in work requests
+ * @length: bytes; U64_MAX, with @start 0, stands for the whole address space
+ * @iova: address in requests
  * @access: enum ib_access_flags, with IB_ACCESS_ON_DEMAND
  *
  * Return: the region, or ERR_PTR().
@@ -1063,10 +1058,7 @@ err_mr:
 	return ERR_PTR(ret);
 }
 
-/**
- * mynic_odp_gone() - the device has destroyed a region
- * @odp: what it had
- */
+/* The device has destroyed the region. */
 void mynic_odp_gone(struct mynic_odp *odp)
 {
 	struct mynic_odp_chunk *chunk;
@@ -1075,7 +1067,7 @@ void mynic_odp_gone(struct mynic_odp *odp)
 	xa_erase_irq(&odp->mdev->odps, odp->key);
 	mutex_lock(&odp->lock);
 	WRITE_ONCE(odp->gone, true);
-	/* As long as there is the notifier, so are the pages */
+	/* As long as the notifier is registered, the pages stay valid. */
 	xa_for_each(&odp->chunks, index, chunk) {
 		mutex_lock(&chunk->lock);
 		mynic_odp_drop(chunk, 0, chunk->num_pages);
@@ -1085,11 +1077,7 @@ void mynic_odp_gone(struct mynic_odp *odp)
 	mynic_odp_put(odp);
 }
 
-/**
- * mynic_odp_caps() - what works with regions whose pages come and go
- * @mdev: device
- * @caps: result
- */
+/* Report the operations that work on ODP regions. */
 void mynic_odp_caps(const struct mynic_dev *mdev, struct ib_odp_caps *caps)
 {
 	u32 rc = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |

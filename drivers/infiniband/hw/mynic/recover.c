@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Bringing all of the device up and down: after its death, when it is reset by
- * others, and with the system's sleep.
+ * Bringing the whole device up and down: recovery from a fatal error or a hang,
+ * resets by others, and system sleep. The device itself is handled in hw.c, and
+ * health.c finds out that it is dead.
  */
 #include <linux/io.h>
 #include <linux/pci.h>
@@ -10,11 +11,14 @@
 #include "mynic.h"
 #include "trace.h"
 
-/* Between two attempts, growing; how long one of a device that hangs is heard */
+/*
+ * First and longest pause between attempts at recovery. A device that hangs is
+ * checked for an answer every MYNIC_LISTEN.
+ */
 #define MYNIC_MIN_PAUSE HZ
 #define MYNIC_MAX_PAUSE (30 * HZ)
 #define MYNIC_LISTEN (HZ / 2)
-/* A device that lives longer than this has recovered */
+/* A device that has been up for longer than this counts as recovered. */
 #define MYNIC_STEADY (60 * HZ)
 
 static unsigned long mynic_longer(unsigned long pause)
@@ -28,8 +32,8 @@ static void mynic_stop(struct mynic_dev *mdev, enum mynic_state state)
 	lockdep_assert_held(&mdev->state_lock);
 	if (mdev->state == MYNIC_UP) {
 		/*
-		 * Consumers begin to clean up when requests fail. Those that
-		 * lose the device first wait until all have timed out.
+		 * Consumers clean up when their requests fail. If they lost the
+		 * RDMA device before that, they would first wait for timeouts.
 		 */
 		flush_work(&mdev->announce_work);
 		mynic_ib_unregister(mdev);
@@ -64,31 +68,30 @@ err_hw:
 	return ret;
 }
 
-/**
- * mynic_set_up() - the device is up, with all that it consists of
- * @mdev: device
- */
+/* The device is up, with network interface and RDMA device. */
 void mynic_set_up(struct mynic_dev *mdev)
 {
 	lockdep_assert_held(&mdev->state_lock);
 	mdev->state = MYNIC_UP;
 	trace_mynic_state(mdev, MYNIC_UP);
 	mdev->recovered = jiffies;
-	/* Nobody has stopped it if it died before this */
+	/*
+	 * If it died before this, mynic_stop_work() has found nothing to stop.
+	 */
 	if (mynic_dead(mdev))
 		queue_work(system_long_wq, &mdev->stop_work);
 }
 
-/**
- * mynic_recover_soon() - try to bring a lost device up, until that succeeds
- * @mdev: device
- */
+/* Try to bring a lost device up until that succeeds. */
 void mynic_recover_soon(struct mynic_dev *mdev)
 {
 	queue_delayed_work(system_long_wq, &mdev->recover_work, mdev->pause);
 }
 
-/* The device died: take it from its users at once, and let others reset it */
+/*
+ * The device has died: remove its RDMA device at once, and leave the reset to
+ * recover_work.
+ */
 static void mynic_stop_work(struct work_struct *work)
 {
 	struct mynic_dev *mdev =
@@ -113,7 +116,7 @@ static void mynic_stop_work(struct work_struct *work)
 		mynic_devlink_report(mdev, &death);
 }
 
-/* Return: 0, -EAGAIN if the device was lost and still is, or -ENODEV */
+/* Return: 0, -EAGAIN if the device is still lost, or -ENODEV. */
 static int mynic_try_recover(struct mynic_dev *mdev)
 {
 	int ret;
@@ -138,8 +141,8 @@ static int mynic_try_recover(struct mynic_dev *mdev)
 }
 
 /*
- * A device that hangs is asked for a sign of life with pauses that grow; but it
- * is heard soon, however late it answers.
+ * Pauses between probes of a device that hangs grow, but its answer is looked
+ * for at short intervals.
  */
 static unsigned long mynic_knock(struct mynic_dev *mdev)
 {
@@ -172,12 +175,9 @@ static void mynic_recover_work(struct work_struct *work)
 		mynic_devlink_recovered(mdev);
 }
 
-/**
- * mynic_recover() - try once to bring a lost device up
- * @mdev: device
- *
- * Return: 0 if it is up, -EAGAIN if it could not be brought up, -ENODEV if it
- * is not to be up.
+/*
+ * Try once to bring a lost device up. Return: 0 if it is up, -EAGAIN if the
+ * attempt failed, -ENODEV if the device should not be up.
  */
 int mynic_recover(struct mynic_dev *mdev)
 {
@@ -199,18 +199,21 @@ static void mynic_bring_down(struct mynic_dev *mdev)
 	mutex_unlock(&mdev->state_lock);
 }
 
-/* If that fails, it is tried again */
+/* After an error, recovery tries again. */
 static void mynic_bring_up(struct mynic_dev *mdev)
 {
 	int ret;
 
 	mutex_lock(&mdev->state_lock);
-	/* What nobody has brought down is recovered by others, if at all */
+	/*
+	 * If the device was not brought down here, recovery is the task of
+	 * others.
+	 */
 	if (mdev->state != MYNIC_DOWN) {
 		mutex_unlock(&mdev->state_lock);
 		return;
 	}
-	/* Somebody has reset it, or given it power */
+	/* It has been reset, or powered on again. */
 	mdev->death.hung = false;
 	mdev->state = MYNIC_LOST;
 	mdev->next_knock = jiffies;
@@ -223,8 +226,8 @@ static void mynic_bring_up(struct mynic_dev *mdev)
 }
 
 /*
- * Consumers let go of the device in threads of their own, which are frozen by the
- * time that devices are suspended.
+ * Consumers release the device in threads of their own, which are frozen before
+ * devices are suspended. So bring it down before that.
  */
 static int mynic_pm_notify(struct notifier_block *nb, unsigned long action,
 			   void *unused)
@@ -237,7 +240,7 @@ static int mynic_pm_notify(struct notifier_block *nb, unsigned long action,
 	case PM_RESTORE_PREPARE:
 		mynic_bring_down(mdev);
 		break;
-	/* It has not been resumed if somebody had objections */
+	/* If suspending was refused, the device has not been resumed. */
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
 	case PM_POST_RESTORE:
@@ -247,29 +250,17 @@ static int mynic_pm_notify(struct notifier_block *nb, unsigned long action,
 	return NOTIFY_DONE;
 }
 
-/**
- * mynic_sleep_init() - have the device sleep when the system does
- * @mdev: device, which is up
- */
 void mynic_sleep_init(struct mynic_dev *mdev)
 {
 	mdev->pm_nb.notifier_call = mynic_pm_notify;
 	register_pm_notifier(&mdev->pm_nb);
 }
 
-/**
- * mynic_sleep_fini() - no longer do so
- * @mdev: device
- */
 void mynic_sleep_fini(struct mynic_dev *mdev)
 {
 	unregister_pm_notifier(&mdev->pm_nb);
 }
 
-/**
- * mynic_recover_init() - prepare for all of this
- * @mdev: device
- */
 void mynic_recover_init(struct mynic_dev *mdev)
 {
 	mutex_init(&mdev->state_lock);
@@ -278,10 +269,7 @@ void mynic_recover_init(struct mynic_dev *mdev)
 	mdev->next_knock = jiffies;
 }
 
-/**
- * mynic_recover_fini() - bring the device down for good
- * @mdev: device
- */
+/* Bring the device down for good. */
 void mynic_recover_fini(struct mynic_dev *mdev)
 {
 	disable_work_sync(&mdev->stop_work);
@@ -347,12 +335,9 @@ static int mynic_resume(struct device *dev)
 
 DEFINE_SIMPLE_DEV_PM_OPS(mynic_pm_ops, mynic_suspend, mynic_resume);
 
-/**
- * mynic_shutdown() - &pci_driver.shutdown
- * @pdev: the function
- *
+/*
  * The next kernel, which may begin without a reset, must find a device that
- * leaves its memory alone. Nothing here waits for those who use it: for them it
+ * leaves its memory alone. Users of the device are not waited for: to them it
  * is dead.
  */
 void mynic_shutdown(struct pci_dev *pdev)

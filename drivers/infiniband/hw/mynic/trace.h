@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Tracepoints: what driver and device tell each other, and what comes of it */
+/* Tracepoints: communication of driver and device, and its effects */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM mynic
 
@@ -18,7 +18,7 @@
 	name(MYNIC_UP, "UP") \
 	last(MYNIC_LOST, "LOST")
 
-/* Programs that read traces do not know the values of enums by themselves */
+/* Programs that read traces do not know the values of enums. */
 #define MYNIC_TRACE_ENUM(value, name) TRACE_DEFINE_ENUM(value);
 
 MYNIC_CMD_NAMES(MYNIC_TRACE_ENUM, MYNIC_TRACE_ENUM)
@@ -84,7 +84,7 @@ TRACE_EVENT(mynic_cmd_done,
 		  __entry->created)
 );
 
-/* The type of a page fault has the stage in it: mynic_page_fault tells that */
+/* The type of a page fault includes the stage, which mynic_page_fault shows. */
 TRACE_EVENT(mynic_event,
 	TP_PROTO(const struct mynic_dev *mdev, u8 type, u32 number),
 	TP_ARGS(mdev, type, number),
@@ -105,8 +105,9 @@ TRACE_EVENT(mynic_event,
 );
 
 /*
- * The event by which the device told of it; 0: the consumer asked for it. The
- * device does not say from what state: it is the last that the driver knows of.
+ * @event is the event that reported the change, or 0 if the consumer asked for
+ * it. The device does not report the old state, so @from is the last state that
+ * the driver knows.
  */
 TRACE_EVENT(mynic_qp_state,
 	TP_PROTO(const struct mynic_dev *mdev, u32 qpn, u8 from, u8 to,
