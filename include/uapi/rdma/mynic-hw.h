@@ -128,9 +128,9 @@ _Static_assert(sizeof(struct mynic_tag_dbrec) == 128, "mynic_tag_dbrec");
  * @reserved_48: zero
  * @taken: the last request that the device has taken
  * @no_ring: not zero while the device looks at @arm behind each entry. Only
- *	with MYNIC_FEATURE_DB_SUPPRESS; the host reads it after a full barrier
- *	behind its store to @arm, and rings also if the entry with the request's
- *	index is there by then.
+ *	with MYNIC_FEATURE_DB_SUPPRESS; the host reads it after storing @arm
+ *	and a full barrier. It also rings if the entry with the request's index
+ *	is there by then.
  * @reserved_8c: zero
  */
 struct mynic_cq_dbrec {

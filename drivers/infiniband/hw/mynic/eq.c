@@ -397,7 +397,7 @@ static const struct cpumask *mynic_comp_cpu(const struct mynic_eq *eq)
 	return NULL;
 }
 
-/* If that processor cannot be interrupted, any other will do. */
+/* Prefer the vector's processor, but any other one will do. */
 static void mynic_comp_eq_bind(const struct mynic_eq *eq, int irq)
 {
 	const struct cpumask *cpu = mynic_comp_cpu(eq);

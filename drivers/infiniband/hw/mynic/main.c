@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The PCI driver: probing and removal. What a device consists of while it is up
- * is in recover.c.
+ * The PCI driver: probing and removal. Bringing a device up and down is in
+ * recover.c.
  */
 #include <linux/dma-mapping.h>
 #include <linux/module.h>

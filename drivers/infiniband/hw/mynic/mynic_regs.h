@@ -309,9 +309,9 @@ _Static_assert(sizeof(struct mynic_eq_dbrec) == 128, "mynic_eq_dbrec");
  * @pdn: protection domain
  * @access: enum ib_access_flags
  *
- * Requests can access [@iova, @iova + @length). An access flag that
- * the device does not know is NOT_SUPPORTED, but for those that are optional
- * in verbs (bits 20 to 29), which it ignores.
+ * Requests can access [@iova, @iova + @length). An access flag that the device
+ * does not know is NOT_SUPPORTED. It ignores flags that are optional in verbs
+ * (bits 20 to 29).
  */
 struct mynic_create_mkey {
 	struct mynic_buf buf;

@@ -234,8 +234,8 @@ static void mynic_odp_page_free(struct mynic_odp_chunk *chunk, unsigned int i)
 
 /*
  * Take pages back. Afterwards the device no longer accesses them, or it is
- * dead. What a dead device may still access belongs to nobody else until it has
- * been reset.
+ * dead. Pages that a dead device may still access belong to nobody else until
+ * it has been reset.
  */
 static void mynic_odp_drop(struct mynic_odp_chunk *chunk, unsigned int first,
 			   unsigned int end)

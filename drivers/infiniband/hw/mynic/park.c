@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Memory that a dead device may still use. A device that hangs may resume and
- * finish what it had begun. What it was told of is kept until it has been
- * reset, or has lost bus mastering.
+ * finish what it had begun. Memory that it was told of is kept until it has
+ * been reset, or has lost bus mastering.
  */
 #include "mynic.h"
 
