@@ -131,8 +131,8 @@ void mynic_qp_moved(struct mynic_qp *qp, enum ibv_qp_state state)
  * A query may report more than the last transition: the device may have entered
  * an error state by itself. Requests can still be posted there, so a query
  * never forbids posting. Ignore the answer if there has been a transition since
- * the query began (@transitions), or if one is under way, as the answer may be
- * older.
+ * the query began (@transitions), or if one is under way: it may be older than
+ * that.
  */
 static void mynic_qp_found(struct mynic_qp *qp, enum ibv_qp_state state,
 			   unsigned int transitions)
