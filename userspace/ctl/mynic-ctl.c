@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Give a command to a running mynic-device and print its answer. */
+/* Sends a command to a running mynic-device and prints the answer. */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -80,7 +80,7 @@ static void parse_options(int argc, char **argv)
 		{}
 	};
 
-	/* "+": what follows the socket is the command's. */
+	/* "+" leaves all options behind the socket to the command. */
 	switch (getopt_long(argc, argv, "+", options, NULL)) {
 	case -1:
 		break;
@@ -125,7 +125,7 @@ static void send_command(FILE *file, char **words)
 		fprintf(file, "%s%s", i ? " " : "", words[i]);
 	}
 	fputc('\n', file);
-	/* If nobody takes it there will be no answer. */
+	/* If the write fails there will be no answer. */
 	fflush(file);
 }
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The event loop: turns of NICs and wires, and the time to sleep. Whether a NIC
+ * may run is decided in fair_share.c; how long to stay awake, in vigil.c.
+ */
+
 #include <sched.h>
 
 #include "capture.h"
@@ -13,12 +18,12 @@
 #include "wire/faults.h"
 
 /*
- * To ask the kernel whether a client or a wire has something takes several
- * times as long as to look at the doorbell records, where work shows first.
+ * Asking the kernel about clients and wires takes several times as long as
+ * reading the doorbell records, which show most work first.
  */
 #define LOOP_LOOKS_PER_WAIT 8
 
-/* Rounds between two looks at the clients, so that they are not starved */
+/* Rounds between two looks at the clients, so that none is starved */
 #define LOOP_ROUNDS 8
 
 /**
@@ -32,9 +37,9 @@ struct pace {
 };
 
 /*
- * One NIC's turn. What has been queued for it comes first, or else it could
- * fill the queue with what it sends to itself; but not in two turns in a row.
- * Return: whether there is more to do now.
+ * Runs one turn of a NIC. Queued packets come first, or the NIC could fill the
+ * queue with packets to itself, but not in two turns in a row. Returns true if
+ * there is more to do now.
  */
 static bool run_nic(struct switch_port *port)
 {
@@ -68,7 +73,9 @@ static uint64_t least_share(const struct net_switch *sw,
 	return least;
 }
 
-/* The others are looked at only if it has had more than they once had */
+/*
+ * Other NICs matter only if this one has had more than the last known minimum
+ */
 static bool may_run(struct net_switch *sw, const struct switch_port *port)
 {
 	if (!fair_share_is_ahead(&sw->fair_clock, &port->share))
@@ -93,7 +100,7 @@ static void run_wires(const struct loop *loop)
 		wire_run(&loop->wires[i]);
 }
 
-/* See what has come in while NICs had their turns, from whoever it is */
+/* Handles what has arrived from clients and wires during the turns of NICs */
 static void look_around(const struct loop *loop)
 {
 	events_wait(loop->events, EVENTS_NOT_AT_ALL);
@@ -102,8 +109,8 @@ static void look_around(const struct loop *loop)
 }
 
 /*
- * Give every NIC a turn that has not had more than others. Return: whether there
- * is more to do now.
+ * Runs a turn of each NIC that has not had more than others. Returns true if
+ * there is more to do now.
  */
 static bool run_round(const struct loop *loop, struct pace *pace)
 {
@@ -131,11 +138,11 @@ static bool run_round(const struct loop *loop, struct pace *pace)
 		pace->now = clock_ns();
 		pace->looked = pace->now;
 	}
-	/* A packet can be work for a NIC that had its turn before. */
+	/* A packet may be work for a NIC whose turn came before. */
 	return more || sw->packets != packets;
 }
 
-/* Return: whether there is work, so that this is no time to sleep. */
+/* Returns true if there is work, and no time to sleep. */
 static bool stop_polling_nics(struct net_switch *sw)
 {
 	bool found = false;
@@ -146,7 +153,7 @@ static bool stop_polling_nics(struct net_switch *sw)
 	return found;
 }
 
-/* Deliver the packets that faults have held back until now. */
+/* Delivers packets that wire faults have held until now. */
 static void run_faults(struct net_switch *sw, uint64_t now)
 {
 	for (unsigned int i = 0; i < sw->num; i++)
@@ -178,7 +185,7 @@ static uint64_t sleep_until(const struct loop *loop, uint64_t now)
 	return next > now ? next : EVENTS_NOT_AT_ALL;
 }
 
-/* Let those see the packets who look at them. */
+/* Readers of captures should see packets at once. */
 static void flush_captures(const struct net_switch *sw)
 {
 	for (unsigned int i = 0; i < sw->num; i++)
@@ -231,12 +238,14 @@ void loop_run(const struct loop *loop, const bool *stop)
 		run_faults(sw, sw->now);
 		worked |= poll_nics(sw);
 		pace.looked = sw->now;
-		/* What wires bring is no NIC's doing */
+		/* No NIC is charged for the input of wires */
 		pace.now = loop->num_wires ? clock_ns() : sw->now;
 		for (int i = 0; i < LOOP_ROUNDS; i++) {
 			more = run_round(loop, &pace);
 			flush_wires(loop);
-			/* Nor is what leaves by a wire the first NIC's */
+			/*
+			 * The first NIC is not charged for the output of wires
+			 */
 			if (loop->num_wires)
 				pace.now = clock_ns();
 			if (!more)

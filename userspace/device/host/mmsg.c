@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Batches of datagrams: one system call for many frames. */
+
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -7,13 +9,16 @@
 #include "wire.h"
 #include "wire/frame.h"
 
-/* Datagrams sent in one system call */
+/* Datagrams that one system call sends */
 #define BATCH 64
 
-/* Received: what has been taken from the socket cannot wait for another turn */
+/*
+ * Datagrams that one system call receives; all of them must be handled in the
+ * same turn
+ */
 #define RX_BATCH 16
 
-/* One byte more than fits in a frame, so that what is too long shows */
+/* One byte more than a frame has, so that longer ones can be recognized */
 #define SLOT_SIZE (FRAME_MAX_LEN + 1)
 
 int mmsg_init(struct wire *wire)
@@ -27,7 +32,7 @@ void mmsg_free(struct wire *wire)
 	free(wire->rx);
 }
 
-/* Send up to BATCH frames. Return: 0 or -errno */
+/* Sends up to BATCH frames. Returns 0 or -errno */
 static int send_batch(struct wire *wire, struct iovec prefix)
 {
 	struct frame_queue *tx = &wire->tx;

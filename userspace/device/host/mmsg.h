@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Wires of a frame a datagram: many of them in one system call */
+/* Wires with one frame in each datagram: many datagrams in one system call */
 #ifndef MYNIC_HOST_MMSG_H
 #define MYNIC_HOST_MMSG_H
 
@@ -7,29 +7,29 @@
 
 struct wire;
 
-/** mmsg_init() - get memory for the input. Return: 0 or -errno */
+/* Allocates memory for the input. Returns 0 or -errno. */
 int mmsg_init(struct wire *wire);
 void mmsg_free(struct wire *wire);
 
 /**
  * mmsg_flush() - send the queue on a connected socket, see &wire_kind.flush
  * @wire: the wire
- * @prefix: goes in front of each frame; its length may be 0
+ * @prefix: bytes in front of each frame; the length may be 0
  *
- * A frame that the system has no room for, or that is too long for it, is
- * dropped and counted.
+ * A frame is dropped and counted if the system has no room for it, or if it is
+ * too long.
  *
  * Return: 0 or -errno.
  */
 int mmsg_flush(struct wire *wire, struct iovec prefix);
 
 /**
- * mmsg_receive() - receive what is there, as far as there is time
+ * mmsg_receive() - receive datagrams, as far as there is time
  * @wire: the wire
  *
- * What is no frame is counted.
+ * It counts what is not a frame.
  *
- * Return: how many datagrams came, or -errno; -EAGAIN if there was none.
+ * Return: number of datagrams, or -errno; -EAGAIN if there was none.
  */
 int mmsg_receive(struct wire *wire);
 

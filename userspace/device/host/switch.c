@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The switch: forwarding of packets between ports, their queues, and link
+ * states.
+ */
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +17,10 @@
 #include "switch.h"
 #include "core/packet/packet_copy.h"
 
-/* About 1000 packets of the largest RoCE MTU; touched only as far as needed */
+/*
+ * Bytes for about 1000 packets of the largest RoCE MTU; memory is only touched
+ * as far as needed
+ */
 #define SWITCH_QUEUE_SIZE (4 << 20)
 
 static void enqueue(struct switch_port *to, const struct packet *pkt)
@@ -31,7 +39,9 @@ static void enqueue(struct switch_port *to, const struct packet *pkt)
 	queue->used += size;
 }
 
-/* The direction, for the port's owner, of what leaves the switch there */
+/*
+ * Direction, for the owner of the port, of packets that leave the switch there
+ */
 static enum fault_dir out_dir(const struct switch_port *port)
 {
 	return port->nic ? FAULT_RX : FAULT_TX;
@@ -42,13 +52,13 @@ static enum fault_dir in_dir(const struct switch_port *port)
 	return port->nic ? FAULT_TX : FAULT_RX;
 }
 
-/* It is inside a call, or others wait that came before */
+/* The NIC is inside a call, or earlier packets are waiting */
 static bool must_queue(const struct switch_port *to)
 {
 	return to->sending || to->filling.used || to->draining.used;
 }
 
-/* The packet leaves the switch. */
+/* A packet leaves the switch. */
 static void output(struct switch_port *to, const struct packet *pkt)
 {
 	to->sw->packets++;
@@ -120,14 +130,17 @@ bool switch_may_have_mac(const struct switch_port *port, const uint8_t mac[6])
 	return true;
 }
 
-/* A NIC claims to be another one. What a wire brings may be anybody's. */
+/*
+ * A NIC uses the address of another NIC. Packets of a wire may have any
+ * address.
+ */
 static bool is_spoofed(const struct switch_port *from, const uint8_t smac[6])
 {
 	return from->nic && memcmp(nic_mac(from->nic), smac, 6) &&
 	       !switch_may_have_mac(from, smac);
 }
 
-/* The packet enters the switch. */
+/* A packet enters the switch. */
 static void input(struct switch_port *from, const struct packet *pkt)
 {
 	struct net_switch *sw = from->sw;
@@ -158,7 +171,7 @@ void switch_transmit(struct switch_port *from, const struct packet *pkt)
 	from->sending = false;
 }
 
-/* Nothing watches the port or comes between */
+/* Whether the port has neither wire faults nor a capture */
 static bool is_plain(const struct switch_port *port)
 {
 	return !port->faults && !port->capture;
@@ -191,7 +204,7 @@ void switch_pass(struct switch_port *port, enum fault_dir dir,
 		output(port, pkt);
 }
 
-/* Return: whether all of it is delivered */
+/* Returns true if all packets are delivered */
 static bool drain(struct switch_port *port)
 {
 	struct packet_queue *queue = &port->draining;

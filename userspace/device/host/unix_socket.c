@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* UNIX sockets: creation, stale sockets, and refusal of files. */
+
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -36,7 +38,7 @@ void unix_refuse_files(int fd)
 	setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &none, sizeof(none));
 }
 
-/* Remove the socket of a process that is dead; leave everything else alone */
+/* Removes the socket of a dead process, and nothing else */
 static void remove_stale(int type, const struct sockaddr_un *addr)
 {
 	struct stat st;

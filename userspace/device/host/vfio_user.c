@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The vfio-user server: its socket, the session, and framing of messages.
+ * Commands are in vfio_user_commands.c.
+ */
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,22 +24,22 @@
 
 #define BUFFER_SIZE 65536
 
-/* Longest message that a client has a reason to send: VERSION or a write */
+/* Upper bound of valid messages: VERSION, or a write */
 #define MAX_MESSAGE 8192
 
 /*
- * What is done for a client in one turn of the event loop. Most messages are
- * doorbells, and take a fraction of a microsecond.
+ * Limits of the work for a client in one turn of the event loop. Most messages
+ * are doorbells and take a fraction of a microsecond.
  */
 #define TURN_MESSAGES 1024
 #define TURN_NS 200000
 
-/* For a client to say VERSION: nobody else gets the NIC meanwhile. */
+/* Time for a client to send VERSION, because it keeps others from the NIC */
 #define HANDSHAKE_SECONDS 5
 
 #define MAX_REPLY (sizeof(struct vfu_header) + VFU_MAX_REPLY)
 
-/* @result: bytes of payload already in place behind the header, or -errno */
+/* @result: bytes of payload behind the header, or -errno */
 static void reply(struct vfu_server *server, const struct vfu_header *to,
 		  int result)
 {
@@ -62,7 +67,7 @@ static void reply(struct vfu_server *server, const struct vfu_header *to,
 	server->tx_len += hdr.size;
 }
 
-/* Move the file descriptors of a message that ends at @end to @req */
+/* Moves the files of a message that ends at @end to @req */
 static int take_fds(struct vfu_server *server, size_t end,
 		    struct vfu_request *req)
 {
@@ -82,7 +87,7 @@ static int take_fds(struct vfu_server *server, size_t end,
 	return n > VFU_MAX_FDS ? -E2BIG : 0;
 }
 
-/* One whole message, which ends at index @end of the input */
+/* Handles a whole message, which ends at index @end of the input */
 static void handle_message(struct vfu_server *server,
 			   const struct vfu_header *hdr, const uint8_t *payload,
 			   size_t end)
@@ -132,7 +137,10 @@ static void set_handshake(struct vfu_server *server, time_t seconds)
 static void end_session(struct vfu_server *server)
 {
 	events_remove(server->events, server->fd);
-	/* The client knows at once; what it has sent yet may take long to close. */
+	/*
+	 * The client sees the end at once, though closing may take long because
+	 * of files in the socket.
+	 */
 	shutdown(server->fd, SHUT_RDWR);
 	helper_close(server->helper, server->fd);
 	server->fd = -1;
@@ -144,7 +152,7 @@ static void end_session(struct vfu_server *server)
 	server->maps->spoilt = false;
 }
 
-/* The next client is to find all that it may have. */
+/* The next client must find all resources available. */
 static void listen_again(struct vfu_server *server)
 {
 	if (server->listening || server->fd >= 0 ||
@@ -165,7 +173,7 @@ static bool tx_has_room(const struct vfu_server *server)
 	return BUFFER_SIZE - server->tx_len >= MAX_REPLY;
 }
 
-/* Close the file descriptors of messages that end at @end or before */
+/* Closes the files of messages that end at @end or before */
 static void drop_fds(struct vfu_server *server, size_t end)
 {
 	struct vfu_request none = { .num_fds = 0 };
@@ -175,7 +183,7 @@ static void drop_fds(struct vfu_server *server, size_t end)
 		helper_close(server->helper, none.fds[i]);
 }
 
-/* Remove @n bytes at the start of the input */
+/* Removes the first @n bytes of the input */
 static void consume(struct vfu_server *server, size_t n)
 {
 	for (size_t i = 0; i < server->num_fds; i++)
@@ -185,8 +193,8 @@ static void consume(struct vfu_server *server, size_t n)
 }
 
 /*
- * A doorbell of a QP or CQ, which takes less time than a look at the clock. Those
- * of EQs interrupt, and those of tag rings do all that is in the ring.
+ * Doorbells of QPs and CQs take less time than reading the clock. Those of EQs
+ * raise interrupts, and those of tag rings execute all operations.
  */
 static bool is_doorbell(const struct vfu_header *hdr, const uint8_t *payload)
 {
@@ -202,7 +210,7 @@ static bool is_doorbell(const struct vfu_header *hdr, const uint8_t *payload)
 	       (offset == MYNIC_UAR_QP_DB || offset == MYNIC_UAR_CQ_DB);
 }
 
-/* @start: when the first message that is no doorbell was begun, or 0 */
+/* @start: start of the first message that is not a doorbell, or 0 */
 static bool time_is_up(uint64_t *start)
 {
 	uint64_t now = clock_ns();
@@ -269,7 +277,9 @@ static bool handle_input(struct vfu_server *server)
 	return more;
 }
 
-/* What the client has to do before the next turn, or what there is to do */
+/*
+ * Waits for what the client has to do next, or returns at once if there is work
+ */
 static void update_mask(struct vfu_server *server)
 {
 	uint32_t mask = EPOLLIN;
@@ -277,7 +287,7 @@ static void update_mask(struct vfu_server *server)
 	if (server->tx_wait)
 		mask = EPOLLOUT;
 	else if (server->backlog)
-		mask = EPOLLIN | EPOLLOUT; /* ready at once */
+		mask = EPOLLIN | EPOLLOUT; /* returns at once */
 	else if (helper_is_behind(server->helper))
 		mask = 0;
 	if (mask == server->mask)
@@ -286,7 +296,7 @@ static void update_mask(struct vfu_server *server)
 	events_change(server->events, &server->client, server->fd, mask);
 }
 
-/* Send what can be sent. Return: whether there still is a client */
+/* Sends as much as possible. Returns false if the client is gone */
 static bool send_replies(struct vfu_server *server)
 {
 	size_t sent = 0;
@@ -312,7 +322,7 @@ static bool send_replies(struct vfu_server *server)
 	return true;
 }
 
-/* Keep what came with the input that now ends at rx_len */
+/* Keeps the files that came with the input up to rx_len */
 static int keep_fds(struct vfu_server *server, struct msghdr *msg)
 {
 	struct cmsghdr *cmsg;
@@ -425,7 +435,7 @@ static void listener_ready(void *owner, uint32_t events)
 		close(fd);
 		return;
 	}
-	/* Another client that connects waits until this one has gone. */
+	/* The next client waits until this one has gone. */
 	events_remove(server->events, server->listen_fd);
 	server->listening = false;
 	server->fd = fd;

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Commands of the vfio-user protocol. Sockets and messages are in vfio_user.c.
+ */
+
 #include <errno.h>
 #include <linux/vfio.h>
 #include <stdio.h>
@@ -13,12 +17,12 @@
 static const char version_format[] =
 	"{\"capabilities\":{\"max_msg_fds\":%d,\"max_data_xfer_size\":%d,\"max_dma_maps\":%zu}}";
 
-/* With room for the three numbers */
+/* Bytes, including the three numbers */
 #define VERSION_DATA_SIZE (sizeof(version_format) + 64)
 
 /*
- * Copy the fixed part of the payload. All structures with argsz begin with it;
- * it tells how much the client has room for or has sent.
+ * Copies the fixed part of the payload. Structures with argsz begin with it. It
+ * says how many bytes the client has sent, or has room for.
  */
 static int get_args(const struct vfu_request *req, void *args, size_t size)
 {
@@ -39,8 +43,8 @@ static int put_reply(const struct vfu_request *req, const void *data,
 }
 
 /*
- * The client's capabilities are not looked at: none of them is a limit that
- * this server could exceed, and it makes no use of any option.
+ * Capabilities of the client are ignored. None of them is a limit that this
+ * server could exceed, and it uses no options.
  */
 static int do_version(struct vfu_server *server, struct vfu_request *req)
 {
@@ -76,7 +80,7 @@ static int do_dma_map(struct vfu_server *server, struct vfu_request *req)
 	if (req->num_fds > 1 ||
 	    map.flags & ~(VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE))
 		return -EINVAL;
-	/* The NIC has no notion of memory that it can write but not read. */
+	/* The NIC does not support memory that it may write but not read. */
 	if (!(map.flags & VFIO_DMA_MAP_FLAG_READ))
 		return -EOPNOTSUPP;
 	if (map.flags & VFIO_DMA_MAP_FLAG_WRITE)
@@ -138,7 +142,7 @@ static int do_get_region_info(struct vfu_request *req)
 		return err;
 	if (info.index >= VFIO_PCI_NUM_REGIONS)
 		return -EINVAL;
-	/* QEMU wants cap_offset to be sound even without capabilities. */
+	/* QEMU checks cap_offset even if there are no capabilities. */
 	info = (struct vfio_region_info){
 		.argsz = sizeof(info),
 		.index = info.index,
@@ -172,7 +176,7 @@ static int do_get_irq_info(struct vfu_request *req)
 	return put_reply(req, &info, sizeof(info));
 }
 
-/* Set or, without any file descriptor, take away the eventfds of a range */
+/* Sets the eventfds of a range, or removes them if there are no files */
 static int set_eventfds(struct irq_vectors *irq, const struct vfio_irq_set *set,
 			struct vfu_request *req)
 {
@@ -189,7 +193,7 @@ static int set_eventfds(struct irq_vectors *irq, const struct vfio_irq_set *set,
 	return 0;
 }
 
-/* Trigger interrupts of a range: all, or those that are true in @bools */
+/* Triggers the interrupts of a range: all, or those that are true in @bools */
 static int trigger(struct irq_vectors *irq, const struct vfio_irq_set *set,
 		   const uint8_t *bools)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What the server does for each command of the protocol */
+/* Commands of the vfio-user protocol */
 #ifndef MYNIC_HOST_VFIO_USER_COMMANDS_H
 #define MYNIC_HOST_VFIO_USER_COMMANDS_H
 
@@ -9,10 +9,10 @@
 #include "vfio_user.h"
 #include "vfio_user_proto.h"
 
-/* Longest read or write of a region: all of configuration space */
+/* Upper bound of a read or write: the whole configuration space */
 #define VFU_MAX_XFER 4096
 
-/* Longest payload of a reply, that to a read */
+/* Upper bound of the payload of a reply, which is that of a read */
 #define VFU_MAX_REPLY (sizeof(struct vfu_region_access) + VFU_MAX_XFER)
 
 /**

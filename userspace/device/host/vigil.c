@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The decision when the device's thread sleeps. The event loop reports work and
+ * interrupts, and acts on the decision.
+ */
+
 #include "vigil.h"
 
-/* Not longer than a wake-up takes */
+/* No longer than a wake-up takes */
 #define VIGIL_WORK_NS 5000
 
-/* What it takes a process to be woken up by an interrupt and to post */
+/* Time for a process to wake up after an interrupt and to post */
 #define VIGIL_INTERRUPT_NS 400000
 
-/* A time slice of a processor that is shared takes longer, an answer does not */
+/* Time slices on a shared processor are longer, and answers come sooner */
 #define VIGIL_SLICE_NS 700000
 
 /*
- * One slice can be an accident: a guest processor that waits for a lock of one
- * that has no processor now. At last, slices of who polls cost 1 %.
+ * One time slice may be an accident, for example of a virtual processor that
+ * waits for a lock. With the upper bound, time slices of a polling process cost
+ * 1 %.
  */
 #define VIGIL_POLLED_MIN_NS 10000000
 #define VIGIL_POLLED_MAX_NS 320000000

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * How long the device stays awake with nothing to do. To be woken up costs
- * several times what it costs to handle a doorbell, and more where processors
- * are virtual: there who sleeps gives the processor back, some 30 us. But QEMU's
- * threads and other device models need processors, too, and are what this one
- * waits for.
+ * How long the device stays awake without work. A wake-up costs several times
+ * as much as a doorbell. It costs more on virtual processors, where sleeping
+ * returns the processor to the host for some 30 us. But QEMU's threads and
+ * other device models also need processors, and this thread depends on them.
  */
 #ifndef MYNIC_HOST_VIGIL_H
 #define MYNIC_HOST_VIGIL_H
@@ -36,26 +35,26 @@ void vigil_work(struct vigil *vigil, uint64_t now);
 
 /**
  * vigil_interrupt() - an interrupt was raised
- * @vigil: see there
- * @now: when, as clock_ns()
+ * @vigil: state
+ * @now: time of the interrupt in ns of clock_ns()
  *
- * It takes long until who gets it has something to do, and QEMU's main thread
- * may wait for this processor to pass it on. So either there is nothing to look
- * around for, or it is done politely.
+ * The receiver of the interrupt needs long to post again. QEMU's main thread
+ * may need this processor to forward the interrupt. The device therefore
+ * sleeps, or yields the processor while it looks for work.
  */
 void vigil_interrupt(struct vigil *vigil, uint64_t now);
 
-/** vigil_is_over() - Return: whether to sleep if there is nothing to do @now */
+/* Returns true if it is time to sleep, provided that there is no work @now. */
 bool vigil_is_over(const struct vigil *vigil, uint64_t now);
 
 /**
- * vigil_gave_way() - others had the processor
- * @vigil: see there
- * @begin: since when, as clock_ns()
- * @end: until when
+ * vigil_gave_way() - note that others had the processor
+ * @vigil: state
+ * @begin: start of that time in ns of clock_ns()
+ * @end: end of that time
  *
- * Who has got it to pass on an interrupt, or to answer, gives it back soon. Who
- * polls keeps it for a time slice, and would get one each time.
+ * A thread that forwards an interrupt or answers returns the processor soon. A
+ * polling process keeps it for a time slice, and would get one each time.
  */
 void vigil_gave_way(struct vigil *vigil, uint64_t begin, uint64_t end);
 

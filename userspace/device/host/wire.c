@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The common part of all kinds of wires: their queue, link state, retries, and
+ * flow control. Kinds are in wire_*.c.
+ */
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -17,19 +22,21 @@
 
 #define MSEC 1000000ULL
 
-/* As much as makes a system call worth while, and still is in the cache */
+/*
+ * Large enough to make a system call worthwhile, and small enough for the cache
+ */
 #define FLUSH_BYTES (128 << 10)
 
 /*
- * Senders wait while more than this is queued, until it has come down again to
- * the lower mark. If that takes longer than the limit, the peer does not read
- * or is slow; it must not slow down everybody else for ever.
+ * Senders wait while the queue is longer than the first value, until it is
+ * shorter than the second. There is a time limit, because a slow peer must not
+ * block others for ever.
  */
 #define HOLD_BYTES (512 << 10)
 #define HOLD_END_BYTES (128 << 10)
 #define HOLD_LIMIT (200 * MSEC)
 
-/* Between two tries to reach the peer */
+/* Times between attempts to reach the peer */
 #define TRY_FIRST (10 * MSEC)
 #define TRY_LAST (1000 * MSEC)
 
@@ -161,7 +168,7 @@ static void fd_ready(void *owner, uint32_t events)
 {
 	struct wire *wire = owner;
 
-	/* It may have been asleep for long. */
+	/* The thread may have slept for long. */
 	wire->port.sw->now = clock_ns();
 	if (wire->fd >= 0 && events & EPOLLOUT && wire->want_out) {
 		wire_want_out(wire, false);
@@ -263,7 +270,9 @@ void wire_down(struct wire *wire, const char *format, ...)
 	say_down(wire, format, args);
 	va_end(args);
 	if (wire->port.up) {
-		/* What breaks at once must not be tried again at once. */
+		/*
+		 * A connection that breaks at once must not be retried at once.
+		 */
 		if (now - wire->up_since > TRY_LAST)
 			wire->try_wait = TRY_FIRST;
 		switch_set_up(&wire->port, false);

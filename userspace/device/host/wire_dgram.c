@@ -20,18 +20,18 @@
 #include "unix_socket.h"
 #include "wire.h"
 
-/* For the kernel's own queue, if it lets us have that */
+/* Bytes of the kernel's queue, if it allows as much */
 #define SOCKET_BUFFER (1 << 20)
 
 static void set_buffer(int fd)
 {
 	int size = SOCKET_BUFFER;
 
-	/* What does not work costs speed and nothing else. */
+	/* Without this setting the wire is only slower. */
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 }
 
-/* Return: 0 or -errno */
+/* Returns 0 or -errno */
 static int connect_to(int fd, const char *path)
 {
 	struct sockaddr_un addr;
@@ -105,7 +105,10 @@ err_free:
 
 static void dgram_ready(struct wire *wire)
 {
-	/* Errors are about what was sent; sending meets them, too. */
+	/*
+	 * Errors here are about frames that were sent, and sending reports
+	 * them, too.
+	 */
 	if (mmsg_receive(wire) > 0 && !wire->port.up)
 		dgram_try(wire);
 }

@@ -30,7 +30,10 @@
 #define MACS_LEN 12
 #define TAG_LEN 4
 
-/* To take what comes while this process does not run */
+/*
+ * Bytes of the kernel's queue, for frames that arrive while this process does
+ * not run
+ */
 #define SOCKET_BUFFER (4 << 20)
 
 union control {
@@ -95,7 +98,7 @@ static void packet_try(struct wire *wire)
 		wire_down(wire, "%s: %s", wire->config->ifname, why);
 		return;
 	}
-	/* It may have been deleted and made again. */
+	/* The interface may have been deleted and created again. */
 	if (ifindex != packet->ifindex)
 		err = bind_to(wire->fd, ifindex);
 	if (err) {
@@ -119,13 +122,13 @@ static int set_options(int fd)
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
 		if (setsockopt(fd, SOL_PACKET, options[i], &one, sizeof(one)))
 			return -errno;
-	/* What does not work costs frames under load and nothing else. */
+	/* Without these settings, more frames are lost under load. */
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size));
 	return 0;
 }
 
-/* Return: file descriptor or -errno */
+/* Returns a file descriptor, or -errno */
 static int open_socket(unsigned int ifindex)
 {
 	int err;
@@ -188,7 +191,10 @@ static bool finish_checksum(uint8_t *frame, size_t len, size_t start,
 	while (sum >> 16)
 		sum = (sum & 0xffff) + (sum >> 16);
 	sum = ~sum & 0xffff;
-	/* In UDP 0 means that there is none; for TCP it is the same. */
+	/*
+	 * In UDP 0 means that there is no checksum; in TCP both values are
+	 * equivalent.
+	 */
 	if (!sum)
 		sum = 0xffff;
 	frame[start + offset] = sum >> 8;
@@ -255,7 +261,7 @@ static void receive_slot(struct wire *wire, struct slot *slot,
 	wire_receive(wire, frame, len);
 }
 
-/* Return: 0, -EAGAIN if there is no more, or what is wrong */
+/* Returns 0, -EAGAIN if there are no more frames, or an error */
 static int receive(struct wire *wire)
 {
 	struct packet_wire *packet = wire->priv;

@@ -19,10 +19,10 @@
 #include "wire.h"
 #include "wire/frame.h"
 
-/* Room for what one system call may bring */
+/* Bytes of input that one system call may return */
 #define RX_SIZE (512 << 10)
 
-/* For the kernel's own queue between two processes, if it lets us have that */
+/* Bytes of the kernel's queue between two processes, if it allows as much */
 #define SOCKET_BUFFER (1 << 20)
 
 /* A peer that has vanished is noticed after about 30 s. */
@@ -37,7 +37,7 @@ static bool is_path(const char *addr)
 
 static void set_option(int fd, int level, int option, int value)
 {
-	/* What does not work costs speed and nothing else. */
+	/* Without this setting the wire is only slower. */
 	setsockopt(fd, level, option, &value, sizeof(value));
 }
 
@@ -81,7 +81,7 @@ static void listener_ready(void *owner, uint32_t events)
 	set_options(fd, wire->config->listen);
 	if (wire_set_fd(wire, fd))
 		return;
-	/* Another peer that connects waits until this one has gone. */
+	/* The next peer waits until this one has gone. */
 	events_remove(wire->events, wire->other_fd);
 	wire_up(wire);
 }
@@ -133,7 +133,7 @@ static int open_listener(struct wire *wire)
 	return 0;
 }
 
-/* Where a connecting wire finds its peer. Return: 0 or -errno */
+/* Finds the address of the peer. Returns 0 or -errno */
 static int peer_address(struct wire *wire, struct inet_address *address)
 {
 	const char *text = wire->config->connect;
@@ -158,8 +158,8 @@ static void connect_failed(struct wire *wire, int err)
 }
 
 /*
- * TCP connects a socket to itself if it happens to get the port as its own that
- * it is to connect to, and that nobody listens on yet.
+ * TCP can connect a socket to itself. That happens if nobody listens on the
+ * port, and the socket gets the same port as its own.
  */
 static bool is_connected_to_itself(int fd)
 {
@@ -174,7 +174,10 @@ static bool is_connected_to_itself(int fd)
 
 static void connected(struct wire *wire)
 {
-	/* Nothing of it may be left that keeps others from listening. */
+	/*
+	 * No state of the connection may remain that keeps others from
+	 * listening.
+	 */
 	static const struct linger none = { .l_onoff = 1 };
 
 	if (!is_connected_to_itself(wire->fd)) {
@@ -185,7 +188,7 @@ static void connected(struct wire *wire)
 	connect_failed(wire, ECONNREFUSED);
 }
 
-/* A connect() that took its time has ended. */
+/* A connect() that was in progress has ended. */
 static void stream_writable(struct wire *wire)
 {
 	socklen_t len = sizeof(int);
@@ -320,7 +323,7 @@ static bool take_frames(struct wire *wire)
 	return false;
 }
 
-/* Return: whether anything has come in */
+/* Returns true if anything has arrived */
 static bool receive(struct wire *wire)
 {
 	ssize_t n = recv(wire->fd, wire->rx + wire->rx_len,

@@ -21,10 +21,10 @@
 /* Frames in one turn */
 #define BATCH 64
 
-/* One byte more than fits in a frame, so that what is too long shows */
+/* One byte more than a frame has, so that longer ones can be recognized */
 #define RX_SIZE (FRAME_MAX_LEN + 1)
 
-/* Return: file descriptor or -errno */
+/* Returns a file descriptor, or -errno */
 static int attach(const struct wire *wire)
 {
 	struct ifreq req = { .ifr_flags = IFF_TAP | IFF_NO_PI };
@@ -44,7 +44,7 @@ static int attach(const struct wire *wire)
 	return err;
 }
 
-/* The interface may have been deleted and made again. */
+/* The interface may have been deleted and created again. */
 static void attach_again(struct wire *wire)
 {
 	int fd = attach(wire);
@@ -58,7 +58,9 @@ static void tap_try(struct wire *wire)
 	const char *ifname = wire->config->ifname;
 	const char *why;
 
-	/* If it is not there it is not for us to make it. */
+	/*
+	 * Opening would create the interface, which is not up to this process.
+	 */
 	if (wire->fd < 0 && if_nametoindex(ifname))
 		attach_again(wire);
 	if (!netif_running(wire, &why))
@@ -131,7 +133,7 @@ static int tap_flush(struct wire *wire)
 			return -EAGAIN;
 		if (n < 0 && (errno == EIO || errno == EBADFD))
 			return -errno;
-		/* Any other error is about this frame. */
+		/* Other errors are about this frame only. */
 		if (n < 0)
 			wire->port.stats.tx_dropped++;
 		frame_queue_consume(tx, FRAME_PREFIX + len);

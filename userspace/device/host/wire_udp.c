@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * UDP, one frame a datagram. Whether the peer is there shows only when
- * something is sent to it: its host refuses what no socket takes. So a wire
- * that is down sends a frame that nobody understands, and is up if that is not
- * refused, or if anything comes from the peer.
+ * UDP with one frame in each datagram. Only sending shows whether the peer is
+ * there, because its host refuses datagrams that no socket takes. A wire that
+ * is down therefore sends a frame without a meaning. It comes up if that is not
+ * refused, or if anything arrives from the peer.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,13 +15,19 @@
 #include "mmsg.h"
 #include "wire.h"
 
-/* To take what comes while this process does not run */
+/*
+ * Bytes of the kernel's queue, for frames that arrive while this process does
+ * not run
+ */
 #define SOCKET_BUFFER (4 << 20)
 
-/* A refusal comes back sooner than this between hosts that are near, ns */
+/* Hosts that are near refuse a datagram within this time, ns */
 #define PROBE_TIME 200000000ULL
 
-/* To an address that bridges listen to; an EtherType for experiments */
+/*
+ * The destination is an address of bridges, and the EtherType is for
+ * experiments
+ */
 static const uint8_t probe[60] = {
 	0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e, 0x02,
 	0x00, 0x00, 0x00, 0x00, 0x00, 0x88, 0xb5,
@@ -80,7 +86,7 @@ static void set_buffer(int fd, int force, int option)
 {
 	int size = SOCKET_BUFFER;
 
-	/* What does not work costs frames under load and nothing else. */
+	/* Without this setting, more frames are lost under load. */
 	if (setsockopt(fd, SOL_SOCKET, force, &size, sizeof(size)))
 		setsockopt(fd, SOL_SOCKET, option, &size, sizeof(size));
 }
@@ -145,7 +151,7 @@ static void udp_ready(struct wire *wire)
 	int num;
 
 	if (!udp->connected) {
-		/* From whomever it is, it is not from the peer. */
+		/* This datagram is not from the peer. */
 		recv(wire->fd, &byte, sizeof(byte), MSG_DONTWAIT);
 		return;
 	}
