@@ -199,6 +199,19 @@ void expect_errno(const struct line *line, int err)
 		     strerror(err), expected, strerror(expected));
 }
 
+/**
+ * made() - there is a new object, or none
+ * @obj: where it is to be kept
+ * @ptr: what the call returned
+ *
+ * Return: the errno that the call left, or 0 if it made something.
+ */
+int made(struct object *obj, void *ptr)
+{
+	obj->ptr = ptr;
+	return ptr ? 0 : errno;
+}
+
 /** each() - the objects of a kind that exist, one after the other */
 void *each(enum kind kind, unsigned int *number, bool *ex)
 {

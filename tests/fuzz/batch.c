@@ -53,7 +53,7 @@ static void build(const struct line *line, struct ibv_qp_ex *qp,
 static void set_inline(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr,
 		       bool list)
 {
-	struct ibv_data_buf bufs[64];
+	struct ibv_data_buf bufs[64] = { 0 };
 
 	for (int i = 0; i < wr->num_sge; i++) {
 		bufs[i].addr = (void *)(uintptr_t)wr->sg_list[i].addr;

@@ -19,7 +19,7 @@ MAX_QPS = 24
 RIGHTS = verbs.access("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ",
                       "REMOTE_ATOMIC", "MW_BIND")
 TYPES = 3 * (verbs.RC,) + (verbs.UC, verbs.UD)
-KINDS = ("qp", "ah", "mr", "srq", "cq", "pd")  # users first
+KINDS = ("qp", "ah", "mw", "mr", "srq", "cq", "pd")  # users first
 
 
 class Generator(Posting):
@@ -35,6 +35,7 @@ class Generator(Posting):
                     self.make_mr(pd, area, RIGHTS)
                     self.make_mr(pd, area, RIGHTS)
                     self.make_mr(pd, area)
+                self.make_null_mr(pd)
                 self.make_cq(node)
 
     def one(self):
@@ -48,8 +49,11 @@ class Generator(Posting):
             self.connect(qp_type)
         elif what < 0.04:
             self.destroy(self.random.choice(KINDS))
-        elif what < 0.06:
+        elif what < 0.05:
             self.make_mr()
+        elif what < 0.06:
+            self.random.choice(4 * (self.rereg_mr,) + (
+                self.make_null_mr, self.refused_mw))()
         elif what < 0.065:
             self.refused_qp()
         elif what < 0.07:
@@ -60,13 +64,13 @@ class Generator(Posting):
             self.refused_cq()
         elif what < 0.085:
             self.query(qp)
-        elif what < 0.1:
+        elif what < 0.11:
             self.wander(qp)
-        elif qp.state == "SQE" and self.chance(0.5):
+        elif qp.state == "SQE" and self.chance(0.8):
             self.wander(qp)
         elif qp.state != "RTS" or qp.peer.state == "ERR":
             self.recover(qp)
-        elif what < 0.11:
+        elif what < 0.12:
             self.overflow(qp)
         elif qp.peer.state in ("RTS", "SQE"):
             self.burst(qp)

@@ -6,7 +6,7 @@ when the program posts it, and says which completions the program must find.
 """
 
 import zlib
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
 
 import verbs
@@ -56,22 +56,93 @@ class Pd(Thing):
     pass
 
 
-@dataclass(eq=False)
-class Mr(Thing):
-    pd: Pd = None
-    at: int = 0
-    len: int = 0
-    access: int = 0
+class Range:
+    """Bytes that a key stands for: of a region, or of a window"""
+
+    null = False
 
     def has(self, right):
         return bool(self.access & verbs.ACCESS[right])
 
     def covers(self, area):
-        return area <= self.at < area + AREA
+        return not self.null and area <= self.at < area + AREA
+
+
+@dataclass(eq=False)
+class Mr(Thing, Range):
+    """A memory region.
+
+    writable: its memory was pinned for writing
+    null: it has no memory
+    """
+
+    pd: Pd = None
+    at: int = 0
+    len: int = 0
+    access: int = 0
+    writable: bool = False
+    null: bool = False
 
     def address(self, at):
         """How a request calls a place in the region."""
         return f"{self.name}+{at - self.at}"
+
+    def key(self, flip=0):
+        """How a request calls its key, with some bits turned over"""
+        return f"{self.name}~{flip}" if flip else self.name
+
+
+@dataclass(frozen=True)
+class Binding:
+    """What a window shows: bytes of a region, through a queue pair"""
+
+    mr: Mr
+    at: int
+    len: int
+    access: int
+    qp: object
+
+
+@dataclass(eq=False)
+class Mw(Thing, Range):
+    """A memory window.
+
+    binding: None if it is not bound
+    flip: bits of its key that are not as they were when it was allocated; of
+        type 1 the runner follows the key itself
+    plan: (binding, flip) when all requests that were made are executed
+    """
+
+    pd: Pd = None
+    type: int = 2
+    binding: Binding = None
+    flip: int = 0
+    plan: tuple = (None, 0)
+
+    @property
+    def at(self):
+        return self.binding.at
+
+    @property
+    def len(self):
+        return self.binding.len
+
+    @property
+    def access(self):
+        return self.binding.access
+
+    def address(self, at):
+        if self.has("ZERO_BASED"):
+            return str(at - self.at)
+        return self.binding.mr.address(at)
+
+    def key(self, flip=0):
+        return f"{self.name}~{self.flip ^ flip}"
+
+    def reached_by(self, qp):
+        """Whether requests that a queue pair receives reach its bytes"""
+        return self.binding and self.pd is qp.pd and (
+            self.type == 1 or self.binding.qp is qp)
 
 
 @dataclass(eq=False)
@@ -109,7 +180,10 @@ class Request:
     """A send request.
 
     sges: (Mr, at, len) each; of inline data the Mr does not matter
-    remote: (Mr, at) at the other end
+    remote: (Mr or Mw, at) at the other end
+    window: Mw that it binds or invalidates
+    binding: of the window from then on
+    flip: of its key from then on
     wrong: the rule of verbs.EXECUTION that it breaks, or None
     spared: (node, at, len) that must not change though it names them
     """
@@ -119,6 +193,9 @@ class Request:
     flags: int = 0
     sges: list = field(default_factory=list)
     remote: tuple = None
+    window: Mw = None
+    binding: Binding = None
+    flip: int = 0
     imm: int = 0
     operands: tuple = (0, 0)
     wrong: object = None
@@ -127,6 +204,10 @@ class Request:
     @property
     def length(self):
         return sum(length for _, _, length in self.sges)
+
+    @property
+    def binds_type_1(self):
+        return self.op.data == "bind" and self.window.type == 1
 
 
 @dataclass
@@ -138,7 +219,7 @@ class Completion:
     opcode: int = 0
     length: int = -1
     flags: int = 0
-    imm: int = 0
+    imm: object = 0  # or the key that was invalidated, as a request calls it
 
     def text(self):
         return "wc=" + "/".join(str(part) for part in (
@@ -147,7 +228,7 @@ class Completion:
             self.imm))
 
 
-WC_GRH, WC_WITH_IMM = 1, 2
+WC_GRH, WC_WITH_IMM, WC_WITH_INV = 1, 2, 8
 
 
 @dataclass(eq=False)
@@ -180,6 +261,7 @@ class Model:
         self.completions = {}  # of each Cq, not yet polled
         self.touched = []  # (node, at, len) since they were last compared
         self.unknown = []  # (node, at, len) whose bytes are anything now
+        self.unbound = Counter()  # binds of type 1 that were not executed
 
     def fill(self, node, at, length, seed):
         self.memory[node][at:at + length] = PATTERN[seed:seed + length]
@@ -192,22 +274,24 @@ class Model:
 
     def _gather(self, node, sges):
         memory = self.memory[node]
-        return b"".join(memory[at:at + length] for _, at, length in sges)
+        return b"".join(bytes(length) if mr.null else
+                        memory[at:at + length] for mr, at, length in sges)
 
     def _store(self, node, at, data):
         self.memory[node][at:at + len(data)] = data
         self.touched.append((node, at, len(data)))
 
     def _scatter(self, node, sges, data):
-        for _, at, length in sges:
+        for mr, at, length in sges:
             if not data:
                 break
-            self._store(node, at, data[:length])
+            if not mr.null:
+                self._store(node, at, data[:length])
             data = data[length:]
 
     def _forget(self, node, sges):
-        self.unknown += [(node, at, length) for _, at, length in sges
-                         if length]
+        self.unknown += [(node, at, length) for mr, at, length in sges
+                         if length and not mr.null]
 
     def stop(self, qp):
         """The error state: what is posted is flushed."""
@@ -270,11 +354,13 @@ class Model:
                 length))
 
     def _flush(self, qp, request):
+        self._not_bound(request)
         self._complete(qp.scq, Completion(qp, False, request.wr_id,
                                           "WR_FLUSH_ERR"))
 
     def _fail(self, qp, request, outcome):
         peer = qp.peer
+        self._not_bound(request)
         self._complete(qp.scq, Completion(qp, False, request.wr_id,
                                           outcome.status))
         self.touched += request.spared
@@ -282,7 +368,8 @@ class Model:
             receive = peer.queue().popleft()
             self._forget(peer.node, receive.sges)
             self.touched += [(peer.node, at, length)
-                             for _, at, length in receive.sges]
+                             for mr, at, length in receive.sges
+                             if not mr.null]
             self._complete(peer.rcq, Completion(peer, True, receive.wr_id,
                                                 outcome.peer))
         if request.op.data in ("in", "fetch"):
@@ -297,6 +384,19 @@ class Model:
             self.stop(qp)
         else:
             qp.state = "SQE"
+
+    def _not_bound(self, request):
+        if request.binds_type_1:
+            self.unbound[request.window] += 1
+
+    @staticmethod
+    def bind(window, binding, flip):
+        """Bind a window; or, without a binding, unbind it."""
+        if window.binding:
+            window.binding.mr.users -= 1
+        if binding:
+            binding.mr.users += 1
+        window.binding, window.flip = binding, flip
 
     def _drop(self, qp, request):
         peer = qp.peer
@@ -319,6 +419,8 @@ class Model:
             self._atomic(qp, request)
         if op.receives:
             self._deliver(qp, request, data)
+        if request.window:
+            self.bind(request.window, request.binding, request.flip)
 
     def _atomic(self, qp, request):
         node, at = qp.peer.node, request.remote[1]
@@ -335,6 +437,9 @@ class Model:
         peer, op = qp.peer, request.op
         receive = peer.queue().popleft()
         flags = WC_WITH_IMM if op.with_imm else 0
+        extra = request.imm if op.with_imm else 0
+        if op.with_inv:
+            flags, extra = WC_WITH_INV, request.window.key()
         length = len(data)
         if qp.type == verbs.UD:
             flags |= WC_GRH
@@ -345,7 +450,7 @@ class Model:
             self._scatter(peer.node, receive.sges, data)
         self._complete(peer.rcq, Completion(
             peer, True, receive.wr_id, "SUCCESS", op.receives, length, flags,
-            request.imm if op.with_imm else 0))
+            extra))
 
 
 def first_bytes(sges, length):

@@ -14,13 +14,6 @@ static struct node *node_of(const struct line *line, unsigned int *index)
 	return &nodes[*index];
 }
 
-/* Return: the errno that the call left, or 0 if it made something */
-static int made(struct object *obj, void *ptr)
-{
-	obj->ptr = ptr;
-	return ptr ? 0 : errno;
-}
-
 /* What is destroyed leaves its name, and MRs and MWs their key. */
 static int gone(struct object *obj, int err)
 {
@@ -34,38 +27,6 @@ static int alloc_pd(const struct line *line, struct object *obj)
 	struct node *node = node_of(line, &obj->node);
 
 	return made(obj, ibv_alloc_pd(node->ctx));
-}
-
-static int reg_mr(const struct line *line, struct object *obj)
-{
-	struct ibv_pd *pd = live(line, KIND_PD, must(line, "pd"));
-	unsigned int access = number(line, "access", 0);
-	struct ibv_mr *mr;
-	uint8_t *start;
-
-	obj->node = object(line, must(line, "pd"))->node;
-	start = nodes[obj->node].arena + number(line, "at", 0);
-	errno = 0;
-	mr = ibv_reg_mr(pd, start, number(line, "len", 0), access);
-	if (mr) {
-		obj->lkey = mr->lkey;
-		obj->rkey = mr->rkey;
-		obj->base = access & IBV_ACCESS_ZERO_BASED ? 0 :
-							     (uintptr_t)start;
-	}
-	return made(obj, mr);
-}
-
-static int alloc_mw(const struct line *line, struct object *obj)
-{
-	struct ibv_pd *pd = live(line, KIND_PD, must(line, "pd"));
-	struct ibv_mw *mw;
-
-	errno = 0;
-	mw = ibv_alloc_mw(pd, number(line, "type", IBV_MW_TYPE_2));
-	if (mw)
-		obj->rkey = mw->rkey;
-	return made(obj, mw);
 }
 
 static int create_cq(const struct line *line, struct object *obj)
@@ -187,8 +148,7 @@ bool objects_call(const struct line *line)
 		const char *verb;
 		int (*call)(const struct line *line, struct object *obj);
 	} calls[] = {
-		{ "alloc_pd", alloc_pd },     { "reg_mr", reg_mr },
-		{ "alloc_mw", alloc_mw },     { "create_cq", create_cq },
+		{ "alloc_pd", alloc_pd },     { "create_cq", create_cq },
 		{ "create_srq", create_srq }, { "create_qp", create_qp },
 		{ "create_ah", create_ah },   { "destroy", destroy },
 	};

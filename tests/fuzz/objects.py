@@ -7,6 +7,7 @@ from program import Program
 
 CQE = 4096
 STANDARD_WC = 0x7f
+LENGTHS = (1, 8, 4096, 65536, AREA // 2)
 FEW = ("pd", "mr", "cq", "srq")
 
 
@@ -35,7 +36,7 @@ class Objects(Program):
 
     def random_access(self):
         access = self.random.getrandbits(5)
-        if self.chance(0.1):
+        if self.chance(0.2):
             access |= verbs.ACCESS["ZERO_BASED"]
         return access
 
@@ -49,13 +50,88 @@ class Objects(Program):
         if access & verbs.ACCESS["ZERO_BASED"]:
             # What is aligned in the region is so in memory, for atomics
             at &= ~7
-        length = self.random.choice((1, 8, 4096, 65536, AREA // 2))
+        length = self.random.choice(LENGTHS)
         mr = Mr(self.name("mr"), pd.node, pd=pd, at=at, len=length,
-                access=access)
+                access=access, writable=verbs.writable(access))
         wrong = verbs.access_broken(access)
-        self.call("ibv_reg_mr", mr.name, broken=wrong, pd=pd.name, at=at,
-                  len=length, access=access)
+        if wrong or self.chance(0.7):
+            self.call("ibv_reg_mr", mr.name, broken=wrong, pd=pd.name, at=at,
+                      len=length, access=access)
+            return None if wrong else self.keep(mr, pd)
+        iova = self.random.getrandbits(self.random.choice((30, 62))) & ~4095
+        iova |= at & 4095
+        if self.chance(0.1):
+            wrong = "iova"
+            iova ^= 1 << self.random.randrange(12)
+        self.call("ibv_reg_mr_iova", mr.name, broken=wrong, pd=pd.name, at=at,
+                  len=length, access=access, iova=iova)
         return None if wrong else self.keep(mr, pd)
+
+    def make_null_mr(self, pd=None):
+        pd = pd or self.any("pd")
+        mr = Mr(self.name("mr"), pd.node, pd=pd, len=(1 << 64) - 1,
+                access=verbs.ACCESS["LOCAL_WRITE"], null=True)
+        self.call("ibv_alloc_null_mr", mr.name, pd=pd.name)
+        # It keeps nothing busy: all of them have the same key
+        self.keep(mr)
+
+    def rereg_mr(self):
+        """Change some of what a region is."""
+        mr = self.any("mr")
+        if self.chance(0.3):
+            mr = self.any("mr", writable=False, null=False) or mr
+        new = Mr(mr.name, mr.node, pd=mr.pd, at=mr.at, len=mr.len,
+                 access=mr.access, writable=mr.writable)
+        flags = self.random.choice((verbs.RIGHTS, self.random.randrange(1, 8)))
+        if flags & verbs.PD:
+            new.pd = self.any("pd", node=mr.node)
+        if flags & verbs.TRANSLATION:
+            new.at = self.random.choice((SOURCE, SINK, TARGET)) + \
+                self.random.randrange(0, AREA // 2)
+            new.len = self.random.choice(LENGTHS)
+        if flags & verbs.RIGHTS:
+            new.access = self.random_access()
+        if new.has("ZERO_BASED") and new.at & 7:
+            # See make_mr()
+            new.at &= ~7
+            if not flags & verbs.TRANSLATION:
+                new.at, new.access = mr.at, new.access & 31
+        broken = self.rereg_broken(mr, new, flags)
+        access = new.access if flags & verbs.RIGHTS else 0
+        length = new.len
+        if not broken and self.chance(0.4):
+            broken = self.random.choice(("flags", "range", "access"))
+            if broken == "flags":
+                flags |= self.random.choice((8, 1 << 30))
+            elif broken == "range":
+                flags |= verbs.TRANSLATION
+                length = 0
+            else:
+                flags &= ~verbs.RIGHTS
+                access = access or 1
+        self.call("ibv_rereg_mr", mr.name, broken=broken, flags=flags,
+                  pd=new.pd.name, at=new.at, len=length, access=access)
+        if broken:
+            return
+        mr.at, mr.len, mr.access = new.at, new.len, new.access
+        if flags & verbs.TRANSLATION:
+            mr.writable = verbs.writable(mr.access)
+        if mr.pd is not new.pd:
+            mr.pd.users -= 1
+            new.pd.users += 1
+            mr.pd, mr.uses = new.pd, [new.pd]
+
+    @staticmethod
+    def rereg_broken(mr, new, flags):
+        """The rule of ibv_rereg_mr() that is broken, or None"""
+        if mr.null:
+            return "null"
+        if flags & verbs.RIGHTS and verbs.access_broken(new.access):
+            return "remote_needs_local"
+        if flags & verbs.RIGHTS and not flags & verbs.TRANSLATION and \
+                verbs.writable(new.access) and not mr.writable:
+            return "writable"
+        return "unbound" if mr.users else None
 
     def make_cq(self, node=None):
         node = self.random.randrange(2) if node is None else node
@@ -96,9 +172,12 @@ class Objects(Program):
         if srq:
             caps["rwr"] = caps["rsge"] = 0
         ops = None
-        if self.chance(0.5):
+        if self.chance(0.6):
+            # Those for windows are a choice, as setters of data have to know
+            windows = self.chance(0.8)
             ops = sum(op.send_ops for op in verbs.OPERATIONS
-                      if qp_type in op.on)
+                      if qp_type in op.on and
+                      (windows or op.data not in ("bind", "none")))
         qp = Qp(self.name("qp"), node, type=qp_type, pd=pd, scq=scq, rcq=rcq,
                 srq=srq, caps=caps, sig_all=self.chance(0.3), ops=ops)
         self.create_qp(qp)
@@ -152,6 +231,13 @@ class Objects(Program):
         if thing.users:
             return
         self.drop(thing)
-        if thing.kind == "qp" and thing.peer:
-            # It is not sent from any more
-            thing.peer.peer = None
+        if thing.kind == "mw":
+            self.model.bind(thing, None, 0)
+        if thing.kind == "qp":
+            for mw in self.things["mw"]:
+                if mw.type == 2 and mw.binding and mw.binding.qp is thing:
+                    self.model.bind(mw, None, mw.flip)
+                    mw.plan = (None, mw.flip)
+            if thing.peer:
+                # It is not sent from any more
+                thing.peer.peer = None

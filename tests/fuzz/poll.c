@@ -22,6 +22,7 @@
  * @byte_len: or -1: not said
  * @flags: IBV_WC_WITH_IMM, IBV_WC_WITH_INV, IBV_WC_GRH
  * @imm: with IBV_WC_WITH_IMM, in host order
+ * @key: with IBV_WC_WITH_INV: the key that was invalidated
  * @seen: it came
  */
 struct expected {
@@ -33,10 +34,11 @@ struct expected {
 	long byte_len;
 	unsigned int flags;
 	uint32_t imm;
+	uint32_t key;
 	bool seen;
 };
 
-/* QP/s or r/WR_ID/STATUS/OPCODE/LENGTH/FLAGS/IMM */
+/* QP/s or r/WR_ID/STATUS/OPCODE/LENGTH/FLAGS/IMM or KEY */
 static void parse(const struct line *line, char *text, struct expected *e)
 {
 	char *fields[8], *save, *word;
@@ -57,8 +59,11 @@ static void parse(const struct line *line, char *text, struct expected *e)
 		.opcode = strtoul(fields[4], NULL, 0),
 		.byte_len = strtol(fields[5], NULL, 0),
 		.flags = strtoul(fields[6], NULL, 0),
-		.imm = strtoul(fields[7], NULL, 0),
 	};
+	if (e->flags & IBV_WC_WITH_INV)
+		e->key = rkey(line, fields[7]);
+	else
+		e->imm = strtoul(fields[7], NULL, 0);
 }
 
 static void compare(const struct line *line, const struct ibv_wc *wc,
@@ -89,6 +94,10 @@ static void compare(const struct line *line, const struct ibv_wc *wc,
 		fail(line, "request %llu: immediate data %#x, expected %#x",
 		     (unsigned long long)wc->wr_id, ntohl(wc->imm_data),
 		     e->imm);
+	if (e->flags & IBV_WC_WITH_INV && wc->invalidated_rkey != e->key)
+		fail(line, "request %llu: invalidated key %#x, expected %#x",
+		     (unsigned long long)wc->wr_id, wc->invalidated_rkey,
+		     e->key);
 }
 
 /* The next of those expected that this one can be: of the same queue */
@@ -139,6 +148,8 @@ static int poll_ex(struct ibv_cq_ex *cq, struct ibv_wc *wc)
 		wc->wc_flags = ibv_wc_read_wc_flags(cq);
 		if (wc->wc_flags & IBV_WC_WITH_IMM)
 			wc->imm_data = ibv_wc_read_imm_data(cq);
+		if (wc->wc_flags & IBV_WC_WITH_INV)
+			wc->invalidated_rkey = ibv_wc_read_invalidated_rkey(cq);
 	}
 	ibv_end_poll(cq);
 	return 1;

@@ -65,6 +65,13 @@ static void exceed(const struct line *line, struct request *req,
 		req->wr.num_sge = cap->max_recv_sge + 1;
 }
 
+static void set_window(const struct line *line, struct request *req,
+		       const char *name)
+{
+	req->wr.bind_mw.mw = live(line, KIND_MW, name);
+	req->window = object(line, name);
+}
+
 static void set_field(const struct line *line, struct request *req,
 		      const char *name, char *value)
 {
@@ -103,7 +110,7 @@ static void set_field(const struct line *line, struct request *req,
 	else if (!strcmp(name, "qkey"))
 		wr->wr.ud.remote_qkey = strtoul(value, NULL, 0);
 	else if (!strcmp(name, "mw"))
-		wr->bind_mw.mw = live(line, KIND_MW, value);
+		set_window(line, req, value);
 	else if (!strcmp(name, "newkey"))
 		wr->bind_mw.rkey = rkey(line, value);
 	else if (!strcmp(name, "mr"))

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 
 import verbs
 from model import GRH, SINK, TARGET, Receive, Request
-from sending import FLAGS, UNKNOWN_KEY, Requests
+from sending import BIND, FLAGS, UNKNOWN_KEY, VERB, Requests
 from words import Dropped
-
-VERB = ("ibv_post_send", "ibv_wr_complete")  # with batch or without
 
 
 @dataclass
@@ -72,6 +70,11 @@ class Posting(Requests):
         if qp.state in verbs.CANNOT_SEND:
             self.call("ibv_post_send", qp.name, word, broken="state", bad=0)
             self.reach("posted", "ibv_post_send", qp.state)
+            mw = self.any("mw", node=qp.node, type=1)
+            if mw:
+                self.call("ibv_bind_mw", qp.name,
+                          self.word({"id": self.next_id(), "mw": mw.name}),
+                          broken="qp_type" if qp.type == verbs.UD else "state")
             if qp.ops is not None and qp.type != verbs.UD:
                 self.call("ibv_wr_complete", qp.name, word, broken="state")
                 self.reach("posted", "ibv_wr_complete", qp.state)
@@ -88,18 +91,30 @@ class Posting(Requests):
         if qp.state != "RESET" and not qp.srq and len(qp.receives) < 4:
             self.post_receives(qp, [Need(0)])
 
+    def way(self, qp, op):
+        """How to post a request: an index of VERB"""
+        if op.data == "bind" and self.chance(0.4):
+            return BIND
+        return int(qp.ops is not None and qp.ops & op.send_ops != 0 and
+                   self.chance(0.6))
+
     def burst(self, qp):
         """Some requests from one queue pair, and what they need"""
+        self.replan()
         room = min(qp.caps["swr"] // 2, 16)
         ops = [op for op in verbs.OPERATIONS if qp.type in op.on]
+        # Windows are scarce
+        ops += [op for op in ops if op.with_inv or op.data == "bind"]
         requests, lengths = [], []
         spoiled = False
         for _ in range(self.random.randint(1, room)):
             op = self.random.choice(ops)
-            request = self.request(qp, op)
+            if spoiled and op.data in ("bind", "none"):
+                continue  # flushed, but executed if the error comes later
+            batch = self.way(qp, op)
+            request = self.request(qp, op, 1 if batch == BIND else 2)
             if not request:
                 continue
-            batch = qp.ops is not None and self.chance(0.5)
             fields = self.fields(qp, request, batch)
             if not spoiled and self.chance(0.02):
                 spoiled = self.spoil(qp, request, fields, VERB[batch])
@@ -159,7 +174,7 @@ class Posting(Requests):
         """Whether nothing may follow a request that breaks a rule"""
         # What is behind a response that cannot be stored may be executed, and
         # the receive request of another must not serve this one.
-        return request.op.data != "out" or request.wrong.name == "receive"
+        return request.op.data in ("in", "fetch") or request.wrong.name == "receive"
 
     def post_in_calls(self, qp, requests):
         """Post in lists and critical sections of any length"""
@@ -168,6 +183,8 @@ class Posting(Requests):
             number = self.random.randint(1, len(requests))
             batch = requests[0][2]
             group = []
+            if batch == BIND:
+                number = 1
             while requests and len(group) < number and \
                     requests[0][2] == batch:
                 group.append(requests.pop(0))
@@ -179,8 +196,10 @@ class Posting(Requests):
     def post_group(self, qp, group, batch):
         """One call. Return the last request that was posted."""
         broken, bad = None, None
-        if self.chance(0.08):
-            bad = self.random.randrange(len(group))
+        binds = [at for at, (request, _, _) in enumerate(group)
+                 if request.op.data == "bind"]
+        if self.chance(0.25 if binds else 0.08):
+            bad = self.random.choice(binds or range(len(group)))
             request, fields, _ = group[bad]
             fields = dict(fields)
             broken = self.refuse(qp, fields, request, batch)
@@ -189,11 +208,15 @@ class Posting(Requests):
                 group.insert(bad, (None, fields, batch))
         words = [self.word(fields) for _, fields, _ in group]
         good = [entry for entry in group if entry[0]]
-        if batch and self.chance(0.05):
+        if batch == 1 and self.chance(0.05):
             # What is aborted is posted again
             self.call("ibv_wr_abort", qp.name, *words, abort=1)
         if not broken:
             self.call(VERB[batch], qp.name, *words)
+        elif batch == BIND:
+            for word in words:
+                self.call(VERB[batch], qp.name, word, broken=broken)
+                broken = None
         elif batch:
             self.call(VERB[batch], qp.name, *words, broken=broken)
             self.call(VERB[batch], qp.name,

@@ -64,7 +64,8 @@ class Program:
                        if value is not None)
         expect = 0
         if broken:
-            expect = verb.rule(broken).otherwise.errno
+            otherwise = verb.rule(broken).otherwise
+            expect = getattr(otherwise, "errno", None) or otherwise.code
             self.reach("rule", name, broken)
         if bad is not None:
             expect = f"{expect}@{bad}"

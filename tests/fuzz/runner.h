@@ -50,6 +50,8 @@ enum kind {
  * @lkey: MR: the local key, also after it is destroyed
  * @rkey: MR, MW: the remote key, likewise
  * @base: MR: address of its first byte in requests
+ * @iova: MR: what that is unless it is zero-based
+ * @access: MR: its rights
  * @cap: QP, SRQ: how much room there is
  * @ex: CQ: made by ibv_create_cq_ex(). QP: has the ibv_wr_*() functions
  */
@@ -59,6 +61,8 @@ struct object {
 	uint32_t lkey;
 	uint32_t rkey;
 	uint64_t base;
+	uint64_t iova;
+	unsigned int access;
 	struct ibv_qp_cap cap;
 	bool ex;
 };
@@ -97,9 +101,12 @@ uint32_t lkey(const struct line *line, const char *text);
 uint32_t rkey(const struct line *line, const char *text);
 void *each(enum kind kind, unsigned int *number, bool *ex);
 void expect_errno(const struct line *line, int err);
+int made(struct object *obj, void *ptr);
 
-/* objects.c, modify.c, post.c, batch.c, poll.c, memory.c */
+/* objects.c, region.c, window.c, modify.c, post.c, batch.c, poll.c, memory.c */
 bool objects_call(const struct line *line);
+bool region_call(const struct line *line);
+bool window_call(const struct line *line);
 bool modify_call(const struct line *line);
 bool post_call(const struct line *line);
 bool batch_call(const struct line *line);
@@ -111,11 +118,13 @@ bool memory_call(const struct line *line);
  * @wr: for ibv_post_send() and ibv_post_recv()
  * @sges: its SGEs
  * @setter: ibv_wr_*(): how it gets its data
+ * @window: that it binds
  */
 struct request {
 	struct ibv_send_wr wr;
 	struct ibv_sge sges[64];
 	const char *setter;
+	struct object *window;
 };
 
 uint32_t room(const struct line *line, bool send);

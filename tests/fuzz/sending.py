@@ -3,14 +3,19 @@
 
 import verbs
 from model import SINK, SOURCE, TARGET, Request
-from states import States
-from words import Fails
+from windows import OTHER_KEY, UNKNOWN_INDEX, Windows
+from words import Dropped, Fails
 
 UNKNOWN_KEY = "~0x80000000"
 FLAGS = verbs.FLAGS
 
+# How a request is posted: with ibv_post_send(), in a critical section, or with
+# the verb for windows of type 1
+VERB = ("ibv_post_send", "ibv_wr_complete", "ibv_bind_mw")
+BIND = 2
 
-class Requests(States):
+
+class Requests(Windows):
     """Makes requests, and breaks their rules."""
 
     def range(self, pd, area, length, right=None):
@@ -18,12 +23,27 @@ class Requests(States):
         candidates = [mr for mr in self.things["mr"] if mr.pd is pd and
                       mr.covers(area) and (not right or mr.has(right)) and
                       mr.len >= length]
+        return self.take(candidates, pd.node, area, length)
+
+    def take(self, candidates, node, area, length):
         self.random.shuffle(candidates)
         for mr in candidates:
-            at = self.areas[pd.node][area].take(mr, length)
+            at = self.areas[node][area].take(mr, length)
             if at is not None:
                 return mr, at
         return None
+
+    def remote(self, qp, length, right):
+        """As range(), for requests that a queue pair receives"""
+        windows = [mw for mw in self.things["mw"] if mw.reached_by(qp) and
+                   mw not in self.planned and mw.covers(TARGET) and
+                   mw.has(right) and mw.len >= length]
+        if windows and self.chance(0.5):
+            place = self.take(windows, qp.node, TARGET, length)
+            if place:
+                self.used.add(place[0])
+                return place
+        return self.range(qp.pd, TARGET, length, right)
 
     def source(self, pd, length):
         """Bytes to send: any, as nothing writes there"""
@@ -41,10 +61,22 @@ class Requests(States):
                       for _ in range(number - 1))
         return [b - a for a, b in zip([0] + cuts, cuts + [length])]
 
-    def sges(self, pd, area, length, most, right=None):
+    def nothing(self, pd):
+        """A place in a null region, which is as long as can be"""
+        found = [mr for mr in self.things["mr"] if mr.null and
+                 mr.node == pd.node]
+        if not found or not self.chance(0.1):
+            return None
+        return self.random.choice(found), self.random.getrandbits(48)
+
+    def sges(self, pd, area, length, most, right=None, inline=False):
         """SGEs of so many bytes, or None"""
         result = []
         for piece in self.pieces(length, most):
+            null = None if inline else self.nothing(pd)
+            if null:
+                result.append((*null, piece))
+                continue
             place = self.source(pd, piece) if area == SOURCE else \
                 self.range(pd, area, piece, right)
             if not place:
@@ -71,8 +103,11 @@ class Requests(States):
             0, 1, 8, mtu - 1, mtu, mtu + 1, 4 * mtu,
             self.random.randint(0, 4096), self.random.randint(0, 16384)))
 
-    def request(self, qp, op):
-        """A legal request, or None if there is no memory for it"""
+    def request(self, qp, op, kind=2):
+        """A legal request, or None if there is no memory for it
+
+        kind: type of the window, of requests to bind one
+        """
         flags = 0
         for name in ("FENCE", "SIGNALED", "SOLICITED"):
             if self.chance(0.5 if name == "SIGNALED" else 0.2):
@@ -80,11 +115,16 @@ class Requests(States):
         if op.may_be_inline and self.chance(0.3):
             flags |= FLAGS["INLINE"]
         inline = flags & FLAGS["INLINE"]
+        if op.data in ("bind", "none"):
+            if kind == 1:
+                flags &= FLAGS["FENCE"] | FLAGS["SIGNALED"]
+            request = Request(self.next_id(), op, flags)
+            return request if self.plan_window(qp, request, kind) else None
         length = self.length(op, qp, inline)
         area, right = (SOURCE, None) if op.data == "out" else \
             (SINK, "LOCAL_WRITE")
         most = 1 if op.data == "fetch" else qp.caps["ssge"]
-        sges = self.sges(qp.pd, area, length, most, right)
+        sges = self.sges(qp.pd, area, length, most, right, inline)
         if sges is None:
             return None
         request = Request(self.next_id(), op, flags, sges,
@@ -94,7 +134,7 @@ class Requests(States):
                               self.random.getrandbits(64))),
                               self.random.getrandbits(64)))
         if op.remote:
-            request.remote = self.range(qp.peer.pd, TARGET, length, op.remote)
+            request.remote = self.remote(qp.peer, length, op.remote)
             if not request.remote:
                 return None
             if op.data == "fetch" and op.name.endswith("SWP") and \
@@ -103,7 +143,7 @@ class Requests(States):
                 now = self.model.memory[qp.peer.node][at:at + 8]
                 request.operands = (int.from_bytes(now, "little"),
                                     request.operands[1])
-        return request
+        return request if self.plan_window(qp, request, kind) else None
 
     def fields(self, qp, request, setter=False):
         """A request as the runner reads it, as a dictionary"""
@@ -117,7 +157,9 @@ class Requests(States):
                 f"{mr.node}:{at}/{length}/0" if inline else
                 f"{mr.address(at)}/{length}/{mr.name}"
                 for mr, at, length in request.sges)
-        if setter:
+        if request.window:
+            fields.update(self.window_fields(request))
+        if setter and op.data not in ("bind", "none"):
             fields["flags"] = request.flags & ~FLAGS["INLINE"]
             kind = "inline_data" if inline else "sge"
             if len(request.sges) != 1 or self.chance(0.3):
@@ -131,7 +173,7 @@ class Requests(States):
         if request.remote:
             mr, at = request.remote
             fields["raddr"] = mr.address(at)
-            fields["rkey"] = mr.name
+            fields["rkey"] = mr.key()
         if op.data == "fetch":
             fields["add"], fields["swap"] = request.operands
         if qp.type == verbs.UD:
@@ -144,11 +186,32 @@ class Requests(States):
                                 for key, value in fields.items())
 
     def refuse(self, qp, fields, request, batch):
-        """Break a rule of verbs.POSTING. Return its name, or None."""
+        """Break a rule of posting. Return its name, or None."""
+        verb = VERB[batch]
+        for rule in self.rules(qp, verb, lambda otherwise: not isinstance(
+                otherwise, (Fails, Dropped))):
+            if rule.name.startswith("bind"):
+                done = request.op.data == "bind" and \
+                    self.refuse_bind(rule.name, fields, request)
+            else:
+                done = batch != BIND and \
+                    self.refuses(rule.name, qp, fields, request, batch)
+            if done:
+                return rule.name
+        return None
+
+    def rules(self, qp, verb, wanted):
+        """Rules to break, first those that were seldom broken"""
+        rules = [rule for rule in verbs.NAMED[verb].rules
+                 if rule.is_for(qp.type) and wanted(rule.otherwise)]
+        self.random.shuffle(rules)
+        rules.sort(key=lambda rule: self.reached["rule", verb, rule.name])
+        return rules
+
+    def refuses(self, rule, qp, fields, request, batch):
+        """Break this rule of verbs.POSTING if the request can."""
         inline = request.flags & FLAGS["INLINE"]
-        rule = self.random.choice([rule for rule in verbs.POSTING
-                                   if rule.is_for(qp.type)])
-        if rule.name == "num_sge" and not inline:
+        if rule == "num_sge" and not inline:
             fields["sges"] = "|".join([f"{qp.node}:0/0/0"] * 60)
             fields["over"] = "send_sge"
             if batch:
@@ -156,37 +219,34 @@ class Requests(States):
             elif self.chance(0.3):
                 del fields["over"]
                 fields["num_sge"] = self.random.choice((100000, -1))
-        elif rule.name == "inline_length" and request.op.may_be_inline:
+        elif rule == "inline_length" and request.op.may_be_inline:
             fields["flags"] |= 0 if batch else FLAGS["INLINE"]
             fields["sges"] = f"{qp.node}:{SOURCE}/{65536}/0"
             if self.chance(0.7):
                 fields["over"] = "inline"
             if batch:
                 fields["set"] = "inline_data"
-        elif rule.name == "inline_opcode" and not request.op.may_be_inline:
+        elif rule == "inline_opcode" and not request.op.may_be_inline:
             if batch:
                 fields["set"] = "inline_data"
             else:
                 fields["flags"] |= FLAGS["INLINE"]
-        elif rule.name == "opcode":
+        elif rule == "opcode":
             others = [op.opcode for op in verbs.OPERATIONS
                       if qp.type not in op.on]
             if not batch:
                 others += [12, 13, 16, 255]
             if not others:
-                return None
+                return False
             fields["op"] = self.random.choice(others)
         else:
-            return None
-        return rule.name
+            return False
+        return True
 
     def spoil(self, qp, request, fields, verb):
         """Break a rule of verbs.EXECUTION; return whether it could be done."""
-        rules = [rule for rule in verbs.EXECUTION if rule.is_for(qp.type)]
-        self.random.shuffle(rules)
-        # First those that few requests can break
-        rules.sort(key=lambda rule: self.reached["rule", verb, rule.name] // 8)
-        for rule in rules:
+        for rule in self.rules(qp, verb, lambda otherwise: isinstance(
+                otherwise, (Fails, Dropped))):
             if self.breaks(rule, qp, request, fields):
                 self.reach("rule", verb, rule.name)
                 request.wrong = rule
@@ -215,7 +275,7 @@ class Requests(States):
             if not other:
                 return False
             self.set_first(fields, other)
-        elif rule.name == "local_bounds" and first:
+        elif rule.name == "local_bounds" and first and not first[0].null:
             mr, _, length = first
             at = mr.at + mr.len - length + 1
             self.set_first(fields, f"{mr.address(at)}/{length}/{mr.name}")
@@ -228,7 +288,8 @@ class Requests(States):
             self.set_first(fields, f"{mr.address(mr.at)}/{first[2]}/{mr.name}")
             request.spared = [(qp.node, mr.at, first[2])]
         elif rule.name == "rkey" and remote:
-            fields["rkey"] += UNKNOWN_KEY
+            fields["rkey"] = remote[0].key(self.random.choice(
+                (OTHER_KEY, UNKNOWN_INDEX)))
             request.spared = [(qp.peer.node, remote[1], request.length)]
         elif rule.name == "remote_bounds" and remote:
             mr = remote[0]
@@ -240,13 +301,21 @@ class Requests(States):
         elif rule.name == "remote_right" and remote:
             found = [mr for mr in self.things["mr"]
                      if mr.pd is qp.peer.pd and not mr.has(op.remote) and
-                     mr.len >= request.length + 8]
+                     not mr.null and mr.len >= request.length + 8]
+            found += [mw for mw in self.things["mw"]
+                      if mw.reached_by(qp.peer) and mw not in self.planned and
+                      not mw.has(op.remote) and mw.len >= request.length + 8]
             if not found:
                 return False
             mr = self.random.choice(found)
             at = mr.at + 7 & ~7
-            fields["raddr"], fields["rkey"] = mr.address(at), mr.name
+            fields["raddr"], fields["rkey"] = mr.address(at), mr.key()
             request.spared = [(qp.peer.node, at, request.length)]
+        elif rule.name == "remote_window" and remote:
+            fields["rkey"] = \
+                self.chance(0.5) and self.key_elsewhere(qp.peer) or \
+                self.free_window(qp.peer.pd, 2).key()
+            request.spared = [(qp.peer.node, remote[1], request.length)]
         elif rule.name == "atomic_alignment" and op.data == "fetch":
             mr, at = request.remote
             fields["raddr"] = mr.address(at + self.random.randint(1, 7))
@@ -261,7 +330,7 @@ class Requests(States):
         elif rule.name == "qkey":
             fields["qkey"] = qp.peer.qkey ^ 1
         else:
-            return False
+            return self.break_window(rule.name, qp, request, fields)
         return True
 
     @staticmethod
@@ -270,8 +339,8 @@ class Requests(States):
 
     def other_region(self, qp, first):
         found = [mr for mr in self.things["mr"] if mr.node == qp.node and
-                 mr.pd is not qp.pd and mr.len >= first[2] and
-                 mr.has("LOCAL_WRITE")]
+                 mr.pd is not qp.pd and not mr.null and
+                 mr.len >= first[2] and mr.has("LOCAL_WRITE")]
         if not found:
             return None
         mr = self.random.choice(found)

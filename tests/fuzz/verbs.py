@@ -5,8 +5,8 @@ Nothing here knows of the fuzzer. To add a verb, describe it here; `fuzz-verbs
 --coverage` then says what is missing to call it.
 """
 
-from words import EBUSY, EINVAL, ENOENT, ENOMEM, EOPNOTSUPP
-from words import Dropped, Fails, Operation, Rule, Verb
+from words import EBUSY, EINVAL, ENOENT, ENOMEM, EOPNOTSUPP, EPERM
+from words import Dropped, Fails, Operation, Returns, Rule, Verb
 
 RC, UC, UD = "RC", "UC", "UD"
 QP_TYPES = {RC: 2, UC: 3, UD: 4}
@@ -46,6 +46,8 @@ STATUS = {
     "LOC_QP_OP_ERR": 2,
     "LOC_PROT_ERR": 4,
     "WR_FLUSH_ERR": 5,
+    "MW_BIND_ERR": 6,
+    "LOC_ACCESS_ERR": 8,
     "REM_INV_REQ_ERR": 9,
     "REM_ACCESS_ERR": 10,
     "REM_OP_ERR": 11,
@@ -54,6 +56,7 @@ STATUS = {
 
 # enum ibv_wc_opcode
 WC_SEND, WC_WRITE, WC_READ, WC_COMP_SWAP, WC_FETCH_ADD = range(5)
+WC_BIND_MW, WC_LOCAL_INV = 5, 6
 WC_RECV, WC_RECV_RDMA_WITH_IMM = 128, 129
 
 OPERATIONS = (
@@ -72,6 +75,12 @@ OPERATIONS = (
               "fetch", WC_COMP_SWAP, remote="REMOTE_ATOMIC"),
     Operation("ATOMIC_FETCH_AND_ADD", 6, (RC,), "ibv_wr_atomic_fetch_add",
               1 << 6, "fetch", WC_FETCH_ADD, remote="REMOTE_ATOMIC"),
+    Operation("LOCAL_INV", 7, CONNECTED, "ibv_wr_local_inv", 1 << 7, "none",
+              WC_LOCAL_INV),
+    Operation("BIND_MW", 8, CONNECTED, "ibv_wr_bind_mw", 1 << 8, "bind",
+              WC_BIND_MW),
+    Operation("SEND_WITH_INV", 9, CONNECTED, "ibv_wr_send_inv", 1 << 9, "out",
+              WC_SEND, receives=WC_RECV, with_inv=True),
 )
 
 OPERATION = {operation.name: operation for operation in OPERATIONS}
@@ -86,7 +95,8 @@ SETTERS = ("ibv_wr_set_sge", "ibv_wr_set_sge_list", "ibv_wr_set_inline_data",
 # ibv_create_cq_ex(3): fields of a completion
 READERS = ("ibv_wc_read_opcode", "ibv_wc_read_vendor_err",
            "ibv_wc_read_byte_len", "ibv_wc_read_imm_data",
-           "ibv_wc_read_qp_num", "ibv_wc_read_wc_flags")
+           "ibv_wc_read_invalidated_rkey", "ibv_wc_read_qp_num",
+           "ibv_wc_read_wc_flags")
 
 # What a request must be when it is posted
 POSTING = (
@@ -97,11 +107,51 @@ POSTING = (
     Rule("inline_length", "inline data is at most cap.max_inline_data long",
          "ibv_create_qp(3): max_inline_data", EINVAL),
     Rule("inline_opcode", "IBV_SEND_INLINE: only for Send and RDMA Write",
-         "ibv_post_send(3): IBV_SEND_INLINE", EINVAL, on=(RC,)),
+         "ibv_post_send(3): IBV_SEND_INLINE", EINVAL, on=CONNECTED),
     Rule("room", "the send queue has room", "ibv_create_qp(3): max_send_wr",
          ENOMEM),
     Rule("state", "the queue pair is in RTS, SQD, SQE or ERR",
          "IBTA 10.3.1, 11.4.1.1", EINVAL),
+)
+
+# What a request to bind a window must be, as far as it is looked at when it is
+# posted
+BINDING = (
+    Rule("bind_pd", "region and window have the same protection domain",
+         "IBTA 10.6.7.2", EPERM, on=CONNECTED),
+    Rule("bind_null", "the region is no null region",
+         "ibv_alloc_null_mr(3)", EOPNOTSUPP, on=CONNECTED),
+    Rule("bind_region", "the region has IBV_ACCESS_MW_BIND",
+         "ibv_reg_mr(3): IBV_ACCESS_MW_BIND", EINVAL, on=CONNECTED),
+    Rule("bind_zero_based", "the region does not have IBV_ACCESS_ZERO_BASED",
+         "IBTA 10.6.7.2", EINVAL, on=CONNECTED),
+    Rule("bind_local_write",
+         "REMOTE_WRITE and REMOTE_ATOMIC only if the region has LOCAL_WRITE",
+         "ibv_bind_mw(3): mw_access_flags", EINVAL, on=CONNECTED),
+    Rule("bind_access", "mw_access_flags has only flags of windows",
+         "ibv_bind_mw(3): mw_access_flags", EINVAL, on=CONNECTED),
+    Rule("bind_type", "each way to bind has its type of window",
+         "ibv_bind_mw(3): NOTES", EINVAL, on=CONNECTED),
+)
+
+# With ibv_bind_mw() no length unbinds, and it chooses the key
+BINDING_TYPE_2 = BINDING + (
+    Rule("bind_length", "length is not 0",
+         "ibv_alloc_mw(3)", EINVAL, on=CONNECTED),
+    Rule("bind_key", "only the low 8 bits of rkey are new",
+         "IBTA 10.6.7.2", EINVAL, on=CONNECTED),
+)
+BINDING_TYPE_1 = BINDING + (
+    Rule("bind_flags", "send_flags has only FENCE and SIGNALED",
+         "ibv_bind_mw(3): send_flags", EINVAL, on=CONNECTED),
+)
+
+# What must hold when a request to bind a window is executed
+BINDING_EXECUTION = (
+    Rule("window_pd", "the window is in the queue pair's protection domain",
+         "IBTA 10.6.7.2", Fails("MW_BIND_ERR"), on=CONNECTED),
+    Rule("window_bounds", "the bytes are within the region",
+         "IBTA 10.6.7.2", Fails("MW_BIND_ERR"), on=CONNECTED),
 )
 
 # What must hold when a request is executed
@@ -138,7 +188,20 @@ EXECUTION = (
          on=CONNECTED),
     Rule("qkey", "remote_qkey is the other end's Q_Key",
          "IBTA 9.6.1.1.5", Dropped(), on=(UD,)),
-)
+    Rule("remote_window",
+         "a window is bound, and if it is of type 2, through the other end",
+         "IBTA 10.6.7.2", Fails("REM_ACCESS_ERR", peer_stops=True), on=(RC,)),
+    Rule("window_bound", "a window of type 2 is not bound already",
+         "ibv_alloc_mw(3); IBTA 10.6.7.2", Fails("MW_BIND_ERR"), on=CONNECTED),
+    Rule("invalidate", "IBV_WR_LOCAL_INV names a window of type 2",
+         "ibv_alloc_mw(3); IBTA 10.6.7.2", Fails("MW_BIND_ERR"), on=CONNECTED),
+    Rule("invalidate_qp", "it is not bound through another queue pair",
+         "IBTA 10.6.7.2", Fails("MW_BIND_ERR"), on=CONNECTED),
+    Rule("invalidate_remote", "IBV_WR_SEND_WITH_INV names a window of type 2 "
+         "that is bound through the other end",
+         "IBTA 9.4.1", Fails("REM_ACCESS_ERR", peer="LOC_ACCESS_ERR",
+                             peer_stops=True), on=(RC,)),
+) + BINDING_EXECUTION
 
 # What a receive request must be
 RECEIVING = (
@@ -221,6 +284,16 @@ def access_broken(flags):
     return None
 
 
+def writable(flags):
+    """Whether memory with these rights is written to"""
+    return bool(flags & access("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_ATOMIC",
+                               "MW_BIND"))
+
+
+# enum ibv_rereg_mr_flags, and error codes
+TRANSLATION, PD, RIGHTS = 1, 2, 4
+REREG_INPUT, REREG_CMD = Returns(-1), Returns(-4)
+
 CQE = (Rule("cqe", "cqe is at least 1 and at most max_cqe",
             "ibv_create_cq(3)", EINVAL),)
 
@@ -241,8 +314,48 @@ VERBS = (
              Rule("remote_needs_local",
                   "REMOTE_WRITE and REMOTE_ATOMIC only with LOCAL_WRITE",
                   "ibv_reg_mr(3)", EINVAL),)),
+    Verb("ibv_reg_mr_iova", "reg_mr", "ibv_reg_mr(3)",
+         "lets the device use memory under other addresses", makes="mr",
+         uses=("pd",), rules=(
+             Rule("iova", "address and hca_va have the same offset in a page",
+                  "IBTA 10.6.2.5", EINVAL),)),
+    Verb("ibv_alloc_null_mr", "alloc_null_mr", "ibv_alloc_null_mr(3)",
+         "makes a region of zeroes", makes="mr", uses=("pd",)),
+    Verb("ibv_rereg_mr", "rereg_mr", "ibv_rereg_mr(3)",
+         "changes a memory region", uses=("mr", "pd"), rules=(
+             Rule("flags", "flags has only those that there are",
+                  "ibv_rereg_mr(3)", REREG_INPUT),
+             Rule("range", "with CHANGE_TRANSLATION there is some memory",
+                  "ibv_rereg_mr(3)", REREG_INPUT),
+             Rule("access", "access is 0 but with CHANGE_ACCESS",
+                  "ibv_rereg_mr(3)", REREG_INPUT),
+             Rule("null", "it is no null region",
+                  "ibv_alloc_null_mr(3)", REREG_INPUT),
+             Rule("remote_needs_local",
+                  "REMOTE_WRITE and REMOTE_ATOMIC only with LOCAL_WRITE",
+                  "ibv_reg_mr(3)", REREG_CMD),
+             Rule("writable", "memory that was not to be written to stays so",
+                  "Documentation/abi.rst: Memory region", REREG_CMD),
+             Rule("unbound", "no window is bound to it",
+                  "IBTA 10.6.7.2", REREG_CMD),)),
     Verb("ibv_dereg_mr", "destroy", "ibv_reg_mr(3)",
-         "takes memory back from the device", destroys="mr"),
+         "takes memory back from the device", destroys="mr",
+         rules=unused("memory region", "ibv_alloc_mw(3)")),
+    Verb("ibv_alloc_mw", "alloc_mw", "ibv_alloc_mw(3)",
+         "makes a memory window", makes="mw", uses=("pd",), rules=(
+             Rule("type", "the type is 1 or 2", "ibv_alloc_mw(3)", EINVAL),)),
+    Verb("ibv_dealloc_mw", "destroy", "ibv_alloc_mw(3)",
+         "destroys a memory window, bound or not", destroys="mw"),
+    Verb("ibv_bind_mw", "bind_mw", "ibv_bind_mw(3)",
+         "posts a request to bind a window of type 1", uses=("qp", "mw"),
+         rules=BINDING_TYPE_1 + BINDING_EXECUTION + (
+             Rule("room", "the send queue has room",
+                  "ibv_create_qp(3): max_send_wr", ENOMEM),
+             Rule("state", "the queue pair is in RTS, SQD, SQE or ERR",
+                  "IBTA 10.3.1, 11.4.1.1", EINVAL),
+             Rule("qp_type", "the queue pair is of type UC, RC or XRC_SEND",
+                  "ibv_bind_mw(3)", EINVAL),),
+         cannot_break=("room",)),
     Verb("ibv_create_cq", "create_cq", "ibv_create_cq(3)",
          "makes a completion queue", makes="cq", rules=CQE),
     Verb("ibv_create_cq_ex", "create_cq", "ibv_create_cq_ex(3)",
@@ -272,10 +385,10 @@ VERBS = (
          "destroys an address handle", destroys="ah"),
     Verb("ibv_post_send", "post_send", "ibv_post_send(3)",
          "posts a list of send requests", uses=("qp",),
-         rules=POSTING + EXECUTION),
+         rules=POSTING + BINDING_TYPE_2 + EXECUTION),
     Verb("ibv_wr_complete", "wr_batch", "ibv_wr_post(3)",
          "posts all requests of a critical section", uses=("qp",),
-         rules=POSTING + EXECUTION),
+         rules=POSTING + BINDING_TYPE_2 + EXECUTION),
     Verb("ibv_wr_abort", "wr_batch", "ibv_wr_post(3)",
          "discards all requests of a critical section", uses=("qp",)),
     Verb("ibv_post_recv", "post_recv", "ibv_post_recv(3)",

@@ -23,6 +23,13 @@ class Refused:
 
 
 @dataclass(frozen=True)
+class Returns:
+    """As Refused, but the call has error codes of its own."""
+
+    code: int
+
+
+@dataclass(frozen=True)
 class Fails:
     """The request completes with a status, and its queue pair stops.
 
@@ -48,7 +55,7 @@ class Rule:
     name: by which generate.py and the reports call it
     says: the rule
     source: the manual page or section that it comes from
-    otherwise: Refused, Fails or Dropped
+    otherwise: Refused, Returns, Fails or Dropped
     on: types of queue pairs that have it; all, if empty
     """
 
@@ -73,7 +80,8 @@ class Operation:
     builder: the function of ibv_wr_post(3)
     send_ops: the bit of send_ops_flags
     data: "out" (SGEs or inline data are sent), "in" (SGEs are written to),
-        "fetch" (the same, one of 8 bytes), "none"
+        "fetch" (the same, one of 8 bytes), "bind" (a window, and where to bind
+        it), "none"
     completes: opcode of the completion
     receives: opcode of the completion at the other end, if it uses a receive
         request there
@@ -135,5 +143,6 @@ class Verb:
 EINVAL = Refused(errno.EINVAL)
 ENOENT = Refused(errno.ENOENT)
 ENOMEM = Refused(errno.ENOMEM)
+EPERM = Refused(errno.EPERM)
 EBUSY = Refused(errno.EBUSY)
 EOPNOTSUPP = Refused(errno.EOPNOTSUPP)
