@@ -9,9 +9,9 @@
 #include "runner.h"
 
 static const char *const kind_names[NUM_KINDS] = {
-	[KIND_PD] = "pd", [KIND_MR] = "mr",   [KIND_MW] = "mw",
-	[KIND_CQ] = "cq", [KIND_SRQ] = "srq", [KIND_QP] = "qp",
-	[KIND_AH] = "ah",
+	[KIND_PD] = "pd", [KIND_MR] = "mr",	[KIND_MW] = "mw",
+	[KIND_CQ] = "cq", [KIND_SRQ] = "srq",	[KIND_QP] = "qp",
+	[KIND_AH] = "ah", [KIND_XRCD] = "xrcd",
 };
 
 static struct object objects[NUM_KINDS][MAX_OBJECTS];
@@ -106,6 +106,16 @@ struct object *object(const struct line *line, const char *name)
 	const char *end;
 
 	return find(line, name, &kind, &end);
+}
+
+/** kind_of() - what an object is */
+enum kind kind_of(const struct line *line, const char *name)
+{
+	enum kind kind;
+	const char *end;
+
+	find(line, name, &kind, &end);
+	return kind;
 }
 
 /** live() - what libibverbs calls an object that exists */

@@ -96,6 +96,8 @@ static void add_one(const struct line *line, struct ibv_qp_ex *qp,
 		ibv_wr_set_ud_addr(qp, req->wr.wr.ud.ah,
 				   req->wr.wr.ud.remote_qpn,
 				   req->wr.wr.ud.remote_qkey);
+	if (req->srqn)
+		ibv_wr_set_xrc_srqn(qp, req->wr.qp_type.xrc.remote_srqn);
 	set_data(line, qp, req);
 }
 

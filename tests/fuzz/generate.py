@@ -18,8 +18,8 @@ from posting import Posting
 MAX_QPS = 24
 RIGHTS = verbs.access("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ",
                       "REMOTE_ATOMIC", "MW_BIND")
-TYPES = 3 * (verbs.RC,) + (verbs.UC, verbs.UD)
-KINDS = ("qp", "ah", "mw", "mr", "srq", "cq", "pd")  # users first
+TYPES = 3 * (verbs.RC,) + (verbs.UC, verbs.UD) + 2 * (verbs.XRC_SEND,)
+KINDS = ("qp", "ah", "mw", "mr", "srq", "xrcd", "cq", "pd")  # users first
 
 
 class Generator(Posting):
@@ -62,15 +62,18 @@ class Generator(Posting):
             self.make_cq()
         elif what < 0.075:
             self.refused_cq()
+        elif what < 0.077:
+            self.random.choice((self.refused_xrcd, self.get_srq_num))()
         elif what < 0.085:
             self.query(qp)
-        elif what < 0.11:
-            self.wander(qp)
+        elif what < 0.115:
+            self.wander(qp.peer if qp.peer.type == verbs.XRC_RECV and
+                        self.chance(0.5) else qp)
         elif qp.state == "SQE" and self.chance(0.8):
             self.wander(qp)
         elif qp.state != "RTS" or qp.peer.state == "ERR":
             self.recover(qp)
-        elif what < 0.12:
+        elif what < 0.125:
             self.overflow(qp)
         elif qp.peer.state in ("RTS", "SQE"):
             self.burst(qp)

@@ -151,6 +151,18 @@ class Cq(Thing):
     ex: bool = False
 
 
+@dataclass(eq=False)
+class Xrcd(Thing):
+    """An open XRC domain
+
+    file: number of the file that it belongs to, or None
+    domain: what those that were opened with the same file have in common
+    """
+
+    file: int = None
+    domain: object = field(default_factory=object)
+
+
 @dataclass
 class Receive:
     wr_id: int
@@ -163,9 +175,13 @@ class Receive:
 
 @dataclass(eq=False)
 class Srq(Thing):
+    """A shared receive queue; cq is that of an XRC one"""
+
     pd: Pd = None
     max_wr: int = 0
     max_sge: int = 0
+    xrcd: Xrcd = None
+    cq: Cq = None
     receives: deque = field(default_factory=deque)
 
 
@@ -233,7 +249,12 @@ WC_GRH, WC_WITH_IMM, WC_WITH_INV = 1, 2, 8
 
 @dataclass(eq=False)
 class Qp(Thing):
+    """A queue pair. XRC_RECV ones have the pd, srq and rcq of the shared
+    receive queue that requests name just now.
+    """
+
     type: str = ""
+    xrcd: Xrcd = None
     pd: Pd = None
     scq: Cq = None
     rcq: Cq = None
@@ -380,7 +401,7 @@ class Model:
                                  request.length))
         if outcome.peer_stops:
             self.stop(peer)
-        if qp.type == verbs.RC:
+        if qp.type in verbs.RELIABLE:
             self.stop(qp)
         else:
             qp.state = "SQE"

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Verbs that make and destroy objects */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runner.h"
 
@@ -48,19 +51,78 @@ static int create_cq(const struct line *line, struct object *obj)
 
 static int create_srq(const struct line *line, struct object *obj)
 {
-	struct ibv_srq_init_attr attr = {
+	struct ibv_pd *pd = live(line, KIND_PD, must(line, "pd"));
+	struct ibv_srq_init_attr_ex attr = {
 		.attr = { .max_wr = number(line, "wr", 1),
 			  .max_sge = number(line, "sge", 1),
 			  .srq_limit = number(line, "limit", 0) },
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
+		.srq_type = IBV_SRQT_XRC,
+		.pd = pd,
+		.xrcd = maybe(line, KIND_XRCD, "xrcd"),
+		.cq = maybe(line, KIND_CQ, "cq"),
 	};
-
+	struct ibv_srq_init_attr basic = { .attr = attr.attr };
 	struct ibv_srq *srq;
 
 	errno = 0;
-	srq = ibv_create_srq(live(line, KIND_PD, must(line, "pd")), &attr);
+	if (attr.xrcd) {
+		srq = ibv_create_srq_ex(pd->context, &attr);
+	} else {
+		srq = ibv_create_srq(pd, &basic);
+		attr.attr = basic.attr;
+	}
 	obj->cap.max_recv_wr = attr.attr.max_wr;
 	obj->cap.max_recv_sge = attr.attr.max_sge;
 	return made(obj, srq);
+}
+
+static int open_xrcd(const struct line *line, struct object *obj)
+{
+	struct node *node = node_of(line, &obj->node);
+	struct ibv_xrcd_init_attr attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = -1,
+		.oflags = number(line, "oflag", O_CREAT),
+	};
+	char path[64];
+	int err;
+
+	if (arg(line, "file")) {
+		snprintf(path, sizeof(path), "/tmp/fuzz-xrcd-%s",
+			 arg(line, "file"));
+		attr.fd = open(path, O_RDONLY | O_CREAT, 0600);
+		if (attr.fd < 0)
+			fail(line, "%s: %s", path, strerror(errno));
+	}
+	errno = 0;
+	err = made(obj, ibv_open_xrcd(node->ctx, &attr));
+	if (attr.fd >= 0)
+		close(attr.fd);
+	return err;
+}
+
+static int get_srq_num(const struct line *line, struct object *obj)
+{
+	uint32_t number;
+
+	live(line, KIND_SRQ, line->target);
+	return ibv_get_srq_num(obj->ptr, &number);
+}
+
+/* It has nothing of its own. */
+static int create_xrc_recv(const struct line *line, struct object *obj)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = live(line, KIND_XRCD, must(line, "xrcd")),
+	};
+
+	obj->node = object(line, must(line, "xrcd"))->node;
+	errno = 0;
+	return made(obj, ibv_create_qp_ex(nodes[obj->node].ctx, &attr));
 }
 
 static int create_qp(const struct line *line, struct object *obj)
@@ -77,11 +139,13 @@ static int create_qp(const struct line *line, struct object *obj)
 		.qp_type = number(line, "type", 0),
 		.sq_sig_all = number(line, "sig_all", 0),
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
-		.pd = live(line, KIND_PD, must(line, "pd")),
+		.pd = maybe(line, KIND_PD, "pd"),
 		.send_ops_flags = number(line, "ops", 0),
 	};
 	struct ibv_qp *qp;
 
+	if (arg(line, "xrcd"))
+		return create_xrc_recv(line, obj);
 	obj->node = object(line, must(line, "pd"))->node;
 	obj->ex = arg(line, "ops");
 	if (obj->ex)
@@ -117,14 +181,8 @@ static int create_ah(const struct line *line, struct object *obj)
 
 static int destroy(const struct line *line, struct object *obj)
 {
-	static const char kinds[NUM_KINDS][4] = { "pd",	 "mr", "mw", "cq",
-						  "srq", "qp", "ah" };
-	enum kind kind = 0;
-
-	while (strncmp(line->target, kinds[kind], strlen(kinds[kind])))
-		kind++;
-	live(line, kind, line->target);
-	switch (kind) {
+	live(line, kind_of(line, line->target), line->target);
+	switch (kind_of(line, line->target)) {
 	case KIND_PD:
 		return gone(obj, ibv_dealloc_pd(obj->ptr));
 	case KIND_MR:
@@ -137,6 +195,8 @@ static int destroy(const struct line *line, struct object *obj)
 		return gone(obj, ibv_destroy_srq(obj->ptr));
 	case KIND_QP:
 		return gone(obj, ibv_destroy_qp(obj->ptr));
+	case KIND_XRCD:
+		return gone(obj, ibv_close_xrcd(obj->ptr));
 	default:
 		return gone(obj, ibv_destroy_ah(obj->ptr));
 	}
@@ -151,6 +211,7 @@ bool objects_call(const struct line *line)
 		{ "alloc_pd", alloc_pd },     { "create_cq", create_cq },
 		{ "create_srq", create_srq }, { "create_qp", create_qp },
 		{ "create_ah", create_ah },   { "destroy", destroy },
+		{ "open_xrcd", open_xrcd },   { "get_srq_num", get_srq_num },
 	};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {

@@ -3,12 +3,14 @@
 
 import verbs
 from model import AREA, SINK, SOURCE, TARGET, Ah, Cq, Mr, Pd, Qp, Srq
+from model import Xrcd
 from program import Program
 
 CQE = 4096
 STANDARD_WC = 0x7f
+O_CREAT, O_EXCL = 0o100, 0o200
 LENGTHS = (1, 8, 4096, 65536, AREA // 2)
-FEW = ("pd", "mr", "cq", "srq")
+FEW = ("pd", "mr", "cq", "srq", "xrcd")
 
 
 class Objects(Program):
@@ -157,19 +159,98 @@ class Objects(Program):
                   sge=srq.max_sge)
         return self.keep(srq, pd)
 
+    def open_xrcd(self, xrcd, oflag, broken=None):
+        self.call("ibv_open_xrcd", xrcd.name, broken=broken, dev=xrcd.node,
+                  file=xrcd.file, oflag=oflag)
+
+    def make_xrcd(self, node):
+        xrcd = Xrcd(self.name("xrcd"), node)
+        oflag = O_CREAT | (O_EXCL if self.chance(0.3) else 0)
+        first = self.any("xrcd", node=node)
+        if first and first.file and self.chance(0.5):
+            xrcd.file, xrcd.domain = first.file, first.domain
+            oflag = self.random.choice((0, O_CREAT))
+        elif self.chance(0.6):
+            xrcd.file = self.numbers["xrcd"]
+        self.open_xrcd(xrcd, oflag)
+        return self.keep(xrcd)
+
+    def refused_xrcd(self):
+        xrcd = Xrcd(self.name("xrcd"), self.random.randrange(2))
+        first = self.any("xrcd", node=xrcd.node)
+        if first and first.file and self.chance(0.7):
+            xrcd.file = first.file
+            self.open_xrcd(xrcd, O_CREAT | O_EXCL, "excl")
+        else:
+            xrcd.file = self.numbers["xrcd"]
+            self.open_xrcd(xrcd, 0, "exists")
+
+    def make_xrc_srq(self, xrcd):
+        node = xrcd.node
+        pd = self.any("pd", node=node) or self.make_pd(node)
+        cq = self.any("cq", node=node) or self.make_cq(node)
+        srq = Srq(self.name("srq"), node, pd=pd, xrcd=xrcd, cq=cq,
+                  max_wr=self.random.choice((64, 256)),
+                  max_sge=self.random.choice((1, 2, 4)))
+        self.call("ibv_create_srq_ex", srq.name, pd=pd.name, wr=srq.max_wr,
+                  sge=srq.max_sge, xrcd=xrcd.name, cq=cq.name)
+        return self.keep(srq, pd, xrcd, cq)
+
+    def get_srq_num(self):
+        srq = self.any("srq")
+        if srq:
+            self.call("ibv_get_srq_num", srq.name,
+                      broken=None if srq.xrcd else "xrc")
+
+    def make_xrc_recv(self, node):
+        xrcd = self.any("xrcd", node=node)
+        if not xrcd or self.chance(0.2):
+            xrcd = self.make_xrcd(node)
+        qp = Qp(self.name("qp"), node, type=verbs.XRC_RECV, xrcd=xrcd, caps={})
+        self.call("ibv_create_qp_ex", qp.name, xrcd=xrcd.name,
+                  type=verbs.QP_TYPES[qp.type])
+        return self.keep(qp, xrcd)
+
+    def aim(self, qp):
+        """Have requests of an XRC_SEND queue pair name some queue."""
+        peer = qp.peer
+        found = [srq for srq in self.things["srq"]
+                 if srq.xrcd and srq.xrcd.domain is peer.xrcd.domain]
+        if not found or (len(found) < 4 and self.chance(0.1)):
+            found.append(self.make_xrc_srq(peer.xrcd))
+        peer.srq = self.random.choice(found)
+        peer.pd, peer.rcq = peer.srq.pd, peer.srq.cq
+
+    def other_domain(self, qp):
+        """An XRC shared receive queue of another domain, of the same node"""
+        found = [srq for srq in self.things["srq"]
+                 if srq.node == qp.node and srq.xrcd and
+                 srq.xrcd.domain is not qp.xrcd.domain]
+        if found:
+            return self.random.choice(found)
+        xrcds = [xrcd for xrcd in self.things["xrcd"]
+                 if xrcd.node == qp.node and
+                 xrcd.domain is not qp.xrcd.domain]
+        while not xrcds:
+            xrcd = self.make_xrcd(qp.node)
+            if xrcd.domain is not qp.xrcd.domain:
+                xrcds.append(xrcd)
+        return self.make_xrc_srq(self.random.choice(xrcds))
+
     def make_qp(self, qp_type, node):
         pd = self.any("pd", node=node) or self.make_pd(node)
         scq = self.any("cq", node=node) or self.make_cq(node)
         rcq = self.any("cq", node=node)
         srq = None
-        if self.chance(0.25):
-            srq = self.any("srq", pd=pd) or self.make_srq(pd)
+        xrc = qp_type == verbs.XRC_SEND
+        if self.chance(0.25) and not xrc:
+            srq = self.any("srq", pd=pd, xrcd=None) or self.make_srq(pd)
         caps = {"swr": self.random.choice((2, 16, 64)),
                 "rwr": self.random.choice((16, 64)),
                 "ssge": self.random.choice((1, 2, 4)),
                 "rsge": self.random.choice((1, 2, 4)),
                 "inline": self.random.choice((0, 16, 64, 200))}
-        if srq:
+        if srq or xrc:
             caps["rwr"] = caps["rsge"] = 0
         ops = None
         if self.chance(0.6):
@@ -183,11 +264,12 @@ class Objects(Program):
         self.create_qp(qp)
         if qp_type == verbs.UD:
             qp.qkey = self.random.getrandbits(31)
-        return self.keep(qp, pd, scq, rcq, srq)
+        return self.keep(qp, pd, scq, None if xrc else rcq, srq)
 
     def create_qp(self, qp, broken=None):
         self.call("ibv_create_qp_ex", qp.name, broken=broken, pd=qp.pd.name,
-                  scq=qp.scq.name, rcq=qp.rcq.name,
+                  scq=qp.scq.name,
+                  rcq=None if qp.type == verbs.XRC_SEND else qp.rcq.name,
                   srq=qp.srq.name if qp.srq else None,
                   type=verbs.QP_TYPES[qp.type], sig_all=int(qp.sig_all),
                   ops=qp.ops, **qp.caps)
@@ -195,7 +277,7 @@ class Objects(Program):
     def refused_qp(self):
         """A queue pair with an operation that its type does not have"""
         missing = [(qp_type, op) for op in verbs.OPERATIONS
-                   for qp_type in verbs.QP_TYPES if qp_type not in op.on]
+                   for qp_type in verbs.SENDING if qp_type not in op.on]
         qp_type, op = self.random.choice(missing)
         pd = self.any("pd")
         cq = self.any("cq", node=pd.node)
@@ -231,6 +313,11 @@ class Objects(Program):
         if thing.users:
             return
         self.drop(thing)
+        if thing.kind == "srq":
+            # XRC_RECV queue pairs do not keep it
+            for qp in self.things["qp"]:
+                if qp.srq is thing:
+                    qp.srq = qp.pd = qp.rcq = None
         if thing.kind == "mw":
             self.model.bind(thing, None, 0)
         if thing.kind == "qp":

@@ -40,6 +40,23 @@ static uint32_t remote_qpn(const struct line *line, const char *text)
 	return qp->qp_num;
 }
 
+static uint32_t remote_srqn(const struct line *line, const char *text)
+{
+	uint32_t number;
+
+	if (text[0] >= '0' && text[0] <= '9')
+		return strtoul(text, NULL, 0);
+	if (ibv_get_srq_num(live(line, KIND_SRQ, text), &number))
+		fail(line, "%s has no number", text);
+	return number;
+}
+
+static void set_srqn(struct request *req, uint32_t number)
+{
+	req->wr.qp_type.xrc.remote_srqn = number;
+	req->srqn = true;
+}
+
 /* Address and key, set before, are elsewhere in the union then. */
 static void set_atomic(struct ibv_send_wr *wr, uint64_t compare_add)
 {
@@ -103,6 +120,8 @@ static void set_field(const struct line *line, struct request *req,
 		set_atomic(wr, strtoull(value, NULL, 0));
 	else if (!strcmp(name, "swap"))
 		wr->wr.atomic.swap = strtoull(value, NULL, 0);
+	else if (!strcmp(name, "srqn"))
+		set_srqn(req, remote_srqn(line, value));
 	else if (!strcmp(name, "ah"))
 		wr->wr.ud.ah = live(line, KIND_AH, value);
 	else if (!strcmp(name, "qpn"))

@@ -66,6 +66,8 @@ class Posting(Requests):
 
     def post_early(self, qp):
         """Post where the state does not let"""
+        if qp.type not in verbs.SENDING:
+            return
         word = self.word({"id": self.next_id(), "op": 2})
         if qp.state in verbs.CANNOT_SEND:
             self.call("ibv_post_send", qp.name, word, broken="state", bad=0)
@@ -78,17 +80,23 @@ class Posting(Requests):
             if qp.ops is not None and qp.type != verbs.UD:
                 self.call("ibv_wr_complete", qp.name, word, broken="state")
                 self.reach("posted", "ibv_wr_complete", qp.state)
-        if qp.state == "RESET" and not qp.srq:
+        if qp.state == "RESET" and self.has_receive_queue(qp):
             self.call("ibv_post_recv", qp.name,
                       self.word({"id": self.next_id()}), broken="state", bad=0)
             self.reach("posted", "ibv_post_recv", qp.state)
 
+    @staticmethod
+    def has_receive_queue(qp):
+        return qp.type in verbs.WITH_RECEIVE_QUEUE and not qp.srq
+
     def post_here(self, qp):
         """Post one request each way, in a state other than RTS"""
         self.post_early(qp)
-        if qp.state not in verbs.CANNOT_SEND and not qp.deferred:
+        if qp.type in verbs.SENDING and not qp.deferred and \
+                qp.state not in verbs.CANNOT_SEND:
             self.post_last(qp, qp.ops is not None and self.chance(0.5))
-        if qp.state != "RESET" and not qp.srq and len(qp.receives) < 4:
+        if qp.state != "RESET" and self.has_receive_queue(qp) and \
+                len(qp.receives) < 4:
             self.post_receives(qp, [Need(0)])
 
     def way(self, qp, op):
@@ -98,9 +106,26 @@ class Posting(Requests):
         return int(qp.ops is not None and qp.ops & op.send_ops != 0 and
                    self.chance(0.6))
 
+    def clear(self, qp):
+        """Receive requests are left over, whose lengths do not fit."""
+        srq = qp.peer.srq
+        if not srq:
+            self.recover(qp)
+            return
+        if not srq.xrcd:
+            for user in [user for user in self.things["qp"]
+                         if user.srq is srq]:
+                self.destroy_thing(user)
+        self.destroy_thing(srq)
+
     def burst(self, qp):
         """Some requests from one queue pair, and what they need"""
         self.replan()
+        if qp.type == verbs.XRC_SEND:
+            self.aim(qp)
+        if qp.peer.queue():
+            self.clear(qp)
+            return
         room = min(qp.caps["swr"] // 2, 16)
         ops = [op for op in verbs.OPERATIONS if qp.type in op.on]
         # Windows are scarce
@@ -116,7 +141,12 @@ class Posting(Requests):
             if not request:
                 continue
             fields = self.fields(qp, request, batch)
-            if not spoiled and self.chance(0.02):
+            if op.with_inv and not request.window:
+                if spoiled or self.chance(0.9) or \
+                        not self.doom(qp, request, fields, VERB[batch]):
+                    continue
+                spoiled = True
+            if not spoiled and self.chance(0.025):
                 spoiled = self.spoil(qp, request, fields, VERB[batch])
             requests.append((request, fields, batch))
             dropped = request.wrong and \
@@ -127,10 +157,9 @@ class Posting(Requests):
                 break
         if not requests:
             return
-        queue = qp.peer.queue()
         limit = qp.peer.srq.max_wr if qp.peer.srq else qp.peer.caps["rwr"]
-        if queue or len(lengths) >= limit:
-            return  # left over from before: their lengths do not fit
+        if len(lengths) >= limit:
+            return
         if not self.post_receives(qp.peer, lengths):
             return
         self.post_in_calls(qp, requests)
@@ -138,12 +167,13 @@ class Posting(Requests):
 
     def overflow(self, qp):
         """Fill a queue, and one more"""
-        if qp.state == "INIT" and not qp.srq and not qp.receives:
+        if qp.state == "INIT" and self.has_receive_queue(qp) and \
+                not qp.receives:
             self.call("ibv_post_recv", qp.name, self.word({"id": 0}),
                       broken="room", bad="room", overflow=1)
             self.modify(qp, "RESET")
             self.modify(qp, "INIT")
-        if qp.state != "RTS" or qp.sig_all:
+        if qp.state != "RTS" or qp.sig_all or qp.type not in verbs.SENDING:
             return
         request, fields = self.empty(qp)
         fields["flags"] = 0
@@ -243,6 +273,10 @@ class Posting(Requests):
             request.wrong = verbs.rule(verbs.EXECUTION, "qkey")
         else:
             request.remote = (None, TARGET)
+        if qp.type == verbs.XRC_SEND:
+            if not qp.peer.srq:
+                self.aim(qp)
+            fields["srqn"] = qp.peer.srq.name
         return request, fields
 
     def post_last(self, qp, batch=False):

@@ -40,6 +40,7 @@ enum kind {
 	KIND_SRQ,
 	KIND_QP,
 	KIND_AH,
+	KIND_XRCD,
 	NUM_KINDS,
 };
 
@@ -94,6 +95,7 @@ const char *arg(const struct line *line, const char *name);
 const char *must(const struct line *line, const char *name);
 uint64_t number(const struct line *line, const char *name, uint64_t otherwise);
 struct object *object(const struct line *line, const char *name);
+enum kind kind_of(const struct line *line, const char *name);
 void *live(const struct line *line, enum kind kind, const char *name);
 void *maybe(const struct line *line, enum kind kind, const char *name);
 uint64_t address(const struct line *line, const char *text);
@@ -119,12 +121,14 @@ bool memory_call(const struct line *line);
  * @sges: its SGEs
  * @setter: ibv_wr_*(): how it gets its data
  * @window: that it binds
+ * @srqn: it names an XRC SRQ
  */
 struct request {
 	struct ibv_send_wr wr;
 	struct ibv_sge sges[64];
 	const char *setter;
 	struct object *window;
+	bool srqn;
 };
 
 uint32_t room(const struct line *line, bool send);

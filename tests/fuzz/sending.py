@@ -178,6 +178,10 @@ class Requests(Windows):
             fields["add"], fields["swap"] = request.operands
         if qp.type == verbs.UD:
             fields.update(ah=qp.ah.name, qpn=qp.peer.name, qkey=qp.peer.qkey)
+        if qp.type == verbs.XRC_SEND and op.data not in ("bind", "none"):
+            fields["srqn"] = qp.peer.srq.name
+            if setter:
+                self.reach("setter", "ibv_wr_set_xrc_srqn")
         return fields
 
     @staticmethod
@@ -327,6 +331,12 @@ class Requests(Windows):
             pass
         elif rule.name == "flags":
             fields["flags"] |= FLAGS["IP_CSUM"]
+        elif rule.name == "srqn" and "srqn" in fields:
+            # Not even if it could be executed
+            fields["srqn"] = self.random.choice((
+                0, 0xfffffe, *3 * (self.other_domain(qp.peer).name,)))
+            if remote:
+                request.spared = [(qp.peer.node, remote[1], request.length)]
         elif rule.name == "qkey":
             fields["qkey"] = qp.peer.qkey ^ 1
         else:

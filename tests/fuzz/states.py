@@ -34,7 +34,8 @@ class States(Objects):
 
     def attributes(self, qp, state):
         if state == "INIT":
-            return {"access": ALL_RIGHTS if qp.type == verbs.RC else 2,
+            return {"access": 2 if qp.type in (verbs.UC, verbs.UD) else
+                    ALL_RIGHTS,
                     "qkey": qp.qkey}
         if state == "RTR" and qp.type != verbs.UD and qp.peer:
             return {"to": qp.peer.node, "dest": qp.peer.name,
@@ -77,7 +78,9 @@ class States(Objects):
     def connect(self, qp_type):
         """Two queue pairs that reach each other"""
         node = self.random.randrange(2)
-        pair = (self.make_qp(qp_type, node), self.make_qp(qp_type, 1 - node))
+        pair = (self.make_qp(qp_type, node),
+                self.make_xrc_recv(1 - node) if qp_type == verbs.XRC_SEND
+                else self.make_qp(qp_type, 1 - node))
         mtu = self.random.choice((1, 2, 3))
         for qp, peer in (pair, pair[::-1]):
             qp.peer, qp.mtu = peer, mtu
@@ -106,17 +109,25 @@ class States(Objects):
             self.modify(end, "RESET")
         self.bring_up(pair)
 
+    def seldom(self, qp, states):
+        """The state that was entered from this one the fewest times"""
+        self.random.shuffle(states)
+        return min(states, key=lambda state: self.reached[
+            "transition", qp.type, qp.state, state])
+
     def wander(self, qp):
         """From state to state as the rules permit, and then both back up"""
         if qp.state != "SQE" and self.chance(0.5):
             self.modify(qp, "RESET")
-        for _ in range(self.random.randint(1, 6)):
+        for _ in range(self.random.randint(2, 8)):
             states = [state for state in verbs.STATES if verbs.transition(
                 qp.type, qp.state, state) is not None]
             onward = [state for state in states
                       if state not in ("RESET", "ERR")]
-            state = self.random.choice(
-                onward if onward and self.chance(0.5) else states)
+            if onward and self.chance(0.4):
+                state = self.random.choice(onward)
+            else:
+                state = self.seldom(qp, states)
             if self.chance(0.3):
                 self.wrong_transition(qp)
             if qp.state != "RTS" and self.chance(0.5):

@@ -5,20 +5,26 @@ Nothing here knows of the fuzzer. To add a verb, describe it here; `fuzz-verbs
 --coverage` then says what is missing to call it.
 """
 
-from words import EBUSY, EINVAL, ENOENT, ENOMEM, EOPNOTSUPP, EPERM
+from words import EAGAIN, EBUSY, EINVAL, ENOENT, ENOMEM, EOPNOTSUPP
+from words import EPERM
 from words import Dropped, Fails, Operation, Returns, Rule, Verb
 
 RC, UC, UD = "RC", "UC", "UD"
-QP_TYPES = {RC: 2, UC: 3, UD: 4}
-CONNECTED = (RC, UC)
+XRC_SEND, XRC_RECV = "XRC_SEND", "XRC_RECV"
+QP_TYPES = {RC: 2, UC: 3, UD: 4, XRC_SEND: 9, XRC_RECV: 10}
+CONNECTED = (RC, UC, XRC_SEND)
+RELIABLE = (RC, XRC_SEND)
+SENDING = (RC, UC, UD, XRC_SEND)
+WITH_RECEIVE_QUEUE = (RC, UC, UD)
 
 STATES = ("RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR")
 
-# Only the queue pair itself goes to SQE, and RC never does (IBTA 10.3.1)
+# Only the queue pair itself goes to SQE, and reliable ones never do (IBTA
+# 10.3.1)
 STATES_OF = {
-    RC: tuple(state for state in STATES if state != "SQE"),
-    UC: STATES,
-    UD: STATES,
+    qp_type: tuple(state for state in STATES
+                   if state != "SQE" or qp_type in (UC, UD))
+    for qp_type in QP_TYPES
 }
 
 ACCESS = {
@@ -65,15 +71,15 @@ OPERATIONS = (
     Operation("RDMA_WRITE_WITH_IMM", 1, CONNECTED, "ibv_wr_rdma_write_imm",
               1 << 1, "out", WC_WRITE, receives=WC_RECV_RDMA_WITH_IMM,
               remote="REMOTE_WRITE", with_imm=True),
-    Operation("SEND", 2, (RC, UC, UD), "ibv_wr_send", 1 << 2, "out", WC_SEND,
+    Operation("SEND", 2, SENDING, "ibv_wr_send", 1 << 2, "out", WC_SEND,
               receives=WC_RECV),
-    Operation("SEND_WITH_IMM", 3, (RC, UC, UD), "ibv_wr_send_imm", 1 << 3,
+    Operation("SEND_WITH_IMM", 3, SENDING, "ibv_wr_send_imm", 1 << 3,
               "out", WC_SEND, receives=WC_RECV, with_imm=True),
-    Operation("RDMA_READ", 4, (RC,), "ibv_wr_rdma_read", 1 << 4, "in",
+    Operation("RDMA_READ", 4, RELIABLE, "ibv_wr_rdma_read", 1 << 4, "in",
               WC_READ, remote="REMOTE_READ"),
-    Operation("ATOMIC_CMP_AND_SWP", 5, (RC,), "ibv_wr_atomic_cmp_swp", 1 << 5,
+    Operation("ATOMIC_CMP_AND_SWP", 5, RELIABLE, "ibv_wr_atomic_cmp_swp", 1 << 5,
               "fetch", WC_COMP_SWAP, remote="REMOTE_ATOMIC"),
-    Operation("ATOMIC_FETCH_AND_ADD", 6, (RC,), "ibv_wr_atomic_fetch_add",
+    Operation("ATOMIC_FETCH_AND_ADD", 6, RELIABLE, "ibv_wr_atomic_fetch_add",
               1 << 6, "fetch", WC_FETCH_ADD, remote="REMOTE_ATOMIC"),
     Operation("LOCAL_INV", 7, CONNECTED, "ibv_wr_local_inv", 1 << 7, "none",
               WC_LOCAL_INV),
@@ -89,7 +95,7 @@ OPERATION = {operation.name: operation for operation in OPERATIONS}
 CANNOT_SEND = ("RESET", "INIT", "RTR")
 
 # ibv_wr_post(3): setters
-SETTERS = ("ibv_wr_set_sge", "ibv_wr_set_sge_list", "ibv_wr_set_inline_data",
+SETTERS = ("ibv_wr_set_xrc_srqn", "ibv_wr_set_sge", "ibv_wr_set_sge_list", "ibv_wr_set_inline_data",
            "ibv_wr_set_inline_data_list", "ibv_wr_set_ud_addr")
 
 # ibv_create_cq_ex(3): fields of a completion
@@ -163,34 +169,37 @@ EXECUTION = (
     Rule("local_bounds", "each SGE is within the region",
          "IBTA 10.6.3.2", Fails("LOC_PROT_ERR")),
     Rule("local_write", "what is written to has IBV_ACCESS_LOCAL_WRITE",
-         "ibv_reg_mr(3); IBTA 10.6.3.2", Fails("LOC_PROT_ERR"), on=(RC,)),
+         "ibv_reg_mr(3); IBTA 10.6.3.2", Fails("LOC_PROT_ERR"), on=RELIABLE),
     Rule("rkey", "rkey is a key of the other end",
-         "IBTA 9.7.4.1.5", Fails("REM_ACCESS_ERR", peer_stops=True), on=(RC,)),
+         "IBTA 9.7.4.1.5", Fails("REM_ACCESS_ERR", peer_stops=True), on=RELIABLE),
     Rule("remote_bounds", "the remote range is within the region",
-         "IBTA 9.7.4.1.5", Fails("REM_ACCESS_ERR", peer_stops=True), on=(RC,)),
+         "IBTA 9.7.4.1.5", Fails("REM_ACCESS_ERR", peer_stops=True), on=RELIABLE),
     Rule("remote_right", "the region has the right that the operation needs",
          "ibv_reg_mr(3); IBTA 9.7.4.1.5",
-         Fails("REM_ACCESS_ERR", peer_stops=True), on=(RC,)),
+         Fails("REM_ACCESS_ERR", peer_stops=True), on=RELIABLE),
     Rule("atomic_alignment", "an atomic's address is a multiple of 8",
          "IBTA 9.7.4.1.6", Fails("REM_INV_REQ_ERR", peer_stops=True),
-         on=(RC,)),
+         on=RELIABLE),
     Rule("receive_length", "a message is not longer than the receive request",
          "IBTA 9.7.4.1.6, 11.6.2",
          Fails("REM_INV_REQ_ERR", peer="LOC_LEN_ERR", peer_stops=True),
-         on=(RC,)),
+         on=RELIABLE),
     Rule("receive", "there is a receive request, or rnr_retry is 7",
-         "IBTA 9.7.5.2.8", Fails("RNR_RETRY_EXC_ERR"), on=(RC,)),
+         "IBTA 9.7.5.2.8", Fails("RNR_RETRY_EXC_ERR"), on=RELIABLE),
     Rule("receive_lkey", "the SGEs of the receive request name keys",
          "IBTA 9.7.4.1.7", Fails("REM_OP_ERR", peer="LOC_PROT_ERR",
-                                 peer_stops=True), on=(RC,)),
+                                 peer_stops=True), on=RELIABLE),
     Rule("flags", "IBV_SEND_IP_CSUM: only on datagrams",
          "ibv_post_send(3): IBV_SEND_IP_CSUM", Fails("LOC_QP_OP_ERR"),
          on=CONNECTED),
+    Rule("srqn", "remote_srqn is an XRC SRQ in the other end's domain",
+         "IBTA A14", Fails("REM_INV_REQ_ERR", peer_stops=True),
+         on=(XRC_SEND,)),
     Rule("qkey", "remote_qkey is the other end's Q_Key",
          "IBTA 9.6.1.1.5", Dropped(), on=(UD,)),
     Rule("remote_window",
          "a window is bound, and if it is of type 2, through the other end",
-         "IBTA 10.6.7.2", Fails("REM_ACCESS_ERR", peer_stops=True), on=(RC,)),
+         "IBTA 10.6.7.2", Fails("REM_ACCESS_ERR", peer_stops=True), on=RELIABLE),
     Rule("window_bound", "a window of type 2 is not bound already",
          "ibv_alloc_mw(3); IBTA 10.6.7.2", Fails("MW_BIND_ERR"), on=CONNECTED),
     Rule("invalidate", "IBV_WR_LOCAL_INV names a window of type 2",
@@ -200,7 +209,7 @@ EXECUTION = (
     Rule("invalidate_remote", "IBV_WR_SEND_WITH_INV names a window of type 2 "
          "that is bound through the other end",
          "IBTA 9.4.1", Fails("REM_ACCESS_ERR", peer="LOC_ACCESS_ERR",
-                             peer_stops=True), on=(RC,)),
+                             peer_stops=True), on=RELIABLE),
 ) + BINDING_EXECUTION
 
 # What a receive request must be
@@ -220,21 +229,29 @@ REQUIRED = {
         RC: ("PKEY_INDEX", "PORT", "ACCESS_FLAGS"),
         UC: ("PKEY_INDEX", "PORT", "ACCESS_FLAGS"),
         UD: ("PKEY_INDEX", "PORT", "QKEY"),
+        XRC_SEND: ("PKEY_INDEX", "PORT", "ACCESS_FLAGS"),
+        XRC_RECV: ("PKEY_INDEX", "PORT", "ACCESS_FLAGS"),
     },
     ("INIT", "RTR"): {
         RC: ("AV", "PATH_MTU", "DEST_QPN", "RQ_PSN", "MAX_DEST_RD_ATOMIC",
              "MIN_RNR_TIMER"),
         UC: ("AV", "PATH_MTU", "DEST_QPN", "RQ_PSN"),
         UD: (),
+        XRC_SEND: ("AV", "PATH_MTU", "DEST_QPN", "RQ_PSN"),
+        XRC_RECV: ("AV", "PATH_MTU", "DEST_QPN", "RQ_PSN",
+                   "MAX_DEST_RD_ATOMIC", "MIN_RNR_TIMER"),
     },
     ("RTR", "RTS"): {
         RC: ("SQ_PSN", "TIMEOUT", "RETRY_CNT", "RNR_RETRY",
              "MAX_QP_RD_ATOMIC"),
         UC: ("SQ_PSN",),
         UD: ("SQ_PSN",),
+        XRC_SEND: ("SQ_PSN", "TIMEOUT", "RETRY_CNT", "RNR_RETRY",
+                   "MAX_QP_RD_ATOMIC"),
+        XRC_RECV: ("SQ_PSN", "TIMEOUT"),
     },
-    ("RTS", "SQD"): {RC: (), UC: (), UD: ()},
-    ("SQD", "RTS"): {RC: (), UC: (), UD: ()},
+    ("RTS", "SQD"): {qp_type: () for qp_type in QP_TYPES},
+    ("SQD", "RTS"): {qp_type: () for qp_type in QP_TYPES},
     ("SQE", "RTS"): {UC: (), UD: ()},
 }
 
@@ -369,6 +386,23 @@ VERBS = (
     Verb("ibv_destroy_srq", "destroy", "ibv_create_srq(3)",
          "destroys a shared receive queue", destroys="srq",
          rules=unused("shared receive queue", "ibv_create_srq(3)")),
+    Verb("ibv_open_xrcd", "open_xrcd", "ibv_open_xrcd(3)",
+         "opens an XRC domain", makes="xrcd", rules=(
+             Rule("exists", "the file has a domain, or there is O_CREAT",
+                  "ibv_open_xrcd(3)", EAGAIN),
+             Rule("excl", "the file has no domain, or there is no O_EXCL",
+                  "ibv_open_xrcd(3)", EINVAL),)),
+    Verb("ibv_close_xrcd", "destroy", "ibv_open_xrcd(3)",
+         "closes an XRC domain", destroys="xrcd",
+         rules=unused("domain", "ibv_open_xrcd(3): NOTES")),
+    Verb("ibv_create_srq_ex", "create_srq", "ibv_create_srq_ex(3)",
+         "makes an XRC shared receive queue", makes="srq",
+         uses=("pd", "xrcd", "cq")),
+    Verb("ibv_get_srq_num", "get_srq_num", "ibv_get_srq_num(3)",
+         "tells what requests name an XRC shared receive queue by",
+         uses=("srq",), rules=(
+             Rule("xrc", "it is an XRC shared receive queue",
+                  "ibv_get_srq_num(3)", EINVAL),)),
     Verb("ibv_create_qp_ex", "create_qp", "ibv_create_qp_ex(3)",
          "makes a queue pair", makes="qp", uses=("pd", "cq"), rules=(
              Rule("send_ops", "the type of the queue pair has all operations",

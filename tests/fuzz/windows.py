@@ -114,6 +114,8 @@ class Windows(States):
 
     def plan_send_inv(self, qp, request):
         """Make it a request to invalidate a window of the other end."""
+        if qp.type == verbs.XRC_SEND:
+            return True  # that has none: see doom()
         found = [mw for mw in self.things["mw"]
                  if mw.type == 2 and mw.plan[0] and
                  mw.plan[0].qp is qp.peer and mw not in self.used]
@@ -121,6 +123,16 @@ class Windows(States):
             return False
         window = self.random.choice(found)
         self.plan(request, window, None, window.plan[1])
+        return True
+
+    def doom(self, qp, request, fields, verb):
+        """Through XRC no window can be invalidated. Return whether it fails."""
+        key = self.not_invalidable(qp.peer, True)
+        if not key:
+            return False
+        fields["inv"] = key
+        self.reach("rule", verb, "invalidate_remote")
+        request.wrong = verbs.rule(verbs.EXECUTION, "invalidate_remote")
         return True
 
     def plan_window(self, qp, request, kind):

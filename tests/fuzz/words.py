@@ -141,6 +141,7 @@ class Verb:
 
 
 EINVAL = Refused(errno.EINVAL)
+EAGAIN = Refused(errno.EAGAIN)
 ENOENT = Refused(errno.ENOENT)
 ENOMEM = Refused(errno.ENOMEM)
 EPERM = Refused(errno.EPERM)
