@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Text of journal entries, for the log and the control socket. */
 #include "journal_text.h"
 
 #include <inttypes.h>

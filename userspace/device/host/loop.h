@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The one thread: it waits for clients and wires, runs the NICs and carries
+ * The thread that waits for clients and wires, runs the NICs, and carries
  * packets between them. It looks at the clients at least once in NIC_TURN_NS
- * and what one NIC's turn takes, however many NICs have work.
+ * and the turn of one NIC, for any number of busy NICs.
  */
 #ifndef MYNIC_HOST_LOOP_H
 #define MYNIC_HOST_LOOP_H

@@ -27,7 +27,7 @@ struct log;
 struct nic;
 struct packet;
 
-/* Every NIC can be on the stack once. */
+/* Each NIC can be on the stack once. */
 #define SWITCH_MAX_PORTS 64
 
 /**
@@ -162,11 +162,11 @@ void switch_disconnect(struct switch_port *port);
 void switch_transmit(struct switch_port *from, const struct packet *pkt);
 
 /**
- * switch_is_direct() - see &nic_ops.direct
+ * switch_is_direct() - implement &nic_ops.direct
  * @from: a NIC's port
  * @dmac: unicast MAC
  *
- * Return: whether it is.
+ * Return: true if the packet goes to exactly one other NIC, in the call.
  */
 bool switch_is_direct(const struct switch_port *from, const uint8_t dmac[6]);
 
@@ -200,10 +200,10 @@ bool switch_may_have_mac(const struct switch_port *port, const uint8_t mac[6]);
  */
 bool switch_deliver(struct switch_port *port);
 
-/** switch_set_up() - frames can pass a wire, or cannot any more */
+/* A wire has come up or gone down. */
 void switch_set_up(struct switch_port *port, bool up);
 
-/** switch_set_cut() - pull a port's cable, or put it back */
+/* Pulls a port's cable, or plugs it in again. */
 void switch_set_cut(struct switch_port *port, bool cut);
 
 /**
@@ -223,7 +223,7 @@ bool switch_has_link(const struct switch_port *port);
  */
 void switch_update_links(struct net_switch *sw);
 
-/** switch_is_held() - the port's owner should not send now */
+/* Whether the owner of the port should not send now. */
 static inline bool switch_is_held(struct switch_port *port)
 {
 	if (port->held_by && !port->held_by->congested)

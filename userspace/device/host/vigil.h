@@ -30,7 +30,7 @@ struct vigil {
 	bool polite;
 };
 
-/** vigil_work() - there was something to do at @now, as clock_ns() */
+/* There was work at @now, in ns of clock_ns(). */
 void vigil_work(struct vigil *vigil, uint64_t now);
 
 /**

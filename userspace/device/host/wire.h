@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Wires that leave the process: frames of the switch on a socket or a network
- * interface. What all kinds have in common is in wire.c: a queue of frames to
- * be sent, going up and down, trying again, and holding those who send more
- * than fits. Documentation/wire.rst describes the kinds.
+ * interface. wire.c has what all kinds have in common: the queue of frames,
+ * link state, retries, and flow control. Documentation/wire.rst describes the
+ * kinds.
  */
 #ifndef MYNIC_HOST_WIRE_H
 #define MYNIC_HOST_WIRE_H
@@ -19,10 +19,10 @@
 
 struct wire;
 
-/* An Ethernet header */
+/* Bytes of an Ethernet header */
 #define WIRE_MIN_FRAME 14
 
-/* A time that does not come */
+/* The time of an event that never comes */
 #define WIRE_NEVER UINT64_MAX
 
 /**
@@ -49,7 +49,7 @@ struct wire_config {
 	unsigned int mode;
 };
 
-/* Sent at a time, so that a peer that keeps up keeps nobody waiting */
+/* Frames sent at a time, so that a fast peer does not keep others waiting */
 #define WIRE_FLUSH_FRAMES 256
 
 /**
@@ -160,18 +160,18 @@ int wire_open(struct wire *wire, const struct wire_config *config,
 	      struct events *events, struct net_switch *sw);
 void wire_close(struct wire *wire);
 
-/** wire_flush() - send what is queued */
+/* Sends queued frames. */
 void wire_flush(struct wire *wire);
 
-/** wire_run() - do what the time has come for */
+/* Does the work that is due. */
 void wire_run(struct wire *wire);
 
-/** wire_next_event() - when wire_run() next has work, or WIRE_NEVER */
+/* When wire_run() next has work, or WIRE_NEVER. */
 uint64_t wire_next_event(struct wire *wire);
 
-/* For the kinds */
+/* For the kinds of wires */
 
-/** wire_error() - report that a wire cannot be made. Return: @err */
+/* Reports that a wire cannot be made. Returns @err. */
 int wire_error(struct wire *wire, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -199,7 +199,7 @@ int wire_set_out_fd(struct wire *wire, int fd);
 /** wire_drop_out_fd() - close the other file, if there is one */
 void wire_drop_out_fd(struct wire *wire);
 
-/** wire_up() - frames can pass */
+/* Frames can pass from now on. */
 void wire_up(struct wire *wire);
 
 /**
@@ -210,13 +210,15 @@ void wire_up(struct wire *wire);
 void wire_down(struct wire *wire, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/** wire_try_later() - have &wire_kind.try called, each time a little later */
+/* Has &wire_kind.try called, after a delay that grows each time. */
 void wire_try_later(struct wire *wire);
 
-/** wire_try_in() - have &wire_kind.try called in @time ns */
+/* Has &wire_kind.try called in @time ns. */
 void wire_try_in(struct wire *wire, uint64_t time);
 
-/** wire_want_out() - have &wire_kind.writable called, or the queue sent */
+/*
+ * Has &wire_kind.writable called, or the queue sent, when @out_fd is writable.
+ */
 void wire_want_out(struct wire *wire, bool want);
 
 /**
@@ -231,7 +233,7 @@ void wire_want_out(struct wire *wire, bool want);
  */
 bool wire_turn_is_over(struct wire *wire);
 
-/** wire_receive() - something has come in; what is no frame is counted */
+/* Takes a frame; anything else is counted. */
 void wire_receive(struct wire *wire, const uint8_t *data, size_t len);
 
 #endif /* MYNIC_HOST_WIRE_H */
