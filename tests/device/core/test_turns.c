@@ -530,3 +530,64 @@ TEST(turn_of_sender_to_tags)
 	drv_expect(p.a.cq, 0, 0);
 	CHECK(p.b.d->n->units - before >= NUM_TAGS / 100);
 }
+
+/* What it has sent is not answered, and more is posted */
+static struct drv_pair held_pair(void)
+{
+	static const struct drv_path path = {
+		.mtu = IBV_MTU_1024,
+		.timeout = 1,
+		.retry_cnt = 1,
+	};
+	struct drv_pair p = drv_rc_pair(&path);
+	struct drv_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE,
+		.flags = IBV_SEND_SIGNALED,
+		.num_sge = 1,
+		.sge = { drv_sge(p.a.mr, 0, 64) },
+		.remote_addr = p.b.mr->addr,
+		.rkey = p.b.mr->key,
+	};
+
+	p.sim->drop = 1000;
+	drv_post_send(p.a.qp, &wr);
+	nic_run(p.a.d->n->nic);
+	CHECK_EQ(p.a.d->n->sent, 1);
+	p.sim->drop = 0;
+	drv_post_send(p.a.qp, &wr);
+	p.a.d->n->held = true;
+	return p;
+}
+
+/* A full wire keeps nobody from anything but sending */
+TEST(held_nic_executes_commands)
+{
+	struct drv_pair p = held_pair();
+	struct drv_srq *srq = make_tag_list(&p.a, 0);
+
+	fill_tag_ring(srq);
+	sim_doorbell(p.a.d->n, srq->uarn, MYNIC_UAR_TAG_DB, srq->number, 0);
+	sim_run(p.sim, SEC);
+	CHECK_EQ(srq->tag_rec->ci, srq->tag_pi);
+	CHECK_EQ(p.a.d->n->sent, 1);
+	CHECK(nic_next_event(p.a.d->n->nic) == ~0ull);
+	/* The time counts neither as lost packets nor as retries */
+	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TIMEOUT), 0);
+	p.a.d->n->held = false;
+	drv_expect(p.a.cq, 0, 0);
+	drv_expect(p.a.cq, 0, 0);
+}
+
+TEST(held_nic_is_reset)
+{
+	struct drv_pair p = held_pair();
+
+	p.sim->tick = TICK;
+	nic_reset(p.a.d->n->nic);
+	p.sim->tick = 0;
+	CHECK_EQ(sim_read32(p.a.d->n, MYNIC_REG_STATUS), 0);
+	CHECK(nic_next_event(p.a.d->n->nic) <= p.sim->now);
+	sim_settle(p.sim);
+	CHECK_EQ(sim_read32(p.a.d->n, MYNIC_REG_STATUS), MYNIC_STATUS_READY);
+	CHECK_EQ(p.a.d->n->sent, 1);
+}

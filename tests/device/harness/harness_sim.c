@@ -296,10 +296,18 @@ void sim_persisted(struct sim_nic *n)
 	nic_persisted(n->nic, n->persist_err);
 }
 
+static bool held(void *ctx)
+{
+	const struct sim_nic *n = ctx;
+
+	return n->held;
+}
+
 static const struct nic_ops ops = {
 	.raise_irq = raise_irq,
 	.transmit = transmit,
 	.direct = direct,
+	.held = held,
 	.now = now,
 	.persist = persist,
 };

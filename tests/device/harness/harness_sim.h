@@ -33,6 +33,7 @@ struct sim;
  * @irqs: interrupts raised, per vector
  * @sent: packets transmitted, before the wire's faults
  * @trains: of them, trains; each counts once here
+ * @held: it is to send nothing
  * @receiving: inside nic_receive()
  * @units: that it took in all
  * @faults: of the cable between NIC and wire; NULL: none
@@ -51,6 +52,7 @@ struct sim_nic {
 	uint64_t irqs[MYNIC_MAX_VECTORS];
 	uint64_t sent;
 	uint64_t trains;
+	bool held;
 	bool receiving;
 	uint64_t units;
 	struct faults *faults;

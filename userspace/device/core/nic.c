@@ -191,9 +191,22 @@ void nic_destroy(struct nic *nic)
 	free(nic);
 }
 
+/* What is sent now has to wait, and nothing is to be given up meanwhile */
+static bool is_held(const struct nic *nic)
+{
+	const struct nic_config *config = &nic->config;
+
+	return config->ops->held && config->ops->held(config->ctx);
+}
+
 static bool run_timers(struct nic *nic)
 {
-	return timers_run(&nic->timers, nic_now(nic));
+	return !is_held(nic) && timers_run(&nic->timers, nic_now(nic));
+}
+
+static bool run_qps(struct nic *nic)
+{
+	return !is_held(nic) && qps_run(nic);
 }
 
 bool nic_run(struct nic *nic)
@@ -204,7 +217,7 @@ bool nic_run(struct nic *nic)
 	 */
 	static bool (*const kinds[])(struct nic *nic) = {
 		tms_run,    admin_run,	cqs_run, events_run,
-		run_timers, spread_run, qps_run,
+		run_timers, spread_run, run_qps,
 	};
 	bool more = false;
 
@@ -214,8 +227,8 @@ bool nic_run(struct nic *nic)
 	if (is_in_reset(nic))
 		return run_reset(nic);
 	nic_grant(nic);
-	/* Doorbells before a command take effect before it */
-	if (nic->admin.ci != nic->admin.pi)
+	/* What was rung before a command is begun before it */
+	if (nic->admin.ci != nic->admin.pi && !is_held(nic))
 		qps_run_each(nic);
 	for (unsigned int i = 0; i < ARRAY_SIZE(kinds) && nic_enabled(nic);
 	     i++) {
@@ -242,8 +255,12 @@ uint64_t nic_next_event(const struct nic *nic)
 	if (!nic_enabled(nic))
 		return TIMER_NEVER;
 	if (nic->admin.ci != nic->admin.pi || !TAILQ_EMPTY(&nic->failed_cqs) ||
-	    !TAILQ_EMPTY(&nic->tag_queue) || !TAILQ_EMPTY(&nic->run_queue) ||
-	    nic->events_left || !STAILQ_EMPTY(&nic->spread.packets))
+	    !TAILQ_EMPTY(&nic->tag_queue) || nic->events_left ||
+	    !STAILQ_EMPTY(&nic->spread.packets))
+		return nic_now(nic);
+	if (is_held(nic))
+		return TIMER_NEVER;
+	if (!TAILQ_EMPTY(&nic->run_queue))
 		return nic_now(nic);
 	return timers_next(&nic->timers);
 }

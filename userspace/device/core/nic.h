@@ -29,16 +29,19 @@ struct nic;
 /**
  * struct nic_ops - functions that the surroundings of a NIC provide
  * @raise_irq: signal MSI-X vector @vector; must not call the NIC
- * @transmit: send a packet, which is valid only during the call. A wire that
- *	loops it back to the same NIC has to queue it
- * @direct: whether transmit() of a unicast packet to @dmac passes it to exactly
- *	one other NIC, inside the call. Such a packet may be a train
- * @now: monotonic time in ns
- * @may_have_mac: whether the NIC may take a MAC other than its permanent one,
- *	because nobody else has it. NULL: it may take any
- * @persist: make guest memory persistent, at pointers from nic_dma_map(). 0: it
- *	is; -EINPROGRESS: nic_persisted() will report the result, and must do so
- *	before the next call; any other value: it is not possible
+ * @transmit: put a packet on the wire. The packet is only valid during the
+ *	call. A wire that loops it back to the same NIC has to queue it.
+ * @direct: whether transmit() of a unicast packet to @dmac hands it to another
+ *	NIC, in the call, and nobody else; such a packet may be a train
+ * @held: whether to send nothing for now: QPs and their timers do not run until
+ *	it is false. NULL: it always is
+ * @now: nanoseconds, monotonic
+ * @may_have_mac: whether the NIC may take a MAC other than its permanent one:
+ *	it is not somebody else's. NULL: any
+ * @persist: make guest memory, at pointers that were given with nic_dma_map(),
+ *	as lasting as what it is kept in. 0: it is; -EINPROGRESS: it is going to
+ *	be, and nic_persisted() is called, before which this is not called again;
+ *	else it cannot be
  * @failed: the NIC has failed, and does nothing until it is reset; must not
  *	call the NIC, but for nic_journal(). NULL: nobody asks
  */
@@ -46,6 +49,7 @@ struct nic_ops {
 	void (*raise_irq)(void *ctx, unsigned int vector);
 	void (*transmit)(void *ctx, const struct packet *pkt);
 	bool (*direct)(void *ctx, const uint8_t dmac[6]);
+	bool (*held)(void *ctx);
 	bool (*may_have_mac)(void *ctx, const uint8_t mac[6]);
 	uint64_t (*now)(void *ctx);
 	int (*persist)(void *ctx, const struct iovec *iov, unsigned int num);

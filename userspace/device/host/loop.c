@@ -46,15 +46,14 @@ static bool run_nic(struct switch_port *port)
 	bool more = switch_deliver(port);
 
 	port->gave_way = more && !port->gave_way;
-	if (!port->gave_way && !switch_is_held(port))
+	if (!port->gave_way)
 		more |= nic_run(port->nic);
 	return more;
 }
 
 static bool has_work(struct switch_port *port)
 {
-	return port->nic && !switch_is_held(port) &&
-	       nic_next_event(port->nic) <= clock_ns();
+	return port->nic && nic_next_event(port->nic) <= clock_ns();
 }
 
 /* The least that a NIC has had, of those with work and @port */
@@ -177,7 +176,7 @@ static uint64_t sleep_until(const struct loop *loop, uint64_t now)
 
 		if (port->faults)
 			next = earlier(next, faults_next_event(port->faults));
-		if (port->nic && !switch_is_held(port))
+		if (port->nic)
 			next = earlier(next, nic_next_event(port->nic));
 	}
 	for (unsigned int i = 0; i < loop->num_wires; i++)
