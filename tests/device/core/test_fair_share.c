@@ -12,10 +12,12 @@
 /*
  * struct nic_load - a NIC
  * @turn: how long its turns are, ns; 0: it has nothing to do
- * @had: time of its turns
+ * @messages: what its client's messages take beside each round, ns
+ * @had: time of its turns and messages
  */
 struct nic_load {
 	uint64_t turn;
+	uint64_t messages;
 	struct fair_share share;
 	uint64_t had;
 };
@@ -54,6 +56,8 @@ static bool run_round(struct world *w)
 	for (int i = 0; i < MAX_NICS; i++) {
 		struct nic_load *nic = &w->nic[i];
 
+		fair_share_spent(&w->clock, &nic->share, nic->messages);
+		nic->had += nic->messages;
 		if (!may_run(w, nic))
 			continue;
 		fair_share_ran(&w->clock, &nic->share, nic->turn);
@@ -96,6 +100,17 @@ TEST(turns_of_the_same_length_are_all_taken)
 	run_rounds(&w, 100);
 	CHECK_EQ(w.nic[0].had, 100 * SHORT);
 	CHECK_EQ(w.nic[1].had, 100 * SHORT);
+}
+
+/* What is done for a NIC outside of its turns it has had, too */
+TEST(messages_beside_turns)
+{
+	static const struct world none;
+	struct world w = { .nic = { { .turn = LONG, .messages = SHORT },
+				    { .turn = LONG } } };
+
+	run_rounds(&w, 1000);
+	check_same(&w, &none);
 }
 
 /* Who was alone owes nothing for that, and who was not there has saved nothing */

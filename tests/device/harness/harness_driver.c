@@ -122,9 +122,7 @@ uint8_t drv_admin(struct drv *d, struct mynic_admin_cmd *cmd,
 		cpl = &mine;
 	drv_admin_post(d, cmd);
 	drv_admin_ring(d);
-	sim_settle(d->sim);
-	if (!drv_admin_poll(d, cpl))
-		FAIL("no completion for opcode 0x%x", cmd->opcode);
+	SIM_WAIT(d->sim, drv_admin_poll(d, cpl));
 	CHECK_EQ(cpl->id, cmd->id);
 	CHECK_EQ(cpl->opcode, cmd->opcode);
 	if (cpl->status)

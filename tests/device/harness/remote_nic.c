@@ -203,7 +203,8 @@ void remote_nic_remap(struct nic *nic)
 /*
  * A read is answered when the process looks at its clients, which on a busy
  * machine it does behind each NIC's turn. So a write that came with the first
- * read has been dealt with when there was a look for each NIC, and one more.
+ * read has been dealt with when there was a look for each NIC, and one more. A
+ * command may take longer, where the NIC has had more time than its neighbours.
  */
 static void sync_registers(struct nic *nic)
 {

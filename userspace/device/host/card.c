@@ -193,6 +193,7 @@ int card_open(struct card *card, const struct card_config *config,
 	card->server.pci = &card->pci;
 	card->server.maps = &card->maps;
 	card->server.helper = &card->helper;
+	card->server.port = &card->port;
 	card->server.path = config->path;
 	card->server.mode = config->mode;
 	err = vfu_listen(&card->server);

@@ -13,11 +13,13 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "core/nic.h"
 #include "dma_maps.h"
 #include "helper.h"
 #include "log.h"
 #include "mynic_regs.h"
 #include "pci.h"
+#include "switch.h"
 #include "unix_socket.h"
 #include "vfio_user.h"
 #include "vfio_user_commands.h"
@@ -32,7 +34,7 @@
  * are doorbells and take a fraction of a microsecond.
  */
 #define TURN_MESSAGES 1024
-#define TURN_NS 200000
+#define TURN_NS NIC_TURN_NS
 
 /* Time for a client to send VERSION, because it keeps others from the NIC */
 #define HANDSHAKE_SECONDS 5
@@ -395,13 +397,10 @@ static bool receive(struct vfu_server *server)
 	return true;
 }
 
-static void client_ready(void *owner, uint32_t events)
+static void serve(struct vfu_server *server, uint32_t events)
 {
-	struct vfu_server *server = owner;
 	bool silent = !server->negotiated;
 
-	if (server->fd < 0)
-		return;
 	if (!server->mask && events & (EPOLLERR | EPOLLHUP)) {
 		disconnect(server);
 		return;
@@ -418,6 +417,19 @@ static void client_ready(void *owner, uint32_t events)
 	if (silent && server->negotiated)
 		set_handshake(server, 0);
 	update_mask(server);
+}
+
+static void client_ready(void *owner, uint32_t events)
+{
+	struct vfu_server *server = owner;
+	struct switch_port *port = server->port;
+	uint64_t start = clock_ns();
+
+	if (server->fd < 0)
+		return;
+	serve(server, events);
+	fair_share_spent(&port->sw->fair_clock, &port->share,
+			 clock_ns() - start);
 }
 
 static void listener_ready(void *owner, uint32_t events)

@@ -19,6 +19,7 @@ struct dma_maps;
 struct helper;
 struct log;
 struct pci_function;
+struct switch_port;
 
 /* Told to the client; a message with more file descriptors ends the session */
 #define VFU_MAX_FDS 16
@@ -43,6 +44,7 @@ struct vfu_fd {
  * @pci: the function
  * @maps: guest memory
  * @helper: closes what the client gave
+ * @port: the NIC's, which pays with its share of the time
  * @path: of the socket
  * @mode: permissions of the socket
  * @listener: event source of @listen_fd
@@ -71,6 +73,7 @@ struct vfu_server {
 	struct pci_function *pci;
 	struct dma_maps *maps;
 	struct helper *helper;
+	struct switch_port *port;
 	const char *path;
 	unsigned int mode;
 	struct event_source listener;
@@ -95,7 +98,7 @@ struct vfu_server {
 
 /**
  * vfu_listen() - create the socket and wait for a client
- * @server: with @events, @log, @pci, @maps, @helper, @path and @mode set
+ * @server: with the members up to @mode set
  *
  * A socket that nobody listens on any more is replaced, any other file is not.
  * When a client has gone the function is reset, its guest memory is unmapped
