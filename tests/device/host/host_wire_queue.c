@@ -223,6 +223,54 @@ TEST(break_loses_what_is_queued)
 	CHECK_EQ(out.port.stats.tx_packets, 10);
 }
 
+static unsigned int calls;
+
+/* Each system call takes as long as some take for a few frames */
+static int send_slowly(struct wire *wire)
+{
+	uint64_t end = clock_ns() + NIC_TURN_NS / 8;
+	size_t at = wire->tx.head;
+	uint8_t *frame;
+	uint32_t len = frame_queue_next(&wire->tx, &at, &frame);
+
+	calls++;
+	while (clock_ns() < end)
+		;
+	frame_queue_consume(&wire->tx, FRAME_PREFIX + len);
+	return 0;
+}
+
+/* A wire that takes all is not sent all at once: others have to have turns. */
+TEST(flush_ends_by_the_clock)
+{
+	static const struct wire_kind slow = {
+		.name = "slow",
+		.open = open_up,
+		.flush = send_slowly,
+		.try = nothing,
+		.close = nothing,
+	};
+	static const struct wire_config slow_config = { .kind = &slow,
+							.name = "out" };
+
+	setup();
+	out.config = &slow_config;
+	for (int i = 0; i < 100; i++)
+		bring(100);
+	wire_flush(&out);
+	CHECK(calls > 0 && calls < 50);
+	/* The rest goes when the file can be written to, as it can */
+	CHECK(out.want_out);
+	while (frame_queue_used(&out.tx)) {
+		unsigned int before = calls;
+
+		writable(0);
+		CHECK(calls > before && calls - before < 50);
+	}
+	CHECK(!out.want_out);
+	CHECK_EQ(calls, 100);
+}
+
 #define SMALL_FRAMES 1000
 
 static struct wire stream;

@@ -107,6 +107,15 @@ static void look_around(const struct loop *loop)
 	poll_nics(loop->sw);
 }
 
+static void look_if_due(const struct loop *loop, struct pace *pace)
+{
+	if (pace->now - pace->looked < NIC_TURN_NS)
+		return;
+	look_around(loop);
+	pace->now = clock_ns();
+	pace->looked = pace->now;
+}
+
 /*
  * Runs a turn of each NIC that has not had more than others. Returns true if
  * there is more to do now.
@@ -131,11 +140,7 @@ static bool run_round(const struct loop *loop, struct pace *pace)
 		now = clock_ns();
 		fair_share_ran(&sw->fair_clock, &port->share, now - pace->now);
 		pace->now = now;
-		if (now - pace->looked < NIC_TURN_NS)
-			continue;
-		look_around(loop);
-		pace->now = clock_ns();
-		pace->looked = pace->now;
+		look_if_due(loop, pace);
 	}
 	/* A packet may be work for a NIC whose turn came before. */
 	return more || sw->packets != packets;
@@ -241,12 +246,12 @@ void loop_run(const struct loop *loop, const bool *stop)
 		pace.now = loop->num_wires ? clock_ns() : sw->now;
 		for (int i = 0; i < LOOP_ROUNDS; i++) {
 			more = run_round(loop, &pace);
-			flush_wires(loop);
-			/*
-			 * The first NIC is not charged for the output of wires
-			 */
-			if (loop->num_wires)
+			if (loop->num_wires) {
+				flush_wires(loop);
+				/* Nor is what leaves by a wire the first NIC's */
 				pace.now = clock_ns();
+				look_if_due(loop, &pace);
+			}
 			if (!more)
 				break;
 			worked = true;

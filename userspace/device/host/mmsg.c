@@ -9,21 +9,18 @@
 #include "wire.h"
 #include "wire/frame.h"
 
-/* Datagrams that one system call sends */
-#define BATCH 64
-
 /*
- * Datagrams that one system call receives; all of them must be handled in the
- * same turn
+ * Datagrams in one system call. What has been taken from the socket cannot wait
+ * for another turn, and nobody looks at the clock while some are sent.
  */
-#define RX_BATCH 16
+#define BATCH 16
 
 /* One byte more than a frame has, so that longer ones can be recognized */
 #define SLOT_SIZE (FRAME_MAX_LEN + 1)
 
 int mmsg_init(struct wire *wire)
 {
-	wire->rx = malloc(RX_BATCH * SLOT_SIZE);
+	wire->rx = malloc(BATCH * SLOT_SIZE);
 	return wire->rx ? 0 : wire_error(wire, -ENOMEM, "get memory");
 }
 
@@ -32,8 +29,7 @@ void mmsg_free(struct wire *wire)
 	free(wire->rx);
 }
 
-/* Sends up to BATCH frames. Returns 0 or -errno */
-static int send_batch(struct wire *wire, struct iovec prefix)
+int mmsg_flush(struct wire *wire, struct iovec prefix)
 {
 	struct frame_queue *tx = &wire->tx;
 	struct mmsghdr msgs[BATCH];
@@ -70,32 +66,20 @@ static int send_batch(struct wire *wire, struct iovec prefix)
 	return errno == EINTR ? 0 : -errno;
 }
 
-int mmsg_flush(struct wire *wire, struct iovec prefix)
-{
-	int err = 0;
-
-	for (unsigned int num = 0; num < WIRE_FLUSH_FRAMES; num += BATCH) {
-		if (err || !frame_queue_used(&wire->tx))
-			return err;
-		err = send_batch(wire, prefix);
-	}
-	return err || !frame_queue_used(&wire->tx) ? err : -EAGAIN;
-}
-
 static int receive_batch(struct wire *wire)
 {
-	struct mmsghdr msgs[RX_BATCH];
-	struct iovec iov[RX_BATCH];
+	struct mmsghdr msgs[BATCH];
+	struct iovec iov[BATCH];
 	int num;
 
-	for (unsigned int i = 0; i < RX_BATCH; i++) {
+	for (unsigned int i = 0; i < BATCH; i++) {
 		iov[i] = (struct iovec){ wire->rx + i * SLOT_SIZE, SLOT_SIZE };
 		msgs[i].msg_hdr = (struct msghdr){
 			.msg_iov = &iov[i],
 			.msg_iovlen = 1,
 		};
 	}
-	num = recvmmsg(wire->fd, msgs, RX_BATCH, MSG_DONTWAIT, NULL);
+	num = recvmmsg(wire->fd, msgs, BATCH, MSG_DONTWAIT, NULL);
 	if (num < 0)
 		return errno == EINTR ? -EAGAIN : -errno;
 	for (int i = 0; i < num; i++)
@@ -108,7 +92,7 @@ int mmsg_receive(struct wire *wire)
 	int num = receive_batch(wire);
 	int sum = num;
 
-	while (num == RX_BATCH && !wire_turn_is_over(wire)) {
+	while (num == BATCH && !wire_turn_is_over(wire)) {
 		num = receive_batch(wire);
 		if (num > 0)
 			sum += num;

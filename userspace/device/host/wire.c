@@ -27,6 +27,9 @@
  */
 #define FLUSH_BYTES (128 << 10)
 
+/* A peer that takes all that is sent to it keeps nobody waiting for longer */
+#define FLUSH_NS (NIC_TURN_NS / 2)
+
 /*
  * Senders wait while the queue is longer than the first value, until it is
  * shorter than the second. There is a time limit, because a slow peer must not
@@ -87,13 +90,27 @@ static void update_hold(struct wire *wire)
 	}
 }
 
+/* Return: 0, -EAGAIN if some is left, or why the peer is gone */
+static int flush_for_a_while(struct wire *wire)
+{
+	uint64_t end = clock_ns() + FLUSH_NS;
+
+	do {
+		int err = wire->config->kind->flush(wire);
+
+		if (err || !frame_queue_used(&wire->tx))
+			return err;
+	} while (clock_ns() < end);
+	return -EAGAIN;
+}
+
 void wire_flush(struct wire *wire)
 {
 	int err;
 
 	if (!wire->port.up || wire->want_out || !frame_queue_used(&wire->tx))
 		return;
-	err = wire->config->kind->flush(wire);
+	err = flush_for_a_while(wire);
 	update_hold(wire);
 	if (err == -EAGAIN)
 		wire_want_out(wire, true);

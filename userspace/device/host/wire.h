@@ -49,9 +49,6 @@ struct wire_config {
 	unsigned int mode;
 };
 
-/* Frames sent at a time, so that a fast peer does not keep others waiting */
-#define WIRE_FLUSH_FRAMES 256
-
 /**
  * struct wire_kind - one way for frames to leave the process
  * @name: on the command line
@@ -62,9 +59,9 @@ struct wire_config {
  *	set; does what wire_turn_is_over() lets it do
  * @writable: &wire.out_fd can be written to again, if it is waited for; NULL: that
  *	means no more than that the queue can be sent
- * @flush: send what is in the queue as far as possible, but no more than some
- *	WIRE_FLUSH_FRAMES small frames at a time. Return: 0, -EAGAIN if some are
- *	left, or why the peer is gone.
+ * @flush: send some of what is in the queue, in one system call that does not
+ *	take long. Return: 0, -EAGAIN if nothing can be sent now, or why the peer
+ *	is gone.
  * @drop: the wire has gone down; NULL: nothing to be done
  * @close: give back what @open got
  */
@@ -160,7 +157,7 @@ int wire_open(struct wire *wire, const struct wire_config *config,
 	      struct events *events, struct net_switch *sw);
 void wire_close(struct wire *wire);
 
-/* Sends queued frames. */
+/** wire_flush() - send what is queued, as much as there is time for */
 void wire_flush(struct wire *wire);
 
 /* Does the work that is due. */

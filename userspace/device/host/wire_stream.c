@@ -22,7 +22,10 @@
 /* Bytes of input that one system call may return */
 #define RX_SIZE (512 << 10)
 
-/* Bytes of the kernel's queue between two processes, if it allows as much */
+/* Sent in one system call: nobody looks at the clock meanwhile */
+#define PIECE (128 << 10)
+
+/* For the kernel's own queue between two processes, if it lets us have that */
 #define SOCKET_BUFFER (1 << 20)
 
 /* A peer that has vanished is noticed after about 30 s. */
@@ -275,18 +278,14 @@ static void stream_drop(struct wire *wire)
 static int stream_flush(struct wire *wire)
 {
 	struct frame_queue *tx = &wire->tx;
+	size_t len = frame_queue_used(tx);
+	ssize_t n;
 
-	while (frame_queue_used(tx)) {
-		ssize_t n = send(wire->fd, tx->buf + tx->head,
-				 frame_queue_used(tx),
-				 MSG_DONTWAIT | MSG_NOSIGNAL);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		frame_queue_consume(tx, n);
-	}
+	n = send(wire->fd, tx->buf + tx->head, len < PIECE ? len : PIECE,
+		 MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	frame_queue_consume(tx, n);
 	return 0;
 }
 

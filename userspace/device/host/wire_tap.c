@@ -119,26 +119,17 @@ static int tap_flush(struct wire *wire)
 {
 	struct frame_queue *tx = &wire->tx;
 	size_t at = tx->head;
-	unsigned int num = 0;
 	uint8_t *frame;
-	uint32_t len;
+	uint32_t len = frame_queue_next(tx, &at, &frame);
+	ssize_t n;
 
-	while ((len = frame_queue_next(tx, &at, &frame))) {
-		ssize_t n;
-
-		if (num++ == WIRE_FLUSH_FRAMES)
-			return -EAGAIN;
-		n = write(wire->fd, frame, len);
-		if (n < 0 && errno == EAGAIN)
-			return -EAGAIN;
-		if (n < 0 && (errno == EIO || errno == EBADFD))
-			return -errno;
-		/* Other errors are about this frame only. */
-		if (n < 0)
-			wire->port.stats.tx_dropped++;
-		frame_queue_consume(tx, FRAME_PREFIX + len);
-		at = tx->head;
-	}
+	n = write(wire->fd, frame, len);
+	if (n < 0 && (errno == EAGAIN || errno == EIO || errno == EBADFD))
+		return -errno;
+	/* Any other error is about this frame. */
+	if (n < 0)
+		wire->port.stats.tx_dropped++;
+	frame_queue_consume(tx, FRAME_PREFIX + len);
 	return 0;
 }
 
