@@ -128,6 +128,7 @@ static void make_rules(struct drv_end *end, unsigned int num, uint32_t *numbers)
 	struct mynic_create_flow body = {
 		.type = MYNIC_FLOW_NORMAL,
 		.flags = MYNIC_FLOW_DONT_TRAP,
+		.priority = 1,
 		.num_specs = MYNIC_FLOW_MAX_SPECS,
 	};
 
@@ -237,6 +238,41 @@ TEST(turn_of_rules_that_go)
 	}
 	sim_settle(p.sim);
 	CHECK_EQ(nic_stat(b->nic, MYNIC_STAT_RX_ETH_DROPPED), 512 - 10 + 1);
+}
+
+/* Rules before the next one come and go: none is asked twice, or left out */
+TEST(turn_of_rules_that_move)
+{
+	struct drv_pair p = eth_raw_pair();
+	struct sim_nic *b = p.b.d->n;
+	struct mynic_admin_cpl cpl;
+	uint32_t rules[512];
+
+	make_rules(&p.b, ARRAY_SIZE(rules), rules);
+	receive_frame(&p);
+	run(p.b.d);
+	for (unsigned int i = 0; i < 10; i++) {
+		struct mynic_admin_cmd cmd = {
+			.opcode = MYNIC_CMD_CREATE_FLOW,
+			.create_flow = { .qpn = p.b.qp->number,
+					 .flags = MYNIC_FLOW_DONT_TRAP },
+		};
+
+		if (i % 3 == 0)
+			cmd = (struct mynic_admin_cmd){
+				.opcode = MYNIC_CMD_DESTROY_FLOW,
+				.number = rules[i],
+			};
+		CHECK(nic_stat(b->nic, MYNIC_STAT_RX_ETH_DROPPED) > i);
+		drv_admin_post(p.b.d, &cmd);
+		drv_admin_ring(p.b.d);
+		run(p.b.d);
+		CHECK(drv_admin_poll(p.b.d, &cpl));
+		CHECK_EQ(cpl.status, 0);
+	}
+	CHECK(nic_stat(b->nic, MYNIC_STAT_RX_ETH_DROPPED) < ARRAY_SIZE(rules));
+	sim_settle(p.sim);
+	CHECK_EQ(nic_stat(b->nic, MYNIC_STAT_RX_ETH_DROPPED), 512 + 1);
 }
 
 /* What waits is bounded, and goes with a reset */

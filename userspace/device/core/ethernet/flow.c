@@ -17,7 +17,6 @@
 
 #define HEADER_LEN sizeof(((struct mynic_flow_spec *)0)->val)
 
-#define MAX_RULES 4096
 #define FLOW_FLAGS (MYNIC_FLOW_DROP | MYNIC_FLOW_DONT_TRAP)
 
 /*
@@ -26,13 +25,11 @@
 #define SPECS_PER_UNIT 4
 #define DELIVERY_UNITS 2
 
-/*
- * Progress of a frame, in &spread_place.stage; the default rules come after
- * these
- */
+/* How far a frame has come, in &spread_place.stage */
 enum {
 	STAGE_SNIFFERS,
 	STAGE_RULES,
+	STAGE_DEFAULTS,
 };
 
 #define IP_DONT_FRAGMENT 0x4000
@@ -43,12 +40,11 @@ enum {
 #define FLOW_MORE_FRAGMENTS 0x4
 
 /**
- * struct flow - a flow rule
- * @link: link in one of the lists of &struct flows
- * @number: its number in DESTROY_FLOW
- * @qp: RAW_PACKET QP that receives the frames
- * @tag: flow tag for completions
- * @priority: lower values are asked first
+ * struct flow - a rule
+ * @number: for DESTROY_FLOW
+ * @qp: RAW_PACKET QP that receives
+ * @tag: for the completion
+ * @priority: smaller ones come first
  * @type: enum mynic_flow_type
  * @flags: MYNIC_FLOW_*
  * @num_specs: elements of @specs
@@ -56,7 +52,6 @@ enum {
  * @specs: conditions for a frame
  */
 struct flow {
-	TAILQ_ENTRY(flow) link;
 	uint32_t number;
 	struct qp *qp;
 	uint32_t tag;
@@ -70,10 +65,8 @@ struct flow {
 
 int flows_init(struct flows *flows, struct mem *mem)
 {
-	TAILQ_INIT(&flows->sniffers);
-	TAILQ_INIT(&flows->rules);
-	TAILQ_INIT(&flows->defaults);
-	return table_init(&flows->numbers, mem, 1, TABLE_MAX_NUMBER, MAX_RULES);
+	return table_init(&flows->numbers, mem, 1, TABLE_MAX_NUMBER,
+			  FLOW_MAX_RULES);
 }
 
 /*
@@ -280,20 +273,17 @@ static enum flow_result apply(struct nic *nic, const struct flow_list *list,
 			      const struct eth_frame *frame,
 			      struct spread_place *place)
 {
-	if (!place->begun)
-		place->flow = TAILQ_FIRST(list);
-	place->begun = true;
-	while (place->flow) {
-		struct flow *flow = place->flow;
+	while (place->rule < list->num) {
+		struct flow *flow = list->flows[place->rule];
 
 		if (place->bounded && nic_turn_is_over(nic))
 			return FLOW_STOPPED;
 		nic_charge(nic, 1 + flow->num_specs / SPECS_PER_UNIT);
-		place->flow = TAILQ_NEXT(flow, link);
+		place->rule++;
 		if (apply_one(flow, frame))
 			return FLOW_TAKEN;
 	}
-	place->begun = false;
+	place->rule = 0;
 	place->stage++;
 	return FLOW_PASSED;
 }
@@ -378,31 +368,81 @@ static int check(const struct mynic_admin_cmd *cmd,
 	return status;
 }
 
-static struct flow_list *list_of(struct nic *nic, const struct flow *flow)
+static unsigned int stage_of(const struct flow *flow)
 {
 	switch (flow->type) {
 	case MYNIC_FLOW_SNIFFER:
-		return &nic->flows.sniffers;
+		return STAGE_SNIFFERS;
 	case MYNIC_FLOW_NORMAL:
+		return STAGE_RULES;
+	default:
+		return STAGE_DEFAULTS;
+	}
+}
+
+static struct flow_list *list_of(struct nic *nic, const struct flow *flow)
+{
+	switch (stage_of(flow)) {
+	case STAGE_SNIFFERS:
+		return &nic->flows.sniffers;
+	case STAGE_RULES:
 		return &nic->flows.rules;
 	default:
 		return &nic->flows.defaults;
 	}
 }
 
+/* How many rules of a list are asked before one that is made now */
+static uint32_t place_behind(const struct flow_list *list, uint16_t priority)
+{
+	uint32_t low = 0, high = list->num;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (list->flows[middle]->priority <= priority)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * A rule has come (@by 1) or gone (-1) at @index. A frame that waits goes on
+ * where it was.
+ */
+static void spread_shift(struct nic *nic, const struct flow *flow,
+			 uint32_t index, int by)
+{
+	struct spread_place *place = &nic->spread.place;
+
+	if (place->stage == stage_of(flow) && index < place->rule)
+		place->rule += by;
+}
+
 static void insert(struct nic *nic, struct flow *flow)
 {
 	struct flow_list *list = list_of(nic, flow);
-	struct flow *next;
+	uint32_t index = place_behind(list, flow->priority);
+	struct flow **at = &list->flows[index];
 
-	TAILQ_FOREACH(next, list, link)
-	{
-		if (next->priority > flow->priority) {
-			TAILQ_INSERT_BEFORE(next, flow, link);
-			return;
-		}
-	}
-	TAILQ_INSERT_TAIL(list, flow, link);
+	memmove(at + 1, at, (list->num++ - index) * sizeof(*at));
+	*at = flow;
+	spread_shift(nic, flow, index, 1);
+}
+
+static void take_out(struct nic *nic, struct flow *flow)
+{
+	struct flow_list *list = list_of(nic, flow);
+	uint32_t index = place_behind(list, flow->priority) - 1;
+	struct flow **at;
+
+	while (list->flows[index] != flow)
+		index--;
+	at = &list->flows[index];
+	memmove(at, at + 1, (--list->num - index) * sizeof(*at));
+	spread_shift(nic, flow, index, -1);
 }
 
 int admin_create_flow(struct nic *nic, struct admin_call *call)
@@ -450,22 +490,9 @@ int admin_create_flow(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-/*
- * A waiting frame must not point to a rule that is gone, so it moves to the
- * next
- */
-static void spread_skip(struct nic *nic, const struct flow *flow)
-{
-	struct spread_place *place = &nic->spread.place;
-
-	if (place->flow == flow)
-		place->flow = TAILQ_NEXT(flow, link);
-}
-
 static void destroy(struct nic *nic, struct flow *flow)
 {
-	spread_skip(nic, flow);
-	TAILQ_REMOVE(list_of(nic, flow), flow, link);
+	take_out(nic, flow);
 	table_remove(&nic->flows.numbers, flow->number);
 	flow->qp->num_flows--;
 	if (flow->counters)

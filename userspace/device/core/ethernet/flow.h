@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/queue.h>
 
 #include "base/table.h"
 
@@ -15,11 +14,19 @@ struct mem;
 struct nic;
 struct spread_place;
 
-/*
- * Rules of one stage, in the order of their priorities; among equals, older
- * ones first
+#define FLOW_MAX_RULES 4096
+
+/**
+ * struct flow_list - rules that are asked at the same time
+ * @flows: in the order of their priorities, and among equals of their age
+ * @num: of @flows
+ *
+ * An array, so that no command has to look at thousands of rules.
  */
-TAILQ_HEAD(flow_list, flow);
+struct flow_list {
+	struct flow *flows[FLOW_MAX_RULES];
+	uint32_t num;
+};
 
 /**
  * struct flows - all flow rules of a NIC

@@ -11,24 +11,21 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-struct flow;
 struct nic;
 struct packet;
 
 /**
- * struct spread_place - progress of a delivery
- * @bounded: stop at the end of the turn
- * @stage: frames: current list of rules, see flow.c
- * @begun: frames: @flow is valid
- * @flow: frames: next rule of the list; NULL: none
- * @member: datagrams: number of QPs that have been asked
- * @accepted: datagrams: a QP has taken it
+ * struct spread_place - who has got a packet already
+ * @bounded: to go on no longer than the turn
+ * @stage: frames: the list of rules, see flow.c
+ * @rule: frames: how many of that list have been asked
+ * @member: datagrams: how many QPs have been asked
+ * @accepted: datagrams: one of them took it
  */
 struct spread_place {
 	bool bounded;
 	uint8_t stage;
-	bool begun;
-	struct flow *flow;
+	uint32_t rule;
 	uint32_t member;
 	bool accepted;
 };
