@@ -522,6 +522,29 @@ TEST(paging_end_of_a_queue_pair)
 		}
 }
 
+/* Who forgets a queue pair has to free them all, in one go */
+TEST(paging_holds_so_many_packets)
+{
+	struct drv_pair p = drv_uc_pair(NULL);
+	struct paged *r = make_paged(&p.b, 1);
+	struct drv_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE,
+		.flags = IBV_SEND_SIGNALED,
+		.num_sge = 1,
+		.sge = { drv_sge(p.a.mr, 0, 1) },
+		.remote_addr = ADDR,
+		.rkey = r->key,
+	};
+
+	for (unsigned int i = 0; i < 3000; i++) {
+		drv_post_send(p.a.qp, &wr);
+		drv_expect(p.a.cq, 0, 0);
+	}
+	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_RX_DROP_OVERRUN), 3000 - 1024);
+	CHECK_EQ(drv_number_cmd(p.b.d, MYNIC_CMD_DESTROY_QP, p.b.qp->number),
+		 MYNIC_AQ_OK);
+}
+
 TEST(paging_key_goes)
 {
 	for (const struct stage *s = stages; s != stages + ARRAY_SIZE(stages);

@@ -34,4 +34,17 @@ void packet_copy(void *buf, const struct packet *pkt);
  */
 size_t packet_load(const void *buf, struct packet *pkt);
 
+/**
+ * packet_copy_cost() - what a copy that waits counts as
+ * @size: bytes that it takes
+ *
+ * So that few wait, and are soon forgotten.
+ *
+ * Return: @size, or 2 KiB if that is more.
+ */
+static inline size_t packet_copy_cost(size_t size)
+{
+	return size < 2048 ? 2048 : size;
+}
+
 #endif /* MYNIC_PACKET_COPY_H */

@@ -21,13 +21,13 @@
 
 /**
  * struct held_packet - a packet that waits for a page
- * @link: link in &paging.held
- * @size: bytes of this struct with @copy
- * @copy: result of packet_copy(), which needs the alignment
+ * @link: in &paging.held
+ * @cost: bytes that it counts as
+ * @copy: from packet_copy(), which wants it aligned
  */
 struct held_packet {
 	STAILQ_ENTRY(held_packet) link;
-	uint32_t size;
+	uint32_t cost;
 	uint64_t copy[];
 };
 
@@ -77,22 +77,23 @@ int paging_wait(struct qp *qp, enum mynic_page_stage stage)
 void paging_hold(struct qp *qp, const struct packet *pkt)
 {
 	size_t size = sizeof(struct held_packet) + packet_copy_size(pkt);
+	size_t cost = packet_copy_cost(size);
 	struct paging *paging = &qp->paging;
 	struct held_packet *held = NULL;
 	struct nic *nic = qp->nic;
 
-	if (paging->held_bytes + size <= QP_HELD_BYTES &&
-	    nic->held_bytes + size <= NIC_HELD_BYTES)
+	if (paging->held_bytes + cost <= QP_HELD_BYTES &&
+	    nic->held_bytes + cost <= NIC_HELD_BYTES)
 		held = mem_alloc(&nic->mem, size);
 	if (!held) {
 		nic_count(nic, MYNIC_STAT_RX_DROP_OVERRUN);
 		return;
 	}
-	held->size = size;
+	held->cost = cost;
 	packet_copy(held->copy, pkt);
 	STAILQ_INSERT_TAIL(&paging->held, held, link);
-	paging->held_bytes += size;
-	nic->held_bytes += size;
+	paging->held_bytes += cost;
+	nic->held_bytes += cost;
 }
 
 static struct held_packet *take_first(struct qp *qp)
@@ -100,16 +101,16 @@ static struct held_packet *take_first(struct qp *qp)
 	struct held_packet *held = STAILQ_FIRST(&qp->paging.held);
 
 	STAILQ_REMOVE_HEAD(&qp->paging.held, link);
-	qp->paging.held_bytes -= held->size;
-	qp->nic->held_bytes -= held->size;
+	qp->paging.held_bytes -= held->cost;
+	qp->nic->held_bytes -= held->cost;
 	return held;
 }
 
 static void put_first(struct qp *qp, struct held_packet *held)
 {
 	STAILQ_INSERT_HEAD(&qp->paging.held, held, link);
-	qp->paging.held_bytes += held->size;
-	qp->nic->held_bytes += held->size;
+	qp->paging.held_bytes += held->cost;
+	qp->nic->held_bytes += held->cost;
 }
 
 bool paging_replay(struct qp *qp,

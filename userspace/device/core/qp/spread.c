@@ -16,16 +16,16 @@
 #define MAX_BYTES (1u << 20)
 
 /**
- * struct spread_packet - a packet that is being delivered
- * @link: link in &spread.packets
- * @kind: kind of its receivers
- * @size: bytes of this struct with @copy
- * @copy: result of packet_copy(), which needs the alignment
+ * struct spread_packet - a packet that waits
+ * @link: in &spread.packets
+ * @kind: who is to get it
+ * @cost: bytes that it counts as
+ * @copy: from packet_copy(), which wants it aligned
  */
 struct spread_packet {
 	STAILQ_ENTRY(spread_packet) link;
 	const struct spread_kind *kind;
-	uint32_t size;
+	uint32_t cost;
 	uint64_t copy[];
 };
 
@@ -38,20 +38,21 @@ static void hold(struct nic *nic, const struct spread_kind *kind,
 		 const struct packet *pkt)
 {
 	size_t size = sizeof(struct spread_packet) + packet_copy_size(pkt);
+	size_t cost = packet_copy_cost(size);
 	struct spread *spread = &nic->spread;
 	struct spread_packet *held = NULL;
 
-	if (spread->bytes + size <= MAX_BYTES)
+	if (spread->bytes + cost <= MAX_BYTES)
 		held = mem_alloc(&nic->mem, size);
 	if (!held) {
 		nic_count(nic, MYNIC_STAT_RX_DROP_OVERRUN);
 		return;
 	}
 	held->kind = kind;
-	held->size = size;
+	held->cost = cost;
 	packet_copy(held->copy, pkt);
 	STAILQ_INSERT_TAIL(&spread->packets, held, link);
-	spread->bytes += size;
+	spread->bytes += cost;
 }
 
 void spread_packet(struct nic *nic, const struct spread_kind *kind,
@@ -72,7 +73,7 @@ static void drop_first(struct nic *nic)
 	struct spread *spread = &nic->spread;
 
 	STAILQ_REMOVE_HEAD(&spread->packets, link);
-	spread->bytes -= held->size;
+	spread->bytes -= held->cost;
 	spread->place = (struct spread_place){ .bounded = true };
 	mem_free(&nic->mem, held);
 }
