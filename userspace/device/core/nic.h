@@ -174,7 +174,7 @@ bool nic_poll(struct nic *nic);
  */
 bool nic_stop_polling(struct nic *nic);
 
-/* When nic_run() next has work, in ns of now(); ~0: never. */
+/** nic_next_event() - when nic_run() next has work, ns; 0: now; ~0: never */
 uint64_t nic_next_event(const struct nic *nic);
 
 /**

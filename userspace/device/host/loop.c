@@ -21,7 +21,7 @@
  * Asking the kernel about clients and wires takes several times as long as
  * reading the doorbell records, which show most work first.
  */
-#define LOOP_LOOKS_PER_WAIT 8
+#define LOOP_LOOKS_PER_WAIT 16
 
 /* Rounds between two looks at the clients, so that none is starved */
 #define LOOP_ROUNDS 8
@@ -51,14 +51,15 @@ static bool run_nic(struct switch_port *port)
 	return more;
 }
 
-static bool has_work(struct switch_port *port)
+static bool has_work(const struct switch_port *port, uint64_t now)
 {
-	return port->nic && nic_next_event(port->nic) <= clock_ns();
+	return port->nic &&
+	       (switch_has_queued(port) || nic_next_event(port->nic) <= now);
 }
 
 /* The least that a NIC has had, of those with work and @port */
 static uint64_t least_share(const struct net_switch *sw,
-			    const struct switch_port *port)
+			    const struct switch_port *port, uint64_t now)
 {
 	uint64_t least = port->share.used;
 
@@ -66,20 +67,19 @@ static uint64_t least_share(const struct net_switch *sw,
 		uint64_t used =
 			fair_share_used(&sw->fair_clock, &sw->ports[i]->share);
 
-		if (used < least && has_work(sw->ports[i]))
+		if (used < least && has_work(sw->ports[i], now))
 			least = used;
 	}
 	return least;
 }
 
-/*
- * Other NICs matter only if this one has had more than the last known minimum
- */
-static bool may_run(struct net_switch *sw, const struct switch_port *port)
+/* The others are looked at only if it has had more than they once had */
+static bool may_run(struct net_switch *sw, const struct switch_port *port,
+		    uint64_t now)
 {
 	if (!fair_share_is_ahead(&sw->fair_clock, &port->share))
 		return true;
-	fair_clock_advance(&sw->fair_clock, least_share(sw, port));
+	fair_clock_advance(&sw->fair_clock, least_share(sw, port, now));
 	return !fair_share_is_ahead(&sw->fair_clock, &port->share);
 }
 
@@ -117,8 +117,8 @@ static void look_if_due(const struct loop *loop, struct pace *pace)
 }
 
 /*
- * Runs a turn of each NIC that has not had more than others. Returns true if
- * there is more to do now.
+ * Give every NIC a turn that has work, and has not had more than others. Return:
+ * whether there is more to do now.
  */
 static bool run_round(const struct loop *loop, struct pace *pace)
 {
@@ -130,9 +130,9 @@ static bool run_round(const struct loop *loop, struct pace *pace)
 		struct switch_port *port = sw->ports[i];
 		uint64_t now;
 
-		if (!port->nic)
+		if (!has_work(port, pace->now))
 			continue;
-		if (!may_run(sw, port)) {
+		if (!may_run(sw, port, pace->now)) {
 			more = true;
 			continue;
 		}

@@ -55,7 +55,7 @@ static enum fault_dir in_dir(const struct switch_port *port)
 /* The NIC is inside a call, or earlier packets are waiting */
 static bool must_queue(const struct switch_port *to)
 {
-	return to->sending || to->filling.used || to->draining.used;
+	return to->sending || switch_has_queued(to);
 }
 
 /* A packet leaves the switch. */

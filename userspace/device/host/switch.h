@@ -200,7 +200,13 @@ bool switch_may_have_mac(const struct switch_port *port, const uint8_t mac[6]);
  */
 bool switch_deliver(struct switch_port *port);
 
-/* A wire has come up or gone down. */
+/** switch_has_queued() - whether switch_deliver() has something to do */
+static inline bool switch_has_queued(const struct switch_port *port)
+{
+	return port->filling.used || port->draining.used;
+}
+
+/** switch_set_up() - frames can pass a wire, or cannot any more */
 void switch_set_up(struct switch_port *port, bool up);
 
 /* Pulls a port's cable, or plugs it in again. */
