@@ -90,14 +90,37 @@ void mynic_wake_consumers(struct mynic_dev *mdev)
 	}
 }
 
+/* Let the core find messages that a dead device has lost. Callable anywhere. */
+void mynic_wake_mads(struct mynic_qp *qp)
+{
+	struct ib_cq *cq = &qp->send_cq->ibcq;
+
+	/* The core's handler only queues the work item that polls this CQ. */
+	cq->comp_handler(cq, cq->cq_context);
+}
+
+/*
+ * Report a lost message as sent, so that the connection manager waits for the
+ * answer until its time is up. It drops flushed ones without telling anybody.
+ */
+static enum ib_wc_status mynic_flush_status(const struct mynic_qp *qp,
+					    const struct mynic_wq *wq)
+{
+	return qp->ibqp.qp_type == IB_QPT_GSI && wq == &qp->sq &&
+			       READ_ONCE(qp->state) == IB_QPS_RTS ?
+		       IB_WC_SUCCESS :
+		       IB_WC_WR_FLUSH_ERR;
+}
+
 static int mynic_flush_wq(struct mynic_qp *qp, struct mynic_wq *wq, int room,
 			  struct ib_wc *wc)
 {
+	enum ib_wc_status status = mynic_flush_status(qp, wq);
 	int n = 0;
 
 	while (n < room && mynic_wq_complete(wq, wq->ci, &wc[n].wr_id)) {
 		wc[n].qp = &qp->ibqp;
-		wc[n].status = IB_WC_WR_FLUSH_ERR;
+		wc[n].status = status;
 		n++;
 	}
 	return n;

@@ -1133,6 +1133,7 @@ int mynic_flush_cq(struct mynic_dev *mdev, struct mynic_cq *cq, int room,
 		   struct ib_wc *wc);
 bool mynic_flush_pending(struct mynic_dev *mdev, const struct mynic_cq *cq);
 void mynic_qp_err_dead(struct mynic_qp *qp);
+void mynic_wake_mads(struct mynic_qp *qp);
 void mynic_drain_sq(struct ib_qp *ibqp);
 void mynic_drain_rq(struct ib_qp *ibqp);
 
@@ -1197,9 +1198,16 @@ int mynic_tm_respond(struct mynic_srq *srq, struct ib_udata *udata,
 
 /* Address handles, multicast, GIDs */
 
+/**
+ * struct mynic_ah - address handle
+ * @ibah: the core's
+ * @av: what the device needs
+ * @lost: the GSI QP of a dead device has taken a message that uses this
+ */
 struct mynic_ah {
 	struct ib_ah ibah;
 	struct mynic_av av;
+	bool lost;
 };
 
 static inline struct mynic_ah *to_mah(struct ib_ah *ibah)

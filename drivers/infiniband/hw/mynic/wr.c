@@ -180,9 +180,45 @@ static bool mynic_wq_full(const struct mynic_wq *wq, u32 pi)
 	return pi - smp_load_acquire(&wq->ci) >= mynic_wq_size(wq);
 }
 
+static void mynic_put_marker(struct mynic_wq *wq, u32 index, u64 token)
+{
+	/* Clear the whole slot, as a marker has no data. */
+	memset(mynic_wq_slot(wq, index), 0, BIT(wq->log_stride));
+	if (token & MYNIC_WR_RECV) {
+		struct mynic_recv_wqe *recv = mynic_wq_slot(wq, index);
+
+		recv->wr_id = cpu_to_le64(token);
+	} else {
+		struct mynic_send_wqe *send = mynic_wq_slot(wq, index);
+
+		send->wr_id = cpu_to_le64(token);
+		send->ctrl = mynic_wqe_ctrl(IB_WR_SEND, IB_SEND_SIGNALED);
+	}
+}
+
+/*
+ * Send a message of the GSI QP on a dead device: take it, and lose it. Consumers
+ * of the connection manager wait until its message is answered or times out, but
+ * hear nothing if it could not be posted. Refuse the message's next try, as that
+ * ends all tries. Each message has an address handle of its own.
+ */
+static int mynic_lose_mad(struct mynic_qp *qp, u32 index,
+			  const struct ib_send_wr *wr)
+{
+	struct mynic_ah *ah = to_mah(ud_wr(wr)->ah);
+
+	if (ah->lost)
+		return -EIO;
+	ah->lost = true;
+	/* A device that only hangs must not find an old request here. */
+	mynic_put_marker(&qp->sq, index, index);
+	return 0;
+}
+
 /*
  * -ENOMEM: the queue is full. -EINVAL: the request is bad, or the state does
- * not allow it. -EIO: the device is dead. Callable from any context.
+ * not allow it. -EIO: the device is dead. Its GSI QP takes each message once.
+ * Callable from any context.
  */
 int mynic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad_wr)
@@ -191,18 +227,22 @@ int mynic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	struct mynic_qp *qp = to_mqp(ibqp);
 	struct mynic_wq *sq = &qp->sq;
 	unsigned long flags;
+	bool dead;
 	int ret = 0;
 	u32 pi;
 
 	spin_lock_irqsave(&sq->lock, flags);
+	dead = mynic_dead(mdev);
 	pi = sq->pi;
 	for (; wr; wr = wr->next, pi++) {
-		if (mynic_dead(mdev))
+		if (dead && ibqp->qp_type != IB_QPT_GSI)
 			ret = -EIO;
 		else if (READ_ONCE(qp->state) < IB_QPS_RTS)
 			ret = -EINVAL;
 		else if (mynic_wq_full(sq, pi))
 			ret = -ENOMEM;
+		else if (dead)
+			ret = mynic_lose_mad(qp, pi, wr);
 		else
 			ret = mynic_put_send(qp, pi, wr);
 		if (ret) {
@@ -214,7 +254,10 @@ int mynic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	if (pi != sq->pi) {
 		/* Pairs with the acquire in mynic_wq_complete() */
 		smp_store_release(&sq->pi, pi);
-		mynic_qp_ring_sq(mdev, qp);
+		if (dead)
+			mynic_wake_mads(qp);
+		else
+			mynic_qp_ring_sq(mdev, qp);
 	}
 	spin_unlock_irqrestore(&sq->lock, flags);
 	return ret;
@@ -268,22 +311,6 @@ int mynic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	}
 	spin_unlock_irqrestore(&rq->lock, flags);
 	return ret;
-}
-
-static void mynic_put_marker(struct mynic_wq *wq, u32 index, u64 token)
-{
-	/* Clear the whole slot, as a marker has no data. */
-	memset(mynic_wq_slot(wq, index), 0, BIT(wq->log_stride));
-	if (token & MYNIC_WR_RECV) {
-		struct mynic_recv_wqe *recv = mynic_wq_slot(wq, index);
-
-		recv->wr_id = cpu_to_le64(token);
-	} else {
-		struct mynic_send_wqe *send = mynic_wq_slot(wq, index);
-
-		send->wr_id = cpu_to_le64(token);
-		send->ctrl = mynic_wqe_ctrl(IB_WR_SEND, IB_SEND_SIGNALED);
-	}
 }
 
 /*
