@@ -63,7 +63,8 @@ class Generator(Posting):
         elif what < 0.075:
             self.refused_cq()
         elif what < 0.077:
-            self.random.choice((self.refused_xrcd, self.get_srq_num))()
+            self.random.choice((self.refused_xrcd, self.get_srq_num,
+                                self.fill_srq))()
         elif what < 0.085:
             self.query(qp)
         elif what < 0.115:
@@ -74,7 +75,7 @@ class Generator(Posting):
         elif qp.state != "RTS" or qp.peer.state == "ERR":
             self.recover(qp)
         elif what < 0.125:
-            self.overflow(qp)
+            self.random.choice((self.overflow, self.fill))(qp)
         elif qp.peer.state in ("RTS", "SQE"):
             self.burst(qp)
 

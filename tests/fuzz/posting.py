@@ -187,6 +187,39 @@ class Posting(Requests):
         self.model.send(qp, request)
         self.settle()
 
+    def fill(self, qp):
+        """Fill a queue that nothing is taken from, and post more"""
+        if qp.sig_all or (qp.state, qp.peer.state) != ("RTS", "RTS"):
+            return
+        self.modify(qp, "SQD")
+        request, fields = self.empty(qp)
+        fields["flags"] = 0
+        word = self.word(fields)
+        self.call("ibv_post_send", qp.name, word, broken="room", bad="room",
+                  overflow=1)
+        self.model.send(qp, request)
+        for _ in range(self.random.randint(1, 3)):
+            self.call("ibv_post_send", qp.name, word, word, broken="room",
+                      bad=0)
+            if qp.ops is not None:
+                self.call("ibv_wr_complete", qp.name, word, broken="room")
+            mw = self.any("mw", pd=qp.pd, type=1)
+            if mw and qp.type != verbs.UD:
+                self.call("ibv_bind_mw", qp.name,
+                          self.word({"id": 0, "mw": mw.name}), broken="room")
+        self.modify(qp, "RTS")
+        self.settle()
+
+    def fill_srq(self):
+        """Fill a shared receive queue, and post more"""
+        srq = self.make_srq(self.any("pd"))
+        word = self.word({"id": 0})
+        self.call("ibv_post_srq_recv", srq.name, word, broken="room",
+                  bad="room", overflow=1)
+        self.call("ibv_post_srq_recv", srq.name, word, word, broken="room",
+                  bad=0)
+        self.destroy_thing(srq)
+
     def needed(self, request):
         """Lengths of the receive requests for a request"""
         wrong = request.wrong.name if request.wrong else None
