@@ -17,7 +17,7 @@
  * Number of files above which the helper is behind; the rest is room for those
  * of one client
  */
-#define FILES_BEHIND (HELPER_MAX_FILES / 2)
+#define FILES_BEHIND (HELPER_MAX_FILES / 4)
 
 /* How long the end of the process waits for a helper that is blocked */
 #define END_SECONDS 1

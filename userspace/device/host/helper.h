@@ -13,8 +13,8 @@
 
 #include "events.h"
 
-/* Upper bound of the files that wait to be closed */
-#define HELPER_MAX_FILES 1024
+/* Upper bound of the files that wait to be closed, for which each NIC has room */
+#define HELPER_MAX_FILES 512
 
 /**
  * struct helper_job - work for a helper
