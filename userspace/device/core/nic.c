@@ -213,8 +213,11 @@ static bool run_qps(struct nic *nic)
 
 bool nic_run(struct nic *nic)
 {
-	/* What QPs send they are to see, and what goes wrong with a CQ first */
-	static bool (*const kinds[])(struct nic * nic) = {
+	/*
+	 * The order matters. A CQ's failure is handled first among these, and
+	 * QPs see what QPs have sent
+	 */
+	static bool (*const kinds[])(struct nic *nic) = {
 		tms_run,    admin_run,	cqs_run, events_run,
 		run_timers, spread_run, run_qps,
 	};
@@ -226,7 +229,7 @@ bool nic_run(struct nic *nic)
 	if (is_in_reset(nic))
 		return run_reset(nic);
 	nic_grant(nic);
-	/* What was rung before a command is begun before it */
+	/* Doorbells before a command take effect before it */
 	if (nic->admin.ci != nic->admin.pi && !is_held(nic))
 		qps_run_each(nic);
 	for (unsigned int i = 0; i < ARRAY_SIZE(kinds) && nic_enabled(nic);

@@ -29,19 +29,18 @@ struct nic;
 /**
  * struct nic_ops - functions that the surroundings of a NIC provide
  * @raise_irq: signal MSI-X vector @vector; must not call the NIC
- * @transmit: put a packet on the wire. The packet is only valid during the
- *	call. A wire that loops it back to the same NIC has to queue it.
- * @direct: whether transmit() of a unicast packet to @dmac hands it to another
- *	NIC, in the call, and nobody else; such a packet may be a train
+ * @transmit: send a packet, which is valid only during the call. A wire that
+ *	loops it back to the same NIC has to queue it
+ * @direct: whether transmit() of a unicast packet to @dmac passes it to exactly
+ *	one other NIC, inside the call. Such a packet may be a train
  * @held: whether to send nothing for now: QPs and their timers do not run until
- *	it is false. NULL: it always is
- * @now: nanoseconds, monotonic
- * @may_have_mac: whether the NIC may take a MAC other than its permanent one:
- *	it is not somebody else's. NULL: any
- * @persist: make guest memory, at pointers that were given with nic_dma_map(),
- *	as lasting as what it is kept in. 0: it is; -EINPROGRESS: it is going to
- *	be, and nic_persisted() is called, before which this is not called again;
- *	else it cannot be
+ *	it returns false. NULL: they always run
+ * @now: monotonic time in ns
+ * @may_have_mac: whether the NIC may take a MAC other than its permanent one,
+ *	because nobody else has it. NULL: it may take any
+ * @persist: make guest memory persistent, at pointers from nic_dma_map(). 0: it
+ *	is; -EINPROGRESS: nic_persisted() will report the result, and must do so
+ *	before the next call; any other value: it is not possible
  * @failed: the NIC has failed, and does nothing until it is reset; must not
  *	call the NIC, but for nic_journal(). NULL: nobody asks
  */
@@ -174,7 +173,7 @@ bool nic_poll(struct nic *nic);
  */
 bool nic_stop_polling(struct nic *nic);
 
-/** nic_next_event() - when nic_run() next has work, ns; 0: now; ~0: never */
+/* When nic_run() next has work, in ns of now(); 0: at once; ~0: never. */
 uint64_t nic_next_event(const struct nic *nic);
 
 /**

@@ -73,7 +73,9 @@ static uint64_t least_share(const struct net_switch *sw,
 	return least;
 }
 
-/* The others are looked at only if it has had more than they once had */
+/*
+ * Other NICs matter only if this one has had more than the last known minimum
+ */
 static bool may_run(struct net_switch *sw, const struct switch_port *port,
 		    uint64_t now)
 {
@@ -117,8 +119,8 @@ static void look_if_due(const struct loop *loop, struct pace *pace)
 }
 
 /*
- * Give every NIC a turn that has work, and has not had more than others. Return:
- * whether there is more to do now.
+ * Runs a turn of each NIC that has work, and has not had more than others.
+ * Returns true if there is more to do now.
  */
 static bool run_round(const struct loop *loop, struct pace *pace)
 {
@@ -248,7 +250,7 @@ void loop_run(const struct loop *loop, const bool *stop)
 			more = run_round(loop, &pace);
 			if (loop->num_wires) {
 				flush_wires(loop);
-				/* Nor is what leaves by a wire the first NIC's */
+				/* Output of wires is not charged to the first NIC */
 				pace.now = clock_ns();
 				look_if_due(loop, &pace);
 			}

@@ -10,8 +10,8 @@
 #include "wire/frame.h"
 
 /*
- * Datagrams in one system call. What has been taken from the socket cannot wait
- * for another turn, and nobody looks at the clock while some are sent.
+ * Datagrams that one system call sends or receives. Those received must be
+ * handled in the same turn, and the clock is not read while some are sent.
  */
 #define BATCH 16
 

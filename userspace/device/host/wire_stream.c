@@ -22,10 +22,10 @@
 /* Bytes of input that one system call may return */
 #define RX_SIZE (512 << 10)
 
-/* Sent in one system call: nobody looks at the clock meanwhile */
+/* Bytes that one system call sends, during which the clock is not read */
 #define PIECE (128 << 10)
 
-/* For the kernel's own queue between two processes, if it lets us have that */
+/* Bytes of the kernel's queue between two processes, if it allows as much */
 #define SOCKET_BUFFER (1 << 20)
 
 /* A peer that has vanished is noticed after about 30 s. */

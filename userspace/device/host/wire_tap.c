@@ -126,7 +126,7 @@ static int tap_flush(struct wire *wire)
 	n = write(wire->fd, frame, len);
 	if (n < 0 && (errno == EAGAIN || errno == EIO || errno == EBADFD))
 		return -errno;
-	/* Any other error is about this frame. */
+	/* Other errors are about this frame only. */
 	if (n < 0)
 		wire->port.stats.tx_dropped++;
 	frame_queue_consume(tx, FRAME_PREFIX + len);

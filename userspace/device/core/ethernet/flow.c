@@ -25,7 +25,7 @@
 #define SPECS_PER_UNIT 4
 #define DELIVERY_UNITS 2
 
-/* How far a frame has come, in &spread_place.stage */
+/* Progress of a frame, in &spread_place.stage */
 enum {
 	STAGE_SNIFFERS,
 	STAGE_RULES,
@@ -40,11 +40,11 @@ enum {
 #define FLOW_MORE_FRAGMENTS 0x4
 
 /**
- * struct flow - a rule
- * @number: for DESTROY_FLOW
- * @qp: RAW_PACKET QP that receives
- * @tag: for the completion
- * @priority: smaller ones come first
+ * struct flow - a flow rule
+ * @number: its number in DESTROY_FLOW
+ * @qp: RAW_PACKET QP that receives the frames
+ * @tag: flow tag for completions
+ * @priority: lower values are asked first
  * @type: enum mynic_flow_type
  * @flags: MYNIC_FLOW_*
  * @num_specs: elements of @specs

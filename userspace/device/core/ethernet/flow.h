@@ -17,11 +17,11 @@ struct spread_place;
 #define FLOW_MAX_RULES 4096
 
 /**
- * struct flow_list - rules that are asked at the same time
- * @flows: in the order of their priorities, and among equals of their age
- * @num: of @flows
+ * struct flow_list - rules of one stage
+ * @flows: rules in the order of their priorities; among equals, older ones first
+ * @num: number of rules
  *
- * An array, so that no command has to look at thousands of rules.
+ * This is an array, so that no command has to walk through thousands of rules.
  */
 struct flow_list {
 	struct flow *flows[FLOW_MAX_RULES];

@@ -21,9 +21,9 @@
 
 /**
  * struct held_packet - a packet that waits for a page
- * @link: in &paging.held
- * @cost: bytes that it counts as
- * @copy: from packet_copy(), which wants it aligned
+ * @link: link in &paging.held
+ * @cost: bytes that count against the limits
+ * @copy: result of packet_copy(), which needs the alignment
  */
 struct held_packet {
 	STAILQ_ENTRY(held_packet) link;

@@ -16,11 +16,11 @@
 #define MAX_BYTES (1u << 20)
 
 /**
- * struct spread_packet - a packet that waits
- * @link: in &spread.packets
- * @kind: who is to get it
- * @cost: bytes that it counts as
- * @copy: from packet_copy(), which wants it aligned
+ * struct spread_packet - a packet that is being delivered
+ * @link: link in &spread.packets
+ * @kind: kind of its receivers
+ * @cost: bytes that count against the limits
+ * @copy: result of packet_copy(), which needs the alignment
  */
 struct spread_packet {
 	STAILQ_ENTRY(spread_packet) link;

@@ -15,12 +15,12 @@ struct nic;
 struct packet;
 
 /**
- * struct spread_place - who has got a packet already
- * @bounded: to go on no longer than the turn
- * @stage: frames: the list of rules, see flow.c
- * @rule: frames: how many of that list have been asked
- * @member: datagrams: how many QPs have been asked
- * @accepted: datagrams: one of them took it
+ * struct spread_place - progress of a delivery
+ * @bounded: stop at the end of the turn
+ * @stage: frames: current list of rules, see flow.c
+ * @rule: frames: number of rules of the list that have been asked
+ * @member: datagrams: number of QPs that have been asked
+ * @accepted: datagrams: a QP has taken it
  */
 struct spread_place {
 	bool bounded;
