@@ -17,8 +17,6 @@
  * so it does not mistake its own pause for the device's.
  */
 #define MYNIC_HEALTH_PERIOD (HZ / 4)
-/* User contexts are usually disassociated, and thereby told, in less time. */
-#define MYNIC_TELL_DELAY HZ
 
 static const char *const mynic_fatal_names[] = {
 	[MYNIC_FATAL_NONE] = "no cause",
@@ -158,8 +156,9 @@ void mynic_health_stop(struct mynic_dev *mdev)
 }
 
 /*
- * This must not wait: others who wait for the device, perhaps with locks held,
- * are released only by this.
+ * This waits for nobody. Whoever waits for the device, perhaps with locks held,
+ * waits for what happens here. User contexts are told by the core, when it cuts
+ * them off: an event from here would be a second one.
  */
 static void mynic_announce_work(struct work_struct *work)
 {
@@ -170,45 +169,11 @@ static void mynic_announce_work(struct work_struct *work)
 		return;
 	netif_carrier_off(mdev->netdev);
 	mynic_wake_consumers(mdev);
-	queue_delayed_work(system_dfl_wq, &mdev->tell_work, MYNIC_TELL_DELAY);
-}
-
-/*
- * The RDMA core tells user contexts when it disassociates them. That happens at
- * once unless a consumer in the kernel is slow to release the device. Only
- * remaining contexts are told here, so that none is told twice. While there are
- * any, the RDMA device stays.
- */
-static void mynic_tell_work(struct work_struct *work)
-{
-	struct mynic_dev *mdev = container_of(to_delayed_work(work),
-					      struct mynic_dev, tell_work);
-	struct ib_event event = {
-		.element.port_num = MYNIC_PORT,
-		.event = IB_EVENT_DEVICE_FATAL,
-	};
-
-	mutex_lock(&mdev->users_lock);
-	if (mdev->users && mynic_dead(mdev)) {
-		event.device = &mdev->ibdev->ibdev;
-		ib_dispatch_event(&event);
-	}
-	mutex_unlock(&mdev->users_lock);
-}
-
-/* Count a user context that comes (@n is 1) or goes (-1). */
-void mynic_users_add(struct mynic_dev *mdev, int n)
-{
-	mutex_lock(&mdev->users_lock);
-	mdev->users += n;
-	mutex_unlock(&mdev->users_lock);
 }
 
 void mynic_health_init(struct mynic_dev *mdev)
 {
-	mutex_init(&mdev->users_lock);
 	INIT_DELAYED_WORK(&mdev->health_work, mynic_health_work);
-	INIT_DELAYED_WORK(&mdev->tell_work, mynic_tell_work);
 	INIT_WORK(&mdev->announce_work, mynic_announce_work);
 	/* There are no commands before it is up. */
 	set_bit(MYNIC_DEAD, &mdev->flags);
@@ -218,6 +183,4 @@ void mynic_health_init(struct mynic_dev *mdev)
 void mynic_health_fini(struct mynic_dev *mdev)
 {
 	disable_work_sync(&mdev->announce_work);
-	disable_delayed_work_sync(&mdev->tell_work);
-	mutex_destroy(&mdev->users_lock);
 }

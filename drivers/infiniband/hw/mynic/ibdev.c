@@ -130,20 +130,15 @@ int mynic_ib_register(struct mynic_dev *mdev)
 	ret = ib_device_set_netdev(ibdev, mdev->netdev, MYNIC_PORT);
 	if (ret)
 		goto err_page;
-	/*
-	 * Clients may open contexts and get events before ib_register_device()
-	 * returns.
-	 */
-	mdev->ibdev = mib;
 	ret = ib_register_device(ibdev, mdev->ibdev_name, dev);
 	if (ret == -ENFILE)
 		ret = ib_register_device(ibdev, MYNIC_IB_NAME, dev);
 	if (ret)
 		goto err_page;
+	mdev->ibdev = mib;
 	return 0;
 
 err_page:
-	mdev->ibdev = NULL;
 	put_page(mib->gid_page);
 err_dealloc:
 	ib_dealloc_device(ibdev);

@@ -444,18 +444,15 @@ enum mynic_state {
  *	@state_lock
  * @state_lock: serialises bringing the device up and down
  * @state: protected by @state_lock
- * @health_work: checks whether the device is alive
- * @announce_work: tells consumers that the device is dead
- * @tell_work: tells user contexts, unless another work item does
- * @stop_work: removes the RDMA device of a dead device
- * @recover_work: recovers a device in MYNIC_LOST
- * @pm_nb: notifier of system sleep
- * @recovered: jiffies at the last recovery
- * @pause: jiffies between attempts at recovery
- * @next_knock: jiffies of the next command that probes a hanging device
- * @knock_pause: jiffies between such commands
- * @users_lock: protects @users, and keeps @ibdev while there are any
- * @users: user contexts
+ * @health_work: looks whether the device is alive
+ * @announce_work: tells consumers of a death
+ * @stop_work: takes a dead device from its users
+ * @recover_work: brings a lost device up
+ * @pm_nb: hears that the system is about to sleep
+ * @recovered: jiffies when it was brought up
+ * @pause: jiffies between attempts to do so
+ * @next_knock: jiffies when it is asked for a sign of life, if it hangs
+ * @knock_pause: jiffies until it is asked once more
  * @parked_lock: protects @parked
  * @parked: memory that the device may still use; see mynic_park()
  * @devlink: health reporters
@@ -492,7 +489,6 @@ struct mynic_dev {
 	enum mynic_state state;
 	struct delayed_work health_work;
 	struct work_struct announce_work;
-	struct delayed_work tell_work;
 	struct work_struct stop_work;
 	struct delayed_work recover_work;
 	struct notifier_block pm_nb;
@@ -500,8 +496,6 @@ struct mynic_dev {
 	unsigned long pause;
 	unsigned long next_knock;
 	unsigned long knock_pause;
-	struct mutex users_lock; /* users */
-	unsigned int users;
 	spinlock_t parked_lock; /* parked */
 	struct list_head parked;
 	struct devlink *devlink;
@@ -566,7 +560,6 @@ void mynic_health_init(struct mynic_dev *mdev);
 void mynic_health_fini(struct mynic_dev *mdev);
 void mynic_health_start(struct mynic_dev *mdev);
 void mynic_health_stop(struct mynic_dev *mdev);
-void mynic_users_add(struct mynic_dev *mdev, int n);
 
 int mynic_hw_up(struct mynic_dev *mdev);
 void mynic_hw_down(struct mynic_dev *mdev);

@@ -118,7 +118,6 @@ int mynic_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udata)
 	ret = ib_respond_udata(udata, resp);
 	if (ret)
 		goto err_gids;
-	mynic_users_add(to_mdev(ibucontext->device), 1);
 	return 0;
 
 err_gids:
@@ -160,7 +159,6 @@ void mynic_dealloc_ucontext(struct ib_ucontext *ibucontext)
 {
 	struct mynic_ucontext *ucontext = to_mucontext(ibucontext);
 
-	mynic_users_add(to_mdev(ibucontext->device), -1);
 	rdma_user_mmap_entry_remove(&ucontext->gids->rdma_entry);
 	mynic_clock_close(ucontext);
 	rdma_user_mmap_entry_remove(&ucontext->uar->mmap.rdma_entry);
