@@ -48,8 +48,8 @@ static __printf(3, 0) void mynic_give_up(struct mynic_dev *mdev,
 	trace_mynic_death(mdev, death->hung, death->why);
 	dev_err(&mdev->pdev->dev, "device failed: %s\n", death->why);
 	mynic_admin_abort(mdev);
-	queue_work(system_dfl_wq, &mdev->announce_work);
-	queue_work(system_long_wq, &mdev->stop_work);
+	queue_work(mdev->alive_wq, &mdev->announce_work);
+	queue_work(mdev->recover_wq, &mdev->stop_work);
 }
 
 /**
@@ -84,7 +84,7 @@ void mynic_abandon(struct mynic_dev *mdev, bool hung)
 	mdev->death = (struct mynic_death){ .hung = hung };
 	trace_mynic_death(mdev, hung, "it is taken away");
 	mynic_admin_abort(mdev);
-	queue_work(system_dfl_wq, &mdev->announce_work);
+	queue_work(mdev->alive_wq, &mdev->announce_work);
 }
 
 static __printf(2, 3) void mynic_hang(struct mynic_dev *mdev, const char *fmt,
@@ -140,13 +140,13 @@ static void mynic_health_work(struct work_struct *work)
 		mynic_hang(mdev, "it does not answer %s %u",
 			   mynic_cmd_name(stuck.opcode), stuck.number);
 	if (!mynic_dead(mdev))
-		queue_delayed_work(system_dfl_wq, &mdev->health_work,
+		queue_delayed_work(mdev->alive_wq, &mdev->health_work,
 				   MYNIC_HEALTH_PERIOD);
 }
 
 void mynic_health_start(struct mynic_dev *mdev)
 {
-	queue_delayed_work(system_dfl_wq, &mdev->health_work, 0);
+	queue_delayed_work(mdev->alive_wq, &mdev->health_work, 0);
 }
 
 /* The device is marked dead, so that the check does not start again. */

@@ -68,10 +68,36 @@ static void mynic_pci_fini(struct mynic_dev *mdev)
 	pci_disable_device(pdev);
 }
 
-static void mynic_free(struct mynic_dev *mdev)
+/* Whatever is not there yet is NULL */
+static void mynic_wqs_free(struct mynic_dev *mdev)
 {
 	if (mdev->fault_wq)
 		destroy_workqueue(mdev->fault_wq);
+	if (mdev->recover_wq)
+		destroy_workqueue(mdev->recover_wq);
+	if (mdev->alive_wq)
+		destroy_workqueue(mdev->alive_wq);
+}
+
+/*
+ * None of them waits for another's work, nor is bound to a processor, which
+ * perhaps spins for the device. The first waits for no memory, nor for those who
+ * do. The second cannot be like that, as the core waits for queues of its own
+ * that are not.
+ */
+static int mynic_wqs_alloc(struct mynic_dev *mdev)
+{
+	mdev->alive_wq =
+		alloc_workqueue("mynic_alive", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	mdev->recover_wq = alloc_workqueue("mynic_recover", WQ_UNBOUND, 0);
+	mdev->fault_wq = alloc_workqueue("mynic_fault", WQ_UNBOUND, 0);
+	return mdev->alive_wq && mdev->recover_wq && mdev->fault_wq ? 0 :
+								      -ENOMEM;
+}
+
+static void mynic_free(struct mynic_dev *mdev)
+{
+	mynic_wqs_free(mdev);
 	ida_destroy(&mdev->uars);
 	xa_destroy(&mdev->odps);
 	xa_destroy(&mdev->srqs);
@@ -129,21 +155,13 @@ static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return -ENOMEM;
 	pci_set_drvdata(pdev, mdev);
 
-	/*
-	 * First, because mynic_free() cleans up after it whatever it returns.
-	 */
+	/* First these two: whatever they return, mynic_free() undoes it */
 	ret = mynic_clock_init(mdev);
 	if (ret)
 		goto err_free;
-	/*
-	 * Not bound to a processor, because handling a page fault may take
-	 * long.
-	 */
-	mdev->fault_wq = alloc_workqueue("mynic_fault", WQ_UNBOUND, 0);
-	if (!mdev->fault_wq) {
-		ret = -ENOMEM;
+	ret = mynic_wqs_alloc(mdev);
+	if (ret)
 		goto err_free;
-	}
 	ret = mynic_pci_init(mdev);
 	if (ret)
 		goto err_free;

@@ -467,8 +467,12 @@ enum mynic_state {
  * @qps: QPs by number
  * @srqs: SRQs by number
  * @rwqs: WQs by number
- * @odps: ODP regions by key
- * @fault_wq: handles page faults
+ * @odps: regions whose pages come and go, by key
+ * @alive_wq: looks whether the device is alive, and tells of its death. Memory
+ *	may be had only when consumers know
+ * @recover_wq: takes the device from its users, and brings it up again, which may
+ *	take long
+ * @fault_wq: finds pages
  * @uars: pages of BAR2 in use, in units of PAGE_SIZE; 0 is the kernel's
  * @unused_dms: unused device memory, to be freed
  * @dm_work: frees @unused_dms
@@ -511,6 +515,8 @@ struct mynic_dev {
 	struct xarray srqs;
 	struct xarray rwqs;
 	struct xarray odps;
+	struct workqueue_struct *alive_wq;
+	struct workqueue_struct *recover_wq;
 	struct workqueue_struct *fault_wq;
 	struct ida uars;
 	struct llist_head unused_dms;

@@ -79,13 +79,13 @@ void mynic_set_up(struct mynic_dev *mdev)
 	 * If it died before this, mynic_stop_work() has found nothing to stop.
 	 */
 	if (mynic_dead(mdev))
-		queue_work(system_long_wq, &mdev->stop_work);
+		queue_work(mdev->recover_wq, &mdev->stop_work);
 }
 
 /* Try to bring a lost device up until that succeeds. */
 void mynic_recover_soon(struct mynic_dev *mdev)
 {
-	queue_delayed_work(system_long_wq, &mdev->recover_work, mdev->pause);
+	queue_delayed_work(mdev->recover_wq, &mdev->recover_work, mdev->pause);
 }
 
 /*
@@ -170,7 +170,8 @@ static void mynic_recover_work(struct work_struct *work)
 		delay = mynic_knock(mdev);
 	mutex_unlock(&mdev->state_lock);
 	if (ret == -EAGAIN)
-		queue_delayed_work(system_long_wq, &mdev->recover_work, delay);
+		queue_delayed_work(mdev->recover_wq, &mdev->recover_work,
+				   delay);
 	else if (!ret)
 		mynic_devlink_recovered(mdev);
 }
