@@ -84,15 +84,16 @@ static int mynic_hw_enable(struct mynic_dev *mdev)
  */
 static void mynic_hw_stop(struct mynic_dev *mdev)
 {
-	set_bit(MYNIC_DEAD, &mdev->flags);
+	bool hung = mynic_bury(mdev);
+
 	mynic_health_stop(mdev);
 	mynic_admin_abort(mdev);
-	if (mdev->death.hung)
+	if (hung)
 		return;
 	if (!mynic_hw_wait_reset(mdev))
 		mynic_unpark(mdev);
 	else
-		mdev->death.hung = true;
+		mynic_set_hung(mdev, true);
 	pci_clear_master(mdev->pdev);
 }
 
@@ -103,7 +104,7 @@ int mynic_hw_up(struct mynic_dev *mdev)
 
 	ret = mynic_hw_reset(mdev);
 	if (ret) {
-		mdev->death.hung = true;
+		mynic_set_hung(mdev, true);
 		return ret;
 	}
 	mynic_admin_setup(mdev);
@@ -112,8 +113,9 @@ int mynic_hw_up(struct mynic_dev *mdev)
 	ret = mynic_hw_enable(mdev);
 	if (ret)
 		goto err;
-	mdev->death = (struct mynic_death){};
-	clear_bit(MYNIC_DEAD, &mdev->flags);
+	ret = mynic_revive(mdev);
+	if (ret)
+		goto err;
 	mynic_unpark(mdev);
 	mynic_health_start(mdev);
 	ret = mynic_eqs_init(mdev);

@@ -440,8 +440,8 @@ enum mynic_state {
  * @regs: BAR0
  * @uar0: the kernel's UAR page
  * @flags: bit numbers above
- * @death: why it is dead; written when it is marked dead, afterwards under
- *	@state_lock
+ * @death_lock: protects @death, and MYNIC_DEAD in @flags
+ * @death: what it died of, if it is dead
  * @state_lock: serialises bringing the device up and down
  * @state: protected by @state_lock
  * @health_work: looks whether the device is alive
@@ -488,6 +488,7 @@ struct mynic_dev {
 	void __iomem *regs;
 	void __iomem *uar0;
 	unsigned long flags;
+	spinlock_t death_lock; /* death */
 	struct mynic_death death;
 	struct mutex state_lock; /* state */
 	enum mynic_state state;
@@ -561,6 +562,11 @@ static inline bool mynic_dead(const struct mynic_dev *mdev)
 const char *mynic_fatal_name(u32 fatal);
 __printf(2, 3) void mynic_die(struct mynic_dev *mdev, const char *fmt, ...);
 void mynic_abandon(struct mynic_dev *mdev, bool hung);
+bool mynic_bury(struct mynic_dev *mdev);
+int mynic_revive(struct mynic_dev *mdev);
+struct mynic_death mynic_get_death(struct mynic_dev *mdev);
+bool mynic_hung(struct mynic_dev *mdev);
+void mynic_set_hung(struct mynic_dev *mdev, bool hung);
 void mynic_check_status(struct mynic_dev *mdev);
 void mynic_health_init(struct mynic_dev *mdev);
 void mynic_health_fini(struct mynic_dev *mdev);

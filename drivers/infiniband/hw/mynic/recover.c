@@ -101,7 +101,7 @@ static void mynic_stop_work(struct work_struct *work)
 
 	mutex_lock(&mdev->state_lock);
 	if (mdev->state == MYNIC_UP && mynic_dead(mdev)) {
-		death = mdev->death;
+		death = mynic_get_death(mdev);
 		if (time_after(jiffies, mdev->recovered + MYNIC_STEADY))
 			mdev->pause = 0;
 		else
@@ -124,11 +124,11 @@ static int mynic_try_recover(struct mynic_dev *mdev)
 	lockdep_assert_held(&mdev->state_lock);
 	if (mdev->state != MYNIC_LOST)
 		return mdev->state == MYNIC_UP ? 0 : -ENODEV;
-	if (mdev->death.hung) {
+	if (mynic_hung(mdev)) {
 		if (!mynic_admin_answered(mdev))
 			return -EAGAIN;
 		mynic_admin_forget(mdev);
-		mdev->death.hung = false;
+		mynic_set_hung(mdev, false);
 	}
 	ret = mynic_start(mdev);
 	if (ret) {
@@ -147,7 +147,7 @@ static int mynic_try_recover(struct mynic_dev *mdev)
 static unsigned long mynic_knock(struct mynic_dev *mdev)
 {
 	lockdep_assert_held(&mdev->state_lock);
-	if (mdev->state != MYNIC_LOST || !mdev->death.hung)
+	if (mdev->state != MYNIC_LOST || !mynic_hung(mdev))
 		return mdev->pause;
 	if (time_after_eq(jiffies, mdev->next_knock)) {
 		mynic_hw_knock(mdev);
@@ -185,7 +185,7 @@ int mynic_recover(struct mynic_dev *mdev)
 	int ret;
 
 	mutex_lock(&mdev->state_lock);
-	if (mdev->state == MYNIC_LOST && mdev->death.hung &&
+	if (mdev->state == MYNIC_LOST && mynic_hung(mdev) &&
 	    !mynic_admin_answered(mdev))
 		mynic_hw_knock(mdev);
 	ret = mynic_try_recover(mdev);
@@ -214,8 +214,8 @@ static void mynic_bring_up(struct mynic_dev *mdev)
 		mutex_unlock(&mdev->state_lock);
 		return;
 	}
-	/* It has been reset, or powered on again. */
-	mdev->death.hung = false;
+	/* Somebody has reset it, or given it power */
+	mynic_set_hung(mdev, false);
 	mdev->state = MYNIC_LOST;
 	mdev->next_knock = jiffies;
 	ret = mynic_try_recover(mdev);
@@ -348,7 +348,7 @@ void mynic_shutdown(struct pci_dev *pdev)
 	disable_delayed_work(&mdev->recover_work);
 	disable_work(&mdev->stop_work);
 	mynic_abandon(mdev, false);
-	if (mdev->death.hung)
+	if (mynic_hung(mdev))
 		return;
 	writel(MYNIC_CONTROL_RESET, mdev->regs + MYNIC_REG_CONTROL);
 	pci_clear_master(pdev);
