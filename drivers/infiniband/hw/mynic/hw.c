@@ -94,7 +94,6 @@ static void mynic_hw_stop(struct mynic_dev *mdev)
 		mynic_unpark(mdev);
 	else
 		mynic_set_hung(mdev, true);
-	pci_clear_master(mdev->pdev);
 }
 
 /* Reset the device and bring it up. It is down, and not known to hang. */
@@ -103,13 +102,14 @@ int mynic_hw_up(struct mynic_dev *mdev)
 	int ret;
 
 	ret = mynic_hw_reset(mdev);
+	/* As long as the driver is bound: its sign of life is in memory */
+	pci_set_master(mdev->pdev);
 	if (ret) {
 		mynic_set_hung(mdev, true);
 		return ret;
 	}
 	mynic_admin_setup(mdev);
 	memset(mdev->gids, 0, sizeof(mdev->gids));
-	pci_set_master(mdev->pdev);
 	ret = mynic_hw_enable(mdev);
 	if (ret)
 		goto err;

@@ -200,8 +200,11 @@ static void mynic_bring_down(struct mynic_dev *mdev)
 	mutex_unlock(&mdev->state_lock);
 }
 
-/* After an error, recovery tries again. */
-static void mynic_bring_up(struct mynic_dev *mdev)
+/*
+ * If that fails, it is tried again. A device that has not been @reset may have
+ * begun to hang while nobody looked.
+ */
+static void mynic_bring_up(struct mynic_dev *mdev, bool reset)
 {
 	int ret;
 
@@ -214,13 +217,15 @@ static void mynic_bring_up(struct mynic_dev *mdev)
 		mutex_unlock(&mdev->state_lock);
 		return;
 	}
-	/* Somebody has reset it, or given it power */
-	mynic_set_hung(mdev, false);
+	mynic_set_hung(mdev, !reset);
 	mdev->state = MYNIC_LOST;
 	mdev->next_knock = jiffies;
+	mdev->knock_pause = 0;
 	ret = mynic_try_recover(mdev);
 	mutex_unlock(&mdev->state_lock);
-	if (ret)
+	if (!reset)
+		mod_delayed_work(mdev->recover_wq, &mdev->recover_work, 0);
+	else if (ret)
 		mynic_recover_soon(mdev);
 	else
 		mynic_devlink_recovered(mdev);
@@ -245,7 +250,7 @@ static int mynic_pm_notify(struct notifier_block *nb, unsigned long action,
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
 	case PM_POST_RESTORE:
-		mynic_bring_up(mdev);
+		mynic_bring_up(mdev, false);
 		break;
 	}
 	return NOTIFY_DONE;
@@ -301,7 +306,7 @@ static pci_ers_result_t mynic_slot_reset(struct pci_dev *pdev)
 
 static void mynic_error_resume(struct pci_dev *pdev)
 {
-	mynic_bring_up(pci_get_drvdata(pdev));
+	mynic_bring_up(pci_get_drvdata(pdev), true);
 }
 
 static void mynic_reset_prepare(struct pci_dev *pdev)
@@ -311,7 +316,7 @@ static void mynic_reset_prepare(struct pci_dev *pdev)
 
 static void mynic_reset_done(struct pci_dev *pdev)
 {
-	mynic_bring_up(pci_get_drvdata(pdev));
+	mynic_bring_up(pci_get_drvdata(pdev), true);
 }
 
 const struct pci_error_handlers mynic_err_handlers = {
@@ -328,9 +333,10 @@ static int mynic_suspend(struct device *dev)
 	return 0;
 }
 
+/* Only the firmware takes its power */
 static int mynic_resume(struct device *dev)
 {
-	mynic_bring_up(dev_get_drvdata(dev));
+	mynic_bring_up(dev_get_drvdata(dev), pm_resume_via_firmware());
 	return 0;
 }
 
