@@ -38,27 +38,39 @@ static bool mynic_clock_read(struct mynic_dev *mdev,
 	return best != U64_MAX;
 }
 
-static void mynic_clock_update(struct mynic_dev *mdev)
+static void mynic_clock_write(struct mynic_dev *mdev,
+			      const struct mynic_clock_info *now)
 {
 	struct mynic_clock_info *info = page_address(mdev->clock.page);
-	struct mynic_clock_info now;
+	u32 mult, shift;
 
 	lockdep_assert_held(&mdev->clock.lock);
-	if (!mynic_clock_read(mdev, &now))
-		return;
-	/* The frequency is in kHz, so count nanoseconds in a millisecond. */
-	clocks_calc_mult_shift(&now.mult, &now.shift, mdev->caps.clock_khz,
+	/* Kilohertz and nanoseconds in a millisecond */
+	clocks_calc_mult_shift(&mult, &shift, mdev->caps.clock_khz,
 			       NSEC_PER_MSEC, MYNIC_CLOCK_SPAN * MSEC_PER_SEC);
 
 	WRITE_ONCE(info->seq, info->seq + 1);
 	/* Readers must see an odd @seq before any new value. */
 	smp_wmb();
-	WRITE_ONCE(info->nsec, now.nsec);
-	WRITE_ONCE(info->cycles, now.cycles);
-	WRITE_ONCE(info->mult, now.mult);
-	WRITE_ONCE(info->shift, now.shift);
-	/* Readers must see all new values before an even @seq. */
+	WRITE_ONCE(info->nsec, now->nsec);
+	WRITE_ONCE(info->cycles, now->cycles);
+	WRITE_ONCE(info->mult, mult);
+	WRITE_ONCE(info->shift, shift);
+	/* ... and everything new before it is even */
 	smp_store_release(&info->seq, info->seq + 1);
+}
+
+/* Nobody waits for a lock while the device is asked, as it may not answer */
+static int mynic_clock_update(struct mynic_dev *mdev)
+{
+	struct mynic_clock_info now;
+
+	if (!mynic_clock_read(mdev, &now))
+		return -EIO;
+	mutex_lock(&mdev->clock.lock);
+	mynic_clock_write(mdev, &now);
+	mutex_unlock(&mdev->clock.lock);
+	return 0;
 }
 
 static void mynic_clock_work(struct work_struct *work)
@@ -66,14 +78,32 @@ static void mynic_clock_work(struct work_struct *work)
 	struct mynic_dev *mdev = container_of(to_delayed_work(work),
 					      struct mynic_dev, clock.work);
 
+	/* If it is dead, those who have the page have nothing to convert */
+	if (mynic_clock_update(mdev))
+		return;
 	mutex_lock(&mdev->clock.lock);
-	if (mdev->clock.users) {
-		mynic_clock_update(mdev);
+	if (mdev->clock.users)
 		schedule_delayed_work(&mdev->clock.work, MYNIC_CLOCK_PERIOD);
-	}
 	mutex_unlock(&mdev->clock.lock);
 }
 
+/* Whether somebody has it kept up to date */
+static bool mynic_clock_kept(struct mynic_dev *mdev)
+{
+	bool kept;
+
+	mutex_lock(&mdev->clock.lock);
+	kept = mdev->clock.users;
+	mutex_unlock(&mdev->clock.lock);
+	return kept;
+}
+
+/**
+ * mynic_clock_init() - make the clock page
+ * @mdev: device
+ *
+ * Return: 0 or -ENOMEM.
+ */
 int mynic_clock_init(struct mynic_dev *mdev)
 {
 	mutex_init(&mdev->clock.lock);
@@ -120,13 +150,30 @@ void mynic_clock_close(struct mynic_ucontext *ucontext)
 	rdma_user_mmap_entry_remove(&ucontext->clock->rdma_entry);
 }
 
-/* Map the clock page. From now on it is updated for this user context. */
+/**
+ * mynic_clock_mmap() - map the clock page
+ * @ucontext: user context; from now on the page is kept up to date for it
+ * @vma: where
+ *
+ * Only the first one waits for the device, and if that does not answer as long
+ * as it takes to declare it dead.
+ *
+ * Return: 0, -EIO if the device does not tell its time, or an errno as of
+ * mynic_page_mmap().
+ */
 int mynic_clock_mmap(struct mynic_ucontext *ucontext,
 		     struct vm_area_struct *vma)
 {
 	struct mynic_dev *mdev = to_mdev(ucontext->ibucontext.device);
 	int ret;
 
+	if (mynic_dead(mdev))
+		return -EIO;
+	if (!mynic_clock_kept(mdev)) {
+		ret = mynic_clock_update(mdev);
+		if (ret)
+			return ret;
+	}
 	ret = mynic_page_mmap(vma, mdev->clock.page);
 	if (ret)
 		return ret;
@@ -134,7 +181,6 @@ int mynic_clock_mmap(struct mynic_ucontext *ucontext,
 	if (!ucontext->clock_used) {
 		ucontext->clock_used = true;
 		mdev->clock.users++;
-		mynic_clock_update(mdev);
 		schedule_delayed_work(&mdev->clock.work, MYNIC_CLOCK_PERIOD);
 	}
 	mutex_unlock(&mdev->clock.lock);

@@ -394,7 +394,7 @@ void mynic_eqs_fini(struct mynic_dev *mdev);
 
 /**
  * struct mynic_clock - the page with &struct mynic_clock_info
- * @lock: protects all
+ * @lock: protects all, but is not held while the device is asked
  * @page: the page
  * @users: user contexts that have mapped it
  * @work: compares the clocks while there are @users
