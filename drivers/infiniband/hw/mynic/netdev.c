@@ -93,10 +93,12 @@ struct mynic_bufs {
  * @tx_cq: completions of send requests
  * @qp: the QP
  * @bufs: buffers and frames
- * @running: whether the queues exist; protected by the RTNL
- * @restart_work: recreates the queues after an error
- * @stats_work: reads the device's counters; disabled unless it is attached
- * @stats_lock: serialises reading; protects all that follows
+ * @macs: room for what the device is told; whoever may tell it
+ * @running: the queues are there; protected by the RTNL
+ * @restart_work: makes the queues again after an error, or when there was no
+ *	memory for that
+ * @stats_work: asks the device for its counters; disabled unless it is attached
+ * @stats_lock: serialises that; protects what follows
  * @drops: frames that never came here, by reason
  */
 struct mynic_netdev {
@@ -112,6 +114,7 @@ struct mynic_netdev {
 	struct mynic_cq tx_cq;
 	struct mynic_qp qp;
 	struct mynic_bufs *bufs;
+	struct mynic_rx_mac macs[MYNIC_RX_MAX_MACS];
 	bool running;
 	struct delayed_work restart_work;
 	struct work_struct stats_work;
@@ -568,21 +571,14 @@ static u32 mynic_collect_macs(struct net_device *ndev,
 static int mynic_update_rx_mode(struct mynic_netdev *nd)
 {
 	u32 flags = MYNIC_RX_ENABLE;
-	struct mynic_rx_mac *macs;
 	u32 num;
-	int ret;
 
-	macs = kzalloc_objs(*macs, MYNIC_RX_MAX_MACS);
-	if (!macs)
-		return -ENOMEM;
 	if (nd->ndev->flags & IFF_PROMISC)
 		flags |= MYNIC_RX_PROMISC;
 	if (nd->ndev->flags & IFF_ALLMULTI)
 		flags |= MYNIC_RX_ALLMULTI;
-	num = mynic_collect_macs(nd->ndev, macs, &flags);
-	ret = mynic_cmd_set_rx(nd->mdev, nd->qp.qpn, flags, macs, num);
-	kfree(macs);
-	return ret;
+	num = mynic_collect_macs(nd->ndev, nd->macs, &flags);
+	return mynic_cmd_set_rx(nd->mdev, nd->qp.qpn, flags, nd->macs, num);
 }
 
 static void mynic_rx_mode_work(struct work_struct *work)
@@ -744,20 +740,31 @@ static void mynic_netdev_stop(struct mynic_netdev *nd)
 	mynic_free_bufs(nd);
 }
 
+/* Until memory is to be had the interface has no carrier */
+static void mynic_netdev_restart(struct mynic_netdev *nd)
+{
+	int ret;
+
+	netdev_warn_once(nd->ndev, "queues are made again\n");
+	mynic_netdev_stop(nd);
+	/* Whoever asked meanwhile asked for the queues that are gone */
+	cancel_delayed_work(&nd->restart_work);
+	ret = mynic_netdev_start(nd);
+	if (ret == -ENOMEM)
+		mynic_restart_soon(nd);
+	else if (ret)
+		mynic_die(nd->mdev, "its Ethernet queues stay broken");
+}
+
 static void mynic_restart_work(struct work_struct *work)
 {
 	struct mynic_netdev *nd = container_of(
 		to_delayed_work(work), struct mynic_netdev, restart_work);
 
 	rtnl_lock();
-	if (nd->running && !mynic_dead(nd->mdev)) {
-		netdev_warn_once(nd->ndev, "queues are made again\n");
-		mynic_netdev_stop(nd);
-		/* A restart requested meanwhile was for the old queues. */
-		cancel_delayed_work(&nd->restart_work);
-		if (mynic_netdev_start(nd))
-			mynic_die(nd->mdev, "its Ethernet queues stay broken");
-	}
+	if (netif_running(nd->ndev) && netif_device_present(nd->ndev) &&
+	    !mynic_dead(nd->mdev))
+		mynic_netdev_restart(nd);
 	rtnl_unlock();
 }
 
