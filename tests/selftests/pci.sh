@@ -9,7 +9,7 @@
 
 ktap_print_header
 need 2
-ktap_set_plan 7
+ktap_set_plan 9
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -89,6 +89,36 @@ bind() {
 	echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/bind && wait_for there
 }
 
+# caller CALL: see modules/pci_caller.c
+caller() {
+	insmod "$here/modules/$(uname -r)/pci_caller.ko" function="${pci[0]}" call="$1" &&
+		rmmod pci_caller
+}
+
+# The function is enabled once, however often its slot is reset
+slot_resets() {
+	local before
+
+	before=$(cat "$function/enable")
+	for _ in 1 2; do
+		caller aer && wait_for there || return
+	done
+	[ "$(cat "$function/enable")" = "$before" ] && ping_far
+}
+
+no_rdma() { [ -z "$(rdma_of "${pci[0]}")" ]; }
+
+# What would bring it up no longer does, until the driver is bound anew
+shuts_down() {
+	local status=0
+
+	break_device
+	caller shutdown && echo 1 >"$function/reset" && no_rdma || status=1
+	bind || status=1
+	device_is_whole
+	return $status
+}
+
 result "remove and rescan" remove
 result "remove and rescan with users" remove_with_users
 result "unbind and bind" bind
@@ -97,4 +127,6 @@ result "function level reset with traffic" flr_with_traffic
 result "function level reset while sending" flr_while_sending
 # The netdev and its addresses outlive it
 result "works after that, as it was" ping_far
+result "resets of the slot" slot_resets
+result "shutdown" shuts_down
 ktap_finished

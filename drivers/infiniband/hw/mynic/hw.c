@@ -56,6 +56,20 @@ static int mynic_hw_reset(struct mynic_dev *mdev)
  */
 #define MYNIC_DRIVER_FEATURES ((u32)MYNIC_FEATURE_DB_SUPPRESS)
 
+static int mynic_hw_allow(struct mynic_dev *mdev)
+{
+	unsigned long flags;
+	int ret = -ESHUTDOWN;
+
+	spin_lock_irqsave(&mdev->death_lock, flags);
+	if (!test_bit(MYNIC_SHUT, &mdev->flags)) {
+		writel(MYNIC_CONTROL_ENABLE, mdev->regs + MYNIC_REG_CONTROL);
+		ret = 0;
+	}
+	spin_unlock_irqrestore(&mdev->death_lock, flags);
+	return ret;
+}
+
 static int mynic_hw_enable(struct mynic_dev *mdev)
 {
 	u32 status;
@@ -65,7 +79,9 @@ static int mynic_hw_enable(struct mynic_dev *mdev)
 			 MYNIC_DRIVER_FEATURES;
 	writel(mdev->features, mdev->regs + MYNIC_REG_DRV_FEATURES_LO);
 	writel(0, mdev->regs + MYNIC_REG_DRV_FEATURES_HI);
-	writel(MYNIC_CONTROL_ENABLE, mdev->regs + MYNIC_REG_CONTROL);
+	ret = mynic_hw_allow(mdev);
+	if (ret)
+		return ret;
 	ret = readl_poll_timeout(mdev->regs + MYNIC_REG_STATUS, status,
 				 status & (MYNIC_STATUS_ENABLED |
 					   MYNIC_STATUS_FATAL),
@@ -135,10 +151,32 @@ void mynic_hw_down(struct mynic_dev *mdev)
 	mynic_hw_stop(mdev);
 }
 
-/*
- * Probe a device that hangs. No register is read, as that would stop the
- * processor. The device is told to reset itself and to execute a command, whose
- * completion is in memory. Sleeps for about a second.
+/**
+ * mynic_hw_shut() - have the device access no memory, and never again
+ * @mdev: device, dead for all who use it; somebody may be bringing it up
+ *
+ * To do without bus mastering, it would have to be read from.
+ */
+void mynic_hw_shut(struct mynic_dev *mdev)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&mdev->death_lock, flags);
+	set_bit(MYNIC_SHUT, &mdev->flags);
+	spin_unlock_irqrestore(&mdev->death_lock, flags);
+	writel(MYNIC_CONTROL_RESET, mdev->regs + MYNIC_REG_CONTROL);
+	if (!mynic_hung(mdev))
+		pci_clear_master(mdev->pdev);
+}
+
+/**
+ * mynic_hw_knock() - ask a device that hangs for a sign of life
+ * @mdev: device, down
+ *
+ * Nothing is read from it, as that would stop the processor: it is told to
+ * reset itself and to carry out a command, whose completion is in memory.
+ *
+ * Context: sleeps for about a second.
  */
 void mynic_hw_knock(struct mynic_dev *mdev)
 {
@@ -147,7 +185,8 @@ void mynic_hw_knock(struct mynic_dev *mdev)
 	mynic_admin_setup(mdev);
 	writel(0, mdev->regs + MYNIC_REG_DRV_FEATURES_LO);
 	writel(0, mdev->regs + MYNIC_REG_DRV_FEATURES_HI);
-	writel(MYNIC_CONTROL_ENABLE, mdev->regs + MYNIC_REG_CONTROL);
+	if (mynic_hw_allow(mdev))
+		return;
 	msleep(MYNIC_ENABLE_MS);
 	mynic_admin_knock(mdev);
 	msleep(MYNIC_ENABLE_MS);

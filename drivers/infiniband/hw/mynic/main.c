@@ -44,6 +44,8 @@ static int mynic_pci_init(struct mynic_dev *mdev)
 	if (ret < 0)
 		goto err_uar0;
 	mdev->num_vectors = ret;
+	/* For mynic_slot_reset(): not all kernels keep it by themselves */
+	pci_save_state(pdev);
 	return 0;
 
 err_uar0:

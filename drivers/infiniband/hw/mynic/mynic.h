@@ -408,6 +408,7 @@ struct mynic_clock {
 
 enum {
 	MYNIC_DEAD, /* the device failed or is down: commands end at once */
+	MYNIC_SHUT, /* the system ends: it is not enabled any more */
 };
 
 /**
@@ -440,7 +441,7 @@ enum mynic_state {
  * @regs: BAR0
  * @uar0: the kernel's UAR page
  * @flags: bit numbers above
- * @death_lock: protects @death, and MYNIC_DEAD in @flags
+ * @death_lock: protects @death and @flags; held while the device is enabled
  * @death: what it died of, if it is dead
  * @state_lock: serialises bringing the device up and down
  * @state: protected by @state_lock
@@ -575,6 +576,7 @@ void mynic_health_stop(struct mynic_dev *mdev);
 
 int mynic_hw_up(struct mynic_dev *mdev);
 void mynic_hw_down(struct mynic_dev *mdev);
+void mynic_hw_shut(struct mynic_dev *mdev);
 void mynic_hw_knock(struct mynic_dev *mdev);
 
 extern const struct pci_error_handlers mynic_err_handlers;

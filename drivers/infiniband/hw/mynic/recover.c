@@ -297,11 +297,12 @@ static pci_ers_result_t mynic_error_detected(struct pci_dev *pdev,
 		       PCI_ERS_RESULT_NEED_RESET;
 }
 
+/* It was enabled all the time. Older kernels restore what was saved only once. */
 static pci_ers_result_t mynic_slot_reset(struct pci_dev *pdev)
 {
 	pci_restore_state(pdev);
-	return pci_enable_device_mem(pdev) ? PCI_ERS_RESULT_DISCONNECT :
-					     PCI_ERS_RESULT_RECOVERED;
+	pci_save_state(pdev);
+	return PCI_ERS_RESULT_RECOVERED;
 }
 
 static void mynic_error_resume(struct pci_dev *pdev)
@@ -344,8 +345,8 @@ DEFINE_SIMPLE_DEV_PM_OPS(mynic_pm_ops, mynic_suspend, mynic_resume);
 
 /*
  * The next kernel, which may begin without a reset, must find a device that
- * leaves its memory alone. Users of the device are not waited for: to them it
- * is dead.
+ * leaves its memory alone. Nothing here waits for those who use it: for them it
+ * is dead. Nor does it wait for somebody who is bringing the device up.
  */
 void mynic_shutdown(struct pci_dev *pdev)
 {
@@ -354,8 +355,5 @@ void mynic_shutdown(struct pci_dev *pdev)
 	disable_delayed_work(&mdev->recover_work);
 	disable_work(&mdev->stop_work);
 	mynic_abandon(mdev, false);
-	if (mynic_hung(mdev))
-		return;
-	writel(MYNIC_CONTROL_RESET, mdev->regs + MYNIC_REG_CONTROL);
-	pci_clear_master(pdev);
+	mynic_hw_shut(mdev);
 }
