@@ -153,7 +153,7 @@ static const struct command commands[] = {
 				      BODY(mynic_bind_counters, reserved_04) },
 };
 
-static bool is_zero(const uint8_t *bytes, size_t from, size_t to)
+static bool admin_is_zero(const uint8_t *bytes, size_t from, size_t to)
 {
 	while (from < to) {
 		if (bytes[from++])
@@ -163,28 +163,29 @@ static bool is_zero(const uint8_t *bytes, size_t from, size_t to)
 }
 
 /* The result in a mailbox is built on zeroes */
-static int read_mbox(const struct command *command, struct admin_call *call,
-		     const uint8_t *host, uint32_t len)
+static int admin_read_mbox(const struct command *command,
+			   struct admin_call *call, const uint8_t *host,
+			   uint32_t len)
 {
 	memset(call->mbox, 0, sizeof(call->mbox));
 	if (command->out_len)
 		return MYNIC_AQ_OK;
 	if (len)
 		memcpy(call->mbox, host, len);
-	if (!is_zero(call->mbox, command->in_len, len))
+	if (!admin_is_zero(call->mbox, command->in_len, len))
 		return MYNIC_AQ_NOT_SUPPORTED;
-	if (!is_zero(call->mbox, command->in_used, command->in_len))
+	if (!admin_is_zero(call->mbox, command->in_used, command->in_len))
 		return MYNIC_AQ_BAD_PARAM;
 	return MYNIC_AQ_OK;
 }
 
-static int check_header(const struct command *command,
-			const struct mynic_admin_cmd *cmd)
+static int admin_check_header(const struct command *command,
+			      const struct mynic_admin_cmd *cmd)
 {
 	if (cmd->flags & ~command->flags)
 		return MYNIC_AQ_NOT_SUPPORTED;
-	if (!is_zero(cmd->reserved_14, 0, sizeof(cmd->reserved_14)) ||
-	    !is_zero(cmd->body, command->body_len, sizeof(cmd->body)) ||
+	if (!admin_is_zero(cmd->reserved_14, 0, sizeof(cmd->reserved_14)) ||
+	    !admin_is_zero(cmd->body, command->body_len, sizeof(cmd->body)) ||
 	    (cmd->number && !command->has_number))
 		return MYNIC_AQ_BAD_PARAM;
 	if (le32toh(cmd->mbox_len) > MYNIC_MBOX_SIZE ||
@@ -193,7 +194,7 @@ static int check_header(const struct command *command,
 	return MYNIC_AQ_OK;
 }
 
-static int execute(struct nic *nic, struct admin_call *call)
+static int admin_execute(struct nic *nic, struct admin_call *call)
 {
 	const struct mynic_admin_cmd *cmd = &call->cmd;
 	uint32_t mbox_len = le32toh(cmd->mbox_len);
@@ -204,7 +205,7 @@ static int execute(struct nic *nic, struct admin_call *call)
 	if (cmd->opcode >= ARRAY_SIZE(commands) || !commands[cmd->opcode].fn)
 		return MYNIC_AQ_BAD_OPCODE;
 	command = &commands[cmd->opcode];
-	status = check_header(command, cmd);
+	status = admin_check_header(command, cmd);
 	if (status)
 		return status;
 	if (mbox_len) {
@@ -213,7 +214,7 @@ static int execute(struct nic *nic, struct admin_call *call)
 		if (!mbox)
 			return MYNIC_AQ_BAD_DMA;
 	}
-	status = read_mbox(command, call, mbox, mbox_len);
+	status = admin_read_mbox(command, call, mbox, mbox_len);
 	if (status)
 		return status;
 	status = command->fn(nic, call);
@@ -223,7 +224,7 @@ static int execute(struct nic *nic, struct admin_call *call)
 }
 
 /* Commands that change nothing, such as the driver's signs of life */
-static bool only_asks(uint8_t opcode)
+static bool admin_only_asks(uint8_t opcode)
 {
 	switch (opcode) {
 	case MYNIC_CMD_NOP:
@@ -241,7 +242,8 @@ static bool only_asks(uint8_t opcode)
 	}
 }
 
-static void note(struct nic *nic, const struct admin_call *call, int status)
+static void admin_note(struct nic *nic, const struct admin_call *call,
+		       int status)
 {
 	const struct journal_entry entry = {
 		.kind = JOURNAL_COMMAND,
@@ -251,12 +253,12 @@ static void note(struct nic *nic, const struct admin_call *call, int status)
 		.key = le32toh(call->cpl.number),
 	};
 
-	if (status || !only_asks(call->cmd.opcode))
+	if (status || !admin_only_asks(call->cmd.opcode))
 		nic_note(nic, &entry);
 }
 
 /* Returns false after a fatal error, or if the command needs another turn */
-static bool run_one(struct nic *nic)
+static bool admin_run_one(struct nic *nic)
 {
 	struct admin *aq = &nic->admin;
 	uint32_t mask = (1u << aq->log_size) - 1;
@@ -276,13 +278,13 @@ static bool run_one(struct nic *nic)
 	memcpy(&call.cmd, cmd, sizeof(call.cmd));
 	__asm__ __volatile__("" : : : "memory");
 	call.cpl = (struct mynic_admin_cpl){ 0 };
-	status = execute(nic, &call);
+	status = admin_execute(nic, &call);
 	if (status == ADMIN_AGAIN || !nic_enabled(nic))
 		return false;
 	call.cpl.status = status;
 	if (status)
 		nic->stats[MYNIC_STAT_BAD_COMMAND]++;
-	note(nic, &call, status);
+	admin_note(nic, &call, status);
 	call.cpl.id = call.cmd.id;
 	call.cpl.opcode = call.cmd.opcode;
 	call.cpl.phase = ~(aq->cpl >> aq->log_size) & 1;
@@ -302,7 +304,7 @@ void admin_doorbell(struct nic *nic, uint32_t pi)
 		aq->pi = pi;
 }
 
-static void signal_host(struct nic *nic)
+static void admin_signal_host(struct nic *nic)
 {
 	struct admin *aq = &nic->admin;
 
@@ -316,7 +318,7 @@ void admin_arm(struct nic *nic, uint32_t ci)
 {
 	nic->admin.arm = ci;
 	nic->admin.armed = true;
-	signal_host(nic);
+	admin_signal_host(nic);
 }
 
 bool admin_run(struct nic *nic)
@@ -324,11 +326,11 @@ bool admin_run(struct nic *nic)
 	struct admin *aq = &nic->admin;
 
 	while (aq->ci != aq->pi && !nic_turn_is_over(nic)) {
-		if (!run_one(nic))
+		if (!admin_run_one(nic))
 			break;
 		nic_charge(nic, COMMAND_UNITS);
 	}
 	if (nic_enabled(nic))
-		signal_host(nic);
+		admin_signal_host(nic);
 	return aq->ci != aq->pi;
 }

@@ -29,7 +29,7 @@
 #define RESET_AT_ONCE_NS 20000
 
 /* STATUS is 0 from the request until the reset is over */
-static bool is_in_reset(const struct nic *nic)
+static bool nic_is_in_reset(const struct nic *nic)
 {
 	return !nic->regs.status;
 }
@@ -106,7 +106,7 @@ static bool (*const free_one[])(struct nic *nic, uint32_t *number) = {
 };
 
 /* Returns true if all objects are gone */
-static bool free_objects(struct nic *nic)
+static bool nic_free_objects(struct nic *nic)
 {
 	struct reset *reset = &nic->reset;
 
@@ -122,7 +122,7 @@ static bool free_objects(struct nic *nic)
 	return true;
 }
 
-static void end_reset(struct nic *nic)
+static void nic_end_reset(struct nic *nic)
 {
 	timers_free(&nic->timers);
 	sq_free_spares(nic);
@@ -137,12 +137,12 @@ static void end_reset(struct nic *nic)
 }
 
 /* Returns true if there is more to do */
-static bool run_reset(struct nic *nic)
+static bool nic_run_reset(struct nic *nic)
 {
 	nic_grant(nic);
-	if (!free_objects(nic))
+	if (!nic_free_objects(nic))
 		return true;
-	end_reset(nic);
+	nic_end_reset(nic);
 	return false;
 }
 
@@ -152,7 +152,7 @@ void nic_reset(struct nic *nic)
 	 * A second request does not start again, because no object was created
 	 * since
 	 */
-	bool goes_on = is_in_reset(nic);
+	bool goes_on = nic_is_in_reset(nic);
 
 	nic->regs = (struct regs){ 0 };
 	nic_note(nic, &(struct journal_entry){ .kind = JOURNAL_RESET });
@@ -162,7 +162,7 @@ void nic_reset(struct nic *nic)
 		nic->reset = (struct reset){ 0 };
 	}
 	nic->turn.end = nic_now(nic) + RESET_AT_ONCE_NS;
-	run_reset(nic);
+	nic_run_reset(nic);
 }
 
 void nic_destroy(struct nic *nic)
@@ -171,7 +171,7 @@ void nic_destroy(struct nic *nic)
 	spread_free(nic);
 	do {
 		nic_grant(nic);
-	} while (!free_objects(nic));
+	} while (!nic_free_objects(nic));
 	table_free(&nic->counters);
 	table_free(&nic->eqs);
 	table_free(&nic->cqs);
@@ -192,23 +192,23 @@ void nic_destroy(struct nic *nic)
 }
 
 /* What is sent now has to wait, and nothing is to be given up meanwhile */
-static bool is_held(const struct nic *nic)
+static bool nic_is_held(const struct nic *nic)
 {
 	const struct nic_config *config = &nic->config;
 
 	return config->ops->held && config->ops->held(config->ctx);
 }
 
-static bool run_timers(struct nic *nic)
+static bool nic_run_timers(struct nic *nic)
 {
 	/* A look at the clock costs as much as a small packet */
-	return !is_held(nic) &&
+	return !nic_is_held(nic) &&
 	       timers_run(&nic->timers, nic->turn.end - NIC_TURN_NS);
 }
 
-static bool run_qps(struct nic *nic)
+static bool nic_run_qps(struct nic *nic)
 {
-	return !is_held(nic) && qps_run(nic);
+	return !nic_is_held(nic) && qps_run(nic);
 }
 
 bool nic_run(struct nic *nic)
@@ -218,19 +218,19 @@ bool nic_run(struct nic *nic)
 	 * QPs see what QPs have sent
 	 */
 	static bool (*const kinds[])(struct nic *nic) = {
-		tms_run,    admin_run,	cqs_run, events_run,
-		run_timers, spread_run, run_qps,
+		tms_run,	admin_run,  cqs_run,	 events_run,
+		nic_run_timers, spread_run, nic_run_qps,
 	};
 	bool more = false;
 
-	if (!nic_enabled(nic) && !is_in_reset(nic))
+	if (!nic_enabled(nic) && !nic_is_in_reset(nic))
 		return false;
 	nic->turn.end = nic_now(nic) + NIC_TURN_NS;
-	if (is_in_reset(nic))
-		return run_reset(nic);
+	if (nic_is_in_reset(nic))
+		return nic_run_reset(nic);
 	nic_grant(nic);
 	/* Doorbells before a command take effect before it */
-	if (nic->admin.ci != nic->admin.pi && !is_held(nic))
+	if (nic->admin.ci != nic->admin.pi && !nic_is_held(nic))
 		qps_run_each(nic);
 	for (unsigned int i = 0; i < ARRAY_SIZE(kinds) && nic_enabled(nic);
 	     i++) {
@@ -252,7 +252,7 @@ bool nic_stop_polling(struct nic *nic)
 
 uint64_t nic_next_event(const struct nic *nic)
 {
-	if (is_in_reset(nic))
+	if (nic_is_in_reset(nic))
 		return 0;
 	if (!nic_enabled(nic))
 		return TIMER_NEVER;
@@ -260,14 +260,14 @@ uint64_t nic_next_event(const struct nic *nic)
 	    !TAILQ_EMPTY(&nic->tag_queue) || nic->events_left ||
 	    !STAILQ_EMPTY(&nic->spread.packets))
 		return 0;
-	if (is_held(nic))
+	if (nic_is_held(nic))
 		return TIMER_NEVER;
 	if (!TAILQ_EMPTY(&nic->run_queue))
 		return 0;
 	return timers_next(&nic->timers);
 }
 
-static void drop_long_frame(struct nic *nic, const struct packet *pkt)
+static void nic_drop_long_frame(struct nic *nic, const struct packet *pkt)
 {
 	nic_count(nic, pkt->kind == PACKET_ETH ? MYNIC_STAT_RX_ETH_DROPPED :
 						 MYNIC_STAT_RX_DROP_HEADER);
@@ -285,7 +285,7 @@ uint32_t nic_receive(struct nic *nic, const struct packet *pkt)
 	if (pkt->segment)
 		len = packet_longest(pkt);
 	if (len > nic->port.mtu + PORT_FRAME_OVERHEAD)
-		drop_long_frame(nic, pkt);
+		nic_drop_long_frame(nic, pkt);
 	else if (pkt->defect == PACKET_BAD_HEADER)
 		nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
 	else if (pkt->defect == PACKET_BAD_ICRC)

@@ -9,7 +9,7 @@
 
 #define RING_ALIGN 64
 
-static uint32_t read_clock_lo(struct nic *nic)
+static uint32_t regs_read_clock_lo(struct nic *nic)
 {
 	uint64_t now = nic_now(nic);
 
@@ -17,7 +17,7 @@ static uint32_t read_clock_lo(struct nic *nic)
 	return now;
 }
 
-static void bad_register(struct nic *nic)
+static void regs_bad_register(struct nic *nic)
 {
 	nic_count(nic, MYNIC_STAT_BAD_REGISTER);
 }
@@ -28,7 +28,7 @@ uint32_t regs_read(struct nic *nic, uint64_t offset, size_t len)
 	const struct admin *aq = &nic->admin;
 
 	if (len != sizeof(uint32_t)) {
-		bad_register(nic);
+		regs_bad_register(nic);
 		return 0;
 	}
 	switch (offset) {
@@ -63,28 +63,28 @@ uint32_t regs_read(struct nic *nic, uint64_t offset, size_t len)
 	case MYNIC_REG_AQ_DOORBELL:
 		return aq->pi;
 	case MYNIC_REG_CLOCK_LO:
-		return read_clock_lo(nic);
+		return regs_read_clock_lo(nic);
 	case MYNIC_REG_CLOCK_HI:
 		return regs->clock_hi;
 	case MYNIC_REG_AQ_ARM:
 		return aq->arm;
 	default:
-		bad_register(nic);
+		regs_bad_register(nic);
 		return 0;
 	}
 }
 
-static void set_lo(uint64_t *reg, uint32_t value)
+static void regs_set_lo(uint64_t *reg, uint32_t value)
 {
 	*reg = (*reg & ~(uint64_t)UINT32_MAX) | value;
 }
 
-static void set_hi(uint64_t *reg, uint32_t value)
+static void regs_set_hi(uint64_t *reg, uint32_t value)
 {
 	*reg = (*reg & UINT32_MAX) | (uint64_t)value << 32;
 }
 
-static void enable(struct nic *nic)
+static void regs_enable(struct nic *nic)
 {
 	const struct admin *aq = &nic->admin;
 	uint64_t ring;
@@ -93,7 +93,7 @@ static void enable(struct nic *nic)
 	    nic->regs.drv_features & ~OFFERED_FEATURES || !aq->log_size ||
 	    aq->log_size > MYNIC_AQ_MAX_LOG_SIZE || aq->cmd_addr % RING_ALIGN ||
 	    aq->cpl_addr % RING_ALIGN) {
-		bad_register(nic);
+		regs_bad_register(nic);
 		return;
 	}
 	nic->regs.control = MYNIC_CONTROL_ENABLE;
@@ -110,41 +110,41 @@ static void enable(struct nic *nic)
 _Static_assert(sizeof(struct mynic_admin_cmd) == sizeof(struct mynic_admin_cpl),
 	       "both admin rings have the same size");
 
-static void write_control(struct nic *nic, uint32_t value)
+static void regs_write_control(struct nic *nic, uint32_t value)
 {
 	if (value & MYNIC_CONTROL_RESET) {
 		nic_reset(nic);
 		return;
 	}
 	if (value & ~MYNIC_CONTROL_ENABLE)
-		bad_register(nic);
+		regs_bad_register(nic);
 	if (value & MYNIC_CONTROL_ENABLE && !nic->regs.control)
-		enable(nic);
+		regs_enable(nic);
 }
 
 /* Registers that may be written only between reset and ENABLE */
-static bool write_setup(struct nic *nic, uint64_t offset, uint32_t value)
+static bool regs_write_setup(struct nic *nic, uint64_t offset, uint32_t value)
 {
 	if (nic->regs.status != MYNIC_STATUS_READY)
 		return false;
 	switch (offset) {
 	case MYNIC_REG_DRV_FEATURES_LO:
-		set_lo(&nic->regs.drv_features, value);
+		regs_set_lo(&nic->regs.drv_features, value);
 		return true;
 	case MYNIC_REG_DRV_FEATURES_HI:
-		set_hi(&nic->regs.drv_features, value);
+		regs_set_hi(&nic->regs.drv_features, value);
 		return true;
 	case MYNIC_REG_AQ_CMD_LO:
-		set_lo(&nic->admin.cmd_addr, value);
+		regs_set_lo(&nic->admin.cmd_addr, value);
 		return true;
 	case MYNIC_REG_AQ_CMD_HI:
-		set_hi(&nic->admin.cmd_addr, value);
+		regs_set_hi(&nic->admin.cmd_addr, value);
 		return true;
 	case MYNIC_REG_AQ_CPL_LO:
-		set_lo(&nic->admin.cpl_addr, value);
+		regs_set_lo(&nic->admin.cpl_addr, value);
 		return true;
 	case MYNIC_REG_AQ_CPL_HI:
-		set_hi(&nic->admin.cpl_addr, value);
+		regs_set_hi(&nic->admin.cpl_addr, value);
 		return true;
 	case MYNIC_REG_AQ_LOG_SIZE:
 		nic->admin.log_size = value;
@@ -157,13 +157,13 @@ static bool write_setup(struct nic *nic, uint64_t offset, uint32_t value)
 void regs_write(struct nic *nic, uint64_t offset, uint32_t value, size_t len)
 {
 	if (len != sizeof(uint32_t))
-		bad_register(nic);
+		regs_bad_register(nic);
 	else if (offset == MYNIC_REG_CONTROL)
-		write_control(nic, value);
+		regs_write_control(nic, value);
 	else if (offset == MYNIC_REG_AQ_DOORBELL && nic_enabled(nic))
 		admin_doorbell(nic, value);
 	else if (offset == MYNIC_REG_AQ_ARM && nic_enabled(nic))
 		admin_arm(nic, value);
-	else if (!write_setup(nic, offset, value))
-		bad_register(nic);
+	else if (!regs_write_setup(nic, offset, value))
+		regs_bad_register(nic);
 }

@@ -77,7 +77,7 @@ static const char help[] =
 	"with guest memory that can be shared (memory-backend-memfd,share=on).\n";
 
 static void __attribute__((noreturn, format(printf, 1, 2)))
-usage(const char *format, ...)
+args_usage(const char *format, ...)
 {
 	va_list args;
 
@@ -89,7 +89,7 @@ usage(const char *format, ...)
 	exit(EXIT_USAGE);
 }
 
-static bool parse_mac(const char *text, uint8_t mac[6])
+static bool args_parse_mac(const char *text, uint8_t mac[6])
 {
 	static const uint8_t zero[6];
 	int len = 0;
@@ -101,7 +101,7 @@ static bool parse_mac(const char *text, uint8_t mac[6])
 }
 
 /* Commas, spaces and equals signs end a name in other places. */
-static void parse_name(char name[ARGS_NAME_SIZE], const char *text)
+static void args_parse_name(char name[ARGS_NAME_SIZE], const char *text)
 {
 	size_t len = text ? strlen(text) : 0;
 
@@ -109,42 +109,44 @@ static void parse_name(char name[ARGS_NAME_SIZE], const char *text)
 		if (!isalnum((unsigned char)text[i]) && !strchr("-._", text[i]))
 			len = 0;
 	if (!len || len >= ARGS_NAME_SIZE)
-		usage("\"%s\" is not a name: 1 to %d letters, digits, '-', '.', '_'",
-		      text ? text : "", ARGS_NAME_SIZE - 1);
+		args_usage(
+			"\"%s\" is not a name: 1 to %d letters, digits, '-', '.', '_'",
+			text ? text : "", ARGS_NAME_SIZE - 1);
 	memcpy(name, text, len + 1);
 }
 
-static bool parse_switch(const char *key, const char *value)
+static bool args_parse_switch(const char *key, const char *value)
 {
 	if (!value || (strcmp(value, "on") && strcmp(value, "off")))
-		usage("%s= is neither on nor off", key);
+		args_usage("%s= is neither on nor off", key);
 	return !strcmp(value, "on");
 }
 
-static unsigned int parse_mode(const char *text)
+static unsigned int args_parse_mode(const char *text)
 {
 	unsigned int mode;
 	int len = 0;
 
 	if (sscanf(text, "%4o%n", &mode, &len) != 1 || text[len] ||
 	    mode & ~0777u)
-		usage("\"%s\" are no permissions: 0600 or the like", text);
+		args_usage("\"%s\" are no permissions: 0600 or the like", text);
 	return mode;
 }
 
 /* In MiB. A driver alone needs less than one. */
-static uint64_t parse_memory(const char *text)
+static uint64_t args_parse_memory(const char *text)
 {
 	unsigned int mib = 0;
 	int len = 0;
 
 	if (!text || sscanf(text, "%6u%n", &mib, &len) != 1 || text[len] ||
 	    !mib)
-		usage("memory=%s is not a number of MiB", text ? text : "");
+		args_usage("memory=%s is not a number of MiB",
+			   text ? text : "");
 	return (uint64_t)mib << 20;
 }
 
-static void parse_nic(struct args *args, char *text)
+static void args_parse_nic(struct args *args, char *text)
 {
 	enum { SOCKET, MAC, DISK, MEMORY, SPOOFCHK, NIC_NAME };
 	char *const keys[] = { [SOCKET] = "socket",
@@ -159,7 +161,7 @@ static void parse_nic(struct args *args, char *text)
 	char *value;
 
 	if (number > SWITCH_MAX_PORTS)
-		usage("more than %d NICs", SWITCH_MAX_PORTS);
+		args_usage("more than %d NICs", SWITCH_MAX_PORTS);
 	args->num_nics = number;
 	memcpy(nic->mac, (uint8_t[]){ 0x02, 'm', 'y', 'n', 'i', number }, 6);
 	snprintf(nic->name, sizeof(nic->name), "nic%u", number);
@@ -169,28 +171,28 @@ static void parse_nic(struct args *args, char *text)
 			nic->path = value;
 			break;
 		case MAC:
-			if (!value || !parse_mac(value, nic->mac))
-				usage("%s is not a unicast MAC",
-				      value ? value : "nothing");
+			if (!value || !args_parse_mac(value, nic->mac))
+				args_usage("%s is not a unicast MAC",
+					   value ? value : "nothing");
 			break;
 		case DISK:
-			nic->disk = parse_switch("disk", value);
+			nic->disk = args_parse_switch("disk", value);
 			break;
 		case MEMORY:
-			nic->memory = parse_memory(value);
+			nic->memory = args_parse_memory(value);
 			break;
 		case SPOOFCHK:
-			nic->trusted = !parse_switch("spoofchk", value);
+			nic->trusted = !args_parse_switch("spoofchk", value);
 			break;
 		case NIC_NAME:
-			parse_name(nic->name, value);
+			args_parse_name(nic->name, value);
 			break;
 		default:
-			usage("--nic knows no \"%s\"", value);
+			args_usage("--nic knows no \"%s\"", value);
 		}
 	}
 	if (!nic->path || !*nic->path)
-		usage("%s has no socket", nic->name);
+		args_usage("%s has no socket", nic->name);
 }
 
 enum wire_key { LISTEN, CONNECT, LOCAL, REMOTE, IFNAME, NAME };
@@ -223,39 +225,39 @@ static const struct wire_syntax wire_syntax[] = {
 	{ &wire_packet, .all = 1 << IFNAME },
 };
 
-static const struct wire_syntax *find_syntax(const char *name)
+static const struct wire_syntax *args_find_syntax(const char *name)
 {
 	for (size_t i = 0; i < sizeof(wire_syntax) / sizeof(*wire_syntax); i++)
 		if (!strcmp(wire_syntax[i].kind->name, name))
 			return &wire_syntax[i];
-	usage("there is no kind of wire \"%s\"", name);
+	args_usage("there is no kind of wire \"%s\"", name);
 }
 
-static bool is_single_bit(unsigned int bits)
+static bool args_is_single_bit(unsigned int bits)
 {
 	return bits && !(bits & (bits - 1));
 }
 
-static void check_keys(const char *name, const struct wire_syntax *syntax,
-		       unsigned int given)
+static void args_check_keys(const char *name, const struct wire_syntax *syntax,
+			    unsigned int given)
 {
 	unsigned int allowed = syntax->all | syntax->one;
 	const char *kind = syntax->kind->name;
 
 	for (unsigned int key = 0; wire_keys[key]; key++) {
 		if (key != NAME && given & ~allowed & 1 << key)
-			usage("%s: a %s wire has no \"%s\"", name, kind,
-			      wire_keys[key]);
+			args_usage("%s: a %s wire has no \"%s\"", name, kind,
+				   wire_keys[key]);
 		if (~given & syntax->all & 1 << key)
-			usage("%s: a %s wire needs %s=", name, kind,
-			      wire_keys[key]);
+			args_usage("%s: a %s wire needs %s=", name, kind,
+				   wire_keys[key]);
 	}
-	if (syntax->one && !is_single_bit(given & syntax->one))
-		usage("%s: a %s wire needs either listen= or connect=", name,
-		      kind);
+	if (syntax->one && !args_is_single_bit(given & syntax->one))
+		args_usage("%s: a %s wire needs either listen= or connect=",
+			   name, kind);
 }
 
-static void parse_wire(struct args *args, char *text)
+static void args_parse_wire(struct args *args, char *text)
 {
 	struct wire_args *wire = &args->wires[args->num_wires];
 	struct wire_config *config = &wire->config;
@@ -266,17 +268,17 @@ static void parse_wire(struct args *args, char *text)
 	int key;
 
 	if (number > SWITCH_MAX_PORTS)
-		usage("more than %d wires", SWITCH_MAX_PORTS);
+		args_usage("more than %d wires", SWITCH_MAX_PORTS);
 	args->num_wires = number;
 	snprintf(wire->name, sizeof(wire->name), "wire%u", number);
-	syntax = find_syntax(strsep(&text, ","));
+	syntax = args_find_syntax(strsep(&text, ","));
 	while (text && *text) {
 		key = getsubopt(&text, wire_keys, &value);
 		if (key < 0)
-			usage("--wire knows no \"%s\"", value);
+			args_usage("--wire knows no \"%s\"", value);
 		if (!value || !*value)
-			usage("%s: %s= needs a value", wire->name,
-			      wire_keys[key]);
+			args_usage("%s: %s= needs a value", wire->name,
+				   wire_keys[key]);
 		given |= 1 << key;
 		switch (key) {
 		case LISTEN:
@@ -295,66 +297,69 @@ static void parse_wire(struct args *args, char *text)
 			config->ifname = value;
 			break;
 		case NAME:
-			parse_name(wire->name, value);
+			args_parse_name(wire->name, value);
 			break;
 		}
 	}
-	check_keys(wire->name, syntax, given);
+	args_check_keys(wire->name, syntax, given);
 	config->kind = syntax->kind;
 	config->name = wire->name;
 }
 
-static void add_fault(struct args *args, const char *rule)
+static void args_add_fault(struct args *args, const char *rule)
 {
 	if (args->num_faults == ARGS_MAX_FAULTS)
-		usage("more than %d faults", ARGS_MAX_FAULTS);
+		args_usage("more than %d faults", ARGS_MAX_FAULTS);
 	args->faults[args->num_faults++] = rule;
 }
 
-static void parse_capture(struct args *args, char *text)
+static void args_parse_capture(struct args *args, char *text)
 {
 	struct capture_args *capture = &args->captures[args->num_captures];
 	int len = 0;
 
 	if (args->num_captures++ == SWITCH_MAX_PORTS)
-		usage("more than %d captures", SWITCH_MAX_PORTS);
+		args_usage("more than %d captures", SWITCH_MAX_PORTS);
 	capture->port = strsep(&text, "=");
 	capture->file = text;
 	if (!text || !*text)
-		usage("--capture %s has no file", capture->port);
+		args_usage("--capture %s has no file", capture->port);
 	if (strncmp(text, "fd:", 3))
 		return;
 	if (sscanf(text, "fd:%9d%n", &capture->fd, &len) != 1 || text[len] ||
 	    capture->fd < 0)
-		usage("--capture %s: \"%s\" is not the number of a file",
-		      capture->port, text);
+		args_usage("--capture %s: \"%s\" is not the number of a file",
+			   capture->port, text);
 	capture->file = NULL;
 }
 
-static const char *name_of(const struct args *args, unsigned int i)
+static const char *args_name_of(const struct args *args, unsigned int i)
 {
 	if (i < args->num_nics)
 		return args->nics[i].name;
 	return args->wires[i - args->num_nics].name;
 }
 
-static void check(const struct args *args)
+static void args_check(const struct args *args)
 {
 	unsigned int num = args->num_nics + args->num_wires;
 
 	if (!num)
-		usage("no --nic and no --wire");
+		args_usage("no --nic and no --wire");
 	if (num > SWITCH_MAX_PORTS)
-		usage("more than %d NICs and wires", SWITCH_MAX_PORTS);
+		args_usage("more than %d NICs and wires", SWITCH_MAX_PORTS);
 	for (unsigned int i = 0; i < num; i++)
 		for (unsigned int j = 0; j < i; j++)
-			if (!strcmp(name_of(args, i), name_of(args, j)))
-				usage("two are named %s", name_of(args, i));
+			if (!strcmp(args_name_of(args, i),
+				    args_name_of(args, j)))
+				args_usage("two are named %s",
+					   args_name_of(args, i));
 	for (unsigned int i = 0; i < args->num_nics; i++)
 		for (unsigned int j = 0; j < i; j++)
 			if (!memcmp(args->nics[i].mac, args->nics[j].mac, 6))
-				usage("%s and %s have the same MAC",
-				      args->nics[j].name, args->nics[i].name);
+				args_usage("%s and %s have the same MAC",
+					   args->nics[j].name,
+					   args->nics[i].name);
 }
 
 void args_parse(struct args *args, int argc, char **argv)
@@ -377,22 +382,22 @@ void args_parse(struct args *args, int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (option) {
 		case 'n':
-			parse_nic(args, optarg);
+			args_parse_nic(args, optarg);
 			break;
 		case 'w':
-			parse_wire(args, optarg);
+			args_parse_wire(args, optarg);
 			break;
 		case 'c':
 			args->control = optarg;
 			break;
 		case 'm':
-			args->socket_mode = parse_mode(optarg);
+			args->socket_mode = args_parse_mode(optarg);
 			break;
 		case 'f':
-			add_fault(args, optarg);
+			args_add_fault(args, optarg);
 			break;
 		case 'p':
-			parse_capture(args, optarg);
+			args_parse_capture(args, optarg);
 			break;
 		case 'e':
 			args->exit_with_parent = true;
@@ -410,8 +415,8 @@ void args_parse(struct args *args, int argc, char **argv)
 		}
 	}
 	if (optind < argc)
-		usage("what is \"%s\"?", argv[optind]);
-	check(args);
+		args_usage("what is \"%s\"?", argv[optind]);
+	args_check(args);
 	for (unsigned int i = 0; i < args->num_wires; i++)
 		args->wires[i].config.mode = args->socket_mode;
 }

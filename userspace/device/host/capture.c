@@ -55,7 +55,7 @@ static const struct pcap_header header = {
 };
 
 /* A new file or a new reader needs a header. */
-static void put_header(struct capture *capture)
+static void capture_put_header(struct capture *capture)
 {
 	memcpy(capture->buf, &header, sizeof(header));
 	capture->used = sizeof(header);
@@ -64,7 +64,7 @@ static void put_header(struct capture *capture)
 	capture->pending = 0;
 }
 
-static void set_waiting(struct capture *capture, bool waiting)
+static void capture_set_waiting(struct capture *capture, bool waiting)
 {
 	if (capture->waiting == waiting)
 		return;
@@ -73,7 +73,7 @@ static void set_waiting(struct capture *capture, bool waiting)
 		      waiting ? EPOLLOUT : 0);
 }
 
-static void close_file(struct capture *capture)
+static void capture_close_file(struct capture *capture)
 {
 	if (capture->fd < 0)
 		return;
@@ -85,7 +85,7 @@ static void close_file(struct capture *capture)
 }
 
 /* A partial record would be an error for readers of the file. */
-static void cut_to_records(struct capture *capture)
+static void capture_cut_to_records(struct capture *capture)
 {
 	off_t end = lseek(capture->fd, 0, SEEK_CUR);
 
@@ -98,11 +98,11 @@ static void cut_to_records(struct capture *capture)
 }
 
 /* The reader has gone, or the disk is full. */
-static void lose_file(struct capture *capture, int err)
+static void capture_lose_file(struct capture *capture, int err)
 {
 	if (!capture->fifo)
-		cut_to_records(capture);
-	close_file(capture);
+		capture_cut_to_records(capture);
+	capture_close_file(capture);
 	capture->dropped += capture->pending;
 	capture->packets -= capture->pending;
 	capture->used = 0;
@@ -117,7 +117,7 @@ static void lose_file(struct capture *capture, int err)
 }
 
 /* The buffer has been written up to &capture.written. */
-static void count_records(struct capture *capture)
+static void capture_count_records(struct capture *capture)
 {
 	struct pcap_record record;
 	size_t end;
@@ -132,7 +132,7 @@ static void count_records(struct capture *capture)
 	}
 }
 
-static void write_buffer(struct capture *capture)
+static void capture_write_buffer(struct capture *capture)
 {
 	ssize_t n;
 
@@ -141,31 +141,31 @@ static void write_buffer(struct capture *capture)
 			  capture->used - capture->written);
 		if (n < 0) {
 			if (errno == EAGAIN)
-				set_waiting(capture, true);
+				capture_set_waiting(capture, true);
 			else if (errno != EINTR)
-				lose_file(capture, errno);
+				capture_lose_file(capture, errno);
 			return;
 		}
 		capture->written += n;
-		count_records(capture);
+		capture_count_records(capture);
 	}
 	capture->used = 0;
 	capture->written = 0;
 	capture->whole = 0;
-	set_waiting(capture, false);
+	capture_set_waiting(capture, false);
 }
 
 /*
  * The path is a client's choice. It must not be followed through a link, and
  * not become a controlling terminal.
  */
-static int open_flags(const struct capture *capture)
+static int capture_open_flags(const struct capture *capture)
 {
 	return O_NONBLOCK | O_NOCTTY | O_CLOEXEC |
 	       (capture->inherited ? 0 : O_NOFOLLOW);
 }
 
-static void try_fifo(struct capture *capture)
+static void capture_try_fifo(struct capture *capture)
 {
 	uint64_t now = clock_ns();
 	struct stat st;
@@ -174,7 +174,7 @@ static void try_fifo(struct capture *capture)
 	if (now < capture->try_at)
 		return;
 	capture->try_at = now + TRY_INTERVAL;
-	fd = open(capture->path, O_WRONLY | open_flags(capture));
+	fd = open(capture->path, O_WRONLY | capture_open_flags(capture));
 	if (fd < 0)
 		return;
 	/* The file may have been replaced in the meantime. */
@@ -188,31 +188,31 @@ static void try_fifo(struct capture *capture)
 		return;
 	}
 	capture->fd = fd;
-	put_header(capture);
+	capture_put_header(capture);
 }
 
 void capture_flush(struct capture *capture)
 {
 	if (capture->fd < 0 && capture->fifo && !capture->failed)
-		try_fifo(capture);
+		capture_try_fifo(capture);
 	if (capture->fd >= 0 && !capture->waiting && capture->used)
-		write_buffer(capture);
+		capture_write_buffer(capture);
 }
 
-static void fifo_ready(void *owner, uint32_t events)
+static void capture_fifo_ready(void *owner, uint32_t events)
 {
 	struct capture *capture = owner;
 
 	if (capture->fd < 0)
 		return;
 	if (events & EPOLLERR)
-		lose_file(capture, EPIPE);
+		capture_lose_file(capture, EPIPE);
 	else if (capture->waiting)
-		write_buffer(capture);
+		capture_write_buffer(capture);
 }
 
 /* Makes room for @len bytes, if writing can do so. */
-static bool make_room(struct capture *capture, size_t len)
+static bool capture_make_room(struct capture *capture, size_t len)
 {
 	if (len <= CAPTURE_BUFFER - capture->used)
 		return true;
@@ -238,7 +238,7 @@ void capture_packet(struct capture *capture, const struct packet *pkt)
 	if (capture->fd < 0)
 		capture_flush(capture);
 	if (capture->fd < 0 ||
-	    !make_room(capture, sizeof(record) + packet_len(pkt))) {
+	    !capture_make_room(capture, sizeof(record) + packet_len(pkt))) {
 		capture->dropped++;
 		return;
 	}
@@ -260,7 +260,7 @@ void capture_packet(struct capture *capture, const struct packet *pkt)
 }
 
 /* Only a capture or an empty file may be overwritten. */
-static bool is_capture(int fd, const struct stat *st)
+static bool capture_is_capture(int fd, const struct stat *st)
 {
 	struct pcap_header found;
 
@@ -270,7 +270,7 @@ static bool is_capture(int fd, const struct stat *st)
 }
 
 /* Returns 0 or -errno */
-static int begin_anew(int fd)
+static int capture_begin_anew(int fd)
 {
 	struct stat st;
 
@@ -278,34 +278,35 @@ static int begin_anew(int fd)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
-	if (!is_capture(fd, &st))
+	if (!capture_is_capture(fd, &st))
 		return -EEXIST;
 	return ftruncate(fd, 0) ? -errno : 0;
 }
 
-static int open_old(struct capture *capture)
+static int capture_open_old(struct capture *capture)
 {
 	int err;
 
-	capture->fd = open(capture->path, O_RDWR | open_flags(capture));
+	capture->fd = open(capture->path, O_RDWR | capture_open_flags(capture));
 	if (capture->fd < 0)
 		return -errno;
-	err = begin_anew(capture->fd);
+	err = capture_begin_anew(capture->fd);
 	if (err)
 		close(capture->fd);
 	return err;
 }
 
-static int open_new(struct capture *capture)
+static int capture_open_new(struct capture *capture)
 {
-	capture->fd = open(capture->path,
-			   O_WRONLY | O_CREAT | O_EXCL | open_flags(capture),
-			   0600);
+	capture->fd =
+		open(capture->path,
+		     O_WRONLY | O_CREAT | O_EXCL | capture_open_flags(capture),
+		     0600);
 	return capture->fd < 0 ? -errno : 0;
 }
 
 /* Opening a file can have effects, so its type is checked before. */
-static int open_file(struct capture *capture)
+static int capture_open_file(struct capture *capture)
 {
 	int follow = capture->inherited ? 0 : AT_SYMLINK_NOFOLLOW;
 	struct stat st;
@@ -314,21 +315,21 @@ static int open_file(struct capture *capture)
 	if (fstatat(AT_FDCWD, capture->path, &st, follow)) {
 		if (errno != ENOENT)
 			return -errno;
-		err = open_new(capture);
+		err = capture_open_new(capture);
 	} else if (S_ISFIFO(st.st_mode)) {
 		capture->fifo = true;
 		return 0;
 	} else if (S_ISREG(st.st_mode)) {
-		err = open_old(capture);
+		err = capture_open_old(capture);
 	} else {
 		err = S_ISLNK(st.st_mode) ? -ELOOP : -EINVAL;
 	}
 	if (!err)
-		put_header(capture);
+		capture_put_header(capture);
 	return err;
 }
 
-static void free_buffers(struct capture *capture)
+static void capture_free_buffers(struct capture *capture)
 {
 	free(capture->path);
 	free(capture->buf);
@@ -336,8 +337,8 @@ static void free_buffers(struct capture *capture)
 	capture->buf = NULL;
 }
 
-static int begin(struct capture *capture, const char *path, bool inherited,
-		 struct events *events, struct log *log)
+static int capture_begin(struct capture *capture, const char *path,
+			 bool inherited, struct events *events, struct log *log)
 {
 	int err = -ENOMEM;
 
@@ -345,15 +346,15 @@ static int begin(struct capture *capture, const char *path, bool inherited,
 		.path = strdup(path),
 		.inherited = inherited,
 		.events = events,
-		.source = { fifo_ready, capture },
+		.source = { capture_fifo_ready, capture },
 		.log = log,
 		.fd = -1,
 		.buf = malloc(CAPTURE_BUFFER),
 	};
 	if (capture->path && capture->buf)
-		err = open_file(capture);
+		err = capture_open_file(capture);
 	if (err)
-		free_buffers(capture);
+		capture_free_buffers(capture);
 	else
 		capture_flush(capture);
 	return err;
@@ -362,7 +363,7 @@ static int begin(struct capture *capture, const char *path, bool inherited,
 int capture_open(struct capture *capture, const char *path,
 		 struct events *events, struct log *log)
 {
-	return begin(capture, path, false, events, log);
+	return capture_begin(capture, path, false, events, log);
 }
 
 /*
@@ -375,12 +376,12 @@ int capture_open_fd(struct capture *capture, int fd, struct events *events,
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return begin(capture, path, true, events, log);
+	return capture_begin(capture, path, true, events, log);
 }
 
 void capture_close(struct capture *capture)
 {
 	capture_flush(capture);
-	close_file(capture);
-	free_buffers(capture);
+	capture_close_file(capture);
+	capture_free_buffers(capture);
 }

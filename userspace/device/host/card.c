@@ -63,23 +63,24 @@ static uint64_t card_now(void *ctx)
 	return clock_ns();
 }
 
-static int persist(void *ptr, size_t len)
+static int card_persist_range(void *ptr, size_t len)
 {
 	size_t skip = (uintptr_t)ptr % sysconf(_SC_PAGESIZE);
 
 	return msync((uint8_t *)ptr - skip, skip + len, MS_SYNC) ? -errno : 0;
 }
 
-static void persist_work(struct helper_job *work)
+static void card_persist_work(struct helper_job *work)
 {
 	struct persist_job *job = (struct persist_job *)work;
 
 	job->err = 0;
 	for (unsigned int i = 0; i < job->num && !job->err; i++)
-		job->err = persist(job->iov[i].iov_base, job->iov[i].iov_len);
+		job->err = card_persist_range(job->iov[i].iov_base,
+					      job->iov[i].iov_len);
 }
 
-static void persist_done(struct helper_job *work)
+static void card_persist_done(struct helper_job *work)
 {
 	struct persist_job *job = (struct persist_job *)work;
 
@@ -99,8 +100,8 @@ static int card_persist(void *ctx, const struct iovec *iov, unsigned int num)
 		return 0;
 	if (num > CARD_PERSIST_IOV)
 		return -EINVAL;
-	job->job = (struct helper_job){ .work = persist_work,
-					.done = persist_done };
+	job->job = (struct helper_job){ .work = card_persist_work,
+					.done = card_persist_done };
 	job->card = card;
 	job->num = num;
 	memcpy(job->iov, iov, num * sizeof(*iov));

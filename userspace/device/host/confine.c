@@ -138,70 +138,75 @@ struct filter {
 	unsigned short num;
 };
 
-static void put(struct filter *filter, struct sock_filter instruction)
+static void confine_put(struct filter *filter, struct sock_filter instruction)
 {
 	filter->code[filter->num++] = instruction;
 }
 
 /* AUDIT_ARCH_* of the architecture that this is built for */
-static uint32_t architecture(void)
+static uint32_t confine_architecture(void)
 {
 	return __ehdr_start.e_machine |
 	       (sizeof(long) == 8 ? __AUDIT_ARCH_64BIT : 0) |
 	       (htole32(1) == 1 ? __AUDIT_ARCH_LE : 0);
 }
 
-static void allow(struct filter *filter, int call)
+static void confine_allow(struct filter *filter, int call)
 {
-	put(filter, (struct sock_filter)SKIP_UNLESS(call, 1));
-	put(filter, (struct sock_filter)RETURN(SECCOMP_RET_ALLOW));
+	confine_put(filter, (struct sock_filter)SKIP_UNLESS(call, 1));
+	confine_put(filter, (struct sock_filter)RETURN(SECCOMP_RET_ALLOW));
 }
 
 /* Allows a system call if an argument has one of some values */
-static void allow_values(struct filter *filter, int call, unsigned int arg,
-			 const uint32_t *values, unsigned int num)
+static void confine_allow_values(struct filter *filter, int call,
+				 unsigned int arg, const uint32_t *values,
+				 unsigned int num)
 {
-	put(filter, (struct sock_filter)SKIP_UNLESS(call, num + 3));
-	put(filter, (struct sock_filter)LOAD_ARG(arg));
+	confine_put(filter, (struct sock_filter)SKIP_UNLESS(call, num + 3));
+	confine_put(filter, (struct sock_filter)LOAD_ARG(arg));
 	for (unsigned int i = 0; i < num; i++)
-		put(filter, (struct sock_filter)SKIP_IF(values[i], num - i));
-	put(filter, (struct sock_filter)RETURN(SECCOMP_RET_TRAP));
-	put(filter, (struct sock_filter)RETURN(SECCOMP_RET_ALLOW));
+		confine_put(filter,
+			    (struct sock_filter)SKIP_IF(values[i], num - i));
+	confine_put(filter, (struct sock_filter)RETURN(SECCOMP_RET_TRAP));
+	confine_put(filter, (struct sock_filter)RETURN(SECCOMP_RET_ALLOW));
 }
 
 /* Allows a system call if an argument has none of these bits */
-static void allow_without(struct filter *filter, int call, unsigned int arg,
-			  uint32_t bits)
+static void confine_allow_without(struct filter *filter, int call,
+				  unsigned int arg, uint32_t bits)
 {
-	put(filter, (struct sock_filter)SKIP_UNLESS(call, 4));
-	put(filter, (struct sock_filter)LOAD_ARG(arg));
-	put(filter, (struct sock_filter)SKIP_IF_SET(bits, 1));
-	put(filter, (struct sock_filter)RETURN(SECCOMP_RET_ALLOW));
-	put(filter, (struct sock_filter)RETURN(SECCOMP_RET_TRAP));
+	confine_put(filter, (struct sock_filter)SKIP_UNLESS(call, 4));
+	confine_put(filter, (struct sock_filter)LOAD_ARG(arg));
+	confine_put(filter, (struct sock_filter)SKIP_IF_SET(bits, 1));
+	confine_put(filter, (struct sock_filter)RETURN(SECCOMP_RET_ALLOW));
+	confine_put(filter, (struct sock_filter)RETURN(SECCOMP_RET_TRAP));
 }
 
-static void make_filter(struct filter *filter)
+static void confine_make_filter(struct filter *filter)
 {
 	uint32_t self = getpid();
 
-	put(filter, (struct sock_filter)LOAD(arch));
-	put(filter, (struct sock_filter)SKIP_IF(architecture(), 1));
-	put(filter, (struct sock_filter)RETURN(SECCOMP_RET_KILL_PROCESS));
-	put(filter, (struct sock_filter)LOAD(nr));
+	confine_put(filter, (struct sock_filter)LOAD(arch));
+	confine_put(filter,
+		    (struct sock_filter)SKIP_IF(confine_architecture(), 1));
+	confine_put(filter,
+		    (struct sock_filter)RETURN(SECCOMP_RET_KILL_PROCESS));
+	confine_put(filter, (struct sock_filter)LOAD(nr));
 	for (unsigned int i = 0; i < ARRAY_SIZE(allowed); i++)
-		allow(filter, allowed[i]);
-	allow_without(filter, SYS_mmap, 2, PROT_EXEC);
-	allow_without(filter, SYS_mprotect, 2, PROT_EXEC);
-	allow_values(filter, SYS_socket, 0, families, ARRAY_SIZE(families));
-	allow_values(filter, SYS_fcntl, 1, fcntls, ARRAY_SIZE(fcntls));
-	allow_values(filter, SYS_ioctl, 1, ioctls, ARRAY_SIZE(ioctls));
+		confine_allow(filter, allowed[i]);
+	confine_allow_without(filter, SYS_mmap, 2, PROT_EXEC);
+	confine_allow_without(filter, SYS_mprotect, 2, PROT_EXEC);
+	confine_allow_values(filter, SYS_socket, 0, families,
+			     ARRAY_SIZE(families));
+	confine_allow_values(filter, SYS_fcntl, 1, fcntls, ARRAY_SIZE(fcntls));
+	confine_allow_values(filter, SYS_ioctl, 1, ioctls, ARRAY_SIZE(ioctls));
 	/* for abort() */
-	allow_values(filter, SYS_tgkill, 0, &self, 1);
-	put(filter, (struct sock_filter)RETURN(SECCOMP_RET_TRAP));
+	confine_allow_values(filter, SYS_tgkill, 0, &self, 1);
+	confine_put(filter, (struct sock_filter)RETURN(SECCOMP_RET_TRAP));
 }
 
 /* The handler is removed, so that the repeated call ends the process. */
-static void not_allowed(int number, siginfo_t *info, void *context)
+static void confine_not_allowed(int number, siginfo_t *info, void *context)
 {
 	char line[96];
 	int len;
@@ -218,7 +223,7 @@ static void not_allowed(int number, siginfo_t *info, void *context)
 int confine_system_calls(void)
 {
 	struct sigaction action = {
-		.sa_sigaction = not_allowed,
+		.sa_sigaction = confine_not_allowed,
 		.sa_flags = SA_SIGINFO | SA_RESETHAND,
 	};
 	struct filter filter = { .num = 0 };
@@ -227,7 +232,7 @@ int confine_system_calls(void)
 
 	if (!CONFINE_SYSTEM_CALLS)
 		return 0;
-	make_filter(&filter);
+	confine_make_filter(&filter);
 	program.len = filter.num;
 	sigaction(SIGSYS, &action, NULL);
 	thread = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
@@ -258,7 +263,7 @@ int confine_privileges(void)
 }
 
 /* Lowers a limit if it is higher. */
-static int set_limit(int resource, rlim_t most)
+static int confine_set_limit(int resource, rlim_t most)
 {
 	struct rlimit limit;
 
@@ -272,7 +277,7 @@ static int set_limit(int resource, rlim_t most)
 }
 
 /* Bytes that count for RLIMIT_DATA at present, or 0 */
-static rlim_t used_data(void)
+static rlim_t confine_used_data(void)
 {
 	FILE *file = fopen("/proc/self/status", "re");
 	unsigned long kbytes = 0;
@@ -288,15 +293,15 @@ static rlim_t used_data(void)
 
 int confine_resources(size_t bytes, size_t files)
 {
-	rlim_t used = used_data();
+	rlim_t used = confine_used_data();
 	int err;
 
 	if (!used)
 		return -ENODATA;
-	err = set_limit(RLIMIT_DATA, used + bytes);
+	err = confine_set_limit(RLIMIT_DATA, used + bytes);
 	if (!err)
-		err = set_limit(RLIMIT_NOFILE, files);
+		err = confine_set_limit(RLIMIT_NOFILE, files);
 	if (!err)
-		err = set_limit(RLIMIT_MEMLOCK, 0);
+		err = confine_set_limit(RLIMIT_MEMLOCK, 0);
 	return err;
 }

@@ -14,7 +14,7 @@
 #include "control.h"
 #include "unix_socket.h"
 
-static void close_client(struct control_client *client)
+static void control_close_client(struct control_client *client)
 {
 	events_remove(client->control->events, client->fd);
 	close(client->fd);
@@ -24,7 +24,7 @@ static void close_client(struct control_client *client)
 }
 
 /* Returns true if the whole answer was sent and the client is still there */
-static bool send_answer(struct control_client *client)
+static bool control_send_answer(struct control_client *client)
 {
 	ssize_t n;
 
@@ -33,7 +33,7 @@ static bool send_answer(struct control_client *client)
 			 client->answer_len - client->sent, MSG_NOSIGNAL);
 		if (n < 0) {
 			if (errno != EAGAIN && errno != EINTR)
-				close_client(client);
+				control_close_client(client);
 			return false;
 		}
 		client->sent += n;
@@ -43,13 +43,13 @@ static bool send_answer(struct control_client *client)
 	return true;
 }
 
-static void answer(struct control_client *client, char *line)
+static void control_answer(struct control_client *client, char *line)
 {
 	FILE *out = open_memstream(&client->answer, &client->answer_len);
 
 	client->sent = 0;
 	if (!out) {
-		close_client(client);
+		control_close_client(client);
 		return;
 	}
 	if (line)
@@ -57,13 +57,13 @@ static void answer(struct control_client *client, char *line)
 	else
 		fputs("error: the line is too long\n", out);
 	if (fclose(out))
-		close_client(client);
+		control_close_client(client);
 	else
-		send_answer(client);
+		control_send_answer(client);
 }
 
 /* Removes the first @len bytes of the input. */
-static void consume(struct control_client *client, size_t len)
+static void control_consume(struct control_client *client, size_t len)
 {
 	client->used -= len;
 	memmove(client->line, client->line + len, client->used);
@@ -73,7 +73,7 @@ static void consume(struct control_client *client, size_t len)
  * Runs at most one command. Other work must go on, and sending the answer may
  * have to wait.
  */
-static void run_line(struct control_client *client)
+static void control_run_line(struct control_client *client)
 {
 	char *end = memchr(client->line, '\n', client->used);
 	char line[CONTROL_LINE_SIZE];
@@ -84,13 +84,13 @@ static void run_line(struct control_client *client)
 			return;
 		client->used = 0;
 		if (!client->skip)
-			answer(client, NULL);
+			control_answer(client, NULL);
 		client->skip = true;
 		return;
 	}
 	len = end - client->line;
 	memcpy(line, client->line, len);
-	consume(client, len + 1);
+	control_consume(client, len + 1);
 	if (client->skip) {
 		client->skip = false;
 		return;
@@ -98,10 +98,10 @@ static void run_line(struct control_client *client)
 	if (len && line[len - 1] == '\r')
 		len--;
 	line[len] = '\0';
-	answer(client, line);
+	control_answer(client, line);
 }
 
-static void receive(struct control_client *client)
+static void control_receive(struct control_client *client)
 {
 	ssize_t n;
 
@@ -112,32 +112,32 @@ static void receive(struct control_client *client)
 	else if (n == 0)
 		client->eof = true;
 	else if (errno != EAGAIN && errno != EINTR)
-		close_client(client);
+		control_close_client(client);
 }
 
-static bool has_line(const struct control_client *client)
+static bool control_has_line(const struct control_client *client)
 {
 	return memchr(client->line, '\n', client->used);
 }
 
-static void client_ready(void *owner, uint32_t events)
+static void control_client_ready(void *owner, uint32_t events)
 {
 	struct control_client *client = owner;
 	bool more;
 
 	(void)events;
 	/* An earlier event may have closed the connection. */
-	if (client->fd < 0 || !send_answer(client))
+	if (client->fd < 0 || !control_send_answer(client))
 		return;
-	if (!has_line(client) && !client->eof)
-		receive(client);
+	if (!control_has_line(client) && !client->eof)
+		control_receive(client);
 	if (client->fd >= 0)
-		run_line(client);
+		control_run_line(client);
 	if (client->fd < 0)
 		return;
-	more = client->answer || has_line(client);
+	more = client->answer || control_has_line(client);
 	if (!more && client->eof)
-		close_client(client);
+		control_close_client(client);
 	else
 		/*
 		 * EPOLLOUT brings the next event at once if there is room for
@@ -147,7 +147,7 @@ static void client_ready(void *owner, uint32_t events)
 			      client->fd, more ? EPOLLOUT : EPOLLIN);
 }
 
-static struct control_client *free_client(struct control *control)
+static struct control_client *control_free_client(struct control *control)
 {
 	for (unsigned int i = 0; i < CONTROL_MAX_CLIENTS; i++)
 		if (control->clients[i].fd < 0)
@@ -155,7 +155,7 @@ static struct control_client *free_client(struct control *control)
 	return NULL;
 }
 
-static void refuse(int fd)
+static void control_refuse(int fd)
 {
 	static const char text[] = "error: there are too many clients\n";
 
@@ -163,10 +163,10 @@ static void refuse(int fd)
 		return; /* the client sees that the connection is closed */
 }
 
-static void listen_ready(void *owner, uint32_t events)
+static void control_listen_ready(void *owner, uint32_t events)
 {
 	struct control *control = owner;
-	struct control_client *client = free_client(control);
+	struct control_client *client = control_free_client(control);
 	int fd;
 
 	(void)events;
@@ -174,7 +174,7 @@ static void listen_ready(void *owner, uint32_t events)
 	if (fd < 0)
 		return;
 	if (!client) {
-		refuse(fd);
+		control_refuse(fd);
 		close(fd);
 		return;
 	}
@@ -196,12 +196,14 @@ int control_open(struct control *control, const char *path, unsigned int mode,
 	control->events = events;
 	control->commands = commands;
 	control->path = path;
-	control->source = (struct event_source){ listen_ready, control };
+	control->source =
+		(struct event_source){ control_listen_ready, control };
 	for (unsigned int i = 0; i < CONTROL_MAX_CLIENTS; i++) {
 		struct control_client *client = &control->clients[i];
 
 		client->control = control;
-		client->source = (struct event_source){ client_ready, client };
+		client->source =
+			(struct event_source){ control_client_ready, client };
 		client->fd = -1;
 		client->answer = NULL;
 	}
@@ -222,7 +224,7 @@ void control_close(struct control *control)
 {
 	for (unsigned int i = 0; i < CONTROL_MAX_CLIENTS; i++)
 		if (control->clients[i].fd >= 0)
-			close_client(&control->clients[i]);
+			control_close_client(&control->clients[i]);
 	events_remove(control->events, control->fd);
 	close(control->fd);
 	unlink(control->path);

@@ -47,7 +47,8 @@ struct unmap_job {
 static struct dma_maps *all_maps[SWITCH_MAX_PORTS];
 static unsigned int num_maps;
 
-static bool is_inside(const struct dma_region *region, const void *addr)
+static bool dma_maps_is_inside(const struct dma_region *region,
+			       const void *addr)
 {
 	const uint8_t *start = region->ptr;
 
@@ -59,7 +60,8 @@ static bool is_inside(const struct dma_region *region, const void *addr)
  * Replaces the block at an address with zeroes. The rest of the region stays,
  * because without overcommitment it would need as much memory again.
  */
-static bool replace_block(const struct dma_region *region, const void *addr)
+static bool dma_maps_replace_block(const struct dma_region *region,
+				   const void *addr)
 {
 	size_t at = ((const uint8_t *)addr - (uint8_t *)region->ptr) /
 		    region->block * region->block;
@@ -76,16 +78,16 @@ static bool replace_block(const struct dma_region *region, const void *addr)
  * The access is repeated and reads zeroes. Returns false if the address is in
  * no region
  */
-static bool replace(struct dma_maps *maps, const void *addr)
+static bool dma_maps_replace(struct dma_maps *maps, const void *addr)
 {
 	for (size_t i = 0; i < maps->num; i++) {
 		const struct dma_region *region = &maps->regions[i];
 
-		if (!is_inside(region, addr))
+		if (!dma_maps_is_inside(region, addr))
 			continue;
 		maps->spoilt = true;
 		helper_wake(maps->helper);
-		return replace_block(region, addr);
+		return dma_maps_replace_block(region, addr);
 	}
 	return false;
 }
@@ -94,13 +96,13 @@ static bool replace(struct dma_maps *maps, const void *addr)
  * Only the thread of the NICs accesses guest memory, and never while it changes
  * the table.
  */
-static void memory_lost(int number, siginfo_t *info, void *context)
+static void dma_maps_memory_lost(int number, siginfo_t *info, void *context)
 {
 	int err = errno;
 
 	(void)context;
 	for (unsigned int i = 0; i < num_maps; i++) {
-		if (replace(all_maps[i], info->si_addr)) {
+		if (dma_maps_replace(all_maps[i], info->si_addr)) {
 			errno = err;
 			return;
 		}
@@ -111,7 +113,7 @@ static void memory_lost(int number, siginfo_t *info, void *context)
 void dma_maps_init(struct dma_maps *maps)
 {
 	struct sigaction action = {
-		.sa_sigaction = memory_lost,
+		.sa_sigaction = dma_maps_memory_lost,
 		.sa_flags = SA_SIGINFO,
 	};
 
@@ -119,20 +121,20 @@ void dma_maps_init(struct dma_maps *maps)
 	sigaction(SIGBUS, &action, NULL);
 }
 
-static uint64_t last_byte(const struct dma_region *region)
+static uint64_t dma_maps_last_byte(const struct dma_region *region)
 {
 	return region->iova + (region->len - 1);
 }
 
 /* Index of the first region that ends at or behind @iova, or @num */
-static size_t find(const struct dma_maps *maps, uint64_t iova)
+static size_t dma_maps_find(const struct dma_maps *maps, uint64_t iova)
 {
 	size_t low = 0, high = maps->num;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (last_byte(&maps->regions[mid]) < iova)
+		if (dma_maps_last_byte(&maps->regions[mid]) < iova)
 			low = mid + 1;
 		else
 			high = mid;
@@ -140,7 +142,7 @@ static size_t find(const struct dma_maps *maps, uint64_t iova)
 	return low;
 }
 
-static int make_room(struct dma_maps *maps)
+static int dma_maps_make_room(struct dma_maps *maps)
 {
 	struct dma_region *regions;
 	size_t room;
@@ -158,14 +160,14 @@ static int make_room(struct dma_maps *maps)
 	return 0;
 }
 
-static bool is_allowed(const struct dma_maps *maps, int fd)
+static bool dma_maps_is_allowed(const struct dma_maps *maps, int fd)
 {
 	return client_file_is_memory(fd) ||
 	       (maps->disk && client_file_is_on_disk(fd));
 }
 
 /* Pages behind the end of a file can be mapped, but an access is a SIGBUS. */
-static bool inside_file(int fd, uint64_t offset, uint64_t len)
+static bool dma_maps_inside_file(int fd, uint64_t offset, uint64_t len)
 {
 	struct stat st;
 
@@ -174,7 +176,7 @@ static bool inside_file(int fd, uint64_t offset, uint64_t len)
 }
 
 /* Bytes of a huge page, to which mmap() rounds lengths; 1 for other files */
-static size_t huge_page(int fd)
+static size_t dma_maps_huge_page(int fd)
 {
 	struct statfs fs;
 
@@ -183,13 +185,15 @@ static size_t huge_page(int fd)
 	return fs.f_bsize;
 }
 
-static int map_file(const struct dma_maps *maps, struct dma_region *region,
-		    int fd, uint64_t offset, int prot)
+static int dma_maps_map_file(const struct dma_maps *maps,
+			     struct dma_region *region, int fd, uint64_t offset,
+			     int prot)
 {
-	size_t page = huge_page(fd);
+	size_t page = dma_maps_huge_page(fd);
 	void *ptr;
 
-	if (!is_allowed(maps, fd) || !inside_file(fd, offset, region->len))
+	if (!dma_maps_is_allowed(maps, fd) ||
+	    !dma_maps_inside_file(fd, offset, region->len))
 		return -EINVAL;
 	ptr = mmap(NULL, region->len, prot, MAP_SHARED, fd, offset);
 	if (ptr == MAP_FAILED)
@@ -206,18 +210,19 @@ int dma_maps_add(struct dma_maps *maps, uint64_t iova, uint64_t len, int fd,
 		 uint64_t offset, int prot)
 {
 	struct dma_region region = { .iova = iova, .len = len };
-	size_t at = find(maps, iova);
+	size_t at = dma_maps_find(maps, iova);
 	int err;
 
 	if (!len || iova + (len - 1) < iova)
 		return -EINVAL;
-	if (at < maps->num && maps->regions[at].iova <= last_byte(&region))
+	if (at < maps->num &&
+	    maps->regions[at].iova <= dma_maps_last_byte(&region))
 		return -EEXIST;
-	err = make_room(maps);
+	err = dma_maps_make_room(maps);
 	if (err)
 		return err;
 	if (fd >= 0) {
-		err = map_file(maps, &region, fd, offset, prot);
+		err = dma_maps_map_file(maps, &region, fd, offset, prot);
 		if (err)
 			return err;
 		err = nic_dma_map(maps->nic, iova, len, region.ptr,
@@ -234,7 +239,7 @@ int dma_maps_add(struct dma_maps *maps, uint64_t iova, uint64_t len, int fd,
 	return 0;
 }
 
-static void unmap_region(const struct dma_region *region)
+static void dma_maps_unmap_region(const struct dma_region *region)
 {
 	for (size_t at = 0; at < region->mapped; at += PIECE) {
 		size_t len = region->mapped - at;
@@ -245,22 +250,22 @@ static void unmap_region(const struct dma_region *region)
 	munmap(region->ptr, region->mapped);
 }
 
-static void unmap(const struct dma_region *regions, size_t num)
+static void dma_maps_unmap(const struct dma_region *regions, size_t num)
 {
 	for (size_t i = 0; i < num; i++) {
 		if (regions[i].ptr)
-			unmap_region(&regions[i]);
+			dma_maps_unmap_region(&regions[i]);
 	}
 }
 
-static void unmap_work(struct helper_job *work)
+static void dma_maps_unmap_work(struct helper_job *work)
 {
 	struct unmap_job *job = (struct unmap_job *)work;
 
-	unmap(job->regions, job->num);
+	dma_maps_unmap(job->regions, job->num);
 }
 
-static void unmap_done(struct helper_job *work)
+static void dma_maps_unmap_done(struct helper_job *work)
 {
 	struct unmap_job *job = (struct unmap_job *)work;
 
@@ -273,17 +278,17 @@ static void unmap_done(struct helper_job *work)
  * reference to a large file. Memory that is being made persistent has to stay
  * until that is complete.
  */
-static void unmap_soon(struct dma_maps *maps, const struct dma_region *regions,
-		       size_t num)
+static void dma_maps_unmap_soon(struct dma_maps *maps,
+				const struct dma_region *regions, size_t num)
 {
 	struct unmap_job *job = malloc(sizeof(*job) + num * sizeof(*regions));
 
 	if (!job) {
-		unmap(regions, num);
+		dma_maps_unmap(regions, num);
 		return;
 	}
-	job->job =
-		(struct helper_job){ .work = unmap_work, .done = unmap_done };
+	job->job = (struct helper_job){ .work = dma_maps_unmap_work,
+					.done = dma_maps_unmap_done };
 	job->maps = maps;
 	job->num = 0;
 	/* Regions that are not mapped do not count until the helper is done */
@@ -300,7 +305,7 @@ static void unmap_soon(struct dma_maps *maps, const struct dma_region *regions,
 }
 
 /* Removes regions @first to @end - 1 from the NIC in one call */
-static void take_away(struct dma_maps *maps, size_t first, size_t end)
+static void dma_maps_take_away(struct dma_maps *maps, size_t first, size_t end)
 {
 	const struct dma_region *region = &maps->regions[first];
 
@@ -308,17 +313,17 @@ static void take_away(struct dma_maps *maps, size_t first, size_t end)
 	nic_dma_unmap(maps->nic, region->iova, region->len);
 	if (end - first > 1)
 		nic_dma_unmap(maps->nic, region[1].iova,
-			      last_byte(&maps->regions[end - 1]) -
+			      dma_maps_last_byte(&maps->regions[end - 1]) -
 				      region[1].iova + 1);
 }
 
 /* Unmaps regions @first to @end - 1 */
-static void drop(struct dma_maps *maps, size_t first, size_t end)
+static void dma_maps_drop(struct dma_maps *maps, size_t first, size_t end)
 {
 	if (first == end)
 		return;
-	take_away(maps, first, end);
-	unmap_soon(maps, &maps->regions[first], end - first);
+	dma_maps_take_away(maps, first, end);
+	dma_maps_unmap_soon(maps, &maps->regions[first], end - first);
 	memmove(&maps->regions[first], &maps->regions[end],
 		(maps->num - end) * sizeof(*maps->regions));
 	maps->num -= end - first;
@@ -331,22 +336,22 @@ int dma_maps_remove(struct dma_maps *maps, uint64_t iova, uint64_t len)
 
 	if (!len || last < iova)
 		return -EINVAL;
-	first = find(maps, iova);
+	first = dma_maps_find(maps, iova);
 	for (end = first; end < maps->num; end++) {
 		const struct dma_region *region = &maps->regions[end];
 
 		if (region->iova > last)
 			break;
-		if (region->iova < iova || last_byte(region) > last)
+		if (region->iova < iova || dma_maps_last_byte(region) > last)
 			return -EINVAL;
 	}
-	drop(maps, first, end);
+	dma_maps_drop(maps, first, end);
 	return 0;
 }
 
 void dma_maps_clear(struct dma_maps *maps)
 {
-	drop(maps, 0, maps->num);
+	dma_maps_drop(maps, 0, maps->num);
 	free(maps->regions);
 	maps->regions = NULL;
 	maps->room = 0;

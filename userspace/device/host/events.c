@@ -14,13 +14,13 @@
 
 #define EVENTS_AT_ONCE 32
 
-static int spare_file(void)
+static int events_spare_file(void)
 {
 	return eventfd(0, EFD_CLOEXEC);
 }
 
-static int control(struct events *events, int op, struct event_source *source,
-		   int fd, uint32_t mask)
+static int events_control(struct events *events, int op,
+			  struct event_source *source, int fd, uint32_t mask)
 {
 	struct epoll_event event = { .events = mask, .data.ptr = source };
 
@@ -30,13 +30,13 @@ static int control(struct events *events, int op, struct event_source *source,
 int events_add(struct events *events, struct event_source *source, int fd,
 	       uint32_t mask)
 {
-	return control(events, EPOLL_CTL_ADD, source, fd, mask);
+	return events_control(events, EPOLL_CTL_ADD, source, fd, mask);
 }
 
 int events_change(struct events *events, struct event_source *source, int fd,
 		  uint32_t mask)
 {
-	return control(events, EPOLL_CTL_MOD, source, fd, mask);
+	return events_control(events, EPOLL_CTL_MOD, source, fd, mask);
 }
 
 void events_remove(struct events *events, int fd)
@@ -44,7 +44,7 @@ void events_remove(struct events *events, int fd)
 	epoll_ctl(events->epoll, EPOLL_CTL_DEL, fd, NULL);
 }
 
-static void alarm_ready(void *owner, uint32_t ready)
+static void events_alarm_ready(void *owner, uint32_t ready)
 {
 	struct events *events = owner;
 	uint64_t times;
@@ -54,7 +54,7 @@ static void alarm_ready(void *owner, uint32_t ready)
 		events->alarm_due = EVENTS_FOREVER;
 }
 
-static void set_alarm(struct events *events, uint64_t due)
+static void events_set_alarm(struct events *events, uint64_t due)
 {
 	struct itimerspec when = {
 		.it_value = {
@@ -75,9 +75,9 @@ int events_init(struct events *events)
 		.epoll = epoll_create1(EPOLL_CLOEXEC),
 		.alarm = timerfd_create(CLOCK_MONOTONIC,
 					TFD_CLOEXEC | TFD_NONBLOCK),
-		.alarm_source = { alarm_ready, events },
+		.alarm_source = { events_alarm_ready, events },
 		.alarm_due = EVENTS_FOREVER,
-		.spare = spare_file(),
+		.spare = events_spare_file(),
 		.log.name = "connections",
 	};
 	if (events->epoll < 0 || events->alarm < 0 || events->spare < 0)
@@ -97,7 +97,7 @@ void events_release(struct events *events)
 	close(events->spare);
 }
 
-static int accept_one(int listener)
+static int events_accept_one(int listener)
 {
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
@@ -106,7 +106,7 @@ static int accept_one(int listener)
 
 int events_accept(struct events *events, int listener)
 {
-	int fd = accept_one(listener);
+	int fd = events_accept_one(listener);
 	int refused;
 
 	if (fd >= 0)
@@ -114,10 +114,10 @@ int events_accept(struct events *events, int listener)
 	if (fd != -EMFILE && fd != -ENFILE)
 		return fd;
 	close(events->spare);
-	refused = accept_one(listener);
+	refused = events_accept_one(listener);
 	if (refused >= 0)
 		close(refused);
-	events->spare = spare_file();
+	events->spare = events_spare_file();
 	if (!events->refused)
 		log_line(&events->log, "refused: %s", strerror(-fd));
 	events->refused = true;
@@ -130,7 +130,7 @@ void events_wait(struct events *events, uint64_t until)
 	int n;
 
 	if (until != EVENTS_NOT_AT_ALL && until < events->alarm_due)
-		set_alarm(events, until);
+		events_set_alarm(events, until);
 	n = epoll_wait(events->epoll, ready, EVENTS_AT_ONCE,
 		       until == EVENTS_NOT_AT_ALL ? 0 : -1);
 	for (int i = 0; i < n; i++) {

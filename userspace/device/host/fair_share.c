@@ -20,7 +20,7 @@
  */
 #define MOST_AHEAD (100 * NIC_TURN_NS)
 
-static uint64_t later(uint64_t a, uint64_t b)
+static uint64_t fair_share_later(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
@@ -28,8 +28,9 @@ static uint64_t later(uint64_t a, uint64_t b)
 uint64_t fair_share_used(const struct fair_clock *clock,
 			 const struct fair_share *share)
 {
-	return clock->now > LEAD ? later(share->used, clock->now - LEAD) :
-				   share->used;
+	return clock->now > LEAD ?
+		       fair_share_later(share->used, clock->now - LEAD) :
+		       share->used;
 }
 
 bool fair_share_is_ahead(const struct fair_clock *clock,
@@ -40,7 +41,7 @@ bool fair_share_is_ahead(const struct fair_clock *clock,
 
 void fair_clock_advance(struct fair_clock *clock, uint64_t least)
 {
-	clock->now = later(clock->now, least);
+	clock->now = fair_share_later(clock->now, least);
 }
 
 void fair_share_spent(const struct fair_clock *clock, struct fair_share *share,
@@ -55,5 +56,5 @@ void fair_share_spent(const struct fair_clock *clock, struct fair_share *share,
 void fair_share_ran(const struct fair_clock *clock, struct fair_share *share,
 		    uint64_t ns)
 {
-	fair_share_spent(clock, share, later(ns, MIN_TURN));
+	fair_share_spent(clock, share, fair_share_later(ns, MIN_TURN));
 }

@@ -12,15 +12,15 @@
 #include "fault_board.h"
 #include "log.h"
 
-static void site_deliver(void *ctx, enum fault_dir dir,
-			 const struct packet *pkt)
+static void fault_board_site_deliver(void *ctx, enum fault_dir dir,
+				     const struct packet *pkt)
 {
 	struct fault_site *site = ctx;
 
 	switch_pass(site->port, dir, pkt);
 }
 
-static void site_applied(void *ctx, const struct fault_event *event)
+static void fault_board_site_applied(void *ctx, const struct fault_event *event)
 {
 	struct fault_site *site = ctx;
 
@@ -28,8 +28,8 @@ static void site_applied(void *ctx, const struct fault_event *event)
 }
 
 static const struct faults_ops site_ops = {
-	.deliver = site_deliver,
-	.applied = site_applied,
+	.deliver = fault_board_site_deliver,
+	.applied = fault_board_site_applied,
 };
 
 void fault_board_init(struct fault_board *board, struct net_switch *sw)
@@ -48,7 +48,7 @@ void fault_board_release(struct fault_board *board)
 }
 
 /* Must be called after a change of the rules. */
-static void update_port(struct switch_port *port)
+static void fault_board_update_port(struct switch_port *port)
 {
 	bool down = faults_down(port->faults);
 
@@ -65,7 +65,7 @@ static void update_port(struct switch_port *port)
 	port->faults = NULL;
 }
 
-static bool make_faults(struct fault_board *board, unsigned int i)
+static bool fault_board_make_faults(struct fault_board *board, unsigned int i)
 {
 	struct switch_port *port = board->sw->ports[i];
 
@@ -75,7 +75,7 @@ static bool make_faults(struct fault_board *board, unsigned int i)
 	return port->faults;
 }
 
-static bool random_seed(uint64_t *seed)
+static bool fault_board_random_seed(uint64_t *seed)
 {
 	uint32_t value;
 
@@ -86,20 +86,22 @@ static bool random_seed(uint64_t *seed)
 	return true;
 }
 
-static const char *newest_rule(const struct faults *faults)
+static const char *fault_board_newest_rule(const struct faults *faults)
 {
 	return faults_stats(faults, faults_num_rules(faults) - 1).text;
 }
 
-static unsigned int add_to_port(struct fault_board *board, unsigned int i,
-				const char *rule, char *error)
+static unsigned int fault_board_add_to_port(struct fault_board *board,
+					    unsigned int i, const char *rule,
+					    char *error)
 {
 	struct switch_port *port = board->sw->ports[i];
 	unsigned int number = board->last_number + 1;
 	uint64_t seed;
 	int err;
 
-	if (!random_seed(&seed) || !make_faults(board, i)) {
+	if (!fault_board_random_seed(&seed) ||
+	    !fault_board_make_faults(board, i)) {
 		snprintf(error, FAULT_BOARD_ERROR_SIZE, "no memory");
 		return 0;
 	}
@@ -107,9 +109,9 @@ static unsigned int add_to_port(struct fault_board *board, unsigned int i,
 	if (!err) {
 		board->last_number = number;
 		log_line(port->log, "fault %u: %s", number,
-			 newest_rule(port->faults));
+			 fault_board_newest_rule(port->faults));
 	}
-	update_port(port);
+	fault_board_update_port(port);
 	return err ? 0 : number;
 }
 
@@ -123,8 +125,8 @@ unsigned int fault_board_add(struct fault_board *board, const char *rule,
 		const char *name = board->sw->ports[i]->name;
 
 		if (!strncmp(rule, name, len) && !name[len])
-			return add_to_port(board, i, *comma ? comma + 1 : "",
-					   error);
+			return fault_board_add_to_port(
+				board, i, *comma ? comma + 1 : "", error);
 	}
 	snprintf(error, FAULT_BOARD_ERROR_SIZE, "there is no port \"%.*s\"",
 		 len < 32 ? len : 32, rule);
@@ -138,7 +140,7 @@ bool fault_board_delete(struct fault_board *board, unsigned int number)
 
 		if (!port->faults || !faults_delete(port->faults, number))
 			continue;
-		update_port(port);
+		fault_board_update_port(port);
 		return true;
 	}
 	return false;
@@ -155,7 +157,8 @@ void fault_board_clear(struct fault_board *board)
 	}
 }
 
-static void put_cable_back(struct fault_board *board, struct switch_port *port)
+static void fault_board_put_cable_back(struct fault_board *board,
+				       struct switch_port *port)
 {
 	unsigned int i = 0;
 
@@ -175,7 +178,7 @@ bool fault_board_set_link(struct fault_board *board, struct switch_port *port,
 	char rule[FAULTS_RULE_SIZE];
 
 	if (up) {
-		put_cable_back(board, port);
+		fault_board_put_cable_back(board, port);
 		return true;
 	}
 	if (port->cut)

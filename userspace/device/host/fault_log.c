@@ -9,7 +9,8 @@
 #include "log.h"
 #include "wire/opcode_name.h"
 
-static int format_packet(char *text, size_t size, const struct packet *pkt)
+static int fault_log_format_packet(char *text, size_t size,
+				   const struct packet *pkt)
 {
 	char opcode[OPCODE_NAME_SIZE];
 
@@ -39,7 +40,8 @@ void fault_log(struct fault_log *log, const char *port,
 	len += snprintf(text + len, sizeof(text) - len,
 			"mynic-device: %s: fault %u: %s %s ", port, event->rule,
 			event->what, event->dir == FAULT_TX ? "tx" : "rx");
-	len += format_packet(text + len, sizeof(text) - len, event->pkt);
+	len += fault_log_format_packet(text + len, sizeof(text) - len,
+				       event->pkt);
 	text[len++] = '\n';
 	log->lost = log_write(text, len) ? 0 : log->lost + 1;
 }

@@ -28,7 +28,7 @@ void frame_queue_free(struct frame_queue *queue)
 	free(queue->buf);
 }
 
-static void go_back(struct frame_queue *queue)
+static void frame_queue_go_back(struct frame_queue *queue)
 {
 	memmove(queue->buf, queue->buf + queue->first,
 		queue->tail - queue->first);
@@ -47,9 +47,9 @@ bool frame_queue_put(struct frame_queue *queue, const struct frame *frame)
 		return false;
 	/* With this condition, each byte is moved at most once on average. */
 	if (queue->first >= WANDER && queue->first / 4 >= used)
-		go_back(queue);
+		frame_queue_go_back(queue);
 	if (need > QUEUE_SIZE - queue->tail)
-		go_back(queue);
+		frame_queue_go_back(queue);
 	memcpy(queue->buf + queue->tail, &len, sizeof(len));
 	frame_copy(frame, queue->buf + queue->tail + FRAME_PREFIX);
 	queue->tail += need;

@@ -31,7 +31,7 @@ void helper_wake(struct helper *helper)
 		return;
 }
 
-static void close_files(struct helper *helper)
+static void helper_close_files(struct helper *helper)
 {
 	int files[HELPER_MAX_FILES];
 	unsigned int num = helper->num_files;
@@ -46,7 +46,7 @@ static void close_files(struct helper *helper)
 		helper->num_files * sizeof(*files));
 }
 
-static void do_job(struct helper *helper)
+static void helper_do_job(struct helper *helper)
 {
 	struct helper_job *job = STAILQ_FIRST(&helper->todo);
 
@@ -57,26 +57,26 @@ static void do_job(struct helper *helper)
 	STAILQ_INSERT_TAIL(&helper->finished, job, link);
 }
 
-static bool has_work(const struct helper *helper)
+static bool helper_has_work(const struct helper *helper)
 {
 	return helper->num_files || !STAILQ_EMPTY(&helper->todo);
 }
 
-static void *run(void *arg)
+static void *helper_run(void *arg)
 {
 	struct helper *helper = arg;
 
 	pthread_mutex_lock(&helper->lock);
 	while (!helper->stop) {
-		if (!has_work(helper)) {
+		if (!helper_has_work(helper)) {
 			pthread_cond_wait(&helper->wake, &helper->lock);
 			continue;
 		}
 		helper->busy = true;
 		if (!STAILQ_EMPTY(&helper->todo))
-			do_job(helper);
+			helper_do_job(helper);
 		else
-			close_files(helper);
+			helper_close_files(helper);
 		helper->busy = false;
 		helper_wake(helper);
 	}
@@ -129,13 +129,13 @@ int helper_start(struct helper *helper)
 
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	err = pthread_create(&helper->thread, &attr, run, helper);
+	err = pthread_create(&helper->thread, &attr, helper_run, helper);
 	pthread_attr_destroy(&attr);
 	helper->started = !err;
 	return -err;
 }
 
-static bool end_thread(struct helper *helper)
+static bool helper_end_thread(struct helper *helper)
 {
 	struct timespec limit;
 
@@ -155,7 +155,7 @@ void helper_release(struct helper *helper)
 	struct helper_job *job;
 
 	/* A helper that waits for a client or a disk ends with the process. */
-	if (!end_thread(helper))
+	if (!helper_end_thread(helper))
 		return;
 	STAILQ_CONCAT(&helper->finished, &helper->todo);
 	while ((job = STAILQ_FIRST(&helper->finished))) {
@@ -202,7 +202,7 @@ bool helper_is_idle(struct helper *helper)
 	bool idle;
 
 	pthread_mutex_lock(&helper->lock);
-	idle = !helper->busy && !has_work(helper) &&
+	idle = !helper->busy && !helper_has_work(helper) &&
 	       STAILQ_EMPTY(&helper->finished);
 	pthread_mutex_unlock(&helper->lock);
 	return idle;

@@ -10,7 +10,7 @@
 #define MAX_HOST 256
 
 /* Splits at the last colon. Returns the port, or NULL */
-static const char *split(const char *text, char host[MAX_HOST])
+static const char *inet_split(const char *text, char host[MAX_HOST])
 {
 	const char *colon = strrchr(text, ':');
 	size_t len = colon - text;
@@ -41,7 +41,7 @@ bool inet_parse(struct inet_address *address, const char *text, int type,
 	const char *port;
 	int err;
 
-	port = split(text, host);
+	port = inet_split(text, host);
 	if (!port) {
 		*error = "it is not HOST:PORT or [ADDRESS]:PORT";
 		return false;

@@ -92,15 +92,17 @@ static const char *const key_faults[] = {
 };
 
 /* Numbers are a guest's, or a peer's: there may be no name */
-#define NAME(names, number) name_at(names, ARRAY_SIZE(names), number)
+#define NAME(names, number) \
+	journal_text_name_at(names, ARRAY_SIZE(names), number)
 
-static const char *name_at(const char *const *names, size_t num,
-			   unsigned int number)
+static const char *journal_text_name_at(const char *const *names, size_t num,
+					unsigned int number)
 {
 	return number < num && names[number] ? names[number] : "unknown";
 }
 
-static void put_packet(const struct journal_entry *e, char *text, size_t size)
+static void journal_text_put_packet(const struct journal_entry *e, char *text,
+				    size_t size)
 {
 	char opcode[OPCODE_NAME_SIZE];
 
@@ -118,7 +120,8 @@ static void put_packet(const struct journal_entry *e, char *text, size_t size)
 		e->length);
 }
 
-static void put_memory(const struct journal_entry *e, char *text, size_t size)
+static void journal_text_put_memory(const struct journal_entry *e, char *text,
+				    size_t size)
 {
 	const char *what;
 
@@ -132,7 +135,8 @@ static void put_memory(const struct journal_entry *e, char *text, size_t size)
 		 e->kind == JOURNAL_PAGE && e->status ? " write" : "");
 }
 
-static void put_count(const struct journal_entry *e, char *text, size_t size)
+static void journal_text_put_count(const struct journal_entry *e, char *text,
+				   size_t size)
 {
 	if (e->number)
 		snprintf(text, size,
@@ -143,7 +147,8 @@ static void put_count(const struct journal_entry *e, char *text, size_t size)
 		snprintf(text, size, "count %s", stat_name(e->code));
 }
 
-static void put_what(const struct journal_entry *e, char *text, size_t size)
+static void journal_text_put_what(const struct journal_entry *e, char *text,
+				  size_t size)
 {
 	switch (e->kind) {
 	case JOURNAL_RESET:
@@ -189,15 +194,15 @@ static void put_what(const struct journal_entry *e, char *text, size_t size)
 			 NAME(syndromes, e->from), e->psn & PSN_MASK);
 		break;
 	case JOURNAL_COUNT:
-		put_count(e, text, size);
+		journal_text_put_count(e, text, size);
 		break;
 	case JOURNAL_DROP:
 	case JOURNAL_REFUSED:
-		put_packet(e, text, size);
+		journal_text_put_packet(e, text, size);
 		break;
 	case JOURNAL_KEY:
 	case JOURNAL_PAGE:
-		put_memory(e, text, size);
+		journal_text_put_memory(e, text, size);
 		break;
 	}
 }
@@ -209,5 +214,5 @@ void journal_text(const struct journal_entry *entry,
 	int n = snprintf(line, JOURNAL_LINE_SIZE, "%" PRIu64 ".%09" PRIu64 " ",
 			 entry->time / second, entry->time % second);
 
-	put_what(entry, line + n, JOURNAL_LINE_SIZE - n);
+	journal_text_put_what(entry, line + n, JOURNAL_LINE_SIZE - n);
 }

@@ -44,7 +44,7 @@ void log_init(void)
 		output = fd;
 }
 
-static bool has_room(void)
+static bool log_has_room(void)
 {
 	struct pollfd pfd = { .fd = output, .events = POLLOUT };
 
@@ -55,11 +55,11 @@ bool log_write(const char *text, size_t len)
 {
 	if (is_socket)
 		return send(output, text, len, MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
-	return has_room() && write(output, text, len) > 0;
+	return log_has_room() && write(output, text, len) > 0;
 }
 
 /* Writes a line behind the number of lost lines */
-static void write_line(const char *line, size_t len)
+static void log_write_line(const char *line, size_t len)
 {
 	char text[64];
 	int n;
@@ -78,7 +78,7 @@ static void write_line(const char *line, size_t len)
 }
 
 static void __attribute__((format(printf, 2, 0)))
-say(const struct log *log, const char *format, va_list args)
+log_say(const struct log *log, const char *format, va_list args)
 {
 	char line[LOG_LINE_SIZE];
 	int len;
@@ -88,16 +88,16 @@ say(const struct log *log, const char *format, va_list args)
 	if (len > LOG_LINE_SIZE - 2)
 		len = LOG_LINE_SIZE - 2;
 	line[len++] = '\n';
-	write_line(line, len);
+	log_write_line(line, len);
 }
 
 static void __attribute__((format(printf, 2, 3)))
-say_now(const struct log *log, const char *format, ...)
+log_say_now(const struct log *log, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	say(log, format, args);
+	log_say(log, format, args);
 	va_end(args);
 }
 
@@ -108,14 +108,14 @@ void log_line(struct log *log, const char *format, ...)
 
 	if (now - log->since >= LOG_INTERVAL) {
 		if (log->lines > LOG_LINES)
-			say_now(log, "%u lines not shown",
-				log->lines - LOG_LINES);
+			log_say_now(log, "%u lines not shown",
+				    log->lines - LOG_LINES);
 		log->since = now;
 		log->lines = 0;
 	}
 	if (log->lines++ >= LOG_LINES)
 		return;
 	va_start(args, format);
-	say(log, format, args);
+	log_say(log, format, args);
 	va_end(args);
 }

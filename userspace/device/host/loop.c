@@ -41,7 +41,7 @@ struct pace {
  * queue with packets to itself, but not in two turns in a row. Returns true if
  * there is more to do now.
  */
-static bool run_nic(struct switch_port *port)
+static bool loop_run_nic(struct switch_port *port)
 {
 	bool more = switch_deliver(port);
 
@@ -51,15 +51,15 @@ static bool run_nic(struct switch_port *port)
 	return more;
 }
 
-static bool has_work(const struct switch_port *port, uint64_t now)
+static bool loop_has_work(const struct switch_port *port, uint64_t now)
 {
 	return port->nic &&
 	       (switch_has_queued(port) || nic_next_event(port->nic) <= now);
 }
 
 /* The least that a NIC has had, of those with work and @port */
-static uint64_t least_share(const struct net_switch *sw,
-			    const struct switch_port *port, uint64_t now)
+static uint64_t loop_least_share(const struct net_switch *sw,
+				 const struct switch_port *port, uint64_t now)
 {
 	uint64_t least = port->share.used;
 
@@ -67,7 +67,7 @@ static uint64_t least_share(const struct net_switch *sw,
 		uint64_t used =
 			fair_share_used(&sw->fair_clock, &sw->ports[i]->share);
 
-		if (used < least && has_work(sw->ports[i], now))
+		if (used < least && loop_has_work(sw->ports[i], now))
 			least = used;
 	}
 	return least;
@@ -76,16 +76,16 @@ static uint64_t least_share(const struct net_switch *sw,
 /*
  * Other NICs matter only if this one has had more than the last known minimum
  */
-static bool may_run(struct net_switch *sw, const struct switch_port *port,
-		    uint64_t now)
+static bool loop_may_run(struct net_switch *sw, const struct switch_port *port,
+			 uint64_t now)
 {
 	if (!fair_share_is_ahead(&sw->fair_clock, &port->share))
 		return true;
-	fair_clock_advance(&sw->fair_clock, least_share(sw, port, now));
+	fair_clock_advance(&sw->fair_clock, loop_least_share(sw, port, now));
 	return !fair_share_is_ahead(&sw->fair_clock, &port->share);
 }
 
-static bool poll_nics(struct net_switch *sw)
+static bool loop_poll_nics(struct net_switch *sw)
 {
 	bool found = false;
 
@@ -95,25 +95,25 @@ static bool poll_nics(struct net_switch *sw)
 	return found;
 }
 
-static void run_wires(const struct loop *loop)
+static void loop_run_wires(const struct loop *loop)
 {
 	for (unsigned int i = 0; i < loop->num_wires; i++)
 		wire_run(&loop->wires[i]);
 }
 
 /* Handles what has arrived from clients and wires during the turns of NICs */
-static void look_around(const struct loop *loop)
+static void loop_look_around(const struct loop *loop)
 {
 	events_wait(loop->events, EVENTS_NOT_AT_ALL);
-	run_wires(loop);
-	poll_nics(loop->sw);
+	loop_run_wires(loop);
+	loop_poll_nics(loop->sw);
 }
 
-static void look_if_due(const struct loop *loop, struct pace *pace)
+static void loop_look_if_due(const struct loop *loop, struct pace *pace)
 {
 	if (pace->now - pace->looked < NIC_TURN_NS)
 		return;
-	look_around(loop);
+	loop_look_around(loop);
 	pace->now = clock_ns();
 	pace->looked = pace->now;
 }
@@ -122,7 +122,7 @@ static void look_if_due(const struct loop *loop, struct pace *pace)
  * Runs a turn of each NIC that has work, and has not had more than others.
  * Returns true if there is more to do now.
  */
-static bool run_round(const struct loop *loop, struct pace *pace)
+static bool loop_run_round(const struct loop *loop, struct pace *pace)
 {
 	struct net_switch *sw = loop->sw;
 	uint64_t packets = sw->packets;
@@ -132,24 +132,24 @@ static bool run_round(const struct loop *loop, struct pace *pace)
 		struct switch_port *port = sw->ports[i];
 		uint64_t now;
 
-		if (!has_work(port, pace->now))
+		if (!loop_has_work(port, pace->now))
 			continue;
-		if (!may_run(sw, port, pace->now)) {
+		if (!loop_may_run(sw, port, pace->now)) {
 			more = true;
 			continue;
 		}
-		more |= run_nic(port);
+		more |= loop_run_nic(port);
 		now = clock_ns();
 		fair_share_ran(&sw->fair_clock, &port->share, now - pace->now);
 		pace->now = now;
-		look_if_due(loop, pace);
+		loop_look_if_due(loop, pace);
 	}
 	/* A packet may be work for a NIC whose turn came before. */
 	return more || sw->packets != packets;
 }
 
 /* Returns true if there is work, and no time to sleep. */
-static bool stop_polling_nics(struct net_switch *sw)
+static bool loop_stop_polling_nics(struct net_switch *sw)
 {
 	bool found = false;
 
@@ -160,20 +160,20 @@ static bool stop_polling_nics(struct net_switch *sw)
 }
 
 /* Delivers packets that wire faults have held until now. */
-static void run_faults(struct net_switch *sw, uint64_t now)
+static void loop_run_faults(struct net_switch *sw, uint64_t now)
 {
 	for (unsigned int i = 0; i < sw->num; i++)
 		if (sw->ports[i]->faults)
 			faults_run(sw->ports[i]->faults, now);
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
+static uint64_t loop_earlier(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
 /* Until when there is nothing to do, or EVENTS_NOT_AT_ALL */
-static uint64_t sleep_until(const struct loop *loop, uint64_t now)
+static uint64_t loop_sleep_until(const struct loop *loop, uint64_t now)
 {
 	struct net_switch *sw = loop->sw;
 	uint64_t next = EVENTS_FOREVER;
@@ -182,30 +182,31 @@ static uint64_t sleep_until(const struct loop *loop, uint64_t now)
 		struct switch_port *port = sw->ports[i];
 
 		if (port->faults)
-			next = earlier(next, faults_next_event(port->faults));
+			next = loop_earlier(next,
+					    faults_next_event(port->faults));
 		if (port->nic)
-			next = earlier(next, nic_next_event(port->nic));
+			next = loop_earlier(next, nic_next_event(port->nic));
 	}
 	for (unsigned int i = 0; i < loop->num_wires; i++)
-		next = earlier(next, wire_next_event(&loop->wires[i]));
+		next = loop_earlier(next, wire_next_event(&loop->wires[i]));
 	return next > now ? next : EVENTS_NOT_AT_ALL;
 }
 
 /* Readers of captures should see packets at once. */
-static void flush_captures(const struct net_switch *sw)
+static void loop_flush_captures(const struct net_switch *sw)
 {
 	for (unsigned int i = 0; i < sw->num; i++)
 		if (sw->ports[i]->capture)
 			capture_flush(sw->ports[i]->capture);
 }
 
-static void flush_wires(const struct loop *loop)
+static void loop_flush_wires(const struct loop *loop)
 {
 	for (unsigned int i = 0; i < loop->num_wires; i++)
 		wire_flush(&loop->wires[i]);
 }
 
-static void give_way(struct vigil *vigil, uint64_t now)
+static void loop_give_way(struct vigil *vigil, uint64_t now)
 {
 	sched_yield();
 	vigil_gave_way(vigil, now, clock_ns());
@@ -228,31 +229,31 @@ void loop_run(const struct loop *loop, const bool *stop)
 		struct pace pace;
 
 		if (!more && vigil_is_over(&vigil, now)) {
-			flush_captures(sw);
-			if (!stop_polling_nics(sw))
-				until = sleep_until(loop, now);
+			loop_flush_captures(sw);
+			if (!loop_stop_polling_nics(sw))
+				until = loop_sleep_until(loop, now);
 		} else if (!more && vigil.polite) {
-			give_way(&vigil, now);
+			loop_give_way(&vigil, now);
 		}
 		if (more || until || looks++ % LOOP_LOOKS_PER_WAIT == 0)
 			events_wait(loop->events, until);
 		if (until && crowding_slept(&crowding, clock_ns() - now))
 			crowding_move_away();
 		sw->now = clock_ns();
-		run_wires(loop);
+		loop_run_wires(loop);
 		switch_update_links(sw);
-		run_faults(sw, sw->now);
-		worked |= poll_nics(sw);
+		loop_run_faults(sw, sw->now);
+		worked |= loop_poll_nics(sw);
 		pace.looked = sw->now;
 		/* No NIC is charged for the input of wires */
 		pace.now = loop->num_wires ? clock_ns() : sw->now;
 		for (int i = 0; i < LOOP_ROUNDS; i++) {
-			more = run_round(loop, &pace);
+			more = loop_run_round(loop, &pace);
 			if (loop->num_wires) {
-				flush_wires(loop);
+				loop_flush_wires(loop);
 				/* Output of wires is not charged to the first NIC */
 				pace.now = clock_ns();
-				look_if_due(loop, &pace);
+				loop_look_if_due(loop, &pace);
 			}
 			if (!more)
 				break;

@@ -10,7 +10,7 @@
 /* Multiplicative hashing: all bits of the address affect the upper bits. */
 #define HASH_FACTOR 0x9e3779b97f4a7c15ULL
 
-static unsigned int hash(const uint8_t mac[6])
+static unsigned int mac_table_hash(const uint8_t mac[6])
 {
 	uint64_t value = 0;
 
@@ -18,12 +18,12 @@ static unsigned int hash(const uint8_t mac[6])
 	return (value * HASH_FACTOR >> 32) % MAC_TABLE_SETS;
 }
 
-static bool is_live(const struct mac_entry *entry, uint64_t now)
+static bool mac_table_is_live(const struct mac_entry *entry, uint64_t now)
 {
 	return entry->port && now < entry->seen + MAC_TABLE_AGE;
 }
 
-static bool is_at(const struct mac_entry *entry, const uint8_t mac[6])
+static bool mac_table_is_at(const struct mac_entry *entry, const uint8_t mac[6])
 {
 	return entry->port && !memcmp(entry->mac, mac, sizeof(entry->mac));
 }
@@ -32,13 +32,13 @@ void mac_table_learn(struct mac_table *table, const uint8_t mac[6],
 		     struct switch_port *port, uint64_t now)
 {
 	static const uint8_t zero[6];
-	struct mac_entry *set = table->sets[hash(mac)];
+	struct mac_entry *set = table->sets[mac_table_hash(mac)];
 	struct mac_entry *entry = set;
 
 	if (mac[0] & 1 || !memcmp(mac, zero, sizeof(zero)))
 		return;
 	for (unsigned int i = 0; i < MAC_TABLE_WAYS; i++) {
-		if (is_at(&set[i], mac)) {
+		if (mac_table_is_at(&set[i], mac)) {
 			entry = &set[i];
 			break;
 		}
@@ -55,10 +55,11 @@ void mac_table_learn(struct mac_table *table, const uint8_t mac[6],
 struct switch_port *mac_table_find(const struct mac_table *table,
 				   const uint8_t mac[6], uint64_t now)
 {
-	const struct mac_entry *set = table->sets[hash(mac)];
+	const struct mac_entry *set = table->sets[mac_table_hash(mac)];
 
 	for (unsigned int i = 0; i < MAC_TABLE_WAYS; i++)
-		if (is_at(&set[i], mac) && is_live(&set[i], now))
+		if (mac_table_is_at(&set[i], mac) &&
+		    mac_table_is_live(&set[i], now))
 			return set[i].port;
 	return NULL;
 }

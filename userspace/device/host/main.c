@@ -40,7 +40,7 @@ struct signals {
 	bool stop;
 };
 
-static void signals_ready(void *owner, uint32_t events)
+static void main_signals_ready(void *owner, uint32_t events)
 {
 	struct signals *signals = owner;
 
@@ -48,7 +48,7 @@ static void signals_ready(void *owner, uint32_t events)
 	signals->stop = true;
 }
 
-static int signals_init(struct signals *signals, struct events *events)
+static int main_signals_init(struct signals *signals, struct events *events)
 {
 	sigset_t set;
 
@@ -63,14 +63,14 @@ static int signals_init(struct signals *signals, struct events *events)
 	signal(SIGPIPE, SIG_IGN);
 	/* A capture may exceed the limit for the size of files. */
 	signal(SIGXFSZ, SIG_IGN);
-	signals->source = (struct event_source){ signals_ready, signals };
+	signals->source = (struct event_source){ main_signals_ready, signals };
 	signals->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signals->fd < 0)
 		return -errno;
 	return events_add(events, &signals->source, signals->fd, EPOLLIN);
 }
 
-static void exit_with_parent(pid_t parent)
+static void main_exit_with_parent(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	/* The parent may have ended before the call. */
@@ -92,7 +92,7 @@ struct ports {
 	unsigned int num_wires;
 };
 
-static void close_ports(struct ports *ports)
+static void main_close_ports(struct ports *ports)
 {
 	for (unsigned int i = 0; i < ports->num_wires; i++)
 		wire_close(&ports->wires[i]);
@@ -105,8 +105,8 @@ static void close_ports(struct ports *ports)
 	 */
 }
 
-static bool open_cards(struct ports *ports, const struct args *args,
-		       struct events *events, struct net_switch *sw)
+static bool main_open_cards(struct ports *ports, const struct args *args,
+			    struct events *events, struct net_switch *sw)
 {
 	for (unsigned int i = 0; i < args->num_nics; i++) {
 		const struct nic_args *nic = &args->nics[i];
@@ -134,7 +134,7 @@ static bool open_cards(struct ports *ports, const struct args *args,
 	return true;
 }
 
-static int start_cards(struct ports *ports)
+static int main_start_cards(struct ports *ports)
 {
 	for (unsigned int i = 0; i < ports->num_cards; i++) {
 		int err = card_start(&ports->cards[i]);
@@ -149,8 +149,8 @@ static int start_cards(struct ports *ports)
 	return 0;
 }
 
-static bool open_wires(struct ports *ports, const struct args *args,
-		       struct events *events, struct net_switch *sw)
+static bool main_open_wires(struct ports *ports, const struct args *args,
+			    struct events *events, struct net_switch *sw)
 {
 	for (unsigned int i = 0; i < args->num_wires; i++) {
 		if (wire_open(&ports->wires[i], &args->wires[i].config, events,
@@ -162,8 +162,8 @@ static bool open_wires(struct ports *ports, const struct args *args,
 }
 
 /* Reports the error if it fails. */
-static bool open_ports(struct ports *ports, const struct args *args,
-		       struct events *events, struct net_switch *sw)
+static bool main_open_ports(struct ports *ports, const struct args *args,
+			    struct events *events, struct net_switch *sw)
 {
 	*ports = (struct ports){
 		.cards = calloc(args->num_nics + 1, sizeof(*ports->cards)),
@@ -171,15 +171,15 @@ static bool open_ports(struct ports *ports, const struct args *args,
 	};
 	if (!ports->cards || !ports->wires)
 		fprintf(stderr, "mynic-device: no memory\n");
-	else if (open_cards(ports, args, events, sw) &&
-		 open_wires(ports, args, events, sw))
+	else if (main_open_cards(ports, args, events, sw) &&
+		 main_open_wires(ports, args, events, sw))
 		return true;
-	close_ports(ports);
+	main_close_ports(ports);
 	return false;
 }
 
 /* Returns 0, or the exit status after the error was reported */
-static int start_faults(struct commands *commands, const struct args *args)
+static int main_start_faults(struct commands *commands, const struct args *args)
 {
 	char error[FAULT_BOARD_ERROR_SIZE];
 
@@ -193,8 +193,8 @@ static int start_faults(struct commands *commands, const struct args *args)
 	return 0;
 }
 
-static bool start_capture(struct commands *commands,
-			  const struct capture_args *capture, char *error)
+static bool main_start_capture(struct commands *commands,
+			       const struct capture_args *capture, char *error)
 {
 	if (capture->file)
 		return commands_capture(commands, capture->port, capture->file,
@@ -202,14 +202,15 @@ static bool start_capture(struct commands *commands,
 	return commands_capture_fd(commands, capture->port, capture->fd, error);
 }
 
-static int start_captures(struct commands *commands, const struct args *args)
+static int main_start_captures(struct commands *commands,
+			       const struct args *args)
 {
 	char error[COMMANDS_ERROR_SIZE];
 
 	for (unsigned int i = 0; i < args->num_captures; i++) {
 		const struct capture_args *capture = &args->captures[i];
 
-		if (start_capture(commands, capture, error))
+		if (main_start_capture(commands, capture, error))
 			continue;
 		fprintf(stderr, "mynic-device: --capture %s: %s\n",
 			capture->port, error);
@@ -218,8 +219,9 @@ static int start_captures(struct commands *commands, const struct args *args)
 	return 0;
 }
 
-static int start_control(struct control *control, struct commands *commands,
-			 const struct args *args, struct events *events)
+static int main_start_control(struct control *control,
+			      struct commands *commands,
+			      const struct args *args, struct events *events)
 {
 	int err;
 
@@ -257,7 +259,7 @@ static int start_control(struct control *control, struct commands *commands,
 #define WIRE_FILES 8
 #define OTHER_FILES (64 + CONTROL_MAX_CLIENTS)
 
-static size_t bytes_needed(const struct args *args)
+static size_t main_bytes_needed(const struct args *args)
 {
 	unsigned int num_ports = args->num_nics + args->num_wires;
 	size_t objects = 0;
@@ -271,7 +273,7 @@ static size_t bytes_needed(const struct args *args)
 	       OTHER_BYTES;
 }
 
-static size_t files_needed(const struct args *args)
+static size_t main_files_needed(const struct args *args)
 {
 	return args->num_nics * NIC_FILES + args->num_wires * WIRE_FILES +
 	       OTHER_FILES;
@@ -281,9 +283,9 @@ static size_t files_needed(const struct args *args)
  * Without enough file descriptors, one client could take those of others.
  * Returns false after it has reported that the limit is too low.
  */
-static bool raise_file_limit(const struct args *args)
+static bool main_raise_file_limit(const struct args *args)
 {
-	size_t needed = files_needed(args);
+	size_t needed = main_files_needed(args);
 	struct rlimit limit;
 	rlim_t hard;
 
@@ -307,16 +309,17 @@ static bool raise_file_limit(const struct args *args)
 }
 
 /* No more threads are needed after the helpers. Returns the exit status */
-static int confine_process(const struct args *args, struct ports *ports)
+static int main_confine_process(const struct args *args, struct ports *ports)
 {
 	int status;
 	int err;
 
 	err = confine_privileges();
 	if (!err)
-		err = confine_resources(bytes_needed(args), files_needed(args));
+		err = confine_resources(main_bytes_needed(args),
+					main_files_needed(args));
 	if (!err) {
-		status = start_cards(ports);
+		status = main_start_cards(ports);
 		if (status)
 			return status;
 		err = confine_system_calls();
@@ -329,7 +332,7 @@ static int confine_process(const struct args *args, struct ports *ports)
 }
 
 /* stdio would call fstat(), which is not allowed any more. */
-static void say_ready(void)
+static void main_say_ready(void)
 {
 	static const char text[] = "ready\n";
 
@@ -339,24 +342,25 @@ static void say_ready(void)
 }
 
 /* Runs until a signal arrives. Returns the exit status */
-static int run(const struct args *args, struct ports *ports,
-	       const struct loop *loop, const bool *stop)
+static int main_run(const struct args *args, struct ports *ports,
+		    const struct loop *loop, const bool *stop)
 {
 	static struct commands commands;
 	static struct control control;
 	int status;
 
 	commands_init(&commands, loop->sw, loop->events);
-	status = start_faults(&commands, args);
+	status = main_start_faults(&commands, args);
 	if (!status)
-		status = start_captures(&commands, args);
+		status = main_start_captures(&commands, args);
 	if (!status)
-		status = start_control(&control, &commands, args, loop->events);
+		status = main_start_control(&control, &commands, args,
+					    loop->events);
 	if (!status)
-		status = confine_process(args, ports);
+		status = main_confine_process(args, ports);
 	if (!status) {
 		switch_update_links(loop->sw);
-		say_ready();
+		main_say_ready();
 		loop_run(loop, stop);
 		if (args->control)
 			control_close(&control);
@@ -384,23 +388,23 @@ int main(int argc, char **argv)
 	if (!err)
 		err = events_init(&events);
 	if (!err)
-		err = signals_init(&signals, &events);
+		err = main_signals_init(&signals, &events);
 	if (err) {
 		fprintf(stderr, "mynic-device: %s\n", strerror(-err));
 		return EXIT_FAILURE;
 	}
 	if (args.exit_with_parent)
-		exit_with_parent(parent);
-	if (!raise_file_limit(&args) ||
-	    !open_ports(&ports, &args, &events, &sw))
+		main_exit_with_parent(parent);
+	if (!main_raise_file_limit(&args) ||
+	    !main_open_ports(&ports, &args, &events, &sw))
 		return EXIT_FAILURE;
 
-	status = run(&args, &ports,
-		     &(struct loop){ &events, &sw, ports.wires,
-				     ports.num_wires },
-		     &signals.stop);
+	status = main_run(&args, &ports,
+			  &(struct loop){ &events, &sw, ports.wires,
+					  ports.num_wires },
+			  &signals.stop);
 
-	close_ports(&ports);
+	main_close_ports(&ports);
 	close(signals.fd);
 	events_release(&events);
 	return status;

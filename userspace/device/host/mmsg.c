@@ -66,7 +66,7 @@ int mmsg_flush(struct wire *wire, struct iovec prefix)
 	return errno == EINTR ? 0 : -errno;
 }
 
-static int receive_batch(struct wire *wire)
+static int mmsg_receive_batch(struct wire *wire)
 {
 	struct mmsghdr msgs[BATCH];
 	struct iovec iov[BATCH];
@@ -89,11 +89,11 @@ static int receive_batch(struct wire *wire)
 
 int mmsg_receive(struct wire *wire)
 {
-	int num = receive_batch(wire);
+	int num = mmsg_receive_batch(wire);
 	int sum = num;
 
 	while (num == BATCH && !wire_turn_is_over(wire)) {
-		num = receive_batch(wire);
+		num = mmsg_receive_batch(wire);
 		if (num > 0)
 			sum += num;
 	}

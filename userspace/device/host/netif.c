@@ -18,7 +18,7 @@
  * Some interface has changed, or the socket has lost messages, so the state is
  * read again.
  */
-static void netlink_ready(void *owner, uint32_t events)
+static void netif_netlink_ready(void *owner, uint32_t events)
 {
 	struct wire *wire = owner;
 	char message[4096];
@@ -32,7 +32,7 @@ static void netlink_ready(void *owner, uint32_t events)
 }
 
 /* Has &wire_kind.try called when an interface changes. */
-static int open_link_events(struct wire *wire)
+static int netif_open_link_events(struct wire *wire)
 {
 	struct sockaddr_nl addr = {
 		.nl_family = AF_NETLINK,
@@ -45,7 +45,7 @@ static int open_link_events(struct wire *wire)
 		    NETLINK_ROUTE);
 	if (fd < 0)
 		return wire_error(wire, -errno, "watch network interfaces");
-	wire->other = (struct event_source){ netlink_ready, wire };
+	wire->other = (struct event_source){ netif_netlink_ready, wire };
 	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
 		err = -errno;
 	else
@@ -66,7 +66,7 @@ int netif_open(struct wire *wire, int fd)
 	if (err)
 		return wire_error(wire, err, "wait for %s",
 				  wire->config->ifname);
-	err = open_link_events(wire);
+	err = netif_open_link_events(wire);
 	if (err) {
 		wire_drop_fd(wire);
 		return err;

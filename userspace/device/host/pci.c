@@ -111,24 +111,25 @@ static const struct field fields[] = {
 	{ CAP_MSIX + PCI_MSIX_PBA, 4, MSIX_PBA | MYNIC_BAR_MSIX, 0 },
 };
 
-static void put(uint8_t *image, const struct field *field, uint32_t value)
+static void pci_put(uint8_t *image, const struct field *field, uint32_t value)
 {
 	for (unsigned int i = 0; i < field->size; i++)
 		image[field->offset + i] = value >> (8 * i);
 }
 
-static unsigned int get16(const struct pci_function *pci, unsigned int offset)
+static unsigned int pci_get16(const struct pci_function *pci,
+			      unsigned int offset)
 {
 	return pci->config[offset] | pci->config[offset + 1] << 8;
 }
 
 /* Applies registers that have an effect */
-static void apply(struct pci_function *pci)
+static void pci_apply(struct pci_function *pci)
 {
-	unsigned int state = get16(pci, CAP_PM + PCI_PM_CTRL) &
+	unsigned int state = pci_get16(pci, CAP_PM + PCI_PM_CTRL) &
 			     PCI_PM_CTRL_STATE_MASK;
-	bool master = get16(pci, PCI_COMMAND) & PCI_COMMAND_MASTER;
-	bool msix = get16(pci, CAP_MSIX + PCI_MSIX_FLAGS) &
+	bool master = pci_get16(pci, PCI_COMMAND) & PCI_COMMAND_MASTER;
+	bool msix = pci_get16(pci, CAP_MSIX + PCI_MSIX_FLAGS) &
 		    PCI_MSIX_FLAGS_ENABLE;
 
 	/*
@@ -142,10 +143,10 @@ void pci_reset(struct pci_function *pci)
 {
 	memset(pci->config, 0, sizeof(pci->config));
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		put(pci->config, &fields[i], fields[i].value);
+		pci_put(pci->config, &fields[i], fields[i].value);
 	nic_reset(pci->nic);
 	irq_set_enabled(&pci->irq, false);
-	apply(pci);
+	pci_apply(pci);
 }
 
 void pci_init(struct pci_function *pci, struct nic *nic, struct helper *helper)
@@ -153,20 +154,20 @@ void pci_init(struct pci_function *pci, struct nic *nic, struct helper *helper)
 	*pci = (struct pci_function){ .nic = nic };
 	irq_init(&pci->irq, helper);
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		put(pci->writable, &fields[i], fields[i].writable);
+		pci_put(pci->writable, &fields[i], fields[i].writable);
 	pci_reset(pci);
 }
 
-static void config_read(const struct pci_function *pci, uint64_t offset,
-			uint8_t *data, size_t len)
+static void pci_config_read(const struct pci_function *pci, uint64_t offset,
+			    uint8_t *data, size_t len)
 {
 	memset(data, 0, len);
 	for (size_t i = 0; i < len && offset + i < PCI_CONFIG_USED; i++)
 		data[i] = pci->config[offset + i];
 }
 
-static void config_write(struct pci_function *pci, uint64_t offset,
-			 const uint8_t *data, size_t len)
+static void pci_config_write(struct pci_function *pci, uint64_t offset,
+			     const uint8_t *data, size_t len)
 {
 	const unsigned int flr = CAP_EXP + PCI_EXP_DEVCTL + 1;
 	uint8_t *pm = &pci->config[CAP_PM + PCI_PM_CTRL];
@@ -187,7 +188,7 @@ static void config_write(struct pci_function *pci, uint64_t offset,
 	if ((*pm & PCI_PM_CTRL_STATE_MASK) == 1 ||
 	    (*pm & PCI_PM_CTRL_STATE_MASK) == 2)
 		*pm = old_pm;
-	apply(pci);
+	pci_apply(pci);
 }
 
 uint64_t pci_region_size(unsigned int region)
@@ -206,7 +207,7 @@ uint64_t pci_region_size(unsigned int region)
 	}
 }
 
-static bool inside_region(unsigned int region, uint64_t offset, size_t len)
+static bool pci_inside_region(unsigned int region, uint64_t offset, size_t len)
 {
 	uint64_t size = pci_region_size(region);
 
@@ -216,8 +217,8 @@ static bool inside_region(unsigned int region, uint64_t offset, size_t len)
 }
 
 /* The client has an MSI-X table of its own, and never reads this one. */
-static void msix_read(const struct pci_function *pci, uint64_t offset,
-		      uint8_t *data, size_t len)
+static void pci_msix_read(const struct pci_function *pci, uint64_t offset,
+			  uint8_t *data, size_t len)
 {
 	memset(data, 0, len);
 	for (size_t i = 0; i < len; i++)
@@ -229,12 +230,12 @@ static void msix_read(const struct pci_function *pci, uint64_t offset,
 int pci_read(struct pci_function *pci, unsigned int region, uint64_t offset,
 	     void *data, size_t len)
 {
-	if (!inside_region(region, offset, len))
+	if (!pci_inside_region(region, offset, len))
 		return -EINVAL;
 	if (region == VFIO_PCI_CONFIG_REGION_INDEX)
-		config_read(pci, offset, data, len);
+		pci_config_read(pci, offset, data, len);
 	else if (region == MYNIC_BAR_MSIX)
-		msix_read(pci, offset, data, len);
+		pci_msix_read(pci, offset, data, len);
 	else
 		nic_bar_read(pci->nic, region, offset, data, len);
 	return 0;
@@ -243,10 +244,10 @@ int pci_read(struct pci_function *pci, unsigned int region, uint64_t offset,
 int pci_write(struct pci_function *pci, unsigned int region, uint64_t offset,
 	      const void *data, size_t len)
 {
-	if (!inside_region(region, offset, len))
+	if (!pci_inside_region(region, offset, len))
 		return -EINVAL;
 	if (region == VFIO_PCI_CONFIG_REGION_INDEX)
-		config_write(pci, offset, data, len);
+		pci_config_write(pci, offset, data, len);
 	else if (region != MYNIC_BAR_MSIX)
 		nic_bar_write(pci->nic, region, offset, data, len);
 	return 0;

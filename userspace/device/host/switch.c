@@ -23,7 +23,7 @@
  */
 #define SWITCH_QUEUE_SIZE (4 << 20)
 
-static void enqueue(struct switch_port *to, const struct packet *pkt)
+static void switch_enqueue(struct switch_port *to, const struct packet *pkt)
 {
 	struct packet_queue *queue = &to->filling;
 	size_t size = packet_copy_size(pkt);
@@ -42,48 +42,49 @@ static void enqueue(struct switch_port *to, const struct packet *pkt)
 /*
  * Direction, for the owner of the port, of packets that leave the switch there
  */
-static enum fault_dir out_dir(const struct switch_port *port)
+static enum fault_dir switch_out_dir(const struct switch_port *port)
 {
 	return port->nic ? FAULT_RX : FAULT_TX;
 }
 
-static enum fault_dir in_dir(const struct switch_port *port)
+static enum fault_dir switch_in_dir(const struct switch_port *port)
 {
 	return port->nic ? FAULT_TX : FAULT_RX;
 }
 
 /* The NIC is inside a call, or earlier packets are waiting */
-static bool must_queue(const struct switch_port *to)
+static bool switch_must_queue(const struct switch_port *to)
 {
 	return to->sending || switch_has_queued(to);
 }
 
 /* A packet leaves the switch. */
-static void output(struct switch_port *to, const struct packet *pkt)
+static void switch_output(struct switch_port *to, const struct packet *pkt)
 {
 	to->sw->packets++;
 	if (to->capture && to->up)
 		capture_packet(to->capture, pkt);
 	if (!to->nic)
 		to->send(to, pkt);
-	else if (must_queue(to))
-		enqueue(to, pkt);
+	else if (switch_must_queue(to))
+		switch_enqueue(to, pkt);
 	else
 		to->sw->units += nic_receive(to->nic, pkt);
 }
 
-static void send_to(struct switch_port *from, struct switch_port *to,
-		    const struct packet *pkt)
+static void switch_send_to(struct switch_port *from, struct switch_port *to,
+			   const struct packet *pkt)
 {
 	if (to->faults)
-		faults_pass(to->faults, clock_ns(), out_dir(to), pkt);
+		faults_pass(to->faults, clock_ns(), switch_out_dir(to), pkt);
 	else
-		output(to, pkt);
+		switch_output(to, pkt);
 	if (to->congested)
 		from->held_by = to;
 }
 
-static bool send_to_nics(struct switch_port *from, const struct packet *pkt)
+static bool switch_send_to_nics(struct switch_port *from,
+				const struct packet *pkt)
 {
 	struct net_switch *sw = from->sw;
 	bool found = false;
@@ -93,14 +94,15 @@ static bool send_to_nics(struct switch_port *from, const struct packet *pkt)
 
 		if (to->nic &&
 		    !memcmp(nic_mac(to->nic), pkt->dmac, sizeof(pkt->dmac))) {
-			send_to(from, to, pkt);
+			switch_send_to(from, to, pkt);
 			found = true;
 		}
 	}
 	return found;
 }
 
-static bool send_to_wire(struct switch_port *from, const struct packet *pkt)
+static bool switch_send_to_wire(struct switch_port *from,
+				const struct packet *pkt)
 {
 	struct net_switch *sw = from->sw;
 	struct switch_port *to;
@@ -109,11 +111,12 @@ static bool send_to_wire(struct switch_port *from, const struct packet *pkt)
 		return false;
 	to = mac_table_find(&sw->macs, pkt->dmac, sw->now);
 	if (to && to != from)
-		send_to(from, to, pkt);
+		switch_send_to(from, to, pkt);
 	return to;
 }
 
-static bool is_mac_of(const struct switch_port *port, const uint8_t mac[6])
+static bool switch_is_mac_of(const struct switch_port *port,
+			     const uint8_t mac[6])
 {
 	return port->nic && (!memcmp(nic_mac(port->nic), mac, 6) ||
 			     !memcmp(nic_permanent_mac(port->nic), mac, 6));
@@ -124,7 +127,7 @@ bool switch_may_have_mac(const struct switch_port *port, const uint8_t mac[6])
 	const struct net_switch *sw = port->sw;
 
 	for (unsigned int i = 0; i < sw->num && !port->trusted; i++) {
-		if (sw->ports[i] != port && is_mac_of(sw->ports[i], mac))
+		if (sw->ports[i] != port && switch_is_mac_of(sw->ports[i], mac))
 			return false;
 	}
 	return true;
@@ -134,45 +137,47 @@ bool switch_may_have_mac(const struct switch_port *port, const uint8_t mac[6])
  * A NIC uses the address of another NIC. Packets of a wire may have any
  * address.
  */
-static bool is_spoofed(const struct switch_port *from, const uint8_t smac[6])
+static bool switch_is_spoofed(const struct switch_port *from,
+			      const uint8_t smac[6])
 {
 	return from->nic && memcmp(nic_mac(from->nic), smac, 6) &&
 	       !switch_may_have_mac(from, smac);
 }
 
 /* A packet enters the switch. */
-static void input(struct switch_port *from, const struct packet *pkt)
+static void switch_input(struct switch_port *from, const struct packet *pkt)
 {
 	struct net_switch *sw = from->sw;
 	bool multicast = pkt->dmac[0] & 1;
 
 	if (from->capture)
 		capture_packet(from->capture, pkt);
-	if (is_spoofed(from, pkt->smac)) {
+	if (switch_is_spoofed(from, pkt->smac)) {
 		from->spoofed++;
 		return;
 	}
 	if (!from->nic)
 		mac_table_learn(&sw->macs, pkt->smac, from, sw->now);
-	if (!multicast && (send_to_nics(from, pkt) || send_to_wire(from, pkt)))
+	if (!multicast &&
+	    (switch_send_to_nics(from, pkt) || switch_send_to_wire(from, pkt)))
 		return;
 	for (unsigned int i = 0; i < sw->num; i++)
 		if (sw->ports[i] != from)
-			send_to(from, sw->ports[i], pkt);
+			switch_send_to(from, sw->ports[i], pkt);
 }
 
 void switch_transmit(struct switch_port *from, const struct packet *pkt)
 {
 	from->sending = true;
 	if (from->faults)
-		faults_pass(from->faults, clock_ns(), in_dir(from), pkt);
+		faults_pass(from->faults, clock_ns(), switch_in_dir(from), pkt);
 	else
-		input(from, pkt);
+		switch_input(from, pkt);
 	from->sending = false;
 }
 
 /* Whether the port has neither wire faults nor a capture */
-static bool is_plain(const struct switch_port *port)
+static bool switch_is_plain(const struct switch_port *port)
 {
 	return !port->faults && !port->capture;
 }
@@ -191,21 +196,21 @@ bool switch_is_direct(const struct switch_port *from, const uint8_t dmac[6])
 			return false;
 		to = port;
 	}
-	return to && to != from && is_plain(from) && is_plain(to) &&
-	       !must_queue(to);
+	return to && to != from && switch_is_plain(from) &&
+	       switch_is_plain(to) && !switch_must_queue(to);
 }
 
 void switch_pass(struct switch_port *port, enum fault_dir dir,
 		 const struct packet *pkt)
 {
-	if (dir == in_dir(port))
-		input(port, pkt);
+	if (dir == switch_in_dir(port))
+		switch_input(port, pkt);
 	else
-		output(port, pkt);
+		switch_output(port, pkt);
 }
 
 /* Returns true if all packets are delivered */
-static bool drain(struct switch_port *port)
+static bool switch_drain(struct switch_port *port)
 {
 	struct packet_queue *queue = &port->draining;
 	uint64_t end = clock_ns() + NIC_TURN_NS;
@@ -237,7 +242,7 @@ bool switch_deliver(struct switch_port *port)
 		port->draining = port->filling;
 		port->filling = empty;
 	}
-	return !drain(port) || port->filling.used;
+	return !switch_drain(port) || port->filling.used;
 }
 
 void switch_set_up(struct switch_port *port, bool up)
@@ -284,7 +289,7 @@ void switch_update_links(struct net_switch *sw)
 				     switch_has_link(sw->ports[i]));
 }
 
-static int queues_init(struct switch_port *port)
+static int switch_queues_init(struct switch_port *port)
 {
 	port->filling.buf = malloc(SWITCH_QUEUE_SIZE);
 	port->draining.buf = malloc(SWITCH_QUEUE_SIZE);
@@ -302,7 +307,7 @@ int switch_connect(struct net_switch *sw, struct switch_port *port)
 	if (sw->num == SWITCH_MAX_PORTS)
 		return -ENOSPC;
 	if (port->nic) {
-		err = queues_init(port);
+		err = switch_queues_init(port);
 		if (err)
 			return err;
 		port->up = true;

@@ -39,7 +39,7 @@ void unix_refuse_files(int fd)
 }
 
 /* Removes the socket of a dead process, and nothing else */
-static void remove_stale(int type, const struct sockaddr_un *addr)
+static void unix_socket_remove_stale(int type, const struct sockaddr_un *addr)
 {
 	struct stat st;
 	int fd;
@@ -68,7 +68,7 @@ int unix_bind(int type, const char *path, unsigned int mode)
 	fd = unix_socket(type);
 	if (fd < 0)
 		return fd;
-	remove_stale(type, &addr);
+	unix_socket_remove_stale(type, &addr);
 	mask = umask(~mode & 0777);
 	err = bind(fd, (struct sockaddr *)&addr, sizeof(addr)) ? -errno : 0;
 	umask(mask);

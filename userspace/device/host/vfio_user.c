@@ -42,8 +42,8 @@
 #define MAX_REPLY (sizeof(struct vfu_header) + VFU_MAX_REPLY)
 
 /* @result: bytes of payload behind the header, or -errno */
-static void reply(struct vfu_server *server, const struct vfu_header *to,
-		  int result)
+static void vfio_user_reply(struct vfu_server *server,
+			    const struct vfu_header *to, int result)
 {
 	struct vfu_header hdr = {
 		.id = to->id,
@@ -70,8 +70,8 @@ static void reply(struct vfu_server *server, const struct vfu_header *to,
 }
 
 /* Moves the files of a message that ends at @end to @req */
-static int take_fds(struct vfu_server *server, size_t end,
-		    struct vfu_request *req)
+static int vfio_user_take_fds(struct vfu_server *server, size_t end,
+			      struct vfu_request *req)
 {
 	size_t n = 0;
 
@@ -90,9 +90,9 @@ static int take_fds(struct vfu_server *server, size_t end,
 }
 
 /* Handles a whole message, which ends at index @end of the input */
-static void handle_message(struct vfu_server *server,
-			   const struct vfu_header *hdr, const uint8_t *payload,
-			   size_t end)
+static void vfio_user_handle_message(struct vfu_server *server,
+				     const struct vfu_header *hdr,
+				     const uint8_t *payload, size_t end)
 {
 	struct vfu_request req;
 	int result = 0;
@@ -102,19 +102,19 @@ static void handle_message(struct vfu_server *server,
 	req.num_fds = 0;
 	req.reply = server->tx + server->tx_len + sizeof(*hdr);
 	if (server->num_fds)
-		result = take_fds(server, end, &req);
+		result = vfio_user_take_fds(server, end, &req);
 
 	switch (hdr->flags & VFU_TYPE_MASK) {
 	case VFU_TYPE_COMMAND:
 		if (!result)
 			result = vfu_handle(server, hdr->command, &req);
-		reply(server, hdr, result);
+		vfio_user_reply(server, hdr, result);
 		break;
 	case VFU_TYPE_REPLY:
 		log_line(server->log, "the client replied to nothing");
 		break;
 	default:
-		reply(server, hdr, -EINVAL);
+		vfio_user_reply(server, hdr, -EINVAL);
 	}
 
 	for (size_t i = 0; i < req.num_fds; i++)
@@ -122,21 +122,21 @@ static void handle_message(struct vfu_server *server,
 			helper_close(server->helper, req.fds[i]);
 }
 
-static void close_fds(struct vfu_server *server)
+static void vfio_user_close_fds(struct vfu_server *server)
 {
 	for (size_t i = 0; i < server->num_fds; i++)
 		helper_close(server->helper, server->fds[i].fd);
 	server->num_fds = 0;
 }
 
-static void set_handshake(struct vfu_server *server, time_t seconds)
+static void vfio_user_set_handshake(struct vfu_server *server, time_t seconds)
 {
 	struct itimerspec when = { .it_value.tv_sec = seconds };
 
 	timerfd_settime(server->handshake_fd, 0, &when, NULL);
 }
 
-static void end_session(struct vfu_server *server)
+static void vfio_user_end_session(struct vfu_server *server)
 {
 	events_remove(server->events, server->fd);
 	/*
@@ -146,8 +146,8 @@ static void end_session(struct vfu_server *server)
 	shutdown(server->fd, SHUT_RDWR);
 	helper_close(server->helper, server->fd);
 	server->fd = -1;
-	close_fds(server);
-	set_handshake(server, 0);
+	vfio_user_close_fds(server);
+	vfio_user_set_handshake(server, 0);
 	pci_reset(server->pci);
 	irq_release(&server->pci->irq);
 	dma_maps_clear(server->maps);
@@ -155,7 +155,7 @@ static void end_session(struct vfu_server *server)
 }
 
 /* The next client must find all resources available. */
-static void listen_again(struct vfu_server *server)
+static void vfio_user_listen_again(struct vfu_server *server)
 {
 	if (server->listening || server->fd >= 0 ||
 	    !helper_is_idle(server->helper))
@@ -164,29 +164,29 @@ static void listen_again(struct vfu_server *server)
 					server->listen_fd, EPOLLIN);
 }
 
-static void disconnect(struct vfu_server *server)
+static void vfio_user_disconnect(struct vfu_server *server)
 {
-	end_session(server);
-	listen_again(server);
+	vfio_user_end_session(server);
+	vfio_user_listen_again(server);
 }
 
-static bool tx_has_room(const struct vfu_server *server)
+static bool vfio_user_tx_has_room(const struct vfu_server *server)
 {
 	return BUFFER_SIZE - server->tx_len >= MAX_REPLY;
 }
 
 /* Closes the files of messages that end at @end or before */
-static void drop_fds(struct vfu_server *server, size_t end)
+static void vfio_user_drop_fds(struct vfu_server *server, size_t end)
 {
 	struct vfu_request none = { .num_fds = 0 };
 
-	take_fds(server, end, &none);
+	vfio_user_take_fds(server, end, &none);
 	for (size_t i = 0; i < none.num_fds; i++)
 		helper_close(server->helper, none.fds[i]);
 }
 
 /* Removes the first @n bytes of the input */
-static void consume(struct vfu_server *server, size_t n)
+static void vfio_user_consume(struct vfu_server *server, size_t n)
 {
 	for (size_t i = 0; i < server->num_fds; i++)
 		server->fds[i].at -= n;
@@ -198,7 +198,8 @@ static void consume(struct vfu_server *server, size_t n)
  * Doorbells of QPs and CQs take less time than reading the clock. Those of EQs
  * raise interrupts, and those of tag rings execute all operations.
  */
-static bool is_doorbell(const struct vfu_header *hdr, const uint8_t *payload)
+static bool vfio_user_is_doorbell(const struct vfu_header *hdr,
+				  const uint8_t *payload)
 {
 	struct vfu_region_access access;
 	uint64_t offset;
@@ -213,7 +214,7 @@ static bool is_doorbell(const struct vfu_header *hdr, const uint8_t *payload)
 }
 
 /* @start: start of the first message that is not a doorbell, or 0 */
-static bool time_is_up(uint64_t *start)
+static bool vfio_user_time_is_up(uint64_t *start)
 {
 	uint64_t now = clock_ns();
 
@@ -228,7 +229,7 @@ static bool time_is_up(uint64_t *start)
  *
  * Return: whether there may be more.
  */
-static bool handle_input(struct vfu_server *server)
+static bool vfio_user_handle_input(struct vfu_server *server)
 {
 	unsigned int done = 0;
 	const uint8_t *payload;
@@ -236,7 +237,7 @@ static bool handle_input(struct vfu_server *server)
 	uint64_t start = 0;
 	size_t at = 0;
 
-	while (tx_has_room(server)) {
+	while (vfio_user_tx_has_room(server)) {
 		size_t len = server->rx_len - at;
 		struct vfu_header hdr;
 
@@ -246,7 +247,7 @@ static bool handle_input(struct vfu_server *server)
 			server->skip -= n;
 			at += n;
 			len -= n;
-			drop_fds(server, at);
+			vfio_user_drop_fds(server, at);
 		}
 		more = false;
 		if (len < sizeof(hdr))
@@ -256,11 +257,11 @@ static bool handle_input(struct vfu_server *server)
 			log_line(server->log,
 				 "disconnecting: a message of %u bytes",
 				 hdr.size);
-			disconnect(server);
+			vfio_user_disconnect(server);
 			return false;
 		}
 		if (hdr.size > MAX_MESSAGE) {
-			reply(server, &hdr, -E2BIG);
+			vfio_user_reply(server, &hdr, -E2BIG);
 			server->skip = hdr.size;
 			more = true;
 			continue;
@@ -270,19 +271,20 @@ static bool handle_input(struct vfu_server *server)
 		more = true;
 		payload = server->rx + at + sizeof(hdr);
 		if (done++ == TURN_MESSAGES ||
-		    (!is_doorbell(&hdr, payload) && time_is_up(&start)))
+		    (!vfio_user_is_doorbell(&hdr, payload) &&
+		     vfio_user_time_is_up(&start)))
 			break;
-		handle_message(server, &hdr, payload, at + hdr.size);
+		vfio_user_handle_message(server, &hdr, payload, at + hdr.size);
 		at += hdr.size;
 	}
-	consume(server, at);
+	vfio_user_consume(server, at);
 	return more;
 }
 
 /*
  * Waits for what the client has to do next, or returns at once if there is work
  */
-static void update_mask(struct vfu_server *server)
+static void vfio_user_update_mask(struct vfu_server *server)
 {
 	uint32_t mask = EPOLLIN;
 
@@ -299,7 +301,7 @@ static void update_mask(struct vfu_server *server)
 }
 
 /* Sends as much as possible. Returns false if the client is gone */
-static bool send_replies(struct vfu_server *server)
+static bool vfio_user_send_replies(struct vfu_server *server)
 {
 	size_t sent = 0;
 
@@ -313,7 +315,7 @@ static bool send_replies(struct vfu_server *server)
 		if (n < 0 && errno == EAGAIN)
 			break;
 		if (n < 0) {
-			disconnect(server);
+			vfio_user_disconnect(server);
 			return false;
 		}
 		sent += n;
@@ -325,7 +327,7 @@ static bool send_replies(struct vfu_server *server)
 }
 
 /* Keeps the files that came with the input up to rx_len */
-static int keep_fds(struct vfu_server *server, struct msghdr *msg)
+static int vfio_user_keep_fds(struct vfu_server *server, struct msghdr *msg)
 {
 	struct cmsghdr *cmsg;
 	int err = 0;
@@ -362,7 +364,7 @@ static int keep_fds(struct vfu_server *server, struct msghdr *msg)
  *
  * Return: whether there still is a client.
  */
-static bool receive(struct vfu_server *server)
+static bool vfio_user_receive(struct vfu_server *server)
 {
 	union {
 		struct cmsghdr align;
@@ -384,42 +386,42 @@ static bool receive(struct vfu_server *server)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return true;
 	if (n <= 0) {
-		disconnect(server);
+		vfio_user_disconnect(server);
 		return false;
 	}
 	server->rx_len += n;
-	if (msg.msg_controllen && keep_fds(server, &msg)) {
+	if (msg.msg_controllen && vfio_user_keep_fds(server, &msg)) {
 		log_line(server->log,
 			 "disconnecting: too many file descriptors");
-		disconnect(server);
+		vfio_user_disconnect(server);
 		return false;
 	}
 	return true;
 }
 
-static void serve(struct vfu_server *server, uint32_t events)
+static void vfio_user_serve(struct vfu_server *server, uint32_t events)
 {
 	bool silent = !server->negotiated;
 
 	if (!server->mask && events & (EPOLLERR | EPOLLHUP)) {
-		disconnect(server);
+		vfio_user_disconnect(server);
 		return;
 	}
 	if (server->tx_wait) {
-		if (!send_replies(server))
+		if (!vfio_user_send_replies(server))
 			return;
-	} else if (!server->backlog && !receive(server)) {
+	} else if (!server->backlog && !vfio_user_receive(server)) {
 		return;
 	}
-	server->backlog = handle_input(server);
-	if (server->fd < 0 || !send_replies(server))
+	server->backlog = vfio_user_handle_input(server);
+	if (server->fd < 0 || !vfio_user_send_replies(server))
 		return;
 	if (silent && server->negotiated)
-		set_handshake(server, 0);
-	update_mask(server);
+		vfio_user_set_handshake(server, 0);
+	vfio_user_update_mask(server);
 }
 
-static void client_ready(void *owner, uint32_t events)
+static void vfio_user_client_ready(void *owner, uint32_t events)
 {
 	struct vfu_server *server = owner;
 	struct switch_port *port = server->port;
@@ -427,12 +429,12 @@ static void client_ready(void *owner, uint32_t events)
 
 	if (server->fd < 0)
 		return;
-	serve(server, events);
+	vfio_user_serve(server, events);
 	fair_share_spent(&port->sw->fair_clock, &port->share,
 			 clock_ns() - start);
 }
 
-static void listener_ready(void *owner, uint32_t events)
+static void vfio_user_listener_ready(void *owner, uint32_t events)
 {
 	struct vfu_server *server = owner;
 	int fd;
@@ -458,10 +460,10 @@ static void listener_ready(void *owner, uint32_t events)
 	server->skip = 0;
 	server->tx_len = 0;
 	server->tx_wait = false;
-	set_handshake(server, HANDSHAKE_SECONDS);
+	vfio_user_set_handshake(server, HANDSHAKE_SECONDS);
 }
 
-static void handshake_ready(void *owner, uint32_t events)
+static void vfio_user_handshake_ready(void *owner, uint32_t events)
 {
 	struct vfu_server *server = owner;
 	uint64_t times;
@@ -471,24 +473,24 @@ static void handshake_ready(void *owner, uint32_t events)
 	    server->fd < 0 || server->negotiated)
 		return;
 	log_line(server->log, "disconnecting: the client says nothing");
-	disconnect(server);
+	vfio_user_disconnect(server);
 }
 
 void vfu_helper_ready(struct vfu_server *server)
 {
 	if (server->fd < 0) {
-		listen_again(server);
+		vfio_user_listen_again(server);
 	} else if (server->maps->spoilt) {
 		log_line(
 			server->log,
 			"disconnecting: the client took memory away that it shares");
-		disconnect(server);
+		vfio_user_disconnect(server);
 	} else {
-		update_mask(server);
+		vfio_user_update_mask(server);
 	}
 }
 
-static int open_handshake(struct vfu_server *server)
+static int vfio_user_open_handshake(struct vfu_server *server)
 {
 	int err;
 
@@ -503,7 +505,7 @@ static int open_handshake(struct vfu_server *server)
 	return err;
 }
 
-static int open_listener(struct vfu_server *server)
+static int vfio_user_open_listener(struct vfu_server *server)
 {
 	int err;
 
@@ -525,18 +527,21 @@ int vfu_listen(struct vfu_server *server)
 {
 	int err = -ENOMEM;
 
-	server->listener = (struct event_source){ listener_ready, server };
-	server->client = (struct event_source){ client_ready, server };
-	server->handshake = (struct event_source){ handshake_ready, server };
+	server->listener =
+		(struct event_source){ vfio_user_listener_ready, server };
+	server->client =
+		(struct event_source){ vfio_user_client_ready, server };
+	server->handshake =
+		(struct event_source){ vfio_user_handshake_ready, server };
 	server->fd = -1;
 	server->num_fds = 0;
 	server->rx = malloc(BUFFER_SIZE);
 	server->tx = malloc(BUFFER_SIZE);
 	if (server->rx && server->tx)
-		err = open_handshake(server);
+		err = vfio_user_open_handshake(server);
 	if (err)
 		goto err_buffers;
-	err = open_listener(server);
+	err = vfio_user_open_listener(server);
 	if (!err)
 		return 0;
 	close(server->handshake_fd);
@@ -550,7 +555,7 @@ void vfu_close(struct vfu_server *server)
 {
 	unlink(server->path);
 	if (server->fd >= 0)
-		end_session(server);
+		vfio_user_end_session(server);
 	close(server->listen_fd);
 	close(server->handshake_fd);
 	free(server->rx);

@@ -24,7 +24,8 @@ static const char version_format[] =
  * Copies the fixed part of the payload. Structures with argsz begin with it. It
  * says how many bytes the client has sent, or has room for.
  */
-static int get_args(const struct vfu_request *req, void *args, size_t size)
+static int vfio_user_commands_get_args(const struct vfu_request *req,
+				       void *args, size_t size)
 {
 	uint32_t argsz;
 
@@ -35,8 +36,8 @@ static int get_args(const struct vfu_request *req, void *args, size_t size)
 	return argsz < size ? -EINVAL : 0;
 }
 
-static int put_reply(const struct vfu_request *req, const void *data,
-		     size_t len)
+static int vfio_user_commands_put_reply(const struct vfu_request *req,
+					const void *data, size_t len)
 {
 	memcpy(req->reply, data, len);
 	return len;
@@ -46,7 +47,8 @@ static int put_reply(const struct vfu_request *req, const void *data,
  * Capabilities of the client are ignored. None of them is a limit that this
  * server could exceed, and it uses no options.
  */
-static int do_version(struct vfu_server *server, struct vfu_request *req)
+static int vfio_user_commands_do_version(struct vfu_server *server,
+					 struct vfu_request *req)
 {
 	char *data = (char *)req->reply + sizeof(struct vfu_version);
 	struct vfu_version version;
@@ -60,7 +62,7 @@ static int do_version(struct vfu_server *server, struct vfu_request *req)
 		return -EINVAL;
 	server->negotiated = true;
 	version.minor = VFU_MINOR;
-	put_reply(req, &version, sizeof(version));
+	vfio_user_commands_put_reply(req, &version, sizeof(version));
 	if (req->len == sizeof(version))
 		return sizeof(version);
 	return sizeof(version) + 1 +
@@ -68,13 +70,14 @@ static int do_version(struct vfu_server *server, struct vfu_request *req)
 			VFU_MAX_XFER, server->maps->max);
 }
 
-static int do_dma_map(struct vfu_server *server, struct vfu_request *req)
+static int vfio_user_commands_do_dma_map(struct vfu_server *server,
+					 struct vfu_request *req)
 {
 	struct vfu_dma_map map;
 	int prot = PROT_READ;
 	int err;
 
-	err = get_args(req, &map, sizeof(map));
+	err = vfio_user_commands_get_args(req, &map, sizeof(map));
 	if (err)
 		return err;
 	if (req->num_fds > 1 ||
@@ -89,7 +92,8 @@ static int do_dma_map(struct vfu_server *server, struct vfu_request *req)
 			    req->num_fds ? req->fds[0] : -1, map.offset, prot);
 }
 
-static int unmap(struct dma_maps *maps, const struct vfu_dma_unmap *args)
+static int vfio_user_commands_unmap(struct dma_maps *maps,
+				    const struct vfu_dma_unmap *args)
 {
 	switch (args->flags) {
 	case 0:
@@ -104,23 +108,25 @@ static int unmap(struct dma_maps *maps, const struct vfu_dma_unmap *args)
 	}
 }
 
-static int do_dma_unmap(struct vfu_server *server, struct vfu_request *req)
+static int vfio_user_commands_do_dma_unmap(struct vfu_server *server,
+					   struct vfu_request *req)
 {
 	struct vfu_dma_unmap args;
 	int err;
 
-	err = get_args(req, &args, sizeof(args));
+	err = vfio_user_commands_get_args(req, &args, sizeof(args));
 	if (!err)
-		err = unmap(server->maps, &args);
-	return err ? err : put_reply(req, &args, sizeof(args));
+		err = vfio_user_commands_unmap(server->maps, &args);
+	return err ? err :
+		     vfio_user_commands_put_reply(req, &args, sizeof(args));
 }
 
-static int do_get_info(struct vfu_request *req)
+static int vfio_user_commands_do_get_info(struct vfu_request *req)
 {
 	struct vfu_device_info info;
 	int err;
 
-	err = get_args(req, &info, sizeof(info));
+	err = vfio_user_commands_get_args(req, &info, sizeof(info));
 	if (err)
 		return err;
 	info = (struct vfu_device_info){
@@ -129,15 +135,15 @@ static int do_get_info(struct vfu_request *req)
 		.num_regions = VFIO_PCI_NUM_REGIONS,
 		.num_irqs = VFIO_PCI_NUM_IRQS,
 	};
-	return put_reply(req, &info, sizeof(info));
+	return vfio_user_commands_put_reply(req, &info, sizeof(info));
 }
 
-static int do_get_region_info(struct vfu_request *req)
+static int vfio_user_commands_do_get_region_info(struct vfu_request *req)
 {
 	struct vfio_region_info info;
 	int err;
 
-	err = get_args(req, &info, sizeof(info));
+	err = vfio_user_commands_get_args(req, &info, sizeof(info));
 	if (err)
 		return err;
 	if (info.index >= VFIO_PCI_NUM_REGIONS)
@@ -152,15 +158,15 @@ static int do_get_region_info(struct vfu_request *req)
 	if (info.size)
 		info.flags = VFIO_REGION_INFO_FLAG_READ |
 			     VFIO_REGION_INFO_FLAG_WRITE;
-	return put_reply(req, &info, sizeof(info));
+	return vfio_user_commands_put_reply(req, &info, sizeof(info));
 }
 
-static int do_get_irq_info(struct vfu_request *req)
+static int vfio_user_commands_do_get_irq_info(struct vfu_request *req)
 {
 	struct vfio_irq_info info;
 	int err;
 
-	err = get_args(req, &info, sizeof(info));
+	err = vfio_user_commands_get_args(req, &info, sizeof(info));
 	if (err)
 		return err;
 	if (info.index > VFIO_PCI_MSIX_IRQ_INDEX)
@@ -173,12 +179,13 @@ static int do_get_irq_info(struct vfu_request *req)
 		info.flags = VFIO_IRQ_INFO_EVENTFD | VFIO_IRQ_INFO_NORESIZE;
 		info.count = MYNIC_MAX_VECTORS;
 	}
-	return put_reply(req, &info, sizeof(info));
+	return vfio_user_commands_put_reply(req, &info, sizeof(info));
 }
 
 /* Sets the eventfds of a range, or removes them if there are no files */
-static int set_eventfds(struct irq_vectors *irq, const struct vfio_irq_set *set,
-			struct vfu_request *req)
+static int vfio_user_commands_set_eventfds(struct irq_vectors *irq,
+					   const struct vfio_irq_set *set,
+					   struct vfu_request *req)
 {
 	if (req->num_fds && req->num_fds != set->count)
 		return -EINVAL;
@@ -194,8 +201,9 @@ static int set_eventfds(struct irq_vectors *irq, const struct vfio_irq_set *set,
 }
 
 /* Triggers the interrupts of a range: all, or those that are true in @bools */
-static int trigger(struct irq_vectors *irq, const struct vfio_irq_set *set,
-		   const uint8_t *bools)
+static int vfio_user_commands_trigger(struct irq_vectors *irq,
+				      const struct vfio_irq_set *set,
+				      const uint8_t *bools)
 {
 	for (uint32_t i = 0; i < set->count; i++)
 		if (!bools || bools[i])
@@ -203,14 +211,15 @@ static int trigger(struct irq_vectors *irq, const struct vfio_irq_set *set,
 	return 0;
 }
 
-static int do_set_irqs(struct vfu_server *server, struct vfu_request *req)
+static int vfio_user_commands_do_set_irqs(struct vfu_server *server,
+					  struct vfu_request *req)
 {
 	struct irq_vectors *irq = &server->pci->irq;
 	struct vfio_irq_set set;
 	uint32_t limit = 0;
 	int err;
 
-	err = get_args(req, &set, sizeof(set));
+	err = vfio_user_commands_get_args(req, &set, sizeof(set));
 	if (err)
 		return err;
 	if (set.index == VFIO_PCI_MSIX_IRQ_INDEX)
@@ -223,7 +232,7 @@ static int do_set_irqs(struct vfu_server *server, struct vfu_request *req)
 	switch (set.flags) {
 	case VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_TRIGGER:
 		if (set.count)
-			return trigger(irq, &set, NULL);
+			return vfio_user_commands_trigger(irq, &set, NULL);
 		if (set.start)
 			return -EINVAL;
 		if (limit)
@@ -232,16 +241,19 @@ static int do_set_irqs(struct vfu_server *server, struct vfu_request *req)
 	case VFIO_IRQ_SET_DATA_BOOL | VFIO_IRQ_SET_ACTION_TRIGGER:
 		if (!set.count || req->len - sizeof(set) < set.count)
 			return -EINVAL;
-		return trigger(irq, &set, req->data + sizeof(set));
+		return vfio_user_commands_trigger(irq, &set,
+						  req->data + sizeof(set));
 	case VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER:
-		return set.count ? set_eventfds(irq, &set, req) : -EINVAL;
+		return set.count ?
+			       vfio_user_commands_set_eventfds(irq, &set, req) :
+			       -EINVAL;
 	default:
 		return -EINVAL;
 	}
 }
 
-static int get_access(const struct vfu_request *req,
-		      struct vfu_region_access *access)
+static int vfio_user_commands_get_access(const struct vfu_request *req,
+					 struct vfu_region_access *access)
 {
 	if (req->len < sizeof(*access))
 		return -EINVAL;
@@ -249,33 +261,37 @@ static int get_access(const struct vfu_request *req,
 	return access->count > VFU_MAX_XFER ? -EINVAL : 0;
 }
 
-static int do_region_read(struct vfu_server *server, struct vfu_request *req)
+static int vfio_user_commands_do_region_read(struct vfu_server *server,
+					     struct vfu_request *req)
 {
 	struct vfu_region_access access;
 	int err;
 
-	err = get_access(req, &access);
+	err = vfio_user_commands_get_access(req, &access);
 	if (!err)
 		err = pci_read(server->pci, access.region, access.offset,
 			       req->reply + sizeof(access), access.count);
 	if (err)
 		return err;
-	return put_reply(req, &access, sizeof(access)) + access.count;
+	return vfio_user_commands_put_reply(req, &access, sizeof(access)) +
+	       access.count;
 }
 
-static int do_region_write(struct vfu_server *server, struct vfu_request *req)
+static int vfio_user_commands_do_region_write(struct vfu_server *server,
+					      struct vfu_request *req)
 {
 	struct vfu_region_access access;
 	int err;
 
-	err = get_access(req, &access);
+	err = vfio_user_commands_get_access(req, &access);
 	if (err)
 		return err;
 	if (req->len - sizeof(access) < access.count)
 		return -EINVAL;
 	err = pci_write(server->pci, access.region, access.offset,
 			req->data + sizeof(access), access.count);
-	return err ? err : put_reply(req, &access, sizeof(access));
+	return err ? err :
+		     vfio_user_commands_put_reply(req, &access, sizeof(access));
 }
 
 int vfu_handle(struct vfu_server *server, uint16_t command,
@@ -288,23 +304,23 @@ int vfu_handle(struct vfu_server *server, uint16_t command,
 		return -EINVAL;
 	switch (command) {
 	case VFU_REGION_WRITE:
-		return do_region_write(server, req);
+		return vfio_user_commands_do_region_write(server, req);
 	case VFU_REGION_READ:
-		return do_region_read(server, req);
+		return vfio_user_commands_do_region_read(server, req);
 	case VFU_VERSION:
-		return do_version(server, req);
+		return vfio_user_commands_do_version(server, req);
 	case VFU_DMA_MAP:
-		return do_dma_map(server, req);
+		return vfio_user_commands_do_dma_map(server, req);
 	case VFU_DMA_UNMAP:
-		return do_dma_unmap(server, req);
+		return vfio_user_commands_do_dma_unmap(server, req);
 	case VFU_DEVICE_GET_INFO:
-		return do_get_info(req);
+		return vfio_user_commands_do_get_info(req);
 	case VFU_DEVICE_GET_REGION_INFO:
-		return do_get_region_info(req);
+		return vfio_user_commands_do_get_region_info(req);
 	case VFU_DEVICE_GET_IRQ_INFO:
-		return do_get_irq_info(req);
+		return vfio_user_commands_do_get_irq_info(req);
 	case VFU_DEVICE_SET_IRQS:
-		return do_set_irqs(server, req);
+		return vfio_user_commands_do_set_irqs(server, req);
 	case VFU_DEVICE_RESET:
 		pci_reset(server->pci);
 		return 0;

@@ -12,7 +12,7 @@
 /* Time for a process to wake up after an interrupt and to post */
 #define VIGIL_INTERRUPT_NS 400000
 
-/* Time slices on a shared processor are longer, and answers come sooner */
+/* Time slices on a shared processor are vigil_longer, and answers come sooner */
 #define VIGIL_SLICE_NS 700000
 
 /*
@@ -23,7 +23,7 @@
 #define VIGIL_POLLED_MIN_NS 10000000
 #define VIGIL_POLLED_MAX_NS 320000000
 
-static uint64_t longer(uint64_t time)
+static uint64_t vigil_longer(uint64_t time)
 {
 	if (!time)
 		return VIGIL_POLLED_MIN_NS;
@@ -57,6 +57,6 @@ void vigil_gave_way(struct vigil *vigil, uint64_t begin, uint64_t end)
 {
 	if (end - begin < VIGIL_SLICE_NS)
 		return;
-	vigil->polled = longer(vigil->polled);
+	vigil->polled = vigil_longer(vigil->polled);
 	vigil->polled_until = end + vigil->polled;
 }

@@ -43,12 +43,13 @@
 #define TRY_FIRST (10 * MSEC)
 #define TRY_LAST (1000 * MSEC)
 
-static struct wire *from_port(struct switch_port *port)
+static struct wire *wire_from_port(struct switch_port *port)
 {
 	return container_of(port, struct wire, port);
 }
 
-static void set_mask(struct wire *wire, int fd, uint32_t *mask, uint32_t want)
+static void wire_set_mask(struct wire *wire, int fd, uint32_t *mask,
+			  uint32_t want)
 {
 	if (fd < 0 || *mask == want)
 		return;
@@ -56,27 +57,27 @@ static void set_mask(struct wire *wire, int fd, uint32_t *mask, uint32_t want)
 	events_change(wire->events, &wire->source, fd, want);
 }
 
-static void update_mask(struct wire *wire)
+static void wire_update_mask(struct wire *wire)
 {
 	bool wait = switch_is_held(&wire->port) || wire->backlog;
 	uint32_t in = wait ? 0 : EPOLLIN;
 	uint32_t out = wire->want_out ? EPOLLOUT : 0;
 
 	if (wire->out_fd == wire->fd) {
-		set_mask(wire, wire->fd, &wire->mask, in | out);
+		wire_set_mask(wire, wire->fd, &wire->mask, in | out);
 	} else {
-		set_mask(wire, wire->fd, &wire->mask, in);
-		set_mask(wire, wire->out_fd, &wire->out_mask, out);
+		wire_set_mask(wire, wire->fd, &wire->mask, in);
+		wire_set_mask(wire, wire->out_fd, &wire->out_mask, out);
 	}
 }
 
 void wire_want_out(struct wire *wire, bool want)
 {
 	wire->want_out = want;
-	update_mask(wire);
+	wire_update_mask(wire);
 }
 
-static void update_hold(struct wire *wire)
+static void wire_update_hold(struct wire *wire)
 {
 	size_t used = frame_queue_used(&wire->tx);
 	struct switch_port *port = &wire->port;
@@ -91,7 +92,7 @@ static void update_hold(struct wire *wire)
 }
 
 /* Return: 0, -EAGAIN if some is left, or why the peer is gone */
-static int flush_for_a_while(struct wire *wire)
+static int wire_flush_for_a_while(struct wire *wire)
 {
 	uint64_t end = clock_ns() + FLUSH_NS;
 
@@ -110,8 +111,8 @@ void wire_flush(struct wire *wire)
 
 	if (!wire->port.up || wire->want_out || !frame_queue_used(&wire->tx))
 		return;
-	err = flush_for_a_while(wire);
-	update_hold(wire);
+	err = wire_flush_for_a_while(wire);
+	wire_update_hold(wire);
 	if (err == -EAGAIN)
 		wire_want_out(wire, true);
 	else if (err)
@@ -120,7 +121,7 @@ void wire_flush(struct wire *wire)
 
 static void wire_send(struct switch_port *port, const struct packet *pkt)
 {
-	struct wire *wire = from_port(port);
+	struct wire *wire = wire_from_port(port);
 	struct frame frame;
 
 	if (!port->up) {
@@ -139,7 +140,7 @@ static void wire_send(struct switch_port *port, const struct packet *pkt)
 	if (frame_queue_used(&wire->tx) < FLUSH_BYTES)
 		return;
 	wire_flush(wire);
-	update_hold(wire);
+	wire_update_hold(wire);
 }
 
 void wire_receive(struct wire *wire, const uint8_t *data, size_t len)
@@ -156,7 +157,7 @@ void wire_receive(struct wire *wire, const uint8_t *data, size_t len)
 	switch_transmit(&wire->port, &pkt);
 }
 
-static uint64_t work_done(const struct wire *wire)
+static uint64_t wire_work_done(const struct wire *wire)
 {
 	const struct port_stats *stats = &wire->port.stats;
 	const struct net_switch *sw = wire->port.sw;
@@ -166,7 +167,7 @@ static uint64_t work_done(const struct wire *wire)
 
 bool wire_turn_is_over(struct wire *wire)
 {
-	uint64_t work = work_done(wire);
+	uint64_t work = wire_work_done(wire);
 
 	if (work - wire->turn_work < TURN_LOOK)
 		return false;
@@ -174,14 +175,14 @@ bool wire_turn_is_over(struct wire *wire)
 	return clock_ns() >= wire->turn_end;
 }
 
-static void take_turn(struct wire *wire)
+static void wire_take_turn(struct wire *wire)
 {
 	wire->turn_end = clock_ns() + NIC_TURN_NS;
-	wire->turn_work = work_done(wire);
+	wire->turn_work = wire_work_done(wire);
 	wire->config->kind->ready(wire);
 }
 
-static void fd_ready(void *owner, uint32_t events)
+static void wire_fd_ready(void *owner, uint32_t events)
 {
 	struct wire *wire = owner;
 
@@ -194,10 +195,10 @@ static void fd_ready(void *owner, uint32_t events)
 		wire_flush(wire);
 	}
 	if (wire->fd >= 0 && events & (EPOLLIN | EPOLLERR | EPOLLHUP)) {
-		take_turn(wire);
+		wire_take_turn(wire);
 		wire->had_turn = true;
 	}
-	update_mask(wire);
+	wire_update_mask(wire);
 }
 
 int wire_set_fd(struct wire *wire, int fd)
@@ -267,7 +268,7 @@ void wire_up(struct wire *wire)
 	wire->told = WIRE_UP;
 }
 
-static void say_down(struct wire *wire, const char *format, va_list args)
+static void wire_say_down(struct wire *wire, const char *format, va_list args)
 {
 	char why[256];
 
@@ -284,7 +285,7 @@ void wire_down(struct wire *wire, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say_down(wire, format, args);
+	wire_say_down(wire, format, args);
 	va_end(args);
 	if (wire->port.up) {
 		/*
@@ -295,7 +296,7 @@ void wire_down(struct wire *wire, const char *format, ...)
 		switch_set_up(&wire->port, false);
 	}
 	wire->port.stats.tx_dropped += frame_queue_clear(&wire->tx);
-	update_hold(wire);
+	wire_update_hold(wire);
 	if (wire->config->kind->drop)
 		wire->config->kind->drop(wire);
 }
@@ -326,9 +327,9 @@ void wire_run(struct wire *wire)
 		wire->config->kind->try(wire);
 	}
 	if (wire->backlog && !wire->had_turn && !switch_is_held(&wire->port))
-		take_turn(wire);
+		wire_take_turn(wire);
 	wire->had_turn = false;
-	update_mask(wire);
+	wire_update_mask(wire);
 }
 
 uint64_t wire_next_event(struct wire *wire)
@@ -362,7 +363,7 @@ int wire_open(struct wire *wire, const struct wire_config *config,
 	wire->log.name = config->name;
 	wire->config = config;
 	wire->events = events;
-	wire->source = (struct event_source){ fd_ready, wire };
+	wire->source = (struct event_source){ wire_fd_ready, wire };
 	wire->fd = -1;
 	wire->out_fd = -1;
 	wire->other_fd = -1;

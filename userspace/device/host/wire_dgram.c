@@ -23,7 +23,7 @@
 /* Bytes of the kernel's queue, if it allows as much */
 #define SOCKET_BUFFER (1 << 20)
 
-static void set_buffer(int fd)
+static void wire_dgram_set_buffer(int fd)
 {
 	int size = SOCKET_BUFFER;
 
@@ -32,7 +32,7 @@ static void set_buffer(int fd)
 }
 
 /* Returns 0 or -errno */
-static int connect_to(int fd, const char *path)
+static int wire_dgram_connect_to(int fd, const char *path)
 {
 	struct sockaddr_un addr;
 
@@ -40,7 +40,7 @@ static int connect_to(int fd, const char *path)
 	return connect(fd, (struct sockaddr *)&addr, sizeof(addr)) ? -errno : 0;
 }
 
-static int reach_peer(struct wire *wire)
+static int wire_dgram_reach_peer(struct wire *wire)
 {
 	const char *remote = wire->config->remote;
 	int err;
@@ -49,17 +49,17 @@ static int reach_peer(struct wire *wire)
 	fd = unix_socket(SOCK_DGRAM);
 	if (fd < 0)
 		return fd;
-	set_buffer(fd);
-	err = connect_to(fd, remote);
+	wire_dgram_set_buffer(fd);
+	err = wire_dgram_connect_to(fd, remote);
 	if (!err)
 		return wire_set_out_fd(wire, fd);
 	close(fd);
-	return err == -EPERM ? connect_to(wire->fd, remote) : err;
+	return err == -EPERM ? wire_dgram_connect_to(wire->fd, remote) : err;
 }
 
-static void dgram_try(struct wire *wire)
+static void wire_dgram_dgram_try(struct wire *wire)
 {
-	int err = reach_peer(wire);
+	int err = wire_dgram_reach_peer(wire);
 
 	if (err)
 		wire_down(wire, "cannot connect to %s: %s",
@@ -68,7 +68,7 @@ static void dgram_try(struct wire *wire)
 		wire_up(wire);
 }
 
-static int dgram_open(struct wire *wire)
+static int wire_dgram_dgram_open(struct wire *wire)
 {
 	const struct wire_config *config = wire->config;
 	struct sockaddr_un addr;
@@ -86,14 +86,14 @@ static int dgram_open(struct wire *wire)
 		err = wire_error(wire, fd, "bind to %s", config->local);
 		goto err_free;
 	}
-	set_buffer(fd);
+	wire_dgram_set_buffer(fd);
 	unix_refuse_files(fd);
 	err = wire_set_fd(wire, fd);
 	if (err) {
 		wire_error(wire, err, "wait for %s", config->local);
 		goto err_unlink;
 	}
-	dgram_try(wire);
+	wire_dgram_dgram_try(wire);
 	return 0;
 
 err_unlink:
@@ -103,22 +103,22 @@ err_free:
 	return err;
 }
 
-static void dgram_ready(struct wire *wire)
+static void wire_dgram_dgram_ready(struct wire *wire)
 {
 	/*
 	 * Errors here are about frames that were sent, and sending reports
 	 * them, too.
 	 */
 	if (mmsg_receive(wire) > 0 && !wire->port.up)
-		dgram_try(wire);
+		wire_dgram_dgram_try(wire);
 }
 
-static int dgram_flush(struct wire *wire)
+static int wire_dgram_dgram_flush(struct wire *wire)
 {
 	return mmsg_flush(wire, (struct iovec){});
 }
 
-static void dgram_drop(struct wire *wire)
+static void wire_dgram_dgram_drop(struct wire *wire)
 {
 	static const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
 
@@ -129,7 +129,7 @@ static void dgram_drop(struct wire *wire)
 	wire_try_later(wire);
 }
 
-static void dgram_close(struct wire *wire)
+static void wire_dgram_dgram_close(struct wire *wire)
 {
 	wire_drop_fd(wire);
 	unlink(wire->config->local);
@@ -138,10 +138,10 @@ static void dgram_close(struct wire *wire)
 
 const struct wire_kind wire_dgram = {
 	.name = "dgram",
-	.open = dgram_open,
-	.try = dgram_try,
-	.ready = dgram_ready,
-	.flush = dgram_flush,
-	.drop = dgram_drop,
-	.close = dgram_close,
+	.open = wire_dgram_dgram_open,
+	.try = wire_dgram_dgram_try,
+	.ready = wire_dgram_dgram_ready,
+	.flush = wire_dgram_dgram_flush,
+	.drop = wire_dgram_dgram_drop,
+	.close = wire_dgram_dgram_close,
 };

@@ -67,7 +67,7 @@ struct packet_wire {
 	struct slot slots[BATCH];
 };
 
-static int bind_to(int fd, unsigned int ifindex)
+static int wire_packet_bind_to(int fd, unsigned int ifindex)
 {
 	struct sockaddr_ll addr = {
 		.sll_family = AF_PACKET,
@@ -86,7 +86,7 @@ static int bind_to(int fd, unsigned int ifindex)
 	return 0;
 }
 
-static void packet_try(struct wire *wire)
+static void wire_packet_packet_try(struct wire *wire)
 {
 	struct packet_wire *packet = wire->priv;
 	unsigned int ifindex;
@@ -100,7 +100,7 @@ static void packet_try(struct wire *wire)
 	}
 	/* The interface may have been deleted and created again. */
 	if (ifindex != packet->ifindex)
-		err = bind_to(wire->fd, ifindex);
+		err = wire_packet_bind_to(wire->fd, ifindex);
 	if (err) {
 		wire_down(wire, "%s: %s", wire->config->ifname, strerror(-err));
 		return;
@@ -109,7 +109,7 @@ static void packet_try(struct wire *wire)
 	wire_up(wire);
 }
 
-static int set_options(int fd)
+static int wire_packet_set_options(int fd)
 {
 	static const int options[] = {
 		PACKET_VNET_HDR,
@@ -129,7 +129,7 @@ static int set_options(int fd)
 }
 
 /* Returns a file descriptor, or -errno */
-static int open_socket(unsigned int ifindex)
+static int wire_packet_open_socket(unsigned int ifindex)
 {
 	int err;
 	int fd;
@@ -137,16 +137,16 @@ static int open_socket(unsigned int ifindex)
 	fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	err = set_options(fd);
+	err = wire_packet_set_options(fd);
 	if (!err)
-		err = bind_to(fd, ifindex);
+		err = wire_packet_bind_to(fd, ifindex);
 	if (!err)
 		return fd;
 	close(fd);
 	return err;
 }
 
-static int packet_open(struct wire *wire)
+static int wire_packet_packet_open(struct wire *wire)
 {
 	const char *ifname = wire->config->ifname;
 	struct packet_wire *packet;
@@ -162,7 +162,7 @@ static int packet_open(struct wire *wire)
 		err = wire_error(wire, -errno, "use interface %s", ifname);
 		goto err_free;
 	}
-	fd = open_socket(packet->ifindex);
+	fd = wire_packet_open_socket(packet->ifindex);
 	if (fd < 0) {
 		err = wire_error(wire, fd, "open a packet socket on %s",
 				 ifname);
@@ -179,8 +179,8 @@ err_free:
 }
 
 /* The internet checksum (RFC 1071) from @start on, in place at @offset there */
-static bool finish_checksum(uint8_t *frame, size_t len, size_t start,
-			    size_t offset)
+static bool wire_packet_finish_checksum(uint8_t *frame, size_t len,
+					size_t start, size_t offset)
 {
 	uint32_t sum = 0;
 
@@ -202,7 +202,8 @@ static bool finish_checksum(uint8_t *frame, size_t len, size_t start,
 	return true;
 }
 
-static const struct tpacket_auxdata *find_auxdata(struct msghdr *msg)
+static const struct tpacket_auxdata *
+wire_packet_find_auxdata(struct msghdr *msg)
 {
 	struct cmsghdr *cmsg = CMSG_FIRSTHDR(msg);
 
@@ -212,8 +213,8 @@ static const struct tpacket_auxdata *find_auxdata(struct msghdr *msg)
 	return (const void *)CMSG_DATA(cmsg);
 }
 
-static uint8_t *put_tag_back(uint8_t *frame,
-			     const struct tpacket_auxdata *auxdata)
+static uint8_t *wire_packet_put_tag_back(uint8_t *frame,
+					 const struct tpacket_auxdata *auxdata)
 {
 	uint16_t tag[2] = { htons(ETH_P_8021Q), htons(auxdata->tp_vlan_tci) };
 
@@ -224,8 +225,8 @@ static uint8_t *put_tag_back(uint8_t *frame,
 	return frame - TAG_LEN;
 }
 
-static bool is_several_frames(struct wire *wire,
-			      const struct virtio_net_hdr *hdr)
+static bool wire_packet_is_several_frames(struct wire *wire,
+					  const struct virtio_net_hdr *hdr)
 {
 	struct packet_wire *packet = wire->priv;
 
@@ -239,30 +240,33 @@ static bool is_several_frames(struct wire *wire,
 	return true;
 }
 
-static void receive_slot(struct wire *wire, struct slot *slot,
-			 struct mmsghdr *msg)
+static void wire_packet_receive_slot(struct wire *wire, struct slot *slot,
+				     struct mmsghdr *msg)
 {
-	const struct tpacket_auxdata *auxdata = find_auxdata(&msg->msg_hdr);
+	const struct tpacket_auxdata *auxdata =
+		wire_packet_find_auxdata(&msg->msg_hdr);
 	const struct virtio_net_hdr *hdr = &slot->hdr;
 	size_t len = msg->msg_len - sizeof(*hdr);
 	uint8_t *frame = slot->frame;
 
-	if (msg->msg_len < sizeof(*hdr) || is_several_frames(wire, hdr) ||
+	if (msg->msg_len < sizeof(*hdr) ||
+	    wire_packet_is_several_frames(wire, hdr) ||
 	    (hdr->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM &&
-	     !finish_checksum(frame, len, hdr->csum_start, hdr->csum_offset))) {
+	     !wire_packet_finish_checksum(frame, len, hdr->csum_start,
+					  hdr->csum_offset))) {
 		wire->port.stats.rx_bad++;
 		return;
 	}
 	if (auxdata && auxdata->tp_status & TP_STATUS_VLAN_VALID &&
 	    len >= MACS_LEN) {
-		frame = put_tag_back(frame, auxdata);
+		frame = wire_packet_put_tag_back(frame, auxdata);
 		len += TAG_LEN;
 	}
 	wire_receive(wire, frame, len);
 }
 
 /* Returns 0, -EAGAIN if there are no more frames, or an error */
-static int receive(struct wire *wire)
+static int wire_packet_receive(struct wire *wire)
 {
 	struct packet_wire *packet = wire->priv;
 	struct mmsghdr msgs[BATCH];
@@ -285,29 +289,29 @@ static int receive(struct wire *wire)
 	if (num < 0)
 		return -errno;
 	for (int i = 0; i < num; i++)
-		receive_slot(wire, &packet->slots[i], &msgs[i]);
+		wire_packet_receive_slot(wire, &packet->slots[i], &msgs[i]);
 	return num == BATCH ? 0 : -EAGAIN;
 }
 
-static void packet_ready(struct wire *wire)
+static void wire_packet_packet_ready(struct wire *wire)
 {
 	int err = 0;
 
 	for (unsigned int i = 0;
 	     i < BATCHES && !err && !wire_turn_is_over(wire); i++)
-		err = receive(wire);
+		err = wire_packet_receive(wire);
 	if (err && err != -EAGAIN && err != -EINTR)
 		wire_down(wire, "%s: %s", wire->config->ifname, strerror(-err));
 }
 
-static int packet_flush(struct wire *wire)
+static int wire_packet_packet_flush(struct wire *wire)
 {
 	struct virtio_net_hdr hdr = {};
 
 	return mmsg_flush(wire, (struct iovec){ &hdr, sizeof(hdr) });
 }
 
-static void packet_close(struct wire *wire)
+static void wire_packet_packet_close(struct wire *wire)
 {
 	netif_close(wire);
 	free(wire->priv);
@@ -315,10 +319,10 @@ static void packet_close(struct wire *wire)
 
 const struct wire_kind wire_packet = {
 	.name = "packet",
-	.open = packet_open,
-	.try = packet_try,
-	.ready = packet_ready,
-	.flush = packet_flush,
+	.open = wire_packet_packet_open,
+	.try = wire_packet_packet_try,
+	.ready = wire_packet_packet_ready,
+	.flush = wire_packet_packet_flush,
 	.drop = netif_drop,
-	.close = packet_close,
+	.close = wire_packet_packet_close,
 };

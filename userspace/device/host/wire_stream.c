@@ -33,35 +33,37 @@
 #define KEEPALIVE_INTERVAL 5
 #define KEEPALIVE_COUNT 4
 
-static bool is_path(const char *addr)
+static bool wire_stream_is_path(const char *addr)
 {
 	return strchr(addr, '/');
 }
 
-static void set_option(int fd, int level, int option, int value)
+static void wire_stream_set_option(int fd, int level, int option, int value)
 {
 	/* Without this setting the wire is only slower. */
 	setsockopt(fd, level, option, &value, sizeof(value));
 }
 
-static void set_options(int fd, const char *addr)
+static void wire_stream_set_options(int fd, const char *addr)
 {
-	if (is_path(addr)) {
-		set_option(fd, SOL_SOCKET, SO_SNDBUF, SOCKET_BUFFER);
+	if (wire_stream_is_path(addr)) {
+		wire_stream_set_option(fd, SOL_SOCKET, SO_SNDBUF,
+				       SOCKET_BUFFER);
 		unix_refuse_files(fd);
 		return;
 	}
-	set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-	set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE);
-	set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL);
-	set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_COUNT);
-	set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
-		   (KEEPALIVE_IDLE + KEEPALIVE_INTERVAL * KEEPALIVE_COUNT) *
-			   1000);
+	wire_stream_set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	wire_stream_set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	wire_stream_set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE);
+	wire_stream_set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL,
+			       KEEPALIVE_INTERVAL);
+	wire_stream_set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_COUNT);
+	wire_stream_set_option(
+		fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
+		(KEEPALIVE_IDLE + KEEPALIVE_INTERVAL * KEEPALIVE_COUNT) * 1000);
 }
 
-static void wait_for_peer(struct wire *wire)
+static void wire_stream_wait_for_peer(struct wire *wire)
 {
 	int err;
 
@@ -70,7 +72,7 @@ static void wait_for_peer(struct wire *wire)
 		wire_try_later(wire);
 }
 
-static void listener_ready(void *owner, uint32_t events)
+static void wire_stream_listener_ready(void *owner, uint32_t events)
 {
 	struct wire *wire = owner;
 	int fd;
@@ -81,7 +83,7 @@ static void listener_ready(void *owner, uint32_t events)
 	fd = events_accept(wire->events, wire->other_fd);
 	if (fd < 0)
 		return;
-	set_options(fd, wire->config->listen);
+	wire_stream_set_options(fd, wire->config->listen);
 	if (wire_set_fd(wire, fd))
 		return;
 	/* The next peer waits until this one has gone. */
@@ -89,7 +91,7 @@ static void listener_ready(void *owner, uint32_t events)
 	wire_up(wire);
 }
 
-static int tcp_listen(struct wire *wire)
+static int wire_stream_tcp_listen(struct wire *wire)
 {
 	const char *text = wire->config->listen;
 	struct inet_address address;
@@ -104,7 +106,7 @@ static int tcp_listen(struct wire *wire)
 	fd = socket(address.addr.ss_family,
 		    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd >= 0)
-		set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+		wire_stream_set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	if (fd >= 0 &&
 	    !bind(fd, (struct sockaddr *)&address.addr, address.len) &&
 	    !listen(fd, 1))
@@ -115,35 +117,36 @@ static int tcp_listen(struct wire *wire)
 	return wire_error(wire, err, "listen on %s", text);
 }
 
-static int open_listener(struct wire *wire)
+static int wire_stream_open_listener(struct wire *wire)
 {
 	const char *addr = wire->config->listen;
 	int fd;
 
-	if (is_path(addr)) {
+	if (wire_stream_is_path(addr)) {
 		fd = unix_bind(SOCK_STREAM, addr, wire->config->mode);
 		if (fd < 0)
 			return wire_error(wire, fd, "listen on %s", addr);
 		unix_refuse_files(fd);
 	} else {
-		fd = tcp_listen(wire);
+		fd = wire_stream_tcp_listen(wire);
 		if (fd < 0)
 			return fd;
 	}
-	wire->other = (struct event_source){ listener_ready, wire };
+	wire->other = (struct event_source){ wire_stream_listener_ready, wire };
 	wire->other_fd = fd;
 	wire_down(wire, "waiting for a peer on %s", addr);
 	return 0;
 }
 
 /* Finds the address of the peer. Returns 0 or -errno */
-static int peer_address(struct wire *wire, struct inet_address *address)
+static int wire_stream_peer_address(struct wire *wire,
+				    struct inet_address *address)
 {
 	const char *text = wire->config->connect;
 	const char *error;
 	int err;
 
-	if (is_path(text)) {
+	if (wire_stream_is_path(text)) {
 		address->len = sizeof(struct sockaddr_un);
 		err = unix_address((struct sockaddr_un *)&address->addr, text);
 		return err ? wire_error(wire, err, "connect to %s", text) : 0;
@@ -154,7 +157,7 @@ static int peer_address(struct wire *wire, struct inet_address *address)
 	return -EINVAL;
 }
 
-static void connect_failed(struct wire *wire, int err)
+static void wire_stream_connect_failed(struct wire *wire, int err)
 {
 	wire_down(wire, "cannot connect to %s: %s", wire->config->connect,
 		  strerror(err));
@@ -164,7 +167,7 @@ static void connect_failed(struct wire *wire, int err)
  * TCP can connect a socket to itself. That happens if nobody listens on the
  * port, and the socket gets the same port as its own.
  */
-static bool is_connected_to_itself(int fd)
+static bool wire_stream_is_connected_to_itself(int fd)
 {
 	struct inet_address own = { .len = sizeof(own.addr) };
 	struct inet_address peer = { .len = sizeof(peer.addr) };
@@ -175,7 +178,7 @@ static bool is_connected_to_itself(int fd)
 	       !memcmp(&own.addr, &peer.addr, own.len);
 }
 
-static void connected(struct wire *wire)
+static void wire_stream_connected(struct wire *wire)
 {
 	/*
 	 * No state of the connection may remain that keeps others from
@@ -183,16 +186,16 @@ static void connected(struct wire *wire)
 	 */
 	static const struct linger none = { .l_onoff = 1 };
 
-	if (!is_connected_to_itself(wire->fd)) {
+	if (!wire_stream_is_connected_to_itself(wire->fd)) {
 		wire_up(wire);
 		return;
 	}
 	setsockopt(wire->fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
-	connect_failed(wire, ECONNREFUSED);
+	wire_stream_connect_failed(wire, ECONNREFUSED);
 }
 
 /* A connect() that was in progress has ended. */
-static void stream_writable(struct wire *wire)
+static void wire_stream_stream_writable(struct wire *wire)
 {
 	socklen_t len = sizeof(int);
 	int err = 0;
@@ -201,32 +204,32 @@ static void stream_writable(struct wire *wire)
 		return;
 	getsockopt(wire->fd, SOL_SOCKET, SO_ERROR, &err, &len);
 	if (err)
-		connect_failed(wire, err);
+		wire_stream_connect_failed(wire, err);
 	else
-		connected(wire);
+		wire_stream_connected(wire);
 }
 
-static void stream_try(struct wire *wire)
+static void wire_stream_stream_try(struct wire *wire)
 {
 	struct inet_address *address = wire->priv;
 	int fd;
 
 	if (wire->config->listen) {
-		wait_for_peer(wire);
+		wire_stream_wait_for_peer(wire);
 		return;
 	}
 	fd = socket(address->addr.ss_family,
 		    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0) {
-		connect_failed(wire, errno);
+		wire_stream_connect_failed(wire, errno);
 		return;
 	}
-	set_options(fd, wire->config->connect);
+	wire_stream_set_options(fd, wire->config->connect);
 	if (!connect(fd, (struct sockaddr *)&address->addr, address->len)) {
 		if (wire_set_fd(wire, fd))
 			wire_try_later(wire);
 		else
-			connected(wire);
+			wire_stream_connected(wire);
 	} else if (errno == EINPROGRESS) {
 		if (wire_set_fd(wire, fd))
 			wire_try_later(wire);
@@ -236,11 +239,11 @@ static void stream_try(struct wire *wire)
 		int err = errno;
 
 		close(fd);
-		connect_failed(wire, err);
+		wire_stream_connect_failed(wire, err);
 	}
 }
 
-static int stream_open(struct wire *wire)
+static int wire_stream_stream_open(struct wire *wire)
 {
 	int err;
 
@@ -251,13 +254,13 @@ static int stream_open(struct wire *wire)
 		goto err_free;
 	}
 	if (wire->config->listen)
-		err = open_listener(wire);
+		err = wire_stream_open_listener(wire);
 	else
-		err = peer_address(wire, wire->priv);
+		err = wire_stream_peer_address(wire, wire->priv);
 	if (err)
 		goto err_free;
 	if (wire->config->connect)
-		stream_try(wire);
+		wire_stream_stream_try(wire);
 	return 0;
 
 err_free:
@@ -266,16 +269,16 @@ err_free:
 	return err;
 }
 
-static void stream_drop(struct wire *wire)
+static void wire_stream_stream_drop(struct wire *wire)
 {
 	wire_drop_fd(wire);
 	if (wire->config->listen)
-		wait_for_peer(wire);
+		wire_stream_wait_for_peer(wire);
 	else
 		wire_try_later(wire);
 }
 
-static int stream_flush(struct wire *wire)
+static int wire_stream_stream_flush(struct wire *wire)
 {
 	struct frame_queue *tx = &wire->tx;
 	size_t len = frame_queue_used(tx);
@@ -295,7 +298,7 @@ static int stream_flush(struct wire *wire)
  *
  * Return: whether there may be more of them.
  */
-static bool take_frames(struct wire *wire)
+static bool wire_stream_take_frames(struct wire *wire)
 {
 	while (wire->rx_len - wire->rx_at >= FRAME_PREFIX) {
 		const uint8_t *at = wire->rx + wire->rx_at;
@@ -323,7 +326,7 @@ static bool take_frames(struct wire *wire)
 }
 
 /* Returns true if anything has arrived */
-static bool receive(struct wire *wire)
+static bool wire_stream_receive(struct wire *wire)
 {
 	ssize_t n = recv(wire->fd, wire->rx + wire->rx_len,
 			 RX_SIZE - wire->rx_len, MSG_DONTWAIT);
@@ -342,18 +345,18 @@ static bool receive(struct wire *wire)
 	return true;
 }
 
-static void stream_ready(struct wire *wire)
+static void wire_stream_stream_ready(struct wire *wire)
 {
-	if (wire->backlog || receive(wire))
-		wire->backlog = take_frames(wire);
+	if (wire->backlog || wire_stream_receive(wire))
+		wire->backlog = wire_stream_take_frames(wire);
 }
 
-static void stream_close(struct wire *wire)
+static void wire_stream_stream_close(struct wire *wire)
 {
 	wire_drop_fd(wire);
 	if (wire->config->listen) {
 		close(wire->other_fd);
-		if (is_path(wire->config->listen))
+		if (wire_stream_is_path(wire->config->listen))
 			unlink(wire->config->listen);
 	}
 	free(wire->rx);
@@ -362,11 +365,11 @@ static void stream_close(struct wire *wire)
 
 const struct wire_kind wire_stream = {
 	.name = "stream",
-	.open = stream_open,
-	.try = stream_try,
-	.ready = stream_ready,
-	.writable = stream_writable,
-	.flush = stream_flush,
-	.drop = stream_drop,
-	.close = stream_close,
+	.open = wire_stream_stream_open,
+	.try = wire_stream_stream_try,
+	.ready = wire_stream_stream_ready,
+	.writable = wire_stream_stream_writable,
+	.flush = wire_stream_stream_flush,
+	.drop = wire_stream_stream_drop,
+	.close = wire_stream_stream_close,
 };

@@ -25,7 +25,7 @@
 #define RX_SIZE (FRAME_MAX_LEN + 1)
 
 /* Returns a file descriptor, or -errno */
-static int attach(const struct wire *wire)
+static int wire_tap_attach(const struct wire *wire)
 {
 	struct ifreq req = { .ifr_flags = IFF_TAP | IFF_NO_PI };
 	int err;
@@ -45,15 +45,15 @@ static int attach(const struct wire *wire)
 }
 
 /* The interface may have been deleted and created again. */
-static void attach_again(struct wire *wire)
+static void wire_tap_attach_again(struct wire *wire)
 {
-	int fd = attach(wire);
+	int fd = wire_tap_attach(wire);
 
 	if (fd >= 0)
 		wire_set_fd(wire, fd);
 }
 
-static void tap_try(struct wire *wire)
+static void wire_tap_tap_try(struct wire *wire)
 {
 	const char *ifname = wire->config->ifname;
 	const char *why;
@@ -62,14 +62,14 @@ static void tap_try(struct wire *wire)
 	 * Opening would create the interface, which is not up to this process.
 	 */
 	if (wire->fd < 0 && if_nametoindex(ifname))
-		attach_again(wire);
+		wire_tap_attach_again(wire);
 	if (!netif_running(wire, &why))
 		wire_down(wire, "%s: %s", ifname, why);
 	else if (wire->fd >= 0)
 		wire_up(wire);
 }
 
-static int tap_open(struct wire *wire)
+static int wire_tap_tap_open(struct wire *wire)
 {
 	const char *ifname = wire->config->ifname;
 	int err;
@@ -78,7 +78,7 @@ static int tap_open(struct wire *wire)
 	wire->rx = malloc(RX_SIZE);
 	if (!wire->rx)
 		return wire_error(wire, -ENOMEM, "get memory");
-	fd = attach(wire);
+	fd = wire_tap_attach(wire);
 	if (fd < 0) {
 		err = wire_error(wire, fd, "attach to TAP interface %s",
 				 ifname);
@@ -94,13 +94,13 @@ err_free:
 	return err;
 }
 
-static void gone(struct wire *wire, int err)
+static void wire_tap_gone(struct wire *wire, int err)
 {
 	wire_down(wire, "%s: %s", wire->config->ifname, strerror(err));
 	wire_drop_fd(wire);
 }
 
-static void tap_ready(struct wire *wire)
+static void wire_tap_tap_ready(struct wire *wire)
 {
 	for (unsigned int i = 0;
 	     i < BATCH && wire->fd >= 0 && !wire_turn_is_over(wire); i++) {
@@ -109,13 +109,13 @@ static void tap_ready(struct wire *wire)
 		if (n >= 0)
 			wire_receive(wire, wire->rx, n);
 		else if (errno == EBADFD)
-			gone(wire, ENODEV);
+			wire_tap_gone(wire, ENODEV);
 		else if (errno != EINTR)
 			return;
 	}
 }
 
-static int tap_flush(struct wire *wire)
+static int wire_tap_tap_flush(struct wire *wire)
 {
 	struct frame_queue *tx = &wire->tx;
 	size_t at = tx->head;
@@ -133,7 +133,7 @@ static int tap_flush(struct wire *wire)
 	return 0;
 }
 
-static void tap_close(struct wire *wire)
+static void wire_tap_tap_close(struct wire *wire)
 {
 	netif_close(wire);
 	free(wire->rx);
@@ -141,10 +141,10 @@ static void tap_close(struct wire *wire)
 
 const struct wire_kind wire_tap = {
 	.name = "tap",
-	.open = tap_open,
-	.try = tap_try,
-	.ready = tap_ready,
-	.flush = tap_flush,
+	.open = wire_tap_tap_open,
+	.try = wire_tap_tap_try,
+	.ready = wire_tap_tap_ready,
+	.flush = wire_tap_tap_flush,
 	.drop = netif_drop,
-	.close = tap_close,
+	.close = wire_tap_tap_close,
 };

@@ -45,7 +45,7 @@ struct udp {
 	bool probing;
 };
 
-static void udp_try(struct wire *wire)
+static void wire_udp_udp_try(struct wire *wire)
 {
 	struct udp *udp = wire->priv;
 
@@ -71,8 +71,8 @@ static void udp_try(struct wire *wire)
 	wire_try_in(wire, PROBE_TIME);
 }
 
-static int parse(struct wire *wire, struct inet_address *address,
-		 const char *text, int family)
+static int wire_udp_parse(struct wire *wire, struct inet_address *address,
+			  const char *text, int family)
 {
 	const char *error;
 
@@ -82,7 +82,7 @@ static int parse(struct wire *wire, struct inet_address *address,
 	return -EINVAL;
 }
 
-static void set_buffer(int fd, int force, int option)
+static void wire_udp_set_buffer(int fd, int force, int option)
 {
 	int size = SOCKET_BUFFER;
 
@@ -91,7 +91,8 @@ static void set_buffer(int fd, int force, int option)
 		setsockopt(fd, SOL_SOCKET, option, &size, sizeof(size));
 }
 
-static int bind_local(struct wire *wire, const struct inet_address *local)
+static int wire_udp_bind_local(struct wire *wire,
+			       const struct inet_address *local)
 {
 	const char *text = wire->config->local;
 	int err;
@@ -106,13 +107,13 @@ static int bind_local(struct wire *wire, const struct inet_address *local)
 		close(fd);
 		return wire_error(wire, err, "bind to %s", text);
 	}
-	set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF);
-	set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF);
+	wire_udp_set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF);
+	wire_udp_set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF);
 	err = wire_set_fd(wire, fd);
 	return err ? wire_error(wire, err, "wait for %s", text) : 0;
 }
 
-static int udp_open(struct wire *wire)
+static int wire_udp_udp_open(struct wire *wire)
 {
 	struct inet_address local;
 	struct udp *udp;
@@ -122,19 +123,20 @@ static int udp_open(struct wire *wire)
 	if (!udp)
 		return wire_error(wire, -ENOMEM, "get memory");
 	wire->priv = udp;
-	err = parse(wire, &udp->remote, wire->config->remote, AF_UNSPEC);
+	err = wire_udp_parse(wire, &udp->remote, wire->config->remote,
+			     AF_UNSPEC);
 	if (!err)
-		err = parse(wire, &local, wire->config->local,
-			    udp->remote.addr.ss_family);
+		err = wire_udp_parse(wire, &local, wire->config->local,
+				     udp->remote.addr.ss_family);
 	if (err)
 		goto err_udp;
 	err = mmsg_init(wire);
 	if (err)
 		goto err_udp;
-	err = bind_local(wire, &local);
+	err = wire_udp_bind_local(wire, &local);
 	if (err)
 		goto err_mmsg;
-	udp_try(wire);
+	wire_udp_udp_try(wire);
 	return 0;
 
 err_mmsg:
@@ -144,7 +146,7 @@ err_udp:
 	return err;
 }
 
-static void udp_ready(struct wire *wire)
+static void wire_udp_udp_ready(struct wire *wire)
 {
 	struct udp *udp = wire->priv;
 	char byte;
@@ -164,12 +166,12 @@ static void udp_ready(struct wire *wire)
 	}
 }
 
-static int udp_flush(struct wire *wire)
+static int wire_udp_udp_flush(struct wire *wire)
 {
 	return mmsg_flush(wire, (struct iovec){});
 }
 
-static void udp_drop(struct wire *wire)
+static void wire_udp_udp_drop(struct wire *wire)
 {
 	struct udp *udp = wire->priv;
 
@@ -178,7 +180,7 @@ static void udp_drop(struct wire *wire)
 	wire_try_later(wire);
 }
 
-static void udp_close(struct wire *wire)
+static void wire_udp_udp_close(struct wire *wire)
 {
 	wire_drop_fd(wire);
 	mmsg_free(wire);
@@ -187,10 +189,10 @@ static void udp_close(struct wire *wire)
 
 const struct wire_kind wire_udp = {
 	.name = "udp",
-	.open = udp_open,
-	.try = udp_try,
-	.ready = udp_ready,
-	.flush = udp_flush,
-	.drop = udp_drop,
-	.close = udp_close,
+	.open = wire_udp_udp_open,
+	.try = wire_udp_udp_try,
+	.ready = wire_udp_udp_ready,
+	.flush = wire_udp_udp_flush,
+	.drop = wire_udp_udp_drop,
+	.close = wire_udp_udp_close,
 };

@@ -64,7 +64,7 @@ struct active_rule {
  * @hold: packets that wait for their time
  * @overtaken: packets that wait to be overtaken, the oldest first
  * @overtaken_end: end of the list
- * @running: run_lane() is active
+ * @running: faults_run_lane() is active
  */
 struct lane {
 	struct hold hold;
@@ -125,7 +125,7 @@ struct passage {
  * SplitMix64 (Steele, Lea and Flood 2014), which works equally well with all
  * seeds
  */
-static uint64_t next_random(uint64_t *state)
+static uint64_t faults_next_random(uint64_t *state)
 {
 	uint64_t x = *state += 0x9e3779b97f4a7c15;
 
@@ -135,15 +135,15 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* Scales a random number to 0 to @limit - 1 */
-static uint64_t scale(uint64_t random, uint64_t limit)
+static uint64_t faults_scale(uint64_t random, uint64_t limit)
 {
 	return (__uint128_t)random * limit >> 64;
 }
 
-static void go_on(struct passage *p);
+static void faults_go_on(struct passage *p);
 
-static void tell(const struct passage *p, const struct active_rule *rule,
-		 const char *what)
+static void faults_tell(const struct passage *p, const struct active_rule *rule,
+			const char *what)
 {
 	const struct faults *faults = p->faults;
 	struct fault_event event = {
@@ -157,18 +157,18 @@ static void tell(const struct passage *p, const struct active_rule *rule,
 		faults->ops->applied(faults->ctx, &event);
 }
 
-static void applied(const struct passage *p, struct active_rule *rule,
-		    const char *what)
+static void faults_applied(const struct passage *p, struct active_rule *rule,
+			   const char *what)
 {
 	rule->stats.applied++;
-	tell(p, rule, what);
+	faults_tell(p, rule, what);
 }
 
 /*
  * Makes the bytes of the packet, which may then be changed, and returns their
  * number. No NIC or wire makes frames longer than FRAME_MAX_LEN
  */
-static uint32_t make_bytes(struct passage *p)
+static uint32_t faults_make_bytes(struct passage *p)
 {
 	struct frame frame;
 
@@ -180,28 +180,30 @@ static uint32_t make_bytes(struct passage *p)
 }
 
 /* Parses the changed bytes again */
-static void parse_bytes(struct passage *p, uint32_t len)
+static void faults_parse_bytes(struct passage *p, uint32_t len)
 {
 	frame_parse(p->bytes, len, p->own);
 	p->pkt = p->own;
 }
 
-static bool drop(struct passage *p, struct active_rule *rule, uint64_t random)
+static bool faults_drop(struct passage *p, struct active_rule *rule,
+			uint64_t random)
 {
 	(void)random;
-	applied(p, rule, "drop");
+	faults_applied(p, rule, "drop");
 	return false;
 }
 
-static bool down(struct passage *p, struct active_rule *rule, uint64_t random)
+static bool faults_rule_down(struct passage *p, struct active_rule *rule,
+			     uint64_t random)
 {
 	(void)random;
-	applied(p, rule, "down");
+	faults_applied(p, rule, "down");
 	return false;
 }
 
-static bool duplicate(struct passage *p, struct active_rule *rule,
-		      uint64_t random)
+static bool faults_duplicate(struct passage *p, struct active_rule *rule,
+			     uint64_t random)
 {
 	struct passage copy = *p;
 
@@ -209,16 +211,16 @@ static bool duplicate(struct passage *p, struct active_rule *rule,
 	if (*p->copies == FAULTS_MAX_COPIES)
 		return true;
 	++*p->copies;
-	applied(p, rule, "duplicate");
-	go_on(&copy);
+	faults_applied(p, rule, "duplicate");
+	faults_go_on(&copy);
 	return true;
 }
 
-static bool reorder(struct passage *p, struct active_rule *rule,
-		    uint64_t random)
+static bool faults_reorder(struct passage *p, struct active_rule *rule,
+			   uint64_t random)
 {
 	(void)random;
-	applied(p, rule, "reorder");
+	faults_applied(p, rule, "reorder");
 	p->holder = rule;
 	if (rule->rule.time)
 		p->at += rule->rule.time;
@@ -227,24 +229,26 @@ static bool reorder(struct passage *p, struct active_rule *rule,
 	return true;
 }
 
-static bool delay(struct passage *p, struct active_rule *rule, uint64_t random)
+static bool faults_delay(struct passage *p, struct active_rule *rule,
+			 uint64_t random)
 {
 	(void)random;
-	applied(p, rule, "delay");
+	faults_applied(p, rule, "delay");
 	p->holder = rule;
 	p->at += rule->rule.time;
 	return true;
 }
 
 /* Flips @num different bits of @bits (Floyd's algorithm). */
-static void flip_bits(uint8_t *data, uint64_t bits, unsigned int num,
-		      uint64_t random)
+static void faults_flip_bits(uint8_t *data, uint64_t bits, unsigned int num,
+			     uint64_t random)
 {
 	uint64_t chosen[RULE_MAX_BITS];
 
 	for (unsigned int i = 0; i < num; i++) {
 		uint64_t last = bits - num + i;
-		uint64_t bit = scale(next_random(&random), last + 1);
+		uint64_t bit =
+			faults_scale(faults_next_random(&random), last + 1);
 
 		for (unsigned int j = 0; j < i; j++)
 			if (chosen[j] == bit)
@@ -254,20 +258,20 @@ static void flip_bits(uint8_t *data, uint64_t bits, unsigned int num,
 	}
 }
 
-static bool corrupt(struct passage *p, struct active_rule *rule,
-		    uint64_t random)
+static bool faults_corrupt(struct passage *p, struct active_rule *rule,
+			   uint64_t random)
 {
 	uint32_t at = packet_eth_len(p->pkt);
-	uint32_t len = make_bytes(p);
+	uint32_t len = faults_make_bytes(p);
 	unsigned int num = rule->rule.bits;
 
 	if (len == at)
 		return true;
 	if (num > (len - at) * 8)
 		num = (len - at) * 8;
-	applied(p, rule, "corrupt");
-	flip_bits(p->bytes + at, (len - at) * 8, num, random);
-	parse_bytes(p, len);
+	faults_applied(p, rule, "corrupt");
+	faults_flip_bits(p->bytes + at, (len - at) * 8, num, random);
+	faults_parse_bytes(p, len);
 	return true;
 }
 
@@ -275,36 +279,37 @@ static bool corrupt(struct passage *p, struct active_rule *rule,
  * Copies the headers, so that they can be changed, and refers to the same
  * payload
  */
-static void packet_refer(struct packet *to, const struct packet *pkt)
+static void faults_packet_refer(struct packet *to, const struct packet *pkt)
 {
 	memcpy(to, pkt, offsetof(struct packet, iov));
 	memcpy(to->iov, pkt->iov, pkt->niov * sizeof(*pkt->iov));
 }
 
-static void set_ce(struct passage *p, struct active_rule *rule)
+static void faults_set_ce(struct passage *p, struct active_rule *rule)
 {
 	uint32_t at = packet_eth_len(p->pkt);
 	uint32_t len;
 
 	rule->stats.marked++;
-	tell(p, rule, "mark");
+	faults_tell(p, rule, "mark");
 	if (p->pkt->kind == PACKET_ROCE && !p->pkt->frame) {
 		if (p->pkt != p->own)
-			packet_refer(p->own, p->pkt);
+			faults_packet_refer(p->own, p->pkt);
 		p->own->roce.traffic_class |= ECN_CE;
 		p->pkt = p->own;
 		return;
 	}
-	len = make_bytes(p);
+	len = faults_make_bytes(p);
 	ecn_set_ce(p->bytes + at);
-	parse_bytes(p, len);
+	faults_parse_bytes(p, len);
 }
 
-static bool mark(struct passage *p, struct active_rule *rule, uint64_t random)
+static bool faults_mark(struct passage *p, struct active_rule *rule,
+			uint64_t random)
 {
 	(void)random;
 	rule->stats.applied++;
-	set_ce(p, rule);
+	faults_set_ce(p, rule);
 	return true;
 }
 
@@ -312,7 +317,8 @@ static bool mark(struct passage *p, struct active_rule *rule, uint64_t random)
  * The time at which the last packet will have been sent tells the length of the
  * queue. No list of packets is needed.
  */
-static bool rate(struct passage *p, struct active_rule *rule, uint64_t random)
+static bool faults_rate(struct passage *p, struct active_rule *rule,
+			uint64_t random)
 {
 	struct bottleneck *link = &rule->bottleneck[p->dir];
 	uint64_t bandwidth = rule->rule.bandwidth;
@@ -331,11 +337,11 @@ static bool rate(struct passage *p, struct active_rule *rule, uint64_t random)
 	}
 	if (waiting && waiting + len > rule->rule.queue) {
 		rule->stats.queue_full++;
-		tell(p, rule, "queue full");
+		faults_tell(p, rule, "queue full");
 		return false;
 	}
 	if (waiting > rule->rule.ecn && ecn_capable(p->pkt))
-		set_ce(p, rule);
+		faults_set_ce(p, rule);
 	work = len * 8 * NSEC_PER_SEC + link->rest;
 	link->free_at += work / bandwidth;
 	link->rest = work % bandwidth;
@@ -350,36 +356,37 @@ static bool rate(struct passage *p, struct active_rule *rule, uint64_t random)
  */
 static bool (*const appliers[])(struct passage *p, struct active_rule *rule,
 				uint64_t random) = {
-	[RULE_DROP] = drop,	  [RULE_DUPLICATE] = duplicate,
-	[RULE_REORDER] = reorder, [RULE_CORRUPT] = corrupt,
-	[RULE_DELAY] = delay,	  [RULE_RATE] = rate,
-	[RULE_MARK] = mark,	  [RULE_DOWN] = down,
+	[RULE_DROP] = faults_drop,	 [RULE_DUPLICATE] = faults_duplicate,
+	[RULE_REORDER] = faults_reorder, [RULE_CORRUPT] = faults_corrupt,
+	[RULE_DELAY] = faults_delay,	 [RULE_RATE] = faults_rate,
+	[RULE_MARK] = faults_mark,	 [RULE_DOWN] = faults_rule_down,
 };
 
-static bool is_for(const struct passage *p, const struct active_rule *rule)
+static bool faults_is_for(const struct passage *p,
+			  const struct active_rule *rule)
 {
 	return rule_selects(&rule->rule, p->dir, p->pkt) &&
 	       (rule->rule.kind != RULE_MARK || ecn_capable(p->pkt));
 }
 
 /* Returns true if the packet goes on */
-static bool apply(struct passage *p, struct active_rule *rule)
+static bool faults_apply(struct passage *p, struct active_rule *rule)
 {
 	uint64_t random;
 
-	if (!is_for(p, rule))
+	if (!faults_is_for(p, rule))
 		return true;
 	if (rule->stats.matched++ < rule->rule.after ||
 	    rule->stats.applied >= rule->rule.count)
 		return true;
-	random = next_random(&rule->random[p->dir]);
-	if (scale(random, RULE_RATE_ONE) >= rule->rule.rate)
+	random = faults_next_random(&rule->random[p->dir]);
+	if (faults_scale(random, RULE_RATE_ONE) >= rule->rule.rate)
 		return true;
 	return appliers[rule->rule.kind](p, rule, random);
 }
 
-static void deliver(struct faults *faults, enum fault_dir dir,
-		    const struct packet *pkt)
+static void faults_deliver(struct faults *faults, enum fault_dir dir,
+			   const struct packet *pkt)
 {
 	struct fault_event event = { .what = "down", .dir = dir, .pkt = pkt };
 
@@ -394,7 +401,7 @@ static void deliver(struct faults *faults, enum fault_dir dir,
 		faults->ops->applied(faults->ctx, &event);
 }
 
-static struct held *make_held(const struct passage *p)
+static struct held *faults_make_held(const struct passage *p)
 {
 	struct faults *faults = p->faults;
 	size_t size = held_size(p->pkt);
@@ -406,44 +413,44 @@ static struct held *make_held(const struct passage *p)
 		faults->held_size += size;
 	} else {
 		p->holder->stats.no_room++;
-		tell(p, p->holder, "no room");
+		faults_tell(p, p->holder, "no room");
 	}
 	return held;
 }
 
-static void deliver_held(struct faults *faults, enum fault_dir dir,
-			 struct held *held)
+static void faults_deliver_held(struct faults *faults, enum fault_dir dir,
+				struct held *held)
 {
 	struct packet pkt;
 
 	packet_load(held->copy, &pkt);
 	faults->held_size -= held_size(&pkt);
-	deliver(faults, dir, &pkt);
+	faults_deliver(faults, dir, &pkt);
 	free(held);
 }
 
 /* The packet was overtaken at @at, or has waited until then in vain. */
-static void release(struct faults *faults, enum fault_dir dir,
-		    struct held *held, uint64_t at, uint64_t now)
+static void faults_release(struct faults *faults, enum fault_dir dir,
+			   struct held *held, uint64_t at, uint64_t now)
 {
 	if (held->at < at)
 		held->at = at;
 	if (held->at <= now)
-		deliver_held(faults, dir, held);
+		faults_deliver_held(faults, dir, held);
 	else
 		hold_add(&faults->lanes[dir].hold, held);
 }
 
-static void lane_clear_overtaken(struct lane *lane)
+static void faults_lane_clear_overtaken(struct lane *lane)
 {
 	lane->overtaken = NULL;
 	lane->overtaken_end = &lane->overtaken;
 }
 
-static void wait_to_be_overtaken(struct passage *p)
+static void faults_wait_to_be_overtaken(struct passage *p)
 {
 	struct lane *lane = &p->faults->lanes[p->dir];
-	struct held *held = make_held(p);
+	struct held *held = faults_make_held(p);
 
 	if (!held)
 		return;
@@ -452,29 +459,29 @@ static void wait_to_be_overtaken(struct passage *p)
 	lane->overtaken_end = &held->next;
 }
 
-static void overtake(struct passage *p)
+static void faults_overtake(struct passage *p)
 {
 	struct faults *faults = p->faults;
 	struct lane *lane = &faults->lanes[p->dir];
 	struct held *overtaken = lane->overtaken;
 	struct held *held;
 
-	lane_clear_overtaken(lane);
+	faults_lane_clear_overtaken(lane);
 	if (p->at <= p->now) {
-		deliver(faults, p->dir, p->pkt);
+		faults_deliver(faults, p->dir, p->pkt);
 	} else {
-		held = make_held(p);
+		held = faults_make_held(p);
 		if (held)
 			hold_add(&lane->hold, held);
 	}
 	while ((held = overtaken)) {
 		overtaken = held->next;
-		release(faults, p->dir, held, p->at, p->now);
+		faults_release(faults, p->dir, held, p->at, p->now);
 	}
 }
 
 /* Applies the rules from @p->next on. */
-static void go_on(struct passage *p)
+static void faults_go_on(struct passage *p)
 {
 	const struct faults *faults = p->faults;
 	uint8_t bytes[FRAME_MAX_LEN];
@@ -483,15 +490,16 @@ static void go_on(struct passage *p)
 	p->own = &own;
 	p->bytes = bytes;
 	while (p->next < faults->num)
-		if (!apply(p, faults->rules[p->next++]))
+		if (!faults_apply(p, faults->rules[p->next++]))
 			return;
 	if (p->overtaken)
-		wait_to_be_overtaken(p);
+		faults_wait_to_be_overtaken(p);
 	else
-		overtake(p);
+		faults_overtake(p);
 }
 
-static void run_lane(struct faults *faults, enum fault_dir dir, uint64_t now)
+static void faults_run_lane(struct faults *faults, enum fault_dir dir,
+			    uint64_t now)
 {
 	struct lane *lane = &faults->lanes[dir];
 	struct held *held;
@@ -507,10 +515,10 @@ static void run_lane(struct faults *faults, enum fault_dir dir, uint64_t now)
 		lane->overtaken = held->next;
 		if (!lane->overtaken)
 			lane->overtaken_end = &lane->overtaken;
-		release(faults, dir, held, held->until, 0);
+		faults_release(faults, dir, held, held->until, 0);
 	}
 	while (hold_next(&lane->hold) <= now)
-		deliver_held(faults, dir, hold_take(&lane->hold));
+		faults_deliver_held(faults, dir, hold_take(&lane->hold));
 	lane->running = false;
 }
 
@@ -527,8 +535,8 @@ void faults_pass(struct faults *faults, uint64_t now, enum fault_dir dir,
 		.copies = &copies,
 	};
 
-	run_lane(faults, dir, now);
-	go_on(&passage);
+	faults_run_lane(faults, dir, now);
+	faults_go_on(&passage);
 }
 
 uint64_t faults_next_event(const struct faults *faults)
@@ -549,7 +557,7 @@ uint64_t faults_next_event(const struct faults *faults)
 void faults_run(struct faults *faults, uint64_t now)
 {
 	for (unsigned int i = 0; i < NUM_DIRS; i++)
-		run_lane(faults, i, now);
+		faults_run_lane(faults, i, now);
 }
 
 struct faults *faults_create(const struct faults_ops *ops, void *ctx)
@@ -561,11 +569,11 @@ struct faults *faults_create(const struct faults_ops *ops, void *ctx)
 	faults->ops = ops;
 	faults->ctx = ctx;
 	for (unsigned int i = 0; i < NUM_DIRS; i++)
-		lane_clear_overtaken(&faults->lanes[i]);
+		faults_lane_clear_overtaken(&faults->lanes[i]);
 	return faults;
 }
 
-static void free_lane(struct lane *lane)
+static void faults_free_lane(struct lane *lane)
 {
 	while (lane->overtaken) {
 		struct held *held = lane->overtaken;
@@ -582,13 +590,13 @@ void faults_destroy(struct faults *faults)
 	if (!faults)
 		return;
 	for (unsigned int i = 0; i < NUM_DIRS; i++)
-		free_lane(&faults->lanes[i]);
+		faults_free_lane(&faults->lanes[i]);
 	for (unsigned int i = 0; i < faults->num; i++)
 		free(faults->rules[i]);
 	free(faults);
 }
 
-static void find_down(struct faults *faults)
+static void faults_find_down(struct faults *faults)
 {
 	faults->down = NULL;
 	for (unsigned int i = 0; i < faults->num && !faults->down; i++)
@@ -596,7 +604,7 @@ static void find_down(struct faults *faults)
 			faults->down = faults->rules[i];
 }
 
-static void init_text(struct active_rule *rule, const char *text)
+static void faults_init_text(struct active_rule *rule, const char *text)
 {
 	snprintf(rule->text, sizeof(rule->text), "%s", text);
 	if (!rule_has_seed(&rule->rule) && rule->rule.kind != RULE_DOWN)
@@ -627,15 +635,15 @@ int faults_add(struct faults *faults, unsigned int number, const char *text,
 		free(rule);
 		return err;
 	}
-	init_text(rule, text);
+	faults_init_text(rule, text);
 	rule->stats.number = number;
 	rule->stats.text = rule->text;
 	rule->stats.down = rule->rule.kind == RULE_DOWN;
 	state = rule->rule.seed;
 	for (unsigned int i = 0; i < NUM_DIRS; i++)
-		rule->random[i] = next_random(&state);
+		rule->random[i] = faults_next_random(&state);
 	faults->rules[faults->num++] = rule;
-	find_down(faults);
+	faults_find_down(faults);
 	return 0;
 }
 
@@ -648,7 +656,7 @@ bool faults_delete(struct faults *faults, unsigned int number)
 		faults->num--;
 		memmove(&faults->rules[i], &faults->rules[i + 1],
 			(faults->num - i) * sizeof(faults->rules[i]));
-		find_down(faults);
+		faults_find_down(faults);
 		return true;
 	}
 	return false;

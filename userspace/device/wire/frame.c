@@ -43,31 +43,31 @@ static_assert(ETHER_HDR_LEN + VLAN_LEN + IPV6_LEN + UDP_LEN + BTH_LEN +
 		      FRAME_MAX_HEADER,
 	      "headers");
 
-static uint8_t *put8(uint8_t *p, uint8_t value)
+static uint8_t *frame_put8(uint8_t *p, uint8_t value)
 {
 	*p = value;
 	return p + 1;
 }
 
-static uint8_t *put16(uint8_t *p, uint16_t value)
+static uint8_t *frame_put16(uint8_t *p, uint16_t value)
 {
 	value = htobe16(value);
 	return (uint8_t *)memcpy(p, &value, sizeof(value)) + sizeof(value);
 }
 
-static uint8_t *put32(uint8_t *p, uint32_t value)
+static uint8_t *frame_put32(uint8_t *p, uint32_t value)
 {
 	value = htobe32(value);
 	return (uint8_t *)memcpy(p, &value, sizeof(value)) + sizeof(value);
 }
 
-static uint8_t *put64(uint8_t *p, uint64_t value)
+static uint8_t *frame_put64(uint8_t *p, uint64_t value)
 {
 	value = htobe64(value);
 	return (uint8_t *)memcpy(p, &value, sizeof(value)) + sizeof(value);
 }
 
-static uint16_t get16(const uint8_t *p)
+static uint16_t frame_get16(const uint8_t *p)
 {
 	uint16_t value;
 
@@ -75,7 +75,7 @@ static uint16_t get16(const uint8_t *p)
 	return be16toh(value);
 }
 
-static uint32_t get32(const uint8_t *p)
+static uint32_t frame_get32(const uint8_t *p)
 {
 	uint32_t value;
 
@@ -83,7 +83,7 @@ static uint32_t get32(const uint8_t *p)
 	return be32toh(value);
 }
 
-static uint64_t get64(const uint8_t *p)
+static uint64_t frame_get64(const uint8_t *p)
 {
 	uint64_t value;
 
@@ -95,7 +95,7 @@ static uint64_t get64(const uint8_t *p)
  * ICRC of the headers. Fields that routers may change count as ones. @ip has
  * @len bytes from the IP header on.
  */
-static uint32_t icrc_headers(const uint8_t *ip, size_t len)
+static uint32_t frame_icrc_headers(const uint8_t *ip, size_t len)
 {
 	uint8_t buf[ICRC_LRH_LEN + FRAME_MAX_HEADER];
 	uint8_t *p = buf + ICRC_LRH_LEN;
@@ -119,103 +119,104 @@ static uint32_t icrc_headers(const uint8_t *ip, size_t len)
 	return libdeflate_crc32(0, buf, ICRC_LRH_LEN + len);
 }
 
-static uint8_t *put_eth(uint8_t *p, const struct packet *pkt,
-			uint16_t ethertype)
+static uint8_t *frame_put_eth(uint8_t *p, const struct packet *pkt,
+			      uint16_t ethertype)
 {
 	memcpy(p, pkt->dmac, ETHER_ADDR_LEN);
 	memcpy(p + ETHER_ADDR_LEN, pkt->smac, ETHER_ADDR_LEN);
 	p += 2 * ETHER_ADDR_LEN;
 	if (pkt->vlan != PACKET_NO_VLAN) {
-		p = put16(p, ETHERTYPE_VLAN);
-		p = put16(p, pkt->vlan);
+		p = frame_put16(p, ETHERTYPE_VLAN);
+		p = frame_put16(p, pkt->vlan);
 	}
-	return put16(p, ethertype);
+	return frame_put16(p, ethertype);
 }
 
-static uint8_t *put_bth(uint8_t *p, const struct roce_hdr *hdr)
+static uint8_t *frame_put_bth(uint8_t *p, const struct roce_hdr *hdr)
 {
-	p = put8(p, hdr->opcode);
-	p = put8(p, (hdr->solicited ? BTH_SE : 0) | (hdr->mig_req ? BTH_M : 0) |
-			    hdr->pad << BTH_PAD_SHIFT);
-	p = put16(p, hdr->pkey);
-	p = put32(p, hdr->dest_qpn);
+	p = frame_put8(p, hdr->opcode);
+	p = frame_put8(p, (hdr->solicited ? BTH_SE : 0) |
+				  (hdr->mig_req ? BTH_M : 0) |
+				  hdr->pad << BTH_PAD_SHIFT);
+	p = frame_put16(p, hdr->pkey);
+	p = frame_put32(p, hdr->dest_qpn);
 	p[-4] = (hdr->fecn ? BTH_FECN : 0) | (hdr->becn ? BTH_BECN : 0);
-	p = put32(p, hdr->psn);
+	p = frame_put32(p, hdr->psn);
 	p[-4] = hdr->ack_req ? BTH_A : 0;
 	return p;
 }
 
-static uint8_t *put_extended(uint8_t *p, const struct roce_hdr *hdr,
-			     unsigned int flags)
+static uint8_t *frame_put_extended(uint8_t *p, const struct roce_hdr *hdr,
+				   unsigned int flags)
 {
 	if (flags & OPCODE_XRCETH) {
-		p = put32(p, hdr->srqn);
+		p = frame_put32(p, hdr->srqn);
 		p[-4] = 0;
 	}
 	if (flags & OPCODE_DETH) {
-		p = put32(p, hdr->qkey);
-		p = put32(p, hdr->src_qpn);
+		p = frame_put32(p, hdr->qkey);
+		p = frame_put32(p, hdr->src_qpn);
 		p[-4] = 0;
 	}
 	if (flags & OPCODE_FETH)
-		p = put32(p, hdr->feth);
+		p = frame_put32(p, hdr->feth);
 	if (flags & OPCODE_RETH) {
-		p = put64(p, hdr->remote_addr);
-		p = put32(p, hdr->rkey);
-		p = put32(p, hdr->dma_len);
+		p = frame_put64(p, hdr->remote_addr);
+		p = frame_put32(p, hdr->rkey);
+		p = frame_put32(p, hdr->dma_len);
 	}
 	if (flags & OPCODE_ATOMICETH) {
-		p = put64(p, hdr->remote_addr);
-		p = put32(p, hdr->rkey);
-		p = put64(p, hdr->swap_add);
-		p = put64(p, hdr->compare);
+		p = frame_put64(p, hdr->remote_addr);
+		p = frame_put32(p, hdr->rkey);
+		p = frame_put64(p, hdr->swap_add);
+		p = frame_put64(p, hdr->compare);
 	}
 	if (flags & OPCODE_AETH)
-		p = put32(p, hdr->aeth);
+		p = frame_put32(p, hdr->aeth);
 	if (flags & OPCODE_ATOMICACKETH)
-		p = put64(p, hdr->atomic_orig);
+		p = frame_put64(p, hdr->atomic_orig);
 	if (flags & OPCODE_IMM)
 		p = (uint8_t *)memcpy(p, &hdr->imm, IMM_LEN) + IMM_LEN;
 	if (flags & OPCODE_IETH)
-		p = put32(p, hdr->imm);
+		p = frame_put32(p, hdr->imm);
 	return p;
 }
 
-static void get_extended(const uint8_t *p, struct roce_hdr *hdr,
-			 unsigned int flags)
+static void frame_get_extended(const uint8_t *p, struct roce_hdr *hdr,
+			       unsigned int flags)
 {
 	if (flags & OPCODE_XRCETH) {
-		hdr->srqn = get32(p) & 0xffffff;
+		hdr->srqn = frame_get32(p) & 0xffffff;
 		p += XRCETH_LEN;
 	}
 	if (flags & OPCODE_DETH) {
-		hdr->qkey = get32(p);
-		hdr->src_qpn = get32(p + 4) & 0xffffff;
+		hdr->qkey = frame_get32(p);
+		hdr->src_qpn = frame_get32(p + 4) & 0xffffff;
 		p += DETH_LEN;
 	}
 	if (flags & OPCODE_FETH) {
-		hdr->feth = get32(p);
+		hdr->feth = frame_get32(p);
 		p += FETH_LEN;
 	}
 	if (flags & OPCODE_RETH) {
-		hdr->remote_addr = get64(p);
-		hdr->rkey = get32(p + 8);
-		hdr->dma_len = get32(p + 12);
+		hdr->remote_addr = frame_get64(p);
+		hdr->rkey = frame_get32(p + 8);
+		hdr->dma_len = frame_get32(p + 12);
 		p += RETH_LEN;
 	}
 	if (flags & OPCODE_ATOMICETH) {
-		hdr->remote_addr = get64(p);
-		hdr->rkey = get32(p + 8);
-		hdr->swap_add = get64(p + 12);
-		hdr->compare = get64(p + 20);
+		hdr->remote_addr = frame_get64(p);
+		hdr->rkey = frame_get32(p + 8);
+		hdr->swap_add = frame_get64(p + 12);
+		hdr->compare = frame_get64(p + 20);
 		p += ATOMICETH_LEN;
 	}
 	if (flags & OPCODE_AETH) {
-		hdr->aeth = get32(p);
+		hdr->aeth = frame_get32(p);
 		p += AETH_LEN;
 	}
 	if (flags & OPCODE_ATOMICACKETH) {
-		hdr->atomic_orig = get64(p);
+		hdr->atomic_orig = frame_get64(p);
 		p += ATOMICACKETH_LEN;
 	}
 	if (flags & OPCODE_IMM) {
@@ -223,14 +224,14 @@ static void get_extended(const uint8_t *p, struct roce_hdr *hdr,
 		p += IMM_LEN;
 	}
 	if (flags & OPCODE_IETH)
-		hdr->imm = get32(p);
+		hdr->imm = frame_get32(p);
 }
 
 /*
  * Builds headers and trailer around the payload, which is in @frame->iov
  * already
  */
-static void build_roce(struct frame *frame, const struct packet *pkt)
+static void frame_build_roce(struct frame *frame, const struct packet *pkt)
 {
 	const struct roce_hdr *hdr = &pkt->roce;
 	const struct opcode_info *info = opcode_info(hdr->opcode);
@@ -240,17 +241,18 @@ static void build_roce(struct frame *frame, const struct packet *pkt)
 	uint8_t *ip, *p;
 	uint32_t icrc;
 
-	ip = put_eth(frame->header, pkt, ipv4 ? ETHERTYPE_IP : ETHERTYPE_IPV6);
+	ip = frame_put_eth(frame->header, pkt,
+			   ipv4 ? ETHERTYPE_IP : ETHERTYPE_IPV6);
 	p = ip + ip_build(ip, hdr, udp_len);
-	p = put16(p, hdr->udp_sport);
-	p = put16(p, ROCE_UDP_PORT);
-	p = put16(p, udp_len);
-	p = put16(p, 0); /* no checksum, as there is an ICRC */
-	p = put_bth(p, hdr);
-	p = put_extended(p, hdr, info->flags);
+	p = frame_put16(p, hdr->udp_sport);
+	p = frame_put16(p, ROCE_UDP_PORT);
+	p = frame_put16(p, udp_len);
+	p = frame_put16(p, 0); /* no checksum, as there is an ICRC */
+	p = frame_put_bth(p, hdr);
+	p = frame_put_extended(p, hdr, info->flags);
 	frame->iov[0].iov_len = p - frame->header;
 
-	icrc = icrc_headers(ip, p - ip);
+	icrc = frame_icrc_headers(ip, p - ip);
 	for (unsigned int i = 1; i < frame->niov; i++)
 		icrc = libdeflate_crc32(icrc, frame->iov[i].iov_base,
 					frame->iov[i].iov_len);
@@ -282,10 +284,10 @@ void frame_build(struct frame *frame, const struct packet *pkt)
 	memcpy(frame->iov + 1, pkt->iov, pkt->niov * sizeof(*pkt->iov));
 	frame->niov = 1 + pkt->niov;
 	if (pkt->kind == PACKET_ROCE) {
-		build_roce(frame, pkt);
+		frame_build_roce(frame, pkt);
 		return;
 	}
-	end = put_eth(frame->header, pkt, pkt->ethertype);
+	end = frame_put_eth(frame->header, pkt, pkt->ethertype);
 	frame->iov[0].iov_len = end - frame->header;
 	frame->len = frame->iov[0].iov_len + pkt->payload_len;
 }
@@ -309,8 +311,8 @@ struct ip_view {
 	bool sound;
 };
 
-static bool parse_ipv4(const uint8_t *ip, size_t len, struct roce_hdr *hdr,
-		       struct ip_view *view)
+static bool frame_parse_ipv4(const uint8_t *ip, size_t len,
+			     struct roce_hdr *hdr, struct ip_view *view)
 {
 	size_t total;
 
@@ -318,9 +320,9 @@ static bool parse_ipv4(const uint8_t *ip, size_t len, struct roce_hdr *hdr,
 		return false;
 	view->header_len = (ip[0] & 0xf) * 4;
 	if (view->header_len < IPV4_LEN || ip[9] != IPPROTO_UDP ||
-	    get16(ip + 6) & IPV4_FRAGMENT)
+	    frame_get16(ip + 6) & IPV4_FRAGMENT)
 		return false;
-	total = get16(ip + 2);
+	total = frame_get16(ip + 2);
 	view->len = total - view->header_len;
 	view->sound = ip[0] == IPV4_VERSION_IHL && total >= IPV4_LEN &&
 		      total <= len && !ip_checksum(ip);
@@ -332,17 +334,17 @@ static bool parse_ipv4(const uint8_t *ip, size_t len, struct roce_hdr *hdr,
 	return true;
 }
 
-static bool parse_ipv6(const uint8_t *ip, size_t len, struct roce_hdr *hdr,
-		       struct ip_view *view)
+static bool frame_parse_ipv6(const uint8_t *ip, size_t len,
+			     struct roce_hdr *hdr, struct ip_view *view)
 {
 	if (len < IPV6_LEN || ip[0] >> 4 != IPV6_VERSION ||
 	    ip[6] != IPPROTO_UDP)
 		return false;
 	view->header_len = IPV6_LEN;
-	view->len = get16(ip + 4);
-	hdr->traffic_class = get32(ip) >> 20;
+	view->len = frame_get16(ip + 4);
+	hdr->traffic_class = frame_get32(ip) >> 20;
 	hdr->hop_limit = ip[7];
-	hdr->flow_label = get32(ip) & 0xfffff;
+	hdr->flow_label = frame_get32(ip) & 0xfffff;
 	memcpy(hdr->sgid, ip + 8, sizeof(hdr->sgid));
 	memcpy(hdr->dgid, ip + 24, sizeof(hdr->dgid));
 	/*
@@ -353,23 +355,23 @@ static bool parse_ipv6(const uint8_t *ip, size_t len, struct roce_hdr *hdr,
 	return true;
 }
 
-static void parse_bth(const uint8_t *bth, struct roce_hdr *hdr)
+static void frame_parse_bth(const uint8_t *bth, struct roce_hdr *hdr)
 {
 	hdr->opcode = bth[0];
 	hdr->solicited = bth[1] & BTH_SE;
 	hdr->mig_req = bth[1] & BTH_M;
 	hdr->pad = bth[1] >> BTH_PAD_SHIFT & BTH_PAD_MASK;
-	hdr->pkey = get16(bth + 2);
+	hdr->pkey = frame_get16(bth + 2);
 	hdr->fecn = bth[4] & BTH_FECN;
 	hdr->becn = bth[4] & BTH_BECN;
-	hdr->dest_qpn = get32(bth + 4) & 0xffffff;
+	hdr->dest_qpn = frame_get32(bth + 4) & 0xffffff;
 	hdr->ack_req = bth[8] & BTH_A;
-	hdr->psn = get32(bth + 8) & 0xffffff;
+	hdr->psn = frame_get32(bth + 8) & 0xffffff;
 }
 
 /* @udp has @len bytes, according to the IP header */
-static enum packet_defect parse_udp(const uint8_t *ip, const uint8_t *udp,
-				    size_t len, struct packet *pkt)
+static enum packet_defect frame_parse_udp(const uint8_t *ip, const uint8_t *udp,
+					  size_t len, struct packet *pkt)
 {
 	const uint8_t *bth = udp + UDP_LEN;
 	struct roce_hdr *hdr = &pkt->roce;
@@ -377,22 +379,22 @@ static enum packet_defect parse_udp(const uint8_t *ip, const uint8_t *udp,
 	size_t headers_len;
 	uint32_t want, icrc;
 
-	if (len < UDP_LEN + BTH_LEN + ICRC_LEN || get16(udp + 4) != len)
+	if (len < UDP_LEN + BTH_LEN + ICRC_LEN || frame_get16(udp + 4) != len)
 		return PACKET_BAD_HEADER;
 	len -= UDP_LEN + ICRC_LEN;
 	memcpy(&want, bth + len, sizeof(want));
-	icrc = icrc_headers(ip, bth + BTH_LEN - ip);
+	icrc = frame_icrc_headers(ip, bth + BTH_LEN - ip);
 	icrc = libdeflate_crc32(icrc, bth + BTH_LEN, len - BTH_LEN);
 	if (icrc != le32toh(want))
 		return PACKET_BAD_ICRC;
 
-	parse_bth(bth, hdr);
-	hdr->udp_sport = get16(udp);
+	frame_parse_bth(bth, hdr);
+	hdr->udp_sport = frame_get16(udp);
 	info = opcode_info(hdr->opcode);
 	headers_len = opcode_headers_len(info);
 	if (bth[1] & BTH_TVER_MASK || headers_len + hdr->pad > len)
 		return PACKET_BAD_HEADER;
-	get_extended(bth + BTH_LEN, hdr, info->flags);
+	frame_get_extended(bth + BTH_LEN, hdr, info->flags);
 	pkt->payload_len = len - headers_len - hdr->pad;
 	pkt->niov = pkt->payload_len ? 1 : 0;
 	pkt->iov[0] = (struct iovec){
@@ -403,32 +405,32 @@ static enum packet_defect parse_udp(const uint8_t *ip, const uint8_t *udp,
 }
 
 /* Returns true if it is RoCEv2; &packet.defect then has its defect */
-static bool parse_roce(const uint8_t *ip, size_t len, struct packet *pkt)
+static bool frame_parse_roce(const uint8_t *ip, size_t len, struct packet *pkt)
 {
 	struct ip_view view;
 
 	switch (pkt->ethertype) {
 	case ETHERTYPE_IP:
-		if (!parse_ipv4(ip, len, &pkt->roce, &view))
+		if (!frame_parse_ipv4(ip, len, &pkt->roce, &view))
 			return false;
 		break;
 	case ETHERTYPE_IPV6:
-		if (!parse_ipv6(ip, len, &pkt->roce, &view))
+		if (!frame_parse_ipv6(ip, len, &pkt->roce, &view))
 			return false;
 		break;
 	default:
 		return false;
 	}
 	if (len < view.header_len + 4 ||
-	    get16(ip + view.header_len + 2) != ROCE_UDP_PORT)
+	    frame_get16(ip + view.header_len + 2) != ROCE_UDP_PORT)
 		return false;
 	pkt->kind = PACKET_ROCE;
 	pkt->payload_len = 0;
 	pkt->niov = 0;
 	pkt->defect = PACKET_BAD_HEADER;
 	if (view.sound)
-		pkt->defect =
-			parse_udp(ip, ip + view.header_len, view.len, pkt);
+		pkt->defect = frame_parse_udp(ip, ip + view.header_len,
+					      view.len, pkt);
 	return true;
 }
 
@@ -441,19 +443,19 @@ bool frame_parse(const uint8_t *data, size_t len, struct packet *pkt)
 	memcpy(pkt->dmac, data, ETHER_ADDR_LEN);
 	memcpy(pkt->smac, data + ETHER_ADDR_LEN, ETHER_ADDR_LEN);
 	pkt->vlan = PACKET_NO_VLAN;
-	pkt->ethertype = get16(data + at - 2);
+	pkt->ethertype = frame_get16(data + at - 2);
 	/* A tag of all ones is reserved, and has the value of PACKET_NO_VLAN */
 	if (pkt->ethertype == ETHERTYPE_VLAN && len >= at + VLAN_LEN &&
-	    get16(data + at) != PACKET_NO_VLAN) {
-		pkt->vlan = get16(data + at);
+	    frame_get16(data + at) != PACKET_NO_VLAN) {
+		pkt->vlan = frame_get16(data + at);
 		at += VLAN_LEN;
-		pkt->ethertype = get16(data + at - 2);
+		pkt->ethertype = frame_get16(data + at - 2);
 	}
 	pkt->frame = data;
 	pkt->frame_len = len;
 	pkt->segment = 0;
 	pkt->roce = (struct roce_hdr){ 0 };
-	if (parse_roce(data + at, len - at, pkt))
+	if (frame_parse_roce(data + at, len - at, pkt))
 		return true;
 	pkt->kind = PACKET_ETH;
 	pkt->defect = PACKET_SOUND;

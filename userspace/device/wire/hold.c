@@ -24,19 +24,19 @@ struct held *held_create(const struct packet *pkt, uint64_t at)
 	return held;
 }
 
-static bool before(const struct held *a, const struct held *b)
+static bool hold_before(const struct held *a, const struct held *b)
 {
 	return a->at != b->at ? a->at < b->at : a->seq < b->seq;
 }
 
 /* Merges two heaps, either of which may be NULL. */
-static struct held *merge(struct held *a, struct held *b)
+static struct held *hold_merge(struct held *a, struct held *b)
 {
 	struct held *first = a, *second = b;
 
 	if (!a || !b)
 		return a ? a : b;
-	if (before(b, a)) {
+	if (hold_before(b, a)) {
 		first = b;
 		second = a;
 	}
@@ -50,7 +50,7 @@ void hold_add(struct hold *hold, struct held *held)
 	held->seq = hold->seq++;
 	held->child = NULL;
 	held->next = NULL;
-	hold->root = merge(hold->root, held);
+	hold->root = hold_merge(hold->root, held);
 }
 
 uint64_t hold_next(const struct hold *hold)
@@ -59,7 +59,7 @@ uint64_t hold_next(const struct hold *hold)
 }
 
 /* Removes and returns the first of a list, or NULL */
-static struct held *cut_first(struct held **list)
+static struct held *hold_cut_first(struct held **list)
 {
 	struct held *first = *list;
 
@@ -78,17 +78,17 @@ struct held *hold_take(struct hold *hold)
 	struct held *pairs = NULL;
 
 	while (list) {
-		struct held *a = cut_first(&list);
-		struct held *pair = merge(a, cut_first(&list));
+		struct held *a = hold_cut_first(&list);
+		struct held *pair = hold_merge(a, hold_cut_first(&list));
 
 		pair->next = pairs;
 		pairs = pair;
 	}
 	hold->root = NULL;
 	while (pairs) {
-		struct held *pair = cut_first(&pairs);
+		struct held *pair = hold_cut_first(&pairs);
 
-		hold->root = merge(hold->root, pair);
+		hold->root = hold_merge(hold->root, pair);
 	}
 	return taken;
 }

@@ -68,7 +68,7 @@ struct unit {
 /*
  * Decimal or 0x...; no sign and no space. Returns a pointer behind it, or NULL
  */
-static const char *parse_digits(const char *text, uint64_t *value)
+static const char *rule_parse_digits(const char *text, uint64_t *value)
 {
 	int base = !strncasecmp(text, "0x", 2) ? 16 : 10;
 	char *end;
@@ -82,18 +82,19 @@ static const char *parse_digits(const char *text, uint64_t *value)
 	return errno || end == text ? NULL : end;
 }
 
-static bool parse_number(const char *text, uint64_t min, uint64_t max,
-			 uint64_t *value)
+static bool rule_parse_number(const char *text, uint64_t min, uint64_t max,
+			      uint64_t *value)
 {
-	const char *end = parse_digits(text, value);
+	const char *end = rule_parse_digits(text, value);
 
 	return end && !*end && *value >= min && *value <= max;
 }
 
-static bool parse_with_unit(const char *text, const struct unit *units,
-			    unsigned int num, uint64_t max, uint64_t *value)
+static bool rule_parse_with_unit(const char *text, const struct unit *units,
+				 unsigned int num, uint64_t max,
+				 uint64_t *value)
 {
-	const char *end = parse_digits(text, value);
+	const char *end = rule_parse_digits(text, value);
 
 	for (unsigned int i = 0; end && i < num; i++) {
 		if (strcasecmp(end, units[i].name))
@@ -106,7 +107,7 @@ static bool parse_with_unit(const char *text, const struct unit *units,
 	return false;
 }
 
-static bool parse_kind(struct rule *rule, const char *value)
+static bool rule_parse_kind(struct rule *rule, const char *value)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (!strcmp(value, kinds[i])) {
@@ -117,7 +118,7 @@ static bool parse_kind(struct rule *rule, const char *value)
 	return false;
 }
 
-static bool parse_rate(struct rule *rule, const char *value)
+static bool rule_parse_rate(struct rule *rule, const char *value)
 {
 	uint32_t digit = RULE_RATE_ONE;
 
@@ -137,7 +138,7 @@ static bool parse_rate(struct rule *rule, const char *value)
 	return rule->rate <= RULE_RATE_ONE;
 }
 
-static bool parse_dir(struct rule *rule, const char *value)
+static bool rule_parse_dir(struct rule *rule, const char *value)
 {
 	if (!strcmp(value, "tx"))
 		rule->dirs = 1 << FAULT_TX;
@@ -148,17 +149,17 @@ static bool parse_dir(struct rule *rule, const char *value)
 	return true;
 }
 
-static bool parse_qp(struct rule *rule, const char *value)
+static bool rule_parse_qp(struct rule *rule, const char *value)
 {
 	uint64_t qpn;
 
-	if (!parse_number(value, 0, MAX_QPN, &qpn))
+	if (!rule_parse_number(value, 0, MAX_QPN, &qpn))
 		return false;
 	rule->qpn = qpn;
 	return true;
 }
 
-static bool parse_opcode(struct rule *rule, const char *value)
+static bool rule_parse_opcode(struct rule *rule, const char *value)
 {
 	uint8_t opcode;
 
@@ -168,16 +169,16 @@ static bool parse_opcode(struct rule *rule, const char *value)
 	return true;
 }
 
-static bool parse_psn(struct rule *rule, const char *value)
+static bool rule_parse_psn(struct rule *rule, const char *value)
 {
 	uint64_t first, last;
-	const char *end = parse_digits(value, &first);
+	const char *end = rule_parse_digits(value, &first);
 
 	if (!end)
 		return false;
 	last = first;
 	if (*end == '-')
-		end = parse_digits(end + 1, &last);
+		end = rule_parse_digits(end + 1, &last);
 	if (!end || *end || first > PSN_MASK || last > PSN_MASK)
 		return false;
 	rule->psn_first = first;
@@ -185,7 +186,7 @@ static bool parse_psn(struct rule *rule, const char *value)
 	return true;
 }
 
-static bool parse_proto(struct rule *rule, const char *value)
+static bool rule_parse_proto(struct rule *rule, const char *value)
 {
 	if (!strcmp(value, "roce"))
 		rule->proto = RULE_PROTO_ROCE;
@@ -198,22 +199,22 @@ static bool parse_proto(struct rule *rule, const char *value)
 	return true;
 }
 
-static bool parse_count(struct rule *rule, const char *value)
+static bool rule_parse_count(struct rule *rule, const char *value)
 {
-	return parse_number(value, 1, UINT64_MAX, &rule->count);
+	return rule_parse_number(value, 1, UINT64_MAX, &rule->count);
 }
 
-static bool parse_after(struct rule *rule, const char *value)
+static bool rule_parse_after(struct rule *rule, const char *value)
 {
-	return parse_number(value, 0, UINT64_MAX, &rule->after);
+	return rule_parse_number(value, 0, UINT64_MAX, &rule->after);
 }
 
-static bool parse_seed(struct rule *rule, const char *value)
+static bool rule_parse_seed(struct rule *rule, const char *value)
 {
-	return parse_number(value, 0, UINT64_MAX, &rule->seed);
+	return rule_parse_number(value, 0, UINT64_MAX, &rule->seed);
 }
 
-static bool parse_time(struct rule *rule, const char *value)
+static bool rule_parse_time(struct rule *rule, const char *value)
 {
 	static const struct unit units[] = {
 		{ "ns", 1 },
@@ -222,21 +223,21 @@ static bool parse_time(struct rule *rule, const char *value)
 		{ "s", 1000000000 },
 	};
 
-	return parse_with_unit(value, units, ARRAY_SIZE(units), MAX_TIME,
-			       &rule->time);
+	return rule_parse_with_unit(value, units, ARRAY_SIZE(units), MAX_TIME,
+				    &rule->time);
 }
 
-static bool parse_bits(struct rule *rule, const char *value)
+static bool rule_parse_bits(struct rule *rule, const char *value)
 {
 	uint64_t bits;
 
-	if (!parse_number(value, 1, RULE_MAX_BITS, &bits))
+	if (!rule_parse_number(value, 1, RULE_MAX_BITS, &bits))
 		return false;
 	rule->bits = bits;
 	return true;
 }
 
-static bool parse_bandwidth(struct rule *rule, const char *value)
+static bool rule_parse_bandwidth(struct rule *rule, const char *value)
 {
 	static const struct unit units[] = {
 		{ "bit", 1 },
@@ -245,18 +246,18 @@ static bool parse_bandwidth(struct rule *rule, const char *value)
 		{ "Gbit", 1000000000 },
 	};
 
-	return parse_with_unit(value, units, ARRAY_SIZE(units), MAX_BANDWIDTH,
-			       &rule->bandwidth);
+	return rule_parse_with_unit(value, units, ARRAY_SIZE(units),
+				    MAX_BANDWIDTH, &rule->bandwidth);
 }
 
-static bool parse_queue(struct rule *rule, const char *value)
+static bool rule_parse_queue(struct rule *rule, const char *value)
 {
-	return parse_number(value, 0, FAULTS_MAX_HELD, &rule->queue);
+	return rule_parse_number(value, 0, FAULTS_MAX_HELD, &rule->queue);
 }
 
-static bool parse_ecn(struct rule *rule, const char *value)
+static bool rule_parse_ecn(struct rule *rule, const char *value)
 {
-	return parse_number(value, 0, FAULTS_MAX_HELD, &rule->ecn);
+	return rule_parse_number(value, 0, FAULTS_MAX_HELD, &rule->ecn);
 }
 
 /* All kinds except those that select no packets */
@@ -278,38 +279,41 @@ struct key {
 };
 
 static const struct key keys[] = {
-	[KEY_KIND] = { "kind", ~0u, KINDS, parse_kind },
+	[KEY_KIND] = { "kind", ~0u, KINDS, rule_parse_kind },
 	[KEY_RATE] = { "rate", FOR_ALL,
 		       "a number from 0 to 1 with at most 9 decimals",
-		       parse_rate },
-	[KEY_DIR] = { "dir", FOR_ALL, "tx or rx", parse_dir },
+		       rule_parse_rate },
+	[KEY_DIR] = { "dir", FOR_ALL, "tx or rx", rule_parse_dir },
 	[KEY_QP] = { "qp", FOR_ALL, "a QP number from 0 to 0xffffff",
-		     parse_qp },
+		     rule_parse_qp },
 	[KEY_OPCODE] = { "opcode", FOR_ALL,
 			 "an opcode such as rc-send-only or 0x04",
-			 parse_opcode },
+			 rule_parse_opcode },
 	[KEY_PSN] = { "psn", FOR_ALL,
 		      "a PSN or a range of them, A-B, from 0 to 0xffffff",
-		      parse_psn },
-	[KEY_PROTO] = { "proto", FOR_ALL, "roce, eth or all", parse_proto },
-	[KEY_COUNT] = { "count", FOR_ALL, "a number from 1", parse_count },
-	[KEY_AFTER] = { "after", FOR_ALL, "a number from 0", parse_after },
-	[KEY_SEED] = { "seed", FOR_ALL, "a number of 64 bits", parse_seed },
+		      rule_parse_psn },
+	[KEY_PROTO] = { "proto", FOR_ALL, "roce, eth or all",
+			rule_parse_proto },
+	[KEY_COUNT] = { "count", FOR_ALL, "a number from 1", rule_parse_count },
+	[KEY_AFTER] = { "after", FOR_ALL, "a number from 0", rule_parse_after },
+	[KEY_SEED] = { "seed", FOR_ALL, "a number of 64 bits",
+		       rule_parse_seed },
 	[KEY_TIME] = { "time", FOR(RULE_DELAY) | FOR(RULE_REORDER),
-		       "a time up to 60s such as 50us or 2ms", parse_time },
+		       "a time up to 60s such as 50us or 2ms",
+		       rule_parse_time },
 	[KEY_BITS] = { "bits", FOR(RULE_CORRUPT), "a number from 1 to 64",
-		       parse_bits },
+		       rule_parse_bits },
 	[KEY_BANDWIDTH] = { "bandwidth", FOR(RULE_RATE),
 			    "bits per second such as 100Mbit or 1Gbit",
-			    parse_bandwidth },
+			    rule_parse_bandwidth },
 	[KEY_QUEUE] = { "queue", FOR(RULE_RATE),
-			"a number of bytes up to 67108864", parse_queue },
+			"a number of bytes up to 67108864", rule_parse_queue },
 	[KEY_ECN] = { "ecn", FOR(RULE_RATE), "a number of bytes up to 67108864",
-		      parse_ecn },
+		      rule_parse_ecn },
 };
 
 static int __attribute__((format(printf, 2, 3)))
-wrong(char error[FAULTS_ERROR_SIZE], const char *format, ...)
+rule_wrong(char error[FAULTS_ERROR_SIZE], const char *format, ...)
 {
 	va_list args;
 
@@ -319,7 +323,7 @@ wrong(char error[FAULTS_ERROR_SIZE], const char *format, ...)
 	return -EINVAL;
 }
 
-static int parse_key(struct rule *rule, char *text, char *error)
+static int rule_parse_key(struct rule *rule, char *text, char *error)
 {
 	const char *name = strsep(&text, "=");
 
@@ -329,47 +333,48 @@ static int parse_key(struct rule *rule, char *text, char *error)
 		if (strcmp(name, key->name))
 			continue;
 		if (rule->given & 1u << i)
-			return wrong(error, "%s is given twice", name);
+			return rule_wrong(error, "%s is given twice", name);
 		rule->given |= 1u << i;
 		if (!text)
-			return wrong(error, "%s has no value; it has to be %s",
-				     name, key->expected);
+			return rule_wrong(error,
+					  "%s has no value; it has to be %s",
+					  name, key->expected);
 		if (!key->parse(rule, text))
-			return wrong(error, "%s: \"%.32s\" is not %s", name,
-				     text, key->expected);
+			return rule_wrong(error, "%s: \"%.32s\" is not %s",
+					  name, text, key->expected);
 		return 0;
 	}
-	return wrong(error, "there is no key \"%.32s\"", name);
+	return rule_wrong(error, "there is no key \"%.32s\"", name);
 }
 
-static bool has(const struct rule *rule, unsigned int key)
+static bool rule_has(const struct rule *rule, unsigned int key)
 {
 	return rule->given & 1u << key;
 }
 
-static int check_keys(const struct rule *rule, char *error)
+static int rule_check_keys(const struct rule *rule, char *error)
 {
 	const char *kind = kinds[rule->kind];
 
-	if (!has(rule, KEY_KIND))
-		return wrong(error, "kind is missing; it has to be %s",
-			     keys[KEY_KIND].expected);
+	if (!rule_has(rule, KEY_KIND))
+		return rule_wrong(error, "kind is missing; it has to be %s",
+				  keys[KEY_KIND].expected);
 	for (unsigned int i = 0; i < ARRAY_SIZE(keys); i++)
-		if (has(rule, i) && !(keys[i].kinds & 1u << rule->kind))
-			return wrong(error, "%s is not for kind=%s",
-				     keys[i].name, kind);
-	if (rule->kind == RULE_DELAY && !has(rule, KEY_TIME))
-		return wrong(error, "kind=delay needs time, %s",
-			     keys[KEY_TIME].expected);
-	if (rule->kind == RULE_RATE && !has(rule, KEY_BANDWIDTH))
-		return wrong(error, "kind=rate needs bandwidth, %s",
-			     keys[KEY_BANDWIDTH].expected);
-	if (has(rule, KEY_ECN) && rule->ecn >= rule->queue)
-		return wrong(error, "ecn has to be less than queue, %llu",
-			     (unsigned long long)rule->queue);
+		if (rule_has(rule, i) && !(keys[i].kinds & 1u << rule->kind))
+			return rule_wrong(error, "%s is not for kind=%s",
+					  keys[i].name, kind);
+	if (rule->kind == RULE_DELAY && !rule_has(rule, KEY_TIME))
+		return rule_wrong(error, "kind=delay needs time, %s",
+				  keys[KEY_TIME].expected);
+	if (rule->kind == RULE_RATE && !rule_has(rule, KEY_BANDWIDTH))
+		return rule_wrong(error, "kind=rate needs bandwidth, %s",
+				  keys[KEY_BANDWIDTH].expected);
+	if (rule_has(rule, KEY_ECN) && rule->ecn >= rule->queue)
+		return rule_wrong(error, "ecn has to be less than queue, %llu",
+				  (unsigned long long)rule->queue);
 	if (rule->given & ROCE_KEYS && rule->proto != RULE_PROTO_ROCE)
-		return wrong(error,
-			     "with qp, opcode or psn proto has to be roce");
+		return rule_wrong(
+			error, "with qp, opcode or psn proto has to be roce");
 	return 0;
 }
 
@@ -382,8 +387,8 @@ int rule_parse(struct rule *rule, const char *text, uint64_t seed,
 	char *item;
 
 	if (len >= sizeof(copy))
-		return wrong(error, "a rule has at most %zu characters",
-			     sizeof(copy) - 1);
+		return rule_wrong(error, "a rule has at most %zu characters",
+				  sizeof(copy) - 1);
 	memcpy(copy, text, len + 1);
 	*rule = (struct rule){
 		.rate = RULE_RATE_ONE,
@@ -398,19 +403,19 @@ int rule_parse(struct rule *rule, const char *text, uint64_t seed,
 		.ecn = UINT64_MAX,
 	};
 	while ((item = strsep(&rest, ","))) {
-		int err = parse_key(rule, item, error);
+		int err = rule_parse_key(rule, item, error);
 
 		if (err)
 			return err;
 	}
-	if (rule->given & ROCE_KEYS && !has(rule, KEY_PROTO))
+	if (rule->given & ROCE_KEYS && !rule_has(rule, KEY_PROTO))
 		rule->proto = RULE_PROTO_ROCE;
-	return check_keys(rule, error);
+	return rule_check_keys(rule, error);
 }
 
 bool rule_has_seed(const struct rule *rule)
 {
-	return has(rule, KEY_SEED);
+	return rule_has(rule, KEY_SEED);
 }
 
 bool rule_selects(const struct rule *rule, enum fault_dir dir,

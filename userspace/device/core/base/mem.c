@@ -12,7 +12,7 @@
 /* Bytes that libc needs for the bookkeeping of one allocation */
 #define OVERHEAD 16
 
-static size_t cost(void *ptr)
+static size_t mem_cost(void *ptr)
 {
 	return malloc_usable_size(ptr) + OVERHEAD;
 }
@@ -31,7 +31,7 @@ void *mem_alloc(struct mem *mem, size_t size)
 
 	if (size <= mem->limit && mem->used <= mem->limit - size)
 		ptr = calloc(1, size);
-	if (ptr && !mem_reserve(mem, cost(ptr))) {
+	if (ptr && !mem_reserve(mem, mem_cost(ptr))) {
 		free(ptr);
 		ptr = NULL;
 	}
@@ -42,6 +42,6 @@ void mem_free(struct mem *mem, void *ptr)
 {
 	if (!ptr)
 		return;
-	mem_unreserve(mem, cost(ptr));
+	mem_unreserve(mem, mem_cost(ptr));
 	free(ptr);
 }

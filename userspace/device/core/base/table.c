@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 
-static uint32_t num_leaves(const struct table *table)
+static uint32_t table_num_leaves(const struct table *table)
 {
 	return (table->last >> TABLE_LEAF_BITS) + 1;
 }
@@ -28,7 +28,7 @@ int table_init(struct table *table, struct mem *mem, uint32_t first,
 		.next = first,
 		.limit = limit,
 	};
-	table->leaves = calloc(num_leaves(table), sizeof(*table->leaves));
+	table->leaves = calloc(table_num_leaves(table), sizeof(*table->leaves));
 	return table->leaves ? 0 : -ENOMEM;
 }
 
@@ -36,7 +36,7 @@ void table_free(struct table *table)
 {
 	if (!table->leaves)
 		return;
-	for (uint32_t i = 0; i < num_leaves(table); i++)
+	for (uint32_t i = 0; i < table_num_leaves(table); i++)
 		mem_free(table->mem, table->leaves[i]);
 	free(table->leaves);
 }
@@ -56,7 +56,7 @@ int table_add_at(struct table *table, void *object, uint32_t number)
 	return 0;
 }
 
-static bool is_full(const struct table *table, uint32_t number)
+static bool table_is_full(const struct table *table, uint32_t number)
 {
 	const struct table_leaf *leaf =
 		table->leaves[number >> TABLE_LEAF_BITS];
@@ -67,7 +67,7 @@ static bool is_full(const struct table *table, uint32_t number)
 /*
  * Finds the next free number in turn. The caller has checked that there is one.
  */
-static uint32_t find_free(struct table *table)
+static uint32_t table_find_free(struct table *table)
 {
 	uint32_t number = table->next;
 
@@ -76,7 +76,7 @@ static uint32_t find_free(struct table *table)
 			number = table->first;
 			table->laps++;
 		}
-		if (is_full(table, number))
+		if (table_is_full(table, number))
 			number = (number | (TABLE_LEAF_SIZE - 1)) + 1;
 		else if (table_get(table, number))
 			number++;
@@ -91,7 +91,7 @@ int table_add(struct table *table, void *object, uint32_t *number)
 
 	if (table->used == table->limit)
 		return -ENOSPC;
-	*number = find_free(table);
+	*number = table_find_free(table);
 	err = table_add_at(table, object, *number);
 	if (err)
 		return err;
@@ -100,7 +100,7 @@ int table_add(struct table *table, void *object, uint32_t *number)
 	return 0;
 }
 
-static bool may_take(const struct table *table, uint32_t number)
+static bool table_may_take(const struct table *table, uint32_t number)
 {
 	uint32_t slot = number % TABLE_LEAF_SIZE;
 
@@ -113,15 +113,15 @@ static bool may_take(const struct table *table, uint32_t number)
  * Takes a free number of the leaf of @next. Returns false if all have been
  * given out since the leaf's turn began.
  */
-static bool take_shuffled(struct table *table, uint32_t random,
-			  uint32_t *number)
+static bool table_take_shuffled(struct table *table, uint32_t random,
+				uint32_t *number)
 {
 	uint32_t leaf = table->next & ~(TABLE_LEAF_SIZE - 1);
 
 	for (uint32_t i = 0; i < TABLE_LEAF_SIZE; i++) {
 		uint32_t slot = (random + i) % TABLE_LEAF_SIZE;
 
-		if (!may_take(table, leaf + slot))
+		if (!table_may_take(table, leaf + slot))
 			continue;
 		table->taken[slot / 64] |= 1ull << slot % 64;
 		table->num_taken++;
@@ -131,7 +131,7 @@ static bool take_shuffled(struct table *table, uint32_t random,
 	return false;
 }
 
-static void next_window(struct table *table)
+static void table_next_window(struct table *table)
 {
 	table->next = (table->next | (TABLE_LEAF_SIZE - 1)) + 1;
 	if (table->next > table->last) {
@@ -150,10 +150,10 @@ int table_add_shuffled(struct table *table, void *object, uint32_t random,
 	if (table->used == table->limit)
 		return -ENOSPC;
 	if (table->num_taken >= TABLE_LEAF_SIZE / 2)
-		next_window(table);
-	while (is_full(table, table->next) ||
-	       !take_shuffled(table, random, number))
-		next_window(table);
+		table_next_window(table);
+	while (table_is_full(table, table->next) ||
+	       !table_take_shuffled(table, random, number))
+		table_next_window(table);
 	err = table_add_at(table, object, *number);
 	if (!err)
 		table->used++;
@@ -175,7 +175,7 @@ void table_remove(struct table *table, uint32_t number)
 	}
 }
 
-static uint32_t next_leaf(const struct table *table, uint32_t index)
+static uint32_t table_next_leaf(const struct table *table, uint32_t index)
 {
 	while (index < TABLE_MAX_LEAVES) {
 		uint64_t bits = table->present[index / 64] >> index % 64;
@@ -192,7 +192,7 @@ void *table_next(const struct table *table, uint32_t *number)
 	uint32_t i = *number;
 
 	while (i <= table->last) {
-		uint32_t leaf = next_leaf(table, i >> TABLE_LEAF_BITS);
+		uint32_t leaf = table_next_leaf(table, i >> TABLE_LEAF_BITS);
 		void *object;
 
 		if (leaf > i >> TABLE_LEAF_BITS)

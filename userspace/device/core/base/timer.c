@@ -13,26 +13,29 @@
  */
 #define QUANTUM 64
 
-static void place(struct timers *timers, struct timer *timer, uint32_t pos)
+static void timer_place(struct timers *timers, struct timer *timer,
+			uint32_t pos)
 {
 	timers->heap[pos] = timer;
 	timer->pos = pos + 1;
 }
 
-static void sift_up(struct timers *timers, struct timer *timer, uint32_t pos)
+static void timer_sift_up(struct timers *timers, struct timer *timer,
+			  uint32_t pos)
 {
 	while (pos) {
 		uint32_t parent = (pos - 1) / 2;
 
 		if (timers->heap[parent]->key <= timer->key)
 			break;
-		place(timers, timers->heap[parent], pos);
+		timer_place(timers, timers->heap[parent], pos);
 		pos = parent;
 	}
-	place(timers, timer, pos);
+	timer_place(timers, timer, pos);
 }
 
-static void sift_down(struct timers *timers, struct timer *timer, uint32_t pos)
+static void timer_sift_down(struct timers *timers, struct timer *timer,
+			    uint32_t pos)
 {
 	for (;;) {
 		uint32_t child = pos * 2 + 1;
@@ -44,13 +47,13 @@ static void sift_down(struct timers *timers, struct timer *timer, uint32_t pos)
 			child++;
 		if (timers->heap[child]->key >= timer->key)
 			break;
-		place(timers, timers->heap[child], pos);
+		timer_place(timers, timers->heap[child], pos);
 		pos = child;
 	}
-	place(timers, timer, pos);
+	timer_place(timers, timer, pos);
 }
 
-static void heap_remove(struct timers *timers, struct timer *timer)
+static void timer_heap_remove(struct timers *timers, struct timer *timer)
 {
 	uint32_t pos = timer->pos - 1;
 	struct timer *last = timers->heap[--timers->used];
@@ -59,9 +62,9 @@ static void heap_remove(struct timers *timers, struct timer *timer)
 	if (last == timer)
 		return;
 	if (last->key < timer->key)
-		sift_up(timers, last, pos);
+		timer_sift_up(timers, last, pos);
 	else
-		sift_down(timers, last, pos);
+		timer_sift_down(timers, last, pos);
 }
 
 int timer_add(struct timers *timers, struct timer *timer,
@@ -91,7 +94,7 @@ int timer_add(struct timers *timers, struct timer *timer,
 void timer_remove(struct timers *timers, struct timer *timer)
 {
 	if (timer->pos)
-		heap_remove(timers, timer);
+		timer_heap_remove(timers, timer);
 	timers->reserved--;
 }
 
@@ -102,12 +105,12 @@ void timer_set(struct timers *timers, struct timer *timer, uint64_t expires)
 		if (expires >= timer->key)
 			return;
 		timer->key = expires;
-		sift_up(timers, timer, timer->pos - 1);
+		timer_sift_up(timers, timer, timer->pos - 1);
 		return;
 	}
 	timer->key = expires;
 	timers->used++;
-	sift_up(timers, timer, timers->used - 1);
+	timer_sift_up(timers, timer, timers->used - 1);
 }
 
 bool timers_run(struct timers *timers, uint64_t now)
@@ -124,10 +127,10 @@ bool timers_run(struct timers *timers, uint64_t now)
 
 		if (timer->expires > now && timer_is_set(timer)) {
 			timer->key = timer->expires;
-			sift_down(timers, timer, 0);
+			timer_sift_down(timers, timer, 0);
 			continue;
 		}
-		heap_remove(timers, timer);
+		timer_heap_remove(timers, timer);
 		if (timer_is_set(timer)) {
 			timer->expires = TIMER_NEVER;
 			timer->fn(timer);

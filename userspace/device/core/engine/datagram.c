@@ -15,7 +15,8 @@
 #define DATAGRAM_UNITS 2
 
 /* @done: the whole request is sent */
-static struct wqe_error send(struct qp *qp, struct send_req *req, bool *done)
+static struct wqe_error datagram_send(struct qp *qp, struct send_req *req,
+				      bool *done)
 {
 	struct wqe_error error;
 
@@ -31,7 +32,7 @@ static struct wqe_error send(struct qp *qp, struct send_req *req, bool *done)
 }
 
 /* Each request of a UD QP has a path and a rate of its own */
-static bool may_send(struct qp *qp, const struct send_req *req)
+static bool datagram_may_send(struct qp *qp, const struct send_req *req)
 {
 	/* A request that has begun is not delayed again */
 	if (req->num_psn)
@@ -51,11 +52,11 @@ bool datagram_run(struct qp *qp)
 		req = requester_next(qp);
 		if (!req)
 			return false;
-		if (!may_send(qp, req))
+		if (!datagram_may_send(qp, req))
 			return false;
 		error = req->error;
 		if (!error.status)
-			error = send(qp, req, &done);
+			error = datagram_send(qp, req, &done);
 		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
 			return false;
 		if (error.status) {

@@ -25,14 +25,15 @@
 #define MAX_RETRY 7
 #define THE_PORT 1
 
-static bool av_is_valid(const struct nic *nic, const struct mynic_av *av)
+static bool qp_attr_av_is_valid(const struct nic *nic,
+				const struct mynic_av *av)
 {
 	return le32toh(av->flow_label) <= MAX_FLOW_LABEL &&
 	       av->sl <= MYNIC_MAX_SL && gid_get(nic, le16toh(av->sgid_index));
 }
 
-static bool values_are_valid(const struct nic *nic, uint32_t mask,
-			     const struct mynic_qp_attr *attr)
+static bool qp_attr_values_are_valid(const struct nic *nic, uint32_t mask,
+				     const struct mynic_qp_attr *attr)
 {
 	const struct {
 		uint32_t mask;
@@ -72,11 +73,11 @@ static bool values_are_valid(const struct nic *nic, uint32_t mask,
 	if (attr->reserved_25[0] || attr->reserved_25[1] ||
 	    attr->reserved_25[2])
 		return false;
-	return !(mask & IB_QP_AV) || av_is_valid(nic, &attr->av);
+	return !(mask & IB_QP_AV) || qp_attr_av_is_valid(nic, &attr->av);
 }
 
-static void set_attrs(struct qp_attr *dst, uint32_t mask,
-		      const struct mynic_qp_attr *src)
+static void qp_attr_set_attrs(struct qp_attr *dst, uint32_t mask,
+			      const struct mynic_qp_attr *src)
 {
 	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
 		dst->sq_drained_event = src->sq_drained_event;
@@ -114,7 +115,7 @@ static void set_attrs(struct qp_attr *dst, uint32_t mask,
 		dst->dest_qpn = le32toh(src->dest_qpn);
 }
 
-static void note_state(const struct qp *qp, enum ib_qp_state new)
+static void qp_attr_note_state(const struct qp *qp, enum ib_qp_state new)
 {
 	const struct journal_entry entry = {
 		.kind = JOURNAL_MODIFIED,
@@ -137,7 +138,7 @@ int admin_modify_qp(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (mask & ~SUPPORTED_ATTRS || qp->rss)
 		return MYNIC_AQ_NOT_SUPPORTED;
-	if (!values_are_valid(nic, mask, attr))
+	if (!qp_attr_values_are_valid(nic, mask, attr))
 		return MYNIC_AQ_BAD_PARAM;
 	old = qp->state;
 	new = (mask & IB_QP_STATE) ? attr->qp_state : old;
@@ -150,13 +151,13 @@ int admin_modify_qp(struct nic *nic, struct admin_call *call)
 	if (new == IB_QPS_RESET)
 		memset(&qp->attr, 0, sizeof(qp->attr));
 	else
-		set_attrs(&qp->attr, mask, attr);
+		qp_attr_set_attrs(&qp->attr, mask, attr);
 	/* A delay that was computed from the old rate no longer applies */
 	if (mask & IB_QP_RATE_LIMIT)
 		qp->cc.next = 0;
 	if (mask & (IB_QP_AV | IB_QP_RATE_LIMIT))
 		cc_set_ceiling(qp, qp->attr.av.static_rate);
-	note_state(qp, new);
+	qp_attr_note_state(qp, new);
 	qp->state = new;
 	transport_set_state(qp, old);
 	return MYNIC_AQ_OK;

@@ -19,12 +19,12 @@
 	 1 << MYNIC_QP_GSI | 1 << MYNIC_QP_RAW_PACKET |           \
 	 1 << MYNIC_QP_XRC_INI | 1 << MYNIC_QP_XRC_TGT | 1 << MYNIC_QP_DRIVER)
 
-static bool has_no_rq(const struct mynic_create_qp *cmd)
+static bool qp_create_has_no_rq(const struct mynic_create_qp *cmd)
 {
 	return !cmd->log_rq_stride && le32toh(cmd->srqn) == MYNIC_NO_SRQ;
 }
 
-static bool fits_type(const struct mynic_create_qp *cmd)
+static bool qp_create_fits_type(const struct mynic_create_qp *cmd)
 {
 	const struct mynic_create_qp target = {
 		.srqn = htole32(MYNIC_NO_SRQ),
@@ -37,13 +37,13 @@ static bool fits_type(const struct mynic_create_qp *cmd)
 		return !memcmp(cmd, &target, sizeof(target));
 	case MYNIC_QP_XRC_INI:
 	case MYNIC_QP_DRIVER:
-		return !cmd->xrcdn && has_no_rq(cmd);
+		return !cmd->xrcdn && qp_create_has_no_rq(cmd);
 	default:
 		return !cmd->xrcdn;
 	}
 }
 
-static bool check(const struct mynic_create_qp *cmd)
+static bool qp_create_check(const struct mynic_create_qp *cmd)
 {
 	return cmd->log_sq_size <= WQ_MAX_LOG_SIZE &&
 	       cmd->log_sq_stride <= WQ_MAX_LOG_STRIDE &&
@@ -54,11 +54,11 @@ static bool check(const struct mynic_create_qp *cmd)
 	       (!cmd->log_rq_stride ||
 		cmd->log_rq_stride >= RQ_MIN_LOG_STRIDE) &&
 	       le32toh(cmd->uarn) < NIC_NUM_UAR && rss_is_valid(cmd) &&
-	       fits_type(cmd);
+	       qp_create_fits_type(cmd);
 }
 
-static int find_objects(struct nic *nic, struct qp *qp,
-			const struct mynic_create_qp *cmd)
+static int qp_create_find_objects(struct nic *nic, struct qp *qp,
+				  const struct mynic_create_qp *cmd)
 {
 	if (qp->type == MYNIC_QP_XRC_TGT) {
 		qp->xrcd = table_get(&nic->xrcds, le32toh(cmd->xrcdn));
@@ -85,8 +85,8 @@ static int find_objects(struct nic *nic, struct qp *qp,
 	return qp->srq->error ? MYNIC_AQ_BAD_STATE : MYNIC_AQ_OK;
 }
 
-static int init_rings(struct nic *nic, struct qp *qp,
-		      const struct mynic_create_qp *cmd)
+static int qp_create_init_rings(struct nic *nic, struct qp *qp,
+				const struct mynic_create_qp *cmd)
 {
 	int status;
 
@@ -113,7 +113,7 @@ static int init_rings(struct nic *nic, struct qp *qp,
 			 cmd->log_rq_size, cmd->log_rq_stride, false);
 }
 
-static int add_number(struct nic *nic, struct qp *qp)
+static int qp_create_add_number(struct nic *nic, struct qp *qp)
 {
 	int err;
 
@@ -136,8 +136,8 @@ static const uint8_t services[QP_TYPE_WQ + 1] = {
 	[MYNIC_QP_XRC_TGT] = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
 };
 
-static int init(struct nic *nic, struct qp *qp,
-		const struct mynic_create_qp *cmd)
+static int qp_create_init(struct nic *nic, struct qp *qp,
+			  const struct mynic_create_qp *cmd)
 {
 	int status;
 
@@ -146,13 +146,13 @@ static int init(struct nic *nic, struct qp *qp,
 	qp->service = services[cmd->type];
 	qp->flags = cmd->flags;
 	qp->uarn = le32toh(cmd->uarn);
-	status = find_objects(nic, qp, cmd);
+	status = qp_create_find_objects(nic, qp, cmd);
 	if (status)
 		return status;
-	status = init_rings(nic, qp, cmd);
+	status = qp_create_init_rings(nic, qp, cmd);
 	if (status)
 		return status;
-	status = add_number(nic, qp);
+	status = qp_create_add_number(nic, qp);
 	if (status)
 		return status;
 	if (qp->srq && qp->srq->tm && !qp->has_sq)
@@ -164,7 +164,7 @@ static int init(struct nic *nic, struct qp *qp,
 	return MYNIC_AQ_OK;
 }
 
-static void add_user(struct qp *qp)
+static void qp_create_add_user(struct qp *qp)
 {
 	if (qp->xrcd) {
 		LIST_INSERT_HEAD(&qp->xrcd->targets, qp, recv_link);
@@ -179,7 +179,7 @@ static void add_user(struct qp *qp)
 	LIST_INSERT_HEAD(&qp->recv_cq->receivers, qp, recv_link);
 }
 
-static void remove_user(struct qp *qp)
+static void qp_create_remove_user(struct qp *qp)
 {
 	if (qp->xrcd) {
 		xrc_bind(qp, NULL);
@@ -201,18 +201,18 @@ int qp_create(struct nic *nic, const struct mynic_create_qp *cmd,
 	struct qp *qp;
 	int status;
 
-	if (!check(cmd))
+	if (!qp_create_check(cmd))
 		return MYNIC_AQ_BAD_PARAM;
 	qp = mem_alloc(&nic->mem, sizeof(*qp));
 	if (!qp)
 		return MYNIC_AQ_NO_RESOURCE;
-	status = init(nic, qp, cmd);
+	status = qp_create_init(nic, qp, cmd);
 	if (status) {
 		rss_fini(qp);
 		mem_free(&nic->mem, qp);
 		return status;
 	}
-	add_user(qp);
+	qp_create_add_user(qp);
 	*result = qp;
 	return MYNIC_AQ_OK;
 }
@@ -240,14 +240,14 @@ void qp_destroy(struct nic *nic, struct qp *qp)
 	qp_unschedule(nic, qp);
 	qp_poll_leave(nic, qp);
 	event_drop(nic, &qp->events);
-	remove_user(qp);
+	qp_create_remove_user(qp);
 	rss_fini(qp);
 	table_remove(&nic->qps, qp->number);
 	mem_free(&nic->mem, qp);
 }
 
 /* Returns true if the QP still has multicast groups or windows */
-static bool unbind_some(struct nic *nic, struct qp *qp)
+static bool qp_create_unbind_some(struct nic *nic, struct qp *qp)
 {
 	return mcast_detach_some(nic, qp) || mw_unbind_some(qp);
 }
@@ -260,7 +260,7 @@ int admin_destroy_qp(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (qp->num_flows)
 		return MYNIC_AQ_BUSY;
-	if (unbind_some(nic, qp))
+	if (qp_create_unbind_some(nic, qp))
 		return ADMIN_AGAIN;
 	rq_return(qp);
 	qp_destroy(nic, qp);
@@ -273,7 +273,7 @@ bool qps_free_one(struct nic *nic, uint32_t *number)
 
 	if (!qp)
 		return false;
-	if (!unbind_some(nic, qp))
+	if (!qp_create_unbind_some(nic, qp))
 		qp_destroy(nic, qp);
 	return true;
 }

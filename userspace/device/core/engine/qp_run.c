@@ -13,7 +13,7 @@
 #define RUN_QUANTUM 16
 
 /* Returns true if there is work */
-static bool stop_polling(struct nic *nic, struct qp *qp)
+static bool qp_run_stop_polling(struct nic *nic, struct qp *qp)
 {
 	if (!qp_poll_end(nic, qp))
 		return false;
@@ -21,11 +21,11 @@ static bool stop_polling(struct nic *nic, struct qp *qp)
 	return true;
 }
 
-static void start_polling(struct nic *nic, struct qp *qp)
+static void qp_run_start_polling(struct nic *nic, struct qp *qp)
 {
 	qp_poll_leave(nic, qp);
 	if (qp_poll_is_full(nic))
-		stop_polling(nic, TAILQ_FIRST(&nic->poll_queue));
+		qp_run_stop_polling(nic, TAILQ_FIRST(&nic->poll_queue));
 	qp_poll_begin(nic, qp);
 }
 
@@ -39,9 +39,9 @@ bool qps_poll(struct nic *nic)
 	for (qp = TAILQ_FIRST(&nic->poll_queue); num--; qp = next) {
 		next = TAILQ_NEXT(qp, poll_link);
 		if (qp->state != IB_QPS_RTS || now >= qp->poll_until) {
-			found |= stop_polling(nic, qp);
+			found |= qp_run_stop_polling(nic, qp);
 		} else if (!qp->scheduled && qp_poll_has_news(nic, qp)) {
-			start_polling(nic, qp);
+			qp_run_start_polling(nic, qp);
 			transport_doorbell(qp);
 			found = true;
 		}
@@ -54,11 +54,12 @@ bool qps_stop_polling(struct nic *nic)
 	bool found = false;
 
 	while (!TAILQ_EMPTY(&nic->poll_queue))
-		found |= stop_polling(nic, TAILQ_FIRST(&nic->poll_queue));
+		found |=
+			qp_run_stop_polling(nic, TAILQ_FIRST(&nic->poll_queue));
 	return found;
 }
 
-static bool run_pieces(struct nic *nic, unsigned int num)
+static bool qp_run_run_pieces(struct nic *nic, unsigned int num)
 {
 	struct qp *qp;
 
@@ -73,14 +74,14 @@ static bool run_pieces(struct nic *nic, unsigned int num)
 		if (transport_run_qp(qp))
 			qp_schedule(nic, qp);
 		if (qp->polled)
-			start_polling(nic, qp);
+			qp_run_start_polling(nic, qp);
 	}
 	return !TAILQ_EMPTY(&nic->run_queue);
 }
 
 bool qps_run(struct nic *nic)
 {
-	return run_pieces(nic, RUN_QUANTUM);
+	return qp_run_run_pieces(nic, RUN_QUANTUM);
 }
 
 void qps_run_each(struct nic *nic)
@@ -91,7 +92,7 @@ void qps_run_each(struct nic *nic)
 	TAILQ_FOREACH(qp, &nic->run_queue, run_link)
 	if (++num == RUN_QUANTUM)
 		break;
-	run_pieces(nic, num);
+	qp_run_run_pieces(nic, num);
 }
 
 bool qp_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
@@ -101,7 +102,7 @@ bool qp_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
 	if (!qp || qp->uarn != uarn)
 		return false;
 	if (qp->has_sq)
-		start_polling(nic, qp);
+		qp_run_start_polling(nic, qp);
 	transport_doorbell(qp);
 	return true;
 }

@@ -27,7 +27,7 @@
 
 #define PKEY_MASK 0x7fff /* without the membership bit */
 
-static void timer_fn(struct timer *timer)
+static void transport_timer_fn(struct timer *timer)
 {
 	struct qp *qp = container_of(timer, struct qp, req.timer);
 
@@ -43,7 +43,7 @@ int qp_transport_init(struct qp *qp)
 	paging_init(qp);
 	if (!sq_init(qp))
 		return -ENOMEM;
-	if (timer_add(&qp->nic->timers, &qp->req.timer, timer_fn))
+	if (timer_add(&qp->nic->timers, &qp->req.timer, transport_timer_fn))
 		goto err_sq;
 	if (!cc_init(qp))
 		return 0;
@@ -114,14 +114,14 @@ void transport_doorbell(struct qp *qp)
 }
 
 /* The QP has requests of its host, or rendezvous requests of its own */
-static bool sends(const struct qp *qp)
+static bool transport_sends(const struct qp *qp)
 {
 	return qp->has_sq || qp->rndv.active;
 }
 
-static bool flush(struct qp *qp)
+static bool transport_flush(struct qp *qp)
 {
-	bool more = sends(qp) && sq_flush(qp);
+	bool more = transport_sends(qp) && sq_flush(qp);
 
 	/* LAST_WQE must come after the completions of tags */
 	if (more && qp->rndv.active)
@@ -129,7 +129,7 @@ static bool flush(struct qp *qp)
 	return rq_flush(qp) || more;
 }
 
-static bool send(struct qp *qp)
+static bool transport_send(struct qp *qp)
 {
 	switch (qp->type) {
 	case MYNIC_QP_RC:
@@ -144,14 +144,14 @@ static bool send(struct qp *qp)
 	}
 }
 
-static bool run_sq(struct qp *qp)
+static bool transport_run_sq(struct qp *qp)
 {
 	switch (qp->state) {
 	case IB_QPS_RTS:
-		return send(qp);
+		return transport_send(qp);
 	case IB_QPS_SQD:
 		/* A request of many packets that has begun continues first */
-		if (send(qp))
+		if (transport_send(qp))
 			return true;
 		if (!requester_draining(qp) && !qp->req.drained) {
 			qp->req.drained = true;
@@ -167,7 +167,7 @@ static bool run_sq(struct qp *qp)
 	}
 }
 
-static void establish(struct qp *qp)
+static void transport_establish(struct qp *qp)
 {
 	if (qp->state != IB_QPS_RTR || qp->resp.established)
 		return;
@@ -179,7 +179,7 @@ static void establish(struct qp *qp)
  * Handles a packet that is next in order. A packet that has to wait is handled
  * again
  */
-static void take(struct qp *qp, const struct packet *pkt)
+static void transport_take(struct qp *qp, const struct packet *pkt)
 {
 	const struct opcode_info *info = opcode_info(pkt->roce.opcode);
 
@@ -191,7 +191,7 @@ static void take(struct qp *qp, const struct packet *pkt)
 		else
 			qp_count(qp, MYNIC_STAT_GHOST);
 	} else {
-		establish(qp);
+		transport_establish(qp);
 		qp_expect_answer(qp);
 		if (qp->type == MYNIC_QP_UC)
 			uc_receive(qp, pkt, info);
@@ -206,25 +206,25 @@ bool transport_run_qp(struct qp *qp)
 	bool more = false;
 
 	if (state == IB_QPS_ERR)
-		return flush(qp);
+		return transport_flush(qp);
 	if (qp->cc.cnp_due)
 		cc_send_cnp(qp);
 	if (!STAILQ_EMPTY(&qp->paging.held))
-		more = paging_replay(qp, take);
+		more = paging_replay(qp, transport_take);
 	if (qp->state == IB_QPS_ERR)
 		return true;
 	if (qp_is_responder(qp) && qp_can_receive(qp))
 		more |= responder_run(qp);
 	paging_passed(&qp->paging, MYNIC_PAGE_READ);
-	if (sends(qp))
-		more |= run_sq(qp);
+	if (transport_sends(qp))
+		more |= transport_run_sq(qp);
 	paging_passed(&qp->paging, MYNIC_PAGE_SEND);
 	/* A QP that has just failed has requests to flush */
 	return more || qp->state != state;
 }
 
-static void connected_receive(struct qp *qp, const struct packet *pkt,
-			      const struct opcode_info *info)
+static void transport_connected_receive(struct qp *qp, const struct packet *pkt,
+					const struct opcode_info *info)
 {
 	if (roce_is_marked(&pkt->roce)) {
 		qp_add(qp, MYNIC_STAT_RX_ECN);
@@ -235,7 +235,7 @@ static void connected_receive(struct qp *qp, const struct packet *pkt,
 		return;
 	}
 	if (!paging_holds(&qp->paging))
-		take(qp, pkt);
+		transport_take(qp, pkt);
 	if (paging_holds(&qp->paging))
 		paging_hold(qp, pkt);
 }
@@ -244,8 +244,8 @@ static void connected_receive(struct qp *qp, const struct packet *pkt,
  * Reserved operations of the QP's own service pass, because the responder
  * refuses them
  */
-static bool fits_type(const struct qp *qp, const struct roce_hdr *hdr,
-		      const struct opcode_info *info)
+static bool transport_fits_type(const struct qp *qp, const struct roce_hdr *hdr,
+				const struct opcode_info *info)
 {
 	if (info->types & 1 << qp->type)
 		return true;
@@ -253,8 +253,8 @@ static bool fits_type(const struct qp *qp, const struct roce_hdr *hdr,
 	       (hdr->opcode & ~BTH_OPERATION_MASK) == qp->service;
 }
 
-static bool well_formed(const struct packet *pkt,
-			const struct opcode_info *info)
+static bool transport_well_formed(const struct packet *pkt,
+				  const struct opcode_info *info)
 {
 	if (pkt->roce.pad != (-pkt->payload_len & 3))
 		return false;
@@ -262,8 +262,8 @@ static bool well_formed(const struct packet *pkt,
 	       !pkt->payload_len;
 }
 
-static void drop(struct nic *nic, const struct packet *pkt,
-		 enum mynic_stat stat)
+static void transport_drop(struct nic *nic, const struct packet *pkt,
+			   enum mynic_stat stat)
 {
 	const struct journal_entry entry = {
 		.kind = JOURNAL_DROP,
@@ -277,25 +277,27 @@ static void drop(struct nic *nic, const struct packet *pkt,
 	nic_note(nic, &entry);
 }
 
-static void group_receive(struct nic *nic, const struct packet *pkt,
-			  const struct opcode_info *info)
+static void transport_group_receive(struct nic *nic, const struct packet *pkt,
+				    const struct opcode_info *info)
 {
 	if (!(info->flags & OPCODE_DETH) ||
 	    pkt->roce.dest_qpn != PATH_MULTICAST_QPN)
-		drop(nic, pkt, MYNIC_STAT_RX_DROP_HEADER);
+		transport_drop(nic, pkt, MYNIC_STAT_RX_DROP_HEADER);
 	else
 		spread_packet(nic, &ud_group_kind, pkt);
 }
 
 /* @own: address at which a connected QP expects packets of its peer */
-static void qp_receive(struct nic *nic, struct qp *qp, const struct packet *pkt,
-		       const struct opcode_info *info,
-		       const struct gid_entry *own, const struct gid_entry *to)
+static void transport_qp_receive(struct nic *nic, struct qp *qp,
+				 const struct packet *pkt,
+				 const struct opcode_info *info,
+				 const struct gid_entry *own,
+				 const struct gid_entry *to)
 {
 	const struct roce_hdr *hdr = &pkt->roce;
 
-	if (!qp || !fits_type(qp, hdr, info) || !qp_can_receive(qp)) {
-		drop(nic, pkt, MYNIC_STAT_RX_DROP_QP);
+	if (!qp || !transport_fits_type(qp, hdr, info) || !qp_can_receive(qp)) {
+		transport_drop(nic, pkt, MYNIC_STAT_RX_DROP_QP);
 		return;
 	}
 	if (qp_is_connected(qp)) {
@@ -304,19 +306,19 @@ static void qp_receive(struct nic *nic, struct qp *qp, const struct packet *pkt,
 			qp_count(qp, MYNIC_STAT_RX_DROP_KEY);
 			return;
 		}
-		connected_receive(qp, pkt, info);
+		transport_connected_receive(qp, pkt, info);
 	} else if (ud_receive(qp, pkt) && roce_is_marked(hdr)) {
 		qp_add(qp, MYNIC_STAT_RX_ECN);
 	}
 }
 
 /* No RoCEv2 QP has this address, but a program may receive it as a frame */
-static void pass_on(struct nic *nic, const struct packet *pkt)
+static void transport_pass_on(struct nic *nic, const struct packet *pkt)
 {
 	if (pkt->frame)
 		eth_receive(nic, pkt);
 	else
-		drop(nic, pkt, MYNIC_STAT_RX_DROP_KEY);
+		transport_drop(nic, pkt, MYNIC_STAT_RX_DROP_KEY);
 }
 
 void transport_receive(struct nic *nic, const struct packet *pkt)
@@ -335,7 +337,7 @@ void transport_receive(struct nic *nic, const struct packet *pkt)
 		to = own && gid_takes(nic, own, pkt) ? own : gid_find(nic, pkt);
 	}
 	if (group ? !mcast_takes(nic, pkt) : !to) {
-		pass_on(nic, pkt);
+		transport_pass_on(nic, pkt);
 		return;
 	}
 	num = packet_count(pkt);
@@ -345,13 +347,13 @@ void transport_receive(struct nic *nic, const struct packet *pkt)
 		counters_add(qp, MYNIC_STAT_RX_RDMA_PACKETS, num);
 		counters_add(qp, MYNIC_STAT_RX_RDMA_BYTES, pkt->payload_len);
 	}
-	if (!well_formed(pkt, info))
-		drop(nic, pkt, MYNIC_STAT_RX_DROP_HEADER);
+	if (!transport_well_formed(pkt, info))
+		transport_drop(nic, pkt, MYNIC_STAT_RX_DROP_HEADER);
 	else if ((pkt->roce.pkey & PKEY_MASK) !=
 		 (PATH_DEFAULT_PKEY & PKEY_MASK))
-		drop(nic, pkt, MYNIC_STAT_RX_DROP_KEY);
+		transport_drop(nic, pkt, MYNIC_STAT_RX_DROP_KEY);
 	else if (group)
-		group_receive(nic, pkt, info);
+		transport_group_receive(nic, pkt, info);
 	else
-		qp_receive(nic, qp, pkt, info, own, to);
+		transport_qp_receive(nic, qp, pkt, info, own, to);
 }

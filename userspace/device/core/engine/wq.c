@@ -17,7 +17,7 @@
 
 #define WQ_FLAGS MYNIC_WQ_VLAN_STRIP
 
-static void set_flags(struct qp *wq, uint8_t flags)
+static void wq_set_flags(struct qp *wq, uint8_t flags)
 {
 	wq->flags = flags & MYNIC_WQ_VLAN_STRIP ? MYNIC_QP_VLAN_STRIP : 0;
 }
@@ -48,12 +48,12 @@ int admin_create_wq(struct nic *nic, struct admin_call *call)
 	status = qp_create(nic, &create, &wq);
 	if (status)
 		return status;
-	set_flags(wq, cmd->flags);
+	wq_set_flags(wq, cmd->flags);
 	call->cpl.number = htole32(wq->number);
 	return MYNIC_AQ_OK;
 }
 
-static uint8_t state_of(const struct qp *wq)
+static uint8_t wq_state_of(const struct qp *wq)
 {
 	switch (wq->state) {
 	case IB_QPS_RESET:
@@ -65,7 +65,7 @@ static uint8_t state_of(const struct qp *wq)
 	}
 }
 
-static void set_state(struct qp *wq, uint8_t state)
+static void wq_set_state(struct qp *wq, uint8_t state)
 {
 	static const uint8_t states[] = {
 		[MYNIC_WQS_RESET] = IB_QPS_RESET,
@@ -92,15 +92,15 @@ int admin_modify_wq(struct nic *nic, struct admin_call *call)
 	if ((mask & ATTR_STATE && cmd->state > MYNIC_WQS_ERR) ||
 	    (mask & ATTR_CUR_STATE && cmd->cur_state > MYNIC_WQS_ERR))
 		return MYNIC_AQ_BAD_PARAM;
-	if (mask & ATTR_CUR_STATE && cmd->cur_state != state_of(wq))
+	if (mask & ATTR_CUR_STATE && cmd->cur_state != wq_state_of(wq))
 		return MYNIC_AQ_BAD_STATE;
 	if (mask & ATTR_STATE && cmd->state == MYNIC_WQS_RDY &&
-	    state_of(wq) == MYNIC_WQS_ERR)
+	    wq_state_of(wq) == MYNIC_WQS_ERR)
 		return MYNIC_AQ_BAD_STATE;
 	if (mask & ATTR_FLAGS && cmd->flags_mask & MYNIC_WQ_VLAN_STRIP)
-		set_flags(wq, cmd->flags);
+		wq_set_flags(wq, cmd->flags);
 	if (mask & ATTR_STATE)
-		set_state(wq, cmd->state);
+		wq_set_state(wq, cmd->state);
 	return MYNIC_AQ_OK;
 }
 

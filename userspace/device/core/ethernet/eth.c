@@ -34,8 +34,8 @@ _Static_assert(sizeof(struct vlan_header) == ETHER_HDR_LEN + VLAN_TAG_LEN,
  * Returns the length of the header. Frames that are too short for a tag count
  * as untagged
  */
-static unsigned int parse_header(const struct vlan_header *header,
-				 uint32_t frame_len, struct packet *pkt)
+static unsigned int eth_parse_header(const struct vlan_header *header,
+				     uint32_t frame_len, struct packet *pkt)
 {
 	pkt->kind = PACKET_ETH;
 	pkt->defect = PACKET_SOUND;
@@ -54,8 +54,8 @@ static unsigned int parse_header(const struct vlan_header *header,
 	return sizeof(*header);
 }
 
-static unsigned int build_header(const struct packet *pkt,
-				 struct vlan_header *header)
+static unsigned int eth_build_header(const struct packet *pkt,
+				     struct vlan_header *header)
 {
 	memcpy(header->eth.ether_dhost, pkt->dmac, sizeof(pkt->dmac));
 	memcpy(header->eth.ether_shost, pkt->smac, sizeof(pkt->smac));
@@ -68,14 +68,15 @@ static unsigned int build_header(const struct packet *pkt,
 	return sizeof(*header);
 }
 
-static struct wqe_error bad_len(struct nic *nic)
+static struct wqe_error eth_bad_len(struct nic *nic)
 {
 	nic_count(nic, MYNIC_STAT_BAD_WQE);
 	return (struct wqe_error){ IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN };
 }
 
 /* The header is read only once, because it decides where the payload begins */
-static int gather(struct qp *qp, const struct send_req *req, struct packet *pkt)
+static int eth_gather(struct qp *qp, const struct send_req *req,
+		      struct packet *pkt)
 {
 	struct sge_list list = send_sges(qp, req);
 	struct vlan_header header = { 0 };
@@ -86,7 +87,7 @@ static int gather(struct qp *qp, const struct send_req *req, struct packet *pkt)
 		len = req->length;
 	if (req->flags & IB_SEND_INLINE) {
 		memcpy(&header, req->data, len);
-		len = parse_header(&header, req->length, pkt);
+		len = eth_parse_header(&header, req->length, pkt);
 		pkt->payload_len = req->length - len;
 		pkt->niov = 1;
 		pkt->iov[0] = (struct iovec){ (void *)(req->data + len),
@@ -96,18 +97,19 @@ static int gather(struct qp *qp, const struct send_req *req, struct packet *pkt)
 	syndrome = sge_read(qp->nic, &list, 0, len, (uint8_t *)&header);
 	if (syndrome)
 		return syndrome;
-	len = parse_header(&header, req->length, pkt);
+	len = eth_parse_header(&header, req->length, pkt);
 	pkt->payload_len = req->length - len;
 	return sge_map(qp->nic, &list, len, pkt->payload_len, false, pkt->iov,
 		       &pkt->niov);
 }
 
 /* Builds the bytes of a packet that has none yet, and returns their number */
-static uint32_t linearize(const struct packet *pkt, uint8_t buf[ETH_MAX_FRAME])
+static uint32_t eth_linearize(const struct packet *pkt,
+			      uint8_t buf[ETH_MAX_FRAME])
 {
 	struct iov_cursor cursor = { .iov = pkt->iov };
 	struct vlan_header header;
-	uint32_t len = build_header(pkt, &header);
+	uint32_t len = eth_build_header(pkt, &header);
 
 	memcpy(buf, &header, len);
 	iov_read(&cursor, buf + len, pkt->payload_len);
@@ -115,21 +117,22 @@ static uint32_t linearize(const struct packet *pkt, uint8_t buf[ETH_MAX_FRAME])
 }
 
 /* @buf has room for the frame if it is not contiguous */
-static void parse_frame(struct eth_frame *frame, const struct packet *pkt,
-			uint8_t buf[ETH_MAX_FRAME])
+static void eth_parse_frame(struct eth_frame *frame, const struct packet *pkt,
+			    uint8_t buf[ETH_MAX_FRAME])
 {
 	frame->vlan = pkt->vlan;
 	frame->data = pkt->frame;
 	frame->len = pkt->frame_len;
 	if (!pkt->frame) {
-		frame->len = linearize(pkt, buf);
+		frame->len = eth_linearize(pkt, buf);
 		frame->data = buf;
 	}
 	headers_parse(frame->data, frame->len, &frame->headers);
 	frame->csum_ok = headers_csum_ok(&frame->headers.outer);
 }
 
-static bool passes_filter(const struct nic *nic, const uint8_t dmac[MAC_LEN])
+static bool eth_passes_filter(const struct nic *nic,
+			      const uint8_t dmac[MAC_LEN])
 {
 	const struct eth *eth = &nic->eth;
 
@@ -153,11 +156,11 @@ static bool eth_spread(struct nic *nic, const struct packet *pkt, bool own,
 	enum flow_result result;
 	struct eth_frame frame;
 
-	parse_frame(&frame, pkt, buf);
+	eth_parse_frame(&frame, pkt, buf);
 	result = flow_steer(nic, &frame, place);
 	if (result)
 		return result == FLOW_TAKEN;
-	if (qp && passes_filter(nic, pkt->dmac)) {
+	if (qp && eth_passes_filter(nic, pkt->dmac)) {
 		eth_deliver(qp, &frame, 0);
 		return true;
 	}
@@ -196,7 +199,7 @@ static const struct spread_kind eth_own_frame_kind = { eth_num_rules,
  * The wire does not return multicast frames to their sender. Flow rules on this
  * NIC get them here; the port's own receiver does not.
  */
-static void loop_back(struct nic *nic, const struct packet *pkt)
+static void eth_loop_back(struct nic *nic, const struct packet *pkt)
 {
 	if (nic->flows.numbers.used && mac_is_multicast(pkt->dmac) &&
 	    port_is_open(nic) &&
@@ -204,11 +207,11 @@ static void loop_back(struct nic *nic, const struct packet *pkt)
 		spread_packet(nic, &eth_own_frame_kind, pkt);
 }
 
-static void transmit(struct qp *qp, const struct packet *pkt)
+static void eth_transmit(struct qp *qp, const struct packet *pkt)
 {
 	qp_add(qp, MYNIC_STAT_TX_ETH_PACKETS);
 	port_transmit(qp->nic, pkt);
-	loop_back(qp->nic, pkt);
+	eth_loop_back(qp->nic, pkt);
 }
 
 void eth_send_bytes(struct qp *qp, const uint8_t *frame, uint32_t len)
@@ -218,15 +221,15 @@ void eth_send_bytes(struct qp *qp, const uint8_t *frame, uint32_t len)
 	uint32_t at;
 
 	memcpy(&header, frame, len < sizeof(header) ? len : sizeof(header));
-	at = parse_header(&header, len, &pkt);
+	at = eth_parse_header(&header, len, &pkt);
 	pkt.payload_len = len - at;
 	pkt.niov = 1;
 	pkt.iov[0] = (struct iovec){ (void *)(frame + at), pkt.payload_len };
-	transmit(qp, &pkt);
+	eth_transmit(qp, &pkt);
 }
 
 /* Returns enum mynic_syndrome; 0 if the frame is sent */
-static int send_with_csum(struct qp *qp, const struct send_req *req)
+static int eth_send_with_csum(struct qp *qp, const struct send_req *req)
 {
 	struct sge_list list = send_sges(qp, req);
 	uint8_t buf[ETH_MAX_FRAME];
@@ -246,14 +249,14 @@ static int send_with_csum(struct qp *qp, const struct send_req *req)
 	return MYNIC_SYN_NONE;
 }
 
-static int send_as_it_is(struct qp *qp, const struct send_req *req)
+static int eth_send_as_it_is(struct qp *qp, const struct send_req *req)
 {
 	struct packet pkt;
 	int syndrome;
 
-	syndrome = gather(qp, req, &pkt);
+	syndrome = eth_gather(qp, req, &pkt);
 	if (!syndrome)
-		transmit(qp, &pkt);
+		eth_transmit(qp, &pkt);
 	return syndrome;
 }
 
@@ -262,11 +265,11 @@ struct wqe_error eth_send(struct qp *qp, const struct send_req *req)
 	int syndrome;
 
 	if (req->length < ETHER_HDR_LEN || req->length > ETH_MAX_FRAME)
-		return bad_len(qp->nic);
+		return eth_bad_len(qp->nic);
 	if (req->flags & IB_SEND_IP_CSUM)
-		syndrome = send_with_csum(qp, req);
+		syndrome = eth_send_with_csum(qp, req);
 	else
-		syndrome = send_as_it_is(qp, req);
+		syndrome = eth_send_as_it_is(qp, req);
 	if (syndrome)
 		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
 	return (struct wqe_error){ 0 };

@@ -16,8 +16,9 @@
 /*
  * Leaves out the VLAN tag if the QP strips it. Returns the length of the rest
  */
-static uint32_t cut_out_tag(const struct qp *qp, const struct eth_frame *frame,
-			    struct iovec iov[2])
+static uint32_t eth_rx_cut_out_tag(const struct qp *qp,
+				   const struct eth_frame *frame,
+				   struct iovec iov[2])
 {
 	uint8_t *data = (uint8_t *)frame->data;
 	uint32_t tag_len = 0;
@@ -34,12 +35,12 @@ static uint32_t cut_out_tag(const struct qp *qp, const struct eth_frame *frame,
  * Places a frame in the next receive request. If the frame is too long, the
  * request stays for another frame. Returns false if the frame was not received.
  */
-static bool deliver(struct qp *qp, const struct eth_frame *frame,
-		    uint32_t flow_tag)
+static bool eth_rx_deliver(struct qp *qp, const struct eth_frame *frame,
+			   uint32_t flow_tag)
 {
 	struct responder *resp = &qp->resp;
 	struct iovec iov[2];
-	uint32_t len = cut_out_tag(qp, frame, iov);
+	uint32_t len = eth_rx_cut_out_tag(qp, frame, iov);
 	struct mynic_cqe cqe = {
 		.opcode = htole32(IB_WC_RECV),
 		.byte_len = htole32(len),
@@ -77,7 +78,7 @@ void eth_deliver(struct qp *qp, const struct eth_frame *frame,
 {
 	if (qp->rss)
 		qp = rss_wq(qp->rss, frame);
-	if (qp_can_receive(qp) && deliver(qp, frame, flow_tag))
+	if (qp_can_receive(qp) && eth_rx_deliver(qp, frame, flow_tag))
 		qp_add(qp, MYNIC_STAT_RX_ETH_PACKETS);
 	else
 		qp_count(qp, MYNIC_STAT_RX_ETH_DROPPED);

@@ -88,7 +88,7 @@ struct header {
 	uint8_t absent[HEADER_LEN];
 };
 
-static bool get_eth(const struct layer *layer, struct header *header)
+static bool flow_get_eth(const struct layer *layer, struct header *header)
 {
 	if (!layer->eth)
 		return false;
@@ -103,7 +103,7 @@ static bool get_eth(const struct layer *layer, struct header *header)
 	return true;
 }
 
-static bool get_ipv4(const struct layer *layer, struct header *header)
+static bool flow_get_ipv4(const struct layer *layer, struct header *header)
 {
 	const uint8_t *ip = layer->ipv4;
 	uint16_t fragment;
@@ -125,7 +125,7 @@ static bool get_ipv4(const struct layer *layer, struct header *header)
 	return true;
 }
 
-static bool get_ipv6(const struct layer *layer, struct header *header)
+static bool flow_get_ipv6(const struct layer *layer, struct header *header)
 {
 	const uint8_t *ip = layer->ipv6;
 
@@ -141,7 +141,7 @@ static bool get_ipv6(const struct layer *layer, struct header *header)
 }
 
 /* The ports are at the same place in TCP and UDP */
-static bool get_ports(const uint8_t *l4, struct header *header)
+static bool flow_get_ports(const uint8_t *l4, struct header *header)
 {
 	if (!l4)
 		return false;
@@ -150,7 +150,7 @@ static bool get_ports(const uint8_t *l4, struct header *header)
 	return true;
 }
 
-static bool get_esp(const struct layer *layer, struct header *header)
+static bool flow_get_esp(const struct layer *layer, struct header *header)
 {
 	if (layer->proto != IPPROTO_ESP || !layer->payload ||
 	    layer->payload_len < sizeof(header->esp))
@@ -159,7 +159,7 @@ static bool get_esp(const struct layer *layer, struct header *header)
 	return true;
 }
 
-static bool get_vxlan(const struct headers *headers, struct header *header)
+static bool flow_get_vxlan(const struct headers *headers, struct header *header)
 {
 	if (!headers->vxlan)
 		return false;
@@ -167,7 +167,7 @@ static bool get_vxlan(const struct headers *headers, struct header *header)
 	return true;
 }
 
-static bool get_gre(const struct headers *headers, struct header *header)
+static bool flow_get_gre(const struct headers *headers, struct header *header)
 {
 	const uint8_t *gre = headers->gre;
 	uint16_t flags;
@@ -186,7 +186,7 @@ static bool get_gre(const struct headers *headers, struct header *header)
 	return true;
 }
 
-static bool get_mpls(const struct layer *layer, struct header *header)
+static bool flow_get_mpls(const struct layer *layer, struct header *header)
 {
 	if (!layer->mpls)
 		return false;
@@ -195,8 +195,8 @@ static bool get_mpls(const struct layer *layer, struct header *header)
 }
 
 /* Returns true if the frame has such a header */
-static bool get_header(const struct headers *headers, uint16_t type,
-		       struct header *header)
+static bool flow_get_header(const struct headers *headers, uint16_t type,
+			    struct header *header)
 {
 	const struct layer *layer = &headers->outer;
 
@@ -204,32 +204,32 @@ static bool get_header(const struct headers *headers, uint16_t type,
 		layer = &headers->inner;
 	switch (type & ~MYNIC_FLOW_INNER) {
 	case MYNIC_FLOW_ETH:
-		return get_eth(layer, header);
+		return flow_get_eth(layer, header);
 	case MYNIC_FLOW_IPV4:
-		return get_ipv4(layer, header);
+		return flow_get_ipv4(layer, header);
 	case MYNIC_FLOW_IPV6:
-		return get_ipv6(layer, header);
+		return flow_get_ipv6(layer, header);
 	case MYNIC_FLOW_ESP:
-		return get_esp(layer, header);
+		return flow_get_esp(layer, header);
 	case MYNIC_FLOW_TCP:
-		return get_ports(layer->tcp, header);
+		return flow_get_ports(layer->tcp, header);
 	case MYNIC_FLOW_UDP:
-		return get_ports(layer->udp, header);
+		return flow_get_ports(layer->udp, header);
 	case MYNIC_FLOW_VXLAN:
-		return get_vxlan(headers, header);
+		return flow_get_vxlan(headers, header);
 	case MYNIC_FLOW_GRE:
-		return get_gre(headers, header);
+		return flow_get_gre(headers, header);
 	default:
-		return get_mpls(layer, header);
+		return flow_get_mpls(layer, header);
 	}
 }
 
-static bool spec_matches(const struct mynic_flow_spec *spec,
-			 const struct headers *headers)
+static bool flow_spec_matches(const struct mynic_flow_spec *spec,
+			      const struct headers *headers)
 {
 	struct header header = { 0 };
 
-	if (!get_header(headers, le16toh(spec->type), &header))
+	if (!flow_get_header(headers, le16toh(spec->type), &header))
 		return false;
 	for (unsigned int i = 0; i < sizeof(spec->val); i++) {
 		if (spec->mask[i] & header.absent[i] ||
@@ -245,14 +245,14 @@ static bool flow_matches(const struct flow *flow, const struct eth_frame *frame)
 	    !mac_is_multicast(frame->data))
 		return false;
 	for (unsigned int i = 0; i < flow->num_specs; i++) {
-		if (!spec_matches(&flow->specs[i], &frame->headers))
+		if (!flow_spec_matches(&flow->specs[i], &frame->headers))
 			return false;
 	}
 	return true;
 }
 
 /* Returns true if no later rule may have the frame */
-static bool apply_one(struct flow *flow, const struct eth_frame *frame)
+static bool flow_apply_one(struct flow *flow, const struct eth_frame *frame)
 {
 	if (!flow_matches(flow, frame))
 		return false;
@@ -269,9 +269,10 @@ static bool apply_one(struct flow *flow, const struct eth_frame *frame)
 	       !(flow->flags & MYNIC_FLOW_DONT_TRAP);
 }
 
-static enum flow_result apply(struct nic *nic, const struct flow_list *list,
-			      const struct eth_frame *frame,
-			      struct spread_place *place)
+static enum flow_result flow_apply(struct nic *nic,
+				   const struct flow_list *list,
+				   const struct eth_frame *frame,
+				   struct spread_place *place)
 {
 	while (place->rule < list->num) {
 		struct flow *flow = list->flows[place->rule];
@@ -280,7 +281,7 @@ static enum flow_result apply(struct nic *nic, const struct flow_list *list,
 			return FLOW_STOPPED;
 		nic_charge(nic, 1 + flow->num_specs / SPECS_PER_UNIT);
 		place->rule++;
-		if (apply_one(flow, frame))
+		if (flow_apply_one(flow, frame))
 			return FLOW_TAKEN;
 	}
 	place->rule = 0;
@@ -294,20 +295,20 @@ enum flow_result flow_steer(struct nic *nic, const struct eth_frame *frame,
 	enum flow_result result = FLOW_PASSED;
 
 	if (place->stage == STAGE_SNIFFERS)
-		result = apply(nic, &nic->flows.sniffers, frame, place);
+		result = flow_apply(nic, &nic->flows.sniffers, frame, place);
 	if (!result && place->stage == STAGE_RULES)
-		result = apply(nic, &nic->flows.rules, frame, place);
+		result = flow_apply(nic, &nic->flows.rules, frame, place);
 	return result;
 }
 
 enum flow_result flow_steer_rest(struct nic *nic, const struct eth_frame *frame,
 				 struct spread_place *place)
 {
-	return apply(nic, &nic->flows.defaults, frame, place);
+	return flow_apply(nic, &nic->flows.defaults, frame, place);
 }
 
 /* Bytes of the header in a spec; 0 for an unknown type */
-static unsigned int header_len(uint16_t type)
+static unsigned int flow_header_len(uint16_t type)
 {
 	switch (type & ~MYNIC_FLOW_INNER) {
 	case MYNIC_FLOW_ETH:
@@ -335,9 +336,9 @@ static unsigned int header_len(uint16_t type)
 	}
 }
 
-static int check_spec(const struct mynic_flow_spec *spec)
+static int flow_check_spec(const struct mynic_flow_spec *spec)
 {
-	unsigned int len = header_len(le16toh(spec->type));
+	unsigned int len = flow_header_len(le16toh(spec->type));
 	uint8_t rest = 0;
 
 	if (!len)
@@ -349,8 +350,8 @@ static int check_spec(const struct mynic_flow_spec *spec)
 	return rest ? MYNIC_AQ_BAD_PARAM : MYNIC_AQ_OK;
 }
 
-static int check(const struct mynic_admin_cmd *cmd,
-		 const struct mynic_flow_spec *specs)
+static int flow_check(const struct mynic_admin_cmd *cmd,
+		      const struct mynic_flow_spec *specs)
 {
 	const struct mynic_create_flow *body = &cmd->create_flow;
 	int status = MYNIC_AQ_OK;
@@ -364,11 +365,11 @@ static int check(const struct mynic_admin_cmd *cmd,
 	    body->reserved_0d[1] || body->reserved_0d[2])
 		return MYNIC_AQ_BAD_PARAM;
 	for (unsigned int i = 0; i < body->num_specs && !status; i++)
-		status = check_spec(&specs[i]);
+		status = flow_check_spec(&specs[i]);
 	return status;
 }
 
-static unsigned int stage_of(const struct flow *flow)
+static unsigned int flow_stage_of(const struct flow *flow)
 {
 	switch (flow->type) {
 	case MYNIC_FLOW_SNIFFER:
@@ -380,9 +381,9 @@ static unsigned int stage_of(const struct flow *flow)
 	}
 }
 
-static struct flow_list *list_of(struct nic *nic, const struct flow *flow)
+static struct flow_list *flow_list_of(struct nic *nic, const struct flow *flow)
 {
-	switch (stage_of(flow)) {
+	switch (flow_stage_of(flow)) {
 	case STAGE_SNIFFERS:
 		return &nic->flows.sniffers;
 	case STAGE_RULES:
@@ -393,7 +394,8 @@ static struct flow_list *list_of(struct nic *nic, const struct flow *flow)
 }
 
 /* How many rules of a list are asked before one that is made now */
-static uint32_t place_behind(const struct flow_list *list, uint16_t priority)
+static uint32_t flow_place_behind(const struct flow_list *list,
+				  uint16_t priority)
 {
 	uint32_t low = 0, high = list->num;
 
@@ -412,37 +414,37 @@ static uint32_t place_behind(const struct flow_list *list, uint16_t priority)
  * A rule has come (@by 1) or gone (-1) at @index. A frame that waits goes on
  * where it was.
  */
-static void spread_shift(struct nic *nic, const struct flow *flow,
-			 uint32_t index, int by)
+static void flow_spread_shift(struct nic *nic, const struct flow *flow,
+			      uint32_t index, int by)
 {
 	struct spread_place *place = &nic->spread.place;
 
-	if (place->stage == stage_of(flow) && index < place->rule)
+	if (place->stage == flow_stage_of(flow) && index < place->rule)
 		place->rule += by;
 }
 
-static void insert(struct nic *nic, struct flow *flow)
+static void flow_insert(struct nic *nic, struct flow *flow)
 {
-	struct flow_list *list = list_of(nic, flow);
-	uint32_t index = place_behind(list, flow->priority);
+	struct flow_list *list = flow_list_of(nic, flow);
+	uint32_t index = flow_place_behind(list, flow->priority);
 	struct flow **at = &list->flows[index];
 
 	memmove(at + 1, at, (list->num++ - index) * sizeof(*at));
 	*at = flow;
-	spread_shift(nic, flow, index, 1);
+	flow_spread_shift(nic, flow, index, 1);
 }
 
-static void take_out(struct nic *nic, struct flow *flow)
+static void flow_take_out(struct nic *nic, struct flow *flow)
 {
-	struct flow_list *list = list_of(nic, flow);
-	uint32_t index = place_behind(list, flow->priority) - 1;
+	struct flow_list *list = flow_list_of(nic, flow);
+	uint32_t index = flow_place_behind(list, flow->priority) - 1;
 	struct flow **at;
 
 	while (list->flows[index] != flow)
 		index--;
 	at = &list->flows[index];
 	memmove(at, at + 1, (--list->num - index) * sizeof(*at));
-	spread_shift(nic, flow, index, -1);
+	flow_spread_shift(nic, flow, index, -1);
 }
 
 int admin_create_flow(struct nic *nic, struct admin_call *call)
@@ -454,7 +456,7 @@ int admin_create_flow(struct nic *nic, struct admin_call *call)
 	struct qp *qp;
 	int status;
 
-	status = check(&call->cmd, call->flow_specs);
+	status = flow_check(&call->cmd, call->flow_specs);
 	if (status)
 		return status;
 	qp = qp_find(nic, le32toh(body->qpn));
@@ -482,7 +484,7 @@ int admin_create_flow(struct nic *nic, struct admin_call *call)
 		mem_free(&nic->mem, flow);
 		return MYNIC_AQ_NO_RESOURCE;
 	}
-	insert(nic, flow);
+	flow_insert(nic, flow);
 	qp->num_flows++;
 	if (set)
 		set->users++;
@@ -490,9 +492,9 @@ int admin_create_flow(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-static void destroy(struct nic *nic, struct flow *flow)
+static void flow_destroy(struct nic *nic, struct flow *flow)
 {
-	take_out(nic, flow);
+	flow_take_out(nic, flow);
 	table_remove(&nic->flows.numbers, flow->number);
 	flow->qp->num_flows--;
 	if (flow->counters)
@@ -507,7 +509,7 @@ int admin_destroy_flow(struct nic *nic, struct admin_call *call)
 
 	if (!flow)
 		return MYNIC_AQ_BAD_NUMBER;
-	destroy(nic, flow);
+	flow_destroy(nic, flow);
 	return MYNIC_AQ_OK;
 }
 
@@ -517,6 +519,6 @@ bool flows_free_one(struct nic *nic, uint32_t *number)
 
 	if (!flow)
 		return false;
-	destroy(nic, flow);
+	flow_destroy(nic, flow);
 	return true;
 }

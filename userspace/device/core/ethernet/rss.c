@@ -77,8 +77,8 @@ struct input {
 	unsigned int len;
 };
 
-static void add(struct input *input, bool wanted, const uint8_t *p,
-		unsigned int len)
+static void rss_add(struct input *input, bool wanted, const uint8_t *p,
+		    unsigned int len)
 {
 	if (!wanted)
 		return;
@@ -86,15 +86,15 @@ static void add(struct input *input, bool wanted, const uint8_t *p,
 	input->len += len;
 }
 
-static void add_ports(struct input *input, bool src, bool dst,
-		      const uint8_t *l4)
+static void rss_add_ports(struct input *input, bool src, bool dst,
+			  const uint8_t *l4)
 {
-	add(input, src, l4, 2);
-	add(input, dst, l4 + 2, 2);
+	rss_add(input, src, l4, 2);
+	rss_add(input, dst, l4 + 2, 2);
 }
 
-static uint32_t toeplitz(const uint8_t key[MYNIC_RX_HASH_KEY_LEN],
-			 const struct input *input)
+static uint32_t rss_toeplitz(const uint8_t key[MYNIC_RX_HASH_KEY_LEN],
+			     const struct input *input)
 {
 	uint32_t window = get_be32(key);
 	uint32_t hash = 0;
@@ -118,27 +118,27 @@ uint32_t rss_hash(const struct rss *rss, const struct eth_frame *frame)
 	struct input input = { 0 };
 
 	if (layer->ipv4) {
-		add(&input, fields & MYNIC_RX_HASH_SRC_IPV4, layer->ipv4 + 12,
-		    4);
-		add(&input, fields & MYNIC_RX_HASH_DST_IPV4, layer->ipv4 + 16,
-		    4);
+		rss_add(&input, fields & MYNIC_RX_HASH_SRC_IPV4,
+			layer->ipv4 + 12, 4);
+		rss_add(&input, fields & MYNIC_RX_HASH_DST_IPV4,
+			layer->ipv4 + 16, 4);
 	} else if (layer->ipv6) {
-		add(&input, fields & MYNIC_RX_HASH_SRC_IPV6, layer->ipv6 + 8,
-		    16);
-		add(&input, fields & MYNIC_RX_HASH_DST_IPV6, layer->ipv6 + 24,
-		    16);
+		rss_add(&input, fields & MYNIC_RX_HASH_SRC_IPV6,
+			layer->ipv6 + 8, 16);
+		rss_add(&input, fields & MYNIC_RX_HASH_DST_IPV6,
+			layer->ipv6 + 24, 16);
 	}
 	/*
 	 * Later fragments have no ports, and all fragments must go to the same
 	 * WQ
 	 */
 	if (layer->tcp && !layer->fragment)
-		add_ports(&input, fields & MYNIC_RX_HASH_SRC_PORT_TCP,
-			  fields & MYNIC_RX_HASH_DST_PORT_TCP, layer->tcp);
+		rss_add_ports(&input, fields & MYNIC_RX_HASH_SRC_PORT_TCP,
+			      fields & MYNIC_RX_HASH_DST_PORT_TCP, layer->tcp);
 	else if (layer->udp && !layer->fragment)
-		add_ports(&input, fields & MYNIC_RX_HASH_SRC_PORT_UDP,
-			  fields & MYNIC_RX_HASH_DST_PORT_UDP, layer->udp);
-	return toeplitz(rss->key, &input);
+		rss_add_ports(&input, fields & MYNIC_RX_HASH_SRC_PORT_UDP,
+			      fields & MYNIC_RX_HASH_DST_PORT_UDP, layer->udp);
+	return rss_toeplitz(rss->key, &input);
 }
 
 struct qp *rss_wq(const struct rss *rss, const struct eth_frame *frame)

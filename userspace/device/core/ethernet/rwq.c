@@ -47,7 +47,7 @@ int admin_create_rwq_table(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-static void destroy(struct nic *nic, struct rwq_table *table)
+static void rwq_destroy(struct nic *nic, struct rwq_table *table)
 {
 	for (uint32_t i = 0; i < table->num_wqs; i++)
 		table->wqs[i]->num_tables--;
@@ -64,7 +64,7 @@ int admin_destroy_rwq_table(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (table->num_qps)
 		return MYNIC_AQ_BUSY;
-	destroy(nic, table);
+	rwq_destroy(nic, table);
 	return MYNIC_AQ_OK;
 }
 

@@ -26,7 +26,7 @@
 #define TCP_ONLY_LAST (TH_FIN | TH_PUSH)
 #define TCP_ONLY_FIRST 0x80 /* CWR */
 
-static struct wqe_error bad_wqe(struct nic *nic, enum ib_wc_status status)
+static struct wqe_error tso_bad_wqe(struct nic *nic, enum ib_wc_status status)
 {
 	nic_count(nic, MYNIC_STAT_BAD_WQE);
 	return (struct wqe_error){ status, MYNIC_SYN_BAD_LEN };
@@ -46,7 +46,7 @@ struct cut {
 	bool last;
 };
 
-static struct cut cut(const struct send_req *req, uint32_t index)
+static struct cut tso_cut(const struct send_req *req, uint32_t index)
 {
 	struct cut cut = {
 		.index = index,
@@ -59,8 +59,8 @@ static struct cut cut(const struct send_req *req, uint32_t index)
 }
 
 /* Builds the contiguous bytes of a segment. Returns enum mynic_syndrome */
-static int build(struct qp *qp, const struct send_req *req,
-		 const struct cut *cut, uint8_t *buf)
+static int tso_build(struct qp *qp, const struct send_req *req,
+		     const struct cut *cut, uint8_t *buf)
 {
 	struct sge_list list = send_sges(qp, req);
 
@@ -73,7 +73,8 @@ static int build(struct qp *qp, const struct send_req *req,
  * Finds the IP and TCP headers, which must end the header of the request.
  * Length fields that differ between segments are not checked.
  */
-static bool find_tcp(const struct send_req *req, uint32_t *ip, uint32_t *tcp)
+static bool tso_find_tcp(const struct send_req *req, uint32_t *ip,
+			 uint32_t *tcp)
 {
 	uint8_t header[MYNIC_SQ_MAX_STRIDE];
 	struct headers headers;
@@ -93,8 +94,8 @@ static bool find_tcp(const struct send_req *req, uint32_t *ip, uint32_t *tcp)
 }
 
 /* Sets the fields that differ between segments, and then the checksums */
-static void fix_headers(uint8_t *frame, uint32_t len, uint32_t ip, uint32_t tcp,
-			const struct cut *cut)
+static void tso_fix_headers(uint8_t *frame, uint32_t len, uint32_t ip,
+			    uint32_t tcp, const struct cut *cut)
 {
 	struct headers headers;
 
@@ -114,51 +115,51 @@ static void fix_headers(uint8_t *frame, uint32_t len, uint32_t ip, uint32_t tcp,
 }
 
 /* Whether to stop for now, because the turn or this piece is over */
-static bool ends_piece(struct qp *qp, const struct send_req *req)
+static bool tso_ends_piece(struct qp *qp, const struct send_req *req)
 {
 	nic_charge(qp->nic, SEGMENT_UNITS);
 	return !(req->segments % QUANTUM) || nic_turn_is_over(qp->nic);
 }
 
-static struct wqe_error send_raw(struct qp *qp, struct send_req *req)
+static struct wqe_error tso_send_raw(struct qp *qp, struct send_req *req)
 {
 	uint8_t buf[ETH_MAX_FRAME];
 	uint32_t ip, tcp;
 	int syndrome;
 
 	if (req->hdr_len + req->mss > sizeof(buf))
-		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR);
-	if (req->hdr_len < ETHER_HDR_LEN || !find_tcp(req, &ip, &tcp))
-		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR);
+		return tso_bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR);
+	if (req->hdr_len < ETHER_HDR_LEN || !tso_find_tcp(req, &ip, &tcp))
+		return tso_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR);
 	while (!tso_is_sent(req)) {
-		struct cut c = cut(req, req->segments);
+		struct cut c = tso_cut(req, req->segments);
 		uint32_t len = req->hdr_len + c.len;
 
-		syndrome = build(qp, req, &c, buf);
+		syndrome = tso_build(qp, req, &c, buf);
 		if (syndrome)
 			return (struct wqe_error){ IB_WC_LOC_PROT_ERR,
 						   syndrome };
-		fix_headers(buf, len, ip, tcp, &c);
+		tso_fix_headers(buf, len, ip, tcp, &c);
 		eth_send_bytes(qp, buf, len);
 		req->segments++;
-		if (ends_piece(qp, req))
+		if (tso_ends_piece(qp, req))
 			break;
 	}
 	return (struct wqe_error){ 0 };
 }
 
-static struct wqe_error send_ud(struct qp *qp, struct send_req *req)
+static struct wqe_error tso_send_ud(struct qp *qp, struct send_req *req)
 {
 	uint8_t buf[PATH_MAX_MTU];
 	int syndrome;
 
 	if (req->hdr_len + req->mss > path_port_mtu(qp->nic))
-		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR);
+		return tso_bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR);
 	while (!tso_is_sent(req)) {
 		struct wqe_error error;
-		struct cut c = cut(req, req->segments);
+		struct cut c = tso_cut(req, req->segments);
 
-		syndrome = build(qp, req, &c, buf);
+		syndrome = tso_build(qp, req, &c, buf);
 		if (syndrome)
 			return (struct wqe_error){ IB_WC_LOC_PROT_ERR,
 						   syndrome };
@@ -166,7 +167,7 @@ static struct wqe_error send_ud(struct qp *qp, struct send_req *req)
 		if (error.status)
 			return error;
 		req->segments++;
-		if (ends_piece(qp, req))
+		if (tso_ends_piece(qp, req))
 			break;
 	}
 	return (struct wqe_error){ 0 };
@@ -180,8 +181,8 @@ struct wqe_error tso_send(struct qp *qp, struct send_req *req)
 	}
 	if (!req->mss || req->length > TSO_MAX_LENGTH ||
 	    tso_segments(req) > TSO_MAX_SEGMENTS)
-		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR);
+		return tso_bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR);
 	if (qp->type == MYNIC_QP_RAW_PACKET)
-		return send_raw(qp, req);
-	return send_ud(qp, req);
+		return tso_send_raw(qp, req);
+	return tso_send_ud(qp, req);
 }

@@ -18,7 +18,7 @@
 	 MYNIC_CAP_FLUSH_PERSISTENT)
 
 /* EUI-64 of a MAC: ff:fe in the middle, and the universal/local bit inverted */
-static void set_guid(__be64 *guid, const uint8_t mac[6])
+static void device_set_guid(__be64 *guid, const uint8_t mac[6])
 {
 	const uint8_t bytes[8] = {
 		mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5],
@@ -70,7 +70,7 @@ int admin_query_device(struct nic *nic, struct admin_call *call)
 		.max_tag_ops = htole32(1u << TM_MAX_LOG_OPS),
 		.max_rndv_hdr = htole32(TM_MAX_RNDV_HDR),
 	};
-	set_guid(&attr->node_guid, nic->config.mac);
+	device_set_guid(&attr->node_guid, nic->config.mac);
 	return MYNIC_AQ_OK;
 }
 

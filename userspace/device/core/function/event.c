@@ -27,7 +27,7 @@ _Static_assert(ARRAY_SIZE(((struct nic *)NULL)->comp_eqs) ==
 		       MYNIC_ARM_VECTOR_MASK + 1,
 	       "an EQ for each vector that a host can ask for");
 
-static void interrupt(struct nic *nic, const struct eq *eq)
+static void event_interrupt(struct nic *nic, const struct eq *eq)
 {
 	nic_charge(nic, INTERRUPT_UNITS);
 	nic->config.ops->raise_irq(nic->config.ctx, eq->vector);
@@ -37,7 +37,7 @@ static void interrupt(struct nic *nic, const struct eq *eq)
  * Finds the doorbell record. A fatal error follows without it, because the host
  * would get no more events
  */
-static struct mynic_eq_dbrec *record(struct nic *nic, struct eq *eq)
+static struct mynic_eq_dbrec *event_record(struct nic *nic, struct eq *eq)
 {
 	struct mynic_eq_dbrec *dbrec = buf_ptr(nic, &eq->buf, &eq->dbrec,
 					       eq->dbrec_offset, sizeof(*dbrec),
@@ -51,9 +51,9 @@ static struct mynic_eq_dbrec *record(struct nic *nic, struct eq *eq)
 /*
  * The host may have read entries, and it sees all that were written before this
  */
-static void read_ci(struct nic *nic, struct eq *eq)
+static void event_read_ci(struct nic *nic, struct eq *eq)
 {
-	const struct mynic_eq_dbrec *dbrec = record(nic, eq);
+	const struct mynic_eq_dbrec *dbrec = event_record(nic, eq);
 	uint32_t ci;
 
 	if (!dbrec)
@@ -66,41 +66,41 @@ static void read_ci(struct nic *nic, struct eq *eq)
 		eq->ci = ci;
 }
 
-static void set_must_ring(struct nic *nic, struct eq *eq, bool on)
+static void event_set_must_ring(struct nic *nic, struct eq *eq, bool on)
 {
 	struct mynic_eq_dbrec *dbrec;
 
 	if (eq->must_ring == on)
 		return;
 	eq->must_ring = on;
-	dbrec = record(nic, eq);
+	dbrec = event_record(nic, eq);
 	if (dbrec)
 		store_index(&dbrec->ring, on);
 }
 
-static bool is_full(const struct eq *eq)
+static bool event_is_full(const struct eq *eq)
 {
 	return eq->pi - eq->ci == ring_size(&eq->ring);
 }
 
-static bool has_room(struct nic *nic, struct eq *eq)
+static bool event_has_room(struct nic *nic, struct eq *eq)
 {
-	if (!is_full(eq))
+	if (!event_is_full(eq))
 		return true;
-	set_must_ring(nic, eq, true);
-	read_ci(nic, eq);
-	return !is_full(eq);
+	event_set_must_ring(nic, eq, true);
+	event_read_ci(nic, eq);
+	return !event_is_full(eq);
 }
 
 /*
  * Returns false if there is no room. Returns true after a fatal error, because
  * the event is then of no use
  */
-static bool push(struct nic *nic, struct eq *eq, struct mynic_eqe *eqe)
+static bool event_push(struct nic *nic, struct eq *eq, struct mynic_eqe *eqe)
 {
 	struct mynic_eqe *slot;
 
-	if (!has_room(nic, eq))
+	if (!event_has_room(nic, eq))
 		return false;
 	slot = ring_slot(nic, &eq->ring, eq->pi, true);
 	if (!slot) {
@@ -111,27 +111,28 @@ static bool push(struct nic *nic, struct eq *eq, struct mynic_eqe *eqe)
 	publish(slot, eqe, sizeof(*eqe));
 	eq->pi++;
 	nic_charge(nic, 1);
-	read_ci(nic, eq);
+	event_read_ci(nic, eq);
 	if (eq->ci == eq->pi - 1)
-		interrupt(nic, eq);
+		event_interrupt(nic, eq);
 	return true;
 }
 
-static bool push_completion(struct nic *nic, struct eq *eq, const struct cq *cq)
+static bool event_push_completion(struct nic *nic, struct eq *eq,
+				  const struct cq *cq)
 {
 	struct mynic_eqe eqe = {
 		.number = htole32(cq->number),
 		.type = MYNIC_EVENT_COMP,
 	};
 
-	return push(nic, eq, &eqe);
+	return event_push(nic, eq, &eqe);
 }
 
 /*
  * Pushes events of one object while there is room. Returns true if none is left
  */
-static bool push_source(struct nic *nic, struct eq *eq,
-			struct event_source *source)
+static bool event_push_source(struct nic *nic, struct eq *eq,
+			      struct event_source *source)
 {
 	while (source->pending) {
 		int type = __builtin_ctz(source->pending);
@@ -142,7 +143,7 @@ static bool push_source(struct nic *nic, struct eq *eq,
 
 		if (source->describe)
 			source->describe(source, &eqe);
-		if (!push(nic, eq, &eqe))
+		if (!event_push(nic, eq, &eqe))
 			return false;
 		source->pending &= ~(1u << type);
 	}
@@ -153,28 +154,28 @@ static bool push_source(struct nic *nic, struct eq *eq,
  * Pushes the event that has waited longest. Returns false if there is none, or
  * no room
  */
-static bool push_one(struct nic *nic, struct eq *eq)
+static bool event_push_one(struct nic *nic, struct eq *eq)
 {
 	struct event_source *source = TAILQ_FIRST(&nic->pending_events);
 	struct cq *cq = TAILQ_FIRST(&eq->pending_cqs);
 
 	if (eq->async && source) {
-		if (!push_source(nic, eq, source))
+		if (!event_push_source(nic, eq, source))
 			return false;
 		TAILQ_REMOVE(&nic->pending_events, source, link);
 		return true;
 	}
-	if (!cq || !push_completion(nic, eq, cq))
+	if (!cq || !event_push_completion(nic, eq, cq))
 		return false;
 	event_drop_comp(cq);
 	return true;
 }
 
 /* Pushes a limited number of events; nic_run() sends the rest */
-static void push_pending(struct nic *nic, struct eq *eq)
+static void event_push_pending(struct nic *nic, struct eq *eq)
 {
 	for (unsigned int i = 0; i < QUANTUM; i++) {
-		if (!push_one(nic, eq))
+		if (!event_push_one(nic, eq))
 			return;
 	}
 	nic->events_left = true;
@@ -193,7 +194,7 @@ bool events_run(struct nic *nic)
 			nic->events_left = true;
 			break;
 		}
-		push_pending(nic, eq);
+		event_push_pending(nic, eq);
 	}
 	return nic->events_left;
 }
@@ -211,7 +212,7 @@ void event_raise(struct nic *nic, struct event_source *source,
 	nic_note(nic, &entry);
 	source->pending |= 1u << type;
 	if (waits || (nic->async_eq && TAILQ_EMPTY(&nic->pending_events) &&
-		      push_source(nic, nic->async_eq, source)))
+		      event_push_source(nic, nic->async_eq, source)))
 		return;
 	TAILQ_INSERT_TAIL(&nic->pending_events, source, link);
 }
@@ -229,9 +230,10 @@ void event_drop(struct nic *nic, struct event_source *source)
 }
 
 /* Returns false if there is no room, or if other events have to go first */
-static bool push_comp(struct nic *nic, struct eq *eq, const struct cq *cq)
+static bool event_push_comp(struct nic *nic, struct eq *eq, const struct cq *cq)
 {
-	return TAILQ_EMPTY(&eq->pending_cqs) && push_completion(nic, eq, cq);
+	return TAILQ_EMPTY(&eq->pending_cqs) &&
+	       event_push_completion(nic, eq, cq);
 }
 
 /*
@@ -242,8 +244,8 @@ void event_raise_comp(struct nic *nic, struct cq *cq)
 {
 	struct eq *wanted = nic->comp_eqs[cq->vector];
 
-	if (cq->event_pending || (wanted && push_comp(nic, wanted, cq)) ||
-	    push_comp(nic, cq->eq, cq))
+	if (cq->event_pending || (wanted && event_push_comp(nic, wanted, cq)) ||
+	    event_push_comp(nic, cq->eq, cq))
 		return;
 	cq->event_pending = true;
 	TAILQ_INSERT_TAIL(&cq->eq->pending_cqs, cq, event_link);
@@ -262,12 +264,12 @@ bool eq_doorbell(struct nic *nic, uint32_t number)
 
 	if (!eq)
 		return false;
-	read_ci(nic, eq);
+	event_read_ci(nic, eq);
 	if (eq->pi != eq->ci)
-		interrupt(nic, eq);
-	push_pending(nic, eq);
-	if (!is_full(eq))
-		set_must_ring(nic, eq, false);
+		event_interrupt(nic, eq);
+	event_push_pending(nic, eq);
+	if (!event_is_full(eq))
+		event_set_must_ring(nic, eq, false);
 	return true;
 }
 
@@ -310,7 +312,7 @@ int admin_create_eq(struct nic *nic, struct admin_call *call)
 	call->cpl.number = htole32(eq->number);
 	if (eq->async) {
 		nic->async_eq = eq;
-		push_pending(nic, eq);
+		event_push_pending(nic, eq);
 	} else if (eq->vector) {
 		nic->comp_eqs[eq->vector] = eq;
 	}
@@ -320,7 +322,7 @@ free:
 	return status;
 }
 
-static void destroy(struct nic *nic, struct eq *eq)
+static void event_destroy(struct nic *nic, struct eq *eq)
 {
 	if (nic->async_eq == eq)
 		nic->async_eq = NULL;
@@ -338,7 +340,7 @@ int admin_destroy_eq(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (eq->num_cqs)
 		return MYNIC_AQ_BUSY;
-	destroy(nic, eq);
+	event_destroy(nic, eq);
 	return MYNIC_AQ_OK;
 }
 
@@ -348,6 +350,6 @@ bool eqs_free_one(struct nic *nic, uint32_t *number)
 
 	if (!eq)
 		return false;
-	destroy(nic, eq);
+	event_destroy(nic, eq);
 	return true;
 }

@@ -13,20 +13,20 @@
 
 static const uint8_t no_gid[16];
 
-static bool is_empty(const struct gid_entry *entry)
+static bool gid_is_empty(const struct gid_entry *entry)
 {
 	return !memcmp(entry->gid, no_gid, sizeof(no_gid));
 }
 
 const struct gid_entry *gid_get(const struct nic *nic, uint32_t index)
 {
-	if (index >= nic->gids.used || is_empty(&nic->gids.entries[index]))
+	if (index >= nic->gids.used || gid_is_empty(&nic->gids.entries[index]))
 		return NULL;
 	return &nic->gids.entries[index];
 }
 
 /* VLAN id of a tag or an entry; an untagged packet counts as VLAN 0 */
-static uint16_t vlan_id(uint16_t vlan)
+static uint16_t gid_vlan_id(uint16_t vlan)
 {
 	return vlan == MYNIC_NO_VLAN ? 0 : vlan & VLAN_ID_MASK;
 }
@@ -35,7 +35,7 @@ bool gid_takes(const struct nic *nic, const struct gid_entry *entry,
 	       const struct packet *pkt)
 {
 	return !memcmp(entry->gid, pkt->roce.dgid, sizeof(entry->gid)) &&
-	       vlan_id(entry->vlan) == vlan_id(pkt->vlan) &&
+	       gid_vlan_id(entry->vlan) == gid_vlan_id(pkt->vlan) &&
 	       (mac_equal(pkt->dmac, nic->port.mac) ||
 		mac_equal(pkt->dmac, entry->mac));
 }
@@ -46,7 +46,7 @@ const struct gid_entry *gid_find(const struct nic *nic,
 	for (unsigned int i = 0; i < nic->gids.used; i++) {
 		const struct gid_entry *entry = &nic->gids.entries[i];
 
-		if (gid_takes(nic, entry, pkt) && !is_empty(entry))
+		if (gid_takes(nic, entry, pkt) && !gid_is_empty(entry))
 			return entry;
 	}
 	return NULL;
@@ -54,14 +54,14 @@ const struct gid_entry *gid_find(const struct nic *nic,
 
 bool gid_on_vlan(const struct nic *nic, const struct packet *pkt)
 {
-	uint16_t vlan = vlan_id(pkt->vlan);
+	uint16_t vlan = gid_vlan_id(pkt->vlan);
 
 	if (!vlan)
 		return true;
 	for (unsigned int i = 0; i < nic->gids.used; i++) {
 		const struct gid_entry *entry = &nic->gids.entries[i];
 
-		if (vlan_id(entry->vlan) == vlan && !is_empty(entry))
+		if (gid_vlan_id(entry->vlan) == vlan && !gid_is_empty(entry))
 			return true;
 	}
 	return false;
@@ -85,14 +85,14 @@ int admin_set_gid(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_BAD_NUMBER;
 	memcpy(entry.gid, cmd->gid, sizeof(entry.gid));
 	memcpy(entry.mac, cmd->mac, sizeof(entry.mac));
-	if (!is_empty(&entry) &&
+	if (!gid_is_empty(&entry) &&
 	    (gid_is_multicast(entry.gid) || mac_is_multicast(entry.mac) ||
 	     (vlan > MAX_VLAN && vlan != MYNIC_NO_VLAN)))
 		return MYNIC_AQ_BAD_PARAM;
 	table->entries[index] = entry;
 	if (index >= table->used)
 		table->used = index + 1;
-	while (table->used && is_empty(&table->entries[table->used - 1]))
+	while (table->used && gid_is_empty(&table->entries[table->used - 1]))
 		table->used--;
 	return MYNIC_AQ_OK;
 }

@@ -48,7 +48,7 @@ const uint8_t *nic_permanent_mac(const struct nic *nic)
 	return nic->config.mac;
 }
 
-static bool may_have_mac(const struct nic *nic, const uint8_t mac[MAC_LEN])
+static bool port_may_have_mac(const struct nic *nic, const uint8_t mac[MAC_LEN])
 {
 	const struct nic_ops *ops = nic->config.ops;
 
@@ -75,7 +75,7 @@ int admin_modify_port(struct nic *nic, struct admin_call *call)
 	if (cmd->up > 1 || cmd->reserved_01 || mac_is_zero(cmd->mac) ||
 	    mac_is_multicast(cmd->mac) || mtu < MIN_MTU || mtu > PORT_MAX_MTU)
 		return MYNIC_AQ_BAD_PARAM;
-	if (!may_have_mac(nic, cmd->mac))
+	if (!port_may_have_mac(nic, cmd->mac))
 		return MYNIC_AQ_BUSY;
 	nic->port.up = cmd->up;
 	nic->port.mtu = mtu;

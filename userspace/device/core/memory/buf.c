@@ -49,7 +49,7 @@ struct entries {
 	uint64_t num;
 };
 
-static uint64_t read_entry(const __le64 *entry)
+static uint64_t buf_read_entry(const __le64 *entry)
 {
 	return le64toh(__atomic_load_n(entry, __ATOMIC_RELAXED));
 }
@@ -58,8 +58,8 @@ static uint64_t read_entry(const __le64 *entry)
  * The entries of a list from @index to the end of its page; empty if they
  * cannot be reached
  */
-static struct entries find_entries(struct nic *nic, uint64_t list,
-				   uint64_t index)
+static struct entries buf_find_entries(struct nic *nic, uint64_t list,
+				       uint64_t index)
 {
 	struct entries entries = { 0 };
 	const struct dma_map *map;
@@ -77,20 +77,20 @@ static struct entries find_entries(struct nic *nic, uint64_t list,
 }
 
 /* The entries from that of page @index on */
-static struct entries find_page(struct nic *nic, const struct buf *buf,
-				uint64_t index)
+static struct entries buf_find_page(struct nic *nic, const struct buf *buf,
+				    uint64_t index)
 {
 	struct entries entries;
 	uint64_t num;
 
 	if (buf->levels == 1)
-		return find_entries(nic, buf->addr, index);
+		return buf_find_entries(nic, buf->addr, index);
 	num = 1ULL << (buf->log_list_size - LOG_ENTRY_SIZE);
-	entries = find_entries(nic, buf->addr, index / num);
+	entries = buf_find_entries(nic, buf->addr, index / num);
 	if (!entries.num)
 		return entries;
 	index %= num;
-	entries = find_entries(nic, read_entry(entries.next), index);
+	entries = buf_find_entries(nic, buf_read_entry(entries.next), index);
 	if (entries.num > num - index)
 		entries.num = num - index;
 	return entries;
@@ -127,7 +127,7 @@ struct walk {
 };
 
 /* Finds the DMA address of @place, and how many bytes follow in its page */
-static bool locate(struct walk *walk, uint64_t *addr, uint64_t *left)
+static bool buf_locate(struct walk *walk, uint64_t *addr, uint64_t *left)
 {
 	const struct buf *buf = walk->buf;
 	uint64_t page_size = 1ULL << buf->log_page_size;
@@ -137,11 +137,11 @@ static bool locate(struct walk *walk, uint64_t *addr, uint64_t *left)
 		*left = UINT64_MAX - walk->place;
 		return !__builtin_add_overflow(buf->addr, walk->place, addr);
 	}
-	walk->entries =
-		find_page(walk->nic, buf, walk->place >> buf->log_page_size);
+	walk->entries = buf_find_page(walk->nic, buf,
+				      walk->place >> buf->log_page_size);
 	if (!walk->entries.num)
 		return false;
-	*addr = read_entry(walk->entries.next);
+	*addr = buf_read_entry(walk->entries.next);
 	if (*addr & (page_size - 1))
 		return false;
 	*addr += in_page;
@@ -152,12 +152,12 @@ static bool locate(struct walk *walk, uint64_t *addr, uint64_t *left)
 }
 
 /* Adds what lies in one page and in one map */
-static int add_piece(struct walk *walk)
+static int buf_add_piece(struct walk *walk)
 {
 	uint64_t addr, left, len = walk->end - walk->place;
 	const struct dma_map *map;
 
-	if (!locate(walk, &addr, &left))
+	if (!buf_locate(walk, &addr, &left))
 		return -EFAULT;
 	map = dma_find(walk->nic, addr);
 	if (!map || (walk->write && !map->writable))
@@ -182,7 +182,7 @@ static int add_piece(struct walk *walk)
  * needs more care: at the end of the list or of the map, on an error, or if
  * there is no room. Most of a long message is added here.
  */
-static void add_pages(struct walk *walk)
+static void buf_add_pages(struct walk *walk)
 {
 	const unsigned int log_page_size = walk->buf->log_page_size;
 	const uint64_t page_size = 1ULL << log_page_size;
@@ -199,7 +199,7 @@ static void add_pages(struct walk *walk)
 	if (map.len < page_size)
 		num = 0;
 	for (; num; num--, entry++) {
-		uint64_t addr = read_entry(entry);
+		uint64_t addr = buf_read_entry(entry);
 		uint8_t *ptr;
 
 		if (addr & (page_size - 1) ||
@@ -225,8 +225,8 @@ static void add_pages(struct walk *walk)
  * belong to the buf. If that follows the old window in host memory, too, the
  * window grows.
  */
-static void move_window(struct buf_window *window, const struct walk *walk,
-			uint64_t len)
+static void buf_move_window(struct buf_window *window, const struct walk *walk,
+			    uint64_t len)
 {
 	const struct iovec *last = &walk->iov[walk->niov - 1];
 	uint8_t *ptr = (uint8_t *)last->iov_base + last->iov_len;
@@ -267,17 +267,17 @@ int buf_iov(struct nic *nic, const struct buf *buf, struct buf_window *window,
 	if (!len)
 		return 0;
 	while (walk.place < walk.end) {
-		int err = add_piece(&walk);
+		int err = buf_add_piece(&walk);
 
 		if (err == -EFAULT)
 			nic_count(nic, MYNIC_STAT_BAD_DMA);
 		if (err)
 			return err;
 		if (walk.place < walk.end)
-			add_pages(&walk);
+			buf_add_pages(&walk);
 	}
 	*niov = walk.niov;
-	move_window(window, &walk, len);
+	buf_move_window(window, &walk, len);
 	return 0;
 }
 

@@ -48,8 +48,8 @@ bool dm_bar_write(const struct nic *nic, uint64_t offset, const void *data,
 	return true;
 }
 
-static struct dm *first_owner(const struct dm_pool *pool, uint64_t page,
-			      uint64_t num)
+static struct dm *dm_first_owner(const struct dm_pool *pool, uint64_t page,
+				 uint64_t num)
 {
 	for (uint64_t i = 0; i < num; i++) {
 		if (pool->owner[page + i])
@@ -59,13 +59,13 @@ static struct dm *first_owner(const struct dm_pool *pool, uint64_t page,
 }
 
 /* First fit; @align is a power of two. Returns DM_PAGES if there is no room */
-static uint64_t find_place(const struct dm_pool *pool, uint64_t num,
-			   uint64_t align)
+static uint64_t dm_find_place(const struct dm_pool *pool, uint64_t num,
+			      uint64_t align)
 {
 	uint64_t page = 0;
 
 	while (page + num <= DM_PAGES) {
-		const struct dm *dm = first_owner(pool, page, num);
+		const struct dm *dm = dm_first_owner(pool, page, num);
 
 		if (!dm)
 			return page;
@@ -75,14 +75,14 @@ static uint64_t find_place(const struct dm_pool *pool, uint64_t num,
 	return DM_PAGES;
 }
 
-static void set_owner(struct nic *nic, const struct dm *dm, struct dm *owner)
+static void dm_set_owner(struct nic *nic, const struct dm *dm, struct dm *owner)
 {
 	for (uint32_t i = 0; i < dm->num_pages; i++)
 		nic->dm.owner[dm->page + i] = owner;
 }
 
-static int init(struct nic *nic, struct dm *dm,
-		const struct mynic_alloc_dm *cmd)
+static int dm_init(struct nic *nic, struct dm *dm,
+		   const struct mynic_alloc_dm *cmd)
 {
 	uint64_t length = le64toh(cmd->length);
 	uint64_t align, place;
@@ -97,11 +97,11 @@ static int init(struct nic *nic, struct dm *dm,
 	 */
 	align = (1ULL << cmd->log_align) / MYNIC_DM_GRANULE;
 	dm->num_pages = (length + MYNIC_DM_GRANULE - 1) / MYNIC_DM_GRANULE;
-	place = find_place(&nic->dm, dm->num_pages, align ? align : 1);
+	place = dm_find_place(&nic->dm, dm->num_pages, align ? align : 1);
 	if (place == DM_PAGES || table_add(&nic->dms, dm, &dm->number))
 		return MYNIC_AQ_NO_RESOURCE;
 	dm->page = place;
-	set_owner(nic, dm, dm);
+	dm_set_owner(nic, dm, dm);
 	return MYNIC_AQ_OK;
 }
 
@@ -113,7 +113,7 @@ int admin_alloc_dm(struct nic *nic, struct admin_call *call)
 
 	if (!dm)
 		return MYNIC_AQ_NO_RESOURCE;
-	status = init(nic, dm, &call->cmd.alloc_dm);
+	status = dm_init(nic, dm, &call->cmd.alloc_dm);
 	if (status) {
 		mem_free(&nic->mem, dm);
 		return status;
@@ -127,9 +127,9 @@ int admin_alloc_dm(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-static void destroy(struct nic *nic, struct dm *dm)
+static void dm_destroy(struct nic *nic, struct dm *dm)
 {
-	set_owner(nic, dm, NULL);
+	dm_set_owner(nic, dm, NULL);
 	table_remove(&nic->dms, dm->number);
 	mem_free(&nic->mem, dm);
 }
@@ -142,7 +142,7 @@ int admin_free_dm(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (dm->users)
 		return MYNIC_AQ_BUSY;
-	destroy(nic, dm);
+	dm_destroy(nic, dm);
 	return MYNIC_AQ_OK;
 }
 
@@ -152,6 +152,6 @@ bool dms_free_one(struct nic *nic, uint32_t *number)
 
 	if (!dm)
 		return false;
-	destroy(nic, dm);
+	dm_destroy(nic, dm);
 	return true;
 }

@@ -12,7 +12,7 @@
 
 #include "core.h"
 
-static unsigned int find_above(const struct dma *dma, uint64_t iova)
+static unsigned int dma_find_above(const struct dma *dma, uint64_t iova)
 {
 	unsigned int low = 0, high = dma->num;
 
@@ -33,7 +33,7 @@ const struct dma_map *dma_search(struct nic *nic, uint64_t iova)
 	struct dma *dma = &nic->dma;
 	const struct dma_map *map;
 
-	dma->last = find_above(dma, iova);
+	dma->last = dma_find_above(dma, iova);
 	if (dma->last == dma->num)
 		return NULL;
 	map = &dma->maps[dma->last];
@@ -81,7 +81,7 @@ int nic_dma_map(struct nic *nic, uint64_t iova, uint64_t len, void *ptr,
 
 	if (!len || iova + (len - 1) < iova)
 		return -EINVAL;
-	pos = find_above(dma, iova);
+	pos = dma_find_above(dma, iova);
 	if (pos < dma->num && dma->maps[pos].iova <= iova + (len - 1))
 		return -EEXIST;
 	maps = realloc(dma->maps, (dma->num + 1) * sizeof(*maps));
@@ -105,7 +105,7 @@ int nic_dma_unmap(struct nic *nic, uint64_t iova, uint64_t len)
 	last = iova + (len - 1);
 	if (last < iova)
 		last = UINT64_MAX;
-	first = find_above(dma, iova);
+	first = dma_find_above(dma, iova);
 	for (end = first; end < dma->num; end++) {
 		const struct dma_map *map = &dma->maps[end];
 

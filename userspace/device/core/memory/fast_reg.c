@@ -22,8 +22,9 @@ int fast_reg_init(struct mkey *mkey, const struct mynic_create_mkey *cmd)
 	return MYNIC_AQ_OK;
 }
 
-static bool is_in_bounds(const struct mkey *mkey, const struct buf *buf,
-			 uint64_t iova, uint64_t length)
+static bool fast_reg_is_in_bounds(const struct mkey *mkey,
+				  const struct buf *buf, uint64_t iova,
+				  uint64_t length)
 {
 	uint64_t last = buf->offset + length - 1;
 
@@ -49,7 +50,7 @@ struct wqe_error fast_reg_run(struct qp *qp, const struct send_req *req)
 		return error;
 	error.syndrome = MYNIC_SYN_MKEY_BOUNDS;
 	if (buf_parse(&buf, &op->buf) ||
-	    !is_in_bounds(mkey, &buf, req->remote_addr, length))
+	    !fast_reg_is_in_bounds(mkey, &buf, req->remote_addr, length))
 		return error;
 	mkey->buf = buf;
 	mkey->window = (struct buf_window){ 0 };

@@ -21,7 +21,8 @@
 /* Purpose of the secret, for the derivation of its key */
 #define MKEY_DOMAIN 0x6d6b6579
 
-static struct mkey *find(struct nic *nic, const struct pd *pd, uint32_t key)
+static struct mkey *mkey_find(struct nic *nic, const struct pd *pd,
+			      uint32_t key)
 {
 	struct mkey *mkey = table_get(&nic->mkeys, mkey_index(key));
 
@@ -29,10 +30,9 @@ static struct mkey *find(struct nic *nic, const struct pd *pd, uint32_t key)
 }
 
 /* Out of line: what is allowed does not pay for it */
-static __attribute__((cold, noinline)) int refuse(struct nic *nic, uint32_t qpn,
-						  enum journal_key_fault why,
-						  uint32_t key, uint64_t addr,
-						  uint64_t len)
+static __attribute__((cold, noinline)) int
+mkey_refuse(struct nic *nic, uint32_t qpn, enum journal_key_fault why,
+	    uint32_t key, uint64_t addr, uint64_t len)
 {
 	const struct journal_entry entry = {
 		.kind = JOURNAL_KEY,
@@ -47,15 +47,18 @@ static __attribute__((cold, noinline)) int refuse(struct nic *nic, uint32_t qpn,
 	return why == JOURNAL_NO_RANGE ? -ERANGE : -EACCES;
 }
 
-static int check_range(struct nic *nic, uint32_t qpn, const struct mkey *mkey,
-		       uint64_t addr, uint64_t len, uint32_t access)
+static int mkey_check_range(struct nic *nic, uint32_t qpn,
+			    const struct mkey *mkey, uint64_t addr,
+			    uint64_t len, uint32_t access)
 {
 	uint64_t offset = addr - mkey->iova;
 
 	if (access & ~mkey->access)
-		return refuse(nic, qpn, JOURNAL_NO_RIGHT, mkey->key, addr, len);
+		return mkey_refuse(nic, qpn, JOURNAL_NO_RIGHT, mkey->key, addr,
+				   len);
 	if (offset > mkey->length || len > mkey->length - offset)
-		return refuse(nic, qpn, JOURNAL_NO_RANGE, mkey->key, addr, len);
+		return mkey_refuse(nic, qpn, JOURNAL_NO_RANGE, mkey->key, addr,
+				   len);
 	return 0;
 }
 
@@ -66,18 +69,18 @@ int mkey_check_local(struct nic *nic, const struct pd *pd, bool kernel_qp,
 	if (kernel_qp && key == NIC_DMA_LKEY)
 		*mkey = &nic->dma_mkey;
 	else
-		*mkey = find(nic, pd, key);
+		*mkey = mkey_find(nic, pd, key);
 	if (!*mkey && key == NIC_NULL_LKEY)
 		*mkey = &nic->null_mkey;
 	if (!*mkey || !(*mkey)->valid || mkey_is_window(*mkey))
-		return refuse(nic, 0, JOURNAL_NO_KEY, key, addr, len);
-	return check_range(nic, 0, *mkey, addr, len, access);
+		return mkey_refuse(nic, 0, JOURNAL_NO_KEY, key, addr, len);
+	return mkey_check_range(nic, 0, *mkey, addr, len, access);
 }
 
-static struct mkey *find_remote(const struct qp *qp, const struct pd *pd,
-				uint32_t key)
+static struct mkey *mkey_find_remote(const struct qp *qp, const struct pd *pd,
+				     uint32_t key)
 {
-	struct mkey *mkey = find(qp->nic, pd, key);
+	struct mkey *mkey = mkey_find(qp->nic, pd, key);
 
 	if (!mkey || !mkey->valid || (mkey->qp && mkey->qp != qp))
 		return NULL;
@@ -88,17 +91,17 @@ int mkey_check_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
 		      uint64_t addr, uint64_t len, uint32_t access,
 		      struct mkey **mkey)
 {
-	*mkey = find_remote(qp, pd, key);
+	*mkey = mkey_find_remote(qp, pd, key);
 	if (!*mkey)
-		return refuse(qp->nic, qp->number, JOURNAL_NO_KEY, key, addr,
-			      len);
-	return check_range(qp->nic, qp->number, *mkey, addr, len, access);
+		return mkey_refuse(qp->nic, qp->number, JOURNAL_NO_KEY, key,
+				   addr, len);
+	return mkey_check_range(qp->nic, qp->number, *mkey, addr, len, access);
 }
 
 int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
 		      uint32_t access, uint64_t *addr, uint64_t *len)
 {
-	const struct mkey *mkey = find_remote(qp, pd, key);
+	const struct mkey *mkey = mkey_find_remote(qp, pd, key);
 
 	if (!mkey || access & ~mkey->access)
 		return -EACCES;
@@ -111,7 +114,7 @@ int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
  * Memory for a region without memory: zeroes to read, and a scratch area for
  * writes. The latter is never read
  */
-static uint8_t *null_extent(struct nic *nic, uint64_t *len, bool write)
+static uint8_t *mkey_null_extent(struct nic *nic, uint64_t *len, bool write)
 {
 	static const uint8_t zeroes[sizeof(nic->sink)];
 
@@ -121,8 +124,8 @@ static uint8_t *null_extent(struct nic *nic, uint64_t *len, bool write)
 }
 
 /* Translates a range of a region whose memory buf_iov() does not know */
-static int extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
-		  uint64_t *len, bool write, uint8_t **ptr)
+static int mkey_extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
+		       uint64_t *len, bool write, uint8_t **ptr)
 {
 	bool writable;
 
@@ -134,7 +137,7 @@ static int extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
 		return 0;
 	}
 	if (mkey->null) {
-		*ptr = null_extent(nic, len, write);
+		*ptr = mkey_null_extent(nic, len, write);
 		return 0;
 	}
 	*ptr = dma_extent(nic, offset, len, &writable);
@@ -150,8 +153,9 @@ static int extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
  * the window stay fast.
  */
 static __attribute__((noinline)) int
-add_pieces(struct nic *nic, struct mkey *mkey, uint64_t offset, uint32_t len,
-	   bool write, struct iovec *iov, unsigned int max, unsigned int *niov)
+mkey_add_pieces(struct nic *nic, struct mkey *mkey, uint64_t offset,
+		uint32_t len, bool write, struct iovec *iov, unsigned int max,
+		unsigned int *niov)
 {
 	if (!mkey->all_dma && !mkey->dm && !mkey->paged)
 		return buf_iov(nic, &mkey->buf, &mkey->window, offset, len,
@@ -161,7 +165,7 @@ add_pieces(struct nic *nic, struct mkey *mkey, uint64_t offset, uint32_t len,
 		uint8_t *ptr;
 		int err;
 
-		err = extent(nic, mkey, offset, &piece, write, &ptr);
+		err = mkey_extent(nic, mkey, offset, &piece, write, &ptr);
 		if (err == -EAGAIN)
 			nic->missing = (struct page_fault){
 				.key = mkey->key,
@@ -195,13 +199,13 @@ int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
 	}
 	ptr = buf_window_ptr(&nic->dma, &mkey->window, offset, len, write);
 	if (!ptr || !len)
-		return add_pieces(nic, mkey, offset, len, write, iov, max,
-				  niov);
+		return mkey_add_pieces(nic, mkey, offset, len, write, iov, max,
+				       niov);
 	return iov_add(iov, max, niov, ptr, len) ? 0 : -ENOBUFS;
 }
 
 /* A remote right to change memory requires the local one (IBTA 10.6.3.1) */
-static int check_access(uint32_t access)
+static int mkey_check_access(uint32_t access)
 {
 	if (access & ~(MKEY_REGION_ACCESS | MKEY_OPTIONAL_ACCESS))
 		return MYNIC_AQ_NOT_SUPPORTED;
@@ -211,7 +215,7 @@ static int check_access(uint32_t access)
 	return MYNIC_AQ_OK;
 }
 
-static int init_dm(struct nic *nic, struct mkey *mkey)
+static int mkey_init_dm(struct nic *nic, struct mkey *mkey)
 {
 	struct dm *dm;
 
@@ -224,7 +228,7 @@ static int init_dm(struct nic *nic, struct mkey *mkey)
 	return MYNIC_AQ_OK;
 }
 
-static int init_paged(struct mkey *mkey, const struct mynic_buf *buf)
+static int mkey_init_paged(struct mkey *mkey, const struct mynic_buf *buf)
 {
 	if (mkey->iova + mkey->length < mkey->iova)
 		return MYNIC_AQ_BAD_PARAM;
@@ -232,8 +236,8 @@ static int init_paged(struct mkey *mkey, const struct mynic_buf *buf)
 	return page_table_parse(&mkey->buf, buf, mkey->length);
 }
 
-static int init_range(struct nic *nic, struct mkey *mkey,
-		      const struct admin_call *call)
+static int mkey_init_range(struct nic *nic, struct mkey *mkey,
+			   const struct admin_call *call)
 {
 	const struct mynic_create_mkey *cmd = &call->cmd.create_mkey;
 	bool write = mkey->access & IB_ACCESS_LOCAL_WRITE;
@@ -242,7 +246,7 @@ static int init_range(struct nic *nic, struct mkey *mkey,
 	mkey->iova = le64toh(cmd->iova);
 	mkey->length = le64toh(cmd->length);
 	if (call->cmd.flags == MYNIC_MKEY_ODP)
-		return init_paged(mkey, &cmd->buf);
+		return mkey_init_paged(mkey, &cmd->buf);
 	if (call->cmd.flags & MYNIC_MKEY_ODP)
 		return MYNIC_AQ_BAD_PARAM;
 	status = buf_parse(&mkey->buf, &cmd->buf);
@@ -261,28 +265,28 @@ static int init_range(struct nic *nic, struct mkey *mkey,
 	    mkey->iova + mkey->length < mkey->iova)
 		return MYNIC_AQ_BAD_PARAM;
 	if (call->cmd.flags & MYNIC_MKEY_DM)
-		return init_dm(nic, mkey);
+		return mkey_init_dm(nic, mkey);
 	if (!mkey->length)
 		return MYNIC_AQ_OK;
 	return buf_check(nic, &mkey->buf, 0, mkey->length, 1, write);
 }
 
-static int init_region(struct nic *nic, struct mkey *mkey,
-		       const struct admin_call *call)
+static int mkey_init_region(struct nic *nic, struct mkey *mkey,
+			    const struct admin_call *call)
 {
 	int status;
 
 	mkey->kind = MKEY_REGION;
 	mkey->valid = true;
 	mkey->access = le32toh(call->cmd.create_mkey.access);
-	status = check_access(mkey->access);
+	status = mkey_check_access(mkey->access);
 	if (status)
 		return status;
-	return init_range(nic, mkey, call);
+	return mkey_init_range(nic, mkey, call);
 }
 
-static int init_kind(struct nic *nic, struct mkey *mkey,
-		     const struct admin_call *call)
+static int mkey_init_kind(struct nic *nic, struct mkey *mkey,
+			  const struct admin_call *call)
 {
 	switch (call->cmd.flags) {
 	case MYNIC_MKEY_FAST_REG:
@@ -292,12 +296,12 @@ static int init_kind(struct nic *nic, struct mkey *mkey,
 	case MYNIC_MKEY_MW2:
 		return mw_init(mkey, MKEY_MW2, &call->cmd.create_mkey);
 	default:
-		return init_region(nic, mkey, call);
+		return mkey_init_region(nic, mkey, call);
 	}
 }
 
-static int init(struct nic *nic, struct mkey *mkey,
-		const struct admin_call *call)
+static int mkey_init(struct nic *nic, struct mkey *mkey,
+		     const struct admin_call *call)
 {
 	struct siphash_key secret = { nic->config.seed, MKEY_DOMAIN };
 	uint32_t random = siphash(&secret, nic->num_keys++);
@@ -307,7 +311,7 @@ static int init(struct nic *nic, struct mkey *mkey,
 	/* A key has one kind only */
 	if (call->cmd.flags & (call->cmd.flags - 1))
 		return MYNIC_AQ_BAD_PARAM;
-	status = init_kind(nic, mkey, call);
+	status = mkey_init_kind(nic, mkey, call);
 	if (status)
 		return status;
 	if (table_add_shuffled(&nic->mkeys, mkey, random, &index))
@@ -334,7 +338,7 @@ int admin_create_mkey(struct nic *nic, struct admin_call *call)
 	mkey = mem_alloc(&nic->mem, sizeof(*mkey));
 	if (!mkey)
 		return MYNIC_AQ_NO_RESOURCE;
-	status = init(nic, mkey, call);
+	status = mkey_init(nic, mkey, call);
 	if (status) {
 		mem_free(&nic->mem, mkey);
 		return status;
@@ -380,7 +384,7 @@ int admin_modify_mkey(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_BAD_STATE;
 	if (mkey->num_windows && call->cmd.create_mkey.length)
 		return MYNIC_AQ_BUSY;
-	status = init_region(nic, &new, call);
+	status = mkey_init_region(nic, &new, call);
 	if (status)
 		return status;
 	new.key = mkey->key;
@@ -392,7 +396,7 @@ int admin_modify_mkey(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-static void release(struct nic *nic, struct mkey *mkey)
+static void mkey_release(struct nic *nic, struct mkey *mkey)
 {
 	table_remove(&nic->mkeys, mkey_index(mkey->key));
 	mkey->pd->users--;
@@ -401,11 +405,11 @@ static void release(struct nic *nic, struct mkey *mkey)
 	mem_free(&nic->mem, mkey);
 }
 
-static void destroy(struct nic *nic, struct mkey *mkey)
+static void mkey_destroy(struct nic *nic, struct mkey *mkey)
 {
 	if (mkey_is_window(mkey))
 		mw_unbind(mkey);
-	release(nic, mkey);
+	mkey_release(nic, mkey);
 }
 
 int admin_destroy_mkey(struct nic *nic, struct admin_call *call)
@@ -416,7 +420,7 @@ int admin_destroy_mkey(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (mkey->num_windows)
 		return MYNIC_AQ_BUSY;
-	destroy(nic, mkey);
+	mkey_destroy(nic, mkey);
 	return MYNIC_AQ_OK;
 }
 
@@ -430,7 +434,7 @@ int admin_sync_mkey(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-static int invalidate(struct mkey *mkey)
+static int mkey_invalidate(struct mkey *mkey)
 {
 	switch (mkey->kind) {
 	case MKEY_MW2:
@@ -448,18 +452,18 @@ static int invalidate(struct mkey *mkey)
 
 int mkey_invalidate_local(struct qp *qp, uint32_t key)
 {
-	struct mkey *mkey = find(qp->nic, qp->pd, key);
+	struct mkey *mkey = mkey_find(qp->nic, qp->pd, key);
 
 	if (!mkey || (mkey->qp && mkey->qp != qp))
 		return -EACCES;
-	return invalidate(mkey);
+	return mkey_invalidate(mkey);
 }
 
 int mkey_invalidate_remote(struct qp *qp, uint32_t key)
 {
-	struct mkey *mkey = find_remote(qp, qp->pd, key);
+	struct mkey *mkey = mkey_find_remote(qp, qp->pd, key);
 
-	return mkey ? invalidate(mkey) : -EACCES;
+	return mkey ? mkey_invalidate(mkey) : -EACCES;
 }
 
 bool mkeys_free_one(struct nic *nic, uint32_t *number)
@@ -472,6 +476,6 @@ bool mkeys_free_one(struct nic *nic, uint32_t *number)
 	 * Windows of type 1 need no unbinding, because a reset frees their
 	 * regions, too
 	 */
-	release(nic, mkey);
+	mkey_release(nic, mkey);
 	return true;
 }

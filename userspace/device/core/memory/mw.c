@@ -51,7 +51,7 @@ bool mw_unbind_some(struct qp *qp)
 	return false;
 }
 
-static struct mkey *find_window(const struct qp *qp, uint32_t key)
+static struct mkey *mw_find_window(const struct qp *qp, uint32_t key)
 {
 	struct mkey *mw = table_get(&qp->nic->mkeys, mkey_index(key));
 
@@ -63,7 +63,7 @@ static struct mkey *find_window(const struct qp *qp, uint32_t key)
 	return mw->kind == MKEY_MW2 && mw->valid ? NULL : mw;
 }
 
-static struct mkey *find_region(const struct qp *qp, uint32_t lkey)
+static struct mkey *mw_find_region(const struct qp *qp, uint32_t lkey)
 {
 	struct mkey *region = table_get(&qp->nic->mkeys, mkey_index(lkey));
 
@@ -74,7 +74,7 @@ static struct mkey *find_region(const struct qp *qp, uint32_t lkey)
 }
 
 /* A window has no rights that its region does not allow (IBTA 10.6.7.2) */
-static bool allows(const struct mkey *region, uint32_t access)
+static bool mw_allows(const struct mkey *region, uint32_t access)
 {
 	if (!(region->access & IB_ACCESS_MW_BIND) || access & ~WINDOW_ACCESS)
 		return false;
@@ -82,8 +82,8 @@ static bool allows(const struct mkey *region, uint32_t access)
 	       region->access & IB_ACCESS_LOCAL_WRITE;
 }
 
-static void bind(struct qp *qp, struct mkey *mw, struct mkey *region,
-		 const struct mynic_bind_operands *op)
+static void mw_bind_one(struct qp *qp, struct mkey *mw, struct mkey *region,
+			const struct mynic_bind_operands *op)
 {
 	uint64_t addr = le64toh(op->addr);
 
@@ -105,7 +105,7 @@ struct wqe_error mw_bind(struct qp *qp, const struct send_req *req)
 {
 	const struct mynic_bind_operands *op = &req->bind;
 	struct wqe_error error = { IB_WC_MW_BIND_ERR, MYNIC_SYN_BAD_MKEY };
-	struct mkey *mw = find_window(qp, req->rkey);
+	struct mkey *mw = mw_find_window(qp, req->rkey);
 	uint64_t length = le64toh(op->length);
 	struct mkey *region;
 	uint64_t offset;
@@ -117,18 +117,18 @@ struct wqe_error mw_bind(struct qp *qp, const struct send_req *req)
 		mkey_set_byte(mw, le32toh(op->new_rkey));
 		return (struct wqe_error){ 0 };
 	}
-	region = find_region(qp, le32toh(op->lkey));
+	region = mw_find_region(qp, le32toh(op->lkey));
 	if (!region)
 		return error;
 	error.syndrome = MYNIC_SYN_MKEY_ACCESS;
-	if (!allows(region, le32toh(op->access)))
+	if (!mw_allows(region, le32toh(op->access)))
 		return error;
 	error.syndrome = MYNIC_SYN_MKEY_BOUNDS;
 	offset = le64toh(op->addr) - region->iova;
 	if (!length || offset > region->length ||
 	    length > region->length - offset)
 		return error;
-	bind(qp, mw, region, op);
+	mw_bind_one(qp, mw, region, op);
 	mkey_set_byte(mw, le32toh(op->new_rkey));
 	return (struct wqe_error){ 0 };
 }

@@ -13,7 +13,7 @@
 #define LOG_ENTRY_SIZE 3
 #define ENTRY_FLAGS (MYNIC_PAGE_PRESENT | MYNIC_PAGE_WRITABLE)
 
-static unsigned int covered_bits(const struct buf *buf)
+static unsigned int page_table_covered_bits(const struct buf *buf)
 {
 	unsigned int list_bits = buf->log_list_size - LOG_ENTRY_SIZE;
 
@@ -41,20 +41,21 @@ int page_table_parse(struct buf *buf, const struct mynic_buf *src,
 	    buf->offset >> buf->log_page_size)
 		return MYNIC_AQ_BAD_PARAM;
 	if (__builtin_add_overflow(length, buf->offset, &end) ||
-	    (covered_bits(buf) < 64 && end > 1ULL << covered_bits(buf)))
+	    (page_table_covered_bits(buf) < 64 &&
+	     end > 1ULL << page_table_covered_bits(buf)))
 		return MYNIC_AQ_BAD_PARAM;
 	return MYNIC_AQ_OK;
 }
 
-static int bad_dma(struct nic *nic)
+static int page_table_bad_dma(struct nic *nic)
 {
 	nic_count(nic, MYNIC_STAT_BAD_DMA);
 	return -EFAULT;
 }
 
 /* Finds the entry of a page, with its flags. It may change at any time */
-static int walk(struct nic *nic, const struct buf *buf, uint64_t page,
-		uint64_t *entry)
+static int page_table_walk(struct nic *nic, const struct buf *buf,
+			   uint64_t page, uint64_t *entry)
 {
 	unsigned int bits = buf->log_list_size - LOG_ENTRY_SIZE;
 	uint64_t list = buf->addr;
@@ -72,13 +73,14 @@ static int walk(struct nic *nic, const struct buf *buf, uint64_t page,
 			return -EAGAIN;
 		list = *entry & ~(uint64_t)ENTRY_FLAGS;
 		if (level && list & ((1ULL << buf->log_list_size) - 1))
-			return bad_dma(nic);
+			return page_table_bad_dma(nic);
 	}
 	return 0;
 }
 
-static int move_window(struct nic *nic, const struct buf *buf,
-		       struct buf_window *window, uint64_t offset, bool write)
+static int page_table_move_window(struct nic *nic, const struct buf *buf,
+				  struct buf_window *window, uint64_t offset,
+				  bool write)
 {
 	uint64_t page_size = 1ULL << buf->log_page_size;
 	uint64_t place = offset + buf->offset;
@@ -86,13 +88,13 @@ static int move_window(struct nic *nic, const struct buf *buf,
 	int err;
 
 	window->generation = 0;
-	err = walk(nic, buf, place >> buf->log_page_size, &entry);
+	err = page_table_walk(nic, buf, place >> buf->log_page_size, &entry);
 	if (err)
 		return err;
 	if (write && !(entry & MYNIC_PAGE_WRITABLE))
 		return -EAGAIN;
 	if ((entry & (page_size - 1)) & ~(uint64_t)ENTRY_FLAGS)
-		return bad_dma(nic);
+		return page_table_bad_dma(nic);
 	place &= page_size - 1;
 	left = page_size - place;
 	window->ptr = dma_extent(nic, (entry & ~(page_size - 1)) + place, &left,
@@ -100,7 +102,7 @@ static int move_window(struct nic *nic, const struct buf *buf,
 	if (!window->ptr)
 		return -EFAULT;
 	if (write && !window->writable)
-		return bad_dma(nic);
+		return page_table_bad_dma(nic);
 	window->writable &= !!(entry & MYNIC_PAGE_WRITABLE);
 	window->start = offset;
 	window->end = offset + left;
@@ -117,7 +119,7 @@ int page_table_extent(struct nic *nic, const struct buf *buf,
 	if (window->generation != nic->dma.generation ||
 	    offset < window->start || offset >= window->end ||
 	    (write && !window->writable)) {
-		err = move_window(nic, buf, window, offset, write);
+		err = page_table_move_window(nic, buf, window, offset, write);
 		if (err)
 			return err;
 	}

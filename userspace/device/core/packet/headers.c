@@ -40,23 +40,23 @@ struct span {
 	const uint8_t *end;
 };
 
-static uint32_t left(const struct span *span)
+static uint32_t headers_left(const struct span *span)
 {
 	return span->end - span->at;
 }
 
 /* Returns the next @len bytes, or NULL if there are fewer */
-static const uint8_t *take(struct span *span, uint32_t len)
+static const uint8_t *headers_take(struct span *span, uint32_t len)
 {
 	const uint8_t *p = span->at;
 
-	if (left(span) < len)
+	if (headers_left(span) < len)
 		return NULL;
 	span->at += len;
 	return p;
 }
 
-static void parse_l4(struct layer *layer)
+static void headers_parse_l4(struct layer *layer)
 {
 	const uint8_t *p = layer->payload;
 	uint32_t len = layer->payload_len;
@@ -71,16 +71,16 @@ static void parse_l4(struct layer *layer)
 	}
 }
 
-static void parse_ipv4(struct span *span, struct layer *layer)
+static void headers_parse_ipv4(struct span *span, struct layer *layer)
 {
 	const uint8_t *ip = span->at;
 	uint32_t header_len, total;
 	uint16_t fragment;
 
-	if (left(span) < IPV4_LEN || ip[0] >> 4 != 4)
+	if (headers_left(span) < IPV4_LEN || ip[0] >> 4 != 4)
 		return;
 	header_len = (ip[0] & 0xf) * 4;
-	if (header_len < IPV4_LEN || !take(span, header_len))
+	if (header_len < IPV4_LEN || !headers_take(span, header_len))
 		return;
 	layer->ipv4 = ip;
 	layer->proto = ip[9];
@@ -88,43 +88,44 @@ static void parse_ipv4(struct span *span, struct layer *layer)
 	fragment = get_be16(ip + 6);
 	layer->fragment = fragment & 0x3fff;
 	layer->sound = total >= header_len &&
-		       total - header_len <= left(span) && !layer->fragment;
-	if (total >= header_len && total - header_len < left(span))
+		       total - header_len <= headers_left(span) &&
+		       !layer->fragment;
+	if (total >= header_len && total - header_len < headers_left(span))
 		span->end = span->at + (total - header_len);
 	/* Only the first fragment has the header of the next protocol */
 	if (fragment & 0x1fff)
 		return;
 	layer->payload = span->at;
-	layer->payload_len = left(span);
-	parse_l4(layer);
+	layer->payload_len = headers_left(span);
+	headers_parse_l4(layer);
 }
 
-static void parse_ipv6(struct span *span, struct layer *layer)
+static void headers_parse_ipv6(struct span *span, struct layer *layer)
 {
 	const uint8_t *ip = span->at;
 	const uint8_t *ext;
 	uint32_t len;
 
-	if (left(span) < IPV6_LEN || ip[0] >> 4 != 6)
+	if (headers_left(span) < IPV6_LEN || ip[0] >> 4 != 6)
 		return;
 	span->at += IPV6_LEN;
 	layer->ipv6 = ip;
 	layer->proto = ip[6];
 	len = get_be16(ip + 4);
-	layer->sound = len <= left(span);
-	if (len < left(span) && len)
+	layer->sound = len <= headers_left(span);
+	if (len < headers_left(span) && len)
 		span->end = span->at + len;
 	for (int i = 0; i < MAX_STACKED; i++) {
 		switch (layer->proto) {
 		case IPPROTO_HOPOPTS:
 		case IPPROTO_DSTOPTS:
 			ext = span->at;
-			if (left(span) < EXT_LEN ||
-			    !take(span, EXT_LEN * (ext[1] + 1u)))
+			if (headers_left(span) < EXT_LEN ||
+			    !headers_take(span, EXT_LEN * (ext[1] + 1u)))
 				return;
 			break;
 		case IPPROTO_FRAGMENT:
-			ext = take(span, EXT_LEN);
+			ext = headers_take(span, EXT_LEN);
 			if (!ext)
 				return;
 			layer->fragment = true;
@@ -134,20 +135,20 @@ static void parse_ipv6(struct span *span, struct layer *layer)
 			break;
 		default:
 			layer->payload = span->at;
-			layer->payload_len = left(span);
-			parse_l4(layer);
+			layer->payload_len = headers_left(span);
+			headers_parse_l4(layer);
 			return;
 		}
 		layer->proto = ext[0];
 	}
 }
 
-static void parse_mpls(struct span *span, struct layer *layer)
+static void headers_parse_mpls(struct span *span, struct layer *layer)
 {
 	const uint8_t *label;
 
 	for (int i = 0; i < MAX_STACKED; i++) {
-		label = take(span, MPLS_LEN);
+		label = headers_take(span, MPLS_LEN);
 		if (!label)
 			return;
 		if (!i)
@@ -157,37 +158,37 @@ static void parse_mpls(struct span *span, struct layer *layer)
 			 * Labels do not say what they carry, so the payload
 			 * itself has to tell
 			 */
-			parse_ipv4(span, layer);
+			headers_parse_ipv4(span, layer);
 			if (!layer->ipv4)
-				parse_ipv6(span, layer);
+				headers_parse_ipv6(span, layer);
 			return;
 		}
 	}
 }
 
-static void parse_l3(struct span *span, struct layer *layer)
+static void headers_parse_l3(struct span *span, struct layer *layer)
 {
 	switch (layer->ethertype) {
 	case ETHERTYPE_IP:
-		parse_ipv4(span, layer);
+		headers_parse_ipv4(span, layer);
 		break;
 	case ETHERTYPE_IPV6:
-		parse_ipv6(span, layer);
+		headers_parse_ipv6(span, layer);
 		break;
 	case ETHERTYPE_MPLS:
 	case ETHERTYPE_MPLS_MC:
-		parse_mpls(span, layer);
+		headers_parse_mpls(span, layer);
 		break;
 	default:
 		break;
 	}
 }
 
-static void parse_l2(struct span *span, struct layer *layer)
+static void headers_parse_l2(struct span *span, struct layer *layer)
 {
 	const uint8_t *tag;
 
-	layer->eth = take(span, ETHER_HDR_LEN);
+	layer->eth = headers_take(span, ETHER_HDR_LEN);
 	if (!layer->eth)
 		return;
 	layer->ethertype = get_be16(layer->eth + 2 * ETHER_ADDR_LEN);
@@ -195,14 +196,14 @@ static void parse_l2(struct span *span, struct layer *layer)
 		if (layer->ethertype != ETHERTYPE_VLAN &&
 		    layer->ethertype != ETHERTYPE_QINQ)
 			break;
-		tag = take(span, VLAN_LEN);
+		tag = headers_take(span, VLAN_LEN);
 		if (!tag)
 			return;
 		if (layer->vlan == PACKET_NO_VLAN)
 			layer->vlan = get_be16(tag);
 		layer->ethertype = get_be16(tag + 2);
 	}
-	parse_l3(span, layer);
+	headers_parse_l3(span, layer);
 }
 
 unsigned int headers_gre_len(const uint8_t gre[4])
@@ -213,19 +214,20 @@ unsigned int headers_gre_len(const uint8_t gre[4])
 	       (flags & GRE_KEY ? 4 : 0) + (flags & GRE_SEQ ? 4 : 0);
 }
 
-static void parse_gre(struct span *span, struct headers *headers)
+static void headers_parse_gre(struct span *span, struct headers *headers)
 {
-	if (left(span) < 4 || left(span) < headers_gre_len(span->at))
+	if (headers_left(span) < 4 ||
+	    headers_left(span) < headers_gre_len(span->at))
 		return;
-	headers->gre = take(span, headers_gre_len(span->at));
+	headers->gre = headers_take(span, headers_gre_len(span->at));
 	headers->inner.ethertype = get_be16(headers->gre + 2);
 	if (headers->inner.ethertype == ETHERTYPE_TEB)
-		parse_l2(span, &headers->inner);
+		headers_parse_l2(span, &headers->inner);
 	else
-		parse_l3(span, &headers->inner);
+		headers_parse_l3(span, &headers->inner);
 }
 
-static void parse_tunnel(struct headers *headers)
+static void headers_parse_tunnel(struct headers *headers)
 {
 	const struct layer *outer = &headers->outer;
 	struct span span = { outer->payload,
@@ -234,16 +236,16 @@ static void parse_tunnel(struct headers *headers)
 	if (!outer->payload)
 		return;
 	if (outer->proto == IPPROTO_GRE) {
-		parse_gre(&span, headers);
+		headers_parse_gre(&span, headers);
 	} else if (outer->udp) {
-		take(&span, UDP_LEN);
+		headers_take(&span, UDP_LEN);
 		if (get_be16(outer->udp + 2) == MPLS_UDP_PORT) {
-			parse_mpls(&span, &headers->inner);
+			headers_parse_mpls(&span, &headers->inner);
 		} else if (get_be16(outer->udp + 2) == VXLAN_PORT &&
-			   left(&span) >= VXLAN_LEN &&
+			   headers_left(&span) >= VXLAN_LEN &&
 			   span.at[0] & VXLAN_HAS_VNI) {
-			headers->vxlan = take(&span, VXLAN_LEN);
-			parse_l2(&span, &headers->inner);
+			headers->vxlan = headers_take(&span, VXLAN_LEN);
+			headers_parse_l2(&span, &headers->inner);
 		}
 	}
 }
@@ -256,11 +258,11 @@ void headers_parse(const uint8_t *frame, uint32_t len, struct headers *headers)
 		.outer.vlan = PACKET_NO_VLAN,
 		.inner.vlan = PACKET_NO_VLAN,
 	};
-	parse_l2(&span, &headers->outer);
-	parse_tunnel(headers);
+	headers_parse_l2(&span, &headers->outer);
+	headers_parse_tunnel(headers);
 }
 
-static uint32_t sum(const uint8_t *p, uint32_t len, uint32_t start)
+static uint32_t headers_sum(const uint8_t *p, uint32_t len, uint32_t start)
 {
 	uint64_t total = start;
 
@@ -273,7 +275,7 @@ static uint32_t sum(const uint8_t *p, uint32_t len, uint32_t start)
 	return total;
 }
 
-static uint32_t ipv4_header_len(const uint8_t *ip)
+static uint32_t headers_ipv4_header_len(const uint8_t *ip)
 {
 	return (ip[0] & 0xf) * 4;
 }
@@ -281,15 +283,15 @@ static uint32_t ipv4_header_len(const uint8_t *ip)
 /*
  * Sum of pseudo header, TCP or UDP header, and data; all ones if it is correct
  */
-static uint32_t l4_sum(const struct layer *layer)
+static uint32_t headers_l4_sum(const struct layer *layer)
 {
 	uint32_t start = layer->proto + layer->payload_len;
 
 	if (layer->ipv4)
-		start = sum(layer->ipv4 + 12, 8, start);
+		start = headers_sum(layer->ipv4 + 12, 8, start);
 	else
-		start = sum(layer->ipv6 + 8, 32, start);
-	return sum(layer->payload, layer->payload_len, start);
+		start = headers_sum(layer->ipv6 + 8, 32, start);
+	return headers_sum(layer->payload, layer->payload_len, start);
 }
 
 bool headers_csum_ok(const struct layer *layer)
@@ -297,12 +299,13 @@ bool headers_csum_ok(const struct layer *layer)
 	if (!layer->sound || (!layer->tcp && !layer->udp))
 		return false;
 	if (layer->ipv4 &&
-	    sum(layer->ipv4, ipv4_header_len(layer->ipv4), 0) != 0xffff)
+	    headers_sum(layer->ipv4, headers_ipv4_header_len(layer->ipv4), 0) !=
+		    0xffff)
 		return false;
 	/* The UDP checksum is optional over IPv4 */
 	if (layer->ipv4 && layer->udp && !get_be16(layer->udp + 6))
 		return true;
-	return l4_sum(layer) == 0xffff;
+	return headers_l4_sum(layer) == 0xffff;
 }
 
 void headers_set_csum(const struct layer *layer)
@@ -313,7 +316,8 @@ void headers_set_csum(const struct layer *layer)
 
 	if (ip) {
 		put_be16(ip + 10, 0);
-		put_be16(ip + 10, ~sum(ip, ipv4_header_len(ip), 0));
+		put_be16(ip + 10,
+			 ~headers_sum(ip, headers_ipv4_header_len(ip), 0));
 	}
 	if (!layer->sound)
 		return;
@@ -324,7 +328,7 @@ void headers_set_csum(const struct layer *layer)
 	else
 		return;
 	put_be16(field, 0);
-	value = ~l4_sum(layer);
+	value = ~headers_l4_sum(layer);
 	/*
 	 * A UDP checksum of 0 means that there is none, so 0 is sent as 0xffff
 	 * (RFC 768)

@@ -29,8 +29,8 @@ uint16_t ip_checksum(const uint8_t header[IPV4_LEN])
 	return ~sum;
 }
 
-static unsigned int build_ipv4(uint8_t *buf, const struct roce_hdr *hdr,
-			       uint32_t len)
+static unsigned int ip_build_ipv4(uint8_t *buf, const struct roce_hdr *hdr,
+				  uint32_t len)
 {
 	struct ip ip = {
 		.ip_v = IPVERSION,
@@ -51,8 +51,8 @@ static unsigned int build_ipv4(uint8_t *buf, const struct roce_hdr *hdr,
 	return sizeof(ip);
 }
 
-static unsigned int build_ipv6(uint8_t *buf, const struct roce_hdr *hdr,
-			       uint32_t len)
+static unsigned int ip_build_ipv6(uint8_t *buf, const struct roce_hdr *hdr,
+				  uint32_t len)
 {
 	struct ip6_hdr ip6 = {
 		.ip6_flow = htonl(6u << 28 | hdr->traffic_class << 20 |
@@ -71,6 +71,6 @@ static unsigned int build_ipv6(uint8_t *buf, const struct roce_hdr *hdr,
 unsigned int ip_build(uint8_t *buf, const struct roce_hdr *hdr, uint32_t len)
 {
 	if (gid_is_ipv4(hdr->dgid))
-		return build_ipv4(buf, hdr, len);
-	return build_ipv6(buf, hdr, len);
+		return ip_build_ipv4(buf, hdr, len);
+	return ip_build_ipv6(buf, hdr, len);
 }

@@ -16,8 +16,8 @@ unsigned int packet_eth_len(const struct packet *pkt)
 }
 
 /* Bytes of a RoCEv2 frame that are not payload */
-static uint32_t roce_overhead(const struct packet *pkt,
-			      const struct opcode_info *info)
+static uint32_t packet_roce_overhead(const struct packet *pkt,
+				     const struct opcode_info *info)
 {
 	uint32_t len = packet_eth_len(pkt) + UDP_LEN + ICRC_LEN;
 
@@ -26,11 +26,11 @@ static uint32_t roce_overhead(const struct packet *pkt,
 }
 
 /* Extra bytes of a train over one packet with the same payload */
-static uint32_t more_overhead(const struct packet *pkt,
-			      const struct opcode_info *info)
+static uint32_t packet_more_overhead(const struct packet *pkt,
+				     const struct opcode_info *info)
 {
-	uint32_t middle =
-		roce_overhead(pkt, info) - info->extended_len - pkt->roce.pad;
+	uint32_t middle = packet_roce_overhead(pkt, info) - info->extended_len -
+			  pkt->roce.pad;
 	uint32_t len;
 
 	if (info->flags & OPCODE_XRCETH)
@@ -55,11 +55,12 @@ uint32_t packet_len(const struct packet *pkt)
 	if (pkt->kind != PACKET_ROCE)
 		return packet_eth_len(pkt) + pkt->payload_len;
 	info = opcode_info(pkt->roce.opcode);
-	len = roce_overhead(pkt, info) + pkt->payload_len;
-	return pkt->segment ? len + more_overhead(pkt, info) : len;
+	len = packet_roce_overhead(pkt, info) + pkt->payload_len;
+	return pkt->segment ? len + packet_more_overhead(pkt, info) : len;
 }
 
 uint32_t packet_longest(const struct packet *pkt)
 {
-	return roce_overhead(pkt, opcode_info(pkt->roce.opcode)) + pkt->segment;
+	return packet_roce_overhead(pkt, opcode_info(pkt->roce.opcode)) +
+	       pkt->segment;
 }

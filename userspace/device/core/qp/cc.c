@@ -61,17 +61,17 @@
  */
 #define MAX_CREDIT_NS 50000
 
-static uint64_t min_u64(uint64_t a, uint64_t b)
+static uint64_t cc_min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-static uint64_t max_u64(uint64_t a, uint64_t b)
+static uint64_t cc_max_u64(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
-static void timer_fn(struct timer *timer)
+static void cc_timer_fn(struct timer *timer)
 {
 	struct qp *qp = container_of(timer, struct qp, cc.timer);
 
@@ -81,7 +81,7 @@ static void timer_fn(struct timer *timer)
 int cc_init(struct qp *qp)
 {
 	qp->cc = (struct cc){ 0 };
-	return timer_add(&qp->nic->timers, &qp->cc.timer, timer_fn);
+	return timer_add(&qp->nic->timers, &qp->cc.timer, cc_timer_fn);
 }
 
 void cc_fini(struct qp *qp)
@@ -111,7 +111,7 @@ static const uint32_t static_rates[] = {
 };
 
 /* Rate in bit/s; that of the line if the path has no limit */
-static uint64_t path_rate(uint8_t static_rate)
+static uint64_t cc_path_rate(uint8_t static_rate)
 {
 	uint64_t mbps = 0;
 
@@ -122,11 +122,11 @@ static uint64_t path_rate(uint8_t static_rate)
 
 void cc_set_ceiling(struct qp *qp, uint8_t static_rate)
 {
-	uint64_t ceiling = min_u64(path_rate(static_rate), LINE_RATE);
+	uint64_t ceiling = cc_min_u64(cc_path_rate(static_rate), LINE_RATE);
 	struct cc *cc = &qp->cc;
 
 	if (qp->attr.rate_limit)
-		ceiling = min_u64(ceiling, qp->attr.rate_limit * 1000ull);
+		ceiling = cc_min_u64(ceiling, qp->attr.rate_limit * 1000ull);
 	cc->ceiling = ceiling < LINE_RATE ? ceiling : 0;
 	cc->paced = cc->limited || cc->ceiling;
 }
@@ -160,19 +160,19 @@ void cc_send_cnp(struct qp *qp)
 	path_send(qp, &pkt);
 }
 
-/* Applies one increase, at the end of a period or a volume */
-static void increase(struct qp *qp)
+/* Applies one cc_increase, at the end of a period or a volume */
+static void cc_increase(struct qp *qp)
 {
 	struct cc *cc = &qp->cc;
-	uint32_t least = min_u64(cc->periods, cc->volumes);
-	uint32_t most = max_u64(cc->periods, cc->volumes);
+	uint32_t least = cc_min_u64(cc->periods, cc->volumes);
+	uint32_t most = cc_max_u64(cc->periods, cc->volumes);
 
 	if (least > FAST_RECOVERY)
 		cc->target +=
 			(uint64_t)HYPER_INCREASE * (least - FAST_RECOVERY);
 	else if (most >= FAST_RECOVERY)
 		cc->target += ADDITIVE_INCREASE;
-	cc->target = min_u64(cc->target, LINE_RATE);
+	cc->target = cc_min_u64(cc->target, LINE_RATE);
 	cc->rate = (cc->rate + cc->target) / 2;
 	if (LINE_RATE - cc->rate > ADDITIVE_INCREASE)
 		return;
@@ -186,7 +186,7 @@ static void increase(struct qp *qp)
  * Applies the increases of all periods that have ended. From the lowest rate to
  * that of the line there are at most some thousands.
  */
-static void catch_up(struct qp *qp, uint64_t now)
+static void cc_catch_up(struct qp *qp, uint64_t now)
 {
 	struct cc *cc = &qp->cc;
 
@@ -194,7 +194,7 @@ static void catch_up(struct qp *qp, uint64_t now)
 		cc->period_end += PERIOD_NS;
 		cc->periods++;
 		cc->alpha -= cc->alpha >> ALPHA_SHIFT;
-		increase(qp);
+		cc_increase(qp);
 	}
 }
 
@@ -202,7 +202,7 @@ static void catch_up(struct qp *qp, uint64_t now)
  * Packets that are not ECN-capable are never marked, so a CNP cannot be about
  * them
  */
-static bool sends_ecn(const struct qp *qp)
+static bool cc_sends_ecn(const struct qp *qp)
 {
 	return qp->attr.ece_options & MYNIC_ECE_ECN ||
 	       qp->attr.av.traffic_class & ECN_MASK;
@@ -214,20 +214,20 @@ void cc_cnp(struct qp *qp)
 	struct cc *cc = &qp->cc;
 
 	qp_add(qp, MYNIC_STAT_RX_CNP);
-	if (!sends_ecn(qp))
+	if (!cc_sends_ecn(qp))
 		return;
 	if (cc->limited)
-		catch_up(qp, now);
+		cc_catch_up(qp, now);
 	if (!cc->limited) {
 		cc->limited = true;
 		cc->paced = true;
 		cc->rate = LINE_RATE;
 		cc->alpha = ALPHA_ONE;
-		cc->next = max_u64(cc->next, now);
+		cc->next = cc_max_u64(cc->next, now);
 	}
 	cc->target = cc->rate;
 	cc->rate -= cc->rate * cc->alpha / (2 * ALPHA_ONE);
-	cc->rate = max_u64(cc->rate, MIN_RATE);
+	cc->rate = cc_max_u64(cc->rate, MIN_RATE);
 	cc->alpha += (ALPHA_ONE - cc->alpha) >> ALPHA_SHIFT;
 	cc->periods = 0;
 	cc->period_end = now + PERIOD_NS;
@@ -236,11 +236,11 @@ void cc_cnp(struct qp *qp)
 }
 
 /* Rate in bit/s of a paced QP */
-static uint64_t current_rate(const struct cc *cc)
+static uint64_t cc_current_rate(const struct cc *cc)
 {
 	if (!cc->limited)
 		return cc->ceiling;
-	return cc->ceiling ? min_u64(cc->rate, cc->ceiling) : cc->rate;
+	return cc->ceiling ? cc_min_u64(cc->rate, cc->ceiling) : cc->rate;
 }
 
 bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len)
@@ -249,7 +249,7 @@ bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len)
 	uint64_t now = nic_now(qp->nic);
 	struct cc *cc = &qp->cc;
 
-	catch_up(qp, now);
+	cc_catch_up(qp, now);
 	if (!cc->paced)
 		return true;
 	if (now < cc->next) {
@@ -272,15 +272,15 @@ bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len)
 	cc->waits[flow] = false;
 	if (qp->type != MYNIC_QP_RAW_PACKET)
 		len += HEADERS_LEN;
-	cc->next = max_u64(cc->next, now - min_u64(now, MAX_CREDIT_NS)) +
-		   len * 8000000000ull / current_rate(cc);
+	cc->next = cc_max_u64(cc->next, now - cc_min_u64(now, MAX_CREDIT_NS)) +
+		   len * 8000000000ull / cc_current_rate(cc);
 	if (!cc->limited)
 		return true;
 	cc->volume += len;
 	if (cc->volume >= VOLUME_BYTES) {
 		cc->volume -= VOLUME_BYTES;
 		cc->volumes++;
-		increase(qp);
+		cc_increase(qp);
 	}
 	return true;
 }

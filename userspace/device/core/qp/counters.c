@@ -8,7 +8,7 @@
 
 #include "core.h"
 
-static struct counters *find(struct nic *nic, __le32 number)
+static struct counters *counters_find(struct nic *nic, __le32 number)
 {
 	return table_get(&nic->counters, le32toh(number));
 }
@@ -43,7 +43,7 @@ int admin_bind_counters(struct nic *nic, struct admin_call *call)
 	if (!qp)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (number) {
-		set = find(nic, number);
+		set = counters_find(nic, number);
 		if (!set)
 			return MYNIC_AQ_BAD_NUMBER;
 	}
@@ -53,7 +53,7 @@ int admin_bind_counters(struct nic *nic, struct admin_call *call)
 
 int admin_query_counters(struct nic *nic, struct admin_call *call)
 {
-	const struct counters *set = find(nic, call->cmd.number);
+	const struct counters *set = counters_find(nic, call->cmd.number);
 
 	if (!set)
 		return MYNIC_AQ_BAD_NUMBER;
@@ -62,7 +62,7 @@ int admin_query_counters(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-static void destroy(struct nic *nic, struct counters *set)
+static void counters_destroy(struct nic *nic, struct counters *set)
 {
 	table_remove(&nic->counters, set->number);
 	mem_free(&nic->mem, set);
@@ -70,13 +70,13 @@ static void destroy(struct nic *nic, struct counters *set)
 
 int admin_destroy_counters(struct nic *nic, struct admin_call *call)
 {
-	struct counters *set = find(nic, call->cmd.number);
+	struct counters *set = counters_find(nic, call->cmd.number);
 
 	if (!set)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (set->users)
 		return MYNIC_AQ_BUSY;
-	destroy(nic, set);
+	counters_destroy(nic, set);
 	return MYNIC_AQ_OK;
 }
 
@@ -86,6 +86,6 @@ bool counters_free_one(struct nic *nic, uint32_t *number)
 
 	if (!set)
 		return false;
-	destroy(nic, set);
+	counters_destroy(nic, set);
 	return true;
 }

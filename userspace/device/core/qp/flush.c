@@ -19,7 +19,7 @@
 /* Pieces that one run makes persistent, so that other QPs need not wait */
 #define QUANTUM 4
 
-static uint32_t needed_access(uint32_t placement)
+static uint32_t flush_needed_access(uint32_t placement)
 {
 	uint32_t access = 0;
 
@@ -31,8 +31,9 @@ static uint32_t needed_access(uint32_t placement)
 }
 
 /* Finds the range of a FLUSH, as far as its key allows */
-static int find_range(struct qp *qp, const struct roce_hdr *hdr, bool region,
-		      uint32_t access, struct response *response)
+static int flush_find_range(struct qp *qp, const struct roce_hdr *hdr,
+			    bool region, uint32_t access,
+			    struct response *response)
 {
 	const struct pd *pd = xrc_pd(qp, response->srqn);
 	struct mkey *mkey;
@@ -54,7 +55,7 @@ enum message_fault flush_check(struct qp *qp, const struct roce_hdr *hdr,
 {
 	uint32_t placement = feth_placement(hdr->feth);
 	uint32_t selectivity = feth_selectivity(hdr->feth);
-	uint32_t access = needed_access(placement);
+	uint32_t access = flush_needed_access(placement);
 	enum message_fault fault;
 
 	if (!feth_is_valid(placement, selectivity))
@@ -63,7 +64,7 @@ enum message_fault flush_check(struct qp *qp, const struct roce_hdr *hdr,
 		return MESSAGE_NOT_ALLOWED;
 	if (selectivity == IB_FLUSH_RANGE && hdr->dma_len > WQE_MAX_LENGTH)
 		return MESSAGE_BAD_LENGTH;
-	fault = message_mkey_fault(find_range(
+	fault = message_mkey_fault(flush_find_range(
 		qp, hdr, selectivity == IB_FLUSH_MR, access, response));
 	/*
 	 * Data that was written is in memory and visible to all readers already
@@ -74,7 +75,7 @@ enum message_fault flush_check(struct qp *qp, const struct roce_hdr *hdr,
 }
 
 /* Lets the QP that has waited longest begin. */
-static void call_next(struct nic *nic)
+static void flush_call_next(struct nic *nic)
 {
 	struct qp *next = TAILQ_FIRST(&nic->flushes.waiting);
 
@@ -85,7 +86,7 @@ static void call_next(struct nic *nic)
 }
 
 /* Returns true if the QP may begin a piece. Otherwise the QP is called later */
-static bool may_begin(struct qp *qp)
+static bool flush_may_begin(struct qp *qp)
 {
 	struct flushes *flushes = &qp->nic->flushes;
 
@@ -101,8 +102,8 @@ static bool may_begin(struct qp *qp)
 	return false;
 }
 
-static int persist(struct qp *qp, struct mkey *mkey, uint64_t addr,
-		   uint32_t len)
+static int flush_persist(struct qp *qp, struct mkey *mkey, uint64_t addr,
+			 uint32_t len)
 {
 	const struct nic_config *config = &qp->nic->config;
 	struct flushes *flushes = &qp->nic->flushes;
@@ -124,8 +125,8 @@ static int persist(struct qp *qp, struct mkey *mkey, uint64_t addr,
 	return err ? -EFAULT : 0;
 }
 
-static int run_pieces(struct qp *qp, struct response *response,
-		      struct mkey *mkey)
+static int flush_run_pieces(struct qp *qp, struct response *response,
+			    struct mkey *mkey)
 {
 	for (unsigned int i = 0; i < QUANTUM && response->flush_left; i++) {
 		uint32_t len = PIECE;
@@ -133,7 +134,7 @@ static int run_pieces(struct qp *qp, struct response *response,
 
 		if (len > response->flush_left)
 			len = response->flush_left;
-		err = persist(qp, mkey, response->addr, len);
+		err = flush_persist(qp, mkey, response->addr, len);
 		if (err)
 			return err;
 		response->addr += len;
@@ -146,7 +147,7 @@ static int run_pieces(struct qp *qp, struct response *response,
 }
 
 /* Handles the end of a piece. Returns 0 or -EFAULT */
-static int finish(struct qp *qp, struct response *response)
+static int flush_finish(struct qp *qp, struct response *response)
 {
 	qp->flush.state = FLUSH_IDLE;
 	if (qp->flush.err)
@@ -166,17 +167,17 @@ int flush_run(struct qp *qp, struct response *response,
 	if (state == FLUSH_QUEUED || state == FLUSH_BUSY)
 		return -EINPROGRESS;
 	if (state == FLUSH_DONE)
-		err = finish(qp, response);
+		err = flush_finish(qp, response);
 	if (err || !response->flush_left)
 		return err;
-	if (!may_begin(qp))
+	if (!flush_may_begin(qp))
 		return -EINPROGRESS;
 	err = mkey_check_remote(qp, xrc_pd(qp, response->srqn), response->rkey,
 				response->addr, response->flush_left,
 				IB_ACCESS_FLUSH_PERSISTENT, &mkey);
 	if (!err)
-		err = run_pieces(qp, response, mkey);
-	call_next(qp->nic);
+		err = flush_run_pieces(qp, response, mkey);
+	flush_call_next(qp->nic);
 	return err == -EAGAIN ? paging_wait(qp, stage) : err;
 }
 
@@ -191,7 +192,7 @@ void nic_persisted(struct nic *nic, int err)
 		qp->flush.err = err;
 		qp_schedule(nic, qp);
 	}
-	call_next(nic);
+	flush_call_next(nic);
 }
 
 void flush_stop(struct qp *qp)
@@ -203,5 +204,5 @@ void flush_stop(struct qp *qp)
 	if (flushes->owner == qp)
 		flushes->owner = NULL;
 	qp->flush.state = FLUSH_IDLE;
-	call_next(qp->nic);
+	flush_call_next(qp->nic);
 }

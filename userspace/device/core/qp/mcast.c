@@ -16,7 +16,7 @@
 #define MCAST_DOMAIN 0x6d636173
 
 /* The hash is keyed, so that no guest can choose groups that share a bucket */
-static unsigned int hash(const struct nic *nic, const uint8_t gid[16])
+static unsigned int mcast_hash(const struct nic *nic, const uint8_t gid[16])
 {
 	struct siphash_key secret = { nic->config.seed, MCAST_DOMAIN };
 	uint64_t halves[2];
@@ -26,11 +26,12 @@ static unsigned int hash(const struct nic *nic, const uint8_t gid[16])
 	return siphash(&secret, halves[1]) % MCAST_BUCKETS;
 }
 
-static struct mcast_group *find(const struct nic *nic, const uint8_t gid[16])
+static struct mcast_group *mcast_find_group(const struct nic *nic,
+					    const uint8_t gid[16])
 {
 	struct mcast_group *group;
 
-	LIST_FOREACH(group, &nic->mcast.buckets[hash(nic, gid)], link)
+	LIST_FOREACH(group, &nic->mcast.buckets[mcast_hash(nic, gid)], link)
 	{
 		if (!memcmp(group->gid, gid, sizeof(group->gid)))
 			return group;
@@ -41,10 +42,10 @@ static struct mcast_group *find(const struct nic *nic, const uint8_t gid[16])
 const struct mcast_group *mcast_find(const struct nic *nic,
 				     const uint8_t gid[16])
 {
-	return find(nic, gid);
+	return mcast_find_group(nic, gid);
 }
 
-static void group_mac(const uint8_t gid[16], uint8_t mac[MAC_LEN])
+static void mcast_group_mac(const uint8_t gid[16], uint8_t mac[MAC_LEN])
 {
 	if (gid_is_ipv4(gid)) {
 		memcpy(mac, (uint8_t[]){ 0x01, 0x00, 0x5e }, 3);
@@ -60,12 +61,12 @@ bool mcast_takes(const struct nic *nic, const struct packet *pkt)
 {
 	uint8_t mac[MAC_LEN];
 
-	group_mac(pkt->roce.dgid, mac);
-	return mac_equal(pkt->dmac, mac) && find(nic, pkt->roce.dgid) &&
-	       gid_on_vlan(nic, pkt);
+	mcast_group_mac(pkt->roce.dgid, mac);
+	return mac_equal(pkt->dmac, mac) &&
+	       mcast_find_group(nic, pkt->roce.dgid) && gid_on_vlan(nic, pkt);
 }
 
-static struct mcast_group *create(struct nic *nic, const uint8_t gid[16])
+static struct mcast_group *mcast_create(struct nic *nic, const uint8_t gid[16])
 {
 	struct mcast_group *group;
 
@@ -75,12 +76,13 @@ static struct mcast_group *create(struct nic *nic, const uint8_t gid[16])
 	if (!group)
 		return NULL;
 	memcpy(group->gid, gid, sizeof(group->gid));
-	LIST_INSERT_HEAD(&nic->mcast.buckets[hash(nic, gid)], group, link);
+	LIST_INSERT_HEAD(&nic->mcast.buckets[mcast_hash(nic, gid)], group,
+			 link);
 	nic->mcast.num_groups++;
 	return group;
 }
 
-static void destroy(struct nic *nic, struct mcast_group *group)
+static void mcast_destroy(struct nic *nic, struct mcast_group *group)
 {
 	LIST_REMOVE(group, link);
 	nic->mcast.num_groups--;
@@ -88,8 +90,8 @@ static void destroy(struct nic *nic, struct mcast_group *group)
 }
 
 /* Index of the QP in the group; @num_qps if it is not attached */
-static unsigned int find_member(const struct mcast_group *group,
-				const struct qp *qp)
+static unsigned int mcast_find_member(const struct mcast_group *group,
+				      const struct qp *qp)
 {
 	unsigned int i = 0;
 
@@ -98,7 +100,8 @@ static unsigned int find_member(const struct mcast_group *group,
 	return i;
 }
 
-static int attach(struct nic *nic, struct mcast_group *group, struct qp *qp)
+static int mcast_attach(struct nic *nic, struct mcast_group *group,
+			struct qp *qp)
 {
 	struct mcast_member *member;
 
@@ -114,9 +117,10 @@ static int attach(struct nic *nic, struct mcast_group *group, struct qp *qp)
 	return MYNIC_AQ_OK;
 }
 
-static bool detach(struct nic *nic, struct mcast_group *group, struct qp *qp)
+static bool mcast_detach(struct nic *nic, struct mcast_group *group,
+			 struct qp *qp)
 {
-	unsigned int i = find_member(group, qp);
+	unsigned int i = mcast_find_member(group, qp);
 
 	if (i == group->num_qps)
 		return false;
@@ -124,11 +128,12 @@ static bool detach(struct nic *nic, struct mcast_group *group, struct qp *qp)
 	mem_free(&nic->mem, group->members[i]);
 	group->members[i] = group->members[--group->num_qps];
 	if (!group->num_qps)
-		destroy(nic, group);
+		mcast_destroy(nic, group);
 	return true;
 }
 
-static int check(struct nic *nic, const struct admin_call *call, struct qp **qp)
+static int mcast_check(struct nic *nic, const struct admin_call *call,
+		       struct qp **qp)
 {
 	*qp = qp_find(nic, le32toh(call->cmd.number));
 	if (!*qp)
@@ -146,19 +151,19 @@ int admin_attach_mcast(struct nic *nic, struct admin_call *call)
 	struct qp *qp;
 	int status;
 
-	status = check(nic, call, &qp);
+	status = mcast_check(nic, call, &qp);
 	if (status)
 		return status;
-	group = find(nic, gid);
+	group = mcast_find_group(nic, gid);
 	if (!group)
-		group = create(nic, gid);
+		group = mcast_create(nic, gid);
 	if (!group)
 		return MYNIC_AQ_NO_RESOURCE;
-	if (find_member(group, qp) < group->num_qps)
+	if (mcast_find_member(group, qp) < group->num_qps)
 		return MYNIC_AQ_OK;
-	status = attach(nic, group, qp);
+	status = mcast_attach(nic, group, qp);
 	if (!group->num_qps)
-		destroy(nic, group);
+		mcast_destroy(nic, group);
 	return status;
 }
 
@@ -168,11 +173,11 @@ int admin_detach_mcast(struct nic *nic, struct admin_call *call)
 	struct qp *qp;
 	int status;
 
-	status = check(nic, call, &qp);
+	status = mcast_check(nic, call, &qp);
 	if (status)
 		return status;
-	group = find(nic, call->cmd.mcast.gid);
-	if (!group || !detach(nic, group, qp))
+	group = mcast_find_group(nic, call->cmd.mcast.gid);
+	if (!group || !mcast_detach(nic, group, qp))
 		return MYNIC_AQ_BAD_PARAM;
 	return MYNIC_AQ_OK;
 }
@@ -183,7 +188,7 @@ bool mcast_detach_some(struct nic *nic, struct qp *qp)
 		if (nic_turn_is_over(nic))
 			return true;
 		nic_charge(nic, 1);
-		detach(nic, LIST_FIRST(&qp->mcast_groups)->group, qp);
+		mcast_detach(nic, LIST_FIRST(&qp->mcast_groups)->group, qp);
 	}
 	return false;
 }

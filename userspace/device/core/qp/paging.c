@@ -31,12 +31,13 @@ struct held_packet {
 	uint64_t copy[];
 };
 
-static bool is_same(const struct page_fault *a, const struct page_fault *b)
+static bool paging_is_same(const struct page_fault *a,
+			   const struct page_fault *b)
 {
 	return a->key == b->key && a->addr == b->addr && a->write == b->write;
 }
 
-static void note_wait(const struct qp *qp, enum mynic_page_stage stage)
+static void paging_note_wait(const struct qp *qp, enum mynic_page_stage stage)
 {
 	const struct page_fault *fault = &qp->paging.waits[stage].fault;
 	const struct journal_entry entry = {
@@ -61,7 +62,8 @@ int paging_wait(struct qp *qp, enum mynic_page_stage stage)
 
 	if (paging->waiting & bit)
 		return -EAGAIN;
-	if (paging->failed & bit && is_same(&wait->fault, &nic->missing)) {
+	if (paging->failed & bit &&
+	    paging_is_same(&wait->fault, &nic->missing)) {
 		paging->failed &= ~bit;
 		return -EFAULT;
 	}
@@ -69,7 +71,7 @@ int paging_wait(struct qp *qp, enum mynic_page_stage stage)
 	paging->failed &= ~bit;
 	wait->fault = nic->missing;
 	wait->token = ++nic->page_token;
-	note_wait(qp, stage);
+	paging_note_wait(qp, stage);
 	event_raise(nic, &qp->events, MYNIC_EVENT_PAGE_FAULT + stage);
 	return -EAGAIN;
 }
@@ -96,7 +98,7 @@ void paging_hold(struct qp *qp, const struct packet *pkt)
 	nic->held_bytes += cost;
 }
 
-static struct held_packet *take_first(struct qp *qp)
+static struct held_packet *paging_take_first(struct qp *qp)
 {
 	struct held_packet *held = STAILQ_FIRST(&qp->paging.held);
 
@@ -106,7 +108,7 @@ static struct held_packet *take_first(struct qp *qp)
 	return held;
 }
 
-static void put_first(struct qp *qp, struct held_packet *held)
+static void paging_put_first(struct qp *qp, struct held_packet *held)
 {
 	STAILQ_INSERT_HEAD(&qp->paging.held, held, link);
 	qp->paging.held_bytes += held->cost;
@@ -129,11 +131,11 @@ bool paging_replay(struct qp *qp,
 		 * The packet may end the QP and free all waiting packets, so it
 		 * leaves the queue first
 		 */
-		held = take_first(qp);
+		held = paging_take_first(qp);
 		packet_load(held->copy, &pkt);
 		fn(qp, &pkt);
 		if (paging_waits(paging, MYNIC_PAGE_RECV)) {
-			put_first(qp, held);
+			paging_put_first(qp, held);
 			return false;
 		}
 		paging_passed(paging, MYNIC_PAGE_RECV);
@@ -172,7 +174,7 @@ void paging_init(struct qp *qp)
 void paging_stop(struct qp *qp)
 {
 	while (!STAILQ_EMPTY(&qp->paging.held))
-		mem_free(&qp->nic->mem, take_first(qp));
+		mem_free(&qp->nic->mem, paging_take_first(qp));
 	qp->paging.waiting = 0;
 	qp->paging.failed = 0;
 	event_cancel(qp->nic, &qp->events,

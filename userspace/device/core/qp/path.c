@@ -28,7 +28,7 @@
 #define MAX_BTH_HEADERS_LEN (BTH_LEN + XRCETH_LEN + ATOMICETH_LEN)
 
 /* All packets of a flow have one port, and flows are spread over the ports */
-static uint16_t udp_sport(uint32_t label, uint32_t qpn, uint32_t dest_qpn)
+static uint16_t path_udp_sport(uint32_t label, uint32_t qpn, uint32_t dest_qpn)
 {
 	uint32_t x = label ? label : qpn * 0x9e3779b1u ^ dest_qpn;
 
@@ -64,7 +64,7 @@ bool path_init(const struct qp *qp, const struct mynic_av *av,
 		hdr->traffic_class |= ECN_ECT;
 	hdr->hop_limit = av->hop_limit ? av->hop_limit : DEFAULT_HOP_LIMIT;
 	hdr->flow_label = le32toh(av->flow_label) & FLOW_LABEL_MASK;
-	hdr->udp_sport = udp_sport(hdr->flow_label, qp->number, dest_qpn);
+	hdr->udp_sport = path_udp_sport(hdr->flow_label, qp->number, dest_qpn);
 	hdr->opcode = 0;
 	hdr->solicited = false;
 	hdr->mig_req = true;

@@ -33,7 +33,8 @@ void qp_enter_error(struct qp *qp)
 			  nic_now(qp->nic) + RQ_RING_DELAY);
 }
 
-static void note_move(const struct qp *qp, enum ib_qp_state to, int event)
+static void qp_error_note_move(const struct qp *qp, enum ib_qp_state to,
+			       int event)
 {
 	const struct journal_entry entry = {
 		.kind = JOURNAL_MOVED,
@@ -50,7 +51,7 @@ void qp_to_error(struct nic *nic, struct qp *qp, int event)
 {
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_RESET)
 		return;
-	note_move(qp, IB_QPS_ERR, event);
+	qp_error_note_move(qp, IB_QPS_ERR, event);
 	qp->state = IB_QPS_ERR;
 	qp_enter_error(qp);
 	qp_schedule(nic, qp);
@@ -62,7 +63,7 @@ void qp_to_sqe(struct qp *qp)
 {
 	if (qp->state != IB_QPS_RTS)
 		return;
-	note_move(qp, IB_QPS_SQE, 0);
+	qp_error_note_move(qp, IB_QPS_SQE, 0);
 	qp->state = IB_QPS_SQE;
 	qp_schedule(qp->nic, qp);
 }

@@ -61,7 +61,7 @@ void recovery_sent(struct recovery *r, uint32_t psn, uint32_t una, uint64_t now)
 	r->timed_at = now;
 }
 
-static void set_probe_after(struct recovery *r, uint64_t rtt)
+static void recovery_set_probe_after(struct recovery *r, uint64_t rtt)
 {
 	uint64_t deviation = rtt > r->srtt ? rtt - r->srtt : r->srtt - rtt;
 
@@ -79,7 +79,7 @@ static void set_probe_after(struct recovery *r, uint64_t rtt)
 		r->probe_after = RECOVERY_MIN_PROBE_NS;
 }
 
-static void set_min_rtt(struct recovery *r, uint64_t rtt, uint64_t now)
+static void recovery_set_min_rtt(struct recovery *r, uint64_t rtt, uint64_t now)
 {
 	if (r->min_rtt && rtt > r->min_rtt)
 		return;
@@ -92,19 +92,20 @@ void recovery_heard(struct recovery *r, uint64_t now)
 	uint64_t rtt = now - r->timed_at + 1;
 
 	r->timing = false;
-	set_min_rtt(r, rtt, now);
-	set_probe_after(r, rtt);
+	recovery_set_min_rtt(r, rtt, now);
+	recovery_set_probe_after(r, rtt);
 }
 
-static uint32_t max_u32(uint32_t a, uint32_t b)
+static uint32_t recovery_max_u32(uint32_t a, uint32_t b)
 {
 	return a > b ? a : b;
 }
 
-static void set_window(struct recovery *r, uint32_t window)
+static void recovery_set_window(struct recovery *r, uint32_t window)
 {
-	window = max_u32(window, min_u32(r->interval / 2, SAFE_WINDOW));
-	window = max_u32(window, MIN_WINDOW);
+	window =
+		recovery_max_u32(window, min_u32(r->interval / 2, SAFE_WINDOW));
+	window = recovery_max_u32(window, MIN_WINDOW);
 	r->window = min_u32(window, RECOVERY_MAX_WINDOW);
 }
 
@@ -113,7 +114,8 @@ static void set_window(struct recovery *r, uint32_t window)
  * more. With a queue, it holds the rate times the shortest round-trip time. The
  * window is a quarter larger, to find out whether the path holds more now.
  */
-static void set_path_packets(struct recovery *r, uint32_t packets, uint64_t rtt)
+static void recovery_set_path_packets(struct recovery *r, uint32_t packets,
+				      uint64_t rtt)
 {
 	/*
 	 * A window that is not full shows the rate of the sender, not of the
@@ -123,9 +125,9 @@ static void set_path_packets(struct recovery *r, uint32_t packets, uint64_t rtt)
 		return;
 	r->path_packets = packets * r->min_rtt / rtt;
 	if (rtt < r->min_rtt + r->min_rtt / 8)
-		set_window(r, 2 * r->path_packets);
+		recovery_set_window(r, 2 * r->path_packets);
 	else
-		set_window(r, r->path_packets + r->path_packets / 4);
+		recovery_set_window(r, r->path_packets + r->path_packets / 4);
 }
 
 void recovery_acked(struct recovery *r, uint32_t una, uint64_t now)
@@ -138,15 +140,15 @@ void recovery_acked(struct recovery *r, uint32_t una, uint64_t now)
 	/* Old values must not become "ahead" again when PSNs wrap */
 	r->clear_psn = una;
 	r->probed = 0;
-	set_min_rtt(r, rtt, now);
-	set_probe_after(r, rtt);
+	recovery_set_min_rtt(r, rtt, now);
+	recovery_set_probe_after(r, rtt);
 	if (!r->lossy)
 		return;
 	if (una - r->lost_psn > CLEAN_PACKETS) {
 		r->lossy = false;
 		r->window = RECOVERY_MAX_WINDOW;
 	} else {
-		set_path_packets(r, una - r->timed_una, rtt);
+		recovery_set_path_packets(r, una - r->timed_una, rtt);
 	}
 }
 
@@ -155,7 +157,7 @@ void recovery_probed(struct recovery *r, uint64_t rtt)
 	if (++r->probed < MAX_PROBED)
 		return;
 	r->probed = 0;
-	set_probe_after(r, rtt);
+	recovery_set_probe_after(r, rtt);
 }
 
 void recovery_unclear(struct recovery *r, uint32_t end, uint64_t now)
@@ -168,7 +170,7 @@ void recovery_unclear(struct recovery *r, uint32_t end, uint64_t now)
 		r->timed_at = now;
 }
 
-static void set_interval(struct recovery *r, uint32_t packets)
+static void recovery_set_interval(struct recovery *r, uint32_t packets)
 {
 	if (packets > CLEAN_PACKETS)
 		packets = CLEAN_PACKETS;
@@ -180,16 +182,16 @@ void recovery_lost(struct recovery *r, uint32_t una, uint64_t now)
 {
 	r->timing = false;
 	if (r->lossy)
-		set_interval(r, una - r->lost_psn);
+		recovery_set_interval(r, una - r->lost_psn);
 	else
 		r->interval = FIRST_INTERVAL;
 	r->lossy = true;
 	r->lost_psn = una;
 	if (now - r->min_rtt_at < MIN_RTT_LIFE_NS) {
-		set_window(r, r->path_packets + r->path_packets / 4);
+		recovery_set_window(r, r->path_packets + r->path_packets / 4);
 		return;
 	}
 	/* Let the queue drain before the next measurement */
 	r->min_rtt = 0;
-	set_window(r, r->window / 2);
+	recovery_set_window(r, r->window / 2);
 }

@@ -23,7 +23,7 @@ struct response *responses_waiting(const struct response_queue *queue,
 }
 
 /* max_dest_rd_atomic may grow while requests are waiting */
-static bool grow(struct response_queue *queue, unsigned int size)
+static bool response_queue_grow(struct response_queue *queue, unsigned int size)
 {
 	struct atomic_result *results = calloc(size, sizeof(*results));
 	struct response *new = calloc(size, sizeof(*new));
@@ -61,7 +61,7 @@ enum responses_room responses_reserve(struct qp *qp)
 	if (queue->flushing)
 		return RESPONSES_FULL;
 	if (queue->num < limit) {
-		if (queue->size < limit && !grow(queue, limit))
+		if (queue->size < limit && !response_queue_grow(queue, limit))
 			return RESPONSES_FULL;
 		return RESPONSES_ROOM;
 	}

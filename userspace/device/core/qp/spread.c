@@ -34,8 +34,8 @@ void spread_init(struct spread *spread)
 	STAILQ_INIT(&spread->packets);
 }
 
-static void hold(struct nic *nic, const struct spread_kind *kind,
-		 const struct packet *pkt)
+static void spread_hold(struct nic *nic, const struct spread_kind *kind,
+			const struct packet *pkt)
 {
 	size_t size = sizeof(struct spread_packet) + packet_copy_size(pkt);
 	size_t cost = packet_copy_cost(size);
@@ -64,10 +64,10 @@ void spread_packet(struct nic *nic, const struct spread_kind *kind,
 	    kind->num_takers(nic, pkt) <= AT_ONCE)
 		kind->give(nic, pkt, &place);
 	else
-		hold(nic, kind, pkt);
+		spread_hold(nic, kind, pkt);
 }
 
-static void drop_first(struct nic *nic)
+static void spread_drop_first(struct nic *nic)
 {
 	struct spread_packet *held = STAILQ_FIRST(&nic->spread.packets);
 	struct spread *spread = &nic->spread;
@@ -93,7 +93,7 @@ bool spread_run(struct nic *nic)
 		if (!held->kind->give(nic, &pkt, &spread->place))
 			return true;
 		nic_charge(nic, 1);
-		drop_first(nic);
+		spread_drop_first(nic);
 	}
 	return false;
 }
@@ -101,5 +101,5 @@ bool spread_run(struct nic *nic)
 void spread_free(struct nic *nic)
 {
 	while (!STAILQ_EMPTY(&nic->spread.packets))
-		drop_first(nic);
+		spread_drop_first(nic);
 }

@@ -33,46 +33,46 @@
 
 _Static_assert(sizeof(struct mynic_cqe) == 1 << LOG_CQE_SIZE, "CQE stride");
 
-static void disarm(struct cq *cq)
+static void cq_disarm(struct cq *cq)
 {
 	cq->arm = CQ_NOT_ARMED;
 	cq->held = 0;
 	timer_stop(&cq->moderation);
 }
 
-static void notify(struct nic *nic, struct cq *cq)
+static void cq_notify(struct nic *nic, struct cq *cq)
 {
-	disarm(cq);
+	cq_disarm(cq);
 	event_raise_comp(nic, cq);
 }
 
-static void moderation_expired(struct timer *timer)
+static void cq_moderation_expired(struct timer *timer)
 {
 	struct cq *cq = container_of(timer, struct cq, moderation);
 
-	notify(cq->nic, cq);
+	cq_notify(cq->nic, cq);
 }
 
 /* The armed CQ has waited for @held entries that are there now */
-static void notify_or_hold(struct nic *nic, struct cq *cq, uint32_t held)
+static void cq_notify_or_hold(struct nic *nic, struct cq *cq, uint32_t held)
 {
 	cq->held = held;
 	if (held >= cq->mod_count)
-		notify(nic, cq);
+		cq_notify(nic, cq);
 	else if (!timer_is_set(&cq->moderation))
 		timer_set(&nic->timers, &cq->moderation,
 			  nic_now(nic) + cq->mod_period);
 }
 
-static struct mynic_cq_dbrec *record(struct nic *nic, struct cq *cq)
+static struct mynic_cq_dbrec *cq_record(struct nic *nic, struct cq *cq)
 {
 	return buf_ptr(nic, &cq->buf, &cq->dbrec, cq->dbrec_offset,
 		       sizeof(struct mynic_cq_dbrec), true);
 }
 
-static void set_watched(struct nic *nic, struct cq *cq, bool on)
+static void cq_set_watched(struct nic *nic, struct cq *cq, bool on)
 {
-	struct mynic_cq_dbrec *dbrec = record(nic, cq);
+	struct mynic_cq_dbrec *dbrec = cq_record(nic, cq);
 
 	cq->watched = on;
 	cq->looks = 0;
@@ -85,9 +85,9 @@ static void set_watched(struct nic *nic, struct cq *cq, bool on)
  * host stores a request and then looks for entries. If this misses the request,
  * the host sees all entries. Returns 0 if the request is not new.
  */
-static uint64_t look(struct nic *nic, struct cq *cq)
+static uint64_t cq_look(struct nic *nic, struct cq *cq)
 {
-	const struct mynic_cq_dbrec *dbrec = record(nic, cq);
+	const struct mynic_cq_dbrec *dbrec = cq_record(nic, cq);
 	uint64_t request;
 
 	if (!dbrec)
@@ -97,23 +97,23 @@ static uint64_t look(struct nic *nic, struct cq *cq)
 	return request & MYNIC_ARM_VALID && request != cq->taken ? request : 0;
 }
 
-static uint64_t look_if_watched(struct nic *nic, struct cq *cq)
+static uint64_t cq_look_if_watched(struct nic *nic, struct cq *cq)
 {
 	uint64_t request;
 
 	if (!cq->watched)
 		return 0;
-	request = look(nic, cq);
+	request = cq_look(nic, cq);
 	if (request) {
 		cq->looks = 0;
 	} else if (++cq->looks == MAX_LOOKS) {
-		set_watched(nic, cq, false);
-		request = look(nic, cq);
+		cq_set_watched(nic, cq, false);
+		request = cq_look(nic, cq);
 	}
 	return request;
 }
 
-static uint32_t sequence(uint64_t request)
+static uint32_t cq_sequence(uint64_t request)
 {
 	return request >> MYNIC_ARM_SEQ_SHIFT & MYNIC_ARM_SEQ_MASK;
 }
@@ -122,16 +122,16 @@ static uint32_t sequence(uint64_t request)
  * The host replaces a request only after it has seen the entry, so the event
  * was due
  */
-static bool has_missed_one(const struct cq *cq, uint64_t request)
+static bool cq_has_missed_one(const struct cq *cq, uint64_t request)
 {
-	return ((sequence(request) - sequence(cq->taken)) &
+	return ((cq_sequence(request) - cq_sequence(cq->taken)) &
 		MYNIC_ARM_SEQ_MASK) > 1;
 }
 
-static void take(struct nic *nic, struct cq *cq, uint64_t request)
+static void cq_take(struct nic *nic, struct cq *cq, uint64_t request)
 {
-	struct mynic_cq_dbrec *dbrec = record(nic, cq);
-	bool missed = has_missed_one(cq, request);
+	struct mynic_cq_dbrec *dbrec = cq_record(nic, cq);
+	bool missed = cq_has_missed_one(cq, request);
 	uint32_t index = (uint32_t)request;
 	uint32_t end;
 
@@ -141,7 +141,7 @@ static void take(struct nic *nic, struct cq *cq, uint64_t request)
 		__atomic_store_n(&dbrec->taken, htole64(request),
 				 __ATOMIC_RELEASE);
 	if (missed)
-		notify(nic, cq);
+		cq_notify(nic, cq);
 	if (!(request & MYNIC_ARM_SOLICITED))
 		cq->arm = CQ_ARMED;
 	else if (cq->arm == CQ_NOT_ARMED)
@@ -150,45 +150,45 @@ static void take(struct nic *nic, struct cq *cq, uint64_t request)
 	cq->held = 0;
 	timer_stop(&cq->moderation);
 	if ((int32_t)(end - index) > 0)
-		notify_or_hold(nic, cq, end - index);
+		cq_notify_or_hold(nic, cq, end - index);
 }
 
 /* Sends or prepares the event for an entry that was just written */
-static void serve(struct nic *nic, struct cq *cq, bool solicited)
+static void cq_serve(struct nic *nic, struct cq *cq, bool solicited)
 {
-	uint64_t request = look_if_watched(nic, cq);
+	uint64_t request = cq_look_if_watched(nic, cq);
 
 	/*
 	 * A request that includes this entry replaces the last one; otherwise
 	 * the entry belongs to the last one
 	 */
 	if (request && (int32_t)((uint32_t)request - cq->pi) < 0) {
-		take(nic, cq, request);
+		cq_take(nic, cq, request);
 		return;
 	}
 	if (cq->arm == CQ_ARMED || (cq->arm == CQ_ARMED_SOLICITED && solicited))
-		notify_or_hold(nic, cq, cq->held + 1);
+		cq_notify_or_hold(nic, cq, cq->held + 1);
 	if (request)
-		take(nic, cq, request);
+		cq_take(nic, cq, request);
 }
 
-static void fail(struct nic *nic, struct cq *cq)
+static void cq_fail(struct nic *nic, struct cq *cq)
 {
 	cq->error = true;
-	disarm(cq);
+	cq_disarm(cq);
 	event_raise(nic, &cq->events, MYNIC_EVENT_CQ_ERROR);
 	TAILQ_INSERT_TAIL(&nic->failed_cqs, cq, error_link);
 	cq->error_pending = true;
 }
 
 /* The doorbell record is read only if the ring seems to be full */
-static bool has_room(struct nic *nic, struct cq *cq)
+static bool cq_has_room(struct nic *nic, struct cq *cq)
 {
 	const struct mynic_cq_dbrec *dbrec;
 
 	if (cq->pi - cq->ci < ring_size(&cq->ring) || cq->ignore_overrun)
 		return true;
-	dbrec = record(nic, cq);
+	dbrec = cq_record(nic, cq);
 	if (!dbrec)
 		return false;
 	cq->ci = load_index(&dbrec->ci);
@@ -209,10 +209,10 @@ void cq_push(struct nic *nic, struct cq *cq, const struct mynic_cqe *cqe,
 
 	if (cq->error)
 		return;
-	if (has_room(nic, cq))
+	if (cq_has_room(nic, cq))
 		slot = ring_slot(nic, &cq->ring, cq->pi - cq->base, true);
 	if (!slot) {
-		fail(nic, cq);
+		cq_fail(nic, cq);
 		return;
 	}
 	entry.timestamp = htole64(now);
@@ -224,15 +224,15 @@ void cq_push(struct nic *nic, struct cq *cq, const struct mynic_cqe *cqe,
 		solicited = true;
 	if (solicited)
 		cq->solicited_end = cq->pi;
-	serve(nic, cq, solicited);
+	cq_serve(nic, cq, solicited);
 }
 
-static void look_and_take(struct nic *nic, struct cq *cq)
+static void cq_look_and_take(struct nic *nic, struct cq *cq)
 {
-	uint64_t request = look(nic, cq);
+	uint64_t request = cq_look(nic, cq);
 
 	if (request)
-		take(nic, cq, request);
+		cq_take(nic, cq, request);
 }
 
 bool cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
@@ -244,8 +244,8 @@ bool cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
 	if (cq->error)
 		return true;
 	if (nic->regs.drv_features & MYNIC_FEATURE_DB_SUPPRESS)
-		set_watched(nic, cq, true);
-	look_and_take(nic, cq);
+		cq_set_watched(nic, cq, true);
+	cq_look_and_take(nic, cq);
 	return true;
 }
 
@@ -253,7 +253,7 @@ bool cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
  * Moves one of the QPs and SRQs of a failed CQ to the error state. Returns
  * false if there are none left
  */
-static bool tell_one(struct nic *nic, struct cq *cq)
+static bool cq_tell_one(struct nic *nic, struct cq *cq)
 {
 	struct qp *qp = LIST_FIRST(&cq->senders);
 	struct srq *srq = LIST_FIRST(&cq->srqs);
@@ -287,7 +287,7 @@ bool cqs_run(struct nic *nic)
 		if (nic_turn_is_over(nic))
 			return true;
 		nic_charge(nic, 1);
-		if (tell_one(nic, cq))
+		if (cq_tell_one(nic, cq))
 			continue;
 		TAILQ_REMOVE(&nic->failed_cqs, cq, error_link);
 		cq->error_pending = false;
@@ -295,8 +295,8 @@ bool cqs_run(struct nic *nic)
 	return false;
 }
 
-static int init(struct nic *nic, struct cq *cq,
-		const struct mynic_create_cq *cmd)
+static int cq_init(struct nic *nic, struct cq *cq,
+		   const struct mynic_create_cq *cmd)
 {
 	int status;
 
@@ -313,7 +313,7 @@ static int init(struct nic *nic, struct cq *cq,
 			   sizeof(struct mynic_cq_dbrec), true);
 	if (status)
 		return status;
-	if (timer_add(&nic->timers, &cq->moderation, moderation_expired))
+	if (timer_add(&nic->timers, &cq->moderation, cq_moderation_expired))
 		return MYNIC_AQ_NO_RESOURCE;
 	if (table_add(&nic->cqs, cq, &cq->number)) {
 		timer_remove(&nic->timers, &cq->moderation);
@@ -340,7 +340,7 @@ int admin_create_cq(struct nic *nic, struct admin_call *call)
 	cq = mem_alloc(&nic->mem, sizeof(*cq));
 	if (!cq)
 		return MYNIC_AQ_NO_RESOURCE;
-	status = init(nic, cq, cmd);
+	status = cq_init(nic, cq, cmd);
 	if (status) {
 		mem_free(&nic->mem, cq);
 		return status;
@@ -370,7 +370,7 @@ int admin_modify_cq(struct nic *nic, struct admin_call *call)
 	cq->mod_count = cmd->period ? le16toh(cmd->count) : 0;
 	cq->mod_period = le16toh(cmd->period) * NS_PER_US;
 	if (cq->held && cq->held >= cq->mod_count)
-		notify(nic, cq);
+		cq_notify(nic, cq);
 	return MYNIC_AQ_OK;
 }
 
@@ -378,7 +378,8 @@ int admin_modify_cq(struct nic *nic, struct admin_call *call)
  * Entries that the host has not read stay in the old ring, and the host copies
  * them. The cost for the NIC is the same for any number of entries.
  */
-static int move(struct nic *nic, struct cq *cq, const struct mynic_resize *cmd)
+static int cq_move(struct nic *nic, struct cq *cq,
+		   const struct mynic_resize *cmd)
 {
 	struct mynic_cq_dbrec *old_dbrec, *dbrec;
 	struct buf_window window = { 0 };
@@ -393,7 +394,7 @@ static int move(struct nic *nic, struct cq *cq, const struct mynic_resize *cmd)
 		return status;
 	if (cq->error)
 		return MYNIC_AQ_BAD_STATE;
-	old_dbrec = record(nic, cq);
+	old_dbrec = cq_record(nic, cq);
 	dbrec = buf_ptr(nic, &buf, &window, le32toh(cmd->dbrec_offset),
 			sizeof(*dbrec), true);
 	if (!old_dbrec || !dbrec)
@@ -402,7 +403,7 @@ static int move(struct nic *nic, struct cq *cq, const struct mynic_resize *cmd)
 	if (cq->pi - ci > ring_size(&cq->ring) ||
 	    cq->pi - ci > ring_size(&ring))
 		return MYNIC_AQ_BAD_STATE;
-	look_and_take(nic, cq);
+	cq_look_and_take(nic, cq);
 	store_index(&dbrec->ci, ci);
 	dbrec->taken = htole64(cq->taken);
 	store_index(&dbrec->no_ring, cq->watched);
@@ -425,7 +426,7 @@ int admin_resize_cq(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_BAD_PARAM;
 	if (!cq)
 		return MYNIC_AQ_BAD_NUMBER;
-	return move(nic, cq, cmd);
+	return cq_move(nic, cq, cmd);
 }
 
 int admin_query_cq(struct nic *nic, struct admin_call *call)
@@ -435,7 +436,7 @@ int admin_query_cq(struct nic *nic, struct admin_call *call)
 	if (!cq)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (!cq->error)
-		look_and_take(nic, cq);
+		cq_look_and_take(nic, cq);
 	call->query_cq = (struct mynic_query_cq){
 		.cqn = htole32(cq->number),
 		.uarn = htole32(cq->uarn),
@@ -450,7 +451,7 @@ int admin_query_cq(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-static void destroy(struct nic *nic, struct cq *cq)
+static void cq_destroy(struct nic *nic, struct cq *cq)
 {
 	if (cq->error_pending)
 		TAILQ_REMOVE(&nic->failed_cqs, cq, error_link);
@@ -462,7 +463,7 @@ static void destroy(struct nic *nic, struct cq *cq)
 	mem_free(&nic->mem, cq);
 }
 
-static bool is_used(const struct cq *cq)
+static bool cq_is_used(const struct cq *cq)
 {
 	return !LIST_EMPTY(&cq->senders) || !LIST_EMPTY(&cq->receivers) ||
 	       !LIST_EMPTY(&cq->srqs) || !LIST_EMPTY(&cq->told_senders) ||
@@ -475,9 +476,9 @@ int admin_destroy_cq(struct nic *nic, struct admin_call *call)
 
 	if (!cq)
 		return MYNIC_AQ_BAD_NUMBER;
-	if (is_used(cq))
+	if (cq_is_used(cq))
 		return MYNIC_AQ_BUSY;
-	destroy(nic, cq);
+	cq_destroy(nic, cq);
 	return MYNIC_AQ_OK;
 }
 
@@ -487,6 +488,6 @@ bool cqs_free_one(struct nic *nic, uint32_t *number)
 
 	if (!cq)
 		return false;
-	destroy(nic, cq);
+	cq_destroy(nic, cq);
 	return true;
 }

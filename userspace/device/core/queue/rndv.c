@@ -20,7 +20,7 @@
 
 _Static_assert(MYNIC_WQE_DATA_RC + TM_RNDV_HDR <= 1 << LOG_STRIDE, "FIN");
 
-static bool is_read(uint32_t index)
+static bool rndv_is_read(uint32_t index)
 {
 	return !(index & 1);
 }
@@ -52,7 +52,7 @@ void rndv_start(struct qp *qp, struct tag *tag)
 	qp->req.pi += 2;
 }
 
-static void fetch_read(const struct tag *tag, struct send_req *req)
+static void rndv_fetch_read(const struct tag *tag, struct send_req *req)
 {
 	req->opcode = IB_WR_RDMA_READ;
 	req->traits = SEND_HAS_RESPONSE;
@@ -69,7 +69,7 @@ static void fetch_read(const struct tag *tag, struct send_req *req)
 /*
  * The FIN says that the data is not needed any more, so it waits for the READ
  */
-static void fetch_fin(const struct tag *tag, struct send_req *req)
+static void rndv_fetch_fin(const struct tag *tag, struct send_req *req)
 {
 	struct tm_header header = tag->header;
 
@@ -86,15 +86,15 @@ void rndv_fetch(struct qp *qp, uint32_t index, struct send_req *req)
 	struct rndv *rndv = &qp->rndv;
 
 	memset(req, 0, offsetof(struct send_req, data));
-	if (is_read(index)) {
-		fetch_read(rndv->next, req);
+	if (rndv_is_read(index)) {
+		rndv_fetch_read(rndv->next, req);
 	} else {
-		fetch_fin(rndv->next, req);
+		rndv_fetch_fin(rndv->next, req);
 		rndv->next = TAILQ_NEXT(rndv->next, link);
 	}
 }
 
-static void remove_tag(struct rndv *rndv, struct tag *tag)
+static void rndv_remove_tag(struct rndv *rndv, struct tag *tag)
 {
 	if (rndv->next == tag)
 		rndv->next = TAILQ_NEXT(tag, link);
@@ -103,8 +103,8 @@ static void remove_tag(struct rndv *rndv, struct tag *tag)
 }
 
 /* Writes the second completion of the tag */
-static void complete(struct qp *qp, const struct tag *tag,
-		     struct wqe_error error)
+static void rndv_complete(struct qp *qp, const struct tag *tag,
+			  struct wqe_error error)
 {
 	struct mynic_cqe cqe = {
 		.wr_id = htole64(tag->wr_id),
@@ -130,16 +130,16 @@ void rndv_done(struct qp *qp, struct wqe_error error)
 	struct tag *tag = TAILQ_FIRST(&rndv->tags);
 
 	if (!tag->arrived) {
-		complete(qp, tag, error);
+		rndv_complete(qp, tag, error);
 		tag->arrived = true;
 		if (error.status)
-			remove_tag(rndv, tag);
+			rndv_remove_tag(rndv, tag);
 		else
 			qp->srq->tm->num_fin++;
 		return;
 	}
 	qp->srq->tm->num_fin--;
-	remove_tag(rndv, tag);
+	rndv_remove_tag(rndv, tag);
 	/* No completion can report a failed FIN, so there is an event */
 	if (error.status)
 		event_raise(qp->nic, &qp->events, MYNIC_EVENT_QP_FATAL);
@@ -161,8 +161,8 @@ bool rndv_flush(struct qp *qp)
 		if (tag->arrived)
 			qp->srq->tm->num_fin--;
 		else
-			complete(qp, tag, error);
-		remove_tag(rndv, tag);
+			rndv_complete(qp, tag, error);
+		rndv_remove_tag(rndv, tag);
 	}
 	q->ci = 0;
 	q->cur = 0;
@@ -182,6 +182,6 @@ void rndv_reset(struct qp *qp)
 			qp->srq->tm->num_fin--;
 		else
 			tm_release(qp->nic, qp->srq);
-		remove_tag(rndv, tag);
+		rndv_remove_tag(rndv, tag);
 	}
 }

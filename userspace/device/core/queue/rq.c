@@ -10,7 +10,7 @@
 #include "queue/tm.h"
 
 /* What is flushed has no error of its own */
-static void count_error(struct qp *qp, struct wqe_error error)
+static void rq_count_error(struct qp *qp, struct wqe_error error)
 {
 	const struct journal_entry entry = {
 		.kind = JOURNAL_RECV_ERROR,
@@ -33,11 +33,11 @@ void rq_complete(struct qp *qp, const struct recv_req *req,
 	cqe->vendor_err = htole32(error.syndrome);
 	cqe->qp_num = htole32(qp->number);
 	if (error.status)
-		count_error(qp, error);
+		rq_count_error(qp, error);
 	cq_push(qp->nic, qp->recv_cq, cqe, solicited, nic_now(qp->nic));
 }
 
-static void flush_recv(struct qp *qp)
+static void rq_flush_recv(struct qp *qp)
 {
 	struct wqe_error error = { IB_WC_WR_FLUSH_ERR, MYNIC_SYN_FLUSHED };
 	struct mynic_cqe cqe = { 0 };
@@ -51,14 +51,14 @@ static void flush_recv(struct qp *qp)
 void rq_return(struct qp *qp)
 {
 	if (qp->resp.has_recv && !qp->has_rq)
-		flush_recv(qp);
+		rq_flush_recv(qp);
 }
 
 /* Requests in an SRQ are not flushed, because other QPs may take them */
 bool rq_flush(struct qp *qp)
 {
 	if (qp->resp.has_recv)
-		flush_recv(qp);
+		rq_flush_recv(qp);
 	if (qp->srq || qp->xrcd) {
 		if (!qp->resp.last_wqe) {
 			qp->resp.last_wqe = true;
@@ -69,7 +69,7 @@ bool rq_flush(struct qp *qp)
 	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
 		if (!wqe_fetch_recv(qp, &qp->resp.recv))
 			return false;
-		flush_recv(qp);
+		rq_flush_recv(qp);
 	}
 	return true;
 }

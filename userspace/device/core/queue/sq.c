@@ -57,7 +57,7 @@ struct spare_reqs {
 	unsigned int num;
 };
 
-static void give_back(struct qp *qp)
+static void sq_give_back(struct qp *qp)
 {
 	struct spare_reqs **list = &qp->nic->spare_reqs[qp->sq.log_stride];
 	struct requester *q = &qp->req;
@@ -74,7 +74,7 @@ static void give_back(struct qp *qp)
 	*list = spare;
 }
 
-static void *make_room(struct qp *qp, uint32_t num)
+static void *sq_make_room(struct qp *qp, uint32_t num)
 {
 	struct spare_reqs **list = &qp->nic->spare_reqs[qp->sq.log_stride];
 	struct spare_reqs *spare = *list;
@@ -103,7 +103,7 @@ void sq_free_spares(struct nic *nic)
  * Memory for MIN_REQS is reserved when the QP is created; more was allocated
  * later
  */
-static void free_reqs(struct qp *qp, const struct requester *q)
+static void sq_free_reqs(struct qp *qp, const struct requester *q)
 {
 	if (q->num_reqs > MIN_REQS)
 		mem_free(&qp->nic->mem, q->reqs);
@@ -111,36 +111,36 @@ static void free_reqs(struct qp *qp, const struct requester *q)
 		free(q->reqs);
 }
 
-static uint32_t req_size(const struct qp *qp)
+static uint32_t sq_req_size(const struct qp *qp)
 {
 	return offsetof(struct send_req, data) + (1u << qp->sq.log_stride) -
 	       MYNIC_WQE_DATA_RC;
 }
 
 /* Rendezvous needs requests, too, even if there is no send queue */
-static size_t reserved(const struct qp *qp)
+static size_t sq_reserved(const struct qp *qp)
 {
 	if (!qp->has_sq && !qp->rndv.active)
 		return 0;
-	return min_u32(MIN_REQS, ring_size(&qp->sq)) * req_size(qp);
+	return min_u32(MIN_REQS, ring_size(&qp->sq)) * sq_req_size(qp);
 }
 
 bool sq_init(struct qp *qp)
 {
-	return mem_reserve(&qp->nic->mem, reserved(qp));
+	return mem_reserve(&qp->nic->mem, sq_reserved(qp));
 }
 
 void sq_fini(struct qp *qp)
 {
-	free_reqs(qp, &qp->req);
-	mem_unreserve(&qp->nic->mem, reserved(qp));
+	sq_free_reqs(qp, &qp->req);
+	mem_unreserve(&qp->nic->mem, sq_reserved(qp));
 }
 
 /*
  * Makes room for one more request. Returns false at the limit, or without
  * memory
  */
-static bool grow(struct qp *qp)
+static bool sq_grow(struct qp *qp)
 {
 	struct requester old = qp->req;
 	struct requester *q = &qp->req;
@@ -150,8 +150,8 @@ static bool grow(struct qp *qp)
 		      ring_size(&qp->sq));
 	if (num > MAX_REQS || num == old.num_reqs)
 		return false;
-	q->req_size = req_size(qp);
-	q->reqs = make_room(qp, num);
+	q->req_size = sq_req_size(qp);
+	q->reqs = sq_make_room(qp, num);
 	if (!q->reqs) {
 		q->reqs = old.reqs;
 		if (!old.reqs)
@@ -165,7 +165,7 @@ static bool grow(struct qp *qp)
 		memcpy(sq_req(qp, i), old.reqs + slot * old.req_size,
 		       old.req_size);
 	}
-	free_reqs(qp, &old);
+	sq_free_reqs(qp, &old);
 	return true;
 }
 
@@ -199,7 +199,7 @@ struct send_req *sq_next(struct qp *qp)
 		return sq_req(qp, q->cur);
 	if (q->fetched == q->pi && !sq_update_pi(qp))
 		return NULL;
-	if (q->fetched - q->ci == q->num_reqs && !grow(qp))
+	if (q->fetched - q->ci == q->num_reqs && !sq_grow(qp))
 		return NULL;
 	if (qp->rndv.active)
 		rndv_fetch(qp, q->fetched, sq_req(qp, q->fetched));
@@ -209,7 +209,7 @@ struct send_req *sq_next(struct qp *qp)
 }
 
 /* Releases slots. The host must see them free no later than the completions */
-static void release(struct qp *qp, uint32_t num)
+static void sq_release(struct qp *qp, uint32_t num)
 {
 	struct mynic_qp_dbrec *dbrec;
 
@@ -221,8 +221,8 @@ static void release(struct qp *qp, uint32_t num)
 }
 
 /* What is flushed has no error of its own */
-static void note_error(struct qp *qp, const struct send_req *req,
-		       struct wqe_error error)
+static void sq_note_error(struct qp *qp, const struct send_req *req,
+			  struct wqe_error error)
 {
 	const struct journal_entry entry = {
 		.kind = JOURNAL_SEND_ERROR,
@@ -236,7 +236,7 @@ static void note_error(struct qp *qp, const struct send_req *req,
 	nic_note(qp->nic, &entry);
 }
 
-static void push(struct qp *qp, uint64_t wr_id, struct wqe_error error)
+static void sq_push(struct qp *qp, uint64_t wr_id, struct wqe_error error)
 {
 	struct mynic_cqe cqe = {
 		.wr_id = htole64(wr_id),
@@ -249,8 +249,8 @@ static void push(struct qp *qp, uint64_t wr_id, struct wqe_error error)
 	cq_push(qp->nic, qp->send_cq, &cqe, false, nic_now(qp->nic));
 }
 
-static void complete_one(struct qp *qp, const struct send_req *req,
-			 uint64_t now)
+static void sq_complete_one(struct qp *qp, const struct send_req *req,
+			    uint64_t now)
 {
 	struct mynic_cqe cqe = {
 		.wr_id = htole64(req->wr_id),
@@ -271,30 +271,30 @@ void sq_complete(struct qp *qp, uint32_t num, uint64_t now)
 		return;
 	while (q->ci + num != q->fetched && sq_req(qp, q->ci + num)->done)
 		num++;
-	release(qp, num);
+	sq_release(qp, num);
 	while (num--) {
 		if (qp->rndv.active)
 			rndv_done(qp, (struct wqe_error){ 0 });
 		else
-			complete_one(qp, sq_req(qp, q->ci), now);
+			sq_complete_one(qp, sq_req(qp, q->ci), now);
 		if (q->cur == q->ci)
 			q->cur++;
 		q->ci++;
 	}
 	if (q->ci == q->pi && q->num_reqs == MIN_REQS)
-		give_back(qp);
+		sq_give_back(qp);
 }
 
 void sq_fail(struct qp *qp, struct wqe_error error)
 {
 	struct requester *q = &qp->req;
 
-	note_error(qp, sq_req(qp, q->ci), error);
-	release(qp, 1);
+	sq_note_error(qp, sq_req(qp, q->ci), error);
+	sq_release(qp, 1);
 	if (qp->rndv.active)
 		rndv_done(qp, error);
 	else
-		push(qp, sq_req(qp, q->ci)->wr_id, error);
+		sq_push(qp, sq_req(qp, q->ci)->wr_id, error);
 	if (q->cur == q->ci)
 		q->cur++;
 	q->ci++;
@@ -323,9 +323,9 @@ bool sq_flush(struct qp *qp)
 		else
 			wr_ids[i] = wqe_send_wr_id(qp, q->ci + i);
 	}
-	release(qp, num);
+	sq_release(qp, num);
 	for (uint32_t i = 0; i < num; i++)
-		push(qp, wr_ids[i], error);
+		sq_push(qp, wr_ids[i], error);
 	if (num > q->fetched - q->ci)
 		q->fetched = q->ci + num;
 	if (num > q->cur - q->ci)

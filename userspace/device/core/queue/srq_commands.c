@@ -7,8 +7,8 @@
 #include "queue/srq.h"
 #include "queue/tm.h"
 
-static int init(struct nic *nic, struct srq *srq,
-		const struct mynic_create_srq *cmd)
+static int srq_commands_init(struct nic *nic, struct srq *srq,
+			     const struct mynic_create_srq *cmd)
 {
 	int status;
 
@@ -32,7 +32,7 @@ static int init(struct nic *nic, struct srq *srq,
 	return MYNIC_AQ_OK;
 }
 
-static bool fits_type(const struct mynic_create_srq *cmd)
+static bool srq_commands_fits_type(const struct mynic_create_srq *cmd)
 {
 	static const struct mynic_buf none;
 
@@ -48,20 +48,21 @@ static bool fits_type(const struct mynic_create_srq *cmd)
 	       !memcmp(&cmd->tag_buf, &none, sizeof(none));
 }
 
-static int check(const struct mynic_create_srq *cmd)
+static int srq_commands_check(const struct mynic_create_srq *cmd)
 {
 	if (cmd->type > MYNIC_SRQ_TM)
 		return MYNIC_AQ_NOT_SUPPORTED;
 	if (cmd->log_size > WQ_MAX_LOG_SIZE ||
 	    cmd->log_stride < RQ_MIN_LOG_STRIDE ||
 	    cmd->log_stride > WQ_MAX_LOG_STRIDE ||
-	    le32toh(cmd->limit) > 1u << cmd->log_size || !fits_type(cmd))
+	    le32toh(cmd->limit) > 1u << cmd->log_size ||
+	    !srq_commands_fits_type(cmd))
 		return MYNIC_AQ_BAD_PARAM;
 	return MYNIC_AQ_OK;
 }
 
-static int find_objects(struct nic *nic, struct srq *srq,
-			const struct mynic_create_srq *cmd)
+static int srq_commands_find_objects(struct nic *nic, struct srq *srq,
+				     const struct mynic_create_srq *cmd)
 {
 	srq->pd = table_get(&nic->pds, le32toh(cmd->pdn));
 	if (!srq->pd)
@@ -85,15 +86,15 @@ int admin_create_srq(struct nic *nic, struct admin_call *call)
 	struct srq *srq;
 	int status;
 
-	status = check(cmd);
+	status = srq_commands_check(cmd);
 	if (status)
 		return status;
 	srq = mem_alloc(&nic->mem, sizeof(*srq));
 	if (!srq)
 		return MYNIC_AQ_NO_RESOURCE;
-	status = find_objects(nic, srq, cmd);
+	status = srq_commands_find_objects(nic, srq, cmd);
 	if (!status)
-		status = init(nic, srq, cmd);
+		status = srq_commands_init(nic, srq, cmd);
 	if (!status && cmd->type == MYNIC_SRQ_TM) {
 		status = tm_create(nic, srq, cmd);
 		if (status)
@@ -113,13 +114,14 @@ int admin_create_srq(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-static struct srq *find(struct nic *nic, const struct admin_call *call)
+static struct srq *srq_commands_find(struct nic *nic,
+				     const struct admin_call *call)
 {
 	return table_get(&nic->srqs, le32toh(call->cmd.number));
 }
 
 /* The host may set a limit that is above the number of entries already */
-static void check_limit(struct nic *nic, struct srq *srq)
+static void srq_commands_check_limit(struct nic *nic, struct srq *srq)
 {
 	const struct mynic_srq_dbrec *dbrec;
 
@@ -133,20 +135,20 @@ static void check_limit(struct nic *nic, struct srq *srq)
 int admin_modify_srq(struct nic *nic, struct admin_call *call)
 {
 	uint32_t limit = le32toh(call->cmd.modify_srq.limit);
-	struct srq *srq = find(nic, call);
+	struct srq *srq = srq_commands_find(nic, call);
 
 	if (!srq)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (limit > ring_size(&srq->ring))
 		return MYNIC_AQ_BAD_PARAM;
 	srq->limit = limit;
-	check_limit(nic, srq);
+	srq_commands_check_limit(nic, srq);
 	return MYNIC_AQ_OK;
 }
 
 /* The host has copied the remaining entries before it gives the command */
-static int move(struct nic *nic, struct srq *srq,
-		const struct mynic_resize *cmd)
+static int srq_commands_move(struct nic *nic, struct srq *srq,
+			     const struct mynic_resize *cmd)
 {
 	struct buf_window window = { 0 };
 	struct mynic_srq_dbrec *dbrec;
@@ -178,16 +180,16 @@ static int move(struct nic *nic, struct srq *srq,
 int admin_resize_srq(struct nic *nic, struct admin_call *call)
 {
 	const struct mynic_resize *cmd = &call->cmd.resize;
-	struct srq *srq = find(nic, call);
+	struct srq *srq = srq_commands_find(nic, call);
 
 	if (cmd->log_size > WQ_MAX_LOG_SIZE)
 		return MYNIC_AQ_BAD_PARAM;
 	if (!srq)
 		return MYNIC_AQ_BAD_NUMBER;
-	return move(nic, srq, cmd);
+	return srq_commands_move(nic, srq, cmd);
 }
 
-static uint8_t type(const struct srq *srq)
+static uint8_t srq_commands_type(const struct srq *srq)
 {
 	if (srq->tm)
 		return MYNIC_SRQ_TM;
@@ -196,7 +198,7 @@ static uint8_t type(const struct srq *srq)
 
 int admin_query_srq(struct nic *nic, struct admin_call *call)
 {
-	const struct srq *srq = find(nic, call);
+	const struct srq *srq = srq_commands_find(nic, call);
 
 	if (!srq)
 		return MYNIC_AQ_BAD_NUMBER;
@@ -205,7 +207,7 @@ int admin_query_srq(struct nic *nic, struct admin_call *call)
 		.srqn = htole32(srq->number),
 		.ci = htole32(srq->ci),
 		.num_qps = htole32(srq->num_qps),
-		.type = type(srq),
+		.type = srq_commands_type(srq),
 		.dead = srq->error,
 	};
 	if (srq->tm)
@@ -213,7 +215,7 @@ int admin_query_srq(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-static void destroy(struct nic *nic, struct srq *srq)
+static void srq_commands_destroy(struct nic *nic, struct srq *srq)
 {
 	event_drop(nic, &srq->events);
 	table_remove(&nic->srqs, srq->number);
@@ -229,7 +231,7 @@ static void destroy(struct nic *nic, struct srq *srq)
 
 int admin_destroy_srq(struct nic *nic, struct admin_call *call)
 {
-	struct srq *srq = find(nic, call);
+	struct srq *srq = srq_commands_find(nic, call);
 
 	if (!srq)
 		return MYNIC_AQ_BAD_NUMBER;
@@ -237,7 +239,7 @@ int admin_destroy_srq(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_BUSY;
 	if (xrc_unbind_some(nic, srq) || (srq->tm && tm_free_some(nic, srq)))
 		return ADMIN_AGAIN;
-	destroy(nic, srq);
+	srq_commands_destroy(nic, srq);
 	return MYNIC_AQ_OK;
 }
 
@@ -248,6 +250,6 @@ bool srqs_free_one(struct nic *nic, uint32_t *number)
 	if (!srq)
 		return false;
 	if (!srq->tm || !tm_free_some(nic, srq))
-		destroy(nic, srq);
+		srq_commands_destroy(nic, srq);
 	return true;
 }

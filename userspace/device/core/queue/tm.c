@@ -32,14 +32,14 @@ static_assert(sizeof(struct mynic_tag_wqe) == 1 << LOG_ENTRY_SIZE, "stride");
 static_assert(sizeof(struct tm_header) == TM_RNDV_HDR, "header");
 static_assert(offsetof(struct tm_header, va) == TM_EAGER_HDR, "header");
 
-static struct mynic_tag_dbrec *tag_dbrec(struct nic *nic, struct tm *tm)
+static struct mynic_tag_dbrec *tm_tag_dbrec(struct nic *nic, struct tm *tm)
 {
 	return buf_ptr(nic, &tm->buf, &tm->dbrec, tm->dbrec_offset,
 		       sizeof(struct mynic_tag_dbrec), true);
 }
 
-static int init(struct nic *nic, struct tm *tm,
-		const struct mynic_create_srq *cmd)
+static int tm_init(struct nic *nic, struct tm *tm,
+		   const struct mynic_create_srq *cmd)
 {
 	int status;
 
@@ -60,36 +60,36 @@ static int init(struct nic *nic, struct tm *tm,
  * Bytes to reserve. Each tag in the list or in use may have two rendezvous that
  * wait for their FINs. One of them waits already when the other is matched.
  */
-static size_t tags_cost(const struct tm *tm)
+static size_t tm_tags_cost(const struct tm *tm)
 {
 	return tm->max_tags * (3 * (sizeof(struct tag) + OVERHEAD) +
 			       sizeof(struct tag_name) + OVERHEAD);
 }
 
-static struct tag_names *bucket_of(const struct nic *nic, struct tm *tm,
-				   uint32_t handle)
+static struct tag_names *tm_bucket_of(const struct nic *nic, struct tm *tm,
+				      uint32_t handle)
 {
 	struct siphash_key secret = { nic->config.seed, TM_DOMAIN };
 
 	return &tm->names[siphash(&secret, handle) % TM_NAME_BUCKETS];
 }
 
-static struct tag_name *find_name(const struct nic *nic, struct tm *tm,
-				  uint32_t handle)
+static struct tag_name *tm_find_name(const struct nic *nic, struct tm *tm,
+				     uint32_t handle)
 {
 	struct tag_name *name;
 
-	LIST_FOREACH(name, bucket_of(nic, tm, handle), link)
+	LIST_FOREACH(name, tm_bucket_of(nic, tm, handle), link)
 	if (name->handle == handle)
 		return name;
 	return NULL;
 }
 
 /* Returns false if there is no memory */
-static bool give_name(const struct nic *nic, struct tm *tm, struct tag *tag,
-		      uint32_t handle)
+static bool tm_give_name(const struct nic *nic, struct tm *tm, struct tag *tag,
+			 uint32_t handle)
 {
-	struct tag_name *name = find_name(nic, tm, handle);
+	struct tag_name *name = tm_find_name(nic, tm, handle);
 
 	if (!name) {
 		name = calloc(1, sizeof(*name));
@@ -97,14 +97,14 @@ static bool give_name(const struct nic *nic, struct tm *tm, struct tag *tag,
 			return false;
 		name->handle = handle;
 		TAILQ_INIT(&name->tags);
-		LIST_INSERT_HEAD(bucket_of(nic, tm, handle), name, link);
+		LIST_INSERT_HEAD(tm_bucket_of(nic, tm, handle), name, link);
 	}
 	tag->name = name;
 	TAILQ_INSERT_TAIL(&name->tags, tag, name_link);
 	return true;
 }
 
-static void remove_tag(struct tm *tm, struct tag *tag)
+static void tm_remove_tag(struct tm *tm, struct tag *tag)
 {
 	struct tag_name *name = tag->name;
 
@@ -125,9 +125,9 @@ int tm_create(struct nic *nic, struct srq *srq,
 
 	if (!tm)
 		return MYNIC_AQ_NO_RESOURCE;
-	status = init(nic, tm, cmd);
+	status = tm_init(nic, tm, cmd);
 	tm->max_tags = le32toh(cmd->max_tags);
-	if (!status && !mem_reserve(&nic->mem, tags_cost(tm)))
+	if (!status && !mem_reserve(&nic->mem, tm_tags_cost(tm)))
 		status = MYNIC_AQ_NO_RESOURCE;
 	if (status) {
 		mem_free(&nic->mem, tm);
@@ -146,21 +146,21 @@ bool tm_free_some(struct nic *nic, struct srq *srq)
 		if (nic_turn_is_over(nic))
 			return true;
 		nic_charge(nic, 1);
-		remove_tag(srq->tm, tag);
+		tm_remove_tag(srq->tm, tag);
 		srq->tm->num_tags--;
 		free(tag);
 	}
 	return false;
 }
 
-static void unschedule(struct nic *nic, struct srq *srq)
+static void tm_unschedule(struct nic *nic, struct srq *srq)
 {
 	if (srq->tm->scheduled)
 		TAILQ_REMOVE(&nic->tag_queue, srq, tag_link);
 	srq->tm->scheduled = false;
 }
 
-static void schedule(struct nic *nic, struct srq *srq)
+static void tm_schedule(struct nic *nic, struct srq *srq)
 {
 	if (srq->tm->scheduled)
 		return;
@@ -170,8 +170,8 @@ static void schedule(struct nic *nic, struct srq *srq)
 
 void tm_destroy(struct nic *nic, struct srq *srq)
 {
-	unschedule(nic, srq);
-	mem_unreserve(&nic->mem, tags_cost(srq->tm));
+	tm_unschedule(nic, srq);
+	mem_unreserve(&nic->mem, tm_tags_cost(srq->tm));
 	mem_free(&nic->mem, srq->tm);
 }
 
@@ -186,15 +186,15 @@ void tm_query(const struct tm *tm, struct mynic_query_srq *result)
  * Tags that were added while a message was unexpected cannot match until the
  * host has handled it
  */
-static void open_tags(struct tm *tm)
+static void tm_open_tags(struct tm *tm)
 {
 	if (tm->handled == tm->unexpected)
 		tm->open_order = tm->next_order;
 }
 
-static void count_done(struct nic *nic, struct tm *tm)
+static void tm_count_done(struct nic *nic, struct tm *tm)
 {
-	struct mynic_tag_dbrec *dbrec = tag_dbrec(nic, tm);
+	struct mynic_tag_dbrec *dbrec = tm_tag_dbrec(nic, tm);
 
 	tm->done++;
 	if (dbrec)
@@ -204,32 +204,33 @@ static void count_done(struct nic *nic, struct tm *tm)
 void tm_release(struct nic *nic, struct srq *srq)
 {
 	srq->tm->num_tags--;
-	count_done(nic, srq->tm);
+	tm_count_done(nic, srq->tm);
 }
 
 /*
  * Guest memory may change at any time. The barrier keeps the compiler from
  * reading the source again.
  */
-static void fetch(struct mynic_tag_wqe *dst, const struct mynic_tag_wqe *src)
+static void tm_fetch(struct mynic_tag_wqe *dst, const struct mynic_tag_wqe *src)
 {
 	memcpy(dst, src, sizeof(*dst));
 	__asm__ __volatile__("" : : : "memory");
 }
 
-static int add(struct nic *nic, struct tm *tm, const struct mynic_tag_wqe *wqe)
+static int tm_add(struct nic *nic, struct tm *tm,
+		  const struct mynic_tag_wqe *wqe)
 {
 	uint32_t num_sge = le32toh(wqe->num_sge);
 	struct tag *tag = NULL;
 
 	if (num_sge <= 1 && tm->num_tags < tm->max_tags)
 		tag = calloc(1, sizeof(*tag));
-	if (tag && !give_name(nic, tm, tag, le32toh(wqe->handle))) {
+	if (tag && !tm_give_name(nic, tm, tag, le32toh(wqe->handle))) {
 		free(tag);
 		tag = NULL;
 	}
 	if (!tag) {
-		count_done(nic, tm);
+		tm_count_done(nic, tm);
 		return IB_WC_TM_ERR;
 	}
 	tag->order = tm->next_order++;
@@ -247,17 +248,17 @@ static int add(struct nic *nic, struct tm *tm, const struct mynic_tag_wqe *wqe)
 	return IB_WC_SUCCESS;
 }
 
-static int del(struct nic *nic, struct srq *srq,
-	       const struct mynic_tag_wqe *wqe)
+static int tm_del(struct nic *nic, struct srq *srq,
+		  const struct mynic_tag_wqe *wqe)
 {
 	const struct tag_name *name =
-		find_name(nic, srq->tm, le32toh(wqe->handle));
+		tm_find_name(nic, srq->tm, le32toh(wqe->handle));
 	struct tag *tag;
 
 	if (!name)
 		return IB_WC_TM_ERR;
 	tag = TAILQ_FIRST(&name->tags);
-	remove_tag(srq->tm, tag);
+	tm_remove_tag(srq->tm, tag);
 	free(tag);
 	tm_release(nic, srq);
 	return IB_WC_SUCCESS;
@@ -270,28 +271,28 @@ static const uint8_t wc_opcodes[] = {
 	[IB_WR_TAG_SYNC] = IB_WC_TM_SYNC,
 };
 
-static int execute(struct nic *nic, struct srq *srq,
-		   const struct mynic_tag_wqe *wqe, unsigned int opcode,
-		   uint32_t flags)
+static int tm_execute(struct nic *nic, struct srq *srq,
+		      const struct mynic_tag_wqe *wqe, unsigned int opcode,
+		      uint32_t flags)
 {
 	if (opcode > IB_WR_TAG_SYNC ||
 	    flags & ~(uint32_t)(IB_OPS_SIGNALED | IB_OPS_TM_SYNC)) {
 		nic_count(nic, MYNIC_STAT_BAD_WQE);
 		if (opcode == IB_WR_TAG_ADD)
-			count_done(nic, srq->tm);
+			tm_count_done(nic, srq->tm);
 		return IB_WC_LOC_QP_OP_ERR;
 	}
 	if (flags & IB_OPS_TM_SYNC)
 		srq->tm->handled = le32toh(wqe->unexpected_cnt);
 	if (opcode == IB_WR_TAG_ADD)
-		return add(nic, srq->tm, wqe);
+		return tm_add(nic, srq->tm, wqe);
 	if (opcode == IB_WR_TAG_DEL)
-		return del(nic, srq, wqe);
+		return tm_del(nic, srq, wqe);
 	return IB_WC_SUCCESS;
 }
 
-static void run_one(struct nic *nic, struct srq *srq,
-		    const struct mynic_tag_wqe *wqe)
+static void tm_run_one(struct nic *nic, struct srq *srq,
+		       const struct mynic_tag_wqe *wqe)
 {
 	uint32_t ctrl = le32toh(wqe->ctrl);
 	unsigned int opcode = ctrl & MYNIC_TAG_OPCODE_MASK;
@@ -299,8 +300,8 @@ static void run_one(struct nic *nic, struct srq *srq,
 	struct mynic_cqe cqe = { .wr_id = wqe->wr_id };
 	int status;
 
-	status = execute(nic, srq, wqe, opcode, flags);
-	open_tags(srq->tm);
+	status = tm_execute(nic, srq, wqe, opcode, flags);
+	tm_open_tags(srq->tm);
 	if (!status && !(flags & IB_OPS_SIGNALED))
 		return;
 	cqe.status = htole32(status);
@@ -315,9 +316,9 @@ static void run_one(struct nic *nic, struct srq *srq,
  * Executes operations, even without a doorbell. If @bounded, it stops at the
  * end of the turn and returns true if there are more.
  */
-static bool run(struct nic *nic, struct srq *srq, bool bounded)
+static bool tm_run(struct nic *nic, struct srq *srq, bool bounded)
 {
-	struct mynic_tag_dbrec *dbrec = tag_dbrec(nic, srq->tm);
+	struct mynic_tag_dbrec *dbrec = tm_tag_dbrec(nic, srq->tm);
 	struct tm *tm = srq->tm;
 	uint32_t left;
 
@@ -345,9 +346,9 @@ static bool run(struct nic *nic, struct srq *srq, bool bounded)
 			srq_to_error(nic, srq);
 			return false;
 		}
-		fetch(&wqe, slot);
+		tm_fetch(&wqe, slot);
 		store_index(&dbrec->ci, ++tm->ci);
-		run_one(nic, srq, &wqe);
+		tm_run_one(nic, srq, &wqe);
 	}
 	return false;
 }
@@ -360,9 +361,9 @@ bool tms_run(struct nic *nic)
 		if (nic_turn_is_over(nic))
 			return true;
 		nic_charge(nic, 1);
-		unschedule(nic, srq);
-		if (run(nic, srq, true))
-			schedule(nic, srq);
+		tm_unschedule(nic, srq);
+		if (tm_run(nic, srq, true))
+			tm_schedule(nic, srq);
 	}
 	return false;
 }
@@ -373,13 +374,13 @@ bool tm_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
 
 	if (!srq || !srq->tm || srq->cq->uarn != uarn)
 		return false;
-	schedule(nic, srq);
+	tm_schedule(nic, srq);
 	return true;
 }
 
 /* Sets the kind to TM_EAGER or TM_RNDV if the message has a tag */
-static void read_header(struct tm_match *match, const struct packet *pkt,
-			const struct opcode_info *info)
+static void tm_read_header(struct tm_match *match, const struct packet *pkt,
+			   const struct opcode_info *info)
 {
 	struct iov_cursor cursor = { .iov = pkt->iov };
 	uint32_t len = pkt->payload_len;
@@ -396,7 +397,7 @@ static void read_header(struct tm_match *match, const struct packet *pkt,
 		match->kind = TM_RNDV;
 }
 
-static struct tag *find(struct nic *nic, const struct tm *tm, uint64_t value)
+static struct tag *tm_find(struct nic *nic, const struct tm *tm, uint64_t value)
 {
 	unsigned int num = 0;
 	struct tag *tag;
@@ -413,7 +414,7 @@ static struct tag *find(struct nic *nic, const struct tm *tm, uint64_t value)
 	return NULL;
 }
 
-static void use_tag(struct qp *qp, struct tag *tag, uint32_t payload_len)
+static void tm_use_tag(struct qp *qp, struct tag *tag, uint32_t payload_len)
 {
 	struct tm_match *match = &qp->resp.match;
 	struct recv_req *recv = &qp->resp.recv;
@@ -441,17 +442,17 @@ bool tm_match(struct qp *qp, const struct packet *pkt,
 	struct tm *tm = qp->srq->tm;
 	struct tag *tag;
 
-	run(qp->nic, qp->srq, false);
-	read_header(match, pkt, info);
+	tm_run(qp->nic, qp->srq, false);
+	tm_read_header(match, pkt, info);
 	if (match->kind == TM_NO_TAG || qp->srq->error)
 		return false;
-	tag = find(qp->nic, tm, be64toh(match->header.tag));
+	tag = tm_find(qp->nic, tm, be64toh(match->header.tag));
 	if (!tag) {
 		match->kind = TM_UNEXPECTED;
 		return false;
 	}
-	remove_tag(tm, tag);
-	use_tag(qp, tag, pkt->payload_len);
+	tm_remove_tag(tm, tag);
+	tm_use_tag(qp, tag, pkt->payload_len);
 	return true;
 }
 
@@ -478,7 +479,7 @@ void tm_cut(const struct packet *pkt, uint32_t skip, struct iovec *iov)
 	}
 }
 
-static void set_tag(struct mynic_cqe *cqe, const struct tm_header *header)
+static void tm_set_tag(struct mynic_cqe *cqe, const struct tm_header *header)
 {
 	cqe->tag = htole64(be64toh(header->tag));
 	cqe->tag_priv = htole32(be32toh(header->app_ctx));
@@ -496,7 +497,7 @@ void tm_begun(struct qp *qp)
 
 	if (match->kind != TM_EAGER)
 		return;
-	set_tag(&cqe, &match->header);
+	tm_set_tag(&cqe, &match->header);
 	cq_push(qp->nic, qp->recv_cq, &cqe, false, nic_now(qp->nic));
 }
 
@@ -526,7 +527,7 @@ struct wqe_error tm_complete(struct qp *qp, bool single, struct mynic_cqe *cqe)
 	}
 	cqe->wc_flags |= htole32(flags);
 	if (flags & IB_WC_TM_MATCH)
-		set_tag(cqe, &match->header);
+		tm_set_tag(cqe, &match->header);
 	if (match->kind == TM_INCOMPLETE)
 		return (struct wqe_error){ IB_WC_TM_RNDV_INCOMPLETE, 0 };
 	return (struct wqe_error){ 0 };
@@ -541,7 +542,7 @@ void tm_end(struct qp *qp, bool success)
 	 */
 	if (match->kind == TM_UNEXPECTED && !success) {
 		qp->srq->tm->unexpected--;
-		open_tags(qp->srq->tm);
+		tm_open_tags(qp->srq->tm);
 	}
 	if (match->tag) {
 		free(match->tag);

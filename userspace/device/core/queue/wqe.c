@@ -74,15 +74,15 @@ static const uint8_t type_flags[] = {
  * Guest memory may change at any time. The barrier keeps the compiler from
  * reading the source again.
  */
-static void fetch(void *dst, const void *src, size_t len)
+static void wqe_fetch(void *dst, const void *src, size_t len)
 {
 	memcpy(dst, src, len);
 	__asm__ __volatile__("" : : : "memory");
 }
 
-static void fetch_sges(struct sge *sge, const void *src, unsigned int num)
+static void wqe_fetch_sges(struct sge *sge, const void *src, unsigned int num)
 {
-	fetch(sge, src, num * sizeof(*sge));
+	wqe_fetch(sge, src, num * sizeof(*sge));
 	for (unsigned int i = 0; i < num; i++) {
 		sge[i].addr = le64toh(sge[i].addr);
 		sge[i].length = le32toh(sge[i].length);
@@ -92,43 +92,45 @@ static void fetch_sges(struct sge *sge, const void *src, unsigned int num)
 
 static_assert(sizeof(struct sge) == sizeof(struct mynic_sge), "sge");
 
-static struct wqe_error bad_wqe(struct nic *nic, enum ib_wc_status status,
-				enum mynic_syndrome syndrome)
+static struct wqe_error wqe_bad_wqe(struct nic *nic, enum ib_wc_status status,
+				    enum mynic_syndrome syndrome)
 {
 	nic_count(nic, MYNIC_STAT_BAD_WQE);
 	return (struct wqe_error){ status, syndrome };
 }
 
-static struct wqe_error fetch_data(struct qp *qp, const uint8_t *data,
-				   uint32_t room, uint32_t len,
-				   struct send_req *req)
+static struct wqe_error wqe_fetch_data(struct qp *qp, const uint8_t *data,
+				       uint32_t room, uint32_t len,
+				       struct send_req *req)
 {
 	struct mynic_atomic_operands operands;
 	uint64_t length = 0;
 
 	if (req->flags & IB_SEND_INLINE) {
 		if (len > room)
-			return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
-				       MYNIC_SYN_BAD_LEN);
-		fetch(req->data, data, len);
+			return wqe_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+					   MYNIC_SYN_BAD_LEN);
+		wqe_fetch(req->data, data, len);
 		req->length = len;
 		return (struct wqe_error){ 0 };
 	}
 	if (len > room / sizeof(struct mynic_sge))
-		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_LEN);
+		return wqe_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+				   MYNIC_SYN_BAD_LEN);
 	req->num_sge = len;
-	fetch_sges(req->sge, data, len);
+	wqe_fetch_sges(req->sge, data, len);
 	for (uint32_t i = 0; i < len; i++)
 		length += req->sge[i].length;
 	if (length > WQE_MAX_LENGTH)
-		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
+		return wqe_bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR,
+				   MYNIC_SYN_BAD_LEN);
 	req->length = length;
 	if (req->opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
 	    req->opcode == IB_WR_ATOMIC_FETCH_AND_ADD) {
 		if (len != 1 || length != sizeof(uint64_t))
-			return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR,
-				       MYNIC_SYN_BAD_LEN);
-		fetch(&operands, data + MYNIC_WQE_ATOMIC, sizeof(operands));
+			return wqe_bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR,
+					   MYNIC_SYN_BAD_LEN);
+		wqe_fetch(&operands, data + MYNIC_WQE_ATOMIC, sizeof(operands));
 		req->compare_add = le64toh(operands.compare_add);
 		req->swap = le64toh(operands.swap);
 	}
@@ -136,34 +138,36 @@ static struct wqe_error fetch_data(struct qp *qp, const uint8_t *data,
 }
 
 /* A FLUSH is a message without payload; its range is in the operands */
-static struct wqe_error fetch_flush(struct qp *qp, const uint8_t *data,
-				    uint32_t room, uint32_t len,
-				    struct send_req *req)
+static struct wqe_error wqe_fetch_flush(struct qp *qp, const uint8_t *data,
+					uint32_t room, uint32_t len,
+					struct send_req *req)
 {
 	struct mynic_flush_operands operands;
 	uint32_t placement, selectivity;
 	uint64_t length;
 
 	if (len || room < sizeof(operands))
-		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_LEN);
-	fetch(&operands, data, sizeof(operands));
+		return wqe_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+				   MYNIC_SYN_BAD_LEN);
+	wqe_fetch(&operands, data, sizeof(operands));
 	length = le64toh(operands.length);
 	if (length > WQE_MAX_LENGTH)
-		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
+		return wqe_bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR,
+				   MYNIC_SYN_BAD_LEN);
 	placement = le32toh(operands.placement);
 	selectivity = le32toh(operands.selectivity);
 	if (!feth_is_valid(placement, selectivity))
-		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
-			       MYNIC_SYN_BAD_FLAGS);
+		return wqe_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+				   MYNIC_SYN_BAD_FLAGS);
 	req->feth = feth_make(placement, selectivity);
 	req->flush_len = length;
 	req->length = 0;
 	return (struct wqe_error){ 0 };
 }
 
-static struct wqe_error fetch_local(struct qp *qp, const uint8_t *data,
-				    uint32_t room, uint32_t len,
-				    struct send_req *req)
+static struct wqe_error wqe_fetch_local(struct qp *qp, const uint8_t *data,
+					uint32_t room, uint32_t len,
+					struct send_req *req)
 {
 	uint32_t size = 0;
 
@@ -172,21 +176,24 @@ static struct wqe_error fetch_local(struct qp *qp, const uint8_t *data,
 	else if (req->opcode == MYNIC_WR_REG_MR)
 		size = sizeof(req->reg_mr);
 	if (len || size > room)
-		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_LEN);
-	fetch(req->data, data, size);
+		return wqe_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+				   MYNIC_SYN_BAD_LEN);
+	wqe_fetch(req->data, data, size);
 	req->length = 0;
 	return (struct wqe_error){ 0 };
 }
 
-static struct wqe_error fetch_atomic_write(struct qp *qp, const uint8_t *data,
-					   uint32_t room, uint32_t len,
-					   struct send_req *req)
+static struct wqe_error wqe_fetch_atomic_write(struct qp *qp,
+					       const uint8_t *data,
+					       uint32_t room, uint32_t len,
+					       struct send_req *req)
 {
-	struct wqe_error error = fetch_data(qp, data, room, len, req);
+	struct wqe_error error = wqe_fetch_data(qp, data, room, len, req);
 
 	if (!error.status &&
 	    (req->length != sizeof(uint64_t) || req->num_sge > 1))
-		return bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
+		return wqe_bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR,
+				   MYNIC_SYN_BAD_LEN);
 	return error;
 }
 
@@ -194,10 +201,10 @@ static struct wqe_error fetch_atomic_write(struct qp *qp, const uint8_t *data,
  * In the entry the header comes before the SGEs; in @req it is stored behind
  * them
  */
-static struct wqe_error fetch_tso(struct qp *qp, const uint8_t *data,
-				  uint32_t room,
-				  const struct mynic_send_wqe *wqe,
-				  struct send_req *req)
+static struct wqe_error wqe_fetch_tso(struct qp *qp, const uint8_t *data,
+				      uint32_t room,
+				      const struct mynic_send_wqe *wqe,
+				      struct send_req *req)
 {
 	uint32_t align = sizeof(struct mynic_sge);
 	uint32_t header_room;
@@ -207,24 +214,25 @@ static struct wqe_error fetch_tso(struct qp *qp, const uint8_t *data,
 	req->hdr_len = le16toh(wqe->hdr_len);
 	header_room = (req->hdr_len + align - 1) / align * align;
 	if (header_room > room)
-		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_LEN);
-	error = fetch_data(qp, data + header_room, room - header_room,
-			   le32toh(wqe->len), req);
+		return wqe_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+				   MYNIC_SYN_BAD_LEN);
+	error = wqe_fetch_data(qp, data + header_room, room - header_room,
+			       le32toh(wqe->len), req);
 	if (!error.status)
-		fetch((void *)wqe_tso_header(req), data, req->hdr_len);
+		wqe_fetch((void *)wqe_tso_header(req), data, req->hdr_len);
 	return error;
 }
 
 /* Only the kernel may make a region of DMA addresses */
-static bool is_allowed(const struct qp *qp, uint8_t opcode)
+static bool wqe_is_allowed(const struct qp *qp, uint8_t opcode)
 {
 	if (opcode == MYNIC_WR_REG_MR && !(qp->flags & MYNIC_QP_KERNEL))
 		return false;
 	return send_table[opcode].types & 1 << qp->type;
 }
 
-static struct wqe_error fetch_send(struct qp *qp, const uint8_t *slot,
-				   struct send_req *req)
+static struct wqe_error wqe_read_send(struct qp *qp, const uint8_t *slot,
+				      struct send_req *req)
 {
 	uint32_t stride = 1u << qp->sq.log_stride;
 	uint32_t data = MYNIC_WQE_DATA_RC;
@@ -232,19 +240,19 @@ static struct wqe_error fetch_send(struct qp *qp, const uint8_t *slot,
 	struct mynic_xrc_ext ext;
 	uint32_t ctrl;
 
-	fetch(&wqe, slot, sizeof(wqe));
+	wqe_fetch(&wqe, slot, sizeof(wqe));
 	req->wr_id = le64toh(wqe.wr_id);
 	ctrl = le32toh(wqe.ctrl);
 	req->opcode = ctrl & MYNIC_WQE_OPCODE_MASK;
 	req->flags = ctrl >> MYNIC_WQE_FLAGS_SHIFT;
 	req->num_sge = 0;
-	if (!is_allowed(qp, req->opcode))
-		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
-			       MYNIC_SYN_BAD_OPCODE);
+	if (!wqe_is_allowed(qp, req->opcode))
+		return wqe_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+				   MYNIC_SYN_BAD_OPCODE);
 	if (ctrl >> MYNIC_WQE_FLAGS_SHIFT &
 	    ~(type_flags[qp->type] | send_table[req->opcode].flags))
-		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
-			       MYNIC_SYN_BAD_FLAGS);
+		return wqe_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+				   MYNIC_SYN_BAD_FLAGS);
 	req->traits = send_table[req->opcode].traits;
 	if (req->opcode == IB_WR_LOCAL_INV ||
 	    req->opcode == IB_WR_SEND_WITH_INV)
@@ -262,27 +270,27 @@ static struct wqe_error fetch_send(struct qp *qp, const uint8_t *slot,
 	} else {
 		req->remote_qpn = le32toh(wqe.remote_qpn) & 0xffffff;
 		req->remote_qkey = le32toh(wqe.remote_qkey);
-		fetch(&req->av, slot + MYNIC_WQE_EXT, sizeof(req->av));
+		wqe_fetch(&req->av, slot + MYNIC_WQE_EXT, sizeof(req->av));
 		data = MYNIC_WQE_DATA_EXT;
 	}
 	if (qp->type == MYNIC_QP_XRC_INI) {
-		fetch(&ext, slot + MYNIC_WQE_EXT, sizeof(ext));
+		wqe_fetch(&ext, slot + MYNIC_WQE_EXT, sizeof(ext));
 		req->remote_srqn = le32toh(ext.remote_srqn) & 0xffffff;
 		data = MYNIC_WQE_DATA_EXT;
 	}
 	if (req->opcode == IB_WR_TSO)
-		return fetch_tso(qp, slot + data, stride - data, &wqe, req);
+		return wqe_fetch_tso(qp, slot + data, stride - data, &wqe, req);
 	if (req->opcode == IB_WR_FLUSH)
-		return fetch_flush(qp, slot + data, stride - data,
-				   le32toh(wqe.len), req);
+		return wqe_fetch_flush(qp, slot + data, stride - data,
+				       le32toh(wqe.len), req);
 	if (req->opcode == IB_WR_ATOMIC_WRITE)
-		return fetch_atomic_write(qp, slot + data, stride - data,
-					  le32toh(wqe.len), req);
+		return wqe_fetch_atomic_write(qp, slot + data, stride - data,
+					      le32toh(wqe.len), req);
 	if (req->traits & SEND_IS_LOCAL)
-		return fetch_local(qp, slot + data, stride - data,
-				   le32toh(wqe.len), req);
-	return fetch_data(qp, slot + data, stride - data, le32toh(wqe.len),
-			  req);
+		return wqe_fetch_local(qp, slot + data, stride - data,
+				       le32toh(wqe.len), req);
+	return wqe_fetch_data(qp, slot + data, stride - data, le32toh(wqe.len),
+			      req);
 }
 
 void wqe_fetch_send(struct qp *qp, uint32_t index, struct send_req *req)
@@ -294,7 +302,7 @@ void wqe_fetch_send(struct qp *qp, uint32_t index, struct send_req *req)
 	req->done = false;
 	if (slot) {
 		__builtin_prefetch(slot + (WQE_AHEAD << qp->sq.log_stride));
-		req->error = fetch_send(qp, slot, req);
+		req->error = wqe_read_send(qp, slot, req);
 		return;
 	}
 	req->wr_id = 0;
@@ -309,42 +317,43 @@ uint64_t wqe_send_wr_id(struct qp *qp, uint32_t index)
 	return slot ? le64toh(slot->wr_id) : 0;
 }
 
-static struct wqe_error fetch_recv(struct nic *nic, const uint8_t *slot,
-				   uint32_t stride, struct recv_req *req)
+static struct wqe_error wqe_read_recv(struct nic *nic, const uint8_t *slot,
+				      uint32_t stride, struct recv_req *req)
 {
 	uint32_t room = (stride - sizeof(struct mynic_recv_wqe)) /
 			sizeof(struct mynic_sge);
 	struct mynic_recv_wqe wqe;
 	uint32_t num_sge;
 
-	fetch(&wqe, slot, sizeof(wqe));
+	wqe_fetch(&wqe, slot, sizeof(wqe));
 	req->wr_id = le64toh(wqe.wr_id);
 	num_sge = le32toh(wqe.num_sge);
 	if (num_sge > room)
-		return bad_wqe(nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_LEN);
+		return wqe_bad_wqe(nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_LEN);
 	req->num_sge = num_sge;
-	fetch_sges(req->sge, slot + sizeof(wqe), num_sge);
+	wqe_fetch_sges(req->sge, slot + sizeof(wqe), num_sge);
 	req->capacity = 0;
 	for (uint32_t i = 0; i < num_sge; i++)
 		req->capacity += req->sge[i].length;
 	return (struct wqe_error){ 0 };
 }
 
-static void fetch_recv_slot(struct nic *nic, struct ring *ring, uint32_t index,
-			    struct recv_req *req)
+static void wqe_fetch_recv_slot(struct nic *nic, struct ring *ring,
+				uint32_t index, struct recv_req *req)
 {
 	const uint8_t *slot = ring_slot(nic, ring, index, false);
 
 	if (slot) {
-		req->error = fetch_recv(nic, slot, 1u << ring->log_stride, req);
+		req->error =
+			wqe_read_recv(nic, slot, 1u << ring->log_stride, req);
 		return;
 	}
 	req->wr_id = 0;
 	req->error = (struct wqe_error){ IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA };
 }
 
-static bool fetch_from_srq(struct nic *nic, struct srq *srq,
-			   struct recv_req *req)
+static bool wqe_fetch_from_srq(struct nic *nic, struct srq *srq,
+			       struct recv_req *req)
 {
 	struct mynic_srq_dbrec *dbrec;
 	uint32_t left;
@@ -364,7 +373,7 @@ static bool fetch_from_srq(struct nic *nic, struct srq *srq,
 	}
 	if (!left)
 		return false;
-	fetch_recv_slot(nic, &srq->ring, srq->ci, req);
+	wqe_fetch_recv_slot(nic, &srq->ring, srq->ci, req);
 	store_index(&dbrec->ci, ++srq->ci);
 	if (left - 1 < srq->limit) {
 		srq->limit = 0;
@@ -381,7 +390,8 @@ void wqe_bad_index(struct qp *qp)
 	qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
 }
 
-static bool fetch_from_rq(struct nic *nic, struct qp *qp, struct recv_req *req)
+static bool wqe_fetch_from_rq(struct nic *nic, struct qp *qp,
+			      struct recv_req *req)
 {
 	struct mynic_qp_dbrec *dbrec;
 	uint32_t pi, left;
@@ -400,7 +410,7 @@ static bool fetch_from_rq(struct nic *nic, struct qp *qp, struct recv_req *req)
 	qp->resp.pi = pi;
 	if (!left)
 		return false;
-	fetch_recv_slot(nic, &qp->rq, qp->resp.ci, req);
+	wqe_fetch_recv_slot(nic, &qp->rq, qp->resp.ci, req);
 	store_index(&dbrec->rq_ci, ++qp->resp.ci);
 	return true;
 }
@@ -408,8 +418,8 @@ static bool fetch_from_rq(struct nic *nic, struct qp *qp, struct recv_req *req)
 bool wqe_fetch_recv(struct qp *qp, struct recv_req *req)
 {
 	if (qp->srq)
-		return fetch_from_srq(qp->nic, qp->srq, req);
-	return qp->has_rq && fetch_from_rq(qp->nic, qp, req);
+		return wqe_fetch_from_srq(qp->nic, qp->srq, req);
+	return qp->has_rq && wqe_fetch_from_rq(qp->nic, qp, req);
 }
 
 struct sge_list send_sges(struct qp *qp, const struct send_req *req)
@@ -441,7 +451,7 @@ struct sge_list recv_sges(struct qp *qp, const struct recv_req *req)
 }
 
 /* Returns enum mynic_syndrome, or -EAGAIN */
-static int mkey_syndrome(int err)
+static int wqe_mkey_syndrome(int err)
 {
 	switch (err) {
 	case -EAGAIN:
@@ -459,9 +469,9 @@ static int mkey_syndrome(int err)
  * Reads are checked for the whole element, because all of it will be read.
  * Writes are checked only for what is written.
  */
-static int check_one(struct nic *nic, const struct sge_list *list,
-		     const struct sge *sge, uint32_t offset, uint32_t len,
-		     bool write, struct mkey **mkey)
+static int wqe_check_one(struct nic *nic, const struct sge_list *list,
+			 const struct sge *sge, uint32_t offset, uint32_t len,
+			 bool write, struct mkey **mkey)
 {
 	if (write)
 		return mkey_check_local(nic, list->pd, list->kernel, sge->lkey,
@@ -472,29 +482,29 @@ static int check_one(struct nic *nic, const struct sge_list *list,
 }
 
 /* How many of @len bytes from @addr on are in the region; @addr itself is */
-static uint32_t inside(const struct mkey *mkey, uint64_t addr, uint32_t len)
+static uint32_t wqe_inside(const struct mkey *mkey, uint64_t addr, uint32_t len)
 {
 	uint64_t left = mkey->length - (addr - mkey->iova);
 
 	return len < left ? len : left;
 }
 
-static int map_one(struct nic *nic, const struct sge_list *list,
-		   const struct sge *sge, uint32_t offset, uint32_t len,
-		   bool write, struct iovec *iov, unsigned int *niov)
+static int wqe_map_one(struct nic *nic, const struct sge_list *list,
+		       const struct sge *sge, uint32_t offset, uint32_t len,
+		       bool write, struct iovec *iov, unsigned int *niov)
 {
 	uint64_t addr = sge->addr + offset;
 	struct mkey *mkey;
 	int err;
 
-	err = check_one(nic, list, sge, offset, len, write, &mkey);
+	err = wqe_check_one(nic, list, sge, offset, len, write, &mkey);
 	if (err)
 		return err;
 	err = mkey_iov(nic, mkey, addr, len, write, iov, PACKET_MAX_IOV, niov);
 	if (err != -EAGAIN)
 		return err;
 	nic->missing.len +=
-		inside(mkey, addr + len, sge->length - offset - len);
+		wqe_inside(mkey, addr + len, sge->length - offset - len);
 	return list->waiter ? paging_wait(list->waiter, list->stage) : -EFAULT;
 }
 
@@ -515,9 +525,9 @@ int sge_map(struct nic *nic, const struct sge_list *list, uint64_t offset,
 			n = len;
 		if (!n)
 			continue;
-		err = map_one(nic, list, sge, offset, n, write, iov, niov);
+		err = wqe_map_one(nic, list, sge, offset, n, write, iov, niov);
 		if (err)
-			return mkey_syndrome(err);
+			return wqe_mkey_syndrome(err);
 		len -= n;
 	}
 	return MYNIC_SYN_NONE;
@@ -537,7 +547,7 @@ int range_map(struct qp *qp, uint32_t key, uint64_t addr, uint32_t len,
 			       PACKET_MAX_IOV, niov);
 	if (err == -EAGAIN)
 		err = paging_wait(qp, MYNIC_PAGE_SEND);
-	return err ? mkey_syndrome(err) : MYNIC_SYN_NONE;
+	return err ? wqe_mkey_syndrome(err) : MYNIC_SYN_NONE;
 }
 
 int sge_read(struct nic *nic, const struct sge_list *list, uint64_t offset,

@@ -19,7 +19,7 @@ static const struct wqe_error bad_response = { IB_WC_BAD_RESP_ERR,
 					       MYNIC_SYN_BAD_RESPONSE };
 
 /* Whether the request is completed by a response and not by an ACK */
-static bool has_response(const struct send_req *req)
+static bool completer_has_response(const struct send_req *req)
 {
 	return req->traits & SEND_HAS_RESPONSE;
 }
@@ -28,7 +28,7 @@ static bool has_response(const struct send_req *req)
  * All packets before @psn have arrived. Returns false if a response to one of
  * their requests is missing.
  */
-static bool acknowledge(struct qp *qp, uint32_t psn)
+static bool completer_acknowledge(struct qp *qp, uint32_t psn)
 {
 	struct requester *q = &qp->req;
 	uint32_t una = q->una;
@@ -43,7 +43,7 @@ static bool acknowledge(struct qp *qp, uint32_t psn)
 			num++;
 			continue;
 		}
-		if (has_response(req))
+		if (completer_has_response(req))
 			break;
 		if ((int32_t)(psn - end) < 0) {
 			q->una = psn;
@@ -62,7 +62,7 @@ static bool acknowledge(struct qp *qp, uint32_t psn)
 }
 
 /* Each packet behind a loss reports it again */
-static void go_back_once(struct qp *qp)
+static void completer_go_back_once(struct qp *qp)
 {
 	if (qp->req.went_back || qp->req.rnr_wait)
 		return;
@@ -71,41 +71,45 @@ static void go_back_once(struct qp *qp)
 }
 
 /* A gap before a response means that packets were lost (IBTA 9.7.6.1.2) */
-static void implied_nak(struct qp *qp)
+static void completer_implied_nak(struct qp *qp)
 {
 	qp_count(qp, MYNIC_STAT_IMPLIED_NAK);
-	go_back_once(qp);
+	completer_go_back_once(qp);
 }
 
-static void fail_remote(struct qp *qp, enum mynic_stat stat,
-			enum ib_wc_status status, enum mynic_syndrome syndrome)
+static void completer_fail_remote(struct qp *qp, enum mynic_stat stat,
+				  enum ib_wc_status status,
+				  enum mynic_syndrome syndrome)
 {
 	qp_count(qp, stat);
 	sq_fail(qp, (struct wqe_error){ status, syndrome });
 }
 
-static void receive_nak(struct qp *qp, enum aeth_nak code)
+static void completer_receive_nak(struct qp *qp, enum aeth_nak code)
 {
 	switch (code) {
 	case AETH_NAK_SEQUENCE:
 		qp_count(qp, MYNIC_STAT_RX_NAK_SEQ);
-		go_back_once(qp);
+		completer_go_back_once(qp);
 		break;
 	case AETH_NAK_INVALID_REQUEST:
-		fail_remote(qp, MYNIC_STAT_RX_NAK_INVALID,
-			    IB_WC_REM_INV_REQ_ERR, MYNIC_SYN_REMOTE_INVALID);
+		completer_fail_remote(qp, MYNIC_STAT_RX_NAK_INVALID,
+				      IB_WC_REM_INV_REQ_ERR,
+				      MYNIC_SYN_REMOTE_INVALID);
 		break;
 	case AETH_NAK_REMOTE_ACCESS:
-		fail_remote(qp, MYNIC_STAT_RX_NAK_ACCESS, IB_WC_REM_ACCESS_ERR,
-			    MYNIC_SYN_REMOTE_ACCESS);
+		completer_fail_remote(qp, MYNIC_STAT_RX_NAK_ACCESS,
+				      IB_WC_REM_ACCESS_ERR,
+				      MYNIC_SYN_REMOTE_ACCESS);
 		break;
 	case AETH_NAK_REMOTE_OPERATION:
-		fail_remote(qp, MYNIC_STAT_RX_NAK_OPERATION, IB_WC_REM_OP_ERR,
-			    MYNIC_SYN_REMOTE_OP);
+		completer_fail_remote(qp, MYNIC_STAT_RX_NAK_OPERATION,
+				      IB_WC_REM_OP_ERR, MYNIC_SYN_REMOTE_OP);
 		break;
 	default:
-		fail_remote(qp, MYNIC_STAT_RX_DROP_HEADER, IB_WC_BAD_RESP_ERR,
-			    MYNIC_SYN_BAD_RESPONSE);
+		completer_fail_remote(qp, MYNIC_STAT_RX_DROP_HEADER,
+				      IB_WC_BAD_RESP_ERR,
+				      MYNIC_SYN_BAD_RESPONSE);
 	}
 }
 
@@ -113,7 +117,7 @@ static void receive_nak(struct qp *qp, enum aeth_nak code)
  * An ACK of nothing but the probe means that the packets behind it are lost. An
  * ACK that is too early may be for the packet when it was first sent.
  */
-static bool answers_probe(const struct qp *qp, uint32_t psn)
+static bool completer_answers_probe(const struct qp *qp, uint32_t psn)
 {
 	const struct requester *q = &qp->req;
 
@@ -125,7 +129,7 @@ static bool answers_probe(const struct qp *qp, uint32_t psn)
  * The peer reports how many receive requests it has for messages that it has
  * not acknowledged (IBTA 9.7.7.2)
  */
-static void set_credits(struct qp *qp, uint32_t aeth)
+static void completer_set_credits(struct qp *qp, uint32_t aeth)
 {
 	unsigned int code = aeth_value(aeth);
 	struct requester *q = &qp->req;
@@ -139,17 +143,17 @@ static void set_credits(struct qp *qp, uint32_t aeth)
 	q->credit_end = done + aeth_credits(code);
 }
 
-static void receive_ack(struct qp *qp, uint32_t psn, uint32_t aeth)
+static void completer_receive_ack(struct qp *qp, uint32_t psn, uint32_t aeth)
 {
 	bool answered;
 
 	switch (aeth_type(aeth)) {
 	case AETH_ACK:
-		answered = answers_probe(qp, psn);
-		if (!acknowledge(qp, psn + 1))
-			implied_nak(qp);
+		answered = completer_answers_probe(qp, psn);
+		if (!completer_acknowledge(qp, psn + 1))
+			completer_implied_nak(qp);
 		else
-			set_credits(qp, aeth);
+			completer_set_credits(qp, aeth);
 		if (answered && (int32_t)(qp->req.probe_end - psn) > 1) {
 			requester_resend(qp);
 			qp->req.went_back = true;
@@ -157,16 +161,16 @@ static void receive_ack(struct qp *qp, uint32_t psn, uint32_t aeth)
 		break;
 	case AETH_RNR_NAK:
 		qp_count(qp, MYNIC_STAT_RX_NAK_RNR);
-		if (!acknowledge(qp, psn))
-			implied_nak(qp);
+		if (!completer_acknowledge(qp, psn))
+			completer_implied_nak(qp);
 		else if (!qp->req.rnr_wait)
 			requester_rnr(qp, aeth_value(aeth));
 		break;
 	case AETH_NAK:
-		if (!acknowledge(qp, psn))
-			implied_nak(qp);
+		if (!completer_acknowledge(qp, psn))
+			completer_implied_nak(qp);
 		else if (!qp->req.rnr_wait)
-			receive_nak(qp, aeth_value(aeth));
+			completer_receive_nak(qp, aeth_value(aeth));
 		break;
 	default:
 		qp_count(qp, MYNIC_STAT_RX_DROP_HEADER);
@@ -174,7 +178,7 @@ static void receive_ack(struct qp *qp, uint32_t psn, uint32_t aeth)
 }
 
 /* The last packet of a response to one request packet has arrived */
-static void ends_rd_atomic(struct requester *q)
+static void completer_ends_rd_atomic(struct requester *q)
 {
 	/* After going back, that request packet is not counted any more */
 	if ((int32_t)(q->psn - q->una) >= 0)
@@ -185,8 +189,10 @@ static void ends_rd_atomic(struct requester *q)
  * Checks whether FIRST and LAST of a response of @num packets match the request
  * packets. A part may have been requested again, and then begins there.
  */
-static bool in_place(const struct requester *q, const struct send_req *req,
-		     const struct opcode_info *info, uint32_t num, bool last)
+static bool completer_in_place(const struct requester *q,
+			       const struct send_req *req,
+			       const struct opcode_info *info, uint32_t num,
+			       bool last)
 {
 	bool starts = q->una == req->first_psn;
 	bool may_start = starts || q->una == q->resumed ||
@@ -199,7 +205,8 @@ static bool in_place(const struct requester *q, const struct send_req *req,
 	return !last;
 }
 
-static struct sge_list scatter_list(struct qp *qp, const struct send_req *req)
+static struct sge_list completer_scatter_list(struct qp *qp,
+					      const struct send_req *req)
 {
 	struct sge_list list = send_sges(qp, req);
 
@@ -211,8 +218,8 @@ static struct sge_list scatter_list(struct qp *qp, const struct send_req *req)
 }
 
 /* Handles the arrival of the next @num packets of READ responses. */
-static void arrive(struct requester *q, const struct send_req *req,
-		   uint32_t num)
+static void completer_arrive(struct requester *q, const struct send_req *req,
+			     uint32_t num)
 {
 	while (num) {
 		uint32_t left = requester_piece_left(req, q->una);
@@ -223,16 +230,16 @@ static void arrive(struct requester *q, const struct send_req *req,
 		}
 		q->una += left;
 		num -= left;
-		ends_rd_atomic(q);
+		completer_ends_rd_atomic(q);
 	}
 }
 
-static void receive_read(struct qp *qp, const struct send_req *req,
-			 const struct packet *pkt,
-			 const struct opcode_info *info)
+static void completer_receive_read(struct qp *qp, const struct send_req *req,
+				   const struct packet *pkt,
+				   const struct opcode_info *info)
 {
 	uint32_t mtu = path_mtu(qp);
-	struct sge_list list = scatter_list(qp, req);
+	struct sge_list list = completer_scatter_list(qp, req);
 	struct requester *q = &qp->req;
 	uint32_t offset = (q->una - req->first_psn) * mtu;
 	uint32_t len = req->length - offset;
@@ -244,7 +251,7 @@ static void receive_read(struct qp *qp, const struct send_req *req,
 	if (!last)
 		len = num * mtu;
 	if (pkt->payload_len != len || (num > 1 && pkt->segment != mtu) ||
-	    !in_place(q, req, info, num, last)) {
+	    !completer_in_place(q, req, info, num, last)) {
 		sq_fail(qp, bad_response);
 		return;
 	}
@@ -255,7 +262,7 @@ static void receive_read(struct qp *qp, const struct send_req *req,
 		sq_fail(qp, (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome });
 		return;
 	}
-	arrive(q, req, num);
+	completer_arrive(q, req, num);
 	now = nic_now(qp->nic);
 	if (last)
 		sq_complete(qp, 1, now);
@@ -263,20 +270,20 @@ static void receive_read(struct qp *qp, const struct send_req *req,
 }
 
 /* Handles a response that has only one packet */
-static void end_alone(struct qp *qp)
+static void completer_end_alone(struct qp *qp)
 {
 	uint64_t now = nic_now(qp->nic);
 
 	qp->req.una++;
-	ends_rd_atomic(&qp->req);
+	completer_ends_rd_atomic(&qp->req);
 	sq_complete(qp, 1, now);
 	requester_progress(qp, now);
 }
 
-static void receive_atomic(struct qp *qp, const struct send_req *req,
-			   uint64_t orig)
+static void completer_receive_atomic(struct qp *qp, const struct send_req *req,
+				     uint64_t orig)
 {
-	struct sge_list list = scatter_list(qp, req);
+	struct sge_list list = completer_scatter_list(qp, req);
 	struct iovec iov = { &orig, sizeof(orig) };
 	int syndrome;
 
@@ -288,20 +295,20 @@ static void receive_atomic(struct qp *qp, const struct send_req *req,
 		sq_fail(qp, (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome });
 		return;
 	}
-	end_alone(qp);
+	completer_end_alone(qp);
 }
 
 /* ATOMIC WRITE and FLUSH are answered by a READ response without data */
-static bool is_empty_response(const struct packet *pkt,
-			      const struct opcode_info *info)
+static bool completer_is_empty_response(const struct packet *pkt,
+					const struct opcode_info *info)
 {
 	return info->class == OPCODE_READ_RESPONSE &&
 	       (info->flags & OPCODE_ONLY) == OPCODE_ONLY && !pkt->payload_len;
 }
 
-static void receive_response(struct qp *qp, uint32_t psn,
-			     const struct packet *pkt,
-			     const struct opcode_info *info)
+static void completer_receive_response(struct qp *qp, uint32_t psn,
+				       const struct packet *pkt,
+				       const struct opcode_info *info)
 {
 	const struct send_req *req;
 	bool fits;
@@ -311,8 +318,8 @@ static void receive_response(struct qp *qp, uint32_t psn,
 		qp_count(qp, MYNIC_STAT_RX_DROP_HEADER);
 		return;
 	}
-	if (!acknowledge(qp, psn)) {
-		implied_nak(qp);
+	if (!completer_acknowledge(qp, psn)) {
+		completer_implied_nak(qp);
 		return;
 	}
 	req = sq_req(qp, qp->req.ci);
@@ -320,19 +327,20 @@ static void receive_response(struct qp *qp, uint32_t psn,
 	case IB_WR_RDMA_READ:
 		fits = info->class == OPCODE_READ_RESPONSE;
 		if (fits)
-			receive_read(qp, req, pkt, info);
+			completer_receive_read(qp, req, pkt, info);
 		break;
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
 		fits = info->class == OPCODE_ATOMIC_ACK;
 		if (fits)
-			receive_atomic(qp, req, pkt->roce.atomic_orig);
+			completer_receive_atomic(qp, req,
+						 pkt->roce.atomic_orig);
 		break;
 	case IB_WR_ATOMIC_WRITE:
 	case IB_WR_FLUSH:
-		fits = is_empty_response(pkt, info);
+		fits = completer_is_empty_response(pkt, info);
 		if (fits)
-			end_alone(qp);
+			completer_end_alone(qp);
 		break;
 	default:
 		fits = false;
@@ -340,7 +348,7 @@ static void receive_response(struct qp *qp, uint32_t psn,
 	if (!fits)
 		sq_fail(qp, bad_response);
 	if (info->flags & OPCODE_AETH && info->flags & OPCODE_LAST)
-		set_credits(qp, pkt->roce.aeth);
+		completer_set_credits(qp, pkt->roce.aeth);
 }
 
 void completer_receive(struct qp *qp, const struct packet *pkt,
@@ -353,7 +361,7 @@ void completer_receive(struct qp *qp, const struct packet *pkt,
 	if (psn == q->una - 1 && q->counts_credits &&
 	    info->class == OPCODE_ACK &&
 	    aeth_type(pkt->roce.aeth) == AETH_ACK) {
-		set_credits(qp, pkt->roce.aeth);
+		completer_set_credits(qp, pkt->roce.aeth);
 		qp_schedule(qp->nic, qp);
 		return;
 	}
@@ -367,8 +375,8 @@ void completer_receive(struct qp *qp, const struct packet *pkt,
 	if (!q->recovery.probe_after)
 		recovery_heard(&qp->req.recovery, nic_now(qp->nic));
 	if (info->class == OPCODE_ACK)
-		receive_ack(qp, psn, pkt->roce.aeth);
+		completer_receive_ack(qp, psn, pkt->roce.aeth);
 	else
-		receive_response(qp, psn, pkt, info);
+		completer_receive_response(qp, psn, pkt, info);
 	qp_schedule(qp->nic, qp);
 }

@@ -18,8 +18,9 @@
 /*
  * All packets but the last must be full, and only a whole message may be empty
  */
-static bool has_right_length(const struct qp *qp, const struct packet *pkt,
-			     const struct opcode_info *info)
+static bool message_has_right_length(const struct qp *qp,
+				     const struct packet *pkt,
+				     const struct opcode_info *info)
 {
 	if (pkt->segment)
 		return pkt->segment == path_mtu(qp) &&
@@ -31,7 +32,7 @@ static bool has_right_length(const struct qp *qp, const struct packet *pkt,
 	       (info->flags & OPCODE_FIRST || pkt->payload_len);
 }
 
-static enum message_fault take_recv(struct qp *qp)
+static enum message_fault message_take_recv(struct qp *qp)
 {
 	struct responder *r = &qp->resp;
 
@@ -51,8 +52,8 @@ void message_complete(struct qp *qp, struct wqe_error error,
 	rq_complete(qp, &qp->resp.recv, error, cqe, solicited);
 }
 
-static void end_message(struct qp *qp, const struct packet *pkt,
-			const struct opcode_info *info)
+static void message_end_message(struct qp *qp, const struct packet *pkt,
+				const struct opcode_info *info)
 {
 	struct responder *r = &qp->resp;
 	struct mynic_cqe cqe = {
@@ -80,23 +81,23 @@ static void end_message(struct qp *qp, const struct packet *pkt,
 }
 
 /* Takes the buffer of a matching tag, or else the next receive request */
-static enum message_fault take_tag_or_recv(struct qp *qp,
-					   const struct packet *pkt,
-					   const struct opcode_info *info)
+static enum message_fault
+message_take_tag_or_recv(struct qp *qp, const struct packet *pkt,
+			 const struct opcode_info *info)
 {
 	enum message_fault fault;
 
 	if (qp->resp.has_recv)
-		return take_recv(qp);
+		return message_take_recv(qp);
 	if (tm_match(qp, pkt, info))
 		return MESSAGE_OK;
-	fault = take_recv(qp);
+	fault = message_take_recv(qp);
 	tm_no_match(qp, qp->resp.has_recv);
 	return fault;
 }
 
 /* Writes the part of the payload that belongs in the receive request */
-static int write_recv(struct qp *qp, const struct packet *pkt)
+static int message_write_recv(struct qp *qp, const struct packet *pkt)
 {
 	struct sge_list list = recv_sges(qp, &qp->resp.recv);
 	const struct tm_match *match = &qp->resp.match;
@@ -115,15 +116,16 @@ static int write_recv(struct qp *qp, const struct packet *pkt)
 	return sge_write(qp->nic, &list, 0, len - match->skip, iov);
 }
 
-static bool fits(const struct responder *r, uint64_t len)
+static bool message_fits(const struct responder *r, uint64_t len)
 {
 	return len <= WQE_MAX_LENGTH &&
 	       (len <= r->recv.capacity + r->match.skip ||
 		r->match.kind == TM_INCOMPLETE);
 }
 
-static enum message_fault place_send(struct qp *qp, const struct packet *pkt,
-				     const struct opcode_info *info)
+static enum message_fault message_place_send(struct qp *qp,
+					     const struct packet *pkt,
+					     const struct opcode_info *info)
 {
 	struct responder *r = &qp->resp;
 	enum message_fault fault;
@@ -131,16 +133,16 @@ static enum message_fault place_send(struct qp *qp, const struct packet *pkt,
 
 	if (info->flags & OPCODE_FIRST) {
 		if (qp->srq && qp->srq->tm)
-			fault = take_tag_or_recv(qp, pkt, info);
+			fault = message_take_tag_or_recv(qp, pkt, info);
 		else
-			fault = take_recv(qp);
+			fault = message_take_recv(qp);
 		if (fault)
 			return fault;
 		r->offset = 0;
 	}
-	if (!fits(r, r->offset + pkt->payload_len))
+	if (!message_fits(r, r->offset + pkt->payload_len))
 		return MESSAGE_TOO_LONG;
-	syndrome = write_recv(qp, pkt);
+	syndrome = message_write_recv(qp, pkt);
 	if (syndrome == -EAGAIN)
 		return MESSAGE_PAGE_FAULT;
 	if (syndrome) {
@@ -170,8 +172,8 @@ enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
 }
 
 /* @mkey: the key, already checked for this packet; NULL: check it again */
-static int write_payload(struct qp *qp, const struct packet *pkt,
-			 struct mkey *mkey)
+static int message_write_payload(struct qp *qp, const struct packet *pkt,
+				 struct mkey *mkey)
 {
 	struct iovec dst[PACKET_MAX_IOV];
 	struct responder *r = &qp->resp;
@@ -200,8 +202,9 @@ static int write_payload(struct qp *qp, const struct packet *pkt,
 	return 0;
 }
 
-static enum message_fault place_write(struct qp *qp, const struct packet *pkt,
-				      const struct opcode_info *info)
+static enum message_fault message_place_write(struct qp *qp,
+					      const struct packet *pkt,
+					      const struct opcode_info *info)
 {
 	struct responder *r = &qp->resp;
 	enum message_fault fault;
@@ -223,11 +226,11 @@ static enum message_fault place_write(struct qp *qp, const struct packet *pkt,
 					pkt->payload_len >= left)
 		return MESSAGE_BAD_LENGTH;
 	if (info->flags & OPCODE_IMM) {
-		fault = take_recv(qp);
+		fault = message_take_recv(qp);
 		if (fault)
 			return fault;
 	}
-	return message_mkey_fault(write_payload(qp, pkt, mkey));
+	return message_mkey_fault(message_write_payload(qp, pkt, mkey));
 }
 
 enum message_fault message_execute(struct qp *qp, const struct packet *pkt,
@@ -236,18 +239,18 @@ enum message_fault message_execute(struct qp *qp, const struct packet *pkt,
 	struct responder *r = &qp->resp;
 	enum message_fault fault;
 
-	if (!has_right_length(qp, pkt, info))
+	if (!message_has_right_length(qp, pkt, info))
 		return MESSAGE_BAD_LENGTH;
 	if (info->class == OPCODE_SEND)
-		fault = place_send(qp, pkt, info);
+		fault = message_place_send(qp, pkt, info);
 	else
-		fault = place_write(qp, pkt, info);
+		fault = message_place_write(qp, pkt, info);
 	if (fault)
 		return fault;
 	r->offset += pkt->payload_len;
 	r->msg = info->class;
 	if (info->flags & OPCODE_LAST)
-		end_message(qp, pkt, info);
+		message_end_message(qp, pkt, info);
 	else if (info->flags & OPCODE_FIRST && r->match.kind)
 		tm_begun(qp);
 	return MESSAGE_OK;

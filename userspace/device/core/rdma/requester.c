@@ -71,18 +71,18 @@ void requester_start(struct qp *qp)
 	recovery_start(&q->recovery, q->psn);
 }
 
-static bool is_rd_atomic(const struct send_req *req)
+static bool requester_is_rd_atomic(const struct send_req *req)
 {
 	return req->traits & SEND_HAS_RESPONSE;
 }
 
-static bool takes_recv(const struct send_req *req)
+static bool requester_takes_recv(const struct send_req *req)
 {
 	return req->traits & SEND_TAKES_RECV;
 }
 
 /* Whether a request was sent in part, or is being sent again */
-static bool begun(const struct qp *qp, uint32_t index)
+static bool requester_begun(const struct qp *qp, uint32_t index)
 {
 	return index != qp->req.fetched &&
 	       (sq_req(qp, index)->num_psn || sq_req(qp, index)->done);
@@ -90,19 +90,19 @@ static bool begun(const struct qp *qp, uint32_t index)
 
 bool requester_draining(const struct qp *qp)
 {
-	return begun(qp, qp->req.ci);
+	return requester_begun(qp, qp->req.ci);
 }
 
 struct send_req *requester_next(struct qp *qp)
 {
 	if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
 		return NULL;
-	if (qp->state == IB_QPS_SQD && !begun(qp, qp->req.cur))
+	if (qp->state == IB_QPS_SQD && !requester_begun(qp, qp->req.cur))
 		return NULL;
 	return sq_next(qp);
 }
 
-static uint64_t ack_timeout(const struct qp *qp)
+static uint64_t requester_ack_timeout(const struct qp *qp)
 {
 	return (uint64_t)TIMEOUT_UNIT << qp->attr.timeout;
 }
@@ -112,11 +112,11 @@ static uint64_t ack_timeout(const struct qp *qp)
  * deviations would make the probe late, but it must come before the ACK
  * timeout.
  */
-static uint64_t probe_time(const struct qp *qp)
+static uint64_t requester_probe_time(const struct qp *qp)
 {
 	const struct requester *q = &qp->req;
 	uint64_t wait = q->recovery.probe_after;
-	uint64_t limit = ack_timeout(qp) / 8;
+	uint64_t limit = requester_ack_timeout(qp) / 8;
 
 	if (qp->attr.timeout && wait > limit && limit > RECOVERY_MIN_PROBE_NS)
 		wait = limit;
@@ -125,10 +125,10 @@ static uint64_t probe_time(const struct qp *qp)
 }
 
 /* One timer serves the next probe and the ACK timeout */
-static void set_timer(struct qp *qp, uint64_t now)
+static void requester_set_timer(struct qp *qp, uint64_t now)
 {
 	struct requester *q = &qp->req;
-	uint64_t wait = probe_time(qp);
+	uint64_t wait = requester_probe_time(qp);
 	uint64_t due = q->ack_due;
 
 	if (wait && now + wait < due)
@@ -139,19 +139,20 @@ static void set_timer(struct qp *qp, uint64_t now)
 		timer_set(&qp->nic->timers, &q->timer, due);
 }
 
-static void restart_timer(struct qp *qp, uint64_t now)
+static void requester_restart_timer(struct qp *qp, uint64_t now)
 {
 	struct requester *q = &qp->req;
 
 	q->quiet_since = now;
-	q->ack_due = qp->attr.timeout ? now + ack_timeout(qp) : TIMER_NEVER;
+	q->ack_due = qp->attr.timeout ? now + requester_ack_timeout(qp) :
+					TIMER_NEVER;
 	if (q->una == q->max_psn)
 		timer_stop(&q->timer);
 	else
-		set_timer(qp, now);
+		requester_set_timer(qp, now);
 }
 
-static void fill_counters(struct qp *qp)
+static void requester_fill_counters(struct qp *qp)
 {
 	qp->req.retry_left = qp->attr.retry_cnt;
 	qp->req.rnr_left = qp->attr.rnr_retry;
@@ -171,7 +172,7 @@ void requester_progress(struct qp *qp, uint64_t now)
 	/* Old values must not become "ahead" again when PSNs wrap */
 	if ((int32_t)(q->window_base - q->una) < 0)
 		q->window_base = q->una;
-	fill_counters(qp);
+	requester_fill_counters(qp);
 	q->rnr_wait = false;
 	q->went_back = false;
 	q->probing = false;
@@ -179,16 +180,16 @@ void requester_progress(struct qp *qp, uint64_t now)
 	if (q->probes)
 		recovery_probed(&q->recovery, now - q->quiet_since);
 	q->probes = 0;
-	restart_timer(qp, now);
+	requester_restart_timer(qp, now);
 }
 
-static void fail(struct qp *qp, enum ib_wc_status status,
-		 enum mynic_syndrome syndrome)
+static void requester_fail(struct qp *qp, enum ib_wc_status status,
+			   enum mynic_syndrome syndrome)
 {
 	sq_fail(qp, (struct wqe_error){ status, syndrome });
 }
 
-static void go_back(struct requester *q)
+static void requester_go_back(struct requester *q)
 {
 	q->cur = q->ci;
 	q->psn = q->una;
@@ -204,7 +205,7 @@ void requester_resend(struct qp *qp)
 	struct requester *q = &qp->req;
 
 	recovery_lost(&q->recovery, q->una, nic_now(qp->nic));
-	go_back(q);
+	requester_go_back(q);
 }
 
 void requester_retry(struct qp *qp)
@@ -213,12 +214,12 @@ void requester_retry(struct qp *qp)
 
 	if (!q->retry_left) {
 		qp_count(qp, MYNIC_STAT_RETRY_EXCEEDED);
-		fail(qp, IB_WC_RETRY_EXC_ERR, MYNIC_SYN_RETRY);
+		requester_fail(qp, IB_WC_RETRY_EXC_ERR, MYNIC_SYN_RETRY);
 		return;
 	}
 	q->retry_left--;
 	requester_resend(qp);
-	restart_timer(qp, nic_now(qp->nic));
+	requester_restart_timer(qp, nic_now(qp->nic));
 }
 
 void requester_rnr(struct qp *qp, unsigned int timer)
@@ -229,13 +230,14 @@ void requester_rnr(struct qp *qp, unsigned int timer)
 
 	if (!q->rnr_left) {
 		qp_count(qp, MYNIC_STAT_RNR_RETRY_EXCEEDED);
-		fail(qp, IB_WC_RNR_RETRY_EXC_ERR, MYNIC_SYN_RNR_RETRY);
+		requester_fail(qp, IB_WC_RNR_RETRY_EXC_ERR,
+			       MYNIC_SYN_RNR_RETRY);
 		return;
 	}
 	if (qp->attr.rnr_retry != RNR_RETRY_FOREVER)
 		q->rnr_left--;
 	recovery_unclear(&q->recovery, q->max_psn, now);
-	go_back(q);
+	requester_go_back(q);
 	q->rnr_wait = true;
 	timer_set(&qp->nic->timers, &q->timer, now + time);
 	q->credit_wait = time >> CREDIT_WAIT_SHIFT;
@@ -245,11 +247,12 @@ void requester_rnr(struct qp *qp, unsigned int timer)
 }
 
 /* Whether the current request exceeds the credits of the peer */
-static bool lacks_credit(const struct requester *q, const struct send_req *req)
+static bool requester_lacks_credit(const struct requester *q,
+				   const struct send_req *req)
 {
 	uint32_t recv = req->num_psn ? req->recv_index : q->recvs;
 
-	return q->counts_credits && takes_recv(req) &&
+	return q->counts_credits && requester_takes_recv(req) &&
 	       (int32_t)(recv - q->credit_end) >= 0;
 }
 
@@ -257,7 +260,7 @@ static bool lacks_credit(const struct requester *q, const struct send_req *req)
  * Nothing is on its way, so the timer is not in use. It stops when something is
  * sent
  */
-static bool waits_for_credit(struct qp *qp)
+static bool requester_waits_for_credit(struct qp *qp)
 {
 	struct requester *q = &qp->req;
 	uint64_t due = q->quiet_since + q->credit_wait;
@@ -273,7 +276,8 @@ static bool waits_for_credit(struct qp *qp)
  * Without a credit only one packet is sent. The rest of the message follows
  * when the peer has accepted it (IBTA 9.7.7.2.5).
  */
-static bool may_send_without_credit(struct qp *qp, const struct send_req *req)
+static bool requester_may_send_without_credit(struct qp *qp,
+					      const struct send_req *req)
 {
 	const struct requester *q = &qp->req;
 
@@ -281,22 +285,22 @@ static bool may_send_without_credit(struct qp *qp, const struct send_req *req)
 		return (int32_t)(q->una - req->first_psn) > 0;
 	if (q->psn != q->una)
 		return false;
-	return q->una != q->max_psn || !waits_for_credit(qp);
+	return q->una != q->max_psn || !requester_waits_for_credit(qp);
 }
 
 /*
  * A responder that has answered the whole READ need not remember what precedes
  * a part that it is asked for again. rxe does not remember it.
  */
-static bool is_out_of_turn(const struct requester *q,
-			   const struct send_req *req)
+static bool requester_is_out_of_turn(const struct requester *q,
+				     const struct send_req *req)
 {
 	return req->opcode == IB_WR_RDMA_READ && req->piece && req->in_turn &&
 	       q->psn != req->first_psn && q->psn != q->una;
 }
 
 /* Number of packets that may be sent before the next acknowledgment */
-static int32_t room(const struct requester *q)
+static int32_t requester_room(const struct requester *q)
 {
 	uint32_t base = q->una;
 
@@ -306,27 +310,30 @@ static int32_t room(const struct requester *q)
 }
 
 /* Whether fences, limits and the window allow the next packet */
-static bool may_send(struct qp *qp, const struct send_req *req)
+static bool requester_may_send(struct qp *qp, const struct send_req *req)
 {
 	const struct requester *q = &qp->req;
 	bool starts = !req->num_psn || q->psn == req->first_psn;
 
 	if (starts && req->flags & IB_SEND_FENCE && q->rd_atomic)
 		return false;
-	if (is_rd_atomic(req) && q->rd_atomic >= qp->attr.max_rd_atomic)
+	if (requester_is_rd_atomic(req) &&
+	    q->rd_atomic >= qp->attr.max_rd_atomic)
 		return false;
 	if (!req->num_psn &&
 	    q->psn - q->una + path_packets(qp, req->length) > PSN_HALF)
 		return false;
-	if (req->num_psn && is_out_of_turn(q, req))
+	if (req->num_psn && requester_is_out_of_turn(q, req))
 		return false;
-	if (lacks_credit(q, req) && !may_send_without_credit(qp, req))
+	if (requester_lacks_credit(q, req) &&
+	    !requester_may_send_without_credit(qp, req))
 		return false;
-	return room(q) > 0;
+	return requester_room(q) > 0;
 }
 
 /* Sends a packet that is complete; @next is the PSN behind it */
-static void send_packet(struct qp *qp, struct packet *pkt, uint32_t next)
+static void requester_send_packet(struct qp *qp, struct packet *pkt,
+				  uint32_t next)
 {
 	struct requester *q = &qp->req;
 	bool again = (int32_t)(q->psn - q->max_psn) < 0;
@@ -347,35 +354,36 @@ static void send_packet(struct qp *qp, struct packet *pkt, uint32_t next)
 		recovery_sent(&q->recovery, q->psn, q->una, now);
 	/* Attributes that were set in SQD apply from the next request on */
 	if (q->una == q->max_psn)
-		fill_counters(qp);
+		requester_fill_counters(qp);
 	q->psn = next;
 	if ((int32_t)(next - q->max_psn) > 0)
 		q->max_psn = next;
 	if (starts_timer)
-		restart_timer(qp, now);
+		requester_restart_timer(qp, now);
 	path_send(qp, pkt);
 }
 
 /* @next: PSN behind the packet */
-static bool wants_ack(const struct requester *q, const struct send_req *req,
-		      uint32_t next)
+static bool requester_wants_ack(const struct requester *q,
+				const struct send_req *req, uint32_t next)
 {
 	uint32_t part = q->recovery.window >> ACK_SHIFT;
 
-	return next - q->ack_psn >= part || lacks_credit(q, req);
+	return next - q->ack_psn >= part || requester_lacks_credit(q, req);
 }
 
 /* Packets that are sent again, or without a credit, do not form trains */
-static uint32_t num_together(const struct qp *qp, const struct send_req *req,
-			     uint32_t left)
+static uint32_t requester_num_together(const struct qp *qp,
+				       const struct send_req *req,
+				       uint32_t left)
 {
 	const struct requester *q = &qp->req;
-	uint32_t num = room(q);
+	uint32_t num = requester_room(q);
 
 	if (num > left)
 		num = left;
 	if (num < 2 || q->psn != q->max_psn || q->recovery.lossy ||
-	    lacks_credit(q, req))
+	    requester_lacks_credit(q, req))
 		return 1;
 	return path_train(qp, num);
 }
@@ -384,8 +392,8 @@ static uint32_t num_together(const struct qp *qp, const struct send_req *req,
  * Sends a packet of a SEND or RDMA WRITE. Returns enum mynic_syndrome; 0 if it
  * is sent
  */
-static int send_data(struct qp *qp, const struct send_req *req,
-		     struct packet *pkt)
+static int requester_send_data(struct qp *qp, const struct send_req *req,
+			       struct packet *pkt)
 {
 	struct requester *q = &qp->req;
 	uint32_t index = q->psn - req->first_psn;
@@ -393,16 +401,16 @@ static int send_data(struct qp *qp, const struct send_req *req,
 	int syndrome;
 
 	if (index + 1 < req->num_psn)
-		num = num_together(qp, req, req->num_psn - index);
+		num = requester_num_together(qp, req, req->num_psn - index);
 	syndrome = segment_build(qp, req, index * path_mtu(qp), num, pkt);
 	if (syndrome)
 		return syndrome;
-	pkt->roce.ack_req = wants_ack(q, req, q->psn + num);
+	pkt->roce.ack_req = requester_wants_ack(q, req, q->psn + num);
 	if (index + num == req->num_psn) {
 		pkt->roce.ack_req = true;
 		q->cur++;
 	}
-	send_packet(qp, pkt, q->psn + num);
+	requester_send_packet(qp, pkt, q->psn + num);
 	return MYNIC_SYN_NONE;
 }
 
@@ -424,7 +432,7 @@ uint32_t requester_piece_left(const struct send_req *req, uint32_t psn)
  * for at most a window, so that less is sent in vain after a loss. Several
  * requests keep the path busy if the QP may have several.
  */
-static uint32_t piece_packets(const struct qp *qp)
+static uint32_t requester_piece_packets(const struct qp *qp)
 {
 	uint32_t num = qp->attr.max_rd_atomic < 8 ? qp->attr.max_rd_atomic : 8;
 	uint32_t piece = 2 * qp->req.recovery.window / num;
@@ -436,7 +444,8 @@ static uint32_t piece_packets(const struct qp *qp)
  * After a retry, the parts of a response that have arrived are not requested
  * again
  */
-static void send_read(struct qp *qp, struct send_req *req, struct packet *pkt)
+static void requester_send_read(struct qp *qp, struct send_req *req,
+				struct packet *pkt)
 {
 	struct requester *q = &qp->req;
 	uint32_t index = q->psn - req->first_psn;
@@ -447,7 +456,7 @@ static void send_read(struct qp *qp, struct send_req *req, struct packet *pkt)
 
 	/* Only if no response to other pieces is on its way */
 	if (q->recovery.lossy && !req->piece && (!index || q->psn == q->una)) {
-		req->piece = piece_packets(qp);
+		req->piece = requester_piece_packets(qp);
 		req->cut_psn = q->psn;
 		req->in_turn = (int32_t)(q->psn - q->max_psn) < 0;
 	}
@@ -464,13 +473,13 @@ static void send_read(struct qp *qp, struct send_req *req, struct packet *pkt)
 	pkt->roce.dma_len = len;
 	pkt->roce.ack_req = true;
 	q->rd_atomic++;
-	send_packet(qp, pkt, q->psn + num);
+	requester_send_packet(qp, pkt, q->psn + num);
 	q->window_base = q->psn;
 }
 
 /* Sends a request of one packet that has a response of its own */
-static void send_alone(struct qp *qp, const struct send_req *req,
-		       struct packet *pkt)
+static void requester_send_alone(struct qp *qp, const struct send_req *req,
+				 struct packet *pkt)
 {
 	struct requester *q = &qp->req;
 
@@ -480,12 +489,12 @@ static void send_alone(struct qp *qp, const struct send_req *req,
 	pkt->roce.ack_req = true;
 	q->rd_atomic++;
 	q->cur++;
-	send_packet(qp, pkt, q->psn + 1);
+	requester_send_packet(qp, pkt, q->psn + 1);
 	q->window_base = q->psn;
 }
 
-static void send_atomic(struct qp *qp, const struct send_req *req,
-			struct packet *pkt)
+static void requester_send_atomic(struct qp *qp, const struct send_req *req,
+				  struct packet *pkt)
 {
 	if (req->opcode == IB_WR_ATOMIC_CMP_AND_SWP) {
 		pkt->roce.opcode = BTH_RC_CMP_SWAP;
@@ -495,12 +504,13 @@ static void send_atomic(struct qp *qp, const struct send_req *req,
 		pkt->roce.opcode = BTH_RC_FETCH_ADD;
 		pkt->roce.swap_add = req->compare_add;
 	}
-	send_alone(qp, req, pkt);
+	requester_send_alone(qp, req, pkt);
 }
 
 /* Returns enum mynic_syndrome; 0 if the packet is sent */
-static int send_atomic_write(struct qp *qp, const struct send_req *req,
-			     struct packet *pkt)
+static int requester_send_atomic_write(struct qp *qp,
+				       const struct send_req *req,
+				       struct packet *pkt)
 {
 	int syndrome = send_payload(qp, req, 0, req->length, pkt);
 
@@ -508,20 +518,20 @@ static int send_atomic_write(struct qp *qp, const struct send_req *req,
 		return syndrome;
 	pkt->roce.opcode = BTH_RC_ATOMIC_WRITE;
 	pkt->roce.dma_len = req->length;
-	send_alone(qp, req, pkt);
+	requester_send_alone(qp, req, pkt);
 	return MYNIC_SYN_NONE;
 }
 
-static void send_flush(struct qp *qp, const struct send_req *req,
-		       struct packet *pkt)
+static void requester_send_flush(struct qp *qp, const struct send_req *req,
+				 struct packet *pkt)
 {
 	pkt->roce.opcode = BTH_RC_FLUSH;
 	pkt->roce.feth = req->feth;
 	pkt->roce.dma_len = req->flush_len;
-	send_alone(qp, req, pkt);
+	requester_send_alone(qp, req, pkt);
 }
 
-static struct wqe_error send_one(struct qp *qp, struct send_req *req)
+static struct wqe_error requester_send_one(struct qp *qp, struct send_req *req)
 {
 	int syndrome = MYNIC_SYN_NONE;
 	struct packet pkt;
@@ -532,20 +542,20 @@ static struct wqe_error send_one(struct qp *qp, struct send_req *req)
 	pkt.roce.srqn = req->remote_srqn;
 	switch (req->opcode) {
 	case IB_WR_RDMA_READ:
-		send_read(qp, req, &pkt);
+		requester_send_read(qp, req, &pkt);
 		break;
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
-		send_atomic(qp, req, &pkt);
+		requester_send_atomic(qp, req, &pkt);
 		break;
 	case IB_WR_ATOMIC_WRITE:
-		syndrome = send_atomic_write(qp, req, &pkt);
+		syndrome = requester_send_atomic_write(qp, req, &pkt);
 		break;
 	case IB_WR_FLUSH:
-		send_flush(qp, req, &pkt);
+		requester_send_flush(qp, req, &pkt);
 		break;
 	default:
-		syndrome = send_data(qp, req, &pkt);
+		syndrome = requester_send_data(qp, req, &pkt);
 	}
 	if (syndrome)
 		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
@@ -556,7 +566,7 @@ static struct wqe_error send_one(struct qp *qp, struct send_req *req)
  * Sends only the oldest packet again. The answer tells whether later ones have
  * arrived.
  */
-static void probe_data(struct qp *qp)
+static void requester_probe_data(struct qp *qp)
 {
 	struct requester *q = &qp->req;
 	const struct requester saved = *q;
@@ -565,7 +575,7 @@ static void probe_data(struct qp *qp)
 	q->psn = q->una;
 	/* This makes the packet request an acknowledgment */
 	q->ack_psn = q->una - RECOVERY_MAX_WINDOW;
-	send_one(qp, sq_req(qp, q->ci));
+	requester_send_one(qp, sq_req(qp, q->ci));
 	q->cur = saved.cur;
 	q->psn = saved.psn;
 	q->ack_psn = saved.ack_psn;
@@ -575,23 +585,23 @@ static void probe_data(struct qp *qp)
 	q->probe_at = nic_now(qp->nic);
 }
 
-static void probe(struct qp *qp, uint64_t now)
+static void requester_probe(struct qp *qp, uint64_t now)
 {
 	struct requester *q = &qp->req;
 
 	if (q->probes < MAX_PROBES)
 		q->probes++;
-	set_timer(qp, now);
+	requester_set_timer(qp, now);
 	/* After going back, the packet will be sent anyway */
 	if (q->psn == q->una || paging_waits(&qp->paging, MYNIC_PAGE_SEND))
 		return;
 	qp_count(qp, MYNIC_STAT_PROBE);
 	recovery_unclear(&q->recovery, q->max_psn, now);
-	if (is_rd_atomic(sq_req(qp, q->ci))) {
+	if (requester_is_rd_atomic(sq_req(qp, q->ci))) {
 		requester_resend(qp);
 		q->went_back = true;
 	} else {
-		probe_data(qp);
+		requester_probe_data(qp);
 	}
 }
 
@@ -607,11 +617,11 @@ void requester_timer(struct qp *qp)
 	}
 	/* The answer may have arrived and wait for a page */
 	if (paging_holds(&qp->paging)) {
-		restart_timer(qp, now);
+		requester_restart_timer(qp, now);
 		return;
 	}
 	if (now < q->ack_due) {
-		probe(qp, now);
+		requester_probe(qp, now);
 		return;
 	}
 	qp_count(qp, MYNIC_STAT_TIMEOUT);
@@ -620,30 +630,33 @@ void requester_timer(struct qp *qp)
 	requester_retry(qp);
 }
 
-static uint32_t next_len(const struct qp *qp, const struct send_req *req)
+static uint32_t requester_next_len(const struct qp *qp,
+				   const struct send_req *req)
 {
 	uint32_t left;
 
-	if (is_rd_atomic(req))
+	if (requester_is_rd_atomic(req))
 		return 0;
 	left = req->length - (qp->req.psn - req->first_psn) * path_mtu(qp);
 	return left < path_mtu(qp) ? left : path_mtu(qp);
 }
 
-static void begin(struct requester *q, struct send_req *req, uint32_t num_psn)
+static void requester_begin(struct requester *q, struct send_req *req,
+			    uint32_t num_psn)
 {
 	req->first_psn = q->psn;
 	req->num_psn = num_psn;
 	req->piece = 0;
 	req->recv_index = q->recvs;
-	q->recvs += takes_recv(req);
+	q->recvs += requester_takes_recv(req);
 }
 
 /*
  * Requests before a LOCAL_INV may still need the key, even to be sent again.
  * Other local requests only have to be done before later requests.
  */
-static bool may_run_local(const struct requester *q, const struct send_req *req)
+static bool requester_may_run_local(const struct requester *q,
+				    const struct send_req *req)
 {
 	if (req->opcode == IB_WR_LOCAL_INV)
 		return q->ci == q->cur;
@@ -651,12 +664,12 @@ static bool may_run_local(const struct requester *q, const struct send_req *req)
 }
 
 /* Returns false if it has to wait */
-static bool run_local(struct qp *qp, struct send_req *req)
+static bool requester_run_local(struct qp *qp, struct send_req *req)
 {
 	struct requester *q = &qp->req;
 
 	if (!req->done) {
-		if (!may_run_local(q, req))
+		if (!requester_may_run_local(q, req))
 			return false;
 		req->error = local_run(qp, req);
 		if (req->error.status)
@@ -685,7 +698,7 @@ bool requester_run(struct qp *qp)
 		req = requester_next(qp);
 		if (!req)
 			return false;
-		if (is_rd_atomic(req) && !qp->attr.max_rd_atomic)
+		if (requester_is_rd_atomic(req) && !qp->attr.max_rd_atomic)
 			req->error = (struct wqe_error){ IB_WC_LOC_QP_OP_ERR,
 							 MYNIC_SYN_BAD_OPCODE };
 		if (req->error.status) {
@@ -696,24 +709,24 @@ bool requester_run(struct qp *qp)
 			return true;
 		}
 		if (req->traits & SEND_IS_LOCAL) {
-			if (!run_local(qp, req))
+			if (!requester_run_local(qp, req))
 				return false;
 			num++;
 			nic_charge(qp->nic, 1);
 			continue;
 		}
-		if (!may_send(qp, req))
+		if (!requester_may_send(qp, req))
 			return false;
 		if (!req->num_psn)
-			begin(q, req, path_packets(qp, req->length));
+			requester_begin(q, req, path_packets(qp, req->length));
 		if (qp->cc.paced &&
-		    !cc_admit(qp, CC_REQUESTS, next_len(qp, req)))
+		    !cc_admit(qp, CC_REQUESTS, requester_next_len(qp, req)))
 			return false;
-		error = send_one(qp, req);
+		error = requester_send_one(qp, req);
 		if (!paging_waits(&qp->paging, MYNIC_PAGE_SEND))
 			req->error = error;
 		/* A READ takes the PSNs of its response */
-		num += is_rd_atomic(req) ? 1 : q->psn - psn;
+		num += requester_is_rd_atomic(req) ? 1 : q->psn - psn;
 		nic_charge(qp->nic, num - before);
 		if (nic_turn_is_over(qp->nic))
 			break;

@@ -37,8 +37,8 @@ void responder_reset(struct qp *qp)
 	qp->resp = (struct responder){ 0 };
 }
 
-static void note_refusal(struct qp *qp, const struct roce_hdr *hdr,
-			 uint8_t nak_code)
+static void responder_note_refusal(struct qp *qp, const struct roce_hdr *hdr,
+				   uint8_t nak_code)
 {
 	struct journal_entry entry = {
 		.kind = JOURNAL_REFUSED,
@@ -60,26 +60,28 @@ static void note_refusal(struct qp *qp, const struct roce_hdr *hdr,
  * The receive request in use gets the error; if there is none, an event reports
  * it
  */
-static void fail(struct qp *qp, const struct roce_hdr *hdr, uint8_t nak_code,
-		 struct wqe_error error, enum mynic_event event)
+static void responder_fail(struct qp *qp, const struct roce_hdr *hdr,
+			   uint8_t nak_code, struct wqe_error error,
+			   enum mynic_event event)
 {
 	struct mynic_cqe cqe = { 0 };
 
-	note_refusal(qp, hdr, nak_code);
+	responder_note_refusal(qp, hdr, nak_code);
 
 	responses_fail(&qp->resp, qp->resp.epsn, nak_code, event);
 	if (qp->resp.has_recv)
 		message_complete(qp, error, &cqe, false);
 }
 
-static void fail_invalid(struct qp *qp, const struct roce_hdr *hdr)
+static void responder_fail_invalid(struct qp *qp, const struct roce_hdr *hdr)
 {
-	fail(qp, hdr, AETH_NAK_INVALID_REQUEST,
-	     (struct wqe_error){ IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_RQ_INVALID },
-	     MYNIC_EVENT_QP_REQ_ERROR);
+	responder_fail(qp, hdr, AETH_NAK_INVALID_REQUEST,
+		       (struct wqe_error){ IB_WC_LOC_QP_OP_ERR,
+					   MYNIC_SYN_RQ_INVALID },
+		       MYNIC_EVENT_QP_REQ_ERROR);
 }
 
-static void answer_rnr(struct qp *qp)
+static void responder_answer_rnr(struct qp *qp)
 {
 	struct responder *r = &qp->resp;
 
@@ -88,48 +90,50 @@ static void answer_rnr(struct qp *qp)
 	r->gap = true;
 }
 
-static void refuse(struct qp *qp, const struct roce_hdr *hdr,
-		   enum message_fault fault)
+static void responder_refuse(struct qp *qp, const struct roce_hdr *hdr,
+			     enum message_fault fault)
 {
 	switch (fault) {
 	case MESSAGE_NO_RECV:
-		answer_rnr(qp);
+		responder_answer_rnr(qp);
 		break;
 	case MESSAGE_BAD_RECV:
 		/*
 		 * This is an error of this side, and the receive request has
 		 * the reason
 		 */
-		fail(qp, hdr, AETH_NAK_REMOTE_OPERATION, qp->resp.recv.error,
-		     0);
+		responder_fail(qp, hdr, AETH_NAK_REMOTE_OPERATION,
+			       qp->resp.recv.error, 0);
 		break;
 	case MESSAGE_TOO_LONG:
-		fail(qp, hdr, AETH_NAK_INVALID_REQUEST,
-		     (struct wqe_error){ IB_WC_LOC_LEN_ERR, MYNIC_SYN_RQ_LEN },
-		     0);
+		responder_fail(qp, hdr, AETH_NAK_INVALID_REQUEST,
+			       (struct wqe_error){ IB_WC_LOC_LEN_ERR,
+						   MYNIC_SYN_RQ_LEN },
+			       0);
 		break;
 	case MESSAGE_BAD_KEY:
-		fail(qp, hdr, AETH_NAK_REMOTE_ACCESS,
-		     (struct wqe_error){ IB_WC_LOC_ACCESS_ERR,
-					 MYNIC_SYN_RQ_ACCESS },
-		     MYNIC_EVENT_QP_ACCESS_ERROR);
+		responder_fail(qp, hdr, AETH_NAK_REMOTE_ACCESS,
+			       (struct wqe_error){ IB_WC_LOC_ACCESS_ERR,
+						   MYNIC_SYN_RQ_ACCESS },
+			       MYNIC_EVENT_QP_ACCESS_ERROR);
 		break;
 	case MESSAGE_NO_MEMORY:
-		fail(qp, hdr, AETH_NAK_REMOTE_OPERATION,
-		     (struct wqe_error){ IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA },
-		     MYNIC_EVENT_QP_FATAL);
+		responder_fail(qp, hdr, AETH_NAK_REMOTE_OPERATION,
+			       (struct wqe_error){ IB_WC_LOC_QP_OP_ERR,
+						   MYNIC_SYN_DMA },
+			       MYNIC_EVENT_QP_FATAL);
 		break;
 	case MESSAGE_PAGE_FAULT:
 		/* The packet is held and handled again later */
 		break;
 	default:
-		fail_invalid(qp, hdr);
+		responder_fail_invalid(qp, hdr);
 	}
 }
 
 /* Advances the state behind a packet that was accepted */
-static void advance(struct responder *r, const struct packet *pkt,
-		    const struct opcode_info *info, uint32_t psns)
+static void responder_advance(struct responder *r, const struct packet *pkt,
+			      const struct opcode_info *info, uint32_t psns)
 {
 	r->epsn = psn_add(r->epsn, psns);
 	r->gap = false;
@@ -145,13 +149,14 @@ static void advance(struct responder *r, const struct packet *pkt,
 }
 
 /* Returns true if there is room for the response to a new request */
-static bool reserve_response(struct qp *qp, const struct roce_hdr *hdr)
+static bool responder_reserve_response(struct qp *qp,
+				       const struct roce_hdr *hdr)
 {
 	switch (responses_reserve(qp)) {
 	case RESPONSES_ROOM:
 		return true;
 	case RESPONSES_EXCEEDED:
-		fail_invalid(qp, hdr);
+		responder_fail_invalid(qp, hdr);
 		return false;
 	default:
 		/*
@@ -161,8 +166,8 @@ static bool reserve_response(struct qp *qp, const struct roce_hdr *hdr)
 	}
 }
 
-static void execute_read(struct qp *qp, const struct packet *pkt,
-			 const struct opcode_info *info)
+static void responder_execute_read(struct qp *qp, const struct packet *pkt,
+				   const struct opcode_info *info)
 {
 	struct responder *r = &qp->resp;
 	struct response response = {
@@ -179,19 +184,19 @@ static void execute_read(struct qp *qp, const struct packet *pkt,
 	fault = message_check_reth(qp, &pkt->roce, IB_ACCESS_REMOTE_READ,
 				   &mkey);
 	if (fault) {
-		refuse(qp, &pkt->roce, fault);
+		responder_refuse(qp, &pkt->roce, fault);
 		return;
 	}
-	if (!reserve_response(qp, &pkt->roce))
+	if (!responder_reserve_response(qp, &pkt->roce))
 		return;
-	advance(r, pkt, info, path_packets(qp, response.left));
+	responder_advance(r, pkt, info, path_packets(qp, response.left));
 	response.msn = r->msn;
 	responses_add(r, &response);
 }
 
 /* Finds the 8 bytes that an atomic or ATOMIC WRITE accesses */
-static int find_operand(struct qp *qp, const struct roce_hdr *hdr,
-			enum ib_access_flags access, uint64_t **ptr)
+static int responder_find_operand(struct qp *qp, const struct roce_hdr *hdr,
+				  enum ib_access_flags access, uint64_t **ptr)
 {
 	unsigned int niov = 0;
 	struct iovec iov[1];
@@ -214,7 +219,7 @@ static int find_operand(struct qp *qp, const struct roce_hdr *hdr,
 }
 
 /* Return: what was there */
-static uint64_t do_atomic(const struct roce_hdr *hdr, uint64_t *ptr)
+static uint64_t responder_do_atomic(const struct roce_hdr *hdr, uint64_t *ptr)
 {
 	uint64_t orig = hdr->compare;
 
@@ -225,7 +230,7 @@ static uint64_t do_atomic(const struct roce_hdr *hdr, uint64_t *ptr)
 	return orig;
 }
 
-static void do_atomic_write(const struct packet *pkt, uint64_t *ptr)
+static void responder_do_atomic_write(const struct packet *pkt, uint64_t *ptr)
 {
 	struct iov_cursor cursor = { .iov = pkt->iov };
 	uint64_t value;
@@ -234,15 +239,15 @@ static void do_atomic_write(const struct packet *pkt, uint64_t *ptr)
 	__atomic_store_n(ptr, value, __ATOMIC_SEQ_CST);
 }
 
-static bool brings_operand(const struct packet *pkt)
+static bool responder_brings_operand(const struct packet *pkt)
 {
 	return pkt->roce.dma_len == sizeof(uint64_t) &&
 	       pkt->payload_len == sizeof(uint64_t);
 }
 
 /* Executes an atomic, or an ATOMIC WRITE, which has no result */
-static void execute_atomic(struct qp *qp, const struct packet *pkt,
-			   const struct opcode_info *info)
+static void responder_execute_atomic(struct qp *qp, const struct packet *pkt,
+				     const struct opcode_info *info)
 {
 	bool write = info->class == OPCODE_ATOMIC_WRITE;
 	enum ib_access_flags access = write ? IB_ACCESS_REMOTE_WRITE :
@@ -258,28 +263,28 @@ static void execute_atomic(struct qp *qp, const struct packet *pkt,
 
 	if (!(qp->attr.access_flags & access) ||
 	    pkt->roce.remote_addr % sizeof(*ptr) ||
-	    (write && !brings_operand(pkt))) {
-		fail_invalid(qp, &pkt->roce);
+	    (write && !responder_brings_operand(pkt))) {
+		responder_fail_invalid(qp, &pkt->roce);
 		return;
 	}
-	if (!reserve_response(qp, &pkt->roce))
+	if (!responder_reserve_response(qp, &pkt->roce))
 		return;
-	err = find_operand(qp, &pkt->roce, access, &ptr);
+	err = responder_find_operand(qp, &pkt->roce, access, &ptr);
 	if (err) {
-		refuse(qp, &pkt->roce, message_mkey_fault(err));
+		responder_refuse(qp, &pkt->roce, message_mkey_fault(err));
 		return;
 	}
 	if (write)
-		do_atomic_write(pkt, ptr);
+		responder_do_atomic_write(pkt, ptr);
 	else
-		response.orig = do_atomic(&pkt->roce, ptr);
-	advance(r, pkt, info, 1);
+		response.orig = responder_do_atomic(&pkt->roce, ptr);
+	responder_advance(r, pkt, info, 1);
 	response.msn = r->msn;
 	responses_add(r, &response);
 }
 
-static void execute_flush(struct qp *qp, const struct packet *pkt,
-			  const struct opcode_info *info)
+static void responder_execute_flush(struct qp *qp, const struct packet *pkt,
+				    const struct opcode_info *info)
 {
 	struct responder *r = &qp->resp;
 	struct response response = {
@@ -293,29 +298,29 @@ static void execute_flush(struct qp *qp, const struct packet *pkt,
 
 	fault = flush_check(qp, &pkt->roce, &response);
 	if (fault) {
-		refuse(qp, &pkt->roce, fault);
+		responder_refuse(qp, &pkt->roce, fault);
 		return;
 	}
-	if (!reserve_response(qp, &pkt->roce))
+	if (!responder_reserve_response(qp, &pkt->roce))
 		return;
-	advance(r, pkt, info, 1);
+	responder_advance(r, pkt, info, 1);
 	response.msn = r->msn;
 	responses_add(r, &response);
 }
 
-static void execute_message(struct qp *qp, const struct packet *pkt,
-			    const struct opcode_info *info)
+static void responder_execute_message(struct qp *qp, const struct packet *pkt,
+				      const struct opcode_info *info)
 {
 	enum message_fault fault = message_execute(qp, pkt, info);
 
 	if (fault)
-		refuse(qp, &pkt->roce, fault);
+		responder_refuse(qp, &pkt->roce, fault);
 	else
-		advance(&qp->resp, pkt, info, packet_count(pkt));
+		responder_advance(&qp->resp, pkt, info, packet_count(pkt));
 }
 
 /* The SRQ may change between requests, but not inside a message */
-static bool bind_srq(struct qp *qp, const struct roce_hdr *hdr)
+static bool responder_bind_srq(struct qp *qp, const struct roce_hdr *hdr)
 {
 	struct srq *srq = xrc_srq_find(qp, hdr->srqn);
 
@@ -325,28 +330,28 @@ static bool bind_srq(struct qp *qp, const struct roce_hdr *hdr)
 	return true;
 }
 
-static void execute(struct qp *qp, const struct packet *pkt,
-		    const struct opcode_info *info)
+static void responder_execute(struct qp *qp, const struct packet *pkt,
+			      const struct opcode_info *info)
 {
 	if (!(info->types & 1 << qp->type) ||
 	    !message_in_sequence(&qp->resp, info) ||
-	    (qp->xrcd && !bind_srq(qp, &pkt->roce))) {
-		fail_invalid(qp, &pkt->roce);
+	    (qp->xrcd && !responder_bind_srq(qp, &pkt->roce))) {
+		responder_fail_invalid(qp, &pkt->roce);
 		return;
 	}
 	switch (info->class) {
 	case OPCODE_READ:
-		execute_read(qp, pkt, info);
+		responder_execute_read(qp, pkt, info);
 		break;
 	case OPCODE_ATOMIC:
 	case OPCODE_ATOMIC_WRITE:
-		execute_atomic(qp, pkt, info);
+		responder_execute_atomic(qp, pkt, info);
 		break;
 	case OPCODE_FLUSH:
-		execute_flush(qp, pkt, info);
+		responder_execute_flush(qp, pkt, info);
 		break;
 	default:
-		execute_message(qp, pkt, info);
+		responder_execute_message(qp, pkt, info);
 	}
 }
 
@@ -354,7 +359,7 @@ static void execute(struct qp *qp, const struct packet *pkt,
  * Reads what is there now. A request that is not valid (any more) is dropped,
  * because it may be a late duplicate that the wire has made.
  */
-static void repeat_read(struct qp *qp, const struct roce_hdr *hdr)
+static void responder_repeat_read(struct qp *qp, const struct roce_hdr *hdr)
 {
 	struct responder *r = &qp->resp;
 	struct response response = {
@@ -382,7 +387,7 @@ static void repeat_read(struct qp *qp, const struct roce_hdr *hdr)
 	responses_add_duplicate(qp, &response);
 }
 
-static void repeat_atomic(struct qp *qp, uint32_t psn)
+static void responder_repeat_atomic(struct qp *qp, uint32_t psn)
 {
 	const struct response_queue *queue = &qp->resp.responses;
 
@@ -410,18 +415,18 @@ static void repeat_atomic(struct qp *qp, uint32_t psn)
 	}
 }
 
-static void repeat(struct qp *qp, const struct packet *pkt,
-		   const struct opcode_info *info)
+static void responder_repeat(struct qp *qp, const struct packet *pkt,
+			     const struct opcode_info *info)
 {
 	qp_count(qp, MYNIC_STAT_DUPLICATE);
 	switch (info->class) {
 	case OPCODE_READ:
-		repeat_read(qp, &pkt->roce);
+		responder_repeat_read(qp, &pkt->roce);
 		break;
 	case OPCODE_ATOMIC:
 	case OPCODE_ATOMIC_WRITE:
 	case OPCODE_FLUSH:
-		repeat_atomic(qp, pkt->roce.psn);
+		responder_repeat_atomic(qp, pkt->roce.psn);
 		break;
 	case OPCODE_RESERVED:
 		break;
@@ -430,7 +435,7 @@ static void repeat(struct qp *qp, const struct packet *pkt,
 	}
 }
 
-static void report_gap(struct qp *qp, uint32_t psn)
+static void responder_report_gap(struct qp *qp, uint32_t psn)
 {
 	struct responder *r = &qp->resp;
 
@@ -454,10 +459,10 @@ void responder_receive(struct qp *qp, const struct packet *pkt,
 	if (r->nak == RESPONDER_NAK_FATAL)
 		return;
 	if (ahead > 0)
-		report_gap(qp, pkt->roce.psn);
+		responder_report_gap(qp, pkt->roce.psn);
 	else if (ahead < 0)
-		repeat(qp, pkt, info);
+		responder_repeat(qp, pkt, info);
 	else
-		execute(qp, pkt, info);
+		responder_execute(qp, pkt, info);
 	qp_schedule(qp->nic, qp);
 }

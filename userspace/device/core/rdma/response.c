@@ -28,7 +28,8 @@ static const uint8_t read_opcodes[] = {
 };
 
 /* Without a valid path the answer counts as lost */
-static bool start_packet(struct qp *qp, struct packet *pkt, uint32_t psn)
+static bool response_start_packet(struct qp *qp, struct packet *pkt,
+				  uint32_t psn)
 {
 	if (!path_init(qp, &qp->attr.av, qp->attr.dest_qpn, pkt))
 		return false;
@@ -36,7 +37,7 @@ static bool start_packet(struct qp *qp, struct packet *pkt, uint32_t psn)
 	return true;
 }
 
-static uint32_t make_aeth(uint8_t syndrome, uint32_t msn)
+static uint32_t response_make_aeth(uint8_t syndrome, uint32_t msn)
 {
 	return (uint32_t)syndrome << AETH_SYNDROME_SHIFT | msn;
 }
@@ -45,7 +46,7 @@ static uint32_t make_aeth(uint8_t syndrome, uint32_t msn)
  * The code of the largest number in the table of IBTA 9.7.7.2.2 that is at most
  * @num. 2^n has code 2n, and 3 * 2^n has the code between 2n and the next.
  */
-static uint8_t credit_code(uint32_t num)
+static uint8_t response_credit_code(uint32_t num)
 {
 	unsigned int log;
 
@@ -56,7 +57,7 @@ static uint8_t credit_code(uint32_t num)
 }
 
 /* Entries of an SRQ are no credits, because other QPs may take them */
-static uint8_t ack_syndrome(struct qp *qp)
+static uint8_t response_ack_syndrome(struct qp *qp)
 {
 	const struct mynic_qp_dbrec *dbrec;
 	uint32_t num = 0;
@@ -72,25 +73,26 @@ static uint8_t ack_syndrome(struct qp *qp)
 	 */
 	if (num > ring_size(&qp->rq))
 		num = 0;
-	return AETH_ACK | credit_code(num + qp->resp.has_recv);
+	return AETH_ACK | response_credit_code(num + qp->resp.has_recv);
 }
 
-static void send_atomic(struct qp *qp, struct response *response)
+static void response_send_atomic(struct qp *qp, struct response *response)
 {
 	struct packet pkt;
 
-	if (!start_packet(qp, &pkt, response->psn))
+	if (!response_start_packet(qp, &pkt, response->psn))
 		return;
 	pkt.roce.opcode = (response->empty ? BTH_RC_READ_RESPONSE_ONLY :
 					     BTH_RC_ATOMIC_ACK) |
 			  qp->service;
-	pkt.roce.aeth = make_aeth(ack_syndrome(qp), response->msn);
+	pkt.roce.aeth =
+		response_make_aeth(response_ack_syndrome(qp), response->msn);
 	pkt.roce.atomic_orig = response->orig;
 	path_send(qp, &pkt);
 }
 
-static int map_read(struct qp *qp, const struct response *response,
-		    uint32_t len, struct packet *pkt)
+static int response_map_read(struct qp *qp, const struct response *response,
+			     uint32_t len, struct packet *pkt)
 {
 	struct mkey *mkey;
 	int err;
@@ -115,7 +117,8 @@ static int map_read(struct qp *qp, const struct response *response,
  * Sends the next packet or train of a READ response; @num is the number of
  * packets. Returns 0, or an error of mkey_check_remote() or mkey_iov().
  */
-static int send_read(struct qp *qp, struct response *response, uint32_t *num)
+static int response_send_read(struct qp *qp, struct response *response,
+			      uint32_t *num)
 {
 	uint32_t packets = path_packets(qp, response->left);
 	unsigned int position = 0;
@@ -133,16 +136,16 @@ static int send_read(struct qp *qp, struct response *response, uint32_t *num)
 	}
 	if (response->first)
 		position |= OPCODE_FIRST;
-	if (start_packet(qp, &pkt, response->psn)) {
-		err = map_read(qp, response, len, &pkt);
+	if (response_start_packet(qp, &pkt, response->psn)) {
+		err = response_map_read(qp, response, len, &pkt);
 		if (err)
 			return err;
 		if (*num > 1)
 			pkt.segment = path_mtu(qp);
 		pkt.roce.opcode = read_opcodes[position] | qp->service;
 		if (position)
-			pkt.roce.aeth =
-				make_aeth(ack_syndrome(qp), response->msn);
+			pkt.roce.aeth = response_make_aeth(
+				response_ack_syndrome(qp), response->msn);
 		path_send(qp, &pkt);
 	}
 	response->first = false;
@@ -153,8 +156,8 @@ static int send_read(struct qp *qp, struct response *response, uint32_t *num)
 }
 
 /* The key or its memory has gone since the request arrived */
-static void fail_response(struct qp *qp, const struct response *response,
-			  int err)
+static void response_fail_response(struct qp *qp,
+				   const struct response *response, int err)
 {
 	if (response->duplicate)
 		return;
@@ -167,14 +170,14 @@ static void fail_response(struct qp *qp, const struct response *response,
 			       AETH_NAK_REMOTE_OPERATION, MYNIC_EVENT_QP_FATAL);
 }
 
-static void pop(struct response_queue *queue)
+static void response_pop(struct response_queue *queue)
 {
 	queue->first = (queue->first + 1) % queue->size;
 	queue->num--;
 }
 
 /* Sends the next part of the oldest response. Returns the number of packets */
-static uint32_t answer(struct qp *qp)
+static uint32_t response_answer(struct qp *qp)
 {
 	struct response_queue *queue = &qp->resp.responses;
 	struct response *response = responses_waiting(queue, 0);
@@ -186,38 +189,38 @@ static uint32_t answer(struct qp *qp)
 		if (err == -EAGAIN || err == -EINPROGRESS)
 			return num;
 		if (err)
-			fail_response(qp, response, err);
+			response_fail_response(qp, response, err);
 		else
 			queue->flushing = response->flush_left;
 		return num;
 	}
 	if (response->atomic) {
-		send_atomic(qp, response);
-		pop(queue);
+		response_send_atomic(qp, response);
+		response_pop(queue);
 		return num;
 	}
-	err = send_read(qp, response, &num);
+	err = response_send_read(qp, response, &num);
 	if (err == -EAGAIN)
 		return num;
 	if (err)
-		fail_response(qp, response, err);
+		response_fail_response(qp, response, err);
 	if (queue->num && (err || !response->left))
-		pop(queue);
+		response_pop(queue);
 	return num;
 }
 
-static void send_aeth(struct qp *qp, uint8_t syndrome, uint32_t psn)
+static void response_send_aeth(struct qp *qp, uint8_t syndrome, uint32_t psn)
 {
 	struct packet pkt;
 
-	if (!start_packet(qp, &pkt, psn))
+	if (!response_start_packet(qp, &pkt, psn))
 		return;
 	pkt.roce.opcode = BTH_RC_ACK | qp->service;
-	pkt.roce.aeth = make_aeth(syndrome, qp->resp.msn);
+	pkt.roce.aeth = response_make_aeth(syndrome, qp->resp.msn);
 	path_send(qp, &pkt);
 }
 
-static enum mynic_stat nak_counter(uint8_t syndrome)
+static enum mynic_stat response_nak_counter(uint8_t syndrome)
 {
 	switch (syndrome & ~AETH_NAK) {
 	case AETH_NAK_INVALID_REQUEST:
@@ -230,27 +233,28 @@ static enum mynic_stat nak_counter(uint8_t syndrome)
 }
 
 /* A NAK acknowledges all requests before its PSN */
-static void acknowledge(struct qp *qp)
+static void response_acknowledge(struct qp *qp)
 {
 	struct responder *r = &qp->resp;
 
 	switch (r->nak) {
 	case RESPONDER_NAK_NONE:
 		if (r->ack)
-			send_aeth(qp, ack_syndrome(qp), psn_add(r->epsn, -1));
+			response_send_aeth(qp, response_ack_syndrome(qp),
+					   psn_add(r->epsn, -1));
 		break;
 	case RESPONDER_NAK_SEQ:
 		qp_count(qp, MYNIC_STAT_TX_NAK_SEQ);
-		send_aeth(qp, r->nak_syndrome, r->epsn);
+		response_send_aeth(qp, r->nak_syndrome, r->epsn);
 		r->gap = true;
 		break;
 	case RESPONDER_NAK_RNR:
 		qp_count(qp, MYNIC_STAT_TX_NAK_RNR);
-		send_aeth(qp, r->nak_syndrome, r->epsn);
+		response_send_aeth(qp, r->nak_syndrome, r->epsn);
 		break;
 	case RESPONDER_NAK_FATAL:
-		qp_count(qp, nak_counter(r->nak_syndrome));
-		send_aeth(qp, r->nak_syndrome, r->nak_psn);
+		qp_count(qp, response_nak_counter(r->nak_syndrome));
+		response_send_aeth(qp, r->nak_syndrome, r->nak_psn);
 		qp_to_error(qp->nic, qp, r->nak_event);
 		break;
 	}
@@ -258,7 +262,7 @@ static void acknowledge(struct qp *qp)
 	r->ack = false;
 }
 
-static uint32_t next_len(const struct qp *qp)
+static uint32_t response_next_len(const struct qp *qp)
 {
 	uint32_t left = responses_waiting(&qp->resp.responses, 0)->left;
 
@@ -273,15 +277,16 @@ bool responder_run(struct qp *qp)
 		uint32_t sent;
 
 		if (!queue->num) {
-			acknowledge(qp);
+			response_acknowledge(qp);
 			return false;
 		}
 		if (paging_waits(&qp->paging, MYNIC_PAGE_READ) ||
 		    flush_waits(&qp->flush))
 			return false;
-		if (qp->cc.paced && !cc_admit(qp, CC_RESPONSES, next_len(qp)))
+		if (qp->cc.paced &&
+		    !cc_admit(qp, CC_RESPONSES, response_next_len(qp)))
 			return false;
-		sent = answer(qp);
+		sent = response_answer(qp);
 		num += sent;
 		nic_charge(qp->nic, sent);
 		if (nic_turn_is_over(qp->nic))

@@ -25,7 +25,7 @@ static const uint8_t write_opcodes[] = {
 };
 
 /* The opcode with immediate data always follows the one without */
-static uint8_t last_opcode(const struct send_req *req, uint8_t opcode)
+static uint8_t segment_last_opcode(const struct send_req *req, uint8_t opcode)
 {
 	switch (req->opcode) {
 	case IB_WR_SEND_WITH_IMM:
@@ -71,7 +71,7 @@ int segment_build(struct qp *qp, const struct send_req *req, uint32_t offset,
 		}
 	}
 	if (position & OPCODE_LAST) {
-		hdr->opcode = last_opcode(req, hdr->opcode);
+		hdr->opcode = segment_last_opcode(req, hdr->opcode);
 		hdr->imm = req->imm;
 		hdr->solicited = req->flags & IB_SEND_SOLICITED;
 	}

@@ -16,7 +16,7 @@
 #include "rdma/message.h"
 #include "rdma/segment.h"
 
-static struct wqe_error send_one(struct qp *qp, struct send_req *req)
+static struct wqe_error uc_send_one(struct qp *qp, struct send_req *req)
 {
 	struct requester *q = &qp->req;
 	struct packet pkt;
@@ -39,7 +39,7 @@ static struct wqe_error send_one(struct qp *qp, struct send_req *req)
 }
 
 /* The last packet of a message may be shorter */
-static uint32_t next_len(const struct qp *qp, const struct send_req *req)
+static uint32_t uc_next_len(const struct qp *qp, const struct send_req *req)
 {
 	return req->length < path_mtu(qp) ? req->length : path_mtu(qp);
 }
@@ -60,10 +60,10 @@ bool uc_run(struct qp *qp)
 			error = local_run(qp, req);
 			req->done = true;
 		} else if (qp->cc.paced &&
-			   !cc_admit(qp, CC_REQUESTS, next_len(qp, req))) {
+			   !cc_admit(qp, CC_REQUESTS, uc_next_len(qp, req))) {
 			return false;
 		} else if (!error.status) {
-			error = send_one(qp, req);
+			error = uc_send_one(qp, req);
 		}
 		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
 			return false;
@@ -81,7 +81,7 @@ bool uc_run(struct qp *qp)
 }
 
 /* The rest of a refused message is dropped, because no message has begun */
-static void refuse(struct qp *qp, enum message_fault fault)
+static void uc_refuse(struct qp *qp, enum message_fault fault)
 {
 	struct wqe_error error = { IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA };
 	struct responder *r = &qp->resp;
@@ -135,5 +135,5 @@ void uc_receive(struct qp *qp, const struct packet *pkt,
 	if (fault == MESSAGE_PAGE_FAULT)
 		r->epsn = pkt->roce.psn;
 	else if (fault)
-		refuse(qp, fault);
+		uc_refuse(qp, fault);
 }

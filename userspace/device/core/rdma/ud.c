@@ -23,21 +23,21 @@
 
 #define GRH_LEN IPV6_LEN
 
-static uint32_t own_qkey(const struct qp *qp)
+static uint32_t ud_own_qkey(const struct qp *qp)
 {
 	return qp->type == MYNIC_QP_GSI ? GSI_QKEY : qp->attr.qkey;
 }
 
-static struct wqe_error bad_wqe(struct nic *nic, enum ib_wc_status status,
-				enum mynic_syndrome syndrome)
+static struct wqe_error ud_bad_wqe(struct nic *nic, enum ib_wc_status status,
+				   enum mynic_syndrome syndrome)
 {
 	nic_count(nic, MYNIC_STAT_BAD_WQE);
 	return (struct wqe_error){ status, syndrome };
 }
 
 /* Sends a packet that has a path and a payload */
-static void send_packet(struct qp *qp, const struct send_req *req,
-			struct packet *pkt)
+static void ud_send_packet(struct qp *qp, const struct send_req *req,
+			   struct packet *pkt)
 {
 	pkt->roce.opcode = BTH_UD_SEND_ONLY;
 	if (req->opcode == IB_WR_SEND_WITH_IMM)
@@ -48,7 +48,7 @@ static void send_packet(struct qp *qp, const struct send_req *req,
 	pkt->roce.src_qpn = qp->number;
 	pkt->roce.qkey = req->remote_qkey;
 	if (req->remote_qkey & OWN_QKEY)
-		pkt->roce.qkey = own_qkey(qp);
+		pkt->roce.qkey = ud_own_qkey(qp);
 	path_send(qp, pkt);
 	/* The wire delivers to all members except those on this NIC */
 	if (gid_is_multicast(pkt->roce.dgid))
@@ -62,13 +62,13 @@ struct wqe_error ud_send(struct qp *qp, const struct send_req *req)
 	int syndrome;
 
 	if (req->length > path_port_mtu(nic))
-		return bad_wqe(nic, IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
+		return ud_bad_wqe(nic, IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
 	if (!path_init(qp, &req->av, req->remote_qpn, &pkt))
-		return bad_wqe(nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_GID);
+		return ud_bad_wqe(nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_GID);
 	syndrome = send_payload(qp, req, 0, req->length, &pkt);
 	if (syndrome)
 		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
-	send_packet(qp, req, &pkt);
+	ud_send_packet(qp, req, &pkt);
 	return (struct wqe_error){ 0 };
 }
 
@@ -78,11 +78,12 @@ struct wqe_error ud_send_bytes(struct qp *qp, const struct send_req *req,
 	struct packet pkt;
 
 	if (!path_init(qp, &req->av, req->remote_qpn, &pkt))
-		return bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_GID);
+		return ud_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+				  MYNIC_SYN_BAD_GID);
 	pkt.payload_len = len;
 	pkt.niov = len ? 1 : 0;
 	pkt.iov[0] = (struct iovec){ (void *)data, len };
-	send_packet(qp, req, &pkt);
+	ud_send_packet(qp, req, &pkt);
 	return (struct wqe_error){ 0 };
 }
 
@@ -90,7 +91,7 @@ struct wqe_error ud_send_bytes(struct qp *qp, const struct send_req *req,
  * Builds the GRH in front of the received payload; it holds the packet's IP
  * header
  */
-static void make_grh(uint8_t grh[GRH_LEN], const struct packet *pkt)
+static void ud_make_grh(uint8_t grh[GRH_LEN], const struct packet *pkt)
 {
 	const struct roce_hdr *hdr = &pkt->roce;
 	/* The shorter IPv4 header is at the end of the GRH (IBTA annex A17) */
@@ -106,22 +107,22 @@ static void make_grh(uint8_t grh[GRH_LEN], const struct packet *pkt)
 				 (GRH_LEN - at));
 }
 
-static int place(struct qp *qp, const struct packet *pkt)
+static int ud_place(struct qp *qp, const struct packet *pkt)
 {
 	struct sge_list list = recv_sges(qp, &qp->resp.recv);
 	uint8_t grh[GRH_LEN];
 	struct iovec iov = { grh, GRH_LEN };
 	int syndrome;
 
-	make_grh(grh, pkt);
+	ud_make_grh(grh, pkt);
 	syndrome = sge_write(qp->nic, &list, 0, GRH_LEN, &iov);
 	if (syndrome)
 		return syndrome;
 	return sge_write(qp->nic, &list, GRH_LEN, pkt->payload_len, pkt->iov);
 }
 
-static void complete(struct qp *qp, const struct packet *pkt,
-		     struct wqe_error error)
+static void ud_complete(struct qp *qp, const struct packet *pkt,
+			struct wqe_error error)
 {
 	const struct roce_hdr *hdr = &pkt->roce;
 	struct mynic_cqe cqe = {
@@ -164,20 +165,20 @@ void ud_take(struct qp *qp, const struct packet *pkt)
 	}
 	if (!error.status) {
 		qp_expect_answer(qp);
-		error.syndrome = place(qp, pkt);
+		error.syndrome = ud_place(qp, pkt);
 		if (paging_waits(&qp->paging, MYNIC_PAGE_RECV))
 			return;
 		if (error.syndrome)
 			error.status = IB_WC_LOC_PROT_ERR;
 	}
-	complete(qp, pkt, error);
+	ud_complete(qp, pkt, error);
 	if (error.status)
 		qp_to_error(qp->nic, qp, 0);
 }
 
 bool ud_receive(struct qp *qp, const struct packet *pkt)
 {
-	if (pkt->roce.qkey != own_qkey(qp)) {
+	if (pkt->roce.qkey != ud_own_qkey(qp)) {
 		qp_count(qp, MYNIC_STAT_RX_DROP_KEY);
 		return false;
 	}
