@@ -61,14 +61,14 @@ struct nic *nic_create(const struct nic_config *config)
 	nic->dma_mkey = (struct mkey){
 		.valid = true,
 		.key = NIC_DMA_LKEY,
-		.access = IB_ACCESS_LOCAL_WRITE,
+		.access = IBV_ACCESS_LOCAL_WRITE,
 		.length = UINT64_MAX,
 		.all_dma = true,
 	};
 	nic->null_mkey = (struct mkey){
 		.valid = true,
 		.key = NIC_NULL_LKEY,
-		.access = IB_ACCESS_LOCAL_WRITE,
+		.access = IBV_ACCESS_LOCAL_WRITE,
 		.length = UINT64_MAX,
 		.all_dma = true,
 		.null = true,

@@ -93,15 +93,21 @@
 	name(MYNIC_PAGE_RECV, "recv") \
 	last(MYNIC_PAGE_READ, "read")
 
-/* States of enum ib_qp_state */
+/* States of enum ib_qp_state, or of enum ibv_qp_state outside the kernel */
+#ifdef __KERNEL__
+#define MYNIC_QPS(state) IB_QPS_##state
+#else
+#define MYNIC_QPS(state) IBV_QPS_##state
+#endif
+
 #define MYNIC_QP_STATE_NAMES(name, last) \
-	name(IB_QPS_RESET, "RESET") \
-	name(IB_QPS_INIT, "INIT") \
-	name(IB_QPS_RTR, "RTR") \
-	name(IB_QPS_RTS, "RTS") \
-	name(IB_QPS_SQD, "SQD") \
-	name(IB_QPS_SQE, "SQE") \
-	last(IB_QPS_ERR, "ERR")
+	name(MYNIC_QPS(RESET), "RESET") \
+	name(MYNIC_QPS(INIT), "INIT") \
+	name(MYNIC_QPS(RTR), "RTR") \
+	name(MYNIC_QPS(RTS), "RTS") \
+	name(MYNIC_QPS(SQD), "SQD") \
+	name(MYNIC_QPS(SQE), "SQE") \
+	last(MYNIC_QPS(ERR), "ERR")
 
 /* Syndromes, the vendor_err of completions */
 #define MYNIC_SYNDROME_NAMES(name, last) \

@@ -24,7 +24,7 @@
  * @JOURNAL_MODIFIED: MODIFY_QP; number = QP, from and to = its states
  * @JOURNAL_MOVED: the NIC has changed a state; like JOURNAL_MODIFIED, and code
  *	= the event that follows, or 0
- * @JOURNAL_SEND_ERROR: number = QP, code = enum ib_wr_opcode, status = enum
+ * @JOURNAL_SEND_ERROR: number = QP, code = enum ibv_wr_opcode, status = enum
  *	ib_wc_status, from = enum mynic_syndrome, psn = its oldest PSN that is
  *	not acknowledged
  * @JOURNAL_RECV_ERROR: like JOURNAL_SEND_ERROR without code; psn = expected PSN

@@ -21,7 +21,7 @@ static struct wqe_error datagram_send(struct qp *qp, struct send_req *req,
 	struct wqe_error error;
 
 	*done = true;
-	if (req->opcode == IB_WR_TSO) {
+	if (req->opcode == IBV_WR_TSO) {
 		error = tso_send(qp, req);
 		*done = error.status || tso_is_sent(req);
 		return error;

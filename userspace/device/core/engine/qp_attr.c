@@ -11,13 +11,13 @@
 #include "qp/qp_state.h"
 #include "qp/response_queue.h"
 
-#define SUPPORTED_ATTRS                                                    \
-	(IB_QP_STATE | IB_QP_CUR_STATE | IB_QP_EN_SQD_ASYNC_NOTIFY |       \
-	 IB_QP_ACCESS_FLAGS | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY | \
-	 IB_QP_AV | IB_QP_PATH_MTU | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |     \
-	 IB_QP_RNR_RETRY | IB_QP_RQ_PSN | IB_QP_MAX_QP_RD_ATOMIC |         \
-	 IB_QP_MIN_RNR_TIMER | IB_QP_SQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC |   \
-	 IB_QP_DEST_QPN | IB_QP_RATE_LIMIT | MYNIC_QP_ATTR_ECE)
+#define SUPPORTED_ATTRS                                                        \
+	(IBV_QP_STATE | IBV_QP_CUR_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY |        \
+	 IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY | \
+	 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |     \
+	 IBV_QP_RNR_RETRY | IBV_QP_RQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC |          \
+	 IBV_QP_MIN_RNR_TIMER | IBV_QP_SQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |    \
+	 IBV_QP_DEST_QPN | IBV_QP_RATE_LIMIT | MYNIC_QP_ATTR_ECE)
 
 #define MAX_24_BITS 0xffffff
 #define MAX_FLOW_LABEL 0xfffff
@@ -41,25 +41,25 @@ static bool qp_attr_values_are_valid(const struct nic *nic, uint32_t mask,
 		uint32_t min;
 		uint32_t max;
 	} ranges[] = {
-		{ IB_QP_STATE, attr->qp_state, 0, IB_NUM_QP_STATES - 1 },
-		{ IB_QP_CUR_STATE, attr->cur_qp_state, 0,
-		  IB_NUM_QP_STATES - 1 },
-		{ IB_QP_EN_SQD_ASYNC_NOTIFY, attr->sq_drained_event, 0, 1 },
-		{ IB_QP_PKEY_INDEX, le16toh(attr->pkey_index), 0, 0 },
-		{ IB_QP_PORT, attr->port_num, THE_PORT, THE_PORT },
-		{ IB_QP_PATH_MTU, attr->path_mtu, IB_MTU_256, IB_MTU_4096 },
-		{ IB_QP_TIMEOUT, attr->timeout, 0, MAX_TIMEOUT },
-		{ IB_QP_RETRY_CNT, attr->retry_cnt, 0, MAX_RETRY },
-		{ IB_QP_RNR_RETRY, attr->rnr_retry, 0, MAX_RETRY },
-		{ IB_QP_RQ_PSN, le32toh(attr->rq_psn), 0, MAX_24_BITS },
-		{ IB_QP_SQ_PSN, le32toh(attr->sq_psn), 0, MAX_24_BITS },
-		{ IB_QP_MAX_QP_RD_ATOMIC, attr->max_rd_atomic, 0,
+		{ IBV_QP_STATE, attr->qp_state, 0, MYNIC_NUM_QP_STATES - 1 },
+		{ IBV_QP_CUR_STATE, attr->cur_qp_state, 0,
+		  MYNIC_NUM_QP_STATES - 1 },
+		{ IBV_QP_EN_SQD_ASYNC_NOTIFY, attr->sq_drained_event, 0, 1 },
+		{ IBV_QP_PKEY_INDEX, le16toh(attr->pkey_index), 0, 0 },
+		{ IBV_QP_PORT, attr->port_num, THE_PORT, THE_PORT },
+		{ IBV_QP_PATH_MTU, attr->path_mtu, IBV_MTU_256, IBV_MTU_4096 },
+		{ IBV_QP_TIMEOUT, attr->timeout, 0, MAX_TIMEOUT },
+		{ IBV_QP_RETRY_CNT, attr->retry_cnt, 0, MAX_RETRY },
+		{ IBV_QP_RNR_RETRY, attr->rnr_retry, 0, MAX_RETRY },
+		{ IBV_QP_RQ_PSN, le32toh(attr->rq_psn), 0, MAX_24_BITS },
+		{ IBV_QP_SQ_PSN, le32toh(attr->sq_psn), 0, MAX_24_BITS },
+		{ IBV_QP_MAX_QP_RD_ATOMIC, attr->max_rd_atomic, 0,
 		  NIC_MAX_RD_ATOMIC },
-		{ IB_QP_MAX_DEST_RD_ATOMIC, attr->max_dest_rd_atomic, 0,
+		{ IBV_QP_MAX_DEST_RD_ATOMIC, attr->max_dest_rd_atomic, 0,
 		  NIC_MAX_RD_ATOMIC },
-		{ IB_QP_MIN_RNR_TIMER, attr->min_rnr_timer, 0, MAX_TIMEOUT },
-		{ IB_QP_DEST_QPN, le32toh(attr->dest_qpn), 0, MAX_24_BITS },
-		{ IB_QP_RATE_LIMIT, le32toh(attr->rate_limit), 0,
+		{ IBV_QP_MIN_RNR_TIMER, attr->min_rnr_timer, 0, MAX_TIMEOUT },
+		{ IBV_QP_DEST_QPN, le32toh(attr->dest_qpn), 0, MAX_24_BITS },
+		{ IBV_QP_RATE_LIMIT, le32toh(attr->rate_limit), 0,
 		  NIC_MAX_RATE_KBPS },
 		{ MYNIC_QP_ATTR_ECE, le32toh(attr->ece_options), 0,
 		  MYNIC_ECE_ECN },
@@ -73,49 +73,49 @@ static bool qp_attr_values_are_valid(const struct nic *nic, uint32_t mask,
 	if (attr->reserved_25[0] || attr->reserved_25[1] ||
 	    attr->reserved_25[2])
 		return false;
-	return !(mask & IB_QP_AV) || qp_attr_av_is_valid(nic, &attr->av);
+	return !(mask & IBV_QP_AV) || qp_attr_av_is_valid(nic, &attr->av);
 }
 
 static void qp_attr_set_attrs(struct qp_attr *dst, uint32_t mask,
 			      const struct mynic_qp_attr *src)
 {
-	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
+	if (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY)
 		dst->sq_drained_event = src->sq_drained_event;
-	if (mask & IB_QP_ACCESS_FLAGS)
+	if (mask & IBV_QP_ACCESS_FLAGS)
 		dst->access_flags = le32toh(src->access_flags);
-	if (mask & IB_QP_PORT)
+	if (mask & IBV_QP_PORT)
 		dst->port_num = src->port_num;
-	if (mask & IB_QP_QKEY)
+	if (mask & IBV_QP_QKEY)
 		dst->qkey = le32toh(src->qkey);
-	if (mask & IB_QP_AV)
+	if (mask & IBV_QP_AV)
 		dst->av = src->av;
 	if (mask & MYNIC_QP_ATTR_ECE)
 		dst->ece_options = le32toh(src->ece_options);
-	if (mask & IB_QP_RATE_LIMIT)
+	if (mask & IBV_QP_RATE_LIMIT)
 		dst->rate_limit = le32toh(src->rate_limit);
-	if (mask & IB_QP_PATH_MTU)
+	if (mask & IBV_QP_PATH_MTU)
 		dst->path_mtu = src->path_mtu;
-	if (mask & IB_QP_TIMEOUT)
+	if (mask & IBV_QP_TIMEOUT)
 		dst->timeout = src->timeout;
-	if (mask & IB_QP_RETRY_CNT)
+	if (mask & IBV_QP_RETRY_CNT)
 		dst->retry_cnt = src->retry_cnt;
-	if (mask & IB_QP_RNR_RETRY)
+	if (mask & IBV_QP_RNR_RETRY)
 		dst->rnr_retry = src->rnr_retry;
-	if (mask & IB_QP_RQ_PSN)
+	if (mask & IBV_QP_RQ_PSN)
 		dst->rq_psn = le32toh(src->rq_psn);
-	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
 		dst->max_rd_atomic = src->max_rd_atomic;
-	if (mask & IB_QP_MIN_RNR_TIMER)
+	if (mask & IBV_QP_MIN_RNR_TIMER)
 		dst->min_rnr_timer = src->min_rnr_timer;
-	if (mask & IB_QP_SQ_PSN)
+	if (mask & IBV_QP_SQ_PSN)
 		dst->sq_psn = le32toh(src->sq_psn);
-	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
+	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
 		dst->max_dest_rd_atomic = src->max_dest_rd_atomic;
-	if (mask & IB_QP_DEST_QPN)
+	if (mask & IBV_QP_DEST_QPN)
 		dst->dest_qpn = le32toh(src->dest_qpn);
 }
 
-static void qp_attr_note_state(const struct qp *qp, enum ib_qp_state new)
+static void qp_attr_note_state(const struct qp *qp, enum ibv_qp_state new)
 {
 	const struct journal_entry entry = {
 		.kind = JOURNAL_MODIFIED,
@@ -141,21 +141,21 @@ int admin_modify_qp(struct nic *nic, struct admin_call *call)
 	if (!qp_attr_values_are_valid(nic, mask, attr))
 		return MYNIC_AQ_BAD_PARAM;
 	old = qp->state;
-	new = (mask & IB_QP_STATE) ? attr->qp_state : old;
-	if ((mask & IB_QP_CUR_STATE && attr->cur_qp_state != old) ||
+	new = (mask & IBV_QP_STATE) ? attr->qp_state : old;
+	if ((mask & IBV_QP_CUR_STATE && attr->cur_qp_state != old) ||
 	    !qp_transition_is_legal(qp->type, old, new, mask))
 		return MYNIC_AQ_BAD_STATE;
-	if (mask & IB_QP_MAX_DEST_RD_ATOMIC &&
+	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC &&
 	    !responses_keep(qp, attr->max_dest_rd_atomic))
 		return MYNIC_AQ_NO_RESOURCE;
-	if (new == IB_QPS_RESET)
+	if (new == IBV_QPS_RESET)
 		memset(&qp->attr, 0, sizeof(qp->attr));
 	else
 		qp_attr_set_attrs(&qp->attr, mask, attr);
 	/* A delay that was computed from the old rate no longer applies */
-	if (mask & IB_QP_RATE_LIMIT)
+	if (mask & IBV_QP_RATE_LIMIT)
 		qp->cc.next = 0;
-	if (mask & (IB_QP_AV | IB_QP_RATE_LIMIT))
+	if (mask & (IBV_QP_AV | IBV_QP_RATE_LIMIT))
 		cc_set_ceiling(qp, qp->attr.av.static_rate);
 	qp_attr_note_state(qp, new);
 	qp->state = new;
@@ -173,7 +173,7 @@ int admin_query_qp(struct nic *nic, struct admin_call *call)
 		.qp_state = qp->state,
 		.cur_qp_state = qp->state,
 		.path_mtu = qp->attr.path_mtu,
-		.sq_drained_event = qp->state == IB_QPS_SQD &&
+		.sq_drained_event = qp->state == IBV_QPS_SQD &&
 				    transport_sq_draining(qp),
 		.qkey = htole32(qp->attr.qkey),
 		.rq_psn = htole32(qp->resp.epsn & MAX_24_BITS),

@@ -38,7 +38,7 @@ bool qps_poll(struct nic *nic)
 
 	for (qp = TAILQ_FIRST(&nic->poll_queue); num--; qp = next) {
 		next = TAILQ_NEXT(qp, poll_link);
-		if (qp->state != IB_QPS_RTS || now >= qp->poll_until) {
+		if (qp->state != IBV_QPS_RTS || now >= qp->poll_until) {
 			found |= qp_run_stop_polling(nic, qp);
 		} else if (!qp->scheduled && qp_poll_has_news(nic, qp)) {
 			qp_run_start_polling(nic, qp);

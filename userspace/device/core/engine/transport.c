@@ -31,7 +31,7 @@ static void transport_timer_fn(struct timer *timer)
 {
 	struct qp *qp = container_of(timer, struct qp, req.timer);
 
-	if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
+	if (qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD)
 		requester_timer(qp);
 	qp_schedule(qp->nic, qp);
 }
@@ -64,10 +64,10 @@ void qp_transport_fini(struct qp *qp)
 	responder_reset(qp);
 }
 
-void transport_set_state(struct qp *qp, enum ib_qp_state old)
+void transport_set_state(struct qp *qp, enum ibv_qp_state old)
 {
 	switch (qp->state) {
-	case IB_QPS_RESET:
+	case IBV_QPS_RESET:
 		paging_stop(qp);
 		rq_return(qp);
 		qp_set_rq_ring(qp, false);
@@ -77,20 +77,20 @@ void transport_set_state(struct qp *qp, enum ib_qp_state old)
 		responder_reset(qp);
 		cc_reset(qp);
 		return;
-	case IB_QPS_RTR:
-		if (old != IB_QPS_RTR)
+	case IBV_QPS_RTR:
+		if (old != IBV_QPS_RTR)
 			responder_start(qp);
 		return;
-	case IB_QPS_RTS:
-		if (old == IB_QPS_RTR)
+	case IBV_QPS_RTS:
+		if (old == IBV_QPS_RTR)
 			requester_start(qp);
 		break;
-	case IB_QPS_SQD:
-		if (old != IB_QPS_SQD)
+	case IBV_QPS_SQD:
+		if (old != IBV_QPS_SQD)
 			qp->req.drained = false;
 		break;
-	case IB_QPS_ERR:
-		if (old != IB_QPS_ERR)
+	case IBV_QPS_ERR:
+		if (old != IBV_QPS_ERR)
 			qp_enter_error(qp);
 		break;
 	default:
@@ -101,12 +101,12 @@ void transport_set_state(struct qp *qp, enum ib_qp_state old)
 
 bool transport_sq_draining(const struct qp *qp)
 {
-	return qp->state == IB_QPS_SQD && requester_draining(qp);
+	return qp->state == IBV_QPS_SQD && requester_draining(qp);
 }
 
 void transport_doorbell(struct qp *qp)
 {
-	if (qp->state < IB_QPS_RTS)
+	if (qp->state < IBV_QPS_RTS)
 		return;
 	if (qp->has_sq)
 		sq_update_pi(qp);
@@ -147,9 +147,9 @@ static bool transport_send(struct qp *qp)
 static bool transport_run_sq(struct qp *qp)
 {
 	switch (qp->state) {
-	case IB_QPS_RTS:
+	case IBV_QPS_RTS:
 		return transport_send(qp);
-	case IB_QPS_SQD:
+	case IBV_QPS_SQD:
 		/* A request of many packets that has begun continues first */
 		if (transport_send(qp))
 			return true;
@@ -160,7 +160,7 @@ static bool transport_run_sq(struct qp *qp)
 					    MYNIC_EVENT_SQ_DRAINED);
 		}
 		return false;
-	case IB_QPS_SQE:
+	case IBV_QPS_SQE:
 		return sq_flush(qp);
 	default:
 		return false;
@@ -169,7 +169,7 @@ static bool transport_run_sq(struct qp *qp)
 
 static void transport_establish(struct qp *qp)
 {
-	if (qp->state != IB_QPS_RTR || qp->resp.established)
+	if (qp->state != IBV_QPS_RTR || qp->resp.established)
 		return;
 	qp->resp.established = true;
 	event_raise(qp->nic, &qp->events, MYNIC_EVENT_COMM_EST);
@@ -186,7 +186,7 @@ static void transport_take(struct qp *qp, const struct packet *pkt)
 	if (!qp_is_connected(qp)) {
 		ud_take(qp, pkt);
 	} else if (info->flags & OPCODE_RESPONSE) {
-		if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
+		if (qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD)
 			completer_receive(qp, pkt, info);
 		else
 			qp_count(qp, MYNIC_STAT_GHOST);
@@ -202,16 +202,16 @@ static void transport_take(struct qp *qp, const struct packet *pkt)
 
 bool transport_run_qp(struct qp *qp)
 {
-	enum ib_qp_state state = qp->state;
+	enum ibv_qp_state state = qp->state;
 	bool more = false;
 
-	if (state == IB_QPS_ERR)
+	if (state == IBV_QPS_ERR)
 		return transport_flush(qp);
 	if (qp->cc.cnp_due)
 		cc_send_cnp(qp);
 	if (!STAILQ_EMPTY(&qp->paging.held))
 		more = paging_replay(qp, transport_take);
-	if (qp->state == IB_QPS_ERR)
+	if (qp->state == IBV_QPS_ERR)
 		return true;
 	if (qp_is_responder(qp) && qp_can_receive(qp))
 		more |= responder_run(qp);

@@ -32,7 +32,7 @@ void qp_transport_fini(struct qp *qp);
  * It is called after each legal MODIFY_QP, even if the state is the same.
  * qp_to_error() and qp_to_sqe() call it, too.
  */
-void transport_set_state(struct qp *qp, enum ib_qp_state old);
+void transport_set_state(struct qp *qp, enum ibv_qp_state old);
 
 /* In state SQD: whether requests that have begun are still to complete. */
 bool transport_sq_draining(const struct qp *qp);

@@ -56,9 +56,9 @@ int admin_create_wq(struct nic *nic, struct admin_call *call)
 static uint8_t wq_state_of(const struct qp *wq)
 {
 	switch (wq->state) {
-	case IB_QPS_RESET:
+	case IBV_QPS_RESET:
 		return MYNIC_WQS_RESET;
-	case IB_QPS_RTR:
+	case IBV_QPS_RTR:
 		return MYNIC_WQS_RDY;
 	default:
 		return MYNIC_WQS_ERR;
@@ -68,11 +68,11 @@ static uint8_t wq_state_of(const struct qp *wq)
 static void wq_set_state(struct qp *wq, uint8_t state)
 {
 	static const uint8_t states[] = {
-		[MYNIC_WQS_RESET] = IB_QPS_RESET,
-		[MYNIC_WQS_RDY] = IB_QPS_RTR,
-		[MYNIC_WQS_ERR] = IB_QPS_ERR,
+		[MYNIC_WQS_RESET] = IBV_QPS_RESET,
+		[MYNIC_WQS_RDY] = IBV_QPS_RTR,
+		[MYNIC_WQS_ERR] = IBV_QPS_ERR,
 	};
-	enum ib_qp_state old = wq->state;
+	enum ibv_qp_state old = wq->state;
 
 	wq->state = states[state];
 	transport_set_state(wq, old);

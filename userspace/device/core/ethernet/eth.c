@@ -71,7 +71,7 @@ static unsigned int eth_build_header(const struct packet *pkt,
 static struct wqe_error eth_bad_len(struct nic *nic)
 {
 	nic_count(nic, MYNIC_STAT_BAD_WQE);
-	return (struct wqe_error){ IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN };
+	return (struct wqe_error){ IBV_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN };
 }
 
 /* The header is read only once, because it decides where the payload begins */
@@ -85,7 +85,7 @@ static int eth_gather(struct qp *qp, const struct send_req *req,
 
 	if (len > req->length)
 		len = req->length;
-	if (req->flags & IB_SEND_INLINE) {
+	if (req->flags & IBV_SEND_INLINE) {
 		memcpy(&header, req->data, len);
 		len = eth_parse_header(&header, req->length, pkt);
 		pkt->payload_len = req->length - len;
@@ -236,7 +236,7 @@ static int eth_send_with_csum(struct qp *qp, const struct send_req *req)
 	struct headers headers;
 	int syndrome;
 
-	if (req->flags & IB_SEND_INLINE) {
+	if (req->flags & IBV_SEND_INLINE) {
 		memcpy(buf, req->data, req->length);
 	} else {
 		syndrome = sge_read(qp->nic, &list, 0, req->length, buf);
@@ -266,12 +266,12 @@ struct wqe_error eth_send(struct qp *qp, const struct send_req *req)
 
 	if (req->length < ETHER_HDR_LEN || req->length > ETH_MAX_FRAME)
 		return eth_bad_len(qp->nic);
-	if (req->flags & IB_SEND_IP_CSUM)
+	if (req->flags & IBV_SEND_IP_CSUM)
 		syndrome = eth_send_with_csum(qp, req);
 	else
 		syndrome = eth_send_as_it_is(qp, req);
 	if (syndrome)
-		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
+		return (struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome };
 	return (struct wqe_error){ 0 };
 }
 

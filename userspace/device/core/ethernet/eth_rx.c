@@ -42,9 +42,9 @@ static bool eth_rx_deliver(struct qp *qp, const struct eth_frame *frame,
 	struct iovec iov[2];
 	uint32_t len = eth_rx_cut_out_tag(qp, frame, iov);
 	struct mynic_cqe cqe = {
-		.opcode = htole32(IB_WC_RECV),
+		.opcode = htole32(IBV_WC_RECV),
 		.byte_len = htole32(len),
-		.wc_flags = htole32(frame->csum_ok ? IB_WC_IP_CSUM_OK : 0),
+		.wc_flags = htole32(frame->csum_ok ? IBV_WC_IP_CSUM_OK : 0),
 		.flow_tag = htole32(flow_tag),
 	};
 	struct wqe_error error;
@@ -65,7 +65,7 @@ static bool eth_rx_deliver(struct qp *qp, const struct eth_frame *frame,
 		list = recv_sges(qp, &resp->recv);
 		error.syndrome = sge_write(qp->nic, &list, 0, len, iov);
 		if (error.syndrome)
-			error.status = IB_WC_LOC_PROT_ERR;
+			error.status = IBV_WC_LOC_PROT_ERR;
 	}
 	rq_complete(qp, &resp->recv, error, &cqe, false);
 	if (error.status)

@@ -59,7 +59,7 @@ int rss_init(struct nic *nic, struct qp *qp, const struct mynic_create_qp *cmd)
 	memcpy(rss->key, cmd->rx_hash_key, sizeof(rss->key));
 	table->num_qps++;
 	qp->rss = rss;
-	qp->state = IB_QPS_RTR;
+	qp->state = IBV_QPS_RTR;
 	return MYNIC_AQ_OK;
 }
 

@@ -26,7 +26,7 @@
 #define TCP_ONLY_LAST (TH_FIN | TH_PUSH)
 #define TCP_ONLY_FIRST 0x80 /* CWR */
 
-static struct wqe_error tso_bad_wqe(struct nic *nic, enum ib_wc_status status)
+static struct wqe_error tso_bad_wqe(struct nic *nic, enum ibv_wc_status status)
 {
 	nic_count(nic, MYNIC_STAT_BAD_WQE);
 	return (struct wqe_error){ status, MYNIC_SYN_BAD_LEN };
@@ -128,16 +128,16 @@ static struct wqe_error tso_send_raw(struct qp *qp, struct send_req *req)
 	int syndrome;
 
 	if (req->hdr_len + req->mss > sizeof(buf))
-		return tso_bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR);
+		return tso_bad_wqe(qp->nic, IBV_WC_LOC_LEN_ERR);
 	if (req->hdr_len < ETHER_HDR_LEN || !tso_find_tcp(req, &ip, &tcp))
-		return tso_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR);
+		return tso_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR);
 	while (!tso_is_sent(req)) {
 		struct cut c = tso_cut(req, req->segments);
 		uint32_t len = req->hdr_len + c.len;
 
 		syndrome = tso_build(qp, req, &c, buf);
 		if (syndrome)
-			return (struct wqe_error){ IB_WC_LOC_PROT_ERR,
+			return (struct wqe_error){ IBV_WC_LOC_PROT_ERR,
 						   syndrome };
 		tso_fix_headers(buf, len, ip, tcp, &c);
 		eth_send_bytes(qp, buf, len);
@@ -154,14 +154,14 @@ static struct wqe_error tso_send_ud(struct qp *qp, struct send_req *req)
 	int syndrome;
 
 	if (req->hdr_len + req->mss > path_port_mtu(qp->nic))
-		return tso_bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR);
+		return tso_bad_wqe(qp->nic, IBV_WC_LOC_LEN_ERR);
 	while (!tso_is_sent(req)) {
 		struct wqe_error error;
 		struct cut c = tso_cut(req, req->segments);
 
 		syndrome = tso_build(qp, req, &c, buf);
 		if (syndrome)
-			return (struct wqe_error){ IB_WC_LOC_PROT_ERR,
+			return (struct wqe_error){ IBV_WC_LOC_PROT_ERR,
 						   syndrome };
 		error = ud_send_bytes(qp, req, buf, req->hdr_len + c.len);
 		if (error.status)
@@ -181,7 +181,7 @@ struct wqe_error tso_send(struct qp *qp, struct send_req *req)
 	}
 	if (!req->mss || req->length > TSO_MAX_LENGTH ||
 	    tso_segments(req) > TSO_MAX_SEGMENTS)
-		return tso_bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR);
+		return tso_bad_wqe(qp->nic, IBV_WC_LOC_LEN_ERR);
 	if (qp->type == MYNIC_QP_RAW_PACKET)
 		return tso_send_raw(qp, req);
 	return tso_send_ud(qp, req);

@@ -13,13 +13,13 @@
 struct wqe_error local_run(struct qp *qp, const struct send_req *req)
 {
 	switch (req->opcode) {
-	case IB_WR_BIND_MW:
+	case IBV_WR_BIND_MW:
 		return mw_bind(qp, req);
 	case MYNIC_WR_REG_MR:
 		return fast_reg_run(qp, req);
 	default:
 		if (mkey_invalidate_local(qp, req->imm))
-			return (struct wqe_error){ IB_WC_MW_BIND_ERR,
+			return (struct wqe_error){ IBV_WC_MW_BIND_ERR,
 						   MYNIC_SYN_BAD_MKEY };
 		return (struct wqe_error){ 0 };
 	}

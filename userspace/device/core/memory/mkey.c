@@ -209,8 +209,8 @@ static int mkey_check_access(uint32_t access)
 {
 	if (access & ~(MKEY_REGION_ACCESS | MKEY_OPTIONAL_ACCESS))
 		return MYNIC_AQ_NOT_SUPPORTED;
-	if (access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC) &&
-	    !(access & IB_ACCESS_LOCAL_WRITE))
+	if (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC) &&
+	    !(access & IBV_ACCESS_LOCAL_WRITE))
 		return MYNIC_AQ_BAD_PARAM;
 	return MYNIC_AQ_OK;
 }
@@ -240,7 +240,7 @@ static int mkey_init_range(struct nic *nic, struct mkey *mkey,
 			   const struct admin_call *call)
 {
 	const struct mynic_create_mkey *cmd = &call->cmd.create_mkey;
-	bool write = mkey->access & IB_ACCESS_LOCAL_WRITE;
+	bool write = mkey->access & IBV_ACCESS_LOCAL_WRITE;
 	int status;
 
 	mkey->iova = le64toh(cmd->iova);

@@ -17,14 +17,15 @@
 #define MKEY_MAX_LENGTH (1ULL << 40)
 
 /* Rights that a region can have */
-#define MKEY_REGION_ACCESS                                                     \
-	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |                      \
-	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | \
-	 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
+#define MKEY_REGION_ACCESS                                   \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |  \
+	 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | \
+	 IBV_ACCESS_MW_BIND | IBV_ACCESS_FLUSH_GLOBAL |      \
+	 IBV_ACCESS_FLUSH_PERSISTENT)
 
 /* Rights that may be requested, but need not be known */
 #define MKEY_OPTIONAL_ACCESS \
-	((IB_ACCESS_OPTIONAL_LAST << 1) - IB_ACCESS_OPTIONAL_FIRST)
+	((MYNIC_ACCESS_OPTIONAL_LAST << 1) - IBV_ACCESS_OPTIONAL_FIRST)
 
 struct dm;
 struct nic;
@@ -51,7 +52,7 @@ enum mkey_kind {
  * @kind: region or window, and which
  * @valid: it gives access to memory. Always set for MKEY_REGION; for windows:
  *	bound
- * @access: enum ib_access_flags
+ * @access: enum ibv_access_flags
  * @pd: protection domain; NULL for the NIC's dma_lkey
  * @iova: address of the first byte in requests
  * @length: bytes; @iova + @length does not wrap
@@ -119,7 +120,7 @@ static inline bool mkey_is_window(const struct mkey *mkey)
  * @key: lkey, any value; null_lkey is always allowed
  * @addr: address, any value
  * @len: bytes, at least 1 (an element of 0 bytes needs no check)
- * @access: enum ib_access_flags, all of which are required; 0 for reads
+ * @access: enum ibv_access_flags, all of which are required; 0 for reads
  * @mkey: out: if it returns 0, the key for mkey_iov()
  *
  * Return: 0; -EACCES: the key is unknown, not valid, a window, of another PD,
@@ -136,7 +137,7 @@ int mkey_check_local(struct nic *nic, const struct pd *pd, bool kernel_qp,
  * @key: rkey, any value
  * @addr: address, any value
  * @len: bytes, at least 1 (a range of 0 bytes needs no check)
- * @access: enum ib_access_flags, all of which are required; at least one
+ * @access: enum ibv_access_flags, all of which are required; at least one
  * @mkey: out: if it returns 0, the key for mkey_iov()
  *
  * Return: like mkey_check_local(), but windows are allowed; those of type 2
@@ -151,7 +152,7 @@ int mkey_check_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
  * @qp: QP that has received the request
  * @pd: PD that the key must have: that of the QP, or for XRC that of the SRQ
  * @key: rkey, any value
- * @access: enum ib_access_flags, all of which are required; at least one
+ * @access: enum ibv_access_flags, all of which are required; at least one
  * @addr: out: address of the first byte
  * @len: out: bytes
  *

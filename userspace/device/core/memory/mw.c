@@ -10,12 +10,12 @@
 
 #include "core.h"
 
-#define REMOTE_CHANGE (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)
+#define REMOTE_CHANGE (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
 
 /* LOCAL_WRITE is accepted for windows, but has no meaning for peers */
-#define WINDOW_ACCESS                                                    \
-	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | REMOTE_CHANGE | \
-	 IB_ACCESS_ZERO_BASED | MKEY_OPTIONAL_ACCESS)
+#define WINDOW_ACCESS                                                      \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | REMOTE_CHANGE | \
+	 IBV_ACCESS_ZERO_BASED | MKEY_OPTIONAL_ACCESS)
 
 int mw_init(struct mkey *mkey, enum mkey_kind kind,
 	    const struct mynic_create_mkey *cmd)
@@ -76,10 +76,10 @@ static struct mkey *mw_find_region(const struct qp *qp, uint32_t lkey)
 /* A window has no rights that its region does not allow (IBTA 10.6.7.2) */
 static bool mw_allows(const struct mkey *region, uint32_t access)
 {
-	if (!(region->access & IB_ACCESS_MW_BIND) || access & ~WINDOW_ACCESS)
+	if (!(region->access & IBV_ACCESS_MW_BIND) || access & ~WINDOW_ACCESS)
 		return false;
 	return !(access & REMOTE_CHANGE) ||
-	       region->access & IB_ACCESS_LOCAL_WRITE;
+	       region->access & IBV_ACCESS_LOCAL_WRITE;
 }
 
 static void mw_bind_one(struct qp *qp, struct mkey *mw, struct mkey *region,
@@ -89,7 +89,7 @@ static void mw_bind_one(struct qp *qp, struct mkey *mw, struct mkey *region,
 
 	mw_unbind(mw);
 	mw->access = le32toh(op->access);
-	mw->iova = mw->access & IB_ACCESS_ZERO_BASED ? 0 : addr;
+	mw->iova = mw->access & IBV_ACCESS_ZERO_BASED ? 0 : addr;
 	mw->length = le64toh(op->length);
 	mw->offset = addr - region->iova;
 	mw->region = region;
@@ -104,7 +104,7 @@ static void mw_bind_one(struct qp *qp, struct mkey *mw, struct mkey *region,
 struct wqe_error mw_bind(struct qp *qp, const struct send_req *req)
 {
 	const struct mynic_bind_operands *op = &req->bind;
-	struct wqe_error error = { IB_WC_MW_BIND_ERR, MYNIC_SYN_BAD_MKEY };
+	struct wqe_error error = { IBV_WC_MW_BIND_ERR, MYNIC_SYN_BAD_MKEY };
 	struct mkey *mw = mw_find_window(qp, req->rkey);
 	uint64_t length = le64toh(op->length);
 	struct mkey *region;

@@ -8,18 +8,18 @@
 
 #include "base/verbs.h"
 
-#define FETH_PLACEMENTS (IB_FLUSH_GLOBAL | IB_FLUSH_PERSISTENT)
+#define FETH_PLACEMENTS (IBV_FLUSH_GLOBAL | IBV_FLUSH_PERSISTENT)
 #define FETH_PLACEMENT_MASK 0xf
 #define FETH_SELECTIVITY_SHIFT 4
 #define FETH_SELECTIVITY_MASK 0x3
 
-/* enum ib_placement_type of a FETH; unknown bits are possible. */
+/* enum ibv_placement_type of a FETH; unknown bits are possible. */
 static inline uint32_t feth_placement(uint32_t feth)
 {
 	return feth & FETH_PLACEMENT_MASK;
 }
 
-/* enum ib_selectivity_level of a FETH; unknown values are possible. */
+/* enum ibv_selectivity_level of a FETH; unknown values are possible. */
 static inline uint32_t feth_selectivity(uint32_t feth)
 {
 	return feth >> FETH_SELECTIVITY_SHIFT & FETH_SELECTIVITY_MASK;
@@ -29,7 +29,7 @@ static inline uint32_t feth_selectivity(uint32_t feth)
 static inline bool feth_is_valid(uint32_t placement, uint32_t selectivity)
 {
 	return placement && !(placement & ~FETH_PLACEMENTS) &&
-	       selectivity <= IB_FLUSH_MR;
+	       selectivity <= IBV_FLUSH_MR;
 }
 
 /* Both arguments must be valid. */

@@ -23,10 +23,10 @@ static uint32_t flush_needed_access(uint32_t placement)
 {
 	uint32_t access = 0;
 
-	if (placement & IB_FLUSH_GLOBAL)
-		access |= IB_ACCESS_FLUSH_GLOBAL;
-	if (placement & IB_FLUSH_PERSISTENT)
-		access |= IB_ACCESS_FLUSH_PERSISTENT;
+	if (placement & IBV_FLUSH_GLOBAL)
+		access |= IBV_ACCESS_FLUSH_GLOBAL;
+	if (placement & IBV_FLUSH_PERSISTENT)
+		access |= IBV_ACCESS_FLUSH_PERSISTENT;
 	return access;
 }
 
@@ -62,14 +62,14 @@ enum message_fault flush_check(struct qp *qp, const struct roce_hdr *hdr,
 		return MESSAGE_BAD_FETH;
 	if (access & ~qp->attr.access_flags)
 		return MESSAGE_NOT_ALLOWED;
-	if (selectivity == IB_FLUSH_RANGE && hdr->dma_len > WQE_MAX_LENGTH)
+	if (selectivity == IBV_FLUSH_RANGE && hdr->dma_len > WQE_MAX_LENGTH)
 		return MESSAGE_BAD_LENGTH;
 	fault = message_mkey_fault(flush_find_range(
-		qp, hdr, selectivity == IB_FLUSH_MR, access, response));
+		qp, hdr, selectivity == IBV_FLUSH_MR, access, response));
 	/*
 	 * Data that was written is in memory and visible to all readers already
 	 */
-	if (!(placement & IB_FLUSH_PERSISTENT))
+	if (!(placement & IBV_FLUSH_PERSISTENT))
 		response->flush_left = 0;
 	return fault;
 }
@@ -174,7 +174,7 @@ int flush_run(struct qp *qp, struct response *response,
 		return -EINPROGRESS;
 	err = mkey_check_remote(qp, xrc_pd(qp, response->srqn), response->rkey,
 				response->addr, response->flush_left,
-				IB_ACCESS_FLUSH_PERSISTENT, &mkey);
+				IBV_ACCESS_FLUSH_PERSISTENT, &mkey);
 	if (!err)
 		err = flush_run_pieces(qp, response, mkey);
 	flush_call_next(qp->nic);

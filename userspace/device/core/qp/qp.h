@@ -40,12 +40,12 @@ struct xrcd;
 
 /**
  * struct qp_attr - attributes from MODIFY_QP, checked and in host byte order
- * @path_mtu: enum ib_mtu
+ * @path_mtu: enum ibv_mtu
  * @qkey: Q_Key
  * @rq_psn: first PSN to expect, 24 bits
  * @sq_psn: first PSN to send, 24 bits
  * @dest_qpn: QPN of the peer, 24 bits
- * @access_flags: enum ib_access_flags for peers; other bits may be set
+ * @access_flags: enum ibv_access_flags for peers; other bits may be set
  * @max_rd_atomic: outstanding READs and atomics as requester
  * @max_dest_rd_atomic: outstanding READs and atomics as responder
  * @min_rnr_timer: IBTA RNR NAK timer field, 5 bits
@@ -134,7 +134,7 @@ struct qp_attr {
 struct qp {
 	struct nic *nic;
 	uint32_t number;
-	enum ib_qp_state state;
+	enum ibv_qp_state state;
 	uint8_t type;
 	uint8_t service;
 	uint8_t flags;
@@ -200,7 +200,7 @@ static inline bool qp_is_responder(const struct qp *qp)
 
 static inline bool qp_can_receive(const struct qp *qp)
 {
-	return qp->state >= IB_QPS_RTR && qp->state <= IB_QPS_SQE;
+	return qp->state >= IBV_QPS_RTR && qp->state <= IBV_QPS_SQE;
 }
 
 /* The QP with any number, or NULL; takes constant time. */

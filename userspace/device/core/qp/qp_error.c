@@ -33,7 +33,7 @@ void qp_enter_error(struct qp *qp)
 			  nic_now(qp->nic) + RQ_RING_DELAY);
 }
 
-static void qp_error_note_move(const struct qp *qp, enum ib_qp_state to,
+static void qp_error_note_move(const struct qp *qp, enum ibv_qp_state to,
 			       int event)
 {
 	const struct journal_entry entry = {
@@ -49,10 +49,10 @@ static void qp_error_note_move(const struct qp *qp, enum ib_qp_state to,
 
 void qp_to_error(struct nic *nic, struct qp *qp, int event)
 {
-	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_RESET)
+	if (qp->state == IBV_QPS_ERR || qp->state == IBV_QPS_RESET)
 		return;
-	qp_error_note_move(qp, IB_QPS_ERR, event);
-	qp->state = IB_QPS_ERR;
+	qp_error_note_move(qp, IBV_QPS_ERR, event);
+	qp->state = IBV_QPS_ERR;
 	qp_enter_error(qp);
 	qp_schedule(nic, qp);
 	if (event)
@@ -61,9 +61,9 @@ void qp_to_error(struct nic *nic, struct qp *qp, int event)
 
 void qp_to_sqe(struct qp *qp)
 {
-	if (qp->state != IB_QPS_RTS)
+	if (qp->state != IBV_QPS_RTS)
 		return;
-	qp_error_note_move(qp, IB_QPS_SQE, 0);
-	qp->state = IB_QPS_SQE;
+	qp_error_note_move(qp, IBV_QPS_SQE, 0);
+	qp->state = IBV_QPS_SQE;
 	qp_schedule(qp->nic, qp);
 }

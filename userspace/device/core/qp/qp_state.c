@@ -10,24 +10,24 @@
 #include "mynic_regs.h"
 
 /* Short names make the table readable */
-#define CUR IB_QP_CUR_STATE
-#define NOTIFY IB_QP_EN_SQD_ASYNC_NOTIFY
-#define ACCESS IB_QP_ACCESS_FLAGS
-#define PKEY IB_QP_PKEY_INDEX
-#define PORT IB_QP_PORT
-#define QKEY IB_QP_QKEY
-#define AV IB_QP_AV
-#define MTU IB_QP_PATH_MTU
-#define TIMEOUT IB_QP_TIMEOUT
-#define RETRY IB_QP_RETRY_CNT
-#define RNR_RETRY IB_QP_RNR_RETRY
-#define RQ_PSN IB_QP_RQ_PSN
-#define RD IB_QP_MAX_QP_RD_ATOMIC
-#define RNR_TIMER IB_QP_MIN_RNR_TIMER
-#define SQ_PSN IB_QP_SQ_PSN
-#define DEST_RD IB_QP_MAX_DEST_RD_ATOMIC
-#define DEST IB_QP_DEST_QPN
-#define RATE IB_QP_RATE_LIMIT
+#define CUR IBV_QP_CUR_STATE
+#define NOTIFY IBV_QP_EN_SQD_ASYNC_NOTIFY
+#define ACCESS IBV_QP_ACCESS_FLAGS
+#define PKEY IBV_QP_PKEY_INDEX
+#define PORT IBV_QP_PORT
+#define QKEY IBV_QP_QKEY
+#define AV IBV_QP_AV
+#define MTU IBV_QP_PATH_MTU
+#define TIMEOUT IBV_QP_TIMEOUT
+#define RETRY IBV_QP_RETRY_CNT
+#define RNR_RETRY IBV_QP_RNR_RETRY
+#define RQ_PSN IBV_QP_RQ_PSN
+#define RD IBV_QP_MAX_QP_RD_ATOMIC
+#define RNR_TIMER IBV_QP_MIN_RNR_TIMER
+#define SQ_PSN IBV_QP_SQ_PSN
+#define DEST_RD IBV_QP_MAX_DEST_RD_ATOMIC
+#define DEST IBV_QP_DEST_QPN
+#define RATE IBV_QP_RATE_LIMIT
 #define ECE MYNIC_QP_ATTR_ECE
 
 #define ON(type) (1 << MYNIC_QP_##type)
@@ -39,8 +39,8 @@
 
 /**
  * struct rule - a transition for some types of QP
- * @from: enum ib_qp_state
- * @to: enum ib_qp_state
+ * @from: enum ibv_qp_state
+ * @to: enum ibv_qp_state
  * @types: one bit, 1 << enum mynic_qp_type, for each type
  * @required: attributes that must be given besides the state
  * @optional: attributes that may be given
@@ -53,12 +53,12 @@ struct rule {
 	uint32_t optional;
 };
 
-#define RESET IB_QPS_RESET
-#define INIT IB_QPS_INIT
-#define RTR IB_QPS_RTR
-#define RTS IB_QPS_RTS
-#define SQD IB_QPS_SQD
-#define SQE IB_QPS_SQE
+#define RESET IBV_QPS_RESET
+#define INIT IBV_QPS_INIT
+#define RTR IBV_QPS_RTR
+#define RTS IBV_QPS_RTS
+#define SQD IBV_QPS_SQD
+#define SQE IBV_QPS_SQE
 
 /* Transitions to RESET and ERR are always legal, and not in the table */
 static const struct rule rules[] = {
@@ -127,8 +127,8 @@ bool qp_transition_is_legal(uint8_t type, uint8_t from, uint8_t to,
 {
 	const struct rule *end = rules + ARRAY_SIZE(rules);
 
-	mask &= ~(uint32_t)IB_QP_STATE;
-	if (to == IB_QPS_RESET || to == IB_QPS_ERR)
+	mask &= ~(uint32_t)IBV_QP_STATE;
+	if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
 		return !mask;
 	for (const struct rule *rule = rules; rule != end; rule++) {
 		if (rule->from == from && rule->to == to &&

@@ -8,9 +8,9 @@
 /**
  * qp_transition_is_legal() - check a change of state and attributes
  * @type: enum mynic_qp_type of an existing QP
- * @from: enum ib_qp_state
+ * @from: enum ibv_qp_state
  * @to: any value
- * @mask: enum ib_qp_attr_mask, any value
+ * @mask: enum ibv_qp_attr_mask, any value
  *
  * The rules are those of IBTA 10.3.1 and of the tables in 11.2.5.2 (Modify
  * Queue Pair). RAW_PACKET has those of the verbs API.

@@ -54,7 +54,7 @@ void rndv_start(struct qp *qp, struct tag *tag)
 
 static void rndv_fetch_read(const struct tag *tag, struct send_req *req)
 {
-	req->opcode = IB_WR_RDMA_READ;
+	req->opcode = IBV_WR_RDMA_READ;
 	req->traits = SEND_HAS_RESPONSE;
 	req->remote_addr = be64toh(tag->header.va);
 	req->rkey = be32toh(tag->header.rkey);
@@ -73,10 +73,10 @@ static void rndv_fetch_fin(const struct tag *tag, struct send_req *req)
 {
 	struct tm_header header = tag->header;
 
-	header.opcode = IB_TMH_FIN;
-	req->opcode = IB_WR_SEND;
+	header.opcode = IBV_TMH_FIN;
+	req->opcode = IBV_WR_SEND;
 	req->traits = SEND_TAKES_RECV;
-	req->flags = IB_SEND_INLINE | IB_SEND_FENCE;
+	req->flags = IBV_SEND_INLINE | IBV_SEND_FENCE;
 	req->length = sizeof(header);
 	memcpy(req->data, &header, sizeof(header));
 }
@@ -110,7 +110,7 @@ static void rndv_complete(struct qp *qp, const struct tag *tag,
 		.wr_id = htole64(tag->wr_id),
 		.status = htole32(error.status),
 		.vendor_err = htole32(error.syndrome),
-		.opcode = htole32(IB_WC_TM_RECV),
+		.opcode = htole32(IBV_WC_TM_RECV),
 		.qp_num = htole32(qp->number),
 	};
 
@@ -118,7 +118,7 @@ static void rndv_complete(struct qp *qp, const struct tag *tag,
 	if (error.status) {
 		qp_add(qp, MYNIC_STAT_RECV_ERRORS);
 	} else {
-		cqe.wc_flags = htole32(IB_WC_TM_DATA_VALID);
+		cqe.wc_flags = htole32(IBV_WC_TM_DATA_VALID);
 		cqe.byte_len = htole32(be32toh(tag->header.len));
 	}
 	cq_push(qp->nic, qp->recv_cq, &cqe, false, nic_now(qp->nic));
@@ -147,7 +147,7 @@ void rndv_done(struct qp *qp, struct wqe_error error)
 
 bool rndv_flush(struct qp *qp)
 {
-	static const struct wqe_error error = { IB_WC_WR_FLUSH_ERR,
+	static const struct wqe_error error = { IBV_WC_WR_FLUSH_ERR,
 						MYNIC_SYN_FLUSHED };
 	struct requester *q = &qp->req;
 	struct rndv *rndv = &qp->rndv;

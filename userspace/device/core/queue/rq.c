@@ -21,7 +21,7 @@ static void rq_count_error(struct qp *qp, struct wqe_error error)
 	};
 
 	qp_add(qp, MYNIC_STAT_RECV_ERRORS);
-	if (error.status != IB_WC_WR_FLUSH_ERR)
+	if (error.status != IBV_WC_WR_FLUSH_ERR)
 		nic_note(qp->nic, &entry);
 }
 
@@ -39,7 +39,7 @@ void rq_complete(struct qp *qp, const struct recv_req *req,
 
 static void rq_flush_recv(struct qp *qp)
 {
-	struct wqe_error error = { IB_WC_WR_FLUSH_ERR, MYNIC_SYN_FLUSHED };
+	struct wqe_error error = { IBV_WC_WR_FLUSH_ERR, MYNIC_SYN_FLUSHED };
 	struct mynic_cqe cqe = { 0 };
 
 	qp->resp.has_recv = false;

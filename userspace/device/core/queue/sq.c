@@ -21,23 +21,23 @@
 #define MIN_REQS 16
 #define MAX_REQS 256
 
-/* enum ib_wc_opcode by enum ib_wr_opcode */
+/* enum ibv_wc_opcode by enum ibv_wr_opcode */
 static const uint8_t wc_opcodes[] = {
-	[IB_WR_RDMA_WRITE] = IB_WC_RDMA_WRITE,
-	[IB_WR_RDMA_WRITE_WITH_IMM] = IB_WC_RDMA_WRITE,
-	[IB_WR_SEND] = IB_WC_SEND,
-	[IB_WR_SEND_WITH_IMM] = IB_WC_SEND,
-	[IB_WR_RDMA_READ] = IB_WC_RDMA_READ,
-	[IB_WR_ATOMIC_CMP_AND_SWP] = IB_WC_COMP_SWAP,
-	[IB_WR_ATOMIC_FETCH_AND_ADD] = IB_WC_FETCH_ADD,
-	[IB_WR_LOCAL_INV] = IB_WC_LOCAL_INV,
-	[IB_WR_BIND_MW] = IB_WC_BIND_MW,
-	[IB_WR_SEND_WITH_INV] = IB_WC_SEND,
+	[IBV_WR_RDMA_WRITE] = IBV_WC_RDMA_WRITE,
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_WC_RDMA_WRITE,
+	[IBV_WR_SEND] = IBV_WC_SEND,
+	[IBV_WR_SEND_WITH_IMM] = IBV_WC_SEND,
+	[IBV_WR_RDMA_READ] = IBV_WC_RDMA_READ,
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = IBV_WC_COMP_SWAP,
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = IBV_WC_FETCH_ADD,
+	[IBV_WR_LOCAL_INV] = IBV_WC_LOCAL_INV,
+	[IBV_WR_BIND_MW] = IBV_WC_BIND_MW,
+	[IBV_WR_SEND_WITH_INV] = IBV_WC_SEND,
 	[MYNIC_WR_REG_MR] = MYNIC_WC_REG_MR,
-	[IB_WR_TSO] = IB_WC_TSO,
-	[IB_WR_DRIVER1] = IB_WC_DRIVER1,
-	[IB_WR_FLUSH] = IB_WC_FLUSH,
-	[IB_WR_ATOMIC_WRITE] = IB_WC_ATOMIC_WRITE,
+	[IBV_WR_TSO] = IBV_WC_TSO,
+	[IBV_WR_DRIVER1] = IBV_WC_DRIVER1,
+	[IBV_WR_FLUSH] = IBV_WC_FLUSH,
+	[IBV_WR_ATOMIC_WRITE] = IBV_WC_ATOMIC_WRITE,
 };
 
 /* Upper bound of the spares that are kept */
@@ -259,7 +259,7 @@ static void sq_complete_one(struct qp *qp, const struct send_req *req,
 		.qp_num = htole32(qp->number),
 	};
 
-	if (req->flags & IB_SEND_SIGNALED || qp->flags & MYNIC_QP_SIG_ALL)
+	if (req->flags & IBV_SEND_SIGNALED || qp->flags & MYNIC_QP_SIG_ALL)
 		cq_push(qp->nic, qp->send_cq, &cqe, false, now);
 }
 
@@ -298,7 +298,7 @@ void sq_fail(struct qp *qp, struct wqe_error error)
 	if (q->cur == q->ci)
 		q->cur++;
 	q->ci++;
-	if (!qp_is_requester(qp) && qp->state == IB_QPS_RTS)
+	if (!qp_is_requester(qp) && qp->state == IBV_QPS_RTS)
 		qp_to_sqe(qp);
 	else
 		qp_to_error(qp->nic, qp, 0);
@@ -306,7 +306,7 @@ void sq_fail(struct qp *qp, struct wqe_error error)
 
 bool sq_flush(struct qp *qp)
 {
-	struct wqe_error error = { IB_WC_WR_FLUSH_ERR, MYNIC_SYN_FLUSHED };
+	struct wqe_error error = { IBV_WC_WR_FLUSH_ERR, MYNIC_SYN_FLUSHED };
 	struct requester *q = &qp->req;
 	uint64_t wr_ids[SQ_QUANTUM];
 	uint32_t num;

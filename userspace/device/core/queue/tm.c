@@ -231,7 +231,7 @@ static int tm_add(struct nic *nic, struct tm *tm,
 	}
 	if (!tag) {
 		tm_count_done(nic, tm);
-		return IB_WC_TM_ERR;
+		return IBV_WC_TM_ERR;
 	}
 	tag->order = tm->next_order++;
 	tag->wr_id = le64toh(wqe->recv_wr_id);
@@ -245,7 +245,7 @@ static int tm_add(struct nic *nic, struct tm *tm,
 	}
 	TAILQ_INSERT_TAIL(&tm->tags, tag, link);
 	tm->num_tags++;
-	return IB_WC_SUCCESS;
+	return IBV_WC_SUCCESS;
 }
 
 static int tm_del(struct nic *nic, struct srq *srq,
@@ -256,39 +256,39 @@ static int tm_del(struct nic *nic, struct srq *srq,
 	struct tag *tag;
 
 	if (!name)
-		return IB_WC_TM_ERR;
+		return IBV_WC_TM_ERR;
 	tag = TAILQ_FIRST(&name->tags);
 	tm_remove_tag(srq->tm, tag);
 	free(tag);
 	tm_release(nic, srq);
-	return IB_WC_SUCCESS;
+	return IBV_WC_SUCCESS;
 }
 
-/* enum ib_wc_opcode by enum ib_ops_wr_opcode */
+/* enum ibv_wc_opcode by enum ibv_ops_wr_opcode */
 static const uint8_t wc_opcodes[] = {
-	[IB_WR_TAG_ADD] = IB_WC_TM_ADD,
-	[IB_WR_TAG_DEL] = IB_WC_TM_DEL,
-	[IB_WR_TAG_SYNC] = IB_WC_TM_SYNC,
+	[IBV_WR_TAG_ADD] = IBV_WC_TM_ADD,
+	[IBV_WR_TAG_DEL] = IBV_WC_TM_DEL,
+	[IBV_WR_TAG_SYNC] = IBV_WC_TM_SYNC,
 };
 
 static int tm_execute(struct nic *nic, struct srq *srq,
 		      const struct mynic_tag_wqe *wqe, unsigned int opcode,
 		      uint32_t flags)
 {
-	if (opcode > IB_WR_TAG_SYNC ||
-	    flags & ~(uint32_t)(IB_OPS_SIGNALED | IB_OPS_TM_SYNC)) {
+	if (opcode > IBV_WR_TAG_SYNC ||
+	    flags & ~(uint32_t)(IBV_OPS_SIGNALED | IBV_OPS_TM_SYNC)) {
 		nic_count(nic, MYNIC_STAT_BAD_WQE);
-		if (opcode == IB_WR_TAG_ADD)
+		if (opcode == IBV_WR_TAG_ADD)
 			tm_count_done(nic, srq->tm);
-		return IB_WC_LOC_QP_OP_ERR;
+		return IBV_WC_LOC_QP_OP_ERR;
 	}
-	if (flags & IB_OPS_TM_SYNC)
+	if (flags & IBV_OPS_TM_SYNC)
 		srq->tm->handled = le32toh(wqe->unexpected_cnt);
-	if (opcode == IB_WR_TAG_ADD)
+	if (opcode == IBV_WR_TAG_ADD)
 		return tm_add(nic, srq->tm, wqe);
-	if (opcode == IB_WR_TAG_DEL)
+	if (opcode == IBV_WR_TAG_DEL)
 		return tm_del(nic, srq, wqe);
-	return IB_WC_SUCCESS;
+	return IBV_WC_SUCCESS;
 }
 
 static void tm_run_one(struct nic *nic, struct srq *srq,
@@ -302,13 +302,13 @@ static void tm_run_one(struct nic *nic, struct srq *srq,
 
 	status = tm_execute(nic, srq, wqe, opcode, flags);
 	tm_open_tags(srq->tm);
-	if (!status && !(flags & IB_OPS_SIGNALED))
+	if (!status && !(flags & IBV_OPS_SIGNALED))
 		return;
 	cqe.status = htole32(status);
-	if (opcode <= IB_WR_TAG_SYNC)
+	if (opcode <= IBV_WR_TAG_SYNC)
 		cqe.opcode = htole32(wc_opcodes[opcode]);
 	if (srq->tm->handled != srq->tm->unexpected)
-		cqe.wc_flags = htole32(IB_WC_TM_SYNC_REQ);
+		cqe.wc_flags = htole32(IBV_WC_TM_SYNC_REQ);
 	cq_push(nic, srq->cq, &cqe, false, nic_now(nic));
 }
 
@@ -390,9 +390,9 @@ static void tm_read_header(struct tm_match *match, const struct packet *pkt,
 		return;
 	iov_read(&cursor, &match->header,
 		 len < TM_RNDV_HDR ? TM_EAGER_HDR : TM_RNDV_HDR);
-	if (match->header.opcode == IB_TMH_EAGER)
+	if (match->header.opcode == IBV_TMH_EAGER)
 		match->kind = TM_EAGER;
-	else if (match->header.opcode == IB_TMH_RNDV && len >= TM_RNDV_HDR &&
+	else if (match->header.opcode == IBV_TMH_RNDV && len >= TM_RNDV_HDR &&
 		 len <= TM_MAX_RNDV_HDR && info->flags & OPCODE_LAST)
 		match->kind = TM_RNDV;
 }
@@ -490,9 +490,9 @@ void tm_begun(struct qp *qp)
 	const struct tm_match *match = &qp->resp.match;
 	struct mynic_cqe cqe = {
 		.wr_id = htole64(qp->resp.recv.wr_id),
-		.opcode = htole32(IB_WC_TM_RECV),
+		.opcode = htole32(IBV_WC_TM_RECV),
 		.qp_num = htole32(qp->number),
-		.wc_flags = htole32(IB_WC_TM_MATCH),
+		.wc_flags = htole32(IBV_WC_TM_MATCH),
 	};
 
 	if (match->kind != TM_EAGER)
@@ -506,30 +506,30 @@ struct wqe_error tm_complete(struct qp *qp, bool single, struct mynic_cqe *cqe)
 	struct tm_match *match = &qp->resp.match;
 	uint32_t flags = 0;
 
-	cqe->opcode = htole32(IB_WC_TM_RECV);
+	cqe->opcode = htole32(IBV_WC_TM_RECV);
 	switch (match->kind) {
 	case TM_NO_TAG:
-		cqe->opcode = htole32(IB_WC_TM_NO_TAG);
+		cqe->opcode = htole32(IBV_WC_TM_NO_TAG);
 		break;
 	case TM_EAGER:
-		flags = IB_WC_TM_DATA_VALID | (single ? IB_WC_TM_MATCH : 0);
+		flags = IBV_WC_TM_DATA_VALID | (single ? IBV_WC_TM_MATCH : 0);
 		break;
 	case TM_RNDV:
-		flags = IB_WC_TM_MATCH;
+		flags = IBV_WC_TM_MATCH;
 		rndv_start(qp, match->tag);
 		match->tag = NULL;
 		break;
 	case TM_INCOMPLETE:
-		flags = IB_WC_TM_MATCH | IB_WC_TM_DATA_VALID;
+		flags = IBV_WC_TM_MATCH | IBV_WC_TM_DATA_VALID;
 		if (qp->resp.offset > qp->resp.recv.capacity)
 			cqe->byte_len = htole32(qp->resp.recv.capacity);
 		break;
 	}
 	cqe->wc_flags |= htole32(flags);
-	if (flags & IB_WC_TM_MATCH)
+	if (flags & IBV_WC_TM_MATCH)
 		tm_set_tag(cqe, &match->header);
 	if (match->kind == TM_INCOMPLETE)
-		return (struct wqe_error){ IB_WC_TM_RNDV_INCOMPLETE, 0 };
+		return (struct wqe_error){ IBV_WC_TM_RNDV_INCOMPLETE, 0 };
 	return (struct wqe_error){ 0 };
 }
 

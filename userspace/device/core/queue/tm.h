@@ -31,7 +31,7 @@ struct srq;
 
 /**
  * struct tm_header - header of each message for tag matching
- * @opcode: enum ib_tmh_op
+ * @opcode: enum ibv_tmh_op
  * @reserved: ignored
  * @app_ctx: for the application; passed through
  * @tag: tag to match

@@ -36,36 +36,37 @@ static const struct {
 	uint8_t flags;
 	uint8_t traits;
 } send_table[MYNIC_WQE_OPCODE_MASK + 1] = {
-	[IB_WR_RDMA_WRITE] = { RC | XRC | UC, IB_SEND_INLINE },
-	[IB_WR_RDMA_WRITE_WITH_IMM] = { RC | XRC | UC, IB_SEND_INLINE,
-					SEND_TAKES_RECV },
-	[IB_WR_SEND] = { RC | XRC | UC | UD | RAW, IB_SEND_INLINE,
-			 SEND_TAKES_RECV },
-	[IB_WR_SEND_WITH_IMM] = { RC | XRC | UC | UD, IB_SEND_INLINE,
-				  SEND_TAKES_RECV },
-	[IB_WR_RDMA_READ] = { RC | XRC, 0, SEND_HAS_RESPONSE },
-	[IB_WR_ATOMIC_CMP_AND_SWP] = { RC | XRC, 0, SEND_HAS_RESPONSE },
-	[IB_WR_ATOMIC_FETCH_AND_ADD] = { RC | XRC, 0, SEND_HAS_RESPONSE },
-	[IB_WR_LOCAL_INV] = { RC | XRC | UC, 0, SEND_IS_LOCAL },
-	[IB_WR_BIND_MW] = { RC | XRC | UC, 0, SEND_IS_LOCAL },
-	[IB_WR_SEND_WITH_INV] = { RC | XRC | UC, IB_SEND_INLINE,
-				  SEND_TAKES_RECV },
-	[IB_WR_TSO] = { UD | RAW, 0 },
-	[IB_WR_DRIVER1] = { DRIVER, IB_SEND_INLINE },
-	[IB_WR_FLUSH] = { RC | XRC, 0, SEND_HAS_RESPONSE },
-	[IB_WR_ATOMIC_WRITE] = { RC | XRC, IB_SEND_INLINE, SEND_HAS_RESPONSE },
+	[IBV_WR_RDMA_WRITE] = { RC | XRC | UC, IBV_SEND_INLINE },
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = { RC | XRC | UC, IBV_SEND_INLINE,
+					 SEND_TAKES_RECV },
+	[IBV_WR_SEND] = { RC | XRC | UC | UD | RAW, IBV_SEND_INLINE,
+			  SEND_TAKES_RECV },
+	[IBV_WR_SEND_WITH_IMM] = { RC | XRC | UC | UD, IBV_SEND_INLINE,
+				   SEND_TAKES_RECV },
+	[IBV_WR_RDMA_READ] = { RC | XRC, 0, SEND_HAS_RESPONSE },
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = { RC | XRC, 0, SEND_HAS_RESPONSE },
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = { RC | XRC, 0, SEND_HAS_RESPONSE },
+	[IBV_WR_LOCAL_INV] = { RC | XRC | UC, 0, SEND_IS_LOCAL },
+	[IBV_WR_BIND_MW] = { RC | XRC | UC, 0, SEND_IS_LOCAL },
+	[IBV_WR_SEND_WITH_INV] = { RC | XRC | UC, IBV_SEND_INLINE,
+				   SEND_TAKES_RECV },
+	[IBV_WR_TSO] = { UD | RAW, 0 },
+	[IBV_WR_DRIVER1] = { DRIVER, IBV_SEND_INLINE },
+	[IBV_WR_FLUSH] = { RC | XRC, 0, SEND_HAS_RESPONSE },
+	[IBV_WR_ATOMIC_WRITE] = { RC | XRC, IBV_SEND_INLINE,
+				  SEND_HAS_RESPONSE },
 	[MYNIC_WR_REG_MR] = { RC | XRC | UC, 0, SEND_IS_LOCAL },
 };
 
-#define COMMON_FLAGS (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED)
+#define COMMON_FLAGS (IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED)
 
 /* Flags that all opcodes of a type accept */
 static const uint8_t type_flags[] = {
 	[MYNIC_QP_RC] = COMMON_FLAGS,
 	[MYNIC_QP_UC] = COMMON_FLAGS,
-	[MYNIC_QP_UD] = COMMON_FLAGS | IB_SEND_IP_CSUM,
-	[MYNIC_QP_GSI] = COMMON_FLAGS | IB_SEND_IP_CSUM,
-	[MYNIC_QP_RAW_PACKET] = COMMON_FLAGS | IB_SEND_IP_CSUM,
+	[MYNIC_QP_UD] = COMMON_FLAGS | IBV_SEND_IP_CSUM,
+	[MYNIC_QP_GSI] = COMMON_FLAGS | IBV_SEND_IP_CSUM,
+	[MYNIC_QP_RAW_PACKET] = COMMON_FLAGS | IBV_SEND_IP_CSUM,
 	[MYNIC_QP_XRC_INI] = COMMON_FLAGS,
 	[MYNIC_QP_DRIVER] = COMMON_FLAGS,
 };
@@ -92,7 +93,7 @@ static void wqe_fetch_sges(struct sge *sge, const void *src, unsigned int num)
 
 static_assert(sizeof(struct sge) == sizeof(struct mynic_sge), "sge");
 
-static struct wqe_error wqe_bad_wqe(struct nic *nic, enum ib_wc_status status,
+static struct wqe_error wqe_bad_wqe(struct nic *nic, enum ibv_wc_status status,
 				    enum mynic_syndrome syndrome)
 {
 	nic_count(nic, MYNIC_STAT_BAD_WQE);
@@ -106,29 +107,29 @@ static struct wqe_error wqe_fetch_data(struct qp *qp, const uint8_t *data,
 	struct mynic_atomic_operands operands;
 	uint64_t length = 0;
 
-	if (req->flags & IB_SEND_INLINE) {
+	if (req->flags & IBV_SEND_INLINE) {
 		if (len > room)
-			return wqe_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+			return wqe_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR,
 					   MYNIC_SYN_BAD_LEN);
 		wqe_fetch(req->data, data, len);
 		req->length = len;
 		return (struct wqe_error){ 0 };
 	}
 	if (len > room / sizeof(struct mynic_sge))
-		return wqe_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR,
 				   MYNIC_SYN_BAD_LEN);
 	req->num_sge = len;
 	wqe_fetch_sges(req->sge, data, len);
 	for (uint32_t i = 0; i < len; i++)
 		length += req->sge[i].length;
 	if (length > WQE_MAX_LENGTH)
-		return wqe_bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR,
+		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_LEN_ERR,
 				   MYNIC_SYN_BAD_LEN);
 	req->length = length;
-	if (req->opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
-	    req->opcode == IB_WR_ATOMIC_FETCH_AND_ADD) {
+	if (req->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	    req->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
 		if (len != 1 || length != sizeof(uint64_t))
-			return wqe_bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR,
+			return wqe_bad_wqe(qp->nic, IBV_WC_LOC_LEN_ERR,
 					   MYNIC_SYN_BAD_LEN);
 		wqe_fetch(&operands, data + MYNIC_WQE_ATOMIC, sizeof(operands));
 		req->compare_add = le64toh(operands.compare_add);
@@ -147,17 +148,17 @@ static struct wqe_error wqe_fetch_flush(struct qp *qp, const uint8_t *data,
 	uint64_t length;
 
 	if (len || room < sizeof(operands))
-		return wqe_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR,
 				   MYNIC_SYN_BAD_LEN);
 	wqe_fetch(&operands, data, sizeof(operands));
 	length = le64toh(operands.length);
 	if (length > WQE_MAX_LENGTH)
-		return wqe_bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR,
+		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_LEN_ERR,
 				   MYNIC_SYN_BAD_LEN);
 	placement = le32toh(operands.placement);
 	selectivity = le32toh(operands.selectivity);
 	if (!feth_is_valid(placement, selectivity))
-		return wqe_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR,
 				   MYNIC_SYN_BAD_FLAGS);
 	req->feth = feth_make(placement, selectivity);
 	req->flush_len = length;
@@ -171,12 +172,12 @@ static struct wqe_error wqe_fetch_local(struct qp *qp, const uint8_t *data,
 {
 	uint32_t size = 0;
 
-	if (req->opcode == IB_WR_BIND_MW)
+	if (req->opcode == IBV_WR_BIND_MW)
 		size = sizeof(req->bind);
 	else if (req->opcode == MYNIC_WR_REG_MR)
 		size = sizeof(req->reg_mr);
 	if (len || size > room)
-		return wqe_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR,
 				   MYNIC_SYN_BAD_LEN);
 	wqe_fetch(req->data, data, size);
 	req->length = 0;
@@ -192,7 +193,7 @@ static struct wqe_error wqe_fetch_atomic_write(struct qp *qp,
 
 	if (!error.status &&
 	    (req->length != sizeof(uint64_t) || req->num_sge > 1))
-		return wqe_bad_wqe(qp->nic, IB_WC_LOC_LEN_ERR,
+		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_LEN_ERR,
 				   MYNIC_SYN_BAD_LEN);
 	return error;
 }
@@ -214,7 +215,7 @@ static struct wqe_error wqe_fetch_tso(struct qp *qp, const uint8_t *data,
 	req->hdr_len = le16toh(wqe->hdr_len);
 	header_room = (req->hdr_len + align - 1) / align * align;
 	if (header_room > room)
-		return wqe_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR,
 				   MYNIC_SYN_BAD_LEN);
 	error = wqe_fetch_data(qp, data + header_room, room - header_room,
 			       le32toh(wqe->len), req);
@@ -247,15 +248,15 @@ static struct wqe_error wqe_read_send(struct qp *qp, const uint8_t *slot,
 	req->flags = ctrl >> MYNIC_WQE_FLAGS_SHIFT;
 	req->num_sge = 0;
 	if (!wqe_is_allowed(qp, req->opcode))
-		return wqe_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR,
 				   MYNIC_SYN_BAD_OPCODE);
 	if (ctrl >> MYNIC_WQE_FLAGS_SHIFT &
 	    ~(type_flags[qp->type] | send_table[req->opcode].flags))
-		return wqe_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR,
 				   MYNIC_SYN_BAD_FLAGS);
 	req->traits = send_table[req->opcode].traits;
-	if (req->opcode == IB_WR_LOCAL_INV ||
-	    req->opcode == IB_WR_SEND_WITH_INV)
+	if (req->opcode == IBV_WR_LOCAL_INV ||
+	    req->opcode == IBV_WR_SEND_WITH_INV)
 		req->imm = le32toh(wqe.invalidate_rkey);
 	else
 		req->imm = wqe.imm_data;
@@ -278,12 +279,12 @@ static struct wqe_error wqe_read_send(struct qp *qp, const uint8_t *slot,
 		req->remote_srqn = le32toh(ext.remote_srqn) & 0xffffff;
 		data = MYNIC_WQE_DATA_EXT;
 	}
-	if (req->opcode == IB_WR_TSO)
+	if (req->opcode == IBV_WR_TSO)
 		return wqe_fetch_tso(qp, slot + data, stride - data, &wqe, req);
-	if (req->opcode == IB_WR_FLUSH)
+	if (req->opcode == IBV_WR_FLUSH)
 		return wqe_fetch_flush(qp, slot + data, stride - data,
 				       le32toh(wqe.len), req);
-	if (req->opcode == IB_WR_ATOMIC_WRITE)
+	if (req->opcode == IBV_WR_ATOMIC_WRITE)
 		return wqe_fetch_atomic_write(qp, slot + data, stride - data,
 					      le32toh(wqe.len), req);
 	if (req->traits & SEND_IS_LOCAL)
@@ -306,7 +307,7 @@ void wqe_fetch_send(struct qp *qp, uint32_t index, struct send_req *req)
 		return;
 	}
 	req->wr_id = 0;
-	req->error = (struct wqe_error){ IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA };
+	req->error = (struct wqe_error){ IBV_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA };
 }
 
 uint64_t wqe_send_wr_id(struct qp *qp, uint32_t index)
@@ -329,7 +330,8 @@ static struct wqe_error wqe_read_recv(struct nic *nic, const uint8_t *slot,
 	req->wr_id = le64toh(wqe.wr_id);
 	num_sge = le32toh(wqe.num_sge);
 	if (num_sge > room)
-		return wqe_bad_wqe(nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_LEN);
+		return wqe_bad_wqe(nic, IBV_WC_LOC_QP_OP_ERR,
+				   MYNIC_SYN_BAD_LEN);
 	req->num_sge = num_sge;
 	wqe_fetch_sges(req->sge, slot + sizeof(wqe), num_sge);
 	req->capacity = 0;
@@ -349,7 +351,7 @@ static void wqe_fetch_recv_slot(struct nic *nic, struct ring *ring,
 		return;
 	}
 	req->wr_id = 0;
-	req->error = (struct wqe_error){ IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA };
+	req->error = (struct wqe_error){ IBV_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA };
 }
 
 static bool wqe_fetch_from_srq(struct nic *nic, struct srq *srq,
@@ -384,7 +386,7 @@ static bool wqe_fetch_from_srq(struct nic *nic, struct srq *srq,
 
 void wqe_bad_index(struct qp *qp)
 {
-	if (qp->state == IB_QPS_ERR)
+	if (qp->state == IBV_QPS_ERR)
 		return;
 	qp_count(qp, MYNIC_STAT_BAD_INDEX);
 	qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
@@ -476,7 +478,7 @@ static int wqe_check_one(struct nic *nic, const struct sge_list *list,
 	if (write)
 		return mkey_check_local(nic, list->pd, list->kernel, sge->lkey,
 					sge->addr + offset, len,
-					IB_ACCESS_LOCAL_WRITE, mkey);
+					IBV_ACCESS_LOCAL_WRITE, mkey);
 	return mkey_check_local(nic, list->pd, list->kernel, sge->lkey,
 				sge->addr, sge->length, 0, mkey);
 }
@@ -541,7 +543,7 @@ int range_map(struct qp *qp, uint32_t key, uint64_t addr, uint32_t len,
 
 	*niov = 0;
 	err = mkey_check_local(qp->nic, qp->pd, false, key, addr, whole,
-			       IB_ACCESS_LOCAL_WRITE, &mkey);
+			       IBV_ACCESS_LOCAL_WRITE, &mkey);
 	if (!err)
 		err = mkey_iov(qp->nic, mkey, addr, len, true, iov,
 			       PACKET_MAX_IOV, niov);
@@ -584,7 +586,7 @@ int send_payload(struct qp *qp, const struct send_req *req, uint32_t offset,
 	struct sge_list list = send_sges(qp, req);
 
 	pkt->payload_len = len;
-	if (req->flags & IB_SEND_INLINE) {
+	if (req->flags & IBV_SEND_INLINE) {
 		pkt->niov = 1;
 		pkt->iov[0].iov_base = (uint8_t *)req->data + offset;
 		pkt->iov[0].iov_len = len;

@@ -47,7 +47,7 @@ enum send_trait {
 
 /**
  * struct wqe_error - why a request fails
- * @status: enum ib_wc_status; 0: no error
+ * @status: enum ibv_wc_status; 0: no error
  * @syndrome: enum mynic_syndrome
  */
 struct wqe_error {
@@ -59,9 +59,9 @@ struct wqe_error {
  * struct send_req - a send request after checks
  * @wr_id: for the completion
  * @error: if @error.status is not 0, only @wr_id is valid besides it
- * @opcode: enum ib_wr_opcode
+ * @opcode: enum ibv_wr_opcode
  * @traits: enum send_trait
- * @flags: enum ib_send_flags
+ * @flags: enum ibv_send_flags
  * @done: SEND_IS_LOCAL: it was executed
  * @imm: immediate data as on the wire (big-endian), or the key to invalidate
  * @remote_addr: RDMA, atomics, FLUSH; DRIVER1: destination; REG_MR: address of
@@ -74,7 +74,7 @@ struct wqe_error {
  * @length: bytes of the message, at most WQE_MAX_LENGTH
  * @flush_len: FLUSH: bytes to flush, at most WQE_MAX_LENGTH
  * @feth: FLUSH: see &struct roce_hdr.feth
- * @num_sge: elements of @sge; 0 with IB_SEND_INLINE
+ * @num_sge: elements of @sge; 0 with IBV_SEND_INLINE
  * @first_psn: RC, UC: PSN of the first packet
  * @num_psn: RC, UC: PSNs of the request, 0 until it is first sent; DRIVER1,
  *	TSO: not 0 once it has begun

@@ -15,7 +15,7 @@
 #include "qp/path.h"
 #include "queue/sq.h"
 
-static const struct wqe_error bad_response = { IB_WC_BAD_RESP_ERR,
+static const struct wqe_error bad_response = { IBV_WC_BAD_RESP_ERR,
 					       MYNIC_SYN_BAD_RESPONSE };
 
 /* Whether the request is completed by a response and not by an ACK */
@@ -78,7 +78,7 @@ static void completer_implied_nak(struct qp *qp)
 }
 
 static void completer_fail_remote(struct qp *qp, enum mynic_stat stat,
-				  enum ib_wc_status status,
+				  enum ibv_wc_status status,
 				  enum mynic_syndrome syndrome)
 {
 	qp_count(qp, stat);
@@ -94,21 +94,21 @@ static void completer_receive_nak(struct qp *qp, enum aeth_nak code)
 		break;
 	case AETH_NAK_INVALID_REQUEST:
 		completer_fail_remote(qp, MYNIC_STAT_RX_NAK_INVALID,
-				      IB_WC_REM_INV_REQ_ERR,
+				      IBV_WC_REM_INV_REQ_ERR,
 				      MYNIC_SYN_REMOTE_INVALID);
 		break;
 	case AETH_NAK_REMOTE_ACCESS:
 		completer_fail_remote(qp, MYNIC_STAT_RX_NAK_ACCESS,
-				      IB_WC_REM_ACCESS_ERR,
+				      IBV_WC_REM_ACCESS_ERR,
 				      MYNIC_SYN_REMOTE_ACCESS);
 		break;
 	case AETH_NAK_REMOTE_OPERATION:
 		completer_fail_remote(qp, MYNIC_STAT_RX_NAK_OPERATION,
-				      IB_WC_REM_OP_ERR, MYNIC_SYN_REMOTE_OP);
+				      IBV_WC_REM_OP_ERR, MYNIC_SYN_REMOTE_OP);
 		break;
 	default:
 		completer_fail_remote(qp, MYNIC_STAT_RX_DROP_HEADER,
-				      IB_WC_BAD_RESP_ERR,
+				      IBV_WC_BAD_RESP_ERR,
 				      MYNIC_SYN_BAD_RESPONSE);
 	}
 }
@@ -259,7 +259,8 @@ static void completer_receive_read(struct qp *qp, const struct send_req *req,
 	if (syndrome == -EAGAIN)
 		return;
 	if (syndrome) {
-		sq_fail(qp, (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome });
+		sq_fail(qp,
+			(struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome });
 		return;
 	}
 	completer_arrive(q, req, num);
@@ -292,7 +293,8 @@ static void completer_receive_atomic(struct qp *qp, const struct send_req *req,
 	if (syndrome == -EAGAIN)
 		return;
 	if (syndrome) {
-		sq_fail(qp, (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome });
+		sq_fail(qp,
+			(struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome });
 		return;
 	}
 	completer_end_alone(qp);
@@ -324,20 +326,20 @@ static void completer_receive_response(struct qp *qp, uint32_t psn,
 	}
 	req = sq_req(qp, qp->req.ci);
 	switch (req->opcode) {
-	case IB_WR_RDMA_READ:
+	case IBV_WR_RDMA_READ:
 		fits = info->class == OPCODE_READ_RESPONSE;
 		if (fits)
 			completer_receive_read(qp, req, pkt, info);
 		break;
-	case IB_WR_ATOMIC_CMP_AND_SWP:
-	case IB_WR_ATOMIC_FETCH_AND_ADD:
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
 		fits = info->class == OPCODE_ATOMIC_ACK;
 		if (fits)
 			completer_receive_atomic(qp, req,
 						 pkt->roce.atomic_orig);
 		break;
-	case IB_WR_ATOMIC_WRITE:
-	case IB_WR_FLUSH:
+	case IBV_WR_ATOMIC_WRITE:
+	case IBV_WR_FLUSH:
 		fits = completer_is_empty_response(pkt, info);
 		if (fits)
 			completer_end_alone(qp);

@@ -45,7 +45,7 @@ static struct wqe_error copy_some(struct qp *qp, struct send_req *req)
 		len = PIECE;
 	syndrome = copy_piece(qp, req, len);
 	if (syndrome)
-		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
+		return (struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome };
 	req->copied += len;
 	return (struct wqe_error){ 0 };
 }

@@ -57,7 +57,7 @@ static void message_end_message(struct qp *qp, const struct packet *pkt,
 {
 	struct responder *r = &qp->resp;
 	struct mynic_cqe cqe = {
-		.opcode = htole32(IB_WC_RECV),
+		.opcode = htole32(IBV_WC_RECV),
 		.byte_len = htole32(r->offset - r->match.skip),
 	};
 	struct wqe_error error = { 0 };
@@ -66,13 +66,13 @@ static void message_end_message(struct qp *qp, const struct packet *pkt,
 	if (info->class == OPCODE_WRITE) {
 		if (!(info->flags & OPCODE_IMM))
 			return;
-		cqe.opcode = htole32(IB_WC_RECV_RDMA_WITH_IMM);
+		cqe.opcode = htole32(IBV_WC_RECV_RDMA_WITH_IMM);
 	}
 	if (info->flags & OPCODE_IMM) {
-		cqe.wc_flags = htole32(IB_WC_WITH_IMM);
+		cqe.wc_flags = htole32(IBV_WC_WITH_IMM);
 		cqe.imm_data = pkt->roce.imm;
 	} else if (info->flags & OPCODE_IETH) {
-		cqe.wc_flags = htole32(IB_WC_WITH_INV);
+		cqe.wc_flags = htole32(IBV_WC_WITH_INV);
 		cqe.invalidated_rkey = htole32(pkt->roce.imm);
 	}
 	if (r->match.kind && info->class == OPCODE_SEND)
@@ -147,7 +147,7 @@ static enum message_fault message_place_send(struct qp *qp,
 		return MESSAGE_PAGE_FAULT;
 	if (syndrome) {
 		r->recv.error =
-			(struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
+			(struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome };
 		return MESSAGE_BAD_RECV;
 	}
 	if (info->flags & OPCODE_IETH)
@@ -157,7 +157,7 @@ static enum message_fault message_place_send(struct qp *qp,
 }
 
 enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
-				      enum ib_access_flags access,
+				      enum ibv_access_flags access,
 				      struct mkey **mkey)
 {
 	if (!(qp->attr.access_flags & access))
@@ -186,7 +186,7 @@ static int message_write_payload(struct qp *qp, const struct packet *pkt,
 	if (!mkey)
 		err = mkey_check_remote(qp, qp->pd, r->write_rkey, addr,
 					pkt->payload_len,
-					IB_ACCESS_REMOTE_WRITE, &mkey);
+					IBV_ACCESS_REMOTE_WRITE, &mkey);
 	if (err)
 		return err;
 	err = mkey_iov(qp->nic, mkey, addr, pkt->payload_len, true, dst,
@@ -213,7 +213,7 @@ static enum message_fault message_place_write(struct qp *qp,
 
 	if (info->flags & OPCODE_FIRST) {
 		fault = message_check_reth(qp, &pkt->roce,
-					   IB_ACCESS_REMOTE_WRITE, &mkey);
+					   IBV_ACCESS_REMOTE_WRITE, &mkey);
 		if (fault)
 			return fault;
 		r->offset = 0;

@@ -51,7 +51,7 @@ enum message_fault message_execute(struct qp *qp, const struct packet *pkt,
  * Return: MESSAGE_OK, or the reason to refuse it.
  */
 enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
-				      enum ib_access_flags access,
+				      enum ibv_access_flags access,
 				      struct mkey **mkey);
 
 /* Completes the receive request that is in use. */

@@ -97,7 +97,7 @@ struct send_req *requester_next(struct qp *qp)
 {
 	if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
 		return NULL;
-	if (qp->state == IB_QPS_SQD && !requester_begun(qp, qp->req.cur))
+	if (qp->state == IBV_QPS_SQD && !requester_begun(qp, qp->req.cur))
 		return NULL;
 	return sq_next(qp);
 }
@@ -183,7 +183,7 @@ void requester_progress(struct qp *qp, uint64_t now)
 	requester_restart_timer(qp, now);
 }
 
-static void requester_fail(struct qp *qp, enum ib_wc_status status,
+static void requester_fail(struct qp *qp, enum ibv_wc_status status,
 			   enum mynic_syndrome syndrome)
 {
 	sq_fail(qp, (struct wqe_error){ status, syndrome });
@@ -214,7 +214,7 @@ void requester_retry(struct qp *qp)
 
 	if (!q->retry_left) {
 		qp_count(qp, MYNIC_STAT_RETRY_EXCEEDED);
-		requester_fail(qp, IB_WC_RETRY_EXC_ERR, MYNIC_SYN_RETRY);
+		requester_fail(qp, IBV_WC_RETRY_EXC_ERR, MYNIC_SYN_RETRY);
 		return;
 	}
 	q->retry_left--;
@@ -230,7 +230,7 @@ void requester_rnr(struct qp *qp, unsigned int timer)
 
 	if (!q->rnr_left) {
 		qp_count(qp, MYNIC_STAT_RNR_RETRY_EXCEEDED);
-		requester_fail(qp, IB_WC_RNR_RETRY_EXC_ERR,
+		requester_fail(qp, IBV_WC_RNR_RETRY_EXC_ERR,
 			       MYNIC_SYN_RNR_RETRY);
 		return;
 	}
@@ -295,7 +295,7 @@ static bool requester_may_send_without_credit(struct qp *qp,
 static bool requester_is_out_of_turn(const struct requester *q,
 				     const struct send_req *req)
 {
-	return req->opcode == IB_WR_RDMA_READ && req->piece && req->in_turn &&
+	return req->opcode == IBV_WR_RDMA_READ && req->piece && req->in_turn &&
 	       q->psn != req->first_psn && q->psn != q->una;
 }
 
@@ -315,7 +315,7 @@ static bool requester_may_send(struct qp *qp, const struct send_req *req)
 	const struct requester *q = &qp->req;
 	bool starts = !req->num_psn || q->psn == req->first_psn;
 
-	if (starts && req->flags & IB_SEND_FENCE && q->rd_atomic)
+	if (starts && req->flags & IBV_SEND_FENCE && q->rd_atomic)
 		return false;
 	if (requester_is_rd_atomic(req) &&
 	    q->rd_atomic >= qp->attr.max_rd_atomic)
@@ -496,7 +496,7 @@ static void requester_send_alone(struct qp *qp, const struct send_req *req,
 static void requester_send_atomic(struct qp *qp, const struct send_req *req,
 				  struct packet *pkt)
 {
-	if (req->opcode == IB_WR_ATOMIC_CMP_AND_SWP) {
+	if (req->opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
 		pkt->roce.opcode = BTH_RC_CMP_SWAP;
 		pkt->roce.compare = req->compare_add;
 		pkt->roce.swap_add = req->swap;
@@ -537,28 +537,28 @@ static struct wqe_error requester_send_one(struct qp *qp, struct send_req *req)
 	struct packet pkt;
 
 	if (!path_init(qp, &qp->attr.av, qp->attr.dest_qpn, &pkt))
-		return (struct wqe_error){ IB_WC_LOC_QP_OP_ERR,
+		return (struct wqe_error){ IBV_WC_LOC_QP_OP_ERR,
 					   MYNIC_SYN_BAD_GID };
 	pkt.roce.srqn = req->remote_srqn;
 	switch (req->opcode) {
-	case IB_WR_RDMA_READ:
+	case IBV_WR_RDMA_READ:
 		requester_send_read(qp, req, &pkt);
 		break;
-	case IB_WR_ATOMIC_CMP_AND_SWP:
-	case IB_WR_ATOMIC_FETCH_AND_ADD:
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
 		requester_send_atomic(qp, req, &pkt);
 		break;
-	case IB_WR_ATOMIC_WRITE:
+	case IBV_WR_ATOMIC_WRITE:
 		syndrome = requester_send_atomic_write(qp, req, &pkt);
 		break;
-	case IB_WR_FLUSH:
+	case IBV_WR_FLUSH:
 		requester_send_flush(qp, req, &pkt);
 		break;
 	default:
 		syndrome = requester_send_data(qp, req, &pkt);
 	}
 	if (syndrome)
-		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
+		return (struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome };
 	return (struct wqe_error){ 0 };
 }
 
@@ -658,9 +658,9 @@ static void requester_begin(struct requester *q, struct send_req *req,
 static bool requester_may_run_local(const struct requester *q,
 				    const struct send_req *req)
 {
-	if (req->opcode == IB_WR_LOCAL_INV)
+	if (req->opcode == IBV_WR_LOCAL_INV)
 		return q->ci == q->cur;
-	return !(req->flags & IB_SEND_FENCE && q->rd_atomic);
+	return !(req->flags & IBV_SEND_FENCE && q->rd_atomic);
 }
 
 /* Returns false if it has to wait */
@@ -699,7 +699,7 @@ bool requester_run(struct qp *qp)
 		if (!req)
 			return false;
 		if (requester_is_rd_atomic(req) && !qp->attr.max_rd_atomic)
-			req->error = (struct wqe_error){ IB_WC_LOC_QP_OP_ERR,
+			req->error = (struct wqe_error){ IBV_WC_LOC_QP_OP_ERR,
 							 MYNIC_SYN_BAD_OPCODE };
 		if (req->error.status) {
 			/* Earlier requests may still succeed */

@@ -76,7 +76,7 @@ static void responder_fail(struct qp *qp, const struct roce_hdr *hdr,
 static void responder_fail_invalid(struct qp *qp, const struct roce_hdr *hdr)
 {
 	responder_fail(qp, hdr, AETH_NAK_INVALID_REQUEST,
-		       (struct wqe_error){ IB_WC_LOC_QP_OP_ERR,
+		       (struct wqe_error){ IBV_WC_LOC_QP_OP_ERR,
 					   MYNIC_SYN_RQ_INVALID },
 		       MYNIC_EVENT_QP_REQ_ERROR);
 }
@@ -107,19 +107,19 @@ static void responder_refuse(struct qp *qp, const struct roce_hdr *hdr,
 		break;
 	case MESSAGE_TOO_LONG:
 		responder_fail(qp, hdr, AETH_NAK_INVALID_REQUEST,
-			       (struct wqe_error){ IB_WC_LOC_LEN_ERR,
+			       (struct wqe_error){ IBV_WC_LOC_LEN_ERR,
 						   MYNIC_SYN_RQ_LEN },
 			       0);
 		break;
 	case MESSAGE_BAD_KEY:
 		responder_fail(qp, hdr, AETH_NAK_REMOTE_ACCESS,
-			       (struct wqe_error){ IB_WC_LOC_ACCESS_ERR,
+			       (struct wqe_error){ IBV_WC_LOC_ACCESS_ERR,
 						   MYNIC_SYN_RQ_ACCESS },
 			       MYNIC_EVENT_QP_ACCESS_ERROR);
 		break;
 	case MESSAGE_NO_MEMORY:
 		responder_fail(qp, hdr, AETH_NAK_REMOTE_OPERATION,
-			       (struct wqe_error){ IB_WC_LOC_QP_OP_ERR,
+			       (struct wqe_error){ IBV_WC_LOC_QP_OP_ERR,
 						   MYNIC_SYN_DMA },
 			       MYNIC_EVENT_QP_FATAL);
 		break;
@@ -181,7 +181,7 @@ static void responder_execute_read(struct qp *qp, const struct packet *pkt,
 	enum message_fault fault;
 	struct mkey *mkey;
 
-	fault = message_check_reth(qp, &pkt->roce, IB_ACCESS_REMOTE_READ,
+	fault = message_check_reth(qp, &pkt->roce, IBV_ACCESS_REMOTE_READ,
 				   &mkey);
 	if (fault) {
 		responder_refuse(qp, &pkt->roce, fault);
@@ -196,7 +196,7 @@ static void responder_execute_read(struct qp *qp, const struct packet *pkt,
 
 /* Finds the 8 bytes that an atomic or ATOMIC WRITE accesses */
 static int responder_find_operand(struct qp *qp, const struct roce_hdr *hdr,
-				  enum ib_access_flags access, uint64_t **ptr)
+				  enum ibv_access_flags access, uint64_t **ptr)
 {
 	unsigned int niov = 0;
 	struct iovec iov[1];
@@ -250,8 +250,8 @@ static void responder_execute_atomic(struct qp *qp, const struct packet *pkt,
 				     const struct opcode_info *info)
 {
 	bool write = info->class == OPCODE_ATOMIC_WRITE;
-	enum ib_access_flags access = write ? IB_ACCESS_REMOTE_WRITE :
-					      IB_ACCESS_REMOTE_ATOMIC;
+	enum ibv_access_flags access = write ? IBV_ACCESS_REMOTE_WRITE :
+					       IBV_ACCESS_REMOTE_ATOMIC;
 	struct responder *r = &qp->resp;
 	struct response response = {
 		.atomic = true,
@@ -376,13 +376,13 @@ static void responder_repeat_read(struct qp *qp, const struct roce_hdr *hdr)
 	const struct pd *pd = xrc_pd(qp, response.srqn);
 	struct mkey *mkey;
 
-	if (!(qp->attr.access_flags & IB_ACCESS_REMOTE_READ) ||
+	if (!(qp->attr.access_flags & IBV_ACCESS_REMOTE_READ) ||
 	    hdr->dma_len > WQE_MAX_LENGTH ||
 	    path_packets(qp, hdr->dma_len) > behind)
 		return;
 	if (hdr->dma_len &&
 	    mkey_check_remote(qp, pd, hdr->rkey, hdr->remote_addr, hdr->dma_len,
-			      IB_ACCESS_REMOTE_READ, &mkey))
+			      IBV_ACCESS_REMOTE_READ, &mkey))
 		return;
 	responses_add_duplicate(qp, &response);
 }

@@ -101,7 +101,7 @@ static int response_map_read(struct qp *qp, const struct response *response,
 	if (!len)
 		return 0;
 	err = mkey_check_remote(qp, xrc_pd(qp, response->srqn), response->rkey,
-				response->addr, len, IB_ACCESS_REMOTE_READ,
+				response->addr, len, IBV_ACCESS_REMOTE_READ,
 				&mkey);
 	if (err)
 		return err;

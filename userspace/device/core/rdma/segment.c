@@ -28,10 +28,10 @@ static const uint8_t write_opcodes[] = {
 static uint8_t segment_last_opcode(const struct send_req *req, uint8_t opcode)
 {
 	switch (req->opcode) {
-	case IB_WR_SEND_WITH_IMM:
-	case IB_WR_RDMA_WRITE_WITH_IMM:
+	case IBV_WR_SEND_WITH_IMM:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
 		return opcode + 1;
-	case IB_WR_SEND_WITH_INV:
+	case IBV_WR_SEND_WITH_INV:
 		return opcode == BTH_RC_SEND_LAST ? BTH_RC_SEND_LAST_INV :
 						    BTH_RC_SEND_ONLY_INV;
 	default:
@@ -59,8 +59,8 @@ int segment_build(struct qp *qp, const struct send_req *req, uint32_t offset,
 	syndrome = send_payload(qp, req, offset, len, pkt);
 	if (syndrome)
 		return syndrome;
-	if (req->opcode == IB_WR_SEND || req->opcode == IB_WR_SEND_WITH_IMM ||
-	    req->opcode == IB_WR_SEND_WITH_INV) {
+	if (req->opcode == IBV_WR_SEND || req->opcode == IBV_WR_SEND_WITH_IMM ||
+	    req->opcode == IBV_WR_SEND_WITH_INV) {
 		hdr->opcode = send_opcodes[position];
 	} else {
 		hdr->opcode = write_opcodes[position];
@@ -73,7 +73,7 @@ int segment_build(struct qp *qp, const struct send_req *req, uint32_t offset,
 	if (position & OPCODE_LAST) {
 		hdr->opcode = segment_last_opcode(req, hdr->opcode);
 		hdr->imm = req->imm;
-		hdr->solicited = req->flags & IB_SEND_SOLICITED;
+		hdr->solicited = req->flags & IBV_SEND_SOLICITED;
 	}
 	hdr->opcode |= qp->service;
 	return MYNIC_SYN_NONE;

@@ -23,7 +23,7 @@ static struct wqe_error uc_send_one(struct qp *qp, struct send_req *req)
 	int syndrome;
 
 	if (!path_init(qp, &qp->attr.av, qp->attr.dest_qpn, &pkt))
-		return (struct wqe_error){ IB_WC_LOC_QP_OP_ERR,
+		return (struct wqe_error){ IBV_WC_LOC_QP_OP_ERR,
 					   MYNIC_SYN_BAD_GID };
 	if (!req->num_psn) {
 		req->first_psn = q->psn;
@@ -32,7 +32,7 @@ static struct wqe_error uc_send_one(struct qp *qp, struct send_req *req)
 	syndrome = segment_build(
 		qp, req, (q->psn - req->first_psn) * path_mtu(qp), 1, &pkt);
 	if (syndrome)
-		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
+		return (struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome };
 	pkt.roce.psn = q->psn++ & PSN_MASK;
 	path_send(qp, &pkt);
 	return (struct wqe_error){ 0 };
@@ -83,7 +83,7 @@ bool uc_run(struct qp *qp)
 /* The rest of a refused message is dropped, because no message has begun */
 static void uc_refuse(struct qp *qp, enum message_fault fault)
 {
-	struct wqe_error error = { IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA };
+	struct wqe_error error = { IBV_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA };
 	struct responder *r = &qp->resp;
 	struct nic *nic = qp->nic;
 	struct mynic_cqe cqe = { 0 };

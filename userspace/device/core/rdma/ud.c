@@ -28,7 +28,7 @@ static uint32_t ud_own_qkey(const struct qp *qp)
 	return qp->type == MYNIC_QP_GSI ? GSI_QKEY : qp->attr.qkey;
 }
 
-static struct wqe_error ud_bad_wqe(struct nic *nic, enum ib_wc_status status,
+static struct wqe_error ud_bad_wqe(struct nic *nic, enum ibv_wc_status status,
 				   enum mynic_syndrome syndrome)
 {
 	nic_count(nic, MYNIC_STAT_BAD_WQE);
@@ -40,10 +40,10 @@ static void ud_send_packet(struct qp *qp, const struct send_req *req,
 			   struct packet *pkt)
 {
 	pkt->roce.opcode = BTH_UD_SEND_ONLY;
-	if (req->opcode == IB_WR_SEND_WITH_IMM)
+	if (req->opcode == IBV_WR_SEND_WITH_IMM)
 		pkt->roce.opcode = BTH_UD_SEND_ONLY_IMM;
 	pkt->roce.imm = req->imm;
-	pkt->roce.solicited = req->flags & IB_SEND_SOLICITED;
+	pkt->roce.solicited = req->flags & IBV_SEND_SOLICITED;
 	pkt->roce.psn = qp->req.psn++ & PSN_MASK;
 	pkt->roce.src_qpn = qp->number;
 	pkt->roce.qkey = req->remote_qkey;
@@ -62,12 +62,12 @@ struct wqe_error ud_send(struct qp *qp, const struct send_req *req)
 	int syndrome;
 
 	if (req->length > path_port_mtu(nic))
-		return ud_bad_wqe(nic, IB_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
+		return ud_bad_wqe(nic, IBV_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
 	if (!path_init(qp, &req->av, req->remote_qpn, &pkt))
-		return ud_bad_wqe(nic, IB_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_GID);
+		return ud_bad_wqe(nic, IBV_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_GID);
 	syndrome = send_payload(qp, req, 0, req->length, &pkt);
 	if (syndrome)
-		return (struct wqe_error){ IB_WC_LOC_PROT_ERR, syndrome };
+		return (struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome };
 	ud_send_packet(qp, req, &pkt);
 	return (struct wqe_error){ 0 };
 }
@@ -78,7 +78,7 @@ struct wqe_error ud_send_bytes(struct qp *qp, const struct send_req *req,
 	struct packet pkt;
 
 	if (!path_init(qp, &req->av, req->remote_qpn, &pkt))
-		return ud_bad_wqe(qp->nic, IB_WC_LOC_QP_OP_ERR,
+		return ud_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR,
 				  MYNIC_SYN_BAD_GID);
 	pkt.payload_len = len;
 	pkt.niov = len ? 1 : 0;
@@ -126,16 +126,16 @@ static void ud_complete(struct qp *qp, const struct packet *pkt,
 {
 	const struct roce_hdr *hdr = &pkt->roce;
 	struct mynic_cqe cqe = {
-		.opcode = htole32(IB_WC_RECV),
+		.opcode = htole32(IBV_WC_RECV),
 		.byte_len = htole32(GRH_LEN + pkt->payload_len),
 		.src_qp = htole32(hdr->src_qpn),
-		.wc_flags = htole32(IB_WC_GRH),
+		.wc_flags = htole32(IBV_WC_GRH),
 		.sl = gid_is_ipv4(hdr->dgid) ? MYNIC_NETWORK_IPV4 :
 					       MYNIC_NETWORK_IPV6,
 	};
 
 	if (hdr->opcode == BTH_UD_SEND_ONLY_IMM) {
-		cqe.wc_flags |= htole32(IB_WC_WITH_IMM);
+		cqe.wc_flags |= htole32(IBV_WC_WITH_IMM);
 		cqe.imm_data = hdr->imm;
 	}
 	if (pkt->vlan != PACKET_NO_VLAN)
@@ -169,7 +169,7 @@ void ud_take(struct qp *qp, const struct packet *pkt)
 		if (paging_waits(&qp->paging, MYNIC_PAGE_RECV))
 			return;
 		if (error.syndrome)
-			error.status = IB_WC_LOC_PROT_ERR;
+			error.status = IBV_WC_LOC_PROT_ERR;
 	}
 	ud_complete(qp, pkt, error);
 	if (error.status)
