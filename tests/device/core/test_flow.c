@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Flow rules, and checksums of Ethernet frames */
+#include "core/base/journal.h"
 #include "harness_eth.h"
 
 #define A 0x01010101
@@ -519,12 +520,14 @@ TEST(flow_drop)
 
 	set_rx(&p.b, MYNIC_RX_ENABLE | MYNIC_RX_PROMISC);
 	CHECK_EQ(eth_flow(user.qp, body, &s, NULL), 0);
+	CHECK(nic_keep_journal(p.b.d->n->nic, true));
 	eth_post(&p.b, 1);
 	eth_post(&user, 2);
 	dropped = drv_stat(p.b.d, MYNIC_STAT_RX_ETH_DROPPED);
 	eth_send_frame(&p.a, &frame, 0);
 	drv_expect_none(p.b.recv_cq, SEC);
 	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_RX_ETH_DROPPED), dropped + 1);
+	CHECK_EQ(nic_journal(p.b.d->n->nic)->num, 0);
 	eth_send_frame(&p.a, &other, 0);
 	eth_expect(&p.b, 1, &other);
 	drv_expect_none(user.recv_cq, SEC);

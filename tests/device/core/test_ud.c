@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Unreliable datagrams: UD and GSI QPs, address vectors, multicast */
+#include "core/base/journal.h"
 #include "harness_driver.h"
 
 #define QKEY 0x11111111
@@ -382,9 +383,13 @@ static void check_multicast(const uint8_t *gid)
 
 	drv_fill(p.a.mr->ptr, 64, 1);
 	post_recv(&p, 1, 8000);
+	CHECK(nic_keep_journal(p.b.d->n->nic, true));
 	drv_post_send(p.a.qp, &wr);
 	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 	drv_expect_none(p.b.recv_cq, SEC);
+	/* Groups of others are no news */
+	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_RX_DROP_KEY), 1);
+	CHECK_EQ(nic_journal(p.b.d->n->nic)->num, 0);
 	CHECK_EQ(mcast(p.b.qp, MYNIC_CMD_ATTACH_MCAST, gid), 0);
 	drv_post_send(p.a.qp, &wr);
 	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);

@@ -269,8 +269,10 @@ uint64_t nic_next_event(const struct nic *nic)
 
 static void nic_drop_long_frame(struct nic *nic, const struct packet *pkt)
 {
-	nic_count(nic, pkt->kind == PACKET_ETH ? MYNIC_STAT_RX_ETH_DROPPED :
-						 MYNIC_STAT_RX_DROP_HEADER);
+	if (pkt->kind == PACKET_ETH)
+		nic->stats[MYNIC_STAT_RX_ETH_DROPPED]++;
+	else
+		nic_count(nic, MYNIC_STAT_RX_DROP_HEADER);
 }
 
 uint32_t nic_receive(struct nic *nic, const struct packet *pkt)

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/mac.h"
 #include "base/util.h"
 #include "core.h"
 #include "engine/datagram.h"
@@ -317,8 +318,10 @@ static void transport_pass_on(struct nic *nic, const struct packet *pkt)
 {
 	if (pkt->frame)
 		eth_receive(nic, pkt);
-	else
+	else if (mac_equal(pkt->dmac, nic->port.mac))
 		transport_drop(nic, pkt, MYNIC_STAT_RX_DROP_KEY);
+	else
+		nic->stats[MYNIC_STAT_RX_DROP_KEY]++;
 }
 
 void transport_receive(struct nic *nic, const struct packet *pkt)

@@ -81,5 +81,5 @@ void eth_deliver(struct qp *qp, const struct eth_frame *frame,
 	if (qp_can_receive(qp) && eth_rx_deliver(qp, frame, flow_tag))
 		qp_add(qp, MYNIC_STAT_RX_ETH_PACKETS);
 	else
-		qp_count(qp, MYNIC_STAT_RX_ETH_DROPPED);
+		qp_add(qp, MYNIC_STAT_RX_ETH_DROPPED);
 }
