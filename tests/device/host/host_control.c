@@ -3,6 +3,7 @@
  * The control socket and its client, and what they control: faults, captures
  * and cables, while RDMA goes on between two NICs of the process.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -1072,29 +1073,45 @@ TEST(tcpdump_reads_captures)
 	unlink(path);
 }
 
-TEST(log_tells_of_faults)
+/* Reads on until @what is there */
+static void read_until(int fd, char *text, size_t size, const char *what)
 {
-	char text[8192] = "", want[128];
-	struct drv_pair p;
-	size_t len = 0;
+	size_t len = strlen(text);
+
+	while (!strstr(text, what)) {
+		ssize_t n = read(fd, text + len, size - 1 - len);
+
+		CHECK(n > 0);
+		len += n;
+		text[len] = '\0';
+	}
+}
+
+/* A test whose device writes its messages to the result */
+static int start_with_messages(void)
+{
 	int fds[2];
-	int fd;
 
 	CHECK_EQ(pipe(fds), 0);
 	CHECK_EQ(dup2(fds[1], STDERR_FILENO), STDERR_FILENO);
 	close(fds[1]);
 	start(NULL);
+	return fds[0];
+}
+
+TEST(log_tells_of_faults)
+{
+	int messages = start_with_messages();
+	char text[8192] = "", want[128];
+	struct drv_pair p;
+	int fd;
+
 	fd = open_control();
 	p = connect_pair();
 	ask(fd, "fault add nic1,kind=drop,dir=tx,count=1,opcode=rc-send-last");
 	order(fd, "log on");
 	drv_send_recv(&p.a, &p.b, 20000);
-	while (!strstr(text, "psn")) {
-		ssize_t n = read(fds[0], text + len, sizeof(text) - 1 - len);
-
-		CHECK(n > 0);
-		len += n;
-	}
+	read_until(messages, text, sizeof(text), "psn");
 	snprintf(want, sizeof(want),
 		 "fault 1: drop tx rc-send-last qp 0x%06x psn ",
 		 p.b.qp->number);
@@ -1140,44 +1157,89 @@ TEST(journal)
 	check_answer(fd, "journal show nic1", "error: nic1 keeps no journal\n");
 }
 
-/* What the NIC did last is on stderr, for those who come too late to ask */
+static void fail_nic(struct drv *d)
+{
+	sim_write32(d->n, MYNIC_REG_AQ_DOORBELL, 0x12345678);
+}
+
+/* Reads all that the device has said; a fault's line, always there, ends it */
+static void read_messages(int messages, int fd, struct drv_end *end, char *text,
+			  size_t size)
+{
+	struct drv_wr wr = { .opcode = IBV_WR_SEND };
+
+	ask(fd, "fault add nic2,kind=drop,dir=tx");
+	order(fd, "log on");
+	drv_post_send(end->qp, &wr);
+	read_until(messages, text, size, "fault 1: drop tx");
+}
+
+/*
+ * What the NIC did last is on stderr, for those who come too late to ask, and
+ * whatever the client has made the device say before
+ */
 TEST(journal_of_a_nic_that_fails)
 {
-	char text[8192] = "";
+	int messages = start_with_messages();
+	char text[16384] = "";
 	struct drv_pair p;
-	size_t len = 0;
-	int fds[2];
 	int fd;
 
-	CHECK_EQ(pipe(fds), 0);
-	CHECK_EQ(dup2(fds[1], STDERR_FILENO), STDERR_FILENO);
-	close(fds[1]);
-	start(NULL);
 	fd = open_control();
 	p = connect_pair();
 	order(fd, "journal on nic1");
+	for (unsigned int i = 0; i < 20; i++)
+		vfu_post(remote_nic_fd(p.a.d->n->nic), 0x7fff, "", 0);
 	drv_reset_qp(p.a.qp);
-	sim_write32(p.a.d->n, MYNIC_REG_AQ_DOORBELL, 0x12345678);
-	while (!strstr(text, "fatal 2\n")) {
-		ssize_t n = read(fds[0], text + len, sizeof(text) - 1 - len);
-
-		CHECK(n > 0);
-		len += n;
-	}
+	fail_nic(p.a.d);
+	read_messages(messages, fd, &p.b, text, sizeof(text));
+	CHECK(strstr(text, "posted command 32767 from the client failed"));
+	CHECK(strstr(text, " fatal 2\n"));
 	CHECK(strstr(text, " RTS to RESET by MODIFY_QP\n"));
+}
+
+/* Not each of its failures is told, but those that are, are told as a whole */
+TEST(journal_of_a_nic_that_fails_often)
+{
+	static const char entry[] = "\nmynic-device: nic1: ";
+	unsigned int entries = 0, failures = 0;
+	int messages = start_with_messages();
+	char text[16384] = "\n";
+	struct drv_pair p;
+	const char *at;
+	int fd;
+
+	fd = open_control();
+	p = connect_pair();
+	order(fd, "journal on nic1");
+	for (unsigned int i = 0; i < 3; i++) {
+		struct sim_nic *n = p.a.d->n;
+
+		/* More entries than are told */
+		for (unsigned int j = 0; j < 20; j++)
+			drv_alloc_pd(p.a.d);
+		fail_nic(p.a.d);
+		sim_write32(n, MYNIC_REG_CONTROL, MYNIC_CONTROL_RESET);
+		SIM_WAIT(n->sim, sim_read32(n, MYNIC_REG_STATUS) ==
+					 MYNIC_STATUS_READY);
+		p.a.d = drv_up(n);
+	}
+	read_messages(messages, fd, &p.b, text, sizeof(text));
+	for (at = text; (at = strstr(at, entry)); at += strlen(entry))
+		entries += isdigit(at[strlen(entry)]) != 0;
+	for (at = text; (at = strstr(at, " fatal 2\n")); at++)
+		failures++;
+	CHECK(failures);
+	CHECK_EQ(entries, 8 * failures);
 }
 
 /* Nobody reads what it says: it goes on all the same. */
 TEST(log_waits_for_nobody)
 {
 	struct drv_pair p;
-	int fds[2];
 	int fd;
 
-	CHECK_EQ(pipe(fds), 0);
-	CHECK_EQ(dup2(fds[1], STDERR_FILENO), STDERR_FILENO);
-	close(fds[1]);
-	start(NULL);
+	start_with_messages();
 	fd = open_control();
 	p = connect_pair();
 	ask(fd, "fault add nic1,kind=delay,time=1us");

@@ -15,7 +15,7 @@
 #include "core/nic.h"
 #include "journal_text.h"
 
-/* As many lines of the journal as the log takes at a time, and some for others */
+/* Entries of the journal that are logged when the NIC fails */
 #define LAST_ENTRIES 8
 
 static void card_raise_irq(void *ctx, unsigned int vector)
@@ -109,18 +109,26 @@ static int card_persist(void *ctx, const struct iovec *iov, unsigned int num)
 	return -EINPROGRESS;
 }
 
+/*
+ * The last entry has the cause. The limit of other messages would cut it off:
+ * the client may have caused them.
+ */
 static void card_failed(void *ctx)
 {
 	struct card *card = ctx;
 	const struct journal *journal = nic_journal(card->nic);
 	uint64_t i = journal_first(journal);
 	char line[JOURNAL_LINE_SIZE];
+	uint64_t now = clock_ns();
 
+	if (card->told && now - card->told < LOG_INTERVAL)
+		return;
+	card->told = now;
 	if (journal->num > LAST_ENTRIES)
 		i = journal->num - LAST_ENTRIES;
 	for (; i < journal->num; i++) {
 		journal_text(journal_at(journal, i), line);
-		log_line(&card->log, "%s", line);
+		log_line_always(&card->log, "%s", line);
 	}
 }
 

@@ -41,6 +41,7 @@ struct persist_job {
  * @persist: memory that @nic wants persistent
  * @port: what it is plugged into
  * @server: serves @pci to a virtual machine
+ * @told: when the log last had the end of the journal, ns; 0: never
  */
 struct card {
 	struct log log;
@@ -51,6 +52,7 @@ struct card {
 	struct persist_job persist;
 	struct switch_port port;
 	struct vfu_server server;
+	uint64_t told;
 };
 
 /**

@@ -10,10 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "log.h"
 
-#define LOG_INTERVAL (5 * NSEC_PER_SEC)
 #define LOG_LINES 10
 
 /* stderr, opened again without blocking if it is a pipe */
@@ -91,8 +89,7 @@ log_say(const struct log *log, const char *format, va_list args)
 	log_write_line(line, len);
 }
 
-static void __attribute__((format(printf, 2, 3)))
-log_say_now(const struct log *log, const char *format, ...)
+void log_line_always(const struct log *log, const char *format, ...)
 {
 	va_list args;
 
@@ -108,8 +105,8 @@ void log_line(struct log *log, const char *format, ...)
 
 	if (now - log->since >= LOG_INTERVAL) {
 		if (log->lines > LOG_LINES)
-			log_say_now(log, "%u lines not shown",
-				    log->lines - LOG_LINES);
+			log_line_always(log, "%u lines not shown",
+					log->lines - LOG_LINES);
 		log->since = now;
 		log->lines = 0;
 	}

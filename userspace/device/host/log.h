@@ -11,11 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "clock.h"
+
 /*
  * Upper bound of a line with its end; a pipe takes this many bytes at once or
  * not at all
  */
 #define LOG_LINE_SIZE 640
+
+/* Time that limits count lines for, ns */
+#define LOG_INTERVAL (5 * NSEC_PER_SEC)
 
 /* Must be called once, before other threads exist. */
 void log_init(void);
@@ -43,6 +48,10 @@ struct log {
 
 /* Writes a line, unless the limit is exceeded. */
 void log_line(struct log *log, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Writes a line that the caller limits itself. */
+void log_line_always(const struct log *log, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 #endif /* MYNIC_HOST_LOG_H */
