@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "core/base/journal.h"
 #include "harness_driver.h"
 #include "harness_hostile.h"
 #include "harness_load.h"
@@ -351,11 +352,31 @@ static void own_socket_again(struct hostile *h)
 	close(fd);
 }
 
+/* Fills the journal of the hostile guest's first NIC, the third of all */
+static void fill_journal(struct hostile *h, int control)
+{
+	static const char command[] = "journal on nic3\n";
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_DESTROY_CQ,
+				       .number = 0x12345 };
+	struct pollfd wait = { .fd = control, .events = POLLIN };
+	char answer[3];
+
+	CHECK_EQ(send(control, command, strlen(command), MSG_NOSIGNAL),
+		 strlen(command));
+	CHECK_EQ(poll(&wait, 1, -1), 1);
+	CHECK_EQ(recv(control, answer, sizeof(answer), 0), sizeof(answer));
+	CHECK_MEM(answer, "ok\n", sizeof(answer));
+	for (unsigned int i = 0; i < JOURNAL_SIZE; i++)
+		CHECK_EQ(drv_admin(h->nic[0], &cmd, NULL), MYNIC_AQ_BAD_NUMBER);
+}
+
+/* Those with the longest answers */
 static void begin_control(struct hostile *h)
 {
-	static const char command[] = "stats\n";
+	static const char command[] = "stats\njournal show nic3\n";
 	struct flood *f = flood_new(h, connect_raw(h->control));
 
+	fill_journal(h, f->fd);
 	while (sizeof(f->data) - f->len >= strlen(command)) {
 		memcpy(f->data + f->len, command, strlen(command));
 		f->len += strlen(command);

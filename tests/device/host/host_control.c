@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/journal.h"
 #include "core/packet/opcode.h"
 #include "core/base/psn.h"
 #include "harness_driver.h"
@@ -1118,20 +1119,25 @@ TEST(log_tells_of_faults)
 	CHECK(strstr(text, want));
 }
 
+static unsigned int num_matches(const char *text, const char *what)
+{
+	unsigned int num = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		num++;
+	return num;
+}
+
 /* Lines of the journal of @nic, without ok */
 static unsigned int num_lines(int fd, const char *nic)
 {
-	unsigned int num = 0;
 	char command[64];
-	const char *at;
 
 	snprintf(command, sizeof(command), "journal show %s", nic);
-	for (at = ask(fd, command); *at; at++)
-		num += *at == '\n';
-	return num - 1;
+	return num_matches(ask(fd, command), "\n") - 1;
 }
 
-TEST(journal)
+TEST(journal_on_and_off)
 {
 	struct drv_pair p;
 	char want[128];
@@ -1154,6 +1160,36 @@ TEST(journal)
 	CHECK_EQ(num_lines(fd, "nic1"), 0);
 	order(fd, "journal off nic1");
 	order(fd, "journal off nic1");
+	check_answer(fd, "journal show nic1", "error: nic1 keeps no journal\n");
+}
+
+/* It is long enough to be made piece by piece; other commands wait behind it */
+TEST(whole_journal)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_DESTROY_CQ };
+	const char *at, *answer;
+	struct drv_pair p;
+	char want[32];
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	p = connect_pair();
+	order(fd, "journal on nic1");
+	for (unsigned int i = 1; i <= JOURNAL_SIZE + 100; i++) {
+		cmd.number = 0x10000 + i;
+		CHECK_EQ(drv_admin(p.a.d, &cmd, NULL), MYNIC_AQ_BAD_NUMBER);
+	}
+	send_text(fd, "journal show nic1\njournal off nic1\nports\n");
+	answer = receive_answer(fd);
+	at = answer;
+	for (unsigned int i = 101; i <= JOURNAL_SIZE + 100; i++) {
+		snprintf(want, sizeof(want), " number=0x%x ", 0x10000 + i);
+		CHECK((at = strstr(at, want)));
+	}
+	CHECK_EQ(num_matches(answer, "\n"), JOURNAL_SIZE + 1);
+	CHECK_EQ(strcmp(receive_answer(fd), "ok\n"), 0);
+	CHECK_EQ(num_matches(receive_answer(fd), "\n"), 3);
 	check_answer(fd, "journal show nic1", "error: nic1 keeps no journal\n");
 }
 
@@ -1202,7 +1238,7 @@ TEST(journal_of_a_nic_that_fails)
 TEST(journal_of_a_nic_that_fails_often)
 {
 	static const char entry[] = "\nmynic-device: nic1: ";
-	unsigned int entries = 0, failures = 0;
+	unsigned int entries = 0, failures;
 	int messages = start_with_messages();
 	char text[16384] = "\n";
 	struct drv_pair p;
@@ -1220,15 +1256,14 @@ TEST(journal_of_a_nic_that_fails_often)
 			drv_alloc_pd(p.a.d);
 		fail_nic(p.a.d);
 		sim_write32(n, MYNIC_REG_CONTROL, MYNIC_CONTROL_RESET);
-		SIM_WAIT(n->sim, sim_read32(n, MYNIC_REG_STATUS) ==
-					 MYNIC_STATUS_READY);
+		SIM_WAIT(n->sim,
+			 sim_read32(n, MYNIC_REG_STATUS) == MYNIC_STATUS_READY);
 		p.a.d = drv_up(n);
 	}
 	read_messages(messages, fd, &p.b, text, sizeof(text));
 	for (at = text; (at = strstr(at, entry)); at += strlen(entry))
 		entries += isdigit(at[strlen(entry)]) != 0;
-	for (at = text; (at = strstr(at, " fatal 2\n")); at++)
-		failures++;
+	failures = num_matches(text, " fatal 2\n");
 	CHECK(failures);
 	CHECK_EQ(entries, 8 * failures);
 }

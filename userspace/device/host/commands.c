@@ -22,14 +22,19 @@
  * @commands: objects of the command
  * @args: rest of the line
  * @out: stream for the answer
+ * @rest: out: what of the answer is to be made later
  * @error: out: reason of a failure
  */
 struct call {
 	struct commands *commands;
 	char *args;
 	FILE *out;
+	struct commands_rest *rest;
 	char error[COMMANDS_ERROR_SIZE];
 };
+
+/* Entries of a journal in a piece of an answer */
+#define JOURNAL_PIECE 128
 
 static bool __attribute__((format(printf, 2, 3)))
 commands_fail(struct call *call, const char *format, ...)
@@ -187,9 +192,15 @@ static void commands_put_port_stats(FILE *out, const struct switch_port *port)
 	}
 }
 
+static bool commands_stats_step(struct commands_rest *rest, FILE *out)
+{
+	if (rest->next < rest->sw->num)
+		commands_put_port_stats(out, rest->sw->ports[rest->next++]);
+	return rest->next < rest->sw->num;
+}
+
 static bool commands_run_stats(struct call *call)
 {
-	const struct net_switch *sw = call->commands->sw;
 	struct switch_port *port;
 
 	if (*call->args) {
@@ -199,8 +210,7 @@ static bool commands_run_stats(struct call *call)
 		commands_put_port_stats(call->out, port);
 		return true;
 	}
-	for (unsigned int i = 0; i < sw->num; i++)
-		commands_put_port_stats(call->out, sw->ports[i]);
+	call->rest->step = commands_stats_step;
 	return true;
 }
 
@@ -400,11 +410,28 @@ static bool commands_journal_off(struct call *call)
 	return port && nic_keep_journal(port->nic, false);
 }
 
+/* Entries that have gone, and those of a journal that has gone, are left out */
+static bool commands_journal_step(struct commands_rest *rest, FILE *out)
+{
+	const struct journal *journal = rest->journal;
+	uint64_t end = rest->end;
+	char line[JOURNAL_LINE_SIZE];
+
+	if (end > journal->num)
+		end = journal->num;
+	if (rest->next < journal_first(journal))
+		rest->next = journal_first(journal);
+	for (unsigned int i = 0; i < JOURNAL_PIECE && rest->next < end; i++) {
+		journal_text(journal_at(journal, rest->next++), line);
+		fprintf(out, "%s\n", line);
+	}
+	return rest->next < end;
+}
+
 static bool commands_journal_show(struct call *call)
 {
 	struct switch_port *port = commands_only_nic(call);
 	const struct journal *journal;
-	char line[JOURNAL_LINE_SIZE];
 
 	if (!port)
 		return false;
@@ -412,10 +439,9 @@ static bool commands_journal_show(struct call *call)
 	if (!journal->entries)
 		return commands_fail(call, "%.32s keeps no journal",
 				     port->name);
-	for (uint64_t i = journal_first(journal); i < journal->num; i++) {
-		journal_text(journal_at(journal, i), line);
-		fprintf(call->out, "%s\n", line);
-	}
+	call->rest->step = commands_journal_step;
+	call->rest->journal = journal;
+	call->rest->end = journal->num;
 	return true;
 }
 
@@ -513,12 +539,27 @@ static bool commands_run_one(struct call *call)
 			     name, sub && *sub ? " " : "", sub ? sub : "");
 }
 
-void commands_run(struct commands *commands, char *line, FILE *out)
+void commands_go_on(struct commands_rest *rest, FILE *out)
 {
-	struct call call = { .commands = commands, .args = line, .out = out };
+	if (rest->step && rest->step(rest, out))
+		return;
+	rest->step = NULL;
+	fputs("ok\n", out);
+}
 
+void commands_run(struct commands *commands, char *line, FILE *out,
+		  struct commands_rest *rest)
+{
+	struct call call = {
+		.commands = commands,
+		.args = line,
+		.out = out,
+		.rest = rest,
+	};
+
+	*rest = (struct commands_rest){ .sw = commands->sw };
 	if (commands_run_one(&call))
-		fputs("ok\n", out);
+		commands_go_on(rest, out);
 	else
 		fprintf(out, "error: %s\n", call.error);
 }

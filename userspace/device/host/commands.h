@@ -29,6 +29,23 @@ struct commands {
 	struct capture captures[SWITCH_MAX_PORTS];
 };
 
+/**
+ * struct commands_rest - the part of an answer that is still to be made
+ * @step: writes the next piece; returns false after the last. NULL: there is
+ *	no rest
+ * @sw: the switch
+ * @journal: the journal that is shown
+ * @next: the next port or entry
+ * @end: where the journal ended when it was asked for
+ */
+struct commands_rest {
+	bool (*step)(struct commands_rest *rest, FILE *out);
+	const struct net_switch *sw;
+	const struct journal *journal;
+	uint64_t next;
+	uint64_t end;
+};
+
 /* @commands must not move afterwards. */
 void commands_init(struct commands *commands, struct net_switch *sw,
 		   struct events *events);
@@ -65,7 +82,12 @@ void commands_release(struct commands *commands);
  * @commands: objects of the command
  * @line: the line without its end; it is modified
  * @out: stream for the answer; its last line is "ok" or "error: ..."
+ * @rest: out: what of the answer is still to be made
  */
-void commands_run(struct commands *commands, char *line, FILE *out);
+void commands_run(struct commands *commands, char *line, FILE *out,
+		  struct commands_rest *rest);
+
+/* Writes the next piece of an answer. A piece takes less than a turn. */
+void commands_go_on(struct commands_rest *rest, FILE *out);
 
 #endif /* MYNIC_HOST_COMMANDS_H */

@@ -43,23 +43,48 @@ static bool control_send_answer(struct control_client *client)
 	return true;
 }
 
-static void control_answer(struct control_client *client, char *line)
+/* Returns a stream for an answer, or NULL */
+static FILE *control_begin_answer(struct control_client *client)
 {
 	FILE *out = open_memstream(&client->answer, &client->answer_len);
 
 	client->sent = 0;
-	if (!out) {
+	if (!out)
 		control_close_client(client);
-		return;
-	}
-	if (line)
-		commands_run(client->control->commands, line, out);
-	else
-		fputs("error: the line is too long\n", out);
+	return out;
+}
+
+static void control_end_answer(struct control_client *client, FILE *out)
+{
 	if (fclose(out))
 		control_close_client(client);
 	else
 		control_send_answer(client);
+}
+
+/* @line: NULL: it is too long */
+static void control_answer(struct control_client *client, char *line)
+{
+	FILE *out = control_begin_answer(client);
+
+	if (!out)
+		return;
+	if (line)
+		commands_run(client->control->commands, line, out,
+			     &client->rest);
+	else
+		fputs("error: the line is too long\n", out);
+	control_end_answer(client, out);
+}
+
+static void control_go_on(struct control_client *client)
+{
+	FILE *out = control_begin_answer(client);
+
+	if (!out)
+		return;
+	commands_go_on(&client->rest, out);
+	control_end_answer(client, out);
 }
 
 /* Removes the first @len bytes of the input. */
@@ -70,8 +95,8 @@ static void control_consume(struct control_client *client, size_t len)
 }
 
 /*
- * Runs at most one command. Other work must go on, and sending the answer may
- * have to wait.
+ * Runs at most one command, or its first piece. Other work must go on, and
+ * sending the answer may have to wait.
  */
 static void control_run_line(struct control_client *client)
 {
@@ -129,13 +154,17 @@ static void control_client_ready(void *owner, uint32_t events)
 	/* An earlier event may have closed the connection. */
 	if (client->fd < 0 || !control_send_answer(client))
 		return;
-	if (!control_has_line(client) && !client->eof)
-		control_receive(client);
-	if (client->fd >= 0)
-		control_run_line(client);
+	if (client->rest.step) {
+		control_go_on(client);
+	} else {
+		if (!control_has_line(client) && !client->eof)
+			control_receive(client);
+		if (client->fd >= 0)
+			control_run_line(client);
+	}
 	if (client->fd < 0)
 		return;
-	more = client->answer || control_has_line(client);
+	more = client->answer || client->rest.step || control_has_line(client);
 	if (!more && client->eof)
 		control_close_client(client);
 	else
@@ -182,6 +211,7 @@ static void control_listen_ready(void *owner, uint32_t events)
 	client->used = 0;
 	client->skip = false;
 	client->eof = false;
+	client->rest = (struct commands_rest){ 0 };
 	if (events_add(control->events, &client->source, fd, EPOLLIN)) {
 		close(fd);
 		client->fd = -1;

@@ -30,6 +30,7 @@
  * @answer: answer that is being sent, or NULL
  * @answer_len: bytes of @answer
  * @sent: bytes of @answer that have been sent
+ * @rest: what follows @answer
  */
 struct control_client {
 	struct control *control;
@@ -42,6 +43,7 @@ struct control_client {
 	char *answer;
 	size_t answer_len;
 	size_t sent;
+	struct commands_rest rest;
 };
 
 /**
