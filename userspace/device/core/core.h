@@ -108,7 +108,8 @@ struct reset {
  * @null_mkey: the region behind NIC_NULL_LKEY
  * @missing: last access to a paged region that has met a missing page
  * @page_token: token of the last page fault
- * @held_bytes: bytes of all packets that wait for a page
+ * @held_bytes: costs of all packets that wait for a page, see
+ *	packet_copy_cost()
  * @gids: GID table
  * @mcast: multicast groups
  * @port: the port
@@ -124,7 +125,7 @@ struct reset {
  * @spare_reqs: unused memory for requests, see sq.c
  * @stats: counters, by enum mynic_stat
  * @bound_stats: part of @stats that was counted in counter sets
- * @journal: notes of rare events, or NULL
+ * @journal: notes of rare events
  */
 struct nic {
 	struct nic_config config;

@@ -229,7 +229,10 @@ bool nic_run(struct nic *nic)
 	if (nic_is_in_reset(nic))
 		return nic_run_reset(nic);
 	nic_grant(nic);
-	/* Doorbells before a command take effect before it */
+	/*
+	 * Doorbells before a command take effect before it. While the NIC is
+	 * held they do not: its host must not wait for a peer
+	 */
 	if (nic->admin.ci != nic->admin.pi && !nic_is_held(nic))
 		qps_run_each(nic);
 	for (unsigned int i = 0; i < ARRAY_SIZE(kinds) && nic_enabled(nic);

@@ -218,11 +218,7 @@ uint64_t nic_stat(const struct nic *nic, unsigned int stat);
  */
 bool nic_keep_journal(struct nic *nic, bool on);
 
-/*
- * The journal; see base/journal.h. @failed: the NIC has had a fatal error, and
- * does nothing until a reset; must not call the NIC except for nic_journal().
- * May be NULL
- */
+/* The journal; see base/journal.h. */
 const struct journal *nic_journal(const struct nic *nic);
 
 /* Current unicast MAC, for a switch and for log messages. */

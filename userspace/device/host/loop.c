@@ -19,7 +19,8 @@
 
 /*
  * Asking the kernel about clients and wires takes several times as long as
- * reading the doorbell records, which show most work first.
+ * reading the doorbell records, which show most work first. Idle NICs have no
+ * turns, so many looks take little time.
  */
 #define LOOP_LOOKS_PER_WAIT 16
 

@@ -12,7 +12,7 @@
 /* Time for a process to wake up after an interrupt and to post */
 #define VIGIL_INTERRUPT_NS 400000
 
-/* Time slices on a shared processor are vigil_longer, and answers come sooner */
+/* Time slices on a shared processor are longer, and answers come sooner */
 #define VIGIL_SLICE_NS 700000
 
 /*

@@ -54,7 +54,7 @@ struct wire_config {
  * @name: on the command line
  * @open: get what does not depend on the peer; reports what cannot work with
  *	wire_error(). Return: 0 or -errno.
- * @try: the time has come that wire_try_at() was called with
+ * @try: the time has come that wire_try_in() or wire_try_later() has set
  * @ready: &wire.fd is ready to be read, or has an error, or &wire.backlog is
  *	set; does what wire_turn_is_over() lets it do
  * @writable: &wire.out_fd can be written to again, if it is waited for; NULL: that

@@ -24,9 +24,9 @@
  * @JOURNAL_MODIFIED: MODIFY_QP; number = QP, from and to = its states
  * @JOURNAL_MOVED: the NIC has changed a state; like JOURNAL_MODIFIED, and code
  *	= the event that follows, or 0
- * @JOURNAL_SEND_ERROR: number = QP, code = enum ibv_wr_opcode, status = enum
- *	ib_wc_status, from = enum mynic_syndrome, psn = its oldest PSN that is
- *	not acknowledged
+ * @JOURNAL_SEND_ERROR: number = QP, code = enum ibv_wr_opcode, status =
+ *	enum ibv_wc_status, from = enum mynic_syndrome, psn = its oldest PSN
+ *	that is not acknowledged
  * @JOURNAL_RECV_ERROR: like JOURNAL_SEND_ERROR without code; psn = expected PSN
  * @JOURNAL_COUNT: code = enum mynic_stat; for a QP number, psn = its oldest PSN
  *	that is not acknowledged, expected = the PSN that it expects

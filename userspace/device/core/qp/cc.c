@@ -160,7 +160,7 @@ void cc_send_cnp(struct qp *qp)
 	path_send(qp, &pkt);
 }
 
-/* Applies one cc_increase, at the end of a period or a volume */
+/* Applies one increase, at the end of a period or a volume */
 static void cc_increase(struct qp *qp)
 {
 	struct cc *cc = &qp->cc;

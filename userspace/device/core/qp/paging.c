@@ -12,7 +12,7 @@
 #include "core.h"
 #include "packet/packet_copy.h"
 
-/* Bytes of packets that may wait for a page: of one QP, and of all */
+/* Costs of packets that may wait for a page: of one QP, and of all */
 #define QP_HELD_BYTES (2u << 20)
 #define NIC_HELD_BYTES (64u << 20)
 
@@ -22,7 +22,7 @@
 /**
  * struct held_packet - a packet that waits for a page
  * @link: link in &paging.held
- * @cost: bytes that count against the limits
+ * @cost: result of packet_copy_cost(), which counts against the limits
  * @copy: result of packet_copy(), which needs the alignment
  */
 struct held_packet {

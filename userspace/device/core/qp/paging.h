@@ -50,7 +50,7 @@ STAILQ_HEAD(held_packets, held_packet);
  * struct paging - all waits of a QP
  * @waiting: bit 1 << enum mynic_page_stage: the stage waits for RESUME
  * @failed: likewise: RESUME has said that the page is not available
- * @held_bytes: bytes of @held
+ * @held_bytes: costs of @held, see packet_copy_cost()
  * @held: packets that have arrived since MYNIC_PAGE_RECV waits; the first one
  *	has caused the wait
  * @waits: details by enum mynic_page_stage

@@ -12,14 +12,14 @@
 /* Number of rules or QPs up to which a packet is delivered at once */
 #define AT_ONCE 16
 
-/* Upper bound for the bytes of waiting packets */
+/* Upper bound for the costs of waiting packets */
 #define MAX_BYTES (1u << 20)
 
 /**
  * struct spread_packet - a packet that is being delivered
  * @link: link in &spread.packets
  * @kind: kind of its receivers
- * @cost: bytes that count against the limits
+ * @cost: result of packet_copy_cost(), which counts against the limits
  * @copy: result of packet_copy(), which needs the alignment
  */
 struct spread_packet {

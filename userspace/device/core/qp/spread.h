@@ -46,7 +46,7 @@ STAILQ_HEAD(spread_packets, spread_packet);
 /**
  * struct spread - packets with many receivers
  * @packets: waiting packets, the oldest first
- * @bytes: bytes of @packets
+ * @bytes: costs of @packets, see packet_copy_cost()
  * @place: progress with the first packet
  */
 struct spread {
