@@ -3,7 +3,8 @@
 #include <stdarg.h>
 
 #include "core/base/journal.h"
-#include "harness_driver.h"
+#include "core/packet/aeth.h"
+#include "harness_eth.h"
 #include "host/journal_text.h"
 
 static struct drv_wr a_wr(struct drv_pair *p, enum ibv_wr_opcode op,
@@ -161,6 +162,66 @@ TEST(rights_and_bounds)
 	       p.b.qp->number, wr.rkey, (unsigned long long)wr.remote_addr);
 }
 
+/* Atomics name their 8 bytes in a header of their own */
+TEST(refused_atomic)
+{
+	struct drv_pair p = pair_with_journals();
+	struct drv_wr wr = a_wr(&p, IBV_WR_ATOMIC_FETCH_AND_ADD, 8);
+
+	wr.rkey ^= 0x100;
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, 0x77, IBV_WC_REM_ACCESS_ERR);
+	expect(&p.b, "key qp=0x%x key=0x%x addr=0x%llx length=8 no such key",
+	       p.b.qp->number, wr.rkey, (unsigned long long)wr.remote_addr);
+	expect(&p.b,
+	       "refused qp=0x%x remote access opcode=rc-fetch-add psn=0x0 key=0x%x addr=0x%llx length=8",
+	       p.b.qp->number, wr.rkey, (unsigned long long)wr.remote_addr);
+}
+
+/* A FLUSH of a region, and an invalidation, name a key and no range */
+TEST(key_without_a_range)
+{
+	struct drv_pair p = pair_with_journals();
+	struct drv_wr wr = a_wr(&p, IBV_WR_FLUSH, 0);
+	struct drv_wr inv = { .wr_id = 0x78, .opcode = IBV_WR_LOCAL_INV };
+
+	wr.num_sge = 0;
+	wr.rkey ^= 0x100;
+	wr.flush = (struct mynic_flush_operands){
+		.placement = IBV_FLUSH_GLOBAL,
+		.selectivity = IBV_FLUSH_MR,
+	};
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, 0x77, IBV_WC_REM_ACCESS_ERR);
+	expect(&p.b, "key qp=0x%x key=0x%x addr=0x0 length=0 no such key",
+	       p.b.qp->number, wr.rkey);
+
+	p = pair_with_journals();
+	inv.imm = p.a.mr->key ^ 0x100;
+	drv_post_send(p.a.qp, &inv);
+	drv_expect(p.a.cq, 0x78, IBV_WC_MW_BIND_ERR);
+	expect(&p.a, "key qp=0x0 key=0x%x addr=0x0 length=0 no such key",
+	       inv.imm);
+
+	/* A region that the host has made cannot be invalidated */
+	p = pair_with_journals();
+	inv.imm = p.a.mr->key;
+	drv_post_send(p.a.qp, &inv);
+	drv_expect(p.a.cq, 0x78, IBV_WC_MW_BIND_ERR);
+	expect(&p.a, "key qp=0x0 key=0x%x addr=0x0 length=0 not allowed",
+	       inv.imm);
+
+	p = pair_with_journals();
+	inv = a_wr(&p, IBV_WR_SEND_WITH_INV, 0);
+	inv.num_sge = 0;
+	inv.imm = p.b.mr->key;
+	drv_post_recv(p.b.qp, 5, NULL, 0);
+	drv_post_send(p.a.qp, &inv);
+	drv_expect(p.a.cq, 0x77, IBV_WC_REM_ACCESS_ERR);
+	expect(&p.b, "key qp=0x%x key=0x%x addr=0x0 length=0 not allowed",
+	       p.b.qp->number, inv.imm);
+}
+
 TEST(local_key)
 {
 	struct drv_pair p = pair_with_journals();
@@ -210,7 +271,28 @@ TEST(packets_to_nobody)
 }
 
 /* One error, and nothing of all that is flushed behind it */
-TEST(flushed_requests_are_no_news)
+TEST(flushed_sends_are_no_news)
+{
+	struct drv_pair p = pair_with_journals();
+	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 100);
+	const struct journal *journal = nic_journal(nic_of(&p.a));
+	unsigned int errors = 0;
+
+	wr.sge[0].lkey ^= 0x100;
+	for (unsigned int i = 0; i < 32; i++)
+		drv_write_wqe(p.a.qp, &wr);
+	drv_ring(p.a.qp);
+	drv_expect(p.a.cq, 0x77, IBV_WC_LOC_PROT_ERR);
+	for (unsigned int i = 1; i < 32; i++)
+		drv_expect(p.a.cq, 0x77, IBV_WC_WR_FLUSH_ERR);
+	for (uint64_t i = 0; i < journal->num; i++)
+		errors += journal_at(journal, i)->kind == JOURNAL_SEND_ERROR;
+	CHECK_EQ(errors, 1);
+	CHECK(!strstr(all_lines(nic_of(&p.a)), "WR_FLUSH_ERR"));
+}
+
+/* The command, and the state */
+TEST(flushed_receives_are_no_news)
 {
 	struct drv_pair p = pair_with_journals();
 	const struct journal *journal = nic_journal(nic_of(&p.b));
@@ -274,8 +356,116 @@ TEST(any_entry_has_a_text)
 			if (kind == JOURNAL_COUNT || kind == JOURNAL_DROP)
 				entry.code %= MYNIC_NUM_STATS;
 			journal_text(&entry, line);
-			CHECK(strchr(line, ' '));
+			CHECK(strchr(line, ' ')[1]);
 			CHECK(strlen(line) < JOURNAL_LINE_SIZE - 1);
 		}
 	}
+}
+
+static void check_has_names(struct journal_entry entry)
+{
+	char line[JOURNAL_LINE_SIZE];
+
+	journal_text(&entry, line);
+	if (strstr(line, "unknown"))
+		FAIL("kind %u: %s", entry.kind, line);
+}
+
+TEST(numbers_have_names)
+{
+	for (uint8_t i = MYNIC_AQ_OK; i <= MYNIC_AQ_NOT_SUPPORTED; i++)
+		check_has_names((struct journal_entry){
+			.kind = JOURNAL_COMMAND,
+			.code = MYNIC_CMD_NOP,
+			.status = i,
+		});
+	for (uint8_t i = MYNIC_EVENT_COMP; i <= MYNIC_EVENT_PORT_DOWN; i++)
+		check_has_names((struct journal_entry){ .kind = JOURNAL_EVENT,
+							.code = i });
+	for (uint8_t i = 0; i < MYNIC_PAGE_STAGES; i++)
+		check_has_names((struct journal_entry){
+			.kind = JOURNAL_EVENT,
+			.code = MYNIC_EVENT_PAGE_FAULT + i });
+	for (uint8_t i = 0; i < MYNIC_PAGE_STAGES; i++)
+		check_has_names((struct journal_entry){ .kind = JOURNAL_PAGE,
+							.code = i });
+	for (uint8_t i = IBV_QPS_RESET; i <= IBV_QPS_ERR; i++)
+		check_has_names((struct journal_entry){
+			.kind = JOURNAL_MODIFIED, .from = i, .to = i });
+	for (uint8_t i = MYNIC_SYN_NONE; i <= MYNIC_SYN_MKEY_BOUNDS; i++)
+		check_has_names((struct journal_entry){
+			.kind = JOURNAL_RECV_ERROR,
+			.status = IBV_WC_GENERAL_ERR,
+			.from = i,
+		});
+	for (uint8_t i = 0; i <= AETH_NAK_REMOTE_OPERATION; i++)
+		check_has_names((struct journal_entry){ .kind = JOURNAL_REFUSED,
+							.code = i });
+	for (uint8_t i = 0; i <= JOURNAL_NO_RANGE; i++)
+		check_has_names((struct journal_entry){ .kind = JOURNAL_KEY,
+							.code = i });
+	for (uint8_t i = 0; i < MYNIC_NUM_STATS; i++)
+		check_has_names((struct journal_entry){ .kind = JOURNAL_COUNT,
+							.code = i });
+}
+
+static void raw_up(struct drv_pair *p)
+{
+	eth_raw_up(p->a.qp);
+}
+
+static void copy_up(struct drv_pair *p)
+{
+	for (int state = IBV_QPS_INIT; state <= IBV_QPS_RTS; state++)
+		CHECK_EQ(drv_set_state(p->a.qp, state), MYNIC_AQ_OK);
+}
+
+static void rc_up(struct drv_pair *p)
+{
+	static const struct drv_path path = { 0 };
+
+	drv_connect_to(p->a.qp, 1, p->b.qp->number, &path, IBV_QPS_RTS);
+}
+
+/* Those that QPs of the type take have a name when they fail */
+static void check_requests(enum mynic_qp_type type,
+			   void (*up)(struct drv_pair *p),
+			   unsigned int expected)
+{
+	struct drv_qp_init init = { .type = type, .flags = MYNIC_QP_KERNEL };
+	struct drv_pair p = drv_pair_unconnected(&init);
+	const struct journal *journal = nic_journal(nic_of(&p.a));
+	unsigned int known = 0;
+
+	for (unsigned int opcode = 0; opcode < 256; opcode++) {
+		struct drv_wr wr = {
+			.wr_id = 0x77,
+			.opcode = opcode,
+			.flags = 1 << 20,
+		};
+		struct mynic_cqe cqe;
+
+		up(&p);
+		CHECK(nic_keep_journal(nic_of(&p.a), true));
+		drv_post_send(p.a.qp, &wr);
+		cqe = drv_expect(p.a.cq, 0x77, IBV_WC_LOC_QP_OP_ERR);
+		for (uint64_t i = 0; i < journal->num; i++) {
+			struct journal_entry entry = *journal_at(journal, i);
+
+			if (cqe.vendor_err != MYNIC_SYN_BAD_OPCODE &&
+			    entry.kind == JOURNAL_SEND_ERROR) {
+				check_has_names(entry);
+				known++;
+			}
+		}
+		drv_reset_qp(p.a.qp);
+	}
+	CHECK_EQ(known, expected);
+}
+
+TEST(requests_have_names)
+{
+	check_requests(MYNIC_QP_RC, rc_up, 13);
+	check_requests(MYNIC_QP_RAW_PACKET, raw_up, 2);
+	check_requests(MYNIC_QP_DRIVER, copy_up, 1);
 }

@@ -72,6 +72,7 @@ static const char *const requests[] = {
 	[IBV_WR_LOCAL_INV] = "LOCAL_INV",
 	[IBV_WR_BIND_MW] = "BIND_MW",
 	[IBV_WR_SEND_WITH_INV] = "SEND_WITH_INV",
+	[MYNIC_WR_REG_MR] = "REG_MR",
 	[IBV_WR_TSO] = "TSO",
 	[IBV_WR_DRIVER1] = "DRIVER1",
 	[IBV_WR_FLUSH] = "FLUSH",

@@ -33,7 +33,7 @@
  * @JOURNAL_DROP: a packet; number = destination QP, code = enum mynic_stat,
  *	from = opcode, psn
  * @JOURNAL_REFUSED: the request in a packet; number = QP, code = enum aeth_nak,
- *	from = opcode, psn; and key, addr, length if the request has them
+ *	from = opcode, psn; and key, addr, length of an RETH or AtomicETH
  * @JOURNAL_KEY: an access; number = QP of a remote access, otherwise 0; key,
  *	addr, length, code = enum journal_key_fault
  * @JOURNAL_PAGE: a QP needs a missing page; number, code = enum

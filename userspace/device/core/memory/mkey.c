@@ -103,8 +103,12 @@ int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
 {
 	const struct mkey *mkey = mkey_find_remote(qp, pd, key);
 
-	if (!mkey || access & ~mkey->access)
-		return -EACCES;
+	if (!mkey)
+		return mkey_refuse(qp->nic, qp->number, JOURNAL_NO_KEY, key, 0,
+				   0);
+	if (access & ~mkey->access)
+		return mkey_refuse(qp->nic, qp->number, JOURNAL_NO_RIGHT, key,
+				   0, 0);
 	*addr = mkey->iova;
 	*len = mkey->length;
 	return 0;
@@ -191,11 +195,16 @@ int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
 	uint8_t *ptr;
 
 	if (mkey->region) {
+		const struct mkey *window = mkey;
+
 		offset += mkey->offset;
 		mkey = mkey->region;
 		/* The region of a window may have lost its memory */
 		if (offset > mkey->length || len > mkey->length - offset)
-			return -ERANGE;
+			return mkey_refuse(nic,
+					   window->qp ? window->qp->number : 0,
+					   JOURNAL_NO_RANGE, window->key, addr,
+					   len);
 	}
 	ptr = buf_window_ptr(&nic->dma, &mkey->window, offset, len, write);
 	if (!ptr || !len)
@@ -434,36 +443,37 @@ int admin_sync_mkey(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-static int mkey_invalidate(struct mkey *mkey)
+/* @mkey: NULL if @key is unknown; @qpn: of a remote request, otherwise 0 */
+static int mkey_invalidate(struct nic *nic, uint32_t qpn, struct mkey *mkey,
+			   uint32_t key)
 {
-	switch (mkey->kind) {
-	case MKEY_MW2:
+	if (!mkey)
+		return mkey_refuse(nic, qpn, JOURNAL_NO_KEY, key, 0, 0);
+	if (mkey->kind == MKEY_MW2) {
 		mw_unbind(mkey);
 		return 0;
-	case MKEY_FAST_REG:
-		if (mkey->num_windows)
-			return -EACCES;
+	}
+	if (mkey->kind == MKEY_FAST_REG && !mkey->num_windows) {
 		mkey->valid = false;
 		return 0;
-	default:
-		return -EACCES;
 	}
+	return mkey_refuse(nic, qpn, JOURNAL_NO_RIGHT, key, 0, 0);
 }
 
 int mkey_invalidate_local(struct qp *qp, uint32_t key)
 {
 	struct mkey *mkey = mkey_find(qp->nic, qp->pd, key);
 
-	if (!mkey || (mkey->qp && mkey->qp != qp))
-		return -EACCES;
-	return mkey_invalidate(mkey);
+	if (mkey && mkey->qp && mkey->qp != qp)
+		mkey = NULL;
+	return mkey_invalidate(qp->nic, 0, mkey, key);
 }
 
 int mkey_invalidate_remote(struct qp *qp, uint32_t key)
 {
 	struct mkey *mkey = mkey_find_remote(qp, qp->pd, key);
 
-	return mkey ? mkey_invalidate(mkey) : -EACCES;
+	return mkey_invalidate(qp->nic, qp->number, mkey, key);
 }
 
 bool mkeys_free_one(struct nic *nic, uint32_t *number)

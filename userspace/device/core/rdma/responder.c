@@ -40,6 +40,7 @@ void responder_reset(struct qp *qp)
 static void responder_note_refusal(struct qp *qp, const struct roce_hdr *hdr,
 				   uint8_t nak_code)
 {
+	unsigned int flags = opcode_info(hdr->opcode)->flags;
 	struct journal_entry entry = {
 		.kind = JOURNAL_REFUSED,
 		.code = nak_code,
@@ -48,10 +49,11 @@ static void responder_note_refusal(struct qp *qp, const struct roce_hdr *hdr,
 		.psn = hdr->psn,
 	};
 
-	if (opcode_info(hdr->opcode)->flags & OPCODE_RETH) {
+	if (flags & (OPCODE_RETH | OPCODE_ATOMICETH)) {
 		entry.key = hdr->rkey;
 		entry.addr = hdr->remote_addr;
-		entry.length = hdr->dma_len;
+		entry.length = flags & OPCODE_RETH ? hdr->dma_len :
+						     sizeof(uint64_t);
 	}
 	nic_note(qp->nic, &entry);
 }
