@@ -373,40 +373,47 @@ static void check_has_names(struct journal_entry entry)
 
 TEST(numbers_have_names)
 {
-	for (uint8_t i = MYNIC_AQ_OK; i <= MYNIC_AQ_NOT_SUPPORTED; i++)
-		check_has_names((struct journal_entry){
-			.kind = JOURNAL_COMMAND,
-			.code = MYNIC_CMD_NOP,
-			.status = i,
-		});
-	for (uint8_t i = MYNIC_EVENT_COMP; i <= MYNIC_EVENT_PORT_DOWN; i++)
-		check_has_names((struct journal_entry){ .kind = JOURNAL_EVENT,
-							.code = i });
-	for (uint8_t i = 0; i < MYNIC_PAGE_STAGES; i++)
-		check_has_names((struct journal_entry){
-			.kind = JOURNAL_EVENT,
-			.code = MYNIC_EVENT_PAGE_FAULT + i });
-	for (uint8_t i = 0; i < MYNIC_PAGE_STAGES; i++)
-		check_has_names((struct journal_entry){ .kind = JOURNAL_PAGE,
-							.code = i });
-	for (uint8_t i = IBV_QPS_RESET; i <= IBV_QPS_ERR; i++)
-		check_has_names((struct journal_entry){
-			.kind = JOURNAL_MODIFIED, .from = i, .to = i });
-	for (uint8_t i = MYNIC_SYN_NONE; i <= MYNIC_SYN_MKEY_BOUNDS; i++)
-		check_has_names((struct journal_entry){
-			.kind = JOURNAL_RECV_ERROR,
-			.status = IBV_WC_GENERAL_ERR,
-			.from = i,
-		});
-	for (uint8_t i = 0; i <= AETH_NAK_REMOTE_OPERATION; i++)
-		check_has_names((struct journal_entry){ .kind = JOURNAL_REFUSED,
-							.code = i });
-	for (uint8_t i = 0; i <= JOURNAL_NO_RANGE; i++)
-		check_has_names((struct journal_entry){ .kind = JOURNAL_KEY,
-							.code = i });
-	for (uint8_t i = 0; i < MYNIC_NUM_STATS; i++)
-		check_has_names((struct journal_entry){ .kind = JOURNAL_COUNT,
-							.code = i });
+	struct journal_entry e = { .kind = JOURNAL_COMMAND };
+
+	for (e.status = MYNIC_AQ_OK; e.status <= MYNIC_AQ_NOT_SUPPORTED;
+	     e.status++)
+		check_has_names(e);
+
+	e = (struct journal_entry){ .kind = JOURNAL_EVENT };
+	for (e.code = MYNIC_EVENT_COMP; e.code <= MYNIC_EVENT_PORT_DOWN;
+	     e.code++)
+		check_has_names(e);
+	for (unsigned int i = 0; i < MYNIC_PAGE_STAGES; i++) {
+		e.code = MYNIC_EVENT_PAGE_FAULT + i;
+		check_has_names(e);
+	}
+
+	e = (struct journal_entry){ .kind = JOURNAL_PAGE };
+	for (; e.code < MYNIC_PAGE_STAGES; e.code++)
+		check_has_names(e);
+
+	e = (struct journal_entry){ .kind = JOURNAL_MODIFIED };
+	for (; e.from <= IBV_QPS_ERR; e.from++) {
+		e.to = e.from;
+		check_has_names(e);
+	}
+
+	e = (struct journal_entry){ .kind = JOURNAL_RECV_ERROR };
+	e.status = IBV_WC_GENERAL_ERR;
+	for (; e.from <= MYNIC_SYN_MKEY_BOUNDS; e.from++)
+		check_has_names(e);
+
+	e = (struct journal_entry){ .kind = JOURNAL_REFUSED };
+	for (; e.code <= AETH_NAK_REMOTE_OPERATION; e.code++)
+		check_has_names(e);
+
+	e = (struct journal_entry){ .kind = JOURNAL_KEY };
+	for (; e.code <= JOURNAL_NO_RANGE; e.code++)
+		check_has_names(e);
+
+	e = (struct journal_entry){ .kind = JOURNAL_COUNT };
+	for (; e.code < MYNIC_NUM_STATS; e.code++)
+		check_has_names(e);
 }
 
 static void raw_up(struct drv_pair *p)

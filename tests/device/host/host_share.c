@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Whose share of the process's time is taken by what is done for a client */
+#include <errno.h>
 #include <linux/vfio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -49,10 +51,15 @@ static const char *open_cards(void)
 static void wait_for_reply(int fd)
 {
 	uint8_t reply[512];
+	ssize_t n;
 
-	do
+	do {
 		events_wait(&events, EVENTS_NOT_AT_ALL);
-	while (recv(fd, reply, sizeof(reply), MSG_DONTWAIT) <= 0);
+		n = recv(fd, reply, sizeof(reply), MSG_DONTWAIT);
+		CHECK(n);
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			FAIL("no reply: %s", strerror(errno));
+	} while (n < 0);
 }
 
 static void send_command(int fd, uint16_t command, const void *payload,
