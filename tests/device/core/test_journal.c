@@ -373,7 +373,8 @@ static void check_has_names(struct journal_entry entry)
 
 TEST(numbers_have_names)
 {
-	struct journal_entry e = { .kind = JOURNAL_COMMAND };
+	struct journal_entry e = { .kind = JOURNAL_COMMAND,
+				   .code = MYNIC_CMD_NOP };
 
 	for (e.status = MYNIC_AQ_OK; e.status <= MYNIC_AQ_NOT_SUPPORTED;
 	     e.status++)
