@@ -57,7 +57,7 @@ static int wire_dgram_reach_peer(struct wire *wire)
 	return err == -EPERM ? wire_dgram_connect_to(wire->fd, remote) : err;
 }
 
-static void wire_dgram_dgram_try(struct wire *wire)
+static void wire_dgram_try(struct wire *wire)
 {
 	int err = wire_dgram_reach_peer(wire);
 
@@ -68,7 +68,7 @@ static void wire_dgram_dgram_try(struct wire *wire)
 		wire_up(wire);
 }
 
-static int wire_dgram_dgram_open(struct wire *wire)
+static int wire_dgram_open(struct wire *wire)
 {
 	const struct wire_config *config = wire->config;
 	struct sockaddr_un addr;
@@ -93,7 +93,7 @@ static int wire_dgram_dgram_open(struct wire *wire)
 		wire_error(wire, err, "wait for %s", config->local);
 		goto err_unlink;
 	}
-	wire_dgram_dgram_try(wire);
+	wire_dgram_try(wire);
 	return 0;
 
 err_unlink:
@@ -103,22 +103,22 @@ err_free:
 	return err;
 }
 
-static void wire_dgram_dgram_ready(struct wire *wire)
+static void wire_dgram_ready(struct wire *wire)
 {
 	/*
 	 * Errors here are about frames that were sent, and sending reports
 	 * them, too.
 	 */
 	if (mmsg_receive(wire) > 0 && !wire->port.up)
-		wire_dgram_dgram_try(wire);
+		wire_dgram_try(wire);
 }
 
-static int wire_dgram_dgram_flush(struct wire *wire)
+static int wire_dgram_flush(struct wire *wire)
 {
 	return mmsg_flush(wire, (struct iovec){});
 }
 
-static void wire_dgram_dgram_drop(struct wire *wire)
+static void wire_dgram_drop(struct wire *wire)
 {
 	static const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
 
@@ -129,7 +129,7 @@ static void wire_dgram_dgram_drop(struct wire *wire)
 	wire_try_later(wire);
 }
 
-static void wire_dgram_dgram_close(struct wire *wire)
+static void wire_dgram_close(struct wire *wire)
 {
 	wire_drop_fd(wire);
 	unlink(wire->config->local);
@@ -138,10 +138,10 @@ static void wire_dgram_dgram_close(struct wire *wire)
 
 const struct wire_kind wire_dgram = {
 	.name = "dgram",
-	.open = wire_dgram_dgram_open,
-	.try = wire_dgram_dgram_try,
-	.ready = wire_dgram_dgram_ready,
-	.flush = wire_dgram_dgram_flush,
-	.drop = wire_dgram_dgram_drop,
-	.close = wire_dgram_dgram_close,
+	.open = wire_dgram_open,
+	.try = wire_dgram_try,
+	.ready = wire_dgram_ready,
+	.flush = wire_dgram_flush,
+	.drop = wire_dgram_drop,
+	.close = wire_dgram_close,
 };

@@ -86,7 +86,7 @@ static int wire_packet_bind_to(int fd, unsigned int ifindex)
 	return 0;
 }
 
-static void wire_packet_packet_try(struct wire *wire)
+static void wire_packet_try(struct wire *wire)
 {
 	struct packet_wire *packet = wire->priv;
 	unsigned int ifindex;
@@ -146,7 +146,7 @@ static int wire_packet_open_socket(unsigned int ifindex)
 	return err;
 }
 
-static int wire_packet_packet_open(struct wire *wire)
+static int wire_packet_open(struct wire *wire)
 {
 	const char *ifname = wire->config->ifname;
 	struct packet_wire *packet;
@@ -293,7 +293,7 @@ static int wire_packet_receive(struct wire *wire)
 	return num == BATCH ? 0 : -EAGAIN;
 }
 
-static void wire_packet_packet_ready(struct wire *wire)
+static void wire_packet_ready(struct wire *wire)
 {
 	int err = 0;
 
@@ -304,14 +304,14 @@ static void wire_packet_packet_ready(struct wire *wire)
 		wire_down(wire, "%s: %s", wire->config->ifname, strerror(-err));
 }
 
-static int wire_packet_packet_flush(struct wire *wire)
+static int wire_packet_flush(struct wire *wire)
 {
 	struct virtio_net_hdr hdr = {};
 
 	return mmsg_flush(wire, (struct iovec){ &hdr, sizeof(hdr) });
 }
 
-static void wire_packet_packet_close(struct wire *wire)
+static void wire_packet_close(struct wire *wire)
 {
 	netif_close(wire);
 	free(wire->priv);
@@ -319,10 +319,10 @@ static void wire_packet_packet_close(struct wire *wire)
 
 const struct wire_kind wire_packet = {
 	.name = "packet",
-	.open = wire_packet_packet_open,
-	.try = wire_packet_packet_try,
-	.ready = wire_packet_packet_ready,
-	.flush = wire_packet_packet_flush,
+	.open = wire_packet_open,
+	.try = wire_packet_try,
+	.ready = wire_packet_ready,
+	.flush = wire_packet_flush,
 	.drop = netif_drop,
-	.close = wire_packet_packet_close,
+	.close = wire_packet_close,
 };

@@ -195,7 +195,7 @@ static void wire_stream_connected(struct wire *wire)
 }
 
 /* A connect() that was in progress has ended. */
-static void wire_stream_stream_writable(struct wire *wire)
+static void wire_stream_writable(struct wire *wire)
 {
 	socklen_t len = sizeof(int);
 	int err = 0;
@@ -209,7 +209,7 @@ static void wire_stream_stream_writable(struct wire *wire)
 		wire_stream_connected(wire);
 }
 
-static void wire_stream_stream_try(struct wire *wire)
+static void wire_stream_try(struct wire *wire)
 {
 	struct inet_address *address = wire->priv;
 	int fd;
@@ -243,7 +243,7 @@ static void wire_stream_stream_try(struct wire *wire)
 	}
 }
 
-static int wire_stream_stream_open(struct wire *wire)
+static int wire_stream_open(struct wire *wire)
 {
 	int err;
 
@@ -260,7 +260,7 @@ static int wire_stream_stream_open(struct wire *wire)
 	if (err)
 		goto err_free;
 	if (wire->config->connect)
-		wire_stream_stream_try(wire);
+		wire_stream_try(wire);
 	return 0;
 
 err_free:
@@ -269,7 +269,7 @@ err_free:
 	return err;
 }
 
-static void wire_stream_stream_drop(struct wire *wire)
+static void wire_stream_drop(struct wire *wire)
 {
 	wire_drop_fd(wire);
 	if (wire->config->listen)
@@ -278,7 +278,7 @@ static void wire_stream_stream_drop(struct wire *wire)
 		wire_try_later(wire);
 }
 
-static int wire_stream_stream_flush(struct wire *wire)
+static int wire_stream_flush(struct wire *wire)
 {
 	struct frame_queue *tx = &wire->tx;
 	size_t len = frame_queue_used(tx);
@@ -345,13 +345,13 @@ static bool wire_stream_receive(struct wire *wire)
 	return true;
 }
 
-static void wire_stream_stream_ready(struct wire *wire)
+static void wire_stream_ready(struct wire *wire)
 {
 	if (wire->backlog || wire_stream_receive(wire))
 		wire->backlog = wire_stream_take_frames(wire);
 }
 
-static void wire_stream_stream_close(struct wire *wire)
+static void wire_stream_close(struct wire *wire)
 {
 	wire_drop_fd(wire);
 	if (wire->config->listen) {
@@ -365,11 +365,11 @@ static void wire_stream_stream_close(struct wire *wire)
 
 const struct wire_kind wire_stream = {
 	.name = "stream",
-	.open = wire_stream_stream_open,
-	.try = wire_stream_stream_try,
-	.ready = wire_stream_stream_ready,
-	.writable = wire_stream_stream_writable,
-	.flush = wire_stream_stream_flush,
-	.drop = wire_stream_stream_drop,
-	.close = wire_stream_stream_close,
+	.open = wire_stream_open,
+	.try = wire_stream_try,
+	.ready = wire_stream_ready,
+	.writable = wire_stream_writable,
+	.flush = wire_stream_flush,
+	.drop = wire_stream_drop,
+	.close = wire_stream_close,
 };

@@ -53,7 +53,7 @@ static void wire_tap_attach_again(struct wire *wire)
 		wire_set_fd(wire, fd);
 }
 
-static void wire_tap_tap_try(struct wire *wire)
+static void wire_tap_try(struct wire *wire)
 {
 	const char *ifname = wire->config->ifname;
 	const char *why;
@@ -69,7 +69,7 @@ static void wire_tap_tap_try(struct wire *wire)
 		wire_up(wire);
 }
 
-static int wire_tap_tap_open(struct wire *wire)
+static int wire_tap_open(struct wire *wire)
 {
 	const char *ifname = wire->config->ifname;
 	int err;
@@ -100,7 +100,7 @@ static void wire_tap_gone(struct wire *wire, int err)
 	wire_drop_fd(wire);
 }
 
-static void wire_tap_tap_ready(struct wire *wire)
+static void wire_tap_ready(struct wire *wire)
 {
 	for (unsigned int i = 0;
 	     i < BATCH && wire->fd >= 0 && !wire_turn_is_over(wire); i++) {
@@ -115,7 +115,7 @@ static void wire_tap_tap_ready(struct wire *wire)
 	}
 }
 
-static int wire_tap_tap_flush(struct wire *wire)
+static int wire_tap_flush(struct wire *wire)
 {
 	struct frame_queue *tx = &wire->tx;
 	size_t at = tx->head;
@@ -133,7 +133,7 @@ static int wire_tap_tap_flush(struct wire *wire)
 	return 0;
 }
 
-static void wire_tap_tap_close(struct wire *wire)
+static void wire_tap_close(struct wire *wire)
 {
 	netif_close(wire);
 	free(wire->rx);
@@ -141,10 +141,10 @@ static void wire_tap_tap_close(struct wire *wire)
 
 const struct wire_kind wire_tap = {
 	.name = "tap",
-	.open = wire_tap_tap_open,
-	.try = wire_tap_tap_try,
-	.ready = wire_tap_tap_ready,
-	.flush = wire_tap_tap_flush,
+	.open = wire_tap_open,
+	.try = wire_tap_try,
+	.ready = wire_tap_ready,
+	.flush = wire_tap_flush,
 	.drop = netif_drop,
-	.close = wire_tap_tap_close,
+	.close = wire_tap_close,
 };

@@ -45,7 +45,7 @@ struct udp {
 	bool probing;
 };
 
-static void wire_udp_udp_try(struct wire *wire)
+static void wire_udp_try(struct wire *wire)
 {
 	struct udp *udp = wire->priv;
 
@@ -113,7 +113,7 @@ static int wire_udp_bind_local(struct wire *wire,
 	return err ? wire_error(wire, err, "wait for %s", text) : 0;
 }
 
-static int wire_udp_udp_open(struct wire *wire)
+static int wire_udp_open(struct wire *wire)
 {
 	struct inet_address local;
 	struct udp *udp;
@@ -136,7 +136,7 @@ static int wire_udp_udp_open(struct wire *wire)
 	err = wire_udp_bind_local(wire, &local);
 	if (err)
 		goto err_mmsg;
-	wire_udp_udp_try(wire);
+	wire_udp_try(wire);
 	return 0;
 
 err_mmsg:
@@ -146,7 +146,7 @@ err_udp:
 	return err;
 }
 
-static void wire_udp_udp_ready(struct wire *wire)
+static void wire_udp_ready(struct wire *wire)
 {
 	struct udp *udp = wire->priv;
 	char byte;
@@ -166,12 +166,12 @@ static void wire_udp_udp_ready(struct wire *wire)
 	}
 }
 
-static int wire_udp_udp_flush(struct wire *wire)
+static int wire_udp_flush(struct wire *wire)
 {
 	return mmsg_flush(wire, (struct iovec){});
 }
 
-static void wire_udp_udp_drop(struct wire *wire)
+static void wire_udp_drop(struct wire *wire)
 {
 	struct udp *udp = wire->priv;
 
@@ -180,7 +180,7 @@ static void wire_udp_udp_drop(struct wire *wire)
 	wire_try_later(wire);
 }
 
-static void wire_udp_udp_close(struct wire *wire)
+static void wire_udp_close(struct wire *wire)
 {
 	wire_drop_fd(wire);
 	mmsg_free(wire);
@@ -189,10 +189,10 @@ static void wire_udp_udp_close(struct wire *wire)
 
 const struct wire_kind wire_udp = {
 	.name = "udp",
-	.open = wire_udp_udp_open,
-	.try = wire_udp_udp_try,
-	.ready = wire_udp_udp_ready,
-	.flush = wire_udp_udp_flush,
-	.drop = wire_udp_udp_drop,
-	.close = wire_udp_udp_close,
+	.open = wire_udp_open,
+	.try = wire_udp_try,
+	.ready = wire_udp_ready,
+	.flush = wire_udp_flush,
+	.drop = wire_udp_drop,
+	.close = wire_udp_close,
 };

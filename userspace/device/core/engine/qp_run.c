@@ -59,7 +59,7 @@ bool qps_stop_polling(struct nic *nic)
 	return found;
 }
 
-static bool qp_run_run_pieces(struct nic *nic, unsigned int num)
+static bool qp_run_pieces(struct nic *nic, unsigned int num)
 {
 	struct qp *qp;
 
@@ -81,7 +81,7 @@ static bool qp_run_run_pieces(struct nic *nic, unsigned int num)
 
 bool qps_run(struct nic *nic)
 {
-	return qp_run_run_pieces(nic, RUN_QUANTUM);
+	return qp_run_pieces(nic, RUN_QUANTUM);
 }
 
 void qps_run_each(struct nic *nic)
@@ -92,7 +92,7 @@ void qps_run_each(struct nic *nic)
 	TAILQ_FOREACH(qp, &nic->run_queue, run_link)
 	if (++num == RUN_QUANTUM)
 		break;
-	qp_run_run_pieces(nic, num);
+	qp_run_pieces(nic, num);
 }
 
 bool qp_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
