@@ -507,6 +507,34 @@ TEST(flow_priorities)
 	}
 }
 
+/* The oldest of equal rules has a frame, whichever of them have gone */
+TEST(flow_equal_priorities)
+{
+	/* which rule goes, and which one is the oldest then */
+	static const unsigned int gone[] = { 5, 1, 3, 0, 2 };
+	static const unsigned int oldest[] = { 0, 0, 0, 2, 4 };
+	struct drv_pair p = eth_raw_pair();
+	struct mynic_flow_spec s = eth_spec(ETH_GROUP, 0x0800);
+	struct eth_buf frame = udp4();
+	uint32_t flow[6];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(flow); i++) {
+		struct mynic_create_flow body = { .flow_tag = i + 1,
+						  .num_specs = 1 };
+
+		CHECK_EQ(eth_flow(p.b.qp, body, &s, &flow[i]), 0);
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(gone); i++) {
+		CHECK_EQ(drv_number_cmd(p.b.d, MYNIC_CMD_DESTROY_FLOW,
+					flow[gone[i]]),
+			 0);
+		eth_post(&p.b, i);
+		eth_send_frame(&p.a, &frame, 0);
+		CHECK_EQ(eth_expect(&p.b, i, &frame).flow_tag, oldest[i] + 1);
+		drv_expect_none(p.b.recv_cq, SEC);
+	}
+}
+
 TEST(flow_drop)
 {
 	struct drv_pair p = eth_raw_pair();

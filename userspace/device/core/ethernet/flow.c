@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mac.h"
+#include "base/util.h"
 #include "core.h"
 #include "ethernet/eth_rx.h"
 #include "packet/headers.h"
@@ -42,6 +43,7 @@ enum {
 /**
  * struct flow - a flow rule
  * @number: its number in DESTROY_FLOW
+ * @age: number of rules that were created before it
  * @qp: RAW_PACKET QP that receives the frames
  * @tag: flow tag for completions
  * @priority: lower values are asked first
@@ -53,6 +55,7 @@ enum {
  */
 struct flow {
 	uint32_t number;
+	uint64_t age;
 	struct qp *qp;
 	uint32_t tag;
 	uint16_t priority;
@@ -393,16 +396,22 @@ static struct flow_list *flow_list_of(struct nic *nic, const struct flow *flow)
 	}
 }
 
-/* How many rules of a list are asked before one that is made now */
-static uint32_t flow_place_behind(const struct flow_list *list,
-				  uint16_t priority)
+static bool flow_is_before(const struct flow *a, const struct flow *b)
+{
+	return a->priority < b->priority ||
+	       (a->priority == b->priority && a->age < b->age);
+}
+
+/* How many rules of a list are asked before @flow, which need not be in it */
+static uint32_t flow_place(const struct flow_list *list,
+			   const struct flow *flow)
 {
 	uint32_t low = 0, high = list->num;
 
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
 
-		if (list->flows[middle]->priority <= priority)
+		if (flow_is_before(list->flows[middle], flow))
 			low = middle + 1;
 		else
 			high = middle;
@@ -426,7 +435,7 @@ static void flow_spread_shift(struct nic *nic, const struct flow *flow,
 static void flow_insert(struct nic *nic, struct flow *flow)
 {
 	struct flow_list *list = flow_list_of(nic, flow);
-	uint32_t index = flow_place_behind(list, flow->priority);
+	uint32_t index = flow_place(list, flow);
 	struct flow **at = &list->flows[index];
 
 	memmove(at + 1, at, (list->num++ - index) * sizeof(*at));
@@ -437,12 +446,9 @@ static void flow_insert(struct nic *nic, struct flow *flow)
 static void flow_take_out(struct nic *nic, struct flow *flow)
 {
 	struct flow_list *list = flow_list_of(nic, flow);
-	uint32_t index = flow_place_behind(list, flow->priority) - 1;
-	struct flow **at;
+	uint32_t index = flow_place(list, flow);
+	struct flow **at = &list->flows[index];
 
-	while (list->flows[index] != flow)
-		index--;
-	at = &list->flows[index];
 	memmove(at, at + 1, (--list->num - index) * sizeof(*at));
 	flow_spread_shift(nic, flow, index, -1);
 }
@@ -472,6 +478,7 @@ int admin_create_flow(struct nic *nic, struct admin_call *call)
 	flow = mem_alloc(&nic->mem, sizeof(*flow) + size);
 	if (!flow)
 		return MYNIC_AQ_NO_RESOURCE;
+	flow->age = nic->flows.num_made++;
 	flow->qp = qp;
 	flow->tag = le32toh(body->flow_tag);
 	flow->priority = le16toh(body->priority);
@@ -513,12 +520,18 @@ int admin_destroy_flow(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
+/* The last of a list goes first, so that no other has to move */
 bool flows_free_one(struct nic *nic, uint32_t *number)
 {
-	struct flow *flow = table_next(&nic->flows.numbers, number);
+	struct flow_list *lists[] = { &nic->flows.sniffers, &nic->flows.rules,
+				      &nic->flows.defaults };
 
-	if (!flow)
-		return false;
-	flow_destroy(nic, flow);
-	return true;
+	(void)number;
+	for (unsigned int i = 0; i < ARRAY_SIZE(lists); i++) {
+		if (lists[i]->num) {
+			flow_destroy(nic, lists[i]->flows[lists[i]->num - 1]);
+			return true;
+		}
+	}
+	return false;
 }

@@ -21,7 +21,8 @@ struct spread_place;
  * @flows: rules in the order of their priorities; among equals, older ones first
  * @num: number of rules
  *
- * This is an array, so that no command has to walk through thousands of rules.
+ * This is an array, in which a rule is found by its priority and age. No command
+ * has to walk through thousands of rules.
  */
 struct flow_list {
 	struct flow *flows[FLOW_MAX_RULES];
@@ -34,12 +35,14 @@ struct flow_list {
  * @rules: NORMAL rules, which come before the port's own receiver
  * @defaults: ALL_DEFAULT and MC_DEFAULT, which come after it
  * @numbers: all rules by number
+ * @num_made: number of rules ever created
  */
 struct flows {
 	struct flow_list sniffers;
 	struct flow_list rules;
 	struct flow_list defaults;
 	struct table numbers;
+	uint64_t num_made;
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -72,10 +75,7 @@ enum flow_result flow_steer(struct nic *nic, const struct eth_frame *frame,
 enum flow_result flow_steer_rest(struct nic *nic, const struct eth_frame *frame,
 				 struct spread_place *place);
 
-/*
- * Part of a reset: frees the next rule from @number on. Returns false if there
- * is none.
- */
+/* Part of a reset: frees a rule. Returns false if there is none. */
 bool flows_free_one(struct nic *nic, uint32_t *number);
 
 #endif /* MYNIC_FLOW_H */
