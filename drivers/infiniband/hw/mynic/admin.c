@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The admin queue, with several commands at a time. The typed functions for
- * commands are in cmd.c. An unanswered command means that the device hangs.
+ * commands are in cmd.c, and what is known of each that is under way in
+ * admin_slot.c.
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
@@ -10,12 +11,6 @@
 #include "mynic.h"
 #include "trace.h"
 
-/*
- * A device hangs if it leaves a command unanswered for this many health checks.
- * One check issues the command, so a hang is found after 1.75 seconds, and
- * reported within two.
- */
-#define MYNIC_ADMIN_MAX_AGE 6
 /*
  * The device answers most commands within 10 to 30 us, or 100 us if its memory
  * is cold. Waking up from an interrupt takes longer, above all on emulated
@@ -136,35 +131,6 @@ bool mynic_admin_answered(const struct mynic_dev *mdev)
 
 	return READ_ONCE(cpl->phase) & 1 &&
 	       le16_to_cpu(READ_ONCE(cpl->id)) == MYNIC_AQ_SIZE;
-}
-
-/* The caller holds a count of admin->free, so there is a free slot. */
-static unsigned int mynic_admin_take_slot(struct mynic_admin *admin)
-{
-	unsigned int id = 0;
-
-	lockdep_assert_held(&admin->lock);
-	while (admin->slots[id].busy)
-		id++;
-	admin->slots[id].busy = true;
-	admin->slots[id].completed = false;
-	admin->slots[id].asleep = false;
-	admin->slots[id].age = 0;
-	reinit_completion(&admin->slots[id].done);
-	return id;
-}
-
-static void mynic_admin_put_slot(struct mynic_admin *admin,
-				 struct mynic_admin_slot *slot)
-{
-	lockdep_assert_held(&admin->lock);
-	/*
-	 * mynic_admin_abort() wakes up without a completion if the device has
-	 * died.
-	 */
-	if (!slot->completed)
-		admin->sleepers -= slot->asleep;
-	slot->busy = false;
 }
 
 static void mynic_admin_submit(struct mynic_dev *mdev,
@@ -380,52 +346,6 @@ bool mynic_admin_irq(struct mynic_dev *mdev)
 		mynic_admin_arm(mdev);
 	spin_unlock_irqrestore(&admin->lock, flags);
 	return asked;
-}
-
-/* Return a command that the device has left unanswered too long, or NULL. */
-static const struct mynic_admin_slot *
-mynic_admin_grow(struct mynic_admin *admin)
-{
-	const struct mynic_admin_slot *old = NULL;
-	struct mynic_admin_slot *slot;
-	unsigned int i;
-
-	lockdep_assert_held(&admin->lock);
-	for (i = 0; i < MYNIC_AQ_SIZE; i++) {
-		slot = &admin->slots[i];
-		if (slot->busy && !slot->completed &&
-		    ++slot->age > MYNIC_ADMIN_MAX_AGE)
-			old = slot;
-	}
-	return old;
-}
-
-static void mynic_admin_end_beat(struct mynic_admin *admin)
-{
-	lockdep_assert_held(&admin->lock);
-	if (!admin->beat)
-		return;
-	mynic_admin_put_slot(admin, admin->beat);
-	admin->beat = NULL;
-	up(&admin->free);
-}
-
-/*
- * End all commands with an error. The device is marked dead, so no new ones
- * begin. Callable from any context.
- */
-void mynic_admin_abort(struct mynic_dev *mdev)
-{
-	struct mynic_admin *admin = &mdev->admin;
-	unsigned long flags;
-	unsigned int i;
-
-	spin_lock_irqsave(&admin->lock, flags);
-	mynic_admin_end_beat(admin);
-	for (i = 0; i < MYNIC_AQ_SIZE; i++)
-		if (admin->slots[i].busy)
-			complete(&admin->slots[i].done);
-	spin_unlock_irqrestore(&admin->lock, flags);
 }
 
 /* If no slot is free, the commands that occupy them serve the same purpose. */

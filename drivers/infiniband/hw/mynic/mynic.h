@@ -353,6 +353,13 @@ struct mynic_admin {
 	struct mynic_admin_slot *beat;
 };
 
+unsigned int mynic_admin_take_slot(struct mynic_admin *admin);
+void mynic_admin_put_slot(struct mynic_admin *admin,
+			  struct mynic_admin_slot *slot);
+const struct mynic_admin_slot *mynic_admin_grow(struct mynic_admin *admin);
+void mynic_admin_end_beat(struct mynic_admin *admin);
+void mynic_admin_abort(struct mynic_dev *mdev);
+
 int mynic_admin_alloc(struct mynic_dev *mdev);
 void mynic_admin_free(struct mynic_dev *mdev);
 void mynic_admin_setup(struct mynic_dev *mdev);
@@ -363,7 +370,6 @@ int mynic_admin_exec(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 		     const void *in, void *out, size_t len,
 		     struct mynic_admin_cpl *cpl);
 bool mynic_admin_irq(struct mynic_dev *mdev);
-void mynic_admin_abort(struct mynic_dev *mdev);
 bool mynic_admin_check(struct mynic_dev *mdev, struct mynic_admin_stuck *stuck);
 void mynic_admin_provoke(struct mynic_dev *mdev, bool hang);
 
