@@ -123,6 +123,7 @@ static struct mynic_dev *mynic_alloc(struct pci_dev *pdev)
 	mutex_init(&mdev->gid_lock);
 	INIT_LIST_HEAD(&mdev->parked);
 	spin_lock_init(&mdev->parked_lock);
+	mynic_fail_init(mdev);
 	mynic_health_init(mdev);
 	mynic_recover_init(mdev);
 	strscpy(mdev->ibdev_name, MYNIC_IB_NAME);

@@ -566,14 +566,19 @@ static inline bool mynic_dead(const struct mynic_dev *mdev)
 
 /* Fatal errors, hangs and recovery */
 
+void mynic_fail_init(struct mynic_dev *mdev);
 const char *mynic_fatal_name(u32 fatal);
 __printf(2, 3) void mynic_die(struct mynic_dev *mdev, const char *fmt, ...);
+__printf(2, 3) void mynic_hang(struct mynic_dev *mdev, const char *fmt, ...);
+__printf(3, 4) void mynic_fatal(struct mynic_dev *mdev, u32 fatal,
+				const char *fmt, ...);
 void mynic_abandon(struct mynic_dev *mdev, bool hung);
 bool mynic_bury(struct mynic_dev *mdev);
 int mynic_revive(struct mynic_dev *mdev);
 struct mynic_death mynic_get_death(struct mynic_dev *mdev);
 bool mynic_hung(struct mynic_dev *mdev);
 void mynic_set_hung(struct mynic_dev *mdev, bool hung);
+
 void mynic_check_status(struct mynic_dev *mdev);
 void mynic_health_init(struct mynic_dev *mdev);
 void mynic_health_fini(struct mynic_dev *mdev);
