@@ -90,15 +90,6 @@ void mynic_wake_consumers(struct mynic_dev *mdev)
 	}
 }
 
-/* Let the core find messages that a dead device has lost. Callable anywhere. */
-void mynic_wake_mads(struct mynic_qp *qp)
-{
-	struct ib_cq *cq = &qp->send_cq->ibcq;
-
-	/* The core's handler only queues the work item that polls this CQ. */
-	cq->comp_handler(cq, cq->cq_context);
-}
-
 /*
  * Report a lost message as sent, so that the connection manager waits for the
  * answer until its time is up. It drops flushed ones without telling anybody.

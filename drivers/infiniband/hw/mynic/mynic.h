@@ -1151,7 +1151,6 @@ int mynic_flush_cq(struct mynic_dev *mdev, struct mynic_cq *cq, int room,
 		   struct ib_wc *wc);
 bool mynic_flush_pending(struct mynic_dev *mdev, const struct mynic_cq *cq);
 void mynic_qp_err_dead(struct mynic_qp *qp);
-void mynic_wake_mads(struct mynic_qp *qp);
 void mynic_drain_sq(struct ib_qp *ibqp);
 void mynic_drain_rq(struct ib_qp *ibqp);
 

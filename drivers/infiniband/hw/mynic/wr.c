@@ -196,6 +196,15 @@ static void mynic_put_marker(struct mynic_wq *wq, u32 index, u64 token)
 	}
 }
 
+/* Let the core find messages that a dead device has lost. Callable anywhere. */
+static void mynic_wake_mads(struct mynic_qp *qp)
+{
+	struct ib_cq *cq = &qp->send_cq->ibcq;
+
+	/* The core's handler only queues the work item that polls this CQ. */
+	cq->comp_handler(cq, cq->cq_context);
+}
+
 /*
  * Send a message of the GSI QP on a dead device: take it, and lose it. Consumers
  * of the connection manager wait until its message is answered or times out, but
