@@ -3,11 +3,17 @@
 # NVMe over RDMA: a disk that is a file at the far end, and fio that writes all of
 # it and reads it again. poll_queues: how many more queues there are, whose
 # completions nobody is told of.
+#
+# fio uses the disk through a mapping. A disk that is removed has the size 0 at
+# once, so that reads of it end with no bytes instead of an error. fio would
+# compare what was in their buffers before. The mapping keeps its size, and its
+# reads fail.
 
-modules=(nvmet_rdma nvme_rdma)
+modules=(nvmet_rdma nvme_rdma dm_mod)
 poll_queues=0
 
 nqn=mynic-consumers
+disk=mynic-consumers
 target=/sys/kernel/config/nvmet
 
 make_target() {
@@ -48,11 +54,24 @@ connect() {
 	wait_for test -b "/dev/${controller}n1"
 }
 
-set_up() { make_target && connect; }
+# No udev runs that would make the node.
+map_disk() {
+	local below
+
+	below=/dev/$(cat "$dir/controller")n1
+	DM_DISABLE_UDEV=1 dmsetup create "$disk" \
+		--table "0 $(blockdev --getsz "$below") linear $below 0"
+}
+
+unmap_disk() {
+	! dmsetup info "$disk" || DM_DISABLE_UDEV=1 dmsetup remove "$disk"
+}
+
+set_up() { make_target && connect && map_disk; }
 
 run() {
-	verified_writes --filename="/dev/$(cat "$dir/controller")n1" \
-		--ioengine=io_uring --hipri=$((poll_queues > 0))
+	verified_writes --filename="/dev/mapper/$disk" --ioengine=io_uring \
+		--hipri=$((poll_queues > 0))
 }
 
 # The host tries for long to reach the target again, but not without a NIC.
@@ -76,4 +95,4 @@ remove_target() {
 			"$target/subsystems/$nqn"
 }
 
-tear_down() { disconnect && remove_target; }
+tear_down() { unmap_disk && disconnect && remove_target; }
