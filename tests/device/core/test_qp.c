@@ -506,6 +506,24 @@ TEST(qp_sqd_when_idle)
 	drv_send_recv(&p.b, &p.a, 100);
 }
 
+TEST(qp_sqd_event_once_for_each_request)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct mynic_qp_attr attr = {
+		.attr_mask = IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY,
+		.qp_state = IBV_QPS_SQD,
+		.sq_drained_event = 1,
+	};
+	struct mynic_eqe eqe;
+
+	CHECK_EQ(drv_modify_qp(p.a.qp, &attr), MYNIC_AQ_OK);
+	drv_expect_event(&p.a.d->event, MYNIC_EVENT_SQ_DRAINED, p.a.qp->number);
+	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_RTS), MYNIC_AQ_OK);
+	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_SQD), MYNIC_AQ_OK);
+	sim_run(p.sim, SEC);
+	CHECK(!drv_eq_poll(&p.a.d->event, &eqe));
+}
+
 TEST(doorbell_on_a_foreign_page)
 {
 	struct drv_pair p = drv_rc_pair(NULL);

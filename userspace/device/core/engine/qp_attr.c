@@ -148,6 +148,9 @@ int admin_modify_qp(struct nic *nic, struct admin_call *call)
 	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC &&
 	    !responses_keep(qp, attr->max_dest_rd_atomic))
 		return MYNIC_AQ_NO_RESOURCE;
+	/* The event is asked for with each transition anew */
+	if (new != old)
+		qp->attr.sq_drained_event = 0;
 	if (new == IBV_QPS_RESET)
 		memset(&qp->attr, 0, sizeof(qp->attr));
 	else
