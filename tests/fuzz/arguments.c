@@ -11,7 +11,7 @@
 static const char *const kind_names[NUM_KINDS] = {
 	[KIND_PD] = "pd", [KIND_MR] = "mr",	[KIND_MW] = "mw",
 	[KIND_CQ] = "cq", [KIND_SRQ] = "srq",	[KIND_QP] = "qp",
-	[KIND_AH] = "ah", [KIND_XRCD] = "xrcd",
+	[KIND_AH] = "ah", [KIND_XRCD] = "xrcd", [KIND_CHANNEL] = "channel",
 };
 
 static struct object objects[NUM_KINDS][MAX_OBJECTS];
@@ -223,15 +223,22 @@ int made(struct object *obj, void *ptr)
 }
 
 /** each() - the objects of a kind that exist, one after the other */
-void *each(enum kind kind, unsigned int *number, bool *ex)
+struct object *each(enum kind kind, unsigned int *number)
 {
 	while (*number < MAX_OBJECTS) {
 		struct object *obj = &objects[kind][(*number)++];
 
-		if (!obj->ptr)
-			continue;
-		*ex = obj->ex;
-		return obj->ptr;
+		if (obj->ptr)
+			return obj;
 	}
 	return NULL;
+}
+
+/** node_of() - the device that a call names, and its number */
+struct node *node_of(const struct line *line, unsigned int *index)
+{
+	*index = number(line, "dev", 0);
+	if (*index >= NUM_NODES)
+		malformed(line, "there is no such device");
+	return &nodes[*index];
 }

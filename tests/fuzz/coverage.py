@@ -43,6 +43,12 @@ def states(top):
             if name != "IBV_QPS_UNKNOWN"}
 
 
+def events(top):
+    """IBV_EVENT_*, without the prefix"""
+    names = _enum((top / HEADER).read_text(), "ibv_event_type")
+    return {name.removeprefix("IBV_EVENT_") for name in names}
+
+
 def builders(top):
     """The functions of ibv_wr_post(3)"""
     text = (top / MANUAL / "ibv_wr_post.3.md").read_text()
@@ -90,6 +96,7 @@ def table_of_opcodes(top):
 def _described():
     found = set(verbs.NAMED) | {f"opcode {op}" for op in verbs.OPERATION}
     found |= {f"state {state}" for state in verbs.STATES}
+    found |= {f"event {event.name}" for event in verbs.EVENTS}
     found |= {op.builder for op in verbs.OPERATIONS} | set(verbs.SETTERS)
     found |= {f"{verb.page} {errno.errorcode[rule.otherwise.errno]}"
               for verb in verbs.VERBS for rule in verb.rules
@@ -100,6 +107,7 @@ def _described():
 def _wanted(top):
     wanted = provider_verbs(top) | builders(top) | readers(top) | errnos(top)
     wanted |= {f"opcode {name}" for name in opcodes(top)}
+    wanted |= {f"event {name}" for name in events(top)}
     return wanted | {f"state {name}" for name in states(top)}
 
 
@@ -131,7 +139,7 @@ def summary(top):
     """How much is described"""
     wanted, later = _wanted(top), undescribed.UNDESCRIBED
     return (f"{len(wanted) - len(later)} of {len(wanted)} functions, opcodes, "
-            "errnos and states are described")
+            "errnos, states and events are described")
 
 
 def expected():
@@ -155,6 +163,8 @@ def expected():
             "ibv_post_send", "ibv_wr_complete", "ibv_post_recv"))
     yield from (("setter", name) for name in verbs.SETTERS)
     yield from (("status", name) for name in verbs.STATUS)
+    yield from (("event", event.name) for event in verbs.EVENTS)
+    yield from (("reader", name) for name in verbs.READERS)
 
 
 def report(reached):

@@ -13,20 +13,22 @@ import itertools
 
 import verbs
 from model import SINK, SOURCE, TARGET
-from posting import Posting
+from limits import Limits
 
 MAX_QPS = 24
 RIGHTS = verbs.access("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ",
                       "REMOTE_ATOMIC", "MW_BIND")
 TYPES = 3 * (verbs.RC,) + (verbs.UC, verbs.UD) + 2 * (verbs.XRC_SEND,)
-KINDS = ("qp", "ah", "mw", "mr", "srq", "xrcd", "cq", "pd")  # users first
+KINDS = ("qp", "ah", "mw", "mr", "srq", "xrcd", "cq", "channel",
+         "pd")  # users first
 
 
-class Generator(Posting):
+class Generator(Limits):
     """Writes one program."""
 
     def begin(self):
         for node in range(2):
+            self.make_channel(node)
             for at in range(0, 1 << 20, 32768):
                 self.refill(node, at, 32768, at >> 15)
             for _ in range(2):
@@ -59,13 +61,16 @@ class Generator(Posting):
         elif what < 0.07:
             self.make_pd()
         elif what < 0.073:
-            self.make_cq()
+            self.random.choice(2 * (self.make_cq,) + (self.make_channel,))()
         elif what < 0.075:
             self.refused_cq()
         elif what < 0.077:
             self.random.choice((self.refused_xrcd, self.get_srq_num,
                                 self.fill_srq))()
-        elif what < 0.085:
+        elif what < 0.087:
+            self.random.choice(3 * (self.modify_srq,) + (
+                self.resize_cq, self.modify_cq, self.crowd))()
+        elif what < 0.094:
             self.query(qp)
         elif what < 0.115:
             self.wander(qp.peer if qp.peer.type == verbs.XRC_RECV and

@@ -99,9 +99,10 @@ static bool split(char *text, struct line *line)
 static void run_line(const struct line *line)
 {
 	if (!line->target || !line->expect ||
-	    (!objects_call(line) && !region_call(line) && !window_call(line) &&
-	     !modify_call(line) && !post_call(line) && !batch_call(line) &&
-	     !poll_call(line) && !memory_call(line))) {
+	    (!objects_call(line) && !queue_call(line) && !region_call(line) &&
+	     !window_call(line) && !modify_call(line) && !post_call(line) &&
+	     !batch_call(line) && !poll_call(line) && !event_call(line) &&
+	     !memory_call(line))) {
 		fprintf(stderr, "line %lu: %s is no call\n", line->number,
 			line->verb);
 		exit(2);

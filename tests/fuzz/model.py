@@ -146,9 +146,38 @@ class Mw(Thing, Range):
 
 
 @dataclass(eq=False)
+class Channel(Thing):
+    pass
+
+
+ANY, SOLICITED = "any", "solicited"
+
+
+@dataclass(eq=False)
 class Cq(Thing):
+    """A completion queue
+
+    armed: ANY or SOLICITED, if the next completion has an event
+    due: number of events in its channel
+    unacked: number of those that were taken from there
+    """
+
     cqe: int = 0
     ex: bool = False
+    channel: Channel = None
+    armed: str = None
+    due: int = 0
+    unacked: int = 0
+
+    def arm(self, solicited):
+        if self.armed != ANY:
+            self.armed = SOLICITED if solicited else ANY
+
+    def complete(self, solicited):
+        """There is one more completion."""
+        if self.armed == ANY or (self.armed and solicited):
+            self.armed = None
+            self.due += self.channel is not None
 
 
 @dataclass(eq=False)
@@ -175,11 +204,16 @@ class Receive:
 
 @dataclass(eq=False)
 class Srq(Thing):
-    """A shared receive queue; cq is that of an XRC one"""
+    """A shared receive queue
+
+    limit: with fewer requests there is an event
+    cq: of an XRC one
+    """
 
     pd: Pd = None
     max_wr: int = 0
     max_sge: int = 0
+    limit: int = 0
     xrcd: Xrcd = None
     cq: Cq = None
     receives: deque = field(default_factory=deque)
@@ -236,6 +270,7 @@ class Completion:
     length: int = -1
     flags: int = 0
     imm: object = 0  # or the key that was invalidated, as a request calls it
+    solicited: bool = False
 
     def text(self):
         return "wc=" + "/".join(str(part) for part in (
@@ -283,6 +318,7 @@ class Model:
         self.touched = []  # (node, at, len) since they were last compared
         self.unknown = []  # (node, at, len) whose bytes are anything now
         self.unbound = Counter()  # binds of type 1 that were not executed
+        self.events = []  # (thing, name), asynchronous and not yet taken
 
     def fill(self, node, at, length, seed):
         self.memory[node][at:at + length] = PATTERN[seed:seed + length]
@@ -292,6 +328,20 @@ class Model:
 
     def _complete(self, cq, completion):
         self.completions.setdefault(cq, []).append(completion)
+        cq.complete(completion.solicited or completion.status != "SUCCESS")
+
+    def _take(self, qp):
+        """Take a receive request."""
+        receive = qp.queue().popleft()
+        if qp.srq:
+            self.check_limit(qp.srq)
+        return receive
+
+    def check_limit(self, srq):
+        """Fewer requests than the limit have an event, once."""
+        if len(srq.receives) < srq.limit:
+            srq.limit = 0
+            self.events.append((srq, "SRQ_LIMIT_REACHED"))
 
     def _gather(self, node, sges):
         memory = self.memory[node]
@@ -326,6 +376,8 @@ class Model:
             receive = qp.receives.popleft()
             self._complete(qp.rcq, Completion(qp, True, receive.wr_id,
                                               "WR_FLUSH_ERR"))
+        if qp.srq or qp.type == verbs.XRC_RECV:
+            self.events.append((qp, "QP_LAST_WQE_REACHED"))
 
     def reset(self, qp):
         """RESET forgets all that was posted."""
@@ -386,7 +438,7 @@ class Model:
                                           outcome.status))
         self.touched += request.spared
         if outcome.peer:
-            receive = peer.queue().popleft()
+            receive = self._take(peer)
             self._forget(peer.node, receive.sges)
             self.touched += [(peer.node, at, length)
                              for mr, at, length in receive.sges
@@ -399,6 +451,8 @@ class Model:
             # The other end may have done its part before this one failed
             self.unknown.append((peer.node, request.remote[1],
                                  request.length))
+        if outcome.event and peer.state != "ERR":
+            self.events.append((peer, outcome.event))
         if outcome.peer_stops:
             self.stop(peer)
         if qp.type in verbs.RELIABLE:
@@ -456,7 +510,7 @@ class Model:
 
     def _deliver(self, qp, request, data):
         peer, op = qp.peer, request.op
-        receive = peer.queue().popleft()
+        receive = self._take(peer)
         flags = WC_WITH_IMM if op.with_imm else 0
         extra = request.imm if op.with_imm else 0
         if op.with_inv:
@@ -471,7 +525,7 @@ class Model:
             self._scatter(peer.node, receive.sges, data)
         self._complete(peer.rcq, Completion(
             peer, True, receive.wr_id, "SUCCESS", op.receives, length, flags,
-            extra))
+            extra, bool(request.flags & verbs.FLAGS["SOLICITED"])))
 
 
 def first_bytes(sges, length):

@@ -9,14 +9,6 @@
 
 #include "runner.h"
 
-static struct node *node_of(const struct line *line, unsigned int *index)
-{
-	*index = number(line, "dev", 0);
-	if (*index >= NUM_NODES)
-		fail(line, "there is no such device");
-	return &nodes[*index];
-}
-
 /* What is destroyed leaves its name, and MRs and MWs their key. */
 static int gone(struct object *obj, int err)
 {
@@ -30,52 +22,6 @@ static int alloc_pd(const struct line *line, struct object *obj)
 	struct node *node = node_of(line, &obj->node);
 
 	return made(obj, ibv_alloc_pd(node->ctx));
-}
-
-static int create_cq(const struct line *line, struct object *obj)
-{
-	struct node *node = node_of(line, &obj->node);
-	struct ibv_cq_init_attr_ex attr = {
-		.cqe = number(line, "cqe", 1),
-		.comp_vector = number(line, "vector", 0),
-		.wc_flags = number(line, "wc_flags", 0),
-	};
-
-	errno = 0;
-	obj->ex = arg(line, "wc_flags");
-	if (!obj->ex)
-		return made(obj, ibv_create_cq(node->ctx, attr.cqe, NULL, NULL,
-					       attr.comp_vector));
-	return made(obj, ibv_create_cq_ex(node->ctx, &attr));
-}
-
-static int create_srq(const struct line *line, struct object *obj)
-{
-	struct ibv_pd *pd = live(line, KIND_PD, must(line, "pd"));
-	struct ibv_srq_init_attr_ex attr = {
-		.attr = { .max_wr = number(line, "wr", 1),
-			  .max_sge = number(line, "sge", 1),
-			  .srq_limit = number(line, "limit", 0) },
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
-		.srq_type = IBV_SRQT_XRC,
-		.pd = pd,
-		.xrcd = maybe(line, KIND_XRCD, "xrcd"),
-		.cq = maybe(line, KIND_CQ, "cq"),
-	};
-	struct ibv_srq_init_attr basic = { .attr = attr.attr };
-	struct ibv_srq *srq;
-
-	errno = 0;
-	if (attr.xrcd) {
-		srq = ibv_create_srq_ex(pd->context, &attr);
-	} else {
-		srq = ibv_create_srq(pd, &basic);
-		attr.attr = basic.attr;
-	}
-	obj->cap.max_recv_wr = attr.attr.max_wr;
-	obj->cap.max_recv_sge = attr.attr.max_sge;
-	return made(obj, srq);
 }
 
 static int open_xrcd(const struct line *line, struct object *obj)
@@ -101,14 +47,6 @@ static int open_xrcd(const struct line *line, struct object *obj)
 	if (attr.fd >= 0)
 		close(attr.fd);
 	return err;
-}
-
-static int get_srq_num(const struct line *line, struct object *obj)
-{
-	uint32_t number;
-
-	live(line, KIND_SRQ, line->target);
-	return ibv_get_srq_num(obj->ptr, &number);
 }
 
 /* It has nothing of its own. */
@@ -197,6 +135,8 @@ static int destroy(const struct line *line, struct object *obj)
 		return gone(obj, ibv_destroy_qp(obj->ptr));
 	case KIND_XRCD:
 		return gone(obj, ibv_close_xrcd(obj->ptr));
+	case KIND_CHANNEL:
+		return gone(obj, ibv_destroy_comp_channel(obj->ptr));
 	default:
 		return gone(obj, ibv_destroy_ah(obj->ptr));
 	}
@@ -208,10 +148,9 @@ bool objects_call(const struct line *line)
 		const char *verb;
 		int (*call)(const struct line *line, struct object *obj);
 	} calls[] = {
-		{ "alloc_pd", alloc_pd },     { "create_cq", create_cq },
-		{ "create_srq", create_srq }, { "create_qp", create_qp },
-		{ "create_ah", create_ah },   { "destroy", destroy },
-		{ "open_xrcd", open_xrcd },   { "get_srq_num", get_srq_num },
+		{ "alloc_pd", alloc_pd },   { "create_qp", create_qp },
+		{ "create_ah", create_ah }, { "destroy", destroy },
+		{ "open_xrcd", open_xrcd },
 	};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {

@@ -8,9 +8,10 @@ from program import Program
 
 CQE = 4096
 STANDARD_WC = 0x7f
+TIMES_WC = 0x880  # IBV_WC_EX_WITH_COMPLETION_TIMESTAMP and ..._WALLCLOCK
 O_CREAT, O_EXCL = 0o100, 0o200
 LENGTHS = (1, 8, 4096, 65536, AREA // 2)
-FEW = ("pd", "mr", "cq", "srq", "xrcd")
+FEW = ("pd", "mr", "cq", "channel", "srq", "xrcd")
 
 
 class Objects(Program):
@@ -135,21 +136,38 @@ class Objects(Program):
             return "writable"
         return "unbound" if mr.users else None
 
-    def make_cq(self, node=None):
+    def make_cq(self, node=None, cqe=CQE, channel=None):
         node = self.random.randrange(2) if node is None else node
-        cq = Cq(self.name("cq"), node, cqe=CQE, ex=self.chance(0.5))
+        if not channel and self.chance(0.6):
+            channel = self.any("channel", node=node)
+        cq = Cq(self.name("cq"), node, cqe=cqe, ex=self.chance(0.5),
+                channel=channel)
         self.create_cq(cq)
-        return self.keep(cq)
+        return self.keep(cq, channel)
 
-    def create_cq(self, cq, broken=None):
+    def large_cq(self, node):
+        """A completion queue for any number of queue pairs"""
+        found = [cq for cq in self.things["cq"]
+                 if cq.node == node and cq.cqe >= CQE // 4]
+        return self.random.choice(found) if found else self.make_cq(node)
+
+    def create_cq(self, cq, broken=None, **args):
+        wc_flags = STANDARD_WC | self.random.choice((0, TIMES_WC))
+        args = {"cqe": cq.cqe, "wc_flags": wc_flags if cq.ex else None, **args}
         self.call("ibv_create_cq_ex" if cq.ex else "ibv_create_cq", cq.name,
-                  broken=broken, dev=cq.node, cqe=cq.cqe,
-                  wc_flags=STANDARD_WC if cq.ex else None)
+                  broken=broken, dev=cq.node,
+                  channel=cq.channel.name if cq.channel else None, **args)
 
     def refused_cq(self):
-        self.create_cq(Cq(self.name("cq"), self.random.randrange(2),
-                          cqe=self.random.choice((0, 1 << 30)),
-                          ex=self.chance(0.5)), "cqe")
+        """Each rule of making a completion queue is broken."""
+        cq = Cq(self.name("cq"), self.random.randrange(2), cqe=CQE,
+                ex=self.chance(0.5))
+        self.create_cq(cq, "cqe", cqe=self.random.choice((0, 1 << 30)))
+        self.create_cq(cq, "vector",
+                       vector=self.random.choice((1 << 20, (1 << 31) - 1)))
+        if cq.ex:
+            self.create_cq(cq, "wc_flags", wc_flags=1 << self.random.choice(
+                (20, 63)))
 
     def make_srq(self, pd):
         srq = Srq(self.name("srq"), pd.node, pd=pd,
@@ -188,7 +206,8 @@ class Objects(Program):
     def make_xrc_srq(self, xrcd):
         node = xrcd.node
         pd = self.any("pd", node=node) or self.make_pd(node)
-        cq = self.any("cq", node=node) or self.make_cq(node)
+        cq = self.make_cq(node) if self.chance(0.2) else \
+            self.large_cq(node)
         srq = Srq(self.name("srq"), node, pd=pd, xrcd=xrcd, cq=cq,
                   max_wr=self.random.choice((64, 256)),
                   max_sge=self.random.choice((1, 2, 4)))
@@ -237,15 +256,15 @@ class Objects(Program):
                 xrcds.append(xrcd)
         return self.make_xrc_srq(self.random.choice(xrcds))
 
-    def make_qp(self, qp_type, node):
+    def make_qp(self, qp_type, node, scq=None, swr=None):
         pd = self.any("pd", node=node) or self.make_pd(node)
-        scq = self.any("cq", node=node) or self.make_cq(node)
-        rcq = self.any("cq", node=node)
+        scq = scq or self.large_cq(node)
+        rcq = self.large_cq(node)
         srq = None
         xrc = qp_type == verbs.XRC_SEND
         if self.chance(0.25) and not xrc:
             srq = self.any("srq", pd=pd, xrcd=None) or self.make_srq(pd)
-        caps = {"swr": self.random.choice((2, 16, 64)),
+        caps = {"swr": swr or self.random.choice((2, 16, 64)),
                 "rwr": self.random.choice((16, 64)),
                 "ssge": self.random.choice((1, 2, 4)),
                 "rsge": self.random.choice((1, 2, 4)),
@@ -308,11 +327,16 @@ class Objects(Program):
 
     def destroy_thing(self, thing):
         """Destroy an object. It is refused while others use it."""
+        if thing.kind == "cq":
+            self.acknowledge(thing)
         self.call(verbs.DESTROYS[thing.kind], thing.name,
                   broken="unused" if thing.users else None)
         if thing.users:
             return
         self.drop(thing)
+        # What was not taken is not there any more
+        self.model.events = [event for event in self.model.events
+                             if event[0] is not thing]
         if thing.kind == "srq":
             # XRC_RECV queue pairs do not keep it
             for qp in self.things["qp"]:

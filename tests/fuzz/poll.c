@@ -9,8 +9,8 @@
 
 #include "runner.h"
 
-#define PATIENCE 60 /* seconds without any completion */
 #define MAX_EXPECTED 4096
+#define MAX_BATCH 64
 
 /**
  * struct expected - a completion that should come
@@ -131,45 +131,81 @@ static void check_order(const struct line *line, const struct expected *list,
 			     (unsigned long long)list->wr_id);
 }
 
-/* With the extended functions a completion is read field by field */
-static int poll_ex(struct ibv_cq_ex *cq, struct ibv_wc *wc)
+/* The clocks of completions do not run backwards. */
+static void read_times(const struct line *line, struct object *obj)
 {
-	struct ibv_poll_cq_attr attr = { 0 };
-	int ret = ibv_start_poll(cq, &attr);
+	struct ibv_cq_ex *cq = obj->ptr;
+	uint64_t ticks = obj->ticks, ns = obj->ns;
 
-	if (ret)
-		return ret == ENOENT ? 0 : -ret;
+	if (obj->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
+		ticks = ibv_wc_read_completion_ts(cq);
+	if (obj->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+		ns = ibv_wc_read_completion_wallclock_ns(cq);
+	if (ticks < obj->ticks)
+		fail(line, "completed at %llu, the one before at %llu",
+		     (unsigned long long)ticks, (unsigned long long)obj->ticks);
+	obj->ticks = ticks;
+	obj->ns = ns;
+}
+
+/* With the extended functions a completion is read field by field. */
+static void read_fields(const struct line *line, struct object *obj,
+			struct ibv_wc *wc)
+{
+	struct ibv_cq_ex *cq = obj->ptr;
+
 	*wc = (struct ibv_wc){ .wr_id = cq->wr_id, .status = cq->status };
 	wc->qp_num = ibv_wc_read_qp_num(cq);
 	wc->vendor_err = ibv_wc_read_vendor_err(cq);
-	if (!wc->status) {
-		wc->opcode = ibv_wc_read_opcode(cq);
-		wc->byte_len = ibv_wc_read_byte_len(cq);
-		wc->wc_flags = ibv_wc_read_wc_flags(cq);
-		if (wc->wc_flags & IBV_WC_WITH_IMM)
-			wc->imm_data = ibv_wc_read_imm_data(cq);
-		if (wc->wc_flags & IBV_WC_WITH_INV)
-			wc->invalidated_rkey = ibv_wc_read_invalidated_rkey(cq);
-	}
-	ibv_end_poll(cq);
-	return 1;
+	read_times(line, obj);
+	if (wc->status)
+		return;
+	wc->opcode = ibv_wc_read_opcode(cq);
+	wc->byte_len = ibv_wc_read_byte_len(cq);
+	wc->wc_flags = ibv_wc_read_wc_flags(cq);
+	wc->src_qp = ibv_wc_read_src_qp(cq);
+	wc->slid = ibv_wc_read_slid(cq);
+	wc->sl = ibv_wc_read_sl(cq);
+	wc->dlid_path_bits = ibv_wc_read_dlid_path_bits(cq);
+	if (wc->wc_flags & IBV_WC_WITH_IMM)
+		wc->imm_data = ibv_wc_read_imm_data(cq);
+	if (wc->wc_flags & IBV_WC_WITH_INV)
+		wc->invalidated_rkey = ibv_wc_read_invalidated_rkey(cq);
 }
 
-static int poll_once(void *cq, bool ex, struct ibv_wc *wc)
+static int poll_ex(const struct line *line, struct object *obj, int most,
+		   struct ibv_wc *wcs)
 {
-	return ex ? poll_ex(cq, wc) : ibv_poll_cq(cq, 1, wc);
+	struct ibv_poll_cq_attr attr = { 0 };
+	int ret = ibv_start_poll(obj->ptr, &attr);
+	int n = 0;
+
+	if (ret)
+		return ret == ENOENT ? 0 : -ret;
+	do
+		read_fields(line, obj, &wcs[n++]);
+	while (n < most && !(ret = ibv_next_poll(obj->ptr)));
+	ibv_end_poll(obj->ptr);
+	return ret && ret != ENOENT ? -ret : n;
+}
+
+/* Completions that are there, at most so many. Return: their number, or < 0 */
+static int poll_some(const struct line *line, struct object *obj, bool ex,
+		     int most, struct ibv_wc *wcs)
+{
+	return ex ? poll_ex(line, obj, most, wcs) :
+		    ibv_poll_cq(obj->ptr, most, wcs);
 }
 
 /* For whoever has to find out why: what is in all CQs */
-static void show_others(void)
+static void show_others(const struct line *line)
 {
+	struct object *obj;
 	unsigned int n = 0;
 	struct ibv_wc wc;
-	bool ex;
-	void *cq;
 
-	while ((cq = each(KIND_CQ, &n, &ex)))
-		while (poll_once(cq, ex, &wc) > 0)
+	while ((obj = each(KIND_CQ, &n)))
+		while (poll_some(line, obj, obj->ex, 1, &wc) > 0)
 			printf("# request %llu of QP %u: %s (vendor error %u)\n",
 			       (unsigned long long)wc.wr_id, wc.qp_num,
 			       ibv_wc_status_str(wc.status), wc.vendor_err);
@@ -178,31 +214,56 @@ static void show_others(void)
 static void missing(const struct line *line, const struct expected *list,
 		    unsigned int n)
 {
-	show_others();
+	show_others(line);
 	for (unsigned int i = 0; i < n; i++)
 		if (!list[i].seen)
 			fail(line, "request %llu does not complete",
 			     (unsigned long long)list[i].wr_id);
 }
 
-static void poll_cq(const struct line *line)
+static void check(const struct line *line, struct expected *list,
+		  unsigned int n, const struct ibv_wc *wc)
 {
-	static struct expected list[MAX_EXPECTED];
-	time_t last = time(NULL);
-	void *cq = live(line, KIND_CQ, line->target);
-	bool ex = object(line, line->target)->ex;
-	unsigned int n = 0, seen = 0;
-	struct expected *e;
-	struct ibv_wc wc;
-	int ret;
+	struct expected *e = find(list, n, wc->qp_num, wc->wr_id);
+
+	if (!e)
+		fail(line, "request %llu of QP %u completes, %s",
+		     (unsigned long long)wc->wr_id, wc->qp_num,
+		     ibv_wc_status_str(wc->status));
+	compare(line, wc, e);
+	check_order(line, list, e);
+	e->seen = true;
+}
+
+static unsigned int parse_all(const struct line *line, struct expected *list)
+{
+	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < line->num_args; i++)
 		if (!strncmp(line->args[i], "wc=", 3))
 			parse(line, line->args[i] + 3, &list[n++]);
+	return n;
+}
+
+static void poll_cq(const struct line *line)
+{
+	struct object *obj = object(line, line->target);
+	static struct expected list[MAX_EXPECTED];
+	unsigned int most = number(line, "most", 1);
+	unsigned int n, seen = 0;
+	bool ex = number(line, "ex", 0);
+	time_t last = time(NULL);
+	struct ibv_wc wcs[MAX_BATCH];
+	int ret;
+
+	live(line, KIND_CQ, line->target);
+	if (most > MAX_BATCH)
+		fail(line, "too many at a time");
+	n = parse_all(line, list);
 	/* Once more than needed: nothing else may come */
 	for (bool more = true; more;) {
 		more = seen < n;
-		ret = poll_once(cq, ex, &wc);
+		ret = poll_some(line, obj, ex, most, wcs);
 		if (ret < 0)
 			fail(line, "polling returned %d", ret);
 		if (!ret) {
@@ -210,15 +271,9 @@ static void poll_cq(const struct line *line)
 				missing(line, list, n);
 			continue;
 		}
-		e = find(list, n, wc.qp_num, wc.wr_id);
-		if (!e)
-			fail(line, "request %llu of QP %u completes, %s",
-			     (unsigned long long)wc.wr_id, wc.qp_num,
-			     ibv_wc_status_str(wc.status));
-		compare(line, &wc, e);
-		check_order(line, list, e);
-		e->seen = true;
-		seen++;
+		for (int i = 0; i < ret; i++)
+			check(line, list, n, &wcs[i]);
+		seen += ret;
 		more = true;
 		last = time(NULL);
 	}

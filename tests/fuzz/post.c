@@ -193,6 +193,10 @@ uint32_t room(const struct line *line, bool send)
 /** request_count() - how often each request of a line is to be posted */
 unsigned int request_count(const struct line *line, bool send)
 {
+	struct ibv_cq *cq = maybe(line, KIND_CQ, "crowd");
+
+	if (cq)
+		return cq->cqe - number(line, "there", 0) + 1;
 	return arg(line, "overflow") ? room(line, send) + 1 : 1;
 }
 
@@ -200,7 +204,8 @@ unsigned int request_count(const struct line *line, bool send)
  * One request, again and again. The last one that there is room for is signaled,
  * so that the program can wait for all.
  */
-static unsigned int repeat(struct request *reqs, unsigned int n)
+static unsigned int repeat(const struct line *line, struct request *reqs,
+			   unsigned int n)
 {
 	if (n > MAX_LIST) {
 		fprintf(stderr, "a queue has room for %u requests\n", n - 1);
@@ -210,7 +215,9 @@ static unsigned int repeat(struct request *reqs, unsigned int n)
 		reqs[i] = reqs[0];
 		reqs[i - 1].wr.next = &reqs[i].wr;
 	}
-	reqs[n - 2].wr.send_flags |= IBV_SEND_SIGNALED;
+	reqs[n - 1].wr.next = NULL;
+	if (arg(line, "overflow"))
+		reqs[n - 2].wr.send_flags |= IBV_SEND_SIGNALED;
 	return n;
 }
 
@@ -229,8 +236,8 @@ static unsigned int parse_list(const struct line *line, struct request *reqs,
 			reqs[n - 1].wr.next = &reqs[n].wr;
 		n++;
 	}
-	if (arg(line, "overflow"))
-		return repeat(reqs, request_count(line, send));
+	if (arg(line, "overflow") || arg(line, "crowd"))
+		return repeat(line, reqs, request_count(line, send));
 	return n;
 }
 

@@ -160,65 +160,11 @@ class Posting(Requests):
         limit = qp.peer.srq.max_wr if qp.peer.srq else qp.peer.caps["rwr"]
         if len(lengths) >= limit:
             return
+        self.arm_some(qp.scq, qp.rcq, qp.peer.scq, qp.peer.rcq)
         if not self.post_receives(qp.peer, lengths):
             return
         self.post_in_calls(qp, requests)
         self.settle()
-
-    def overflow(self, qp):
-        """Fill a queue, and one more"""
-        if qp.state == "INIT" and self.has_receive_queue(qp) and \
-                not qp.receives:
-            self.call("ibv_post_recv", qp.name, self.word({"id": 0}),
-                      broken="room", bad="room", overflow=1)
-            self.modify(qp, "RESET")
-            self.modify(qp, "INIT")
-        if qp.state != "RTS" or qp.sig_all or qp.type not in verbs.SENDING:
-            return
-        request, fields = self.empty(qp)
-        fields["flags"] = 0
-        word = self.word(fields)
-        if qp.ops is not None:
-            self.call("ibv_wr_complete", qp.name, word, broken="room",
-                      overflow=1)
-        # The runner has the last that fits signaled
-        self.call("ibv_post_send", qp.name, word, broken="room", bad="room",
-                  overflow=1)
-        self.model.send(qp, request)
-        self.settle()
-
-    def fill(self, qp):
-        """Fill a queue that nothing is taken from, and post more"""
-        if qp.sig_all or (qp.state, qp.peer.state) != ("RTS", "RTS"):
-            return
-        self.modify(qp, "SQD")
-        request, fields = self.empty(qp)
-        fields["flags"] = 0
-        word = self.word(fields)
-        self.call("ibv_post_send", qp.name, word, broken="room", bad="room",
-                  overflow=1)
-        self.model.send(qp, request)
-        for _ in range(self.random.randint(1, 3)):
-            self.call("ibv_post_send", qp.name, word, word, broken="room",
-                      bad=0)
-            if qp.ops is not None:
-                self.call("ibv_wr_complete", qp.name, word, broken="room")
-            mw = self.any("mw", pd=qp.pd, type=1)
-            if mw and qp.type != verbs.UD:
-                self.call("ibv_bind_mw", qp.name,
-                          self.word({"id": 0, "mw": mw.name}), broken="room")
-        self.modify(qp, "RTS")
-        self.settle()
-
-    def fill_srq(self):
-        """Fill a shared receive queue, and post more"""
-        srq = self.make_srq(self.any("pd"))
-        word = self.word({"id": 0})
-        self.call("ibv_post_srq_recv", srq.name, word, broken="room",
-                  bad="room", overflow=1)
-        self.call("ibv_post_srq_recv", srq.name, word, word, broken="room",
-                  bad=0)
-        self.destroy_thing(srq)
 
     def needed(self, request):
         """Lengths of the receive requests for a request"""

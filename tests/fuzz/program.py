@@ -8,6 +8,7 @@ import verbs
 from model import AREA, SINK, SOURCE, TARGET, Model
 
 GUARD = 64
+MANY = 64  # completions in one batch
 
 
 class Area:
@@ -96,16 +97,17 @@ class Program:
         return self.random.choice(found) if found else None
 
     def settle(self):
-        """Find all completions, and compare what was written."""
+        """Find all completions and events; compare what was written."""
+        early = self.chance(0.5)
+        if early:
+            self.take_events()
         for cq, completions in self.model.completions.items():
             for completion in completions:
                 self.reach("status", completion.status)
-            self.call("ibv_start_poll" if cq.ex else "ibv_poll_cq", cq.name,
-                      *(completion.text() for completion in completions))
-            if cq.ex:
-                # The runner polls once more than there are completions
-                self.reach("rule", "ibv_start_poll", "not_empty")
+            self.poll(cq, *(completion.text() for completion in completions))
         self.model.completions.clear()
+        if not early:
+            self.take_events()
         for node, at, length in self.model.unknown:
             seed = self.random.randrange(1024)
             self.refill(node, at, length, seed)
@@ -116,6 +118,24 @@ class Program:
         for node in range(2):
             for area in self.areas[node].values():
                 area.reset()
+
+    def poll(self, cq, *words, **args):
+        """Take completions, in one of the ways that there are."""
+        most = self.random.choice((1, 3, MANY))
+        extended = cq.ex and self.chance(0.8)
+        verb = "ibv_poll_cq"
+        if extended:
+            verb = "ibv_start_poll" if most == 1 else "ibv_next_poll"
+        self.call(verb, cq.name, *words, ex=int(extended), most=most, **args)
+        if extended:
+            self.reach("verb", "ibv_start_poll")
+            self.reach("verb", "ibv_end_poll")
+            # The runner polls once more than there are completions
+            self.reach("rule", "ibv_start_poll", "not_empty")
+            if most == MANY:
+                self.reach("rule", "ibv_next_poll", "not_empty")
+            for reader in verbs.READERS:
+                self.reach("reader", reader)
 
     def refill(self, node, at, length, seed):
         while length:

@@ -13,9 +13,10 @@
 #include <stdint.h>
 
 #define MAX_OBJECTS 65536
-#define MAX_ARGS 64
+#define MAX_ARGS 128
 #define ARENA_SIZE (1U << 20)
 #define NUM_NODES 2
+#define PATIENCE 60 /* seconds without anything that is waited for */
 
 /**
  * struct node - a device, and the memory that its regions are in
@@ -41,6 +42,7 @@ enum kind {
 	KIND_QP,
 	KIND_AH,
 	KIND_XRCD,
+	KIND_CHANNEL,
 	NUM_KINDS,
 };
 
@@ -55,6 +57,8 @@ enum kind {
  * @access: MR: its rights
  * @cap: QP, SRQ: how much room there is
  * @ex: CQ: made by ibv_create_cq_ex(). QP: has the ibv_wr_*() functions
+ * @wc_flags: CQ: what can be read of completions
+ * @ticks, @ns: CQ: time of the last completion
  */
 struct object {
 	void *ptr;
@@ -66,6 +70,9 @@ struct object {
 	unsigned int access;
 	struct ibv_qp_cap cap;
 	bool ex;
+	uint64_t wc_flags;
+	uint64_t ticks;
+	uint64_t ns;
 };
 
 /**
@@ -101,12 +108,17 @@ void *maybe(const struct line *line, enum kind kind, const char *name);
 uint64_t address(const struct line *line, const char *text);
 uint32_t lkey(const struct line *line, const char *text);
 uint32_t rkey(const struct line *line, const char *text);
-void *each(enum kind kind, unsigned int *number, bool *ex);
+struct object *each(enum kind kind, unsigned int *number);
 void expect_errno(const struct line *line, int err);
 int made(struct object *obj, void *ptr);
 
-/* objects.c, region.c, window.c, modify.c, post.c, batch.c, poll.c, memory.c */
+struct node *node_of(const struct line *line, unsigned int *index);
+bool wait_for(int fd);
+
+/* A file for each family of calls */
 bool objects_call(const struct line *line);
+bool queue_call(const struct line *line);
+bool event_call(const struct line *line);
 bool region_call(const struct line *line);
 bool window_call(const struct line *line);
 bool modify_call(const struct line *line);

@@ -2,24 +2,30 @@
 """The states of queue pairs."""
 
 import verbs
-from objects import Objects
+from events import Events
 
 ALL_RIGHTS = verbs.access("REMOTE_WRITE", "REMOTE_READ", "REMOTE_ATOMIC")
 UP = ("RESET", "INIT", "RTR", "RTS")
 
 
-class States(Objects):
+class States(Events):
     """Takes queue pairs from state to state, also in wrong ways."""
 
     def modify(self, qp, state, broken=None, without=None):
         """Change the state, with all attributes that are needed but one."""
+        if state == "RESET":
+            self.settle_before_reset(qp)
         names = ["STATE"]
         required = verbs.transition(qp.type, qp.state, state)
         names += [name for name in required or () if name != without]
+        notify = (qp.state, state) == ("RTS", "SQD") and not broken and \
+            qp.type in verbs.SENDING and self.chance(0.5)
+        if notify:
+            names.append("EN_SQD_ASYNC_NOTIFY")
         self.call("ibv_modify_qp", qp.name, broken=broken,
                   state=verbs.STATES.index(state),
                   mask=sum(verbs.ATTRIBUTES[name] for name in names),
-                  **self.attributes(qp, state))
+                  notify=1 if notify else None, **self.attributes(qp, state))
         if broken:
             return
         self.reach("transition", qp.type, qp.state, state)
@@ -31,6 +37,10 @@ class States(Objects):
             qp.state = state
         if state == "RTS":
             self.model.resume(qp)
+        if notify:
+            # If it went on before, there might be none
+            self.model.events.append((qp, "SQ_DRAINED"))
+            self.take_events()
 
     def attributes(self, qp, state):
         if state == "INIT":
@@ -75,10 +85,10 @@ class States(Objects):
         for state in UP[UP.index(qp.state) + 1:UP.index(last) + 1]:
             self.step(qp, state)
 
-    def connect(self, qp_type):
-        """Two queue pairs that reach each other"""
-        node = self.random.randrange(2)
-        pair = (self.make_qp(qp_type, node),
+    def connect(self, qp_type, node=None, **first):
+        """Two queue pairs that reach each other. Return the first."""
+        node = self.random.randrange(2) if node is None else node
+        pair = (self.make_qp(qp_type, node, **first),
                 self.make_xrc_recv(1 - node) if qp_type == verbs.XRC_SEND
                 else self.make_qp(qp_type, 1 - node))
         mtu = self.random.choice((1, 2, 3))
@@ -91,13 +101,22 @@ class States(Objects):
         if qp_type == verbs.UD:
             for qp in pair:
                 self.make_ah(qp)
+        return pair[0]
 
     def bring_up(self, pair):
         """Both in RTR before one is in RTS, which may send at once"""
         for qp in pair:
             self.raise_qp(qp, "RTR")
-        for qp in pair:
-            self.raise_qp(qp)
+        self.raise_qp(pair[0])
+        if pair[0].type in verbs.CONNECTED and self.chance(0.3):
+            self.greet(*pair)
+        self.raise_qp(pair[1])
+
+    def greet(self, qp, peer):
+        """The first request comes while the other end is still in RTR"""
+        self.post_last(qp)
+        self.model.events.append((peer, "COMM_EST"))
+        self.settle()
 
     def recover(self, qp):
         """After an error: from the start, or from SQE back to RTS"""

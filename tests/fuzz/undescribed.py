@@ -1,11 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """What there is, and verbs.py does not describe yet.
 
-Functions of the provider, opcodes, builders, readers of completions, and
-errnos of manual pages. The list only becomes shorter.
+Functions of the provider, opcodes, builders, readers of completions, errnos of
+manual pages, and asynchronous events. The list only becomes shorter.
 """
 
 UNDESCRIBED = (
+    "event CLIENT_REREGISTER",
+    "event DEVICE_FATAL",
+    "event GID_CHANGE",
+    "event LID_CHANGE",
+    "event PATH_MIG",
+    "event PATH_MIG_ERR",
+    "event PKEY_CHANGE",
+    "event PORT_ACTIVE",
+    "event PORT_ERR",
+    "event SM_CHANGE",
+    "event SRQ_ERR",
+    "event WQ_FATAL",
     "ibv_advise_mr",
     "ibv_alloc_dm",
     "ibv_alloc_parent_domain",
@@ -28,9 +40,7 @@ UNDESCRIBED = (
     "ibv_import_dm",
     "ibv_import_mr",
     "ibv_import_pd",
-    "ibv_modify_cq",
     "ibv_modify_qp_rate_limit",
-    "ibv_modify_srq",
     "ibv_modify_wq",
     "ibv_open_qp",
     "ibv_post_srq_ops",
@@ -38,24 +48,15 @@ UNDESCRIBED = (
     "ibv_query_ece",
     "ibv_query_port",
     "ibv_query_rt_values",
-    "ibv_query_srq",
     "ibv_read_counters",
     "ibv_reg_dm_mr",
     "ibv_reg_dmabuf_mr",
-    "ibv_req_notify_cq",
-    "ibv_resize_cq",
     "ibv_set_ece",
     "ibv_unimport_dm",
     "ibv_unimport_mr",
     "ibv_unimport_pd",
-    "ibv_wc_read_completion_ts",
-    "ibv_wc_read_completion_wallclock_ns",
     "ibv_wc_read_cvlan",
-    "ibv_wc_read_dlid_path_bits",
     "ibv_wc_read_flow_tag",
-    "ibv_wc_read_sl",
-    "ibv_wc_read_slid",
-    "ibv_wc_read_src_qp",
     "ibv_wc_read_tm_info",
     "ibv_wr_flush",
     "ibv_wr_send_tso",

@@ -7,7 +7,7 @@ Nothing here knows of the fuzzer. To add a verb, describe it here; `fuzz-verbs
 
 from words import EAGAIN, EBUSY, EINVAL, ENOENT, ENOMEM, EOPNOTSUPP
 from words import EPERM
-from words import Dropped, Fails, Operation, Returns, Rule, Verb
+from words import Dropped, Event, Fails, Operation, Returns, Rule, Verb
 
 RC, UC, UD = "RC", "UC", "UD"
 XRC_SEND, XRC_RECV = "XRC_SEND", "XRC_RECV"
@@ -102,7 +102,35 @@ SETTERS = ("ibv_wr_set_xrc_srqn", "ibv_wr_set_sge", "ibv_wr_set_sge_list", "ibv_
 READERS = ("ibv_wc_read_opcode", "ibv_wc_read_vendor_err",
            "ibv_wc_read_byte_len", "ibv_wc_read_imm_data",
            "ibv_wc_read_invalidated_rkey", "ibv_wc_read_qp_num",
-           "ibv_wc_read_wc_flags")
+           "ibv_wc_read_wc_flags", "ibv_wc_read_src_qp", "ibv_wc_read_slid",
+           "ibv_wc_read_sl", "ibv_wc_read_dlid_path_bits",
+           "ibv_wc_read_completion_ts", "ibv_wc_read_completion_wallclock_ns")
+
+EVENTS = (
+    Event("CQ_ERR", 0, "a completion does not fit into a completion queue",
+          "ibv_get_async_event(3)"),
+    Event("QP_FATAL", 1, "a queue pair's completion queue is in error",
+          "ibv_get_async_event(3)"),
+    Event("QP_REQ_ERR", 2,
+          "a request from the other end is invalid, and no receive request "
+          "tells of it", "ibv_get_async_event(3)"),
+    Event("QP_ACCESS_ERR", 3,
+          "a request from the other end violates rights of access",
+          "ibv_get_async_event(3)"),
+    Event("COMM_EST", 4, "a queue pair in RTR receives its first request",
+          "ibv_get_async_event(3)"),
+    Event("SQ_DRAINED", 5,
+          "all requests that had begun in RTS are done, and the transition "
+          "to SQD had en_sqd_async_notify", "ibv_modify_qp(3)"),
+    Event("SRQ_LIMIT_REACHED", 15,
+          "a shared receive queue has fewer requests than srq_limit",
+          "ibv_modify_srq(3): NOTES"),
+    Event("QP_LAST_WQE_REACHED", 16,
+          "a queue pair in ERR takes no more from its shared receive queue",
+          "ibv_get_async_event(3)"),
+)
+
+EVENT = {event.name: event for event in EVENTS}
 
 # What a request must be when it is posted
 POSTING = (
@@ -160,6 +188,9 @@ BINDING_EXECUTION = (
          "IBTA 10.6.7.2", Fails("MW_BIND_ERR"), on=CONNECTED),
 )
 
+REMOTE_ACCESS = Fails("REM_ACCESS_ERR", peer_stops=True, event="QP_ACCESS_ERR")
+INVALID_REQUEST = Fails("REM_INV_REQ_ERR", peer_stops=True, event="QP_REQ_ERR")
+
 # What must hold when a request is executed
 EXECUTION = (
     Rule("lkey", "each SGE names a key",
@@ -171,15 +202,13 @@ EXECUTION = (
     Rule("local_write", "what is written to has IBV_ACCESS_LOCAL_WRITE",
          "ibv_reg_mr(3); IBTA 10.6.3.2", Fails("LOC_PROT_ERR"), on=RELIABLE),
     Rule("rkey", "rkey is a key of the other end",
-         "IBTA 9.7.4.1.5", Fails("REM_ACCESS_ERR", peer_stops=True), on=RELIABLE),
+         "IBTA 9.7.4.1.5", REMOTE_ACCESS, on=RELIABLE),
     Rule("remote_bounds", "the remote range is within the region",
-         "IBTA 9.7.4.1.5", Fails("REM_ACCESS_ERR", peer_stops=True), on=RELIABLE),
+         "IBTA 9.7.4.1.5", REMOTE_ACCESS, on=RELIABLE),
     Rule("remote_right", "the region has the right that the operation needs",
-         "ibv_reg_mr(3); IBTA 9.7.4.1.5",
-         Fails("REM_ACCESS_ERR", peer_stops=True), on=RELIABLE),
+         "ibv_reg_mr(3); IBTA 9.7.4.1.5", REMOTE_ACCESS, on=RELIABLE),
     Rule("atomic_alignment", "an atomic's address is a multiple of 8",
-         "IBTA 9.7.4.1.6", Fails("REM_INV_REQ_ERR", peer_stops=True),
-         on=RELIABLE),
+         "IBTA 9.7.4.1.6", INVALID_REQUEST, on=RELIABLE),
     Rule("receive_length", "a message is not longer than the receive request",
          "IBTA 9.7.4.1.6, 11.6.2",
          Fails("REM_INV_REQ_ERR", peer="LOC_LEN_ERR", peer_stops=True),
@@ -193,13 +222,12 @@ EXECUTION = (
          "ibv_post_send(3): IBV_SEND_IP_CSUM", Fails("LOC_QP_OP_ERR"),
          on=CONNECTED),
     Rule("srqn", "remote_srqn is an XRC SRQ in the other end's domain",
-         "IBTA A14", Fails("REM_INV_REQ_ERR", peer_stops=True),
-         on=(XRC_SEND,)),
+         "IBTA A14", INVALID_REQUEST, on=(XRC_SEND,)),
     Rule("qkey", "remote_qkey is the other end's Q_Key",
          "IBTA 9.6.1.1.5", Dropped(), on=(UD,)),
     Rule("remote_window",
          "a window is bound, and if it is of type 2, through the other end",
-         "IBTA 10.6.7.2", Fails("REM_ACCESS_ERR", peer_stops=True), on=RELIABLE),
+         "IBTA 10.6.7.2", REMOTE_ACCESS, on=RELIABLE),
     Rule("window_bound", "a window of type 2 is not bound already",
          "ibv_alloc_mw(3); IBTA 10.6.7.2", Fails("MW_BIND_ERR"), on=CONNECTED),
     Rule("invalidate", "IBV_WR_LOCAL_INV names a window of type 2",
@@ -209,7 +237,8 @@ EXECUTION = (
     Rule("invalidate_remote", "IBV_WR_SEND_WITH_INV names a window of type 2 "
          "that is bound through the other end",
          "IBTA 9.4.1", Fails("REM_ACCESS_ERR", peer="LOC_ACCESS_ERR",
-                             peer_stops=True), on=RELIABLE),
+                             peer_stops=True, event="QP_ACCESS_ERR"),
+         on=RELIABLE),
 ) + BINDING_EXECUTION
 
 # What a receive request must be
@@ -259,7 +288,7 @@ ATTRIBUTES = {
     "STATE": 1 << 0, "CUR_STATE": 1 << 1, "ACCESS_FLAGS": 1 << 3,
     "PKEY_INDEX": 1 << 4, "PORT": 1 << 5, "QKEY": 1 << 6, "AV": 1 << 7,
     "PATH_MTU": 1 << 8, "TIMEOUT": 1 << 9, "RETRY_CNT": 1 << 10,
-    "RNR_RETRY": 1 << 11, "RQ_PSN": 1 << 12, "MAX_QP_RD_ATOMIC": 1 << 13,
+    "RNR_RETRY": 1 << 11, "EN_SQD_ASYNC_NOTIFY": 1 << 2, "RQ_PSN": 1 << 12, "MAX_QP_RD_ATOMIC": 1 << 13,
     "MIN_RNR_TIMER": 1 << 15, "SQ_PSN": 1 << 16,
     "MAX_DEST_RD_ATOMIC": 1 << 17, "DEST_QPN": 1 << 20,
 }
@@ -311,8 +340,10 @@ def writable(flags):
 TRANSLATION, PD, RIGHTS = 1, 2, 4
 REREG_INPUT, REREG_CMD = Returns(-1), Returns(-4)
 
-CQE = (Rule("cqe", "cqe is at least 1 and at most max_cqe",
-            "ibv_create_cq(3)", EINVAL),)
+CQE = Rule("cqe", "cqe is at least 1 and at most max_cqe",
+           "ibv_create_cq(3); ibv_query_device(3)", EINVAL)
+VECTOR = Rule("vector", "comp_vector is less than num_comp_vectors",
+              "ibv_create_cq(3)", EINVAL)
 
 
 def unused(what, page):
@@ -373,18 +404,69 @@ VERBS = (
              Rule("qp_type", "the queue pair is of type UC, RC or XRC_SEND",
                   "ibv_bind_mw(3)", EINVAL),)),
     Verb("ibv_create_cq", "create_cq", "ibv_create_cq(3)",
-         "makes a completion queue", makes="cq", rules=CQE),
+         "makes a completion queue", makes="cq", uses=("channel",),
+         rules=(CQE, VECTOR)),
     Verb("ibv_create_cq_ex", "create_cq", "ibv_create_cq_ex(3)",
          "makes a completion queue with extended polling", makes="cq",
-         rules=CQE),
+         uses=("channel",), rules=(
+             CQE, VECTOR,
+             Rule("wc_flags", "wc_flags has only flags that there are",
+                  "ibv_create_cq_ex(3): enum ibv_create_cq_wc_flags",
+                  EOPNOTSUPP),)),
     Verb("ibv_destroy_cq", "destroy", "ibv_create_cq(3)",
          "destroys a completion queue", destroys="cq",
          rules=unused("completion queue", "ibv_create_cq(3)")),
+    Verb("ibv_resize_cq", "resize_cq", "ibv_resize_cq(3)",
+         "changes the size of a completion queue", uses=("cq",), rules=(
+             CQE,
+             Rule("unpolled", "cqe is at least the number of completions "
+                  "that were not polled", "ibv_resize_cq(3)", EINVAL),)),
+    Verb("ibv_modify_cq", "modify_cq", "ibv_modify_cq(3)",
+         "lets events wait for several completions", uses=("cq",), rules=(
+             Rule("mask", "attr_mask is IBV_CQ_ATTR_MODERATE",
+                  "ibv_modify_cq(3)", EINVAL),)),
+    Verb("ibv_create_comp_channel", "create_channel",
+         "ibv_create_comp_channel(3)",
+         "makes a channel for events of completion queues", makes="channel"),
+    Verb("ibv_destroy_comp_channel", "destroy", "ibv_create_comp_channel(3)",
+         "destroys a channel", destroys="channel",
+         rules=unused("channel", "ibv_create_comp_channel(3): NOTES")),
+    Verb("ibv_req_notify_cq", "req_notify_cq", "ibv_req_notify_cq(3)",
+         "asks for one event, of the next completion or of the next that is "
+         "solicited or an error", uses=("cq",)),
+    Verb("ibv_get_cq_event", "get_cq_event", "ibv_get_cq_event(3)",
+         "takes an event of a completion queue", uses=("channel",), rules=(
+             Rule("event", "there is an event, or the channel may block",
+                  "ibv_get_cq_event(3)", Returns(-1)),)),
+    Verb("ibv_ack_cq_events", "ack_cq_events", "ibv_get_cq_event(3)",
+         "says that events were handled, which lets go of the completion "
+         "queue", uses=("cq",)),
+    Verb("ibv_get_async_event", "get_async_event", "ibv_get_async_event(3)",
+         "takes an asynchronous event", rules=(
+             Rule("event", "there is an event, or the file may block",
+                  "ibv_get_async_event(3)", Returns(-1)),)),
+    Verb("ibv_ack_async_event", "get_async_event", "ibv_get_async_event(3)",
+         "says that an event was handled, which lets go of its object"),
     Verb("ibv_create_srq", "create_srq", "ibv_create_srq(3)",
          "makes a shared receive queue", makes="srq", uses=("pd",)),
     Verb("ibv_destroy_srq", "destroy", "ibv_create_srq(3)",
          "destroys a shared receive queue", destroys="srq",
          rules=unused("shared receive queue", "ibv_create_srq(3)")),
+    Verb("ibv_modify_srq", "modify_srq", "ibv_modify_srq(3)",
+         "resizes a shared receive queue, or sets its limit", uses=("srq",),
+         rules=(
+             Rule("mask", "srq_attr_mask has only MAX_WR and LIMIT",
+                  "ibv_modify_srq(3)", EOPNOTSUPP),
+             Rule("max_wr", "max_wr is at least 1 and at most max_srq_wr",
+                  "ibv_modify_srq(3); ibv_query_device(3)", EINVAL),
+             Rule("outstanding",
+                  "max_wr is at least the number of requests in the queue",
+                  "IBTA, Modify Shared Receive Queue", EINVAL),
+             Rule("limit", "srq_limit is at most max_wr",
+                  "IBTA, Modify Shared Receive Queue", EINVAL),)),
+    Verb("ibv_query_srq", "query_srq", "ibv_query_srq(3)",
+         "tells the attributes of a shared receive queue, and 0 as the limit "
+         "once there was an event", uses=("srq",)),
     Verb("ibv_open_xrcd", "open_xrcd", "ibv_open_xrcd(3)",
          "opens an XRC domain", makes="xrcd", rules=(
              Rule("exists", "the file has a domain, or there is O_CREAT",
@@ -432,9 +514,15 @@ VERBS = (
     Verb("ibv_poll_cq", "poll", "ibv_poll_cq(3)",
          "takes completions", uses=("cq",)),
     Verb("ibv_start_poll", "poll", "ibv_create_cq_ex(3)",
-         "takes completions, field by field", uses=("cq",), rules=(
+         "begins to take completions, field by field", uses=("cq",), rules=(
              Rule("not_empty", "there is a completion",
                   "ibv_create_cq_ex(3)", ENOENT),)),
+    Verb("ibv_next_poll", "poll", "ibv_create_cq_ex(3)",
+         "goes on to the next completion", uses=("cq",), rules=(
+             Rule("not_empty", "there is a completion",
+                  "ibv_create_cq_ex(3)", ENOENT),)),
+    Verb("ibv_end_poll", "poll", "ibv_create_cq_ex(3)",
+         "ends what ibv_start_poll() began", uses=("cq",)),
 )
 
 NAMED = {verb.name: verb for verb in VERBS}

@@ -36,11 +36,13 @@ class Fails:
     status: of the request
     peer: of the receive request that it used at the other end, or None
     peer_stops: the other queue pair goes to the error state
+    event: asynchronous event that tells the other end of it, or None
     """
 
     status: str
     peer: str = None
     peer_stops: bool = False
+    event: str = None
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,22 @@ class Operation:
     def may_be_inline(self):
         """IBV_SEND_INLINE: valid only for Send and RDMA Write"""
         return self.data == "out"
+
+
+@dataclass(frozen=True)
+class Event:
+    """An asynchronous event.
+
+    name: IBV_EVENT_...
+    number: its value
+    when: it is due
+    source: the manual page or section that says so
+    """
+
+    name: str
+    number: int
+    when: str
+    source: str
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Queues that are filled to the last entry, and beyond."""
+
+import verbs
+from posting import Posting
+
+
+class Limits(Posting):
+    """Fills queues, and asks for one entry more."""
+
+    def overflow(self, qp):
+        """Fill a queue, and one more"""
+        if qp.state == "INIT" and self.has_receive_queue(qp) and \
+                not qp.receives:
+            self.call("ibv_post_recv", qp.name, self.word({"id": 0}),
+                      broken="room", bad="room", overflow=1)
+            self.modify(qp, "RESET")
+            self.modify(qp, "INIT")
+        if qp.state != "RTS" or qp.sig_all or qp.type not in verbs.SENDING:
+            return
+        request, fields = self.empty(qp)
+        fields["flags"] = 0
+        word = self.word(fields)
+        if qp.ops is not None:
+            self.call("ibv_wr_complete", qp.name, word, broken="room",
+                      overflow=1)
+        # The runner has the last that fits signaled
+        self.call("ibv_post_send", qp.name, word, broken="room", bad="room",
+                  overflow=1)
+        self.model.send(qp, request)
+        self.settle()
+
+    def fill(self, qp):
+        """Fill a queue that nothing is taken from, and post more"""
+        if qp.sig_all or (qp.state, qp.peer.state) != ("RTS", "RTS"):
+            return
+        self.modify(qp, "SQD")
+        request, fields = self.empty(qp)
+        fields["flags"] = 0
+        word = self.word(fields)
+        self.call("ibv_post_send", qp.name, word, broken="room", bad="room",
+                  overflow=1)
+        self.model.send(qp, request)
+        for _ in range(self.random.randint(1, 3)):
+            self.call("ibv_post_send", qp.name, word, word, broken="room",
+                      bad=0)
+            if qp.ops is not None:
+                self.call("ibv_wr_complete", qp.name, word, broken="room")
+            mw = self.any("mw", pd=qp.pd, type=1)
+            if mw and qp.type != verbs.UD:
+                self.call("ibv_bind_mw", qp.name,
+                          self.word({"id": 0, "mw": mw.name}), broken="room")
+        self.modify(qp, "RTS")
+        self.settle()
+
+    def fill_srq(self):
+        """Fill a shared receive queue, and post more"""
+        srq = self.make_srq(self.any("pd"))
+        word = self.word({"id": 0})
+        self.call("ibv_post_srq_recv", srq.name, word, broken="room",
+                  bad="room", overflow=1)
+        self.call("ibv_post_srq_recv", srq.name, word, word, broken="room",
+                  bad=0)
+        self.call("ibv_modify_srq", srq.name, broken="outstanding", mask=1,
+                  wr=1)
+        self.destroy_thing(srq)
+
+    def crowd(self):
+        """Fill a completion queue of its own, an entry at a time"""
+        node = self.random.randrange(2)
+        channel = self.any("channel", node=node) or self.make_channel(node)
+        cq = self.make_cq(node, self.random.choice((1, 2, 4, 8)), channel)
+        qp = self.connect(self.random.choice((verbs.RC, verbs.UC)), node,
+                          scq=cq, swr=64)
+        self.settle()
+        # The event of each tells that it is there
+        there = self.random.choice((cq.cqe, self.random.randint(0, cq.cqe)))
+        for _ in range(there):
+            self.arm(cq)
+            self.resize_crowded(cq, there)
+            self.arm(cq, solicited=False)
+            self.post_last(qp)
+            self.take_events()
+        if self.chance(0.5):
+            self.overrun(cq, qp, there)
+        else:
+            self.settle()
+        self.destroy_thing(qp)
+        self.destroy_thing(cq)
+
+    def resize_crowded(self, cq, enough):
+        """Another size, while completions are there"""
+        there = len(self.model.completions.get(cq, ()))
+        if there > 2 and self.chance(0.3):
+            self.call("ibv_resize_cq", cq.name, broken="unpolled", cqe=1)
+        if self.chance(0.3):
+            cq.cqe = self.random.randint(enough, 16)
+            self.call("ibv_resize_cq", cq.name, cqe=cq.cqe)
+
+    def overrun(self, cq, qp, there):
+        """More completions than there are entries"""
+        _, fields = self.empty(qp)
+        self.call("ibv_post_send", qp.name, self.word(fields), crowd=cq.name,
+                  there=there)
+        self.model.completions.pop(cq, None)
+        self.model.events += [(cq, "CQ_ERR"), (qp, "QP_FATAL")]
+        self.model.stop(qp)
+        self.settle()
+        self.query(qp)
