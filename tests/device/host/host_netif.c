@@ -32,6 +32,9 @@
 
 #define MAX_LEN 9300
 
+/* Number of frames that are sent until one passes, and of no others */
+#define HELLO 0xee
+
 /* Where the checksum of UDP over IPv4 is */
 #define CSUM_START 34
 #define CSUM_OFFSET 6
@@ -141,17 +144,25 @@ static bool is_ours(const uint8_t *frame, size_t len)
 	return len > 14 && frame[6] == 2 && !frame[7];
 }
 
-static size_t stream_receive(struct stream *stream, uint8_t *frame)
+static size_t stream_receive_any(struct stream *stream, uint8_t *frame)
 {
 	uint32_t prefix;
 	size_t len;
 
+	CHECK_EQ(recv(stream->fd, &prefix, 4, MSG_WAITALL), 4);
+	len = ntohl(prefix);
+	CHECK(len <= MAX_LEN);
+	CHECK_EQ(recv(stream->fd, frame, len, MSG_WAITALL), len);
+	return len;
+}
+
+static size_t stream_receive(struct stream *stream, uint8_t *frame)
+{
+	size_t len;
+
 	do {
-		CHECK_EQ(recv(stream->fd, &prefix, 4, MSG_WAITALL), 4);
-		len = ntohl(prefix);
-		CHECK(len <= MAX_LEN);
-		CHECK_EQ(recv(stream->fd, frame, len, MSG_WAITALL), len);
-	} while (!is_ours(frame, len));
+		len = stream_receive_any(stream, frame);
+	} while (!is_ours(frame, len) || frame[14] == HELLO);
 	return len;
 }
 
@@ -169,23 +180,64 @@ static size_t packet_receive(int fd, uint8_t *frame)
 }
 
 /* Send until something comes through to the neighbour. */
-static void wait_until_up(struct stream *stream, int fd)
+static void wait_until_up_out(struct stream *stream, int fd,
+			      const uint8_t hello[60])
 {
 	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
-	uint8_t hello[60], frame[MAX_LEN];
 	unsigned int tries = 0;
+	uint8_t frame[MAX_LEN];
 
-	make_frame(hello, sizeof(hello), 0xee);
 	for (;;) {
 		CHECK(++tries < 1000);
-		stream_send(stream, hello, sizeof(hello));
+		stream_send(stream, hello, 60);
 		CHECK(poll(&poll_fd, 1, 100) >= 0);
 		if (!poll_fd.revents)
 			continue;
-		if (recv(fd, frame, MAX_LEN, 0) == sizeof(hello) &&
-		    !memcmp(frame, hello, sizeof(hello)))
+		if (recv(fd, frame, MAX_LEN, 0) == 60 &&
+		    !memcmp(frame, hello, 60))
 			return;
 	}
+}
+
+/*
+ * Send until something comes from the neighbour. The rest of what was sent is
+ * passed over later.
+ */
+static void wait_until_up_in(struct stream *stream, int fd,
+			     const uint8_t hello[60])
+{
+	struct pollfd poll_fd = { .fd = stream->fd, .events = POLLIN };
+	unsigned int tries = 0;
+	uint8_t frame[MAX_LEN];
+
+	for (;;) {
+		CHECK(++tries < 1000);
+		CHECK(send(fd, hello, 60, 0) == 60 || errno == ENETDOWN ||
+		      errno == ENOBUFS);
+		CHECK(poll(&poll_fd, 1, 100) >= 0);
+		if (!poll_fd.revents)
+			continue;
+		if (stream_receive_any(stream, frame) == 60 &&
+		    !memcmp(frame, hello, 60))
+			return;
+	}
+}
+
+/*
+ * Both ways, because the kernel tells each interface of a pair by itself, and a
+ * little later, that the other one is up. This way first: a wire whose frames
+ * get out knows that its interface is up.
+ */
+static void wait_until_up(struct stream *stream, int fd)
+{
+	static uint8_t number;
+	uint8_t hello[60];
+
+	make_frame(hello, sizeof(hello), HELLO);
+	/* Late ones of an earlier time are not taken for it */
+	hello[15] = ++number;
+	wait_until_up_out(stream, fd, hello);
+	wait_until_up_in(stream, fd, hello);
 }
 
 static void to_neighbour(struct stream *stream, int fd, size_t len,
@@ -198,7 +250,7 @@ static void to_neighbour(struct stream *stream, int fd, size_t len,
 	stream_send(stream, want, len);
 	do
 		n = packet_receive(fd, got);
-	while (got[14] == 0xee);
+	while (got[14] == HELLO);
 	CHECK_EQ(n, len);
 	CHECK_MEM(got, want, len);
 }
