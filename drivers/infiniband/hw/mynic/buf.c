@@ -291,7 +291,7 @@ void mynic_mem_put(struct mynic_mem *mem)
  *
  * Return: 0, or -EINVAL if there are too many SGEs.
  */
-int mynic_rq_layout(const struct ib_device *ibdev, struct mynic_wq *rq,
+int mynic_rq_layout(const struct ib_device *ibdev, struct mynic_queue *rq,
 		    u32 max_wr, u32 max_sge)
 {
 	size_t bytes, room;

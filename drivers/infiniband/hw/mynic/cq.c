@@ -404,12 +404,12 @@ static bool mynic_wc_request(struct mynic_cq *cq, struct mynic_qp *qp,
 		return false;
 	if (!(token & MYNIC_WR_RECV))
 		return qp->send_cq == cq && qp->sq.wr_id &&
-		       mynic_wq_complete(&qp->sq, index, wr_id);
+		       mynic_queue_complete(&qp->sq, index, wr_id);
 	if (qp->recv_cq != cq)
 		return false;
 	if (qp->ibqp.srq)
 		return mynic_srq_complete(to_msrq(qp->ibqp.srq), index, wr_id);
-	return qp->rq.wr_id && mynic_wq_complete(&qp->rq, index, wr_id);
+	return qp->rq.wr_id && mynic_queue_complete(&qp->rq, index, wr_id);
 }
 
 static void mynic_wc_fill(struct ib_wc *wc, const struct mynic_cqe *cqe)

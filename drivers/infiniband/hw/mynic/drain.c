@@ -22,9 +22,9 @@ struct mynic_drain {
 	struct completion done;
 };
 
-static bool mynic_wq_outstanding(const struct mynic_wq *wq)
+static bool mynic_queue_outstanding(const struct mynic_queue *queue)
 {
-	return wq->wr_id && READ_ONCE(wq->pi) != READ_ONCE(wq->ci);
+	return queue->wr_id && READ_ONCE(queue->pi) != READ_ONCE(queue->ci);
 }
 
 /* The network interface's QP is not a verbs object, and has no RDMA device. */
@@ -55,9 +55,9 @@ static void mynic_wake_qp(struct mynic_qp *qp)
 		.event = IB_EVENT_QP_LAST_WQE_REACHED,
 	};
 
-	if (mynic_wq_outstanding(&qp->sq))
+	if (mynic_queue_outstanding(&qp->sq))
 		mynic_wake_cq(qp->send_cq);
-	if (mynic_wq_outstanding(&qp->rq))
+	if (mynic_queue_outstanding(&qp->rq))
 		mynic_wake_cq(qp->recv_cq);
 	/* ib_drain_qp() of a QP with an SRQ waits for this event. */
 	if (qp->ibqp.srq && qp->ibqp.event_handler)
@@ -95,21 +95,22 @@ void mynic_wake_consumers(struct mynic_dev *mdev)
  * answer until its time is up. It drops flushed ones without telling anybody.
  */
 static enum ib_wc_status mynic_flush_status(const struct mynic_qp *qp,
-					    const struct mynic_wq *wq)
+					    const struct mynic_queue *queue)
 {
-	return qp->ibqp.qp_type == IB_QPT_GSI && wq == &qp->sq &&
+	return qp->ibqp.qp_type == IB_QPT_GSI && queue == &qp->sq &&
 			       READ_ONCE(qp->state) == IB_QPS_RTS ?
 		       IB_WC_SUCCESS :
 		       IB_WC_WR_FLUSH_ERR;
 }
 
-static int mynic_flush_wq(struct mynic_qp *qp, struct mynic_wq *wq, int room,
-			  struct ib_wc *wc)
+static int mynic_flush_queue(struct mynic_qp *qp, struct mynic_queue *queue,
+			     int room, struct ib_wc *wc)
 {
-	enum ib_wc_status status = mynic_flush_status(qp, wq);
+	enum ib_wc_status status = mynic_flush_status(qp, queue);
 	int n = 0;
 
-	while (n < room && mynic_wq_complete(wq, wq->ci, &wc[n].wr_id)) {
+	while (n < room &&
+	       mynic_queue_complete(queue, queue->ci, &wc[n].wr_id)) {
 		wc[n].qp = &qp->ibqp;
 		wc[n].status = status;
 		n++;
@@ -143,9 +144,9 @@ int mynic_flush_cq(struct mynic_dev *mdev, struct mynic_cq *cq, int room,
 			continue;
 		qp = container_of(res, struct mynic_qp, res);
 		if (qp->send_cq == cq && qp->sq.wr_id)
-			n += mynic_flush_wq(qp, &qp->sq, room - n, wc + n);
+			n += mynic_flush_queue(qp, &qp->sq, room - n, wc + n);
 		if (qp->recv_cq == cq && qp->rq.wr_id)
-			n += mynic_flush_wq(qp, &qp->rq, room - n, wc + n);
+			n += mynic_flush_queue(qp, &qp->rq, room - n, wc + n);
 		mynic_res_put(res);
 	}
 	return n;
@@ -164,8 +165,9 @@ bool mynic_flush_pending(struct mynic_dev *mdev, const struct mynic_cq *cq)
 		if (!res)
 			continue;
 		qp = container_of(res, struct mynic_qp, res);
-		found = (qp->send_cq == cq && mynic_wq_outstanding(&qp->sq)) ||
-			(qp->recv_cq == cq && mynic_wq_outstanding(&qp->rq));
+		found = (qp->send_cq == cq &&
+			 mynic_queue_outstanding(&qp->sq)) ||
+			(qp->recv_cq == cq && mynic_queue_outstanding(&qp->rq));
 		mynic_res_put(res);
 		if (found)
 			break;
@@ -200,20 +202,20 @@ static bool mynic_drain_wait(struct mynic_dev *mdev, struct mynic_cq *cq,
  * The request that is posted here completes last. Then all others have
  * completed, and their callbacks have returned.
  */
-static void mynic_drain(struct mynic_qp *qp, struct mynic_wq *wq,
+static void mynic_drain(struct mynic_qp *qp, struct mynic_queue *queue,
 			struct mynic_cq *cq)
 {
 	struct mynic_dev *mdev = to_mdev(qp->ibqp.device);
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	struct mynic_drain drain = { .cqe.done = mynic_drain_done };
 
-	if (!wq->wr_id)
+	if (!queue->wr_id)
 		return;
 	init_completion(&drain.done);
 	if (ib_modify_qp(&qp->ibqp, &attr, IB_QP_STATE))
 		mynic_die(mdev, "QP %u cannot be moved to ERR", qp->qpn);
 	/* If the queue is full, wait until a request completes. */
-	while (mynic_post_marker(mdev, qp, wq, &drain.cqe))
+	while (mynic_post_marker(mdev, qp, queue, &drain.cqe))
 		mynic_drain_wait(mdev, cq, &drain.done);
 	if (mynic_dead(mdev))
 		mynic_wake_cq(cq);

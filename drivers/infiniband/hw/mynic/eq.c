@@ -171,7 +171,7 @@ static void mynic_qp_event(struct mynic_dev *mdev,
 }
 
 /* WQs share this event with QPs, but not the numbers. */
-static void mynic_wq_event(struct mynic_dev *mdev, u32 wqn)
+static void mynic_rwq_event(struct mynic_dev *mdev, u32 wqn)
 {
 	struct mynic_res *res = mynic_res_get(&mdev->rwqs, wqn);
 	struct ib_event event = { .event = IB_EVENT_WQ_FATAL };
@@ -230,7 +230,7 @@ static void mynic_async_event(struct mynic_dev *mdev,
 		break;
 	case MYNIC_EVENT_QP_FATAL:
 		mynic_qp_event(mdev, event, IB_EVENT_QP_FATAL);
-		mynic_wq_event(mdev, number);
+		mynic_rwq_event(mdev, number);
 		break;
 	case MYNIC_EVENT_QP_REQ_ERROR:
 		mynic_qp_event(mdev, event, IB_EVENT_QP_REQ_ERR);

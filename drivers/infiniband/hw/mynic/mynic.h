@@ -969,10 +969,10 @@ int mynic_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
 int mynic_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe,
 			 struct ib_udata *udata);
 
-/* Work queues, that is, rings of requests */
+/* Queues of requests */
 
 /**
- * struct mynic_wq - send or receive ring, or that of an SRQ
+ * struct mynic_queue - send or receive ring, or that of an SRQ
  * @offset: of the ring in its memory
  * @log_size: log2 of the number of slots
  * @log_stride: log2 of the bytes in a slot; 0: there is no ring
@@ -985,7 +985,7 @@ int mynic_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe,
  * @ci: kernel queues: requests before it have completed; written under the CQ's
  *	lock
  */
-struct mynic_wq {
+struct mynic_queue {
 	u32 offset;
 	u8 log_size;
 	u8 log_stride;
@@ -1003,29 +1003,32 @@ struct mynic_wq {
  */
 #define MYNIC_WR_RECV BIT_ULL(32)
 
-static inline u32 mynic_wq_size(const struct mynic_wq *wq)
+static inline u32 mynic_queue_size(const struct mynic_queue *queue)
 {
-	return wq->log_stride ? 1U << wq->log_size : 0;
+	return queue->log_stride ? 1U << queue->log_size : 0;
 }
 
-static inline size_t mynic_wq_bytes(const struct mynic_wq *wq)
+static inline size_t mynic_queue_bytes(const struct mynic_queue *queue)
 {
-	return wq->log_stride ? 1UL << (wq->log_size + wq->log_stride) : 0;
+	return queue->log_stride ?
+		       1UL << (queue->log_size + queue->log_stride) :
+		       0;
 }
 
-static inline u32 mynic_wq_mask(const struct mynic_wq *wq)
+static inline u32 mynic_queue_mask(const struct mynic_queue *queue)
 {
-	return (1U << wq->log_size) - 1;
+	return (1U << queue->log_size) - 1;
 }
 
-static inline void *mynic_wq_slot(const struct mynic_wq *wq, u32 index)
+static inline void *mynic_queue_slot(const struct mynic_queue *queue, u32 index)
 {
-	return mynic_mem_at(wq->mem, wq->offset + ((index & mynic_wq_mask(wq))
-						   << wq->log_stride));
+	return mynic_mem_at(queue->mem,
+			    queue->offset + ((index & mynic_queue_mask(queue))
+					     << queue->log_stride));
 }
 
-bool mynic_wq_complete(struct mynic_wq *wq, u32 index, u64 *wr_id);
-int mynic_rq_layout(const struct ib_device *ibdev, struct mynic_wq *rq,
+bool mynic_queue_complete(struct mynic_queue *queue, u32 index, u64 *wr_id);
+int mynic_rq_layout(const struct ib_device *ibdev, struct mynic_queue *rq,
 		    u32 max_wr, u32 max_sge);
 
 /* Queue pairs */
@@ -1062,8 +1065,8 @@ struct mynic_qp {
 	u8 type;
 	bool sig_all;
 	u32 max_inline;
-	struct mynic_wq sq;
-	struct mynic_wq rq;
+	struct mynic_queue sq;
+	struct mynic_queue rq;
 	struct mynic_qp_dbrec *dbrec;
 	struct mynic_cq *send_cq;
 	struct mynic_cq *recv_cq;
@@ -1142,7 +1145,7 @@ int mynic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad_wr);
 
 int mynic_post_marker(struct mynic_dev *mdev, struct mynic_qp *qp,
-		      struct mynic_wq *wq, struct ib_cqe *cqe);
+		      struct mynic_queue *queue, struct ib_cqe *cqe);
 
 /* Flushing and draining QPs of a dead device */
 
@@ -1162,14 +1165,14 @@ void mynic_drain_rq(struct ib_qp *ibqp);
  * @res: lookup by events
  * @mem: the ring, then the doorbell record
  * @move: user SRQs: resizing; its lock protects @mem, @dbrec_offset and the
- *	size in @wq
+ *	size in @queue
  * @dbrec_offset: of the doorbell record in @mem
  * @srqn: number
- * @wq: the ring; of kernel SRQs, @wr_id is indexed by tag, not by slot, as
+ * @queue: the ring; of kernel SRQs, @wr_id is indexed by tag, not by slot, as
  *	requests complete in any order, and ci is not used
  * @dbrec: kernel SRQs: the doorbell record
  * @tags: kernel SRQs: requests that are posted and have not completed;
- *	protected by the lock of @wq
+ *	protected by the lock of @queue
  * @tag_mem: tag matching: the tag ring, then its doorbell record; else NULL
  * @log_tag_size: likewise: log2 of the tag ring's number of slots
  */
@@ -1180,7 +1183,7 @@ struct mynic_srq {
 	struct mynic_move move;
 	u32 dbrec_offset;
 	u32 srqn;
-	struct mynic_wq wq;
+	struct mynic_queue queue;
 	struct mynic_srq_dbrec *dbrec;
 	unsigned long *tags;
 	struct mynic_mem *tag_mem;
@@ -1266,7 +1269,7 @@ struct mynic_rwq {
 	struct mynic_mem *mem;
 	u32 dbrec_offset;
 	u32 wqn;
-	struct mynic_wq rq;
+	struct mynic_queue rq;
 	struct mutex mutex; /* ibwq.state */
 };
 

@@ -126,8 +126,8 @@ struct mynic_netdev {
 
 static void mynic_post_rx(struct mynic_netdev *nd)
 {
-	struct mynic_wq *rq = &nd->qp.rq;
-	struct mynic_recv_wqe *wqe = mynic_wq_slot(rq, rq->pi);
+	struct mynic_queue *rq = &nd->qp.rq;
+	struct mynic_recv_wqe *wqe = mynic_queue_slot(rq, rq->pi);
 	struct mynic_sge *sge = (struct mynic_sge *)(wqe + 1);
 
 	wqe->wr_id = cpu_to_le64(MYNIC_WR_RECV | rq->pi);
@@ -178,7 +178,7 @@ static void mynic_tx_done(struct mynic_netdev *nd, u32 index, bool sent,
 	buf->skb = NULL;
 }
 
-static bool mynic_tx_full(const struct mynic_wq *sq)
+static bool mynic_tx_full(const struct mynic_queue *sq)
 {
 	/* Pairs with the release in mynic_next() */
 	return sq->pi - smp_load_acquire(&sq->ci) >= MYNIC_TX_SLOTS;
@@ -187,8 +187,8 @@ static bool mynic_tx_full(const struct mynic_wq *sq)
 static void mynic_put_tx(struct mynic_netdev *nd, struct sk_buff *skb,
 			 dma_addr_t dma)
 {
-	struct mynic_wq *sq = &nd->qp.sq;
-	struct mynic_send_wqe *wqe = mynic_wq_slot(sq, sq->pi);
+	struct mynic_queue *sq = &nd->qp.sq;
+	struct mynic_send_wqe *wqe = mynic_queue_slot(sq, sq->pi);
 	struct mynic_sge *sge = (void *)wqe + MYNIC_WQE_DATA_EXT;
 	u32 index = sq->pi;
 
@@ -212,7 +212,7 @@ static netdev_tx_t mynic_start_xmit(struct sk_buff *skb,
 {
 	struct mynic_netdev *nd = netdev_priv(ndev);
 	struct device *dev = &nd->mdev->pdev->dev;
-	struct mynic_wq *sq = &nd->qp.sq;
+	struct mynic_queue *sq = &nd->qp.sq;
 	dma_addr_t dma;
 
 	if (skb->len < ETH_HLEN || skb->len > nd->rx_size ||
@@ -258,29 +258,29 @@ static void mynic_restart_soon(struct mynic_netdev *nd)
 }
 
 /* Return: whether this completion is possible, given what was posted. */
-static bool mynic_is_next(const struct mynic_wq *wq, u64 direction,
+static bool mynic_is_next(const struct mynic_queue *queue, u64 direction,
 			  const struct mynic_cqe *cqe)
 {
-	u32 ci = wq->ci;
+	u32 ci = queue->ci;
 
 	if (le64_to_cpu(READ_ONCE(cqe->wr_id)) != (direction | ci))
 		return false;
 	/* Pairs with the release in mynic_put_tx() */
-	return ci != smp_load_acquire(&wq->pi);
+	return ci != smp_load_acquire(&queue->pi);
 }
 
 /* Slot and entry may be reused from now on. */
-static void mynic_next(struct mynic_wq *wq, struct mynic_cq *cq)
+static void mynic_next(struct mynic_queue *queue, struct mynic_cq *cq)
 {
 	/* Pairs with the acquire in mynic_tx_full() */
-	smp_store_release(&wq->ci, wq->ci + 1);
+	smp_store_release(&queue->ci, queue->ci + 1);
 	WRITE_ONCE(cq->ci, cq->ci + 1);
 }
 
 /* Return: number of frames sent, or -EIO for a bad completion. */
 static int mynic_poll_tx(struct mynic_netdev *nd, int budget)
 {
-	struct mynic_wq *sq = &nd->qp.sq;
+	struct mynic_queue *sq = &nd->qp.sq;
 	struct mynic_cqe *cqe;
 	u32 start = sq->ci;
 	bool failed;
@@ -310,7 +310,7 @@ static int mynic_poll_tx(struct mynic_netdev *nd, int budget)
 /* Return: number of frames received, or -EIO for a bad completion. */
 static int mynic_poll_rx(struct mynic_netdev *nd, int budget)
 {
-	struct mynic_wq *rq = &nd->qp.rq;
+	struct mynic_queue *rq = &nd->qp.rq;
 	struct mynic_cqe *cqe;
 	int work;
 

@@ -20,7 +20,7 @@ static const char *const mynic_qp_state_names[] = {
 /* clang-format on */
 static int mynic_sq_layout(struct mynic_qp *qp, const struct ib_qp_cap *cap)
 {
-	struct mynic_wq *sq = &qp->sq;
+	struct mynic_queue *sq = &qp->sq;
 	size_t bytes, room;
 
 	if (!cap->max_send_wr)
@@ -67,10 +67,10 @@ static int mynic_qp_layout(struct mynic_dev *mdev, struct mynic_qp *qp,
 		if (ret)
 			return ret;
 	}
-	qp->rq.offset = mynic_wq_bytes(&qp->sq);
+	qp->rq.offset = mynic_queue_bytes(&qp->sq);
 	if (qp->rq.log_stride)
 		qp->rq.offset = ALIGN(qp->rq.offset, BIT(qp->rq.log_stride));
-	qp->dbrec_offset = ALIGN(qp->rq.offset + mynic_wq_bytes(&qp->rq),
+	qp->dbrec_offset = ALIGN(qp->rq.offset + mynic_queue_bytes(&qp->rq),
 				 sizeof(struct mynic_qp_dbrec));
 	return 0;
 }
@@ -78,22 +78,22 @@ static int mynic_qp_layout(struct mynic_dev *mdev, struct mynic_qp *qp,
 static void mynic_qp_report_cap(const struct mynic_qp *qp,
 				struct ib_qp_cap *cap)
 {
-	cap->max_send_wr = mynic_wq_size(&qp->sq);
+	cap->max_send_wr = mynic_queue_size(&qp->sq);
 	cap->max_send_sge = qp->sq.max_sge;
 	cap->max_inline_data = qp->max_inline;
-	cap->max_recv_wr = mynic_wq_size(&qp->rq);
+	cap->max_recv_wr = mynic_queue_size(&qp->rq);
 	cap->max_recv_sge = qp->rq.max_sge;
 }
 
-static int mynic_wq_init_kernel(struct mynic_wq *wq,
-				const struct mynic_mem *mem)
+static int mynic_queue_init_kernel(struct mynic_queue *queue,
+				   const struct mynic_mem *mem)
 {
-	spin_lock_init(&wq->lock);
-	if (!wq->log_stride)
+	spin_lock_init(&queue->lock);
+	if (!queue->log_stride)
 		return 0;
-	wq->mem = mem;
-	wq->wr_id = kvzalloc_objs(*wq->wr_id, mynic_wq_size(wq));
-	return wq->wr_id ? 0 : -ENOMEM;
+	queue->mem = mem;
+	queue->wr_id = kvzalloc_objs(*queue->wr_id, mynic_queue_size(queue));
+	return queue->wr_id ? 0 : -ENOMEM;
 }
 
 static int mynic_qp_init_kernel(struct mynic_qp *qp)
@@ -101,10 +101,10 @@ static int mynic_qp_init_kernel(struct mynic_qp *qp)
 	int ret;
 
 	qp->dbrec = mynic_mem_at(qp->mem, qp->dbrec_offset);
-	ret = mynic_wq_init_kernel(&qp->sq, qp->mem);
+	ret = mynic_queue_init_kernel(&qp->sq, qp->mem);
 	if (ret)
 		return ret;
-	return mynic_wq_init_kernel(&qp->rq, qp->mem);
+	return mynic_queue_init_kernel(&qp->rq, qp->mem);
 }
 
 /*
@@ -539,10 +539,10 @@ static int mynic_qp_attr_to_hw(struct mynic_qp_attr *hw,
 	return 0;
 }
 
-static void mynic_wq_reset(struct mynic_wq *wq)
+static void mynic_queue_reset(struct mynic_queue *queue)
 {
-	wq->pi = 0;
-	wq->ci = 0;
+	queue->pi = 0;
+	queue->ci = 0;
 }
 
 /*
@@ -554,8 +554,8 @@ static void mynic_qp_forget(struct mynic_qp *qp)
 	if (!qp->dbrec)
 		return;
 	mynic_qp_purge_cqs(qp);
-	mynic_wq_reset(&qp->sq);
-	mynic_wq_reset(&qp->rq);
+	mynic_queue_reset(&qp->sq);
+	mynic_queue_reset(&qp->rq);
 	memset(qp->dbrec, 0, sizeof(*qp->dbrec));
 }
 

@@ -41,21 +41,21 @@ static int mynic_fill_details(struct sk_buff *msg,
 	return 0;
 }
 
-static u32 mynic_wq_stride(const struct mynic_wq *wq)
+static u32 mynic_queue_stride(const struct mynic_queue *queue)
 {
-	return wq->log_stride ? 1U << wq->log_stride : 0;
+	return queue->log_stride ? 1U << queue->log_stride : 0;
 }
 
 static int mynic_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	const struct mynic_qp *qp = to_mqp(ibqp);
 	const struct mynic_detail details[] = {
-		{ "sq_size", mynic_wq_size(&qp->sq) },
-		{ "sq_stride", mynic_wq_stride(&qp->sq) },
+		{ "sq_size", mynic_queue_size(&qp->sq) },
+		{ "sq_stride", mynic_queue_stride(&qp->sq) },
 		{ "sq_max_sge", qp->sq.max_sge },
 		{ "sq_max_inline", qp->max_inline },
-		{ "rq_size", mynic_wq_size(&qp->rq) },
-		{ "rq_stride", mynic_wq_stride(&qp->rq) },
+		{ "rq_size", mynic_queue_size(&qp->rq) },
+		{ "rq_stride", mynic_queue_stride(&qp->rq) },
 		{ "rq_max_sge", qp->rq.max_sge },
 	};
 
@@ -125,9 +125,9 @@ static int mynic_fill_res_srq_entry(struct sk_buff *msg, struct ib_srq *ibsrq)
 	const struct mynic_srq *srq = to_msrq(ibsrq);
 	const struct mynic_detail details[] = {
 		{ "number", srq->srqn },
-		{ "size", mynic_wq_size(&srq->wq) },
-		{ "stride", mynic_wq_stride(&srq->wq) },
-		{ "max_sge", srq->wq.max_sge },
+		{ "size", mynic_queue_size(&srq->queue) },
+		{ "stride", mynic_queue_stride(&srq->queue) },
+		{ "max_sge", srq->queue.max_sge },
 	};
 
 	return mynic_fill_details(msg, details, ARRAY_SIZE(details));

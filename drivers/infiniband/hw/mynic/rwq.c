@@ -30,8 +30,8 @@ static int mynic_rwq_init(struct mynic_dev *mdev, struct mynic_rwq *rwq,
 	size_t size;
 	int ret;
 
-	rwq->dbrec_offset =
-		ALIGN(mynic_wq_bytes(&rwq->rq), sizeof(struct mynic_qp_dbrec));
+	rwq->dbrec_offset = ALIGN(mynic_queue_bytes(&rwq->rq),
+				  sizeof(struct mynic_qp_dbrec));
 	size = rwq->dbrec_offset + sizeof(struct mynic_qp_dbrec);
 	rwq->mem = mynic_mem_alloc(mdev, size, false);
 	if (IS_ERR(rwq->mem))
@@ -115,7 +115,7 @@ struct ib_wq *mynic_create_wq(struct ib_pd *ibpd, struct ib_wq_init_attr *attr,
 	if (ret)
 		goto err_free;
 	rwq->ibwq.wq_num = rwq->wqn;
-	attr->max_wr = mynic_wq_size(&rwq->rq);
+	attr->max_wr = mynic_queue_size(&rwq->rq);
 	attr->max_sge = rwq->rq.max_sge;
 
 	ret = mynic_mem_expose(rwq->mem, udata);

@@ -15,21 +15,21 @@ static u32 mynic_srq_ring_bytes(u8 log_size, u8 log_stride)
 
 static int mynic_srq_init_kernel(struct mynic_srq *srq)
 {
-	struct mynic_wq *wq = &srq->wq;
-	u32 size = mynic_wq_size(wq);
+	struct mynic_queue *queue = &srq->queue;
+	u32 size = mynic_queue_size(queue);
 
-	spin_lock_init(&wq->lock);
+	spin_lock_init(&queue->lock);
 	srq->dbrec = mynic_mem_at(srq->mem, srq->dbrec_offset);
-	wq->mem = srq->mem;
-	wq->wr_id = kvzalloc_objs(*wq->wr_id, size);
+	queue->mem = srq->mem;
+	queue->wr_id = kvzalloc_objs(*queue->wr_id, size);
 	srq->tags = bitmap_zalloc(size, GFP_KERNEL);
-	return wq->wr_id && srq->tags ? 0 : -ENOMEM;
+	return queue->wr_id && srq->tags ? 0 : -ENOMEM;
 }
 
 static void mynic_srq_free(struct mynic_srq *srq)
 {
 	bitmap_free(srq->tags);
-	kvfree(srq->wq.wr_id);
+	kvfree(srq->queue.wr_id);
 	mynic_tm_free(srq);
 	mynic_mem_put(srq->mem);
 }
@@ -38,12 +38,12 @@ static int mynic_srq_init(struct mynic_dev *mdev, struct mynic_srq *srq,
 			  const struct ib_srq_init_attr *attr,
 			  struct ib_udata *udata)
 {
-	struct mynic_wq *wq = &srq->wq;
+	struct mynic_queue *queue = &srq->queue;
 	bool kernel = !udata;
 	struct mynic_create_srq mbox = {
 		.pdn = cpu_to_le32(to_mpd(srq->ibsrq.pd)->pdn),
-		.log_size = wq->log_size,
-		.log_stride = wq->log_stride,
+		.log_size = queue->log_size,
+		.log_stride = queue->log_stride,
 	};
 	size_t size;
 	int ret;
@@ -54,7 +54,8 @@ static int mynic_srq_init(struct mynic_dev *mdev, struct mynic_srq *srq,
 		mbox.cqn = cpu_to_le32(to_mcq(attr->ext.cq)->cqn);
 	}
 
-	srq->dbrec_offset = mynic_srq_ring_bytes(wq->log_size, wq->log_stride);
+	srq->dbrec_offset =
+		mynic_srq_ring_bytes(queue->log_size, queue->log_stride);
 	size = srq->dbrec_offset + sizeof(struct mynic_srq_dbrec);
 	srq->mem = mynic_mem_alloc(mdev, size, kernel);
 	if (IS_ERR(srq->mem))
@@ -110,8 +111,8 @@ static int mynic_srq_respond(struct mynic_srq *srq, struct ib_udata *udata)
 	resp.mmap_size = srq->mem->num_pages * PAGE_SIZE;
 	resp.dbrec_offset = srq->dbrec_offset;
 	resp.srqn = srq->srqn;
-	resp.log_size = srq->wq.log_size;
-	resp.log_stride = srq->wq.log_stride;
+	resp.log_size = srq->queue.log_size;
+	resp.log_stride = srq->queue.log_stride;
 	return ib_respond_udata(udata, resp);
 }
 
@@ -154,7 +155,7 @@ int mynic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr,
 			  attr->attr.max_wr, mdev->caps.max_srq_wr);
 		return -EINVAL;
 	}
-	ret = mynic_rq_layout(ibsrq->device, &srq->wq, attr->attr.max_wr,
+	ret = mynic_rq_layout(ibsrq->device, &srq->queue, attr->attr.max_wr,
 			      attr->attr.max_sge);
 	if (ret)
 		return ret;
@@ -163,8 +164,8 @@ int mynic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr,
 		return ret;
 	if (attr->srq_type == IB_SRQT_XRC)
 		ibsrq->ext.xrc.srq_num = srq->srqn;
-	attr->attr.max_wr = mynic_wq_size(&srq->wq);
-	attr->attr.max_sge = srq->wq.max_sge;
+	attr->attr.max_wr = mynic_queue_size(&srq->queue);
+	attr->attr.max_sge = srq->queue.max_sge;
 	if (!udata)
 		return 0;
 
@@ -184,7 +185,7 @@ err:
 static int mynic_srq_make_ring(struct mynic_srq *srq, u8 log_size, u64 addr,
 			       struct ib_udata *udata)
 {
-	u32 bytes = mynic_srq_ring_bytes(log_size, srq->wq.log_stride);
+	u32 bytes = mynic_srq_ring_bytes(log_size, srq->queue.log_stride);
 	struct mynic_resize_resp resp;
 	int ret;
 
@@ -211,7 +212,7 @@ static int mynic_srq_move(struct mynic_srq *srq, u64 mmap_key, u8 log_size)
 	if (ret)
 		return ret;
 	srq->dbrec_offset = srq->move.dbrec_offset;
-	srq->wq.log_size = log_size;
+	srq->queue.log_size = log_size;
 	mynic_move_done(&srq->move, &srq->mem);
 	return 0;
 }
@@ -268,9 +269,10 @@ int mynic_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		ret = ib_no_udata_io(udata);
 	if (ret || !(mask & IB_SRQ_LIMIT))
 		return ret;
-	if (attr->srq_limit > mynic_wq_size(&srq->wq)) {
+	if (attr->srq_limit > mynic_queue_size(&srq->queue)) {
 		ibdev_dbg(ibsrq->device, "SRQ %#x: limit %u, at most %u\n",
-			  srq->srqn, attr->srq_limit, mynic_wq_size(&srq->wq));
+			  srq->srqn, attr->srq_limit,
+			  mynic_queue_size(&srq->queue));
 		return -EINVAL;
 	}
 	return mynic_cmd_modify_srq(to_mdev(ibsrq->device), srq->srqn,
@@ -286,8 +288,8 @@ int mynic_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 	ret = mynic_cmd_query_srq(to_mdev(ibsrq->device), srq->srqn, &body);
 	if (ret)
 		return ret;
-	attr->max_wr = mynic_wq_size(&srq->wq);
-	attr->max_sge = srq->wq.max_sge;
+	attr->max_wr = mynic_queue_size(&srq->queue);
+	attr->max_sge = srq->queue.max_sge;
 	attr->srq_limit = le32_to_cpu(body.limit);
 	return 0;
 }
@@ -314,15 +316,16 @@ int mynic_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
  */
 bool mynic_srq_complete(struct mynic_srq *srq, u32 tag, u64 *wr_id)
 {
-	struct mynic_wq *wq = &srq->wq;
+	struct mynic_queue *queue = &srq->queue;
 	unsigned long flags;
 	bool found = false;
 
-	spin_lock_irqsave(&wq->lock, flags);
-	if (tag < mynic_wq_size(wq) && __test_and_clear_bit(tag, srq->tags)) {
-		*wr_id = wq->wr_id[tag];
+	spin_lock_irqsave(&queue->lock, flags);
+	if (tag < mynic_queue_size(queue) &&
+	    __test_and_clear_bit(tag, srq->tags)) {
+		*wr_id = queue->wr_id[tag];
 		found = true;
 	}
-	spin_unlock_irqrestore(&wq->lock, flags);
+	spin_unlock_irqrestore(&queue->lock, flags);
 	return found;
 }

@@ -126,7 +126,7 @@ static int mynic_put_opcode(const struct mynic_qp *qp,
 static int mynic_put_send(const struct mynic_qp *qp, u32 index,
 			  const struct ib_send_wr *wr)
 {
-	struct mynic_send_wqe *wqe = mynic_wq_slot(&qp->sq, index);
+	struct mynic_send_wqe *wqe = mynic_queue_slot(&qp->sq, index);
 	u8 *data = (u8 *)wqe + mynic_wqe_data(qp);
 	u32 len = wr->num_sge;
 	int ret;
@@ -174,22 +174,22 @@ void mynic_qp_ring_rq(struct mynic_dev *mdev, struct mynic_qp *qp)
 			   READ_ONCE(qp->sq.pi));
 }
 
-static bool mynic_wq_full(const struct mynic_wq *wq, u32 pi)
+static bool mynic_queue_full(const struct mynic_queue *queue, u32 pi)
 {
-	/* Pairs with the release in mynic_wq_complete() */
-	return pi - smp_load_acquire(&wq->ci) >= mynic_wq_size(wq);
+	/* Pairs with the release in mynic_queue_complete() */
+	return pi - smp_load_acquire(&queue->ci) >= mynic_queue_size(queue);
 }
 
-static void mynic_put_marker(struct mynic_wq *wq, u32 index, u64 token)
+static void mynic_put_marker(struct mynic_queue *queue, u32 index, u64 token)
 {
 	/* Clear the whole slot, as a marker has no data. */
-	memset(mynic_wq_slot(wq, index), 0, BIT(wq->log_stride));
+	memset(mynic_queue_slot(queue, index), 0, BIT(queue->log_stride));
 	if (token & MYNIC_WR_RECV) {
-		struct mynic_recv_wqe *recv = mynic_wq_slot(wq, index);
+		struct mynic_recv_wqe *recv = mynic_queue_slot(queue, index);
 
 		recv->wr_id = cpu_to_le64(token);
 	} else {
-		struct mynic_send_wqe *send = mynic_wq_slot(wq, index);
+		struct mynic_send_wqe *send = mynic_queue_slot(queue, index);
 
 		send->wr_id = cpu_to_le64(token);
 		send->ctrl = mynic_wqe_ctrl(IB_WR_SEND, IB_SEND_SIGNALED);
@@ -234,7 +234,7 @@ int mynic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 {
 	struct mynic_dev *mdev = to_mdev(ibqp->device);
 	struct mynic_qp *qp = to_mqp(ibqp);
-	struct mynic_wq *sq = &qp->sq;
+	struct mynic_queue *sq = &qp->sq;
 	unsigned long flags;
 	bool dead;
 	int ret = 0;
@@ -248,7 +248,7 @@ int mynic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 			ret = -EIO;
 		else if (READ_ONCE(qp->state) < IB_QPS_RTS)
 			ret = -EINVAL;
-		else if (mynic_wq_full(sq, pi))
+		else if (mynic_queue_full(sq, pi))
 			ret = -ENOMEM;
 		else if (dead)
 			ret = mynic_lose_mad(qp, pi, wr);
@@ -258,10 +258,10 @@ int mynic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 			*bad_wr = wr;
 			break;
 		}
-		sq->wr_id[pi & mynic_wq_mask(sq)] = wr->wr_id;
+		sq->wr_id[pi & mynic_queue_mask(sq)] = wr->wr_id;
 	}
 	if (pi != sq->pi) {
-		/* Pairs with the acquire in mynic_wq_complete() */
+		/* Pairs with the acquire in mynic_queue_complete() */
 		smp_store_release(&sq->pi, pi);
 		if (dead)
 			mynic_wake_mads(qp);
@@ -272,12 +272,12 @@ int mynic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	return ret;
 }
 
-static int mynic_put_recv(const struct mynic_wq *wq, u32 index, u32 tag,
+static int mynic_put_recv(const struct mynic_queue *queue, u32 index, u32 tag,
 			  const struct ib_recv_wr *wr)
 {
-	struct mynic_recv_wqe *wqe = mynic_wq_slot(wq, index);
+	struct mynic_recv_wqe *wqe = mynic_queue_slot(queue, index);
 
-	if (wr->num_sge < 0 || wr->num_sge > wq->max_sge)
+	if (wr->num_sge < 0 || wr->num_sge > queue->max_sge)
 		return -EINVAL;
 	wqe->wr_id = cpu_to_le64(MYNIC_WR_RECV | tag);
 	wqe->num_sge = cpu_to_le32(wr->num_sge);
@@ -291,7 +291,7 @@ int mynic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 {
 	struct mynic_dev *mdev = to_mdev(ibqp->device);
 	struct mynic_qp *qp = to_mqp(ibqp);
-	struct mynic_wq *rq = &qp->rq;
+	struct mynic_queue *rq = &qp->rq;
 	unsigned long flags;
 	int ret = 0;
 	u32 pi;
@@ -303,7 +303,7 @@ int mynic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 			ret = -EIO;
 		else if (READ_ONCE(qp->state) < IB_QPS_INIT)
 			ret = -EINVAL;
-		else if (mynic_wq_full(rq, pi))
+		else if (mynic_queue_full(rq, pi))
 			ret = -ENOMEM;
 		else
 			ret = mynic_put_recv(rq, pi, pi, wr);
@@ -311,10 +311,10 @@ int mynic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 			*bad_wr = wr;
 			break;
 		}
-		rq->wr_id[pi & mynic_wq_mask(rq)] = wr->wr_id;
+		rq->wr_id[pi & mynic_queue_mask(rq)] = wr->wr_id;
 	}
 	if (pi != rq->pi) {
-		/* Pairs with the acquire in mynic_wq_complete() */
+		/* Pairs with the acquire in mynic_queue_complete() */
 		smp_store_release(&rq->pi, pi);
 		mynic_qp_ring_rq(mdev, qp);
 	}
@@ -327,27 +327,27 @@ int mynic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
  * dead. -ENOMEM: the queue is full.
  */
 int mynic_post_marker(struct mynic_dev *mdev, struct mynic_qp *qp,
-		      struct mynic_wq *wq, struct ib_cqe *cqe)
+		      struct mynic_queue *queue, struct ib_cqe *cqe)
 {
-	bool recv = wq == &qp->rq;
+	bool recv = queue == &qp->rq;
 	unsigned long flags;
 	int ret = -ENOMEM;
 	u32 pi;
 
-	spin_lock_irqsave(&wq->lock, flags);
-	pi = wq->pi;
-	if (!mynic_wq_full(wq, pi)) {
-		mynic_put_marker(wq, pi, recv ? MYNIC_WR_RECV | pi : pi);
-		wq->wr_id[pi & mynic_wq_mask(wq)] = (uintptr_t)cqe;
-		/* Pairs with the acquire in mynic_wq_complete() */
-		smp_store_release(&wq->pi, pi + 1);
+	spin_lock_irqsave(&queue->lock, flags);
+	pi = queue->pi;
+	if (!mynic_queue_full(queue, pi)) {
+		mynic_put_marker(queue, pi, recv ? MYNIC_WR_RECV | pi : pi);
+		queue->wr_id[pi & mynic_queue_mask(queue)] = (uintptr_t)cqe;
+		/* Pairs with the acquire in mynic_queue_complete() */
+		smp_store_release(&queue->pi, pi + 1);
 		if (recv)
 			mynic_qp_ring_rq(mdev, qp);
 		else
 			mynic_qp_ring_sq(mdev, qp);
 		ret = 0;
 	}
-	spin_unlock_irqrestore(&wq->lock, flags);
+	spin_unlock_irqrestore(&queue->lock, flags);
 	return ret;
 }
 
@@ -356,56 +356,56 @@ int mynic_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 {
 	struct mynic_dev *mdev = to_mdev(ibsrq->device);
 	struct mynic_srq *srq = to_msrq(ibsrq);
-	struct mynic_wq *wq = &srq->wq;
+	struct mynic_queue *queue = &srq->queue;
 	unsigned long flags;
 	int ret = 0;
 	u32 pi, tag;
 
-	spin_lock_irqsave(&wq->lock, flags);
-	pi = wq->pi;
+	spin_lock_irqsave(&queue->lock, flags);
+	pi = queue->pi;
 	for (; wr; wr = wr->next, pi++) {
-		tag = find_first_zero_bit(srq->tags, mynic_wq_size(wq));
+		tag = find_first_zero_bit(srq->tags, mynic_queue_size(queue));
 		if (mynic_dead(mdev))
 			ret = -EIO;
-		else if (tag >= mynic_wq_size(wq))
+		else if (tag >= mynic_queue_size(queue))
 			ret = -ENOMEM;
 		else
-			ret = mynic_put_recv(wq, pi, tag, wr);
+			ret = mynic_put_recv(queue, pi, tag, wr);
 		if (ret) {
 			*bad_wr = wr;
 			break;
 		}
 		__set_bit(tag, srq->tags);
-		wq->wr_id[tag] = wr->wr_id;
+		queue->wr_id[tag] = wr->wr_id;
 	}
-	if (pi != wq->pi) {
-		wq->pi = pi;
+	if (pi != queue->pi) {
+		queue->pi = pi;
 		/* The device must not see the index before the requests. */
 		dma_wmb();
 		WRITE_ONCE(srq->dbrec->pi, cpu_to_le32(pi));
 	}
-	spin_unlock_irqrestore(&wq->lock, flags);
+	spin_unlock_irqrestore(&queue->lock, flags);
 	return ret;
 }
 
 /**
- * mynic_wq_complete() - end a request of the kernel
- * @wq: its queue
+ * mynic_queue_complete() - end a request of the kernel
+ * @queue: its queue
  * @index: number from the device, not trusted
  * @wr_id: result
  *
  * Context: with the lock of the CQ held.
  * Return: whether the request with this index is outstanding.
  */
-bool mynic_wq_complete(struct mynic_wq *wq, u32 index, u64 *wr_id)
+bool mynic_queue_complete(struct mynic_queue *queue, u32 index, u64 *wr_id)
 {
-	u32 ci = wq->ci;
+	u32 ci = queue->ci;
 
 	/* Pairs with the release when the request was posted. */
-	if (index - ci >= smp_load_acquire(&wq->pi) - ci)
+	if (index - ci >= smp_load_acquire(&queue->pi) - ci)
 		return false;
-	*wr_id = wq->wr_id[index & mynic_wq_mask(wq)];
+	*wr_id = queue->wr_id[index & mynic_queue_mask(queue)];
 	/* Posters may reuse the slot from now on. */
-	smp_store_release(&wq->ci, index + 1);
+	smp_store_release(&queue->ci, index + 1);
 	return true;
 }
