@@ -18,7 +18,7 @@
 struct mynic_event_data {
 	u32 number;
 	u8 type;
-	struct mynic_missing missing;
+	struct mynic_missing_pages missing;
 };
 
 static bool mynic_eq_is_up(const struct mynic_eq *eq)
@@ -74,7 +74,7 @@ static bool mynic_eq_next(struct mynic_eq *eq, struct mynic_event_data *event)
 	dma_rmb();
 	event->number = le32_to_cpu(READ_ONCE(eqe->number));
 	event->type = READ_ONCE(eqe->type);
-	event->missing = (struct mynic_missing){
+	event->missing = (struct mynic_missing_pages){
 		.addr = le64_to_cpu(READ_ONCE(eqe->addr)),
 		.key = le32_to_cpu(READ_ONCE(eqe->key)),
 		.length = le32_to_cpu(READ_ONCE(eqe->length)),

@@ -752,14 +752,14 @@ void mynic_dm_free(struct mynic_dev *mdev, struct mynic_dm *dm);
 /* On-demand paging */
 
 /**
- * struct mynic_missing - access that met a missing page
+ * struct mynic_missing_pages - what an access of the device did not find
  * @addr: address of the first missing byte, as in requests
  * @key: the region's
  * @length: bytes from there on that will be accessed
  * @token: token for RESUME
  * @write: whether the page must be writable
  */
-struct mynic_missing {
+struct mynic_missing_pages {
 	u64 addr;
 	u32 key;
 	u32 length;
@@ -775,7 +775,7 @@ struct mynic_page_faults *mynic_page_faults_alloc(struct mynic_dev *mdev,
 						  u32 qpn);
 void mynic_page_faults_free(struct mynic_page_faults *faults);
 void mynic_page_fault(struct mynic_page_faults *faults, unsigned int stage,
-		      const struct mynic_missing *missing);
+		      const struct mynic_missing_pages *missing);
 int mynic_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice,
 		    u32 flags, struct ib_sge *sg_list, u32 num_sge,
 		    struct uverbs_attr_bundle *attrs);
@@ -798,7 +798,7 @@ static inline void mynic_page_faults_free(struct mynic_page_faults *faults)
 
 static inline void mynic_page_fault(struct mynic_page_faults *faults,
 				    unsigned int stage,
-				    const struct mynic_missing *missing)
+				    const struct mynic_missing_pages *missing)
 {
 }
 

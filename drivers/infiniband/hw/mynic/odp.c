@@ -154,7 +154,7 @@ struct mynic_page_fault {
 	u8 stage;
 	struct work_struct work;
 	spinlock_t lock; /* missing */
-	struct mynic_missing missing;
+	struct mynic_missing_pages missing;
 };
 
 /**
@@ -762,7 +762,7 @@ static struct mynic_odp *mynic_odp_get(struct mynic_dev *mdev, u32 key)
  * another page fault if they are needed.
  */
 static int mynic_odp_fault(struct mynic_dev *mdev,
-			   const struct mynic_missing *fault)
+			   const struct mynic_missing_pages *fault)
 {
 	unsigned long flags = HMM_PFN_REQ_FAULT;
 	struct mynic_odp *odp;
@@ -804,7 +804,7 @@ static void mynic_page_fault_work(struct work_struct *work)
 	struct mynic_page_fault *fault =
 		container_of(work, struct mynic_page_fault, work);
 	struct mynic_page_faults *faults = fault->faults;
-	struct mynic_missing missing;
+	struct mynic_missing_pages missing;
 	int ret;
 
 	spin_lock(&fault->lock);
@@ -868,7 +868,7 @@ void mynic_page_faults_free(struct mynic_page_faults *faults)
  * Called from process context.
  */
 void mynic_page_fault(struct mynic_page_faults *faults, unsigned int stage,
-		      const struct mynic_missing *missing)
+		      const struct mynic_missing_pages *missing)
 {
 	struct mynic_page_fault *fault = &faults->stages[stage];
 

@@ -139,7 +139,7 @@ TRACE_EVENT(mynic_qp_state,
 
 TRACE_EVENT(mynic_page_fault,
 	TP_PROTO(const struct mynic_dev *mdev, u32 qpn, u8 stage,
-		 const struct mynic_missing *missing, int ret),
+		 const struct mynic_missing_pages *missing, int ret),
 	TP_ARGS(mdev, qpn, stage, missing, ret),
 	TP_STRUCT__entry(
 		__string(dev, dev_name(&mdev->pdev->dev))
