@@ -51,8 +51,8 @@ static int mynic_reporter_recover(struct devlink_health_reporter *reporter,
 	return ret;
 }
 
-static void mynic_put_death(struct devlink_fmsg *fmsg,
-			    const struct mynic_death *death)
+static void mynic_fmsg_failure(struct devlink_fmsg *fmsg,
+			       const struct mynic_death *death)
 {
 	devlink_fmsg_string_pair_put(fmsg, "cause", death->why);
 	devlink_fmsg_bool_pair_put(fmsg, "hung", death->hung);
@@ -67,7 +67,7 @@ static int mynic_reporter_dump(struct devlink_health_reporter *reporter,
 {
 	struct mynic_devlink *md = devlink_health_reporter_priv(reporter);
 
-	mynic_put_death(fmsg, ctx ?: &md->last);
+	mynic_fmsg_failure(fmsg, ctx ?: &md->last);
 	return 0;
 }
 
@@ -79,7 +79,7 @@ static int mynic_reporter_diagnose(struct devlink_health_reporter *reporter,
 
 	devlink_fmsg_bool_pair_put(fmsg, "alive", !mynic_dead(md->mdev));
 	if (md->last.why[0])
-		mynic_put_death(fmsg, &md->last);
+		mynic_fmsg_failure(fmsg, &md->last);
 	return 0;
 }
 

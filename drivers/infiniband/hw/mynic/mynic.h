@@ -276,7 +276,8 @@ void mynic_move_fini(struct mynic_move *move);
 int mynic_move_make(struct mynic_move *move, struct mynic_dev *mdev,
 		    u32 dbrec_offset, size_t dbrec_size, u8 log_size,
 		    struct ib_udata *udata, struct mynic_resize_resp *resp);
-bool mynic_move_is(const struct mynic_move *move, u64 mmap_key, u8 log_size);
+bool mynic_move_matches(const struct mynic_move *move, u64 mmap_key,
+			u8 log_size);
 void mynic_move_done(struct mynic_move *move, struct mynic_mem **mem);
 struct mynic_resize mynic_move_body(const struct mynic_move *move);
 

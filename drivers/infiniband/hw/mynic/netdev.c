@@ -184,8 +184,8 @@ static bool mynic_tx_full(const struct mynic_queue *sq)
 	return sq->pi - smp_load_acquire(&sq->ci) >= MYNIC_TX_SLOTS;
 }
 
-static void mynic_put_tx(struct mynic_netdev *nd, struct sk_buff *skb,
-			 dma_addr_t dma)
+static void mynic_post_tx(struct mynic_netdev *nd, struct sk_buff *skb,
+			  dma_addr_t dma)
 {
 	struct mynic_queue *sq = &nd->qp.sq;
 	struct mynic_send_wqe *wqe = mynic_queue_slot(sq, sq->pi);
@@ -223,7 +223,7 @@ static netdev_tx_t mynic_start_xmit(struct sk_buff *skb,
 		goto drop;
 
 	skb_tx_timestamp(skb);
-	mynic_put_tx(nd, skb, dma);
+	mynic_post_tx(nd, skb, dma);
 	if (mynic_tx_full(sq)) {
 		netif_stop_queue(ndev);
 		/* Pairs with the barrier in mynic_poll_tx() */
@@ -265,7 +265,7 @@ static bool mynic_is_next(const struct mynic_queue *queue, u64 direction,
 
 	if (le64_to_cpu(READ_ONCE(cqe->wr_id)) != (direction | ci))
 		return false;
-	/* Pairs with the release in mynic_put_tx() */
+	/* Pairs with the release in mynic_post_tx() */
 	return ci != smp_load_acquire(&queue->pi);
 }
 

@@ -76,7 +76,8 @@ int mynic_move_make(struct mynic_move *move, struct mynic_dev *mdev,
  * Whether the process asks for the memory that was allocated last, with the
  * same size. Called with @move locked.
  */
-bool mynic_move_is(const struct mynic_move *move, u64 mmap_key, u8 log_size)
+bool mynic_move_matches(const struct mynic_move *move, u64 mmap_key,
+			u8 log_size)
 {
 	lockdep_assert_held(&move->lock);
 	return move->mem && log_size == move->log_size &&

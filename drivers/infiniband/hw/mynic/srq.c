@@ -204,7 +204,7 @@ static int mynic_srq_move(struct mynic_srq *srq, u64 mmap_key, u8 log_size)
 	struct mynic_resize body;
 	int ret;
 
-	if (!mynic_move_is(&srq->move, mmap_key, log_size))
+	if (!mynic_move_matches(&srq->move, mmap_key, log_size))
 		return -EINVAL;
 	body = mynic_move_body(&srq->move);
 	ret = mynic_cmd_resize_srq(to_mdev(srq->ibsrq.device), srq->srqn,

@@ -7,8 +7,8 @@
 
 #include "mynic.h"
 
-static void mynic_put_sges(struct mynic_sge *dst, const struct ib_sge *src,
-			   int num)
+static void mynic_fill_sges(struct mynic_sge *dst, const struct ib_sge *src,
+			    int num)
 {
 	int i;
 
@@ -19,8 +19,8 @@ static void mynic_put_sges(struct mynic_sge *dst, const struct ib_sge *src,
 	}
 }
 
-static int mynic_put_inline(const struct mynic_qp *qp, u8 *data,
-			    const struct ib_send_wr *wr, u32 *len)
+static int mynic_fill_inline(const struct mynic_qp *qp, u8 *data,
+			     const struct ib_send_wr *wr, u32 *len)
 {
 	const struct ib_sge *sge = wr->sg_list;
 	u32 used = 0;
@@ -36,7 +36,7 @@ static int mynic_put_inline(const struct mynic_qp *qp, u8 *data,
 	return 0;
 }
 
-static void mynic_put_remote(struct mynic_send_wqe *wqe, u64 addr, u32 rkey)
+static void mynic_fill_remote(struct mynic_send_wqe *wqe, u64 addr, u32 rkey)
 {
 	wqe->remote_addr = cpu_to_le64(addr);
 	wqe->rkey = cpu_to_le32(rkey);
@@ -44,24 +44,24 @@ static void mynic_put_remote(struct mynic_send_wqe *wqe, u64 addr, u32 rkey)
 
 static_assert(IB_WR_REG_MR == MYNIC_WR_REG_MR);
 
-static int mynic_put_reg_mr(const struct mynic_qp *qp,
-			    struct mynic_send_wqe *wqe,
-			    const struct ib_reg_wr *wr)
+static int mynic_fill_reg_mr(const struct mynic_qp *qp,
+			     struct mynic_send_wqe *wqe,
+			     const struct ib_reg_wr *wr)
 {
 	struct mynic_reg_mr_operands *op;
 
 	if (wr->access & ~(MYNIC_MR_ACCESS | IB_ACCESS_OPTIONAL))
 		return -EINVAL;
-	mynic_put_remote(wqe, wr->mr->iova, wr->key);
+	mynic_fill_remote(wqe, wr->mr->iova, wr->key);
 	op = (void *)((u8 *)wqe + mynic_wqe_data(qp));
 	mynic_fast_reg_operands(to_mmr(wr->mr), op);
 	op->access = cpu_to_le32(wr->access & MYNIC_MR_ACCESS);
 	return 0;
 }
 
-static int mynic_put_opcode(const struct mynic_qp *qp,
-			    struct mynic_send_wqe *wqe,
-			    const struct ib_send_wr *wr)
+static int mynic_fill_operands(const struct mynic_qp *qp,
+			       struct mynic_send_wqe *wqe,
+			       const struct ib_send_wr *wr)
 {
 	struct mynic_atomic_operands *atomic;
 	const struct ib_ud_wr *ud;
@@ -79,7 +79,7 @@ static int mynic_put_opcode(const struct mynic_qp *qp,
 	case IB_WR_REG_MR:
 		if (!mynic_qp_connected(qp) || wr->num_sge)
 			return -EINVAL;
-		return mynic_put_reg_mr(qp, wqe, reg_wr(wr));
+		return mynic_fill_reg_mr(qp, wqe, reg_wr(wr));
 	case IB_WR_SEND_WITH_IMM:
 		wqe->imm_data = wr->ex.imm_data;
 		fallthrough;
@@ -98,21 +98,21 @@ static int mynic_put_opcode(const struct mynic_qp *qp,
 	case IB_WR_RDMA_WRITE:
 		if (!mynic_qp_connected(qp))
 			return -EINVAL;
-		mynic_put_remote(wqe, rdma_wr(wr)->remote_addr,
-				 rdma_wr(wr)->rkey);
+		mynic_fill_remote(wqe, rdma_wr(wr)->remote_addr,
+				  rdma_wr(wr)->rkey);
 		return 0;
 	case IB_WR_RDMA_READ:
 		if (qp->type != MYNIC_QP_RC)
 			return -EINVAL;
-		mynic_put_remote(wqe, rdma_wr(wr)->remote_addr,
-				 rdma_wr(wr)->rkey);
+		mynic_fill_remote(wqe, rdma_wr(wr)->remote_addr,
+				  rdma_wr(wr)->rkey);
 		return 0;
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
 		if (qp->type != MYNIC_QP_RC || wr->num_sge != 1)
 			return -EINVAL;
-		mynic_put_remote(wqe, atomic_wr(wr)->remote_addr,
-				 atomic_wr(wr)->rkey);
+		mynic_fill_remote(wqe, atomic_wr(wr)->remote_addr,
+				  atomic_wr(wr)->rkey);
 		atomic = (void *)((u8 *)wqe + MYNIC_WQE_DATA_RC +
 				  MYNIC_WQE_ATOMIC);
 		atomic->compare_add = cpu_to_le64(atomic_wr(wr)->compare_add);
@@ -123,8 +123,8 @@ static int mynic_put_opcode(const struct mynic_qp *qp,
 	}
 }
 
-static int mynic_put_send(const struct mynic_qp *qp, u32 index,
-			  const struct ib_send_wr *wr)
+static int mynic_fill_send(const struct mynic_qp *qp, u32 index,
+			   const struct ib_send_wr *wr)
 {
 	struct mynic_send_wqe *wqe = mynic_queue_slot(&qp->sq, index);
 	u8 *data = (u8 *)wqe + mynic_wqe_data(qp);
@@ -136,15 +136,15 @@ static int mynic_put_send(const struct mynic_qp *qp, u32 index,
 	memset(wqe, 0, mynic_wqe_data(qp));
 	wqe->wr_id = cpu_to_le64(index);
 	wqe->ctrl = mynic_wqe_ctrl(wr->opcode, wr->send_flags);
-	ret = mynic_put_opcode(qp, wqe, wr);
+	ret = mynic_fill_operands(qp, wqe, wr);
 	if (ret)
 		return ret;
 	if (wr->send_flags & IB_SEND_INLINE) {
-		ret = mynic_put_inline(qp, data, wr, &len);
+		ret = mynic_fill_inline(qp, data, wr, &len);
 		if (ret)
 			return ret;
 	} else {
-		mynic_put_sges((struct mynic_sge *)data, wr->sg_list, len);
+		mynic_fill_sges((struct mynic_sge *)data, wr->sg_list, len);
 	}
 	wqe->len = cpu_to_le32(len);
 	return 0;
@@ -180,7 +180,7 @@ static bool mynic_queue_full(const struct mynic_queue *queue, u32 pi)
 	return pi - smp_load_acquire(&queue->ci) >= mynic_queue_size(queue);
 }
 
-static void mynic_put_marker(struct mynic_queue *queue, u32 index, u64 token)
+static void mynic_fill_marker(struct mynic_queue *queue, u32 index, u64 token)
 {
 	/* Clear the whole slot, as a marker has no data. */
 	memset(mynic_queue_slot(queue, index), 0, BIT(queue->log_stride));
@@ -220,7 +220,7 @@ static int mynic_lose_mad(struct mynic_qp *qp, u32 index,
 		return -EIO;
 	ah->lost = true;
 	/* A device that only hangs must not find an old request here. */
-	mynic_put_marker(&qp->sq, index, index);
+	mynic_fill_marker(&qp->sq, index, index);
 	return 0;
 }
 
@@ -253,7 +253,7 @@ int mynic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		else if (dead)
 			ret = mynic_lose_mad(qp, pi, wr);
 		else
-			ret = mynic_put_send(qp, pi, wr);
+			ret = mynic_fill_send(qp, pi, wr);
 		if (ret) {
 			*bad_wr = wr;
 			break;
@@ -272,8 +272,8 @@ int mynic_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	return ret;
 }
 
-static int mynic_put_recv(const struct mynic_queue *queue, u32 index, u32 tag,
-			  const struct ib_recv_wr *wr)
+static int mynic_fill_recv(const struct mynic_queue *queue, u32 index, u32 tag,
+			   const struct ib_recv_wr *wr)
 {
 	struct mynic_recv_wqe *wqe = mynic_queue_slot(queue, index);
 
@@ -282,7 +282,8 @@ static int mynic_put_recv(const struct mynic_queue *queue, u32 index, u32 tag,
 	wqe->wr_id = cpu_to_le64(MYNIC_WR_RECV | tag);
 	wqe->num_sge = cpu_to_le32(wr->num_sge);
 	wqe->reserved_0c = 0;
-	mynic_put_sges((struct mynic_sge *)(wqe + 1), wr->sg_list, wr->num_sge);
+	mynic_fill_sges((struct mynic_sge *)(wqe + 1), wr->sg_list,
+			wr->num_sge);
 	return 0;
 }
 
@@ -306,7 +307,7 @@ int mynic_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		else if (mynic_queue_full(rq, pi))
 			ret = -ENOMEM;
 		else
-			ret = mynic_put_recv(rq, pi, pi, wr);
+			ret = mynic_fill_recv(rq, pi, pi, wr);
 		if (ret) {
 			*bad_wr = wr;
 			break;
@@ -337,7 +338,7 @@ int mynic_post_marker(struct mynic_dev *mdev, struct mynic_qp *qp,
 	spin_lock_irqsave(&queue->lock, flags);
 	pi = queue->pi;
 	if (!mynic_queue_full(queue, pi)) {
-		mynic_put_marker(queue, pi, recv ? MYNIC_WR_RECV | pi : pi);
+		mynic_fill_marker(queue, pi, recv ? MYNIC_WR_RECV | pi : pi);
 		queue->wr_id[pi & mynic_queue_mask(queue)] = (uintptr_t)cqe;
 		/* Pairs with the acquire in mynic_queue_complete() */
 		smp_store_release(&queue->pi, pi + 1);
@@ -370,7 +371,7 @@ int mynic_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 		else if (tag >= mynic_queue_size(queue))
 			ret = -ENOMEM;
 		else
-			ret = mynic_put_recv(queue, pi, tag, wr);
+			ret = mynic_fill_recv(queue, pi, tag, wr);
 		if (ret) {
 			*bad_wr = wr;
 			break;
