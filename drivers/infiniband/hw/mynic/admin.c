@@ -196,7 +196,8 @@ static void mynic_admin_take(struct mynic_dev *mdev)
 	}
 	spin_unlock_irqrestore(&admin->lock, flags);
 	if (broken)
-		mynic_die(mdev, "it completed a command that it was not given");
+		mynic_fail_device(
+			mdev, "it completed a command that it was not given");
 }
 
 /*

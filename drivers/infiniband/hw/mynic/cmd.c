@@ -88,8 +88,8 @@ static int mynic_cmd_create(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 	*number = le32_to_cpu(cpl.number);
 	if (cmd->opcode != MYNIC_CMD_CREATE_MKEY &&
 	    *number > MYNIC_MAX_NUMBER) {
-		mynic_die(mdev, "it answers %s with the number %#x",
-			  mynic_cmd_name(cmd->opcode), *number);
+		mynic_fail_device(mdev, "it answers %s with the number %#x",
+				  mynic_cmd_name(cmd->opcode), *number);
 		return -EIO;
 	}
 	return 0;
@@ -106,8 +106,8 @@ static void mynic_cmd_destroy(struct mynic_dev *mdev, u8 opcode, u32 number)
 	int ret = mynic_cmd_number(mdev, opcode, number);
 
 	if (ret)
-		mynic_die(mdev, "it answers %s %u with %pe",
-			  mynic_cmd_name(opcode), number, ERR_PTR(ret));
+		mynic_fail_device(mdev, "it answers %s %u with %pe",
+				  mynic_cmd_name(opcode), number, ERR_PTR(ret));
 }
 
 /* @clock becomes the time of the device's clock, or 0 if it does not tell. */
@@ -359,8 +359,8 @@ void mynic_cmd_sync_mkey(struct mynic_dev *mdev, u32 key)
 	int ret = mynic_cmd_number(mdev, MYNIC_CMD_SYNC_MKEY, key >> 8);
 
 	if (ret && ret != -EINVAL)
-		mynic_die(mdev, "it answers SYNC_MKEY %u with %pe", key >> 8,
-			  ERR_PTR(ret));
+		mynic_fail_device(mdev, "it answers SYNC_MKEY %u with %pe",
+				  key >> 8, ERR_PTR(ret));
 }
 
 /* This may fail, harmlessly, if the queue pair has been reset meanwhile. */
@@ -416,8 +416,9 @@ int mynic_cmd_alloc_dm(struct mynic_dev *mdev, u64 length, u8 log_align,
 	if (!IS_ALIGNED(*offset, PAGE_SIZE) || *offset > bar ||
 	    length > bar - *offset ||
 	    *offset < (u64)mdev->caps.num_uar * MYNIC_UAR_SIZE) {
-		mynic_die(mdev, "it answers ALLOC_DM with the offset %#llx",
-			  *offset);
+		mynic_fail_device(mdev,
+				  "it answers ALLOC_DM with the offset %#llx",
+				  *offset);
 		return -EIO;
 	}
 	return 0;
@@ -447,8 +448,8 @@ int mynic_cmd_destroy_region(struct mynic_dev *mdev, u32 key)
 
 	ret = mynic_cmd_number(mdev, MYNIC_CMD_DESTROY_MKEY, key >> 8);
 	if (ret && ret != -EBUSY) {
-		mynic_die(mdev, "it answers DESTROY_MKEY %u with %pe", key >> 8,
-			  ERR_PTR(ret));
+		mynic_fail_device(mdev, "it answers DESTROY_MKEY %u with %pe",
+				  key >> 8, ERR_PTR(ret));
 		return 0;
 	}
 	return ret;

@@ -19,7 +19,7 @@ struct mynic_devlink {
 	struct mynic_dev *mdev;
 	struct devlink_health_reporter *fatal;
 	struct devlink_health_reporter *hang;
-	struct mynic_death last;
+	struct mynic_failure last;
 	struct devlink_health_reporter *ill;
 };
 
@@ -52,13 +52,13 @@ static int mynic_reporter_recover(struct devlink_health_reporter *reporter,
 }
 
 static void mynic_fmsg_failure(struct devlink_fmsg *fmsg,
-			       const struct mynic_death *death)
+			       const struct mynic_failure *failure)
 {
-	devlink_fmsg_string_pair_put(fmsg, "cause", death->why);
-	devlink_fmsg_bool_pair_put(fmsg, "hung", death->hung);
-	devlink_fmsg_u32_pair_put(fmsg, "FATAL", death->fatal);
+	devlink_fmsg_string_pair_put(fmsg, "cause", failure->why);
+	devlink_fmsg_bool_pair_put(fmsg, "hung", failure->hung);
+	devlink_fmsg_u32_pair_put(fmsg, "FATAL", failure->fatal);
 	devlink_fmsg_string_pair_put(fmsg, "FATAL meaning",
-				     mynic_fatal_name(death->fatal));
+				     mynic_fatal_name(failure->fatal));
 }
 
 static int mynic_reporter_dump(struct devlink_health_reporter *reporter,
@@ -114,12 +114,12 @@ static const struct devlink_health_reporter_ops mynic_hang_ops = {
  * Report that a device is dead. Recovery begins here, unless the administrator
  * has disabled automatic recovery.
  */
-void mynic_devlink_report(struct mynic_dev *mdev, struct mynic_death *death)
+void mynic_devlink_report(struct mynic_dev *mdev, struct mynic_failure *failure)
 {
 	struct mynic_devlink *md = devlink_priv(mdev->devlink);
 	struct devlink_health_reporter *ill;
 
-	ill = death->hung ? md->hang : md->fatal;
+	ill = failure->hung ? md->hang : md->fatal;
 	devl_lock(mdev->devlink);
 	/*
 	 * The device has been up since the last failure, but that has not been
@@ -128,10 +128,10 @@ void mynic_devlink_report(struct mynic_dev *mdev, struct mynic_death *death)
 	if (md->ill)
 		devlink_health_reporter_state_update(
 			md->ill, DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
-	md->last = *death;
+	md->last = *failure;
 	md->ill = ill;
 	devl_unlock(mdev->devlink);
-	devlink_health_report(ill, death->why, death);
+	devlink_health_report(ill, failure->why, failure);
 }
 
 void mynic_devlink_recovered(struct mynic_dev *mdev)

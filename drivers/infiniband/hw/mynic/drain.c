@@ -213,7 +213,8 @@ static void mynic_drain(struct mynic_qp *qp, struct mynic_queue *queue,
 		return;
 	init_completion(&drain.done);
 	if (ib_modify_qp(&qp->ibqp, &attr, IB_QP_STATE))
-		mynic_die(mdev, "QP %u cannot be moved to ERR", qp->qpn);
+		mynic_fail_device(mdev, "QP %u cannot be moved to ERR",
+				  qp->qpn);
 	/* If the queue is full, wait until a request completes. */
 	while (mynic_post_marker(mdev, qp, queue, &drain.cqe))
 		mynic_drain_wait(mdev, cq, &drain.done);

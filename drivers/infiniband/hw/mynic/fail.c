@@ -23,20 +23,20 @@ const char *mynic_fatal_name(u32 fatal)
 }
 
 /**
- * mynic_get_death() - what the device died of
+ * mynic_read_failure() - how the device has failed
  * @mdev: device
  *
- * Return: that, all of it by the same death.
+ * Return: that, all of it about the same failure.
  */
-struct mynic_death mynic_get_death(struct mynic_dev *mdev)
+struct mynic_failure mynic_read_failure(struct mynic_dev *mdev)
 {
-	struct mynic_death death;
+	struct mynic_failure failure;
 	unsigned long flags;
 
-	spin_lock_irqsave(&mdev->death_lock, flags);
-	death = mdev->death;
-	spin_unlock_irqrestore(&mdev->death_lock, flags);
-	return death;
+	spin_lock_irqsave(&mdev->failure_lock, flags);
+	failure = mdev->failure;
+	spin_unlock_irqrestore(&mdev->failure_lock, flags);
+	return failure;
 }
 
 /**
@@ -47,7 +47,7 @@ struct mynic_death mynic_get_death(struct mynic_dev *mdev)
  */
 bool mynic_hung(struct mynic_dev *mdev)
 {
-	return mynic_get_death(mdev).hung;
+	return mynic_read_failure(mdev).hung;
 }
 
 /**
@@ -59,44 +59,44 @@ void mynic_set_hung(struct mynic_dev *mdev, bool hung)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&mdev->death_lock, flags);
-	mdev->death.hung = hung;
-	spin_unlock_irqrestore(&mdev->death_lock, flags);
+	spin_lock_irqsave(&mdev->failure_lock, flags);
+	mdev->failure.hung = hung;
+	spin_unlock_irqrestore(&mdev->failure_lock, flags);
 }
 
 /* Whoever comes first says why. Return: whether nobody came before */
 static bool mynic_mark_dead(struct mynic_dev *mdev,
-			    const struct mynic_death *how)
+			    const struct mynic_failure *how)
 {
 	unsigned long flags;
 	bool first;
 
-	spin_lock_irqsave(&mdev->death_lock, flags);
+	spin_lock_irqsave(&mdev->failure_lock, flags);
 	first = !test_and_set_bit(MYNIC_DEAD, &mdev->flags);
 	if (first)
-		mdev->death = *how;
+		mdev->failure = *how;
 	else
-		mdev->death.hung |= how->hung;
-	spin_unlock_irqrestore(&mdev->death_lock, flags);
+		mdev->failure.hung |= how->hung;
+	spin_unlock_irqrestore(&mdev->failure_lock, flags);
 	return first;
 }
 
-static __printf(3, 0) void mynic_give_up(struct mynic_dev *mdev,
-					 struct mynic_death *how,
-					 const char *fmt, va_list args)
+static __printf(3, 0) void mynic_fail(struct mynic_dev *mdev,
+				      struct mynic_failure *how,
+				      const char *fmt, va_list args)
 {
 	vsnprintf(how->why, sizeof(how->why), fmt, args);
 	if (!mynic_mark_dead(mdev, how))
 		return;
 	dev_err(&mdev->pdev->dev, "device failed: %s\n", how->why);
-	trace_mynic_death(mdev, how->hung, how->why);
+	trace_mynic_failure(mdev, how->hung, how->why);
 	mynic_admin_abort(mdev);
 	queue_work(mdev->alive_wq, &mdev->announce_work);
 	queue_work(mdev->recover_wq, &mdev->stop_work);
 }
 
 /**
- * mynic_die() - give up a device that violates the specification
+ * mynic_fail_device() - report that the device violates the specification
  * @mdev: device
  * @fmt: what it has done
  *
@@ -106,33 +106,33 @@ static __printf(3, 0) void mynic_give_up(struct mynic_dev *mdev,
  *
  * Context: any.
  */
-void mynic_die(struct mynic_dev *mdev, const char *fmt, ...)
+void mynic_fail_device(struct mynic_dev *mdev, const char *fmt, ...)
 {
-	struct mynic_death how = {};
+	struct mynic_failure how = {};
 	va_list args;
 
 	va_start(args, fmt);
-	mynic_give_up(mdev, &how, fmt, args);
+	mynic_fail(mdev, &how, fmt, args);
 	va_end(args);
 }
 
-void mynic_hang(struct mynic_dev *mdev, const char *fmt, ...)
+void mynic_fail_hung(struct mynic_dev *mdev, const char *fmt, ...)
 {
-	struct mynic_death how = { .hung = true };
+	struct mynic_failure how = { .hung = true };
 	va_list args;
 
 	va_start(args, fmt);
-	mynic_give_up(mdev, &how, fmt, args);
+	mynic_fail(mdev, &how, fmt, args);
 	va_end(args);
 }
 
-void mynic_fatal(struct mynic_dev *mdev, u32 fatal, const char *fmt, ...)
+void mynic_fail_fatal(struct mynic_dev *mdev, u32 fatal, const char *fmt, ...)
 {
-	struct mynic_death how = { .fatal = fatal };
+	struct mynic_failure how = { .fatal = fatal };
 	va_list args;
 
 	va_start(args, fmt);
-	mynic_give_up(mdev, &how, fmt, args);
+	mynic_fail(mdev, &how, fmt, args);
 	va_end(args);
 }
 
@@ -140,55 +140,55 @@ void mynic_fatal(struct mynic_dev *mdev, u32 fatal, const char *fmt, ...)
  * Make the device dead for its users. The caller brings it down. @hung: its
  * registers must not be read.
  */
-void mynic_abandon(struct mynic_dev *mdev, bool hung)
+void mynic_fail_removed(struct mynic_dev *mdev, bool hung)
 {
-	const struct mynic_death how = { .hung = hung };
+	const struct mynic_failure how = { .hung = hung };
 
 	if (!mynic_mark_dead(mdev, &how))
 		return;
-	trace_mynic_death(mdev, hung, "it is taken away");
+	trace_mynic_failure(mdev, hung, "it is taken away");
 	mynic_admin_abort(mdev);
 	queue_work(mdev->alive_wq, &mdev->announce_work);
 }
 
 /**
- * mynic_bury() - have the device be dead, or down, for all that is to come
- * @mdev: device, of which all who use it know by now
+ * mynic_mark_down() - let commands fail from now on
+ * @mdev: device, dead or no longer used
  *
  * Return: whether it may hang.
  */
-bool mynic_bury(struct mynic_dev *mdev)
+bool mynic_mark_down(struct mynic_dev *mdev)
 {
-	const struct mynic_death how = {};
+	const struct mynic_failure how = {};
 
 	mynic_mark_dead(mdev, &how);
 	return mynic_hung(mdev);
 }
 
 /**
- * mynic_revive() - have the device be alive
+ * mynic_mark_alive() - allow commands
  * @mdev: device, which has been reset
  *
  * Return: 0, or -EIO if it has been lost again.
  */
-int mynic_revive(struct mynic_dev *mdev)
+int mynic_mark_alive(struct mynic_dev *mdev)
 {
 	unsigned long flags;
 	int ret = -EIO;
 
-	spin_lock_irqsave(&mdev->death_lock, flags);
-	if (!mdev->death.hung) {
-		mdev->death = (struct mynic_death){};
+	spin_lock_irqsave(&mdev->failure_lock, flags);
+	if (!mdev->failure.hung) {
+		mdev->failure = (struct mynic_failure){};
 		clear_bit(MYNIC_DEAD, &mdev->flags);
 		ret = 0;
 	}
-	spin_unlock_irqrestore(&mdev->death_lock, flags);
+	spin_unlock_irqrestore(&mdev->failure_lock, flags);
 	return ret;
 }
 
 /* There are no commands before the device is up. */
 void mynic_fail_init(struct mynic_dev *mdev)
 {
-	spin_lock_init(&mdev->death_lock);
+	spin_lock_init(&mdev->failure_lock);
 	set_bit(MYNIC_DEAD, &mdev->flags);
 }

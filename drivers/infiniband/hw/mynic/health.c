@@ -31,10 +31,10 @@ void mynic_check_status(struct mynic_dev *mdev)
 		return;
 	if (status & MYNIC_STATUS_FATAL) {
 		fatal = readl(mdev->regs + MYNIC_REG_FATAL);
-		mynic_fatal(mdev, fatal, "it reports %s (%u)",
-			    mynic_fatal_name(fatal), fatal);
+		mynic_fail_fatal(mdev, fatal, "it reports %s (%u)",
+				 mynic_fatal_name(fatal), fatal);
 	} else if (!(status & MYNIC_STATUS_ENABLED)) {
-		mynic_die(mdev, "it was reset");
+		mynic_fail_device(mdev, "it was reset");
 	}
 }
 
@@ -45,8 +45,8 @@ static void mynic_health_work(struct work_struct *work)
 	struct mynic_admin_stuck stuck;
 
 	if (mynic_admin_check(mdev, &stuck))
-		mynic_hang(mdev, "it does not answer %s %u",
-			   mynic_cmd_name(stuck.opcode), stuck.number);
+		mynic_fail_hung(mdev, "it does not answer %s %u",
+				mynic_cmd_name(stuck.opcode), stuck.number);
 	if (!mynic_dead(mdev))
 		queue_delayed_work(mdev->alive_wq, &mdev->health_work,
 				   MYNIC_HEALTH_PERIOD);

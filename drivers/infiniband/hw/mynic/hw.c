@@ -61,12 +61,12 @@ static int mynic_hw_allow(struct mynic_dev *mdev)
 	unsigned long flags;
 	int ret = -ESHUTDOWN;
 
-	spin_lock_irqsave(&mdev->death_lock, flags);
+	spin_lock_irqsave(&mdev->failure_lock, flags);
 	if (!test_bit(MYNIC_SHUT, &mdev->flags)) {
 		writel(MYNIC_CONTROL_ENABLE, mdev->regs + MYNIC_REG_CONTROL);
 		ret = 0;
 	}
-	spin_unlock_irqrestore(&mdev->death_lock, flags);
+	spin_unlock_irqrestore(&mdev->failure_lock, flags);
 	return ret;
 }
 
@@ -100,7 +100,7 @@ static int mynic_hw_enable(struct mynic_dev *mdev)
  */
 static void mynic_hw_stop(struct mynic_dev *mdev)
 {
-	bool hung = mynic_bury(mdev);
+	bool hung = mynic_mark_down(mdev);
 
 	mynic_health_stop(mdev);
 	mynic_admin_abort(mdev);
@@ -129,7 +129,7 @@ int mynic_hw_up(struct mynic_dev *mdev)
 	ret = mynic_hw_enable(mdev);
 	if (ret)
 		goto err;
-	ret = mynic_revive(mdev);
+	ret = mynic_mark_alive(mdev);
 	if (ret)
 		goto err;
 	mynic_unpark(mdev);
@@ -161,9 +161,9 @@ void mynic_hw_shut(struct mynic_dev *mdev)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&mdev->death_lock, flags);
+	spin_lock_irqsave(&mdev->failure_lock, flags);
 	set_bit(MYNIC_SHUT, &mdev->flags);
-	spin_unlock_irqrestore(&mdev->death_lock, flags);
+	spin_unlock_irqrestore(&mdev->failure_lock, flags);
 	writel(MYNIC_CONTROL_RESET, mdev->regs + MYNIC_REG_CONTROL);
 	if (!mynic_hung(mdev))
 		pci_clear_master(mdev->pdev);

@@ -215,8 +215,8 @@ static void mynic_mr_revoke(void *priv)
 	mr->body.length = 0;
 	memset(&mr->body.buf, 0, sizeof(mr->body.buf));
 	if (mynic_mr_modify(mr, &mr->body))
-		mynic_die(to_mdev(mr->ibmr.device),
-			  "it did not give up a memory region");
+		mynic_fail_device(to_mdev(mr->ibmr.device),
+				  "it did not give up a memory region");
 }
 
 /* The region is pinned, but the exporter may revoke the buffer at any time. */

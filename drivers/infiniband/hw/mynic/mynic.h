@@ -419,12 +419,12 @@ enum {
 };
 
 /**
- * struct mynic_death - why the device is dead
+ * struct mynic_failure - how the device has failed
  * @hung: it may hang, so its registers must not be read
  * @fatal: MYNIC_FATAL_*
  * @why: reason for the log
  */
-struct mynic_death {
+struct mynic_failure {
 	bool hung;
 	u32 fatal;
 	char why[96];
@@ -448,12 +448,12 @@ enum mynic_state {
  * @regs: BAR0
  * @uar0: the kernel's UAR page
  * @flags: bit numbers above
- * @death_lock: protects @death and @flags; held while the device is enabled
- * @death: what it died of, if it is dead
+ * @failure_lock: protects @failure and @flags; held while the device is enabled
+ * @failure: how it has failed, if it is dead
  * @state_lock: serialises bringing the device up and down
  * @state: protected by @state_lock
  * @health_work: looks whether the device is alive
- * @announce_work: tells consumers of a death
+ * @announce_work: tells consumers of a failure
  * @stop_work: takes a dead device from its users
  * @recover_work: brings a lost device up
  * @pm_nb: hears that the system is about to sleep
@@ -476,7 +476,7 @@ enum mynic_state {
  * @srqs: SRQs by number
  * @rwqs: WQs by number
  * @odps: regions whose pages come and go, by key
- * @alive_wq: looks whether the device is alive, and tells of its death. Memory
+ * @alive_wq: looks whether the device is alive, and tells of its failure. Memory
  *	may be had only when consumers know
  * @recover_wq: takes the device from its users, and brings it up again, which may
  *	take long
@@ -496,8 +496,8 @@ struct mynic_dev {
 	void __iomem *regs;
 	void __iomem *uar0;
 	unsigned long flags;
-	spinlock_t death_lock; /* death */
-	struct mynic_death death;
+	spinlock_t failure_lock; /* failure */
+	struct mynic_failure failure;
 	struct mutex state_lock; /* state */
 	enum mynic_state state;
 	struct delayed_work health_work;
@@ -569,14 +569,16 @@ static inline bool mynic_dead(const struct mynic_dev *mdev)
 
 void mynic_fail_init(struct mynic_dev *mdev);
 const char *mynic_fatal_name(u32 fatal);
-__printf(2, 3) void mynic_die(struct mynic_dev *mdev, const char *fmt, ...);
-__printf(2, 3) void mynic_hang(struct mynic_dev *mdev, const char *fmt, ...);
-__printf(3, 4) void mynic_fatal(struct mynic_dev *mdev, u32 fatal,
-				const char *fmt, ...);
-void mynic_abandon(struct mynic_dev *mdev, bool hung);
-bool mynic_bury(struct mynic_dev *mdev);
-int mynic_revive(struct mynic_dev *mdev);
-struct mynic_death mynic_get_death(struct mynic_dev *mdev);
+__printf(2, 3) void mynic_fail_device(struct mynic_dev *mdev, const char *fmt,
+				      ...);
+__printf(2, 3) void mynic_fail_hung(struct mynic_dev *mdev, const char *fmt,
+				    ...);
+__printf(3, 4) void mynic_fail_fatal(struct mynic_dev *mdev, u32 fatal,
+				     const char *fmt, ...);
+void mynic_fail_removed(struct mynic_dev *mdev, bool hung);
+bool mynic_mark_down(struct mynic_dev *mdev);
+int mynic_mark_alive(struct mynic_dev *mdev);
+struct mynic_failure mynic_read_failure(struct mynic_dev *mdev);
 bool mynic_hung(struct mynic_dev *mdev);
 void mynic_set_hung(struct mynic_dev *mdev, bool hung);
 
@@ -605,7 +607,8 @@ void mynic_shutdown(struct pci_dev *pdev);
 
 int mynic_devlink_alloc(struct mynic_dev *mdev);
 void mynic_devlink_free(struct mynic_dev *mdev);
-void mynic_devlink_report(struct mynic_dev *mdev, struct mynic_death *death);
+void mynic_devlink_report(struct mynic_dev *mdev,
+			  struct mynic_failure *failure);
 void mynic_devlink_recovered(struct mynic_dev *mdev);
 
 int mynic_ib_register(struct mynic_dev *mdev);

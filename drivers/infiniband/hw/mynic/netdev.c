@@ -242,7 +242,7 @@ drop:
 
 static void mynic_tx_timeout(struct net_device *ndev, unsigned int queue)
 {
-	mynic_die(mynic_netdev_mdev(ndev), "it sends no frames");
+	mynic_fail_device(mynic_netdev_mdev(ndev), "it sends no frames");
 }
 
 /* Completions */
@@ -350,7 +350,8 @@ static int mynic_poll(struct napi_struct *napi, int budget)
 	if (sent >= 0 && budget)
 		received = mynic_poll_rx(nd, budget);
 	if (sent < 0 || received < 0) {
-		mynic_die(nd->mdev, "it completes a frame that there is not");
+		mynic_fail_device(nd->mdev,
+				  "it completes a frame that there is not");
 		sent = 0;
 		received = 0;
 	}
@@ -753,7 +754,7 @@ static void mynic_netdev_restart(struct mynic_netdev *nd)
 	if (ret == -ENOMEM)
 		mynic_restart_soon(nd);
 	else if (ret)
-		mynic_die(nd->mdev, "its Ethernet queues stay broken");
+		mynic_fail_device(nd->mdev, "its Ethernet queues stay broken");
 }
 
 static void mynic_restart_work(struct work_struct *work)

@@ -96,12 +96,12 @@ static void mynic_stop_work(struct work_struct *work)
 {
 	struct mynic_dev *mdev =
 		container_of(work, struct mynic_dev, stop_work);
-	struct mynic_death death;
+	struct mynic_failure failure;
 	bool lost = false;
 
 	mutex_lock(&mdev->state_lock);
 	if (mdev->state == MYNIC_UP && mynic_dead(mdev)) {
-		death = mynic_get_death(mdev);
+		failure = mynic_read_failure(mdev);
 		if (time_after(jiffies, mdev->recovered + MYNIC_STEADY))
 			mdev->pause = 0;
 		else
@@ -113,7 +113,7 @@ static void mynic_stop_work(struct work_struct *work)
 	}
 	mutex_unlock(&mdev->state_lock);
 	if (lost)
-		mynic_devlink_report(mdev, &death);
+		mynic_devlink_report(mdev, &failure);
 }
 
 /* Return: 0, -EAGAIN if the device is still lost, or -ENODEV. */
@@ -290,7 +290,7 @@ static pci_ers_result_t mynic_error_detected(struct pci_dev *pdev,
 
 	if (state == pci_channel_io_normal)
 		return PCI_ERS_RESULT_CAN_RECOVER;
-	mynic_abandon(mdev, true);
+	mynic_fail_removed(mdev, true);
 	mynic_bring_down(mdev);
 	return state == pci_channel_io_perm_failure ?
 		       PCI_ERS_RESULT_DISCONNECT :
@@ -354,6 +354,6 @@ void mynic_shutdown(struct pci_dev *pdev)
 
 	disable_delayed_work(&mdev->recover_work);
 	disable_work(&mdev->stop_work);
-	mynic_abandon(mdev, false);
+	mynic_fail_removed(mdev, false);
 	mynic_hw_shut(mdev);
 }

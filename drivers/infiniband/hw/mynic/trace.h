@@ -169,7 +169,7 @@ TRACE_EVENT(mynic_page_fault,
 		  __entry->write, __entry->ret)
 );
 
-TRACE_EVENT(mynic_death,
+TRACE_EVENT(mynic_failure,
 	TP_PROTO(const struct mynic_dev *mdev, bool hung, const char *why),
 	TP_ARGS(mdev, hung, why),
 	TP_STRUCT__entry(
