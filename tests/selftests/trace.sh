@@ -93,7 +93,7 @@ page_faults() {
 
 # provoke REPORTER: the test of devlink-health(8) has the device fail
 provoke() {
-	begin failure state reset knock &&
+	begin failure state reset ping &&
 		devlink health test "pci/${pci[0]}" reporter "$1" &&
 		wait_for up_again && traced_here state 'state=LOST' && traced_here reset 'ret=0'
 }
@@ -101,7 +101,7 @@ provoke() {
 fatal() { provoke fatal && traced_here failure 'hung=0 why=it reports a bad index .*'; }
 
 hang() {
-	provoke hang && traced_here knock 'ret=0' &&
+	provoke hang && traced_here ping 'ret=0' &&
 		traced_here failure 'hung=1 why=it does not answer [A-Z_]+ [0-9]+'
 }
 

@@ -101,10 +101,10 @@ void mynic_admin_setup(struct mynic_dev *mdev)
 
 /*
  * Give a command to a dead device, to see whether it answers. The command's id
- * belongs to no slot, so mynic_admin_answered() cannot mistake another
+ * belongs to no slot, so mynic_admin_ping_answered() cannot mistake another
  * completion for its own.
  */
-void mynic_admin_knock(struct mynic_dev *mdev)
+void mynic_admin_ping(struct mynic_dev *mdev)
 {
 	struct mynic_admin *admin = &mdev->admin;
 
@@ -115,17 +115,17 @@ void mynic_admin_knock(struct mynic_dev *mdev)
 	writel(1, mdev->regs + MYNIC_REG_AQ_DOORBELL);
 }
 
-/* Forget the answer to a knock: it no longer proves anything. */
-void mynic_admin_forget(struct mynic_dev *mdev)
+/* Forget the answer to a ping: it no longer proves anything. */
+void mynic_admin_ping_forget(struct mynic_dev *mdev)
 {
 	WRITE_ONCE(mdev->admin.cpls[0].phase, 0);
 }
 
 /*
- * Whether the device has answered a knock. If so, it has also been reset since
+ * Whether the device has answered a ping. If so, it has also been reset since
  * it died.
  */
-bool mynic_admin_answered(const struct mynic_dev *mdev)
+bool mynic_admin_ping_answered(const struct mynic_dev *mdev)
 {
 	const struct mynic_admin_cpl *cpl = mdev->admin.cpls;
 

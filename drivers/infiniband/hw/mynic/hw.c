@@ -170,7 +170,7 @@ void mynic_hw_shut(struct mynic_dev *mdev)
 }
 
 /**
- * mynic_hw_knock() - ask a device that hangs for a sign of life
+ * mynic_hw_ping() - ask a device that hangs for a sign of life
  * @mdev: device, down
  *
  * Nothing is read from it, as that would stop the processor: it is told to
@@ -178,7 +178,7 @@ void mynic_hw_shut(struct mynic_dev *mdev)
  *
  * Context: sleeps for about a second.
  */
-void mynic_hw_knock(struct mynic_dev *mdev)
+void mynic_hw_ping(struct mynic_dev *mdev)
 {
 	writel(MYNIC_CONTROL_RESET, mdev->regs + MYNIC_REG_CONTROL);
 	msleep(MYNIC_RESET_MS);
@@ -188,7 +188,8 @@ void mynic_hw_knock(struct mynic_dev *mdev)
 	if (mynic_hw_allow(mdev))
 		return;
 	msleep(MYNIC_ENABLE_MS);
-	mynic_admin_knock(mdev);
+	mynic_admin_ping(mdev);
 	msleep(MYNIC_ENABLE_MS);
-	trace_mynic_knock(mdev, mynic_admin_answered(mdev) ? 0 : -ETIMEDOUT);
+	trace_mynic_ping(mdev,
+			 mynic_admin_ping_answered(mdev) ? 0 : -ETIMEDOUT);
 }

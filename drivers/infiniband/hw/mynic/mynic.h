@@ -364,9 +364,9 @@ void mynic_admin_abort(struct mynic_dev *mdev);
 int mynic_admin_alloc(struct mynic_dev *mdev);
 void mynic_admin_free(struct mynic_dev *mdev);
 void mynic_admin_setup(struct mynic_dev *mdev);
-void mynic_admin_knock(struct mynic_dev *mdev);
-void mynic_admin_forget(struct mynic_dev *mdev);
-bool mynic_admin_answered(const struct mynic_dev *mdev);
+void mynic_admin_ping(struct mynic_dev *mdev);
+void mynic_admin_ping_forget(struct mynic_dev *mdev);
+bool mynic_admin_ping_answered(const struct mynic_dev *mdev);
 int mynic_admin_exec(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 		     const void *in, void *out, size_t len,
 		     struct mynic_admin_cpl *cpl);
@@ -459,8 +459,8 @@ enum mynic_state {
  * @pm_nb: hears that the system is about to sleep
  * @recovered: jiffies when it was brought up
  * @pause: jiffies between attempts to do so
- * @next_knock: jiffies when it is asked for a sign of life, if it hangs
- * @knock_pause: jiffies until it is asked once more
+ * @next_ping: jiffies when it is asked for a sign of life, if it hangs
+ * @ping_pause: jiffies until it is asked once more
  * @parked_lock: protects @parked
  * @parked: memory that the device may still use; see mynic_park()
  * @devlink: health reporters
@@ -507,8 +507,8 @@ struct mynic_dev {
 	struct notifier_block pm_nb;
 	unsigned long recovered;
 	unsigned long pause;
-	unsigned long next_knock;
-	unsigned long knock_pause;
+	unsigned long next_ping;
+	unsigned long ping_pause;
 	spinlock_t parked_lock; /* parked */
 	struct list_head parked;
 	struct devlink *devlink;
@@ -591,7 +591,7 @@ void mynic_health_stop(struct mynic_dev *mdev);
 int mynic_hw_up(struct mynic_dev *mdev);
 void mynic_hw_down(struct mynic_dev *mdev);
 void mynic_hw_shut(struct mynic_dev *mdev);
-void mynic_hw_knock(struct mynic_dev *mdev);
+void mynic_hw_ping(struct mynic_dev *mdev);
 
 extern const struct pci_error_handlers mynic_err_handlers;
 extern const struct dev_pm_ops mynic_pm_ops;

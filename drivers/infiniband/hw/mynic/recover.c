@@ -107,8 +107,8 @@ static void mynic_stop_work(struct work_struct *work)
 		else
 			mdev->pause = mynic_longer(mdev->pause);
 		mynic_stop(mdev, MYNIC_LOST);
-		mdev->next_knock = jiffies;
-		mdev->knock_pause = 0;
+		mdev->next_ping = jiffies;
+		mdev->ping_pause = 0;
 		lost = true;
 	}
 	mutex_unlock(&mdev->state_lock);
@@ -125,9 +125,9 @@ static int mynic_try_recover(struct mynic_dev *mdev)
 	if (mdev->state != MYNIC_LOST)
 		return mdev->state == MYNIC_UP ? 0 : -ENODEV;
 	if (mynic_hung(mdev)) {
-		if (!mynic_admin_answered(mdev))
+		if (!mynic_admin_ping_answered(mdev))
 			return -EAGAIN;
-		mynic_admin_forget(mdev);
+		mynic_admin_ping_forget(mdev);
 		mynic_set_hung(mdev, false);
 	}
 	ret = mynic_start(mdev);
@@ -144,17 +144,17 @@ static int mynic_try_recover(struct mynic_dev *mdev)
  * Pauses between probes of a device that hangs grow, but its answer is looked
  * for at short intervals.
  */
-static unsigned long mynic_knock(struct mynic_dev *mdev)
+static unsigned long mynic_ping(struct mynic_dev *mdev)
 {
 	lockdep_assert_held(&mdev->state_lock);
 	if (mdev->state != MYNIC_LOST || !mynic_hung(mdev))
 		return mdev->pause;
-	if (time_after_eq(jiffies, mdev->next_knock)) {
-		mynic_hw_knock(mdev);
-		mdev->knock_pause = mynic_longer(mdev->knock_pause);
-		mdev->next_knock = jiffies + mdev->knock_pause;
+	if (time_after_eq(jiffies, mdev->next_ping)) {
+		mynic_hw_ping(mdev);
+		mdev->ping_pause = mynic_longer(mdev->ping_pause);
+		mdev->next_ping = jiffies + mdev->ping_pause;
 	}
-	return mynic_admin_answered(mdev) ? 0 : MYNIC_LISTEN;
+	return mynic_admin_ping_answered(mdev) ? 0 : MYNIC_LISTEN;
 }
 
 static void mynic_recover_work(struct work_struct *work)
@@ -167,7 +167,7 @@ static void mynic_recover_work(struct work_struct *work)
 	mutex_lock(&mdev->state_lock);
 	ret = mynic_try_recover(mdev);
 	if (ret == -EAGAIN)
-		delay = mynic_knock(mdev);
+		delay = mynic_ping(mdev);
 	mutex_unlock(&mdev->state_lock);
 	if (ret == -EAGAIN)
 		queue_delayed_work(mdev->recover_wq, &mdev->recover_work,
@@ -186,8 +186,8 @@ int mynic_recover(struct mynic_dev *mdev)
 
 	mutex_lock(&mdev->state_lock);
 	if (mdev->state == MYNIC_LOST && mynic_hung(mdev) &&
-	    !mynic_admin_answered(mdev))
-		mynic_hw_knock(mdev);
+	    !mynic_admin_ping_answered(mdev))
+		mynic_hw_ping(mdev);
 	ret = mynic_try_recover(mdev);
 	mutex_unlock(&mdev->state_lock);
 	return ret;
@@ -219,8 +219,8 @@ static void mynic_bring_up(struct mynic_dev *mdev, bool reset)
 	}
 	mynic_set_hung(mdev, !reset);
 	mdev->state = MYNIC_LOST;
-	mdev->next_knock = jiffies;
-	mdev->knock_pause = 0;
+	mdev->next_ping = jiffies;
+	mdev->ping_pause = 0;
 	ret = mynic_try_recover(mdev);
 	mutex_unlock(&mdev->state_lock);
 	if (!reset)
@@ -272,7 +272,7 @@ void mynic_recover_init(struct mynic_dev *mdev)
 	mutex_init(&mdev->state_lock);
 	INIT_WORK(&mdev->stop_work, mynic_stop_work);
 	INIT_DELAYED_WORK(&mdev->recover_work, mynic_recover_work);
-	mdev->next_knock = jiffies;
+	mdev->next_ping = jiffies;
 }
 
 /* Bring the device down for good. */

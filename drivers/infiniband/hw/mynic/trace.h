@@ -221,7 +221,7 @@ DEFINE_EVENT(mynic_attempt, mynic_reset,
 	TP_ARGS(mdev, ret)
 );
 
-DEFINE_EVENT(mynic_attempt, mynic_knock,
+DEFINE_EVENT(mynic_attempt, mynic_ping,
 	TP_PROTO(const struct mynic_dev *mdev, int ret),
 	TP_ARGS(mdev, ret)
 );
