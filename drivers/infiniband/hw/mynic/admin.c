@@ -285,7 +285,7 @@ int mynic_admin_exec(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 		up(&admin->free);
 		return -EIO;
 	}
-	id = mynic_admin_take_slot(admin);
+	id = mynic_admin_slot_take(admin);
 	slot = &admin->slots[id];
 	mbox = admin->mboxes + id * MYNIC_MBOX_SIZE;
 
@@ -315,7 +315,7 @@ int mynic_admin_exec(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 			memcpy(out, mbox, len);
 		ret = 0;
 	}
-	mynic_admin_put_slot(admin, slot);
+	mynic_admin_slot_free(admin, slot);
 	spin_unlock_irqrestore(&admin->lock, flags);
 	up(&admin->free);
 	return ret;
@@ -359,7 +359,7 @@ static void mynic_admin_start_beat(struct mynic_dev *mdev)
 	lockdep_assert_held(&admin->lock);
 	if (down_trylock(&admin->free))
 		return;
-	id = mynic_admin_take_slot(admin);
+	id = mynic_admin_slot_take(admin);
 	admin->beat = &admin->slots[id];
 	cmd.id = cpu_to_le16(id);
 	mynic_admin_submit(mdev, &cmd);
@@ -384,14 +384,14 @@ bool mynic_admin_check(struct mynic_dev *mdev, struct mynic_admin_stuck *stuck)
 	/* Recover from a lost interrupt. */
 	mynic_admin_take(mdev);
 	spin_lock_irqsave(&admin->lock, flags);
-	slot = mynic_admin_grow(admin);
+	slot = mynic_admin_slots_age(admin);
 	if (slot)
 		*stuck = (struct mynic_admin_stuck){
 			.opcode = slot->opcode,
 			.number = slot->number,
 		};
 	if (mynic_dead(mdev) || (admin->beat && admin->beat->completed))
-		mynic_admin_end_beat(admin);
+		mynic_admin_slot_end_beat(admin);
 	if (!mynic_dead(mdev) && !admin->beat)
 		mynic_admin_start_beat(mdev);
 	spin_unlock_irqrestore(&admin->lock, flags);

@@ -14,7 +14,7 @@
 #define MYNIC_ADMIN_MAX_AGE 6
 
 /* The caller holds a count of admin->free, so there is a free slot. */
-unsigned int mynic_admin_take_slot(struct mynic_admin *admin)
+unsigned int mynic_admin_slot_take(struct mynic_admin *admin)
 {
 	unsigned int id = 0;
 
@@ -29,12 +29,12 @@ unsigned int mynic_admin_take_slot(struct mynic_admin *admin)
 	return id;
 }
 
-void mynic_admin_put_slot(struct mynic_admin *admin,
-			  struct mynic_admin_slot *slot)
+void mynic_admin_slot_free(struct mynic_admin *admin,
+			   struct mynic_admin_slot *slot)
 {
 	lockdep_assert_held(&admin->lock);
 	/*
-	 * mynic_admin_abort() wakes up without a completion if the device has
+	 * mynic_admin_slots_abort() wakes up without a completion if the device has
 	 * died.
 	 */
 	if (!slot->completed)
@@ -43,7 +43,7 @@ void mynic_admin_put_slot(struct mynic_admin *admin,
 }
 
 /* Return a command that the device has left unanswered too long, or NULL. */
-const struct mynic_admin_slot *mynic_admin_grow(struct mynic_admin *admin)
+const struct mynic_admin_slot *mynic_admin_slots_age(struct mynic_admin *admin)
 {
 	const struct mynic_admin_slot *old = NULL;
 	struct mynic_admin_slot *slot;
@@ -59,12 +59,12 @@ const struct mynic_admin_slot *mynic_admin_grow(struct mynic_admin *admin)
 	return old;
 }
 
-void mynic_admin_end_beat(struct mynic_admin *admin)
+void mynic_admin_slot_end_beat(struct mynic_admin *admin)
 {
 	lockdep_assert_held(&admin->lock);
 	if (!admin->beat)
 		return;
-	mynic_admin_put_slot(admin, admin->beat);
+	mynic_admin_slot_free(admin, admin->beat);
 	admin->beat = NULL;
 	up(&admin->free);
 }
@@ -73,14 +73,14 @@ void mynic_admin_end_beat(struct mynic_admin *admin)
  * End all commands with an error. The device is marked dead, so no new ones
  * begin. Callable from any context.
  */
-void mynic_admin_abort(struct mynic_dev *mdev)
+void mynic_admin_slots_abort(struct mynic_dev *mdev)
 {
 	struct mynic_admin *admin = &mdev->admin;
 	unsigned long flags;
 	unsigned int i;
 
 	spin_lock_irqsave(&admin->lock, flags);
-	mynic_admin_end_beat(admin);
+	mynic_admin_slot_end_beat(admin);
 	for (i = 0; i < MYNIC_AQ_SIZE; i++)
 		if (admin->slots[i].busy)
 			complete(&admin->slots[i].done);

@@ -90,7 +90,7 @@ static __printf(3, 0) void mynic_fail(struct mynic_dev *mdev,
 		return;
 	dev_err(&mdev->pdev->dev, "device failed: %s\n", how->why);
 	trace_mynic_failure(mdev, how->hung, how->why);
-	mynic_admin_abort(mdev);
+	mynic_admin_slots_abort(mdev);
 	queue_work(mdev->alive_wq, &mdev->announce_work);
 	queue_work(mdev->recover_wq, &mdev->stop_work);
 }
@@ -147,7 +147,7 @@ void mynic_fail_removed(struct mynic_dev *mdev, bool hung)
 	if (!mynic_mark_dead(mdev, &how))
 		return;
 	trace_mynic_failure(mdev, hung, "it is taken away");
-	mynic_admin_abort(mdev);
+	mynic_admin_slots_abort(mdev);
 	queue_work(mdev->alive_wq, &mdev->announce_work);
 }
 

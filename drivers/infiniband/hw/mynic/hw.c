@@ -103,7 +103,7 @@ static void mynic_hw_stop(struct mynic_dev *mdev)
 	bool hung = mynic_mark_down(mdev);
 
 	mynic_health_stop(mdev);
-	mynic_admin_abort(mdev);
+	mynic_admin_slots_abort(mdev);
 	if (hung)
 		return;
 	if (!mynic_hw_wait_reset(mdev))

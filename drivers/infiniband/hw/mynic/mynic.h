@@ -354,12 +354,12 @@ struct mynic_admin {
 	struct mynic_admin_slot *beat;
 };
 
-unsigned int mynic_admin_take_slot(struct mynic_admin *admin);
-void mynic_admin_put_slot(struct mynic_admin *admin,
-			  struct mynic_admin_slot *slot);
-const struct mynic_admin_slot *mynic_admin_grow(struct mynic_admin *admin);
-void mynic_admin_end_beat(struct mynic_admin *admin);
-void mynic_admin_abort(struct mynic_dev *mdev);
+unsigned int mynic_admin_slot_take(struct mynic_admin *admin);
+void mynic_admin_slot_free(struct mynic_admin *admin,
+			   struct mynic_admin_slot *slot);
+const struct mynic_admin_slot *mynic_admin_slots_age(struct mynic_admin *admin);
+void mynic_admin_slot_end_beat(struct mynic_admin *admin);
+void mynic_admin_slots_abort(struct mynic_dev *mdev);
 
 int mynic_admin_alloc(struct mynic_dev *mdev);
 void mynic_admin_free(struct mynic_dev *mdev);
