@@ -12,7 +12,7 @@ need 2
 for program in devlink ethtool od; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
-ktap_set_plan 11
+ktap_set_plan 12
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -83,6 +83,22 @@ provoke() {
 
 fatal() { provoke fatal 'it reports a bad index'; }
 hang() { provoke hang 'it does not answer'; }
+
+filters_changed() {
+	ip link set "$near" promisc on
+	ip link set "$near" promisc off
+	failed_more 'it does not answer' "$1"
+}
+
+# The device that hangs does not take them. There is nothing more to tell of it.
+change_filters() {
+	local before
+
+	before=$(failures 'it does not answer')
+	devlink health test "$devlink" reporter hang &&
+		wait_for filters_changed "$before" && wait_for there &&
+		wait_for ping_far && ! dmesg | grep 'cannot set receive filters'
+}
 
 # Nobody but the administrator recovers it
 by_hand() {
@@ -177,6 +193,7 @@ result "no interrupts" no_interrupts
 result "reported by devlink: an error" fatal
 result "reported by devlink: a hang" hang
 result "another soon after that" fatal
+result "a hang while filters change" change_filters
 result "recovered by hand" by_hand
 result "no answer" no_answer
 result "no answer, and a reset" no_answer_until reset
