@@ -587,7 +587,10 @@ static void mynic_rx_mode_work(struct work_struct *work)
 	struct mynic_netdev *nd =
 		container_of(work, struct mynic_netdev, rx_mode_work);
 
-	/* If it has died, that has been said, and they are set when it is back. */
+	/*
+	 * If the device has died, that has been told. Filters are set again
+	 * when it is back.
+	 */
 	if (mynic_update_rx_mode(nd) && !mynic_dead(nd->mdev))
 		netdev_warn_once(nd->ndev, "cannot set receive filters\n");
 }
