@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Ways into the error state: each argument names one, and without arguments all
- * are gone. What a program gets to see of them is printed.
- * Documentation/errors.rst shows how to find the cause.
+ * Ways into the error state: the argument names one, and without it all are
+ * gone. What a program gets to see of them is printed, and compared with what
+ * Documentation/errors.rst says, which shows how to find the cause.
  */
 #include <errno.h>
 #include <poll.h>
@@ -177,19 +177,39 @@ static void overrun(struct pair *p)
 		write_to(p, p->e->mr->rkey, (uintptr_t)p->e->memory + TO);
 }
 
-static const struct {
+#define EVENT(type) (1u << IBV_EVENT_##type)
+/* The port may have events of its own */
+#define ERROR_EVENTS                                           \
+	(EVENT(CQ_ERR) | EVENT(QP_FATAL) | EVENT(QP_REQ_ERR) | \
+	 EVENT(QP_ACCESS_ERR))
+
+/**
+ * struct cause - a way into the error state
+ * @name: argument of the program
+ * @run: goes it
+ * @from: status of the completion at &pair.from; 0: there is none
+ * @to: likewise at &pair.to
+ * @events: 1 << enum ibv_event_type of each event
+ */
+static const struct cause {
 	const char *name;
 	void (*run)(struct pair *p);
+	enum ibv_wc_status from;
+	enum ibv_wc_status to;
+	unsigned int events;
 } causes[] = {
-	{ "remote-key", remote_key },
-	{ "remote-right", remote_right },
-	{ "remote-range", remote_range },
-	{ "length", length },
-	{ "rnr", rnr },
-	{ "retry", retry },
-	{ "local-key", local_key },
-	{ "flush", flush },
-	{ "overrun", overrun },
+	{ "remote-key", remote_key, IBV_WC_REM_ACCESS_ERR, 0,
+	  EVENT(QP_ACCESS_ERR) },
+	{ "remote-right", remote_right, IBV_WC_REM_ACCESS_ERR, 0,
+	  EVENT(QP_ACCESS_ERR) },
+	{ "remote-range", remote_range, IBV_WC_REM_ACCESS_ERR, 0,
+	  EVENT(QP_ACCESS_ERR) },
+	{ "length", length, IBV_WC_REM_INV_REQ_ERR, IBV_WC_LOC_LEN_ERR, 0 },
+	{ "rnr", rnr, IBV_WC_RNR_RETRY_EXC_ERR, 0, 0 },
+	{ "retry", retry, IBV_WC_RETRY_EXC_ERR, 0, 0 },
+	{ "local-key", local_key, IBV_WC_LOC_PROT_ERR, 0, 0 },
+	{ "flush", flush, IBV_WC_WR_FLUSH_ERR, 0, 0 },
+	{ "overrun", overrun, 0, 0, EVENT(CQ_ERR) | EVENT(QP_FATAL) },
 };
 
 static enum ibv_qp_state state_of(struct ibv_qp *qp)
@@ -202,30 +222,40 @@ static enum ibv_qp_state state_of(struct ibv_qp *qp)
 	return attr.qp_state;
 }
 
-static void show_events(struct pair *p)
+/* Returns 1 << enum ibv_event_type of each event */
+static unsigned int show_events(struct pair *p)
 {
 	struct pollfd fd = { .fd = p->e->ctx->async_fd, .events = POLLIN };
 	struct ibv_async_event event;
+	unsigned int events = 0;
 
 	while (poll(&fd, 1, PATIENCE_MS) > 0) {
 		must(!ibv_get_async_event(p->e->ctx, &event),
 		     "ibv_get_async_event()");
 		printf("event: %s\n", ibv_event_type_str(event.event_type));
+		events |= 1u << event.event_type;
 		ibv_ack_async_event(&event);
 	}
+	return events & ERROR_EVENTS;
 }
 
-static void show_completions(struct ibv_cq *cq)
+/* Returns the only status, or 0 */
+static enum ibv_wc_status show_completions(struct ibv_cq *cq)
 {
+	enum ibv_wc_status status = 0;
 	struct ibv_wc wc;
 
-	while (ibv_poll_cq(cq, 1, &wc) > 0)
+	while (ibv_poll_cq(cq, 1, &wc) > 0) {
 		printf("completion: qp 0x%x: %s (%d), vendor_err %u\n",
 		       wc.qp_num, ibv_wc_status_str(wc.status), wc.status,
 		       wc.vendor_err);
+		must(!status, "only one completion");
+		status = wc.status;
+	}
+	return status;
 }
 
-static void show(struct example *e, unsigned int i)
+static void show(struct example *e, const struct cause *cause)
 {
 	struct pair p = { .e = e };
 
@@ -236,15 +266,16 @@ static void show(struct example *e, unsigned int i)
 	p.to = create(e, e->cq);
 	connect_to(e, p.from, p.to->qp_num);
 	connect_to(e, p.to, p.from->qp_num);
-	printf("%s: qp 0x%x to qp 0x%x\n", causes[i].name, p.from->qp_num,
+	printf("%s: qp 0x%x to qp 0x%x\n", cause->name, p.from->qp_num,
 	       p.to->qp_num);
-	causes[i].run(&p);
+	cause->run(&p);
 	while (state_of(p.from) != IBV_QPS_ERR)
 		poll(NULL, 0, 1);
-	show_events(&p);
-	if (causes[i].run != overrun)
-		show_completions(p.cq);
-	show_completions(e->cq);
+	must(show_events(&p) == cause->events, "the events");
+	if (cause->run != overrun)
+		must(show_completions(p.cq) == cause->from,
+		     "the sender's status");
+	must(show_completions(e->cq) == cause->to, "the receiver's status");
 	errno = ibv_destroy_qp(p.from);
 	must(!errno, "ibv_destroy_qp()");
 	errno = ibv_destroy_qp(p.to);
@@ -255,12 +286,16 @@ static void show(struct example *e, unsigned int i)
 
 int main(int argc, char **argv)
 {
+	unsigned int shown = 0;
 	struct example e;
 
 	example_open(&e);
 	for (unsigned int i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
-		if (argc == 1 || !strcmp(argv[1], causes[i].name))
-			show(&e, i);
+		if (argc > 1 && strcmp(argv[1], causes[i].name))
+			continue;
+		show(&e, &causes[i]);
+		shown++;
 	}
+	must(shown, "a cause of this name");
 	return 0;
 }
