@@ -191,13 +191,15 @@ static void overrun(struct pair *p)
  * @to: likewise at &pair.to
  * @events: 1 << enum ibv_event_type of each event
  */
-static const struct cause {
+struct cause {
 	const char *name;
 	void (*run)(struct pair *p);
 	enum ibv_wc_status from;
 	enum ibv_wc_status to;
 	unsigned int events;
-} causes[] = {
+};
+
+static const struct cause causes[] = {
 	{ "remote-key", remote_key, IBV_WC_REM_ACCESS_ERR, 0,
 	  EVENT(QP_ACCESS_ERR) },
 	{ "remote-right", remote_right, IBV_WC_REM_ACCESS_ERR, 0,
