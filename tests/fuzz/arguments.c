@@ -12,6 +12,7 @@ static const char *const kind_names[NUM_KINDS] = {
 	[KIND_PD] = "pd", [KIND_MR] = "mr",	[KIND_MW] = "mw",
 	[KIND_CQ] = "cq", [KIND_SRQ] = "srq",	[KIND_QP] = "qp",
 	[KIND_AH] = "ah", [KIND_XRCD] = "xrcd", [KIND_CHANNEL] = "channel",
+	[KIND_TD] = "td", [KIND_DM] = "dm",
 };
 
 static struct object objects[NUM_KINDS][MAX_OBJECTS];

@@ -13,17 +13,17 @@ import itertools
 
 import verbs
 from model import SINK, SOURCE, TARGET
-from limits import Limits
+from extras import Extras
 
 MAX_QPS = 24
 RIGHTS = verbs.access("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ",
                       "REMOTE_ATOMIC", "MW_BIND")
 TYPES = 3 * (verbs.RC,) + (verbs.UC, verbs.UD) + 2 * (verbs.XRC_SEND,)
 KINDS = ("qp", "ah", "mw", "mr", "srq", "xrcd", "cq", "channel",
-         "pd")  # users first
+         "parent", "td", "dm", "pd")  # users first
 
 
-class Generator(Limits):
+class Generator(Extras):
     """Writes one program."""
 
     def begin(self):
@@ -59,7 +59,8 @@ class Generator(Limits):
         elif what < 0.065:
             self.refused_qp()
         elif what < 0.07:
-            self.make_pd()
+            self.random.choice((self.make_pd, self.make_td,
+                                self.make_parent))()
         elif what < 0.073:
             self.random.choice(2 * (self.make_cq,) + (self.make_channel,))()
         elif what < 0.075:
@@ -69,7 +70,7 @@ class Generator(Limits):
                                 self.fill_srq))()
         elif what < 0.087:
             self.random.choice(3 * (self.modify_srq,) + (
-                self.resize_cq, self.modify_cq, self.crowd))()
+                self.resize_cq, self.modify_cq, self.crowd, self.copy_dm))()
         elif what < 0.094:
             self.query(qp)
         elif what < 0.115:
@@ -81,6 +82,8 @@ class Generator(Limits):
             self.recover(qp)
         elif what < 0.125:
             self.random.choice((self.overflow, self.fill))(qp)
+        elif what < 0.135:
+            self.random.choice((self.use_dm, self.multicast))(qp)
         elif qp.peer.state in ("RTS", "SQE"):
             self.burst(qp)
 

@@ -102,7 +102,8 @@ static void run_line(const struct line *line)
 	    (!objects_call(line) && !queue_call(line) && !region_call(line) &&
 	     !window_call(line) && !modify_call(line) && !post_call(line) &&
 	     !batch_call(line) && !poll_call(line) && !event_call(line) &&
-	     !memory_call(line))) {
+	     !memory_call(line) && !domain_call(line) &&
+	     !device_memory_call(line) && !multicast_call(line))) {
 		fprintf(stderr, "line %lu: %s is no call\n", line->number,
 			line->verb);
 		exit(2);

@@ -14,8 +14,8 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-/* The model has the same table: see memory.py */
-static const uint8_t *pattern(void)
+/* The model has the same table: see model.py */
+static const uint8_t *bytes(void)
 {
 	static uint8_t table[65536];
 	static bool made;
@@ -27,7 +27,14 @@ static const uint8_t *pattern(void)
 	return table;
 }
 
-static uint32_t crc32(const uint8_t *data, size_t len)
+/** pattern() - fill memory with bytes that a number stands for */
+void pattern(uint8_t *mem, size_t len, unsigned int seed)
+{
+	memcpy(mem, bytes() + seed, len);
+}
+
+/** crc32() - what the model compares memory by */
+uint32_t crc32(const uint8_t *data, size_t len)
 {
 	uint32_t crc = ~0u;
 
@@ -55,7 +62,7 @@ static void fill(const struct line *line)
 	size_t len;
 	uint8_t *mem = range(line, &len);
 
-	memcpy(mem, pattern() + number(line, "seed", 0), len);
+	pattern(mem, len, number(line, "seed", 0));
 }
 
 static void compare(const struct line *line)

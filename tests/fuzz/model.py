@@ -56,6 +56,35 @@ class Pd(Thing):
     pass
 
 
+@dataclass(eq=False)
+class Td(Thing):
+    pass
+
+
+@dataclass(eq=False)
+class Parent(Thing):
+    """A parent domain
+
+    pd: its protection domain
+    loose: number of objects in it that do not keep it from being destroyed,
+        though they should be destroyed first
+    """
+
+    pd: Pd = None
+    loose: int = 0
+
+    @property
+    def kind(self):
+        return "parent"
+
+
+@dataclass(eq=False)
+class Dm(Thing):
+    """Memory of a device"""
+
+    len: int = 0
+
+
 class Range:
     """Bytes that a key stands for: of a region, or of a window"""
 
@@ -74,9 +103,11 @@ class Mr(Thing, Range):
 
     writable: its memory was pinned for writing
     null: it has no memory
+    dm: memory of the device that it shows
     """
 
     pd: Pd = None
+    dm: Dm = None
     at: int = 0
     len: int = 0
     access: int = 0
@@ -313,7 +344,8 @@ class Model:
     """All that there is."""
 
     def __init__(self):
-        self.memory = [bytearray(ARENA) for _ in range(2)]
+        # Of each node, and of each Dm
+        self.memory = {node: bytearray(ARENA) for node in range(2)}
         self.completions = {}  # of each Cq, not yet polled
         self.touched = []  # (node, at, len) since they were last compared
         self.unknown = []  # (node, at, len) whose bytes are anything now
@@ -485,10 +517,11 @@ class Model:
         if op.receives and not peer.queue():
             return  # only unreliable ones are posted without
         if op.name.startswith("RDMA_WRITE") and data:
-            self._store(peer.node, request.remote[1], data)
+            self._store(self._remote(qp, request), request.remote[1], data)
         elif op.name == "RDMA_READ":
             at = request.remote[1]
-            data = self.memory[peer.node][at:at + request.length]
+            data = self.memory[self._remote(qp, request)][
+                at:at + request.length]
             self._scatter(qp.node, request.sges, bytes(data))
         elif op.data == "fetch":
             self._atomic(qp, request)
@@ -497,8 +530,13 @@ class Model:
         if request.window:
             self.bind(request.window, request.binding, request.flip)
 
+    @staticmethod
+    def _remote(qp, request):
+        """Whose memory a request is for"""
+        return getattr(request.remote[0], "dm", None) or qp.peer.node
+
     def _atomic(self, qp, request):
-        node, at = qp.peer.node, request.remote[1]
+        node, at = self._remote(qp, request), request.remote[1]
         old = int.from_bytes(self.memory[node][at:at + 8], "little")
         first, second = request.operands
         if request.op.name == "ATOMIC_FETCH_AND_ADD":

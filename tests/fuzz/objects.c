@@ -17,13 +17,6 @@ static int gone(struct object *obj, int err)
 	return err;
 }
 
-static int alloc_pd(const struct line *line, struct object *obj)
-{
-	struct node *node = node_of(line, &obj->node);
-
-	return made(obj, ibv_alloc_pd(node->ctx));
-}
-
 static int open_xrcd(const struct line *line, struct object *obj)
 {
 	struct node *node = node_of(line, &obj->node);
@@ -109,7 +102,7 @@ static int create_ah(const struct line *line, struct object *obj)
 	};
 
 	obj->node = object(line, must(line, "pd"))->node;
-	attr.grh.dgid = nodes[to].gid;
+	attr.grh.dgid = arg(line, "group") ? group(line) : nodes[to].gid;
 	attr.grh.sgid_index = nodes[obj->node].gid_index;
 	attr.grh.hop_limit = 64;
 	errno = 0;
@@ -117,12 +110,22 @@ static int create_ah(const struct line *line, struct object *obj)
 				       &attr));
 }
 
+/* Its own allocator has everything back. */
+static int dealloc_pd(const struct line *line, struct object *obj)
+{
+	int err = gone(obj, ibv_dealloc_pd(obj->ptr));
+
+	if (!err && obj->allocated)
+		fail(line, "%u allocations are left", obj->allocated);
+	return err;
+}
+
 static int destroy(const struct line *line, struct object *obj)
 {
 	live(line, kind_of(line, line->target), line->target);
 	switch (kind_of(line, line->target)) {
 	case KIND_PD:
-		return gone(obj, ibv_dealloc_pd(obj->ptr));
+		return dealloc_pd(line, obj);
 	case KIND_MR:
 		return gone(obj, ibv_dereg_mr(obj->ptr));
 	case KIND_MW:
@@ -135,6 +138,10 @@ static int destroy(const struct line *line, struct object *obj)
 		return gone(obj, ibv_destroy_qp(obj->ptr));
 	case KIND_XRCD:
 		return gone(obj, ibv_close_xrcd(obj->ptr));
+	case KIND_TD:
+		return gone(obj, ibv_dealloc_td(obj->ptr));
+	case KIND_DM:
+		return gone(obj, ibv_free_dm(obj->ptr));
 	case KIND_CHANNEL:
 		return gone(obj, ibv_destroy_comp_channel(obj->ptr));
 	default:
@@ -148,8 +155,9 @@ bool objects_call(const struct line *line)
 		const char *verb;
 		int (*call)(const struct line *line, struct object *obj);
 	} calls[] = {
-		{ "alloc_pd", alloc_pd },   { "create_qp", create_qp },
-		{ "create_ah", create_ah }, { "destroy", destroy },
+		{ "create_qp", create_qp },
+		{ "create_ah", create_ah },
+		{ "destroy", destroy },
 		{ "open_xrcd", open_xrcd },
 	};
 

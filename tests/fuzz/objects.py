@@ -2,13 +2,14 @@
 """Making and destroying objects."""
 
 import verbs
-from model import AREA, SINK, SOURCE, TARGET, Ah, Cq, Mr, Pd, Qp, Srq
-from model import Xrcd
+from model import AREA, SINK, SOURCE, TARGET, Ah, Cq, Mr, Parent, Pd, Qp
+from model import Srq, Td, Xrcd
 from program import Program
 
 CQE = 4096
 STANDARD_WC = 0x7f
 TIMES_WC = 0x880  # IBV_WC_EX_WITH_COMPLETION_TIMESTAMP and ..._WALLCLOCK
+ALLOCATORS, PD_CONTEXT = 1, 2
 O_CREAT, O_EXCL = 0o100, 0o200
 LENGTHS = (1, 8, 4096, 65536, AREA // 2)
 FEW = ("pd", "mr", "cq", "channel", "srq", "xrcd")
@@ -20,7 +21,7 @@ class Objects(Program):
     def keep(self, thing, *uses):
         """There is a new object, which uses others."""
         self.things[thing.kind].append(thing)
-        thing.uses = [other for other in uses if other]
+        thing.uses = list({other: None for other in uses if other})
         for other in thing.uses:
             other.users += 1
         return thing
@@ -36,6 +37,50 @@ class Objects(Program):
         pd = Pd(self.name("pd"), node)
         self.call("ibv_alloc_pd", pd.name, dev=node)
         return self.keep(pd)
+
+    def make_td(self):
+        td = Td(self.name("td"), self.random.randrange(2))
+        if self.chance(0.2):
+            self.call("ibv_alloc_td", td.name, broken="comp_mask",
+                      dev=td.node, mask=self.random.choice((1, 1 << 31)))
+        self.call("ibv_alloc_td", td.name, dev=td.node)
+        return self.keep(td)
+
+    def make_parent(self):
+        """A parent domain, and some that cannot be"""
+        pd = self.any("pd")
+        td = self.any("td", node=pd.node) if self.chance(0.7) else None
+        parent = Parent(self.name("pd"), pd.node, pd=pd)
+        if self.chance(0.3):
+            self.parent(parent, None, td, broken="pd")
+        if self.chance(0.3):
+            one = self.random.randrange(2)
+            self.parent(parent, pd, td, broken="allocators", mask=ALLOCATORS,
+                        alloc=one, free=1 - one)
+        if self.chance(0.3):
+            self.parent(parent, pd, td, broken="comp_mask",
+                        mask=self.random.choice((4, 1 << 31)))
+        both = self.random.randrange(2)
+        self.parent(parent, pd, td, alloc=both, free=both,
+                    mask=both * ALLOCATORS + PD_CONTEXT)
+        return self.keep(parent, pd, td)
+
+    def parent(self, parent, pd, td, **args):
+        self.call("ibv_alloc_parent_domain", parent.name, dev=parent.node,
+                  pd=pd.name if pd else None, td=td.name if td else None,
+                  **args)
+
+    def domain(self, pd):
+        """What to make an object in: the protection domain, or a parent"""
+        parent = self.any("parent", pd=pd) if self.chance(0.4) else None
+        return parent or pd
+
+    def loose_domain(self, pd):
+        """As domain(), of an object that does not keep it"""
+        domain = self.domain(pd)
+        if domain is not pd:
+            domain.loose += 1
+        return domain
 
     def random_access(self):
         access = self.random.getrandbits(5)
@@ -142,8 +187,9 @@ class Objects(Program):
             channel = self.any("channel", node=node)
         cq = Cq(self.name("cq"), node, cqe=cqe, ex=self.chance(0.5),
                 channel=channel)
-        self.create_cq(cq)
-        return self.keep(cq, channel)
+        parent = self.any("parent", node=node) if cq.ex else None
+        self.create_cq(cq, pd=parent.name if parent else None)
+        return self.keep(cq, channel, parent)
 
     def large_cq(self, node):
         """A completion queue for any number of queue pairs"""
@@ -168,14 +214,17 @@ class Objects(Program):
         if cq.ex:
             self.create_cq(cq, "wc_flags", wc_flags=1 << self.random.choice(
                 (20, 63)))
+            pd = self.any("pd", node=cq.node)
+            self.create_cq(cq, "parent_domain", pd=pd.name)
 
     def make_srq(self, pd):
         srq = Srq(self.name("srq"), pd.node, pd=pd,
                   max_wr=self.random.choice((64, 256)),
                   max_sge=self.random.choice((1, 2, 4)))
-        self.call("ibv_create_srq", srq.name, pd=pd.name, wr=srq.max_wr,
+        domain = self.domain(pd)
+        self.call("ibv_create_srq", srq.name, pd=domain.name, wr=srq.max_wr,
                   sge=srq.max_sge)
-        return self.keep(srq, pd)
+        return self.keep(srq, pd, domain)
 
     def open_xrcd(self, xrcd, oflag, broken=None):
         self.call("ibv_open_xrcd", xrcd.name, broken=broken, dev=xrcd.node,
@@ -211,9 +260,10 @@ class Objects(Program):
         srq = Srq(self.name("srq"), node, pd=pd, xrcd=xrcd, cq=cq,
                   max_wr=self.random.choice((64, 256)),
                   max_sge=self.random.choice((1, 2, 4)))
-        self.call("ibv_create_srq_ex", srq.name, pd=pd.name, wr=srq.max_wr,
-                  sge=srq.max_sge, xrcd=xrcd.name, cq=cq.name)
-        return self.keep(srq, pd, xrcd, cq)
+        domain = self.domain(pd)
+        self.call("ibv_create_srq_ex", srq.name, pd=domain.name,
+                  wr=srq.max_wr, sge=srq.max_sge, xrcd=xrcd.name, cq=cq.name)
+        return self.keep(srq, pd, domain, xrcd, cq)
 
     def get_srq_num(self):
         srq = self.any("srq")
@@ -280,13 +330,14 @@ class Objects(Program):
                       (windows or op.data not in ("bind", "none")))
         qp = Qp(self.name("qp"), node, type=qp_type, pd=pd, scq=scq, rcq=rcq,
                 srq=srq, caps=caps, sig_all=self.chance(0.3), ops=ops)
-        self.create_qp(qp)
+        domain = self.domain(pd)
+        self.create_qp(qp, domain)
         if qp_type == verbs.UD:
             qp.qkey = self.random.getrandbits(31)
-        return self.keep(qp, pd, scq, None if xrc else rcq, srq)
+        return self.keep(qp, pd, domain, scq, None if xrc else rcq, srq)
 
-    def create_qp(self, qp, broken=None):
-        self.call("ibv_create_qp_ex", qp.name, broken=broken, pd=qp.pd.name,
+    def create_qp(self, qp, domain, broken=None):
+        self.call("ibv_create_qp_ex", qp.name, broken=broken, pd=domain.name,
                   scq=qp.scq.name,
                   rcq=None if qp.type == verbs.XRC_SEND else qp.rcq.name,
                   srq=qp.srq.name if qp.srq else None,
@@ -303,11 +354,12 @@ class Objects(Program):
         if cq:
             self.create_qp(Qp(self.name("qp"), pd.node, type=qp_type, pd=pd,
                               scq=cq, rcq=cq, caps={"swr": 1},
-                              ops=op.send_ops), "send_ops")
+                              ops=op.send_ops), self.domain(pd), "send_ops")
 
     def make_ah(self, qp):
         ah = Ah(self.name("ah"), qp.node, pd=qp.pd, to=qp.peer.node)
-        self.call("ibv_create_ah", ah.name, pd=qp.pd.name, to=ah.to)
+        self.call("ibv_create_ah", ah.name, pd=self.loose_domain(qp.pd).name,
+                  to=ah.to)
         self.keep(ah, qp.pd)
         ah.users += 1
         qp.uses.append(ah)
@@ -322,6 +374,8 @@ class Objects(Program):
         if not thing.users and kind in FEW and len(self.things[kind]) <= 4:
             return
         if kind == "ah" and thing.users:
+            return
+        if kind == "parent" and thing.loose:
             return
         self.destroy_thing(thing)
 

@@ -14,8 +14,11 @@ static int create_cq(const struct line *line, struct object *obj)
 		.cq_context = obj,
 		.comp_vector = number(line, "vector", 0),
 		.wc_flags = number(line, "wc_flags", 0),
+		.parent_domain = maybe(line, KIND_PD, "pd"),
 	};
 
+	if (attr.parent_domain)
+		attr.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD;
 	errno = 0;
 	obj->wc_flags = attr.wc_flags;
 	obj->ex = arg(line, "wc_flags");

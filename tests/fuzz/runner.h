@@ -43,6 +43,8 @@ enum kind {
 	KIND_AH,
 	KIND_XRCD,
 	KIND_CHANNEL,
+	KIND_TD,
+	KIND_DM,
 	NUM_KINDS,
 };
 
@@ -59,6 +61,7 @@ enum kind {
  * @ex: CQ: made by ibv_create_cq_ex(). QP: has the ibv_wr_*() functions
  * @wc_flags: CQ: what can be read of completions
  * @ticks, @ns: CQ: time of the last completion
+ * @allocated: PD: what is left of its own allocator's memory
  */
 struct object {
 	void *ptr;
@@ -73,6 +76,7 @@ struct object {
 	uint64_t wc_flags;
 	uint64_t ticks;
 	uint64_t ns;
+	unsigned int allocated;
 };
 
 /**
@@ -119,6 +123,9 @@ bool wait_for(int fd);
 bool objects_call(const struct line *line);
 bool queue_call(const struct line *line);
 bool event_call(const struct line *line);
+bool domain_call(const struct line *line);
+bool device_memory_call(const struct line *line);
+bool multicast_call(const struct line *line);
 bool region_call(const struct line *line);
 bool window_call(const struct line *line);
 bool modify_call(const struct line *line);
@@ -143,6 +150,9 @@ struct request {
 	bool srqn;
 };
 
+union ibv_gid group(const struct line *line);
+uint32_t crc32(const uint8_t *data, size_t len);
+void pattern(uint8_t *mem, size_t len, unsigned int seed);
 uint32_t room(const struct line *line, bool send);
 unsigned int request_count(const struct line *line, bool send);
 void request_parse(const struct line *line, char *text, struct request *req);

@@ -355,8 +355,55 @@ VERBS = (
     Verb("ibv_alloc_pd", "alloc_pd", "ibv_alloc_pd(3)",
          "makes a protection domain", makes="pd"),
     Verb("ibv_dealloc_pd", "destroy", "ibv_alloc_pd(3)",
-         "destroys a protection domain", destroys="pd",
+         "destroys a protection domain or a parent domain", destroys="pd",
          rules=unused("protection domain", "ibv_alloc_pd(3)")),
+    Verb("ibv_alloc_td", "alloc_td", "ibv_alloc_td(3)",
+         "makes a thread domain: what is made in it needs no locks",
+         makes="td", rules=(
+             Rule("comp_mask", "comp_mask is 0", "ibv_alloc_td(3)",
+                  EOPNOTSUPP),)),
+    Verb("ibv_dealloc_td", "destroy", "ibv_alloc_td(3)",
+         "destroys a thread domain", destroys="td",
+         rules=unused("thread domain", "ibv_alloc_td(3)")),
+    Verb("ibv_alloc_parent_domain", "alloc_parent_domain",
+         "ibv_alloc_parent_domain(3)",
+         "makes a protection domain with a thread domain and an allocator",
+         makes="parent", uses=("pd", "td"), rules=(
+             Rule("pd", "there is a protection domain",
+                  "ibv_alloc_parent_domain(3): ARGUMENTS", EINVAL),
+             Rule("allocators", "both alloc and free are there, or neither",
+                  "ibv_alloc_parent_domain(3): ARGUMENTS", EINVAL),
+             Rule("comp_mask", "comp_mask has only flags that there are",
+                  "ibv_alloc_parent_domain(3)", EOPNOTSUPP),)),
+    Verb("ibv_alloc_dm", "alloc_dm", "ibv_alloc_dm(3)",
+         "takes memory of the device", makes="dm", rules=(
+             Rule("length", "length is at least 1",
+                  "ibv_alloc_dm(3)", EINVAL),
+             Rule("room", "length is at most max_dm_size",
+                  "ibv_alloc_dm(3): NOTES", ENOMEM),
+             Rule("align", "log_align_req is less than 64",
+                  "ibv_alloc_dm(3)", EINVAL),)),
+    Verb("ibv_free_dm", "destroy", "ibv_alloc_dm(3)",
+         "gives memory of the device back", destroys="dm",
+         rules=unused("memory", "ibv_alloc_dm(3): NOTES")),
+    Verb("ibv_memcpy_to_dm", "memcpy_to_dm", "ibv_alloc_dm(3)",
+         "copies bytes to memory of the device", uses=("dm",), rules=(
+             Rule("range", "the bytes are within the memory",
+                  "ibv_alloc_dm(3)", EINVAL),)),
+    Verb("ibv_memcpy_from_dm", "memcpy_from_dm", "ibv_alloc_dm(3)",
+         "copies bytes from memory of the device", uses=("dm",), rules=(
+             Rule("range", "the bytes are within the memory",
+                  "ibv_alloc_dm(3)", EINVAL),)),
+    Verb("ibv_reg_dm_mr", "reg_dm_mr", "ibv_alloc_dm(3)",
+         "lets requests use memory of the device", makes="mr",
+         uses=("pd", "dm"), rules=(
+             Rule("zero_based", "access has IBV_ACCESS_ZERO_BASED",
+                  "ibv_alloc_dm(3): Device memory registration", EINVAL),
+             Rule("range", "the bytes are within the memory",
+                  "ibv_alloc_dm(3)", EINVAL),
+             Rule("remote_needs_local",
+                  "REMOTE_WRITE and REMOTE_ATOMIC only with LOCAL_WRITE",
+                  "ibv_reg_mr(3)", EINVAL),)),
     Verb("ibv_reg_mr", "reg_mr", "ibv_reg_mr(3)",
          "lets the device use memory", makes="mr", uses=("pd",), rules=(
              Rule("remote_needs_local",
@@ -412,7 +459,9 @@ VERBS = (
              CQE, VECTOR,
              Rule("wc_flags", "wc_flags has only flags that there are",
                   "ibv_create_cq_ex(3): enum ibv_create_cq_wc_flags",
-                  EOPNOTSUPP),)),
+                  EOPNOTSUPP),
+             Rule("parent_domain", "parent_domain is a parent domain",
+                  "ibv_create_cq_ex(3)", EINVAL),)),
     Verb("ibv_destroy_cq", "destroy", "ibv_create_cq(3)",
          "destroys a completion queue", destroys="cq",
          rules=unused("completion queue", "ibv_create_cq(3)")),
@@ -498,6 +547,19 @@ VERBS = (
          "makes an address handle", makes="ah", uses=("pd",)),
     Verb("ibv_destroy_ah", "destroy", "ibv_create_ah(3)",
          "destroys an address handle", destroys="ah"),
+    Verb("ibv_attach_mcast", "attach_mcast", "ibv_attach_mcast(3)",
+         "has a queue pair receive what is sent to a group; once or several "
+         "times is the same", uses=("qp",), rules=(
+             Rule("qp_type", "the queue pair is of type UD",
+                  "ibv_attach_mcast(3): NOTES", EINVAL),
+             Rule("group", "gid is that of a group", "ibv_attach_mcast(3)",
+                  EINVAL),)),
+    Verb("ibv_detach_mcast", "detach_mcast", "ibv_attach_mcast(3)",
+         "ends that", uses=("qp",), rules=(
+             Rule("qp_type", "the queue pair is of type UD",
+                  "ibv_attach_mcast(3): NOTES", EINVAL),
+             Rule("attached", "the queue pair is attached to the group",
+                  "IBTA, Detach QP from Multicast Group", EINVAL),)),
     Verb("ibv_post_send", "post_send", "ibv_post_send(3)",
          "posts a list of send requests", uses=("qp",),
          rules=POSTING + BINDING_TYPE_2 + EXECUTION),
@@ -527,3 +589,4 @@ VERBS = (
 
 NAMED = {verb.name: verb for verb in VERBS}
 DESTROYS = {verb.destroys: verb.name for verb in VERBS if verb.destroys}
+DESTROYS["parent"] = "ibv_dealloc_pd"

@@ -26,7 +26,9 @@ class Windows(States):
 
     def make_mw(self, pd, kind):
         mw = Mw(self.name("mw"), pd.node, pd=pd, type=kind)
-        self.call("ibv_alloc_mw", mw.name, pd=pd.name, type=kind)
+        # To ibv_bind_mw() of libibverbs a parent domain is another domain
+        domain = pd if kind == 1 else self.loose_domain(pd)
+        self.call("ibv_alloc_mw", mw.name, pd=domain.name, type=kind)
         return self.keep(mw, pd)
 
     def refused_mw(self):

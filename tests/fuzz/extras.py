@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Device memory and multicast groups."""
+
+import verbs
+from limits import Limits
+from model import SINK, Dm, Mr, Request
+from posting import Need
+
+PAGE = 4096
+TO_ALL = 0xffffff  # number of queue pair that datagrams to a group have
+RIGHTS = verbs.access("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ",
+                      "REMOTE_ATOMIC", "ZERO_BASED")
+WRITING = verbs.access("REMOTE_WRITE", "ZERO_BASED")
+
+
+class Extras(Limits):
+    """Uses what not all devices have."""
+
+    def make_dm(self, node=None):
+        node = self.random.randrange(2) if node is None else node
+        dm = Dm(self.name("dm"), node,
+                len=self.random.choice((4, 64, 100, PAGE, 3 * PAGE)))
+        broken = self.random.choice((None, "length", "room", "align"))
+        if broken:
+            self.call("ibv_alloc_dm", dm.name, broken=broken, dev=node,
+                      len={"length": 0, "room": 1 << 40}.get(broken, dm.len),
+                      align=64 if broken == "align" else 0)
+        self.call("ibv_alloc_dm", dm.name, dev=node, len=dm.len,
+                  align=self.random.choice((0, 3, 6, 12)))
+        self.model.memory[dm] = bytearray(dm.len)
+        self.write_dm(dm, 0, dm.len & ~3)
+        return self.keep(dm)
+
+    def write_dm(self, dm, at, length):
+        seed = self.random.randrange(1024)
+        self.call("ibv_memcpy_to_dm", dm.name, at=at, len=length, seed=seed)
+        self.model.fill(dm, at, length, seed)
+
+    def compare_dm(self, dm):
+        length = dm.len & ~3
+        self.call("ibv_memcpy_from_dm", dm.name, at=0, len=length,
+                  crc=hex(self.model.crc(dm, 0, length)))
+
+    def copy_dm(self):
+        """Copy to memory of the device and back, or beyond it"""
+        dm = self.any("dm") or self.make_dm()
+        at = self.random.randrange(0, dm.len, 4)
+        self.write_dm(dm, at, self.random.randrange(0, dm.len - at + 1, 4))
+        self.compare_dm(dm)
+        beyond = {"at": at, "len": (dm.len - at & ~3) + 4}
+        if self.chance(0.5):
+            beyond["at"] = (1 << 64) - 4
+        verb = self.random.choice(("ibv_memcpy_to_dm", "ibv_memcpy_from_dm"))
+        self.call(verb, dm.name, broken="range", **beyond)
+
+    def reg_dm(self, pd):
+        """A region of memory of the device"""
+        dm = self.any("dm", node=pd.node) or self.make_dm(pd.node)
+        at = self.random.randrange(0, dm.len, 4)
+        mr = Mr(self.name("mr"), pd.node, pd=pd, dm=dm, at=at,
+                len=self.random.randint(1, dm.len - at), access=RIGHTS)
+        broken = self.random.choice((None, "zero_based", "range",
+                                     "remote_needs_local"))
+        access = {"zero_based": 1, "remote_needs_local": WRITING}
+        if broken:
+            self.call("ibv_reg_dm_mr", mr.name, broken=broken, pd=pd.name,
+                      dm=dm.name, at=at,
+                      len=dm.len - at + (broken == "range"),
+                      access=access.get(broken, RIGHTS))
+        self.call("ibv_reg_dm_mr", mr.name, pd=pd.name, dm=dm.name, at=at,
+                  len=mr.len, access=RIGHTS)
+        # Until the end of the step
+        dm.users += 1
+        pd.users += 1
+        return mr
+
+    def use_dm(self, qp):
+        """Requests for memory of the other device"""
+        if qp.type != verbs.RC or qp.peer.state != "RTS":
+            return
+        mr = self.reg_dm(qp.peer.pd)
+        for name in ("RDMA_WRITE", "RDMA_READ", "ATOMIC_FETCH_AND_ADD"):
+            self.request_dm(qp, mr, verbs.OPERATION[name])
+            self.settle()
+            self.compare_dm(mr.dm)
+        self.destroy_thing(mr.dm)
+        self.call("ibv_dereg_mr", mr.name)
+        mr.dm.users -= 1
+        mr.pd.users -= 1
+
+    def request_dm(self, qp, mr, op):
+        at, length = mr.at, self.random.randint(0, mr.len)
+        if op.data == "fetch":
+            length = 8
+            if mr.at & 7 or mr.len < length:
+                return
+        place = self.source(qp.pd, length) if op.data == "out" else \
+            self.range(qp.pd, SINK, length, "LOCAL_WRITE")
+        if not place:
+            return
+        request = Request(self.next_id(), op, verbs.FLAGS["SIGNALED"],
+                          [(*place, length)], remote=(mr, at),
+                          operands=(self.random.getrandbits(64), 0))
+        self.call("ibv_post_send", qp.name,
+                  self.word(self.fields(qp, request)))
+        self.model.send(qp, request)
+
+    def multicast(self, qp):
+        """A datagram to a group, and calls that are wrong"""
+        group = self.random.randrange(256)
+        if qp.type != verbs.UD:
+            self.call("ibv_attach_mcast", qp.name, broken="qp_type",
+                      group=group)
+            self.call("ibv_detach_mcast", qp.name, broken="qp_type",
+                      group=group)
+            return
+        peer = qp.peer
+        if peer.queue():
+            self.clear(qp)
+            return
+        if peer.state != "RTS":
+            return
+        self.call("ibv_attach_mcast", peer.name, broken="group", group=256)
+        self.call("ibv_detach_mcast", peer.name, broken="attached",
+                  group=group)
+        for _ in range(self.random.randint(1, 2)):
+            self.call("ibv_attach_mcast", peer.name, group=group)
+        self.send_to(qp, group)
+        self.call("ibv_detach_mcast", peer.name, group=group)
+
+    def send_to(self, qp, group):
+        length = self.random.randint(0, 1024)
+        place = self.source(qp.pd, length)
+        if not place or not self.post_receives(qp.peer, [Need(length)]):
+            return
+        ah = self.name("ah")
+        self.call("ibv_create_ah", ah, pd=qp.pd.name, group=group)
+        request = Request(self.next_id(), verbs.OPERATION["SEND"],
+                          verbs.FLAGS["SIGNALED"], [(*place, length)])
+        fields = self.fields(qp, request)
+        fields.update(ah=ah, qpn=TO_ALL)
+        self.call("ibv_post_send", qp.name, self.word(fields))
+        self.model.send(qp, request)
+        self.settle()
+        self.call("ibv_destroy_ah", ah)
