@@ -21,7 +21,7 @@
 #define DATA_AT 0x40000u
 
 /* Two connections from a to b, whose receivers share an SRQ with tags */
-struct tm {
+struct tag_fixture {
 	struct drv_pair p;
 	struct drv_cq *cq; /* the SRQ's */
 	struct drv_srq *srq;
@@ -29,11 +29,11 @@ struct tm {
 	struct drv_qp *to[2];
 };
 
-static struct tm make_tags(const struct drv_path *path, bool with_sq,
-			   uint32_t max_tags)
+static struct tag_fixture make_tags(const struct drv_path *path, bool with_sq,
+				    uint32_t max_tags)
 {
 	static const struct drv_qp_init init = { .type = MYNIC_QP_RC };
-	struct tm t = { .p = drv_pair_unconnected(&init) };
+	struct tag_fixture t = { .p = drv_pair_unconnected(&init) };
 	struct drv_qp_init at_a = {
 		.type = MYNIC_QP_RC,
 		.pdn = t.p.a.pdn,
@@ -59,17 +59,17 @@ static struct tm make_tags(const struct drv_path *path, bool with_sq,
 	return t;
 }
 
-static struct tm make(const struct drv_path *path, bool with_sq)
+static struct tag_fixture make(const struct drv_path *path, bool with_sq)
 {
 	return make_tags(path, with_sq, MAX_TAGS);
 }
 
-static struct tm make_tm(void)
+static struct tag_fixture make_tm(void)
 {
 	return make(&(struct drv_path){ 0 }, false);
 }
 
-static struct mynic_query_srq query(struct tm *t)
+static struct mynic_query_srq query(struct tag_fixture *t)
 {
 	struct mynic_admin_cmd cmd = {
 		.opcode = MYNIC_CMD_QUERY_SRQ,
@@ -82,8 +82,9 @@ static struct mynic_query_srq query(struct tm *t)
 }
 
 /* What the completion of operation @wr_id says */
-static void expect_op(struct tm *t, uint64_t wr_id, enum ibv_wc_opcode opcode,
-		      enum ibv_wc_status status, unsigned int flags)
+static void expect_op(struct tag_fixture *t, uint64_t wr_id,
+		      enum ibv_wc_opcode opcode, enum ibv_wc_status status,
+		      unsigned int flags)
 {
 	struct mynic_cqe cqe = drv_expect(t->cq, wr_id, status);
 
@@ -92,8 +93,8 @@ static void expect_op(struct tm *t, uint64_t wr_id, enum ibv_wc_opcode opcode,
 	CHECK_EQ(cqe.tag, 0);
 }
 
-static struct mynic_tag_wqe make_add(struct tm *t, unsigned int i, uint64_t tag,
-				     uint64_t mask, uint32_t len)
+static struct mynic_tag_wqe make_add(struct tag_fixture *t, unsigned int i,
+				     uint64_t tag, uint64_t mask, uint32_t len)
 {
 	return (struct mynic_tag_wqe){
 		.wr_id = 100 + i,
@@ -108,15 +109,15 @@ static struct mynic_tag_wqe make_add(struct tm *t, unsigned int i, uint64_t tag,
 }
 
 /* Tag @i, unsignaled */
-static void add(struct tm *t, unsigned int i, uint64_t tag, uint64_t mask,
-		uint32_t len)
+static void add(struct tag_fixture *t, unsigned int i, uint64_t tag,
+		uint64_t mask, uint32_t len)
 {
 	struct mynic_tag_wqe wqe = make_add(t, i, tag, mask, len);
 
 	drv_post_tag(t->srq, &wqe);
 }
 
-static void add_signaled(struct tm *t, unsigned int i, uint64_t tag,
+static void add_signaled(struct tag_fixture *t, unsigned int i, uint64_t tag,
 			 unsigned int flags)
 {
 	struct mynic_tag_wqe wqe = make_add(t, i, tag, ALL, 0x4000);
@@ -126,7 +127,8 @@ static void add_signaled(struct tm *t, unsigned int i, uint64_t tag,
 	expect_op(t, 100 + i, IBV_WC_TM_ADD, 0, flags);
 }
 
-static void del(struct tm *t, unsigned int i, enum ibv_wc_status status)
+static void del(struct tag_fixture *t, unsigned int i,
+		enum ibv_wc_status status)
 {
 	struct mynic_tag_wqe wqe = {
 		.wr_id = 300 + i,
@@ -138,7 +140,7 @@ static void del(struct tm *t, unsigned int i, enum ibv_wc_status status)
 	expect_op(t, 300 + i, IBV_WC_TM_DEL, status, 0);
 }
 
-static void sync_to(struct tm *t, uint32_t count, unsigned int flags)
+static void sync_to(struct tag_fixture *t, uint32_t count, unsigned int flags)
 {
 	struct mynic_tag_wqe wqe = {
 		.wr_id = 400,
@@ -151,7 +153,7 @@ static void sync_to(struct tm *t, uint32_t count, unsigned int flags)
 	expect_op(t, 400, IBV_WC_TM_SYNC, 0, flags);
 }
 
-static void post_recvs(struct tm *t, uint64_t first, unsigned int num)
+static void post_recvs(struct tag_fixture *t, uint64_t first, unsigned int num)
 {
 	for (unsigned int i = 0; i < num; i++) {
 		struct mynic_sge sge =
@@ -162,7 +164,7 @@ static void post_recvs(struct tm *t, uint64_t first, unsigned int num)
 }
 
 /* A message with a header of @hdr_len bytes, and then data; @len in all */
-static void post_raw(struct tm *t, unsigned int which, const void *hdr,
+static void post_raw(struct tag_fixture *t, unsigned int which, const void *hdr,
 		     size_t hdr_len, uint32_t len)
 {
 	struct drv_wr wr = {
@@ -188,7 +190,7 @@ static struct ibv_tmh make_header(enum ibv_tmh_op op, uint64_t tag)
 	};
 }
 
-static void send_eager(struct tm *t, unsigned int which, uint64_t tag,
+static void send_eager(struct tag_fixture *t, unsigned int which, uint64_t tag,
 		       uint32_t len)
 {
 	struct ibv_tmh tmh = make_header(IBV_TMH_EAGER, tag);
@@ -197,7 +199,7 @@ static void send_eager(struct tm *t, unsigned int which, uint64_t tag,
 	drv_expect(t->p.a.cq, 500, IBV_WC_SUCCESS);
 }
 
-static struct mynic_cqe expect_recv(struct tm *t, uint64_t wr_id,
+static struct mynic_cqe expect_recv(struct tag_fixture *t, uint64_t wr_id,
 				    enum ibv_wc_opcode opcode,
 				    unsigned int flags, uint32_t len)
 {
@@ -213,7 +215,7 @@ static struct mynic_cqe expect_recv(struct tm *t, uint64_t wr_id,
 	return cqe;
 }
 
-static void expect_match(struct tm *t, unsigned int i, uint64_t tag,
+static void expect_match(struct tag_fixture *t, unsigned int i, uint64_t tag,
 			 unsigned int flags, uint32_t len)
 {
 	struct mynic_cqe cqe =
@@ -224,14 +226,14 @@ static void expect_match(struct tm *t, unsigned int i, uint64_t tag,
 }
 
 /* @len bytes of the message that was sent last have arrived for tag @i */
-static void expect_eager(struct tm *t, unsigned int i, uint64_t tag,
+static void expect_eager(struct tag_fixture *t, unsigned int i, uint64_t tag,
 			 uint32_t len)
 {
 	expect_match(t, i, tag, MATCH | VALID, len);
 	CHECK_MEM(t->p.b.mr->ptr + TAG_AT(i), t->p.a.mr->ptr + HDR, len);
 }
 
-static void expect_whole(struct tm *t, uint64_t wr_id,
+static void expect_whole(struct tag_fixture *t, uint64_t wr_id,
 			 enum ibv_wc_opcode opcode, uint32_t len)
 {
 	expect_recv(t, wr_id, opcode, 0, len);
@@ -240,7 +242,7 @@ static void expect_whole(struct tm *t, uint64_t wr_id,
 
 TEST(tm_create)
 {
-	struct tm t = make_tm();
+	struct tag_fixture t = make_tm();
 	struct drv *d = t.p.b.d;
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_CREATE_SRQ };
 	struct drv_qp_init init = {
@@ -304,7 +306,7 @@ TEST(tm_create)
 
 TEST(tm_eager_first_match)
 {
-	struct tm t = make_tm();
+	struct tag_fixture t = make_tm();
 
 	add_signaled(&t, 0, 7, 0);
 	add(&t, 1, 5, ALL, 0x4000);
@@ -335,7 +337,8 @@ TEST(tm_eager_first_match)
 
 TEST(tm_eager_several_packets)
 {
-	struct tm t = make(&(struct drv_path){ .mtu = IBV_MTU_256 }, false);
+	struct tag_fixture t =
+		make(&(struct drv_path){ .mtu = IBV_MTU_256 }, false);
 	struct ibv_tmh tmh = make_header(IBV_TMH_EAGER, 9);
 	struct drv_wr wr = {
 		.wr_id = 500,
@@ -373,7 +376,7 @@ TEST(tm_no_tag)
 {
 	static const uint8_t ops[] = { IBV_TMH_NO_TAG, IBV_TMH_FIN, 4, 0x7f,
 				       0xff };
-	struct tm t = make_tm();
+	struct tag_fixture t = make_tm();
 	struct ibv_tmh tmh;
 
 	add(&t, 0, 0, 0, 0x4000);
@@ -405,7 +408,7 @@ TEST(tm_no_tag)
 
 TEST(tm_unexpected_until_synchronized)
 {
-	struct tm t = make_tm();
+	struct tag_fixture t = make_tm();
 
 	post_recvs(&t, 0, 8);
 	add_signaled(&t, 0, 1, 0);
@@ -460,7 +463,7 @@ static enum sim_verdict drop_opcode(struct sim *sim, struct sim_nic *from,
 		       SIM_PASS;
 }
 
-static void drop(struct tm *t, const uint8_t *opcode)
+static void drop(struct tag_fixture *t, const uint8_t *opcode)
 {
 	t->p.sim->filter = opcode ? drop_opcode : NULL;
 	t->p.sim->filter_arg = (void *)opcode;
@@ -469,7 +472,8 @@ static void drop(struct tm *t, const uint8_t *opcode)
 /* The completion has not been written, but the message is under way */
 TEST(tm_unexpected_from_its_first_packet)
 {
-	struct tm t = make(&(struct drv_path){ .mtu = IBV_MTU_256 }, false);
+	struct tag_fixture t =
+		make(&(struct drv_path){ .mtu = IBV_MTU_256 }, false);
 	struct ibv_tmh tmh = make_header(IBV_TMH_EAGER, 6);
 	static const uint8_t last = BTH_RC_SEND_LAST;
 
@@ -489,7 +493,7 @@ TEST(tm_unexpected_from_its_first_packet)
 
 TEST(tm_delete)
 {
-	struct tm t = make_tm();
+	struct tag_fixture t = make_tm();
 
 	add(&t, 0, 1, ALL, 64);
 	add(&t, 1, 1, ALL, 64);
@@ -509,7 +513,7 @@ TEST(tm_delete)
 
 TEST(tm_list_is_full)
 {
-	struct tm t = make_tm();
+	struct tag_fixture t = make_tm();
 
 	for (unsigned int i = 0; i < MAX_TAGS; i++)
 		add(&t, i, i, ALL, 0x100);
@@ -525,7 +529,7 @@ TEST(tm_list_is_full)
 
 TEST(tm_bad_operations)
 {
-	struct tm t = make_tm();
+	struct tag_fixture t = make_tm();
 	struct mynic_tag_wqe wqe = make_add(&t, 0, 1, ALL, 64);
 	struct mynic_eqe eqe;
 
@@ -561,7 +565,8 @@ TEST(tm_bad_operations)
 
 TEST(tm_buffer_too_small)
 {
-	struct tm t = make(&(struct drv_path){ .mtu = IBV_MTU_256 }, false);
+	struct tag_fixture t =
+		make(&(struct drv_path){ .mtu = IBV_MTU_256 }, false);
 	struct ibv_tmh tmh = make_header(IBV_TMH_EAGER, 1);
 
 	add(&t, 0, 1, ALL, 64);
@@ -583,7 +588,7 @@ TEST(tm_buffer_too_small)
 
 TEST(tm_bad_buffer)
 {
-	struct tm t = make_tm();
+	struct tag_fixture t = make_tm();
 	struct mynic_tag_wqe wqe = make_add(&t, 0, 1, ALL, 64);
 	struct ibv_tmh tmh = make_header(IBV_TMH_EAGER, 1);
 
@@ -596,7 +601,7 @@ TEST(tm_bad_buffer)
 }
 
 /* A rendezvous request for @len bytes at DATA_AT, itself of @total bytes */
-static void send_rndv(struct tm *t, unsigned int which, uint64_t tag,
+static void send_rndv(struct tag_fixture *t, unsigned int which, uint64_t tag,
 		      uint32_t len, uint32_t total, uint32_t rkey)
 {
 	struct {
@@ -614,14 +619,14 @@ static void send_rndv(struct tm *t, unsigned int which, uint64_t tag,
 	post_raw(t, which, &hdr, sizeof(hdr), total);
 }
 
-static void post_fin_recv(struct tm *t, unsigned int which)
+static void post_fin_recv(struct tag_fixture *t, unsigned int which)
 {
 	struct mynic_sge sge = drv_sge(t->p.a.mr, 0x20000, 64);
 
 	drv_post_recv(t->from[which], 600 + which, &sge, 1);
 }
 
-static void expect_fin(struct tm *t, unsigned int which)
+static void expect_fin(struct tag_fixture *t, unsigned int which)
 {
 	struct mynic_cqe cqe =
 		drv_expect(t->p.a.recv_cq, 600 + which, IBV_WC_SUCCESS);
@@ -634,7 +639,7 @@ static void expect_fin(struct tm *t, unsigned int which)
 	CHECK_MEM(&tmh->app_ctx, t->p.a.mr->ptr + 4, RNDV_HDR - 4);
 }
 
-static void do_rndv(struct tm *t, unsigned int which, unsigned int i,
+static void do_rndv(struct tag_fixture *t, unsigned int which, unsigned int i,
 		    uint32_t len, uint32_t total)
 {
 	add(t, i, 10 + i, ALL, 0x4000);
@@ -650,7 +655,8 @@ static void do_rndv(struct tm *t, unsigned int which, unsigned int i,
 
 TEST(tm_rendezvous)
 {
-	struct tm t = make(&(struct drv_path){ .mtu = IBV_MTU_256 }, false);
+	struct tag_fixture t =
+		make(&(struct drv_path){ .mtu = IBV_MTU_256 }, false);
 
 	for (unsigned int i = 0; i < 40; i++)
 		do_rndv(&t, i & 1, i % 8, 1 + 400 * i, RNDV_HDR + 5 * i);
@@ -664,10 +670,10 @@ TEST(tm_rendezvous)
 
 TEST(tm_rendezvous_with_loss)
 {
-	struct tm t = make(&(struct drv_path){ .mtu = IBV_MTU_256,
-					       .timeout = 8,
-					       .max_rd_atomic = 1 },
-			   false);
+	struct tag_fixture t = make(&(struct drv_path){ .mtu = IBV_MTU_256,
+							.timeout = 8,
+							.max_rd_atomic = 1 },
+				    false);
 
 	t.p.sim->drop = 50;
 	t.p.sim->duplicate = 30;
@@ -681,7 +687,7 @@ TEST(tm_rendezvous_with_loss)
 /* All at once: each in turn, on both connections */
 TEST(tm_rendezvous_queue)
 {
-	struct tm t = make_tm();
+	struct tag_fixture t = make_tm();
 
 	drv_fill(t.p.a.mr->ptr + DATA_AT, 0x4000, 1);
 	for (unsigned int i = 0; i < 8; i++) {
@@ -705,7 +711,8 @@ TEST(tm_rendezvous_queue)
 			  0x4000);
 }
 
-static void expect_incomplete(struct tm *t, unsigned int i, uint32_t len)
+static void expect_incomplete(struct tag_fixture *t, unsigned int i,
+			      uint32_t len)
 {
 	struct mynic_cqe cqe =
 		drv_expect(t->cq, 200 + i, IBV_WC_TM_RNDV_INCOMPLETE);
@@ -719,7 +726,7 @@ static void expect_incomplete(struct tm *t, unsigned int i, uint32_t len)
 
 TEST(tm_rendezvous_is_left_to_software)
 {
-	struct tm t = make_tm();
+	struct tag_fixture t = make_tm();
 
 	/* too much for the buffer; the request is more than fits, too */
 	add(&t, 0, 10, ALL, 100);
@@ -756,7 +763,8 @@ enum fin_ends { FIN_IS_TAKEN, FIN_IN_ERROR, FIN_IN_RESET, FIN_DESTROYED };
 /* With one tag there may be one FIN, whichever QP of the SRQ sends it */
 static void too_many_fins(enum fin_ends end)
 {
-	struct tm t = make_tags(&(struct drv_path){ .rnr_retry = 7 }, false, 1);
+	struct tag_fixture t =
+		make_tags(&(struct drv_path){ .rnr_retry = 7 }, false, 1);
 	struct mynic_admin_cmd cmd = {
 		.opcode = MYNIC_CMD_DESTROY_QP,
 		.number = t.to[0]->number,
@@ -808,10 +816,10 @@ TEST(tm_rendezvous_too_many_fins)
 #define MANY_LEN 512u
 
 /* MANY of them, all of whose READs get lost */
-static struct tm many_rndv(void)
+static struct tag_fixture many_rndv(void)
 {
 	static const uint8_t read = BTH_RC_READ_REQUEST;
-	struct tm t =
+	struct tag_fixture t =
 		make_tags(&(struct drv_path){ .timeout = 12 }, false, MANY);
 
 	drop(&t, &read);
@@ -831,7 +839,7 @@ static struct tm many_rndv(void)
 
 TEST(tm_rendezvous_many)
 {
-	struct tm t = many_rndv();
+	struct tag_fixture t = many_rndv();
 
 	drv_fill(t.p.a.mr->ptr + DATA_AT, MANY_LEN, 1);
 	drop(&t, NULL);
@@ -849,7 +857,7 @@ TEST(tm_rendezvous_many)
 
 TEST(tm_rendezvous_many_in_error)
 {
-	struct tm t = many_rndv();
+	struct tag_fixture t = many_rndv();
 
 	CHECK_EQ(drv_set_state(t.to[0], IBV_QPS_ERR), MYNIC_AQ_OK);
 	for (unsigned int i = 0; i < MANY; i++) {
@@ -875,7 +883,7 @@ TEST(tm_rendezvous_many_in_error)
 
 TEST(tm_rendezvous_unexpected)
 {
-	struct tm t = make_tm();
+	struct tag_fixture t = make_tm();
 
 	post_recvs(&t, 0, 1);
 	send_rndv(&t, 0, 10, 1000, 200, t.p.a.mr->key);
@@ -887,7 +895,7 @@ TEST(tm_rendezvous_unexpected)
 TEST(tm_rendezvous_bad_key)
 {
 	static const uint8_t read = BTH_RC_READ_REQUEST;
-	struct tm t = make_tm();
+	struct tag_fixture t = make_tm();
 
 	for (unsigned int i = 0; i < 3; i++)
 		add(&t, i, 10 + i, ALL, 0x4000);
@@ -910,7 +918,8 @@ TEST(tm_rendezvous_bad_key)
 /* No receive request for the FIN: the data has arrived, the connection goes */
 TEST(tm_rendezvous_without_fin)
 {
-	struct tm t = make(&(struct drv_path){ .rnr_retry = 1 }, false);
+	struct tag_fixture t =
+		make(&(struct drv_path){ .rnr_retry = 1 }, false);
 
 	add(&t, 0, 10, ALL, 0x4000);
 	add(&t, 1, 11, ALL, 0x4000);
@@ -936,7 +945,8 @@ TEST(tm_rendezvous_without_fin)
 static void interrupt(int state, bool fin)
 {
 	static const uint8_t response = BTH_RC_READ_RESPONSE_LAST;
-	struct tm t = make(&(struct drv_path){ .mtu = IBV_MTU_256 }, false);
+	struct tag_fixture t =
+		make(&(struct drv_path){ .mtu = IBV_MTU_256 }, false);
 	struct mynic_admin_cmd cmd = {
 		.opcode = MYNIC_CMD_DESTROY_QP,
 		.number = t.to[0]->number,
@@ -988,12 +998,12 @@ TEST(tm_rendezvous_destroyed)
 	interrupt(-1, true);
 }
 
-static uint64_t below(struct tm *t, uint64_t n)
+static uint64_t below(struct tag_fixture *t, uint64_t n)
 {
 	return sim_random(t->p.sim, n);
 }
 
-static struct mynic_tag_wqe random_wqe(struct tm *t)
+static struct mynic_tag_wqe random_wqe(struct tag_fixture *t)
 {
 	static const uint64_t masks[] = { 0, 1, 3, ALL };
 	uint32_t len = below(t, 8) ? below(t, 0x4000) : below(t, UINT32_MAX);
@@ -1013,7 +1023,7 @@ static struct mynic_tag_wqe random_wqe(struct tm *t)
 	};
 }
 
-static void send_random(struct tm *t)
+static void send_random(struct tag_fixture *t)
 {
 	struct {
 		struct ibv_tmh tmh;
@@ -1047,7 +1057,7 @@ TEST(tm_garbage)
 	static const struct drv_path path = {
 		.mtu = IBV_MTU_256, .timeout = 5, .retry_cnt = 2, .rnr_retry = 1
 	};
-	struct tm t = make(&path, false);
+	struct tag_fixture t = make(&path, false);
 	uint32_t adds = 0, times = 0;
 	struct mynic_tag_wqe wqe;
 
@@ -1091,7 +1101,7 @@ TEST(tm_garbage)
 /* The CQ is the SRQ's: with it go the SRQ and its QPs, and nothing else */
 TEST(tm_cq_overrun)
 {
-	struct tm t = make_tm();
+	struct tag_fixture t = make_tm();
 	struct mynic_tag_wqe wqe = {
 		.ctrl = IBV_WR_TAG_SYNC | SIGNALED << MYNIC_TAG_FLAGS_SHIFT,
 	};

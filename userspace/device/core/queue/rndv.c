@@ -35,7 +35,7 @@ void rndv_init(struct qp *qp)
 
 bool rndv_takes(const struct qp *qp, const struct tag *tag)
 {
-	const struct tm *tm = qp->srq->tm;
+	const struct tag_matching *tm = qp->srq->tm;
 	uint32_t len = be32toh(tag->header.len);
 
 	return qp->rndv.active && len <= tag->sge.length &&

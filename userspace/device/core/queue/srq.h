@@ -13,7 +13,7 @@
 struct cq;
 struct nic;
 struct pd;
-struct tm;
+struct tag_matching;
 struct xrcd;
 
 LIST_HEAD(qp_list, qp);
@@ -43,7 +43,7 @@ struct srq {
 	uint32_t number;
 	struct pd *pd;
 	struct xrcd *xrcd;
-	struct tm *tm;
+	struct tag_matching *tm;
 	TAILQ_ENTRY(srq) tag_link;
 	struct cq *cq;
 	LIST_ENTRY(srq) cq_link;

@@ -32,13 +32,14 @@ static_assert(sizeof(struct mynic_tag_wqe) == 1 << LOG_ENTRY_SIZE, "stride");
 static_assert(sizeof(struct tm_header) == TM_RNDV_HDR, "header");
 static_assert(offsetof(struct tm_header, va) == TM_EAGER_HDR, "header");
 
-static struct mynic_tag_dbrec *tm_tag_dbrec(struct nic *nic, struct tm *tm)
+static struct mynic_tag_dbrec *tm_tag_dbrec(struct nic *nic,
+					    struct tag_matching *tm)
 {
 	return buf_ptr(nic, &tm->buf, &tm->dbrec, tm->dbrec_offset,
 		       sizeof(struct mynic_tag_dbrec), true);
 }
 
-static int tm_init(struct nic *nic, struct tm *tm,
+static int tm_init(struct nic *nic, struct tag_matching *tm,
 		   const struct mynic_create_srq *cmd)
 {
 	int status;
@@ -60,22 +61,22 @@ static int tm_init(struct nic *nic, struct tm *tm,
  * Bytes to reserve. Each tag in the list or in use may have two rendezvous that
  * wait for their FINs. One of them waits already when the other is matched.
  */
-static size_t tm_tags_cost(const struct tm *tm)
+static size_t tm_tags_cost(const struct tag_matching *tm)
 {
 	return tm->max_tags * (3 * (sizeof(struct tag) + OVERHEAD) +
 			       sizeof(struct tag_name) + OVERHEAD);
 }
 
-static struct tag_names *tm_bucket_of(const struct nic *nic, struct tm *tm,
-				      uint32_t handle)
+static struct tag_names *tm_bucket_of(const struct nic *nic,
+				      struct tag_matching *tm, uint32_t handle)
 {
 	struct siphash_key secret = { nic->config.seed, TM_DOMAIN };
 
 	return &tm->names[siphash(&secret, handle) % TM_NAME_BUCKETS];
 }
 
-static struct tag_name *tm_find_name(const struct nic *nic, struct tm *tm,
-				     uint32_t handle)
+static struct tag_name *tm_find_name(const struct nic *nic,
+				     struct tag_matching *tm, uint32_t handle)
 {
 	struct tag_name *name;
 
@@ -86,8 +87,8 @@ static struct tag_name *tm_find_name(const struct nic *nic, struct tm *tm,
 }
 
 /* Returns false if there is no memory */
-static bool tm_give_name(const struct nic *nic, struct tm *tm, struct tag *tag,
-			 uint32_t handle)
+static bool tm_give_name(const struct nic *nic, struct tag_matching *tm,
+			 struct tag *tag, uint32_t handle)
 {
 	struct tag_name *name = tm_find_name(nic, tm, handle);
 
@@ -104,7 +105,7 @@ static bool tm_give_name(const struct nic *nic, struct tm *tm, struct tag *tag,
 	return true;
 }
 
-static void tm_remove_tag(struct tm *tm, struct tag *tag)
+static void tm_remove_tag(struct tag_matching *tm, struct tag *tag)
 {
 	struct tag_name *name = tag->name;
 
@@ -120,7 +121,7 @@ static void tm_remove_tag(struct tm *tm, struct tag *tag)
 int tm_create(struct nic *nic, struct srq *srq,
 	      const struct mynic_create_srq *cmd)
 {
-	struct tm *tm = mem_alloc(&nic->mem, sizeof(*tm));
+	struct tag_matching *tm = mem_alloc(&nic->mem, sizeof(*tm));
 	int status;
 
 	if (!tm)
@@ -175,7 +176,7 @@ void tm_destroy(struct nic *nic, struct srq *srq)
 	mem_free(&nic->mem, srq->tm);
 }
 
-void tm_query(const struct tm *tm, struct mynic_query_srq *result)
+void tm_query(const struct tag_matching *tm, struct mynic_query_srq *result)
 {
 	result->num_tags = htole32(tm->num_tags);
 	result->unexpected_cnt = htole32(tm->unexpected);
@@ -186,13 +187,13 @@ void tm_query(const struct tm *tm, struct mynic_query_srq *result)
  * Tags that were added while a message was unexpected cannot match until the
  * host has handled it
  */
-static void tm_open_tags(struct tm *tm)
+static void tm_open_tags(struct tag_matching *tm)
 {
 	if (tm->handled == tm->unexpected)
 		tm->open_order = tm->next_order;
 }
 
-static void tm_count_done(struct nic *nic, struct tm *tm)
+static void tm_count_done(struct nic *nic, struct tag_matching *tm)
 {
 	struct mynic_tag_dbrec *dbrec = tm_tag_dbrec(nic, tm);
 
@@ -217,7 +218,7 @@ static void tm_fetch(struct mynic_tag_wqe *dst, const struct mynic_tag_wqe *src)
 	__asm__ __volatile__("" : : : "memory");
 }
 
-static int tm_add(struct nic *nic, struct tm *tm,
+static int tm_add(struct nic *nic, struct tag_matching *tm,
 		  const struct mynic_tag_wqe *wqe)
 {
 	uint32_t num_sge = le32toh(wqe->num_sge);
@@ -319,7 +320,7 @@ static void tm_run_one(struct nic *nic, struct srq *srq,
 static bool tm_run(struct nic *nic, struct srq *srq, bool bounded)
 {
 	struct mynic_tag_dbrec *dbrec = tm_tag_dbrec(nic, srq->tm);
-	struct tm *tm = srq->tm;
+	struct tag_matching *tm = srq->tm;
 	uint32_t left;
 
 	if (srq->error)
@@ -397,7 +398,8 @@ static void tm_read_header(struct tm_match *match, const struct packet *pkt,
 		match->kind = TM_RNDV;
 }
 
-static struct tag *tm_find(struct nic *nic, const struct tm *tm, uint64_t value)
+static struct tag *tm_find(struct nic *nic, const struct tag_matching *tm,
+			   uint64_t value)
 {
 	unsigned int num = 0;
 	struct tag *tag;
@@ -439,7 +441,7 @@ bool tm_match(struct qp *qp, const struct packet *pkt,
 	      const struct opcode_info *info)
 {
 	struct tm_match *match = &qp->resp.match;
-	struct tm *tm = qp->srq->tm;
+	struct tag_matching *tm = qp->srq->tm;
 	struct tag *tag;
 
 	tm_run(qp->nic, qp->srq, false);

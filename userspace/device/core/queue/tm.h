@@ -57,7 +57,7 @@ TAILQ_HEAD(tag_queue, tag);
 
 /**
  * struct tag_name - a handle by which the host knows tags
- * @link: link in one of &tm.names
+ * @link: link in one of &tag_matching.names
  * @handle: the handle
  * @tags: tags with this handle, in the order in which they were added
  */
@@ -71,8 +71,8 @@ LIST_HEAD(tag_names, tag_name);
 
 /**
  * struct tag - a tag that was added
- * @link: link in &tm.tags, or after the match of a rendezvous in &rndv.tags
- * @name: its handle while it is in &tm.tags
+ * @link: link in &tag_matching.tags, or after the match of a rendezvous in &rndv.tags
+ * @name: its handle while it is in &tag_matching.tags
  * @name_link: link in &tag_name.tags
  * @order: its place in the order of all tags ever added
  * @wr_id: for the completions of the matching message
@@ -101,7 +101,7 @@ struct tag {
 #define TM_NAME_BUCKETS 256
 
 /**
- * struct tm - tag matching of an SRQ
+ * struct tag_matching - tag matching of an SRQ
  * @buf: host memory of the tag ring
  * @ring: the ring in @buf
  * @dbrec: translation of the doorbell record
@@ -121,7 +121,7 @@ struct tag {
  * @names: hash table of the handles of @tags
  * @scheduled: it is in &nic.tag_queue
  */
-struct tm {
+struct tag_matching {
 	struct buf buf;
 	struct ring ring;
 	struct buf_window dbrec;
@@ -198,7 +198,7 @@ bool tm_free_some(struct nic *nic, struct srq *srq);
 void tm_destroy(struct nic *nic, struct srq *srq);
 
 /* Fills in the fields of QUERY_SRQ that are about tags. */
-void tm_query(const struct tm *tm, struct mynic_query_srq *result);
+void tm_query(const struct tag_matching *tm, struct mynic_query_srq *result);
 
 /**
  * tm_doorbell() - note that there are operations in a tag ring
