@@ -45,7 +45,7 @@ static void mynic_clock_write(struct mynic_dev *mdev,
 	u32 mult, shift;
 
 	lockdep_assert_held(&mdev->clock.lock);
-	/* Kilohertz and nanoseconds in a millisecond */
+	/* From kilohertz to nanoseconds per millisecond */
 	clocks_calc_mult_shift(&mult, &shift, mdev->caps.clock_khz,
 			       NSEC_PER_MSEC, MYNIC_CLOCK_SPAN * MSEC_PER_SEC);
 
@@ -56,11 +56,11 @@ static void mynic_clock_write(struct mynic_dev *mdev,
 	WRITE_ONCE(info->cycles, now->cycles);
 	WRITE_ONCE(info->mult, mult);
 	WRITE_ONCE(info->shift, shift);
-	/* ... and everything new before it is even */
+	/* Readers must see every new value before @seq is even. */
 	smp_store_release(&info->seq, info->seq + 1);
 }
 
-/* Nobody waits for a lock while the device is asked, as it may not answer */
+/* The lock is not held while the device is asked, as it may not answer. */
 static int mynic_clock_update(struct mynic_dev *mdev)
 {
 	struct mynic_clock_info now;
@@ -73,21 +73,7 @@ static int mynic_clock_update(struct mynic_dev *mdev)
 	return 0;
 }
 
-static void mynic_clock_work(struct work_struct *work)
-{
-	struct mynic_dev *mdev = container_of(to_delayed_work(work),
-					      struct mynic_dev, clock.work);
-
-	/* If it is dead, those who have the page have nothing to convert */
-	if (mynic_clock_update(mdev))
-		return;
-	mutex_lock(&mdev->clock.lock);
-	if (mdev->clock.users)
-		schedule_delayed_work(&mdev->clock.work, MYNIC_CLOCK_PERIOD);
-	mutex_unlock(&mdev->clock.lock);
-}
-
-/* Whether somebody has it kept up to date */
+/* Return whether the page has users, so that it is kept up to date. */
 static bool mynic_clock_kept(struct mynic_dev *mdev)
 {
 	bool kept;
@@ -98,12 +84,20 @@ static bool mynic_clock_kept(struct mynic_dev *mdev)
 	return kept;
 }
 
-/**
- * mynic_clock_init() - make the clock page
- * @mdev: device
- *
- * Return: 0 or -ENOMEM.
- */
+static void mynic_clock_work(struct work_struct *work)
+{
+	struct mynic_dev *mdev = container_of(to_delayed_work(work),
+					      struct mynic_dev, clock.work);
+
+	/* Users of a dead device have no time stamps to convert. */
+	if (!mynic_clock_kept(mdev) || mynic_clock_update(mdev))
+		return;
+	mutex_lock(&mdev->clock.lock);
+	if (mdev->clock.users)
+		schedule_delayed_work(&mdev->clock.work, MYNIC_CLOCK_PERIOD);
+	mutex_unlock(&mdev->clock.lock);
+}
+
 int mynic_clock_init(struct mynic_dev *mdev)
 {
 	mutex_init(&mdev->clock.lock);
@@ -113,11 +107,17 @@ int mynic_clock_init(struct mynic_dev *mdev)
 }
 
 /*
- * There are no user contexts left. Processes that have mapped the page keep it.
+ * Stop asking the device for its time. There are no user contexts left, so
+ * nobody starts the work again.
  */
+void mynic_clock_stop(struct mynic_dev *mdev)
+{
+	cancel_delayed_work_sync(&mdev->clock.work);
+}
+
+/* Processes that have mapped the page keep it. */
 void mynic_clock_fini(struct mynic_dev *mdev)
 {
-	disable_delayed_work_sync(&mdev->clock.work);
 	if (mdev->clock.page)
 		put_page(mdev->clock.page);
 	mutex_destroy(&mdev->clock.lock);
@@ -155,8 +155,8 @@ void mynic_clock_close(struct mynic_ucontext *ucontext)
  * @ucontext: user context; from now on the page is kept up to date for it
  * @vma: where
  *
- * Only the first one waits for the device, and if that does not answer as long
- * as it takes to declare it dead.
+ * A caller waits for the device while the page has no user. That takes at most
+ * as long as to find that the device hangs.
  *
  * Return: 0, -EIO if the device does not tell its time, or an errno as of
  * mynic_page_mmap().

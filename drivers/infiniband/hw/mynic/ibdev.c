@@ -157,6 +157,7 @@ void mynic_ib_unregister(struct mynic_dev *mdev)
 	if (!strchr(name, '%'))
 		strscpy(mdev->ibdev_name, name);
 	ib_unregister_device(&mdev->ibdev->ibdev);
+	mynic_clock_stop(mdev);
 	mynic_dm_flush(mdev);
 	put_page(mdev->ibdev->gid_page);
 	ib_dealloc_device(&mdev->ibdev->ibdev);

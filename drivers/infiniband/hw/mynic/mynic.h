@@ -663,6 +663,7 @@ to_mucontext(struct ib_ucontext *ibucontext)
 }
 
 int mynic_clock_init(struct mynic_dev *mdev);
+void mynic_clock_stop(struct mynic_dev *mdev);
 void mynic_clock_fini(struct mynic_dev *mdev);
 int mynic_clock_open(struct mynic_ucontext *ucontext);
 void mynic_clock_close(struct mynic_ucontext *ucontext);
