@@ -142,9 +142,10 @@ static void mynic_quiesce(struct mynic_dev *mdev)
 {
 	mynic_recover_fini(mdev);
 	mynic_health_fini(mdev);
-	/* These may free memory that a dead device was told of. */
-	flush_workqueue(mdev->fault_wq);
 	pci_clear_master(mdev->pdev);
+	mynic_unpark(mdev);
+	/* Page faults under way may park memory. They may take long. */
+	flush_workqueue(mdev->fault_wq);
 	mynic_unpark(mdev);
 }
 

@@ -10,8 +10,9 @@
  * case.
  *
  * A page fault may take for ever, for example if a process has to provide the
- * page. So nobody waits for page faults under way. They hold references to what
- * they need, and their result is dropped if nobody needs it any more.
+ * page. So only unbinding the driver waits for page faults under way. They hold
+ * references to what they need, and their result is dropped if nobody needs it
+ * any more.
  *
  * A dead device cannot be told to forget pages, and keeps those it has until it
  * has been reset. Nobody else gets these pages, and the process that gives them
@@ -216,17 +217,27 @@ static bool mynic_odp_present(const struct mynic_odp_chunk *chunk,
 }
 
 /*
- * The device no longer accesses the page. Mark it dirty if the device may have
- * written to it.
+ * The device may have written to the page, which its owner still maps. An owner
+ * that has cleaned and unmapped a page does not expect it to become dirty.
  */
+static void mynic_odp_page_dirty(struct mynic_odp_chunk *chunk, unsigned int i)
+{
+	u64 entry = le64_to_cpu(chunk->list.va[i]);
+
+	if (!(entry & MYNIC_PAGE_WRITABLE))
+		return;
+	folio_mark_dirty(page_folio(chunk->pages[i]));
+	WRITE_ONCE(chunk->list.va[i],
+		   cpu_to_le64(entry & ~(u64)MYNIC_PAGE_WRITABLE));
+}
+
+/* The device no longer accesses the page. */
 static void mynic_odp_page_free(struct mynic_odp_chunk *chunk, unsigned int i)
 {
 	u64 entry = le64_to_cpu(chunk->list.va[i]);
 
 	dma_unmap_page_attrs(&chunk->list.mdev->pdev->dev, entry & PAGE_MASK,
 			     PAGE_SIZE, chunk->dir, MYNIC_SHARED_DMA_ATTRS);
-	if (entry & MYNIC_PAGE_WRITABLE)
-		folio_mark_dirty(page_folio(chunk->pages[i]));
 	put_page(chunk->pages[i]);
 	chunk->list.va[i] = 0;
 	chunk->pages[i] = NULL;
@@ -242,6 +253,7 @@ static void mynic_odp_drop(struct mynic_odp_chunk *chunk, unsigned int first,
 {
 	struct mynic_odp *odp = chunk->odp;
 	unsigned int i, num = 0;
+	bool dead;
 	u64 old;
 
 	lockdep_assert_held(&chunk->lock);
@@ -260,10 +272,13 @@ static void mynic_odp_drop(struct mynic_odp_chunk *chunk, unsigned int first,
 	if (!READ_ONCE(odp->gone))
 		mynic_cmd_sync_mkey(odp->mdev, odp->key);
 	/* A dead device has not forgotten them. */
-	if (!mynic_dead(odp->mdev)) {
-		for (i = first; i < end; i++)
-			if (chunk->pages[i])
-				mynic_odp_page_free(chunk, i);
+	dead = mynic_dead(odp->mdev);
+	for (i = first; i < end; i++) {
+		if (!chunk->pages[i])
+			continue;
+		mynic_odp_page_dirty(chunk, i);
+		if (!dead)
+			mynic_odp_page_free(chunk, i);
 	}
 	WRITE_ONCE(chunk->num_present, chunk->num_present - num);
 }
