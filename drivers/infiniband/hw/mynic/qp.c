@@ -642,7 +642,8 @@ int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	}
 	if (ret)
 		goto out;
-	trace_mynic_qp_state(mdev, qp->qpn, cur_state, new_state, 0);
+	if (mask & IB_QP_STATE)
+		trace_mynic_qp_state(mdev, qp->qpn, cur_state, new_state, 0);
 	WRITE_ONCE(qp->state, new_state);
 	if (new_state == IB_QPS_RESET)
 		mynic_qp_forget(qp);

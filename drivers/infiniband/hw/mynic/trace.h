@@ -95,7 +95,9 @@ TRACE_EVENT(mynic_event,
 	),
 	TP_fast_assign(
 		__assign_str(dev);
-		__entry->type = min_t(u8, type, MYNIC_EVENT_PAGE_FAULT);
+		__entry->type = type;
+		if ((u8)(type - MYNIC_EVENT_PAGE_FAULT) < MYNIC_PAGE_STAGES)
+			__entry->type = MYNIC_EVENT_PAGE_FAULT;
 		__entry->number = number;
 	),
 	TP_printk("dev=%s type=%s number=%#x", __get_str(dev),
