@@ -93,12 +93,11 @@ struct mynic_bufs {
  * @tx_cq: completions of send requests
  * @qp: the QP
  * @bufs: buffers and frames
- * @macs: room for what the device is told; whoever may tell it
- * @running: the queues are there; protected by the RTNL
- * @restart_work: makes the queues again after an error, or when there was no
- *	memory for that
- * @stats_work: asks the device for its counters; disabled unless it is attached
- * @stats_lock: serialises that; protects what follows
+ * @macs: buffer for the device's receive filters; used by whoever may set them
+ * @running: whether the queues exist; protected by the RTNL
+ * @restart_work: recreates the queues after an error, or after a lack of memory
+ * @stats_work: reads the device's counters; disabled unless it is attached
+ * @stats_lock: serialises reading; protects all that follows
  * @drops: frames that never came here, by reason
  */
 struct mynic_netdev {
@@ -729,6 +728,8 @@ static void mynic_netdev_stop(struct mynic_netdev *nd)
 {
 	struct mynic_dev *mdev = nd->mdev;
 
+	/* Who asked for new queues meant those that end here. */
+	cancel_delayed_work(&nd->restart_work);
 	if (!nd->running)
 		return;
 	nd->running = false;
@@ -745,15 +746,13 @@ static void mynic_netdev_stop(struct mynic_netdev *nd)
 	mynic_free_bufs(nd);
 }
 
-/* Until memory is to be had the interface has no carrier */
+/* The interface has no carrier until there is memory for new queues. */
 static void mynic_netdev_restart(struct mynic_netdev *nd)
 {
 	int ret;
 
 	netdev_warn_once(nd->ndev, "queues are made again\n");
 	mynic_netdev_stop(nd);
-	/* Whoever asked meanwhile asked for the queues that are gone */
-	cancel_delayed_work(&nd->restart_work);
 	ret = mynic_netdev_start(nd);
 	if (ret == -ENOMEM)
 		mynic_restart_soon(nd);
