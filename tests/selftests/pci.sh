@@ -101,7 +101,7 @@ slot_resets() {
 
 	before=$(cat "$function/enable")
 	for _ in 1 2; do
-		caller aer && wait_for there || return
+		flr && caller aer && wait_for there || return
 	done
 	[ "$(cat "$function/enable")" = "$before" ] && ping_far
 }

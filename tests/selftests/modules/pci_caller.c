@@ -14,7 +14,10 @@ static char *call;
 module_param(call, charp, 0);
 MODULE_PARM_DESC(call, "aer or shutdown");
 
-/* A function level reset stands for that of the slot */
+/*
+ * A function level reset stands for that of the slot. Other than that, it may
+ * leave the configuration space as it was.
+ */
 static int pci_caller_aer(struct pci_dev *pdev)
 {
 	const struct pci_error_handlers *handlers = pdev->driver->err_handler;
@@ -26,6 +29,7 @@ static int pci_caller_aer(struct pci_dev *pdev)
 	ret = pcie_flr(pdev);
 	if (ret)
 		return ret;
+	pci_write_config_word(pdev, PCI_COMMAND, 0);
 	if (handlers->slot_reset(pdev) != PCI_ERS_RESULT_RECOVERED)
 		return -EIO;
 	handlers->resume(pdev);

@@ -99,40 +99,6 @@ void mynic_admin_setup(struct mynic_dev *mdev)
 	writel(MYNIC_AQ_LOG_SIZE, mdev->regs + MYNIC_REG_AQ_LOG_SIZE);
 }
 
-/*
- * Give a command to a dead device, to see whether it answers. The command's id
- * belongs to no slot, so mynic_admin_ping_answered() cannot mistake another
- * completion for its own.
- */
-void mynic_admin_ping(struct mynic_dev *mdev)
-{
-	struct mynic_admin *admin = &mdev->admin;
-
-	admin->cmds[0] = (struct mynic_admin_cmd){
-		.opcode = MYNIC_CMD_NOP,
-		.id = cpu_to_le16(MYNIC_AQ_SIZE),
-	};
-	writel(1, mdev->regs + MYNIC_REG_AQ_DOORBELL);
-}
-
-/* Forget the answer to a ping: it no longer proves anything. */
-void mynic_admin_ping_forget(struct mynic_dev *mdev)
-{
-	WRITE_ONCE(mdev->admin.cpls[0].phase, 0);
-}
-
-/*
- * Whether the device has answered a ping. If so, it has also been reset since
- * it died.
- */
-bool mynic_admin_ping_answered(const struct mynic_dev *mdev)
-{
-	const struct mynic_admin_cpl *cpl = mdev->admin.cpls;
-
-	return READ_ONCE(cpl->phase) & 1 &&
-	       le16_to_cpu(READ_ONCE(cpl->id)) == MYNIC_AQ_SIZE;
-}
-
 static void mynic_admin_submit(struct mynic_dev *mdev,
 			       const struct mynic_admin_cmd *cmd)
 {

@@ -344,7 +344,7 @@ static int mynic_eq_create(struct mynic_eq *eq, bool async)
 	return ret;
 }
 
-/* The device is ENABLED, and no command has been given yet. */
+/* The device is ENABLED, and has been given nothing but NOPs. */
 int mynic_eqs_init(struct mynic_dev *mdev)
 {
 	unsigned int i;

@@ -26,7 +26,7 @@ const char *mynic_fatal_name(u32 fatal)
  * mynic_read_failure() - how the device has failed
  * @mdev: device
  *
- * Return: that, all of it about the same failure.
+ * Return: that. Only @hung may be of a later failure.
  */
 struct mynic_failure mynic_read_failure(struct mynic_dev *mdev)
 {
@@ -50,6 +50,14 @@ bool mynic_hung(struct mynic_dev *mdev)
 	return mynic_read_failure(mdev).hung;
 }
 
+/* An answer that came before proves nothing any more. */
+static void mynic_mark_hung(struct mynic_dev *mdev)
+{
+	lockdep_assert_held(&mdev->failure_lock);
+	mdev->failure.hung = true;
+	mynic_admin_ping_forget(mdev);
+}
+
 /**
  * mynic_set_hung() - whether the device may hang has become known
  * @mdev: device, dead
@@ -60,11 +68,33 @@ void mynic_set_hung(struct mynic_dev *mdev, bool hung)
 	unsigned long flags;
 
 	spin_lock_irqsave(&mdev->failure_lock, flags);
-	mdev->failure.hung = hung;
+	if (hung)
+		mynic_mark_hung(mdev);
+	else
+		mdev->failure.hung = false;
 	spin_unlock_irqrestore(&mdev->failure_lock, flags);
 }
 
-/* Whoever comes first says why. Return: whether nobody came before */
+/**
+ * mynic_readable() - whether the device may be read
+ * @mdev: device, dead; it may have been asked for a sign of life
+ *
+ * Return: whether it does not hang, or has answered since it did.
+ */
+bool mynic_readable(struct mynic_dev *mdev)
+{
+	unsigned long flags;
+	bool hung;
+
+	spin_lock_irqsave(&mdev->failure_lock, flags);
+	if (mynic_admin_ping_answered(mdev))
+		mdev->failure.hung = false;
+	hung = mdev->failure.hung;
+	spin_unlock_irqrestore(&mdev->failure_lock, flags);
+	return !hung;
+}
+
+/* Only the first caller's reason is kept. Return whether this is the first. */
 static bool mynic_mark_dead(struct mynic_dev *mdev,
 			    const struct mynic_failure *how)
 {
@@ -75,8 +105,8 @@ static bool mynic_mark_dead(struct mynic_dev *mdev,
 	first = !test_and_set_bit(MYNIC_DEAD, &mdev->flags);
 	if (first)
 		mdev->failure = *how;
-	else
-		mdev->failure.hung |= how->hung;
+	if (how->hung)
+		mynic_mark_hung(mdev);
 	spin_unlock_irqrestore(&mdev->failure_lock, flags);
 	return first;
 }
@@ -151,25 +181,19 @@ void mynic_fail_removed(struct mynic_dev *mdev, bool hung)
 	queue_work(mdev->alive_wq, &mdev->announce_work);
 }
 
-/**
- * mynic_mark_down() - let commands fail from now on
- * @mdev: device, dead or no longer used
- *
- * Return: whether it may hang.
- */
-bool mynic_mark_down(struct mynic_dev *mdev)
+/* Mark the device dead while it is brought down. Its users know already. */
+void mynic_mark_down(struct mynic_dev *mdev)
 {
 	const struct mynic_failure how = {};
 
 	mynic_mark_dead(mdev, &how);
-	return mynic_hung(mdev);
 }
 
 /**
- * mynic_mark_alive() - allow commands
+ * mynic_mark_alive() - mark the device alive
  * @mdev: device, which has been reset
  *
- * Return: 0, or -EIO if it has been lost again.
+ * Return: 0, or -EIO if it has been lost again or the system shuts down.
  */
 int mynic_mark_alive(struct mynic_dev *mdev)
 {
@@ -177,7 +201,7 @@ int mynic_mark_alive(struct mynic_dev *mdev)
 	int ret = -EIO;
 
 	spin_lock_irqsave(&mdev->failure_lock, flags);
-	if (!mdev->failure.hung) {
+	if (!mdev->failure.hung && !test_bit(MYNIC_SHUT, &mdev->flags)) {
 		mdev->failure = (struct mynic_failure){};
 		clear_bit(MYNIC_DEAD, &mdev->flags);
 		ret = 0;

@@ -64,9 +64,9 @@ void mynic_health_stop(struct mynic_dev *mdev)
 }
 
 /*
- * This waits for nobody. Whoever waits for the device, perhaps with locks held,
- * waits for what happens here. User contexts are told by the core, when it cuts
- * them off: an event from here would be a second one.
+ * This must not wait: others who wait for the device, perhaps with locks held,
+ * are released only by this. The RDMA core tells user contexts when it
+ * disassociates them, so they are not told here.
  */
 static void mynic_announce_work(struct work_struct *work)
 {

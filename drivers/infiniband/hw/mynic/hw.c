@@ -70,6 +70,22 @@ static int mynic_hw_allow(struct mynic_dev *mdev)
 	return ret;
 }
 
+/*
+ * Let the device access memory, for as long as the driver is bound: its sign of
+ * life is in memory.
+ */
+static void mynic_hw_set_master(struct mynic_dev *mdev)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&mdev->failure_lock, flags);
+	if (!test_bit(MYNIC_SHUT, &mdev->flags))
+		pci_set_master(mdev->pdev);
+	spin_unlock_irqrestore(&mdev->failure_lock, flags);
+	/* For mynic_slot_reset(): not all kernels keep it by themselves. */
+	pci_save_state(mdev->pdev);
+}
+
 static int mynic_hw_enable(struct mynic_dev *mdev)
 {
 	u32 status;
@@ -100,11 +116,11 @@ static int mynic_hw_enable(struct mynic_dev *mdev)
  */
 static void mynic_hw_stop(struct mynic_dev *mdev)
 {
-	bool hung = mynic_mark_down(mdev);
-
+	mynic_mark_down(mdev);
 	mynic_health_stop(mdev);
 	mynic_admin_slots_abort(mdev);
-	if (hung)
+	/* Only now, as the last health check may have found a hang. */
+	if (mynic_hung(mdev))
 		return;
 	if (!mynic_hw_wait_reset(mdev))
 		mynic_unpark(mdev);
@@ -118,12 +134,11 @@ int mynic_hw_up(struct mynic_dev *mdev)
 	int ret;
 
 	ret = mynic_hw_reset(mdev);
-	/* As long as the driver is bound: its sign of life is in memory */
-	pci_set_master(mdev->pdev);
 	if (ret) {
 		mynic_set_hung(mdev, true);
 		return ret;
 	}
+	mynic_hw_set_master(mdev);
 	mynic_admin_setup(mdev);
 	memset(mdev->gids, 0, sizeof(mdev->gids));
 	ret = mynic_hw_enable(mdev);
@@ -152,10 +167,11 @@ void mynic_hw_down(struct mynic_dev *mdev)
 }
 
 /**
- * mynic_hw_shut() - have the device access no memory, and never again
- * @mdev: device, dead for all who use it; somebody may be bringing it up
+ * mynic_hw_shut() - stop the device's memory accesses for good
+ * @mdev: device, dead to its users; somebody may be bringing it up
  *
- * To do without bus mastering, it would have to be read from.
+ * A device that hangs keeps bus mastering, as taking it away would read from
+ * the device. It finds the reset first of all.
  */
 void mynic_hw_shut(struct mynic_dev *mdev)
 {
@@ -169,14 +185,10 @@ void mynic_hw_shut(struct mynic_dev *mdev)
 		pci_clear_master(mdev->pdev);
 }
 
-/**
- * mynic_hw_ping() - ask a device that hangs for a sign of life
- * @mdev: device, down
- *
- * Nothing is read from it, as that would stop the processor: it is told to
- * reset itself and to carry out a command, whose completion is in memory.
- *
- * Context: sleeps for about a second.
+/*
+ * Probe a device that hangs. No register is read, as that would stop the
+ * processor. The device is told to reset itself and to execute a command, whose
+ * completion is in memory. Sleeps for about a second.
  */
 void mynic_hw_ping(struct mynic_dev *mdev)
 {

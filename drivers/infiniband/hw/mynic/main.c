@@ -44,8 +44,6 @@ static int mynic_pci_init(struct mynic_dev *mdev)
 	if (ret < 0)
 		goto err_uar0;
 	mdev->num_vectors = ret;
-	/* For mynic_slot_reset(): not all kernels keep it by themselves */
-	pci_save_state(pdev);
 	return 0;
 
 err_uar0:
@@ -70,7 +68,7 @@ static void mynic_pci_fini(struct mynic_dev *mdev)
 	pci_disable_device(pdev);
 }
 
-/* Whatever is not there yet is NULL */
+/* Those that are not allocated yet are NULL. */
 static void mynic_wqs_free(struct mynic_dev *mdev)
 {
 	if (mdev->fault_wq)
@@ -82,10 +80,9 @@ static void mynic_wqs_free(struct mynic_dev *mdev)
 }
 
 /*
- * None of them waits for another's work, nor is bound to a processor, which
- * perhaps spins for the device. The first waits for no memory, nor for those who
- * do. The second cannot be like that, as the core waits for queues of its own
- * that are not.
+ * None of them is bound to a processor, as a processor may spin for the device.
+ * Work of @alive_wq waits neither for memory nor for the others' work. Work of
+ * @recover_wq waits for it, and for work of the RDMA core that may need memory.
  */
 static int mynic_wqs_alloc(struct mynic_dev *mdev)
 {
@@ -159,7 +156,7 @@ static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return -ENOMEM;
 	pci_set_drvdata(pdev, mdev);
 
-	/* First these two: whatever they return, mynic_free() undoes it */
+	/* mynic_free() undoes these two, whatever they return. */
 	ret = mynic_clock_init(mdev);
 	if (ret)
 		goto err_free;

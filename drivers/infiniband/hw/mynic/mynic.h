@@ -415,7 +415,7 @@ struct mynic_clock {
 
 enum {
 	MYNIC_DEAD, /* the device failed or is down: commands end at once */
-	MYNIC_SHUT, /* the system ends: it is not enabled any more */
+	MYNIC_SHUT, /* the system shuts down: it must not be enabled any more */
 };
 
 /**
@@ -433,11 +433,13 @@ struct mynic_failure {
 /**
  * enum mynic_state - state of the device, which it may leave when it dies
  * @MYNIC_DOWN: down until it is brought up on request
+ * @MYNIC_ASLEEP: down until the system wakes up
  * @MYNIC_UP: device, netdev and RDMA device work, if the device is not dead
  * @MYNIC_LOST: down because it is dead, until it has been recovered
  */
 enum mynic_state {
 	MYNIC_DOWN,
+	MYNIC_ASLEEP,
 	MYNIC_UP,
 	MYNIC_LOST,
 };
@@ -448,19 +450,20 @@ enum mynic_state {
  * @regs: BAR0
  * @uar0: the kernel's UAR page
  * @flags: bit numbers above
- * @failure_lock: protects @failure and @flags; held while the device is enabled
- * @failure: how it has failed, if it is dead
+ * @failure_lock: protects @failure and changes of @flags; held while the device
+ *	is enabled
+ * @failure: why it is dead, if it is
  * @state_lock: serialises bringing the device up and down
  * @state: protected by @state_lock
- * @health_work: looks whether the device is alive
- * @announce_work: tells consumers of a failure
- * @stop_work: takes a dead device from its users
- * @recover_work: brings a lost device up
- * @pm_nb: hears that the system is about to sleep
- * @recovered: jiffies when it was brought up
- * @pause: jiffies between attempts to do so
- * @next_ping: jiffies when it is asked for a sign of life, if it hangs
- * @ping_pause: jiffies until it is asked once more
+ * @health_work: checks whether the device is alive
+ * @announce_work: tells consumers that the device is dead
+ * @stop_work: removes the RDMA device of a dead device
+ * @recover_work: recovers a device in MYNIC_LOST
+ * @pm_nb: notifier of system sleep
+ * @recovered: jiffies at the last recovery
+ * @pause: jiffies between attempts at recovery
+ * @next_ping: jiffies of the next command that probes a hanging device
+ * @ping_pause: jiffies between such commands
  * @parked_lock: protects @parked
  * @parked: memory that the device may still use; see mynic_park()
  * @devlink: health reporters
@@ -475,12 +478,11 @@ enum mynic_state {
  * @qps: QPs by number
  * @srqs: SRQs by number
  * @rwqs: WQs by number
- * @odps: regions whose pages come and go, by key
- * @alive_wq: looks whether the device is alive, and tells of its failure. Memory
- *	may be had only when consumers know
- * @recover_wq: takes the device from its users, and brings it up again, which may
- *	take long
- * @fault_wq: finds pages
+ * @odps: ODP regions by key
+ * @alive_wq: for @health_work and @announce_work. Goes on without free memory:
+ *	others may free some only when they know of the failure
+ * @recover_wq: for @stop_work and @recover_work, which may take long
+ * @fault_wq: handles page faults
  * @uars: pages of BAR2 in use, in units of PAGE_SIZE; 0 is the kernel's
  * @unused_dms: unused device memory, to be freed
  * @dm_work: frees @unused_dms
@@ -496,7 +498,7 @@ struct mynic_dev {
 	void __iomem *regs;
 	void __iomem *uar0;
 	unsigned long flags;
-	spinlock_t failure_lock; /* failure */
+	spinlock_t failure_lock; /* failure, flags */
 	struct mynic_failure failure;
 	struct mutex state_lock; /* state */
 	enum mynic_state state;
@@ -576,11 +578,12 @@ __printf(2, 3) void mynic_fail_hung(struct mynic_dev *mdev, const char *fmt,
 __printf(3, 4) void mynic_fail_fatal(struct mynic_dev *mdev, u32 fatal,
 				     const char *fmt, ...);
 void mynic_fail_removed(struct mynic_dev *mdev, bool hung);
-bool mynic_mark_down(struct mynic_dev *mdev);
+void mynic_mark_down(struct mynic_dev *mdev);
 int mynic_mark_alive(struct mynic_dev *mdev);
 struct mynic_failure mynic_read_failure(struct mynic_dev *mdev);
 bool mynic_hung(struct mynic_dev *mdev);
 void mynic_set_hung(struct mynic_dev *mdev, bool hung);
+bool mynic_readable(struct mynic_dev *mdev);
 
 void mynic_check_status(struct mynic_dev *mdev);
 void mynic_health_init(struct mynic_dev *mdev);

@@ -40,7 +40,7 @@ static void mynic_stop(struct mynic_dev *mdev, enum mynic_state state)
 		mynic_netdev_detach(mdev);
 		mynic_hw_down(mdev);
 	}
-	mdev->state = state;
+	WRITE_ONCE(mdev->state, state);
 	trace_mynic_state(mdev, state);
 }
 
@@ -72,7 +72,7 @@ err_hw:
 void mynic_set_up(struct mynic_dev *mdev)
 {
 	lockdep_assert_held(&mdev->state_lock);
-	mdev->state = MYNIC_UP;
+	WRITE_ONCE(mdev->state, MYNIC_UP);
 	trace_mynic_state(mdev, MYNIC_UP);
 	mdev->recovered = jiffies;
 	/*
@@ -124,12 +124,8 @@ static int mynic_try_recover(struct mynic_dev *mdev)
 	lockdep_assert_held(&mdev->state_lock);
 	if (mdev->state != MYNIC_LOST)
 		return mdev->state == MYNIC_UP ? 0 : -ENODEV;
-	if (mynic_hung(mdev)) {
-		if (!mynic_admin_ping_answered(mdev))
-			return -EAGAIN;
-		mynic_admin_ping_forget(mdev);
-		mynic_set_hung(mdev, false);
-	}
+	if (!mynic_readable(mdev))
+		return -EAGAIN;
 	ret = mynic_start(mdev);
 	if (ret) {
 		dev_err_ratelimited(&mdev->pdev->dev,
@@ -193,10 +189,12 @@ int mynic_recover(struct mynic_dev *mdev)
 	return ret;
 }
 
-static void mynic_bring_down(struct mynic_dev *mdev)
+/* @down: MYNIC_DOWN or MYNIC_ASLEEP, of which the latter lasts longer */
+static void mynic_bring_down(struct mynic_dev *mdev, enum mynic_state down)
 {
 	mutex_lock(&mdev->state_lock);
-	mynic_stop(mdev, MYNIC_DOWN);
+	if (mdev->state != MYNIC_ASLEEP)
+		mynic_stop(mdev, down);
 	mutex_unlock(&mdev->state_lock);
 }
 
@@ -204,21 +202,19 @@ static void mynic_bring_down(struct mynic_dev *mdev)
  * If that fails, it is tried again. A device that has not been @reset may have
  * begun to hang while nobody looked.
  */
-static void mynic_bring_up(struct mynic_dev *mdev, bool reset)
+static void mynic_bring_up(struct mynic_dev *mdev, enum mynic_state down,
+			   bool reset)
 {
 	int ret;
 
 	mutex_lock(&mdev->state_lock);
-	/*
-	 * If the device was not brought down here, recovery is the task of
-	 * others.
-	 */
-	if (mdev->state != MYNIC_DOWN) {
+	/* Whoever brought the device down otherwise also brings it up. */
+	if (mdev->state != down) {
 		mutex_unlock(&mdev->state_lock);
 		return;
 	}
 	mynic_set_hung(mdev, !reset);
-	mdev->state = MYNIC_LOST;
+	WRITE_ONCE(mdev->state, MYNIC_LOST);
 	mdev->next_ping = jiffies;
 	mdev->ping_pause = 0;
 	ret = mynic_try_recover(mdev);
@@ -244,13 +240,13 @@ static int mynic_pm_notify(struct notifier_block *nb, unsigned long action,
 	case PM_SUSPEND_PREPARE:
 	case PM_HIBERNATION_PREPARE:
 	case PM_RESTORE_PREPARE:
-		mynic_bring_down(mdev);
+		mynic_bring_down(mdev, MYNIC_ASLEEP);
 		break;
 	/* If suspending was refused, the device has not been resumed. */
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
 	case PM_POST_RESTORE:
-		mynic_bring_up(mdev, false);
+		mynic_bring_up(mdev, MYNIC_ASLEEP, false);
 		break;
 	}
 	return NOTIFY_DONE;
@@ -280,7 +276,7 @@ void mynic_recover_fini(struct mynic_dev *mdev)
 {
 	disable_work_sync(&mdev->stop_work);
 	disable_delayed_work_sync(&mdev->recover_work);
-	mynic_bring_down(mdev);
+	mynic_bring_down(mdev, MYNIC_DOWN);
 }
 
 static pci_ers_result_t mynic_error_detected(struct pci_dev *pdev,
@@ -291,13 +287,16 @@ static pci_ers_result_t mynic_error_detected(struct pci_dev *pdev,
 	if (state == pci_channel_io_normal)
 		return PCI_ERS_RESULT_CAN_RECOVER;
 	mynic_fail_removed(mdev, true);
-	mynic_bring_down(mdev);
+	mynic_bring_down(mdev, MYNIC_DOWN);
 	return state == pci_channel_io_perm_failure ?
 		       PCI_ERS_RESULT_DISCONNECT :
 		       PCI_ERS_RESULT_NEED_RESET;
 }
 
-/* It was enabled all the time. Older kernels restore what was saved only once. */
+/*
+ * The function was enabled all the time. Older kernels restore only once what
+ * was saved.
+ */
 static pci_ers_result_t mynic_slot_reset(struct pci_dev *pdev)
 {
 	pci_restore_state(pdev);
@@ -307,17 +306,17 @@ static pci_ers_result_t mynic_slot_reset(struct pci_dev *pdev)
 
 static void mynic_error_resume(struct pci_dev *pdev)
 {
-	mynic_bring_up(pci_get_drvdata(pdev), true);
+	mynic_bring_up(pci_get_drvdata(pdev), MYNIC_DOWN, true);
 }
 
 static void mynic_reset_prepare(struct pci_dev *pdev)
 {
-	mynic_bring_down(pci_get_drvdata(pdev));
+	mynic_bring_down(pci_get_drvdata(pdev), MYNIC_DOWN);
 }
 
 static void mynic_reset_done(struct pci_dev *pdev)
 {
-	mynic_bring_up(pci_get_drvdata(pdev), true);
+	mynic_bring_up(pci_get_drvdata(pdev), MYNIC_DOWN, true);
 }
 
 const struct pci_error_handlers mynic_err_handlers = {
@@ -330,14 +329,15 @@ const struct pci_error_handlers mynic_err_handlers = {
 
 static int mynic_suspend(struct device *dev)
 {
-	mynic_bring_down(dev_get_drvdata(dev));
+	mynic_bring_down(dev_get_drvdata(dev), MYNIC_ASLEEP);
 	return 0;
 }
 
-/* Only the firmware takes its power */
+/* Unless the firmware took its power, the device has not been reset. */
 static int mynic_resume(struct device *dev)
 {
-	mynic_bring_up(dev_get_drvdata(dev), pm_resume_via_firmware());
+	mynic_bring_up(dev_get_drvdata(dev), MYNIC_ASLEEP,
+		       pm_resume_via_firmware());
 	return 0;
 }
 
@@ -345,8 +345,8 @@ DEFINE_SIMPLE_DEV_PM_OPS(mynic_pm_ops, mynic_suspend, mynic_resume);
 
 /*
  * The next kernel, which may begin without a reset, must find a device that
- * leaves its memory alone. Nothing here waits for those who use it: for them it
- * is dead. Nor does it wait for somebody who is bringing the device up.
+ * leaves its memory alone. This waits neither for users of the device, to whom
+ * it is dead, nor for somebody who is bringing it up.
  */
 void mynic_shutdown(struct pci_dev *pdev)
 {

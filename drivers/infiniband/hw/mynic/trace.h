@@ -15,6 +15,7 @@
 
 #define MYNIC_STATE_NAMES(name, last) \
 	name(MYNIC_DOWN, "DOWN") \
+	name(MYNIC_ASLEEP, "ASLEEP") \
 	name(MYNIC_UP, "UP") \
 	last(MYNIC_LOST, "LOST")
 

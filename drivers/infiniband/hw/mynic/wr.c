@@ -206,10 +206,11 @@ static void mynic_wake_mads(struct mynic_qp *qp)
 }
 
 /*
- * Send a message of the GSI QP on a dead device: take it, and lose it. Consumers
- * of the connection manager wait until its message is answered or times out, but
- * hear nothing if it could not be posted. Refuse the message's next try, as that
- * ends all tries. Each message has an address handle of its own.
+ * Send a message of the GSI QP on a dead device: take it, and lose it.
+ * Consumers of the connection manager wait until its message is answered or
+ * times out, but hear nothing if it could not be posted. Refuse the message's
+ * next try, as that ends all tries. Each message has an address handle of its
+ * own.
  */
 static int mynic_lose_mad(struct mynic_qp *qp, u32 index,
 			  const struct ib_send_wr *wr)
