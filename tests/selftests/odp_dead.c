@@ -8,29 +8,16 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "silent.h"
 #include "verbs.h"
 
 #define PAGE 4096
 #define PAGES 64
 #define LEN (PAGES * PAGE)
 
-/* In the configuration space: the command register, and what of it is taken */
-#define COMMAND 4
-#define MEMORY_AND_MASTER 6
-
 /* In an entry of /proc/PID/pagemap, and of /proc/kpageflags */
 #define PFN_MASK ((1ull << 55) - 1)
 #define KPF_ANON (1ull << 12)
-
-static void tell_kernel(const char *text)
-{
-	FILE *file = fopen("/dev/kmsg", "we");
-
-	if (!file)
-		return;
-	fprintf(file, "<3>mynic selftest: the device %s\n", text);
-	fclose(file);
-}
 
 /* Where the page at @p is in memory; 0 if it is not there */
 static uint64_t pfn_of(const void *p)
@@ -77,9 +64,7 @@ static bool wait_fatal(struct ibv_context *ctx)
 
 FIXTURE(odp_dead)
 {
-	int dir;
-	int config;
-	uint8_t command;
+	struct silent_nic nic;
 };
 
 /*
@@ -110,45 +95,13 @@ FIXTURE_VARIANT_ADD(odp_dead, exit_after_death){
 
 FIXTURE_SETUP(odp_dead)
 {
-	char path[IBV_SYSFS_PATH_MAX + 16];
-	struct ibv_context *ctx;
-
-	tell_kernel("fails now");
-	ctx = open_mynic(0);
-	ASSERT_NE(ctx, NULL);
-	snprintf(path, sizeof(path), "%s/device", ctx->device->ibdev_path);
-	self->dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	self->config = openat(self->dir, "config", O_RDWR | O_CLOEXEC);
-	ASSERT_EQ(ibv_close_device(ctx), 0);
-	ASSERT_EQ(pread(self->config, &self->command, 1, COMMAND), 1);
-}
-
-/* The RDMA device is there again, and can be used, as all others */
-static bool is_back(int dir)
-{
-	struct ibv_context *ctx;
-	bool back;
-
-	back = !faccessat(dir, "infiniband", F_OK, 0);
-	for (int i = 0; back && (ctx = open_mynic(i)); i++) {
-		back = find_gid(ctx) >= 0;
-		ibv_close_device(ctx);
-	}
-	return back;
+	ASSERT_TRUE(silent_find(&self->nic));
 }
 
 FIXTURE_TEARDOWN(odp_dead)
 {
-	time_t end = deadline();
-
-	pwrite(self->config, &self->command, 1, COMMAND);
-	while (!is_back(self->dir)) {
-		ASSERT_LT(time(NULL), end);
-		usleep(50000);
-	}
-	close(self->config);
-	close(self->dir);
-	tell_kernel("is whole");
+	silent_end(&self->nic);
+	EXPECT_TRUE(silent_wait_back(&self->nic));
 }
 
 /* Has the device know pages, says where they are, and gives them up */
@@ -192,7 +145,6 @@ static int run_owner(int from_parent, int to_parent, bool after_death,
 
 TEST_F(odp_dead, pages_are_kept)
 {
-	uint8_t broken = self->command & ~MEMORY_AND_MASTER;
 	int to_child[2], to_parent[2], status;
 	time_t end = deadline();
 	uint64_t pfns[PAGES];
@@ -215,7 +167,7 @@ TEST_F(odp_dead, pages_are_kept)
 		ASSERT_NE(pfns[i], 0);
 	}
 	ASSERT_EQ(num_kept(pfns), PAGES);
-	ASSERT_EQ(pwrite(self->config, &broken, 1, COMMAND), 1);
+	ASSERT_TRUE(silent_begin(&self->nic));
 	ASSERT_EQ(write(to_child[1], "", 1), 1);
 	/* told that they are unmapped, or by the end of the process */
 	EXPECT_EQ(read(to_parent[0], &byte, 1), !variant->by_exit);
@@ -225,7 +177,7 @@ TEST_F(odp_dead, pages_are_kept)
 	EXPECT_EQ(status, 0);
 	EXPECT_EQ(num_kept(pfns), PAGES);
 	/* when it has been reset they are given up */
-	ASSERT_EQ(pwrite(self->config, &self->command, 1, COMMAND), 1);
+	ASSERT_TRUE(silent_end(&self->nic));
 	while (num_kept(pfns) == PAGES) {
 		ASSERT_LT(time(NULL), end);
 		usleep(50000);
