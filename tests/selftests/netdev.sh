@@ -9,7 +9,7 @@
 
 ktap_print_header
 need 2
-ktap_set_plan 15
+ktap_set_plan 16
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -169,6 +169,30 @@ stream() {
 	return $status
 }
 
+tried_again() { [ "$(cat /sys/module/netdev_nomem/parameters/tries)" -ge 3 ]; }
+
+# Its queues are in error, and there is no memory for new ones: it waits for
+# memory, and RDMA notices nothing.
+no_memory() {
+	local before handler status
+
+	before=$(failures '')
+	handler=$(sed -n 's/^\([0-9a-f]*\) . mynic_netdev_error\s.*/0x\1/p' /proc/kallsyms)
+	watch "$near_rdma" || return
+	insmod "$here/modules/$(uname -r)/netdev_nomem.ko" netdev="$near" \
+		handler="$handler" || {
+		end_watch
+		return 1
+	}
+	wait_for tried_again && ! carrier "" "$near"
+	status=$?
+	rmmod netdev_nomem
+	wait_for carrier "" "$near" && ping_far "$far_ip" &&
+		[ "$(failures '')" = "$before" ] && ! saw_fatal || status=1
+	end_watch
+	return $status
+}
+
 listening() { ip netns exec "$ns" ss -Hltn 'sport = :7777' | grep -q .; }
 
 result "ping over IPv4" ping_far "$far_ip"
@@ -199,5 +223,10 @@ if command -v socat >/dev/null && modinfo netconsole >/dev/null 2>&1; then
 	result "netconsole" netconsole
 else
 	ktap_test_skip "netconsole"
+fi
+if grep -qw register_kprobe /proc/kallsyms; then
+	result "no memory for its queues" no_memory
+else
+	ktap_test_skip "no memory for its queues: this kernel has no kprobes"
 fi
 ktap_finished
