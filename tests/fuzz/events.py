@@ -125,6 +125,12 @@ class Events(Objects):
         self.settle()
         self.query_srq(srq)
 
+    def limit_srq(self, srq):
+        """Have the event come when some of the requests there are taken."""
+        srq.limit = self.random.randint(0, len(srq.receives))
+        self.call("ibv_modify_srq", srq.name, mask=LIMIT, limit=srq.limit)
+        self.query_srq(srq)
+
     def refused_srq(self, srq):
         """Each rule of ibv_modify_srq() is broken."""
         broken = self.random.choice((None, "mask", "max_wr", "limit",

@@ -72,7 +72,7 @@ class Generator(Extras):
             self.random.choice(3 * (self.modify_srq,) + (
                 self.resize_cq, self.modify_cq, self.crowd, self.copy_dm))()
         elif what < 0.094:
-            self.query(qp)
+            self.random.choice((self.query, self.adjust))(qp)
         elif what < 0.115:
             self.wander(qp.peer if qp.peer.type == verbs.XRC_RECV and
                         self.chance(0.5) else qp)

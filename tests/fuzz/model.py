@@ -329,6 +329,7 @@ class Qp(Thing):
     sig_all: bool = False
     ops: int = None  # send_ops_flags
     state: str = "RESET"
+    told: dict = field(default_factory=dict)  # what ibv_query_qp() has to say
     peer: object = None
     qkey: int = 0
     ah: Ah = None
@@ -414,6 +415,7 @@ class Model:
     def reset(self, qp):
         """RESET forgets all that was posted."""
         qp.state = "RESET"
+        qp.told.clear()
         qp.receives.clear()
         qp.deferred.clear()
         # What was completed, but not polled, is not there any more

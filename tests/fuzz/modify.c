@@ -4,6 +4,9 @@
 
 #include "runner.h"
 
+/* IBV_QP_STATE up to IBV_QP_DEST_QPN; the others of libibverbs are not queried. */
+#define ALL_ATTRS ((IBV_QP_DEST_QPN << 1) - 1)
+
 static void set_path(const struct line *line, struct ibv_ah_attr *path,
 		     unsigned int from)
 {
@@ -54,19 +57,64 @@ static int modify_qp(const struct line *line)
 			     number(line, "mask", 0));
 }
 
+static void check_told(const struct line *line, const char *name,
+		       uint64_t value)
+{
+	uint64_t expected = number(line, name, value);
+
+	if (value != expected)
+		fail(line, "%s is %llu, expected %llu", name,
+		     (unsigned long long)value, (unsigned long long)expected);
+}
+
+static void check_attr(const struct line *line, const struct ibv_qp_attr *attr)
+{
+	check_told(line, "state", attr->qp_state);
+	check_told(line, "access", attr->qp_access_flags);
+	check_told(line, "qkey", attr->qkey);
+	check_told(line, "mtu", attr->path_mtu);
+	check_told(line, "timeout", attr->timeout);
+	check_told(line, "retry", attr->retry_cnt);
+	check_told(line, "rnr", attr->rnr_retry);
+	check_told(line, "rd", attr->max_rd_atomic);
+	check_told(line, "dest_rd", attr->max_dest_rd_atomic);
+	check_told(line, "min_rnr", attr->min_rnr_timer);
+	if (arg(line, "dest") &&
+	    attr->dest_qp_num != qp_number(line, arg(line, "dest")))
+		fail(line, "has another destination");
+	if (arg(line, "to") &&
+	    memcmp(&attr->ah_attr.grh.dgid, &nodes[number(line, "to", 0)].gid,
+		   sizeof(attr->ah_attr.grh.dgid)))
+		fail(line, "has another address");
+}
+
+/* Attributes of creation are what creation returned. */
+static void check_init(const struct line *line,
+		       const struct ibv_qp_init_attr *init)
+{
+	const struct ibv_qp_cap *cap = &object(line, line->target)->cap;
+
+	if (init->cap.max_send_wr != cap->max_send_wr ||
+	    init->cap.max_recv_wr != cap->max_recv_wr ||
+	    init->cap.max_send_sge != cap->max_send_sge ||
+	    init->cap.max_recv_sge != cap->max_recv_sge ||
+	    init->cap.max_inline_data != cap->max_inline_data)
+		fail(line, "has more or less room than when it was made");
+}
+
 static int query_qp(const struct line *line)
 {
 	struct ibv_qp *qp = live(line, KIND_QP, line->target);
-	uint64_t state = number(line, "state", 0);
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 	int err;
 
-	err = ibv_query_qp(qp, &attr, IBV_QP_STATE, &init);
-	if (!err && attr.qp_state != state)
-		fail(line, "is in state %u, expected %llu", attr.qp_state,
-		     (unsigned long long)state);
-	return err;
+	err = ibv_query_qp(qp, &attr, ALL_ATTRS, &init);
+	if (err)
+		return err;
+	check_attr(line, &attr);
+	check_init(line, &init);
+	return 0;
 }
 
 bool modify_call(const struct line *line)

@@ -163,6 +163,8 @@ class Posting(Requests):
         self.arm_some(qp.scq, qp.rcq, qp.peer.scq, qp.peer.rcq)
         if not self.post_receives(qp.peer, lengths):
             return
+        if qp.peer.srq and self.chance(0.4):
+            self.limit_srq(qp.peer.srq)
         self.post_in_calls(qp, requests)
         self.settle()
 
@@ -220,6 +222,9 @@ class Posting(Requests):
         if batch == 1 and self.chance(0.05):
             # What is aborted is posted again
             self.call("ibv_wr_abort", qp.name, *words, abort=1)
+        if batch == 1 and self.chance(0.05):
+            # Nothing is in it
+            self.call("ibv_wr_complete", qp.name)
         if not broken:
             self.call(VERB[batch], qp.name, *words)
         elif batch == BIND:

@@ -11,23 +11,33 @@ UP = ("RESET", "INIT", "RTR", "RTS")
 class States(Events):
     """Takes queue pairs from state to state, also in wrong ways."""
 
-    def modify(self, qp, state, broken=None, without=None):
-        """Change the state, with all attributes that are needed but one."""
+    def modify(self, qp, state, broken=None, without=None, more=(), **change):
+        """Change the state, with all attributes that are needed.
+
+        without: one that is left out
+        more: names of others
+        change: values that are to be others
+        """
         if state == "RESET":
             self.settle_before_reset(qp)
         names = ["STATE"]
         required = verbs.transition(qp.type, qp.state, state)
         names += [name for name in required or () if name != without]
+        names += more
         notify = (qp.state, state) == ("RTS", "SQD") and not broken and \
             qp.type in verbs.SENDING and self.chance(0.5)
         if notify:
             names.append("EN_SQD_ASYNC_NOTIFY")
+        values = self.attributes(qp, state)
+        values.update(change)
         self.call("ibv_modify_qp", qp.name, broken=broken,
                   state=verbs.STATES.index(state),
                   mask=sum(verbs.ATTRIBUTES[name] for name in names),
-                  notify=1 if notify else None, **self.attributes(qp, state))
+                  notify=1 if notify else None, **values)
         if broken:
             return
+        qp.told.update((verbs.TOLD[name], values[verbs.TOLD[name]])
+                       for name in names if verbs.TOLD.get(name) in values)
         self.reach("transition", qp.type, qp.state, state)
         if state == "RESET":
             self.model.reset(qp)
@@ -62,14 +72,55 @@ class States(Events):
         required = verbs.transition(qp.type, qp.state, state)
         if required is None:
             self.modify(qp, state, "transition")
-        elif required:
-            self.modify(qp, state, "required", self.random.choice(required))
+        else:
+            self.wrong_attribute(qp, state, required)
         self.query(qp)
 
+    def wrong_attribute(self, qp, state, required):
+        """An attribute too few, too many, or of a wrong value"""
+        broken = self.random.choice(("required", "refused", "value",
+                                     "cur_state"))
+        values = [name for name in required if name in verbs.INVALID]
+        if broken == "required" and required:
+            self.modify(qp, state, broken, self.random.choice(required))
+        elif broken == "refused":
+            self.modify(qp, state, broken,
+                        more=(self.random.choice(verbs.REFUSED[state]),))
+        elif broken == "value" and values:
+            name, invalid = verbs.INVALID[self.random.choice(values)]
+            self.modify(qp, state, broken,
+                        **{name: self.random.choice(invalid)})
+        elif broken == "cur_state" and \
+                (qp.state, state) in verbs.WITH_CUR_STATE:
+            others = [other for other in range(len(verbs.STATES))
+                      if verbs.STATES[other] != qp.state]
+            self.modify(qp, state, broken, more=("CUR_STATE",),
+                        cur=self.random.choice(others))
+
     def query(self, qp):
+        told = dict(qp.told)
+        if not qp.peer:
+            told.pop("dest", None)
         self.call("ibv_query_qp", qp.name,
-                  state=verbs.STATES.index(qp.state))
+                  state=verbs.STATES.index(qp.state), **told)
         self.reach("queried", qp.state)
+
+    def adjust(self, qp):
+        """Change an attribute, not the state"""
+        if qp.state != "RTS":
+            return
+        more = self.random.choice(((), ("CUR_STATE",)))
+        cur = verbs.STATES.index("RTS")
+        if qp.type == verbs.UD:
+            qp.qkey = self.random.getrandbits(31)
+            self.modify(qp, "RTS", more=("QKEY", *more), cur=cur,
+                        qkey=qp.qkey)
+        elif qp.type == verbs.RC:
+            self.modify(qp, "RTS", more=("MIN_RNR_TIMER", *more), cur=cur,
+                        min_rnr=self.random.choice((1, 2, 3)))
+        else:
+            self.modify(qp, "RTS", more=more, cur=cur)
+        self.query(qp)
 
     def step(self, qp, state):
         if self.chance(0.1):

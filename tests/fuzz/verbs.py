@@ -309,11 +309,49 @@ def transition(qp_type, old, new):
     return REQUIRED.get((old, new), {}).get(qp_type)
 
 
+# Attributes that ibv_query_qp() tells, as the runner calls them
+TOLD = {
+    "ACCESS_FLAGS": "access", "QKEY": "qkey", "PATH_MTU": "mtu",
+    "TIMEOUT": "timeout", "RETRY_CNT": "retry", "RNR_RETRY": "rnr",
+    "MAX_QP_RD_ATOMIC": "rd", "MIN_RNR_TIMER": "min_rnr",
+    "MAX_DEST_RD_ATOMIC": "dest_rd", "DEST_QPN": "dest", "AV": "to",
+}
+
+# Values that are too small or too large, likewise
+INVALID = {
+    "PKEY_INDEX": ("pkey", (1, 0xffff)), "PORT": ("port", (0, 2, 255)),
+    "PATH_MTU": ("mtu", (0, 6)), "TIMEOUT": ("timeout", (32, 255)),
+    "RETRY_CNT": ("retry", (8, 255)), "RNR_RETRY": ("rnr", (8, 255)),
+    "MIN_RNR_TIMER": ("min_rnr", (32, 255)),
+    "MAX_QP_RD_ATOMIC": ("rd", (255,)),
+    "MAX_DEST_RD_ATOMIC": ("dest_rd", (255,)),
+}
+
+# Attributes that a transition neither requires nor takes, to any new state
+REFUSED = {
+    "RESET": ("PATH_MTU", "SQ_PSN", "ACCESS_FLAGS"),
+    "INIT": ("PATH_MTU", "DEST_QPN", "TIMEOUT", "SQ_PSN"),
+    "RTR": ("TIMEOUT", "RETRY_CNT", "SQ_PSN"),
+    "RTS": ("PATH_MTU", "DEST_QPN", "RQ_PSN"),
+    "SQD": ("PATH_MTU", "DEST_QPN", "RQ_PSN", "SQ_PSN"),
+    "ERR": ("PATH_MTU", "DEST_QPN", "QKEY"),
+}
+
+# Transitions that may say which state they begin in
+WITH_CUR_STATE = (("RTR", "RTS"), ("RTS", "RTS"), ("SQE", "RTS"),
+                  ("SQD", "RTS"))
+
 MODIFYING = (
     Rule("transition", "the queue pair's state can change to the new one",
          "ibv_modify_qp(3); IBTA 11.2.5.2", EINVAL),
     Rule("required", "all attributes that the transition requires are there",
          "ibv_modify_qp(3); IBTA table 91", EINVAL),
+    Rule("refused", "no attributes are there that the transition does not take",
+         "ibv_modify_qp(3): NOTES; IBTA, Modify Queue Pair", EINVAL),
+    Rule("value", "each attribute has a value that there is",
+         "ibv_modify_qp(3): NOTES; IBTA, Modify Queue Pair", EINVAL),
+    Rule("cur_state", "cur_qp_state is the state of the queue pair",
+         "ibv_modify_qp(3); IBTA, Modify Queue Pair", EINVAL),
 )
 
 
@@ -542,7 +580,7 @@ VERBS = (
     Verb("ibv_modify_qp", "modify_qp", "ibv_modify_qp(3)",
          "changes the state of a queue pair", uses=("qp",), rules=MODIFYING),
     Verb("ibv_query_qp", "query_qp", "ibv_query_qp(3)",
-         "tells the state of a queue pair", uses=("qp",)),
+         "tells the attributes of a queue pair", uses=("qp",)),
     Verb("ibv_create_ah", "create_ah", "ibv_create_ah(3)",
          "makes an address handle", makes="ah", uses=("pd",)),
     Verb("ibv_destroy_ah", "destroy", "ibv_create_ah(3)",
