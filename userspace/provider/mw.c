@@ -64,7 +64,8 @@ static int mynic_check_bind_mr(struct ibv_mw *mw, struct ibv_mr *mr,
 		return mynic_bind_refuse(mw, "region of another PD", EPERM);
 	if (vmr->mr_type != IBV_MR_TYPE_MR &&
 	    vmr->mr_type != IBV_MR_TYPE_DMABUF_MR)
-		return mynic_bind_refuse(mw, "imported or null region", EOPNOTSUPP);
+		return mynic_bind_refuse(mw, "imported or null region",
+					 EOPNOTSUPP);
 	if (!(vmr->access & IBV_ACCESS_MW_BIND))
 		return mynic_bind_refuse(mw, "region without MW_BIND", EINVAL);
 	if (vmr->access & IBV_ACCESS_ZERO_BASED)
