@@ -5,10 +5,9 @@
 
 #include "runner.h"
 
-/**
- * group() - the multicast group that a call names
- * @line: the call. Its group= is the last byte of the address, a number that
- *	is at least 256 stands for an address that is no group's.
+/*
+ * The multicast group that a call names. Its group= is the last byte of the
+ * address. A number of at least 256 stands for an address that is no group's.
  */
 union ibv_gid group(const struct line *line)
 {

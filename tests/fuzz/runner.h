@@ -60,7 +60,8 @@ enum kind {
  * @cap: QP, SRQ: how much room there is
  * @ex: CQ: made by ibv_create_cq_ex(). QP: has the ibv_wr_*() functions
  * @wc_flags: CQ: what can be read of completions
- * @ticks, @ns: CQ: time of the last completion
+ * @ticks: CQ: time of the last completion, in the device's units
+ * @ns: CQ: the same by the wall clock
  * @allocated: PD: what is left of its own allocator's memory
  */
 struct object {

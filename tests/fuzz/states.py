@@ -84,8 +84,9 @@ class States(Events):
         if broken == "required" and required:
             self.modify(qp, state, broken, self.random.choice(required))
         elif broken == "refused":
-            self.modify(qp, state, broken,
-                        more=(self.random.choice(verbs.REFUSED[state]),))
+            refused = [name for name in verbs.REFUSED[state]
+                       if name not in verbs.LEFT_OUT.get(qp.type, ())]
+            self.modify(qp, state, broken, more=(self.random.choice(refused),))
         elif broken == "value" and values:
             name, invalid = verbs.INVALID[self.random.choice(values)]
             self.modify(qp, state, broken,

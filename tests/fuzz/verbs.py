@@ -331,10 +331,17 @@ INVALID = {
 REFUSED = {
     "RESET": ("PATH_MTU", "SQ_PSN", "ACCESS_FLAGS"),
     "INIT": ("PATH_MTU", "DEST_QPN", "TIMEOUT", "SQ_PSN"),
-    "RTR": ("TIMEOUT", "RETRY_CNT", "SQ_PSN"),
+    "RTR": ("TIMEOUT", "RETRY_CNT", "SQ_PSN", "MAX_QP_RD_ATOMIC"),
     "RTS": ("PATH_MTU", "DEST_QPN", "RQ_PSN"),
     "SQD": ("PATH_MTU", "DEST_QPN", "RQ_PSN", "SQ_PSN"),
     "ERR": ("PATH_MTU", "DEST_QPN", "QKEY"),
+}
+
+# Attributes that ib_uverbs takes out of the mask: half of an XRC connection has
+# no use for them, and modify_qp_mask() in the kernel lets both halves name all
+LEFT_OUT = {
+    XRC_SEND: ("MAX_DEST_RD_ATOMIC", "MIN_RNR_TIMER"),
+    XRC_RECV: ("MAX_QP_RD_ATOMIC", "RETRY_CNT", "RNR_RETRY"),
 }
 
 # Transitions that may say which state they begin in
