@@ -95,7 +95,8 @@ struct mynic_bufs {
  * @bufs: buffers and frames
  * @macs: buffer for the device's receive filters; used by whoever may set them
  * @running: whether the queues exist; protected by the RTNL
- * @restart_work: recreates the queues after an error, or after a lack of memory
+ * @broken: the queues that exist have failed, or there was no memory for queues
+ * @restart_work: recreates the queues if they are @broken
  * @stats_work: reads the device's counters; disabled unless it is attached
  * @stats_lock: serialises reading; protects all that follows
  * @drops: frames that never came here, by reason
@@ -115,6 +116,7 @@ struct mynic_netdev {
 	struct mynic_bufs *bufs;
 	struct mynic_rx_mac macs[MYNIC_RX_MAX_MACS];
 	bool running;
+	bool broken;
 	struct delayed_work restart_work;
 	struct work_struct stats_work;
 	struct mutex stats_lock; /* drops */
@@ -252,6 +254,7 @@ static void mynic_tx_timeout(struct net_device *ndev, unsigned int queue)
  */
 static void mynic_restart_soon(struct mynic_netdev *nd)
 {
+	WRITE_ONCE(nd->broken, true);
 	queue_delayed_work(system_dfl_wq, &nd->restart_work,
 			   MYNIC_RESTART_DELAY);
 }
@@ -728,10 +731,8 @@ static void mynic_netdev_stop(struct mynic_netdev *nd)
 {
 	struct mynic_dev *mdev = nd->mdev;
 
-	/* Who asked for new queues meant those that end here. */
-	cancel_delayed_work(&nd->restart_work);
 	if (!nd->running)
-		return;
+		goto out;
 	nd->running = false;
 	disable_work_sync(&nd->link_work);
 	disable_work_sync(&nd->rx_mode_work);
@@ -744,6 +745,9 @@ static void mynic_netdev_stop(struct mynic_netdev *nd)
 	mynic_cmd_set_rx(mdev, nd->qp.qpn, 0, NULL, 0);
 	mynic_destroy_queues(nd);
 	mynic_free_bufs(nd);
+out:
+	/* A restart that is still to come was for these queues. */
+	WRITE_ONCE(nd->broken, false);
 }
 
 /* The interface has no carrier until there is memory for new queues. */
@@ -767,7 +771,7 @@ static void mynic_restart_work(struct work_struct *work)
 
 	rtnl_lock();
 	if (netif_running(nd->ndev) && netif_device_present(nd->ndev) &&
-	    !mynic_dead(nd->mdev))
+	    READ_ONCE(nd->broken) && !mynic_dead(nd->mdev))
 		mynic_netdev_restart(nd);
 	rtnl_unlock();
 }
