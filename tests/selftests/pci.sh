@@ -14,6 +14,8 @@ trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
 function=/sys/bus/pci/devices/${pci[0]}
+# Bus master, in the command register
+master=4
 
 gone() { [ ! -e "$function" ]; }
 there() { [ -n "$(rdma_of "${pci[0]}")" ] && netdev_of "${pci[0]}"; }
@@ -107,13 +109,15 @@ slot_resets() {
 }
 
 no_rdma() { [ -z "$(rdma_of "${pci[0]}")" ]; }
+no_master() { [ $(($(config 4) & master)) = 0 ]; }
 
 # What would bring it up no longer does, until the driver is bound anew
 shuts_down() {
 	local status=0
 
 	break_device
-	caller shutdown && echo 1 >"$function/reset" && no_rdma || status=1
+	caller shutdown && no_master && echo 1 >"$function/reset" &&
+		no_rdma && no_master || status=1
 	bind || status=1
 	device_is_whole
 	return $status

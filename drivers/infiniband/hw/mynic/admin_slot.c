@@ -34,8 +34,8 @@ void mynic_admin_slot_free(struct mynic_admin *admin,
 {
 	lockdep_assert_held(&admin->lock);
 	/*
-	 * mynic_admin_slots_abort() wakes up without a completion if the device has
-	 * died.
+	 * mynic_admin_slots_abort() wakes up without a completion if the device
+	 * has died.
 	 */
 	if (!slot->completed)
 		admin->sleepers -= slot->asleep;

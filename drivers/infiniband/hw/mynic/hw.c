@@ -82,8 +82,6 @@ static void mynic_hw_set_master(struct mynic_dev *mdev)
 	if (!test_bit(MYNIC_SHUT, &mdev->flags))
 		pci_set_master(mdev->pdev);
 	spin_unlock_irqrestore(&mdev->failure_lock, flags);
-	/* For mynic_slot_reset(): not all kernels keep it by themselves. */
-	pci_save_state(mdev->pdev);
 }
 
 static int mynic_hw_enable(struct mynic_dev *mdev)
@@ -144,6 +142,8 @@ int mynic_hw_up(struct mynic_dev *mdev)
 	ret = mynic_hw_enable(mdev);
 	if (ret)
 		goto err;
+	/* For mynic_slot_reset(): not all kernels keep it by themselves. */
+	pci_save_state(mdev->pdev);
 	ret = mynic_mark_alive(mdev);
 	if (ret)
 		goto err;
@@ -168,7 +168,7 @@ void mynic_hw_down(struct mynic_dev *mdev)
 
 /**
  * mynic_hw_shut() - stop the device's memory accesses for good
- * @mdev: device, dead to its users; somebody may be bringing it up
+ * @mdev: device; somebody may be bringing it up
  *
  * A device that hangs keeps bus mastering, as taking it away would read from
  * the device. It finds the reset first of all.
@@ -180,6 +180,8 @@ void mynic_hw_shut(struct mynic_dev *mdev)
 	spin_lock_irqsave(&mdev->failure_lock, flags);
 	set_bit(MYNIC_SHUT, &mdev->flags);
 	spin_unlock_irqrestore(&mdev->failure_lock, flags);
+	/* From now on nobody can mark it alive. */
+	mynic_fail_removed(mdev, false);
 	writel(MYNIC_CONTROL_RESET, mdev->regs + MYNIC_REG_CONTROL);
 	if (!mynic_hung(mdev))
 		pci_clear_master(mdev->pdev);

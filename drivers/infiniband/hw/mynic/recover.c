@@ -341,7 +341,17 @@ static int mynic_resume(struct device *dev)
 	return 0;
 }
 
-DEFINE_SIMPLE_DEV_PM_OPS(mynic_pm_ops, mynic_suspend, mynic_resume);
+/*
+ * There is no thaw: the device stays down while the image of a hibernation is
+ * written, as tasks are frozen. mynic_pm_notify() brings it up if that fails.
+ */
+const struct dev_pm_ops mynic_pm_ops = {
+	.suspend = pm_sleep_ptr(mynic_suspend),
+	.resume = pm_sleep_ptr(mynic_resume),
+	.freeze = pm_sleep_ptr(mynic_suspend),
+	.poweroff = pm_sleep_ptr(mynic_suspend),
+	.restore = pm_sleep_ptr(mynic_resume),
+};
 
 /*
  * The next kernel, which may begin without a reset, must find a device that
@@ -354,6 +364,5 @@ void mynic_shutdown(struct pci_dev *pdev)
 
 	disable_delayed_work(&mdev->recover_work);
 	disable_work(&mdev->stop_work);
-	mynic_fail_removed(mdev, false);
 	mynic_hw_shut(mdev);
 }
