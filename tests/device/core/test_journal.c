@@ -97,7 +97,14 @@ TEST(off_until_it_is_wanted)
 	CHECK_EQ(nic_memory(nic_of(&p.a)), memory);
 	CHECK(nic_keep_journal(nic_of(&p.a), false));
 	fail_command(p.a.d);
-	CHECK_EQ(journal->num, 0);
+	CHECK_EQ(journal->num, 1);
+	CHECK_EQ(journal_first(journal), 1);
+	/* Nothing of the next one has the number of an entry of this one */
+	CHECK(nic_keep_journal(nic_of(&p.a), true));
+	CHECK_EQ(journal_first(journal), 1);
+	fail_command(p.a.d);
+	CHECK_EQ(journal->num, 2);
+	CHECK_EQ(journal_first(journal), 1);
 }
 
 TEST(commands)

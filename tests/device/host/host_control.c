@@ -22,6 +22,7 @@
 #include "core/base/psn.h"
 #include "harness_driver.h"
 #include "harness_vfu.h"
+#include "host/log.h"
 #include "remote_nic.h"
 #include "wire/faults.h"
 #include "wire/frame.h"
@@ -1243,11 +1244,13 @@ TEST(journal_of_a_nic_that_fails_often)
 	char text[16384] = "\n";
 	struct drv_pair p;
 	const char *at;
+	uint64_t begin;
 	int fd;
 
 	fd = open_control();
 	p = connect_pair();
 	order(fd, "journal on nic1");
+	begin = clock_ns();
 	for (unsigned int i = 0; i < 3; i++) {
 		struct sim_nic *n = p.a.d->n;
 
@@ -1265,6 +1268,7 @@ TEST(journal_of_a_nic_that_fails_often)
 		entries += isdigit(at[strlen(entry)]) != 0;
 	failures = num_matches(text, " fatal 2\n");
 	CHECK(failures);
+	CHECK(failures <= 1 + (clock_ns() - begin) / LOG_INTERVAL);
 	CHECK_EQ(entries, 8 * failures);
 }
 

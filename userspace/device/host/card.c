@@ -124,7 +124,7 @@ static void card_failed(void *ctx)
 	if (card->told && now - card->told < LOG_INTERVAL)
 		return;
 	card->told = now;
-	if (journal->num > LAST_ENTRIES)
+	if (journal->num - i > LAST_ENTRIES)
 		i = journal->num - LAST_ENTRIES;
 	for (; i < journal->num; i++) {
 		journal_text(journal_at(journal, i), line);

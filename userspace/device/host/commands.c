@@ -414,18 +414,16 @@ static bool commands_journal_off(struct call *call)
 static bool commands_journal_step(struct commands_rest *rest, FILE *out)
 {
 	const struct journal *journal = rest->journal;
-	uint64_t end = rest->end;
 	char line[JOURNAL_LINE_SIZE];
 
-	if (end > journal->num)
-		end = journal->num;
 	if (rest->next < journal_first(journal))
 		rest->next = journal_first(journal);
-	for (unsigned int i = 0; i < JOURNAL_PIECE && rest->next < end; i++) {
+	for (unsigned int i = 0; i < JOURNAL_PIECE && rest->next < rest->end;
+	     i++) {
 		journal_text(journal_at(journal, rest->next++), line);
 		fprintf(out, "%s\n", line);
 	}
-	return rest->next < end;
+	return rest->next < rest->end;
 }
 
 static bool commands_journal_show(struct call *call)

@@ -14,7 +14,8 @@ bool journal_begin(struct journal *journal)
 void journal_end(struct journal *journal)
 {
 	free(journal->entries);
-	*journal = (struct journal){ 0 };
+	journal->entries = NULL;
+	journal->start = journal->num;
 }
 
 /* Out of line and cold, so that it costs nothing while the journal is off */
@@ -29,7 +30,10 @@ __attribute__((cold)) void journal_add(struct journal *journal, uint64_t time,
 
 uint64_t journal_first(const struct journal *journal)
 {
-	return journal->num < JOURNAL_SIZE ? 0 : journal->num - JOURNAL_SIZE;
+	uint64_t num = journal->num - journal->start;
+
+	return num < JOURNAL_SIZE ? journal->start :
+				    journal->num - JOURNAL_SIZE;
 }
 
 const struct journal_entry *journal_at(const struct journal *journal,

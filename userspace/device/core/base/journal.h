@@ -101,11 +101,14 @@ struct journal_entry {
 /**
  * struct journal - the journal of a NIC
  * @entries: JOURNAL_SIZE entries; NULL while the journal is off
- * @num: number of entries ever added
+ * @num: number of entries ever added, also to earlier journals of the NIC, so
+ *	that no two of its entries have the same number
+ * @start: what @num was when this journal began
  */
 struct journal {
 	struct journal_entry *entries;
 	uint64_t num;
+	uint64_t start;
 };
 
 /* Starts with an empty journal. Returns false without memory. */
