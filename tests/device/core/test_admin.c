@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The admin queue, and what every command checks before it does anything */
+/* The admin queue, and the checks that all commands have in common */
 #include "harness_driver.h"
 
 static struct drv *one(void)
@@ -15,7 +15,7 @@ TEST(admin_nop)
 	CHECK_EQ(drv_stat(d, MYNIC_STAT_BAD_COMMAND), 0);
 }
 
-/* It tells the time, so that a host need not read a register for that */
+/* A NOP tells the time, so that a host need not read a register for that */
 TEST(admin_nop_tells_the_time)
 {
 	struct drv *d = one();
@@ -40,7 +40,7 @@ TEST(admin_interrupts_on_vector_0)
 	struct drv *d = one();
 	uint64_t irqs = d->n->irqs[0];
 
-	/* Only if asked for, and once */
+	/* There is an interrupt only if it was requested, and only one */
 	drv_number_cmd(d, MYNIC_CMD_NOP, 0);
 	CHECK_EQ(d->n->irqs[0], irqs);
 	arm(d, d->aq_ci);
@@ -49,7 +49,7 @@ TEST(admin_interrupts_on_vector_0)
 	CHECK_EQ(d->n->irqs[0], ++irqs);
 	drv_number_cmd(d, MYNIC_CMD_NOP, 0);
 	CHECK_EQ(d->n->irqs[0], irqs);
-	/* There is something already */
+	/* A completion is there already */
 	arm(d, d->aq_ci - 1);
 	CHECK_EQ(d->n->irqs[0], ++irqs);
 	drv_number_cmd(d, MYNIC_CMD_NOP, 0);
@@ -157,12 +157,12 @@ TEST(admin_index_wraps)
 {
 	struct drv *d = one();
 
-	/* 2^16 and then some: ids repeat, phases go on */
+	/* More than 2^16: ids repeat, phases continue */
 	for (int i = 0; i < 70000; i++)
 		CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_NOP, 0), 0);
 }
 
-/* What a valid command of each kind looks like */
+/* A valid command of each kind */
 struct sample {
 	const char *name;
 	struct mynic_admin_cmd cmd;
@@ -170,10 +170,10 @@ struct sample {
 	uint32_t in;
 	uint32_t out;
 	uint32_t body;
-	uint8_t flags; /* that the command knows */
+	uint8_t flags; /* that the command accepts */
 };
 
-#define NUM_SAMPLES 64 /* room for them */
+#define NUM_SAMPLES 64 /* upper bound for their number */
 
 static uint32_t alloc_dm(struct drv *d)
 {
@@ -187,7 +187,7 @@ static uint32_t alloc_dm(struct drv *d)
 	return cpl.number;
 }
 
-/* One object of each type, and a command about it or its like */
+/* Make one object of each type, and commands for it or for similar ones */
 static void make_samples(struct drv *d, struct sample *s)
 {
 	struct drv_qp_init init = { .type = MYNIC_QP_UD };
@@ -282,7 +282,7 @@ static void make_samples(struct drv *d, struct sample *s)
 	       .cmd.bind_counters = { .counters = set });
 	SAMPLE(MYNIC_CMD_QUERY_COUNTERS, .out = 8 * MYNIC_STAT_BAD_DMA,
 	       .cmd.number = set);
-	/* these objects go, so that they come last */
+	/* these destroy the objects, so they come last */
 	SAMPLE(MYNIC_CMD_DESTROY_MKEY, .cmd.number = mr->key >> 8);
 	SAMPLE(MYNIC_CMD_FREE_DM, .cmd.number = alloc_dm(d));
 	SAMPLE(MYNIC_CMD_DESTROY_QP, .cmd.number = qp->number);
@@ -452,7 +452,7 @@ TEST(admin_unwanted_mailbox)
 	}
 }
 
-/* A newer driver's mailbox: bytes that this device does not know */
+/* The mailbox of a newer driver has bytes that this device does not know */
 TEST(admin_mailbox_grows)
 {
 	struct drv *d = one();
@@ -485,7 +485,10 @@ TEST(admin_mailbox_grows)
 	}
 }
 
-/* An older driver's mailbox: the device must not write behind its end */
+/*
+ * The mailbox of an older driver is shorter; the device must not write behind
+ * its end
+ */
 TEST(admin_mailbox_shrinks)
 {
 	struct drv *d = one();
@@ -506,7 +509,7 @@ TEST(admin_mailbox_shrinks)
 	}
 }
 
-/* What a short mailbox leaves out reads as zero: here, a port that is 0 */
+/* Fields that a short mailbox leaves out read as zero: here, port 0 */
 TEST(admin_mailbox_in_short)
 {
 	struct drv *d = one();
@@ -606,7 +609,7 @@ TEST(admin_modify_port)
 	CHECK_EQ(modify_port(d, 1, 68, 7), MYNIC_AQ_OK);
 	CHECK_MEM(nic_mac(d->n->nic), "\x02\0\0\0\0\x07", 6);
 	CHECK_EQ(modify_port(d, 0, 9216, 8), MYNIC_AQ_OK);
-	/* a group address is no port's address */
+	/* a port cannot have a group address */
 	cmd.modify_port.up = 1;
 	cmd.modify_port.mtu = 1500;
 	cmd.modify_port.mac[0] = 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Host memory that is described by page lists */
+/* Access to host memory through page lists */
 #include <errno.h>
 
+#include "core/base/iov.h"
 #include "core/core.h"
 #include "harness_sim.h"
 
@@ -10,19 +11,19 @@
 #define PER_LIST 512u
 #define MAX_IOV 40u
 
-/* Where nothing is */
+/* A DMA address without memory */
 #define NOWHERE (1ull << 50)
 
 /**
  * struct world - a NIC and a buf of NUM_PAGES pages
  * @n: the NIC
  * @mem: the pages, at first in this order
- * @entry: the list; with two levels both lists, one behind the other
- * @top: with two levels the list of lists
- * @spare: DMA address of two read-only pages, which have a map of their own
+ * @entry: the list; with two levels, both lists in succession
+ * @top: with two levels, the list of lists
+ * @spare: DMA address of two read-only pages in a separate map
  * @buf: the buf
- * @window: of the last accesses
- * @iov: what the last access has found
+ * @window: window of the last accesses
+ * @iov: result of the last access
  * @niov: elements in @iov
  */
 struct world {
@@ -76,12 +77,19 @@ static uint64_t bad_dma(const struct world *w)
 static int try_access(struct world *w, uint64_t offset, uint64_t len,
 		      bool write)
 {
-	w->niov = 0;
-	return buf_iov(w->n->nic, &w->buf, &w->window, offset, len, write,
-		       w->iov, MAX_IOV, &w->niov);
+	struct iov_list list = {
+		.iov = w->iov,
+		.max = MAX_IOV,
+		.write = write,
+	};
+	int err;
+
+	err = buf_iov(w->n->nic, &w->buf, &w->window, offset, len, &list);
+	w->niov = list.num;
+	return err;
 }
 
-/* Where a byte of the buf is, as its list says now */
+/* Where the list currently says that a byte of the buf is */
 static uint8_t *byte_at(const struct world *w, uint64_t offset)
 {
 	uint64_t at = w->buf.offset + offset;
@@ -119,7 +127,9 @@ static void check_access(struct world *w, uint64_t offset, uint64_t len)
 	check_window(w, offset + len - last, last);
 }
 
-/* Refused, and counted once; what is in front of it is not */
+/*
+ * The access is refused and counted once. One to the bytes before it succeeds
+ */
 static void check_refused(struct world *w, unsigned int page, bool write)
 {
 	uint64_t before = bad_dma(w);
@@ -143,7 +153,9 @@ TEST(pages_in_a_row_are_one_piece)
 
 	check_access(&w, 10, 16 * PAGE);
 	CHECK_EQ(w.niov, 1);
-	/* to the end of the page, but not to where nobody was */
+	/*
+	 * to the end of the last page, but not before the access
+	 */
 	check_window(&w, 10, 17 * PAGE - 110);
 	CHECK(!is_in_window(&w, 17 * PAGE - 100));
 }
@@ -187,7 +199,7 @@ TEST(window_grows)
 	for (unsigned int i = 0; i < 10; i++)
 		check_access(&w, i * PAGE + 100 * !i, 100);
 	check_window(&w, 100, 10 * PAGE - 100);
-	/* what is there is not looked up again */
+	/* the window is used without another look-up */
 	w.entry[3] = NOWHERE;
 	CHECK_EQ(bad_dma(&w), 0);
 	CHECK(buf_ptr(w.n->nic, &w.buf, &w.window, 3 * PAGE, PAGE, true));
@@ -208,13 +220,17 @@ TEST(window_begins_with_its_buf)
 {
 	struct world w = new_world(1, 0);
 	struct buf_window other = { 0 };
+	struct iov_list list = {
+		.iov = w.iov,
+		.max = MAX_IOV,
+		.num = 1,
+		.write = true,
+	};
 
 	check_access(&w, 0, PAGE);
 	/* joins an element that is there already */
-	CHECK_EQ(buf_iov(w.n->nic, &w.buf, &other, PAGE, PAGE, true, w.iov,
-			 MAX_IOV, &w.niov),
-		 0);
-	CHECK_EQ(w.niov, 1);
+	CHECK_EQ(buf_iov(w.n->nic, &w.buf, &other, PAGE, PAGE, &list), 0);
+	CHECK_EQ(list.num, 1);
 	CHECK_EQ(w.iov[0].iov_len, 2 * PAGE);
 	CHECK(!buf_window_ptr(&w.n->nic->dma, &other, PAGE - 1, 1, true));
 	CHECK(buf_window_ptr(&w.n->nic->dma, &other, PAGE, PAGE, true) ==
@@ -270,7 +286,7 @@ TEST(entry_is_read_only)
 	check_refused(&w, 7, true);
 	CHECK_EQ(try_access(&w, 0, 9 * PAGE, false), 0);
 	CHECK_EQ(w.niov, 3);
-	/* its map has another page, and behind that is nothing */
+	/* its map has one more page, and nothing follows */
 	w.entry[8] = w.spare + PAGE;
 	CHECK_EQ(try_access(&w, 7 * PAGE, 2 * PAGE, false), 0);
 	CHECK_EQ(w.niov, 1);
@@ -280,7 +296,10 @@ TEST(entry_is_read_only)
 	CHECK_EQ(try_access(&w, 7 * PAGE, 3 * PAGE, false), -EFAULT);
 }
 
-/* A page by itself; its neighbours in the buf are its neighbours everywhere */
+/*
+ * Map one page; its neighbours in the buf are its neighbours in all address
+ * spaces
+ */
 static void map_page(struct world *w, unsigned int page, bool writable)
 {
 	w->entry[page] = (1ull << 45) + page * PAGE;
@@ -316,7 +335,7 @@ TEST(lists_of_two_levels)
 	const uint64_t start = (PER_LIST - 9) * PAGE, len = 17 * PAGE;
 	struct world w = new_world(2, 0);
 
-	/* the second list is elsewhere, and behind the first other pages */
+	/* the second list is elsewhere, and other pages follow the first one */
 	w.top[1] = sim_iova(w.n, sim_alloc(w.n, PAGE, PAGE));
 	memcpy(w.n->mem + (w.top[1] - w.n->iova), w.entry + PER_LIST,
 	       (NUM_PAGES - PER_LIST) * sizeof(*w.entry));
@@ -337,7 +356,7 @@ TEST(list_is_misaligned)
 	struct world w = new_world(2, 0);
 	uint64_t iova = 1ull << 45;
 
-	/* there is a page, wherever entries begin */
+	/* misaligned entries would lead to memory, too */
 	CHECK_EQ(nic_dma_map(w.n->nic, iova, PAGE, w.mem, true), 0);
 	CHECK_EQ(nic_dma_map(w.n->nic, iova >> 32, PAGE, w.mem, true), 0);
 	w.entry[0] = iova;
@@ -348,7 +367,7 @@ TEST(list_is_misaligned)
 	CHECK_EQ(bad_dma(&w), 1);
 }
 
-/* The list up to its 8th page, and @len bytes of the rest elsewhere */
+/* Map the list up to its 8th page, and @len bytes of the rest elsewhere */
 static void map_list(struct world *w, uint64_t iova, uint64_t len)
 {
 	uint8_t *list = tap_alloc(64), *rest = tap_alloc(64);
@@ -367,7 +386,7 @@ TEST(list_at_the_end_of_a_map)
 
 	map_list(&w, 1ull << 45, 0);
 	check_refused(&w, 8, false);
-	/* half of an entry is none */
+	/* half of an entry is not an entry */
 	w = new_world(1, 0);
 	map_list(&w, 1ull << 45, 4);
 	check_refused(&w, 8, false);
@@ -430,7 +449,7 @@ TEST(window_ends_with_one_of_its_maps)
 	CHECK(!is_in_window(&w, 0));
 	CHECK_EQ(try_access(&w, 0, 4 * PAGE, true), -EFAULT);
 	CHECK_EQ(try_access(&w, 0, 3 * PAGE, true), 0);
-	/* nor does an old one grow */
+	/* an old window does not grow */
 	nic_set_bus_master(w.n->nic, false);
 	CHECK_EQ(try_access(&w, 0, 1, true), -EFAULT);
 	nic_set_bus_master(w.n->nic, true);

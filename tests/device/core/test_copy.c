@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* DRIVER QPs: copies within the host, what they may not do, states */
+/* DRIVER QPs: copies within the host, refused requests, and states */
 #include "harness_driver.h"
 
 #define DST (DRV_PAIR_MEM / 2)
@@ -19,7 +19,7 @@ static struct drv_pair copy_pair(uint8_t flags)
 	return p;
 }
 
-/* @len bytes of a's memory, from the first half to the second */
+/* A copy of @len bytes from the first half of a's memory to the second */
 static struct drv_wr copy_wr(struct drv_pair *p, uint32_t len)
 {
 	return (struct drv_wr){
@@ -38,7 +38,7 @@ static void clear_dst(struct drv_pair *p, uint32_t len)
 	memset(p->a.mr->ptr + DST - 64, 0xee, len + 128);
 }
 
-/* @len bytes are at the destination, and nothing but them */
+/* Check that the destination has @len bytes, and nothing else has changed */
 static void check_dst(struct drv_pair *p, const void *expected, uint32_t len)
 {
 	const uint8_t *dst = p->a.mr->ptr + DST;
@@ -86,7 +86,7 @@ TEST(copy_gathers)
 
 	drv_fill(p.a.mr->ptr, DST, 3);
 	clear_dst(&p, sizeof(expected));
-	/* 12 is what the default stride holds */
+	/* the default stride holds 12 */
 	for (wr.num_sge = 0; wr.num_sge < 12; wr.num_sge++) {
 		uint32_t i = wr.num_sge;
 		uint32_t n = i == 3 ? 0 : 977 * i + 1;
@@ -135,7 +135,7 @@ TEST(copy_unsignaled)
 	check_dst(&p, p.a.mr->ptr, 100);
 }
 
-/* A ring that goes round many times, and a queue that is filled at once */
+/* The ring wraps many times, and is filled at once */
 TEST(copy_many)
 {
 	struct drv_pair p = copy_pair(MYNIC_QP_SIG_ALL);
@@ -153,7 +153,7 @@ TEST(copy_many)
 	}
 }
 
-/* A long copy keeps nobody waiting until it has ended */
+/* Others do not wait until a long copy has ended */
 TEST(copy_takes_turns)
 {
 	struct drv_pair p = copy_pair(0);
@@ -216,7 +216,7 @@ TEST(copy_bad_keys)
 	wr.sge[0] = drv_sge(foreign, 0, 4096);
 	check_error(&p, &wr, IBV_WC_LOC_PROT_ERR, MYNIC_SYN_BAD_LKEY);
 
-	/* what need not be written need not be writable */
+	/* memory that is only read need not be writable */
 	wr = copy_wr(&p, 4096);
 	wr.sge[0] = drv_sge(ro, 0, 4096);
 	drv_post_send(p.a.qp, &wr);
@@ -228,7 +228,7 @@ TEST(copy_bad_bounds)
 	struct drv_pair p = copy_pair(0);
 	struct drv_wr wr = copy_wr(&p, 8193);
 
-	/* nothing is written if not all can be */
+	/* nothing is written unless everything can be */
 	clear_dst(&p, 0);
 	wr.remote_addr = p.a.mr->addr + DRV_PAIR_MEM - 8192;
 	memset(p.a.mr->ptr + DRV_PAIR_MEM - 8192, 0xee, 8192);
@@ -256,7 +256,10 @@ TEST(copy_bad_bounds)
 	check_error(&p, &wr, IBV_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
 }
 
-/* The destination's key may not be the kernel's, whoever has the queues */
+/*
+ * The destination's key must not be the kernel's key of all memory, even in a
+ * queue of the kernel
+ */
 TEST(copy_dma_lkey)
 {
 	struct drv_pair p = copy_pair(MYNIC_QP_KERNEL);
@@ -323,7 +326,7 @@ TEST(copy_create)
 		 MYNIC_AQ_NOT_SUPPORTED);
 }
 
-/* No transition takes an attribute, but that to SQD */
+/* Only the transition to SQD takes an attribute */
 TEST(copy_attributes)
 {
 	static const struct drv_qp_init init = { .type = MYNIC_QP_DRIVER };
@@ -391,7 +394,7 @@ TEST(copy_drains)
 	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_RTS), MYNIC_AQ_OK);
 }
 
-/* Packets that name the QP are for nobody */
+/* Packets to the QP are dropped */
 TEST(copy_qp_receives_nothing)
 {
 	struct drv_pair p = drv_rc_pair(NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Sets of counters: what they count of what the port counts */
+/* Sets of counters, which count a part of what the port counts */
 #include "harness_driver.h"
 
 static uint64_t unbound(struct drv *d, enum mynic_stat stat)
@@ -22,7 +22,7 @@ static uint32_t bound_set(struct drv_end *end)
 	return set;
 }
 
-/* All of the port's RoCEv2 packets are those of the one QP that is bound */
+/* Check a set whose QP has all of the port's RoCEv2 packets */
 static void check_traffic(struct drv *d, uint32_t set)
 {
 	static const enum mynic_stat stats[] = {
@@ -87,7 +87,9 @@ TEST(set_counts_ud)
 	sim_settle(pair.sim);
 	check_traffic(pair.a.d, a);
 	check_traffic(pair.b.d, b);
-	/* It was one that the QP accepts, or not: both is the set's to count */
+	/*
+	 * The set counts packets that the QP accepts, and those that it drops
+	 */
 	CHECK_EQ(drv_counter(pair.b.d, b, MYNIC_STAT_RX_RDMA_PACKETS), 1);
 }
 
@@ -139,7 +141,7 @@ TEST(set_counts_while_bound)
 	CHECK_EQ(unbound(d, MYNIC_STAT_TX_RDMA_BYTES), 3);
 	CHECK_EQ(drv_stat(d, MYNIC_STAT_TX_RDMA_BYTES), 123);
 
-	/* What a set that is gone has counted stays counted */
+	/* The port's counters keep the counts of a set that was destroyed */
 	packets = unbound(d, MYNIC_STAT_TX_RDMA_PACKETS);
 	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_COUNTERS, first),
 		 MYNIC_AQ_OK);
@@ -192,7 +194,7 @@ TEST(set_numbers)
 	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_COUNTERS, 0),
 		 MYNIC_AQ_BAD_NUMBER);
 	CHECK_EQ(drv_bind_counters(&nobody, set), MYNIC_AQ_BAD_NUMBER);
-	/* What failed had no effect */
+	/* The failed command had no effect */
 	drv_send_recv(&pair.a, &pair.b, 10);
 	CHECK_EQ(drv_counter(d, set, MYNIC_STAT_TX_RDMA_BYTES), 10);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Counters whose cause no other test has in view; those of the responder are in
- * test_rules_*.c, of the host's errors in test_regs.c and others.
+ * Counters that other tests do not check. Those of the responder are in
+ * test_rules_*.c, and those of the host's errors in test_regs.c and others.
  */
 #include "core/nic.h"
 #include "harness_puppet.h"
 
-/* The NIC has sent a WRITE, which waits for the peer's answer */
+/* Make a puppet and a NIC that has sent a WRITE and waits for an answer */
 static struct puppet *puppet_asked(void)
 {
 	struct puppet *p = puppet_rc();
@@ -89,7 +89,7 @@ TEST(count_receive_errors)
 	CHECK_EQ(puppet_stat(p, MYNIC_STAT_SEND_ERRORS), 0);
 }
 
-/* What the wire has found out about a frame is counted by the NIC */
+/* The NIC counts the defects that the wire has found in frames */
 TEST(count_defects)
 {
 	static const struct {
@@ -130,7 +130,7 @@ TEST(count_overruns)
 	CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_PACKETS), 0);
 }
 
-/* Frames by all their bytes, RoCEv2 packets by their payload */
+/* All bytes of frames count, and the payload of RoCEv2 packets */
 TEST(count_bytes)
 {
 	struct puppet *p = puppet_rc();

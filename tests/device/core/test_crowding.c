@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* When the device moves to another processor, and how */
+/* Moves of the device to another processor */
 #include <sched.h>
 
 #include "harness_tap.h"
@@ -58,7 +58,7 @@ TEST(moves_and_may_still_be_anywhere)
 		cpu_set_t now;
 
 		crowding_move_away();
-		/* Once in a while the scheduler may have brought it back */
+		/* The scheduler may sometimes have brought it back */
 		moves += sched_getcpu() != cpu;
 		now = allowed_now();
 		CHECK(CPU_EQUAL(&now, &allowed));

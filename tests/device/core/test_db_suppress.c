@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Doorbells that the host leaves out while the NIC watches its record */
+/*
+ * Requests without doorbells, which the NIC finds while it watches the record
+ */
 #include "harness_puppet.h"
 
 /* More QPs than a NIC watches */
@@ -17,14 +19,14 @@ static struct drv_pair pair(void)
 	return drv_rc_pair(NULL);
 }
 
-/* The index is in the record, and there is no doorbell. */
+/* Store the index in the record, without a doorbell. */
 static void post_silently(struct drv_qp *qp)
 {
 	drv_write_wqe(qp, &wr);
 	qp->rec->sq_pi = qp->sq_pi;
 }
 
-/* A request that is announced; then the NIC watches the QP. */
+/* Post a request with a doorbell, after which the NIC watches the QP. */
 static void wake(struct drv_pair *p)
 {
 	struct mynic_cqe cqe;
@@ -49,7 +51,7 @@ TEST(watches_after_a_doorbell)
 		CHECK_EQ(cqe.status, IBV_WC_SUCCESS);
 		CHECK_EQ(p.a.qp->rec->sq_no_ring, 1);
 	}
-	/* A host may ring all the same. */
+	/* A host may still ring the doorbell. */
 	drv_write_wqe(p.a.qp, &wr);
 	p.a.qp->rec->sq_pi = p.a.qp->sq_pi;
 	sim_doorbell(p.a.d->n, p.a.qp->create.uarn, MYNIC_UAR_QP_DB,
@@ -86,7 +88,7 @@ TEST(looks_once_more)
 	CHECK_EQ(cqe.status, IBV_WC_SUCCESS);
 }
 
-/* While it works for the QP, too */
+/* The NIC also sees new requests while it works for the QP */
 TEST(looks_once_more_while_busy)
 {
 	struct drv_pair p = pair();
@@ -103,7 +105,7 @@ TEST(looks_once_more_while_busy)
 	CHECK(drv_poll(p.a.cq, &cqe));
 }
 
-/* MANY QPs, each connected to itself */
+/* Create MANY QPs, each connected to itself */
 static void create_many(const struct drv_end *end, struct drv_qp **qps)
 {
 	struct drv_qp_init init = {
@@ -138,7 +140,9 @@ TEST(watches_a_few)
 	create_many(&p.a, qps);
 	for (int i = 0; i < MANY; i++) {
 		drv_post_send(qps[i], &wr);
-		/* Some are forgotten with a request that was not announced. */
+		/*
+		 * The NIC stops watching some QPs that have such a request.
+		 */
 		post_silently(qps[i]);
 	}
 	sim_settle(p.sim);
@@ -148,7 +152,7 @@ TEST(watches_a_few)
 		drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
 }
 
-/* A round trip ago the peer has sent something, by the doorbell. */
+/* b sends with a doorbell. A millisecond later the NIC does not watch it. */
 static void answer_once(struct drv_pair *p)
 {
 	drv_post_send(p->b.qp, &wr);
@@ -254,7 +258,10 @@ TEST(datagrams_that_are_dropped)
 	check_watched(p, &pkt, true);
 }
 
-/* Whoever is watched has sent; whoever receives may never send again. */
+/*
+ * The NIC watches QPs that have sent. A QP that only receives may never send
+ * again.
+ */
 TEST(forgets_nobody_for_an_answer)
 {
 	struct drv_pair p = pair();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Device memory: pieces of BAR2, what the host and memory keys reach of it */
+/* Device memory: pieces of BAR2, and access by the host and by memory keys */
 #include "harness_driver.h"
 
 #define POOL (8192ull * MYNIC_UAR_SIZE)
@@ -91,7 +91,7 @@ TEST(dm_all_of_it)
 	CHECK_EQ(alloc(d, 1, 0, NULL, &offset), MYNIC_AQ_OK);
 	CHECK_EQ(offset, POOL + size - 4096);
 
-	/* a reset takes all back */
+	/* a reset frees all of it */
 	drv_reset(d->n);
 	d = drv_up(d->n);
 	CHECK_EQ(alloc(d, size, 0, NULL, NULL), MYNIC_AQ_OK);
@@ -140,7 +140,7 @@ TEST(dm_host_access)
 	CHECK_MEM(&(uint64_t){ get64(d, b + 4088) }, pattern, 8);
 	CHECK_EQ(get64(d, b + 4092), 0);
 
-	/* nobody's memory, and none */
+	/* unallocated memory, and addresses without memory */
 	put(d, b + 4096, pattern, 8);
 	put(d, POOL + size - 8, pattern, 8);
 	put(d, POOL + size, pattern, 8);
@@ -151,7 +151,7 @@ TEST(dm_host_access)
 	CHECK_EQ(get64(d, POOL + size), 0);
 	CHECK_EQ(get64(d, ~0ull - 7), 0);
 
-	/* the next owner sees nothing of the last one */
+	/* the next owner sees no data of the last one */
 	CHECK_EQ(free_dm(d, number), MYNIC_AQ_OK);
 	CHECK_EQ(get64(d, a), 0);
 	CHECK_EQ(alloc(d, 1, 0, NULL, &b), MYNIC_AQ_OK);
@@ -160,7 +160,10 @@ TEST(dm_host_access)
 		CHECK_EQ(get64(d, a + at), 0);
 }
 
-/* A key on piece @number, which cannot be freed as long as it is there */
+/*
+ * Try to create a key for piece @number. The piece cannot be freed while the
+ * key exists
+ */
 static void try_mkey(struct drv *d, const struct mynic_create_mkey *body,
 		     uint32_t number, uint8_t status)
 {
@@ -219,7 +222,10 @@ TEST(dm_mkey_bad)
 	CHECK_EQ(free_dm(d, number), MYNIC_AQ_OK);
 }
 
-/* b with 2 pages of device memory, a key on all but its first 8 bytes */
+/*
+ * A pair whose b has 2 pages of device memory, and a key for all but its first
+ * 8 bytes
+ */
 struct dm_end {
 	struct drv_pair p;
 	uint64_t offset;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What the ends of a connection have agreed on, in ece_options */
+/* Options that the ends of a connection have agreed on: ece_options */
 #include "harness_driver.h"
 
-/* struct seen - what passed: packets of each value of the ECN field */
+/* struct seen - number of packets with each value of the ECN field */
 struct seen {
 	unsigned int ecn[4];
 };
@@ -81,7 +81,7 @@ TEST(ece_ecn)
 		{ 0, 0, 0 },
 		{ 0, MYNIC_ECE_ECN, 2 },
 		{ 0xb8, MYNIC_ECE_ECN, 2 },
-		/* What the host has chosen stays */
+		/* The choice of the host stays */
 		{ 1, MYNIC_ECE_ECN, 1 },
 		{ 2, 0, 2 },
 	};
@@ -99,7 +99,7 @@ TEST(ece_ecn)
 		drv_send_recv(&p.a, &p.b, 5000);
 		for (unsigned int ecn = 0; ecn < 4; ecn++)
 			others += ecn == rows[i].ecn ? 0 : seen.ecn[ecn];
-		/* Packets and acknowledgements alike */
+		/* In packets and acknowledgements */
 		CHECK(seen.ecn[rows[i].ecn] >= 6);
 		CHECK_EQ(others, 0);
 	}
@@ -125,7 +125,7 @@ TEST(ece_bad)
 		attr.ece_options = 1u << bit;
 		CHECK_EQ(drv_modify_qp(p.a.qp, &attr), MYNIC_AQ_BAD_PARAM);
 	}
-	/* On the way to RTR only */
+	/* Only in the transition to RTR */
 	to_rts(&p.b, &p.a, 0, MYNIC_ECE_ECN);
 	attr = (struct mynic_qp_attr){ .attr_mask = MYNIC_QP_ATTR_ECE };
 	CHECK_EQ(drv_modify_qp(p.b.qp, &attr), MYNIC_AQ_BAD_STATE);

@@ -42,7 +42,7 @@ static struct drv_pair eth_pair(void)
 	return p;
 }
 
-/* A frame of @len bytes in a's memory, for @dmac */
+/* Write a frame of @len bytes for @dmac to a's memory */
 static void make_frame(struct drv_pair *p, const void *dmac, uint32_t len)
 {
 	uint8_t *frame = p->a.mr->ptr;
@@ -96,7 +96,7 @@ static void check_arrives(struct drv_pair *p, const void *dmac, uint32_t len)
 	CHECK_EQ(p->b.mr->ptr[cqe.byte_len], 0xee);
 }
 
-/* Such frames are many, and would drive all else out of the journal */
+/* Such frames are frequent, and would displace all else in the journal */
 static void check_dropped(struct drv_pair *p, uint32_t len)
 {
 	const struct journal *journal = nic_journal(p->b.d->n->nic);
@@ -275,7 +275,7 @@ TEST(eth_own_mac_follows_modify_port)
 	memcpy(old, nic_mac(p.b.d->n->nic), 6);
 	CHECK_EQ(drv_admin(p.b.d, &cmd, NULL), 0);
 	check_arrives(&p, cmd.modify_port.mac, 100);
-	/* flooded to b by the wire, and not b's any more */
+	/* the wire floods it to b, which no longer receives it */
 	post_recv(&p, 1, MTU + 18);
 	check_filtered(&p, old);
 }
@@ -294,7 +294,7 @@ TEST(eth_port_down)
 	make_frame(&p, broadcast, 100);
 	send_frame(&p, 100);
 	drv_expect_none(p.b.recv_cq, SEC);
-	/* nor does it send: though requests complete */
+	/* it does not send either, but requests complete */
 	cmd.modify_port.up = 1;
 	cmd.number = 0;
 	CHECK_EQ(drv_admin(p.b.d, &cmd, NULL), 0);

@@ -2,7 +2,10 @@
 /* Event queues and completion queues */
 #include "harness_driver.h"
 
-/* A QP in ERR flushes what is posted: completions without a wire */
+/*
+ * A QP in ERR, which flushes new requests: a source of completions without a
+ * wire
+ */
 struct source {
 	struct drv *d;
 	struct drv_cq *cq;
@@ -55,7 +58,7 @@ static struct source source(uint8_t log_cq)
 	CHECK_EQ(s.cq->rec->no_ring, 0);
 	if (!drv_features)
 		return s;
-	/* The device looks at requests from the first doorbell on */
+	/* After the first doorbell, the device watches requests */
 	drv_arm(s.cq, false);
 	CHECK_EQ(s.cq->rec->no_ring, 1);
 	CHECK_EQ(s.cq->rec->taken, s.cq->rec->arm);
@@ -100,7 +103,7 @@ TEST(cq_overrun_is_contained)
 
 	for (uint64_t i = 0; i < 20; i++)
 		complete(&s, i);
-	/* entries that nobody has read are as they were */
+	/* entries that were not read are unchanged */
 	for (uint64_t i = 0; i < 8; i++)
 		drv_expect(s.cq, i, IBV_WC_WR_FLUSH_ERR);
 	CHECK_EQ(drv_stat(s.d, MYNIC_STAT_CQ_OVERRUN), 1);
@@ -112,10 +115,10 @@ TEST(cq_overrun_is_contained)
 		cq_error = true;
 	}
 	CHECK(cq_error);
-	/* it is dead, though there is room again */
+	/* it stays dead, although there is room again */
 	complete(&s, 21);
 	CHECK(!drv_poll(s.cq, &cqe));
-	/* and nobody else is hurt */
+	/* others are not affected */
 	complete(&other, 77);
 	drv_expect(other.cq, 77, IBV_WC_WR_FLUSH_ERR);
 	CHECK_EQ(drv_number_cmd(s.d, MYNIC_CMD_DESTROY_QP, s.qp->number), 0);
@@ -149,8 +152,8 @@ TEST(cq_overrun_stops_its_qps)
 }
 
 /*
- * A consumer index that cannot be. The device need not look at it before the
- * ring seems to be full.
+ * An impossible consumer index. The device need not read it before the ring
+ * seems to be full.
  */
 static void check_bad_ci(uint32_t ci)
 {
@@ -217,7 +220,10 @@ TEST(cq_memory_unmapped)
 	drv_expect(other.cq, 5, IBV_WC_WR_FLUSH_ERR);
 }
 
-/* With a doorbell for each request, and where the device looks for them */
+/*
+ * Two tests: with a doorbell for each request, and with a device that watches
+ * requests
+ */
 #define TEST_ARMING(name)                                 \
 	static void check_##name(void);                   \
 	TEST(name)                                        \
@@ -247,7 +253,9 @@ TEST_ARMING(arm_then_complete)
 	check_event(&s, false);
 }
 
-/* The race that arming must not lose: it completed before the arm came */
+/*
+ * A race that must not lose the event: the completion comes before the request
+ */
 TEST_ARMING(arm_after_complete)
 {
 	struct source s = source(6);
@@ -265,7 +273,7 @@ TEST_ARMING(arm_with_index_behind_entries)
 
 	complete(&s, 0);
 	complete(&s, 1);
-	/* two seen, though the record may not say so */
+	/* two were seen, although the record may not say so */
 	s.cq->ci += 2;
 	drv_arm(s.cq, false);
 	check_event(&s, false);
@@ -333,7 +341,7 @@ TEST_ARMING(arm_solicited)
 	drv_expect_event(&p.b.d->comp, MYNIC_EVENT_COMP, p.b.recv_cq->number);
 	drv_expect(p.b.recv_cq, 1, IBV_WC_SUCCESS);
 	drv_expect(p.b.recv_cq, 2, IBV_WC_SUCCESS);
-	/* the solicited one is behind us */
+	/* the solicited one was polled */
 	send(&p, 3, false);
 	drv_arm(p.b.recv_cq, true);
 	sim_settle(p.sim);
@@ -341,7 +349,7 @@ TEST_ARMING(arm_solicited)
 	/* now one that is not */
 	send(&p, 4, true);
 	drv_expect_event(&p.b.d->comp, MYNIC_EVENT_COMP, p.b.recv_cq->number);
-	/* it was there before the arm */
+	/* it was there before the request */
 	drv_arm(p.b.recv_cq, true);
 	drv_expect_event(&p.b.d->comp, MYNIC_EVENT_COMP, p.b.recv_cq->number);
 }
@@ -379,7 +387,7 @@ TEST(arm_without_doorbell)
 	}
 }
 
-/* Two requests, for the next completion and the one behind it */
+/* Two requests, for the next completion and for the one after it */
 static void check_one_event_each(struct source *s)
 {
 	for (uint64_t i = 1; i <= 2; i++) {
@@ -389,7 +397,9 @@ static void check_one_event_each(struct source *s)
 	}
 }
 
-/* The host has seen what it was waiting for when it asked for the next one */
+/*
+ * The host has seen the completion before it requests an event for the next one
+ */
 TEST(arm_again_before_it_is_taken)
 {
 	struct source s = watched();
@@ -400,7 +410,10 @@ TEST(arm_again_before_it_is_taken)
 	check_one_event_each(&s);
 }
 
-/* An entry for what is known comes with a request for the one behind it */
+/*
+ * A request for an entry that exists is served, although one for the next entry
+ * replaces it
+ */
 TEST(arm_known_request_is_served_first)
 {
 	struct source s = watched();
@@ -434,7 +447,7 @@ TEST(arm_drops_solicited_in_place)
 	CHECK(!drv_eq_poll(&p.b.d->comp, &eqe));
 }
 
-/* Whether the CQ's event, when it comes, is the next one of the EQ */
+/* Whether the next event of the CQ goes to this EQ */
 static bool event_goes_to(struct source *s, uint8_t vector, struct drv_eq *eq)
 {
 	struct mynic_eqe eqe;
@@ -493,7 +506,7 @@ TEST(arm_names_the_vector_of_the_async_eq)
 	CHECK_EQ(drv_number_cmd(s.d, MYNIC_CMD_DESTROY_EQ, async->number), 0);
 	CHECK_EQ(drv_create_eq(s.d, async, 4, 2, true), 0);
 	CHECK(event_goes_to(&s, 2, &s.d->comp));
-	/* nor does it take the vector from another one */
+	/* it does not take the vector of another EQ either */
 	CHECK_EQ(drv_number_cmd(s.d, MYNIC_CMD_DESTROY_EQ, async->number), 0);
 	CHECK_EQ(drv_create_eq(s.d, &other, 4, 2, false), 0);
 	CHECK_EQ(drv_create_eq(s.d, async, 4, 2, true), 0);
@@ -527,7 +540,7 @@ TEST(arm_names_a_vector_of_a_full_eq)
 	CHECK(event_goes_to(&s[0], 2, &small));
 }
 
-/* A CQ that is only polled does not pay for it for ever */
+/* The device does not watch a CQ for ever that is only polled */
 TEST(arm_with_doorbell_after_long_silence)
 {
 	struct source s = watched();
@@ -570,7 +583,7 @@ TEST(arm_sequence_wraps)
 			 s.cq->ci;
 	complete(&s, 1);
 	drv_expect(s.cq, 1, IBV_WC_WR_FLUSH_ERR);
-	/* one for what was missed, one for what came */
+	/* one for the missed completion, and one for the new one */
 	check_event(&s, true);
 	check_event(&s, true);
 	check_event(&s, false);
@@ -613,7 +626,7 @@ TEST(eq_interrupts_who_has_read_all)
 
 	make_event(&s);
 	CHECK_EQ(*irqs, 1);
-	/* who has not said that he has read it looks by himself */
+	/* a host that has not reported this event as read looks by itself */
 	make_event(&s);
 	CHECK(drv_eq_poll(&s.d->comp, &eqe));
 	make_event(&s);
@@ -768,7 +781,7 @@ TEST(port_events)
 	drv_expect_event(&d->event, MYNIC_EVENT_PORT_UP, 1);
 }
 
-/* After its DESTROY an object's memory is the host's again */
+/* After its DESTROY, an object's memory belongs to the host again */
 TEST(destroyed_objects_write_no_more)
 {
 	struct source s = source(6);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Whose turn it is, if turns are not of the same length */
+/* Fair turns of different lengths */
 #include "core/nic.h"
 #include "harness_tap.h"
 #include "host/clock.h"
@@ -10,9 +10,9 @@
 #define SHORT 25000u
 
 /*
- * struct nic_load - a NIC
- * @turn: how long its turns are, ns; 0: it has nothing to do
- * @messages: what its client's messages take beside each round, ns
+ * struct nic_load - a NIC with a simulated load
+ * @turn: length of its turns, ns; 0: it has no work
+ * @messages: time for messages of its client in each round, ns
  * @had: time of its turns and messages
  */
 struct nic_load {
@@ -48,7 +48,7 @@ static bool may_run(struct world *w, const struct nic_load *nic)
 	return !fair_share_is_ahead(&w->clock, &nic->share);
 }
 
-/* Return: whether anyone had a turn */
+/* Return: true if any NIC had a turn */
 static bool run_round(struct world *w)
 {
 	bool ran = false;
@@ -73,7 +73,9 @@ static void run_rounds(struct world *w, unsigned int num)
 		CHECK(run_round(w));
 }
 
-/* Both have had the same since @before, but for a few turns */
+/*
+ * Check that both have had the same time since @before, except for a few turns
+ */
 static void check_same(const struct world *w, const struct world *before)
 {
 	uint64_t a = w->nic[0].had - before->nic[0].had;
@@ -93,6 +95,20 @@ TEST(long_and_short_turns)
 	check_same(&w, &none);
 }
 
+/* It is NICs that share, not guests: one that has two of them has two shares */
+TEST(two_nics_of_one_guest)
+{
+	struct world w = {
+		.nic = { { .turn = SHORT }, { .turn = LONG }, { .turn = LONG } }
+	};
+	uint64_t guest;
+
+	run_rounds(&w, 1000);
+	guest = w.nic[1].had + w.nic[2].had;
+	CHECK(guest + 4 * LONG >= 2 * w.nic[0].had);
+	CHECK(guest <= 2 * w.nic[0].had + 4 * LONG);
+}
+
 TEST(turns_of_the_same_length_are_all_taken)
 {
 	struct world w = { .nic = { { .turn = SHORT }, { .turn = SHORT } } };
@@ -102,7 +118,7 @@ TEST(turns_of_the_same_length_are_all_taken)
 	CHECK_EQ(w.nic[1].had, 100 * SHORT);
 }
 
-/* What is done for a NIC outside of its turns it has had, too */
+/* Work for a NIC outside of its turns counts, too */
 TEST(messages_beside_turns)
 {
 	static const struct world none;
@@ -113,7 +129,9 @@ TEST(messages_beside_turns)
 	check_same(&w, &none);
 }
 
-/* Who was alone owes nothing for that, and who was not there has saved nothing */
+/*
+ * A NIC that was alone owes nothing, and one that was absent has saved nothing
+ */
 TEST(late)
 {
 	struct world w = { .nic = { {}, { .turn = LONG } } };
@@ -143,7 +161,7 @@ TEST(now_and_then)
 	}
 }
 
-/* However long a turn was, the NIC has its next one soon */
+/* A NIC has its next turn soon, even after a very long one */
 TEST(one_very_long_turn)
 {
 	struct world w = { .nic = { { .turn = SHORT }, { .turn = LONG } } };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Regions that the kernel gives memory to with REG_MR */
+/* Regions that get their memory from the kernel by REG_MR */
 #include "harness_driver.h"
 
 #define ADDR 0x7654321000ull
@@ -12,7 +12,7 @@
 
 static uint64_t next_id = 100;
 
-/* A connection of the kernel's, whose b has a region without memory */
+/* A connection of the kernel, whose b has a region without memory */
 struct world {
 	struct drv_pair p;
 	uint8_t *page[NUM_PAGES];
@@ -224,7 +224,7 @@ TEST(fast_reg_again_with_other_pages)
 			access_remote(&w, IBV_WR_RDMA_WRITE, key, ADDR, 1,
 				      DENIED);
 	}
-	/* what is invalid stays so */
+	/* an invalid region stays invalid */
 	for (unsigned int i = 0; i < 2; i++) {
 		struct drv_wr wr = inv_wr(key);
 
@@ -232,7 +232,7 @@ TEST(fast_reg_again_with_other_pages)
 	}
 }
 
-/* As ULPs post it: no completion but the last, nothing waited for */
+/* A chain as ULPs post it, of which only the last request is signaled */
 TEST(fast_reg_chain)
 {
 	struct world w = make_world(MYNIC_QP_KERNEL);
@@ -288,7 +288,7 @@ TEST(fast_reg_rights)
 	}
 }
 
-/* DMA addresses are not for processes to name */
+/* Processes cannot name DMA addresses */
 TEST(fast_reg_is_the_kernels)
 {
 	struct world w = make_world(0);
@@ -351,13 +351,13 @@ TEST(fast_reg_errors)
 	inv = inv_wr(valid ^ 1);
 	post(&w.p.b, &inv, IBV_WC_MW_BIND_ERR);
 	reconnect(&w);
-	/* nothing of that has left a trace */
+	/* all that had no effect */
 	access_remote(&w, IBV_WR_RDMA_WRITE, valid, ADDR, 8, OK);
 	post(&w.p.b, &good, OK);
 	access_remote(&w, IBV_WR_RDMA_WRITE, w.key, ADDR, 8, OK);
 }
 
-/* Memory that is not there is found when it is used */
+/* Missing memory is found when it is accessed */
 TEST(fast_reg_of_unmapped_memory)
 {
 	struct world w = make_world(MYNIC_QP_KERNEL);
@@ -381,7 +381,7 @@ TEST(fast_reg_of_unmapped_memory)
 		 MYNIC_AQ_OK);
 }
 
-/* Windows keep their region as it is */
+/* A region with windows cannot change */
 TEST(fast_reg_with_windows)
 {
 	struct world w = make_world(MYNIC_QP_KERNEL);

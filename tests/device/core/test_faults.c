@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The faults of a wire, in virtual time */
+/* Wire faults, in virtual time */
 #include <stdlib.h>
 
 #include "core/function/gid.h"
@@ -22,10 +22,10 @@
 #define MAX_LOG 4096
 
 /**
- * struct arrival - a packet that came through
- * @at: when
- * @dir: which way
- * @psn: its PSN, or of an Ethernet packet its first four bytes
+ * struct arrival - a packet that has passed
+ * @at: time
+ * @dir: direction
+ * @psn: its PSN; of an Ethernet packet, its first four bytes
  * @traffic_class: RoCE only
  * @defect: as in the packet
  */
@@ -346,7 +346,10 @@ TEST(right_values)
 	CHECK_EQ(faults_num_rules(faults), ARRAY_SIZE(rules));
 }
 
-/* Rules with bytes changed, left out and put in: taken, or not, with a reason */
+/*
+ * Rules with changed, missing and additional bytes: accepted, or refused with a
+ * reason
+ */
 TEST(damaged_rules)
 {
 	static const char *const rules[] = {
@@ -427,7 +430,7 @@ TEST(number_of_rules_is_bounded)
 	CHECK_EQ(num_got, 0);
 }
 
-/* Every opcode that the NIC knows has a name, which leads back to it. */
+/* Every opcode of the NIC has a name, by which it is found again. */
 TEST(opcode_names)
 {
 	char name[OPCODE_NAME_SIZE];
@@ -464,7 +467,7 @@ TEST(without_rules_all_pass)
 	CHECK_EQ(faults_next_event(faults), UINT64_MAX);
 }
 
-/* Computed from SplitMix64's definition by another program */
+/* Results of another implementation of SplitMix64 */
 TEST(seed_decides)
 {
 	static const uint32_t tx[] = { 117, 204, 264, 267, 297,
@@ -514,7 +517,7 @@ TEST(rates_of_0_and_1)
 	CHECK_EQ(stats_of(always).applied, 10000);
 }
 
-/* What other packets there are changes nothing for those that are meant. */
+/* Decisions about selected packets do not depend on other packets. */
 TEST(decisions_do_not_depend_on_others)
 {
 	unsigned int number = add("kind=drop,rate=0.01,seed=42,dir=tx,qp=0x12");
@@ -601,7 +604,7 @@ TEST(selectors)
 		       &pkt, FAULT_TX, true);
 	check_selected("kind=drop,qp=18,opcode=rc-send-only,psn=101,dir=tx",
 		       &pkt, FAULT_TX, false);
-	/* Nobody knows the QP of a packet with a wrong ICRC. */
+	/* The QP of a packet with a wrong ICRC is not known. */
 	pkt.defect = PACKET_BAD_ICRC;
 	check_selected("kind=drop,qp=18", &pkt, FAULT_TX, false);
 	check_selected("kind=drop,proto=roce", &pkt, FAULT_TX, true);
@@ -617,7 +620,10 @@ TEST(after_and_count)
 	CHECK_EQ(stats_of(number).applied, 3);
 }
 
-/* The first random number is for the first packet behind those let pass. */
+/*
+ * The first random number is for the first packet after those that "after"
+ * skips.
+ */
 TEST(after_takes_no_random_numbers)
 {
 	add("kind=drop,rate=0.01,seed=42,after=500");
@@ -644,7 +650,7 @@ TEST(rules_in_their_order)
 			      "2 drop tx 6\n3 duplicate tx 7\n"));
 }
 
-/* A copy comes to the rules behind the one that made it. */
+/* A copy passes the rules after the one that made it. */
 TEST(copies_go_on)
 {
 	unsigned int drop;
@@ -701,7 +707,7 @@ TEST(delays_add_up)
 	CHECK_EQ(got[2].at, 2 * MSEC + 50 * USEC);
 }
 
-/* Who comes late to run what is due must not mix up the order. */
+/* Packets that are due leave in order, even if faults_run() is called late. */
 TEST(what_is_due_goes_first)
 {
 	add("kind=delay,time=50us,psn=0");
@@ -722,7 +728,10 @@ TEST(reorder_exchanges_with_the_next)
 	CHECK_EQ(faults_next_event(faults), UINT64_MAX);
 }
 
-/* ... of those that are not held back themselves, and in that direction. */
+/*
+ * A packet is overtaken by the next one that is not held itself, in the same
+ * direction.
+ */
 TEST(reorder_of_neighbours)
 {
 	struct packet pkt = roce(9);
@@ -748,7 +757,7 @@ TEST(reorder_ends_without_another)
 	CHECK_EQ(got[1].at, 13 * MSEC);
 }
 
-/* The one that overtakes may be late itself. */
+/* The packet that overtakes may be delayed itself. */
 TEST(reorder_behind_a_delayed_packet)
 {
 	add("kind=reorder,psn=1");
@@ -825,7 +834,10 @@ TEST(corrupt_flips_bits)
 	CHECK(bad_icrc > 32);
 }
 
-/* Bits that nothing protects: six beside FECN and BECN */
+/*
+ * All corruption is found, except in bits that nothing protects: six beside
+ * FECN and BECN
+ */
 TEST(corruption_is_found)
 {
 	unsigned int sound = 0;
@@ -851,7 +863,7 @@ TEST(corrupt_twice)
 	CHECK_EQ(flipped_bits, 2);
 }
 
-/* The copy that a rule in between made has bytes of its own. */
+/* A copy has its own bytes, which are corrupted separately. */
 TEST(copies_are_corrupted_on_their_own)
 {
 	add("kind=corrupt,bits=1,seed=1");
@@ -899,7 +911,7 @@ TEST(fewer_bits_than_asked_for)
 	CHECK_EQ(num_got, 1);
 }
 
-/* What is held back is a copy: the sender's memory may change. */
+/* Held packets are copies, because the sender's memory may change. */
 static void check_copy(enum fault_dir dir, const struct packet *pkt)
 {
 	(void)dir;
@@ -1055,7 +1067,7 @@ TEST(mark_of_other_ip)
 	pass(&pkt);
 	CHECK_EQ(marked_ip[0], 0x61);
 	CHECK_EQ(marked_ip[1], 0x7f);
-	/* No IP header, in spite of the ethertype */
+	/* Not an IP header, in spite of the ethertype */
 	ip[0] = 0x41;
 	pass(&pkt);
 	CHECK_EQ(marked_ip[1], 0x5f);
@@ -1122,7 +1134,7 @@ TEST(bottleneck_drops_its_tail)
 	CHECK_EQ(got[12].at, 13 * FRAME * USEC);
 }
 
-/* Even without a queue one packet at a time gets through. */
+/* Even without a queue, one packet at a time passes. */
 TEST(bottleneck_without_queue)
 {
 	unsigned int number = add("kind=rate,bandwidth=8Mbit,queue=0");
@@ -1166,7 +1178,10 @@ TEST(bottleneck_drops_what_cannot_be_marked)
 	CHECK_EQ(num_got, 3);
 }
 
-/* Each direction has a queue of its own; others overtake. */
+/*
+ * Each direction has its own queue, and packets that are not selected overtake
+ * it.
+ */
 TEST(bottleneck_is_for_its_own)
 {
 	struct packet pkt = roce(50);
@@ -1185,7 +1200,7 @@ TEST(bottleneck_is_for_its_own)
 	CHECK_EQ(got[2].dir, FAULT_RX);
 }
 
-/* In order of time, and of those of the same time in their own order */
+/* Packets are sorted by time, and by their sequence if the time is the same */
 TEST(held_packets_are_sorted)
 {
 	static unsigned int seen[5000];
@@ -1201,7 +1216,7 @@ TEST(held_packets_are_sorted)
 		random = random * 1664525 + 1013904223;
 		if (num < ARRAY_SIZE(seen) && (random >> 28 || !hold.root)) {
 			pkt.roce.psn = num++;
-			/* Not before what was taken already */
+			/* Not earlier than packets that were taken already */
 			held = held_create(&pkt, last_at + (random >> 8) % 50);
 			CHECK(held);
 			hold_add(&hold, held);
@@ -1222,7 +1237,7 @@ TEST(held_packets_are_sorted)
 	CHECK_EQ(hold_next(&hold), UINT64_MAX);
 }
 
-/* A delay in front of a bottleneck: the packets come to it late. */
+/* Packets reach a bottleneck after the delay of an earlier rule. */
 TEST(bottleneck_behind_a_delay)
 {
 	add("kind=delay,time=1ms");
@@ -1247,7 +1262,7 @@ TEST(memory_is_bounded)
 	CHECK(held >= FAULTS_MAX_HELD / PAYLOAD / 2);
 	run_until(100 * SEC);
 	CHECK_EQ(num_got, held);
-	/* All of it is there again */
+	/* All of the memory is available again */
 	pass_psns(0, 100000);
 	CHECK_EQ(stats_of(number).no_room, 2 * (100000 - held));
 	run_until(200 * SEC);
@@ -1260,7 +1275,7 @@ static void check_overtaking(enum fault_dir dir, const struct packet *pkt)
 	CHECK_EQ(pkt->roce.psn, num_got == 1 ? 2 : 1);
 }
 
-/* Also of those that wait for another to overtake them */
+/* The limit includes packets that wait to be overtaken */
 TEST(memory_of_reordered_packets_is_bounded)
 {
 	unsigned int number = add("kind=reorder,psn=1");
@@ -1303,7 +1318,7 @@ TEST(pulled_cable)
 	pass_psns(0, 2);
 	number = add("kind=down");
 	CHECK(faults_down(faults));
-	/* What was on the cable is lost, too. */
+	/* Packets on the cable are lost, too. */
 	run_until(SEC);
 	pass_psn(2);
 	faults_pass(faults, now, FAULT_RX, &pkt);
@@ -1319,7 +1334,7 @@ TEST(pulled_cable)
 			      "2 down rx 8\n2 down tx 0\n"));
 }
 
-/* A switch may send the packet back into the port that it comes from. */
+/* A switch may send a packet back through the same port. */
 static void send_back(enum fault_dir dir, const struct packet *pkt)
 {
 	if (dir == FAULT_TX && pkt->roce.psn < 100) {
@@ -1391,12 +1406,15 @@ TEST(runs_can_be_repeated)
 {
 	uint64_t first = wild_run();
 
-	/* On every machine; to be changed with the meaning of a rule. */
+	/*
+	 * The same on every machine. Change it when the meaning of a rule
+	 * changes.
+	 */
 	CHECK_EQ(first, 0xf79f4f97b2f6d705);
 	CHECK_EQ(wild_run(), first);
 }
 
-/* What the length of a packet is said to be is the length of its frame. */
+/* packet_len() returns the length of the frame. */
 TEST(packet_len_is_that_of_the_frame)
 {
 	for (unsigned int opcode = 0; opcode < 256; opcode++) {

@@ -13,7 +13,7 @@
 #define GRE 47
 #define ESP 50
 
-/* Frames to the group, all with 100 bytes of data */
+/* Frames to a multicast group, each with 100 bytes of data */
 
 static struct eth_buf udp4(void)
 {
@@ -117,7 +117,7 @@ static struct eth_buf esp(void)
 	return buf;
 }
 
-/* Specs: all of a header counts, unless the mask is changed */
+/* Specs whose masks select all bits of a header */
 
 static struct mynic_flow_spec spec(uint16_t type, const void *val, size_t len)
 {
@@ -184,7 +184,7 @@ static void check_match(struct drv_pair *p, const struct eth_buf *frame,
 	CHECK_EQ(drv_number_cmd(p->b.d, MYNIC_CMD_DESTROY_FLOW, flow), 0);
 }
 
-/* ... with the first bit of the last spec that counts the other way round */
+/* The same with the first significant bit of the last spec inverted */
 static void check_no_match(struct drv_pair *p, const struct eth_buf *frame,
 			   const struct mynic_flow_spec *specs,
 			   unsigned int num)
@@ -245,7 +245,7 @@ TEST(flow_vlan)
 	memcpy(s.val + 14, "\x61\x23", 2);
 	memcpy(s.mask + 14, "\x0f\xff", 2);
 	check_specs(&p, &frame, &s, 1);
-	/* VLAN 0 is another thing than no VLAN */
+	/* VLAN 0 differs from no VLAN */
 	memset(s.val + 14, 0, 2);
 	CHECK_EQ(eth_flow(p.b.qp, body, &s, &flow), 0);
 	eth_post(&p.b, 1);
@@ -270,7 +270,7 @@ TEST(flow_ipv4_udp)
 	check_specs(&p, &frame, s, 3);
 	check_specs(&p, &frame, s + 1, 1);
 	check_specs(&p, &frame, s + 2, 1);
-	/* a wrong checksum of IPv4 is nobody's business here */
+	/* a wrong checksum of IPv4 does not matter here */
 	frame.data[24] ^= 0xff;
 	check_specs(&p, &frame, s, 3);
 }
@@ -349,7 +349,7 @@ TEST(flow_tunnels)
 	s[3] = s[4];
 	frame = gre(0x2000);
 	check_specs(&p, &frame, s, 4);
-	/* no key at all is not the key 0 */
+	/* a missing key differs from the key 0 */
 	frame = gre(0);
 	s[1] = (struct mynic_flow_spec){ .type = MYNIC_FLOW_GRE };
 	check_specs(&p, &frame, s + 2, 2);
@@ -377,7 +377,7 @@ TEST(flow_mpls_and_esp)
 	check_specs(&p, &frame, s, 1);
 }
 
-/* No cut of a frame may be taken for what it is not, or read beyond its end */
+/* Truncated frames do not match, and nothing is read beyond their end */
 TEST(flow_truncated_frames)
 {
 	struct drv_pair p = eth_raw_pair();
@@ -443,14 +443,14 @@ TEST(flow_before_receiver_and_defaults_behind)
 	set_rx(&p.b, MYNIC_RX_ENABLE | MYNIC_RX_ALLMULTI);
 	CHECK_EQ(eth_flow(user.qp, normal, &s, &flow), 0);
 	CHECK_EQ(eth_flow(user.qp, rest, NULL, NULL), 0);
-	/* what the rule matches is the user's, other groups the receiver's */
+	/* the user gets what the rule matches, and the receiver other groups */
 	eth_post(&user, 1);
 	eth_send_frame(&p.a, &frame, 0);
 	eth_expect(&user, 1, &frame);
 	eth_post(&p.b, 2);
 	eth_send_frame(&p.a, &other, 0);
 	eth_expect(&p.b, 2, &other);
-	/* and what neither wants goes to the default */
+	/* the default gets the rest */
 	eth_post(&user, 3);
 	eth_send_frame(&p.a, &stranger, 0);
 	eth_expect(&user, 3, &stranger);
@@ -484,7 +484,7 @@ TEST(flow_priorities)
 	struct eth_buf frame = udp4();
 	static const uint16_t priorities[] = { 7, 65535, 3, 3, 5 };
 	uint32_t flow[5];
-	/* the number of the rule that comes next when the one before is gone */
+	/* number of the rule that is next when earlier ones are gone */
 	static const unsigned int order[] = { 2, 3, 4, 0, 1 };
 
 	for (unsigned int i = 0; i < 5; i++) {
@@ -507,10 +507,10 @@ TEST(flow_priorities)
 	}
 }
 
-/* The oldest of equal rules has a frame, whichever of them have gone */
+/* The oldest of equal rules gets a frame, whichever others were destroyed */
 TEST(flow_equal_priorities)
 {
-	/* which rule goes, and which one is the oldest then */
+	/* rule to be destroyed, and the oldest one afterwards */
 	static const unsigned int gone[] = { 5, 1, 3, 0, 2 };
 	static const unsigned int oldest[] = { 0, 0, 0, 2, 4 };
 	struct drv_pair p = eth_raw_pair();
@@ -589,13 +589,16 @@ TEST(flow_copies)
 	/* once as a sniffer; as the port's receiver it comes too late */
 	CHECK_EQ(eth_expect(&p.b, 4, &frame).flow_tag, 9);
 	drv_expect_none(p.b.recv_cq, SEC);
-	/* one without a receive request does not cost the others theirs */
+	/* a QP without a receive request does not affect others */
 	eth_post(&second, 5);
 	eth_send_frame(&p.a, &frame, 0);
 	eth_expect(&second, 5, &frame);
 }
 
-/* What goes to a group goes to rules of the same NIC, too, but not back home */
+/*
+ * Multicast frames also go to rules of the sending NIC, but not back to the
+ * sender
+ */
 TEST(flow_own_multicast)
 {
 	struct drv_pair p = eth_raw_pair();
@@ -643,7 +646,7 @@ TEST(flow_counts)
 	};
 	struct eth_buf frame = udp4();
 
-	/* Dropped or taken, or too much for the QP */
+	/* Rules that drop, conflict, or exceed the limit of the QP */
 	CHECK_EQ(eth_flow(p.b.qp, body, &s, &drop), 0);
 	eth_send_frame(&p.a, &frame, 0);
 	sim_settle(p.sim);
@@ -784,7 +787,7 @@ TEST(csum_received)
 		frames[i].data[30] ^= 0x10;
 		CHECK(!csum_ok(&p, &frames[i]));
 		frames[i].data[30] ^= 0x10;
-		/* bytes behind the packet are the wire's */
+		/* bytes after the packet are padding of the wire */
 		frames[i].len += 7;
 		CHECK(csum_ok(&p, &frames[i]));
 		frames[i].len -= 7 + 1;
@@ -799,7 +802,7 @@ TEST(csum_received)
 	frame.data[20] = 0x20;
 	eth_fix(&frame, 14, 0);
 	CHECK(!csum_ok(&p, &frame));
-	/* UDP that does without */
+	/* UDP without a checksum */
 	frame = udp4();
 	frame.data[40] = 0;
 	frame.data[41] = 0;
@@ -834,7 +837,7 @@ TEST(csum_sent)
 		eth_post(&p.b, i);
 		eth_send_frame(&p.a, &zeroed, IBV_SEND_IP_CSUM);
 		eth_expect(&p.b, i, &frames[i]);
-		/* what the host has is left as it is */
+		/* the host's memory does not change */
 		CHECK_MEM(p.a.mr->ptr, zeroed.data, zeroed.len);
 	}
 	/* inline: a UDP packet of 18 bytes of data */

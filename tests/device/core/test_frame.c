@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Frames: against some that others have made, against an encoder that is
- * written a second time here, bit by bit, and against all that a wire may
- * bring. What is parsed lies in memory of its exact size, for ASan's sake.
+ * Frames: compared with frames of other programs, and with an independent
+ * encoder in this file, and parsed from arbitrary input. Input is in memory of
+ * its exact size, so that ASan finds reads beyond it.
  */
 #include <stdlib.h>
 
@@ -119,7 +119,10 @@ static uint32_t crc_bits(uint32_t crc, uint8_t byte)
 	return crc;
 }
 
-/* Whether routers may change the byte, so that the ICRC sees ones (A17.3.3) */
+/*
+ * Bits of a byte that routers may change, so that the ICRC counts them as ones
+ * (A17.3.3)
+ */
 static uint8_t variant_bits(bool ipv4, size_t at)
 {
 	size_t udp = ipv4 ? 20 : 40;
@@ -170,7 +173,7 @@ static void fix_icrc(uint8_t *ip, size_t len)
 		ip[len - 4 + i] = icrc >> 8 * i;
 }
 
-/* How IPv4 addresses begin as GIDs */
+/* First bytes of GIDs that are IPv4 addresses */
 static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
 static bool is_ipv4(const uint8_t gid[16])
@@ -272,10 +275,17 @@ static void slow_build(struct bytes *b, const struct packet *pkt)
 	fix_icrc(b->data + ip, b->len - ip);
 }
 
-/* Every field random, and those that the opcode does not have zero */
+enum form {
+	IPV4 = 1,
+	VLAN = 2,
+};
+
+/* Make all fields random, and those that the opcode lacks zero */
 static void random_packet(struct sim *r, struct packet *pkt, uint8_t opcode,
-			  bool ipv4, bool vlan, uint8_t *payload, uint32_t len)
+			  unsigned int form, uint8_t *payload, uint32_t len)
 {
+	bool ipv4 = form & IPV4;
+	bool vlan = form & VLAN;
 	struct roce_hdr *h = &pkt->roce;
 	const char *headers = headers_of(opcode);
 
@@ -421,7 +431,7 @@ static uint8_t *parse(const uint8_t *data, size_t len, struct packet *pkt)
 
 	CHECK(copy);
 	memcpy(copy, data, len);
-	/* whatever is not set must show */
+	/* fields that are not set must be noticed */
 	memset(pkt, 0xa5, sizeof(*pkt));
 	CHECK_EQ(frame_parse(copy, len, pkt),
 		 len >= ETH_LEN && len <= FRAME_MAX_LEN);
@@ -449,7 +459,7 @@ static bool is_sound_roce(const struct packet *pkt)
 	return pkt->kind == PACKET_ROCE && pkt->defect == PACKET_SOUND;
 }
 
-/* There, against the second encoder, and back */
+/* Build a frame, compare it with the second encoder, and parse it */
 static void round_trip(const struct packet *pkt)
 {
 	static struct bytes got, want;
@@ -479,8 +489,7 @@ TEST(frame_every_opcode)
 
 			if (sim_random(&r, 2))
 				len += 4 * sim_random(&r, 16);
-			random_packet(&r, &pkt, opcode, form & 1, form & 2,
-				      payload, len);
+			random_packet(&r, &pkt, opcode, form, payload, len);
 			round_trip(&pkt);
 		}
 }
@@ -493,20 +502,20 @@ TEST(frame_every_length)
 
 	for (uint32_t len = 0; len <= MAX_PAYLOAD;
 	     len += len < 300 || len > MAX_PAYLOAD - 8 ? 1 : 61) {
-		random_packet(&r, &pkt, BTH_RC_WRITE_MIDDLE, len & 1, len & 2,
-			      payload, len);
+		random_packet(&r, &pkt, BTH_RC_WRITE_MIDDLE,
+			      len & (IPV4 | VLAN), payload, len);
 		round_trip(&pkt);
 	}
 }
 
-/* Each byte in an element of its own, as far as the list goes */
+/* Each byte has its own element, up to the limit of the list */
 TEST(frame_scattered_payload)
 {
 	static uint8_t payload[PACKET_MAX_IOV];
 	struct sim r = { .random = 3 };
 	struct packet pkt;
 
-	random_packet(&r, &pkt, BTH_RC_SEND_ONLY, true, true, payload,
+	random_packet(&r, &pkt, BTH_RC_SEND_ONLY, IPV4 | VLAN, payload,
 		      sizeof(payload));
 	pkt.niov = PACKET_MAX_IOV;
 	for (unsigned int i = 0; i < PACKET_MAX_IOV; i++)
@@ -591,7 +600,7 @@ TEST(frame_captured)
 	CHECK_EQ(pkt.roce.udp_sport, 0);
 	CHECK_EQ(pkt.payload_len, 16);
 	CHECK_MEM(pkt.iov[0].iov_base, zero, 16);
-	/* bytes that came from a wire go on as they are */
+	/* bytes from a wire are forwarded unchanged */
 	pkt.payload_len = 0;
 	build(&b, &pkt);
 	CHECK_EQ(b.len, pkt.frame_len);
@@ -609,7 +618,7 @@ TEST(frame_captured)
 	free(copy);
 }
 
-/* Padding to Ethernet's minimum, or more of it, lies behind the ICRC */
+/* Padding to Ethernet's minimum, or more, follows the ICRC */
 TEST(frame_ethernet_padding)
 {
 	struct packet pkt;
@@ -632,8 +641,8 @@ TEST(frame_ethernet_padding)
 }
 
 /*
- * No flipped bit gets through, but in the fields that the ICRC leaves out.
- * IPv4's TOS and TTL are not among these here: its checksum covers them.
+ * Fields that the ICRC leaves out, in which a flipped bit is not noticed.
+ * IPv4's TOS and TTL do not count, because its checksum covers them.
  */
 static bool is_left_out(const struct bytes *b, size_t ip, size_t bit)
 {
@@ -683,7 +692,8 @@ TEST(frame_flipped_bits_of_all_opcodes)
 		for (unsigned int i = 0; i < 200; i++) {
 			size_t bit, ip;
 
-			random_packet(&r, &pkt, opcode, i & 1, i & 2, payload,
+			random_packet(&r, &pkt, opcode, i & (IPV4 | VLAN),
+				      payload,
 				      sim_random(&r, sizeof(payload) + 1));
 			ip = i & 2 ? 18 : 14;
 			build(&b, &pkt);
@@ -733,7 +743,7 @@ TEST(frame_lengths)
 	free(parse(data, FRAME_MAX_LEN + 1, &pkt));
 }
 
-/* One edit each, with checksum and ICRC made right again */
+/* Each row is one edit, after which checksum and ICRC are corrected */
 static const struct edit {
 	const char *what;
 	const uint8_t *frame;
@@ -772,7 +782,7 @@ static const struct edit {
 	{ "UDP checksum", send_ipv4, 26, 2, 0xffff, true, PACKET_SOUND },
 	{ "transport version 1", send_ipv4, 29, 1, 0xf1, true,
 	  PACKET_BAD_HEADER },
-	/* The rest is for the transport to judge */
+	/* The transport checks the rest */
 	{ "no padding", send_ipv4, 29, 1, 0xc0, true, PACKET_SOUND },
 	{ "reserved opcode", send_ipv4, 28, 1, 0x1f, true, PACKET_SOUND },
 	{ "manufacturer's", send_ipv4, 28, 1, 0xff, true, PACKET_SOUND },
@@ -815,7 +825,7 @@ TEST(frame_edited)
 	}
 }
 
-/* What follows a shorter packet is no part of it, so both lengths may shrink */
+/* Both lengths may shrink, because bytes after a packet do not belong to it */
 TEST(frame_lengths_that_agree)
 {
 	struct packet pkt;
@@ -858,14 +868,14 @@ TEST(frame_ipv4_options)
 	CHECK_EQ(pkt.kind, PACKET_ROCE);
 	CHECK_EQ(pkt.defect, PACKET_BAD_HEADER);
 	free(copy);
-	/* another port's packet with options is the host's business */
+	/* a packet with options for another port goes to the host */
 	set16(b.data + 40, 53);
 	copy = parse(b.data, b.len, &pkt);
 	CHECK_EQ(pkt.kind, PACKET_ETH);
 	free(copy);
 }
 
-/* An IPv6 packet must not pass for one of IPv4 */
+/* IPv6 addresses must not be taken for IPv4 */
 TEST(frame_mapped_addresses)
 {
 	struct packet pkt;
@@ -883,7 +893,7 @@ TEST(frame_mapped_addresses)
 	}
 }
 
-/* A datagram's receiver sees the IP header that was there */
+/* The receiver of a datagram sees the original IP header */
 TEST(frame_becomes_grh)
 {
 	struct drv_pair p = drv_ud_pair();
@@ -897,7 +907,7 @@ TEST(frame_becomes_grh)
 		size_t ip_len = i ? 20 : 40;
 		uint8_t *ip = b.data + ETH_LEN;
 
-		random_packet(&r, &pkt, BTH_UD_SEND_ONLY, i, false, payload,
+		random_packet(&r, &pkt, BTH_UD_SEND_ONLY, i ? IPV4 : 0, payload,
 			      sizeof(payload));
 		memcpy(pkt.dmac, nic_mac(p.b.d->n->nic), 6);
 		drv_gid(1, i ? DRV_GID_IPV4 : DRV_GID_IPV6, pkt.roce.dgid);
@@ -936,7 +946,7 @@ TEST(frame_ethernet)
 	for (unsigned int i = 0; i < 2000; i++) {
 		uint32_t len = sim_random(&r, i % 8 ? 100 : 9001);
 
-		random_packet(&r, &pkt, 0, false, true, payload, len);
+		random_packet(&r, &pkt, 0, VLAN, payload, len);
 		pkt.kind = PACKET_ETH;
 		pkt.vlan = i % 2 ? pkt.vlan : PACKET_NO_VLAN;
 		pkt.ethertype = types[sim_random(&r, ARRAY_SIZE(types))];
@@ -950,7 +960,7 @@ TEST(frame_ethernet)
 	}
 }
 
-/* A tag that is cut off, and the reserved one of all ones, stay as they are */
+/* Incomplete tags and the reserved tag of all ones stay in the frame */
 TEST(frame_odd_tags)
 {
 	struct packet pkt;
@@ -980,7 +990,7 @@ TEST(frame_odd_tags)
 	free(copy);
 }
 
-/* What parses as sound says all there is, so it gives the same packet again */
+/* A sound packet loses nothing when it is built and parsed again */
 static void check_stable(const struct packet *pkt)
 {
 	static struct bytes b;
@@ -1015,7 +1025,7 @@ TEST(frame_random_bytes)
 	}
 }
 
-/* Frames that are right where it is checked first, and odd further on */
+/* Frames that pass the first checks, with errors further on */
 TEST(frame_random_edits)
 {
 	static uint8_t payload[128];
@@ -1029,14 +1039,14 @@ TEST(frame_random_edits)
 		size_t udp = ip + (i & 1 ? 20 : 40);
 		uint8_t *copy;
 
-		random_packet(&r, &pkt, sim_random(&r, 256), i & 1, i & 2,
+		random_packet(&r, &pkt, sim_random(&r, 256), i & (IPV4 | VLAN),
 			      payload, sim_random(&r, sizeof(payload) + 1));
 		build(&b, &pkt);
 		for (unsigned int k = sim_random(&r, 4); k; k--)
 			b.data[ip + sim_random(&r, b.len - ip)] =
 				sim_random(&r, 256);
 		if (sim_random(&r, 4)) {
-			/* cut off at any place, and made to agree */
+			/* truncated at any place, with lengths that agree */
 			b.len = udp + 24 + sim_random(&r, b.len - udp - 23);
 			set16(b.data + udp + 4, b.len - udp);
 			set16(b.data + ip + (i & 1 ? 2 : 4),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * SEND_WITH_INV at both ends, and the place that LOCAL_INV, BIND_MW and REG_MR
- * have among the other requests of a queue.
+ * SEND_WITH_INV at both ends, and the order of LOCAL_INV, BIND_MW and REG_MR
+ * among other requests of a queue.
  */
 #include "harness_puppet.h"
 
@@ -15,7 +15,7 @@
 
 static uint64_t next_id = 100;
 
-/* A window of type 2 of @e, not bound */
+/* Allocate a window of type 2 of @e, without binding it */
 static uint32_t alloc_mw(struct drv_end *e, uint32_t pdn)
 {
 	struct mynic_create_mkey body = { .pdn = pdn };
@@ -153,7 +153,7 @@ TEST(send_inv_uc_frames)
 	check_send_inv(drv_uc_pair(NULL), true);
 }
 
-/* The key is gone when the receive request completes */
+/* The key is invalid when the receive request completes */
 TEST(send_inv_takes_the_key)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -200,7 +200,10 @@ TEST(send_inv_fast_reg)
 	send_inv(&p, wr.rkey, 100, false);
 }
 
-/* Of a key that cannot be invalidated. Its receive request is in use */
+/*
+ * SEND_WITH_INV of a key that cannot be invalidated. It has taken a receive
+ * request
+ */
 static void check_refused(struct drv_pair *p, uint32_t key)
 {
 	struct mynic_sge sge = drv_sge(p->b.mr, 0, 4096);
@@ -268,7 +271,9 @@ TEST(send_inv_refused_uc)
 	CHECK_EQ(drv_expect(p.b.recv_cq, 7, OK).byte_len, 100);
 }
 
-/* XRC: keys of the domain of the SRQ that the message names */
+/*
+ * XRC: keys belong to the protection domain of the SRQ that the message names
+ */
 TEST(send_inv_xrc)
 {
 	static const struct drv_qp_init init = { .type = MYNIC_QP_XRC_INI };
@@ -324,7 +329,9 @@ TEST(send_inv_xrc)
 	}
 }
 
-/* What a lossy wire repeats is invalidated once: the key may be in use again */
+/*
+ * A repeated packet invalidates only once, because the key may be in use again
+ */
 TEST(send_inv_duplicate)
 {
 	struct puppet *p = puppet_rc();
@@ -350,7 +357,7 @@ TEST(send_inv_duplicate)
 		 MYNIC_AQ_BUSY);
 }
 
-/* Not before the last packet, and not if there is no receive request */
+/* The last packet invalidates, and only if there is a receive request */
 TEST(send_inv_at_the_end)
 {
 	struct puppet *p = puppet_rc();
@@ -382,7 +389,10 @@ TEST(send_inv_at_the_end)
 	puppet_hears_ack(p, AETH_NAK_ACCESS, 3);
 }
 
-/* A LOCAL_INV waits for what may need the key, here as the target of a READ */
+/*
+ * A LOCAL_INV waits for earlier requests that may need the key, here as the
+ * target of a READ
+ */
 TEST(local_inv_waits)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -423,8 +433,8 @@ static enum sim_verdict drop_all(struct sim *sim, struct sim_nic *from,
 }
 
 /*
- * A BIND_MW is executed when those before it have been sent, with FENCE when
- * READs have been answered, and completes behind them.
+ * A BIND_MW is executed when the requests before it have been sent, or, with
+ * FENCE, when READs have been answered. It completes after them.
  */
 TEST(bind_in_the_middle)
 {
@@ -460,7 +470,10 @@ TEST(bind_in_the_middle)
 	}
 }
 
-/* SQD: what has not begun waits, and what has been executed does not repeat */
+/*
+ * In SQD, local requests that have not begun wait, and those that were executed
+ * are not repeated
+ */
 TEST(local_requests_in_sqd)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -495,7 +508,7 @@ TEST(local_requests_in_sqd)
 	drv_expect(p.a.cq, wr[3].wr_id, OK);
 }
 
-/* A queue of everything over a bad wire: in order, each executed once */
+/* Requests of all kinds over a bad wire are executed once each, in order */
 TEST(local_requests_with_losses)
 {
 	for (unsigned int seed = 1; seed <= 30; seed++) {
@@ -512,7 +525,10 @@ TEST(local_requests_with_losses)
 		p.sim->delay = 100 * USEC;
 		for (unsigned int i = 0; i < ARRAY_SIZE(key); i++)
 			key[i] = alloc_mw(&p.a, p.a.pdn);
-		/* bound twice, or invalidated too late, it would fail */
+		/*
+		 * this fails if a window is bound twice, or invalidated too
+		 * late
+		 */
 		for (unsigned int i = 0; i < 60; i++) {
 			uint32_t *k = &key[i / 3 % ARRAY_SIZE(key)];
 			struct drv_wr wr;
@@ -535,7 +551,7 @@ TEST(local_requests_with_losses)
 	}
 }
 
-/* Behind a request that fails they are flushed */
+/* Local requests after one that fails are flushed */
 TEST(local_requests_are_flushed)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -555,7 +571,7 @@ TEST(local_requests_are_flushed)
 	drv_expect(p.a.cq, wr[2].wr_id, IBV_WC_WR_FLUSH_ERR);
 }
 
-/* More than a queue is given to do at a time, and without completions */
+/* More local requests than a turn of a queue has, without completions */
 TEST(local_requests_only)
 {
 	struct drv_pair p = drv_rc_pair(NULL);

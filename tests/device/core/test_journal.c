@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The journal: what it tells of what went wrong, and that it is off otherwise */
+/* The journal: its entries after errors, and that it is off by default */
 #include <stdarg.h>
 
 #include "core/base/journal.h"
@@ -35,7 +35,7 @@ static struct drv_pair pair_with_journals(void)
 	return p;
 }
 
-/* All lines, each without its time */
+/* All lines, without their times */
 static char *all_lines(const struct nic *nic)
 {
 	const struct journal *journal = nic_journal(nic);
@@ -72,7 +72,7 @@ expect(const struct drv_end *end, const char *format, ...)
 		FAIL("no line \"%s\" in:%s", line, all_lines(nic_of(end)));
 }
 
-/* A command that fails, and changes nothing: one entry */
+/* Make a command fail, which changes nothing and makes one entry */
 static void fail_command(struct drv *d)
 {
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_DESTROY_CQ,
@@ -93,13 +93,13 @@ TEST(off_until_it_is_wanted)
 	CHECK_EQ(journal->num, 0);
 	fail_command(p.a.d);
 	CHECK_EQ(journal->num, 1);
-	/* It is not the guest's */
+	/* The guest does not pay for it */
 	CHECK_EQ(nic_memory(nic_of(&p.a)), memory);
 	CHECK(nic_keep_journal(nic_of(&p.a), false));
 	fail_command(p.a.d);
 	CHECK_EQ(journal->num, 1);
 	CHECK_EQ(journal_first(journal), 1);
-	/* Nothing of the next one has the number of an entry of this one */
+	/* No entry of the next journal has a number of this one */
 	CHECK(nic_keep_journal(nic_of(&p.a), true));
 	CHECK_EQ(journal_first(journal), 1);
 	fail_command(p.a.d);
@@ -116,7 +116,7 @@ TEST(commands)
 	fail_command(p.a.d);
 	expect(&p.a,
 	       "command DESTROY_CQ number=0x12345 BAD_NUMBER created=0x0");
-	/* Those that only ask are no news */
+	/* Commands that only query make no entries */
 	CHECK_EQ(drv_admin(p.a.d, &beat, NULL), MYNIC_AQ_OK);
 	drv_query_qp(p.a.qp);
 	CHECK_EQ(journal->num, 1);
@@ -185,7 +185,7 @@ TEST(refused_atomic)
 	       p.b.qp->number, wr.rkey, (unsigned long long)wr.remote_addr);
 }
 
-/* A FLUSH of a region, and an invalidation, name a key and no range */
+/* A FLUSH of a region and an invalidation have a key but no range */
 TEST(key_without_a_range)
 {
 	struct drv_pair p = pair_with_journals();
@@ -277,7 +277,7 @@ TEST(packets_to_nobody)
 		     " RDMA_WRITE RETRY_EXC_ERR syndrome=RETRY "));
 }
 
-/* One error, and nothing of all that is flushed behind it */
+/* One entry for the error, and none for flushed requests */
 TEST(flushed_sends_are_no_news)
 {
 	struct drv_pair p = pair_with_journals();
@@ -331,8 +331,8 @@ TEST(only_the_last_entries_are_kept)
 	}
 }
 
-/* It is the end of a NIC that somebody asks about */
-TEST(outlives_the_nic_s_death)
+/* The end of a NIC matters most */
+TEST(outlives_a_fatal_error)
 {
 	struct drv_pair p = pair_with_journals();
 
@@ -343,7 +343,7 @@ TEST(outlives_the_nic_s_death)
 	expect(&p.a, "reset");
 }
 
-/* What is in an entry may be a guest's or a peer's */
+/* A guest or a peer may choose the values of an entry */
 TEST(any_entry_has_a_text)
 {
 	struct journal_entry entry;
@@ -359,7 +359,7 @@ TEST(any_entry_has_a_text)
 				bytes[j] = random >> 56;
 			}
 			entry.kind = kind;
-			/* Counters are the NIC's own */
+			/* Numbers of counters come from the NIC itself */
 			if (kind == JOURNAL_COUNT || kind == JOURNAL_DROP)
 				entry.code %= MYNIC_NUM_STATS;
 			journal_text(&entry, line);
@@ -442,7 +442,7 @@ static void rc_up(struct drv_pair *p)
 	drv_connect_to(p->a.qp, 1, p->b.qp->number, &path, IBV_QPS_RTS);
 }
 
-/* Those that QPs of the type take have a name when they fail */
+/* Check that all operations of a QP type have names in entries */
 static void check_requests(enum mynic_qp_type type,
 			   void (*up)(struct drv_pair *p),
 			   unsigned int expected)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a NIC may take of the device model's memory, that resets give all of it
- * back, and how they do that in pieces.
+ * The limit of a NIC's memory in the device model, and resets, which free all
+ * of it in pieces.
  */
 #include <sys/mman.h>
 
@@ -16,7 +16,7 @@ static uint64_t memory(struct drv *d)
 	return nic_memory(d->n->nic);
 }
 
-/* A NIC with little memory, and what it takes when there is no object */
+/* Make a NIC with little memory. @idle: its use without objects */
 static struct drv *small_nic(uint64_t *idle)
 {
 	struct sim *sim = sim_new_small(1, LIMIT);
@@ -40,7 +40,7 @@ static uint8_t modify_to_rtr(struct drv_qp *qp, uint8_t max_dest_rd_atomic)
 	return drv_modify_qp(qp, &attr);
 }
 
-/* CREATE_QP until it fails. All rings share the first one's memory */
+/* CREATE_QP until it fails. All rings share the memory of the first one */
 static unsigned int create_all(struct drv *d, struct drv_qp *qp)
 {
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_CREATE_QP };
@@ -77,18 +77,20 @@ TEST(memory_of_qps)
 	CHECK(num > 100);
 	CHECK(memory(d) <= LIMIT);
 	CHECK(memory(d) > LIMIT - 65536);
-	/* one goes, one comes */
+	/* after one is destroyed, another can be created */
 	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_QP, qp->number), 0);
 	CHECK(create_all(d, qp) >= 1);
 	drv_reset(d->n);
 	CHECK_EQ(memory(d), idle);
-	/* as many as before, but for what their numbers take */
+	/* as many as before, except for memory of their numbers */
 	d = drv_up(d->n);
 	qp = make_qp(d);
 	CHECK(create_all(d, qp) >= num - 4);
 }
 
-/* What a QP needs to run it has when it was made: others cannot take it */
+/*
+ * A new QP has all memory that it needs to run, so others cannot take it away
+ */
 TEST(memory_of_requests)
 {
 	struct sim *sim = sim_new_small(2, LIMIT);
@@ -111,7 +113,7 @@ TEST(memory_of_requests)
 	CHECK_EQ(le32toh(qp->rec->sq_ci), 60);
 }
 
-/* So it is with the answers to READs: the command that asks for them fails */
+/* Memory for answers to READs is allocated by the command, which may fail */
 TEST(memory_of_responses)
 {
 	uint64_t idle, before;
@@ -136,7 +138,7 @@ TEST(memory_of_responses)
 	CHECK_EQ(drv_query_qp(qp).qp_state, IBV_QPS_INIT);
 }
 
-/* Each kind comes to an end at the limit, and leaves nothing */
+/* Keys can be created up to the limit, and a reset frees them all */
 TEST(memory_of_keys)
 {
 	uint64_t idle;
@@ -161,7 +163,9 @@ TEST(memory_of_tags)
 	uint64_t before = memory(d);
 
 	drv_create_tm_srq(d, pdn, cq, 5, 1024);
-	/* In the list, at its peer, and waiting for it to know */
+	/*
+	 * Of each tag: in the list, matched, and not yet reported to the host
+	 */
 	CHECK(memory(d) >= before + 3 * 1024 * sizeof(struct tag));
 	drv_reset(d->n);
 	CHECK_EQ(memory(d), idle);
@@ -197,7 +201,7 @@ TEST(memory_of_groups)
 	CHECK_EQ(memory(d), idle);
 }
 
-/* STATUS is 0 until all is gone, and nothing else is taken meanwhile */
+/* STATUS is 0 until all is freed, and the NIC does nothing else meanwhile */
 TEST(reset_in_pieces)
 {
 	uint64_t idle;
@@ -217,7 +221,7 @@ TEST(reset_in_pieces)
 	CHECK(nic_next_event(d->n->nic) <= sim->now);
 	while (nic_run(d->n->nic)) {
 		CHECK_EQ(sim_read32(d->n, MYNIC_REG_STATUS), 0);
-		/* once more does not begin anew */
+		/* another reset does not start from the beginning */
 		if (turns == 1)
 			sim_write32(d->n, MYNIC_REG_CONTROL,
 				    MYNIC_CONTROL_RESET);
@@ -232,7 +236,7 @@ TEST(reset_in_pieces)
 	drv_up(d->n);
 }
 
-/* A client that goes takes its maps with it, in the middle of a reset */
+/* The client and its maps vanish during a reset */
 TEST(reset_without_memory)
 {
 	uint64_t idle;
@@ -257,7 +261,7 @@ TEST(reset_without_memory)
 	sim_map(d->n);
 }
 
-/* As QPs fail for want of a key's guess, so few must be right */
+/* A key must not tell the next one, because a peer could guess it */
 TEST(keys_cannot_be_told)
 {
 	struct drv *d = drv_up(&sim_new(1)->nics[0]);
@@ -275,7 +279,7 @@ TEST(keys_cannot_be_told)
 	CHECK(same < 40);
 }
 
-/* An index comes back late: not before half of the others in its part */
+/* An index is used again late: not before half of the others in its part */
 TEST(keys_come_back_late)
 {
 	struct drv *d = drv_up(&sim_new(1)->nics[0]);

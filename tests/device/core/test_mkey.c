@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Memory keys: who may reach what, through which page lists */
+/* Memory keys: access rights, ranges, and page lists */
 #include "harness_driver.h"
 
 #define ADDR 0x123456789000ull
@@ -115,7 +115,7 @@ TEST(mkey_dma_lkey_stays)
 
 static uint64_t next_id = 100;
 
-/* An RDMA WRITE of @len bytes into b; the status that a sees */
+/* RDMA WRITE of @len bytes into b. Return: its status at a */
 static enum ibv_wc_status write_to(struct drv_pair *p, uint64_t addr,
 				   uint32_t rkey, uint32_t len)
 {
@@ -147,21 +147,24 @@ static void check_write(struct drv_pair *p, uint64_t addr, uint32_t rkey,
 		     (unsigned long long)(addr - ADDR), got, want);
 	if (!got)
 		return;
-	/* the connection is in ERR now: begin again */
+	/* the connection is in ERR now: set it up again */
 	drv_reset_qp(p->a.qp);
 	drv_reset_qp(p->b.qp);
 	drv_connect(p->a.qp, p->b.qp, &(struct drv_path){ 0 });
 }
 
-/* Pages in a random order, with a guard page of another's memory between */
-static uint32_t scattered_mr(struct drv_pair *p, unsigned int num,
-			     unsigned int log_page, unsigned int levels,
-			     uint32_t offset, uint64_t len, uint8_t **page)
+/*
+ * A region of pages in random order, with guard pages of other memory between
+ * them. @layout has the size of a page, the levels and the offset.
+ */
+static uint32_t scattered_mr(struct drv_pair *p, const struct mynic_buf *layout,
+			     unsigned int num, uint64_t len, uint8_t **page)
 {
+	unsigned int log_page = layout->log_page_size;
 	struct drv *d = p->b.d;
 	uint64_t *iova = tap_alloc(num * sizeof(*iova));
 	struct mynic_create_mkey body = {
-		.iova = ADDR + offset,
+		.iova = ADDR + layout->offset,
 		.length = len,
 		.pdn = p->b.pdn,
 		.access = ACCESS_ALL,
@@ -181,8 +184,8 @@ static uint32_t scattered_mr(struct drv_pair *p, unsigned int num,
 	}
 	for (unsigned int i = 0; i < num; i++)
 		iova[i] = sim_iova(d->n, page[i]);
-	body.buf = drv_page_list(d, iova, num, log_page, levels);
-	body.buf.offset = offset;
+	body.buf = drv_page_list(d, iova, num, log_page, layout->levels);
+	body.buf.offset = layout->offset;
 	CHECK_EQ(drv_create_mkey(d, &body, 0, &key), MYNIC_AQ_OK);
 	return key;
 }
@@ -210,8 +213,12 @@ static void check_levels(unsigned int levels, unsigned int log_page,
 	struct drv_pair p = drv_rc_pair(NULL);
 	uint64_t len = ((uint64_t)num << log_page) - offset - 5;
 	uint8_t **page = tap_alloc(num * sizeof(*page));
-	uint32_t key =
-		scattered_mr(&p, num, log_page, levels, offset, len, page);
+	const struct mynic_buf layout = {
+		.levels = levels,
+		.log_page_size = log_page,
+		.offset = offset,
+	};
+	uint32_t key = scattered_mr(&p, &layout, num, len, page);
 	uint64_t base = ADDR + offset;
 
 	for (int i = 0; i < 60; i++) {
@@ -221,7 +228,7 @@ static void check_levels(unsigned int levels, unsigned int log_page,
 		check_write(&p, base + at, key, size, IBV_WC_SUCCESS);
 		check_pages(&p, page, log_page, offset + at, size);
 	}
-	/* to its very ends, and not a byte further */
+	/* up to its ends, and no byte further */
 	check_write(&p, base, key, 1, IBV_WC_SUCCESS);
 	check_write(&p, base + len - 1, key, 1, IBV_WC_SUCCESS);
 	check_write(&p, base + len, key, 1, IBV_WC_REM_ACCESS_ERR);
@@ -261,7 +268,9 @@ TEST(mkey_level_2_offset)
 	check_levels(2, 12, 1500, 4095);
 }
 
-/* Lists go with their regions: another may be where one was */
+/*
+ * A list goes with its region, so another list may have the same address later
+ */
 TEST(mkey_list_in_the_place_of_another)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -362,7 +371,7 @@ TEST(mkey_no_remote_write_access)
 
 TEST(mkey_no_qp_access)
 {
-	/* IBTA 9.7.4.1: a request that the QP is not set up for is invalid */
+	/* IBTA 9.7.4.1: a request that the QP does not allow is invalid */
 	check_remote(ACCESS_ALL, false, IBV_WC_REM_INV_REQ_ERR);
 }
 
@@ -390,7 +399,7 @@ TEST(mkey_remote_bad_keys)
 	check_write(&p, mr->addr, mr->key, 64, IBV_WC_REM_ACCESS_ERR);
 }
 
-/* The status of a SEND whose data comes from @sge */
+/* Check the status of a SEND whose data comes from @sge */
 static void check_local(struct drv_pair *p, struct mynic_sge sge,
 			enum mynic_syndrome syndrome)
 {
@@ -461,7 +470,7 @@ TEST(mkey_dma_lkey_for_kernel_queues)
 	CHECK_MEM(to, from, 64);
 }
 
-/* A receive buffer that may not be written */
+/* A receive buffer without write access */
 TEST(mkey_no_local_write)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -495,7 +504,7 @@ TEST(mkey_list_not_mapped)
 	uint64_t *list = sim_alloc(p.b.d->n, 4096, 4096);
 	uint32_t key;
 
-	/* found when it is created or when it is used, as the device likes */
+	/* the device may refuse to create it, or to access it */
 	if (drv_create_mkey(p.b.d, &body, 0, &key) != MYNIC_AQ_BAD_DMA)
 		CHECK(write_to(&p, ADDR, key, 64) != IBV_WC_SUCCESS);
 	body.buf.addr = sim_iova(p.b.d->n, list);

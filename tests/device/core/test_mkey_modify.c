@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Memory keys that change under their users, and the one of nothing */
+/* Memory keys that change while they are in use, and the null key */
 #include "harness_driver.h"
 
 #define ADDR 0x123456789000ull
@@ -16,7 +16,7 @@ static uint8_t modify(struct drv *d, uint32_t number,
 	return drv_admin(d, &cmd, NULL);
 }
 
-/* struct region - 4096 bytes of b, and how they are described */
+/* struct region - 4096 bytes of b, and their description for the device */
 struct region {
 	struct mynic_create_mkey body;
 	uint8_t *ptr;
@@ -94,7 +94,7 @@ TEST(mkey_modify_pages)
 	check_write(&p, 2 * ADDR + DRV_PAGE, r.key, SUCCESS);
 	CHECK_MEM(after, p.a.mr->ptr, 64);
 	CHECK_EQ(before[0], 0xee);
-	/* and away with the memory */
+	/* take the memory away */
 	r.body.length = 0;
 	change(&p, &r);
 	check_write(&p, 2 * ADDR, r.key, REM_ACCESS_ERR);
@@ -138,7 +138,7 @@ TEST(mkey_modify_pd)
 	CHECK_EQ(drv_number_cmd(p.b.d, MYNIC_CMD_DESTROY_MKEY, r.key >> 8), 0);
 }
 
-/* What fails changes nothing */
+/* Failed commands change nothing */
 TEST(mkey_modify_bad)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -175,7 +175,9 @@ TEST(mkey_modify_bad)
 	CHECK_EQ(modify(p.b.d, key >> 8, &r.body), MYNIC_AQ_BAD_STATE);
 }
 
-/* A window cannot follow its region, but must not outlive its memory either */
+/*
+ * A window cannot follow its region to new memory, and must not outlive the old
+ */
 TEST(mkey_modify_with_a_window)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -213,7 +215,7 @@ TEST(mkey_modify_with_a_window)
 	check_write(&p, ADDR + 64, r.key, SUCCESS);
 }
 
-/* Ring for the command when some packets of the response are out */
+/* Ring the doorbell of the command after some packets of the response */
 static enum sim_verdict ring_in_between(struct sim *sim, struct sim_nic *from,
 					struct packet *pkt)
 {
@@ -225,7 +227,7 @@ static enum sim_verdict ring_in_between(struct sim *sim, struct sim_nic *from,
 	return SIM_PASS;
 }
 
-/* A READ that is being answered ends where the memory is taken away */
+/* The response to a READ ends where memory is taken away */
 TEST(mkey_modify_in_a_read)
 {
 	struct drv_pair p =
@@ -285,7 +287,7 @@ TEST(null_lkey)
 	for (unsigned int i = 10; i < 70010; i++)
 		CHECK_EQ(p.b.mr->ptr[i], 0);
 	CHECK_MEM(p.b.mr->ptr + 70010, p.a.mr->ptr + 10, 10);
-	/* what is swallowed is not what is read afterwards */
+	/* reads do not return what was written */
 	wr.num_sge = 1;
 	wr.sge[0] = drv_sge(p.a.mr, 0, 1 << 20);
 	drv_post_recv(p.b.qp, 2, to, 2);
@@ -313,7 +315,7 @@ TEST(null_lkey)
 	CHECK_EQ(p.b.mr->ptr[0], 5);
 }
 
-/* It is a local key, and of no PD or index */
+/* It is a local key, without a PD or index */
 TEST(null_lkey_not_for_peers)
 {
 	struct drv_pair p = drv_rc_pair(NULL);

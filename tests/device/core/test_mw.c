@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Memory windows: what BIND_MW gives to peers, and what takes it away */
+/* Memory windows: access by peers after BIND_MW, and the end of that access */
 #include "harness_driver.h"
 
 #define ADDR 0x123456780000ull
@@ -11,7 +11,7 @@
 
 static uint64_t next_id = 100;
 
-/* A connection whose b has a region for windows, beside its memory */
+/* A connection whose b has a region for windows in addition to its memory */
 struct world {
 	struct drv_pair p;
 	uint8_t *mem;
@@ -94,14 +94,14 @@ static struct mynic_cqe post_to(struct drv_qp *qp, struct drv_cq *cq,
 	return drv_expect(cq, wr->wr_id, status);
 }
 
-/* On b, which has the windows */
+/* Post a request on b, which has the windows */
 static struct mynic_cqe post(struct world *w, const struct drv_wr *wr,
 			     enum ibv_wc_status status)
 {
 	return post_to(w->p.b.qp, w->p.b.cq, wr, status);
 }
 
-/* Bind, under the next key byte. Return: the key */
+/* Bind a window with the next key byte. Return: the key */
 static uint32_t bind(struct world *w, uint32_t rkey, uint64_t offset,
 		     uint64_t length, uint32_t access)
 {
@@ -131,9 +131,8 @@ static void reconnect(struct world *w)
 	drv_connect(w->p.a.qp, w->p.b.qp, &(struct drv_path){ 0 });
 }
 
-static void check_access_of(struct world *w, struct drv_end *a,
-			    enum ibv_wr_opcode opcode, uint32_t rkey,
-			    uint64_t addr, uint32_t len,
+static void check_access_of(struct drv_end *a, enum ibv_wr_opcode opcode,
+			    uint32_t rkey, uint64_t addr, uint32_t len,
 			    enum ibv_wc_status status)
 {
 	struct drv_wr wr = {
@@ -141,7 +140,7 @@ static void check_access_of(struct world *w, struct drv_end *a,
 		.opcode = opcode,
 		.flags = IBV_SEND_SIGNALED,
 		.num_sge = 1,
-		.sge = { drv_sge(w->p.a.mr, 0, len) },
+		.sge = { drv_sge(a->mr, 0, len) },
 		.remote_addr = addr,
 		.rkey = rkey,
 		.compare_add = 1,
@@ -150,12 +149,12 @@ static void check_access_of(struct world *w, struct drv_end *a,
 	post_to(a->qp, a->cq, &wr, status);
 }
 
-/* a's access, by @rkey; after one that fails the connection begins again */
+/* Check an access of a with @rkey. After a failed one, connect again */
 static void check_access(struct world *w, enum ibv_wr_opcode opcode,
 			 uint32_t rkey, uint64_t addr, uint32_t len,
 			 enum ibv_wc_status status)
 {
-	check_access_of(w, &w->p.a, opcode, rkey, addr, len, status);
+	check_access_of(&w->p.a, opcode, rkey, addr, len, status);
 	if (!status)
 		return;
 	drv_expect_event(&w->p.b.d->event, MYNIC_EVENT_QP_ACCESS_ERROR,
@@ -320,7 +319,7 @@ TEST(mw_rights)
 	check_both_types(check_rights);
 }
 
-/* Without LOCAL_WRITE of the region a window can be read only */
+/* A window is read-only if its region lacks LOCAL_WRITE */
 static void bind_read_only(struct world *w, uint8_t flag)
 {
 	uint32_t key = alloc_mw(w, w->p.b.pdn, flag);
@@ -336,13 +335,16 @@ TEST(mw_read_only_region)
 	check_both_types(bind_read_only);
 }
 
-/* The host has the key byte; the index is the device's */
+/* The host chooses the key byte, and the device the index */
 static void choose_key(struct world *w, uint8_t flag)
 {
 	uint32_t key = alloc_mw(w, w->p.b.pdn, flag);
 
 	for (unsigned int byte = 0; byte < 256; byte += 51) {
-		/* the rest is not looked at: it may be a stale key */
+		/*
+		 * the device ignores the other bits, which may be those of a
+		 * stale key
+		 */
 		struct drv_wr wr = bind_wr(w, key ^ 0x5a, 0xabcdef00 | byte, 0,
 					   64, REMOTE_ALL);
 
@@ -390,19 +392,22 @@ TEST(mw_type1_length_0_unbinds)
 			    REMOTE_ALL);
 	struct drv_wr wr = bind_wr(&w, key, key + 1, 0, 0, ~0u);
 
-	/* of the other operands none counts */
+	/* the other operands are ignored */
 	wr.bind.lkey = 0;
 	wr.bind.addr = ~0ull;
 	post(&w, &wr, IBV_WC_SUCCESS);
 	check_access(&w, IBV_WR_RDMA_READ, key, ADDR, 1, DENIED);
 	check_access(&w, IBV_WR_RDMA_READ, inc_rkey(key), ADDR, 1, DENIED);
 	CHECK_EQ(destroy(&w, w.lkey), MYNIC_AQ_OK);
-	/* and once more, which changes nothing */
+	/* a second time, which changes nothing */
 	wr.wr_id = next_id++;
 	post(&w, &wr, IBV_WC_SUCCESS);
 }
 
-/* Type 1 is the domain's: each QP in it may be used, and may bind */
+/*
+ * A window of type 1 belongs to the domain, each of whose QPs can use and bind
+ * it
+ */
 TEST(mw_type1_is_of_the_domain)
 {
 	struct world w = make_world();
@@ -421,7 +426,7 @@ TEST(mw_type1_is_of_the_domain)
 	a2.qp = drv_create_qp(a2.d, &init);
 	drv_connect(a2.qp, b2, &(struct drv_path){ 0 });
 	key = bind(&w, key, 0, 64, REMOTE_ALL);
-	check_access_of(&w, &a2, IBV_WR_RDMA_READ, key, ADDR, 64, OK);
+	check_access_of(&a2, IBV_WR_RDMA_READ, key, ADDR, 64, OK);
 	wr = bind_wr(&w, key, inc_rkey(key), 64, 64, REMOTE_ALL);
 	post_to(b2, w.p.b.cq, &wr, IBV_WC_SUCCESS);
 	key = inc_rkey(key);
@@ -470,7 +475,7 @@ TEST(mw_type2_is_of_the_qp)
 	drv_connect(a2.qp, b2, &(struct drv_path){ 0 });
 	key = bind(&w, alloc_mw(&w, w.p.b.pdn, MYNIC_MKEY_MW2), 0, 64,
 		   REMOTE_ALL);
-	check_access_of(&w, &a2, IBV_WR_RDMA_READ, key, ADDR, 64, DENIED);
+	check_access_of(&a2, IBV_WR_RDMA_READ, key, ADDR, 64, DENIED);
 	drv_reset_qp(a2.qp);
 	drv_reset_qp(b2);
 	drv_connect(a2.qp, b2, &(struct drv_path){ 0 });
@@ -478,7 +483,7 @@ TEST(mw_type2_is_of_the_qp)
 	CHECK_EQ(post_to(b2, w.p.b.cq, &wr, IBV_WC_MW_BIND_ERR).vendor_err,
 		 MYNIC_SYN_BAD_MKEY);
 	check_access(&w, IBV_WR_RDMA_READ, key, ADDR, 64, OK);
-	/* states of its own QP do not matter */
+	/* the state of its own QP does not matter */
 	reconnect(&w);
 	check_access(&w, IBV_WR_RDMA_READ, key, ADDR, 64, OK);
 }
@@ -539,7 +544,9 @@ TEST(mw_device_reset_while_bound)
 	check_both_types(reset_bound);
 }
 
-/* The window stays as it was, and the QP goes to ERR */
+/*
+ * Check that BIND_MW fails, the window stays unchanged, and the QP goes to ERR
+ */
 static void check_bind_fails(struct world *w, struct drv_wr *wr,
 			     enum mynic_syndrome syndrome)
 {
@@ -628,7 +635,7 @@ TEST(mw_bind_errors)
 	check_both_types(bind_badly);
 }
 
-/* A window is no local key, not even for its owner */
+/* A window has no local key, not even for its owner */
 static void use_locally(struct world *w, uint8_t flag)
 {
 	uint32_t key = bind(w, alloc_mw(w, w->p.b.pdn, flag), 0, 64,
@@ -708,7 +715,7 @@ TEST(mw_no_room_in_slot)
 	struct mynic_send_wqe *wqe;
 
 	drv_connect(p.a.qp, target, &(struct drv_path){ 0 });
-	/* what it would copy lies in the next slot */
+	/* operands would be in the next slot */
 	wr.opcode = IBV_WR_LOCAL_INV;
 	wqe = drv_write_wqe(p.a.qp, &wr);
 	wqe->ctrl = IBV_WR_BIND_MW;
@@ -725,17 +732,17 @@ TEST(mw_uc)
 			    4096, REMOTE_ALL);
 	struct drv_wr wr;
 
-	check_access_of(&w, &w.p.a, IBV_WR_RDMA_WRITE, key, ADDR, 4096, OK);
+	check_access_of(&w.p.a, IBV_WR_RDMA_WRITE, key, ADDR, 4096, OK);
 	sim_settle(w.p.sim);
 	CHECK_MEM(w.mem, w.p.a.mr->ptr, 4096);
 	memset(w.mem, 0, LEN);
-	check_access_of(&w, &w.p.a, IBV_WR_RDMA_WRITE, key, ADDR + 4096, 1, OK);
+	check_access_of(&w.p.a, IBV_WR_RDMA_WRITE, key, ADDR + 4096, 1, OK);
 	sim_settle(w.p.sim);
 	CHECK_EQ(w.mem[4096], 0);
 	CHECK_EQ(drv_stat(w.p.b.d, MYNIC_STAT_RX_DROP_KEY), 1);
 	wr = inv_wr(key);
 	post(&w, &wr, IBV_WC_SUCCESS);
-	check_access_of(&w, &w.p.a, IBV_WR_RDMA_WRITE, key, ADDR, 1, OK);
+	check_access_of(&w.p.a, IBV_WR_RDMA_WRITE, key, ADDR, 1, OK);
 	sim_settle(w.p.sim);
 	CHECK_EQ(w.mem[0], 0);
 	wr = bind_wr(&w, key, key, 0, LEN + 1, REMOTE_ALL);
@@ -743,7 +750,7 @@ TEST(mw_uc)
 	CHECK_EQ(drv_query_qp(w.p.b.qp).qp_state, IBV_QPS_SQE);
 }
 
-/* XRC: a window of type 1 is reached through the SRQ's domain */
+/* XRC: a window of type 1 belongs to the domain of the SRQ */
 TEST(mw_xrc)
 {
 	static const struct drv_qp_init init = { .type = MYNIC_QP_XRC_INI };
@@ -776,7 +783,7 @@ TEST(mw_xrc)
 			.rkey = key[i],
 			.remote_srqn = srq->number,
 		};
-		/* type 2 is of a QP that nobody can send to */
+		/* a window of type 2 belongs to a QP that receives nothing */
 		post_to(a->qp, a->cq, &wr, i ? DENIED : OK);
 	}
 	CHECK_MEM(w.mem, a->mr->ptr, 4096);

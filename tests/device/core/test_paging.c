@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* On-demand paging: pages that are missing, come late, or go under traffic */
+/*
+ * On-demand paging: pages that are missing, come late, or are taken away under
+ * traffic
+ */
 #include "harness_driver.h"
 
 #define PAGE DRV_PAGE
@@ -12,11 +15,11 @@
 	 IBV_ACCESS_FLUSH_GLOBAL | IBV_ACCESS_FLUSH_PERSISTENT)
 
 /*
- * struct paged - a region whose pages the test gives and takes
- * @list: of the last level
- * @page: where the page is, present or not
- * @spare: where it is going to be next
- * @faults: events that were answered
+ * struct paged - a region whose pages the test provides and takes away
+ * @list: list of the last level
+ * @page: address of each page, present or not
+ * @spare: its next address
+ * @faults: events that have been answered
  */
 struct paged {
 	struct drv *d;
@@ -80,7 +83,10 @@ static void give_all(struct paged *r)
 		give(r, i, true);
 }
 
-/* What the driver does: after this the page is the test's alone */
+/*
+ * Take a page away, as the driver does. Afterwards the device does not access
+ * it
+ */
 static void take(struct paged *r, unsigned int i)
 {
 	r->list[i] = 0;
@@ -136,7 +142,7 @@ static struct mynic_eqe wait_fault(struct drv *d)
 	return eqe;
 }
 
-/* Give all pages that are asked for, until there is a completion in @cq */
+/* Provide all requested pages until @cq has a completion */
 static struct mynic_cqe serve(struct drv_cq *cq, struct paged *a,
 			      struct paged *b)
 {
@@ -274,12 +280,12 @@ TEST(paging_all_present)
 }
 
 /*
- * struct stage - a request and whose page it misses
+ * struct stage - a request, and the page that is missing
  * @length: 0: a message of several packets
- * @at_peer: the page is the responder's
- * @write: the page has to be writable
- * @failed: status of the send completion if the page cannot be had
- * @recv_failed: likewise of the receive completion; 0: there is none
+ * @at_peer: the page belongs to the responder
+ * @write: the page must be writable
+ * @failed: status of the send completion if there is no such page
+ * @recv_failed: the same for the receive completion; 0: there is none
  */
 static const struct stage {
 	const char *name;
@@ -455,7 +461,7 @@ TEST(paging_atomic_write)
 	CHECK_MEM(b->page[1], a->page[0] + 8, 8);
 }
 
-/* What cannot be seen of a missing page need not be; but it is made persistent */
+/* A FLUSH for visibility needs no missing page, but one for persistence does */
 TEST(paging_flush)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -494,7 +500,7 @@ TEST(paging_flush)
 	drv_expect(p.a.cq, 0, IBV_WC_REM_OP_ERR);
 }
 
-/* What waits goes with its QP, and nothing can be said about it any more */
+/* A wait ends with its QP, after which its event cannot be answered */
 TEST(paging_end_of_a_queue_pair)
 {
 	static const enum ibv_qp_state ends[] = { IBV_QPS_RESET, IBV_QPS_ERR };
@@ -522,7 +528,7 @@ TEST(paging_end_of_a_queue_pair)
 		}
 }
 
-/* Who forgets a queue pair has to free them all, in one go */
+/* The end of a queue pair has to free all of them at once */
 TEST(paging_holds_so_many_packets)
 {
 	struct drv_pair p = drv_uc_pair(NULL);
@@ -595,7 +601,7 @@ TEST(paging_read_only_page)
 	CHECK_MEM(c.b->page[0], c.a->page[0], PAGE);
 }
 
-/* Entries that are no addresses end requests, and nothing else */
+/* Entries that are not addresses end requests, and nothing else */
 TEST(paging_hostile_lists)
 {
 	static const uint64_t bad[] = {
@@ -614,7 +620,7 @@ TEST(paging_hostile_lists)
 	}
 }
 
-/* More than is kept while a page is missing: the rest comes again */
+/* More packets than are kept while a page is missing; the rest is sent again */
 TEST(paging_storm)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -641,7 +647,7 @@ TEST(paging_storm)
 	CHECK(b->faults >= 1);
 }
 
-/* Move a page as a kernel does; nobody touches the place where it was */
+/* Move a page as a kernel does. The device must not access the old place */
 static void move(struct paged *r, unsigned int i)
 {
 	uint8_t *old = r->page[i];
@@ -722,7 +728,7 @@ TEST(paging_pages_move_while_packets_are_lost)
 	soak(MYNIC_QP_RC, 20);
 }
 
-/* The event waits with the others when there is no room for it */
+/* Without room in the EQ, the event waits with the others */
 TEST(paging_event_is_not_lost)
 {
 	struct scene c = begin(&stages[1], true);
@@ -731,7 +737,7 @@ TEST(paging_event_is_not_lost)
 	sim_run(c.p.sim, MSEC);
 	eqe = wait_fault(c.b->d);
 	CHECK_EQ(eqe.number, c.p.b.qp->number);
-	/* and is asked for again if the page goes again */
+	/* there is another event if the page is missing again */
 	CHECK_EQ(answer(c.b->d, &eqe, false), MYNIC_AQ_OK);
 	eqe = wait_fault(c.b->d);
 	give(c.b, 1, true);

@@ -20,7 +20,7 @@ static struct drv_qp *new_qp(struct drv *d, enum mynic_qp_type type)
 	return drv_create_qp(d, &init);
 }
 
-/* An attribute set that is right for all of the state table */
+/* Attributes that are valid in all transitions */
 static struct mynic_qp_attr full_attr(struct drv *d)
 {
 	return (struct mynic_qp_attr){
@@ -110,7 +110,7 @@ static uint8_t move(struct drv_qp *qp, enum ibv_qp_state from,
 	return drv_modify_qp(qp, &attr);
 }
 
-/* RESET, then the straight way to @state (which is none of SQE) */
+/* Move to RESET, and then directly to @state, which is not SQE */
 static void go_to(struct drv_qp *qp, enum ibv_qp_state state)
 {
 	static const enum ibv_qp_state way[] = {
@@ -184,7 +184,9 @@ TEST(qp_transitions_ud)
 	check_all_transitions(MYNIC_QP_UD);
 }
 
-/* Each required attribute left out; each optional one and each other put in */
+/*
+ * Leave out each required attribute, and add each optional and each other one
+ */
 TEST(qp_transition_attributes)
 {
 	struct drv *d = one();
@@ -199,7 +201,7 @@ TEST(qp_transition_attributes)
 			bool optional = t->optional & 1u << bit;
 			uint8_t status;
 
-			/* alternate paths and CAP are for later versions */
+			/* alternate paths and CAP are not supported */
 			if (bit == 14 || bit == 18 || bit == 19)
 				continue;
 			go_to(qp, t->from);
@@ -224,7 +226,7 @@ TEST(qp_unknown_attribute_bits)
 {
 	struct drv_qp *qp = new_qp(one(), MYNIC_QP_RC);
 
-	/* The last one is MYNIC_QP_ATTR_ECE */
+	/* MYNIC_QP_ATTR_ECE is the last one */
 	for (unsigned int bit = 26; bit < 31; bit++)
 		CHECK_EQ(move(qp, IBV_QPS_RESET, IBV_QPS_INIT,
 			      transitions[0].required | 1u << bit),
@@ -350,7 +352,7 @@ TEST(qp_reset_drops_work)
 	drv_expect_none(p.a.cq, 10 * SEC);
 }
 
-/* INIT to RTR of b, as drv_connect_to() does it from RESET */
+/* Move b from INIT to RTR, as drv_connect_to() does */
 static uint8_t to_rtr(struct drv_pair *p)
 {
 	struct mynic_qp_attr attr = full_attr(p->b.d);
@@ -428,7 +430,7 @@ TEST(qp_error_flushes_late_receives)
 	struct drv_qp *qp = p.a.qp;
 
 	CHECK_EQ(drv_set_state(qp, IBV_QPS_ERR), MYNIC_AQ_OK);
-	/* as a host that has not seen rq_ring yet */
+	/* like a host that has not seen rq_ring yet */
 	qp->rec->rq_ring = 0;
 	drv_post_recv(qp, 7, NULL, 0);
 	drv_expect(p.a.recv_cq, 7, IBV_WC_WR_FLUSH_ERR);
@@ -467,14 +469,14 @@ TEST(qp_sqd_drains_and_goes_on)
 	struct mynic_sge sge = drv_sge(p.b.mr, 0, 64);
 	struct mynic_eqe eqe;
 
-	/* begun, but there is no receive: RNR until there is one */
+	/* it has begun, and gets RNR NAKs until there is a receive request */
 	drv_post_send(p.a.qp, &wr);
 	sim_settle(p.sim);
 	CHECK_EQ(drv_modify_qp(p.a.qp, &attr), MYNIC_AQ_OK);
 	sim_run(p.sim, MSEC);
 	CHECK_EQ(drv_query_qp(p.a.qp).qp_state, IBV_QPS_SQD);
 	CHECK_EQ(drv_query_qp(p.a.qp).sq_drained_event, 1);
-	/* posted now: waits */
+	/* posted in SQD: it waits */
 	wr.wr_id = 2;
 	drv_post_send(p.a.qp, &wr);
 	CHECK(!drv_eq_poll(&p.a.d->event, &eqe));
@@ -623,7 +625,7 @@ TEST(sq_full_is_legal)
 		drv_ring(p.a.qp);
 		for (int i = 0; i < 64; i++)
 			drv_expect(p.a.cq, i, IBV_WC_SUCCESS);
-		/* visible before the completion: all slots are free again */
+		/* all slots are free before the completion is visible */
 		CHECK_EQ(p.a.qp->rec->sq_ci, p.a.qp->sq_pi);
 	}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* QUERY_CQ, QUERY_MKEY and QUERY_SRQ: how the device sees its objects */
+/* QUERY_CQ, QUERY_MKEY and QUERY_SRQ: the state of objects in the device */
 #include "harness_driver.h"
 
 static struct drv *one(void)
@@ -133,7 +133,7 @@ TEST(query_nothing)
 			       sizeof(mbox)),
 			 MYNIC_AQ_BAD_NUMBER);
 	}
-	/* The kernel's key is no region of anybody's */
+	/* The kernel's key of all memory is not a region */
 	CHECK_EQ(query(d, MYNIC_CMD_QUERY_MKEY, d->attr.dma_lkey >> 8, mbox,
 		       sizeof(mbox)),
 		 MYNIC_AQ_BAD_NUMBER);

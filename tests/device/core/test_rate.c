@@ -37,15 +37,15 @@ static uint64_t duration(struct drv_pair *p, enum ibv_wr_opcode opcode,
 	return p->sim->now - begin;
 }
 
-/* What @num packets with @len bytes in all take at a rate, ns */
+/* Return: time for @num packets with @len bytes in all at a rate, ns */
 static uint64_t at_rate(uint32_t kbps, uint32_t num, uint32_t len)
 {
 	return (len + (uint64_t)num * HEADERS) * 8000000 / kbps;
 }
 
 /*
- * All but what may go at once, which is the last packet and what the device is
- * late, and parts of a nanosecond
+ * Check a duration. The last packet, packets after a delay of the device, and
+ * fractions of a nanosecond do not count.
  */
 static void check_paced(uint64_t took, uint32_t kbps, uint32_t num,
 			uint32_t len)
@@ -114,7 +114,7 @@ TEST(rate_limit_changes)
 	CHECK(duration(&p, IBV_WR_RDMA_WRITE, LEN) <= free + 50000);
 }
 
-/* A QP that waits, for long, does not when the limit has gone */
+/* A QP that waits for long stops waiting when the limit is lifted */
 TEST(rate_limit_is_lifted)
 {
 	struct drv_pair p = drv_rc_pair(

@@ -4,7 +4,7 @@
 
 #define MSG_PSN_MASK 0xffffff
 
-/* Lengths around a path MTU */
+/* Differences from multiples of a path MTU */
 static const uint32_t around[] = { 0, 1, 2, 3, 4, 5, 7, 8 };
 
 static struct drv_wr write_wr(struct drv_pair *p, uint32_t len)
@@ -147,7 +147,7 @@ TEST(rc_mtu_4096)
 	check_mtu(IBV_MTU_4096, DRV_GID_IPV6, 0x800000 - 20);
 }
 
-/* Each PSN at which a message of three packets can begin before the wrap */
+/* A message of three packets begins at each PSN before the wrap */
 TEST(rc_psn_wraps_everywhere)
 {
 	for (uint32_t back = 0; back < 6; back++) {
@@ -162,7 +162,7 @@ TEST(rc_psn_wraps_everywhere)
 	}
 }
 
-/* Delivery inside transmit(), as between NICs of one process */
+/* Packets are delivered inside transmit(), as between NICs of one process */
 TEST(rc_direct_wire)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -229,7 +229,7 @@ TEST(rc_gather_and_scatter)
 			memcpy(data + len, p.a.mr->ptr + from, part);
 			len += part;
 		}
-		/* each in a stretch of its own; the last one takes the rest */
+		/* each in a separate range; the last one takes the rest */
 		for (unsigned int i = 0; i < in; i++)
 			sge[i] = drv_sge(p.b.mr, 2000 * i,
 					 i < in - 1 ? sim_random(p.sim, 900) :
@@ -298,7 +298,7 @@ TEST(rc_inline)
 	}
 }
 
-/* The slot may be written again as soon as sq_ci says so, not before */
+/* A slot may be written again once sq_ci has passed it */
 TEST(rc_unsignaled)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -352,7 +352,7 @@ TEST(rc_completions_in_order)
 		drv_expect(p.b.recv_cq, i, IBV_WC_SUCCESS);
 }
 
-/* A write that follows a read of the same bytes: what the read saw */
+/* With a fence, a write behind a read does not change what the read returns */
 TEST(rc_fence)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -409,7 +409,7 @@ TEST(rc_atomics)
 	CHECK_EQ(*word, 1ull << 63);
 }
 
-/* More reads and atomics than the peer takes at a time */
+/* More reads and atomics than the peer allows at a time */
 TEST(rc_reads_beyond_rd_atomic)
 {
 	struct drv_pair p = drv_rc_pair(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Congestion control: notifications, and what they do to a QP, and to others */
+/* Congestion control: notifications, and their effects on a QP and on others */
 #include "core/packet/opcode.h"
 #include "harness_driver.h"
 
@@ -10,11 +10,11 @@
 #define HEADERS 78
 
 /**
- * struct wire - what passed, and whether it met congestion
- * @mark: bit 1 << index of each NIC whose packets are marked
+ * struct wire - a wire with congestion, and the packets that passed
+ * @mark: bit 1 << index for each NIC whose packets are marked
  * @opcode: if not 0, only such packets are marked
- * @num: packets, by NIC
- * @cnps: CNPs seen, by NIC
+ * @num: number of packets, by NIC
+ * @cnps: number of CNPs, by NIC
  * @cnp: the last one
  * @cnp_payload: its payload
  */
@@ -79,7 +79,7 @@ static struct drv_wr a_wr(struct drv_pair *p, enum ibv_wr_opcode opcode,
 	};
 }
 
-/* A CNP from the peer of @to */
+/* Deliver a CNP from the peer of @to */
 static void notify(struct drv_end *to, struct drv_end *from)
 {
 	static uint8_t zeroes[16];
@@ -118,7 +118,7 @@ static uint64_t duration(struct drv_pair *p, enum ibv_wr_opcode opcode,
 	return p->sim->now - start;
 }
 
-/* What @num packets of an MTU take at a rate, without the time of the last */
+/* Return: time for @num packets of an MTU at a rate, without the last one */
 static uint64_t line_time(unsigned int num, uint64_t mbps)
 {
 	return (num - 1) * ((MTU + HEADERS) * 8000ull / mbps);
@@ -174,7 +174,7 @@ TEST(cnp_of_a_stranger_changes_nothing)
 	CHECK_EQ(duration(&p, IBV_WR_RDMA_WRITE, LEN), 0);
 }
 
-/* What is sent without ECN is not marked: somebody has made that up */
+/* Packets without ECN cannot be marked, so such a CNP is forged */
 TEST(cnp_without_ecn_changes_nothing)
 {
 	struct drv_pair p =
@@ -222,7 +222,7 @@ TEST(read_responses_are_paced)
 	CHECK_MEM(p.a.mr->ptr, p.b.mr->ptr, LEN / 4);
 }
 
-/* Marked responses slow down who sends them */
+/* Marked responses slow down their sender */
 TEST(marked_read_responses)
 {
 	struct drv_pair p = pair();
@@ -237,7 +237,7 @@ TEST(marked_read_responses)
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_RATE_LIMITED), 0);
 }
 
-/* After the last CNP the line's rate is reached again, and timers end */
+/* After the last CNP, the rate of the line is reached again, and timers stop */
 TEST(rate_recovers)
 {
 	struct drv_pair p = pair();
@@ -246,7 +246,10 @@ TEST(rate_recovers)
 	for (unsigned int i = 0; i < 4; i++)
 		notify(&p.a, &p.b);
 	CHECK(duration(&p, IBV_WR_RDMA_WRITE, LEN) > 0);
-	/* fast recovery: five periods bring most of what the last CNP took */
+	/*
+	 * fast recovery: after five periods, most of the last reduction is made
+	 * up
+	 */
 	sim_run(p.sim, 5 * 55 * USEC);
 	CHECK(duration(&p, IBV_WR_RDMA_WRITE, LEN / 4) <=
 	      line_time(PACKETS / 4, (LINE_MBPS >> 3) * 95 / 100) + 10);
@@ -254,7 +257,7 @@ TEST(rate_recovers)
 	limited = drv_stat(p.a.d, MYNIC_STAT_RATE_LIMITED);
 	CHECK_EQ(duration(&p, IBV_WR_RDMA_WRITE, LEN), 0);
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_RATE_LIMITED), limited);
-	/* nothing is left to be done at any time */
+	/* no timer is left */
 	CHECK(!sim_step(p.sim, p.sim->now + 1000 * SEC) ||
 	      !sim_step(p.sim, p.sim->now + 1000 * SEC));
 }
@@ -274,7 +277,7 @@ TEST(recovery_under_load)
 	tap_note("recovered after %u MB", i / 16);
 }
 
-/* However many CNPs there are, something is sent, and no timer runs out */
+/* Even with any number of CNPs, packets are sent, and no timeout expires */
 TEST(rate_has_a_minimum)
 {
 	struct drv_pair p = pair();

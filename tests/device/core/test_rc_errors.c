@@ -45,7 +45,10 @@ static void reconnect(struct drv_pair *p)
 	drv_connect(p->a.qp, p->b.qp, &(struct drv_path){ 0 });
 }
 
-/* Completion with an error, what follows flushed, QP in ERR, not a packet */
+/*
+ * Check that a request fails without a packet, later ones are flushed, and the
+ * QP is in ERR
+ */
 static void check_local_error(struct drv_pair *p, enum ibv_wc_status status,
 			      enum mynic_syndrome syndrome)
 {
@@ -183,7 +186,7 @@ TEST(wqe_smallest_stride)
 	check_bad_len(&p, IBV_WR_SEND, IBV_SEND_INLINE, 33, OP_ERR);
 }
 
-/* A bad receive entry fails when a message comes for it */
+/* A bad receive entry fails when a message takes it */
 TEST(wqe_bad_receive)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -353,7 +356,7 @@ TEST(rc_rnr_is_waited_for)
 	sent = p.a.d->n->sent;
 	CHECK_EQ(sent, 1);
 	sim_run(p.sim, SEC);
-	/* not more often than the peer said */
+	/* not more often than the peer allows */
 	CHECK(p.a.d->n->sent > sent);
 	CHECK(p.a.d->n->sent - sent <= (SEC + MSEC) / (1280 * USEC));
 	CHECK(drv_stat(p.a.d, MYNIC_STAT_RX_NAK_RNR) > 0);
@@ -386,7 +389,7 @@ TEST(rc_no_retry_at_all)
 	drv_expect(p.a.cq, 0x77, IBV_WC_RNR_RETRY_EXC_ERR);
 }
 
-/* Drop exactly the packet with number filter_arg */
+/* Drop only the packet with number filter_arg */
 static enum sim_verdict drop_nth(struct sim *sim, struct sim_nic *from,
 				 struct packet *pkt)
 {
@@ -409,7 +412,7 @@ static enum sim_verdict delay_nth(struct sim *sim, struct sim_nic *from,
 	return drop_nth(sim, from, pkt) == SIM_DROP ? SIM_DELAY : SIM_PASS;
 }
 
-/* A bit of everything; all must come out right whatever happens to a packet */
+/* Requests of all kinds, which must succeed whatever happens to one packet */
 static void mixed_traffic(struct drv_pair *p)
 {
 	struct mynic_sge sge = drv_sge(p->b.mr, 100000, 3000);
@@ -546,7 +549,7 @@ TEST(rc_send_is_delivered_once)
 	drv_expect_none(p.b.recv_cq, SEC);
 }
 
-/* A gap brings one NAK, and the sender goes on at once, not after a timeout */
+/* A gap brings one NAK, and the sender continues at once, without a timeout */
 TEST(rc_gap_brings_a_nak)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){ .timeout = 20 });
@@ -565,7 +568,7 @@ TEST(rc_gap_brings_a_nak)
 	CHECK(drv_stat(p.a.d, MYNIC_STAT_RETRANSMIT) > 0);
 }
 
-/* A peer's packet for b, as if from a */
+/* Make a packet for b, as if from a */
 static struct packet from_a(struct drv_pair *p, uint8_t opcode, uint32_t psn)
 {
 	static uint8_t zeroes[8192];
@@ -602,7 +605,7 @@ static void set_payload(struct packet *pkt, uint32_t len)
 	pkt->roce.pad = -len & 3;
 }
 
-/* Requests that make no sense end the connection, and nothing but that */
+/* Invalid requests end the connection, and nothing else */
 static void check_invalid_request(uint8_t opcode, uint32_t dma_len,
 				  uint32_t payload)
 {
@@ -671,7 +674,7 @@ TEST(hostile_read_of_4_gigabytes)
 	check_invalid_request(RC_READ_REQUEST, 0xffffffff, 0);
 }
 
-/* Opcodes of other services, responses nobody asked for: dropped */
+/* Opcodes of other services, and unexpected responses, are dropped */
 TEST(hostile_opcodes)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -713,7 +716,10 @@ TEST(hostile_responses)
 	drv_send_recv(&p.b, &p.a, 3000);
 }
 
-/* Packets that are for nobody: dropped, counted, no reply */
+/*
+ * Check that a packet without a receiver is dropped and counted, without a
+ * reply
+ */
 static void check_dropped(struct packet *pkt, struct drv_pair *p,
 			  enum mynic_stat stat)
 {
@@ -760,7 +766,7 @@ TEST(hostile_pad)
 	drv_number_cmd(p.b.d, MYNIC_CMD_NOP, 0);
 }
 
-/* The SQ's memory goes away under it */
+/* The memory of the SQ is unmapped */
 TEST(rc_queue_memory_unmapped)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -777,7 +783,7 @@ TEST(rc_queue_memory_unmapped)
 	sim_run(p.sim, SEC);
 	drv_reset(p.a.d->n);
 	drv_up(p.a.d->n);
-	/* the peer lives */
+	/* the peer still works */
 	CHECK_EQ(drv_number_cmd(p.b.d, MYNIC_CMD_NOP, 0), 0);
 	CHECK_EQ(drv_query_qp(p.b.qp).qp_state, IBV_QPS_RTS);
 }
@@ -820,7 +826,7 @@ TEST(rc_reset_in_traffic)
 			nic_reset(victim->nic);
 		else
 			drv_reset(victim);
-		/* what had not completed by then runs out of retries */
+		/* requests that had not completed run out of retries */
 		for (unsigned int i = 0; at % 2 == 0 && i < 2; i++) {
 			struct mynic_cqe cqe;
 
@@ -881,7 +887,7 @@ TEST(rc_mkey_destroyed_in_traffic)
 		CHECK_EQ(drv_number_cmd(victim->d, MYNIC_CMD_DESTROY_MKEY,
 					victim->mr->key >> 8),
 			 0);
-		/* from now on the memory is the host's */
+		/* from now on the memory belongs to the host */
 		memset(victim->mr->ptr, 0, 100000);
 		sim_run(p.sim, 10 * SEC);
 		for (unsigned int i = 0; i < 100000; i++)

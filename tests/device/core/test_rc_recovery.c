@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What is lost on the wire, how that is found out, and what it costs */
+/* Losses on the wire: their detection, recovery, and cost */
 #include "core/packet/opcode.h"
 #include "core/qp/recovery.h"
 #include "core/base/psn.h"
@@ -10,7 +10,7 @@
 
 #define MTU 4096
 
-/* The ACK timeout of connections here: no test may have to wait for it */
+/* ACK timeout of connections in this file. Recovery must not need it */
 #define TIMEOUT 18
 #define TIMEOUT_NS (4096ull << TIMEOUT)
 
@@ -19,15 +19,15 @@
  * @rtt: propagation, both ways, ns
  * @rate: bytes per us
  * @loss: packets lost, of 10000
- * @free_at: by direction, when the line is free for another packet
- * @from: packets of this NIC are ...
- * @opcode: ... with this opcode, if it is not ANY, ...
- * @skip: ... but for the first so many, ...
- * @drop: ... lost, so many of them
- * @lost: so many of them were
- * @num: packets seen, by NIC
- * @first: when the first packet of a NIC was seen
- * @last: when the last one was
+ * @free_at: time when the line is free for another packet, by direction
+ * @from: NIC whose packets may be lost
+ * @opcode: opcode of these packets, or ANY
+ * @skip: number of these that pass first
+ * @drop: number of these that are then lost
+ * @lost: number that has been lost
+ * @num: number of packets, by NIC
+ * @first: time of the first packet of a NIC
+ * @last: time of the last one
  */
 struct link {
 	uint64_t rtt;
@@ -119,8 +119,9 @@ static struct drv_pair warm_pair(struct link *link)
 }
 
 /*
- * Of what NIC @from sends with @lost_opcode the first @skip pass, and the next
- * @drop are lost. The request completes, well before the ACK timer runs out.
+ * Of the packets from NIC @from with @lost_opcode, the first @skip pass and the
+ * next @drop are lost. Check that the request completes well before the ACK
+ * timeout.
  */
 static void check_loss(enum ibv_wr_opcode opcode, uint32_t len,
 		       unsigned int from, unsigned int lost_opcode,
@@ -157,7 +158,7 @@ static void check_loss(enum ibv_wr_opcode opcode, uint32_t len,
 	} else {
 		CHECK_MEM(p.b.mr->ptr, p.a.mr->ptr, len);
 	}
-	/* and all is well again */
+	/* afterwards the connection works as before */
 	drv_expect_none(p.a.cq, SEC);
 	drv_send_recv(&p.b, &p.a, 10000);
 }
@@ -187,7 +188,7 @@ TEST(lost_acks)
 	check_loss(IBV_WR_SEND, 10 * MTU, 1, BTH_RC_ACK, 0, 4);
 }
 
-/* A hole, of which nobody tells more than once, and that is lost too */
+/* A NAK for a gap is sent only once, and is lost */
 TEST(lost_nak)
 {
 	struct link link;
@@ -250,10 +251,10 @@ TEST(lost_read_response_only)
 
 /**
  * struct forgetful - a responder that cannot go back in a READ, as rxe
- * @link: the line to it
- * @asked: it has been asked for a READ
- * @psn: where the last part of it began that it was asked for
- * @ignored: requests for earlier parts, which it does not answer
+ * @link: line to it
+ * @asked: it has received a READ request
+ * @psn: first PSN of the last part that was requested
+ * @ignored: number of requests for earlier parts, which it does not answer
  */
 struct forgetful {
 	struct link link;
@@ -344,7 +345,10 @@ static void modify(struct drv_qp *qp, const struct mynic_qp_attr *attr)
 	CHECK_EQ(drv_set_state(qp, IBV_QPS_RTS), 0);
 }
 
-/* A peer that has gone is asked ever more seldom, and that is no retry */
+/*
+ * Probes of a vanished peer become ever less frequent, and do not count as
+ * retries
+ */
 TEST(probes_back_off)
 {
 	struct link link;
@@ -353,7 +357,7 @@ TEST(probes_back_off)
 	struct mynic_qp_attr attr = sqd_attr(IBV_QP_TIMEOUT);
 	uint64_t probes;
 
-	attr.timeout = 0; /* none: the peer may be away for ever */
+	attr.timeout = 0; /* no timeout: the peer may be away for ever */
 	modify(p.a.qp, &attr);
 	link.opcode = ANY;
 	link.drop = ALL;
@@ -397,7 +401,7 @@ TEST(no_probes_while_nothing_is_outstanding)
 	CHECK_EQ(link.num[0], 0);
 }
 
-/* A probe that was not needed costs no more than what is on its way, once */
+/* An unnecessary probe repeats at most the packets in flight, once */
 TEST(probe_of_a_slow_peer)
 {
 	struct link link;
@@ -415,7 +419,7 @@ TEST(probe_of_a_slow_peer)
 	      50 + drv_stat(p.a.d, MYNIC_STAT_PROBE));
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TIMEOUT), 0);
 	drv_expect_none(p.a.cq, SEC);
-	/* the longer round trip is known now */
+	/* the longer round trip has been measured now */
 	link.num[0] = 0;
 	for (int i = 0; i < 50; i++) {
 		drv_post_send(p.a.qp, &wr);
@@ -427,7 +431,7 @@ TEST(probe_of_a_slow_peer)
 	CHECK_EQ(link.num[0], 1);
 }
 
-/* As if set by MODIFY_QP: attempts, and the times between them */
+/* Check that attempts and the times between them are those of MODIFY_QP */
 static void check_attempts(struct drv_pair *p, struct link *link,
 			   unsigned int retry_cnt, unsigned int timeout)
 {
@@ -513,7 +517,7 @@ TEST(rnr_attempts)
 		attr.rnr_retry = i;
 		modify(p.a.qp, &attr);
 		drv_post_send(p.a.qp, &wr);
-		if (i == 7) { /* without end */
+		if (i == 7) { /* 7: without a limit */
 			sim_run(p.sim, SEC);
 			CHECK(link.num[0] > 1000);
 			CHECK_EQ(drv_query_qp(p.a.qp).qp_state, IBV_QPS_RTS);
@@ -526,7 +530,7 @@ TEST(rnr_attempts)
 	}
 }
 
-/* RNR NAKs do not use up retries, nor time-outs the others */
+/* RNR NAKs do not use up retries, and timeouts do not use up RNR retries */
 TEST(retry_and_rnr_counters_are_independent)
 {
 	struct link link;
@@ -543,7 +547,7 @@ TEST(retry_and_rnr_counters_are_independent)
 	link.opcode = ANY;
 	link.drop = 2;
 	drv_post_send(p.a.qp, &wr);
-	/* two are lost, and it takes four to get enough of RNR NAKs */
+	/* two are lost, and four more are needed for enough RNR NAKs */
 	drv_expect(p.a.cq, 1, IBV_WC_RNR_RETRY_EXC_ERR);
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TIMEOUT), 2);
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_RX_NAK_RNR), 4);
@@ -570,7 +574,7 @@ TEST(progress_fills_the_rnr_counter)
 	}
 }
 
-/* No probe gets ahead of the time that an RNR NAK asks for */
+/* No probe is sent before the time that an RNR NAK asks for */
 TEST(no_probes_while_waiting_for_a_receive_request)
 {
 	struct link link;
@@ -603,7 +607,7 @@ static void post_one(struct drv_pair *p, enum ibv_wr_opcode opcode)
 	drv_post_send(p->a.qp, &wr);
 }
 
-/* Return: MB/s of a stream of messages */
+/* Return: throughput of a stream of messages, MB/s */
 static uint64_t goodput(enum ibv_wr_opcode opcode, uint64_t rtt,
 			unsigned int loss, unsigned int num)
 {
@@ -672,7 +676,7 @@ TEST(goodput_of_reads)
 	check_goodput(IBV_WR_RDMA_READ);
 }
 
-/* The connection lives longer than its 32-bit PSNs */
+/* The connection lasts longer than its 32-bit PSNs */
 TEST(round_trips_are_measured_for_ever)
 {
 	const uint32_t step = 1u << 20;

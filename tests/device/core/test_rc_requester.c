@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Documentation/transport-rules.rst, "Requester (RC)": a test's name begins with
- * that of the rule, if there is one. The responses are written by hand.
+ * Requester of Documentation/transport-rules.rst, "Requester (RC)". The name of
+ * a test begins with that of its rule, if there is one. The test makes the
+ * responses.
  */
 #include "core/packet/opcode.h"
 #include "harness_driver.h"
@@ -17,12 +18,12 @@
 #define NAK 0x60
 
 /**
- * struct log - what a has sent; what b sends is lost
+ * struct log - packets that a has sent; those of b are lost
  * @hdr: headers
  * @len: payload
  * @time: when
- * @num: how many
- * @both: what b sends is not lost
+ * @num: number of packets
+ * @both: packets of b are not lost
  */
 struct log {
 	struct roce_hdr hdr[LOG_MAX];
@@ -119,7 +120,7 @@ static void inject(struct drv_pair *p, uint8_t opcode, uint32_t offset,
 	sim_settle(p->sim);
 }
 
-/* The PSN of a response is given as distance from the first one of all */
+/* @offset: distance of the PSN from the first one of the connection */
 static void ack(struct drv_pair *p, uint32_t offset, uint8_t syndrome)
 {
 	inject(p, BTH_RC_ACK, offset, syndrome, 0);
@@ -238,7 +239,7 @@ TEST(implied_nak)
 	success(&p, 3);
 }
 
-/* An ACK is no answer to a READ or an atomic itself either */
+/* An ACK of a READ or atomic does not answer it, so its response is missing */
 TEST(implied_nak_by_an_ack_of_the_read)
 {
 	static const enum ibv_wr_opcode opcodes[] = {
@@ -270,7 +271,7 @@ TEST(read_response_lost)
 	CHECK_EQ(log->num, 2);
 	CHECK_EQ(sent_psn(log, 1), 1);
 	CHECK_EQ(log->hdr[1].dma_len, 3 * MTU);
-	/* one loss, of which each packet behind it tells */
+	/* one loss, which each later packet reveals */
 	inject(&p, BTH_RC_READ_RESPONSE_LAST, 3, ACK, MTU);
 	CHECK_EQ(log->num, 2);
 	inject(&p, BTH_RC_READ_RESPONSE_FIRST, 1, ACK, MTU);
@@ -279,7 +280,7 @@ TEST(read_response_lost)
 	success(&p, 1);
 }
 
-/* What was only late is taken, though it has been requested again */
+/* Late responses are accepted, although they have been requested again */
 TEST(read_response_late)
 {
 	struct log *log;
@@ -293,7 +294,7 @@ TEST(read_response_late)
 	inject(&p, BTH_RC_READ_RESPONSE_MIDDLE, 2, ACK, MTU);
 	inject(&p, BTH_RC_READ_RESPONSE_LAST, 3, ACK, MTU);
 	success(&p, 1);
-	/* and what has come by then is a ghost */
+	/* responses to the first request are ghosts now */
 	inject(&p, BTH_RC_READ_RESPONSE_FIRST, 1, ACK, MTU);
 	CHECK_EQ(stat_a(&p, MYNIC_STAT_GHOST), 1);
 	nothing_yet(&p);
@@ -314,7 +315,7 @@ TEST(nak_sequence)
 	CHECK_EQ(log->num, 6);
 	CHECK_EQ(sent_psn(log, 4), 2);
 	CHECK_EQ(sent_psn(log, 5), 3);
-	/* said twice: it has gone back already */
+	/* said twice: the requester has gone back already */
 	ack(&p, 2, NAK);
 	CHECK_EQ(log->num, 6);
 	ack(&p, 3, ACK);
@@ -363,12 +364,12 @@ TEST(nak_status_and_nak_reserved)
 		drv_expect(p.a.cq, 3, IBV_WC_WR_FLUSH_ERR);
 		CHECK_EQ(stat_a(&p, table[i].stat), 1);
 		CHECK_EQ(drv_query_qp(p.a.qp).qp_state, IBV_QPS_ERR);
-		/* no event: the completion says it */
+		/* no event, because there is a completion */
 		CHECK(!drv_eq_poll(&p.a.d->event, &(struct mynic_eqe){ 0 }));
 	}
 }
 
-/* Before an error behind it counts, the response must have come */
+/* A NAK of a later request counts only after the response */
 TEST(implied_nak_by_a_nak)
 {
 	struct log *log;
@@ -433,7 +434,7 @@ TEST(rnr_timer_and_rnr_acknowledges)
 		success(&p, i);
 }
 
-/* While it waits, NAKs of what was on its way do not shorten that */
+/* NAKs of packets in flight do not shorten the wait */
 TEST(rnr_timer_is_not_shortened)
 {
 	struct log *log;
@@ -457,7 +458,7 @@ TEST(bad_response)
 		uint8_t opcode;
 		uint32_t len;
 	} table[] = {
-		/* of four packets, so many of which have come */
+		/* of four packets, some of which have arrived */
 		{ 0, BTH_RC_READ_RESPONSE_MIDDLE, MTU },
 		{ 0, BTH_RC_READ_RESPONSE_LAST, MTU },
 		{ 0, BTH_RC_READ_RESPONSE_ONLY, MTU },
@@ -532,7 +533,7 @@ TEST(syndrome_reserved_in_responses)
 	success(&p, 1);
 }
 
-/* A response acknowledges what is before it */
+/* A response acknowledges earlier requests */
 TEST(response_acknowledges)
 {
 	struct log *log;
@@ -617,7 +618,7 @@ TEST(fence)
 		success(&p, i);
 }
 
-/* Also when it is sent again */
+/* A fence also holds when the request is sent again */
 TEST(fence_after_going_back)
 {
 	struct log *log;
@@ -770,7 +771,7 @@ TEST(credits_honoured)
 	CHECK_EQ(sent_psn(log, 6), 5);
 }
 
-/* Takes the peer's receive requests, and one more, that it has not at first */
+/* Use up the peer's receive requests, and one more than it has */
 static void run_out_of_credits(struct drv_pair *p, struct log *log,
 			       unsigned int rnr_timer)
 {
@@ -789,7 +790,7 @@ static void run_out_of_credits(struct drv_pair *p, struct log *log,
 #define RNR_640_USEC 12
 #define RNR_160_USEC 8
 
-/* Whoever has sent an RNR NAK gets a moment to tell of new receive requests */
+/* After an RNR NAK, the requester waits a moment for new credits */
 TEST(credits_waited_for)
 {
 	struct log *log;
@@ -802,7 +803,7 @@ TEST(credits_waited_for)
 	CHECK_EQ(log->num, 4);
 	ack(&p, 2, ACK_CREDITS + 0);
 	success(&p, 2);
-	/* 100 us since the last answer, not since it is posted */
+	/* 100 us since the last answer, not since it was posted */
 	sim_run(p.sim, 60 * USEC);
 	post(&p, 3, IBV_WR_SEND, 8);
 	sim_run(p.sim, 39 * USEC);
@@ -811,7 +812,7 @@ TEST(credits_waited_for)
 	CHECK_EQ(log->num, 5);
 	ack(&p, 3, ACK_CREDITS + 0);
 	success(&p, 3);
-	/* others need none */
+	/* other requests need no credit */
 	post(&p, 4, IBV_WR_RDMA_WRITE, 8);
 	CHECK_EQ(log->num, 6);
 }
@@ -862,7 +863,7 @@ TEST(credits_waited_for_and_then_answers)
 	CHECK(stat_a(&p, MYNIC_STAT_TIMEOUT) > 0);
 }
 
-/* A peer tells of new receive requests with an ACK that it has sent before */
+/* A peer reports new receive requests by repeating its last ACK */
 TEST(unsolicited_ack_brings_credits)
 {
 	struct log *log;
@@ -877,7 +878,7 @@ TEST(unsolicited_ack_brings_credits)
 	ack(&p, 0, ACK_CREDITS + 3);
 	CHECK_EQ(log->num, 4);
 	CHECK_EQ(stat_a(&p, MYNIC_STAT_GHOST), 0);
-	/* 31: it does not count them any more */
+	/* 31: it does not report credits any more */
 	ack(&p, 0, ACK);
 	CHECK_EQ(log->num, 5);
 }
@@ -895,7 +896,7 @@ TEST(response_brings_credits)
 	CHECK_EQ(log->num, 3);
 }
 
-/* Sent again, a request needs its credit as before */
+/* A request that is sent again needs a credit as before */
 TEST(credits_after_going_back)
 {
 	struct log *log;
@@ -912,7 +913,10 @@ TEST(credits_after_going_back)
 	CHECK_EQ(sent_psn(log, 4), 2);
 }
 
-/* The two sides as they are: receive requests that come in ones and twos */
+/*
+ * Requester and responder together: receive requests are posted in ones and
+ * twos
+ */
 TEST(credits_of_a_slow_receiver)
 {
 	struct log *log;
@@ -933,11 +937,11 @@ TEST(credits_of_a_slow_receiver)
 			CHECK_EQ(cqe.status, 0);
 		}
 	}
-	/* all is sent once, but for what went without a credit */
+	/* all is sent once, except for requests without a credit */
 	CHECK(log->num < 40 * 3 + 200);
 }
 
-/* Receive requests are there: nothing ever waits for an ACK */
+/* With enough receive requests, nothing ever waits for an ACK */
 TEST(credits_cost_nothing)
 {
 	struct log *log;
@@ -953,7 +957,7 @@ TEST(credits_cost_nothing)
 	CHECK_EQ(log->num, 48);
 }
 
-/* More than all PSNs, one after the other */
+/* More requests than there are PSNs */
 TEST(psn_wraps_and_goes_on)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){

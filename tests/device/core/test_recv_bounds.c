@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Buffers that reach beyond their region: what counts is what is written. The
- * last LEFT bytes of b's region have a buffer that says it has ROOM.
+ * Buffers that reach beyond their region, of which only the written part is
+ * checked. A buffer of ROOM bytes begins LEFT bytes before the end of b's
+ * region.
  */
 #include "harness_eth.h"
 
@@ -37,7 +38,7 @@ static void send(struct drv_pair *p, uint32_t len)
 	drv_post_send(p->a.qp, &wr);
 }
 
-/* @grh: what comes before the message */
+/* @grh: bytes before the message */
 static void check_receive(struct drv_pair *p, uint32_t grh)
 {
 	struct mynic_sge sge = beyond(p);
@@ -90,7 +91,7 @@ TEST(recv_bounds_ud)
 	check_receive(&p, GRH_LEN);
 }
 
-/* The whole buffer is beyond: it is the first byte that fails */
+/* The whole buffer is outside of the region, so the first byte fails */
 TEST(recv_bounds_ud_no_grh)
 {
 	struct drv_pair p = drv_ud_pair();
@@ -101,7 +102,7 @@ TEST(recv_bounds_ud_no_grh)
 	check_bounds(p.b.recv_cq, 1);
 }
 
-/* A second element that the message does not reach is not looked at */
+/* An element that the message does not reach is not checked */
 TEST(recv_bounds_two_elements)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -115,7 +116,7 @@ TEST(recv_bounds_two_elements)
 	check_bounds(p.b.recv_cq, 2);
 }
 
-/* Addresses that wrap are beyond as well */
+/* Addresses that wrap are outside of the region as well */
 TEST(recv_bounds_wrap)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -126,7 +127,7 @@ TEST(recv_bounds_wrap)
 	check_bounds(p.b.recv_cq, 1);
 }
 
-/* What is sent is sent as a whole: here the length counts */
+/* Send buffers are checked completely */
 TEST(recv_bounds_not_of_sends)
 {
 	struct drv_path path = { .mtu = IBV_MTU_256 };
@@ -204,7 +205,7 @@ TEST(recv_bounds_tag)
 	check_bounds(cq, 1);
 }
 
-/* Frames come with what their sender likes to have behind the header */
+/* The sender of a frame decides its length */
 TEST(recv_bounds_raw)
 {
 	struct drv_pair p = eth_raw_pair();

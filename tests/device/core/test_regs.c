@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* BAR0, BAR2, bring-up, reset and device death */
+/* BAR0, BAR2, bring-up, reset and fatal errors */
 #include <errno.h>
 
 #include "harness_driver.h"
@@ -100,7 +100,7 @@ TEST(regs_queue_registers_are_fixed_while_enabled)
 	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_NOP, 0), MYNIC_AQ_OK);
 }
 
-/* ENABLE with one register wrong: refused, and the next try works */
+/* ENABLE with one wrong register is refused, and the next attempt works */
 static void check_refused(struct sim_nic *n, unsigned int reg, uint32_t value)
 {
 	drv_reset(n);
@@ -178,7 +178,7 @@ TEST(regs_function_level_reset)
 	drv_up(n);
 }
 
-/* The device is dead for @why; nothing but a reset helps, and that does */
+/* Check that the device is dead for the reason @why, until a reset */
 static void check_fatal(struct sim_nic *n, enum mynic_fatal why)
 {
 	SIM_WAIT(n->sim, status(n) & MYNIC_STATUS_FATAL);
@@ -318,10 +318,10 @@ TEST(regs_clock_on_every_uar_page)
 		reg = sim_read32(d->n, MYNIC_REG_CLOCK_LO);
 		reg |= (uint64_t)sim_read32(d->n, MYNIC_REG_CLOCK_HI) << 32;
 		CHECK_EQ(value, reg);
-		/* in one piece or not at all */
+		/* it can only be read as a whole */
 		nic_bar_read(d->n->nic, MYNIC_BAR_UAR, offset, &part, 4);
 		CHECK_EQ(part, 0);
-		/* and it cannot be set */
+		/* it cannot be written */
 		nic_bar_write(d->n->nic, MYNIC_BAR_UAR, offset, &value, 8);
 		CHECK_EQ(drv_stat(d, MYNIC_STAT_BAD_DOORBELL), ++count);
 	}
@@ -380,7 +380,7 @@ TEST(regs_dma_map_rules)
 	CHECK_EQ(nic_dma_map(n->nic, 0, 8192, mem, true), 0);
 	CHECK_EQ(nic_dma_unmap(n->nic, 0, 4096), -EINVAL);
 	CHECK_EQ(nic_dma_unmap(n->nic, 0, 8192), 0);
-	/* nothing there: nothing to do */
+	/* there is no map to remove */
 	CHECK_EQ(nic_dma_unmap(n->nic, 0, 8192), 0);
 	drv_up(n);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Completion queues and shared receive queues that get another ring */
+/* Completion queues and shared receive queues that move to another ring */
 #include "harness_driver.h"
 
 struct source {
@@ -10,7 +10,10 @@ struct source {
 	uint64_t seen;
 };
 
-/* A QP in ERR flushes what is posted: completions without a wire */
+/*
+ * A QP in ERR, which flushes new requests: a source of completions without a
+ * wire
+ */
 static struct source source(struct drv *d, uint8_t log_cq)
 {
 	struct source s = { .d = d, .cq = drv_create_cq(d, log_cq) };
@@ -49,7 +52,7 @@ static void take(struct source *s, unsigned int num)
 		drv_expect(s->cq, s->seen++, IBV_WC_WR_FLUSH_ERR);
 }
 
-/* The command alone: entries stay where they are */
+/* The command alone, without moving entries */
 static uint8_t resize_cmd(struct drv_cq *cq, struct drv_buf *buf,
 			  uint8_t log_size)
 {
@@ -143,7 +146,7 @@ TEST(cq_resize_at_any_time)
 	CHECK_EQ(drv_stat(s.d, MYNIC_STAT_BAD_INDEX), 0);
 }
 
-/* Nothing is left of a resize that fails */
+/* A failed resize changes nothing */
 TEST(cq_too_small_stays_as_it_is)
 {
 	struct source s = source(one(), 4);
@@ -158,7 +161,7 @@ TEST(cq_too_small_stays_as_it_is)
 	drv_expect_none(s.cq, 0);
 }
 
-/* What was rung before the command counts, even if the device comes late */
+/* A doorbell before the command counts, even if the device handles it late */
 TEST(cq_resize_behind_doorbells)
 {
 	struct source s = source(one(), 3);
@@ -203,7 +206,7 @@ TEST(cq_armed_stays_armed)
 	complete(&s, 1);
 	drv_expect_event(&s.d->comp, MYNIC_EVENT_COMP, s.cq->number);
 	take(&s, 2);
-	/* Indexes go on: one from before the resize arms as it would have */
+	/* Indexes continue: a request with an old index has its usual effect */
 	drv_arm(s.cq, false);
 	sim_settle(s.d->sim);
 	CHECK(!drv_eq_poll(&s.d->comp, &eqe));
@@ -214,7 +217,7 @@ TEST(cq_armed_stays_armed)
 	drv_expect_event(&s.d->comp, MYNIC_EVENT_COMP, s.cq->number);
 }
 
-/* One that the device has not looked at yet, and one that comes too late */
+/* A request that the device has not seen yet, and one that comes too late */
 TEST(cq_request_goes_along)
 {
 	struct drv_buf *buf = tap_alloc(sizeof(*buf));
@@ -301,7 +304,7 @@ TEST(cq_resize_bad)
 	bad.resize.buf = (struct mynic_buf){ .addr = 1ull << 50 };
 	CHECK_EQ(drv_admin(s.d, &bad, NULL), MYNIC_AQ_BAD_DMA);
 #undef TRY
-	/* A consumer index that cannot be: nothing happens either */
+	/* An impossible consumer index: nothing happens either */
 	s.cq->rec->ci = 1000;
 	CHECK_EQ(drv_admin(s.d, &good, NULL), MYNIC_AQ_BAD_STATE);
 	s.cq->rec->ci = 0;
@@ -324,7 +327,7 @@ TEST(cq_ignores_overrun_if_told)
 	struct mynic_cqe cqe;
 	struct mynic_eqe eqe;
 
-	/* The same memory again, for another CQ and its QP */
+	/* The same memory for another CQ and its QP */
 	cmd.create_cq.buf = cq->buf.desc;
 	cmd.create_cq.dbrec_offset = sizeof(cqe) << 3;
 	cmd.create_cq.uarn = 1;
@@ -340,7 +343,7 @@ TEST(cq_ignores_overrun_if_told)
 				  });
 	CHECK_EQ(drv_set_state(s.qp, IBV_QPS_ERR), MYNIC_AQ_OK);
 
-	/* Twice around and 3 more; nothing the record says matters */
+	/* Two laps and 3 entries more; the record does not matter */
 	cq->rec->ci = 0x5555;
 	complete(&s, 19);
 	CHECK_EQ(drv_stat(s.d, MYNIC_STAT_CQ_OVERRUN), 0);
@@ -395,7 +398,7 @@ TEST(cq_event_waits_for_entries)
 		CHECK(!event(&s));
 		take(&s, 9);
 	}
-	/* Nothing happens later: the timer has stopped */
+	/* Nothing happens later, because the timer has stopped */
 	sim_run(s.d->sim, 10 * MSEC);
 	CHECK(!event(&s));
 }
@@ -416,7 +419,7 @@ TEST(cq_event_waits_no_longer_than_told)
 	sim_run(s.d->sim, 2 * USEC);
 	CHECK(event(&s));
 	take(&s, 2);
-	/* The next one waits as long */
+	/* The next event waits as long */
 	drv_arm(s.cq, false);
 	complete(&s, 1);
 	sim_run(s.d->sim, 990 * USEC);
@@ -437,7 +440,7 @@ TEST(cq_event_for_entries_that_are_there)
 	CHECK(event(&s));
 	drv_arm(s.cq, false);
 	CHECK(event(&s));
-	/* A request for later ones takes the place of the one that waits */
+	/* A request for later completions replaces the one that waits */
 	take(&s, 2);
 	drv_arm(s.cq, false);
 	CHECK(!event(&s));
@@ -467,7 +470,7 @@ TEST(cq_moderation_ends)
 	CHECK(!event(&s));
 	modify(&s, 10, 0);
 	CHECK(event(&s));
-	/* One of them zero is none */
+	/* With a zero in either there is no moderation */
 	modify(&s, 0, 100);
 	drv_arm(s.cq, false);
 	CHECK(event(&s));
@@ -485,7 +488,7 @@ TEST(cq_goes_while_its_event_waits)
 	drv_arm(other.cq, false);
 	complete(&s, 2);
 	complete(&other, 5);
-	/* The second one has overrun, which sends no completion event */
+	/* The second CQ has overrun, which sends no completion event */
 	CHECK_EQ(drv_number_cmd(s.d, MYNIC_CMD_DESTROY_QP, s.qp->number), 0);
 	CHECK_EQ(drv_number_cmd(s.d, MYNIC_CMD_DESTROY_CQ, s.cq->number), 0);
 	sim_run(s.d->sim, 10 * MSEC);
@@ -642,7 +645,7 @@ TEST(srq_resize_keeps_the_limit)
 	CHECK(!drv_eq_poll(&s.p.b.d->event, &eqe));
 	consume(&s, 1);
 	drv_expect_event(&s.p.b.d->event, MYNIC_EVENT_SRQ_LIMIT, s.srq->number);
-	/* The new size counts for the next one */
+	/* The new size counts for the next limit */
 	CHECK_EQ(drv_modify_srq(s.srq, 64), MYNIC_AQ_OK);
 	drv_expect_event(&s.p.b.d->event, MYNIC_EVENT_SRQ_LIMIT, s.srq->number);
 	CHECK_EQ(drv_modify_srq(s.srq, 65), MYNIC_AQ_BAD_PARAM);
@@ -681,14 +684,14 @@ TEST(srq_resize_bad)
 	bad.resize.buf = (struct mynic_buf){ .addr = 1ull << 50 };
 	CHECK_EQ(drv_admin(s.p.b.d, &bad, NULL), MYNIC_AQ_BAD_DMA);
 #undef TRY
-	/* A producer index that cannot be */
+	/* An impossible producer index */
 	rec->pi = 17;
 	CHECK_EQ(drv_admin(s.p.b.d, &good, NULL), MYNIC_AQ_BAD_STATE);
 	rec->pi = 0xffffffff;
 	CHECK_EQ(drv_admin(s.p.b.d, &good, NULL), MYNIC_AQ_BAD_STATE);
 	post(&s, 16);
 	consume(&s, 16);
-	/* An SRQ that is dead stays so */
+	/* A dead SRQ stays dead */
 	s.srq->rec->pi = 1000;
 	CHECK_EQ(drv_modify_srq(s.srq, 0), MYNIC_AQ_OK);
 	drv_post_send(s.from, &(struct drv_wr){ .opcode = IBV_WR_SEND });

@@ -6,7 +6,9 @@
 #define UDP 17
 #define MAX_WQS (1 << MYNIC_RWQ_TABLE_MAX_LOG_SIZE)
 
-/* The key and the results that everybody checks this hash with */
+/*
+ * Microsoft's key for verification of the Toeplitz hash; the results are below
+ */
 static const uint8_t known_key[MYNIC_RX_HASH_KEY_LEN] = {
 	0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67,
 	0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb,
@@ -45,7 +47,7 @@ static uint8_t try_create_wq(struct drv_end *end, struct drv_qp *wq,
 	return status;
 }
 
-/* An end whose QP is a WQ */
+/* Make an end whose QP is a WQ */
 static struct drv_end wq_end(struct drv_end *end, uint8_t flags)
 {
 	struct drv_end wq = *end;
@@ -166,7 +168,7 @@ static struct eth_buf ipv4_frame(uint8_t proto, uint32_t saddr, uint32_t daddr,
 	return buf;
 }
 
-/* The frame comes to the WQ that the hash says */
+/* Check that the frame arrives at the WQ that the hash selects */
 static void check_hash(struct rss *rss, const struct eth_buf *frame,
 		       uint32_t hash)
 {
@@ -226,12 +228,12 @@ TEST(rss_known_hashes_ipv6)
 	check_hash(rss, &frame, 0x40207d3d);
 	rss = rss_new(7, IPV6);
 	check_hash(rss, &frame, 0x2cc18cd5);
-	/* no field that counts: the first one */
+	/* none of the selected fields: the first WQ */
 	rss = rss_new(7, IPV4);
 	check_hash(rss, &frame, 0);
 }
 
-/* Frames that lack what is hashed, or end before it */
+/* Frames without the hashed fields, or that end before them */
 TEST(rss_without_what_is_hashed)
 {
 	struct rss *rss = rss_new(7, IPV4 | IPV6 | PORTS_TCP | PORTS_UDP);
@@ -248,12 +250,12 @@ TEST(rss_without_what_is_hashed)
 	check_hash(rss, &frame, 0x323e8fc2);
 	frame.len = 14 + 19;
 	check_hash(rss, &frame, 0);
-	/* a header of IPv6 that is one of IPv4 */
+	/* an IPv4 header with the EtherType of IPv6 */
 	frame = whole;
 	frame.data[12] = 0x86;
 	frame.data[13] = 0xdd;
 	check_hash(rss, &frame, 0);
-	/* the next one is hashed as ever */
+	/* the next frame is hashed as usual */
 	check_hash(rss, &whole, 0x51ccc178);
 }
 
@@ -264,7 +266,7 @@ TEST(rss_one_field)
 	struct eth_buf b = ipv4_frame(UDP, A_FROM, B_TO, 1, 2);
 	unsigned int at[2];
 
-	/* what differs in other fields goes the same way */
+	/* frames that differ in other fields go to the same WQ */
 	for (int i = 0; i < 2; i++) {
 		for (unsigned int w = 0; w < rss->num; w++)
 			eth_post(&rss->wq[w], w);
@@ -358,14 +360,14 @@ TEST(wq_states)
 	eth_post(wq, 1);
 	eth_send_frame(&rss->p.a, &frame, 0);
 	drv_expect_none(wq->recv_cq, SEC);
-	/* another state than the WQ is in */
+	/* not the state of the WQ */
 	body.cur_state = MYNIC_WQS_ERR;
 	CHECK_EQ(modify_wq(wq->qp, body), MYNIC_AQ_BAD_STATE);
 	body.cur_state = MYNIC_WQS_RESET;
 	CHECK_EQ(modify_wq(wq->qp, body), 0);
 	eth_send_frame(&rss->p.a, &frame, 0);
 	eth_expect(wq, 1, &frame);
-	/* ERR: what is there, and what comes, is flushed */
+	/* ERR: old and new requests are flushed */
 	eth_post(wq, 2);
 	CHECK_EQ(set_state(wq->qp, MYNIC_WQS_ERR), 0);
 	cqe = drv_expect(wq->recv_cq, 2, IBV_WC_WR_FLUSH_ERR);
@@ -397,7 +399,7 @@ TEST(wq_faults)
 	eth_post(wq, 2);
 	drv_expect(wq->recv_cq, 2, IBV_WC_WR_FLUSH_ERR);
 	CHECK_EQ(set_state(wq->qp, MYNIC_WQS_RDY), MYNIC_AQ_BAD_STATE);
-	/* an index that cannot be right: an event with the WQ's number */
+	/* an impossible index: an event with the WQ's number */
 	wq = &rss->wq[1];
 	wq->qp->rec->rq_pi = 65;
 	frame = ipv4_frame(UDP, 1u << 31, 0, 3, 4);
@@ -431,7 +433,7 @@ TEST(wq_is_no_qp)
 	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_QP, wqn),
 		 MYNIC_AQ_BAD_NUMBER);
 	CHECK_EQ(eth_flow(rss->wq[0].qp, body, NULL, NULL), MYNIC_AQ_BAD_PARAM);
-	/* and the reverse */
+	/* the opposite */
 	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_WQ, rss->p.b.qp->number),
 		 MYNIC_AQ_BAD_NUMBER);
 	CHECK_EQ(set_state(rss->p.b.qp, MYNIC_WQS_RDY), MYNIC_AQ_BAD_NUMBER);
@@ -468,7 +470,7 @@ TEST(wq_order_of_destruction)
 		 MYNIC_AQ_BAD_NUMBER);
 }
 
-/* All of it goes, in whichever order it has its numbers */
+/* All objects are freed, whatever the order of their numbers */
 TEST(wq_reset)
 {
 	struct rss *rss = rss_new(3, IPV4);
@@ -545,7 +547,7 @@ TEST(rss_bad_commands)
 	CHECK_EQ(drv_number_cmd(b->d, MYNIC_CMD_DESTROY_QP, qp.number), 0);
 }
 
-/* Each of the fields that are for RSS, on a QP without it */
+/* Each field for RSS is refused on a QP without it */
 TEST(rss_fields_without_table)
 {
 	struct drv_pair p = eth_raw_pair();
@@ -576,7 +578,7 @@ TEST(rss_fields_without_table)
 	CHECK_EQ(create_rss(&p.b, layout.create, &qp), 0);
 }
 
-/* A NIC with a table, whose objects may take @limit bytes */
+/* Make a NIC with a table, whose objects may take @limit bytes */
 static struct drv_end small_end(uint64_t limit, uint32_t *table)
 {
 	struct sim *sim = sim_new_small(1, limit);
@@ -590,7 +592,7 @@ static struct drv_end small_end(uint64_t limit, uint32_t *table)
 	return end;
 }
 
-/* With too little memory for the QP, whichever part there is none for */
+/* Too little memory for each part of the QP in turn */
 TEST(rss_without_memory)
 {
 	uint64_t before, needed;
@@ -603,7 +605,7 @@ TEST(rss_without_memory)
 	CHECK_EQ(create_rss(&end, rss_create(&end, table, IPV4), &qp), 0);
 	needed = nic_memory(end.d->n->nic);
 	CHECK_EQ(drv_number_cmd(end.d, MYNIC_CMD_DESTROY_QP, qp.number), 0);
-	/* The number may need room in the table of QPs, which stays */
+	/* Its number may have enlarged the table of QPs, which stays */
 	CHECK_EQ(create_rss(&end, rss_create(&end, table, IPV4), &qp), 0);
 	CHECK_EQ(nic_memory(end.d->n->nic), needed);
 	for (uint64_t less = 1; less < 200; less += 16) {

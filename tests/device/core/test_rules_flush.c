@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Documentation/transport-rules.rst, ATOMIC WRITE and FLUSH: what the NIC does
- * with hand-made requests, and two NICs with each other.
+ * Rules of ATOMIC WRITE and FLUSH in Documentation/transport-rules.rst:
+ * hand-made requests to a NIC, and requests between two NICs.
  */
 #include <errno.h>
 
@@ -162,7 +162,7 @@ TEST(duplicate_atomic_write)
 	puppet_say(p, BTH_RC_FETCH_ADD, 1, 0);
 	puppet_hears(p, BTH_RC_ATOMIC_ACK, 1);
 	memset(p->b.mr->ptr, 0xaa, 8);
-	/* not executed again, nor looked at */
+	/* neither executed nor checked again */
 	pkt = puppet_packet(p, BTH_RC_ATOMIC_WRITE, 0, 8);
 	pkt.roce.rkey ^= 1;
 	puppet_send(p, &pkt);
@@ -172,7 +172,7 @@ TEST(duplicate_atomic_write)
 	CHECK_EQ(p->b.mr->ptr[0], 0xaa);
 	puppet_say(p, BTH_RC_FETCH_ADD, 1, 0);
 	puppet_hears(p, BTH_RC_ATOMIC_ACK, 1);
-	/* never seen */
+	/* never sent before */
 	pkt = puppet_packet(p, BTH_RC_ATOMIC_WRITE, -5, 8);
 	puppet_send(p, &pkt);
 	puppet_hears_nothing(p);
@@ -184,7 +184,7 @@ TEST(atomic_write_takes_a_resource)
 	struct puppet *p = puppet_rc();
 	struct packet pkt;
 
-	/* four is what was agreed; all come before the NIC can answer one */
+	/* four are allowed; all arrive before the NIC can answer one */
 	for (int32_t psn = 0; psn < 5; psn++) {
 		pkt = puppet_packet(
 			p, psn % 2 ? BTH_RC_FLUSH : BTH_RC_ATOMIC_WRITE, psn,
@@ -242,7 +242,7 @@ TEST(flush_executed)
 		p->b.d->n->persisted = 0;
 		/* reserved bits */
 		pkt.roce.feth |= 0xffffffc0;
-		/* neither is looked at */
+		/* neither field is checked */
 		if (good[i].selectivity == IBV_FLUSH_MR || !good[i].len)
 			pkt.roce.remote_addr -= 1000;
 		if (good[i].selectivity == IBV_FLUSH_RANGE && !good[i].len)
@@ -277,7 +277,7 @@ TEST(flush_length)
 
 	puppet_send(p, &pkt);
 	check_invalid(p);
-	/* the longest there is, though not in this region */
+	/* the largest length, which exceeds this region */
 	p = puppet_rc();
 	pkt = flush_packet(p, 0, IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE, 0x80000000);
 	puppet_send(p, &pkt);
@@ -291,7 +291,7 @@ TEST(flush_access)
 		IBV_ACCESS_FLUSH_GLOBAL | IBV_ACCESS_FLUSH_PERSISTENT
 	};
 
-	/* The access flags are the placements', 8 bits up */
+	/* The access flags are those of the placements, shifted by 8 */
 	for (unsigned int i = 0; i < 4 * 3 * 4; i++) {
 		uint32_t right = rights[i / 12];
 		uint32_t placement = 1 + i / 4 % 3;
@@ -367,7 +367,7 @@ TEST(flush_fails)
 /* More than two turns of a FLUSH */
 #define ENDLESS_PAGES 16384
 
-/* A region whose pages are all the same one, so that it may be as long as any */
+/* A region of any length, all of whose pages are the same one */
 static uint32_t endless_mkey(struct puppet *p, uint64_t len)
 {
 	void *page = sim_alloc(p->b.d->n, DRV_PAGE, DRV_PAGE);
@@ -393,27 +393,27 @@ TEST(flush_of_much)
 		flush_packet(p, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_MR, 0);
 
 	pkt.roce.rkey = endless_mkey(p, 512 * DRV_PAGE);
-	/* Not done before the NIC has run, it goes on in pieces */
+	/* The FLUSH waits for a turn of the NIC, and continues in pieces */
 	sim_inject(p->b.d->n, &pkt);
 	CHECK(p->b.d->n->persisted < 512 * DRV_PAGE);
-	/* Nothing that changes memory behind its back is done meanwhile */
+	/* Requests that change memory wait meanwhile */
 	memset(p->payload, 0x77, 8);
 	pkt = puppet_packet(p, BTH_RC_ATOMIC_WRITE, 1, 8);
 	sim_inject(p->b.d->n, &pkt);
 	CHECK_EQ(p->b.mr->ptr[0], 0);
-	/* nor does what comes again take its place */
+	/* a repeated FLUSH does not replace it */
 	pkt = flush_packet(p, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_MR, 0);
 	sim_inject(p->b.d->n, &pkt);
 	sim_settle(p->sim);
 	expect_flushed(p, 0, 512 * DRV_PAGE);
 	puppet_hears_nothing(p);
-	/* The requester comes again */
+	/* The requester sends it again */
 	puppet_say(p, BTH_RC_ATOMIC_WRITE, 1, 8);
 	puppet_hears(p, BTH_RC_READ_RESPONSE_ONLY, 1);
 	CHECK_EQ(p->b.mr->ptr[0], 0x77);
 }
 
-/* While memory takes long to become persistent all else goes on. */
+/* All else continues while memory is made persistent. */
 TEST(flush_takes_long)
 {
 	struct puppet *p = puppet_rc();
@@ -427,7 +427,10 @@ TEST(flush_takes_long)
 	sim_settle(p->sim);
 	CHECK(n->persisting);
 	puppet_hears_nothing(p);
-	/* A WRITE may be executed meanwhile; its ACK would be the FLUSH's. */
+	/*
+	 * A WRITE may be executed meanwhile, but its ACK would acknowledge the
+	 * FLUSH.
+	 */
 	memset(p->payload, 0x55, 8);
 	pkt = puppet_packet(p, BTH_RC_WRITE_ONLY, 1, 8);
 	sim_inject(n, &pkt);
@@ -459,7 +462,7 @@ TEST(flush_takes_long_and_fails)
 	CHECK_EQ(puppet_state(p), IBV_QPS_ERR);
 }
 
-/* What has to see, or may not pass, what the FLUSH makes persistent, waits. */
+/* Requests that depend on the FLUSH, or must not overtake it, wait. */
 TEST(flush_takes_long_and_holds_back)
 {
 	static const uint8_t later[] = { BTH_RC_READ_REQUEST, BTH_RC_FETCH_ADD,
@@ -500,10 +503,10 @@ static struct drv_wr remote_wr(struct drv_pair *p, enum ibv_wr_opcode opcode)
 	};
 }
 
-/* Three connections whose requesters wait for a FLUSH that takes long each */
+/* Three connections, each with a FLUSH that takes long */
 struct flushers {
 	struct drv_pair p;
-	struct sim_nic *n; /* that of the responders */
+	struct sim_nic *n; /* NIC of the responders */
 	struct drv_qp *from[3];
 	struct drv_qp *to[3];
 };
@@ -534,13 +537,16 @@ static struct flushers flushers(void)
 		drv_post_send(f.from[i], &wr);
 		SIM_WAIT(f.p.sim, f.n->persisting);
 	}
-	/* The others come to the NIC, and wait there */
+	/* The others arrive at the NIC and wait */
 	sim_run(f.p.sim, MSEC);
 	CHECK_EQ(f.n->persisted, 1);
 	return f;
 }
 
-/* What was under way is done, that of flusher @i; the others go on waiting */
+/*
+ * Complete the present FLUSH, and check that it is that of flusher @i. The
+ * others still wait.
+ */
 static void expect_flusher(struct flushers *f, unsigned int i)
 {
 	sim_persisted(f->n);
@@ -548,7 +554,7 @@ static void expect_flusher(struct flushers *f, unsigned int i)
 	drv_expect_none(f->p.a.cq, MSEC);
 }
 
-/* One at a time, and each in its turn */
+/* One at a time, in turn */
 TEST(flush_of_several)
 {
 	struct flushers f = flushers();
@@ -591,7 +597,7 @@ TEST(flush_again_after_waiting)
 		drv_expect(f.p.a.cq, i, IBV_WC_SUCCESS);
 	}
 	CHECK_EQ(f.n->persisted, 7 + 12 * 8);
-	/* They end, and have left no trace */
+	/* After the end, nothing is left */
 	for (unsigned int i = 3; i--;)
 		end_qp(f.to[i], 2);
 	drv_connect(f.p.a.qp, f.p.b.qp, &(struct drv_path){ 0 });
@@ -599,7 +605,7 @@ TEST(flush_again_after_waiting)
 	drv_expect(f.p.a.cq, wr.wr_id, IBV_WC_SUCCESS);
 }
 
-/* One that waits for its turn ends: those behind it have theirs all the same */
+/* When a QP that waits is gone, those behind it still have their turns */
 TEST(flush_ends_while_it_waits)
 {
 	for (unsigned int way = 0; way < 3; way++) {
@@ -613,7 +619,7 @@ TEST(flush_ends_while_it_waits)
 	}
 }
 
-/* The NIC is reset when the turn of the next one has come, or before */
+/* The NIC is reset after or before the turn of the next QP has come */
 TEST(flush_reset_while_it_waits)
 {
 	static const struct drv_qp_init init = { .type = MYNIC_QP_RC };
@@ -629,7 +635,7 @@ TEST(flush_reset_while_it_waits)
 		if (!turn)
 			sim_persisted(f.n);
 		CHECK(!f.n->persisting);
-		/* Of those that waited nothing is left */
+		/* Nothing is left of the QPs that waited */
 		p = drv_pair_on(f.p.a.d, drv_up(f.n), &init);
 		drv_connect(p.a.qp, p.b.qp, &(struct drv_path){ 0 });
 		wr = remote_wr(&p, IBV_WR_FLUSH);
@@ -644,7 +650,7 @@ TEST(flush_reset_while_it_waits)
 	}
 }
 
-/* One ends in the middle: what it has begun is waited for */
+/* When a QP is gone during its FLUSH, the NIC waits until that is done */
 TEST(flush_ends_while_it_is_done)
 {
 	for (unsigned int way = 0; way < 3; way++) {
@@ -662,7 +668,7 @@ TEST(flush_ends_while_it_is_done)
 	}
 }
 
-/* One fails: that is its own matter */
+/* A FLUSH that fails affects only its QP */
 TEST(flush_of_one_fails)
 {
 	struct flushers f = flushers();
@@ -675,7 +681,10 @@ TEST(flush_of_one_fails)
 	expect_flusher(&f, 2);
 }
 
-/* Who is gone when it is done is not told, and the next one has its turn. */
+/*
+ * A QP that is gone when its FLUSH is done is not told, and the next one has
+ * its turn.
+ */
 TEST(flush_of_a_queue_pair_that_goes)
 {
 	struct puppet *p = puppet_rc();
@@ -702,7 +711,10 @@ TEST(flush_key_goes)
 
 	pkt.roce.rkey = endless_mkey(p, ENDLESS_PAGES * DRV_PAGE);
 	cmd.number = pkt.roce.rkey >> 8;
-	/* Announced before: it is carried out before the rest of the FLUSH */
+	/*
+	 * A command with an earlier doorbell, executed before the rest of the
+	 * FLUSH
+	 */
 	drv_admin_post(p->b.d, &cmd);
 	drv_admin_ring(p->b.d);
 	sim_inject(p->b.d->n, &pkt);
@@ -807,7 +819,7 @@ TEST(flush_request)
 					      i % 2	  ? DRV_PAIR_MEM :
 							    1000);
 	}
-	/* One whose memory another kernel may not persist */
+	/* Memory that cannot be made persistent */
 	p.b.d->n->persist_err = -EIO;
 	drv_post_send(p.a.qp, &wr);
 	drv_expect(p.a.cq, 0x77, IBV_WC_REM_OP_ERR);
@@ -876,7 +888,7 @@ static enum sim_verdict lose_some(struct sim *sim, struct sim_nic *from,
 	return sim_random(sim, 4) ? SIM_PASS : SIM_DROP;
 }
 
-/* What a log does: an entry, persistent, and then the pointer to it */
+/* Like a log: make an entry persistent, and then write the pointer to it */
 TEST(flush_before_atomic_write)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){ .timeout = 8 });

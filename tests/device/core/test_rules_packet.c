@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Documentation/transport-rules.rst, "Any packet" and "Unreliable datagram":
- * the tests have the names of the rules.
+ * Rules of Documentation/transport-rules.rst, "Any packet", and of unreliable
+ * datagrams. Tests have the names of the rules.
  */
 #include "harness_puppet.h"
 
@@ -14,7 +14,9 @@ static const uint8_t group4[16] = { [10] = 0xff, 0xff, 239, 0x81, 2, 3 };
 static const uint8_t mac6[6] = { 0x33, 0x33, 0x81, 2, 3, 4 };
 static const uint8_t mac4[6] = { 0x01, 0x00, 0x5e, 0x01, 2, 3 };
 
-/* The packet was not for the NIC: nothing is counted but that */
+/*
+ * Check that the NIC ignores a packet that is not for it, and counts only that
+ */
 static void check_not_taken(struct puppet *p, const struct packet *pkt)
 {
 	uint64_t key = puppet_stat(p, MYNIC_STAT_RX_DROP_KEY);
@@ -65,7 +67,7 @@ static void set_gid(struct puppet *p, const uint8_t *gid, const uint8_t *mac,
 	CHECK_EQ(drv_admin(p->b.d, &cmd, NULL), 0);
 }
 
-/* The NIC's QP to RTR or RTS on another path */
+/* Move the NIC's QP to RTR or RTS on another path */
 static void set_path(struct puppet *p, unsigned int sgid_index,
 		     enum ibv_qp_state state)
 {
@@ -98,7 +100,10 @@ static void set_path(struct puppet *p, unsigned int sgid_index,
 	CHECK_EQ(drv_modify_qp(p->b.qp, &attr), 0);
 }
 
-/* A RAW_PACKET QP of the NIC takes all frames into @p->b.mr from 64 KiB on */
+/*
+ * Have a RAW_PACKET QP of the NIC receive all frames, in @p->b.mr from 64 KiB
+ * on
+ */
 #define FRAMES 65536
 
 static void take_frames(struct puppet *p, unsigned int num)
@@ -157,7 +162,7 @@ TEST(own_mac)
 	take_frames(p, 1);
 	memcpy(pkt.dmac, stranger, 6);
 	check_frame(p, &pkt, 300);
-	/* an entry may have a MAC of its own */
+	/* an entry may have its own MAC */
 	drv_gid(1, DRV_GID_IPV6, gid);
 	gid[9] = 0x55;
 	set_gid(p, gid, stranger, MYNIC_NO_VLAN);
@@ -196,7 +201,7 @@ TEST(own_vlan)
 	check_not_taken(p, &pkt);
 	pkt.vlan = 5 << 13;
 	check_executed(p, &pkt);
-	/* the same GID again, in a VLAN */
+	/* the same GID in a VLAN */
 	drv_gid(1, DRV_GID_IPV6, gid);
 	set_gid(p, gid, nic_mac(p->b.d->n->nic), 123);
 	set_path(p, NEW_GID, IBV_QPS_RTS);
@@ -204,7 +209,7 @@ TEST(own_vlan)
 	check_executed(p, &pkt);
 	pkt.vlan = 5 << 13 | 124;
 	check_not_taken(p, &pkt);
-	/* without a tag it is for the NIC, but not from the QP's peer */
+	/* without a tag, it is for the NIC but not from the QP's peer */
 	pkt.vlan = PACKET_NO_VLAN;
 	check_dropped(p, &pkt, MYNIC_STAT_RX_DROP_KEY);
 	take_frames(p, 1);
@@ -500,7 +505,7 @@ TEST(congestion_mark)
 				puppet_packet(p, qps[i].opcode, ecn, 10);
 
 			pkt.roce.traffic_class = 0xfc | ecn;
-			/* refused, not accepted */
+			/* the packet is not accepted */
 			pkt.roce.pkey = 1;
 			puppet_send(p, &pkt);
 			CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_ECN), 0);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Documentation/transport-rules.rst, reliable connection: the tests have the
- * names of the rules.
+ * Rules of reliable connections in Documentation/transport-rules.rst. Tests
+ * have the names of the rules.
  */
 #include "harness_puppet.h"
 
 #define MTU PUPPET_MTU
 #define MIN_RNR_TIMER 12
 
-/* A request that has the right to be refused: what follows of it */
+/* Check the consequences of a request that is refused */
 static void check_refused(struct puppet *p, uint8_t syndrome, int32_t psn,
 			  enum mynic_event event)
 {
@@ -31,7 +31,10 @@ static void check_access(struct puppet *p, int32_t psn)
 	CHECK_EQ(puppet_stat(p, MYNIC_STAT_TX_NAK_ACCESS), 1);
 }
 
-/* One packet to a fresh QP, with a receive request, is an invalid request */
+/*
+ * Check that one packet to a new QP with a receive request is an invalid
+ * request
+ */
 static void check_one_invalid(uint8_t opcode, uint32_t len)
 {
 	struct puppet *p = puppet_rc();
@@ -41,7 +44,7 @@ static void check_one_invalid(uint8_t opcode, uint32_t len)
 	check_invalid(p, 0);
 }
 
-/* No answer, and nothing has changed */
+/* Check that a packet is ignored: no answer, and no change */
 static void check_ignored(struct puppet *p, const struct packet *pkt)
 {
 	int32_t epsn = puppet_epsn(p);
@@ -60,7 +63,7 @@ static void say_ok(struct puppet *p, uint8_t opcode, int32_t psn, uint32_t len)
 	puppet_hears_ack(p, 0, psn);
 }
 
-/* Answered only together with what follows */
+/* Send a packet that is only answered together with the next one */
 static void say_quietly(struct puppet *p, uint8_t opcode, int32_t psn,
 			uint32_t len)
 {
@@ -293,13 +296,13 @@ TEST(last_is_not_empty)
 				 MTU + lens[i]);
 		}
 	}
-	/* of a WRITE the RETH would have to agree */
+	/* for a WRITE, the RETH would have to agree */
 	for (unsigned int i = 0; i < ARRAY_SIZE(lens); i += 4) {
 		struct puppet *p = puppet_rc();
 		struct packet pkt = write_first(p, 0, MTU, MTU + lens[i]);
 
 		puppet_send(p, &pkt);
-		/* with nothing to follow it is found at once */
+		/* a message that ends here fails at once */
 		if (!lens[i]) {
 			check_invalid(p, 0);
 			continue;
@@ -355,10 +358,10 @@ TEST(write_as_long_as_announced)
 	struct puppet *p = puppet_rc();
 	struct packet pkt = write_first(p, 0, MTU, MTU);
 
-	/* FIRST of what ONLY would do for */
+	/* FIRST of a message that needs only an ONLY */
 	puppet_send(p, &pkt);
 	check_invalid(p, 0);
-	/* MIDDLE that leaves nothing for LAST */
+	/* MIDDLE that leaves no bytes for LAST */
 	p = puppet_rc();
 	pkt = write_first(p, 0, MTU, 2 * MTU);
 	puppet_send(p, &pkt);
@@ -504,7 +507,7 @@ TEST(key)
 			check_access(p, 0);
 		}
 	}
-	/* what lies beyond the end is not reached by the first packet */
+	/* the first packet does not reach beyond the end */
 	for (unsigned int beyond = 0; beyond < 2; beyond++) {
 		struct puppet *p = puppet_rc();
 		struct packet pkt = write_first(p, 0, MTU, 2 * MTU);
@@ -627,7 +630,7 @@ TEST(msn)
 	CHECK_EQ(puppet_hears_ack(p, AETH_NAK_SEQ, 5), 4);
 }
 
-/* Payload and opcodes of a response to a READ from the memory's beginning */
+/* Check the response to a READ from the start of the memory */
 static void check_read(struct puppet *p, int32_t psn, uint32_t offset,
 		       uint32_t len)
 {
@@ -660,7 +663,7 @@ TEST(read_response)
 
 	drv_fill(p->b.mr->ptr, 4096, 1);
 	for (unsigned int i = 0; i < ARRAY_SIZE(lens); i++) {
-		/* what comes before is acknowledged by the response alone */
+		/* only the response acknowledges the requests before it */
 		struct packet pkt =
 			puppet_packet(p, BTH_RC_WRITE_ONLY, psn++, 0);
 
@@ -756,7 +759,7 @@ TEST(credits)
 	for (unsigned int code = 0; code < ARRAY_SIZE(credit_table); code++) {
 		uint32_t more = credit_table[code];
 
-		/* one less is the code below */
+		/* one less gives the code below */
 		for (; posted + 1 < more; posted++)
 			drv_post_recv(p->b.qp, posted, NULL, 0);
 		if (code > 1) {
@@ -770,7 +773,7 @@ TEST(credits)
 		p->num = 0;
 		p->next = 0;
 	}
-	/* in responses likewise */
+	/* the same in responses */
 	puppet_say(p, BTH_RC_READ_REQUEST, psn, 0);
 	CHECK_EQ(puppet_hears(p, BTH_RC_READ_RESPONSE_ONLY, psn++)->hdr.aeth >>
 			 24,
@@ -928,7 +931,7 @@ TEST(duplicate_atomic)
 
 		pkt = puppet_packet(p, BTH_RC_FETCH_ADD, psn, 0);
 		pkt.roce.swap_add = 1;
-		/* nothing of it is looked at again */
+		/* nothing of it is checked again */
 		pkt.roce.rkey ^= 1;
 		puppet_send(p, &pkt);
 		answer = puppet_hears(p, BTH_RC_ATOMIC_ACK, psn);

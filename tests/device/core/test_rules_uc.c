@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Documentation/transport-rules.rst, unreliable connection: the tests have the
- * names of the rules.
+ * Rules of unreliable connections in Documentation/transport-rules.rst. Tests
+ * have the names of the rules.
  */
 #include "harness_puppet.h"
 
 #define MTU PUPPET_MTU
 
-/* What a test expects to be counted, and nothing else */
+/* All that a test expects to be counted */
 struct counts {
 	uint64_t out_of_sequence;
 	uint64_t sequence;
@@ -37,7 +37,7 @@ static void check_alive(struct puppet *p, struct counts want)
 	CHECK_EQ(puppet_state(p), IBV_QPS_RTS);
 }
 
-/* A message of one packet arrives as if nothing had been before */
+/* Check that a message of one packet arrives, whatever was before */
 static void check_message(struct puppet *p, uint64_t wr_id, int32_t psn)
 {
 	memset(p->b.mr->ptr, 0xee, 8 * MTU);
@@ -133,7 +133,7 @@ TEST(uc_gap_in_message)
 	puppet_say(p, BTH_UC_SEND_LAST, 4, MTU);
 	check_alive(p, (struct counts){ .out_of_sequence = 1, .sequence = 3 });
 	check_message(p, 1, 5);
-	/* the same in a WRITE; what has been written stays */
+	/* the same in a WRITE; written bytes stay */
 	puppet_recv(p, 2, 0, 0);
 	memset(p->b.mr->ptr, 0xee, 4096);
 	say_write(p, BTH_UC_WRITE_FIRST, 6, MTU, 2 * MTU + 5);
@@ -181,7 +181,7 @@ TEST(uc_psn_follows)
 	};
 	struct puppet *p = puppet_uc();
 
-	/* dropped for each reason that there is */
+	/* dropped for each possible reason */
 	puppet_say(p, BTH_UC_SEND_LAST, 7, 10);
 	CHECK_EQ(puppet_epsn(p), 8);
 	puppet_say(p, BTH_UC_SEND_ONLY, 8, 10);
@@ -208,7 +208,7 @@ TEST(uc_opcode_sequence)
 	for (unsigned int i = 0; i < ARRAY_SIZE(rest); i++)
 		puppet_say(p, rest[i], psn++, MTU);
 	check_alive(p, (struct counts){ .sequence = 6 });
-	/* of the other kind: the message is lost with it */
+	/* a packet of the other kind ends the message */
 	for (unsigned int i = 0; i < ARRAY_SIZE(rest); i++) {
 		bool send = i < 3;
 
@@ -327,7 +327,7 @@ TEST(uc_lengths)
 	}
 	puppet_say(p, BTH_UC_SEND_ONLY, psn++, MTU + 1);
 	puppet_say(p, BTH_UC_WRITE_ONLY, psn++, MTU + 1);
-	/* not what the RETH says */
+	/* not the length in the RETH */
 	say_write(p, BTH_UC_WRITE_ONLY, psn++, 10, 11);
 	say_write(p, BTH_UC_WRITE_ONLY, psn++, 10, 9);
 	say_write(p, BTH_UC_WRITE_FIRST, psn++, MTU, MTU);
@@ -356,7 +356,7 @@ TEST(uc_key)
 	puppet_say(p, BTH_UC_WRITE_LAST, 2, MTU);
 	check_alive(p, (struct counts){ .key = 2, .sequence = 1 });
 	CHECK_EQ(p->b.mr->ptr[0], 0xee);
-	/* zero length: no key is needed, but the right is */
+	/* zero length needs no key, but the access right of the QP */
 	pkt = puppet_packet(p, BTH_UC_WRITE_ONLY, 3, 0);
 	pkt.roce.rkey ^= 1;
 	puppet_send(p, &pkt);
@@ -444,7 +444,7 @@ TEST(uc_in_sqe)
 	}
 }
 
-/* In the words of test_uc.c, seen from the wire */
+/* The same as in test_uc.c, seen from the wire */
 TEST(uc_completes_when_sent)
 {
 	struct puppet *p = puppet_uc();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Data integrity on wires with faults: all operations of RC, UC and UD between
- * two NICs in both directions, every byte derived from the seed and compared.
+ * two NICs in both directions. Each byte is derived from the seed and compared.
  *
- * A seed stands for one run: which fault, how often, and all that is random.
- * It is printed with what follows from it.
+ * A seed determines one run: the fault, its rate, and all that is random. The
+ * test prints the seed.
  *
  *	MYNIC_SOAK_SEED=N	that run alone; N may be "random"
  *	MYNIC_SOAK_ROUNDS=N	so many runs of each kind and rate; 4 by
@@ -28,7 +28,7 @@
 #define UD_MESSAGES 100
 #define MAX_MESSAGES 100
 
-#define GRADES 3 /* of every fault */
+#define GRADES 3 /* grades of each fault */
 
 #define MAX_LEN 32768u
 #define MAX_UC_LEN 12000u
@@ -36,25 +36,25 @@
 #define MAX_INLINE 128u
 #define GRH_LEN 40
 
-/* Memory for one message, with bytes before and behind that nobody may touch */
+/* Memory for one message, with guard bytes on both sides */
 #define GUARD 64
 #define SLOT (MAX_LEN + 2 * GUARD)
 #define POISON 0xcb
 
-#define WINDOW 16 /* requests of an RC flow that are not done yet */
+#define WINDOW 16 /* outstanding requests of an RC flow */
 #define RECVS 24 /* receive buffers of a QP */
 #define SRQ_RECVS 200
 
 #define QKEY 0x1f2e3d4c
 
-/* Of virtual time: for the load, and for packets that are still on their way */
+/* Limits of virtual time: for the load, and for packets still in flight */
 #define TIME_LIMIT (3000 * SEC)
 #define AFTERMATH (20 * SEC)
-/* Turns in which nothing is to be done any more, or too late */
+/* Upper bound of turns without progress */
 #define MAX_IDLE 10000
 
 enum trouble {
-	IN_PROCESS, /* the wire inside of mynic-device; all others have bytes */
+	IN_PROCESS, /* inside of mynic-device; all others carry bytes */
 	CLEAN,
 	DROP,
 	DUPLICATE,
@@ -83,10 +83,9 @@ static const char *const bandwidths[GRADES] = { "10Gbit", "2Gbit", "300Mbit" };
 
 /*
  * struct message - one request
- * @key: of its data
- * @operand, @swap: atomics
- * @want: what an atomic has to find there
- * @recv: the how-manieth of its flow that takes a receive request
+ * @key: seed of its data @operand, @swap: atomics
+ * @want: value that an atomic must find
+ * @recv: its number among the messages of the flow that take receive requests
  * @arrivals: UC, UD
  */
 struct message {
@@ -111,7 +110,7 @@ struct buffers {
 	unsigned int num_free;
 };
 
-/* struct side - a NIC; @shared is the counter that all its peers add to */
+/* struct side - a NIC; all its peers add to the counter @shared */
 struct side {
 	struct drv *d;
 	uint32_t pdn;
@@ -125,8 +124,8 @@ struct side {
 
 /*
  * struct end - a QP
- * @out: what it sends
- * @in: what it receives; NULL for UD, where the data tells
+ * @out: flow that it sends
+ * @in: flow that it receives; NULL for UD, where the data tells the flow
  */
 struct end {
 	struct side *side;
@@ -139,13 +138,13 @@ struct end {
 
 /*
  * struct flow - the requests of one QP
- * @near: where they read and write here, a slot each
- * @far: where they read and write there; the atomics' words at its end
- * @slots: in both of them
- * @done: completed
- * @needed: receive requests that the posted ones take
- * @received: of those
- * @newest: UC, UD: number of the last that arrived
+ * @near: memory at this end, a slot for each request
+ * @far: memory at the other end; its last words are for atomics
+ * @slots: number of slots in both
+ * @done: number of completed requests
+ * @needed: receive requests that the posted requests take
+ * @received: completed receive requests
+ * @newest: UC, UD: number of the last message that has arrived
  */
 struct flow {
 	struct soak *soak;
@@ -191,7 +190,7 @@ static uint64_t below(struct soak *s, uint64_t limit)
 	return sim_random(s->sim, limit);
 }
 
-/* The first eight bytes are the key itself: a datagram tells what it is */
+/* The first eight bytes are the key itself, which identifies a datagram */
 static void fill(uint8_t *p, uint32_t len, uint64_t key)
 {
 	for (uint32_t at = 0; at < len; at += 8) {
@@ -323,7 +322,7 @@ static void choose_ud(struct flow *f, struct message *m)
 	m->len = random_len(f->soak, MAX_UD_LEN);
 }
 
-/* What message @n is; it depends on nothing but the seed */
+/* Choose message @n, which depends on the seed only */
 static void choose(struct flow *f, unsigned int n)
 {
 	struct message *m = &f->message[n];
@@ -337,7 +336,7 @@ static void choose(struct flow *f, unsigned int n)
 		choose_ud(f, m);
 	if (f->type != MYNIC_QP_RC && m->len < sizeof(m->key))
 		m->len = sizeof(m->key);
-	/* slots come free with completions */
+	/* completions free slots */
 	if (below(f->soak, 4) || n % 8 == 7 || n == f->num - 1)
 		m->flags |= IBV_SEND_SIGNALED;
 	if (below(f->soak, 2))
@@ -383,7 +382,7 @@ static void check_effect(struct flow *f, unsigned int n)
 	}
 }
 
-/* @len bytes in up to @max pieces, some of them empty */
+/* Split @len bytes into up to @max pieces, some of them empty */
 static unsigned int scatter(struct soak *s, const struct drv_mr *mr,
 			    uint64_t at, uint32_t len, struct mynic_sge *sge,
 			    unsigned int max)
@@ -416,7 +415,7 @@ static void post(struct flow *f)
 		.remote_qpn = f->to->qp->number,
 	};
 
-	/* nothing has touched it since */
+	/* its memory must be unchanged */
 	if (n >= f->slots)
 		check_effect(f, n - f->slots);
 	if (m->opcode == IBV_WR_RDMA_READ || is_atomic(m))
@@ -480,7 +479,7 @@ static uint8_t *buffer(const struct buffers *b, unsigned int i)
 	return b->mr->ptr + (size_t)i * SLOT;
 }
 
-/* The end of an SRQ's QPs posts to the SRQ */
+/* Ends with an SRQ post to the SRQ */
 static void post_recv(struct end *e)
 {
 	struct buffers *b = buffers_of(e);
@@ -497,7 +496,7 @@ static void post_recv(struct end *e)
 		drv_post_recv(e->qp, i, sge, num);
 }
 
-/* RC waits for receive requests that come late; the others lose messages */
+/* RC waits for late receive requests; other types lose messages */
 static void refill(struct end *e)
 {
 	bool late = e->qp->create.type == MYNIC_QP_RC;
@@ -525,7 +524,7 @@ static bool may_reorder(const struct soak *s)
 	return s->kind == REORDER || s->kind == DELAY || may_repeat(s);
 }
 
-/* Which message has arrived in an unconnected or unreliable QP */
+/* Find out which message has arrived at a UC or UD QP */
 static unsigned int identify(struct end *e, const struct mynic_cqe *cqe,
 			     const uint8_t *data, struct flow **flow)
 {
@@ -545,7 +544,7 @@ static unsigned int identify(struct end *e, const struct mynic_cqe *cqe,
 	return key & 0xffff;
 }
 
-/* Repeated and disordered only if the wire does that, and never torn */
+/* Messages are repeated or reordered only by the wire, and never mixed */
 static void check_arrival(struct flow *f, unsigned int n)
 {
 	struct message *m = &f->message[n];
@@ -601,7 +600,7 @@ static void receive(struct end *e, const struct mynic_cqe *cqe)
 		check_slot(f, slot_of(f, f->far, n), n);
 	else
 		check_data(f, data, n);
-	/* the half of another message may lie there in UC */
+	/* in UC, a part of another message may be there */
 	if (f->type != MYNIC_QP_UC)
 		check_guard(write ? data : data + m->len, GUARD);
 	b->free[b->num_free++] = cqe->wr_id;
@@ -624,7 +623,7 @@ static enum ibv_wc_opcode wc_opcode(enum ibv_wr_opcode opcode)
 	}
 }
 
-/* In order, each once, and with success */
+/* Check that requests complete in order, once each, and with success */
 static void complete(struct flow *f, const struct mynic_cqe *cqe)
 {
 	CHECK(cqe->wr_id >= f->done && cqe->wr_id < f->posted);
@@ -651,7 +650,7 @@ static void note_errors(struct drv_cq *cq, unsigned int side, const char *what)
 				cqe.vendor_err);
 }
 
-/* One error has many followers, and not always comes first itself */
+/* One error causes many others, and may not be the first in the list */
 static void fail_with_errors(struct soak *s)
 {
 	for (unsigned int i = 0; i < 2; i++) {
@@ -661,7 +660,7 @@ static void fail_with_errors(struct soak *s)
 	FAIL("a request has failed");
 }
 
-/* What has completed at the requester has arrived at the responder */
+/* A completed request has arrived at the responder */
 static void poll_cqs(struct soak *s)
 {
 	struct mynic_cqe cqe;
@@ -777,7 +776,7 @@ static void init_flow(struct soak *s, unsigned int index, struct end *from,
 	f->num = f->type == MYNIC_QP_RC ? RC_MESSAGES :
 		 f->type == MYNIC_QP_UC ? UC_MESSAGES :
 					  UD_MESSAGES;
-	/* nobody knows when a slot of UC is free again */
+	/* the sender cannot know when a slot of UC is free again */
 	f->slots = f->type == MYNIC_QP_UC ? f->num : WINDOW;
 	from->out = f;
 	to->in = f;
@@ -806,7 +805,7 @@ static void connect_ends(struct soak *s, struct end *a, struct end *b,
 		.max_rd_atomic = 1 + below(s, 16),
 	};
 
-	/* these meet the end of the number space */
+	/* these pass the end of the number space */
 	if (i % 4 == 0)
 		path.sq_psn = 0xffffff - below(s, 200);
 	drv_connect(a->qp, b->qp, &path);
@@ -873,7 +872,7 @@ static void add_bottleneck(struct soak *s, const char *bandwidth)
 		set_fault(s, &s->sim->nics[i], rule);
 }
 
-/* @grade: how bad */
+/* @grade: severity */
 static void set_faults(struct soak *s, unsigned int grade)
 {
 	s->sim->frames = s->kind != IN_PROCESS;
@@ -906,9 +905,9 @@ static uint64_t sum_stat(const struct soak *s, enum mynic_stat stat)
 }
 
 /*
- * Whatever is lost without a retry is so by a fault, or for want of a receive
- * request. A fault in one packet can end a message of UC twice: when it is
- * missed, and when it comes after all, or again.
+ * Messages without retries are lost by a fault or for lack of a receive
+ * request. A fault in one packet can end two messages of UC: when it is
+ * missing, and when it arrives late or twice.
  */
 static void check_losses(const struct soak *s)
 {
@@ -945,7 +944,10 @@ static void check_losses(const struct soak *s)
 		 (unsigned long long)lost, (unsigned long long)sent);
 }
 
-/* Each byte of a message that may not have arrived is its own, or untouched */
+/*
+ * A message may not have arrived: each byte is that of the message, or
+ * unchanged
+ */
 static void check_maybe(struct flow *f, unsigned int n)
 {
 	const struct message *m = &f->message[n];
@@ -990,7 +992,7 @@ static void check_end(struct soak *s)
 	}
 }
 
-/* Return: what tells this run from others */
+/* Return: a hash of the whole run */
 static uint64_t run(uint64_t seed)
 {
 	struct soak *s = tap_alloc(sizeof(*s));

@@ -78,7 +78,7 @@ TEST(srq_entries_are_taken_in_order)
 			CHECK_EQ(cqe.byte_len, 1000);
 			CHECK_MEM(s.p.b.mr->ptr + 1024 * cqe.wr_id,
 				  s.p.a.mr->ptr, 1000);
-			/* the slot is free as soon as it was taken */
+			/* a slot is free as soon as its entry is taken */
 			CHECK_EQ(s.srq->rec->ci, round * 16 + i + 1);
 			drv_expect(s.p.a.cq, which, IBV_WC_SUCCESS);
 		}
@@ -119,7 +119,7 @@ TEST(srq_limit)
 	send(&s, 1, 10);
 	drv_expect(s.p.b.recv_cq, 3, IBV_WC_SUCCESS);
 	CHECK(!drv_eq_poll(&s.p.b.d->event, &eqe));
-	/* fewer than the limit already: at once */
+	/* there are fewer than the limit already, so the event comes at once */
 	CHECK_EQ(drv_modify_srq(s.srq, 7), MYNIC_AQ_OK);
 	drv_expect_event(&s.p.b.d->event, MYNIC_EVENT_SRQ_LIMIT, s.srq->number);
 	CHECK_EQ(drv_modify_srq(s.srq, 17), MYNIC_AQ_BAD_PARAM);
@@ -136,12 +136,12 @@ TEST(srq_last_wqe)
 			 s.to[0]->number);
 	drv_expect_none(s.p.b.recv_cq, SEC);
 	CHECK(!drv_eq_poll(&s.p.b.d->event, &eqe));
-	/* the entries are the other QP's */
+	/* the other QP has the entries */
 	send(&s, 1, 10);
 	drv_expect(s.p.b.recv_cq, 0, IBV_WC_SUCCESS);
 }
 
-/* A message under way when the QP goes to ERR: its entry is flushed first */
+/* A QP goes to ERR during a message, whose entry is flushed first */
 TEST(srq_last_wqe_after_flush)
 {
 	struct shared s = make_shared(4);
@@ -158,7 +158,7 @@ TEST(srq_last_wqe_after_flush)
 			 s.to[0]->number);
 }
 
-/* ... to RESET, or goes: the host learns from that what it may post again */
+/* A QP goes to RESET or is destroyed during a message, and returns its entry */
 TEST(srq_entry_is_returned)
 {
 	for (unsigned int destroyed = 0; destroyed < 2; destroyed++) {
@@ -180,7 +180,7 @@ TEST(srq_entry_is_returned)
 				 MYNIC_AQ_OK);
 		drv_expect(s.p.b.recv_cq, 1, IBV_WC_WR_FLUSH_ERR);
 		CHECK_EQ(s.srq->rec->ci, 1);
-		/* What has not been taken is the other QP's */
+		/* The other QP gets the remaining entries */
 		send(&s, 1, 10);
 		drv_expect(s.p.b.recv_cq, 2, IBV_WC_SUCCESS);
 		sim_free(s.p.sim);
@@ -196,7 +196,7 @@ TEST(srq_bad_index)
 	send(&s, 0, 10);
 	drv_expect_event(&b->d->event, MYNIC_EVENT_SRQ_ERROR, s.srq->number);
 	CHECK(drv_stat(b->d, MYNIC_STAT_BAD_INDEX) > 0);
-	/* for its QPs it is as an empty one, and it can be destroyed */
+	/* to its QPs it looks empty, and it can be destroyed */
 	drv_expect_none(s.p.a.cq, 100 * MSEC);
 	CHECK_EQ(drv_number_cmd(b->d, MYNIC_CMD_DESTROY_QP, s.to[0]->number),
 		 0);
@@ -205,7 +205,9 @@ TEST(srq_bad_index)
 	CHECK_EQ(drv_number_cmd(b->d, MYNIC_CMD_DESTROY_SRQ, s.srq->number), 0);
 }
 
-/* SGEs in the SRQ are of the SRQ's PD; the QP's may be another */
+/*
+ * SGEs in the SRQ belong to the PD of the SRQ, which may differ from the QP's
+ */
 TEST(srq_protection_domain)
 {
 	static const struct drv_qp_init init = { .type = MYNIC_QP_RC };

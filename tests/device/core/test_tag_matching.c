@@ -14,10 +14,10 @@
 #define VALID IBV_WC_TM_DATA_VALID
 #define SYNC_REQ IBV_WC_TM_SYNC_REQ
 
-/* Where in b's memory tags have their buffers, and messages without tag go */
+/* Offsets in b's memory of buffers for tags, and for messages without a tag */
 #define TAG_AT(i) (0x40000 + (i) * 0x4000u)
 #define RECV_AT(i) ((i) * 0x2000u)
-/* Where in a's memory the data of a rendezvous is */
+/* Offset in a's memory of the data of a rendezvous */
 #define DATA_AT 0x40000u
 
 /* Two connections from a to b, whose receivers share an SRQ with tags */
@@ -81,7 +81,7 @@ static struct mynic_query_srq query(struct tag_fixture *t)
 	return cpl.query_srq;
 }
 
-/* What the completion of operation @wr_id says */
+/* Check the completion of operation @wr_id */
 static void expect_op(struct tag_fixture *t, uint64_t wr_id,
 		      enum ibv_wc_opcode opcode, enum ibv_wc_status status,
 		      unsigned int flags)
@@ -108,7 +108,7 @@ static struct mynic_tag_wqe make_add(struct tag_fixture *t, unsigned int i,
 	};
 }
 
-/* Tag @i, unsignaled */
+/* Add tag @i, unsignaled */
 static void add(struct tag_fixture *t, unsigned int i, uint64_t tag,
 		uint64_t mask, uint32_t len)
 {
@@ -163,7 +163,7 @@ static void post_recvs(struct tag_fixture *t, uint64_t first, unsigned int num)
 	}
 }
 
-/* A message with a header of @hdr_len bytes, and then data; @len in all */
+/* Post a message of @len bytes, of which @hdr_len are its header */
 static void post_raw(struct tag_fixture *t, unsigned int which, const void *hdr,
 		     size_t hdr_len, uint32_t len)
 {
@@ -175,7 +175,7 @@ static void post_raw(struct tag_fixture *t, unsigned int which, const void *hdr,
 		.sge = { drv_sge(t->p.a.mr, 0, len) },
 	};
 
-	/* If it is sent, it has been sent: the memory is used again */
+	/* The send completes before the memory is used again */
 	drv_fill(t->p.a.mr->ptr, len > hdr_len ? len : hdr_len, len);
 	memcpy(t->p.a.mr->ptr, hdr, hdr_len);
 	drv_post_send(t->from[which], &wr);
@@ -225,7 +225,7 @@ static void expect_match(struct tag_fixture *t, unsigned int i, uint64_t tag,
 	CHECK_EQ(cqe.tag_priv, CTX);
 }
 
-/* @len bytes of the message that was sent last have arrived for tag @i */
+/* Check that @len bytes of the last message have arrived for tag @i */
 static void expect_eager(struct tag_fixture *t, unsigned int i, uint64_t tag,
 			 uint32_t len)
 {
@@ -290,12 +290,12 @@ TEST(tm_create)
 	CHECK_EQ(drv_admin_in(d, &cmd, NULL, &good, sizeof(good)), 0);
 	CHECK_EQ(query(&t).type, MYNIC_SRQ_TM);
 
-	/* only reliable connections */
+	/* only RC QPs can use it */
 	cmd.opcode = MYNIC_CMD_CREATE_QP;
 	drv_qp_layout(d, &qp, &init);
 	CHECK_EQ(drv_admin_in(d, &cmd, NULL, &qp.create, sizeof(qp.create)),
 		 MYNIC_AQ_BAD_PARAM);
-	/* what is in use stays */
+	/* objects in use cannot be destroyed */
 	cmd = (struct mynic_admin_cmd){ .opcode = MYNIC_CMD_DESTROY_SRQ,
 					.number = t.srq->number };
 	CHECK_EQ(drv_admin(d, &cmd, NULL), MYNIC_AQ_BUSY);
@@ -313,7 +313,7 @@ TEST(tm_eager_first_match)
 	add(&t, 2, 5, ALL, 0x4000);
 	add(&t, 3, 0x500, 0xff00, 0x4000);
 	add(&t, 4, 0, 0, 0x4000);
-	/* bits outside the mask: it matches nothing */
+	/* a tag with bits outside of its mask matches nothing */
 	add(&t, 5, 0x11, 0x10, 0x4000);
 	drv_expect_none(t.cq, MSEC);
 	CHECK_EQ(query(&t).num_tags, 6);
@@ -324,7 +324,7 @@ TEST(tm_eager_first_match)
 	expect_eager(&t, 3, 0x512, 0);
 	send_eager(&t, 1, 5, 1000);
 	expect_eager(&t, 2, 5, 1000);
-	/* the one for all, though another tag fits better */
+	/* the first tag matches all, although another one fits better */
 	send_eager(&t, 0, 5ull << 60, 1);
 	expect_eager(&t, 4, 5ull << 60, 1);
 	send_eager(&t, 0, 7, 64);
@@ -400,7 +400,7 @@ TEST(tm_no_tag)
 	expect_whole(&t, 10, IBV_WC_TM_NO_TAG, 257);
 	post_raw(&t, 0, &tmh, sizeof(tmh), 8000);
 	expect_whole(&t, 11, IBV_WC_TM_NO_TAG, 8000);
-	/* that was not unexpected */
+	/* these messages were not unexpected */
 	CHECK_EQ(query(&t).unexpected_cnt, 0);
 	send_eager(&t, 0, 5, 10);
 	expect_eager(&t, 0, 5, 10);
@@ -414,13 +414,13 @@ TEST(tm_unexpected_until_synchronized)
 	add_signaled(&t, 0, 1, 0);
 	send_eager(&t, 0, 2, 50);
 	expect_whole(&t, 0, IBV_WC_TM_RECV, HDR + 50);
-	/* what was there before still matches, what is added does not */
+	/* old tags still match, but new ones do not */
 	add_signaled(&t, 1, 2, SYNC_REQ);
 	send_eager(&t, 0, 2, 51);
 	expect_whole(&t, 1, IBV_WC_TM_RECV, HDR + 51);
 	send_eager(&t, 1, 1, 52);
 	expect_eager(&t, 0, 1, 52);
-	/* an old count, and one of the future */
+	/* a count of the past, and one of the future */
 	sync_to(&t, 1, SYNC_REQ);
 	sync_to(&t, 3, SYNC_REQ);
 	send_eager(&t, 0, 2, 53);
@@ -430,7 +430,7 @@ TEST(tm_unexpected_until_synchronized)
 	sync_to(&t, 3, 0);
 	send_eager(&t, 0, 2, 54);
 	expect_eager(&t, 1, 2, 54);
-	/* adding can synchronize as well, and counts for the tag itself */
+	/* an addition can synchronize as well, which includes its own tag */
 	send_eager(&t, 0, 2, 55);
 	expect_whole(&t, 3, IBV_WC_TM_RECV, HDR + 55);
 	add(&t, 2, 3, ALL, 0x4000);
@@ -451,7 +451,7 @@ TEST(tm_unexpected_until_synchronized)
 	drv_expect_none(t.cq, MSEC);
 }
 
-/* A wire that does not let packets with an opcode through */
+/* A wire that drops all packets with an opcode */
 static enum sim_verdict drop_opcode(struct sim *sim, struct sim_nic *from,
 				    struct packet *pkt)
 {
@@ -469,7 +469,9 @@ static void drop(struct tag_fixture *t, const uint8_t *opcode)
 	t->p.sim->filter_arg = (void *)opcode;
 }
 
-/* The completion has not been written, but the message is under way */
+/*
+ * A message counts as unexpected from its first packet, before its completion
+ */
 TEST(tm_unexpected_from_its_first_packet)
 {
 	struct tag_fixture t =
@@ -483,7 +485,7 @@ TEST(tm_unexpected_from_its_first_packet)
 	SIM_WAIT(t.p.sim, query(&t).unexpected_cnt);
 	add_signaled(&t, 0, 6, SYNC_REQ);
 	CHECK_EQ(drv_set_state(t.to[0], IBV_QPS_ERR), MYNIC_AQ_OK);
-	/* of what was flushed the host cannot know: it does not count */
+	/* flushed messages do not count, because the host cannot know them */
 	drv_expect(t.cq, 0, IBV_WC_WR_FLUSH_ERR);
 	CHECK_EQ(query(&t).unexpected_cnt, 0);
 	drop(&t, NULL);
@@ -546,7 +548,7 @@ TEST(tm_bad_operations)
 	CHECK_EQ(drv_stat(t.p.b.d, MYNIC_STAT_BAD_WQE), 2);
 	CHECK_EQ(t.srq->tag_rec->done, 2);
 
-	/* rung on another page, and for another kind of SRQ */
+	/* a doorbell on another page, and one for another kind of SRQ */
 	sim_doorbell(t.p.b.d->n, t.srq->uarn + 1, MYNIC_UAR_TAG_DB,
 		     t.srq->number, 0);
 	sim_doorbell(t.p.b.d->n, t.srq->uarn, MYNIC_UAR_TAG_DB,
@@ -555,7 +557,7 @@ TEST(tm_bad_operations)
 	CHECK_EQ(drv_stat(t.p.b.d, MYNIC_STAT_BAD_DOORBELL), 3);
 	CHECK(!drv_eq_poll(&t.p.b.d->event, &eqe));
 
-	/* more than there is room for */
+	/* more operations than there is room for */
 	t.srq->tag_pi += 32;
 	drv_post_tag(t.srq, &wqe);
 	drv_expect_event(&t.p.b.d->event, MYNIC_EVENT_SRQ_ERROR, t.srq->number);
@@ -600,7 +602,7 @@ TEST(tm_bad_buffer)
 	CHECK_EQ(query(&t).num_tags, 0);
 }
 
-/* A rendezvous request for @len bytes at DATA_AT, itself of @total bytes */
+/* Send a rendezvous request of @total bytes, for @len bytes at DATA_AT */
 static void send_rndv(struct tag_fixture *t, unsigned int which, uint64_t tag,
 		      uint32_t len, uint32_t total, uint32_t rkey)
 {
@@ -635,7 +637,7 @@ static void expect_fin(struct tag_fixture *t, unsigned int which)
 	CHECK_EQ(cqe.opcode, IBV_WC_RECV);
 	CHECK_EQ(cqe.byte_len, RNDV_HDR);
 	CHECK_EQ(tmh->opcode, IBV_TMH_FIN);
-	/* all else as in the request, which is still there */
+	/* all other fields are those of the request */
 	CHECK_MEM(&tmh->app_ctx, t->p.a.mr->ptr + 4, RNDV_HDR - 4);
 }
 
@@ -663,7 +665,7 @@ TEST(tm_rendezvous)
 	do_rndv(&t, 0, 3, 0, 256);
 	CHECK_EQ(t.srq->tag_rec->done, 41);
 	CHECK_EQ(query(&t).num_tags, 0);
-	/* The QP's own requests had no completions */
+	/* The NIC's own requests on the QP have no completions */
 	drv_expect_none(t.p.b.cq, MSEC);
 	drv_expect_none(t.p.b.recv_cq, MSEC);
 }
@@ -684,7 +686,7 @@ TEST(tm_rendezvous_with_loss)
 	CHECK(drv_stat(t.p.b.d, MYNIC_STAT_RETRANSMIT) > 0);
 }
 
-/* All at once: each in turn, on both connections */
+/* Many at once are executed one after the other, on both connections */
 TEST(tm_rendezvous_queue)
 {
 	struct tag_fixture t = make_tm();
@@ -728,7 +730,7 @@ TEST(tm_rendezvous_is_left_to_software)
 {
 	struct tag_fixture t = make_tm();
 
-	/* too much for the buffer; the request is more than fits, too */
+	/* too much data for the buffer; the request does not fit either */
 	add(&t, 0, 10, ALL, 100);
 	send_rndv(&t, 0, 10, 101, 120, t.p.a.mr->key);
 	expect_incomplete(&t, 0, 100);
@@ -736,12 +738,12 @@ TEST(tm_rendezvous_is_left_to_software)
 	add(&t, 1, 11, ALL, 64);
 	send_rndv(&t, 0, 11, UINT32_MAX, RNDV_HDR, t.p.a.mr->key);
 	expect_incomplete(&t, 1, RNDV_HDR);
-	/* the buffer could take it, a READ could not */
+	/* it fits the buffer, but exceeds a READ */
 	add(&t, 2, 12, ALL, UINT32_MAX);
 	send_rndv(&t, 0, 12, 0x80000001, RNDV_HDR, t.p.a.mr->key);
 	expect_incomplete(&t, 2, RNDV_HDR);
 	CHECK_EQ(t.srq->tag_rec->done, 3);
-	/* one that it could, of more than the peer has */
+	/* a READ could do it, but the peer has less memory */
 	add(&t, 3, 13, ALL, UINT32_MAX);
 	send_rndv(&t, 0, 13, 0x80000000, RNDV_HDR, t.p.a.mr->key);
 	expect_match(&t, 3, 13, MATCH, 0);
@@ -749,7 +751,7 @@ TEST(tm_rendezvous_is_left_to_software)
 	CHECK_EQ(drv_query_qp(t.to[0]).qp_state, IBV_QPS_ERR);
 	CHECK_EQ(drv_query_qp(t.to[1]).qp_state, IBV_QPS_RTS);
 
-	/* the send queue is the application's */
+	/* an application that uses the send queue itself */
 	t = make(&(struct drv_path){ 0 }, true);
 	add(&t, 0, 10, ALL, 0x4000);
 	send_rndv(&t, 0, 10, 1000, RNDV_HDR, t.p.a.mr->key);
@@ -798,7 +800,7 @@ static void too_many_fins(enum fin_ends end)
 		CHECK_EQ(drv_admin(t.p.b.d, &cmd, NULL), MYNIC_AQ_OK);
 		break;
 	}
-	/* Of what had its completions there is no other one */
+	/* Operations that had their completions get no others */
 	drv_expect_none(t.cq, MSEC);
 	do_rndv(&t, 1, 2, 100, RNDV_HDR);
 }
@@ -811,7 +813,7 @@ TEST(tm_rendezvous_too_many_fins)
 	too_many_fins(FIN_DESTROYED);
 }
 
-/* More than there are requests on their way, or flushed, at a time */
+/* More than can be in flight or flushed at a time */
 #define MANY 100
 #define MANY_LEN 512u
 
@@ -844,7 +846,7 @@ TEST(tm_rendezvous_many)
 	drv_fill(t.p.a.mr->ptr + DATA_AT, MANY_LEN, 1);
 	drop(&t, NULL);
 	for (unsigned int i = 0; i < MANY; i++) {
-		/* The memory of the FIN is that of the one before */
+		/* The FIN has the same memory as the last one */
 		post_fin_recv(&t, 0);
 		expect_recv(&t, 200 + i, IBV_WC_TM_RECV, VALID, MANY_LEN - i);
 		CHECK_MEM(t.p.b.mr->ptr + TAG_AT(0) + i * MANY_LEN,
@@ -873,7 +875,7 @@ TEST(tm_rendezvous_many_in_error)
 	drv_expect_none(t.cq, MSEC);
 	CHECK_EQ(t.srq->tag_rec->done, MANY);
 	CHECK_EQ(drv_stat(t.p.b.d, MYNIC_STAT_RECV_ERRORS), MANY);
-	/* The QP begins anew */
+	/* The QP is reset */
 	drop(&t, NULL);
 	drv_reset_qp(t.from[0]);
 	drv_reset_qp(t.to[0]);
@@ -891,7 +893,7 @@ TEST(tm_rendezvous_unexpected)
 	CHECK_EQ(query(&t).unexpected_cnt, 1);
 }
 
-/* The peer refuses the key: of what waits behind it nothing is lost */
+/* The peer refuses the key. Rendezvous that wait behind it are not lost */
 TEST(tm_rendezvous_bad_key)
 {
 	static const uint8_t read = BTH_RC_READ_REQUEST;
@@ -915,7 +917,10 @@ TEST(tm_rendezvous_bad_key)
 	do_rndv(&t, 1, 5, 100, RNDV_HDR);
 }
 
-/* No receive request for the FIN: the data has arrived, the connection goes */
+/*
+ * The peer has no receive request for the FIN. The data has arrived, and the
+ * connection fails
+ */
 TEST(tm_rendezvous_without_fin)
 {
 	struct tag_fixture t =
@@ -930,7 +935,7 @@ TEST(tm_rendezvous_without_fin)
 	expect_match(&t, 0, 10, MATCH, 0);
 	expect_recv(&t, 200, IBV_WC_TM_RECV, VALID, 1000);
 	expect_match(&t, 1, 11, MATCH, 0);
-	/* it was to come after that FIN */
+	/* it was waiting for that FIN */
 	drv_expect(t.cq, 201, IBV_WC_WR_FLUSH_ERR);
 	drv_expect_event(&t.p.b.d->event, MYNIC_EVENT_QP_FATAL,
 			 t.to[0]->number);
@@ -939,8 +944,8 @@ TEST(tm_rendezvous_without_fin)
 }
 
 /*
- * In the middle of the READ, or while the peer has not taken the FIN: the QP
- * goes to @state, or is destroyed (-1).
+ * During the READ, or before the peer has taken the FIN, the QP goes to @state
+ * or is destroyed (-1).
  */
 static void interrupt(int state, bool fin)
 {
@@ -961,7 +966,7 @@ static void interrupt(int state, bool fin)
 		send_rndv(&t, 0, 10 + i, 0x4000, RNDV_HDR, t.p.a.mr->key);
 		drv_expect(t.p.a.cq, 500, IBV_WC_SUCCESS);
 	}
-	/* without a FIN at the peer the second cannot begin */
+	/* the second one cannot begin before the peer has the FIN */
 	if (fin)
 		SIM_WAIT(t.p.sim, t.srq->tag_rec->done == 1);
 	CHECK_EQ(query(&t).num_tags, fin ? 3 : 4);
@@ -1051,7 +1056,7 @@ static void drain(struct drv_cq *cq)
 		;
 }
 
-/* Whatever is posted and sent, no tag is lost, and none counted twice */
+/* With arbitrary operations and messages, no tag is lost or counted twice */
 TEST(tm_garbage)
 {
 	static const struct drv_path path = {
@@ -1098,7 +1103,10 @@ TEST(tm_garbage)
 	CHECK_EQ(query(&t).dead, 0);
 }
 
-/* The CQ is the SRQ's: with it go the SRQ and its QPs, and nothing else */
+/*
+ * The CQ belongs to the SRQ. Its overrun ends the SRQ and its QPs, and nothing
+ * else
+ */
 TEST(tm_cq_overrun)
 {
 	struct tag_fixture t = make_tm();

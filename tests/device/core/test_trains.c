@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Several packets that go through the switch as one */
+/* Trains: several packets that pass the switch as one */
 #include "core/packet/opcode.h"
 #include "harness_puppet.h"
 
 #define MTU PUPPET_MTU
 
-/* What one end has sent or received */
+/* Packets that one end has sent or received */
 struct traffic {
 	uint64_t packets;
 	uint64_t bytes;
@@ -29,7 +29,7 @@ static struct traffic received(struct drv *d)
 				 drv_stat(d, MYNIC_STAT_RX_RDMA_BYTES) };
 }
 
-/* From @from to @to, wherever the data goes; then what these have counted */
+/* Make a request between @from and @to, and check the counters of both */
 static void transfer(struct drv_pair *p, enum ibv_wr_opcode opcode,
 		     uint32_t len, struct traffic counts[2])
 {
@@ -147,7 +147,7 @@ TEST(length_is_that_of_their_packets)
 	}
 }
 
-/* As many pieces as there can be: each element crosses a page */
+/* The largest number of pieces: each element crosses a page */
 TEST(scattered)
 {
 	struct drv_path path = { .mtu = IBV_MTU_4096 };
@@ -189,7 +189,7 @@ TEST(scattered)
 	}
 }
 
-/* It comes again in packets when there is a receive request */
+/* After an RNR NAK, the train is sent again as packets */
 TEST(not_ready)
 {
 	struct drv_pair p = drv_rc_pair(NULL);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A wire and a guest that say anything. There is nothing to expect but that
- * the NIC neither crashes nor hangs nor writes where it must not, and that it
- * works when all is over.
+ * Arbitrary packets from a wire and arbitrary requests from a guest. The NIC
+ * must not crash, hang or write to wrong memory, and must work afterwards.
  */
 #include "core/packet/opcode.h"
 #include "harness_driver.h"
@@ -16,7 +15,7 @@ static uint64_t any(struct sim *sim, uint64_t below)
 	return sim_random(sim, below);
 }
 
-/* Mostly what makes sense, so that the packet gets far */
+/* A length that is mostly valid, so that packets pass many checks */
 static uint32_t some_len(struct sim *sim)
 {
 	static const uint32_t lens[] = { 0,   1,    3,	  4,	255,  256,
@@ -51,7 +50,7 @@ static uint8_t some_opcode(struct sim *sim, enum mynic_qp_type type)
 	}
 }
 
-/* A packet for @to's QP that claims to be from @from's */
+/* Send a packet to the QP of @to that claims to be from the QP of @from */
 static void send_junk(struct sim *sim, struct drv_end *from, struct drv_end *to)
 {
 	static const uint32_t syndromes[] = { 0x1f, 0x3f, 0x5f, 0x7f,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The parts of the transport that need no NIC: timers, PSNs, opcodes */
+/* Parts of the transport that need no NIC: timers, PSNs, opcodes */
 #include <stdlib.h>
 
 #include "core/base/mem.h"
@@ -125,7 +125,7 @@ TEST(timers_set_again_from_within)
 	timers_free(&timers);
 }
 
-/* They do not keep all else waiting: so many at a time, the earliest first */
+/* A call handles a limited number of timers, the earliest first */
 TEST(timers_many)
 {
 	struct mem mem = { .limit = SIZE_MAX };
@@ -153,7 +153,7 @@ TEST(timers_many)
 	CHECK_EQ(mem.used, 0);
 }
 
-/* Against a model that looks at all of them */
+/* Comparison with a model that searches all timers */
 TEST(timers_at_random)
 {
 	enum { NUM = 200 };
@@ -220,7 +220,7 @@ TEST(psn_wraps)
 	CHECK(psn_diff(0x7fffff, 0) == 0x7fffff);
 	CHECK(psn_diff(0x800000, 0) == -PSN_HALF);
 	CHECK(psn_diff(0x123456, 0x923456) == -PSN_HALF);
-	/* what is above 24 bits does not count */
+	/* bits above the 24 of a PSN are ignored */
 	CHECK(psn_diff(0x5000003, 0x1000001) == 2);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What the IBTA asks of requester and responder, seen on the wire */
+/* Rules of the IBTA for requester and responder, seen on the wire */
 #include "core/packet/opcode.h"
 #include "harness_driver.h"
 
@@ -7,11 +7,11 @@
 #define LOG_MAX 4096
 
 /**
- * struct log - what the NICs sent, as the filter saw it
+ * struct log - packets of the NICs, as the filter saw them
  * @entry: the packets
- * @num: how many
- * @drop: packets for which this says so are lost; NULL: none
- * @arg: for @drop
+ * @num: number of packets
+ * @drop: decides whether a packet is lost; NULL: none is
+ * @arg: argument of @drop
  */
 struct log {
 	struct entry {
@@ -57,7 +57,7 @@ static unsigned int count(const struct log *log, unsigned int from,
 	return num;
 }
 
-/* The @nth packet of a class that a NIC sent */
+/* Find the @nth packet of a class that a NIC sent */
 static const struct entry *find(const struct log *log, unsigned int from,
 				enum opcode_class class, unsigned int nth)
 {
@@ -90,7 +90,7 @@ static bool drop_nth_of_b(struct log *log, const struct entry *entry)
 	return entry->from == 1 && log->arg-- == 0;
 }
 
-/* IBTA 9.7.5.1.9, 9.7.6.1.2: what has arrived is not requested again */
+/* IBTA 9.7.5.1.9, 9.7.6.1.2: data that has arrived is not requested again */
 TEST(read_goes_on_where_it_stopped)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){ .sq_psn = 100 });
@@ -109,18 +109,18 @@ TEST(read_goes_on_where_it_stopped)
 	CHECK_EQ(again->hdr.psn, 104);
 	CHECK_EQ(again->hdr.remote_addr, p.b.mr->addr + 4 * MTU);
 	CHECK_EQ(again->hdr.dma_len, 6 * MTU);
-	/* a later response told it, not the timer */
+	/* a later response revealed the loss, not the timer */
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TIMEOUT), 0);
-	/* and the response to the second request is one of its own */
+	/* the response to the second request is separate */
 	CHECK_EQ(count(log, 1, OPCODE_READ_RESPONSE), 16);
-	/* which acknowledges it, so that nothing else need do so */
+	/* it acknowledges the request, so there is no ACK */
 	CHECK_EQ(count(log, 1, OPCODE_ACK), 0);
 	CHECK_EQ(find(log, 1, OPCODE_READ_RESPONSE, 10)->hdr.opcode,
 		 BTH_RC_READ_RESPONSE_FIRST);
 	CHECK_EQ(find(log, 1, OPCODE_READ_RESPONSE, 10)->hdr.psn, 104);
 }
 
-/* An ACK for what came behind a read tells that its response is lost */
+/* An ACK for a request behind a READ reveals the loss of the response */
 TEST(ack_of_a_later_request_is_an_implied_nak)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){ .timeout = 20 });
@@ -163,7 +163,7 @@ static bool drop_all_of_b(struct log *log, const struct entry *entry)
 	return entry->from == 1;
 }
 
-/* Not all of a long message is sent before any of it is acknowledged */
+/* The requester sends only a part of a long message before the first ACK */
 TEST(unacknowledged_packets_are_bounded)
 {
 	struct drv_pair p = drv_rc_pair(
@@ -183,7 +183,7 @@ TEST(unacknowledged_packets_are_bounded)
 	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
 }
 
-/* A packet like one that a sent, to be sent to b by hand */
+/* Copy a packet of a, to be sent to b by the test */
 static struct packet copy_of(struct drv_pair *p, const struct entry *entry)
 {
 	struct packet pkt = {
@@ -201,8 +201,8 @@ static struct packet copy_of(struct drv_pair *p, const struct entry *entry)
 #define LONG_PACKETS ((LONG_READ + 255) / 256)
 
 /*
- * A read whose response is sent in part, on a direct wire. Return: the request,
- * to be sent again.
+ * Make a READ whose response has been sent in part, on a direct wire. Return:
+ * the request, to be sent again.
  */
 static struct packet read_in_part(struct drv_pair *p)
 {
@@ -235,7 +235,7 @@ static void read_arrives(struct drv_pair *p)
 	drv_send_recv(&p->a, &p->b, 5000);
 }
 
-/* A response that is under way is begun again, as the requester asks */
+/* A response in progress starts again when the requester asks */
 TEST(read_is_requested_again_while_it_is_answered)
 {
 	struct drv_pair p = drv_rc_pair(
@@ -265,7 +265,7 @@ TEST(read_is_requested_again_in_part)
 	read_arrives(&p);
 }
 
-/* What is going to be sent is not sent twice */
+/* A response that has not begun is not sent twice */
 TEST(read_is_requested_again_before_it_is_answered)
 {
 	struct drv_pair p = drv_rc_pair(
@@ -282,7 +282,7 @@ TEST(read_is_requested_again_before_it_is_answered)
 	read_arrives(&p);
 }
 
-/* A duplicate that covers more than what was requested is none */
+/* A duplicate that covers more than the request is not a duplicate */
 TEST(read_that_claims_to_be_a_duplicate)
 {
 	struct drv_pair p = drv_rc_pair(
@@ -327,7 +327,7 @@ static void post_modify(struct drv_qp *qp, const struct mynic_qp_attr *attr)
 	drv_admin_post(qp->d, &cmd);
 }
 
-/* Reads that wait for their answer survive a larger limit */
+/* READs that wait for their response survive a larger limit */
 TEST(read_limit_is_raised)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){
@@ -360,7 +360,7 @@ TEST(read_limit_is_raised)
 	CHECK_MEM(p.a.mr->ptr, p.b.mr->ptr, LONG_READ);
 }
 
-/* The wire's duplicate takes a place, which is not the requester's fault */
+/* A duplicate made by the wire takes a place, without fault of the requester */
 TEST(duplicate_read_does_not_exceed_the_limit)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){
@@ -376,7 +376,7 @@ TEST(duplicate_read_does_not_exceed_the_limit)
 	read_arrives(&p);
 }
 
-/* A responder refuses what it has not promised */
+/* A responder refuses more READs than it allows */
 TEST(reads_beyond_what_the_responder_allows)
 {
 	struct drv_pair p =
@@ -459,7 +459,7 @@ static bool drop_most(struct log *log, const struct entry *entry)
 	return entry->from == 0 && log->arg++ % 4 != 3;
 }
 
-/* Progress fills the retry counter: it is not for the life of the QP */
+/* Progress resets the retry counter, which is not for the life of the QP */
 TEST(retry_counter_is_filled_again)
 {
 	struct drv_pair p =
@@ -526,7 +526,7 @@ TEST(access_that_the_qp_does_not_allow)
 	}
 }
 
-/* Packets of a flow take one way, and flows do not all take the same */
+/* Packets of a flow have the same port, and not all flows have the same */
 TEST(udp_source_port)
 {
 	uint16_t ports[8];
@@ -556,7 +556,7 @@ TEST(udp_source_port)
 	CHECK(same < 3);
 }
 
-/* An ACK that was delayed, or that nobody has sent, changes nothing */
+/* A delayed or forged ACK changes nothing */
 TEST(ghost_acks)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){ .timeout = 20 });
@@ -579,7 +579,7 @@ TEST(ghost_acks)
 		for (unsigned int j = 0; j < ARRAY_SIZE(syndromes); j++) {
 			struct packet ghost = ack;
 
-			/* 0 is what was acknowledged, 1 what is outstanding */
+			/* 0 was acknowledged, 1 is outstanding */
 			ghost.roce.psn = (ack.roce.psn + psns[i]) & 0xffffff;
 			ghost.roce.aeth = (uint32_t)syndromes[j] << 24;
 			sim_inject(p.a.d->n, &ghost);
@@ -744,7 +744,7 @@ TEST(reads_where_none_are_allowed)
 		 MYNIC_SYN_BAD_OPCODE);
 }
 
-/* A receive request that is posted just in time: there is nothing to NAK */
+/* A receive request that is posted just in time, before the RNR NAK is sent */
 TEST(rnr_that_is_over_before_it_is_told)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){ .timeout = 20 });

@@ -10,7 +10,10 @@
 #define QKEY 0x11223344
 #define GRH_LEN 40
 
-/* One request: @len bytes from the start of the memory behind @hdr */
+/*
+ * Post a request with the header @hdr and @len bytes from the start of the
+ * memory
+ */
 static void post_tso(struct drv_end *end, struct drv_wr wr, const void *hdr,
 		     uint16_t hdr_len, uint16_t mss)
 {
@@ -47,13 +50,20 @@ static struct drv_pair raw_pair(void)
 	return p;
 }
 
+enum form {
+	IPV6 = 1,
+	MORE = 2,
+};
+
 /*
- * The header of a TSO request, with @len as length of its IP packet. With
- * @more there are a VLAN tag and options.
+ * Make the header of a TSO request, with @len as length of its IP packet. MORE
+ * adds a VLAN tag and options.
  */
-static void put_header(struct eth_buf *buf, bool ipv6, bool more, uint32_t id,
+static void put_header(struct eth_buf *buf, unsigned int form, uint32_t id,
 		       uint32_t seq, uint8_t flags, uint16_t len)
 {
+	bool ipv6 = form & IPV6;
+	bool more = form & MORE;
 	uint32_t tcp_len = more ? 32 : 20;
 	uint32_t ip;
 
@@ -81,9 +91,11 @@ static void put_header(struct eth_buf *buf, bool ipv6, bool more, uint32_t id,
 	eth_put(buf, "\1\1\x08\x0a\0\0\0\1\0\0\0\2", 12);
 }
 
-static void check_raw(bool ipv6, bool more, uint32_t len, uint16_t mss,
+static void check_raw(unsigned int form, uint32_t len, uint16_t mss,
 		      uint16_t template_len)
 {
+	bool ipv6 = form & IPV6;
+	bool more = form & MORE;
 	struct drv_pair p = raw_pair();
 	struct eth_buf header, want;
 	uint32_t num = len ? (len + mss - 1) / mss : 1;
@@ -91,8 +103,8 @@ static void check_raw(bool ipv6, bool more, uint32_t len, uint16_t mss,
 	uint32_t tcp = ip + (ipv6 ? 40 : 20);
 
 	drv_fill(p.a.mr->ptr, len, len);
-	put_header(&header, ipv6, more, 0xfffe, 0xffffff00,
-		   CWR | ACK | PSH | FIN, template_len);
+	put_header(&header, form, 0xfffe, 0xffffff00, CWR | ACK | PSH | FIN,
+		   template_len);
 	for (uint32_t i = 0; i < num; i++)
 		eth_post(&p.b, i);
 	post_tso(&p.a, one_sge(&p.a, len), header.data, header.len, mss);
@@ -104,8 +116,8 @@ static void check_raw(bool ipv6, bool more, uint32_t len, uint16_t mss,
 			flags |= CWR;
 		if (i + 1 == num)
 			flags |= PSH | FIN;
-		put_header(&want, ipv6, more, 0xfffe + i, 0xffffff00 + i * mss,
-			   flags, n);
+		put_header(&want, form, 0xfffe + i, 0xffffff00 + i * mss, flags,
+			   n);
 		eth_put(&want, p.a.mr->ptr + i * mss, n);
 		eth_fix(&want, ip, tcp);
 		CHECK(eth_expect(&p.b, i, &want).wc_flags & IBV_WC_IP_CSUM_OK);
@@ -116,28 +128,28 @@ static void check_raw(bool ipv6, bool more, uint32_t len, uint16_t mss,
 
 TEST(tso_ipv4)
 {
-	check_raw(false, false, 5000, 1000, 0);
-	check_raw(false, true, 4999, 1000, 4999);
-	check_raw(false, false, 1, 1448, 40000);
+	check_raw(0, 5000, 1000, 0);
+	check_raw(MORE, 4999, 1000, 4999);
+	check_raw(0, 1, 1448, 40000);
 }
 
 TEST(tso_ipv6)
 {
-	check_raw(true, false, 5000, 1000, 0);
-	check_raw(true, true, 4999, 1001, 3);
+	check_raw(IPV6, 5000, 1000, 0);
+	check_raw(IPV6 | MORE, 4999, 1001, 3);
 }
 
-/* One segment, none but a header, and as many as there is memory for here */
+/* One segment, only a header, and as many segments as the memory has */
 TEST(tso_lengths)
 {
-	check_raw(false, false, 1000, 1000, 0);
-	check_raw(false, false, 1001, 1000, 0);
-	check_raw(true, false, 0, 1000, 0);
-	check_raw(false, true, 49, 1, 0);
-	check_raw(true, true, 65536, 8000, 0);
+	check_raw(0, 1000, 1000, 0);
+	check_raw(0, 1001, 1000, 0);
+	check_raw(IPV6, 0, 1000, 0);
+	check_raw(MORE, 49, 1, 0);
+	check_raw(IPV6 | MORE, 65536, 8000, 0);
 }
 
-/* A segment is made of many SGEs, and an SGE of many segments */
+/* A segment of many SGEs, and an SGE with many segments */
 TEST(tso_gathered)
 {
 	struct drv_pair p = raw_pair();
@@ -153,14 +165,14 @@ TEST(tso_gathered)
 	wr.sge[4] = drv_sge(p.a.mr, 400, 3);
 	wr.sge[5] = drv_sge(p.a.mr, 403, 597);
 	memcpy(data, p.a.mr->ptr, 1000);
-	put_header(&header, false, false, 1, 1, ACK, 0);
+	put_header(&header, 0, 1, 1, ACK, 0);
 	for (int i = 0; i < 4; i++)
 		eth_post(&p.b, i);
 	post_tso(&p.a, wr, header.data, header.len, 280);
 	for (int i = 0; i < 4; i++) {
 		uint32_t n = i < 3 ? 280 : 160;
 
-		put_header(&want, false, false, 1 + i, 1 + i * 280, ACK, n);
+		put_header(&want, 0, 1 + i, 1 + i * 280, ACK, n);
 		eth_put(&want, data + i * 280, n);
 		eth_fix(&want, 14, 34);
 		eth_expect(&p.b, i, &want);
@@ -190,7 +202,7 @@ TEST(tso_bad_requests)
 	struct drv_wr wr = one_sge(&p.a, 5000);
 	struct eth_buf h, bad;
 
-	put_header(&h, false, true, 1, 1, ACK, 0);
+	put_header(&h, MORE, 1, 1, ACK, 0);
 	/* lengths */
 	check_error(&p.a, wr, h.data, h.len, 0, IBV_WC_LOC_LEN_ERR);
 	check_error(&p.a, wr, h.data, h.len, 9234 - h.len + 1,
@@ -199,7 +211,7 @@ TEST(tso_bad_requests)
 		    IBV_WC_LOC_LEN_ERR);
 	check_error(&p.a, one_sge(&p.a, 1025), h.data, h.len, 1,
 		    IBV_WC_LOC_LEN_ERR);
-	/* what is no TCP header, or not all of it, or more */
+	/* not a TCP header, a part of one, or more than one */
 	for (uint16_t len = 0; len < h.len; len++)
 		check_error(&p.a, wr, h.data, len, 1000, IBV_WC_LOC_QP_OP_ERR);
 	bad = h;
@@ -212,7 +224,7 @@ TEST(tso_bad_requests)
 	bad.data[18 + 6] = 0x20;
 	bad.data[18 + 7] = 0x01;
 	check_error(&p.a, wr, bad.data, bad.len, 1000, IBV_WC_LOC_QP_OP_ERR);
-	/* a header, and SGEs, that the slot has no room for */
+	/* a header and SGEs that exceed the slot */
 	check_error(&p.a, wr, h.data, 180, 1000, IBV_WC_LOC_QP_OP_ERR);
 	wr.num_sge = 0;
 	check_error(&p.a, wr, h.data, 193, 1000, IBV_WC_LOC_QP_OP_ERR);
@@ -224,7 +236,7 @@ TEST(tso_bad_memory)
 	struct drv_wr wr = one_sge(&p.a, 2000);
 	struct eth_buf h;
 
-	put_header(&h, false, false, 1, 1, ACK, 0);
+	put_header(&h, 0, 1, 1, ACK, 0);
 	wr.num_sge = 2;
 	wr.sge[1] = drv_sge(p.a.mr, DRV_PAIR_MEM - 10, 11);
 	eth_post(&p.b, 0);

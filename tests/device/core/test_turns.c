@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * How much a NIC does in one turn: work that fans out, and commands that are
- * long, are done in pieces. Each look at the clock takes as long here as a turn
- * has time for four.
+ * The length of a NIC's turns. Work that fans out and long commands are done in
+ * pieces. In this file, a turn is over after four reads of the clock.
  */
 #include "harness_eth.h"
 
@@ -10,7 +9,7 @@
 #define QKEY 0x11111111
 #define TCP 6
 
-/* What a turn may do of anything, generously */
+/* Generous limit of the work of a kind in one turn */
 #define MOST 300
 
 static const uint8_t group[16] = { 0xff, 0x0e, [15] = 0x42 };
@@ -27,7 +26,7 @@ static unsigned int count(struct drv_cq *cq)
 	return num;
 }
 
-/* Nothing is done but what one call does */
+/* Check that work is done only in this call. Return: nic_run() */
 static bool run(struct drv *d)
 {
 	bool more;
@@ -38,7 +37,7 @@ static bool run(struct drv *d)
 	return more;
 }
 
-/* A request of @num segments of one byte, posted and rung for */
+/* Post a request of @num segments of one byte */
 static void post_tso(struct drv_end *end, uint32_t num)
 {
 	struct drv_wr wr = {
@@ -83,7 +82,7 @@ TEST(turn_of_tso)
 	CHECK_EQ(drv_expect(p.a.cq, 1, 0).opcode, IBV_WC_TSO);
 }
 
-/* Where the clock stands still it ends by count */
+/* If the clock stands still, a turn ends by count */
 TEST(turn_of_tso_in_pieces)
 {
 	struct drv_pair p = eth_raw_pair();
@@ -96,7 +95,7 @@ TEST(turn_of_tso_in_pieces)
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TX_ETH_PACKETS), 3 * 1024);
 }
 
-/* SQD waits for a request that has begun, and for no other one */
+/* SQD waits only for a request that has begun */
 TEST(turn_of_tso_drained)
 {
 	struct drv_pair p = eth_raw_pair();
@@ -121,7 +120,7 @@ TEST(turn_of_tso_drained)
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TX_ETH_PACKETS), 2000);
 }
 
-/* Rules that all match in 16 headers, and give it to the next one */
+/* Make rules that all compare 16 headers, and pass the frame to the next one */
 static void make_rules(struct drv_end *end, unsigned int num, uint32_t *numbers)
 {
 	struct mynic_flow_spec specs[MYNIC_FLOW_MAX_SPECS] = { 0 };
@@ -147,7 +146,7 @@ static void send_frame(struct drv_pair *p, uint8_t byte)
 	eth_send_frame(&p->a, &buf, 0);
 }
 
-/* As it is, with no turn of anybody */
+/* Deliver a frame without a turn of any NIC */
 static void receive_frame(struct drv_pair *p, uint32_t len)
 {
 	struct packet pkt = {
@@ -172,7 +171,10 @@ TEST(turn_of_rules)
 
 	make_rules(&p.b, ARRAY_SIZE(rules), rules);
 	send_frame(&p, 1);
-	/* each rule wants it, and there is no request: each is counted */
+	/*
+	 * each rule matches, and its QP has no receive request, which is
+	 * counted
+	 */
 	while (nic_next_event(b->nic) <= p.sim->now) {
 		uint64_t before = got;
 
@@ -211,7 +213,7 @@ TEST(turn_of_rules_in_order)
 	}
 }
 
-/* Rules that go while a frame is half way through them */
+/* Rules are destroyed while a frame is half way through them */
 TEST(turn_of_rules_that_go)
 {
 	struct drv_pair p = eth_raw_pair();
@@ -226,7 +228,7 @@ TEST(turn_of_rules_that_go)
 	for (unsigned int i = 0; i < 10; i++) {
 		uint64_t next = nic_stat(b->nic, MYNIC_STAT_RX_ETH_DROPPED);
 
-		/* just the one that is the next to be asked */
+		/* the rule that would be next */
 		CHECK(next < ARRAY_SIZE(rules));
 		cmd.opcode = MYNIC_CMD_DESTROY_FLOW;
 		cmd.number = rules[next + i];
@@ -240,7 +242,7 @@ TEST(turn_of_rules_that_go)
 	CHECK_EQ(nic_stat(b->nic, MYNIC_STAT_RX_ETH_DROPPED), 512 - 10 + 1);
 }
 
-/* Rules before the next one come and go: none is asked twice, or left out */
+/* Rules before the next one come and go, but none is tried twice or left out */
 TEST(turn_of_rules_that_move)
 {
 	struct drv_pair p = eth_raw_pair();
@@ -275,7 +277,7 @@ TEST(turn_of_rules_that_move)
 	CHECK_EQ(nic_stat(b->nic, MYNIC_STAT_RX_ETH_DROPPED), 512 + 1);
 }
 
-/* What waits is bounded, and goes with a reset, in one go */
+/* The number of waiting frames is bounded, and a reset frees them at once */
 TEST(turn_of_frames_without_end)
 {
 	struct drv_pair p = eth_raw_pair();
@@ -302,7 +304,7 @@ static uint8_t attach(struct drv_qp *qp, const uint8_t *gid)
 	return drv_admin(qp->d, &cmd, NULL);
 }
 
-/* Members of a's own group, each with @each requests */
+/* Make members of a's group, each with @each receive requests */
 static void make_members(struct drv_end *end, unsigned int num,
 			 unsigned int each)
 {
@@ -355,7 +357,7 @@ TEST(turn_of_group)
 	CHECK_EQ(got + count(cq), 64 * 30);
 }
 
-/* The NIC itself goes on with a command; the host sees one completion */
+/* The NIC continues a command by itself, and the host sees one completion */
 TEST(turn_of_destroy)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -389,12 +391,23 @@ TEST(turn_of_destroy)
 	}
 	CHECK_EQ(cpl.status, MYNIC_AQ_OK);
 	CHECK(turns > 3);
-	/* no window is bound any more */
+	/* no window is bound any more, so the region can be destroyed */
 	CHECK_EQ(drv_number_cmd(p.a.d, MYNIC_CMD_DESTROY_MKEY, mr->key >> 8),
 		 0);
 }
 
-/* All QPs of a CQ that has failed are told, in many turns */
+static unsigned int count_events(struct drv *d, enum mynic_event type)
+{
+	struct mynic_eqe eqe;
+	unsigned int num = 0;
+
+	while (drv_eq_poll(&d->event, &eqe))
+		num += eqe.type == type;
+	drv_eq_release(&d->event);
+	return num;
+}
+
+/* All QPs of a failed CQ go to ERR, in many turns */
 TEST(turn_of_failed_cq)
 {
 	static const struct drv_qp_init none = { .type = MYNIC_QP_UD };
@@ -406,9 +419,8 @@ TEST(turn_of_failed_cq)
 		.send_cq = cq,
 		.recv_cq = cq,
 	};
-	struct drv_qp *qps[300];
-	struct mynic_eqe eqe;
-	unsigned int told = 0;
+	struct drv_qp *qps[MOST];
+	unsigned int told = 0, turns = 0;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(qps); i++) {
 		qps[i] = drv_create_qp(p.a.d, &init);
@@ -421,15 +433,19 @@ TEST(turn_of_failed_cq)
 					      .remote_qpn = 0x123456,
 					      .av = drv_av(p.a.d, 1, 0),
 				      });
+	while (told < ARRAY_SIZE(qps)) {
+		unsigned int num;
+
+		run(p.a.d);
+		num = count_events(p.a.d, MYNIC_EVENT_QP_FATAL);
+		CHECK(num <= MOST / 4);
+		told += num;
+		CHECK(++turns < 1000);
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(qps); i++)
+		CHECK_EQ(drv_query_qp(qps[i]).qp_state, IBV_QPS_ERR);
 	CHECK_EQ(drv_number_cmd(p.a.d, MYNIC_CMD_DESTROY_CQ, cq->number),
 		 MYNIC_AQ_BUSY);
-	SIM_WAIT_FOR(p.sim,
-		     (drv_eq_poll(&p.a.d->event, &eqe) &&
-		      drv_eq_poll(&p.a.d->event, &eqe)),
-		     SEC);
-	for (unsigned int i = 0; i < ARRAY_SIZE(qps); i++)
-		told += drv_query_qp(qps[i]).qp_state == IBV_QPS_ERR;
-	CHECK_EQ(told, ARRAY_SIZE(qps));
 	for (unsigned int i = 0; i < ARRAY_SIZE(qps); i++)
 		CHECK_EQ(drv_number_cmd(p.a.d, MYNIC_CMD_DESTROY_QP,
 					qps[i]->number),
@@ -469,7 +485,7 @@ static void fill_tag_ring(struct drv_srq *srq)
 	srq->tag_rec->pi = srq->tag_pi;
 }
 
-/* Doorbells of tag rings only say that there is work */
+/* A doorbell of a tag ring only notes that there is work */
 TEST(turn_of_tag_rings)
 {
 	static const struct drv_qp_init none = { .type = MYNIC_QP_RC };
@@ -499,7 +515,7 @@ TEST(turn_of_tag_rings)
 	CHECK(turns >= before / MOST);
 }
 
-/* A ring that waits for its turn goes with its SRQ */
+/* A ring that waits for its turn is freed with its SRQ */
 TEST(turn_of_tag_ring_that_goes)
 {
 	static const struct drv_qp_init none = { .type = MYNIC_QP_RC };
@@ -532,7 +548,7 @@ TEST(turn_of_tags_destroyed)
 	CHECK(turns > 3);
 }
 
-/* Who sends is told that the message was looked for in a long list */
+/* The sender is charged for the search in a long list of tags */
 TEST(turn_of_sender_to_tags)
 {
 	static const struct drv_qp_init init = { .type = MYNIC_QP_RC };
@@ -567,7 +583,7 @@ TEST(turn_of_sender_to_tags)
 	CHECK(p.b.d->n->units - before >= NUM_TAGS / 100);
 }
 
-/* What it has sent is not answered, and more is posted */
+/* Make a NIC that is held, with unanswered and with new requests */
 static struct drv_pair held_pair(void)
 {
 	static const struct drv_path path = {
@@ -595,7 +611,7 @@ static struct drv_pair held_pair(void)
 	return p;
 }
 
-/* A full wire keeps nobody from anything but sending */
+/* A full wire only stops sending */
 TEST(held_nic_executes_commands)
 {
 	struct drv_pair p = held_pair();
@@ -607,7 +623,7 @@ TEST(held_nic_executes_commands)
 	CHECK_EQ(srq->tag_rec->ci, srq->tag_pi);
 	CHECK_EQ(p.a.d->n->sent, 1);
 	CHECK(nic_next_event(p.a.d->n->nic) == ~0ull);
-	/* The time counts neither as lost packets nor as retries */
+	/* The waiting time causes neither timeouts nor retries */
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TIMEOUT), 0);
 	p.a.d->n->held = false;
 	drv_expect(p.a.cq, 0, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Unreliable connections: messages, what completes when, states */
+/* Unreliable connections: messages, completions, states */
 #include "core/packet/opcode.h"
 #include "harness_driver.h"
 
@@ -137,7 +137,7 @@ TEST(uc_unsignaled_and_solicited)
 	drv_expect(p.a.cq, 5, IBV_WC_SUCCESS);
 }
 
-/* Nothing waits for an answer: what is sent is done, received or not */
+/* Requests complete when they are sent, received or not */
 TEST(uc_completes_when_sent)
 {
 	struct drv_pair p = drv_uc_pair(NULL);
@@ -175,7 +175,7 @@ TEST(uc_bad_opcodes)
 	}
 }
 
-/* IBTA 10.3.1: the send queue alone fails, and can be put right */
+/* IBTA 10.3.1: only the send queue fails, and it can be restarted */
 TEST(uc_local_error)
 {
 	struct drv_pair p =
@@ -186,7 +186,7 @@ TEST(uc_local_error)
 
 	drv_post_recv(p.b.qp, 1, &sge, 1);
 	drv_post_recv(p.a.qp, 2, &(struct mynic_sge){ 0 }, 0);
-	/* two packets are gone when the bad key is met */
+	/* two packets have been sent when the bad key is found */
 	wr.num_sge = 2;
 	wr.sge[1] = drv_sge(p.a.mr, 0, 100);
 	wr.sge[1].lkey ^= 1;
@@ -200,7 +200,7 @@ TEST(uc_local_error)
 	drv_expect(p.a.cq, 0x78, IBV_WC_WR_FLUSH_ERR);
 	CHECK_EQ(drv_query_qp(p.a.qp).qp_state, IBV_QPS_SQE);
 	drv_expect_none(p.b.recv_cq, SEC);
-	/* receiving goes on */
+	/* receiving continues */
 	wr = a_wr(&p, IBV_WR_SEND, 0);
 	wr.num_sge = 0;
 	drv_post_send(p.b.qp, &wr);
@@ -208,7 +208,7 @@ TEST(uc_local_error)
 	drv_expect(p.a.recv_cq, 2, IBV_WC_SUCCESS);
 	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_RTS), 0);
 	CHECK_EQ(drv_query_qp(p.a.qp).sq_psn, 2);
-	/* the peer takes the next message from its beginning, without a gap */
+	/* the peer receives the next message completely */
 	drv_fill(p.a.mr->ptr, 1000, 3);
 	wr = a_wr(&p, IBV_WR_SEND, 1000);
 	drv_post_send(p.a.qp, &wr);
@@ -231,7 +231,7 @@ TEST(uc_source_gid_that_is_gone)
 	CHECK_EQ(drv_query_qp(p.a.qp).qp_state, IBV_QPS_SQE);
 }
 
-/* The message that has begun is sent to its end; the next one waits */
+/* The present message is sent completely, and the next one waits */
 TEST(uc_sqd)
 {
 	struct drv_pair p =
@@ -298,7 +298,7 @@ TEST(uc_query)
 	CHECK_EQ(attr.max_dest_rd_atomic, 0);
 }
 
-/* An SRQ's entries are for whichever message comes first */
+/* The first message to arrive takes the first entry of an SRQ */
 TEST(uc_with_an_srq)
 {
 	struct drv_pair p =
@@ -327,7 +327,7 @@ TEST(uc_with_an_srq)
 	drv_expect_event(&p.b.d->event, MYNIC_EVENT_LAST_WQE, p.b.qp->number);
 }
 
-/* Whatever the wire does, nothing false is delivered, and nothing is stuck */
+/* Whatever the wire does, no wrong data is delivered, and nothing hangs */
 TEST(uc_on_a_bad_wire)
 {
 	struct drv_pair p =

@@ -21,7 +21,10 @@ static struct drv_wr ud_wr(struct drv_pair *p, uint32_t len)
 	};
 }
 
-/* A receive request of b for @len bytes at its MR's start; 0xee everywhere */
+/*
+ * Post a receive request of b for @len bytes at the start of its MR, filled
+ * with 0xee
+ */
 static void post_recv(struct drv_pair *p, uint64_t wr_id, uint32_t len)
 {
 	struct mynic_sge sge = drv_sge(p->b.mr, 0, len);
@@ -186,7 +189,7 @@ TEST(ud_qkeys)
 	post_recv(&p, 1, 8000);
 	wr.remote_qkey = QKEY + 1;
 	check_dropped(&p, &wr, MYNIC_STAT_RX_DROP_KEY);
-	/* bit 31: the QP's own is sent, which happens to be right */
+	/* with bit 31, the QP's own is sent, which is right here */
 	wr.remote_qkey = 0x80000000 | 0x22222222;
 	drv_post_send(p.a.qp, &wr);
 	check_received(&p, 1, 10);
@@ -235,13 +238,13 @@ TEST(ud_receive_request_too_short)
 
 	post_recv(&p, 1, 139);
 	check_dropped(&p, &wr, MYNIC_STAT_RX_DROP_WQE);
-	/* it waits for one that fits */
+	/* the receive request waits for a message that fits */
 	wr = ud_wr(&p, 99);
 	drv_post_send(p.a.qp, &wr);
 	CHECK_EQ(drv_expect(p.b.recv_cq, 1, 0).byte_len, 139);
 }
 
-/* Messages follow one another though some are lost: there is no order to keep */
+/* Lost messages do not matter to later ones */
 TEST(ud_receives_in_rtr)
 {
 	static const struct drv_qp_init init = { .type = MYNIC_QP_UD };
@@ -252,7 +255,10 @@ TEST(ud_receives_in_rtr)
 	check_message(&p, 100);
 }
 
-/* A bad request: SQE, the rest flushed, receiving goes on; RTS makes it well */
+/*
+ * Check a bad request: the QP goes to SQE, flushes the rest, and still
+ * receives; RTS restarts it
+ */
 static void check_sqe(struct drv_pair *p, const struct drv_wr *wr,
 		      enum ibv_wc_status status, enum mynic_syndrome syndrome)
 {
@@ -387,14 +393,14 @@ static void check_multicast(const uint8_t *gid)
 	drv_post_send(p.a.qp, &wr);
 	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 	drv_expect_none(p.b.recv_cq, SEC);
-	/* Groups of others are no news */
+	/* Packets to unknown groups are not counted */
 	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_RX_DROP_KEY), 1);
 	CHECK_EQ(nic_journal(p.b.d->n->nic)->num, 0);
 	CHECK_EQ(mcast(p.b.qp, MYNIC_CMD_ATTACH_MCAST, gid), 0);
 	drv_post_send(p.a.qp, &wr);
 	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 	check_received(&p, 1, 64);
-	/* the sender is a member, too: one copy each */
+	/* the sender is a member, too, and each gets one copy */
 	CHECK_EQ(mcast(p.a.qp, MYNIC_CMD_ATTACH_MCAST, gid), 0);
 	drv_post_recv(p.a.qp, 2, &sge, 1);
 	drv_post_recv(p.a.qp, 3, &sge, 1);
@@ -441,7 +447,7 @@ TEST(mcast_members_of_one_nic)
 		qp[i] = drv_create_qp(p.b.d, &init);
 		drv_ud_up(qp[i], QKEY, IBV_QPS_RTR);
 		CHECK_EQ(mcast(qp[i], MYNIC_CMD_ATTACH_MCAST, group6), 0);
-		/* one of them cannot take it: the others do */
+		/* one of them cannot receive it, but the others do */
 		if (i != 3)
 			drv_post_recv(qp[i], i, &sge, 1);
 	}
@@ -455,7 +461,7 @@ TEST(mcast_members_of_one_nic)
 		seen[cqe.wr_id] = true;
 	}
 	CHECK(!seen[3]);
-	/* a QP that goes leaves the group */
+	/* a destroyed QP leaves the group */
 	CHECK_EQ(drv_number_cmd(p.b.d, MYNIC_CMD_DESTROY_QP, qp[0]->number), 0);
 	CHECK_EQ(mcast(p.b.qp, MYNIC_CMD_ATTACH_MCAST, group6), 0);
 }
@@ -480,7 +486,7 @@ TEST(mcast_bad)
 	CHECK_EQ(mcast(drv_create_qp(p.a.d, &init), MYNIC_CMD_ATTACH_MCAST,
 		       group6),
 		 MYNIC_AQ_BAD_PARAM);
-	/* twice is as once */
+	/* a second attachment changes nothing */
 	CHECK_EQ(mcast(p.a.qp, MYNIC_CMD_ATTACH_MCAST, group6), 0);
 	CHECK_EQ(mcast(p.a.qp, MYNIC_CMD_ATTACH_MCAST, group6), 0);
 	CHECK_EQ(mcast(p.a.qp, MYNIC_CMD_DETACH_MCAST, group6), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* When the device goes to sleep */
+/* The decision when the device sleeps */
 #include "harness_tap.h"
 #include "host/vigil.h"
 
@@ -14,7 +14,7 @@
 static struct vigil vigil;
 static uint64_t now;
 
-/* An interrupt, and the next work @later than that */
+/* Raise an interrupt, which is followed by work @later ns afterwards */
 static void interrupt_answered(uint64_t later)
 {
 	vigil_interrupt(&vigil, now);
@@ -104,7 +104,10 @@ TEST(is_polite_only_behind_an_interrupt)
 	ends_after(AFTER_WORK);
 }
 
-/* An interrupt for which somebody else takes a slice, and an answer behind */
+/*
+ * Raise an interrupt, after which another process takes a time slice before the
+ * answer
+ */
 static void slice_taken(void)
 {
 	vigil_interrupt(&vigil, now);
@@ -114,7 +117,7 @@ static void slice_taken(void)
 	vigil_work(&vigil, now);
 }
 
-/* It gives way again behind @time, and not before */
+/* Check that it yields again after @time, and not before */
 static void polled_for(uint64_t time)
 {
 	now += time - 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Extended reliable connection: objects, requests between two NICs, and the
- * rules of Documentation/transport-rules.rst. Tests of rules have their names.
+ * Extended reliable connections: objects, requests between two NICs, and rules
+ * of Documentation/transport-rules.rst. Tests of rules have the names of the
+ * rules.
  */
 #include "harness_puppet.h"
 
@@ -10,7 +11,7 @@
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 	 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 
-/* An SRQ with a protection domain, memory and CQ of its own */
+/* An SRQ with its own protection domain, memory and CQ */
 struct place {
 	uint32_t pdn;
 	struct drv_cq *cq;
@@ -18,7 +19,7 @@ struct place {
 	struct drv_mr *mr;
 };
 
-/* A connection from NIC 0 to NIC 1, and two SRQs in the domain there */
+/* A connection from NIC 0 to NIC 1, with two SRQs in the domain there */
 struct xrc {
 	struct drv_pair p;
 	uint32_t xrcdn;
@@ -141,7 +142,7 @@ TEST(xrc_all_operations)
 	CHECK_EQ(drv_query_qp(x.p.b.qp).qp_state, IBV_QPS_RTS);
 }
 
-/* Requests of a queue go to one SRQ after the other, and none waits */
+/* Requests of a queue alternate between SRQs, and none waits */
 TEST(xrc_alternates)
 {
 	struct xrc x = make_xrc(&(struct drv_path){ 0 });
@@ -173,7 +174,7 @@ TEST(xrc_loss)
 	CHECK(drv_stat(x.p.a.d, MYNIC_STAT_RETRANSMIT) > 0);
 }
 
-/* An empty SRQ makes the sender wait, whatever is in the other one */
+/* An empty SRQ makes the sender wait, even if the other one has requests */
 TEST(xrc_rnr)
 {
 	struct xrc x = make_xrc(&(struct drv_path){ 0 });
@@ -189,7 +190,7 @@ TEST(xrc_rnr)
 	drv_expect_none(x.at[1].cq, 0);
 }
 
-/* A flag or opcode that RC refuses, and the rest of the queue */
+/* Flags and opcodes that RC refuses fail, and the rest is flushed */
 TEST(xrc_bad_send)
 {
 	struct xrc x = make_xrc(&(struct drv_path){ 0 });
@@ -203,7 +204,7 @@ TEST(xrc_bad_send)
 	CHECK_EQ(drv_query_qp(x.p.b.qp).qp_state, IBV_QPS_RTS);
 }
 
-/* Keys are those of the domain of the SRQ that is named */
+/* Keys belong to the protection domain of the SRQ that is named */
 TEST(xrc_protection_domain)
 {
 	static const enum ibv_wr_opcode opcodes[] = {
@@ -231,7 +232,7 @@ TEST(xrc_protection_domain)
 	}
 }
 
-/* The rules, with a peer on strings */
+/* The rules, with a puppet as peer */
 
 struct strings {
 	struct xrc x;
@@ -304,7 +305,7 @@ TEST(xrc_srq_named)
 	}
 }
 
-/* It is looked at in all requests, and before their keys */
+/* The SRQ is checked in all requests, before keys */
 TEST(xrc_srq_named_in_all)
 {
 	static const uint8_t opcodes[] = {
@@ -341,7 +342,7 @@ TEST(xrc_one_srq_in_a_message)
 	drv_expect_none(s.x.at[1].cq, 0);
 }
 
-/* Each half of a connection does its own, and RC is another service */
+/* Each half of a connection has its own opcodes, and RC is another service */
 TEST(xrc_roles)
 {
 	struct strings s = pull();
@@ -385,7 +386,7 @@ TEST(xrc_reserved_opcode)
 	}
 }
 
-/* As with other SRQs, entries are promised to nobody: the credits are 31 */
+/* As with other SRQs, entries are not promised, so the credits are 31 */
 TEST(xrc_responses)
 {
 	struct strings s = pull();
@@ -405,7 +406,7 @@ TEST(xrc_responses)
 	puppet_hears_nothing(s.p);
 }
 
-/* Duplicates: a READ is from the SRQ's domain, the others need no SRQ */
+/* A duplicate READ uses the domain of its SRQ. Other duplicates need no SRQ */
 TEST(xrc_duplicates)
 {
 	struct strings s = pull();
@@ -451,7 +452,7 @@ TEST(xrc_srq_gone_in_a_message)
 			 s.p->b.qp->number);
 }
 
-/* A READ that is being answered, slowly, when its SRQ goes */
+/* An SRQ is destroyed while a READ is being answered slowly */
 TEST(xrc_srq_gone_in_a_read)
 {
 	struct strings s = pull();
@@ -506,7 +507,7 @@ TEST(xrc_cq_overrun)
 		post(&x, &small, IBV_WR_SEND, 10, IBV_WC_SUCCESS);
 	drv_expect_event(&d->event, MYNIC_EVENT_CQ_ERROR, small.cq->number);
 	drv_expect_event(&d->event, MYNIC_EVENT_SRQ_ERROR, small.srq->number);
-	/* the connection and the other SRQs live on */
+	/* the connection and other SRQs still work */
 	do_all(&x, &x.at[1], 1000);
 	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_CQ, small.cq->number),
 		 MYNIC_AQ_BUSY);
@@ -617,7 +618,9 @@ TEST(xrc_create_srq_bad)
 	CHECK_EQ(drv_admin_in(d, &cmd, NULL, &good, sizeof(good)), MYNIC_AQ_OK);
 }
 
-/* What the IBTA's tables ask of the two halves, beside what RC has */
+/*
+ * Transitions of the two halves that differ from RC in the tables of the IBTA
+ */
 TEST(xrc_transitions)
 {
 	static const struct {
@@ -668,7 +671,7 @@ TEST(xrc_transitions)
 	}
 }
 
-/* Whatever a peer sends, and whenever SRQs go: then all works as before */
+/* After arbitrary packets and destroyed SRQs, all works as before */
 
 static uint32_t one_of(struct sim *sim, const uint32_t *values,
 		       unsigned int num)

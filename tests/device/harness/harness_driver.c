@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The driver and provider for tests: bring-up, commands, queues and
+ * connections. They are trusting: only tests check results.
+ */
 #include "harness_driver.h"
 
 #define ADMIN_LOG_SIZE 4
@@ -7,7 +11,7 @@
 
 #define ALIGN(value, size) (((value) + (size) - 1) & ~((size) - 1))
 
-/* Where MR addresses begin: anything but the DMA address */
+/* First address of memory regions, which differs from the DMA address */
 #define MR_ADDR 0x7f0000000000ull
 
 void drv_gid(unsigned int nic, unsigned int index, uint8_t gid[16])
@@ -144,7 +148,7 @@ uint8_t drv_admin_out(struct drv *d, struct mynic_admin_cmd *cmd, void *mbox,
 {
 	uint8_t status;
 
-	/* the device has to write all of it */
+	/* the device must overwrite all of it */
 	memset(d->mbox, 0xa5, MYNIC_MBOX_SIZE);
 	cmd->mbox_addr = sim_iova(d->n, d->mbox);
 	cmd->mbox_len = len;
@@ -210,7 +214,7 @@ void drv_buf_init(struct drv *d, struct drv_buf *buf, size_t size)
 	CHECK(num <= DRV_MAX_PAGES);
 	buf->num_pages = num;
 	for (unsigned int i = 0; i < num; i++) {
-		/* backwards: no two pages follow one another */
+		/* in reverse order, so that no two pages are adjacent */
 		unsigned int at = d->levels ? num - 1 - i : i;
 
 		buf->page[i] = mem + (size_t)at * DRV_PAGE;
@@ -816,7 +820,7 @@ void drv_ud_up(struct drv_qp *qp, uint32_t qkey, enum ibv_qp_state state)
 		.qkey = qkey,
 	};
 
-	/* as the verbs layer has it: a GSI QP has no port to set */
+	/* like the verbs layer, which sets no port of a GSI QP */
 	if (qp->create.type == MYNIC_QP_GSI)
 		attr.attr_mask &= ~IBV_QP_PORT;
 	modify_ok(qp, &attr);
@@ -888,7 +892,7 @@ void *drv_write_wqe(struct drv_qp *qp, const struct drv_wr *wr)
 void drv_ring(struct drv_qp *qp)
 {
 	qp->rec->sq_pi = qp->sq_pi;
-	/* The device may be another process, and about to look away */
+	/* The device may be another process that is about to stop watching */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (qp->d->features & MYNIC_FEATURE_DB_SUPPRESS &&
 	    __atomic_load_n(&qp->rec->sq_no_ring, __ATOMIC_RELAXED))

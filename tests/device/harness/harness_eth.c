@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Frames for tests, and RAW_PACKET QPs that send and receive them. */
 #include "harness_eth.h"
 
-/* Where frames are received, by wr_id */
+/* Receive buffer for a wr_id */
 #define RECV_AT(wr_id) (0x80000 + (wr_id) % 50 * 9400)
 
 uint8_t *eth_put(struct eth_buf *buf, const void *bytes, uint32_t len)

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The world of a hostile guest and its victim, and the tests for all kinds of
+ * hostility. The kinds are in the other files harness_hostile_*.c.
+ */
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -62,7 +66,7 @@ static void start_device(struct hostile *h, const struct hostile_kind *kind)
 	h->device = device_spawn(args);
 }
 
-/* A directory on a disk, if any is */
+/* A directory that is on a disk, if possible */
 static const char *build_dir(void)
 {
 	const char *program = getenv("MYNIC_DEVICE");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A guest, or a client in QEMU's place, that wants the whole device process for
- * itself, in every way that is known; and the world that it shares with a
- * victim. What it does is refused, or takes time: what comes of that is not
- * looked at here.
+ * A guest, or a client in QEMU's place, that tries all known ways to keep
+ * others from the device process, and the world that it shares with a victim.
+ * Its attempts may fail or take time; these functions do not check their
+ * results.
  */
 #ifndef MYNIC_HARNESS_HOSTILE_H
 #define MYNIC_HARNESS_HOSTILE_H
@@ -15,16 +15,16 @@ struct drv;
 
 /**
  * struct hostile - a device process with a victim and a hostile guest
- * @quick: a few of everything, for tests that do not measure
+ * @quick: do little of everything, for tests that do not measure
  * @device: the process
  * @victim: two NICs, up
- * @nic: two NICs of the hostile guest, up, and a cable that it may use
- * @spare: socket of a fifth NIC, which is the hostile client's
+ * @nic: two NICs of the hostile guest, up, with a cable that it may use
+ * @spare: socket of a fifth NIC, for the hostile client
  * @control: control socket
- * @wire: socket that the device takes frames at, as @wire_end's peer
+ * @wire: socket at which the device accepts frames, the peer of @wire_end
  * @wire_end: a socket at the far end of the wire
- * @stream: socket of a second wire, where the device waits for a peer
- * @state: of the kind
+ * @stream: socket of a second wire, at which the device waits for a peer
+ * @state: state of the kind
  */
 struct hostile {
 	bool quick;
@@ -41,11 +41,11 @@ struct hostile {
 
 /**
  * struct hostile_kind - a way to be hostile
- * @name: of a test
- * @text: what it is, in few words
- * @begin: prepare it; or NULL
- * @again: do it; short, and called again and again
- * @wire: there are the wires
+ * @name: name of the test
+ * @text: short description
+ * @begin: prepares it, or NULL
+ * @again: does it; short, and called again and again
+ * @wire: the device has the wires
  * @slow_file: the guest's memory is a file on a disk
  */
 struct hostile_kind {
@@ -57,21 +57,21 @@ struct hostile_kind {
 	bool slow_file;
 };
 
-/* Traffic and commands of a guest, and what a client does; the last is empty */
+/* Kinds of traffic, commands and clients. The last element of each is empty. */
 extern const struct hostile_kind hostile_traffic[];
 extern const struct hostile_kind hostile_commands[];
 extern const struct hostile_kind hostile_client[];
 
-/** hostile_tests() - register a test for each kind: @run with it */
+/** hostile_tests() - register a test for each kind, which calls @run with it */
 void hostile_tests(void (*run)(const void *kind));
 
 /** hostile_world() - start a device process for a kind, with a victim */
 struct hostile *hostile_world(const struct hostile_kind *kind, bool quick);
 
-/** hostile_begin_small_writes() - small WRITEs on many queue pairs */
+/** hostile_begin_small_writes() - begin small WRITEs on many queue pairs */
 void hostile_begin_small_writes(struct hostile *h);
 
-/** hostile_begin_broadcast() - TSO to everyone */
+/** hostile_begin_broadcast() - begin TSO to the broadcast address */
 void hostile_begin_broadcast(struct hostile *h);
 
 #endif /* MYNIC_HARNESS_HOSTILE_H */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What a client in QEMU's place can do, and who has the control socket */
+/*
+ * Hostile actions of a client in QEMU's place, of a peer on a wire, and of a
+ * user of the control socket.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/pci_regs.h>
@@ -21,12 +24,12 @@
 #define FLOOD_SIZE 65536
 
 /**
- * struct flood - the same messages again and again
+ * struct flood - messages that are sent again and again
  * @fd: connection
  * @data: messages, whole
  * @len: bytes of @data
- * @at: those that have gone
- * @srq: whose doorbells they are
+ * @at: bytes of @data that have been sent in this round
+ * @srq: SRQ of the doorbells
  */
 struct flood {
 	int fd;
@@ -45,7 +48,7 @@ static struct flood *flood_new(struct hostile *h, int fd)
 	return f;
 }
 
-/* Return: whether there is room for another one */
+/* Return: true if there is room for another message */
 static bool flood_add(struct flood *f, uint16_t command, uint32_t flags,
 		      const void *payload, size_t len)
 {
@@ -74,7 +77,7 @@ static void flood_write(struct flood *f, uint32_t region, uint64_t offset,
 		;
 }
 
-/* As much as goes; what comes back is read, and of no interest */
+/* Send as much as possible. Replies are read and ignored. */
 static void flood_again(struct hostile *h)
 {
 	struct flood *f = h->state;
@@ -118,7 +121,7 @@ static void begin_doorbells(struct hostile *h)
 		    1ull << MYNIC_DB_NUMBER_SHIFT, 8);
 }
 
-/* Each has it execute what is in a ring */
+/* Each doorbell makes the device execute the operations in a ring */
 static void begin_tag_doorbells(struct hostile *h)
 {
 	struct drv *d = h->nic[0];
@@ -139,7 +142,7 @@ static void begin_tag_doorbells(struct hostile *h)
 	((struct flood *)h->state)->srq = srq;
 }
 
-/* The ring is full again whenever one of them arrives */
+/* The ring is full again whenever a doorbell arrives */
 static void tag_doorbells_again(struct hostile *h)
 {
 	struct drv_srq *srq = ((struct flood *)h->state)->srq;
@@ -148,13 +151,16 @@ static void tag_doorbells_again(struct hostile *h)
 	flood_again(h);
 }
 
-/* Each interrupts, because the event in it is never taken */
+/* Each doorbell interrupts, because the event in the EQ is never taken */
 static void begin_eq_doorbells(struct hostile *h)
 {
 	struct drv *d = h->nic[0];
 	struct drv_srq *srq = drv_create_srq(d, drv_alloc_pd(d), 4);
 
-	/* With fewer entries than that there is an event at once */
+	/*
+	 * The SRQ has fewer entries than this limit, so there is an event at
+	 * once
+	 */
 	CHECK_EQ(drv_modify_srq(srq, 1), 0);
 	flood_write(flood_new(h, remote_nic_fd(d->n->nic)), MYNIC_BAR_UAR,
 		    MYNIC_UAR_EQ_DB,
@@ -210,7 +216,7 @@ static int memory_file(size_t len)
 	return file;
 }
 
-/* The admin queue is in memory that is not there any more */
+/* The admin queue is in memory that the client has taken away */
 static void shrink_again(struct hostile *h)
 {
 	int fd = vfu_open_path(h->spare);
@@ -230,7 +236,7 @@ static void shrink_again(struct hostile *h)
 	close(fd);
 }
 
-/* A connection with data on its way that nobody is going to take */
+/* A connection with data in flight that nobody reads */
 static int lingering_socket(void)
 {
 	struct sockaddr_in addr = {
@@ -277,7 +283,9 @@ static void linger_again(struct hostile *h)
 
 	vfu_send(fd, &hdr, &map, sizeof(map), &lingering, 1);
 	close(lingering);
-	/* So that it is not the last to have the socket */
+	/*
+	 * Wait until the device has the file, so that the device closes it last
+	 */
 	vfu_get(fd, VFIO_PCI_CONFIG_REGION_INDEX, 0, 4);
 	close(fd);
 }
@@ -290,7 +298,7 @@ static void maps_again(struct hostile *h)
 	int fd = vfu_open_path(h->spare);
 	int file = memory_file(1 << 20);
 
-	/* Neighbours that the kernel cannot join */
+	/* Adjacent maps that the kernel cannot join */
 	for (unsigned int i = 0; i < num; i++)
 		if (vfu_map(fd, (i + 1) * 0x2000ull, 0x1000, file,
 			    i % 2 * 0x4000))
@@ -299,7 +307,7 @@ static void maps_again(struct hostile *h)
 	close(fd);
 }
 
-/* Return: connection, or -1 if the queue of those who wait is full */
+/* Return: connection, or -1 if the queue of waiting clients is full */
 static int connect_raw(const char *path)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -370,7 +378,7 @@ static void fill_journal(struct hostile *h, int control)
 		CHECK_EQ(drv_admin(h->nic[0], &cmd, NULL), MYNIC_AQ_BAD_NUMBER);
 }
 
-/* Those with the longest answers */
+/* Commands with the longest answers */
 static void begin_control(struct hostile *h)
 {
 	static const char command[] = "stats\njournal show nic3\n";
@@ -383,7 +391,7 @@ static void begin_control(struct hostile *h)
 	}
 }
 
-/* Frames for everyone, and for the victim; the largest and the smallest */
+/* The largest and the smallest frames, to all and to the victim */
 static void frames_again(struct hostile *h)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -403,7 +411,7 @@ static void frames_again(struct hostile *h)
 		;
 }
 
-/* Broadcasts as short as they can be, over the wire that is a stream */
+/* The shortest broadcasts, over the stream wire */
 static void begin_small_frames(struct hostile *h)
 {
 	static const uint8_t frame[] = "\0\0\0\16\xff\xff\xff\xff\xff\xff"
@@ -416,7 +424,7 @@ static void begin_small_frames(struct hostile *h)
 	}
 }
 
-/* To a wire whose far end takes all that comes */
+/* Frames for a wire whose far end reads everything */
 static void fast_wire_again(struct hostile *h)
 {
 	uint8_t frame[9000];
@@ -426,7 +434,7 @@ static void fast_wire_again(struct hostile *h)
 		;
 }
 
-/* Fill the wire, of which hardly anything is taken at the other end */
+/* Fill a wire whose far end reads hardly anything */
 static void slow_wire_again(struct hostile *h)
 {
 	uint8_t frame[9000];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What a guest's kernel can command */
+/* Hostile admin commands of a guest's kernel */
 #include <unistd.h>
 
 #include "harness_hostile.h"
@@ -8,7 +8,7 @@
 #define NUM_TAGS 1024
 #define MAX_GROUPS 4096
 
-/* Commands that go with one doorbell: what the admin queue has room for */
+/* Number of commands for one doorbell: all that the admin queue has room for */
 static unsigned int batch(const struct drv *d)
 {
 	return 1u << d->aq_log_size;
@@ -23,7 +23,7 @@ static void wait_all(struct drv *d, unsigned int num,
 			usleep(10);
 }
 
-/* A command as often as the queue takes it. Return: how often it succeeded */
+/* Run a command as often as the queue has room. Return: number of successes */
 static unsigned int repeat(struct drv *d, struct mynic_admin_cmd cmd,
 			   struct mynic_admin_cpl *cpl)
 {
@@ -75,7 +75,7 @@ static void begin_tags(struct hostile *h)
 
 static void tags_again(struct hostile *h)
 {
-	/* Unsuccessful whether signaled or not: the CQ may overrun */
+	/* It fails, and completes even unsignaled, so the CQ may overrun */
 	static const struct mynic_tag_wqe wqe = { .ctrl = IBV_WR_TAG_DEL,
 						  .handle = UINT32_MAX };
 	struct drv_srq *srq = h->state;
@@ -116,7 +116,7 @@ static void begin_groups(struct hostile *h)
 	h->state = ud_qp(h->nic[0]);
 }
 
-/* Fill the queue with ATTACH_MCAST, of as many groups */
+/* Fill the queue with ATTACH_MCAST commands for different groups */
 static void attach_batch(struct drv_qp *qp, unsigned int first)
 {
 	struct mynic_admin_cpl cpl[1 << MYNIC_AQ_MAX_LOG_SIZE];
@@ -146,7 +146,10 @@ static void groups_again(struct hostile *h)
 	h->state = ud_qp(qp->d);
 }
 
-/* CREATE_QP again and again with the same memory, which only the guest pays */
+/*
+ * CREATE_QP again and again with the same rings, so that only the device needs
+ * more memory
+ */
 static void memory_again(struct hostile *h)
 {
 	struct mynic_admin_cpl cpl[1 << MYNIC_AQ_MAX_LOG_SIZE];

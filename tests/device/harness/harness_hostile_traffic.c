@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What a guest can send */
+/* Hostile send requests of a guest */
 #include <unistd.h>
 
 #include "harness_eth.h"
@@ -21,7 +21,7 @@
 #define PAGED_ADDR 0x7f0000000000ull
 #define PAGED_LEN (1u << 20)
 
-/* Of a page list: the pages do not follow one another */
+/* Pages of a list, no two of which are adjacent */
 #define LIST_PAGES 512
 
 static void nothing(struct hostile *h)
@@ -91,7 +91,7 @@ static void begin_touched(struct hostile *h)
 	big(h, IBV_WR_RDMA_WRITE, h->quick ? 1 << 20 : 128 << 20, 1);
 }
 
-/* The device has pages of all maps, which it has to give back */
+/* The device has touched pages of all maps, and has to free them */
 static void touched_again(struct hostile *h)
 {
 	struct load *load = h->state;
@@ -123,7 +123,7 @@ void hostile_begin_small_writes(struct hostile *h)
 	load_fill(load, &wr);
 }
 
-/* A region in pages, in lists of two levels, none of which follow each other */
+/* A region of scattered pages, described by lists of two levels */
 static uint32_t scattered_key(struct drv *d, uint32_t pdn)
 {
 	struct mynic_create_mkey body = {
@@ -233,7 +233,7 @@ static void begin_faults(struct hostile *h)
 	load_fill(load, &wr);
 }
 
-/* Say that the page is there, which it is not */
+/* Claim that the pages are present, although they are not */
 static void resume_all(struct drv *d)
 {
 	struct mynic_eqe eqe;
@@ -286,7 +286,7 @@ static void begin_flush(struct hostile *h)
 	};
 
 	load_fill(load, &flush);
-	/* Every other request is a WRITE, so that there is something to flush */
+	/* Every other request is a WRITE, so that each FLUSH has work */
 	for (unsigned int i = 0; i < load->num; i++) {
 		write.wr_id = i;
 		for (unsigned int slot = 0; slot < load->depth; slot += 2) {
@@ -367,7 +367,7 @@ static struct drv_qp *raw_receiver(struct drv *d)
 	return qp;
 }
 
-/* A frame fails with the last spec of each rule only */
+/* Only the last spec of each rule rejects the frame */
 static void begin_rules(struct hostile *h)
 {
 	struct mynic_flow_spec specs[MYNIC_FLOW_MAX_SPECS] = {};
@@ -413,7 +413,7 @@ static void make_members(struct drv *d, unsigned int num)
 		.log_rq_stride = 5,
 	};
 
-	/* Nobody takes the completions: overruns are an error like others */
+	/* Nobody polls the completions, so the CQ overruns */
 	init.send_cq = drv_create_cq(d, 12);
 	init.recv_cq = init.send_cq;
 	for (unsigned int i = 0; i < num; i++) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Queue pairs that are kept full of one request. */
 #include "harness_load.h"
 
 static unsigned int log2_of(unsigned int value)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Queue pairs that are kept full of the same request, without a look at what
- * comes of it.
+ * Queue pairs that are kept full of one request. Its results are not checked.
  */
 #ifndef MYNIC_HARNESS_LOAD_H
 #define MYNIC_HARNESS_LOAD_H
@@ -17,7 +16,7 @@
  * @qp: the queue pairs
  * @done: requests of each that are completed
  * @cq: all completions
- * @path: as load_connect() had it
+ * @path: argument of load_connect()
  * @peer: NIC that they are connected to
  * @peer_qpn: QPs that they are connected to
  */
@@ -34,21 +33,26 @@ struct load {
 	uint32_t *peer_qpn;
 };
 
-/** load_new() - queue pairs; @init: type, PD and stride; the rest is filled in */
+/** load_new() - create queue pairs; @init has their type, PD and stride */
 struct load *load_new(struct drv *d, struct drv_qp_init init, unsigned int num,
 		      unsigned int depth);
 
-/** load_connect() - connect them to QPs of another NIC, or to none there */
+/*
+ * load_connect() - connect them to QPs of another NIC, or to QPs that do not
+ * exist
+ */
 void load_connect(struct load *load, struct drv *to,
 		  const struct drv_path *path, bool nobody);
 
 /** load_fill() - write a request to all slots; posts none */
 void load_fill(struct load *load, const struct drv_wr *wr);
 
-/** load_poll() - take completions; connect again what has failed */
+/*
+ * load_poll() - poll completions, and reconnect queue pairs that have failed
+ */
 void load_poll(struct load *load);
 
-/** load_again() - the same, and post to all slots that are free */
+/** load_again() - load_poll(), and post to all free slots */
 void load_again(struct load *load);
 
 #endif /* MYNIC_HARNESS_LOAD_H */

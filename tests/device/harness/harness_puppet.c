@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The puppet: packets to a NIC, and the record of its answers. */
 #include "harness_puppet.h"
 
-/* The NIC's answers are read, and reach nobody */
+/* The answers of the NIC are recorded, and reach nobody */
 static enum sim_verdict listen(struct sim *sim, struct sim_nic *from,
 			       struct packet *pkt)
 {

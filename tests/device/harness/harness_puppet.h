@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A peer on strings: packets to a NIC are made by hand, and what it answers is
- * recorded and goes nowhere. For the rules of Documentation/transport-rules.rst.
+ * A peer whose packets are made by the test. The answers of the NIC are
+ * recorded and reach nobody. Tests of the rules in
+ * Documentation/transport-rules.rst use it.
  */
 #ifndef MYNIC_HARNESS_PUPPET_H
 #define MYNIC_HARNESS_PUPPET_H
@@ -10,7 +11,7 @@
 #include "harness_driver.h"
 
 #define PUPPET_MTU 256
-#define PUPPET_PSN 1000 /* the first one that the NIC expects */
+#define PUPPET_PSN 1000 /* first PSN that the NIC expects */
 #define PUPPET_QKEY 0x11111111
 #define PUPPET_MAX_ANSWERS 64
 
@@ -30,12 +31,12 @@ struct answer {
 /*
  * struct puppet - a NIC with a QP that is connected to the puppet
  * @b: the NIC under test, its QP and memory; @b.mr is also @end's remote memory
- * @a: the other NIC, which has the puppet's addresses and does nothing
- * @srqn: XRC: what request packets name
- * @payload: what packets carry
- * @answers: what the NIC has sent
- * @num: how many
- * @next: the first that has not been looked at
+ * @a: another NIC, which lends the puppet its addresses and does nothing
+ * @srqn: XRC: SRQ that request packets name
+ * @payload: payload of packets
+ * @answers: packets that the NIC has sent
+ * @num: number of @answers
+ * @next: first of @answers that the test has not seen
  */
 struct puppet {
 	struct sim *sim;
@@ -48,29 +49,30 @@ struct puppet {
 	unsigned int next;
 };
 
-/** puppet_new() - take the strings of a pair whose b is to be tested */
+/** puppet_new() - make a puppet for a pair whose b is to be tested */
 struct puppet *puppet_new(const struct drv_pair *pair);
 
-/** puppet_rc(), puppet_uc(), puppet_ud() - with a QP in RTS */
+/** puppet_rc(), puppet_uc(), puppet_ud() - make a puppet and a QP in RTS */
 struct puppet *puppet_rc(void);
 struct puppet *puppet_uc(void);
 struct puppet *puppet_ud(void);
 
 /*
- * puppet_packet() - a packet from the peer, with all that it has to have
+ * puppet_packet() - make a valid packet from the peer
  * @psn: relative to PUPPET_PSN
- * @len: bytes of payload, from @p->payload; of a READ, of the response
+ * @len: bytes of payload, taken from @p->payload; for a READ, bytes of the
+ * response
  *
- * RETH and AtomicETH name the beginning of @b.mr; the RETH's length is @len.
+ * RETH and AtomicETH name the start of @b.mr; the length in the RETH is @len.
  */
 struct packet puppet_packet(struct puppet *p, uint8_t opcode, int32_t psn,
 			    uint32_t len);
 
-/** puppet_payload() - another length and place in @p->payload */
+/** puppet_payload() - change length and place of the payload */
 void puppet_payload(struct puppet *p, struct packet *pkt, uint32_t offset,
 		    uint32_t len);
 
-/** puppet_send() - give the NIC a packet, and time to answer */
+/** puppet_send() - deliver a packet to the NIC, and give it time to answer */
 void puppet_send(struct puppet *p, const struct packet *pkt);
 
 /** puppet_say() - puppet_packet() and puppet_send() */
@@ -80,22 +82,28 @@ void puppet_say(struct puppet *p, uint8_t opcode, int32_t psn, uint32_t len);
 void puppet_recv(struct puppet *p, uint64_t wr_id, uint32_t offset,
 		 uint32_t len);
 
-/** puppet_hears() - the next answer; fails if there is none */
+/** puppet_hears() - return the next answer; fails if there is none */
 const struct answer *puppet_hears(struct puppet *p, uint8_t opcode,
 				  int32_t psn);
 
-/** puppet_hears_ack() - the next answer is an ACK or NAK; gives its MSN */
+/*
+ * puppet_hears_ack() - check that the next answer is this ACK or NAK; returns
+ * its MSN
+ */
 uint32_t puppet_hears_ack(struct puppet *p, uint8_t syndrome, int32_t psn);
 
-/** puppet_hears_nothing() - there is no other answer */
+/** puppet_hears_nothing() - check that there are no more answers */
 void puppet_hears_nothing(struct puppet *p);
 
-/** puppet_state(), puppet_stat(), puppet_epsn() - of the NIC's QP, and NIC */
+/*
+ * puppet_state(), puppet_stat(), puppet_epsn() - state of the QP, counter of
+ * the NIC, and PSN that the QP expects
+ */
 enum ibv_qp_state puppet_state(struct puppet *p);
 uint64_t puppet_stat(struct puppet *p, enum mynic_stat stat);
 int32_t puppet_epsn(struct puppet *p);
 
-/** puppet_no_event() - there is no asynchronous event */
+/** puppet_no_event() - check that there is no asynchronous event */
 void puppet_no_event(struct puppet *p);
 
 #endif /* MYNIC_HARNESS_PUPPET_H */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The world of NIC cores: time, memory, interrupts, and the wire. */
 #include <errno.h>
 #include <libdeflate.h>
 #include <stddef.h>
@@ -11,10 +12,10 @@
 #include "core/packet/packet_copy.h"
 #include "core/qp/path.h"
 
-/* More rounds than this at one moment: the NICs never come to rest */
+/* After so many rounds at one moment, the NICs never come to rest */
 #define MAX_ROUNDS 20000000ul
 
-/* A train of the largest packets */
+/* Bytes of a train of the largest packets */
 #define MAX_PAYLOAD (PACKET_QUANTUM * PATH_MAX_MTU)
 
 struct sim_packet {
@@ -69,7 +70,7 @@ static struct sim_packet *copy_packet(const struct packet *pkt)
 	return p;
 }
 
-/* What comes out of a wire that is made of bytes */
+/* Convert a packet to the bytes of its frame and back */
 static struct sim_packet *as_frame(const struct packet *pkt)
 {
 	struct sim_packet *p;
@@ -163,7 +164,7 @@ uint64_t sim_random(struct sim *sim, uint64_t below)
 	return (sim->random * 0x2545f4914f6cdd1dull >> 16) % below;
 }
 
-/* A packet from @n is delivered inside transmit() */
+/* Whether a packet from @n is delivered inside transmit() */
 static bool is_direct(const struct sim_nic *n, const uint8_t dmac[6])
 {
 	return n->sim->direct && !n->sim->filter &&
@@ -227,7 +228,7 @@ static void transmit(void *ctx, const struct packet *pkt)
 		put_on_wire(n, pkt);
 }
 
-/* Whether it reaches one NIC, and as a packet */
+/* Whether the packet reaches one NIC, without conversion to a frame */
 static bool direct(void *ctx, const uint8_t dmac[6])
 {
 	const struct sim_nic *n = ctx;
@@ -327,7 +328,7 @@ uint64_t sim_iova(const struct sim_nic *n, const void *ptr)
 	return n->iova + ((const uint8_t *)ptr - n->mem);
 }
 
-/* Two maps side by side, so that ranges across their border are met */
+/* Two adjacent maps, so that some ranges cross their border */
 void sim_map(struct sim_nic *n)
 {
 	size_t half = SIM_MEM_SIZE / 2;
@@ -393,7 +394,7 @@ struct sim *sim_new_small(unsigned int nics, uint64_t memory)
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			      0);
 		CHECK(n->mem != MAP_FAILED);
-		/* nothing of a queue is at the start of a map */
+		/* so that no queue is at the start of a map */
 		n->used = 4096;
 		n->nic = nic_create(&config);
 		CHECK(n->nic);
@@ -454,7 +455,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* As long as time goes by nobody polls. */
+/* Nobody polls while time passes. */
 static void go_to_sleep(struct sim *sim)
 {
 	bool found = false;
@@ -480,7 +481,7 @@ bool sim_step(struct sim *sim, uint64_t until)
 	}
 	if (next > until)
 		return false;
-	/* a NIC whose event is due already must not stop the clock */
+	/* a NIC whose event is overdue must not stop the clock */
 	sim->now = next > sim->now ? next : sim->now + 1;
 	sim_settle(sim);
 	return true;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A world for NIC cores: virtual time, one memory per NIC, an interrupt log,
- * and a wire that can lose, repeat and reorder packets by rule or by seed. A
- * packet crosses it as it is, or as the bytes of a frame.
+ * A world for NIC cores: virtual time, memory for each NIC, a log of
+ * interrupts, and a wire. The wire can lose, repeat and reorder packets by rule
+ * or by seed. A packet crosses it unchanged, or converted to the bytes of a
+ * frame and back.
  */
 #ifndef MYNIC_HARNESS_SIM_H
 #define MYNIC_HARNESS_SIM_H
@@ -12,7 +13,7 @@
 #include "core/nic.h"
 #include "harness_tap.h"
 
-/* The tests write the headers' little-endian fields as plain integers */
+/* The tests store little-endian fields as plain integers */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "little-endian");
 
 #define SIM_MAX_NICS 4
@@ -26,21 +27,21 @@ struct faults;
 struct sim;
 
 /*
- * struct sim_nic - a NIC and the machine it is plugged into
- * @mem: the machine's memory; NIC and driver share it
+ * struct sim_nic - a NIC and its machine
+ * @mem: memory of the machine
  * @iova: DMA address of @mem
- * @used: bytes of @mem given out so far
- * @irqs: interrupts raised, per vector
- * @sent: packets transmitted, before the wire's faults
- * @trains: of them, trains; each counts once here
- * @held: it is to send nothing
+ * @used: bytes of @mem that have been allocated
+ * @irqs: interrupts by vector
+ * @sent: transmitted packets, before the faults of the wire
+ * @trains: trains among them; each counts once here
+ * @held: the NIC must not send
  * @receiving: inside nic_receive()
- * @units: that it took in all
- * @faults: of the cable between NIC and wire; NULL: none
- * @persisted: bytes that were to be made persistent
- * @persist_err: what comes of that
- * @persist_later: it takes until sim_persisted()
- * @persisting: it is being done
+ * @units: work for received packets, see nic_receive()
+ * @faults: wire faults of its cable, or NULL
+ * @persisted: bytes that it has asked to make persistent
+ * @persist_err: result of that
+ * @persist_later: the result comes with sim_persisted()
+ * @persisting: a result is outstanding
  */
 struct sim_nic {
 	struct sim *sim;
@@ -69,14 +70,13 @@ struct sim_packet;
 /*
  * struct sim - the world
  * @now: virtual time, ns
- * @tick: how much time goes by between two looks of a NIC at the clock
- * @direct: packets are delivered inside transmit(), as a switch in the same
- *	process does, and not from a queue; only where there is no fault. There
- *	may be trains then
- * @frames: every packet crosses the wire as the bytes of its frame
- * @trace: with @frames: a hash of the times and bytes of all that was sent
- * @filter: called for every packet sent; may change it. NULL: SIM_PASS
- * @delay: how long SIM_DELAY holds a packet back, ns
+ * @tick: time that passes between two reads of the clock by a NIC, ns
+ * @direct: packets without faults are delivered inside transmit(), as by a
+ * switch in the same process. Then NICs may send trains
+ * @frames: packets are converted to the bytes of their frames and back
+ * @trace: with @frames: hash of the times and bytes of all sent packets
+ * @filter: called for each sent packet, which it may change. NULL: SIM_PASS
+ * @delay: time for which SIM_DELAY holds a packet, ns
  * @drop: random loss, permille
  * @duplicate: random repetition, permille
  * @reorder: random delay of up to @delay, permille
@@ -99,13 +99,19 @@ struct sim {
 	struct sim_packet *queue;
 };
 
-/** sim_new() - a world with @nics NICs on one wire; gone when the test ends */
+/*
+ * sim_new() - make a world with @nics NICs on one wire, until the end of the
+ * test
+ */
 struct sim *sim_new(unsigned int nics);
 
-/** sim_new_small() - likewise, and their objects may take @memory bytes */
+/*
+ * sim_new_small() - sim_new() with NICs whose objects may take @memory bytes
+ * each
+ */
 struct sim *sim_new_small(unsigned int nics, uint64_t memory);
 
-/** sim_free() - end the world before the test ends, for its memory */
+/** sim_free() - free a world before the end of the test */
 void sim_free(struct sim *sim);
 
 /** sim_random() - a random number below @below */
@@ -113,41 +119,45 @@ uint64_t sim_random(struct sim *sim, uint64_t below);
 
 /*
  * sim_fault() - add a fault to a NIC's cable
- * @rule: as Documentation/faults.rst has it, without the port
- * @seed: of the rule's random numbers
+ * @rule: rule as in Documentation/faults.rst, without the port
+ * @seed: seed of the rule's random numbers
  */
 void sim_fault(struct sim_nic *n, const char *rule, uint64_t seed);
 
 /** sim_inject() - deliver a packet that no NIC has sent */
 void sim_inject(struct sim_nic *to, const struct packet *pkt);
 
-/** sim_settle() - do all work that is due now; time stands still */
+/** sim_settle() - do all work that is due, while time stands still */
 void sim_settle(struct sim *sim);
 
 /*
- * sim_step() - do all work that is due, then go to the next event in time
+ * sim_step() - do all work that is due, then advance the time to the next event
  *
  * Return: false if there is no next event before @until.
  */
 bool sim_step(struct sim *sim, uint64_t until);
 
-/** sim_run() - let @ns pass */
+/** sim_run() - let @ns of time pass */
 void sim_run(struct sim *sim, uint64_t ns);
 
-/** sim_alloc() - zeroed memory of the machine, @align a power of two */
+/*
+ * sim_alloc() - allocate zeroed memory of the machine; @align is a power of two
+ */
 void *sim_alloc(struct sim_nic *n, size_t size, size_t align);
 
 /** sim_iova() - DMA address of memory from sim_alloc() */
 uint64_t sim_iova(const struct sim_nic *n, const void *ptr);
 
-/** sim_map(), sim_unmap() - all of the machine's memory, for the NIC */
+/*
+ * sim_map(), sim_unmap() - map or unmap all memory of the machine for the NIC
+ */
 void sim_map(struct sim_nic *n);
 void sim_unmap(struct sim_nic *n);
 
 uint32_t sim_read32(struct sim_nic *n, unsigned int reg);
 void sim_write32(struct sim_nic *n, unsigned int reg, uint32_t value);
 
-/** sim_doorbell() - an 8 byte store to a UAR page */
+/** sim_doorbell() - store 8 bytes to a UAR page */
 void sim_doorbell(struct sim_nic *n, uint32_t uarn, unsigned int offset,
 		  uint32_t number, uint32_t index);
 
@@ -164,7 +174,9 @@ void sim_doorbell(struct sim_nic *n, uint32_t uarn, unsigned int offset,
 
 #define SIM_WAIT(world, cond) SIM_WAIT_FOR(world, cond, 1000 * SEC)
 
-/** sim_persisted() - what was to be made persistent later has been */
+/*
+ * sim_persisted() - report the outstanding result of making memory persistent
+ */
 void sim_persisted(struct sim_nic *n);
 
 #endif /* MYNIC_HARNESS_SIM_H */

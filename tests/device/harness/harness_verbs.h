@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What the tests need of libibverbs beside the numbers that the device knows */
+/* Numbers of libibverbs that tests need, and that the device does not define */
 #ifndef MYNIC_HARNESS_VERBS_H
 #define MYNIC_HARNESS_VERBS_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The vfio-user client for tests, and the start and end of the device model. */
 #include <errno.h>
 #include <linux/vfio.h>
 #include <netinet/in.h>
@@ -13,7 +14,7 @@
 #include "harness_tap.h"
 #include "harness_vfu.h"
 
-/* Generous: only a server that does not answer at all takes that long */
+/* Generous: only a server that never answers takes so long */
 #define ANSWER_LIMIT 100
 
 #define MAX_MESSAGE 65536
@@ -44,10 +45,10 @@ const char *device_dir(void)
 	return dir;
 }
 
-/* A file that the device model does not know of */
+/* Number of a file that the device model does not know */
 #define UNUSED_FILENO 100
 
-/* Start it with its output in @out[0]; @fd is what it has @out[1] as. */
+/* Start it with its output readable at @out[0]. It has @out[1] as file @fd. */
 static pid_t start(const char *const args[], int out[2], int fd)
 {
 	const char *argv[DEVICE_MAX_ARGS + 3] = { program(),
@@ -300,7 +301,7 @@ static void receive(int fd, void *data, size_t len)
 {
 	ssize_t n;
 
-	/* To receive nothing would be to wait for the next message. */
+	/* Receiving 0 bytes would wait for the next message. */
 	if (!len)
 		return;
 	n = recv(fd, data, len, MSG_WAITALL);
@@ -341,25 +342,47 @@ void vfu_post(int fd, uint16_t command, const void *payload, size_t len)
 	vfu_send(fd, &hdr, payload, len, NULL, 0);
 }
 
-int vfu_call_fds(int fd, uint16_t command, const void *payload, size_t len,
-		 const int *fds, size_t num_fds, void *reply, size_t size)
-{
-	static uint16_t id;
-	struct vfu_header hdr = {
-		.id = ++id,
-		.command = command,
-		.size = sizeof(hdr) + len,
-	};
+static uint16_t next_id;
 
-	vfu_send(fd, &hdr, payload, len, fds, num_fds);
+/* The reply to the command that was sent last */
+static int answer(int fd, uint16_t command, void *reply, size_t size)
+{
+	struct vfu_header hdr;
+
 	vfu_receive(fd, &hdr, reply, size);
-	CHECK_EQ(hdr.id, id);
+	CHECK_EQ(hdr.id, next_id);
 	CHECK_EQ(hdr.command, command);
 	if (!(hdr.flags & VFU_ERROR))
 		return hdr.size - sizeof(hdr);
 	CHECK_EQ(hdr.size, sizeof(hdr));
 	CHECK(hdr.error);
 	return -(int)hdr.error;
+}
+
+int vfu_call_fds(int fd, uint16_t command, const void *payload, size_t len,
+		 const int *fds, size_t num_fds)
+{
+	struct vfu_header hdr = {
+		.id = ++next_id,
+		.command = command,
+		.size = sizeof(hdr) + len,
+	};
+
+	vfu_send(fd, &hdr, payload, len, fds, num_fds);
+	return answer(fd, command, NULL, 0);
+}
+
+int vfu_call(int fd, uint16_t command, const void *payload, size_t len,
+	     void *reply, size_t size)
+{
+	struct vfu_header hdr = {
+		.id = ++next_id,
+		.command = command,
+		.size = sizeof(hdr) + len,
+	};
+
+	vfu_send(fd, &hdr, payload, len, NULL, 0);
+	return answer(fd, command, reply, size);
 }
 
 int vfu_region_read(int fd, uint32_t region, uint64_t offset, void *data,
@@ -419,7 +442,7 @@ int vfu_set_irqs(int fd, uint32_t flags, uint32_t start, uint32_t count,
 	struct vfio_irq_set set = VFU_IRQ_SET(flags, start, count);
 
 	return vfu_call_fds(fd, VFU_DEVICE_SET_IRQS, &set, sizeof(set), fds,
-			    num_fds, NULL, 0);
+			    num_fds);
 }
 
 int vfu_map(int fd, uint64_t iova, uint64_t size, int file, uint64_t offset)
@@ -433,7 +456,7 @@ int vfu_map(int fd, uint64_t iova, uint64_t size, int file, uint64_t offset)
 	};
 
 	return vfu_call_fds(fd, VFU_DMA_MAP, &map, sizeof(map), &file,
-			    file >= 0, NULL, 0);
+			    file >= 0);
 }
 
 int vfu_unmap(int fd, uint64_t iova, uint64_t size)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A vfio-user client for tests of the device model as a whole: it starts the
- * program that MYNIC_DEVICE names and speaks to it as QEMU would, or worse.
- * Whatever goes wrong on the way fails the test.
+ * A vfio-user client for tests of the whole device model. It starts the program
+ * that MYNIC_DEVICE names, and sends it the messages of QEMU, or invalid ones.
+ * Any unexpected error fails the test.
  */
 #ifndef MYNIC_HARNESS_VFU_H
 #define MYNIC_HARNESS_VFU_H
@@ -22,7 +22,7 @@
  * struct device - a running device model
  * @pid: of the process
  * @dir: holds the sockets
- * @path: the socket of each NIC
+ * @path: path of the socket of each NIC
  */
 struct device {
 	pid_t pid;
@@ -33,10 +33,10 @@ struct device {
 /**
  * device_start() - start it with VFU_TEST_NICS NICs and wait until it is ready
  *
- * When the test has passed it is ended by SIGTERM; it fails the test if it
- * does not exit with status 0 then and leave no socket behind.
+ * After the test, SIGTERM ends it. The test fails if its exit status is not 0,
+ * or if it leaves a socket.
  *
- * Return: what lives as long as the test.
+ * Return: the device model, valid until the end of the test.
  */
 struct device *device_start(void);
 
@@ -44,11 +44,11 @@ struct device *device_start(void);
 int device_run(const char *const args[]);
 
 /**
- * device_fail() - start it with arguments that it cannot start with
+ * device_fail() - start it with arguments that make it fail
  * @args: up to DEVICE_MAX_ARGS arguments and NULL
- * @status: exit status that it must end with
+ * @status: expected exit status
  *
- * Return: what it says on standard error.
+ * Return: its output on standard error.
  */
 const char *device_fail(const char *const args[], int status);
 
@@ -63,39 +63,40 @@ const char *device_fail(const char *const args[], int status);
 pid_t device_spawn(const char *const args[]);
 
 /**
- * device_spawn_unheard() - start it with the test's own standard output
+ * device_spawn_unheard() - start it with the standard output of the test
  * @args: up to DEVICE_MAX_ARGS arguments and NULL
  *
- * It is perhaps not yet ready. When the test has passed it is ended as by
- * device_end().
+ * It may not be ready yet. It is ended like that of device_spawn().
  *
  * Return: process.
  */
 pid_t device_spawn_unheard(const char *const args[]);
 
-/** device_end() - end it by SIGTERM; fails if its status is not 0 */
+/** device_end() - end it by SIGTERM; fails if its exit status is not 0 */
 void device_end(pid_t pid);
 
-/** device_free_port() - a port that nobody uses; SOCK_STREAM or SOCK_DGRAM */
+/** device_free_port() - find an unused port for SOCK_STREAM or SOCK_DGRAM */
 unsigned int device_free_port(int type);
 
-/** device_udp_wire() - --wire over UDP between two ports of this machine */
+/*
+ * device_udp_wire() - option for a UDP wire between two ports of this machine
+ */
 #define device_udp_wire(local, remote) \
 	tap_print("udp,local=127.0.0.1:%u,remote=127.0.0.1:%u", local, remote)
 
-/** device_cpu_ticks() - processor time it took so far, in clock ticks */
+/** device_cpu_ticks() - its processor time so far, in clock ticks */
 uint64_t device_cpu_ticks(pid_t pid);
 
-/** device_wait_idle() - wait until it sleeps and takes no time any more */
+/** device_wait_idle() - wait until it sleeps and uses no processor time */
 void device_wait_idle(pid_t pid);
 
 /** device_dir() - a new directory that must be empty when the test ends */
 const char *device_dir(void);
 
-/** vfu_connect() - a new connection. Return: its file descriptor */
+/** vfu_connect() - connect to a NIC. Return: file descriptor */
 int vfu_connect(const struct device *dev, unsigned int nic);
 
-/** vfu_open() - a new connection, with the version negotiated */
+/** vfu_open() - connect to a NIC, and negotiate the version */
 int vfu_open(const struct device *dev, unsigned int nic);
 
 /* The same for any socket */
@@ -112,43 +113,39 @@ void vfu_receive(int fd, struct vfu_header *hdr, void *payload, size_t size);
 /** vfu_wait_end() - wait until the server ends the connection, and close it */
 void vfu_wait_end(int fd);
 
-/** vfu_post() - send a command that is not replied to */
+/** vfu_post() - send a command without a reply */
 void vfu_post(int fd, uint16_t command, const void *payload, size_t len);
 
 /**
- * vfu_call_fds() - send a command and receive its reply
+ * vfu_call() - send a command and receive its reply
  * @fd: connection
  * @command: enum vfu_command or any other value
- * @payload: of the command
+ * @payload: payload of the command
  * @len: bytes of @payload
- * @fds: file descriptors to go with it
- * @num_fds: of @fds
- * @reply: takes the payload of the reply
- * @size: most bytes that fit in @reply; more fail the test
+ * @reply: out: payload of the reply
+ * @size: bytes that fit in @reply; a longer payload fails the test
  *
  * Return: bytes of payload in the reply, or -errno.
  */
+int vfu_call(int fd, uint16_t command, const void *payload, size_t len,
+	     void *reply, size_t size);
+
+/** vfu_call_fds() - likewise with files, for a reply without payload */
 int vfu_call_fds(int fd, uint16_t command, const void *payload, size_t len,
-		 const int *fds, size_t num_fds, void *reply, size_t size);
+		 const int *fds, size_t num_fds);
 
-static inline int vfu_call(int fd, uint16_t command, const void *payload,
-			   size_t len, void *reply, size_t size)
-{
-	return vfu_call_fds(fd, command, payload, len, NULL, 0, reply, size);
-}
-
-/* Regions. Return: 0 or -errno */
+/* Access a region. Return: 0 or -errno */
 int vfu_region_read(int fd, uint32_t region, uint64_t offset, void *data,
 		    uint32_t len);
 int vfu_region_write(int fd, uint32_t region, uint64_t offset, const void *data,
 		     uint32_t len);
 
-/* One little-endian value; any error fails the test */
+/* Access one little-endian value; any error fails the test */
 uint32_t vfu_get(int fd, uint32_t region, uint64_t offset, uint32_t len);
 void vfu_put(int fd, uint32_t region, uint64_t offset, uint32_t value,
 	     uint32_t len);
 
-/* What SET_IRQS for @num_ MSI-X vectors from @first_ begins with */
+/* Header of SET_IRQS for @num_ MSI-X vectors from @first_ on */
 #define VFU_IRQ_SET(flags_, first_, num_)             \
 	((struct vfio_irq_set){                       \
 		.argsz = sizeof(struct vfio_irq_set), \
@@ -162,7 +159,7 @@ void vfu_put(int fd, uint32_t region, uint64_t offset, uint32_t value,
 int vfu_set_irqs(int fd, uint32_t flags, uint32_t start, uint32_t count,
 		 const int *fds, size_t num_fds);
 
-/** vfu_map(), vfu_unmap() - DMA_MAP (@file -1: none), DMA_UNMAP */
+/** vfu_map(), vfu_unmap() - DMA_MAP (@file -1: without a file), DMA_UNMAP */
 int vfu_map(int fd, uint64_t iova, uint64_t size, int file, uint64_t offset);
 int vfu_unmap(int fd, uint64_t iova, uint64_t size);
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The interface of the NIC core, implemented by messages to device processes.
+ */
 #include <fcntl.h>
 #include <linux/pci_regs.h>
 #include <linux/vfio.h>
@@ -10,17 +13,17 @@
 #include "harness_vfu.h"
 #include "remote_nic.h"
 
-/* How long the world looks away while nothing happens, us */
+/* Pause of the world while nothing happens, us */
 #define PAUSE 200
 
-/* Maps of a machine's memory */
+/* Upper bound of the maps of a machine's memory */
 #define MAX_MAPS 4
 
 /**
- * struct map - memory that the process has been given
+ * struct map - memory that the process may access
  * @iova: DMA address of the first byte
  * @len: bytes
- * @file: what it is
+ * @file: the memory
  */
 struct map {
 	uint64_t iova;
@@ -30,11 +33,11 @@ struct map {
 
 /**
  * struct nic - a NIC in another process
- * @config: from nic_create()
+ * @config: argument of nic_create()
  * @fd: connection
- * @maps: what it has of the machine's memory
- * @num_maps: of @maps
- * @written: a register was written since the process was last heard of
+ * @maps: memory of the machine that it may access
+ * @num_maps: number of @maps
+ * @written: a register was written after the last reply of the process
  */
 struct nic {
 	struct nic_config config;
@@ -46,10 +49,10 @@ struct nic {
 
 static const char *paths[SIM_MAX_NICS];
 
-/* Where their memory is; NULL: nowhere */
+/* Directories of their memory; NULL: memory without a file */
 static const char *dirs[SIM_MAX_NICS];
 
-/* A register of some NIC was written since the world last looked away */
+/* A register of some NIC was written since the last pause of the world */
 static bool busy;
 
 void remote_nic(unsigned int index, const char *path)
@@ -120,7 +123,7 @@ void nic_set_bus_master(struct nic *nic, bool on)
 		PCI_COMMAND_MEMORY | (on ? PCI_COMMAND_MASTER : 0), 2);
 }
 
-/* The process knows that itself. */
+/* The process finds that out by itself. */
 void nic_set_link(struct nic *nic, bool up)
 {
 	(void)nic;
@@ -148,7 +151,7 @@ void nic_bar_write(struct nic *nic, int bar, uint64_t offset, const void *data,
 	busy = true;
 }
 
-/* Memory that has no name */
+/* Opens a file without a name for the memory */
 static int open_memory(const struct nic *nic)
 {
 	const char *dir = dirs[nic->config.mac[5] - 1];
@@ -201,10 +204,10 @@ void remote_nic_remap(struct nic *nic)
 }
 
 /*
- * A read is answered when the process looks at its clients, which on a busy
- * machine it does behind each NIC's turn. So a write that came with the first
- * read has been dealt with when there was a look for each NIC, and one more. A
- * command may take longer, where the NIC has had more time than its neighbours.
+ * The process answers a read when it looks at its clients. On a busy machine it
+ * does so after the turn of each NIC. After one look for each NIC and one more,
+ * a write before the first read has had its effect. A command may take longer
+ * if the NIC has had more time than its neighbours.
  */
 static void sync_registers(struct nic *nic)
 {
@@ -236,7 +239,7 @@ bool nic_stop_polling(struct nic *nic)
 	return false;
 }
 
-/* Time goes on as long as somebody waits. */
+/* There is always a next event, so that time passes while a test waits. */
 uint64_t nic_next_event(const struct nic *nic)
 {
 	return nic->config.ops->now(nic->config.ctx) + PAUSE * USEC;

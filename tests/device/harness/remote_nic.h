@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * NICs of device processes behind the interface of the NIC core (core/nic.h),
- * so that harness_sim.h and harness_driver.h, which know that interface, drive
- * them as they drive the core. Their world has real time; only what is between
- * its NICs is not the world's own wire. Programs that are linked with this have
- * no NIC core of their own.
+ * NICs of device processes behind the interface of the NIC core (core/nic.h).
+ * harness_sim.h and harness_driver.h use that interface, so they drive such
+ * NICs like the core. Their world has real time, and its NICs are not joined by
+ * its own wire. Programs that are linked with this do not contain the NIC core.
  */
 #ifndef MYNIC_REMOTE_NIC_H
 #define MYNIC_REMOTE_NIC_H
@@ -13,30 +12,29 @@ struct drv;
 struct nic;
 
 /**
- * remote_nic() - say which NIC the next world has
- * @index: of &sim.nics
- * @path: the socket of the NIC, which has the MAC that sim_new() gives to its
- *	NIC number @index, 02:6d:79:6e:69:(@index + 1), and is there when
- *	sim_new() is called
+ * remote_nic() - choose a NIC of the next world
+ * @index: index in &sim.nics
+ * @path: socket of the NIC, which must exist when sim_new() is called. Its MAC
+ * must be that of sim_new(), 02:6d:79:6e:69:(@index + 1)
  */
 void remote_nic(unsigned int index, const char *path);
 
 /**
- * remote_nic_arg() - the same, with a path that nobody else has
- * @index: of &sim.nics
+ * remote_nic_arg() - remote_nic() with a new path
+ * @index: index in &sim.nics
  *
- * Return: what follows --nic on the command line of the NIC's process.
+ * Return: argument of --nic for the process.
  */
 const char *remote_nic_arg(unsigned int index);
 
 /**
- * remote_nic_file() - let the memory of a machine of the next world be a file
- * @index: of &sim.nics
- * @dir: directory in which it is, without a name
+ * remote_nic_file() - use a file as memory of a machine of the next world
+ * @index: index in &sim.nics
+ * @dir: directory of the file, which has no name
  */
 void remote_nic_file(unsigned int index, const char *dir);
 
-/** remote_nic_fd() - the connection to a NIC's process */
+/** remote_nic_fd() - connection to the process of a NIC */
 int remote_nic_fd(struct nic *nic);
 
 /** remote_nic_remap() - unmap the machine's memory, and map it again */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What the device model has given up when it says that it is ready */
+/*
+ * Confinement: what the device model has given up when it reports that it is
+ * ready
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +58,7 @@ static void check_thread(const char *path)
 	check_field(path, "CapPrm", none);
 	check_field(path, "CapEff", none);
 	check_field(path, "CapAmb", none);
-	/* Only who has CAP_SETPCAP can give these up. */
+	/* Only a process with CAP_SETPCAP can give these up. */
 	if (strtoull(field("/proc/self/status", "CapEff"), NULL, 16) & 1 << 8)
 		check_field(path, "CapBnd", none);
 	check_field(path, "NoNewPrivs", "1");
@@ -78,7 +81,7 @@ TEST(every_thread)
 		threads++;
 	}
 	closedir(tasks);
-	/* The helpers of the NICs, too */
+	/* The helper threads of the NICs, too */
 	CHECK_EQ(threads, 1 + VFU_TEST_NICS);
 }
 
@@ -192,7 +195,7 @@ static void fail_assertion(void)
 
 static void free_twice(void)
 {
-	/* So that the compiler does not see it */
+	/* volatile hides the double free from the compiler */
 	void *volatile ptr = malloc(100000);
 
 	free(malloc(100000));
@@ -208,7 +211,7 @@ static void free_nonsense(void)
 	free(ptr);
 }
 
-/* Its own mistakes look like what they are, and libc says what it has found. */
+/* abort() still ends the process as such, after the message of libc. */
 TEST(abort_is_abort)
 {
 	static const struct {

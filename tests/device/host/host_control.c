@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The control socket and its client, and what they control: faults, captures
- * and cables, while RDMA goes on between two NICs of the process.
+ * The control socket, mynic-ctl, and their commands for faults, captures and
+ * cables, with RDMA between two NICs of the process.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -33,14 +33,14 @@
 #define MAX_CLIENTS 16
 #define MAX_LINE 4096
 
-/* Above what an answer that nobody reads may take, in pages */
+/* More than an unread answer may take, in pages */
 #define MAX_GROWTH 2048
 
 static const char *dir;
 static char control_path[64];
 static pid_t device;
 
-/* Two NICs, a control socket, and what @more says */
+/* Start a device with two NICs, a control socket, and the arguments @more */
 static void start(const char *const more[])
 {
 	const char *args[DEVICE_MAX_ARGS + 1] = {
@@ -79,7 +79,7 @@ static bool is_end(const char *line)
 	return !strcmp(line, "ok\n") || !strncmp(line, "error: ", 7);
 }
 
-/* An answer, with its last line */
+/* Receive an answer up to its last line */
 static const char *receive_answer(int fd)
 {
 	char *answer = tap_alloc(ANSWER_SIZE);
@@ -172,7 +172,7 @@ TEST(answers)
 	CHECK(!strstr(ask(fd, "stats nic1"), "nic2"));
 }
 
-/* Each rule as its own answer says it: the seed that was chosen is there. */
+/* Answers show each rule with the seed that was chosen for it. */
 TEST(seeds_are_chosen_and_shown)
 {
 	char first[256], second[256];
@@ -262,7 +262,7 @@ TEST(number_of_rules_is_bounded)
 	CHECK(strstr(ask(fd, "fault add nic2,kind=drop"), "\nok\n"));
 }
 
-/* A line that is too long is one error, whatever is in it. */
+/* A line that is too long is one error, whatever its contents. */
 TEST(long_lines)
 {
 	static char line[5 * MAX_LINE];
@@ -280,7 +280,7 @@ TEST(long_lines)
 	line[sizeof(line) - 1] = '\0';
 	check_answer(fd, line, "error: the line is too long\n");
 	order(fd, "fault list");
-	/* Bytes that are no text */
+	/* Bytes that are not text */
 	for (unsigned int i = 0; i < 256; i++)
 		line[i] = i == '\n' ? '\r' : i;
 	line[256] = '\n';
@@ -289,7 +289,7 @@ TEST(long_lines)
 	order(fd, "fault list");
 }
 
-/* Commands need not wait for answers, nor come in one piece. */
+/* Commands may come before earlier answers, and in pieces. */
 TEST(commands_in_any_pieces)
 {
 	const char *text = "fault list\nlog off\nfault clear\n";
@@ -306,7 +306,7 @@ TEST(commands_in_any_pieces)
 		CHECK(!strcmp(receive_answer(fd), "ok\n"));
 }
 
-/* Who says that there is no more still gets the answers. */
+/* A client that has shut down its sending side still gets the answers. */
 TEST(half_closed)
 {
 	char byte;
@@ -322,7 +322,7 @@ TEST(half_closed)
 	CHECK_EQ(recv(fd, &byte, 1, 0), 0);
 }
 
-/* Whether the connection was accepted; if not it may be closed already. */
+/* Whether the connection was accepted. If not, it may be closed already. */
 static bool is_served(int fd)
 {
 	send(fd, "fault list\n", 11, MSG_NOSIGNAL);
@@ -349,7 +349,7 @@ TEST(many_clients)
 	for (int i = 0; i < MAX_CLIENTS; i++)
 		order(fds[i], "fault list");
 	close(fds[5]);
-	/* It may come before the device has seen that. */
+	/* The device may not have seen the end of the others yet. */
 	do
 		fd = open_control();
 	while (!is_served(fd));
@@ -370,7 +370,10 @@ static long memory_of_device(void)
 	return pages;
 }
 
-/* It is not read from, either, so that it stops itself. */
+/*
+ * The device does not read from a client that never reads, so that client
+ * blocks itself.
+ */
 TEST(client_that_never_reads)
 {
 	long before;
@@ -385,7 +388,7 @@ TEST(client_that_never_reads)
 		;
 	CHECK_EQ(errno, EAGAIN);
 	order(other, "fault list");
-	/* What was taken in meanwhile is all that is. */
+	/* After that, nothing more is accepted. */
 	while (send(fd, "stats\nhelp\n", 11, MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
 		;
 	order(other, "fault list");
@@ -418,14 +421,16 @@ TEST(clients_that_go_away)
 			shutdown(fd, SHUT_RD);
 			break;
 		}
-		/* The device may not have seen all of the last ones go. */
+		/*
+		 * The device may not have seen the end of all earlier clients.
+		 */
 		send(fd, text, strlen(text), MSG_NOSIGNAL);
 		close(fd);
 		order(other, "fault list");
 	}
 }
 
-/* mynic-ctl. Return: its exit status; @out gets what it says */
+/* Run mynic-ctl. Return: its exit status; @out: its output */
 static int run_ctl(const char *const args[], char *out, size_t size)
 {
 	const char *program = getenv("MYNIC_CTL");
@@ -491,7 +496,7 @@ TEST(client_program)
 	CHECK_EQ(CTL(out, "--help"), 0);
 	CHECK(strstr(out, "Usage: mynic-ctl"));
 	CHECK_EQ(CTL(out, "--version"), 0);
-	/* Nobody there */
+	/* No device is there */
 	CHECK_EQ(CTL(out, "/nonexistent/socket", "ports"), 1);
 	CHECK(strstr(out, "No such file"));
 }
@@ -513,7 +518,7 @@ TEST(client_program_without_answer)
 	if (!pid) {
 		int fd = accept(listener, NULL, NULL);
 
-		/* Half an answer, and no end of it */
+		/* A part of an answer without its end */
 		while (recv(fd, &byte, 1, 0) == 1 && byte != '\n')
 			;
 		send(fd, "nic1 nic\nnic", 12, MSG_NOSIGNAL);
@@ -597,7 +602,7 @@ static void transfer(struct drv_pair *p, enum ibv_wr_opcode opcode,
 	CHECK_MEM(p->a.mr->ptr, p->b.mr->ptr, len);
 }
 
-/* Every operation, with the data checked */
+/* All operations, with a check of the data */
 static void transfer_all(struct drv_pair *p, unsigned int rounds)
 {
 	for (unsigned int i = 0; i < rounds; i++) {
@@ -656,7 +661,7 @@ TEST(data_survives_faults)
 	transfer_all(&p, 2);
 }
 
-/* One packet, chosen by its opcode, and nothing else */
+/* A fault of exactly one packet, selected by its opcode */
 TEST(exact_fault)
 {
 	struct drv_pair p;
@@ -744,7 +749,7 @@ static void read_header(int fd)
 	CHECK_EQ(header.link_type, 1);
 }
 
-/* The next packet, in memory that the next call takes again */
+/* The next packet, valid until the next call */
 static struct packet read_packet(int fd)
 {
 	static uint8_t data[FRAME_MAX_LEN];
@@ -775,8 +780,8 @@ static struct packet read_sound_packet(int fd)
 }
 
 /*
- * A SEND in packets from PSN @psn on: what is on the cable is what was sent.
- * There may be others before it.
+ * Check that the capture has the packets of a SEND from PSN @psn on. Others may
+ * precede them.
  */
 static void check_send(int fd, const uint8_t *data, uint32_t len, uint32_t *psn)
 {
@@ -811,7 +816,7 @@ TEST(capture_to_file)
 	order(fd, command);
 	file = open(path, O_RDONLY);
 	CHECK(file >= 0);
-	/* It is there before anything passes. */
+	/* The header is there before any packet. */
 	read_header(file);
 	psn = drv_query_qp(p.a.qp).sq_psn & 0xffffff;
 	drv_send_recv(&p.a, &p.b, 20000);
@@ -821,7 +826,7 @@ TEST(capture_to_file)
 	check_send(file, p.a.mr->ptr, 20000, &psn);
 	check_send(file, p.a.mr->ptr, 20000, &psn);
 	CHECK(packets >= 40);
-	/* Nothing comes after the end. */
+	/* Nothing is recorded after the end. */
 	drv_send_recv(&p.a, &p.b, 20000);
 	while (lseek(file, 0, SEEK_CUR) < (fstat(file, &st), st.st_size)) {
 		struct packet pkt = read_sound_packet(file);
@@ -829,7 +834,7 @@ TEST(capture_to_file)
 		CHECK(pkt.roce.opcode == BTH_RC_ACK ||
 		      psn_diff(pkt.roce.psn, psn) < 0);
 	}
-	/* Again: the file is begun again. */
+	/* The second capture overwrites the file. */
 	order(fd, command);
 	CHECK_EQ(fstat(file, &st), 0);
 	CHECK_EQ(st.st_size, sizeof(struct pcap_header));
@@ -839,7 +844,10 @@ TEST(capture_to_file)
 	unlink(path);
 }
 
-/* Both sides of a fault: the cable of nic1 has what nic2's has not. */
+/*
+ * Captures on both sides of a fault: that of nic1 has packets that nic2's
+ * lacks.
+ */
 TEST(capture_sees_what_passes)
 {
 	char command[128];
@@ -866,7 +874,7 @@ TEST(capture_sees_what_passes)
 	while (bad + sound < total) {
 		struct packet pkt = read_packet(file);
 
-		/* One that became another's protocol is bad, too. */
+		/* A packet whose protocol has changed is corrupted, too. */
 		if (pkt.kind != PACKET_ROCE || pkt.defect != PACKET_SOUND)
 			bad++;
 		else if (!memcmp(pkt.dmac, "\2myni\2", 6))
@@ -876,7 +884,7 @@ TEST(capture_sees_what_passes)
 	unlink(path);
 }
 
-/* A reader sees packets while nothing else happens: nothing stays behind. */
+/* A reader sees packets at once, even if no others follow. */
 TEST(capture_is_live)
 {
 	char command[128];
@@ -895,16 +903,16 @@ TEST(capture_is_live)
 	for (int i = 0; i < 3; i++) {
 		uint64_t dropped = stat_of(fd, "nic1", "capture_dropped");
 
-		/* Nobody reads: nothing is kept. */
+		/* Without a reader, nothing is kept. */
 		do
 			drv_send_recv(&p.a, &p.b, 20000);
 		while (stat_of(fd, "nic1", "capture_dropped") < dropped + 20);
 		file = open(path, O_RDONLY | O_NONBLOCK);
 		CHECK_EQ(fcntl(file, F_SETFL, 0), 0);
-		/* It is found sooner or later. */
+		/* The device finds the reader after a while. */
 		while (poll(&(struct pollfd){ file, POLLIN, 0 }, 1, 0) != 1)
 			drv_send_recv(&p.a, &p.b, 1);
-		/* Begun anew for each reader */
+		/* Each reader gets a header */
 		read_header(file);
 		psn = drv_query_qp(p.a.qp).sq_psn & 0xffffff;
 		drv_send_recv(&p.a, &p.b, 20000);
@@ -915,7 +923,7 @@ TEST(capture_is_live)
 	unlink(path);
 }
 
-/* A reader that stops reading loses packets, and nobody else does. */
+/* Only a reader that stops reading loses packets. */
 TEST(capture_without_room)
 {
 	char command[128];
@@ -937,7 +945,7 @@ TEST(capture_without_room)
 		dropped = stat_of(fd, "nic1", "capture_dropped");
 	}
 	CHECK(stat_of(fd, "nic1", "capture_packets") > 3000);
-	/* Whole records, and those that fit */
+	/* All records are whole */
 	CHECK_EQ(fcntl(file, F_SETFL, 0), 0);
 	read_header(file);
 	for (int i = 0; i < 3000; i++)
@@ -948,7 +956,7 @@ TEST(capture_without_room)
 	unlink(path);
 }
 
-/* As when the disk is full: the capture ends, and nothing else */
+/* As on a full disk: only the capture ends */
 TEST(capture_that_cannot_be_written)
 {
 	struct rlimit limit = { 500000, 500000 };
@@ -968,7 +976,7 @@ TEST(capture_that_cannot_be_written)
 	order(fd, command);
 	while (!stat_of(fd, "nic1", "capture_dropped"))
 		transfer(&p, IBV_WR_RDMA_WRITE, 100000);
-	/* What is there are whole packets, and all that have been recorded. */
+	/* The file has all recorded packets, and no partial one. */
 	file = open(path, O_RDONLY);
 	CHECK_EQ(fstat(file, &st), 0);
 	CHECK(st.st_size <= 500000 && st.st_size > 400000);
@@ -982,7 +990,7 @@ TEST(capture_that_cannot_be_written)
 	unlink(path);
 }
 
-/* Neither through a link, nor over anything but a capture */
+/* A capture neither follows links nor overwrites other files */
 TEST(captures_spare_other_files)
 {
 	static const char text[] = "important";
@@ -1015,7 +1023,7 @@ TEST(captures_spare_other_files)
 	CHECK_EQ(pread(data, found, sizeof(found), 0), sizeof(found));
 	CHECK_MEM(found, text, sizeof(text));
 	CHECK_EQ(access(empty, F_OK), -1);
-	/* New, empty, and one that is there already */
+	/* A new file, an empty one, and an old capture */
 	order(fd, tap_print("capture nic1 %s", empty));
 	order(fd, "capture nic1 off");
 	CHECK_EQ(stat(empty, &st), 0);
@@ -1044,7 +1052,7 @@ TEST(capture_in_an_open_file)
 	read_header(file);
 }
 
-/* The program that people use understands it. */
+/* tcpdump reads a capture. */
 TEST(tcpdump_reads_captures)
 {
 	char command[160], line[256];
@@ -1075,7 +1083,7 @@ TEST(tcpdump_reads_captures)
 	unlink(path);
 }
 
-/* Reads on until @what is there */
+/* Reads until @what has appeared */
 static void read_until(int fd, char *text, size_t size, const char *what)
 {
 	size_t len = strlen(text);
@@ -1089,7 +1097,7 @@ static void read_until(int fd, char *text, size_t size, const char *what)
 	}
 }
 
-/* A test whose device writes its messages to the result */
+/* Start a device. Return: file from which its messages can be read */
 static int start_with_messages(void)
 {
 	int fds[2];
@@ -1129,7 +1137,7 @@ static unsigned int num_matches(const char *text, const char *what)
 	return num;
 }
 
-/* Lines of the journal of @nic, without ok */
+/* Number of lines of the journal of @nic, without "ok" */
 static unsigned int num_lines(int fd, const char *nic)
 {
 	char command[64];
@@ -1154,7 +1162,7 @@ TEST(journal_on_and_off)
 		 p.a.qp->number);
 	CHECK(strstr(ask(fd, "journal show nic1"), want));
 	check_answer(fd, "journal show nic2", "error: nic2 keeps no journal\n");
-	/* It begins anew */
+	/* The journal starts again */
 	order(fd, "journal on nic1");
 	CHECK_EQ(num_lines(fd, "nic1"), 0);
 	drv_send_recv(&p.a, &p.b, 20000);
@@ -1164,7 +1172,7 @@ TEST(journal_on_and_off)
 	check_answer(fd, "journal show nic1", "error: nic1 keeps no journal\n");
 }
 
-/* It is long enough to be made piece by piece; other commands wait behind it */
+/* The answer is so long that it is made in pieces; other commands wait */
 TEST(whole_journal)
 {
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_DESTROY_CQ };
@@ -1199,7 +1207,9 @@ static void fail_nic(struct drv *d)
 	sim_write32(d->n, MYNIC_REG_AQ_DOORBELL, 0x12345678);
 }
 
-/* Reads all that the device has said; a fault's line, always there, ends it */
+/*
+ * Reads all messages of the device up to the line of a fault, which comes last
+ */
 static void read_messages(int messages, int fd, struct drv_end *end, char *text,
 			  size_t size)
 {
@@ -1212,8 +1222,8 @@ static void read_messages(int messages, int fd, struct drv_end *end, char *text,
 }
 
 /*
- * What the NIC did last is on stderr, for those who come too late to ask, and
- * whatever the client has made the device say before
+ * The last entries of the journal of a failed NIC are on stderr, even after
+ * many other messages about the client
  */
 TEST(journal_of_a_nic_that_fails)
 {
@@ -1235,7 +1245,7 @@ TEST(journal_of_a_nic_that_fails)
 	CHECK(strstr(text, " RTS to RESET by MODIFY_QP\n"));
 }
 
-/* Not each of its failures is told, but those that are, are told as a whole */
+/* Entries are not logged for each failure, but if they are, then completely */
 TEST(journal_of_a_nic_that_fails_often)
 {
 	static const char entry[] = "\nmynic-device: nic1: ";
@@ -1254,7 +1264,7 @@ TEST(journal_of_a_nic_that_fails_often)
 	for (unsigned int i = 0; i < 3; i++) {
 		struct sim_nic *n = p.a.d->n;
 
-		/* More entries than are told */
+		/* More entries than are logged */
 		for (unsigned int j = 0; j < 20; j++)
 			drv_alloc_pd(p.a.d);
 		fail_nic(p.a.d);
@@ -1272,7 +1282,7 @@ TEST(journal_of_a_nic_that_fails_often)
 	CHECK_EQ(entries, 8 * failures);
 }
 
-/* Nobody reads what it says: it goes on all the same. */
+/* The device still works if nobody reads its messages. */
 TEST(log_waits_for_nobody)
 {
 	struct drv_pair p;
@@ -1291,7 +1301,7 @@ TEST(log_waits_for_nobody)
 
 #define FRAME_LEN 60
 
-/* With QEMU's framing: the length, big-endian, and the frame */
+/* Send a frame with QEMU's framing: its length (big-endian) precedes it */
 static void send_frame(int fd, uint8_t last)
 {
 	uint8_t data[4 + FRAME_LEN] = { 0, 0, 0, FRAME_LEN };
@@ -1312,7 +1322,7 @@ static void expect_frame(int fd, uint8_t last)
 	CHECK_EQ(data[sizeof(data) - 1], last);
 }
 
-/* Between two wires: lost on one's way in, on the other's way out, or both */
+/* Between two wires, frames are lost on the way in, on the way out, or both */
 TEST(faults_of_wires)
 {
 	char wires[2][160], paths[2][64], command[128];
@@ -1356,7 +1366,7 @@ TEST(faults_of_wires)
 	for (int i = 0; i < 4; i++)
 		CHECK_EQ(read_packet(file).kind, PACKET_ETH);
 	unlink(capture);
-	/* A pulled wire takes the link from nobody as long as another is up. */
+	/* NICs keep their link while another wire is up. */
 	order(fd, "link wire2 down");
 	CHECK(strstr(ask(fd, "ports"), "wire2 wire pulled"));
 	CHECK(strstr(ask(fd, "ports"), "nic1 nic up"));

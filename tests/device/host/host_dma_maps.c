@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Guest memory in this process: how it goes, and who waits for that */
+/*
+ * Guest memory in this process: its unmapping, its loss, and who waits for them
+ */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -13,7 +15,7 @@
 #define MB (1u << 20)
 #define IOVA 0x100000u
 
-/* No client's memory is taken back faster than this, nor replaced */
+/* Upper bound of the bytes that are unmapped or replaced at a time */
 #define MOST (8 * MB)
 
 static struct events events;
@@ -41,7 +43,7 @@ int nic_dma_unmap(struct nic *nic, uint64_t iova, uint64_t len)
 	return 0;
 }
 
-/* In the place of libc's */
+/* Replaces the function of libc */
 int madvise(void *ptr, size_t len, int advice)
 {
 	if (advice == MADV_DONTNEED && len > MOST)
@@ -66,7 +68,7 @@ static void setup(void)
 	dma_maps_init(&maps);
 }
 
-/* Return: where the file is mapped */
+/* Return: address at which the file is mapped */
 static uint8_t *map(int file, size_t len)
 {
 	CHECK_EQ(dma_maps_add(&maps, IOVA, len, file, 0,
@@ -128,7 +130,7 @@ static void nothing(struct helper_job *job)
 	(void)job;
 }
 
-/* What the helper is at, or has to do before, may be about that memory */
+/* Earlier jobs of the helper may still use that memory */
 TEST(small_memory_waits_for_the_helper)
 {
 	struct helper_job job = { .work = wait_at_gate, .done = nothing };
@@ -147,7 +149,7 @@ TEST(small_memory_waits_for_the_helper)
 	CHECK_EQ(maps.unmapping, 0);
 }
 
-/* A client that takes the end away costs no more than what is touched of it */
+/* If a client removes the end of its file, only accessed blocks are replaced */
 TEST(lost_memory_is_replaced_in_blocks)
 {
 	size_t len = 64 * MB;
@@ -163,7 +165,7 @@ TEST(lost_memory_is_replaced_in_blocks)
 	*(volatile uint8_t *)(ptr + len - 1) = 2;
 	CHECK(maps.spoilt);
 	CHECK_EQ(ptr[len - 1], 2);
-	/* All before the block is the file's, and can be had again */
+	/* All before the block is still the file */
 	CHECK_EQ(ftruncate(file, len), 0);
 	ptr[len - 1 - MOST] = 3;
 	CHECK_EQ(pread(file, &byte, 1, len - 1 - MOST), 1);

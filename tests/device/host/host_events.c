@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* How long the device waits for files, and what that costs */
+/* Waits of the event loop, and their cost */
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -40,7 +40,7 @@ static void end(void)
 	events_release(&events);
 }
 
-/* A wait until @until that @file ends at once */
+/* Wait until @until, which @file ends at once */
 static void wait_interrupted(uint64_t until)
 {
 	unsigned int before = calls;
@@ -51,7 +51,7 @@ static void wait_interrupted(uint64_t until)
 	CHECK_EQ(eventfd_read(file, &(eventfd_t){ 0 }), 0);
 }
 
-/* When the timer is due, in ns from now; 0: not set */
+/* Time until the timer is due, ns; 0: it is not set */
 static uint64_t timer_left(void)
 {
 	struct itimerspec when;

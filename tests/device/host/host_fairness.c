@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A hostile guest or client of every kind, and a victim in the same process that
- * loses nothing. How long the victim has to wait is measured by the benchmark
- * "fairness", with the same hostile guests.
+ * A victim in one process with a hostile guest or client of each kind, which
+ * must lose nothing. The benchmark "fairness" measures how long it has to wait,
+ * with the same hostile guests.
  */
 #include <linux/vfio.h>
 #include <signal.h>
@@ -36,14 +36,17 @@ static void check_device(const struct hostile *h)
 		FAIL("the device has ended, wait status 0x%x", status);
 }
 
-/* Nothing that the victim was sent is lost, repeated or wrong */
+/* Check that no message to the victim is lost, repeated or wrong */
 static void check_victim(struct drv_pair *p)
 {
 	drv_send_recv(&p->a, &p->b, MESSAGE_LEN);
 	drv_send_recv(&p->b, &p->a, MESSAGE_LEN);
 }
 
-/* What could only be somebody else's doing. Repetitions depend on time */
+/*
+ * Check counters that only others could have changed. Repetitions depend on
+ * time
+ */
 static void check_counters(struct drv *d)
 {
 	static const enum mynic_stat none[] = {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The PCI function as a vfio-user client has it: config, interrupts, DMA */
+/*
+ * The PCI function as a vfio-user client sees it: configuration space,
+ * interrupts, DMA
+ */
 #include <errno.h>
 #include <linux/pci_regs.h>
 #include <linux/vfio.h>
@@ -17,7 +20,7 @@
 #define PAGE 4096
 #define PBA 0x800
 
-/* DMA_MAPS_TOTAL of host/dma_maps.h is for all NICs */
+/* Share of a NIC in DMA_MAPS_TOTAL of host/dma_maps.h */
 #define MAX_MAPS (61440 / VFU_TEST_NICS)
 
 #define SET_FDS (VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER)
@@ -54,7 +57,7 @@ static void enable_msix(int fd)
 	config_put(fd, flags, config(fd, flags, 2) | PCI_MSIX_FLAGS_ENABLE, 2);
 }
 
-/* How often an eventfd was signalled since it was last asked */
+/* Number of signals of an eventfd since the last call */
 static uint64_t count(int event)
 {
 	uint64_t n = 0;
@@ -148,7 +151,7 @@ TEST(only_what_is_writable_is_written)
 	CHECK_EQ(config(fd, PCI_CLASS_REVISION, 4), 0x02000001);
 	CHECK_EQ(config(fd, PCI_INTERRUPT_LINE, 1), 0xff);
 	CHECK_EQ(vfu_region_read(fd, CONFIG, 0, after, PAGE), 0);
-	/* What could be read as one was not lost. */
+	/* Bytes that could be read together were not lost. */
 	for (size_t i = 0; i < PAGE; i++)
 		CHECK_EQ(before[i] & ~after[i], 0);
 	CHECK_EQ(after[0x100], 0);
@@ -184,7 +187,7 @@ static void check_reset(void (*reset)(int fd))
 	enable_msix(fd);
 	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 1, &event, 1), 0);
 	CHECK_EQ(vfu_map(fd, 0, PAGE, -1, 0), 0);
-	/* One that waits for its eventfd is forgotten. */
+	/* An interrupt that waits for its eventfd is lost. */
 	CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 3, 1, NULL, 0), 0);
 	CHECK_EQ(vfu_get(fd, MYNIC_BAR_MSIX, PBA, 4), 1 << 3);
 	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_AQ_LOG_SIZE, 5, 4);
@@ -195,7 +198,7 @@ static void check_reset(void (*reset)(int fd))
 	CHECK_EQ(vfu_region_read(fd, CONFIG, 0, after, PAGE), 0);
 	CHECK_MEM(after, before, PAGE);
 	CHECK_EQ(vfu_get(fd, MYNIC_BAR_MSIX, PBA, 4), 0);
-	/* Eventfds and maps are the client's. */
+	/* Eventfds and maps belong to the client, and stay. */
 	CHECK_EQ(vfu_map(fd, 0, PAGE, -1, 0), -EEXIST);
 	CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 0, 1, NULL, 0), 0);
 	CHECK_EQ(count(event), 0);
@@ -240,14 +243,14 @@ TEST(interrupts)
 	for (int i = 0; i < MYNIC_MAX_VECTORS; i++)
 		CHECK_EQ(count(events[i]), i >= 30);
 
-	/* Taken away without a file descriptor */
+	/* Removed without a file descriptor */
 	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 31, 1, NULL, 0), 0);
 	CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 30, 2, NULL, 0), 0);
 	CHECK_EQ(count(events[30]), 1);
 	CHECK_EQ(count(events[31]), 0);
 }
 
-/* QEMU takes all eventfds away and gives them back to enable one more. */
+/* To enable one more eventfd, QEMU removes all and sets them again. */
 TEST(interrupt_while_it_has_no_eventfd)
 {
 	int fd = vfu_open(device_start(), 0);
@@ -323,7 +326,9 @@ TEST(interrupts_bad)
 				 -EINVAL);
 }
 
-/* A full counter keeps nobody waiting, and is signalled already. */
+/*
+ * Nobody waits for an eventfd with a full counter, which is signalled already.
+ */
 TEST(interrupt_with_a_full_counter)
 {
 	const uint64_t most = UINT64_MAX - 1;
@@ -422,12 +427,11 @@ TEST(dma_maps_bad)
 				 -EINVAL);
 	}
 	map.flags = VFIO_DMA_MAP_FLAG_READ;
-	CHECK_EQ(vfu_call_fds(fd, VFU_DMA_MAP, &map, sizeof(map), files, 2,
-			      NULL, 0),
+	CHECK_EQ(vfu_call_fds(fd, VFU_DMA_MAP, &map, sizeof(map), files, 2),
 		 -EINVAL);
 	CHECK_EQ(vfu_unmap(fd, 0, 0), -EINVAL);
 	CHECK_EQ(vfu_unmap(fd, PAGE, UINT64_MAX), -EINVAL);
-	/* None of all this left anything behind. */
+	/* None of these calls has left a map. */
 	CHECK_EQ(vfu_map(fd, 0, 4 * PAGE, file, 0), 0);
 }
 
@@ -446,7 +450,7 @@ TEST(dma_maps_are_limited)
 	CHECK_EQ(vfu_map(fd, PAGE, PAGE, -1, 0), 0);
 }
 
-/* The whole way: a command in guest memory, its completion and interrupt */
+/* A command in guest memory, with its completion and interrupt */
 
 #define RING_CMD 0x100000
 #define RING_CPL 0x101000

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Clients that would have the device model wait, or die, for all others */
+/* Clients that try to make the device model wait or die */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/pci_regs.h>
@@ -34,7 +34,7 @@
 #define RING_CMD 0x100000
 #define RING_CPL 0x101000
 
-/* A test that had to wait for this would have failed long before. */
+/* A test that waited so long would have failed before. */
 #define LINGER_SECONDS 10000
 
 static void check_alive(int fd)
@@ -51,7 +51,7 @@ static int memory(size_t size)
 	return file;
 }
 
-/* A NIC with its admin queue in @file */
+/* Connect to a NIC, and set up its admin queue in @file */
 static int open_nic(const struct device *dev, unsigned int nic, int file)
 {
 	int fd = vfu_open(dev, nic);
@@ -69,7 +69,10 @@ static int open_nic(const struct device *dev, unsigned int nic, int file)
 	return fd;
 }
 
-/* What is shared is made shorter: that client is lost, and nobody else. */
+/*
+ * A client that shortens its shared memory loses its session, and nobody else
+ * does.
+ */
 TEST(memory_that_is_taken_away)
 {
 	struct device *dev = device_start();
@@ -121,8 +124,8 @@ static int lingering_socket(void)
 }
 
 /*
- * Send @command with a socket that nobody else has when the device looks at it,
- * without an answer
+ * Send @command without an answer, and with a socket of which the device will
+ * have the only descriptor
  */
 static void post_socket(const struct device *dev, int fd, uint16_t command,
 			const void *payload, size_t len)
@@ -164,7 +167,10 @@ TEST(files_that_take_long_to_close)
 	post_socket(dev, fd, VFU_REGION_READ, NULL, 0);
 	check_alive(fd);
 	check_alive(other);
-	/* With a message that never ends; and behind that, not even received */
+	/*
+	 * In a message that never ends, and behind it, where the device does
+	 * not receive it
+	 */
 	kill(dev->pid, SIGSTOP);
 	for (int i = 0; i < 2; i++) {
 		lingering = lingering_socket();
@@ -177,7 +183,10 @@ TEST(files_that_take_long_to_close)
 		check_alive(other);
 }
 
-/* More than it takes, in one message: the kernel must not close them for it. */
+/*
+ * More files than allowed in one message. The kernel must not close them in the
+ * context of the device.
+ */
 TEST(more_files_than_are_taken)
 {
 	struct vfu_header hdr = {
@@ -215,7 +224,7 @@ TEST(only_eventfds_are_interrupts)
 	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 1, &sockets[0], 1), -EINVAL);
 	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 1, &(int){ memory(8) }, 1),
 		 -EINVAL);
-	/* Its own: nobody would see it leave. */
+	/* Its own socket: nobody would notice its end. */
 	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 1, &fd, 1), -EINVAL);
 	both[0] = good;
 	both[1] = pipes[1];
@@ -226,7 +235,7 @@ TEST(only_eventfds_are_interrupts)
 	check_alive(vfu_open(dev, 0));
 }
 
-/* A file of this program is on a disk, or on what a test cannot tell from it. */
+/* A file on a disk, as that of this program usually is */
 static int file_on_disk(void)
 {
 	char *path = tap_alloc(4096);
@@ -250,8 +259,7 @@ static int map_read_only(int fd, int file)
 		.size = PAGE,
 	};
 
-	return vfu_call_fds(fd, VFU_DMA_MAP, &map, sizeof(map), &file, 1, NULL,
-			    0);
+	return vfu_call_fds(fd, VFU_DMA_MAP, &map, sizeof(map), &file, 1);
 }
 
 TEST(only_memory_is_mapped)
@@ -284,7 +292,7 @@ TEST(files_on_a_disk_where_they_are_allowed)
 	CHECK_EQ(map_read_only(vfu_open_path(paths[1]), file), 0);
 }
 
-/* Who connects and says nothing keeps the NIC from others, but not for ever. */
+/* A silent client keeps a NIC from others only for a limited time. */
 TEST(silent_client)
 {
 	struct device *dev = device_start();
@@ -293,14 +301,14 @@ TEST(silent_client)
 
 	check_alive(next);
 	vfu_wait_end(silent);
-	/* Who has said what it is may be silent afterwards. */
+	/* A client may be silent after VERSION. */
 	silent = vfu_connect(dev, 1);
 	CHECK_EQ(send(silent, "\0", 1, MSG_NOSIGNAL), 1);
 	vfu_wait_end(silent);
 	check_alive(next);
 }
 
-/* All that one client may map leaves the other its own share. */
+/* One client that maps as much as it may leaves the other its share. */
 TEST(maps_are_shared_out)
 {
 	struct device *dev = device_start();
@@ -310,7 +318,7 @@ TEST(maps_are_shared_out)
 	uint64_t n = 0;
 	int err;
 
-	/* Neighbours would become one map of the kernel's. */
+	/* The kernel would join adjacent maps. */
 	while (!(err = vfu_map(greedy, n * PAGE, PAGE, file, 0)))
 		n++;
 	CHECK_EQ(err, -ENOSPC);
@@ -318,7 +326,7 @@ TEST(maps_are_shared_out)
 	CHECK(n <= 32768);
 	for (uint64_t i = 0; i < 4096; i++)
 		CHECK_EQ(vfu_map(other, i * PAGE, PAGE, file, 0), 0);
-	/* The next one has the same. */
+	/* The next client has the same share. */
 	close(greedy);
 	greedy = vfu_open(dev, 0);
 	for (uint64_t i = 0; i < n; i++)
@@ -337,7 +345,7 @@ static uint64_t count(int event)
 	return n;
 }
 
-/* Put FLOOD requests for an interrupt in one go into the device's way */
+/* Send FLOOD requests for an interrupt while the device is stopped */
 static void send_flood(int fd)
 {
 	struct flood {
@@ -357,9 +365,10 @@ static void send_flood(int fd)
 }
 
 /*
- * One client's messages that came together are not all done before another's
- * turn: that one has its answer while some are still to be done. When this
- * process gets to look they may be done all the same, so it looks again.
+ * Messages of one client that arrive together are not all handled before
+ * another client's turn. That client gets its answer while some messages are
+ * left. By the time this process checks, they may be handled, so it tries
+ * again.
  */
 TEST(flood_of_messages)
 {
@@ -401,8 +410,8 @@ TEST(flood_of_messages)
 }
 
 /*
- * An interrupt whose eventfd is full, and which the client has made wait for
- * room again after the device has seen it. Others do not wait.
+ * The client fills the counter of an eventfd, and makes it blocking again after
+ * the device has checked it. Others do not wait for it.
  */
 TEST(interrupt_without_room)
 {
@@ -416,7 +425,7 @@ TEST(interrupt_without_room)
 	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 1, &event, 1), 0);
 	CHECK_EQ(fcntl(event, F_SETFL, 0), 0);
 	CHECK_EQ(write(event, &full, sizeof(full)), sizeof(full));
-	/* What fits no more is not waited for, and is not lost before that */
+	/* The device does not wait for room. Signals that fit are not lost */
 	CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 0, 1, NULL, 0), 0);
 	CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 0, 1, NULL, 0), 0);
 	check_alive(other);
@@ -446,7 +455,7 @@ static int send_file(int fd)
 	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? errno : 0;
 }
 
-/* Nobody but the client of a NIC has files to pass. */
+/* Only clients of NICs can pass files. */
 TEST(files_for_wires_and_control)
 {
 	const char *dir = device_dir();

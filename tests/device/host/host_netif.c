@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Wires over network interfaces, in a network namespace of the test's own. The
- * test is the neighbour: it has a packet socket on the interface.
+ * Wires on network interfaces, in a private network namespace. The test is the
+ * neighbour, with a packet socket on the other interface.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,22 +24,22 @@
 
 #define SPAWN(...) device_spawn((const char *const[]){ __VA_ARGS__, NULL })
 
-/* Generous: only a process that does not answer at all takes that long */
+/* Generous: only a process that never answers takes so long */
 #define ANSWER_LIMIT 100
 
-/* Of experiments: no other protocol sends it. */
+/* For experiments: no protocol uses it. */
 #define ETHERTYPE 0x88b5
 
 #define MAX_LEN 9300
 
-/* Number of frames that are sent until one passes, and of no others */
+/* Number in all frames that are sent until one passes, and in no others */
 #define HELLO 0xee
 
-/* Where the checksum of UDP over IPv4 is */
+/* Start of the data that the checksum of UDP over IPv4 covers */
 #define CSUM_START 34
 #define CSUM_OFFSET 6
 
-/* A namespace without anything but what the test makes */
+/* Enter a namespace that has only the interfaces of the test */
 static void enter_namespace(void)
 {
 	if (unshare(CLONE_NEWNET))
@@ -61,8 +61,8 @@ static void run(const char *format, ...)
 }
 
 /*
- * A pair of interfaces that are joined, one of which is for the wire. A wire
- * sees frames as they are, so nothing may be left to hardware.
+ * Make a pair of joined interfaces, one of which is for the wire. Offloads are
+ * off, because a wire needs complete frames.
  */
 static void make_veth(void)
 {
@@ -84,7 +84,7 @@ static void make_tap(void)
 	run("ip tuntap add mine mode tap && ip link set mine mtu 9216 up");
 }
 
-/* A packet socket on an interface, for frames of the test only */
+/* Open a packet socket on an interface, for frames of the test only */
 static int neighbour(const char *ifname)
 {
 	struct timeval limit = { .tv_sec = ANSWER_LIMIT };
@@ -117,7 +117,7 @@ static void make_frame(uint8_t *frame, size_t len, uint8_t number)
 		frame[i] = number ^ i * 7 ^ len;
 }
 
-/* The wire that always works: a stream */
+/* A stream wire, which always works */
 struct stream {
 	int fd;
 };
@@ -138,7 +138,7 @@ static void stream_send(struct stream *stream, const void *frame, size_t len)
 	CHECK_EQ(send(stream->fd, frame, len, MSG_NOSIGNAL), len);
 }
 
-/* What the host's own stack says on its interfaces is passed over. */
+/* Frames from the host's own stack are ignored. */
 static bool is_ours(const uint8_t *frame, size_t len)
 {
 	return len > 14 && frame[6] == 2 && !frame[7];
@@ -179,7 +179,7 @@ static size_t packet_receive(int fd, uint8_t *frame)
 	return len;
 }
 
-/* Send until something comes through to the neighbour. */
+/* Send until a frame reaches the neighbour. */
 static void wait_until_up_out(struct stream *stream, int fd,
 			      const uint8_t hello[60])
 {
@@ -200,8 +200,8 @@ static void wait_until_up_out(struct stream *stream, int fd,
 }
 
 /*
- * Send until something comes from the neighbour. The rest of what was sent is
- * passed over later.
+ * Send from the neighbour until a frame arrives. Later frames of this kind are
+ * ignored.
  */
 static void wait_until_up_in(struct stream *stream, int fd,
 			     const uint8_t hello[60])
@@ -224,9 +224,9 @@ static void wait_until_up_in(struct stream *stream, int fd,
 }
 
 /*
- * Both ways, because the kernel tells each interface of a pair by itself, and a
- * little later, that the other one is up. This way first: a wire whose frames
- * get out knows that its interface is up.
+ * Wait for both directions, because each interface of a pair learns separately,
+ * and a little later, that the other one is up. Outgoing frames come first:
+ * they show that the wire knows its interface to be up.
  */
 static void wait_until_up(struct stream *stream, int fd)
 {
@@ -234,7 +234,7 @@ static void wait_until_up(struct stream *stream, int fd)
 	uint8_t hello[60];
 
 	make_frame(hello, sizeof(hello), HELLO);
-	/* Late ones of an earlier time are not taken for it */
+	/* Late frames of an earlier call have other numbers */
 	hello[15] = ++number;
 	wait_until_up_out(stream, fd, hello);
 	wait_until_up_in(stream, fd, hello);
@@ -296,7 +296,7 @@ TEST(packet_passes_frames)
 	check_both_ways(&stream, neighbour("mine"));
 }
 
-/* A tag that the kernel has taken out of the bytes */
+/* A VLAN tag that the kernel has removed from the bytes */
 TEST(packet_keeps_vlan_tags)
 {
 	static const uint8_t tag[4] = { 0x81, 0x00, 0x60, 0x05 };
@@ -317,7 +317,7 @@ TEST(packet_keeps_vlan_tags)
 	CHECK_MEM(got, want, sizeof(want));
 }
 
-/* As a stack that leaves checksums to hardware sends it */
+/* A frame as a stack sends it that leaves checksums to hardware */
 TEST(packet_finishes_checksums)
 {
 	int fd, one = 1;
@@ -347,8 +347,8 @@ TEST(packet_finishes_checksums)
 	CHECK_EQ(send(fd, &message, len, 0), len);
 	CHECK_EQ(stream_receive(&stream, got), sizeof(message.frame));
 	/*
-	 * RFC 1071: what stood in the field went into the sum, which replaced
-	 * it; so without it all words add up to what the field says.
+	 * RFC 1071: the sum included the old contents of the field, and
+	 * replaced them. Without the field, all words add up to its value.
 	 */
 	for (size_t i = CSUM_START; i < sizeof(message.frame); i++)
 		sum += message.frame[i] << (i % 2 ? 0 : 8);
@@ -360,7 +360,7 @@ TEST(packet_finishes_checksums)
 	CHECK_MEM(got, message.frame, sizeof(message.frame));
 }
 
-/* What the host sends there itself has not come in on the cable. */
+/* Frames that the host itself sends do not arrive on the wire. */
 TEST(packet_is_not_the_host)
 {
 	struct stream stream;
@@ -401,7 +401,7 @@ TEST(packet_follows_the_interface)
 	fd = neighbour("mine");
 	check_interface_down_and_up(&stream, "theirs", fd);
 	check_interface_down_and_up(&stream, "mine", fd);
-	/* It is another one that has the name. */
+	/* Another interface gets the name. */
 	run("ip link del theirs");
 	run("ip link add mine type veth peer name theirs");
 	run("ip link set mine mtu 9216 up && ip link set theirs mtu 9216 up");
@@ -467,7 +467,7 @@ TEST(tap_that_is_something_else)
 	CHECK(strstr(text, "cannot attach to TAP interface lo: "));
 }
 
-/* More than an interface takes at once: no frame is in halves. */
+/* More frames than an interface takes at once; all that arrive are whole. */
 TEST(many_frames_at_once)
 {
 	uint8_t frame[MAX_LEN], want[MAX_LEN], last[60];
@@ -486,7 +486,7 @@ TEST(many_frames_at_once)
 	for (;;) {
 		size_t len;
 
-		/* It may be lost, too. */
+		/* The last frame may be lost, too. */
 		stream_send(&stream, last, sizeof(last));
 		len = packet_receive(fd, frame);
 		make_frame(want, len, frame[14]);
@@ -497,8 +497,8 @@ TEST(many_frames_at_once)
 }
 
 /*
- * With only one port for all connections, TCP connects to itself whoever wants
- * to connect there, and then nobody can listen.
+ * With only one port for all connections, a socket that connects to it is
+ * connected to itself, and then nobody can listen there.
  */
 TEST(tcp_does_not_meet_itself)
 {
@@ -517,7 +517,7 @@ TEST(tcp_does_not_meet_itself)
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	CHECK_EQ(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)),
 		 0);
-	/* It may have tried again before it had other ports. */
+	/* The device may try again before other ports are available. */
 	while (bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
 		usleep(1000);
 	CHECK_EQ(listen(fd, 1), 0);

@@ -70,7 +70,7 @@ TEST(wrong_usage)
 		 2);
 }
 
-/* Many NICs need more files than a machine lets a process have by itself. */
+/* Many NICs need more files than the usual soft limit. */
 TEST(file_limit_is_raised_with_privilege)
 {
 	const struct rlimit few = { 1024, 1024 }, more = { 1024, 2048 };
@@ -82,7 +82,7 @@ TEST(file_limit_is_raised_with_privilege)
 	device_start();
 }
 
-/* A limit on files that clients could reach is said at the start. */
+/* A limit on files that clients could reach is an error at the start. */
 TEST(file_limit_too_low)
 {
 	const struct rlimit few = { 1024, 1024 };
@@ -125,7 +125,7 @@ TEST(other_files_are_left_alone)
 	rmdir(dir);
 }
 
-/* How often it was woken up */
+/* Number of times that it was woken up */
 static unsigned long wakeups(pid_t pid)
 {
 	char path[32], line[128];
@@ -155,7 +155,7 @@ TEST(nothing_to_do_wakes_nobody)
 	CHECK_EQ(wakeups(dev->pid), before);
 }
 
-/* The number that its next file gets */
+/* Number that its next file will get */
 static unsigned long next_file(pid_t pid)
 {
 	unsigned long number = 0;
@@ -238,7 +238,7 @@ static void check_permissions(const char *option, const char *value,
 	CHECK_EQ(permissions(control), mode);
 }
 
-/* Whatever the umask says */
+/* Permissions do not depend on the umask */
 TEST(permissions_of_sockets)
 {
 	umask(0);
@@ -251,7 +251,7 @@ TEST(permissions_of_sockets)
 	CHECK_EQ(RUN("--nic", "socket=/tmp/x", "--socket-mode", "0608"), 2);
 }
 
-/* Nobody reads what it says of a client: it goes on all the same. */
+/* The device still works if nobody reads its messages about a client. */
 TEST(messages_wait_for_nobody)
 {
 	const char *dir = device_dir();
@@ -274,7 +274,7 @@ TEST(messages_wait_for_nobody)
 	for (int i = 0; i < 100; i++)
 		vfu_post(fd, VFU_DMA_MAP, "", 1);
 	CHECK_EQ(vfu_get(fd, MYNIC_BAR_REGS, MYNIC_REG_MAGIC, 4), MYNIC_MAGIC);
-	/* Those who share it may still want to wait. */
+	/* Processes that share stderr may need it to block. */
 	CHECK_EQ(fcntl(STDERR_FILENO, F_GETFL) & O_NONBLOCK, 0);
 }
 
@@ -290,7 +290,7 @@ static bool connects(const char *path)
 	return !err;
 }
 
-/* What stdio asks of such an output is not among its system calls */
+/* stdio would use a system call on such an output that is not allowed */
 TEST(output_is_a_device)
 {
 	const char *path = tap_print("%s/nic", device_dir());
@@ -318,7 +318,9 @@ TEST(other_servers_are_left_alone)
 		 MYNIC_MAGIC);
 }
 
-/* The first NIC's socket is gone again if the second cannot be made. */
+/*
+ * The socket of the first NIC is removed if the second one cannot be created.
+ */
 TEST(all_or_nothing)
 {
 	const char *dir = temporary_dir();
@@ -383,13 +385,13 @@ TEST(ends_with_its_parent)
 	}
 	close(out[1]);
 	CHECK_EQ(waitpid(pid, NULL, 0), pid);
-	/* The end of the file: the last that could write is gone. */
+	/* At the end of the file, the last writer is gone. */
 	while (read(out[0], ready, sizeof(ready)) > 0)
 		;
 	CHECK_EQ(rmdir(dir), 0);
 }
 
-/* Idle, it sleeps for good: once asleep it takes no time at all. */
+/* An idle device sleeps for good, and uses no processor time. */
 TEST(idle_takes_no_time)
 {
 	struct device *dev = device_start();

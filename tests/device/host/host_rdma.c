@@ -17,12 +17,12 @@
 #define NUM_QPS 16
 
 /*
- * 2 s: eight of them are enough for a peer that has to be started first, or
- * that does not get a processor.
+ * 2 s. Eight of these are enough for a peer that has to be started first, or
+ * that gets no processor.
  */
 #define PATIENT 19
 
-/* RDMA WRITE or READ of @len bytes, whose source and sink are given */
+/* RDMA WRITE or READ of @len bytes */
 static void transfer(struct drv_end *from, struct drv_end *to,
 		     enum ibv_wr_opcode opcode, uint32_t len)
 {
@@ -147,7 +147,7 @@ TEST(packet)
 	check_wires("packet,ifname=mine", "packet,ifname=theirs");
 }
 
-/* What one sends into its TAP interface, the other sees there. */
+/* Frames from one TAP interface arrive at the other. */
 TEST(tap)
 {
 	enter_namespace();
@@ -158,7 +158,7 @@ TEST(tap)
 	check_wires("tap,ifname=mine", "packet,ifname=mine");
 }
 
-/* Over IPv6, with small packets, and through a process that is a switch */
+/* Over IPv6, with small packets, and through a process without NICs */
 TEST(through_a_switch)
 {
 	static const struct drv_path path = {
@@ -185,7 +185,7 @@ static void kill_qemu(void *arg)
 	CHECK_EQ(waitpid(pid, NULL, 0), pid);
 }
 
-/* QEMU without a machine, as a hub between network back ends of its own */
+/* QEMU without a machine, as a hub between its network back ends */
 static void spawn_qemu(const char *stream, const char *dgram)
 {
 	pid_t *pid = tap_alloc(sizeof(*pid));
@@ -204,7 +204,7 @@ static void spawn_qemu(const char *stream, const char *dgram)
 	tap_at_end(kill_qemu, pid);
 }
 
-/* Those whose framing the wires have */
+/* QEMU's back ends with the same framing as the wires */
 TEST(through_back_ends_of_qemu)
 {
 	static const struct drv_path path = { .mtu = IBV_MTU_4096,
@@ -264,8 +264,8 @@ TEST(unreliable_datagrams)
 }
 
 /*
- * The wire between two NICs goes away while they have much to send. They are
- * told, and when it is back all arrives.
+ * The wire between two NICs goes down while they have much to send. Their links
+ * go down, and when it is back, all arrives.
  */
 TEST(wire_that_comes_back)
 {
@@ -287,7 +287,7 @@ TEST(wire_that_comes_back)
 	p = drv_rc_pair(&path);
 	remote_wait_link(p.a.d);
 	remote_wait_link(p.b.d);
-	/* How it came up is not what this is about. */
+	/* Ignore events from the start. */
 	while (drv_eq_poll(&p.a.d->event, &(struct mynic_eqe){}))
 		drv_eq_release(&p.a.d->event);
 	for (int i = 0; i < 3; i++) {
@@ -314,7 +314,7 @@ TEST(wire_that_comes_back)
 	}
 }
 
-/* More than a socket takes: it waits, and nothing is lost. */
+/* More than a socket takes: the NIC waits, and nothing is lost. */
 TEST(many_qps_lose_nothing)
 {
 	static const struct drv_path path = { .mtu = IBV_MTU_4096,

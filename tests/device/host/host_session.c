@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* vfio-user: messages, sessions, and clients that do not keep to the rules */
+/* vfio-user: messages, sessions, and clients that break the rules */
 #include <errno.h>
 #include <linux/vfio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static struct vfu_header header(uint16_t id, uint16_t command, uint32_t size)
 	};
 }
 
-/* The server is there and knows what it is */
+/* Check that the server answers */
 static void check_alive(int fd)
 {
 	CHECK_EQ(vfu_get(fd, MYNIC_BAR_REGS, MYNIC_REG_MAGIC, 4), MYNIC_MAGIC);
@@ -263,7 +263,7 @@ TEST(message_in_single_bytes)
 	}
 }
 
-/* More replies than a socket takes, to a client that reads none of them yet */
+/* More replies than a socket takes, for a client that does not read */
 TEST(client_that_does_not_read)
 {
 	enum { COMMANDS = 3000 };
@@ -345,7 +345,7 @@ TEST(wrong_type)
 	struct vfu_header reply;
 	int fd = vfu_open(device_start(), 0);
 
-	/* A reply to nothing has no answer. */
+	/* A reply without a request has no answer. */
 	hdr.flags = VFU_TYPE_REPLY;
 	vfu_send(fd, &hdr, NULL, 0, NULL, 0);
 	hdr.flags = 2;
@@ -358,7 +358,7 @@ TEST(wrong_type)
 	check_alive(fd);
 }
 
-/* Behind a size below that of the header nothing can be found any more. */
+/* After a size below that of the header, the next message cannot be found. */
 TEST(size_below_header)
 {
 	struct device *dev = device_start();
@@ -419,11 +419,10 @@ TEST(file_descriptors_where_none_belong)
 
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		fds[i] = event;
-	/* More than there could be, if the server kept them */
+	/* More than would be possible if the server kept them */
 	for (int i = 0; i < 2000; i++)
 		CHECK_EQ(vfu_call_fds(fd, VFU_DEVICE_GET_INFO, &info,
-				      sizeof(info), fds, ARRAY_SIZE(fds), NULL,
-				      0),
+				      sizeof(info), fds, ARRAY_SIZE(fds)),
 			 -EINVAL);
 	check_alive(fd);
 }
@@ -442,7 +441,7 @@ TEST(too_many_file_descriptors)
 	vfu_send(fd, &hdr, NULL, 0, fds, 17);
 	vfu_wait_end(fd);
 
-	/* A piece of a message with each byte */
+	/* A message in pieces of one byte */
 	fd = vfu_open(dev, 0);
 	for (size_t i = 0; i < sizeof(hdr) - 1; i++) {
 		struct iovec iov = { (char *)&hdr + i, 1 };
@@ -468,7 +467,7 @@ TEST(too_many_file_descriptors)
 	check_alive(vfu_open(dev, 0));
 }
 
-/* Sent in one go, each message gets its own file descriptor and no other's. */
+/* Messages that are sent together get their own file descriptors. */
 TEST(file_descriptors_of_pipelined_messages)
 {
 	struct vfio_irq_set set = VFU_IRQ_SET(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Whose share of the process's time is taken by what is done for a client */
+/* Accounting of the time that a client's messages take */
 #include <errno.h>
 #include <linux/vfio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static const char *open_cards(void)
 	return path[0];
 }
 
-/* Let the device go on until it has replied */
+/* Let the device continue until it has replied */
 static void wait_for_reply(int fd)
 {
 	uint8_t reply[512];
@@ -73,7 +73,10 @@ static void send_command(int fd, uint16_t command, const void *payload,
 	vfu_send(fd, &hdr, payload, len, NULL, 0);
 }
 
-/* They are its own doing, and leave the others' turns to the others. */
+/*
+ * Messages of a client count as time of its NIC, and do not take turns of
+ * others.
+ */
 TEST(messages_count)
 {
 	struct vfu_device_info info = { .argsz = sizeof(info) };

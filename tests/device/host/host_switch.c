@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The switch, between NICs and wires that are nothing but a function */
+/* The switch, with functions in place of NICs and wires */
 #include "core/nic.h"
 #include "harness_tap.h"
 #include "host/log.h"
@@ -10,15 +10,15 @@
 /**
  * struct nic - a stand-in for the NIC core
  * @mac: its MAC
- * @permanent: that which it has after a reset
+ * @permanent: its MAC after a reset
  * @port: its port
- * @respond: called for each packet received
- * @busy: inside nic_receive() or transmit()
- * @log: the first byte of each packet received
- * @num: packets received
- * @units: of work that each takes
- * @link: as it was told
- * @overruns: as it was told
+ * @respond: called for each received packet
+ * @busy: it is inside nic_receive() or transmit()
+ * @log: first byte of each received packet
+ * @num: number of received packets
+ * @units: work for each packet
+ * @link: link state that it was told
+ * @overruns: overruns that it was told
  */
 struct nic {
 	uint8_t mac[6];
@@ -177,7 +177,7 @@ TEST(nic_is_no_other_nic)
 	static const uint8_t free_mac[6] = { 2, 9, 9, 9, 9, 9 };
 
 	setup(3);
-	/* the one that nic 2 has, and that which it will have again */
+	/* the present MAC of nic 2, and its permanent one */
 	nics[2].mac[4] = 1;
 	for (unsigned int i = 0; i < 2; i++) {
 		bool off = i;
@@ -215,7 +215,10 @@ static void answer(struct nic *nic, const struct packet *pkt)
 		send_byte(nic, pkt->smac, byte + 1);
 }
 
-/* An answer given inside the receive call must wait for its sender to end. */
+/*
+ * An answer from within the receive call must wait until transmit() of its
+ * receiver has ended.
+ */
 TEST(answer_to_a_sender_is_queued)
 {
 	setup(2);
@@ -235,7 +238,7 @@ TEST(answer_to_a_sender_is_queued)
 	CHECK_MEM(nics[0].log, "\2\3\4", 3);
 }
 
-/* While something is queued for a NIC nothing may overtake it. */
+/* Packets must not overtake those in the queue of a NIC. */
 TEST(queued_packets_are_not_overtaken)
 {
 	setup(2);
@@ -358,8 +361,8 @@ TEST(ports_come_and_go)
 /**
  * struct wire - a stand-in for a wire
  * @port: its port
- * @num: packets sent
- * @full: it is congested when it has sent one
+ * @num: number of sent packets
+ * @full: it is congested after one packet
  */
 struct wire {
 	struct switch_port port;
@@ -390,7 +393,7 @@ static void setup_wires(unsigned int n)
 	}
 }
 
-/* What a packet from a NIC or a wire got to since the last time */
+/* Check which NICs and wires have got a packet since the last call */
 static void check_got(unsigned int nic_mask, unsigned int wire_mask)
 {
 	deliver_all();
@@ -408,7 +411,7 @@ static const uint8_t far[6] = { 2, 0, 0, 0, 1, 0 };
 static const uint8_t other[6] = { 2, 0, 0, 0, 1, 1 };
 static const uint8_t group[6] = { 0x33, 0x33, 0, 0, 0, 1 };
 
-/* A frame comes in from a wire. */
+/* A frame arrives from a wire. */
 static void wire_brings(unsigned int i, const uint8_t *smac,
 			const uint8_t *dmac)
 {
@@ -452,7 +455,7 @@ TEST(what_is_learned_goes_to_one_wire)
 	check_got(0, 4);
 	send_byte(&nics[0], far, 1);
 	check_got(0, 4);
-	/* It has been moved. */
+	/* The station has moved. */
 	wire_brings(1, far, group);
 	check_got(1, 5);
 	send_byte(&nics[0], far, 1);
@@ -482,7 +485,7 @@ TEST(addresses_are_forgotten)
 	sw.now += 1;
 	send_byte(&nics[0], far, 1);
 	check_got(0, 3);
-	/* A wire that goes down takes with it what was behind it. */
+	/* When a wire goes down, the addresses behind it are forgotten. */
 	wire_brings(0, far, group);
 	check_got(1, 2);
 	switch_set_up(&wires[0].port, false);
@@ -490,7 +493,7 @@ TEST(addresses_are_forgotten)
 	check_got(0, 3);
 }
 
-/* A source address that cannot be one of a station; IEEE 802.1D 7.8 */
+/* A multicast address cannot be that of a station; IEEE 802.1D 7.8 */
 TEST(multicast_sources_are_not_learned)
 {
 	setup(1);
@@ -515,14 +518,14 @@ TEST(many_invented_addresses)
 		memcpy(mac + 2, &i, sizeof(i));
 		sw.now++;
 		wire_brings(0, mac, nics[0].mac);
-		/* Who keeps talking is not forgotten for them. */
+		/* Stations that keep sending are not replaced. */
 		if (i % 100 == 0)
 			wire_brings(1, far, nics[0].mac);
 	}
 	nics[0].num = 0;
 	send_byte(&nics[0], far, 1);
 	check_got(0, 2);
-	/* And those that had to go are flooded. */
+	/* Frames to replaced addresses are flooded. */
 	memcpy(mac + 2, (uint8_t[4]){}, 4);
 	send_byte(&nics[0], mac, 1);
 	check_got(0, 3);
@@ -534,7 +537,7 @@ TEST(links_follow_the_other_ports)
 	switch_update_links(&sw);
 	CHECK(nics[0].link);
 
-	/* A wire that is down is all there is beside it. */
+	/* There is only a wire besides, which is down. */
 	setup_wires(1);
 	switch_set_up(&wires[0].port, false);
 	switch_update_links(&sw);
@@ -555,7 +558,7 @@ TEST(links_follow_the_other_ports)
 	CHECK(!nics[0].link);
 	switch_set_cut(&nics[0].port, false);
 
-	/* Another NIC is somebody to talk to, too. */
+	/* Another NIC is a possible peer, too. */
 	connect_nic(&nics[1].port, &nics[1]);
 	switch_set_up(&wires[0].port, false);
 	switch_update_links(&sw);
@@ -604,7 +607,7 @@ static void check_frame(struct nic *nic, const struct packet *pkt)
 	frame_seen = NULL;
 }
 
-/* What came from a wire keeps its bytes in a queue. */
+/* Frames from a wire keep their bytes in a queue. */
 TEST(queued_frames_are_whole)
 {
 	uint8_t data[60];

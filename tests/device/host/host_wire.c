@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Wires over sockets, of a process that is nothing but a switch. The test is
- * the peer of its wires: of the wire under test, and of a stream wire that
- * always works.
+ * Wires over sockets, of a process without NICs. The test is the peer of the
+ * wire under test, and of a stream wire that always works.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,16 +21,16 @@
 
 #define SPAWN(...) device_spawn((const char *const[]){ __VA_ARGS__, NULL })
 
-/* Generous: only a process that does not answer at all takes that long */
+/* Generous: only a process that never answers takes so long */
 #define ANSWER_LIMIT 100
 
-/* Of experiments: nobody knows what it is. */
+/* For experiments: no protocol uses it. */
 #define ETHERTYPE 0x88b5
 
 /**
  * struct end - the test's end of a wire
  * @fd: socket
- * @is_stream: frames have their length in front
+ * @is_stream: the length precedes each frame
  */
 struct end {
 	int fd;
@@ -101,7 +100,7 @@ static struct end bind_dgram(const char *path)
 	return (struct end){ fd, false };
 }
 
-/* Bytes that depend on the length and the number */
+/* Fill a frame with bytes that depend on its length and number */
 static void make_frame(uint8_t *frame, size_t len, uint32_t number)
 {
 	memset(frame, 0xff, 6);
@@ -189,8 +188,8 @@ static void pass(struct end *from, struct end *to, size_t len, uint32_t number)
 }
 
 /*
- * Send until something comes through: a wire is not up at the moment when its
- * peer is there. receive() passes over what is left of that.
+ * Send until a frame arrives, because a wire comes up some time after its peer.
+ * receive() ignores later frames of this kind.
  */
 static void wait_until_up(struct end *from, struct end *to)
 {
@@ -207,7 +206,7 @@ static void wait_until_up(struct end *from, struct end *to)
 		 frame[0] != hello[0]);
 }
 
-/* Frames of all sizes and many at once, both ways */
+/* Frames of all sizes and many at once, in both directions */
 static void check_both_ways(struct end *a, struct end *b)
 {
 	static const size_t sizes[] = { 14, 15, 59, 60, 1514, 4200, 9234 };
@@ -268,7 +267,7 @@ TEST(tcp_listens)
 	check_both_ways(&a, &b);
 }
 
-/* Two processes, which find each other in either order */
+/* Two processes, started in either order */
 static void check_pair(const char *wire_a, const char *wire_b)
 {
 	const char *dir = device_dir();
@@ -343,7 +342,7 @@ TEST(dgram_with_an_unconnected_peer)
 	unlink(path);
 }
 
-/* Whom a wire connects to goes and comes again, and so does the other side. */
+/* The listening peer restarts, and then the connecting one. */
 TEST(stream_peers_come_and_go)
 {
 	const char *dir = device_dir();
@@ -362,7 +361,10 @@ TEST(stream_peers_come_and_go)
 		close(a.fd);
 		close(listener);
 		unlink(path);
-		/* What is sent meanwhile is lost, and that is all. */
+		/*
+		 * Frames that are sent meanwhile are lost, and nothing else
+		 * happens.
+		 */
 		for (int j = 0; j < 100; j++)
 			send_frame(&b, 1000, j);
 	}
@@ -398,7 +400,7 @@ TEST(dgram_peer_comes_and_goes)
 	}
 }
 
-/* It says the first word, to somebody who did not know that it had gone. */
+/* A restarted peer sends first, to a wire that has not noticed its absence. */
 TEST(dgram_peer_that_is_back_is_heard)
 {
 	const char *dir = device_dir();
@@ -447,12 +449,12 @@ TEST(udp_peer_comes_and_goes)
 		wait_until_up(&b, &a);
 		pass(&a, &b, 500, i);
 		close(a.fd);
-		/* It is refused, and so found out. */
+		/* The frame is refused, which reveals the absence. */
 		send_frame(&b, 60, 0);
 	}
 }
 
-/* Who is not the peer is not listened to. */
+/* Datagrams from others than the peer are ignored. */
 TEST(udp_from_a_stranger)
 {
 	const char *dir = device_dir();
@@ -498,7 +500,7 @@ TEST(one_peer_at_a_time)
 	pass(&b, &second, 60, 1);
 }
 
-/* Each is the end of its connection, and of nothing else. */
+/* Each bad length ends its connection, and nothing else. */
 TEST(bad_lengths)
 {
 	static const uint32_t bad[] = { 0,     1,	   13,	      9235,
@@ -525,7 +527,7 @@ TEST(bad_lengths)
 	}
 }
 
-/* What is not there yet is waited for, and keeps nobody else waiting. */
+/* The wire waits for the rest of a frame, and others do not. */
 TEST(frames_in_pieces)
 {
 	const char *dir = device_dir();
@@ -548,7 +550,7 @@ TEST(frames_in_pieces)
 			pass(&b, &c, 60, at);
 	}
 	expect_frame(&b, 3000, 9);
-	/* Half of one, and the end */
+	/* A part of a frame, and the end of the connection */
 	send_bytes(&a, frame, 2000);
 	close(a.fd);
 	a = connect_unix(tap_print("%s/a", dir));
@@ -556,7 +558,7 @@ TEST(frames_in_pieces)
 	expect_frame(&b, 100, 3);
 }
 
-/* What is too short or too long for a frame, or empty, or of no sense */
+/* Datagrams that are too short, too long, or empty */
 TEST(bad_datagrams)
 {
 	const char *dir = device_dir();
@@ -580,7 +582,7 @@ TEST(bad_datagrams)
 	unlink(path);
 }
 
-/* It takes nothing but from the socket that it is connected to. */
+/* The peer only accepts frames from the socket that it is connected to. */
 TEST(dgram_with_a_connected_peer)
 {
 	const char *dir = device_dir();
@@ -605,8 +607,8 @@ TEST(dgram_with_a_connected_peer)
 }
 
 /*
- * A peer that does not read: frames are lost, but those that come are whole
- * and in order, and meanwhile the process does everything else.
+ * A peer that does not read: frames are lost, but those that arrive are whole
+ * and in order. Meanwhile the process does all other work.
  */
 static void check_overload(struct end *a, struct end *b, struct end *c)
 {
@@ -668,7 +670,7 @@ TEST(dgram_peer_that_does_not_read)
 	unlink(path);
 }
 
-/* As much as the queue takes comes through, however fast it is sent. */
+/* A burst that fits in the queue arrives completely. */
 TEST(burst_loses_nothing)
 {
 	const char *dir = device_dir();
@@ -778,7 +780,7 @@ TEST(wrong_usage)
 	device_fail(same_name, 2);
 }
 
-/* Peers that are there, or not, and say nothing: no time is spent. */
+/* Silent and absent peers take no processor time. */
 TEST(idle_takes_no_time)
 {
 	const char *dir = device_dir();

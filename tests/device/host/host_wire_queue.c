@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The queue of a wire, whom it holds, and when: with a time of its own */
+/* The queue of a wire, and its flow control, in virtual time */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,10 @@ static struct net_switch sw;
 static struct events events;
 static struct wire out;
 
-/* What the kind that stands in for a real one can send, and has sent */
+/*
+ * A stand-in for a kind of wire: bytes that it can send, and bytes that it has
+ * sent
+ */
 static size_t room;
 static size_t sent;
 static int broken;
@@ -90,7 +93,7 @@ static void setup(void)
 	tap_at_end(end, NULL);
 }
 
-/* A frame of @len bytes goes to the wire. */
+/* Send a frame of @len bytes to the wire. */
 static void bring(size_t len)
 {
 	uint8_t frame[FRAME_MAX_LEN] = { 0x03 };
@@ -100,7 +103,7 @@ static void bring(size_t len)
 	switch_transmit(&in, &pkt);
 }
 
-/* The socket can be written to again. */
+/* The socket becomes writable. */
 static void writable(size_t bytes)
 {
 	room = bytes;
@@ -133,7 +136,10 @@ TEST(senders_wait_until_there_is_room)
 		CHECK(frame_queue_used(&out.tx) < 1 << 20);
 		bring(4000);
 	}
-	/* Half of it is not enough room, to save changes to and fro. */
+	/*
+	 * Room for a half is not enough to end the wait, to avoid frequent
+	 * changes.
+	 */
 	writable(frame_queue_used(&out.tx) / 2);
 	CHECK(switch_is_held(&in));
 	writable(frame_queue_used(&out.tx));
@@ -142,7 +148,7 @@ TEST(senders_wait_until_there_is_room)
 	CHECK(!switch_is_held(&in));
 }
 
-/* Not for ever: other wires and NICs may have to do with the sender, too. */
+/* Senders do not wait for ever, because they may have other peers. */
 TEST(peer_that_does_not_read_holds_nobody_for_long)
 {
 	uint64_t since;
@@ -161,13 +167,15 @@ TEST(peer_that_does_not_read_holds_nobody_for_long)
 	wire_run(&out);
 	CHECK(!switch_is_held(&in));
 	CHECK_EQ(wire_next_event(&out), WIRE_NEVER);
-	/* From now on what does not fit is lost. */
+	/* From now on, frames that do not fit are lost. */
 	while (!out.port.stats.tx_dropped) {
 		bring(9000);
 		CHECK(!switch_is_held(&in));
 		CHECK(frame_queue_used(&out.tx) <= FRAME_QUEUE_LIMIT);
 	}
-	/* A few frames that are read do not count; all of them do. */
+	/*
+	 * Senders are held again only after the peer has read the whole queue.
+	 */
 	writable(100000);
 	bring(4000);
 	CHECK(!switch_is_held(&in));
@@ -177,7 +185,7 @@ TEST(peer_that_does_not_read_holds_nobody_for_long)
 		bring(4000);
 }
 
-/* However much comes and goes, the queue's memory is enough. */
+/* The memory of the queue suffices for any number of frames in succession. */
 TEST(queue_that_never_gets_empty)
 {
 	setup();
@@ -205,7 +213,9 @@ TEST(full_queue_that_is_read_slowly)
 	CHECK_EQ(out.port.stats.tx_packets + out.port.stats.tx_dropped, 20000);
 }
 
-/* What was queued is lost then, and counted, the one that had begun, too. */
+/*
+ * All queued frames are lost and counted, including one that was sent in part.
+ */
 TEST(break_loses_what_is_queued)
 {
 	setup();
@@ -225,7 +235,7 @@ TEST(break_loses_what_is_queued)
 
 static unsigned int calls;
 
-/* Each system call takes as long as some take for a few frames */
+/* A system call that takes long for a few frames */
 static int send_slowly(struct wire *wire)
 {
 	uint64_t end = clock_ns() + NIC_TURN_NS / 8;
@@ -240,7 +250,10 @@ static int send_slowly(struct wire *wire)
 	return 0;
 }
 
-/* A wire that takes all is not sent all at once: others have to have turns. */
+/*
+ * A wire that accepts everything gets only a part at a time, because others
+ * need turns.
+ */
 TEST(flush_ends_by_the_clock)
 {
 	static const struct wire_kind slow = {
@@ -259,7 +272,7 @@ TEST(flush_ends_by_the_clock)
 		bring(100);
 	wire_flush(&out);
 	CHECK(calls > 0 && calls < 50);
-	/* The rest goes when the file can be written to, as it can */
+	/* The rest is sent when the file is writable, which it is */
 	CHECK(out.want_out);
 	while (frame_queue_used(&out.tx)) {
 		unsigned int before = calls;
@@ -276,7 +289,7 @@ TEST(flush_ends_by_the_clock)
 static struct wire stream;
 static unsigned int passed;
 
-/* Each takes as much time as some do that go to many */
+/* A port whose packets take long, like those to many NICs */
 static void take_long(struct switch_port *port, const struct packet *pkt)
 {
 	uint64_t end = clock_ns() + NIC_TURN_NS / 8;
@@ -288,7 +301,7 @@ static void take_long(struct switch_port *port, const struct packet *pkt)
 		;
 }
 
-/* Broadcasts of 14 bytes, as many as are read at once */
+/* Send broadcasts of 14 bytes, as many as are read at once */
 static void send_small_frames(int fd)
 {
 	struct {
@@ -314,7 +327,7 @@ static void end_stream(void *arg)
 	events_release(&events);
 }
 
-/* Frames that were read have to wait for their wire's turn, in their order. */
+/* Frames wait for the turn of their wire, in their order. */
 TEST(small_frames_take_turns)
 {
 	static struct wire_config stream_config = { .kind = &wire_stream,
@@ -340,7 +353,9 @@ TEST(small_frames_take_turns)
 	while (passed < SMALL_FRAMES) {
 		unsigned int before = passed;
 
-		/* What has been read is not waited for in the kernel */
+		/*
+		 * The event loop must not sleep while frames are in the input
+		 */
 		if (wire_next_event(&stream) == WIRE_NEVER)
 			events_wait(&events, EVENTS_NOT_AT_ALL);
 		else

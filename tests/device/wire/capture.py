@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Captures, and what tshark makes of them"""
+"""Captures, and their dissection by tshark"""
 
 import struct
 import subprocess
@@ -8,7 +8,7 @@ LINKTYPE_ETHERNET = 1
 
 
 def write_pcap(path, frames):
-    """A pcap file of (time, bytes)"""
+    """Write a pcap file of (time, bytes)"""
     with open(path, "wb") as file:
         file.write(struct.pack("<IHHiIII", 0xa1b23c4d, 2, 4, 0, 0, 65535,
                                LINKTYPE_ETHERNET))

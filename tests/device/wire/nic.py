@@ -16,12 +16,12 @@ import time
 
 import roce
 
-# Only what does not work at all takes that long, in seconds
+# Generous time limit, in seconds
 LIMIT = 300
 
 FRAME_MAX = 65536
 
-# The one that the harness gives to its first NIC
+# MAC address of the harness's first NIC
 NIC_MAC = "02:6d:79:6e:69:01"
 PEER_MAC = "02:00:00:00:00:99"
 
@@ -68,7 +68,7 @@ TOP = pathlib.Path(__file__).resolve().parents[3]
 
 
 class Failed(Exception):
-    """What a rule asks for is not so"""
+    """A rule is not kept"""
 
 
 def check(got, want, what):
@@ -78,7 +78,7 @@ def check(got, want, what):
 
 
 def show(value):
-    """A value as a person reads it"""
+    """A value as text for messages"""
     if isinstance(value, bool) or not isinstance(value, (int, bytes)):
         return str(value)
     if isinstance(value, bytes):
@@ -94,7 +94,7 @@ def stat_names():
 
 
 def pattern(length, seed=0):
-    """Bytes in which every displacement shows"""
+    """Bytes that reveal any displacement"""
     return bytes((seed * 31 + i * 7 + (i >> 8)) & 0xff for i in range(length))
 
 
@@ -117,7 +117,7 @@ class Wire:
         self.thread.start()
 
     def read(self):
-        """Take datagrams as fast as they come: the socket holds but a few"""
+        """Read datagrams as fast as they arrive, because the socket holds only a few"""
         while True:
             data = self.socket.recv(FRAME_MAX)
             with self.arrived:
@@ -127,12 +127,12 @@ class Wire:
                 self.arrived.notify()
 
     def send(self, data, sound=True):
-        """Put a frame on the wire; sound: it is as the standards say"""
+        """Send a frame; sound: it is valid"""
         self.log.append((time.time(), sound, data))
         self.socket.sendto(data, self.remote)
 
     def sort(self):
-        """Give the frames that have arrived to whom they are for"""
+        """Sort the frames that have arrived by their destinations"""
         with self.arrived:
             raw, self.raw = self.raw, collections.deque()
         for when, data in raw:
@@ -147,12 +147,12 @@ class Wire:
             self.frames[frame.bth.dqpn].append(frame)
 
     def pop(self, qpn):
-        """The next frame for a QP, if it is there already"""
+        """The next frame for a QP, if there is one"""
         self.sort()
         return self.frames[qpn].popleft() if self.frames[qpn] else None
 
     def next(self, qpn, until=None):
-        """Wait for the next frame for a QP, no longer than that"""
+        """Wait for the next frame for a QP, at most until a time"""
         until = until or time.monotonic() + LIMIT
         while True:
             frame = self.pop(qpn)
@@ -172,7 +172,7 @@ class Wire:
 
 
 class Nic:
-    """A device model with one NIC on one wire, and what is in its machine"""
+    """A device model with one NIC on one wire, and the objects of its machine"""
     # pylint: disable=too-many-instance-attributes
 
     def __init__(self):
@@ -214,7 +214,7 @@ class Nic:
         return values
 
     def command(self, word, **args):
-        """Have the puppet do something; None is left out"""
+        """Run a command of the puppet; arguments that are None are left out"""
         words = [word]
         for name, value in args.items():
             if isinstance(value, bool):
@@ -244,14 +244,14 @@ class Nic:
         """All counters by name"""
         values = self.command("stats")
         stats = {name: values[str(i)] for i, name in enumerate(self.names)}
-        # A probe is one packet, unless it is for a READ or an atomic
+        # A probe is one packet, unless it repeats a READ or an atomic
         stats["retransmit_but_probes"] = stats["retransmit"] - stats["probe"]
         return stats
 
     def barrier(self):
-        """Have the NIC do all that it has to do before now
+        """Wait until the NIC has done all work up to now
 
-        Each round is a packet and its answer, through all that others go through.
+        Each round is a packet and its answer, on the same path as others.
         """
         for _ in range(2):
             self.barrier_qp.request(roce.WRITE_ONLY, ackreq=1)
@@ -266,7 +266,7 @@ class Nic:
             self.events.append((event["type"], event["number"]))
 
     def end_row(self):
-        """Silence what a row has made"""
+        """End the activity of a row's objects"""
         for qp in self.qps:
             self.command("reset", qp=qp.handle)
         self.qps.clear()
@@ -292,7 +292,7 @@ class Nic:
 
 
 class Counts:
-    """Counters that must have changed by so much at the end of a block"""
+    """Counters that must change by given amounts within a block"""
 
     def __init__(self, nic, **deltas):
         self.nic = nic
@@ -304,7 +304,7 @@ class Counts:
         return self
 
     def now(self, name):
-        """By how much a counter has changed so far"""
+        """Change of a counter so far"""
         return self.nic.stats()[name] - self.before[name]
 
     def __exit__(self, kind, *_):
@@ -317,7 +317,7 @@ class Counts:
 
 
 class Mr:
-    """A memory region of the NIC's machine; lost: memory is not there any more"""
+    """A memory region of the NIC's machine; lost: its memory has been unmapped"""
 
     def __init__(self, nic, length=MR_LEN, access=ACCESS_ALL, pd=None, lost=False):
         # pylint: disable=too-many-arguments,too-many-positional-arguments
@@ -337,7 +337,7 @@ class Mr:
         self.nic.command("write", mr=self.handle, at=at, data=data)
 
     def read(self, length, at=0):
-        """What is in the memory"""
+        """Read the memory"""
         return bytes.fromhex(self.nic.command("read", mr=self.handle, at=at,
                                               len=length)["data"])
 
@@ -347,12 +347,12 @@ class Mr:
 
 
 class Qp:
-    """A QP of the NIC, and the one at the far end that this program plays
+    """A QP of the NIC, and its peer, which is this program
 
-    Takes what MODIFY_QP takes. psn is that of the next request to the NIC. own is
-    the NIC's address. Once the far end has answered, requests that the NIC repeats
-    are passed over where they are not asked for: it knows the time of a round trip
-    then, and whenever the next answer takes longer it may probe for a loss.
+    Arguments are those of MODIFY_QP. psn: of the next request to the NIC. own: address
+    of the NIC. After the first answer, repeated requests of the NIC are ignored unless
+    a test expects them. From then on the NIC knows the round-trip time, and may probe
+    for a loss if an answer takes longer.
     """
     # pylint: disable=too-many-instance-attributes,too-many-public-methods
 
@@ -398,7 +398,7 @@ class Qp:
     PATH = ("dgid", "dmac", "hop_limit", "traffic_class", "flow_label", "sgid_index", "sl")
 
     def up(self, state):
-        """From RESET to a state"""
+        """Move from RESET to a state"""
         self.attr.update(pkey_index=0, port_num=1, path_mtu=MTU[self.mtu],
                          dest_qpn=self.peer_qpn)
         first = ("pkey_index", "port_num")
@@ -432,17 +432,17 @@ class Qp:
             self.modify(RTS, *send)
 
     def query(self, name):
-        """An attribute as the NIC has it"""
+        """An attribute as the NIC reports it"""
         return self.nic.command("query", qp=self.handle)[name]
 
     # The far end sends
 
     def send(self, opcode, payload=b"", psn=0, fields=None, sound=True, eth=None,
              ip=None, sport=0xc123, pad=None, edit=None, kind=None, **bth):
-        """Any packet to the QP
+        """Send any packet to the QP
 
-        edit: what is to happen to its bytes; without any it is not sent. kind: of QP
-        that has sent it.
+        edit: function that changes its bytes; no bytes: nothing is sent. kind: type of
+        the QP that sends it.
         """
         # pylint: disable=too-many-arguments,too-many-positional-arguments
         service = SERVICES[kind or self.kind]
@@ -462,7 +462,7 @@ class Qp:
 
     def request(self, opcode, payload=b"", psn=None, ahead=0, fields=None, packets=1,
                 **more):
-        """A request packet in its turn, or so many PSNs ahead of its turn"""
+        """Send a request packet with the next PSN, or some PSNs ahead"""
         # pylint: disable=too-many-arguments,too-many-positional-arguments
         if psn is None:
             psn = self.psn + ahead
@@ -480,13 +480,13 @@ class Qp:
                 "compare": compare, **other}
 
     def ack(self, psn, syndrome=roce.NO_CREDITS, msn=0, **more):
-        """An acknowledge packet to the NIC"""
+        """Send an acknowledge packet to the NIC"""
         self.answered = True
         self.send(roce.ACK, psn=psn, fields={"syndrome": syndrome, "msn": msn}, **more)
 
     def respond(self, opcode, psn, payload=b"", syndrome=roce.NO_CREDITS, msn=0, orig=0,
                 **more):
-        """A response packet to the NIC"""
+        """Send a response packet to the NIC"""
         # pylint: disable=too-many-arguments,too-many-positional-arguments
         self.answered = True
         self.send(opcode, payload, psn, {"syndrome": syndrome, "msn": msn, "orig": orig},
@@ -506,7 +506,7 @@ class Qp:
         return False
 
     def next(self, again=False):
-        """The next packet from the QP, with all that is true of every packet
+        """The next packet from the QP, after the checks for all packets
 
         again: it may be one that is repeated.
         """
@@ -518,7 +518,7 @@ class Qp:
                 return frame
 
     def sane(self, frame):
-        """What is true of every packet that this QP sends"""
+        """Checks for all packets of this QP"""
         version = 6 if frame.ip.version == 6 else 4
         check(frame.icrc_good, True, "the ICRC is good")
         check(frame.eth.src, NIC_MAC, "source MAC")
@@ -551,7 +551,7 @@ class Qp:
             check(len(frame.payload) <= self.mtu, True, "the payload fits the path MTU")
 
     def expect(self, opcode, again=False, **want):
-        """The next packet, which has this opcode and these fields"""
+        """The next packet, which must have this opcode and these fields"""
         if opcode < 0x20:
             opcode |= SERVICES[self.kind]
         frame = self.next(again)
@@ -565,7 +565,7 @@ class Qp:
         return frame
 
     def expect_ack(self, psn, **want):
-        """An ACK for all up to a PSN, whether there were others before or not"""
+        """Wait for an ACK of all up to a PSN, after any others"""
         while True:
             frame = self.expect(roce.ACK)
             check(frame.syndrome & 0xe0, 0, f"type of syndrome of {frame}")
@@ -579,11 +579,11 @@ class Qp:
         return frame
 
     def expect_nak(self, syndrome, psn):
-        """A NAK"""
+        """The next packet, which must be a NAK"""
         return self.expect(roce.ACK, syndrome=syndrome, psn=psn)
 
     def expect_silence(self):
-        """Nothing was sent but what has been looked at"""
+        """Check that the NIC has sent no other packet"""
         self.nic.barrier()
         while (frame := self.nic.wire.pop(self.peer_qpn)):
             if not self.repeated(frame) or not self.answered:
@@ -623,13 +623,13 @@ class Qp:
         return self.completion(wr_id, status, self.recv_cq, **want)
 
     def no_completion(self, cq=None):
-        """Nothing has completed but what has been looked at"""
+        """Check that there is no other completion"""
         self.nic.barrier()
         for each in [self.cq, self.recv_cq] if cq is None else [cq]:
             check(self.nic.command("poll", cq=each), {}, "completion")
 
     def check_state(self, state):
-        """The QP is in a state"""
+        """Check the state of the QP"""
         self.nic.barrier()
         check(self.query("qp_state"), state, "state of the QP")
 
@@ -638,7 +638,7 @@ class Qp:
         self.nic.wait(lambda: (kind, self.qpn) in self.nic.poll_events(), f"event {kind}")
 
     def remote(self):
-        """Where requests of the NIC go, as (address, rkey): nothing is there"""
+        """Remote (address, rkey) for requests of the NIC, where no memory is"""
         return 0x123456789000, 0xabcd1234
 
 

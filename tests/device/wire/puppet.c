@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * puppet SOCKET: be the machine of a NIC, as told on standard input.
+ * puppet SOCKET: plays the machine of a NIC, by commands on standard input.
  *
- * A line is a command: a word, then NAME=VALUE words. Numbers are as in C, bytes
- * are hexadecimal. The answer is one line: "ok" with NAME=VALUE words, or
- * "error" with the status of an admin command. A command that makes an object
- * answers with its handle, by which later ones name it. Whatever a test does not
- * choose is as harness_driver.h has it.
+ * A line is a command: a word, then NAME=VALUE words. Numbers are as in C,
+ * bytes are hexadecimal. The answer is one line: "ok" with NAME=VALUE words, or
+ * "error" with the status of an admin command. A command that creates an object
+ * answers with its handle for later commands. Defaults are those of
+ * harness_driver.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static unsigned int num_handles;
 static char *words[MAX_WORDS];
 static unsigned int num_words;
 
-/* In the place of harness_tap.c: there is no test to fail but this program */
+/* Replaces harness_tap.c: a failure ends this program */
 
 void tap_fail(const char *file, int line, const char *format, ...)
 {
@@ -47,7 +47,7 @@ void *tap_alloc(size_t size)
 	return memory;
 }
 
-/* Everything ends with the process. */
+/* Nothing to do: all is freed at the end of the process. */
 void tap_at_end(void (*fn)(void *arg), void *arg)
 {
 	(void)fn;
@@ -170,7 +170,7 @@ static void do_mr(void)
 	       (unsigned long long)mr->addr, mr->key);
 }
 
-/* A memory window of type 2, bound to a whole region through a QP */
+/* Create a memory window of type 2, bound to a whole region through a QP */
 static void do_mw(void)
 {
 	struct mynic_create_mkey body = { .pdn = number("pd") };
@@ -195,7 +195,7 @@ static void do_mw(void)
 	printf("ok key=%u\n", (wr.rkey & ~0xffu) | (wr.bind.new_rkey & 0xff));
 }
 
-/* A region whose memory has been taken away */
+/* Create a region, and take its memory away */
 static void do_mr_lost(void)
 {
 	static uint64_t used = SIM_MEM_SIZE;
@@ -408,7 +408,7 @@ static void do_reset(void)
 	printf("ok\n");
 }
 
-/* MR:OFFSET:LENGTH, separated by commas. Return: how many */
+/* Parse MR:OFFSET:LENGTH, separated by commas. Return: number of SGEs */
 static unsigned int get_sges(struct mynic_sge *sges, unsigned int max)
 {
 	const char *at = text("sge");
@@ -430,7 +430,7 @@ static unsigned int get_sges(struct mynic_sge *sges, unsigned int max)
 	return num;
 }
 
-/* TSO: its header comes before the SGEs, which are in the entry already */
+/* TSO: insert the header before the SGEs, which are in the entry already */
 static void put_header(struct mynic_send_wqe *wqe, unsigned int num_sge)
 {
 	uint8_t *data = (uint8_t *)wqe + MYNIC_WQE_DATA_EXT;

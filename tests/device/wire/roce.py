@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""RoCEv2 packets (IBTA volume 1 chapter 9, annex A17), made and read with scapy.
+"""RoCEv2 packets (IBTA volume 1 chapter 9, annex A17), built and parsed with scapy.
 
-Nothing here is derived from the device model: what it builds and what it reads
-meet only on the wire.
+Nothing here is derived from the device model, so that errors of one show in the other.
 """
 
 import os
@@ -172,7 +171,7 @@ _HEADER_LEN = {XRCETH: 4, AETH: 4, RETH: 16, AtomicETH: 28, AtomicAckETH: 8, DET
 def icrc(packet):
     """The ICRC's bytes for an IP packet that ends before its ICRC
 
-    Fields that may change on the way count as ones: A17.3.3 for IP and UDP, and
+    Fields that may change on the way count as ones: those of IP and UDP in A17.3.3, and
     BTH's byte with FECN and BECN.
     """
     data = bytearray(packet)
@@ -239,13 +238,13 @@ def build(opcode, eth, ip, bth, fields=None, payload=b"", sport=0xc123, pad=None
 
 
 def seal(frame, vlan=False):
-    """A frame that was tampered with, with an ICRC that is right again"""
+    """Correct the ICRC of a frame that was changed"""
     start = 18 if vlan else 14
     return frame[:-4] + icrc(frame[start:-4])
 
 
 class Frame:
-    """A frame that was received, taken apart
+    """A received frame, parsed
 
     Attributes are the fields of all headers of the transport by name; eth, ip,
     udp and bth are scapy's. Anything malformed raises ValueError.
@@ -266,7 +265,7 @@ class Frame:
             raise ValueError("no IP packet")
         if UDP not in self.eth or self.eth[UDP].dport != UDP_PORT:
             raise ValueError("not RoCEv2")
-        # What Ethernet's minimum adds is not checked
+        # Padding to Ethernet's minimum is not checked
         packet = data[start:start + length]
         self.udp = self.eth[UDP]
         if len(packet) != length or self.udp.len != length - len(self.ip_header()):

@@ -11,8 +11,8 @@ ROWS = []
 def rule(name, variant=None, **args):
     """A row of the table
 
-    name: as in Documentation/transport-rules.rst. variant: which of several rows
-    of the rule. args: of the function, which may be given several rows.
+    name: as in Documentation/transport-rules.rst. variant: one of several rows of the
+    rule. args: arguments of the function, which may be used for several rows.
     """
     def add(function):
         ROWS.append((name, variant, lambda nic: function(nic, **args)))
@@ -21,6 +21,6 @@ def rule(name, variant=None, **args):
 
 
 def documented():
-    """The names of the rules, as documented"""
+    """The names of all documented rules"""
     text = (TOP / "Documentation/transport-rules.rst").read_text()
     return set(re.findall(r"^(?=.{28}(?:A14|A17|A19|none|\d))([a-z]\w+)  ", text, re.MULTILINE))

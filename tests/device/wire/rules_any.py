@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Rules of packets of any kind, and what is in the headers that the NIC writes"""
+"""Rules of packets of any kind, and of headers that the NIC writes"""
 
 import time
 
@@ -12,7 +12,9 @@ from rules import rule
 
 
 def expect_dropped(nic, qp, counter, number=1, **packet):
-    """A good RDMA WRITE but for what is given is not even answered; then one is"""
+    """Check that an RDMA WRITE with the given change is dropped without an answer, and
+    that a valid one works afterwards
+    """
     packet = {"opcode": WRITE_ONLY, "payload": b"abcd", "fields": qp.reth(4), "ackreq": 1,
               "psn": qp.psn, **packet}
     with Counts(nic, **{counter: number, "duplicate": 0, "out_of_sequence": 0}):
@@ -25,7 +27,7 @@ def expect_dropped(nic, qp, counter, number=1, **packet):
 
 
 def flip(byte, mask=1):
-    """Turn bits of a frame over behind the back of its ICRC"""
+    """Invert bits of a frame, without correcting its ICRC"""
     def edit(frame):
         data = bytearray(frame)
         data[byte] ^= mask
@@ -34,19 +36,19 @@ def flip(byte, mask=1):
 
 
 def poke(byte, value):
-    """Put bytes into a frame, and make its ICRC right again"""
+    """Put bytes into a frame, and correct its ICRC"""
     return lambda frame: seal(frame[:byte] + value + frame[byte + len(value):])
 
 
 def ip_checksum(frame):
-    """A frame over IPv4 with the checksum that its IP header must have"""
+    """Correct the checksum of the IPv4 header of a frame"""
     total = sum(int.from_bytes(frame[i:i + 2], "big") for i in range(14, 34, 2) if i != 24)
     while total >> 16:
         total = (total & 0xffff) + (total >> 16)
     return frame[:24] + (~total & 0xffff).to_bytes(2, "big") + frame[26:]
 
 
-# Where the headers are in a frame over IPv4, over IPv6
+# Offsets of headers in frames over IPv4 and IPv6
 IP = 14
 UDP = {4: 34, 6: 54}
 BTH = {4: 42, 6: 62}
@@ -98,12 +100,12 @@ def icrc_address(nic):
 
 
 def cut(length):
-    """Take bytes off the end of a frame, which tells its old length"""
+    """Remove bytes at the end of a frame, but keep its length fields"""
     return lambda frame: frame[:-length]
 
 
 def short(kept, ip):
-    """A frame with so many bytes behind UDP, lengths and ICRC that fit"""
+    """Truncate a frame to some bytes behind UDP, with correct lengths and ICRC"""
     def edit(frame):
         data = bytearray(frame[:BTH[ip] + kept] + b"\0" * 4)
         data[UDP[ip] + 4:UDP[ip] + 6] = (8 + kept + 4).to_bytes(2, "big")
@@ -162,7 +164,7 @@ def ethernet_padding(nic):
 @rule("pad_count", "more than there is", length=0, pad=3)
 def pad_count(nic, length, pad):
     qp = Qp(nic)
-    # PadCnt alone is changed, and so the payload is what the rest is
+    # Only PadCnt is changed, so the payload has another length
     expect_dropped(nic, qp, "rx_drop_header", payload=pattern(length), sound=False,
                    fields=qp.reth(length), pad=0, padcount=pad)
 
@@ -192,7 +194,7 @@ def payload_where_none_is(nic, opcode):
     expect_dropped(nic, qp, "rx_drop_header", opcode=opcode, fields=fields, sound=False)
 
 
-# Where it goes
+# Destination of a packet
 
 @rule("partition", "0x1234", pkey=0x1234)
 @rule("partition", "0", pkey=0)
@@ -306,7 +308,7 @@ def response_establishes_nothing(nic):
     check(nic.poll_events(), [], "events")
 
 
-# What the NIC writes
+# Headers that the NIC writes
 
 def send_one(qp, wr_id, psn):
     """The packet of a SEND"""
@@ -468,7 +470,7 @@ def cnp_received(nic):
     sent = 0
 
     def held_back():
-        """A rate that was cut grows again with time, so it may take several times"""
+        """A reduced rate grows with time, so several attempts may be needed"""
         nonlocal sent
         sent += 200
         for _ in range(200):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""What is not RoCEv2, not for the NIC, or no packet at all; and loopback"""
+"""Rules of frames that are not RoCEv2 packets for the NIC, and of loopback"""
 
 import random
 
@@ -80,7 +80,7 @@ def roce_side(nic):
     with Counts(nic, rx_eth_packets=0, rx_eth_dropped=0):
         qp.request(roce.WRITE_ONLY, b"abcd", fields=qp.reth(4), ackreq=1)
         qp.expect_ack(0x100000)
-        # neither does one that a wire has damaged
+        # a frame that a wire has damaged is not received either
         nic.wire.send(write_request(qp)[:-1] + b"\0", sound=False)
         raw.no_completion()
 
@@ -216,14 +216,14 @@ def loopback_is_not_from_outside(nic):
     one.check_state(RTS)
 
 
-# Anything at all
+# Arbitrary packets
 
 SEED = 20260101
 ROUNDS = 1500
 
 
 def victims(nic):
-    """QPs of all kinds, with work under way"""
+    """QPs of all kinds, with outstanding work"""
     rc, uc, ud = Qp(nic), Qp(nic, kind="uc"), Qp(nic, kind="ud")
     for qp in (rc, uc, ud):
         for i in range(16):
@@ -236,7 +236,7 @@ def victims(nic):
 
 
 def hostile(nic, chance, sealed):
-    """Packets of which some bytes are random, to QPs that are replaced when they fail"""
+    """Send packets with some random bytes to QPs, and replace QPs that fail"""
     qps = victims(nic)
     sent = 0
     while sent < ROUNDS:
@@ -260,7 +260,7 @@ def hostile(nic, chance, sealed):
             frame = bytes(frame)
             if sealed and len(frame) > 80:
                 frame = roce.seal(frame)
-            # The barrier's QP has to work
+            # The barrier needs its QP
             if frame[46:50][1:] != nic.barrier_qp.qpn.to_bytes(3, "big"):
                 nic.wire.send(frame, sound=False)
             sent += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Rows for the rules of ATOMIC WRITE and FLUSH"""
+"""Rules of ATOMIC WRITE and FLUSH"""
 
 import struct
 
@@ -21,7 +21,7 @@ _PLACEMENTS = (("global", GLOBAL), ("persistent", PERSISTENT), ("both", BOTH))
 
 
 def feth(placement=GLOBAL, selectivity=RANGE, length=100, **other):
-    """Fields of FETH and RETH, when there is a QP"""
+    """Fields of FETH and RETH, as a function of the QP"""
     return lambda qp: {**qp.reth(length, **other), "placement": placement,
                        "selectivity": selectivity}
 
@@ -58,7 +58,7 @@ bad_request("atomic_write_rights", "of the QP", (ATOMIC_WRITE, 8, reth(8)),
 
 
 def refused(qp, opcode, payload, fields):
-    """A request that the key does not allow"""
+    """Check that a request is refused because of its key"""
     with Counts(qp.nic, tx_nak_access=1):
         qp.request(opcode, payload, fields=fields, ackreq=1)
         qp.expect_nak(NAK_ACCESS, 0x100000)
@@ -146,7 +146,7 @@ def duplicate(nic, opcode):
         for psn in (1, 2, 1):
             qp.request(opcode, payload, fields=feth(length=8)(qp), psn=0x100000 + psn)
             qp.expect(READ_ONLY, psn=0x100000 + psn, msn=1 + psn, payload=b"")
-        # The oldest is not known any more
+        # The NIC has forgotten the oldest
         qp.request(opcode, payload, fields=feth(length=8)(qp), psn=0x100000)
         qp.expect_silence()
     check(get_u64(qp), 99, "memory")
@@ -241,7 +241,7 @@ def xrc_responder(nic):
     qp.expect(READ_ONLY, psn=0x100001, payload=b"")
     qp.request(FETCH_ADD, fields=place.fields(swap=1))
     qp.expect(ATOMIC_ACK, psn=0x100002, orig=5)
-    # A duplicate whose SRQ does not matter any more
+    # The SRQ of a duplicate does not matter
     qp.request(ATOMIC_WRITE, bytes(8), fields=place.fields(8, srqn=other.number), psn=0x100000)
     qp.expect(READ_ONLY, psn=0x100000)
     qp.request(FLUSH, fields=place.fields(8, placement=GLOBAL, srqn=other.number))

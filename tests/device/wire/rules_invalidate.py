@@ -15,7 +15,7 @@ KEY = 0x1234567
 
 
 def with_window(nic, kind="rc"):
-    """A QP, and the region and key of a window that was bound through it"""
+    """A QP, and the region and key of a window that is bound through it"""
     qp = Qp(nic, kind=kind)
     region = Mr(nic, access=ACCESS_ALL | MW_BIND)
     key = nic.command("mw", pd=nic.pd, mr=region.handle, qp=qp.handle, cq=qp.cq)["key"]
@@ -28,9 +28,9 @@ def write(qp, region, key):
 
 
 def check_received(qp, key, length):
-    """A receive request has completed with a key that was invalidated"""
+    """Check that a receive request has completed with an invalidated key"""
     wc = qp.received(7, op=WC_RECV, len=length, flags=WITH_INV)
-    # the puppet tells it as it tells immediate data
+    # the puppet prints it like immediate data
     check(int.from_bytes(wc["imm"].to_bytes(4, "big"), "little"), key, "invalidated key")
 
 
@@ -105,7 +105,7 @@ def duplicate(nic):
     qp.request(SEND_ONLY_INV, pattern(4), fields={"key": key}, ackreq=1)
     qp.expect_ack(0x100000)
     check_received(qp, key, 4)
-    # It is invalid already: executed, this would be an error
+    # The key is invalid already, so executing this would be an error
     with Counts(nic, duplicate=1):
         qp.request(SEND_ONLY_INV, pattern(4), fields={"key": key}, ackreq=1, psn=0x100000)
         qp.expect_ack(0x100000)

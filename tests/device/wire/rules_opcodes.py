@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Each type of packet in both directions, as tshark dissects it"""
+"""Packets of each type in both directions, as dissected by tshark"""
 
 import collections
 import re
@@ -16,7 +16,7 @@ from rules_requester import FIRST_PSN, IMM, MESSAGES
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw
 
-# What tshark calls them
+# Names in tshark
 _MESSAGE_NAMES = {
     0x00: "SEND First", 0x01: "SEND Middle", 0x02: "SEND Last",
     0x03: "SEND Last with Immediate", 0x04: "SEND Only", 0x05: "SEND Only with Immediate",
@@ -50,8 +50,8 @@ _FIELDS = {
     "infiniband.bth.psn": lambda frame: frame.psn,
     "infiniband.deth.q_key": lambda frame: frame.qkey,
     "infiniband.deth.srcqp": lambda frame: frame.sqpn,
-    # of the atomic header, too
-    # tshark 4.4 looks for the selectivity one bit below where rxe has it
+    # of the atomic header, too tshark 4.4 reads the selectivity one bit below its place
+    # in rxe
     "infiniband.feth.plt": lambda frame: frame.placement,
     "infiniband.reth.va": lambda frame: frame.va,
     "infiniband.reth.r_key": lambda frame: frame.rkey,
@@ -67,15 +67,15 @@ _FIELDS = {
     "vlan.id": lambda frame: frame.vlan.vlan if frame.vlan else None,
 }
 
-# RPC over RDMA is a guess at what is in a SEND. RoCEv2 may go without the UDP
-# checksum over IPv6, too (A17.4.5.2).
+# tshark would guess that SENDs carry RPC over RDMA. RoCEv2 may lack the UDP checksum
+# over IPv6, too (A17.4.5.2).
 _OPTIONS = ("ip.check_checksum:TRUE", "udp.check_checksum:TRUE",
             "udp.ignore_ipv6_zero_checksum:TRUE")
 _GUESSES = ("rpcordma",)
 
 
 def from_nic(qp, kinds, service):
-    """The NIC sends a short and a long message of each kind, and what answers is sent"""
+    """The NIC sends a short and a long message of each kind, and gets answers"""
     psn = FIRST_PSN
     for wr_id, (kind, length) in enumerate((kind, length) for kind in kinds
                                            for length in (5, 700)):
@@ -91,7 +91,7 @@ def from_nic(qp, kinds, service):
 
 
 def answers_to_nic(qp, psn):
-    """The NIC reads and has atomics done"""
+    """The NIC sends READs and atomics"""
     qp.post(20, WR_READ, 700, remote=qp.remote())
     qp.expect(roce.READ_REQUEST, psn=psn)
     for i, opcode in enumerate((roce.READ_FIRST, roce.READ_MIDDLE, roce.READ_LAST)):
@@ -133,7 +133,7 @@ def to_nic(qp, service):
 
 
 def answers_of_nic(qp):
-    """The NIC is read from and does atomics"""
+    """The NIC answers READs and atomics"""
     qp.request(roce.READ_REQUEST, fields=qp.reth(700), packets=3, ackreq=1)
     for opcode in (roce.READ_FIRST, roce.READ_MIDDLE, roce.READ_LAST):
         qp.expect(opcode)
@@ -150,7 +150,7 @@ def answers_of_nic(qp):
 def datagrams(nic, own, path):
     """UD in both directions"""
     qp = Qp(nic, kind="ud", **own)
-    # tshark takes what has two zeros at its third byte for a raw packet
+    # tshark takes a payload with two zeros at its third byte for a raw packet
     qp.mr.write(pattern(100, 9), at=1000)
     for i, kind in enumerate((WR_SEND, WR_SEND_IMM)):
         qp.recv(40 + i, 100)
@@ -173,7 +173,7 @@ def notifications(nic, own):
 
 
 def traffic(nic, ip, vlan):
-    """A capture of each type of packet in both directions"""
+    """Capture packets of each type in both directions"""
     begin = len(nic.wire.log)
     own = {"ip": ip}
     if vlan:
@@ -203,7 +203,7 @@ def traffic(nic, ip, vlan):
 def captured(nic):
     """The device's own capture has all frames"""
     def mark(text):
-        """Send a frame that nobody wants; its place in the capture"""
+        """Send a frame without a receiver. Return: its place in the capture"""
         frame = (Ether(src=machine.PEER_MAC, dst=machine.NIC_MAC, type=0x88b5)
                  / Raw(text.ljust(50))).build()
         nic.barrier()
@@ -215,13 +215,13 @@ def captured(nic):
     frames = [data for _, _, data in traffic(nic, 4, True)]
     end = mark("end of the capture")
     nic.wire.sort()
-    # The last mark has a barrier of its own
+    # The last mark has its own barrier
     got = collections.Counter(capture.read_pcap(nic.capture)[begin + 1:end])
     check(collections.Counter(frames) - got, collections.Counter(), "frames not captured")
 
 
 def names_in(path):
-    """What tshark calls the opcode of each frame"""
+    """tshark's name for the opcode of each frame"""
     command = ["tshark", "-n", "-r", path, "-T", "pdml"]
     for guess in _GUESSES:
         command += ["--disable-protocol", guess]

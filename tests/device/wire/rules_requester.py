@@ -34,7 +34,7 @@ NAMES = {WR_SEND: "SEND", WR_SEND_IMM: "SEND with immediate data", WR_WRITE: "RD
 
 
 def message(wr_opcode, length, mtu):
-    """The packets of a message: opcode and place of the payload of each"""
+    """Opcode and range of the payload of each packet of a message"""
     only, first, middle, last = MESSAGES[wr_opcode]
     if length <= mtu:
         return [(only, slice(0, length))]
@@ -45,7 +45,7 @@ def message(wr_opcode, length, mtu):
 
 
 def expect_message(qp, wr_opcode, data, psn, length=None):
-    """All packets of a message from the QP"""
+    """Receive and check all packets of a message"""
     length = len(data) if length is None else length
     packets = message(wr_opcode, length, qp.mtu)
     for i, (opcode, place) in enumerate(packets):
@@ -62,7 +62,7 @@ def expect_message(qp, wr_opcode, data, psn, length=None):
 
 
 def segment_row(wr_opcode, mtu, length, ip):
-    """A row: how a message is cut into packets"""
+    """A row: the packets of a message"""
     @rule("segmentation", f"{NAMES[wr_opcode]} of {length} bytes, path MTU {mtu}, IPv{ip}")
     def row(nic):
         qp = Qp(nic, mtu=mtu, ip=ip)
@@ -499,7 +499,7 @@ def ack_timeout_with_probes(nic):
     qp = Qp(nic, timeout=14, retry_cnt=retry_cnt)
     qp.post(6, WR_SEND, 4)
     qp.expect(SEND_ONLY, psn=FIRST_PSN)
-    # Now it knows how long a round trip takes
+    # Now the NIC has measured a round trip
     qp.ack(FIRST_PSN)
     qp.completion(6)
     with Counts(nic, timeout=retry_cnt + 1, retry_exceeded=1) as counts:
@@ -535,7 +535,7 @@ def retransmission(nic):
     first = [qp.next() for _ in range(5)]
     again = [qp.next() for _ in range(5)]
     for one, two in zip(first, again):
-        # but for AckReq, of which there may be more, and so the ICRC
+        # except for AckReq, which may be set more often, and the ICRC
         ackreq = one.data.index(one.bth.original[:8]) + 8
         for place in (slice(ackreq), slice(ackreq + 1, -4)):
             check(two.data[place], one.data[place], "a packet that is sent again")
@@ -558,7 +558,7 @@ def rnr_timer(nic, code):
             begin = time.monotonic()
             qp.ack(FIRST_PSN, RNR | code)
             if RNR_MS[code] > 5:
-                # What was on its way when the NAK came in is no answer to it
+                # Packets in flight when the NAK arrives do not answer it
                 nic.barrier()
                 while nic.wire.pop(qp.peer_qpn):
                     pass

@@ -18,12 +18,12 @@ IMM = 0xdeadbeef
 
 
 def get_u64(qp, at=0):
-    """A number as the host has it"""
+    """Read a number in the byte order of the host"""
     return struct.unpack("<Q", qp.mr.read(8, at))[0]
 
 
 def put_u64(qp, value, at=0):
-    """Set a number as the host has it"""
+    """Write a number in the byte order of the host"""
     qp.mr.write(struct.pack("<Q", value), at)
 
 
@@ -234,7 +234,7 @@ def future_has_no_opcode(nic, opcode):
 # Requests that are invalid
 
 def expect_invalid(qp, psn, recv=None, status=LOC_QP_OP_ERR):
-    """What follows an invalid request; recv: the receive request in use"""
+    """Check the consequences of an invalid request; recv: the receive request in use"""
     qp.expect_nak(NAK_INVALID, psn)
     qp.expect_silence()
     if recv is not None:
@@ -281,12 +281,12 @@ for _opcode in (RESYNC, *range(0x18, 0x1c), 0x1e, 0x1f):
 
 
 def reth(length, **other):
-    """Fields of an RETH, when there is a QP"""
+    """Fields of an RETH, as a function of the QP"""
     return lambda qp: qp.reth(length, **other)
 
 
 def atomic(**other):
-    """Fields of an AtomicETH, when there is a QP"""
+    """Fields of an AtomicETH, as a function of the QP"""
     return lambda qp: qp.atomic(1, **other)
 
 
@@ -376,7 +376,7 @@ bad_request("reads_outstanding", "atomic where none are allowed", (FETCH_ADD, 0,
 @rule("reads_outstanding", "those before are answered first")
 def reads_outstanding(nic):
     def exceeded():
-        """The second READ may come when the first one has been answered"""
+        """The second READ may arrive after the first one has been answered"""
         qp = Qp(nic, max_dest_rd_atomic=1)
         frames = []
         for length, packets in ((MR_LEN, MR_LEN // 256), (8, 1)):
@@ -476,7 +476,7 @@ def other_pd(nic, _):
 
 
 def destroyed(nic, _):
-    """The key of a region that is gone"""
+    """The key of a destroyed region"""
     region = Mr(nic, 4096)
     region.destroy()
     return {"va": region.addr, "rkey": region.key}
@@ -535,7 +535,7 @@ def acks_coalesced(nic):
     qp.expect_ack(0x100014, msn=21)
     for _ in range(20):
         qp.request(WRITE_ONLY, ackreq=1)
-    # as many as it likes, but each behind the one before
+    # any number, but with increasing PSNs
     last = 0x100014
     while last != 0x100028:
         frame = qp.expect(ACK)
@@ -649,7 +649,7 @@ def credits_of_rq(nic):
         while posted < goal:
             qp.recv(posted, 100)
             posted += 1
-        # What was posted before the packet came in counts
+        # Requests that were posted before the packet arrives count
         nic.barrier()
         qp.request(WRITE_ONLY, ackreq=1)
         code = qp.expect_ack(qp.psn - 1).syndrome
@@ -708,7 +708,7 @@ def duplicate_send(nic):
         qp.no_completion()
     check(qp.mr.read(4), b"\7" * 4, "memory")
     check(qp.mr.read(4, at=400), b"\0" * 4, "memory")
-    # and its turn goes on where it was
+    # and the sequence continues
     qp.request(SEND_ONLY, ackreq=1)
     qp.expect_ack(0x100002, msn=3)
     qp.received(9)
@@ -978,7 +978,7 @@ def solicited(nic, opcode):
     nic.wait(lambda: nic.command("event", comp=1), "the event")
 
 
-# How it ends
+# The end of a QP
 
 @rule("remote_operational", "memory is gone: RDMA WRITE", opcode=WRITE_ONLY)
 @rule("remote_operational", "memory is gone: READ", opcode=READ_REQUEST)
@@ -1020,7 +1020,7 @@ def remote_access(nic):
     region.destroy()
     qp.request(WRITE_LAST_IMM, pattern(44), fields={"imm": 1}, ackreq=1)
     qp.expect_nak(NAK_ACCESS, 0x100001)
-    # The receive request is in use, so it says why
+    # The receive request is in use, so it has the error
     qp.received(7, LOC_ACCESS_ERR)
     qp.check_state(ERR)
 

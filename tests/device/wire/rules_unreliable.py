@@ -26,7 +26,7 @@ def uc_up(nic, recvs=2, length=1000, **attr):
 
 
 def memory(qp, wr_id, length):
-    """What a receive request of uc_up() got"""
+    """Received bytes of a receive request of uc_up()"""
     return qp.mr.read(length, at=10000 + 2000 * (wr_id - 1))
 
 
@@ -93,7 +93,7 @@ def uc_gap_in_message(nic):
         qp.request(SEND_LAST, pattern(4), psn=qp.psn + 2)
         qp.no_completion()
     qp.check_state(RTS)
-    # the receive request serves the next message, from its beginning
+    # the next message takes the receive request from its start
     qp.psn += 3
     with Counts(nic, out_of_sequence=0):
         qp.request(SEND_ONLY, b"next")
@@ -362,7 +362,7 @@ def uc_local_error(nic):
 
 
 def uc_message_row(wr_opcode, length, mtu, ip):
-    """A row: a message is cut and completes without an answer"""
+    """A row: a message is sent in packets, and completes without an answer"""
     @rule("uc_completes_when_sent", f"{NAMES[wr_opcode]} of {length} bytes, path MTU {mtu}, IPv{ip}")
     def row(nic):
         qp = Qp(nic, kind="uc", mtu=mtu, ip=ip)
@@ -390,7 +390,7 @@ def ud_up(nic, recvs=2, length=1000, **attr):
 
 
 def datagram(qp, payload=b"", opcode=SEND_ONLY, imm=0, qkey=QKEY, **more):
-    """A datagram to the QP; the QP's number: what it was sent to"""
+    """Send a datagram to the QP, or to another QP number"""
     qp.send(opcode, payload, fields={"qkey": qkey, "sqpn": 0x7654, "imm": imm}, **more)
 
 
@@ -563,7 +563,7 @@ def member(nic, ip, recvs=2, **attr):
 
 
 def to_group(qp, payload, group, eth=None, **more):
-    """A datagram to a group"""
+    """Send a datagram to a group"""
     datagram(qp, payload, **{"dqpn": 0xffffff, "eth": {"dst": group_mac(group), **(eth or {})},
                              "ip": {"dst": group}, **more})
 

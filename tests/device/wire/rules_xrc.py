@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Rows for the rules of XRC"""
+"""Rules of XRC"""
 
 import capture
 import roce
@@ -18,7 +18,7 @@ UNKNOWN = 0xabcdef
 
 
 class Place:
-    """An SRQ of an XRC domain, with a protection domain, CQ and region of its own"""
+    """An SRQ of an XRC domain, with its own protection domain, CQ and region"""
 
     def __init__(self, nic, xrcdn):
         self.pd = nic.command("pd")["pd"]
@@ -44,7 +44,7 @@ def target(nic):
 
 
 def check_invalid(qp, psn):
-    """The request was invalid"""
+    """Check that the request was invalid"""
     qp.expect_nak(NAK_INVALID, psn)
     qp.wait_event(QP_REQ_ERROR)
 
@@ -176,7 +176,7 @@ def duplicates(nic):
         qp.expect_silence()
 
 
-# Without XRCETH, what tshark 4.4 knows of them
+# Names without XRCETH, which tshark 4.4 does not know
 _NAMES = {
     0x00: "SEND First", 0x01: "SEND Middle", 0x02: "SEND Last",
     0x03: "SEND Last with Immediate", 0x04: "SEND Only", 0x05: "SEND Only with Immediate",

@@ -106,7 +106,6 @@ struct reset {
  * @num_polled: elements of @poll_queue
  * @dma_mkey: the region behind NIC_DMA_LKEY
  * @null_mkey: the region behind NIC_NULL_LKEY
- * @missing: last access to a paged region that has met a missing page
  * @page_token: token of the last page fault
  * @held_bytes: costs of all packets that wait for a page, see
  *	packet_copy_cost()
@@ -155,7 +154,6 @@ struct nic {
 	unsigned int num_polled;
 	struct mkey dma_mkey;
 	struct mkey null_mkey;
-	struct page_fault missing;
 	uint32_t page_token;
 	uint32_t held_bytes;
 	struct gid_table gids;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The command line */
+/* The command line of mynic-device, as structs */
 #ifndef MYNIC_HOST_ARGS_H
 #define MYNIC_HOST_ARGS_H
 
@@ -13,17 +13,17 @@
 
 #define ARGS_MAX_FAULTS 256
 
-/* Bytes of the name of a NIC or a wire, with its end */
+/* Bytes of the name of a NIC or a wire, including its NUL */
 #define ARGS_NAME_SIZE 32
 
 /**
- * struct nic_args - what --nic says
- * @name: given, or "nic" and its number, from 1
- * @path: of the socket
- * @mac: permanent MAC
- * @disk: a client may share memory that is a file on a disk
- * @memory: bytes that its objects may take, 0: as many as NICs mostly may
- * @trusted: it may have the MAC of another NIC, and send from it
+ * struct nic_args - one --nic option
+ * @name: name as given, or "nic" and the number of the NIC, from 1
+ * @path: path of the vfio-user socket
+ * @mac: permanent MAC address
+ * @disk: the client may share memory that is a file on a disk
+ * @memory: upper bound for the bytes of its objects; 0: the default
+ * @trusted: it may use the MAC of another NIC, and send from it
  */
 struct nic_args {
 	char name[ARGS_NAME_SIZE];
@@ -35,9 +35,9 @@ struct nic_args {
 };
 
 /**
- * struct wire_args - what --wire says
- * @name: given, or "wire" and its number, from 1
- * @config: all of it
+ * struct wire_args - one --wire option
+ * @name: name as given, or "wire" and the number of the wire, from 1
+ * @config: the parsed option
  */
 struct wire_args {
 	char name[ARGS_NAME_SIZE];
@@ -45,10 +45,10 @@ struct wire_args {
 };
 
 /**
- * struct capture_args - what --capture says
- * @port: which packets are recorded
- * @file: where; NULL: in @fd
- * @fd: an open file, which the process was started with
+ * struct capture_args - one --capture option
+ * @port: name of the port whose packets are recorded
+ * @file: path of the file; NULL: @fd is used
+ * @fd: an open file that the process has inherited
  */
 struct capture_args {
 	const char *port;
@@ -58,16 +58,16 @@ struct capture_args {
 
 /**
  * struct args - the command line
- * @nics: NICs, in order
- * @num_nics: of @nics
- * @wires: wires, in order
- * @num_wires: of @wires
- * @socket_mode: permissions of all UNIX sockets that are made
+ * @nics: NICs in the order of their options
+ * @num_nics: number of @nics
+ * @wires: wires in the order of their options
+ * @num_wires: number of @wires
+ * @socket_mode: permissions of all UNIX sockets that the process creates
  * @control: path of the control socket, or NULL
- * @faults: rules, in order
- * @num_faults: of @faults
- * @captures: files, in order
- * @num_captures: of @captures
+ * @faults: rules of wire faults in the order of their options
+ * @num_faults: number of @faults
+ * @captures: captures in the order of their options
+ * @num_captures: number of @captures
  * @exit_with_parent: end when the parent process ends
  */
 struct args {
@@ -85,13 +85,13 @@ struct args {
 };
 
 /**
- * args_parse() - take the command line apart
- * @args: result, zeroed before; points into @argv
- * @argc: as main() has it
- * @argv: likewise; changed
+ * args_parse() - parse the command line
+ * @args: result, zeroed by the caller; it keeps pointers into @argv
+ * @argc: argument of main()
+ * @argv: argument of main(); it is modified
  *
- * Ends the process if the command line is wrong or asks for nothing but a
- * description.
+ * Ends the process if the command line is wrong, or asks for the help text or
+ * the version.
  */
 void args_parse(struct args *args, int argc, char **argv);
 

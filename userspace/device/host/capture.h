@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A record of the packets that pass a port, in both directions, as tcpdump and
- * Wireshark read it: pcap with nanoseconds, in a file or a FIFO.
+ * A capture records the packets that pass a port in both directions. It is a
+ * file or a FIFO in the pcap format with nanoseconds, which tcpdump and
+ * Wireshark read.
  */
 #ifndef MYNIC_HOST_CAPTURE_H
 #define MYNIC_HOST_CAPTURE_H
@@ -16,24 +17,25 @@ struct log;
 struct packet;
 
 /**
- * struct capture - a file that packets are recorded in
- * @path: of the file; NULL: there is none
+ * struct capture - state of a capture
+ * @path: path of the file; NULL: the capture is closed
  * @events: event loop
  * @source: event source of @fd
  * @log: messages
- * @fd: the file; of a FIFO that nobody reads -1
- * @fifo: it is one
- * @inherited: @path leads to a file that the process was started with
- * @waiting: until @fd can be written to
- * @failed: the file cannot be written any more
+ * @fd: the file; -1: a FIFO that has no reader
+ * @fifo: the file is a FIFO
+ * @inherited: @path is a name of a file descriptor that the process has
+ * inherited
+ * @waiting: @fd cannot take more at present
+ * @failed: writing has failed for good
  * @try_at: when to look for a reader of the FIFO again, ns
- * @buf: records to be written, CAPTURE_BUFFER bytes
- * @used: bytes in @buf
- * @written: bytes of these that are behind
- * @whole: where in @buf the first record begins that is not all behind
- * @pending: records from there on
- * @packets: recorded
- * @dropped: not recorded: no room, or nobody reads
+ * @buf: buffer for records, CAPTURE_BUFFER bytes
+ * @used: bytes of records in @buf
+ * @written: bytes of @buf that are in the file already
+ * @whole: offset in @buf of the first record that is not in the file completely
+ * @pending: number of records from @whole on
+ * @packets: number of packets in the file
+ * @dropped: number of packets that are missing, for lack of room or of a reader
  */
 struct capture {
 	char *path;
@@ -56,39 +58,42 @@ struct capture {
 };
 
 /**
- * capture_open() - begin a record
- * @capture: closed, or zeroed; must not move afterwards
- * @path: a file that is made, or one that is empty or a capture already, which
- *	is overwritten, or a FIFO, which may have no reader yet
+ * capture_open() - start a capture
+ * @capture: closed or zeroed; must not move afterwards
+ * @path: a new file; an empty file or an old capture, which is overwritten; or
+ * a FIFO, which may have no reader yet
  * @events: event loop
- * @log: messages; kept
+ * @log: messages; must stay valid
  *
- * Return: 0 or -errno; -EINVAL if there is something else at @path, -ELOOP if
- * that is a link, -EEXIST if it is a file and no capture.
+ * Return: 0 or -errno; -ELOOP: @path is a symbolic link; -EEXIST: it is a file
+ * but no capture; -EINVAL: it is neither a file nor a FIFO.
  */
 int capture_open(struct capture *capture, const char *path,
 		 struct events *events, struct log *log);
 
-/** capture_open_fd() - capture_open() for a file that is open already */
+/** capture_open_fd() - start a capture in a file that is already open */
 int capture_open_fd(struct capture *capture, int fd, struct events *events,
 		    struct log *log);
 
 /**
- * capture_close() - write what there is, as far as that needs no waiting
- * @capture: open. An event may still come for it.
+ * capture_close() - end a capture, after writing as much as does not block
+ * @capture: an open capture. One more event may still arrive for it.
  */
 void capture_close(struct capture *capture);
 
 /**
  * capture_packet() - record a packet
- * @capture: the record
+ * @capture: the capture
  * @pkt: the packet
  *
- * Never waits: a packet for which there is no room is counted and left out.
+ * It never blocks. A packet that finds no room is counted and left out.
  */
 void capture_packet(struct capture *capture, const struct packet *pkt);
 
-/** capture_flush() - write what there is, so that readers see it at once */
+/*
+ * capture_flush() - write the buffered records, so that readers see them at
+ * once
+ */
 void capture_flush(struct capture *capture);
 
 #endif /* MYNIC_HOST_CAPTURE_H */

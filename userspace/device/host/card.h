@@ -12,16 +12,16 @@
 #include "switch.h"
 #include "vfio_user.h"
 
-/* As many pieces as the core asks for at once */
+/* Upper bound of the pieces that the core asks for at once */
 #define CARD_PERSIST_IOV 64
 
 /**
- * struct persist_job - memory that is being made persistent
- * @job: the helper's
- * @card: whose
- * @iov: where it is
- * @num: of @iov
- * @err: what came of it
+ * struct persist_job - guest memory that is being made persistent
+ * @job: job of the helper
+ * @card: the NIC that has asked for it
+ * @iov: pieces of the memory
+ * @num: number of pieces in @iov
+ * @err: result: 0 or -errno
  */
 struct persist_job {
 	struct helper_job job;
@@ -32,16 +32,17 @@ struct persist_job {
 };
 
 /**
- * struct card - one NIC of the process and all that is around it
+ * struct card - one NIC of the process with its surroundings
  * @log: messages
- * @helper: does what may take long
+ * @helper: thread for work that may block
  * @nic: the NIC
  * @pci: the NIC as a PCI function
- * @maps: memory of the guest
- * @persist: memory that @nic wants persistent
- * @port: what it is plugged into
- * @server: serves @pci to a virtual machine
- * @told: when the log last had the end of the journal, ns; 0: never
+ * @maps: guest memory
+ * @persist: guest memory that is being made persistent
+ * @port: port of the switch
+ * @server: vfio-user server, which gives @pci to a virtual machine
+ * @told: time when the last entries of the journal were last logged, ns; 0:
+ * never
  */
 struct card {
 	struct log log;
@@ -56,15 +57,15 @@ struct card {
 };
 
 /**
- * struct card_config - what a card is to be
- * @name: for people
- * @mac: permanent MAC
- * @path: of the socket
- * @mode: permissions of the socket
- * @max_maps: how many pieces of memory a client may map
- * @disk: it may map files on a disk
- * @memory: bytes that its objects may take; 0: NIC_MEMORY
- * @trusted: it may have the MAC of another NIC, and send from it
+ * struct card_config - properties of a new card
+ * @name: name in messages and commands
+ * @mac: permanent MAC address
+ * @path: path of the vfio-user socket
+ * @mode: permissions of that socket
+ * @max_maps: upper bound for the DMA maps of the client
+ * @disk: the client may share memory that is a file on a disk
+ * @memory: upper bound for the bytes of the NIC's objects; 0: NIC_MEMORY
+ * @trusted: the NIC may use the MAC of another NIC, and send from it
  */
 struct card_config {
 	const char *name;
@@ -78,19 +79,19 @@ struct card_config {
 };
 
 /**
- * card_open() - power a NIC on, plug it in and offer it to a client
+ * card_open() - power a NIC on, connect it to the switch, and offer it to a
+ * client
  * @card: zeroed; must not move afterwards
- * @config: needed only during the call, but for the strings
+ * @config: properties; only their strings must stay valid
  * @events: event loop
  * @sw: switch
  *
- * Return: 0, -ENOSPC if the switch is full, -ENOMEM, or why vfu_listen()
- * failed.
+ * Return: 0; -ENOSPC: the switch is full; -ENOMEM; or an error of vfu_listen().
  */
 int card_open(struct card *card, const struct card_config *config,
 	      struct events *events, struct net_switch *sw);
 
-/** card_start() - start its helper. Return: 0 or -errno */
+/** card_start() - start the helper. Return: 0 or -errno */
 int card_start(struct card *card);
 
 void card_close(struct card *card);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The clock of the process */
 #ifndef MYNIC_HOST_CLOCK_H
 #define MYNIC_HOST_CLOCK_H
 

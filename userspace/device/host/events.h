@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The event loop: epoll with one timer. All event sources are level-triggered.
+ */
 #ifndef MYNIC_HOST_EVENTS_H
 #define MYNIC_HOST_EVENTS_H
 

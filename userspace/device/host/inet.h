@@ -16,16 +16,15 @@ struct inet_address {
 };
 
 /**
- * inet_parse() - HOST:PORT, or [ADDRESS]:PORT for IPv6
+ * inet_parse() - parse HOST:PORT, or [ADDRESS]:PORT for IPv6
  * @address: result
- * @text: the text. A HOST that is a name is looked up, the first
- *	address that it has counts; an empty one stands for
- *	all own addresses.
+ * @text: the text. A HOST that is a name is looked up, and its first address is
+ * used. An empty HOST stands for all own addresses.
  * @type: SOCK_STREAM or SOCK_DGRAM
  * @family: AF_INET, AF_INET6, or AF_UNSPEC for either
- * @error: says on failure what is wrong
+ * @error: out: on failure, a description of the error
  *
- * Return: whether it is an address.
+ * Return: true if @text is valid.
  */
 bool inet_parse(struct inet_address *address, const char *text, int type,
 		int family, const char **error);

@@ -92,7 +92,7 @@ static const char *const key_faults[] = {
 	[JOURNAL_NO_RANGE] = "out of the region",
 };
 
-/* Numbers are a guest's, or a peer's: there may be no name */
+/* Numbers come from a guest or a peer, so some have no name */
 #define NAME(names, number) \
 	journal_text_name_at(names, ARRAY_SIZE(names), number)
 

@@ -11,8 +11,8 @@
 #define JOURNAL_LINE_SIZE 256
 
 /**
- * journal_text() - say what an entry tells, in one line without its end
- * @entry: any, as a guest may have made it
+ * journal_text() - describe an entry in one line, without a newline
+ * @entry: the entry; a guest may have chosen any values in it
  * @line: result
  */
 void journal_text(const struct journal_entry *entry,

@@ -14,11 +14,11 @@ struct net_switch;
 struct wire;
 
 /**
- * struct loop - what the thread has to do with
- * @events: clients, wires and whatever else is waited for
- * @sw: what is joined; NICs and wires may not come or go meanwhile
+ * struct loop - objects of the event loop
+ * @events: event sources of clients, wires and all else
+ * @sw: the switch; its ports must not change
  * @wires: all wires of @sw
- * @num_wires: of @wires
+ * @num_wires: number of @wires
  */
 struct loop {
 	struct events *events;
@@ -28,9 +28,9 @@ struct loop {
 };
 
 /**
- * loop_run() - run all until told to stop
- * @loop: see there
- * @stop: set by what &loop.events calls
+ * loop_run() - run NICs and wires until @stop
+ * @loop: objects of the event loop
+ * @stop: becomes true when a handler of &loop.events sets it
  */
 void loop_run(const struct loop *loop, const bool *stop);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Names of port counters */
 #ifndef MYNIC_HOST_STAT_NAME_H
 #define MYNIC_HOST_STAT_NAME_H
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The Ethernet switch that joins the NICs of the process and the wires that
- * leave it. It asks each NIC for its MAC, and learns what is behind a wire.
+ * The Ethernet switch that joins the NICs and the wires of the process. It asks
+ * each NIC for its MAC address, and learns which addresses are behind a wire.
  *
- * A packet is handed over in the sender's call if it can be, payload and all
- * still in the sender's guest memory. It cannot be when the receiver is itself
- * inside a transmit() further up the stack (it sent the packet, or it caused
- * the sender to send it), because a NIC is not reentrant. Then it is copied
- * into a queue, and so is everything for that receiver until the queue is
- * empty, so that packets keep their order. A wire is done with the packet when
- * it returns.
+ * If possible, the receiver gets a packet within the sender's call, while the
+ * payload is still in the sender's guest memory. This is impossible while the
+ * receiver itself is inside transmit() further up the stack, because a NIC is
+ * not reentrant. The packet is then copied into a queue. All later packets for
+ * that receiver follow it until the queue is empty, so that their order stays
+ * the same. A wire takes a packet completely before it returns.
  */
 #ifndef MYNIC_HOST_SWITCH_H
 #define MYNIC_HOST_SWITCH_H
@@ -27,14 +26,14 @@ struct log;
 struct nic;
 struct packet;
 
-/* Each NIC can be on the stack once. */
+/* Limits the depth of the stack, on which each NIC can be once. */
 #define SWITCH_MAX_PORTS 64
 
 /**
- * struct packet_queue - copies of packets, one behind the other
+ * struct packet_queue - copies of packets in one buffer
  * @buf: SWITCH_QUEUE_SIZE bytes
  * @used: bytes in use
- * @at: where the first packet is that has not been delivered
+ * @at: offset of the first packet that has not been delivered
  */
 struct packet_queue {
 	uint8_t *buf;
@@ -43,16 +42,16 @@ struct packet_queue {
 };
 
 /**
- * struct port_stats - what passed a port
- * @tx_packets: frames that a wire took
+ * struct port_stats - counters of a port
+ * @tx_packets: frames that a wire accepted
  * @tx_bytes: bytes of these
- * @tx_dropped: frames that a wire did not take: no room, or it was down
- * @rx_packets: frames that came in from a wire
+ * @tx_dropped: frames that a wire dropped: no room, or it was down
+ * @rx_packets: frames that arrived from a wire
  * @rx_bytes: bytes of these
- * @rx_dropped: what came for a NIC and found no room in its queue
- * @rx_bad: what came in from a wire and is no frame: too short or too long
+ * @rx_dropped: packets for a NIC whose queue had no room
+ * @rx_bad: input from a wire that is too short or too long for a frame
  *
- * The directions are those of the port's owner. A NIC counts its packets
+ * Directions are as seen by the owner of the port. A NIC counts its packets
  * itself.
  */
 struct port_stats {
@@ -66,28 +65,27 @@ struct port_stats {
 };
 
 /**
- * struct switch_port - where a NIC or a wire is plugged in
- * @name: for people
+ * struct switch_port - a port, with its NIC or wire
+ * @name: name in messages and commands
  * @log: messages
- * @nic: the NIC, or NULL: a wire
- * @send: put a packet on the wire; NULL for a NIC
- * @up: of a wire: frames can pass; changed by switch_set_up()
- * @cut: somebody pulled the cable; changed by switch_set_cut()
- * @congested: of a wire: who sends to it had better wait
- * @held_by: the wire that the port's owner had better wait for
- * @faults: what happens to packets on their way through the port, in both
- *	directions; NULL: nothing. Their deliver() calls switch_pass().
- * @capture: records what is on the cable: what the owner sends and has come
- *	through the faults, and what the owner really gets; NULL: nothing does
+ * @nic: the NIC; NULL: the port has a wire
+ * @send: sends a packet on the wire; NULL for a NIC
+ * @up: wire: frames can pass; changed by switch_set_up()
+ * @cut: the cable is pulled; changed by switch_set_cut()
+ * @congested: wire: its senders should wait
+ * @held_by: congested wire that the owner of the port should wait for, or NULL
+ * @faults: wire faults of the port, or NULL. Their deliver() calls
+ * switch_pass().
+ * @capture: capture of packets that have passed the wire faults, or NULL
  * @stats: counters
  * @sw: the switch
- * @sending: the NIC is inside transmit()
- * @filling: takes copies for the NIC
- * @draining: gives them to the NIC; filled by exchange with @filling
- * @trusted: a NIC that may have the MAC of another one, and send from it
- * @spoofed: packets of a NIC that claimed to be another one, and were dropped
- * @gave_way: the NIC's last turn was taken by these packets
- * @share: what the NIC has had of the process's time
+ * @sending: the NIC is in transmit()
+ * @filling: queue that new copies for the NIC go to
+ * @draining: queue that the NIC gets packets from; exchanged with @filling
+ * @trusted: the NIC may use the MAC of another NIC, and send from it
+ * @spoofed: dropped packets of the NIC that had the MAC of another one
+ * @gave_way: the NIC's last turn went to queued packets
+ * @share: processor time of the NIC
  */
 struct switch_port {
 	const char *name;
@@ -114,15 +112,16 @@ struct switch_port {
 /**
  * struct net_switch - the switch
  * @ports: ports in use
- * @num: of @ports
- * @num_wires: those of @ports that are wires
- * @packets: handed over so far; tells whether a NIC may have got work
- * @units: that NICs took to receive packets so far, see nic_receive()
- * @interrupts: raised by its NICs so far
- * @now: ns, monotonic; kept by who runs the switch, exact to a second or so
- * @fair_clock: for the turns of its NICs
+ * @num: number of @ports
+ * @num_wires: number of wires among @ports
+ * @packets: packets delivered so far; a change means that NICs may have work
+ * @units: work of NICs for received packets so far, see nic_receive()
+ * @interrupts: interrupts of its NICs so far
+ * @now: monotonic time in ns, exact to a second or so; the event loop updates
+ * it
+ * @fair_clock: reference time of its NICs
  * @link_changed: switch_update_links() has something to do
- * @macs: what is behind the wires
+ * @macs: addresses behind wires
  */
 struct net_switch {
 	struct switch_port *ports[SWITCH_MAX_PORTS];
@@ -138,94 +137,95 @@ struct net_switch {
 };
 
 /**
- * switch_connect() - plug a NIC or a wire in
+ * switch_connect() - connect a NIC or a wire
  * @sw: the switch
- * @port: with @name, @log and either @nic or @send set and the rest zero; must
- *	not move afterwards. A wire is down at first.
+ * @port: port with @name, @log, and either @nic or @send set, and the rest
+ * zero; must not move afterwards. A wire is down at first.
  *
- * Return: 0, -ENOSPC if all ports are taken, or -ENOMEM.
+ * Return: 0; -ENOSPC: all ports are in use; or -ENOMEM.
  */
 int switch_connect(struct net_switch *sw, struct switch_port *port);
 
-/** switch_disconnect() - unplug it */
+/** switch_disconnect() - disconnect a NIC or a wire */
 void switch_disconnect(struct switch_port *port);
 
 /**
- * switch_transmit() - a NIC sends a packet, or one has come in from a wire
- * @from: its port
- * @pkt: needed only during the call
+ * switch_transmit() - forward a packet from a NIC or a wire
+ * @from: port that the packet comes from
+ * @pkt: the packet, valid only during the call
  *
- * Unicast goes to the NIC with that MAC, the sender's own included, or else to
- * the wire that it was learned from; if there is neither, and multicast, to
- * all ports but the sender's. Nothing goes back to the wire it came from.
+ * A unicast packet goes to the NIC that has the address, even if it is the
+ * sender. Otherwise it goes to the wire that the address was learned from. If
+ * there is neither, it goes to all ports except @from, as multicast packets do.
+ * No packet goes back to its wire.
  */
 void switch_transmit(struct switch_port *from, const struct packet *pkt);
 
 /**
  * switch_is_direct() - implement &nic_ops.direct
- * @from: a NIC's port
- * @dmac: unicast MAC
+ * @from: port of a NIC
+ * @dmac: unicast destination
  *
- * Return: true if the packet goes to exactly one other NIC, in the call.
+ * Return: true if a packet would go to exactly one other NIC, within the call.
  */
 bool switch_is_direct(const struct switch_port *from, const uint8_t dmac[6]);
 
 /**
- * switch_pass() - a packet has come through a port's faults
+ * switch_pass() - forward a packet that has passed the wire faults of a port
  * @port: the port
- * @dir: which way, as seen from the port's owner
- * @pkt: needed only during the call
+ * @dir: direction as seen by the owner of the port
+ * @pkt: the packet, valid only during the call
  */
 void switch_pass(struct switch_port *port, enum fault_dir dir,
 		 const struct packet *pkt);
 
 /**
- * switch_may_have_mac() - whether a MAC is no other NIC's
- * @port: of the NIC that wants it
- * @mac: the MAC
+ * switch_may_have_mac() - check whether a NIC may use a MAC address
+ * @port: port of the NIC
+ * @mac: the address
  *
- * Those of others are the ones that they have, and their permanent ones.
+ * The present and the permanent addresses of other NICs are taken.
  *
- * Return: whether it may have it; a trusted one may always.
+ * Return: true if the address is free, or the NIC is trusted.
  */
 bool switch_may_have_mac(const struct switch_port *port, const uint8_t mac[6]);
 
 /**
- * switch_deliver() - give a NIC the packets queued for it so far
- * @port: the NIC's
+ * switch_deliver() - deliver the packets in the queue of a NIC
+ * @port: port of the NIC
  *
- * As many as it takes in NIC_TURN_NS.
+ * It stops after NIC_TURN_NS.
  *
- * Return: true if there are more.
+ * Return: true if packets are left.
  */
 bool switch_deliver(struct switch_port *port);
 
-/** switch_has_queued() - whether switch_deliver() has something to do */
+/** switch_has_queued() - check whether the queue of a NIC has packets */
 static inline bool switch_has_queued(const struct switch_port *port)
 {
 	return port->filling.used || port->draining.used;
 }
 
-/** switch_set_up() - frames can pass a wire, or cannot any more */
+/** switch_set_up() - note whether frames can pass a wire */
 void switch_set_up(struct switch_port *port, bool up);
 
-/* Pulls a port's cable, or plugs it in again. */
+/* Pulls the cable of a port, or puts it back. */
 void switch_set_cut(struct switch_port *port, bool cut);
 
 /**
- * switch_has_link() - whether a NIC's port has a link
+ * switch_has_link() - check whether the port of a NIC has a link
  * @port: the port
  *
- * Return: true if its cable is not pulled, and some other port is up or there
- * is no wire at all.
+ * Return: true if its cable is not pulled, and another port is up or there are
+ * no wires.
  */
 bool switch_has_link(const struct switch_port *port);
 
 /**
- * switch_update_links() - tell the NICs whether they have a link
+ * switch_update_links() - update the link state of the NICs
  * @sw: the switch
  *
- * Not to be called from inside a NIC.
+ * Must not be called from within a NIC.
  */
 void switch_update_links(struct net_switch *sw);
 

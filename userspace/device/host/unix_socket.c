@@ -10,7 +10,7 @@
 #include "unix_socket.h"
 
 #ifndef SO_PASSRIGHTS
-#define SO_PASSRIGHTS 83 /* but for alpha, hppa, mips and sparc */
+#define SO_PASSRIGHTS 83 /* not on alpha, hppa, mips and sparc */
 #endif
 
 int unix_address(struct sockaddr_un *addr, const char *path)

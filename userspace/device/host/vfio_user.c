@@ -227,7 +227,7 @@ static bool vfio_user_time_is_up(uint64_t *start)
  * Handle the whole messages in the input, as many as there is time and room
  * for.
  *
- * Return: whether there may be more.
+ * Return: true if more may be left.
  */
 static bool vfio_user_handle_input(struct vfu_server *server)
 {
@@ -358,11 +358,11 @@ static int vfio_user_keep_fds(struct vfu_server *server, struct msghdr *msg)
 }
 
 /*
- * Read once. The kernel ends a read behind the data that file descriptors came
- * with, so they belong to the message that the last byte belongs to. What there
- * is no room for, the kernel would close itself, however long that takes.
+ * Read once. The kernel ends a read after the data that files arrived with, so
+ * they belong to the message of the last byte. Without room for them, the
+ * kernel would close files itself, however long that takes.
  *
- * Return: whether there still is a client.
+ * Return: true if the client is still there.
  */
 static bool vfio_user_receive(struct vfu_server *server)
 {

@@ -3,8 +3,8 @@
  * vfio-user server of one PCI function, for one client at a time, over a UNIX
  * socket. The protocol is specified in QEMU's docs/interop/vfio-user.rst.
  *
- * No region can be mapped by the client: one that could would make QEMU wait
- * for a reply to every write, doorbells included.
+ * The client cannot map any region. If it could, QEMU would wait for a reply to
+ * each write, doorbells included.
  */
 #ifndef MYNIC_HOST_VFIO_USER_H
 #define MYNIC_HOST_VFIO_USER_H
@@ -21,16 +21,16 @@ struct log;
 struct pci_function;
 struct switch_port;
 
-/* Told to the client; a message with more file descriptors ends the session */
+/* Limit that the client is told. A message with more files ends the session. */
 #define VFU_MAX_FDS 16
 
-/* As many as a message can bring, told or not; the kernel's SCM_MAX_FD */
+/* Limit of the kernel for the files of a message (SCM_MAX_FD) */
 #define VFU_MAX_FDS_AT_ONCE 253
 
 /**
- * struct vfu_fd - a file descriptor that came with a message
+ * struct vfu_fd - a file descriptor that arrived with a message
  * @fd: the descriptor
- * @at: the message's last byte so far received, as an index into the input
+ * @at: offset in the input of the last byte that had arrived with it
  */
 struct vfu_fd {
 	int fd;
@@ -40,32 +40,33 @@ struct vfu_fd {
 /**
  * struct vfu_server - a server and its session
  * @events: event loop
- * @log: for what the client cannot be told
+ * @log: messages about errors that the protocol cannot report
  * @pci: the function
  * @maps: guest memory
- * @helper: closes what the client gave
- * @port: the NIC's, which pays with its share of the time
- * @path: of the socket
+ * @helper: thread that closes the client's files
+ * @port: port of the NIC, whose share of the time is charged
+ * @path: path of the socket
  * @mode: permissions of the socket
  * @listener: event source of @listen_fd
  * @client: event source of @fd
  * @handshake: event source of @handshake_fd
  * @listen_fd: listening socket
- * @handshake_fd: a timer that ends the session of a client that says nothing
- * @listening: @listen_fd is waited for: there is no client, and nothing of the
- *	last one is left
- * @fd: the client's socket, or -1
- * @mask: EPOLL* bits that @fd is waited for with
- * @negotiated: VERSION is done
- * @backlog: whole messages may be in the input
- * @rx: input
+ * @handshake_fd: timer that ends a session without VERSION
+ * @listening: the event loop waits for @listen_fd. There is no client, and
+ * nothing is left of the last one.
+ * @fd: socket of the client, or -1
+ * @mask: EPOLL* bits that the event loop waits for at @fd
+ * @negotiated: VERSION was successful
+ * @backlog: the input may have whole messages
+ * @rx: buffer for input
  * @rx_len: bytes in @rx
- * @skip: bytes of input still to be thrown away
- * @fds: of messages not handled yet
- * @num_fds: of @fds
- * @tx: replies not sent yet
+ * @skip: bytes of input that are still to be discarded
+ * @fds: files of messages that have not been handled
+ * @num_fds: number of @fds
+ * @tx: replies that have not been sent
  * @tx_len: bytes in @tx
- * @tx_wait: the client has to read before anything more is done for it
+ * @tx_wait: the client has to read replies before more of its messages are
+ * handled
  */
 struct vfu_server {
 	struct events *events;
@@ -98,14 +99,14 @@ struct vfu_server {
 
 /**
  * vfu_listen() - create the socket and wait for a client
- * @server: with the members up to @mode set
+ * @server: server with the members up to @mode set
  *
- * A socket that nobody listens on any more is replaced, any other file is not.
- * When a client has gone the function is reset, its guest memory is unmapped
- * and the next client is served.
+ * A socket that no process has open is replaced; other files are not. When a
+ * client has gone, the function is reset, its guest memory is unmapped, and the
+ * next client is served.
  *
- * Return: 0, -EADDRINUSE if there is a file or another server at @path,
- * -ENAMETOOLONG, -ENOMEM, or what a system call failed with.
+ * Return: 0; -EADDRINUSE: there is a file or another server at @path;
+ * -ENAMETOOLONG; -ENOMEM; or the error of a system call.
  */
 int vfu_listen(struct vfu_server *server);
 

@@ -9,19 +9,22 @@
 #include "vfio_user.h"
 #include "vfio_user_proto.h"
 
-/* Upper bound of a read or write: the whole configuration space */
+/* Upper bound of a read or write: the size of configuration space */
 #define VFU_MAX_XFER 4096
 
-/* Upper bound of the payload of a reply, which is that of a read */
+/*
+ * Upper bound of the payload of a reply, of which that of a read is the largest
+ */
 #define VFU_MAX_REPLY (sizeof(struct vfu_region_access) + VFU_MAX_XFER)
 
 /**
- * struct vfu_request - a command being handled
- * @data: payload, not aligned
+ * struct vfu_request - a command that is being handled
+ * @data: payload, at any alignment
  * @len: bytes of payload
- * @fds: file descriptors, closed afterwards; -1: taken by the handler
- * @num_fds: of @fds
- * @reply: where the payload of the reply goes, VFU_MAX_REPLY bytes
+ * @fds: files, which the caller closes afterwards; -1: the handler has kept the
+ * file
+ * @num_fds: number of @fds
+ * @reply: buffer for the payload of the reply, VFU_MAX_REPLY bytes
  */
 struct vfu_request {
 	const uint8_t *data;
@@ -32,10 +35,10 @@ struct vfu_request {
 };
 
 /**
- * vfu_handle() - do what a command says
- * @server: who got it
+ * vfu_handle() - execute a command
+ * @server: server that has received it
  * @command: enum vfu_command or any other value
- * @req: the rest of the message; takes the payload of the reply
+ * @req: the rest of the message, and the buffer for the reply
  *
  * Return: bytes of payload in the reply, or -errno for an error reply.
  */

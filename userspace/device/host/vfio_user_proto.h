@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Messages of the vfio-user protocol, version 0.0, as far as a PCI function
- * without migration needs them. They are in the byte order of the host. What
- * is not here is in linux/vfio.h and is sent as it is there.
+ * without migration needs them. They are in the byte order of the host. Other
+ * structs are those of linux/vfio.h.
  */
 #ifndef MYNIC_HOST_VFIO_USER_PROTO_H
 #define MYNIC_HOST_VFIO_USER_PROTO_H
@@ -52,8 +52,8 @@ _Static_assert(sizeof(struct vfu_header) == 16, "vfu_header");
 /**
  * struct vfu_version - payload of VERSION, both ways
  * @major: must be the same on both sides
- * @minor: the smaller one counts
- * @data: JSON, NUL-terminated; or nothing
+ * @minor: the smaller one of both sides is used
+ * @data: JSON with a NUL at its end, or nothing
  */
 struct vfu_version {
 	uint16_t major;

@@ -13,13 +13,13 @@
 
 /**
  * struct vigil - when to sleep; all zero to begin with
- * @until: look around until then, as clock_ns()
- * @interrupt: when the last interrupt was raised, 0 if there was work since
- * @polled_until: somebody else polls on this processor, presumably until then
- * @polled: for how long that was presumed last, in ns; 0 if it was wrong
- * @answered: behind the last interrupt there was work soon
- * @polite: what it looks for comes from who got an interrupt, and may need this
- *	processor for that
+ * @until: end of the present vigil in ns of clock_ns()
+ * @interrupt: time of the last interrupt; 0: there was work since
+ * @polled_until: presumed end of polling by another process on this processor
+ * @polled: length of that presumption, ns; 0: the last one was wrong
+ * @answered: work followed soon after the last interrupt
+ * @polite: yield the processor between looks, because the receiver of an
+ * interrupt may need it
  */
 struct vigil {
 	uint64_t until;

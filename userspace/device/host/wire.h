@@ -19,24 +19,24 @@
 
 struct wire;
 
-/* Bytes of an Ethernet header */
+/* Bytes of an Ethernet header, and of the shortest frame */
 #define WIRE_MIN_FRAME 14
 
-/* The time of an event that never comes */
+/* Time of an event that never comes */
 #define WIRE_NEVER UINT64_MAX
 
 /**
- * struct wire_config - what a wire is to be
+ * struct wire_config - properties of a new wire
  * @kind: see &struct wire_kind
- * @name: for people
- * @listen: stream: wait for the peer here
- * @connect: stream: the peer waits here
+ * @name: name in messages and commands
+ * @listen: stream: address at which to wait for the peer
+ * @connect: stream: address at which the peer waits
  * @local: dgram, udp: own address
  * @remote: dgram, udp: the peer's address
  * @ifname: tap, packet: network interface
- * @mode: permissions of a UNIX socket that is made
+ * @mode: permissions of UNIX sockets that are created
  *
- * What a kind does not need is NULL.
+ * Strings that a kind does not need are NULL.
  */
 struct wire_config {
 	const struct wire_kind *kind;
@@ -50,20 +50,19 @@ struct wire_config {
 };
 
 /**
- * struct wire_kind - one way for frames to leave the process
- * @name: on the command line
- * @open: get what does not depend on the peer; reports what cannot work with
- *	wire_error(). Return: 0 or -errno.
- * @try: the time has come that wire_try_in() or wire_try_later() has set
- * @ready: &wire.fd is ready to be read, or has an error, or &wire.backlog is
- *	set; does what wire_turn_is_over() lets it do
- * @writable: &wire.out_fd can be written to again, if it is waited for; NULL: that
- *	means no more than that the queue can be sent
- * @flush: send some of what is in the queue, in one system call that does not
- *	take long. Return: 0, -EAGAIN if nothing can be sent now, or why the peer
- *	is gone.
- * @drop: the wire has gone down; NULL: nothing to be done
- * @close: give back what @open got
+ * struct wire_kind - functions of one kind of wire
+ * @name: name on the command line
+ * @open: make all that does not depend on the peer. Errors are reported by
+ * wire_error(). Return: 0 or -errno.
+ * @try: called at the time that wire_try_in() or wire_try_later() has set
+ * @ready: called if &wire.fd is readable or has an error, or &wire.backlog is
+ * set. Works until wire_turn_is_over().
+ * @writable: called after wire_want_out() when &wire.out_fd is writable. NULL:
+ * the queue is sent then.
+ * @flush: send a part of the queue, in one short system call. Return: 0;
+ * -EAGAIN: nothing can be sent now; or the reason why the peer is gone.
+ * @drop: called when the wire has gone down; may be NULL
+ * @close: undo @open
  */
 struct wire_kind {
 	const char *name;
@@ -78,33 +77,33 @@ struct wire_kind {
 
 /**
  * struct wire - a wire
- * @port: where it is plugged in
+ * @port: port of the switch
  * @log: messages
- * @config: what it is to be
+ * @config: its properties
  * @events: event loop
  * @source: event source of @fd
- * @fd: what frames come in through, or -1
- * @mask: EPOLL* bits that @fd is waited for with
- * @out_fd: what frames go out through: @fd, or another file
- * @out_mask: EPOLL* bits that @out_fd is waited for with if it is another
- * @want_out: wait until @out_fd can be written to
+ * @fd: file that frames arrive at, or -1
+ * @mask: EPOLL* bits that the event loop waits for at @fd
+ * @out_fd: file that frames are sent to: @fd or another one
+ * @out_mask: the same for @out_fd, if it is another file
+ * @want_out: wait until @out_fd is writable
  * @other: event source of @other_fd
- * @other_fd: what the kind waits for beside, or -1
- * @tx: frames to be sent
- * @stuck: @tx did not get shorter for so long that nobody is held any more
- * @held_since: since when senders are held, ns
- * @priv: the kind's own
- * @rx: input, a kind's own size
+ * @other_fd: another file that the kind waits for, or -1
+ * @tx: queue of frames to be sent
+ * @stuck: @tx has not become shorter for so long that senders no longer wait
+ * @held_since: time since which senders wait, ns
+ * @priv: state of the kind
+ * @rx: buffer for input; its size depends on the kind
  * @rx_len: bytes in @rx
- * @rx_at: those of them that are done with
- * @backlog: there may be whole frames in @rx; no more is read before these
- * @had_turn: what is in @rx has only just come
- * @turn_end: when what comes in has had enough time, ns
- * @turn_work: what had been done when the clock was looked at for that
- * @told: the state in the log, to say each change once
- * @try_at: when to try again, ns
- * @try_wait: time until the next try after that, ns
- * @up_since: ns
+ * @rx_at: bytes of @rx that have been handled
+ * @backlog: @rx may have whole frames, which come before more input
+ * @had_turn: the input in @rx has arrived in this turn
+ * @turn_end: end of the turn, ns
+ * @turn_work: work that had been done when the clock was last read
+ * @told: last state that was logged, so that each change is logged once
+ * @try_at: time of the next attempt, ns
+ * @try_wait: delay of the attempt after that, ns
+ * @up_since: time when it last came up, ns
  */
 struct wire {
 	struct switch_port port;
@@ -143,13 +142,13 @@ extern const struct wire_kind wire_tap;
 extern const struct wire_kind wire_packet;
 
 /**
- * wire_open() - make a wire and plug it in
+ * wire_open() - make a wire and connect it to the switch
  * @wire: zeroed; must not move afterwards
- * @config: kept
+ * @config: properties; must stay valid
  * @events: event loop
  * @sw: switch
  *
- * A peer that is not there is waited for. What cannot work is reported.
+ * The peer may come later. Other errors are reported.
  *
  * Return: 0 or -errno.
  */
@@ -157,37 +156,37 @@ int wire_open(struct wire *wire, const struct wire_config *config,
 	      struct events *events, struct net_switch *sw);
 void wire_close(struct wire *wire);
 
-/** wire_flush() - send what is queued, as much as there is time for */
+/** wire_flush() - send as much of the queue as there is time for */
 void wire_flush(struct wire *wire);
 
 /* Does the work that is due. */
 void wire_run(struct wire *wire);
 
-/* When wire_run() next has work, or WIRE_NEVER. */
+/* Time at which wire_run() has work, or WIRE_NEVER. */
 uint64_t wire_next_event(struct wire *wire);
 
-/* For the kinds of wires */
+/* Functions for the kinds of wires */
 
 /* Reports that a wire cannot be made. Returns @err. */
 int wire_error(struct wire *wire, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /**
- * wire_set_fd() - frames go through a file now
- * @wire: without a file
+ * wire_set_fd() - set the file that frames pass through
+ * @wire: a wire without a file
  * @fd: the file; closed by wire_drop_fd() or on failure
  *
  * Return: 0 or -errno.
  */
 int wire_set_fd(struct wire *wire, int fd);
 
-/** wire_drop_fd() - close the file, if there is one */
+/** wire_drop_fd() - close the file of frames, if there is one */
 void wire_drop_fd(struct wire *wire);
 
 /**
- * wire_set_out_fd() - frames go out through another file than they come in
- * @wire: has a file
- * @fd: the other; closed by wire_drop_out_fd() or on failure
+ * wire_set_out_fd() - set another file that frames are sent to
+ * @wire: a wire with a file
+ * @fd: the other file; closed by wire_drop_out_fd() or on failure
  *
  * Return: 0 or -errno.
  */
@@ -196,13 +195,13 @@ int wire_set_out_fd(struct wire *wire, int fd);
 /** wire_drop_out_fd() - close the other file, if there is one */
 void wire_drop_out_fd(struct wire *wire);
 
-/* Frames can pass from now on. */
+/* Marks the wire as up: frames can pass. */
 void wire_up(struct wire *wire);
 
 /**
- * wire_down() - frames cannot pass, or still not; what is queued is lost
+ * wire_down() - mark a wire as down; queued frames are lost
  * @wire: the wire
- * @format: why
+ * @format: reason, for the log
  */
 void wire_down(struct wire *wire, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -214,23 +213,23 @@ void wire_try_later(struct wire *wire);
 void wire_try_in(struct wire *wire, uint64_t time);
 
 /*
- * Has &wire_kind.writable called, or the queue sent, when @out_fd is writable.
+ * Has &wire_kind.writable called, or the queue sent, once @out_fd is writable.
  */
 void wire_want_out(struct wire *wire, bool want);
 
 /**
- * wire_turn_is_over() - whether to leave what has come in to the next turn
+ * wire_turn_is_over() - check whether to leave more input to the next turn
  * @wire: the wire
  *
- * What one peer sends has NIC_TURN_NS at a time, like a NIC. To be asked behind
- * each frame: the clock is looked at once for some of them, or less if each goes
- * to many NICs.
+ * The input of a peer gets NIC_TURN_NS at a time, like a NIC. Must be called
+ * after each frame. The clock is read once for several frames, and more often
+ * if frames go to many NICs.
  *
- * Return: whether its turn is over.
+ * Return: true if the turn is over.
  */
 bool wire_turn_is_over(struct wire *wire);
 
-/* Takes a frame; anything else is counted. */
+/* Forwards a frame. Input of another size is counted as bad. */
 void wire_receive(struct wire *wire, const uint8_t *data, size_t len);
 
 #endif /* MYNIC_HOST_WIRE_H */

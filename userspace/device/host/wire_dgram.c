@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * UNIX datagram sockets, one frame a datagram: what QEMU's -netdev dgram
- * speaks. Either side has a path of its own. The peer is there if its socket
- * can be connected to; that it has gone shows when something is sent to it.
+ * UNIX datagram sockets with one frame in each datagram, as QEMU's -netdev
+ * dgram uses them. Each side has a path of its own. The peer is present if a
+ * socket can be connected to its path. Its absence is noticed only when a frame
+ * is sent.
  *
- * A socket has to be connected, or nobody tells when the peer has room again;
- * but one that is connected takes nothing from anybody else, not even from the
- * peer when it has been started again. So there are two: frames go out through
- * one that is connected and come in through one that is not. Only if the peer
- * in turn takes nothing but from the socket that has our path, that one serves
- * for both.
+ * Only a connected socket tells when the peer has room again. But it accepts
+ * datagrams from that one socket alone, so it gets nothing more after the peer
+ * has been restarted. Therefore there are two sockets: frames are sent on a
+ * connected one, and arrive at another. If the peer only accepts frames from
+ * the socket with our path, that socket is used for both.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A packet socket: the network behind an interface of the host. What the host
- * itself sends there is not seen here, as on a real wire.
+ * A packet socket, which gives access to the network behind an interface of the
+ * host. Frames that the host itself sends there do not arrive here, as on a
+ * real wire.
  *
- * The kernel keeps some of a frame apart from its bytes: a VLAN tag, and a
- * checksum that hardware is to finish. They are put back before anybody sees
- * the frame.
+ * The kernel keeps a VLAN tag apart from the bytes of a frame, and may leave a
+ * checksum for hardware to finish. This file restores both in the frame.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -44,9 +44,9 @@ union control {
 /**
  * struct slot - room for a frame
  * @control: auxiliary data
- * @hdr: what is to be done to the frame yet
+ * @hdr: work that the kernel has left for hardware
  * @tag: room for a VLAN tag
- * @frame: the frame, and a byte that shows when it is too long
+ * @frame: the frame, and one byte more to recognize frames that are too long
  */
 struct slot {
 	union control control;
@@ -56,10 +56,10 @@ struct slot {
 };
 
 /**
- * struct packet_wire - what such a wire has of its own
- * @ifindex: the interface that the socket is bound to
- * @told_gso: it was said that frames are too long
- * @slots: input
+ * struct packet_wire - state of a packet wire
+ * @ifindex: interface that the socket is bound to
+ * @told_gso: the log says that frames are too long
+ * @slots: buffer for input
  */
 struct packet_wire {
 	unsigned int ifindex;
@@ -178,7 +178,10 @@ err_free:
 	return err;
 }
 
-/* The internet checksum (RFC 1071) from @start on, in place at @offset there */
+/*
+ * Stores the internet checksum (RFC 1071) of the bytes from @start on, at
+ * @start + @offset
+ */
 static bool wire_packet_finish_checksum(uint8_t *frame, size_t len,
 					size_t start, size_t offset)
 {

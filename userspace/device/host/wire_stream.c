@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A stream socket, each frame behind its length in 4 bytes, big-endian: what
- * QEMU's -netdev stream speaks. One side listens and has one peer at a time,
- * the other connects.
+ * A stream socket, on which 4 bytes of length (big-endian) precede each frame,
+ * as for QEMU's -netdev stream. One side listens and has one peer at a time.
+ * The other side connects.
  */
 #include <endian.h>
 #include <errno.h>
@@ -293,10 +293,10 @@ static int wire_stream_flush(struct wire *wire)
 }
 
 /*
- * Take the whole frames out of the input, as many as there is time for. They can
- * be 29,000, and each can be for everybody.
+ * Forward the whole frames in the input, as many as there is time for. There
+ * can be 29,000 of them, and each can go to all ports.
  *
- * Return: whether there may be more of them.
+ * Return: true if more whole frames may be left.
  */
 static bool wire_stream_take_frames(struct wire *wire)
 {

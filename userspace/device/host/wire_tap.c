@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A TAP interface: what the host's network stack sends to it comes in here, and
- * the other way round.
+ * A TAP interface, which connects the switch to the network stack of the host.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -34,7 +34,7 @@ static const uint8_t probe[60] = {
 };
 
 /**
- * struct udp - what a UDP wire has of its own
+ * struct udp - state of a UDP wire
  * @remote: the peer
  * @connected: datagrams come from the peer only
  * @probing: the probe has been sent

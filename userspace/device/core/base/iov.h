@@ -56,10 +56,22 @@ static inline void iov_move(void *dst, const void *src, size_t len)
 #endif
 
 /**
- * iov_add() - append a piece to a scatter list
- * @iov: the list
+ * struct iov_list - a scatter list that is being made for one access
+ * @iov: the elements
  * @max: capacity of @iov
- * @niov: in and out: elements in @iov
+ * @num: elements of @iov that are used
+ * @write: the memory is going to be written
+ */
+struct iov_list {
+	struct iovec *iov;
+	unsigned int max;
+	unsigned int num;
+	bool write;
+};
+
+/**
+ * iov_add() - append a piece to a scatter list
+ * @list: the list
  * @ptr: the piece
  * @len: bytes of the piece
  *
@@ -67,18 +79,17 @@ static inline void iov_move(void *dst, const void *src, size_t len)
  *
  * Return: false if there is no room.
  */
-static inline bool iov_add(struct iovec *iov, unsigned int max,
-			   unsigned int *niov, uint8_t *ptr, size_t len)
+static inline bool iov_add(struct iov_list *list, uint8_t *ptr, size_t len)
 {
-	struct iovec *last = *niov ? &iov[*niov - 1] : NULL;
+	struct iovec *last = list->num ? &list->iov[list->num - 1] : NULL;
 
 	if (last && (uint8_t *)last->iov_base + last->iov_len == ptr) {
 		last->iov_len += len;
 		return true;
 	}
-	if (*niov == max)
+	if (list->num == list->max)
 		return false;
-	iov[(*niov)++] = (struct iovec){ ptr, len };
+	list->iov[list->num++] = (struct iovec){ ptr, len };
 	return true;
 }
 

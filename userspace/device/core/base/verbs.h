@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Numbers of libibverbs that cross the hardware interface unchanged, under their
- * names there. Only those that the device acts on. scripts/check.d/verbs-numbers
+ * names there. Only those that the device acts on. scripts/lib/check/verbs-numbers
  * compares them with libibverbs.
  */
 #ifndef MYNIC_VERBS_H

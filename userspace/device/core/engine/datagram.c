@@ -49,7 +49,7 @@ bool datagram_run(struct qp *qp)
 		struct send_req *req;
 		bool done = true;
 
-		req = requester_next(qp);
+		req = sq_next(qp);
 		if (!req)
 			return false;
 		if (!datagram_may_send(qp, req))

@@ -177,10 +177,10 @@ int admin_query_qp(struct nic *nic, struct admin_call *call)
 		.cur_qp_state = qp->state,
 		.path_mtu = qp->attr.path_mtu,
 		.sq_drained_event = qp->state == IBV_QPS_SQD &&
-				    transport_sq_draining(qp),
+				    sq_draining(&qp->sq),
 		.qkey = htole32(qp->attr.qkey),
 		.rq_psn = htole32(qp->resp.epsn & MAX_24_BITS),
-		.sq_psn = htole32(qp->req.psn & MAX_24_BITS),
+		.sq_psn = htole32(qp->sq.psn & MAX_24_BITS),
 		.dest_qpn = htole32(qp->attr.dest_qpn),
 		.access_flags = htole32(qp->attr.access_flags),
 		.max_rd_atomic = qp->attr.max_rd_atomic,

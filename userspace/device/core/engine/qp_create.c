@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "core.h"
+#include "engine/services.h"
 #include "engine/transport.h"
 #include "ethernet/rss.h"
 #include "memory/mw.h"
-#include "packet/opcode.h"
 #include "qp/qp_poll.h"
 #include "queue/rq.h"
 
@@ -103,14 +103,23 @@ static int qp_create_init_rings(struct nic *nic, struct qp *qp,
 		return status;
 	qp->has_sq = cmd->log_sq_stride;
 	qp->has_rq = cmd->log_rq_stride;
+	qp->sq.ring = (struct ring){
+		.buf = &qp->buf,
+		.offset = le32toh(cmd->sq_offset),
+		.log_size = cmd->log_sq_size,
+		.log_stride = cmd->log_sq_stride,
+	};
+	qp->rq.ring = (struct ring){
+		.buf = &qp->buf,
+		.offset = le32toh(cmd->rq_offset),
+		.log_size = cmd->log_rq_size,
+		.log_stride = cmd->log_rq_stride,
+	};
 	if (qp->has_sq)
-		status = ring_init(nic, &qp->sq, &qp->buf,
-				   le32toh(cmd->sq_offset), cmd->log_sq_size,
-				   cmd->log_sq_stride, false);
+		status = ring_check(nic, &qp->sq.ring, false);
 	if (status || !qp->has_rq)
 		return status;
-	return ring_init(nic, &qp->rq, &qp->buf, le32toh(cmd->rq_offset),
-			 cmd->log_rq_size, cmd->log_rq_stride, false);
+	return ring_check(nic, &qp->rq.ring, false);
 }
 
 static int qp_create_add_number(struct nic *nic, struct qp *qp)
@@ -129,13 +138,6 @@ static int qp_create_add_number(struct nic *nic, struct qp *qp)
 	return err ? MYNIC_AQ_NO_RESOURCE : MYNIC_AQ_OK;
 }
 
-static const uint8_t services[QP_TYPE_WQ + 1] = {
-	[MYNIC_QP_RC] = BTH_SERVICE_RC << BTH_SERVICE_SHIFT,
-	[MYNIC_QP_UC] = BTH_SERVICE_UC << BTH_SERVICE_SHIFT,
-	[MYNIC_QP_XRC_INI] = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
-	[MYNIC_QP_XRC_TGT] = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
-};
-
 static int qp_create_init(struct nic *nic, struct qp *qp,
 			  const struct mynic_create_qp *cmd)
 {
@@ -143,7 +145,7 @@ static int qp_create_init(struct nic *nic, struct qp *qp,
 
 	qp->nic = nic;
 	qp->type = cmd->type;
-	qp->service = services[cmd->type];
+	qp->service = services_get(cmd->type);
 	qp->flags = cmd->flags;
 	qp->uarn = le32toh(cmd->uarn);
 	status = qp_create_find_objects(nic, qp, cmd);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Dispatch by QP type: running send queues, and receiving RoCEv2 packets. The
- * services themselves are in rdma/ and ethernet/.
+ * What queue pairs of all types do: their states, their turns, and the way of a
+ * RoCEv2 packet to its queue pair. What depends on the type is in &qp.service.
  */
 
 #include "engine/transport.h"
@@ -12,43 +12,33 @@
 #include "base/mac.h"
 #include "base/util.h"
 #include "core.h"
-#include "engine/datagram.h"
 #include "packet/opcode.h"
 #include "qp/cc.h"
 #include "qp/path.h"
 #include "qp/qp_error.h"
-#include "qp/qp_poll.h"
 #include "queue/rndv.h"
 #include "queue/rq.h"
 #include "queue/sq.h"
-#include "rdma/copy.h"
 #include "rdma/responder.h"
-#include "rdma/uc.h"
 #include "rdma/ud.h"
 
 #define PKEY_MASK 0x7fff /* without the membership bit */
 
-static void transport_timer_fn(struct timer *timer)
-{
-	struct qp *qp = container_of(timer, struct qp, req.timer);
-
-	if (qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD)
-		requester_timer(qp);
-	qp_schedule(qp->nic, qp);
-}
-
 int qp_transport_init(struct qp *qp)
 {
-	qp->req = (struct requester){ 0 };
-	qp->resp = (struct responder){ 0 };
 	paging_init(qp);
 	if (!sq_init(qp))
 		return -ENOMEM;
-	if (timer_add(&qp->nic->timers, &qp->req.timer, transport_timer_fn))
+	if (rq_init(qp))
 		goto err_sq;
+	if (qp->service->init && qp->service->init(qp))
+		goto err_rq;
 	if (!cc_init(qp))
 		return 0;
-	timer_remove(&qp->nic->timers, &qp->req.timer);
+	if (qp->service->fini)
+		qp->service->fini(qp);
+err_rq:
+	rq_fini(qp);
 err_sq:
 	sq_fini(qp);
 	return -ENOMEM;
@@ -57,11 +47,14 @@ err_sq:
 void qp_transport_fini(struct qp *qp)
 {
 	paging_stop(qp);
-	timer_remove(&qp->nic->timers, &qp->req.timer);
+	if (qp->service->fini)
+		qp->service->fini(qp);
 	cc_fini(qp);
 	if (qp->rndv.active)
 		rndv_reset(qp);
 	sq_fini(qp);
+	rq_reset(qp);
+	rq_fini(qp);
 	responder_reset(qp);
 }
 
@@ -75,6 +68,8 @@ void transport_set_state(struct qp *qp, enum ibv_qp_state old)
 		if (qp->rndv.active)
 			rndv_reset(qp);
 		sq_reset(qp);
+		requester_reset(qp);
+		rq_reset(qp);
 		responder_reset(qp);
 		cc_reset(qp);
 		return;
@@ -88,7 +83,7 @@ void transport_set_state(struct qp *qp, enum ibv_qp_state old)
 		break;
 	case IBV_QPS_SQD:
 		if (old != IBV_QPS_SQD)
-			qp->req.drained = false;
+			qp->sq.drained = false;
 		break;
 	case IBV_QPS_ERR:
 		if (old != IBV_QPS_ERR)
@@ -98,11 +93,6 @@ void transport_set_state(struct qp *qp, enum ibv_qp_state old)
 		break;
 	}
 	qp_schedule(qp->nic, qp);
-}
-
-bool transport_sq_draining(const struct qp *qp)
-{
-	return qp->state == IBV_QPS_SQD && requester_draining(qp);
 }
 
 void transport_doorbell(struct qp *qp)
@@ -130,32 +120,17 @@ static bool transport_flush(struct qp *qp)
 	return rq_flush(qp) || more;
 }
 
-static bool transport_send(struct qp *qp)
-{
-	switch (qp->type) {
-	case MYNIC_QP_RC:
-	case MYNIC_QP_XRC_INI:
-		return requester_run(qp);
-	case MYNIC_QP_UC:
-		return uc_run(qp);
-	case MYNIC_QP_DRIVER:
-		return copy_run(qp);
-	default:
-		return datagram_run(qp);
-	}
-}
-
 static bool transport_run_sq(struct qp *qp)
 {
 	switch (qp->state) {
 	case IBV_QPS_RTS:
-		return transport_send(qp);
+		return qp->service->send(qp);
 	case IBV_QPS_SQD:
 		/* A request of many packets that has begun continues first */
-		if (transport_send(qp))
+		if (qp->service->send(qp))
 			return true;
-		if (!requester_draining(qp) && !qp->req.drained) {
-			qp->req.drained = true;
+		if (!sq_draining(&qp->sq) && !qp->sq.drained) {
+			qp->sq.drained = true;
 			if (qp->attr.sq_drained_event)
 				event_raise(qp->nic, &qp->events,
 					    MYNIC_EVENT_SQ_DRAINED);
@@ -165,39 +140,6 @@ static bool transport_run_sq(struct qp *qp)
 		return sq_flush(qp);
 	default:
 		return false;
-	}
-}
-
-static void transport_establish(struct qp *qp)
-{
-	if (qp->state != IBV_QPS_RTR || qp->resp.established)
-		return;
-	qp->resp.established = true;
-	event_raise(qp->nic, &qp->events, MYNIC_EVENT_COMM_EST);
-}
-
-/*
- * Handles a packet that is next in order. A packet that has to wait is handled
- * again
- */
-static void transport_take(struct qp *qp, const struct packet *pkt)
-{
-	const struct opcode_info *info = opcode_info(pkt->roce.opcode);
-
-	if (!qp_is_connected(qp)) {
-		ud_take(qp, pkt);
-	} else if (info->flags & OPCODE_RESPONSE) {
-		if (qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD)
-			completer_receive(qp, pkt, info);
-		else
-			qp_count(qp, MYNIC_STAT_GHOST);
-	} else {
-		transport_establish(qp);
-		qp_expect_answer(qp);
-		if (qp->type == MYNIC_QP_UC)
-			uc_receive(qp, pkt, info);
-		else
-			responder_receive(qp, pkt, info);
 	}
 }
 
@@ -211,11 +153,11 @@ bool transport_run_qp(struct qp *qp)
 	if (qp->cc.cnp_due)
 		cc_send_cnp(qp);
 	if (!STAILQ_EMPTY(&qp->paging.held))
-		more = paging_replay(qp, transport_take);
+		more = paging_replay(qp, qp->service->receive);
 	if (qp->state == IBV_QPS_ERR)
 		return true;
-	if (qp_is_responder(qp) && qp_can_receive(qp))
-		more |= responder_run(qp);
+	if (qp->service->answer && qp_can_receive(qp))
+		more |= qp->service->answer(qp);
 	paging_passed(&qp->paging, MYNIC_PAGE_READ);
 	if (transport_sends(qp))
 		more |= transport_run_sq(qp);
@@ -236,7 +178,7 @@ static void transport_connected_receive(struct qp *qp, const struct packet *pkt,
 		return;
 	}
 	if (!paging_holds(&qp->paging))
-		transport_take(qp, pkt);
+		qp->service->receive(qp, pkt);
 	if (paging_holds(&qp->paging))
 		paging_hold(qp, pkt);
 }
@@ -250,8 +192,8 @@ static bool transport_fits_type(const struct qp *qp, const struct roce_hdr *hdr,
 {
 	if (info->types & 1 << qp->type)
 		return true;
-	return qp_is_responder(qp) && !info->types &&
-	       (hdr->opcode & ~BTH_OPERATION_MASK) == qp->service;
+	return qp->service->answer && !info->types &&
+	       (hdr->opcode & ~BTH_OPERATION_MASK) == qp->service->bth;
 }
 
 static bool transport_well_formed(const struct packet *pkt,

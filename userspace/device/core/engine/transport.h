@@ -34,9 +34,6 @@ void qp_transport_fini(struct qp *qp);
  */
 void transport_set_state(struct qp *qp, enum ibv_qp_state old);
 
-/* In state SQD: whether requests that have begun are still to complete. */
-bool transport_sq_draining(const struct qp *qp);
-
 /* The doorbell was rung, or the doorbell record has changed. */
 void transport_doorbell(struct qp *qp);
 

@@ -78,6 +78,7 @@ static struct wqe_error eth_bad_len(struct nic *nic)
 static int eth_gather(struct qp *qp, const struct send_req *req,
 		      struct packet *pkt)
 {
+	struct iov_list out = { .iov = pkt->iov, .max = PACKET_MAX_IOV };
 	struct sge_list list = send_sges(qp, req);
 	struct vlan_header header = { 0 };
 	uint32_t len = sizeof(header);
@@ -99,8 +100,9 @@ static int eth_gather(struct qp *qp, const struct send_req *req,
 		return syndrome;
 	len = eth_parse_header(&header, req->length, pkt);
 	pkt->payload_len = req->length - len;
-	return sge_map(qp->nic, &list, len, pkt->payload_len, false, pkt->iov,
-		       &pkt->niov);
+	syndrome = sge_map(qp->nic, &list, len, pkt->payload_len, &out);
+	pkt->niov = out.num;
+	return syndrome;
 }
 
 /* Builds the bytes of a packet that has none yet, and returns their number */

@@ -38,7 +38,7 @@ static uint32_t eth_rx_cut_out_tag(const struct qp *qp,
 static bool eth_rx_deliver(struct qp *qp, const struct eth_frame *frame,
 			   uint32_t flow_tag)
 {
-	struct responder *resp = &qp->resp;
+	struct recv_queue *rq = &qp->rq;
 	struct iovec iov[2];
 	uint32_t len = eth_rx_cut_out_tag(qp, frame, iov);
 	struct mynic_cqe cqe = {
@@ -54,20 +54,20 @@ static bool eth_rx_deliver(struct qp *qp, const struct eth_frame *frame,
 		cqe.cvlan = htole16(frame->vlan);
 		cqe.sl = frame->vlan >> VLAN_PRIO_SHIFT;
 	}
-	if (!resp->has_recv && !wqe_fetch_recv(qp, &resp->recv))
+	if (!rq->has_recv && !wqe_fetch_recv(qp, &rq->recv))
 		return false;
-	resp->has_recv = true;
-	error = resp->recv.error;
-	if (!error.status && resp->recv.capacity < len)
+	rq->has_recv = true;
+	error = rq->recv.error;
+	if (!error.status && rq->recv.capacity < len)
 		return false;
-	resp->has_recv = false;
+	rq->has_recv = false;
 	if (!error.status) {
-		list = recv_sges(qp, &resp->recv);
+		list = recv_sges(qp, &rq->recv);
 		error.syndrome = sge_write(qp->nic, &list, 0, len, iov);
 		if (error.syndrome)
 			error.status = IBV_WC_LOC_PROT_ERR;
 	}
-	rq_complete(qp, &resp->recv, error, &cqe, false);
+	rq_complete(qp, &rq->recv, error, &cqe, false);
 	if (error.status)
 		qp_to_error(qp->nic, qp, 0);
 	return !error.status;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Tables of receive work queues, and their commands. Commands of a single WQ
- * are in engine/wq.c.
+ * are in engine/rwq_commands.c.
  */
 
 #include "ethernet/rwq.h"

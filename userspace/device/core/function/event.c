@@ -294,8 +294,12 @@ int admin_create_eq(struct nic *nic, struct admin_call *call)
 	status = buf_parse(&eq->buf, &cmd->buf);
 	if (status)
 		goto free;
-	status = ring_init(nic, &eq->ring, &eq->buf, 0, cmd->log_size,
-			   LOG_EQE_SIZE, true);
+	eq->ring = (struct ring){
+		.buf = &eq->buf,
+		.log_size = cmd->log_size,
+		.log_stride = LOG_EQE_SIZE,
+	};
+	status = ring_check(nic, &eq->ring, true);
 	if (status)
 		goto free;
 	eq->dbrec_offset = le32toh(cmd->dbrec_offset);

@@ -100,7 +100,6 @@ static struct entries buf_find_page(struct nic *nic, const struct buf *buf,
  * struct walk - state of one access to a buf
  * @nic: the NIC
  * @buf: the memory
- * @write: the access is a write
  * @place: offset up to which memory has been found, counted like &buf.offset;
  *	may be beyond @end
  * @end: offset where the access ends
@@ -108,22 +107,17 @@ static struct entries buf_find_page(struct nic *nic, const struct buf *buf,
  *	page on
  * @map: map of the last piece
  * @writable: all pieces so far may be written
- * @iov: memory up to @place, but not beyond @end
- * @niov: elements in @iov
- * @max: capacity of @iov
+ * @list: memory up to @place, but not beyond @end
  */
 struct walk {
 	struct nic *nic;
 	const struct buf *buf;
-	bool write;
 	uint64_t place;
 	uint64_t end;
 	struct entries entries;
 	const struct dma_map *map;
 	bool writable;
-	struct iovec *iov;
-	unsigned int niov;
-	unsigned int max;
+	struct iov_list *list;
 };
 
 /* Finds the DMA address of @place, and how many bytes follow in its page */
@@ -160,7 +154,7 @@ static int buf_add_piece(struct walk *walk)
 	if (!buf_locate(walk, &addr, &left))
 		return -EFAULT;
 	map = dma_find(walk->nic, addr);
-	if (!map || (walk->write && !map->writable))
+	if (!map || (walk->list->write && !map->writable))
 		return -EFAULT;
 	walk->map = map;
 	walk->writable &= map->writable;
@@ -172,7 +166,7 @@ static int buf_add_piece(struct walk *walk)
 	if (len > left)
 		len = left;
 	walk->place += left;
-	if (!iov_add(walk->iov, walk->max, &walk->niov, map->ptr + addr, len))
+	if (!iov_add(walk->list, map->ptr + addr, len))
 		return -ENOBUFS;
 	return 0;
 }
@@ -186,8 +180,8 @@ static void buf_add_pages(struct walk *walk)
 {
 	const unsigned int log_page_size = walk->buf->log_page_size;
 	const uint64_t page_size = 1ULL << log_page_size;
-	const struct iovec *full = walk->iov + walk->max;
-	struct iovec *iov = walk->iov + walk->niov;
+	const struct iovec *full = walk->list->iov + walk->list->max;
+	struct iovec *iov = walk->list->iov + walk->list->num;
 	uint8_t *tail = (uint8_t *)iov[-1].iov_base + iov[-1].iov_len;
 	const __le64 *entry = walk->entries.next;
 	const struct dma_map map = *walk->map;
@@ -215,7 +209,7 @@ static void buf_add_pages(struct walk *walk)
 		tail = ptr + page_size;
 	}
 	walk->place += (uint64_t)(entry - walk->entries.next) << log_page_size;
-	walk->niov = iov - walk->iov;
+	walk->list->num = iov - walk->list->iov;
 	if (walk->place > walk->end)
 		iov[-1].iov_len -= walk->place - walk->end;
 }
@@ -228,7 +222,7 @@ static void buf_add_pages(struct walk *walk)
 static void buf_move_window(struct buf_window *window, const struct walk *walk,
 			    uint64_t len)
 {
-	const struct iovec *last = &walk->iov[walk->niov - 1];
+	const struct iovec *last = &walk->list->iov[walk->list->num - 1];
 	uint8_t *ptr = (uint8_t *)last->iov_base + last->iov_len;
 	uint64_t start = walk->end;
 
@@ -249,19 +243,15 @@ static void buf_move_window(struct buf_window *window, const struct walk *walk,
 }
 
 int buf_iov(struct nic *nic, const struct buf *buf, struct buf_window *window,
-	    uint64_t offset, uint64_t len, bool write, struct iovec *iov,
-	    unsigned int max, unsigned int *niov)
+	    uint64_t offset, uint64_t len, struct iov_list *list)
 {
 	struct walk walk = {
 		.nic = nic,
 		.buf = buf,
-		.write = write,
 		.place = buf->offset + offset,
 		.end = buf->offset + offset + len,
 		.writable = true,
-		.iov = iov,
-		.niov = *niov,
-		.max = max,
+		.list = list,
 	};
 
 	if (!len)
@@ -276,7 +266,6 @@ int buf_iov(struct nic *nic, const struct buf *buf, struct buf_window *window,
 		if (walk.place < walk.end)
 			buf_add_pages(&walk);
 	}
-	*niov = walk.niov;
 	buf_move_window(window, &walk, len);
 	return 0;
 }
@@ -285,11 +274,11 @@ void *buf_find(struct nic *nic, const struct buf *buf,
 	       struct buf_window *window, uint64_t offset, uint32_t len,
 	       bool write)
 {
-	unsigned int niov = 0;
 	struct iovec iov;
+	struct iov_list list = { .iov = &iov, .max = 1, .write = write };
 	int err;
 
-	err = buf_iov(nic, buf, window, offset, len, write, &iov, 1, &niov);
+	err = buf_iov(nic, buf, window, offset, len, &list);
 	if (err == -ENOBUFS)
 		nic_count(nic, MYNIC_STAT_BAD_DMA);
 	return err ? NULL : iov.iov_base;
@@ -311,15 +300,9 @@ int buf_check(struct nic *nic, const struct buf *buf, uint64_t offset,
 	return MYNIC_AQ_OK;
 }
 
-int ring_init(struct nic *nic, struct ring *ring, const struct buf *buf,
-	      uint32_t offset, uint8_t log_size, uint8_t log_stride, bool write)
+int ring_check(struct nic *nic, const struct ring *ring, bool write)
 {
-	*ring = (struct ring){
-		.buf = buf,
-		.offset = offset,
-		.log_size = log_size,
-		.log_stride = log_stride,
-	};
-	return buf_check(nic, buf, offset, 1ULL << (log_size + log_stride),
-			 1u << log_stride, write);
+	return buf_check(nic, ring->buf, ring->offset,
+			 1ULL << (ring->log_size + ring->log_stride),
+			 1u << ring->log_stride, write);
 }

@@ -16,6 +16,7 @@
 #include "memory/dma.h"
 #include "mynic_regs.h"
 
+struct iov_list;
 struct nic;
 
 #define BUF_MIN_LOG_PAGE_SIZE MYNIC_MIN_LOG_PAGE_SIZE
@@ -94,10 +95,10 @@ static inline void *buf_window_ptr(const struct dma *dma,
 
 /**
  * struct ring - a ring of slots in a buf
- * @buf: the memory
+ * @buf: the memory; must outlive the ring
  * @window: translation of the last slots that were accessed
  * @offset: offset of the ring in the buf, aligned to the stride
- * @log_size: log2 of the number of slots
+ * @log_size: log2 of the number of slots, at most 22
  * @log_stride: log2 of the bytes in a slot, at most 9
  */
 struct ring {
@@ -144,33 +145,23 @@ int buf_check(struct nic *nic, const struct buf *buf, uint64_t offset,
  * @window: the caller's window on it
  * @offset: offset in the buf
  * @len: bytes; @offset + @len is at most MKEY_MAX_LENGTH
- * @write: the access is a write
- * @iov: the list
- * @max: capacity of @iov
- * @niov: in and out: elements in @iov; adjacent pieces are merged
+ * @list: the list
  *
- * Return: 0; -EFAULT: a page is not mapped (counted as BAD_DMA); -ENOBUFS: @iov
- * is full.
+ * Return: 0; -EFAULT: a page is not mapped (counted as BAD_DMA); -ENOBUFS:
+ * @list is full. After an error, @list is of no use.
  */
 int buf_iov(struct nic *nic, const struct buf *buf, struct buf_window *window,
-	    uint64_t offset, uint64_t len, bool write, struct iovec *iov,
-	    unsigned int max, unsigned int *niov);
+	    uint64_t offset, uint64_t len, struct iov_list *list);
 
 /**
- * ring_init() - check and initialize a ring
+ * ring_check() - check that a ring can be used
  * @nic: the NIC
- * @ring: result
- * @buf: the memory; must outlive the ring
- * @offset: offset of the ring in @buf
- * @log_size: log2 of the number of slots, at most 22
- * @log_stride: log2 of the bytes in a slot, at most 9
+ * @ring: the ring, with an empty window
  * @write: the NIC is going to write to it
  *
  * Return: enum mynic_aq_status.
  */
-int ring_init(struct nic *nic, struct ring *ring, const struct buf *buf,
-	      uint32_t offset, uint8_t log_size, uint8_t log_stride,
-	      bool write);
+int ring_check(struct nic *nic, const struct ring *ring, bool write);
 
 static inline uint32_t ring_size(const struct ring *ring)
 {

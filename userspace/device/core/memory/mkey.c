@@ -48,33 +48,33 @@ mkey_refuse(struct nic *nic, uint32_t qpn, enum journal_key_fault why,
 }
 
 static int mkey_check_range(struct nic *nic, uint32_t qpn,
-			    const struct mkey *mkey, uint64_t addr,
-			    uint64_t len, uint32_t access)
+			    const struct mkey *mkey,
+			    const struct mkey_range *range)
 {
-	uint64_t offset = addr - mkey->iova;
+	uint64_t offset = range->addr - mkey->iova;
 
-	if (access & ~mkey->access)
-		return mkey_refuse(nic, qpn, JOURNAL_NO_RIGHT, mkey->key, addr,
-				   len);
-	if (offset > mkey->length || len > mkey->length - offset)
-		return mkey_refuse(nic, qpn, JOURNAL_NO_RANGE, mkey->key, addr,
-				   len);
+	if (range->access & ~mkey->access)
+		return mkey_refuse(nic, qpn, JOURNAL_NO_RIGHT, mkey->key,
+				   range->addr, range->len);
+	if (offset > mkey->length || range->len > mkey->length - offset)
+		return mkey_refuse(nic, qpn, JOURNAL_NO_RANGE, mkey->key,
+				   range->addr, range->len);
 	return 0;
 }
 
 int mkey_check_local(struct nic *nic, const struct pd *pd, bool kernel_qp,
-		     uint32_t key, uint64_t addr, uint64_t len, uint32_t access,
-		     struct mkey **mkey)
+		     const struct mkey_range *range, struct mkey **mkey)
 {
-	if (kernel_qp && key == NIC_DMA_LKEY)
+	if (kernel_qp && range->key == NIC_DMA_LKEY)
 		*mkey = &nic->dma_mkey;
 	else
-		*mkey = mkey_find(nic, pd, key);
-	if (!*mkey && key == NIC_NULL_LKEY)
+		*mkey = mkey_find(nic, pd, range->key);
+	if (!*mkey && range->key == NIC_NULL_LKEY)
 		*mkey = &nic->null_mkey;
 	if (!*mkey || !(*mkey)->valid || mkey_is_window(*mkey))
-		return mkey_refuse(nic, 0, JOURNAL_NO_KEY, key, addr, len);
-	return mkey_check_range(nic, 0, *mkey, addr, len, access);
+		return mkey_refuse(nic, 0, JOURNAL_NO_KEY, range->key,
+				   range->addr, range->len);
+	return mkey_check_range(nic, 0, *mkey, range);
 }
 
 static struct mkey *mkey_find_remote(const struct qp *qp, const struct pd *pd,
@@ -87,15 +87,14 @@ static struct mkey *mkey_find_remote(const struct qp *qp, const struct pd *pd,
 	return mkey;
 }
 
-int mkey_check_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
-		      uint64_t addr, uint64_t len, uint32_t access,
-		      struct mkey **mkey)
+int mkey_check_remote(const struct qp *qp, const struct pd *pd,
+		      const struct mkey_range *range, struct mkey **mkey)
 {
-	*mkey = mkey_find_remote(qp, pd, key);
+	*mkey = mkey_find_remote(qp, pd, range->key);
 	if (!*mkey)
-		return mkey_refuse(qp->nic, qp->number, JOURNAL_NO_KEY, key,
-				   addr, len);
-	return mkey_check_range(qp->nic, qp->number, *mkey, addr, len, access);
+		return mkey_refuse(qp->nic, qp->number, JOURNAL_NO_KEY,
+				   range->key, range->addr, range->len);
+	return mkey_check_range(qp->nic, qp->number, *mkey, range);
 }
 
 int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
@@ -134,8 +133,7 @@ static int mkey_extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
 	bool writable;
 
 	if (mkey->paged)
-		return page_table_extent(nic, &mkey->buf, &mkey->window, offset,
-					 len, write, ptr);
+		return page_table_extent(nic, mkey, offset, len, write, ptr);
 	if (mkey->dm) {
 		*ptr = dm_ptr(nic, mkey->buf.addr) + offset;
 		return 0;
@@ -158,28 +156,27 @@ static int mkey_extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
  */
 static __attribute__((noinline)) int
 mkey_add_pieces(struct nic *nic, struct mkey *mkey, uint64_t offset,
-		uint32_t len, bool write, struct iovec *iov, unsigned int max,
-		unsigned int *niov)
+		uint32_t len, struct iov_list *list, struct page_fault *fault)
 {
 	if (!mkey->all_dma && !mkey->dm && !mkey->paged)
 		return buf_iov(nic, &mkey->buf, &mkey->window, offset, len,
-			       write, iov, max, niov);
+			       list);
 	while (len) {
 		uint64_t piece = len;
 		uint8_t *ptr;
 		int err;
 
-		err = mkey_extent(nic, mkey, offset, &piece, write, &ptr);
+		err = mkey_extent(nic, mkey, offset, &piece, list->write, &ptr);
 		if (err == -EAGAIN)
-			nic->missing = (struct page_fault){
+			*fault = (struct page_fault){
 				.key = mkey->key,
 				.addr = mkey->iova + offset,
 				.len = len,
-				.write = write,
+				.write = list->write,
 			};
 		if (err)
 			return err;
-		if (!iov_add(iov, max, niov, ptr, piece))
+		if (!iov_add(list, ptr, piece))
 			return -ENOBUFS;
 		offset += piece;
 		len -= piece;
@@ -188,8 +185,7 @@ mkey_add_pieces(struct nic *nic, struct mkey *mkey, uint64_t offset,
 }
 
 int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
-	     bool write, struct iovec *iov, unsigned int max,
-	     unsigned int *niov)
+	     struct iov_list *list, struct page_fault *fault)
 {
 	uint64_t offset = addr - mkey->iova;
 	uint8_t *ptr;
@@ -206,11 +202,11 @@ int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
 					   JOURNAL_NO_RANGE, window->key, addr,
 					   len);
 	}
-	ptr = buf_window_ptr(&nic->dma, &mkey->window, offset, len, write);
+	ptr = buf_window_ptr(&nic->dma, &mkey->window, offset, len,
+			     list->write);
 	if (!ptr || !len)
-		return mkey_add_pieces(nic, mkey, offset, len, write, iov, max,
-				       niov);
-	return iov_add(iov, max, niov, ptr, len) ? 0 : -ENOBUFS;
+		return mkey_add_pieces(nic, mkey, offset, len, list, fault);
+	return iov_add(list, ptr, len) ? 0 : -ENOBUFS;
 }
 
 /* A remote right to change memory requires the local one (IBTA 10.6.3.1) */

@@ -28,7 +28,9 @@
 	((MYNIC_ACCESS_OPTIONAL_LAST << 1) - IBV_ACCESS_OPTIONAL_FIRST)
 
 struct dm;
+struct iov_list;
 struct nic;
+struct page_fault;
 struct pd;
 struct qp;
 
@@ -113,39 +115,45 @@ static inline bool mkey_is_window(const struct mkey *mkey)
 }
 
 /**
- * mkey_check_local() - check a scatter/gather element
- * @nic: the NIC
- * @pd: PD of the QP or SRQ that the element was posted to
- * @kernel_qp: dma_lkey is allowed
- * @key: lkey, any value; null_lkey is always allowed
+ * struct mkey_range - memory that a request names
+ * @key: lkey or rkey, any value
+ * @access: enum ibv_access_flags, all of which are required; 0 for local reads
  * @addr: address, any value
- * @len: bytes, at least 1 (an element of 0 bytes needs no check)
- * @access: enum ibv_access_flags, all of which are required; 0 for reads
+ * @len: bytes, at least 1 (a range of 0 bytes needs no check)
+ */
+struct mkey_range {
+	uint32_t key;
+	uint32_t access;
+	uint64_t addr;
+	uint64_t len;
+};
+
+/**
+ * mkey_check_local() - check memory that the QP's own host names
+ * @nic: the NIC
+ * @pd: PD of the QP or SRQ that the request was posted to
+ * @kernel_qp: dma_lkey is allowed
+ * @range: the memory; null_lkey is always allowed
  * @mkey: out: if it returns 0, the key for mkey_iov()
  *
  * Return: 0; -EACCES: the key is unknown, not valid, a window, of another PD,
  * or without the rights; -ERANGE: the range is not inside the region.
  */
 int mkey_check_local(struct nic *nic, const struct pd *pd, bool kernel_qp,
-		     uint32_t key, uint64_t addr, uint64_t len, uint32_t access,
-		     struct mkey **mkey);
+		     const struct mkey_range *range, struct mkey **mkey);
 
 /**
- * mkey_check_remote() - check the range of a peer's request
+ * mkey_check_remote() - check memory that a peer names
  * @qp: QP that has received the request
  * @pd: PD that the key must have: that of the QP, or for XRC that of the SRQ
- * @key: rkey, any value
- * @addr: address, any value
- * @len: bytes, at least 1 (a range of 0 bytes needs no check)
- * @access: enum ibv_access_flags, all of which are required; at least one
+ * @range: the memory; at least one right is required
  * @mkey: out: if it returns 0, the key for mkey_iov()
  *
  * Return: like mkey_check_local(), but windows are allowed; those of type 2
  * only if they were bound through @qp.
  */
-int mkey_check_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
-		      uint64_t addr, uint64_t len, uint32_t access,
-		      struct mkey **mkey);
+int mkey_check_remote(const struct qp *qp, const struct pd *pd,
+		      const struct mkey_range *range, struct mkey **mkey);
 
 /**
  * mkey_range_remote() - find all that a peer may reach with a key
@@ -167,18 +175,15 @@ int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
  * @mkey: the memory key
  * @addr: address, inside the region
  * @len: bytes, inside the region; may be 0
- * @write: the access is a write
- * @iov: the list
- * @max: capacity of @iov
- * @niov: in and out: elements in @iov; adjacent pieces are merged
+ * @list: the list
+ * @fault: out: if it returns -EAGAIN, the access to the missing page
  *
  * Return: 0; -EFAULT: a page is not mapped (counted as BAD_DMA); -EAGAIN: a
  * page of a paged region is missing, see paging_wait(); -ERANGE: the region of
- * a window has lost its memory; -ENOBUFS: @iov is full.
+ * a window has lost its memory; -ENOBUFS: @list is full.
  */
 int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
-	     bool write, struct iovec *iov, unsigned int max,
-	     unsigned int *niov);
+	     struct iov_list *list, struct page_fault *fault);
 
 /**
  * mkey_invalidate_local() - execute a LOCAL_INV

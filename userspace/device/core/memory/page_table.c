@@ -78,10 +78,11 @@ static int page_table_walk(struct nic *nic, const struct buf *buf,
 	return 0;
 }
 
-static int page_table_move_window(struct nic *nic, const struct buf *buf,
-				  struct buf_window *window, uint64_t offset,
-				  bool write)
+static int page_table_move_window(struct nic *nic, struct mkey *mkey,
+				  uint64_t offset, bool write)
 {
+	struct buf_window *window = &mkey->window;
+	const struct buf *buf = &mkey->buf;
 	uint64_t page_size = 1ULL << buf->log_page_size;
 	uint64_t place = offset + buf->offset;
 	uint64_t entry = 0, left;
@@ -110,16 +111,16 @@ static int page_table_move_window(struct nic *nic, const struct buf *buf,
 	return 0;
 }
 
-int page_table_extent(struct nic *nic, const struct buf *buf,
-		      struct buf_window *window, uint64_t offset, uint64_t *len,
-		      bool write, uint8_t **ptr)
+int page_table_extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
+		      uint64_t *len, bool write, uint8_t **ptr)
 {
+	struct buf_window *window = &mkey->window;
 	int err;
 
 	if (window->generation != nic->dma.generation ||
 	    offset < window->start || offset >= window->end ||
 	    (write && !window->writable)) {
-		err = page_table_move_window(nic, buf, window, offset, write);
+		err = page_table_move_window(nic, mkey, offset, write);
 		if (err)
 			return err;
 	}

@@ -7,9 +7,23 @@
 #include <stdint.h>
 
 struct buf;
-struct buf_window;
+struct mkey;
 struct mynic_buf;
 struct nic;
+
+/**
+ * struct page_fault - an access to a missing page
+ * @key: key of the region
+ * @addr: address as in requests
+ * @len: bytes from @addr on that will be accessed, at least 1
+ * @write: the page must be writable
+ */
+struct page_fault {
+	uint32_t key;
+	uint64_t addr;
+	uint32_t len;
+	bool write;
+};
 
 /* Checks the lists of a paged region, as buf_parse() does for other regions. */
 int page_table_parse(struct buf *buf, const struct mynic_buf *src,
@@ -18,8 +32,7 @@ int page_table_parse(struct buf *buf, const struct mynic_buf *src,
 /**
  * page_table_extent() - translate as much of a paged region as is contiguous
  * @nic: the NIC
- * @buf: from page_table_parse()
- * @window: the region's window
+ * @mkey: the region
  * @offset: offset in the region, inside it
  * @len: in: bytes wanted, at least 1; out: bytes that lie in one piece
  * @write: the access is a write
@@ -28,8 +41,7 @@ int page_table_parse(struct buf *buf, const struct mynic_buf *src,
  * Return: 0; -EAGAIN: the page is missing, or must not be written; -EFAULT: the
  * address of the page or of a list is invalid (counted as BAD_DMA).
  */
-int page_table_extent(struct nic *nic, const struct buf *buf,
-		      struct buf_window *window, uint64_t offset, uint64_t *len,
-		      bool write, uint8_t **ptr);
+int page_table_extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
+		      uint64_t *len, bool write, uint8_t **ptr);
 
 #endif /* MYNIC_PAGE_TABLE_H */

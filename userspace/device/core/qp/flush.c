@@ -8,6 +8,7 @@
 
 #include <errno.h>
 
+#include "base/iov.h"
 #include "core.h"
 #include "packet/feth.h"
 #include "qp/xrcd.h"
@@ -35,6 +36,12 @@ static int flush_find_range(struct qp *qp, const struct roce_hdr *hdr,
 			    bool region, uint32_t access,
 			    struct response *response)
 {
+	const struct mkey_range range = {
+		.key = hdr->rkey,
+		.access = access,
+		.addr = hdr->remote_addr,
+		.len = hdr->dma_len,
+	};
 	const struct pd *pd = xrc_pd(qp, response->srqn);
 	struct mkey *mkey;
 
@@ -46,8 +53,7 @@ static int flush_find_range(struct qp *qp, const struct roce_hdr *hdr,
 	response->flush_left = hdr->dma_len;
 	if (!hdr->dma_len)
 		return 0;
-	return mkey_check_remote(qp, pd, hdr->rkey, hdr->remote_addr,
-				 hdr->dma_len, access, &mkey);
+	return mkey_check_remote(qp, pd, &range, &mkey);
 }
 
 enum message_fault flush_check(struct qp *qp, const struct roce_hdr *hdr,
@@ -108,13 +114,16 @@ static int flush_persist(struct qp *qp, struct mkey *mkey, uint64_t addr,
 	const struct nic_config *config = &qp->nic->config;
 	struct flushes *flushes = &qp->nic->flushes;
 	struct iovec iov[MAX_IOV];
-	unsigned int niov = 0;
+	struct iov_list list = { .iov = iov, .max = MAX_IOV };
+	struct page_fault fault;
 	int err;
 
-	err = mkey_iov(qp->nic, mkey, addr, len, false, iov, MAX_IOV, &niov);
+	err = mkey_iov(qp->nic, mkey, addr, len, &list, &fault);
+	if (err == -EAGAIN)
+		return paging_wait(qp, MYNIC_PAGE_READ, &fault);
 	if (err)
 		return err;
-	err = config->ops->persist(config->ctx, iov, niov);
+	err = config->ops->persist(config->ctx, list.iov, list.num);
 	if (err == -EINPROGRESS) {
 		flushes->busy = true;
 		flushes->owner = qp;
@@ -157,10 +166,10 @@ static int flush_finish(struct qp *qp, struct response *response)
 	return 0;
 }
 
-int flush_run(struct qp *qp, struct response *response,
-	      enum mynic_page_stage stage)
+int flush_run(struct qp *qp, struct response *response)
 {
 	enum flush_state state = qp->flush.state;
+	struct mkey_range range;
 	struct mkey *mkey;
 	int err = 0;
 
@@ -172,13 +181,17 @@ int flush_run(struct qp *qp, struct response *response,
 		return err;
 	if (!flush_may_begin(qp))
 		return -EINPROGRESS;
-	err = mkey_check_remote(qp, xrc_pd(qp, response->srqn), response->rkey,
-				response->addr, response->flush_left,
-				IBV_ACCESS_FLUSH_PERSISTENT, &mkey);
+	range = (struct mkey_range){
+		.key = response->rkey,
+		.access = IBV_ACCESS_FLUSH_PERSISTENT,
+		.addr = response->addr,
+		.len = response->flush_left,
+	};
+	err = mkey_check_remote(qp, xrc_pd(qp, response->srqn), &range, &mkey);
 	if (!err)
 		err = flush_run_pieces(qp, response, mkey);
 	flush_call_next(qp->nic);
-	return err == -EAGAIN ? paging_wait(qp, stage) : err;
+	return err;
 }
 
 void nic_persisted(struct nic *nic, int err)

@@ -75,14 +75,12 @@ enum message_fault flush_check(struct qp *qp, const struct roce_hdr *hdr,
  * flush_run() - do a limited part of a FLUSH
  * @qp: the queue pair
  * @response: @addr and @flush_left advance
- * @stage: stage that waits if a page is missing
  *
  * Return: 0, or an error of mkey_check_remote() or mkey_iov(). -EFAULT also
  * means that the memory cannot be made persistent. -EINPROGRESS: the QP will be
  * scheduled when it can continue.
  */
-int flush_run(struct qp *qp, struct response *response,
-	      enum mynic_page_stage stage);
+int flush_run(struct qp *qp, struct response *response);
 
 /* Whether the QP has to wait until it is scheduled again. */
 static inline bool flush_waits(const struct flush *flush)

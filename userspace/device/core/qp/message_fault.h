@@ -10,7 +10,7 @@
  * @MESSAGE_OK: it can be executed
  * @MESSAGE_NO_RECV: there is no receive request
  * @MESSAGE_BAD_RECV: the receive request or its memory is bad;
- *	&responder.recv.error has the reason
+ *	&recv_queue.recv.error has the reason
  * @MESSAGE_TOO_LONG: the message does not fit in the receive request
  * @MESSAGE_BAD_LENGTH: the length of the packet or in the RETH is wrong
  * @MESSAGE_BAD_FETH: there is no such placement or selectivity

@@ -53,7 +53,8 @@ static void paging_note_wait(const struct qp *qp, enum mynic_page_stage stage)
 	nic_note(qp->nic, &entry);
 }
 
-int paging_wait(struct qp *qp, enum mynic_page_stage stage)
+int paging_wait(struct qp *qp, enum mynic_page_stage stage,
+		const struct page_fault *fault)
 {
 	struct paging_wait *wait = &qp->paging.waits[stage];
 	struct paging *paging = &qp->paging;
@@ -62,14 +63,13 @@ int paging_wait(struct qp *qp, enum mynic_page_stage stage)
 
 	if (paging->waiting & bit)
 		return -EAGAIN;
-	if (paging->failed & bit &&
-	    paging_is_same(&wait->fault, &nic->missing)) {
+	if (paging->failed & bit && paging_is_same(&wait->fault, fault)) {
 		paging->failed &= ~bit;
 		return -EFAULT;
 	}
 	paging->waiting |= bit;
 	paging->failed &= ~bit;
-	wait->fault = nic->missing;
+	wait->fault = *fault;
 	wait->token = ++nic->page_token;
 	paging_note_wait(qp, stage);
 	event_raise(nic, &qp->events, MYNIC_EVENT_PAGE_FAULT + stage);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "memory/page_table.h"
 #include "mynic_regs.h"
 
 struct buf;
@@ -19,20 +20,6 @@ struct buf_window;
 struct nic;
 struct packet;
 struct qp;
-
-/**
- * struct page_fault - an access to a missing page
- * @key: key of the region
- * @addr: address as in requests
- * @len: bytes from @addr on that will be accessed, at least 1
- * @write: the page must be writable
- */
-struct page_fault {
-	uint32_t key;
-	uint64_t addr;
-	uint32_t len;
-	bool write;
-};
 
 /**
  * struct paging_wait - wait of one stage of a QP
@@ -64,14 +51,16 @@ struct paging {
 };
 
 /**
- * paging_wait() - handle an access that has met &nic.missing
+ * paging_wait() - handle an access that has met a missing page
  * @qp: the QP
  * @stage: stage that made the access
+ * @fault: the access, with all that will follow it
  *
  * Return: -EAGAIN: the host was asked for the page, and the stage waits;
  * -EFAULT: the host has said that this page is not available.
  */
-int paging_wait(struct qp *qp, enum mynic_page_stage stage);
+int paging_wait(struct qp *qp, enum mynic_page_stage stage,
+		const struct page_fault *fault);
 
 /* Whether a stage has to wait for a page. */
 static inline bool paging_waits(const struct paging *paging,

@@ -19,7 +19,10 @@
 #include "qp/flush.h"
 #include "qp/mcast.h"
 #include "qp/paging.h"
+#include "qp/service.h"
 #include "queue/rndv.h"
+#include "queue/rq.h"
+#include "queue/sq.h"
 #include "rdma/requester.h"
 #include "rdma/responder.h"
 
@@ -86,15 +89,14 @@ struct qp_attr {
  * @number: QPN
  * @state: set by the core only
  * @type: enum mynic_qp_type, or QP_TYPE_WQ
- * @service: connected QPs: service bits of the opcodes, in addition to those of
- *	RC
+ * @service: what the type decides
  * @flags: MYNIC_QP_*
  * @has_sq: it has a send ring
  * @has_rq: it has a receive ring
  * @scheduled: it is in &nic.run_queue
  * @polled: it is in &nic.poll_queue
  * @no_ring: the host was told that it need not ring the doorbell
- * @answered: &requester.pi when the last request arrived
+ * @answered: &send_queue.pi when the last request arrived
  * @counters: counter set that it is bound to, or NULL
  * @run_link: link in &nic.run_queue
  * @rndv: rendezvous for a tag matching SRQ
@@ -109,14 +111,14 @@ struct qp_attr {
  * @srq: the SRQ; NULL: the QP has an RQ or nothing to receive with; XRC_TGT:
  *	the SRQ of the last request
  * @xrcd: XRC domain of an XRC_TGT QP; otherwise NULL
- * @sq: ring of send requests
+ * @sq: send requests
  * @dbrec: translation of the doorbell record
  * @dbrec_offset: offset of the doorbell record in @buf
- * @req: requester and completer; used by the transport
+ * @req: RC: requester and completer
  * @poll_link: link in &nic.poll_queue
  * @poll_until: time until which nic_poll() reads its doorbell record
- * @resp: responder; used by the transport
- * @rq: ring of receive requests
+ * @resp: RC, UC: responder
+ * @rq: receive requests
  * @buf: host memory
  * @uarn: UAR page of its doorbell
  * @events: asynchronous events of the QP
@@ -135,8 +137,8 @@ struct qp {
 	struct nic *nic;
 	uint32_t number;
 	enum ibv_qp_state state;
+	const struct qp_service *service;
 	uint8_t type;
-	uint8_t service;
 	uint8_t flags;
 	bool has_sq;
 	bool has_rq;
@@ -156,14 +158,14 @@ struct qp {
 	struct cq *recv_cq;
 	struct srq *srq;
 	struct xrcd *xrcd;
-	struct ring sq;
+	struct send_queue sq;
 	struct buf_window dbrec;
 	uint32_t dbrec_offset;
 	struct requester req;
 	TAILQ_ENTRY(qp) poll_link;
 	uint64_t poll_until;
 	struct responder resp;
-	struct ring rq;
+	struct recv_queue rq;
 	struct buf buf;
 	uint32_t uarn;
 	struct event_source events;
@@ -182,20 +184,7 @@ TAILQ_HEAD(qp_queue, qp);
 /* Whether the QP has one path for all requests. */
 static inline bool qp_is_connected(const struct qp *qp)
 {
-	return qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_UC ||
-	       qp->type == MYNIC_QP_XRC_INI || qp->type == MYNIC_QP_XRC_TGT;
-}
-
-/* Whether the QP is reliable and sends requests. */
-static inline bool qp_is_requester(const struct qp *qp)
-{
-	return qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_XRC_INI;
-}
-
-/* Whether the QP is reliable and answers requests. */
-static inline bool qp_is_responder(const struct qp *qp)
-{
-	return qp->type == MYNIC_QP_RC || qp->type == MYNIC_QP_XRC_TGT;
+	return qp->service->connected;
 }
 
 static inline bool qp_can_receive(const struct qp *qp)

@@ -26,10 +26,10 @@ void qp_enter_error(struct qp *qp)
 {
 	paging_stop(qp);
 	responses_stop(qp);
-	timer_stop(&qp->req.timer);
+	requester_stop_timers(&qp->req);
 	qp_set_rq_ring(qp, true);
 	if (qp->has_rq)
-		timer_set(&qp->nic->timers, &qp->req.timer,
+		timer_set(&qp->nic->timers, &qp->rq.look,
 			  nic_now(qp->nic) + RQ_RING_DELAY);
 }
 

@@ -12,7 +12,7 @@ bool qp_poll_has_news(struct nic *nic, struct qp *qp)
 {
 	const struct mynic_qp_dbrec *dbrec = qp_dbrec(nic, qp);
 
-	return dbrec && load_index(&dbrec->sq_pi) != qp->req.pi;
+	return dbrec && load_index(&dbrec->sq_pi) != qp->sq.pi;
 }
 
 static void qp_poll_set_no_ring(struct nic *nic, struct qp *qp, bool on)
@@ -71,7 +71,7 @@ void qp_watch(struct qp *qp)
 {
 	struct nic *nic = qp->nic;
 
-	qp->answered = qp->req.pi;
+	qp->answered = qp->sq.pi;
 	if (!qp->polled && qp->has_sq && !qp_poll_is_full(nic))
 		qp_poll_begin(nic, qp);
 }

@@ -47,7 +47,7 @@ void qp_watch(struct qp *qp);
  */
 static inline void qp_expect_answer(struct qp *qp)
 {
-	if (qp->req.pi != qp->answered)
+	if (qp->sq.pi != qp->answered)
 		qp_watch(qp);
 }
 

@@ -40,7 +40,7 @@
  * @probe_after: silence in ns after which a loss is suspected; 0: no round trip
  *	has been measured
  *
- * PSNs have 32 bits, as in &struct requester.
+ * PSNs have 32 bits, as in &struct send_queue.
  */
 struct recovery {
 	uint32_t window;

@@ -43,7 +43,7 @@ bool xrc_unbind_some(struct nic *nic, struct srq *srq)
 		if (nic_turn_is_over(nic))
 			return true;
 		nic_charge(nic, 1);
-		qp->resp.has_recv = false;
+		qp->rq.has_recv = false;
 		xrc_bind(qp, NULL);
 	}
 	return false;

@@ -304,8 +304,13 @@ static int cq_init(struct nic *nic, struct cq *cq,
 	if (status)
 		return status;
 	cq->dbrec_offset = le32toh(cmd->dbrec_offset);
-	status = ring_init(nic, &cq->ring, &cq->buf, le32toh(cmd->ring_offset),
-			   cmd->log_size, LOG_CQE_SIZE, true);
+	cq->ring = (struct ring){
+		.buf = &cq->buf,
+		.offset = le32toh(cmd->ring_offset),
+		.log_size = cmd->log_size,
+		.log_stride = LOG_CQE_SIZE,
+	};
+	status = ring_check(nic, &cq->ring, true);
 	if (status)
 		return status;
 	status = buf_check(nic, &cq->buf, cq->dbrec_offset,
@@ -382,14 +387,13 @@ static int cq_move(struct nic *nic, struct cq *cq,
 		   const struct mynic_resize *cmd)
 {
 	struct mynic_cq_dbrec *old_dbrec, *dbrec;
+	struct ring ring = { .log_stride = LOG_CQE_SIZE };
 	struct buf_window window = { 0 };
-	struct ring ring;
 	struct buf buf;
 	uint32_t ci;
 	int status;
 
-	status = resize_check(nic, cmd, LOG_CQE_SIZE, sizeof(*dbrec), true,
-			      &buf, &ring);
+	status = resize_check(nic, cmd, sizeof(*dbrec), true, &buf, &ring);
 	if (status)
 		return status;
 	if (cq->error)

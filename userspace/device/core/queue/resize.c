@@ -5,16 +5,18 @@
 #include "core.h"
 
 int resize_check(struct nic *nic, const struct mynic_resize *cmd,
-		 uint8_t log_stride, uint32_t dbrec_size, bool write,
-		 struct buf *buf, struct ring *ring)
+		 uint32_t dbrec_size, bool write, struct buf *buf,
+		 struct ring *ring)
 {
 	int status;
 
 	status = buf_parse(buf, &cmd->buf);
 	if (status)
 		return status;
-	status = ring_init(nic, ring, buf, le32toh(cmd->ring_offset),
-			   cmd->log_size, log_stride, write);
+	ring->buf = buf;
+	ring->offset = le32toh(cmd->ring_offset);
+	ring->log_size = cmd->log_size;
+	status = ring_check(nic, ring, write);
 	if (status)
 		return status;
 	return buf_check(nic, buf, le32toh(cmd->dbrec_offset), dbrec_size,

@@ -10,17 +10,17 @@ struct mynic_resize;
  * resize_check() - check the new memory of a CQ or an SRQ
  * @nic: the NIC
  * @cmd: copy of the command; its log_size has been checked
- * @log_stride: log2 of the bytes in a slot
  * @dbrec_size: bytes of the doorbell record, a power of two; the NIC writes to
  *	it
  * @write: the NIC is going to write to the ring
  * @buf: out: the memory
- * @ring: out: the ring; it refers to @buf, which must stay where it is
+ * @ring: in: its stride, and otherwise zeroes; out: the ring, which refers to
+ *	@buf
  *
  * Return: enum mynic_aq_status.
  */
 int resize_check(struct nic *nic, const struct mynic_resize *cmd,
-		 uint8_t log_stride, uint32_t dbrec_size, bool write,
-		 struct buf *buf, struct ring *ring);
+		 uint32_t dbrec_size, bool write, struct buf *buf,
+		 struct ring *ring);
 
 #endif /* MYNIC_CORE_RESIZE_H */

@@ -29,8 +29,8 @@ void rndv_init(struct qp *qp)
 {
 	qp->rndv.active = true;
 	TAILQ_INIT(&qp->rndv.tags);
-	qp->sq.log_size = LOG_SIZE;
-	qp->sq.log_stride = LOG_STRIDE;
+	qp->sq.ring.log_size = LOG_SIZE;
+	qp->sq.ring.log_stride = LOG_STRIDE;
 }
 
 bool rndv_takes(const struct qp *qp, const struct tag *tag)
@@ -49,7 +49,7 @@ void rndv_start(struct qp *qp, struct tag *tag)
 	TAILQ_INSERT_TAIL(&rndv->tags, tag, link);
 	if (!rndv->next)
 		rndv->next = tag;
-	qp->req.pi += 2;
+	qp->sq.pi += 2;
 }
 
 static void rndv_fetch_read(const struct tag *tag, struct send_req *req)
@@ -149,7 +149,7 @@ bool rndv_flush(struct qp *qp)
 {
 	static const struct wqe_error error = { IBV_WC_WR_FLUSH_ERR,
 						MYNIC_SYN_FLUSHED };
-	struct requester *q = &qp->req;
+	struct send_queue *sq = &qp->sq;
 	struct rndv *rndv = &qp->rndv;
 	struct tag *tag;
 
@@ -164,10 +164,10 @@ bool rndv_flush(struct qp *qp)
 			rndv_complete(qp, tag, error);
 		rndv_remove_tag(rndv, tag);
 	}
-	q->ci = 0;
-	q->cur = 0;
-	q->fetched = 0;
-	q->pi = 0;
+	sq->ci = 0;
+	sq->cur = 0;
+	sq->fetched = 0;
+	sq->pi = 0;
 	return !TAILQ_EMPTY(&rndv->tags);
 }
 

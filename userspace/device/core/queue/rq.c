@@ -5,9 +5,30 @@
  */
 #include "queue/rq.h"
 
+#include "base/util.h"
 #include "core.h"
 #include "queue/sq.h"
 #include "queue/tm.h"
+
+static void rq_look_fn(struct timer *timer)
+{
+	struct qp *qp = container_of(timer, struct qp, rq.look);
+
+	qp_schedule(qp->nic, qp);
+}
+
+int rq_init(struct qp *qp)
+{
+	if (!qp->has_rq)
+		return 0;
+	return timer_add(&qp->nic->timers, &qp->rq.look, rq_look_fn);
+}
+
+void rq_fini(struct qp *qp)
+{
+	if (qp->has_rq)
+		timer_remove(&qp->nic->timers, &qp->rq.look);
+}
 
 /* What is flushed has no error of its own */
 static void rq_count_error(struct qp *qp, struct wqe_error error)
@@ -42,32 +63,45 @@ static void rq_flush_recv(struct qp *qp)
 	struct wqe_error error = { IBV_WC_WR_FLUSH_ERR, MYNIC_SYN_FLUSHED };
 	struct mynic_cqe cqe = { 0 };
 
-	qp->resp.has_recv = false;
-	if (qp->resp.match.kind)
+	qp->rq.has_recv = false;
+	if (qp->rq.match.kind)
 		tm_end(qp, false);
-	rq_complete(qp, &qp->resp.recv, error, &cqe, false);
+	rq_complete(qp, &qp->rq.recv, error, &cqe, false);
 }
 
 void rq_return(struct qp *qp)
 {
-	if (qp->resp.has_recv && !qp->has_rq)
+	if (qp->rq.has_recv && !qp->has_rq)
 		rq_flush_recv(qp);
+}
+
+void rq_reset(struct qp *qp)
+{
+	struct recv_queue *rq = &qp->rq;
+
+	if (rq->match.kind)
+		tm_end(qp, false);
+	timer_stop(&rq->look);
+	rq->ci = 0;
+	rq->pi = 0;
+	rq->has_recv = false;
+	rq->last_wqe = false;
 }
 
 /* Requests in an SRQ are not flushed, because other QPs may take them */
 bool rq_flush(struct qp *qp)
 {
-	if (qp->resp.has_recv)
+	if (qp->rq.has_recv)
 		rq_flush_recv(qp);
 	if (qp->srq || qp->xrcd) {
-		if (!qp->resp.last_wqe) {
-			qp->resp.last_wqe = true;
+		if (!qp->rq.last_wqe) {
+			qp->rq.last_wqe = true;
 			event_raise(qp->nic, &qp->events, MYNIC_EVENT_LAST_WQE);
 		}
 		return false;
 	}
 	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
-		if (!wqe_fetch_recv(qp, &qp->resp.recv))
+		if (!wqe_fetch_recv(qp, &qp->rq.recv))
 			return false;
 		rq_flush_recv(qp);
 	}

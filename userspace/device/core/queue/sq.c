@@ -59,12 +59,12 @@ struct spare_reqs {
 
 static void sq_give_back(struct qp *qp)
 {
-	struct spare_reqs **list = &qp->nic->spare_reqs[qp->sq.log_stride];
-	struct requester *q = &qp->req;
-	struct spare_reqs *spare = (struct spare_reqs *)q->reqs;
+	struct spare_reqs **list = &qp->nic->spare_reqs[qp->sq.ring.log_stride];
+	struct send_queue *sq = &qp->sq;
+	struct spare_reqs *spare = (struct spare_reqs *)sq->reqs;
 
-	q->reqs = NULL;
-	q->num_reqs = 0;
+	sq->reqs = NULL;
+	sq->num_reqs = 0;
 	if (*list && (*list)->num == MAX_SPARES) {
 		free(spare);
 		return;
@@ -76,13 +76,13 @@ static void sq_give_back(struct qp *qp)
 
 static void *sq_make_room(struct qp *qp, uint32_t num)
 {
-	struct spare_reqs **list = &qp->nic->spare_reqs[qp->sq.log_stride];
+	struct spare_reqs **list = &qp->nic->spare_reqs[qp->sq.ring.log_stride];
 	struct spare_reqs *spare = *list;
 
 	if (num > MIN_REQS)
-		return mem_alloc(&qp->nic->mem, (size_t)num * qp->req.req_size);
+		return mem_alloc(&qp->nic->mem, (size_t)num * qp->sq.req_size);
 	if (num < MIN_REQS || !spare)
-		return malloc((size_t)num * qp->req.req_size);
+		return malloc((size_t)num * qp->sq.req_size);
 	*list = spare->next;
 	return spare;
 }
@@ -103,18 +103,18 @@ void sq_free_spares(struct nic *nic)
  * Memory for MIN_REQS is reserved when the QP is created; more was allocated
  * later
  */
-static void sq_free_reqs(struct qp *qp, const struct requester *q)
+static void sq_free_reqs(struct qp *qp, const struct send_queue *sq)
 {
-	if (q->num_reqs > MIN_REQS)
-		mem_free(&qp->nic->mem, q->reqs);
+	if (sq->num_reqs > MIN_REQS)
+		mem_free(&qp->nic->mem, sq->reqs);
 	else
-		free(q->reqs);
+		free(sq->reqs);
 }
 
 static uint32_t sq_req_size(const struct qp *qp)
 {
-	return offsetof(struct send_req, data) + (1u << qp->sq.log_stride) -
-	       MYNIC_WQE_DATA_RC;
+	return offsetof(struct send_req, data) +
+	       (1u << qp->sq.ring.log_stride) - MYNIC_WQE_DATA_RC;
 }
 
 /* Rendezvous needs requests, too, even if there is no send queue */
@@ -122,7 +122,7 @@ static size_t sq_reserved(const struct qp *qp)
 {
 	if (!qp->has_sq && !qp->rndv.active)
 		return 0;
-	return min_u32(MIN_REQS, ring_size(&qp->sq)) * sq_req_size(qp);
+	return min_u32(MIN_REQS, ring_size(&qp->sq.ring)) * sq_req_size(qp);
 }
 
 bool sq_init(struct qp *qp)
@@ -132,7 +132,7 @@ bool sq_init(struct qp *qp)
 
 void sq_fini(struct qp *qp)
 {
-	sq_free_reqs(qp, &qp->req);
+	sq_free_reqs(qp, &qp->sq);
 	mem_unreserve(&qp->nic->mem, sq_reserved(qp));
 }
 
@@ -142,27 +142,27 @@ void sq_fini(struct qp *qp)
  */
 static bool sq_grow(struct qp *qp)
 {
-	struct requester old = qp->req;
-	struct requester *q = &qp->req;
+	struct send_queue old = qp->sq;
+	struct send_queue *sq = &qp->sq;
 	uint32_t num;
 
 	num = min_u32(old.num_reqs ? old.num_reqs * 2 : MIN_REQS,
-		      ring_size(&qp->sq));
+		      ring_size(&qp->sq.ring));
 	if (num > MAX_REQS || num == old.num_reqs)
 		return false;
-	q->req_size = sq_req_size(qp);
-	q->reqs = sq_make_room(qp, num);
-	if (!q->reqs) {
-		q->reqs = old.reqs;
+	sq->req_size = sq_req_size(qp);
+	sq->reqs = sq_make_room(qp, num);
+	if (!sq->reqs) {
+		sq->reqs = old.reqs;
 		if (!old.reqs)
 			qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
 		return false;
 	}
-	q->num_reqs = num;
+	sq->num_reqs = num;
 	for (uint32_t i = old.ci; i != old.fetched; i++) {
 		uint64_t slot = i & (old.num_reqs - 1);
 
-		memcpy(sq_req(qp, i), old.reqs + slot * old.req_size,
+		memcpy(sq_req(sq, i), old.reqs + slot * old.req_size,
 		       old.req_size);
 	}
 	sq_free_reqs(qp, &old);
@@ -171,41 +171,58 @@ static bool sq_grow(struct qp *qp)
 
 bool sq_update_pi(struct qp *qp)
 {
-	struct requester *q = &qp->req;
+	struct send_queue *sq = &qp->sq;
 	struct mynic_qp_dbrec *dbrec;
 	uint32_t pi;
 
 	if (qp->rndv.active)
-		return q->pi != q->fetched;
+		return sq->pi != sq->fetched;
 	dbrec = qp_dbrec(qp->nic, qp);
 	if (!dbrec) {
 		qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
 		return false;
 	}
 	pi = load_index(&dbrec->sq_pi);
-	if (pi - q->ci > ring_size(&qp->sq) || pi - q->ci < q->pi - q->ci) {
+	if (pi - sq->ci > ring_size(&qp->sq.ring) ||
+	    pi - sq->ci < sq->pi - sq->ci) {
 		wqe_bad_index(qp);
 		return false;
 	}
-	q->pi = pi;
-	return pi != q->fetched;
+	sq->pi = pi;
+	return pi != sq->fetched;
+}
+
+/* Whether a request was sent in part, or is being sent again */
+static bool sq_has_begun(const struct send_queue *sq, uint32_t index)
+{
+	return index != sq->fetched &&
+	       (sq_req(sq, index)->num_psn || sq_req(sq, index)->done);
+}
+
+bool sq_draining(const struct send_queue *sq)
+{
+	return sq_has_begun(sq, sq->ci);
 }
 
 struct send_req *sq_next(struct qp *qp)
 {
-	struct requester *q = &qp->req;
+	struct send_queue *sq = &qp->sq;
 
-	if (q->cur != q->fetched)
-		return sq_req(qp, q->cur);
-	if (q->fetched == q->pi && !sq_update_pi(qp))
+	if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
 		return NULL;
-	if (q->fetched - q->ci == q->num_reqs && !sq_grow(qp))
+	if (qp->state == IBV_QPS_SQD && !sq_has_begun(sq, sq->cur))
+		return NULL;
+	if (sq->cur != sq->fetched)
+		return sq_req(sq, sq->cur);
+	if (sq->fetched == sq->pi && !sq_update_pi(qp))
+		return NULL;
+	if (sq->fetched - sq->ci == sq->num_reqs && !sq_grow(qp))
 		return NULL;
 	if (qp->rndv.active)
-		rndv_fetch(qp, q->fetched, sq_req(qp, q->fetched));
+		rndv_fetch(qp, sq->fetched, sq_req(sq, sq->fetched));
 	else
-		wqe_fetch_send(qp, q->fetched, sq_req(qp, q->fetched));
-	return sq_req(qp, q->fetched++);
+		wqe_fetch_send(qp, sq->fetched, sq_req(sq, sq->fetched));
+	return sq_req(sq, sq->fetched++);
 }
 
 /* Releases slots. The host must see them free no later than the completions */
@@ -217,7 +234,7 @@ static void sq_release(struct qp *qp, uint32_t num)
 		return;
 	dbrec = qp_dbrec(qp->nic, qp);
 	if (dbrec)
-		store_index(&dbrec->sq_ci, qp->req.ci + num);
+		store_index(&dbrec->sq_ci, qp->sq.ci + num);
 }
 
 /* What is flushed has no error of its own */
@@ -265,40 +282,40 @@ static void sq_complete_one(struct qp *qp, const struct send_req *req,
 
 void sq_complete(struct qp *qp, uint32_t num, uint64_t now)
 {
-	struct requester *q = &qp->req;
+	struct send_queue *sq = &qp->sq;
 
 	if (!num)
 		return;
-	while (q->ci + num != q->fetched && sq_req(qp, q->ci + num)->done)
+	while (sq->ci + num != sq->fetched && sq_req(sq, sq->ci + num)->done)
 		num++;
 	sq_release(qp, num);
 	while (num--) {
 		if (qp->rndv.active)
 			rndv_done(qp, (struct wqe_error){ 0 });
 		else
-			sq_complete_one(qp, sq_req(qp, q->ci), now);
-		if (q->cur == q->ci)
-			q->cur++;
-		q->ci++;
+			sq_complete_one(qp, sq_req(sq, sq->ci), now);
+		if (sq->cur == sq->ci)
+			sq->cur++;
+		sq->ci++;
 	}
-	if (q->ci == q->pi && q->num_reqs == MIN_REQS)
+	if (sq->ci == sq->pi && sq->num_reqs == MIN_REQS)
 		sq_give_back(qp);
 }
 
 void sq_fail(struct qp *qp, struct wqe_error error)
 {
-	struct requester *q = &qp->req;
+	struct send_queue *sq = &qp->sq;
 
-	sq_note_error(qp, sq_req(qp, q->ci), error);
+	sq_note_error(qp, sq_req(sq, sq->ci), error);
 	sq_release(qp, 1);
 	if (qp->rndv.active)
 		rndv_done(qp, error);
 	else
-		sq_push(qp, sq_req(qp, q->ci)->wr_id, error);
-	if (q->cur == q->ci)
-		q->cur++;
-	q->ci++;
-	if (!qp_is_requester(qp) && qp->state == IBV_QPS_RTS)
+		sq_push(qp, sq_req(sq, sq->ci)->wr_id, error);
+	if (sq->cur == sq->ci)
+		sq->cur++;
+	sq->ci++;
+	if (!qp->service->reliable && qp->state == IBV_QPS_RTS)
 		qp_to_sqe(qp);
 	else
 		qp_to_error(qp->nic, qp, 0);
@@ -307,44 +324,40 @@ void sq_fail(struct qp *qp, struct wqe_error error)
 bool sq_flush(struct qp *qp)
 {
 	struct wqe_error error = { IBV_WC_WR_FLUSH_ERR, MYNIC_SYN_FLUSHED };
-	struct requester *q = &qp->req;
+	struct send_queue *sq = &qp->sq;
 	uint64_t wr_ids[SQ_QUANTUM];
 	uint32_t num;
 
 	if (qp->rndv.active)
 		return rndv_flush(qp);
 	sq_update_pi(qp);
-	num = min_u32(q->pi - q->ci, SQ_QUANTUM);
+	num = min_u32(sq->pi - sq->ci, SQ_QUANTUM);
 	if (!num)
 		return false;
 	for (uint32_t i = 0; i < num; i++) {
-		if (i < q->fetched - q->ci)
-			wr_ids[i] = sq_req(qp, q->ci + i)->wr_id;
+		if (i < sq->fetched - sq->ci)
+			wr_ids[i] = sq_req(sq, sq->ci + i)->wr_id;
 		else
-			wr_ids[i] = wqe_send_wr_id(qp, q->ci + i);
+			wr_ids[i] = wqe_send_wr_id(qp, sq->ci + i);
 	}
 	sq_release(qp, num);
 	for (uint32_t i = 0; i < num; i++)
 		sq_push(qp, wr_ids[i], error);
-	if (num > q->fetched - q->ci)
-		q->fetched = q->ci + num;
-	if (num > q->cur - q->ci)
-		q->cur = q->ci + num;
-	q->ci += num;
-	return q->ci != q->pi;
+	if (num > sq->fetched - sq->ci)
+		sq->fetched = sq->ci + num;
+	if (num > sq->cur - sq->ci)
+		sq->cur = sq->ci + num;
+	sq->ci += num;
+	return sq->ci != sq->pi;
 }
 
 void sq_reset(struct qp *qp)
 {
-	struct requester *q = &qp->req;
+	struct send_queue *sq = &qp->sq;
 
-	timer_stop(&q->timer);
-	q->ci = 0;
-	q->cur = 0;
-	q->fetched = 0;
-	q->pi = 0;
-	q->rd_atomic = 0;
-	q->rnr_wait = false;
-	q->went_back = false;
-	q->drained = false;
+	sq->ci = 0;
+	sq->cur = 0;
+	sq->fetched = 0;
+	sq->pi = 0;
+	sq->drained = false;
 }

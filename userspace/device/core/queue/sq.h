@@ -6,18 +6,54 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "qp/qp.h"
+#include "memory/buf.h"
+#include "queue/wqe.h"
+
+struct nic;
+struct qp;
 
 /* Limit of requests that are flushed at a time, or sent by a datagram QP */
 #define SQ_QUANTUM 64
 
-/* A request that was fetched and has not completed. */
-static inline struct send_req *sq_req(const struct qp *qp, uint32_t index)
-{
-	const struct requester *q = &qp->req;
-	uint64_t slot = index & (q->num_reqs - 1);
+/**
+ * struct send_queue - send requests of a queue pair
+ * @ring: the entries in host memory; of a QP with rendezvous only its size is
+ *	used
+ * @reqs: private copies of the entries @ci to @fetched; the slot is the index
+ *	modulo @num_reqs
+ * @num_reqs: slots in @reqs, a power of two; 0 before the first request
+ * @req_size: bytes in a slot of @reqs
+ * @ci: oldest request that has not completed
+ * @cur: request that is being sent
+ * @fetched: first request that has not been fetched
+ * @pi: producer index when it was last read
+ * @psn: PSN of the next packet to send, if packets have PSNs
+ * @drained: the drained event of SQD was sent
+ *
+ * Indexes are free-running: @ci <= @cur <= @fetched <= @pi. PSNs have 32 bits
+ * here, of which 24 are sent. A request may thus take as many PSNs as the
+ * responder can tell apart.
+ */
+struct send_queue {
+	struct ring ring;
+	uint8_t *reqs;
+	uint32_t num_reqs;
+	uint32_t req_size;
+	uint32_t ci;
+	uint32_t cur;
+	uint32_t fetched;
+	uint32_t pi;
+	uint32_t psn;
+	bool drained;
+};
 
-	return (struct send_req *)(q->reqs + slot * q->req_size);
+/* A request that was fetched and has not completed. */
+static inline struct send_req *sq_req(const struct send_queue *sq,
+				      uint32_t index)
+{
+	uint64_t slot = index & (sq->num_reqs - 1);
+
+	return (struct send_req *)(sq->reqs + slot * sq->req_size);
 }
 
 /**
@@ -29,12 +65,18 @@ static inline struct send_req *sq_req(const struct qp *qp, uint32_t index)
  */
 bool sq_update_pi(struct qp *qp);
 
+/* In state SQD: whether requests that have begun are still to complete. */
+bool sq_draining(const struct send_queue *sq);
+
 /**
  * sq_next() - find the request to send now, and fetch it if needed
- * @qp: QP with a send queue
+ * @qp: QP of any type with a send queue, in RTS or SQD
+ *
+ * In SQD only a request that has begun continues.
  *
  * Return: the request, valid until the next call. NULL if there is none or no
- * room for it, or if the QP has gone to the error state.
+ * room for it, if it waits for a page, or if the QP has gone to the error
+ * state.
  */
 struct send_req *sq_next(struct qp *qp);
 

@@ -16,9 +16,13 @@ static int srq_commands_init(struct nic *nic, struct srq *srq,
 	if (status)
 		return status;
 	srq->dbrec_offset = le32toh(cmd->dbrec_offset);
-	status = ring_init(nic, &srq->ring, &srq->buf,
-			   le32toh(cmd->ring_offset), cmd->log_size,
-			   cmd->log_stride, false);
+	srq->ring = (struct ring){
+		.buf = &srq->buf,
+		.offset = le32toh(cmd->ring_offset),
+		.log_size = cmd->log_size,
+		.log_stride = cmd->log_stride,
+	};
+	status = ring_check(nic, &srq->ring, false);
 	if (status)
 		return status;
 	status = buf_check(nic, &srq->buf, srq->dbrec_offset,
@@ -150,14 +154,13 @@ int admin_modify_srq(struct nic *nic, struct admin_call *call)
 static int srq_commands_move(struct nic *nic, struct srq *srq,
 			     const struct mynic_resize *cmd)
 {
+	struct ring ring = { .log_stride = srq->ring.log_stride };
 	struct buf_window window = { 0 };
 	struct mynic_srq_dbrec *dbrec;
-	struct ring ring;
 	struct buf buf;
 	int status;
 
-	status = resize_check(nic, cmd, srq->ring.log_stride, sizeof(*dbrec),
-			      false, &buf, &ring);
+	status = resize_check(nic, cmd, sizeof(*dbrec), false, &buf, &ring);
 	if (status)
 		return status;
 	if (srq->error)

@@ -48,8 +48,12 @@ static int tm_init(struct nic *nic, struct tag_matching *tm,
 	if (status)
 		return status;
 	tm->dbrec_offset = 1u << (cmd->log_tag_size + LOG_ENTRY_SIZE);
-	status = ring_init(nic, &tm->ring, &tm->buf, 0, cmd->log_tag_size,
-			   LOG_ENTRY_SIZE, false);
+	tm->ring = (struct ring){
+		.buf = &tm->buf,
+		.log_size = cmd->log_tag_size,
+		.log_stride = LOG_ENTRY_SIZE,
+	};
+	status = ring_check(nic, &tm->ring, false);
 	if (status)
 		return status;
 	return buf_check(nic, &tm->buf, tm->dbrec_offset,
@@ -418,15 +422,15 @@ static struct tag *tm_find(struct nic *nic, const struct tag_matching *tm,
 
 static void tm_use_tag(struct qp *qp, struct tag *tag, uint32_t payload_len)
 {
-	struct tm_match *match = &qp->resp.match;
-	struct recv_req *recv = &qp->resp.recv;
+	struct tm_match *match = &qp->rq.match;
+	struct recv_req *recv = &qp->rq.recv;
 
 	recv->wr_id = tag->wr_id;
 	recv->error = (struct wqe_error){ 0 };
 	recv->num_sge = tag->num_sge;
 	recv->sge[0] = tag->sge;
 	recv->capacity = tag->sge.length;
-	qp->resp.has_recv = true;
+	qp->rq.has_recv = true;
 	match->tag = tag;
 	tag->header = match->header;
 	if (match->kind == TM_EAGER)
@@ -440,7 +444,7 @@ static void tm_use_tag(struct qp *qp, struct tag *tag, uint32_t payload_len)
 bool tm_match(struct qp *qp, const struct packet *pkt,
 	      const struct opcode_info *info)
 {
-	struct tm_match *match = &qp->resp.match;
+	struct tm_match *match = &qp->rq.match;
 	struct tag_matching *tm = qp->srq->tm;
 	struct tag *tag;
 
@@ -460,7 +464,7 @@ bool tm_match(struct qp *qp, const struct packet *pkt,
 
 void tm_no_match(struct qp *qp, bool taken)
 {
-	struct tm_match *match = &qp->resp.match;
+	struct tm_match *match = &qp->rq.match;
 
 	if (!taken)
 		match->kind = TM_NONE;
@@ -489,9 +493,9 @@ static void tm_set_tag(struct mynic_cqe *cqe, const struct tm_header *header)
 
 void tm_begun(struct qp *qp)
 {
-	const struct tm_match *match = &qp->resp.match;
+	const struct tm_match *match = &qp->rq.match;
 	struct mynic_cqe cqe = {
-		.wr_id = htole64(qp->resp.recv.wr_id),
+		.wr_id = htole64(qp->rq.recv.wr_id),
 		.opcode = htole32(IBV_WC_TM_RECV),
 		.qp_num = htole32(qp->number),
 		.wc_flags = htole32(IBV_WC_TM_MATCH),
@@ -505,7 +509,7 @@ void tm_begun(struct qp *qp)
 
 struct wqe_error tm_complete(struct qp *qp, bool single, struct mynic_cqe *cqe)
 {
-	struct tm_match *match = &qp->resp.match;
+	struct tm_match *match = &qp->rq.match;
 	uint32_t flags = 0;
 
 	cqe->opcode = htole32(IBV_WC_TM_RECV);
@@ -523,8 +527,8 @@ struct wqe_error tm_complete(struct qp *qp, bool single, struct mynic_cqe *cqe)
 		break;
 	case TM_INCOMPLETE:
 		flags = IBV_WC_TM_MATCH | IBV_WC_TM_DATA_VALID;
-		if (qp->resp.offset > qp->resp.recv.capacity)
-			cqe->byte_len = htole32(qp->resp.recv.capacity);
+		if (qp->resp.offset > qp->rq.recv.capacity)
+			cqe->byte_len = htole32(qp->rq.recv.capacity);
 		break;
 	}
 	cqe->wc_flags |= htole32(flags);
@@ -537,7 +541,7 @@ struct wqe_error tm_complete(struct qp *qp, bool single, struct mynic_cqe *cqe)
 
 void tm_end(struct qp *qp, bool success)
 {
-	struct tm_match *match = &qp->resp.match;
+	struct tm_match *match = &qp->rq.match;
 
 	/*
 	 * The host does not learn of the message, so it cannot count it either

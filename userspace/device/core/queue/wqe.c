@@ -235,7 +235,7 @@ static bool wqe_is_allowed(const struct qp *qp, uint8_t opcode)
 static struct wqe_error wqe_read_send(struct qp *qp, const uint8_t *slot,
 				      struct send_req *req)
 {
-	uint32_t stride = 1u << qp->sq.log_stride;
+	uint32_t stride = 1u << qp->sq.ring.log_stride;
 	uint32_t data = MYNIC_WQE_DATA_RC;
 	struct mynic_send_wqe wqe;
 	struct mynic_xrc_ext ext;
@@ -296,13 +296,14 @@ static struct wqe_error wqe_read_send(struct qp *qp, const uint8_t *slot,
 
 void wqe_fetch_send(struct qp *qp, uint32_t index, struct send_req *req)
 {
-	const uint8_t *slot = ring_slot(qp->nic, &qp->sq, index, false);
+	const uint8_t *slot = ring_slot(qp->nic, &qp->sq.ring, index, false);
 
 	req->num_psn = 0;
 	req->traits = 0;
 	req->done = false;
 	if (slot) {
-		__builtin_prefetch(slot + (WQE_AHEAD << qp->sq.log_stride));
+		__builtin_prefetch(slot +
+				   (WQE_AHEAD << qp->sq.ring.log_stride));
 		req->error = wqe_read_send(qp, slot, req);
 		return;
 	}
@@ -313,7 +314,7 @@ void wqe_fetch_send(struct qp *qp, uint32_t index, struct send_req *req)
 uint64_t wqe_send_wr_id(struct qp *qp, uint32_t index)
 {
 	const struct mynic_send_wqe *slot =
-		ring_slot(qp->nic, &qp->sq, index, false);
+		ring_slot(qp->nic, &qp->sq.ring, index, false);
 
 	return slot ? le64toh(slot->wr_id) : 0;
 }
@@ -404,16 +405,16 @@ static bool wqe_fetch_from_rq(struct nic *nic, struct qp *qp,
 		return false;
 	}
 	pi = load_index(&dbrec->rq_pi);
-	left = pi - qp->resp.ci;
-	if (left > ring_size(&qp->rq) || left < qp->resp.pi - qp->resp.ci) {
+	left = pi - qp->rq.ci;
+	if (left > ring_size(&qp->rq.ring) || left < qp->rq.pi - qp->rq.ci) {
 		wqe_bad_index(qp);
 		return false;
 	}
-	qp->resp.pi = pi;
+	qp->rq.pi = pi;
 	if (!left)
 		return false;
-	wqe_fetch_recv_slot(nic, &qp->rq, qp->resp.ci, req);
-	store_index(&dbrec->rq_ci, ++qp->resp.ci);
+	wqe_fetch_recv_slot(nic, &qp->rq.ring, qp->rq.ci, req);
+	store_index(&dbrec->rq_ci, ++qp->rq.ci);
 	return true;
 }
 
@@ -467,22 +468,6 @@ static int wqe_mkey_syndrome(int err)
 	}
 }
 
-/*
- * Reads are checked for the whole element, because all of it will be read.
- * Writes are checked only for what is written.
- */
-static int wqe_check_one(struct nic *nic, const struct sge_list *list,
-			 const struct sge *sge, uint32_t offset, uint32_t len,
-			 bool write, struct mkey **mkey)
-{
-	if (write)
-		return mkey_check_local(nic, list->pd, list->kernel, sge->lkey,
-					sge->addr + offset, len,
-					IBV_ACCESS_LOCAL_WRITE, mkey);
-	return mkey_check_local(nic, list->pd, list->kernel, sge->lkey,
-				sge->addr, sge->length, 0, mkey);
-}
-
 /* How many of @len bytes from @addr on are in the region; @addr itself is */
 static uint32_t wqe_inside(const struct mkey *mkey, uint64_t addr, uint32_t len)
 {
@@ -493,30 +478,41 @@ static uint32_t wqe_inside(const struct mkey *mkey, uint64_t addr, uint32_t len)
 
 static int wqe_map_one(struct nic *nic, const struct sge_list *list,
 		       const struct sge *sge, uint32_t offset, uint32_t len,
-		       bool write, struct iovec *iov, unsigned int *niov)
+		       struct iov_list *out)
 {
+	/*
+	 * Reads are checked for the whole element, because all of it will be
+	 * read. Writes are checked only for what is written.
+	 */
+	const struct mkey_range range = {
+		.key = sge->lkey,
+		.access = out->write ? IBV_ACCESS_LOCAL_WRITE : 0,
+		.addr = sge->addr + (out->write ? offset : 0),
+		.len = out->write ? len : sge->length,
+	};
 	uint64_t addr = sge->addr + offset;
+	struct page_fault fault;
 	struct mkey *mkey;
 	int err;
 
-	err = wqe_check_one(nic, list, sge, offset, len, write, &mkey);
+	err = mkey_check_local(nic, list->pd, list->kernel, &range, &mkey);
 	if (err)
 		return err;
-	err = mkey_iov(nic, mkey, addr, len, write, iov, PACKET_MAX_IOV, niov);
+	err = mkey_iov(nic, mkey, addr, len, out, &fault);
 	if (err != -EAGAIN)
 		return err;
-	nic->missing.len +=
-		wqe_inside(mkey, addr + len, sge->length - offset - len);
-	return list->waiter ? paging_wait(list->waiter, list->stage) : -EFAULT;
+	if (!list->waiter)
+		return -EFAULT;
+	fault.len += wqe_inside(mkey, addr + len, sge->length - offset - len);
+	return paging_wait(list->waiter, list->stage, &fault);
 }
 
 int sge_map(struct nic *nic, const struct sge_list *list, uint64_t offset,
-	    uint32_t len, bool write, struct iovec *iov, unsigned int *niov)
+	    uint32_t len, struct iov_list *out)
 {
 	const struct sge *sge = list->sge;
 	const struct sge *end = sge + list->num;
 
-	*niov = 0;
 	while (sge != end && offset >= sge->length)
 		offset -= sge++->length;
 	for (; len && sge != end; sge++, offset = 0) {
@@ -527,7 +523,7 @@ int sge_map(struct nic *nic, const struct sge_list *list, uint64_t offset,
 			n = len;
 		if (!n)
 			continue;
-		err = wqe_map_one(nic, list, sge, offset, n, write, iov, niov);
+		err = wqe_map_one(nic, list, sge, offset, n, out);
 		if (err)
 			return wqe_mkey_syndrome(err);
 		len -= n;
@@ -536,19 +532,23 @@ int sge_map(struct nic *nic, const struct sge_list *list, uint64_t offset,
 }
 
 int range_map(struct qp *qp, uint32_t key, uint64_t addr, uint32_t len,
-	      uint32_t whole, struct iovec *iov, unsigned int *niov)
+	      uint32_t whole, struct iov_list *out)
 {
+	const struct mkey_range range = {
+		.key = key,
+		.access = IBV_ACCESS_LOCAL_WRITE,
+		.addr = addr,
+		.len = whole,
+	};
+	struct page_fault fault;
 	struct mkey *mkey;
 	int err;
 
-	*niov = 0;
-	err = mkey_check_local(qp->nic, qp->pd, false, key, addr, whole,
-			       IBV_ACCESS_LOCAL_WRITE, &mkey);
+	err = mkey_check_local(qp->nic, qp->pd, false, &range, &mkey);
 	if (!err)
-		err = mkey_iov(qp->nic, mkey, addr, len, true, iov,
-			       PACKET_MAX_IOV, niov);
+		err = mkey_iov(qp->nic, mkey, addr, len, out, &fault);
 	if (err == -EAGAIN)
-		err = paging_wait(qp, MYNIC_PAGE_SEND);
+		err = paging_wait(qp, MYNIC_PAGE_SEND, &fault);
 	return err ? wqe_mkey_syndrome(err) : MYNIC_SYN_NONE;
 }
 
@@ -557,10 +557,10 @@ int sge_read(struct nic *nic, const struct sge_list *list, uint64_t offset,
 {
 	struct iovec iov[PACKET_MAX_IOV];
 	struct iov_cursor cursor = { .iov = iov };
-	unsigned int niov;
+	struct iov_list src = { .iov = iov, .max = PACKET_MAX_IOV };
 	int syndrome;
 
-	syndrome = sge_map(nic, list, offset, len, false, iov, &niov);
+	syndrome = sge_map(nic, list, offset, len, &src);
 	if (!syndrome)
 		iov_read(&cursor, dst, len);
 	return syndrome;
@@ -569,21 +569,27 @@ int sge_read(struct nic *nic, const struct sge_list *list, uint64_t offset,
 int sge_write(struct nic *nic, const struct sge_list *list, uint64_t offset,
 	      uint32_t len, const struct iovec *iov)
 {
-	struct iovec dst[PACKET_MAX_IOV];
-	unsigned int ndst;
+	struct iovec pieces[PACKET_MAX_IOV];
+	struct iov_list dst = {
+		.iov = pieces,
+		.max = PACKET_MAX_IOV,
+		.write = true,
+	};
 	int syndrome;
 
-	syndrome = sge_map(nic, list, offset, len, true, dst, &ndst);
+	syndrome = sge_map(nic, list, offset, len, &dst);
 	if (syndrome)
 		return syndrome;
-	iov_copy(dst, ndst, iov);
+	iov_copy(dst.iov, dst.num, iov);
 	return MYNIC_SYN_NONE;
 }
 
 int send_payload(struct qp *qp, const struct send_req *req, uint32_t offset,
 		 uint32_t len, struct packet *pkt)
 {
+	struct iov_list out = { .iov = pkt->iov, .max = PACKET_MAX_IOV };
 	struct sge_list list = send_sges(qp, req);
+	int syndrome;
 
 	pkt->payload_len = len;
 	if (req->flags & IBV_SEND_INLINE) {
@@ -592,6 +598,7 @@ int send_payload(struct qp *qp, const struct send_req *req, uint32_t offset,
 		pkt->iov[0].iov_len = len;
 		return MYNIC_SYN_NONE;
 	}
-	return sge_map(qp->nic, &list, offset, len, false, pkt->iov,
-		       &pkt->niov);
+	syndrome = sge_map(qp->nic, &list, offset, len, &out);
+	pkt->niov = out.num;
+	return syndrome;
 }

@@ -12,6 +12,7 @@
 
 #include "mynic_regs.h"
 
+struct iov_list;
 struct nic;
 struct packet;
 struct pd;
@@ -216,14 +217,12 @@ struct sge_list recv_sges(struct qp *qp, const struct recv_req *req);
  * @offset: offset of the part in the list
  * @len: bytes of the part, which lies in the list; at most the payload of a
  *	packet
- * @write: the access is a write
- * @iov: result, PACKET_MAX_IOV elements
- * @niov: out: elements of @iov used
+ * @out: result; empty before, with room for PACKET_MAX_IOV elements
  *
  * Return: enum mynic_syndrome; 0 for success.
  */
 int sge_map(struct nic *nic, const struct sge_list *list, uint64_t offset,
-	    uint32_t len, bool write, struct iovec *iov, unsigned int *niov);
+	    uint32_t len, struct iov_list *out);
 
 /* Like sge_map(), but copies the bytes to @dst. */
 int sge_read(struct nic *nic, const struct sge_list *list, uint64_t offset,
@@ -240,13 +239,12 @@ int sge_write(struct nic *nic, const struct sge_list *list, uint64_t offset,
  * @addr: address
  * @len: bytes, at least 1
  * @whole: bytes from @addr on that must be in the region; at least @len
- * @iov: result, PACKET_MAX_IOV elements
- * @niov: out: elements of @iov used
+ * @out: result; empty before, with room for PACKET_MAX_IOV elements
  *
  * Return: enum mynic_syndrome; 0 for success.
  */
 int range_map(struct qp *qp, uint32_t key, uint64_t addr, uint32_t len,
-	      uint32_t whole, struct iovec *iov, unsigned int *niov);
+	      uint32_t whole, struct iov_list *out);
 
 /**
  * send_payload() - make a part of a message the payload of a packet

@@ -36,7 +36,7 @@ static bool completer_acknowledge(struct qp *qp, uint32_t psn)
 	uint64_t now;
 
 	while ((int32_t)(psn - q->una) > 0) {
-		const struct send_req *req = sq_req(qp, q->ci + num);
+		const struct send_req *req = sq_req(&qp->sq, qp->sq.ci + num);
 		uint32_t end = req->first_psn + req->num_psn;
 
 		if (req->done) {
@@ -64,7 +64,7 @@ static bool completer_acknowledge(struct qp *qp, uint32_t psn)
 /* Each packet behind a loss reports it again */
 static void completer_go_back_once(struct qp *qp)
 {
-	if (qp->req.went_back || qp->req.rnr_wait)
+	if (qp->req.went_back || requester_waits_for_rnr(&qp->req))
 		return;
 	requester_retry(qp);
 	qp->req.went_back = true;
@@ -138,8 +138,8 @@ static void completer_set_credits(struct qp *qp, uint32_t aeth)
 	q->counts_credits = code != AETH_NO_CREDITS;
 	if (!q->counts_credits)
 		return;
-	if (requester_draining(qp))
-		done = sq_req(qp, q->ci)->recv_index;
+	if (sq_draining(&qp->sq))
+		done = sq_req(&qp->sq, qp->sq.ci)->recv_index;
 	q->credit_end = done + aeth_credits(code);
 }
 
@@ -163,13 +163,13 @@ static void completer_receive_ack(struct qp *qp, uint32_t psn, uint32_t aeth)
 		qp_count(qp, MYNIC_STAT_RX_NAK_RNR);
 		if (!completer_acknowledge(qp, psn))
 			completer_implied_nak(qp);
-		else if (!qp->req.rnr_wait)
+		else if (!requester_waits_for_rnr(&qp->req))
 			requester_rnr(qp, aeth_value(aeth));
 		break;
 	case AETH_NAK:
 		if (!completer_acknowledge(qp, psn))
 			completer_implied_nak(qp);
-		else if (!qp->req.rnr_wait)
+		else if (!requester_waits_for_rnr(&qp->req))
 			completer_receive_nak(qp, aeth_value(aeth));
 		break;
 	default:
@@ -178,11 +178,11 @@ static void completer_receive_ack(struct qp *qp, uint32_t psn, uint32_t aeth)
 }
 
 /* The last packet of a response to one request packet has arrived */
-static void completer_ends_rd_atomic(struct requester *q)
+static void completer_ends_rd_atomic(struct qp *qp)
 {
 	/* After going back, that request packet is not counted any more */
-	if ((int32_t)(q->psn - q->una) >= 0)
-		q->rd_atomic--;
+	if ((int32_t)(qp->sq.psn - qp->req.una) >= 0)
+		qp->req.rd_atomic--;
 }
 
 /*
@@ -218,9 +218,11 @@ static struct sge_list completer_scatter_list(struct qp *qp,
 }
 
 /* Handles the arrival of the next @num packets of READ responses. */
-static void completer_arrive(struct requester *q, const struct send_req *req,
+static void completer_arrive(struct qp *qp, const struct send_req *req,
 			     uint32_t num)
 {
+	struct requester *q = &qp->req;
+
 	while (num) {
 		uint32_t left = requester_piece_left(req, q->una);
 
@@ -230,7 +232,7 @@ static void completer_arrive(struct requester *q, const struct send_req *req,
 		}
 		q->una += left;
 		num -= left;
-		completer_ends_rd_atomic(q);
+		completer_ends_rd_atomic(qp);
 	}
 }
 
@@ -263,7 +265,7 @@ static void completer_receive_read(struct qp *qp, const struct send_req *req,
 			(struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome });
 		return;
 	}
-	completer_arrive(q, req, num);
+	completer_arrive(qp, req, num);
 	now = nic_now(qp->nic);
 	if (last)
 		sq_complete(qp, 1, now);
@@ -276,7 +278,7 @@ static void completer_end_alone(struct qp *qp)
 	uint64_t now = nic_now(qp->nic);
 
 	qp->req.una++;
-	completer_ends_rd_atomic(&qp->req);
+	completer_ends_rd_atomic(qp);
 	sq_complete(qp, 1, now);
 	requester_progress(qp, now);
 }
@@ -324,7 +326,7 @@ static void completer_receive_response(struct qp *qp, uint32_t psn,
 		completer_implied_nak(qp);
 		return;
 	}
-	req = sq_req(qp, qp->req.ci);
+	req = sq_req(&qp->sq, qp->sq.ci);
 	switch (req->opcode) {
 	case IBV_WR_RDMA_READ:
 		fits = info->class == OPCODE_READ_RESPONSE;

@@ -16,16 +16,20 @@
 static int copy_piece(struct qp *qp, const struct send_req *req, uint32_t len)
 {
 	struct packet from;
-	struct iovec to[PACKET_MAX_IOV];
-	unsigned int num;
+	struct iovec pieces[PACKET_MAX_IOV];
+	struct iov_list to = {
+		.iov = pieces,
+		.max = PACKET_MAX_IOV,
+		.write = true,
+	};
 	int syndrome;
 
 	syndrome = range_map(qp, req->rkey, req->remote_addr + req->copied, len,
-			     req->length - req->copied, to, &num);
+			     req->length - req->copied, &to);
 	if (!syndrome)
 		syndrome = send_payload(qp, req, req->copied, len, &from);
 	if (!syndrome)
-		iov_copy(to, num, from.iov);
+		iov_copy(to.iov, to.num, from.iov);
 	return syndrome;
 }
 
@@ -56,7 +60,7 @@ bool copy_run(struct qp *qp)
 		struct wqe_error error;
 		struct send_req *req;
 
-		req = requester_next(qp);
+		req = sq_next(qp);
 		if (!req)
 			return false;
 		error = req->error;

@@ -13,7 +13,17 @@
 #include "engine/transport.h"
 #include "packet/opcode.h"
 #include "qp/path.h"
+#include "qp/qp_poll.h"
 #include "queue/rq.h"
+
+void message_arrives(struct qp *qp)
+{
+	if (qp->state == IBV_QPS_RTR && !qp->resp.established) {
+		qp->resp.established = true;
+		event_raise(qp->nic, &qp->events, MYNIC_EVENT_COMM_EST);
+	}
+	qp_expect_answer(qp);
+}
 
 /*
  * All packets but the last must be full, and only a whole message may be empty
@@ -34,22 +44,22 @@ static bool message_has_right_length(const struct qp *qp,
 
 static enum message_fault message_take_recv(struct qp *qp)
 {
-	struct responder *r = &qp->resp;
+	struct recv_queue *rq = &qp->rq;
 
-	if (!r->has_recv)
-		r->has_recv = wqe_fetch_recv(qp, &r->recv);
-	if (!r->has_recv)
+	if (!rq->has_recv)
+		rq->has_recv = wqe_fetch_recv(qp, &rq->recv);
+	if (!rq->has_recv)
 		return MESSAGE_NO_RECV;
-	return r->recv.error.status ? MESSAGE_BAD_RECV : MESSAGE_OK;
+	return rq->recv.error.status ? MESSAGE_BAD_RECV : MESSAGE_OK;
 }
 
 void message_complete(struct qp *qp, struct wqe_error error,
 		      struct mynic_cqe *cqe, bool solicited)
 {
-	qp->resp.has_recv = false;
-	if (qp->resp.match.kind)
+	qp->rq.has_recv = false;
+	if (qp->rq.match.kind)
 		tm_end(qp, !error.status);
-	rq_complete(qp, &qp->resp.recv, error, cqe, solicited);
+	rq_complete(qp, &qp->rq.recv, error, cqe, solicited);
 }
 
 static void message_end_message(struct qp *qp, const struct packet *pkt,
@@ -58,7 +68,7 @@ static void message_end_message(struct qp *qp, const struct packet *pkt,
 	struct responder *r = &qp->resp;
 	struct mynic_cqe cqe = {
 		.opcode = htole32(IBV_WC_RECV),
-		.byte_len = htole32(r->offset - r->match.skip),
+		.byte_len = htole32(r->offset - qp->rq.match.skip),
 	};
 	struct wqe_error error = { 0 };
 
@@ -75,7 +85,7 @@ static void message_end_message(struct qp *qp, const struct packet *pkt,
 		cqe.wc_flags = htole32(IBV_WC_WITH_INV);
 		cqe.invalidated_rkey = htole32(pkt->roce.imm);
 	}
-	if (r->match.kind && info->class == OPCODE_SEND)
+	if (qp->rq.match.kind && info->class == OPCODE_SEND)
 		error = tm_complete(qp, info->flags & OPCODE_FIRST, &cqe);
 	message_complete(qp, error, &cqe, pkt->roce.solicited);
 }
@@ -87,26 +97,26 @@ message_take_tag_or_recv(struct qp *qp, const struct packet *pkt,
 {
 	enum message_fault fault;
 
-	if (qp->resp.has_recv)
+	if (qp->rq.has_recv)
 		return message_take_recv(qp);
 	if (tm_match(qp, pkt, info))
 		return MESSAGE_OK;
 	fault = message_take_recv(qp);
-	tm_no_match(qp, qp->resp.has_recv);
+	tm_no_match(qp, qp->rq.has_recv);
 	return fault;
 }
 
 /* Writes the part of the payload that belongs in the receive request */
 static int message_write_recv(struct qp *qp, const struct packet *pkt)
 {
-	struct sge_list list = recv_sges(qp, &qp->resp.recv);
-	const struct tm_match *match = &qp->resp.match;
+	struct sge_list list = recv_sges(qp, &qp->rq.recv);
+	const struct tm_match *match = &qp->rq.match;
 	uint32_t offset = qp->resp.offset;
 	struct iovec iov[PACKET_MAX_IOV];
 	uint32_t len = pkt->payload_len;
 
-	if (match->kind == TM_INCOMPLETE && len > qp->resp.recv.capacity)
-		len = qp->resp.recv.capacity;
+	if (match->kind == TM_INCOMPLETE && len > qp->rq.recv.capacity)
+		len = qp->rq.recv.capacity;
 	if (!match->skip)
 		return sge_write(qp->nic, &list, offset, len, pkt->iov);
 	if (offset)
@@ -116,11 +126,11 @@ static int message_write_recv(struct qp *qp, const struct packet *pkt)
 	return sge_write(qp->nic, &list, 0, len - match->skip, iov);
 }
 
-static bool message_fits(const struct responder *r, uint64_t len)
+static bool message_fits(const struct recv_queue *rq, uint64_t len)
 {
 	return len <= WQE_MAX_LENGTH &&
-	       (len <= r->recv.capacity + r->match.skip ||
-		r->match.kind == TM_INCOMPLETE);
+	       (len <= rq->recv.capacity + rq->match.skip ||
+		rq->match.kind == TM_INCOMPLETE);
 }
 
 static enum message_fault message_place_send(struct qp *qp,
@@ -140,13 +150,13 @@ static enum message_fault message_place_send(struct qp *qp,
 			return fault;
 		r->offset = 0;
 	}
-	if (!message_fits(r, r->offset + pkt->payload_len))
+	if (!message_fits(&qp->rq, r->offset + pkt->payload_len))
 		return MESSAGE_TOO_LONG;
 	syndrome = message_write_recv(qp, pkt);
 	if (syndrome == -EAGAIN)
 		return MESSAGE_PAGE_FAULT;
 	if (syndrome) {
-		r->recv.error =
+		qp->rq.recv.error =
 			(struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome };
 		return MESSAGE_BAD_RECV;
 	}
@@ -160,45 +170,56 @@ enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
 				      enum ibv_access_flags access,
 				      struct mkey **mkey)
 {
+	const struct mkey_range range = {
+		.key = hdr->rkey,
+		.access = access,
+		.addr = hdr->remote_addr,
+		.len = hdr->dma_len,
+	};
+
 	if (!(qp->attr.access_flags & access))
 		return MESSAGE_NOT_ALLOWED;
 	if (hdr->dma_len > WQE_MAX_LENGTH)
 		return MESSAGE_BAD_LENGTH;
 	if (!hdr->dma_len)
 		return MESSAGE_OK;
-	return message_mkey_fault(
-		mkey_check_remote(qp, qp->pd, hdr->rkey, hdr->remote_addr,
-				  hdr->dma_len, access, mkey));
+	return message_mkey_fault(mkey_check_remote(qp, qp->pd, &range, mkey));
 }
 
 /* @mkey: the key, already checked for this packet; NULL: check it again */
 static int message_write_payload(struct qp *qp, const struct packet *pkt,
 				 struct mkey *mkey)
 {
-	struct iovec dst[PACKET_MAX_IOV];
+	struct iovec pieces[PACKET_MAX_IOV];
+	struct iov_list dst = {
+		.iov = pieces,
+		.max = PACKET_MAX_IOV,
+		.write = true,
+	};
 	struct responder *r = &qp->resp;
-	uint64_t addr = r->write_addr + r->offset;
-	unsigned int ndst = 0;
+	const struct mkey_range range = {
+		.key = r->write_rkey,
+		.access = IBV_ACCESS_REMOTE_WRITE,
+		.addr = r->write_addr + r->offset,
+		.len = pkt->payload_len,
+	};
+	struct page_fault fault;
 	int err = 0;
 
 	if (!pkt->payload_len)
 		return 0;
 	if (!mkey)
-		err = mkey_check_remote(qp, qp->pd, r->write_rkey, addr,
-					pkt->payload_len,
-					IBV_ACCESS_REMOTE_WRITE, &mkey);
+		err = mkey_check_remote(qp, qp->pd, &range, &mkey);
 	if (err)
 		return err;
-	err = mkey_iov(qp->nic, mkey, addr, pkt->payload_len, true, dst,
-		       PACKET_MAX_IOV, &ndst);
+	err = mkey_iov(qp->nic, mkey, range.addr, range.len, &dst, &fault);
 	if (err == -EAGAIN) {
-		qp->nic->missing.len +=
-			r->write_len - r->offset - pkt->payload_len;
-		return paging_wait(qp, MYNIC_PAGE_RECV);
+		fault.len += r->write_len - r->offset - pkt->payload_len;
+		return paging_wait(qp, MYNIC_PAGE_RECV, &fault);
 	}
 	if (err)
 		return err;
-	iov_copy(dst, ndst, pkt->iov);
+	iov_copy(dst.iov, dst.num, pkt->iov);
 	return 0;
 }
 
@@ -251,7 +272,7 @@ enum message_fault message_execute(struct qp *qp, const struct packet *pkt,
 	r->msg = info->class;
 	if (info->flags & OPCODE_LAST)
 		message_end_message(qp, pkt, info);
-	else if (info->flags & OPCODE_FIRST && r->match.kind)
+	else if (info->flags & OPCODE_FIRST && qp->rq.match.kind)
 		tm_begun(qp);
 	return MESSAGE_OK;
 }

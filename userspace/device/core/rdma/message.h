@@ -27,6 +27,9 @@ static inline bool message_in_sequence(const struct responder *r,
 	return first == !r->msg && (!r->msg || r->msg == info->class);
 }
 
+/* A request packet has arrived, which its host may want to answer. */
+void message_arrives(struct qp *qp);
+
 /**
  * message_execute() - place a packet of a SEND or RDMA WRITE
  * @qp: connected QP that can receive

@@ -6,9 +6,11 @@
 
 #include "rdma/requester.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/psn.h"
+#include "base/util.h"
 #include "core.h"
 #include "memory/local.h"
 #include "packet/opcode.h"
@@ -57,18 +59,27 @@ void requester_start(struct qp *qp)
 {
 	struct requester *q = &qp->req;
 
-	q->psn = qp->attr.sq_psn;
-	q->una = q->psn;
-	q->max_psn = q->psn;
-	q->resumed = q->psn;
-	q->window_base = q->psn;
-	q->ack_psn = q->psn;
+	qp->sq.psn = qp->attr.sq_psn;
+	q->una = qp->sq.psn;
+	q->max_psn = qp->sq.psn;
+	q->resumed = qp->sq.psn;
+	q->window_base = qp->sq.psn;
+	q->ack_psn = qp->sq.psn;
 	q->recvs = 0;
 	q->counts_credits = false;
 	q->credit_wait_end = 0;
 	q->probing = false;
 	q->probes = 0;
-	recovery_start(&q->recovery, q->psn);
+	recovery_start(&q->recovery, qp->sq.psn);
+}
+
+void requester_reset(struct qp *qp)
+{
+	struct requester *q = &qp->req;
+
+	requester_stop_timers(q);
+	q->rd_atomic = 0;
+	q->went_back = false;
 }
 
 static bool requester_is_rd_atomic(const struct send_req *req)
@@ -79,27 +90,6 @@ static bool requester_is_rd_atomic(const struct send_req *req)
 static bool requester_takes_recv(const struct send_req *req)
 {
 	return req->traits & SEND_TAKES_RECV;
-}
-
-/* Whether a request was sent in part, or is being sent again */
-static bool requester_begun(const struct qp *qp, uint32_t index)
-{
-	return index != qp->req.fetched &&
-	       (sq_req(qp, index)->num_psn || sq_req(qp, index)->done);
-}
-
-bool requester_draining(const struct qp *qp)
-{
-	return requester_begun(qp, qp->req.ci);
-}
-
-struct send_req *requester_next(struct qp *qp)
-{
-	if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
-		return NULL;
-	if (qp->state == IBV_QPS_SQD && !requester_begun(qp, qp->req.cur))
-		return NULL;
-	return sq_next(qp);
 }
 
 static uint64_t requester_ack_timeout(const struct qp *qp)
@@ -124,7 +114,6 @@ static uint64_t requester_probe_time(const struct qp *qp)
 	return wait < MAX_PROBE_NS ? wait : MAX_PROBE_NS;
 }
 
-/* One timer serves the next probe and the ACK timeout */
 static void requester_set_timer(struct qp *qp, uint64_t now)
 {
 	struct requester *q = &qp->req;
@@ -134,9 +123,9 @@ static void requester_set_timer(struct qp *qp, uint64_t now)
 	if (wait && now + wait < due)
 		due = now + wait;
 	if (due == TIMER_NEVER)
-		timer_stop(&q->timer);
+		timer_stop(&q->silence);
 	else
-		timer_set(&qp->nic->timers, &q->timer, due);
+		timer_set(&qp->nic->timers, &q->silence, due);
 }
 
 static void requester_restart_timer(struct qp *qp, uint64_t now)
@@ -146,8 +135,9 @@ static void requester_restart_timer(struct qp *qp, uint64_t now)
 	q->quiet_since = now;
 	q->ack_due = qp->attr.timeout ? now + requester_ack_timeout(qp) :
 					TIMER_NEVER;
+	timer_stop(&q->credit);
 	if (q->una == q->max_psn)
-		timer_stop(&q->timer);
+		timer_stop(&q->silence);
 	else
 		requester_set_timer(qp, now);
 }
@@ -165,15 +155,15 @@ void requester_progress(struct qp *qp, uint64_t now)
 	/*
 	 * The requester may have gone back to packets that are acknowledged now
 	 */
-	if ((int32_t)(q->psn - q->una) < 0) {
-		q->psn = q->una;
+	if ((int32_t)(qp->sq.psn - q->una) < 0) {
+		qp->sq.psn = q->una;
 		q->resumed = q->una;
 	}
 	/* Old values must not become "ahead" again when PSNs wrap */
 	if ((int32_t)(q->window_base - q->una) < 0)
 		q->window_base = q->una;
 	requester_fill_counters(qp);
-	q->rnr_wait = false;
+	timer_stop(&q->rnr);
 	q->went_back = false;
 	q->probing = false;
 	recovery_acked(&q->recovery, q->una, now);
@@ -189,10 +179,12 @@ static void requester_fail(struct qp *qp, enum ibv_wc_status status,
 	sq_fail(qp, (struct wqe_error){ status, syndrome });
 }
 
-static void requester_go_back(struct requester *q)
+static void requester_go_back(struct qp *qp)
 {
-	q->cur = q->ci;
-	q->psn = q->una;
+	struct requester *q = &qp->req;
+
+	qp->sq.cur = qp->sq.ci;
+	qp->sq.psn = q->una;
 	q->resumed = q->una;
 	q->window_base = q->una;
 	q->ack_psn = q->una;
@@ -205,7 +197,7 @@ void requester_resend(struct qp *qp)
 	struct requester *q = &qp->req;
 
 	recovery_lost(&q->recovery, q->una, nic_now(qp->nic));
-	requester_go_back(q);
+	requester_go_back(qp);
 }
 
 void requester_retry(struct qp *qp)
@@ -237,9 +229,9 @@ void requester_rnr(struct qp *qp, unsigned int timer)
 	if (qp->attr.rnr_retry != RNR_RETRY_FOREVER)
 		q->rnr_left--;
 	recovery_unclear(&q->recovery, q->max_psn, now);
-	requester_go_back(q);
-	q->rnr_wait = true;
-	timer_set(&qp->nic->timers, &q->timer, now + time);
+	requester_go_back(qp);
+	timer_stop(&q->silence);
+	timer_set(&qp->nic->timers, &q->rnr, now + time);
 	q->credit_wait = time >> CREDIT_WAIT_SHIFT;
 	if (q->credit_wait > CREDIT_WAIT_NS)
 		q->credit_wait = CREDIT_WAIT_NS;
@@ -256,10 +248,6 @@ static bool requester_lacks_credit(const struct requester *q,
 	       (int32_t)(recv - q->credit_end) >= 0;
 }
 
-/*
- * Nothing is on its way, so the timer is not in use. It stops when something is
- * sent
- */
 static bool requester_waits_for_credit(struct qp *qp)
 {
 	struct requester *q = &qp->req;
@@ -268,7 +256,7 @@ static bool requester_waits_for_credit(struct qp *qp)
 
 	if (now >= q->credit_wait_end || now >= due)
 		return false;
-	timer_set(&qp->nic->timers, &q->timer, due);
+	timer_set(&qp->nic->timers, &q->credit, due);
 	return true;
 }
 
@@ -281,9 +269,9 @@ static bool requester_may_send_without_credit(struct qp *qp,
 {
 	const struct requester *q = &qp->req;
 
-	if (req->num_psn && q->psn != req->first_psn)
+	if (req->num_psn && qp->sq.psn != req->first_psn)
 		return (int32_t)(q->una - req->first_psn) > 0;
-	if (q->psn != q->una)
+	if (qp->sq.psn != q->una)
 		return false;
 	return q->una != q->max_psn || !requester_waits_for_credit(qp);
 }
@@ -292,28 +280,31 @@ static bool requester_may_send_without_credit(struct qp *qp,
  * A responder that has answered the whole READ need not remember what precedes
  * a part that it is asked for again. rxe does not remember it.
  */
-static bool requester_is_out_of_turn(const struct requester *q,
+static bool requester_is_out_of_turn(const struct qp *qp,
 				     const struct send_req *req)
 {
+	uint32_t psn = qp->sq.psn;
+
 	return req->opcode == IBV_WR_RDMA_READ && req->piece && req->in_turn &&
-	       q->psn != req->first_psn && q->psn != q->una;
+	       psn != req->first_psn && psn != qp->req.una;
 }
 
 /* Number of packets that may be sent before the next acknowledgment */
-static int32_t requester_room(const struct requester *q)
+static int32_t requester_room(const struct qp *qp)
 {
+	const struct requester *q = &qp->req;
 	uint32_t base = q->una;
 
 	if (!q->recovery.lossy && (int32_t)(q->window_base - base) > 0)
 		base = q->window_base;
-	return q->recovery.window - (q->psn - base);
+	return q->recovery.window - (qp->sq.psn - base);
 }
 
 /* Whether fences, limits and the window allow the next packet */
 static bool requester_may_send(struct qp *qp, const struct send_req *req)
 {
 	const struct requester *q = &qp->req;
-	bool starts = !req->num_psn || q->psn == req->first_psn;
+	bool starts = !req->num_psn || qp->sq.psn == req->first_psn;
 
 	if (starts && req->flags & IBV_SEND_FENCE && q->rd_atomic)
 		return false;
@@ -321,14 +312,14 @@ static bool requester_may_send(struct qp *qp, const struct send_req *req)
 	    q->rd_atomic >= qp->attr.max_rd_atomic)
 		return false;
 	if (!req->num_psn &&
-	    q->psn - q->una + path_packets(qp, req->length) > PSN_HALF)
+	    qp->sq.psn - q->una + path_packets(qp, req->length) > PSN_HALF)
 		return false;
-	if (req->num_psn && requester_is_out_of_turn(q, req))
+	if (req->num_psn && requester_is_out_of_turn(qp, req))
 		return false;
 	if (requester_lacks_credit(q, req) &&
 	    !requester_may_send_without_credit(qp, req))
 		return false;
-	return requester_room(q) > 0;
+	return requester_room(qp) > 0;
 }
 
 /* Sends a packet that is complete; @next is the PSN behind it */
@@ -336,12 +327,12 @@ static void requester_send_packet(struct qp *qp, struct packet *pkt,
 				  uint32_t next)
 {
 	struct requester *q = &qp->req;
-	bool again = (int32_t)(q->psn - q->max_psn) < 0;
-	bool starts_timer = q->una == q->max_psn || !timer_is_set(&q->timer);
+	bool again = (int32_t)(qp->sq.psn - q->max_psn) < 0;
+	bool starts_timer = q->una == q->max_psn || !timer_is_set(&q->silence);
 	uint64_t now = 0;
 	bool measures;
 
-	pkt->roce.psn = q->psn & PSN_MASK;
+	pkt->roce.psn = qp->sq.psn & PSN_MASK;
 	if (again)
 		qp_count(qp, MYNIC_STAT_RETRANSMIT);
 	if (pkt->roce.ack_req)
@@ -351,11 +342,11 @@ static void requester_send_packet(struct qp *qp, struct packet *pkt,
 	if (measures || starts_timer)
 		now = nic_now(qp->nic);
 	if (measures)
-		recovery_sent(&q->recovery, q->psn, q->una, now);
+		recovery_sent(&q->recovery, qp->sq.psn, q->una, now);
 	/* Attributes that were set in SQD apply from the next request on */
 	if (q->una == q->max_psn)
 		requester_fill_counters(qp);
-	q->psn = next;
+	qp->sq.psn = next;
 	if ((int32_t)(next - q->max_psn) > 0)
 		q->max_psn = next;
 	if (starts_timer)
@@ -378,11 +369,11 @@ static uint32_t requester_num_together(const struct qp *qp,
 				       uint32_t left)
 {
 	const struct requester *q = &qp->req;
-	uint32_t num = requester_room(q);
+	uint32_t num = requester_room(qp);
 
 	if (num > left)
 		num = left;
-	if (num < 2 || q->psn != q->max_psn || q->recovery.lossy ||
+	if (num < 2 || qp->sq.psn != q->max_psn || q->recovery.lossy ||
 	    requester_lacks_credit(q, req))
 		return 1;
 	return path_train(qp, num);
@@ -396,7 +387,7 @@ static int requester_send_data(struct qp *qp, const struct send_req *req,
 			       struct packet *pkt)
 {
 	struct requester *q = &qp->req;
-	uint32_t index = q->psn - req->first_psn;
+	uint32_t index = qp->sq.psn - req->first_psn;
 	uint32_t num = 1;
 	int syndrome;
 
@@ -405,12 +396,12 @@ static int requester_send_data(struct qp *qp, const struct send_req *req,
 	syndrome = segment_build(qp, req, index * path_mtu(qp), num, pkt);
 	if (syndrome)
 		return syndrome;
-	pkt->roce.ack_req = requester_wants_ack(q, req, q->psn + num);
+	pkt->roce.ack_req = requester_wants_ack(q, req, qp->sq.psn + num);
 	if (index + num == req->num_psn) {
 		pkt->roce.ack_req = true;
-		q->cur++;
+		qp->sq.cur++;
 	}
-	requester_send_packet(qp, pkt, q->psn + num);
+	requester_send_packet(qp, pkt, qp->sq.psn + num);
 	return MYNIC_SYN_NONE;
 }
 
@@ -448,33 +439,34 @@ static void requester_send_read(struct qp *qp, struct send_req *req,
 				struct packet *pkt)
 {
 	struct requester *q = &qp->req;
-	uint32_t index = q->psn - req->first_psn;
+	uint32_t index = qp->sq.psn - req->first_psn;
 	uint32_t offset = index * path_mtu(qp);
 	uint32_t len = req->length - offset;
 	uint32_t num = req->num_psn - index;
 	uint32_t piece;
 
 	/* Only if no response to other pieces is on its way */
-	if (q->recovery.lossy && !req->piece && (!index || q->psn == q->una)) {
+	if (q->recovery.lossy && !req->piece &&
+	    (!index || qp->sq.psn == q->una)) {
 		req->piece = requester_piece_packets(qp);
-		req->cut_psn = q->psn;
-		req->in_turn = (int32_t)(q->psn - q->max_psn) < 0;
+		req->cut_psn = qp->sq.psn;
+		req->in_turn = (int32_t)(qp->sq.psn - q->max_psn) < 0;
 	}
-	piece = requester_piece_left(req, q->psn);
+	piece = requester_piece_left(req, qp->sq.psn);
 	if (num > piece) {
 		num = piece;
 		len = num * path_mtu(qp);
 	} else {
-		q->cur++;
+		qp->sq.cur++;
 	}
-	pkt->roce.opcode = BTH_RC_READ_REQUEST | qp->service;
+	pkt->roce.opcode = BTH_RC_READ_REQUEST | qp->service->bth;
 	pkt->roce.remote_addr = req->remote_addr + offset;
 	pkt->roce.rkey = req->rkey;
 	pkt->roce.dma_len = len;
 	pkt->roce.ack_req = true;
 	q->rd_atomic++;
-	requester_send_packet(qp, pkt, q->psn + num);
-	q->window_base = q->psn;
+	requester_send_packet(qp, pkt, qp->sq.psn + num);
+	q->window_base = qp->sq.psn;
 }
 
 /* Sends a request of one packet that has a response of its own */
@@ -483,14 +475,14 @@ static void requester_send_alone(struct qp *qp, const struct send_req *req,
 {
 	struct requester *q = &qp->req;
 
-	pkt->roce.opcode |= qp->service;
+	pkt->roce.opcode |= qp->service->bth;
 	pkt->roce.remote_addr = req->remote_addr;
 	pkt->roce.rkey = req->rkey;
 	pkt->roce.ack_req = true;
 	q->rd_atomic++;
-	q->cur++;
-	requester_send_packet(qp, pkt, q->psn + 1);
-	q->window_base = q->psn;
+	qp->sq.cur++;
+	requester_send_packet(qp, pkt, qp->sq.psn + 1);
+	q->window_base = qp->sq.psn;
 }
 
 static void requester_send_atomic(struct qp *qp, const struct send_req *req,
@@ -569,19 +561,21 @@ static struct wqe_error requester_send_one(struct qp *qp, struct send_req *req)
 static void requester_probe_data(struct qp *qp)
 {
 	struct requester *q = &qp->req;
-	const struct requester saved = *q;
+	uint32_t ack_psn = q->ack_psn;
+	uint32_t cur = qp->sq.cur;
+	uint32_t psn = qp->sq.psn;
 
-	q->cur = q->ci;
-	q->psn = q->una;
+	qp->sq.cur = qp->sq.ci;
+	qp->sq.psn = q->una;
 	/* This makes the packet request an acknowledgment */
 	q->ack_psn = q->una - RECOVERY_MAX_WINDOW;
-	requester_send_one(qp, sq_req(qp, q->ci));
-	q->cur = saved.cur;
-	q->psn = saved.psn;
-	q->ack_psn = saved.ack_psn;
+	requester_send_one(qp, sq_req(&qp->sq, qp->sq.ci));
+	qp->sq.cur = cur;
+	qp->sq.psn = psn;
+	q->ack_psn = ack_psn;
 	q->probing = true;
 	q->probe_psn = q->una;
-	q->probe_end = q->psn;
+	q->probe_end = qp->sq.psn;
 	q->probe_at = nic_now(qp->nic);
 }
 
@@ -593,11 +587,11 @@ static void requester_probe(struct qp *qp, uint64_t now)
 		q->probes++;
 	requester_set_timer(qp, now);
 	/* After going back, the packet will be sent anyway */
-	if (q->psn == q->una || paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+	if (qp->sq.psn == q->una || paging_waits(&qp->paging, MYNIC_PAGE_SEND))
 		return;
 	qp_count(qp, MYNIC_STAT_PROBE);
 	recovery_unclear(&q->recovery, q->max_psn, now);
-	if (requester_is_rd_atomic(sq_req(qp, q->ci))) {
+	if (requester_is_rd_atomic(sq_req(&qp->sq, qp->sq.ci))) {
 		requester_resend(qp);
 		q->went_back = true;
 	} else {
@@ -605,16 +599,11 @@ static void requester_probe(struct qp *qp, uint64_t now)
 	}
 }
 
-void requester_timer(struct qp *qp)
+static void requester_handle_silence(struct qp *qp)
 {
 	struct requester *q = &qp->req;
 	uint64_t now = nic_now(qp->nic);
 
-	/* The timer was not for an answer */
-	if (q->rnr_wait || q->una == q->max_psn) {
-		q->rnr_wait = false;
-		return;
-	}
 	/* The answer may have arrived and wait for a page */
 	if (paging_holds(&qp->paging)) {
 		requester_restart_timer(qp, now);
@@ -630,6 +619,53 @@ void requester_timer(struct qp *qp)
 	requester_retry(qp);
 }
 
+static void requester_silence_fn(struct timer *timer)
+{
+	struct qp *qp = container_of(timer, struct qp, req.silence);
+
+	if (qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD)
+		requester_handle_silence(qp);
+	qp_schedule(qp->nic, qp);
+}
+
+static void requester_rnr_fn(struct timer *timer)
+{
+	struct qp *qp = container_of(timer, struct qp, req.rnr);
+
+	qp_schedule(qp->nic, qp);
+}
+
+static void requester_credit_fn(struct timer *timer)
+{
+	struct qp *qp = container_of(timer, struct qp, req.credit);
+
+	qp_schedule(qp->nic, qp);
+}
+
+int requester_init(struct qp *qp)
+{
+	struct timers *timers = &qp->nic->timers;
+	struct requester *q = &qp->req;
+
+	if (timer_add(timers, &q->silence, requester_silence_fn))
+		return -ENOMEM;
+	if (timer_add(timers, &q->rnr, requester_rnr_fn))
+		goto err_silence;
+	if (!timer_add(timers, &q->credit, requester_credit_fn))
+		return 0;
+	timer_remove(timers, &q->rnr);
+err_silence:
+	timer_remove(timers, &q->silence);
+	return -ENOMEM;
+}
+
+void requester_fini(struct qp *qp)
+{
+	timer_remove(&qp->nic->timers, &qp->req.silence);
+	timer_remove(&qp->nic->timers, &qp->req.rnr);
+	timer_remove(&qp->nic->timers, &qp->req.credit);
+}
+
 static uint32_t requester_next_len(const struct qp *qp,
 				   const struct send_req *req)
 {
@@ -637,15 +673,16 @@ static uint32_t requester_next_len(const struct qp *qp,
 
 	if (requester_is_rd_atomic(req))
 		return 0;
-	left = req->length - (qp->req.psn - req->first_psn) * path_mtu(qp);
+	left = req->length - (qp->sq.psn - req->first_psn) * path_mtu(qp);
 	return left < path_mtu(qp) ? left : path_mtu(qp);
 }
 
-static void requester_begin(struct requester *q, struct send_req *req,
-			    uint32_t num_psn)
+static void requester_begin(struct qp *qp, struct send_req *req)
 {
-	req->first_psn = q->psn;
-	req->num_psn = num_psn;
+	struct requester *q = &qp->req;
+
+	req->first_psn = qp->sq.psn;
+	req->num_psn = path_packets(qp, req->length);
 	req->piece = 0;
 	req->recv_index = q->recvs;
 	q->recvs += requester_takes_recv(req);
@@ -655,31 +692,29 @@ static void requester_begin(struct requester *q, struct send_req *req,
  * Requests before a LOCAL_INV may still need the key, even to be sent again.
  * Other local requests only have to be done before later requests.
  */
-static bool requester_may_run_local(const struct requester *q,
+static bool requester_may_run_local(const struct qp *qp,
 				    const struct send_req *req)
 {
 	if (req->opcode == IBV_WR_LOCAL_INV)
-		return q->ci == q->cur;
-	return !(req->flags & IBV_SEND_FENCE && q->rd_atomic);
+		return qp->sq.ci == qp->sq.cur;
+	return !(req->flags & IBV_SEND_FENCE && qp->req.rd_atomic);
 }
 
 /* Returns false if it has to wait */
 static bool requester_run_local(struct qp *qp, struct send_req *req)
 {
-	struct requester *q = &qp->req;
-
 	if (!req->done) {
-		if (!requester_may_run_local(q, req))
+		if (!requester_may_run_local(qp, req))
 			return false;
 		req->error = local_run(qp, req);
 		if (req->error.status)
 			return true;
 		req->done = true;
 	}
-	if (q->ci == q->cur)
+	if (qp->sq.ci == qp->sq.cur)
 		sq_complete(qp, 1, nic_now(qp->nic));
 	else
-		q->cur++;
+		qp->sq.cur++;
 	return true;
 }
 
@@ -689,13 +724,13 @@ bool requester_run(struct qp *qp)
 
 	for (uint32_t num = 0; num < PACKET_QUANTUM;) {
 		uint32_t before = num;
-		uint32_t psn = q->psn;
+		uint32_t psn = qp->sq.psn;
 		struct wqe_error error;
 		struct send_req *req;
 
-		if (q->rnr_wait)
+		if (requester_waits_for_rnr(q))
 			return false;
-		req = requester_next(qp);
+		req = sq_next(qp);
 		if (!req)
 			return false;
 		if (requester_is_rd_atomic(req) && !qp->attr.max_rd_atomic)
@@ -703,7 +738,7 @@ bool requester_run(struct qp *qp)
 							 MYNIC_SYN_BAD_OPCODE };
 		if (req->error.status) {
 			/* Earlier requests may still succeed */
-			if (q->ci != q->cur)
+			if (qp->sq.ci != qp->sq.cur)
 				return false;
 			sq_fail(qp, req->error);
 			return true;
@@ -718,7 +753,7 @@ bool requester_run(struct qp *qp)
 		if (!requester_may_send(qp, req))
 			return false;
 		if (!req->num_psn)
-			requester_begin(q, req, path_packets(qp, req->length));
+			requester_begin(qp, req);
 		if (qp->cc.paced &&
 		    !cc_admit(qp, CC_REQUESTS, requester_next_len(qp, req)))
 			return false;
@@ -726,7 +761,7 @@ bool requester_run(struct qp *qp)
 		if (!paging_waits(&qp->paging, MYNIC_PAGE_SEND))
 			req->error = error;
 		/* A READ takes the PSNs of its response */
-		num += requester_is_rd_atomic(req) ? 1 : q->psn - psn;
+		num += requester_is_rd_atomic(req) ? 1 : qp->sq.psn - psn;
 		nic_charge(qp->nic, num - before);
 		if (nic_turn_is_over(qp->nic))
 			break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The sending half of a queue pair, in particular the RC requester. */
+/* The RC requester: what it has sent, and what it waits for. */
 #ifndef MYNIC_REQUESTER_H
 #define MYNIC_REQUESTER_H
 
@@ -15,16 +15,7 @@ struct packet;
 struct qp;
 
 /**
- * struct requester - the sending half of a queue pair
- * @reqs: private copies of the entries @ci to @fetched; the slot is the index
- *	modulo @num_reqs
- * @num_reqs: slots in @reqs, a power of two; 0 before the first request
- * @req_size: bytes in a slot of @reqs
- * @ci: oldest request that has not completed
- * @cur: request that is being sent
- * @fetched: first request that has not been fetched
- * @pi: producer index when it was last read
- * @psn: PSN of the next packet to send
+ * struct requester - an RC requester
  * @una: oldest unacknowledged PSN
  * @max_psn: PSN behind the last one in use; packets before it are
  *	retransmissions
@@ -42,34 +33,25 @@ struct qp;
  *	long ago
  * @retry_left: remaining retries
  * @rnr_left: remaining retries after RNR NAKs
- * @rnr_wait: @timer runs for an RNR NAK
  * @went_back: it has gone back to @una, and nothing was acknowledged since
- * @drained: the drained event of SQD was sent
  * @probes: probes since the last acknowledgment of anything new
  * @probing: a probe is not answered yet
  * @probe_psn: if @probing: PSN of the probe
- * @probe_end: if @probing: value of @psn when the probe was sent
+ * @probe_end: if @probing: value of &send_queue.psn when the probe was
+ *	sent
  * @probe_at: if @probing: time of the probe, ns
  * @quiet_since: start of the silence: the last progress, or the first packet
  *	after it, ns
  * @ack_due: end of the ACK timeout, or TIMER_NEVER
- * @timer: ACK timeout and probes, RNR, or wait for a credit. In the error
- *	state: time of the next look for receive requests
+ * @silence: set while packets are not acknowledged, to @ack_due or to the next
+ *	probe
+ * @rnr: set after an RNR NAK, until packets may be sent again
+ * @credit: set while a packet waits for a credit
  * @recovery: estimates of the path
  *
- * Indexes are free-running: @ci <= @cur <= @fetched <= @pi. PSNs have 32 bits
- * here, of which 24 are sent. A request may thus take as many PSNs as the
- * responder can tell apart.
+ * PSNs have 32 bits, as in &struct send_queue.
  */
 struct requester {
-	uint8_t *reqs;
-	uint32_t num_reqs;
-	uint32_t req_size;
-	uint32_t ci;
-	uint32_t cur;
-	uint32_t fetched;
-	uint32_t pi;
-	uint32_t psn;
 	uint32_t una;
 	uint32_t max_psn;
 	uint32_t resumed;
@@ -83,9 +65,7 @@ struct requester {
 	uint64_t credit_wait_end;
 	uint8_t retry_left;
 	uint8_t rnr_left;
-	bool rnr_wait;
 	bool went_back;
-	bool drained;
 	bool probing;
 	uint8_t probes;
 	uint32_t probe_psn;
@@ -93,12 +73,40 @@ struct requester {
 	uint64_t probe_at;
 	uint64_t quiet_since;
 	uint64_t ack_due;
-	struct timer timer;
+	struct timer silence;
+	struct timer rnr;
+	struct timer credit;
 	struct recovery recovery;
 };
 
+/* Whether an RNR NAK keeps packets from being sent. */
+static inline bool requester_waits_for_rnr(const struct requester *q)
+{
+	return timer_is_set(&q->rnr);
+}
+
+static inline void requester_stop_timers(struct requester *q)
+{
+	timer_stop(&q->silence);
+	timer_stop(&q->rnr);
+	timer_stop(&q->credit);
+}
+
+/**
+ * requester_init() - add the timers of a new QP
+ * @qp: RC or XRC_INI QP
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int requester_init(struct qp *qp);
+
+void requester_fini(struct qp *qp);
+
 /* The QP goes to RTS for the first time. */
 void requester_start(struct qp *qp);
+
+/* Forgets what is on its way. */
+void requester_reset(struct qp *qp);
 
 /**
  * requester_run() - send some packets
@@ -107,23 +115,6 @@ void requester_start(struct qp *qp);
  * Return: true if there is more to do now.
  */
 bool requester_run(struct qp *qp);
-
-/** requester_timer() - handle the expiry of &requester.timer in RTS or SQD */
-void requester_timer(struct qp *qp);
-
-/* In state SQD: whether requests that have begun are still to complete. */
-bool requester_draining(const struct qp *qp);
-
-/**
- * requester_next() - find the request to send now
- * @qp: QP of any type with a send queue, in RTS or SQD
- *
- * In SQD only a request that has begun continues.
- *
- * Return: the request, as from sq_next(). NULL if there is none, if it waits
- * for a page, or if the QP has gone to the error state.
- */
-struct send_req *requester_next(struct qp *qp);
 
 /* Something was acknowledged; @now is nic_now(). */
 void requester_progress(struct qp *qp, uint64_t now);

@@ -30,8 +30,6 @@ void responder_start(struct qp *qp)
 
 void responder_reset(struct qp *qp)
 {
-	if (qp->resp.match.kind)
-		tm_end(qp, false);
 	flush_stop(qp);
 	responses_free(qp);
 	qp->resp = (struct responder){ 0 };
@@ -71,7 +69,7 @@ static void responder_fail(struct qp *qp, const struct roce_hdr *hdr,
 	responder_note_refusal(qp, hdr, nak_code);
 
 	responses_fail(&qp->resp, qp->resp.epsn, nak_code, event);
-	if (qp->resp.has_recv)
+	if (qp->rq.has_recv)
 		message_complete(qp, error, &cqe, false);
 }
 
@@ -105,7 +103,7 @@ static void responder_refuse(struct qp *qp, const struct roce_hdr *hdr,
 		 * the reason
 		 */
 		responder_fail(qp, hdr, AETH_NAK_REMOTE_OPERATION,
-			       qp->resp.recv.error, 0);
+			       qp->rq.recv.error, 0);
 		break;
 	case MESSAGE_TOO_LONG:
 		responder_fail(qp, hdr, AETH_NAK_INVALID_REQUEST,
@@ -200,22 +198,27 @@ static void responder_execute_read(struct qp *qp, const struct packet *pkt,
 static int responder_find_operand(struct qp *qp, const struct roce_hdr *hdr,
 				  enum ibv_access_flags access, uint64_t **ptr)
 {
-	unsigned int niov = 0;
-	struct iovec iov[1];
+	struct iovec iov;
+	struct iov_list list = { .iov = &iov, .max = 1, .write = true };
+	const struct mkey_range range = {
+		.key = hdr->rkey,
+		.access = access,
+		.addr = hdr->remote_addr,
+		.len = sizeof(**ptr),
+	};
+	struct page_fault fault;
 	struct mkey *mkey;
 	int err;
 
-	err = mkey_check_remote(qp, qp->pd, hdr->rkey, hdr->remote_addr,
-				sizeof(**ptr), access, &mkey);
+	err = mkey_check_remote(qp, qp->pd, &range, &mkey);
 	if (err)
 		return err;
-	err = mkey_iov(qp->nic, mkey, hdr->remote_addr, sizeof(**ptr), true,
-		       iov, 1, &niov);
+	err = mkey_iov(qp->nic, mkey, range.addr, range.len, &list, &fault);
 	if (err == -EAGAIN)
-		return paging_wait(qp, MYNIC_PAGE_RECV);
+		return paging_wait(qp, MYNIC_PAGE_RECV, &fault);
 	if (err)
 		return err;
-	*ptr = iov[0].iov_base;
+	*ptr = iov.iov_base;
 	/* Addresses of a region need not be aligned like its pages */
 	return (uintptr_t)*ptr % sizeof(**ptr) ? -EFAULT : 0;
 }
@@ -375,7 +378,12 @@ static void responder_repeat_read(struct qp *qp, const struct roce_hdr *hdr)
 		.addr = hdr->remote_addr,
 	};
 	uint32_t behind = psn_add(r->epsn, -hdr->psn);
-	const struct pd *pd = xrc_pd(qp, response.srqn);
+	const struct mkey_range range = {
+		.key = hdr->rkey,
+		.access = IBV_ACCESS_REMOTE_READ,
+		.addr = hdr->remote_addr,
+		.len = hdr->dma_len,
+	};
 	struct mkey *mkey;
 
 	if (!(qp->attr.access_flags & IBV_ACCESS_REMOTE_READ) ||
@@ -383,8 +391,7 @@ static void responder_repeat_read(struct qp *qp, const struct roce_hdr *hdr)
 	    path_packets(qp, hdr->dma_len) > behind)
 		return;
 	if (hdr->dma_len &&
-	    mkey_check_remote(qp, pd, hdr->rkey, hdr->remote_addr, hdr->dma_len,
-			      IBV_ACCESS_REMOTE_READ, &mkey))
+	    mkey_check_remote(qp, xrc_pd(qp, response.srqn), &range, &mkey))
 		return;
 	responses_add_duplicate(qp, &response);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The receiving half of a queue pair, in particular the RC responder. */
+/*
+ * The RC responder: what it expects, and what it has to answer. UC has its
+ * PSNs and its messages.
+ */
 #ifndef MYNIC_RESPONDER_H
 #define MYNIC_RESPONDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "queue/tm.h"
-#include "queue/wqe.h"
 
 struct opcode_info;
 struct packet;
@@ -98,9 +98,7 @@ struct response_queue {
 };
 
 /**
- * struct responder - the receiving half of a queue pair
- * @ci: RQ: index of the next request to fetch
- * @pi: RQ: producer index when it was last read
+ * struct responder - a responder of RC or UC
  * @epsn: expected PSN, 24 bits
  * @msn: number of executed messages, 24 bits
  * @msg: enum opcode_class of the message that has begun: OPCODE_SEND,
@@ -109,9 +107,7 @@ struct response_queue {
  * @write_addr: WRITE: destination of the message
  * @write_len: WRITE: its length
  * @write_rkey: WRITE: its key
- * @has_recv: @recv is in use, or is kept for the next message
  * @established: COMM_EST has been sent
- * @last_wqe: LAST_WQE has been sent
  * @gap: a NAK for @epsn was sent; no other is sent until @epsn has arrived
  * @gap_end: last PSN that has arrived too early
  * @ack: an acknowledgment is to be sent
@@ -120,12 +116,8 @@ struct response_queue {
  * @nak_event: RESPONDER_NAK_FATAL: enum mynic_event that follows, or 0
  * @nak_psn: RESPONDER_NAK_FATAL: PSN of the failed request
  * @responses: requests that need more than an ACK
- * @match: result of tag matching for the message in @recv
- * @recv: receive request in use
  */
 struct responder {
-	uint32_t ci;
-	uint32_t pi;
 	uint32_t epsn;
 	uint32_t msn;
 	uint8_t msg;
@@ -133,9 +125,7 @@ struct responder {
 	uint64_t write_addr;
 	uint32_t write_len;
 	uint32_t write_rkey;
-	bool has_recv;
 	bool established;
-	bool last_wqe;
 	bool gap;
 	uint32_t gap_end;
 	bool ack;
@@ -144,8 +134,6 @@ struct responder {
 	uint8_t nak_event;
 	uint32_t nak_psn;
 	struct response_queue responses;
-	struct tm_match match;
-	struct recv_req recv;
 };
 
 /* The QP goes to RTR. */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/iov.h"
 #include "base/psn.h"
 #include "core.h"
 #include "packet/aeth.h"
@@ -66,14 +67,14 @@ static uint8_t response_ack_syndrome(struct qp *qp)
 		return AETH_ACK | AETH_NO_CREDITS;
 	dbrec = qp_dbrec(qp->nic, qp);
 	if (dbrec)
-		num = load_index(&dbrec->rq_pi) - qp->resp.ci;
+		num = load_index(&dbrec->rq_pi) - qp->rq.ci;
 	/*
 	 * An impossible producer index is handled when a receive request is
 	 * taken
 	 */
-	if (num > ring_size(&qp->rq))
+	if (num > ring_size(&qp->rq.ring))
 		num = 0;
-	return AETH_ACK | response_credit_code(num + qp->resp.has_recv);
+	return AETH_ACK | response_credit_code(num + qp->rq.has_recv);
 }
 
 static void response_send_atomic(struct qp *qp, struct response *response)
@@ -84,7 +85,7 @@ static void response_send_atomic(struct qp *qp, struct response *response)
 		return;
 	pkt.roce.opcode = (response->empty ? BTH_RC_READ_RESPONSE_ONLY :
 					     BTH_RC_ATOMIC_ACK) |
-			  qp->service;
+			  qp->service->bth;
 	pkt.roce.aeth =
 		response_make_aeth(response_ack_syndrome(qp), response->msn);
 	pkt.roce.atomic_orig = response->orig;
@@ -94,23 +95,29 @@ static void response_send_atomic(struct qp *qp, struct response *response)
 static int response_map_read(struct qp *qp, const struct response *response,
 			     uint32_t len, struct packet *pkt)
 {
+	struct iov_list list = { .iov = pkt->iov, .max = PACKET_MAX_IOV };
+	const struct mkey_range range = {
+		.key = response->rkey,
+		.access = IBV_ACCESS_REMOTE_READ,
+		.addr = response->addr,
+		.len = len,
+	};
+	struct page_fault fault;
 	struct mkey *mkey;
 	int err;
 
 	pkt->payload_len = len;
 	if (!len)
 		return 0;
-	err = mkey_check_remote(qp, xrc_pd(qp, response->srqn), response->rkey,
-				response->addr, len, IBV_ACCESS_REMOTE_READ,
-				&mkey);
+	err = mkey_check_remote(qp, xrc_pd(qp, response->srqn), &range, &mkey);
 	if (err)
 		return err;
-	err = mkey_iov(qp->nic, mkey, response->addr, len, false, pkt->iov,
-		       PACKET_MAX_IOV, &pkt->niov);
+	err = mkey_iov(qp->nic, mkey, response->addr, len, &list, &fault);
+	pkt->niov = list.num;
 	if (err != -EAGAIN)
 		return err;
-	qp->nic->missing.len += response->left - len;
-	return paging_wait(qp, MYNIC_PAGE_READ);
+	fault.len += response->left - len;
+	return paging_wait(qp, MYNIC_PAGE_READ, &fault);
 }
 
 /*
@@ -142,7 +149,7 @@ static int response_send_read(struct qp *qp, struct response *response,
 			return err;
 		if (*num > 1)
 			pkt.segment = path_mtu(qp);
-		pkt.roce.opcode = read_opcodes[position] | qp->service;
+		pkt.roce.opcode = read_opcodes[position] | qp->service->bth;
 		if (position)
 			pkt.roce.aeth = response_make_aeth(
 				response_ack_syndrome(qp), response->msn);
@@ -185,7 +192,7 @@ static uint32_t response_answer(struct qp *qp)
 	int err;
 
 	if (response->flush_left) {
-		err = flush_run(qp, response, MYNIC_PAGE_READ);
+		err = flush_run(qp, response);
 		if (err == -EAGAIN || err == -EINPROGRESS)
 			return num;
 		if (err)
@@ -215,7 +222,7 @@ static void response_send_aeth(struct qp *qp, uint8_t syndrome, uint32_t psn)
 
 	if (!response_start_packet(qp, &pkt, psn))
 		return;
-	pkt.roce.opcode = BTH_RC_ACK | qp->service;
+	pkt.roce.opcode = BTH_RC_ACK | qp->service->bth;
 	pkt.roce.aeth = response_make_aeth(syndrome, qp->resp.msn);
 	path_send(qp, &pkt);
 }

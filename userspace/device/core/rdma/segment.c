@@ -75,6 +75,6 @@ int segment_build(struct qp *qp, const struct send_req *req, uint32_t offset,
 		hdr->imm = req->imm;
 		hdr->solicited = req->flags & IBV_SEND_SOLICITED;
 	}
-	hdr->opcode |= qp->service;
+	hdr->opcode |= qp->service->bth;
 	return MYNIC_SYN_NONE;
 }

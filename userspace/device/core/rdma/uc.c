@@ -18,7 +18,7 @@
 
 static struct wqe_error uc_send_one(struct qp *qp, struct send_req *req)
 {
-	struct requester *q = &qp->req;
+	struct send_queue *sq = &qp->sq;
 	struct packet pkt;
 	int syndrome;
 
@@ -26,14 +26,14 @@ static struct wqe_error uc_send_one(struct qp *qp, struct send_req *req)
 		return (struct wqe_error){ IBV_WC_LOC_QP_OP_ERR,
 					   MYNIC_SYN_BAD_GID };
 	if (!req->num_psn) {
-		req->first_psn = q->psn;
+		req->first_psn = sq->psn;
 		req->num_psn = path_packets(qp, req->length);
 	}
 	syndrome = segment_build(
-		qp, req, (q->psn - req->first_psn) * path_mtu(qp), 1, &pkt);
+		qp, req, (sq->psn - req->first_psn) * path_mtu(qp), 1, &pkt);
 	if (syndrome)
 		return (struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome };
-	pkt.roce.psn = q->psn++ & PSN_MASK;
+	pkt.roce.psn = sq->psn++ & PSN_MASK;
 	path_send(qp, &pkt);
 	return (struct wqe_error){ 0 };
 }
@@ -46,13 +46,13 @@ static uint32_t uc_next_len(const struct qp *qp, const struct send_req *req)
 
 bool uc_run(struct qp *qp)
 {
-	struct requester *q = &qp->req;
+	const struct send_queue *sq = &qp->sq;
 
 	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
 		struct wqe_error error;
 		struct send_req *req;
 
-		req = requester_next(qp);
+		req = sq_next(qp);
 		if (!req)
 			return false;
 		error = req->error;
@@ -71,7 +71,7 @@ bool uc_run(struct qp *qp)
 			sq_fail(qp, error);
 			return true;
 		}
-		if (req->done || q->psn == req->first_psn + req->num_psn)
+		if (req->done || sq->psn == req->first_psn + req->num_psn)
 			sq_complete(qp, 1, nic_now(qp->nic));
 		nic_charge(qp->nic, 1);
 		if (nic_turn_is_over(qp->nic))
@@ -99,11 +99,11 @@ static void uc_refuse(struct qp *qp, enum message_fault fault)
 		qp_count(qp, MYNIC_STAT_RX_DROP_KEY);
 		break;
 	case MESSAGE_BAD_RECV:
-		message_complete(qp, r->recv.error, &cqe, false);
+		message_complete(qp, qp->rq.recv.error, &cqe, false);
 		qp_to_error(nic, qp, 0);
 		break;
 	case MESSAGE_NO_MEMORY:
-		if (r->has_recv)
+		if (qp->rq.has_recv)
 			message_complete(qp, error, &cqe, false);
 		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
 		break;
@@ -112,12 +112,13 @@ static void uc_refuse(struct qp *qp, enum message_fault fault)
 	}
 }
 
-void uc_receive(struct qp *qp, const struct packet *pkt,
-		const struct opcode_info *info)
+void uc_receive(struct qp *qp, const struct packet *pkt)
 {
+	const struct opcode_info *info = opcode_info(pkt->roce.opcode);
 	struct responder *r = &qp->resp;
 	enum message_fault fault;
 
+	message_arrives(qp);
 	if (pkt->roce.psn != r->epsn) {
 		qp_count(qp, MYNIC_STAT_OUT_OF_SEQUENCE);
 		r->msg = 0;

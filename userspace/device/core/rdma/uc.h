@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 
-struct opcode_info;
 struct packet;
 struct qp;
 
@@ -18,7 +17,6 @@ struct qp;
 bool uc_run(struct qp *qp);
 
 /* Handles a packet for a UC QP that can receive. */
-void uc_receive(struct qp *qp, const struct packet *pkt,
-		const struct opcode_info *info);
+void uc_receive(struct qp *qp, const struct packet *pkt);
 
 #endif /* MYNIC_UC_H */

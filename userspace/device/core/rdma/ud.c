@@ -44,7 +44,7 @@ static void ud_send_packet(struct qp *qp, const struct send_req *req,
 		pkt->roce.opcode = BTH_UD_SEND_ONLY_IMM;
 	pkt->roce.imm = req->imm;
 	pkt->roce.solicited = req->flags & IBV_SEND_SOLICITED;
-	pkt->roce.psn = qp->req.psn++ & PSN_MASK;
+	pkt->roce.psn = qp->sq.psn++ & PSN_MASK;
 	pkt->roce.src_qpn = qp->number;
 	pkt->roce.qkey = req->remote_qkey;
 	if (req->remote_qkey & OWN_QKEY)
@@ -109,7 +109,7 @@ static void ud_make_grh(uint8_t grh[GRH_LEN], const struct packet *pkt)
 
 static int ud_place(struct qp *qp, const struct packet *pkt)
 {
-	struct sge_list list = recv_sges(qp, &qp->resp.recv);
+	struct sge_list list = recv_sges(qp, &qp->rq.recv);
 	uint8_t grh[GRH_LEN];
 	struct iovec iov = { grh, GRH_LEN };
 	int syndrome;
@@ -140,20 +140,20 @@ static void ud_complete(struct qp *qp, const struct packet *pkt,
 	}
 	if (pkt->vlan != PACKET_NO_VLAN)
 		cqe.cvlan = htole16(pkt->vlan);
-	qp->resp.has_recv = false;
-	rq_complete(qp, &qp->resp.recv, error, &cqe, hdr->solicited);
+	qp->rq.has_recv = false;
+	rq_complete(qp, &qp->rq.recv, error, &cqe, hdr->solicited);
 }
 
 void ud_take(struct qp *qp, const struct packet *pkt)
 {
-	struct recv_req *recv = &qp->resp.recv;
+	struct recv_req *recv = &qp->rq.recv;
 	struct wqe_error error;
 
-	if (!qp->resp.has_recv && !wqe_fetch_recv(qp, recv)) {
+	if (!qp->rq.has_recv && !wqe_fetch_recv(qp, recv)) {
 		qp_count(qp, MYNIC_STAT_RX_DROP_WQE);
 		return;
 	}
-	qp->resp.has_recv = true;
+	qp->rq.has_recv = true;
 	error = recv->error;
 	if (!error.status && recv->capacity < GRH_LEN + pkt->payload_len) {
 		/*

@@ -17,9 +17,9 @@
 
 #define WQ_FLAGS MYNIC_WQ_VLAN_STRIP
 
-static void wq_set_flags(struct qp *wq, uint8_t flags)
+static void rwq_commands_set_flags(struct qp *rwq, uint8_t flags)
 {
-	wq->flags = flags & MYNIC_WQ_VLAN_STRIP ? MYNIC_QP_VLAN_STRIP : 0;
+	rwq->flags = flags & MYNIC_WQ_VLAN_STRIP ? MYNIC_QP_VLAN_STRIP : 0;
 }
 
 int admin_create_wq(struct nic *nic, struct admin_call *call)
@@ -38,24 +38,24 @@ int admin_create_wq(struct nic *nic, struct admin_call *call)
 		.log_rq_size = cmd->log_size,
 		.log_rq_stride = cmd->log_stride,
 	};
-	struct qp *wq;
+	struct qp *rwq;
 	int status;
 
 	if (cmd->flags & ~WQ_FLAGS)
 		return MYNIC_AQ_NOT_SUPPORTED;
 	if (!cmd->log_stride)
 		return MYNIC_AQ_BAD_PARAM;
-	status = qp_create(nic, &create, &wq);
+	status = qp_create(nic, &create, &rwq);
 	if (status)
 		return status;
-	wq_set_flags(wq, cmd->flags);
-	call->cpl.number = htole32(wq->number);
+	rwq_commands_set_flags(rwq, cmd->flags);
+	call->cpl.number = htole32(rwq->number);
 	return MYNIC_AQ_OK;
 }
 
-static uint8_t wq_state_of(const struct qp *wq)
+static uint8_t rwq_commands_state(const struct qp *rwq)
 {
-	switch (wq->state) {
+	switch (rwq->state) {
 	case IBV_QPS_RESET:
 		return MYNIC_WQS_RESET;
 	case IBV_QPS_RTR:
@@ -65,26 +65,26 @@ static uint8_t wq_state_of(const struct qp *wq)
 	}
 }
 
-static void wq_set_state(struct qp *wq, uint8_t state)
+static void rwq_commands_set_state(struct qp *rwq, uint8_t state)
 {
 	static const uint8_t states[] = {
 		[MYNIC_WQS_RESET] = IBV_QPS_RESET,
 		[MYNIC_WQS_RDY] = IBV_QPS_RTR,
 		[MYNIC_WQS_ERR] = IBV_QPS_ERR,
 	};
-	enum ibv_qp_state old = wq->state;
+	enum ibv_qp_state old = rwq->state;
 
-	wq->state = states[state];
-	transport_set_state(wq, old);
+	rwq->state = states[state];
+	transport_set_state(rwq, old);
 }
 
 int admin_modify_wq(struct nic *nic, struct admin_call *call)
 {
 	const struct mynic_modify_wq *cmd = &call->cmd.modify_wq;
-	struct qp *wq = rwq_find(nic, le32toh(call->cmd.number));
+	struct qp *rwq = rwq_find(nic, le32toh(call->cmd.number));
 	uint32_t mask = le32toh(cmd->attr_mask);
 
-	if (!wq)
+	if (!rwq)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (mask & ~ALL_ATTRS ||
 	    (mask & ATTR_FLAGS && (cmd->flags | cmd->flags_mask) & ~WQ_FLAGS))
@@ -92,26 +92,26 @@ int admin_modify_wq(struct nic *nic, struct admin_call *call)
 	if ((mask & ATTR_STATE && cmd->state > MYNIC_WQS_ERR) ||
 	    (mask & ATTR_CUR_STATE && cmd->cur_state > MYNIC_WQS_ERR))
 		return MYNIC_AQ_BAD_PARAM;
-	if (mask & ATTR_CUR_STATE && cmd->cur_state != wq_state_of(wq))
+	if (mask & ATTR_CUR_STATE && cmd->cur_state != rwq_commands_state(rwq))
 		return MYNIC_AQ_BAD_STATE;
 	if (mask & ATTR_STATE && cmd->state == MYNIC_WQS_RDY &&
-	    wq_state_of(wq) == MYNIC_WQS_ERR)
+	    rwq_commands_state(rwq) == MYNIC_WQS_ERR)
 		return MYNIC_AQ_BAD_STATE;
 	if (mask & ATTR_FLAGS && cmd->flags_mask & MYNIC_WQ_VLAN_STRIP)
-		wq_set_flags(wq, cmd->flags);
+		rwq_commands_set_flags(rwq, cmd->flags);
 	if (mask & ATTR_STATE)
-		wq_set_state(wq, cmd->state);
+		rwq_commands_set_state(rwq, cmd->state);
 	return MYNIC_AQ_OK;
 }
 
 int admin_destroy_wq(struct nic *nic, struct admin_call *call)
 {
-	struct qp *wq = rwq_find(nic, le32toh(call->cmd.number));
+	struct qp *rwq = rwq_find(nic, le32toh(call->cmd.number));
 
-	if (!wq)
+	if (!rwq)
 		return MYNIC_AQ_BAD_NUMBER;
-	if (wq->num_tables)
+	if (rwq->num_tables)
 		return MYNIC_AQ_BUSY;
-	qp_destroy(nic, wq);
+	qp_destroy(nic, rwq);
 	return MYNIC_AQ_OK;
 }

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * One service for each type of queue pair. The functions are in rdma/, in
+ * ethernet/ and in datagram.c.
+ */
+#include "engine/services.h"
+
+#include "core.h"
+#include "engine/datagram.h"
+#include "packet/opcode.h"
+#include "qp/service.h"
+#include "rdma/copy.h"
+#include "rdma/rc.h"
+#include "rdma/requester.h"
+#include "rdma/responder.h"
+#include "rdma/uc.h"
+#include "rdma/ud.h"
+
+static const struct qp_service services[QP_TYPE_WQ + 1] = {
+	[MYNIC_QP_RC] = {
+		.connected = true,
+		.reliable = true,
+		.bth = BTH_SERVICE_RC << BTH_SERVICE_SHIFT,
+		.init = requester_init,
+		.fini = requester_fini,
+		.send = requester_run,
+		.answer = responder_run,
+		.receive = rc_receive,
+	},
+	[MYNIC_QP_UC] = {
+		.connected = true,
+		.bth = BTH_SERVICE_UC << BTH_SERVICE_SHIFT,
+		.send = uc_run,
+		.receive = uc_receive,
+	},
+	[MYNIC_QP_UD] = {
+		.send = datagram_run,
+		.receive = ud_take,
+	},
+	[MYNIC_QP_GSI] = {
+		.send = datagram_run,
+		.receive = ud_take,
+	},
+	[MYNIC_QP_RAW_PACKET] = {
+		.send = datagram_run,
+	},
+	[MYNIC_QP_XRC_INI] = {
+		.connected = true,
+		.reliable = true,
+		.bth = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
+		.init = requester_init,
+		.fini = requester_fini,
+		.send = requester_run,
+		.receive = rc_receive,
+	},
+	[MYNIC_QP_XRC_TGT] = {
+		.connected = true,
+		.reliable = true,
+		.bth = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
+		.answer = responder_run,
+		.receive = rc_receive,
+	},
+	[MYNIC_QP_DRIVER] = {
+		.send = copy_run,
+	},
+};
+
+const struct qp_service *services_get(uint8_t type)
+{
+	return &services[type];
+}

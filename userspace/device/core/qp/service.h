@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the type of a queue pair decides. engine/services.c has one service for
+ * each type, made of functions of the wings below.
+ */
+#ifndef MYNIC_SERVICE_H
+#define MYNIC_SERVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct packet;
+struct qp;
+
+/**
+ * struct qp_service - the work of queue pairs of one type
+ * @connected: a QP has one path for all requests
+ * @reliable: a request that fails ends the QP, and not only its send queue
+ * @bth: with @connected: service bits of the opcodes, in addition to those of
+ *	RC
+ * @init: adds what the service needs for a new QP; returns 0 or -ENOMEM. NULL:
+ *	nothing
+ * @fini: undoes @init
+ * @send: sends some packets of a QP in RTS or SQD; returns true if there is
+ *	more to do now. NULL: the type has no send queue
+ * @answer: sends some of the waiting answers of a QP that can receive; returns
+ *	true if there is more to do now. NULL: the type does not answer
+ * @receive: handles a packet of the type that is next in order, for a QP that
+ *	can receive. A packet that has to wait is handled again. NULL: the type
+ *	receives no RoCEv2 packets
+ */
+struct qp_service {
+	bool connected;
+	bool reliable;
+	uint8_t bth;
+	int (*init)(struct qp *qp);
+	void (*fini)(struct qp *qp);
+	bool (*send)(struct qp *qp);
+	bool (*answer)(struct qp *qp);
+	void (*receive)(struct qp *qp, const struct packet *pkt);
+};
+
+#endif /* MYNIC_SERVICE_H */

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The two halves of the RC service: responses go to the requester, and requests
+ * to the responder.
+ */
+#include "rdma/rc.h"
+
+#include "core.h"
+#include "packet/opcode.h"
+#include "rdma/message.h"
+#include "rdma/requester.h"
+#include "rdma/responder.h"
+
+void rc_receive(struct qp *qp, const struct packet *pkt)
+{
+	const struct opcode_info *info = opcode_info(pkt->roce.opcode);
+
+	if (!(info->flags & OPCODE_RESPONSE)) {
+		message_arrives(qp);
+		responder_receive(qp, pkt, info);
+	} else if (qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD) {
+		completer_receive(qp, pkt, info);
+	} else {
+		qp_count(qp, MYNIC_STAT_GHOST);
+	}
+}

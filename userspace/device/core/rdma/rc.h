@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The RC service, which XRC has, too. */
+#ifndef MYNIC_RC_H
+#define MYNIC_RC_H
+
+struct packet;
+struct qp;
+
+/* Handles a packet for an RC, XRC_INI or XRC_TGT QP that can receive. */
+void rc_receive(struct qp *qp, const struct packet *pkt);
+
+#endif /* MYNIC_RC_H */
