@@ -180,7 +180,7 @@ static bool mynic_admin_spin(struct mynic_dev *mdev,
 			mynic_admin_take(mdev);
 		/*
 		 * Another thread may have taken it, or the device may have
-		 * died.
+		 * failed.
 		 */
 		if (completion_done(&slot->done))
 			return true;

@@ -25,7 +25,7 @@ void mynic_admin_ping(struct mynic_dev *mdev)
 
 /*
  * Whether the device has answered a ping. If so, it has also been reset since
- * it died.
+ * it failed.
  */
 bool mynic_admin_ping_answered(const struct mynic_dev *mdev)
 {

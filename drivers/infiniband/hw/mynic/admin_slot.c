@@ -35,7 +35,7 @@ void mynic_admin_slot_free(struct mynic_admin *admin,
 	lockdep_assert_held(&admin->lock);
 	/*
 	 * mynic_admin_slots_abort() wakes up without a completion if the device
-	 * has died.
+	 * has failed.
 	 */
 	if (!slot->completed)
 		admin->sleepers -= slot->asleep;

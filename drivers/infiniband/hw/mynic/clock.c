@@ -64,13 +64,15 @@ static void mynic_clock_write(struct mynic_dev *mdev,
 static int mynic_clock_update(struct mynic_dev *mdev)
 {
 	struct mynic_clock_info now;
+	bool valid;
 
-	if (!mynic_clock_read(mdev, &now))
-		return -EIO;
+	valid = mynic_clock_read(mdev, &now);
 	mutex_lock(&mdev->clock.lock);
-	mynic_clock_write(mdev, &now);
+	mdev->clock.valid = valid;
+	if (valid)
+		mynic_clock_write(mdev, &now);
 	mutex_unlock(&mdev->clock.lock);
-	return 0;
+	return valid ? 0 : -EIO;
 }
 
 /* Return whether the page has users, so that it is kept up to date. */
@@ -84,13 +86,25 @@ static bool mynic_clock_kept(struct mynic_dev *mdev)
 	return kept;
 }
 
+static bool mynic_clock_current(struct mynic_dev *mdev)
+{
+	bool valid;
+
+	mutex_lock(&mdev->clock.lock);
+	valid = mdev->clock.users && mdev->clock.valid;
+	mutex_unlock(&mdev->clock.lock);
+	return valid;
+}
+
 static void mynic_clock_work(struct work_struct *work)
 {
 	struct mynic_dev *mdev = container_of(to_delayed_work(work),
 					      struct mynic_dev, clock.work);
 
+	if (!mynic_clock_kept(mdev))
+		return;
 	/* Users of a dead device have no time stamps to convert. */
-	if (!mynic_clock_kept(mdev) || mynic_clock_update(mdev))
+	if (mynic_clock_update(mdev) && mynic_dead(mdev))
 		return;
 	mutex_lock(&mdev->clock.lock);
 	if (mdev->clock.users)
@@ -155,8 +169,8 @@ void mynic_clock_close(struct mynic_ucontext *ucontext)
  * @ucontext: user context; from now on the page is kept up to date for it
  * @vma: where
  *
- * A caller waits for the device while the page has no user. That takes at most
- * as long as to find that the device hangs.
+ * A caller waits for the device if the page is not up to date. That takes at
+ * most as long as to find that the device hangs.
  *
  * Return: 0, -EIO if the device does not tell its time, or an errno as of
  * mynic_page_mmap().
@@ -169,7 +183,7 @@ int mynic_clock_mmap(struct mynic_ucontext *ucontext,
 
 	if (mynic_dead(mdev))
 		return -EIO;
-	if (!mynic_clock_kept(mdev)) {
+	if (!mynic_clock_current(mdev)) {
 		ret = mynic_clock_update(mdev);
 		if (ret)
 			return ret;

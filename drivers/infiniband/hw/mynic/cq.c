@@ -41,21 +41,16 @@ static u8 mynic_cq_log_size(u32 entries)
  * mynic_cq_init() - create a CQ
  * @mdev: device
  * @cq: CQ; if its &struct ib_cq has handlers, they may run at once
- * @entries: minimum capacity, 1 to max_cqe
- * @comp_vector: number of an MSI-X vector, or 0 for that of the processor that
- *	arms the CQ
- * @flags: MYNIC_CQ_*
- * @uarn: UAR page of its doorbell
- * @kernel: whether the kernel polls it
+ * @attr: what it is to be like
  *
  * Return: 0 or an errno.
  */
-int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq, u32 entries,
-		  unsigned int comp_vector, u8 flags, u32 uarn, bool kernel)
+int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq,
+		  const struct mynic_cq_init_attr *attr)
 {
-	unsigned int eq = comp_vector ? comp_vector - 1 : 0;
+	unsigned int eq = attr->comp_vector ? attr->comp_vector - 1 : 0;
 	struct mynic_create_cq body = {
-		.uarn = cpu_to_le32(uarn),
+		.uarn = cpu_to_le32(attr->uarn),
 		.eqn = cpu_to_le16(mdev->comp_eqs[eq].eqn),
 	};
 	size_t size;
@@ -63,18 +58,18 @@ int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq, u32 entries,
 
 	spin_lock_init(&cq->lock);
 	cq->ci = 0;
-	cq->num_vectors = comp_vector ? 0 : mdev->num_comp_eqs;
-	cq->log_size = mynic_cq_log_size(entries);
+	cq->num_vectors = attr->comp_vector ? 0 : mdev->num_comp_eqs;
+	cq->log_size = mynic_cq_log_size(attr->entries);
 	size = mynic_cq_dbrec_offset(cq->log_size) +
 	       sizeof(struct mynic_cq_dbrec);
-	cq->mem = mynic_mem_alloc(mdev, size, kernel);
+	cq->mem = mynic_mem_alloc(mdev, size, attr->kernel);
 	if (IS_ERR(cq->mem))
 		return PTR_ERR(cq->mem);
 
 	body.buf = cq->mem->list.buf;
 	body.dbrec_offset = cpu_to_le32(mynic_cq_dbrec_offset(cq->log_size));
 	body.log_size = cq->log_size;
-	ret = mynic_cmd_create_cq(mdev, flags, &body, &cq->cqn);
+	ret = mynic_cmd_create_cq(mdev, attr->flags, &body, &cq->cqn);
 	if (ret)
 		goto err_mem;
 	mynic_move_init(&cq->move);
@@ -269,6 +264,7 @@ int mynic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	struct ib_udata *udata = attrs ? &attrs->driver_udata : NULL;
 	struct mynic_dev *mdev = to_mdev(ibcq->device);
 	struct mynic_cq *cq = to_mcq(ibcq);
+	struct mynic_cq_init_attr init;
 	u8 flags = 0;
 	int ret;
 
@@ -292,8 +288,14 @@ int mynic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return -EINVAL;
 	}
 
-	ret = mynic_cq_init(mdev, cq, attr->cqe, attr->comp_vector, flags,
-			    mynic_udata_uarn(udata), !udata);
+	init = (struct mynic_cq_init_attr){
+		.entries = attr->cqe,
+		.comp_vector = attr->comp_vector,
+		.flags = flags,
+		.uarn = mynic_udata_uarn(udata),
+		.kernel = !udata,
+	};
+	ret = mynic_cq_init(mdev, cq, &init);
 	if (ret)
 		return ret;
 	ibcq->cqe = BIT(cq->log_size);
@@ -327,13 +329,14 @@ int mynic_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 static int mynic_cq_make_ring(struct mynic_cq *cq, u8 log_size,
 			      struct ib_udata *udata)
 {
-	struct mynic_resize_resp resp;
+	struct mynic_resize_resp resp = {
+		.dbrec_offset = mynic_cq_dbrec_offset(log_size),
+		.log_size = log_size,
+	};
 	int ret;
 
 	ret = mynic_move_make(&cq->move, to_mdev(cq->ibcq.device),
-			      mynic_cq_dbrec_offset(log_size),
-			      sizeof(struct mynic_cq_dbrec), log_size, udata,
-			      &resp);
+			      sizeof(struct mynic_cq_dbrec), udata, &resp);
 	if (ret)
 		return ret;
 	return ib_respond_udata(udata, resp);
@@ -445,19 +448,20 @@ static void mynic_wc_fill(struct ib_wc *wc, const struct mynic_cqe *cqe)
 }
 
 /*
- * Skip entries of QPs that no longer exist, and those that match no request of
- * their QP.
+ * Return: 1; 0 if the entry was purged, with its QP; or -EINVAL if there is no
+ * such QP, or it has no such request.
  */
-static bool mynic_poll_one(struct mynic_dev *mdev, struct mynic_cq *cq,
-			   const struct mynic_cqe *cqe, struct ib_wc *wc)
+static int mynic_poll_one(struct mynic_dev *mdev, struct mynic_cq *cq,
+			  const struct mynic_cqe *cqe, struct ib_wc *wc)
 {
+	u32 qpn = le32_to_cpu(READ_ONCE(cqe->qp_num));
 	struct mynic_res *res;
 	struct mynic_qp *qp;
 	bool valid;
 
-	res = mynic_res_get(&mdev->qps, le32_to_cpu(READ_ONCE(cqe->qp_num)));
+	res = mynic_res_get(&mdev->qps, qpn);
 	if (!res)
-		return false;
+		return qpn == le32_to_cpu(MYNIC_VOID_QPN) ? 0 : -EINVAL;
 	qp = container_of(res, struct mynic_qp, res);
 	memset(wc, 0, sizeof(*wc));
 	valid = mynic_wc_request(cq, qp, le64_to_cpu(READ_ONCE(cqe->wr_id)),
@@ -472,7 +476,7 @@ static bool mynic_poll_one(struct mynic_dev *mdev, struct mynic_cq *cq,
 			mynic_wc_fill(wc, cqe);
 	}
 	mynic_res_put(res);
-	return valid;
+	return valid ? 1 : -EINVAL;
 }
 
 int mynic_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
@@ -481,8 +485,10 @@ int mynic_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	struct mynic_cq *cq = to_mcq(ibcq);
 	struct mynic_cqe *cqe;
 	unsigned long flags;
+	bool bad = false;
 	u32 passed;
 	int n = 0;
+	int ret;
 
 	spin_lock_irqsave(&cq->lock, flags);
 	/*
@@ -494,7 +500,11 @@ int mynic_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 		cqe = mynic_cq_peek(cq);
 		if (!cqe)
 			break;
-		n += mynic_poll_one(mdev, cq, cqe, wc + n);
+		ret = mynic_poll_one(mdev, cq, cqe, wc + n);
+		if (ret > 0)
+			n++;
+		else if (ret)
+			bad = true;
 		WRITE_ONCE(cq->ci, cq->ci + 1);
 	}
 	if (passed)
@@ -502,6 +512,9 @@ int mynic_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	if (n < num_entries && mynic_dead(mdev))
 		n += mynic_flush_cq(mdev, cq, num_entries - n, wc + n);
 	spin_unlock_irqrestore(&cq->lock, flags);
+	/* Without this, the owner of the real request would wait for ever. */
+	if (bad)
+		mynic_fail_device(mdev, "it completes what was not posted");
 	return n;
 }
 

@@ -139,7 +139,7 @@ void mynic_devlink_recovered(struct mynic_dev *mdev)
 	struct mynic_devlink *md = devlink_priv(mdev->devlink);
 
 	devl_lock(mdev->devlink);
-	/* If it has died again, that failure is reported separately. */
+	/* If it has failed again, that failure is reported separately. */
 	if (md->ill && READ_ONCE(mdev->state) == MYNIC_UP) {
 		devlink_health_reporter_recovery_done(md->ill);
 		devlink_health_reporter_state_update(

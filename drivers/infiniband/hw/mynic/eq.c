@@ -286,7 +286,7 @@ static irqreturn_t mynic_async_thread(int irq, void *data)
  * A polling thread may take a completion before its interrupt arrives, so an
  * interrupt without one is not spurious. Nor is it a reason to look for a dead
  * device: commands and events must not cost a register access. If the device
- * has died, the next command finds out.
+ * has failed, the next command finds out.
  */
 static irqreturn_t mynic_async_irq(int irq, void *data)
 {

@@ -16,6 +16,8 @@
  * so it does not mistake its own pause for the device's.
  */
 #define MYNIC_HEALTH_PERIOD (HZ / 4)
+/* What the RDMA core may take before user contexts are told without it */
+#define MYNIC_TELL_DELAY HZ
 
 /*
  * Check the device after an interrupt. If it seems to be gone, it may only be
@@ -64,9 +66,45 @@ void mynic_health_stop(struct mynic_dev *mdev)
 }
 
 /*
+ * The RDMA core tells user contexts when it disassociates them. But first it
+ * takes the device away from kernel consumers that came later, which may take
+ * long.
+ */
+static void mynic_tell_work(struct work_struct *work)
+{
+	struct mynic_dev *mdev = container_of(to_delayed_work(work),
+					      struct mynic_dev, tell_work);
+	struct ib_event event = {
+		.device = &mdev->ibdev->ibdev,
+		.event = IB_EVENT_DEVICE_FATAL,
+	};
+
+	ib_dispatch_event(&event);
+}
+
+/* From now on contexts can be told: &mynic_dev.ibdev is there. */
+void mynic_tell_start(struct mynic_dev *mdev)
+{
+	enable_delayed_work(&mdev->tell_work);
+	/* It may have failed before. */
+	if (mynic_dead(mdev))
+		queue_delayed_work(mdev->alive_wq, &mdev->tell_work,
+				   MYNIC_TELL_DELAY);
+}
+
+/*
+ * There are no contexts left. An event that is on its way to them refers to the
+ * RDMA device.
+ */
+void mynic_tell_stop(struct mynic_dev *mdev)
+{
+	disable_delayed_work_sync(&mdev->tell_work);
+	flush_workqueue(ib_wq);
+}
+
+/*
  * This must not wait: others who wait for the device, perhaps with locks held,
- * are released only by this. The RDMA core tells user contexts when it
- * disassociates them, so they are not told here.
+ * are released only by this.
  */
 static void mynic_announce_work(struct work_struct *work)
 {
@@ -77,12 +115,15 @@ static void mynic_announce_work(struct work_struct *work)
 		return;
 	netif_carrier_off(mdev->netdev);
 	mynic_wake_consumers(mdev);
+	queue_delayed_work(mdev->alive_wq, &mdev->tell_work, MYNIC_TELL_DELAY);
 }
 
 void mynic_health_init(struct mynic_dev *mdev)
 {
 	INIT_DELAYED_WORK(&mdev->health_work, mynic_health_work);
 	INIT_WORK(&mdev->announce_work, mynic_announce_work);
+	INIT_DELAYED_WORK(&mdev->tell_work, mynic_tell_work);
+	disable_delayed_work(&mdev->tell_work);
 }
 
 /* Stop telling users. The device is down for good. */

@@ -187,6 +187,13 @@ void mynic_hw_shut(struct mynic_dev *mdev)
 		pci_clear_master(mdev->pdev);
 }
 
+/* Bus mastering may have been restored after mynic_hw_shut(). */
+void mynic_hw_stay_shut(struct mynic_dev *mdev)
+{
+	if (test_bit(MYNIC_SHUT, &mdev->flags))
+		pci_clear_master(mdev->pdev);
+}
+
 /*
  * Probe a device that hangs. No register is read, as that would stop the
  * processor. The device is told to reset itself and to execute a command, whose

@@ -136,6 +136,7 @@ int mynic_ib_register(struct mynic_dev *mdev)
 	if (ret)
 		goto err_page;
 	mdev->ibdev = mib;
+	mynic_tell_start(mdev);
 	return 0;
 
 err_page:
@@ -148,15 +149,17 @@ err_dealloc:
 /* Wait until all users have let go. The device may be dead. */
 void mynic_ib_unregister(struct mynic_dev *mdev)
 {
-	const char *name = dev_name(&mdev->ibdev->ibdev.dev);
+	const char *name;
 
+	ib_unregister_device(&mdev->ibdev->ibdev);
+	mynic_tell_stop(mdev);
 	/*
-	 * The device may have been renamed, but a name with '%' would be taken
-	 * for a pattern.
+	 * The device may have been renamed, but no longer is. A name with '%'
+	 * would be taken for a pattern.
 	 */
+	name = dev_name(&mdev->ibdev->ibdev.dev);
 	if (!strchr(name, '%'))
 		strscpy(mdev->ibdev_name, name);
-	ib_unregister_device(&mdev->ibdev->ibdev);
 	mynic_clock_stop(mdev);
 	mynic_dm_flush(mdev);
 	put_page(mdev->ibdev->gid_page);

@@ -274,8 +274,8 @@ struct mynic_resize_resp;
 void mynic_move_init(struct mynic_move *move);
 void mynic_move_fini(struct mynic_move *move);
 int mynic_move_make(struct mynic_move *move, struct mynic_dev *mdev,
-		    u32 dbrec_offset, size_t dbrec_size, u8 log_size,
-		    struct ib_udata *udata, struct mynic_resize_resp *resp);
+		    size_t dbrec_size, struct ib_udata *udata,
+		    struct mynic_resize_resp *resp);
 bool mynic_move_matches(const struct mynic_move *move, u64 mmap_key,
 			u8 log_size);
 void mynic_move_done(struct mynic_move *move, struct mynic_mem **mem);
@@ -403,12 +403,14 @@ void mynic_eqs_fini(struct mynic_dev *mdev);
  * struct mynic_clock - the page with &struct mynic_clock_info
  * @lock: protects all, but is not held while the device is asked
  * @page: the page
+ * @valid: the last comparison succeeded
  * @users: user contexts that have mapped it
  * @work: compares the clocks while there are @users
  */
 struct mynic_clock {
 	struct mutex lock; /* all */
 	struct page *page;
+	bool valid;
 	unsigned int users;
 	struct delayed_work work;
 };
@@ -431,7 +433,7 @@ struct mynic_failure {
 };
 
 /**
- * enum mynic_state - state of the device, which it may leave when it dies
+ * enum mynic_state - state of the device, which it may leave when it fails
  * @MYNIC_DOWN: down until it is brought up on request
  * @MYNIC_ASLEEP: down until the system wakes up
  * @MYNIC_UP: device, netdev and RDMA device work, if the device is not dead
@@ -457,6 +459,7 @@ enum mynic_state {
  * @state: protected by @state_lock
  * @health_work: checks whether the device is alive
  * @announce_work: tells consumers that the device is dead
+ * @tell_work: tells user contexts that it is dead, if the RDMA core is slow to
  * @stop_work: removes the RDMA device of a dead device
  * @recover_work: recovers a device in MYNIC_LOST
  * @pm_nb: notifier of system sleep
@@ -479,8 +482,8 @@ enum mynic_state {
  * @srqs: SRQs by number
  * @rwqs: WQs by number
  * @odps: ODP regions by key
- * @alive_wq: for @health_work and @announce_work. Goes on without free memory:
- *	others may free some only when they know of the failure
+ * @alive_wq: for @health_work, @announce_work and @tell_work. Goes on without
+ *	free memory: others may free some only when they know of the failure
  * @recover_wq: for @stop_work and @recover_work, which may take long
  * @fault_wq: handles page faults
  * @uars: pages of BAR2 in use, in units of PAGE_SIZE; 0 is the kernel's
@@ -504,6 +507,7 @@ struct mynic_dev {
 	enum mynic_state state;
 	struct delayed_work health_work;
 	struct work_struct announce_work;
+	struct delayed_work tell_work;
 	struct work_struct stop_work;
 	struct delayed_work recover_work;
 	struct notifier_block pm_nb;
@@ -590,10 +594,13 @@ void mynic_health_init(struct mynic_dev *mdev);
 void mynic_health_fini(struct mynic_dev *mdev);
 void mynic_health_start(struct mynic_dev *mdev);
 void mynic_health_stop(struct mynic_dev *mdev);
+void mynic_tell_start(struct mynic_dev *mdev);
+void mynic_tell_stop(struct mynic_dev *mdev);
 
 int mynic_hw_up(struct mynic_dev *mdev);
 void mynic_hw_down(struct mynic_dev *mdev);
 void mynic_hw_shut(struct mynic_dev *mdev);
+void mynic_hw_stay_shut(struct mynic_dev *mdev);
 void mynic_hw_ping(struct mynic_dev *mdev);
 
 extern const struct pci_error_handlers mynic_err_handlers;
@@ -961,8 +968,25 @@ static inline struct mynic_cq *to_mcq(struct ib_cq *ibcq)
 
 struct mynic_qp;
 
-int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq, u32 entries,
-		  unsigned int comp_vector, u8 flags, u32 uarn, bool kernel);
+/*
+ * struct mynic_cq_init_attr - what a CQ is created with
+ * @entries: minimum capacity, 1 to max_cqe
+ * @comp_vector: number of an MSI-X vector, or 0 for that of the processor that
+ *	arms the CQ
+ * @flags: MYNIC_CQ_*
+ * @uarn: UAR page of its doorbell
+ * @kernel: the kernel polls it
+ */
+struct mynic_cq_init_attr {
+	u32 entries;
+	unsigned int comp_vector;
+	u8 flags;
+	u32 uarn;
+	bool kernel;
+};
+
+int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq,
+		  const struct mynic_cq_init_attr *attr);
 void mynic_cq_fini(struct mynic_dev *mdev, struct mynic_cq *cq);
 struct mynic_cqe *mynic_cq_peek(struct mynic_cq *cq);
 void mynic_cq_publish(struct mynic_cq *cq);

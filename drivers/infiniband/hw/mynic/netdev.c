@@ -23,6 +23,8 @@
  */
 #define MYNIC_TX_TIMEOUT (30 * HZ)
 #define MYNIC_RESTART_DELAY (HZ / 4)
+/* Longest pause between attempts to start */
+#define MYNIC_MAX_START_PAUSE (30 * HZ)
 
 struct mynic_rx_buf {
 	struct page *page;
@@ -94,7 +96,10 @@ struct mynic_bufs {
  * @qp: the QP
  * @bufs: buffers and frames
  * @macs: buffer for the device's receive filters; used by whoever may set them
- * @running: whether the queues exist; protected by the RTNL
+ * @running: whether the queues exist. Changes under the RTNL. Transmission reads
+ *	it without, as frames may come though a start has failed.
+ * @start_pause: jiffies between attempts to start, 0 if the last one succeeded;
+ *	protected by the RTNL
  * @broken: the queues that exist have failed, or there was no memory for queues
  * @restart_work: recreates the queues if they are @broken
  * @stats_work: reads the device's counters; disabled unless it is attached
@@ -116,6 +121,7 @@ struct mynic_netdev {
 	struct mynic_bufs *bufs;
 	struct mynic_rx_mac macs[MYNIC_RX_MAX_MACS];
 	bool running;
+	unsigned long start_pause;
 	bool broken;
 	struct delayed_work restart_work;
 	struct work_struct stats_work;
@@ -216,8 +222,10 @@ static netdev_tx_t mynic_start_xmit(struct sk_buff *skb,
 	struct mynic_queue *sq = &nd->qp.sq;
 	dma_addr_t dma;
 
-	if (skb->len < ETH_HLEN || skb->len > nd->rx_size ||
-	    mynic_dead(nd->mdev))
+	/* Pairs with the release in mynic_netdev_start() */
+	if (!smp_load_acquire(&nd->running) || mynic_dead(nd->mdev))
+		goto drop;
+	if (skb->len < ETH_HLEN || skb->len > nd->rx_size)
 		goto drop;
 	dma = dma_map_single(dev, skb->data, skb->len, DMA_TO_DEVICE);
 	if (dma_mapping_error(dev, dma))
@@ -248,15 +256,19 @@ static void mynic_tx_timeout(struct net_device *ndev, unsigned int queue)
 
 /* Completions */
 
+static void mynic_restart_after(struct mynic_netdev *nd, unsigned long pause)
+{
+	WRITE_ONCE(nd->broken, true);
+	queue_delayed_work(system_dfl_wq, &nd->restart_work, pause);
+}
+
 /*
- * The QP is in the error state, and has to be recreated. Wait a moment, so that
- * a frame which is sent again and again does not take all of the processor.
+ * The queues have to be recreated. Wait a moment, so that a frame which is sent
+ * again and again does not take all of the processor.
  */
 static void mynic_restart_soon(struct mynic_netdev *nd)
 {
-	WRITE_ONCE(nd->broken, true);
-	queue_delayed_work(system_dfl_wq, &nd->restart_work,
-			   MYNIC_RESTART_DELAY);
+	mynic_restart_after(nd, MYNIC_RESTART_DELAY);
 }
 
 /* Return: whether this completion is possible, given what was posted. */
@@ -452,6 +464,12 @@ err:
 static int mynic_create_cq_of(struct mynic_netdev *nd, struct mynic_cq *cq,
 			      u32 entries)
 {
+	const struct mynic_cq_init_attr attr = {
+		.entries = entries,
+		.comp_vector = 1,
+		.kernel = true,
+	};
+
 	*cq = (struct mynic_cq){
 		.ibcq = {
 			.comp_handler = mynic_netdev_comp,
@@ -459,7 +477,7 @@ static int mynic_create_cq_of(struct mynic_netdev *nd, struct mynic_cq *cq,
 			.cq_context = nd,
 		},
 	};
-	return mynic_cq_init(nd->mdev, cq, entries, 1, 0, 0, true);
+	return mynic_cq_init(nd->mdev, cq, &attr);
 }
 
 static int mynic_create_queues(struct mynic_netdev *nd)
@@ -590,7 +608,7 @@ static void mynic_rx_mode_work(struct work_struct *work)
 		container_of(work, struct mynic_netdev, rx_mode_work);
 
 	/*
-	 * If the device has died, that has been told. Filters are set again
+	 * If the device has failed, that has been told. Filters are set again
 	 * when it is back.
 	 */
 	if (mynic_update_rx_mode(nd) && !mynic_dead(nd->mdev))
@@ -615,7 +633,7 @@ static void mynic_link_work(struct work_struct *work)
 	WRITE_ONCE(nd->speed_mbps, ps.speed_mbps);
 	if (ps.link_up)
 		netif_carrier_on(nd->ndev);
-	/* The device may have died meanwhile, which turned the carrier off. */
+	/* The device may have failed meanwhile, which turned the carrier off. */
 	if (!ps.link_up || mynic_dead(nd->mdev))
 		netif_carrier_off(nd->ndev);
 }
@@ -711,7 +729,8 @@ static int mynic_netdev_start(struct mynic_netdev *nd)
 				    nd->ndev->mtu);
 	if (ret)
 		goto err_napi;
-	nd->running = true;
+	/* Pairs with the acquire in mynic_start_xmit() */
+	smp_store_release(&nd->running, true);
 	netif_start_queue(nd->ndev);
 	/* Changes while they were disabled have not been scheduled. */
 	enable_and_queue_work(system_percpu_wq, &nd->link_work);
@@ -722,6 +741,8 @@ err_napi:
 	napi_disable(&nd->napi);
 err_queues:
 	mynic_destroy_queues(nd);
+	/* They may have failed already. */
+	WRITE_ONCE(nd->broken, false);
 err_bufs:
 	mynic_free_bufs(nd);
 	return ret;
@@ -733,7 +754,8 @@ static void mynic_netdev_stop(struct mynic_netdev *nd)
 
 	if (!nd->running)
 		goto out;
-	nd->running = false;
+	/* Who has not seen this is waited for by netif_tx_disable(). */
+	WRITE_ONCE(nd->running, false);
 	disable_work_sync(&nd->link_work);
 	disable_work_sync(&nd->rx_mode_work);
 	netif_carrier_off(nd->ndev);
@@ -750,17 +772,36 @@ out:
 	WRITE_ONCE(nd->broken, false);
 }
 
-/* The interface has no carrier until there is memory for new queues. */
+/*
+ * Start the interface, or later if there is no memory, or another NIC has taken
+ * its address. It has no carrier until then. RDMA does not wait for it.
+ */
+static int mynic_netdev_start_later(struct mynic_netdev *nd)
+{
+	int ret = mynic_netdev_start(nd);
+
+	if (ret != -ENOMEM && ret != -EBUSY) {
+		nd->start_pause = 0;
+		return ret;
+	}
+	if (!nd->start_pause && net_ratelimit())
+		netdev_warn(nd->ndev, "cannot start yet: %pe\n", ERR_PTR(ret));
+	nd->start_pause = clamp(2 * nd->start_pause,
+				(unsigned long)MYNIC_RESTART_DELAY,
+				(unsigned long)MYNIC_MAX_START_PAUSE);
+	mynic_restart_after(nd, nd->start_pause);
+	return 0;
+}
+
 static void mynic_netdev_restart(struct mynic_netdev *nd)
 {
 	int ret;
 
-	netdev_warn_once(nd->ndev, "queues are made again\n");
+	if (nd->running)
+		netdev_warn_once(nd->ndev, "queues are made again\n");
 	mynic_netdev_stop(nd);
-	ret = mynic_netdev_start(nd);
-	if (ret == -ENOMEM)
-		mynic_restart_soon(nd);
-	else if (ret)
+	ret = mynic_netdev_start_later(nd);
+	if (ret)
 		mynic_fail_device(nd->mdev, "its Ethernet queues stay broken");
 }
 
@@ -927,7 +968,7 @@ int mynic_netdev_attach(struct mynic_dev *mdev)
 
 	rtnl_lock();
 	if (netif_running(ndev))
-		ret = mynic_netdev_start(nd);
+		ret = mynic_netdev_start_later(nd);
 	if (!ret) {
 		mynic_forget_stats(nd);
 		enable_work(&nd->stats_work);

@@ -1006,8 +1006,11 @@ static int mynic_odp_create(struct mynic_odp *odp, int access)
 				    &odp->key);
 	if (ret)
 		return ret;
-	ret = xa_insert_irq(&odp->mdev->odps, odp->key, odp,
-			    GFP_KERNEL_ACCOUNT);
+	/*
+	 * Not charged, so that a process cannot have this fail: it might have
+	 * bound a window already, if it guessed the key.
+	 */
+	ret = xa_insert_irq(&odp->mdev->odps, odp->key, odp, GFP_KERNEL);
 	if (ret)
 		mynic_cmd_destroy_mkey(odp->mdev, odp->key);
 	return ret;

@@ -642,7 +642,7 @@ int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	}
 	if (ret)
 		goto out;
-	if (mask & IB_QP_STATE)
+	if (new_state != cur_state)
 		trace_mynic_qp_state(mdev, qp->qpn, cur_state, new_state, 0);
 	WRITE_ONCE(qp->state, new_state);
 	if (new_state == IB_QPS_RESET)

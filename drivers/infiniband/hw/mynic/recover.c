@@ -76,7 +76,7 @@ void mynic_set_up(struct mynic_dev *mdev)
 	trace_mynic_state(mdev, MYNIC_UP);
 	mdev->recovered = jiffies;
 	/*
-	 * If it died before this, mynic_stop_work() has found nothing to stop.
+	 * If it failed before this, mynic_stop_work() has found nothing to stop.
 	 */
 	if (mynic_dead(mdev))
 		queue_work(mdev->recover_wq, &mdev->stop_work);
@@ -89,7 +89,7 @@ void mynic_recover_soon(struct mynic_dev *mdev)
 }
 
 /*
- * The device has died: remove its RDMA device at once, and leave the reset to
+ * The device has failed: remove its RDMA device at once, and leave the reset to
  * recover_work.
  */
 static void mynic_stop_work(struct work_struct *work)
@@ -301,6 +301,7 @@ static pci_ers_result_t mynic_slot_reset(struct pci_dev *pdev)
 {
 	pci_restore_state(pdev);
 	pci_save_state(pdev);
+	mynic_hw_stay_shut(pci_get_drvdata(pdev));
 	return PCI_ERS_RESULT_RECOVERED;
 }
 

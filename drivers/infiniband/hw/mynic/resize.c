@@ -34,25 +34,24 @@ void mynic_move_fini(struct mynic_move *move)
  * mynic_move_make() - allocate memory that a queue can move to
  * @move: the queue's; memory of an earlier call is freed
  * @mdev: device
- * @dbrec_offset: bytes of the ring, after which the doorbell record follows
- * @dbrec_size: bytes of the doorbell record
- * @log_size: log2 of the number of slots
+ * @dbrec_size: bytes of the doorbell record, which follows the ring
  * @udata: driver data of the call
- * @resp: response for the process
+ * @resp: response for the process; in: its dbrec_offset, which is the bytes of
+ *	the ring, and its log_size
  *
  * Context: @move is locked.
  * Return: 0 or an errno.
  */
 int mynic_move_make(struct mynic_move *move, struct mynic_dev *mdev,
-		    u32 dbrec_offset, size_t dbrec_size, u8 log_size,
-		    struct ib_udata *udata, struct mynic_resize_resp *resp)
+		    size_t dbrec_size, struct ib_udata *udata,
+		    struct mynic_resize_resp *resp)
 {
 	struct mynic_mem *mem;
 	int ret;
 
 	lockdep_assert_held(&move->lock);
 	mynic_move_drop(move);
-	mem = mynic_mem_alloc(mdev, dbrec_offset + dbrec_size, false);
+	mem = mynic_mem_alloc(mdev, resp->dbrec_offset + dbrec_size, false);
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
 	ret = mynic_mem_expose(mem, udata);
@@ -61,14 +60,10 @@ int mynic_move_make(struct mynic_move *move, struct mynic_dev *mdev,
 		return ret;
 	}
 	move->mem = mem;
-	move->dbrec_offset = dbrec_offset;
-	move->log_size = log_size;
-	*resp = (struct mynic_resize_resp){
-		.mmap_key = rdma_user_mmap_get_offset(&mem->mmap.rdma_entry),
-		.mmap_size = mem->num_pages * PAGE_SIZE,
-		.dbrec_offset = dbrec_offset,
-		.log_size = log_size,
-	};
+	move->dbrec_offset = resp->dbrec_offset;
+	move->log_size = resp->log_size;
+	resp->mmap_key = rdma_user_mmap_get_offset(&mem->mmap.rdma_entry);
+	resp->mmap_size = mem->num_pages * PAGE_SIZE;
 	return 0;
 }
 

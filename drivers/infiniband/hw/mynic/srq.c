@@ -185,13 +185,15 @@ err:
 static int mynic_srq_make_ring(struct mynic_srq *srq, u8 log_size, u64 addr,
 			       struct ib_udata *udata)
 {
-	u32 bytes = mynic_srq_ring_bytes(log_size, srq->queue.log_stride);
-	struct mynic_resize_resp resp;
+	struct mynic_resize_resp resp = {
+		.dbrec_offset =
+			mynic_srq_ring_bytes(log_size, srq->queue.log_stride),
+		.log_size = log_size,
+	};
 	int ret;
 
-	ret = mynic_move_make(&srq->move, to_mdev(srq->ibsrq.device), bytes,
-			      sizeof(struct mynic_srq_dbrec), log_size, udata,
-			      &resp);
+	ret = mynic_move_make(&srq->move, to_mdev(srq->ibsrq.device),
+			      sizeof(struct mynic_srq_dbrec), udata, &resp);
 	if (ret)
 		return ret;
 	if (copy_to_user(u64_to_user_ptr(addr), &resp, sizeof(resp)))
