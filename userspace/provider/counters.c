@@ -29,12 +29,14 @@ struct mynic_point {
  * @lock: protects all that follows
  * @points: attached values
  * @num: elements of @points
+ * @flows: flow rules that have this set
  */
 struct mynic_counters {
 	struct verbs_counters vcounters;
 	pthread_mutex_t lock;
 	struct mynic_point *points;
 	size_t num;
+	unsigned int flows;
 };
 
 static struct mynic_counters *to_mcounters(struct ibv_counters *counters)
@@ -66,8 +68,15 @@ struct ibv_counters *mynic_create_counters(struct ibv_context *context,
 int mynic_destroy_counters(struct ibv_counters *ibcounters)
 {
 	struct mynic_counters *counters = to_mcounters(ibcounters);
+	int flows;
 	int err;
 
+	/* A device that is gone has no kernel to refuse this. */
+	pthread_mutex_lock(&counters->lock);
+	flows = counters->flows;
+	pthread_mutex_unlock(&counters->lock);
+	if (flows)
+		return EBUSY;
 	err = ibv_cmd_destroy_counters(&counters->vcounters);
 	if (err)
 		return err;
@@ -77,40 +86,69 @@ int mynic_destroy_counters(struct ibv_counters *ibcounters)
 	return 0;
 }
 
-/* @flow is NULL: rules name their counter set when they are created. */
+static void mynic_counters_count(struct ibv_counters *ibcounters, int flows)
+{
+	struct mynic_counters *counters = to_mcounters(ibcounters);
+
+	pthread_mutex_lock(&counters->lock);
+	counters->flows += flows;
+	pthread_mutex_unlock(&counters->lock);
+}
+
+/* A flow rule has the counter set from now on, so it gets no more points. */
+void mynic_counters_bind(struct ibv_counters *counters)
+{
+	mynic_counters_count(counters, 1);
+}
+
+/* A flow rule is gone, or was refused. */
+void mynic_counters_unbind(struct ibv_counters *counters)
+{
+	mynic_counters_count(counters, -1);
+}
+
+static int mynic_add_point(struct mynic_counters *counters,
+			   struct mynic_point point)
+{
+	struct mynic_point *points;
+
+	if (counters->flows)
+		return EBUSY;
+	points = realloc(counters->points,
+			 (counters->num + 1) * sizeof(*points));
+	if (!points)
+		return ENOMEM;
+	points[counters->num++] = point;
+	counters->points = points;
+	return 0;
+}
+
+/*
+ * @flow is NULL: rules name their counter set when they are created. EBUSY: one
+ * has this set.
+ */
 int mynic_attach_counters_point_flow(struct ibv_counters *ibcounters,
 				     struct ibv_counter_attach_attr *attr,
 				     struct ibv_flow *flow)
 {
 	struct mynic_counters *counters = to_mcounters(ibcounters);
-	struct mynic_point *points;
-	uint32_t what;
-	int err = 0;
+	struct mynic_point point = { .index = attr->index };
+	int err;
 
 	if (flow || attr->comp_mask)
 		return EOPNOTSUPP;
 	switch (attr->counter_desc) {
 	case IBV_COUNTER_PACKETS:
-		what = MYNIC_COUNTER_PACKETS;
+		point.what = MYNIC_COUNTER_PACKETS;
 		break;
 	case IBV_COUNTER_BYTES:
-		what = MYNIC_COUNTER_BYTES;
+		point.what = MYNIC_COUNTER_BYTES;
 		break;
 	default:
 		return EOPNOTSUPP;
 	}
 	pthread_mutex_lock(&counters->lock);
-	points = realloc(counters->points,
-			 (counters->num + 1) * sizeof(*points));
-	if (points) {
-		points[counters->num++] = (struct mynic_point){
-			.what = what,
-			.index = attr->index,
-		};
-		counters->points = points;
-	} else {
-		err = ENOMEM;
-	}
+	err = mynic_add_point(counters, point);
 	pthread_mutex_unlock(&counters->lock);
 	return err;
 }

@@ -428,12 +428,12 @@ struct mynic_dm {
 };
 
 /**
- * struct mynic_wq - receive work queue: a receive queue without a QP
+ * struct mynic_rwq - receive work queue: a receive queue without a QP
  * @ibv_wq: libibverbs' part
  * @qp: number, CQ, ring and record, as of a QP. It has no SQ, and libibverbs
  *	does not know it.
  */
-struct mynic_wq {
+struct mynic_rwq {
 	struct ibv_wq ibv_wq;
 	struct mynic_qp qp;
 };
@@ -512,9 +512,9 @@ static inline struct mynic_dm *to_mdm(struct ibv_dm *dm)
 	return container_of(dm, struct mynic_dm, vdm.dm);
 }
 
-static inline struct mynic_wq *to_mwq(struct ibv_wq *wq)
+static inline struct mynic_rwq *to_mrwq(struct ibv_wq *wq)
 {
-	return container_of(wq, struct mynic_wq, ibv_wq);
+	return container_of(wq, struct mynic_rwq, ibv_wq);
 }
 
 static inline struct mynic_qp *to_mqp(struct ibv_qp *qp)
@@ -700,7 +700,7 @@ int mynic_resize_cq(struct ibv_cq *cq, int cqe);
 int mynic_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 void mynic_cq_clean(struct mynic_cq *cq, uint32_t qpn);
 
-/* wq.c */
+/* rwq.c */
 struct ibv_wq *mynic_create_wq(struct ibv_context *context,
 			       struct ibv_wq_init_attr *attr);
 int mynic_modify_wq(struct ibv_wq *wq, struct ibv_wq_attr *attr);
@@ -740,6 +740,8 @@ int mynic_modify_qp_rate_limit(struct ibv_qp *qp,
 			       struct ibv_qp_rate_limit_attr *attr);
 
 /* counters.c */
+void mynic_counters_bind(struct ibv_counters *counters);
+void mynic_counters_unbind(struct ibv_counters *counters);
 struct ibv_counters *mynic_create_counters(struct ibv_context *context,
 					   struct ibv_counters_init_attr *attr);
 int mynic_destroy_counters(struct ibv_counters *counters);

@@ -176,7 +176,9 @@ void *mynic_alloc_object(struct mynic_home *home, struct ibv_pd *ibpd,
 	home->custom = p != IBV_ALLOCATOR_USE_DEFAULT;
 	if (!home->custom)
 		p = mynic_alloc(size);
-	else if (!p)
+	else if (p)
+		memset(p, 0, size);
+	else
 		errno = ENOMEM;
 	if (p && pd)
 		mynic_use(&pd->users);

@@ -196,24 +196,38 @@ static inline ALWAYS_INLINE int mynic_post_list(struct ibv_qp *ibqp,
 	return err;
 }
 
+static __attribute__((noinline)) int
+mynic_post_rest_rc(struct ibv_qp *qp, struct ibv_send_wr *wr,
+		   struct ibv_send_wr **bad_wr)
+{
+	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_RC);
+}
+
+static __attribute__((noinline)) int
+mynic_post_rest_uc(struct ibv_qp *qp, struct ibv_send_wr *wr,
+		   struct ibv_send_wr **bad_wr)
+{
+	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_UC);
+}
+
 /*
  * Post the requests of a list to an RC or UC QP as long as they are of common
  * kinds: SEND, WRITE and READ with one SGE, for which every slot has room, or
  * with one piece of inline data.
  *
- * At the first other request, or if the ring looks full, @rest takes over with
+ * At the first other request, or if the ring looks full, another function
+ * takes over with
  * the lock held. This saves the common requests tests and registers for rare
  * requests and errors.
  *
  * @locked (whether to take the lock) and @db_suppress (whether the device may
  * need no doorbell) are constants.
  */
-static inline ALWAYS_INLINE int
-mynic_post_common(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
-		  struct ibv_send_wr **bad_wr,
-		  int (*rest)(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
-			      struct ibv_send_wr **bad_wr),
-		  enum ibv_qp_type type, bool locked, bool db_suppress)
+static inline ALWAYS_INLINE int mynic_post_common(struct ibv_qp *ibqp,
+						  struct ibv_send_wr *wr,
+						  struct ibv_send_wr **bad_wr,
+						  enum ibv_qp_type type,
+						  bool locked, bool db_suppress)
 {
 	uint32_t max_opcode = type == IBV_QPT_RC ? IBV_WR_RDMA_READ :
 						   IBV_WR_SEND_WITH_IMM;
@@ -260,79 +274,58 @@ mynic_post_common(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 
 rest:
 	mynic_sq_seek(sq, pi);
-	return rest(ibqp, wr, bad_wr);
-}
-
-static __attribute__((noinline)) int
-mynic_post_rest_rc(struct ibv_qp *qp, struct ibv_send_wr *wr,
-		   struct ibv_send_wr **bad_wr)
-{
-	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_RC);
+	return type == IBV_QPT_RC ? mynic_post_rest_rc(ibqp, wr, bad_wr) :
+				    mynic_post_rest_uc(ibqp, wr, bad_wr);
 }
 
 static int mynic_post_send_rc(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			      struct ibv_send_wr **bad_wr)
 {
-	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_rc, IBV_QPT_RC,
-				 true, false);
+	return mynic_post_common(qp, wr, bad_wr, IBV_QPT_RC, true, false);
 }
 
 static int mynic_post_send_rc_watched(struct ibv_qp *qp, struct ibv_send_wr *wr,
 				      struct ibv_send_wr **bad_wr)
 {
-	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_rc, IBV_QPT_RC,
-				 true, true);
+	return mynic_post_common(qp, wr, bad_wr, IBV_QPT_RC, true, true);
 }
 
 static int mynic_post_send_rc_single(struct ibv_qp *qp, struct ibv_send_wr *wr,
 				     struct ibv_send_wr **bad_wr)
 {
-	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_rc, IBV_QPT_RC,
-				 false, false);
+	return mynic_post_common(qp, wr, bad_wr, IBV_QPT_RC, false, false);
 }
 
 static int mynic_post_send_rc_single_watched(struct ibv_qp *qp,
 					     struct ibv_send_wr *wr,
 					     struct ibv_send_wr **bad_wr)
 {
-	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_rc, IBV_QPT_RC,
-				 false, true);
-}
-
-static __attribute__((noinline)) int
-mynic_post_rest_uc(struct ibv_qp *qp, struct ibv_send_wr *wr,
-		   struct ibv_send_wr **bad_wr)
-{
-	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_UC);
+	return mynic_post_common(qp, wr, bad_wr, IBV_QPT_RC, false, true);
 }
 
 static int mynic_post_send_uc(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			      struct ibv_send_wr **bad_wr)
 {
-	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_uc, IBV_QPT_UC,
-				 true, false);
+	return mynic_post_common(qp, wr, bad_wr, IBV_QPT_UC, true, false);
 }
 
 static int mynic_post_send_uc_watched(struct ibv_qp *qp, struct ibv_send_wr *wr,
 				      struct ibv_send_wr **bad_wr)
 {
-	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_uc, IBV_QPT_UC,
-				 true, true);
+	return mynic_post_common(qp, wr, bad_wr, IBV_QPT_UC, true, true);
 }
 
 static int mynic_post_send_uc_single(struct ibv_qp *qp, struct ibv_send_wr *wr,
 				     struct ibv_send_wr **bad_wr)
 {
-	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_uc, IBV_QPT_UC,
-				 false, false);
+	return mynic_post_common(qp, wr, bad_wr, IBV_QPT_UC, false, false);
 }
 
 static int mynic_post_send_uc_single_watched(struct ibv_qp *qp,
 					     struct ibv_send_wr *wr,
 					     struct ibv_send_wr **bad_wr)
 {
-	return mynic_post_common(qp, wr, bad_wr, mynic_post_rest_uc, IBV_QPT_UC,
-				 false, true);
+	return mynic_post_common(qp, wr, bad_wr, IBV_QPT_UC, false, true);
 }
 
 static __attribute__((noinline)) int

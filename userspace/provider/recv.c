@@ -142,7 +142,7 @@ int mynic_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 int mynic_post_wq_recv(struct ibv_wq *ibwq, struct ibv_recv_wr *wr,
 		       struct ibv_recv_wr **bad_wr)
 {
-	struct mynic_qp *qp = &to_mwq(ibwq)->qp;
+	struct mynic_qp *qp = &to_mrwq(ibwq)->qp;
 
 	return mynic_rq_post(&qp->rq, wr, bad_wr, &qp->vqp.qp, true);
 }
@@ -151,7 +151,7 @@ int mynic_post_wq_recv(struct ibv_wq *ibwq, struct ibv_recv_wr *wr,
 int mynic_post_wq_recv_single(struct ibv_wq *ibwq, struct ibv_recv_wr *wr,
 			      struct ibv_recv_wr **bad_wr)
 {
-	struct mynic_qp *qp = &to_mwq(ibwq)->qp;
+	struct mynic_qp *qp = &to_mrwq(ibwq)->qp;
 
 	return mynic_rq_post(&qp->rq, wr, bad_wr, &qp->vqp.qp, false);
 }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The fake kernel: answers to the commands of libibverbs, and memory of queues.
+ */
 #include <config.h>
 
 #include <endian.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A kernel driver and a device that the provider cannot tell from the real
- * ones, in the process that uses the provider: fake.c defines libibverbs'
- * ibv_cmd_*() functions, which in a program come before those of the library.
- * What a test does to a queue's memory here is what the device would do.
+ * A kernel driver and a device for the provider, in the same process. fake.c
+ * defines libibverbs' ibv_cmd_*() functions, which replace those of the
+ * library. Tests play the device: they write to the memory of queues.
  */
 #ifndef MYNIC_FAKE_H
 #define MYNIC_FAKE_H
@@ -13,21 +12,20 @@
 #include <rdma/mynic-hw.h>
 
 /**
- * struct fake_state - what the fake kernel is told and tells
+ * struct fake_state - settings and state of the fake kernel
  * @fail: positive errno with which a command fails, or 0
- * @fail_after: how many succeed before that
+ * @fail_after: number of commands that succeed before
  * @bad_map: the memory of objects created from now on cannot be mapped
- * @no_gid_page: contexts opened from now on have none
- * @db_suppress: contexts opened from now on have it
- * @log_max_sq_stride: as contexts opened from now on are told
+ * @no_gid_page: contexts opened from now on have no GID page
+ * @db_suppress: contexts opened from now on have doorbell suppression
+ * @log_max_sq_stride: limit of contexts opened from now on
  * @log_max_rq_stride: likewise
  * @log_max_memcpy: likewise
- * @num_vectors: from which CQs created from now on may choose
- * @qp_state: what ibv_query_qp() finds
- * @meanwhile: if not NULL, what happens, once, after the next command that asks
- *	for the state of a QP, or changes that of a QP or WQ, has been carried
- *	out and before it returns
- * @live: objects created and not destroyed
+ * @num_vectors: vectors of CQs created from now on
+ * @qp_state: result of ibv_query_qp()
+ * @meanwhile: called once, within the next command that queries or changes the
+ * state of a QP or WQ, after its execution. May be NULL
+ * @live: number of objects that have not been destroyed
  */
 struct fake_state {
 	int fail;
@@ -60,10 +58,10 @@ extern const struct verbs_device_ops verbs_provider_mynic;
 struct ibv_context *fake_open(void);
 
 /**
- * fake_uar() - what was rung
- * @offset: of the doorbell
+ * fake_uar() - last doorbell
+ * @offset: offset of the doorbell
  *
- * Return: the 8 bytes of the last doorbell rung there.
+ * Return: its 8 bytes.
  */
 uint64_t *fake_uar(unsigned int offset);
 
@@ -73,7 +71,7 @@ uint64_t *fake_uar(unsigned int offset);
  * @rq: receive ring
  * @dbrec: doorbell record
  * @qpn: number
- * @cap: what the rings hold
+ * @cap: capacities of the rings
  * @resp: what the kernel said
  */
 struct fake_qp {
@@ -129,7 +127,9 @@ struct fake_wq {
 	struct mynic_create_wq_resp resp;
 };
 
-/* The object that was created last, which is also the one that is resized */
+/*
+ * The object that was created last, which is also the one that can be resized
+ */
 extern struct fake_qp fake_qp;
 extern struct fake_cq fake_cq;
 extern struct fake_srq fake_srq;
@@ -144,7 +144,7 @@ extern struct mynic_gid_info *fake_gids;
 /**
  * fake_complete() - write a completion as the device does
  * @cq: the CQ
- * @cqe: the completion, but for the phase
+ * @cqe: the completion, except for the phase
  */
 void fake_complete(struct fake_cq *cq, const struct mynic_cqe *cqe);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The fixture of the tests: an open device, and queue pairs. */
 #include <sys/mman.h>
 
 #include "fixture.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What the tests start from: an open device with a PD and a CQ. */
+/* The start of the tests: an open device with a PD and a CQ. */
 #ifndef MYNIC_FIXTURE_H
 #define MYNIC_FIXTURE_H
 
@@ -18,7 +18,7 @@ struct fixture {
 };
 
 /**
- * fixture_open() - for the running test, which closes it when it ends
+ * fixture_open() - open the device until the end of the test
  * @cqe: entries of the CQ
  *
  * Return: the fixture.
@@ -26,7 +26,7 @@ struct fixture {
 struct fixture *fixture_open(int cqe);
 
 /**
- * fixture_qp() - a QP in RTS, with functions for ibv_wr_*()
+ * fixture_qp() - create a QP in RTS, with functions for ibv_wr_*()
  * @f: fixture
  * @type: type of QP
  * @max_wr: requests in each queue
@@ -45,7 +45,7 @@ struct ibv_qp *fixture_qp(struct fixture *f, enum ibv_qp_type type,
 void fixture_set_state(struct ibv_qp *qp, enum ibv_qp_state state);
 
 /**
- * fixture_ah() - an address handle with different values in all fields
+ * fixture_ah() - create an address handle with different values in all fields
  * @f: fixture
  *
  * Return: the address handle.
@@ -59,7 +59,8 @@ struct ibv_ah *fixture_ah(struct fixture *f);
 void fixture_check_av(const struct mynic_av *av);
 
 /**
- * fixture_page_end() - memory with nothing behind it: to read on is a fault
+ * fixture_page_end() - allocate memory at the end of a mapping, so that reading
+ * on faults
  * @size: bytes
  *
  * Return: the memory.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * For a build in which the provider takes this machine for one of the other byte
- * order, and the fake device for one that is not: included before all else. What
- * is of the device goes through these, in the provider as in its tests, and what
- * does not is found out. libibverbs, and all other headers, stay what they are.
+ * Included first in a build that simulates a host of the other byte order.
+ * Conversions for the device swap bytes here, in the provider and in its tests,
+ * so that a missing one is noticed. libibverbs and all other headers stay the
+ * same.
  */
 #ifndef MYNIC_SWAPPED_H
 #define MYNIC_SWAPPED_H

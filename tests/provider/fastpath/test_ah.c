@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Address handles: where their MACs come from, and when the kernel is asked */
+/* Address handles: their MACs, and the commands to the kernel that they need */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static const struct {
 	  { 0x33, 0x33, 0xe0, 0xab, 0xcd, 0xef } },
 };
 
-/* None of them a group, so that only the kernel knows the MAC */
+/* No groups, so that only the kernel knows the MAC */
 static const uint8_t others[][16] = {
 	IPV4(223, 255, 255, 255),
 	IPV4(240, 0, 0, 1),
@@ -60,7 +60,7 @@ static struct ibv_ah *create(struct ibv_pd *pd, struct ibv_ah_attr attr)
 	return ah;
 }
 
-/* From here to expect_unasked() the kernel refuses whatever it is asked. */
+/* From here to expect_unasked(), the kernel refuses all commands. */
 static void forbid_kernel(void)
 {
 	fake.fail = EPROTO;
@@ -142,7 +142,7 @@ TEST(unicast)
 	destroy(group);
 }
 
-/* Each source GID of each PD takes one address handle of the kernel. */
+/* Each source GID of each PD needs one address handle of the kernel. */
 TEST(kernel_is_asked_once)
 {
 	struct fixture *f = fixture_open(8);

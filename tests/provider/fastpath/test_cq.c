@@ -142,7 +142,7 @@ static uint64_t request(uint64_t seq, uint32_t index, uint64_t flags)
 	return MYNIC_ARM_VALID | flags | seq << MYNIC_ARM_SEQ_SHIFT | index;
 }
 
-/* The request is there, and the device has been told so */
+/* Check that the request is in the record, and the doorbell was rung */
 static void check_request(struct fixture *f, uint64_t seq, uint32_t index,
 			  uint64_t flags)
 {
@@ -166,7 +166,10 @@ TEST(arm)
 	CHECK_EQ(ibv_poll_cq(f->cq, 2, wc), 2);
 	CHECK_EQ(ibv_req_notify_cq(f->cq, 1), 0);
 	check_request(f, 2, 2, MYNIC_ARM_SOLICITED);
-	/* what has not been taken yet is extended, and not said again */
+	/*
+	 * a request that the device has not taken is extended, without a
+	 * doorbell
+	 */
 	CHECK_EQ(ibv_req_notify_cq(f->cq, 0), 0);
 	check_request(f, 2, 2, 0);
 	CHECK_EQ(ibv_req_notify_cq(f->cq, 0), 0);
@@ -231,7 +234,10 @@ static struct ibv_cq_ex *open_cq_ex(struct fixture *f, int cqe, uint32_t flags)
 	return cq;
 }
 
-/* Of those that may be used: with processor 0 each number of vectors is alike */
+/*
+ * The last usable processor; with processor 0, any number of vectors would give
+ * the same result
+ */
 static int last_processor(void)
 {
 	int cpu = CPU_SETSIZE - 1;
@@ -311,7 +317,7 @@ static void check_extended(uint32_t flags)
 		CHECK_EQ(ibv_start_poll(cq, &attr), ENOENT);
 	}
 
-	/* the other interface goes on where this one ended */
+	/* the other interface continues where this one ended */
 	complete(f, made);
 	CHECK_EQ(ibv_poll_cq(ibv_cq_ex_to_cq(cq), 1, &wc), 1);
 	check_wc(&wc, made);
@@ -335,7 +341,7 @@ TEST(extended_single_threaded)
 	check_extended(IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
 }
 
-/* Whoever has the lock, a CQ of a single thread does not wait for it */
+/* A CQ of a single thread does not take the lock */
 TEST(single_threaded_takes_no_lock)
 {
 	struct fixture *f = fixture_open(8);
@@ -399,7 +405,7 @@ TEST(raw_clock)
 	CHECK_EQ(values.comp_mask, IBV_VALUES_MASK_RAW_CLOCK);
 	CHECK_EQ(values.raw_clock.tv_sec, 0);
 	CHECK_EQ(values.raw_clock.tv_nsec, 0x123456789abcdefULL);
-	/* what a device that has gone shows, and what a closed page shows */
+	/* values of a device that is gone, and of a closed page */
 	*fake_uar(MYNIC_UAR_CLOCK) = ~0ULL;
 	CHECK_EQ(ibv_query_rt_values_ex(f->context, &values), EIO);
 	*fake_uar(MYNIC_UAR_CLOCK) = 0;
@@ -457,7 +463,7 @@ TEST(in_a_parent_domain)
 	};
 
 	CHECK(td);
-	/* neither nothing nor a mere protection domain will do */
+	/* it needs a parent domain */
 	CHECK(!ibv_create_cq_ex(f->context, &attr));
 	CHECK_EQ(errno, EINVAL);
 	attr.parent_domain = f->pd;

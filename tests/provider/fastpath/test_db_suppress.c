@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Doorbells that are left out while the device watches the record. */
+/* Requests without doorbells while the device watches the record. */
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "fixture.h"
 #include "mynic.h"
 
-/* Doorbells as they are rung, and as what a QP has posted up to @index */
+/* The last doorbell, and the one for a QP's requests up to @index */
 static uint64_t rung(void)
 {
 	return le64toh(*fake_uar(MYNIC_UAR_QP_DB));
@@ -57,7 +57,7 @@ static void wr_send(struct ibv_qp *qp)
 	CHECK_EQ(ibv_wr_complete(qpx), 0);
 }
 
-/* Rings if and only if the device does not watch, however it is posted */
+/* Check that posting rings if and only if the device does not watch */
 static void check_post(struct ibv_qp *qp, post_fn post)
 {
 	struct mynic_qp_dbrec *dbrec = fake_qp.dbrec;
@@ -136,7 +136,7 @@ TEST(without_the_feature)
 	CHECK_EQ(rung(), doorbell(3));
 }
 
-/* Return: whether the CQ was rung for */
+/* Return: whether the doorbell of the CQ was rung */
 static bool arm(struct fixture *f)
 {
 	uint64_t *rung = fake_uar(MYNIC_UAR_CQ_DB);
@@ -172,10 +172,10 @@ TEST(cq_without_the_feature)
 
 /**
  * struct race - a device that completes while the host asks for an event
- * @f: what they share
+ * @f: the shared fixture
  * @begun: rounds that the device may run
  * @ended: rounds that it has run
- * @saw: it found a request for the completion of the round
+ * @saw: the device has found a request for the completion of the round
  */
 struct race {
 	struct fixture *f;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Device memory: what may be copied, and that it arrives whole */
+/* Device memory: legal copies, and the copied data */
 #include <stdlib.h>
 #include <string.h>
 

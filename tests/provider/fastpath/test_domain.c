@@ -104,7 +104,7 @@ TEST(refusals)
 	CHECK_EQ(errno, EOPNOTSUPP);
 }
 
-/* What an allocator was asked for, and what it answers with */
+/* Calls of an allocator, and its answers */
 struct ledger {
 	struct ibv_pd *pd;
 	void *answer;
@@ -125,7 +125,8 @@ static void *ledger_alloc(struct ibv_pd *pd, void *context, size_t size,
 	if (l->answer != pd)
 		return l->answer;
 	CHECK_EQ(posix_memalign(&p, alignment, size), 0);
-	memset(p, 0, size);
+	/* Nothing says that it is zeroed. */
+	memset(p, 0xa5, size);
 	l->live++;
 	return p;
 }
@@ -156,7 +157,9 @@ static struct ibv_wq *create_wq(struct fixture *f,
 	return wq;
 }
 
-/* Something in a parent domain; @type is what an allocator is told. */
+/*
+ * Create an object in a parent domain; @type is the argument of the allocator.
+ */
 static void *create(struct fixture *f, struct ibv_pd *pd, uint64_t type)
 {
 	struct ibv_qp_init_attr qp_attr = {
@@ -245,7 +248,7 @@ static void check_allocator(uint64_t type)
 	CHECK_EQ(errno, ENOMEM);
 	CHECK_EQ(l.calls, 3);
 
-	/* a creation that fails gives back what it took */
+	/* a failed creation frees its memory */
 	l.answer = l.pd;
 	fake.fail = EDQUOT;
 	CHECK(!create(f, l.pd, type));
@@ -363,7 +366,7 @@ TEST(interchangeable)
 	CHECK_EQ(ibv_dealloc_pd(parent), 0);
 }
 
-/* All of a QP's data path, and an SRQ's; @use is what is done with them */
+/* The whole data path of a QP and an SRQ; @use uses it */
 struct path {
 	void (*use)(struct path *p);
 	struct fixture *f;
@@ -394,7 +397,7 @@ static struct ibv_qp *create_qp(struct fixture *f, struct ibv_pd *pd,
 	return qp;
 }
 
-/* Succeeds, or fails, in all ways that posting has. */
+/* Posts in all ways, with success and with errors. */
 static void use_path(struct path *p)
 {
 	static struct mynic_ah ah;
@@ -464,7 +467,7 @@ static void use_path(struct path *p)
 	ibv_req_notify_cq(ibv_cq_ex_to_cq(p->cq), 0);
 }
 
-/* All that tells a device that watches, once, with what tells it nothing. */
+/* All operations that notify a device that watches, once each, and others. */
 #define TELLING 4
 
 static void use_watched(struct path *p)
@@ -506,8 +509,8 @@ static void use_watched(struct path *p)
 }
 
 /*
- * Whether the instruction at @code is locked: with the prefix, or an exchange
- * of a register with memory.
+ * Whether the instruction at @code is locked, by a prefix or as an exchange
+ * with memory.
  */
 static bool is_locked(const uint8_t *code)
 {
@@ -538,11 +541,11 @@ static bool is_locked(const uint8_t *code)
 }
 
 #ifdef __x86_64__
-/* Of the program: what it links with, the provider, is not in a library. */
+/* Bounds of the program's code, in which the provider is. */
 extern const char __executable_start, etext;
 
 /*
- * Have a child step through what is done with a path.
+ * Single-step the use of a path in a child.
  *
  * Return: locked instructions.
  */
@@ -580,7 +583,7 @@ static int count_locked(struct path *p)
 	return count;
 }
 
-/* The same in what is created in a parent domain */
+/* The same for objects that are created in a parent domain */
 static int count_use(struct fixture *f, struct ibv_pd *parent,
 		     enum ibv_qp_type type, void (*use)(struct path *p))
 {
@@ -653,8 +656,8 @@ TEST(no_locked_instruction)
 }
 
 /*
- * The barrier in front of the question whether the device watches is one. It is
- * for the device, not for other threads.
+ * The barrier before the test whether the device watches is a locked
+ * instruction. It is for the device, not for other threads.
  */
 TEST(one_locked_instruction_to_tell)
 {
@@ -679,8 +682,8 @@ TEST(one_locked_instruction_to_tell)
 }
 
 /*
- * Functions that all queues of a context share are without locks while they are
- * all in thread domains, and take those of queues that join them later.
+ * Functions for all queues of a context take no locks while all queues are in
+ * thread domains. They take the locks of queues that are added later.
  */
 TEST(queues_of_many_threads_join)
 {
@@ -712,7 +715,7 @@ TEST(queues_of_many_threads_join)
 #endif
 }
 
-/* Queues of a thread domain hold the same as others. */
+/* Queues of a thread domain have the same entries as others. */
 TEST(same_entries)
 {
 	struct fixture *f = fixture_open(8);
@@ -777,7 +780,7 @@ static void build_batch(struct ibv_qp_ex *qpx, uint64_t first)
 	}
 }
 
-/* Return: how many are posted. */
+/* Return: number of posted requests. */
 static int post_batch(struct ibv_qp *qp, uint64_t first)
 {
 	struct ibv_send_wr wr[BATCH], *bad;
@@ -792,7 +795,7 @@ static int post_batch(struct ibv_qp *qp, uint64_t first)
 	return ibv_post_send(qp, wr, &bad) ? bad - wr : BATCH;
 }
 
-/* What is given up is seen by nobody. Return: how many are posted. */
+/* Aborted requests are never seen. Return: number of posted requests. */
 static int complete_batch(struct ibv_qp_ex *qpx, uint64_t first)
 {
 	ibv_wr_start(qpx);
@@ -829,8 +832,8 @@ static void *post_many(void *arg)
 }
 
 /*
- * Threads that use either interface on one QP: nothing is lost or mixed up,
- * and what one posts between wr_start and wr_complete has nothing in between.
+ * Threads that use either interface on one QP: nothing is lost or mixed up, and
+ * requests between wr_start and wr_complete stay together.
  */
 TEST(both_interfaces_and_threads)
 {

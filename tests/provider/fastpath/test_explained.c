@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Why the provider refuses something: said to libibverbs' log, if there is one. */
+/* Reasons of the provider's refusals in libibverbs' log. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 static char path[64];
 
-/* libibverbs looks at its environment when it makes its first list of devices */
+/* libibverbs reads its environment with the first list of devices */
 static void open_log(const char *level)
 {
 	struct ibv_device **list;
@@ -25,7 +25,7 @@ static void open_log(const char *level)
 		ibv_free_device_list(list);
 }
 
-/* All that has been said; the log is not opened again */
+/* The whole log, which is not opened again */
 static const char *read_log(void)
 {
 	static char text[4096];
@@ -88,7 +88,7 @@ TEST(nothing_unless_somebody_asks)
 	CHECK_EQ(strlen(read_log()), 0);
 }
 
-/* Programs post until there is no room */
+/* A full ring is not logged, because programs post until it is full */
 TEST(nothing_about_full_rings)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };

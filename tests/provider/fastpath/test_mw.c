@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Memory windows: objects, ibv_bind_mw(), and what a bind may not be. */
+/* Memory windows: objects, ibv_bind_mw(), and illegal binds. */
 #include "fixture.h"
 #include "mynic.h"
 
@@ -164,7 +164,7 @@ TEST(bind_on_wrong_types)
 	CHECK_EQ(ibv_dereg_mr(mr), 0);
 }
 
-/* Kinds of memory regions, and what a bind to each says */
+/* Kinds of memory regions, and the result of a bind to each */
 enum region {
 	GOOD,
 	NO_BIND,
@@ -247,7 +247,7 @@ static struct ibv_mr *reg_kind(struct fixture *f, struct ibv_pd *other,
 	}
 }
 
-/* A bind of either type of window */
+/* Bind a window of either type */
 static int bind_any(struct ibv_qp *qp, struct ibv_mw *mw, bool wr_api,
 		    uint32_t rkey, struct ibv_mw_bind *bind)
 {
@@ -314,7 +314,7 @@ TEST(regions)
 		pi += expected[kind] ? 0 : 3;
 		CHECK_EQ(le32toh(fake_qp.dbrec->sq_pi), pi);
 
-		/* what is only read needs no right to write */
+		/* a window that is only read needs no write access */
 		bind.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_READ;
 		if (kind == READ_ONLY) {
 			CHECK_EQ(bind_any(qp, mw2, true, rkey, &bind), 0);
@@ -333,8 +333,8 @@ TEST(regions)
 }
 
 /*
- * Who names a parent domain when a region or a window is created need not keep it
- * any longer. What a null region is of, nobody but the process knows.
+ * A parent domain may be destroyed before regions and windows that were created
+ * in it. Only the process knows the domain of a null region.
  */
 TEST(domains_that_are_gone)
 {
@@ -381,7 +381,7 @@ TEST(bad_binds)
 		CHECK_EQ(bind_any(qp, mw1, api, rkey, &bind), EINVAL);
 		CHECK_EQ(bind_any(qp, mw2, api, rkey + 256, &bind), EINVAL);
 		CHECK_EQ(bind_any(qp, mw2, api, 0, &bind), EINVAL);
-		/* only type 1 is unbound so */
+		/* only type 1 is unbound in this way */
 		bind.bind_info.length = 0;
 		CHECK_EQ(bind_any(qp, mw2, api, rkey, &bind), EINVAL);
 		bind.bind_info.length = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Creating and destroying: results, errors, and nothing left behind */
+/* Creation and destruction: results, errors, and complete cleanup */
 #include <stdlib.h>
 
 #include "fixture.h"
@@ -46,7 +46,7 @@ TEST(limits_that_the_kernel_tells)
 	check_limits(10, 8, 20);
 }
 
-/* ... and those of one that does not tell */
+/* Limits of a kernel that does not report them */
 TEST(limits_as_they_always_were)
 {
 	check_limits(0, 0, 0);
@@ -285,7 +285,7 @@ TEST(device_does_not_open)
 	CHECK_EQ(errno, EINVAL);
 }
 
-/* What the kernel will not destroy stays usable. */
+/* An object that the kernel does not destroy stays usable. */
 TEST(destroy_fails)
 {
 	struct fixture *f = fixture_open(8);
@@ -307,8 +307,8 @@ TEST(destroy_fails)
 }
 
 /*
- * The kernel of a device that is gone lets everything be destroyed, in any
- * order. A QP's completions are removed from its CQs even so.
+ * If the device is gone, the kernel destroys everything, in any order. The
+ * completions of a QP are still removed from its CQs.
  */
 TEST(qp_keeps_its_cqs)
 {
@@ -331,7 +331,7 @@ TEST(qp_keeps_its_cqs)
 	CHECK_EQ(ibv_destroy_cq(attr.recv_cq), 0);
 }
 
-/* ... nor does a QP need its SRQ any more, to know which CQs these are. */
+/* A QP does not need its SRQ to know these CQs. */
 TEST(qp_outlives_its_srq)
 {
 	struct fixture *f = fixture_open(8);

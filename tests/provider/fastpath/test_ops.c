@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Every operation of ibv_post_send(3) and ibv_wr_post(3) on every type of QP,
- * through both, with each kind of data: the bytes in the ring, or the error.
+ * Each operation of ibv_post_send(3) and ibv_wr_post(3) on each type of QP,
+ * through both APIs, with each kind of data: the bytes in the ring, or the
+ * error.
  */
 #include "fixture.h"
 #include "mynic.h"
@@ -51,10 +52,10 @@ static const struct op {
 	{ IBV_WR_DRIVER1, 0, DRIVER, ANY },
 };
 
-/* How data are given: ibv_send_wr's SGEs, or a setter */
+/* Ways to give data: SGEs of ibv_send_wr, or a setter */
 enum setter { NO_SETTER, SGE, SGE_LIST, INLINE, INLINE_LIST, SETTERS };
 
-/* A type of QP, and what its requests need */
+/* A type of QP, and objects that its requests need */
 struct cell {
 	struct fixture *f;
 	struct ibv_qp *qp;
@@ -261,7 +262,7 @@ static void begin(const struct cell *c, const struct op *op)
 	}
 }
 
-/* A request of ibv_wr_*(), complete but for wr_start and wr_complete */
+/* A request of ibv_wr_*(), without wr_start and wr_complete */
 static void build(const struct cell *c, const struct op *op, enum setter how,
 		  unsigned int flags)
 {
@@ -406,7 +407,7 @@ static void want_operands(const struct cell *c, const uint8_t *data,
 	}
 }
 
-/* An entry as Documentation/hardware/work-queues.rst has it */
+/* Write the expected entry, as in Documentation/hardware/work-queues.rst */
 static void want_wqe(const struct cell *c, uint32_t index, const struct op *op,
 		     enum setter how, unsigned int flags, bool wr_api)
 {
@@ -415,7 +416,7 @@ static void want_wqe(const struct cell *c, uint32_t index, const struct op *op,
 	uint32_t len = pieces(op, how);
 
 	if (wr_api && op->data == FIXED) {
-		/* whatever setters say */
+		/* setters have no effect */
 		len = 0;
 		if (op->opcode == IBV_WR_ATOMIC_WRITE) {
 			flags |= IBV_SEND_INLINE;
@@ -452,7 +453,7 @@ static void want_silence(uint32_t index)
 	CHECK_EQ(le32toh(fake_qp.dbrec->sq_pi), index);
 }
 
-/* What a QP of the type can do in any case */
+/* An operation that each QP of the type has */
 static const struct op *plain_op(const struct cell *c)
 {
 	for (int i = 0; i < ARRAY_SIZE(ops); i++)
@@ -472,7 +473,7 @@ static bool post_refuses(const struct cell *c, const struct op *op,
 	return false;
 }
 
-/* A good request, one of the operation, and another good one */
+/* Post a request of the operation between two good ones */
 static void try_post(struct cell *c, const struct op *op, enum setter how,
 		     unsigned int flags)
 {
@@ -535,7 +536,7 @@ static void try_wr(struct cell *c, const struct op *op, enum setter how,
 		want_wqe(c, 2, good, INLINE, 0, true);
 		want_rung(c, 3);
 	}
-	/* what failed leaves no trace */
+	/* the failed request has no effect */
 	ibv_wr_start(qpx);
 	build(c, good, SGE_LIST, 0);
 	CHECK_EQ(ibv_wr_complete(qpx), 0);
@@ -628,7 +629,7 @@ TEST(ops_driver)
 	check_ops_of(DRIVER);
 }
 
-/* Requests of no size, and what the slots of a QP with headers hold */
+/* Requests without data, and the capacity of slots of a QP with headers */
 TEST(tso_limits)
 {
 	static const struct {
@@ -697,7 +698,7 @@ TEST(tso_capacity)
 	}
 }
 
-/* A QP of any type refuses all that is not an operation. */
+/* QPs of all types refuse unknown opcodes. */
 TEST(unknown_opcodes)
 {
 	static const int opcodes[] = { 12, 13,	  16,	     31, 32,

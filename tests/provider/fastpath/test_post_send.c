@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* ibv_post_send(): what it leaves in the ring, and what it refuses. */
+/* ibv_post_send(): entries in the ring, and refusals. */
 #include <pthread.h>
 
 #include "fixture.h"
@@ -23,7 +23,7 @@ static uint32_t posted(void)
 	return le32toh(fake_qp.dbrec->sq_pi);
 }
 
-/* The device takes all that is posted. */
+/* The device takes all posted requests. */
 static void consume(void)
 {
 	fake_qp.dbrec->sq_ci = fake_qp.dbrec->sq_pi;
@@ -121,7 +121,7 @@ static struct ibv_send_wr make_wr(enum ibv_wr_opcode opcode)
 	return wr;
 }
 
-/* @num_sge 1 is what has a way of its own, 2 is not. */
+/* A single SGE has a code path of its own. */
 static void check_opcodes_and_flags(enum ibv_qp_type type, int opcodes,
 				    int num_sge)
 {
@@ -404,7 +404,7 @@ TEST(chain_stops_at_first_bad)
 	CHECK_EQ(le64toh(sq_slot(0)->wr_id), 0);
 	CHECK_EQ(le64toh(sq_slot(1)->wr_id), 1);
 
-	/* what failed leaves no trace: the next one takes its slot */
+	/* the next request takes the slot of the failed one */
 	wr[2].num_sge = 0;
 	CHECK_EQ(ibv_post_send(qp, &wr[2], &bad), 0);
 	check_doorbell(qp, 4);
@@ -488,7 +488,10 @@ TEST(full)
 	check_doorbell(qp, 11);
 	CHECK_EQ(le64toh(sq_slot(10)->wr_id), 7);
 
-	/* an index ahead of what was posted, and one far behind, are lies */
+	/*
+	 * an index ahead of the posted requests, and one far behind, are
+	 * impossible
+	 */
 	fake_qp.dbrec->sq_ci = htole32(12);
 	CHECK_EQ(post(qp, &wr[9]), ENOMEM);
 	fake_qp.dbrec->sq_ci = htole32(2);
@@ -564,7 +567,7 @@ TEST(states)
 	CHECK_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE), EINVAL);
 	CHECK_EQ(post(qp, &wr), 0);
 
-	/* the provider learns from a query what the device did by itself */
+	/* by a query, the provider learns of a transition of the device */
 	fixture_set_state(qp, IBV_QPS_RESET);
 	fixture_set_state(qp, IBV_QPS_INIT);
 	fixture_set_state(qp, IBV_QPS_RTR);

@@ -3,7 +3,7 @@
 #include "fixture.h"
 #include "mynic.h"
 
-/* What differs between a QP and an SRQ */
+/* Differences between a QP and an SRQ */
 struct target {
 	struct ibv_qp *qp;
 	struct ibv_srq *srq;
@@ -162,7 +162,7 @@ static void check_limits(struct target t)
 	CHECK_EQ(le64toh(slot(&t, 8)->wr_id), 9);
 	CHECK_EQ(post(&t, &wr[9]), ENOMEM);
 
-	/* lies */
+	/* impossible indexes */
 	*t.ci = htole32(10);
 	CHECK_EQ(post(&t, &wr[9]), ENOMEM);
 	*t.ci = htole32(0xffffffff);
@@ -246,7 +246,7 @@ TEST(doorbell_if_the_device_asks)
 	CHECK_EQ(le32toh(fake_qp.dbrec->sq_pi), 77);
 }
 
-/* A QP with an SRQ has no receive queue of its own. */
+/* A QP with an SRQ has no receive queue. */
 TEST(qp_with_srq)
 {
 	struct fixture *f = fixture_open(16);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* CQs and SRQs that get another ring */
+/* CQs and SRQs that move to another ring */
 #include <stdlib.h>
 
 #include "fixture.h"
 #include "mynic.h"
 
-/* Of a CQ, all that has been completed and polled */
+/* Numbers of completed and polled completions of a CQ */
 struct stream {
 	struct fixture *f;
 	struct ibv_cq *cq;
@@ -147,7 +147,7 @@ TEST(cq_arm_after_resize)
 	}
 }
 
-/* One that the device did not find in the old record is in the new one */
+/* A request that the device did not find in the old record is in the new one */
 TEST(cq_resize_takes_the_request_along)
 {
 	struct stream s = stream(8);
@@ -186,7 +186,7 @@ TEST(cq_clean_after_resize)
 	}
 }
 
-/* What the device has not taken, and what has been posted since */
+/* Check requests that the device has not taken, and later ones */
 static void check_srq(uint32_t taken, uint32_t posted)
 {
 	uint32_t size = 1U << fake_srq.resp.log_size;

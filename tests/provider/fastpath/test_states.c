@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Threads that change and ask for the state of a QP at the same time: what may be
- * posted is what the kernel's last transition permits.
+ * Threads that change and query the state of a QP at the same time. Posting
+ * depends on the last transition in the kernel.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -57,7 +57,7 @@ static void to_rts(void)
 	fixture_set_state(the_qp, IBV_QPS_RTS);
 }
 
-/* A query that is answered with a state before @meanwhile, and returns after it */
+/* A query whose answer is older than @meanwhile, and which returns after it */
 static void query(enum ibv_qp_state state, void (*meanwhile)(void))
 {
 	struct ibv_qp_init_attr init_attr;
@@ -113,7 +113,7 @@ TEST(query_from_before_an_error)
 	CHECK_EQ(ibv_destroy_qp(qp), 0);
 }
 
-/* ibv_set_ece() and rate limits ask for the state, too. */
+/* ibv_set_ece() and rate limits also depend on the state. */
 TEST(attributes_of_a_state)
 {
 	struct ibv_qp *qp = new_qp(fixture_open(8));
@@ -171,7 +171,7 @@ static bool is_asleep(int tid)
 	return state && state[1] && state[2] == 'S';
 }
 
-/* Give another thread the time for its transition, unless it has to wait. */
+/* Wait until another thread has finished its transition, or is blocked. */
 static void let_other_move(void)
 {
 	CHECK_EQ(pthread_create(&other.thread, NULL, move, NULL), 0);
@@ -181,7 +181,9 @@ static void let_other_move(void)
 		sched_yield();
 }
 
-/* Between the kernel's transition and its return there is another one. */
+/*
+ * Another transition takes place before the command of the first one returns.
+ */
 TEST(transitions_in_the_kernels_order)
 {
 	struct ibv_qp *qp = new_qp(fixture_open(8));

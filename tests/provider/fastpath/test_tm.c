@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Tag matching: SRQs, what posting leaves in the tag ring, and completions. */
+/* Tag matching: SRQs, entries of the tag ring, and completions. */
 #include "fixture.h"
 #include "mynic.h"
 
@@ -152,7 +152,7 @@ TEST(tm_full)
 	CHECK_EQ(post(srq, &wr[3], NULL), 0);
 	CHECK_EQ(post(srq, &wr[4], &wr[4]), ENOMEM);
 	check_rung(MAX_TAGS + 3);
-	/* what cannot be is taken for full */
+	/* with an impossible index, the ring counts as full */
 	advance(0x80000000);
 	CHECK_EQ(post(srq, &wr[4], &wr[4]), ENOMEM);
 	/* for a long time, so that indexes wrap */
@@ -276,7 +276,7 @@ TEST(tm_read_info)
 	CHECK_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
 }
 
-/* Who counts messages must see all of them */
+/* Completions must stay, because the host has to count all messages */
 TEST(tm_completions_outlive_the_qp)
 {
 	struct fixture *f = fixture_open(8);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Work queues: ibv_post_wq_recv(), and what changes of state do to it */
+/* Work queues: ibv_post_wq_recv(), and effects of the state on it */
 #include "fixture.h"
 #include "mynic.h"
 
@@ -95,7 +95,7 @@ TEST(wq_error_state)
 	CHECK_EQ(le64toh(*doorbell), (uint64_t)wq->wq_num << 32);
 }
 
-/* RESET: from the beginning, and without what has completed */
+/* RESET restarts the queue, and removes its completions */
 TEST(wq_reset)
 {
 	struct fixture *f = fixture_open(16);
@@ -143,7 +143,7 @@ static struct ibv_qp *new_rss(struct fixture *f, struct ibv_cq *send_cq,
 	return ibv_create_qp_ex(f->context, &attr);
 }
 
-/* It sends nothing: the CQ that programs name may go before it does. */
+/* An RSS QP sends nothing, so the named CQ may be destroyed before it. */
 TEST(rss_keeps_no_cq)
 {
 	struct fixture *f = fixture_open(16);
@@ -164,7 +164,7 @@ TEST(rss_keeps_no_cq)
 	CHECK_EQ(ibv_destroy_rwq_ind_table(table), 0);
 }
 
-/* The kernel of a device that is gone lets everything be destroyed. */
+/* If the device is gone, the kernel destroys everything. */
 TEST(wq_keeps_its_cq)
 {
 	struct fixture *f = fixture_open(16);

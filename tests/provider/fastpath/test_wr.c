@@ -272,7 +272,7 @@ TEST(inline_ud)
 	check_inline(IBV_QPT_UD, MYNIC_WQE_DATA_EXT);
 }
 
-/* IBV_SEND_INLINE is the setters' business. */
+/* Setters set IBV_SEND_INLINE, not the caller. */
 TEST(inline_flag_by_hand)
 {
 	struct fixture *f = fixture_open(16);

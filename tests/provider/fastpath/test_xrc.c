@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* XRC: objects, and what posting leaves in the ring. */
+/* XRC: objects, and entries of the ring. */
 #include "fixture.h"
 #include "sq.h"
 
@@ -173,7 +173,7 @@ TEST(xrc_inline)
 	}
 }
 
-/* A QP has no other slot, and the setters have no request to change. */
+/* The ring is full, and setters must not change other requests. */
 TEST(xrc_full)
 {
 	struct fixture *f = fixture_open(16);
@@ -275,7 +275,7 @@ TEST(xrc_srq)
 	CHECK_EQ(ibv_close_xrcd(xrcd), 0);
 }
 
-/* It has no queues: to post is an error, and all else is as ever */
+/* Check a QP without queues: posting is an error */
 static void check_target(struct ibv_qp *qp)
 {
 	struct ibv_sge list = sge;
@@ -323,7 +323,7 @@ TEST(xrc_target)
 	CHECK_EQ(ibv_close_xrcd(xrcd), 0);
 }
 
-/* What creates an SRQ behind rdma_create_ep(3) takes the QP's. */
+/* An SRQ that is created after rdma_create_ep(3) takes the PD of the QP. */
 TEST(xrc_target_has_the_pd_it_was_given)
 {
 	struct fixture *f = fixture_open(8);
@@ -338,7 +338,9 @@ TEST(xrc_target_has_the_pd_it_was_given)
 	CHECK_EQ(ibv_close_xrcd(xrcd), 0);
 }
 
-/* A QP that only sends has neither, whatever a program names. */
+/*
+ * A sending QP has neither an SRQ nor a receive CQ, whatever the program names.
+ */
 TEST(xrc_send_keeps_no_srq)
 {
 	struct fixture *f = fixture_open(8);

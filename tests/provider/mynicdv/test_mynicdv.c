@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The functions of mynicdv.h on the first mynic device, which talks to itself */
+/* The functions of mynicdv.h, on the first mynic device as its own peer */
 #include <errno.h>
 #include <infiniband/mynicdv.h>
 #include <poll.h>
@@ -16,7 +16,7 @@
 #define PATIENCE 300
 
 /*
- * struct world - a device, and what the tests need of it
+ * struct world - a device, and objects of the tests
  * @buf: BUF_SIZE bytes under @mr
  */
 struct world {
@@ -155,7 +155,7 @@ static void wait_wc(struct ibv_cq *cq, struct ibv_wc *wc)
 	FAIL("no completion");
 }
 
-/* A queue that is driven by hand: what mynicdv_init_obj(3) says */
+/* Use of queues without the library, by the addresses of mynicdv_init_obj(3) */
 
 static void store_index(__le32 *record, uint32_t index)
 {
@@ -254,7 +254,7 @@ TEST(query_device)
 	CHECK_EQ(a.attr.driver_qp_types, 1 << MYNICDV_DRIVER_QP_MEMCPY);
 	CHECK_EQ(a.attr.max_memcpy_size, 1u << 31);
 
-	/* a newer application's struct, and one that never was */
+	/* the struct of a newer application, and an invalid one */
 	memset(&a, 0xee, sizeof(a));
 	CHECK_EQ(mynicdv_query_device(w->ctx, &a.attr, sizeof(a)), 0);
 	CHECK_EQ(a.attr.max_sq_stride, MYNIC_SQ_MAX_STRIDE);
@@ -321,12 +321,12 @@ TEST(write_by_hand)
 		CHECK_EQ(dst[len], 0xee);
 	}
 	CHECK_EQ(le32toh(qp.dbrec->sq_ci), 500);
-	/* nothing of this is known to the library, whose turn it is now */
+	/* the library knows nothing of these requests */
 	CHECK_EQ(ibv_destroy_qp(a), 0);
 	CHECK_EQ(ibv_destroy_qp(b), 0);
 }
 
-/* Where the application goes on is where the library has stopped */
+/* The application continues where the library has stopped */
 TEST(goes_on_by_hand)
 {
 	struct world *w = new_world();
@@ -359,7 +359,7 @@ TEST(goes_on_by_hand)
 	CHECK_EQ(le64toh(hand_poll(&cq).wr_id), 5);
 }
 
-/* What the kernel says is the MAC of a destination */
+/* Ask the kernel for the MAC of a destination */
 static struct mynic_create_ah_resp
 kernel_resolve(struct ibv_pd *pd, const struct ibv_ah_attr *attr)
 {
@@ -414,7 +414,7 @@ static struct ibv_qp *new_ud(struct world *w)
 	return qp;
 }
 
-/* The address vector of a request that goes to @ah */
+/* Address vector in a request to @ah */
 static struct mynic_av av_of(struct world *w, struct ibv_ah *ah)
 {
 	struct ibv_send_wr *bad, wr = {
@@ -428,14 +428,14 @@ static struct mynic_av av_of(struct world *w, struct ibv_ah *ah)
 	struct ibv_wc wc;
 
 	CHECK_EQ(ibv_post_send(qp, &wr, &bad), 0);
-	/* however it ends: not each GID goes with our own */
+	/* with any result, because not each GID fits our own */
 	wait_wc(w->cq, &wc);
 	memcpy(&av, slot(&dv.sq) + MYNIC_WQE_EXT, sizeof(av));
 	CHECK_EQ(ibv_destroy_qp(qp), 0);
 	return av;
 }
 
-/* The library makes the same of a GID as the kernel does */
+/* The library's address vectors are those of the kernel */
 TEST(address_vectors)
 {
 	static const union ibv_gid gids[] = {
@@ -802,7 +802,7 @@ TEST(memcpy_errors)
 	}
 }
 
-/* Nothing but DRIVER1 can be posted, and that only there */
+/* DRIVER QPs take only DRIVER1, and other QPs do not */
 TEST(memcpy_refused_when_posted)
 {
 	struct world *w = new_world();
@@ -829,7 +829,7 @@ TEST(driver_qp_states)
 	struct ibv_qp *qp = new_copier(w, 0);
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .port_num = 1 };
 
-	/* an attribute that means nothing here, and a step that is none */
+	/* a useless attribute, and an illegal transition */
 	CHECK_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PORT), EINVAL);
 	attr.qp_state = IBV_QPS_INIT;
 	CHECK_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE), EINVAL);
@@ -881,7 +881,7 @@ TEST(driver_qp_refused)
 	bad.comp_mask = 1;
 	CHECK(!create_copier(w, &cap, &bad));
 	CHECK_EQ(errno, EINVAL);
-	/* who does not say what it is for does not get one */
+	/* a QP without a purpose is refused */
 	errno = 0;
 	CHECK(!ibv_create_qp(w->pd, &plain));
 	CHECK_EQ(errno, EOPNOTSUPP);
