@@ -9,10 +9,14 @@
 #include "runner.h"
 
 static const char *const kind_names[NUM_KINDS] = {
-	[KIND_PD] = "pd", [KIND_MR] = "mr",	[KIND_MW] = "mw",
-	[KIND_CQ] = "cq", [KIND_SRQ] = "srq",	[KIND_QP] = "qp",
-	[KIND_AH] = "ah", [KIND_XRCD] = "xrcd", [KIND_CHANNEL] = "channel",
-	[KIND_TD] = "td", [KIND_DM] = "dm",
+	[KIND_PD] = "pd",	    [KIND_MR] = "mr",
+	[KIND_MW] = "mw",	    [KIND_CQ] = "cq",
+	[KIND_SRQ] = "srq",	    [KIND_QP] = "qp",
+	[KIND_AH] = "ah",	    [KIND_XRCD] = "xrcd",
+	[KIND_CHANNEL] = "channel", [KIND_TD] = "td",
+	[KIND_DM] = "dm",	    [KIND_CTX] = "ctx",
+	[KIND_WQ] = "wq",	    [KIND_TABLE] = "table",
+	[KIND_FLOW] = "flow",	    [KIND_COUNTERS] = "counters",
 };
 
 static struct object objects[NUM_KINDS][MAX_OBJECTS];
@@ -223,6 +227,26 @@ int made(struct object *obj, void *ptr)
 	return ptr ? 0 : errno;
 }
 
+/**
+ * one_of() - make a call if it is in a table, and compare what it returned
+ * @line: the call
+ * @calls: the table
+ * @num: of its entries
+ *
+ * Return: whether it is there.
+ */
+bool one_of(const struct line *line, const struct call *calls, size_t num)
+{
+	for (size_t i = 0; i < num; i++) {
+		if (strcmp(line->verb, calls[i].verb))
+			continue;
+		expect_errno(line,
+			     calls[i].run(line, object(line, line->target)));
+		return true;
+	}
+	return false;
+}
+
 /** each() - the objects of a kind that exist, one after the other */
 struct object *each(enum kind kind, unsigned int *number)
 {
@@ -242,4 +266,21 @@ struct node *node_of(const struct line *line, unsigned int *index)
 	if (*index >= NUM_NODES)
 		malformed(line, "there is no such device");
 	return &nodes[*index];
+}
+
+/**
+ * context_of() - the context that a call names, or that of the device it names
+ * @line: the call
+ * @obj: what it makes there; its node is set
+ *
+ * Return: the context.
+ */
+struct ibv_context *context_of(const struct line *line, struct object *obj)
+{
+	struct ibv_context *ctx = maybe(line, KIND_CTX, "ctx");
+
+	if (!ctx)
+		return node_of(line, &obj->node)->ctx;
+	obj->node = object(line, arg(line, "ctx"))->node;
+	return ctx;
 }

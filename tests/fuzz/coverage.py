@@ -14,6 +14,11 @@ import verbs
 MANUAL = "build/rdma-core/libibverbs/man"
 HEADER = "build/rdma-core/libibverbs/verbs.h"
 PROVIDER = "userspace/provider/mynic.c"
+# Where the provider's function has another name than the verb
+VERB_OF = {
+    "ibv_free_context": "ibv_close_device",
+    "ibv_query_rt_values": "ibv_query_rt_values_ex",
+}
 
 
 def _enum(text, name):
@@ -27,7 +32,9 @@ def provider_verbs(top):
     text = (top / PROVIDER).read_text()
     table = re.search(r"verbs_context_ops \w+ = {(.*?)^};", text,
                       re.S | re.M).group(1)
-    return {f"ibv_{name}" for name in re.findall(r"^\t\.(\w+) =", table, re.M)}
+    names = {f"ibv_{name}"
+             for name in re.findall(r"^\t\.(\w+) =", table, re.M)}
+    return {VERB_OF.get(name, name) for name in names}
 
 
 def opcodes(top):
@@ -61,6 +68,12 @@ def readers(top):
     return set(re.findall(r"\b(ibv_wc_read_\w+)\(", text))
 
 
+def _errno_name(number):
+    """Some numbers have two names."""
+    return "EOPNOTSUPP" if number == errno.EOPNOTSUPP else \
+        errno.errorcode[number]
+
+
 def errnos(top):
     """Pairs of verb and errno that the verb's manual page names"""
     found = set()
@@ -69,8 +82,8 @@ def errnos(top):
         name = page.split("(")[0]
         for path in (top / MANUAL).glob(f"{name}.3*"):
             words = re.findall(r"\bE[A-Z]{3,}\b", path.read_text())
-            found |= {f"{page} {word}" for word in words
-                      if hasattr(errno, word)}
+            found |= {f"{page} {_errno_name(getattr(errno, word))}"
+                      for word in words if hasattr(errno, word)}
     return found
 
 
@@ -98,10 +111,10 @@ def _described():
     found |= {f"state {state}" for state in verbs.STATES}
     found |= {f"event {event.name}" for event in verbs.EVENTS}
     found |= {op.builder for op in verbs.OPERATIONS} | set(verbs.SETTERS)
-    found |= {f"{verb.page} {errno.errorcode[rule.otherwise.errno]}"
+    found |= {f"{verb.page} {_errno_name(rule.otherwise.errno)}"
               for verb in verbs.VERBS for rule in verb.rules
               if hasattr(rule.otherwise, "errno")}
-    return found | set(verbs.READERS) | {"ibv_wr_start"}
+    return found | set(verbs.READERS) | set(verbs.ABSENT) | {"ibv_wr_start"}
 
 
 def _wanted(top):

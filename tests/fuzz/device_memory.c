@@ -78,22 +78,12 @@ static int memcpy_from_dm(const struct line *line, struct object *obj)
 
 bool device_memory_call(const struct line *line)
 {
-	static const struct {
-		const char *verb;
-		int (*call)(const struct line *line, struct object *obj);
-	} calls[] = {
+	static const struct call calls[] = {
 		{ "alloc_dm", alloc_dm },
 		{ "reg_dm_mr", reg_dm_mr },
 		{ "memcpy_to_dm", memcpy_to_dm },
 		{ "memcpy_from_dm", memcpy_from_dm },
 	};
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
-		if (strcmp(line->verb, calls[i].verb))
-			continue;
-		expect_errno(line,
-			     calls[i].call(line, object(line, line->target)));
-		return true;
-	}
-	return false;
+	return one_of(line, calls, sizeof(calls) / sizeof(*calls));
 }

@@ -8,10 +8,10 @@
 
 static int alloc_pd(const struct line *line, struct object *obj)
 {
-	struct node *node = node_of(line, &obj->node);
+	struct ibv_context *ctx = context_of(line, obj);
 
 	errno = 0;
-	return made(obj, ibv_alloc_pd(node->ctx));
+	return made(obj, ibv_alloc_pd(ctx));
 }
 
 static int alloc_td(const struct line *line, struct object *obj)
@@ -74,19 +74,11 @@ static int alloc_parent_domain(const struct line *line, struct object *obj)
 
 bool domain_call(const struct line *line)
 {
-	struct object *obj;
+	static const struct call calls[] = {
+		{ "alloc_pd", alloc_pd },
+		{ "alloc_td", alloc_td },
+		{ "alloc_parent_domain", alloc_parent_domain },
+	};
 
-	if (!strcmp(line->verb, "alloc_pd")) {
-		obj = object(line, line->target);
-		expect_errno(line, alloc_pd(line, obj));
-	} else if (!strcmp(line->verb, "alloc_td")) {
-		obj = object(line, line->target);
-		expect_errno(line, alloc_td(line, obj));
-	} else if (!strcmp(line->verb, "alloc_parent_domain")) {
-		obj = object(line, line->target);
-		expect_errno(line, alloc_parent_domain(line, obj));
-	} else {
-		return false;
-	}
-	return true;
+	return one_of(line, calls, sizeof(calls) / sizeof(*calls));
 }

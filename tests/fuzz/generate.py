@@ -13,7 +13,7 @@ import itertools
 
 import verbs
 from model import SINK, SOURCE, TARGET
-from extras import Extras
+from tags import Tags
 
 MAX_QPS = 24
 RIGHTS = verbs.access("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ",
@@ -23,7 +23,7 @@ KINDS = ("qp", "ah", "mw", "mr", "srq", "xrcd", "cq", "channel",
          "parent", "td", "dm", "pd")  # users first
 
 
-class Generator(Extras):
+class Generator(Tags):
     """Writes one program."""
 
     def begin(self):
@@ -56,9 +56,12 @@ class Generator(Extras):
         elif what < 0.06:
             self.random.choice(4 * (self.rereg_mr,) + (
                 self.make_null_mr, self.refused_mw))()
-        elif what < 0.065:
+        elif what < 0.063:
             self.refused_qp()
-        elif what < 0.07:
+        elif what < 0.067:
+            self.random.choice((self.ask, self.open_close, self.open_qp,
+                                self.make_special))()
+        elif what < 0.0705:
             self.random.choice((self.make_pd, self.make_td,
                                 self.make_parent))()
         elif what < 0.073:
@@ -72,7 +75,8 @@ class Generator(Extras):
             self.random.choice(3 * (self.modify_srq,) + (
                 self.resize_cq, self.modify_cq, self.crowd, self.copy_dm))()
         elif what < 0.094:
-            self.random.choice((self.query, self.adjust))(qp)
+            self.random.choice(2 * (self.query, self.adjust) + (
+                self.set_ece, self.limit_rate))(qp)
         elif what < 0.115:
             self.wander(qp.peer if qp.peer.type == verbs.XRC_RECV and
                         self.chance(0.5) else qp)
@@ -83,7 +87,11 @@ class Generator(Extras):
         elif what < 0.125:
             self.random.choice((self.overflow, self.fill))(qp)
         elif what < 0.135:
-            self.random.choice((self.use_dm, self.multicast))(qp)
+            self.random.choice((self.use_dm, self.multicast, self.share))(qp)
+        elif what < 0.143:
+            self.ethernet()
+        elif what < 0.147:
+            self.tag_matching()
         elif qp.peer.state in ("RTS", "SQE"):
             self.burst(qp)
 

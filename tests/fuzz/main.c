@@ -8,6 +8,10 @@
 
 #include "runner.h"
 
+#ifndef PROGRAM
+#define PROGRAM "" /* what to run if no file is named: see cprogram.py */
+#endif
+
 #define PORT 1
 #define BLANKS "\n "
 
@@ -67,12 +71,11 @@ static bool open_node(struct node *node, const char *name)
 		fprintf(stderr, "%s has no IPv4 address\n", name);
 		return false;
 	}
-	node->arena = aligned_alloc(4096, ARENA_SIZE);
+	node->arena = arena_make(&node->dmabuf);
 	if (!node->arena) {
 		fprintf(stderr, "no memory\n");
 		return false;
 	}
-	memset(node->arena, 0, ARENA_SIZE);
 	return true;
 }
 
@@ -102,8 +105,10 @@ static void run_line(const struct line *line)
 	    (!objects_call(line) && !queue_call(line) && !region_call(line) &&
 	     !window_call(line) && !modify_call(line) && !post_call(line) &&
 	     !batch_call(line) && !poll_call(line) && !event_call(line) &&
-	     !memory_call(line) && !domain_call(line) &&
-	     !device_memory_call(line) && !multicast_call(line))) {
+	     !memory_call(line) && !domain_call(line) && !device_call(line) &&
+	     !import_call(line) && !connection_call(line) && !wq_call(line) &&
+	     !flow_call(line) && !tag_call(line) && !device_memory_call(line) &&
+	     !multicast_call(line))) {
 		fprintf(stderr, "line %lu: %s is no call\n", line->number,
 			line->verb);
 		exit(2);
@@ -131,7 +136,9 @@ static unsigned long run(FILE *program)
 int main(int argc, char **argv)
 {
 	const char *names[NUM_NODES] = { "mynic_0", "mynic_1" };
-	FILE *program = stdin;
+	FILE *program =
+		*PROGRAM ? fmemopen((void *)PROGRAM, strlen(PROGRAM), "r") :
+			   stdin;
 	unsigned int named = 0;
 	int opt;
 

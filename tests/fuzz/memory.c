@@ -1,10 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The bytes that messages come from and go to */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/udmabuf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "runner.h"
+
+/* What a dma-buf is made of may not shrink. */
+static int make_dmabuf(int memfd)
+{
+	struct udmabuf_create create = {
+		.memfd = memfd,
+		.flags = UDMABUF_FLAGS_CLOEXEC,
+		.size = ARENA_SIZE,
+	};
+	int dev = open("/dev/udmabuf", O_RDWR | O_CLOEXEC), dmabuf = -1;
+
+	if (dev < 0)
+		return -1;
+	if (!fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK))
+		dmabuf = ioctl(dev, UDMABUF_CREATE, &create);
+	close(dev);
+	return dmabuf;
+}
+
+/**
+ * arena_make() - the memory of a device
+ * @dmabuf: is set to a dma-buf of it, or to -1
+ *
+ * Return: ARENA_SIZE bytes, or NULL.
+ */
+uint8_t *arena_make(int *dmabuf)
+{
+	int memfd = memfd_create("arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	void *mem;
+
+	if (memfd < 0 || ftruncate(memfd, ARENA_SIZE))
+		return NULL;
+	mem = mmap(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, memfd,
+		   0);
+	*dmabuf = make_dmabuf(memfd);
+	close(memfd);
+	return mem == MAP_FAILED ? NULL : mem;
+}
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -80,10 +124,23 @@ static void compare(const struct line *line)
 	fail(line, "the bytes have CRC %#x, expected %#x", found, expected);
 }
 
+static void write_bytes(const struct line *line)
+{
+	const char *text = must(line, "hex");
+	unsigned long node = strtoul(line->target, NULL, 0);
+	uint64_t at = number(line, "at", 0);
+
+	if (node >= NUM_NODES || at > ARENA_SIZE)
+		fail(line, "is beyond the memory");
+	unhex(text, nodes[node].arena + at, ARENA_SIZE - at);
+}
+
 bool memory_call(const struct line *line)
 {
 	if (!strcmp(line->verb, "fill"))
 		fill(line);
+	else if (!strcmp(line->verb, "write"))
+		write_bytes(line);
 	else if (!strcmp(line->verb, "compare"))
 		compare(line);
 	else

@@ -46,6 +46,9 @@ class Thing:
     users: int = 0
     uses: list = field(default_factory=list)
 
+    # Whether its events do not come: see verbs_device.KERNEL
+    deaf = False
+
     @property
     def kind(self):
         return self.name.rstrip("0123456789")
@@ -103,6 +106,7 @@ class Mr(Thing, Range):
 
     writable: its memory was pinned for writing
     null: it has no memory
+    fixed: "on_demand" or "dma_buf", of those that cannot be registered anew
     dm: memory of the device that it shows
     """
 
@@ -113,6 +117,7 @@ class Mr(Thing, Range):
     access: int = 0
     writable: bool = False
     null: bool = False
+    fixed: str = None
 
     def address(self, at):
         """How a request calls a place in the region."""
@@ -332,6 +337,8 @@ class Qp(Thing):
     told: dict = field(default_factory=dict)  # what ibv_query_qp() has to say
     peer: object = None
     qkey: int = 0
+    ece: int = verbs.ECE_OPTIONS  # what ibv_query_ece() has to say
+    ece_set: bool = False
     ah: Ah = None
     receives: deque = field(default_factory=deque)
     deferred: list = field(default_factory=list)  # posted in SQD
@@ -359,7 +366,7 @@ class Model:
     def crc(self, node, at, length):
         return zlib.crc32(self.memory[node][at:at + length])
 
-    def _complete(self, cq, completion):
+    def complete(self, cq, completion):
         self.completions.setdefault(cq, []).append(completion)
         cq.complete(completion.solicited or completion.status != "SUCCESS")
 
@@ -385,7 +392,7 @@ class Model:
         self.memory[node][at:at + len(data)] = data
         self.touched.append((node, at, len(data)))
 
-    def _scatter(self, node, sges, data):
+    def scatter(self, node, sges, data):
         for mr, at, length in sges:
             if not data:
                 break
@@ -407,7 +414,7 @@ class Model:
         qp.deferred.clear()
         while qp.receives:
             receive = qp.receives.popleft()
-            self._complete(qp.rcq, Completion(qp, True, receive.wr_id,
+            self.complete(qp.rcq, Completion(qp, True, receive.wr_id,
                                               "WR_FLUSH_ERR"))
         if qp.srq or qp.type == verbs.XRC_RECV:
             self.events.append((qp, "QP_LAST_WQE_REACHED"))
@@ -415,13 +422,26 @@ class Model:
     def reset(self, qp):
         """RESET forgets all that was posted."""
         qp.state = "RESET"
+        qp.ece, qp.ece_set = verbs.ECE_OPTIONS, False
         qp.told.clear()
-        qp.receives.clear()
         qp.deferred.clear()
-        # What was completed, but not polled, is not there any more
+        self.forget(qp)
+
+    def forget(self, queue):
+        """What was posted for receiving, or completed, is not there any more."""
+        queue.receives.clear()
         for completions in self.completions.values():
             completions[:] = [completion for completion in completions
-                              if completion.qp is not qp]
+                              if completion.qp is not queue]
+
+    def flush(self, wq):
+        """The error state of a work queue"""
+        while wq.receives:
+            self.flush_one(wq, wq.receives.popleft())
+
+    def flush_one(self, wq, receive):
+        self.complete(wq.cq, Completion(wq, True, receive.wr_id,
+                                        "WR_FLUSH_ERR"))
 
     def resume(self, qp):
         """RTS: what was posted in SQD is executed."""
@@ -432,7 +452,7 @@ class Model:
     def receive(self, qp, receive):
         """Post a receive request."""
         if qp.state == "ERR":
-            self._complete(qp.rcq, Completion(qp, True, receive.wr_id,
+            self.complete(qp.rcq, Completion(qp, True, receive.wr_id,
                                               "WR_FLUSH_ERR"))
         else:
             qp.receives.append(receive)
@@ -456,19 +476,19 @@ class Model:
         if qp.sig_all or request.flags & verbs.FLAGS["SIGNALED"]:
             length = request.length if request.op.data in ("in", "fetch") \
                 else -1
-            self._complete(qp.scq, Completion(
+            self.complete(qp.scq, Completion(
                 qp, False, request.wr_id, "SUCCESS", request.op.completes,
                 length))
 
     def _flush(self, qp, request):
         self._not_bound(request)
-        self._complete(qp.scq, Completion(qp, False, request.wr_id,
+        self.complete(qp.scq, Completion(qp, False, request.wr_id,
                                           "WR_FLUSH_ERR"))
 
     def _fail(self, qp, request, outcome):
         peer = qp.peer
         self._not_bound(request)
-        self._complete(qp.scq, Completion(qp, False, request.wr_id,
+        self.complete(qp.scq, Completion(qp, False, request.wr_id,
                                           outcome.status))
         self.touched += request.spared
         if outcome.peer:
@@ -477,7 +497,7 @@ class Model:
             self.touched += [(peer.node, at, length)
                              for mr, at, length in receive.sges
                              if not mr.null]
-            self._complete(peer.rcq, Completion(peer, True, receive.wr_id,
+            self.complete(peer.rcq, Completion(peer, True, receive.wr_id,
                                                 outcome.peer))
         if request.op.data in ("in", "fetch"):
             self._forget(qp.node, request.sges)
@@ -524,7 +544,7 @@ class Model:
             at = request.remote[1]
             data = self.memory[self._remote(qp, request)][
                 at:at + request.length]
-            self._scatter(qp.node, request.sges, bytes(data))
+            self.scatter(qp.node, request.sges, bytes(data))
         elif op.data == "fetch":
             self._atomic(qp, request)
         if op.receives:
@@ -546,7 +566,7 @@ class Model:
         else:
             new = second if old == first else old
         self._store(node, at, new.to_bytes(8, "little"))
-        self._scatter(qp.node, request.sges, old.to_bytes(8, "little"))
+        self.scatter(qp.node, request.sges, old.to_bytes(8, "little"))
 
     def _deliver(self, qp, request, data):
         peer, op = qp.peer, request.op
@@ -559,11 +579,11 @@ class Model:
         if qp.type == verbs.UD:
             flags |= WC_GRH
             length += GRH
-            self._scatter(peer.node, receive.sges, bytes(GRH) + data)
+            self.scatter(peer.node, receive.sges, bytes(GRH) + data)
             self._forget(peer.node, first_bytes(receive.sges, GRH))
         elif op.receives == verbs.WC_RECV:
-            self._scatter(peer.node, receive.sges, data)
-        self._complete(peer.rcq, Completion(
+            self.scatter(peer.node, receive.sges, data)
+        self.complete(peer.rcq, Completion(
             peer, True, receive.wr_id, "SUCCESS", op.receives, length, flags,
             extra, bool(request.flags & verbs.FLAGS["SOLICITED"])))
 

@@ -56,17 +56,33 @@ static int create_xrc_recv(const struct line *line, struct object *obj)
 	return made(obj, ibv_create_qp_ex(nodes[obj->node].ctx, &attr));
 }
 
+static struct ibv_qp_cap cap_of(const struct line *line)
+{
+	return (struct ibv_qp_cap){
+		.max_send_wr = number(line, "swr", 0),
+		.max_recv_wr = number(line, "rwr", 0),
+		.max_send_sge = number(line, "ssge", 0),
+		.max_recv_sge = number(line, "rsge", 0),
+		.max_inline_data = number(line, "inline", 0),
+	};
+}
+
+static bool has_room(const struct line *line, const struct ibv_qp_cap *cap)
+{
+	return cap->max_send_wr >= number(line, "swr", 0) &&
+	       cap->max_recv_wr >= number(line, "rwr", 0) &&
+	       cap->max_send_sge >= number(line, "ssge", 0) &&
+	       cap->max_recv_sge >= number(line, "rsge", 0) &&
+	       cap->max_inline_data >= number(line, "inline", 0);
+}
+
 static int create_qp(const struct line *line, struct object *obj)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = maybe(line, KIND_CQ, "scq"),
 		.recv_cq = maybe(line, KIND_CQ, "rcq"),
 		.srq = maybe(line, KIND_SRQ, "srq"),
-		.cap = { .max_send_wr = number(line, "swr", 0),
-			 .max_recv_wr = number(line, "rwr", 0),
-			 .max_send_sge = number(line, "ssge", 0),
-			 .max_recv_sge = number(line, "rsge", 0),
-			 .max_inline_data = number(line, "inline", 0) },
+		.cap = cap_of(line),
 		.qp_type = number(line, "type", 0),
 		.sq_sig_all = number(line, "sig_all", 0),
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
@@ -77,19 +93,43 @@ static int create_qp(const struct line *line, struct object *obj)
 
 	if (arg(line, "xrcd"))
 		return create_xrc_recv(line, obj);
+	if (arg(line, "table"))
+		return create_rss_qp(line, obj);
+	if (arg(line, "strip")) {
+		attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+		attr.create_flags = IBV_QP_CREATE_CVLAN_STRIPPING;
+	}
 	obj->node = object(line, must(line, "pd"))->node;
 	obj->ex = arg(line, "ops");
 	if (obj->ex)
 		attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	errno = 0;
-	qp = ibv_create_qp_ex(nodes[obj->node].ctx, &attr);
-	if (qp && (attr.cap.max_send_wr < number(line, "swr", 0) ||
-		   attr.cap.max_recv_wr < number(line, "rwr", 0) ||
-		   attr.cap.max_send_sge < number(line, "ssge", 0) ||
-		   attr.cap.max_recv_sge < number(line, "rsge", 0) ||
-		   attr.cap.max_inline_data < number(line, "inline", 0)))
+	/* The one struct begins with the other. */
+	if (arg(line, "basic"))
+		qp = ibv_create_qp(attr.pd, (struct ibv_qp_init_attr *)&attr);
+	else
+		qp = ibv_create_qp_ex(nodes[obj->node].ctx, &attr);
+	if (qp && !has_room(line, &attr.cap))
 		fail(line, "has less room than was asked for");
 	obj->cap = attr.cap;
+	return made(obj, qp);
+}
+
+static int open_qp(const struct line *line, struct object *obj)
+{
+	struct ibv_qp *qp, *of = live(line, KIND_QP, must(line, "of"));
+	struct ibv_qp_open_attr attr = {
+		.comp_mask = number(line, "mask", 0),
+		.qp_num = number(line, "number", of->qp_num),
+		.xrcd = live(line, KIND_XRCD, must(line, "xrcd")),
+		.qp_type = number(line, "type", 0),
+	};
+
+	*obj = *object(line, must(line, "of"));
+	errno = 0;
+	qp = ibv_open_qp(of->context, &attr);
+	if (qp && qp->qp_num != of->qp_num)
+		fail(line, "has another number");
 	return made(obj, qp);
 }
 
@@ -142,6 +182,16 @@ static int destroy(const struct line *line, struct object *obj)
 		return gone(obj, ibv_dealloc_td(obj->ptr));
 	case KIND_DM:
 		return gone(obj, ibv_free_dm(obj->ptr));
+	case KIND_WQ:
+		return gone(obj, ibv_destroy_wq(obj->ptr));
+	case KIND_TABLE:
+		return gone(obj, ibv_destroy_rwq_ind_table(obj->ptr));
+	case KIND_FLOW:
+		return gone(obj, ibv_destroy_flow(obj->ptr));
+	case KIND_COUNTERS:
+		return gone(obj, ibv_destroy_counters(obj->ptr));
+	case KIND_CTX:
+		return gone(obj, ibv_close_device(obj->ptr));
 	case KIND_CHANNEL:
 		return gone(obj, ibv_destroy_comp_channel(obj->ptr));
 	default:
@@ -151,22 +201,11 @@ static int destroy(const struct line *line, struct object *obj)
 
 bool objects_call(const struct line *line)
 {
-	static const struct {
-		const char *verb;
-		int (*call)(const struct line *line, struct object *obj);
-	} calls[] = {
-		{ "create_qp", create_qp },
-		{ "create_ah", create_ah },
-		{ "destroy", destroy },
-		{ "open_xrcd", open_xrcd },
+	static const struct call calls[] = {
+		{ "create_qp", create_qp }, { "create_ah", create_ah },
+		{ "destroy", destroy },	    { "open_xrcd", open_xrcd },
+		{ "open_qp", open_qp },
 	};
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
-		if (strcmp(line->verb, calls[i].verb))
-			continue;
-		expect_errno(line,
-			     calls[i].call(line, object(line, line->target)));
-		return true;
-	}
-	return false;
+	return one_of(line, calls, sizeof(calls) / sizeof(*calls));
 }

@@ -88,12 +88,28 @@ class Objects(Program):
             access |= verbs.ACCESS["ZERO_BASED"]
         return access
 
+    def plain_access(self):
+        """Rights that a region without windows can have, most often"""
+        if self.chance(0.2):
+            return self.random_access()
+        return self.random.choice((0, verbs.ACCESS["REMOTE_READ"],
+                                   1 | self.random.getrandbits(4)))
+
+    def change_use(self, thing, old, new):
+        """An object uses another one instead."""
+        thing.uses[thing.uses.index(old)] = new
+        old.users -= 1
+        new.users += 1
+
     def make_mr(self, pd=None, area=None, access=None):
         pd = pd or self.any("pd")
+        if access is None and area is None and self.chance(0.2):
+            return self.make_dmabuf_mr(pd)
+        paged = access is None and self.chance(0.2)
         if area is None:
             area = self.random.choice((SOURCE, SINK, TARGET))
         if access is None:
-            access = self.random_access()
+            access = self.plain_access() if paged else self.random_access()
         at = area + self.random.randrange(0, AREA // 2)
         if access & verbs.ACCESS["ZERO_BASED"]:
             # What is aligned in the region is so in memory, for atomics
@@ -101,19 +117,49 @@ class Objects(Program):
         length = self.random.choice(LENGTHS)
         mr = Mr(self.name("mr"), pd.node, pd=pd, at=at, len=length,
                 access=access, writable=verbs.writable(access))
-        wrong = verbs.access_broken(access)
-        if wrong or self.chance(0.7):
-            self.call("ibv_reg_mr", mr.name, broken=wrong, pd=pd.name, at=at,
-                      len=length, access=access)
+        if paged:
+            mr.fixed = "on_demand"
+            mr.access = access | verbs.ACCESS["ON_DEMAND"]
+        wrong = verbs.access_broken(mr.access)
+        args = {"pd": pd.name, "at": at, "len": length, "access": mr.access}
+        if wrong or self.chance(0.6):
+            self.call("ibv_reg_mr", mr.name, broken=wrong, **args)
             return None if wrong else self.keep(mr, pd)
+        args["iova"], wrong = self.iova(at)
+        if self.chance(0.5):
+            self.call("ibv_reg_mr_iova", mr.name, broken=wrong, **args)
+        else:
+            # What a device need not know changes nothing here
+            args["access"] |= self.random.choice((0, verbs.RELAXED_ORDERING))
+            self.call("ibv_reg_mr_iova2", mr.name, broken=wrong, second=1,
+                      **args)
+        return None if wrong else self.keep(mr, pd)
+
+    def iova(self, at):
+        """An address for a place in memory, and the rule that it breaks"""
         iova = self.random.getrandbits(self.random.choice((30, 62))) & ~4095
         iova |= at & 4095
         if self.chance(0.1):
-            wrong = "iova"
-            iova ^= 1 << self.random.randrange(12)
-        self.call("ibv_reg_mr_iova", mr.name, broken=wrong, pd=pd.name, at=at,
-                  len=length, access=access, iova=iova)
-        return None if wrong else self.keep(mr, pd)
+            return iova ^ 1 << self.random.randrange(12), "iova"
+        return iova, None
+
+    def make_dmabuf_mr(self, pd):
+        """A region of memory that is a dma-buf, too"""
+        at = self.random.choice((SOURCE, SINK, TARGET)) + \
+            self.random.randrange(0, AREA // 2)
+        mr = Mr(self.name("mr"), pd.node, pd=pd, at=at,
+                len=self.random.choice(LENGTHS), access=self.plain_access(),
+                fixed="dma_buf")
+        iova, broken = self.iova(at)
+        args = {"pd": pd.name, "at": at, "len": mr.len, "access": mr.access,
+                "iova": iova}
+        broken = broken or verbs.dmabuf_access_broken(mr.access)
+        if not broken and self.chance(0.5):
+            broken = self.rarest("ibv_reg_dmabuf_mr", ["fd", "open", "range"])
+            args.update({"fd": {"fd": "device"}, "open": {"fd": -1},
+                         "range": {"len": 4 * AREA + 1}}[broken])
+        self.call("ibv_reg_dmabuf_mr", mr.name, broken=broken, **args)
+        return None if broken else self.keep(mr, pd)
 
     def make_null_mr(self, pd=None):
         pd = pd or self.any("pd")
@@ -128,8 +174,11 @@ class Objects(Program):
         mr = self.any("mr")
         if self.chance(0.3):
             mr = self.any("mr", writable=False, null=False) or mr
+        self.rereg(mr)
+
+    def rereg(self, mr):
         new = Mr(mr.name, mr.node, pd=mr.pd, at=mr.at, len=mr.len,
-                 access=mr.access, writable=mr.writable)
+                 access=mr.access & 63, writable=mr.writable)
         flags = self.random.choice((verbs.RIGHTS, self.random.randrange(1, 8)))
         if flags & verbs.PD:
             new.pd = self.any("pd", node=mr.node)
@@ -174,6 +223,8 @@ class Objects(Program):
         """The rule of ibv_rereg_mr() that is broken, or None"""
         if mr.null:
             return "null"
+        if mr.fixed:
+            return mr.fixed
         if flags & verbs.RIGHTS and verbs.access_broken(new.access):
             return "remote_needs_local"
         if flags & verbs.RIGHTS and not flags & verbs.TRANSLATION and \
@@ -336,16 +387,22 @@ class Objects(Program):
             qp.qkey = self.random.getrandbits(31)
         return self.keep(qp, pd, domain, scq, None if xrc else rcq, srq)
 
-    def create_qp(self, qp, domain, broken=None):
-        self.call("ibv_create_qp_ex", qp.name, broken=broken, pd=domain.name,
+    def create_qp(self, qp, domain, broken=None, number=None, strip=None):
+        """number: that of another type; strip: it takes VLAN tags away"""
+        basic = qp.ops is None and not strip and self.chance(0.5)
+        self.call("ibv_create_qp" if basic else "ibv_create_qp_ex", qp.name,
+                  broken=broken, pd=domain.name, basic=1 if basic else None,
                   scq=qp.scq.name,
                   rcq=None if qp.type == verbs.XRC_SEND else qp.rcq.name,
                   srq=qp.srq.name if qp.srq else None,
-                  type=verbs.QP_TYPES[qp.type], sig_all=int(qp.sig_all),
-                  ops=qp.ops, **qp.caps)
+                  type=verbs.QP_TYPES[qp.type] if number is None else number,
+                  sig_all=int(qp.sig_all), ops=qp.ops, strip=strip, **qp.caps)
 
     def refused_qp(self):
-        """A queue pair with an operation that its type does not have"""
+        """A queue pair that cannot be"""
+        if self.chance(0.5):
+            self.refused_caps()
+            return
         missing = [(qp_type, op) for op in verbs.OPERATIONS
                    for qp_type in verbs.SENDING if qp_type not in op.on]
         qp_type, op = self.random.choice(missing)
@@ -355,6 +412,23 @@ class Objects(Program):
             self.create_qp(Qp(self.name("qp"), pd.node, type=qp_type, pd=pd,
                               scq=cq, rcq=cq, caps={"swr": 1},
                               ops=op.send_ops), self.domain(pd), "send_ops")
+
+    def refused_caps(self):
+        """A queue pair that asks for too much"""
+        pd = self.any("pd")
+        cq = self.any("cq", node=pd.node)
+        if not cq:
+            return
+        qp = Qp(self.name("qp"), pd.node, type=verbs.RC, pd=pd, scq=cq,
+                rcq=cq, caps={"swr": 1})
+        too_many = self.random.choice((1 << 20, (1 << 32) - 1))
+        for rule, names in (("max_wr", ("swr", "rwr")),
+                            ("max_sge", ("ssge", "rsge")),
+                            ("max_inline_data", ("inline",))):
+            qp.caps = {"swr": 1, "rwr": 1, self.random.choice(names): too_many}
+            self.create_qp(qp, pd, rule)
+        qp.caps = {}
+        self.create_qp(qp, pd, "type", self.random.choice((0, 1, 5, 254)))
 
     def make_ah(self, qp):
         ah = Ah(self.name("ah"), qp.node, pd=qp.pd, to=qp.peer.node)

@@ -2,6 +2,7 @@
 /* Completions: those that come are compared with those that should */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +21,13 @@
  * @status: of the request
  * @opcode: if it succeeded
  * @byte_len: or -1: not said
- * @flags: IBV_WC_WITH_IMM, IBV_WC_WITH_INV, IBV_WC_GRH
+ * @flags: IBV_WC_WITH_IMM, IBV_WC_WITH_INV, IBV_WC_GRH, TAGGED,
+ *	INFORMED, IBV_WC_TM_*
  * @imm: with IBV_WC_WITH_IMM, in host order
  * @key: with IBV_WC_WITH_INV: the key that was invalidated
+ * @tag: with TAGGED: flow tag
+ * @vlan: with TAGGED: VLAN tag
+ * @tm: with INFORMED: tag and context of a message
  * @seen: it came
  */
 struct expected {
@@ -35,14 +40,55 @@ struct expected {
 	unsigned int flags;
 	uint32_t imm;
 	uint32_t key;
+	uint32_t tag;
+	uint16_t vlan;
+	struct ibv_wc_tm_info tm;
 	bool seen;
 };
 
-/* QP/s or r/WR_ID/STATUS/OPCODE/LENGTH/FLAGS/IMM or KEY */
+#define TAGGED (1U << 16) /* the program says flow tag and VLAN */
+#define INFORMED (1U << 17) /* the program says tag and context of a message */
+#define COMPARED_FLAGS                                                         \
+	(IBV_WC_WITH_IMM | IBV_WC_WITH_INV | IBV_WC_GRH | IBV_WC_TM_SYNC_REQ | \
+	 IBV_WC_TM_MATCH | IBV_WC_TM_DATA_VALID)
+
+/**
+ * struct found - a completion that came
+ * @wc: what all have
+ * @tagged: flow tag and VLAN were read
+ * @tag: flow tag
+ * @vlan: VLAN tag
+ * @informed: tag and context of a message were read
+ * @tm: these
+ */
+struct found {
+	struct ibv_wc wc;
+	bool tagged;
+	uint32_t tag;
+	uint16_t vlan;
+	bool informed;
+	struct ibv_wc_tm_info tm;
+};
+
+static uint32_t queue_number(const struct line *line, const char *name)
+{
+	struct ibv_qp *qp;
+	struct ibv_wq *wq;
+
+	if (kind_of(line, name) == KIND_SRQ)
+		return 0; /* of operations on a list of tags */
+	if (kind_of(line, name) == KIND_WQ) {
+		wq = live(line, KIND_WQ, name);
+		return wq->wq_num;
+	}
+	qp = live(line, KIND_QP, name);
+	return qp->qp_num;
+}
+
+/* QP, WQ or SRQ/s or r/WR_ID/STATUS/OPCODE/LENGTH/FLAGS/IMM, KEY or TAG:VLAN */
 static void parse(const struct line *line, char *text, struct expected *e)
 {
 	char *fields[8], *save, *word;
-	struct ibv_qp *qp;
 	int n = 0;
 
 	for (word = strtok_r(text, "/", &save); word && n < 8;
@@ -50,9 +96,8 @@ static void parse(const struct line *line, char *text, struct expected *e)
 		fields[n++] = word;
 	if (n != 8)
 		fail(line, "malformed completion");
-	qp = live(line, KIND_QP, fields[0]);
 	*e = (struct expected){
-		.qp_num = qp->qp_num,
+		.qp_num = queue_number(line, fields[0]),
 		.recv = fields[1][0] == 'r',
 		.wr_id = strtoull(fields[2], NULL, 0),
 		.status = strtoul(fields[3], NULL, 0),
@@ -62,13 +107,29 @@ static void parse(const struct line *line, char *text, struct expected *e)
 	};
 	if (e->flags & IBV_WC_WITH_INV)
 		e->key = rkey(line, fields[7]);
+	else if (e->flags & INFORMED)
+		sscanf(fields[7], "%" SCNu64 ":%" SCNu32, &e->tm.tag,
+		       &e->tm.priv);
+	else if (e->flags & TAGGED)
+		sscanf(fields[7], "%" SCNu32 ":%" SCNu16, &e->tag, &e->vlan);
 	else
 		e->imm = strtoul(fields[7], NULL, 0);
 }
 
-static void compare(const struct line *line, const struct ibv_wc *wc,
+static void compare_tags(const struct line *line, const struct found *found,
+			 const struct expected *e)
+{
+	if (found->tag != e->tag || found->vlan != e->vlan)
+		fail(line, "request %llu: tag %#x, VLAN %#x, expected %#x, %#x",
+		     (unsigned long long)found->wc.wr_id, found->tag,
+		     found->vlan, e->tag, e->vlan);
+}
+
+static void compare(const struct line *line, const struct found *found,
 		    const struct expected *e)
 {
+	const struct ibv_wc *wc = &found->wc;
+
 	if (wc->wr_id != e->wr_id)
 		fail(line, "completion of request %llu, expected %llu",
 		     (unsigned long long)wc->wr_id,
@@ -86,8 +147,7 @@ static void compare(const struct line *line, const struct ibv_wc *wc,
 	if (e->byte_len >= 0 && wc->byte_len != e->byte_len)
 		fail(line, "request %llu: %u bytes, expected %ld",
 		     (unsigned long long)wc->wr_id, wc->byte_len, e->byte_len);
-	if ((wc->wc_flags ^ e->flags) &
-	    (IBV_WC_WITH_IMM | IBV_WC_WITH_INV | IBV_WC_GRH))
+	if ((wc->wc_flags ^ e->flags) & COMPARED_FLAGS)
 		fail(line, "request %llu: flags %#x, expected %#x",
 		     (unsigned long long)wc->wr_id, wc->wc_flags, e->flags);
 	if (e->flags & IBV_WC_WITH_IMM && ntohl(wc->imm_data) != e->imm)
@@ -98,6 +158,13 @@ static void compare(const struct line *line, const struct ibv_wc *wc,
 		fail(line, "request %llu: invalidated key %#x, expected %#x",
 		     (unsigned long long)wc->wr_id, wc->invalidated_rkey,
 		     e->key);
+	if (e->flags & TAGGED && found->tagged)
+		compare_tags(line, found, e);
+	if (e->flags & INFORMED && found->informed &&
+	    (found->tm.tag != e->tm.tag || found->tm.priv != e->tm.priv))
+		fail(line, "request %llu: tag %#llx, context %#x",
+		     (unsigned long long)wc->wr_id,
+		     (unsigned long long)found->tm.tag, found->tm.priv);
 }
 
 /* The next of those expected that this one can be: of the same queue */
@@ -150,9 +217,10 @@ static void read_times(const struct line *line, struct object *obj)
 
 /* With the extended functions a completion is read field by field. */
 static void read_fields(const struct line *line, struct object *obj,
-			struct ibv_wc *wc)
+			struct found *found)
 {
 	struct ibv_cq_ex *cq = obj->ptr;
+	struct ibv_wc *wc = &found->wc;
 
 	*wc = (struct ibv_wc){ .wr_id = cq->wr_id, .status = cq->status };
 	wc->qp_num = ibv_wc_read_qp_num(cq);
@@ -171,10 +239,19 @@ static void read_fields(const struct line *line, struct object *obj,
 		wc->imm_data = ibv_wc_read_imm_data(cq);
 	if (wc->wc_flags & IBV_WC_WITH_INV)
 		wc->invalidated_rkey = ibv_wc_read_invalidated_rkey(cq);
+	if (obj->wc_flags & IBV_WC_EX_WITH_TM_INFO) {
+		found->informed = true;
+		ibv_wc_read_tm_info(cq, &found->tm);
+	}
+	if (obj->wc_flags & IBV_WC_EX_WITH_FLOW_TAG) {
+		found->tagged = true;
+		found->tag = ibv_wc_read_flow_tag(cq);
+		found->vlan = ibv_wc_read_cvlan(cq);
+	}
 }
 
 static int poll_ex(const struct line *line, struct object *obj, int most,
-		   struct ibv_wc *wcs)
+		   struct found *list)
 {
 	struct ibv_poll_cq_attr attr = { 0 };
 	int ret = ibv_start_poll(obj->ptr, &attr);
@@ -183,7 +260,7 @@ static int poll_ex(const struct line *line, struct object *obj, int most,
 	if (ret)
 		return ret == ENOENT ? 0 : -ret;
 	do
-		read_fields(line, obj, &wcs[n++]);
+		read_fields(line, obj, &list[n++]);
 	while (n < most && !(ret = ibv_next_poll(obj->ptr)));
 	ibv_end_poll(obj->ptr);
 	return ret && ret != ENOENT ? -ret : n;
@@ -191,10 +268,18 @@ static int poll_ex(const struct line *line, struct object *obj, int most,
 
 /* Completions that are there, at most so many. Return: their number, or < 0 */
 static int poll_some(const struct line *line, struct object *obj, bool ex,
-		     int most, struct ibv_wc *wcs)
+		     int most, struct found *list)
 {
-	return ex ? poll_ex(line, obj, most, wcs) :
-		    ibv_poll_cq(obj->ptr, most, wcs);
+	struct ibv_wc wcs[MAX_BATCH];
+	int n;
+
+	memset(list, 0, most * sizeof(*list));
+	if (ex)
+		return poll_ex(line, obj, most, list);
+	n = ibv_poll_cq(obj->ptr, most, wcs);
+	for (int i = 0; i < n; i++)
+		list[i].wc = wcs[i];
+	return n;
 }
 
 /* For whoever has to find out why: what is in all CQs */
@@ -202,13 +287,14 @@ static void show_others(const struct line *line)
 {
 	struct object *obj;
 	unsigned int n = 0;
-	struct ibv_wc wc;
+	struct found found;
+	struct ibv_wc *wc = &found.wc;
 
 	while ((obj = each(KIND_CQ, &n)))
-		while (poll_some(line, obj, obj->ex, 1, &wc) > 0)
+		while (poll_some(line, obj, obj->ex, 1, &found) > 0)
 			printf("# request %llu of QP %u: %s (vendor error %u)\n",
-			       (unsigned long long)wc.wr_id, wc.qp_num,
-			       ibv_wc_status_str(wc.status), wc.vendor_err);
+			       (unsigned long long)wc->wr_id, wc->qp_num,
+			       ibv_wc_status_str(wc->status), wc->vendor_err);
 }
 
 static void missing(const struct line *line, const struct expected *list,
@@ -222,15 +308,16 @@ static void missing(const struct line *line, const struct expected *list,
 }
 
 static void check(const struct line *line, struct expected *list,
-		  unsigned int n, const struct ibv_wc *wc)
+		  unsigned int n, const struct found *found)
 {
+	const struct ibv_wc *wc = &found->wc;
 	struct expected *e = find(list, n, wc->qp_num, wc->wr_id);
 
 	if (!e)
 		fail(line, "request %llu of QP %u completes, %s",
 		     (unsigned long long)wc->wr_id, wc->qp_num,
 		     ibv_wc_status_str(wc->status));
-	compare(line, wc, e);
+	compare(line, found, e);
 	check_order(line, list, e);
 	e->seen = true;
 }
@@ -253,7 +340,7 @@ static void poll_cq(const struct line *line)
 	unsigned int n, seen = 0;
 	bool ex = number(line, "ex", 0);
 	time_t last = time(NULL);
-	struct ibv_wc wcs[MAX_BATCH];
+	struct found found[MAX_BATCH];
 	int ret;
 
 	live(line, KIND_CQ, line->target);
@@ -263,7 +350,7 @@ static void poll_cq(const struct line *line)
 	/* Once more than needed: nothing else may come */
 	for (bool more = true; more;) {
 		more = seen < n;
-		ret = poll_some(line, obj, ex, most, wcs);
+		ret = poll_some(line, obj, ex, most, found);
 		if (ret < 0)
 			fail(line, "polling returned %d", ret);
 		if (!ret) {
@@ -272,7 +359,7 @@ static void poll_cq(const struct line *line)
 			continue;
 		}
 		for (int i = 0; i < ret; i++)
-			check(line, list, n, &wcs[i]);
+			check(line, list, n, &found[i]);
 		seen += ret;
 		more = true;
 		last = time(NULL);

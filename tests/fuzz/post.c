@@ -167,8 +167,13 @@ void request_parse(const struct line *line, char *text, struct request *req)
 	}
 }
 
-/* Compare what a posting call returned, and where bad_wr points, with the line */
-static void expect_posted(const struct line *line, int err, long bad)
+/**
+ * expect_posted() - compare what a posting call returned with the line
+ * @line: the call
+ * @err: what it returned
+ * @bad: which request bad_wr points to, or -1
+ */
+void expect_posted(const struct line *line, int err, long bad)
 {
 	char *at = strchr(line->expect, '@');
 	long expected = at ? strtol(at + 1, NULL, 0) : -1;
@@ -253,7 +258,19 @@ static void post_send(const struct line *line)
 	expect_posted(line, err, bad ? (struct request *)bad - reqs : -1);
 }
 
-static void post_recv(const struct line *line, bool srq)
+static int post_recv_to(const struct line *line, struct ibv_recv_wr *wrs,
+			struct ibv_recv_wr **bad)
+{
+	if (!strcmp(line->verb, "post_srq_recv"))
+		return ibv_post_srq_recv(live(line, KIND_SRQ, line->target),
+					 wrs, bad);
+	if (!strcmp(line->verb, "post_wq_recv"))
+		return ibv_post_wq_recv(live(line, KIND_WQ, line->target), wrs,
+					bad);
+	return ibv_post_recv(live(line, KIND_QP, line->target), wrs, bad);
+}
+
+static void post_recv(const struct line *line)
 {
 	static struct request reqs[MAX_LIST];
 	static struct ibv_recv_wr wrs[MAX_LIST];
@@ -268,12 +285,7 @@ static void post_recv(const struct line *line, bool srq)
 			.sg_list = reqs[i].sges,
 			.num_sge = reqs[i].wr.num_sge,
 		};
-	if (srq)
-		err = ibv_post_srq_recv(live(line, KIND_SRQ, line->target),
-					n ? wrs : NULL, &bad);
-	else
-		err = ibv_post_recv(live(line, KIND_QP, line->target),
-				    n ? wrs : NULL, &bad);
+	err = post_recv_to(line, n ? wrs : NULL, &bad);
 	expect_posted(line, err, bad ? bad - wrs : -1);
 }
 
@@ -281,10 +293,10 @@ bool post_call(const struct line *line)
 {
 	if (!strcmp(line->verb, "post_send"))
 		post_send(line);
-	else if (!strcmp(line->verb, "post_recv"))
-		post_recv(line, false);
-	else if (!strcmp(line->verb, "post_srq_recv"))
-		post_recv(line, true);
+	else if (!strcmp(line->verb, "post_recv") ||
+		 !strcmp(line->verb, "post_srq_recv") ||
+		 !strcmp(line->verb, "post_wq_recv"))
+		post_recv(line);
 	else
 		return false;
 	return true;

@@ -67,12 +67,18 @@ static int create_srq(const struct line *line, struct object *obj)
 		.pd = pd,
 		.xrcd = maybe(line, KIND_XRCD, "xrcd"),
 		.cq = maybe(line, KIND_CQ, "cq"),
+		.tm_cap = { .max_num_tags = number(line, "tags", 0),
+			    .max_ops = number(line, "ops", 0) },
 	};
 	struct ibv_srq_init_attr basic = { .attr = attr.attr };
 	struct ibv_srq *srq;
 
 	errno = 0;
-	if (attr.xrcd) {
+	if (arg(line, "tags")) {
+		attr.srq_type = IBV_SRQT_TM;
+		attr.comp_mask ^= IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_TM;
+	}
+	if (attr.xrcd || arg(line, "tags")) {
 		srq = ibv_create_srq_ex(pd->context, &attr);
 	} else {
 		srq = ibv_create_srq(pd, &basic);
@@ -129,22 +135,12 @@ static int get_srq_num(const struct line *line, struct object *obj)
 
 bool queue_call(const struct line *line)
 {
-	static const struct {
-		const char *verb;
-		int (*call)(const struct line *line, struct object *obj);
-	} calls[] = {
+	static const struct call calls[] = {
 		{ "create_cq", create_cq },	{ "resize_cq", resize_cq },
 		{ "modify_cq", modify_cq },	{ "create_srq", create_srq },
 		{ "modify_srq", modify_srq },	{ "query_srq", query_srq },
 		{ "get_srq_num", get_srq_num },
 	};
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
-		if (strcmp(line->verb, calls[i].verb))
-			continue;
-		expect_errno(line,
-			     calls[i].call(line, object(line, line->target)));
-		return true;
-	}
-	return false;
+	return one_of(line, calls, sizeof(calls) / sizeof(*calls));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Memory regions */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runner.h"
@@ -27,7 +28,9 @@ static int reg_mr(const struct line *line, struct object *obj)
 	start = start_of(line, obj);
 	obj->iova = number(line, "iova", (uintptr_t)start);
 	errno = 0;
-	if (arg(line, "iova"))
+	if (arg(line, "second"))
+		mr = ibv_reg_mr_iova2(pd, start, len, obj->iova, access);
+	else if (arg(line, "iova"))
 		mr = ibv_reg_mr_iova(pd, start, len, obj->iova, access);
 	else
 		mr = ibv_reg_mr(pd, start, len, access);
@@ -38,6 +41,52 @@ static int reg_mr(const struct line *line, struct object *obj)
 		set_base(obj);
 	}
 	return made(obj, mr);
+}
+
+/* Its fd= is "device" for a file that is no dma-buf, or a number. */
+static int dmabuf_of(const struct line *line, const struct object *obj)
+{
+	const char *fd = arg(line, "fd");
+
+	if (!fd)
+		return nodes[obj->node].dmabuf;
+	if (!strcmp(fd, "device"))
+		return nodes[obj->node].ctx->cmd_fd;
+	return strtol(fd, NULL, 0);
+}
+
+static int reg_dmabuf_mr(const struct line *line, struct object *obj)
+{
+	struct ibv_pd *pd = live(line, KIND_PD, must(line, "pd"));
+	struct ibv_mr *mr;
+
+	obj->node = object(line, must(line, "pd"))->node;
+	obj->access = number(line, "access", 0);
+	obj->iova = number(line, "iova", 0);
+	errno = 0;
+	mr = ibv_reg_dmabuf_mr(pd, number(line, "at", 0),
+			       number(line, "len", 0), obj->iova,
+			       dmabuf_of(line, obj), obj->access);
+	if (mr) {
+		obj->lkey = mr->lkey;
+		obj->rkey = mr->rkey;
+		set_base(obj);
+	}
+	return made(obj, mr);
+}
+
+static int advise_mr(const struct line *line, struct object *obj)
+{
+	const char *key = arg(line, "lkey");
+	struct ibv_sge sge = {
+		.addr = address(line, must(line, "raddr")),
+		.length = number(line, "len", 0),
+		.lkey = key ? lkey(line, key) : obj->lkey,
+	};
+
+	return ibv_advise_mr(live(line, KIND_PD, must(line, "pd")),
+			     number(line, "advice", 0),
+			     number(line, "flags", 0), &sge, 1);
 }
 
 static int alloc_null_mr(const struct line *line, struct object *obj)
@@ -77,19 +126,11 @@ static int rereg_mr(const struct line *line, struct object *obj)
 
 bool region_call(const struct line *line)
 {
-	struct object *obj;
+	static const struct call calls[] = {
+		{ "reg_mr", reg_mr },	    { "alloc_null_mr", alloc_null_mr },
+		{ "rereg_mr", rereg_mr },   { "reg_dmabuf_mr", reg_dmabuf_mr },
+		{ "advise_mr", advise_mr },
+	};
 
-	if (!strcmp(line->verb, "reg_mr")) {
-		obj = object(line, line->target);
-		expect_errno(line, reg_mr(line, obj));
-	} else if (!strcmp(line->verb, "alloc_null_mr")) {
-		obj = object(line, line->target);
-		expect_errno(line, alloc_null_mr(line, obj));
-	} else if (!strcmp(line->verb, "rereg_mr")) {
-		obj = object(line, line->target);
-		expect_errno(line, rereg_mr(line, obj));
-	} else {
-		return false;
-	}
-	return true;
+	return one_of(line, calls, sizeof(calls) / sizeof(*calls));
 }

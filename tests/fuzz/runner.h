@@ -24,12 +24,14 @@
  * @gid: its RoCEv2 address
  * @gid_index: where that is
  * @arena: ARENA_SIZE bytes
+ * @dmabuf: a dma-buf of the same memory, or -1 if there are none here
  */
 struct node {
 	struct ibv_context *ctx;
 	union ibv_gid gid;
 	int gid_index;
 	uint8_t *arena;
+	int dmabuf;
 };
 
 /* Kinds of objects. A program calls them by kind and number, as in qp7. */
@@ -45,6 +47,11 @@ enum kind {
 	KIND_CHANNEL,
 	KIND_TD,
 	KIND_DM,
+	KIND_CTX,
+	KIND_WQ,
+	KIND_TABLE,
+	KIND_FLOW,
+	KIND_COUNTERS,
 	NUM_KINDS,
 };
 
@@ -98,6 +105,16 @@ struct line {
 	char *expect;
 };
 
+/**
+ * struct call - a verb, and what makes it
+ * @verb: its name in programs
+ * @run: makes the call for the object that the line is about; returns an errno
+ */
+struct call {
+	const char *verb;
+	int (*run)(const struct line *line, struct object *obj);
+};
+
 extern struct node nodes[NUM_NODES];
 
 /* arguments.c */
@@ -116,8 +133,11 @@ uint32_t rkey(const struct line *line, const char *text);
 struct object *each(enum kind kind, unsigned int *number);
 void expect_errno(const struct line *line, int err);
 int made(struct object *obj, void *ptr);
+bool one_of(const struct line *line, const struct call *calls, size_t num);
 
 struct node *node_of(const struct line *line, unsigned int *index);
+struct ibv_context *context_of(const struct line *line, struct object *obj);
+uint8_t *arena_make(int *dmabuf);
 bool wait_for(int fd);
 
 /* A file for each family of calls */
@@ -125,6 +145,12 @@ bool objects_call(const struct line *line);
 bool queue_call(const struct line *line);
 bool event_call(const struct line *line);
 bool domain_call(const struct line *line);
+bool device_call(const struct line *line);
+bool import_call(const struct line *line);
+bool wq_call(const struct line *line);
+bool flow_call(const struct line *line);
+bool tag_call(const struct line *line);
+bool connection_call(const struct line *line);
 bool device_memory_call(const struct line *line);
 bool multicast_call(const struct line *line);
 bool region_call(const struct line *line);
@@ -152,9 +178,12 @@ struct request {
 };
 
 union ibv_gid group(const struct line *line);
+int create_rss_qp(const struct line *line, struct object *obj);
+size_t unhex(const char *text, uint8_t *bytes, size_t room);
 uint32_t crc32(const uint8_t *data, size_t len);
 void pattern(uint8_t *mem, size_t len, unsigned int seed);
 uint32_t room(const struct line *line, bool send);
+void expect_posted(const struct line *line, int err, long bad);
 unsigned int request_count(const struct line *line, bool send);
 void request_parse(const struct line *line, char *text, struct request *req);
 

@@ -45,6 +45,8 @@ class States(Events):
             self.model.stop(qp)
         else:
             qp.state = state
+        if state == "RTR" and not qp.ece_set:
+            qp.ece = 0
         if state == "RTS":
             self.model.resume(qp)
         if notify:
@@ -100,8 +102,10 @@ class States(Events):
 
     def query(self, qp):
         told = dict(qp.told)
-        if not qp.peer:
-            told.pop("dest", None)
+        if "dest" in told and qp.peer:
+            told["dest"] = qp.peer.name  # it may have another one now
+        elif "dest" in told:
+            del told["dest"]
         self.call("ibv_query_qp", qp.name,
                   state=verbs.STATES.index(qp.state), **told)
         self.reach("queried", qp.state)
@@ -201,6 +205,8 @@ class States(Events):
                 state = self.seldom(qp, states)
             if self.chance(0.3):
                 self.wrong_transition(qp)
+            if self.chance(0.2):
+                self.random.choice((self.set_ece, self.limit_rate))(qp)
             if qp.state != "RTS" and self.chance(0.5):
                 self.post_here(qp)
             if qp.state == "INIT" and self.chance(0.3):

@@ -8,10 +8,19 @@ Nothing here knows of the fuzzer. To add a verb, describe it here; `fuzz-verbs
 from words import EAGAIN, EBUSY, EINVAL, ENOENT, ENOMEM, EOPNOTSUPP
 from words import EPERM
 from words import Dropped, Event, Fails, Operation, Returns, Rule, Verb
+from verbs_device import DEVICE_ABSENT, DEVICE_VERBS
+from verbs_device import PREFETCH, PREFETCH_NO_FAULT  # noqa: F401
+from verbs_device import PREFETCH_WRITE  # noqa: F401
+from verbs_ethernet import ETHERNET_ABSENT, ETHERNET_VERBS, SPREADING
+from verbs_ethernet import WQ_STATES, wq_transition  # noqa: F401
+from verbs_tags import TAG_ADD, TAG_DEL, TAG_SYNC  # noqa: F401
+from verbs_tags import TAG_VERBS, TAGGING
+from verbs_tags import WC_TM_ADD, WC_TM_NO_TAG, WC_TM_RECV  # noqa: F401
 
 RC, UC, UD = "RC", "UC", "UD"
 XRC_SEND, XRC_RECV = "XRC_SEND", "XRC_RECV"
-QP_TYPES = {RC: 2, UC: 3, UD: 4, XRC_SEND: 9, XRC_RECV: 10}
+RAW_PACKET = "RAW_PACKET"
+QP_TYPES = {RC: 2, UC: 3, UD: 4, RAW_PACKET: 8, XRC_SEND: 9, XRC_RECV: 10}
 CONNECTED = (RC, UC, XRC_SEND)
 RELIABLE = (RC, XRC_SEND)
 SENDING = (RC, UC, UD, XRC_SEND)
@@ -34,8 +43,12 @@ ACCESS = {
     "REMOTE_ATOMIC": 1 << 3,
     "MW_BIND": 1 << 4,
     "ZERO_BASED": 1 << 5,
+    "ON_DEMAND": 1 << 6,
 }
+RELAXED_ORDERING = 1 << 20
 
+# What ibv_query_ece() tells of a queue pair that has no connection yet
+ECE_OPTIONS = 1
 
 
 def access(*rights):
@@ -58,6 +71,7 @@ STATUS = {
     "REM_ACCESS_ERR": 10,
     "REM_OP_ERR": 11,
     "RNR_RETRY_EXC_ERR": 13,
+    "TM_ERR": 22,
 }
 
 # enum ibv_wc_opcode
@@ -71,7 +85,7 @@ OPERATIONS = (
     Operation("RDMA_WRITE_WITH_IMM", 1, CONNECTED, "ibv_wr_rdma_write_imm",
               1 << 1, "out", WC_WRITE, receives=WC_RECV_RDMA_WITH_IMM,
               remote="REMOTE_WRITE", with_imm=True),
-    Operation("SEND", 2, SENDING, "ibv_wr_send", 1 << 2, "out", WC_SEND,
+    Operation("SEND", 2, SENDING + (RAW_PACKET,), "ibv_wr_send", 1 << 2, "out", WC_SEND,
               receives=WC_RECV),
     Operation("SEND_WITH_IMM", 3, SENDING, "ibv_wr_send_imm", 1 << 3,
               "out", WC_SEND, receives=WC_RECV, with_imm=True),
@@ -104,7 +118,8 @@ READERS = ("ibv_wc_read_opcode", "ibv_wc_read_vendor_err",
            "ibv_wc_read_invalidated_rkey", "ibv_wc_read_qp_num",
            "ibv_wc_read_wc_flags", "ibv_wc_read_src_qp", "ibv_wc_read_slid",
            "ibv_wc_read_sl", "ibv_wc_read_dlid_path_bits",
-           "ibv_wc_read_completion_ts", "ibv_wc_read_completion_wallclock_ns")
+           "ibv_wc_read_completion_ts", "ibv_wc_read_completion_wallclock_ns",
+           "ibv_wc_read_flow_tag", "ibv_wc_read_cvlan", "ibv_wc_read_tm_info")
 
 EVENTS = (
     Event("CQ_ERR", 0, "a completion does not fit into a completion queue",
@@ -260,6 +275,7 @@ REQUIRED = {
         UD: ("PKEY_INDEX", "PORT", "QKEY"),
         XRC_SEND: ("PKEY_INDEX", "PORT", "ACCESS_FLAGS"),
         XRC_RECV: ("PKEY_INDEX", "PORT", "ACCESS_FLAGS"),
+        RAW_PACKET: ("PORT",),
     },
     ("INIT", "RTR"): {
         RC: ("AV", "PATH_MTU", "DEST_QPN", "RQ_PSN", "MAX_DEST_RD_ATOMIC",
@@ -269,6 +285,7 @@ REQUIRED = {
         XRC_SEND: ("AV", "PATH_MTU", "DEST_QPN", "RQ_PSN"),
         XRC_RECV: ("AV", "PATH_MTU", "DEST_QPN", "RQ_PSN",
                    "MAX_DEST_RD_ATOMIC", "MIN_RNR_TIMER"),
+        RAW_PACKET: (),
     },
     ("RTR", "RTS"): {
         RC: ("SQ_PSN", "TIMEOUT", "RETRY_CNT", "RNR_RETRY",
@@ -278,6 +295,7 @@ REQUIRED = {
         XRC_SEND: ("SQ_PSN", "TIMEOUT", "RETRY_CNT", "RNR_RETRY",
                    "MAX_QP_RD_ATOMIC"),
         XRC_RECV: ("SQ_PSN", "TIMEOUT"),
+        RAW_PACKET: (),
     },
     ("RTS", "SQD"): {qp_type: () for qp_type in QP_TYPES},
     ("SQD", "RTS"): {qp_type: () for qp_type in QP_TYPES},
@@ -372,7 +390,16 @@ def access_broken(flags):
     remote = access("REMOTE_WRITE", "REMOTE_ATOMIC")
     if flags & remote and not flags & ACCESS["LOCAL_WRITE"]:
         return "remote_needs_local"
+    if flags & ACCESS["ON_DEMAND"] and flags & ACCESS["MW_BIND"]:
+        return "on_demand_bind"
     return None
+
+
+def dmabuf_access_broken(flags):
+    """The rule of ibv_reg_dmabuf_mr() that rights break, or None"""
+    if flags & access("MW_BIND", "ZERO_BASED"):
+        return "access"
+    return access_broken(flags)
 
 
 def writable(flags):
@@ -395,6 +422,17 @@ def unused(what, page):
     """An object is not destroyed while others use it."""
     return (Rule("unused", f"no object uses the {what}", page, EBUSY),)
 
+
+QP_CREATION = (
+    Rule("max_wr", "max_send_wr and max_recv_wr are at most max_qp_wr",
+         "ibv_create_qp(3); ibv_query_device(3)", EINVAL),
+    Rule("max_sge", "max_send_sge and max_recv_sge are at most max_sge",
+         "ibv_create_qp(3); ibv_query_device(3)", EINVAL),
+    Rule("max_inline_data", "the device has room for the inline data",
+         "ibv_create_qp(3)", EINVAL),
+    Rule("type", "the device has queue pairs of the type",
+         "ibv_create_qp(3)", EOPNOTSUPP),
+)
 
 VERBS = (
     Verb("ibv_alloc_pd", "alloc_pd", "ibv_alloc_pd(3)",
@@ -453,7 +491,9 @@ VERBS = (
          "lets the device use memory", makes="mr", uses=("pd",), rules=(
              Rule("remote_needs_local",
                   "REMOTE_WRITE and REMOTE_ATOMIC only with LOCAL_WRITE",
-                  "ibv_reg_mr(3)", EINVAL),)),
+                  "ibv_reg_mr(3)", EINVAL),
+             Rule("on_demand_bind", "ON_DEMAND only without MW_BIND",
+                  "Documentation/abi.rst: Memory region", EOPNOTSUPP),)),
     Verb("ibv_reg_mr_iova", "reg_mr", "ibv_reg_mr(3)",
          "lets the device use memory under other addresses", makes="mr",
          uses=("pd",), rules=(
@@ -471,6 +511,10 @@ VERBS = (
                   "ibv_rereg_mr(3)", REREG_INPUT),
              Rule("null", "it is no null region",
                   "ibv_alloc_null_mr(3)", REREG_INPUT),
+             Rule("on_demand", "it does not have IBV_ACCESS_ON_DEMAND",
+                  "Documentation/abi.rst: Memory region", REREG_CMD),
+             Rule("dma_buf", "it is not of a dma-buf",
+                  "libibverbs' ibv_rereg_mr()", REREG_INPUT),
              Rule("remote_needs_local",
                   "REMOTE_WRITE and REMOTE_ATOMIC only with LOCAL_WRITE",
                   "ibv_reg_mr(3)", REREG_CMD),
@@ -571,15 +615,19 @@ VERBS = (
          "closes an XRC domain", destroys="xrcd",
          rules=unused("domain", "ibv_open_xrcd(3): NOTES")),
     Verb("ibv_create_srq_ex", "create_srq", "ibv_create_srq_ex(3)",
-         "makes an XRC shared receive queue", makes="srq",
-         uses=("pd", "xrcd", "cq")),
+         "makes an XRC shared receive queue, or one that looks at the tags of "
+         "messages", makes="srq", uses=("pd", "xrcd", "cq"), rules=TAGGING),
     Verb("ibv_get_srq_num", "get_srq_num", "ibv_get_srq_num(3)",
          "tells what requests name an XRC shared receive queue by",
          uses=("srq",), rules=(
              Rule("xrc", "it is an XRC shared receive queue",
                   "ibv_get_srq_num(3)", EINVAL),)),
+    Verb("ibv_create_qp", "create_qp", "ibv_create_qp(3)",
+         "makes a queue pair", makes="qp", uses=("pd", "cq", "srq"),
+         rules=QP_CREATION),
     Verb("ibv_create_qp_ex", "create_qp", "ibv_create_qp_ex(3)",
-         "makes a queue pair", makes="qp", uses=("pd", "cq"), rules=(
+         "makes a queue pair", makes="qp", uses=("pd", "cq"),
+         rules=QP_CREATION + SPREADING + (
              Rule("send_ops", "the type of the queue pair has all operations",
                   "ibv_wr_post(3): USAGE", EOPNOTSUPP),)),
     Verb("ibv_destroy_qp", "destroy", "ibv_create_qp(3)",
@@ -630,7 +678,8 @@ VERBS = (
                   "ibv_create_cq_ex(3)", ENOENT),)),
     Verb("ibv_end_poll", "poll", "ibv_create_cq_ex(3)",
          "ends what ibv_start_poll() began", uses=("cq",)),
-)
+) + DEVICE_VERBS + ETHERNET_VERBS + TAG_VERBS
+ABSENT = {**DEVICE_ABSENT, **ETHERNET_ABSENT}
 
 NAMED = {verb.name: verb for verb in VERBS}
 DESTROYS = {verb.destroys: verb.name for verb in VERBS if verb.destroys}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Contexts, and what devices tell of themselves */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runner.h"
+
+static int open_device(const struct line *line, struct object *obj)
+{
+	struct node *node = node_of(line, &obj->node);
+
+	errno = 0;
+	return made(obj, ibv_open_device(node->ctx->device));
+}
+
+/* With file= it is a file that is no context's. */
+static int import_device(const struct line *line, struct object *obj)
+{
+	struct node *node = node_of(line, &obj->node);
+	struct ibv_context *ctx;
+	int fd;
+
+	if (arg(line, "file"))
+		fd = memfd_create("no context", MFD_CLOEXEC);
+	else
+		fd = dup(node->ctx->cmd_fd);
+	if (fd < 0)
+		fail(line, "%s", strerror(errno));
+	errno = 0;
+	ctx = ibv_import_device(fd);
+	if (!ctx)
+		close(fd);
+	return made(obj, ctx);
+}
+
+/* The target of a query is the number of a device. */
+static struct node *target(const struct line *line, unsigned int *index)
+{
+	*index = line->target[0] - '0';
+	if (*index >= NUM_NODES || line->target[1])
+		fail(line, "there is no such device");
+	return &nodes[*index];
+}
+
+static int query_device(const struct line *line)
+{
+	static struct ibv_device_attr_ex first[NUM_NODES];
+	struct ibv_query_device_ex_input input = {
+		.comp_mask = number(line, "mask", 0),
+	};
+	struct ibv_device_attr_ex attr = { 0 };
+	unsigned int index;
+	struct node *node = target(line, &index);
+	int err;
+
+	err = ibv_query_device_ex(node->ctx, &input, &attr);
+	if (err)
+		return err;
+	if (!attr.orig_attr.max_qp || !attr.orig_attr.max_cqe ||
+	    attr.orig_attr.phys_port_cnt != 1)
+		fail(line, "is able to do nothing");
+	if (!first[index].orig_attr.max_qp)
+		first[index] = attr;
+	if (memcmp(&first[index], &attr, sizeof(attr)))
+		fail(line, "is able to do other things than before");
+	return 0;
+}
+
+static int query_port(const struct line *line)
+{
+	struct ibv_port_attr attr = { 0 };
+	unsigned int index;
+	struct node *node = target(line, &index);
+	int err;
+
+	err = ibv_query_port(node->ctx, number(line, "port", 0), &attr);
+	if (err)
+		return err;
+	if (attr.state != IBV_PORT_ACTIVE ||
+	    attr.link_layer != IBV_LINK_LAYER_ETHERNET ||
+	    attr.active_mtu > attr.max_mtu || attr.gid_tbl_len < 1)
+		fail(line, "is in state %u, with MTU %u of %u", attr.state,
+		     attr.active_mtu, attr.max_mtu);
+	return 0;
+}
+
+static int query_rt_values(const struct line *line)
+{
+	static uint64_t last[NUM_NODES];
+	struct ibv_values_ex values = { .comp_mask = number(line, "mask", 0) };
+	unsigned int index;
+	struct node *node = target(line, &index);
+	int err;
+
+	err = ibv_query_rt_values_ex(node->ctx, &values);
+	if (err)
+		return err;
+	if ((uint64_t)values.raw_clock.tv_nsec < last[index])
+		fail(line, "time goes back");
+	last[index] = values.raw_clock.tv_nsec;
+	return 0;
+}
+
+bool device_call(const struct line *line)
+{
+	static const struct call calls[] = {
+		{ "open_device", open_device },
+		{ "import_device", import_device },
+	};
+
+	if (!strcmp(line->verb, "query_device"))
+		expect_errno(line, query_device(line));
+	else if (!strcmp(line->verb, "query_port"))
+		expect_errno(line, query_port(line));
+	else if (!strcmp(line->verb, "query_rt_values"))
+		expect_errno(line, query_rt_values(line));
+	else
+		return one_of(line, calls, sizeof(calls) / sizeof(*calls));
+	return true;
+}

@@ -1,0 +1,501 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Frames: work queues and tables of them, flow rules, counters."""
+
+import struct
+from collections import deque
+from dataclasses import dataclass, field
+
+import verbs
+from devices import Devices
+from model import SINK, Completion, Cq, Qp, Receive, Request, Thing
+from objects import STANDARD_WC
+
+CVLAN, FLOW_TAG = 1 << 8, 1 << 9  # enum ibv_create_cq_wc_flags
+WC_TAGGED = 1 << 16  # to the runner: the completion has a flow tag and a VLAN
+VLAN_STRIP = 1
+NORMAL, ALL_DEFAULT, MC_DEFAULT, SNIFFER = range(4)
+DONT_TRAP, EGRESS = 2, 4
+PACKETS, BYTES = range(2)
+SRC_IPV4, DST_IPV4, SRC_UDP, DST_UDP = 1, 2, 64, 128
+KEY_LEN = 40
+PORTS = (1000, 2000, 0xffff)
+MAX_FRAME = 1500
+PROBE = 255  # a group
+
+
+@dataclass(eq=False)
+class Wq(Thing):
+    """A work queue, or the receive queue of a RAW_PACKET queue pair"""
+
+    pd: object = None
+    cq: Cq = None
+    max_wr: int = 0
+    state: str = "RESET"
+    strip: bool = False
+    receives: deque = field(default_factory=deque)
+
+
+@dataclass(eq=False)
+class Counters(Thing):
+    """Counters
+
+    points: (what, index) each
+    values: of PACKETS and of BYTES
+    """
+
+    points: list = field(default_factory=list)
+    values: list = field(default_factory=lambda: [0, 0])
+
+
+@dataclass(eq=False)
+class Flow(Thing):
+    """A flow rule
+
+    find: function from a frame to the Wq that receives it
+    """
+
+    qp: Qp = None
+    priority: int = 0
+    group: int = 0
+    dport: int = None
+    tag: int = 0
+    drop: bool = False
+    dont_trap: bool = False
+    counters: Counters = None
+    find: object = None
+
+
+@dataclass
+class Frame:
+    group: int
+    sport: int
+    dport: int
+    source: int
+    vlan: int
+    payload: bytes
+
+    def bytes(self):
+        """An IPv4 UDP packet, with checksums of 0"""
+        eth = bytes((3, 0x11, 0x22, 0x33, 0x44, self.group, 2, 0, 0, 0, 0, 1))
+        if self.vlan:
+            eth += struct.pack(">HH", 0x8100, self.vlan)
+        length = len(self.payload) + 8
+        return eth + struct.pack(
+            ">HBBHHHBBHII", 0x800, 0x45, 0, length + 20, 1, 0, 64, 17, 0,
+            *self.addresses()) + struct.pack(
+            ">HHHH", self.sport, self.dport, length, 0) + self.payload
+
+    def addresses(self):
+        """192.0.2.0/24, documentation"""
+        return 0xc0000200 | self.source, 0xc00002c8
+
+    def hash(self, fields, key):
+        """What RSS makes of it"""
+        source, target = self.addresses()
+        data = b"".join(
+            value for bit, value in (
+                (SRC_IPV4, struct.pack(">I", source)),
+                (DST_IPV4, struct.pack(">I", target)),
+                (SRC_UDP, struct.pack(">H", self.sport)),
+                (DST_UDP, struct.pack(">H", self.dport))) if fields & bit)
+        number = int.from_bytes(key, "big")
+        result = 0
+        for at in range(8 * len(data)):
+            if data[at // 8] & 0x80 >> at % 8:
+                result ^= number >> (8 * len(key) - 32 - at) & 0xffffffff
+        return result
+
+
+class Ethernet(Devices):
+    """Sends frames by one device and receives them by the other."""
+
+    def ethernet(self):
+        """Everything is made, used, and destroyed again."""
+        sender = self.make_raw(self.random.randrange(2))
+        node = 1 - sender.node
+        self.pd = self.any("pd", node=node)
+        self.flows = []
+        self.sets = []
+        cq = self.make_raw_cq(node)
+        probe = self.make_probe(node, cq)
+        if self.chance(0.6):
+            self.spread(sender, cq)
+        else:
+            self.receive_raw(sender, cq)
+        self.call("ibv_destroy_qp", probe.name)
+        self.call("ibv_destroy_cq", cq.name)
+        self.walk(sender)
+        self.call("ibv_destroy_qp", sender.name)
+        self.call("ibv_destroy_cq", sender.scq.name)
+
+    def make_probe(self, node, cq):
+        """What shows that all frames before have come, received or not"""
+        probe = self.make_raw(node, cq)
+        self.probe = Wq(probe.name, node, cq=cq, pd=probe.pd, max_wr=16,
+                        state="RDY")
+        flow = Flow(self.name("flow"), node, qp=probe, group=PROBE,
+                    find=lambda frame: self.probe)
+        self.call("ibv_create_flow", flow.name, qp=probe.name, type=NORMAL,
+                  port=1, priority=0, group=PROBE, flags=0)
+        self.flows.append(flow)
+        return probe
+
+    # Objects
+
+    def make_raw_cq(self, node):
+        cq = Cq(self.name("cq"), node, cqe=4096, ex=self.chance(0.7))
+        self.create_cq(cq, wc_flags=STANDARD_WC | CVLAN | FLOW_TAG
+                       if cq.ex else None)
+        return cq
+
+    def make_raw(self, node, cq=None, strip=False):
+        pd = self.any("pd", node=node)
+        cq = cq or self.make_raw_cq(node)
+        qp = Qp(self.name("qp"), node, type=verbs.RAW_PACKET, pd=pd, scq=cq,
+                rcq=cq, caps={"swr": 16, "rwr": 16, "ssge": 3, "rsge": 2,
+                              "inline": self.random.choice((0, 200))},
+                sig_all=self.chance(0.3),
+                ops=verbs.OPERATION["SEND"].send_ops if self.chance(0.5) and
+                not strip else None)
+        qp.psn = qp.rnr = 0
+        self.create_qp(qp, pd, strip=1 if strip else None)
+        for state in ("INIT", "RTR", "RTS"):
+            self.modify(qp, state)
+        return qp
+
+    def receive_raw(self, sender, cq):
+        """A queue pair receives for itself."""
+        strip = self.chance(0.3)
+        qp = self.make_raw(1 - sender.node, cq, strip)
+        wq = Wq(qp.name, qp.node, pd=qp.pd, cq=cq, max_wr=qp.caps["rwr"],
+                state="RDY", strip=strip)
+        self.use_rules(sender, qp, [wq], lambda frame: wq)
+        self.call("ibv_destroy_qp", qp.name)
+
+    def make_wq(self, cq):
+        wq = Wq(self.name("wq"), cq.node, pd=self.pd, cq=cq, max_wr=16)
+        args = {"pd": self.pd.name, "cq": cq.name, "wr": 16, "sge": 2}
+        broken = self.random.choice((None, None, "max_wr", "max_sge", "type",
+                                     "flags"))
+        change = {"max_wr": {"wr": self.random.choice((0, 1 << 20))},
+                  "max_sge": {"sge": self.random.choice((1 << 20, 1 << 31))},
+                  "type": {"type": self.random.choice((1, 255))},
+                  "flags": {"flags": self.random.choice((2, 4, 16, 1 << 31))}}
+        if broken:
+            self.call("ibv_create_wq", wq.name, broken=broken,
+                      **{**args, **change[broken]})
+        wq.strip = self.chance(0.3)
+        self.call("ibv_create_wq", wq.name, flags=int(wq.strip), **args)
+        return wq
+
+    def modify_wq(self, wq, state):
+        """Change the state, after a rule was broken, perhaps"""
+        number = verbs.WQ_STATES.index
+        if self.chance(0.2):
+            other = self.random.choice([other for other in verbs.WQ_STATES
+                                        if other != wq.state])
+            self.call("ibv_modify_wq", wq.name, broken="cur_state",
+                      state=number(state), cur=number(other))
+        if not verbs.wq_transition(wq.state, state):
+            self.call("ibv_modify_wq", wq.name, broken="transition",
+                      state=number(state))
+            return
+        cur = number(wq.state) if self.chance(0.3) else None
+        self.call("ibv_modify_wq", wq.name, state=number(state), cur=cur)
+        wq.state = state
+        if state == "RESET":
+            self.model.forget(wq)
+        elif state == "ERR":
+            self.model.flush(wq)
+        self.settle()
+
+    def strip_wq(self, wq):
+        """Change the flags of a work queue, after a rule was broken"""
+        if self.chance(0.3):
+            flag = self.random.choice((2, 4, 1 << 31))
+            self.call("ibv_modify_wq", wq.name, broken="flags", flags=flag,
+                      mask=flag)
+        wq.strip = self.chance(0.5)
+        self.call("ibv_modify_wq", wq.name, flags=int(wq.strip),
+                  mask=VLAN_STRIP)
+
+    def spread(self, sender, cq):
+        """A queue pair spreads what it receives."""
+        log = self.random.randrange(3)
+        wqs = [self.make_wq(cq) for _ in range(self.random.randint(1, 4))]
+        entries = [self.random.choice(wqs) for _ in range(1 << log)]
+        table = self.name("table")
+        names = [f"wq={wq.name}" for wq in entries]
+        if self.chance(0.3):
+            self.call("ibv_create_rwq_ind_table", table, names[0],
+                      broken="size", dev=cq.node, log=8)
+        self.call("ibv_create_rwq_ind_table", table, *names, dev=cq.node,
+                  log=log)
+        self.call("ibv_destroy_wq", entries[0].name, broken="unused")
+        fields = self.random.choice((
+            0, SRC_IPV4, SRC_IPV4 | DST_IPV4, SRC_UDP | DST_UDP, SRC_UDP,
+            SRC_IPV4 | DST_IPV4 | SRC_UDP | DST_UDP))
+        key = self.random.randbytes(KEY_LEN)
+        qp = self.make_rss(table, cq.node, fields, key)
+        self.call("ibv_destroy_rwq_ind_table", table, broken="unused")
+        self.use_rules(sender, qp, wqs, lambda frame: entries[
+            frame.hash(fields, key) % len(entries)])
+        self.call("ibv_destroy_qp", qp.name)
+        self.call("ibv_destroy_rwq_ind_table", table)
+        for wq in wqs:
+            self.call("ibv_destroy_wq", wq.name)
+
+    def make_rss(self, table, node, fields, key):
+        qp = Qp(self.name("qp"), node, type=verbs.RAW_PACKET)
+        args = {"pd": self.pd.name, "table": table, "fields": fields,
+                "key": key.hex(), "function": 1,
+                "type": verbs.QP_TYPES[qp.type]}
+        broken = self.random.choice((None, "rss_type", "rss_fields",
+                                     "rss_function", "rss_key"))
+        change = {"rss_type": {"type": verbs.QP_TYPES[verbs.UD]},
+                  "rss_fields": {"fields": 1 << self.random.choice((8, 31))},
+                  "rss_function": {"function": self.random.choice((0, 2))},
+                  "rss_key": {"key": key[1:].hex()}}
+        if broken:
+            self.call("ibv_create_qp_ex", qp.name, broken=broken,
+                      **{**args, **change[broken]})
+        self.call("ibv_create_qp_ex", qp.name, **args)
+        return qp
+
+    # Rules and counters
+
+    def make_counters(self, node):
+        counters = Counters(self.name("counters"), node)
+        if self.chance(0.3):
+            self.call("ibv_create_counters", counters.name,
+                      broken="comp_mask", dev=node, mask=1)
+        self.call("ibv_create_counters", counters.name, dev=node)
+        for _ in range(self.random.randint(1, 3)):
+            point = (self.random.choice((PACKETS, BYTES)),
+                     self.random.randrange(4))
+            self.attach(counters, *point)
+            counters.points.append(point)
+        broken = self.random.choice((None, "counter_desc", "comp_mask"))
+        if broken == "counter_desc":
+            self.attach(counters, 2, 0, broken=broken)
+        elif broken:
+            self.attach(counters, 0, 0, broken=broken, mask=1)
+        self.call("ibv_read_counters", counters.name, broken="bound", n=4)
+        self.sets.append(counters)
+        return counters
+
+    def attach(self, counters, what, index, **args):
+        self.call("ibv_attach_counters_point_flow", counters.name, what=what,
+                  index=index, **args)
+
+    def read(self, counters):
+        values = [sum(counters.values[what] for what, at in counters.points
+                      if at == index) for index in range(5)]
+        last = max(index for _, index in counters.points)
+        number = self.random.randint(last + 1, 5)
+        self.call("ibv_read_counters", counters.name, n=number,
+                  values=":".join(map(str, values[:number])),
+                  flags=self.random.randrange(2))
+        if last and self.chance(0.3):
+            self.call("ibv_read_counters", counters.name, broken="ncounters",
+                      n=last)
+
+    def make_flow(self, qp, find):
+        flow = Flow(self.name("flow"), qp.node, qp=qp, find=find,
+                    priority=self.random.randrange(3),
+                    group=self.random.randrange(2),
+                    dport=self.random.choice((None, *PORTS)),
+                    tag=self.random.choice((0, 1, 0xfedcba)),
+                    drop=self.chance(0.2))
+        flow.dont_trap = not flow.drop and self.chance(0.2)
+        if self.chance(0.5):
+            flow.counters = self.random.choice(self.sets) \
+                if self.sets and self.chance(0.5) else \
+                self.make_counters(qp.node)
+        args = {"qp": qp.name, "type": NORMAL, "port": 1,
+                "priority": flow.priority, "group": flow.group,
+                "dport": flow.dport, "tag": flow.tag or None,
+                "flags": DONT_TRAP if flow.dont_trap else 0,
+                "drop": 1 if flow.drop else None,
+                "count": flow.counters.name if flow.counters else None}
+        self.refused_flow(flow, args)
+        self.call("ibv_create_flow", flow.name, **args)
+        if flow.counters:
+            flow.counters.users += 1
+            self.attach(flow.counters, PACKETS, 0, broken="unbound")
+            self.call("ibv_destroy_counters", flow.counters.name,
+                      broken="unused")
+        self.flows.append(flow)
+
+    def refused_flow(self, flow, args):
+        broken = self.random.choice((None, None, "port", "type", "qp_type",
+                                     "egress", "dont_trap"))
+        other = self.any("qp", node=flow.node, type=verbs.UD)
+        if not broken or (broken == "qp_type" and not other):
+            return
+        change = {"port": {"port": self.random.choice((0, 2, 255))},
+                  "type": {"type": self.random.choice((4, 255))},
+                  "qp_type": {"qp": other.name if other else None},
+                  "egress": {"flags": EGRESS},
+                  "dont_trap": {"type": self.random.choice((
+                      ALL_DEFAULT, MC_DEFAULT)), "flags": DONT_TRAP}}
+        self.call("ibv_create_flow", flow.name, broken=broken,
+                  **{**args, **change[broken]})
+
+    def use_rules(self, sender, qp, wqs, find):
+        """Make rules, send frames, end the rules."""
+        for wq in wqs:
+            if wq.state == "RESET":
+                self.post_wq(wq, broken="state")
+                self.modify_wq(wq, "RDY")
+        for _ in range(self.random.randint(1, 4)):
+            self.make_flow(qp, find)
+        for _ in range(self.random.randint(4, 16)):
+            self.something(sender, wqs)
+        for flow in self.flows:
+            self.call("ibv_destroy_flow", flow.name)
+        for counters in self.sets:
+            if counters.users:
+                self.call("ibv_read_counters", counters.name, broken="bound",
+                          n=5)
+            self.call("ibv_destroy_counters", counters.name)
+
+    def something(self, sender, wqs):
+        wq = self.random.choice(wqs)
+        what = self.random.random()
+        if wq.name.startswith("wq") and what < 0.1:
+            self.modify_wq(wq, self.random.choice(verbs.WQ_STATES))
+        elif wq.name.startswith("wq") and what < 0.2:
+            self.strip_wq(wq)
+        elif what < 0.3 and self.sets:
+            self.read(self.random.choice(self.sets))
+        elif what < 0.6 and wq.state != "RESET":
+            self.post_wq(wq)
+        else:
+            self.send_frame(sender)
+
+    # Frames
+
+    def post_wq(self, wq, broken=None):
+        """A receive request, or more than there may be"""
+        verb = "ibv_post_wq_recv" if wq.name.startswith("wq") else \
+            "ibv_post_recv"
+        sges = self.sges(wq.pd, SINK, MAX_FRAME, 2, "LOCAL_WRITE")
+        if not sges or len(wq.receives) >= wq.max_wr:
+            return
+        receive = Receive(self.next_id(), sges)
+        word = self.word({"id": receive.wr_id, "sges": "|".join(
+            f"{mr.address(at)}/{length}/{mr.name}"
+            for mr, at, length in sges)})
+        if broken:
+            self.call(verb, wq.name, word, broken=broken, bad=0)
+            return
+        if self.chance(0.1):
+            self.call(verb, wq.name, word, self.word(
+                {"id": 0, "over": "recv_sge"}), broken="num_sge", bad=1)
+        elif self.chance(0.1) and verb == "ibv_post_wq_recv" and \
+                not wq.receives and wq.state == "RDY":
+            self.call(verb, wq.name, self.word({"id": 0}), broken="room",
+                      bad="room", overflow=1)
+            self.modify_wq(wq, "RESET")
+            self.modify_wq(wq, "RDY")
+            return
+        else:
+            self.call(verb, wq.name, word)
+        if wq.state == "ERR":
+            self.model.flush_one(wq, receive)
+            self.settle()
+        else:
+            wq.receives.append(receive)
+
+    def frame(self, group=None):
+        length = self.random.choice((32, 100, self.random.randint(18, 1400)))
+        return Frame(
+            self.random.randrange(3) if group is None else group,
+            self.random.choice(PORTS), self.random.choice(PORTS),
+            self.random.randrange(256),
+            self.random.choice((0, 0, 1, 0x6123)),
+            self.random.randbytes(length))
+
+    def send_frame(self, sender):
+        frame = self.frame()
+        if not self.transmit(sender, frame):
+            return
+        all_received = self.deliver(frame)
+        self.settle()
+        if not all_received:
+            self.post_wq(self.probe)
+            while not self.transmit(sender, frame := self.frame(PROBE)):
+                pass
+            self.deliver(frame)
+            self.settle()
+
+    def transmit(self, sender, frame):
+        """Send a frame. Return whether there was memory for it."""
+        data = frame.bytes()
+        place = self.source(sender.pd, len(data))
+        if not place:
+            return False
+        mr, at = place
+        self.line("write", sender.node, (f"at={at}", f"hex={data.hex()}"), 0)
+        self.model.memory[sender.node][at:at + len(data)] = data
+        batch = int(sender.ops is not None and self.chance(0.5))
+        flags = verbs.FLAGS["SIGNALED"]
+        if len(data) <= sender.caps["inline"] and self.chance(0.5):
+            flags |= verbs.FLAGS["INLINE"]
+        cut = self.random.randrange(len(data)) if self.chance(0.3) else 0
+        sges = [(mr, at, cut), (mr, at + cut, len(data) - cut)]
+        request = Request(self.next_id(), verbs.OPERATION["SEND"], flags,
+                          sges[not cut:])
+        verb = ("ibv_post_send", "ibv_wr_complete")[batch]
+        self.call(verb, sender.name,
+                  self.word(self.fields(sender, request, batch)))
+        self.reach("operation", sender.type, "SEND", verb)
+        self.model.complete(sender.scq, Completion(
+            sender, False, request.wr_id, "SUCCESS", verbs.WC_SEND))
+        return True
+
+    def deliver(self, frame):
+        """What rules do with a frame. Return whether none of them drops it."""
+        all_received = True
+        for flow in sorted(self.flows, key=lambda flow: flow.priority):
+            if flow.group != frame.group or \
+                    flow.dport not in (None, frame.dport):
+                continue
+            if flow.counters:
+                flow.counters.values[PACKETS] += 1
+                flow.counters.values[BYTES] += len(frame.bytes())
+            all_received &= not flow.drop and self.receive(flow, frame)
+            if not flow.dont_trap:
+                break
+        return all_received
+
+    def receive(self, flow, frame):
+        wq = flow.find(frame)
+        if wq.state != "RDY" or not wq.receives:
+            return False
+        data = frame.bytes()
+        if wq.strip and frame.vlan:
+            data = data[:12] + data[16:]
+        receive = wq.receives.popleft()
+        self.model.scatter(wq.node, receive.sges, data)
+        flags, extra = 0, 0
+        if wq.cq.ex:
+            flags, extra = WC_TAGGED, f"{flow.tag}:{frame.vlan}"
+            self.reach("reader", "ibv_wc_read_flow_tag")
+            self.reach("reader", "ibv_wc_read_cvlan")
+        self.model.complete(wq.cq, Completion(
+            wq, True, receive.wr_id, "SUCCESS", verbs.WC_RECV, len(data),
+            flags, extra))
+        return True
+
+    def walk(self, qp):
+        """From state to state, without anything that is sent"""
+        for _ in range(self.random.randint(2, 8)):
+            state = self.seldom(qp, [
+                state for state in verbs.STATES
+                if verbs.transition(qp.type, qp.state, state) is not None])
+            if self.chance(0.3):
+                self.wrong_transition(qp)
+            self.modify(qp, state)
+            self.query(qp)

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""The reference that is made from the descriptions, in reStructuredText.
+
+Documentation/described.py puts it into Documentation/verbs.rst.
+"""
+
+import errno
+
+import verbs
+from words import Dropped, Fails, Refused, Returns
+
+OBJECTS = {
+    "ah": "address handle", "channel": "completion channel",
+    "counters": "counters", "cq": "completion queue", "ctx": "context",
+    "dm": "device memory", "flow": "flow rule", "mr": "memory region",
+    "mw": "memory window", "parent": "parent domain",
+    "pd": "protection domain", "qp": "queue pair",
+    "srq": "shared receive queue", "table": "indirection table",
+    "td": "thread domain", "wq": "work queue", "xrcd": "XRC domain",
+}
+
+# What an operation does with data, as words.Operation has it
+DATA = {
+    "out": "SGEs or inline data are sent",
+    "in": "SGEs are written to",
+    "fetch": "one SGE of 8 bytes is written to",
+    "bind": "a window, and where to bind it",
+    "none": "none",
+}
+
+SETTERS = {
+    "out": ("sge", "sge_list", "inline_data", "inline_data_list"),
+    "in": ("sge", "sge_list"),
+    "fetch": ("sge", "sge_list"),
+}
+
+FLAGS = (
+    ("FENCE", "all operations",
+     "the request waits for reads and atomics before it"),
+    ("SIGNALED", "all operations",
+     "the request completes, if the queue pair was not made with sq_sig_all"),
+    ("SOLICITED", "those that use a receive request",
+     "the completion at the other end has an event that was asked for with "
+     "solicited_only"),
+    ("INLINE", "those that send data",
+     "data is copied when the request is posted; keys do not matter"),
+    ("IP_CSUM", "UD, RAW_PACKET",
+     "checksums are put in; elsewhere the request fails with LOC_QP_OP_ERR"),
+)
+
+BUILDER = """
+.. graphviz::
+
+   digraph builder {
+     rankdir=LR; node [shape=box, fontsize=11]; edge [fontsize=10];
+     idle [label="nothing open"];
+     open [label="critical section,\\nno request"];
+     built [label="request built,\\ndata to be set"];
+     broken [label="first error kept"];
+     idle -> open [label="ibv_wr_start"];
+     open -> built [label="builder"];
+     built -> built [label="setters, next builder"];
+     built -> broken [label="error"];
+     open -> broken [label="error"];
+     broken -> broken [label="anything"];
+     built -> idle [label="ibv_wr_complete: all posted, 0\\nibv_wr_abort: nothing posted"];
+     open -> idle [label="ibv_wr_complete: 0\\nibv_wr_abort"];
+     broken -> idle [label="ibv_wr_complete: nothing posted, the error\\nibv_wr_abort: nothing posted"];
+   }
+"""
+
+
+def _table(header, rows, widths):
+    """A list-table"""
+    yield from ("", ".. list-table::", "   :header-rows: 1",
+                f"   :widths: {' '.join(map(str, widths))}", "")
+    for row in [header, *rows]:
+        for number, cell in enumerate(row):
+            cell = "\\-" if cell == "-" else cell
+            yield f"     - {cell}" if number else f"   * - {cell}"
+    yield ""
+
+
+def outcome(otherwise):
+    """What happens if a rule is broken"""
+    if isinstance(otherwise, Refused):
+        number = otherwise.errno
+        return "EOPNOTSUPP" if number == errno.EOPNOTSUPP else \
+            errno.errorcode[number]
+    if isinstance(otherwise, Returns):
+        return f"returns {otherwise.code}"
+    if isinstance(otherwise, Dropped):
+        return "succeeds, without an effect"
+    assert isinstance(otherwise, Fails)
+    text = f"{otherwise.status}"
+    if otherwise.peer:
+        text += f"; at the other end {otherwise.peer}"
+    if otherwise.event:
+        text += f"; there, event {otherwise.event}"
+    if otherwise.peer_stops:
+        text += "; the other end stops, too"
+    return text
+
+
+def _names(kinds):
+    return ", ".join(OBJECTS[kind] for kind in kinds)
+
+
+def _rules(rules):
+    yield from _table(
+        ("What must hold", "Otherwise", "Queue pairs", "Source"),
+        [(rule.says, outcome(rule.otherwise), ", ".join(rule.on) or "all",
+          rule.source) for rule in rules], (40, 25, 15, 20))
+
+
+def _verb(verb):
+    yield from ("", f".. rubric:: {verb.name}()", "",
+                f"{verb.does[0].upper()}{verb.does[1:]}. See {verb.page}.")
+    facts = [(title, kinds) for title, kinds in (
+        ("Makes", (verb.makes,) if verb.makes else ()),
+        ("Destroys", (verb.destroys,) if verb.destroys else ()),
+        ("Uses", verb.uses)) if kinds]
+    for title, kinds in facts:
+        yield f"{title}: {_names(kinds)}."
+    if not verb.rules:
+        return
+    rules = [rule for rule in verb.rules if rule not in verbs.EXECUTION]
+    if len(rules) < len(verb.rules):
+        yield ("What must hold when a request is executed is in "
+               '"Execution of requests".')
+    yield from _rules(rules)
+
+
+def described_verbs():
+    """All verbs, with what each of them requires"""
+    for verb in sorted(verbs.VERBS, key=lambda verb: verb.name):
+        yield from _verb(verb)
+
+
+def described_execution():
+    """What must hold when a send request is executed"""
+    yield from _rules(verbs.EXECUTION)
+
+
+def described_operations():
+    """Operations by type of queue pair, with what comes of them"""
+    types = [name for name in verbs.QP_TYPES if name != verbs.XRC_RECV]
+    yield from _table(
+        ("Operation", *types, "Builder", "Data", "Right at the other end"),
+        [(op.name, *("x" if name in op.on else "-" for name in types),
+          f"``{op.builder}()``", DATA[op.data], op.remote or "-")
+         for op in verbs.OPERATIONS],
+        (20, *(6 for _ in types), 22, 20, 14))
+
+
+def described_setters():
+    """Setters of ibv_wr_post(3) by operation"""
+    names = ("sge", "sge_list", "inline_data", "inline_data_list")
+    yield from _table(
+        ("Operation", *(f"``ibv_wr_set_{name}()``" for name in names)),
+        [(op.name, *("x" if name in SETTERS.get(op.data, ()) else "-"
+                     for name in names)) for op in verbs.OPERATIONS],
+        (20, 20, 20, 20, 20))
+
+
+def described_flags():
+    """Flags of send requests"""
+    yield from _table(("Flag", "For", "Effect"), FLAGS, (12, 25, 63))
+
+
+def described_events():
+    """Asynchronous events"""
+    yield from _table(("Event", "When", "Source"),
+                      [(event.name, event.when, event.source)
+                       for event in verbs.EVENTS], (25, 50, 25))
+
+
+def described_states():
+    """The states of queue pairs: which can follow, and what that takes"""
+    yield from ("", ".. graphviz::", "", "   digraph states {",
+                "     rankdir=LR; node [shape=box, fontsize=11];")
+    for old, new in verbs.REQUIRED:
+        yield f"     {old} -> {new};"
+    for state in ("INIT", "RTS", "SQD"):
+        yield f"     {state} -> {state};"
+    yield from ('     any [label="any state", style=dashed];',
+                "     any -> RESET; any -> ERR;",
+                '     RTS -> SQE [style=dashed, label="an error; UC, UD"];',
+                "   }", "")
+    rows = []
+    for (old, new), by_type in verbs.REQUIRED.items():
+        for names in dict.fromkeys(by_type.values()):
+            rows.append((old, new,
+                         ", ".join(name for name, other in by_type.items()
+                                   if other == names),
+                         ", ".join(names) or "none"))
+    yield from _table(("From", "To", "Queue pairs", "Required attributes"),
+                      rows, (10, 10, 25, 55))
+
+
+def described_builder():
+    """The critical section of ibv_wr_post(3)"""
+    yield from BUILDER.splitlines()
+
+
+def described_absent():
+    """What others have"""
+    yield from _table(("What", "Why mynic does not have it"),
+                      sorted(verbs.ABSENT.items()), (50, 50))
+
+
+PARTS = {name.removeprefix("described_"): function
+         for name, function in list(globals().items())
+         if name.startswith("described_")}

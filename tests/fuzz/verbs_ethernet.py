@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Ethernet: work queues, tables of them, flow rules, and their counters."""
+
+from words import EBUSY, EINVAL, ENOMEM, EOPNOTSUPP
+from words import Rule, Verb
+
+# enum ibv_wq_state
+WQ_STATES = ("RESET", "RDY", "ERR")
+
+
+def wq_transition(old, new):
+    """Whether a work queue's state can change so: errors end in RESET only"""
+    return (old, new) != ("ERR", "RDY")
+
+
+# What a queue pair that spreads frames over work queues must be
+SPREADING = (
+    Rule("rss_type", "with an indirection table the type is RAW_PACKET",
+         "ibv_create_qp_ex(3)", EOPNOTSUPP),
+    Rule("rss_fields", "the device hashes all of rx_hash_fields_mask",
+         "ibv_create_qp_ex(3): enum ibv_rx_hash_fields", EOPNOTSUPP),
+    Rule("rss_function", "rx_hash_function is IBV_RX_HASH_FUNC_TOEPLITZ",
+         "ibv_create_qp_ex(3)", EOPNOTSUPP),
+    Rule("rss_key", "rx_hash_key_len is 40",
+         "ibv_create_qp_ex(3); ibv_query_device_ex(3)", EINVAL),
+)
+
+ETHERNET_VERBS = (
+    Verb("ibv_create_wq", "create_wq", "ibv_create_wq(3)",
+         "makes a work queue for receiving", makes="wq", uses=("pd", "cq"),
+         rules=(
+             Rule("max_wr", "max_wr is at least 1 and at most max_qp_wr",
+                  "ibv_create_wq(3)", EINVAL),
+             Rule("max_sge", "max_sge is at most that of the device",
+                  "ibv_create_wq(3)", EINVAL),
+             Rule("type", "wq_type is IBV_WQT_RQ", "ibv_create_wq(3)",
+                  EINVAL),
+             Rule("flags", "create_flags has only CVLAN_STRIPPING",
+                  "ibv_create_wq(3)", EOPNOTSUPP),)),
+    Verb("ibv_modify_wq", "modify_wq", "ibv_modify_wq(3)",
+         "changes the state of a work queue, or its flags", uses=("wq",),
+         cannot_break=("state",), rules=(
+             Rule("transition", "ERR is left for RESET only",
+                  "ibv_modify_wq(3)", EINVAL),
+             Rule("cur_state", "curr_wq_state is the state of the queue",
+                  "ibv_modify_wq(3)", EINVAL),
+             Rule("state", "there is such a state", "ibv_modify_wq(3)",
+                  EINVAL),
+             Rule("flags", "flags has only CVLAN_STRIPPING",
+                  "ibv_modify_wq(3)", EOPNOTSUPP),)),
+    Verb("ibv_destroy_wq", "destroy", "ibv_create_wq(3)",
+         "destroys a work queue", destroys="wq", rules=(
+             Rule("unused", "it is in no table", "ibv_create_wq(3)",
+                  EBUSY),)),
+    Verb("ibv_post_wq_recv", "post_wq_recv", "ibv_post_recv(3)",
+         "posts a list of receive requests to a work queue", uses=("wq",),
+         rules=(
+             Rule("num_sge", "num_sge is at most max_sge",
+                  "ibv_create_wq(3)", EINVAL),
+             Rule("room", "the queue has room", "ibv_create_wq(3)", ENOMEM),
+             Rule("state", "the queue is not in RESET", "ibv_modify_wq(3)",
+                  EINVAL),)),
+    Verb("ibv_create_rwq_ind_table", "create_table",
+         "ibv_create_rwq_ind_table(3)", "makes a table of work queues",
+         makes="table", uses=("wq",), rules=(
+             Rule("size", "log_ind_tbl_size is at most that of the device",
+                  "ibv_create_rwq_ind_table(3); ibv_query_device_ex(3)",
+                  EINVAL),)),
+    Verb("ibv_destroy_rwq_ind_table", "destroy",
+         "ibv_create_rwq_ind_table(3)", "destroys a table", destroys="table",
+         rules=(
+             Rule("unused", "no queue pair uses it",
+                  "ibv_create_rwq_ind_table(3)", EBUSY),)),
+    Verb("ibv_create_flow", "create_flow", "ibv_create_flow(3)",
+         "has a queue pair receive the frames that a rule matches",
+         makes="flow", uses=("qp", "counters"), rules=(
+             Rule("port", "port is one of the device's ports",
+                  "ibv_create_flow(3): ERRORS", EINVAL),
+             Rule("type", "there is such a type of rule",
+                  "ibv_create_flow(3): ERRORS", EINVAL),
+             Rule("qp_type", "the queue pair is of type RAW_PACKET",
+                  "ibv_create_flow(3): NOTES", EOPNOTSUPP),
+             Rule("egress", "flags does not have EGRESS: the device has no "
+                  "rules for what it sends",
+                  "ibv_create_flow(3)", EOPNOTSUPP),
+             Rule("dont_trap", "DONT_TRAP only with IBV_FLOW_ATTR_NORMAL",
+                  "ibv_create_flow(3): NOTES", EINVAL),)),
+    Verb("ibv_destroy_flow", "destroy", "ibv_create_flow(3)",
+         "ends a rule", destroys="flow"),
+    Verb("ibv_create_counters", "create_counters", "ibv_create_counters(3)",
+         "makes a set of counters", makes="counters", rules=(
+             Rule("comp_mask", "comp_mask is 0", "ibv_create_counters(3)",
+                  EOPNOTSUPP),)),
+    Verb("ibv_attach_counters_point_flow", "attach_counters",
+         "ibv_attach_counters_point_flow(3)",
+         "says at which index a value is to be read", uses=("counters",),
+         rules=(
+             Rule("counter_desc", "there is such a value",
+                  "ibv_attach_counters_point_flow(3): ERRORS", EOPNOTSUPP),
+             Rule("comp_mask", "comp_mask is 0",
+                  "ibv_attach_counters_point_flow(3)", EOPNOTSUPP),
+             Rule("unbound", "no flow rule has the counters yet",
+                  "ibv_attach_counters_point_flow(3): ERRORS", EBUSY),)),
+    Verb("ibv_read_counters", "read_counters", "ibv_read_counters(3)",
+         "reads counters, summed up at each index", uses=("counters",),
+         rules=(
+             Rule("bound", "a flow rule has the counters",
+                  "the kernel's uverbs_std_types_counters.c", EINVAL),
+             Rule("ncounters", "the array has all indexes",
+                  "ibv_read_counters(3)", EINVAL),)),
+    Verb("ibv_destroy_counters", "destroy", "ibv_create_counters(3)",
+         "destroys a set of counters", destroys="counters", rules=(
+             Rule("unused", "no flow rule has it", "ibv_create_counters(3)",
+                  EBUSY),)),
+)
+
+# As verbs_device.ABSENT
+ETHERNET_ABSENT = {
+    "ibv_create_flow(3) ENOMEM": "it depends on the memory of the host",
+    "ibv_create_flow(3) ENXIO": "only other devices return it",
+    "ibv_create_flow(3) EPERM": "the runner has all rights",
+    "ibv_create_counters(3) ENOMEM": "it depends on the memory of the host",
+    "ibv_create_counters(3) ENOSYS":
+        "only old versions of libibverbs return it",
+    "ibv_create_counters(3) EINVAL": "it is for no counters at all",
+    "ibv_read_counters(3) EOPNOTSUPP": "it is of another function",
+    "ibv_attach_counters_point_flow(3) ENOMEM":
+        "it depends on the memory of the host",
+    "ibv_attach_counters_point_flow(3) EINVAL":
+        "it is for no counters at all",
+}
