@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Bytes a second of one queue pair, from 8 bytes to 4 MiB, through the switch
- * of a process and through each kind of wire between two. Beside the switch
- * memcpy() copies from and to the same buffers in the same order, in the client:
- * as many of them, so that they are in the same caches or in none. Where the
- * processors have more to do, what each takes of its own is the better measure.
+ * Bandwidth of one queue pair, from 8 bytes to 4 MiB, through the switch of one
+ * process and through each kind of wire between two. The switch is compared
+ * with memcpy() in the client, from and to the same buffers in the same order,
+ * so that both find them in the same caches. On a busy machine, the processor
+ * time of each is the better measure.
  */
 #include <string.h>
 #include <sys/socket.h>
@@ -16,10 +16,10 @@
 #define MAX_SIZE (4u << 20)
 #define NUM_SIZES 20
 
-/* Sizes of which it is also measured what scattered pages cost */
+/* Sizes that are also measured with scattered pages */
 static const uint32_t scattered_sizes[] = { 64u << 10, 1u << 20 };
 
-/* Buffers of a queue pair: as many as are in this many bytes, but in bounds */
+/* Bytes of the buffers of a queue pair, whose number has bounds */
 #define FOOTPRINT (8u << 20)
 #define MIN_DEPTH 2
 #define MAX_DEPTH 32
@@ -28,7 +28,7 @@ static const uint32_t scattered_sizes[] = { 64u << 10, 1u << 20 };
 #define WARM_UP_NS (10 * MSEC)
 
 #define WIRE_RUN_NS (100 * MSEC)
-/* Two devices need the processors more than the client does */
+/* The client naps, because two devices need the processors */
 #define WIRE_NAP 50
 
 static struct traffic *one_qp(const struct bench *b, enum ibv_wr_opcode opcode,
@@ -80,8 +80,8 @@ static void copy_message(const struct traffic *t, size_t offset)
 }
 
 /*
- * Lines that more than one processor has read since they were last written can
- * be read faster. Whoever copies first would leave such to who comes next.
+ * Cache lines that several processors have read since the last write can be
+ * read faster. Without this, the first copy would speed up the next one.
  */
 static void forget_readers(const struct traffic *t)
 {
@@ -105,7 +105,9 @@ static uint64_t copy_for(const struct traffic *t, uint64_t ns)
 	uint64_t num = 0;
 
 	while (bench_now() - start < ns) {
-		/* Between two looks at the clock: much more than that takes */
+		/*
+		 * Work between two reads of the clock, much longer than a read
+		 */
 		uint64_t end = num + 1 + (64u << 10) / t->config.size;
 
 		for (; num < end; num++)

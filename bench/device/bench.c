@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Start and end of device processes for benchmarks, clocks, and samples. */
 #include <errno.h>
 #include <sched.h>
 #include <time.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the benchmarks of the device model share: NICs in device processes of
- * their own, clocks, and samples. A benchmark is a TEST(): what goes wrong ends
- * it. TAP goes to standard output, samples to the file descriptor
- * BENCH_SAMPLES_FD.
+ * Common parts of the benchmarks of the device model: NICs in device processes,
+ * clocks, and samples. A benchmark is a TEST(), which any error ends. TAP goes
+ * to standard output, and samples to the file descriptor BENCH_SAMPLES_FD.
  */
 #ifndef MYNIC_BENCH_H
 #define MYNIC_BENCH_H
@@ -22,11 +21,11 @@
 #define BENCH_RUNS 5
 
 /**
- * struct bench - two NICs, and what is between them
- * @subject: what samples are to call it
+ * struct bench - two NICs with a connection
+ * @subject: its name in samples
  * @sim: their world
- * @nic: their drivers
- * @pid: the processes that they are in; the same if that is one
+ * @nic: drivers of the NICs
+ * @pid: processes of the NICs, which may be the same
  */
 struct bench {
 	const char *subject;
@@ -36,29 +35,32 @@ struct bench {
 };
 
 /**
- * bench_use_processor() - stay on one of the processors that there were at first
- * @last: on the last one, and not on the first
+ * bench_use_processor() - stay on one of the original processors
+ * @last: use the last one instead of the first one
  */
 void bench_use_processor(bool last);
 
 /**
- * bench_switch() - two NICs of one process, which has a processor to itself
- * @suppress: leave out doorbells that the device does not need, as libmynic does
+ * bench_switch() - start one process with two NICs on a processor of its own
+ * @suppress: use doorbell suppression, as libmynic does
  *
  * Return: the NICs. The client has another processor.
  */
 struct bench bench_switch(bool suppress);
 
-/** bench_wire() - two NICs of two processes; arguments as those of --wire */
+/*
+ * bench_wire() - start two processes with a NIC each; arguments are those of
+ * --wire
+ */
 struct bench bench_wire(const char *wire_a, const char *wire_b);
 
 /** bench_now() - monotonic time, ns */
 uint64_t bench_now(void);
 
-/** bench_cpu() - processor time that a process has taken, 0: this one; ns */
+/** bench_cpu() - processor time of a process in ns; 0: this process */
 uint64_t bench_cpu(pid_t pid);
 
-/** bench_sample() - one result; @x is a number or "" */
+/** bench_sample() - print one result; @x is a number or "" */
 void bench_sample(const char *benchmark, const char *row, const char *x,
 		  const char *subject, double value, const char *unit);
 

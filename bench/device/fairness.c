@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a hostile guest or client leaves to a victim in the same process: how long
- * its register reads take, and how much of its bandwidth remains. It has a fair
- * share if it has half of what it has alone.
+ * Effect of a hostile guest or client on a victim in the same process: the time
+ * of the victim's register reads, and its remaining bandwidth. Half of its
+ * bandwidth alone is a fair share.
  */
 #include <sched.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 #define RUN_NS (500 * MSEC)
 #define WARM_UP_NS (50 * MSEC)
 
-/* The processor is the hostile guest's while there is nothing to poll */
+/* The hostile guest gets the processor while there is nothing to poll */
 #define NAP 50
 
 #define NUM_READS 2000
@@ -85,8 +85,8 @@ static void read_registers(const struct hostile *h, const char *row)
 }
 
 /*
- * The hostile guest has what the victim leaves of their processor. Where other
- * work is kept off by a priority, it is the next lower one.
+ * The hostile guest only gets the time that the victim leaves on their
+ * processor. If a priority protects the measurement, it has the next lower one.
  */
 static void stand_back(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The time from doorbell to completion, of a device that is awake and of one
- * that sleeps, and half a round trip from memory to memory. A result is the
- * median of a run.
+ * Time from doorbell to completion, for a device that is awake and for one that
+ * sleeps, and half a round trip from memory to memory. A result is the median
+ * of a run.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 #define ROUNDS 2000
 #define WARM_UP 200
 
-/* The device has gone to sleep long before */
+/* Long enough for the device to fall asleep */
 #define PAUSE_NS (200 * USEC)
 
 static const uint32_t sizes[] = { 2, 64 };
@@ -24,13 +24,10 @@ static int compare(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static void report(const char *benchmark, const char *row, uint32_t size,
-		   const char *subject, uint64_t *times, unsigned int num,
-		   double unit)
+static double median(uint64_t *times, unsigned int num)
 {
 	qsort(times, num, sizeof(*times), compare);
-	bench_sample(benchmark, row, tap_print("%u", size), subject,
-		     times[num / 2] / unit, "ns");
+	return times[num / 2];
 }
 
 static void wait_ns(uint64_t ns)
@@ -67,7 +64,8 @@ static void measure(struct traffic *t, const char *row, const char *subject,
 		wait_ns(pause);
 		times[i] = send_one(t);
 	}
-	report("device-latency", row, t->config.size, subject, times, num, 1);
+	bench_sample("device-latency", row, tap_print("%u", t->config.size),
+		     subject, median(times, num), "ns");
 }
 
 static struct traffic *one_qp(struct drv *from, struct drv *to,
@@ -155,8 +153,9 @@ static void ping_pong(struct traffic *there, struct traffic *back,
 		if (i >= WARM_UP)
 			times[i - WARM_UP] = bench_now() - start;
 	}
-	report("device-ping-pong", row, there->config.size, "mynic", times,
-	       ROUNDS, 2);
+	bench_sample("device-ping-pong", row,
+		     tap_print("%u", there->config.size), "mynic",
+		     median(times, ROUNDS) / 2, "ns");
 }
 
 TEST(half_round_trip)

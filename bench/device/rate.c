@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Messages of 64 bytes a second through the switch of one process, over 1 to
- * 4096 queue pairs that take turns, and the processor time that device and
- * client take for each.
+ * 4096 queue pairs in turn, and the processor time of device and client for
+ * each message.
  */
 #include "traffic.h"
 
@@ -67,7 +67,9 @@ TEST(rate_write)
 	rate("WRITE", IBV_WR_RDMA_WRITE, false, 1, 0);
 }
 
-/* What more QPs cost, and not more memory: as many as 16 QPs have */
+/*
+ * Cost of more QPs, without that of more memory: as many buffers as 16 QPs have
+ */
 TEST(rate_write_same_buffers)
 {
 	rate("WRITE, 512 buffers", IBV_WR_RDMA_WRITE, false, 1, 512);

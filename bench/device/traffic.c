@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Posting and polling of messages by as little code as possible. */
 #include <unistd.h>
 
 #include "traffic.h"
@@ -9,18 +10,18 @@
 /* Completions per look at the clock */
 #define MAX_POLL 64
 
-/* From one page of a scattered region to the next, in pages; a prime */
+/* Distance of successive pages in a scattered region, in pages; a prime */
 #define SCATTER 1021u
 
 /*
- * How much further behind the beginning of its machine's memory the responder's
- * buffers lie. Zen processors at first take addresses that are a multiple of
- * 256 MiB apart for the same. Both machines have 512 MiB, one behind the other,
- * and copying between the same places in both takes a fifth longer, or more.
+ * Additional offset of the responder's buffers in its memory. Zen processors
+ * first take addresses that differ by a multiple of 256 MiB for the same. Both
+ * machines have 512 MiB in succession, so copying between equal offsets would
+ * take a fifth longer, or more.
  */
 #define APART (64u << 10)
 
-/* Where scattered regions begin, in the eyes of requests */
+/* First address of scattered regions in requests */
 #define SCATTERED_ADDR (1ull << 44)
 
 /**
@@ -147,7 +148,7 @@ static struct drv_mr *reg(const struct traffic *t, struct drv *d, uint32_t pdn,
 {
 	if (t->config.scattered)
 		return reg_scattered(t, d, pdn);
-	/* Buffers begin at pages, as those of most programs do */
+	/* Buffers begin at pages, like those of most programs */
 	sim_alloc(d->n, DRV_PAGE, DRV_PAGE);
 	return drv_reg_mr(d, pdn, len, ACCESS_ALL);
 }
@@ -203,7 +204,7 @@ struct traffic *traffic_new(struct drv *from, struct drv *to,
 	connect_all(t, &a, &b, from, to);
 	for (unsigned int i = 0; i < c->num_qps; i++)
 		prepare(t, i, from_mr, to_mr);
-	/* So that none of it is missing when time counts */
+	/* Touch all memory before the measurement */
 	drv_fill(t->from, len, 1);
 	drv_fill(t->to, len, 2);
 	return t;
@@ -282,7 +283,7 @@ unsigned int traffic_poll_recv(struct traffic *t)
 		CHECK(index < t->config.num_qps);
 		check_completion(cqe, flow->received++ & (depth - 1));
 		CHECK_EQ(cqe->byte_len, t->config.size);
-		/* The entry is as it was */
+		/* The entry is still valid */
 		__atomic_store_n(&flow->peer->rec->rq_pi,
 				 flow->received + depth, __ATOMIC_RELEASE);
 		t->recv_cq->ci++;
@@ -303,7 +304,7 @@ static bool has_room(const struct traffic *t, const struct flow *flow)
 	return c->opcode != IBV_WR_SEND || (int32_t)(end - flow->received) <= 0;
 }
 
-/* A batch for the next QP, if it has room */
+/* Post a batch to the next QP, if it has room */
 static bool post_next(struct traffic *t)
 {
 	const struct traffic_config *c = &t->config;

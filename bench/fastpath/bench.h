@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The loops of the benchmark (main.c) and what they run on: a provider, and the
- * device behind it, which card_PROVIDER.c plays in ordinary memory.
+ * The interface between the loops of the benchmark (main.c) and providers.
+ * card_PROVIDER.c plays the device of a provider in ordinary memory.
  */
 #ifndef MYNIC_BENCH_FASTPATH_H
 #define MYNIC_BENCH_FASTPATH_H
@@ -29,17 +29,15 @@ enum lacks {
 
 /**
  * struct card - a provider and a device
- * @lacks: forms of the benchmark that it does not have, enum lacks
- * @watch: have the device watch what is posted, from now on, so that doorbells
- *	can be left out; NULL: it cannot
+ * @lacks: forms of the benchmark that it lacks, enum lacks
+ * @watch: have the device watch new requests from now on, so that doorbells can
+ * be left out; NULL: it cannot
  * @open: open the device
  * @create_qp: create a QP with functions for ibv_wr_*(); NULL is
  *	ibv_create_qp_ex()
  * @needs_ah: requests need an address handle
- * @nothing: functions that return at once take the place of the provider's;
- *	NULL for a provider
- * @send: carry out what was posted to the SQ and complete it, each request with
- *	a completion
+ * @nothing: functions that return at once, instead of a provider's; else NULL
+ * @send: execute the requests of the SQ, with a completion for each
  * @recv: the same for the RQ: a message of PAYLOAD_LEN bytes for each request
  */
 struct card {

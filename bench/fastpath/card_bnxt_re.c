@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * bnxt_re for its newest devices (P7), with entries of variable size, a table of
- * message numbers, and a page that tells how doorbells are to be paced, which
- * asks for no pause. It has neither extended CQs nor thread domains, and its
- * ibv_wr_complete() finishes the last request of a batch only.
+ * bnxt_re for its newest devices (P7), with entries of variable size and a
+ * table of message numbers. Its page for the pacing of doorbells asks for no
+ * pause. It has neither extended CQs nor thread domains, and its
+ * ibv_wr_complete() finishes only the last request of a batch.
  */
 #include <endian.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * irdma for its second generation of devices. It has neither ibv_wr_*() nor
- * thread domains. Doorbells do not say how far a queue is filled: a bit in each
- * entry does, and is here checked up to where the provider says that it is.
+ * thread domains. Valid entries have a bit, and doorbells carry no index. The
+ * bit is checked here up to the provider's own index.
  */
 #include <endian.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * mlx5 as with a current kernel: 64 B CQEs that name a QP by its user index, and
- * a doorbell page of its own for each QP or thread domain, with BlueFlame.
+ * mlx5 as with a current kernel: 64 B CQEs that name a QP by its user index,
+ * and BlueFlame with a doorbell page for each QP or thread domain.
  */
 #include <endian.h>
 #include <errno.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * No provider: functions that return at once. What they cost is the loop and the
- * call, and is taken off what providers cost. Their objects are mynic's.
+ * No provider: functions that return at once. They cost as much as the loop and
+ * the call, which is subtracted from the cost of providers. Their objects are
+ * those of mynic.
  */
 #include "../../tests/provider/fastpath/fake.h"
 #include "bench.h"

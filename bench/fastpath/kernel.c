@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Answers to the commands that libibverbs sends by ioctl(), for providers that
+ * are linked unchanged.
+ */
 #include <config.h>
 
 #include <errno.h>
@@ -52,7 +56,7 @@ void kernel_ioctl(int (*fn)(uint16_t object, uint16_t method,
 	driver_ioctl = fn;
 }
 
-/* Device memory is what nobody has asked kernel_alloc() for. */
+/* Device memory is all that is not from kernel_alloc(). */
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd,
 		  off_t offset)
 {
@@ -103,7 +107,9 @@ static void create_qp(const struct command *c)
 	out->max_inline_data = in->max_inline_data;
 }
 
-/* What any driver would say. What is not here has no answer but success. */
+/*
+ * Answers that do not depend on the driver. Other commands succeed without one.
+ */
 static const struct answer core_answers[] = {
 	{ IB_USER_VERBS_CMD_QUERY_PORT, query_port },
 	{ IB_USER_VERBS_CMD_CREATE_CQ, create_cq },
@@ -154,8 +160,8 @@ static void invoke_write(struct ib_uverbs_attr *attrs, int num_attrs)
 }
 
 /*
- * All of libibverbs' commands have a form that goes through INVOKE_WRITE, which
- * it takes where the kernel does not know the newer one.
+ * All commands of libibverbs have a form through INVOKE_WRITE, which it uses if
+ * the kernel does not know the newer one.
  */
 int __wrap_ioctl(int fd, unsigned long request, ...)
 {
@@ -175,7 +181,10 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 		 hdr->method_id != UVERBS_METHOD_INVOKE_WRITE)
 		err = EPROTONOSUPPORT;
 	else if (hdr->num_attrs == 1)
-		/* libibverbs asks like this whether there are such commands. */
+		/*
+		 * libibverbs tests in this way whether the kernel has such
+		 * commands.
+		 */
 		err = ENOSPC;
 	else
 		invoke_write(hdr->attrs, hdr->num_attrs);
@@ -184,8 +193,8 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 }
 
 /*
- * In the place of the provider's, as verbs_open_device() opens only what is in
- * sysfs. What is written to the file, as doorbells are with rxe, is gone.
+ * Replaces the provider's function, because verbs_open_device() opens only
+ * devices in sysfs. Writes to the file, such as rxe's doorbells, are discarded.
  */
 static struct verbs_context *alloc_context(struct ibv_device *device, int fd,
 					   void *private_data)

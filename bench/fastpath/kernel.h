@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A kernel for providers that are linked as they are: kernel.c answers the
- * commands that libibverbs sends with ioctl(), and the fixture of a provider
- * adds what its driver would say.
+ * A kernel for providers that are linked unchanged. kernel.c answers the
+ * commands that libibverbs sends by ioctl(), and the file of a provider adds
+ * the answers of its driver.
  */
 #ifndef MYNIC_BENCH_KERNEL_H
 #define MYNIC_BENCH_KERNEL_H
@@ -21,8 +21,8 @@ extern const struct verbs_device_ops verbs_provider_mlx5;
 extern const struct verbs_device_ops verbs_provider_rxe;
 
 /*
- * The linker puts these in the place of the C library's, for libibverbs and the
- * provider.
+ * The linker replaces functions of the C library by these, for libibverbs and
+ * the provider.
  */
 int __wrap_ioctl(int fd, unsigned long request, ...);
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd,
@@ -30,7 +30,7 @@ void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd,
 void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd,
 		  off_t offset);
 
-/* The number of each QP */
+/* Number of all QPs */
 #define KERNEL_QPN 0x11
 
 /**
@@ -54,9 +54,9 @@ struct command {
 };
 
 /**
- * struct answer - how a command is answered
+ * struct answer - answer to a command
  * @number: as in struct command
- * @fn: fills in the answer
+ * @fn: fills in the driver's part
  */
 struct answer {
 	uint32_t number;
@@ -67,7 +67,7 @@ struct answer {
  * kernel_open() - open a device that a provider drives
  * @ops: the provider
  * @abi: version of the driver's ABI
- * @answers: what its driver adds to the core's answers; ends where fn is NULL
+ * @answers: the driver's parts of answers; the last element has no fn
  *
  * Return: the context.
  */
@@ -75,7 +75,7 @@ struct ibv_context *kernel_open(const struct verbs_device_ops *ops, int abi,
 				const struct answer *answers);
 
 /**
- * kernel_ioctl() - answer ioctls of a driver's own
+ * kernel_ioctl() - answer private ioctls of a driver
  * @fn: returns 0 or a positive errno
  */
 void kernel_ioctl(int (*fn)(uint16_t object, uint16_t method,
@@ -83,7 +83,7 @@ void kernel_ioctl(int (*fn)(uint16_t object, uint16_t method,
 
 /**
  * kernel_alloc() - zeroed memory that the provider can map
- * @offset: where
+ * @offset: out: mmap() offset
  * @size: bytes
  *
  * Return: the memory.

@@ -73,7 +73,7 @@ static struct ibv_send_wr send_wr[BATCH];
 static struct ibv_recv_wr recv_wr[BATCH];
 static struct ibv_wc wc[RING];
 
-/* Sums of what a loop has read from its completions */
+/* Sums of values that a loop has read from its completions */
 static struct sums {
 	uint64_t wr_ids;
 	uint64_t statuses;
@@ -207,7 +207,7 @@ static __attribute__((noinline)) void loop_poll_next(int batch)
 	seen = sums;
 }
 
-/* Around them */
+/* Preparation and checks */
 
 static void prepare_send(const struct form *form, enum ibv_wr_opcode opcode,
 			 unsigned int flags)
@@ -291,7 +291,7 @@ static void drain(const struct form *form)
 	check_completions(form);
 }
 
-/* What the loop has to find, and whether it has done what it should */
+/* State that the loop needs, and checks of its results */
 static void before(const struct form *form)
 {
 	memset(wc, 0xff, sizeof(wc));

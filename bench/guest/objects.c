@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * objects DEVICE GID: makes objects on a NIC as it is told on standard input, and
- * answers each command with a line. GID is the index of a GID of port 1.
+ * objects DEVICE GID: creates objects on a NIC by commands on standard input,
+ * and answers each with a line. GID is the index of a GID of port 1.
  *
  *   qp COUNT, cq COUNT, mr COUNT   create until there are so many;
  *                                  "COUNT NANOSECONDS", how many there are now
@@ -11,7 +11,7 @@
  *   register BYTES                 a region that long, whose memory is there, and
  *                                  deregister it; "NANOSECONDS NANOSECONDS"
  *
- * Fewer objects than asked for means that the NIC makes no more; all other
+ * If there are fewer objects than requested, the NIC has no more. All other
  * failures end the program.
  */
 #include <err.h>

@@ -2,8 +2,8 @@
 """The subjects of benchmarks in one guest: mynic_0 with mynic_1, which has a
 network namespace of its own, and rxe with itself.
 
-rxe is on a dummy interface: between two QPs of the same rxe packets do not go
-through an interface, which is where rxe is fastest.
+rxe is on a dummy interface. Packets between two QPs of one rxe do not pass an
+interface, which is the fastest case of rxe.
 """
 
 import subprocess

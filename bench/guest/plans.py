@@ -13,20 +13,20 @@ import pair
 import perftest
 from samples import fail, progress, sample
 
-# How much a run may do. It is bounded by work and not by time, because
-# perftest's own figures are wrong where few messages pass in a second.
+# Upper bound of a run. It is work and not time, because figures of perftest are wrong
+# if few messages pass in a second.
 Limits = namedtuple("Limits", "messages bytes")
 FEWEST = 16
 
 # perftest wants lists of requests to be complete.
 LONGEST_LIST = 16
 
-# UD does not wait for a receiver that is slow, and perftest waits for each
-# message: no more than it has receive requests for from the beginning.
+# UD does not wait for a slow receiver, but perftest waits for each message. So there
+# are no more messages than initial receive requests.
 UD_MESSAGES = 16000
 
-# perftest begins with finding out how fast the cycle counter is, which on a busy
-# machine can fail: then its figures are 0 or infinite.
+# perftest first measures the cycle counter, which can fail on a busy machine. Its
+# figures are 0 or infinite then.
 TRIES = 5
 
 # Preloaded, makes the provider ring each doorbell
@@ -80,7 +80,7 @@ def curves(prefix, kind, column, sizes):
 
 
 def choose(every, word):
-    """Those that give samples for a benchmark with the word in its name"""
+    """Plans with samples for a benchmark with the word in its name"""
     chosen = [plan for plan in every if any(word in name for name in plan.columns)]
     if not chosen:
         fail(["no benchmark has %s in its name" % word])
@@ -127,7 +127,7 @@ def measure(plan, subject):
 
 
 def ringing(side):
-    """side, where processes leave out no doorbell"""
+    """A side whose processes ring all doorbells"""
     side = copy.copy(side)
     side.prefix = [*side.prefix, "env", "LD_PRELOAD=" + ALL_DOORBELLS]
     return side
@@ -139,8 +139,9 @@ def all_doorbells(mynic):
 
 
 def measure_all(chosen, subjects):
-    """Each plan once with all subjects in turn, and with all doorbells of mynic
-    where messages are small, which is where their cost shows"""
+    """Measures each plan once with all subjects in turn. Small messages are also measured
+    with all doorbells of mynic, whose cost they show
+    """
     more = [all_doorbells(subject) for subject in subjects if subject.name == "mynic"]
     for plan in chosen:
         for subject in subjects + (more if plan.x is None else []):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""What benchmarks in guests print: samples, and what they are at."""
+"""Output of benchmarks in guests: samples, and progress."""
 
 import sys
 
@@ -13,6 +13,6 @@ def progress(text):
 
 
 def fail(lines):
-    """lines: what went wrong"""
+    """lines: the error"""
     progress("\n".join(lines))
     sys.exit(1)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * wake SUBJECT: how long it takes a process to wake up another one, which is the
- * least that a message with completion events can take: half a round trip of a
- * byte through two pipes, median of many. Prints a sample.
+ * wake SUBJECT: measures the time in which a process wakes up another one, by
+ * half a round trip of a byte through two pipes. It is the lower bound for a
+ * message with completion events. Prints the median as a sample.
  */
 #include <err.h>
 #include <stdint.h>

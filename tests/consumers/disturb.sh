@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154,SC2317 # lib.sh sets them; called by name
-# What may happen to a NIC while it is used. Each function takes it, as the
-# directory of its PCI function, and the number that the device model gives it,
-# and ends when the NIC works again, or, for "die", when the driver knows that it
-# never will.
+# Disturbances of a NIC in use. The arguments of each function are the directory
+# of its PCI function, and its number in the device model. It ends when the NIC
+# works again, or, for "die", when the driver has given it up.
 
-# How long an outage lasts, which is part of the disturbance, in seconds
+# Length of an outage that a disturbance includes, in seconds
 OUTAGE=2
-# Longer than the driver waits for an answer before it looks what is wrong
+# Longer than the driver waits for an answer before it checks the device
 STALL=14
 
-# Whether it happens to both NICs, wherever it is asked for
+# Whether a disturbance always affects both NICs
 hits_both() { [[ $1 =~ ^(die|stall|suspend)$ ]]; }
 
-# Whether the NIC there is lost without a word to those who use it
-is_death() { [[ $1 =~ ^(die|stall)$ ]] || { [[ $1 =~ ^(fail|hang)$ ]] && [ "$2" = near ]; }; }
+# Whether the NIC is lost without notice to its users
+is_failure() { [[ $1 =~ ^(die|stall)$ ]] || { [[ $1 =~ ^(fail|hang)$ ]] && [ "$2" = near ]; }; }
 
 none() { :; }
 
@@ -38,17 +37,17 @@ rebind() {
 		wait_for is_there "$1"
 }
 
-# With the whole guest, but for its processors, which wake it up again. Nothing that
-# can be frozen runs meanwhile.
+# Suspends the guest except for its processors, which wake it up again. All
+# tasks that can be frozen stop meanwhile.
 suspend() {
 	echo devices >/sys/power/pm_test && echo freeze >/sys/power/state &&
 		wait_for is_there "$1"
 }
 
-# It stops with an error, and says so.
+# The device stops with an error.
 fail() { provoke "$1" fatal; }
 
-# It no longer answers, as the driver sees it.
+# The device appears to hang.
 hang() { provoke "$1" hang; }
 
 provoke() {
@@ -59,8 +58,8 @@ provoke() {
 		wait_for failed_more "$1" "$before" && wait_for is_there "$1"
 }
 
-# The device model does nothing for some time, with commands pending. For the
-# driver it is dead then, until it goes on.
+# The device model is stopped for some time, with pending commands. To the
+# driver it is dead until it continues.
 stall() {
 	local before over
 
@@ -73,7 +72,7 @@ stall() {
 	wait "$over" && failed_more "$1" "$before" && wait_for is_there "$1"
 }
 
-# It ends under the NIC.
+# The device model ends.
 die() {
 	local before
 

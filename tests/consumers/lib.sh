@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
-# Two NICs of one guest with a wire between them, and steps that end.
+# Two NICs of one guest with a wire between them, and time limits for steps.
 # shellcheck disable=SC2034 # the scripts use what is set here
 
 here=$(dirname "$(readlink -f "$0")")
@@ -9,7 +9,7 @@ here=$(dirname "$(readlink -f "$0")")
 
 near_ip=192.0.2.1 far_ip=192.0.2.2
 
-# PCI addresses of both NICs: only these stay when a NIC goes and comes back.
+# PCI addresses of both NICs, which stay the same when a NIC comes back.
 mapfile -t functions < <(
 	for dir in /sys/bus/pci/devices/*; do
 		[ "$(cat "$dir/vendor" "$dir/device" | paste -sd' ')" != "0x1af4 0x10f0" ] ||
@@ -54,10 +54,11 @@ one_end() {
 	wait_for carrier "$dev" && wait_for has_gid "$1" "$2"
 }
 
-# Both NICs are in one namespace, and yet what goes to the other's address crosses
-# the wire: rules for that come before the table of local addresses.
+# Both NICs are in one namespace. Routing rules before the table of local
+# addresses make packets to the other one cross the wire.
 network() {
-	# No pipe: what writes into one that grep has left fails.
+	# No pipe, because a program fails if it writes to one that grep has
+	# closed.
 	[ -n "$(ip rule show pref 100)" ] || {
 		ip rule add pref 100 lookup local && ip rule del pref 0
 	} || return
@@ -68,7 +69,7 @@ network() {
 
 ended() { ! kill -0 "$1" 2>/dev/null; }
 
-# What sleeps in the kernel and cannot be woken
+# Processes that cannot be woken
 stuck() {
 	local dir
 
@@ -79,8 +80,8 @@ stuck() {
 	done
 }
 
-# ends COMMAND...: its status; or failure, if it has not ended after PATIENCE. It
-# may be past killing then, so nobody waits for it.
+# ends COMMAND...: runs a command. Fails if it has not ended after PATIENCE; it
+# may be impossible to kill then, so its end is not waited for.
 ends() {
 	"$@" &
 	wait_for ended $! || {
@@ -91,7 +92,7 @@ ends() {
 	wait $!
 }
 
-# What "run" returns if data is wrong: more than that something failed
+# Status of "run" if data is wrong, which is worse than a failure
 WRONG_DATA=99
 
 # verified_writes FIO-OPTION...: 16 MiB at random, in pieces of many lengths, each

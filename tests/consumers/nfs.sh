@@ -11,7 +11,7 @@ mounted() {
 	mountpoint -q "$2" || mount -t "$1" none "$2"
 }
 
-# Of version 4 only, which needs no portmapper
+# Only version 4, which needs no portmapper
 serve() {
 	mkdir "$dir/export"
 	mounted nfsd /proc/fs/nfsd && mounted rpc_pipefs /run/rpc_pipefs || return
@@ -32,8 +32,9 @@ run() {
 	verified_writes --filename="$dir/mount/file" --ioengine=libaio
 }
 
-# A hard mount, as is the default, waits for the server, and without a NIC, too. But
-# it fails if the NIC goes while it connects, as it does when the server has gone.
+# A hard mount, the default, waits for the server, even without a NIC. But it
+# fails if the NIC vanishes during a connection attempt, which the end of the
+# server causes.
 survives() { [[ ! $1 =~ ^(die|suspend)$ ]]; }
 # This ends the requests that wait; the mount is busy until fio has ended.
 give_up() { umount -f "$dir/mount" || true; }

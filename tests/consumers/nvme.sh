@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2034,SC2154,SC2317 # see scenario
-# NVMe over RDMA: a disk that is a file at the far end, and fio that writes all of
-# it and reads it again. poll_queues: how many more queues there are, whose
-# completions nobody is told of.
+# NVMe over RDMA: a disk that is a file at the far end. fio writes all of it and
+# reads it again. poll_queues: number of additional queues without interrupts.
 #
 # fio uses the disk through a mapping. A disk that is removed has the size 0 at
 # once, so that reads of it end with no bytes instead of an error. fio would

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2034,SC2154,SC2317 # see scenario
-# rping: a server that takes one client after the other
+# rping: a server that serves one client after the other
 
 modules=(rdma_ucm)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2034,SC2154,SC2317 # see scenario
-# rsockets: rcopy, which copies a file to where an rcopy is that has no arguments
+# rsockets: rcopy, which copies a file to an rcopy without arguments
 
 modules=(rdma_ucm)
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Ways into the error state: the argument names one, and without it all are
- * gone. What a program gets to see of them is printed, and compared with what
- * Documentation/errors.rst says, which shows how to find the cause.
+ * Ways into the error state: one that the argument names, or all. The program
+ * prints the resulting completions and events, and compares them with
+ * Documentation/errors.rst, which shows how to find the cause.
  */
 #include <errno.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 
 #define TO 4096
 #define LENGTH 200
-/* Longer than an event needs, where there is one */
+/* Longer than any event takes */
 #define PATIENCE_MS 500
 
 /**
@@ -186,7 +186,7 @@ static void overrun(struct pair *p)
 /**
  * struct cause - a way into the error state
  * @name: argument of the program
- * @run: goes it
+ * @run: causes the error
  * @from: status of the completion at &pair.from; 0: there is none
  * @to: likewise at &pair.to
  * @events: 1 << enum ibv_event_type of each event
@@ -261,7 +261,7 @@ static void show(struct example *e, const struct cause *cause)
 {
 	struct pair p = { .e = e };
 
-	/* Room for so few that an overrun is easy */
+	/* So few entries that an overrun is easy */
 	p.cq = ibv_create_cq(e->ctx, 4, NULL, NULL, 0);
 	must(!!p.cq, "ibv_create_cq()");
 	p.from = create(e, p.cq);

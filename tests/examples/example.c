@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The common part of the examples: opening, connecting, completions and errors.
+ */
 #include "example.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What all examples need and none is about: a device, memory, queue pairs that
- * are connected, completions. Whatever goes wrong ends the program.
+ * The common part of the examples: a device, memory, connected queue pairs, and
+ * completions. Any error ends the program.
  */
 #ifndef MYNIC_EXAMPLE_H
 #define MYNIC_EXAMPLE_H
@@ -12,7 +12,7 @@
 #define MEMORY_SIZE 65536
 
 /**
- * struct example - the first mynic device, opened, and what belongs to it
+ * struct example - the first mynic device, and objects on it
  * @ctx: the device
  * @pd: protection domain
  * @cq: CQ of all queue pairs
@@ -37,7 +37,7 @@ void must(int condition, const char *what);
 /** example_open() - open the device; the program's end closes it */
 void example_open(struct example *e);
 
-/** example_cap() - enough of everything for an example */
+/** example_cap() - capacities that suffice for an example */
 struct ibv_qp_cap example_cap(void);
 
 /**
@@ -51,22 +51,22 @@ struct ibv_qp_cap example_cap(void);
 struct ibv_qp *example_create_qp(struct example *e, enum ibv_qp_type type,
 				 uint64_t send_ops);
 
-/** example_connect() - a connected QP to RTS, towards the QP with a number */
+/** example_connect() - move a QP to RTS, connected to the QP with a number */
 void example_connect(struct example *e, struct ibv_qp *qp, uint32_t peer);
 
-/** example_raw_to_rts() - a RAW_PACKET QP to RTS */
+/** example_raw_to_rts() - move a RAW_PACKET QP to RTS */
 void example_raw_to_rts(struct ibv_qp *qp);
 
-/** example_mac() - the 6 bytes of the device's MAC */
+/** example_mac() - get the device's MAC address */
 void example_mac(const struct example *e, uint8_t *mac);
 
-/** example_wait() - wait for a completion, which must be one of success */
+/** example_wait() - wait for a completion, which must be a success */
 struct ibv_wc example_wait(struct example *e);
 
 /** example_ah() - address handle for the device's own address */
 struct ibv_ah *example_ah(struct example *e);
 
-/** example_post_recv() - have a message received at a place in the memory */
+/** example_post_recv() - post a receive request for an offset in the memory */
 void example_post_recv(struct example *e, struct ibv_qp *qp, uint64_t wr_id,
 		       unsigned int offset, unsigned int len);
 

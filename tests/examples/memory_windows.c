@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A window of type 2: bound by a request, used by the peer, and closed by the
- * message with which the peer says that it is done
+ * A window of type 2. A request binds it, the peer uses it, and the peer's last
+ * message invalidates it
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #define WINDOW 4096
 #define WINDOW_SIZE 100
 
-/* Until the completion with a number comes; others are of no interest here */
+/* Wait for the completion with a number, and ignore others */
 static struct ibv_wc wait_for(struct example *e, uint64_t wr_id)
 {
 	struct ibv_wc wc;
@@ -65,7 +65,10 @@ int main(void)
 	must(!errno, "ibv_wr_complete()");
 	must(wait_for(&e, 1).opcode == IBV_WC_BIND_MW, "binding");
 
-	/* The owner would tell the peer the key; the region's is not known there */
+	/*
+	 * The owner would send this key to the peer, which does not know the
+	 * region's
+	 */
 	strcpy(e.memory, "through the window");
 	qpx = ibv_qp_to_qp_ex(peer);
 	ibv_wr_start(qpx);
@@ -85,7 +88,7 @@ int main(void)
 	must(!strcmp(e.memory + WINDOW, "through the window"), "writing");
 	printf("written: %s\n", e.memory + WINDOW);
 
-	/* The window is closed now */
+	/* The window is invalid now */
 	ibv_wr_start(qpx);
 	qpx->wr_id = 4;
 	qpx->wr_flags = IBV_SEND_SIGNALED;

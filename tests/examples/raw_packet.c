@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * An Ethernet frame sent and received as it is: a flow rule says which frames
- * come to the queue pair. Needs CAP_NET_RAW.
+ * An Ethernet frame, sent and received unchanged. A flow rule selects the
+ * frames for the queue pair. Needs CAP_NET_RAW.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* RDMA WRITE, then an RDMA READ of the same, fenced by what follows it */
+/*
+ * RDMA WRITE, then an RDMA READ of the same memory, and a request that waits
+ * for it by FENCE
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +52,7 @@ int main(void)
 	must(example_wait(&e).byte_len == 3000, "reading");
 	must(!memcmp(e.memory, e.memory + BACK, 3000), "reading back");
 
-	/* What is read is sent on: FENCE keeps the WRITE behind the READ. */
+	/* The second WRITE sends the data of the READ, so it needs FENCE. */
 	memset(e.memory + BACK, 0, 3000);
 	memset(e.memory + THERE + 10000, 0, 3000);
 	write.next = NULL;

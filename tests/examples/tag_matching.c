@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Tag matching: the receiver says where messages with a tag belong. A short one
- * brings its data; of a long one there is only word, and the device fetches the
- * data itself, and tells the sender when it has it.
+ * Tag matching: the receiver posts a buffer for each tag. A short message
+ * brings its data. A long one only announces it. The device then reads the
+ * data, and tells the sender when it is done.
  */
 #include <endian.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define BUFFER 4096 /* of the tag */
 #define DATA 8192 /* of the sender */
-#define FIN 16384 /* where the sender hears that it is not needed any more */
+#define FIN 16384 /* buffer for the sender's notice that its data was read */
 #define TAG 0x5ca1ab1e
 
 static struct ibv_cq_ex *create_cq(struct example *e)
@@ -46,7 +46,7 @@ static struct ibv_srq *create_srq(struct example *e, struct ibv_cq_ex *cq)
 	return srq;
 }
 
-/* Its send queue is the device's, for what long messages need */
+/* The device uses its send queue for long messages */
 static struct ibv_qp *create_receiver(struct example *e, struct ibv_srq *srq)
 {
 	struct ibv_qp_init_attr attr = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * TCP segmentation: one header and a long payload become frames that fit, each
- * with its own length, sequence number and checksums. Needs CAP_NET_RAW.
+ * TCP segmentation: one header and a long payload become frames of the right
+ * size, each with its length, sequence number and checksums. Needs CAP_NET_RAW.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* A datagram, answered to where it came from */
+/* A datagram, and an answer to its sender */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "example.h"
 
 #define QKEY 0x1234
-#define GRH 40 /* bytes of network header in front of what is received */
+#define GRH 40 /* bytes of network header in front of a received datagram */
 #define TO 4096
 
 static void to_rts(struct ibv_qp *qp)
@@ -63,7 +63,7 @@ int main(void)
 	must(wc.wr_id == 1 && wc.src_qp == qp->qp_num, "the sender's number");
 	must(!strcmp(e.memory + TO + GRH, "question"), "the question");
 
-	/* The header in front says where it came from */
+	/* The network header has the sender's address */
 	back = ibv_create_ah_from_wc(e.pd, &wc, (void *)(e.memory + TO), 1);
 	must(!!back, "ibv_create_ah_from_wc()");
 	send_text(peer, back, wc.src_qp, "answer");

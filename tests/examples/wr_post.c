@@ -43,7 +43,10 @@ int main(void)
 	errno = ibv_wr_complete(qpx);
 	must(!errno, "ibv_wr_complete()");
 
-	/* One completion here, because of SIGNALED, one there, with the data */
+	/*
+	 * One completion at the sender, because of SIGNALED, and one at the
+	 * receiver
+	 */
 	for (int i = 0; i < 2; i++) {
 		wc = example_wait(&e);
 		if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Running of tests in child processes, and their results as TAP. */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -7,7 +8,7 @@
 
 #include "harness_tap.h"
 
-/* Generous: the slowest test takes seconds, under ASan on a busy machine */
+/* Generous: the slowest test takes seconds, even with ASan on a busy machine */
 #define TEST_TIMEOUT 1800
 
 #define EXIT_FAILED 1

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Unit tests that print TAP. A program is a set of TEST() functions and has no
- * main() of its own. Each test runs in a process of its own, so that a crash,
- * an endless loop or a failed check ends that test and no other.
+ * Unit tests that print TAP. A program is a set of TEST() functions, without a
+ * main(). Each test runs in its own process, so that a crash, an endless loop
+ * or a failed check ends that test and no other.
  *
  *	PROGRAM [NAME...]	run all tests, or those named
  */
@@ -18,7 +18,7 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* @run_with: instead of @run, called with @with: a test of a table */
+/* @run_with: test of a table: called with @with, instead of @run */
 struct tap_test {
 	const char *name;
 	void (*run)(void);
@@ -27,7 +27,10 @@ struct tap_test {
 	struct tap_test *next;
 };
 
-/** tap_register() - done by TEST(), or before main() for tests of a table */
+/*
+ * tap_register() - add a test. TEST() calls it; tests of a table are added
+ * before main()
+ */
 void tap_register(struct tap_test *test);
 
 /** tap_fail() - end the running test as failed, with a message */
@@ -37,19 +40,22 @@ void tap_fail(const char *file, int line, const char *format, ...)
 /** tap_skip() - end the running test as skipped */
 void tap_skip(const char *reason) __attribute__((noreturn));
 
-/** tap_note() - a line of explanation in the output */
+/** tap_note() - print a line of explanation */
 void tap_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** tap_restart_timeout() - for a test that is many runs of the same */
+/** tap_restart_timeout() - restart the timeout, for a test of many runs */
 void tap_restart_timeout(void);
 
 /** tap_at_end() - have @fn(@arg) called when the running test has passed */
 void tap_at_end(void (*fn)(void *arg), void *arg);
 
-/** tap_alloc() - zeroed memory that lives as long as the test */
+/** tap_alloc() - allocate zeroed memory, valid until the end of the test */
 void *tap_alloc(size_t size);
 
-/** tap_print() - a text of up to 255 bytes that lives as long as the test */
+/*
+ * tap_print() - format a text of up to 255 bytes, valid until the end of the
+ * test
+ */
 const char *tap_print(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 

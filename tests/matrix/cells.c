@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What is legal: data and completions at both ends */
+/* Legal requests: data and completions at both ends */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
@@ -20,13 +20,13 @@
 #define PATIENCE_MS 60000
 
 /**
- * struct cell - one combination, and what is known of it beforehand
+ * struct cell - one combination, with its expected results
  * @pair: the QPs
- * @api: how it is posted
- * @req: what is posted
- * @seed: of the data
- * @len: bytes that are sent or fetched, with all headers
- * @window: window of the receiver that SEND_WITH_INV ends
+ * @api: API by which it is posted
+ * @req: the request
+ * @seed: seed of the data
+ * @len: bytes that are sent or fetched, headers included
+ * @window: window of the receiver that SEND_WITH_INV invalidates
  */
 struct cell {
 	struct pair *pair;
@@ -88,7 +88,7 @@ static void set_sges(struct cell *c)
 	req->num_sge = 3;
 }
 
-/* A signaled request that the peer does not see, and that moves nothing */
+/* A signaled request that moves no data and does not reach the peer */
 static struct request marker(const struct cell *c)
 {
 	bool connected = op_on_type(find_op(IBV_WR_RDMA_WRITE), c->pair->type);
@@ -104,7 +104,7 @@ static struct request marker(const struct cell *c)
 	};
 
 	if (c->pair->type == TYPE_RAW) {
-		/* A frame to nobody, from the far end of the buffer */
+		/* A frame without a receiver, at the far end of the buffer */
 		uint8_t *frame = sent(c) + BUF_SIZE - SLOT;
 
 		set_udp_header(frame, 22);
@@ -340,7 +340,7 @@ static void check_segments(const struct cell *c)
 		expect_wc(b->recv_cq, "receiver", RECV_ID, &wc);
 		expect(wc.byte_len == prefix + TCP_FRAME_HEADER + len,
 		       "the receiver's byte_len", wc.byte_len);
-		/* UD does not know what it copies, so it leaves it alone. */
+		/* UD copies the header unchanged. */
 		if (prefix && memcmp(frame, c->req.hdr, TCP_FRAME_HEADER))
 			wrong("the header changed");
 		if (!prefix)
@@ -379,7 +379,7 @@ static void check_memory(const struct cell *c)
 	}
 }
 
-/* A window that was made for a cell goes, bound or not */
+/* Check and free the window of a cell */
 static void check_window(struct cell *c)
 {
 	if (c->req.mw && ibv_dealloc_mw(c->req.mw))
@@ -411,7 +411,7 @@ static void check(struct cell *c)
 	} else {
 		check_memory(c);
 	}
-	/* An Ethernet frame has no place for it. */
+	/* Ethernet frames cannot carry SOLICITED. */
 	if (op->receives && c->req.flags & IBV_SEND_SOLICITED &&
 	    c->pair->type != TYPE_RAW && !is_wrong())
 		check_event(c);
@@ -449,9 +449,9 @@ static void run_cell(struct pair *pair, enum wr_api api, const struct op *op,
 }
 
 /*
- * A window of type 2 belongs to the QP that bound it, and the receiving QP of
- * XRC cannot bind any: it has no send queue. So what a process may try to have
- * invalidated through XRC is refused by the peer.
+ * A window of type 2 belongs to the QP that has bound it. The receiving QP of
+ * XRC cannot bind, because it has no send queue. The peer therefore refuses
+ * invalidation through XRC.
  */
 static bool cannot_invalidate(enum type type, const struct op *op)
 {
@@ -484,7 +484,7 @@ static void run_refused(struct pair *pair, enum wr_api api, const struct op *op,
 	check_window(&c);
 }
 
-/* All subsets of the flags that there may be */
+/* All subsets of the possible flags */
 static void run_flags(struct pair *pair, enum wr_api api, const struct op *op,
 		      enum setter setter)
 {

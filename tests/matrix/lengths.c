@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Messages of every length where something changes */
+/* Messages of all lengths at which something changes */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -23,8 +23,8 @@ static const enum ibv_wr_opcode measured[] = {
 #define NUM_MEASURED (sizeof(measured) / sizeof(*measured))
 
 /*
- * BIG_SIZE bytes of addresses for BLOCK bytes of memory, again and again:
- * a message may be that long though no guest has so much memory.
+ * Map BLOCK bytes of memory at all addresses of BIG_SIZE bytes. A message can
+ * be that long, although no guest has so much memory.
  */
 static uint8_t *map_big(void)
 {
@@ -53,7 +53,7 @@ struct side {
 	struct ibv_mr *mr;
 };
 
-/* In how many pieces of memory that repeats a message is looked at */
+/* Bytes to check of a message in memory that repeats */
 static size_t seen(size_t len)
 {
 	return len < BLOCK ? len : BLOCK;
@@ -87,9 +87,11 @@ static void check_lengths(const struct pair *pair, const struct op *op,
 }
 
 static void run_length(struct pair *pair, enum wr_api api, const struct op *op,
-		       enum setter setter, size_t len, const struct side *near,
-		       const struct side *far)
+		       enum setter setter, size_t len,
+		       const struct side sides[2])
 {
+	const struct side *near = &sides[0];
+	const struct side *far = &sides[1];
 	static unsigned int seed;
 	bool read = op->opcode == IBV_WR_RDMA_READ;
 	const struct side *source = read ? far : near;
@@ -121,8 +123,7 @@ static void run_length(struct pair *pair, enum wr_api api, const struct op *op,
 }
 
 static void test_length(struct pair *pair, enum wr_api api, enum setter setter,
-			size_t len, const struct side *near,
-			const struct side *far)
+			size_t len, const struct side sides[2])
 {
 	for (unsigned int i = 0; i < NUM_MEASURED; i++) {
 		const struct op *op = find_op(measured[i]);
@@ -130,22 +131,22 @@ static void test_length(struct pair *pair, enum wr_api api, enum setter setter,
 		if (!op_on_type(op, pair->type) ||
 		    !op_with_setter(op, api, setter))
 			continue;
-		run_length(pair, api, op, setter, len, near, far);
+		run_length(pair, api, op, setter, len, sides);
 		result("%s %s %s %s of %zu bytes", type_name(pair->type),
 		       op->name, api_name(api), setter_name(setter), len);
 	}
 }
 
-/* What the queue has room for, and one byte more: that is refused. */
+/* As much as the queue has room for, and one byte more, which is refused. */
 static void test_inline_limit(struct pair *pair, enum wr_api api,
-			      const struct side *near, const struct side *far)
+			      const struct side sides[2])
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 	struct request req = {
 		.op = plain_op(pair->type),
 		.setter = SETTER_INLINE,
-		.sge[0] = { .addr = (uintptr_t)near->buf },
+		.sge[0] = { .addr = (uintptr_t)sides[0].buf },
 		.num_sge = 1,
 		.remote_qpn = pair_remote_qpn(pair),
 	};
@@ -157,9 +158,8 @@ static void test_inline_limit(struct pair *pair, enum wr_api api,
 		attr.cap.max_inline_data = MAX_INLINE;
 	}
 	test_length(pair, api, SETTER_INLINE, attr.cap.max_inline_data - 1,
-		    near, far);
-	test_length(pair, api, SETTER_INLINE, attr.cap.max_inline_data, near,
-		    far);
+		    sides);
+	test_length(pair, api, SETTER_INLINE, attr.cap.max_inline_data, sides);
 	req.sge[0].length = attr.cap.max_inline_data + 1;
 	err = post(pair, api, &req, 1, &bad);
 	if (err != EINVAL)
@@ -168,20 +168,21 @@ static void test_inline_limit(struct pair *pair, enum wr_api api,
 	       req.op->name, api_name(api), req.sge[0].length);
 }
 
-/* Longer than any message may be: the request fails, and the QP with it. */
+/* A message that is too long: the request fails, and the QP goes to ERR. */
 static void test_too_long(struct pair *pair, enum wr_api api, size_t len,
-			  const struct side *near, const struct side *far)
+			  const struct side sides[2])
 {
 	struct request req = {
 		.op = plain_op(pair->type),
 		.setter = SETTER_SGE_LIST,
 		.flags = IBV_SEND_SIGNALED,
 		.wr_id = WR_ID,
-		.sge = { { (uintptr_t)near->buf, len - 1, near->mr->lkey },
-			 { (uintptr_t)near->buf, 1, near->mr->lkey } },
+		.sge = { { (uintptr_t)sides[0].buf, len - 1,
+			   sides[0].mr->lkey },
+			 { (uintptr_t)sides[0].buf, 1, sides[0].mr->lkey } },
 		.num_sge = 2,
-		.remote_addr = (uintptr_t)far->buf,
-		.rkey = pair_key(pair, far->mr),
+		.remote_addr = (uintptr_t)sides[1].buf,
+		.rkey = pair_key(pair, sides[1].mr),
 		.remote_qpn = pair_remote_qpn(pair),
 	};
 	struct ibv_wc wc;
@@ -198,8 +199,7 @@ static void test_too_long(struct pair *pair, enum wr_api api, size_t len,
 }
 
 static void test_type(struct node *a, struct node *b, enum type type,
-		      enum wr_api api, const struct side *near,
-		      const struct side *far)
+		      enum wr_api api, const struct side sides[2])
 {
 	bool datagram = type == TYPE_UD;
 	struct pair pair;
@@ -210,22 +210,21 @@ static void test_type(struct node *a, struct node *b, enum type type,
 		pair_close(&pair);
 		return;
 	}
-	test_length(&pair, api, SETTER_SGE, 0, near, far);
-	test_length(&pair, api, SETTER_SGE, 1, near, far);
-	test_length(&pair, api, SETTER_INLINE, 0, near, far);
-	test_length(&pair, api, SETTER_INLINE, 1, near, far);
-	test_inline_limit(&pair, api, near, far);
-	test_length(&pair, api, SETTER_SGE, MTU - 1, near, far);
-	test_length(&pair, api, SETTER_SGE, MTU, near, far);
+	test_length(&pair, api, SETTER_SGE, 0, sides);
+	test_length(&pair, api, SETTER_SGE, 1, sides);
+	test_length(&pair, api, SETTER_INLINE, 0, sides);
+	test_length(&pair, api, SETTER_INLINE, 1, sides);
+	test_inline_limit(&pair, api, sides);
+	test_length(&pair, api, SETTER_SGE, MTU - 1, sides);
+	test_length(&pair, api, SETTER_SGE, MTU, sides);
 	if (!datagram) {
-		test_length(&pair, api, SETTER_SGE, MTU + 1, near, far);
-		/* One each is enough: 2 GiB take their time. */
+		test_length(&pair, api, SETTER_SGE, MTU + 1, sides);
+		/* One of each is enough, because 2 GiB take long. */
 		test_length(&pair, api, SETTER_SGE,
-			    api == API_WR ? MAX_MESSAGE : MAX_MESSAGE - 1, near,
-			    far);
+			    api == API_WR ? MAX_MESSAGE : MAX_MESSAGE - 1,
+			    sides);
 	}
-	test_too_long(&pair, api, datagram ? 4096 + 1 : MAX_MESSAGE + 1, near,
-		      far);
+	test_too_long(&pair, api, datagram ? 4096 + 1 : MAX_MESSAGE + 1, sides);
 	pair_close(&pair);
 }
 
@@ -249,26 +248,28 @@ static void close_side(struct side *side)
 }
 
 static void test_apis(struct node *a, struct node *b, enum type type,
-		      const struct side *near, const struct side *far)
+		      const struct side sides[2])
 {
 	for (enum wr_api api = 0; api < NUM_APIS; api++)
-		test_type(a, b, type, api, near, far);
+		test_type(a, b, type, api, sides);
 }
 
 void test_lengths(struct node *a, struct node *b)
 {
-	struct side near = {}, beside = {}, far = {};
+	/* The memory beside that of a is the far side of a memcpy QP */
+	struct side apart[2] = {}, beside[2] = {};
 
-	if (open_side(&near, a) && open_side(&beside, a) &&
-	    open_side(&far, b)) {
+	if (open_side(&apart[0], a) && open_side(&beside[1], a) &&
+	    open_side(&apart[1], b)) {
 		for (enum type type = 0; type < TYPE_RAW; type++)
-			test_apis(a, b, type, &near, &far);
-		test_apis(a, b, TYPE_DRIVER, &near, &beside);
+			test_apis(a, b, type, apart);
+		beside[0] = apart[0];
+		test_apis(a, b, TYPE_DRIVER, beside);
 	} else {
 		wrong("no memory region of 2 GiB: %s", strerror(errno));
 	}
-	close_side(&near);
-	close_side(&beside);
-	close_side(&far);
+	close_side(&apart[0]);
+	close_side(&apart[1]);
+	close_side(&beside[1]);
 	result("memory regions of 2 GiB");
 }

@@ -28,7 +28,7 @@ enum wr_api {
 };
 
 /**
- * enum setter - how a request gets its data
+ * enum setter - way in which a request gets its data
  * @SETTER_SGE: ibv_wr_set_sge(), or one SGE
  * @SETTER_SGE_LIST: ibv_wr_set_sge_list(), or several SGEs
  * @SETTER_INLINE: ibv_wr_set_inline_data(), or IBV_SEND_INLINE with one SGE
@@ -46,7 +46,7 @@ enum setter {
 };
 
 /**
- * enum data - what an operation does with its data
+ * enum data - use of an operation's data
  * @DATA_NONE: it has none
  * @DATA_OUT: sends it; it may be inline
  * @DATA_TSO: sends it behind copies of a header; it may not be inline
@@ -94,21 +94,21 @@ extern const struct op ops[];
 extern const unsigned int num_ops;
 
 const struct op *find_op(enum ibv_wr_opcode opcode);
-/* The one that needs no more than some data: SEND, or what there is instead */
+/* An operation that needs only data: SEND, or the closest one of the type */
 const struct op *plain_op(enum type type);
 
 const char *type_name(enum type type);
 const char *api_name(enum wr_api api);
 const char *setter_name(enum setter setter);
 
-/* Whether an operation exists there, and can take its data like that */
+/* Whether a type has an operation, with data set in this way */
 bool op_on_type(const struct op *op, enum type type);
 bool op_through(const struct op *op, enum wr_api api);
 bool op_with_setter(const struct op *op, enum wr_api api, enum setter setter);
-/* The flags that a request may have, IBV_SEND_INLINE apart */
+/* Flags that a request may have, except IBV_SEND_INLINE */
 unsigned int op_flags(enum type type);
 
-/* Prints the table as it is in Documentation/operations.rst */
+/* Prints the table of Documentation/operations.rst */
 void print_table(void);
 
 #define MAX_INLINE 64
@@ -121,7 +121,7 @@ void print_table(void);
 #define IMM 0x12345678
 
 /**
- * struct node - a NIC and what all QPs of a kind of test share
+ * struct node - a NIC, and objects that QPs share
  * @ctx: the device
  * @gid_index: its IPv4 GID
  * @gid: the same
@@ -147,20 +147,21 @@ struct node {
 #define BUF_SIZE (1 << 20)
 
 /**
- * struct pair - QPs that are connected: @a sends, @b answers
+ * struct pair - connected QPs
  * @type: of both
  * @a: node of @qp
  * @b: node of @peer
- * @qp: the one that requests are posted to
- * @qpx: the same, for ibv_wr_*(); NULL if it was made without
- * @peer: the one at the other end; NULL for DRIVER, which has no other end:
- *	@b is @a
- * @ah: UD: the way to @peer
+ * @qp: QP that requests are posted to
+ * @qpx: the same for ibv_wr_*(), or NULL
+ * @peer: QP at the other end; NULL for DRIVER, which has no other end, so that
+ * @b is @a
+ * @ah: UD: address handle for @peer
  * @xrcd: XRC: domain of @srq and @peer
- * @srq: XRC: where @peer's receive requests are
+ * @srq: XRC: SRQ with the receive requests of @peer
  * @srqn: its number
- * @binder: QP at @peer's end that binds windows for the requests of @qp to end
- * @flow: RAW_PACKET: the rule that steers frames to @peer
+ * @binder: QP at the other end that binds windows, which requests of @qp
+ * invalidate
+ * @flow: RAW_PACKET: rule that steers frames to @peer
  */
 struct pair {
 	enum type type;
@@ -177,33 +178,33 @@ struct pair {
 	struct ibv_flow *flow;
 };
 
-/* Return: NULL, or what could not be had. */
+/* Return: NULL, or the step that failed. */
 const char *node_open(struct node *node, unsigned int index);
 
-/* The QP that sends alone; errno says why there is none */
+/* Creates the sending QP only. Return: NULL with errno set on failure */
 struct ibv_qp *make_sender(struct node *node, enum type type, enum wr_api api,
 			   uint64_t create);
-/* With all operations of the type; false if anything cannot be had */
+/* Creates and connects QPs with all operations of the type; false on failure */
 bool pair_open(struct pair *pair, enum type type, enum wr_api api,
 	       struct node *a, struct node *b);
 void pair_close(struct pair *pair);
 uint32_t pair_remote_qpn(const struct pair *pair);
-/* Where requests go that name memory, and the key of @mr there for them */
+/* Remote memory for requests, and its key */
 uint8_t *pair_target(const struct pair *pair);
 uint32_t pair_key(const struct pair *pair, const struct ibv_mr *mr);
 int pair_post_recv(struct pair *pair, struct ibv_mr *mr, void *addr,
 		   uint32_t length);
 
 /**
- * struct request - what is to be posted
+ * struct request - a request to be posted
  * @op: operation
- * @setter: how it gets its data
+ * @setter: way in which it gets its data
  * @flags: enum ibv_send_flags without IBV_SEND_INLINE
- * @wr_id: for the completion
+ * @wr_id: returned in the completion
  * @sge: the data
- * @num_sge: how much of @sge is used
- * @remote_addr: of operations that name remote memory
- * @rkey: likewise; BIND_MW: the new key; DRIVER1: a local one
+ * @num_sge: number of used elements of @sge
+ * @remote_addr: remote memory of operations that name it
+ * @rkey: key of remote memory; BIND_MW: new key; DRIVER1: local key
  * @remote_qpn: UD: the peer
  * @invalidate: key for SEND_WITH_INV and LOCAL_INV
  * @compare_add: of an atomic operation
@@ -240,7 +241,7 @@ struct request {
  */
 int post(struct pair *pair, enum wr_api api, const struct request *requests,
 	 unsigned int num, unsigned int *bad);
-/* Begins a request in a critical section, which gets its data after that */
+/* Begins a request in a critical section; its data is set afterwards */
 void begin(struct ibv_qp_ex *qpx, const struct request *req);
 
 /*
@@ -266,7 +267,7 @@ bool filled(const uint8_t *buf, size_t len, unsigned int seed);
 /* The next completion; false if none comes in a minute */
 bool wait_wc(struct ibv_cq *cq, struct ibv_wc *wc);
 
-/* Says that a test is wrong, and why; the first reason counts */
+/* Notes that a test has failed, with the reason; the first reason counts */
 void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Ends a test */
 void result(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -161,7 +161,7 @@ static bool open_srq(struct pair *pair)
 	return pair->srq && !ibv_get_srq_num(pair->srq, &pair->srqn);
 }
 
-/* Nothing but the state counts for a QP without another end. */
+/* A QP without another end has no attribute but the state. */
 static bool start_alone(struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = {};
@@ -304,8 +304,8 @@ static bool steer(struct pair *pair)
 }
 
 /*
- * A QP of XRC that only receives has no send queue, so another one of its node
- * binds windows. It goes to no one, as that takes no packets.
+ * A receiving QP of XRC has no send queue, so another QP of its node binds
+ * windows. It needs no peer, because binding takes no packets.
  */
 static bool open_binder(struct pair *pair)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What is not legal: the exact errno, and nothing else posted or lost */
+/* Illegal requests: the exact errno, and no other request posted or lost */
 #include <errno.h>
 #include <string.h>
 
 #include "matrix.h"
 
-/* Not IBV_WR_* of any QP: reserved ones, the kernel's */
+/* Opcodes of no QP type: reserved ones, and those of the kernel */
 static const uint32_t unknown_opcodes[] = { 12,	  13,  16,	  32,
 					    0xff, 256, 0x80000002 };
 
-/* A legal request that goes nowhere and completes */
+/* A legal request that completes without a packet */
 static struct request harmless(const struct pair *pair, uint64_t wr_id)
 {
 	struct request req = {
@@ -42,9 +42,9 @@ static void expect_posted(struct pair *pair, uint64_t wr_id)
 }
 
 /*
- * Posts a request that is to be refused between two legal ones. Of a list the
- * first is posted, of a critical section none is. Whatever comes next shows
- * that it was no more than that.
+ * Posts an illegal request between two legal ones. Of a list, the first one is
+ * posted; of a critical section, none is. Later requests show that nothing else
+ * was posted.
  */
 static void expect_refused(struct pair *pair, enum wr_api api,
 			   const struct request *refused, int errnum)
@@ -83,7 +83,7 @@ static struct request request_of(const struct pair *pair, const struct op *op,
 	return req;
 }
 
-/* An operation that the type of QP does not have, or the API not */
+/* An operation that the QP type or the API lacks */
 static void test_op(struct pair *pair, enum wr_api api, const struct op *op)
 {
 	struct request req = request_of(pair, op, SETTER_SGE, 8);
@@ -190,8 +190,8 @@ static void test_abort(struct pair *pair)
 }
 
 /*
- * Requests to a QP in SQD wait, so that the queue fills up; all that were taken
- * are done when it goes on.
+ * Requests to a QP in SQD wait, so that the queue fills up. All posted requests
+ * are executed when it continues.
  */
 static void test_full(struct pair *pair, enum wr_api api)
 {

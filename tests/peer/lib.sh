@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
-# What the tests with two guests share: waiting and results.
+# Common parts of the tests with two guests: waiting and results.
 
 PATIENCE=300
 
-# wait_for CONDITION...: until it holds; fails if that takes too long
+# wait_for CONDITION...: waits until it holds; fails if that takes too long
 wait_for() {
 	local end=$((SECONDS + PATIENCE))
 
@@ -46,7 +46,7 @@ finish() {
 }
 
 # control COMMAND...: has the host give a command to the device model; see
-# scripts/check.d/with-control. Prints the answer.
+# scripts/with-control. Prints the answer.
 exec 8<&0 9>&1
 control() {
 	local line

@@ -12,8 +12,8 @@ FIRST, LAST = 6, 20
 
 
 class Side:
-    """Where commands run, and which NIC they use: one of the guests, or a
-    namespace of one. device: the RDMA device, where there are several.
+    """A place where commands run, with its NIC: a guest, or a namespace of a guest.
+    device: the RDMA device, if there are several.
     """
 
     def __init__(self, prefix, ipv4, ipv6=None, device="*"):
@@ -44,10 +44,9 @@ class Side:
 class Case:
     """A program to run on two sides.
 
-    server and client make their arguments of their own side, the other, and
-    the address family. listens: how to see that the server is ready: tcp or
-    cm (see serve), or what it prints then. ends: whether the server ends on
-    its own.
+    server and client build their arguments from their own side, the other side, and the
+    address family. listens: sign that the server is ready: tcp or cm (see serve), or
+    its output. ends: whether the server ends by itself.
     """
 
     def __init__(self, name, server, client, listens="tcp", family="IPv4", ends=True):
@@ -60,7 +59,7 @@ class Case:
 
 
 def pump(process, wanted, output, seen):
-    """Collects what a program prints; sets seen when wanted is in it."""
+    """Collects the output of a program, and sets seen when it contains wanted."""
     for line in process.stdout:
         output.append(line)
         if wanted in line:
@@ -78,7 +77,7 @@ def start(side, argv, wanted=b"\0"):
 
 
 def end(process, what, output):
-    """Its status, as a complaint if there is anything to complain of"""
+    """Waits for the end of a process. Returns complaints about its status"""
     try:
         status = process.wait(LIMIT)
     except subprocess.TimeoutExpired:
@@ -95,7 +94,7 @@ def end(process, what, output):
 
 
 def run(case, here, there):
-    """What is wrong, as lines, and what the client printed"""
+    """Runs a case. Returns complaints, as lines, and the output of the client"""
     argv = case.server(there, here)
     if case.listens in ("tcp", "cm"):
         argv, wanted = [SERVE, case.listens, *argv], b"listening\n"

@@ -5,10 +5,10 @@
  *
  *   traffic [OPTION]... COMMAND [ARG...]
  *
- * COMMAND runs traffic --other on the other machine: its input and output are
- * how the two programs agree, outside of the network under test. Both go
- * through the same table, and in each row one initiates and the other is the
- * target. Prints TAP.
+ * COMMAND runs traffic --other on the other machine. Its input and output
+ * connect the two programs outside of the network under test. Both go through
+ * the same table. In each row, one is the initiator and the other the target.
+ * Prints TAP.
  *
  *   --other	be the other program
  *   --rounds N	all of it with reliable connections, N times, as they are for
@@ -31,15 +31,15 @@
 #define PATIENCE 300 /* seconds */
 #define SLOT 98304 /* bytes for a message */
 #define SLOTS 16
-#define GRH 40 /* bytes before what a UD QP receives */
+#define GRH 40 /* bytes before a received datagram */
 #define GUARD 0xa5
 #define BUF_SIZE (SLOTS * SLOT)
 #define WR_ID 0x1122334455667700ULL
 #define QKEY 0x1234567
 
-/* What one program tells the other, once at each step */
+/* Message between the programs, one at each step */
 struct word {
-	char text[200]; /* what is wrong, or empty */
+	char text[200]; /* the error, or empty */
 	uint32_t qpn;
 	uint32_t psn;
 	uint32_t rkey;
@@ -75,7 +75,7 @@ die(const char *format, ...)
 	exit(1);
 }
 
-/* Notes what is wrong, if nothing was before. */
+/* Notes an error, if it is the first one. */
 static void __attribute__((format(printf, 1, 2))) wrong(const char *format, ...)
 {
 	va_list args;
@@ -93,7 +93,7 @@ static void __attribute__((format(printf, 1, 2))) wrong(const char *format, ...)
 			wrong(__VA_ARGS__); \
 	} while (0)
 
-/* Both come here before either goes on. */
+/* Waits until both programs have come here. */
 static void meet(void)
 {
 	size_t have = 0;
@@ -110,7 +110,7 @@ static void meet(void)
 	}
 }
 
-/* Ends a row of the table: what either has found */
+/* Ends a row of the table, with the errors of either program */
 static void __attribute__((format(printf, 1, 2))) result(const char *format,
 							 ...)
 {
@@ -209,7 +209,7 @@ static void open_device(void)
  * Queue pairs
  */
 
-/* How a pair of QPs is to be */
+/* Properties of a pair of QPs */
 struct config {
 	enum ibv_qp_type type;
 	enum ibv_mtu mtu;
@@ -358,7 +358,7 @@ static void destroy_qp(void)
 		ibv_destroy_ah(ah);
 	if (ibv_destroy_qp(qp))
 		die("cannot destroy a QP");
-	/* What was flushed and nobody has looked at */
+	/* Discard flushed completions */
 	while (ibv_poll_cq(send_cq, 1, &wc) || ibv_poll_cq(recv_cq, 1, &wc))
 		;
 }
@@ -367,7 +367,7 @@ static void destroy_qp(void)
  * Messages and completions
  */
 
-/* One kind of request and what is to come of it */
+/* One kind of request, and its expected result */
 struct op {
 	const char *name;
 	enum ibv_wr_opcode opcode;
@@ -433,7 +433,10 @@ static bool has_pattern(int k, unsigned int seed, unsigned int offset,
 	return true;
 }
 
-/* The slot holds length bytes of the pattern at offset, and else no change. */
+/*
+ * Check that the slot has length bytes of the pattern at offset, and is
+ * otherwise unchanged.
+ */
 static void check_slot(int k, unsigned int seed, unsigned int offset,
 		       unsigned int length)
 {
@@ -447,7 +450,7 @@ static void check_slot(int k, unsigned int seed, unsigned int offset,
 	       "bytes were written behind the %u of message %d", length, k);
 }
 
-/* An unreliable WRITE shows itself only by its data. */
+/* Only its data shows the arrival of an unreliable WRITE. */
 static void await_data(int k, unsigned int seed, unsigned int length)
 {
 	time_t end = time(NULL) + PATIENCE;
@@ -467,8 +470,8 @@ static void take_event(struct ibv_cq *cq)
 }
 
 /*
- * The next completion; false if there is none for too long. Two guests have
- * better uses for their processors than to poll.
+ * The next completion; false if there is none for too long. It does not poll
+ * all the time, because two guests need the processors.
  */
 static bool next_completion(struct ibv_cq *cq, struct ibv_wc *wc)
 {
@@ -623,9 +626,9 @@ static void check_received(const struct config *config, const struct op *op,
 }
 
 /*
- * Two things cannot be asked of rxe on a wire that loses packets, whoever the
- * other is. Both can be seen on the wire: an ATOMIC_WRITE that it sends again
- * has the address zero, and a READ of no bytes that it gets again has no answer.
+ * On a wire with losses, rxe has two errors, with any peer. Both can be seen on
+ * the wire: an ATOMIC_WRITE that it repeats has the address zero, and it does
+ * not answer a repeated READ of no bytes.
  */
 
 static bool is_rxe(const char *device)
@@ -875,13 +878,13 @@ struct error_case {
 	bool gone; /* the target has no such QP */
 	enum ibv_wc_status status;
 	enum ibv_wc_status target; /* of the receive, if not 0 */
-	/* What Linux's rxe says instead, if not 0 */
+	/* status with Linux's rxe, if different */
 	enum ibv_wc_status rxe_status;
 	enum ibv_wc_status rxe_target;
 	bool rxe_rejects; /* when it is posted */
 	/*
-	 * Posts the request, from rxe to mynic only: one that they do not agree
-	 * on. Without, what the above says is posted.
+	 * Posts a special request, from rxe to mynic only, on which they do not
+	 * agree. NULL: the request above is posted.
 	 */
 	int (*post)(struct ibv_send_wr *wr);
 };
@@ -972,7 +975,7 @@ static const struct error_case error_cases[] = {
 	  .status = IBV_WC_REM_ACCESS_ERR,
 	  .target = IBV_WC_LOC_ACCESS_ERR,
 	  .post = post_send_inv },
-	/* rxe's has an ICRC that is not right, so it is not heard at all. */
+	/* rxe sends it with a wrong ICRC, so it is dropped. */
 	{ .name = "FLUSH with a wrong ICRC",
 	  .status = IBV_WC_RETRY_EXC_ERR,
 	  .post = post_flush },
@@ -983,7 +986,7 @@ static const struct error_case error_cases[] = {
 	  .status = IBV_WC_RETRY_EXC_ERR },
 };
 
-/* A request that fails, and two behind it that are flushed */
+/* Post a request that fails, and two more that are flushed */
 static void fail_request(const struct error_case *row)
 {
 	struct ibv_sge sge = sge_of(0, row->length);
@@ -1024,7 +1027,9 @@ static void fail_request(const struct error_case *row)
 	meet();
 }
 
-/* The target's memory is as it was, and its QP if there is one to see. */
+/*
+ * Check the target: its memory is unchanged, and so is its QP, if there is one.
+ */
 static void suffer(const struct error_case *row)
 {
 	struct ibv_wc wc;

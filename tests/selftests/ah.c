@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Address handles: of who has sent a message, and of multicast groups, for
- * which the kernel is not asked each time
+ * Address handles: of the sender of a message, and of multicast groups, which
+ * do not need the kernel each time
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -57,7 +57,10 @@ FIXTURE_TEARDOWN(answer)
 	EXPECT_EQ(ibv_close_device(self->b.ctx), 0);
 }
 
-/* A message of 8 bytes; @to has it, behind the GRH, at the start of its buffer */
+/*
+ * Send a message of 8 bytes. @to gets it at the start of its buffer, behind the
+ * GRH
+ */
 static int deliver(struct end *from, struct ibv_ah *ah, uint32_t qpn,
 		   uint32_t qkey, struct end *to, struct ibv_wc *wc)
 {
@@ -183,7 +186,7 @@ FIXTURE_TEARDOWN(groups)
 	EXPECT_EQ(ibv_close_device(self->e.ctx), 0);
 }
 
-/* For the thread that calls it: what verbs' commands need fails with EPERM */
+/* Make all commands of verbs fail with EPERM in the calling thread */
 static int refuse_commands(void)
 {
 	struct sock_filter filter[] = {
@@ -206,7 +209,7 @@ static int refuse_commands(void)
 
 #define NUM_GROUPS 100
 
-/* Return: NULL, or what went wrong */
+/* Return: NULL, or the error as text */
 static void *without_commands(void *arg)
 {
 	FIXTURE_DATA(groups) *self = arg;
@@ -247,7 +250,7 @@ TEST_F(groups, without_commands)
 	ASSERT_EQ(pthread_join(thread, &wrong), 0);
 	EXPECT_EQ(wrong, NULL)
 	TH_LOG("%s", (const char *)wrong);
-	/* the protection domain is in use, whoever has made it so */
+	/* the protection domain is in use */
 	EXPECT_EQ(ibv_dealloc_pd(self->e.pd), EBUSY);
 	EXPECT_EQ(ibv_destroy_ah(first), 0);
 }
@@ -293,7 +296,10 @@ static const uint8_t test_address[16] = {
 	[10] = 0xff, 0xff, 198, 51, 100, 77,
 };
 
-/* The index of the GID of our address, or -1; after it has @come or gone */
+/*
+ * Wait until the GID of our address exists (@come) or not. Return: its index,
+ * or -1
+ */
 static int wait_gid(struct ibv_context *ctx, bool come)
 {
 	time_t end = deadline();
@@ -310,7 +316,10 @@ static int wait_gid(struct ibv_context *ctx, bool come)
 	return index;
 }
 
-/* A source GID goes: its place stays taken, but is good for nothing new */
+/*
+ * A source GID is removed. Its entry stays in use, but not for new address
+ * handles
+ */
 TEST_F(groups, gid_removed)
 {
 	struct ibv_ah *first, *second;
@@ -334,7 +343,7 @@ TEST_F(groups, gid_removed)
 	self->address = false;
 	ASSERT_EQ(wait_gid(self->e.ctx, false), -1);
 	EXPECT_EQ(error_of(self->e.pd, self->attr), missing);
-	/* whichever of the two the kernel knows of is the last one */
+	/* either of the two may be the one that the kernel knows */
 	EXPECT_EQ(ibv_destroy_ah(first), 0);
 	ASSERT_EQ(change_address("add", self->netdev), 0);
 	self->address = true;

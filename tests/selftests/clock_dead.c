@@ -38,7 +38,10 @@ FIXTURE_TEARDOWN(clock_dead)
 	EXPECT_TRUE(silent_wait_back(&self->nic));
 }
 
-/* Nobody has mapped the page before, so the device has to tell its time. */
+/*
+ * No process has mapped the page before, so the driver asks the device for its
+ * time.
+ */
 TEST_F(clock_dead, no_page_without_time)
 {
 	const struct mynic_alloc_ucontext_resp *driver = &self->r.driver;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Many commands to the device, from one thread and from several at once. Whoever
- * waits for one often takes its completion before the interrupt comes; and the
- * kernel turns off an interrupt whose handler says again and again that there was
- * nothing to do.
+ * Many commands to the device, from one thread and from several at once. A
+ * thread that waits for a command often takes its completion before the
+ * interrupt comes. The kernel turns off an interrupt whose handler often
+ * reports that it had nothing to do.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@ static void *thread(void *ctx)
 	return (void *)give_commands(ctx);
 }
 
-/* Those that no handler wanted, of one interrupt; -1 if it cannot be told */
+/* Unhandled interrupts of one IRQ; -1 if unknown */
 static long not_handled(const char *irq)
 {
 	char path[64];
@@ -47,7 +47,7 @@ static long not_handled(const char *irq)
 	return found == 1 ? number : -1;
 }
 
-/* Of all the device's interrupts; -1 if it cannot be told */
+/* Unhandled interrupts of the whole device; -1 if unknown */
 static long all_not_handled(const struct ibv_context *ctx)
 {
 	char path[IBV_SYSFS_PATH_MAX + 32];
@@ -89,8 +89,8 @@ FIXTURE_SETUP(device)
 }
 
 /*
- * There may be some from before: the kernel also counts an interrupt for which
- * a thread is woken once more before it has run. It forgets them at times.
+ * Some may be older. The kernel also counts an interrupt that wakes a thread
+ * again before it has run. It resets the count at times.
  */
 FIXTURE_TEARDOWN(device)
 {

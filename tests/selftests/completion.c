@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * CQs and SRQs: resizing while they are in use, and the kernel-user ABI of
- * that; events; overrun; completion vectors
+ * CQs and SRQs: resizing while they are in use, with its kernel-user ABI;
+ * events; overrun; completion vectors
  */
 #include <pthread.h>
 #include <rdma/ib_user_verbs.h>
@@ -35,7 +35,7 @@ FIXTURE_TEARDOWN(completion)
 	EXPECT_EQ(ibv_close_device(self->a.ctx), 0);
 }
 
-/* Until there is an event for @cq; false if none comes */
+/* Wait for an event of @cq; false if none comes */
 static bool wait_event(struct ibv_comp_channel *channel, struct ibv_cq *cq)
 {
 	struct pollfd fd = { .fd = channel->fd, .events = POLLIN };
@@ -49,7 +49,7 @@ static bool wait_event(struct ibv_comp_channel *channel, struct ibv_cq *cq)
 	return of == cq;
 }
 
-/* Until there is an asynchronous event of this type; others are forgotten */
+/* Wait for an asynchronous event of this type, and ignore others */
 static bool wait_async(struct ibv_context *ctx, enum ibv_event_type type,
 		       struct ibv_async_event *event)
 {
@@ -64,7 +64,7 @@ static bool wait_async(struct ibv_context *ctx, enum ibv_event_type type,
 	return false;
 }
 
-/* RESIZE_CQ as the process gives it to the kernel */
+/* RESIZE_CQ command of the process */
 struct resize_cmd {
 	struct ib_uverbs_cmd_hdr hdr;
 	struct ib_uverbs_resize_cq cmd;
@@ -78,25 +78,32 @@ struct resize_resp {
 	uint8_t more[16];
 };
 
-/* With @in bytes of driver data and room for @out bytes of response */
-static int resize(struct ibv_cq *cq, uint32_t cqe, uint64_t key, uint64_t more,
-		  size_t in, size_t out, struct resize_resp *resp)
+/*
+ * RESIZE_CQ with @in bytes of driver data and room for @out bytes of response
+ */
+static int give_resize(struct ibv_cq *cq, struct resize_cmd *cmd, size_t in,
+		       size_t out, struct resize_resp *resp)
 {
-	struct resize_cmd cmd = {
-		.hdr = { .command = IB_USER_VERBS_CMD_RESIZE_CQ },
-		.cmd = { .response = (uintptr_t)resp,
-			 .cq_handle = cq->handle,
-			 .cqe = cqe },
-		.req = { .mmap_key = key },
-		.more = more,
-	};
 	size_t len = offsetof(struct resize_cmd, req) + in;
 
-	cmd.hdr.in_words = len / 4;
-	cmd.hdr.out_words = (sizeof(resp->resp) + out) / 4;
+	cmd->hdr.command = IB_USER_VERBS_CMD_RESIZE_CQ;
+	cmd->hdr.in_words = len / 4;
+	cmd->hdr.out_words = (sizeof(resp->resp) + out) / 4;
+	cmd->cmd.response = (uintptr_t)resp;
+	cmd->cmd.cq_handle = cq->handle;
 	memset(resp, 0xee, sizeof(*resp));
-	return write(cq->context->cmd_fd, &cmd, len) == (ssize_t)len ? 0 :
-								       errno;
+	return write(cq->context->cmd_fd, cmd, len) == (ssize_t)len ? 0 : errno;
+}
+
+static int resize(struct ibv_cq *cq, uint32_t cqe, uint64_t key, size_t in,
+		  size_t out, struct resize_resp *resp)
+{
+	struct resize_cmd cmd = {
+		.cmd = { .cqe = cqe },
+		.req = { .mmap_key = key },
+	};
+
+	return give_resize(cq, &cmd, in, out, resp);
 }
 
 #define REQ sizeof(struct mynic_resize_cq_req)
@@ -104,24 +111,25 @@ static int resize(struct ibv_cq *cq, uint32_t cqe, uint64_t key, uint64_t more,
 
 TEST_F(completion, resize_driver_data)
 {
+	struct resize_cmd more = { .cmd = { .cqe = 64 }, .more = 1 };
 	struct ibv_cq *cq = self->a.cq;
 	struct resize_resp r;
 
-	/* too short; longer, with zeros and with what nobody knows */
-	EXPECT_EQ(resize(cq, 64, 0, 0, 0, RESP, &r), EINVAL);
-	EXPECT_EQ(resize(cq, 64, 0, 0, 4, RESP, &r), EINVAL);
-	EXPECT_EQ(resize(cq, 64, 0, 0, REQ + 8, RESP, &r), 0);
-	EXPECT_EQ(resize(cq, 64, 0, 1, REQ + 8, RESP, &r), EOPNOTSUPP);
+	/* too short; longer, with zeros and with unknown data */
+	EXPECT_EQ(resize(cq, 64, 0, 0, RESP, &r), EINVAL);
+	EXPECT_EQ(resize(cq, 64, 0, 4, RESP, &r), EINVAL);
+	EXPECT_EQ(resize(cq, 64, 0, REQ + 8, RESP, &r), 0);
+	EXPECT_EQ(give_resize(cq, &more, REQ + 8, RESP, &r), EOPNOTSUPP);
 	/* no response, a short one, a long one */
-	EXPECT_EQ(resize(cq, 64, 0, 0, REQ, 0, &r), 0);
+	EXPECT_EQ(resize(cq, 64, 0, REQ, 0, &r), 0);
 	EXPECT_EQ(r.driver.mmap_key, 0xeeeeeeeeeeeeeeee);
-	EXPECT_EQ(resize(cq, 64, 0, 0, REQ, 8, &r), 0);
+	EXPECT_EQ(resize(cq, 64, 0, REQ, 8, &r), 0);
 	EXPECT_NE(r.driver.mmap_key, 0xeeeeeeeeeeeeeeee);
 	EXPECT_EQ(r.driver.mmap_size, 0xeeeeeeee);
-	EXPECT_EQ(resize(cq, 64, 0, 0, REQ, RESP + 8, &r), 0);
+	EXPECT_EQ(resize(cq, 64, 0, REQ, RESP + 8, &r), 0);
 	EXPECT_EQ(r.driver.log_size, 6);
 	EXPECT_EQ(r.more[8], 0xee);
-	/* The CQ has not changed by that */
+	/* The CQ is unchanged */
 	EXPECT_EQ(r.resp.cqe, cq->cqe);
 	EXPECT_EQ(check_write(&self->a, &self->b, 100), 0);
 }
@@ -134,34 +142,35 @@ TEST_F(completion, resize_keys_and_sizes)
 	void *p;
 
 	ASSERT_EQ(ibv_query_device(self->a.ctx, &attr), 0);
-	EXPECT_EQ(resize(cq, 0, 0, 0, REQ, RESP, &r), EINVAL);
-	EXPECT_EQ(resize(cq, attr.max_cqe + 1, 0, 0, REQ, RESP, &r), EINVAL);
-	EXPECT_EQ(resize(cq, UINT32_MAX, 0, 0, REQ, RESP, &r), EINVAL);
-	/* No memory has been made */
-	EXPECT_EQ(resize(cq, 64, 4096, 0, REQ, RESP, &r), EINVAL);
-	EXPECT_EQ(resize(cq, 64, ~0ULL, 0, REQ, RESP, &r), EINVAL);
+	EXPECT_EQ(resize(cq, 0, 0, REQ, RESP, &r), EINVAL);
+	EXPECT_EQ(resize(cq, attr.max_cqe + 1, 0, REQ, RESP, &r), EINVAL);
+	EXPECT_EQ(resize(cq, UINT32_MAX, 0, REQ, RESP, &r), EINVAL);
+	/* No memory has been allocated */
+	EXPECT_EQ(resize(cq, 64, 4096, REQ, RESP, &r), EINVAL);
+	EXPECT_EQ(resize(cq, 64, ~0ULL, REQ, RESP, &r), EINVAL);
 
-	ASSERT_EQ(resize(cq, 64, 0, 0, REQ, RESP, &first), 0);
-	ASSERT_EQ(resize(cq, 100, 0, 0, REQ, RESP, &r), 0);
-	/* The first one has gone with the second, another size is none */
+	ASSERT_EQ(resize(cq, 64, 0, REQ, RESP, &first), 0);
+	ASSERT_EQ(resize(cq, 100, 0, REQ, RESP, &r), 0);
+	/*
+	 * The second memory has replaced the first one; another size is refused
+	 */
 	if (first.driver.mmap_key != r.driver.mmap_key)
-		EXPECT_EQ(resize(cq, 64, first.driver.mmap_key, 0, REQ, RESP,
+		EXPECT_EQ(resize(cq, 64, first.driver.mmap_key, REQ, RESP,
 				 &first),
 			  EINVAL);
-	EXPECT_EQ(resize(cq, 64, r.driver.mmap_key, 0, REQ, RESP, &first),
-		  EINVAL);
+	EXPECT_EQ(resize(cq, 64, r.driver.mmap_key, REQ, RESP, &first), EINVAL);
 	p = mmap(NULL, r.driver.mmap_size, PROT_READ | PROT_WRITE, MAP_SHARED,
 		 self->a.ctx->cmd_fd, r.driver.mmap_key);
 	ASSERT_NE(p, MAP_FAILED);
 	EXPECT_EQ(check_write(&self->a, &self->b, 100), 0);
-	/* Given up for the library's own */
+	/* The library's own resize replaces that memory */
 	EXPECT_EQ(ibv_resize_cq(cq, 20), 0);
 	EXPECT_EQ(cq->cqe, 32);
 	memset(p, 0xff, r.driver.mmap_size);
 	EXPECT_EQ(check_write(&self->a, &self->b, 100), 0);
 	EXPECT_EQ(munmap(p, r.driver.mmap_size), 0);
-	/* Memory that is never moved to goes with the CQ */
-	ASSERT_EQ(resize(cq, 100, 0, 0, REQ, RESP, &r), 0);
+	/* Memory to which the CQ never moves is freed with the CQ */
+	ASSERT_EQ(resize(cq, 100, 0, REQ, RESP, &r), 0);
 }
 
 TEST_F(completion, resize_that_does_not_fit)
@@ -190,11 +199,11 @@ TEST_F(completion, resize_that_does_not_fit)
 #define WINDOW 32
 
 /*
- * struct traffic - writes whose completions several threads take
- * @taken: how many have been
- * @wrong: completions that were not as they should be
+ * struct traffic - writes whose completions several threads poll
+ * @taken: number of polled completions
+ * @wrong: wrong completions
  * @hurry: resize without waiting for completions
- * @times: how often each has been seen
+ * @times: number of times that each completion was polled
  */
 struct traffic {
 	struct end *e;
@@ -216,7 +225,7 @@ static void *take(void *arg)
 		int n = ibv_poll_cq(t->e->cq, 4, wc);
 
 		for (int i = 0; i < n; i++) {
-			/* what one thread sees is in order */
+			/* each thread sees completions in order */
 			if (wc[i].status || (int64_t)wc[i].wr_id <= last ||
 			    wc[i].wr_id >= WRITES)
 				atomic_fetch_add(&t->wrong, 1);
@@ -234,7 +243,7 @@ static void *take(void *arg)
 	return NULL;
 }
 
-/* Until @num more have been taken; false if it is over */
+/* Wait until @num more are polled; false if the traffic has ended */
 static bool wait_taken(struct traffic *t, int num)
 {
 	int until = atomic_load(&t->taken) + num;
@@ -268,7 +277,7 @@ static void *arm_again(void *arg)
 	return NULL;
 }
 
-/* However slow resizing is, there are to be some rings */
+/* Wait for some resizes, even on a slow machine */
 static void wait_resized(struct traffic *t, int num, time_t end)
 {
 	atomic_store(&t->hurry, true);
@@ -453,7 +462,7 @@ TEST_F(completion, overrun_is_ignored_if_asked_for)
 	EXPECT_EQ(attr.qp_state, IBV_QPS_RTS);
 }
 
-/* How often an MSI-X vector has interrupted a processor, or -1 */
+/* Number of interrupts of an MSI-X vector on a processor, or -1 */
 static long long raised(struct ibv_context *ctx, int vector, int cpu)
 {
 	char path[IBV_SYSFS_PATH_MAX + 16], pci[4096], name[64], line[4096];
@@ -484,7 +493,7 @@ static long long raised(struct ibv_context *ctx, int vector, int cpu)
 	return count;
 }
 
-/* Let the CQ of @a be one with this completion vector */
+/* Give @a a CQ with this completion vector */
 static bool use_vector(struct end *a, struct end *b, int vector)
 {
 	struct ibv_cq *cq = ibv_create_cq(a->ctx, 16, NULL, a->channel, vector);
@@ -538,7 +547,7 @@ TEST_F(completion, vectors)
 	EXPECT_EQ(errno, EINVAL);
 }
 
-/* Vector 0: the interrupt comes to the processor that has asked for the event */
+/* Vector 0: the interrupt goes to the processor that has requested the event */
 TEST_F(completion, vector_of_processor)
 {
 	int num = self->a.ctx->num_comp_vectors - 1;
@@ -577,7 +586,7 @@ static uint64_t time_of_day(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* Far more than the clocks may be apart, far less than if one were wrong */
+/* Far more than the clocks may differ, far less than if one were wrong */
 #define SLACK 10000000000ULL
 
 TEST_F(completion, clocks)
@@ -629,7 +638,7 @@ TEST_F(completion, clocks)
 				    dev.hca_core_clock));
 }
 
-/* MODIFY_SRQ as the process gives it to the kernel */
+/* MODIFY_SRQ command of the process */
 struct modify_srq_cmd {
 	struct ib_uverbs_cmd_hdr hdr;
 	struct ib_uverbs_modify_srq cmd;
@@ -674,7 +683,10 @@ TEST_F(completion, srq_driver_data)
 	EXPECT_EQ(modify_srq(srq, IBV_SRQ_MAX_WR, 0, req, 0, size), EINVAL);
 	EXPECT_EQ(modify_srq(srq, IBV_SRQ_MAX_WR, UINT32_MAX, req, 0, size),
 		  EINVAL);
-	/* Making memory sets no limit; what is not known is not set either */
+	/*
+	 * A command that allocates memory sets neither a limit nor unknown
+	 * attributes
+	 */
 	EXPECT_EQ(modify_srq(srq, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT, 32, req, 0,
 			     size),
 		  EINVAL);
@@ -685,7 +697,7 @@ TEST_F(completion, srq_driver_data)
 	req.resp = (uintptr_t)&r;
 	ASSERT_EQ(modify_srq(srq, IBV_SRQ_MAX_WR, 32, req, 0, size + 8), 0);
 	EXPECT_EQ(r.log_size, 5);
-	/* Another size than was made, other memory */
+	/* Another size than was allocated, and other memory */
 	req.mmap_key = r.mmap_key;
 	EXPECT_EQ(modify_srq(srq, IBV_SRQ_MAX_WR, 64, req, 0, size), EINVAL);
 	req.mmap_key ^= 4096;
@@ -792,7 +804,7 @@ TEST_F(completion, srq_limit_in_another_size)
 	struct ibv_async_event event;
 
 	ASSERT_NE(srq, NULL);
-	/* If one is bad neither is set */
+	/* If one is invalid, neither is set */
 	EXPECT_EQ(ibv_modify_srq(srq, &attr, both), EINVAL);
 	ASSERT_EQ(ibv_query_srq(srq, &attr), 0);
 	EXPECT_EQ(attr.max_wr, 16);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck disable=SC2154,SC2317 # lib.sh sets them; functions are called by name
 #
-# Counters of the RDMA device and of the netdev move as they should. Those of
-# what goes wrong are tested by faults.c.
+# Counters of the RDMA device and of the netdev change as they should. faults.c
+# tests those of errors.
 
 # shellcheck source=tests/selftests/lib.sh
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
@@ -77,7 +77,7 @@ ethtool_statistics() {
 		LC_ALL=C sort)
 }
 
-# What sysfs shows, ethtool shows a moment later: as much or more
+# Values of ethtool, read a moment after those of sysfs, are as large or larger
 same_values() {
 	local name value
 
@@ -108,7 +108,7 @@ hold() {
 	[ -n "$lqpn" ]
 }
 
-# Which answers to this peer, and ends
+# The held process answers this peer, and ends
 meet() {
 	timeout "$PATIENCE" ip netns exec "$ns" ibv_rc_pingpong -d "$far_rdma" \
 		-g "$(gid_index "$far_rdma" "$far_ip")" -n 100 "$near_ip" &&
@@ -126,7 +126,7 @@ by_type() {
 	[ "$(of_qps tx_rdma_packets)" = 0 ] || status=1
 	before=$(sum '*rdma_packets')
 	meet || status=1
-	# The port keeps what those counted that are gone
+	# The port keeps the counts of objects that are gone
 	after=$(sum '*rdma_packets')
 	echo "$before to $after"
 	[ $((after - before)) -ge 200 ] || status=1
@@ -148,7 +148,7 @@ by_hand() {
 	meet
 }
 
-# What ethtool shows are all, bound or not
+# Values of ethtool include QPs with and without counters
 with_bound() {
 	qp_statistic set auto type,pid on || return
 	pingpong && same_values || return

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Device memory: errors, lifetime, and what RDMA does with it */
+/* Device memory: errors, lifetime, and access by RDMA */
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -118,7 +118,7 @@ static bool is_zero(struct ibv_dm *dm)
 	return true;
 }
 
-/* Two owners do not see each other's, nor the one the other's remains. */
+/* Two owners do not see each other's data, even after it is freed. */
 TEST_F(dm, is_zeroed_and_private)
 {
 	struct ibv_dm *one = alloc_dm(self->a.ctx, PIECE, 0);
@@ -141,7 +141,7 @@ TEST_F(dm, is_zeroed_and_private)
 	EXPECT_EQ(ibv_free_dm(two), 0);
 }
 
-/* One RDMA request of a's on @mr, at @addr in it; the status, or -1 */
+/* One RDMA request of @a on @mr at @addr. Return: its status, or -1 */
 static int run(struct end *a, enum ibv_wr_opcode opcode, uint32_t at,
 	       uint32_t len, struct ibv_mr *mr, uint64_t addr)
 {
@@ -203,7 +203,7 @@ TEST_F(dm, remote_access)
 	EXPECT_EQ(ibv_free_dm(dm), 0);
 }
 
-/* What a process had is free again when it has been killed. */
+/* Device memory of a killed process is free again. */
 TEST_F(dm, killed_process)
 {
 	int status, pipefd[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * DMA handles, below libibverbs: which fields make one, regions with one, and
- * its end.
+ * DMA handles, below libibverbs: valid fields, regions with a handle, and
+ * lifetime.
  */
 #include <linux/udmabuf.h>
 #include <rdma/ib_user_ioctl_cmds.h>
@@ -22,7 +22,7 @@
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 	 IBV_ACCESS_REMOTE_READ)
 
-/* In front of its attributes, as the kernel reads it */
+/* Header of a command, followed by its attributes */
 struct call {
 	struct ib_uverbs_ioctl_hdr hdr;
 	struct ib_uverbs_attr attrs[MAX_ATTRS];
@@ -57,8 +57,8 @@ static int execute(int fd, struct call *call)
 enum { CPU = 1, MEM = 2, PH = 4 };
 
 /*
- * struct hints - what to ask for
- * @given: which of the following
+ * struct hints - requested properties of a handle
+ * @given: bits of the members that are given
  */
 struct hints {
 	unsigned int given;
@@ -100,7 +100,7 @@ static int free_dmah(int fd, uint32_t handle)
  * struct region - a memory region without libibverbs
  * @dmah: handle of its DMA handle
  * @fd: the dma-buf, or -1
- * @mem: where it is mapped
+ * @mem: its mapping
  */
 struct region {
 	uint32_t dmah;
@@ -146,7 +146,7 @@ static int dereg_mr(int fd, uint32_t handle)
 	return execute(fd, &call);
 }
 
-/* Whether the kernel has them: 6.17 and later do */
+/* Whether the kernel has DMA handles: 6.17 and later do */
 static bool kernel_has_dmah(void)
 {
 	struct utsname name;
@@ -167,7 +167,7 @@ FIXTURE(dmah)
 	struct region region;
 };
 
-/* An older kernel knows no such object, and all tests find out just that */
+/* On an older kernel, check that it knows no such object, in all tests */
 static bool refused(struct __test_metadata *_metadata, int fd)
 {
 	uint32_t handle;
@@ -178,7 +178,7 @@ static bool refused(struct __test_metadata *_metadata, int fd)
 	return true;
 }
 
-/* Makes a handle and frees it: 0 or the errno of what fails */
+/* Creates and frees a handle. Return: 0 or errno */
 static int make_dmah(int fd, struct hints hints)
 {
 	uint32_t handle;
@@ -203,7 +203,7 @@ FIXTURE_SETUP(dmah)
 	}
 }
 
-/* What is still there goes with the context */
+/* Remaining objects are freed with the context */
 FIXTURE_TEARDOWN(dmah)
 {
 	EXPECT_EQ(free_end(&self->e), 0);
@@ -211,7 +211,7 @@ FIXTURE_TEARDOWN(dmah)
 	munmap(self->region.mem, LEN);
 }
 
-/* A processor and a kind of memory come together, and with a hint */
+/* A processor and a kind of memory must come together, and with a hint */
 TEST_F(dmah, fields)
 {
 	if (refused(_metadata, self->fd))
@@ -306,7 +306,7 @@ static int use(struct end *e, const struct region *region)
 	return memcmp(e->buf + LEN, region->mem, LEN) ? -4 : 0;
 }
 
-/* A region is one as others, and holds its handle */
+/* A region works like others, and keeps its handle in use */
 TEST_F(dmah, region)
 {
 	struct region other = self->region;
@@ -359,7 +359,7 @@ TEST_F(dmah, dmabuf_region)
 	munmap(region.mem, LEN);
 }
 
-/* Memory that is not pinned has no place to be steered to */
+/* Hints are not for memory that is not pinned */
 TEST_F(dmah, on_demand)
 {
 	if (refused(_metadata, self->fd))
@@ -369,7 +369,7 @@ TEST_F(dmah, on_demand)
 	EXPECT_EQ(free_dmah(self->fd, self->dmah), 0);
 }
 
-/* What fails does not hold the handle */
+/* A failed registration does not keep the handle in use */
 TEST_F(dmah, bad_region)
 {
 	if (refused(_metadata, self->fd))
@@ -397,7 +397,7 @@ TEST_F(dmah, wrong_handles)
 		TH_LOG("handle %#x", wrong[i]);
 		EXPECT_NE(free_dmah(self->fd, wrong[i]), 0);
 	}
-	/* The handle of one file is nothing in another */
+	/* A handle is valid only in its own file */
 	other = open_mynic(0);
 	ASSERT_NE(other, NULL);
 	EXPECT_NE(free_dmah(other->cmd_fd, self->dmah), 0);
@@ -407,7 +407,7 @@ TEST_F(dmah, wrong_handles)
 	EXPECT_NE(reg_mr(self->e.pd, &self->region), 0);
 }
 
-/* Nobody has to destroy anything: the file's end does, in the right order */
+/* Closing the file destroys all objects, in the right order */
 TEST_F(dmah, left_behind)
 {
 	if (refused(_metadata, self->fd))

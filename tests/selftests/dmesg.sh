@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck disable=SC2317 # functions are called by name
 #
-# Runs last: the kernel has complained of nothing since it booted, and, if it can
-# tell, no memory is lost.
+# Runs last: the kernel has reported no errors since it booted, and no memory
+# leaks, if it can detect them.
 
 # shellcheck source=tests/selftests/lib.sh
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
@@ -16,7 +16,7 @@ oops() {
 	! dmesg | grep -E 'BUG:|WARNING:|Oops|KASAN|UBSAN|KCSAN|general protection|Call Trace|INFO: (task|rcu)|possible recursive|suspicious RCU|refcount_t|page allocation failure|DMA-API: .*device driver|ODEBUG:|list_(add|del) |INFO: (trying|lockdep)'
 }
 
-# A driver says nothing that a user's mistake can make it say
+# No error of a user makes the driver print a message
 mynic_errors() {
 	! dmesg --level=emerg,alert,crit,err |
 		sed '/mynic selftest: the device fails/,/mynic selftest: the device is whole/d' |
@@ -43,8 +43,8 @@ but_for_get_context() {
 		}'
 }
 
-# It tells of nothing that is younger than five seconds, and in its second scan
-# of nothing that was on its way from here to there in the first.
+# kmemleak ignores objects younger than five seconds. A second scan excludes
+# objects that moved during the first one.
 no_leak() {
 	sleep 5
 	echo scan >"$kmemleak" && echo scan >"$kmemleak" || return

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* A process that rings for queues of others, and writes garbage to its page */
+/*
+ * A process that rings doorbells of others' queues, and writes garbage to its
+ * page
+ */
 #include <fcntl.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/mynic-abi.h>
@@ -8,7 +11,7 @@
 
 #include "verbs.h"
 
-/* A context of its own, made without libibverbs, for its doorbell page */
+/* Map the doorbell page of a separate context, made without libibverbs */
 static volatile uint64_t *map_uar(struct ibv_context *ctx)
 {
 	struct {
@@ -66,10 +69,13 @@ FIXTURE_TEARDOWN(doorbell)
 	EXPECT_EQ(ibv_close_device(self->e.ctx), 0);
 }
 
+/* The device counts each of them as bad, which it does not with those it obeys */
 TEST_F(doorbell, foreign_queues)
 {
 	struct end *e = &self->e;
+	long long before = counter(e->ctx, "bad_doorbell");
 
+	ASSERT_GE(before, 0);
 	for (uint32_t i = 0; i < 200; i++) {
 		uint32_t qpn = i % 2 ? e->qp->qp_num : i;
 
@@ -78,6 +84,7 @@ TEST_F(doorbell, foreign_queues)
 		/* the kernel's, and on page 0 only */
 		self->uar[MYNIC_UAR_EQ_DB / 8] = doorbell(i % 4, i);
 	}
+	EXPECT_TRUE(wait_counter(e->ctx, "bad_doorbell", before + 3 * 200));
 	for (int i = 0; i < 10; i++)
 		EXPECT_EQ(check_write(e, e, 5000), 0);
 }
@@ -90,7 +97,7 @@ TEST_F(doorbell, garbage)
 		self->uar[i] = ~0ull;
 		((volatile uint32_t *)self->uar)[i] = 0x12345678;
 		((volatile uint8_t *)self->uar)[i * 8 + 3] = 0xff;
-		/* the one thing that can be read there */
+		/* the only value that can be read there */
 		if (i == MYNIC_UAR_CLOCK / 8)
 			continue;
 		EXPECT_EQ(self->uar[i], 0);
@@ -99,7 +106,7 @@ TEST_F(doorbell, garbage)
 		EXPECT_EQ(check_write(e, e, 5000), 0);
 }
 
-/* An event that nobody may take away, and nobody may cause */
+/* Other processes can neither take nor cause an event */
 TEST_F(doorbell, foreign_completion_events)
 {
 	struct end *e = &self->e;

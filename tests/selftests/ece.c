@@ -5,7 +5,7 @@
 
 #include "verbs.h"
 
-#define ECN 1 /* the option that there is */
+#define ECN 1 /* the only option */
 
 FIXTURE(pair)
 {
@@ -238,7 +238,7 @@ static int to_init(const struct end *e)
 	return err;
 }
 
-/* Requests of other lengths than the driver's own, and what may be in them */
+/* Requests that are longer or shorter than the driver's, and their contents */
 TEST_F(pair, ece_requests)
 {
 	static const struct {
@@ -286,7 +286,7 @@ TEST_F(pair, ece_requests)
 	}
 }
 
-/* Lengths that are not true, and memory that is not there */
+/* Wrong lengths, and unmapped memory */
 TEST_F(pair, modify_hostile)
 {
 	struct modify_resp resp;
@@ -298,7 +298,7 @@ TEST_F(pair, modify_hostile)
 	ASSERT_EQ(modify(&self->a, &cmd, 0, 0, &resp), 0);
 	ASSERT_EQ(to_init(&self->a), 0);
 
-	/* the command is as before, but for what it says of its length */
+	/* the same command with a wrong length */
 	cmd.ex_hdr.provider_in_words = UINT16_MAX;
 	EXPECT_EQ(write(self->a.ctx->cmd_fd, &cmd, len), -1);
 	EXPECT_EQ(errno, EINVAL);
@@ -311,12 +311,12 @@ TEST_F(pair, modify_hostile)
 	cmd.ex_hdr.response = 0x10;
 	EXPECT_EQ(write(self->a.ctx->cmd_fd, &cmd, len), -1);
 	EXPECT_EQ(errno, EFAULT);
-	/* a state that no QP has */
+	/* an invalid state */
 	ASSERT_EQ(to_init(&self->a), 0);
 	set_modify(&cmd, &self->a, &self->b, 77);
 	EXPECT_NE(modify(&self->a, &cmd, 8, 8, &resp), 0);
 
-	/* none of this was harmful */
+	/* the QPs still work */
 	ASSERT_EQ(to_rts(&self->b, &self->a), 0);
 	set_modify(&cmd, &self->a, &self->b, IBV_QPS_RTR);
 	ASSERT_EQ(modify(&self->a, &cmd, 0, 0, &resp), 0);
@@ -335,7 +335,7 @@ TEST_F(pair, rate_limit_requests)
 	cmd.cmd.rate_limit = 1000;
 	EXPECT_EQ(modify(&self->a, &cmd, 0, 0, &resp), 0);
 	EXPECT_EQ(modify(&self->a, &cmd, 8, 8, &resp), 0);
-	/* the limit goes with what the driver would take, or not at all */
+	/* a rate limit is set together with valid driver data, or not at all */
 	cmd.driver[1] = 1;
 	err = modify(&self->a, &cmd, 8, 8, &resp);
 	EXPECT_TRUE(err == EOPNOTSUPP || err == EINVAL);
@@ -366,7 +366,7 @@ FIXTURE_TEARDOWN(ud)
 	ibv_close_device(self->e.ctx);
 }
 
-/* Nobody is at the other end to agree with */
+/* UD has no peer with which to negotiate */
 TEST_F(ud, no_ece)
 {
 	struct ibv_ece ece = { .vendor_id = MYNIC_VENDOR_ID };

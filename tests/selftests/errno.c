@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What illegal arguments of verbs return, and the order of destruction */
+/* Errors of verbs with illegal arguments, and the order of destruction */
 #include <sys/mman.h>
 
 #include "verbs.h"
@@ -140,7 +140,7 @@ TEST_F(mynic, create_ah)
 	struct ibv_ah_attr attr = rc_attr(&self->e, &self->e).ah_attr;
 	struct ibv_ah *ah;
 
-	/* what the RDMA core says of an empty entry */
+	/* error of the RDMA core for an empty entry */
 	attr.grh.sgid_index = 250;
 	EXPECT_FAILS(ibv_create_ah(self->e.pd, &attr), ENODATA);
 	attr = rc_attr(&self->e, &self->e).ah_attr;
@@ -218,7 +218,7 @@ TEST_F(mynic, post_send)
 	EXPECT_EQ(ibv_post_send(e->qp, &wr[1], &bad), EINVAL);
 	EXPECT_EQ(bad, &wr[1]);
 	ASSERT_EQ(to_rts(e, e), 0);
-	/* a chain stops at the bad one, and what is before it is done */
+	/* a chain stops at the bad request, and those before it are executed */
 	wr[1].num_sge = 64;
 	EXPECT_EQ(ibv_post_send(e->qp, wr, &bad), EINVAL);
 	EXPECT_EQ(bad, &wr[1]);
@@ -252,7 +252,7 @@ TEST_F(mynic, post_until_full)
 		posted++;
 	EXPECT_EQ(err, ENOMEM);
 	EXPECT_GE(posted, init.cap.max_recv_wr);
-	/* to a QP that does not answer, so that nothing completes meanwhile */
+	/* in SQD, so that nothing completes meanwhile */
 	attr.qp_state = IBV_QPS_SQD;
 	ASSERT_EQ(ibv_modify_qp(e->qp, &attr, IBV_QP_STATE), 0);
 	while (!(err = post(e, IBV_WR_RDMA_WRITE, sent, 0, 8, e)) &&

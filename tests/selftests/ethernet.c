@@ -49,7 +49,7 @@ static struct rule tcp_rule(uint16_t dport)
 	return rule;
 }
 
-/* A TCP packet to the group: 192.0.2.1 and on, checksums 0 */
+/* Write a TCP packet to the group, with checksums of 0 */
 static uint32_t put_frame(uint8_t *p, uint8_t host, uint16_t dport,
 			  uint32_t len)
 {
@@ -111,7 +111,7 @@ FIXTURE(ethernet)
 	struct ibv_flow *flow;
 };
 
-/* The frames go to a group, of which rules on the same NIC are members, too */
+/* Frames go to a group, which rules on the same NIC receive, too */
 FIXTURE_SETUP(ethernet)
 {
 	self->a.ctx = open_mynic(0);
@@ -159,7 +159,7 @@ TEST_F(ethernet, rule_and_checksums)
 	for (int i = 0; i < 2; i++) {
 		ASSERT_EQ(post_recv(&self->b, i, RECV_AT, SLOT), 0);
 	}
-	/* checksums of 0 are wrong, and those that the device makes right */
+	/* checksums of 0 are wrong, and those of the device are right */
 	ASSERT_EQ(send_frame(&self->a, len, 0), IBV_WC_SUCCESS);
 	ASSERT_TRUE(wait_wc(self->b.cq, &wc));
 	EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
@@ -172,7 +172,7 @@ TEST_F(ethernet, rule_and_checksums)
 	EXPECT_EQ(memcmp(self->a.buf + HEADERS, self->b.buf + RECV_AT + HEADERS,
 			 100),
 		  0);
-	/* another port is another program's */
+	/* other programs get frames to other ports */
 	len = put_frame(self->a.buf, 1, DPORT + 1, 100);
 	ASSERT_EQ(send_frame(&self->a, len, 0), IBV_WC_SUCCESS);
 	EXPECT_EQ(ibv_poll_cq(self->b.cq, 1, &wc), 0);
@@ -246,7 +246,7 @@ static bool make_tap(struct tap *tap, const struct end *e, uint32_t flags)
 	return tap->e.qp && !raw_to_rts(tap->e.qp);
 }
 
-/* The next completion is to be read; 0 or an error number */
+/* Begin to read the next completion. Return: 0 or an error number */
 static int next_of(struct tap *tap)
 {
 	struct ibv_poll_cq_attr attr = { 0 };
@@ -383,7 +383,7 @@ TEST_F(ethernet, bad_rules)
 	EXPECT_EQ(ibv_destroy_qp(ud), 0);
 }
 
-/* Nothing changes packets: there is no action that a handle could stand for */
+/* The device does not change packets, so there are no flow actions */
 TEST_F(ethernet, no_flow_actions)
 {
 	struct ibv_flow_action_esp_attr esp = { 0 };
@@ -609,7 +609,7 @@ TEST_F(ethernet, rss)
 	}
 	/* more than one, whichever they are */
 	EXPECT_NE(used & (used - 1), 0);
-	/* what is left comes back */
+	/* remaining requests are flushed */
 	ASSERT_EQ(wq_to(rss.wq[0], IBV_WQS_ERR), 0);
 	while (left--) {
 		ASSERT_TRUE(wait_wc(self->b.cq, &wc));

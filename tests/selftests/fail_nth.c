@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Every allocation of the kernel fails once, in every verb that makes, changes
- * or destroys something: the verb works nevertheless, or says that there is no
- * memory and leaves nothing behind. Needs CONFIG_FAULT_INJECTION_DEBUG_FS,
+ * Each allocation of the kernel fails once, in each verb that creates, changes
+ * or destroys something. The verb then succeeds, or reports a lack of memory
+ * and leaves nothing behind. Needs CONFIG_FAULT_INJECTION_DEBUG_FS,
  * CONFIG_FAILSLAB and CONFIG_FAIL_PAGE_ALLOC.
  */
 #include <linux/udmabuf.h>
@@ -14,13 +14,13 @@
 #include "fail_nth.h"
 #include "verbs.h"
 
-/* Of a region that needs more than one page of page addresses */
+/* Size of a region that needs more than one page of page addresses */
 #define BIG (4 << 20)
 /* More allocations than any verb makes */
 #define LIMIT 5000
 
 /*
- * struct world - what the verbs are applied to
+ * struct world - objects for the verbs
  * @e: with an RC QP that is not connected
  * @ud: with a UD QP, ready to receive
  * @raw: with a RAW_PACKET QP, ready to receive
@@ -44,7 +44,7 @@ struct world {
 	bool odd;
 };
 
-/* What a function that returns an error number is as one that makes something */
+/* Turns the result of a function that returns an error number into a pointer */
 static void *made(struct world *w, int err)
 {
 	errno = err;
@@ -128,7 +128,7 @@ static void *advise(struct world *w)
 				     IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1));
 }
 
-/* To other memory, which needs a new list of pages, and back */
+/* Move the region to other memory, which needs a new list of pages, or back */
 static void *rereg(struct world *w)
 {
 	void *to = w->odd ? w->e.buf : w->big;
@@ -288,7 +288,7 @@ static void *connect_qp(struct world *w)
 {
 	int err = to_rts(&w->e, &w->e);
 
-	/* Half of the way is no place to begin from. */
+	/* The next attempt must not start in between. */
 	if (err) {
 		fail_none();
 		to_reset(w, w);
@@ -491,7 +491,9 @@ static int free_world(struct world *w)
 
 #define LINE 256
 
-/* What the kernel counts of all objects of @ctx's device; false: it cannot say */
+/*
+ * The kernel's numbers of all objects of a device; false: it cannot report them
+ */
 static bool summary(struct ibv_context *ctx, char *line)
 {
 	char command[LINE];
@@ -507,7 +509,7 @@ static bool summary(struct ibv_context *ctx, char *line)
 	return ok;
 }
 
-/* The kernel may be a moment behind in forgetting. */
+/* The kernel may free objects a moment later. */
 static bool wait_summary(struct ibv_context *ctx, const char *line)
 {
 	time_t end = deadline();
@@ -526,10 +528,11 @@ FIXTURE(fail_nth)
 };
 
 /*
- * What is tried
- * @make: not NULL if it worked, or else an error is in errno
- * @unmake: 0 or an error number; NULL: there is nothing to undo
- * @errors: what others than the driver may say in the place of ENOMEM
+ * A verb
+ * @make: the verb. Return: not NULL on success; NULL with errno set
+ * @unmake: undoes it. Return: 0 or an error number. NULL: there is nothing to
+ * undo
+ * @errors: errors other than ENOMEM that other parts of the kernel return
  */
 FIXTURE_VARIANT(fail_nth)
 {
@@ -739,7 +742,7 @@ FIXTURE_SETUP(fail_nth)
 	self->w.dmabuf = -1;
 	ASSERT_TRUE(fail_setup());
 	ASSERT_TRUE(make_world(&self->w));
-	/* What uses a library for the first time */
+	/* First call, which includes allocations of its first use */
 	if (variant->unmake)
 		variant->unmake(&self->w, variant->make(&self->w));
 	ASSERT_TRUE(summary(self->w.e.ctx, self->before));
@@ -753,7 +756,7 @@ FIXTURE_TEARDOWN(fail_nth)
 	EXPECT_EQ(free_world(&self->w), 0);
 }
 
-/* The first thing to fail is the first allocation, and so on to the last. */
+/* The first allocation fails, then the second one, and so on to the last. */
 TEST_F(fail_nth, make)
 {
 	struct world *w = &self->w;
@@ -778,7 +781,10 @@ TEST_F(fail_nth, make)
 	EXPECT_NE(object, NULL);
 }
 
-/* What could not be destroyed is there, and can be destroyed again. */
+/*
+ * An object that could not be destroyed still exists, and can be destroyed
+ * again.
+ */
 TEST_F(fail_nth, unmake)
 {
 	struct world *w = &self->w;

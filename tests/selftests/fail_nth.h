@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Allocations of the kernel that fail: Documentation/fault-injection */
+/*
+ * Failing allocations in the kernel: the kernel's Documentation/fault-injection
+ */
 #ifndef MYNIC_SELFTEST_FAIL_NTH_H
 #define MYNIC_SELFTEST_FAIL_NTH_H
 
@@ -28,7 +30,10 @@ static inline bool fail_option(const char *name, const char *value)
 	return ok;
 }
 
-/* For this thread. Allocations that may wait can fail, too; without a word. */
+/*
+ * Prepare this thread. Allocations that may wait can fail, too, and failures
+ * are not logged.
+ */
 static inline bool fail_setup(void)
 {
 	mount("none", "/sys/kernel/debug", "debugfs", 0, NULL);
@@ -40,7 +45,7 @@ static inline bool fail_setup(void)
 	       fail_option("fail_page_alloc/verbose", "0");
 }
 
-/* In this thread the allocation number @n from now fails, from 1. */
+/* Make the allocation number @n from now fail in this thread, from 1. */
 static inline void fail_nth(unsigned int n)
 {
 	char text[16];
@@ -50,7 +55,7 @@ static inline void fail_nth(unsigned int n)
 		abort();
 }
 
-/* No allocation fails from now on. Returns whether one has. */
+/* Stop failing. Returns whether an allocation has failed. */
 static inline bool fail_none(void)
 {
 	char text[16] = { 0 };

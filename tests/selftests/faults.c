@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What goes wrong is counted: where, and nowhere else */
+/* Each error is counted, in the right counter and in no other */
 #include "verbs.h"
 
 /*
- * Counters that stand still unless something goes wrong. On a slow machine a
- * request may be sent again before its answer is there, so duplicates, ghosts
- * and retransmissions are not among them.
+ * Counters that change only after errors. On a slow machine, a request may be
+ * repeated before its answer arrives, so duplicates, ghosts and retransmissions
+ * are not among them.
  */
 static const char *const names[] = {
 	"rx_drop_qp",	    "rx_drop_key",	  "rx_drop_header",
@@ -20,7 +20,7 @@ static const char *const names[] = {
 	"bad_dma",	    "rnr_retry_exceeded",
 };
 
-/* Both ends are on one device, so its counters tell of both sides */
+/* Both ends are on one device, so its counters include both sides */
 struct faults {
 	struct end a;
 	struct end b;
@@ -128,7 +128,7 @@ FIXTURE_TEARDOWN(any)
 	EXPECT_EQ(free_faults(&self->f), 0);
 }
 
-/* How often each counter has moved: "NAME TIMES NAME TIMES ..." */
+/* Changes of all counters: "NAME CHANGE NAME CHANGE ..." */
 static const char *moved(struct faults *f)
 {
 	size_t len = 0;
@@ -144,7 +144,7 @@ static const char *moved(struct faults *f)
 	return f->moved;
 }
 
-/* sysfs may be some milliseconds behind, so wait for what is to be seen */
+/* sysfs may be some milliseconds late, so wait for the expected changes */
 static const char *wait_moved(struct faults *f, const char *expected)
 {
 	time_t end = deadline();
@@ -157,7 +157,7 @@ static const char *wait_moved(struct faults *f, const char *expected)
 #define EXPECT_MOVED(expected) \
 	EXPECT_STREQ(wait_moved(&self->f, expected), expected)
 
-/* A UD message; -1 for what is to be as it should */
+/* Send a UD message; -1 selects the valid value */
 static int send_ud(const struct end *a, const struct end *b, int qpn, int qkey)
 {
 	struct ibv_ah_attr attr = rc_attr(a, b).ah_attr;
@@ -261,7 +261,7 @@ TEST_F(rc, operation)
 		"rx_nak_operation 1 tx_nak_operation 1 send_errors 1 recv_errors 1 ");
 }
 
-/* A path with other attributes than those of rc_attr() */
+/* Connect again with other attributes than those of rc_attr() */
 static int reconnect(const struct end *e, const struct end *peer,
 		     struct ibv_qp_attr attr)
 {
@@ -289,7 +289,7 @@ TEST_F(rc, receiver_not_ready)
 		"rx_nak_rnr 3 tx_nak_rnr 3 send_errors 1 rnr_retry_exceeded 1 ");
 }
 
-/* Nobody is there to answer */
+/* The peer does not exist */
 TEST_F(rc, no_answer)
 {
 	struct end *a = &self->f.a, *b = &self->f.b;
@@ -306,7 +306,7 @@ TEST_F(rc, no_answer)
 	EXPECT_EQ(status_of(a), IBV_WC_RETRY_EXC_ERR);
 	EXPECT_TRUE(wait_counter(a->ctx, "ack_timeout", timeouts + 3));
 	EXPECT_GE(counter(a->ctx, "retransmit"), retransmits + 2);
-	/* each transmission finds no QP; probes, too */
+	/* no transmission finds a QP, probes included */
 	text = moved(&self->f);
 	EXPECT_EQ(strncmp(text, "rx_drop_qp ", 11), 0)
 	TH_LOG("%s", text);
@@ -314,7 +314,7 @@ TEST_F(rc, no_answer)
 	TH_LOG("%s", text);
 }
 
-/* On UC, the rest of the message goes the way of its first packet */
+/* On UC, the rest of a message is dropped with its first packet */
 TEST_F(uc, no_receive_request)
 {
 	ASSERT_EQ(send_any(&self->f, 5 * 1024), 0);
@@ -344,7 +344,7 @@ TEST_F(ud, bad_qkey)
 	EXPECT_MOVED("rx_drop_key 1 ");
 }
 
-/* A bad local key; and what is behind it is flushed */
+/* A bad local key; later requests are flushed */
 TEST_F(any, local_key)
 {
 	self->f.a.mr->lkey ^= 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* File descriptors of a context in the hands of another process */
+/* File descriptors of a context that another process has received */
 #include <rdma/ib_user_verbs.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -10,7 +10,9 @@
 
 #define NUM_FDS 3
 
-/* Passes files to whoever has the other end of @sock (unix(7), SCM_RIGHTS) */
+/*
+ * Passes files to the process at the other end of @sock (unix(7), SCM_RIGHTS)
+ */
 static bool send_fds(int sock, const int fds[NUM_FDS])
 {
 	union {
@@ -51,7 +53,7 @@ static bool receive_fds(int sock, int fds[NUM_FDS])
 	return true;
 }
 
-/* A PD made, or not, through the command file @fd; 0 or the errno */
+/* Create a PD through the command file @fd. Return: 0 or errno */
 static int alloc_pd(int fd)
 {
 	struct ib_uverbs_alloc_pd_resp resp;
@@ -69,8 +71,8 @@ static int alloc_pd(int fd)
 }
 
 /*
- * The receiver: it has the files, but none of the memory. Its exit status says
- * which step failed.
+ * The receiver, which has the files but none of the memory. Its exit status
+ * names the step that failed.
  */
 static int receiver(int sock)
 {
@@ -82,14 +84,17 @@ static int receiver(int sock)
 	signal(SIGPIPE, SIG_IGN);
 	if (!receive_fds(sock, fds))
 		return 1;
-	/* write() is for whoever opened the file only (ib_safe_file_access()). */
+	/*
+	 * Only the process that has opened the file may use write()
+	 * (ib_safe_file_access()).
+	 */
 	if (alloc_pd(fds[0]) != EACCES)
 		return 2;
-	/* Nothing is at these offsets for a file that has no queue there. */
+	/* These offsets are not valid for a file without queues. */
 	if (mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fds[0],
 		 1LL << 50) != MAP_FAILED)
 		return 3;
-	/* The event of the completion that the owner now asks for */
+	/* Wait for the event of a completion, which the owner now requests */
 	if (write(sock, &byte, 1) != 1)
 		return 4;
 	channel = (struct pollfd){ .fd = fds[1], .events = POLLIN };
@@ -137,14 +142,14 @@ TEST_F(passed, used_by_another_process)
 	pid = fork();
 	ASSERT_GE(pid, 0);
 	if (pid == 0) {
-		/* Only what is passed may help. */
+		/* Only the passed files may be needed. */
 		close(e->ctx->cmd_fd);
 		close(e->channel->fd);
 		close(e->ctx->async_fd);
 		close(self->sock[0]);
 		_exit(receiver(self->sock[1]));
 	}
-	/* The receiver's end of it ends the waiting. */
+	/* Reading ends when the receiver closes its end. */
 	close(self->sock[1]);
 	self->sock[1] = -1;
 	ASSERT_TRUE(send_fds(self->sock[0], fds));
@@ -156,11 +161,11 @@ TEST_F(passed, used_by_another_process)
 	TH_LOG("step %d of the receiver", WEXITSTATUS(status));
 	/* libibverbs waits for this before it destroys the CQ. */
 	ibv_ack_cq_events(e->cq, 1);
-	/* The receiver's end took nothing along. */
+	/* The end of the receiver has destroyed nothing. */
 	EXPECT_EQ(check_write(e, e, 2000), 0);
 }
 
-/* The owner is killed in the middle of its traffic; the files live on. */
+/* The owner is killed during traffic, and the files stay open. */
 TEST_F(passed, kept_when_the_owner_dies)
 {
 	int fds[NUM_FDS], status;
@@ -189,7 +194,10 @@ TEST_F(passed, kept_when_the_owner_dies)
 	EXPECT_EQ(alloc_pd(fds[0]), EACCES);
 	for (int i = 0; i < NUM_FDS; i++)
 		EXPECT_EQ(close(fds[i]), 0);
-	/* With the last file all that it held is gone, and others work. */
+	/*
+	 * With the last file, all of its objects are gone, and other contexts
+	 * work.
+	 */
 	ASSERT_TRUE(make_end(&peer, IBV_QPT_RC));
 	EXPECT_EQ(free_end(&peer), 0);
 	EXPECT_EQ(check_write(&self->e, &self->e, 3000), 0);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Counters that flow rules have */
+/* Counters of flow rules */
 #include "verbs.h"
 
 #define NUM 10
 #define LEN 100
 #define ETHERTYPE 0x88b5 /* for local experiments (IEEE 802) */
 
-/* A group that nobody else is in */
+/* A group without other members */
 static const uint8_t group[6] = { 0x03, 0x11, 0x22, 0x33, 0x44, 0x55 };
 
 struct rule {
@@ -95,6 +95,7 @@ TEST_F(counters, packets_and_bytes)
 	self->flow = count(self->b.qp, self->counters);
 	ASSERT_NE(self->flow, NULL);
 	EXPECT_EQ(ibv_destroy_counters(self->counters), EBUSY);
+	EXPECT_EQ(attach(self->counters, IBV_COUNTER_BYTES, 1), EBUSY);
 
 	memcpy(a->buf, group, sizeof(group));
 	memcpy(a->buf + 6, "\x02\0\0\0\0\x01", 6);
@@ -120,10 +121,11 @@ TEST_F(counters, packets_and_bytes)
 		  0);
 	/* No room for the one at place 2 */
 	EXPECT_EQ(ibv_read_counters(self->counters, values, 2, 0), EINVAL);
-	/* They do not change when nothing counts, but nothing can be read */
+	/* Without a rule that counts, nothing can be read */
 	ASSERT_EQ(ibv_destroy_flow(self->flow), 0);
 	self->flow = NULL;
 	EXPECT_EQ(ibv_read_counters(self->counters, values, 4, 0), EINVAL);
+	EXPECT_EQ(attach(self->counters, IBV_COUNTER_BYTES, 1), 0);
 }
 
 TEST_F(counters, bad)
@@ -136,9 +138,9 @@ TEST_F(counters, bad)
 	EXPECT_EQ(ibv_attach_counters_point_flow(self->counters, &attr, NULL),
 		  EOPNOTSUPP);
 	EXPECT_EQ(ibv_create_counters(self->b.ctx, &init), NULL);
-	/* No rule has them */
+	/* No rule has these counters */
 	EXPECT_EQ(ibv_read_counters(self->counters, values, 2, 0), EINVAL);
-	/* Those of another device */
+	/* Counters of another device */
 	errno = 0;
 	self->flow = count(self->a.qp, self->counters);
 	EXPECT_EQ(self->flow, NULL);

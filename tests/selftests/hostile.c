@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A process without privileges does with its own objects what makes the device
- * refuse a command, in several threads: the device must not be given up for it.
+ * A process without privileges makes the device refuse commands, with its own
+ * objects in several threads. The driver must not give the device up for that.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -13,30 +13,41 @@
 
 #define NOBODY 65534
 #define LEN 4096
-#define ROUNDS 50
-/* Keys of windows that do not exist yet are sought among those that come next */
-#define GUESSES 2
-/* How long the thread that makes windows is kept from running */
-#define HOLD_NS 20000000
-/* A command takes less than this; it is to be interrupted somewhere in between */
-#define COMMAND_NS 200000
+/* Windows that are created at a time */
+#define WINDOWS 16
+/* The index of the next key is one of as many as these, at random. */
+#define INDEXES 1024
+/* Guesses for the key of one of the windows, before the next ones are made */
+#define GUESSES (2 * INDEXES / WINDOWS)
+/*
+ * A command takes less than this, and has to be interrupted at some point in it
+ */
+#define COMMAND_NS 500000
 
 /**
  * struct attack - a window is bound before the call that makes it has returned
  * @e: the end whose queue binds
- * @mw: the window, or NULL
- * @go: a window is wanted
- * @done: @mw is there
- * @bound: it has been bound, and its region destroyed or not
- * @stop: none is wanted any more
+ * @mws: the windows
+ * @round: counts up when new windows are wanted
+ * @done: calls that have returned in this round
+ * @tried: a window was bound and destroying its region tried, or all guesses
+ *	were wrong
+ * @stop: the threads have to end
  */
 struct attack {
 	struct end e;
-	struct ibv_mw *mw;
-	atomic_bool go;
-	atomic_bool done;
-	atomic_bool bound;
+	struct ibv_mw *mws[WINDOWS];
+	atomic_uint round;
+	atomic_uint done;
+	atomic_bool tried;
 	atomic_bool stop;
+};
+
+/* A thread that makes one of them */
+struct maker {
+	struct attack *attack;
+	struct ibv_mw **mw;
+	pthread_t thread;
 };
 
 static int run_on(int cpu)
@@ -48,35 +59,30 @@ static int run_on(int cpu)
 	return sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
-/* It gets the processor when nobody else wants it, however long that takes */
+/* This thread runs only while no other one wants the processor. */
 static void *make_windows(void *arg)
 {
 	struct sched_param param = {};
-	struct attack *attack = arg;
+	struct maker *maker = arg;
+	struct attack *attack = maker->attack;
+	unsigned int round = 0;
 
 	if (run_on(0) ||
 	    pthread_setschedparam(pthread_self(), SCHED_IDLE, &param))
 		return (void *)1L;
 	while (!atomic_load(&attack->stop)) {
-		if (!atomic_exchange(&attack->go, false)) {
+		if (atomic_load(&attack->round) == round) {
 			sched_yield();
 			continue;
 		}
-		attack->mw = ibv_alloc_mw(attack->e.pd, IBV_MW_TYPE_1);
-		atomic_store(&attack->done, true);
+		round++;
+		*maker->mw = ibv_alloc_mw(attack->e.pd, IBV_MW_TYPE_1);
+		atomic_fetch_add(&attack->done, 1);
 	}
 	return NULL;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
-}
-
-/* It takes the processor from the other one, at another point each time */
+/* Interrupts the other threads, at a different point each time */
 static void *disturb(void *arg)
 {
 	struct timespec pause = {};
@@ -86,13 +92,13 @@ static void *disturb(void *arg)
 	if (run_on(0) || prctl(PR_SET_TIMERSLACK, 1UL))
 		return (void *)1L;
 	while (!atomic_load(&attack->stop)) {
-		int64_t end;
+		unsigned int round = atomic_load(&attack->round);
 
 		pause.tv_nsec = rand_r(&seed) % COMMAND_NS;
 		nanosleep(&pause, NULL);
-		end = now_ns() + HOLD_NS;
-		while (!atomic_load(&attack->done) &&
-		       !atomic_load(&attack->bound) && now_ns() < end)
+		while (atomic_load(&attack->round) == round &&
+		       !atomic_load(&attack->tried) &&
+		       !atomic_load(&attack->done))
 			;
 	}
 	return NULL;
@@ -129,9 +135,41 @@ static int restart(struct end *e)
 }
 
 /*
- * One window is made while its key is guessed, and then its region destroyed at
- * once. Return: 0; EBUSY if that was refused before the window was known; -1 for
- * what should not be.
+ * Try while no window is known. Return: whether one of them was bound; -1 for an
+ * error.
+ */
+static int guess(struct attack *attack, struct ibv_mr *mr)
+{
+	uint32_t leaf = mr->rkey & ~((INDEXES << 8) - 1);
+
+	for (int i = 0; i < GUESSES; i++) {
+		uint32_t index = rand() % INDEXES;
+
+		if (atomic_load(&attack->done))
+			break;
+		if (bind_guess(&attack->e, mr,
+			       leaf | index << 8 | (mr->rkey & 0xff)))
+			return 1;
+		if (restart(&attack->e))
+			return -1;
+	}
+	return 0;
+}
+
+static bool free_windows(struct attack *attack)
+{
+	bool good = true;
+
+	for (int i = 0; i < WINDOWS; i++)
+		if (!attack->mws[i] || ibv_dealloc_mw(attack->mws[i]))
+			good = false;
+	return good;
+}
+
+/*
+ * Create windows while their keys are guessed, and then destroy the region at
+ * once to which one was bound. Return: 0; EBUSY if that was refused before any
+ * window was known; -1 for an error.
  */
 static int race(struct attack *attack)
 {
@@ -139,34 +177,27 @@ static int race(struct attack *attack)
 	struct ibv_mr *mr =
 		ibv_reg_mr(e->pd, e->buf, LEN,
 			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
-	bool bound = false, early = false;
-	int err = 0;
+	int bound, err = 0;
 
 	if (!mr)
 		return -1;
-	attack->mw = NULL;
-	atomic_store(&attack->bound, false);
-	atomic_store(&attack->done, false);
-	atomic_store(&attack->go, true);
-	while (!bound && !atomic_load(&attack->done)) {
-		for (uint32_t i = 1; !bound && i <= GUESSES; i++) {
-			bound = bind_guess(e, mr, mr->rkey + (i << 8));
-			if (!bound && restart(e))
-				return -1;
-		}
-	}
-	if (bound) {
+	atomic_store(&attack->tried, false);
+	atomic_store(&attack->done, 0);
+	atomic_fetch_add(&attack->round, 1);
+	bound = guess(attack, mr);
+	if (bound > 0) {
 		err = ibv_dereg_mr(mr);
-		early = !atomic_load(&attack->done);
-		atomic_store(&attack->bound, true);
 		if (!err)
 			return -1;
+		if (atomic_load(&attack->done))
+			err = 0;
 	}
-	while (!atomic_load(&attack->done))
+	atomic_store(&attack->tried, true);
+	while (atomic_load(&attack->done) < WINDOWS)
 		sched_yield();
-	if (!attack->mw || ibv_dealloc_mw(attack->mw) || ibv_dereg_mr(mr))
+	if (bound < 0 || !free_windows(attack) || ibv_dereg_mr(mr))
 		return -1;
-	return early ? err : 0;
+	return err;
 }
 
 static bool is_alive(struct ibv_context *ctx)
@@ -186,36 +217,60 @@ static bool is_alive(struct ibv_context *ctx)
 	return pd && !ibv_dealloc_pd(pd);
 }
 
-/* In a process of its own; 0 if the device has survived */
+static bool start_makers(struct attack *attack, struct maker *makers)
+{
+	for (int i = 0; i < WINDOWS; i++) {
+		makers[i].attack = attack;
+		makers[i].mw = &attack->mws[i];
+		if (pthread_create(&makers[i].thread, NULL, make_windows,
+				   &makers[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool join_makers(struct maker *makers)
+{
+	void *failed;
+
+	for (int i = 0; i < WINDOWS; i++)
+		if (pthread_join(makers[i].thread, &failed) || failed)
+			return false;
+	return true;
+}
+
+/* Runs in a separate process. Return: 0 if the device has survived */
 static int attack_windows(void)
 {
 	struct attack attack = { .e.ctx = open_mynic(0) };
-	int status = 0, early = 0;
-	pthread_t threads[2];
-	void *failed[2];
+	struct maker makers[WINDOWS];
+	int status = 0, rounds = 0;
+	time_t end = deadline();
+	pthread_t disturber;
+	void *failed;
 
-	/* There may be no other processor: then it takes a little longer */
+	/* Without another processor, this takes a little longer */
 	run_on(1);
 	if (setgid(NOBODY) || setuid(NOBODY))
 		return 2;
 	if (!attack.e.ctx || !make_end(&attack.e, IBV_QPT_RC) ||
-	    to_rts(&attack.e, &attack.e) ||
-	    pthread_create(&threads[0], NULL, make_windows, &attack) ||
-	    pthread_create(&threads[1], NULL, disturb, &attack))
+	    to_rts(&attack.e, &attack.e) || !start_makers(&attack, makers) ||
+	    pthread_create(&disturber, NULL, disturb, &attack))
 		return 3;
-	for (int i = 0; i < ROUNDS && status >= 0; i++) {
+	do {
 		status = race(&attack);
-		early += status == EBUSY;
-	}
+		rounds++;
+	} while (!status && time(NULL) < end);
 	atomic_store(&attack.stop, true);
-	if (pthread_join(threads[0], &failed[0]) ||
-	    pthread_join(threads[1], &failed[1]) || failed[0] || failed[1] ||
-	    status < 0)
+	if (!join_makers(makers) || pthread_join(disturber, &failed) ||
+	    failed || status < 0)
 		return 4;
 	if (!is_alive(attack.e.ctx))
 		return 5;
-	printf("# refused %d times of %d before the window was known\n", early,
-	       ROUNDS);
+	printf("# the region of an unknown window was destroyed in round %d\n",
+	       rounds);
+	if (!status)
+		return 7;
 	return free_end(&attack.e) || ibv_close_device(attack.e.ctx) ? 6 : 0;
 }
 
@@ -235,8 +290,8 @@ TEST(window_bound_before_it_is_known)
 }
 
 /*
- * On Ethernet a group has no LID, but the kernel's core takes two for two
- * attachments, and destroys no queue pair before all are taken back.
+ * On Ethernet, a group has no LID. But the RDMA core treats two LIDs as two
+ * attachments, and destroys no queue pair before both are detached.
  */
 static bool attach_twice(struct end *e, const union ibv_gid *group)
 {
@@ -263,7 +318,7 @@ TEST(group_with_two_lids)
 	EXPECT_EQ(ibv_close_device(e.ctx), 0);
 }
 
-/* Then the kernel takes them back; dmesg.sh finds out if it cannot */
+/* The kernel then detaches them; dmesg.sh notices if it cannot */
 TEST(process_ends_in_a_group)
 {
 	pid_t pid = fork();

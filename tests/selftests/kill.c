@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* A process killed in the middle of its traffic: nothing of it is left */
+/* A process that is killed during traffic leaves nothing behind */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -25,7 +25,10 @@ FIXTURE_TEARDOWN(victim)
 	EXPECT_EQ(ibv_close_device(self->e.ctx), 0);
 }
 
-/* Keeps the queues full until it is killed; a byte to @ready when they are */
+/*
+ * Keeps the queues full until it is killed; writes a byte to @ready when they
+ * are
+ */
 static void run_victim(int ready)
 {
 	struct end e = { .ctx = open_mynic(0) };
@@ -53,7 +56,7 @@ static void run_victim(int ready)
 	}
 }
 
-/* The device's objects as the kernel counts them */
+/* The kernel's numbers of the device's objects */
 static void resources(char *text, size_t size)
 {
 	FILE *pipe = popen("rdma resource show", "r");

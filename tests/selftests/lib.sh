@@ -9,7 +9,7 @@ here=$(dirname "$(readlink -f "$0")")
 
 PATIENCE=300
 
-# wait_for CONDITION...: until it holds; fails if that takes too long
+# wait_for CONDITION...: waits until it holds; fails if that takes too long
 wait_for() {
 	local end=$((SECONDS + PATIENCE))
 
@@ -60,7 +60,7 @@ skip() {
 	exit "$KSFT_SKIP"
 }
 
-# need NUMBER: as many mynics as that, and root, or skip; sets pci
+# need NUMBER: skips the test without so many mynics or without root; sets pci
 need() {
 	[ "$(id -u)" = 0 ] || skip "not root"
 	mapfile -t pci < <(functions)
@@ -70,8 +70,8 @@ need() {
 
 far_ns=mynic-selftest
 
-# Addresses for the first two functions; the second is in a namespace of its
-# own. Sets near and far (netdevs), ns (of far), near_rdma and far_rdma.
+# Sets addresses of the first two functions, the second in a separate namespace.
+# Sets near and far (netdevs), ns (of far), near_rdma and far_rdma.
 configure() {
 	local old dev
 
@@ -103,7 +103,7 @@ one_end() {
 
 carrier() { [ "$(in_netns "$1" cat "/sys/class/net/$2/carrier")" = 1 ]; }
 
-# gid_index RDMA-DEVICE IPV4: of the GID that stands for the address
+# gid_index RDMA-DEVICE IPV4: index of the GID of an address
 gid_index() {
 	local bytes hex file
 
@@ -114,7 +114,7 @@ gid_index() {
 	[ -n "$file" ] && echo "${file##*/}"
 }
 
-# Back to where the environment of the tests had it
+# Restore the original configuration
 restore() {
 	local dev
 
@@ -125,8 +125,8 @@ restore() {
 	}
 }
 
-# watch RDMA-DEVICE: opens the device and holds it, in the background; what
-# happens to it is in $watched, the process is $watcher
+# watch RDMA-DEVICE: keeps the device open in the background. Its events are in
+# $watched; the process is $watcher
 watch() {
 	watched=$(mktemp)
 	stdbuf -oL ibv_asyncwatch -d "$1" >"$watched" 2>&1 &
@@ -142,7 +142,7 @@ end_watch() {
 	rm -f "$watched"
 }
 
-# Frames by the dozen, without a pause, to a group that nobody is in
+# Sends frames without a pause to a group without members
 blast() {
 	exec >"/dev/udp/239.192.0.2/9" || return
 	while :; do
@@ -161,7 +161,7 @@ config() {
 	fi
 }
 
-# Where the capability $1 is
+# Offset of the capability $1
 capability() {
 	local at
 
@@ -176,10 +176,10 @@ capability() {
 	return 1
 }
 
-# How often the first device has failed, and said so with words that begin with $1
+# Number of failures of the first device with a message that begins with $1
 failures() { dmesg | grep -c "mynic ${pci[0]}.*device failed: $1"; }
 
-# Without interrupts of $function; sets control, which says how it was
+# Masks interrupts of $function; sets control to the old value
 mask_interrupts() {
 	at=$(capability 17) || return
 	control=$(config $((at + 3)))
@@ -188,8 +188,8 @@ mask_interrupts() {
 
 unmask_interrupts() { config $((at + 3)) "$control"; }
 
-# From break_device to device_is_whole the kernel may report errors of mynic.
-# What is between the two lines is left out by dmesg.sh.
+# From break_device to device_is_whole, the kernel may report errors of mynic.
+# dmesg.sh ignores the lines in between.
 break_device() { echo "<3>mynic selftest: the device fails now" >/dev/kmsg; }
 device_is_whole() { echo "<3>mynic selftest: the device is whole" >/dev/kmsg; }
 

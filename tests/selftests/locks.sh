@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck disable=SC2154,SC2317 # lib.sh sets them; functions are called by name
 #
-# No command is executed while a process's mappings are locked: if the device does
-# not answer, all who look at the process would wait, too.
+# No command is executed while the mappings of a process are locked. Otherwise,
+# all that access the process would wait for a device that does not answer.
 
 # shellcheck source=tests/selftests/lib.sh
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
@@ -23,7 +23,7 @@ end_trace() {
 	echo 1 >$tracing/tracing_on
 }
 
-# Whoever traces functions with stacks says first which ones.
+# Stacks are traced only after functions have been selected.
 begin_trace() {
 	echo 8192 >$tracing/buffer_size_kb &&
 		echo 'mynic_cmd_*:mod:mynic' >$tracing/set_ftrace_filter &&
@@ -42,7 +42,7 @@ commands() {
 	' $tracing/trace | sed -n 's/.*: \(mynic_cmd_\)/\1/p'
 }
 
-# ODP takes pages back for whoever holds these locks: it has no choice.
+# ODP has to take pages back for callers that hold these locks.
 under_locks() {
 	commands | grep -v ' __mmu_notifier_invalidate' |
 		grep -E ' (rdma_umap_close|uverbs_user_mmap_disassociate|ib_uverbs_mmap|__vm_munmap|exit_mmap)\b'

@@ -13,7 +13,7 @@ modinfo mynic >/dev/null 2>&1 || skip "not a module"
 ktap_set_plan 4
 trap restore EXIT
 
-# Netdevs in namespaces come back in the first one: begin there
+# Netdevs in namespaces come back in the first one, so begin there
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
 devices() { rdma link show | grep -c "^link mynic_"; }
@@ -33,7 +33,7 @@ many_reloads() {
 	done
 }
 
-# A context that is open does not hold the module: its user is told
+# An open context does not keep the module loaded, and its user is told
 in_use() {
 	local status
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Memory regions: registered again, of nothing, on dma-bufs, and imported */
+/* Memory regions: registered again, null regions, on dma-bufs, and imported */
 #include <linux/udmabuf.h>
 #include <rdma/ib_user_verbs.h>
 #include <sys/ioctl.h>
@@ -18,8 +18,8 @@
 #define ACCESS IBV_REREG_MR_CHANGE_ACCESS
 
 /*
- * A queue pair and its peer, which are in one protection domain, and a region
- * that the one reaches through the other
+ * A queue pair and its peer in one protection domain, and a region that one
+ * accesses through the other
  */
 FIXTURE(region)
 {
@@ -75,7 +75,7 @@ static int reset(struct end *e)
 	return ibv_modify_qp(e->qp, &attr, IBV_QP_STATE);
 }
 
-/* One request; after one that fails the queue pairs are brought up again */
+/* One request. After a failure, the queue pairs are connected again */
 static int request(struct end *e, struct end *peer, enum ibv_wr_opcode opcode,
 		   struct ibv_sge sge, uint64_t addr, uint32_t rkey)
 {
@@ -98,7 +98,7 @@ static int request(struct end *e, struct end *peer, enum ibv_wr_opcode opcode,
 	return wc.status;
 }
 
-/* An RDMA WRITE of LEN bytes, other ones each time */
+/* An RDMA WRITE of LEN bytes, with different data each time */
 static int write_to(struct end *e, struct end *peer, uint64_t addr,
 		    uint32_t rkey)
 {
@@ -185,10 +185,16 @@ TEST_F(region, rereg_all)
 	CHECK_WRITE(self->other, self->other);
 }
 
-/* The command itself, as libibverbs would not send it; 0 or the errno */
-static int rereg(struct ibv_mr *mr, uint32_t flags, uint64_t start,
-		 uint64_t length, uint64_t hca_va, uint32_t access,
-		 uint32_t pd_handle, uint64_t data)
+/* Arguments of a command that libibverbs would not send. */
+struct rereg {
+	uint32_t flags;
+	uint64_t start, length, hca_va;
+	uint32_t access, pd;
+	uint64_t data;
+};
+
+/* Return: 0 or errno */
+static int rereg(struct ibv_mr *mr, const struct rereg *args)
 {
 	struct ib_uverbs_rereg_mr_resp resp;
 	struct {
@@ -201,50 +207,45 @@ static int rereg(struct ibv_mr *mr, uint32_t flags, uint64_t start,
 			 .out_words = sizeof(resp) / 4 },
 		.cmd = { .response = (uintptr_t)&resp,
 			 .mr_handle = mr->handle,
-			 .flags = flags,
-			 .start = start,
-			 .length = length,
-			 .hca_va = hca_va,
-			 .pd_handle = pd_handle,
-			 .access_flags = access },
-		.data = data,
+			 .flags = args->flags,
+			 .start = args->start,
+			 .length = args->length,
+			 .hca_va = args->hca_va,
+			 .pd_handle = args->pd,
+			 .access_flags = args->access },
+		.data = args->data,
 	};
 	int fd = mr->context->cmd_fd;
 
 	return write(fd, &cmd, sizeof(cmd)) == sizeof(cmd) ? 0 : errno;
 }
 
-/* What fails changes nothing */
+/* Failed calls change nothing */
 TEST_F(region, rereg_bad)
 {
 	uint64_t good = (uintptr_t)self->other;
 	uint32_t pd = self->e.pd->handle;
 	struct {
-		uint32_t flags;
-		uint64_t start, length, hca_va;
-		uint32_t access, pd;
-		uint64_t data;
+		struct rereg args;
 		int err;
 	} bad[] = {
-		{ 0, good, LEN, good, ALL, pd, 0, EINVAL },
-		{ 8, good, LEN, good, ALL, pd, 0, EOPNOTSUPP },
-		{ TRANS | 8, good, LEN, good, ALL, pd, 0, EOPNOTSUPP },
-		{ TRANS, good, LEN, good + 1, ALL, pd, 0, EINVAL },
-		{ TRANS, good, 0, good, ALL, pd, 0, EINVAL },
-		{ TRANS, good, 1ull << 50, good, ALL, pd, 0, EINVAL },
-		{ TRANS, 4096, LEN, 4096, ALL, pd, 0, EFAULT },
-		{ TRANS, good, LEN, -4096ull, ALL, pd, 0, EINVAL },
-		{ ACCESS, 0, 0, 0, IBV_ACCESS_REMOTE_WRITE, pd, 0, EINVAL },
-		{ ACCESS, 0, 0, 0, 1 << 19, pd, 0, EINVAL },
-		{ PD, 0, 0, 0, 0, 0xffffff, 0, ENOENT },
-		{ ACCESS, 0, 0, 0, ALL, pd, 1, EOPNOTSUPP },
-		{ TRANS, good, LEN, good, ALL, pd, 1, EOPNOTSUPP },
+		{ { 0, good, LEN, good, ALL, pd, 0 }, EINVAL },
+		{ { 8, good, LEN, good, ALL, pd, 0 }, EOPNOTSUPP },
+		{ { TRANS | 8, good, LEN, good, ALL, pd, 0 }, EOPNOTSUPP },
+		{ { TRANS, good, LEN, good + 1, ALL, pd, 0 }, EINVAL },
+		{ { TRANS, good, 0, good, ALL, pd, 0 }, EINVAL },
+		{ { TRANS, good, 1ull << 50, good, ALL, pd, 0 }, EINVAL },
+		{ { TRANS, 4096, LEN, 4096, ALL, pd, 0 }, EFAULT },
+		{ { TRANS, good, LEN, -4096ull, ALL, pd, 0 }, EINVAL },
+		{ { ACCESS, 0, 0, 0, IBV_ACCESS_REMOTE_WRITE, pd, 0 }, EINVAL },
+		{ { ACCESS, 0, 0, 0, 1 << 19, pd, 0 }, EINVAL },
+		{ { PD, 0, 0, 0, 0, 0xffffff, 0 }, ENOENT },
+		{ { ACCESS, 0, 0, 0, ALL, pd, 1 }, EOPNOTSUPP },
+		{ { TRANS, good, LEN, good, ALL, pd, 1 }, EOPNOTSUPP },
 	};
 
 	for (unsigned int i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		int err = rereg(self->mr, bad[i].flags, bad[i].start,
-				bad[i].length, bad[i].hca_va, bad[i].access,
-				bad[i].pd, bad[i].data);
+		int err = rereg(self->mr, &bad[i].args);
 
 		EXPECT_EQ(err, bad[i].err)
 		{
@@ -297,7 +298,7 @@ TEST_F(region, null)
 	for (int i = 0; i < LEN; i++) {
 		ASSERT_EQ(self->mem[i], 0);
 	}
-	/* It is no key for peers */
+	/* Peers cannot use its key */
 	EXPECT_EQ(write_to(&self->e, &self->peer, 0, null->lkey),
 		  IBV_WC_REM_ACCESS_ERR);
 	EXPECT_EQ(ibv_dereg_mr(null), 0);
@@ -315,8 +316,8 @@ TEST_F(region, capabilities)
 }
 
 /*
- * A dma-buf of memory that @mem is a mapping of; -1 if there is none. What it
- * is made of may not shrink.
+ * Make a dma-buf, and map its memory at @mem. Return: file descriptor, or -1.
+ * The memory must not be able to shrink.
  */
 static int make_dmabuf(uint8_t **mem)
 {
@@ -339,7 +340,14 @@ static int make_dmabuf(uint8_t **mem)
 
 TEST_F(region, dmabuf)
 {
-	uint32_t pd = self->e.pd->handle;
+	const struct rereg changes[] = {
+		{ .flags = ACCESS, .access = ALL, .pd = self->e.pd->handle },
+		{ .flags = PD, .pd = self->other_pd->handle },
+		{ .flags = TRANS,
+		  .start = (uintptr_t)self->other,
+		  .length = LEN,
+		  .hca_va = 0x20000 },
+	};
 	struct ibv_mr *mr;
 	uint8_t *mem;
 	int fd;
@@ -354,7 +362,7 @@ TEST_F(region, dmabuf)
 	EXPECT_EQ(errno, EINVAL);
 	EXPECT_EQ(ibv_reg_dmabuf_mr(self->e.pd, 0, LEN, 0, -1, ALL), NULL);
 	EXPECT_EQ(errno, EBADF);
-	/* A part, that does not begin or end with a page */
+	/* A part that neither begins nor ends at a page */
 	mr = ibv_reg_dmabuf_mr(self->e.pd, 100, LEN - 200, 0x10064, fd, ALL);
 	ASSERT_NE(mr, NULL);
 	EXPECT_EQ(write_to(&self->e, &self->peer, 0x10064, mr->rkey),
@@ -368,13 +376,9 @@ TEST_F(region, dmabuf)
 	EXPECT_EQ(write_to(&self->e, &self->peer, 0x10000, mr->rkey),
 		  IBV_WC_SUCCESS);
 	EXPECT_EQ(memcmp(self->e.buf, mem, LEN), 0);
-	/* It stays what it is until it is destroyed */
-	EXPECT_EQ(rereg(mr, ACCESS, 0, 0, 0, ALL, pd, 0), EOPNOTSUPP);
-	EXPECT_EQ(rereg(mr, PD, 0, 0, 0, 0, self->other_pd->handle, 0),
-		  EOPNOTSUPP);
-	EXPECT_EQ(rereg(mr, TRANS, (uintptr_t)self->other, LEN, 0x20000, 0, 0,
-			0),
-		  EOPNOTSUPP);
+	/* It cannot be changed until it is destroyed */
+	for (unsigned int i = 0; i < sizeof(changes) / sizeof(*changes); i++)
+		EXPECT_EQ(rereg(mr, &changes[i]), EOPNOTSUPP);
 	EXPECT_EQ(write_to(&self->e, &self->peer, 0x10000, mr->rkey),
 		  IBV_WC_SUCCESS);
 	EXPECT_EQ(memcmp(self->e.buf, mem, LEN), 0);
@@ -382,7 +386,7 @@ TEST_F(region, dmabuf)
 	munmap(mem, LEN);
 }
 
-/* A second context on the same file: queues of its own, regions shared */
+/* A second context on the same file, with its own queues and shared regions */
 TEST_F(region, import)
 {
 	struct end e = { .gid_index = self->e.gid_index };
@@ -406,13 +410,13 @@ TEST_F(region, import)
 	e.qp = make_qp(&e, IBV_QPT_RC);
 	ASSERT_NE(e.qp, NULL);
 	ASSERT_EQ(to_rts(&e, &e), 0);
-	/* In use by a queue pair of the other context's */
+	/* In use by a queue pair of the other context */
 	EXPECT_EQ(ibv_dealloc_pd(self->e.pd), EBUSY);
 	e.buf = self->e.buf;
 	e.mr = self->e.mr;
 	EXPECT_EQ(write_to(&e, &e, (uintptr_t)self->mem, mr->rkey), 0);
 	EXPECT_EQ(memcmp(self->mem, e.buf, LEN), 0);
-	/* Two contexts ring in one page */
+	/* Two contexts share a page of doorbells */
 	CHECK_WRITE(self->mem, self->mem);
 	EXPECT_EQ(write_to(&e, &e, (uintptr_t)self->mem, mr->rkey), 0);
 	EXPECT_EQ(ibv_destroy_qp(e.qp), 0);
@@ -423,7 +427,7 @@ TEST_F(region, import)
 	CHECK_WRITE(self->mem, self->mem);
 }
 
-/* What another process finds; its exit status says which step failed */
+/* The importing process. Its exit status names the step that failed */
 static int importer(int fd, const struct ibv_pd *his_pd,
 		    const struct ibv_mr *his_mr)
 {

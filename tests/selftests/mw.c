@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Memory windows: their life beside that of regions, domains and processes */
+/* Memory windows: their lifetime and that of regions, domains and processes */
 #include <sys/wait.h>
 
 #include "verbs.h"

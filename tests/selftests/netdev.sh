@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck disable=SC2154,SC2317 # lib.sh sets them; functions are called by name
 #
-# The Ethernet side: two netdevs, one of them in a namespace of its own.
+# The Ethernet side: two netdevs, one of them in a separate namespace.
 
 # shellcheck source=tests/selftests/lib.sh
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 ktap_print_header
 need 2
-ktap_set_plan 16
+ktap_set_plan 17
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -96,8 +96,8 @@ rx_dropped() { cat "/sys/class/net/$near/statistics/rx_dropped"; }
 device_dropped() { ethtool -S "$near" | sed -n 's/.*rx_eth_dropped: //p'; }
 dropped_more() { [ "$(rx_dropped)" -ge "$1" ]; }
 
-# Frames to somebody else reach the device, which drops them: the interface's
-# counters are the device's, also after a reset
+# The device drops and counts frames to other addresses. The counters of the
+# interface are those of the device, even after a reset
 drops() {
 	local before device_before
 
@@ -121,8 +121,8 @@ drops_after_reset() {
 
 logged() { grep -q "selftest line $1\$" "$dir/log"; }
 
-# More lines than there are places for frames, and no interrupt that says that a
-# frame has been sent: who writes them has to look for that
+# netconsole with more lines than the ring has slots, without interrupts. The
+# sender has to poll for completions
 netconsole() {
 	local at before control dir mac pid status sysctl=kernel/printk_devkmsg
 
@@ -171,8 +171,8 @@ stream() {
 
 tried_again() { [ "$(cat /sys/module/netdev_nomem/parameters/tries)" -ge 3 ]; }
 
-# Its queues are in error, and there is no memory for new ones: it waits for
-# memory, and RDMA notices nothing.
+# The interface's queues are in error, and there is no memory for new ones. It
+# waits for memory, and RDMA is not affected.
 no_memory() {
 	local before handler status
 
@@ -191,6 +191,31 @@ no_memory() {
 		[ "$(failures '')" = "$before" ] && ! saw_fatal || status=1
 	end_watch
 	return $status
+}
+
+# Frames come while the interface has no queues. RDMA does not wait for them.
+reset_without_memory() {
+	local blasts=() before status=0 mtu
+
+	before=$(failures '')
+	mtu=$(cat "/sys/class/net/$near/mtu")
+	ip link set "$near" mtu 1500 &&
+		ip route replace 239.192.0.2 dev "$near" || return
+	for _ in 1 2; do
+		blast &
+		blasts+=($!)
+	done
+	insmod "$here/modules/$(uname -r)/netdev_nomem.ko" netdev="$near" || status=1
+	echo 1 >"/sys/bus/pci/devices/${pci[0]}/reset"
+	wait_for tried_again && [ -n "$(rdma_of "${pci[0]}")" ] &&
+		! carrier "" "$near" || status=1
+	rmmod netdev_nomem
+	wait_for carrier "" "$near" || status=1
+	kill "${blasts[@]}"
+	wait "${blasts[@]}" 2>/dev/null
+	ip route delete 239.192.0.2 dev "$near"
+	ip link set "$near" mtu "$mtu"
+	ping_far "$far_ip" && [ "$(failures '')" = "$before" ] && return $status
 }
 
 listening() { ip netns exec "$ns" ss -Hltn 'sport = :7777' | grep -q .; }
@@ -226,7 +251,9 @@ else
 fi
 if grep -qw register_kprobe /proc/kallsyms; then
 	result "no memory for its queues" no_memory
+	result "no memory for its queues after a reset" reset_without_memory
 else
 	ktap_test_skip "no memory for its queues: this kernel has no kprobes"
+	ktap_test_skip "no memory for its queues after a reset"
 fi
 ktap_finished

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck disable=SC2154,SC2317 # lib.sh sets them; functions are called by name
 #
-# NVMe over RDMA, both ends on one device: the kernel's consumers register memory
-# with requests (REG_MR), and have the keys invalidated by their peer.
+# NVMe over RDMA with both ends on one device. These consumers in the kernel
+# register memory with REG_MR, and their peer invalidates the keys.
 
 # shellcheck source=tests/selftests/lib.sh
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
@@ -89,7 +89,7 @@ check_parallel() {
 	cmp "$dir/want" "$dir/disk"
 }
 
-# Regions of kernel consumers, which have no process
+# Number of regions of the kernel, which have no process
 regions() {
 	rdma resource show mr | grep "$near_rdma" | grep -c 'comm \['
 }

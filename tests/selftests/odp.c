@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* On-demand paging: traffic on memory that comes and goes meanwhile */
+/*
+ * On-demand paging: traffic on memory that is unmapped, moved and mapped
+ * meanwhile
+ */
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -48,7 +51,7 @@ static bool make_side(struct side *s, bool implicit)
 	return s->mr;
 }
 
-/* As to_rts(), but a page may take its time on a busy machine */
+/* Like to_rts(), with a long timeout: pages take time on a busy machine */
 static int connect_side(struct side *s, struct side *peer)
 {
 	struct ibv_qp_attr attr = rc_attr(&s->e, &peer->e);
@@ -112,7 +115,7 @@ FIXTURE_TEARDOWN(odp)
 	EXPECT_EQ(free_side(&self->b), 0);
 }
 
-/* One request of a's about the first @len bytes; the status, or -1 */
+/* One request of @a for the first @len bytes. Return: its status, or -1 */
 static int run(struct side *a, struct side *b, enum ibv_wr_opcode opcode,
 	       uint32_t len)
 {
@@ -137,7 +140,7 @@ static void fill(uint8_t *mem, unsigned int seed)
 		mem[i] = i * 13 + i / PAGE + seed;
 }
 
-/* Nothing has been touched when it is registered, nor when it is used */
+/* Memory that was not touched before it is registered and used */
 TEST_F(odp, untouched_memory)
 {
 	EXPECT_EQ(run(&self->a, &self->b, IBV_WR_RDMA_READ, LEN), 0);
@@ -179,7 +182,10 @@ TEST_F(odp, read_only_memory)
 	EXPECT_EQ(memcmp(self->a.mem, self->b.mem, LEN), 0);
 }
 
-/* The child's copy stays as it was: the device writes to the parent's */
+/*
+ * The device writes to the parent's memory, and the child's copy does not
+ * change
+ */
 TEST_F(odp, fork)
 {
 	int pipefd[2], status;
@@ -209,7 +215,7 @@ TEST_F(odp, fork)
 	close(pipefd[1]);
 }
 
-/* What changes the pages of @side, but not what the process finds there */
+/* Change the pages of @side, but not their contents */
 static void disturb(struct side *side, unsigned int i)
 {
 	uint8_t *page = side->mem + i % PAGES * PAGE;
@@ -276,7 +282,7 @@ TEST_F(odp, pages_change_under_traffic)
 	}
 }
 
-/* When munmap() has returned, the device writes to the memory no more. */
+/* After munmap() has returned, the device does not write to the memory. */
 TEST_F(odp, gone_is_gone)
 {
 	static uint8_t before[LEN];
@@ -297,7 +303,7 @@ TEST_F(odp, gone_is_gone)
 			  mem);
 		fill(self->a.mem, i + 1);
 		ASSERT_EQ(post_whole(&self->a, &self->b, IBV_WR_RDMA_WRITE), 0);
-		/* some time, and some of it may have been written */
+		/* after a while, when a part may have been written */
 		for (unsigned int k = 0; k < i * 20; k++) {
 			ASSERT_GE(counter(self->a.e.ctx, "rx_packets"), -1);
 		}
@@ -305,7 +311,7 @@ TEST_F(odp, gone_is_gone)
 		memcpy(before, file, LEN);
 		ASSERT_TRUE(wait_wc(self->a.e.cq, &wc));
 		ASSERT_EQ(memcmp(before, file, LEN), 0);
-		/* it may have been in time, or not */
+		/* the request may have completed in time or not */
 		if (wc.status) {
 			ASSERT_EQ(wc.status, IBV_WC_REM_OP_ERR);
 		}
@@ -440,7 +446,7 @@ static int complete_ex(struct side *s)
 	return wc.status;
 }
 
-/* Neither needs a page that is there, nor leaves one out */
+/* Both work on missing pages, and on all pages */
 TEST_F(odp, flush_and_atomic_write)
 {
 	struct side *sides[] = { &self->a, &self->b };

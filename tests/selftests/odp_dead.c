@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * On-demand paging and a device that does not answer, but has not been reset: it
- * may still write to the pages that it has. So nobody else is given them.
+ * On-demand paging and a device that does not answer. Until it is reset, it may
+ * still write to its pages, so the kernel must not give them to others.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -15,11 +15,11 @@
 #define PAGES 64
 #define LEN (PAGES * PAGE)
 
-/* In an entry of /proc/PID/pagemap, and of /proc/kpageflags */
+/* Bits of an entry of /proc/PID/pagemap */
 #define PFN_MASK ((1ull << 55) - 1)
 #define KPF_ANON (1ull << 12)
 
-/* Where the page at @p is in memory; 0 if it is not there */
+/* Page frame number of the page at @p; 0 if it is not present */
 static uint64_t pfn_of(const void *p)
 {
 	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -34,7 +34,10 @@ static uint64_t pfn_of(const void *p)
 	return entry & PFN_MASK;
 }
 
-/* How many of them are a process's, or somebody's who has them from one */
+/*
+ * Number of pages that still belong to a process, or that the driver has from
+ * one
+ */
 static unsigned int num_kept(const uint64_t *pfns)
 {
 	int fd = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
@@ -68,13 +71,13 @@ FIXTURE(odp_dead)
 };
 
 /*
- * @after_death: the pages are given up when the driver knows that the device is
- *	dead, and has destroyed the region; else before
- * @by_exit: they are given up by the end of the process
+ * @after_failure: the pages are unmapped after the driver has found the device
+ * dead and has destroyed the region; else before
+ * @by_exit: the end of the process unmaps them
  */
 FIXTURE_VARIANT(odp_dead)
 {
-	bool after_death;
+	bool after_failure;
 	bool by_exit;
 };
 
@@ -84,12 +87,12 @@ FIXTURE_VARIANT_ADD(odp_dead, exit){
 	.by_exit = true,
 };
 
-FIXTURE_VARIANT_ADD(odp_dead, unmap_after_death){
-	.after_death = true,
+FIXTURE_VARIANT_ADD(odp_dead, unmap_after_failure){
+	.after_failure = true,
 };
 
-FIXTURE_VARIANT_ADD(odp_dead, exit_after_death){
-	.after_death = true,
+FIXTURE_VARIANT_ADD(odp_dead, exit_after_failure){
+	.after_failure = true,
 	.by_exit = true,
 };
 
@@ -104,8 +107,8 @@ FIXTURE_TEARDOWN(odp_dead)
 	EXPECT_TRUE(silent_wait_back(&self->nic));
 }
 
-/* Has the device know pages, says where they are, and gives them up */
-static int run_owner(int from_parent, int to_parent, bool after_death,
+/* Gives pages to the device, reports their numbers, and unmaps them */
+static int run_owner(int from_parent, int to_parent, bool after_failure,
 		     bool by_exit)
 {
 	struct ibv_context *ctx = open_mynic(0);
@@ -134,7 +137,7 @@ static int run_owner(int from_parent, int to_parent, bool after_death,
 	if (write(to_parent, pfns, sizeof(pfns)) != sizeof(pfns) ||
 	    read(from_parent, &byte, 1) != 1)
 		return 4;
-	if (after_death && !wait_fatal(ctx))
+	if (after_failure && !wait_fatal(ctx))
 		return 5;
 	if (by_exit)
 		return 0;
@@ -158,8 +161,8 @@ TEST_F(odp_dead, pages_are_kept)
 	if (!pid) {
 		close(to_child[1]);
 		close(to_parent[0]);
-		_exit(run_owner(to_child[0], to_parent[1], variant->after_death,
-				variant->by_exit));
+		_exit(run_owner(to_child[0], to_parent[1],
+				variant->after_failure, variant->by_exit));
 	}
 	close(to_parent[1]);
 	ASSERT_EQ(read(to_parent[0], pfns, sizeof(pfns)), sizeof(pfns));
@@ -169,14 +172,14 @@ TEST_F(odp_dead, pages_are_kept)
 	ASSERT_EQ(num_kept(pfns), PAGES);
 	ASSERT_TRUE(silent_begin(&self->nic));
 	ASSERT_EQ(write(to_child[1], "", 1), 1);
-	/* told that they are unmapped, or by the end of the process */
+	/* reported after unmapping, or by the end of the process */
 	EXPECT_EQ(read(to_parent[0], &byte, 1), !variant->by_exit);
 	EXPECT_EQ(num_kept(pfns), PAGES);
 	close(to_child[1]);
 	ASSERT_EQ(waitpid(pid, &status, 0), pid);
 	EXPECT_EQ(status, 0);
 	EXPECT_EQ(num_kept(pfns), PAGES);
-	/* when it has been reset they are given up */
+	/* after a reset they are freed */
 	ASSERT_TRUE(silent_end(&self->nic));
 	while (num_kept(pfns) == PAGES) {
 		ASSERT_LT(time(NULL), end);

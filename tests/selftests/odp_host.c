@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* On-demand paging and its host: whose memory it costs, and pages that do not come */
+/*
+ * On-demand paging and the kernel: accounting of memory, and pages that never
+ * come
+ */
 #include <linux/fuse.h>
 #include <pthread.h>
 #include <signal.h>
@@ -34,7 +37,7 @@ static int post_read(struct end *e, const struct ibv_mr *mr, const void *addr)
 	return ibv_post_send(e->qp, &wr, &bad);
 }
 
-/* The number behind a name in a file of lines such as "NAME: NUMBER"; or -1 */
+/* Value of a name in a file of lines such as "NAME: NUMBER", or -1 */
 static long number_in(const char *path, const char *name)
 {
 	char line[256], word[64];
@@ -50,7 +53,7 @@ static long number_in(const char *path, const char *name)
 	return found;
 }
 
-/* Until the child has gone; its status, or -1 */
+/* Wait for the end of the child. Return: its status, or -1 */
 static int wait_gone(pid_t pid)
 {
 	time_t end = deadline();
@@ -62,11 +65,14 @@ static int wait_gone(pid_t pid)
 	return -1;
 }
 
-/* What memory costs */
+/* Accounting of memory */
 
 #define CGROUPS "/sys/fs/cgroup"
 #define CGROUP CGROUPS "/mynic-selftest"
-/* A list of pages has a page of its own, and so has what the kernel keeps */
+/*
+ * Memory that needs a page of its own for its list, and one for the kernel's
+ * data
+ */
 #define CHUNK (2 * MIB)
 #define CHUNK_COST 8192
 #define CHUNKS 256
@@ -99,19 +105,19 @@ FIXTURE_TEARDOWN(cgroup)
 {
 	time_t end = deadline();
 
-	/* what the dead held may go a moment later */
+	/* memory of dead processes may be freed a moment later */
 	while (rmdir(CGROUP) && errno == EBUSY && time(NULL) < end)
 		;
 }
 
-/* What the group's processes cost the kernel, without their page tables */
+/* Kernel memory that the group is charged for, without page tables */
 static long kernel_bytes(void)
 {
 	return number_in(CGROUP "/memory.stat", "kernel") -
 	       number_in(CGROUP "/memory.stat", "pagetables");
 }
 
-/* Touches a byte in each chunk, from afar; tells of that, and gives all back */
+/* Touches a byte in each chunk by RDMA, reports that, and frees all */
 static int run_owner(int from_parent, int to_parent)
 {
 	struct end e = {};
@@ -175,7 +181,7 @@ TEST_F(cgroup, owner_is_charged)
 	before = kernel_bytes();
 	ASSERT_EQ(write(to_child[1], "", 1), 1);
 	ASSERT_EQ(next_byte(to_parent[0]), 't');
-	/* what is charged is told some time later */
+	/* charges become visible some time later */
 	for (end = deadline(); (full = kernel_bytes()) < before + cost;) {
 		ASSERT_LT(time(NULL), end)
 		TH_LOG("%ld bytes are charged, not %ld", full - before, cost);
@@ -193,7 +199,7 @@ TEST_F(cgroup, owner_is_charged)
 	close(to_parent[0]);
 }
 
-/* Advice without end */
+/* Endless prefetching */
 
 FIXTURE(advice)
 {
@@ -243,7 +249,7 @@ TEST_F(advice, can_be_killed)
 	ASSERT_GE(self->pid, 0);
 	if (!self->pid)
 		_exit(run_advice());
-	/* page tables tell how far it is, in KiB */
+	/* the size of page tables shows the progress, in KiB */
 	snprintf(path, sizeof(path), "/proc/%d/status", self->pid);
 	while (number_in(path, "VmPTE") < 2048 && time(NULL) < end)
 		usleep(1000);
@@ -261,8 +267,8 @@ TEST_F(advice, can_be_killed)
 
 /*
  * struct fuse - a file system that is one file
- * @fd: to the kernel
- * @asked: written to when somebody wants to read
+ * @fd: connection to the kernel
+ * @asked: written to when a read arrives
  */
 struct fuse {
 	const char *path;
@@ -299,7 +305,7 @@ static void reply(struct fuse *f, const struct fuse_in_header *in, int error,
 		return;
 }
 
-/* All but what is read is answered */
+/* Answers all requests except reads */
 static void *serve(void *arg)
 {
 	static union {
@@ -362,8 +368,9 @@ FIXTURE(late)
 };
 
 /*
- * @own: the process that waits is the one that is to answer
- * @first: it has opened that before the device; files are closed in an order
+ * @own: the waiting process is the one that would have to answer
+ * @first: it has opened the file system before the device, and files are closed
+ * in order
  */
 FIXTURE_VARIANT(late)
 {
@@ -403,7 +410,7 @@ FIXTURE_TEARDOWN(late)
 {
 	if (self->pid > 0)
 		kill(self->pid, SIGKILL);
-	/* whoever still waits is told that there is nobody */
+	/* ends the wait of others */
 	umount2(self->path, MNT_FORCE | MNT_DETACH);
 	unlink(self->path);
 }
@@ -415,7 +422,10 @@ static bool start_server(struct fuse *f, int fd)
 	return mount_file(f, fd) && !pthread_create(&thread, NULL, serve, f);
 }
 
-/* Has the device read what does not come; another thread than the server's */
+/*
+ * Makes the device read data that never comes, in another thread than the
+ * server's
+ */
 static int run_reader(struct fuse *f, bool own, bool first)
 {
 	struct end e = {};
@@ -436,7 +446,7 @@ static int run_reader(struct fuse *f, bool own, bool first)
 	if (fd < 0 || fstat(fd, &attr) || attr.st_size != FILE_SIZE)
 		return 3;
 	mem = mmap(NULL, FILE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
-	/* the server is asked when it is closed, and must not be dead */
+	/* closing asks the server, which must be alive */
 	if (mem == MAP_FAILED || close(fd))
 		return 4;
 	mr = ibv_reg_mr(e.pd, mem, FILE_SIZE,
@@ -447,7 +457,9 @@ static int run_reader(struct fuse *f, bool own, bool first)
 	return 6;
 }
 
-/* The end of a process does not wait for pages that the device waited for. */
+/*
+ * The end of a process does not wait for pages that the device is waiting for.
+ */
 TEST_F(late, end_of_process)
 {
 	struct fuse *f = &self->fuse;

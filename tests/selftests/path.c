@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Attributes of a path: they come back, and go out, as they were given */
+/* Attributes of a path: queries return them, and packets have them */
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <netinet/ip.h>
@@ -75,7 +75,7 @@ TEST_F(connected, query)
 	EXPECT_EQ(got.ah_attr.grh.sgid_index, e->gid_index);
 	EXPECT_EQ(got.ah_attr.grh.traffic_class, TCLASS);
 	EXPECT_EQ(got.ah_attr.grh.flow_label, FLOW_LABEL);
-	/* not the hop limit: the RDMA core puts in that of the route */
+	/* except the hop limit, which the RDMA core takes from the route */
 	EXPECT_EQ(memcmp(&got.ah_attr.grh.dgid, &attr.ah_attr.grh.dgid, 16), 0);
 }
 
@@ -98,7 +98,7 @@ FIXTURE_TEARDOWN(datagram)
 	EXPECT_EQ(ibv_close_device(self->e.ctx), 0);
 }
 
-/* Sends a message from a QP to itself by that path, which is returned */
+/* Sends a message from a QP to itself on a path. Return: its address handle */
 static struct ibv_ah *send_by(struct end *e, struct ibv_ah_attr *path)
 {
 	struct ibv_sge sge = { (uintptr_t)e->buf + 4096, 8, e->mr->lkey };
@@ -123,7 +123,7 @@ static struct ibv_ah *send_by(struct end *e, struct ibv_ah_attr *path)
 	return NULL;
 }
 
-/* The same; its completion is in @wc */
+/* The same; @wc: its completion */
 static int send_to_itself(struct end *e, struct ibv_ah_attr *path,
 			  struct ibv_wc *wc)
 {
@@ -154,7 +154,7 @@ TEST_F(datagram, ipv4)
 	EXPECT_EQ(ip->ttl, HOP_LIMIT);
 	EXPECT_EQ(ip->protocol, IPPROTO_UDP);
 	EXPECT_EQ(memcmp(&ip->daddr, path.grh.dgid.raw + 12, 4), 0);
-	/* 0 is no hop limit that a packet could have */
+	/* no packet has a hop limit of 0 */
 	path.grh.hop_limit = 0;
 	ASSERT_EQ(send_to_itself(e, &path, &wc), 0);
 	EXPECT_EQ(ip->ttl, 64);
@@ -209,7 +209,7 @@ static void *accept_one(void *arg)
 	return NULL;
 }
 
-/* Return: NULL, or what failed */
+/* Return: NULL, or the step that failed */
 static const char *connect_with_tos(struct connection *c,
 				    struct sockaddr_in *addr, uint8_t tos)
 {
@@ -303,7 +303,7 @@ FIXTURE(vlan)
 	bool made;
 };
 
-/* @e on a CQ that tells the VLAN tag */
+/* Give @e a CQ that reports the VLAN tag */
 static struct ibv_cq_ex *tell_vlan(struct end *e)
 {
 	struct ibv_cq_init_attr_ex attr = {
@@ -388,7 +388,7 @@ TEST_F(vlan, priority)
 		ibv_end_poll(self->cq);
 		EXPECT_EQ(ibv_destroy_ah(ah), 0);
 	}
-	/* there are no more in a tag */
+	/* the largest priority of a tag is exceeded */
 	EXPECT_EQ(ibv_create_ah(self->e.pd, &path), NULL);
 	EXPECT_EQ(errno, EINVAL);
 }

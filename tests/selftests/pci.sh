@@ -9,7 +9,7 @@
 
 ktap_print_header
 need 2
-ktap_set_plan 9
+ktap_set_plan 10
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -34,7 +34,7 @@ ping_far() { ping -c 3 -i 0.2 -W "$PATIENCE" "$far_ip"; }
 
 works() { configure && ping_far; }
 
-# Someone has the device open, someone else's traffic is under way
+# One process has the device open, and another one has traffic
 remove_with_users() {
 	local flood status
 
@@ -64,7 +64,7 @@ flr_with_traffic() {
 	return 0
 }
 
-# The transmit queue is never empty: what stops it must keep it stopped
+# The transmit queue is never empty, so it must stay stopped during the reset
 flr_while_sending() {
 	local status=0 blasts=() mtu
 
@@ -91,10 +91,14 @@ bind() {
 	echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/bind && wait_for there
 }
 
-# caller CALL: see modules/pci_caller.c
+# caller CALL [COMMAND...]: see modules/pci_caller.c, which is loaded meanwhile
 caller() {
-	insmod "$here/modules/$(uname -r)/pci_caller.ko" function="${pci[0]}" call="$1" &&
-		rmmod pci_caller
+	local status=0
+
+	insmod "$here/modules/$(uname -r)/pci_caller.ko" function="${pci[0]}" call="$1" ||
+		return
+	"${@:2}" || status=$?
+	rmmod pci_caller && return $status
 }
 
 # The function is enabled once, however often its slot is reset
@@ -108,16 +112,32 @@ slot_resets() {
 	[ "$(cat "$function/enable")" = "$before" ] && ping_far
 }
 
+# As far as tasks freeze, which lasts some seconds
+go_to_sleep() {
+	echo freezer >/sys/power/pm_test && echo freeze >/sys/power/state
+}
+
+# Only what put the device to sleep wakes it up.
+flr_asleep() {
+	[ -e /sys/power/pm_test ] || {
+		echo "no CONFIG_PM_DEBUG"
+		return 1
+	}
+	caller asleep go_to_sleep && wait_for there && works
+}
+
 no_rdma() { [ -z "$(rdma_of "${pci[0]}")" ]; }
 no_master() { [ $(($(config 4) & master)) = 0 ]; }
 
-# What would bring it up no longer does, until the driver is bound anew
+# After shutdown, nothing brings the device up again until the driver is bound
+# again
 shuts_down() {
 	local status=0
 
 	break_device
 	caller shutdown && no_master && echo 1 >"$function/reset" &&
-		no_rdma && no_master || status=1
+		no_rdma && no_master && caller aer && no_rdma && no_master ||
+		status=1
 	bind || status=1
 	device_is_whole
 	return $status
@@ -132,5 +152,6 @@ result "function level reset while sending" flr_while_sending
 # The netdev and its addresses outlive it
 result "works after that, as it was" ping_far
 result "resets of the slot" slot_resets
+result "function level reset while the system goes to sleep" flr_asleep
 result "shutdown" shuts_down
 ktap_finished

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Transitions of queue pairs: the legal ones, and that there are no others */
+/* Transitions of queue pairs: legal ones succeed, and all others fail */
 #include "verbs.h"
 
 FIXTURE(qp)
@@ -40,10 +40,13 @@ FIXTURE_TEARDOWN(qp)
 static const int states[] = { IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR,
 			      IBV_QPS_RTS,   IBV_QPS_SQD,  IBV_QPS_ERR };
 
-/* The attributes that a transition needs, or -1 if there is none */
+/* Required attributes of a transition, or -1 if it is illegal */
 static int required(enum ibv_qp_type type, int from, int to)
 {
-	/* the IBTA allows any to ERR, the RDMA core does not from RESET */
+	/*
+	 * the IBTA allows all transitions to ERR, but the RDMA core none from
+	 * RESET
+	 */
 	if (to == IBV_QPS_RESET || (to == IBV_QPS_ERR && from != IBV_QPS_RESET))
 		return IBV_QP_STATE;
 	if (from == IBV_QPS_RESET && to == IBV_QPS_INIT)
@@ -173,7 +176,7 @@ TEST_F(qp, bad_values)
 	if (variant->type != IBV_QPT_UD) {
 		TRY(IBV_QPS_RTR, path_mtu, 0);
 		TRY(IBV_QPS_RTR, path_mtu, 6);
-		/* what the RDMA core says of an empty entry */
+		/* error of the RDMA core for an empty entry */
 		TRY_ERRNO(IBV_QPS_RTR, ah_attr.grh.sgid_index, 250, ENODATA);
 		TRY(IBV_QPS_RTR, ah_attr.port_num, 2);
 	}

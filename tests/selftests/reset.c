@@ -2,7 +2,7 @@
 /* A function level reset under traffic, with contexts open */
 #include "verbs.h"
 
-/* The asynchronous event that says that the context is dead */
+/* Wait for the asynchronous event that reports the death of the context */
 static bool wait_fatal(struct ibv_context *ctx)
 {
 	struct pollfd fd = { .fd = ctx->async_fd, .events = POLLIN };
@@ -21,7 +21,7 @@ static bool wait_fatal(struct ibv_context *ctx)
 	return false;
 }
 
-/* A new context on the device as it came back, with a connection */
+/* Open a new context on the recovered device, with a connection */
 static bool make_new(struct end *e)
 {
 	time_t end = deadline();
@@ -53,7 +53,7 @@ TEST(function_level_reset)
 	}
 	ASSERT_EQ(write_reset(e.ctx), 0);
 	EXPECT_TRUE(wait_fatal(e.ctx));
-	/* the old context is of no use, and of no harm */
+	/* the old context is useless and harmless */
 	EXPECT_EQ(ibv_query_port(e.ctx, 1, &port), EIO);
 	post(&e, IBV_WR_RDMA_WRITE, 1, 0, 8, &e);
 	ibv_req_notify_cq(e.cq, 0);
@@ -61,7 +61,7 @@ TEST(function_level_reset)
 	ASSERT_TRUE(make_new(&new));
 	for (int i = 0; i < 5; i++)
 		EXPECT_EQ(check_write(&new, &new, 50000), 0);
-	/* libibverbs forgives EIO of what is gone */
+	/* libibverbs ignores EIO for objects that are gone */
 	EXPECT_EQ(free_end(&e), 0);
 	EXPECT_EQ(ibv_close_device(e.ctx), 0);
 	EXPECT_EQ(check_write(&new, &new, 5000), 0);

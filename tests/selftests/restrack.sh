@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck disable=SC2154,SC2317 # lib.sh sets them; functions are called by name
 #
-# What "rdma resource show" tells of objects: the driver's details, and raw what
-# the device says of them.
+# Output of "rdma resource show": the driver's details of objects, and the raw
+# state from the device.
 
 # shellcheck source=tests/selftests/lib.sh
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
@@ -21,13 +21,13 @@ ibv_srq_pingpong -d "$near_rdma" -g 0 -p 18514 >/dev/null 2>&1 &
 holder=$!
 trap 'kill "$holder"' EXIT
 
-# details KIND: what the device's objects of the kind have, one on a line
+# details KIND: details of the device's objects of a kind, one in each line
 details() {
 	rdma -dd resource show "$1" | sed ':a; $!N; s/\n  *drv_/ drv_/; ta; P; D' |
 		grep -w "$near_rdma"
 }
 
-# values KIND NAME: the number behind the name, decimal, of each object, sorted
+# values KIND NAME: the decimal value of a name in each object, sorted
 values() {
 	details "$1" | sed -n "s/.* $2 \([0-9a-fx]*\).*/\1/p" |
 		while read -r value; do
@@ -35,15 +35,15 @@ values() {
 		done | sort -n
 }
 
-# raw KIND: the bytes of each object
+# raw KIND: the raw bytes of each object
 raw() {
 	rdma -rj resource show "$1" | tr -d ' \n' | sed 's/}/}\n/g' |
 		grep "\"$near_rdma\"" | sed -n 's/.*"data":\[\([0-9,]*\)\].*/\1/p' |
 		tr , ' '
 }
 
-# raw_values KIND LENGTH OFFSET: the __le32 there, of each object, sorted; each
-# has to have that length
+# raw_values KIND LENGTH OFFSET: the __le32 at OFFSET of each object, sorted;
+# all must have LENGTH bytes
 raw_values() {
 	raw "$1" | while read -r -a byte; do
 		[ "${#byte[@]}" = "$2" ] || echo "length ${#byte[@]}"
@@ -52,7 +52,8 @@ raw_values() {
 	done | sort -n
 }
 
-# agree KIND NAME LENGTH OFFSET: driver and device say the same, of at least one
+# agree KIND NAME LENGTH OFFSET: values of driver and device are equal, for at
+# least one object
 agree() {
 	local shown
 

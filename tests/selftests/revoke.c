@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Regions on a dma-buf that its exporter takes back: under traffic, beside
- * registration and its end, from a process that is killed, and over a reset.
- * The exporter is a module of our own; that it can be unloaded after each test
- * shows that nothing holds a buffer.
+ * Regions on a dma-buf that its exporter revokes: under traffic, during
+ * registration and deregistration, from a killed process, and over a reset. The
+ * exporter is a module of these tests. It can only be unloaded if nothing holds
+ * a buffer, which is checked after each test.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -48,7 +48,7 @@ static int load_exporter(void)
 	return err;
 }
 
-/* What a process had that was killed may be given back a little later */
+/* Resources of a killed process may be freed a little later */
 static int unload_exporter(void)
 {
 	time_t end = deadline();
@@ -100,7 +100,9 @@ static void free_buffer(struct buffer *buf)
 	close(buf->fd);
 }
 
-/* How many have it mapped still, or -1 */
+/*
+ * Revoke a buffer. Return: number of importers that still have it mapped, or -1
+ */
 static int take_back(int exporter, const struct buffer *buf)
 {
 	return ioctl(exporter, EXPORTER_REVOKE, &buf->fd);
@@ -116,7 +118,7 @@ static struct ibv_mr *reg(const struct end *e, const struct buffer *buf)
 	return ibv_reg_dmabuf_mr(e->pd, 0, LEN, IOVA, buf->fd, ALL);
 }
 
-/* Another buffer and region for those that have been of use */
+/* Replace the buffer and the region */
 static bool renew(int exporter, const struct end *e, struct buffer *buf,
 		  struct ibv_mr **mr)
 {
@@ -130,7 +132,7 @@ static bool renew(int exporter, const struct end *e, struct buffer *buf,
 	return *mr;
 }
 
-/* Two queue pairs with one CQ, which are each other's peers */
+/* Two connected queue pairs with one CQ */
 FIXTURE(revoke)
 {
 	struct end e;
@@ -182,10 +184,10 @@ FIXTURE_TEARDOWN(revoke)
 }
 
 /*
- * struct way - how the buffer is used
- * @into: what moves goes into the buffer, else out of it
- * @remote: the buffer is the peer's
- * @status: how a request ends when the buffer has gone
+ * struct way - a use of the buffer
+ * @into: data is written to the buffer; else it is read
+ * @remote: the buffer belongs to the peer
+ * @status: status of a request after the revocation
  */
 struct way {
 	const char *name;
@@ -208,7 +210,7 @@ static const struct way ways[] = {
 #define NUM_WAYS (sizeof(ways) / sizeof(*ways))
 #define RECV (1ULL << 32) /* in a wr_id */
 
-/* A request of all of the buffer, and the receive request that it needs */
+/* Post a request for all of the buffer, and a receive request if needed */
 static int post_one(struct end *e, struct end *peer, const struct way *way,
 		    const struct ibv_mr *mr, uint64_t id)
 {
@@ -239,9 +241,9 @@ static int post_one(struct end *e, struct end *peer, const struct way *way,
 }
 
 /*
- * struct revoker - a thread that takes a buffer back
- * @go: when it is to begin
- * @left: what take_back() returned
+ * struct revoker - a thread that revokes a buffer
+ * @go: it may begin
+ * @left: result of take_back()
  */
 struct revoker {
 	pthread_t thread;
@@ -251,7 +253,9 @@ struct revoker {
 	int left;
 };
 
-/* From then on the buffer has one content, whatever is under way */
+/*
+ * Revoke the buffer, and then fill it. Outstanding requests must not change it
+ */
 static void *run_revoker(void *arg)
 {
 	struct revoker *r = arg;
@@ -268,7 +272,7 @@ static bool start_revoker(struct revoker *r)
 	       !pthread_create(&r->thread, NULL, run_revoker, r);
 }
 
-/* 0, or how it failed */
+/* Return: 0, or the error */
 static int join_revoker(struct revoker *r)
 {
 	if (pthread_join(r->thread, NULL))
@@ -278,13 +282,13 @@ static int join_revoker(struct revoker *r)
 }
 
 /*
- * struct stream - requests of one kind, and what became of them
- * @posted: how many there are
- * @done: how many have been completed
- * @received: likewise, of the receive requests
- * @failed: status of the first that did not end well
- * @recv_failed: likewise, of the receive requests
- * @disorder: completions are not in order, or one behind @failed not flushed
+ * struct stream - requests of one kind, and their results
+ * @posted: number of requests
+ * @done: number of completed requests
+ * @received: the same for receive requests
+ * @failed: status of the first request that failed
+ * @recv_failed: the same for receive requests
+ * @disorder: completions are out of order, or one after @failed is not flushed
  */
 struct stream {
 	const struct way *way;
@@ -350,7 +354,9 @@ static bool run_stream(struct end *e, struct end *peer, struct stream *s,
 	return true;
 }
 
-/* The receiver's queue pair does not fail with the sender's: it is made to */
+/*
+ * Move the receiver's queue pair to ERR, which does not fail with the sender's
+ */
 static int make_error(struct end *e)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -359,8 +365,8 @@ static int make_error(struct end *e)
 }
 
 /*
- * In the middle of requests: they end as they should, and after that no byte
- * of the buffer changes, whatever is asked for.
+ * During requests: they end with the right status, and afterwards no request
+ * changes the buffer.
  */
 TEST_F(revoke, traffic)
 {
@@ -390,7 +396,7 @@ TEST_F(revoke, traffic)
 		EXPECT_TRUE(is_filled(self->buf.mem, PATTERN))
 		TH_LOG("%s", way->name);
 
-		/* A request for what has been taken back before */
+		/* A request for a buffer that was revoked before */
 		ASSERT_EQ(reset(e) || reset(peer) || connect_both(e, peer), 0);
 		ASSERT_TRUE(run_stream(e, peer, &again, self->mr, 1));
 		ASSERT_EQ(make_error(peer), 0);
@@ -440,7 +446,7 @@ TEST_F(revoke, many_regions)
 	EXPECT_EQ(ibv_close_device(ctx), 0);
 }
 
-/* At the time at which the region is unregistered, or another one registered */
+/* During deregistration of the region, or registration of another one */
 TEST_F(revoke, beside_registration)
 {
 	for (int round = 0; round < 100; round++) {
@@ -465,7 +471,7 @@ TEST_F(revoke, beside_registration)
 	}
 }
 
-/* Keeps a queue full until it is killed; a byte to @ready when it is */
+/* Keeps a queue full until it is killed; writes a byte to @ready when it is */
 static void run_victim(const struct buffer *buf, int ready)
 {
 	struct end e = { .ctx = open_mynic(0) };
@@ -480,7 +486,7 @@ static void run_victim(const struct buffer *buf, int ready)
 		_exit(1);
 	memset(e.buf, 0xee, LEN);
 	for (;;) {
-		/* When the buffer has gone these fail, which is all right */
+		/* These may fail after the revocation */
 		while (posted - done < DEPTH &&
 		       !post_one(&e, &e, &ways[0], mr, 0))
 			posted++;
@@ -494,7 +500,7 @@ static void run_victim(const struct buffer *buf, int ready)
 	}
 }
 
-/* A process that is killed before the buffer is revoked, beside it and after */
+/* A process that is killed before, during and after the revocation */
 TEST_F(revoke, killed)
 {
 	for (int round = 0; round < 9; round++) {
@@ -533,7 +539,7 @@ TEST_F(revoke, killed)
 	}
 }
 
-/* There is a mynic, which has its address */
+/* Wait until there is a mynic with an address */
 static bool wait_device(void)
 {
 	time_t end = deadline();
@@ -551,7 +557,9 @@ static bool wait_device(void)
 	return false;
 }
 
-/* The driver lets go of the buffer when the RDMA device goes, at any time */
+/*
+ * The driver releases the buffer when the RDMA device is removed, at any time
+ */
 TEST_F(revoke, device_reset)
 {
 	struct revoker r = { .exporter = self->exporter, .buf = &self->buf };
@@ -576,7 +584,9 @@ TEST_F(revoke, after_device_reset)
 {
 	ASSERT_EQ(write_reset(self->e.ctx), 0);
 	ASSERT_TRUE(wait_device());
-	/* Nobody has it mapped, although the process has the region still */
+	/*
+	 * No importer has it mapped, although the process still has the region
+	 */
 	EXPECT_EQ(take_back(self->exporter, &self->buf), 0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* A NIC that does not answer for a while: it reaches no memory */
+/* A NIC that does not answer for a while, because it cannot reach memory */
 #ifndef MYNIC_SELFTEST_SILENT_H
 #define MYNIC_SELFTEST_SILENT_H
 
@@ -7,7 +7,7 @@
 
 #include "verbs.h"
 
-/* In the configuration space: the command register, and what of it is taken */
+/* The command register in configuration space, and the bit that is cleared */
 #define COMMAND 4
 #define MEMORY_AND_MASTER 6
 
@@ -27,7 +27,7 @@ static inline void tell_kernel(const char *text)
 	fclose(file);
 }
 
-/* The RDMA device is there again, and can be used, as all others */
+/* Whether the RDMA device is there again and usable, and all others, too */
 static inline bool is_back(int dir)
 {
 	struct ibv_context *ctx;
@@ -41,7 +41,7 @@ static inline bool is_back(int dir)
 	return back;
 }
 
-/* The first one. From now on the kernel may say that it has failed. */
+/* Find the first NIC. From now on, the kernel may report its failure. */
 static inline bool silent_find(struct silent_nic *nic)
 {
 	struct ibv_context *ctx = open_mynic(0);
@@ -69,7 +69,7 @@ static inline bool silent_end(const struct silent_nic *nic)
 	return pwrite(nic->config, &nic->command, 1, COMMAND) == 1;
 }
 
-/* The driver has noticed, and has taken the RDMA device away. */
+/* Wait until the driver has noticed, and has removed the RDMA device. */
 static inline bool silent_wait_gone(const struct silent_nic *nic)
 {
 	time_t end = deadline();
@@ -82,7 +82,7 @@ static inline bool silent_wait_gone(const struct silent_nic *nic)
 	return true;
 }
 
-/* It has recovered. */
+/* Wait until it has recovered. */
 static inline bool silent_wait_back(struct silent_nic *nic)
 {
 	time_t end = deadline();

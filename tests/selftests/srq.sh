@@ -23,7 +23,7 @@ consumer() {
 	rmmod srq_consumer
 }
 
-# The GID of an address that is there already goes late, and comes back later
+# The GID of an existing address disappears late, and comes back later
 no_gid() { ! gid_index "$near_rdma" "$near_ip"; }
 
 ip address flush dev "$near" scope global

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Tag matching: SRQs with a list of tags, what is refused, and messages */
+/* Tag matching: SRQs with a list of tags, refused calls, and messages */
 #include <infiniband/tm_types.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -8,8 +8,8 @@
 
 #define TAGS 8
 #define LEN 100000 /* of a rendezvous */
-#define TAG_AT 0x10000 /* where a tag has its buffer */
-#define RECV_AT 0x1000 /* where other messages go */
+#define TAG_AT 0x10000 /* offset of the buffer of a tag */
+#define RECV_AT 0x1000 /* offset of buffers for other messages */
 #define RECV_LEN 0x1000
 #define TAG 0x1122334455667788ULL
 
@@ -269,7 +269,7 @@ TEST(messages)
 	EXPECT_EQ(free_pair(&p), 0);
 }
 
-/* What the SRQ is beside */
+/* Functions of other SRQs */
 TEST(resize_and_limit)
 {
 	struct ibv_srq_attr attr = { .max_wr = 100, .srq_limit = 50 };
@@ -293,7 +293,7 @@ TEST(resize_and_limit)
 	EXPECT_EQ(free_pair(&p), 0);
 }
 
-/* In the middle of rendezvous, whose FIN nobody takes */
+/* Die during a rendezvous whose FIN is not received */
 static int die(int out)
 {
 	struct pair p = { 0 };

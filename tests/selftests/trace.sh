@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck disable=SC2154,SC2317 # lib.sh sets them; functions are called by name
 #
-# Each tracepoint tells what happens, in the words of the specification. Dynamic
+# Each tracepoint reports its events in the terms of the specification. Dynamic
 # debugging tells why a request was refused.
 
 # shellcheck source=tests/selftests/lib.sh
@@ -14,7 +14,9 @@ command -v devlink >/dev/null || skip "no devlink"
 tracing=/sys/kernel/tracing
 [ -e $tracing/events ] || mount -t tracefs none $tracing 2>/dev/null
 [ -d $tracing/events/mynic ] || skip "this kernel has no tracepoints"
-ktap_set_plan 10
+ktap_set_plan 11
+
+trace=$tracing/trace
 
 end_trace() {
 	echo 0 >$tracing/events/mynic/enable
@@ -26,7 +28,7 @@ finish() {
 	restore
 }
 
-# begin EVENT...: of the driver's, and of nothing else
+# begin EVENT...: traces these events of the driver, and no others
 begin() {
 	local event
 
@@ -38,7 +40,7 @@ begin() {
 
 # traced EVENT PATTERN [DEVICE]: of any device, as which of them is the first one
 # for verbs programs depends on what has been reset before
-traced() { grep -E "mynic_$1: dev=${3:-[0-9a-f:.]+} $2\$" $tracing/trace; }
+traced() { grep -E "mynic_$1: dev=${3:-[0-9a-f:.]+} $2\$" "$trace"; }
 traced_here() { traced "$1" "$2" "${pci[0]}"; }
 
 there() { [ -n "$(rdma_of "${pci[0]}")" ] && carrier "" "$near"; }
@@ -73,14 +75,18 @@ by_consumer() {
 		traced qp_state "qpn=$number from=RTR to=RTS cause=consumer"
 }
 
-by_device() {
+# The event of an access that was refused, and the state that follows from it
+refused_access() {
 	local qpn
 
-	begin qp_state event && "$here/faults" -t access || return
 	qpn=$(traced event "type=QP_ACCESS_ERROR number=$number" |
 		sed -n '1s/.*number=//p')
 	[ -n "$qpn" ] &&
 		traced qp_state "qpn=$qpn from=RT[RS] to=ERR cause=QP_ACCESS_ERROR"
+}
+
+by_device() {
+	begin qp_state event && "$here/faults" -t access && refused_access
 }
 
 page_faults() {
@@ -91,7 +97,7 @@ page_faults() {
 		traced page_fault "qpn=$number stage=[a-z]+ key=$number addr=$number length=[0-9]+ write=[01] ret=-14"
 }
 
-# provoke REPORTER: the test of devlink-health(8) has the device fail
+# provoke REPORTER: the test of devlink-health(8) makes the device fail
 provoke() {
 	begin failure state reset ping &&
 		devlink health test "pci/${pci[0]}" reporter "$1" &&
@@ -110,14 +116,32 @@ reset() {
 		wait_for up_again && traced_here state 'state=DOWN' && traced_here reset 'ret=0'
 }
 
+# trace-cmd translates numbers to names itself. It prints 0 for 0x0.
+by_trace_cmd() {
+	local trace dir status
+
+	dir=$(mktemp -d)
+	trace=$dir/text
+	# shellcheck disable=SC2016 # the inner shell expands these
+	trace-cmd record -q -e mynic -o "$dir/data" \
+		sh -c '"$1" -t access && echo 1 >"$2"' sh \
+		"$here/faults" "/sys/bus/pci/devices/${pci[0]}/reset" &&
+		trace-cmd report -i "$dir/data" | sed 's/  */ /g; s/ $//' >"$trace" &&
+		traced cmd_done "id=[0-9]+ opcode=CREATE_QP number=0 status=OK created=$number" &&
+		refused_access && traced_here state 'state=DOWN' && traced_here reset 'ret=0'
+	status=$?
+	rm -r "$dir"
+	wait_for there && return $status
+}
+
 control=/proc/dynamic_debug/control
 
-# What the driver said in all, of transitions that there are not
+# All messages of the driver about illegal transitions
 reasons() {
 	dmesg | grep -cE "mynic [0-9a-f:.]+ mynic_[01]: QP $number: no way from [A-Z]+ to [A-Z]+"
 }
 
-# Nothing, unless somebody asks
+# Without dynamic debugging there are no messages
 refusals() {
 	local before status
 
@@ -144,8 +168,13 @@ else
 	ktap_test_skip "this kernel has no dynamic debugging"
 fi
 break_device
-result "death: an error" fatal
-result "death: a hang" hang
+result "failure: an error" fatal
+result "failure: a hang" hang
 device_is_whole
 result "reset" reset
+if command -v trace-cmd >/dev/null; then
+	result "all of that with trace-cmd" by_trace_cmd
+else
+	ktap_test_skip "no trace-cmd"
+fi
 ktap_finished

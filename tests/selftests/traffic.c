@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Verbs between two ends: of two devices if there are two, else of one. The
- * programs of rdma-core and perftest do more of it; this is what they leave out.
+ * Traffic between two ends, on two devices if there are two. It covers what the
+ * programs of rdma-core and perftest leave out.
  */
 #include <fcntl.h>
 
@@ -31,7 +31,7 @@ static int free_ends(struct ends *ends)
 	return err ? err : ibv_close_device(ends->b.ctx);
 }
 
-/* What RC alone has */
+/* Tests of RC only */
 FIXTURE(rc)
 {
 	struct ends ends;
@@ -49,7 +49,7 @@ FIXTURE_TEARDOWN(rc)
 	EXPECT_EQ(free_ends(&self->ends), 0);
 }
 
-/* UC: nobody tells the sender whether a message has arrived */
+/* UC: the sender does not learn whether a message has arrived */
 FIXTURE(uc)
 {
 	struct ends ends;
@@ -67,7 +67,7 @@ FIXTURE_TEARDOWN(uc)
 	EXPECT_EQ(free_ends(&self->ends), 0);
 }
 
-/* What all types have */
+/* Tests of all types */
 FIXTURE(any)
 {
 	struct ends ends;
@@ -150,7 +150,7 @@ TEST_F(rc, fetch_and_add)
 	EXPECT_EQ(*counter, 300);
 }
 
-/* A wrong key ends the connection at both ends, and tells why */
+/* A wrong key ends the connection at both ends, with the reason */
 TEST_F(rc, bad_rkey)
 {
 	struct ibv_async_event event;
@@ -176,7 +176,7 @@ TEST_F(rc, bad_rkey)
 	self->ends.b.mr->rkey ^= 1;
 }
 
-/* One message from a to b, which says itself that it is there */
+/* One message from @a to @b, whose data shows its arrival */
 static int check_message(struct ends *ends, enum ibv_wr_opcode opcode,
 			 uint32_t len)
 {

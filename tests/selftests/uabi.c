@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The kernel-user ABI below libibverbs: response lengths, mmap, fork */
 #include <fcntl.h>
+#include <rdma/mynic-hw.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -46,7 +47,7 @@ TEST_F(uabi, response)
 	close(r.resp.async_fd);
 }
 
-/* An older library's buffer: no byte is written behind its end */
+/* The buffer of an older library: nothing is written behind its end */
 TEST_F(uabi, short_response)
 {
 	struct context_resp r;
@@ -66,7 +67,7 @@ TEST_F(uabi, no_response)
 	close(r.resp.async_fd);
 }
 
-/* A newer library's buffer: what the driver does not know is left or zeroed */
+/* The buffer of a newer library: unknown bytes stay or are zeroed */
 TEST_F(uabi, long_response)
 {
 	struct context_resp r;
@@ -76,7 +77,7 @@ TEST_F(uabi, long_response)
 	close(r.resp.async_fd);
 }
 
-/* Requests carry nothing now: bytes must be zero, so that they can later */
+/* Requests have no driver data yet, so it must be zero */
 TEST_F(uabi, driver_data)
 {
 	struct context_resp r;
@@ -108,45 +109,88 @@ TEST_F(uabi, mmap_arguments)
 
 	ASSERT_EQ(get_context(self->fd, 0, 0, DRIVER_RESP, &r), 0);
 	key = r.driver.uar_mmap_key;
-	/* offsets that nobody was given */
+	/* offsets that were not given to a process */
 	for (off_t i = 1; i < 100; i++)
 		if (key + (i << 12) != r.driver.clock_mmap_key &&
 		    key + (i << 12) != r.driver.gid_mmap_key)
 			EXPECT_NO_MAP(self->fd, key + (i << 12), 4096, RW,
 				      MAP_SHARED, EINVAL);
 	EXPECT_NO_MAP(self->fd, 1ll << 50, 4096, RW, MAP_SHARED, EINVAL);
-	/* more, or another way, than was given */
+	/* more bytes or other access than was given */
 	EXPECT_NO_MAP(self->fd, key, 8192, RW, MAP_SHARED, EINVAL);
 	EXPECT_NO_MAP(self->fd, key, 4096, RW, MAP_PRIVATE, EINVAL);
 	uar = mmap(NULL, 4096, RW, MAP_SHARED, self->fd, key);
 	ASSERT_NE(uar, MAP_FAILED);
-	/* it does not grow */
+	/* it cannot grow */
 	EXPECT_EQ(mremap(uar, 4096, 8192, MREMAP_MAYMOVE), MAP_FAILED);
 	EXPECT_EQ(munmap(uar, 4096), 0);
 	close(r.resp.async_fd);
 }
 
-/* What one context was given is nothing to another */
+/* Offsets are small, and so is what is mapped at them */
+#define MAX_OFFSETS 64
+#define MAX_PAGES 32
+
+/* How many pages can be read at offset @key of @fd's context; 0: none */
+static unsigned int num_pages(int fd, off_t key)
+{
+	for (size_t num = 1; num <= MAX_PAGES; num++) {
+		void *ptr =
+			mmap(NULL, num << 12, PROT_READ, MAP_SHARED, fd, key);
+
+		if (ptr == MAP_FAILED)
+			continue;
+		munmap(ptr, num << 12);
+		return num;
+	}
+	return 0;
+}
+
+/*
+ * Offsets are valid only in their own context: those of queues and of device
+ * memory give nothing in another one, and that of a doorbell page gives the
+ * other's own.
+ */
 TEST_F(uabi, mmap_of_another_context)
 {
+	struct ibv_alloc_dm_attr dm_attr = { .length = 4096 };
+	struct end *e = &self->e;
+	volatile uint64_t *uar;
+	unsigned int num = 0;
 	struct context_resp r;
-	char path[IBV_SYSFS_NAME_MAX + 16];
-	int other;
+	struct ibv_dm *dm;
+	long long before;
 
+	dm = ibv_alloc_dm(e->ctx, &dm_attr);
+	ASSERT_NE(dm, NULL);
 	ASSERT_EQ(get_context(self->fd, 0, 0, DRIVER_RESP, &r), 0);
-	snprintf(path, sizeof(path), "/dev/infiniband/%s",
-		 self->e.ctx->device->dev_name);
-	other = open(path, O_RDWR | O_CLOEXEC);
-	ASSERT_GE(other, 0);
-	/* no context yet */
-	EXPECT_EQ(mmap(NULL, 4096, RW, MAP_SHARED, other,
-		       r.driver.uar_mmap_key),
-		  MAP_FAILED);
-	close(other);
+	for (off_t key = 0; key < MAX_OFFSETS << 12; key += 1 << 12) {
+		bool own = key == r.driver.uar_mmap_key ||
+			   key == r.driver.clock_mmap_key ||
+			   key == r.driver.gid_mmap_key;
+
+		num += !own && num_pages(e->ctx->cmd_fd, key);
+		EXPECT_EQ(num_pages(self->fd, key), own)
+		TH_LOG("key 0x%llx", (unsigned long long)key);
+	}
+	/* QP, CQ, device memory */
+	EXPECT_GE(num, 3);
+	EXPECT_EQ(num_pages(e->ctx->cmd_fd, r.driver.uar_mmap_key), 1);
+
+	before = counter(e->ctx, "bad_doorbell");
+	ASSERT_GE(before, 0);
+	uar = mmap(NULL, r.driver.uar_mmap_size, RW, MAP_SHARED, self->fd,
+		   r.driver.uar_mmap_key);
+	ASSERT_NE((void *)uar, MAP_FAILED);
+	uar[(r.driver.uar_offset + MYNIC_UAR_QP_DB) / 8] =
+		(uint64_t)e->qp->qp_num << MYNIC_DB_NUMBER_SHIFT;
+	EXPECT_TRUE(wait_counter(e->ctx, "bad_doorbell", before + 1));
+	EXPECT_EQ(munmap((void *)uar, r.driver.uar_mmap_size), 0);
+	EXPECT_EQ(ibv_free_dm(dm), 0);
 	close(r.resp.async_fd);
 }
 
-/* Queue memory stays with the process that mapped it */
+/* A child does not inherit queue memory */
 TEST_F(uabi, fork_does_not_inherit_queues)
 {
 	struct end *e = &self->e;
@@ -167,7 +211,7 @@ TEST_F(uabi, fork_does_not_inherit_queues)
 	EXPECT_EQ(check_write(e, e, 1000), 0);
 }
 
-/* A child that has the file and exits ends nothing */
+/* The exit of a child with the file has no effect */
 TEST_F(uabi, fork_inherits_the_file)
 {
 	struct end *e = &self->e;
@@ -178,7 +222,7 @@ TEST_F(uabi, fork_inherits_the_file)
 	pid = fork();
 	ASSERT_GE(pid, 0);
 	if (pid == 0) {
-		/* its own mapping of what is not its own */
+		/* it cannot map queues of the parent */
 		for (off_t i = 0; i < 64; i++)
 			mmap(NULL, 4096, RW, MAP_SHARED, e->ctx->cmd_fd,
 			     i << 12);
@@ -190,7 +234,7 @@ TEST_F(uabi, fork_inherits_the_file)
 	EXPECT_EQ(check_write(e, e, 1000), 0);
 }
 
-/* Whether a child of fork() has nothing at @addr */
+/* Whether a child of fork() has no memory at @addr */
 static bool child_has_none(const volatile void *addr)
 {
 	int status;
@@ -206,7 +250,7 @@ static bool child_has_none(const volatile void *addr)
 	       WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
 }
 
-/* A page that all may read, and nobody may write, at @info */
+/* Check that a page can be read at @info, and never written */
 #define EXPECT_READ_ONLY(fd, key, size, info)                                 \
 	do {                                                                  \
 		EXPECT_NO_MAP(fd, key, size, RW, MAP_SHARED, EPERM);          \
@@ -239,7 +283,7 @@ TEST_F(uabi, clock_page)
 	close(r.resp.async_fd);
 }
 
-/* It says what the verbs say of the table. */
+/* The page agrees with the verbs about the table. */
 TEST_F(uabi, gid_page)
 {
 	const volatile struct mynic_gid_info *info;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The commands that make objects, below libibverbs: driver data and responses
- * of every length, handles of the wrong kind, and destruction in the wrong
- * order.
+ * Commands that create objects, below libibverbs: driver data and responses of
+ * all lengths, handles of the wrong kind, and destruction in the wrong order.
  */
 #include <fcntl.h>
 #include <rdma/ib_user_verbs.h>
@@ -11,11 +10,11 @@
 #include "verbs.h"
 
 #define UNTOUCHED 0xee
-#define MAX_LEN 256 /* of a command or response */
+#define MAX_LEN 256 /* longest command or response */
 #define MORE 32 /* bytes of a response that the driver does not know */
 
 /**
- * struct file - a context, as the kernel knows it
+ * struct file - a context, by handles of the kernel
  * @fd: its file
  * @pd: handle of a PD
  * @cq: handle of a CQ
@@ -31,8 +30,8 @@ struct file {
 };
 
 /**
- * struct kind - a command that makes an object
- * @name: the object's
+ * struct kind - a command that creates an object
+ * @name: name of the object
  * @create: IB_USER_VERBS_CMD_*
  * @destroy: likewise
  * @set: fills in the command
@@ -241,8 +240,8 @@ FIXTURE_TEARDOWN(udata)
 }
 
 /*
- * A library that is older than the driver has less room, one that is newer has
- * more. The driver writes what there is room for, and nothing behind it.
+ * An older library has less room than the driver's response, and a newer one
+ * has more. The driver writes as much as there is room for.
  */
 TEST_F(udata, response_lengths)
 {
@@ -271,8 +270,8 @@ TEST_F(udata, response_lengths)
 }
 
 /*
- * A newer library may send more than the driver knows, as long as that is zero.
- * If it is not, no object is left behind: the PD and the CQ can go.
+ * A newer library may send more than the driver knows, if it is zero. Otherwise
+ * no object is left, so that the PD and the CQ can be destroyed.
  */
 TEST_F(udata, driver_data)
 {
@@ -309,7 +308,7 @@ static void set_driver_qp(const struct file *file, void *cmd)
 	create->qp_type = IBV_QPT_DRIVER;
 }
 
-/* With a whole request, behind which is what the test adds */
+/* A complete request, followed by additional bytes of the test */
 static void set_long_driver_qp(const struct file *file, void *cmd)
 {
 	struct mynic_create_qp_req req = {
@@ -320,7 +319,7 @@ static void set_long_driver_qp(const struct file *file, void *cmd)
 	memcpy(cmd + sizeof(struct ib_uverbs_create_qp), &req, sizeof(req));
 }
 
-/* The one request that carries data which is not zero: all of it must be there */
+/* A request with data that is not zero, which must be complete */
 TEST_F(udata, driver_qp_request)
 {
 	struct kind qp = KIND(qp, QP, sizeof(struct mynic_create_qp_resp));
@@ -425,7 +424,7 @@ TEST_F(udata, tm_srq_request)
 		  0);
 }
 
-/* What others stand on does not go before them */
+/* Objects in use cannot be destroyed */
 TEST_F(udata, destroyed_in_the_wrong_order)
 {
 	const struct kind *pd = &kinds[0], *cq = &kinds[1];
@@ -449,7 +448,7 @@ TEST_F(udata, destroyed_in_the_wrong_order)
 	}
 }
 
-/* A handle of another kind, or of nothing */
+/* Handles of another kind, and invalid ones */
 TEST_F(udata, wrong_handles)
 {
 	struct file file = self->file;
@@ -492,7 +491,7 @@ TEST_F(udata, short_commands)
 	}
 }
 
-/* Nobody has to destroy anything: the file's end does */
+/* Closing the file destroys all objects */
 TEST_F(udata, left_behind)
 {
 	char path[IBV_SYSFS_NAME_MAX + 16];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What the verbs tests share: devices, queue pairs, connections */
+/* Common parts of the verbs tests: devices, queue pairs, connections */
 #ifndef MYNIC_SELFTEST_VERBS_H
 #define MYNIC_SELFTEST_VERBS_H
 
@@ -19,10 +19,10 @@
 #define MYNIC_VENDOR_ID 0x1af4
 #define MYNIC_DEVICE_ID 0x10f0
 
-/* Seconds that anything may take: generous, for guests without KVM */
+/* Time limit in seconds, generous for guests without KVM */
 #define PATIENCE 300
 
-/* Of a test; the harness's own limit is shorter than that */
+/* Time limit of a test; that of the harness is shorter */
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT (5 * PATIENCE)
 
@@ -52,7 +52,7 @@ static inline struct ibv_context *open_mynic(unsigned int index)
 	return found;
 }
 
-/* Before main(): kselftest's way to say that there is nothing to test */
+/* Before main(): kselftest's way to skip a test */
 static inline __attribute__((constructor)) void skip_without_device(void)
 {
 	struct ibv_context *ctx = open_mynic(0);
@@ -80,7 +80,7 @@ static inline int write_reset(struct ibv_context *ctx)
 	return err;
 }
 
-/* A GID that another mynic may reach: IPv4, not link-local */
+/* Index of a GID that other mynics can reach: IPv4, not link-local */
 static inline int find_gid(struct ibv_context *ctx)
 {
 	static const uint8_t ipv4[12] = { [10] = 0xff, 0xff };
@@ -138,7 +138,7 @@ static inline struct ibv_qp *make_qp(struct end *e, enum ibv_qp_type type)
 	return ibv_create_qp(e->pd, &init);
 }
 
-/* All of @e but ctx; false if something cannot be had */
+/* Create all of @e except ctx; false if something fails */
 static inline bool make_end(struct end *e, enum ibv_qp_type type)
 {
 	e->gid_index = find_gid(e->ctx);
@@ -162,7 +162,7 @@ static inline bool make_end(struct end *e, enum ibv_qp_type type)
 	return e->qp;
 }
 
-/* 0, or the first error number on the way */
+/* Return: 0, or the first error number */
 static inline int free_end(struct end *e)
 {
 	int err = 0;
@@ -197,7 +197,7 @@ static inline int raw_to_rts(struct ibv_qp *qp)
 	return err ? err : ibv_modify_qp(qp, &attr, IBV_QP_STATE);
 }
 
-/* The attributes that the way to RTS needs */
+/* Attributes that the transition to INIT needs */
 static inline int init_mask(enum ibv_qp_type type)
 {
 	return IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
@@ -226,7 +226,7 @@ static inline int rts_mask(enum ibv_qp_type type)
 	return mask;
 }
 
-/* Attributes that are good for every transition, towards @peer */
+/* Attributes for all transitions, connected to @peer */
 static inline struct ibv_qp_attr rc_attr(const struct end *e,
 					 const struct end *peer)
 {
@@ -281,7 +281,7 @@ static inline time_t deadline(void)
 	return time(NULL) + PATIENCE;
 }
 
-/* A counter of the port as sysfs has it, or -1 */
+/* Value of a counter of the port in sysfs, or -1 */
 static inline long long counter(struct ibv_context *ctx, const char *name)
 {
 	char path[IBV_SYSFS_PATH_MAX + 64], text[32] = { 0 };
@@ -298,7 +298,7 @@ static inline long long counter(struct ibv_context *ctx, const char *name)
 	return text[0] == '-' ? -1 : atoll(text);
 }
 
-/* Until a counter has the value; sysfs may be some milliseconds behind */
+/* Wait until a counter has the value; sysfs may be some milliseconds late */
 static inline bool wait_counter(struct ibv_context *ctx, const char *name,
 				long long value)
 {
@@ -354,7 +354,10 @@ static inline int post_recv(const struct end *e, uint64_t wr_id, uint32_t at,
 	return ibv_post_recv(e->qp, &wr, &bad);
 }
 
-/* One RDMA WRITE of @len bytes from @e to @peer, looked at there; 0 if well */
+/*
+ * One RDMA WRITE of @len bytes from @e to @peer, with a check of the data.
+ * Return: 0 on success
+ */
 static inline int check_write(const struct end *e, const struct end *peer,
 			      uint32_t len)
 {

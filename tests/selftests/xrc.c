@@ -10,7 +10,7 @@
 #define NO_SRQ 0xffffff
 
 /*
- * struct node - what a process of a node has
+ * struct node - objects of a process of a node
  * @e: buffers and CQ; its QP is the sending one, if there is one
  * @tgt: the receiving QP
  */
@@ -102,7 +102,7 @@ static int free_node(struct node *n)
 	return err ? err : ibv_close_device(n->e.ctx);
 }
 
-/* The sending QP to @tgt, and that back; the device is its own peer */
+/* Connect the sending QP to @tgt, and that to the sending QP, on one device */
 static int connect_node(struct node *n)
 {
 	struct end tgt = n->e;
@@ -174,7 +174,7 @@ static int send_to(struct node *n, uint32_t srqn)
 	return wc.status;
 }
 
-/* What send_to() sent has arrived in the node */
+/* Whether the message of send_to() has arrived in the node */
 static bool has_received(struct node *n)
 {
 	struct ibv_wc wc;
@@ -285,8 +285,8 @@ static uint32_t hear(int fd)
 }
 
 /*
- * Another process of the node: says its SRQ's number, hears that of the QP and
- * opens it, and receives as often as it is told to.
+ * Another process of the node. It reports the number of its SRQ, gets that of
+ * the QP and opens it, and receives as often as it is told.
  */
 static int other_process(int fd, int in, int out)
 {
@@ -348,7 +348,7 @@ FIXTURE_TEARDOWN(shared)
 	EXPECT_EQ(free_node(&self->n), 0);
 }
 
-/* The QP lives as long as somebody has it, whoever has created it */
+/* The QP exists as long as a process has it open, even without its creator */
 TEST_F(shared, creator_leaves)
 {
 	int status;
@@ -367,7 +367,7 @@ TEST_F(shared, creator_leaves)
 	EXPECT_EQ(send_to(&self->n, self->srqn), IBV_WC_RETRY_EXC_ERR);
 }
 
-/* What a process leaves when it dies is the other's no more */
+/* The other process cannot use the SRQ of one that has died */
 TEST_F(shared, receiver_is_killed)
 {
 	int status;

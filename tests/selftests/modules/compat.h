@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The exporter is written for Linux 7.3. What older kernels call otherwise. */
+/* Names of Linux 7.3, for which the modules are written, on older kernels. */
 #ifndef MYNIC_SELFTEST_COMPAT_H
 #define MYNIC_SELFTEST_COMPAT_H
 
@@ -14,7 +14,7 @@
 #define EXPORTER_IMPORT_NS MODULE_IMPORT_NS("DMA_BUF")
 #endif
 
-/* Older kernels do not ask whether both sides see the same memory */
+/* Older kernels cannot require coherent memory */
 #ifndef DMA_ATTR_REQUIRE_COHERENT
 #define DMA_ATTR_REQUIRE_COHERENT 0
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * An exporter of dma-bufs that takes them back when it is told to. Only tests
- * load it: whoever has the device file gets memory without an account.
+ * An exporter of dma-bufs that revokes them on request. It is for tests only,
+ * because its memory is not charged to users of the device file.
  */
 #include <linux/dma-mapping.h>
 #include <linux/dma-resv.h>
@@ -18,9 +18,9 @@
 
 /**
  * struct exporter_buf - memory of a dma-buf
- * @num_pages: how many
+ * @num_pages: number of pages
  * @num_mapped: importers that have it mapped; under the reservation lock
- * @revoked: nobody may map it any more; under the reservation lock
+ * @revoked: it can no longer be mapped; under the reservation lock
  * @pages: zeroed when they are made
  */
 struct exporter_buf {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB) */
-/* What a test asks the exporter of dma-bufs for */
+/* Requests of tests to the exporter of dma-bufs */
 #ifndef MYNIC_SELFTEST_EXPORTER_H
 #define MYNIC_SELFTEST_EXPORTER_H
 
@@ -12,8 +12,8 @@
 #define EXPORTER_MAKE _IOW('m', 0xe0, __u32)
 
 /*
- * Takes the pages of the dma-buf with this file descriptor back from all who
- * have imported it. Returns how many have it mapped still, who should not.
+ * Revokes the dma-buf with this file descriptor. Returns the number of
+ * importers that still have it mapped, which should be 0.
  */
 #define EXPORTER_REVOKE _IOW('m', 0xe1, __s32)
 

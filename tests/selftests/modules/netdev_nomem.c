@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Tells a mynic's network interface that its queues are in error. As long as the
- * module is loaded there is no memory for others: no page is low enough for the
- * mask of the function.
+ * Leaves no memory for new queues of a mynic's network interface while it is
+ * loaded: while they are made, no page is low enough for the mask of the function.
+ * It may also tell the interface that the queues that it has are in error.
  */
 #include <linux/dma-mapping.h>
 #include <linux/kprobes.h>
@@ -18,7 +18,7 @@ MODULE_PARM_DESC(netdev, "name of the network interface");
 
 static unsigned long handler;
 module_param(handler, ulong, 0);
-MODULE_PARM_DESC(handler, "address of mynic_netdev_error()");
+MODULE_PARM_DESC(handler, "address of mynic_netdev_error(), or 0 for no error");
 
 static unsigned int tries;
 module_param(tries, uint, 0444);
@@ -27,21 +27,31 @@ MODULE_PARM_DESC(tries, "how often somebody wanted to make queues");
 static struct device *netdev_nomem_parent;
 static u64 netdev_nomem_mask;
 
-static int netdev_nomem_try(struct kprobe *probe, struct pt_regs *regs)
+static int netdev_nomem_enter(struct kretprobe_instance *instance,
+			      struct pt_regs *regs)
 {
 	tries++;
+	netdev_nomem_mask = netdev_nomem_parent->coherent_dma_mask;
+	netdev_nomem_parent->coherent_dma_mask = PAGE_SIZE - 1;
 	return 0;
 }
 
-static struct kprobe netdev_nomem_probe = {
-	.symbol_name = "mynic_netdev_start",
-	.pre_handler = netdev_nomem_try,
+static int netdev_nomem_leave(struct kretprobe_instance *instance,
+			      struct pt_regs *regs)
+{
+	netdev_nomem_parent->coherent_dma_mask = netdev_nomem_mask;
+	return 0;
+}
+
+/* The RTNL is held, so that one call is under way at a time. */
+static struct kretprobe netdev_nomem_probe = {
+	.kp.symbol_name = "mynic_netdev_start",
+	.entry_handler = netdev_nomem_enter,
+	.handler = netdev_nomem_leave,
 };
 
-static int netdev_nomem_break(void)
+static int netdev_nomem_find(void)
 {
-	void (*report)(struct ib_event *event, void *context) = (void *)handler;
-	struct ib_event event = { .event = IB_EVENT_QP_FATAL };
 	struct net_device *ndev;
 
 	ASSERT_RTNL();
@@ -49,34 +59,47 @@ static int netdev_nomem_break(void)
 	if (!ndev || !ndev->dev.parent)
 		return -ENODEV;
 	netdev_nomem_parent = get_device(ndev->dev.parent);
-	netdev_nomem_mask = netdev_nomem_parent->coherent_dma_mask;
-	netdev_nomem_parent->coherent_dma_mask = PAGE_SIZE - 1;
-	report(&event, netdev_priv(ndev));
 	return 0;
+}
+
+static void netdev_nomem_break(void)
+{
+	void (*report)(struct ib_event *event, void *context) = (void *)handler;
+	struct ib_event event = { .event = IB_EVENT_QP_FATAL };
+	struct net_device *ndev;
+
+	ASSERT_RTNL();
+	ndev = __dev_get_by_name(&init_net, netdev);
+	if (handler && ndev)
+		report(&event, netdev_priv(ndev));
 }
 
 static int __init netdev_nomem_init(void)
 {
 	int ret;
 
-	if (!handler || !netdev)
+	if (!netdev)
 		return -EINVAL;
-	ret = register_kprobe(&netdev_nomem_probe);
-	if (ret)
-		return ret;
 	rtnl_lock();
-	ret = netdev_nomem_break();
+	ret = netdev_nomem_find();
 	rtnl_unlock();
 	if (ret)
-		unregister_kprobe(&netdev_nomem_probe);
-	return ret;
+		return ret;
+	ret = register_kretprobe(&netdev_nomem_probe);
+	if (ret) {
+		put_device(netdev_nomem_parent);
+		return ret;
+	}
+	rtnl_lock();
+	netdev_nomem_break();
+	rtnl_unlock();
+	return 0;
 }
 
 static void __exit netdev_nomem_exit(void)
 {
-	netdev_nomem_parent->coherent_dma_mask = netdev_nomem_mask;
+	unregister_kretprobe(&netdev_nomem_probe);
 	put_device(netdev_nomem_parent);
-	unregister_kprobe(&netdev_nomem_probe);
 }
 
 module_init(netdev_nomem_init);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Does to a PCI function, when it is loaded, what the kernel does after an error
- * of the slot, or when the system ends.
+ * When it is loaded, handles a PCI function as the kernel does after an error
+ * of the slot, or at the shutdown of the system. Or it resets the function while
+ * the system goes to sleep.
  */
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/suspend.h>
 
 static char *function;
 module_param(function, charp, 0);
@@ -12,11 +14,13 @@ MODULE_PARM_DESC(function, "its address, such as 0000:01:00.0");
 
 static char *call;
 module_param(call, charp, 0);
-MODULE_PARM_DESC(call, "aer or shutdown");
+MODULE_PARM_DESC(call, "aer, shutdown or asleep");
+
+static struct pci_dev *pci_caller_pdev;
 
 /*
- * A function level reset stands for that of the slot. Other than that, it may
- * leave the configuration space as it was.
+ * A function level reset replaces that of the slot. Unlike that, it may keep
+ * configuration space.
  */
 static int pci_caller_aer(struct pci_dev *pdev)
 {
@@ -36,10 +40,44 @@ static int pci_caller_aer(struct pci_dev *pdev)
 	return 0;
 }
 
+static int pci_caller_is_rdma(struct device *dev, void *unused)
+{
+	return dev->class && !strcmp(dev->class->name, "infiniband");
+}
+
+/* An RDMA device that the reset brings back keeps the system awake. */
+static int pci_caller_pm(struct notifier_block *nb, unsigned long action,
+			 void *unused)
+{
+	int ret;
+
+	if (action != PM_SUSPEND_PREPARE)
+		return NOTIFY_DONE;
+	ret = pci_reset_function(pci_caller_pdev);
+	if (!ret && device_for_each_child(&pci_caller_pdev->dev, NULL,
+					  pci_caller_is_rdma))
+		ret = -EBUSY;
+	return notifier_from_errno(ret);
+}
+
+/* It is called after the driver. */
+static struct notifier_block pci_caller_nb = {
+	.notifier_call = pci_caller_pm,
+	.priority = -1,
+};
+
+static int pci_caller_asleep(struct pci_dev *pdev)
+{
+	pci_caller_pdev = pci_dev_get(pdev);
+	return register_pm_notifier(&pci_caller_nb);
+}
+
 static int pci_caller_call(struct pci_dev *pdev)
 {
 	if (!pdev->driver)
 		return -ENODEV;
+	if (!strcmp(call, "asleep"))
+		return pci_caller_asleep(pdev);
 	if (!strcmp(call, "aer"))
 		return pci_caller_aer(pdev);
 	if (strcmp(call, "shutdown"))
@@ -70,6 +108,10 @@ static int __init pci_caller_init(void)
 
 static void __exit pci_caller_exit(void)
 {
+	if (!pci_caller_pdev)
+		return;
+	unregister_pm_notifier(&pci_caller_nb);
+	pci_dev_put(pci_caller_pdev);
 }
 
 module_init(pci_caller_init);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A consumer in the kernel that destroys queue pairs, or resets them, before it
- * has polled what they received through an SRQ: it may post as many requests as
- * the SRQ has places all the same. All is done when the module is loaded, which
- * fails if that does.
+ * A consumer in the kernel that destroys or resets queue pairs before it has
+ * polled their completions from an SRQ. It can still post as many requests as
+ * the SRQ has slots. The test runs when the module is loaded, and loading fails
+ * if the test does.
  */
 #include <linux/delay.h>
 #include <linux/device.h>
@@ -134,7 +134,7 @@ static int consumer_round(struct consumer *c, bool reset)
 	return ret;
 }
 
-/* What it cannot make, ib_free() below leaves out */
+/* ib_free() below ignores objects that could not be created */
 static int consumer_make(struct consumer *c)
 {
 	struct ib_cq_init_attr cq_attr = { .cqe = 2 * ROUNDS };

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck disable=SC2154,SC2317 # lib.sh sets them; functions are called by name
 #
-# The device fails: the driver finds out, tells who has it open, and resets it.
+# The device fails: the driver notices, tells its users, and resets it.
 
 # shellcheck source=tests/selftests/lib.sh
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
@@ -12,26 +12,29 @@ need 2
 for program in devlink ethtool od; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
-ktap_set_plan 12
+ktap_set_plan 16
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
 function=/sys/bus/pci/devices/${pci[0]}
 
 ping_far() { ping -c 3 -i 0.2 -W "$PATIENCE" "$far_ip"; }
+has_rdma() { [ -n "$(rdma_of "${pci[0]}")" ]; }
 there() { [ -n "$(rdma_of "${pci[0]}")" ] && carrier "" "$near"; }
-one_fatal() { [ "$(grep -c IBV_EVENT_DEVICE_FATAL "$watched")" = 1 ]; }
+# The driver tells it, too, if the RDMA core takes its time.
+few_fatal() { [ "$(grep -c IBV_EVENT_DEVICE_FATAL "$watched")" -le 2 ]; }
 failed_more() { [ "$(failures "$1")" -gt "$2" ]; }
 
-# recovers WHY BEFORE: after one more failure than BEFORE, all is as it was
+# recovers WHY BEFORE: waits for one more failure than BEFORE, and for full
+# recovery
 recovers() {
 	wait_for failed_more "$1" "$2" && wait_for saw_fatal &&
-		wait_for there && wait_for ping_far && one_fatal
+		wait_for there && wait_for ping_far && few_fatal
 }
 
 memory=2 master=4
 
-# It cannot reach its queues, so that it answers nothing, until it is allowed to
+# The device cannot reach its queues, and answers nothing until it is allowed to
 no_dma() {
 	local status command before
 
@@ -58,7 +61,8 @@ times() { # NAME COUNTER
 	devlink health show "$devlink" reporter "$1" | sed -n "s/.* $2 \([0-9]*\).*/\1/p"
 }
 
-# provoke NAME WHY: the reporter's test has the device fail, and it recovers
+# provoke NAME WHY: the test of a health reporter makes the device fail, and it
+# recovers
 provoke() {
 	local status before errors recovered
 
@@ -82,6 +86,23 @@ provoke() {
 }
 
 fatal() { provoke fatal 'it reports a bad index'; }
+
+# Processes are told though a consumer in the kernel does not let go of the device
+held_by_others() {
+	local status before held=/sys/module/slow_client/parameters/let_go
+
+	before=$(failures '')
+	watch "$near_rdma" &&
+		insmod "$here/modules/$(uname -r)/slow_client.ko" || return
+	devlink health test "$devlink" reporter fatal &&
+		wait_for saw_fatal && has_rdma
+	status=$?
+	echo 1 >"$held"
+	recovers '' "$before" || status=1
+	rmmod slow_client
+	end_watch
+	return $status
+}
 hang() { provoke hang 'it does not answer'; }
 
 filters_changed() {
@@ -90,7 +111,7 @@ filters_changed() {
 	failed_more 'it does not answer' "$1"
 }
 
-# The device that hangs does not take them. There is nothing more to tell of it.
+# A device that hangs does not take filters, which is not another failure.
 change_filters() {
 	local before
 
@@ -100,7 +121,7 @@ change_filters() {
 		wait_for ping_far && ! dmesg | grep 'cannot set receive filters'
 }
 
-# Nobody but the administrator recovers it
+# Only the administrator recovers it
 by_hand() {
 	local status=0
 
@@ -113,9 +134,9 @@ by_hand() {
 	wait_for there && wait_for ping_far && return $status
 }
 
-# Frames wait in a transmit queue that nobody empties, as no interrupt says that
-# they have been sent. Several sockets are needed to fill it. What the driver
-# takes for death is 30 seconds, which the stack looks at every 30 seconds.
+# Without interrupts, frames that were sent stay in the transmit queue. Several
+# sockets are needed to fill it. The driver's limit is 30 seconds, and the stack
+# checks every 30 seconds.
 no_interrupts() {
 	local at control status before mtu blasts=()
 
@@ -144,8 +165,8 @@ no_interrupts() {
 
 gone() { [ -z "$(rdma_of "${pci[0]}")" ]; }
 
-# It answers nothing, and a reset does not help: what is left does no harm. When
-# it can be reached again, it comes back.
+# The device answers nothing, and a reset does not help. Its remaining objects
+# do no harm. It recovers when it can be reached again.
 no_answer() {
 	local command status
 
@@ -156,7 +177,7 @@ no_answer() {
 	wait_for saw_fatal && wait_for gone
 	status=$?
 	end_watch
-	# what uses it fails, or has no effect
+	# calls fail or have no effect
 	ethtool -S "$near" && status=1
 	ping -c 1 -W 1 "$far_ip" && status=1
 	ip link set "$near" down
@@ -165,7 +186,7 @@ no_answer() {
 	wait_for ip link set "$near" up && configure && wait_for there && ping_far && return $status
 }
 
-# Not quite as above: while it cannot be reached it is reset
+# The same, but it is reset while it cannot be reached
 no_answer_until() {
 	local command
 
@@ -181,24 +202,71 @@ reset() {
 	wait_for ip link set "$near" up && configure && wait_for there && ping_far
 }
 
+# The address that the NIC had chosen is free while it is reset. A neighbour that
+# takes it takes nothing but the carrier.
+taken_address() {
+	local own status=0
+
+	own=$(in_netns "$ns" cat "/sys/class/net/$far/address")
+	echo 1 >"$function/reset"
+	in_netns "$ns" ip link set "$far" address 02:00:00:00:00:77 || status=1
+	config 4 "$(($(config 4) | memory | master))"
+	wait_for has_rdma && ! carrier "" "$near" || status=1
+	in_netns "$ns" ip link set "$far" address "$own" &&
+		wait_for carrier "" "$near" && configure && ping_far && return $status
+}
+
+address_while_down() {
+	local own status=0
+
+	own=$(cat "/sys/class/net/$near/address")
+	ip link set "$near" address 02:00:00:00:00:77 || return
+	no_answer_until taken_address || status=1
+	ip link set "$near" address "$own" && configure && ping_far && return $status
+}
+
 unbind() {
 	echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/unbind &&
 		echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/bind &&
 		configure && wait_for there && ping_far
 }
 
+# The driver is taken away at any moment of a failure and of the recovery.
+unbind_in_recovery() {
+	local i kind
+
+	for i in {0..11}; do
+		kind=fatal
+		[ $((i % 2)) = 0 ] || kind=hang
+		devlink health dump clear "$devlink" reporter "$kind"
+		devlink health test "$devlink" reporter "$kind" || return
+		sleep "$(printf '0.%02d' $((i * 8)))"
+		unbind || return
+	done
+}
+
+# Failures are noticed and told though no memory is left for threads: the kernel
+# keeps one for each workqueue that is used when memory is reclaimed.
+keeps_threads() {
+	[ "$(pgrep -c '^kworker/R-mynic')" = "$(functions | wc -l)" ]
+}
+
 break_device
+result "has a thread for want of memory" keeps_threads
 result "no access to memory" no_dma
 result "no interrupts" no_interrupts
 result "reported by devlink: an error" fatal
 result "reported by devlink: a hang" hang
+result "processes are told though others hold the device" held_by_others
 result "another soon after that" fatal
 result "a hang while filters change" change_filters
 result "recovered by hand" by_hand
 result "no answer" no_answer
 result "no answer, and a reset" no_answer_until reset
 result "works after that" ping_far
+result "its address is taken meanwhile" address_while_down
 result "no answer, and unbind and bind" no_answer_until unbind
 result "works after that" ping_far
+result "unbind while it fails and recovers" unbind_in_recovery
 device_is_whole
 ktap_finished
