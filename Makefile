@@ -15,7 +15,7 @@ help:
 	@echo 'make demo             two NICs in a guest: the main RDMA programs, with figures'
 	@echo 'make check            the tests; scripts/check --help'
 	@echo 'make fuzz-verbs       ten million random calls of libibverbs; takes many hours'
-	@echo 'make bench            how fast it is, beside its peers; scripts/bench --help'
+	@echo 'make bench            benchmarks; scripts/bench --help'
 	@echo 'make                  build all: modules for both kernels, provider, device model'
 	@echo 'make modules          mynic.ko for the kernel whose headers are in KDIR'
 	@echo '                      (default: the running one), in build/kmod'
@@ -25,7 +25,7 @@ help:
 	@echo 'make docs             the documents as HTML, in build/docs'
 	@echo 'make sandbox          the Debian tree that all is built and run in'
 	@echo 'make clean            remove all that was built but the sandbox'
-	@echo 'make distclean        remove the sandbox, too'
+	@echo 'make distclean        also remove the sandbox'
 	@echo 'scripts/vm --help     run a command in a guest'
 
 sandbox:
@@ -34,13 +34,13 @@ sandbox:
 # One build at a time: guests that start together share what is built.
 $(PARTS): sandbox
 	@flock build/.build.lock \
-		scripts/sandbox run -- make $(if $(SILENT),-s) -j2 -f scripts/build.mk $@
+		scripts/sandbox run -- make $(if $(SILENT),-s) -j2 -f scripts/lib/build.mk $@
 
 modules:
-	scripts/kmod build/kmod $(KDIR) modules
+	scripts/lib/kmod build/kmod $(KDIR) modules
 
 modules_install:
-	scripts/kmod build/kmod $(KDIR) modules_install
+	scripts/lib/kmod build/kmod $(KDIR) modules_install
 	depmod -b "$(INSTALL_MOD_PATH)/" \
 		"$$($(MAKE) -s --no-print-directory -C $(KDIR) kernelrelease)"
 

@@ -11,6 +11,7 @@ complains of those that lead nowhere.
 """
 
 import re
+import sys
 from pathlib import Path
 
 from docutils import nodes
@@ -29,7 +30,8 @@ html_sidebars = {"**": ["about.html", "navigation.html", "searchbox.html"]}
 html_show_copyright = False
 html_copy_source = False
 exclude_patterns = ["man"]
-extensions = ["sphinx.ext.autosectionlabel", "sphinx.ext.graphviz"]
+sys.path.insert(0, str(Path(__file__).parent))
+extensions = ["sphinx.ext.autosectionlabel", "sphinx.ext.graphviz", "described"]
 autosectionlabel_prefix_document = True
 # Only references use the labels that follow from titles. Titles may repeat.
 suppress_warnings = ["autosectionlabel.*"]

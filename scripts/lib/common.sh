@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2034
+# What the scripts share: names of directories, messages, root's rights, and
+# running things in the sandbox.
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+build=$top/build
+root=$build/root
+# The project's own directory, as seen from inside the sandbox.
+inside=/mynic
+prog=${0##*/}
+
+say() { printf '%s: %s\n' "$prog" "$*" >&2; }
+
+die() {
+	say "$*"
+	exit 1
+}
+
+# Prefix of a command that needs root: empty for root. For an ordinary user it
+# enters a user namespace as its root, with all of the user's subordinate ids.
+# The sandbox tree belongs to these ids, so whoever touches it must use them.
+find_as_root() {
+	as_root=()
+	if [ "$(id -u)" = 0 ]; then
+		unshare --mount --pid --fork true 2>/dev/null ||
+			die "root here may not make namespaces (a container without CAP_SYS_ADMIN?)"
+		return
+	fi
+	as_root=(unshare --user --map-root-user --map-auto --)
+	command -v newuidmap >/dev/null ||
+		die "neither root nor the package uidmap: run as root, or let root install uidmap"
+	"${as_root[@]}" true 2>/dev/null ||
+		die "neither root nor user namespaces with subordinate ids (see subuid(5)): run as root"
+}
+
+# in_sandbox [DIR PLACE]... -- COMMAND [ARG...]: run COMMAND in the tree, with
+# each DIR of the host writable at PLACE; returns its status. COMMAND and all
+# that it starts live in a process namespace that ends with COMMAND or with
+# this shell, even if that is killed.
+in_sandbox() {
+	local child status
+
+	mkdir -p "$build/view"
+	"${as_root[@]}" setpriv --pdeathsig KILL \
+		unshare --mount --pid --fork --kill-child -- \
+		"$top/scripts/lib/enter" "$@" <&0 &
+	child=$!
+	# shellcheck disable=SC2064 # this child
+	trap "kill -KILL $child" EXIT
+	trap 'exit 129' HUP
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	wait "$child" && status=0 || status=$?
+	trap - EXIT HUP INT TERM
+	return "$status"
+}

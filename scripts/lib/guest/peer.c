@@ -1,0 +1,612 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * peer: runs a command in the other guest. One program is both ends.
+ *
+ *   peer COMMAND [ARG...]	in the first guest
+ *   peer --serve		in the peer, for as long as that lives
+ *
+ * Between the guests there are CHANNELS cables, each from a port of the one's
+ * virtio console to the same port of the other's. A port can be open once, so
+ * whoever has it open has the cable to himself. The other guest cannot see that
+ * a port was closed. Therefore a child in a separate session does the work. It
+ * notices the end of its parent, and tells the other guest.
+ *
+ * On a cable go frames. Each is written at once, which the driver either does
+ * as a whole or not at all.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PORT "/dev/vport0p%d"
+#define FIRST_PORT 5
+#define CHANNELS 16
+#define CGROUP "/sys/fs/cgroup/peer"
+
+/* Status of peer if it could not do its work, as of scripts/vm */
+#define CANNOT 125
+
+/* Payload of a frame; with its header it must fit into 32 KiB. */
+#define PAYLOAD 16384
+/* Input that the server may have to keep, for a command that does not read */
+#define WINDOW 65536
+
+/*
+ * OPEN begins a session and ends one that may have been there: first the
+ * nonce, then the words, each with its NUL. The server answers with the nonce
+ * outside of a frame, so that the client knows where its frames begin.
+ */
+enum type {
+	/* From the client */
+	OPEN = 1,
+	INPUT, /* empty: the end */
+	SIGNAL, /* one byte; SIGKILL goes to all that the command has begun */
+	/* From the server */
+	OUTPUT,
+	ERRORS,
+	TAKEN, /* so many bytes of input, 4 bytes */
+	EXITED, /* one byte: the status */
+};
+
+struct nonce {
+	uint8_t byte[16];
+};
+
+struct header {
+	uint32_t length;
+	uint32_t type;
+};
+
+struct frame {
+	struct header header;
+	uint8_t payload[PAYLOAD];
+};
+
+/* An end of a cable and what has been read from it and not been used */
+struct cable {
+	int fd;
+	size_t have;
+	uint8_t buf[2 * sizeof(struct frame)];
+};
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "peer: %s: %s\n", what, strerror(errno));
+	exit(CANNOT);
+}
+
+static void wait_fd(int fd, short events)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+
+	while (poll(&p, 1, -1) < 0)
+		if (errno != EINTR)
+			fail("poll");
+}
+
+static void send_bytes(struct cable *cable, const void *data, size_t size)
+{
+	while (write(cable->fd, data, size) != (ssize_t)size) {
+		if (errno != EAGAIN && errno != EINTR)
+			fail("cable");
+		wait_fd(cable->fd, POLLOUT);
+	}
+}
+
+static void send_frame(struct cable *cable, enum type type, const void *payload,
+		       size_t length)
+{
+	struct frame frame = { .header = { .length = length, .type = type } };
+
+	if (length)
+		memcpy(frame.payload, payload, length);
+	send_bytes(cable, &frame, sizeof(frame.header) + length);
+}
+
+/* Takes what the cable has now. */
+static void fill(struct cable *cable)
+{
+	ssize_t n = read(cable->fd, cable->buf + cable->have,
+			 sizeof(cable->buf) - cable->have);
+
+	if (n == 0)
+		errno = EPIPE; /* the other QEMU has gone */
+	if (n > 0)
+		cable->have += n;
+	else if (errno != EAGAIN && errno != EINTR)
+		fail("cable");
+}
+
+static void consume(struct cable *cable, size_t size)
+{
+	cable->have -= size;
+	memmove(cable->buf, cable->buf + size, cable->have);
+}
+
+/* The next frame that is there as a whole; it is used up. */
+static bool next_frame(struct cable *cable, struct frame *frame)
+{
+	if (cable->have < sizeof(frame->header))
+		return false;
+	memcpy(&frame->header, cable->buf, sizeof(frame->header));
+	if (frame->header.length > PAYLOAD) {
+		errno = EPROTO;
+		fail("cable");
+	}
+	if (cable->have < sizeof(frame->header) + frame->header.length)
+		return false;
+	memcpy(frame->payload, cable->buf + sizeof(frame->header),
+	       frame->header.length);
+	consume(cable, sizeof(frame->header) + frame->header.length);
+	return true;
+}
+
+/* Returns false if the reader has gone. */
+static bool write_all(int fd, const uint8_t *data, size_t length)
+{
+	while (length) {
+		ssize_t n = write(fd, data, length);
+
+		if (n > 0) {
+			data += n;
+			length -= n;
+		} else if (errno == EAGAIN) {
+			wait_fd(fd, POLLOUT);
+		} else if (errno != EINTR) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/*
+ * The client
+ */
+
+static struct cable cable;
+
+static bool open_cable(int channel)
+{
+	char name[sizeof(PORT) + 8];
+
+	snprintf(name, sizeof(name), PORT, FIRST_PORT + channel);
+	cable.fd = open(name, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	cable.have = 0;
+	return cable.fd >= 0;
+}
+
+static void find_free_cable(void)
+{
+	for (int channel = 0; channel < CHANNELS; channel++) {
+		if (open_cable(channel))
+			return;
+		if (errno != EBUSY)
+			fail("there is no peer");
+	}
+	fprintf(stderr, "peer: %d commands are running already\n", CHANNELS);
+	exit(CANNOT);
+}
+
+static void send_open(char **words, const struct nonce *nonce)
+{
+	uint8_t payload[PAYLOAD];
+	size_t length = sizeof(*nonce);
+
+	memcpy(payload, nonce, length);
+	for (; *words; words++) {
+		size_t size = strlen(*words) + 1;
+
+		if (size > sizeof(payload) - length) {
+			errno = E2BIG;
+			fail(*words);
+		}
+		memcpy(payload + length, *words, size);
+		length += size;
+	}
+	send_frame(&cable, OPEN, payload, length);
+}
+
+/* Drops what an earlier session, whose client was killed, has left. */
+static void find_nonce(const struct nonce *nonce)
+{
+	for (;;) {
+		while (cable.have >= sizeof(*nonce)) {
+			if (!memcmp(cable.buf, nonce, sizeof(*nonce))) {
+				consume(&cable, sizeof(*nonce));
+				return;
+			}
+			consume(&cable, 1);
+		}
+		wait_fd(cable.fd, POLLIN);
+		fill(&cable);
+	}
+}
+
+static void send_signal(uint8_t number)
+{
+	send_frame(&cable, SIGNAL, &number, sizeof(number));
+}
+
+/* How much of the input may be on its way */
+static size_t window = WINDOW;
+static bool input_open = true;
+/* What to exit with, if a reader of ours has gone */
+static int broken;
+
+static void take_input(void)
+{
+	uint8_t data[PAYLOAD];
+	size_t most = window < sizeof(data) ? window : sizeof(data);
+	ssize_t n = read(STDIN_FILENO, data, most);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		n = 0;
+		input_open = false;
+	}
+	send_frame(&cable, INPUT, data, n);
+	window -= n;
+}
+
+static void take_frame(const struct frame *frame)
+{
+	uint32_t taken;
+	int fd;
+
+	switch (frame->header.type) {
+	case OUTPUT:
+	case ERRORS:
+		fd = frame->header.type == OUTPUT ? STDOUT_FILENO :
+						    STDERR_FILENO;
+		if (!broken &&
+		    !write_all(fd, frame->payload, frame->header.length)) {
+			broken = 128 + SIGPIPE;
+			send_signal(SIGKILL);
+		}
+		break;
+	case TAKEN:
+		memcpy(&taken, frame->payload, sizeof(taken));
+		window += taken;
+		break;
+	case EXITED:
+		exit(broken ? broken : frame->payload[0]);
+	}
+}
+
+/* Numbers of signals come from the parent, and the end if it dies. */
+static void relay(int parent)
+{
+	enum { PARENT, CABLE, INPUT_FD };
+	struct pollfd fds[] = {
+		[PARENT] = { .fd = parent, .events = POLLIN },
+		[CABLE] = { .fd = cable.fd, .events = POLLIN },
+		[INPUT_FD] = { .events = POLLIN },
+	};
+	static struct frame frame;
+	uint8_t number;
+
+	for (;;) {
+		while (next_frame(&cable, &frame))
+			take_frame(&frame);
+		fds[INPUT_FD].fd = input_open && window ? STDIN_FILENO : -1;
+		if (poll(fds, 3, -1) < 0)
+			fail("poll");
+		if (fds[PARENT].revents) {
+			if (read(parent, &number, 1) == 1) {
+				send_signal(number);
+			} else {
+				send_signal(SIGKILL);
+				fds[PARENT].fd = -1;
+			}
+		}
+		if (fds[CABLE].revents)
+			fill(&cable);
+		if (fds[INPUT_FD].revents)
+			take_input();
+	}
+}
+
+static int to_worker;
+
+static void pass_on(int number)
+{
+	uint8_t byte = number;
+
+	if (write(to_worker, &byte, 1) < 0)
+		_exit(CANNOT);
+}
+
+static int client(char **words)
+{
+	static const int signals[] = { SIGHUP,	SIGINT,	 SIGQUIT,
+				       SIGTERM, SIGUSR1, SIGUSR2 };
+	struct sigaction action = { .sa_handler = pass_on };
+	struct nonce nonce;
+	int fds[2], status;
+	pid_t worker;
+
+	find_free_cable();
+	if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce))
+		fail("getrandom");
+	if (pipe2(fds, O_CLOEXEC))
+		fail("pipe");
+	to_worker = fds[1];
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		sigaction(signals[i], &action, NULL);
+	worker = fork();
+	if (worker < 0)
+		fail("fork");
+	if (!worker) {
+		close(fds[1]);
+		setsid();
+		for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+			signal(signals[i], SIG_IGN);
+		signal(SIGPIPE, SIG_IGN);
+		send_open(words, &nonce);
+		find_nonce(&nonce);
+		relay(fds[0]);
+	}
+	/* That nobody but the worker keeps the output open when it is done */
+	close(cable.fd);
+	close(fds[0]);
+	while (waitpid(worker, &status, 0) < 0)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : CANNOT;
+}
+
+/*
+ * The server: a process for each cable
+ */
+
+struct session {
+	char cgroup[64];
+	int pid;
+	int pidfd;
+	int in, out, err;
+	/* What the command has not read yet */
+	uint8_t input[WINDOW];
+	size_t have;
+	bool input_ended;
+};
+
+static void write_file(const char *dir, const char *name, const char *text)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		fail(path);
+	close(fd);
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void run_command(struct session *session, char **words, int in, int out,
+			int err)
+{
+	setsid();
+	signal(SIGPIPE, SIG_DFL);
+	dup2(in, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(err, STDERR_FILENO);
+	write_file(session->cgroup, "cgroup.procs", "0");
+	if (chdir("/root"))
+		fail("/root");
+	execvp(words[0], words);
+	fprintf(stderr, "peer: %s: %s\n", words[0], strerror(errno));
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+static void begin(struct session *session, const struct frame *frame)
+{
+	static char *words[PAYLOAD + 1];
+	char *text = (char *)frame->payload + sizeof(struct nonce);
+	char *end = (char *)frame->payload + frame->header.length;
+	int in[2], out[2], err[2], started[2];
+	size_t n = 0;
+	char none;
+
+	for (; text < end; text += strlen(text) + 1)
+		words[n++] = text;
+	words[n] = NULL;
+	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) ||
+	    pipe2(err, O_CLOEXEC) || pipe2(started, O_CLOEXEC))
+		fail("pipe");
+	session->pid = fork();
+	if (session->pid < 0)
+		fail("fork");
+	if (!session->pid)
+		run_command(session, words, in[0], out[1], err[1]);
+	session->pidfd = syscall(SYS_pidfd_open, session->pid, 0);
+	if (session->pidfd < 0)
+		fail("pidfd_open");
+	close(in[0]);
+	close(out[1]);
+	close(err[1]);
+	/* Signals find it only when it is where it belongs. */
+	close(started[1]);
+	while (read(started[0], &none, 1) < 0)
+		;
+	close(started[0]);
+	session->in = in[1];
+	session->out = out[0];
+	session->err = err[0];
+	fcntl(session->in, F_SETFL, O_NONBLOCK);
+	session->have = 0;
+	session->input_ended = false;
+	send_bytes(&cable, frame->payload, sizeof(struct nonce));
+}
+
+static void kill_all(struct session *session)
+{
+	write_file(session->cgroup, "cgroup.kill", "1");
+}
+
+/* Passes on what the command has written; false at its end. */
+static bool pass_output(int fd, enum type type)
+{
+	uint8_t data[PAYLOAD];
+	ssize_t n = read(fd, data, sizeof(data));
+
+	if (n > 0)
+		send_frame(&cable, type, data, n);
+	return n > 0 || (n < 0 && errno == EINTR);
+}
+
+static void feed_command(struct session *session)
+{
+	ssize_t n = write(session->in, session->input, session->have);
+	uint32_t taken;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n < 0) /* it reads no more */
+		n = session->have;
+	session->have -= n;
+	memmove(session->input, session->input + n, session->have);
+	taken = n;
+	send_frame(&cable, TAKEN, &taken, sizeof(taken));
+}
+
+/* The command has ended: so does all that it has begun. */
+static void end(struct session *session)
+{
+	uint8_t status;
+	siginfo_t info;
+
+	if (waitid(P_PIDFD, session->pidfd, &info, WEXITED))
+		fail("waitid");
+	status = info.si_code == CLD_EXITED ? info.si_status :
+					      128 + info.si_status;
+	kill_all(session);
+	while (pass_output(session->out, OUTPUT))
+		;
+	while (pass_output(session->err, ERRORS))
+		;
+	close_fd(&session->in);
+	close_fd(&session->out);
+	close_fd(&session->err);
+	close_fd(&session->pidfd);
+	send_frame(&cable, EXITED, &status, sizeof(status));
+}
+
+static void serve_frame(struct session *session, const struct frame *frame)
+{
+	bool runs = session->pidfd >= 0;
+
+	if (frame->header.type == OPEN) {
+		if (runs) {
+			kill_all(session);
+			end(session);
+		}
+		begin(session, frame);
+		return;
+	}
+	if (!runs) /* sent before the client knew */
+		return;
+	if (frame->header.type == SIGNAL && frame->payload[0] == SIGKILL) {
+		kill_all(session);
+	} else if (frame->header.type == SIGNAL) {
+		kill(-session->pid, frame->payload[0]);
+	} else if (frame->header.type == INPUT && !frame->header.length) {
+		session->input_ended = true;
+	} else if (frame->header.type == INPUT) {
+		memcpy(session->input + session->have, frame->payload,
+		       frame->header.length);
+		session->have += frame->header.length;
+	}
+}
+
+static void serve(int channel)
+{
+	enum { CABLE, COMMAND, IN, OUT, ERR, FDS };
+	static struct session session = {
+		.pidfd = -1, .in = -1, .out = -1, .err = -1
+	};
+	static struct frame frame;
+
+	snprintf(session.cgroup, sizeof(session.cgroup), CGROUP "/%d", channel);
+	if (mkdir(session.cgroup, 0755))
+		fail(session.cgroup);
+	if (!open_cable(channel))
+		fail("cable");
+	for (;;) {
+		struct pollfd fds[FDS] = {
+			[CABLE] = { cable.fd, POLLIN, 0 },
+			[COMMAND] = { session.pidfd, POLLIN, 0 },
+			[IN] = { session.have ? session.in : -1, POLLOUT, 0 },
+			[OUT] = { session.out, POLLIN, 0 },
+			[ERR] = { session.err, POLLIN, 0 },
+		};
+
+		if (poll(fds, FDS, -1) < 0)
+			fail("poll");
+		if (fds[COMMAND].revents) {
+			end(&session);
+			continue;
+		}
+		if (fds[IN].revents)
+			feed_command(&session);
+		if (fds[OUT].revents && !pass_output(session.out, OUTPUT))
+			close_fd(&session.out);
+		if (fds[ERR].revents && !pass_output(session.err, ERRORS))
+			close_fd(&session.err);
+		if (fds[CABLE].revents)
+			fill(&cable);
+		while (next_frame(&cable, &frame))
+			serve_frame(&session, &frame);
+		if (session.input_ended && !session.have)
+			close_fd(&session.in);
+	}
+}
+
+static int server(void)
+{
+	if (mkdir(CGROUP, 0755))
+		fail(CGROUP);
+	signal(SIGPIPE, SIG_IGN);
+	for (int channel = 0; channel < CHANNELS; channel++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			fail("fork");
+		if (!pid) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			serve(channel);
+		}
+	}
+	/* None of them ends but by an error. */
+	wait(NULL);
+	return CANNOT;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "--serve"))
+		return server();
+	if (argc < 2 || argv[1][0] == '-') {
+		fprintf(stderr, "Usage: peer COMMAND [ARG...]\n");
+		return 2;
+	}
+	return client(argv + 1);
+}

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Finds out whether guests can run on KVM here."""
+
+import os
+import subprocess
+
+# Seconds
+LIMIT = 60
+CACHE = "build/.kvm"
+
+
+def works(kernel, console, message):
+    """Whether a guest can run on KVM: /dev/kvm may be there and not be able to.
+
+    Boots a kernel that finds no root and gives up, which normally takes a second. Its
+    console goes to the file of that name. The answer holds until the host's next boot.
+    """
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return False
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        boot_id = file.read().strip()
+    try:
+        with open(CACHE, encoding="ascii") as file:
+            known, answer = file.read().split()
+        if known == boot_id:
+            return answer == "yes"
+    except (FileNotFoundError, ValueError):
+        pass
+    message("trying whether KVM works here")
+    try:
+        subprocess.run([
+            "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none",
+            "-machine", "q35", "-accel", "kvm", "-cpu", "max", "-m", "512M", "-no-reboot",
+            "-serial", "file:" + console, "-kernel", "build/vmlinux-" + kernel,
+            "-append", "console=ttyS0 panic=-1",
+        ], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            timeout=LIMIT, check=True)
+        with open(console, "rb") as file:
+            answer = b"Unable to mount root fs" in file.read()
+    except (subprocess.SubprocessError, FileNotFoundError):
+        answer = False
+    with open(CACHE + ".new", "w", encoding="ascii") as file:
+        file.write("%s %s\n" % (boot_id, "yes" if answer else "no"))
+    os.rename(CACHE + ".new", CACHE)
+    return answer

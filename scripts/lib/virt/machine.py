@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""One guest: its QEMU, what it is told, and the channels to it."""
+
+import os
+import socket
+
+from virt import initrd, tsc
+
+# An oops ends the guest, as a test should. The rest makes the boot quicker, or,
+# no_timer_check, survive a busy host.
+KERNEL_ARGS = ("console=ttyS0 quiet panic=-1 oops=panic no_timer_check nokaslr "
+               "mitigations=off audit=0 cryptomgr.notests=1 rcupdate.rcu_expedited=1")
+
+# A counter that TCG has from the host. On a busy one the guest may measure it many
+# times too slow, and its clock would run as much too fast.
+TCG_ARGS = "tsc_early_khz=%d"
+
+# Ports of the virtio console, as scripts/lib/guest/init and peer.c have them
+OUT, ERR, IN, CONTROL, FIRST_CABLE = range(1, 6)
+CABLES = 16
+
+CONSOLE_TAIL = 64 * 1024
+
+# Milliseconds that QEMU waits for an answer of the device model. After them it gives
+# the NIC up for good. They are therefore long enough for a device that a busy host
+# seldom runs.
+MSG_TIMEOUT = 60000
+
+# Linux's 9p does not survive a guest's suspension if its device is reset. Only
+# devices in slots can say that they need none.
+KEEPS_STATE = "x-pcie-pm-no-soft-reset=on"
+
+
+def mac(number):
+    """Of the NIC whose addresses end with this number."""
+    return "52:54:00:77:00:%02x" % number
+
+
+def cables():
+    """Both ends of what joins the peer program of two guests."""
+    return list(zip(*(socket.socketpair() for _ in range(CABLES))))
+
+
+class Machine:
+    """settings: what is common to all guests, as scripts/vm's options.
+
+    task, device, nics and first are what init's config says.
+    """
+
+    def __init__(self, name, directory, settings, task, device, nics, first):
+        self.name = name
+        self.directory = directory
+        self.settings = settings
+        self.task = task
+        self.device = device
+        self.nics = nics
+        self.first = first
+        self.booted = False
+        self.ready = False
+        self.console = bytearray()
+        self.sockets = {}
+        self.inherited = []
+        self.slots = 0
+        # Linux numbers virtio devices in the order of buses, and calls the ports
+        # after their console's number. So that is 0 if this is in the first slot
+        # and no other is outside of one.
+        self.ports = self.virtio("virtio-serial-pci,id=serial,max_ports=%d" %
+                                 (FIRST_CABLE + CABLES))
+        self.network = []
+        os.makedirs(directory)
+
+    def slot(self):
+        """Arguments for one more slot of PCI Express, and its bus."""
+        self.slots += 1
+        bus = "rp%d" % self.slots
+        return ["-device", "pcie-root-port,id=%s,chassis=%d,slot=%d" %
+                (bus, self.slots, self.slots)], bus
+
+    def virtio(self, device):
+        """Arguments for a virtio device in a slot of its own."""
+        port, bus = self.slot()
+        return [*port, "-device", "%s,bus=%s,%s" % (device, bus, KEEPS_STATE)]
+
+    def chardev(self, name, theirs):
+        """A character device of QEMU that is its end of a socket."""
+        self.inherited.append(theirs)
+        return ["-chardev", "socket,id=%s,fd=%d" % (name, theirs.fileno())]
+
+    def channel(self, name):
+        """One whose other end is self.sockets[name]."""
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        self.sockets[name] = ours
+        return self.chardev(name, theirs)
+
+    def port(self, number, name, chardev):
+        self.ports += [*chardev, "-device",
+                       "virtserialport,chardev=%s,nr=%d" % (name, number)]
+
+    def add_channels(self):
+        if self.task == "tty":
+            self.ports += self.channel("tty")
+            self.ports += ["-device", "virtconsole,chardev=tty,nr=0"]
+        elif self.task == "batch":
+            for number, name in ((OUT, "out"), (ERR, "err"), (IN, "in")):
+                self.port(number, name, self.channel(name))
+        self.port(CONTROL, "control", self.channel("control"))
+
+    def add_cables(self, ends):
+        for k, end in enumerate(ends):
+            name = "cable%d" % k
+            self.port(FIRST_CABLE + k, name, self.chardev(name, end))
+
+    def add_mynic(self, sockets):
+        """One PCI function for each of the device model's sockets."""
+        for k, path in enumerate(sockets):
+            port, bus = self.slot()
+            self.network += [
+                *port, "-device", '{"driver":"vfio-user-pci","id":"nic%d","bus":"%s",'
+                '"x-msg-timeout":%d,"socket":{"type":"unix","path":"%s"}}' %
+                (k, bus, MSG_TIMEOUT, path)]
+
+    def add_virtio_net(self, path):
+        """On a stream wire that a device model has at path."""
+        self.network += [
+            "-netdev", "stream,id=net,server=off,addr.type=unix,addr.path=" + path,
+            *self.virtio("virtio-net-pci,netdev=net,mac=" + mac(self.first))]
+
+    def shares(self):
+        shares = [("tree", "/run/root", "on"), ("project", "/mynic", "on")]
+        if self.settings.share:
+            shares.append(("share", "/share", "off"))
+        argv = []
+        for tag, path, readonly in shares:
+            argv += ["-fsdev", "local,id=%s,path=%s,security_model=none,"
+                     "multidevs=remap,readonly=%s" % (tag, path, readonly),
+                     *self.virtio("virtio-9p-pci,fsdev=%s,mount_tag=%s" % (tag, tag))]
+        return argv
+
+    def prepare(self, kvm, command):
+        """Makes the initramfs and returns QEMU's command line."""
+        settings = self.settings
+        path = self.directory + "/initrd"
+        config = "%s %s %d %d %d %s\n" % (self.task, self.device, self.nics, self.first,
+                                          settings.share, os.environ.get("TERM", "dumb"))
+        initrd.make(path, "build/initramfs-%s.cpio" % settings.kernel,
+                    {"config": config.encode(), "command": command + b"\n"})
+        self.add_channels()
+        kernel_args = [KERNEL_ARGS, settings.append]
+        if not kvm:
+            kernel_args.insert(1, TCG_ARGS % tsc.khz())
+        # With a single possible CPU, TCG would drop memory ordering.
+        cpus = "cpus=%d,maxcpus=%d" % (settings.smp, max(settings.smp, 2))
+        return ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none",
+                "-machine", "q35,memory-backend=ram",
+                "-accel", "kvm" if kvm else "tcg,thread=multi", "-cpu", "max",
+                "-smp", cpus, "-m", settings.mem,
+                "-object", "memory-backend-memfd,id=ram,share=on,size=" + settings.mem,
+                "-kernel", "build/vmlinux-" + settings.kernel, "-initrd", path,
+                "-append", " ".join(kernel_args),
+                "-no-reboot", *self.channel("console"), "-serial", "chardev:console",
+                *self.ports, *self.shares(), *self.network]
+
+    def fds(self):
+        """What QEMU is to inherit."""
+        return [sock.fileno() for sock in self.inherited]
+
+    def started(self):
+        """QEMU has its own copies now."""
+        for sock in self.inherited:
+            sock.close()
+
+    def on_console(self, data):
+        self.console += data
+        del self.console[:-CONSOLE_TAIL]
