@@ -119,7 +119,7 @@ static int mynic_mr_check(struct ib_device *ibdev, u64 length, int access)
 static void mynic_mr_set_access(struct mynic_mr *mr, int access, u64 iova)
 {
 	mr->access = access;
-	mr->iova = iova;
+	mr->ibmr.iova = iova;
 	mr->body.access = cpu_to_le32(access & MYNIC_MR_ACCESS);
 	mr->body.iova = access & IB_ZERO_BASED ? 0 : cpu_to_le64(iova);
 }
@@ -149,6 +149,7 @@ static int mynic_mr_create(struct ib_pd *ibpd, struct mynic_mr *mr, u64 iova,
 		return ret;
 	mr->body.buf = mr->list.buf;
 	mr->body.length = cpu_to_le64(mr->umem->length);
+	mr->ibmr.length = mr->umem->length;
 	mr->body.pdn = cpu_to_le32(to_mpd(ibpd)->pdn);
 	mynic_mr_set_access(mr, access, iova);
 	ret = mynic_cmd_create_mkey(mdev, 0, &mr->body, &key);
@@ -268,7 +269,8 @@ static int mynic_mr_rereg_in_place(struct mynic_mr *mr,
 	if (ret)
 		return ret;
 	mr->access = new->access;
-	mr->iova = new->iova;
+	mr->ibmr.iova = new->ibmr.iova;
+	mr->ibmr.length = new->ibmr.length;
 	mr->body = new->body;
 	return 0;
 }
@@ -290,6 +292,7 @@ static int mynic_mr_rereg_memory(struct mynic_mr *mr, struct mynic_mr *new,
 		return ret;
 	new->body.buf = new->list.buf;
 	new->body.length = cpu_to_le64(length);
+	new->ibmr.length = length;
 	ret = mynic_mr_rereg_in_place(mr, new);
 	if (ret)
 		return ret;
@@ -323,12 +326,13 @@ struct ib_mr *mynic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	if (IS_ERR(new))
 		return ERR_CAST(new);
 	new->access = mr->access;
-	new->iova = mr->iova;
+	new->ibmr.iova = mr->ibmr.iova;
+	new->ibmr.length = mr->ibmr.length;
 	new->body = mr->body;
 	if (flags & IB_MR_REREG_ACCESS)
 		new->access = access;
 	if (flags & IB_MR_REREG_TRANS)
-		new->iova = iova;
+		new->ibmr.iova = iova;
 	else
 		length = le64_to_cpu(mr->body.length);
 	if (flags & IB_MR_REREG_PD)
@@ -339,7 +343,7 @@ struct ib_mr *mynic_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	ret = ib_umem_check_rereg(mr->umem, flags, access);
 	if (ret)
 		goto out;
-	mynic_mr_set_access(new, new->access, new->iova);
+	mynic_mr_set_access(new, new->access, new->ibmr.iova);
 	if (flags & IB_MR_REREG_TRANS)
 		ret = mynic_mr_rereg_memory(mr, new, start, length);
 	else
@@ -379,6 +383,7 @@ struct ib_mr *mynic_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm,
 	}
 	mr->ibmr.lkey = key;
 	mr->ibmr.rkey = key;
+	mr->ibmr.length = attr->length;
 	return &mr->ibmr;
 }
 

@@ -874,7 +874,6 @@ static inline size_t mynic_fast_reg_bytes(const struct mynic_fast_reg *fr)
  * @umem: pinned memory of a process, or NULL
  * @list: pages of @umem
  * @fast_reg: memory of a region of mynic_alloc_mr()
- * @iova: requested address for requests
  * @access: requested enum ib_access_flags
  * @body: attributes in the device; for a dma-buf, protected by its revoke lock
  */
@@ -886,7 +885,6 @@ struct mynic_mr {
 	struct ib_umem *umem;
 	struct mynic_page_list list;
 	struct mynic_fast_reg fast_reg;
-	u64 iova;
 	int access;
 	struct mynic_create_mkey body;
 };

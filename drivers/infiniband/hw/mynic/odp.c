@@ -1067,6 +1067,8 @@ struct ib_mr *mynic_reg_odp_mr(struct ib_pd *ibpd, u64 start, u64 length,
 	mr->odp = odp;
 	mr->ibmr.lkey = odp->key;
 	mr->ibmr.rkey = odp->key;
+	mr->ibmr.length = odp->length;
+	mr->ibmr.iova = iova;
 	return &mr->ibmr;
 
 err_odp:
