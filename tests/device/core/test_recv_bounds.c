@@ -171,38 +171,139 @@ TEST(recv_bounds_srq)
 	check_bounds(p.b.recv_cq, 2);
 }
 
-TEST(recv_bounds_tag)
+/* A connection whose receiver has an SRQ with tags */
+struct tagged {
+	struct drv_pair p;
+	struct drv_cq *cq;
+	struct drv_srq *srq;
+};
+
+static struct tagged make_tagged(enum ibv_mtu mtu)
 {
 	static const struct drv_qp_init init = { .type = MYNIC_QP_RC };
-	struct drv_pair p = drv_pair_unconnected(&init);
-	struct drv_cq *cq = drv_create_cq(p.b.d, 7);
-	struct drv_srq *srq = drv_create_tm_srq(p.b.d, p.b.pdn, cq, 5, 8);
+	struct tagged t = { .p = drv_pair_unconnected(&init) };
 	struct drv_qp_init at_b = {
 		.type = MYNIC_QP_RC,
-		.pdn = p.b.pdn,
-		.send_cq = p.b.cq,
-		.recv_cq = p.b.recv_cq,
-		.srq = srq,
+		.pdn = t.p.b.pdn,
+		.send_cq = t.p.b.cq,
+		.recv_cq = t.p.b.recv_cq,
+		.no_sq = true,
 	};
-	struct ibv_tmh header = { .opcode = IBV_TMH_EAGER };
+
+	t.cq = drv_create_cq(t.p.b.d, 7);
+	t.srq = drv_create_tm_srq(t.p.b.d, t.p.b.pdn, t.cq, 5, 8);
+	at_b.srq = t.srq;
+	t.p.b.qp = drv_create_qp(t.p.b.d, &at_b);
+	drv_connect(t.p.a.qp, t.p.b.qp, &(struct drv_path){ .mtu = mtu });
+	return t;
+}
+
+static void add_tags(struct tagged *t)
+{
 	struct mynic_tag_wqe wqe = {
 		.ctrl = IBV_WR_TAG_ADD,
 		.num_sge = 1,
-		.sge = beyond(&p),
+		.sge = beyond(&t->p),
 	};
 
-	p.b.qp = drv_create_qp(p.b.d, &at_b);
-	drv_connect(p.a.qp, p.b.qp, &(struct drv_path){ .mtu = IBV_MTU_4096 });
-	memcpy(p.a.mr->ptr, &header, sizeof(header));
 	for (uint32_t i = 0; i < 2; i++) {
 		wqe.handle = i;
 		wqe.recv_wr_id = i;
-		drv_post_tag(srq, &wqe);
+		drv_post_tag(t->srq, &wqe);
 	}
-	send(&p, sizeof(header) + LEFT);
-	drv_expect(cq, 0, IBV_WC_SUCCESS);
-	send(&p, sizeof(header) + LEFT + 1);
-	check_bounds(cq, 1);
+}
+
+/* Send @len bytes that begin with @header */
+static void send_tagged(struct tagged *t, const void *header,
+			uint32_t header_len, uint32_t len)
+{
+	drv_fill(t->p.a.mr->ptr, len, len);
+	memcpy(t->p.a.mr->ptr, header, header_len);
+	send(&t->p, len);
+}
+
+static void expect_written(struct tagged *t, const uint8_t *from, uint32_t len)
+{
+	CHECK_MEM(t->p.b.mr->ptr + DRV_PAIR_MEM - LEFT, from, len);
+}
+
+static const enum ibv_mtu mtus[] = { IBV_MTU_256, IBV_MTU_4096 };
+
+/*
+ * The header of a message that a tag takes is not written. Its first packet has
+ * a completion of its own if there are others.
+ */
+TEST(recv_bounds_tag)
+{
+	static const struct ibv_tmh header = { .opcode = IBV_TMH_EAGER };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct tagged t = make_tagged(mtus[i]);
+		bool packets = mtus[i] == IBV_MTU_256;
+
+		add_tags(&t);
+		send_tagged(&t, &header, sizeof(header), sizeof(header) + LEFT);
+		if (packets)
+			drv_expect(t.cq, 0, IBV_WC_SUCCESS);
+		drv_expect(t.cq, 0, IBV_WC_SUCCESS);
+		expect_written(&t, t.p.a.mr->ptr + sizeof(header), LEFT);
+		send_tagged(&t, &header, sizeof(header),
+			    sizeof(header) + LEFT + 1);
+		if (packets)
+			drv_expect(t.cq, 1, IBV_WC_SUCCESS);
+		check_bounds(t.cq, 1);
+	}
+}
+
+/* Without a tag, a receive request takes the message with its header */
+TEST(recv_bounds_no_tag)
+{
+	static const struct ibv_tmh header = { .opcode = IBV_TMH_EAGER };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct tagged t = make_tagged(mtus[i]);
+		struct mynic_sge sge = beyond(&t.p);
+
+		drv_post_srq_recv(t.srq, 3, &sge, 1);
+		drv_post_srq_recv(t.srq, 4, &sge, 1);
+		send_tagged(&t, &header, sizeof(header), LEFT);
+		drv_expect(t.cq, 3, IBV_WC_SUCCESS);
+		expect_written(&t, t.p.a.mr->ptr, LEFT);
+		send_tagged(&t, &header, sizeof(header), LEFT + 1);
+		check_bounds(t.cq, 4);
+	}
+}
+
+/* The announced data, not the tag's buffer, is what a rendezvous writes */
+TEST(recv_bounds_rendezvous)
+{
+	struct tagged t = make_tagged(IBV_MTU_256);
+	struct mynic_sge fin = drv_sge(t.p.a.mr, ROOM, 64);
+	struct {
+		struct ibv_tmh tmh;
+		struct ibv_rvh rvh;
+	} header = {
+		.tmh = { .opcode = IBV_TMH_RNDV },
+		.rvh = {
+			.va = htobe64(t.p.a.mr->addr + 2 * ROOM),
+			.rkey = htobe32(t.p.a.mr->key),
+		},
+	};
+
+	add_tags(&t);
+	drv_post_recv(t.p.a.qp, 0, &fin, 1);
+	drv_fill(t.p.a.mr->ptr + 2 * ROOM, ROOM, 2);
+	header.rvh.len = htobe32(LEFT);
+	send_tagged(&t, &header, sizeof(header), sizeof(header));
+	/* the message, then its data */
+	drv_expect(t.cq, 0, IBV_WC_SUCCESS);
+	drv_expect(t.cq, 0, IBV_WC_SUCCESS);
+	expect_written(&t, t.p.a.mr->ptr + 2 * ROOM, LEFT);
+	drv_expect(t.p.a.recv_cq, 0, IBV_WC_SUCCESS);
+	header.rvh.len = htobe32(LEFT + 1);
+	send_tagged(&t, &header, sizeof(header), sizeof(header));
+	drv_expect(t.cq, 1, IBV_WC_SUCCESS);
+	check_bounds(t.cq, 1);
 }
 
 /* The sender of a frame decides its length */

@@ -214,6 +214,35 @@ TEST(rss_known_hashes_ipv4)
 	check_hash(rss, &a, 0x323e8fc2);
 }
 
+/*
+ * Of a buffer that reaches beyond its region, only the part that a frame is
+ * written to is checked
+ */
+TEST(rss_recv_bounds)
+{
+	struct rss *rss = rss_new(1, IPV4);
+	struct eth_buf frame = ipv4_frame(TCP, A_FROM, A_TO, 2794, 1766);
+	struct drv_end *wq = &rss->wq[0x323e8fc2 & 1];
+
+	for (uint32_t short_of = 0; short_of < 2; short_of++) {
+		struct mynic_sge sge =
+			drv_sge(wq->mr, DRV_PAIR_MEM - frame.len + short_of,
+				4096);
+
+		drv_post_recv(wq->qp, short_of, &sge, 1);
+		eth_send_frame(&rss->p.a, &frame, 0);
+		if (!short_of) {
+			drv_expect(wq->recv_cq, 0, IBV_WC_SUCCESS);
+			CHECK_MEM(wq->mr->ptr + DRV_PAIR_MEM - frame.len,
+				  frame.data, frame.len);
+			continue;
+		}
+		CHECK_EQ(drv_expect(wq->recv_cq, 1, IBV_WC_LOC_PROT_ERR)
+				 .vendor_err,
+			 MYNIC_SYN_LKEY_BOUNDS);
+	}
+}
+
 TEST(rss_known_hashes_ipv6)
 {
 	struct rss *rss = rss_new(7, IPV6 | PORTS_TCP);
