@@ -225,9 +225,8 @@ TEST(rss_recv_bounds)
 	struct drv_end *wq = &rss->wq[0x323e8fc2 & 1];
 
 	for (uint32_t short_of = 0; short_of < 2; short_of++) {
-		struct mynic_sge sge =
-			drv_sge(wq->mr, DRV_PAIR_MEM - frame.len + short_of,
-				4096);
+		struct mynic_sge sge = drv_sge(
+			wq->mr, DRV_PAIR_MEM - frame.len + short_of, 4096);
 
 		drv_post_recv(wq->qp, short_of, &sge, 1);
 		eth_send_frame(&rss->p.a, &frame, 0);
