@@ -336,20 +336,19 @@ struct scene {
 
 #define GRH 40
 
-static struct scene begin(const struct stage *s, bool hole)
+static struct scene begin_over(const struct stage *s, bool hole,
+			       const struct drv_path *path)
 {
 	struct scene c = { .len = s->length ? s->length : 3 * PAGE };
 	struct drv_wr wr = { .opcode = s->opcode,
 			     .flags = IBV_SEND_SIGNALED,
 			     .num_sge = 1,
 			     .remote_addr = ADDR };
-	/* without retries nothing may be lost */
-	struct drv_path path = { .no_retry = true };
 	uint32_t grh = s->type == MYNIC_QP_UD ? GRH : 0;
 	struct mynic_sge buf;
 
 	if (s->type == MYNIC_QP_RC)
-		c.p = drv_rc_pair(&path);
+		c.p = drv_rc_pair(path);
 	else if (s->type == MYNIC_QP_UC)
 		c.p = drv_uc_pair(NULL);
 	else
@@ -376,6 +375,12 @@ static struct scene begin(const struct stage *s, bool hole)
 	}
 	drv_post_send(c.p.a.qp, &wr);
 	return c;
+}
+
+/* Without retries nothing may be lost */
+static struct scene begin(const struct stage *s, bool hole)
+{
+	return begin_over(s, hole, &(struct drv_path){ .no_retry = true });
 }
 
 TEST(paging_every_stage_waits)
@@ -433,6 +438,64 @@ TEST(paging_every_stage_fails)
 		drv_expect(c.p.a.cq, 0, s->failed);
 		if (s->recv_failed)
 			drv_expect(c.p.b.recv_cq, 7, s->recv_failed);
+		sim_settle(c.p.sim);
+		sim_free(c.p.sim);
+	}
+}
+
+/* All retries of the default path end after about half a second */
+#define LATE (10 * SEC)
+
+TEST(paging_every_stage_waits_for_long)
+{
+	for (const struct stage *s = stages; s != stages + ARRAY_SIZE(stages);
+	     s++) {
+		struct scene c = begin_over(s, true, NULL);
+		struct paged *r = s->at_peer ? c.b : c.a;
+		struct mynic_eqe eqe = wait_fault(r->d);
+		struct mynic_cqe cqe;
+
+		sim_run(c.p.sim, LATE);
+		if (s->type == MYNIC_QP_RC)
+			CHECK(!drv_poll(c.p.a.cq, &cqe));
+		give_all(r);
+		CHECK_EQ(answer(r->d, &eqe, false), MYNIC_AQ_OK);
+		drv_expect(c.p.a.cq, 0, IBV_WC_SUCCESS);
+		if (c.receives)
+			drv_expect(c.p.b.recv_cq, 7, IBV_WC_SUCCESS);
+		if (s->type == MYNIC_QP_RC && s->length)
+			CHECK_EQ(c.b->page[0][0], 3);
+		else if (s->type == MYNIC_QP_RC)
+			check_same(c.a, c.b, c.len);
+		sim_settle(c.p.sim);
+		sim_free(c.p.sim);
+	}
+}
+
+/* An RNR NAK says that the page takes long, but only after a while */
+TEST(paging_peer_is_told)
+{
+	static const struct drv_path path = { .timeout = 8, .rnr_retry = 1 };
+
+	for (const struct stage *s = stages; s != stages + ARRAY_SIZE(stages);
+	     s++) {
+		struct scene c;
+		struct mynic_eqe eqe;
+
+		if (s->type != MYNIC_QP_RC || !s->at_peer)
+			continue;
+		c = begin_over(s, true, &path);
+		eqe = wait_fault(c.b->d);
+		sim_run(c.p.sim, 3 * MSEC);
+		CHECK_EQ(drv_stat(c.b->d, MYNIC_STAT_TX_NAK_RNR), 0);
+		CHECK(drv_stat(c.a->d, MYNIC_STAT_TIMEOUT));
+		sim_free(c.p.sim);
+
+		c = begin_over(s, true, &(struct drv_path){ .rnr_retry = 1 });
+		eqe = wait_fault(c.b->d);
+		drv_expect(c.p.a.cq, 0, IBV_WC_RNR_RETRY_EXC_ERR);
+		CHECK_EQ(drv_stat(c.b->d, MYNIC_STAT_TX_NAK_RNR), 2);
+		CHECK_EQ(answer(c.b->d, &eqe, true), MYNIC_AQ_OK);
 		sim_settle(c.p.sim);
 		sim_free(c.p.sim);
 	}

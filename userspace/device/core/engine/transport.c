@@ -179,7 +179,9 @@ static void transport_connected_receive(struct qp *qp, const struct packet *pkt,
 	}
 	if (!paging_holds(&qp->paging))
 		qp->service->receive(qp, pkt);
-	if (paging_holds(&qp->paging))
+	if (!paging_holds(&qp->paging))
+		return;
+	if (!qp->service->answer || !responder_defers(qp, pkt, info))
 		paging_hold(qp, pkt);
 }
 

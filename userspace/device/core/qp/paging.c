@@ -16,6 +16,9 @@
 #define QP_HELD_BYTES (2u << 20)
 #define NIC_HELD_BYTES (64u << 20)
 
+/* Most page faults are answered earlier, and the peer does not notice them */
+#define LONG_WAIT_NS 20000000
+
 /* Packets handled in one run, so that other QPs need not wait */
 #define QUANTUM 64
 
@@ -71,9 +74,18 @@ int paging_wait(struct qp *qp, enum mynic_page_stage stage,
 	paging->failed &= ~bit;
 	wait->fault = *fault;
 	wait->token = ++nic->page_token;
+	wait->since = nic_now(nic);
 	paging_note_wait(qp, stage);
 	event_raise(nic, &qp->events, MYNIC_EVENT_PAGE_FAULT + stage);
 	return -EAGAIN;
+}
+
+bool paging_waits_long(const struct qp *qp, enum mynic_page_stage stage)
+{
+	const struct paging *paging = &qp->paging;
+
+	return paging_waits(paging, stage) &&
+	       nic_now(qp->nic) - paging->waits[stage].since >= LONG_WAIT_NS;
 }
 
 void paging_hold(struct qp *qp, const struct packet *pkt)

@@ -23,10 +23,12 @@ struct qp;
 
 /**
  * struct paging_wait - wait of one stage of a QP
+ * @since: when it began
  * @token: token of the last event
  * @fault: the access that the event is about
  */
 struct paging_wait {
+	uint64_t since;
 	uint32_t token;
 	struct page_fault fault;
 };
@@ -68,6 +70,12 @@ static inline bool paging_waits(const struct paging *paging,
 {
 	return paging->waiting & 1 << stage;
 }
+
+/*
+ * Whether a stage waits for so long that the peer must be told, because its
+ * retries would run out.
+ */
+bool paging_waits_long(const struct qp *qp, enum mynic_page_stage stage);
 
 /* A stage has completed the access that it waited with. */
 static inline void paging_passed(struct paging *paging,

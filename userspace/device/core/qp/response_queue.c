@@ -122,6 +122,7 @@ void responses_clear(struct responder *r)
 {
 	r->responses.num = 0;
 	r->responses.flushing = false;
+	r->defer = false;
 }
 
 void responses_free(struct qp *qp)

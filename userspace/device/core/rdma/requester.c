@@ -587,7 +587,7 @@ static void requester_probe(struct qp *qp, uint64_t now)
 		q->probes++;
 	requester_set_timer(qp, now);
 	/* After going back, the packet will be sent anyway */
-	if (qp->sq.psn == q->una || paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+	if (qp->sq.psn == q->una)
 		return;
 	qp_count(qp, MYNIC_STAT_PROBE);
 	recovery_unclear(&q->recovery, q->max_psn, now);
@@ -604,8 +604,12 @@ static void requester_handle_silence(struct qp *qp)
 	struct requester *q = &qp->req;
 	uint64_t now = nic_now(qp->nic);
 
-	/* The answer may have arrived and wait for a page */
-	if (paging_holds(&qp->paging)) {
+	/*
+	 * The answer may have arrived and wait for a page. Or the packet that
+	 * asks for it waits for one, and until then nothing can be sent again
+	 */
+	if (paging_holds(&qp->paging) ||
+	    paging_waits(&qp->paging, MYNIC_PAGE_SEND)) {
 		requester_restart_timer(qp, now);
 		return;
 	}

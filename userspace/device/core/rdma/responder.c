@@ -20,6 +20,13 @@
 #include "qp/xrcd.h"
 #include "rdma/message.h"
 
+/*
+ * Code of 81.92 ms (IBTA 9.7.5.2.8), for requests that wait for a page. A
+ * requester with few retries then has time enough, and one without a limit
+ * repeats little. The ACK ends its wait earlier.
+ */
+#define DEFER_TIMER 26
+
 /* Atomics work directly on guest memory, which is little-endian */
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte order");
 
@@ -81,13 +88,33 @@ static void responder_fail_invalid(struct qp *qp, const struct roce_hdr *hdr)
 		       MYNIC_EVENT_QP_REQ_ERROR);
 }
 
-static void responder_answer_rnr(struct qp *qp)
+static void responder_answer_rnr(struct qp *qp, uint8_t timer)
 {
 	struct responder *r = &qp->resp;
 
 	r->nak = RESPONDER_NAK_RNR;
-	r->nak_syndrome = AETH_RNR_NAK | qp->attr.min_rnr_timer;
+	r->nak_syndrome = AETH_RNR_NAK | timer;
 	r->gap = true;
+}
+
+uint8_t responder_defer_timer(const struct qp *qp)
+{
+	uint8_t timer = qp->attr.min_rnr_timer;
+
+	/* 0 is the longest time */
+	return timer && timer < DEFER_TIMER ? DEFER_TIMER : timer;
+}
+
+bool responder_defers(struct qp *qp, const struct packet *pkt,
+		      const struct opcode_info *info)
+{
+	if (info->flags & OPCODE_RESPONSE || pkt->roce.psn != qp->resp.epsn ||
+	    qp->resp.nak == RESPONDER_NAK_FATAL ||
+	    !paging_waits_long(qp, MYNIC_PAGE_RECV))
+		return false;
+	responder_answer_rnr(qp, responder_defer_timer(qp));
+	qp_schedule(qp->nic, qp);
+	return true;
 }
 
 static void responder_refuse(struct qp *qp, const struct roce_hdr *hdr,
@@ -95,7 +122,7 @@ static void responder_refuse(struct qp *qp, const struct roce_hdr *hdr,
 {
 	switch (fault) {
 	case MESSAGE_NO_RECV:
-		responder_answer_rnr(qp);
+		responder_answer_rnr(qp, qp->attr.min_rnr_timer);
 		break;
 	case MESSAGE_BAD_RECV:
 		/*
@@ -428,6 +455,8 @@ static void responder_repeat(struct qp *qp, const struct packet *pkt,
 			     const struct opcode_info *info)
 {
 	qp_count(qp, MYNIC_STAT_DUPLICATE);
+	if (responder_defers_response(qp, pkt->roce.psn))
+		return;
 	switch (info->class) {
 	case OPCODE_READ:
 		responder_repeat_read(qp, &pkt->roce);

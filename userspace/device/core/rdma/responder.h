@@ -17,7 +17,7 @@ struct qp;
  * enum responder_nak - NAK that is waiting to be sent
  * @RESPONDER_NAK_NONE: none
  * @RESPONDER_NAK_SEQ: a PSN is missing
- * @RESPONDER_NAK_RNR: there was no receive request
+ * @RESPONDER_NAK_RNR: there was no receive request, or a page takes long
  * @RESPONDER_NAK_FATAL: the request has failed, and the QP goes to the error
  *	state
  */
@@ -111,6 +111,7 @@ struct response_queue {
  * @gap: a NAK for @epsn was sent; no other is sent until @epsn has arrived
  * @gap_end: last PSN that has arrived too early
  * @ack: an acknowledgment is to be sent
+ * @defer: an RNR NAK is to be sent for the request whose response waits
  * @nak: the NAK that is to be sent, if any
  * @nak_syndrome: its AETH syndrome
  * @nak_event: RESPONDER_NAK_FATAL: enum mynic_event that follows, or 0
@@ -129,6 +130,7 @@ struct responder {
 	bool gap;
 	uint32_t gap_end;
 	bool ack;
+	bool defer;
 	enum responder_nak nak;
 	uint8_t nak_syndrome;
 	uint8_t nak_event;
@@ -145,6 +147,27 @@ void responder_reset(struct qp *qp);
 /* Handles a request for an RC or XRC_TGT QP. */
 void responder_receive(struct qp *qp, const struct packet *pkt,
 		       const struct opcode_info *info);
+
+/**
+ * responder_defers() - answer the expected request while the QP waits for a page
+ * @qp: RC or XRC_TGT QP that holds packets, see paging_holds()
+ * @pkt: packet that has arrived
+ * @info: its opcode
+ *
+ * A page may take longer than all retries of the peer. After a while, an RNR NAK
+ * tells the peer that the request is not lost; see "On-demand paging" of the
+ * specification.
+ *
+ * Return: whether @pkt has been answered, and is not to be held.
+ */
+bool responder_defers(struct qp *qp, const struct packet *pkt,
+		      const struct opcode_info *info);
+
+/* The same for a duplicate of the request whose response waits for a page. */
+bool responder_defers_response(struct qp *qp, uint32_t psn);
+
+/* Timer field of the RNR NAK for a request that waits for a page. */
+uint8_t responder_defer_timer(const struct qp *qp);
 
 /**
  * responder_run() - send some of the waiting answers

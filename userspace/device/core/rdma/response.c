@@ -269,6 +269,30 @@ static void response_acknowledge(struct qp *qp)
 	r->ack = false;
 }
 
+bool responder_defers_response(struct qp *qp, uint32_t psn)
+{
+	const struct response_queue *queue = &qp->resp.responses;
+
+	if (!queue->num || responses_waiting(queue, 0)->psn != psn ||
+	    !paging_waits_long(qp, MYNIC_PAGE_READ))
+		return false;
+	qp->resp.defer = true;
+	return true;
+}
+
+/* The first response waits. All before it have been sent */
+static void response_wait(struct qp *qp)
+{
+	struct responder *r = &qp->resp;
+
+	if (!r->defer)
+		return;
+	r->defer = false;
+	qp_count(qp, MYNIC_STAT_TX_NAK_RNR);
+	response_send_aeth(qp, AETH_RNR_NAK | responder_defer_timer(qp),
+			   responses_waiting(&r->responses, 0)->psn);
+}
+
 static uint32_t response_next_len(const struct qp *qp)
 {
 	uint32_t left = responses_waiting(&qp->resp.responses, 0)->left;
@@ -288,8 +312,11 @@ bool responder_run(struct qp *qp)
 			return false;
 		}
 		if (paging_waits(&qp->paging, MYNIC_PAGE_READ) ||
-		    flush_waits(&qp->flush))
+		    flush_waits(&qp->flush)) {
+			response_wait(qp);
 			return false;
+		}
+		qp->resp.defer = false;
 		if (qp->cc.paced &&
 		    !cc_admit(qp, CC_RESPONSES, response_next_len(qp)))
 			return false;
