@@ -47,6 +47,30 @@ static void malformed(const struct line *line, const char *what)
 }
 
 /**
+ * next_field() - take one of some field=value that commas separate
+ * @line: the call
+ * @text: what is left of them, at first all; it is cut to pieces
+ * @value: of the field
+ *
+ * Return: the name of the field, or NULL if there are no more.
+ */
+char *next_field(const struct line *line, char **text, char **value)
+{
+	char *name;
+
+	do {
+		name = strsep(text, ",");
+	} while (name && !*name);
+	if (!name)
+		return NULL;
+	*value = strchr(name, '=');
+	if (!*value)
+		malformed(line, name);
+	*(*value)++ = 0;
+	return name;
+}
+
+/**
  * arg() - an argument
  * @line: the call
  * @name: of the argument

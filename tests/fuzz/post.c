@@ -152,19 +152,12 @@ static void set_field(const struct line *line, struct request *req,
  */
 void request_parse(const struct line *line, char *text, struct request *req)
 {
-	char *save, *word;
+	char *name, *value;
 
 	memset(req, 0, sizeof(*req));
 	req->wr.sg_list = req->sges;
-	for (word = strtok_r(text, ",", &save); word;
-	     word = strtok_r(NULL, ",", &save)) {
-		char *value = strchr(word, '=');
-
-		if (!value)
-			fail(line, "malformed request %s", word);
-		*value++ = 0;
-		set_field(line, req, word, value);
-	}
+	while ((name = next_field(line, &text, &value)))
+		set_field(line, req, name, value);
 }
 
 /**

@@ -120,6 +120,7 @@ extern struct node nodes[NUM_NODES];
 /* arguments.c */
 void fail(const struct line *line, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
+char *next_field(const struct line *line, char **text, char **value);
 const char *arg(const struct line *line, const char *name);
 const char *must(const struct line *line, const char *name);
 uint64_t number(const struct line *line, const char *name, uint64_t otherwise);

@@ -72,19 +72,12 @@ static void set_tag_field(const struct line *line, struct operation *op,
 static void parse_operation(const struct line *line, char *text,
 			    struct operation *op)
 {
-	char *save, *word;
+	char *name, *value;
 
 	*op = (struct operation){ .save = -1 };
 	op->wr.tm.add.sg_list = &op->sge;
-	for (word = strtok_r(text, ",", &save); word;
-	     word = strtok_r(NULL, ",", &save)) {
-		char *value = strchr(word, '=');
-
-		if (!value)
-			fail(line, "malformed operation %s", word);
-		*value++ = 0;
-		set_tag_field(line, op, word, value);
-	}
+	while ((name = next_field(line, &text, &value)))
+		set_tag_field(line, op, name, value);
 }
 
 static void save_handles(const struct operation *ops, unsigned int n)

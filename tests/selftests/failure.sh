@@ -138,27 +138,16 @@ by_hand() {
 # sockets are needed to fill it. The driver's limit is 30 seconds, and the stack
 # checks every 30 seconds.
 no_interrupts() {
-	local at control status before mtu blasts=()
+	local at control status before
 
-	mtu=$(cat "/sys/class/net/$near/mtu")
 	before=$(failures 'it sends no frames')
-	ip link set "$near" mtu 1500 &&
-		ip route replace 239.192.0.2 dev "$near" || return
-	watch "$near_rdma" || return
-	mask_interrupts || return
-	for _ in {1..16}; do
-		blast &
-		blasts+=($!)
-	done
+	watch "$near_rdma" && start_blasts 16 && mask_interrupts || return
 	wait_for failed_more 'it sends no frames' "$before" ||
 		wait_for failed_more 'it sends no frames' "$before"
 	unmask_interrupts
-	kill "${blasts[@]}"
-	wait "${blasts[@]}" 2>/dev/null
+	end_blasts
 	recovers 'it sends no frames' "$before"
 	status=$?
-	ip route delete 239.192.0.2 dev "$near"
-	ip link set "$near" mtu "$mtu"
 	end_watch
 	return $status
 }

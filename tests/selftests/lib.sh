@@ -150,6 +150,26 @@ blast() {
 	done
 }
 
+# Starts $1 blasts from $near, so fast that its transmit queue stays full
+start_blasts() {
+	# shellcheck disable=SC2154 # the script sets it
+	quiet_mtu=$(cat "/sys/class/net/$near/mtu")
+	blasts=()
+	ip link set "$near" mtu 1500 &&
+		ip route replace 239.192.0.2 dev "$near" || return
+	while [ ${#blasts[@]} -lt "$1" ]; do
+		blast &
+		blasts+=($!)
+	done
+}
+
+end_blasts() {
+	kill "${blasts[@]}"
+	wait "${blasts[@]}" 2>/dev/null
+	ip route delete 239.192.0.2 dev "$near"
+	ip link set "$near" mtu "$quiet_mtu"
+}
+
 # Bytes of the configuration space of $function: PLACE [VALUE]
 config() {
 	if [ $# -gt 1 ]; then

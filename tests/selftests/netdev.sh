@@ -195,26 +195,17 @@ no_memory() {
 
 # Frames come while the interface has no queues. RDMA does not wait for them.
 reset_without_memory() {
-	local blasts=() before status=0 mtu
+	local before status=0
 
 	before=$(failures '')
-	mtu=$(cat "/sys/class/net/$near/mtu")
-	ip link set "$near" mtu 1500 &&
-		ip route replace 239.192.0.2 dev "$near" || return
-	for _ in 1 2; do
-		blast &
-		blasts+=($!)
-	done
+	start_blasts 2 || return
 	insmod "$here/modules/$(uname -r)/netdev_nomem.ko" netdev="$near" || status=1
 	echo 1 >"/sys/bus/pci/devices/${pci[0]}/reset"
 	wait_for tried_again && [ -n "$(rdma_of "${pci[0]}")" ] &&
 		! carrier "" "$near" || status=1
 	rmmod netdev_nomem
 	wait_for carrier "" "$near" || status=1
-	kill "${blasts[@]}"
-	wait "${blasts[@]}" 2>/dev/null
-	ip route delete 239.192.0.2 dev "$near"
-	ip link set "$near" mtu "$mtu"
+	end_blasts
 	ping_far "$far_ip" && [ "$(failures '')" = "$before" ] && return $status
 }
 

@@ -66,22 +66,13 @@ flr_with_traffic() {
 
 # The transmit queue is never empty, so it must stay stopped during the reset
 flr_while_sending() {
-	local status=0 blasts=() mtu
+	local status=0
 
-	mtu=$(cat "/sys/class/net/$near/mtu")
-	ip link set "$near" mtu 1500 &&
-		ip route add 239.192.0.2 dev "$near" || return
-	for _ in 1 2; do
-		blast &
-		blasts+=($!)
-	done
+	start_blasts 2 || return
 	for _ in {1..20}; do
 		flr || status=1
 	done
-	kill "${blasts[@]}"
-	wait "${blasts[@]}" 2>/dev/null
-	ip route delete 239.192.0.2 dev "$near"
-	ip link set "$near" mtu "$mtu"
+	end_blasts
 	return $status
 }
 
