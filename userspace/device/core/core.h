@@ -32,7 +32,7 @@
 #include "nic.h"
 #include "qp/counters.h"
 #include "qp/mcast.h"
-#include "qp/paging.h"
+#include "qp/odp.h"
 #include "qp/qp.h"
 #include "qp/spread.h"
 #include "qp/xrcd.h"

@@ -57,7 +57,7 @@ bool datagram_run(struct qp *qp)
 		error = req->error;
 		if (!error.status)
 			error = datagram_send(qp, req, &done);
-		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+		if (odp_waits(&qp->odp, MYNIC_PAGE_SEND))
 			return false;
 		if (error.status) {
 			sq_fail(qp, error);

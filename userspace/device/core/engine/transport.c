@@ -26,7 +26,7 @@
 
 int qp_transport_init(struct qp *qp)
 {
-	paging_init(qp);
+	odp_init(qp);
 	if (!sq_init(qp))
 		return -ENOMEM;
 	if (rq_init(qp))
@@ -46,7 +46,7 @@ err_sq:
 
 void qp_transport_fini(struct qp *qp)
 {
-	paging_stop(qp);
+	odp_stop(qp);
 	if (qp->service->fini)
 		qp->service->fini(qp);
 	cc_fini(qp);
@@ -62,7 +62,7 @@ void transport_set_state(struct qp *qp, enum ibv_qp_state old)
 {
 	switch (qp->state) {
 	case IBV_QPS_RESET:
-		paging_stop(qp);
+		odp_stop(qp);
 		rq_return(qp);
 		qp_set_rq_ring(qp, false);
 		if (qp->rndv.active)
@@ -152,16 +152,16 @@ bool transport_run_qp(struct qp *qp)
 		return transport_flush(qp);
 	if (qp->cc.cnp_due)
 		cc_send_cnp(qp);
-	if (!STAILQ_EMPTY(&qp->paging.held))
-		more = paging_replay(qp, qp->service->receive);
+	if (!STAILQ_EMPTY(&qp->odp.held))
+		more = odp_replay(qp, qp->service->receive);
 	if (qp->state == IBV_QPS_ERR)
 		return true;
 	if (qp->service->answer && qp_can_receive(qp))
 		more |= qp->service->answer(qp);
-	paging_passed(&qp->paging, MYNIC_PAGE_READ);
+	odp_passed(&qp->odp, MYNIC_PAGE_READ);
 	if (transport_sends(qp))
 		more |= transport_run_sq(qp);
-	paging_passed(&qp->paging, MYNIC_PAGE_SEND);
+	odp_passed(&qp->odp, MYNIC_PAGE_SEND);
 	/* A QP that has just failed has requests to flush */
 	return more || qp->state != state;
 }
@@ -177,12 +177,12 @@ static void transport_connected_receive(struct qp *qp, const struct packet *pkt,
 		cc_cnp(qp);
 		return;
 	}
-	if (!paging_holds(&qp->paging))
+	if (!odp_holds(&qp->odp))
 		qp->service->receive(qp, pkt);
-	if (!paging_holds(&qp->paging))
+	if (!odp_holds(&qp->odp))
 		return;
 	if (!qp->service->answer || !responder_defers(qp, pkt, info))
-		paging_hold(qp, pkt);
+		odp_hold(qp, pkt);
 }
 
 /*

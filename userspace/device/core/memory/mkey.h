@@ -179,7 +179,7 @@ int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
  * @fault: out: if it returns -EAGAIN, the access to the missing page
  *
  * Return: 0; -EFAULT: a page is not mapped (counted as BAD_DMA); -EAGAIN: a
- * page of a paged region is missing, see paging_wait(); -ERANGE: the region of
+ * page of a paged region is missing, see odp_wait(); -ERANGE: the region of
  * a window has lost its memory; -ENOBUFS: @list is full.
  */
 int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Walks the page table of a paged region. The host changes the table at any
- * time. Requests that meet a missing page wait in qp/paging.c.
+ * time. Requests that meet a missing page wait in qp/odp.c.
  */
 #include "memory/page_table.h"
 

@@ -120,7 +120,7 @@ static int flush_persist(struct qp *qp, struct mkey *mkey, uint64_t addr,
 
 	err = mkey_iov(qp->nic, mkey, addr, len, &list, &fault);
 	if (err == -EAGAIN)
-		return paging_wait(qp, MYNIC_PAGE_READ, &fault);
+		return odp_wait(qp, MYNIC_PAGE_READ, &fault);
 	if (err)
 		return err;
 	err = config->ops->persist(config->ctx, list.iov, list.num);

@@ -18,7 +18,7 @@
 #include "qp/cc.h"
 #include "qp/flush.h"
 #include "qp/mcast.h"
-#include "qp/paging.h"
+#include "qp/odp.h"
 #include "qp/service.h"
 #include "queue/rndv.h"
 #include "queue/rq.h"
@@ -100,7 +100,7 @@ struct qp_attr {
  * @counters: counter set that it is bound to, or NULL
  * @run_link: link in &nic.run_queue
  * @rndv: rendezvous for a tag matching SRQ
- * @paging: waits for missing pages
+ * @odp: waits for missing pages
  * @flush: persistence work
  * @cc: congestion control; used by the transport
  * @attr: set by the core only
@@ -149,7 +149,7 @@ struct qp {
 	struct counters *counters;
 	TAILQ_ENTRY(qp) run_link;
 	struct rndv rndv;
-	struct paging paging;
+	struct odp odp;
 	struct flush flush;
 	struct cc cc;
 	struct qp_attr attr;

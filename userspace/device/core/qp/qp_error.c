@@ -24,7 +24,7 @@ void qp_set_rq_ring(struct qp *qp, bool ring)
 
 void qp_enter_error(struct qp *qp)
 {
-	paging_stop(qp);
+	odp_stop(qp);
 	responses_stop(qp);
 	requester_stop_timers(&qp->req);
 	qp_set_rq_ring(qp, true);

@@ -208,7 +208,7 @@ struct send_req *sq_next(struct qp *qp)
 {
 	struct send_queue *sq = &qp->sq;
 
-	if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+	if (odp_waits(&qp->odp, MYNIC_PAGE_SEND))
 		return NULL;
 	if (qp->state == IBV_QPS_SQD && !sq_has_begun(sq, sq->cur))
 		return NULL;

@@ -504,7 +504,7 @@ static int wqe_map_one(struct nic *nic, const struct sge_list *list,
 	if (!list->waiter)
 		return -EFAULT;
 	fault.len += wqe_inside(mkey, addr + len, sge->length - offset - len);
-	return paging_wait(list->waiter, list->stage, &fault);
+	return odp_wait(list->waiter, list->stage, &fault);
 }
 
 int sge_map(struct nic *nic, const struct sge_list *list, uint64_t offset,
@@ -548,7 +548,7 @@ int range_map(struct qp *qp, uint32_t key, uint64_t addr, uint32_t len,
 	if (!err)
 		err = mkey_iov(qp->nic, mkey, addr, len, out, &fault);
 	if (err == -EAGAIN)
-		err = paging_wait(qp, MYNIC_PAGE_SEND, &fault);
+		err = odp_wait(qp, MYNIC_PAGE_SEND, &fault);
 	return err ? wqe_mkey_syndrome(err) : MYNIC_SYN_NONE;
 }
 

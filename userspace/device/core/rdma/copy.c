@@ -66,7 +66,7 @@ bool copy_run(struct qp *qp)
 		error = req->error;
 		if (!error.status)
 			error = copy_some(qp, req);
-		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+		if (odp_waits(&qp->odp, MYNIC_PAGE_SEND))
 			return false;
 		if (error.status) {
 			sq_fail(qp, error);

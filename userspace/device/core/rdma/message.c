@@ -215,7 +215,7 @@ static int message_write_payload(struct qp *qp, const struct packet *pkt,
 	err = mkey_iov(qp->nic, mkey, range.addr, range.len, &dst, &fault);
 	if (err == -EAGAIN) {
 		fault.len += r->write_len - r->offset - pkt->payload_len;
-		return paging_wait(qp, MYNIC_PAGE_RECV, &fault);
+		return odp_wait(qp, MYNIC_PAGE_RECV, &fault);
 	}
 	if (err)
 		return err;

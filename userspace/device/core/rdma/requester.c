@@ -608,8 +608,8 @@ static void requester_handle_silence(struct qp *qp)
 	 * The answer may have arrived and wait for a page. Or the packet that
 	 * asks for it waits for one, and until then nothing can be sent again
 	 */
-	if (paging_holds(&qp->paging) ||
-	    paging_waits(&qp->paging, MYNIC_PAGE_SEND)) {
+	if (odp_holds(&qp->odp) ||
+	    odp_waits(&qp->odp, MYNIC_PAGE_SEND)) {
 		requester_restart_timer(qp, now);
 		return;
 	}
@@ -762,7 +762,7 @@ bool requester_run(struct qp *qp)
 		    !cc_admit(qp, CC_REQUESTS, requester_next_len(qp, req)))
 			return false;
 		error = requester_send_one(qp, req);
-		if (!paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+		if (!odp_waits(&qp->odp, MYNIC_PAGE_SEND))
 			req->error = error;
 		/* A READ takes the PSNs of its response */
 		num += requester_is_rd_atomic(req) ? 1 : qp->sq.psn - psn;

@@ -110,7 +110,7 @@ bool responder_defers(struct qp *qp, const struct packet *pkt,
 {
 	if (info->flags & OPCODE_RESPONSE || pkt->roce.psn != qp->resp.epsn ||
 	    qp->resp.nak == RESPONDER_NAK_FATAL ||
-	    !paging_waits_long(qp, MYNIC_PAGE_RECV))
+	    !odp_waits_long(qp, MYNIC_PAGE_RECV))
 		return false;
 	responder_answer_rnr(qp, responder_defer_timer(qp));
 	qp_schedule(qp->nic, qp);
@@ -242,7 +242,7 @@ static int responder_find_operand(struct qp *qp, const struct roce_hdr *hdr,
 		return err;
 	err = mkey_iov(qp->nic, mkey, range.addr, range.len, &list, &fault);
 	if (err == -EAGAIN)
-		return paging_wait(qp, MYNIC_PAGE_RECV, &fault);
+		return odp_wait(qp, MYNIC_PAGE_RECV, &fault);
 	if (err)
 		return err;
 	*ptr = iov.iov_base;

@@ -150,7 +150,7 @@ void responder_receive(struct qp *qp, const struct packet *pkt,
 
 /**
  * responder_defers() - answer the expected request while the QP waits for a page
- * @qp: RC or XRC_TGT QP that holds packets, see paging_holds()
+ * @qp: RC or XRC_TGT QP that holds packets, see odp_holds()
  * @pkt: packet that has arrived
  * @info: its opcode
  *

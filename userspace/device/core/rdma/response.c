@@ -117,7 +117,7 @@ static int response_map_read(struct qp *qp, const struct response *response,
 	if (err != -EAGAIN)
 		return err;
 	fault.len += response->left - len;
-	return paging_wait(qp, MYNIC_PAGE_READ, &fault);
+	return odp_wait(qp, MYNIC_PAGE_READ, &fault);
 }
 
 /*
@@ -274,7 +274,7 @@ bool responder_defers_response(struct qp *qp, uint32_t psn)
 	const struct response_queue *queue = &qp->resp.responses;
 
 	if (!queue->num || responses_waiting(queue, 0)->psn != psn ||
-	    !paging_waits_long(qp, MYNIC_PAGE_READ))
+	    !odp_waits_long(qp, MYNIC_PAGE_READ))
 		return false;
 	qp->resp.defer = true;
 	return true;
@@ -311,7 +311,7 @@ bool responder_run(struct qp *qp)
 			response_acknowledge(qp);
 			return false;
 		}
-		if (paging_waits(&qp->paging, MYNIC_PAGE_READ) ||
+		if (odp_waits(&qp->odp, MYNIC_PAGE_READ) ||
 		    flush_waits(&qp->flush)) {
 			response_wait(qp);
 			return false;

@@ -65,7 +65,7 @@ bool uc_run(struct qp *qp)
 		} else if (!error.status) {
 			error = uc_send_one(qp, req);
 		}
-		if (paging_waits(&qp->paging, MYNIC_PAGE_SEND))
+		if (odp_waits(&qp->odp, MYNIC_PAGE_SEND))
 			return false;
 		if (error.status) {
 			sq_fail(qp, error);

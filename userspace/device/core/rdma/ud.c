@@ -166,7 +166,7 @@ void ud_take(struct qp *qp, const struct packet *pkt)
 	if (!error.status) {
 		qp_expect_answer(qp);
 		error.syndrome = ud_place(qp, pkt);
-		if (paging_waits(&qp->paging, MYNIC_PAGE_RECV))
+		if (odp_waits(&qp->odp, MYNIC_PAGE_RECV))
 			return;
 		if (error.syndrome)
 			error.status = IBV_WC_LOC_PROT_ERR;
@@ -182,10 +182,10 @@ bool ud_receive(struct qp *qp, const struct packet *pkt)
 		qp_count(qp, MYNIC_STAT_RX_DROP_KEY);
 		return false;
 	}
-	if (!paging_holds(&qp->paging))
+	if (!odp_holds(&qp->odp))
 		ud_take(qp, pkt);
-	if (paging_holds(&qp->paging))
-		paging_hold(qp, pkt);
+	if (odp_holds(&qp->odp))
+		odp_hold(qp, pkt);
 	return true;
 }
 

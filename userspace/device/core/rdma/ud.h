@@ -32,7 +32,7 @@ struct wqe_error ud_send(struct qp *qp, const struct send_req *req);
 struct wqe_error ud_send_bytes(struct qp *qp, const struct send_req *req,
 			       const uint8_t *data, uint32_t len);
 
-/* Places a datagram in a QP that does not wait; see paging_wait(). */
+/* Places a datagram in a QP that does not wait; see odp_wait(). */
 void ud_take(struct qp *qp, const struct packet *pkt);
 
 /**

@@ -4,8 +4,8 @@
  * page waits until the host has answered. Requests stay in the send queue,
  * packets are held, and READs are answered later.
  */
-#ifndef MYNIC_PAGING_H
-#define MYNIC_PAGING_H
+#ifndef MYNIC_ODP_H
+#define MYNIC_ODP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,12 +22,12 @@ struct packet;
 struct qp;
 
 /**
- * struct paging_wait - wait of one stage of a QP
+ * struct odp_wait - wait of one stage of a QP
  * @since: when it began
  * @token: token of the last event
  * @fault: the access that the event is about
  */
-struct paging_wait {
+struct odp_wait {
 	uint64_t since;
 	uint32_t token;
 	struct page_fault fault;
@@ -36,7 +36,7 @@ struct paging_wait {
 STAILQ_HEAD(held_packets, held_packet);
 
 /**
- * struct paging - all waits of a QP
+ * struct odp - all waits of a QP
  * @waiting: bit 1 << enum mynic_page_stage: the stage waits for RESUME
  * @failed: likewise: RESUME has said that the page is not available
  * @held_bytes: costs of @held, see packet_copy_cost()
@@ -44,16 +44,16 @@ STAILQ_HEAD(held_packets, held_packet);
  *	has caused the wait
  * @waits: details by enum mynic_page_stage
  */
-struct paging {
+struct odp {
 	uint8_t waiting;
 	uint8_t failed;
 	uint32_t held_bytes;
 	struct held_packets held;
-	struct paging_wait waits[MYNIC_PAGE_STAGES];
+	struct odp_wait waits[MYNIC_PAGE_STAGES];
 };
 
 /**
- * paging_wait() - handle an access that has met a missing page
+ * odp_wait() - handle an access that has met a missing page
  * @qp: the QP
  * @stage: stage that made the access
  * @fault: the access, with all that will follow it
@@ -61,55 +61,55 @@ struct paging {
  * Return: -EAGAIN: the host was asked for the page, and the stage waits;
  * -EFAULT: the host has said that this page is not available.
  */
-int paging_wait(struct qp *qp, enum mynic_page_stage stage,
+int odp_wait(struct qp *qp, enum mynic_page_stage stage,
 		const struct page_fault *fault);
 
 /* Whether a stage has to wait for a page. */
-static inline bool paging_waits(const struct paging *paging,
+static inline bool odp_waits(const struct odp *odp,
 				enum mynic_page_stage stage)
 {
-	return paging->waiting & 1 << stage;
+	return odp->waiting & 1 << stage;
 }
 
 /*
  * Whether a stage waits for so long that the peer must be told, because its
  * retries would run out.
  */
-bool paging_waits_long(const struct qp *qp, enum mynic_page_stage stage);
+bool odp_waits_long(const struct qp *qp, enum mynic_page_stage stage);
 
 /* A stage has completed the access that it waited with. */
-static inline void paging_passed(struct paging *paging,
+static inline void odp_passed(struct odp *odp,
 				 enum mynic_page_stage stage)
 {
-	paging->failed &= ~(1 << stage);
+	odp->failed &= ~(1 << stage);
 }
 
 /* Whether new packets must wait behind others. */
-static inline bool paging_holds(const struct paging *paging)
+static inline bool odp_holds(const struct odp *odp)
 {
-	return paging_waits(paging, MYNIC_PAGE_RECV) ||
-	       !STAILQ_EMPTY(&paging->held);
+	return odp_waits(odp, MYNIC_PAGE_RECV) ||
+	       !STAILQ_EMPTY(&odp->held);
 }
 
 /* Holds a packet. Without room it is dropped like a lost packet. */
-void paging_hold(struct qp *qp, const struct packet *pkt);
+void odp_hold(struct qp *qp, const struct packet *pkt);
 
 /**
- * paging_replay() - handle held packets
+ * odp_replay() - handle held packets
  * @qp: the QP
  * @fn: handles one packet; the packet stays the first if it has to wait again
  *
  * Return: true if more can be handled now.
  */
-bool paging_replay(struct qp *qp,
+bool odp_replay(struct qp *qp,
 		   void (*fn)(struct qp *qp, const struct packet *pkt));
 
-void paging_init(struct qp *qp);
+void odp_init(struct qp *qp);
 
 /*
  * The QP neither sends nor receives any more; all waits end and packets are
  * freed.
  */
-void paging_stop(struct qp *qp);
+void odp_stop(struct qp *qp);
 
-#endif /* MYNIC_PAGING_H */
+#endif /* MYNIC_ODP_H */

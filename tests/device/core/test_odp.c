@@ -181,7 +181,7 @@ static struct mynic_cqe serve(struct drv_cq *cq, struct paged *a,
 	}
 }
 
-TEST(paging_create_bad)
+TEST(odp_create_bad)
 {
 	struct drv *d = drv_up(&sim_new(1)->nics[0]);
 	struct paged r = { .d = d };
@@ -231,7 +231,7 @@ TEST(paging_create_bad)
 		 MYNIC_AQ_BAD_PARAM);
 }
 
-TEST(paging_commands_bad)
+TEST(odp_commands_bad)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
 	struct paged *r = make_paged(&p.a, 1);
@@ -251,7 +251,7 @@ TEST(paging_commands_bad)
 	CHECK_EQ(resume(r->d, 0xffffff, 0, 0, 0), MYNIC_AQ_BAD_NUMBER);
 }
 
-TEST(paging_all_present)
+TEST(odp_all_present)
 {
 	for (unsigned int levels = 1; levels <= 4; levels++) {
 		struct drv_pair p = drv_rc_pair(NULL);
@@ -383,7 +383,7 @@ static struct scene begin(const struct stage *s, bool hole)
 	return begin_over(s, hole, &(struct drv_path){ .no_retry = true });
 }
 
-TEST(paging_every_stage_waits)
+TEST(odp_every_stage_waits)
 {
 	for (const struct stage *s = stages; s != stages + ARRAY_SIZE(stages);
 	     s++) {
@@ -426,7 +426,7 @@ TEST(paging_every_stage_waits)
 	}
 }
 
-TEST(paging_every_stage_fails)
+TEST(odp_every_stage_fails)
 {
 	for (const struct stage *s = stages; s != stages + ARRAY_SIZE(stages);
 	     s++) {
@@ -446,7 +446,7 @@ TEST(paging_every_stage_fails)
 /* All retries of the default path end after about half a second */
 #define LATE (10 * SEC)
 
-TEST(paging_every_stage_waits_for_long)
+TEST(odp_every_stage_waits_for_long)
 {
 	for (const struct stage *s = stages; s != stages + ARRAY_SIZE(stages);
 	     s++) {
@@ -473,7 +473,7 @@ TEST(paging_every_stage_waits_for_long)
 }
 
 /* An RNR NAK says that the page takes long, but only after a while */
-TEST(paging_peer_is_told)
+TEST(odp_peer_is_told)
 {
 	static const struct drv_path path = { .timeout = 8, .rnr_retry = 1 };
 
@@ -501,7 +501,7 @@ TEST(paging_peer_is_told)
 	}
 }
 
-TEST(paging_atomic_write)
+TEST(odp_atomic_write)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
 	struct paged *a = make_paged(&p.a, 2), *b = make_paged(&p.b, 2);
@@ -525,7 +525,7 @@ TEST(paging_atomic_write)
 }
 
 /* A FLUSH for visibility needs no missing page, but one for persistence does */
-TEST(paging_flush)
+TEST(odp_flush)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
 	struct paged *a = make_paged(&p.a, 2), *b = make_paged(&p.b, 2);
@@ -564,7 +564,7 @@ TEST(paging_flush)
 }
 
 /* A wait ends with its QP, after which its event cannot be answered */
-TEST(paging_end_of_a_queue_pair)
+TEST(odp_end_of_a_queue_pair)
 {
 	static const enum ibv_qp_state ends[] = { IBV_QPS_RESET, IBV_QPS_ERR };
 
@@ -592,7 +592,7 @@ TEST(paging_end_of_a_queue_pair)
 }
 
 /* The end of a queue pair has to free all of them at once */
-TEST(paging_holds_so_many_packets)
+TEST(odp_holds_so_many_packets)
 {
 	struct drv_pair p = drv_uc_pair(NULL);
 	struct paged *r = make_paged(&p.b, 1);
@@ -614,7 +614,7 @@ TEST(paging_holds_so_many_packets)
 		 MYNIC_AQ_OK);
 }
 
-TEST(paging_key_goes)
+TEST(odp_key_goes)
 {
 	for (const struct stage *s = stages; s != stages + ARRAY_SIZE(stages);
 	     s++) {
@@ -634,7 +634,7 @@ TEST(paging_key_goes)
 	}
 }
 
-TEST(paging_read_only_page)
+TEST(odp_read_only_page)
 {
 	struct scene c = begin(&stages[0], false);
 	struct drv_wr wr = {
@@ -665,7 +665,7 @@ TEST(paging_read_only_page)
 }
 
 /* Entries that are not addresses end requests, and nothing else */
-TEST(paging_hostile_lists)
+TEST(odp_hostile_lists)
 {
 	static const uint64_t bad[] = {
 		~0ull, 0x1003 | 4, 0x3, 0xfffffffffffff003, 1ull << 40 | 3,
@@ -684,7 +684,7 @@ TEST(paging_hostile_lists)
 }
 
 /* More packets than are kept while a page is missing; the rest is sent again */
-TEST(paging_storm)
+TEST(odp_storm)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
 	struct paged *b = make_paged(&p.b, 1), *a = make_paged(&p.a, 1);
@@ -781,18 +781,18 @@ static void soak(enum mynic_qp_type type, unsigned int drop)
 	CHECK(b->faults > 100);
 }
 
-TEST(paging_pages_move_under_traffic)
+TEST(odp_pages_move_under_traffic)
 {
 	soak(MYNIC_QP_RC, 0);
 }
 
-TEST(paging_pages_move_while_packets_are_lost)
+TEST(odp_pages_move_while_packets_are_lost)
 {
 	soak(MYNIC_QP_RC, 20);
 }
 
 /* Without room in the EQ, the event waits with the others */
-TEST(paging_event_is_not_lost)
+TEST(odp_event_is_not_lost)
 {
 	struct scene c = begin(&stages[1], true);
 	struct mynic_eqe eqe;

@@ -4,7 +4,7 @@
  * page tables are in memory/page_table.c.
  */
 
-#include "qp/paging.h"
+#include "qp/odp.h"
 
 #include <errno.h>
 
@@ -24,7 +24,7 @@
 
 /**
  * struct held_packet - a packet that waits for a page
- * @link: link in &paging.held
+ * @link: link in &odp.held
  * @cost: result of packet_copy_cost(), which counts against the limits
  * @copy: result of packet_copy(), which needs the alignment
  */
@@ -34,15 +34,15 @@ struct held_packet {
 	uint64_t copy[];
 };
 
-static bool paging_is_same(const struct page_fault *a,
+static bool odp_is_same(const struct page_fault *a,
 			   const struct page_fault *b)
 {
 	return a->key == b->key && a->addr == b->addr && a->write == b->write;
 }
 
-static void paging_note_wait(const struct qp *qp, enum mynic_page_stage stage)
+static void odp_note_wait(const struct qp *qp, enum mynic_page_stage stage)
 {
-	const struct page_fault *fault = &qp->paging.waits[stage].fault;
+	const struct page_fault *fault = &qp->odp.waits[stage].fault;
 	const struct journal_entry entry = {
 		.kind = JOURNAL_PAGE,
 		.code = stage,
@@ -56,47 +56,47 @@ static void paging_note_wait(const struct qp *qp, enum mynic_page_stage stage)
 	nic_note(qp->nic, &entry);
 }
 
-int paging_wait(struct qp *qp, enum mynic_page_stage stage,
+int odp_wait(struct qp *qp, enum mynic_page_stage stage,
 		const struct page_fault *fault)
 {
-	struct paging_wait *wait = &qp->paging.waits[stage];
-	struct paging *paging = &qp->paging;
+	struct odp_wait *wait = &qp->odp.waits[stage];
+	struct odp *odp = &qp->odp;
 	struct nic *nic = qp->nic;
 	uint8_t bit = 1 << stage;
 
-	if (paging->waiting & bit)
+	if (odp->waiting & bit)
 		return -EAGAIN;
-	if (paging->failed & bit && paging_is_same(&wait->fault, fault)) {
-		paging->failed &= ~bit;
+	if (odp->failed & bit && odp_is_same(&wait->fault, fault)) {
+		odp->failed &= ~bit;
 		return -EFAULT;
 	}
-	paging->waiting |= bit;
-	paging->failed &= ~bit;
+	odp->waiting |= bit;
+	odp->failed &= ~bit;
 	wait->fault = *fault;
 	wait->token = ++nic->page_token;
 	wait->since = nic_now(nic);
-	paging_note_wait(qp, stage);
+	odp_note_wait(qp, stage);
 	event_raise(nic, &qp->events, MYNIC_EVENT_PAGE_FAULT + stage);
 	return -EAGAIN;
 }
 
-bool paging_waits_long(const struct qp *qp, enum mynic_page_stage stage)
+bool odp_waits_long(const struct qp *qp, enum mynic_page_stage stage)
 {
-	const struct paging *paging = &qp->paging;
+	const struct odp *odp = &qp->odp;
 
-	return paging_waits(paging, stage) &&
-	       nic_now(qp->nic) - paging->waits[stage].since >= LONG_WAIT_NS;
+	return odp_waits(odp, stage) &&
+	       nic_now(qp->nic) - odp->waits[stage].since >= LONG_WAIT_NS;
 }
 
-void paging_hold(struct qp *qp, const struct packet *pkt)
+void odp_hold(struct qp *qp, const struct packet *pkt)
 {
 	size_t size = sizeof(struct held_packet) + packet_copy_size(pkt);
 	size_t cost = packet_copy_cost(size);
-	struct paging *paging = &qp->paging;
+	struct odp *odp = &qp->odp;
 	struct held_packet *held = NULL;
 	struct nic *nic = qp->nic;
 
-	if (paging->held_bytes + cost <= QP_HELD_BYTES &&
+	if (odp->held_bytes + cost <= QP_HELD_BYTES &&
 	    nic->held_bytes + cost <= NIC_HELD_BYTES)
 		held = mem_alloc(&nic->mem, size);
 	if (!held) {
@@ -105,70 +105,70 @@ void paging_hold(struct qp *qp, const struct packet *pkt)
 	}
 	held->cost = cost;
 	packet_copy(held->copy, pkt);
-	STAILQ_INSERT_TAIL(&paging->held, held, link);
-	paging->held_bytes += cost;
+	STAILQ_INSERT_TAIL(&odp->held, held, link);
+	odp->held_bytes += cost;
 	nic->held_bytes += cost;
 }
 
-static struct held_packet *paging_take_first(struct qp *qp)
+static struct held_packet *odp_take_first(struct qp *qp)
 {
-	struct held_packet *held = STAILQ_FIRST(&qp->paging.held);
+	struct held_packet *held = STAILQ_FIRST(&qp->odp.held);
 
-	STAILQ_REMOVE_HEAD(&qp->paging.held, link);
-	qp->paging.held_bytes -= held->cost;
+	STAILQ_REMOVE_HEAD(&qp->odp.held, link);
+	qp->odp.held_bytes -= held->cost;
 	qp->nic->held_bytes -= held->cost;
 	return held;
 }
 
-static void paging_put_first(struct qp *qp, struct held_packet *held)
+static void odp_put_first(struct qp *qp, struct held_packet *held)
 {
-	STAILQ_INSERT_HEAD(&qp->paging.held, held, link);
-	qp->paging.held_bytes += held->cost;
+	STAILQ_INSERT_HEAD(&qp->odp.held, held, link);
+	qp->odp.held_bytes += held->cost;
 	qp->nic->held_bytes += held->cost;
 }
 
-bool paging_replay(struct qp *qp,
+bool odp_replay(struct qp *qp,
 		   void (*fn)(struct qp *qp, const struct packet *pkt))
 {
-	struct paging *paging = &qp->paging;
+	struct odp *odp = &qp->odp;
 
 	for (unsigned int i = 0; i < QUANTUM; i++) {
 		struct held_packet *held;
 		struct packet pkt;
 
-		if (paging_waits(paging, MYNIC_PAGE_RECV) ||
-		    STAILQ_EMPTY(&paging->held))
+		if (odp_waits(odp, MYNIC_PAGE_RECV) ||
+		    STAILQ_EMPTY(&odp->held))
 			return false;
 		/*
 		 * The packet may end the QP and free all waiting packets, so it
 		 * leaves the queue first
 		 */
-		held = paging_take_first(qp);
+		held = odp_take_first(qp);
 		packet_load(held->copy, &pkt);
 		fn(qp, &pkt);
-		if (paging_waits(paging, MYNIC_PAGE_RECV)) {
-			paging_put_first(qp, held);
+		if (odp_waits(odp, MYNIC_PAGE_RECV)) {
+			odp_put_first(qp, held);
 			return false;
 		}
-		paging_passed(paging, MYNIC_PAGE_RECV);
+		odp_passed(odp, MYNIC_PAGE_RECV);
 		mem_free(&qp->nic->mem, held);
 		nic_charge(qp->nic, 1);
 		if (nic_turn_is_over(qp->nic))
 			break;
 	}
-	return !STAILQ_EMPTY(&paging->held);
+	return !STAILQ_EMPTY(&odp->held);
 }
 
 /* Fills in the fields of a page fault event */
-static void paging_describe(const struct event_source *source,
+static void odp_describe(const struct event_source *source,
 			    struct mynic_eqe *eqe)
 {
 	const struct qp *qp = container_of(source, struct qp, events);
-	const struct paging_wait *wait;
+	const struct odp_wait *wait;
 
 	if (eqe->type < MYNIC_EVENT_PAGE_FAULT)
 		return;
-	wait = &qp->paging.waits[eqe->type - MYNIC_EVENT_PAGE_FAULT];
+	wait = &qp->odp.waits[eqe->type - MYNIC_EVENT_PAGE_FAULT];
 	eqe->flags = wait->fault.write ? MYNIC_PAGE_FAULT_WRITE : 0;
 	eqe->addr = htole64(wait->fault.addr);
 	eqe->key = htole32(wait->fault.key);
@@ -176,19 +176,19 @@ static void paging_describe(const struct event_source *source,
 	eqe->token = htole32(wait->token);
 }
 
-void paging_init(struct qp *qp)
+void odp_init(struct qp *qp)
 {
-	qp->events.describe = paging_describe;
-	qp->paging = (struct paging){ 0 };
-	STAILQ_INIT(&qp->paging.held);
+	qp->events.describe = odp_describe;
+	qp->odp = (struct odp){ 0 };
+	STAILQ_INIT(&qp->odp.held);
 }
 
-void paging_stop(struct qp *qp)
+void odp_stop(struct qp *qp)
 {
-	while (!STAILQ_EMPTY(&qp->paging.held))
-		mem_free(&qp->nic->mem, paging_take_first(qp));
-	qp->paging.waiting = 0;
-	qp->paging.failed = 0;
+	while (!STAILQ_EMPTY(&qp->odp.held))
+		mem_free(&qp->nic->mem, odp_take_first(qp));
+	qp->odp.waiting = 0;
+	qp->odp.failed = 0;
 	event_cancel(qp->nic, &qp->events,
 		     ((1u << MYNIC_PAGE_STAGES) - 1) << MYNIC_EVENT_PAGE_FAULT);
 }
@@ -204,12 +204,12 @@ int admin_resume(struct nic *nic, struct admin_call *call)
 	if (!qp)
 		return MYNIC_AQ_BAD_NUMBER;
 	bit = 1 << cmd->stage;
-	if (!(qp->paging.waiting & bit) ||
-	    le32toh(cmd->token) != qp->paging.waits[cmd->stage].token)
+	if (!(qp->odp.waiting & bit) ||
+	    le32toh(cmd->token) != qp->odp.waits[cmd->stage].token)
 		return MYNIC_AQ_BAD_STATE;
-	qp->paging.waiting &= ~bit;
+	qp->odp.waiting &= ~bit;
 	if (cmd->failed)
-		qp->paging.failed |= bit;
+		qp->odp.failed |= bit;
 	qp_schedule(nic, qp);
 	return MYNIC_AQ_OK;
 }
