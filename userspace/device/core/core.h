@@ -21,7 +21,7 @@
 #include "base/verbs.h"
 #include "ethernet/eth.h"
 #include "ethernet/flow.h"
-#include "function/event.h"
+#include "function/eq.h"
 #include "function/gid.h"
 #include "function/port.h"
 #include "memory/dm.h"

@@ -218,7 +218,7 @@ bool nic_run(struct nic *nic)
 	 * QPs see what QPs have sent
 	 */
 	static bool (*const kinds[])(struct nic *nic) = {
-		tms_run,	admin_run,  cqs_run,	 events_run,
+		tms_run,	admin_run,  cqs_run,	 eqs_run,
 		nic_run_timers, spread_run, nic_run_qps,
 	};
 	bool more = false;

@@ -241,7 +241,7 @@ void qp_destroy(struct nic *nic, struct qp *qp)
 	qp_transport_fini(qp);
 	qp_unschedule(nic, qp);
 	qp_poll_leave(nic, qp);
-	event_drop(nic, &qp->events);
+	eq_drop(nic, &qp->events);
 	qp_create_remove_user(qp);
 	rss_fini(qp);
 	table_remove(&nic->qps, qp->number);

@@ -132,7 +132,7 @@ static bool transport_run_sq(struct qp *qp)
 		if (!sq_draining(&qp->sq) && !qp->sq.drained) {
 			qp->sq.drained = true;
 			if (qp->attr.sq_drained_event)
-				event_raise(qp->nic, &qp->events,
+				eq_raise(qp->nic, &qp->events,
 					    MYNIC_EVENT_SQ_DRAINED);
 		}
 		return false;

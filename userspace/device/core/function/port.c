@@ -19,7 +19,7 @@ void port_reset(struct nic *nic)
 	memcpy(port->mac, nic->config.mac, sizeof(port->mac));
 	port->up = false;
 	port->mtu = DEFAULT_MTU;
-	event_drop(nic, &port->events);
+	eq_drop(nic, &port->events);
 	port->events.number = PORT_NUMBER;
 }
 
@@ -33,8 +33,8 @@ void nic_set_link(struct nic *nic, bool up)
 	if (!nic_enabled(nic))
 		return;
 	/* A pending event about the opposite change is out of date */
-	event_drop(nic, &port->events);
-	event_raise(nic, &port->events,
+	eq_drop(nic, &port->events);
+	eq_raise(nic, &port->events,
 		    up ? MYNIC_EVENT_PORT_UP : MYNIC_EVENT_PORT_DOWN);
 }
 

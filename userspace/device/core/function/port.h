@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "function/event.h"
+#include "function/eq.h"
 
 struct nic;
 struct packet;

@@ -76,7 +76,7 @@ int odp_wait(struct qp *qp, enum mynic_page_stage stage,
 	wait->token = ++nic->page_token;
 	wait->since = nic_now(nic);
 	odp_note_wait(qp, stage);
-	event_raise(nic, &qp->events, MYNIC_EVENT_PAGE_FAULT + stage);
+	eq_raise(nic, &qp->events, MYNIC_EVENT_PAGE_FAULT + stage);
 	return -EAGAIN;
 }
 
@@ -189,7 +189,7 @@ void odp_stop(struct qp *qp)
 		mem_free(&qp->nic->mem, odp_take_first(qp));
 	qp->odp.waiting = 0;
 	qp->odp.failed = 0;
-	event_cancel(qp->nic, &qp->events,
+	eq_cancel(qp->nic, &qp->events,
 		     ((1u << MYNIC_PAGE_STAGES) - 1) << MYNIC_EVENT_PAGE_FAULT);
 }
 

@@ -11,7 +11,7 @@
 #include <sys/queue.h>
 
 #include "base/verbs.h"
-#include "function/event.h"
+#include "function/eq.h"
 #include "memory/buf.h"
 #include "memory/mkey.h"
 #include "mynic_regs.h"

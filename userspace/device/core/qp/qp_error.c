@@ -56,7 +56,7 @@ void qp_to_error(struct nic *nic, struct qp *qp, int event)
 	qp_enter_error(qp);
 	qp_schedule(nic, qp);
 	if (event)
-		event_raise(nic, &qp->events, event);
+		eq_raise(nic, &qp->events, event);
 }
 
 void qp_to_sqe(struct qp *qp)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Completion queues: their commands, entries, arming, and errors. The event
- * itself is sent in function/event.c.
+ * itself is sent in function/eq.c.
  */
 
 #include "queue/cq.h"
@@ -43,7 +43,7 @@ static void cq_disarm(struct cq *cq)
 static void cq_notify(struct nic *nic, struct cq *cq)
 {
 	cq_disarm(cq);
-	event_raise_comp(nic, cq);
+	eq_raise_comp(nic, cq);
 }
 
 static void cq_moderation_expired(struct timer *timer)
@@ -176,7 +176,7 @@ static void cq_fail(struct nic *nic, struct cq *cq)
 {
 	cq->error = true;
 	cq_disarm(cq);
-	event_raise(nic, &cq->events, MYNIC_EVENT_CQ_ERROR);
+	eq_raise(nic, &cq->events, MYNIC_EVENT_CQ_ERROR);
 	TAILQ_INSERT_TAIL(&nic->failed_cqs, cq, error_link);
 	cq->error_pending = true;
 }
@@ -459,8 +459,8 @@ static void cq_destroy(struct nic *nic, struct cq *cq)
 {
 	if (cq->error_pending)
 		TAILQ_REMOVE(&nic->failed_cqs, cq, error_link);
-	event_drop(nic, &cq->events);
-	event_drop_comp(cq);
+	eq_drop(nic, &cq->events);
+	eq_drop_comp(cq);
 	timer_remove(&nic->timers, &cq->moderation);
 	cq->eq->num_cqs--;
 	table_remove(&nic->cqs, cq->number);

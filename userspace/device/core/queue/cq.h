@@ -7,7 +7,7 @@
 #include <sys/queue.h>
 
 #include "base/timer.h"
-#include "function/event.h"
+#include "function/eq.h"
 #include "memory/buf.h"
 #include "mynic_regs.h"
 #include "queue/srq.h"

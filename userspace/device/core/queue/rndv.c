@@ -142,7 +142,7 @@ void rndv_done(struct qp *qp, struct wqe_error error)
 	rndv_remove_tag(rndv, tag);
 	/* No completion can report a failed FIN, so there is an event */
 	if (error.status)
-		event_raise(qp->nic, &qp->events, MYNIC_EVENT_QP_FATAL);
+		eq_raise(qp->nic, &qp->events, MYNIC_EVENT_QP_FATAL);
 }
 
 bool rndv_flush(struct qp *qp)

@@ -96,7 +96,7 @@ bool rq_flush(struct qp *qp)
 	if (qp->srq || qp->xrcd) {
 		if (!qp->rq.last_wqe) {
 			qp->rq.last_wqe = true;
-			event_raise(qp->nic, &qp->events, MYNIC_EVENT_LAST_WQE);
+			eq_raise(qp->nic, &qp->events, MYNIC_EVENT_LAST_WQE);
 		}
 		return false;
 	}

@@ -18,5 +18,5 @@ void srq_to_error(struct nic *nic, struct srq *srq)
 	if (srq->error)
 		return;
 	srq->error = true;
-	event_raise(nic, &srq->events, MYNIC_EVENT_SRQ_ERROR);
+	eq_raise(nic, &srq->events, MYNIC_EVENT_SRQ_ERROR);
 }

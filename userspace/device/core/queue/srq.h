@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "function/event.h"
+#include "function/eq.h"
 #include "memory/buf.h"
 #include "mynic_regs.h"
 

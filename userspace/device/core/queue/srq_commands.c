@@ -133,7 +133,7 @@ static void srq_commands_check_limit(struct nic *nic, struct srq *srq)
 	if (!dbrec || load_index(&dbrec->pi) - srq->ci >= srq->limit)
 		return;
 	srq->limit = 0;
-	event_raise(nic, &srq->events, MYNIC_EVENT_SRQ_LIMIT);
+	eq_raise(nic, &srq->events, MYNIC_EVENT_SRQ_LIMIT);
 }
 
 int admin_modify_srq(struct nic *nic, struct admin_call *call)
@@ -220,7 +220,7 @@ int admin_query_srq(struct nic *nic, struct admin_call *call)
 
 static void srq_commands_destroy(struct nic *nic, struct srq *srq)
 {
-	event_drop(nic, &srq->events);
+	eq_drop(nic, &srq->events);
 	table_remove(&nic->srqs, srq->number);
 	if (srq->xrcd)
 		srq->xrcd->num_srqs--;

@@ -380,7 +380,7 @@ static bool wqe_fetch_from_srq(struct nic *nic, struct srq *srq,
 	store_index(&dbrec->ci, ++srq->ci);
 	if (left - 1 < srq->limit) {
 		srq->limit = 0;
-		event_raise(nic, &srq->events, MYNIC_EVENT_SRQ_LIMIT);
+		eq_raise(nic, &srq->events, MYNIC_EVENT_SRQ_LIMIT);
 	}
 	return true;
 }

@@ -20,7 +20,7 @@ void message_arrives(struct qp *qp)
 {
 	if (qp->state == IBV_QPS_RTR && !qp->resp.established) {
 		qp->resp.established = true;
-		event_raise(qp->nic, &qp->events, MYNIC_EVENT_COMM_EST);
+		eq_raise(qp->nic, &qp->events, MYNIC_EVENT_COMM_EST);
 	}
 	qp_expect_answer(qp);
 }

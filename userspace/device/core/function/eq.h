@@ -3,8 +3,8 @@
  * Event queues, and events that wait for room in them. Pending events are bits
  * in their object. None is lost, and none needs memory.
  */
-#ifndef MYNIC_EVENT_H
-#define MYNIC_EVENT_H
+#ifndef MYNIC_EQ_H
+#define MYNIC_EQ_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -66,23 +66,23 @@ struct eq {
 };
 
 /**
- * event_raise() - send an asynchronous event, at once or when there is room
+ * eq_raise() - send an asynchronous event, at once or when there is room
  * @nic: the NIC
  * @source: the object
  * @type: any but MYNIC_EVENT_COMP
  */
-void event_raise(struct nic *nic, struct event_source *source,
+void eq_raise(struct nic *nic, struct event_source *source,
 		 enum mynic_event type);
 
 /* Discards pending events of an object; @types has one bit for each type. */
-void event_cancel(struct nic *nic, struct event_source *source, uint32_t types);
+void eq_cancel(struct nic *nic, struct event_source *source, uint32_t types);
 
 /* Discards all pending events of an object that is being destroyed. */
-void event_drop(struct nic *nic, struct event_source *source);
+void eq_drop(struct nic *nic, struct event_source *source);
 
 /* Sends a completion event. The caller disarms the CQ. */
-void event_raise_comp(struct nic *nic, struct cq *cq);
-void event_drop_comp(struct cq *cq);
+void eq_raise_comp(struct nic *nic, struct cq *cq);
+void eq_drop_comp(struct cq *cq);
 
 /**
  * eq_doorbell() - note that the host has read entries, or no longer does
@@ -96,7 +96,7 @@ bool eq_doorbell(struct nic *nic, uint32_t number);
 /*
  * Sends a limited number of waiting events. Returns true if more are waiting.
  */
-bool events_run(struct nic *nic);
+bool eqs_run(struct nic *nic);
 
 /*
  * Part of a reset: frees the next EQ from @number on. Returns false if there is
@@ -104,4 +104,4 @@ bool events_run(struct nic *nic);
  */
 bool eqs_free_one(struct nic *nic, uint32_t *number);
 
-#endif /* MYNIC_EVENT_H */
+#endif /* MYNIC_EQ_H */

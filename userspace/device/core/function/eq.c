@@ -4,7 +4,7 @@
  * that find no room wait with their objects.
  */
 
-#include "function/event.h"
+#include "function/eq.h"
 
 #include <errno.h>
 
@@ -27,7 +27,7 @@ _Static_assert(ARRAY_SIZE(((struct nic *)NULL)->comp_eqs) ==
 		       MYNIC_ARM_VECTOR_MASK + 1,
 	       "an EQ for each vector that a host can ask for");
 
-static void event_interrupt(struct nic *nic, const struct eq *eq)
+static void eq_interrupt(struct nic *nic, const struct eq *eq)
 {
 	nic_charge(nic, INTERRUPT_UNITS);
 	nic->config.ops->raise_irq(nic->config.ctx, eq->vector);
@@ -37,7 +37,7 @@ static void event_interrupt(struct nic *nic, const struct eq *eq)
  * Finds the doorbell record. A fatal error follows without it, because the host
  * would get no more events
  */
-static struct mynic_eq_dbrec *event_record(struct nic *nic, struct eq *eq)
+static struct mynic_eq_dbrec *eq_record(struct nic *nic, struct eq *eq)
 {
 	struct mynic_eq_dbrec *dbrec = buf_ptr(nic, &eq->buf, &eq->dbrec,
 					       eq->dbrec_offset, sizeof(*dbrec),
@@ -51,9 +51,9 @@ static struct mynic_eq_dbrec *event_record(struct nic *nic, struct eq *eq)
 /*
  * The host may have read entries, and it sees all that were written before this
  */
-static void event_read_ci(struct nic *nic, struct eq *eq)
+static void eq_read_ci(struct nic *nic, struct eq *eq)
 {
-	const struct mynic_eq_dbrec *dbrec = event_record(nic, eq);
+	const struct mynic_eq_dbrec *dbrec = eq_record(nic, eq);
 	uint32_t ci;
 
 	if (!dbrec)
@@ -66,41 +66,41 @@ static void event_read_ci(struct nic *nic, struct eq *eq)
 		eq->ci = ci;
 }
 
-static void event_set_must_ring(struct nic *nic, struct eq *eq, bool on)
+static void eq_set_must_ring(struct nic *nic, struct eq *eq, bool on)
 {
 	struct mynic_eq_dbrec *dbrec;
 
 	if (eq->must_ring == on)
 		return;
 	eq->must_ring = on;
-	dbrec = event_record(nic, eq);
+	dbrec = eq_record(nic, eq);
 	if (dbrec)
 		store_index(&dbrec->ring, on);
 }
 
-static bool event_is_full(const struct eq *eq)
+static bool eq_is_full(const struct eq *eq)
 {
 	return eq->pi - eq->ci == ring_size(&eq->ring);
 }
 
-static bool event_has_room(struct nic *nic, struct eq *eq)
+static bool eq_has_room(struct nic *nic, struct eq *eq)
 {
-	if (!event_is_full(eq))
+	if (!eq_is_full(eq))
 		return true;
-	event_set_must_ring(nic, eq, true);
-	event_read_ci(nic, eq);
-	return !event_is_full(eq);
+	eq_set_must_ring(nic, eq, true);
+	eq_read_ci(nic, eq);
+	return !eq_is_full(eq);
 }
 
 /*
  * Returns false if there is no room. Returns true after a fatal error, because
  * the event is then of no use
  */
-static bool event_push(struct nic *nic, struct eq *eq, struct mynic_eqe *eqe)
+static bool eq_push(struct nic *nic, struct eq *eq, struct mynic_eqe *eqe)
 {
 	struct mynic_eqe *slot;
 
-	if (!event_has_room(nic, eq))
+	if (!eq_has_room(nic, eq))
 		return false;
 	slot = ring_slot(nic, &eq->ring, eq->pi, true);
 	if (!slot) {
@@ -111,13 +111,13 @@ static bool event_push(struct nic *nic, struct eq *eq, struct mynic_eqe *eqe)
 	publish(slot, eqe, sizeof(*eqe));
 	eq->pi++;
 	nic_charge(nic, 1);
-	event_read_ci(nic, eq);
+	eq_read_ci(nic, eq);
 	if (eq->ci == eq->pi - 1)
-		event_interrupt(nic, eq);
+		eq_interrupt(nic, eq);
 	return true;
 }
 
-static bool event_push_completion(struct nic *nic, struct eq *eq,
+static bool eq_push_completion(struct nic *nic, struct eq *eq,
 				  const struct cq *cq)
 {
 	struct mynic_eqe eqe = {
@@ -125,13 +125,13 @@ static bool event_push_completion(struct nic *nic, struct eq *eq,
 		.type = MYNIC_EVENT_COMP,
 	};
 
-	return event_push(nic, eq, &eqe);
+	return eq_push(nic, eq, &eqe);
 }
 
 /*
  * Pushes events of one object while there is room. Returns true if none is left
  */
-static bool event_push_source(struct nic *nic, struct eq *eq,
+static bool eq_push_source(struct nic *nic, struct eq *eq,
 			      struct event_source *source)
 {
 	while (source->pending) {
@@ -143,7 +143,7 @@ static bool event_push_source(struct nic *nic, struct eq *eq,
 
 		if (source->describe)
 			source->describe(source, &eqe);
-		if (!event_push(nic, eq, &eqe))
+		if (!eq_push(nic, eq, &eqe))
 			return false;
 		source->pending &= ~(1u << type);
 	}
@@ -154,34 +154,34 @@ static bool event_push_source(struct nic *nic, struct eq *eq,
  * Pushes the event that has waited longest. Returns false if there is none, or
  * no room
  */
-static bool event_push_one(struct nic *nic, struct eq *eq)
+static bool eq_push_one(struct nic *nic, struct eq *eq)
 {
 	struct event_source *source = TAILQ_FIRST(&nic->pending_events);
 	struct cq *cq = TAILQ_FIRST(&eq->pending_cqs);
 
 	if (eq->async && source) {
-		if (!event_push_source(nic, eq, source))
+		if (!eq_push_source(nic, eq, source))
 			return false;
 		TAILQ_REMOVE(&nic->pending_events, source, link);
 		return true;
 	}
-	if (!cq || !event_push_completion(nic, eq, cq))
+	if (!cq || !eq_push_completion(nic, eq, cq))
 		return false;
-	event_drop_comp(cq);
+	eq_drop_comp(cq);
 	return true;
 }
 
 /* Pushes a limited number of events; nic_run() sends the rest */
-static void event_push_pending(struct nic *nic, struct eq *eq)
+static void eq_push_pending(struct nic *nic, struct eq *eq)
 {
 	for (unsigned int i = 0; i < QUANTUM; i++) {
-		if (!event_push_one(nic, eq))
+		if (!eq_push_one(nic, eq))
 			return;
 	}
 	nic->events_left = true;
 }
 
-bool events_run(struct nic *nic)
+bool eqs_run(struct nic *nic)
 {
 	uint32_t number = 0;
 	struct eq *eq;
@@ -194,12 +194,12 @@ bool events_run(struct nic *nic)
 			nic->events_left = true;
 			break;
 		}
-		event_push_pending(nic, eq);
+		eq_push_pending(nic, eq);
 	}
 	return nic->events_left;
 }
 
-void event_raise(struct nic *nic, struct event_source *source,
+void eq_raise(struct nic *nic, struct event_source *source,
 		 enum mynic_event type)
 {
 	const struct journal_entry entry = {
@@ -212,46 +212,46 @@ void event_raise(struct nic *nic, struct event_source *source,
 	nic_note(nic, &entry);
 	source->pending |= 1u << type;
 	if (waits || (nic->async_eq && TAILQ_EMPTY(&nic->pending_events) &&
-		      event_push_source(nic, nic->async_eq, source)))
+		      eq_push_source(nic, nic->async_eq, source)))
 		return;
 	TAILQ_INSERT_TAIL(&nic->pending_events, source, link);
 }
 
-void event_cancel(struct nic *nic, struct event_source *source, uint32_t types)
+void eq_cancel(struct nic *nic, struct event_source *source, uint32_t types)
 {
 	if (source->pending && !(source->pending & ~types))
 		TAILQ_REMOVE(&nic->pending_events, source, link);
 	source->pending &= ~types;
 }
 
-void event_drop(struct nic *nic, struct event_source *source)
+void eq_drop(struct nic *nic, struct event_source *source)
 {
-	event_cancel(nic, source, ~0u);
+	eq_cancel(nic, source, ~0u);
 }
 
 /* Returns false if there is no room, or if other events have to go first */
-static bool event_push_comp(struct nic *nic, struct eq *eq, const struct cq *cq)
+static bool eq_push_comp(struct nic *nic, struct eq *eq, const struct cq *cq)
 {
 	return TAILQ_EMPTY(&eq->pending_cqs) &&
-	       event_push_completion(nic, eq, cq);
+	       eq_push_completion(nic, eq, cq);
 }
 
 /*
  * The vector that the host has named is preferred, but the event does not wait
  * for room in its EQ
  */
-void event_raise_comp(struct nic *nic, struct cq *cq)
+void eq_raise_comp(struct nic *nic, struct cq *cq)
 {
 	struct eq *wanted = nic->comp_eqs[cq->vector];
 
-	if (cq->event_pending || (wanted && event_push_comp(nic, wanted, cq)) ||
-	    event_push_comp(nic, cq->eq, cq))
+	if (cq->event_pending || (wanted && eq_push_comp(nic, wanted, cq)) ||
+	    eq_push_comp(nic, cq->eq, cq))
 		return;
 	cq->event_pending = true;
 	TAILQ_INSERT_TAIL(&cq->eq->pending_cqs, cq, event_link);
 }
 
-void event_drop_comp(struct cq *cq)
+void eq_drop_comp(struct cq *cq)
 {
 	if (cq->event_pending)
 		TAILQ_REMOVE(&cq->eq->pending_cqs, cq, event_link);
@@ -264,12 +264,12 @@ bool eq_doorbell(struct nic *nic, uint32_t number)
 
 	if (!eq)
 		return false;
-	event_read_ci(nic, eq);
+	eq_read_ci(nic, eq);
 	if (eq->pi != eq->ci)
-		event_interrupt(nic, eq);
-	event_push_pending(nic, eq);
-	if (!event_is_full(eq))
-		event_set_must_ring(nic, eq, false);
+		eq_interrupt(nic, eq);
+	eq_push_pending(nic, eq);
+	if (!eq_is_full(eq))
+		eq_set_must_ring(nic, eq, false);
 	return true;
 }
 
@@ -316,7 +316,7 @@ int admin_create_eq(struct nic *nic, struct admin_call *call)
 	call->cpl.number = htole32(eq->number);
 	if (eq->async) {
 		nic->async_eq = eq;
-		event_push_pending(nic, eq);
+		eq_push_pending(nic, eq);
 	} else if (eq->vector) {
 		nic->comp_eqs[eq->vector] = eq;
 	}
@@ -326,7 +326,7 @@ free:
 	return status;
 }
 
-static void event_destroy(struct nic *nic, struct eq *eq)
+static void eq_destroy(struct nic *nic, struct eq *eq)
 {
 	if (nic->async_eq == eq)
 		nic->async_eq = NULL;
@@ -344,7 +344,7 @@ int admin_destroy_eq(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (eq->num_cqs)
 		return MYNIC_AQ_BUSY;
-	event_destroy(nic, eq);
+	eq_destroy(nic, eq);
 	return MYNIC_AQ_OK;
 }
 
@@ -354,6 +354,6 @@ bool eqs_free_one(struct nic *nic, uint32_t *number)
 
 	if (!eq)
 		return false;
-	event_destroy(nic, eq);
+	eq_destroy(nic, eq);
 	return true;
 }
