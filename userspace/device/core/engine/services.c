@@ -9,7 +9,7 @@
 #include "engine/datagram.h"
 #include "packet/opcode.h"
 #include "qp/service.h"
-#include "rdma/copy.h"
+#include "rdma/memcpy.h"
 #include "rdma/rc.h"
 #include "rdma/requester.h"
 #include "rdma/responder.h"
@@ -61,7 +61,7 @@ static const struct qp_service services[QP_TYPE_WQ + 1] = {
 		.receive = rc_receive,
 	},
 	[MYNIC_QP_DRIVER] = {
-		.send = copy_run,
+		.send = memcpy_run,
 	},
 };
 

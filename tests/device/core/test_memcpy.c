@@ -65,7 +65,7 @@ static void check_copy(struct drv_pair *p, uint32_t len)
 	check_dst(p, p->a.mr->ptr, len);
 }
 
-TEST(copy_lengths)
+TEST(memcpy_lengths)
 {
 	static const uint32_t lens[] = { 0,	 1,	 2,	  63,	 4095,
 					 4096,	 4097,	 8192,	  65537, 262143,
@@ -77,7 +77,7 @@ TEST(copy_lengths)
 	CHECK_EQ(p.a.d->n->sent, 0);
 }
 
-TEST(copy_gathers)
+TEST(memcpy_gathers)
 {
 	struct drv_pair p = copy_pair(0);
 	struct drv_wr wr = copy_wr(&p, 0);
@@ -101,7 +101,7 @@ TEST(copy_gathers)
 	check_dst(&p, expected, len);
 }
 
-TEST(copy_inline)
+TEST(memcpy_inline)
 {
 	static uint8_t data[MYNIC_SQ_MAX_STRIDE];
 	struct drv_pair p = copy_pair(0);
@@ -121,7 +121,7 @@ TEST(copy_inline)
 	}
 }
 
-TEST(copy_unsignaled)
+TEST(memcpy_unsignaled)
 {
 	struct drv_pair p = copy_pair(0);
 	struct drv_wr wr = copy_wr(&p, 100);
@@ -136,7 +136,7 @@ TEST(copy_unsignaled)
 }
 
 /* The ring wraps many times, and is filled at once */
-TEST(copy_many)
+TEST(memcpy_many)
 {
 	struct drv_pair p = copy_pair(MYNIC_QP_SIG_ALL);
 	struct drv_wr wr = copy_wr(&p, 5000);
@@ -154,7 +154,7 @@ TEST(copy_many)
 }
 
 /* Others do not wait until a long copy has ended */
-TEST(copy_takes_turns)
+TEST(memcpy_takes_turns)
 {
 	struct drv_pair p = copy_pair(0);
 	struct drv_qp_init init = { .type = MYNIC_QP_DRIVER,
@@ -192,7 +192,7 @@ static void check_error(struct drv_pair *p, const struct drv_wr *wr,
 	check_copy(p, 100);
 }
 
-TEST(copy_bad_keys)
+TEST(memcpy_bad_keys)
 {
 	struct drv_pair p = copy_pair(0);
 	struct drv_mr *ro = drv_reg_mr(p.a.d, p.a.pdn, 4096, 0);
@@ -223,7 +223,7 @@ TEST(copy_bad_keys)
 	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 }
 
-TEST(copy_bad_bounds)
+TEST(memcpy_bad_bounds)
 {
 	struct drv_pair p = copy_pair(0);
 	struct drv_wr wr = copy_wr(&p, 8193);
@@ -260,7 +260,7 @@ TEST(copy_bad_bounds)
  * The destination's key must not be the kernel's key of all memory, even in a
  * queue of the kernel
  */
-TEST(copy_dma_lkey)
+TEST(memcpy_dma_lkey)
 {
 	struct drv_pair p = copy_pair(MYNIC_QP_KERNEL);
 	struct drv_wr wr = copy_wr(&p, 64);
@@ -269,7 +269,7 @@ TEST(copy_dma_lkey)
 	check_error(&p, &wr, IBV_WC_LOC_PROT_ERR, MYNIC_SYN_BAD_LKEY);
 }
 
-TEST(copy_bad_requests)
+TEST(memcpy_bad_requests)
 {
 	struct drv_pair p = copy_pair(0);
 	struct drv_wr wr = copy_wr(&p, 64);
@@ -290,7 +290,7 @@ TEST(copy_bad_requests)
 }
 
 /* Only DRIVER QPs copy */
-TEST(copy_other_types)
+TEST(memcpy_other_types)
 {
 	struct drv_pair p = drv_uc_pair(NULL);
 	struct drv_wr wr = copy_wr(&p, 64);
@@ -300,7 +300,7 @@ TEST(copy_other_types)
 		 MYNIC_SYN_BAD_OPCODE);
 }
 
-TEST(copy_create)
+TEST(memcpy_create)
 {
 	static const struct drv_qp_init init = { .type = MYNIC_QP_DRIVER };
 	struct drv_pair p = drv_pair_unconnected(&init);
@@ -327,7 +327,7 @@ TEST(copy_create)
 }
 
 /* Only the transition to SQD takes an attribute */
-TEST(copy_attributes)
+TEST(memcpy_attributes)
 {
 	static const struct drv_qp_init init = { .type = MYNIC_QP_DRIVER };
 	struct drv_pair p = drv_pair_unconnected(&init);
@@ -350,7 +350,7 @@ TEST(copy_attributes)
 	check_copy(&p, 1000);
 }
 
-TEST(copy_states)
+TEST(memcpy_states)
 {
 	struct drv_pair p = copy_pair(0);
 	struct drv_wr wr = copy_wr(&p, 100);
@@ -376,7 +376,7 @@ TEST(copy_states)
 }
 
 /* A request that has begun ends before the send queue is drained */
-TEST(copy_drains)
+TEST(memcpy_drains)
 {
 	struct drv_pair p = copy_pair(0);
 	struct drv_wr wr = copy_wr(&p, DST);
@@ -395,7 +395,7 @@ TEST(copy_drains)
 }
 
 /* Packets to the QP are dropped */
-TEST(copy_qp_receives_nothing)
+TEST(memcpy_qp_receives_nothing)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
 	struct drv_qp_init init = { .type = MYNIC_QP_DRIVER,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Memcpy QPs: copies within the memory of the host, without packets. */
 
-#include "rdma/copy.h"
+#include "rdma/memcpy.h"
 
 #include "base/iov.h"
 #include "core.h"
@@ -13,7 +13,7 @@
 /* Pieces copied in one run, so that other QPs need not wait */
 #define QUANTUM 64
 
-static int copy_piece(struct qp *qp, const struct send_req *req, uint32_t len)
+static int memcpy_piece(struct qp *qp, const struct send_req *req, uint32_t len)
 {
 	struct packet from;
 	struct iovec pieces[PACKET_MAX_IOV];
@@ -33,7 +33,7 @@ static int copy_piece(struct qp *qp, const struct send_req *req, uint32_t len)
 	return syndrome;
 }
 
-static struct wqe_error copy_some(struct qp *qp, struct send_req *req)
+static struct wqe_error memcpy_some(struct qp *qp, struct send_req *req)
 {
 	uint32_t len;
 	int syndrome;
@@ -47,14 +47,14 @@ static struct wqe_error copy_some(struct qp *qp, struct send_req *req)
 		return (struct wqe_error){ 0 };
 	if (len > PIECE)
 		len = PIECE;
-	syndrome = copy_piece(qp, req, len);
+	syndrome = memcpy_piece(qp, req, len);
 	if (syndrome)
 		return (struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome };
 	req->copied += len;
 	return (struct wqe_error){ 0 };
 }
 
-bool copy_run(struct qp *qp)
+bool memcpy_run(struct qp *qp)
 {
 	for (unsigned int i = 0; i < QUANTUM; i++) {
 		struct wqe_error error;
@@ -65,7 +65,7 @@ bool copy_run(struct qp *qp)
 			return false;
 		error = req->error;
 		if (!error.status)
-			error = copy_some(qp, req);
+			error = memcpy_some(qp, req);
 		if (odp_waits(&qp->odp, MYNIC_PAGE_SEND))
 			return false;
 		if (error.status) {
