@@ -25,10 +25,10 @@ static void carry_out_sends(void)
 	uint32_t ci = le32toh(fake_qp.dbrec->sq_ci);
 	struct mynic_send_wqe *wqe;
 
-	if (!fake_qp.dbrec->sq_no_ring)
+	if (!fake_qp.dbrec->sq_db_suppress)
 		CHECK_EQ(doorbell,
 			 (uint64_t)fake_qp.qpn << MYNIC_DB_NUMBER_SHIFT | pi);
-	fake_qp.dbrec->sq_no_ring = htole32(fake.db_suppress);
+	fake_qp.dbrec->sq_db_suppress = htole32(fake.db_suppress);
 	for (; ci != pi; ci++) {
 		wqe = fake_qp.sq +
 		      ((size_t)(ci & mask) << fake_qp.resp.log_sq_stride);

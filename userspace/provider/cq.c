@@ -227,7 +227,8 @@ static bool mynic_cq_is_watched(struct mynic_cq *cq, uint32_t index)
 	 * before it reads the request, so one side sees the other.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
-	return mynic_observe(&cq->dbrec->no_ring) && !mynic_cq_entry(cq, index);
+	return mynic_observe(&cq->dbrec->db_suppress) &&
+	       !mynic_cq_entry(cq, index);
 }
 
 static void mynic_cq_arm(struct mynic_cq *cq, int solicited_only)

@@ -196,7 +196,7 @@ static inline bool mynic_sq_publish_watched(struct mynic_qp_dbrec *dbrec,
 	atomic_store_explicit((_Atomic(uint32_t) *)&dbrec->sq_pi,
 			      (__force uint32_t)htole32(pi),
 			      memory_order_seq_cst);
-	return atomic_load_explicit((_Atomic(uint32_t) *)&dbrec->sq_no_ring,
+	return atomic_load_explicit((_Atomic(uint32_t) *)&dbrec->sq_db_suppress,
 				    memory_order_seq_cst);
 }
 

@@ -51,7 +51,7 @@
  * @sq_ci: SQ consumer index: slots before it may be used again
  * @rq_ci: RQ consumer index: slots before it may be used again
  * @reserved_48: zero
- * @sq_no_ring: not zero while the device watches @sq_pi by itself. Only with
+ * @sq_db_suppress: not zero while the device watches @sq_pi by itself. Only with
  *	MYNIC_FEATURE_DB_SUPPRESS; the host reads it after storing @sq_pi and a
  *	full barrier.
  * @rq_ring: not zero: the QP is in the error state, ring the QP doorbell after
@@ -68,7 +68,7 @@ struct mynic_qp_dbrec {
 	__le32 sq_ci;
 	__le32 rq_ci;
 	__u8 reserved_48[56];
-	__le32 sq_no_ring;
+	__le32 sq_db_suppress;
 	__le32 rq_ring;
 	__u8 reserved_88[120];
 };
@@ -127,7 +127,7 @@ _Static_assert(sizeof(struct mynic_tag_dbrec) == 128, "mynic_tag_dbrec");
  *	has the same index.
  * @reserved_48: zero
  * @taken: the last request that the device has taken
- * @no_ring: not zero while the device looks at @arm behind each entry. Only
+ * @db_suppress: not zero while the device looks at @arm behind each entry. Only
  *	with MYNIC_FEATURE_DB_SUPPRESS; the host reads it after storing @arm
  *	and a full barrier. It also rings if the entry with the request's index
  *	is there by then.
@@ -139,7 +139,7 @@ struct mynic_cq_dbrec {
 	__le64 arm;
 	__u8 reserved_48[56];
 	__le64 taken;
-	__le32 no_ring;
+	__le32 db_suppress;
 	__u8 reserved_8c[116];
 };
 

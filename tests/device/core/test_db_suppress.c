@@ -31,10 +31,10 @@ static void wake(struct drv_pair *p)
 {
 	struct mynic_cqe cqe;
 
-	CHECK_EQ(p->a.qp->rec->sq_no_ring, 0);
+	CHECK_EQ(p->a.qp->rec->sq_db_suppress, 0);
 	drv_post_send(p->a.qp, &wr);
 	sim_settle(p->sim);
-	CHECK_EQ(p->a.qp->rec->sq_no_ring, 1);
+	CHECK_EQ(p->a.qp->rec->sq_db_suppress, 1);
 	CHECK(drv_poll(p->a.cq, &cqe));
 }
 
@@ -49,7 +49,7 @@ TEST(watches_after_a_doorbell)
 		sim_settle(p.sim);
 		CHECK(drv_poll(p.a.cq, &cqe));
 		CHECK_EQ(cqe.status, IBV_WC_SUCCESS);
-		CHECK_EQ(p.a.qp->rec->sq_no_ring, 1);
+		CHECK_EQ(p.a.qp->rec->sq_db_suppress, 1);
 	}
 	/* A host may still ring the doorbell. */
 	drv_write_wqe(p.a.qp, &wr);
@@ -65,7 +65,7 @@ TEST(sleeps)
 
 	wake(&p);
 	sim_run(p.sim, MSEC);
-	CHECK_EQ(p.a.qp->rec->sq_no_ring, 0);
+	CHECK_EQ(p.a.qp->rec->sq_db_suppress, 0);
 	post_silently(p.a.qp);
 	drv_expect_none(p.a.cq, 1000 * MSEC);
 	drv_ring(p.a.qp);
@@ -81,7 +81,7 @@ TEST(looks_once_more)
 	wake(&p);
 	post_silently(p.a.qp);
 	CHECK(nic_stop_polling(nic));
-	CHECK_EQ(p.a.qp->rec->sq_no_ring, 0);
+	CHECK_EQ(p.a.qp->rec->sq_db_suppress, 0);
 	CHECK(!nic_stop_polling(nic));
 	sim_settle(p.sim);
 	CHECK(drv_poll(p.a.cq, &cqe));
@@ -127,7 +127,7 @@ static unsigned int num_watched(struct drv_qp *const *qps)
 	unsigned int num = 0;
 
 	for (int i = 0; i < MANY; i++)
-		num += qps[i]->rec->sq_no_ring;
+		num += qps[i]->rec->sq_db_suppress;
 	return num;
 }
 
@@ -158,7 +158,7 @@ static void answer_once(struct drv_pair *p)
 	drv_post_send(p->b.qp, &wr);
 	drv_expect(p->b.cq, 1, IBV_WC_SUCCESS);
 	sim_run(p->sim, MSEC);
-	CHECK_EQ(p->b.qp->rec->sq_no_ring, 0);
+	CHECK_EQ(p->b.qp->rec->sq_db_suppress, 0);
 }
 
 static void request(struct drv_pair *p)
@@ -178,13 +178,13 @@ TEST(watches_who_may_answer)
 	answer_once(&p);
 	for (int i = 0; i < 10; i++) {
 		request(&p);
-		CHECK_EQ(p.b.qp->rec->sq_no_ring, 1);
+		CHECK_EQ(p.b.qp->rec->sq_db_suppress, 1);
 		post_silently(p.b.qp);
 		sim_settle(p.sim);
 		CHECK(drv_poll(p.b.cq, &cqe));
 		CHECK_EQ(cqe.status, IBV_WC_SUCCESS);
 		sim_run(p.sim, MSEC);
-		CHECK_EQ(p.b.qp->rec->sq_no_ring, 0);
+		CHECK_EQ(p.b.qp->rec->sq_db_suppress, 0);
 	}
 }
 
@@ -193,12 +193,12 @@ TEST(leaves_alone_who_does_not_answer)
 	struct drv_pair p = pair();
 
 	request(&p);
-	CHECK_EQ(p.b.qp->rec->sq_no_ring, 0);
+	CHECK_EQ(p.b.qp->rec->sq_db_suppress, 0);
 	answer_once(&p);
 	request(&p);
 	sim_run(p.sim, MSEC);
 	request(&p);
-	CHECK_EQ(p.b.qp->rec->sq_no_ring, 0);
+	CHECK_EQ(p.b.qp->rec->sq_db_suppress, 0);
 }
 
 /* answer_once() of a QP whose peer is a puppet */
@@ -206,13 +206,13 @@ static void puppet_answered(struct puppet *p, const struct drv_wr *answer)
 {
 	drv_post_send(p->b.qp, answer);
 	sim_run(p->sim, MSEC);
-	CHECK_EQ(p->b.qp->rec->sq_no_ring, 0);
+	CHECK_EQ(p->b.qp->rec->sq_db_suppress, 0);
 }
 
 static void check_watched(struct puppet *p, const struct packet *pkt, bool is)
 {
 	puppet_send(p, pkt);
-	CHECK_EQ(p->b.qp->rec->sq_no_ring, is);
+	CHECK_EQ(p->b.qp->rec->sq_db_suppress, is);
 }
 
 TEST(packets_that_are_not_its_own)
@@ -275,7 +275,7 @@ TEST(forgets_nobody_for_an_answer)
 	sim_settle(p.sim);
 	watched = num_watched(qps);
 	request(&p);
-	CHECK_EQ(p.b.qp->rec->sq_no_ring, 0);
+	CHECK_EQ(p.b.qp->rec->sq_db_suppress, 0);
 	CHECK_EQ(num_watched(qps), watched);
 }
 
@@ -288,7 +288,7 @@ TEST(error)
 	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_ERR), MYNIC_AQ_OK);
 	drv_expect(p.a.cq, 1, IBV_WC_WR_FLUSH_ERR);
 	sim_run(p.sim, MSEC);
-	CHECK_EQ(p.a.qp->rec->sq_no_ring, 0);
+	CHECK_EQ(p.a.qp->rec->sq_db_suppress, 0);
 	drv_post_send(p.a.qp, &wr);
 	drv_expect(p.a.cq, 1, IBV_WC_WR_FLUSH_ERR);
 }
@@ -310,6 +310,6 @@ TEST(without_the_feature)
 
 	drv_post_send(p.a.qp, &wr);
 	sim_settle(p.sim);
-	CHECK_EQ(p.a.qp->rec->sq_no_ring, 0);
+	CHECK_EQ(p.a.qp->rec->sq_db_suppress, 0);
 	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
 }

@@ -55,12 +55,12 @@ static struct source source(uint8_t log_cq)
 {
 	struct source s = add_source(drv_up(&sim_new(1)->nics[0]), log_cq);
 
-	CHECK_EQ(s.cq->rec->no_ring, 0);
+	CHECK_EQ(s.cq->rec->db_suppress, 0);
 	if (!drv_features)
 		return s;
 	/* After the first doorbell, the device watches requests */
 	drv_arm(s.cq, false);
-	CHECK_EQ(s.cq->rec->no_ring, 1);
+	CHECK_EQ(s.cq->rec->db_suppress, 1);
 	CHECK_EQ(s.cq->rec->taken, s.cq->rec->arm);
 	complete(&s, 0);
 	check_event(&s, true);
@@ -546,14 +546,14 @@ TEST(arm_with_doorbell_after_long_silence)
 	struct source s = watched();
 	uint64_t i;
 
-	for (i = 1; i < 5000 && s.cq->rec->no_ring; i++) {
+	for (i = 1; i < 5000 && s.cq->rec->db_suppress; i++) {
 		complete(&s, i);
 		drv_expect(s.cq, i, IBV_WC_WR_FLUSH_ERR);
 	}
-	CHECK_EQ(s.cq->rec->no_ring, 0);
+	CHECK_EQ(s.cq->rec->db_suppress, 0);
 	check_event(&s, false);
 	drv_arm(s.cq, false);
-	CHECK_EQ(s.cq->rec->no_ring, 1);
+	CHECK_EQ(s.cq->rec->db_suppress, 1);
 	complete(&s, i);
 	check_event(&s, true);
 }

@@ -84,7 +84,7 @@ static uint8_t resize(struct drv_cq *cq, uint8_t log_size)
 	rec = drv_buf_at(buf, drv_cq_ring_bytes(log_size));
 	CHECK_EQ(rec->ci, ci);
 	CHECK_EQ(rec->taken, cq->rec->taken);
-	CHECK_EQ(rec->no_ring, cq->rec->no_ring);
+	CHECK_EQ(rec->db_suppress, cq->rec->db_suppress);
 	rec->arm = cq->rec->arm;
 	for (; num < 1u << cq->log_size && drv_peek(cq, &cqe); cq->ci++) {
 		slot = drv_buf_at(buf, num++ * sizeof(*slot));
@@ -228,7 +228,7 @@ TEST(cq_request_goes_along)
 	drv_features = MYNIC_FEATURE_DB_SUPPRESS;
 	s = source(one(), 4);
 	drv_arm(s.cq, false);
-	CHECK_EQ(s.cq->rec->no_ring, 1);
+	CHECK_EQ(s.cq->rec->db_suppress, 1);
 	complete(&s, 1);
 	drv_expect_event(&s.d->comp, MYNIC_EVENT_COMP, s.cq->number);
 	take(&s, 1);

@@ -437,7 +437,7 @@ void drv_arm(struct drv_cq *cq, bool solicited)
 		return;
 	drv_request(cq, (last >> MYNIC_ARM_SEQ_SHIFT) + !again, cq->ci,
 		    solicited);
-	if (!__atomic_load_n(&cq->rec->no_ring, __ATOMIC_RELAXED) ||
+	if (!__atomic_load_n(&cq->rec->db_suppress, __ATOMIC_RELAXED) ||
 	    drv_peek(cq, &cqe))
 		sim_doorbell(cq->d->n, cq->uarn, MYNIC_UAR_CQ_DB, cq->number,
 			     cq->ci);
@@ -895,7 +895,7 @@ void drv_ring(struct drv_qp *qp)
 	/* The device may be another process that is about to stop watching */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (qp->d->features & MYNIC_FEATURE_DB_SUPPRESS &&
-	    __atomic_load_n(&qp->rec->sq_no_ring, __ATOMIC_RELAXED))
+	    __atomic_load_n(&qp->rec->sq_db_suppress, __ATOMIC_RELAXED))
 		return;
 	sim_doorbell(qp->d->n, qp->create.uarn, MYNIC_UAR_QP_DB, qp->number,
 		     qp->sq_pi);

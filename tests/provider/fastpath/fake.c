@@ -390,7 +390,7 @@ static int move_cq(struct fake_move *move)
 	fake_cq.dbrec = move->memory + move->resp.dbrec_offset;
 	fake_cq.dbrec->ci = htole32(ci);
 	fake_cq.dbrec->taken = old->taken;
-	fake_cq.dbrec->no_ring = old->no_ring;
+	fake_cq.dbrec->db_suppress = old->db_suppress;
 	fake_cq.base = ci;
 	fake_cq.resp.log_size = move->resp.log_size;
 	return 0;

@@ -64,18 +64,18 @@ static void check_post(struct ibv_qp *qp, post_fn post)
 	uint32_t pi = le32toh(dbrec->sq_pi);
 	uint64_t before;
 
-	dbrec->sq_no_ring = 0;
+	dbrec->sq_db_suppress = 0;
 	post(qp);
 	CHECK_EQ(le32toh(dbrec->sq_pi), pi + 1);
 	CHECK_EQ(rung(), doorbell(pi + 1));
 
 	before = rung();
-	dbrec->sq_no_ring = htole32(1);
+	dbrec->sq_db_suppress = htole32(1);
 	post(qp);
 	CHECK_EQ(le32toh(dbrec->sq_pi), pi + 2);
 	CHECK_EQ(rung(), before);
 
-	dbrec->sq_no_ring = 0;
+	dbrec->sq_db_suppress = 0;
 	post(qp);
 	CHECK_EQ(rung(), doorbell(pi + 3));
 }
@@ -127,7 +127,7 @@ TEST(without_the_feature)
 {
 	struct ibv_qp *qp = fixture_qp(fixture_open(8), IBV_QPT_RC, 16, 1);
 
-	fake_qp.dbrec->sq_no_ring = htole32(1);
+	fake_qp.dbrec->sq_db_suppress = htole32(1);
 	post_send(qp);
 	CHECK_EQ(rung(), doorbell(1));
 	wr_send(qp);
@@ -154,9 +154,9 @@ TEST(cq_looks_at_the_record)
 	struct fixture *f = open_with_feature();
 
 	CHECK(arm(f));
-	f->fake_cq.dbrec->no_ring = htole32(1);
+	f->fake_cq.dbrec->db_suppress = htole32(1);
 	CHECK(!arm(f));
-	f->fake_cq.dbrec->no_ring = 0;
+	f->fake_cq.dbrec->db_suppress = 0;
 	CHECK(arm(f));
 }
 
@@ -164,7 +164,7 @@ TEST(cq_without_the_feature)
 {
 	struct fixture *f = fixture_open(8);
 
-	f->fake_cq.dbrec->no_ring = htole32(1);
+	f->fake_cq.dbrec->db_suppress = htole32(1);
 	CHECK(arm(f));
 }
 
@@ -217,7 +217,7 @@ TEST(cq_races_with_the_device)
 	pthread_t device;
 	struct ibv_wc wc;
 
-	dbrec->no_ring = htole32(1);
+	dbrec->db_suppress = htole32(1);
 	CHECK_EQ(pthread_create(&device, NULL, complete_and_look, &race), 0);
 	for (unsigned int i = 0; i < RACES; i++) {
 		atomic_store(&race.begun, i + 1);

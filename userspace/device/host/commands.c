@@ -15,7 +15,7 @@
 #include "core/base/util.h"
 #include "journal_text.h"
 #include "mynic_regs.h"
-#include "stat_name.h"
+#include "stats.h"
 
 /**
  * struct call - a command that is being executed
@@ -140,7 +140,7 @@ static void commands_put_wire_stats(FILE *out, const struct switch_port *port)
 static void commands_put_nic_stats(FILE *out, const struct switch_port *port)
 {
 	for (unsigned int i = 0; i < MYNIC_NUM_STATS; i++)
-		commands_put_stat(out, port->name, stat_name(i),
+		commands_put_stat(out, port->name, stats_name(i),
 				  nic_stat(port->nic, i));
 	commands_put_stat(out, port->name, "tx_spoofed", port->spoofed);
 	commands_put_stat(out, port->name, "memory_bytes",
@@ -246,7 +246,8 @@ static bool commands_fault_add(struct call *call)
 
 	if (!commands_at_end(call))
 		return false;
-	number = fault_board_add(&call->commands->board, rule, call->error);
+	number = wire_faults_add(&call->commands->wire_faults, rule,
+				 call->error);
 	if (number)
 		commands_put_rules(call, number);
 	return number;
@@ -271,7 +272,7 @@ static bool commands_fault_delete(struct call *call)
 	if (sscanf(text, "%9u%n", &number, &len) != 1 || text[len])
 		return commands_fail(
 			call, "\"%.32s\" is not the number of a rule", text);
-	if (!fault_board_delete(&call->commands->board, number))
+	if (!wire_faults_delete(&call->commands->wire_faults, number))
 		return commands_fail(call, "there is no rule %u", number);
 	return true;
 }
@@ -280,7 +281,7 @@ static bool commands_fault_clear(struct call *call)
 {
 	if (!commands_at_end(call))
 		return false;
-	fault_board_clear(&call->commands->board);
+	wire_faults_clear(&call->commands->wire_faults);
 	return true;
 }
 
@@ -297,7 +298,7 @@ static bool commands_run_link(struct call *call)
 	if (strcmp(state, "up") && strcmp(state, "down"))
 		return commands_fail(call, "\"%.32s\" is neither up nor down",
 				     state);
-	return fault_board_set_link(&call->commands->board, port,
+	return wire_faults_set_link(&call->commands->wire_faults, port,
 				    !strcmp(state, "up"), call->error);
 }
 
@@ -452,7 +453,7 @@ static bool commands_run_log(struct call *call)
 	if (strcmp(state, "on") && strcmp(state, "off"))
 		return commands_fail(call, "\"%.32s\" is neither on nor off",
 				     state);
-	call->commands->board.log.on = !strcmp(state, "on");
+	call->commands->wire_faults.log.on = !strcmp(state, "on");
 	return true;
 }
 
@@ -566,12 +567,12 @@ void commands_init(struct commands *commands, struct net_switch *sw,
 		   struct events *events)
 {
 	*commands = (struct commands){ .sw = sw, .events = events };
-	fault_board_init(&commands->board, sw);
+	wire_faults_init(&commands->wire_faults, sw);
 }
 
 void commands_release(struct commands *commands)
 {
-	fault_board_release(&commands->board);
+	wire_faults_release(&commands->wire_faults);
 	for (unsigned int i = 0; i < commands->sw->num; i++)
 		commands_end_capture(commands->sw->ports[i]);
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "capture.h"
-#include "fault_board.h"
+#include "wire_faults.h"
 #include "switch.h"
 
 /* Bytes for the description of an error */
@@ -19,13 +19,13 @@
  * struct commands - objects of commands
  * @sw: the switch; its ports must not change
  * @events: event loop
- * @board: wire faults
+ * @wire_faults: of all ports
  * @captures: captures by index in &net_switch.ports
  */
 struct commands {
 	struct net_switch *sw;
 	struct events *events;
-	struct fault_board board;
+	struct wire_faults wire_faults;
 	struct capture captures[SWITCH_MAX_PORTS];
 };
 

@@ -11,7 +11,7 @@
 #include "core/packet/aeth.h"
 #include "mynic_names.h"
 #include "mynic_regs.h"
-#include "stat_name.h"
+#include "stats.h"
 #include "wire/opcode_name.h"
 
 #define PSN_MASK 0xffffff
@@ -110,7 +110,7 @@ static void journal_text_put_packet(const struct journal_entry *e, char *text,
 	opcode_name(e->from, opcode);
 	if (e->kind == JOURNAL_DROP) {
 		snprintf(text, size, "drop qp=0x%x %s opcode=%s psn=0x%x",
-			 e->number, stat_name(e->code), opcode, e->psn);
+			 e->number, stats_name(e->code), opcode, e->psn);
 		return;
 	}
 	snprintf(
@@ -142,10 +142,10 @@ static void journal_text_put_count(const struct journal_entry *e, char *text,
 	if (e->number)
 		snprintf(text, size,
 			 "count qp=0x%x %s unacked=0x%x expected=0x%x",
-			 e->number, stat_name(e->code), e->psn & PSN_MASK,
+			 e->number, stats_name(e->code), e->psn & PSN_MASK,
 			 e->expected & PSN_MASK);
 	else
-		snprintf(text, size, "count %s", stat_name(e->code));
+		snprintf(text, size, "count %s", stats_name(e->code));
 }
 
 static void journal_text_put_what(const struct journal_entry *e, char *text,

@@ -181,10 +181,11 @@ static bool main_open_ports(struct ports *ports, const struct args *args,
 /* Returns 0, or the exit status after the error was reported */
 static int main_start_faults(struct commands *commands, const struct args *args)
 {
-	char error[FAULT_BOARD_ERROR_SIZE];
+	char error[WIRE_FAULTS_ERROR_SIZE];
 
 	for (unsigned int i = 0; i < args->num_faults; i++) {
-		if (fault_board_add(&commands->board, args->faults[i], error))
+		if (wire_faults_add(&commands->wire_faults, args->faults[i],
+				    error))
 			continue;
 		fprintf(stderr, "mynic-device: --fault %s: %s\n",
 			args->faults[i], error);

@@ -195,7 +195,7 @@ void mynic_cq_arm(struct mynic_dev *mdev, struct mynic_cq *cq, bool solicited)
 	 * request.
 	 */
 	mb();
-	if (!READ_ONCE(dbrec->no_ring) || mynic_cq_has(cq, index))
+	if (!READ_ONCE(dbrec->db_suppress) || mynic_cq_has(cq, index))
 		mynic_ring(mdev, MYNIC_UAR_CQ_DB, cq->cqn, index);
 }
 

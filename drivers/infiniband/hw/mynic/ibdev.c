@@ -124,9 +124,9 @@ int mynic_ib_register(struct mynic_dev *mdev)
 	ib_set_device_ops(ibdev, &mynic_restrack_ops);
 	ib_set_device_ops(ibdev, &mynic_dmah_ops);
 	if (mdev->caps.max_counters)
-		ib_set_device_ops(ibdev, &mynic_counter_ops);
+		ib_set_device_ops(ibdev, &mynic_qp_counter_ops);
 	if (mdev->caps.max_counters && mdev->caps.max_flow)
-		ib_set_device_ops(ibdev, &mynic_ibcounters_ops);
+		ib_set_device_ops(ibdev, &mynic_counters_ops);
 	ret = ib_device_set_netdev(ibdev, mdev->netdev, MYNIC_PORT);
 	if (ret)
 		goto err_page;

@@ -1364,8 +1364,8 @@ extern const struct ib_device_ops mynic_restrack_ops;
 /* Counters */
 
 extern const struct rdma_stat_desc mynic_stat_descs[MYNIC_NUM_STATS];
-extern const struct ib_device_ops mynic_counter_ops;
-extern const struct ib_device_ops mynic_ibcounters_ops;
+extern const struct ib_device_ops mynic_qp_counter_ops;
+extern const struct ib_device_ops mynic_counters_ops;
 
 /**
  * struct mynic_counters - counters of flow rules
@@ -1383,7 +1383,7 @@ to_mcounters(struct ib_counters *ibcounters)
 	return container_of(ibcounters, struct mynic_counters, ibcounters);
 }
 
-void mynic_counter_init(struct rdma_counter *counter);
+void mynic_qp_counter_init(struct rdma_counter *counter);
 
 struct rdma_hw_stats *mynic_alloc_hw_port_stats(struct ib_device *ibdev,
 						u32 port);

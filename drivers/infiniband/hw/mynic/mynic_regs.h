@@ -82,7 +82,7 @@ enum mynic_fatal {
  * Feature bits: the device offers them, and the driver accepts a subset before
  * ENABLE. Without any, the device behaves as version 1.0 specifies.
  */
-#define MYNIC_FEATURE_DB_SUPPRESS 0x1ULL /* see mynic_qp_dbrec.sq_no_ring */
+#define MYNIC_FEATURE_DB_SUPPRESS 0x1ULL /* see mynic_qp_dbrec.sq_db_suppress */
 
 /*
  * MSI-X vector 0 signals device errors, the EQ bound to it, and admin

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Port counters, for "rdma statistic" and ethtool. Counter sets are in
- * counter.c and ibcounters.c.
+ * qp_counter.c and counters.c.
  */
 #include "cmd.h"
 

@@ -34,7 +34,7 @@ int admin_create_wq(struct nic *nic, struct admin_call *call)
 		.send_cqn = cmd->cqn,
 		.recv_cqn = cmd->cqn,
 		.srqn = htole32(MYNIC_NO_SRQ),
-		.type = QP_TYPE_WQ,
+		.type = QP_TYPE_RWQ,
 		.log_rq_size = cmd->log_size,
 		.log_rq_stride = cmd->log_stride,
 	};

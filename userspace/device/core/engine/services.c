@@ -16,7 +16,7 @@
 #include "rdma/uc.h"
 #include "rdma/ud.h"
 
-static const struct qp_service services[QP_TYPE_WQ + 1] = {
+static const struct qp_service services[QP_TYPE_RWQ + 1] = {
 	[MYNIC_QP_RC] = {
 		.connected = true,
 		.reliable = true,

@@ -7,7 +7,7 @@
 
 struct qp_service;
 
-/* @type: enum mynic_qp_type that CREATE_QP accepts, or QP_TYPE_WQ. */
+/* @type: enum mynic_qp_type that CREATE_QP accepts, or QP_TYPE_RWQ. */
 const struct qp_service *services_get(uint8_t type);
 
 #endif /* MYNIC_SERVICES_H */

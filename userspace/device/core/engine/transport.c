@@ -133,7 +133,7 @@ static bool transport_run_sq(struct qp *qp)
 			qp->sq.drained = true;
 			if (qp->attr.sq_drained_event)
 				eq_raise(qp->nic, &qp->events,
-					    MYNIC_EVENT_SQ_DRAINED);
+					 MYNIC_EVENT_SQ_DRAINED);
 		}
 		return false;
 	case IBV_QPS_SQE:

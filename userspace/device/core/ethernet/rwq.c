@@ -14,7 +14,7 @@ struct qp *rwq_find(const struct nic *nic, uint32_t number)
 {
 	struct qp *wq = qp_find(nic, number);
 
-	return wq && wq->type == QP_TYPE_WQ ? wq : NULL;
+	return wq && wq->type == QP_TYPE_RWQ ? wq : NULL;
 }
 
 int admin_create_rwq_table(struct nic *nic, struct admin_call *call)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Tables of receive work queues. A WQ is a QP of type QP_TYPE_WQ, which has
+ * Tables of receive work queues. A WQ is a QP of type QP_TYPE_RWQ, which has
  * only a receive queue. Its own commands are in engine/rwq_commands.c.
  */
 #ifndef MYNIC_RWQ_H

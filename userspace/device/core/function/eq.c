@@ -118,7 +118,7 @@ static bool eq_push(struct nic *nic, struct eq *eq, struct mynic_eqe *eqe)
 }
 
 static bool eq_push_completion(struct nic *nic, struct eq *eq,
-				  const struct cq *cq)
+			       const struct cq *cq)
 {
 	struct mynic_eqe eqe = {
 		.number = htole32(cq->number),
@@ -132,7 +132,7 @@ static bool eq_push_completion(struct nic *nic, struct eq *eq,
  * Pushes events of one object while there is room. Returns true if none is left
  */
 static bool eq_push_source(struct nic *nic, struct eq *eq,
-			      struct event_source *source)
+			   struct event_source *source)
 {
 	while (source->pending) {
 		int type = __builtin_ctz(source->pending);
@@ -200,7 +200,7 @@ bool eqs_run(struct nic *nic)
 }
 
 void eq_raise(struct nic *nic, struct event_source *source,
-		 enum mynic_event type)
+	      enum mynic_event type)
 {
 	const struct journal_entry entry = {
 		.kind = JOURNAL_EVENT,
@@ -232,8 +232,7 @@ void eq_drop(struct nic *nic, struct event_source *source)
 /* Returns false if there is no room, or if other events have to go first */
 static bool eq_push_comp(struct nic *nic, struct eq *eq, const struct cq *cq)
 {
-	return TAILQ_EMPTY(&eq->pending_cqs) &&
-	       eq_push_completion(nic, eq, cq);
+	return TAILQ_EMPTY(&eq->pending_cqs) && eq_push_completion(nic, eq, cq);
 }
 
 /*

@@ -72,7 +72,7 @@ struct eq {
  * @type: any but MYNIC_EVENT_COMP
  */
 void eq_raise(struct nic *nic, struct event_source *source,
-		 enum mynic_event type);
+	      enum mynic_event type);
 
 /* Discards pending events of an object; @types has one bit for each type. */
 void eq_cancel(struct nic *nic, struct event_source *source, uint32_t types);

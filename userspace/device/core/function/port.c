@@ -35,7 +35,7 @@ void nic_set_link(struct nic *nic, bool up)
 	/* A pending event about the opposite change is out of date */
 	eq_drop(nic, &port->events);
 	eq_raise(nic, &port->events,
-		    up ? MYNIC_EVENT_PORT_UP : MYNIC_EVENT_PORT_DOWN);
+		 up ? MYNIC_EVENT_PORT_UP : MYNIC_EVENT_PORT_DOWN);
 }
 
 const uint8_t *nic_mac(const struct nic *nic)

@@ -34,8 +34,7 @@ struct held_packet {
 	uint64_t copy[];
 };
 
-static bool odp_is_same(const struct page_fault *a,
-			   const struct page_fault *b)
+static bool odp_is_same(const struct page_fault *a, const struct page_fault *b)
 {
 	return a->key == b->key && a->addr == b->addr && a->write == b->write;
 }
@@ -57,7 +56,7 @@ static void odp_note_wait(const struct qp *qp, enum mynic_page_stage stage)
 }
 
 int odp_wait(struct qp *qp, enum mynic_page_stage stage,
-		const struct page_fault *fault)
+	     const struct page_fault *fault)
 {
 	struct odp_wait *wait = &qp->odp.waits[stage];
 	struct odp *odp = &qp->odp;
@@ -128,7 +127,7 @@ static void odp_put_first(struct qp *qp, struct held_packet *held)
 }
 
 bool odp_replay(struct qp *qp,
-		   void (*fn)(struct qp *qp, const struct packet *pkt))
+		void (*fn)(struct qp *qp, const struct packet *pkt))
 {
 	struct odp *odp = &qp->odp;
 
@@ -136,8 +135,7 @@ bool odp_replay(struct qp *qp,
 		struct held_packet *held;
 		struct packet pkt;
 
-		if (odp_waits(odp, MYNIC_PAGE_RECV) ||
-		    STAILQ_EMPTY(&odp->held))
+		if (odp_waits(odp, MYNIC_PAGE_RECV) || STAILQ_EMPTY(&odp->held))
 			return false;
 		/*
 		 * The packet may end the QP and free all waiting packets, so it
@@ -161,7 +159,7 @@ bool odp_replay(struct qp *qp,
 
 /* Fills in the fields of a page fault event */
 static void odp_describe(const struct event_source *source,
-			    struct mynic_eqe *eqe)
+			 struct mynic_eqe *eqe)
 {
 	const struct qp *qp = container_of(source, struct qp, events);
 	const struct odp_wait *wait;
@@ -190,7 +188,7 @@ void odp_stop(struct qp *qp)
 	qp->odp.waiting = 0;
 	qp->odp.failed = 0;
 	eq_cancel(qp->nic, &qp->events,
-		     ((1u << MYNIC_PAGE_STAGES) - 1) << MYNIC_EVENT_PAGE_FAULT);
+		  ((1u << MYNIC_PAGE_STAGES) - 1) << MYNIC_EVENT_PAGE_FAULT);
 }
 
 int admin_resume(struct nic *nic, struct admin_call *call)

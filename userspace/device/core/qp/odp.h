@@ -62,11 +62,10 @@ struct odp {
  * -EFAULT: the host has said that this page is not available.
  */
 int odp_wait(struct qp *qp, enum mynic_page_stage stage,
-		const struct page_fault *fault);
+	     const struct page_fault *fault);
 
 /* Whether a stage has to wait for a page. */
-static inline bool odp_waits(const struct odp *odp,
-				enum mynic_page_stage stage)
+static inline bool odp_waits(const struct odp *odp, enum mynic_page_stage stage)
 {
 	return odp->waiting & 1 << stage;
 }
@@ -78,8 +77,7 @@ static inline bool odp_waits(const struct odp *odp,
 bool odp_waits_long(const struct qp *qp, enum mynic_page_stage stage);
 
 /* A stage has completed the access that it waited with. */
-static inline void odp_passed(struct odp *odp,
-				 enum mynic_page_stage stage)
+static inline void odp_passed(struct odp *odp, enum mynic_page_stage stage)
 {
 	odp->failed &= ~(1 << stage);
 }
@@ -87,8 +85,7 @@ static inline void odp_passed(struct odp *odp,
 /* Whether new packets must wait behind others. */
 static inline bool odp_holds(const struct odp *odp)
 {
-	return odp_waits(odp, MYNIC_PAGE_RECV) ||
-	       !STAILQ_EMPTY(&odp->held);
+	return odp_waits(odp, MYNIC_PAGE_RECV) || !STAILQ_EMPTY(&odp->held);
 }
 
 /* Holds a packet. Without room it is dropped like a lost packet. */
@@ -102,7 +99,7 @@ void odp_hold(struct qp *qp, const struct packet *pkt);
  * Return: true if more can be handled now.
  */
 bool odp_replay(struct qp *qp,
-		   void (*fn)(struct qp *qp, const struct packet *pkt));
+		void (*fn)(struct qp *qp, const struct packet *pkt));
 
 void odp_init(struct qp *qp);
 

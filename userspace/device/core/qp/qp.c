@@ -13,7 +13,7 @@ struct qp *qp_of_command(const struct nic *nic, const struct admin_call *call)
 {
 	struct qp *qp = qp_find(nic, le32toh(call->cmd.number));
 
-	return qp && qp->type != QP_TYPE_WQ ? qp : NULL;
+	return qp && qp->type != QP_TYPE_RWQ ? qp : NULL;
 }
 
 struct mynic_qp_dbrec *qp_dbrec(struct nic *nic, struct qp *qp)

@@ -30,7 +30,7 @@
  * &qp.type of a work queue, which is a QP without a send queue; see rwq.h. Its
  * state for MYNIC_WQS_RDY is RTR.
  */
-#define QP_TYPE_WQ 15
+#define QP_TYPE_RWQ 15
 
 struct admin_call;
 struct counters;
@@ -88,14 +88,14 @@ struct qp_attr {
  * @nic: NIC of the queue pair
  * @number: QPN
  * @state: set by the core only
- * @type: enum mynic_qp_type, or QP_TYPE_WQ
+ * @type: enum mynic_qp_type, or QP_TYPE_RWQ
  * @service: what the type decides
  * @flags: MYNIC_QP_*
  * @has_sq: it has a send ring
  * @has_rq: it has a receive ring
  * @scheduled: it is in &nic.run_queue
  * @polled: it is in &nic.poll_queue
- * @no_ring: the host was told that it need not ring the doorbell
+ * @db_suppress: the host was told that it need not ring the doorbell
  * @answered: &send_queue.pi when the last request arrived
  * @counters: counter set that it is bound to, or NULL
  * @run_link: link in &nic.run_queue
@@ -144,7 +144,7 @@ struct qp {
 	bool has_rq;
 	bool scheduled;
 	bool polled;
-	bool no_ring;
+	bool db_suppress;
 	uint32_t answered;
 	struct counters *counters;
 	TAILQ_ENTRY(qp) run_link;

@@ -15,16 +15,16 @@ bool qp_poll_has_news(struct nic *nic, struct qp *qp)
 	return dbrec && load_index(&dbrec->sq_pi) != qp->sq.pi;
 }
 
-static void qp_poll_set_no_ring(struct nic *nic, struct qp *qp, bool on)
+static void qp_poll_set_db_suppress(struct nic *nic, struct qp *qp, bool on)
 {
 	struct mynic_qp_dbrec *dbrec;
 
-	if (qp->no_ring == on)
+	if (qp->db_suppress == on)
 		return;
-	qp->no_ring = on;
+	qp->db_suppress = on;
 	dbrec = qp_dbrec(nic, qp);
 	if (dbrec)
-		store_index(&dbrec->sq_no_ring, on);
+		store_index(&dbrec->sq_db_suppress, on);
 }
 
 void qp_poll_leave(struct nic *nic, struct qp *qp)
@@ -49,7 +49,7 @@ void qp_poll_begin(struct nic *nic, struct qp *qp)
 	TAILQ_INSERT_TAIL(&nic->poll_queue, qp, poll_link);
 	nic->num_polled++;
 	if (nic->regs.drv_features & MYNIC_FEATURE_DB_SUPPRESS)
-		qp_poll_set_no_ring(nic, qp, true);
+		qp_poll_set_db_suppress(nic, qp, true);
 }
 
 /*
@@ -59,9 +59,9 @@ void qp_poll_begin(struct nic *nic, struct qp *qp)
 bool qp_poll_end(struct nic *nic, struct qp *qp)
 {
 	qp_poll_leave(nic, qp);
-	if (!qp->no_ring)
+	if (!qp->db_suppress)
 		return false;
-	qp_poll_set_no_ring(nic, qp, false);
+	qp_poll_set_db_suppress(nic, qp, false);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return qp_poll_has_news(nic, qp);
 }

@@ -77,7 +77,7 @@ static void cq_set_watched(struct nic *nic, struct cq *cq, bool on)
 	cq->watched = on;
 	cq->looks = 0;
 	if (dbrec)
-		store_index(&dbrec->no_ring, on);
+		store_index(&dbrec->db_suppress, on);
 }
 
 /*
@@ -410,7 +410,7 @@ static int cq_move(struct nic *nic, struct cq *cq,
 	cq_look_and_take(nic, cq);
 	store_index(&dbrec->ci, ci);
 	dbrec->taken = htole64(cq->taken);
-	store_index(&dbrec->no_ring, cq->watched);
+	store_index(&dbrec->db_suppress, cq->watched);
 	cq->ci = ci;
 	cq->base = ci;
 	cq->buf = buf;

@@ -608,8 +608,7 @@ static void requester_handle_silence(struct qp *qp)
 	 * The answer may have arrived and wait for a page. Or the packet that
 	 * asks for it waits for one, and until then nothing can be sent again
 	 */
-	if (odp_holds(&qp->odp) ||
-	    odp_waits(&qp->odp, MYNIC_PAGE_SEND)) {
+	if (odp_holds(&qp->odp) || odp_waits(&qp->odp, MYNIC_PAGE_SEND)) {
 		requester_restart_timer(qp, now);
 		return;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Counter sets of processes (struct ib_counters), which count for flow rules.
- * Those of queue pairs are in counter.c.
+ * Those of queue pairs are in qp_counter.c.
  */
 #include <rdma/mynic-abi.h>
 #include <rdma/uverbs_ioctl.h>
@@ -42,7 +42,7 @@ static int mynic_read_counters(struct ib_counters *ibcounters,
 	return 0;
 }
 
-const struct ib_device_ops mynic_ibcounters_ops = {
+const struct ib_device_ops mynic_counters_ops = {
 	.create_counters = mynic_create_counters,
 	.destroy_counters = mynic_destroy_counters,
 	.read_counters = mynic_read_counters,

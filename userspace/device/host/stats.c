@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Names of port counters, the same as in the driver. */
 
-#include "stat_name.h"
+#include "stats.h"
 
 #include <assert.h>
 
@@ -63,7 +63,7 @@ static const char *const names[] = {
 
 static_assert(ARRAY_SIZE(names) == MYNIC_NUM_STATS, "a counter has no name");
 
-const char *stat_name(unsigned int stat)
+const char *stats_name(unsigned int stat)
 {
 	return names[stat];
 }

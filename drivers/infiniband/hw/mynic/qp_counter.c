@@ -2,27 +2,27 @@
 /*
  * Counter sets of queue pairs (struct rdma_counter). The id of a counter is the
  * number of the device's set. The RDMA core holds the counter's lock in all
- * callbacks. Counters of flow rules are in ibcounters.c.
+ * callbacks. Counters of flow rules are in counters.c.
  */
 #include "cmd.h"
 
 /**
- * struct mynic_counter - counter set of queue pairs
+ * struct mynic_qp_counter - counter set of queue pairs
  * @counter: the RDMA core's part
  */
-struct mynic_counter {
+struct mynic_qp_counter {
 	struct rdma_counter counter;
 };
 
 /*
  * The RDMA core has initialised everything: the driver has no data of its own.
  */
-void mynic_counter_init(struct rdma_counter *counter)
+void mynic_qp_counter_init(struct rdma_counter *counter)
 {
 }
 
 static struct rdma_hw_stats *
-mynic_counter_alloc_stats(struct rdma_counter *counter)
+mynic_qp_counter_alloc_stats(struct rdma_counter *counter)
 {
 	return mynic_alloc_hw_port_stats(counter->device, counter->port);
 }
@@ -30,8 +30,8 @@ mynic_counter_alloc_stats(struct rdma_counter *counter)
 /*
  * The device has a set only as long as a QP uses it: the first one creates it.
  */
-static int mynic_counter_bind_qp(struct rdma_counter *counter,
-				 struct ib_qp *ibqp, u32 port)
+static int mynic_qp_counter_bind_qp(struct rdma_counter *counter,
+				    struct ib_qp *ibqp, u32 port)
 {
 	struct mynic_dev *mdev = to_mdev(ibqp->device);
 	u32 number = counter->id;
@@ -53,7 +53,7 @@ static int mynic_counter_bind_qp(struct rdma_counter *counter,
 	return 0;
 }
 
-static int mynic_counter_unbind_qp(struct ib_qp *ibqp, u32 port)
+static int mynic_qp_counter_unbind_qp(struct ib_qp *ibqp, u32 port)
 {
 	int ret;
 
@@ -65,25 +65,25 @@ static int mynic_counter_unbind_qp(struct ib_qp *ibqp, u32 port)
 	return 0;
 }
 
-static int mynic_counter_dealloc(struct rdma_counter *counter)
+static int mynic_qp_counter_dealloc(struct rdma_counter *counter)
 {
 	mynic_cmd_destroy_counters(to_mdev(counter->device), counter->id);
 	return 0;
 }
 
-static int mynic_counter_update_stats(struct rdma_counter *counter)
+static int mynic_qp_counter_update_stats(struct rdma_counter *counter)
 {
 	return mynic_cmd_query_counters(to_mdev(counter->device), counter->id,
 					counter->stats->value);
 }
 
-const struct ib_device_ops mynic_counter_ops = {
-	.counter_alloc_stats = mynic_counter_alloc_stats,
-	.counter_bind_qp = mynic_counter_bind_qp,
-	.counter_dealloc = mynic_counter_dealloc,
-	.counter_init = mynic_counter_init,
-	.counter_unbind_qp = mynic_counter_unbind_qp,
-	.counter_update_stats = mynic_counter_update_stats,
+const struct ib_device_ops mynic_qp_counter_ops = {
+	.counter_alloc_stats = mynic_qp_counter_alloc_stats,
+	.counter_bind_qp = mynic_qp_counter_bind_qp,
+	.counter_dealloc = mynic_qp_counter_dealloc,
+	.counter_init = mynic_qp_counter_init,
+	.counter_unbind_qp = mynic_qp_counter_unbind_qp,
+	.counter_update_stats = mynic_qp_counter_update_stats,
 
-	INIT_RDMA_OBJ_SIZE(rdma_counter, mynic_counter, counter),
+	INIT_RDMA_OBJ_SIZE(rdma_counter, mynic_qp_counter, counter),
 };

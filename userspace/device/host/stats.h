@@ -4,6 +4,6 @@
 #define MYNIC_HOST_STAT_NAME_H
 
 /* Name of an enum mynic_stat, the same as in the driver. */
-const char *stat_name(unsigned int stat);
+const char *stats_name(unsigned int stat);
 
 #endif /* MYNIC_HOST_STAT_NAME_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Wire faults of all ports of a switch */
-#ifndef MYNIC_HOST_FAULT_BOARD_H
-#define MYNIC_HOST_FAULT_BOARD_H
+#ifndef MYNIC_HOST_WIRE_FAULTS_H
+#define MYNIC_HOST_WIRE_FAULTS_H
 
 #include <stdbool.h>
 
@@ -10,57 +10,57 @@
 #include "wire/faults.h"
 
 /* Bytes for the description of an error, with the name of a port */
-#define FAULT_BOARD_ERROR_SIZE (FAULTS_ERROR_SIZE + 64)
+#define WIRE_FAULTS_ERROR_SIZE (FAULTS_ERROR_SIZE + 64)
 
 /**
  * struct fault_site - a port with wire faults
- * @board: board of the port
+ * @all: all sites
  * @port: the port
  */
 struct fault_site {
-	struct fault_board *board;
+	struct wire_faults *all;
 	struct switch_port *port;
 };
 
 /**
- * struct fault_board - wire faults of all ports
+ * struct wire_faults - wire faults of all ports
  * @sw: the switch; its ports must not change
  * @last_number: number of the newest rule
  * @log: log of applied rules
  * @sites: sites by index in &net_switch.ports
  */
-struct fault_board {
+struct wire_faults {
 	struct net_switch *sw;
 	unsigned int last_number;
 	struct fault_log log;
 	struct fault_site sites[SWITCH_MAX_PORTS];
 };
 
-/* There are no rules yet; @board must not move afterwards. */
-void fault_board_init(struct fault_board *board, struct net_switch *sw);
+/* There are no rules yet; @all must not move afterwards. */
+void wire_faults_init(struct wire_faults *all, struct net_switch *sw);
 
 /* Removes all rules. Held packets are lost. */
-void fault_board_release(struct fault_board *board);
+void wire_faults_release(struct wire_faults *all);
 
 /**
- * fault_board_add() - add a rule
- * @board: the board
+ * wire_faults_add() - add a rule
+ * @all: wire faults of all ports
  * @rule: "PORT,..."
  * @error: out: on failure, a description of the error
  *
  * Return: number of the rule; 0: failure.
  */
-unsigned int fault_board_add(struct fault_board *board, const char *rule,
-			     char error[FAULT_BOARD_ERROR_SIZE]);
+unsigned int wire_faults_add(struct wire_faults *all, const char *rule,
+			     char error[WIRE_FAULTS_ERROR_SIZE]);
 
 /* Removes a rule. Returns false if there is none. */
-bool fault_board_delete(struct fault_board *board, unsigned int number);
+bool wire_faults_delete(struct wire_faults *all, unsigned int number);
 
-void fault_board_clear(struct fault_board *board);
+void wire_faults_clear(struct wire_faults *all);
 
 /**
- * fault_board_set_link() - pull a port's cable, or put it back
- * @board: the board
+ * wire_faults_set_link() - pull a port's cable, or put it back
+ * @all: wire faults of all ports
  * @port: the port
  * @up: remove all rules that hold the link down; false: add such a rule if
  *	there is none
@@ -68,7 +68,7 @@ void fault_board_clear(struct fault_board *board);
  *
  * Return: true for success.
  */
-bool fault_board_set_link(struct fault_board *board, struct switch_port *port,
-			  bool up, char error[FAULT_BOARD_ERROR_SIZE]);
+bool wire_faults_set_link(struct wire_faults *all, struct switch_port *port,
+			  bool up, char error[WIRE_FAULTS_ERROR_SIZE]);
 
-#endif /* MYNIC_HOST_FAULT_BOARD_H */
+#endif /* MYNIC_HOST_WIRE_FAULTS_H */
