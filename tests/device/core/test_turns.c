@@ -3,6 +3,7 @@
  * The length of a NIC's turns. Work that fans out and long commands are done in
  * pieces. In this file, a turn is over after four reads of the clock.
  */
+#include "base/turn.h"
 #include "harness_eth.h"
 
 #define TICK (NIC_TURN_NS / 4)
@@ -358,30 +359,35 @@ TEST(turn_of_group)
 }
 
 /* The NIC continues a command by itself, and the host sees one completion */
+static struct drv_mr *bind_windows(struct drv_end *end, unsigned int num)
+{
+	struct drv_mr *mr = drv_reg_mr(end->d, end->pdn, 4096,
+				       ACCESS_ALL | IBV_ACCESS_MW_BIND);
+	struct mynic_create_mkey body = { .pdn = end->pdn };
+	struct drv_wr wr = {
+		.opcode = IBV_WR_BIND_MW,
+		.flags = IBV_SEND_SIGNALED,
+		.bind = { .addr = mr->addr, .length = 4096, .lkey = mr->key },
+	};
+
+	for (unsigned int i = 0; i < num; i++) {
+		CHECK_EQ(drv_create_mkey(end->d, &body, MYNIC_MKEY_MW2,
+					 &wr.rkey),
+			 0);
+		drv_post_send(end->qp, &wr);
+		drv_expect(end->cq, 0, 0);
+	}
+	return mr;
+}
+
 TEST(turn_of_destroy)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_DESTROY_QP };
 	struct mynic_admin_cpl cpl;
-	struct drv_wr wr = {
-		.opcode = IBV_WR_BIND_MW,
-		.flags = IBV_SEND_SIGNALED,
-		.bind = { .addr = p.a.mr->addr, .length = 4096 },
-	};
-	struct drv_mr *mr = drv_reg_mr(p.a.d, p.a.pdn, 4096,
-				       ACCESS_ALL | IBV_ACCESS_MW_BIND);
-	struct mynic_create_mkey body = { .pdn = p.a.pdn };
+	struct drv_mr *mr = bind_windows(&p.a, 1000);
 	unsigned int turns = 0;
 
-	wr.bind.addr = mr->addr;
-	wr.bind.lkey = mr->key;
-	for (unsigned int i = 0; i < 1000; i++) {
-		CHECK_EQ(drv_create_mkey(p.a.d, &body, MYNIC_MKEY_MW2,
-					 &wr.rkey),
-			 0);
-		drv_post_send(p.a.qp, &wr);
-		drv_expect(p.a.cq, 0, 0);
-	}
 	cmd.number = p.a.qp->number;
 	drv_admin_post(p.a.d, &cmd);
 	drv_admin_ring(p.a.d);
@@ -513,6 +519,36 @@ TEST(turn_of_tag_rings)
 	}
 	CHECK_EQ(before, ARRAY_SIZE(srqs) << srqs[0]->log_tag_size);
 	CHECK(turns >= before / MOST);
+}
+
+/* Tag rings that are never empty leave half of each turn to commands */
+TEST(turn_of_destroy_beside_tag_rings)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_DESTROY_QP };
+	struct mynic_admin_cpl cpl;
+	struct drv_srq *srqs[8];
+	unsigned int turns = 0;
+
+	bind_windows(&p.a, 1000);
+	for (unsigned int i = 0; i < ARRAY_SIZE(srqs); i++)
+		srqs[i] = make_tag_list(&p.a, 0);
+	cmd.number = p.a.qp->number;
+	drv_admin_post(p.a.d, &cmd);
+	drv_admin_ring(p.a.d);
+	while (!drv_admin_poll(p.a.d, &cpl)) {
+		for (unsigned int i = 0; i < ARRAY_SIZE(srqs); i++) {
+			srqs[i]->tag_pi = srqs[i]->tag_rec->ci;
+			fill_tag_ring(srqs[i]);
+			sim_doorbell(p.a.d->n, srqs[i]->uarn, MYNIC_UAR_TAG_DB,
+				     srqs[i]->number, srqs[i]->tag_pi);
+		}
+		run(p.a.d);
+		turns++;
+	}
+	CHECK_EQ(cpl.status, MYNIC_AQ_OK);
+	CHECK(turns <= 1000 / (2 * TURN_LOOK) + 1);
+	CHECK(srqs[0]->tag_rec->ci);
 }
 
 /* A ring that waits for its turn is freed with its SRQ */

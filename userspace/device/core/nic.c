@@ -211,6 +211,37 @@ static bool nic_run_qps(struct nic *nic)
 	return !nic_is_held(nic) && qps_run(nic);
 }
 
+static bool nic_has_commands(const struct nic *nic)
+{
+	return nic->admin.ci != nic->admin.pi;
+}
+
+/*
+ * Work before the commands. It leaves them half of the turn: their host takes a
+ * device that needs long for one for broken, and resets it
+ */
+static bool nic_run_before_commands(struct nic *nic)
+{
+	bool more;
+
+	if (!nic_has_commands(nic)) {
+		nic_grant(nic);
+		return tms_run(nic);
+	}
+	nic->turn.end -= NIC_TURN_NS / 2;
+	nic_grant(nic);
+	/*
+	 * Doorbells before a command take effect before it. While the NIC is
+	 * held they do not: its host must not wait for a peer
+	 */
+	if (!nic_is_held(nic))
+		qps_run_each(nic);
+	nic_grant(nic);
+	more = tms_run(nic);
+	nic->turn.end += NIC_TURN_NS / 2;
+	return more;
+}
+
 bool nic_run(struct nic *nic)
 {
 	/*
@@ -218,8 +249,8 @@ bool nic_run(struct nic *nic)
 	 * QPs see what QPs have sent
 	 */
 	static bool (*const kinds[])(struct nic *nic) = {
-		tms_run,	admin_run,  cqs_run,	 eqs_run,
-		nic_run_timers, spread_run, nic_run_qps,
+		nic_run_before_commands, admin_run,  cqs_run,	  eqs_run,
+		nic_run_timers,		 spread_run, nic_run_qps,
 	};
 	bool more = false;
 
@@ -228,13 +259,6 @@ bool nic_run(struct nic *nic)
 	nic->turn.end = nic_now(nic) + NIC_TURN_NS;
 	if (nic_is_in_reset(nic))
 		return nic_run_reset(nic);
-	nic_grant(nic);
-	/*
-	 * Doorbells before a command take effect before it. While the NIC is
-	 * held they do not: its host must not wait for a peer
-	 */
-	if (nic->admin.ci != nic->admin.pi && !nic_is_held(nic))
-		qps_run_each(nic);
 	for (unsigned int i = 0; i < ARRAY_SIZE(kinds) && nic_enabled(nic);
 	     i++) {
 		nic_grant(nic);
@@ -259,7 +283,7 @@ uint64_t nic_next_event(const struct nic *nic)
 		return 0;
 	if (!nic_enabled(nic))
 		return TIMER_NEVER;
-	if (nic->admin.ci != nic->admin.pi || !TAILQ_EMPTY(&nic->failed_cqs) ||
+	if (nic_has_commands(nic) || !TAILQ_EMPTY(&nic->failed_cqs) ||
 	    !TAILQ_EMPTY(&nic->tag_queue) || nic->events_left ||
 	    !STAILQ_EMPTY(&nic->spread.packets))
 		return 0;
