@@ -12,7 +12,7 @@ need 2
 for program in devlink ethtool od; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
-ktap_set_plan 16
+ktap_set_plan 24
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -234,6 +234,37 @@ unbind_in_recovery() {
 	done
 }
 
+nonsense() { # WHAT
+	insmod "$here/modules/$(uname -r)/nonsense.ko" device="$near_rdma" what="$1" || {
+		dmesg | grep nonsense
+		return 1
+	}
+}
+
+# fails_for WHAT WHY: the device answers nonsense and is reset
+fails_for() {
+	local before status pinging
+
+	before=$(failures "$2")
+	watch "$near_rdma" || return
+	ping -q -i 0.2 "$far_ip" >/dev/null &
+	pinging=$!
+	nonsense "$1" && recovers "$2" "$before"
+	status=$?
+	kill "$pinging"
+	rmmod nonsense
+	end_watch
+	return $status
+}
+
+# Nobody knows what a newer device has to say.
+unknown_events() {
+	local before
+
+	before=$(failures '')
+	nonsense events && rmmod nonsense && ping_far && [ "$(failures '')" = "$before" ]
+}
+
 # Failures are noticed and told though no memory is left for threads: the kernel
 # keeps one for each workqueue that is used when memory is reclaimed.
 keeps_threads() {
@@ -257,5 +288,14 @@ result "its address is taken meanwhile" address_while_down
 result "no answer, and unbind and bind" no_answer_until unbind
 result "works after that" ping_far
 result "unbind while it fails and recovers" unbind_in_recovery
+result "completes a command that it was not given" \
+	fails_for command 'it completed a command that it was not given'
+result "completes a frame that there is not" \
+	fails_for frame 'it completes a frame that there is not'
+for kind in number request bits queue twice; do
+	result "completes what was not posted: $kind" \
+		fails_for "$kind" 'it completes what was not posted'
+done
+result "has events that are not known" unknown_events
 device_is_whole
 ktap_finished

@@ -9,7 +9,7 @@
 
 ktap_print_header
 need 2
-ktap_set_plan 17
+ktap_set_plan 18
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -209,6 +209,35 @@ reset_without_memory() {
 	ping_far "$far_ip" && [ "$(failures '')" = "$before" ] && return $status
 }
 
+change_macs() {
+	local i
+
+	for ((i = 0; i < 65536; i++)); do
+		ip link set "$near" address "$(printf '02:00:5e:11:%02x:%02x' $((i / 256)) $((i % 256)))"
+	done
+}
+
+# GIDs are made while the MAC changes. None keeps an old one.
+gids_follow() {
+	local changer i old status=0 stale=/sys/module/gid_race/parameters/stale
+
+	old=$(cat "/sys/class/net/$near/address")
+	insmod "$here/modules/$(uname -r)/gid_race.ko" device="$near_rdma" || return
+	change_macs &
+	changer=$!
+	for i in {11..20}; do
+		ip address add "192.0.2.$i/24" dev "$near" || status=1
+		wait_for gid_index "$near_rdma" "192.0.2.$i" || status=1
+	done
+	kill "$changer"
+	wait "$changer" 2>/dev/null
+	echo "$(cat "/sys/class/net/$near/address"), and $(cat "$stale") GIDs have another"
+	[ "$(cat "$stale")" = 0 ] || status=1
+	rmmod gid_race
+	ip link set "$near" address "$old"
+	configure && ping_far "$far_ip" && return $status
+}
+
 listening() { ip netns exec "$ns" ss -Hltn 'sport = :7777' | grep -q .; }
 
 result "ping over IPv4" ping_far "$far_ip"
@@ -243,8 +272,10 @@ fi
 if grep -qw register_kprobe /proc/kallsyms; then
 	result "no memory for its queues" no_memory
 	result "no memory for its queues after a reset" reset_without_memory
+	result "GIDs follow the MAC" gids_follow
 else
 	ktap_test_skip "no memory for its queues: this kernel has no kprobes"
 	ktap_test_skip "no memory for its queues after a reset"
+	ktap_test_skip "GIDs follow the MAC"
 fi
 ktap_finished

@@ -20,6 +20,9 @@
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0)
+/* The driver's functions have it as an argument */
+struct ib_dmah;
+
 #define dma_buf_invalidate_mappings dma_buf_move_notify
 #endif
 

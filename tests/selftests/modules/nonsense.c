@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Changes what a mynic has written to its rings, before the driver reads it. To
+ * the driver, that is a device that breaks the rules. Loading succeeds if the
+ * driver's reaction is right.
+ */
+#include <linux/delay.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <rdma/ib_verbs.h>
+
+#include "compat.h"
+#include "mynic.h"
+
+#define PATIENCE_MS 60000
+/* A number that no object has */
+#define NOBODY 0xfffff0
+/* MYNIC_EQ_LOG_SIZE of the driver */
+#define NONSENSE_EQ_LOG_SIZE 10
+
+static char *device;
+module_param(device, charp, 0);
+MODULE_PARM_DESC(device, "RDMA device");
+
+static char *what;
+module_param(what, charp, 0);
+MODULE_PARM_DESC(
+	what,
+	"command, frame or events; or of a completion: number, request, bits, queue, twice");
+
+static bool nonsense_wait(bool (*condition)(void *arg), void *arg)
+{
+	unsigned int i;
+
+	for (i = 0; i < PATIENCE_MS; i++) {
+		if (condition(arg))
+			return true;
+		usleep_range(1000, 2000);
+	}
+	return false;
+}
+
+static bool nonsense_is(const char *name)
+{
+	return !strcmp(what, name);
+}
+
+static bool nonsense_dead(void *arg)
+{
+	return mynic_dead(arg);
+}
+
+/* A completion of a command that was not given */
+
+/*
+ * Health checks give commands and do not wait for them. Their completions stay
+ * in the ring for a while.
+ */
+static bool nonsense_cpl(void *arg)
+{
+	struct mynic_dev *mdev = arg;
+	struct mynic_admin *admin = &mdev->admin;
+	struct mynic_admin_cpl *cpl;
+	unsigned long flags;
+	bool found;
+
+	spin_lock_irqsave(&admin->lock, flags);
+	cpl = &admin->cpls[admin->ci % MYNIC_AQ_SIZE];
+	found = (READ_ONCE(cpl->phase) & 1) ==
+		mynic_phase(admin->ci, MYNIC_AQ_LOG_SIZE);
+	if (found)
+		cpl->id = cpu_to_le16(MYNIC_AQ_SIZE);
+	spin_unlock_irqrestore(&admin->lock, flags);
+	return found;
+}
+
+static int nonsense_command(struct mynic_dev *mdev)
+{
+	if (!nonsense_wait(nonsense_cpl, mdev))
+		return -ENODATA;
+	return nonsense_wait(nonsense_dead, mdev) ? 0 : -ETIMEDOUT;
+}
+
+/* A completion of a frame that there is not. Frames come meanwhile. */
+
+static bool nonsense_frame_seen;
+
+static int nonsense_peeked(struct kretprobe_instance *instance,
+			   struct pt_regs *regs)
+{
+	struct mynic_cqe *cqe = (void *)regs_return_value(regs);
+
+	if (cqe && !xchg(&nonsense_frame_seen, true))
+		cqe->wr_id = cpu_to_le64(le64_to_cpu(cqe->wr_id) + 1);
+	return 0;
+}
+
+static struct kretprobe nonsense_peek_probe = {
+	.kp.symbol_name = "mynic_cq_peek",
+	.handler = nonsense_peeked,
+};
+
+static int nonsense_frame(struct mynic_dev *mdev)
+{
+	int ret;
+
+	ret = register_kretprobe(&nonsense_peek_probe);
+	if (ret)
+		return ret;
+	if (!nonsense_wait(nonsense_dead, mdev))
+		ret = -ETIMEDOUT;
+	unregister_kretprobe(&nonsense_peek_probe);
+	return ret;
+}
+
+/* A queue pair in error completes all requests at once. */
+
+struct nonsense_qp {
+	struct ib_pd *pd;
+	struct ib_cq *send_cq;
+	struct ib_cq *recv_cq;
+	struct ib_qp *qp;
+	unsigned int events;
+};
+
+static void nonsense_event(struct ib_event *event, void *context)
+{
+	struct nonsense_qp *q = context;
+
+	WRITE_ONCE(q->events, q->events + 1);
+}
+
+static void nonsense_comp(struct ib_cq *cq, void *context)
+{
+	struct nonsense_qp *q = context;
+
+	WRITE_ONCE(q->events, q->events + 1);
+}
+
+static int nonsense_make_qp(struct nonsense_qp *q, struct ib_device *ibdev,
+			    unsigned int cqe)
+{
+	struct ib_cq_init_attr cq_attr = { .cqe = cqe };
+	struct ib_qp_init_attr init = {
+		.cap = {
+			.max_send_wr = 4,
+			.max_send_sge = 1,
+			.max_recv_wr = 4,
+			.max_recv_sge = 1,
+		},
+		.qp_type = IB_QPT_RC,
+	};
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT,
+		.port_num = MYNIC_PORT,
+	};
+	int ret;
+
+	q->pd = ib_alloc_pd(ibdev, 0);
+	q->send_cq =
+		ib_create_cq(ibdev, nonsense_comp, nonsense_event, q, &cq_attr);
+	q->recv_cq =
+		ib_create_cq(ibdev, nonsense_comp, nonsense_event, q, &cq_attr);
+	q->qp = ERR_PTR(-ENOMEM);
+	if (IS_ERR(q->pd) || IS_ERR(q->send_cq) || IS_ERR(q->recv_cq))
+		return -ENOMEM;
+	init.send_cq = q->send_cq;
+	init.recv_cq = q->recv_cq;
+	q->qp = ib_create_qp(q->pd, &init);
+	if (IS_ERR(q->qp))
+		return PTR_ERR(q->qp);
+	ret = ib_modify_qp(q->qp, &attr,
+			   IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
+				   IB_QP_ACCESS_FLAGS);
+	if (ret)
+		return ret;
+	attr.qp_state = IB_QPS_ERR;
+	return ib_modify_qp(q->qp, &attr, IB_QP_STATE);
+}
+
+static void nonsense_free_qp(struct nonsense_qp *q)
+{
+	if (!IS_ERR(q->qp))
+		ib_destroy_qp(q->qp);
+	if (!IS_ERR(q->recv_cq))
+		ib_destroy_cq(q->recv_cq);
+	if (!IS_ERR(q->send_cq))
+		ib_destroy_cq(q->send_cq);
+	if (!IS_ERR(q->pd))
+		ib_dealloc_pd(q->pd);
+}
+
+static int nonsense_send(struct nonsense_qp *q, unsigned int num)
+{
+	const struct ib_send_wr wr = {
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+	int ret = 0;
+
+	while (num-- && !ret)
+		ret = ib_post_send(q->qp, &wr, NULL);
+	return ret;
+}
+
+/* The entry that will be polled @after others */
+static struct mynic_cqe *nonsense_cqe(const struct mynic_cq *cq, u32 after)
+{
+	u32 index = cq->ci + after;
+	u32 slot = index & (BIT(cq->log_size) - 1);
+
+	return mynic_mem_at(cq->mem, slot * sizeof(struct mynic_cqe));
+}
+
+static bool nonsense_two_completed(void *arg)
+{
+	struct mynic_cq *cq = arg;
+
+	return (READ_ONCE(nonsense_cqe(cq, 1)->phase) & 1) ==
+	       mynic_phase(cq->ci + 1, cq->log_size);
+}
+
+/* Change the second of two completions. */
+static int nonsense_change(struct mynic_cq *cq)
+{
+	struct mynic_cqe *cqe = nonsense_cqe(cq, 1);
+	u64 wr_id = le64_to_cpu(cqe->wr_id);
+
+	if (nonsense_is("number"))
+		cqe->qp_num = cpu_to_le32(NOBODY);
+	else if (nonsense_is("request"))
+		wr_id++;
+	else if (nonsense_is("bits"))
+		wr_id |= BIT_ULL(40);
+	else if (nonsense_is("queue"))
+		wr_id |= MYNIC_WR_RECV;
+	else if (nonsense_is("twice"))
+		wr_id--;
+	else
+		return -EINVAL;
+	cqe->wr_id = cpu_to_le64(wr_id);
+	return 0;
+}
+
+static int nonsense_completion(struct ib_device *ibdev)
+{
+	struct nonsense_qp q;
+	struct mynic_cq *cq;
+	struct ib_wc wc[3];
+	int ret;
+
+	ret = nonsense_make_qp(&q, ibdev, 8);
+	if (!ret)
+		ret = nonsense_send(&q, 2);
+	if (ret)
+		goto out;
+	cq = to_mcq(q.send_cq);
+	ret = -ENODATA;
+	if (!nonsense_wait(nonsense_two_completed, cq))
+		goto out;
+	ret = nonsense_change(cq);
+	if (ret)
+		goto out;
+	/* The first, and perhaps the second as one that a dead device flushes */
+	ret = -EBADMSG;
+	if (ib_poll_cq(q.send_cq, 1, wc) == 1 &&
+	    wc[0].status == IB_WC_WR_FLUSH_ERR &&
+	    ib_poll_cq(q.send_cq, ARRAY_SIZE(wc), wc) <= 1 &&
+	    mynic_dead(to_mdev(ibdev)))
+		ret = 0;
+out:
+	nonsense_free_qp(&q);
+	return ret;
+}
+
+/* Events of unknown objects, and of unknown types, are ignored. */
+
+static u32 nonsense_cqn;
+static bool nonsense_type;
+static unsigned int nonsense_hits;
+
+/* All events in a ring that belong to the CQ, when a handler begins to read */
+static void nonsense_change_events(const struct mynic_eq *eq)
+{
+	const unsigned int log_size = NONSENSE_EQ_LOG_SIZE;
+	struct mynic_eqe *eqe;
+	u32 i;
+
+	if (!READ_ONCE(eq->up))
+		return;
+	for (i = eq->ci; i - eq->ci < BIT(log_size); i++) {
+		eqe = mynic_mem_at(eq->mem,
+				   (i & (BIT(log_size) - 1)) * sizeof(*eqe));
+		if ((READ_ONCE(eqe->phase) & 1) != mynic_phase(i, log_size))
+			return;
+		if (le32_to_cpu(eqe->number) != READ_ONCE(nonsense_cqn) ||
+		    (eqe->type != MYNIC_EVENT_COMP &&
+		     eqe->type != MYNIC_EVENT_CQ_ERROR))
+			continue;
+		if (READ_ONCE(nonsense_type))
+			eqe->type = U8_MAX;
+		else
+			eqe->number = cpu_to_le32(NOBODY);
+		WRITE_ONCE(nonsense_hits, nonsense_hits + 1);
+	}
+}
+
+static int nonsense_handler(struct kprobe *probe, struct pt_regs *regs)
+{
+	nonsense_change_events((void *)regs_get_kernel_argument(regs, 1));
+	return 0;
+}
+
+static struct kprobe nonsense_comp_probe = {
+	.symbol_name = "mynic_comp_irq",
+	.pre_handler = nonsense_handler,
+};
+
+static struct kprobe nonsense_async_probe = {
+	.symbol_name = "mynic_async_thread",
+	.pre_handler = nonsense_handler,
+};
+
+static bool nonsense_hit(void *arg)
+{
+	return READ_ONCE(nonsense_hits);
+}
+
+static bool nonsense_heard(void *arg)
+{
+	const struct nonsense_qp *q = arg;
+
+	return READ_ONCE(q->events);
+}
+
+/*
+ * A completion that was asked for, or an error, as two CQEs are too few for
+ * four. @hidden: the event becomes nonsense.
+ */
+static int nonsense_one_event(struct ib_device *ibdev, bool error, bool hidden)
+{
+	struct nonsense_qp q = {};
+	int ret;
+
+	ret = nonsense_make_qp(&q, ibdev, error ? 2 : 8);
+	if (ret)
+		goto out;
+	WRITE_ONCE(nonsense_hits, 0);
+	WRITE_ONCE(nonsense_cqn, hidden ? to_mcq(q.send_cq)->cqn : NOBODY);
+	if (!error)
+		ret = ib_req_notify_cq(q.send_cq, IB_CQ_NEXT_COMP);
+	if (!ret)
+		ret = nonsense_send(&q, error ? 4 : 1);
+	if (ret)
+		goto out;
+	if (!nonsense_wait(hidden ? nonsense_hit : nonsense_heard, &q) ||
+	    (hidden && q.events) || mynic_dead(to_mdev(ibdev)))
+		ret = -EBADMSG;
+out:
+	nonsense_free_qp(&q);
+	return ret;
+}
+
+static int nonsense_events(struct ib_device *ibdev)
+{
+	unsigned int i;
+	int ret;
+
+	ret = register_kprobe(&nonsense_comp_probe);
+	if (ret)
+		return ret;
+	ret = register_kprobe(&nonsense_async_probe);
+	if (ret)
+		goto out;
+	for (i = 0; i < 8 && !ret; i++) {
+		WRITE_ONCE(nonsense_type, i & 4);
+		ret = nonsense_one_event(ibdev, i & 2, !(i & 1));
+	}
+	if (ret)
+		pr_info("nonsense: event %u: %pe\n", i - 1, ERR_PTR(ret));
+	unregister_kprobe(&nonsense_async_probe);
+out:
+	unregister_kprobe(&nonsense_comp_probe);
+	return ret;
+}
+
+static int nonsense_result = -ENODEV;
+
+static int nonsense_run(struct ib_device *ibdev)
+{
+	if (nonsense_is("command"))
+		return nonsense_command(to_mdev(ibdev));
+	if (nonsense_is("frame"))
+		return nonsense_frame(to_mdev(ibdev));
+	if (nonsense_is("events"))
+		return nonsense_events(ibdev);
+	return nonsense_completion(ibdev);
+}
+
+/* The device comes back while the module is loaded. */
+static int nonsense_add(struct ib_device *ibdev)
+{
+	if (nonsense_result == -ENODEV &&
+	    !strcmp(dev_name(&ibdev->dev), device))
+		nonsense_result = nonsense_run(ibdev);
+	return -EOPNOTSUPP;
+}
+
+static struct ib_client nonsense_client = {
+	.name = "nonsense",
+	.add = nonsense_add,
+};
+
+static int __init nonsense_init(void)
+{
+	int ret;
+
+	if (!device || !what)
+		return -EINVAL;
+	ret = ib_register_client(&nonsense_client);
+	if (ret)
+		return ret;
+	if (nonsense_result)
+		ib_unregister_client(&nonsense_client);
+	return nonsense_result;
+}
+
+static void __exit nonsense_exit(void)
+{
+	ib_unregister_client(&nonsense_client);
+}
+
+module_init(nonsense_init);
+module_exit(nonsense_exit);
+
+MODULE_AUTHOR("The mynic developers");
+MODULE_DESCRIPTION("A device that answers nonsense, for tests");
+MODULE_LICENSE("Dual BSD/GPL");
