@@ -13,6 +13,8 @@
 #define MYNIC_PAGE_SIZES \
 	GENMASK_ULL(MYNIC_MAX_LOG_PAGE_SIZE, MYNIC_MIN_LOG_PAGE_SIZE)
 
+static_assert(MYNIC_PAGE_SIZES & SZ_4K);
+
 static const int mynic_aq_errno[] = {
 	[MYNIC_AQ_OK] = 0,
 	[MYNIC_AQ_BAD_OPCODE] = -EOPNOTSUPP,
