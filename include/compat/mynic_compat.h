@@ -160,9 +160,9 @@ enum { mynic_dealloc_dmah };
 	devlink_health_reporter_create(devlink, ops, 0, priv)
 
 /* Binding a QP to a counter takes no port. The device has one port only. */
-#define mynic_counter_bind_qp(counter, qp, port) \
-	mynic_counter_bind_qp(counter, qp)
-#define mynic_counter_unbind_qp(qp, port) mynic_counter_unbind_qp(qp)
+#define mynic_qp_counter_bind_qp(counter, qp, port) \
+	mynic_qp_counter_bind_qp(counter, qp)
+#define mynic_qp_counter_unbind_qp(qp, port) mynic_qp_counter_unbind_qp(qp)
 
 /*
  * The RDMA core allocates struct rdma_counter by itself. Store the size in a
@@ -170,8 +170,8 @@ enum { mynic_dealloc_dmah };
  */
 #define size_rdma_counter size_ib_pd
 #define counter_init uverbs_no_driver_id_binding
-#define mynic_counter_init(counter) mynic_no_counter_init(counter)
-enum { mynic_counter_init };
+#define mynic_qp_counter_init(counter) mynic_no_qp_counter_init(counter)
+enum { mynic_qp_counter_init };
 /* Since 7.3 the RDMA core handles port events. Before, drivers did. */
 
 static inline enum ib_port_state ib_get_curr_port_state(struct net_device *ndev)
