@@ -22,11 +22,13 @@ static char *device;
 module_param(device, charp, 0);
 MODULE_PARM_DESC(device, "RDMA device");
 
+/*
+ * A command, a frame or events. Or, of a completion: its number, request, bits
+ * or queue; or it comes twice.
+ */
 static char *what;
 module_param(what, charp, 0);
-MODULE_PARM_DESC(
-	what,
-	"command, frame or events; or of a completion: number, request, bits, queue, twice");
+MODULE_PARM_DESC(what, "what is changed");
 
 static bool nonsense_wait(bool (*condition)(void *arg), void *arg)
 {
