@@ -60,7 +60,9 @@ class Devices(Extras):
 
     def share_mr(self, qp, twin):
         """A region that was made in the one, in the other"""
-        mr = self.any("mr", pd=qp.pd, null=False)
+        # The RDMA core itself knows less of a dma-buf's
+        made = self.make_dmabuf_mr(qp.pd) if self.chance(0.5) else None
+        mr = made or self.any("mr", pd=qp.pd, null=False)
         if not mr:
             return
         name = self.name("mr")
