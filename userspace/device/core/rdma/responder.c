@@ -20,13 +20,6 @@
 #include "qp/xrcd.h"
 #include "rdma/message.h"
 
-/*
- * Code of 81.92 ms (IBTA 9.7.5.2.8), for requests that wait for a page. A
- * requester with few retries then has time enough, and one without a limit
- * repeats little. The ACK ends its wait earlier.
- */
-#define DEFER_TIMER 26
-
 /* Atomics work directly on guest memory, which is little-endian */
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte order");
 
@@ -95,14 +88,6 @@ static void responder_answer_rnr(struct qp *qp, uint8_t timer)
 	r->nak = RESPONDER_NAK_RNR;
 	r->nak_syndrome = AETH_RNR_NAK | timer;
 	r->gap = true;
-}
-
-uint8_t responder_defer_timer(const struct qp *qp)
-{
-	uint8_t timer = qp->attr.min_rnr_timer;
-
-	/* 0 is the longest time */
-	return timer && timer < DEFER_TIMER ? DEFER_TIMER : timer;
 }
 
 bool responder_defers(struct qp *qp, const struct packet *pkt,

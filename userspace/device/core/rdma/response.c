@@ -20,6 +20,13 @@
 #include "qp/response_queue.h"
 #include "qp/xrcd.h"
 
+/*
+ * Code of 81.92 ms (IBTA 9.7.5.2.8), for requests that wait for a page. A
+ * requester with few retries then has time enough, and one without a limit
+ * repeats little. The ACK ends its wait earlier.
+ */
+#define DEFER_TIMER 26
+
 /* BTH opcodes by OPCODE_FIRST and OPCODE_LAST, without the service */
 static const uint8_t read_opcodes[] = {
 	[0] = BTH_RC_READ_RESPONSE_MIDDLE,
@@ -267,6 +274,14 @@ static void response_acknowledge(struct qp *qp)
 	}
 	r->nak = RESPONDER_NAK_NONE;
 	r->ack = false;
+}
+
+uint8_t responder_defer_timer(const struct qp *qp)
+{
+	uint8_t timer = qp->attr.min_rnr_timer;
+
+	/* 0 is the longest time */
+	return timer && timer < DEFER_TIMER ? DEFER_TIMER : timer;
 }
 
 bool responder_defers_response(struct qp *qp, uint32_t psn)
