@@ -85,7 +85,17 @@ static int nonsense_command(struct mynic_dev *mdev)
 
 /* A completion of a frame that there is not. Frames come meanwhile. */
 
+static struct mynic_dev *nonsense_mdev;
 static bool nonsense_frame_seen;
+
+/* Other devices are not touched. A netdev's CQ has no RDMA device. */
+static int nonsense_peek(struct kretprobe_instance *instance,
+			 struct pt_regs *regs)
+{
+	struct mynic_cq *cq = (void *)regs_get_kernel_argument(regs, 0);
+
+	return cq->ibcq.device || cq->mem->mdev != nonsense_mdev;
+}
 
 static int nonsense_peeked(struct kretprobe_instance *instance,
 			   struct pt_regs *regs)
@@ -99,6 +109,7 @@ static int nonsense_peeked(struct kretprobe_instance *instance,
 
 static struct kretprobe nonsense_peek_probe = {
 	.kp.symbol_name = "mynic_cq_peek",
+	.entry_handler = nonsense_peek,
 	.handler = nonsense_peeked,
 };
 
@@ -106,6 +117,7 @@ static int nonsense_frame(struct mynic_dev *mdev)
 {
 	int ret;
 
+	nonsense_mdev = mdev;
 	ret = register_kretprobe(&nonsense_peek_probe);
 	if (ret)
 		return ret;
