@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Access to host memory through page lists */
-#include <errno.h>
 
 #include "core/base/iov.h"
 #include "core/core.h"
@@ -74,19 +73,19 @@ static uint64_t bad_dma(const struct world *w)
 	return w->n->nic->stats[MYNIC_STAT_BAD_DMA];
 }
 
-static int try_access(struct world *w, uint64_t offset, uint64_t len,
-		      bool write)
+static enum outcome try_access(struct world *w, uint64_t offset, uint64_t len,
+			       bool write)
 {
 	struct iov_list list = {
 		.iov = w->iov,
 		.max = MAX_IOV,
 		.write = write,
 	};
-	int err;
+	enum outcome outcome;
 
-	err = buf_iov(w->n->nic, &w->buf, &w->window, offset, len, &list);
+	outcome = buf_iov(w->n->nic, &w->buf, &w->window, offset, len, &list);
 	w->niov = list.num;
-	return err;
+	return outcome;
 }
 
 /* Where the list currently says that a byte of the buf is */
@@ -139,7 +138,7 @@ static void check_refused(struct world *w, unsigned int page, bool write)
 	CHECK(!is_in_window(w, (uint64_t)page * PAGE));
 	for (unsigned int i = 0; i <= page; i++) {
 		CHECK_EQ(try_access(w, i * PAGE, (page - i) * PAGE + 1, write),
-			 -EFAULT);
+			 OUTCOME_DMA);
 		CHECK_EQ(bad_dma(w), ++before);
 	}
 	CHECK(!is_in_window(w, (uint64_t)page * PAGE));
@@ -244,7 +243,8 @@ TEST(list_of_elements_is_full)
 	scatter(&w);
 	check_access(&w, 0, MAX_IOV * PAGE);
 	CHECK_EQ(w.niov, MAX_IOV);
-	CHECK_EQ(try_access(&w, 0, MAX_IOV * PAGE + 1, true), -ENOBUFS);
+	CHECK_EQ(try_access(&w, 0, MAX_IOV * PAGE + 1, true),
+		 OUTCOME_SCATTERED);
 	w.entry[MAX_IOV] = w.entry[MAX_IOV - 1] + PAGE;
 	check_access(&w, 0, MAX_IOV * PAGE + 1);
 	CHECK_EQ(bad_dma(&w), 0);
@@ -293,7 +293,7 @@ TEST(entry_is_read_only)
 	CHECK(is_in_window(&w, 8 * PAGE));
 	CHECK(!buf_window_ptr(&w.n->nic->dma, &w.window, 7 * PAGE, 1, true));
 	w.entry[9] = w.spare + 2 * PAGE;
-	CHECK_EQ(try_access(&w, 7 * PAGE, 3 * PAGE, false), -EFAULT);
+	CHECK_EQ(try_access(&w, 7 * PAGE, 3 * PAGE, false), OUTCOME_DMA);
 }
 
 /*
@@ -325,8 +325,8 @@ TEST(read_only_does_not_become_writable)
 	CHECK(is_in_window(&w, 2 * PAGE));
 	CHECK(!buf_window_ptr(&w.n->nic->dma, &w.window, 2 * PAGE, 1, true));
 	CHECK_EQ(bad_dma(&w), 0);
-	CHECK_EQ(try_access(&w, 0, 1, true), -EFAULT);
-	CHECK_EQ(try_access(&w, PAGE, PAGE + 1, true), -EFAULT);
+	CHECK_EQ(try_access(&w, 0, 1, true), OUTCOME_DMA);
+	CHECK_EQ(try_access(&w, PAGE, PAGE + 1, true), OUTCOME_DMA);
 	CHECK_EQ(bad_dma(&w), 2);
 }
 
@@ -345,7 +345,7 @@ TEST(lists_of_two_levels)
 	CHECK(w.iov[0].iov_base == w.mem + start);
 	CHECK_EQ(w.iov[0].iov_len, len);
 	w.top[1] = NOWHERE;
-	CHECK_EQ(try_access(&w, start, len, true), -EFAULT);
+	CHECK_EQ(try_access(&w, start, len, true), OUTCOME_DMA);
 	CHECK_EQ(bad_dma(&w), 1);
 	CHECK_EQ(try_access(&w, start, 9 * PAGE, true), 0);
 	CHECK_EQ(bad_dma(&w), 1);
@@ -363,7 +363,7 @@ TEST(list_is_misaligned)
 	w.entry[1] = iova;
 	CHECK_EQ(try_access(&w, 0, PAGE, true), 0);
 	w.top[0] |= 4;
-	CHECK_EQ(try_access(&w, 0, PAGE, true), -EFAULT);
+	CHECK_EQ(try_access(&w, 0, PAGE, true), OUTCOME_DMA);
 	CHECK_EQ(bad_dma(&w), 1);
 }
 
@@ -428,11 +428,11 @@ TEST(page_of_two_maps)
 	CHECK_EQ(bad_dma(&w), 0);
 	/* from a map that is less than a page */
 	w.entry[2] = NOWHERE & ~(2ull * PAGE - 1);
-	CHECK_EQ(try_access(&w, 3 * PAGE, 3 * PAGE, true), -EFAULT);
+	CHECK_EQ(try_access(&w, 3 * PAGE, 3 * PAGE, true), OUTCOME_DMA);
 	CHECK_EQ(bad_dma(&w), 1);
 	/* a page that ends behind its map */
 	CHECK_EQ(nic_dma_unmap(w.n->nic, iova + 3 * PAGE, PAGE), 0);
-	CHECK_EQ(try_access(&w, 0, 4 * PAGE, true), -EFAULT);
+	CHECK_EQ(try_access(&w, 0, 4 * PAGE, true), OUTCOME_DMA);
 	CHECK_EQ(bad_dma(&w), 2);
 }
 
@@ -447,11 +447,11 @@ TEST(window_ends_with_one_of_its_maps)
 	CHECK(is_in_window(&w, 0) && is_in_window(&w, 4 * PAGE - 1));
 	CHECK_EQ(nic_dma_unmap(w.n->nic, w.entry[3], PAGE), 0);
 	CHECK(!is_in_window(&w, 0));
-	CHECK_EQ(try_access(&w, 0, 4 * PAGE, true), -EFAULT);
+	CHECK_EQ(try_access(&w, 0, 4 * PAGE, true), OUTCOME_DMA);
 	CHECK_EQ(try_access(&w, 0, 3 * PAGE, true), 0);
 	/* an old window does not grow */
 	nic_set_bus_master(w.n->nic, false);
-	CHECK_EQ(try_access(&w, 0, 1, true), -EFAULT);
+	CHECK_EQ(try_access(&w, 0, 1, true), OUTCOME_DMA);
 	nic_set_bus_master(w.n->nic, true);
 	map_page(&w, 3, true);
 	CHECK_EQ(try_access(&w, 3 * PAGE, 1, true), 0);

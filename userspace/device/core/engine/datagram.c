@@ -15,16 +15,16 @@
 #define DATAGRAM_UNITS 2
 
 /* @done: the whole request is sent */
-static struct wqe_error datagram_send(struct qp *qp, struct send_req *req,
-				      bool *done)
+static enum outcome datagram_send(struct qp *qp, struct send_req *req,
+				  bool *done)
 {
-	struct wqe_error error;
+	enum outcome outcome;
 
 	*done = true;
 	if (req->opcode == IBV_WR_TSO) {
-		error = tso_send(qp, req);
-		*done = error.status || tso_is_sent(req);
-		return error;
+		outcome = tso_send(qp, req);
+		*done = outcome || tso_is_sent(req);
+		return outcome;
 	}
 	if (qp->type == MYNIC_QP_RAW_PACKET)
 		return eth_send(qp, req);
@@ -45,7 +45,7 @@ static bool datagram_may_send(struct qp *qp, const struct send_req *req)
 bool datagram_run(struct qp *qp)
 {
 	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
-		struct wqe_error error;
+		enum outcome outcome;
 		struct send_req *req;
 		bool done = true;
 
@@ -54,13 +54,13 @@ bool datagram_run(struct qp *qp)
 			return false;
 		if (!datagram_may_send(qp, req))
 			return false;
-		error = req->error;
-		if (!error.status)
-			error = datagram_send(qp, req, &done);
-		if (odp_waits(&qp->odp, MYNIC_PAGE_SEND))
+		outcome = req->outcome;
+		if (!outcome)
+			outcome = datagram_send(qp, req, &done);
+		if (outcome == OUTCOME_WAIT)
 			return false;
-		if (error.status) {
-			sq_fail(qp, error);
+		if (outcome) {
+			sq_fail(qp, outcome);
 			return true;
 		}
 		if (!done)

@@ -68,21 +68,15 @@ static unsigned int eth_build_header(const struct packet *pkt,
 	return sizeof(*header);
 }
 
-static struct wqe_error eth_bad_len(struct nic *nic)
-{
-	nic_count(nic, MYNIC_STAT_BAD_WQE);
-	return (struct wqe_error){ IBV_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN };
-}
-
 /* The header is read only once, because it decides where the payload begins */
-static int eth_gather(struct qp *qp, const struct send_req *req,
-		      struct packet *pkt)
+static enum outcome eth_gather(struct qp *qp, const struct send_req *req,
+			       struct packet *pkt)
 {
 	struct iov_list out = { .iov = pkt->iov, .max = PACKET_MAX_IOV };
 	struct sge_list list = send_sges(qp, req);
 	struct vlan_header header = { 0 };
 	uint32_t len = sizeof(header);
-	int syndrome;
+	enum outcome outcome;
 
 	if (len > req->length)
 		len = req->length;
@@ -93,16 +87,16 @@ static int eth_gather(struct qp *qp, const struct send_req *req,
 		pkt->niov = 1;
 		pkt->iov[0] = (struct iovec){ (void *)(req->data + len),
 					      pkt->payload_len };
-		return MYNIC_SYN_NONE;
+		return OUTCOME_OK;
 	}
-	syndrome = sge_read(qp->nic, &list, 0, len, (uint8_t *)&header);
-	if (syndrome)
-		return syndrome;
+	outcome = sge_read(qp->nic, &list, 0, len, (uint8_t *)&header);
+	if (outcome)
+		return outcome;
 	len = eth_parse_header(&header, req->length, pkt);
 	pkt->payload_len = req->length - len;
-	syndrome = sge_map(qp->nic, &list, len, pkt->payload_len, &out);
+	outcome = sge_map(qp->nic, &list, len, pkt->payload_len, &out);
 	pkt->niov = out.num;
-	return syndrome;
+	return outcome;
 }
 
 /* Builds the bytes of a packet that has none yet, and returns their number */
@@ -231,51 +225,45 @@ void eth_send_bytes(struct qp *qp, const uint8_t *frame, uint32_t len)
 	eth_transmit(qp, &pkt);
 }
 
-/* Returns enum mynic_syndrome; 0 if the frame is sent */
-static int eth_send_with_csum(struct qp *qp, const struct send_req *req)
+static enum outcome eth_send_with_csum(struct qp *qp,
+				       const struct send_req *req)
 {
 	struct sge_list list = send_sges(qp, req);
 	uint8_t buf[ETH_MAX_FRAME];
 	struct headers headers;
-	int syndrome;
+	enum outcome outcome;
 
 	if (req->flags & IBV_SEND_INLINE) {
 		memcpy(buf, req->data, req->length);
 	} else {
-		syndrome = sge_read(qp->nic, &list, 0, req->length, buf);
-		if (syndrome)
-			return syndrome;
+		outcome = sge_read(qp->nic, &list, 0, req->length, buf);
+		if (outcome)
+			return outcome;
 	}
 	headers_parse(buf, req->length, &headers);
 	headers_set_csum(&headers.outer);
 	eth_send_bytes(qp, buf, req->length);
-	return MYNIC_SYN_NONE;
+	return OUTCOME_OK;
 }
 
-static int eth_send_as_it_is(struct qp *qp, const struct send_req *req)
+static enum outcome eth_send_as_it_is(struct qp *qp, const struct send_req *req)
 {
 	struct packet pkt;
-	int syndrome;
+	enum outcome outcome;
 
-	syndrome = eth_gather(qp, req, &pkt);
-	if (!syndrome)
+	outcome = eth_gather(qp, req, &pkt);
+	if (!outcome)
 		eth_transmit(qp, &pkt);
-	return syndrome;
+	return outcome;
 }
 
-struct wqe_error eth_send(struct qp *qp, const struct send_req *req)
+enum outcome eth_send(struct qp *qp, const struct send_req *req)
 {
-	int syndrome;
-
 	if (req->length < ETHER_HDR_LEN || req->length > ETH_MAX_FRAME)
-		return eth_bad_len(qp->nic);
+		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
 	if (req->flags & IBV_SEND_IP_CSUM)
-		syndrome = eth_send_with_csum(qp, req);
-	else
-		syndrome = eth_send_as_it_is(qp, req);
-	if (syndrome)
-		return (struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome };
-	return (struct wqe_error){ 0 };
+		return eth_send_with_csum(qp, req);
+	return eth_send_as_it_is(qp, req);
 }
 
 void eth_receive(struct nic *nic, const struct packet *pkt)

@@ -44,7 +44,7 @@ void eth_receive(struct nic *nic, const struct packet *pkt);
  *
  * Return: result for the completion.
  */
-struct wqe_error eth_send(struct qp *qp, const struct send_req *req);
+enum outcome eth_send(struct qp *qp, const struct send_req *req);
 
 /**
  * eth_send_bytes() - send a frame

@@ -47,8 +47,8 @@ static bool eth_rx_deliver(struct qp *qp, const struct eth_frame *frame,
 		.wc_flags = htole32(frame->csum_ok ? IBV_WC_IP_CSUM_OK : 0),
 		.flow_tag = htole32(flow_tag),
 	};
-	struct wqe_error error;
 	struct sge_list list;
+	enum outcome outcome;
 
 	if (frame->vlan != PACKET_NO_VLAN) {
 		cqe.cvlan = htole16(frame->vlan);
@@ -57,20 +57,18 @@ static bool eth_rx_deliver(struct qp *qp, const struct eth_frame *frame,
 	if (!rq->has_recv && !wqe_fetch_recv(qp, &rq->recv))
 		return false;
 	rq->has_recv = true;
-	error = rq->recv.error;
-	if (!error.status && rq->recv.capacity < len)
+	outcome = rq->recv.outcome;
+	if (!outcome && rq->recv.capacity < len)
 		return false;
 	rq->has_recv = false;
-	if (!error.status) {
+	if (!outcome) {
 		list = recv_sges(qp, &rq->recv);
-		error.syndrome = sge_write(qp->nic, &list, 0, len, iov);
-		if (error.syndrome)
-			error.status = IBV_WC_LOC_PROT_ERR;
+		outcome = sge_write(qp->nic, &list, 0, len, iov);
 	}
-	rq_complete(qp, &rq->recv, error, &cqe, false);
-	if (error.status)
+	rq_complete(qp, &rq->recv, outcome, &cqe, false);
+	if (outcome)
 		qp_to_error(qp->nic, qp, 0);
-	return !error.status;
+	return !outcome;
 }
 
 void eth_deliver(struct qp *qp, const struct eth_frame *frame,

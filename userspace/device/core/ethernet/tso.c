@@ -26,12 +26,6 @@
 #define TCP_ONLY_LAST (TH_FIN | TH_PUSH)
 #define TCP_ONLY_FIRST 0x80 /* CWR */
 
-static struct wqe_error tso_bad_wqe(struct nic *nic, enum ibv_wc_status status)
-{
-	nic_count(nic, MYNIC_STAT_BAD_WQE);
-	return (struct wqe_error){ status, MYNIC_SYN_BAD_LEN };
-}
-
 /**
  * struct cut - a segment of a request
  * @index: number of the segment, from 0
@@ -58,9 +52,9 @@ static struct cut tso_cut(const struct send_req *req, uint32_t index)
 	return cut;
 }
 
-/* Builds the contiguous bytes of a segment. Returns enum mynic_syndrome */
-static int tso_build(struct qp *qp, const struct send_req *req,
-		     const struct cut *cut, uint8_t *buf)
+/* Builds the contiguous bytes of a segment */
+static enum outcome tso_build(struct qp *qp, const struct send_req *req,
+			      const struct cut *cut, uint8_t *buf)
 {
 	struct sge_list list = send_sges(qp, req);
 
@@ -121,59 +115,56 @@ static bool tso_ends_piece(struct qp *qp, const struct send_req *req)
 	return !(req->segments % QUANTUM) || nic_turn_is_over(qp->nic);
 }
 
-static struct wqe_error tso_send_raw(struct qp *qp, struct send_req *req)
+static enum outcome tso_send_raw(struct qp *qp, struct send_req *req)
 {
 	uint8_t buf[ETH_MAX_FRAME];
+	enum outcome outcome;
 	uint32_t ip, tcp;
-	int syndrome;
 
 	if (req->hdr_len + req->mss > sizeof(buf))
-		return tso_bad_wqe(qp->nic, IBV_WC_LOC_LEN_ERR);
+		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
 	if (req->hdr_len < ETHER_HDR_LEN || !tso_find_tcp(req, &ip, &tcp))
-		return tso_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR);
+		return wqe_refuse(qp->nic, OUTCOME_BAD_ENTRY);
 	while (!tso_is_sent(req)) {
 		struct cut c = tso_cut(req, req->segments);
 		uint32_t len = req->hdr_len + c.len;
 
-		syndrome = tso_build(qp, req, &c, buf);
-		if (syndrome)
-			return (struct wqe_error){ IBV_WC_LOC_PROT_ERR,
-						   syndrome };
+		outcome = tso_build(qp, req, &c, buf);
+		if (outcome)
+			return outcome;
 		tso_fix_headers(buf, len, ip, tcp, &c);
 		eth_send_bytes(qp, buf, len);
 		req->segments++;
 		if (tso_ends_piece(qp, req))
 			break;
 	}
-	return (struct wqe_error){ 0 };
+	return OUTCOME_OK;
 }
 
-static struct wqe_error tso_send_ud(struct qp *qp, struct send_req *req)
+static enum outcome tso_send_ud(struct qp *qp, struct send_req *req)
 {
 	uint8_t buf[PATH_MAX_MTU];
-	int syndrome;
+	enum outcome outcome;
 
 	if (req->hdr_len + req->mss > path_port_mtu(qp->nic))
-		return tso_bad_wqe(qp->nic, IBV_WC_LOC_LEN_ERR);
+		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
 	while (!tso_is_sent(req)) {
-		struct wqe_error error;
 		struct cut c = tso_cut(req, req->segments);
 
-		syndrome = tso_build(qp, req, &c, buf);
-		if (syndrome)
-			return (struct wqe_error){ IBV_WC_LOC_PROT_ERR,
-						   syndrome };
-		error = ud_send_bytes(qp, req, buf, req->hdr_len + c.len);
-		if (error.status)
-			return error;
+		outcome = tso_build(qp, req, &c, buf);
+		if (outcome)
+			return outcome;
+		outcome = ud_send_bytes(qp, req, buf, req->hdr_len + c.len);
+		if (outcome)
+			return outcome;
 		req->segments++;
 		if (tso_ends_piece(qp, req))
 			break;
 	}
-	return (struct wqe_error){ 0 };
+	return OUTCOME_OK;
 }
 
-struct wqe_error tso_send(struct qp *qp, struct send_req *req)
+enum outcome tso_send(struct qp *qp, struct send_req *req)
 {
 	if (!req->num_psn) {
 		req->num_psn = 1;
@@ -181,7 +172,7 @@ struct wqe_error tso_send(struct qp *qp, struct send_req *req)
 	}
 	if (!req->mss || req->length > TSO_MAX_LENGTH ||
 	    tso_segments(req) > TSO_MAX_SEGMENTS)
-		return tso_bad_wqe(qp->nic, IBV_WC_LOC_LEN_ERR);
+		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
 	if (qp->type == MYNIC_QP_RAW_PACKET)
 		return tso_send_raw(qp, req);
 	return tso_send_ud(qp, req);

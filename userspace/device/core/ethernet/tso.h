@@ -29,7 +29,7 @@ static inline uint32_t tso_segments(const struct send_req *req)
  *
  * Return: error for the completion, if any.
  */
-struct wqe_error tso_send(struct qp *qp, struct send_req *req);
+enum outcome tso_send(struct qp *qp, struct send_req *req);
 
 /* Whether tso_send() has sent all segments; only after it has succeeded. */
 static inline bool tso_is_sent(const struct send_req *req)

@@ -6,7 +6,6 @@
 
 #include "memory/buf.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/iov.h"
@@ -146,16 +145,16 @@ static bool buf_locate(struct walk *walk, uint64_t *addr, uint64_t *left)
 }
 
 /* Adds what lies in one page and in one map */
-static int buf_add_piece(struct walk *walk)
+static enum outcome buf_add_piece(struct walk *walk)
 {
 	uint64_t addr, left, len = walk->end - walk->place;
 	const struct dma_map *map;
 
 	if (!buf_locate(walk, &addr, &left))
-		return -EFAULT;
+		return OUTCOME_DMA;
 	map = dma_find(walk->nic, addr);
 	if (!map || (walk->list->write && !map->writable))
-		return -EFAULT;
+		return OUTCOME_DMA;
 	walk->map = map;
 	walk->writable &= map->writable;
 	addr -= map->iova;
@@ -167,8 +166,8 @@ static int buf_add_piece(struct walk *walk)
 		len = left;
 	walk->place += left;
 	if (!iov_add(walk->list, map->ptr + addr, len))
-		return -ENOBUFS;
-	return 0;
+		return OUTCOME_SCATTERED;
+	return OUTCOME_OK;
 }
 
 /*
@@ -242,8 +241,9 @@ static void buf_move_window(struct buf_window *window, const struct walk *walk,
 	window->end = walk->place - walk->buf->offset;
 }
 
-int buf_iov(struct nic *nic, const struct buf *buf, struct buf_window *window,
-	    uint64_t offset, uint64_t len, struct iov_list *list)
+enum outcome buf_iov(struct nic *nic, const struct buf *buf,
+		     struct buf_window *window, uint64_t offset, uint64_t len,
+		     struct iov_list *list)
 {
 	struct walk walk = {
 		.nic = nic,
@@ -255,19 +255,19 @@ int buf_iov(struct nic *nic, const struct buf *buf, struct buf_window *window,
 	};
 
 	if (!len)
-		return 0;
+		return OUTCOME_OK;
 	while (walk.place < walk.end) {
-		int err = buf_add_piece(&walk);
+		enum outcome outcome = buf_add_piece(&walk);
 
-		if (err == -EFAULT)
+		if (outcome == OUTCOME_DMA)
 			nic_count(nic, MYNIC_STAT_BAD_DMA);
-		if (err)
-			return err;
+		if (outcome)
+			return outcome;
 		if (walk.place < walk.end)
 			buf_add_pages(&walk);
 	}
 	buf_move_window(window, &walk, len);
-	return 0;
+	return OUTCOME_OK;
 }
 
 void *buf_find(struct nic *nic, const struct buf *buf,
@@ -276,12 +276,12 @@ void *buf_find(struct nic *nic, const struct buf *buf,
 {
 	struct iovec iov;
 	struct iov_list list = { .iov = &iov, .max = 1, .write = write };
-	int err;
+	enum outcome outcome;
 
-	err = buf_iov(nic, buf, window, offset, len, &list);
-	if (err == -ENOBUFS)
+	outcome = buf_iov(nic, buf, window, offset, len, &list);
+	if (outcome == OUTCOME_SCATTERED)
 		nic_count(nic, MYNIC_STAT_BAD_DMA);
-	return err ? NULL : iov.iov_base;
+	return outcome ? NULL : iov.iov_base;
 }
 
 int buf_check(struct nic *nic, const struct buf *buf, uint64_t offset,

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "base/outcome.h"
 #include "memory/dma.h"
 #include "mynic_regs.h"
 
@@ -147,11 +148,12 @@ int buf_check(struct nic *nic, const struct buf *buf, uint64_t offset,
  * @len: bytes; @offset + @len is at most MKEY_MAX_LENGTH
  * @list: the list
  *
- * Return: 0; -EFAULT: a page is not mapped (counted as BAD_DMA); -ENOBUFS:
- * @list is full. After an error, @list is of no use.
+ * Return: OUTCOME_OK; OUTCOME_DMA: a page is not mapped (counted as BAD_DMA);
+ * OUTCOME_SCATTERED: @list is full. @list is of use only with OUTCOME_OK.
  */
-int buf_iov(struct nic *nic, const struct buf *buf, struct buf_window *window,
-	    uint64_t offset, uint64_t len, struct iov_list *list);
+enum outcome buf_iov(struct nic *nic, const struct buf *buf,
+		     struct buf_window *window, uint64_t offset, uint64_t len,
+		     struct iov_list *list);
 
 /**
  * ring_check() - check that a ring can be used

@@ -33,10 +33,9 @@ static bool fast_reg_is_in_bounds(const struct mkey *mkey,
 	return !buf->levels || last >> buf->log_page_size < mkey->max_pages;
 }
 
-struct wqe_error fast_reg_run(struct qp *qp, const struct send_req *req)
+enum outcome fast_reg_run(struct qp *qp, const struct send_req *req)
 {
 	const struct mynic_reg_mr_operands *op = &req->reg_mr;
-	struct wqe_error error = { IBV_WC_MW_BIND_ERR, MYNIC_SYN_BAD_MKEY };
 	struct mkey *mkey = table_get(&qp->nic->mkeys, mkey_index(req->rkey));
 	uint32_t access = le32toh(op->access);
 	uint64_t length = le64toh(op->length);
@@ -44,14 +43,12 @@ struct wqe_error fast_reg_run(struct qp *qp, const struct send_req *req)
 
 	if (!mkey || mkey->kind != MKEY_FAST_REG || mkey->pd != qp->pd ||
 	    mkey->valid)
-		return error;
-	error.syndrome = MYNIC_SYN_MKEY_ACCESS;
+		return OUTCOME_MKEY;
 	if (access & ~(MKEY_REGION_ACCESS | MKEY_OPTIONAL_ACCESS))
-		return error;
-	error.syndrome = MYNIC_SYN_MKEY_BOUNDS;
+		return OUTCOME_MKEY_ACCESS;
 	if (buf_parse(&buf, &op->buf) ||
 	    !fast_reg_is_in_bounds(mkey, &buf, req->remote_addr, length))
-		return error;
+		return OUTCOME_MKEY_BOUNDS;
 	mkey->buf = buf;
 	mkey->window = (struct buf_window){ 0 };
 	mkey->access = access;
@@ -59,5 +56,5 @@ struct wqe_error fast_reg_run(struct qp *qp, const struct send_req *req)
 	mkey->length = length;
 	mkey->valid = true;
 	mkey_set_byte(mkey, req->rkey);
-	return (struct wqe_error){ 0 };
+	return OUTCOME_OK;
 }

@@ -25,8 +25,8 @@ int fast_reg_init(struct mkey *mkey, const struct mynic_create_mkey *cmd);
  *
  * If it fails, the region is not changed.
  *
- * Return: the error, if there is one.
+ * Return: what comes of it.
  */
-struct wqe_error fast_reg_run(struct qp *qp, const struct send_req *req);
+enum outcome fast_reg_run(struct qp *qp, const struct send_req *req);
 
 #endif /* MYNIC_FAST_REG_H */

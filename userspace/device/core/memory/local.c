@@ -10,7 +10,7 @@
 #include "memory/fast_reg.h"
 #include "memory/mw.h"
 
-struct wqe_error local_run(struct qp *qp, const struct send_req *req)
+enum outcome local_run(struct qp *qp, const struct send_req *req)
 {
 	switch (req->opcode) {
 	case IBV_WR_BIND_MW:
@@ -18,9 +18,6 @@ struct wqe_error local_run(struct qp *qp, const struct send_req *req)
 	case MYNIC_WR_REG_MR:
 		return fast_reg_run(qp, req);
 	default:
-		if (mkey_invalidate_local(qp, req->imm))
-			return (struct wqe_error){ IBV_WC_MW_BIND_ERR,
-						   MYNIC_SYN_BAD_MKEY };
-		return (struct wqe_error){ 0 };
+		return mkey_invalidate_local(qp, req->imm);
 	}
 }

@@ -10,8 +10,8 @@
  * @qp: QP that the request was posted to
  * @req: a request with SEND_IS_LOCAL
  *
- * Return: the error, if there is one.
+ * Return: what comes of it.
  */
-struct wqe_error local_run(struct qp *qp, const struct send_req *req);
+enum outcome local_run(struct qp *qp, const struct send_req *req);
 
 #endif /* MYNIC_LOCAL_H */

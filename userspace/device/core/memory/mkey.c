@@ -7,8 +7,6 @@
 
 #include "memory/mkey.h"
 
-#include <errno.h>
-
 #include "base/iov.h"
 #include "base/siphash.h"
 #include "core.h"
@@ -29,41 +27,47 @@ static struct mkey *mkey_find(struct nic *nic, const struct pd *pd,
 	return mkey && mkey->key == key && mkey->pd == pd ? mkey : NULL;
 }
 
-/* Out of line: what is allowed does not pay for it */
-static __attribute__((cold, noinline)) int
-mkey_refuse(struct nic *nic, uint32_t qpn, enum journal_key_fault why,
+/*
+ * @qp: it has received the request; NULL: its own host has made it. Out of line:
+ * what is allowed does not pay for it.
+ */
+static __attribute__((cold, noinline)) enum outcome
+mkey_refuse(struct nic *nic, const struct qp *qp, enum journal_key_fault why,
 	    uint32_t key, uint64_t addr, uint64_t len)
 {
 	const struct journal_entry entry = {
 		.kind = JOURNAL_KEY,
 		.code = why,
-		.number = qpn,
+		.number = qp ? qp->number : 0,
 		.key = key,
 		.addr = addr,
 		.length = len,
 	};
 
 	nic_note(nic, &entry);
-	return why == JOURNAL_NO_RANGE ? -ERANGE : -EACCES;
+	if (qp)
+		return OUTCOME_RKEY;
+	return why == JOURNAL_NO_RANGE ? OUTCOME_LKEY_BOUNDS : OUTCOME_LKEY;
 }
 
-static int mkey_check_range(struct nic *nic, uint32_t qpn,
-			    const struct mkey *mkey,
-			    const struct mkey_range *range)
+static enum outcome mkey_check_range(struct nic *nic, const struct qp *qp,
+				     const struct mkey *mkey,
+				     const struct mkey_range *range)
 {
 	uint64_t offset = range->addr - mkey->iova;
 
 	if (range->access & ~mkey->access)
-		return mkey_refuse(nic, qpn, JOURNAL_NO_RIGHT, mkey->key,
+		return mkey_refuse(nic, qp, JOURNAL_NO_RIGHT, mkey->key,
 				   range->addr, range->len);
 	if (offset > mkey->length || range->len > mkey->length - offset)
-		return mkey_refuse(nic, qpn, JOURNAL_NO_RANGE, mkey->key,
+		return mkey_refuse(nic, qp, JOURNAL_NO_RANGE, mkey->key,
 				   range->addr, range->len);
-	return 0;
+	return OUTCOME_OK;
 }
 
-int mkey_check_local(struct nic *nic, const struct pd *pd, bool kernel_qp,
-		     const struct mkey_range *range, struct mkey **mkey)
+enum outcome mkey_check_local(struct nic *nic, const struct pd *pd,
+			      bool kernel_qp, const struct mkey_range *range,
+			      struct mkey **mkey)
 {
 	if (kernel_qp && range->key == NIC_DMA_LKEY)
 		*mkey = &nic->dma_mkey;
@@ -72,9 +76,9 @@ int mkey_check_local(struct nic *nic, const struct pd *pd, bool kernel_qp,
 	if (!*mkey && range->key == NIC_NULL_LKEY)
 		*mkey = &nic->null_mkey;
 	if (!*mkey || !(*mkey)->valid || mkey_is_window(*mkey))
-		return mkey_refuse(nic, 0, JOURNAL_NO_KEY, range->key,
+		return mkey_refuse(nic, NULL, JOURNAL_NO_KEY, range->key,
 				   range->addr, range->len);
-	return mkey_check_range(nic, 0, *mkey, range);
+	return mkey_check_range(nic, NULL, *mkey, range);
 }
 
 static struct mkey *mkey_find_remote(const struct qp *qp, const struct pd *pd,
@@ -87,30 +91,30 @@ static struct mkey *mkey_find_remote(const struct qp *qp, const struct pd *pd,
 	return mkey;
 }
 
-int mkey_check_remote(const struct qp *qp, const struct pd *pd,
-		      const struct mkey_range *range, struct mkey **mkey)
+enum outcome mkey_check_remote(const struct qp *qp, const struct pd *pd,
+			       const struct mkey_range *range,
+			       struct mkey **mkey)
 {
 	*mkey = mkey_find_remote(qp, pd, range->key);
 	if (!*mkey)
-		return mkey_refuse(qp->nic, qp->number, JOURNAL_NO_KEY,
-				   range->key, range->addr, range->len);
-	return mkey_check_range(qp->nic, qp->number, *mkey, range);
+		return mkey_refuse(qp->nic, qp, JOURNAL_NO_KEY, range->key,
+				   range->addr, range->len);
+	return mkey_check_range(qp->nic, qp, *mkey, range);
 }
 
-int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
-		      uint32_t access, uint64_t *addr, uint64_t *len)
+enum outcome mkey_range_remote(const struct qp *qp, const struct pd *pd,
+			       uint32_t key, uint32_t access, uint64_t *addr,
+			       uint64_t *len)
 {
 	const struct mkey *mkey = mkey_find_remote(qp, pd, key);
 
 	if (!mkey)
-		return mkey_refuse(qp->nic, qp->number, JOURNAL_NO_KEY, key, 0,
-				   0);
+		return mkey_refuse(qp->nic, qp, JOURNAL_NO_KEY, key, 0, 0);
 	if (access & ~mkey->access)
-		return mkey_refuse(qp->nic, qp->number, JOURNAL_NO_RIGHT, key,
-				   0, 0);
+		return mkey_refuse(qp->nic, qp, JOURNAL_NO_RIGHT, key, 0, 0);
 	*addr = mkey->iova;
 	*len = mkey->length;
-	return 0;
+	return OUTCOME_OK;
 }
 
 /*
@@ -127,8 +131,9 @@ static uint8_t *mkey_null_extent(struct nic *nic, uint64_t *len, bool write)
 }
 
 /* Translates a range of a region whose memory buf_iov() does not know */
-static int mkey_extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
-		       uint64_t *len, bool write, uint8_t **ptr)
+static enum outcome mkey_extent(struct nic *nic, struct mkey *mkey,
+				uint64_t offset, uint64_t *len, bool write,
+				uint8_t **ptr)
 {
 	bool writable;
 
@@ -136,25 +141,25 @@ static int mkey_extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
 		return page_table_extent(nic, mkey, offset, len, write, ptr);
 	if (mkey->dm) {
 		*ptr = dm_ptr(nic, mkey->buf.addr) + offset;
-		return 0;
+		return OUTCOME_OK;
 	}
 	if (mkey->null) {
 		*ptr = mkey_null_extent(nic, len, write);
-		return 0;
+		return OUTCOME_OK;
 	}
 	*ptr = dma_extent(nic, offset, len, &writable);
 	if (*ptr && write && !writable) {
 		nic_count(nic, MYNIC_STAT_BAD_DMA);
-		return -EFAULT;
+		return OUTCOME_DMA;
 	}
-	return *ptr ? 0 : -EFAULT;
+	return *ptr ? OUTCOME_OK : OUTCOME_DMA;
 }
 
 /*
  * mkey_iov() with the offset in the region. It is out of line, so that hits in
  * the window stay fast.
  */
-static __attribute__((noinline)) int
+static __attribute__((noinline)) enum outcome
 mkey_add_pieces(struct nic *nic, struct mkey *mkey, uint64_t offset,
 		uint32_t len, struct iov_list *list, struct page_fault *fault)
 {
@@ -163,29 +168,31 @@ mkey_add_pieces(struct nic *nic, struct mkey *mkey, uint64_t offset,
 			       list);
 	while (len) {
 		uint64_t piece = len;
+		enum outcome outcome;
 		uint8_t *ptr;
-		int err;
 
-		err = mkey_extent(nic, mkey, offset, &piece, list->write, &ptr);
-		if (err == -EAGAIN)
+		outcome = mkey_extent(nic, mkey, offset, &piece, list->write,
+				      &ptr);
+		if (outcome == OUTCOME_NO_PAGE)
 			*fault = (struct page_fault){
 				.key = mkey->key,
 				.addr = mkey->iova + offset,
 				.len = len,
 				.write = list->write,
 			};
-		if (err)
-			return err;
+		if (outcome)
+			return outcome;
 		if (!iov_add(list, ptr, piece))
-			return -ENOBUFS;
+			return OUTCOME_SCATTERED;
 		offset += piece;
 		len -= piece;
 	}
-	return 0;
+	return OUTCOME_OK;
 }
 
-int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
-	     struct iov_list *list, struct page_fault *fault)
+enum outcome mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr,
+		      uint32_t len, struct iov_list *list,
+		      struct page_fault *fault)
 {
 	uint64_t offset = addr - mkey->iova;
 	uint8_t *ptr;
@@ -196,17 +203,17 @@ int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
 		offset += mkey->offset;
 		mkey = mkey->region;
 		/* The region of a window may have lost its memory */
-		if (offset > mkey->length || len > mkey->length - offset)
-			return mkey_refuse(nic,
-					   window->qp ? window->qp->number : 0,
-					   JOURNAL_NO_RANGE, window->key, addr,
-					   len);
+		if (offset > mkey->length || len > mkey->length - offset) {
+			mkey_refuse(nic, window->qp, JOURNAL_NO_RANGE,
+				    window->key, addr, len);
+			return OUTCOME_RKEY;
+		}
 	}
 	ptr = buf_window_ptr(&nic->dma, &mkey->window, offset, len,
 			     list->write);
 	if (!ptr || !len)
 		return mkey_add_pieces(nic, mkey, offset, len, list, fault);
-	return iov_add(list, ptr, len) ? 0 : -ENOBUFS;
+	return iov_add(list, ptr, len) ? OUTCOME_OK : OUTCOME_SCATTERED;
 }
 
 /* A remote right to change memory requires the local one (IBTA 10.6.3.1) */
@@ -439,37 +446,42 @@ int admin_sync_mkey(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-/* @mkey: NULL if @key is unknown; @qpn: of a remote request, otherwise 0 */
-static int mkey_invalidate(struct nic *nic, uint32_t qpn, struct mkey *mkey,
-			   uint32_t key)
+/* @mkey: NULL if @key is unknown; @qp: see mkey_refuse() */
+static bool mkey_invalidate(struct nic *nic, const struct qp *qp,
+			    struct mkey *mkey, uint32_t key)
 {
-	if (!mkey)
-		return mkey_refuse(nic, qpn, JOURNAL_NO_KEY, key, 0, 0);
+	if (!mkey) {
+		mkey_refuse(nic, qp, JOURNAL_NO_KEY, key, 0, 0);
+		return false;
+	}
 	if (mkey->kind == MKEY_MW2) {
 		mw_unbind(mkey);
-		return 0;
+		return true;
 	}
 	if (mkey->kind == MKEY_FAST_REG && !mkey->num_windows) {
 		mkey->valid = false;
-		return 0;
+		return true;
 	}
-	return mkey_refuse(nic, qpn, JOURNAL_NO_RIGHT, key, 0, 0);
+	mkey_refuse(nic, qp, JOURNAL_NO_RIGHT, key, 0, 0);
+	return false;
 }
 
-int mkey_invalidate_local(struct qp *qp, uint32_t key)
+enum outcome mkey_invalidate_local(struct qp *qp, uint32_t key)
 {
 	struct mkey *mkey = mkey_find(qp->nic, qp->pd, key);
 
 	if (mkey && mkey->qp && mkey->qp != qp)
 		mkey = NULL;
-	return mkey_invalidate(qp->nic, 0, mkey, key);
+	return mkey_invalidate(qp->nic, NULL, mkey, key) ? OUTCOME_OK :
+							   OUTCOME_MKEY;
 }
 
-int mkey_invalidate_remote(struct qp *qp, uint32_t key)
+enum outcome mkey_invalidate_remote(struct qp *qp, uint32_t key)
 {
 	struct mkey *mkey = mkey_find_remote(qp, qp->pd, key);
 
-	return mkey_invalidate(qp->nic, qp->number, mkey, key);
+	return mkey_invalidate(qp->nic, qp, mkey, key) ? OUTCOME_OK :
+							 OUTCOME_RKEY;
 }
 
 bool mkeys_free_one(struct nic *nic, uint32_t *number)

@@ -8,6 +8,7 @@
 #include <sys/queue.h>
 #include <sys/uio.h>
 
+#include "base/outcome.h"
 #include "base/verbs.h"
 #include "memory/buf.h"
 
@@ -134,26 +135,31 @@ struct mkey_range {
  * @pd: PD of the QP or SRQ that the request was posted to
  * @kernel_qp: dma_lkey is allowed
  * @range: the memory; null_lkey is always allowed
- * @mkey: out: if it returns 0, the key for mkey_iov()
+ * @mkey: out: if it returns OUTCOME_OK, the key for mkey_iov()
  *
- * Return: 0; -EACCES: the key is unknown, not valid, a window, of another PD,
- * or without the rights; -ERANGE: the range is not inside the region.
+ * Return: OUTCOME_OK; OUTCOME_LKEY: the key is unknown, not valid, a window, of
+ * another PD, or without the rights; OUTCOME_LKEY_BOUNDS: the range is not
+ * inside the region.
  */
-int mkey_check_local(struct nic *nic, const struct pd *pd, bool kernel_qp,
-		     const struct mkey_range *range, struct mkey **mkey);
+enum outcome mkey_check_local(struct nic *nic, const struct pd *pd,
+			      bool kernel_qp, const struct mkey_range *range,
+			      struct mkey **mkey);
 
 /**
  * mkey_check_remote() - check memory that a peer names
  * @qp: QP that has received the request
  * @pd: PD that the key must have: that of the QP, or for XRC that of the SRQ
  * @range: the memory; at least one right is required
- * @mkey: out: if it returns 0, the key for mkey_iov()
+ * @mkey: out: if it returns OUTCOME_OK, the key for mkey_iov()
  *
- * Return: like mkey_check_local(), but windows are allowed; those of type 2
- * only if they were bound through @qp.
+ * Windows are allowed; those of type 2 only if they were bound through @qp.
+ *
+ * Return: OUTCOME_OK; OUTCOME_RKEY: the key is unknown, not valid, of another
+ * PD, or without the rights, or the range is not inside the region.
  */
-int mkey_check_remote(const struct qp *qp, const struct pd *pd,
-		      const struct mkey_range *range, struct mkey **mkey);
+enum outcome mkey_check_remote(const struct qp *qp, const struct pd *pd,
+			       const struct mkey_range *range,
+			       struct mkey **mkey);
 
 /**
  * mkey_range_remote() - find all that a peer may reach with a key
@@ -164,10 +170,12 @@ int mkey_check_remote(const struct qp *qp, const struct pd *pd,
  * @addr: out: address of the first byte
  * @len: out: bytes
  *
- * Return: 0; -EACCES: the key is unknown, of another PD, or without the rights.
+ * Return: OUTCOME_OK; OUTCOME_RKEY: the key is unknown, of another PD, or
+ * without the rights.
  */
-int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
-		      uint32_t access, uint64_t *addr, uint64_t *len);
+enum outcome mkey_range_remote(const struct qp *qp, const struct pd *pd,
+			       uint32_t key, uint32_t access, uint64_t *addr,
+			       uint64_t *len);
 
 /**
  * mkey_iov() - append the host pointers of a range to a scatter list
@@ -176,14 +184,16 @@ int mkey_range_remote(const struct qp *qp, const struct pd *pd, uint32_t key,
  * @addr: address, inside the region
  * @len: bytes, inside the region; may be 0
  * @list: the list
- * @fault: out: if it returns -EAGAIN, the access to the missing page
+ * @fault: out: if it returns OUTCOME_NO_PAGE, the access to the missing page
  *
- * Return: 0; -EFAULT: a page is not mapped (counted as BAD_DMA); -EAGAIN: a
- * page of a paged region is missing, see odp_wait(); -ERANGE: the region of
- * a window has lost its memory; -ENOBUFS: @list is full.
+ * Return: OUTCOME_OK; OUTCOME_DMA: a page is not mapped (counted as BAD_DMA);
+ * OUTCOME_NO_PAGE: a page of a paged region is missing, see odp_wait();
+ * OUTCOME_RKEY: the region of a window has lost its memory; OUTCOME_SCATTERED:
+ * @list is full.
  */
-int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
-	     struct iov_list *list, struct page_fault *fault);
+enum outcome mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr,
+		      uint32_t len, struct iov_list *list,
+		      struct page_fault *fault);
 
 /**
  * mkey_invalidate_local() - execute a LOCAL_INV
@@ -192,20 +202,20 @@ int mkey_iov(struct nic *nic, struct mkey *mkey, uint64_t addr, uint32_t len,
  *
  * It succeeds if the key is invalid already.
  *
- * Return: 0; -EACCES: the key is unknown, of another PD, of a kind that cannot
- * be invalidated, a window of another QP, or a region with windows.
+ * Return: OUTCOME_OK; OUTCOME_MKEY: the key is unknown, of another PD, of a kind
+ * that cannot be invalidated, a window of another QP, or a region with windows.
  */
-int mkey_invalidate_local(struct qp *qp, uint32_t key);
+enum outcome mkey_invalidate_local(struct qp *qp, uint32_t key);
 
 /**
  * mkey_invalidate_remote() - invalidate the key that a SEND_WITH_INV names
  * @qp: QP that has received the message
  * @key: key, any value
  *
- * Return: like mkey_invalidate_local(), and -EACCES if the key is invalid
- * already.
+ * Return: OUTCOME_OK; OUTCOME_RKEY: like OUTCOME_MKEY of
+ * mkey_invalidate_local(), or the key is invalid already.
  */
-int mkey_invalidate_remote(struct qp *qp, uint32_t key);
+enum outcome mkey_invalidate_remote(struct qp *qp, uint32_t key);
 
 /*
  * Part of a reset: frees the next key from @number on. Returns false if there

@@ -101,34 +101,31 @@ static void mw_bind_one(struct qp *qp, struct mkey *mw, struct mkey *region,
 	LIST_INSERT_HEAD(&qp->windows, mw, qp_link);
 }
 
-struct wqe_error mw_bind(struct qp *qp, const struct send_req *req)
+enum outcome mw_bind(struct qp *qp, const struct send_req *req)
 {
 	const struct mynic_bind_operands *op = &req->bind;
-	struct wqe_error error = { IBV_WC_MW_BIND_ERR, MYNIC_SYN_BAD_MKEY };
 	struct mkey *mw = mw_find_window(qp, req->rkey);
 	uint64_t length = le64toh(op->length);
 	struct mkey *region;
 	uint64_t offset;
 
 	if (!mw)
-		return error;
+		return OUTCOME_MKEY;
 	if (!length && mw->kind == MKEY_MW1) {
 		mw_unbind(mw);
 		mkey_set_byte(mw, le32toh(op->new_rkey));
-		return (struct wqe_error){ 0 };
+		return OUTCOME_OK;
 	}
 	region = mw_find_region(qp, le32toh(op->lkey));
 	if (!region)
-		return error;
-	error.syndrome = MYNIC_SYN_MKEY_ACCESS;
+		return OUTCOME_MKEY;
 	if (!mw_allows(region, le32toh(op->access)))
-		return error;
-	error.syndrome = MYNIC_SYN_MKEY_BOUNDS;
+		return OUTCOME_MKEY_ACCESS;
 	offset = le64toh(op->addr) - region->iova;
 	if (!length || offset > region->length ||
 	    length > region->length - offset)
-		return error;
+		return OUTCOME_MKEY_BOUNDS;
 	mw_bind_one(qp, mw, region, op);
 	mkey_set_byte(mw, le32toh(op->new_rkey));
-	return (struct wqe_error){ 0 };
+	return OUTCOME_OK;
 }

@@ -24,9 +24,9 @@ int mw_init(struct mkey *mkey, enum mkey_kind kind,
  *
  * If it fails, the window is not changed.
  *
- * Return: the error, if there is one.
+ * Return: what comes of it.
  */
-struct wqe_error mw_bind(struct qp *qp, const struct send_req *req);
+enum outcome mw_bind(struct qp *qp, const struct send_req *req);
 
 /* Unbinds a window if it is bound. */
 void mw_unbind(struct mkey *mw);

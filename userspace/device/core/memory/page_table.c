@@ -5,8 +5,6 @@
  */
 #include "memory/page_table.h"
 
-#include <errno.h>
-
 #include "core.h"
 
 #define MAX_LEVELS 4
@@ -47,15 +45,15 @@ int page_table_parse(struct buf *buf, const struct mynic_buf *src,
 	return MYNIC_AQ_OK;
 }
 
-static int page_table_bad_dma(struct nic *nic)
+static enum outcome page_table_bad_dma(struct nic *nic)
 {
 	nic_count(nic, MYNIC_STAT_BAD_DMA);
-	return -EFAULT;
+	return OUTCOME_DMA;
 }
 
 /* Finds the entry of a page, with its flags. It may change at any time */
-static int page_table_walk(struct nic *nic, const struct buf *buf,
-			   uint64_t page, uint64_t *entry)
+static enum outcome page_table_walk(struct nic *nic, const struct buf *buf,
+				    uint64_t page, uint64_t *entry)
 {
 	unsigned int bits = buf->log_list_size - LOG_ENTRY_SIZE;
 	uint64_t list = buf->addr;
@@ -67,33 +65,34 @@ static int page_table_walk(struct nic *nic, const struct buf *buf,
 		ptr = dma_ptr(nic, list + (index << LOG_ENTRY_SIZE),
 			      sizeof(*ptr), false);
 		if (!ptr)
-			return -EFAULT;
+			return OUTCOME_DMA;
 		*entry = le64toh(__atomic_load_n(ptr, __ATOMIC_ACQUIRE));
 		if (!(*entry & MYNIC_PAGE_PRESENT))
-			return -EAGAIN;
+			return OUTCOME_NO_PAGE;
 		list = *entry & ~(uint64_t)ENTRY_FLAGS;
 		if (level && list & ((1ULL << buf->log_list_size) - 1))
 			return page_table_bad_dma(nic);
 	}
-	return 0;
+	return OUTCOME_OK;
 }
 
-static int page_table_move_window(struct nic *nic, struct mkey *mkey,
-				  uint64_t offset, bool write)
+static enum outcome page_table_move_window(struct nic *nic, struct mkey *mkey,
+					   uint64_t offset, bool write)
 {
 	struct buf_window *window = &mkey->window;
 	const struct buf *buf = &mkey->buf;
 	uint64_t page_size = 1ULL << buf->log_page_size;
 	uint64_t place = offset + buf->offset;
 	uint64_t entry = 0, left;
-	int err;
+	enum outcome outcome;
 
 	window->generation = 0;
-	err = page_table_walk(nic, buf, place >> buf->log_page_size, &entry);
-	if (err)
-		return err;
+	outcome =
+		page_table_walk(nic, buf, place >> buf->log_page_size, &entry);
+	if (outcome)
+		return outcome;
 	if (write && !(entry & MYNIC_PAGE_WRITABLE))
-		return -EAGAIN;
+		return OUTCOME_NO_PAGE;
 	if ((entry & (page_size - 1)) & ~(uint64_t)ENTRY_FLAGS)
 		return page_table_bad_dma(nic);
 	place &= page_size - 1;
@@ -101,31 +100,32 @@ static int page_table_move_window(struct nic *nic, struct mkey *mkey,
 	window->ptr = dma_extent(nic, (entry & ~(page_size - 1)) + place, &left,
 				 &window->writable);
 	if (!window->ptr)
-		return -EFAULT;
+		return OUTCOME_DMA;
 	if (write && !window->writable)
 		return page_table_bad_dma(nic);
 	window->writable &= !!(entry & MYNIC_PAGE_WRITABLE);
 	window->start = offset;
 	window->end = offset + left;
 	window->generation = nic->dma.generation;
-	return 0;
+	return OUTCOME_OK;
 }
 
-int page_table_extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
-		      uint64_t *len, bool write, uint8_t **ptr)
+enum outcome page_table_extent(struct nic *nic, struct mkey *mkey,
+			       uint64_t offset, uint64_t *len, bool write,
+			       uint8_t **ptr)
 {
 	struct buf_window *window = &mkey->window;
-	int err;
+	enum outcome outcome;
 
 	if (window->generation != nic->dma.generation ||
 	    offset < window->start || offset >= window->end ||
 	    (write && !window->writable)) {
-		err = page_table_move_window(nic, mkey, offset, write);
-		if (err)
-			return err;
+		outcome = page_table_move_window(nic, mkey, offset, write);
+		if (outcome)
+			return outcome;
 	}
 	if (*len > window->end - offset)
 		*len = window->end - offset;
 	*ptr = window->ptr + (offset - window->start);
-	return 0;
+	return OUTCOME_OK;
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/outcome.h"
+
 struct buf;
 struct mkey;
 struct mynic_buf;
@@ -38,10 +40,12 @@ int page_table_parse(struct buf *buf, const struct mynic_buf *src,
  * @write: the access is a write
  * @ptr: out: the pointer
  *
- * Return: 0; -EAGAIN: the page is missing, or must not be written; -EFAULT: the
- * address of the page or of a list is invalid (counted as BAD_DMA).
+ * Return: OUTCOME_OK; OUTCOME_NO_PAGE: the page is missing, or must not be
+ * written; OUTCOME_DMA: the address of the page or of a list is invalid (counted
+ * as BAD_DMA).
  */
-int page_table_extent(struct nic *nic, struct mkey *mkey, uint64_t offset,
-		      uint64_t *len, bool write, uint8_t **ptr);
+enum outcome page_table_extent(struct nic *nic, struct mkey *mkey,
+			       uint64_t offset, uint64_t *len, bool write,
+			       uint8_t **ptr);
 
 #endif /* MYNIC_PAGE_TABLE_H */

@@ -32,9 +32,9 @@ static uint32_t flush_needed_access(uint32_t placement)
 }
 
 /* Finds the range of a FLUSH, as far as its key allows */
-static int flush_find_range(struct qp *qp, const struct roce_hdr *hdr,
-			    bool region, uint32_t access,
-			    struct response *response)
+static enum outcome flush_find_range(struct qp *qp, const struct roce_hdr *hdr,
+				     bool region, uint32_t access,
+				     struct response *response)
 {
 	const struct mkey_range range = {
 		.key = hdr->rkey,
@@ -52,32 +52,32 @@ static int flush_find_range(struct qp *qp, const struct roce_hdr *hdr,
 	response->addr = hdr->remote_addr;
 	response->flush_left = hdr->dma_len;
 	if (!hdr->dma_len)
-		return 0;
+		return OUTCOME_OK;
 	return mkey_check_remote(qp, pd, &range, &mkey);
 }
 
-enum message_fault flush_check(struct qp *qp, const struct roce_hdr *hdr,
-			       struct response *response)
+enum outcome flush_check(struct qp *qp, const struct roce_hdr *hdr,
+			 struct response *response)
 {
 	uint32_t placement = feth_placement(hdr->feth);
 	uint32_t selectivity = feth_selectivity(hdr->feth);
 	uint32_t access = flush_needed_access(placement);
-	enum message_fault fault;
+	enum outcome outcome;
 
 	if (!feth_is_valid(placement, selectivity))
-		return MESSAGE_BAD_FETH;
+		return OUTCOME_INVALID;
 	if (access & ~qp->attr.access_flags)
-		return MESSAGE_NOT_ALLOWED;
+		return OUTCOME_NOT_ALLOWED;
 	if (selectivity == IBV_FLUSH_RANGE && hdr->dma_len > WQE_MAX_LENGTH)
-		return MESSAGE_BAD_LENGTH;
-	fault = message_mkey_fault(flush_find_range(
-		qp, hdr, selectivity == IBV_FLUSH_MR, access, response));
+		return OUTCOME_INVALID;
+	outcome = flush_find_range(qp, hdr, selectivity == IBV_FLUSH_MR, access,
+				   response);
 	/*
 	 * Data that was written is in memory and visible to all readers already
 	 */
 	if (!(placement & IBV_FLUSH_PERSISTENT))
 		response->flush_left = 0;
-	return fault;
+	return outcome;
 }
 
 /* Lets the QP that has waited longest begin. */
@@ -108,90 +108,92 @@ static bool flush_may_begin(struct qp *qp)
 	return false;
 }
 
-static int flush_persist(struct qp *qp, struct mkey *mkey, uint64_t addr,
-			 uint32_t len)
+static enum outcome flush_persist(struct qp *qp, struct mkey *mkey,
+				  uint64_t addr, uint32_t len)
 {
 	const struct nic_config *config = &qp->nic->config;
 	struct flushes *flushes = &qp->nic->flushes;
 	struct iovec iov[MAX_IOV];
 	struct iov_list list = { .iov = iov, .max = MAX_IOV };
 	struct page_fault fault;
+	enum outcome outcome;
 	int err;
 
-	err = mkey_iov(qp->nic, mkey, addr, len, &list, &fault);
-	if (err == -EAGAIN)
+	outcome = mkey_iov(qp->nic, mkey, addr, len, &list, &fault);
+	if (outcome == OUTCOME_NO_PAGE)
 		return odp_wait(qp, MYNIC_PAGE_READ, &fault);
-	if (err)
-		return err;
+	if (outcome)
+		return outcome;
 	err = config->ops->persist(config->ctx, list.iov, list.num);
 	if (err == -EINPROGRESS) {
 		flushes->busy = true;
 		flushes->owner = qp;
 		qp->flush.state = FLUSH_BUSY;
 		qp->flush.len = len;
-		return err;
+		return OUTCOME_WAIT;
 	}
-	return err ? -EFAULT : 0;
+	return err ? OUTCOME_DMA : OUTCOME_OK;
 }
 
-static int flush_run_pieces(struct qp *qp, struct response *response,
-			    struct mkey *mkey)
+static enum outcome flush_run_pieces(struct qp *qp, struct response *response,
+				     struct mkey *mkey)
 {
 	for (unsigned int i = 0; i < QUANTUM && response->flush_left; i++) {
 		uint32_t len = PIECE;
-		int err;
+		enum outcome outcome;
 
 		if (len > response->flush_left)
 			len = response->flush_left;
-		err = flush_persist(qp, mkey, response->addr, len);
-		if (err)
-			return err;
+		outcome = flush_persist(qp, mkey, response->addr, len);
+		if (outcome)
+			return outcome;
 		response->addr += len;
 		response->flush_left -= len;
 		nic_look_at_clock(qp->nic);
 		if (qp->nic->turn.over)
 			break;
 	}
-	return 0;
+	return OUTCOME_OK;
 }
 
-/* Handles the end of a piece. Returns 0 or -EFAULT */
-static int flush_finish(struct qp *qp, struct response *response)
+/* Handles the end of a piece. Returns OUTCOME_OK or OUTCOME_DMA */
+static enum outcome flush_finish(struct qp *qp, struct response *response)
 {
 	qp->flush.state = FLUSH_IDLE;
 	if (qp->flush.err)
-		return -EFAULT;
+		return OUTCOME_DMA;
 	response->addr += qp->flush.len;
 	response->flush_left -= qp->flush.len;
-	return 0;
+	return OUTCOME_OK;
 }
 
-int flush_run(struct qp *qp, struct response *response)
+enum outcome flush_run(struct qp *qp, struct response *response)
 {
 	enum flush_state state = qp->flush.state;
 	struct mkey_range range;
+	enum outcome outcome = OUTCOME_OK;
 	struct mkey *mkey;
-	int err = 0;
 
 	if (state == FLUSH_QUEUED || state == FLUSH_BUSY)
-		return -EINPROGRESS;
+		return OUTCOME_WAIT;
 	if (state == FLUSH_DONE)
-		err = flush_finish(qp, response);
-	if (err || !response->flush_left)
-		return err;
+		outcome = flush_finish(qp, response);
+	if (outcome || !response->flush_left)
+		return outcome;
 	if (!flush_may_begin(qp))
-		return -EINPROGRESS;
+		return OUTCOME_WAIT;
 	range = (struct mkey_range){
 		.key = response->rkey,
 		.access = IBV_ACCESS_FLUSH_PERSISTENT,
 		.addr = response->addr,
 		.len = response->flush_left,
 	};
-	err = mkey_check_remote(qp, xrc_pd(qp, response->srqn), &range, &mkey);
-	if (!err)
-		err = flush_run_pieces(qp, response, mkey);
+	outcome = mkey_check_remote(qp, xrc_pd(qp, response->srqn), &range,
+				    &mkey);
+	if (!outcome)
+		outcome = flush_run_pieces(qp, response, mkey);
 	flush_call_next(qp->nic);
-	return err;
+	return outcome;
 }
 
 void nic_persisted(struct nic *nic, int err)

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "base/outcome.h"
 #include "mynic_regs.h"
-#include "qp/message_fault.h"
 
 struct nic;
 struct qp;
@@ -66,21 +66,21 @@ struct flushes {
  * @hdr: headers of the packet
  * @response: in: @srqn and @rkey; out: @addr and @flush_left
  *
- * Return: MESSAGE_OK, or the reason to refuse it.
+ * Return: OUTCOME_OK, or the reason to refuse it.
  */
-enum message_fault flush_check(struct qp *qp, const struct roce_hdr *hdr,
-			       struct response *response);
+enum outcome flush_check(struct qp *qp, const struct roce_hdr *hdr,
+			 struct response *response);
 
 /**
  * flush_run() - do a limited part of a FLUSH
  * @qp: the queue pair
  * @response: @addr and @flush_left advance
  *
- * Return: 0, or an error of mkey_check_remote() or mkey_iov(). -EFAULT also
- * means that the memory cannot be made persistent. -EINPROGRESS: the QP will be
- * scheduled when it can continue.
+ * Return: like mkey_check_remote() and mkey_iov(). OUTCOME_DMA also means that
+ * the memory cannot be made persistent. OUTCOME_WAIT: the QP will be scheduled
+ * when it can continue.
  */
-int flush_run(struct qp *qp, struct response *response);
+enum outcome flush_run(struct qp *qp, struct response *response);
 
 /* Whether the QP has to wait until it is scheduled again. */
 static inline bool flush_waits(const struct flush *flush)

@@ -6,8 +6,6 @@
 
 #include "qp/odp.h"
 
-#include <errno.h>
-
 #include "base/util.h"
 #include "core.h"
 #include "packet/packet_copy.h"
@@ -55,8 +53,8 @@ static void odp_note_wait(const struct qp *qp, enum mynic_page_stage stage)
 	nic_note(qp->nic, &entry);
 }
 
-int odp_wait(struct qp *qp, enum mynic_page_stage stage,
-	     const struct page_fault *fault)
+enum outcome odp_wait(struct qp *qp, enum mynic_page_stage stage,
+		      const struct page_fault *fault)
 {
 	struct odp_wait *wait = &qp->odp.waits[stage];
 	struct odp *odp = &qp->odp;
@@ -64,10 +62,10 @@ int odp_wait(struct qp *qp, enum mynic_page_stage stage,
 	uint8_t bit = 1 << stage;
 
 	if (odp->waiting & bit)
-		return -EAGAIN;
+		return OUTCOME_WAIT;
 	if (odp->failed & bit && odp_is_same(&wait->fault, fault)) {
 		odp->failed &= ~bit;
-		return -EFAULT;
+		return OUTCOME_DMA;
 	}
 	odp->waiting |= bit;
 	odp->failed &= ~bit;
@@ -76,7 +74,7 @@ int odp_wait(struct qp *qp, enum mynic_page_stage stage,
 	wait->since = nic_now(nic);
 	odp_note_wait(qp, stage);
 	eq_raise(nic, &qp->events, MYNIC_EVENT_PAGE_FAULT + stage);
-	return -EAGAIN;
+	return OUTCOME_WAIT;
 }
 
 bool odp_waits_long(const struct qp *qp, enum mynic_page_stage stage)

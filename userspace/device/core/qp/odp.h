@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "base/outcome.h"
 #include "memory/page_table.h"
 #include "mynic_regs.h"
 
@@ -58,11 +59,11 @@ struct odp {
  * @stage: stage that made the access
  * @fault: the access, with all that will follow it
  *
- * Return: -EAGAIN: the host was asked for the page, and the stage waits;
- * -EFAULT: the host has said that this page is not available.
+ * Return: OUTCOME_WAIT: the host was asked for the page, and the stage waits;
+ * OUTCOME_DMA: the host has said that this page is not available.
  */
-int odp_wait(struct qp *qp, enum mynic_page_stage stage,
-	     const struct page_fault *fault);
+enum outcome odp_wait(struct qp *qp, enum mynic_page_stage stage,
+		      const struct page_fault *fault);
 
 /* Whether a stage has to wait for a page. */
 static inline bool odp_waits(const struct odp *odp, enum mynic_page_stage stage)

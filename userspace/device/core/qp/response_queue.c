@@ -157,11 +157,40 @@ void responses_stop(struct qp *qp)
 	r->ack = false;
 }
 
-void responses_fail(struct responder *r, uint32_t psn, uint8_t nak_code,
-		    uint8_t event)
+/**
+ * struct refusal - what the peer and the host learn of a request that fails
+ * @code: enum aeth_nak
+ * @event: enum mynic_event; 0: the completion of the receive request tells the
+ *	host
+ */
+struct refusal {
+	uint8_t code;
+	uint8_t event;
+};
+
+/* An error of the receive request is an error of this side */
+static const struct refusal refusals[OUTCOMES] = {
+	[OUTCOME_DMA] = { AETH_NAK_REMOTE_OPERATION, MYNIC_EVENT_QP_FATAL },
+	[OUTCOME_SCATTERED] = { AETH_NAK_REMOTE_OPERATION,
+				MYNIC_EVENT_QP_FATAL },
+	[OUTCOME_RKEY] = { AETH_NAK_REMOTE_ACCESS,
+			   MYNIC_EVENT_QP_ACCESS_ERROR },
+	[OUTCOME_LKEY] = { AETH_NAK_REMOTE_OPERATION, 0 },
+	[OUTCOME_LKEY_BOUNDS] = { AETH_NAK_REMOTE_OPERATION, 0 },
+	[OUTCOME_LKEY_DMA] = { AETH_NAK_REMOTE_OPERATION, 0 },
+	[OUTCOME_NO_ENTRY] = { AETH_NAK_REMOTE_OPERATION, 0 },
+	[OUTCOME_BAD_ENTRY] = { AETH_NAK_REMOTE_OPERATION, 0 },
+	[OUTCOME_TOO_LONG] = { AETH_NAK_INVALID_REQUEST, 0 },
+	[OUTCOME_INVALID] = { AETH_NAK_INVALID_REQUEST,
+			      MYNIC_EVENT_QP_REQ_ERROR },
+	[OUTCOME_NOT_ALLOWED] = { AETH_NAK_INVALID_REQUEST,
+				  MYNIC_EVENT_QP_REQ_ERROR },
+};
+
+void responses_fail(struct responder *r, uint32_t psn, enum outcome why)
 {
 	r->nak = RESPONDER_NAK_FATAL;
-	r->nak_syndrome = AETH_NAK | nak_code;
+	r->nak_syndrome = AETH_NAK | refusals[why].code;
 	r->nak_psn = psn;
-	r->nak_event = event;
+	r->nak_event = refusals[why].event;
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/outcome.h"
 #include "rdma/responder.h"
 
 struct qp;
@@ -55,8 +56,12 @@ bool responses_keep(struct qp *qp, unsigned int num);
 /* The QP goes to ERR; nothing is answered any more. */
 void responses_stop(struct qp *qp);
 
-/* Has a NAK sent for a request, after which the QP goes to the error state. */
-void responses_fail(struct responder *r, uint32_t psn, uint8_t nak_code,
-		    uint8_t event);
+/**
+ * responses_fail() - have a NAK sent for a request
+ * @r: the responder; its QP goes to the error state when the NAK is sent
+ * @psn: PSN of the request
+ * @why: what has come of the request
+ */
+void responses_fail(struct responder *r, uint32_t psn, enum outcome why);
 
 #endif /* MYNIC_RESPONSE_QUEUE_H */

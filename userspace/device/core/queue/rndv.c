@@ -104,18 +104,19 @@ static void rndv_remove_tag(struct rndv *rndv, struct tag *tag)
 
 /* Writes the second completion of the tag */
 static void rndv_complete(struct qp *qp, const struct tag *tag,
-			  struct wqe_error error)
+			  enum outcome outcome)
 {
+	struct outcome_result result = outcome_result(outcome);
 	struct mynic_cqe cqe = {
 		.wr_id = htole64(tag->wr_id),
-		.status = htole32(error.status),
-		.vendor_err = htole32(error.syndrome),
+		.status = htole32(result.status),
+		.vendor_err = htole32(result.syndrome),
 		.opcode = htole32(IBV_WC_TM_RECV),
 		.qp_num = htole32(qp->number),
 	};
 
 	tm_release(qp->nic, qp->srq);
-	if (error.status) {
+	if (outcome) {
 		qp_add(qp, MYNIC_STAT_RECV_ERRORS);
 	} else {
 		cqe.wc_flags = htole32(IBV_WC_TM_DATA_VALID);
@@ -124,15 +125,15 @@ static void rndv_complete(struct qp *qp, const struct tag *tag,
 	cq_push(qp->nic, qp->recv_cq, &cqe, false, nic_now(qp->nic));
 }
 
-void rndv_done(struct qp *qp, struct wqe_error error)
+void rndv_done(struct qp *qp, enum outcome outcome)
 {
 	struct rndv *rndv = &qp->rndv;
 	struct tag *tag = TAILQ_FIRST(&rndv->tags);
 
 	if (!tag->arrived) {
-		rndv_complete(qp, tag, error);
+		rndv_complete(qp, tag, outcome);
 		tag->arrived = true;
-		if (error.status)
+		if (outcome)
 			rndv_remove_tag(rndv, tag);
 		else
 			qp->srq->tm->num_fin++;
@@ -141,14 +142,12 @@ void rndv_done(struct qp *qp, struct wqe_error error)
 	qp->srq->tm->num_fin--;
 	rndv_remove_tag(rndv, tag);
 	/* No completion can report a failed FIN, so there is an event */
-	if (error.status)
+	if (outcome)
 		eq_raise(qp->nic, &qp->events, MYNIC_EVENT_QP_FATAL);
 }
 
 bool rndv_flush(struct qp *qp)
 {
-	static const struct wqe_error error = { IBV_WC_WR_FLUSH_ERR,
-						MYNIC_SYN_FLUSHED };
 	struct send_queue *sq = &qp->sq;
 	struct rndv *rndv = &qp->rndv;
 	struct tag *tag;
@@ -161,7 +160,7 @@ bool rndv_flush(struct qp *qp)
 		if (tag->arrived)
 			qp->srq->tm->num_fin--;
 		else
-			rndv_complete(qp, tag, error);
+			rndv_complete(qp, tag, OUTCOME_FLUSHED);
 		rndv_remove_tag(rndv, tag);
 	}
 	sq->ci = 0;

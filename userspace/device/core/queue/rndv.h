@@ -51,9 +51,10 @@ void rndv_fetch(struct qp *qp, uint32_t index, struct send_req *req);
 /**
  * rndv_done() - handle the completion of the oldest request
  * @qp: the queue pair
- * @error: error of the request, if any; the QP then goes to the error state
+ * @outcome: what has come of the request; the QP goes to the error state unless
+ *	it is OUTCOME_OK
  */
-void rndv_done(struct qp *qp, struct wqe_error error);
+void rndv_done(struct qp *qp, enum outcome outcome);
 
 /* Like sq_flush(). */
 bool rndv_flush(struct qp *qp);

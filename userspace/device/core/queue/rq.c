@@ -31,42 +31,43 @@ void rq_fini(struct qp *qp)
 }
 
 /* What is flushed has no error of its own */
-static void rq_count_error(struct qp *qp, struct wqe_error error)
+static void rq_count_error(struct qp *qp, struct outcome_result result)
 {
 	const struct journal_entry entry = {
 		.kind = JOURNAL_RECV_ERROR,
-		.status = error.status,
-		.from = error.syndrome,
+		.status = result.status,
+		.from = result.syndrome,
 		.number = qp->number,
 		.psn = qp->resp.epsn,
 	};
 
 	qp_add(qp, MYNIC_STAT_RECV_ERRORS);
-	if (error.status != IBV_WC_WR_FLUSH_ERR)
+	if (result.status != IBV_WC_WR_FLUSH_ERR)
 		nic_note(qp->nic, &entry);
 }
 
 void rq_complete(struct qp *qp, const struct recv_req *req,
-		 struct wqe_error error, struct mynic_cqe *cqe, bool solicited)
+		 enum outcome outcome, struct mynic_cqe *cqe, bool solicited)
 {
+	struct outcome_result result = outcome_result(outcome);
+
 	cqe->wr_id = htole64(req->wr_id);
-	cqe->status = htole32(error.status);
-	cqe->vendor_err = htole32(error.syndrome);
+	cqe->status = htole32(result.status);
+	cqe->vendor_err = htole32(result.syndrome);
 	cqe->qp_num = htole32(qp->number);
-	if (error.status)
-		rq_count_error(qp, error);
+	if (result.status)
+		rq_count_error(qp, result);
 	cq_push(qp->nic, qp->recv_cq, cqe, solicited, nic_now(qp->nic));
 }
 
 static void rq_flush_recv(struct qp *qp)
 {
-	struct wqe_error error = { IBV_WC_WR_FLUSH_ERR, MYNIC_SYN_FLUSHED };
 	struct mynic_cqe cqe = { 0 };
 
 	qp->rq.has_recv = false;
 	if (qp->rq.match.kind)
 		tm_end(qp, false);
-	rq_complete(qp, &qp->rq.recv, error, &cqe, false);
+	rq_complete(qp, &qp->rq.recv, OUTCOME_FLUSHED, &cqe, false);
 }
 
 void rq_return(struct qp *qp)

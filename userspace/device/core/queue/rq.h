@@ -56,12 +56,12 @@ void rq_reset(struct qp *qp);
  * rq_complete() - complete a receive request
  * @qp: the queue pair
  * @req: the request
- * @error: its result
+ * @outcome: what has come of it
  * @cqe: the fields that depend on the packet; this fills in the others
  * @solicited: the sender has asked for an event
  */
 void rq_complete(struct qp *qp, const struct recv_req *req,
-		 struct wqe_error error, struct mynic_cqe *cqe, bool solicited);
+		 enum outcome outcome, struct mynic_cqe *cqe, bool solicited);
 
 /**
  * rq_flush() - flush a limited number of receive requests

@@ -239,13 +239,13 @@ static void sq_release(struct qp *qp, uint32_t num)
 
 /* What is flushed has no error of its own */
 static void sq_note_error(struct qp *qp, const struct send_req *req,
-			  struct wqe_error error)
+			  struct outcome_result result)
 {
 	const struct journal_entry entry = {
 		.kind = JOURNAL_SEND_ERROR,
 		.code = req->opcode,
-		.status = error.status,
-		.from = error.syndrome,
+		.status = result.status,
+		.from = result.syndrome,
 		.number = qp->number,
 		.psn = qp->req.una,
 	};
@@ -253,12 +253,12 @@ static void sq_note_error(struct qp *qp, const struct send_req *req,
 	nic_note(qp->nic, &entry);
 }
 
-static void sq_push(struct qp *qp, uint64_t wr_id, struct wqe_error error)
+static void sq_push(struct qp *qp, uint64_t wr_id, struct outcome_result result)
 {
 	struct mynic_cqe cqe = {
 		.wr_id = htole64(wr_id),
-		.status = htole32(error.status),
-		.vendor_err = htole32(error.syndrome),
+		.status = htole32(result.status),
+		.vendor_err = htole32(result.syndrome),
 		.qp_num = htole32(qp->number),
 	};
 
@@ -291,7 +291,7 @@ void sq_complete(struct qp *qp, uint32_t num, uint64_t now)
 	sq_release(qp, num);
 	while (num--) {
 		if (qp->rndv.active)
-			rndv_done(qp, (struct wqe_error){ 0 });
+			rndv_done(qp, OUTCOME_OK);
 		else
 			sq_complete_one(qp, sq_req(sq, sq->ci), now);
 		if (sq->cur == sq->ci)
@@ -302,16 +302,17 @@ void sq_complete(struct qp *qp, uint32_t num, uint64_t now)
 		sq_give_back(qp);
 }
 
-void sq_fail(struct qp *qp, struct wqe_error error)
+void sq_fail(struct qp *qp, enum outcome outcome)
 {
+	struct outcome_result result = outcome_result(outcome);
 	struct send_queue *sq = &qp->sq;
 
-	sq_note_error(qp, sq_req(sq, sq->ci), error);
+	sq_note_error(qp, sq_req(sq, sq->ci), result);
 	sq_release(qp, 1);
 	if (qp->rndv.active)
-		rndv_done(qp, error);
+		rndv_done(qp, outcome);
 	else
-		sq_push(qp, sq_req(sq, sq->ci)->wr_id, error);
+		sq_push(qp, sq_req(sq, sq->ci)->wr_id, result);
 	if (sq->cur == sq->ci)
 		sq->cur++;
 	sq->ci++;
@@ -323,7 +324,7 @@ void sq_fail(struct qp *qp, struct wqe_error error)
 
 bool sq_flush(struct qp *qp)
 {
-	struct wqe_error error = { IBV_WC_WR_FLUSH_ERR, MYNIC_SYN_FLUSHED };
+	struct outcome_result result = outcome_result(OUTCOME_FLUSHED);
 	struct send_queue *sq = &qp->sq;
 	uint64_t wr_ids[SQ_QUANTUM];
 	uint32_t num;
@@ -342,7 +343,7 @@ bool sq_flush(struct qp *qp)
 	}
 	sq_release(qp, num);
 	for (uint32_t i = 0; i < num; i++)
-		sq_push(qp, wr_ids[i], error);
+		sq_push(qp, wr_ids[i], result);
 	if (num > sq->fetched - sq->ci)
 		sq->fetched = sq->ci + num;
 	if (num > sq->cur - sq->ci)

@@ -92,7 +92,7 @@ struct send_req *sq_next(struct qp *qp);
 void sq_complete(struct qp *qp, uint32_t num, uint64_t now);
 
 /* Fails the oldest request. The QP goes to ERR or SQE. */
-void sq_fail(struct qp *qp, struct wqe_error error);
+void sq_fail(struct qp *qp, enum outcome outcome);
 
 /**
  * sq_flush() - flush a limited number of requests

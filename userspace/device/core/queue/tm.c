@@ -426,7 +426,7 @@ static void tm_use_tag(struct qp *qp, struct tag *tag, uint32_t payload_len)
 	struct recv_req *recv = &qp->rq.recv;
 
 	recv->wr_id = tag->wr_id;
-	recv->error = (struct wqe_error){ 0 };
+	recv->outcome = OUTCOME_OK;
 	recv->num_sge = tag->num_sge;
 	recv->sge[0] = tag->sge;
 	recv->capacity = tag->sge.length;
@@ -507,7 +507,7 @@ void tm_begun(struct qp *qp)
 	cq_push(qp->nic, qp->recv_cq, &cqe, false, nic_now(qp->nic));
 }
 
-struct wqe_error tm_complete(struct qp *qp, bool single, struct mynic_cqe *cqe)
+enum outcome tm_complete(struct qp *qp, bool single, struct mynic_cqe *cqe)
 {
 	struct tm_match *match = &qp->rq.match;
 	uint32_t flags = 0;
@@ -534,9 +534,7 @@ struct wqe_error tm_complete(struct qp *qp, bool single, struct mynic_cqe *cqe)
 	cqe->wc_flags |= htole32(flags);
 	if (flags & IBV_WC_TM_MATCH)
 		tm_set_tag(cqe, &match->header);
-	if (match->kind == TM_INCOMPLETE)
-		return (struct wqe_error){ IBV_WC_TM_RNDV_INCOMPLETE, 0 };
-	return (struct wqe_error){ 0 };
+	return match->kind == TM_INCOMPLETE ? OUTCOME_CUT : OUTCOME_OK;
 }
 
 void tm_end(struct qp *qp, bool success)

@@ -248,9 +248,9 @@ void tm_begun(struct qp *qp);
  * @single: the message has only one packet
  * @cqe: completion; the fields of tag matching are filled in
  *
- * Return: error for the completion, if any.
+ * Return: OUTCOME_OK, or OUTCOME_CUT.
  */
-struct wqe_error tm_complete(struct qp *qp, bool single, struct mynic_cqe *cqe);
+enum outcome tm_complete(struct qp *qp, bool single, struct mynic_cqe *cqe);
 
 /**
  * tm_end() - end a message, or give it up

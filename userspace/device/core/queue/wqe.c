@@ -7,7 +7,6 @@
 #include "queue/wqe.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <string.h>
 
 #include "base/iov.h"
@@ -93,82 +92,74 @@ static void wqe_fetch_sges(struct sge *sge, const void *src, unsigned int num)
 
 static_assert(sizeof(struct sge) == sizeof(struct mynic_sge), "sge");
 
-static struct wqe_error wqe_bad_wqe(struct nic *nic, enum ibv_wc_status status,
-				    enum mynic_syndrome syndrome)
+enum outcome wqe_refuse(struct nic *nic, enum outcome why)
 {
 	nic_count(nic, MYNIC_STAT_BAD_WQE);
-	return (struct wqe_error){ status, syndrome };
+	return why;
 }
 
-static struct wqe_error wqe_fetch_data(struct qp *qp, const uint8_t *data,
-				       uint32_t room, uint32_t len,
-				       struct send_req *req)
+static enum outcome wqe_fetch_data(struct qp *qp, const uint8_t *data,
+				   uint32_t room, uint32_t len,
+				   struct send_req *req)
 {
 	struct mynic_atomic_operands operands;
 	uint64_t length = 0;
 
 	if (req->flags & IBV_SEND_INLINE) {
 		if (len > room)
-			return wqe_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR,
-					   MYNIC_SYN_BAD_LEN);
+			return wqe_refuse(qp->nic, OUTCOME_BAD_ENTRY);
 		wqe_fetch(req->data, data, len);
 		req->length = len;
-		return (struct wqe_error){ 0 };
+		return OUTCOME_OK;
 	}
 	if (len > room / sizeof(struct mynic_sge))
-		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR,
-				   MYNIC_SYN_BAD_LEN);
+		return wqe_refuse(qp->nic, OUTCOME_BAD_ENTRY);
 	req->num_sge = len;
 	wqe_fetch_sges(req->sge, data, len);
 	for (uint32_t i = 0; i < len; i++)
 		length += req->sge[i].length;
 	if (length > WQE_MAX_LENGTH)
-		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_LEN_ERR,
-				   MYNIC_SYN_BAD_LEN);
+		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
 	req->length = length;
 	if (req->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
 	    req->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
 		if (len != 1 || length != sizeof(uint64_t))
-			return wqe_bad_wqe(qp->nic, IBV_WC_LOC_LEN_ERR,
-					   MYNIC_SYN_BAD_LEN);
+			return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
 		wqe_fetch(&operands, data + MYNIC_WQE_ATOMIC, sizeof(operands));
 		req->compare_add = le64toh(operands.compare_add);
 		req->swap = le64toh(operands.swap);
 	}
-	return (struct wqe_error){ 0 };
+	return OUTCOME_OK;
 }
 
 /* A FLUSH is a message without payload; its range is in the operands */
-static struct wqe_error wqe_fetch_flush(struct qp *qp, const uint8_t *data,
-					uint32_t room, uint32_t len,
-					struct send_req *req)
+static enum outcome wqe_fetch_flush(struct qp *qp, const uint8_t *data,
+				    uint32_t room, uint32_t len,
+				    struct send_req *req)
 {
 	struct mynic_flush_operands operands;
 	uint32_t placement, selectivity;
 	uint64_t length;
 
 	if (len || room < sizeof(operands))
-		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR,
-				   MYNIC_SYN_BAD_LEN);
+		return wqe_refuse(qp->nic, OUTCOME_BAD_ENTRY);
 	wqe_fetch(&operands, data, sizeof(operands));
 	length = le64toh(operands.length);
 	if (length > WQE_MAX_LENGTH)
-		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_LEN_ERR,
-				   MYNIC_SYN_BAD_LEN);
+		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
 	placement = le32toh(operands.placement);
 	selectivity = le32toh(operands.selectivity);
 	if (!feth_is_valid(placement, selectivity))
-		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR,
-				   MYNIC_SYN_BAD_FLAGS);
+		return wqe_refuse(qp->nic, OUTCOME_BAD_FLAGS);
 	req->feth = feth_make(placement, selectivity);
 	req->flush_len = length;
 	req->length = 0;
-	return (struct wqe_error){ 0 };
+	return OUTCOME_OK;
 }
 
-static struct wqe_error wqe_fetch_local(struct qp *qp, const uint8_t *data,
-					uint32_t room, uint32_t len,
-					struct send_req *req)
+static enum outcome wqe_fetch_local(struct qp *qp, const uint8_t *data,
+				    uint32_t room, uint32_t len,
+				    struct send_req *req)
 {
 	uint32_t size = 0;
 
@@ -177,51 +168,46 @@ static struct wqe_error wqe_fetch_local(struct qp *qp, const uint8_t *data,
 	else if (req->opcode == MYNIC_WR_REG_MR)
 		size = sizeof(req->reg_mr);
 	if (len || size > room)
-		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR,
-				   MYNIC_SYN_BAD_LEN);
+		return wqe_refuse(qp->nic, OUTCOME_BAD_ENTRY);
 	wqe_fetch(req->data, data, size);
 	req->length = 0;
-	return (struct wqe_error){ 0 };
+	return OUTCOME_OK;
 }
 
-static struct wqe_error wqe_fetch_atomic_write(struct qp *qp,
-					       const uint8_t *data,
-					       uint32_t room, uint32_t len,
-					       struct send_req *req)
+static enum outcome wqe_fetch_atomic_write(struct qp *qp, const uint8_t *data,
+					   uint32_t room, uint32_t len,
+					   struct send_req *req)
 {
-	struct wqe_error error = wqe_fetch_data(qp, data, room, len, req);
+	enum outcome outcome = wqe_fetch_data(qp, data, room, len, req);
 
-	if (!error.status &&
-	    (req->length != sizeof(uint64_t) || req->num_sge > 1))
-		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_LEN_ERR,
-				   MYNIC_SYN_BAD_LEN);
-	return error;
+	if (!outcome && (req->length != sizeof(uint64_t) || req->num_sge > 1))
+		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
+	return outcome;
 }
 
 /*
  * In the entry the header comes before the SGEs; in @req it is stored behind
  * them
  */
-static struct wqe_error wqe_fetch_tso(struct qp *qp, const uint8_t *data,
-				      uint32_t room,
-				      const struct mynic_send_wqe *wqe,
-				      struct send_req *req)
+static enum outcome wqe_fetch_tso(struct qp *qp, const uint8_t *data,
+				  uint32_t room,
+				  const struct mynic_send_wqe *wqe,
+				  struct send_req *req)
 {
 	uint32_t align = sizeof(struct mynic_sge);
 	uint32_t header_room;
-	struct wqe_error error;
+	enum outcome outcome;
 
 	req->mss = le16toh(wqe->mss);
 	req->hdr_len = le16toh(wqe->hdr_len);
 	header_room = (req->hdr_len + align - 1) / align * align;
 	if (header_room > room)
-		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR,
-				   MYNIC_SYN_BAD_LEN);
-	error = wqe_fetch_data(qp, data + header_room, room - header_room,
-			       le32toh(wqe->len), req);
-	if (!error.status)
+		return wqe_refuse(qp->nic, OUTCOME_BAD_ENTRY);
+	outcome = wqe_fetch_data(qp, data + header_room, room - header_room,
+				 le32toh(wqe->len), req);
+	if (!outcome)
 		wqe_fetch((void *)wqe_tso_header(req), data, req->hdr_len);
-	return error;
+	return outcome;
 }
 
 /* Only the kernel may make a region of DMA addresses */
@@ -232,8 +218,8 @@ static bool wqe_is_allowed(const struct qp *qp, uint8_t opcode)
 	return send_table[opcode].types & 1 << qp->type;
 }
 
-static struct wqe_error wqe_read_send(struct qp *qp, const uint8_t *slot,
-				      struct send_req *req)
+static enum outcome wqe_read_send(struct qp *qp, const uint8_t *slot,
+				  struct send_req *req)
 {
 	uint32_t stride = 1u << qp->sq.ring.log_stride;
 	uint32_t data = MYNIC_WQE_DATA_RC;
@@ -248,12 +234,10 @@ static struct wqe_error wqe_read_send(struct qp *qp, const uint8_t *slot,
 	req->flags = ctrl >> MYNIC_WQE_FLAGS_SHIFT;
 	req->num_sge = 0;
 	if (!wqe_is_allowed(qp, req->opcode))
-		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR,
-				   MYNIC_SYN_BAD_OPCODE);
+		return wqe_refuse(qp->nic, OUTCOME_BAD_OPCODE);
 	if (ctrl >> MYNIC_WQE_FLAGS_SHIFT &
 	    ~(type_flags[qp->type] | send_table[req->opcode].flags))
-		return wqe_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR,
-				   MYNIC_SYN_BAD_FLAGS);
+		return wqe_refuse(qp->nic, OUTCOME_BAD_FLAGS);
 	req->traits = send_table[req->opcode].traits;
 	if (req->opcode == IBV_WR_LOCAL_INV ||
 	    req->opcode == IBV_WR_SEND_WITH_INV)
@@ -304,11 +288,11 @@ void wqe_fetch_send(struct qp *qp, uint32_t index, struct send_req *req)
 	if (slot) {
 		__builtin_prefetch(slot +
 				   (WQE_AHEAD << qp->sq.ring.log_stride));
-		req->error = wqe_read_send(qp, slot, req);
+		req->outcome = wqe_read_send(qp, slot, req);
 		return;
 	}
 	req->wr_id = 0;
-	req->error = (struct wqe_error){ IBV_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA };
+	req->outcome = OUTCOME_NO_ENTRY;
 }
 
 uint64_t wqe_send_wr_id(struct qp *qp, uint32_t index)
@@ -319,8 +303,8 @@ uint64_t wqe_send_wr_id(struct qp *qp, uint32_t index)
 	return slot ? le64toh(slot->wr_id) : 0;
 }
 
-static struct wqe_error wqe_read_recv(struct nic *nic, const uint8_t *slot,
-				      uint32_t stride, struct recv_req *req)
+static enum outcome wqe_read_recv(struct nic *nic, const uint8_t *slot,
+				  uint32_t stride, struct recv_req *req)
 {
 	uint32_t room = (stride - sizeof(struct mynic_recv_wqe)) /
 			sizeof(struct mynic_sge);
@@ -331,14 +315,13 @@ static struct wqe_error wqe_read_recv(struct nic *nic, const uint8_t *slot,
 	req->wr_id = le64toh(wqe.wr_id);
 	num_sge = le32toh(wqe.num_sge);
 	if (num_sge > room)
-		return wqe_bad_wqe(nic, IBV_WC_LOC_QP_OP_ERR,
-				   MYNIC_SYN_BAD_LEN);
+		return wqe_refuse(nic, OUTCOME_BAD_ENTRY);
 	req->num_sge = num_sge;
 	wqe_fetch_sges(req->sge, slot + sizeof(wqe), num_sge);
 	req->capacity = 0;
 	for (uint32_t i = 0; i < num_sge; i++)
 		req->capacity += req->sge[i].length;
-	return (struct wqe_error){ 0 };
+	return OUTCOME_OK;
 }
 
 static void wqe_fetch_recv_slot(struct nic *nic, struct ring *ring,
@@ -347,12 +330,12 @@ static void wqe_fetch_recv_slot(struct nic *nic, struct ring *ring,
 	const uint8_t *slot = ring_slot(nic, ring, index, false);
 
 	if (slot) {
-		req->error =
+		req->outcome =
 			wqe_read_recv(nic, slot, 1u << ring->log_stride, req);
 		return;
 	}
 	req->wr_id = 0;
-	req->error = (struct wqe_error){ IBV_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA };
+	req->outcome = OUTCOME_NO_ENTRY;
 }
 
 static bool wqe_fetch_from_srq(struct nic *nic, struct srq *srq,
@@ -453,19 +436,15 @@ struct sge_list recv_sges(struct qp *qp, const struct recv_req *req)
 	};
 }
 
-/* Returns enum mynic_syndrome, or -EAGAIN */
-static int wqe_mkey_syndrome(int err)
+/*
+ * A region that a request of the host names, and that has no memory, is an error
+ * of the request; one that a peer names ends the QP
+ */
+static enum outcome wqe_blame(enum outcome outcome)
 {
-	switch (err) {
-	case -EAGAIN:
-		return err;
-	case -EACCES:
-		return MYNIC_SYN_BAD_LKEY;
-	case -ERANGE:
-		return MYNIC_SYN_LKEY_BOUNDS;
-	default:
-		return MYNIC_SYN_DMA;
-	}
+	if (outcome == OUTCOME_DMA || outcome == OUTCOME_SCATTERED)
+		return OUTCOME_LKEY_DMA;
+	return outcome;
 }
 
 /* How many of @len bytes from @addr on are in the region; @addr itself is */
@@ -476,9 +455,9 @@ static uint32_t wqe_inside(const struct mkey *mkey, uint64_t addr, uint32_t len)
 	return len < left ? len : left;
 }
 
-static int wqe_map_one(struct nic *nic, const struct sge_list *list,
-		       const struct sge *sge, uint32_t offset, uint32_t len,
-		       struct iov_list *out)
+static enum outcome wqe_map_one(struct nic *nic, const struct sge_list *list,
+				const struct sge *sge, uint32_t offset,
+				uint32_t len, struct iov_list *out)
 {
 	/*
 	 * Reads are checked for the whole element, because all of it will be
@@ -492,23 +471,23 @@ static int wqe_map_one(struct nic *nic, const struct sge_list *list,
 	};
 	uint64_t addr = sge->addr + offset;
 	struct page_fault fault;
+	enum outcome outcome;
 	struct mkey *mkey;
-	int err;
 
-	err = mkey_check_local(nic, list->pd, list->kernel, &range, &mkey);
-	if (err)
-		return err;
-	err = mkey_iov(nic, mkey, addr, len, out, &fault);
-	if (err != -EAGAIN)
-		return err;
+	outcome = mkey_check_local(nic, list->pd, list->kernel, &range, &mkey);
+	if (outcome)
+		return outcome;
+	outcome = mkey_iov(nic, mkey, addr, len, out, &fault);
+	if (outcome != OUTCOME_NO_PAGE)
+		return outcome;
 	if (!list->waiter)
-		return -EFAULT;
+		return OUTCOME_DMA;
 	fault.len += wqe_inside(mkey, addr + len, sge->length - offset - len);
 	return odp_wait(list->waiter, list->stage, &fault);
 }
 
-int sge_map(struct nic *nic, const struct sge_list *list, uint64_t offset,
-	    uint32_t len, struct iov_list *out)
+enum outcome sge_map(struct nic *nic, const struct sge_list *list,
+		     uint64_t offset, uint32_t len, struct iov_list *out)
 {
 	const struct sge *sge = list->sge;
 	const struct sge *end = sge + list->num;
@@ -517,22 +496,22 @@ int sge_map(struct nic *nic, const struct sge_list *list, uint64_t offset,
 		offset -= sge++->length;
 	for (; len && sge != end; sge++, offset = 0) {
 		uint32_t n = sge->length - offset;
-		int err;
+		enum outcome outcome;
 
 		if (n > len)
 			n = len;
 		if (!n)
 			continue;
-		err = wqe_map_one(nic, list, sge, offset, n, out);
-		if (err)
-			return wqe_mkey_syndrome(err);
+		outcome = wqe_map_one(nic, list, sge, offset, n, out);
+		if (outcome)
+			return wqe_blame(outcome);
 		len -= n;
 	}
-	return MYNIC_SYN_NONE;
+	return OUTCOME_OK;
 }
 
-int range_map(struct qp *qp, uint32_t key, uint64_t addr, uint32_t len,
-	      uint32_t whole, struct iov_list *out)
+enum outcome range_map(struct qp *qp, uint32_t key, uint64_t addr, uint32_t len,
+		       uint32_t whole, struct iov_list *out)
 {
 	const struct mkey_range range = {
 		.key = key,
@@ -541,33 +520,33 @@ int range_map(struct qp *qp, uint32_t key, uint64_t addr, uint32_t len,
 		.len = whole,
 	};
 	struct page_fault fault;
+	enum outcome outcome;
 	struct mkey *mkey;
-	int err;
 
-	err = mkey_check_local(qp->nic, qp->pd, false, &range, &mkey);
-	if (!err)
-		err = mkey_iov(qp->nic, mkey, addr, len, out, &fault);
-	if (err == -EAGAIN)
-		err = odp_wait(qp, MYNIC_PAGE_SEND, &fault);
-	return err ? wqe_mkey_syndrome(err) : MYNIC_SYN_NONE;
+	outcome = mkey_check_local(qp->nic, qp->pd, false, &range, &mkey);
+	if (!outcome)
+		outcome = mkey_iov(qp->nic, mkey, addr, len, out, &fault);
+	if (outcome == OUTCOME_NO_PAGE)
+		outcome = odp_wait(qp, MYNIC_PAGE_SEND, &fault);
+	return wqe_blame(outcome);
 }
 
-int sge_read(struct nic *nic, const struct sge_list *list, uint64_t offset,
-	     uint32_t len, uint8_t *dst)
+enum outcome sge_read(struct nic *nic, const struct sge_list *list,
+		      uint64_t offset, uint32_t len, uint8_t *dst)
 {
 	struct iovec iov[PACKET_MAX_IOV];
 	struct iov_cursor cursor = { .iov = iov };
 	struct iov_list src = { .iov = iov, .max = PACKET_MAX_IOV };
-	int syndrome;
+	enum outcome outcome;
 
-	syndrome = sge_map(nic, list, offset, len, &src);
-	if (!syndrome)
+	outcome = sge_map(nic, list, offset, len, &src);
+	if (!outcome)
 		iov_read(&cursor, dst, len);
-	return syndrome;
+	return outcome;
 }
 
-int sge_write(struct nic *nic, const struct sge_list *list, uint64_t offset,
-	      uint32_t len, const struct iovec *iov)
+enum outcome sge_write(struct nic *nic, const struct sge_list *list,
+		       uint64_t offset, uint32_t len, const struct iovec *iov)
 {
 	struct iovec pieces[PACKET_MAX_IOV];
 	struct iov_list dst = {
@@ -575,30 +554,30 @@ int sge_write(struct nic *nic, const struct sge_list *list, uint64_t offset,
 		.max = PACKET_MAX_IOV,
 		.write = true,
 	};
-	int syndrome;
+	enum outcome outcome;
 
-	syndrome = sge_map(nic, list, offset, len, &dst);
-	if (syndrome)
-		return syndrome;
+	outcome = sge_map(nic, list, offset, len, &dst);
+	if (outcome)
+		return outcome;
 	iov_copy(dst.iov, dst.num, iov);
-	return MYNIC_SYN_NONE;
+	return OUTCOME_OK;
 }
 
-int send_payload(struct qp *qp, const struct send_req *req, uint32_t offset,
-		 uint32_t len, struct packet *pkt)
+enum outcome send_payload(struct qp *qp, const struct send_req *req,
+			  uint32_t offset, uint32_t len, struct packet *pkt)
 {
 	struct iov_list out = { .iov = pkt->iov, .max = PACKET_MAX_IOV };
 	struct sge_list list = send_sges(qp, req);
-	int syndrome;
+	enum outcome outcome;
 
 	pkt->payload_len = len;
 	if (req->flags & IBV_SEND_INLINE) {
 		pkt->niov = 1;
 		pkt->iov[0].iov_base = (uint8_t *)req->data + offset;
 		pkt->iov[0].iov_len = len;
-		return MYNIC_SYN_NONE;
+		return OUTCOME_OK;
 	}
-	syndrome = sge_map(qp->nic, &list, offset, len, &out);
+	outcome = sge_map(qp->nic, &list, offset, len, &out);
 	pkt->niov = out.num;
-	return syndrome;
+	return outcome;
 }

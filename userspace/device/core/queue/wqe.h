@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "base/outcome.h"
 #include "mynic_regs.h"
 
 struct iov_list;
@@ -47,19 +48,9 @@ enum send_trait {
 };
 
 /**
- * struct wqe_error - why a request fails
- * @status: enum ibv_wc_status; 0: no error
- * @syndrome: enum mynic_syndrome
- */
-struct wqe_error {
-	uint8_t status;
-	uint8_t syndrome;
-};
-
-/**
  * struct send_req - a send request after checks
  * @wr_id: for the completion
- * @error: if @error.status is not 0, only @wr_id is valid besides it
+ * @outcome: if it is not OUTCOME_OK, only @wr_id is valid besides it
  * @opcode: enum ibv_wr_opcode
  * @traits: enum send_trait
  * @flags: enum ibv_send_flags
@@ -99,7 +90,7 @@ struct wqe_error {
  */
 struct send_req {
 	uint64_t wr_id;
-	struct wqe_error error;
+	enum outcome outcome;
 	uint8_t opcode;
 	uint8_t traits;
 	uint8_t flags;
@@ -144,14 +135,14 @@ static inline const uint8_t *wqe_tso_header(const struct send_req *req)
 /**
  * struct recv_req - a receive request after checks
  * @wr_id: for the completion
- * @error: if @error.status is not 0, only @wr_id is valid besides it
+ * @outcome: if it is not OUTCOME_OK, only @wr_id is valid besides it
  * @capacity: bytes of all elements
  * @num_sge: elements of @sge
  * @sge: scatter list
  */
 struct recv_req {
 	uint64_t wr_id;
-	struct wqe_error error;
+	enum outcome outcome;
 	uint8_t num_sge;
 	uint64_t capacity;
 	struct sge sge[WQE_MAX_RECV_SGE];
@@ -164,7 +155,7 @@ struct recv_req {
  * @req: result; @req->sge and @req->data are written only as far as the slot
  *	reaches
  *
- * An error of the entry is in @req->error, and is counted.
+ * An error of the entry is in @req->outcome, and is counted.
  */
 void wqe_fetch_send(struct qp *qp, uint32_t index, struct send_req *req);
 
@@ -177,13 +168,16 @@ uint64_t wqe_send_wr_id(struct qp *qp, uint32_t index);
  * @req: result
  *
  * It writes the consumer index and sends the limit event of an SRQ. An error of
- * the entry is in @req->error, and is counted. A producer index that is more
+ * the entry is in @req->outcome, and is counted. A producer index that is more
  * than a ring ahead is handled as the specification says. The queue then looks
  * empty.
  *
  * Return: true if there was a request.
  */
 bool wqe_fetch_recv(struct qp *qp, struct recv_req *req);
+
+/* Counts an entry that is refused, and returns @why. */
+enum outcome wqe_refuse(struct nic *nic, enum outcome why);
 
 /* Counts an impossible producer index, once for each QP. */
 void wqe_bad_index(struct qp *qp);
@@ -219,18 +213,19 @@ struct sge_list recv_sges(struct qp *qp, const struct recv_req *req);
  *	packet
  * @out: result; empty before, with room for PACKET_MAX_IOV elements
  *
- * Return: enum mynic_syndrome; 0 for success.
+ * Return: OUTCOME_OK, OUTCOME_WAIT, OUTCOME_LKEY, OUTCOME_LKEY_BOUNDS, or
+ * OUTCOME_LKEY_DMA.
  */
-int sge_map(struct nic *nic, const struct sge_list *list, uint64_t offset,
-	    uint32_t len, struct iov_list *out);
+enum outcome sge_map(struct nic *nic, const struct sge_list *list,
+		     uint64_t offset, uint32_t len, struct iov_list *out);
 
 /* Like sge_map(), but copies the bytes to @dst. */
-int sge_read(struct nic *nic, const struct sge_list *list, uint64_t offset,
-	     uint32_t len, uint8_t *dst);
+enum outcome sge_read(struct nic *nic, const struct sge_list *list,
+		      uint64_t offset, uint32_t len, uint8_t *dst);
 
 /* Like sge_map(), but copies the bytes of @iov to the list. */
-int sge_write(struct nic *nic, const struct sge_list *list, uint64_t offset,
-	      uint32_t len, const struct iovec *iov);
+enum outcome sge_write(struct nic *nic, const struct sge_list *list,
+		       uint64_t offset, uint32_t len, const struct iovec *iov);
 
 /**
  * range_map() - translate a range for writing
@@ -241,10 +236,10 @@ int sge_write(struct nic *nic, const struct sge_list *list, uint64_t offset,
  * @whole: bytes from @addr on that must be in the region; at least @len
  * @out: result; empty before, with room for PACKET_MAX_IOV elements
  *
- * Return: enum mynic_syndrome; 0 for success.
+ * Return: like sge_map().
  */
-int range_map(struct qp *qp, uint32_t key, uint64_t addr, uint32_t len,
-	      uint32_t whole, struct iov_list *out);
+enum outcome range_map(struct qp *qp, uint32_t key, uint64_t addr, uint32_t len,
+		       uint32_t whole, struct iov_list *out);
 
 /**
  * send_payload() - make a part of a message the payload of a packet
@@ -254,9 +249,9 @@ int range_map(struct qp *qp, uint32_t key, uint64_t addr, uint32_t len,
  * @len: bytes, at most a path MTU
  * @pkt: the packet
  *
- * Return: enum mynic_syndrome; 0 for success.
+ * Return: like sge_map().
  */
-int send_payload(struct qp *qp, const struct send_req *req, uint32_t offset,
-		 uint32_t len, struct packet *pkt);
+enum outcome send_payload(struct qp *qp, const struct send_req *req,
+			  uint32_t offset, uint32_t len, struct packet *pkt);
 
 #endif /* MYNIC_WQE_H */

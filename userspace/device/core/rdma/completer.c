@@ -6,17 +6,12 @@
 
 #include "rdma/requester.h"
 
-#include <errno.h>
-
 #include "base/psn.h"
 #include "core.h"
 #include "packet/aeth.h"
 #include "packet/opcode.h"
 #include "qp/path.h"
 #include "queue/sq.h"
-
-static const struct wqe_error bad_response = { IBV_WC_BAD_RESP_ERR,
-					       MYNIC_SYN_BAD_RESPONSE };
 
 /* Whether the request is completed by a response and not by an ACK */
 static bool completer_has_response(const struct send_req *req)
@@ -78,11 +73,10 @@ static void completer_implied_nak(struct qp *qp)
 }
 
 static void completer_fail_remote(struct qp *qp, enum mynic_stat stat,
-				  enum ibv_wc_status status,
-				  enum mynic_syndrome syndrome)
+				  enum outcome outcome)
 {
 	qp_count(qp, stat);
-	sq_fail(qp, (struct wqe_error){ status, syndrome });
+	sq_fail(qp, outcome);
 }
 
 static void completer_receive_nak(struct qp *qp, enum aeth_nak code)
@@ -94,22 +88,19 @@ static void completer_receive_nak(struct qp *qp, enum aeth_nak code)
 		break;
 	case AETH_NAK_INVALID_REQUEST:
 		completer_fail_remote(qp, MYNIC_STAT_RX_NAK_INVALID,
-				      IBV_WC_REM_INV_REQ_ERR,
-				      MYNIC_SYN_REMOTE_INVALID);
+				      OUTCOME_REMOTE_INVALID);
 		break;
 	case AETH_NAK_REMOTE_ACCESS:
 		completer_fail_remote(qp, MYNIC_STAT_RX_NAK_ACCESS,
-				      IBV_WC_REM_ACCESS_ERR,
-				      MYNIC_SYN_REMOTE_ACCESS);
+				      OUTCOME_REMOTE_ACCESS);
 		break;
 	case AETH_NAK_REMOTE_OPERATION:
 		completer_fail_remote(qp, MYNIC_STAT_RX_NAK_OPERATION,
-				      IBV_WC_REM_OP_ERR, MYNIC_SYN_REMOTE_OP);
+				      OUTCOME_REMOTE_OP);
 		break;
 	default:
 		completer_fail_remote(qp, MYNIC_STAT_RX_DROP_HEADER,
-				      IBV_WC_BAD_RESP_ERR,
-				      MYNIC_SYN_BAD_RESPONSE);
+				      OUTCOME_BAD_RESPONSE);
 	}
 }
 
@@ -248,21 +239,20 @@ static void completer_receive_read(struct qp *qp, const struct send_req *req,
 	uint32_t num = packet_count(pkt);
 	bool last = len <= num * mtu;
 	uint64_t now;
-	int syndrome;
+	enum outcome outcome;
 
 	if (!last)
 		len = num * mtu;
 	if (pkt->payload_len != len || (num > 1 && pkt->segment != mtu) ||
 	    !completer_in_place(q, req, info, num, last)) {
-		sq_fail(qp, bad_response);
+		sq_fail(qp, OUTCOME_BAD_RESPONSE);
 		return;
 	}
-	syndrome = sge_write(qp->nic, &list, offset, len, pkt->iov);
-	if (syndrome == -EAGAIN)
+	outcome = sge_write(qp->nic, &list, offset, len, pkt->iov);
+	if (outcome == OUTCOME_WAIT)
 		return;
-	if (syndrome) {
-		sq_fail(qp,
-			(struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome });
+	if (outcome) {
+		sq_fail(qp, outcome);
 		return;
 	}
 	completer_arrive(qp, req, num);
@@ -288,15 +278,14 @@ static void completer_receive_atomic(struct qp *qp, const struct send_req *req,
 {
 	struct sge_list list = completer_scatter_list(qp, req);
 	struct iovec iov = { &orig, sizeof(orig) };
-	int syndrome;
+	enum outcome outcome;
 
 	orig = htole64(orig);
-	syndrome = sge_write(qp->nic, &list, 0, sizeof(orig), &iov);
-	if (syndrome == -EAGAIN)
+	outcome = sge_write(qp->nic, &list, 0, sizeof(orig), &iov);
+	if (outcome == OUTCOME_WAIT)
 		return;
-	if (syndrome) {
-		sq_fail(qp,
-			(struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome });
+	if (outcome) {
+		sq_fail(qp, outcome);
 		return;
 	}
 	completer_end_alone(qp);
@@ -350,7 +339,7 @@ static void completer_receive_response(struct qp *qp, uint32_t psn,
 		fits = false;
 	}
 	if (!fits)
-		sq_fail(qp, bad_response);
+		sq_fail(qp, OUTCOME_BAD_RESPONSE);
 	if (info->flags & OPCODE_AETH && info->flags & OPCODE_LAST)
 		completer_set_credits(qp, pkt->roce.aeth);
 }

@@ -13,7 +13,8 @@
 /* Pieces copied in one run, so that other QPs need not wait */
 #define QUANTUM 64
 
-static int memcpy_piece(struct qp *qp, const struct send_req *req, uint32_t len)
+static enum outcome memcpy_piece(struct qp *qp, const struct send_req *req,
+				 uint32_t len)
 {
 	struct packet from;
 	struct iovec pieces[PACKET_MAX_IOV];
@@ -22,21 +23,21 @@ static int memcpy_piece(struct qp *qp, const struct send_req *req, uint32_t len)
 		.max = PACKET_MAX_IOV,
 		.write = true,
 	};
-	int syndrome;
+	enum outcome outcome;
 
-	syndrome = range_map(qp, req->rkey, req->remote_addr + req->copied, len,
-			     req->length - req->copied, &to);
-	if (!syndrome)
-		syndrome = send_payload(qp, req, req->copied, len, &from);
-	if (!syndrome)
+	outcome = range_map(qp, req->rkey, req->remote_addr + req->copied, len,
+			    req->length - req->copied, &to);
+	if (!outcome)
+		outcome = send_payload(qp, req, req->copied, len, &from);
+	if (!outcome)
 		iov_copy(to.iov, to.num, from.iov);
-	return syndrome;
+	return outcome;
 }
 
-static struct wqe_error memcpy_some(struct qp *qp, struct send_req *req)
+static enum outcome memcpy_some(struct qp *qp, struct send_req *req)
 {
+	enum outcome outcome;
 	uint32_t len;
-	int syndrome;
 
 	if (!req->num_psn) {
 		req->num_psn = 1;
@@ -44,32 +45,31 @@ static struct wqe_error memcpy_some(struct qp *qp, struct send_req *req)
 	}
 	len = req->length - req->copied;
 	if (!len)
-		return (struct wqe_error){ 0 };
+		return OUTCOME_OK;
 	if (len > PIECE)
 		len = PIECE;
-	syndrome = memcpy_piece(qp, req, len);
-	if (syndrome)
-		return (struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome };
-	req->copied += len;
-	return (struct wqe_error){ 0 };
+	outcome = memcpy_piece(qp, req, len);
+	if (!outcome)
+		req->copied += len;
+	return outcome;
 }
 
 bool memcpy_run(struct qp *qp)
 {
 	for (unsigned int i = 0; i < QUANTUM; i++) {
-		struct wqe_error error;
+		enum outcome outcome;
 		struct send_req *req;
 
 		req = sq_next(qp);
 		if (!req)
 			return false;
-		error = req->error;
-		if (!error.status)
-			error = memcpy_some(qp, req);
-		if (odp_waits(&qp->odp, MYNIC_PAGE_SEND))
+		outcome = req->outcome;
+		if (!outcome)
+			outcome = memcpy_some(qp, req);
+		if (outcome == OUTCOME_WAIT)
 			return false;
-		if (error.status) {
-			sq_fail(qp, error);
+		if (outcome) {
+			sq_fail(qp, outcome);
 			return true;
 		}
 		if (req->copied == req->length)

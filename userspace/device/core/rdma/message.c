@@ -6,8 +6,6 @@
 
 #include "rdma/message.h"
 
-#include <errno.h>
-
 #include "base/iov.h"
 #include "core.h"
 #include "engine/transport.h"
@@ -42,24 +40,24 @@ static bool message_has_right_length(const struct qp *qp,
 	       (info->flags & OPCODE_FIRST || pkt->payload_len);
 }
 
-static enum message_fault message_take_recv(struct qp *qp)
+static enum outcome message_take_recv(struct qp *qp)
 {
 	struct recv_queue *rq = &qp->rq;
 
 	if (!rq->has_recv)
 		rq->has_recv = wqe_fetch_recv(qp, &rq->recv);
 	if (!rq->has_recv)
-		return MESSAGE_NO_RECV;
-	return rq->recv.error.status ? MESSAGE_BAD_RECV : MESSAGE_OK;
+		return OUTCOME_NO_RECV;
+	return rq->recv.outcome;
 }
 
-void message_complete(struct qp *qp, struct wqe_error error,
+void message_complete(struct qp *qp, enum outcome outcome,
 		      struct mynic_cqe *cqe, bool solicited)
 {
 	qp->rq.has_recv = false;
 	if (qp->rq.match.kind)
-		tm_end(qp, !error.status);
-	rq_complete(qp, &qp->rq.recv, error, cqe, solicited);
+		tm_end(qp, !outcome);
+	rq_complete(qp, &qp->rq.recv, outcome, cqe, solicited);
 }
 
 static void message_end_message(struct qp *qp, const struct packet *pkt,
@@ -70,7 +68,7 @@ static void message_end_message(struct qp *qp, const struct packet *pkt,
 		.opcode = htole32(IBV_WC_RECV),
 		.byte_len = htole32(r->offset - qp->rq.match.skip),
 	};
-	struct wqe_error error = { 0 };
+	enum outcome outcome = OUTCOME_OK;
 
 	r->msg = 0;
 	if (info->class == OPCODE_WRITE) {
@@ -86,28 +84,28 @@ static void message_end_message(struct qp *qp, const struct packet *pkt,
 		cqe.invalidated_rkey = htole32(pkt->roce.imm);
 	}
 	if (qp->rq.match.kind && info->class == OPCODE_SEND)
-		error = tm_complete(qp, info->flags & OPCODE_FIRST, &cqe);
-	message_complete(qp, error, &cqe, pkt->roce.solicited);
+		outcome = tm_complete(qp, info->flags & OPCODE_FIRST, &cqe);
+	message_complete(qp, outcome, &cqe, pkt->roce.solicited);
 }
 
 /* Takes the buffer of a matching tag, or else the next receive request */
-static enum message_fault
-message_take_tag_or_recv(struct qp *qp, const struct packet *pkt,
-			 const struct opcode_info *info)
+static enum outcome message_take_tag_or_recv(struct qp *qp,
+					     const struct packet *pkt,
+					     const struct opcode_info *info)
 {
-	enum message_fault fault;
+	enum outcome outcome;
 
 	if (qp->rq.has_recv)
 		return message_take_recv(qp);
 	if (tm_match(qp, pkt, info))
-		return MESSAGE_OK;
-	fault = message_take_recv(qp);
+		return OUTCOME_OK;
+	outcome = message_take_recv(qp);
 	tm_no_match(qp, qp->rq.has_recv);
-	return fault;
+	return outcome;
 }
 
 /* Writes the part of the payload that belongs in the receive request */
-static int message_write_recv(struct qp *qp, const struct packet *pkt)
+static enum outcome message_write_recv(struct qp *qp, const struct packet *pkt)
 {
 	struct sge_list list = recv_sges(qp, &qp->rq.recv);
 	const struct tm_match *match = &qp->rq.match;
@@ -133,42 +131,32 @@ static bool message_fits(const struct recv_queue *rq, uint64_t len)
 		rq->match.kind == TM_INCOMPLETE);
 }
 
-static enum message_fault message_place_send(struct qp *qp,
-					     const struct packet *pkt,
-					     const struct opcode_info *info)
+static enum outcome message_place_send(struct qp *qp, const struct packet *pkt,
+				       const struct opcode_info *info)
 {
 	struct responder *r = &qp->resp;
-	enum message_fault fault;
-	int syndrome;
+	enum outcome outcome;
 
 	if (info->flags & OPCODE_FIRST) {
 		if (qp->srq && qp->srq->tm)
-			fault = message_take_tag_or_recv(qp, pkt, info);
+			outcome = message_take_tag_or_recv(qp, pkt, info);
 		else
-			fault = message_take_recv(qp);
-		if (fault)
-			return fault;
+			outcome = message_take_recv(qp);
+		if (outcome)
+			return outcome;
 		r->offset = 0;
 	}
 	if (!message_fits(&qp->rq, r->offset + pkt->payload_len))
-		return MESSAGE_TOO_LONG;
-	syndrome = message_write_recv(qp, pkt);
-	if (syndrome == -EAGAIN)
-		return MESSAGE_PAGE_FAULT;
-	if (syndrome) {
-		qp->rq.recv.error =
-			(struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome };
-		return MESSAGE_BAD_RECV;
-	}
-	if (info->flags & OPCODE_IETH)
-		return message_mkey_fault(
-			mkey_invalidate_remote(qp, pkt->roce.imm));
-	return MESSAGE_OK;
+		return OUTCOME_TOO_LONG;
+	outcome = message_write_recv(qp, pkt);
+	if (!outcome && info->flags & OPCODE_IETH)
+		return mkey_invalidate_remote(qp, pkt->roce.imm);
+	return outcome;
 }
 
-enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
-				      enum ibv_access_flags access,
-				      struct mkey **mkey)
+enum outcome message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
+				enum ibv_access_flags access,
+				struct mkey **mkey)
 {
 	const struct mkey_range range = {
 		.key = hdr->rkey,
@@ -178,17 +166,18 @@ enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
 	};
 
 	if (!(qp->attr.access_flags & access))
-		return MESSAGE_NOT_ALLOWED;
+		return OUTCOME_NOT_ALLOWED;
 	if (hdr->dma_len > WQE_MAX_LENGTH)
-		return MESSAGE_BAD_LENGTH;
+		return OUTCOME_INVALID;
 	if (!hdr->dma_len)
-		return MESSAGE_OK;
-	return message_mkey_fault(mkey_check_remote(qp, qp->pd, &range, mkey));
+		return OUTCOME_OK;
+	return mkey_check_remote(qp, qp->pd, &range, mkey);
 }
 
 /* @mkey: the key, already checked for this packet; NULL: check it again */
-static int message_write_payload(struct qp *qp, const struct packet *pkt,
-				 struct mkey *mkey)
+static enum outcome message_write_payload(struct qp *qp,
+					  const struct packet *pkt,
+					  struct mkey *mkey)
 {
 	struct iovec pieces[PACKET_MAX_IOV];
 	struct iov_list dst = {
@@ -203,40 +192,39 @@ static int message_write_payload(struct qp *qp, const struct packet *pkt,
 		.addr = r->write_addr + r->offset,
 		.len = pkt->payload_len,
 	};
+	enum outcome outcome = OUTCOME_OK;
 	struct page_fault fault;
-	int err = 0;
 
 	if (!pkt->payload_len)
-		return 0;
+		return OUTCOME_OK;
 	if (!mkey)
-		err = mkey_check_remote(qp, qp->pd, &range, &mkey);
-	if (err)
-		return err;
-	err = mkey_iov(qp->nic, mkey, range.addr, range.len, &dst, &fault);
-	if (err == -EAGAIN) {
+		outcome = mkey_check_remote(qp, qp->pd, &range, &mkey);
+	if (outcome)
+		return outcome;
+	outcome = mkey_iov(qp->nic, mkey, range.addr, range.len, &dst, &fault);
+	if (outcome == OUTCOME_NO_PAGE) {
 		fault.len += r->write_len - r->offset - pkt->payload_len;
 		return odp_wait(qp, MYNIC_PAGE_RECV, &fault);
 	}
-	if (err)
-		return err;
+	if (outcome)
+		return outcome;
 	iov_copy(dst.iov, dst.num, pkt->iov);
-	return 0;
+	return OUTCOME_OK;
 }
 
-static enum message_fault message_place_write(struct qp *qp,
-					      const struct packet *pkt,
-					      const struct opcode_info *info)
+static enum outcome message_place_write(struct qp *qp, const struct packet *pkt,
+					const struct opcode_info *info)
 {
 	struct responder *r = &qp->resp;
-	enum message_fault fault;
+	enum outcome outcome;
 	struct mkey *mkey = NULL;
 	uint32_t left;
 
 	if (info->flags & OPCODE_FIRST) {
-		fault = message_check_reth(qp, &pkt->roce,
-					   IBV_ACCESS_REMOTE_WRITE, &mkey);
-		if (fault)
-			return fault;
+		outcome = message_check_reth(qp, &pkt->roce,
+					     IBV_ACCESS_REMOTE_WRITE, &mkey);
+		if (outcome)
+			return outcome;
 		r->offset = 0;
 		r->write_addr = pkt->roce.remote_addr;
 		r->write_len = pkt->roce.dma_len;
@@ -245,34 +233,34 @@ static enum message_fault message_place_write(struct qp *qp,
 	left = r->write_len - r->offset;
 	if (info->flags & OPCODE_LAST ? pkt->payload_len != left :
 					pkt->payload_len >= left)
-		return MESSAGE_BAD_LENGTH;
+		return OUTCOME_INVALID;
 	if (info->flags & OPCODE_IMM) {
-		fault = message_take_recv(qp);
-		if (fault)
-			return fault;
+		outcome = message_take_recv(qp);
+		if (outcome)
+			return outcome;
 	}
-	return message_mkey_fault(message_write_payload(qp, pkt, mkey));
+	return message_write_payload(qp, pkt, mkey);
 }
 
-enum message_fault message_execute(struct qp *qp, const struct packet *pkt,
-				   const struct opcode_info *info)
+enum outcome message_execute(struct qp *qp, const struct packet *pkt,
+			     const struct opcode_info *info)
 {
 	struct responder *r = &qp->resp;
-	enum message_fault fault;
+	enum outcome outcome;
 
 	if (!message_has_right_length(qp, pkt, info))
-		return MESSAGE_BAD_LENGTH;
+		return OUTCOME_INVALID;
 	if (info->class == OPCODE_SEND)
-		fault = message_place_send(qp, pkt, info);
+		outcome = message_place_send(qp, pkt, info);
 	else
-		fault = message_place_write(qp, pkt, info);
-	if (fault)
-		return fault;
+		outcome = message_place_write(qp, pkt, info);
+	if (outcome)
+		return outcome;
 	r->offset += pkt->payload_len;
 	r->msg = info->class;
 	if (info->flags & OPCODE_LAST)
 		message_end_message(qp, pkt, info);
 	else if (info->flags & OPCODE_FIRST && qp->rq.match.kind)
 		tm_begun(qp);
-	return MESSAGE_OK;
+	return OUTCOME_OK;
 }

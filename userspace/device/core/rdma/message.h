@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/outcome.h"
 #include "base/verbs.h"
 #include "packet/opcode.h"
-#include "qp/message_fault.h"
 #include "queue/wqe.h"
 #include "rdma/responder.h"
 
@@ -39,10 +39,10 @@ void message_arrives(struct qp *qp);
  * The last packet completes the receive request, if there is one. After an
  * error, the receive request stays in use, and the message is where it was.
  *
- * Return: MESSAGE_OK, or why nothing was done.
+ * Return: OUTCOME_OK, or why nothing was done.
  */
-enum message_fault message_execute(struct qp *qp, const struct packet *pkt,
-				   const struct opcode_info *info);
+enum outcome message_execute(struct qp *qp, const struct packet *pkt,
+			     const struct opcode_info *info);
 
 /**
  * message_check_reth() - check the whole range of a READ or RDMA WRITE
@@ -51,14 +51,14 @@ enum message_fault message_execute(struct qp *qp, const struct packet *pkt,
  * @access: required right
  * @mkey: out: if it succeeds and the range is not empty, the key
  *
- * Return: MESSAGE_OK, or the reason to refuse it.
+ * Return: OUTCOME_OK, or the reason to refuse it.
  */
-enum message_fault message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
-				      enum ibv_access_flags access,
-				      struct mkey **mkey);
+enum outcome message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
+				enum ibv_access_flags access,
+				struct mkey **mkey);
 
 /* Completes the receive request that is in use. */
-void message_complete(struct qp *qp, struct wqe_error error,
+void message_complete(struct qp *qp, enum outcome outcome,
 		      struct mynic_cqe *cqe, bool solicited);
 
 #endif /* MYNIC_MESSAGE_H */

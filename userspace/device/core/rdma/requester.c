@@ -173,12 +173,6 @@ void requester_progress(struct qp *qp, uint64_t now)
 	requester_restart_timer(qp, now);
 }
 
-static void requester_fail(struct qp *qp, enum ibv_wc_status status,
-			   enum mynic_syndrome syndrome)
-{
-	sq_fail(qp, (struct wqe_error){ status, syndrome });
-}
-
 static void requester_go_back(struct qp *qp)
 {
 	struct requester *q = &qp->req;
@@ -206,7 +200,7 @@ void requester_retry(struct qp *qp)
 
 	if (!q->retry_left) {
 		qp_count(qp, MYNIC_STAT_RETRY_EXCEEDED);
-		requester_fail(qp, IBV_WC_RETRY_EXC_ERR, MYNIC_SYN_RETRY);
+		sq_fail(qp, OUTCOME_RETRY);
 		return;
 	}
 	q->retry_left--;
@@ -222,8 +216,7 @@ void requester_rnr(struct qp *qp, unsigned int timer)
 
 	if (!q->rnr_left) {
 		qp_count(qp, MYNIC_STAT_RNR_RETRY_EXCEEDED);
-		requester_fail(qp, IBV_WC_RNR_RETRY_EXC_ERR,
-			       MYNIC_SYN_RNR_RETRY);
+		sq_fail(qp, OUTCOME_RNR_RETRY);
 		return;
 	}
 	if (qp->attr.rnr_retry != RNR_RETRY_FOREVER)
@@ -379,30 +372,28 @@ static uint32_t requester_num_together(const struct qp *qp,
 	return path_train(qp, num);
 }
 
-/*
- * Sends a packet of a SEND or RDMA WRITE. Returns enum mynic_syndrome; 0 if it
- * is sent
- */
-static int requester_send_data(struct qp *qp, const struct send_req *req,
-			       struct packet *pkt)
+/* Sends a packet of a SEND or RDMA WRITE */
+static enum outcome requester_send_data(struct qp *qp,
+					const struct send_req *req,
+					struct packet *pkt)
 {
 	struct requester *q = &qp->req;
 	uint32_t index = qp->sq.psn - req->first_psn;
+	enum outcome outcome;
 	uint32_t num = 1;
-	int syndrome;
 
 	if (index + 1 < req->num_psn)
 		num = requester_num_together(qp, req, req->num_psn - index);
-	syndrome = segment_build(qp, req, index * path_mtu(qp), num, pkt);
-	if (syndrome)
-		return syndrome;
+	outcome = segment_build(qp, req, index * path_mtu(qp), num, pkt);
+	if (outcome)
+		return outcome;
 	pkt->roce.ack_req = requester_wants_ack(q, req, qp->sq.psn + num);
 	if (index + num == req->num_psn) {
 		pkt->roce.ack_req = true;
 		qp->sq.cur++;
 	}
 	requester_send_packet(qp, pkt, qp->sq.psn + num);
-	return MYNIC_SYN_NONE;
+	return OUTCOME_OK;
 }
 
 uint32_t requester_piece_left(const struct send_req *req, uint32_t psn)
@@ -499,19 +490,18 @@ static void requester_send_atomic(struct qp *qp, const struct send_req *req,
 	requester_send_alone(qp, req, pkt);
 }
 
-/* Returns enum mynic_syndrome; 0 if the packet is sent */
-static int requester_send_atomic_write(struct qp *qp,
-				       const struct send_req *req,
-				       struct packet *pkt)
+static enum outcome requester_send_atomic_write(struct qp *qp,
+						const struct send_req *req,
+						struct packet *pkt)
 {
-	int syndrome = send_payload(qp, req, 0, req->length, pkt);
+	enum outcome outcome = send_payload(qp, req, 0, req->length, pkt);
 
-	if (syndrome)
-		return syndrome;
+	if (outcome)
+		return outcome;
 	pkt->roce.opcode = BTH_RC_ATOMIC_WRITE;
 	pkt->roce.dma_len = req->length;
 	requester_send_alone(qp, req, pkt);
-	return MYNIC_SYN_NONE;
+	return OUTCOME_OK;
 }
 
 static void requester_send_flush(struct qp *qp, const struct send_req *req,
@@ -523,14 +513,13 @@ static void requester_send_flush(struct qp *qp, const struct send_req *req,
 	requester_send_alone(qp, req, pkt);
 }
 
-static struct wqe_error requester_send_one(struct qp *qp, struct send_req *req)
+static enum outcome requester_send_one(struct qp *qp, struct send_req *req)
 {
-	int syndrome = MYNIC_SYN_NONE;
+	enum outcome outcome = OUTCOME_OK;
 	struct packet pkt;
 
 	if (!path_init(qp, &qp->attr.av, qp->attr.dest_qpn, &pkt))
-		return (struct wqe_error){ IBV_WC_LOC_QP_OP_ERR,
-					   MYNIC_SYN_BAD_GID };
+		return OUTCOME_BAD_GID;
 	pkt.roce.srqn = req->remote_srqn;
 	switch (req->opcode) {
 	case IBV_WR_RDMA_READ:
@@ -541,17 +530,15 @@ static struct wqe_error requester_send_one(struct qp *qp, struct send_req *req)
 		requester_send_atomic(qp, req, &pkt);
 		break;
 	case IBV_WR_ATOMIC_WRITE:
-		syndrome = requester_send_atomic_write(qp, req, &pkt);
+		outcome = requester_send_atomic_write(qp, req, &pkt);
 		break;
 	case IBV_WR_FLUSH:
 		requester_send_flush(qp, req, &pkt);
 		break;
 	default:
-		syndrome = requester_send_data(qp, req, &pkt);
+		outcome = requester_send_data(qp, req, &pkt);
 	}
-	if (syndrome)
-		return (struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome };
-	return (struct wqe_error){ 0 };
+	return outcome;
 }
 
 /*
@@ -709,8 +696,8 @@ static bool requester_run_local(struct qp *qp, struct send_req *req)
 	if (!req->done) {
 		if (!requester_may_run_local(qp, req))
 			return false;
-		req->error = local_run(qp, req);
-		if (req->error.status)
+		req->outcome = local_run(qp, req);
+		if (req->outcome)
 			return true;
 		req->done = true;
 	}
@@ -728,7 +715,7 @@ bool requester_run(struct qp *qp)
 	for (uint32_t num = 0; num < PACKET_QUANTUM;) {
 		uint32_t before = num;
 		uint32_t psn = qp->sq.psn;
-		struct wqe_error error;
+		enum outcome outcome;
 		struct send_req *req;
 
 		if (requester_waits_for_rnr(q))
@@ -737,13 +724,12 @@ bool requester_run(struct qp *qp)
 		if (!req)
 			return false;
 		if (requester_is_rd_atomic(req) && !qp->attr.max_rd_atomic)
-			req->error = (struct wqe_error){ IBV_WC_LOC_QP_OP_ERR,
-							 MYNIC_SYN_BAD_OPCODE };
-		if (req->error.status) {
+			req->outcome = OUTCOME_BAD_OPCODE;
+		if (req->outcome) {
 			/* Earlier requests may still succeed */
 			if (qp->sq.ci != qp->sq.cur)
 				return false;
-			sq_fail(qp, req->error);
+			sq_fail(qp, req->outcome);
 			return true;
 		}
 		if (req->traits & SEND_IS_LOCAL) {
@@ -760,9 +746,10 @@ bool requester_run(struct qp *qp)
 		if (qp->cc.paced &&
 		    !cc_admit(qp, CC_REQUESTS, requester_next_len(qp, req)))
 			return false;
-		error = requester_send_one(qp, req);
-		if (!odp_waits(&qp->odp, MYNIC_PAGE_SEND))
-			req->error = error;
+		outcome = requester_send_one(qp, req);
+		if (outcome == OUTCOME_WAIT)
+			return false;
+		req->outcome = outcome;
 		/* A READ takes the PSNs of its response */
 		num += requester_is_rd_atomic(req) ? 1 : qp->sq.psn - psn;
 		nic_charge(qp->nic, num - before);

@@ -7,7 +7,6 @@
 #include "rdma/responder.h"
 
 #include <assert.h>
-#include <errno.h>
 
 #include "base/iov.h"
 #include "base/psn.h"
@@ -35,13 +34,12 @@ void responder_reset(struct qp *qp)
 	qp->resp = (struct responder){ 0 };
 }
 
-static void responder_note_refusal(struct qp *qp, const struct roce_hdr *hdr,
-				   uint8_t nak_code)
+static void responder_note_refusal(struct qp *qp, const struct roce_hdr *hdr)
 {
 	unsigned int flags = opcode_info(hdr->opcode)->flags;
 	struct journal_entry entry = {
 		.kind = JOURNAL_REFUSED,
-		.code = nak_code,
+		.code = qp->resp.nak_syndrome & ~AETH_NAK,
 		.number = qp->number,
 		.from = hdr->opcode,
 		.psn = hdr->psn,
@@ -61,24 +59,14 @@ static void responder_note_refusal(struct qp *qp, const struct roce_hdr *hdr,
  * it
  */
 static void responder_fail(struct qp *qp, const struct roce_hdr *hdr,
-			   uint8_t nak_code, struct wqe_error error,
-			   enum mynic_event event)
+			   enum outcome why)
 {
 	struct mynic_cqe cqe = { 0 };
 
-	responder_note_refusal(qp, hdr, nak_code);
-
-	responses_fail(&qp->resp, qp->resp.epsn, nak_code, event);
+	responses_fail(&qp->resp, qp->resp.epsn, why);
+	responder_note_refusal(qp, hdr);
 	if (qp->rq.has_recv)
-		message_complete(qp, error, &cqe, false);
-}
-
-static void responder_fail_invalid(struct qp *qp, const struct roce_hdr *hdr)
-{
-	responder_fail(qp, hdr, AETH_NAK_INVALID_REQUEST,
-		       (struct wqe_error){ IBV_WC_LOC_QP_OP_ERR,
-					   MYNIC_SYN_RQ_INVALID },
-		       MYNIC_EVENT_QP_REQ_ERROR);
+		message_complete(qp, why, &cqe, false);
 }
 
 static void responder_answer_rnr(struct qp *qp, uint8_t timer)
@@ -103,43 +91,17 @@ bool responder_defers(struct qp *qp, const struct packet *pkt,
 }
 
 static void responder_refuse(struct qp *qp, const struct roce_hdr *hdr,
-			     enum message_fault fault)
+			     enum outcome why)
 {
-	switch (fault) {
-	case MESSAGE_NO_RECV:
+	switch (why) {
+	case OUTCOME_NO_RECV:
 		responder_answer_rnr(qp, qp->attr.min_rnr_timer);
 		break;
-	case MESSAGE_BAD_RECV:
-		/*
-		 * This is an error of this side, and the receive request has
-		 * the reason
-		 */
-		responder_fail(qp, hdr, AETH_NAK_REMOTE_OPERATION,
-			       qp->rq.recv.error, 0);
-		break;
-	case MESSAGE_TOO_LONG:
-		responder_fail(qp, hdr, AETH_NAK_INVALID_REQUEST,
-			       (struct wqe_error){ IBV_WC_LOC_LEN_ERR,
-						   MYNIC_SYN_RQ_LEN },
-			       0);
-		break;
-	case MESSAGE_BAD_KEY:
-		responder_fail(qp, hdr, AETH_NAK_REMOTE_ACCESS,
-			       (struct wqe_error){ IBV_WC_LOC_ACCESS_ERR,
-						   MYNIC_SYN_RQ_ACCESS },
-			       MYNIC_EVENT_QP_ACCESS_ERROR);
-		break;
-	case MESSAGE_NO_MEMORY:
-		responder_fail(qp, hdr, AETH_NAK_REMOTE_OPERATION,
-			       (struct wqe_error){ IBV_WC_LOC_QP_OP_ERR,
-						   MYNIC_SYN_DMA },
-			       MYNIC_EVENT_QP_FATAL);
-		break;
-	case MESSAGE_PAGE_FAULT:
+	case OUTCOME_WAIT:
 		/* The packet is held and handled again later */
 		break;
 	default:
-		responder_fail_invalid(qp, hdr);
+		responder_fail(qp, hdr, why);
 	}
 }
 
@@ -168,7 +130,7 @@ static bool responder_reserve_response(struct qp *qp,
 	case RESPONSES_ROOM:
 		return true;
 	case RESPONSES_EXCEEDED:
-		responder_fail_invalid(qp, hdr);
+		responder_fail(qp, hdr, OUTCOME_INVALID);
 		return false;
 	default:
 		/*
@@ -190,13 +152,13 @@ static void responder_execute_read(struct qp *qp, const struct packet *pkt,
 		.left = pkt->roce.dma_len,
 		.addr = pkt->roce.remote_addr,
 	};
-	enum message_fault fault;
+	enum outcome outcome;
 	struct mkey *mkey;
 
-	fault = message_check_reth(qp, &pkt->roce, IBV_ACCESS_REMOTE_READ,
-				   &mkey);
-	if (fault) {
-		responder_refuse(qp, &pkt->roce, fault);
+	outcome = message_check_reth(qp, &pkt->roce, IBV_ACCESS_REMOTE_READ,
+				     &mkey);
+	if (outcome) {
+		responder_refuse(qp, &pkt->roce, outcome);
 		return;
 	}
 	if (!responder_reserve_response(qp, &pkt->roce))
@@ -207,8 +169,10 @@ static void responder_execute_read(struct qp *qp, const struct packet *pkt,
 }
 
 /* Finds the 8 bytes that an atomic or ATOMIC WRITE accesses */
-static int responder_find_operand(struct qp *qp, const struct roce_hdr *hdr,
-				  enum ibv_access_flags access, uint64_t **ptr)
+static enum outcome responder_find_operand(struct qp *qp,
+					   const struct roce_hdr *hdr,
+					   enum ibv_access_flags access,
+					   uint64_t **ptr)
 {
 	struct iovec iov;
 	struct iov_list list = { .iov = &iov, .max = 1, .write = true };
@@ -219,20 +183,20 @@ static int responder_find_operand(struct qp *qp, const struct roce_hdr *hdr,
 		.len = sizeof(**ptr),
 	};
 	struct page_fault fault;
+	enum outcome outcome;
 	struct mkey *mkey;
-	int err;
 
-	err = mkey_check_remote(qp, qp->pd, &range, &mkey);
-	if (err)
-		return err;
-	err = mkey_iov(qp->nic, mkey, range.addr, range.len, &list, &fault);
-	if (err == -EAGAIN)
+	outcome = mkey_check_remote(qp, qp->pd, &range, &mkey);
+	if (outcome)
+		return outcome;
+	outcome = mkey_iov(qp->nic, mkey, range.addr, range.len, &list, &fault);
+	if (outcome == OUTCOME_NO_PAGE)
 		return odp_wait(qp, MYNIC_PAGE_RECV, &fault);
-	if (err)
-		return err;
+	if (outcome)
+		return outcome;
 	*ptr = iov.iov_base;
 	/* Addresses of a region need not be aligned like its pages */
-	return (uintptr_t)*ptr % sizeof(**ptr) ? -EFAULT : 0;
+	return (uintptr_t)*ptr % sizeof(**ptr) ? OUTCOME_DMA : OUTCOME_OK;
 }
 
 /* Return: what was there */
@@ -275,20 +239,20 @@ static void responder_execute_atomic(struct qp *qp, const struct packet *pkt,
 		.empty = write,
 		.psn = r->epsn,
 	};
+	enum outcome outcome;
 	uint64_t *ptr = NULL;
-	int err;
 
 	if (!(qp->attr.access_flags & access) ||
 	    pkt->roce.remote_addr % sizeof(*ptr) ||
 	    (write && !responder_brings_operand(pkt))) {
-		responder_fail_invalid(qp, &pkt->roce);
+		responder_fail(qp, &pkt->roce, OUTCOME_INVALID);
 		return;
 	}
 	if (!responder_reserve_response(qp, &pkt->roce))
 		return;
-	err = responder_find_operand(qp, &pkt->roce, access, &ptr);
-	if (err) {
-		responder_refuse(qp, &pkt->roce, message_mkey_fault(err));
+	outcome = responder_find_operand(qp, &pkt->roce, access, &ptr);
+	if (outcome) {
+		responder_refuse(qp, &pkt->roce, outcome);
 		return;
 	}
 	if (write)
@@ -311,11 +275,11 @@ static void responder_execute_flush(struct qp *qp, const struct packet *pkt,
 		.srqn = pkt->roce.srqn,
 		.rkey = pkt->roce.rkey,
 	};
-	enum message_fault fault;
+	enum outcome outcome;
 
-	fault = flush_check(qp, &pkt->roce, &response);
-	if (fault) {
-		responder_refuse(qp, &pkt->roce, fault);
+	outcome = flush_check(qp, &pkt->roce, &response);
+	if (outcome) {
+		responder_refuse(qp, &pkt->roce, outcome);
 		return;
 	}
 	if (!responder_reserve_response(qp, &pkt->roce))
@@ -328,10 +292,10 @@ static void responder_execute_flush(struct qp *qp, const struct packet *pkt,
 static void responder_execute_message(struct qp *qp, const struct packet *pkt,
 				      const struct opcode_info *info)
 {
-	enum message_fault fault = message_execute(qp, pkt, info);
+	enum outcome outcome = message_execute(qp, pkt, info);
 
-	if (fault)
-		responder_refuse(qp, &pkt->roce, fault);
+	if (outcome)
+		responder_refuse(qp, &pkt->roce, outcome);
 	else
 		responder_advance(&qp->resp, pkt, info, packet_count(pkt));
 }
@@ -353,7 +317,7 @@ static void responder_execute(struct qp *qp, const struct packet *pkt,
 	if (!(info->types & 1 << qp->type) ||
 	    !message_in_sequence(&qp->resp, info) ||
 	    (qp->xrcd && !responder_bind_srq(qp, &pkt->roce))) {
-		responder_fail_invalid(qp, &pkt->roce);
+		responder_fail(qp, &pkt->roce, OUTCOME_INVALID);
 		return;
 	}
 	switch (info->class) {

@@ -5,7 +5,6 @@
  */
 #include "rdma/responder.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/iov.h"
@@ -99,8 +98,9 @@ static void response_send_atomic(struct qp *qp, struct response *response)
 	path_send(qp, &pkt);
 }
 
-static int response_map_read(struct qp *qp, const struct response *response,
-			     uint32_t len, struct packet *pkt)
+static enum outcome response_map_read(struct qp *qp,
+				      const struct response *response,
+				      uint32_t len, struct packet *pkt)
 {
 	struct iov_list list = { .iov = pkt->iov, .max = PACKET_MAX_IOV };
 	const struct mkey_range range = {
@@ -110,35 +110,36 @@ static int response_map_read(struct qp *qp, const struct response *response,
 		.len = len,
 	};
 	struct page_fault fault;
+	enum outcome outcome;
 	struct mkey *mkey;
-	int err;
 
 	pkt->payload_len = len;
 	if (!len)
-		return 0;
-	err = mkey_check_remote(qp, xrc_pd(qp, response->srqn), &range, &mkey);
-	if (err)
-		return err;
-	err = mkey_iov(qp->nic, mkey, response->addr, len, &list, &fault);
+		return OUTCOME_OK;
+	outcome = mkey_check_remote(qp, xrc_pd(qp, response->srqn), &range,
+				    &mkey);
+	if (outcome)
+		return outcome;
+	outcome = mkey_iov(qp->nic, mkey, response->addr, len, &list, &fault);
 	pkt->niov = list.num;
-	if (err != -EAGAIN)
-		return err;
+	if (outcome != OUTCOME_NO_PAGE)
+		return outcome;
 	fault.len += response->left - len;
 	return odp_wait(qp, MYNIC_PAGE_READ, &fault);
 }
 
 /*
  * Sends the next packet or train of a READ response; @num is the number of
- * packets. Returns 0, or an error of mkey_check_remote() or mkey_iov().
+ * packets
  */
-static int response_send_read(struct qp *qp, struct response *response,
-			      uint32_t *num)
+static enum outcome response_send_read(struct qp *qp, struct response *response,
+				       uint32_t *num)
 {
 	uint32_t packets = path_packets(qp, response->left);
 	unsigned int position = 0;
+	enum outcome outcome;
 	struct packet pkt;
 	uint32_t len;
-	int err;
 
 	*num = 1;
 	if (packets > 1 && !response->duplicate)
@@ -151,9 +152,9 @@ static int response_send_read(struct qp *qp, struct response *response,
 	if (response->first)
 		position |= OPCODE_FIRST;
 	if (response_start_packet(qp, &pkt, response->psn)) {
-		err = response_map_read(qp, response, len, &pkt);
-		if (err)
-			return err;
+		outcome = response_map_read(qp, response, len, &pkt);
+		if (outcome)
+			return outcome;
 		if (*num > 1)
 			pkt.segment = path_mtu(qp);
 		pkt.roce.opcode = read_opcodes[position] | qp->service->bth;
@@ -166,22 +167,18 @@ static int response_send_read(struct qp *qp, struct response *response,
 	response->psn = psn_add(response->psn, *num);
 	response->addr += len;
 	response->left -= len;
-	return 0;
+	return OUTCOME_OK;
 }
 
 /* The key or its memory has gone since the request arrived */
 static void response_fail_response(struct qp *qp,
-				   const struct response *response, int err)
+				   const struct response *response,
+				   enum outcome why)
 {
 	if (response->duplicate)
 		return;
 	responses_clear(&qp->resp);
-	if (err == -EACCES || err == -ERANGE)
-		responses_fail(&qp->resp, response->psn, AETH_NAK_REMOTE_ACCESS,
-			       MYNIC_EVENT_QP_ACCESS_ERROR);
-	else
-		responses_fail(&qp->resp, response->psn,
-			       AETH_NAK_REMOTE_OPERATION, MYNIC_EVENT_QP_FATAL);
+	responses_fail(&qp->resp, response->psn, why);
 }
 
 static void response_pop(struct response_queue *queue)
@@ -195,15 +192,15 @@ static uint32_t response_answer(struct qp *qp)
 {
 	struct response_queue *queue = &qp->resp.responses;
 	struct response *response = responses_waiting(queue, 0);
+	enum outcome outcome;
 	uint32_t num = 1;
-	int err;
 
 	if (response->flush_left) {
-		err = flush_run(qp, response);
-		if (err == -EAGAIN || err == -EINPROGRESS)
+		outcome = flush_run(qp, response);
+		if (outcome == OUTCOME_WAIT)
 			return num;
-		if (err)
-			response_fail_response(qp, response, err);
+		if (outcome)
+			response_fail_response(qp, response, outcome);
 		else
 			queue->flushing = response->flush_left;
 		return num;
@@ -213,12 +210,12 @@ static uint32_t response_answer(struct qp *qp)
 		response_pop(queue);
 		return num;
 	}
-	err = response_send_read(qp, response, &num);
-	if (err == -EAGAIN)
+	outcome = response_send_read(qp, response, &num);
+	if (outcome == OUTCOME_WAIT)
 		return num;
-	if (err)
-		response_fail_response(qp, response, err);
-	if (queue->num && (err || !response->left))
+	if (outcome)
+		response_fail_response(qp, response, outcome);
+	if (queue->num && (outcome || !response->left))
 		response_pop(queue);
 	return num;
 }

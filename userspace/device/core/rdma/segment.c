@@ -39,14 +39,14 @@ static uint8_t segment_last_opcode(const struct send_req *req, uint8_t opcode)
 	}
 }
 
-int segment_build(struct qp *qp, const struct send_req *req, uint32_t offset,
-		  uint32_t num, struct packet *pkt)
+enum outcome segment_build(struct qp *qp, const struct send_req *req,
+			   uint32_t offset, uint32_t num, struct packet *pkt)
 {
 	uint32_t len = req->length - offset;
 	uint32_t most = num << path_log_mtu(qp);
 	struct roce_hdr *hdr = &pkt->roce;
 	unsigned int position = 0;
-	int syndrome;
+	enum outcome outcome;
 
 	if (!offset)
 		position |= OPCODE_FIRST;
@@ -56,9 +56,9 @@ int segment_build(struct qp *qp, const struct send_req *req, uint32_t offset,
 		len = most;
 	if (num > 1)
 		pkt->segment = path_mtu(qp);
-	syndrome = send_payload(qp, req, offset, len, pkt);
-	if (syndrome)
-		return syndrome;
+	outcome = send_payload(qp, req, offset, len, pkt);
+	if (outcome)
+		return outcome;
 	if (req->opcode == IBV_WR_SEND || req->opcode == IBV_WR_SEND_WITH_IMM ||
 	    req->opcode == IBV_WR_SEND_WITH_INV) {
 		hdr->opcode = send_opcodes[position];
@@ -76,5 +76,5 @@ int segment_build(struct qp *qp, const struct send_req *req, uint32_t offset,
 		hdr->solicited = req->flags & IBV_SEND_SOLICITED;
 	}
 	hdr->opcode |= qp->service->bth;
-	return MYNIC_SYN_NONE;
+	return OUTCOME_OK;
 }

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "base/outcome.h"
+
 struct packet;
 struct qp;
 struct send_req;
@@ -17,9 +19,9 @@ struct send_req;
  * @num: number of packets; a train has at most path_train()
  * @pkt: a packet from path_init(); all but the PSN and AckReq is filled in
  *
- * Return: enum mynic_syndrome; 0 for success.
+ * Return: like sge_map().
  */
-int segment_build(struct qp *qp, const struct send_req *req, uint32_t offset,
-		  uint32_t num, struct packet *pkt);
+enum outcome segment_build(struct qp *qp, const struct send_req *req,
+			   uint32_t offset, uint32_t num, struct packet *pkt);
 
 #endif /* MYNIC_SEGMENT_H */

@@ -16,26 +16,25 @@
 #include "rdma/message.h"
 #include "rdma/segment.h"
 
-static struct wqe_error uc_send_one(struct qp *qp, struct send_req *req)
+static enum outcome uc_send_one(struct qp *qp, struct send_req *req)
 {
 	struct send_queue *sq = &qp->sq;
+	enum outcome outcome;
 	struct packet pkt;
-	int syndrome;
 
 	if (!path_init(qp, &qp->attr.av, qp->attr.dest_qpn, &pkt))
-		return (struct wqe_error){ IBV_WC_LOC_QP_OP_ERR,
-					   MYNIC_SYN_BAD_GID };
+		return OUTCOME_BAD_GID;
 	if (!req->num_psn) {
 		req->first_psn = sq->psn;
 		req->num_psn = path_packets(qp, req->length);
 	}
-	syndrome = segment_build(
+	outcome = segment_build(
 		qp, req, (sq->psn - req->first_psn) * path_mtu(qp), 1, &pkt);
-	if (syndrome)
-		return (struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome };
+	if (outcome)
+		return outcome;
 	pkt.roce.psn = sq->psn++ & PSN_MASK;
 	path_send(qp, &pkt);
-	return (struct wqe_error){ 0 };
+	return OUTCOME_OK;
 }
 
 /* The last packet of a message may be shorter */
@@ -49,26 +48,26 @@ bool uc_run(struct qp *qp)
 	const struct send_queue *sq = &qp->sq;
 
 	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
-		struct wqe_error error;
+		enum outcome outcome;
 		struct send_req *req;
 
 		req = sq_next(qp);
 		if (!req)
 			return false;
-		error = req->error;
-		if (!error.status && req->traits & SEND_IS_LOCAL) {
-			error = local_run(qp, req);
+		outcome = req->outcome;
+		if (!outcome && req->traits & SEND_IS_LOCAL) {
+			outcome = local_run(qp, req);
 			req->done = true;
 		} else if (qp->cc.paced &&
 			   !cc_admit(qp, CC_REQUESTS, uc_next_len(qp, req))) {
 			return false;
-		} else if (!error.status) {
-			error = uc_send_one(qp, req);
+		} else if (!outcome) {
+			outcome = uc_send_one(qp, req);
 		}
-		if (odp_waits(&qp->odp, MYNIC_PAGE_SEND))
+		if (outcome == OUTCOME_WAIT)
 			return false;
-		if (error.status) {
-			sq_fail(qp, error);
+		if (outcome) {
+			sq_fail(qp, outcome);
 			return true;
 		}
 		if (req->done || sq->psn == req->first_psn + req->num_psn)
@@ -81,34 +80,35 @@ bool uc_run(struct qp *qp)
 }
 
 /* The rest of a refused message is dropped, because no message has begun */
-static void uc_refuse(struct qp *qp, enum message_fault fault)
+static void uc_refuse(struct qp *qp, enum outcome why)
 {
-	struct wqe_error error = { IBV_WC_LOC_QP_OP_ERR, MYNIC_SYN_DMA };
 	struct responder *r = &qp->resp;
 	struct nic *nic = qp->nic;
 	struct mynic_cqe cqe = { 0 };
 
 	r->msg = 0;
-	switch (fault) {
-	case MESSAGE_NO_RECV:
-	case MESSAGE_TOO_LONG:
+	switch (why) {
+	case OUTCOME_NO_RECV:
+	case OUTCOME_TOO_LONG:
 		qp_count(qp, MYNIC_STAT_RX_DROP_WQE);
 		break;
-	case MESSAGE_NOT_ALLOWED:
-	case MESSAGE_BAD_KEY:
+	case OUTCOME_NOT_ALLOWED:
+	case OUTCOME_RKEY:
 		qp_count(qp, MYNIC_STAT_RX_DROP_KEY);
 		break;
-	case MESSAGE_BAD_RECV:
-		message_complete(qp, qp->rq.recv.error, &cqe, false);
-		qp_to_error(nic, qp, 0);
+	case OUTCOME_INVALID:
+		qp_count(qp, MYNIC_STAT_RX_DROP_HEADER);
 		break;
-	case MESSAGE_NO_MEMORY:
+	case OUTCOME_DMA:
+	case OUTCOME_SCATTERED:
 		if (qp->rq.has_recv)
-			message_complete(qp, error, &cqe, false);
+			message_complete(qp, why, &cqe, false);
 		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
 		break;
 	default:
-		qp_count(qp, MYNIC_STAT_RX_DROP_HEADER);
+		/* An error of the receive request */
+		message_complete(qp, why, &cqe, false);
+		qp_to_error(nic, qp, 0);
 	}
 }
 
@@ -116,7 +116,7 @@ void uc_receive(struct qp *qp, const struct packet *pkt)
 {
 	const struct opcode_info *info = opcode_info(pkt->roce.opcode);
 	struct responder *r = &qp->resp;
-	enum message_fault fault;
+	enum outcome outcome;
 
 	message_arrives(qp);
 	if (pkt->roce.psn != r->epsn) {
@@ -132,9 +132,9 @@ void uc_receive(struct qp *qp, const struct packet *pkt)
 		r->msg = 0;
 		return;
 	}
-	fault = message_execute(qp, pkt, info);
-	if (fault == MESSAGE_PAGE_FAULT)
+	outcome = message_execute(qp, pkt, info);
+	if (outcome == OUTCOME_WAIT)
 		r->epsn = pkt->roce.psn;
-	else if (fault)
-		uc_refuse(qp, fault);
+	else if (outcome)
+		uc_refuse(qp, outcome);
 }

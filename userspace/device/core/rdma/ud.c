@@ -28,13 +28,6 @@ static uint32_t ud_own_qkey(const struct qp *qp)
 	return qp->type == MYNIC_QP_GSI ? GSI_QKEY : qp->attr.qkey;
 }
 
-static struct wqe_error ud_bad_wqe(struct nic *nic, enum ibv_wc_status status,
-				   enum mynic_syndrome syndrome)
-{
-	nic_count(nic, MYNIC_STAT_BAD_WQE);
-	return (struct wqe_error){ status, syndrome };
-}
-
 /* Sends a packet that has a path and a payload */
 static void ud_send_packet(struct qp *qp, const struct send_req *req,
 			   struct packet *pkt)
@@ -55,36 +48,35 @@ static void ud_send_packet(struct qp *qp, const struct send_req *req,
 		spread_packet(qp->nic, &ud_group_kind, pkt);
 }
 
-struct wqe_error ud_send(struct qp *qp, const struct send_req *req)
+enum outcome ud_send(struct qp *qp, const struct send_req *req)
 {
 	struct nic *nic = qp->nic;
+	enum outcome outcome;
 	struct packet pkt;
-	int syndrome;
 
 	if (req->length > path_port_mtu(nic))
-		return ud_bad_wqe(nic, IBV_WC_LOC_LEN_ERR, MYNIC_SYN_BAD_LEN);
+		return wqe_refuse(nic, OUTCOME_BAD_LEN);
 	if (!path_init(qp, &req->av, req->remote_qpn, &pkt))
-		return ud_bad_wqe(nic, IBV_WC_LOC_QP_OP_ERR, MYNIC_SYN_BAD_GID);
-	syndrome = send_payload(qp, req, 0, req->length, &pkt);
-	if (syndrome)
-		return (struct wqe_error){ IBV_WC_LOC_PROT_ERR, syndrome };
+		return wqe_refuse(nic, OUTCOME_BAD_GID);
+	outcome = send_payload(qp, req, 0, req->length, &pkt);
+	if (outcome)
+		return outcome;
 	ud_send_packet(qp, req, &pkt);
-	return (struct wqe_error){ 0 };
+	return OUTCOME_OK;
 }
 
-struct wqe_error ud_send_bytes(struct qp *qp, const struct send_req *req,
-			       const uint8_t *data, uint32_t len)
+enum outcome ud_send_bytes(struct qp *qp, const struct send_req *req,
+			   const uint8_t *data, uint32_t len)
 {
 	struct packet pkt;
 
 	if (!path_init(qp, &req->av, req->remote_qpn, &pkt))
-		return ud_bad_wqe(qp->nic, IBV_WC_LOC_QP_OP_ERR,
-				  MYNIC_SYN_BAD_GID);
+		return wqe_refuse(qp->nic, OUTCOME_BAD_GID);
 	pkt.payload_len = len;
 	pkt.niov = len ? 1 : 0;
 	pkt.iov[0] = (struct iovec){ (void *)data, len };
 	ud_send_packet(qp, req, &pkt);
-	return (struct wqe_error){ 0 };
+	return OUTCOME_OK;
 }
 
 /*
@@ -107,22 +99,22 @@ static void ud_make_grh(uint8_t grh[GRH_LEN], const struct packet *pkt)
 				 (GRH_LEN - at));
 }
 
-static int ud_place(struct qp *qp, const struct packet *pkt)
+static enum outcome ud_place(struct qp *qp, const struct packet *pkt)
 {
 	struct sge_list list = recv_sges(qp, &qp->rq.recv);
 	uint8_t grh[GRH_LEN];
 	struct iovec iov = { grh, GRH_LEN };
-	int syndrome;
+	enum outcome outcome;
 
 	ud_make_grh(grh, pkt);
-	syndrome = sge_write(qp->nic, &list, 0, GRH_LEN, &iov);
-	if (syndrome)
-		return syndrome;
+	outcome = sge_write(qp->nic, &list, 0, GRH_LEN, &iov);
+	if (outcome)
+		return outcome;
 	return sge_write(qp->nic, &list, GRH_LEN, pkt->payload_len, pkt->iov);
 }
 
 static void ud_complete(struct qp *qp, const struct packet *pkt,
-			struct wqe_error error)
+			enum outcome outcome)
 {
 	const struct roce_hdr *hdr = &pkt->roce;
 	struct mynic_cqe cqe = {
@@ -141,21 +133,21 @@ static void ud_complete(struct qp *qp, const struct packet *pkt,
 	if (pkt->vlan != PACKET_NO_VLAN)
 		cqe.cvlan = htole16(pkt->vlan);
 	qp->rq.has_recv = false;
-	rq_complete(qp, &qp->rq.recv, error, &cqe, hdr->solicited);
+	rq_complete(qp, &qp->rq.recv, outcome, &cqe, hdr->solicited);
 }
 
 void ud_take(struct qp *qp, const struct packet *pkt)
 {
 	struct recv_req *recv = &qp->rq.recv;
-	struct wqe_error error;
+	enum outcome outcome;
 
 	if (!qp->rq.has_recv && !wqe_fetch_recv(qp, recv)) {
 		qp_count(qp, MYNIC_STAT_RX_DROP_WQE);
 		return;
 	}
 	qp->rq.has_recv = true;
-	error = recv->error;
-	if (!error.status && recv->capacity < GRH_LEN + pkt->payload_len) {
+	outcome = recv->outcome;
+	if (!outcome && recv->capacity < GRH_LEN + pkt->payload_len) {
 		/*
 		 * Only this datagram is dropped, because the next may fit (IBTA
 		 * 9.9.3, class D)
@@ -163,16 +155,14 @@ void ud_take(struct qp *qp, const struct packet *pkt)
 		qp_count(qp, MYNIC_STAT_RX_DROP_WQE);
 		return;
 	}
-	if (!error.status) {
+	if (!outcome) {
 		qp_expect_answer(qp);
-		error.syndrome = ud_place(qp, pkt);
-		if (odp_waits(&qp->odp, MYNIC_PAGE_RECV))
+		outcome = ud_place(qp, pkt);
+		if (outcome == OUTCOME_WAIT)
 			return;
-		if (error.syndrome)
-			error.status = IBV_WC_LOC_PROT_ERR;
 	}
-	ud_complete(qp, pkt, error);
-	if (error.status)
+	ud_complete(qp, pkt, outcome);
+	if (outcome)
 		qp_to_error(qp->nic, qp, 0);
 }
 

@@ -16,9 +16,9 @@ struct spread_place;
  * @qp: UD or GSI QP
  * @req: a request without error
  *
- * Return: result for the completion.
+ * Return: what comes of the request.
  */
-struct wqe_error ud_send(struct qp *qp, const struct send_req *req);
+enum outcome ud_send(struct qp *qp, const struct send_req *req);
 
 /**
  * ud_send_bytes() - send a part of a request as a datagram of its own
@@ -27,10 +27,10 @@ struct wqe_error ud_send(struct qp *qp, const struct send_req *req);
  * @data: the payload
  * @len: bytes of @data, at most the path MTU
  *
- * Return: result of the request.
+ * Return: OUTCOME_OK or OUTCOME_BAD_GID.
  */
-struct wqe_error ud_send_bytes(struct qp *qp, const struct send_req *req,
-			       const uint8_t *data, uint32_t len);
+enum outcome ud_send_bytes(struct qp *qp, const struct send_req *req,
+			   const uint8_t *data, uint32_t len);
 
 /* Places a datagram in a QP that does not wait; see odp_wait(). */
 void ud_take(struct qp *qp, const struct packet *pkt);
