@@ -38,6 +38,7 @@ class TagList:
 
     unexpected, handled: messages, as the device has counted and as it was told
     open: tags with a lower order can match
+    unheard: operations since the last completion of one
     """
 
     tags: list = field(default_factory=list)
@@ -45,6 +46,7 @@ class TagList:
     handled: int = 0
     next_order: int = 0
     open: int = 0
+    unheard: int = 0
 
     def open_tags(self):
         if self.handled == self.unexpected:
@@ -135,6 +137,10 @@ class Tags(Ethernet):
     def operate(self, srq, opcode, fields, flags, tags, status="SUCCESS"):
         """Post an operation, and expect its completion."""
         wr_id = self.next_id()
+        # The ring may still be full of those that nothing was heard of
+        tags.unheard += 1
+        if tags.unheard == MAX_OPS:
+            flags |= SIGNALED
         fields = {"id": wr_id, "opcode": opcode, "flags": flags, **fields}
         if flags & TM_SYNC:
             fields["count"] = tags.handled = tags.unexpected
@@ -146,6 +152,7 @@ class Tags(Ethernet):
 
     def operation_done(self, srq, wr_id, opcode, tags, status="SUCCESS"):
         late = tags.handled != tags.unexpected
+        tags.unheard = 0
         self.model.complete(srq.cq, Completion(
             srq, False, wr_id, status, verbs.WC_TM_ADD + opcode, -1,
             SYNC_REQ if late else 0))
@@ -204,6 +211,8 @@ class Tags(Ethernet):
         broken = self.random.choice(("srq_type", "opcode", "flags", "num_sge",
                                      "room"))
         if broken == "room":
+            if tags.unheard:
+                self.operate(srq, verbs.TAG_SYNC, {}, SIGNALED, tags)
             # The last that is taken tells when there is room again.
             wr_id = self.next_id()
             last = {**good, "id": wr_id, "flags": SIGNALED}

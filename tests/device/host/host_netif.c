@@ -489,6 +489,9 @@ TEST(many_frames_at_once)
 		/* The last frame may be lost, too. */
 		stream_send(&stream, last, sizeof(last));
 		len = packet_receive(fd, frame);
+		/* That of wait_until_up() comes late on a busy machine. */
+		if (frame[14] == HELLO)
+			continue;
 		make_frame(want, len, frame[14]);
 		CHECK_MEM(frame, want, len);
 		if (frame[14] == 0xdd)
