@@ -51,13 +51,13 @@ static enum outcome message_take_recv(struct qp *qp)
 	return rq->recv.outcome;
 }
 
-void message_complete(struct qp *qp, enum outcome outcome,
-		      struct mynic_cqe *cqe, bool solicited)
+void message_complete(struct qp *qp, enum outcome why, struct mynic_cqe *cqe,
+		      bool solicited)
 {
 	qp->rq.has_recv = false;
 	if (qp->rq.match.kind)
-		tm_end(qp, !outcome);
-	rq_complete(qp, &qp->rq.recv, outcome, cqe, solicited);
+		tm_end(qp, !why);
+	rq_complete(qp, &qp->rq.recv, why, cqe, solicited);
 }
 
 static void message_end_message(struct qp *qp, const struct packet *pkt,

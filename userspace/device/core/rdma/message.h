@@ -58,7 +58,7 @@ enum outcome message_check_reth(struct qp *qp, const struct roce_hdr *hdr,
 				struct mkey **mkey);
 
 /* Completes the receive request that is in use. */
-void message_complete(struct qp *qp, enum outcome outcome,
-		      struct mynic_cqe *cqe, bool solicited);
+void message_complete(struct qp *qp, enum outcome why, struct mynic_cqe *cqe,
+		      bool solicited);
 
 #endif /* MYNIC_MESSAGE_H */
