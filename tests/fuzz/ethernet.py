@@ -491,10 +491,12 @@ class Ethernet(Devices):
 
     def walk(self, qp):
         """From state to state, without anything that is sent"""
-        for _ in range(self.random.randint(2, 8)):
-            state = self.seldom(qp, [
-                state for state in verbs.STATES
-                if verbs.transition(qp.type, qp.state, state) is not None])
+        for _ in range(self.random.randint(5, 15)):
+            states = [state for state in verbs.STATES if verbs.transition(
+                qp.type, qp.state, state) is not None]
+            # The way up is never seldom, but there are others from its middle
+            state = (self.random.choice(states) if self.chance(0.5) else
+                     self.seldom(qp, states))
             if self.chance(0.3):
                 self.wrong_transition(qp)
             self.modify(qp, state)

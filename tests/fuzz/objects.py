@@ -63,7 +63,10 @@ class Objects(Program):
         both = self.random.randrange(2)
         self.parent(parent, pd, td, alloc=both, free=both,
                     mask=both * ALLOCATORS + PD_CONTEXT)
-        return self.keep(parent, pd, td)
+        self.keep(parent, pd, td)
+        if td and self.chance(0.3):
+            self.destroy_thing(td)
+        return parent
 
     def parent(self, parent, pd, td, **args):
         self.call("ibv_alloc_parent_domain", parent.name, dev=parent.node,
@@ -360,9 +363,9 @@ class Objects(Program):
     def make_qp(self, qp_type, node, scq=None, swr=None):
         pd = self.any("pd", node=node) or self.make_pd(node)
         scq = scq or self.large_cq(node)
-        rcq = self.large_cq(node)
         srq = None
         xrc = qp_type == verbs.XRC_SEND
+        rcq = None if xrc else self.large_cq(node)
         if self.chance(0.25) and not xrc:
             srq = self.any("srq", pd=pd, xrcd=None) or self.make_srq(pd)
         caps = {"swr": swr or self.random.choice((2, 16, 64)),
@@ -385,7 +388,7 @@ class Objects(Program):
         self.create_qp(qp, domain)
         if qp_type == verbs.UD:
             qp.qkey = self.random.getrandbits(31)
-        return self.keep(qp, pd, domain, scq, None if xrc else rcq, srq)
+        return self.keep(qp, pd, domain, scq, rcq, srq)
 
     def create_qp(self, qp, domain, broken=None, number=None, strip=None):
         """number: that of another type; strip: it takes VLAN tags away"""
@@ -393,7 +396,7 @@ class Objects(Program):
         self.call("ibv_create_qp" if basic else "ibv_create_qp_ex", qp.name,
                   broken=broken, pd=domain.name, basic=1 if basic else None,
                   scq=qp.scq.name,
-                  rcq=None if qp.type == verbs.XRC_SEND else qp.rcq.name,
+                  rcq=qp.rcq.name if qp.rcq else None,
                   srq=qp.srq.name if qp.srq else None,
                   type=verbs.QP_TYPES[qp.type] if number is None else number,
                   sig_all=int(qp.sig_all), ops=qp.ops, strip=strip, **qp.caps)

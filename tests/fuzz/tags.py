@@ -75,6 +75,10 @@ class Tags(Ethernet):
         receiver = self.make_end(node, srq)
         self.join(sender, receiver)
         tags = TagList()
+        if self.chance(0.2):
+            # One more than there may be
+            for _ in range(MAX_TAGS + 1):
+                self.add_tag(srq, tags)
         for _ in range(self.random.randint(5, 30)):
             self.tag_step(sender, receiver, tags)
         self.call("ibv_destroy_srq", srq.name, broken="unused")
