@@ -178,6 +178,9 @@ class Tags(Ethernet):
                 {"id": 0, "opcode": verbs.TAG_ADD, "flags": 0, "sges": 0}),
                 broken="tags", bad=0)
             return
+        if tags.unheard and len(tags.tags) + tags.unheard >= MAX_TAGS:
+            # A tag that is deleted has its place until that is done
+            self.operate(srq, verbs.TAG_SYNC, {}, SIGNALED, tags)
         mr, at = place
         mask = self.random.choice((ALL_BITS, ALL_BITS, 0, 0xff))
         tag = Tag(self.next_id(), self.next_id(), (mr, at, MESSAGE),
