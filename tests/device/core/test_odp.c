@@ -501,6 +501,37 @@ TEST(odp_peer_is_told)
 	}
 }
 
+/*
+ * The page may be that of the QP's own READ. A request of the peer that comes
+ * long after the page fault has not waited yet
+ */
+TEST(odp_request_behind_a_response)
+{
+	const struct stage *read = &stages[4];
+	struct scene c = begin(read, true);
+	struct mynic_eqe eqe = wait_fault(c.a->d);
+	struct drv_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE,
+		.flags = IBV_SEND_SIGNALED,
+		.num_sge = 1,
+		.sge = { sge(c.b, 0, 8) },
+		.remote_addr = ADDR,
+		.rkey = c.a->key,
+	};
+
+	CHECK(read->opcode == IBV_WR_RDMA_READ && !read->at_peer);
+	sim_run(c.p.sim, 40 * MSEC);
+	drv_post_send(c.p.b.qp, &wr);
+	sim_run(c.p.sim, MSEC);
+	CHECK_EQ(drv_stat(c.a->d, MYNIC_STAT_TX_NAK_RNR), 0);
+	give_all(c.a);
+	CHECK_EQ(answer(c.a->d, &eqe, false), MYNIC_AQ_OK);
+	drv_expect(c.p.a.cq, 0, IBV_WC_SUCCESS);
+	drv_expect(c.p.b.cq, 0, IBV_WC_SUCCESS);
+	sim_settle(c.p.sim);
+	sim_free(c.p.sim);
+}
+
 TEST(odp_atomic_write)
 {
 	struct drv_pair p = drv_rc_pair(NULL);

@@ -81,9 +81,16 @@ static void responder_answer_rnr(struct qp *qp, uint8_t timer)
 bool responder_defers(struct qp *qp, const struct packet *pkt,
 		      const struct opcode_info *info)
 {
-	if (info->flags & OPCODE_RESPONSE || pkt->roce.psn != qp->resp.epsn ||
-	    qp->resp.nak == RESPONDER_NAK_FATAL ||
-	    !odp_waits_long(qp, MYNIC_PAGE_RECV))
+	struct responder *r = &qp->resp;
+
+	if (info->flags & OPCODE_RESPONSE || pkt->roce.psn != r->epsn ||
+	    r->nak == RESPONDER_NAK_FATAL)
+		return false;
+	if (r->held != r->epsn + 1) {
+		r->held = r->epsn + 1;
+		return false;
+	}
+	if (!odp_waits_long(qp, MYNIC_PAGE_RECV))
 		return false;
 	responder_answer_rnr(qp, responder_defer_timer(qp));
 	qp_schedule(qp->nic, qp);

@@ -112,6 +112,7 @@ struct response_queue {
  * @gap_end: last PSN that has arrived too early
  * @ack: an acknowledgment is to be sent
  * @defer: an RNR NAK is to be sent for the request whose response waits
+ * @held: 1 plus the last @epsn that came while the QP waited for a page; 0: none
  * @nak: the NAK that is to be sent, if any
  * @nak_syndrome: its AETH syndrome
  * @nak_event: RESPONDER_NAK_FATAL: enum mynic_event that follows, or 0
@@ -131,6 +132,7 @@ struct responder {
 	uint32_t gap_end;
 	bool ack;
 	bool defer;
+	uint32_t held;
 	enum responder_nak nak;
 	uint8_t nak_syndrome;
 	uint8_t nak_event;
@@ -156,7 +158,8 @@ void responder_receive(struct qp *qp, const struct packet *pkt,
  *
  * A page may take longer than all retries of the peer. After a while, an RNR NAK
  * tells the peer that the request is not lost; see "On-demand paging" of the
- * specification.
+ * specification. A request that comes for the first time is held, because the
+ * RNR NAK would end it if the peer's rnr_retry is 0.
  *
  * Return: whether @pkt has been answered, and is not to be held.
  */
