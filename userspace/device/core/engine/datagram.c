@@ -1,35 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Send queues of UD, GSI and RAW_PACKET QPs. Each request completes as soon as
- * it is sent.
- */
+/* Requests of UD, GSI and RAW_PACKET QPs: their rate, and who sends them */
 #include "engine/datagram.h"
 
 #include "core.h"
 #include "ethernet/tso.h"
 #include "qp/cc.h"
-#include "queue/sq.h"
 #include "rdma/ud.h"
 
-/* Units of a turn for each datagram, which several receivers may get */
-#define DATAGRAM_UNITS 2
-
-/* @done: the whole request is sent */
-static enum outcome datagram_send(struct qp *qp, struct send_req *req,
-				  bool *done)
-{
-	enum outcome outcome;
-
-	*done = true;
-	if (req->opcode == IBV_WR_TSO) {
-		outcome = tso_send(qp, req);
-		*done = outcome || tso_is_sent(req);
-		return outcome;
-	}
-	if (qp->type == MYNIC_QP_RAW_PACKET)
-		return eth_send(qp, req);
-	return ud_send(qp, req);
-}
+/* More units of a turn for each datagram, which several receivers may get */
+#define EXTRA_UNITS 1
 
 /* Each request of a UD QP has a path and a rate of its own */
 static bool datagram_may_send(struct qp *qp, const struct send_req *req)
@@ -42,33 +21,30 @@ static bool datagram_may_send(struct qp *qp, const struct send_req *req)
 	return !qp->cc.paced || cc_admit(qp, CC_REQUESTS, req->length);
 }
 
-bool datagram_run(struct qp *qp)
+static enum outcome datagram_execute(struct qp *qp, struct send_req *req)
 {
-	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
-		enum outcome outcome;
-		struct send_req *req;
-		bool done = true;
+	if (req->opcode == IBV_WR_TSO)
+		return tso_send(qp, req);
+	if (qp->type == MYNIC_QP_RAW_PACKET)
+		return eth_send(qp, req);
+	return ud_send(qp, req);
+}
 
-		req = sq_next(qp);
-		if (!req)
-			return false;
-		if (!datagram_may_send(qp, req))
-			return false;
-		outcome = req->outcome;
-		if (!outcome)
-			outcome = datagram_send(qp, req, &done);
-		if (outcome == OUTCOME_WAIT)
-			return false;
-		if (outcome) {
-			sq_fail(qp, outcome);
-			return true;
-		}
-		if (!done)
-			return true;
-		sq_complete(qp, 1, nic_now(qp->nic));
-		nic_charge(qp->nic, DATAGRAM_UNITS);
-		if (nic_turn_is_over(qp->nic))
-			break;
+enum outcome datagram_send(struct qp *qp, struct send_req *req)
+{
+	enum outcome outcome;
+
+	if (!datagram_may_send(qp, req))
+		return OUTCOME_WAIT;
+	outcome = req->outcome ? req->outcome : datagram_execute(qp, req);
+	if (outcome)
+		return outcome;
+	if (req->opcode == IBV_WR_TSO && !tso_is_sent(req)) {
+		/* Other QPs come before the next piece */
+		qp_schedule(qp->nic, qp);
+		return OUTCOME_WAIT;
 	}
-	return true;
+	req->done = true;
+	nic_charge(qp->nic, EXTRA_UNITS);
+	return OUTCOME_OK;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Sending of UD, GSI and RAW_PACKET QPs by functions of rdma/ and ethernet/. */
 #ifndef MYNIC_DATAGRAM_H
 #define MYNIC_DATAGRAM_H
 
-#include <stdbool.h>
+#include "base/outcome.h"
 
 struct qp;
+struct send_req;
 
-/* Like requester_run(), for UD, GSI and RAW_PACKET QPs. */
-bool datagram_run(struct qp *qp);
+/* Sends the oldest request, or a piece of it if it is TSO; see sq_run(). */
+enum outcome datagram_send(struct qp *qp, struct send_req *req);
 
 #endif /* MYNIC_DATAGRAM_H */

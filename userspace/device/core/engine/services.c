@@ -9,6 +9,7 @@
 #include "engine/datagram.h"
 #include "packet/opcode.h"
 #include "qp/service.h"
+#include "queue/sq.h"
 #include "rdma/memcpy.h"
 #include "rdma/rc.h"
 #include "rdma/requester.h"
@@ -30,19 +31,23 @@ static const struct qp_service services[QP_TYPE_RWQ + 1] = {
 	[MYNIC_QP_UC] = {
 		.connected = true,
 		.bth = BTH_SERVICE_UC << BTH_SERVICE_SHIFT,
-		.send = uc_run,
+		.send = sq_run,
+		.send_one = uc_send,
 		.receive = uc_receive,
 	},
 	[MYNIC_QP_UD] = {
-		.send = datagram_run,
+		.send = sq_run,
+		.send_one = datagram_send,
 		.receive = ud_take,
 	},
 	[MYNIC_QP_GSI] = {
-		.send = datagram_run,
+		.send = sq_run,
+		.send_one = datagram_send,
 		.receive = ud_take,
 	},
 	[MYNIC_QP_RAW_PACKET] = {
-		.send = datagram_run,
+		.send = sq_run,
+		.send_one = datagram_send,
 	},
 	[MYNIC_QP_XRC_INI] = {
 		.connected = true,
@@ -61,7 +66,8 @@ static const struct qp_service services[QP_TYPE_RWQ + 1] = {
 		.receive = rc_receive,
 	},
 	[MYNIC_QP_DRIVER] = {
-		.send = memcpy_run,
+		.send = sq_run,
+		.send_one = memcpy_send,
 	},
 };
 

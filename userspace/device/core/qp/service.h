@@ -9,8 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/outcome.h"
+
 struct packet;
 struct qp;
+struct send_req;
 
 /**
  * struct qp_service - the work of queue pairs of one type
@@ -23,6 +26,9 @@ struct qp;
  * @fini: undoes @init
  * @send: sends some packets of a QP in RTS or SQD; returns true if there is
  *	more to do now. NULL: the type has no send queue
+ * @send_one: for sq_run(): sends the oldest request or a part of it, and sets
+ *	&send_req.done after the last part. A request that was refused keeps
+ *	its outcome
  * @answer: sends some of the waiting answers of a QP that can receive; returns
  *	true if there is more to do now. NULL: the type does not answer
  * @receive: handles a packet of the type that is next in order, for a QP that
@@ -36,6 +42,7 @@ struct qp_service {
 	int (*init)(struct qp *qp);
 	void (*fini)(struct qp *qp);
 	bool (*send)(struct qp *qp);
+	enum outcome (*send_one)(struct qp *qp, struct send_req *req);
 	bool (*answer)(struct qp *qp);
 	void (*receive)(struct qp *qp, const struct packet *pkt);
 };

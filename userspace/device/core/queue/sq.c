@@ -322,6 +322,30 @@ void sq_fail(struct qp *qp, enum outcome outcome)
 		qp_to_error(qp->nic, qp, 0);
 }
 
+bool sq_run(struct qp *qp)
+{
+	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
+		struct send_req *req = sq_next(qp);
+		enum outcome outcome;
+
+		if (!req)
+			return false;
+		outcome = qp->service->send_one(qp, req);
+		if (outcome == OUTCOME_WAIT)
+			return false;
+		if (outcome) {
+			sq_fail(qp, outcome);
+			return true;
+		}
+		if (req->done)
+			sq_complete(qp, 1, nic_now(qp->nic));
+		nic_charge(qp->nic, 1);
+		if (nic_turn_is_over(qp->nic))
+			break;
+	}
+	return true;
+}
+
 bool sq_flush(struct qp *qp)
 {
 	struct outcome_result result = outcome_result(OUTCOME_FLUSHED);

@@ -12,7 +12,7 @@
 struct nic;
 struct qp;
 
-/* Limit of requests that are flushed at a time, or sent by a datagram QP */
+/* Limit of requests that sq_flush() or sq_run() takes up at a time */
 #define SQ_QUANTUM 64
 
 /**
@@ -93,6 +93,14 @@ void sq_complete(struct qp *qp, uint32_t num, uint64_t now);
 
 /* Fails the oldest request. The QP goes to ERR or SQE. */
 void sq_fail(struct qp *qp, enum outcome outcome);
+
+/**
+ * sq_run() - send some requests, each of which completes when it is sent
+ * @qp: QP in RTS or SQD whose service has send_one()
+ *
+ * Return: true if there is more to do now.
+ */
+bool sq_run(struct qp *qp);
 
 /**
  * sq_flush() - flush a limited number of requests

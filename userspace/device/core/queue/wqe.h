@@ -54,7 +54,7 @@ enum send_trait {
  * @opcode: enum ibv_wr_opcode
  * @traits: enum send_trait
  * @flags: enum ibv_send_flags
- * @done: SEND_IS_LOCAL: it was executed
+ * @done: RC: SEND_IS_LOCAL: it was executed; other types: all of it was sent
  * @imm: immediate data as on the wire (big-endian), or the key to invalidate
  * @remote_addr: RDMA, atomics, FLUSH; DRIVER1: destination; REG_MR: address of
  *	the region's first byte

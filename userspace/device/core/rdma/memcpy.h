@@ -3,16 +3,12 @@
 #ifndef MYNIC_MEMCPY_H
 #define MYNIC_MEMCPY_H
 
-#include <stdbool.h>
+#include "base/outcome.h"
 
 struct qp;
+struct send_req;
 
-/**
- * memcpy_run() - copy some pieces
- * @qp: memcpy QP in RTS or SQD
- *
- * Return: true if there is more to do now.
- */
-bool memcpy_run(struct qp *qp);
+/* Copies a piece of the oldest request; see sq_run(). */
+enum outcome memcpy_send(struct qp *qp, struct send_req *req);
 
 #endif /* MYNIC_MEMCPY_H */

@@ -16,7 +16,7 @@
 #include "rdma/message.h"
 #include "rdma/segment.h"
 
-static enum outcome uc_send_one(struct qp *qp, struct send_req *req)
+static enum outcome uc_send_packet(struct qp *qp, struct send_req *req)
 {
 	struct send_queue *sq = &qp->sq;
 	enum outcome outcome;
@@ -34,6 +34,7 @@ static enum outcome uc_send_one(struct qp *qp, struct send_req *req)
 		return outcome;
 	pkt.roce.psn = sq->psn++ & PSN_MASK;
 	path_send(qp, &pkt);
+	req->done = sq->psn == req->first_psn + req->num_psn;
 	return OUTCOME_OK;
 }
 
@@ -43,40 +44,15 @@ static uint32_t uc_next_len(const struct qp *qp, const struct send_req *req)
 	return req->length < path_mtu(qp) ? req->length : path_mtu(qp);
 }
 
-bool uc_run(struct qp *qp)
+enum outcome uc_send(struct qp *qp, struct send_req *req)
 {
-	const struct send_queue *sq = &qp->sq;
-
-	for (unsigned int i = 0; i < SQ_QUANTUM; i++) {
-		enum outcome outcome;
-		struct send_req *req;
-
-		req = sq_next(qp);
-		if (!req)
-			return false;
-		outcome = req->outcome;
-		if (!outcome && req->traits & SEND_IS_LOCAL) {
-			outcome = local_run(qp, req);
-			req->done = true;
-		} else if (qp->cc.paced &&
-			   !cc_admit(qp, CC_REQUESTS, uc_next_len(qp, req))) {
-			return false;
-		} else if (!outcome) {
-			outcome = uc_send_one(qp, req);
-		}
-		if (outcome == OUTCOME_WAIT)
-			return false;
-		if (outcome) {
-			sq_fail(qp, outcome);
-			return true;
-		}
-		if (req->done || sq->psn == req->first_psn + req->num_psn)
-			sq_complete(qp, 1, nic_now(qp->nic));
-		nic_charge(qp->nic, 1);
-		if (nic_turn_is_over(qp->nic))
-			break;
+	if (!req->outcome && req->traits & SEND_IS_LOCAL) {
+		req->done = true;
+		return local_run(qp, req);
 	}
-	return true;
+	if (qp->cc.paced && !cc_admit(qp, CC_REQUESTS, uc_next_len(qp, req)))
+		return OUTCOME_WAIT;
+	return req->outcome ? req->outcome : uc_send_packet(qp, req);
 }
 
 /* The rest of a refused message is dropped, because no message has begun */

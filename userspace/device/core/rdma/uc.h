@@ -3,18 +3,14 @@
 #ifndef MYNIC_UC_H
 #define MYNIC_UC_H
 
-#include <stdbool.h>
+#include "base/outcome.h"
 
 struct packet;
 struct qp;
+struct send_req;
 
-/**
- * uc_run() - send some packets
- * @qp: UC QP in RTS or SQD
- *
- * Return: true if there is more to do now.
- */
-bool uc_run(struct qp *qp);
+/* Sends a packet of the oldest request, or executes it; see sq_run(). */
+enum outcome uc_send(struct qp *qp, struct send_req *req);
 
 /* Handles a packet for a UC QP that can receive. */
 void uc_receive(struct qp *qp, const struct packet *pkt);
