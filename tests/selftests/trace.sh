@@ -14,7 +14,7 @@ command -v devlink >/dev/null || skip "no devlink"
 tracing=/sys/kernel/tracing
 [ -e $tracing/events ] || mount -t tracefs none $tracing 2>/dev/null
 [ -d $tracing/events/mynic ] || skip "this kernel has no tracepoints"
-ktap_set_plan 11
+ktap_set_plan 12
 
 trace=$tracing/trace
 
@@ -116,17 +116,31 @@ reset() {
 		wait_for up_again && traced_here state 'state=DOWN' && traced_here reset 'ret=0'
 }
 
-# trace-cmd translates numbers to names itself. It prints 0 for 0x0.
-by_trace_cmd() {
+# record PROGRAM FILE COMMAND...
+record() {
+	case $1 in
+	trace-cmd) trace-cmd record -q -e mynic -o "${@:2}" ;;
+	perf) perf record -q -a -e 'mynic:*' -o "${@:2}" ;;
+	esac
+}
+
+report() {
+	case $1 in
+	trace-cmd) trace-cmd report -i "$2" ;;
+	perf) perf script -i "$2" ;;
+	esac
+}
+
+# by PROGRAM: these translate numbers to names themselves, and print 0 for 0x0
+by() {
 	local trace dir status
 
 	dir=$(mktemp -d)
 	trace=$dir/text
 	# shellcheck disable=SC2016 # the inner shell expands these
-	trace-cmd record -q -e mynic -o "$dir/data" \
-		sh -c '"$1" -t access && echo 1 >"$2"' sh \
+	record "$1" "$dir/data" sh -c '"$1" -t access && echo 1 >"$2"' sh \
 		"$here/faults" "/sys/bus/pci/devices/${pci[0]}/reset" &&
-		trace-cmd report -i "$dir/data" | sed 's/  */ /g; s/ $//' >"$trace" &&
+		report "$1" "$dir/data" | sed 's/  */ /g; s/ $//' >"$trace" &&
 		traced cmd_done "id=[0-9]+ opcode=CREATE_QP number=0 status=OK created=$number" &&
 		refused_access && traced_here state 'state=DOWN' && traced_here reset 'ret=0'
 	status=$?
@@ -172,9 +186,11 @@ result "failure: an error" fatal
 result "failure: a hang" hang
 device_is_whole
 result "reset" reset
-if command -v trace-cmd >/dev/null; then
-	result "all of that with trace-cmd" by_trace_cmd
-else
-	ktap_test_skip "no trace-cmd"
-fi
+for program in trace-cmd perf; do
+	if command -v "$program" >/dev/null; then
+		result "all of that with $program" by "$program"
+	else
+		ktap_test_skip "no $program"
+	fi
+done
 ktap_finished
