@@ -50,8 +50,7 @@ void qp_transport_fini(struct qp *qp)
 	if (qp->service->fini)
 		qp->service->fini(qp);
 	cc_fini(qp);
-	if (qp->rndv.active)
-		rndv_reset(qp);
+	rndv_reset(qp);
 	sq_fini(qp);
 	rq_reset(qp);
 	rq_fini(qp);
@@ -65,8 +64,7 @@ void transport_set_state(struct qp *qp, enum ibv_qp_state old)
 		odp_stop(qp);
 		rq_return(qp);
 		qp_set_rq_ring(qp, false);
-		if (qp->rndv.active)
-			rndv_reset(qp);
+		rndv_reset(qp);
 		sq_reset(qp);
 		requester_reset(qp);
 		rq_reset(qp);
@@ -104,15 +102,9 @@ void transport_doorbell(struct qp *qp)
 	qp_schedule(qp->nic, qp);
 }
 
-/* The QP has requests of its host, or rendezvous requests of its own */
-static bool transport_sends(const struct qp *qp)
-{
-	return qp->has_sq || qp->rndv.active;
-}
-
 static bool transport_flush(struct qp *qp)
 {
-	bool more = transport_sends(qp) && sq_flush(qp);
+	bool more = qp_sends(qp) && sq_flush(qp);
 
 	/* LAST_WQE must come after the completions of tags */
 	if (more && qp->rndv.active)
@@ -159,7 +151,7 @@ bool transport_run_qp(struct qp *qp)
 	if (qp->service->answer && qp_can_receive(qp))
 		more |= qp->service->answer(qp);
 	odp_passed(&qp->odp, MYNIC_PAGE_READ);
-	if (transport_sends(qp))
+	if (qp_sends(qp))
 		more |= transport_run_sq(qp);
 	odp_passed(&qp->odp, MYNIC_PAGE_SEND);
 	/* A QP that has just failed has requests to flush */

@@ -187,6 +187,12 @@ static inline bool qp_is_connected(const struct qp *qp)
 	return qp->service->connected;
 }
 
+/* Whether it has requests of its host, or of its own for rendezvous. */
+static inline bool qp_sends(const struct qp *qp)
+{
+	return qp->has_sq || qp->rndv.active;
+}
+
 static inline bool qp_can_receive(const struct qp *qp)
 {
 	return qp->state >= IBV_QPS_RTR && qp->state <= IBV_QPS_SQE;

@@ -59,7 +59,7 @@ void rndv_done(struct qp *qp, enum outcome outcome);
 /* Like sq_flush(). */
 bool rndv_flush(struct qp *qp);
 
-/* Discards all requests and tags without completions. */
+/* Discards all requests and tags without completions, if there are any. */
 void rndv_reset(struct qp *qp);
 
 #endif /* MYNIC_RNDV_H */

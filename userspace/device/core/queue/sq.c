@@ -117,10 +117,9 @@ static uint32_t sq_req_size(const struct qp *qp)
 	       (1u << qp->sq.ring.log_stride) - MYNIC_WQE_DATA_RC;
 }
 
-/* Rendezvous needs requests, too, even if there is no send queue */
 static size_t sq_reserved(const struct qp *qp)
 {
-	if (!qp->has_sq && !qp->rndv.active)
+	if (!qp_sends(qp))
 		return 0;
 	return min_u32(MIN_REQS, ring_size(&qp->sq.ring)) * sq_req_size(qp);
 }
