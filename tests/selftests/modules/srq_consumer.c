@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A consumer in the kernel that destroys or resets queue pairs before it has
- * polled their completions from an SRQ. It can still post as many requests as
- * the SRQ has slots. The test runs when the module is loaded, and loading fails
- * if the test does.
+ * A consumer in the kernel that transfers data, and destroys or resets queue
+ * pairs before it has polled their completions from an SRQ. It can still post as
+ * many requests as the SRQ has slots. The test runs when the module is loaded,
+ * and loading fails if the test does.
  */
 #include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/module.h>
+#include <linux/random.h>
+#include <linux/slab.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
 
+#define LEN 1000
 #define PLACES 8
 #define ROUNDS (3 * PLACES)
 #define PATIENCE_MS 60000
@@ -30,6 +33,8 @@ struct consumer {
 	struct ib_cq *recv_cq;
 	struct ib_srq *srq;
 	struct rdma_ah_attr ah;
+	u8 *out;
+	u8 *in;
 };
 
 /* A path from the port to itself */
@@ -85,10 +90,16 @@ static int consumer_connect(struct consumer *c, struct ib_qp *qp)
 }
 
 /* When a SEND has completed, so has the receive request that it took */
-static int consumer_send(struct consumer *c, struct ib_qp *qp)
+static int consumer_send(struct consumer *c, struct ib_qp *qp,
+			 struct ib_sge *from, struct ib_sge *to)
 {
-	const struct ib_recv_wr recv = {};
+	const struct ib_recv_wr recv = {
+		.sg_list = to,
+		.num_sge = 1,
+	};
 	const struct ib_send_wr send = {
+		.sg_list = from,
+		.num_sge = 1,
 		.opcode = IB_WR_SEND,
 		.send_flags = IB_SEND_SIGNALED,
 	};
@@ -109,6 +120,29 @@ static int consumer_send(struct consumer *c, struct ib_qp *qp)
 	return -ETIMEDOUT;
 }
 
+/* The device may work on copies, made when memory is mapped and unmapped. */
+static int consumer_transfer(struct consumer *c, struct ib_qp *qp)
+{
+	struct ib_sge from = { .length = LEN, .lkey = c->pd->local_dma_lkey };
+	struct ib_sge to = from;
+	int ret = -ENOMEM;
+
+	get_random_bytes(c->out, LEN);
+	from.addr = ib_dma_map_single(c->ibdev, c->out, LEN, DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(c->ibdev, from.addr))
+		return ret;
+	to.addr = ib_dma_map_single(c->ibdev, c->in, LEN, DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(c->ibdev, to.addr))
+		goto out;
+	ret = consumer_send(c, qp, &from, &to);
+	ib_dma_unmap_single(c->ibdev, to.addr, LEN, DMA_FROM_DEVICE);
+	if (!ret && memcmp(c->in, c->out, LEN))
+		ret = -EBADMSG;
+out:
+	ib_dma_unmap_single(c->ibdev, from.addr, LEN, DMA_TO_DEVICE);
+	return ret;
+}
+
 static int consumer_round(struct consumer *c, bool reset)
 {
 	struct ib_qp_init_attr init = {
@@ -127,14 +161,14 @@ static int consumer_round(struct consumer *c, bool reset)
 		return PTR_ERR(qp);
 	ret = consumer_connect(c, qp);
 	if (!ret)
-		ret = consumer_send(c, qp);
+		ret = consumer_transfer(c, qp);
 	if (!ret && reset)
 		ret = ib_modify_qp(qp, &attr, IB_QP_STATE);
 	ib_destroy_qp(qp);
 	return ret;
 }
 
-/* ib_free() below ignores objects that could not be created */
+/* consumer_free() below ignores objects that could not be created */
 static int consumer_make(struct consumer *c)
 {
 	struct ib_cq_init_attr cq_attr = { .cqe = 2 * ROUNDS };
@@ -142,12 +176,15 @@ static int consumer_make(struct consumer *c)
 		.attr = { .max_wr = PLACES, .max_sge = 1 },
 	};
 
+	c->out = kmalloc(LEN, GFP_KERNEL);
+	c->in = kzalloc(LEN, GFP_KERNEL);
 	c->pd = ib_alloc_pd(c->ibdev, 0);
 	c->send_cq = ib_create_cq(c->ibdev, NULL, NULL, NULL, &cq_attr);
 	c->recv_cq = ib_create_cq(c->ibdev, NULL, NULL, NULL, &cq_attr);
 	c->srq = IS_ERR(c->pd) ? ERR_CAST(c->pd) :
 				 ib_create_srq(c->pd, &srq_attr);
-	if (IS_ERR(c->srq) || IS_ERR(c->send_cq) || IS_ERR(c->recv_cq))
+	if (!c->out || !c->in || IS_ERR(c->srq) || IS_ERR(c->send_cq) ||
+	    IS_ERR(c->recv_cq))
 		return -ENOMEM;
 	return consumer_path(c);
 }
@@ -162,6 +199,8 @@ static void consumer_free(struct consumer *c)
 		ib_destroy_cq(c->send_cq);
 	if (!IS_ERR(c->pd))
 		ib_dealloc_pd(c->pd);
+	kfree(c->in);
+	kfree(c->out);
 }
 
 static int consumer_run(struct ib_device *ibdev)
