@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A NIC of the process with all that belongs to it alone, and its way into the
+ * switch and out of it. The switch and the loop serve all NICs.
+ */
 #ifndef MYNIC_HOST_CARD_H
 #define MYNIC_HOST_CARD_H
 

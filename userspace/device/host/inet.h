@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Addresses of wires over TCP and UDP, and what they look like as text. The
+ * sockets are in wire_stream.c and wire_udp.c.
+ */
 #ifndef MYNIC_HOST_INET_H
 #define MYNIC_HOST_INET_H
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The commands of the device, a function each. Their layouts are in
+ * mynic_regs.h, and the queue that carries them is in admin.c.
+ */
 #ifndef MYNIC_CMD_H
 #define MYNIC_CMD_H
 

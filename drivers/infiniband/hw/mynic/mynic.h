@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The objects of the driver, and the functions that its files have for each
+ * other. What the device sees is in mynic_regs.h and mynic-hw.h.
+ */
 #ifndef MYNIC_H
 #define MYNIC_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Comparisons of MAC addresses as bytes. host/ has them as text. */
 #ifndef MYNIC_MAC_H
 #define MYNIC_MAC_H
 

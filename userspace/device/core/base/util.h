@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Macros and functions that the kernel has and libc has not. No types. */
 #ifndef MYNIC_UTIL_H
 #define MYNIC_UTIL_H
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Errors that end all work of the NIC until a reset. An error of one object is
+ * an event of that object (eq.h).
+ */
 #ifndef MYNIC_CORE_FATAL_H
 #define MYNIC_CORE_FATAL_H
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The GID table: addresses that RoCEv2 packets are sent from and accepted for.
+ * Groups are in qp/mcast.h, and the MACs of other frames in ethernet/eth.h.
+ */
 #ifndef MYNIC_GID_H
 #define MYNIC_GID_H
 

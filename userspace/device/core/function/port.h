@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The port: its link, its MTU, and the way out for packets. They come in
+ * through engine/transport.h and ethernet/eth.h.
+ */
 #ifndef MYNIC_PORT_H
 #define MYNIC_PORT_H
 

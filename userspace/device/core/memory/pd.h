@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Protection domains: only the objects. The look-up of a key compares domains
+ * (mkey.h).
+ */
 #ifndef MYNIC_PD_H
 #define MYNIC_PD_H
 

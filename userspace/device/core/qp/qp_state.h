@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Which state may follow which, and with which attributes. Changes that the
+ * host asks for are in engine/qp_attr.c, and those after errors in qp_error.c.
+ */
 #ifndef MYNIC_QP_STATE_H
 #define MYNIC_QP_STATE_H
 

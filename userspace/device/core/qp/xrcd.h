@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * XRC domains, and the SRQ that an XRC_TGT QP uses: each request names one of
+ * its domain. SRQs themselves are in queue/srq.h.
+ */
 #ifndef MYNIC_XRCD_H
 #define MYNIC_XRCD_H
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Completion queues: entries, requests for events, and the failure of a CQ. The
+ * fields of an entry come from the caller, and eq.h sends the event.
+ */
 #ifndef MYNIC_CQ_H
 #define MYNIC_CQ_H
 

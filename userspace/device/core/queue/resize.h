@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A CQ or SRQ moves to other memory: the checks of this memory. The move is in
+ * the file of the object, and the host copies the entries.
+ */
 #ifndef MYNIC_CORE_RESIZE_H
 #define MYNIC_CORE_RESIZE_H
 

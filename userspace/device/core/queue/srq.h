@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Shared receive queues as objects. Their entries are fetched in wqe.h. Tag
+ * matching is in tm.h, and XRC domains are in qp/xrcd.h.
+ */
 #ifndef MYNIC_SRQ_H
 #define MYNIC_SRQ_H
 
