@@ -27,6 +27,7 @@
 #include "memory/dm.h"
 #include "memory/dma.h"
 #include "memory/mkey.h"
+#include "memory/mkey_table.h"
 #include "memory/pd.h"
 #include "mynic_regs.h"
 #include "nic.h"
@@ -119,7 +120,6 @@ struct reset {
  * @flushes: ranges that are being made persistent
  * @turn: limit of the current nic_run()
  * @spread: packets with many receivers
- * @num_keys: number of memory keys ever created
  * @sink: takes what is written to @null_mkey
  * @spare_reqs: unused memory for requests, see sq.c
  * @stats: counters, by enum mynic_stat
@@ -135,7 +135,7 @@ struct nic {
 	struct admin admin;
 	struct table pds;
 	struct table xrcds;
-	struct table mkeys;
+	struct mkey_table mkeys;
 	struct table dms;
 	struct dm_pool dm;
 	struct table eqs;
@@ -166,7 +166,6 @@ struct nic {
 	struct flushes flushes;
 	struct turn turn;
 	struct spread spread;
-	uint64_t num_keys;
 	uint8_t sink[65536];
 	struct spare_reqs *spare_reqs[WQ_MAX_LOG_STRIDE + 1];
 	uint64_t stats[MYNIC_NUM_STATS];

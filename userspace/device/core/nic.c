@@ -80,7 +80,7 @@ struct nic *nic_create(const struct nic_config *config)
 	    table_init(&nic->pds, &nic->mem, 1, TABLE_MAX_NUMBER, MAX_PD) ||
 	    table_init(&nic->xrcds, &nic->mem, 1, TABLE_MAX_NUMBER, MAX_XRCD) ||
 	    table_init(&nic->dms, &nic->mem, 1, TABLE_MAX_NUMBER, DM_PAGES) ||
-	    table_init(&nic->mkeys, &nic->mem, 1, TABLE_MAX_NUMBER, MAX_MKEY) ||
+	    mkey_table_init(&nic->mkeys, nic->config.seed, MAX_MKEY) ||
 	    flows_init(&nic->flows, &nic->mem) ||
 	    table_init(&nic->rwq_tables, &nic->mem, 1, TABLE_MAX_NUMBER,
 		       MAX_RWQ_TABLE) ||
@@ -178,7 +178,7 @@ void nic_destroy(struct nic *nic)
 	table_free(&nic->srqs);
 	table_free(&nic->pds);
 	table_free(&nic->xrcds);
-	table_free(&nic->mkeys);
+	mkey_table_free(&nic->mkeys);
 	table_free(&nic->dms);
 	free(nic->dm.mem);
 	table_free(&nic->qps);

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 
@@ -72,10 +71,8 @@ static uint32_t table_find_free(struct table *table)
 	uint32_t number = table->next;
 
 	for (;;) {
-		if (number > table->last) {
+		if (number > table->last)
 			number = table->first;
-			table->laps++;
-		}
 		if (table_is_full(table, number))
 			number = (number | (TABLE_LEAF_SIZE - 1)) + 1;
 		else if (table_get(table, number))
@@ -98,66 +95,6 @@ int table_add(struct table *table, void *object, uint32_t *number)
 	table->used++;
 	table->next = *number + 1;
 	return 0;
-}
-
-static bool table_may_take(const struct table *table, uint32_t number)
-{
-	uint32_t slot = number % TABLE_LEAF_SIZE;
-
-	return number >= table->first && number <= table->last &&
-	       !(table->taken[slot / 64] >> slot % 64 & 1) &&
-	       !table_get(table, number);
-}
-
-/*
- * Takes a free number of the leaf of @next. Returns false if all have been
- * given out since the leaf's turn began.
- */
-static bool table_take_shuffled(struct table *table, uint32_t random,
-				uint32_t *number)
-{
-	uint32_t leaf = table->next & ~(TABLE_LEAF_SIZE - 1);
-
-	for (uint32_t i = 0; i < TABLE_LEAF_SIZE; i++) {
-		uint32_t slot = (random + i) % TABLE_LEAF_SIZE;
-
-		if (!table_may_take(table, leaf + slot))
-			continue;
-		table->taken[slot / 64] |= 1ull << slot % 64;
-		table->num_taken++;
-		*number = leaf + slot;
-		return true;
-	}
-	return false;
-}
-
-static void table_next_window(struct table *table)
-{
-	table->next = (table->next | (TABLE_LEAF_SIZE - 1)) + 1;
-	if (table->next > table->last) {
-		table->next = 0;
-		table->laps++;
-	}
-	memset(table->taken, 0, sizeof(table->taken));
-	table->num_taken = 0;
-}
-
-int table_add_shuffled(struct table *table, void *object, uint32_t random,
-		       uint32_t *number)
-{
-	int err;
-
-	if (table->used == table->limit)
-		return -ENOSPC;
-	if (table->num_taken >= TABLE_LEAF_SIZE / 2)
-		table_next_window(table);
-	while (table_is_full(table, table->next) ||
-	       !table_take_shuffled(table, random, number))
-		table_next_window(table);
-	err = table_add_at(table, object, *number);
-	if (!err)
-		table->used++;
-	return err;
 }
 
 void table_remove(struct table *table, uint32_t number)

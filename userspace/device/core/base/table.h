@@ -30,10 +30,6 @@ struct table_leaf {
  * @first: lowest number to give out
  * @last: highest number to give out
  * @next: where the next search for a free number starts
- * @laps: how often the search has wrapped to @first
- * @taken: table_add_shuffled(): numbers of the leaf of @next that it has given
- *	out
- * @num_taken: how many there are in @taken
  * @used: numbers in use, except those of table_add_at()
  * @limit: upper bound of @used
  *
@@ -47,9 +43,6 @@ struct table {
 	uint32_t first;
 	uint32_t last;
 	uint32_t next;
-	uint32_t laps;
-	uint64_t taken[TABLE_LEAF_SIZE / 64];
-	uint32_t num_taken;
 	uint32_t used;
 	uint32_t limit;
 };
@@ -77,21 +70,6 @@ void table_free(struct table *table);
  * Return: 0, -ENOSPC if @limit is reached, or -ENOMEM.
  */
 int table_add(struct table *table, void *object, uint32_t *number);
-
-/**
- * table_add_shuffled() - give an object a number that cannot be predicted
- * @table: a table for which table_add() is never called
- * @object: must not be NULL
- * @random: a random value
- * @number: out: its number
- *
- * The number is one of at least half a leaf. As with table_add(), a freed
- * number is not given out again before all other leaves have had their turn.
- *
- * Return: 0, -ENOSPC if @limit is reached, or -ENOMEM.
- */
-int table_add_shuffled(struct table *table, void *object, uint32_t random,
-		       uint32_t *number);
 
 /**
  * table_add_at() - give an object a number outside the range of table_add()

@@ -8,21 +8,16 @@
 #include "memory/mkey.h"
 
 #include "base/iov.h"
-#include "base/siphash.h"
 #include "core.h"
 #include "memory/fast_reg.h"
+#include "memory/mkey_table.h"
 #include "memory/mw.h"
 #include "memory/page_table.h"
-
-#define KEY_BYTE_MASK 0xff
-
-/* Purpose of the secret, for the derivation of its key */
-#define MKEY_DOMAIN 0x6d6b6579
 
 static struct mkey *mkey_find(struct nic *nic, const struct pd *pd,
 			      uint32_t key)
 {
-	struct mkey *mkey = table_get(&nic->mkeys, mkey_index(key));
+	struct mkey *mkey = mkey_table_get(&nic->mkeys, mkey_index(key));
 
 	return mkey && mkey->key == key && mkey->pd == pd ? mkey : NULL;
 }
@@ -315,9 +310,6 @@ static int mkey_init_kind(struct nic *nic, struct mkey *mkey,
 static int mkey_init(struct nic *nic, struct mkey *mkey,
 		     const struct admin_call *call)
 {
-	struct siphash_key secret = { nic->config.seed, MKEY_DOMAIN };
-	uint32_t random = siphash(&secret, nic->num_keys++);
-	uint32_t index;
 	int status;
 
 	/* A key has one kind only */
@@ -326,16 +318,8 @@ static int mkey_init(struct nic *nic, struct mkey *mkey,
 	status = mkey_init_kind(nic, mkey, call);
 	if (status)
 		return status;
-	if (table_add_shuffled(&nic->mkeys, mkey, random, &index))
-		return MYNIC_AQ_NO_RESOURCE;
-	/*
-	 * An index is used again on another lap, so it then has another key
-	 * byte. Neither lets a peer predict other keys.
-	 */
-	mkey->key = index << MKEY_INDEX_SHIFT |
-		    ((siphash(&secret, ~(uint64_t)index) + nic->mkeys.laps) &
-		     KEY_BYTE_MASK);
-	return MYNIC_AQ_OK;
+	return mkey_table_add(&nic->mkeys, mkey) ? MYNIC_AQ_NO_RESOURCE :
+						   MYNIC_AQ_OK;
 }
 
 int admin_create_mkey(struct nic *nic, struct admin_call *call)
@@ -367,7 +351,7 @@ int admin_query_mkey(struct nic *nic, struct admin_call *call)
 {
 	const struct mkey *mkey;
 
-	mkey = table_get(&nic->mkeys, le32toh(call->cmd.number));
+	mkey = mkey_table_get(&nic->mkeys, le32toh(call->cmd.number));
 	if (!mkey)
 		return MYNIC_AQ_BAD_NUMBER;
 	call->query_mkey = (struct mynic_query_mkey){
@@ -383,7 +367,8 @@ int admin_query_mkey(struct nic *nic, struct admin_call *call)
 
 int admin_modify_mkey(struct nic *nic, struct admin_call *call)
 {
-	struct mkey *mkey = table_get(&nic->mkeys, le32toh(call->cmd.number));
+	struct mkey *mkey =
+		mkey_table_get(&nic->mkeys, le32toh(call->cmd.number));
 	struct mkey new = { 0 };
 	struct pd *pd;
 	int status;
@@ -399,6 +384,8 @@ int admin_modify_mkey(struct nic *nic, struct admin_call *call)
 	status = mkey_init_region(nic, &new, call);
 	if (status)
 		return status;
+	new.next = mkey->next;
+	new.link = mkey->link;
 	new.key = mkey->key;
 	new.num_windows = mkey->num_windows;
 	new.pd = pd;
@@ -410,7 +397,7 @@ int admin_modify_mkey(struct nic *nic, struct admin_call *call)
 
 static void mkey_release(struct nic *nic, struct mkey *mkey)
 {
-	table_remove(&nic->mkeys, mkey_index(mkey->key));
+	mkey_table_remove(&nic->mkeys, mkey);
 	mkey->pd->users--;
 	if (mkey->dm)
 		mkey->dm->users--;
@@ -426,7 +413,8 @@ static void mkey_destroy(struct nic *nic, struct mkey *mkey)
 
 int admin_destroy_mkey(struct nic *nic, struct admin_call *call)
 {
-	struct mkey *mkey = table_get(&nic->mkeys, le32toh(call->cmd.number));
+	struct mkey *mkey =
+		mkey_table_get(&nic->mkeys, le32toh(call->cmd.number));
 
 	if (!mkey)
 		return MYNIC_AQ_BAD_NUMBER;
@@ -438,7 +426,8 @@ int admin_destroy_mkey(struct nic *nic, struct admin_call *call)
 
 int admin_sync_mkey(struct nic *nic, struct admin_call *call)
 {
-	struct mkey *mkey = table_get(&nic->mkeys, le32toh(call->cmd.number));
+	struct mkey *mkey =
+		mkey_table_get(&nic->mkeys, le32toh(call->cmd.number));
 
 	if (!mkey || !mkey->paged)
 		return MYNIC_AQ_BAD_NUMBER;
@@ -486,8 +475,9 @@ enum outcome mkey_invalidate_remote(struct qp *qp, uint32_t key)
 
 bool mkeys_free_one(struct nic *nic, uint32_t *number)
 {
-	struct mkey *mkey = table_next(&nic->mkeys, number);
+	struct mkey *mkey = LIST_FIRST(&nic->mkeys.all);
 
+	(void)number;
 	if (!mkey)
 		return false;
 	/*

@@ -51,6 +51,8 @@ enum mkey_kind {
 
 /**
  * struct mkey - a memory region or a memory window
+ * @next: next one of its bucket in &struct mkey_table
+ * @link: link in &mkey_table.all
  * @key: index in 31:8, key byte in 7:0
  * @kind: region or window, and which
  * @valid: it gives access to memory. Always set for MKEY_REGION; for windows:
@@ -75,6 +77,8 @@ enum mkey_kind {
  * @qp_link: link in &qp.windows if @qp is set
  */
 struct mkey {
+	struct mkey *next;
+	LIST_ENTRY(mkey) link;
 	uint32_t key;
 	enum mkey_kind kind;
 	bool valid;

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The memory keys of a NIC, and the choice of new keys. All other objects are
+ * in a &struct table, whose numbers can be told from each other.
+ */
+#ifndef MYNIC_MKEY_TABLE_H
+#define MYNIC_MKEY_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memory/mkey.h"
+
+#define MKEY_TABLE_BUCKETS (1u << 17)
+
+/**
+ * struct mkey_table - memory keys by index
+ * @buckets: lists of keys, by the low bits of their indexes
+ * @all: all keys
+ * @used: how many there are
+ * @limit: upper bound of @used
+ * @tries: how many indexes have had their turn
+ * @secret: what the order of indexes and the key bytes are derived from
+ */
+struct mkey_table {
+	struct mkey **buckets;
+	struct mkey_list all;
+	uint32_t used;
+	uint32_t limit;
+	uint64_t tries;
+	uint64_t secret;
+};
+
+/**
+ * mkey_table_init() - make an empty table
+ * @table: result
+ * @secret: a random number
+ * @limit: how many keys there may be; less than half of all indexes
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int mkey_table_init(struct mkey_table *table, uint64_t secret, uint32_t limit);
+void mkey_table_free(struct mkey_table *table);
+
+/**
+ * mkey_table_add() - give a region or window a new key
+ * @table: the table
+ * @mkey: sets &mkey.key
+ *
+ * The indexes come in a secret order, in which all of them have their turn
+ * before one comes again. It then has another key byte.
+ *
+ * Return: 0, or -ENOSPC if &mkey_table.limit is reached.
+ */
+int mkey_table_add(struct mkey_table *table, struct mkey *mkey);
+
+/* Frees the key of @mkey. */
+void mkey_table_remove(struct mkey_table *table, struct mkey *mkey);
+
+static inline struct mkey **mkey_table_bucket(const struct mkey_table *table,
+					      uint32_t index)
+{
+	return &table->buckets[index % MKEY_TABLE_BUCKETS];
+}
+
+/* Returns NULL if there is no such key. */
+static inline struct mkey *mkey_table_get(const struct mkey_table *table,
+					  uint32_t index)
+{
+	struct mkey *mkey = *mkey_table_bucket(table, index);
+
+	while (mkey && mkey_index(mkey->key) != index)
+		mkey = mkey->next;
+	return mkey;
+}
+
+#endif /* MYNIC_MKEY_TABLE_H */
