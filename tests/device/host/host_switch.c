@@ -431,6 +431,16 @@ TEST(wires_bring_to_nics_and_back)
 	check_got(0, 1);
 }
 
+TEST(wires_take_no_address_of_a_nic)
+{
+	setup(2);
+	setup_wires(1);
+	wire_brings(0, nics[0].mac, nics[1].mac);
+	check_got(2, 0);
+	send_byte(&nics[1], nics[0].mac, 1);
+	check_got(1, 0);
+}
+
 TEST(unknown_addresses_are_flooded)
 {
 	setup(2);
