@@ -18,6 +18,57 @@
 	 IB_DEVICE_RAW_IP_CSUM | IB_DEVICE_RC_RNR_NAK_GEN |          \
 	 IB_DEVICE_SRQ_RESIZE | IB_DEVICE_SYS_IMAGE_GUID)
 
+static u64 mynic_device_cap_flags(const struct mynic_caps *caps)
+{
+	u64 flags = MYNIC_DEVICE_CAPS;
+
+	if (caps->max_xrcd)
+		flags |= IB_DEVICE_XRC;
+	if (caps->caps & MYNIC_CAP_ATOMIC_WRITE)
+		flags |= IB_DEVICE_ATOMIC_WRITE;
+	if (caps->caps & MYNIC_CAP_FLUSH_GLOBAL)
+		flags |= IB_DEVICE_FLUSH_GLOBAL;
+	if (caps->caps & MYNIC_CAP_FLUSH_PERSISTENT)
+		flags |= IB_DEVICE_FLUSH_PERSISTENT;
+	if (caps->max_flow)
+		flags |= IB_DEVICE_MANAGED_FLOW_STEERING;
+	/*
+	 * A window of type 2 can be used through one QP, whose PD is always
+	 * that of the window. Types 2A and 2B do not differ then, and both are
+	 * reported.
+	 */
+	if (caps->max_mw)
+		flags |= IB_DEVICE_MEM_WINDOW | IB_DEVICE_MEM_WINDOW_TYPE_2A |
+			 IB_DEVICE_MEM_WINDOW_TYPE_2B;
+	if (caps->max_fast_reg_pages)
+		flags |= IB_DEVICE_MEM_MGT_EXTENSIONS;
+	return flags;
+}
+
+static void mynic_raw_packet_caps(const struct mynic_caps *caps,
+				  struct ib_device_attr *attr)
+{
+	attr->raw_packet_caps = IB_RAW_PACKET_CAP_IP_CSUM |
+				IB_RAW_PACKET_CAP_CVLAN_STRIPPING;
+	attr->max_wq_type_rq = caps->max_wq;
+	if (caps->max_wq)
+		attr->rss_caps.supported_qpts = BIT(IB_QPT_RAW_PACKET);
+	attr->rss_caps.max_rwq_indirection_tables = caps->max_rwq_table;
+	attr->rss_caps.max_rwq_indirection_table_size =
+		caps->max_rwq_table_size;
+}
+
+static void mynic_tm_caps(const struct mynic_caps *caps, struct ib_tm_caps *tm)
+{
+	if (!caps->max_tags)
+		return;
+	tm->max_rndv_hdr_size = caps->max_rndv_hdr;
+	tm->max_num_tags = caps->max_tags;
+	tm->flags = IB_TM_CAP_RNDV_RC;
+	tm->max_ops = caps->max_tag_ops;
+	tm->max_sge = 1;
+}
+
 int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata)
 {
@@ -38,28 +89,7 @@ int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->hw_ver = mdev->pdev->revision;
 	attr->max_qp = caps->max_qp;
 	attr->max_qp_wr = caps->max_qp_wr;
-	attr->device_cap_flags = MYNIC_DEVICE_CAPS;
-	if (caps->max_xrcd)
-		attr->device_cap_flags |= IB_DEVICE_XRC;
-	if (caps->caps & MYNIC_CAP_ATOMIC_WRITE)
-		attr->device_cap_flags |= IB_DEVICE_ATOMIC_WRITE;
-	if (caps->caps & MYNIC_CAP_FLUSH_GLOBAL)
-		attr->device_cap_flags |= IB_DEVICE_FLUSH_GLOBAL;
-	if (caps->caps & MYNIC_CAP_FLUSH_PERSISTENT)
-		attr->device_cap_flags |= IB_DEVICE_FLUSH_PERSISTENT;
-	if (caps->max_flow)
-		attr->device_cap_flags |= IB_DEVICE_MANAGED_FLOW_STEERING;
-	/*
-	 * A window of type 2 can be used through one QP, whose PD is always
-	 * that of the window. Types 2A and 2B do not differ then, and both are
-	 * reported.
-	 */
-	if (caps->max_mw)
-		attr->device_cap_flags |= IB_DEVICE_MEM_WINDOW |
-					  IB_DEVICE_MEM_WINDOW_TYPE_2A |
-					  IB_DEVICE_MEM_WINDOW_TYPE_2B;
-	if (caps->max_fast_reg_pages)
-		attr->device_cap_flags |= IB_DEVICE_MEM_MGT_EXTENSIONS;
+	attr->device_cap_flags = mynic_device_cap_flags(caps);
 	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
 	if (IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING) &&
 	    caps->caps & MYNIC_CAP_ODP) {
@@ -92,21 +122,8 @@ int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_srq_wr = caps->max_srq_wr;
 	attr->max_srq_sge = MYNIC_MAX_SGE;
 	attr->max_pkeys = 1;
-	attr->raw_packet_caps = IB_RAW_PACKET_CAP_IP_CSUM |
-				IB_RAW_PACKET_CAP_CVLAN_STRIPPING;
-	attr->max_wq_type_rq = caps->max_wq;
-	if (caps->max_wq)
-		attr->rss_caps.supported_qpts = BIT(IB_QPT_RAW_PACKET);
-	attr->rss_caps.max_rwq_indirection_tables = caps->max_rwq_table;
-	attr->rss_caps.max_rwq_indirection_table_size =
-		caps->max_rwq_table_size;
-	if (caps->max_tags) {
-		attr->tm_caps.max_rndv_hdr_size = caps->max_rndv_hdr;
-		attr->tm_caps.max_num_tags = caps->max_tags;
-		attr->tm_caps.flags = IB_TM_CAP_RNDV_RC;
-		attr->tm_caps.max_ops = caps->max_tag_ops;
-		attr->tm_caps.max_sge = 1;
-	}
+	mynic_raw_packet_caps(caps, attr);
+	mynic_tm_caps(caps, &attr->tm_caps);
 	attr->local_ca_ack_delay = MYNIC_LOCAL_ACK_DELAY;
 	attr->timestamp_mask = U64_MAX;
 	attr->hca_core_clock = caps->clock_khz;
