@@ -379,6 +379,49 @@ static int mynic_create_rss(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	return ret;
 }
 
+/* Checks the attributes, and stores them in @init. */
+static int mynic_qp_prepare(const struct ib_qp *ibqp,
+			    const struct ib_qp_init_attr *attr,
+			    struct ib_udata *udata, struct mynic_qp_init *init)
+{
+	struct ib_cq *recv_cq;
+	int ret;
+
+	ret = mynic_qp_type(attr->qp_type, udata);
+	if (ret < 0) {
+		ibdev_dbg(ibqp->device, "no QPs of type %d for a %s\n",
+			  attr->qp_type, udata ? "process" : "kernel");
+		return ret;
+	}
+	init->type = ret;
+	if (attr->srq && attr->srq->srq_type == IB_SRQT_TM &&
+	    init->type != MYNIC_QP_RC) {
+		ibdev_dbg(ibqp->device, "tag matching is for RC only\n");
+		return -EINVAL;
+	}
+	ret = mynic_qp_request(attr, udata);
+	if (ret)
+		return ret;
+	ret = mynic_qp_create_flags(ibqp->device, init, attr->create_flags);
+	if (ret)
+		return ret;
+	recv_cq = attr->recv_cq;
+	if (init->type == MYNIC_QP_XRC_INI || init->type == MYNIC_QP_DRIVER)
+		recv_cq = attr->send_cq;
+	if (!attr->send_cq || !recv_cq) {
+		ibdev_dbg(ibqp->device, "the QP has no CQ\n");
+		return -EINVAL;
+	}
+	init->pdn = to_mpd(ibqp->pd)->pdn;
+	init->send_cq = to_mcq(attr->send_cq);
+	init->recv_cq = to_mcq(recv_cq);
+	if (attr->sq_sig_type == IB_SIGNAL_ALL_WR)
+		init->flags |= MYNIC_QP_SIG_ALL;
+	if (!udata)
+		init->flags |= MYNIC_QP_KERNEL;
+	return 0;
+}
+
 /*
  * Driver data is in struct mynic_create_qp_req (DRIVER and RSS QPs) and struct
  * mynic_create_qp_resp. @udata is NULL for kernel QPs, and for XRC_TGT, which
@@ -394,46 +437,15 @@ int mynic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 		.srqn = attr->srq ? to_msrq(attr->srq)->srqn : MYNIC_NO_SRQ,
 		.cap = &attr->cap,
 	};
-	struct ib_cq *recv_cq;
 	int ret;
 
 	if (attr->qp_type == IB_QPT_XRC_TGT)
 		return mynic_create_target(ibqp, attr, udata);
 	if (attr->rwq_ind_tbl)
 		return mynic_create_rss(ibqp, attr, udata);
-	ret = mynic_qp_type(attr->qp_type, udata);
-	if (ret < 0) {
-		ibdev_dbg(ibqp->device, "no QPs of type %d for a %s\n",
-			  attr->qp_type, udata ? "process" : "kernel");
-		return ret;
-	}
-	init.type = ret;
-	if (attr->srq && attr->srq->srq_type == IB_SRQT_TM &&
-	    init.type != MYNIC_QP_RC) {
-		ibdev_dbg(ibqp->device, "tag matching is for RC only\n");
-		return -EINVAL;
-	}
-	ret = mynic_qp_request(attr, udata);
+	ret = mynic_qp_prepare(ibqp, attr, udata, &init);
 	if (ret)
 		return ret;
-	ret = mynic_qp_create_flags(ibqp->device, &init, attr->create_flags);
-	if (ret)
-		return ret;
-	recv_cq = attr->recv_cq;
-	if (init.type == MYNIC_QP_XRC_INI || init.type == MYNIC_QP_DRIVER)
-		recv_cq = attr->send_cq;
-	if (!attr->send_cq || !recv_cq) {
-		ibdev_dbg(ibqp->device, "the QP has no CQ\n");
-		return -EINVAL;
-	}
-	init.pdn = to_mpd(ibqp->pd)->pdn;
-	init.send_cq = to_mcq(attr->send_cq);
-	init.recv_cq = to_mcq(recv_cq);
-	if (attr->sq_sig_type == IB_SIGNAL_ALL_WR)
-		init.flags |= MYNIC_QP_SIG_ALL;
-	if (!udata)
-		init.flags |= MYNIC_QP_KERNEL;
-
 	ret = mynic_qp_init(mdev, qp, &init);
 	if (ret)
 		return ret;
