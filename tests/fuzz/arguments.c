@@ -19,8 +19,6 @@ static const char *const kind_names[NUM_KINDS] = {
 	[KIND_FLOW] = "flow",	    [KIND_COUNTERS] = "counters",
 };
 
-static struct object objects[NUM_KINDS][MAX_OBJECTS];
-
 /**
  * fail() - end the run: the device did not do as the program says
  * @line: the call
@@ -30,8 +28,11 @@ void fail(const struct line *line, const char *format, ...)
 {
 	va_list args;
 
-	printf("MISMATCH line %lu: %s %s: ", line->number, line->verb,
-	       line->target);
+	/* Others that fail at the same time have nothing to add. */
+	flockfile(stdout);
+	printf("MISMATCH line %lu%s%s: %s %s: ", line->number,
+	       program->name ? " of " : "", program->name ? program->name : "",
+	       line->verb, line->target);
 	va_start(args, format);
 	vprintf(format, args);
 	va_end(args);
@@ -122,7 +123,7 @@ static struct object *find(const struct line *line, const char *name,
 			break;
 		*kind = i;
 		*end = rest;
-		return &objects[i][n];
+		return &program->objects[i][n];
 	}
 	malformed(line, name);
 	return NULL;
@@ -189,7 +190,7 @@ uint64_t address(const struct line *line, const char *text)
 			return n;
 		if (n >= NUM_NODES)
 			malformed(line, text);
-		return (uintptr_t)nodes[n].arena + strtoull(rest + 1, NULL, 0);
+		return (uintptr_t)program->nodes[n].arena + strtoull(rest + 1, NULL, 0);
 	}
 	obj = find(line, text, &kind, &end);
 	return obj->base + strtoll(end, NULL, 0);
@@ -275,7 +276,7 @@ bool one_of(const struct line *line, const struct call *calls, size_t num)
 struct object *each(enum kind kind, unsigned int *number)
 {
 	while (*number < MAX_OBJECTS) {
-		struct object *obj = &objects[kind][(*number)++];
+		struct object *obj = &program->objects[kind][(*number)++];
 
 		if (obj->ptr)
 			return obj;
@@ -289,7 +290,7 @@ struct node *node_of(const struct line *line, unsigned int *index)
 	*index = number(line, "dev", 0);
 	if (*index >= NUM_NODES)
 		malformed(line, "there is no such device");
-	return &nodes[*index];
+	return &program->nodes[*index];
 }
 
 /**

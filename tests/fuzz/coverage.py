@@ -178,6 +178,9 @@ def expected():
     yield from (("status", name) for name in verbs.STATUS)
     yield from (("event", event.name) for event in verbs.EVENTS)
     yield from (("reader", name) for name in verbs.READERS)
+    yield from (("together", what) for what in (
+        "make", "poll", "poll and post", "ibv_post_send", "ibv_wr_complete",
+        "ibv_post_recv", "ibv_post_srq_recv"))
 
 
 def report(reached):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""A program of the fuzzer as one C file, for those who have no fuzzer.
+"""Programs of the fuzzer as one C file, for those who have no fuzzer.
 
 The file has the calls as text, and the runner behind them. It needs nothing
 but libibverbs: "cc FILE.c -libverbs".
@@ -32,17 +32,19 @@ def _names(text):
     return set(STATIC.findall(text)) | set(VARIABLE.findall(text))
 
 
-def c_program(source, lines):
+def c_program(source, programs):
     """The C file
 
     source: directory of the runner
-    lines: of the program
+    programs: the lines of each
     """
     yield "/* Made by scripts/fuzz-verbs. Build: cc FILE.c -libverbs */"
     yield "#define _GNU_SOURCE"
-    yield "#define PROGRAM program_text"
-    yield "static const char program_text[] ="
-    yield "\n".join(_literal(line) for line in lines) + ";"
+    yield "#define PROGRAMS " + ", ".join(
+        f"text_{number}" for number in range(len(programs)))
+    for number, lines in enumerate(programs):
+        yield f"static const char text_{number}[] ="
+        yield "\n".join(_literal(line) for line in lines) + ";"
     yield (source / "runner.h").read_text()
     texts = {path: path.read_text().replace(OWN_HEADER, "").replace(
         "#define _GNU_SOURCE\n", "") for path in sorted(source.glob("*.c"))}

@@ -43,12 +43,12 @@ static struct node *target(const struct line *line, unsigned int *index)
 	*index = line->target[0] - '0';
 	if (*index >= NUM_NODES || line->target[1])
 		fail(line, "there is no such device");
-	return &nodes[*index];
+	return &program->nodes[*index];
 }
 
 static int query_device(const struct line *line)
 {
-	static struct ibv_device_attr_ex first[NUM_NODES];
+	static _Thread_local struct ibv_device_attr_ex first[NUM_NODES];
 	struct ibv_query_device_ex_input input = {
 		.comp_mask = number(line, "mask", 0),
 	};
@@ -90,7 +90,7 @@ static int query_port(const struct line *line)
 
 static int query_rt_values(const struct line *line)
 {
-	static uint64_t last[NUM_NODES];
+	static _Thread_local uint64_t last[NUM_NODES];
 	struct ibv_values_ex values = { .comp_mask = number(line, "mask", 0) };
 	unsigned int index;
 	struct node *node = target(line, &index);

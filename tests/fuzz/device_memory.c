@@ -37,7 +37,7 @@ static int reg_dm_mr(const struct line *line, struct object *obj)
 
 static uint8_t *buffer(const struct line *line, size_t *len)
 {
-	static uint8_t bytes[65536];
+	static _Thread_local uint8_t bytes[65536];
 
 	*len = number(line, "len", 0);
 	if (*len > sizeof(bytes))

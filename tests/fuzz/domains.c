@@ -30,7 +30,7 @@ static void *allocate(struct ibv_pd *pd, void *context, size_t size,
 		      size_t alignment, uint64_t type)
 {
 	struct object *obj = context;
-	static unsigned int turn;
+	static _Thread_local unsigned int turn;
 	void *ptr;
 
 	(void)pd;
@@ -39,7 +39,7 @@ static void *allocate(struct ibv_pd *pd, void *context, size_t size,
 		return IBV_ALLOCATOR_USE_DEFAULT;
 	if (posix_memalign(&ptr, alignment, size))
 		return NULL;
-	obj->allocated++;
+	__atomic_add_fetch(&obj->allocated, 1, __ATOMIC_RELAXED);
 	return memset(ptr, 0, size);
 }
 
@@ -49,7 +49,7 @@ static void release(struct ibv_pd *pd, void *context, void *ptr, uint64_t type)
 
 	(void)pd;
 	(void)type;
-	obj->allocated--;
+	__atomic_sub_fetch(&obj->allocated, 1, __ATOMIC_RELAXED);
 	free(ptr);
 }
 

@@ -20,7 +20,7 @@ SRC_IPV4, DST_IPV4, SRC_UDP, DST_UDP = 1, 2, 64, 128
 KEY_LEN = 40
 PORTS = (1000, 2000, 0xffff)
 MAX_FRAME = 1500
-PROBE = 255  # a group
+PROBE = 255  # a group of each program
 
 
 @dataclass(eq=False)
@@ -76,7 +76,8 @@ class Frame:
 
     def bytes(self):
         """An IPv4 UDP packet, with checksums of 0"""
-        eth = bytes((3, 0x11, 0x22, 0x33, 0x44, self.group, 2, 0, 0, 0, 0, 1))
+        eth = bytes((3, 0x11, 0x22, 0x33 + (self.group >> 8), 0x44,
+                     self.group & 255, 2, 0, 0, 0, 0, 1))
         if self.vlan:
             eth += struct.pack(">HH", 0x8100, self.vlan)
         length = len(self.payload) + 8
@@ -133,10 +134,11 @@ class Ethernet(Devices):
         probe = self.make_raw(node, cq)
         self.probe = Wq(probe.name, node, cq=cq, pd=probe.pd, max_wr=16,
                         state="RDY")
-        flow = Flow(self.name("flow"), node, qp=probe, group=PROBE,
+        flow = Flow(self.name("flow"), node, qp=probe,
+                    group=self.group(PROBE),
                     find=lambda frame: self.probe)
         self.call("ibv_create_flow", flow.name, qp=probe.name, type=NORMAL,
-                  port=1, priority=0, group=PROBE, flags=0)
+                  port=1, priority=0, group=flow.group, flags=0)
         self.flows.append(flow)
         return probe
 
@@ -303,7 +305,7 @@ class Ethernet(Devices):
     def make_flow(self, qp, find):
         flow = Flow(self.name("flow"), qp.node, qp=qp, find=find,
                     priority=self.random.randrange(3),
-                    group=self.random.randrange(2),
+                    group=self.group(self.random.randrange(2)),
                     dport=self.random.choice((None, *PORTS)),
                     tag=self.random.choice((0, 1, 0xfedcba)),
                     drop=self.chance(0.2))
@@ -408,10 +410,10 @@ class Ethernet(Devices):
         else:
             wq.receives.append(receive)
 
-    def frame(self, group=None):
+    def frame(self, *groups):
         length = self.random.choice((32, 100, self.random.randint(18, 1400)))
         return Frame(
-            self.random.randrange(3) if group is None else group,
+            self.group(self.random.choice(groups or range(3))),
             self.random.choice(PORTS), self.random.choice(PORTS),
             self.random.randrange(256),
             self.random.choice((0, 0, 1, 0x6123)),

@@ -146,7 +146,7 @@ static void get_async_event(const struct line *line)
 
 	if (node >= NUM_NODES)
 		fail(line, "there is no such device");
-	ctx = nodes[node].ctx;
+	ctx = program->nodes[node].ctx;
 	for (unsigned int i = 0; i < n; i++) {
 		char *text = line->args[i] + 3, *about;
 

@@ -107,7 +107,7 @@ class Extras(Limits):
 
     def multicast(self, qp):
         """A datagram to a group, and calls that are wrong"""
-        group = self.random.randrange(256)
+        group = self.group(self.random.randrange(256))
         if qp.type != verbs.UD:
             self.call("ibv_attach_mcast", qp.name, broken="qp_type",
                       group=group)
@@ -120,7 +120,8 @@ class Extras(Limits):
             return
         if peer.state != "RTS":
             return
-        self.call("ibv_attach_mcast", peer.name, broken="group", group=256)
+        self.call("ibv_attach_mcast", peer.name, broken="group",
+                  group=1 << 16)
         self.call("ibv_detach_mcast", peer.name, broken="attached",
                   group=group)
         for _ in range(self.random.randint(1, 2)):

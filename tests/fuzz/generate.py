@@ -13,17 +13,16 @@ import itertools
 
 import verbs
 from model import SINK, SOURCE, TARGET
-from tags import Tags
+from objects import KINDS
+from together import Together
 
 MAX_QPS = 24
 RIGHTS = verbs.access("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ",
                       "REMOTE_ATOMIC", "MW_BIND")
 TYPES = 3 * (verbs.RC,) + (verbs.UC, verbs.UD) + 2 * (verbs.XRC_SEND,)
-KINDS = ("qp", "ah", "mw", "mr", "srq", "xrcd", "cq", "channel",
-         "parent", "td", "dm", "pd")  # users first
 
 
-class Generator(Tags):
+class Generator(Together):
     """Writes one program."""
 
     def begin(self):
@@ -37,12 +36,13 @@ class Generator(Tags):
                     self.make_mr(pd, area, RIGHTS)
                     self.make_mr(pd, area, RIGHTS)
                     self.make_mr(pd, area)
-                self.make_null_mr(pd)
+                self.pick(self.make_null_mr)(pd)
                 self.make_cq(node)
 
     def one(self):
         """Something"""
-        qp_type = self.random.choice(TYPES)
+        qp_type = self.random.choice([
+            qp_type for qp_type in TYPES if self.device.has(qp_type)])
         ready = [qp for qp in self.things["qp"]
                  if qp.peer and qp.type == qp_type]
         qp = self.random.choice(ready) if ready else None
@@ -54,29 +54,27 @@ class Generator(Tags):
         elif what < 0.05:
             self.make_mr()
         elif what < 0.06:
-            self.random.choice(4 * (self.rereg_mr,) + (
-                self.make_null_mr, self.refused_mw))()
+            self.pick(*4 * (self.rereg_mr,), self.make_null_mr,
+                      self.refused_mw)()
         elif what < 0.063:
             self.refused_qp()
         elif what < 0.067:
-            self.random.choice((self.ask, self.open_close, self.open_qp,
-                                self.make_special))()
+            self.pick(self.ask, self.open_close, self.open_qp,
+                      self.make_special)()
         elif what < 0.0705:
-            self.random.choice((self.make_pd, self.make_td,
-                                self.make_parent))()
+            self.pick(self.make_pd, self.make_td, self.make_parent)()
         elif what < 0.073:
             self.random.choice(2 * (self.make_cq,) + (self.make_channel,))()
         elif what < 0.075:
             self.refused_cq()
         elif what < 0.077:
-            self.random.choice((self.refused_xrcd, self.get_srq_num,
-                                self.fill_srq))()
+            self.pick(self.refused_xrcd, self.get_srq_num, self.fill_srq)()
         elif what < 0.087:
-            self.random.choice(3 * (self.modify_srq,) + (
-                self.resize_cq, self.modify_cq, self.crowd, self.copy_dm))()
+            self.pick(*3 * (self.modify_srq,), self.resize_cq,
+                      self.modify_cq, self.crowd, self.copy_dm)()
         elif what < 0.094:
-            self.random.choice(2 * (self.query, self.adjust) + (
-                self.set_ece, self.limit_rate))(qp)
+            self.pick(*2 * (self.query, self.adjust), self.set_ece,
+                      self.limit_rate)(qp)
         elif what < 0.115:
             self.wander(qp.peer if qp.peer.type == verbs.XRC_RECV and
                         self.chance(0.5) else qp)
@@ -87,11 +85,13 @@ class Generator(Tags):
         elif what < 0.125:
             self.random.choice((self.overflow, self.fill))(qp)
         elif what < 0.135:
-            self.random.choice((self.use_dm, self.multicast, self.share))(qp)
+            self.pick(self.use_dm, self.multicast, self.share)(qp)
         elif what < 0.143:
-            self.ethernet()
+            self.pick(self.ethernet)()
         elif what < 0.147:
-            self.tag_matching()
+            self.pick(self.tag_matching)()
+        elif what < 0.17 and qp.peer.state == "RTS":
+            self.work_together(qp)
         elif qp.peer.state in ("RTS", "SQE"):
             self.burst(qp)
 

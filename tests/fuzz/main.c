@@ -5,28 +5,36 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "runner.h"
 
-#ifndef PROGRAM
-#define PROGRAM "" /* what to run if no file is named: see cprogram.py */
+#ifndef PROGRAMS
+#define PROGRAMS NULL /* what to run if no file is named: see cprogram.py */
 #endif
 
 #define PORT 1
 #define BLANKS "\n "
+#define MAX_PROGRAMS 16
 
-struct node nodes[NUM_NODES];
+_Thread_local struct program *program;
+
+static const char *const texts[] = { PROGRAMS };
+static const char *names[NUM_NODES] = { "mynic_0", "mynic_1" };
 
 static void usage(FILE *to)
 {
 	fprintf(to,
-		"Usage: runner [-d DEVICE -d DEVICE] [PROGRAM]\n"
+		"Usage: runner [-p] [-d DEVICE -d DEVICE] [PROGRAM]...\n"
 		"\n"
-		"Runs a program of scripts/fuzz-verbs (standard input if none is named)\n"
+		"Runs programs of scripts/fuzz-verbs (standard input if none is named)\n"
 		"between two RDMA devices, mynic_0 and mynic_1 unless others are named,\n"
-		"and ends at the first call that does not do what the program says.\n"
+		"and ends at the first call that does not do what its program says.\n"
+		"Several programs run at the same time, as threads or, with -p, as\n"
+		"processes.\n"
 		"\n"
-		"Exit status: 0 if all did; 1 if one did not; 2 if the program cannot be\n"
+		"Exit status: 0 if all did; 1 if one did not; 2 if a program cannot be\n"
 		"run here.\n");
 }
 
@@ -81,13 +89,13 @@ static bool open_node(struct node *node, const char *name)
 
 static bool split(char *text, struct line *line)
 {
-	char *word = strtok(text, BLANKS);
+	char *save, *word = strtok_r(text, BLANKS, &save);
 
 	*line = (struct line){ .number = line->number, .verb = word };
 	if (!word || word[0] == '#')
 		return false;
-	line->target = strtok(NULL, BLANKS);
-	while ((word = strtok(NULL, BLANKS)) && strcmp(word, "=>")) {
+	line->target = strtok_r(NULL, BLANKS, &save);
+	while ((word = strtok_r(NULL, BLANKS, &save)) && strcmp(word, "=>")) {
 		if (line->num_args == MAX_ARGS) {
 			fprintf(stderr, "line %lu is too long\n", line->number);
 			exit(2);
@@ -95,11 +103,11 @@ static bool split(char *text, struct line *line)
 		line->args[line->num_args++] = word;
 	}
 	if (word)
-		line->expect = strtok(NULL, "\n");
+		line->expect = strtok_r(NULL, "\n", &save);
 	return true;
 }
 
-static void run_line(const struct line *line)
+static void make_call(const struct line *line)
 {
 	if (!line->target || !line->expect ||
 	    (!objects_call(line) && !queue_call(line) && !region_call(line) &&
@@ -115,37 +123,135 @@ static void run_line(const struct line *line)
 	}
 }
 
-static unsigned long run(FILE *program)
+/**
+ * run_line() - make a call, and compare
+ * @number: of the line
+ * @text: of the line; it is cut to pieces
+ *
+ * Return: 1, or 0 if the line has no call.
+ */
+unsigned int run_line(unsigned long number, char *text)
 {
-	struct line line = { 0 };
-	unsigned long calls = 0;
+	struct line line = { .number = number };
+
+	if (!split(text, &line))
+		return 0;
+	make_call(&line);
+	return 1;
+}
+
+static unsigned long run(FILE *file)
+{
+	unsigned long calls = 0, number = 0;
 	char *text = NULL;
 	size_t size = 0;
 
-	while (getline(&text, &size, program) > 0) {
-		line.number++;
-		if (!split(text, &line))
+	while (getline(&text, &size, file) > 0) {
+		if (threads_add(++number, text))
 			continue;
-		run_line(&line);
-		calls++;
+		calls += threads_run();
+		calls += run_line(number, text);
 	}
 	free(text);
-	return calls;
+	return calls + threads_run();
+}
+
+/* Each program has contexts, objects and memory of its own. */
+static void *run_program(void *arg)
+{
+	program = arg;
+	program->objects = calloc(NUM_KINDS, sizeof(*program->objects));
+	if (!program->objects) {
+		fprintf(stderr, "no memory\n");
+		exit(2);
+	}
+	for (unsigned int i = 0; i < NUM_NODES; i++)
+		if (!open_node(&program->nodes[i], names[i]))
+			exit(2);
+	printf("%lu calls as described\n", run(program->file));
+	return NULL;
+}
+
+static int run_threads(struct program *programs, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (pthread_create(&programs[i].thread, NULL, run_program,
+				   &programs[i]))
+			return 2;
+	for (unsigned int i = 0; i < n; i++)
+		pthread_join(programs[i].thread, NULL);
+	return 0;
+}
+
+static int run_processes(struct program *programs, unsigned int n)
+{
+	int worst = 0, status;
+
+	for (unsigned int i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return 2;
+		if (!pid) {
+			run_program(&programs[i]);
+			exit(0);
+		}
+	}
+	while (wait(&status) > 0)
+		if (!WIFEXITED(status))
+			worst = 2;
+		else if (WEXITSTATUS(status) > worst)
+			worst = WEXITSTATUS(status);
+	return worst;
+}
+
+static FILE *open_text(const char *text)
+{
+	return fmemopen((void *)text, strlen(text), "r");
+}
+
+/* Those that are named, or those that were built in, or the standard input */
+static unsigned int find_programs(struct program *programs, char **files,
+				  unsigned int n)
+{
+	unsigned int num_texts = sizeof(texts) / sizeof(*texts);
+
+	if (n > MAX_PROGRAMS || num_texts > MAX_PROGRAMS) {
+		fprintf(stderr, "there are more than %u programs\n",
+			MAX_PROGRAMS);
+		exit(2);
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		programs[i].name = n > 1 ? files[i] : NULL;
+		programs[i].file = fopen(files[i], "r");
+		if (!programs[i].file) {
+			fprintf(stderr, "%s: %s\n", files[i], strerror(errno));
+			exit(2);
+		}
+	}
+	if (n)
+		return n;
+	programs[0].file = stdin;
+	for (unsigned int i = 0; texts[0] && i < num_texts; i++)
+		programs[i].file = open_text(texts[i]);
+	return num_texts;
 }
 
 int main(int argc, char **argv)
 {
-	const char *names[NUM_NODES] = { "mynic_0", "mynic_1" };
-	FILE *program =
-		*PROGRAM ? fmemopen((void *)PROGRAM, strlen(PROGRAM), "r") :
-			   stdin;
-	unsigned int named = 0;
+	static struct program programs[MAX_PROGRAMS];
+	bool processes = false;
+	unsigned int n, named = 0;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "d:h")) != -1) {
+	while ((opt = getopt(argc, argv, "d:hp")) != -1) {
 		if (opt == 'h') {
 			usage(stdout);
 			return 0;
+		}
+		if (opt == 'p') {
+			processes = true;
+			continue;
 		}
 		if (opt != 'd' || named == NUM_NODES) {
 			usage(stderr);
@@ -153,15 +259,8 @@ int main(int argc, char **argv)
 		}
 		names[named++] = optarg;
 	}
-	if (optind < argc)
-		program = fopen(argv[optind], "r");
-	if (!program) {
-		fprintf(stderr, "%s: %s\n", argv[optind], strerror(errno));
-		return 2;
-	}
-	for (unsigned int i = 0; i < NUM_NODES; i++)
-		if (!open_node(&nodes[i], names[i]))
-			return 2;
-	printf("%lu calls as described\n", run(program));
-	return 0;
+	n = find_programs(programs, argv + optind, argc - optind);
+	if (processes)
+		return run_processes(programs, n);
+	return run_threads(programs, n);
 }

@@ -58,23 +58,21 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
+static uint8_t table[65536];
+
 /* The model has the same table: see model.py */
-static const uint8_t *bytes(void)
+__attribute__((constructor)) static void make_table(void)
 {
-	static uint8_t table[65536];
-	static bool made;
 	uint64_t state = 88172645463325252u;
 
-	for (size_t i = 0; i < sizeof(table) && !made; i++)
+	for (size_t i = 0; i < sizeof(table); i++)
 		table[i] = next_random(&state) >> 24;
-	made = true;
-	return table;
 }
 
 /** pattern() - fill memory with bytes that a number stands for */
 void pattern(uint8_t *mem, size_t len, unsigned int seed)
 {
-	memcpy(mem, bytes() + seed, len);
+	memcpy(mem, table + seed, len);
 }
 
 /** crc32() - what the model compares memory by */
@@ -98,7 +96,7 @@ static uint8_t *range(const struct line *line, size_t *len)
 	*len = number(line, "len", 0);
 	if (node >= NUM_NODES || at > ARENA_SIZE || *len > ARENA_SIZE - at)
 		fail(line, "is beyond the memory");
-	return nodes[node].arena + at;
+	return program->nodes[node].arena + at;
 }
 
 static void fill(const struct line *line)
@@ -132,7 +130,7 @@ static void write_bytes(const struct line *line)
 
 	if (node >= NUM_NODES || at > ARENA_SIZE)
 		fail(line, "is beyond the memory");
-	unhex(text, nodes[node].arena + at, ARENA_SIZE - at);
+	unhex(text, program->nodes[node].arena + at, ARENA_SIZE - at);
 }
 
 bool memory_call(const struct line *line)

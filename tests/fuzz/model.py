@@ -220,11 +220,11 @@ class Cq(Thing):
 class Xrcd(Thing):
     """An open XRC domain
 
-    file: number of the file that it belongs to, or None
+    file: name of the file that it belongs to, or None
     domain: what those that were opened with the same file have in common
     """
 
-    file: int = None
+    file: str = None
     domain: object = field(default_factory=object)
 
 

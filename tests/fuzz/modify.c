@@ -15,8 +15,8 @@ static void set_path(const struct line *line, struct ibv_ah_attr *path,
 	*path = (struct ibv_ah_attr){
 		.is_global = 1,
 		.port_num = 1,
-		.grh = { .dgid = nodes[to].gid,
-			 .sgid_index = nodes[from].gid_index,
+		.grh = { .dgid = program->nodes[to].gid,
+			 .sgid_index = program->nodes[from].gid_index,
 			 .hop_limit = 64 },
 	};
 }
@@ -83,7 +83,7 @@ static void check_attr(const struct line *line, const struct ibv_qp_attr *attr)
 	    attr->dest_qp_num != qp_number(line, arg(line, "dest")))
 		fail(line, "has another destination");
 	if (arg(line, "to") &&
-	    memcmp(&attr->ah_attr.grh.dgid, &nodes[number(line, "to", 0)].gid,
+	    memcmp(&attr->ah_attr.grh.dgid, &program->nodes[number(line, "to", 0)].gid,
 		   sizeof(attr->ah_attr.grh.dgid)))
 		fail(line, "has another address");
 }

@@ -6,18 +6,18 @@
 #include "runner.h"
 
 /*
- * The multicast group that a call names. Its group= is the last byte of the
- * address. A number of at least 256 stands for an address that is no group's.
+ * The multicast group that a call names. Its group= is 256 times the number of
+ * the program, and the last byte of the address. A larger number stands for an
+ * address that is no group's.
  */
 union ibv_gid group(const struct line *line)
 {
 	unsigned int number = strtoul(must(line, "group"), NULL, 0);
 
-	if (number > 255)
-		return nodes[0].gid;
-	/* 239.1.2.NUMBER */
+	if (number > 0xffff)
+		return program->nodes[0].gid;
 	return (union ibv_gid){
-		.raw = { [10] = 0xff, 0xff, 239, 1, 2, number }
+		.raw = { [10] = 0xff, 0xff, 239, 1, 2 + (number >> 8), number }
 	};
 }
 

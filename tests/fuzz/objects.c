@@ -53,7 +53,7 @@ static int create_xrc_recv(const struct line *line, struct object *obj)
 
 	obj->node = object(line, must(line, "xrcd"))->node;
 	errno = 0;
-	return made(obj, ibv_create_qp_ex(nodes[obj->node].ctx, &attr));
+	return made(obj, ibv_create_qp_ex(program->nodes[obj->node].ctx, &attr));
 }
 
 static struct ibv_qp_cap cap_of(const struct line *line)
@@ -108,7 +108,7 @@ static int create_qp(const struct line *line, struct object *obj)
 	if (arg(line, "basic"))
 		qp = ibv_create_qp(attr.pd, (struct ibv_qp_init_attr *)&attr);
 	else
-		qp = ibv_create_qp_ex(nodes[obj->node].ctx, &attr);
+		qp = ibv_create_qp_ex(program->nodes[obj->node].ctx, &attr);
 	if (qp && !has_room(line, &attr.cap))
 		fail(line, "has less room than was asked for");
 	obj->cap = attr.cap;
@@ -142,8 +142,8 @@ static int create_ah(const struct line *line, struct object *obj)
 	};
 
 	obj->node = object(line, must(line, "pd"))->node;
-	attr.grh.dgid = arg(line, "group") ? group(line) : nodes[to].gid;
-	attr.grh.sgid_index = nodes[obj->node].gid_index;
+	attr.grh.dgid = arg(line, "group") ? group(line) : program->nodes[to].gid;
+	attr.grh.sgid_index = program->nodes[obj->node].gid_index;
 	attr.grh.hop_limit = 64;
 	errno = 0;
 	return made(obj, ibv_create_ah(live(line, KIND_PD, must(line, "pd")),

@@ -12,6 +12,8 @@ TIMES_WC = 0x880  # IBV_WC_EX_WITH_COMPLETION_TIMESTAMP and ..._WALLCLOCK
 ALLOCATORS, PD_CONTEXT = 1, 2
 O_CREAT, O_EXCL = 0o100, 0o200
 LENGTHS = (1, 8, 4096, 65536, AREA // 2)
+KINDS = ("qp", "ah", "mw", "mr", "srq", "xrcd", "cq", "channel",
+         "parent", "td", "dm", "pd")  # users first
 FEW = ("pd", "mr", "cq", "channel", "srq", "xrcd")
 
 
@@ -106,9 +108,11 @@ class Objects(Program):
 
     def make_mr(self, pd=None, area=None, access=None):
         pd = pd or self.any("pd")
-        if access is None and area is None and self.chance(0.2):
+        if access is None and area is None and self.chance(0.2) and \
+                self.device.has("ibv_reg_dmabuf_mr"):
             return self.make_dmabuf_mr(pd)
-        paged = access is None and self.chance(0.2)
+        paged = access is None and self.chance(0.2) and \
+            self.device.has("IBV_ACCESS_ON_DEMAND")
         if area is None:
             area = self.random.choice((SOURCE, SINK, TARGET))
         if access is None:
@@ -253,6 +257,8 @@ class Objects(Program):
 
     def create_cq(self, cq, broken=None, **args):
         wc_flags = STANDARD_WC | self.random.choice((0, TIMES_WC))
+        if not self.device.has("IBV_WC_EX_WITH_COMPLETION_TIMESTAMP"):
+            wc_flags &= ~TIMES_WC
         args = {"cqe": cq.cqe, "wc_flags": wc_flags if cq.ex else None, **args}
         self.call("ibv_create_cq_ex" if cq.ex else "ibv_create_cq", cq.name,
                   broken=broken, dev=cq.node,
@@ -284,6 +290,10 @@ class Objects(Program):
         self.call("ibv_open_xrcd", xrcd.name, broken=broken, dev=xrcd.node,
                   file=xrcd.file, oflag=oflag)
 
+    def xrcd_file(self):
+        """The name of a file that no domain has yet"""
+        return f"{self.number}-{self.numbers['xrcd']}"
+
     def make_xrcd(self, node):
         xrcd = Xrcd(self.name("xrcd"), node)
         oflag = O_CREAT | (O_EXCL if self.chance(0.3) else 0)
@@ -292,7 +302,7 @@ class Objects(Program):
             xrcd.file, xrcd.domain = first.file, first.domain
             oflag = self.random.choice((0, O_CREAT))
         elif self.chance(0.6):
-            xrcd.file = self.numbers["xrcd"]
+            xrcd.file = self.xrcd_file()
         self.open_xrcd(xrcd, oflag)
         return self.keep(xrcd)
 
@@ -303,7 +313,7 @@ class Objects(Program):
             xrcd.file = first.file
             self.open_xrcd(xrcd, O_CREAT | O_EXCL, "excl")
         else:
-            xrcd.file = self.numbers["xrcd"]
+            xrcd.file = self.xrcd_file()
             self.open_xrcd(xrcd, 0, "exists")
 
     def make_xrc_srq(self, xrcd):

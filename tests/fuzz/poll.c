@@ -12,6 +12,7 @@
 
 #define MAX_EXPECTED 4096
 #define MAX_BATCH 64
+#define MAX_POLLERS 8
 
 /**
  * struct expected - a completion that should come
@@ -28,7 +29,9 @@
  * @tag: with TAGGED: flow tag
  * @vlan: with TAGGED: VLAN tag
  * @tm: with INFORMED: tag and context of a message
+ * @thread: that posted the request, or 0 if none did so at the same time
  * @seen: it came
+ * @poller: that found it
  */
 struct expected {
 	uint32_t qp_num;
@@ -43,7 +46,9 @@ struct expected {
 	uint32_t tag;
 	uint16_t vlan;
 	struct ibv_wc_tm_info tm;
+	unsigned int thread;
 	bool seen;
+	unsigned int poller;
 };
 
 #define TAGGED (1U << 16) /* the program says flow tag and VLAN */
@@ -85,16 +90,19 @@ static uint32_t queue_number(const struct line *line, const char *name)
 	return qp->qp_num;
 }
 
-/* QP, WQ or SRQ/s or r/WR_ID/STATUS/OPCODE/LENGTH/FLAGS/IMM, KEY or TAG:VLAN */
+/*
+ * QP, WQ or SRQ/s or r/WR_ID/STATUS/OPCODE/LENGTH/FLAGS/IMM, KEY or TAG:VLAN,
+ * and behind that may be /THREAD
+ */
 static void parse(const struct line *line, char *text, struct expected *e)
 {
-	char *fields[8], *save, *word;
+	char *fields[9], *save, *word;
 	int n = 0;
 
-	for (word = strtok_r(text, "/", &save); word && n < 8;
+	for (word = strtok_r(text, "/", &save); word && n < 9;
 	     word = strtok_r(NULL, "/", &save))
 		fields[n++] = word;
-	if (n != 8)
+	if (n < 8)
 		fail(line, "malformed completion");
 	*e = (struct expected){
 		.qp_num = queue_number(line, fields[0]),
@@ -104,6 +112,7 @@ static void parse(const struct line *line, char *text, struct expected *e)
 		.opcode = strtoul(fields[4], NULL, 0),
 		.byte_len = strtol(fields[5], NULL, 0),
 		.flags = strtoul(fields[6], NULL, 0),
+		.thread = n > 8 ? strtoul(fields[8], NULL, 0) : 0,
 	};
 	if (e->flags & IBV_WC_WITH_INV)
 		e->key = rkey(line, fields[7]);
@@ -186,16 +195,23 @@ static struct expected *find(struct expected *list, unsigned int n,
 	return first;
 }
 
-/* An earlier one of the same queue is still missing */
-static void check_order(const struct line *line, const struct expected *list,
-			const struct expected *e)
+/* Whether one must come before the other: requests of two threads need not */
+static bool ordered(const struct expected *a, const struct expected *b)
 {
-	for (; list < e; list++)
-		if (!list->seen && list->qp_num == e->qp_num &&
-		    list->recv == e->recv)
+	return a->qp_num == b->qp_num && a->recv == b->recv &&
+	       (a->thread == b->thread || !a->thread || !b->thread);
+}
+
+/* Who polls finds those of a queue in their order. */
+static void check_order(const struct line *line, const struct expected *e,
+			const struct expected *end)
+{
+	for (const struct expected *later = e + 1; later < end; later++)
+		if (later->seen && later->poller == e->poller &&
+		    ordered(e, later))
 			fail(line, "request %llu completed before %llu",
-			     (unsigned long long)e->wr_id,
-			     (unsigned long long)list->wr_id);
+			     (unsigned long long)later->wr_id,
+			     (unsigned long long)e->wr_id);
 }
 
 /* The clocks of completions do not run backwards. */
@@ -307,19 +323,88 @@ static void missing(const struct line *line, const struct expected *list,
 			     (unsigned long long)list[i].wr_id);
 }
 
-static void check(const struct line *line, struct expected *list,
-		  unsigned int n, const struct found *found)
+/**
+ * struct polling - how a completion queue is polled
+ * @line: the call
+ * @obj: the queue
+ * @list: completions that should come
+ * @n: how many these are
+ * @program: that polls
+ * @lock: of what is below
+ * @pollers: threads that have begun
+ * @seen: how many completions came
+ * @last: when the last of them came
+ */
+struct polling {
+	const struct line *line;
+	struct object *obj;
+	struct expected *list;
+	unsigned int n;
+	struct program *program;
+	pthread_mutex_t lock;
+	unsigned int pollers;
+	unsigned int seen;
+	time_t last;
+};
+
+static void check(struct polling *polling, const struct found *found,
+		  unsigned int poller)
 {
+	const struct line *line = polling->line;
 	const struct ibv_wc *wc = &found->wc;
-	struct expected *e = find(list, n, wc->qp_num, wc->wr_id);
+	struct expected *e =
+		find(polling->list, polling->n, wc->qp_num, wc->wr_id);
 
 	if (!e)
 		fail(line, "request %llu of QP %u completes, %s",
 		     (unsigned long long)wc->wr_id, wc->qp_num,
 		     ibv_wc_status_str(wc->status));
 	compare(line, found, e);
-	check_order(line, list, e);
 	e->seen = true;
+	e->poller = poller;
+	check_order(line, e, polling->list + polling->n);
+}
+
+/* Return: whether there may be more */
+static bool take(struct polling *polling, const struct found *found, int n,
+		 unsigned int poller)
+{
+	bool more;
+
+	pthread_mutex_lock(&polling->lock);
+	for (int i = 0; i < n; i++)
+		check(polling, &found[i], poller);
+	polling->seen += n;
+	if (n)
+		polling->last = time(NULL);
+	more = polling->seen < polling->n;
+	if (more && time(NULL) - polling->last > PATIENCE)
+		missing(polling->line, polling->list, polling->n);
+	pthread_mutex_unlock(&polling->lock);
+	return more;
+}
+
+/* Once more than needed: nothing else may come */
+static void *poll_all(void *arg)
+{
+	struct polling *polling = arg;
+	const struct line *line = polling->line;
+	unsigned int most = number(line, "most", 1);
+	unsigned int poller =
+		__atomic_fetch_add(&polling->pollers, 1, __ATOMIC_RELAXED);
+	struct found found[MAX_BATCH];
+	bool more = true;
+	int ret;
+
+	program = polling->program;
+	do {
+		ret = poll_some(line, polling->obj, number(line, "ex", 0), most,
+				found);
+		if (ret < 0)
+			fail(line, "polling returned %d", ret);
+		more = take(polling, found, ret, poller);
+	} while (more || ret);
+	return NULL;
 }
 
 static unsigned int parse_all(const struct line *line, struct expected *list)
@@ -334,36 +419,28 @@ static unsigned int parse_all(const struct line *line, struct expected *list)
 
 static void poll_cq(const struct line *line)
 {
-	struct object *obj = object(line, line->target);
-	static struct expected list[MAX_EXPECTED];
-	unsigned int most = number(line, "most", 1);
-	unsigned int n, seen = 0;
-	bool ex = number(line, "ex", 0);
-	time_t last = time(NULL);
-	struct found found[MAX_BATCH];
-	int ret;
+	static _Thread_local struct expected list[MAX_EXPECTED];
+	struct polling polling = {
+		.line = line,
+		.obj = object(line, line->target),
+		.list = list,
+		.n = parse_all(line, list),
+		.program = program,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.last = time(NULL),
+	};
+	unsigned int others = number(line, "threads", 1) - 1;
+	pthread_t threads[MAX_POLLERS];
 
 	live(line, KIND_CQ, line->target);
-	if (most > MAX_BATCH)
+	if (number(line, "most", 1) > MAX_BATCH || others > MAX_POLLERS)
 		fail(line, "too many at a time");
-	n = parse_all(line, list);
-	/* Once more than needed: nothing else may come */
-	for (bool more = true; more;) {
-		more = seen < n;
-		ret = poll_some(line, obj, ex, most, found);
-		if (ret < 0)
-			fail(line, "polling returned %d", ret);
-		if (!ret) {
-			if (more && time(NULL) - last > PATIENCE)
-				missing(line, list, n);
-			continue;
-		}
-		for (int i = 0; i < ret; i++)
-			check(line, list, n, &found[i]);
-		seen += ret;
-		more = true;
-		last = time(NULL);
-	}
+	for (unsigned int i = 0; i < others; i++)
+		if (pthread_create(&threads[i], NULL, poll_all, &polling))
+			fail(line, "there can be no more threads");
+	poll_all(&polling);
+	for (unsigned int i = 0; i < others; i++)
+		pthread_join(threads[i], NULL);
 }
 
 bool poll_call(const struct line *line)

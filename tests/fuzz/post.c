@@ -242,7 +242,7 @@ static unsigned int parse_list(const struct line *line, struct request *reqs,
 static void post_send(const struct line *line)
 {
 	struct ibv_qp *qp = live(line, KIND_QP, line->target);
-	static struct request reqs[MAX_LIST];
+	static _Thread_local struct request reqs[MAX_LIST];
 	struct ibv_send_wr *bad = NULL;
 	unsigned int n = parse_list(line, reqs, true);
 	int err;
@@ -265,8 +265,8 @@ static int post_recv_to(const struct line *line, struct ibv_recv_wr *wrs,
 
 static void post_recv(const struct line *line)
 {
-	static struct request reqs[MAX_LIST];
-	static struct ibv_recv_wr wrs[MAX_LIST];
+	static _Thread_local struct request reqs[MAX_LIST];
+	static _Thread_local struct ibv_recv_wr wrs[MAX_LIST];
 	struct ibv_recv_wr *bad = NULL;
 	unsigned int n = parse_list(line, reqs, false);
 	int err;

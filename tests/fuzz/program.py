@@ -5,6 +5,7 @@ import collections
 import random
 
 import verbs
+from differences import Differences
 from model import AREA, SINK, SOURCE, TARGET, Model
 
 # Those of all completion queues with extended polling
@@ -12,6 +13,25 @@ STANDARD_READERS = [name for name in verbs.READERS
                     if name not in ("ibv_wc_read_flow_tag",
                                     "ibv_wc_read_cvlan",
                                     "ibv_wc_read_tm_info")]
+# What functions of the generator need, as far as devices may not have it
+NEEDS = {
+    "copy_dm": ("ibv_alloc_dm",),
+    "ethernet": ("ibv_create_flow",),
+    "get_srq_num": ("ibv_get_srq_num",),
+    "limit_rate": ("ibv_modify_qp_rate_limit",),
+    "make_null_mr": ("ibv_alloc_null_mr",),
+    "make_parent": ("ibv_alloc_parent_domain",),
+    "make_special": ("ibv_reg_dmabuf_mr", "ibv_rereg_mr"),
+    "make_td": ("ibv_alloc_td",),
+    "modify_cq": ("ibv_modify_cq",),
+    "open_qp": ("ibv_open_qp",),
+    "refused_xrcd": ("ibv_open_xrcd",),
+    "rereg_mr": ("ibv_rereg_mr",),
+    "set_ece": ("ibv_set_ece",),
+    "share": ("ibv_import_pd",),
+    "tag_matching": ("ibv_post_srq_ops",),
+    "use_dm": ("ibv_alloc_dm",),
+}
 GUARD = 64
 MANY = 64  # completions in one batch
 
@@ -41,10 +61,14 @@ class Program:
 
     seed: the same seed, number of calls and steps make the same program
     out: file to write to
+    number: of the program, among those that run at the same time
+    device: what it does otherwise than described
     """
 
-    def __init__(self, seed, out):
+    def __init__(self, seed, out, number=0, device=None):
         self.seed = seed
+        self.device = device or Differences()
+        self.number = number
         self.random = random.Random(seed)
         self.out = out
         self.model = Model()
@@ -54,6 +78,8 @@ class Program:
         self.reached = collections.Counter()
         self.last_verb = None
         self.wr_id = 0
+        self.thread = None  # that the lines are for, if there are several
+        self.thread_of = {}  # the thread of a request, by its wr_id
         self.areas = [{start: Area(start) for start in
                        (SOURCE, SINK, TARGET)} for _ in range(2)]
 
@@ -66,6 +92,9 @@ class Program:
         bad: which of its requests does
         """
         verb = verbs.NAMED[name]
+        if broken and not (self.device.has(name) and
+                           self.device.keeps(name, broken)):
+            return
         words += tuple(f"{key}={value}" for key, value in args.items()
                        if value is not None)
         expect = 0
@@ -86,6 +115,8 @@ class Program:
         self.reached[what] += 1
 
     def line(self, verb, target, words, expect):
+        if self.thread:
+            verb = f"@{self.thread} {verb}"
         print(verb, target, *words, "=>", expect, file=self.out)
         self.written += 1
 
@@ -93,8 +124,21 @@ class Program:
         self.numbers[kind] += 1
         return f"{kind}{self.numbers[kind] - 1}"
 
+    def group(self, number):
+        """A group that no other program has"""
+        return 256 * self.number + number
+
     def chance(self, probability):
         return self.random.random() < probability
+
+    def pick(self, *steps):
+        """One of some functions, of which the device has what they need"""
+        steps = [step for step in steps if all(
+            self.device.has(verb) for verb in NEEDS.get(step.__name__, ()))]
+        return self.random.choice(steps) if steps else self.nothing_to_do
+
+    def nothing_to_do(self, *_):
+        """What is picked if the device has nothing of all"""
 
     def rarest(self, verb, rules):
         """Of some rules, one that was broken the fewest times"""
@@ -112,9 +156,7 @@ class Program:
         if early:
             self.take_events()
         for cq, completions in self.model.completions.items():
-            for completion in completions:
-                self.reach("status", completion.status)
-            self.poll(cq, *(completion.text() for completion in completions))
+            self.poll_expected(cq, completions)
         self.model.completions.clear()
         if not early:
             self.take_events()
@@ -128,6 +170,25 @@ class Program:
         for node in range(2):
             for area in self.areas[node].values():
                 area.reset()
+
+    def poll_expected(self, cq, completions):
+        """Take completions that the model says, by several threads perhaps"""
+        words = []
+        for completion in completions:
+            self.reach("status", completion.status)
+            thread = self.thread_of.get(completion.wr_id)
+            words.append(completion.text() + (f"/{thread}" if thread else ""))
+        threads = None
+        if len(words) > 1 and self.locked(cq) and self.chance(0.1):
+            threads = self.random.randint(2, 4)
+            self.reach("together", "poll")
+        self.poll(cq, *words, threads=threads)
+
+    @staticmethod
+    def locked(thing):
+        """Whether several threads may use an object: not in a thread domain"""
+        return not any(other.kind == "td" for use in thing.uses
+                       if use.kind == "parent" for other in use.uses)
 
     def poll(self, cq, *words, **args):
         """Take completions, in one of the ways that there are."""

@@ -13,7 +13,7 @@ static void set_base(struct object *obj)
 
 static uint8_t *start_of(const struct line *line, const struct object *obj)
 {
-	return nodes[obj->node].arena + number(line, "at", 0);
+	return program->nodes[obj->node].arena + number(line, "at", 0);
 }
 
 static int reg_mr(const struct line *line, struct object *obj)
@@ -49,9 +49,9 @@ static int dmabuf_of(const struct line *line, const struct object *obj)
 	const char *fd = arg(line, "fd");
 
 	if (!fd)
-		return nodes[obj->node].dmabuf;
+		return program->nodes[obj->node].dmabuf;
 	if (!strcmp(fd, "device"))
-		return nodes[obj->node].ctx->cmd_fd;
+		return program->nodes[obj->node].ctx->cmd_fd;
 	return strtol(fd, NULL, 0);
 }
 

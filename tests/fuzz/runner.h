@@ -8,9 +8,11 @@
 #define FUZZ_RUNNER_H
 
 #include <infiniband/verbs.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define MAX_OBJECTS 65536
 #define MAX_ARGS 128
@@ -115,7 +117,24 @@ struct call {
 	int (*run)(const struct line *line, struct object *obj);
 };
 
-extern struct node nodes[NUM_NODES];
+/**
+ * struct program - one of those that run at the same time
+ * @name: of its file, or NULL if it is the only one
+ * @file: its text
+ * @thread: that runs it, unless it has a process of its own
+ * @nodes: the devices, with contexts and memory of its own
+ * @objects: its objects
+ */
+struct program {
+	const char *name;
+	FILE *file;
+	pthread_t thread;
+	struct node nodes[NUM_NODES];
+	struct object (*objects)[MAX_OBJECTS];
+};
+
+/* The program that a thread works for */
+extern _Thread_local struct program *program;
 
 /* arguments.c */
 void fail(const struct line *line, const char *format, ...)
@@ -140,6 +159,10 @@ struct node *node_of(const struct line *line, unsigned int *index);
 struct ibv_context *context_of(const struct line *line, struct object *obj);
 uint8_t *arena_make(int *dmabuf);
 bool wait_for(int fd);
+
+unsigned int run_line(unsigned long number, char *text);
+bool threads_add(unsigned long number, const char *text);
+unsigned long threads_run(void);
 
 /* A file for each family of calls */
 bool objects_call(const struct line *line);

@@ -86,6 +86,8 @@ class Requests(Windows):
 
     def next_id(self):
         self.wr_id += 1
+        if self.thread:
+            self.thread_of[self.wr_id] = self.thread
         return self.wr_id
 
     def length(self, op, qp, inline):

@@ -206,7 +206,7 @@ class States(Events):
             if self.chance(0.3):
                 self.wrong_transition(qp)
             if self.chance(0.2):
-                self.random.choice((self.set_ece, self.limit_rate))(qp)
+                self.pick(self.set_ece, self.limit_rate)(qp)
             if qp.state != "RTS" and self.chance(0.5):
                 self.post_here(qp)
             if qp.state == "INIT" and self.chance(0.3):

@@ -20,7 +20,7 @@ struct operation {
 	long save;
 };
 
-static uint32_t handles[MAX_HANDLES];
+static _Thread_local uint32_t handles[MAX_HANDLES];
 
 /* ADDRESS/LENGTH/KEY */
 static void set_sge(const struct line *line, struct operation *op, char *text)
@@ -89,7 +89,7 @@ static void save_handles(const struct operation *ops, unsigned int n)
 
 bool tag_call(const struct line *line)
 {
-	static struct operation ops[MAX_OPS];
+	static _Thread_local struct operation ops[MAX_OPS];
 	struct ibv_ops_wr *bad = NULL;
 	unsigned int n = 0;
 	int err;

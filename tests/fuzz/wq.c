@@ -89,7 +89,7 @@ size_t unhex(const char *text, uint8_t *bytes, size_t room)
 /** create_rss_qp() - a queue pair with the table that the line names */
 int create_rss_qp(const struct line *line, struct object *obj)
 {
-	static uint8_t key[64];
+	uint8_t key[64];
 	struct ibv_qp_init_attr_ex attr = {
 		.qp_type = number(line, "type", 0),
 		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_IND_TABLE |
