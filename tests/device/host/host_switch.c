@@ -455,6 +455,20 @@ TEST(unknown_addresses_are_flooded)
 	check_got(2, 7);
 }
 
+/* The sender of a packet to many ports pays for each copy */
+TEST(copies_count)
+{
+	setup(3);
+	setup_wires(2);
+	nics[2].units = 7;
+	send_byte(&nics[0], nics[1].mac, 1);
+	CHECK_EQ(sw.units, 0);
+	send_byte(&nics[0], group, 1);
+	CHECK_EQ(sw.units, 4 + 7);
+	send_byte(&nics[0], far, 1);
+	CHECK_EQ(sw.units, 2 * (4 + 7));
+}
+
 TEST(what_is_learned_goes_to_one_wire)
 {
 	setup(1);

@@ -161,9 +161,13 @@ static void switch_input(struct switch_port *from, const struct packet *pkt)
 	if (!multicast &&
 	    (switch_send_to_nics(from, pkt) || switch_send_to_wire(from, pkt)))
 		return;
-	for (unsigned int i = 0; i < sw->num; i++)
-		if (sw->ports[i] != from)
-			switch_send_to(from, sw->ports[i], pkt);
+	for (unsigned int i = 0; i < sw->num; i++) {
+		if (sw->ports[i] == from)
+			continue;
+		switch_send_to(from, sw->ports[i], pkt);
+		/* The sender has counted one packet, and not each copy */
+		sw->units++;
+	}
 }
 
 void switch_transmit(struct switch_port *from, const struct packet *pkt)

@@ -115,7 +115,8 @@ struct switch_port {
  * @num: number of @ports
  * @num_wires: number of wires among @ports
  * @packets: packets delivered so far; a change means that NICs may have work
- * @units: work of NICs for received packets so far, see nic_receive()
+ * @units: work so far for packets that were received, see nic_receive(), and
+ *	for copies to several ports
  * @interrupts: interrupts of its NICs so far
  * @now: monotonic time in ns, exact to a second or so; the event loop updates
  * it
