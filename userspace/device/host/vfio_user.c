@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "core/base/turn.h"
 #include "core/nic.h"
 #include "dma_maps.h"
 #include "helper.h"
@@ -30,16 +31,27 @@
 #define MAX_MESSAGE 8192
 
 /*
- * Limits of the work for a client in one turn of the event loop. Most messages
- * are doorbells and take a fraction of a microsecond.
+ * Limit of the messages of a client in one turn of the event loop, besides
+ * NIC_TURN_NS
  */
 #define TURN_MESSAGES 1024
-#define TURN_NS NIC_TURN_NS
 
 /* Time for a client to send VERSION, because it keeps others from the NIC */
 #define HANDSHAKE_SECONDS 5
 
 #define MAX_REPLY (sizeof(struct vfu_header) + VFU_MAX_REPLY)
+
+/**
+ * struct vfu_turn - a client's turn
+ * @end: when it has to end, in ns
+ * @messages: messages so far
+ * @doorbells: doorbells since the last look at the clock
+ */
+struct vfu_turn {
+	uint64_t end;
+	unsigned int messages;
+	unsigned int doorbells;
+};
 
 /* @result: bytes of payload behind the header, or -errno */
 static void vfio_user_reply(struct vfu_server *server,
@@ -195,8 +207,8 @@ static void vfio_user_consume(struct vfu_server *server, size_t n)
 }
 
 /*
- * Doorbells of QPs and CQs take less time than reading the clock. Those of EQs
- * raise interrupts, and those of tag rings execute all operations.
+ * Doorbells of QPs and CQs mostly take less time than reading the clock. Those
+ * of EQs raise interrupts, and those of tag rings execute all operations.
  */
 static bool vfio_user_is_doorbell(const struct vfu_header *hdr,
 				  const uint8_t *payload)
@@ -213,28 +225,37 @@ static bool vfio_user_is_doorbell(const struct vfu_header *hdr,
 	       (offset == MYNIC_UAR_QP_DB || offset == MYNIC_UAR_CQ_DB);
 }
 
-/* @start: start of the first message that is not a doorbell, or 0 */
-static bool vfio_user_time_is_up(uint64_t *start)
+/*
+ * Whether the next message has to wait for the next turn. Each turn has at
+ * least one. Several doorbells share a look at the clock, because few of them
+ * raise interrupts.
+ */
+static bool vfio_user_turn_is_over(struct vfu_turn *turn,
+				   const struct vfu_header *hdr,
+				   const uint8_t *payload)
 {
-	uint64_t now = clock_ns();
+	unsigned int done = turn->messages++;
 
-	if (!*start)
-		*start = now;
-	return now - *start >= TURN_NS;
+	if (done == TURN_MESSAGES)
+		return true;
+	if (!done || (vfio_user_is_doorbell(hdr, payload) &&
+		      ++turn->doorbells < TURN_LOOK))
+		return false;
+	turn->doorbells = 0;
+	return clock_ns() >= turn->end;
 }
 
 /*
  * Handle the whole messages in the input, as many as there is time and room
- * for.
+ * for in a turn that began at @start.
  *
  * Return: true if more may be left.
  */
-static bool vfio_user_handle_input(struct vfu_server *server)
+static bool vfio_user_handle_input(struct vfu_server *server, uint64_t start)
 {
-	unsigned int done = 0;
+	struct vfu_turn turn = { .end = start + NIC_TURN_NS };
 	const uint8_t *payload;
 	bool more = true;
-	uint64_t start = 0;
 	size_t at = 0;
 
 	while (vfio_user_tx_has_room(server)) {
@@ -270,9 +291,7 @@ static bool vfio_user_handle_input(struct vfu_server *server)
 			break;
 		more = true;
 		payload = server->rx + at + sizeof(hdr);
-		if (done++ == TURN_MESSAGES ||
-		    (!vfio_user_is_doorbell(&hdr, payload) &&
-		     vfio_user_time_is_up(&start)))
+		if (vfio_user_turn_is_over(&turn, &hdr, payload))
 			break;
 		vfio_user_handle_message(server, &hdr, payload, at + hdr.size);
 		at += hdr.size;
@@ -399,7 +418,8 @@ static bool vfio_user_receive(struct vfu_server *server)
 	return true;
 }
 
-static void vfio_user_serve(struct vfu_server *server, uint32_t events)
+static void vfio_user_serve(struct vfu_server *server, uint32_t events,
+			    uint64_t start)
 {
 	bool silent = !server->negotiated;
 
@@ -413,7 +433,7 @@ static void vfio_user_serve(struct vfu_server *server, uint32_t events)
 	} else if (!server->backlog && !vfio_user_receive(server)) {
 		return;
 	}
-	server->backlog = vfio_user_handle_input(server);
+	server->backlog = vfio_user_handle_input(server, start);
 	if (server->fd < 0 || !vfio_user_send_replies(server))
 		return;
 	if (silent && server->negotiated)
@@ -429,7 +449,7 @@ static void vfio_user_client_ready(void *owner, uint32_t events)
 
 	if (server->fd < 0)
 		return;
-	vfio_user_serve(server, events);
+	vfio_user_serve(server, events, start);
 	fair_share_spent(&port->sw->fair_clock, &port->share,
 			 clock_ns() - start);
 }
