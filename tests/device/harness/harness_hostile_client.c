@@ -9,6 +9,8 @@
 #include <linux/vfio.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -23,6 +25,20 @@
 
 #define FLOOD_SIZE 65536
 
+/* Doorbells of different queues, about as many as fit in a flood */
+#define MANY_QUEUES 1024
+#define FEW_QUEUES 16
+
+/* How often the requests for events are new while a flood is sent once */
+#define NUM_ARMS 16
+
+/* Message Control of the MSI-X capability, in configuration space */
+#define MSIX_FLAGS 0xa2
+
+/* An eventfd is added under so many numbers to so many epolls */
+#define WATCH_NUMBERS 256
+#define WATCH_EPOLLS 256
+
 /**
  * struct flood - messages that are sent again and again
  * @fd: connection
@@ -30,6 +46,8 @@
  * @len: bytes of @data
  * @at: bytes of @data that have been sent in this round
  * @srq: SRQ of the doorbells
+ * @cq: CQs of the doorbells
+ * @num_cqs: number of @cq
  */
 struct flood {
 	int fd;
@@ -37,6 +55,8 @@ struct flood {
 	size_t len;
 	size_t at;
 	struct drv_srq *srq;
+	struct drv_cq *cq[MANY_QUEUES];
+	unsigned int num_cqs;
 };
 
 static struct flood *flood_new(struct hostile *h, int fd)
@@ -64,17 +84,32 @@ static bool flood_add(struct flood *f, uint16_t command, uint32_t flags,
 	return sizeof(f->data) - f->len >= hdr.size;
 }
 
-static void flood_write(struct flood *f, uint32_t region, uint64_t offset,
-			uint64_t value, uint32_t len)
+static bool flood_add_write(struct flood *f, uint32_t region, uint64_t offset,
+			    uint64_t value, uint32_t len)
 {
 	struct {
 		struct vfu_region_access access;
 		uint64_t value;
 	} write = { .access = { offset, region, len }, .value = value };
 
-	while (flood_add(f, VFU_REGION_WRITE, VFU_NO_REPLY, &write,
-			 sizeof(write.access) + len))
+	return flood_add(f, VFU_REGION_WRITE, VFU_NO_REPLY, &write,
+			 sizeof(write.access) + len);
+}
+
+static void flood_write(struct flood *f, uint32_t region, uint64_t offset,
+			uint64_t value, uint32_t len)
+{
+	while (flood_add_write(f, region, offset, value, len))
 		;
+}
+
+/* Return: true if there is room for another doorbell */
+static bool flood_add_doorbell(struct flood *f, uint32_t uarn,
+			       uint32_t doorbell, uint32_t number)
+{
+	return flood_add_write(f, MYNIC_BAR_UAR,
+			       uarn * MYNIC_UAR_SIZE + doorbell,
+			       (uint64_t)number << MYNIC_DB_NUMBER_SHIFT, 8);
 }
 
 /* Send as much as possible. Replies are read and ignored. */
@@ -114,11 +149,83 @@ static void begin_registers(struct hostile *h)
 		    4);
 }
 
+/* Each is of another QP, whose doorbell record has to be looked at */
 static void begin_doorbells(struct hostile *h)
 {
-	flood_write(flood_new(h, remote_nic_fd(h->nic[0]->n->nic)),
-		    MYNIC_BAR_UAR, MYNIC_UAR_SIZE + MYNIC_UAR_QP_DB,
-		    1ull << MYNIC_DB_NUMBER_SHIFT, 8);
+	struct drv_qp_init init = {
+		.type = MYNIC_QP_UD,
+		.pdn = drv_alloc_pd(h->nic[0]),
+		.log_sq_stride = 6,
+	};
+	struct load *load = load_new(h->nic[0], init,
+				     h->quick ? FEW_QUEUES : MANY_QUEUES, 2);
+	struct flood *f = flood_new(h, remote_nic_fd(h->nic[0]->n->nic));
+	unsigned int i = 0;
+
+	for (unsigned int j = 0; j < load->num; j++)
+		drv_ud_up(load->qp[j], 1, IBV_QPS_RTS);
+	while (flood_add_doorbell(f, load->qp[i]->create.uarn, MYNIC_UAR_QP_DB,
+				  load->qp[i]->number))
+		i = (i + 1) % load->num;
+}
+
+/* Give all vectors of a NIC one eventfd */
+static int give_eventfd(int fd)
+{
+	int event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+
+	CHECK(event >= 0);
+	vfu_put(fd, VFIO_PCI_CONFIG_REGION_INDEX, MSIX_FLAGS,
+		PCI_MSIX_FLAGS_ENABLE, 2);
+	for (unsigned int i = 0; i < MYNIC_MAX_VECTORS; i++)
+		CHECK_EQ(vfu_set_irqs(fd,
+				      VFIO_IRQ_SET_DATA_EVENTFD |
+					      VFIO_IRQ_SET_ACTION_TRIGGER,
+				      i, 1, &event, 1),
+			 0);
+	return event;
+}
+
+/* Each doorbell is of another CQ; the EQ's is for events that found no room */
+static void begin_cq_doorbells(struct hostile *h)
+{
+	struct drv *d = h->nic[0];
+	int fd = remote_nic_fd(d->n->nic);
+	struct flood *f = flood_new(h, fd);
+	unsigned int i = 0;
+
+	give_eventfd(fd);
+	f->num_cqs = h->quick ? FEW_QUEUES : MANY_QUEUES;
+	for (unsigned int j = 0; j < f->num_cqs; j++)
+		f->cq[j] = drv_create_cq(d, 1);
+	flood_add_doorbell(f, 0, MYNIC_UAR_EQ_DB, d->comp.number);
+	while (flood_add_doorbell(f, f->cq[i]->uarn, MYNIC_UAR_CQ_DB,
+				  f->cq[i]->number))
+		i = (i + 1) % f->num_cqs;
+}
+
+/*
+ * Request events that are due at once: for entries that are there, and for
+ * requests that the device has missed. The EQ is kept empty, so that each is an
+ * interrupt
+ */
+static void cq_doorbells_again(struct hostile *h)
+{
+	struct flood *f = h->state;
+	struct drv *d = h->nic[0];
+	struct mynic_eqe eqe;
+
+	flood_again(h);
+	for (unsigned int i = 0; i < NUM_ARMS * f->num_cqs; i++) {
+		struct mynic_cq_dbrec *rec = f->cq[i % f->num_cqs]->rec;
+		uint64_t seq = (rec->arm >> MYNIC_ARM_SEQ_SHIFT) + 2;
+
+		rec->arm = MYNIC_ARM_VALID | UINT32_MAX |
+			   (seq & MYNIC_ARM_SEQ_MASK) << MYNIC_ARM_SEQ_SHIFT;
+		/* a doorbell of its own could be inside another message */
+		while (drv_eq_poll(&d->comp, &eqe))
+			d->comp.rec->ci = d->comp.ci;
+	}
 }
 
 /* Each doorbell makes the device execute the operations in a ring */
@@ -198,13 +305,35 @@ static void begin_interrupts(struct hostile *h)
 					   VFIO_IRQ_SET_ACTION_TRIGGER,
 				   0, MYNIC_MAX_VECTORS),
 	};
-	struct flood *f;
+	struct flood *f = spare_flood(h);
 
+	give_eventfd(f->fd);
 	memset(trigger.vectors, 1, sizeof(trigger.vectors));
-	f = spare_flood(h);
 	while (flood_add(f, VFU_DEVICE_SET_IRQS, VFU_NO_REPLY, &trigger,
 			 sizeof(trigger)))
 		;
+}
+
+/* Each signal wakes a large number of epolls */
+static void begin_slow_eventfd(struct hostile *h)
+{
+	struct epoll_event watch = { .events = EPOLLIN };
+	int event;
+
+	begin_interrupts(h);
+	event = give_eventfd(((struct flood *)h->state)->fd);
+	for (unsigned int i = 0; i < (h->quick ? 16 : WATCH_NUMBERS); i++) {
+		static int epolls[WATCH_EPOLLS];
+		int number = dup(event);
+
+		CHECK(number >= 0);
+		for (unsigned int j = 0; j < ARRAY_SIZE(epolls); j++) {
+			if (!i)
+				epolls[j] = epoll_create1(EPOLL_CLOEXEC);
+			if (epoll_ctl(epolls[j], EPOLL_CTL_ADD, number, &watch))
+				return; /* as many as the user may have */
+		}
+	}
 }
 
 static int memory_file(size_t len)
@@ -450,8 +579,10 @@ const struct hostile_kind hostile_client[] = {
 	  .again = flood_again },
 	{ "register_flood", "register writes", .begin = begin_registers,
 	  .again = flood_again },
-	{ "doorbell_flood", "doorbells", .begin = begin_doorbells,
-	  .again = flood_again },
+	{ "doorbell_flood", "doorbells of 1024 QPs",
+	  .begin = begin_doorbells, .again = flood_again },
+	{ "cq_doorbell_flood", "doorbells of CQs that are armed again",
+	  .begin = begin_cq_doorbells, .again = cq_doorbells_again },
 	{ "tag_doorbell_flood", "doorbells of a tag ring that is always full",
 	  .begin = begin_tag_doorbells, .again = tag_doorbells_again },
 	{ "eq_doorbell_flood", "doorbells of an event queue",
@@ -460,6 +591,8 @@ const struct hostile_kind hostile_client[] = {
 	  .begin = begin_config_reads, .again = flood_again },
 	{ "interrupt_flood", "interrupts by request", .begin = begin_interrupts,
 	  .again = flood_again },
+	{ "slow_eventfd", "interrupts that wake 65536 epolls",
+	  .begin = begin_slow_eventfd, .again = flood_again },
 	{ "function_resets", "VFIO device resets",
 	  .begin = begin_function_resets, .again = flood_again },
 	{ "shrinking_file", "memory that is taken from under the device",
