@@ -4,8 +4,11 @@
  * turns. The clock only goes on when it is read.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/vfio.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -162,4 +165,128 @@ TEST(doorbells_take_turns)
 	}
 	CHECK_EQ(done, NUM_DOORBELLS);
 	close(fd);
+}
+
+static uint64_t signals(int event)
+{
+	uint64_t n = 0;
+
+	if (read(event, &n, sizeof(n)) < 0)
+		CHECK_EQ(errno, EAGAIN);
+	return n;
+}
+
+/* Give all vectors of the first NIC the same eventfd */
+static int give_vectors(struct irq_vectors *irq)
+{
+	int event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+
+	irq_set_enabled(irq, true);
+	for (unsigned int i = 0; i < MYNIC_MAX_VECTORS; i++)
+		irq_set_fd(irq, i, fcntl(event, F_DUPFD_CLOEXEC, 0));
+	return event;
+}
+
+/* Wait for one signal of the helper, and until its job has ended */
+static void wait_for_signal(int event, const struct irq_vectors *irq)
+{
+	struct pollfd wait = { event, POLLIN, 0 };
+
+	CHECK_EQ(poll(&wait, 1, -1), 1);
+	while (irq->job.busy)
+		events_wait(&events, EVENTS_NOT_AT_ALL);
+}
+
+/*
+ * An eventfd that is slow again, by the time of the thread, is left to the
+ * helper, with all others of its NIC
+ */
+TEST(slow_eventfds_have_a_helper)
+{
+	struct irq_vectors *irq = &cards[0].pci.irq;
+	int event;
+
+	open_cards();
+	event = give_vectors(irq);
+	tick = 100000;
+	irq_raise(irq, 0);
+	CHECK_EQ(signals(event), 1);
+	irq_raise(irq, 1);
+	CHECK_EQ(signals(event), 1);
+	irq_raise(irq, 2);
+	irq_raise(irq, 3);
+	CHECK_EQ(signals(event), 0);
+	CHECK_EQ(card_start(&cards[0]), 0);
+	wait_for_signal(event, irq);
+	CHECK(!irq->waiting);
+	CHECK_EQ(signals(event), 2);
+	/* the others have lost little of their time until it has a chance */
+	CHECK(irq->helped_until - now >= 900 * tick);
+	now = irq->helped_until;
+	irq_raise(irq, 2);
+	CHECK_EQ(signals(event), 1);
+}
+
+/* A thread that was interrupted once does not make an eventfd slow */
+TEST(interrupted_signal_is_not_slow)
+{
+	struct irq_vectors *irq = &cards[0].pci.irq;
+	int event;
+
+	open_cards();
+	event = give_vectors(irq);
+	tick = 100000;
+	irq_raise(irq, 0);
+	CHECK(irq->suspected_until > now);
+	tick = 1;
+	for (unsigned int i = 0; i < 10; i++)
+		irq_raise(irq, 0);
+	CHECK_EQ(signals(event), 11);
+	CHECK_EQ(irq->helped_until, 0);
+}
+
+/* A request for all vectors does not signal all of them in this thread */
+TEST(requested_interrupts_take_turns)
+{
+	struct irq_vectors *irq = &cards[0].pci.irq;
+	uint64_t done;
+	int event;
+
+	open_cards();
+	event = give_vectors(irq);
+	tick = 4000;
+	irq_raise_all(irq, UINT32_MAX);
+	CHECK_EQ(irq->helped_until, 0);
+	done = signals(event);
+	CHECK(done > 0 && done < MYNIC_MAX_VECTORS / 2);
+	CHECK_EQ(card_start(&cards[0]), 0);
+	while (done < MYNIC_MAX_VECTORS) {
+		wait_for_signal(event, irq);
+		done += signals(event);
+	}
+	CHECK_EQ(done, MYNIC_MAX_VECTORS);
+}
+
+/* Vectors that wait for the helper are lost or kept like others */
+TEST(waiting_vectors_without_files)
+{
+	struct irq_vectors *irq = &cards[0].pci.irq;
+	int event;
+
+	open_cards();
+	event = give_vectors(irq);
+	irq->helped_until = UINT64_MAX;
+	irq_raise(irq, 0);
+	irq_raise(irq, 1);
+	irq_release(irq);
+	CHECK_EQ(card_start(&cards[0]), 0);
+	wait_for_signal(event, irq);
+	/* the one that the helper had not begun with */
+	CHECK_EQ(signals(event), 1);
+	CHECK_EQ(irq->pending, 2);
+	give_vectors(irq);
+	irq->waiting = 4;
+	irq_set_enabled(irq, false);
+	CHECK_EQ(irq->pending, 0);
+	CHECK_EQ(irq->waiting, 0);
 }

@@ -191,7 +191,9 @@ int card_open(struct card *card, const struct card_config *config,
 	err = card_plug_in(card, config, sw);
 	if (err)
 		goto err_helper;
-	pci_init(&card->pci, card->nic, &card->helper);
+	err = pci_init(&card->pci, card->nic, &card->helper);
+	if (err)
+		goto err_port;
 	card->maps.nic = card->nic;
 	card->maps.helper = &card->helper;
 	card->maps.max = config->max_maps;

@@ -2,7 +2,8 @@
 /*
  * A thread for work of one NIC that may block for as long as its client or a
  * disk likes. It closes files that the client has passed, unmaps their memory,
- * and makes memory persistent. The thread of the NICs never waits for it.
+ * signals eventfds that are slow, and makes memory persistent. The thread of
+ * the NICs never waits for it.
  */
 #ifndef MYNIC_HOST_HELPER_H
 #define MYNIC_HOST_HELPER_H

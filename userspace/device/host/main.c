@@ -24,7 +24,6 @@
 #include "core/nic.h"
 #include "events.h"
 #include "loop.h"
-#include "signaller.h"
 #include "switch.h"
 #include "wire.h"
 
@@ -384,8 +383,6 @@ int main(int argc, char **argv)
 	args_parse(&args, argc, argv);
 	log_init();
 	err = client_file_init();
-	if (!err)
-		err = signaller_init();
 	if (!err)
 		err = events_init(&events);
 	if (!err)

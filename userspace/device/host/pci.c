@@ -149,13 +149,18 @@ void pci_reset(struct pci_function *pci)
 	pci_apply(pci);
 }
 
-void pci_init(struct pci_function *pci, struct nic *nic, struct helper *helper)
+int pci_init(struct pci_function *pci, struct nic *nic, struct helper *helper)
 {
+	int err;
+
 	*pci = (struct pci_function){ .nic = nic };
-	irq_init(&pci->irq, helper);
+	err = irq_init(&pci->irq, helper);
+	if (err)
+		return err;
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		pci_put(pci->writable, &fields[i], fields[i].writable);
 	pci_reset(pci);
+	return 0;
 }
 
 static void pci_config_read(const struct pci_function *pci, uint64_t offset,

@@ -34,8 +34,11 @@ struct pci_function {
 	uint8_t writable[PCI_CONFIG_USED];
 };
 
-/* Makes a function in the state after power-on; @helper closes its eventfds. */
-void pci_init(struct pci_function *pci, struct nic *nic, struct helper *helper);
+/*
+ * Makes a function in the state after power-on. @helper closes its eventfds,
+ * and signals slow ones. Returns 0 or -errno.
+ */
+int pci_init(struct pci_function *pci, struct nic *nic, struct helper *helper);
 
 /**
  * pci_reset() - FLR or conventional reset

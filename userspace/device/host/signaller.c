@@ -2,7 +2,6 @@
 /* Signalling of eventfds by asynchronous I/O, which never blocks. */
 
 #include <errno.h>
-#include <linux/aio_abi.h>
 #include <poll.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
@@ -22,22 +21,24 @@ struct ring {
 	uint32_t magic;
 };
 
-static aio_context_t context;
-
 /* A file that is always readable, so that polling it completes at once */
 static int readable = -1;
 
-int signaller_init(void)
+int signaller_init(struct signaller *signaller)
 {
-	readable = eventfd(1, EFD_CLOEXEC);
-	if (readable < 0 || syscall(SYS_io_setup, 1, &context))
+	if (readable < 0)
+		readable = eventfd(1, EFD_CLOEXEC);
+	signaller->context = 0;
+	if (readable < 0 || syscall(SYS_io_setup, 1, &signaller->context))
 		return -errno;
-	return ((struct ring *)context)->magic == RING_MAGIC ? 0 : -ENOTSUP;
+	return ((struct ring *)signaller->context)->magic == RING_MAGIC ?
+		       0 :
+		       -ENOTSUP;
 }
 
-void signaller_signal(int eventfd)
+void signaller_signal(struct signaller *signaller, int eventfd)
 {
-	struct ring *ring = (struct ring *)context;
+	struct ring *ring = (struct ring *)signaller->context;
 	struct iocb cb = {
 		.aio_lio_opcode = IOCB_CMD_POLL,
 		.aio_fildes = readable,
@@ -47,7 +48,7 @@ void signaller_signal(int eventfd)
 	};
 	struct iocb *list[] = { &cb };
 
-	syscall(SYS_io_submit, context, 1, list);
+	syscall(SYS_io_submit, signaller->context, 1, list);
 	/* Completions are discarded unread. */
 	ring->head = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
 }

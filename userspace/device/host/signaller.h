@@ -8,15 +8,29 @@
 #ifndef MYNIC_HOST_SIGNALLER_H
 #define MYNIC_HOST_SIGNALLER_H
 
-/*
- * Must be called once. Returns 0, or -errno if the kernel does not support it.
+#include <linux/aio_abi.h>
+
+/**
+ * struct signaller - what a thread needs to signal eventfds
+ * @context: the kernel's AIO
+ *
+ * It lasts until the end of the process.
  */
-int signaller_init(void);
+struct signaller {
+	aio_context_t context;
+};
+
+/*
+ * Returns 0, or -errno if the kernel does not support it. Must be called before
+ * the process is confined.
+ */
+int signaller_init(struct signaller *signaller);
 
 /*
  * Adds one to the counter. Failures only affect the client that has caused
- * them.
+ * them. It takes as long as the kernel needs to wake all who wait for the
+ * eventfd.
  */
-void signaller_signal(int eventfd);
+void signaller_signal(struct signaller *signaller, int eventfd);
 
 #endif /* MYNIC_HOST_SIGNALLER_H */

@@ -197,6 +197,7 @@ static int vfio_user_commands_set_eventfds(struct irq_vectors *irq,
 			   req->num_fds ? req->fds[i] : -1);
 	for (size_t i = 0; i < req->num_fds; i++)
 		req->fds[i] = -1;
+	irq_raise_pending(irq);
 	return 0;
 }
 
@@ -205,9 +206,12 @@ static int vfio_user_commands_trigger(struct irq_vectors *irq,
 				      const struct vfio_irq_set *set,
 				      const uint8_t *bools)
 {
+	uint32_t vectors = 0;
+
 	for (uint32_t i = 0; i < set->count; i++)
 		if (!bools || bools[i])
-			irq_raise(irq, set->start + i);
+			vectors |= 1U << (set->start + i);
+	irq_raise_all(irq, vectors);
 	return 0;
 }
 
