@@ -619,6 +619,28 @@ TEST(turn_of_sender_to_tags)
 	CHECK(p.b.d->n->units - before >= NUM_TAGS / 100);
 }
 
+/* Who acknowledges many requests is charged for their completions */
+TEST(turn_of_acknowledgement)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct drv_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE,
+		.flags = IBV_SEND_SIGNALED,
+		.num_sge = 1,
+		.sge = { drv_sge(p.a.mr, 0, 8) },
+		.remote_addr = p.b.mr->addr,
+		.rkey = p.b.mr->key,
+	};
+	uint64_t before = p.a.d->n->units;
+
+	for (unsigned int i = 0; i < 16; i++)
+		drv_write_wqe(p.a.qp, &wr);
+	drv_ring(p.a.qp);
+	for (unsigned int i = 0; i < 16; i++)
+		drv_expect(p.a.cq, 0, 0);
+	CHECK(p.a.d->n->units - before >= 8);
+}
+
 /* Make a NIC that is held, with unanswered and with new requests */
 static struct drv_pair held_pair(void)
 {
