@@ -21,6 +21,7 @@
 #include "host/card.h"
 #include "host/clock.h"
 #include "host/events.h"
+#include "host/wire_faults.h"
 
 #define NUM_RESETS 100
 #define NUM_DOORBELLS 500
@@ -165,6 +166,33 @@ TEST(doorbells_take_turns)
 	}
 	CHECK_EQ(done, NUM_DOORBELLS);
 	close(fd);
+}
+
+/* Packets that wire faults have held are charged to the NIC that sent them */
+TEST(held_packets_count)
+{
+	static struct wire_faults faults;
+	struct packet pkt = {
+		.kind = PACKET_ETH,
+		.vlan = PACKET_NO_VLAN,
+	};
+	char error[WIRE_FAULTS_ERROR_SIZE];
+
+	open_cards();
+	cards[0].port.name = "sender";
+	wire_faults_init(&faults, &sw);
+	CHECK(wire_faults_add(&faults, "sender,kind=delay,time=1ms", error));
+	memcpy(pkt.smac, nic_mac(cards[0].nic), sizeof(pkt.smac));
+	memcpy(pkt.dmac, nic_mac(cards[1].nic), sizeof(pkt.dmac));
+	switch_transmit(&cards[0].port, &pkt);
+	CHECK_EQ(sw.packets, 0);
+	sw.now = now + 2 * NSEC_PER_SEC;
+	tick = 1000;
+	wire_faults_run(&sw);
+	CHECK_EQ(sw.packets, 1);
+	CHECK(cards[0].port.share.used >= tick);
+	CHECK_EQ(cards[1].port.share.used, 0);
+	wire_faults_release(&faults);
 }
 
 static uint64_t signals(int event)

@@ -15,6 +15,7 @@
 #include "switch.h"
 #include "vigil.h"
 #include "wire.h"
+#include "wire_faults.h"
 #include "wire/faults.h"
 
 /*
@@ -160,14 +161,6 @@ static bool loop_stop_polling_nics(struct net_switch *sw)
 	return found;
 }
 
-/* Delivers packets that wire faults have held until now. */
-static void loop_run_faults(struct net_switch *sw, uint64_t now)
-{
-	for (unsigned int i = 0; i < sw->num; i++)
-		if (sw->ports[i]->faults)
-			faults_run(sw->ports[i]->faults, now);
-}
-
 static uint64_t loop_earlier(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -243,7 +236,7 @@ void loop_run(const struct loop *loop, const bool *stop)
 		sw->now = clock_ns();
 		loop_run_wires(loop);
 		switch_update_links(sw);
-		loop_run_faults(sw, sw->now);
+		wire_faults_run(sw);
 		worked |= loop_poll_nics(sw);
 		pace.looked = sw->now;
 		/* No NIC is charged for the input of wires */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "clock.h"
 #include "wire_faults.h"
 #include "log.h"
 
@@ -154,6 +155,22 @@ void wire_faults_clear(struct wire_faults *all)
 		while (port->faults && faults_num_rules(port->faults))
 			wire_faults_delete(
 				all, faults_stats(port->faults, 0).number);
+	}
+}
+
+void wire_faults_run(struct net_switch *sw)
+{
+	for (unsigned int i = 0; i < sw->num; i++) {
+		struct switch_port *port = sw->ports[i];
+		uint64_t start;
+
+		if (!port->faults || faults_next_event(port->faults) > sw->now)
+			continue;
+		start = clock_ns();
+		faults_run(port->faults, sw->now);
+		if (port->nic)
+			fair_share_spent(&sw->fair_clock, &port->share,
+					 clock_ns() - start);
 	}
 }
 

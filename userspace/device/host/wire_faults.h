@@ -58,6 +58,12 @@ bool wire_faults_delete(struct wire_faults *all, unsigned int number);
 
 void wire_faults_clear(struct wire_faults *all);
 
+/*
+ * Delivers packets that were held until now. That counts as time of the NICs
+ * whose ports have held them.
+ */
+void wire_faults_run(struct net_switch *sw);
+
 /**
  * wire_faults_set_link() - pull a port's cable, or put it back
  * @all: wire faults of all ports
