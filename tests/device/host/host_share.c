@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -193,6 +194,36 @@ TEST(held_packets_count)
 	CHECK(cards[0].port.share.used >= tick);
 	CHECK_EQ(cards[1].port.share.used, 0);
 	wire_faults_release(&faults);
+}
+
+/* A refused connection may have files that take long to close */
+TEST(helper_closes_refused_connections)
+{
+	struct rlimit limit, few;
+	int fd, number;
+
+	open_cards();
+	fd = vfu_connect_path(cards[0].server.path);
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	/* no number below the limit is free */
+	few = limit;
+	few.rlim_cur = fd + 1;
+	for (number = 0; number < fd; number++)
+		if (fcntl(number, F_GETFD) < 0)
+			CHECK_EQ(dup2(0, number), number);
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+	events_wait(&events, EVENTS_NOT_AT_ALL);
+	CHECK_EQ(cards[0].server.fd, -1);
+	CHECK_EQ(cards[0].helper.num_files, 1);
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	/* the next one is accepted, and refused ones end */
+	CHECK_EQ(card_start(&cards[0]), 0);
+	vfu_wait_end(fd);
+	fd = vfu_connect_path(cards[0].server.path);
+	events_wait(&events, EVENTS_NOT_AT_ALL);
+	CHECK(cards[0].server.fd >= 0);
+	CHECK(events.spare >= 0);
+	close(fd);
 }
 
 static uint64_t signals(int event)

@@ -199,7 +199,7 @@ static void control_listen_ready(void *owner, uint32_t events)
 	int fd;
 
 	(void)events;
-	fd = events_accept(control->events, control->fd);
+	fd = events_accept(control->events, control->fd, NULL);
 	if (fd < 0)
 		return;
 	if (!client) {

@@ -11,6 +11,7 @@
 
 #include "clock.h"
 #include "events.h"
+#include "helper.h"
 
 #define EVENTS_AT_ONCE 32
 
@@ -94,7 +95,8 @@ void events_release(struct events *events)
 {
 	close(events->epoll);
 	close(events->alarm);
-	close(events->spare);
+	if (events->spare >= 0)
+		close(events->spare);
 }
 
 static int events_accept_one(int listener)
@@ -104,18 +106,24 @@ static int events_accept_one(int listener)
 	return fd < 0 ? -errno : fd;
 }
 
-int events_accept(struct events *events, int listener)
+int events_accept(struct events *events, int listener, struct helper *helper)
 {
-	int fd = events_accept_one(listener);
 	int refused;
+	int fd;
 
+	if (events->spare < 0)
+		events->spare = events_spare_file();
+	fd = events_accept_one(listener);
 	if (fd >= 0)
 		events->refused = false;
 	if (fd != -EMFILE && fd != -ENFILE)
 		return fd;
-	close(events->spare);
+	if (events->spare >= 0)
+		close(events->spare);
 	refused = events_accept_one(listener);
-	if (refused >= 0)
+	if (refused >= 0 && helper)
+		helper_close(helper, refused);
+	else if (refused >= 0)
 		close(refused);
 	events->spare = events_spare_file();
 	if (!events->refused)

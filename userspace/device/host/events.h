@@ -10,6 +10,8 @@
 
 #include "log.h"
 
+struct helper;
+
 #define EVENTS_FOREVER UINT64_MAX
 #define EVENTS_NOT_AT_ALL 0
 
@@ -30,7 +32,8 @@ struct event_source {
  * @alarm: timerfd that ends events_wait()
  * @alarm_source: event source of @alarm
  * @alarm_due: due time of @alarm in ns of clock_ns(), or EVENTS_FOREVER
- * @spare: file descriptor that is released when no others are available
+ * @spare: file descriptor that is released when no others are available; -1:
+ *	a connection that was refused has taken it
  * @log: messages
  * @refused: the last connection was refused, and the log says so
  */
@@ -59,13 +62,15 @@ void events_remove(struct events *events, int fd);
  * events_accept() - accept a connection
  * @events: event loop
  * @listener: a non-blocking socket that is ready
+ * @helper: thread that closes what is refused, because that may take long if
+ *	files were passed; NULL: this thread does
  *
  * Without a free file descriptor the connection is closed. Otherwise the
  * listener would stay ready, and the loop could never sleep.
  *
  * Return: non-blocking file descriptor with close-on-exec, or -errno.
  */
-int events_accept(struct events *events, int listener);
+int events_accept(struct events *events, int listener, struct helper *helper);
 
 /**
  * events_wait() - wait once and call what is ready

@@ -462,11 +462,11 @@ static void vfio_user_listener_ready(void *owner, uint32_t events)
 	(void)events;
 	if (server->fd >= 0)
 		return;
-	fd = events_accept(server->events, server->listen_fd);
+	fd = events_accept(server->events, server->listen_fd, server->helper);
 	if (fd < 0)
 		return;
 	if (events_add(server->events, &server->client, fd, EPOLLIN)) {
-		close(fd);
+		helper_close(server->helper, fd);
 		return;
 	}
 	/* The next client waits until this one has gone. */

@@ -80,7 +80,7 @@ static void wire_stream_listener_ready(void *owner, uint32_t events)
 	(void)events;
 	if (wire->fd >= 0)
 		return;
-	fd = events_accept(wire->events, wire->other_fd);
+	fd = events_accept(wire->events, wire->other_fd, NULL);
 	if (fd < 0)
 		return;
 	wire_stream_set_options(fd, wire->config->listen);
