@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Matching of devices, their contexts, and memory shared with the kernel. */
+/* Matching of devices, and their contexts with all functions of libibverbs. */
 #include <config.h>
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 
 #include <infiniband/cmd_ioctl.h>
 
@@ -91,43 +89,6 @@ static const struct verbs_context_ops mynic_context_ops = {
 	.unimport_mr = mynic_unimport_mr,
 	.unimport_pd = mynic_unimport_pd,
 };
-
-/*
- * Map memory that the kernel offers at offset @key. The kernel itself keeps
- * such mappings out of forked children. Return: 0 or a positive errno.
- */
-int mynic_mmap(struct ibv_context *context, struct mynic_map *map, uint64_t key,
-	       uint32_t size)
-{
-	map->addr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			 context->cmd_fd, key);
-	if (map->addr == MAP_FAILED)
-		return errno;
-	map->size = size;
-	return 0;
-}
-
-void mynic_munmap(struct mynic_map *map)
-{
-	munmap(map->addr, map->size);
-}
-
-/*
- * Return zeroed memory for an object with parts aligned to cache lines, to be
- * freed with free(), or NULL with errno set.
- */
-void *mynic_alloc(size_t size)
-{
-	void *p;
-	int err;
-
-	err = posix_memalign(&p, MYNIC_CACHE_LINE, size);
-	if (err) {
-		errno = err;
-		return NULL;
-	}
-	return memset(p, 0, size);
-}
 
 /* Limit of kernels that do not report one */
 #define MYNIC_OLD_LOG_STRIDE 9

@@ -609,7 +609,7 @@ static inline void mynic_set_sges(struct mynic_sge *dst,
 		mynic_set_sge(&dst[n], &src[n]);
 }
 
-/* mynic.c */
+/* mem.c */
 int mynic_mmap(struct ibv_context *context, struct mynic_map *map, uint64_t key,
 	       uint32_t size);
 void mynic_munmap(struct mynic_map *map);
