@@ -3,6 +3,7 @@
 #ifndef MYNIC_UTIL_H
 #define MYNIC_UTIL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +12,12 @@
 /* Finds the struct whose member @ptr points to. */
 #define container_of(ptr, type, member) \
 	((type *)((uintptr_t)(ptr) - offsetof(type, member)))
+
+/* Whether @a is before @b: numbers that wrap, and are less than 2^31 apart. */
+static inline bool seq_before(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) < 0;
+}
 
 static inline uint32_t min_u32(uint32_t a, uint32_t b)
 {

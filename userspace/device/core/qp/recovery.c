@@ -53,7 +53,7 @@ void recovery_start(struct recovery *r, uint32_t psn)
 
 void recovery_sent(struct recovery *r, uint32_t psn, uint32_t una, uint64_t now)
 {
-	if ((int32_t)(psn - r->clear_psn) < 0)
+	if (seq_before(psn, r->clear_psn))
 		return;
 	r->timing = true;
 	r->timed_psn = psn + 1;
@@ -134,7 +134,7 @@ void recovery_acked(struct recovery *r, uint32_t una, uint64_t now)
 {
 	uint64_t rtt = now - r->timed_at + 1;
 
-	if (!r->timing || (int32_t)(una - r->timed_psn) < 0)
+	if (!r->timing || seq_before(una, r->timed_psn))
 		return;
 	r->timing = false;
 	/* Old values must not become "ahead" again when PSNs wrap */

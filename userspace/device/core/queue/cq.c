@@ -149,7 +149,7 @@ static void cq_take(struct nic *nic, struct cq *cq, uint64_t request)
 	end = cq->arm == CQ_ARMED ? cq->pi : cq->solicited_end;
 	cq->held = 0;
 	timer_stop(&cq->moderation);
-	if ((int32_t)(end - index) > 0)
+	if (seq_before(index, end))
 		cq_notify_or_hold(nic, cq, end - index);
 }
 
@@ -162,7 +162,7 @@ static void cq_serve(struct nic *nic, struct cq *cq, bool solicited)
 	 * A request that includes this entry replaces the last one; otherwise
 	 * the entry belongs to the last one
 	 */
-	if (request && (int32_t)((uint32_t)request - cq->pi) < 0) {
+	if (request && seq_before((uint32_t)request, cq->pi)) {
 		cq_take(nic, cq, request);
 		return;
 	}

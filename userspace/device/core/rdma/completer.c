@@ -7,6 +7,7 @@
 #include "rdma/requester.h"
 
 #include "base/psn.h"
+#include "base/util.h"
 #include "core.h"
 #include "packet/aeth.h"
 #include "packet/opcode.h"
@@ -30,7 +31,7 @@ static bool completer_acknowledge(struct qp *qp, uint32_t psn)
 	uint32_t num = 0;
 	uint64_t now;
 
-	while ((int32_t)(psn - q->una) > 0) {
+	while (seq_before(q->una, psn)) {
 		const struct send_req *req = sq_req(&qp->sq, qp->sq.ci + num);
 		uint32_t end = req->first_psn + req->num_psn;
 
@@ -40,7 +41,7 @@ static bool completer_acknowledge(struct qp *qp, uint32_t psn)
 		}
 		if (completer_has_response(req))
 			break;
-		if ((int32_t)(psn - end) < 0) {
+		if (seq_before(psn, end)) {
 			q->una = psn;
 			break;
 		}
@@ -145,7 +146,7 @@ static void completer_receive_ack(struct qp *qp, uint32_t psn, uint32_t aeth)
 			completer_implied_nak(qp);
 		else
 			completer_set_credits(qp, aeth);
-		if (answered && (int32_t)(qp->req.probe_end - psn) > 1) {
+		if (answered && seq_before(psn + 1, qp->req.probe_end)) {
 			requester_resend(qp);
 			qp->req.went_back = true;
 		}
@@ -172,7 +173,7 @@ static void completer_receive_ack(struct qp *qp, uint32_t psn, uint32_t aeth)
 static void completer_ends_rd_atomic(struct qp *qp)
 {
 	/* After going back, that request packet is not counted any more */
-	if ((int32_t)(qp->sq.psn - qp->req.una) >= 0)
+	if (!seq_before(qp->sq.psn, qp->req.una))
 		qp->req.rd_atomic--;
 }
 
@@ -361,7 +362,7 @@ void completer_receive(struct qp *qp, const struct packet *pkt,
 	/*
 	 * A ghost: too old, or for a packet that was never sent (IBTA 9.7.6.2)
 	 */
-	if ((int32_t)(psn - q->una) < 0 || (int32_t)(psn - q->max_psn) >= 0) {
+	if (seq_before(psn, q->una) || !seq_before(psn, q->max_psn)) {
 		qp_count(qp, MYNIC_STAT_GHOST);
 		return;
 	}

@@ -155,12 +155,12 @@ void requester_progress(struct qp *qp, uint64_t now)
 	/*
 	 * The requester may have gone back to packets that are acknowledged now
 	 */
-	if ((int32_t)(qp->sq.psn - q->una) < 0) {
+	if (seq_before(qp->sq.psn, q->una)) {
 		qp->sq.psn = q->una;
 		q->resumed = q->una;
 	}
 	/* Old values must not become "ahead" again when PSNs wrap */
-	if ((int32_t)(q->window_base - q->una) < 0)
+	if (seq_before(q->window_base, q->una))
 		q->window_base = q->una;
 	requester_fill_counters(qp);
 	timer_stop(&q->rnr);
@@ -238,7 +238,7 @@ static bool requester_lacks_credit(const struct requester *q,
 	uint32_t recv = req->num_psn ? req->recv_index : q->recvs;
 
 	return q->counts_credits && requester_takes_recv(req) &&
-	       (int32_t)(recv - q->credit_end) >= 0;
+	       !seq_before(recv, q->credit_end);
 }
 
 static bool requester_waits_for_credit(struct qp *qp)
@@ -263,7 +263,7 @@ static bool requester_may_send_without_credit(struct qp *qp,
 	const struct requester *q = &qp->req;
 
 	if (req->num_psn && qp->sq.psn != req->first_psn)
-		return (int32_t)(q->una - req->first_psn) > 0;
+		return seq_before(req->first_psn, q->una);
 	if (qp->sq.psn != q->una)
 		return false;
 	return q->una != q->max_psn || !requester_waits_for_credit(qp);
@@ -288,7 +288,7 @@ static int32_t requester_room(const struct qp *qp)
 	const struct requester *q = &qp->req;
 	uint32_t base = q->una;
 
-	if (!q->recovery.lossy && (int32_t)(q->window_base - base) > 0)
+	if (!q->recovery.lossy && seq_before(base, q->window_base))
 		base = q->window_base;
 	return q->recovery.window - (qp->sq.psn - base);
 }
@@ -320,7 +320,7 @@ static void requester_send_packet(struct qp *qp, struct packet *pkt,
 				  uint32_t next)
 {
 	struct requester *q = &qp->req;
-	bool again = (int32_t)(qp->sq.psn - q->max_psn) < 0;
+	bool again = seq_before(qp->sq.psn, q->max_psn);
 	bool starts_timer = q->una == q->max_psn || !timer_is_set(&q->silence);
 	uint64_t now = 0;
 	bool measures;
@@ -340,7 +340,7 @@ static void requester_send_packet(struct qp *qp, struct packet *pkt,
 	if (q->una == q->max_psn)
 		requester_fill_counters(qp);
 	qp->sq.psn = next;
-	if ((int32_t)(next - q->max_psn) > 0)
+	if (seq_before(q->max_psn, next))
 		q->max_psn = next;
 	if (starts_timer)
 		requester_restart_timer(qp, now);
@@ -441,7 +441,7 @@ static void requester_send_read(struct qp *qp, struct send_req *req,
 	    (!index || qp->sq.psn == q->una)) {
 		req->piece = requester_piece_packets(qp);
 		req->cut_psn = qp->sq.psn;
-		req->in_turn = (int32_t)(qp->sq.psn - q->max_psn) < 0;
+		req->in_turn = seq_before(qp->sq.psn, q->max_psn);
 	}
 	piece = requester_piece_left(req, qp->sq.psn);
 	if (num > piece) {
