@@ -8,10 +8,6 @@
 
 struct packet;
 
-/* ECN is in bits 1:0 of the traffic class */
-#define ECN_MASK 3
-#define ECN_CE 3
-
 /* Whether a packet may be marked: it is IP and ECN-capable. */
 bool ecn_capable(const struct packet *pkt);
 

@@ -26,6 +26,11 @@
  */
 #define PACKET_MAX_IOV 128
 
+/* ECN (RFC 3168) in bits 1:0 of the traffic class */
+#define ECN_MASK 3
+#define ECN_ECT 2
+#define ECN_CE 3
+
 enum packet_kind {
 	PACKET_ETH, /* payload: all behind the Ethernet header and VLAN tag */
 	PACKET_ROCE, /* payload: what is between the headers and the ICRC */
@@ -148,10 +153,10 @@ struct packet {
 	struct iovec iov[PACKET_MAX_IOV];
 };
 
-/* Whether the packet has met congestion (ECN, RFC 3168). */
+/* Whether the packet has met congestion. */
 static inline bool roce_is_marked(const struct roce_hdr *hdr)
 {
-	return (hdr->traffic_class & 3) == 3;
+	return (hdr->traffic_class & ECN_MASK) == ECN_CE;
 }
 
 /* Bytes of the Ethernet header, including a VLAN tag. */

@@ -13,8 +13,6 @@
 #include "packet/opcode.h"
 #include "qp/path.h"
 
-#define ECN_MASK 0x03
-
 /* Bytes of a CNP behind the BTH, reserved and zero (annex A17) */
 #define CNP_PAYLOAD_LEN 16
 
@@ -60,16 +58,6 @@
  * the device, but not for times without requests.
  */
 #define MAX_CREDIT_NS 50000
-
-static uint64_t cc_min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t cc_max_u64(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
 
 static void cc_timer_fn(struct timer *timer)
 {
@@ -122,11 +110,11 @@ static uint64_t cc_path_rate(uint8_t static_rate)
 
 void cc_set_ceiling(struct qp *qp, uint8_t static_rate)
 {
-	uint64_t ceiling = cc_min_u64(cc_path_rate(static_rate), LINE_RATE);
+	uint64_t ceiling = min_u64(cc_path_rate(static_rate), LINE_RATE);
 	struct cc *cc = &qp->cc;
 
 	if (qp->attr.rate_limit)
-		ceiling = cc_min_u64(ceiling, qp->attr.rate_limit * 1000ull);
+		ceiling = min_u64(ceiling, qp->attr.rate_limit * 1000ull);
 	cc->ceiling = ceiling < LINE_RATE ? ceiling : 0;
 	cc->paced = cc->limited || cc->ceiling;
 }
@@ -164,15 +152,15 @@ void cc_send_cnp(struct qp *qp)
 static void cc_increase(struct qp *qp)
 {
 	struct cc *cc = &qp->cc;
-	uint32_t least = cc_min_u64(cc->periods, cc->volumes);
-	uint32_t most = cc_max_u64(cc->periods, cc->volumes);
+	uint32_t least = min_u64(cc->periods, cc->volumes);
+	uint32_t most = max_u64(cc->periods, cc->volumes);
 
 	if (least > FAST_RECOVERY)
 		cc->target +=
 			(uint64_t)HYPER_INCREASE * (least - FAST_RECOVERY);
 	else if (most >= FAST_RECOVERY)
 		cc->target += ADDITIVE_INCREASE;
-	cc->target = cc_min_u64(cc->target, LINE_RATE);
+	cc->target = min_u64(cc->target, LINE_RATE);
 	cc->rate = (cc->rate + cc->target) / 2;
 	if (LINE_RATE - cc->rate > ADDITIVE_INCREASE)
 		return;
@@ -223,11 +211,11 @@ void cc_cnp(struct qp *qp)
 		cc->paced = true;
 		cc->rate = LINE_RATE;
 		cc->alpha = ALPHA_ONE;
-		cc->next = cc_max_u64(cc->next, now);
+		cc->next = max_u64(cc->next, now);
 	}
 	cc->target = cc->rate;
 	cc->rate -= cc->rate * cc->alpha / (2 * ALPHA_ONE);
-	cc->rate = cc_max_u64(cc->rate, MIN_RATE);
+	cc->rate = max_u64(cc->rate, MIN_RATE);
 	cc->alpha += (ALPHA_ONE - cc->alpha) >> ALPHA_SHIFT;
 	cc->periods = 0;
 	cc->period_end = now + PERIOD_NS;
@@ -240,7 +228,7 @@ static uint64_t cc_current_rate(const struct cc *cc)
 {
 	if (!cc->limited)
 		return cc->ceiling;
-	return cc->ceiling ? cc_min_u64(cc->rate, cc->ceiling) : cc->rate;
+	return cc->ceiling ? min_u64(cc->rate, cc->ceiling) : cc->rate;
 }
 
 bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len)
@@ -272,7 +260,7 @@ bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len)
 	cc->waits[flow] = false;
 	if (qp->type != MYNIC_QP_RAW_PACKET)
 		len += HEADERS_LEN;
-	cc->next = cc_max_u64(cc->next, now - cc_min_u64(now, MAX_CREDIT_NS)) +
+	cc->next = max_u64(cc->next, now - min_u64(now, MAX_CREDIT_NS)) +
 		   len * 8000000000ull / cc_current_rate(cc);
 	if (!cc->limited)
 		return true;

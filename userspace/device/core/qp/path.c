@@ -20,9 +20,6 @@
 
 #define VLAN_PRIO_SHIFT 13
 
-#define ECN_MASK 0x03
-#define ECN_ECT 0x02
-
 /* Bytes of IPv6 and UDP; the longest BTH headers and the ICRC are added */
 #define IP_UDP_LEN (IPV6_LEN + UDP_LEN)
 #define MAX_BTH_HEADERS_LEN (BTH_LEN + XRCETH_LEN + ATOMICETH_LEN)

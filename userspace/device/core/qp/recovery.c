@@ -96,16 +96,10 @@ void recovery_heard(struct recovery *r, uint64_t now)
 	recovery_set_probe_after(r, rtt);
 }
 
-static uint32_t recovery_max_u32(uint32_t a, uint32_t b)
-{
-	return a > b ? a : b;
-}
-
 static void recovery_set_window(struct recovery *r, uint32_t window)
 {
-	window =
-		recovery_max_u32(window, min_u32(r->interval / 2, SAFE_WINDOW));
-	window = recovery_max_u32(window, MIN_WINDOW);
+	window = max_u32(window, min_u32(r->interval / 2, SAFE_WINDOW));
+	window = max_u32(window, MIN_WINDOW);
 	r->window = min_u32(window, RECOVERY_MAX_WINDOW);
 }
 
