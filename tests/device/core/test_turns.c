@@ -620,7 +620,7 @@ TEST(turn_of_sender_to_tags)
 }
 
 /* Who acknowledges many requests is charged for their completions */
-TEST(turn_of_acknowledgement)
+TEST(turn_of_acknowledgment)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
 	struct drv_wr wr = {

@@ -150,9 +150,9 @@ TEST(doorbells_take_turns)
 			.size = sizeof(doorbells[i]),
 			.flags = VFU_NO_REPLY,
 		};
-		doorbells[i].access = (struct vfu_region_access){
-			MYNIC_UAR_CQ_DB, MYNIC_BAR_UAR, 8
-		};
+		doorbells[i].access =
+			(struct vfu_region_access){ MYNIC_UAR_CQ_DB,
+						    MYNIC_BAR_UAR, 8 };
 	}
 	CHECK_EQ(send(fd, doorbells, sizeof(doorbells), MSG_NOSIGNAL),
 		 sizeof(doorbells));

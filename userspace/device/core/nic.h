@@ -59,8 +59,9 @@ struct nic_ops {
  * struct nic_config - parameters of a NIC
  * @mac: permanent MAC
  * @memory: limit of its memory in bytes; 0: NIC_MEMORY
- * @seed: seed of its random numbers. None of them is security relevant; the
- *	same seed and the same calls give the same run
+ * @seed: seed of its random numbers. Memory keys come from it, and the order of
+ *	hash tables, so nobody else may know or guess it. The same seed and the
+ *	same calls give the same run
  * @ops: see &struct nic_ops
  * @ctx: argument of all @ops
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The control socket. Clients send commands, one for each line, and get
- * answers. A client has full control of the device. It cannot crash it, block
- * it, or make it use more memory.
+ * answers. A client has full control of the device. It cannot crash it or make
+ * it use more memory, and can block it only by captures.
  */
 #ifndef MYNIC_HOST_CONTROL_H
 #define MYNIC_HOST_CONTROL_H

@@ -13,8 +13,9 @@
 #define SLOW_NS 20000
 
 /*
- * How long the helper signals after one that was slow, in times of its length.
- * That is also the share of the time which is lost to them at most.
+ * How long a slow signal has an effect, in times of its length. One lets the
+ * next be timed exactly, and that one leaves all to the helper. So two of them
+ * can be in this time.
  */
 #define HELPED_TIMES 1000
 

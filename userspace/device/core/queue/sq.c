@@ -287,7 +287,7 @@ void sq_complete(struct qp *qp, uint32_t num, uint64_t now)
 		return;
 	while (sq->ci + num != sq->fetched && sq_req(sq, sq->ci + num)->done)
 		num++;
-	/* One acknowledgement may complete all requests of a window */
+	/* One acknowledgment may complete all requests of a window */
 	nic_charge(qp->nic, num - 1);
 	sq_release(qp, num);
 	while (num--) {
