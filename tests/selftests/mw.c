@@ -221,6 +221,29 @@ TEST_F(mw, region_without_mw_bind)
 	EXPECT_EQ(ibv_dealloc_mw(mw), 0);
 }
 
+/* The driver relies on this when it destroys such a region. */
+TEST_F(mw, paged_region)
+{
+	struct ibv_mw *mw = ibv_alloc_mw(self->b.pd, IBV_MW_TYPE_2);
+	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND;
+	uint32_t lkey = self->mr->lkey;
+	struct ibv_mr *mr;
+
+	EXPECT_EQ(ibv_reg_mr(self->b.pd, self->buf, LEN,
+			     access | IBV_ACCESS_MW_BIND),
+		  NULL);
+	EXPECT_EQ(errno, EOPNOTSUPP);
+	mr = ibv_reg_mr(self->b.pd, self->buf, LEN, access);
+	ASSERT_NE(mr, NULL);
+	ASSERT_NE(mw, NULL);
+	/* The provider would refuse it, and must not be asked. */
+	self->mr->lkey = mr->lkey;
+	EXPECT_EQ(bind2(&self->b, mw, self->mr), IBV_WC_MW_BIND_ERR);
+	self->mr->lkey = lkey;
+	EXPECT_EQ(ibv_dealloc_mw(mw), 0);
+	EXPECT_EQ(ibv_dereg_mr(mr), 0);
+}
+
 TEST_F(mw, region_registered_again)
 {
 	struct ibv_mw *mw = ibv_alloc_mw(self->b.pd, IBV_MW_TYPE_1);

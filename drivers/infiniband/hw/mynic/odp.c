@@ -1006,11 +1006,8 @@ static int mynic_odp_create(struct mynic_odp *odp, int access)
 				    &odp->key);
 	if (ret)
 		return ret;
-	/*
-	 * Not charged, so that a process cannot have this fail: it might have
-	 * bound a window already, if it guessed the key.
-	 */
 	ret = xa_insert_irq(&odp->mdev->odps, odp->key, odp, GFP_KERNEL);
+	/* MYNIC_ODP_ACCESS lets nobody bind a window, even with a guessed key */
 	if (ret)
 		mynic_cmd_destroy_mkey(odp->mdev, odp->key);
 	return ret;
