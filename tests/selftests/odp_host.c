@@ -263,7 +263,8 @@ TEST_F(advice, can_be_killed)
 
 /* A file whose contents never come */
 
-#define FILE_SIZE MIB
+#define PAGE 4096
+#define FILE_SIZE (8 * MIB)
 
 /*
  * struct fuse - a file system that is one file
@@ -271,7 +272,7 @@ TEST_F(advice, can_be_killed)
  * @asked: written to when a read arrives
  */
 struct fuse {
-	const char *path;
+	char path[32];
 	int fd;
 	int asked[2];
 };
@@ -360,9 +361,27 @@ static void *serve(void *arg)
 	}
 }
 
+static bool make_file(struct fuse *f)
+{
+	int fd;
+
+	strcpy(f->path, "/tmp/mynic-XXXXXX");
+	fd = mkstemp(f->path);
+	if (fd < 0)
+		return false;
+	close(fd);
+	return !pipe(f->asked);
+}
+
+/* Ends the wait of others */
+static void remove_file(const struct fuse *f)
+{
+	umount2(f->path, MNT_FORCE | MNT_DETACH);
+	unlink(f->path);
+}
+
 FIXTURE(late)
 {
-	char path[32];
 	struct fuse fuse;
 	pid_t pid;
 };
@@ -394,25 +413,16 @@ FIXTURE_VARIANT_ADD(late, itself_opened_last){
 
 FIXTURE_SETUP(late)
 {
-	int fd;
-
 	if (access("/dev/fuse", R_OK | W_OK))
 		SKIP(return, "no FUSE");
-	strcpy(self->path, "/tmp/mynic-XXXXXX");
-	fd = mkstemp(self->path);
-	ASSERT_GE(fd, 0);
-	close(fd);
-	self->fuse.path = self->path;
-	ASSERT_EQ(pipe(self->fuse.asked), 0);
+	ASSERT_TRUE(make_file(&self->fuse));
 }
 
 FIXTURE_TEARDOWN(late)
 {
 	if (self->pid > 0)
 		kill(self->pid, SIGKILL);
-	/* ends the wait of others */
-	umount2(self->path, MNT_FORCE | MNT_DETACH);
-	unlink(self->path);
+	remove_file(&self->fuse);
 }
 
 static bool start_server(struct fuse *f, int fd)
@@ -420,6 +430,19 @@ static bool start_server(struct fuse *f, int fd)
 	pthread_t thread;
 
 	return mount_file(f, fd) && !pthread_create(&thread, NULL, serve, f);
+}
+
+static void *map_file(const struct fuse *f)
+{
+	int fd = open(f->path, O_RDONLY | O_CLOEXEC);
+	struct stat attr;
+	void *mem;
+
+	if (fd < 0 || fstat(fd, &attr) || attr.st_size != FILE_SIZE)
+		return NULL;
+	mem = mmap(NULL, FILE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+	/* closing asks the server, which must be alive */
+	return mem == MAP_FAILED || close(fd) ? NULL : mem;
 }
 
 /*
@@ -430,7 +453,6 @@ static int run_reader(struct fuse *f, bool own, bool first)
 {
 	struct end e = {};
 	struct ibv_mr *mr;
-	struct stat attr;
 	int fd = -1;
 	void *mem;
 
@@ -442,19 +464,15 @@ static int run_reader(struct fuse *f, bool own, bool first)
 		fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (own && !start_server(f, fd))
 		return 2;
-	fd = open(f->path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &attr) || attr.st_size != FILE_SIZE)
+	mem = map_file(f);
+	if (!mem)
 		return 3;
-	mem = mmap(NULL, FILE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
-	/* closing asks the server, which must be alive */
-	if (mem == MAP_FAILED || close(fd))
-		return 4;
 	mr = ibv_reg_mr(e.pd, mem, FILE_SIZE,
 			IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ON_DEMAND);
 	if (!mr || post_read(&e, mr, mem))
-		return 5;
+		return 4;
 	pause();
-	return 6;
+	return 5;
 }
 
 /*
@@ -480,6 +498,105 @@ TEST_F(late, end_of_process)
 	ASSERT_NE(status, -1);
 	EXPECT_TRUE(WIFSIGNALED(status));
 	self->pid = 0;
+}
+
+/* More than the default limit of any kernel's workqueues, which is 1024 */
+#define CROWD 1200
+/* Pages of its own that another process needs meanwhile */
+#define OTHERS 64
+
+/*
+ * Makes many queue pairs read data that never comes, and reports that. While
+ * one waits, the process cannot map memory.
+ */
+static int run_crowd(const struct fuse *f, int to_parent)
+{
+	static struct ibv_qp *qps[CROWD];
+	struct end e = {};
+	struct ibv_mr *mr;
+	uint8_t *mem;
+
+	mem = map_file(f);
+	if (!mem || madvise(mem, FILE_SIZE, MADV_RANDOM) || !make_loop(&e))
+		return 1;
+	mr = ibv_reg_mr(e.pd, mem, FILE_SIZE,
+			IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ON_DEMAND);
+	if (!mr)
+		return 2;
+	for (unsigned int i = 0; i < CROWD; i++) {
+		e.qp = make_qp(&e, IBV_QPT_RC);
+		if (!e.qp || to_rts(&e, &e))
+			return 3;
+		qps[i] = e.qp;
+	}
+	for (unsigned int i = 0; i < CROWD; i++) {
+		e.qp = qps[i];
+		if (post_read(&e, mr, mem + i * PAGE))
+			return 4;
+	}
+	if (write(to_parent, "", 1) != 1)
+		return 5;
+	pause();
+	return 6;
+}
+
+FIXTURE(crowd)
+{
+	struct fuse fuse;
+	pid_t pid;
+};
+
+FIXTURE_SETUP(crowd)
+{
+	if (access("/dev/fuse", R_OK | W_OK))
+		SKIP(return, "no FUSE");
+	ASSERT_TRUE(make_file(&self->fuse));
+}
+
+FIXTURE_TEARDOWN(crowd)
+{
+	if (self->pid > 0)
+		kill(self->pid, SIGKILL);
+	remove_file(&self->fuse);
+}
+
+/* Page faults of a process without end do not hold up those of another. */
+TEST_F(crowd, others_go_on)
+{
+	struct fuse *f = &self->fuse;
+	struct end e = {};
+	int posted[2], status;
+	struct ibv_mr *mr;
+	struct ibv_wc wc;
+	uint8_t *mem;
+
+	ASSERT_TRUE(start_server(f, open("/dev/fuse", O_RDWR | O_CLOEXEC)));
+	ASSERT_EQ(pipe(posted), 0);
+	self->pid = fork();
+	ASSERT_GE(self->pid, 0);
+	if (!self->pid)
+		_exit(run_crowd(f, posted[1]));
+	close(posted[1]);
+	ASSERT_TRUE(make_loop(&e));
+	mem = mmap(NULL, OTHERS * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
+		   -1, 0);
+	ASSERT_NE(mem, MAP_FAILED);
+	mr = ibv_reg_mr(e.pd, mem, OTHERS * PAGE,
+			IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ON_DEMAND);
+	ASSERT_NE(mr, NULL);
+	ASSERT_EQ(read(posted[0], &status, 1), 1);
+	for (unsigned int i = 0; i < OTHERS; i++) {
+		ASSERT_EQ(post_read(&e, mr, mem + i * PAGE), 0);
+		ASSERT_TRUE(wait_wc(e.cq, &wc));
+		ASSERT_EQ(wc.status, IBV_WC_SUCCESS);
+	}
+	EXPECT_EQ(kill(self->pid, SIGKILL), 0);
+	EXPECT_NE(wait_gone(self->pid), -1);
+	self->pid = 0;
+	EXPECT_EQ(ibv_dereg_mr(mr), 0);
+	EXPECT_EQ(free_end(&e), 0);
+	EXPECT_EQ(ibv_close_device(e.ctx), 0);
+	close(posted[0]);
 }
 
 TEST_HARNESS_MAIN

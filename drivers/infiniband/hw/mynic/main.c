@@ -83,13 +83,16 @@ static void mynic_wqs_free(struct mynic_dev *mdev)
  * None of them is bound to a processor, as a processor may spin for the device.
  * Work of @alive_wq waits neither for memory nor for the others' work. Work of
  * @recover_wq waits for it, and for work of the RDMA core that may need memory.
+ * Work of @fault_wq may wait for ever. No process has much of it, and the limit
+ * is for all together.
  */
 static int mynic_wqs_alloc(struct mynic_dev *mdev)
 {
 	mdev->alive_wq =
 		alloc_workqueue("mynic_alive", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	mdev->recover_wq = alloc_workqueue("mynic_recover", WQ_UNBOUND, 0);
-	mdev->fault_wq = alloc_workqueue("mynic_fault", WQ_UNBOUND, 0);
+	mdev->fault_wq =
+		alloc_workqueue("mynic_fault", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	return mdev->alive_wq && mdev->recover_wq && mdev->fault_wq ? 0 :
 								      -ENOMEM;
 }
@@ -120,6 +123,8 @@ static struct mynic_dev *mynic_alloc(struct pci_dev *pdev)
 	mutex_init(&mdev->gid_lock);
 	INIT_LIST_HEAD(&mdev->parked);
 	spin_lock_init(&mdev->parked_lock);
+	INIT_LIST_HEAD(&mdev->pagers);
+	spin_lock_init(&mdev->pager_lock);
 	mynic_fail_init(mdev);
 	mynic_health_init(mdev);
 	mynic_recover_init(mdev);

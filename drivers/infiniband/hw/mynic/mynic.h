@@ -486,6 +486,8 @@ enum mynic_state {
  * @srqs: SRQs by number
  * @rwqs: WQs by number
  * @odps: ODP regions by key
+ * @pager_lock: protects @pagers and the page faults in them
+ * @pagers: address spaces with ODP regions
  * @alive_wq: for @health_work, @announce_work and @tell_work. Goes on without
  *	free memory: others may free some only when they know of the failure
  * @recover_wq: for @stop_work and @recover_work, which may take long
@@ -534,6 +536,8 @@ struct mynic_dev {
 	struct xarray srqs;
 	struct xarray rwqs;
 	struct xarray odps;
+	spinlock_t pager_lock; /* pagers and what is in them */
+	struct list_head pagers;
 	struct workqueue_struct *alive_wq;
 	struct workqueue_struct *recover_wq;
 	struct workqueue_struct *fault_wq;

@@ -12,7 +12,8 @@
  * A page fault may take for ever, for example if a process has to provide the
  * page. So only unbinding the driver waits for page faults under way. They hold
  * references to what they need, and their result is dropped if nobody needs it
- * any more.
+ * any more. Each address space has few at a time, so that one whose pages never
+ * come does not hold up the others.
  *
  * A dead device cannot be told to forget pages, and keeps those it has until it
  * has been reset. Nobody else gets these pages, and the process that gives them
@@ -24,6 +25,7 @@
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
+#include <linux/refcount.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -42,6 +44,9 @@
 
 /* Most bytes that one page fault maps */
 #define MYNIC_ODP_FAULT_BYTES SZ_4M
+
+/* Page faults of one address space that are handled at a time */
+#define MYNIC_PAGER_WORKERS 4
 
 /* Access rights that an ODP region may have */
 #define MYNIC_ODP_ACCESS                                   \
@@ -71,11 +76,47 @@ struct mynic_odp_list {
 };
 
 /**
+ * struct mynic_pager_worker - handles one page fault at a time
+ * @pager: whose page faults
+ * @idle: has nothing to do; protected by &mynic_dev.pager_lock
+ * @work: handles page faults until none is left
+ */
+struct mynic_pager_worker {
+	struct mynic_pager *pager;
+	bool idle;
+	struct work_struct work;
+};
+
+/**
+ * struct mynic_pager - the page faults on an address space
+ * @refs: one for each ODP region, one for each worker that is not idle; the last
+ *	is dropped under &mynic_dev.pager_lock
+ * @mdev: device
+ * @mm: the address space
+ * @entry: in &mynic_dev.pagers
+ * @waiting: page faults for which there is no worker yet, the oldest first;
+ *	protected by &mynic_dev.pager_lock
+ * @workers: handle the page faults
+ *
+ * There is one for each address space, and not one for each context, as a
+ * process can open as many contexts as it likes.
+ */
+struct mynic_pager {
+	refcount_t refs;
+	struct mynic_dev *mdev;
+	struct mm_struct *mm;
+	struct list_head entry;
+	struct list_head waiting;
+	struct mynic_pager_worker workers[MYNIC_PAGER_WORKERS];
+};
+
+/**
  * struct mynic_odp - ODP region
  * @refs: one for the memory region, one for each page fault or advice under way
  * @mdev: device
  * @pd: protection domain
- * @mm: address space of the owner
+ * @pager: handles its page faults
+ * @mm: address space of the owner, which @pager holds
  * @key: key in the device
  * @gone: the region has been destroyed
  * @start: address of the first page in @mm
@@ -95,6 +136,7 @@ struct mynic_odp {
 	struct kref refs;
 	struct mynic_dev *mdev;
 	struct ib_pd *pd;
+	struct mynic_pager *pager;
 	struct mm_struct *mm;
 	u32 key;
 	bool gone;
@@ -146,21 +188,20 @@ struct mynic_odp_chunk {
  * struct mynic_page_fault - page fault of a QP
  * @faults: all page faults of the QP
  * @stage: enum mynic_page_stage
- * @work: handles it
- * @lock: protects @missing
- * @missing: the device's last description of it
+ * @entry: in &mynic_pager.waiting
+ * @missing: the device's last description of it; protected, as @entry, by
+ *	&mynic_dev.pager_lock
  */
 struct mynic_page_fault {
 	struct mynic_page_faults *faults;
 	u8 stage;
-	struct work_struct work;
-	spinlock_t lock; /* missing */
+	struct list_head entry;
 	struct mynic_missing_pages missing;
 };
 
 /**
  * struct mynic_page_faults - page faults of a QP
- * @refs: one for the QP, one for each page fault under way
+ * @refs: one for the QP, one for each page fault that waits or is handled
  * @mdev: device
  * @qpn: number of the QP
  * @lock: protects @gone; held during RESUME
@@ -729,6 +770,25 @@ static bool mynic_odp_range(const struct mynic_odp *odp, u64 addr, u64 length,
 	return true;
 }
 
+static void mynic_pager_free(struct mynic_pager *pager)
+{
+	mmdrop(pager->mm);
+	kfree(pager);
+}
+
+static void mynic_pager_put(struct mynic_pager *pager)
+{
+	bool last;
+
+	spin_lock(&pager->mdev->pager_lock);
+	last = refcount_dec_and_test(&pager->refs);
+	if (last)
+		list_del(&pager->entry);
+	spin_unlock(&pager->mdev->pager_lock);
+	if (last)
+		mynic_pager_free(pager);
+}
+
 /*
  * The last reference may be dropped long after the memory region has been
  * destroyed.
@@ -751,7 +811,7 @@ static void mynic_odp_release(struct kref *refs)
 		xa_destroy(&odp->lists[level]);
 	}
 	mutex_destroy(&odp->lock);
-	mmdrop(odp->mm);
+	mynic_pager_put(odp->pager);
 	kfree(odp);
 }
 
@@ -789,9 +849,13 @@ static int mynic_odp_fault(struct mynic_dev *mdev,
 		return -ENOENT;
 	if (fault->write)
 		flags |= HMM_PFN_REQ_WRITE;
-	if (mynic_odp_range(odp, fault->addr,
-			    min_t(u32, fault->length, MYNIC_ODP_FAULT_BYTES),
-			    &first, &num)) {
+	/* Unbinding must not wait for those that have not begun. */
+	if (mynic_dead(mdev)) {
+		ret = -EIO;
+	} else if (mynic_odp_range(odp, fault->addr,
+				   min_t(u32, fault->length,
+					 MYNIC_ODP_FAULT_BYTES),
+				   &first, &num)) {
 		ret = mynic_odp_map(odp, first, num, flags);
 		if (ret && num > 1)
 			ret = mynic_odp_map(odp, first, 1, flags);
@@ -814,29 +878,137 @@ static void mynic_page_faults_put(struct mynic_page_faults *faults)
 	kref_put(&faults->refs, mynic_page_faults_release);
 }
 
-static void mynic_page_fault_work(struct work_struct *work)
+/* Tell the device that the pages are there, or that they cannot be. */
+static void mynic_page_fault_done(struct mynic_page_fault *fault,
+				  const struct mynic_missing_pages *missing,
+				  int ret)
 {
-	struct mynic_page_fault *fault =
-		container_of(work, struct mynic_page_fault, work);
 	struct mynic_page_faults *faults = fault->faults;
-	struct mynic_missing_pages missing;
-	int ret;
 
-	spin_lock(&fault->lock);
-	missing = fault->missing;
-	spin_unlock(&fault->lock);
-	ret = mynic_odp_fault(faults->mdev, &missing);
-	trace_mynic_page_fault(faults->mdev, faults->qpn, fault->stage,
-			       &missing, ret);
+	trace_mynic_page_fault(faults->mdev, faults->qpn, fault->stage, missing,
+			       ret);
 	/* If the page is taken back all the time, try again. */
 	if (ret == -EBUSY)
 		ret = 0;
 	mutex_lock(&faults->lock);
 	if (!faults->gone)
 		mynic_cmd_resume(faults->mdev, faults->qpn, fault->stage,
-				 missing.token, ret);
+				 missing->token, ret);
 	mutex_unlock(&faults->lock);
-	mynic_page_faults_put(faults);
+}
+
+/* Take over the oldest page fault with its reference, or become idle. */
+static struct mynic_page_fault *
+mynic_pager_next(struct mynic_pager_worker *worker,
+		 struct mynic_missing_pages *missing)
+{
+	struct mynic_pager *pager = worker->pager;
+	struct mynic_page_fault *fault;
+
+	spin_lock(&pager->mdev->pager_lock);
+	fault = list_first_entry_or_null(&pager->waiting,
+					 struct mynic_page_fault, entry);
+	if (fault) {
+		list_del_init(&fault->entry);
+		*missing = fault->missing;
+	} else {
+		worker->idle = true;
+	}
+	spin_unlock(&pager->mdev->pager_lock);
+	return fault;
+}
+
+static void mynic_pager_work(struct work_struct *work)
+{
+	struct mynic_pager_worker *worker =
+		container_of(work, struct mynic_pager_worker, work);
+	struct mynic_pager *pager = worker->pager;
+	struct mynic_missing_pages missing;
+	struct mynic_page_fault *fault;
+
+	while ((fault = mynic_pager_next(worker, &missing))) {
+		mynic_page_fault_done(fault, &missing,
+				      mynic_odp_fault(pager->mdev, &missing));
+		mynic_page_faults_put(fault->faults);
+	}
+	mynic_pager_put(pager);
+}
+
+static void mynic_pager_wake(struct mynic_pager *pager)
+{
+	struct mynic_pager_worker *worker;
+	unsigned int i;
+
+	lockdep_assert_held(&pager->mdev->pager_lock);
+	for (i = 0; i < MYNIC_PAGER_WORKERS; i++) {
+		worker = &pager->workers[i];
+		if (!worker->idle)
+			continue;
+		worker->idle = false;
+		refcount_inc(&pager->refs);
+		queue_work(pager->mdev->fault_wq, &worker->work);
+		return;
+	}
+}
+
+static struct mynic_pager *mynic_pager_alloc(struct mynic_dev *mdev,
+					     struct mm_struct *mm)
+{
+	struct mynic_pager *pager = kzalloc_obj(*pager, GFP_KERNEL_ACCOUNT);
+	unsigned int i;
+
+	if (!pager)
+		return NULL;
+	refcount_set(&pager->refs, 1);
+	pager->mdev = mdev;
+	pager->mm = mm;
+	mmgrab(mm);
+	INIT_LIST_HEAD(&pager->waiting);
+	for (i = 0; i < MYNIC_PAGER_WORKERS; i++) {
+		pager->workers[i].pager = pager;
+		pager->workers[i].idle = true;
+		INIT_WORK(&pager->workers[i].work, mynic_pager_work);
+	}
+	return pager;
+}
+
+/* The pager of an address space, which has one as long as it has regions */
+static struct mynic_pager *mynic_pager_get(struct mynic_dev *mdev,
+					   struct mm_struct *mm)
+{
+	struct mynic_pager *pager, *new;
+
+	new = mynic_pager_alloc(mdev, mm);
+	if (!new)
+		return NULL;
+	spin_lock(&mdev->pager_lock);
+	list_for_each_entry(pager, &mdev->pagers, entry) {
+		if (pager->mm != mm)
+			continue;
+		refcount_inc(&pager->refs);
+		spin_unlock(&mdev->pager_lock);
+		mynic_pager_free(new);
+		return pager;
+	}
+	list_add(&new->entry, &mdev->pagers);
+	spin_unlock(&mdev->pager_lock);
+	return new;
+}
+
+/* The pager of a region, or NULL if there is no such region */
+static struct mynic_pager *mynic_pager_of(struct mynic_dev *mdev, u32 key)
+{
+	struct mynic_pager *pager = NULL;
+	struct mynic_odp *odp;
+
+	xa_lock_irq(&mdev->odps);
+	odp = xa_load(&mdev->odps, key);
+	if (odp) {
+		pager = odp->pager;
+		refcount_inc(&pager->refs);
+	}
+	xa_unlock_irq(&mdev->odps);
+	return pager;
 }
 
 struct mynic_page_faults *mynic_page_faults_alloc(struct mynic_dev *mdev,
@@ -855,8 +1027,7 @@ struct mynic_page_faults *mynic_page_faults_alloc(struct mynic_dev *mdev,
 	for (i = 0; i < MYNIC_PAGE_STAGES; i++) {
 		faults->stages[i].faults = faults;
 		faults->stages[i].stage = i;
-		INIT_WORK(&faults->stages[i].work, mynic_page_fault_work);
-		spin_lock_init(&faults->stages[i].lock);
+		INIT_LIST_HEAD(&faults->stages[i].entry);
 	}
 	return faults;
 }
@@ -867,14 +1038,21 @@ struct mynic_page_faults *mynic_page_faults_alloc(struct mynic_dev *mdev,
  */
 void mynic_page_faults_free(struct mynic_page_faults *faults)
 {
+	struct mynic_page_fault *fault;
 	unsigned int i;
 
 	mutex_lock(&faults->lock);
 	faults->gone = true;
 	mutex_unlock(&faults->lock);
-	for (i = 0; i < MYNIC_PAGE_STAGES; i++)
-		if (cancel_work(&faults->stages[i].work))
-			mynic_page_faults_put(faults);
+	spin_lock(&faults->mdev->pager_lock);
+	for (i = 0; i < MYNIC_PAGE_STAGES; i++) {
+		fault = &faults->stages[i];
+		if (list_empty(&fault->entry))
+			continue;
+		list_del_init(&fault->entry);
+		mynic_page_faults_put(faults);
+	}
+	spin_unlock(&faults->mdev->pager_lock);
 	mynic_page_faults_put(faults);
 }
 
@@ -886,13 +1064,23 @@ void mynic_page_fault(struct mynic_page_faults *faults, unsigned int stage,
 		      const struct mynic_missing_pages *missing)
 {
 	struct mynic_page_fault *fault = &faults->stages[stage];
+	struct mynic_dev *mdev = faults->mdev;
+	struct mynic_pager *pager;
 
-	spin_lock(&fault->lock);
+	pager = mynic_pager_of(mdev, missing->key);
+	if (!pager) {
+		mynic_page_fault_done(fault, missing, -ENOENT);
+		return;
+	}
+	spin_lock(&mdev->pager_lock);
 	fault->missing = *missing;
-	spin_unlock(&fault->lock);
-	kref_get(&faults->refs);
-	if (!queue_work(faults->mdev->fault_wq, &fault->work))
-		mynic_page_faults_put(faults);
+	/* It waits already if the QP was reset and used again. */
+	if (list_empty(&fault->entry))
+		kref_get(&faults->refs);
+	list_move_tail(&fault->entry, &pager->waiting);
+	mynic_pager_wake(pager);
+	spin_unlock(&mdev->pager_lock);
+	mynic_pager_put(pager);
 }
 
 static int mynic_advise_sge(struct mynic_odp *odp, struct ib_pd *ibpd,
@@ -962,11 +1150,15 @@ static struct mynic_odp *mynic_odp_alloc(struct ib_pd *ibpd, u64 start,
 	odp = kzalloc_obj(*odp, GFP_KERNEL_ACCOUNT);
 	if (!odp)
 		return NULL;
+	odp->pager = mynic_pager_get(to_mdev(ibpd->device), current->mm);
+	if (!odp->pager) {
+		kfree(odp);
+		return NULL;
+	}
 	kref_init(&odp->refs);
 	odp->mdev = to_mdev(ibpd->device);
 	odp->pd = ibpd;
-	odp->mm = current->mm;
-	mmgrab(odp->mm);
+	odp->mm = odp->pager->mm;
 	odp->start = start & PAGE_MASK;
 	odp->offset = offset_in_page(start);
 	odp->iova = iova;
