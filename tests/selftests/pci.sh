@@ -9,7 +9,7 @@
 
 ktap_print_header
 need 2
-ktap_set_plan 10
+ktap_set_plan 12
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -98,9 +98,31 @@ slot_resets() {
 
 	before=$(cat "$function/enable")
 	for _ in 1 2; do
-		flr && caller aer && wait_for there || return
+		flr && caller frozen && wait_for there || return
 	done
 	[ "$(cat "$function/enable")" = "$before" ] && ping_far
+}
+
+# The device goes on, and nobody is told
+harmless_error() {
+	local status
+
+	watch "$near_rdma" || return
+	caller harmless && ping_far && [ "$(rdma_of "${pci[0]}")" = "$near_rdma" ] &&
+		! saw_fatal
+	status=$?
+	end_watch
+	return $status
+}
+
+# Nothing that the driver does brings it back
+slot_is_lost() {
+	local status=0
+
+	watch "$near_rdma" || return
+	caller lost && wait_for saw_fatal && no_rdma && ! carrier "" "$near" || status=1
+	end_watch
+	bind && works && return $status
 }
 
 # As far as tasks freeze, which lasts some seconds
@@ -127,7 +149,7 @@ shuts_down() {
 
 	break_device
 	caller shutdown && no_master && echo 1 >"$function/reset" &&
-		no_rdma && no_master && caller aer && no_rdma && no_master ||
+		no_rdma && no_master && caller frozen && no_rdma && no_master ||
 		status=1
 	bind || status=1
 	device_is_whole
@@ -143,6 +165,8 @@ result "function level reset while sending" flr_while_sending
 # The netdev and its addresses outlive it
 result "works after that, as it was" ping_far
 result "resets of the slot" slot_resets
+result "an error that does no harm" harmless_error
+result "an error that the slot does not survive" slot_is_lost
 result "function level reset while the system goes to sleep" flr_asleep
 result "shutdown" shuts_down
 ktap_finished

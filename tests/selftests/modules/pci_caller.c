@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * When it is loaded, handles a PCI function as the kernel does after an error
- * of the slot, or at the shutdown of the system. Or it resets the function while
- * the system goes to sleep.
+ * that froze the slot, one that did no harm, or one that the slot does not
+ * survive. Or it does so as at the shutdown of the system, or resets the function
+ * while the system goes to sleep.
  */
 #include <linux/module.h>
 #include <linux/pci.h>
@@ -14,23 +15,31 @@ MODULE_PARM_DESC(function, "its address, such as 0000:01:00.0");
 
 static char *call;
 module_param(call, charp, 0);
-MODULE_PARM_DESC(call, "aer, shutdown or asleep");
+MODULE_PARM_DESC(call, "frozen, harmless, lost, shutdown or asleep");
 
 static struct pci_dev *pci_caller_pdev;
+
+static int pci_caller_error(struct pci_dev *pdev, pci_channel_state_t state,
+			    pci_ers_result_t answer)
+{
+	const struct pci_error_handlers *handlers = pdev->driver->err_handler;
+
+	return handlers->error_detected(pdev, state) == answer ? 0 : -EIO;
+}
 
 /*
  * A function level reset replaces that of the slot. Unlike that, it may keep
  * configuration space.
  */
-static int pci_caller_aer(struct pci_dev *pdev)
+static int pci_caller_frozen(struct pci_dev *pdev)
 {
 	const struct pci_error_handlers *handlers = pdev->driver->err_handler;
 	int ret;
 
-	if (handlers->error_detected(pdev, pci_channel_io_frozen) !=
-	    PCI_ERS_RESULT_NEED_RESET)
-		return -EIO;
-	ret = pcie_flr(pdev);
+	ret = pci_caller_error(pdev, pci_channel_io_frozen,
+			       PCI_ERS_RESULT_NEED_RESET);
+	if (!ret)
+		ret = pcie_flr(pdev);
 	if (ret)
 		return ret;
 	pci_write_config_word(pdev, PCI_COMMAND, 0);
@@ -38,6 +47,23 @@ static int pci_caller_aer(struct pci_dev *pdev)
 		return -EIO;
 	handlers->resume(pdev);
 	return 0;
+}
+
+static int pci_caller_harmless(struct pci_dev *pdev)
+{
+	int ret;
+
+	ret = pci_caller_error(pdev, pci_channel_io_normal,
+			       PCI_ERS_RESULT_CAN_RECOVER);
+	if (!ret)
+		pdev->driver->err_handler->resume(pdev);
+	return ret;
+}
+
+static int pci_caller_lost(struct pci_dev *pdev)
+{
+	return pci_caller_error(pdev, pci_channel_io_perm_failure,
+				PCI_ERS_RESULT_DISCONNECT);
 }
 
 static int pci_caller_is_rdma(struct device *dev, void *unused)
@@ -78,8 +104,12 @@ static int pci_caller_call(struct pci_dev *pdev)
 		return -ENODEV;
 	if (!strcmp(call, "asleep"))
 		return pci_caller_asleep(pdev);
-	if (!strcmp(call, "aer"))
-		return pci_caller_aer(pdev);
+	if (!strcmp(call, "frozen"))
+		return pci_caller_frozen(pdev);
+	if (!strcmp(call, "harmless"))
+		return pci_caller_harmless(pdev);
+	if (!strcmp(call, "lost"))
+		return pci_caller_lost(pdev);
 	if (strcmp(call, "shutdown"))
 		return -EINVAL;
 	pdev->driver->shutdown(pdev);
