@@ -12,7 +12,7 @@ need 2
 for program in devlink ethtool od; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
-ktap_set_plan 24
+ktap_set_plan 25
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -265,6 +265,26 @@ unknown_events() {
 	nonsense events && rmmod nonsense && ping_far && [ "$(failures '')" = "$before" ]
 }
 
+tx_errors() { cat "/sys/class/net/$near/statistics/tx_errors"; }
+
+# One frame cannot be sent. Only the network interface has new queues.
+unsent_frame() {
+	local before errors pinging status
+
+	before=$(failures '')
+	errors=$(tx_errors)
+	watch "$near_rdma" || return
+	ping -q -i 0.2 "$far_ip" >/dev/null &
+	pinging=$!
+	nonsense unsent && rmmod nonsense && wait_for there && ping_far &&
+		[ "$(tx_errors)" = $((errors + 1)) ] && [ "$(failures '')" = "$before" ] &&
+		! saw_fatal
+	status=$?
+	kill "$pinging"
+	end_watch
+	return $status
+}
+
 # Failures are noticed and told though no memory is left for threads: the kernel
 # keeps one for each workqueue that is used when memory is reclaimed.
 keeps_threads() {
@@ -297,5 +317,6 @@ for kind in number request bits queue twice; do
 		fails_for "$kind" 'it completes what was not posted'
 done
 result "has events that are not known" unknown_events
+result "cannot send a frame" unsent_frame
 device_is_whole
 ktap_finished

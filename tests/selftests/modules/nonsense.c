@@ -23,8 +23,8 @@ module_param(device, charp, 0);
 MODULE_PARM_DESC(device, "RDMA device");
 
 /*
- * A command, a frame or events. Or, of a completion: its number, request, bits
- * or queue; or it comes twice.
+ * A command, a frame or events; or a frame has failed to be sent. Or, of a
+ * completion: its number, request, bits or queue; or it comes twice.
  */
 static char *what;
 module_param(what, charp, 0);
@@ -102,7 +102,15 @@ static int nonsense_peeked(struct kretprobe_instance *instance,
 {
 	struct mynic_cqe *cqe = (void *)regs_return_value(regs);
 
-	if (cqe && !xchg(&nonsense_frame_seen, true))
+	if (!cqe)
+		return 0;
+	if (nonsense_is("unsent") && le64_to_cpu(cqe->wr_id) & MYNIC_WR_RECV)
+		return 0;
+	if (xchg(&nonsense_frame_seen, true))
+		return 0;
+	if (nonsense_is("unsent"))
+		cqe->status = IB_WC_LOC_PROT_ERR;
+	else
 		cqe->wr_id = cpu_to_le64(le64_to_cpu(cqe->wr_id) + 1);
 	return 0;
 }
@@ -124,6 +132,48 @@ static int nonsense_frame(struct mynic_dev *mdev)
 	if (!nonsense_wait(nonsense_dead, mdev))
 		ret = -ETIMEDOUT;
 	unregister_kretprobe(&nonsense_peek_probe);
+	return ret;
+}
+
+/* One frame fails to be sent. The queues are made anew, and the NIC lives on. */
+
+static bool nonsense_restarted_seen;
+
+static int nonsense_start(struct kprobe *probe, struct pt_regs *regs)
+{
+	if (READ_ONCE(nonsense_frame_seen))
+		WRITE_ONCE(nonsense_restarted_seen, true);
+	return 0;
+}
+
+static struct kprobe nonsense_start_probe = {
+	.symbol_name = "mynic_netdev_start",
+	.pre_handler = nonsense_start,
+};
+
+static bool nonsense_restarted(void *arg)
+{
+	return READ_ONCE(nonsense_restarted_seen);
+}
+
+static int nonsense_unsent(struct mynic_dev *mdev)
+{
+	int ret;
+
+	nonsense_mdev = mdev;
+	ret = register_kprobe(&nonsense_start_probe);
+	if (ret)
+		return ret;
+	ret = register_kretprobe(&nonsense_peek_probe);
+	if (ret)
+		goto out;
+	if (!nonsense_wait(nonsense_restarted, NULL))
+		ret = -ETIMEDOUT;
+	else if (mynic_dead(mdev))
+		ret = -EIO;
+	unregister_kretprobe(&nonsense_peek_probe);
+out:
+	unregister_kprobe(&nonsense_start_probe);
 	return ret;
 }
 
@@ -406,6 +456,8 @@ static int nonsense_run(struct ib_device *ibdev)
 		return nonsense_command(to_mdev(ibdev));
 	if (nonsense_is("frame"))
 		return nonsense_frame(to_mdev(ibdev));
+	if (nonsense_is("unsent"))
+		return nonsense_unsent(to_mdev(ibdev));
 	if (nonsense_is("events"))
 		return nonsense_events(ibdev);
 	return nonsense_completion(ibdev);
