@@ -106,7 +106,7 @@ struct due {
 	const void *about;
 };
 
-/* What of a union is valid depends on the type: all of it are pointers. */
+/* The type decides which member of the union is valid; all are pointers. */
 static bool strike_async(struct due *list, unsigned int n,
 			 const struct ibv_async_event *event)
 {

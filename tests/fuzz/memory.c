@@ -12,7 +12,7 @@
 
 #include "runner.h"
 
-/* What a dma-buf is made of may not shrink. */
+/* The file that a dma-buf is made of may not shrink. */
 static int make_dmabuf(int memfd)
 {
 	struct udmabuf_create create = {

@@ -9,7 +9,7 @@
 
 #include "runner.h"
 
-/* What is destroyed leaves its name, and MRs and MWs their key. */
+/* A destroyed object leaves its name, and MRs and MWs leave their key. */
 static int gone(struct object *obj, int err)
 {
 	if (!err)

@@ -202,7 +202,7 @@ static bool ordered(const struct expected *a, const struct expected *b)
 	       (a->thread == b->thread || !a->thread || !b->thread);
 }
 
-/* Who polls finds those of a queue in their order. */
+/* A poller finds the completions of a queue in their order. */
 static void check_order(const struct line *line, const struct expected *e,
 			const struct expected *end)
 {

@@ -434,7 +434,7 @@ TEST_F(completion, overrun_is_told_and_contained)
 	EXPECT_EQ(event.element.qp, self->a.qp);
 	ASSERT_EQ(ibv_query_qp(self->a.qp, &attr, IBV_QP_STATE, &init), 0);
 	EXPECT_EQ(attr.qp_state, IBV_QPS_ERR);
-	/* What had been written can be read, and others do not notice */
+	/* Earlier entries can be read, and others do not notice */
 	for (uint64_t i = 0; i < 4; i++) {
 		ASSERT_TRUE(wait_wc(self->a.cq, &wc));
 		EXPECT_EQ(wc.wr_id, i);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * A guest that rewrites its queues, page lists and commands at any time, while
- * the NIC reads them. What this does to the NIC is seen by the sanitizers, and
- * by other NICs
+ * the NIC reads them. The sanitizers and other NICs show what this does to the
+ * NIC
  */
 #include <pthread.h>
 

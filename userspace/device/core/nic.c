@@ -191,7 +191,7 @@ void nic_destroy(struct nic *nic)
 	free(nic);
 }
 
-/* What is sent now has to wait, and nothing is to be given up meanwhile */
+/* New packets have to wait, and nothing is to be given up meanwhile */
 static bool nic_is_held(const struct nic *nic)
 {
 	const struct nic_config *config = &nic->config;

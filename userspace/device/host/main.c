@@ -55,10 +55,7 @@ static int main_signals_init(struct signals *signals, struct events *events)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	/*
-	 * What looks like an eventfd may turn out to be a pipe without a
-	 * reader.
-	 */
+	/* A client's eventfd may turn out to be a pipe without a reader. */
 	signal(SIGPIPE, SIG_IGN);
 	/* A capture may exceed the limit for the size of files. */
 	signal(SIGXFSZ, SIG_IGN);

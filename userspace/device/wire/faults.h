@@ -5,9 +5,9 @@
  * marks, and a cable that is pulled.
  *
  * All rules decide about a packet at the moment it arrives, in their order.
- * What they decide depends on their seeds and on the packets alone, not on
- * time, except for the length of a bottleneck's queue. Time comes with the
- * calls, so that a run in virtual time can be repeated exactly.
+ * Their decisions depend on their seeds and on the packets alone, not on time,
+ * except for the length of a bottleneck's queue. Time comes with the calls, so
+ * that a run in virtual time can be repeated exactly.
  */
 #ifndef MYNIC_WIRE_FAULTS_H
 #define MYNIC_WIRE_FAULTS_H

@@ -754,7 +754,7 @@ static void mynic_netdev_stop(struct mynic_netdev *nd)
 
 	if (!nd->running)
 		goto out;
-	/* Who has not seen this is waited for by netif_tx_disable(). */
+	/* netif_tx_disable() waits for all that have not seen this. */
 	WRITE_ONCE(nd->running, false);
 	disable_work_sync(&nd->link_work);
 	disable_work_sync(&nd->rx_mode_work);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What queue pairs of all types do: their states, their turns, and the way of a
- * RoCEv2 packet to its queue pair. What depends on the type is in &qp.service.
+ * The common work of queue pairs of all types: their states, their turns, and
+ * the way of a RoCEv2 packet to its queue pair. The type decides the rest, by
+ * &qp.service.
  */
 
 #include "engine/transport.h"

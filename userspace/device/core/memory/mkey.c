@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Memory keys: their commands, look-up, access checks, and translation of
- * ranges. What is special to windows, REG_MR and paged regions is in files of
- * its own.
+ * ranges. Windows, REG_MR and paged regions have files of their own for the
+ * rest.
  */
 
 #include "memory/mkey.h"

@@ -16,7 +16,7 @@
 #define INDEX_BITS (2 * HALF_BITS)
 #define KEY_BYTE_MASK ((1u << MKEY_INDEX_SHIFT) - 1)
 
-/* What the secret is used for, so that no use tells of another */
+/* Each use of the secret has a number, so that no use tells of another */
 enum purpose {
 	KEY_BYTE = 0x6b627974,
 	INDEX = 0x6b696478,

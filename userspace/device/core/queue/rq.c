@@ -30,7 +30,7 @@ void rq_fini(struct qp *qp)
 		timer_remove(&qp->nic->timers, &qp->rq.look);
 }
 
-/* What is flushed has no error of its own */
+/* A flushed request has no error of its own */
 static void rq_count_error(struct qp *qp, struct outcome_result result)
 {
 	const struct journal_entry entry = {

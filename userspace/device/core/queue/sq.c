@@ -236,7 +236,7 @@ static void sq_release(struct qp *qp, uint32_t num)
 		store_index(&dbrec->sq_ci, qp->sq.ci + num);
 }
 
-/* What is flushed has no error of its own */
+/* A flushed request has no error of its own */
 static void sq_note_error(struct qp *qp, const struct send_req *req,
 			  struct outcome_result result)
 {
