@@ -42,7 +42,8 @@ class Events(Objects):
                 self.take_from(channel, due)
         for node in range(2):
             due = [(thing, name) for thing, name in self.model.events
-                   if thing.node == node and not thing.deaf]
+                   if thing.node == node and not thing.deaf and
+                   self.device.has(name)]
             if due or self.chance(0.1):
                 self.take_async(node, due)
         self.model.events.clear()

@@ -16,7 +16,9 @@ class Limits(Posting):
                       broken="room", bad="room", overflow=1)
             self.modify(qp, "RESET")
             self.modify(qp, "INIT")
-        if qp.state != "RTS" or qp.sig_all or qp.type not in verbs.SENDING:
+        if qp.state != "RTS" or qp.sig_all or \
+                qp.type not in verbs.SENDING or \
+                not self.device.keeps("ibv_post_send", "room"):
             return
         request, fields = self.empty(qp)
         fields["flags"] = 0
@@ -32,7 +34,8 @@ class Limits(Posting):
 
     def fill(self, qp):
         """Fill a queue that nothing is taken from, and post more"""
-        if qp.sig_all or (qp.state, qp.peer.state) != ("RTS", "RTS"):
+        if qp.sig_all or (qp.state, qp.peer.state) != ("RTS", "RTS") or \
+                not self.device.keeps("ibv_post_send", "room"):
             return
         self.modify(qp, "SQD")
         request, fields = self.empty(qp)

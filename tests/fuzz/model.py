@@ -359,6 +359,7 @@ class Model:
         self.unknown = []  # (node, at, len) whose bytes are anything now
         self.unbound = Counter()  # binds of type 1 that were not executed
         self.events = []  # (thing, name), asynchronous and not yet taken
+        self.sender_flags = 0  # of send completions with immediate data
 
     def fill(self, node, at, length, seed):
         self.memory[node][at:at + length] = PATTERN[seed:seed + length]
@@ -478,7 +479,7 @@ class Model:
                 else -1
             self.complete(qp.scq, Completion(
                 qp, False, request.wr_id, "SUCCESS", request.op.completes,
-                length))
+                length, self.sender_flags if request.op.with_imm else 0))
 
     def _flush(self, qp, request):
         self._not_bound(request)

@@ -89,7 +89,7 @@ class Objects(Program):
 
     def random_access(self):
         access = self.random.getrandbits(5)
-        if self.chance(0.2):
+        if self.chance(0.2) and self.device.has("IBV_ACCESS_ZERO_BASED"):
             access |= verbs.ACCESS["ZERO_BASED"]
         return access
 
@@ -389,9 +389,8 @@ class Objects(Program):
         if self.chance(0.6):
             # Those for windows are a choice, as setters of data have to know
             windows = self.chance(0.8)
-            ops = sum(op.send_ops for op in verbs.OPERATIONS
-                      if qp_type in op.on and
-                      (windows or op.data not in ("bind", "none")))
+            ops = sum(op.send_ops for op in self.operations(qp_type)
+                      if windows or op.data not in ("bind", "none"))
         qp = Qp(self.name("qp"), node, type=qp_type, pd=pd, scq=scq, rcq=rcq,
                 srq=srq, caps=caps, sig_all=self.chance(0.3), ops=ops)
         domain = self.domain(pd)

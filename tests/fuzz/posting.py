@@ -127,7 +127,7 @@ class Posting(Requests):
             self.clear(qp)
             return
         room = min(qp.caps["swr"] // 2, 16)
-        ops = [op for op in verbs.OPERATIONS if qp.type in op.on]
+        ops = self.operations(qp.type)
         # Windows are scarce
         ops += [op for op in ops if op.with_inv or op.data == "bind"]
         requests, lengths = [], []
@@ -140,6 +140,7 @@ class Posting(Requests):
             request = self.request(qp, op, 1 if batch == BIND else 2)
             if not request:
                 continue
+            batch = self.settable(request, batch)
             fields = self.fields(qp, request, batch)
             if op.with_inv and not request.window:
                 if spoiled or self.chance(0.9) or \

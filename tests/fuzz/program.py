@@ -6,7 +6,7 @@ import random
 
 import verbs
 from differences import Differences
-from model import AREA, SINK, SOURCE, TARGET, Model
+from model import AREA, SINK, SOURCE, TARGET, WC_WITH_IMM, Model
 
 # Those of all completion queues with extended polling
 STANDARD_READERS = [name for name in verbs.READERS
@@ -72,6 +72,8 @@ class Program:
         self.random = random.Random(seed)
         self.out = out
         self.model = Model()
+        if self.device.differs("immediate_sent"):
+            self.model.sender_flags = WC_WITH_IMM
         self.numbers = collections.Counter()
         self.things = collections.defaultdict(list)
         self.written = 0
@@ -139,6 +141,11 @@ class Program:
 
     def nothing_to_do(self, *_):
         """What is picked if the device has nothing of all"""
+
+    def operations(self, qp_type):
+        """The operations that queue pairs of a type have"""
+        return [op for op in verbs.OPERATIONS if qp_type in op.on and
+                self.device.has(f"{qp_type}/{op.name}")]
 
     def rarest(self, verb, rules):
         """Of some rules, one that was broken the fewest times"""

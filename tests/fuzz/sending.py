@@ -164,7 +164,8 @@ class Requests(Windows):
         if setter and op.data not in ("bind", "none"):
             fields["flags"] = request.flags & ~FLAGS["INLINE"]
             kind = "inline_data" if inline else "sge"
-            if len(request.sges) != 1 or self.chance(0.3):
+            if len(request.sges) != 1 or (
+                    self.chance(0.3) and self.has_setter(kind + "_list")):
                 kind += "_list"
             fields["set"] = kind
             self.reach("setter", "ibv_wr_set_" + kind)
@@ -185,6 +186,18 @@ class Requests(Windows):
             if setter:
                 self.reach("setter", "ibv_wr_set_xrc_srqn")
         return fields
+
+    def has_setter(self, kind):
+        return self.device.has("ibv_wr_set_" + kind)
+
+    def settable(self, request, batch):
+        """The way to post, if a critical section has no setter for the data"""
+        if batch != 1 or request.op.data in ("bind", "none"):
+            return batch
+        kind = "inline_data" if request.flags & FLAGS["INLINE"] else "sge"
+        if len(request.sges) != 1:
+            kind += "_list"
+        return int(self.has_setter(kind))
 
     @staticmethod
     def word(fields):
@@ -209,7 +222,8 @@ class Requests(Windows):
     def rules(self, qp, verb, wanted):
         """Rules to break, first those that were seldom broken"""
         rules = [rule for rule in verbs.NAMED[verb].rules
-                 if rule.is_for(qp.type) and wanted(rule.otherwise)]
+                 if rule.is_for(qp.type) and wanted(rule.otherwise) and
+                 self.device.keeps(verb, rule.name)]
         self.random.shuffle(rules)
         rules.sort(key=lambda rule: self.reached["rule", verb, rule.name])
         return rules
@@ -222,7 +236,7 @@ class Requests(Windows):
             fields["over"] = "send_sge"
             if batch:
                 fields["set"] = "sge_list"
-            elif self.chance(0.3):
+            elif self.chance(0.3) and not self.device.differs("num_sge"):
                 del fields["over"]
                 fields["num_sge"] = self.random.choice((100000, -1))
         elif rule == "inline_length" and request.op.may_be_inline:

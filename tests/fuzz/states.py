@@ -91,6 +91,8 @@ class States(Events):
             self.modify(qp, state, broken, more=(self.random.choice(refused),))
         elif broken == "value" and values:
             name, invalid = verbs.INVALID[self.random.choice(values)]
+            if name == "pkey" and self.device.differs("pkeys"):
+                invalid = (0xffff,)
             self.modify(qp, state, broken,
                         **{name: self.random.choice(invalid)})
         elif broken == "cur_state" and \

@@ -117,7 +117,7 @@ class Together(Tags):
         for request in requests:
             if polling:
                 request.flags |= FLAGS["SIGNALED"]
-            batch = self.way(qp, request.op)
+            batch = self.settable(request, self.way(qp, request.op))
             self.reach("together", ("ibv_post_send", "ibv_wr_complete")[batch])
             entries.append((request, self.fields(qp, request, batch), batch))
         self.post_in_groups(qp, entries)
@@ -152,7 +152,7 @@ class Together(Tags):
         for _ in range(number):
             request = Request(self.next_id(), message.op, self.flags(),
                               message.sges, imm=message.imm)
-            batch = self.way(qp, request.op)
+            batch = self.settable(request, self.way(qp, request.op))
             self.post_group(qp, [(request, self.fields(qp, request, batch),
                                   batch)], batch)
         self.post_last(qp)

@@ -78,7 +78,7 @@ class Windows(States):
                      if self.chance(0.7) and
                      (right == "REMOTE_READ" or mr.has("LOCAL_WRITE")))
         offset = self.random.choice((0, self.random.randrange(mr.len)))
-        if self.chance(0.3):
+        if self.chance(0.3) and self.device.has("IBV_ACCESS_ZERO_BASED"):
             access |= verbs.ACCESS["ZERO_BASED"]
             # What is aligned in the window is so in memory, for atomics
             offset = max((mr.at + offset & ~7) - mr.at, 0)
@@ -107,7 +107,11 @@ class Windows(States):
                  if mw.pd is qp.pd and mw.type == 2 and
                  (not mw.plan[0] or mw.plan[0].qp is qp)]
         bound = [mw for mw in found if mw.plan[0]]
-        if bound and self.chance(0.8):
+        if self.device.differs("invalidate_unbound"):
+            if not bound:
+                return False
+            found = bound
+        elif bound and self.chance(0.8):
             found = bound
         window = self.random.choice(found) if found else \
             self.make_mw(qp.pd, 2)
