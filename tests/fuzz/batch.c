@@ -38,6 +38,10 @@ static void build(const struct line *line, struct ibv_qp_ex *qp,
 		ibv_wr_atomic_fetch_add(qp, wr->wr.atomic.rkey, remote_addr,
 					wr->wr.atomic.compare_add);
 		break;
+	case IBV_WR_ATOMIC_WRITE:
+		ibv_wr_atomic_write(qp, rkey, remote_addr,
+				    (void *)(uintptr_t)wr->sg_list->addr);
+		break;
 	case IBV_WR_LOCAL_INV:
 		ibv_wr_local_inv(qp, wr->invalidate_rkey);
 		break;

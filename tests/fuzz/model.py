@@ -548,6 +548,9 @@ class Model:
             self.scatter(qp.node, request.sges, bytes(data))
         elif op.data == "fetch":
             self._atomic(qp, request)
+        elif op.data == "store":
+            self._store(self._remote(qp, request), request.remote[1],
+                        self._gather(qp.node, request.sges))
         if op.receives:
             self._deliver(qp, request, data)
         if request.window:

@@ -387,10 +387,10 @@ class Objects(Program):
             caps["rwr"] = caps["rsge"] = 0
         ops = None
         if self.chance(0.6):
-            # Those for windows are a choice, as setters of data have to know
-            windows = self.chance(0.8)
+            # Others are a choice, as setters of data have to know
+            others = self.chance(0.8)
             ops = sum(op.send_ops for op in self.operations(qp_type)
-                      if windows or op.data not in ("bind", "none"))
+                      if others or op.is_plain)
         qp = Qp(self.name("qp"), node, type=qp_type, pd=pd, scq=scq, rcq=rcq,
                 srq=srq, caps=caps, sig_all=self.chance(0.3), ops=ops)
         domain = self.domain(pd)

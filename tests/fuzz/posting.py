@@ -137,7 +137,7 @@ class Posting(Requests):
             if spoiled and op.data in ("bind", "none"):
                 continue  # flushed, but executed if the error comes later
             batch = self.way(qp, op)
-            request = self.request(qp, op, 1 if batch == BIND else 2)
+            request = self.request(qp, op, batch)
             if not request:
                 continue
             batch = self.settable(request, batch)

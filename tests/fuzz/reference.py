@@ -23,6 +23,7 @@ OBJECTS = {
 DATA = {
     "out": "SGEs or inline data are sent",
     "in": "SGEs are written to",
+    "store": "8 bytes are sent: one SGE, inline data, or from the builder",
     "fetch": "one SGE of 8 bytes is written to",
     "bind": "a window, and where to bind it",
     "none": "none",

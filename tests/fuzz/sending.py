@@ -91,7 +91,7 @@ class Requests(Windows):
         return self.wr_id
 
     def length(self, op, qp, inline):
-        if op.data == "fetch":
+        if op.is_atomic:
             return 8
         if inline:
             most = qp.caps["inline"]
@@ -105,16 +105,17 @@ class Requests(Windows):
             0, 1, 8, mtu - 1, mtu, mtu + 1, 4 * mtu,
             self.random.randint(0, 4096), self.random.randint(0, 16384)))
 
-    def request(self, qp, op, kind=2):
+    def request(self, qp, op, batch=0):
         """A legal request, or None if there is no memory for it
 
-        kind: type of the window, of requests to bind one
+        batch: how it is posted, an index of VERB
         """
+        kind = 1 if batch == BIND else 2
         flags = 0
         for name in ("FENCE", "SIGNALED", "SOLICITED"):
             if self.chance(0.5 if name == "SIGNALED" else 0.2):
                 flags |= FLAGS[name]
-        if op.may_be_inline and self.chance(0.3):
+        if self.is_inline(qp, op, batch):
             flags |= FLAGS["INLINE"]
         inline = flags & FLAGS["INLINE"]
         if op.data in ("bind", "none"):
@@ -123,9 +124,11 @@ class Requests(Windows):
             request = Request(self.next_id(), op, flags)
             return request if self.plan_window(qp, request, kind) else None
         length = self.length(op, qp, inline)
-        area, right = (SOURCE, None) if op.data == "out" else \
+        area, right = (SOURCE, None) if op.may_be_inline else \
             (SINK, "LOCAL_WRITE")
-        most = 1 if op.data == "fetch" else qp.caps["ssge"]
+        most = 1 if op.is_atomic and not inline else qp.caps["ssge"]
+        if op.is_atomic and batch:
+            most = 1
         sges = self.sges(qp.pd, area, length, most, right, inline)
         if sges is None:
             return None
@@ -147,6 +150,12 @@ class Requests(Windows):
                                     request.operands[1])
         return request if self.plan_window(qp, request, kind) else None
 
+    def is_inline(self, qp, op, batch):
+        """Whether a request is to have inline data"""
+        if op.data == "store" and (batch or qp.caps["inline"] < 8):
+            return bool(batch)
+        return op.may_be_inline and self.chance(0.3)
+
     def fields(self, qp, request, setter=False):
         """A request as the runner reads it, as a dictionary"""
         op = request.op
@@ -161,8 +170,9 @@ class Requests(Windows):
                 for mr, at, length in request.sges)
         if request.window:
             fields.update(self.window_fields(request))
-        if setter and op.data not in ("bind", "none"):
+        if setter:
             fields["flags"] = request.flags & ~FLAGS["INLINE"]
+        if setter and op.is_plain:
             kind = "inline_data" if inline else "sge"
             if len(request.sges) != 1 or (
                     self.chance(0.3) and self.has_setter(kind + "_list")):
@@ -171,6 +181,9 @@ class Requests(Windows):
             self.reach("setter", "ibv_wr_set_" + kind)
             if qp.type == verbs.UD:
                 self.reach("setter", "ibv_wr_set_ud_addr")
+        elif setter and op.data == "store" and self.chance(0.3):
+            # It has its data already, and keeps them
+            fields["set"] = self.random.choice(("sge", "inline_data"))
         if op.with_imm:
             fields["imm"] = request.imm
         if request.remote:
@@ -192,7 +205,8 @@ class Requests(Windows):
 
     def settable(self, request, batch):
         """The way to post, if a critical section has no setter for the data"""
-        if batch != 1 or request.op.data in ("bind", "none"):
+        if batch != 1 or not (request.op.is_plain or
+                              request.op.data == "cut"):
             return batch
         kind = "inline_data" if request.flags & FLAGS["INLINE"] else "sge"
         if len(request.sges) != 1:
@@ -231,6 +245,8 @@ class Requests(Windows):
     def refuses(self, rule, qp, fields, request, batch):
         """Break this rule of verbs.POSTING if the request can."""
         inline = request.flags & FLAGS["INLINE"]
+        if batch and request.op.data == "store" and rule != "opcode":
+            return False  # setters change nothing
         if rule == "num_sge" and not inline:
             fields["sges"] = "|".join([f"{qp.node}:0/0/0"] * 60)
             fields["over"] = "send_sge"
@@ -299,7 +315,7 @@ class Requests(Windows):
             mr, _, length = first
             at = mr.at + mr.len - length + 1
             self.set_first(fields, f"{mr.address(at)}/{length}/{mr.name}")
-        elif rule.name == "local_write" and first and op.data != "out":
+        elif rule.name == "local_write" and first and not op.may_be_inline:
             found = [mr for mr in self.things["mr"] if mr.pd is qp.pd and
                      not mr.has("LOCAL_WRITE") and mr.len >= first[2]]
             if not found:
@@ -314,7 +330,7 @@ class Requests(Windows):
         elif rule.name == "remote_bounds" and remote:
             mr = remote[0]
             at = mr.at + mr.len - request.length + 1
-            if op.data == "fetch":
+            if op.is_atomic:
                 at = (mr.at + mr.len + 7) & ~7
             fields["raddr"] = mr.address(at)
             request.spared = [(qp.peer.node, at, request.length)]
@@ -336,7 +352,9 @@ class Requests(Windows):
                 self.chance(0.5) and self.key_elsewhere(qp.peer) or \
                 self.free_window(qp.peer.pd, 2).key()
             request.spared = [(qp.peer.node, remote[1], request.length)]
-        elif rule.name == "atomic_alignment" and op.data == "fetch":
+        elif rule.name == "atomic_length" and op.is_atomic and first:
+            self.wrong_length(fields, first, qp.caps["ssge"])
+        elif rule.name == "atomic_alignment" and op.is_atomic:
             mr, at = request.remote
             fields["raddr"] = mr.address(at + self.random.randint(1, 7))
         elif rule.name == "receive_length" and request.length:
@@ -358,6 +376,15 @@ class Requests(Windows):
         else:
             return self.break_window(rule.name, qp, request, fields)
         return True
+
+    def wrong_length(self, fields, first, most):
+        """Another length than 8, or two SGEs if there is room for them"""
+        mr, at, _ = first
+        lengths = self.random.choice(((0,), (4,), (9,), (4, 4)[:most]))
+        fields["sges"] = "|".join(f"{mr.address(at)}/{length}/{mr.name}"
+                                  for length in lengths)
+        if len(lengths) > 1 and "set" in fields:
+            fields["set"] = "sge_list"
 
     @staticmethod
     def set_first(fields, sge):

@@ -14,7 +14,6 @@ UNDESCRIBED = (
     "event WQ_FATAL",
     "ibv_wr_flush",
     "ibv_wr_send_tso",
-    "opcode ATOMIC_WRITE",
     "opcode DRIVER1",
     "opcode FLUSH",
     "opcode TSO",

@@ -77,6 +77,7 @@ STATUS = {
 # enum ibv_wc_opcode
 WC_SEND, WC_WRITE, WC_READ, WC_COMP_SWAP, WC_FETCH_ADD = range(5)
 WC_BIND_MW, WC_LOCAL_INV = 5, 6
+WC_ATOMIC_WRITE = 9
 WC_RECV, WC_RECV_RDMA_WITH_IMM = 128, 129
 
 OPERATIONS = (
@@ -101,6 +102,8 @@ OPERATIONS = (
               WC_BIND_MW),
     Operation("SEND_WITH_INV", 9, CONNECTED, "ibv_wr_send_inv", 1 << 9, "out",
               WC_SEND, receives=WC_RECV, with_inv=True),
+    Operation("ATOMIC_WRITE", 15, RELIABLE, "ibv_wr_atomic_write", 1 << 12,
+              "store", WC_ATOMIC_WRITE, remote="REMOTE_WRITE"),
 )
 
 OPERATION = {operation.name: operation for operation in OPERATIONS}
@@ -155,7 +158,8 @@ POSTING = (
          "ibv_create_qp(3): max_send_sge", EINVAL),
     Rule("inline_length", "inline data is at most cap.max_inline_data long",
          "ibv_create_qp(3): max_inline_data", EINVAL),
-    Rule("inline_opcode", "IBV_SEND_INLINE: only for Send and RDMA Write",
+    Rule("inline_opcode", "IBV_SEND_INLINE: only for Send, RDMA Write and "
+         "Atomic Write",
          "ibv_post_send(3): IBV_SEND_INLINE", EINVAL, on=CONNECTED),
     Rule("room", "the send queue has room", "ibv_create_qp(3): max_send_wr",
          ENOMEM),
@@ -224,6 +228,9 @@ EXECUTION = (
          "ibv_reg_mr(3); IBTA 9.7.4.1.5", REMOTE_ACCESS, on=RELIABLE),
     Rule("atomic_alignment", "an atomic's address is a multiple of 8",
          "IBTA 9.7.4.1.6", INVALID_REQUEST, on=RELIABLE),
+    Rule("atomic_length", "an atomic's data is one SGE of 8 bytes",
+         "IBTA 9.4.5, A19; ibv_post_send(3)", Fails("LOC_LEN_ERR"),
+         on=RELIABLE),
     Rule("receive_length", "a message is not longer than the receive request",
          "IBTA 9.7.4.1.6, 11.6.2",
          Fails("REM_INV_REQ_ERR", peer="LOC_LEN_ERR", peer_stops=True),

@@ -81,9 +81,9 @@ class Operation:
     on: types of queue pairs that have it
     builder: the function of ibv_wr_post(3)
     send_ops: the bit of send_ops_flags
-    data: "out" (SGEs or inline data are sent), "in" (SGEs are written to),
-        "fetch" (the same, one of 8 bytes), "bind" (a window, and where to bind
-        it), "none"
+    data: "out" (SGEs or inline data are sent), "store" (the same, 8 bytes; the
+        builder takes them), "in" (SGEs are written to), "fetch" (the same, one
+        of 8 bytes), "bind" (a window, and where to bind it), "none"
     completes: opcode of the completion
     receives: opcode of the completion at the other end, if it uses a receive
         request there
@@ -110,8 +110,18 @@ class Operation:
 
     @property
     def may_be_inline(self):
-        """IBV_SEND_INLINE: valid only for Send and RDMA Write"""
-        return self.data == "out"
+        """IBV_SEND_INLINE: valid only for Send and all that writes"""
+        return self.data in ("out", "store")
+
+    @property
+    def is_atomic(self):
+        """It is about 8 bytes, whose address is a multiple of 8."""
+        return self.data in ("fetch", "store")
+
+    @property
+    def is_plain(self):
+        """Setters need not know the operation to do as it says."""
+        return self.data in ("out", "in", "fetch")
 
 
 @dataclass(frozen=True)
