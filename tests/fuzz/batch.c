@@ -5,8 +5,9 @@
 #include "runner.h"
 
 static void build(const struct line *line, struct ibv_qp_ex *qp,
-		  const struct ibv_send_wr *wr)
+		  const struct request *req)
 {
+	const struct ibv_send_wr *wr = &req->wr;
 	uint64_t remote_addr = wr->wr.rdma.remote_addr;
 	uint32_t rkey = wr->wr.rdma.rkey;
 
@@ -41,6 +42,10 @@ static void build(const struct line *line, struct ibv_qp_ex *qp,
 	case IBV_WR_ATOMIC_WRITE:
 		ibv_wr_atomic_write(qp, rkey, remote_addr,
 				    (void *)(uintptr_t)wr->sg_list->addr);
+		break;
+	case IBV_WR_FLUSH:
+		ibv_wr_flush(qp, rkey, remote_addr, req->flush.len,
+			     req->flush.type, req->flush.level);
 		break;
 	case IBV_WR_LOCAL_INV:
 		ibv_wr_local_inv(qp, wr->invalidate_rkey);
@@ -95,7 +100,7 @@ static void add_one(const struct line *line, struct ibv_qp_ex *qp,
 {
 	qp->wr_id = req->wr.wr_id;
 	qp->wr_flags = req->wr.send_flags;
-	build(line, qp, &req->wr);
+	build(line, qp, req);
 	if (qp->qp_base.qp_type == IBV_QPT_UD)
 		ibv_wr_set_ud_addr(qp, req->wr.wr.ud.ah,
 				   req->wr.wr.ud.remote_qpn,

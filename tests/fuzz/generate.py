@@ -18,7 +18,8 @@ from together import Together
 
 MAX_QPS = 24
 RIGHTS = verbs.access("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ",
-                      "REMOTE_ATOMIC", "MW_BIND")
+                      "REMOTE_ATOMIC", "MW_BIND", "FLUSH_GLOBAL",
+                      "FLUSH_PERSISTENT")
 TYPES = 3 * (verbs.RC,) + (verbs.UC, verbs.UD) + 2 * (verbs.XRC_SEND,)
 
 

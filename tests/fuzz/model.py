@@ -94,7 +94,9 @@ class Range:
     null = False
 
     def has(self, right):
-        return bool(self.access & verbs.ACCESS[right])
+        """Whether it has a right, or all of some (see verbs.access())"""
+        right = verbs.ACCESS.get(right, right)
+        return self.access & right == right
 
     def covers(self, area):
         return not self.null and area <= self.at < area + AREA
@@ -270,8 +272,10 @@ class Request:
     window: Mw that it binds or invalidates
     binding: of the window from then on
     flip: of its key from then on
+    flush: (placements, level, length) of a FLUSH
     wrong: the rule of verbs.EXECUTION that it breaks, or None
     spared: (node, at, len) that must not change though it names them
+    without: rights that the other end's queue pair must not have
     """
 
     wr_id: int
@@ -284,12 +288,26 @@ class Request:
     flip: int = 0
     imm: int = 0
     operands: tuple = (0, 0)
+    flush: tuple = None
     wrong: object = None
     spared: list = field(default_factory=list)
+    without: int = 0
 
     @property
     def length(self):
         return sum(length for _, _, length in self.sges)
+
+    @property
+    def remote_length(self):
+        """Bytes at the other end that it is about"""
+        return self.flush[2] if self.flush else self.length
+
+    @property
+    def right(self):
+        """What the other end must give, see verbs.access()"""
+        if self.flush:
+            return verbs.flush_right(self.flush[0])
+        return verbs.ACCESS[self.op.remote]
 
     @property
     def binds_type_1(self):

@@ -9,6 +9,7 @@ from program import Program
 CQE = 4096
 STANDARD_WC = 0x7f
 TIMES_WC = 0x880  # IBV_WC_EX_WITH_COMPLETION_TIMESTAMP and ..._WALLCLOCK
+FLUSH_RIGHTS = [verbs.flush_right(placement) for placement in (1, 2, 3)]
 ALLOCATORS, PD_CONTEXT = 1, 2
 O_CREAT, O_EXCL = 0o100, 0o200
 LENGTHS = (1, 8, 4096, 65536, AREA // 2)
@@ -91,6 +92,8 @@ class Objects(Program):
         access = self.random.getrandbits(5)
         if self.chance(0.2) and self.device.has("IBV_ACCESS_ZERO_BASED"):
             access |= verbs.ACCESS["ZERO_BASED"]
+        if self.chance(0.5):
+            access |= self.random.choice(FLUSH_RIGHTS)
         return access
 
     def plain_access(self):
@@ -185,7 +188,8 @@ class Objects(Program):
 
     def rereg(self, mr):
         new = Mr(mr.name, mr.node, pd=mr.pd, at=mr.at, len=mr.len,
-                 access=mr.access & 63, writable=mr.writable)
+                 access=mr.access & ~verbs.ACCESS["ON_DEMAND"],
+                 writable=mr.writable)
         flags = self.random.choice((verbs.RIGHTS, self.random.randrange(1, 8)))
         if flags & verbs.PD:
             new.pd = self.any("pd", node=mr.node)
@@ -199,7 +203,8 @@ class Objects(Program):
             # See make_mr()
             new.at &= ~7
             if not flags & verbs.TRANSLATION:
-                new.at, new.access = mr.at, new.access & 31
+                new.at = mr.at
+                new.access &= ~verbs.ACCESS["ZERO_BASED"]
         broken = self.rereg_broken(mr, new, flags)
         access = new.access if flags & verbs.RIGHTS else 0
         length = new.len

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* ibv_post_send(), ibv_post_recv(), ibv_post_srq_recv() */
 #include <arpa/inet.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +121,9 @@ static void set_field(const struct line *line, struct request *req,
 		set_atomic(wr, strtoull(value, NULL, 0));
 	else if (!strcmp(name, "swap"))
 		wr->wr.atomic.swap = strtoull(value, NULL, 0);
+	else if (!strcmp(name, "flush"))
+		sscanf(value, "%hhu/%hhu/%" SCNu64, &req->flush.type,
+		       &req->flush.level, &req->flush.len);
 	else if (!strcmp(name, "srqn"))
 		set_srqn(req, remote_srqn(line, value));
 	else if (!strcmp(name, "ah"))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import verbs
 from model import GRH, SINK, TARGET, Receive, Request
 from sending import BIND, FLAGS, UNKNOWN_KEY, VERB, Requests
+from states import ALL_RIGHTS
 from words import Dropped
 
 
@@ -137,6 +138,8 @@ class Posting(Requests):
             if spoiled and op.data in ("bind", "none"):
                 continue  # flushed, but executed if the error comes later
             batch = self.way(qp, op)
+            if VERB[batch] not in op.posted_by and batch != BIND:
+                continue
             request = self.request(qp, op, batch)
             if not request:
                 continue
@@ -149,6 +152,9 @@ class Posting(Requests):
                 spoiled = True
             if not spoiled and self.chance(0.025):
                 spoiled = self.spoil(qp, request, fields, VERB[batch])
+            if request.without:
+                # Those before it might need the right, too
+                requests, lengths = [], []
             requests.append((request, fields, batch))
             dropped = request.wrong and \
                 isinstance(request.wrong.otherwise, Dropped)
@@ -166,8 +172,16 @@ class Posting(Requests):
             return
         if qp.peer.srq and self.chance(0.4):
             self.limit_srq(qp.peer.srq)
+        self.restrict(qp.peer, requests)
         self.post_in_calls(qp, requests)
         self.settle()
+
+    def restrict(self, peer, requests):
+        """Take the right away that a request needs, before all of them"""
+        for request, _, _ in requests:
+            if request.without:
+                self.modify(peer, "RTS", more=("ACCESS_FLAGS",),
+                            access=ALL_RIGHTS & ~request.without)
 
     def needed(self, request):
         """Lengths of the receive requests for a request"""

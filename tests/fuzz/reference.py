@@ -25,6 +25,7 @@ DATA = {
     "in": "SGEs are written to",
     "store": "8 bytes are sent: one SGE, inline data, or from the builder",
     "fetch": "one SGE of 8 bytes is written to",
+    "flush": "placement, level, and length of the range",
     "bind": "a window, and where to bind it",
     "none": "none",
 }

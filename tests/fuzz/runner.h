@@ -192,6 +192,7 @@ bool memory_call(const struct line *line);
  * @setter: ibv_wr_*(): how it gets its data
  * @window: that it binds
  * @srqn: it names an XRC SRQ
+ * @flush: what ibv_wr_flush() has beyond a key and an address
  */
 struct request {
 	struct ibv_send_wr wr;
@@ -199,6 +200,11 @@ struct request {
 	const char *setter;
 	struct object *window;
 	bool srqn;
+	struct {
+		uint64_t len;
+		uint8_t type;
+		uint8_t level;
+	} flush;
 };
 
 union ibv_gid group(const struct line *line);

@@ -118,6 +118,8 @@ class Requests(Windows):
         if self.is_inline(qp, op, batch):
             flags |= FLAGS["INLINE"]
         inline = flags & FLAGS["INLINE"]
+        if op.data == "flush":
+            return self.flush(qp, Request(self.next_id(), op, flags))
         if op.data in ("bind", "none"):
             if kind == 1:
                 flags &= FLAGS["FENCE"] | FLAGS["SIGNALED"]
@@ -139,7 +141,7 @@ class Requests(Windows):
                               self.random.getrandbits(64))),
                               self.random.getrandbits(64)))
         if op.remote:
-            request.remote = self.remote(qp.peer, length, op.remote)
+            request.remote = self.remote(qp.peer, length, request.right)
             if not request.remote:
                 return None
             if op.data == "fetch" and op.name.endswith("SWP") and \
@@ -149,6 +151,15 @@ class Requests(Windows):
                 request.operands = (int.from_bytes(now, "little"),
                                     request.operands[1])
         return request if self.plan_window(qp, request, kind) else None
+
+    def flush(self, qp, request):
+        """Make it a FLUSH, or None if there is no memory for it"""
+        length = self.random.choice((0, 1, 4096,
+                                     self.random.randint(0, 16384)))
+        request.flush = (self.random.randint(1, 3), self.random.choice(
+            (verbs.FLUSH_RANGE, verbs.FLUSH_MR)), length)
+        request.remote = self.remote(qp.peer, length, request.right)
+        return request if request.remote else None
 
     def is_inline(self, qp, op, batch):
         """Whether a request is to have inline data"""
@@ -181,7 +192,7 @@ class Requests(Windows):
             self.reach("setter", "ibv_wr_set_" + kind)
             if qp.type == verbs.UD:
                 self.reach("setter", "ibv_wr_set_ud_addr")
-        elif setter and op.data == "store" and self.chance(0.3):
+        elif setter and op.data in ("store", "flush") and self.chance(0.3):
             # It has its data already, and keeps them
             fields["set"] = self.random.choice(("sge", "inline_data"))
         if op.with_imm:
@@ -192,6 +203,11 @@ class Requests(Windows):
             fields["rkey"] = mr.key()
         if op.data == "fetch":
             fields["add"], fields["swap"] = request.operands
+        if request.flush:
+            fields["flush"] = "/".join(map(str, request.flush))
+            if request.flush[1] == verbs.FLUSH_MR and self.chance(0.5):
+                # Both do not matter
+                fields["raddr"] = self.random.getrandbits(64)
         if qp.type == verbs.UD:
             fields.update(ah=qp.ah.name, qpn=qp.peer.name, qkey=qp.peer.qkey)
         if qp.type == verbs.XRC_SEND and op.data not in ("bind", "none"):
@@ -245,7 +261,8 @@ class Requests(Windows):
     def refuses(self, rule, qp, fields, request, batch):
         """Break this rule of verbs.POSTING if the request can."""
         inline = request.flags & FLAGS["INLINE"]
-        if batch and request.op.data == "store" and rule != "opcode":
+        if batch and request.op.data in ("store", "flush") and \
+                rule != "opcode":
             return False  # setters change nothing
         if rule == "num_sge" and not inline:
             fields["sges"] = "|".join([f"{qp.node}:0/0/0"] * 60)
@@ -271,7 +288,7 @@ class Requests(Windows):
             others = [op.opcode for op in verbs.OPERATIONS
                       if qp.type not in op.on]
             if not batch:
-                others += [12, 13, 16, 255]
+                others += [12, 13, 14, 16, 255]
             if not others:
                 return False
             fields["op"] = self.random.choice(others)
@@ -295,7 +312,8 @@ class Requests(Windows):
         inline = request.flags & FLAGS["INLINE"]
         first = request.sges[0] if request.sges and not inline and \
             request.sges[0][2] else None
-        remote = request.remote if request.length else None
+        remote = request.remote if request.remote_length else None
+        whole = request.flush and request.flush[1] == verbs.FLUSH_MR
         # With immediate data it depends on the device what the receive
         # request comes to
         if isinstance(rule.otherwise, Fails) and rule.otherwise.peer_stops \
@@ -327,20 +345,21 @@ class Requests(Windows):
             fields["rkey"] = remote[0].key(self.random.choice(
                 (OTHER_KEY, UNKNOWN_INDEX)))
             request.spared = [(qp.peer.node, remote[1], request.length)]
-        elif rule.name == "remote_bounds" and remote:
+        elif rule.name == "remote_bounds" and remote and not whole:
             mr = remote[0]
-            at = mr.at + mr.len - request.length + 1
+            at = mr.at + mr.len - request.remote_length + 1
             if op.is_atomic:
                 at = (mr.at + mr.len + 7) & ~7
             fields["raddr"] = mr.address(at)
             request.spared = [(qp.peer.node, at, request.length)]
         elif rule.name == "remote_right" and remote:
             found = [mr for mr in self.things["mr"]
-                     if mr.pd is qp.peer.pd and not mr.has(op.remote) and
-                     not mr.null and mr.len >= request.length + 8]
+                     if mr.pd is qp.peer.pd and not mr.has(request.right) and
+                     not mr.null and mr.len >= request.remote_length + 8]
             found += [mw for mw in self.things["mw"]
                       if mw.reached_by(qp.peer) and mw not in self.planned and
-                      not mw.has(op.remote) and mw.len >= request.length + 8]
+                      not mw.has(request.right) and
+                      mw.len >= request.remote_length + 8]
             if not found:
                 return False
             mr = self.random.choice(found)
@@ -357,6 +376,16 @@ class Requests(Windows):
         elif rule.name == "atomic_alignment" and op.is_atomic:
             mr, at = request.remote
             fields["raddr"] = mr.address(at + self.random.randint(1, 7))
+        elif rule.name == "qp_right" and remote and self.may_restrict(qp):
+            request.without = request.right
+            request.spared = [(qp.peer.node, remote[1], request.length)]
+        elif rule.name == "flush_type" and request.flush:
+            self.set_flush(fields, 0, self.random.choice((0, 4, 128)))
+        elif rule.name == "flush_level" and request.flush:
+            self.set_flush(fields, 1, self.random.choice((2, 3, 128)))
+        elif rule.name == "flush_length" and request.flush:
+            self.set_flush(fields, 2, self.random.choice((
+                (1 << 31) + 1, 1 << 32, (1 << 64) - 1)))
         elif rule.name == "receive_length" and request.length:
             pass  # it is the receive request that is too short
         elif rule.name == "receive" and op.receives and not qp.rnr:
@@ -376,6 +405,18 @@ class Requests(Windows):
         else:
             return self.break_window(rule.name, qp, request, fields)
         return True
+
+    @staticmethod
+    def may_restrict(qp):
+        """Whether the other end's rights can be changed: see adjust()"""
+        return qp.peer.state == "RTS"
+
+    @staticmethod
+    def set_flush(fields, part, value):
+        """Another part of what verbs.FLUSHING is about"""
+        parts = fields["flush"].split("/")
+        parts[part] = str(value)
+        fields["flush"] = "/".join(parts)
 
     def wrong_length(self, fields, first, most):
         """Another length than 8, or two SGEs if there is room for them"""

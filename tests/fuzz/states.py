@@ -4,7 +4,8 @@
 import verbs
 from events import Events
 
-ALL_RIGHTS = verbs.access("REMOTE_WRITE", "REMOTE_READ", "REMOTE_ATOMIC")
+ALL_RIGHTS = verbs.access("REMOTE_WRITE", "REMOTE_READ", "REMOTE_ATOMIC",
+                          "FLUSH_GLOBAL", "FLUSH_PERSISTENT")
 UP = ("RESET", "INIT", "RTR", "RTS")
 
 

@@ -12,9 +12,7 @@ UNDESCRIBED = (
     "event PORT_ERR",
     "event SRQ_ERR",
     "event WQ_FATAL",
-    "ibv_wr_flush",
     "ibv_wr_send_tso",
     "opcode DRIVER1",
-    "opcode FLUSH",
     "opcode TSO",
 )

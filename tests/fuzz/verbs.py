@@ -44,6 +44,8 @@ ACCESS = {
     "MW_BIND": 1 << 4,
     "ZERO_BASED": 1 << 5,
     "ON_DEMAND": 1 << 6,
+    "FLUSH_GLOBAL": 1 << 8,
+    "FLUSH_PERSISTENT": 1 << 9,
 }
 RELAXED_ORDERING = 1 << 20
 
@@ -77,7 +79,7 @@ STATUS = {
 # enum ibv_wc_opcode
 WC_SEND, WC_WRITE, WC_READ, WC_COMP_SWAP, WC_FETCH_ADD = range(5)
 WC_BIND_MW, WC_LOCAL_INV = 5, 6
-WC_ATOMIC_WRITE = 9
+WC_FLUSH, WC_ATOMIC_WRITE = 8, 9
 WC_RECV, WC_RECV_RDMA_WITH_IMM = 128, 129
 
 OPERATIONS = (
@@ -104,7 +106,23 @@ OPERATIONS = (
               WC_SEND, receives=WC_RECV, with_inv=True),
     Operation("ATOMIC_WRITE", 15, RELIABLE, "ibv_wr_atomic_write", 1 << 12,
               "store", WC_ATOMIC_WRITE, remote="REMOTE_WRITE"),
+    # struct ibv_send_wr has no fields for it
+    Operation("FLUSH", 14, RELIABLE, "ibv_wr_flush", 1 << 11, "flush",
+              WC_FLUSH, remote="FLUSH_GLOBAL, FLUSH_PERSISTENT, as asked for",
+              posted_by=("ibv_wr_complete",)),
 )
+
+# enum ibv_placement_type, and the right that each needs
+PLACEMENTS = {1: "FLUSH_GLOBAL", 2: "FLUSH_PERSISTENT"}
+# enum ibv_selectivity_level
+FLUSH_RANGE, FLUSH_MR = 0, 1
+
+
+def flush_right(placement):
+    """The rights that placements need"""
+    return sum(ACCESS[right] for bit, right in PLACEMENTS.items()
+               if placement & bit)
+
 
 OPERATION = {operation.name: operation for operation in OPERATIONS}
 
@@ -231,6 +249,9 @@ EXECUTION = (
     Rule("atomic_length", "an atomic's data is one SGE of 8 bytes",
          "IBTA 9.4.5, A19; ibv_post_send(3)", Fails("LOC_LEN_ERR"),
          on=RELIABLE),
+    Rule("qp_right", "the other end's qp_access_flags have the right that the "
+         "operation needs", "ibv_modify_qp(3); IBTA 9.7.4.1.5, A19",
+         INVALID_REQUEST, on=RELIABLE),
     Rule("receive_length", "a message is not longer than the receive request",
          "IBTA 9.7.4.1.6, 11.6.2",
          Fails("REM_INV_REQ_ERR", peer="LOC_LEN_ERR", peer_stops=True),
@@ -262,6 +283,17 @@ EXECUTION = (
                              peer_stops=True, event="QP_ACCESS_ERR"),
          on=RELIABLE),
 ) + BINDING_EXECUTION
+
+# What ibv_wr_flush() must be
+FLUSHING = (
+    Rule("flush_type", "type is GLOBAL, PERSISTENT, or both",
+         "IBTA A19", Fails("LOC_QP_OP_ERR"), on=RELIABLE),
+    Rule("flush_level", "level is RANGE or MR", "IBTA A19",
+         Fails("LOC_QP_OP_ERR"), on=RELIABLE),
+    Rule("flush_length", "len is at most the longest message",
+         "ibv_query_port(3): max_msg_sz; IBTA A19", Fails("LOC_LEN_ERR"),
+         on=RELIABLE),
+)
 
 # What a receive request must be
 RECEIVING = (
@@ -404,7 +436,8 @@ def access_broken(flags):
 
 def dmabuf_access_broken(flags):
     """The rule of ibv_reg_dmabuf_mr() that rights break, or None"""
-    if flags & access("MW_BIND", "ZERO_BASED"):
+    if flags & access("MW_BIND", "ZERO_BASED", "FLUSH_GLOBAL",
+                      "FLUSH_PERSISTENT"):
         return "access"
     return access_broken(flags)
 
@@ -665,7 +698,7 @@ VERBS = (
          rules=POSTING + BINDING_TYPE_2 + EXECUTION),
     Verb("ibv_wr_complete", "wr_batch", "ibv_wr_post(3)",
          "posts all requests of a critical section", uses=("qp",),
-         rules=POSTING + BINDING_TYPE_2 + EXECUTION),
+         rules=POSTING + BINDING_TYPE_2 + EXECUTION + FLUSHING),
     Verb("ibv_wr_abort", "wr_batch", "ibv_wr_post(3)",
          "discards all requests of a critical section", uses=("qp",)),
     Verb("ibv_post_recv", "post_recv", "ibv_post_recv(3)",

@@ -87,7 +87,7 @@ DEVICE_VERBS = (
              Rule("iova", "offset and iova have the same offset in a page",
                   "IBTA 10.6.2.5", EINVAL),
              Rule("access", "access has only the rights of local and remote "
-                  "access: neither MW_BIND nor ZERO_BASED",
+                  "access: neither MW_BIND nor ZERO_BASED, nor those of FLUSH",
                   "the kernel's uverbs_std_types_mr.c", EINVAL),
              Rule("remote_needs_local",
                   "REMOTE_WRITE and REMOTE_ATOMIC only with LOCAL_WRITE",

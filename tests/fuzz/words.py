@@ -83,12 +83,14 @@ class Operation:
     send_ops: the bit of send_ops_flags
     data: "out" (SGEs or inline data are sent), "store" (the same, 8 bytes; the
         builder takes them), "in" (SGEs are written to), "fetch" (the same, one
-        of 8 bytes), "bind" (a window, and where to bind it), "none"
+        of 8 bytes), "flush" (a placement, and a range or a whole region),
+        "bind" (a window, and where to bind it), "none"
     completes: opcode of the completion
     receives: opcode of the completion at the other end, if it uses a receive
         request there
-    remote: right that the other end's key must have
+    remote: rights that the other end must give
     with_imm, with_inv: what the receive completion has
+    posted_by: the verbs that post it
     """
 
     name: str
@@ -102,11 +104,7 @@ class Operation:
     remote: str = None
     with_imm: bool = False
     with_inv: bool = False
-
-    @property
-    def posted_by(self):
-        """The verbs that post it"""
-        return ("ibv_post_send", "ibv_wr_complete")
+    posted_by: tuple = ("ibv_post_send", "ibv_wr_complete")
 
     @property
     def may_be_inline(self):
