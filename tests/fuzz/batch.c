@@ -43,6 +43,9 @@ static void build(const struct line *line, struct ibv_qp_ex *qp,
 		ibv_wr_atomic_write(qp, rkey, remote_addr,
 				    (void *)(uintptr_t)wr->sg_list->addr);
 		break;
+	case IBV_WR_TSO:
+		ibv_wr_send_tso(qp, wr->tso.hdr, wr->tso.hdr_sz, wr->tso.mss);
+		break;
 	case IBV_WR_FLUSH:
 		ibv_wr_flush(qp, rkey, remote_addr, req->flush.len,
 			     req->flush.type, req->flush.level);

@@ -5,10 +5,14 @@ import struct
 from collections import deque
 from dataclasses import dataclass, field
 
+import tcp
 import verbs
 from devices import Devices
-from model import SINK, Completion, Cq, Qp, Receive, Request, Thing
+from model import SINK, SOURCE, Completion, Cq, Qp, Receive, Request
+from model import Thing
 from objects import STANDARD_WC
+from sending import VERB
+from states import UP
 
 CVLAN, FLOW_TAG = 1 << 8, 1 << 9  # enum ibv_create_cq_wc_flags
 WC_TAGGED = 1 << 16  # to the runner: the completion has a flow tag and a VLAN
@@ -21,6 +25,9 @@ KEY_LEN = 40
 PORTS = (1000, 2000, 0xffff)
 MAX_FRAME = 1500
 PROBE = 255  # a group of each program
+SEND_OPS = verbs.OPERATION["SEND"].send_ops
+TSO_OPS = verbs.OPERATION["TSO"].send_ops
+MAX_HEADER = 128  # of a TSO
 
 
 @dataclass(eq=False)
@@ -76,15 +83,18 @@ class Frame:
 
     def bytes(self):
         """An IPv4 UDP packet, with checksums of 0"""
-        eth = bytes((3, 0x11, 0x22, 0x33 + (self.group >> 8), 0x44,
-                     self.group & 255, 2, 0, 0, 0, 0, 1))
-        if self.vlan:
-            eth += struct.pack(">HH", 0x8100, self.vlan)
         length = len(self.payload) + 8
-        return eth + struct.pack(
-            ">HBBHHHBBHII", 0x800, 0x45, 0, length + 20, 1, 0, 64, 17, 0,
+        return self.link() + struct.pack(
+            ">BBHHHBBHII", 0x45, 0, length + 20, 1, 0, 64, 17, 0,
             *self.addresses()) + struct.pack(
             ">HHHH", self.sport, self.dport, length, 0) + self.payload
+
+    def link(self):
+        """The Ethernet header"""
+        tag = struct.pack(">HH", 0x8100, self.vlan) if self.vlan else b""
+        return bytes((3, 0x11, 0x22, 0x33 + (self.group >> 8), 0x44,
+                      self.group & 255, 2, 0, 0, 0, 0, 1)) + tag + \
+            b"\x08\x00"
 
     def addresses(self):
         """192.0.2.0/24, documentation"""
@@ -119,7 +129,8 @@ class Ethernet(Devices):
         self.sets = []
         cq = self.make_raw_cq(node)
         probe = self.make_probe(node, cq)
-        if self.chance(0.6):
+        self.spreading = self.chance(0.5)
+        if self.spreading:
             self.spread(sender, cq)
         else:
             self.receive_raw(sender, cq)
@@ -157,8 +168,11 @@ class Ethernet(Devices):
                 rcq=cq, caps={"swr": 16, "rwr": 16, "ssge": 3, "rsge": 2,
                               "inline": self.random.choice((0, 200))},
                 sig_all=self.chance(0.3),
-                ops=verbs.OPERATION["SEND"].send_ops if self.chance(0.5) and
-                not strip else None)
+                tso=0 if strip else self.random.choice((0, MAX_HEADER,
+                                                      MAX_HEADER)),
+                ops=self.random.choice((SEND_OPS, SEND_OPS | TSO_OPS,
+                                        SEND_OPS | TSO_OPS))
+                if self.chance(0.5) and not strip else None)
         qp.psn = qp.rnr = 0
         self.create_qp(qp, pd, strip=1 if strip else None)
         for state in ("INIT", "RTR", "RTS"):
@@ -373,6 +387,9 @@ class Ethernet(Devices):
             self.read(self.random.choice(self.sets))
         elif what < 0.6 and wq.state != "RESET":
             self.post_wq(wq)
+        elif sender.tso and not self.spreading and self.chance(0.7):
+            for _ in range(3):
+                self.send_tso(sender)
         else:
             self.send_frame(sender)
 
@@ -423,7 +440,10 @@ class Ethernet(Devices):
         frame = self.frame()
         if not self.transmit(sender, frame):
             return
-        all_received = self.deliver(frame)
+        self.await_frames(sender, self.deliver(frame))
+
+    def await_frames(self, sender, all_received):
+        """All that was sent has come, received or not."""
         self.settle()
         if not all_received:
             self.post_wq(self.probe)
@@ -439,8 +459,7 @@ class Ethernet(Devices):
         if not place:
             return False
         mr, at = place
-        self.line("write", sender.node, (f"at={at}", f"hex={data.hex()}"), 0)
-        self.model.memory[sender.node][at:at + len(data)] = data
+        self.put(sender.node, at, data)
         batch = int(sender.ops is not None and self.chance(0.5))
         flags = verbs.FLAGS["SIGNALED"]
         if len(data) <= sender.caps["inline"] and self.chance(0.5):
@@ -456,6 +475,80 @@ class Ethernet(Devices):
         self.model.complete(sender.scq, Completion(
             sender, False, request.wr_id, "SUCCESS", verbs.WC_SEND))
         return True
+
+    # Segmentation
+
+    def send_tso(self, sender):
+        """Frames that the device cuts, after a rule was broken, perhaps"""
+        frame = self.frame()
+        stream = tcp.Stream(
+            frame.group, frame.vlan, frame.link(), frame.addresses(),
+            (frame.sport, frame.dport), self.random.getrandbits(32),
+            self.random.choice((tcp.ACK, 0xff)), self.random.getrandbits(16),
+            self.random.choice((b"", b"\1" * 12)))
+        mss = self.random.choice((1, 100, 1300))
+        length = self.random.choice((0, 1, mss, 4 * mss,
+                                     self.random.randint(0, 4 * mss)))
+        header = stream.header()
+        sges = self.sges(sender.pd, SOURCE, length, sender.caps["ssge"])
+        at = self.areas[sender.node][SOURCE].start
+        if not sges:
+            return
+        self.put(sender.node, at, header)
+        request = Request(self.next_id(), verbs.OPERATION["TSO"],
+                          verbs.FLAGS["SIGNALED"], sges)
+        request.tso = (at, len(header), mss)
+        batch = int(sender.ops is not None and sender.ops & TSO_OPS != 0 and
+                    self.chance(0.5))
+        fields = self.fields(sender, request, batch)
+        if self.chance(0.3):
+            self.refuse_tso(sender, request, fields, batch)
+        if self.chance(0.3):
+            self.fail_tso(sender, request, fields, VERB[batch])
+            return
+        self.call(VERB[batch], sender.name, self.word(fields))
+        self.reach("operation", sender.type, "TSO", VERB[batch])
+        self.model.complete(sender.scq, Completion(
+            sender, False, request.wr_id, "SUCCESS", verbs.WC_TSO))
+        data = self.model.gather(sender.node, sges)
+        received = [self.deliver(segment)
+                    for segment in stream.segments(data, mss)]
+        self.await_frames(sender, all(received))
+
+    def put(self, node, at, data):
+        """Write bytes to memory."""
+        self.line("write", node, (f"at={at}", f"hex={data.hex()}"), 0)
+        self.model.memory[node][at:at + len(data)] = data
+
+    def refuse_tso(self, sender, request, fields, batch):
+        """Break a rule of verbs.POSTING."""
+        rule = self.rarest(VERB[batch], ["tso_header", "tso_mss"])
+        fields = dict(fields)
+        self.refuses(rule, sender, fields, request, batch)
+        self.call(VERB[batch], sender.name, self.word(fields), broken=rule,
+                  bad=None if batch else 0)
+
+    def fail_tso(self, sender, request, fields, verb):
+        """Break a rule of verbs.EXECUTION, and begin anew."""
+        name = self.rarest(verb, ["tso_form", "tso_length", "tso_packet"])
+        rule = verbs.rule(verbs.EXECUTION, name)
+        if name == "tso_form":
+            at, length, _ = request.tso
+            # The type of Ethernet, the protocol of IP, or not all of TCP
+            wrong = self.random.choice((length - 1, length + 1, 13, 1))
+            self.set_tso(fields, 1, wrong)
+        elif not self.breaks(rule, sender, request, fields):
+            return
+        self.reach("rule", verb, name)
+        self.call(verb, sender.name, self.word(fields))
+        self.model.complete(sender.scq, Completion(
+            sender, False, request.wr_id, rule.otherwise.status))
+        self.settle()
+        sender.state = "SQE"
+        self.query(sender)
+        self.modify(sender, self.seldom(sender, ["RTS", "ERR", "RESET"]))
+        for state in () if sender.state == "RTS" else UP:
+            self.modify(sender, state)
 
     def deliver(self, frame):
         """What rules do with a frame. Return whether none of them drops it."""

@@ -273,6 +273,7 @@ class Request:
     binding: of the window from then on
     flip: of its key from then on
     flush: (placements, level, length) of a FLUSH
+    tso: (where the header is, its length, mss) of a TSO
     wrong: the rule of verbs.EXECUTION that it breaks, or None
     spared: (node, at, len) that must not change though it names them
     without: rights that the other end's queue pair must not have
@@ -289,6 +290,7 @@ class Request:
     imm: int = 0
     operands: tuple = (0, 0)
     flush: tuple = None
+    tso: tuple = None
     wrong: object = None
     spared: list = field(default_factory=list)
     without: int = 0
@@ -296,6 +298,15 @@ class Request:
     @property
     def length(self):
         return sum(length for _, _, length in self.sges)
+
+    @property
+    def segments(self):
+        """(offset, length) of the data of each message that it makes"""
+        if not self.tso:
+            return [(0, self.length)]
+        mss = self.tso[2]
+        return [(at, min(mss, self.length - at))
+                for at in range(0, max(self.length, 1), mss)]
 
     @property
     def remote_length(self):
@@ -350,6 +361,7 @@ class Qp(Thing):
     srq: Srq = None
     caps: dict = None
     sig_all: bool = False
+    tso: int = 0  # max_tso_header
     ops: int = None  # send_ops_flags
     state: str = "RESET"
     told: dict = field(default_factory=dict)  # what ibv_query_qp() has to say
@@ -402,7 +414,8 @@ class Model:
             srq.limit = 0
             self.events.append((srq, "SRQ_LIMIT_REACHED"))
 
-    def _gather(self, node, sges):
+    def gather(self, node, sges):
+        """The bytes that SGEs name"""
         memory = self.memory[node]
         return b"".join(bytes(length) if mr.null else
                         memory[at:at + length] for mr, at, length in sges)
@@ -553,8 +566,11 @@ class Model:
 
     def _execute(self, qp, request):
         peer, op = qp.peer, request.op
-        if op.data == "out":
-            data = self._gather(qp.node, request.sges)
+        if op.data in ("out", "cut"):
+            data = self.gather(qp.node, request.sges)
+        if op.data == "cut":
+            self._deliver_segments(qp, request, data)
+            return
         if op.receives and not peer.queue():
             return  # only unreliable ones are posted without
         if op.name.startswith("RDMA_WRITE") and data:
@@ -568,7 +584,7 @@ class Model:
             self._atomic(qp, request)
         elif op.data == "store":
             self._store(self._remote(qp, request), request.remote[1],
-                        self._gather(qp.node, request.sges))
+                        self.gather(qp.node, request.sges))
         if op.receives:
             self._deliver(qp, request, data)
         if request.window:
@@ -589,6 +605,17 @@ class Model:
             new = second if old == first else old
         self._store(node, at, new.to_bytes(8, "little"))
         self.scatter(qp.node, request.sges, old.to_bytes(8, "little"))
+
+    def header(self, qp, request):
+        """The header of a TSO"""
+        at, length, _ = request.tso
+        return bytes(self.memory[qp.node][at:at + length])
+
+    def _deliver_segments(self, qp, request, data):
+        header = self.header(qp, request)
+        for at, length in request.segments:
+            if qp.peer.queue():
+                self._deliver(qp, request, header + data[at:at + length])
 
     def _deliver(self, qp, request, data):
         peer, op = qp.peer, request.op

@@ -95,6 +95,10 @@ static int create_qp(const struct line *line, struct object *obj)
 		return create_xrc_recv(line, obj);
 	if (arg(line, "table"))
 		return create_rss_qp(line, obj);
+	if (arg(line, "tso")) {
+		attr.comp_mask |= IBV_QP_INIT_ATTR_MAX_TSO_HEADER;
+		attr.max_tso_header = number(line, "tso", 0);
+	}
 	if (arg(line, "strip")) {
 		attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
 		attr.create_flags = IBV_QP_CREATE_CVLAN_STRIPPING;

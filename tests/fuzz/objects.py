@@ -399,6 +399,8 @@ class Objects(Program):
         qp = Qp(self.name("qp"), node, type=qp_type, pd=pd, scq=scq, rcq=rcq,
                 srq=srq, caps=caps, sig_all=self.chance(0.3), ops=ops)
         domain = self.domain(pd)
+        if verbs.OPERATION["TSO"] in self.operations(qp_type):
+            qp.tso = self.random.choice((0, 1, 54, 128))
         self.create_qp(qp, domain)
         if qp_type == verbs.UD:
             qp.qkey = self.random.getrandbits(31)
@@ -406,14 +408,16 @@ class Objects(Program):
 
     def create_qp(self, qp, domain, broken=None, number=None, strip=None):
         """number: that of another type; strip: it takes VLAN tags away"""
-        basic = qp.ops is None and not strip and self.chance(0.5)
+        basic = qp.ops is None and not strip and not qp.tso and \
+            self.chance(0.5)
         self.call("ibv_create_qp" if basic else "ibv_create_qp_ex", qp.name,
                   broken=broken, pd=domain.name, basic=1 if basic else None,
                   scq=qp.scq.name,
                   rcq=qp.rcq.name if qp.rcq else None,
                   srq=qp.srq.name if qp.srq else None,
                   type=verbs.QP_TYPES[qp.type] if number is None else number,
-                  sig_all=int(qp.sig_all), ops=qp.ops, strip=strip, **qp.caps)
+                  sig_all=int(qp.sig_all), ops=qp.ops, strip=strip,
+                  tso=qp.tso or None, **qp.caps)
 
     def refused_qp(self):
         """A queue pair that cannot be"""
@@ -425,10 +429,14 @@ class Objects(Program):
         qp_type, op = self.random.choice(missing)
         pd = self.any("pd")
         cq = self.any("cq", node=pd.node)
-        if cq:
-            self.create_qp(Qp(self.name("qp"), pd.node, type=qp_type, pd=pd,
-                              scq=cq, rcq=cq, caps={"swr": 1},
-                              ops=op.send_ops), self.domain(pd), "send_ops")
+        if not cq:
+            return
+        qp = Qp(self.name("qp"), pd.node, type=qp_type, pd=pd, scq=cq, rcq=cq,
+                caps={"swr": 1}, ops=op.send_ops)
+        self.create_qp(qp, self.domain(pd), "send_ops")
+        if qp_type not in verbs.CUTTING:
+            qp.ops, qp.tso = None, 54
+            self.create_qp(qp, self.domain(pd), "max_tso_header")
 
     def refused_caps(self):
         """A queue pair that asks for too much"""

@@ -90,6 +90,18 @@ static void set_window(const struct line *line, struct request *req,
 	req->window = object(line, name);
 }
 
+/* ADDRESS/LENGTH/MSS; the header is where no key is needed */
+static void set_tso(const struct line *line, struct ibv_send_wr *wr, char *text)
+{
+	char *rest = strchr(text, '/');
+
+	if (!rest)
+		fail(line, "malformed header %s", text);
+	*rest++ = 0;
+	wr->tso.hdr = (void *)(uintptr_t)address(line, text);
+	sscanf(rest, "%" SCNu16 "/%" SCNu16, &wr->tso.hdr_sz, &wr->tso.mss);
+}
+
 static void set_field(const struct line *line, struct request *req,
 		      const char *name, char *value)
 {
@@ -121,6 +133,8 @@ static void set_field(const struct line *line, struct request *req,
 		set_atomic(wr, strtoull(value, NULL, 0));
 	else if (!strcmp(name, "swap"))
 		wr->wr.atomic.swap = strtoull(value, NULL, 0);
+	else if (!strcmp(name, "tso"))
+		set_tso(line, wr, value);
 	else if (!strcmp(name, "flush"))
 		sscanf(value, "%hhu/%hhu/%" SCNu64, &req->flush.type,
 		       &req->flush.level, &req->flush.len);

@@ -193,7 +193,9 @@ class Posting(Requests):
             if self.chance(0.5):
                 length = self.random.randint(0, length)
             return [Need(length, exactly=True)]
-        return [Need(request.length, broken=wrong == "receive_lkey")]
+        header = request.tso[1] if request.tso else 0
+        return [Need(header + length, broken=wrong == "receive_lkey")
+                for _, length in request.segments]
 
     @staticmethod
     def is_last(request):

@@ -25,6 +25,7 @@ DATA = {
     "in": "SGEs are written to",
     "store": "8 bytes are sent: one SGE, inline data, or from the builder",
     "fetch": "one SGE of 8 bytes is written to",
+    "cut": "SGEs behind a header are sent in segments",
     "flush": "placement, level, and length of the range",
     "bind": "a window, and where to bind it",
     "none": "none",
@@ -34,6 +35,7 @@ SETTERS = {
     "out": ("sge", "sge_list", "inline_data", "inline_data_list"),
     "in": ("sge", "sge_list"),
     "fetch": ("sge", "sge_list"),
+    "cut": ("sge", "sge_list"),
 }
 
 FLAGS = (
@@ -187,7 +189,7 @@ def described_states():
         yield f"     {state} -> {state};"
     yield from ('     any [label="any state", style=dashed];',
                 "     any -> RESET; any -> ERR;",
-                '     RTS -> SQE [style=dashed, label="an error; UC, UD"];',
+                '     RTS -> SQE [style=dashed, label="an error; UC, UD, RAW_PACKET"];',
                 "   }", "")
     rows = []
     for (old, new), by_type in verbs.REQUIRED.items():

@@ -2,10 +2,12 @@
 """Send requests: legal ones, and how to break their rules."""
 
 import verbs
-from model import SINK, SOURCE, TARGET, Request
+from model import AREA, SINK, SOURCE, TARGET, Request
 from windows import OTHER_KEY, UNKNOWN_INDEX, Windows
 from words import Dropped, Fails
 
+MAX_SEGMENTS = 4
+DATAGRAM = 1024  # bytes that each path MTU has room for
 UNKNOWN_KEY = "~0x80000000"
 FLAGS = verbs.FLAGS
 
@@ -118,6 +120,8 @@ class Requests(Windows):
         if self.is_inline(qp, op, batch):
             flags |= FLAGS["INLINE"]
         inline = flags & FLAGS["INLINE"]
+        if op.data == "cut":
+            return self.cut(qp, Request(self.next_id(), op, flags))
         if op.data == "flush":
             return self.flush(qp, Request(self.next_id(), op, flags))
         if op.data in ("bind", "none"):
@@ -151,6 +155,19 @@ class Requests(Windows):
                 request.operands = (int.from_bytes(now, "little"),
                                     request.operands[1])
         return request if self.plan_window(qp, request, kind) else None
+
+    def cut(self, qp, request):
+        """Make it a TSO, or None if there can be none"""
+        if not qp.tso:
+            return None
+        header = self.random.choice((1, qp.tso))
+        mss = self.random.choice((1, 100, DATAGRAM - header))
+        most = min(MAX_SEGMENTS * mss, 4096)
+        length = self.random.choice((0, 1, min(mss, most), most,
+                                     self.random.randint(0, most)))
+        request.sges = self.sges(qp.pd, SOURCE, length, qp.caps["ssge"])
+        request.tso = (self.random.randrange(AREA - header), header, mss)
+        return request if request.sges else None
 
     def flush(self, qp, request):
         """Make it a FLUSH, or None if there is no memory for it"""
@@ -192,6 +209,8 @@ class Requests(Windows):
             self.reach("setter", "ibv_wr_set_" + kind)
             if qp.type == verbs.UD:
                 self.reach("setter", "ibv_wr_set_ud_addr")
+        elif setter and op.data == "cut":
+            fields["set"] = "sge" if len(request.sges) == 1 else "sge_list"
         elif setter and op.data in ("store", "flush") and self.chance(0.3):
             # It has its data already, and keeps them
             fields["set"] = self.random.choice(("sge", "inline_data"))
@@ -203,6 +222,9 @@ class Requests(Windows):
             fields["rkey"] = mr.key()
         if op.data == "fetch":
             fields["add"], fields["swap"] = request.operands
+        if request.tso:
+            at, length, mss = request.tso
+            fields["tso"] = f"{qp.node}:{at}/{length}/{mss}"
         if request.flush:
             fields["flush"] = "/".join(map(str, request.flush))
             if request.flush[1] == verbs.FLUSH_MR and self.chance(0.5):
@@ -284,6 +306,11 @@ class Requests(Windows):
                 fields["set"] = "inline_data"
             else:
                 fields["flags"] |= FLAGS["INLINE"]
+        elif rule == "tso_header" and request.tso:
+            self.set_tso(fields, 1, self.random.choice(
+                (0, qp.tso + 1, 65535)))
+        elif rule == "tso_mss" and request.tso:
+            self.set_tso(fields, 2, 0)
         elif rule == "opcode":
             others = [op.opcode for op in verbs.OPERATIONS
                       if qp.type not in op.on]
@@ -386,6 +413,13 @@ class Requests(Windows):
         elif rule.name == "flush_length" and request.flush:
             self.set_flush(fields, 2, self.random.choice((
                 (1 << 31) + 1, 1 << 32, (1 << 64) - 1)))
+        elif rule.name == "tso_length" and request.tso and first:
+            mr, at, _ = first
+            self.set_tso(fields, 2, 1)
+            self.set_first(fields, f"{mr.address(at)}/"
+                           f"{self.random.choice((1025, 65537))}/{mr.name}")
+        elif rule.name == "tso_packet" and request.tso:
+            self.set_tso(fields, 2, 65535)
         elif rule.name == "receive_length" and request.length:
             pass  # it is the receive request that is too short
         elif rule.name == "receive" and op.receives and not qp.rnr:
@@ -412,11 +446,17 @@ class Requests(Windows):
         return qp.peer.state == "RTS"
 
     @staticmethod
-    def set_flush(fields, part, value):
-        """Another part of what verbs.FLUSHING is about"""
-        parts = fields["flush"].split("/")
+    def set_part(fields, name, part, value):
+        """Another part of a field that has several"""
+        parts = fields[name].split("/")
         parts[part] = str(value)
-        fields["flush"] = "/".join(parts)
+        fields[name] = "/".join(parts)
+
+    def set_flush(self, fields, part, value):
+        self.set_part(fields, "flush", part, value)
+
+    def set_tso(self, fields, part, value):
+        self.set_part(fields, "tso", part, value)
 
     def wrong_length(self, fields, first, most):
         """Another length than 8, or two SGEs if there is room for them"""

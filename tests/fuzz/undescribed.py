@@ -12,7 +12,5 @@ UNDESCRIBED = (
     "event PORT_ERR",
     "event SRQ_ERR",
     "event WQ_FATAL",
-    "ibv_wr_send_tso",
     "opcode DRIVER1",
-    "opcode TSO",
 )

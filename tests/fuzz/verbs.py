@@ -24,6 +24,7 @@ QP_TYPES = {RC: 2, UC: 3, UD: 4, RAW_PACKET: 8, XRC_SEND: 9, XRC_RECV: 10}
 CONNECTED = (RC, UC, XRC_SEND)
 RELIABLE = (RC, XRC_SEND)
 SENDING = (RC, UC, UD, XRC_SEND)
+CUTTING = (UD, RAW_PACKET)
 WITH_RECEIVE_QUEUE = (RC, UC, UD)
 
 STATES = ("RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR")
@@ -32,7 +33,7 @@ STATES = ("RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR")
 # 10.3.1)
 STATES_OF = {
     qp_type: tuple(state for state in STATES
-                   if state != "SQE" or qp_type in (UC, UD))
+                   if state != "SQE" or qp_type in (UC, UD, RAW_PACKET))
     for qp_type in QP_TYPES
 }
 
@@ -79,7 +80,7 @@ STATUS = {
 # enum ibv_wc_opcode
 WC_SEND, WC_WRITE, WC_READ, WC_COMP_SWAP, WC_FETCH_ADD = range(5)
 WC_BIND_MW, WC_LOCAL_INV = 5, 6
-WC_FLUSH, WC_ATOMIC_WRITE = 8, 9
+WC_TSO, WC_FLUSH, WC_ATOMIC_WRITE = 7, 8, 9
 WC_RECV, WC_RECV_RDMA_WITH_IMM = 128, 129
 
 OPERATIONS = (
@@ -104,6 +105,8 @@ OPERATIONS = (
               WC_BIND_MW),
     Operation("SEND_WITH_INV", 9, CONNECTED, "ibv_wr_send_inv", 1 << 9, "out",
               WC_SEND, receives=WC_RECV, with_inv=True),
+    Operation("TSO", 10, CUTTING, "ibv_wr_send_tso", 1 << 10, "cut",
+              WC_TSO, receives=WC_RECV),
     Operation("ATOMIC_WRITE", 15, RELIABLE, "ibv_wr_atomic_write", 1 << 12,
               "store", WC_ATOMIC_WRITE, remote="REMOTE_WRITE"),
     # struct ibv_send_wr has no fields for it
@@ -178,7 +181,12 @@ POSTING = (
          "ibv_create_qp(3): max_inline_data", EINVAL),
     Rule("inline_opcode", "IBV_SEND_INLINE: only for Send, RDMA Write and "
          "Atomic Write",
-         "ibv_post_send(3): IBV_SEND_INLINE", EINVAL, on=CONNECTED),
+         "ibv_post_send(3): IBV_SEND_INLINE", EINVAL),
+    Rule("tso_header", "the header of a TSO has at least 1 byte and at most "
+         "max_tso_header", "ibv_create_qp_ex(3): max_tso_header", EINVAL,
+         on=CUTTING),
+    Rule("tso_mss", "the mss of a TSO is not 0", "ibv_post_send(3): mss",
+         EINVAL, on=CUTTING),
     Rule("room", "the send queue has room", "ibv_create_qp(3): max_send_wr",
          ENOMEM),
     Rule("state", "the queue pair is in RTS, SQD, SQE or ERR",
@@ -261,6 +269,17 @@ EXECUTION = (
     Rule("receive_lkey", "the SGEs of the receive request name keys",
          "IBTA 9.7.4.1.7", Fails("REM_OP_ERR", peer="LOC_PROT_ERR",
                                  peer_stops=True), on=RELIABLE),
+    Rule("tso_length", "a TSO has at most max_tso bytes of data, and makes at "
+         "most 1024 segments",
+         "ibv_query_device_ex(3): tso_caps; "
+         "Documentation/hardware/ethernet.rst: Segmentation",
+         Fails("LOC_LEN_ERR"), on=CUTTING),
+    Rule("tso_packet", "the header and mss fit into a packet",
+         "Documentation/hardware/ethernet.rst: Segmentation",
+         Fails("LOC_LEN_ERR"), on=CUTTING),
+    Rule("tso_form", "the header begins with Ethernet and ends with TCP",
+         "ibv_wr_post(3): ibv_wr_send_tso()", Fails("LOC_QP_OP_ERR"),
+         on=(RAW_PACKET,)),
     Rule("flags", "IBV_SEND_IP_CSUM: only on datagrams",
          "ibv_post_send(3): IBV_SEND_IP_CSUM", Fails("LOC_QP_OP_ERR"),
          on=CONNECTED),
@@ -338,7 +357,7 @@ REQUIRED = {
     },
     ("RTS", "SQD"): {qp_type: () for qp_type in QP_TYPES},
     ("SQD", "RTS"): {qp_type: () for qp_type in QP_TYPES},
-    ("SQE", "RTS"): {UC: (), UD: ()},
+    ("SQE", "RTS"): {UC: (), UD: (), RAW_PACKET: ()},
 }
 
 ATTRIBUTES = {
@@ -669,7 +688,10 @@ VERBS = (
          "makes a queue pair", makes="qp", uses=("pd", "cq"),
          rules=QP_CREATION + SPREADING + (
              Rule("send_ops", "the type of the queue pair has all operations",
-                  "ibv_wr_post(3): USAGE", EOPNOTSUPP),)),
+                  "ibv_wr_post(3): USAGE", EOPNOTSUPP),
+             Rule("max_tso_header", "max_tso_header is 0 if the type has no "
+                  "TSO", "ibv_create_qp_ex(3): max_tso_header",
+                  EOPNOTSUPP),)),
     Verb("ibv_destroy_qp", "destroy", "ibv_create_qp(3)",
          "destroys a queue pair", destroys="qp"),
     Verb("ibv_modify_qp", "modify_qp", "ibv_modify_qp(3)",
