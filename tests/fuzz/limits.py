@@ -2,6 +2,7 @@
 """Queues that are filled to the last entry, and beyond."""
 
 import verbs
+from model import Thing
 from posting import Posting
 
 
@@ -102,11 +103,25 @@ class Limits(Posting):
 
     def overrun(self, cq, qp, there):
         """More completions than there are entries"""
+        wq = self.idle_wq(qp, cq) if self.device.has("ibv_create_wq") else None
         _, fields = self.empty(qp)
         self.call("ibv_post_send", qp.name, self.word(fields), crowd=cq.name,
                   there=there)
         self.model.completions.pop(cq, None)
         self.model.events += [(cq, "CQ_ERR"), (qp, "QP_FATAL")]
+        if wq:
+            self.model.events.append((wq, "WQ_FATAL"))
         self.model.stop(qp)
         self.settle()
         self.query(qp)
+        if wq:
+            self.call("ibv_destroy_wq", wq.name)
+
+    def idle_wq(self, qp, cq):
+        """A work queue that uses a completion queue, but receives nothing"""
+        wq = Thing(self.name("wq"), cq.node)
+        self.call("ibv_create_wq", wq.name, pd=qp.pd.name, cq=cq.name, wr=1,
+                  sge=1)
+        self.call("ibv_modify_wq", wq.name,
+                  state=verbs.WQ_STATES.index("RDY"))
+        return wq

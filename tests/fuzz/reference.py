@@ -174,9 +174,10 @@ def described_flags():
 
 def described_events():
     """Asynchronous events"""
-    yield from _table(("Event", "When", "Source"),
-                      [(event.name, event.when, event.source)
-                       for event in verbs.EVENTS], (25, 50, 25))
+    yield from _table(
+        ("Event", "When", "Source", "Why no program provokes it"),
+        [(event.name, event.when, event.source, event.beyond or "-")
+         for event in verbs.EVENTS], (20, 35, 20, 25))
 
 
 def described_states():

@@ -6,11 +6,5 @@ manual pages, and asynchronous events. The list only becomes shorter.
 """
 
 UNDESCRIBED = (
-    "event DEVICE_FATAL",
-    "event GID_CHANGE",
-    "event PORT_ACTIVE",
-    "event PORT_ERR",
-    "event SRQ_ERR",
-    "event WQ_FATAL",
     "opcode DRIVER1",
 )

@@ -167,6 +167,23 @@ EVENTS = (
     Event("QP_LAST_WQE_REACHED", 16,
           "a queue pair in ERR takes no more from its shared receive queue",
           "ibv_get_async_event(3)"),
+    Event("WQ_FATAL", 19, "a work queue's completion queue is in error",
+          "ibv_get_async_event(3)"),
+    Event("DEVICE_FATAL", 8, "the device has failed",
+          "ibv_get_async_event(3)",
+          beyond="only the host can make a device fail"),
+    Event("PORT_ACTIVE", 9, "a port's link is there",
+          "ibv_get_async_event(3)",
+          beyond="only the host, or the network device, changes a link"),
+    Event("PORT_ERR", 10, "a port's link is gone",
+          "ibv_get_async_event(3)",
+          beyond="only the host, or the network device, changes a link"),
+    Event("SRQ_ERR", 14, "a shared receive queue cannot be used any more",
+          "ibv_get_async_event(3)",
+          beyond="libibverbs keeps all entries of such a queue valid"),
+    Event("GID_CHANGE", 18, "an address of a port is new, or gone",
+          "ibv_get_async_event(3)",
+          beyond="addresses are those of the network device"),
 )
 
 EVENT = {event.name: event for event in EVENTS}

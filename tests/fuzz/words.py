@@ -130,12 +130,14 @@ class Event:
     number: its value
     when: it is due
     source: the manual page or section that says so
+    beyond: why no program provokes it, if that is so
     """
 
     name: str
     number: int
     when: str
     source: str
+    beyond: str = None
 
 
 @dataclass(frozen=True)
