@@ -5,6 +5,7 @@ Documentation/described.py puts it into Documentation/verbs.rst.
 """
 
 import errno
+import sys
 
 import verbs
 from words import Dropped, Fails, Refused, Returns
@@ -157,6 +158,42 @@ def described_operations():
         (20, *(6 for _ in types), 22, 20, 14))
 
 
+# Forms of data with ibv_post_send(3), and with ibv_wr_post(3)
+SGES, ANY, NONE = "sge list", "sge list inl inll", "none"
+FORMS = {
+    "out": (ANY, ANY), "in": (SGES, SGES), "fetch": (SGES, SGES),
+    "cut": (SGES, SGES), "store": (ANY, NONE), "flush": (NONE, NONE),
+    "bind": (NONE, NONE), "none": (NONE, NONE),
+}
+
+
+def _forms(op):
+    """The forms in which an operation gets its data, with each API"""
+    post_send, builders = FORMS[op.data]
+    if "ibv_post_send" not in op.posted_by:
+        post_send = outcome(verbs.rule(verbs.POSTING, "opcode").otherwise)
+    return post_send, builders
+
+
+def described_forms():
+    """Operations by type of queue pair, with the forms of their data
+
+    "matrix --table" prints the same: see scripts/lib/check/matrix.
+    """
+    types = ("RC", "UC", "UD", "XRC_SEND", "RAW_PACKET", "DRIVER")
+    rows = [("Operation", "ibv_post_send()", "ibv_wr_*()", *types)]
+    rows += [(op.name, *_forms(op), *("x" if name in op.on else "-"
+                                      for name in types))
+             for op in verbs.OPERATIONS + verbs.DRIVER_OPERATIONS]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    border = " ".join("=" * width for width in widths)
+    lines = [" ".join(f"{cell:{width}}" for cell, width in zip(row, widths))
+             for row in rows]
+    yield from ("", border, lines[0].rstrip(), border)
+    yield from (line.rstrip() for line in lines[1:])
+    yield from (border, "")
+
+
 def described_setters():
     """Setters of ibv_wr_post(3) by operation"""
     names = ("sge", "sge_list", "inline_data", "inline_data_list")
@@ -217,3 +254,7 @@ def described_absent():
 PARTS = {name.removeprefix("described_"): function
          for name, function in list(globals().items())
          if name.startswith("described_")}
+
+if __name__ == "__main__":
+    for part in sys.argv[1:]:
+        print("\n".join(PARTS[part]()))

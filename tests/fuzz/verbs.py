@@ -127,6 +127,13 @@ def flush_right(placement):
                if placement & bit)
 
 
+# Queue pairs that libibverbs alone cannot make, and their operation: the runner
+# has no other library, and does not call it
+DRIVER = "DRIVER"
+DRIVER_OPERATIONS = (
+    Operation("DRIVER1", 11, (DRIVER,), "mynicdv_wr_memcpy", 0, "out", 135),
+)
+
 OPERATION = {operation.name: operation for operation in OPERATIONS}
 
 # States in which no send request can be posted, IBTA 10.3.1

@@ -83,8 +83,9 @@ class Operation:
     send_ops: the bit of send_ops_flags
     data: "out" (SGEs or inline data are sent), "store" (the same, 8 bytes; the
         builder takes them), "in" (SGEs are written to), "fetch" (the same, one
-        of 8 bytes), "cut" (SGEs behind a header are sent in segments), "flush" (a placement, and a range or a whole region),
-        "bind" (a window, and where to bind it), "none"
+        of 8 bytes), "cut" (SGEs behind a header are sent in segments), "flush"
+        (a placement, and a range or a whole region), "bind" (a window, and
+        where to bind it), "none"
     completes: opcode of the completion
     receives: opcode of the completion at the other end, if it uses a receive
         request there

@@ -108,7 +108,7 @@ bool op_with_setter(const struct op *op, enum wr_api api, enum setter setter);
 /* Flags that a request may have, except IBV_SEND_INLINE */
 unsigned int op_flags(enum type type);
 
-/* Prints the table of Documentation/operations.rst */
+/* Prints the table of Documentation/operations.rst, rows in any order */
 void print_table(void);
 
 #define MAX_INLINE 64
