@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "listener.h"
 #include "unix_socket.h"
 
 static void control_close_client(struct control_client *client)
@@ -199,7 +200,7 @@ static void control_listen_ready(void *owner, uint32_t events)
 	int fd;
 
 	(void)events;
-	fd = events_accept(control->events, control->fd, NULL);
+	fd = listener_accept(control->events, control->fd, NULL);
 	if (fd < 0)
 		return;
 	if (!client) {

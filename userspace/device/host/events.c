@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The event loop: epoll, one timer, and accepting of connections. */
+/* The event loop: epoll and one timer. */
 
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "events.h"
-#include "helper.h"
 
 #define EVENTS_AT_ONCE 32
-
-static int events_spare_file(void)
-{
-	return eventfd(0, EFD_CLOEXEC);
-}
 
 static int events_control(struct events *events, int op,
 			  struct event_source *source, int fd, uint32_t mask)
@@ -78,7 +71,7 @@ int events_init(struct events *events)
 					TFD_CLOEXEC | TFD_NONBLOCK),
 		.alarm_source = { events_alarm_ready, events },
 		.alarm_due = EVENTS_FOREVER,
-		.spare = events_spare_file(),
+		.spare = eventfd(0, EFD_CLOEXEC),
 		.log.name = "connections",
 	};
 	if (events->epoll < 0 || events->alarm < 0 || events->spare < 0)
@@ -97,39 +90,6 @@ void events_release(struct events *events)
 	close(events->alarm);
 	if (events->spare >= 0)
 		close(events->spare);
-}
-
-static int events_accept_one(int listener)
-{
-	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-	return fd < 0 ? -errno : fd;
-}
-
-int events_accept(struct events *events, int listener, struct helper *helper)
-{
-	int refused;
-	int fd;
-
-	if (events->spare < 0)
-		events->spare = events_spare_file();
-	fd = events_accept_one(listener);
-	if (fd >= 0)
-		events->refused = false;
-	if (fd != -EMFILE && fd != -ENFILE)
-		return fd;
-	if (events->spare >= 0)
-		close(events->spare);
-	refused = events_accept_one(listener);
-	if (refused >= 0 && helper)
-		helper_close(helper, refused);
-	else if (refused >= 0)
-		close(refused);
-	events->spare = events_spare_file();
-	if (!events->refused)
-		log_line(&events->log, "refused: %s", strerror(-fd));
-	events->refused = true;
-	return fd;
 }
 
 void events_wait(struct events *events, uint64_t until)

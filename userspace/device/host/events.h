@@ -10,8 +10,6 @@
 
 #include "log.h"
 
-struct helper;
-
 #define EVENTS_FOREVER UINT64_MAX
 #define EVENTS_NOT_AT_ALL 0
 
@@ -32,8 +30,8 @@ struct event_source {
  * @alarm: timerfd that ends events_wait()
  * @alarm_source: event source of @alarm
  * @alarm_due: due time of @alarm in ns of clock_ns(), or EVENTS_FOREVER
- * @spare: file descriptor that is released when no others are available; -1:
- *	a connection that was refused has taken it
+ * @spare: file descriptor that listener_accept() releases when no others are
+ *	available; -1: a connection that was refused has taken it
  * @log: messages
  * @refused: the last connection was refused, and the log says so
  */
@@ -57,20 +55,6 @@ int events_add(struct events *events, struct event_source *source, int fd,
 int events_change(struct events *events, struct event_source *source, int fd,
 		  uint32_t mask);
 void events_remove(struct events *events, int fd);
-
-/**
- * events_accept() - accept a connection
- * @events: event loop
- * @listener: a non-blocking socket that is ready
- * @helper: thread that closes what is refused, because that may take long if
- *	files were passed; NULL: this thread does
- *
- * Without a free file descriptor the connection is closed. Otherwise the
- * listener would stay ready, and the loop could never sleep.
- *
- * Return: non-blocking file descriptor with close-on-exec, or -errno.
- */
-int events_accept(struct events *events, int listener, struct helper *helper);
 
 /**
  * events_wait() - wait once and call what is ready

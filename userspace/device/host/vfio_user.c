@@ -17,6 +17,7 @@
 #include "core/nic.h"
 #include "dma_maps.h"
 #include "helper.h"
+#include "listener.h"
 #include "log.h"
 #include "mynic_regs.h"
 #include "pci.h"
@@ -462,7 +463,7 @@ static void vfio_user_listener_ready(void *owner, uint32_t events)
 	(void)events;
 	if (server->fd >= 0)
 		return;
-	fd = events_accept(server->events, server->listen_fd, server->helper);
+	fd = listener_accept(server->events, server->listen_fd, server->helper);
 	if (fd < 0)
 		return;
 	if (events_add(server->events, &server->client, fd, EPOLLIN)) {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "inet.h"
+#include "listener.h"
 #include "unix_socket.h"
 #include "wire.h"
 #include "wire/frame.h"
@@ -80,7 +81,7 @@ static void wire_stream_listener_ready(void *owner, uint32_t events)
 	(void)events;
 	if (wire->fd >= 0)
 		return;
-	fd = events_accept(wire->events, wire->other_fd, NULL);
+	fd = listener_accept(wire->events, wire->other_fd, NULL);
 	if (fd < 0)
 		return;
 	wire_stream_set_options(fd, wire->config->listen);
