@@ -190,7 +190,8 @@ uint64_t address(const struct line *line, const char *text)
 			return n;
 		if (n >= NUM_NODES)
 			malformed(line, text);
-		return (uintptr_t)program->nodes[n].arena + strtoull(rest + 1, NULL, 0);
+		return (uintptr_t)program->nodes[n].arena +
+		       strtoull(rest + 1, NULL, 0);
 	}
 	obj = find(line, text, &kind, &end);
 	return obj->base + strtoll(end, NULL, 0);

@@ -32,8 +32,9 @@ static void *add_spec(struct rule *rule, enum ibv_flow_spec_type type,
 static void add_group(const struct line *line, struct rule *rule)
 {
 	unsigned int group = number(line, "group", 0);
-	const uint8_t mac[6] = { 3,    0x11, 0x22, 0x33 + (group >> 8),
-				 0x44, group };
+	const uint8_t mac[6] = {
+		3, 0x11, 0x22, 0x33 + (group >> 8), 0x44, group
+	};
 	struct ibv_flow_spec_eth *eth =
 		add_spec(rule, IBV_FLOW_SPEC_ETH, sizeof(*eth));
 

@@ -83,7 +83,8 @@ static void check_attr(const struct line *line, const struct ibv_qp_attr *attr)
 	    attr->dest_qp_num != qp_number(line, arg(line, "dest")))
 		fail(line, "has another destination");
 	if (arg(line, "to") &&
-	    memcmp(&attr->ah_attr.grh.dgid, &program->nodes[number(line, "to", 0)].gid,
+	    memcmp(&attr->ah_attr.grh.dgid,
+		   &program->nodes[number(line, "to", 0)].gid,
 		   sizeof(attr->ah_attr.grh.dgid)))
 		fail(line, "has another address");
 }

@@ -53,7 +53,8 @@ static int create_xrc_recv(const struct line *line, struct object *obj)
 
 	obj->node = object(line, must(line, "xrcd"))->node;
 	errno = 0;
-	return made(obj, ibv_create_qp_ex(program->nodes[obj->node].ctx, &attr));
+	return made(obj,
+		    ibv_create_qp_ex(program->nodes[obj->node].ctx, &attr));
 }
 
 static struct ibv_qp_cap cap_of(const struct line *line)
@@ -146,7 +147,8 @@ static int create_ah(const struct line *line, struct object *obj)
 	};
 
 	obj->node = object(line, must(line, "pd"))->node;
-	attr.grh.dgid = arg(line, "group") ? group(line) : program->nodes[to].gid;
+	attr.grh.dgid = arg(line, "group") ? group(line) :
+					     program->nodes[to].gid;
 	attr.grh.sgid_index = program->nodes[obj->node].gid_index;
 	attr.grh.hop_limit = 64;
 	errno = 0;
