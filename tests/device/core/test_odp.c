@@ -472,6 +472,25 @@ TEST(odp_every_stage_waits_for_long)
 	}
 }
 
+/* The peer, which has been told to wait, learns that there is no such page */
+TEST(odp_every_stage_fails_after_long)
+{
+	for (const struct stage *s = stages; s != stages + ARRAY_SIZE(stages);
+	     s++) {
+		struct scene c = begin_over(s, true, NULL);
+		struct drv *d = s->at_peer ? c.p.b.d : c.p.a.d;
+		struct mynic_eqe eqe = wait_fault(d);
+
+		sim_run(c.p.sim, LATE);
+		CHECK_EQ(answer(d, &eqe, true), MYNIC_AQ_OK);
+		drv_expect(c.p.a.cq, 0, s->failed);
+		if (s->recv_failed)
+			drv_expect(c.p.b.recv_cq, 7, s->recv_failed);
+		sim_settle(c.p.sim);
+		sim_free(c.p.sim);
+	}
+}
+
 /* An RNR NAK says that the page takes long, but only after a while */
 TEST(odp_peer_is_told)
 {
@@ -528,6 +547,40 @@ TEST(odp_request_behind_a_response)
 	CHECK_EQ(answer(c.a->d, &eqe, false), MYNIC_AQ_OK);
 	drv_expect(c.p.a.cq, 0, IBV_WC_SUCCESS);
 	drv_expect(c.p.b.cq, 0, IBV_WC_SUCCESS);
+	sim_settle(c.p.sim);
+	sim_free(c.p.sim);
+}
+
+/*
+ * The peer sends again from what was not acknowledged on, and not all at once.
+ * It must come to the packet that waits
+ */
+TEST(odp_long_message_waits_for_long)
+{
+	struct scene c = { .p = drv_rc_pair(NULL) };
+	struct drv_wr wr = { .opcode = IBV_WR_RDMA_WRITE,
+			     .flags = IBV_SEND_SIGNALED,
+			     .num_sge = 1,
+			     .remote_addr = ADDR };
+	struct mynic_eqe eqe;
+	struct mynic_cqe cqe;
+
+	c.a = make_paged(&c.p.a, 2);
+	c.b = make_paged(&c.p.b, 3);
+	give_all(c.a);
+	give_all(c.b);
+	take(c.b, NUM_PAGES / 2);
+	fill(c.a, 5);
+	wr.sge[0] = sge(c.a, 0, LEN);
+	wr.rkey = c.b->key;
+	drv_post_send(c.p.a.qp, &wr);
+	eqe = wait_fault(c.b->d);
+	sim_run(c.p.sim, LATE);
+	CHECK(!drv_poll(c.p.a.cq, &cqe));
+	give_all(c.b);
+	CHECK_EQ(answer(c.b->d, &eqe, false), MYNIC_AQ_OK);
+	drv_expect(c.p.a.cq, 0, IBV_WC_SUCCESS);
+	check_same(c.a, c.b, LEN);
 	sim_settle(c.p.sim);
 	sim_free(c.p.sim);
 }

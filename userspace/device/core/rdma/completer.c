@@ -161,7 +161,7 @@ static void completer_receive_ack(struct qp *qp, uint32_t psn, uint32_t aeth)
 	case AETH_NAK:
 		if (!completer_acknowledge(qp, psn))
 			completer_implied_nak(qp);
-		else if (!requester_waits_for_rnr(&qp->req))
+		else
 			completer_receive_nak(qp, aeth_value(aeth));
 		break;
 	default:
