@@ -29,8 +29,8 @@ static int alloc_td(const struct line *line, struct object *obj)
 static void *allocate(struct ibv_pd *pd, void *context, size_t size,
 		      size_t alignment, uint64_t type)
 {
-	struct object *obj = context;
 	static _Thread_local unsigned int turn;
+	struct object *obj = context;
 	void *ptr;
 
 	(void)pd;

@@ -99,7 +99,9 @@ static void set_tso(const struct line *line, struct ibv_send_wr *wr, char *text)
 		fail(line, "malformed header %s", text);
 	*rest++ = 0;
 	wr->tso.hdr = (void *)(uintptr_t)address(line, text);
-	sscanf(rest, "%" SCNu16 "/%" SCNu16, &wr->tso.hdr_sz, &wr->tso.mss);
+	if (sscanf(rest, "%" SCNu16 "/%" SCNu16, &wr->tso.hdr_sz,
+		   &wr->tso.mss) != 2)
+		fail(line, "malformed header %s", rest);
 }
 
 static void set_field(const struct line *line, struct request *req,
@@ -259,8 +261,8 @@ static unsigned int parse_list(const struct line *line, struct request *reqs,
 
 static void post_send(const struct line *line)
 {
-	struct ibv_qp *qp = live(line, KIND_QP, line->target);
 	static _Thread_local struct request reqs[MAX_LIST];
+	struct ibv_qp *qp = live(line, KIND_QP, line->target);
 	struct ibv_send_wr *bad = NULL;
 	unsigned int n = parse_list(line, reqs, true);
 	int err;
