@@ -492,7 +492,8 @@ class Ethernet(Devices):
         header = stream.header()
         sges = self.sges(sender.pd, SOURCE, length, sender.caps["ssge"])
         at = self.areas[sender.node][SOURCE].start
-        if not sges:
+        # await_frames() may have to send a short frame of its own
+        if not sges or not self.source(sender.pd, 200):
             return
         self.put(sender.node, at, header)
         request = Request(self.next_id(), verbs.OPERATION["TSO"],
