@@ -327,14 +327,6 @@ TEST_F(odp, gone_is_gone)
 		  mem);
 }
 
-static int advise(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
-		  const void *addr, uint32_t len, uint32_t lkey)
-{
-	struct ibv_sge sge = { (uintptr_t)addr, len, lkey };
-
-	return ibv_advise_mr(pd, advice, IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1);
-}
-
 static unsigned int resident(void *mem)
 {
 	unsigned char vec[PAGES] = { 0 };
@@ -345,6 +337,50 @@ static unsigned int resident(void *mem)
 	for (unsigned int i = 0; i < PAGES; i++)
 		n += vec[i] & 1;
 	return n;
+}
+
+/* The process reads all pages, and does not write to them. */
+static void touch(const uint8_t *mem)
+{
+	for (unsigned int i = 0; i < LEN; i += PAGE)
+		(void)*(volatile const uint8_t *)&mem[i];
+}
+
+/*
+ * A page of tmpfs that was only read is writable, but not dirty. When memory is
+ * scarce, the kernel frees such a page, unless the driver says that the device
+ * may have written to it.
+ */
+TEST_F(odp, what_is_written_survives_reclaim)
+{
+	uint8_t *mem = self->b.mem;
+	int fd;
+
+	fd = memfd_create("odp", MFD_CLOEXEC);
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(ftruncate(fd, LEN), 0);
+	ASSERT_EQ(mmap(mem, LEN, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+		       fd, 0),
+		  mem);
+	touch(mem);
+	ASSERT_EQ(madvise(mem, LEN, MADV_PAGEOUT), 0);
+	if (resident(mem) > PAGES / 2)
+		SKIP(return, "the kernel does not reclaim these pages");
+	touch(mem);
+	EXPECT_EQ(run(&self->a, &self->b, IBV_WR_RDMA_READ, LEN), 0);
+	fill(self->a.mem, 7);
+	EXPECT_EQ(run(&self->a, &self->b, IBV_WR_RDMA_WRITE, LEN), 0);
+	ASSERT_EQ(madvise(mem, LEN, MADV_PAGEOUT), 0);
+	EXPECT_EQ(memcmp(self->a.mem, mem, LEN), 0);
+	close(fd);
+}
+
+static int advise(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
+		  const void *addr, uint32_t len, uint32_t lkey)
+{
+	struct ibv_sge sge = { (uintptr_t)addr, len, lkey };
+
+	return ibv_advise_mr(pd, advice, IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1);
 }
 
 TEST_F(odp, advice)
