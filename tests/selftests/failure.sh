@@ -12,7 +12,7 @@ need 2
 for program in devlink ethtool od; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
-ktap_set_plan 25
+ktap_set_plan 27
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -103,6 +103,41 @@ held_by_others() {
 	end_watch
 	return $status
 }
+
+consumer=/sys/module/flushed_consumer/parameters
+
+is_removed() { [ "$(cat $consumer/removing)" = Y ]; }
+has_let_go() { [ "$(cat $consumer/result)" != -115 ]; } # EINPROGRESS
+
+# flushes COMMAND...: COMMAND makes the device fail. A consumer in the kernel finds
+# its request flushed, and nothing else of it is woken
+flushes() {
+	local before result status=0
+
+	before=$(failures '')
+	watch "$near_rdma" &&
+		insmod "$here/modules/$(uname -r)/flushed_consumer.ko" \
+			device="$near_rdma" || return
+	"$@" && wait_for has_let_go || status=1
+	result=$(cat $consumer/result)
+	echo "result $result"
+	recovers '' "$before" && [ "$result" = 0 ] || status=1
+	rmmod flushed_consumer
+	end_watch
+	return $status
+}
+
+# The consumer lets go of the device only then
+fails_in_reset() {
+	local pid status=0
+
+	echo 1 >"$function/reset" &
+	pid=$!
+	wait_for is_removed && devlink health test "$devlink" reporter fatal ||
+		status=1
+	wait "$pid" && return $status
+}
+
 hang() { provoke hang 'it does not answer'; }
 
 filters_changed() {
@@ -298,6 +333,9 @@ result "no interrupts" no_interrupts
 result "reported by devlink: an error" fatal
 result "reported by devlink: a hang" hang
 result "processes are told though others hold the device" held_by_others
+result "a consumer in the kernel finds its request flushed" \
+	flushes devlink health test "$devlink" reporter fatal
+result "also while it is taken away" flushes fails_in_reset
 result "another soon after that" fatal
 result "a hang while filters change" change_filters
 result "recovered by hand" by_hand
