@@ -23,8 +23,9 @@ module_param(device, charp, 0);
 MODULE_PARM_DESC(device, "RDMA device");
 
 /*
- * A command, a frame or events; or a frame has failed to be sent. Or, of a
- * completion: its number, request, bits or queue; or it comes twice.
+ * A command, a frame or events; a frame has failed to be sent; or a region has
+ * windows. Or, of a completion: its number, request, bits or queue; or it comes
+ * twice.
  */
 static char *what;
 module_param(what, charp, 0);
@@ -448,6 +449,67 @@ out:
 	return ret;
 }
 
+/*
+ * The device says that windows are bound to a region, though the driver has made
+ * none. It may be true: a process can bind a window before the call that makes
+ * it has returned. So the region stays, and the device does not fail.
+ */
+
+static u32 nonsense_key;
+static u32 nonsense_pdn;
+
+/* The protection domain is in use, which has the same status */
+static int nonsense_destroy(struct kprobe *probe, struct pt_regs *regs)
+{
+	struct mynic_admin_cmd *cmd = (void *)regs_get_kernel_argument(regs, 1);
+
+	if (cmd->opcode != MYNIC_CMD_DESTROY_MKEY ||
+	    le32_to_cpu(cmd->number) != nonsense_key >> 8)
+		return 0;
+	cmd->opcode = MYNIC_CMD_DEALLOC_PD;
+	cmd->number = cpu_to_le32(nonsense_pdn);
+	return 0;
+}
+
+static struct kprobe nonsense_destroy_probe = {
+	.symbol_name = "mynic_admin_exec",
+	.pre_handler = nonsense_destroy,
+};
+
+static int nonsense_windows(struct ib_device *ibdev)
+{
+	struct ib_pd *pd;
+	struct ib_mr *mr;
+	int ret;
+
+	pd = ib_alloc_pd(ibdev, 0);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	mr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, 1);
+	if (IS_ERR(mr)) {
+		ret = PTR_ERR(mr);
+		goto out;
+	}
+	nonsense_key = mr->lkey;
+	nonsense_pdn = to_mpd(pd)->pdn;
+	ret = register_kprobe(&nonsense_destroy_probe);
+	if (ret) {
+		ib_dereg_mr(mr);
+		goto out;
+	}
+	ret = ib_dereg_mr(mr);
+	unregister_kprobe(&nonsense_destroy_probe);
+	if (ret == -EBUSY) {
+		ret = mynic_dead(to_mdev(ibdev)) ? -EIO : 0;
+		ib_dereg_mr(mr);
+	} else if (!ret) {
+		ret = -EBADMSG;
+	}
+out:
+	ib_dealloc_pd(pd);
+	return ret;
+}
+
 static int nonsense_result = -ENODEV;
 
 static int nonsense_run(struct ib_device *ibdev)
@@ -460,6 +522,8 @@ static int nonsense_run(struct ib_device *ibdev)
 		return nonsense_unsent(to_mdev(ibdev));
 	if (nonsense_is("events"))
 		return nonsense_events(ibdev);
+	if (nonsense_is("windows"))
+		return nonsense_windows(ibdev);
 	return nonsense_completion(ibdev);
 }
 
