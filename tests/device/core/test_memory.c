@@ -285,7 +285,7 @@ TEST(keys_cannot_be_told)
 	CHECK(near < 300);
 }
 
-/* An index is used again late: not before all others */
+/* An index is used again late: not before all others of its lap */
 TEST(keys_come_back_late)
 {
 	struct drv *d = drv_up(&sim_new(1)->nics[0]);

@@ -24,6 +24,7 @@ enum purpose {
 
 /* With four rounds nobody can tell it from a random permutation */
 #define ROUNDS 6
+#define LAP_SHIFT 16
 
 int mkey_table_init(struct mkey_table *table, uint64_t secret, uint32_t limit)
 {
@@ -48,17 +49,21 @@ static uint32_t mkey_table_random(const struct mkey_table *table,
 
 /*
  * A permutation of all indexes: a Feistel network (Luby, Rackoff: How to
- * construct pseudorandom permutations, 1988)
+ * construct pseudorandom permutations, 1988). Each lap has another one.
+ * Otherwise keys that were created in a row would stand in a row again, and the
+ * next lap would have to pass all that still exist.
  */
 static uint32_t mkey_table_permute(const struct mkey_table *table,
-				   uint32_t number)
+				   uint64_t number)
 {
+	uint64_t lap = number >> INDEX_BITS;
 	uint32_t left = number >> HALF_BITS & HALF_MASK;
 	uint32_t right = number & HALF_MASK;
 
 	for (uint32_t round = 0; round < ROUNDS; round++) {
-		uint32_t f = mkey_table_random(table, INDEX,
-					       round << HALF_BITS | right);
+		uint32_t f = mkey_table_random(
+			table, INDEX,
+			lap << LAP_SHIFT | round << HALF_BITS | right);
 		uint32_t next = (left ^ f) & HALF_MASK;
 
 		left = right;

@@ -48,8 +48,9 @@ void mkey_table_free(struct mkey_table *table);
  * @table: the table
  * @mkey: sets &mkey.key
  *
- * The indexes come in a secret order, in which all of them have their turn
- * before one comes again. It then has another key byte.
+ * The indexes come in laps, each in a secret order of its own. An index has
+ * another key byte in each of 256 laps. The next index is found in two tries on
+ * average, if the limit is half of all indexes.
  *
  * Return: 0, or -ENOSPC if &mkey_table.limit is reached.
  */
