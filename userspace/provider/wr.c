@@ -4,6 +4,13 @@
 
 #include "sq.h"
 
+/* Of several errors, ibv_wr_complete() returns the first. */
+static inline ALWAYS_INLINE void mynic_wr_fail(struct mynic_sq *sq, int err)
+{
+	if (!sq->wr_err)
+		sq->wr_err = err;
+}
+
 /*
  * Return the slot for the next request, filled in as far as it does not depend
  * on the operation, or NULL. The request has no data until a setter is called.
@@ -18,7 +25,7 @@ mynic_wr_begin(struct ibv_qp_ex *ibqp, enum ibv_wr_opcode opcode)
 		sq->end +=
 			mynic_ring_room(&sq->dbrec->sq_ci, sq->end, sq->limit);
 		if (sq->wr_pi == sq->end) {
-			sq->wr_err = sq->limit ? ENOMEM : EINVAL;
+			mynic_wr_fail(sq, sq->limit ? ENOMEM : EINVAL);
 			sq->last = NULL;
 		}
 	}
@@ -172,7 +179,7 @@ static void mynic_wr_bind_mw(struct ibv_qp_ex *ibqp, struct ibv_mw *mw,
 	if (mw->type == IBV_MW_TYPE_2)
 		err = mynic_sq_set_bind(sq, wqe, mw, rkey, info);
 	if (err)
-		sq->wr_err = err;
+		mynic_wr_fail(sq, err);
 }
 
 static void mynic_wr_send_tso(struct ibv_qp_ex *ibqp, void *hdr,
@@ -186,7 +193,7 @@ static void mynic_wr_send_tso(struct ibv_qp_ex *ibqp, void *hdr,
 		return;
 	err = mynic_sq_set_tso(sq, wqe, hdr, hdr_len, mss);
 	if (err)
-		sq->wr_err = err;
+		mynic_wr_fail(sq, err);
 }
 
 /* For a builder or setter that the QP type lacks: discard the batch. */
@@ -199,7 +206,7 @@ static void mynic_wr_refuse(struct ibv_qp_ex *ibqp)
 		verbs_get_ctx(qp->context),
 		"QP 0x%x: type %d, or its send_ops_flags, lacks a builder or setter\n",
 		qp->qp_num, qp->qp_type);
-	sq->wr_err = EINVAL;
+	mynic_wr_fail(sq, EINVAL);
 	sq->last = NULL;
 }
 
@@ -261,7 +268,7 @@ mynic_wr_set_sge_list(struct ibv_qp_ex *ibqp, size_t num_sge,
 	if (unlikely(!wqe))
 		return;
 	if (unlikely(num_sge > sq->max_sge)) {
-		sq->wr_err = EINVAL;
+		mynic_wr_fail(sq, EINVAL);
 		return;
 	}
 	mynic_set_sges(mynic_sq_data(wqe, ext), sg_list, num_sge);
@@ -298,7 +305,7 @@ mynic_wr_set_inline_list(struct ibv_qp_ex *ibqp, size_t num_buf,
 	return;
 
 err:
-	sq->wr_err = EINVAL;
+	mynic_wr_fail(sq, EINVAL);
 }
 
 static inline ALWAYS_INLINE void
@@ -376,14 +383,14 @@ static void mynic_wr_set_sge_list_any(struct ibv_qp_ex *ibqp, size_t num_sge,
 	case MYNIC_DATA_FIXED:
 		return;
 	case MYNIC_DATA_NONE:
-		sq->wr_err = EINVAL;
+		mynic_wr_fail(sq, EINVAL);
 		return;
 	case MYNIC_DATA_TSO:
 		offset = mynic_tso_sges(le16toh(wqe->hdr_len));
 		break;
 	}
 	if (unlikely(num_sge > sq->max_sge)) {
-		sq->wr_err = EINVAL;
+		mynic_wr_fail(sq, EINVAL);
 		return;
 	}
 	mynic_set_sges(mynic_sq_data_of(sq, wqe) + offset, sg_list, num_sge);

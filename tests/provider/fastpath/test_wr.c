@@ -399,6 +399,30 @@ TEST(full)
 	check_head(4, 30, IBV_WR_SEND, 0, 1);
 }
 
+TEST(first_of_two_errors)
+{
+	struct fixture *f = fixture_open(16);
+	struct ibv_qp *qp = fixture_qp(f, IBV_QPT_RC, 4, 2);
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(qp);
+	struct ibv_sge sges[3] = {};
+
+	ibv_wr_start(qpx);
+	good(qpx, 0);
+	ibv_wr_set_sge_list(qpx, 3, sges);
+	for (int i = 1; i < 5; i++)
+		good(qpx, i);
+	CHECK_EQ(ibv_wr_complete(qpx), EINVAL);
+	check_not_rung(0);
+
+	ibv_wr_start(qpx);
+	for (int i = 0; i < 5; i++)
+		good(qpx, i);
+	/* RC has no such setter */
+	ibv_wr_set_xrc_srqn(qpx, 1);
+	CHECK_EQ(ibv_wr_complete(qpx), ENOMEM);
+	check_not_rung(0);
+}
+
 TEST(full_ud)
 {
 	struct fixture *f = fixture_open(16);
