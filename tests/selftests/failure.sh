@@ -12,7 +12,7 @@ need 2
 for program in devlink ethtool od; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
-ktap_set_plan 28
+ktap_set_plan 30
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -355,6 +355,10 @@ for kind in number request bits queue twice; do
 		fails_for "$kind" 'it completes what was not posted'
 done
 # Nobody knows what a newer device has to say.
+result "gives an object an impossible number" \
+	fails_for impossible 'it answers CREATE_CQ with the number'
+result "gives two objects the same number" \
+	fails_for twice-given 'it gives out the number'
 result "has events that are not known" survives events
 # A window can be bound before the driver knows of it.
 result "has windows that are not known" survives windows

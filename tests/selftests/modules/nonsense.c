@@ -23,8 +23,9 @@ module_param(device, charp, 0);
 MODULE_PARM_DESC(device, "RDMA device");
 
 /*
- * A command, a frame or events; a frame has failed to be sent; or a region has
- * windows. Or, of a completion: its number, request, bits or queue; or it comes
+ * A command, a frame or events; a frame has failed to be sent; a region has
+ * windows; or a new object has an impossible number, or that of another one. Or,
+ * of a completion: its number, request, bits or queue; or it comes
  * twice.
  */
 static char *what;
@@ -510,6 +511,70 @@ out:
 	return ret;
 }
 
+/* A new object has a number that it cannot have. */
+
+static struct task_struct *nonsense_creator;
+static u32 nonsense_number;
+
+struct nonsense_creation {
+	struct mynic_admin_cpl *cpl;
+};
+
+static int nonsense_create(struct kretprobe_instance *instance,
+			   struct pt_regs *regs)
+{
+	struct mynic_admin_cmd *cmd = (void *)regs_get_kernel_argument(regs, 1);
+	struct nonsense_creation *creation = (void *)instance->data;
+
+	creation->cpl = (void *)regs_get_kernel_argument(regs, 5);
+	return current != nonsense_creator ||
+	       cmd->opcode != MYNIC_CMD_CREATE_CQ;
+}
+
+static int nonsense_created(struct kretprobe_instance *instance,
+			    struct pt_regs *regs)
+{
+	struct nonsense_creation *creation = (void *)instance->data;
+
+	creation->cpl->number = cpu_to_le32(nonsense_number);
+	return 0;
+}
+
+static struct kretprobe nonsense_create_probe = {
+	.kp.symbol_name = "mynic_admin_exec",
+	.entry_handler = nonsense_create,
+	.handler = nonsense_created,
+	.data_size = sizeof(struct nonsense_creation),
+};
+
+static int nonsense_object(struct ib_device *ibdev)
+{
+	struct ib_cq_init_attr attr = { .cqe = 1 };
+	struct ib_cq *first, *second;
+	int ret;
+
+	first = ib_create_cq(ibdev, nonsense_comp, NULL, NULL, &attr);
+	if (IS_ERR(first))
+		return PTR_ERR(first);
+	nonsense_number = nonsense_is("twice-given") ? to_mcq(first)->cqn :
+						       MYNIC_MAX_NUMBER + 1;
+	nonsense_creator = current;
+	ret = register_kretprobe(&nonsense_create_probe);
+	if (ret)
+		goto out;
+	second = ib_create_cq(ibdev, nonsense_comp, NULL, NULL, &attr);
+	unregister_kretprobe(&nonsense_create_probe);
+	if (!IS_ERR(second)) {
+		ret = -EBADMSG;
+		ib_destroy_cq(second);
+	} else if (second != ERR_PTR(-EIO) || !mynic_dead(to_mdev(ibdev))) {
+		ret = -EBADMSG;
+	}
+out:
+	ib_destroy_cq(first);
+	return ret;
+}
+
 static int nonsense_result = -ENODEV;
 
 static int nonsense_run(struct ib_device *ibdev)
@@ -522,6 +587,8 @@ static int nonsense_run(struct ib_device *ibdev)
 		return nonsense_unsent(to_mdev(ibdev));
 	if (nonsense_is("events"))
 		return nonsense_events(ibdev);
+	if (nonsense_is("impossible") || nonsense_is("twice-given"))
+		return nonsense_object(ibdev);
 	if (nonsense_is("windows"))
 		return nonsense_windows(ibdev);
 	return nonsense_completion(ibdev);

@@ -73,7 +73,7 @@ int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq,
 	if (ret)
 		goto err_mem;
 	mynic_move_init(&cq->move);
-	ret = mynic_res_add(&mdev->cqs, cq->cqn, &cq->res);
+	ret = mynic_res_add(mdev, &mdev->cqs, cq->cqn, &cq->res);
 	if (ret)
 		goto err_cq;
 	return 0;

@@ -141,7 +141,8 @@ struct mynic_res {
 	struct completion unused;
 };
 
-int mynic_res_add(struct xarray *xa, u32 number, struct mynic_res *res);
+int mynic_res_add(struct mynic_dev *mdev, struct xarray *xa, u32 number,
+		  struct mynic_res *res);
 struct mynic_res *mynic_res_get(struct xarray *xa, u32 number);
 void mynic_res_put(struct mynic_res *res);
 void mynic_res_remove(struct xarray *xa, u32 number, struct mynic_res *res);

@@ -124,7 +124,7 @@ static int mynic_qp_register(struct mynic_dev *mdev, struct mynic_qp *qp,
 		goto err_qp;
 	}
 	mutex_init(&qp->mutex);
-	ret = mynic_res_add(&mdev->qps, qp->qpn, &qp->res);
+	ret = mynic_res_add(mdev, &mdev->qps, qp->qpn, &qp->res);
 	if (ret)
 		goto err_faults;
 	return 0;

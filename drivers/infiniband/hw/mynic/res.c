@@ -7,15 +7,22 @@
 
 #include "mynic.h"
 
-/*
- * From now on events may use the whole object. -EBUSY: the device gave out a
- * number twice.
- */
-int mynic_res_add(struct xarray *xa, u32 number, struct mynic_res *res)
+/* From now on events may use the whole object. */
+int mynic_res_add(struct mynic_dev *mdev, struct xarray *xa, u32 number,
+		  struct mynic_res *res)
 {
+	int ret;
+
 	refcount_set(&res->refs, 1);
 	init_completion(&res->unused);
-	return xa_insert_irq(xa, number, res, GFP_KERNEL);
+	ret = xa_insert_irq(xa, number, res, GFP_KERNEL);
+	if (ret == -EBUSY) {
+		/* Do not destroy the object that had the number first. */
+		mynic_fail_device(mdev, "it gives out the number %#x twice",
+				  number);
+		return -EIO;
+	}
+	return ret;
 }
 
 /* Take a reference. @number comes from the device and is not trusted. */

@@ -42,7 +42,7 @@ static int mynic_rwq_init(struct mynic_dev *mdev, struct mynic_rwq *rwq,
 	if (ret)
 		goto err_mem;
 	mutex_init(&rwq->mutex);
-	ret = mynic_res_add(&mdev->rwqs, rwq->wqn, &rwq->res);
+	ret = mynic_res_add(mdev, &mdev->rwqs, rwq->wqn, &rwq->res);
 	if (ret)
 		goto err_wq;
 	return 0;

@@ -76,7 +76,7 @@ static int mynic_srq_init(struct mynic_dev *mdev, struct mynic_srq *srq,
 	if (ret)
 		goto err_free;
 	mynic_move_init(&srq->move);
-	ret = mynic_res_add(&mdev->srqs, srq->srqn, &srq->res);
+	ret = mynic_res_add(mdev, &mdev->srqs, srq->srqn, &srq->res);
 	if (ret)
 		goto err_srq;
 	return 0;
