@@ -221,6 +221,7 @@ void loop_run(const struct loop *loop, const bool *stop)
 		uint64_t packets = sw->packets;
 		bool worked = more;
 		struct pace pace;
+		bool late;
 
 		if (!more && vigil_is_over(&vigil, now)) {
 			loop_flush_captures(sw);
@@ -236,11 +237,14 @@ void loop_run(const struct loop *loop, const bool *stop)
 		sw->now = clock_ns();
 		loop_run_wires(loop);
 		switch_update_links(sw);
-		wire_faults_run(sw);
+		late = wire_faults_run(sw) || loop->num_wires;
 		worked |= loop_poll_nics(sw);
 		pace.looked = sw->now;
-		/* No NIC is charged for the input of wires */
-		pace.now = loop->num_wires ? clock_ns() : sw->now;
+		/*
+		 * The first NIC is not charged for the input of wires, nor for
+		 * packets of others that wire faults had held.
+		 */
+		pace.now = late ? clock_ns() : sw->now;
 		for (int i = 0; i < LOOP_ROUNDS; i++) {
 			more = loop_run_round(loop, &pace);
 			if (loop->num_wires) {

@@ -158,8 +158,10 @@ void wire_faults_clear(struct wire_faults *all)
 	}
 }
 
-void wire_faults_run(struct net_switch *sw)
+bool wire_faults_run(struct net_switch *sw)
 {
+	bool found = false;
+
 	for (unsigned int i = 0; i < sw->num; i++) {
 		struct switch_port *port = sw->ports[i];
 		uint64_t start;
@@ -171,7 +173,9 @@ void wire_faults_run(struct net_switch *sw)
 		if (port->nic)
 			fair_share_spent(&sw->fair_clock, &port->share,
 					 clock_ns() - start);
+		found = true;
 	}
+	return found;
 }
 
 static void wire_faults_put_cable_back(struct wire_faults *all,

@@ -60,9 +60,9 @@ void wire_faults_clear(struct wire_faults *all);
 
 /*
  * Delivers packets that were held until now. That counts as time of the NICs
- * whose ports have held them.
+ * whose ports have held them. Returns true if there were any.
  */
-void wire_faults_run(struct net_switch *sw);
+bool wire_faults_run(struct net_switch *sw);
 
 /**
  * wire_faults_set_link() - pull a port's cable, or put it back
