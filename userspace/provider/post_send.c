@@ -216,9 +216,8 @@ mynic_post_rest_uc(struct ibv_qp *qp, struct ibv_send_wr *wr,
  * with one piece of inline data.
  *
  * At the first other request, or if the ring looks full, another function
- * takes over with
- * the lock held. This saves the common requests tests and registers for rare
- * requests and errors.
+ * takes over with the lock held. This saves the common requests tests and
+ * registers for rare requests and errors.
  *
  * @locked (whether to take the lock) and @db_suppress (whether the device may
  * need no doorbell) are constants.

@@ -99,7 +99,7 @@ TEST(ece_ecn)
 		drv_send_recv(&p.a, &p.b, 5000);
 		for (unsigned int ecn = 0; ecn < 4; ecn++)
 			others += ecn == rows[i].ecn ? 0 : seen.ecn[ecn];
-		/* In packets and acknowledgements */
+		/* In packets and acknowledgments */
 		CHECK(seen.ecn[rows[i].ecn] >= 6);
 		CHECK_EQ(others, 0);
 	}

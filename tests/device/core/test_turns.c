@@ -619,7 +619,7 @@ TEST(turn_of_sender_to_tags)
 	CHECK(p.b.d->n->units - before >= NUM_TAGS / 100);
 }
 
-/* Who acknowledges many requests is charged for their completions */
+/* A QP that gets one ACK for many requests is charged for all completions */
 TEST(turn_of_acknowledgment)
 {
 	struct drv_pair p = drv_rc_pair(NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Whoever reads the MAC for a new GID of a mynic is held up until the MAC has
+ * Readers of the MAC for a new GID of a mynic are held up until the MAC has
  * changed, or for a while. It also tells how many GIDs have another MAC than the
  * network interface.
  */

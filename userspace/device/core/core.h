@@ -2,10 +2,6 @@
 /*
  * The NIC as the files of the core see it. Its interface to the rest of the
  * process is nic.h.
- *
- * Other files call the transport only through transport.h. The functions that
- * the transport itself calls are declared here and in the headers of the
- * objects.
  */
 #ifndef MYNIC_CORE_H
 #define MYNIC_CORE_H

@@ -13,9 +13,8 @@
 #define SLOW_NS 20000
 
 /*
- * How long a slow signal has an effect, in times of its length. One lets the
- * next be timed exactly, and that one leaves all to the helper. So two of them
- * can be in this time.
+ * A slow signal has an effect for this many times its length. The next one is
+ * then measured in processor time. If that is slow too, the helper takes over.
  */
 #define HELPED_TIMES 1000
 

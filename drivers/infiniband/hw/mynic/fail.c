@@ -22,12 +22,7 @@ const char *mynic_fatal_name(u32 fatal)
 		       "an unknown cause";
 }
 
-/**
- * mynic_read_failure() - how the device has failed
- * @mdev: device
- *
- * Return: that. Only @hung may be of a later failure.
- */
+/* How the device has failed. Only its member hung may be of a later failure. */
 struct mynic_failure mynic_read_failure(struct mynic_dev *mdev)
 {
 	struct mynic_failure failure;
@@ -39,12 +34,7 @@ struct mynic_failure mynic_read_failure(struct mynic_dev *mdev)
 	return failure;
 }
 
-/**
- * mynic_hung() - whether the device may hang, so that it must not be read
- * @mdev: device
- *
- * Return: whether it may.
- */
+/* A device that may hang must not be read. */
 bool mynic_hung(struct mynic_dev *mdev)
 {
 	return mynic_read_failure(mdev).hung;
@@ -58,11 +48,7 @@ static void mynic_mark_hung(struct mynic_dev *mdev)
 	mynic_admin_ping_forget(mdev);
 }
 
-/**
- * mynic_set_hung() - whether the device may hang has become known
- * @mdev: device, dead
- * @hung: it may; else it has been reset
- */
+/* Record whether a dead device may hang. If not, it has been reset. */
 void mynic_set_hung(struct mynic_dev *mdev, bool hung)
 {
 	unsigned long flags;

@@ -208,7 +208,7 @@ static void mynic_bring_up(struct mynic_dev *mdev, enum mynic_state down,
 	int ret;
 
 	mutex_lock(&mdev->state_lock);
-	/* Whoever brought the device down otherwise also brings it up. */
+	/* Another function that brought it down brings it up. */
 	if (mdev->state != down) {
 		mutex_unlock(&mdev->state_lock);
 		return;

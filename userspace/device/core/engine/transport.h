@@ -48,11 +48,4 @@ bool transport_run_qp(struct qp *qp);
 /* Receives a PACKET_ROCE. */
 void transport_receive(struct nic *nic, const struct packet *pkt);
 
-/*
- * The transport also runs the send queue of RAW_PACKET QPs: fetching,
- * completing, error states and flushing. It calls eth_send() for each request.
- * The receive side takes requests with wqe_fetch_recv(), fills them with
- * sge_write(), and completes them with rq_complete().
- */
-
 #endif /* MYNIC_TRANSPORT_H */

@@ -13,7 +13,6 @@
 #include "base/iov.h"
 #include "base/mac.h"
 #include "core.h"
-#include "engine/transport.h"
 #include "ethernet/eth_rx.h"
 #include "ethernet/rss.h"
 

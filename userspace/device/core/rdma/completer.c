@@ -107,7 +107,7 @@ static void completer_receive_nak(struct qp *qp, enum aeth_nak code)
 
 /*
  * An ACK of nothing but the probe means that the packets behind it are lost. An
- * ACK that is too early may be for the packet when it was first sent.
+ * ACK that comes too early may answer the first copy.
  */
 static bool completer_answers_probe(const struct qp *qp, uint32_t psn)
 {

@@ -8,7 +8,6 @@
 
 #include "base/iov.h"
 #include "core.h"
-#include "engine/transport.h"
 #include "packet/opcode.h"
 #include "qp/path.h"
 #include "qp/qp_poll.h"

@@ -10,7 +10,6 @@
 
 #include "base/psn.h"
 #include "core.h"
-#include "engine/transport.h"
 #include "packet/ip.h"
 #include "packet/opcode.h"
 #include "qp/path.h"
