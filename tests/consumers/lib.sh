@@ -107,6 +107,19 @@ verified_writes() {
 	return "$status"
 }
 
+# until_cable_is_back ERROR COMMAND...: COMMAND may be for less time than the cable
+# is away, and end with ERROR. Then somebody would start it again.
+until_cable_is_back() {
+	local status
+
+	while :; do
+		"${@:2}" >"$dir/attempt" 2>&1 && status=0 || status=$?
+		cat "$dir/attempt"
+		[ "$disturbance" = link ] || return "$status"
+		grep -q "$1" "$dir/attempt" || return "$status"
+	done
+}
+
 # serve COMMAND...: a server that listens by rdma_cm
 serve() {
 	"$@" >"$dir/server" 2>&1 &

@@ -8,18 +8,10 @@ set_up() {
 	serve rping -s -P -a "$far_ip"
 }
 
-# rping looks for an address no longer than two seconds, and a cable may be away
-# for longer.
+# rping looks for an address no longer than two seconds
 run() {
-	local status
-
-	while :; do
-		rping -c -V -a "$far_ip" -C 500 -S 20000 >"$dir/rping" 2>&1 &&
-			status=0 || status=$?
-		cat "$dir/rping"
-		[ "$disturbance" = link ] || return "$status"
-		grep -q 'ADDR_ERROR, error -110' "$dir/rping" || return "$status"
-	done
+	until_cable_is_back 'ADDR_ERROR, error -110' \
+		rping -c -V -a "$far_ip" -C 500 -S 20000
 }
 
 survives() { [ "$1" = link ]; }

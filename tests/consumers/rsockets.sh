@@ -15,7 +15,8 @@ run() {
 
 	rm -f "$dir/got"
 	[ "$side" = near ] || limit=(timeout $((PATIENCE / 2)))
-	"${limit[@]}" rcopy "$dir/want" "$far_ip:$dir/got" || return
+	until_cable_is_back 'Connection timed out' \
+		"${limit[@]}" rcopy "$dir/want" "$far_ip:$dir/got" || return
 	cmp "$dir/want" "$dir/got" || return "$WRONG_DATA"
 }
 
