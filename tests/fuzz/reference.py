@@ -43,14 +43,17 @@ FLAGS = (
     ("FENCE", "all operations",
      "the request waits for reads and atomics before it"),
     ("SIGNALED", "all operations",
-     "the request completes, if the queue pair was not made with sq_sig_all"),
+     "the request has a completion; with sq_sig_all, or if it fails, it has "
+     "one anyway"),
     ("SOLICITED", "those that use a receive request",
      "the completion at the other end has an event that was asked for with "
      "solicited_only"),
     ("INLINE", "those that send data",
-     "data is copied when the request is posted; keys do not matter"),
+     "ibv_post_send() copies the data; keys do not matter. Builders ignore it: "
+     "they have setters for inline data"),
     ("IP_CSUM", "UD, RAW_PACKET",
-     "checksums are put in; elsewhere the request fails with LOC_QP_OP_ERR"),
+     "checksums of IPv4, TCP and UDP are put in on RAW_PACKET; no effect on "
+     "UD; elsewhere the request fails with LOC_QP_OP_ERR"),
 )
 
 BUILDER = """
@@ -226,7 +229,8 @@ def described_states():
     for state in ("INIT", "RTS", "SQD"):
         yield f"     {state} -> {state};"
     yield from ('     any [label="any state", style=dashed];',
-                "     any -> RESET; any -> ERR;",
+                '     most [label="any but RESET", style=dashed];',
+                "     any -> RESET; most -> ERR;",
                 '     RTS -> SQE [style=dashed, label="an error; UC, UD, RAW_PACKET"];',
                 "   }", "")
     rows = []
