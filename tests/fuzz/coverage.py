@@ -114,7 +114,8 @@ def _described():
     found |= {f"{verb.page} {_errno_name(rule.otherwise.errno)}"
               for verb in verbs.VERBS for rule in verb.rules
               if hasattr(rule.otherwise, "errno")}
-    return found | set(verbs.READERS) | set(verbs.ABSENT) | {"ibv_wr_start"}
+    found |= {step.call for step in verbs.SECTION}
+    return found | set(verbs.READERS) | set(verbs.ABSENT)
 
 
 def _wanted(top):
@@ -174,6 +175,9 @@ def expected():
     for state in verbs.STATES:
         yield from (("posted", verb, state) for verb in (
             "ibv_post_send", "ibv_wr_complete", "ibv_post_recv"))
+    # What begins and ends a section; the others are setters and operations
+    yield from (("section", step.state, step.call) for step in verbs.SECTION
+                if step.to == "idle")
     yield from (("setter", name) for name in verbs.SETTERS)
     yield from (("status", name) for name in verbs.STATUS)
     yield from (("event", event.name) for event in verbs.EVENTS

@@ -25,6 +25,7 @@ class Limits(Posting):
         fields["flags"] = 0
         word = self.word(fields)
         if qp.ops is not None:
+            self.overflow_after_error(qp, request, fields)
             self.call("ibv_wr_complete", qp.name, word, broken="room",
                       overflow=1)
         # The runner has the last that fits signaled
@@ -32,6 +33,15 @@ class Limits(Posting):
                   overflow=1)
         self.model.send(qp, request)
         self.settle()
+
+    def overflow_after_error(self, qp, request, fields):
+        """Of two errors in a critical section, the first counts"""
+        bad = dict(fields)
+        if self.has_setter("sge_list") and \
+                self.device.keeps("ibv_wr_complete", "num_sge") and \
+                self.refuses("num_sge", qp, bad, request, 1):
+            self.call("ibv_wr_complete", qp.name, self.word(bad),
+                      self.word(fields), broken="num_sge", overflow=1)
 
     def fill(self, qp):
         """Fill a queue that nothing is taken from, and post more"""

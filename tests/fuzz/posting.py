@@ -236,12 +236,10 @@ class Posting(Requests):
                 group.insert(bad, (None, fields, batch))
         words = [self.word(fields) for _, fields, _ in group]
         good = [entry for entry in group if entry[0]]
-        if batch == 1 and self.chance(0.05):
-            # What is aborted is posted again
-            self.call("ibv_wr_abort", qp.name, *words, abort=1)
-        if batch == 1 and self.chance(0.05):
-            # Nothing is in it
-            self.call("ibv_wr_complete", qp.name)
+        state = "broken" if broken else "built"
+        if batch == 1:
+            self.end_sections(qp, state, words)
+            self.reach("section", state, "ibv_wr_complete")
         if not broken:
             self.call(VERB[batch], qp.name, *words)
         elif batch == BIND:
@@ -260,6 +258,18 @@ class Posting(Requests):
             self.reach("posted", VERB[batch], qp.state)
             self.model.send(qp, request)
         return good[-1][0]
+
+    def end_sections(self, qp, state, words):
+        """Critical sections that post nothing; the requests are posted later"""
+        if self.chance(0.05):
+            self.call("ibv_wr_abort", qp.name, *words, abort=1)
+            self.reach("section", state, "ibv_wr_abort")
+        if self.chance(0.05):
+            self.call("ibv_wr_complete", qp.name)
+            self.reach("section", "open", "ibv_wr_complete")
+        if self.chance(0.05):
+            self.call("ibv_wr_abort", qp.name, abort=1)
+            self.reach("section", "open", "ibv_wr_abort")
 
     def empty(self, qp):
         """A signaled request without data, and its fields"""

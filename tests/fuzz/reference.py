@@ -56,28 +56,6 @@ FLAGS = (
      "UD; elsewhere the request fails with LOC_QP_OP_ERR"),
 )
 
-BUILDER = """
-.. graphviz::
-
-   digraph builder {
-     rankdir=LR; node [shape=box, fontsize=11]; edge [fontsize=10];
-     idle [label="nothing open"];
-     open [label="critical section,\\nno request"];
-     built [label="request built,\\ndata to be set"];
-     broken [label="first error kept"];
-     idle -> open [label="ibv_wr_start"];
-     open -> built [label="builder"];
-     built -> built [label="setters, next builder"];
-     built -> broken [label="error"];
-     open -> broken [label="error"];
-     broken -> broken [label="anything"];
-     built -> idle [label="ibv_wr_complete: all posted, 0\\nibv_wr_abort: nothing posted"];
-     open -> idle [label="ibv_wr_complete: 0\\nibv_wr_abort"];
-     broken -> idle [label="ibv_wr_complete: nothing posted, the error\\nibv_wr_abort: nothing posted"];
-   }
-"""
-
-
 def _table(header, rows, widths):
     """A list-table"""
     yield from ("", ".. list-table::", "   :header-rows: 1",
@@ -246,7 +224,19 @@ def described_states():
 
 def described_builder():
     """The critical section of ibv_wr_post(3)"""
-    yield from BUILDER.splitlines()
+    yield from ("", ".. graphviz::", "", "   digraph builder {",
+                "     rankdir=LR; node [shape=box, fontsize=11];",
+                "     edge [fontsize=10];")
+    for state, says in verbs.SECTION_STATES.items():
+        yield f'     {state} [label="{says}"];'
+    arrows = {}
+    for step in verbs.SECTION:
+        label = f"{step.call}: {step.result}" if step.result else step.call
+        arrows.setdefault((step.state, step.to), []).append(label)
+    for (old, new), labels in arrows.items():
+        text = "\\n".join(labels)
+        yield f'     {old} -> {new} [label="{text}"];'
+    yield from ("   }", "")
 
 
 def described_absent():

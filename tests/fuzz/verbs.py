@@ -7,7 +7,8 @@ Nothing here knows of the fuzzer. To add a verb, describe it here; `fuzz-verbs
 
 from words import EAGAIN, EBUSY, EINVAL, ENOENT, ENOMEM, EOPNOTSUPP
 from words import EPERM
-from words import Dropped, Event, Fails, Operation, Returns, Rule, Verb
+from words import Dropped, Event, Fails, Operation, Returns, Rule, Step
+from words import Verb
 from verbs_device import DEVICE_ABSENT, DEVICE_VERBS
 from verbs_device import PREFETCH, PREFETCH_NO_FAULT  # noqa: F401
 from verbs_device import PREFETCH_WRITE  # noqa: F401
@@ -151,6 +152,34 @@ READERS = ("ibv_wc_read_opcode", "ibv_wc_read_vendor_err",
            "ibv_wc_read_sl", "ibv_wc_read_dlid_path_bits",
            "ibv_wc_read_completion_ts", "ibv_wc_read_completion_wallclock_ns",
            "ibv_wc_read_flow_tag", "ibv_wc_read_cvlan", "ibv_wc_read_tm_info")
+
+# States of a queue pair's critical section
+SECTION_STATES = {
+    "idle": "nothing open",
+    "open": "critical section, no request",
+    "built": "request built, data to be set",
+    "broken": "first error kept",
+}
+
+# ibv_wr_post(3): all requests of a section are posted, or none. An error shows
+# at its end, and of several errors the first.
+SECTION = (
+    Step("idle", "ibv_wr_start", "open"),
+    Step("open", "builder", "built"),
+    Step("built", "builder", "built"),
+    Step("built", "setter", "built"),
+    Step("open", "error", "broken"),
+    Step("built", "error", "broken"),
+    Step("broken", "builder", "broken"),
+    Step("broken", "setter", "broken"),
+    Step("broken", "error", "broken"),
+    Step("open", "ibv_wr_complete", "idle", "0"),
+    Step("built", "ibv_wr_complete", "idle", "0, all posted"),
+    Step("broken", "ibv_wr_complete", "idle", "the error, nothing posted"),
+    Step("open", "ibv_wr_abort", "idle"),
+    Step("built", "ibv_wr_abort", "idle", "nothing posted"),
+    Step("broken", "ibv_wr_abort", "idle", "nothing posted"),
+)
 
 EVENTS = (
     Event("CQ_ERR", 0, "a completion does not fit into a completion queue",

@@ -73,6 +73,23 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Step:
+    """What a call does in a critical section of ibv_wr_start(3).
+
+    state: before the call
+    call: a function; "builder" or "setter", for any of these; or "error", for
+        one that breaks a rule
+    to: state after the call
+    result: what it returns or does, or ""
+    """
+
+    state: str
+    call: str
+    to: str
+    result: str = ""
+
+
+@dataclass(frozen=True)
 class Operation:
     """A row of the tables of ibv_post_send(3) and ibv_wr_post(3).
 
