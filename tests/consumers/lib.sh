@@ -112,6 +112,7 @@ verified_writes() {
 until_cable_is_back() {
 	local status
 
+	# shellcheck disable=SC2154 # scenario sets it
 	while :; do
 		"${@:2}" >"$dir/attempt" 2>&1 && status=0 || status=$?
 		cat "$dir/attempt"
