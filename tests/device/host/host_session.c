@@ -2,6 +2,7 @@
 /* vfio-user: messages, sessions, and clients that break the rules */
 #include <errno.h>
 #include <linux/vfio.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -493,6 +494,7 @@ TEST(file_descriptors_of_pipelined_messages)
 	/* MSI-X Enable */
 	vfu_put(fd, CONFIG, 0xa2, 0x8000, 2);
 	for (uint32_t i = 0; i < ARRAY_SIZE(events); i++) {
+		struct pollfd pfd = { .fd = events[i], .events = POLLIN };
 		uint64_t count;
 
 		CHECK_EQ(vfu_set_irqs(fd,
@@ -500,6 +502,8 @@ TEST(file_descriptors_of_pipelined_messages)
 					      VFIO_IRQ_SET_ACTION_TRIGGER,
 				      i, 1, NULL, 0),
 			 0);
+		/* If signals are slow, the helper sends them a little later. */
+		CHECK_EQ(poll(&pfd, 1, -1), 1);
 		for (uint32_t j = 0; j < ARRAY_SIZE(events); j++)
 			CHECK_EQ(read(events[j], &count, sizeof(count)),
 				 i == j ? 8 : -1);
