@@ -122,10 +122,16 @@ TEST(a_time_that_is_put_off_ends_one_wait)
 
 TEST(a_time_that_has_passed_ends_no_wait_twice)
 {
-	uint64_t until = clock_ns() + MSEC;
+	uint64_t ahead = MSEC;
+	uint64_t until;
 
 	start();
-	wait_interrupted(until);
+	/* If the machine is busy, the time may come in this wait. */
+	do {
+		until = clock_ns() + ahead;
+		wait_interrupted(until);
+		ahead *= 2;
+	} while (events.alarm_due == EVENTS_FOREVER);
 	while (clock_ns() < until)
 		;
 	events_wait(&events, EVENTS_FOREVER);
