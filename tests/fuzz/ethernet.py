@@ -402,6 +402,8 @@ class Ethernet(Devices):
         sges = self.sges(wq.pd, SINK, MAX_FRAME, 2, "LOCAL_WRITE")
         if not sges or len(wq.receives) >= wq.max_wr:
             return
+        if any(mr.fixed == "on_demand" for mr, _, _ in sges):
+            return  # no frame waits for a page, and the page may be there
         receive = Receive(self.next_id(), sges)
         word = self.word({"id": receive.wr_id, "sges": "|".join(
             f"{mr.address(at)}/{length}/{mr.name}"
