@@ -59,11 +59,14 @@ TEST(laps_differ)
 	mkey_table_free(&table);
 }
 
-/* A key that was freed at the end of a lap does not come back in the next one. */
+/*
+ * A key that was freed at the end of a lap does not come back in the next one, and
+ * does not tell the next one of its index.
+ */
 TEST(index_of_last_lap_has_another_byte)
 {
 	struct mkey *mkeys = calloc(2 * LIMIT, sizeof(*mkeys));
-	unsigned int again = 0;
+	unsigned int again = 0, told = 0;
 	struct mkey_table table;
 
 	CHECK(mkeys);
@@ -84,9 +87,11 @@ TEST(index_of_last_lap_has_another_byte)
 			continue;
 		again++;
 		CHECK(mkey->key != mkeys[i].key);
+		told += (uint8_t)(mkey->key - mkeys[i].key) == 1;
 	}
 	/* 256 of 65536, if the orders have nothing to do with each other */
 	CHECK(again > 128 && again < 512);
+	CHECK(told < 16);
 	mkey_table_free(&table);
 	free(mkeys);
 }

@@ -11,10 +11,7 @@
 
 #include "base/siphash.h"
 
-#define HALF_BITS 12
-#define HALF_MASK ((1u << HALF_BITS) - 1)
-#define INDEX_BITS (2 * HALF_BITS)
-#define KEY_BYTE_MASK ((1u << MKEY_INDEX_SHIFT) - 1)
+#define INDEX_BITS 24
 
 /* Each use of the secret has a number, so that no use tells of another */
 enum purpose {
@@ -24,7 +21,10 @@ enum purpose {
 
 /* With four rounds nobody can tell it from a random permutation */
 #define ROUNDS 6
-#define LAP_SHIFT 16
+
+/* Places of the round and of the order beside half an index */
+#define ROUND_SHIFT (INDEX_BITS / 2)
+#define ORDER_SHIFT 16
 
 int mkey_table_init(struct mkey_table *table, uint64_t secret, uint32_t limit)
 {
@@ -48,48 +48,58 @@ static uint32_t mkey_table_random(const struct mkey_table *table,
 }
 
 /*
- * A permutation of all indexes: a Feistel network (Luby, Rackoff: How to
- * construct pseudorandom permutations, 1988). Each lap has another one.
- * Otherwise keys that were created in a row would stand in a row again, and the
- * next lap would have to pass all that still exist.
+ * A secret permutation of the numbers below 2^(2 * @half_bits), another one for
+ * each @order: a Feistel network (Luby, Rackoff: How to construct pseudorandom
+ * permutations, 1988)
  */
 static uint32_t mkey_table_permute(const struct mkey_table *table,
-				   uint64_t number)
+				   enum purpose purpose, uint64_t order,
+				   uint32_t number, uint32_t half_bits)
 {
-	uint64_t lap = number >> INDEX_BITS;
-	uint32_t left = number >> HALF_BITS & HALF_MASK;
-	uint32_t right = number & HALF_MASK;
+	uint32_t mask = (1u << half_bits) - 1;
+	uint32_t left = number >> half_bits & mask;
+	uint32_t right = number & mask;
 
 	for (uint32_t round = 0; round < ROUNDS; round++) {
-		uint32_t f = mkey_table_random(
-			table, INDEX,
-			lap << LAP_SHIFT | round << HALF_BITS | right);
-		uint32_t next = (left ^ f) & HALF_MASK;
+		uint64_t value = order << ORDER_SHIFT | round << ROUND_SHIFT |
+				 right;
+		uint32_t next =
+			(left ^ mkey_table_random(table, purpose, value)) &
+			mask;
 
 		left = right;
 		right = next;
 	}
-	return left << HALF_BITS | right;
+	return left << half_bits | right;
 }
 
-/* 0 is not an index, because commands use it for "none" */
+/*
+ * Each lap has an order of its own. Otherwise keys that were created in a row
+ * would stand in a row again, and the next lap would have to pass all that still
+ * exist. 0 is not an index, because commands use it for "none".
+ */
 static uint32_t mkey_table_next_index(struct mkey_table *table)
 {
 	uint32_t index;
 
 	do {
-		index = mkey_table_permute(table, table->tries++);
+		index = mkey_table_permute(table, INDEX,
+					   table->tries >> INDEX_BITS,
+					   table->tries, INDEX_BITS / 2);
+		table->tries++;
 	} while (!index || mkey_table_get(table, index));
 	return index;
 }
 
+/* Each index has its own order of key bytes, so that none tells the next. */
 static uint32_t mkey_table_key_byte(const struct mkey_table *table,
 				    uint32_t index)
 {
-	uint32_t lap = (table->tries - 1) >> INDEX_BITS;
+	uint64_t lap = (table->tries - 1) >> INDEX_BITS;
+	uint64_t cycle = lap >> MKEY_INDEX_SHIFT;
 
-	return (mkey_table_random(table, KEY_BYTE, index) + lap) &
-	       KEY_BYTE_MASK;
+	return mkey_table_permute(table, KEY_BYTE, cycle << INDEX_BITS | index,
+				  lap, MKEY_INDEX_SHIFT / 2);
 }
 
 int mkey_table_add(struct mkey_table *table, struct mkey *mkey)
