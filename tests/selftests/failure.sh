@@ -354,11 +354,11 @@ for kind in number request bits queue twice; do
 	result "completes what was not posted: $kind" \
 		fails_for "$kind" 'it completes what was not posted'
 done
-# Nobody knows what a newer device has to say.
 result "gives an object an impossible number" \
 	fails_for impossible 'it answers CREATE_CQ with the number'
 result "gives two objects the same number" \
 	fails_for twice-given 'it gives out the number'
+# Nobody knows what a newer device has to say.
 result "has events that are not known" survives events
 # A window can be bound before the driver knows of it.
 result "has windows that are not known" survives windows
