@@ -129,6 +129,24 @@ TEST(frames_go_in_order_with_their_length)
 	CHECK_EQ(out.port.stats.tx_dropped, 0);
 }
 
+/* The device must not sleep now: nothing else would wake it up for them. */
+TEST(queued_frames_are_work)
+{
+	setup();
+	room = SIZE_MAX;
+	CHECK_EQ(wire_next_event(&out), WIRE_NEVER);
+	bring(100);
+	CHECK(wire_next_event(&out) <= sw.now);
+	wire_flush(&out);
+	CHECK_EQ(wire_next_event(&out), WIRE_NEVER);
+	/* The file tells when there is room again. */
+	room = 10;
+	bring(100);
+	wire_flush(&out);
+	CHECK(out.want_out);
+	CHECK_EQ(wire_next_event(&out), WIRE_NEVER);
+}
+
 TEST(senders_wait_until_there_is_room)
 {
 	setup();

@@ -105,11 +105,17 @@ static int wire_flush_for_a_while(struct wire *wire)
 	return -EAGAIN;
 }
 
+/* Whether frames can be sent now */
+static bool wire_has_output(const struct wire *wire)
+{
+	return wire->port.up && !wire->want_out && frame_queue_used(&wire->tx);
+}
+
 void wire_flush(struct wire *wire)
 {
 	int err;
 
-	if (!wire->port.up || wire->want_out || !frame_queue_used(&wire->tx))
+	if (!wire_has_output(wire))
 		return;
 	err = wire_flush_for_a_while(wire);
 	wire_update_hold(wire);
@@ -337,6 +343,9 @@ uint64_t wire_next_event(struct wire *wire)
 	uint64_t next = wire->try_at;
 
 	if (wire->backlog && !switch_is_held(&wire->port))
+		return 0;
+	/* They came after the last flush, from another wire. */
+	if (wire_has_output(wire))
 		return 0;
 	if (wire->port.congested && wire->held_since + HOLD_LIMIT < next)
 		next = wire->held_since + HOLD_LIMIT;

@@ -162,7 +162,7 @@ void wire_flush(struct wire *wire);
 /* Does the work that is due. */
 void wire_run(struct wire *wire);
 
-/* Time at which wire_run() has work, or WIRE_NEVER. */
+/* Time at which wire_run() or wire_flush() has work, or WIRE_NEVER. */
 uint64_t wire_next_event(struct wire *wire);
 
 /* Functions for the kinds of wires */
