@@ -2,7 +2,9 @@
 /* Access to host memory through page lists */
 
 #include "core/base/iov.h"
-#include "core/core.h"
+#include "core/memory/buf.h"
+#include "core/nic.h"
+#include "core/state/nic_state.h"
 #include "harness_sim.h"
 
 #define PAGE 4096u

@@ -2,7 +2,7 @@
 /* Wire faults, in virtual time */
 #include <stdlib.h>
 
-#include "core/function/gid.h"
+#include "core/packet/ip_gid.h"
 #include "core/packet/opcode.h"
 #include "harness_tap.h"
 #include "wire/faults.h"

@@ -6,11 +6,37 @@
 
 #include "admin.h"
 
+#include <endian.h>
 #include <string.h>
 
+#include "base/journal.h"
+#include "base/turn.h"
 #include "base/util.h"
-#include "core.h"
+#include "device.h"
+#include "engine/qp_attr.h"
+#include "engine/qp_create.h"
+#include "engine/rwq_commands.h"
+#include "ethernet/eth.h"
+#include "ethernet/flow.h"
+#include "ethernet/rwq.h"
+#include "function/eq.h"
 #include "function/fatal.h"
+#include "function/gid.h"
+#include "function/port.h"
+#include "memory/buf.h"
+#include "memory/dm.h"
+#include "memory/dma.h"
+#include "memory/mkey.h"
+#include "memory/pd.h"
+#include "mynic_regs.h"
+#include "qp/counters.h"
+#include "qp/mcast.h"
+#include "qp/odp.h"
+#include "queue/cq.h"
+#include "queue/srq.h"
+#include "queue/xrcd.h"
+#include "state/admin.h"
+#include "state/nic_state.h"
 
 #define VECTOR 0
 #define MBOX_ALIGN 8

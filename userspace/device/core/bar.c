@@ -3,9 +3,14 @@
  * Access to the BARs: BAR0 has registers, and BAR2 has doorbells and device
  * memory.
  */
+
+#include <endian.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "core.h"
+#include "memory/dm.h"
+#include "mynic_regs.h"
+#include "nic.h"
 #include "regs.h"
 #include "uar.h"
 

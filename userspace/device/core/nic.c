@@ -5,16 +5,42 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
+#include "admin.h"
+#include "base/journal.h"
+#include "base/table.h"
+#include "base/timer.h"
 #include "base/util.h"
-#include "core.h"
+#include "base/verbs.h"
 #include "engine/qp_create.h"
 #include "engine/qp_run.h"
 #include "engine/transport.h"
-#include "ethernet/rss.h"
+#include "ethernet/eth.h"
+#include "ethernet/flow.h"
 #include "ethernet/rwq.h"
+#include "function/eq.h"
+#include "function/port.h"
+#include "memory/dm.h"
+#include "memory/dma.h"
+#include "memory/mkey.h"
+#include "memory/mkey_table.h"
+#include "memory/pd.h"
+#include "mynic_regs.h"
+#include "packet/packet.h"
+#include "qp/counters.h"
+#include "qp/spread.h"
+#include "queue/cq.h"
 #include "queue/sq.h"
+#include "queue/srq.h"
 #include "queue/tm.h"
+#include "queue/xrcd.h"
+#include "state/admin.h"
+#include "state/delivery.h"
+#include "state/ethernet.h"
+#include "state/function.h"
+#include "state/memory.h"
+#include "state/nic_state.h"
 
 #define MAX_EQ 64
 #define MAX_CQ 65536

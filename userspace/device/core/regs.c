@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* BAR0: the registers. */
+
 #include "regs.h"
 
-#include "core.h"
+#include <stdbool.h>
+
+#include "admin.h"
+#include "base/journal.h"
 #include "function/fatal.h"
+#include "memory/dma.h"
+#include "mynic_regs.h"
+#include "nic.h"
+#include "state/nic_state.h"
 
 #define OFFERED_FEATURES MYNIC_FEATURE_DB_SUPPRESS
 

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* BAR2: doorbell pages, which also have a readable clock. */
+
 #include "uar.h"
 
-#include "core.h"
+#include <stdbool.h>
+
 #include "engine/qp_run.h"
+#include "function/eq.h"
+#include "mynic_regs.h"
+#include "queue/cq.h"
 #include "queue/tm.h"
+#include "state/nic_state.h"
 
 uint64_t uar_read(struct nic *nic, uint64_t offset, size_t len)
 {

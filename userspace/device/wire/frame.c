@@ -13,7 +13,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "core/function/gid.h"
+#include "core/packet/ip_gid.h"
 #include "core/packet/ip.h"
 #include "core/packet/opcode.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The ring of journal entries. Text is made of them in host/journal_text.c. */
+
 #include "base/journal.h"
 
 #include <stdlib.h>

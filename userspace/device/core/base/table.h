@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct mem;
+
 #define TABLE_LEAF_BITS 10
 #define TABLE_LEAF_SIZE (1u << TABLE_LEAF_BITS)
 #define TABLE_MAX_NUMBER ((1u << 24) - 1)
 #define TABLE_MAX_LEAVES ((TABLE_MAX_NUMBER >> TABLE_LEAF_BITS) + 1)
-
-struct mem;
 
 struct table_leaf {
 	unsigned int used;

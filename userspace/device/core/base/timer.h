@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct mem;
+
 #define TIMER_NEVER UINT64_MAX
 
 /**
@@ -25,8 +27,6 @@ struct timer {
 	uint64_t key;
 	uint32_t pos;
 };
-
-struct mem;
 
 /**
  * struct timers - the timers of a NIC; all zeroes but @mem is an empty set

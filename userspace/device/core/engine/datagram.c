@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Requests of UD, GSI and RAW_PACKET QPs: their rate, and who sends them */
+
 #include "engine/datagram.h"
 
-#include "core.h"
+#include <stdbool.h>
+
+#include "base/verbs.h"
+#include "ethernet/eth.h"
 #include "ethernet/tso.h"
+#include "mynic_regs.h"
 #include "qp/cc.h"
+#include "qp/qp.h"
 #include "rdma/ud.h"
+#include "state/nic_state.h"
+#include "state/qp.h"
+#include "state/queue.h"
+#include "state/transport.h"
 
 /* More units of a turn for each datagram, which several receivers may get */
 #define EXTRA_UNITS 1

@@ -3,13 +3,28 @@
  * Attributes of queue pairs: MODIFY_QP and QUERY_QP. Legal transitions are in
  * qp/qp_state.c.
  */
+
+#include "engine/qp_attr.h"
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "base/journal.h"
 #include "base/util.h"
-#include "core.h"
+#include "base/verbs.h"
 #include "engine/transport.h"
+#include "function/gid.h"
+#include "mynic_regs.h"
+#include "qp/cc.h"
+#include "qp/qp.h"
 #include "qp/qp_state.h"
-#include "qp/response_queue.h"
+#include "queue/sq.h"
+#include "rdma/response_queue.h"
+#include "state/nic_state.h"
+#include "state/qp.h"
+#include "state/queue.h"
 
 #define SUPPORTED_ATTRS                                                        \
 	(IBV_QP_STATE | IBV_QP_CUR_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY |        \

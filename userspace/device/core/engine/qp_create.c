@@ -1,16 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* CREATE_QP and DESTROY_QP, with all resources of a queue pair. */
+
 #include "engine/qp_create.h"
 
+#include <endian.h>
 #include <string.h>
+#include <sys/queue.h>
 
-#include "core.h"
+#include "base/mem.h"
+#include "base/table.h"
 #include "engine/services.h"
 #include "engine/transport.h"
+#include "ethernet/eth.h"
 #include "ethernet/rss.h"
+#include "function/eq.h"
+#include "memory/buf.h"
 #include "memory/mw.h"
+#include "memory/pd.h"
+#include "mynic_regs.h"
+#include "qp/counters.h"
+#include "qp/mcast.h"
+#include "qp/qp.h"
 #include "qp/qp_poll.h"
+#include "queue/cq.h"
+#include "queue/rndv.h"
 #include "queue/rq.h"
+#include "queue/srq.h"
+#include "queue/xrcd.h"
+#include "state/admin.h"
+#include "state/memory.h"
+#include "state/nic_state.h"
+#include "state/queue.h"
 
 #define QP_FLAGS (MYNIC_QP_SIG_ALL | MYNIC_QP_KERNEL | MYNIC_QP_VLAN_STRIP)
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct admin_call;
 struct mynic_create_qp;
 struct nic;
 struct qp;
@@ -35,5 +36,9 @@ void qp_destroy(struct nic *nic, struct qp *qp);
  * Return: false if there are none left.
  */
 bool qps_free_one(struct nic *nic, uint32_t *number);
+
+/* Commands of the host; see admin.h */
+int admin_create_qp(struct nic *nic, struct admin_call *call);
+int admin_destroy_qp(struct nic *nic, struct admin_call *call);
 
 #endif /* MYNIC_QP_CREATE_H */

@@ -3,11 +3,17 @@
  * Scheduling of QPs: those with work, and those whose doorbell records are
  * watched.
  */
+
 #include "engine/qp_run.h"
 
-#include "core.h"
+#include <sys/queue.h>
+
+#include "base/verbs.h"
 #include "engine/transport.h"
+#include "qp/qp.h"
 #include "qp/qp_poll.h"
+#include "state/nic_state.h"
+#include "state/qp.h"
 
 /* Upper bound of the QPs that do some work in one nic_run() */
 #define RUN_QUANTUM 16

@@ -2,12 +2,19 @@
 /*
  * CREATE_WQ, MODIFY_WQ, DESTROY_WQ. A WQ is a QP that has only a receive queue.
  */
-#include <string.h>
 
-#include "core.h"
+#include "engine/rwq_commands.h"
+
+#include <endian.h>
+#include <stdint.h>
+
+#include "base/verbs.h"
 #include "engine/qp_create.h"
 #include "engine/transport.h"
 #include "ethernet/rwq.h"
+#include "mynic_regs.h"
+#include "state/admin.h"
+#include "state/qp.h"
 
 /* Bits of enum ib_wq_attr_mask */
 #define ATTR_STATE 1

@@ -3,10 +3,13 @@
  * One service for each type of queue pair. The functions are in rdma/, in
  * ethernet/ and in datagram.c.
  */
+
 #include "engine/services.h"
 
-#include "core.h"
+#include <stdbool.h>
+
 #include "engine/datagram.h"
+#include "mynic_regs.h"
 #include "packet/opcode.h"
 #include "qp/service.h"
 #include "queue/sq.h"
@@ -16,6 +19,7 @@
 #include "rdma/responder.h"
 #include "rdma/uc.h"
 #include "rdma/ud.h"
+#include "state/qp.h"
 
 static const struct qp_service services[QP_TYPE_RWQ + 1] = {
 	[MYNIC_QP_RC] = {
@@ -24,6 +28,7 @@ static const struct qp_service services[QP_TYPE_RWQ + 1] = {
 		.bth = BTH_SERVICE_RC << BTH_SERVICE_SHIFT,
 		.init = requester_init,
 		.fini = requester_fini,
+		.stop = rc_stop,
 		.send = requester_run,
 		.answer = responder_run,
 		.receive = rc_receive,
@@ -55,6 +60,7 @@ static const struct qp_service services[QP_TYPE_RWQ + 1] = {
 		.bth = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
 		.init = requester_init,
 		.fini = requester_fini,
+		.stop = rc_stop,
 		.send = requester_run,
 		.receive = rc_receive,
 	},
@@ -62,6 +68,7 @@ static const struct qp_service services[QP_TYPE_RWQ + 1] = {
 		.connected = true,
 		.reliable = true,
 		.bth = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
+		.stop = rc_stop,
 		.answer = responder_run,
 		.receive = rc_receive,
 	},

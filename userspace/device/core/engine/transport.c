@@ -7,21 +7,37 @@
 
 #include "engine/transport.h"
 
+#include <endian.h>
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/queue.h>
 
+#include "base/journal.h"
 #include "base/mac.h"
-#include "base/util.h"
-#include "core.h"
+#include "ethernet/eth.h"
+#include "function/eq.h"
+#include "function/gid.h"
+#include "mynic_regs.h"
+#include "packet/ip_gid.h"
 #include "packet/opcode.h"
+#include "packet/packet.h"
 #include "qp/cc.h"
+#include "qp/counters.h"
+#include "qp/mcast.h"
+#include "qp/odp.h"
 #include "qp/path.h"
+#include "qp/qp.h"
 #include "qp/qp_error.h"
+#include "qp/service.h"
+#include "qp/spread.h"
 #include "queue/rndv.h"
 #include "queue/rq.h"
 #include "queue/sq.h"
+#include "rdma/requester.h"
 #include "rdma/responder.h"
 #include "rdma/ud.h"
+#include "state/nic_state.h"
 
 #define PKEY_MASK 0x7fff /* without the membership bit */
 

@@ -4,10 +4,8 @@
 #define MYNIC_TRANSPORT_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "base/verbs.h"
-#include "queue/wqe.h"
 
 struct nic;
 struct packet;

@@ -7,14 +7,25 @@
 #include "ethernet/eth.h"
 
 #include <arpa/inet.h>
+#include <endian.h>
 #include <net/ethernet.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include "base/iov.h"
 #include "base/mac.h"
-#include "core.h"
+#include "base/verbs.h"
 #include "ethernet/eth_rx.h"
-#include "ethernet/rss.h"
+#include "ethernet/flow.h"
+#include "function/port.h"
+#include "packet/headers.h"
+#include "packet/packet.h"
+#include "qp/counters.h"
+#include "qp/qp.h"
+#include "qp/service.h"
+#include "qp/spread.h"
+#include "queue/wqe.h"
 
 /*
  * Ethernet header with a VLAN tag; untagged frames have only the first

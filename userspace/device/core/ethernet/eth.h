@@ -3,36 +3,22 @@
 #ifndef MYNIC_ETH_H
 #define MYNIC_ETH_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "function/port.h"
+#include "base/outcome.h"
 #include "mynic_regs.h"
-#include "packet/headers.h"
-#include "packet/packet.h"
-#include "queue/wqe.h"
+#include "state/function.h"
+
+struct admin_call;
+struct nic;
+struct packet;
+struct qp;
+struct send_req;
 
 /* Upper bound for the bytes of a frame, without FCS */
 #define ETH_MAX_FRAME (PORT_MAX_MTU + PORT_FRAME_OVERHEAD)
 
 #define ETH_RX_FLAGS (MYNIC_RX_ENABLE | MYNIC_RX_PROMISC | MYNIC_RX_ALLMULTI)
-
-struct nic;
-struct qp;
-
-/**
- * struct eth - receive filter
- * @qp: receiver of the port's frames; NULL if there is none
- * @flags: MYNIC_RX_*
- * @num_macs: elements of @macs
- * @macs: MACs that are received besides the port's own and broadcast
- */
-struct eth {
-	struct qp *qp;
-	uint32_t flags;
-	uint32_t num_macs;
-	uint8_t macs[MYNIC_RX_MAX_MACS][6];
-};
 
 /* Takes an Ethernet frame, or a RoCEv2 packet that has its bytes. */
 void eth_receive(struct nic *nic, const struct packet *pkt);
@@ -56,5 +42,8 @@ void eth_send_bytes(struct qp *qp, const uint8_t *frame, uint32_t len);
 
 /* The QP no longer receives, or is being destroyed. */
 void eth_qp_gone(struct nic *nic, const struct qp *qp);
+
+/* Commands of the host; see admin.h */
+int admin_set_rx(struct nic *nic, struct admin_call *call);
 
 #endif /* MYNIC_ETH_H */

@@ -3,13 +3,23 @@
  * Delivery of a frame to the receive queue of a QP or WQ. The choice of the QP
  * is made in eth.c, flow.c and rss.c.
  */
+
 #include "ethernet/eth_rx.h"
 
+#include <endian.h>
+#include <sys/uio.h>
+
 #include "base/mac.h"
-#include "core.h"
+#include "base/outcome.h"
+#include "base/verbs.h"
 #include "ethernet/rss.h"
+#include "mynic_regs.h"
+#include "packet/packet.h"
+#include "qp/counters.h"
+#include "qp/qp.h"
 #include "qp/qp_error.h"
 #include "queue/rq.h"
+#include "queue/wqe.h"
 
 #define VLAN_PRIO_SHIFT 13
 

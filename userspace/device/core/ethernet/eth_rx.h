@@ -8,9 +8,9 @@
 
 #include "packet/headers.h"
 
-#define VLAN_TAG_LEN 4
-
 struct qp;
+
+#define VLAN_TAG_LEN 4
 
 /**
  * struct eth_frame - a frame that is being received

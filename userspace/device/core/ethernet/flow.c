@@ -6,15 +6,23 @@
 
 #include "ethernet/flow.h"
 
+#include <endian.h>
 #include <net/ethernet.h>
 #include <netinet/in.h>
 #include <string.h>
 
 #include "base/mac.h"
+#include "base/mem.h"
+#include "base/table.h"
 #include "base/util.h"
-#include "core.h"
 #include "ethernet/eth_rx.h"
+#include "mynic_regs.h"
 #include "packet/headers.h"
+#include "packet/packet.h"
+#include "qp/counters.h"
+#include "qp/qp.h"
+#include "state/ethernet.h"
+#include "state/nic_state.h"
 
 #define HEADER_LEN sizeof(((struct mynic_flow_spec *)0)->val)
 

@@ -6,44 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/table.h"
-
+struct admin_call;
 struct eth_frame;
-struct flow;
+struct flows;
 struct mem;
 struct nic;
 struct spread_place;
-
-#define FLOW_MAX_RULES 4096
-
-/**
- * struct flow_list - rules of one stage
- * @flows: rules in the order of their priorities; among equals, older ones first
- * @num: number of rules
- *
- * This is an array, in which a rule is found by its priority and age. No command
- * has to walk through thousands of rules.
- */
-struct flow_list {
-	struct flow *flows[FLOW_MAX_RULES];
-	uint32_t num;
-};
-
-/**
- * struct flows - all flow rules of a NIC
- * @sniffers: rules that get a copy of each frame
- * @rules: NORMAL rules, which come before the port's own receiver
- * @defaults: ALL_DEFAULT and MC_DEFAULT, which come after it
- * @numbers: all rules by number
- * @num_made: number of rules ever created
- */
-struct flows {
-	struct flow_list sniffers;
-	struct flow_list rules;
-	struct flow_list defaults;
-	struct table numbers;
-	uint64_t num_made;
-};
 
 /* Returns 0 or -ENOMEM. */
 int flows_init(struct flows *flows, struct mem *mem);
@@ -77,5 +45,9 @@ enum flow_result flow_steer_rest(struct nic *nic, const struct eth_frame *frame,
 
 /* Part of a reset: frees a rule. Returns false if there is none. */
 bool flows_free_one(struct nic *nic, uint32_t *number);
+
+/* Commands of the host; see admin.h */
+int admin_create_flow(struct nic *nic, struct admin_call *call);
+int admin_destroy_flow(struct nic *nic, struct admin_call *call);
 
 #endif /* MYNIC_FLOW_H */

@@ -3,12 +3,17 @@
 
 #include "ethernet/rss.h"
 
+#include <endian.h>
 #include <string.h>
 
-#include "core.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/verbs.h"
 #include "ethernet/eth_rx.h"
 #include "ethernet/rwq.h"
 #include "packet/headers.h"
+#include "state/nic_state.h"
+#include "state/qp.h"
 
 #define ALL_FIELDS                                                 \
 	(MYNIC_RX_HASH_SRC_IPV4 | MYNIC_RX_HASH_DST_IPV4 |         \

@@ -6,9 +6,15 @@
 
 #include "ethernet/rwq.h"
 
-#include <string.h>
+#include <endian.h>
 
-#include "core.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "mynic_regs.h"
+#include "qp/qp.h"
+#include "state/admin.h"
+#include "state/nic_state.h"
+#include "state/qp.h"
 
 struct qp *rwq_find(const struct nic *nic, uint32_t number)
 {

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct admin_call;
 struct nic;
 struct qp;
 
@@ -34,5 +35,9 @@ struct qp *rwq_find(const struct nic *nic, uint32_t number);
  * is none.
  */
 bool rwq_tables_free_one(struct nic *nic, uint32_t *number);
+
+/* Commands of the host; see admin.h */
+int admin_create_rwq_table(struct nic *nic, struct admin_call *call);
+int admin_destroy_rwq_table(struct nic *nic, struct admin_call *call);
 
 #endif /* MYNIC_RWQ_H */

@@ -10,11 +10,16 @@
 #include <netinet/tcp.h>
 #include <string.h>
 
-#include "core.h"
+#include "ethernet/eth.h"
+#include "mynic_regs.h"
 #include "packet/headers.h"
 #include "packet/ip.h"
 #include "qp/path.h"
+#include "queue/wqe.h"
 #include "rdma/ud.h"
+#include "state/nic_state.h"
+#include "state/qp.h"
+#include "state/queue.h"
 
 /* Segments that are sent at a time */
 #define QUANTUM 64

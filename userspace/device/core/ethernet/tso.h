@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "queue/wqe.h"
+#include "base/outcome.h"
+#include "state/queue.h"
 
 struct qp;
 

@@ -6,11 +6,17 @@
 
 #include "function/eq.h"
 
-#include <errno.h>
+#include <endian.h>
+#include <stdlib.h>
+#include <sys/queue.h>
 
+#include "base/journal.h"
+#include "base/mem.h"
+#include "base/table.h"
 #include "base/util.h"
-#include "core.h"
 #include "function/fatal.h"
+#include "memory/buf.h"
+#include "state/nic_state.h"
 
 #define MIN_LOG_SIZE 1
 #define MAX_LOG_SIZE 20
@@ -118,10 +124,10 @@ static bool eq_push(struct nic *nic, struct eq *eq, struct mynic_eqe *eqe)
 }
 
 static bool eq_push_completion(struct nic *nic, struct eq *eq,
-			       const struct cq *cq)
+			       const struct comp_source *source)
 {
 	struct mynic_eqe eqe = {
-		.number = htole32(cq->number),
+		.number = htole32(source->number),
 		.type = MYNIC_EVENT_COMP,
 	};
 
@@ -157,7 +163,7 @@ static bool eq_push_source(struct nic *nic, struct eq *eq,
 static bool eq_push_one(struct nic *nic, struct eq *eq)
 {
 	struct event_source *source = TAILQ_FIRST(&nic->pending_events);
-	struct cq *cq = TAILQ_FIRST(&eq->pending_cqs);
+	struct comp_source *comp = TAILQ_FIRST(&eq->pending_comps);
 
 	if (eq->async && source) {
 		if (!eq_push_source(nic, eq, source))
@@ -165,9 +171,9 @@ static bool eq_push_one(struct nic *nic, struct eq *eq)
 		TAILQ_REMOVE(&nic->pending_events, source, link);
 		return true;
 	}
-	if (!cq || !eq_push_completion(nic, eq, cq))
+	if (!comp || !eq_push_completion(nic, eq, comp))
 		return false;
-	eq_drop_comp(cq);
+	eq_drop_comp(comp);
 	return true;
 }
 
@@ -230,31 +236,33 @@ void eq_drop(struct nic *nic, struct event_source *source)
 }
 
 /* Returns false if there is no room, or if other events have to go first */
-static bool eq_push_comp(struct nic *nic, struct eq *eq, const struct cq *cq)
+static bool eq_push_comp(struct nic *nic, struct eq *eq,
+			 const struct comp_source *source)
 {
-	return TAILQ_EMPTY(&eq->pending_cqs) && eq_push_completion(nic, eq, cq);
+	return TAILQ_EMPTY(&eq->pending_comps) &&
+	       eq_push_completion(nic, eq, source);
 }
 
 /*
  * The vector that the host has named is preferred, but the event does not wait
  * for room in its EQ
  */
-void eq_raise_comp(struct nic *nic, struct cq *cq)
+void eq_raise_comp(struct nic *nic, struct comp_source *source)
 {
-	struct eq *wanted = nic->comp_eqs[cq->vector];
+	struct eq *wanted = nic->comp_eqs[source->vector];
 
-	if (cq->event_pending || (wanted && eq_push_comp(nic, wanted, cq)) ||
-	    eq_push_comp(nic, cq->eq, cq))
+	if (source->pending || (wanted && eq_push_comp(nic, wanted, source)) ||
+	    eq_push_comp(nic, source->eq, source))
 		return;
-	cq->event_pending = true;
-	TAILQ_INSERT_TAIL(&cq->eq->pending_cqs, cq, event_link);
+	source->pending = true;
+	TAILQ_INSERT_TAIL(&source->eq->pending_comps, source, link);
 }
 
-void eq_drop_comp(struct cq *cq)
+void eq_drop_comp(struct comp_source *source)
 {
-	if (cq->event_pending)
-		TAILQ_REMOVE(&cq->eq->pending_cqs, cq, event_link);
-	cq->event_pending = false;
+	if (source->pending)
+		TAILQ_REMOVE(&source->eq->pending_comps, source, link);
+	source->pending = false;
 }
 
 bool eq_doorbell(struct nic *nic, uint32_t number)
@@ -289,7 +297,7 @@ int admin_create_eq(struct nic *nic, struct admin_call *call)
 		return MYNIC_AQ_NO_RESOURCE;
 	eq->vector = vector;
 	eq->async = cmd->async;
-	TAILQ_INIT(&eq->pending_cqs);
+	TAILQ_INIT(&eq->pending_comps);
 	status = buf_parse(&eq->buf, &cmd->buf);
 	if (status)
 		goto free;

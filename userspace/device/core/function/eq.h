@@ -8,31 +8,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/queue.h>
 
-#include "memory/buf.h"
 #include "mynic_regs.h"
+#include "state/function.h"
+#include "state/memory.h"
 
+struct admin_call;
 struct nic;
-struct cq;
-
-/**
- * struct event_source - an object that asynchronous events are about
- * @link: link in &nic.pending_events while @pending is not 0
- * @pending: bit n: event n of enum mynic_event is still to be delivered
- * @number: number of the object
- * @describe: fills in what an event has besides its type and number, or NULL
- */
-struct event_source {
-	TAILQ_ENTRY(event_source) link;
-	uint32_t pending;
-	uint32_t number;
-	void (*describe)(const struct event_source *source,
-			 struct mynic_eqe *eqe);
-};
-
-TAILQ_HEAD(event_sources, event_source);
-TAILQ_HEAD(cq_queue, cq);
 
 /**
  * struct eq - an event queue
@@ -48,7 +30,7 @@ TAILQ_HEAD(cq_queue, cq);
  * @vector: MSI-X vector
  * @async: asynchronous events go to this EQ
  * @num_cqs: CQs that are bound to it
- * @pending_cqs: CQs whose completion event waits for room
+ * @pending_comps: CQs whose completion event waits for room
  */
 struct eq {
 	struct buf buf;
@@ -62,7 +44,7 @@ struct eq {
 	uint16_t vector;
 	bool async;
 	uint32_t num_cqs;
-	struct cq_queue pending_cqs;
+	struct comp_sources pending_comps;
 };
 
 /**
@@ -81,8 +63,8 @@ void eq_cancel(struct nic *nic, struct event_source *source, uint32_t types);
 void eq_drop(struct nic *nic, struct event_source *source);
 
 /* Sends a completion event. The caller disarms the CQ. */
-void eq_raise_comp(struct nic *nic, struct cq *cq);
-void eq_drop_comp(struct cq *cq);
+void eq_raise_comp(struct nic *nic, struct comp_source *source);
+void eq_drop_comp(struct comp_source *source);
 
 /**
  * eq_doorbell() - note that the host has read entries, or no longer does
@@ -103,5 +85,9 @@ bool eqs_run(struct nic *nic);
  * none.
  */
 bool eqs_free_one(struct nic *nic, uint32_t *number);
+
+/* Commands of the host; see admin.h */
+int admin_create_eq(struct nic *nic, struct admin_call *call);
+int admin_destroy_eq(struct nic *nic, struct admin_call *call);
 
 #endif /* MYNIC_EQ_H */

@@ -3,7 +3,8 @@
 
 #include "function/fatal.h"
 
-#include "core.h"
+#include "base/journal.h"
+#include "state/nic_state.h"
 
 #define FATAL_VECTOR 0
 

@@ -3,10 +3,16 @@
 
 #include "function/gid.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "base/mac.h"
-#include "core.h"
+#include "mynic_regs.h"
+#include "packet/ip_gid.h"
+#include "packet/packet.h"
+#include "state/admin.h"
+#include "state/function.h"
+#include "state/nic_state.h"
 
 #define MAX_VLAN 4094
 #define VLAN_ID_MASK 0xfff

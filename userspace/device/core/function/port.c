@@ -3,10 +3,17 @@
 
 #include "function/port.h"
 
+#include <endian.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/mac.h"
-#include "core.h"
+#include "function/eq.h"
+#include "mynic_regs.h"
+#include "nic.h"
+#include "packet/packet.h"
+#include "state/function.h"
+#include "state/nic_state.h"
 
 #define PORT_NUMBER 1
 #define DEFAULT_MTU 1500

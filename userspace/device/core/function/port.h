@@ -7,33 +7,10 @@
 #define MYNIC_PORT_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "function/eq.h"
-
+struct admin_call;
 struct nic;
 struct packet;
-
-#define PORT_MAX_MTU 9216
-/* Bytes of a frame beyond the MTU: Ethernet header and VLAN tag, without FCS */
-#define PORT_FRAME_OVERHEAD 18
-#define PORT_SPEED_MBPS 100000
-
-/**
- * struct port - the only port of a NIC
- * @mac: current unicast MAC
- * @link: state of the link; survives resets
- * @up: the host has enabled the port; otherwise nothing is sent or received
- * @mtu: upper bound of the Ethernet payload, in bytes
- * @events: asynchronous events of the port
- */
-struct port {
-	uint8_t mac[6];
-	bool link;
-	bool up;
-	uint32_t mtu;
-	struct event_source events;
-};
 
 /* Restores the state after power-on, except for the link. */
 void port_reset(struct nic *nic);
@@ -49,5 +26,9 @@ bool port_is_open(const struct nic *nic);
  * It counts TX_PACKETS and TX_BYTES. The caller counts all other TX_*.
  */
 void port_transmit(struct nic *nic, const struct packet *pkt);
+
+/* Commands of the host; see admin.h */
+int admin_query_port(struct nic *nic, struct admin_call *call);
+int admin_modify_port(struct nic *nic, struct admin_call *call);
 
 #endif /* MYNIC_PORT_H */

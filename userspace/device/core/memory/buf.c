@@ -6,10 +6,12 @@
 
 #include "memory/buf.h"
 
-#include <string.h>
+#include <sys/uio.h>
 
 #include "base/iov.h"
-#include "core.h"
+#include "memory/dma.h"
+#include "state/memory.h"
+#include "state/nic_state.h"
 
 #define LOG_ENTRY_SIZE 3
 #define ENTRY_SIZE (1u << LOG_ENTRY_SIZE)

@@ -9,69 +9,20 @@
 
 #include <endian.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "base/outcome.h"
-#include "memory/dma.h"
 #include "mynic_regs.h"
+#include "state/memory.h"
+#include "state/nic_state.h"
 
 struct iov_list;
-struct nic;
 
 #define BUF_MIN_LOG_PAGE_SIZE MYNIC_MIN_LOG_PAGE_SIZE
 #define BUF_MAX_LOG_PAGE_SIZE MYNIC_MAX_LOG_PAGE_SIZE
 #define BUF_MAX_LOG_LIST_SIZE 22
-
-/*
- * Limits of work queues: log2 of the number of slots, and of the bytes in a
- * slot
- */
-#define WQ_MAX_LOG_SIZE 15
-#define WQ_MAX_LOG_STRIDE 9
-#define SQ_MIN_LOG_STRIDE 6
-#define RQ_MIN_LOG_STRIDE 5
-
-/**
- * struct buf - a struct mynic_buf after checks, in host byte order
- * @addr: see &struct mynic_buf
- * @offset: offset of the memory in its first page; less than a page if there
- *	are pages
- * @levels: levels of page lists, 0 to 2
- * @log_page_size: 12 to 31; not used if @levels is 0
- * @log_list_size: 12 to 22; only used if @levels is 2
- */
-struct buf {
-	uint64_t addr;
-	uint32_t offset;
-	uint8_t levels;
-	uint8_t log_page_size;
-	uint8_t log_list_size;
-};
-
-/**
- * struct buf_window - translation of the part of a buf that was last accessed
- * @start: offset of the first byte in the buf
- * @end: offset behind the last byte
- * @ptr: host address of the first byte
- * @generation: &dma.generation for which @ptr is valid
- * @writable: the NIC may write to it
- *
- * A window of zeroes is empty. A window moves to what is accessed. It grows if
- * that follows it both in the buf and in host memory, so it has only pages that
- * were accessed. A window keeps the addresses that the lists had when they were
- * read. Changes of lists that are in use may have no effect. Each part of a buf
- * with a locality of its own (a ring, a record, a region) has a window of its
- * own.
- */
-struct buf_window {
-	uint64_t start;
-	uint64_t end;
-	uint8_t *ptr;
-	uint64_t generation;
-	bool writable;
-};
 
 /**
  * buf_window_ptr() - look up a range in a window
@@ -93,22 +44,6 @@ static inline void *buf_window_ptr(const struct dma *dma,
 		return NULL;
 	return window->ptr + (offset - window->start);
 }
-
-/**
- * struct ring - a ring of slots in a buf
- * @buf: the memory; must outlive the ring
- * @window: translation of the last slots that were accessed
- * @offset: offset of the ring in the buf, aligned to the stride
- * @log_size: log2 of the number of slots, at most 22
- * @log_stride: log2 of the bytes in a slot, at most 9
- */
-struct ring {
-	const struct buf *buf;
-	struct buf_window window;
-	uint32_t offset;
-	uint8_t log_size;
-	uint8_t log_stride;
-};
 
 /**
  * buf_parse() - check a struct mynic_buf without looking at its memory
@@ -205,6 +140,47 @@ static inline uint32_t load_index(const __le32 *index)
 static inline void store_index(__le32 *index, uint32_t value)
 {
 	__atomic_store_n(index, htole32(value), __ATOMIC_RELEASE);
+}
+
+/**
+ * buf_ptr() - translate a range of a buf
+ * @nic: the NIC
+ * @buf: the memory
+ * @window: translation that the caller keeps
+ * @offset: offset in the buf
+ * @len: bytes, at least 1
+ * @write: the access is a write
+ *
+ * buf_check() says which ranges are contiguous.
+ *
+ * Return: the pointer; NULL, counted as BAD_DMA, if it is not there.
+ */
+static inline void *buf_ptr(struct nic *nic, const struct buf *buf,
+			    struct buf_window *window, uint64_t offset,
+			    uint32_t len, bool write)
+{
+	void *ptr = buf_window_ptr(&nic->dma, window, offset, len, write);
+
+	return ptr ? ptr : buf_find(nic, buf, window, offset, len, write);
+}
+
+/**
+ * ring_slot() - translate a slot of a ring
+ * @nic: the NIC
+ * @ring: the ring
+ * @index: free-running index of the slot
+ * @write: the access is a write
+ *
+ * Return: the pointer; NULL, counted as BAD_DMA, if it is not there.
+ */
+static inline void *ring_slot(struct nic *nic, struct ring *ring,
+			      uint32_t index, bool write)
+{
+	uint64_t slot = index & (ring_size(ring) - 1);
+
+	return buf_ptr(nic, ring->buf, &ring->window,
+		       ring->offset + (slot << ring->log_stride),
+		       1u << ring->log_stride, write);
 }
 
 #endif /* MYNIC_BUF_H */

@@ -6,7 +6,11 @@
 #include <endian.h>
 #include <string.h>
 
-#include "core.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "mynic_regs.h"
+#include "state/memory.h"
+#include "state/nic_state.h"
 
 #define POOL_OFFSET ((uint64_t)NIC_NUM_UAR * MYNIC_UAR_SIZE)
 

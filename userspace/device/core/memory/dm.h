@@ -10,15 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mynic_regs.h"
-
+struct admin_call;
 struct nic;
-
-/*
- * Bytes of device memory of a NIC. It is small, because CPUs access it slowly
- */
-#define DM_SIZE (1ULL << 20)
-#define DM_PAGES (DM_SIZE / MYNIC_DM_GRANULE)
 
 /**
  * struct dm - an allocated piece of device memory
@@ -32,16 +25,6 @@ struct dm {
 	uint32_t users;
 	uint32_t page;
 	uint32_t num_pages;
-};
-
-/**
- * struct dm_pool - the device memory of a NIC
- * @mem: DM_SIZE bytes
- * @owner: owner of each page; NULL: free
- */
-struct dm_pool {
-	uint8_t *mem;
-	struct dm *owner[DM_PAGES];
 };
 
 /**
@@ -71,5 +54,9 @@ bool dm_bar_write(const struct nic *nic, uint64_t offset, const void *data,
  * is none.
  */
 bool dms_free_one(struct nic *nic, uint32_t *number);
+
+/* Commands of the host; see admin.h */
+int admin_alloc_dm(struct nic *nic, struct admin_call *call);
+int admin_free_dm(struct nic *nic, struct admin_call *call);
 
 #endif /* MYNIC_DM_H */

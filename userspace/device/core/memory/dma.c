@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
+#include "nic.h"
+#include "state/memory.h"
+#include "state/nic_state.h"
 
 static unsigned int dma_find_above(const struct dma *dma, uint64_t iova)
 {

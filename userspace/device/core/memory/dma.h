@@ -4,39 +4,12 @@
 #define MYNIC_DMA_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-struct nic;
-
-/**
- * struct dma_map - a range of DMA addresses with memory behind it
- * @iova: DMA address of the first byte
- * @len: bytes
- * @ptr: the first byte in this process
- * @writable: the NIC may write to it
- */
-struct dma_map {
-	uint64_t iova;
-	uint64_t len;
-	uint8_t *ptr;
-	bool writable;
-};
-
-/**
- * struct dma - all guest memory of a NIC
- * @maps: maps, sorted by address, without overlap
- * @num: elements in @maps
- * @last: map that the last look-up has found
- * @generation: changes when pointers into guest memory may become invalid
- * @bus_master: the bus master bit of the PCI command register
- */
-struct dma {
-	struct dma_map *maps;
-	unsigned int num;
-	unsigned int last;
-	uint64_t generation;
-	bool bus_master;
-};
+#include "mynic_regs.h"
+#include "state/memory.h"
+#include "state/nic_state.h"
 
 /* dma_find() for addresses that &dma.last does not have. */
 const struct dma_map *dma_search(struct nic *nic, uint64_t iova);
@@ -70,5 +43,28 @@ void *dma_ptr(struct nic *nic, uint64_t iova, uint64_t len, bool write);
 void *dma_extent(struct nic *nic, uint64_t iova, uint64_t *len, bool *writable);
 
 void dma_free(struct dma *dma);
+
+/**
+ * dma_find() - find the map of a DMA address
+ * @nic: the NIC
+ * @iova: DMA address
+ *
+ * Return: the map, valid as long as a pointer of dma_ptr(). NULL, which is not
+ * counted, if there is no map or the NIC is not a bus master.
+ */
+static inline const struct dma_map *dma_find(struct nic *nic, uint64_t iova)
+{
+	const struct dma *dma = &nic->dma;
+
+	if (!dma->bus_master || !(nic->regs.status & MYNIC_STATUS_READY))
+		return NULL;
+	if (dma->last < dma->num) {
+		const struct dma_map *map = &dma->maps[dma->last];
+
+		if (iova - map->iova < map->len)
+			return map;
+	}
+	return dma_search(nic, iova);
+}
 
 #endif /* MYNIC_DMA_H */

@@ -3,9 +3,19 @@
 
 #include "memory/fast_reg.h"
 
+#include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "core.h"
+#include "memory/buf.h"
+#include "memory/mkey.h"
+#include "memory/mkey_table.h"
+#include "mynic_regs.h"
+#include "state/memory.h"
+#include "state/nic_state.h"
+#include "state/qp.h"
+#include "state/queue.h"
 
 int fast_reg_init(struct mkey *mkey, const struct mynic_create_mkey *cmd)
 {

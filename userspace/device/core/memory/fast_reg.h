@@ -3,8 +3,12 @@
 #ifndef MYNIC_FAST_REG_H
 #define MYNIC_FAST_REG_H
 
-#include "memory/mkey.h"
-#include "queue/wqe.h"
+#include "base/outcome.h"
+
+struct mkey;
+struct mynic_create_mkey;
+struct qp;
+struct send_req;
 
 /* Upper bound for the pages of such a region */
 #define FAST_REG_MAX_PAGES 512

@@ -6,9 +6,12 @@
 
 #include "memory/local.h"
 
-#include "core.h"
+#include "base/verbs.h"
 #include "memory/fast_reg.h"
+#include "memory/mkey.h"
 #include "memory/mw.h"
+#include "mynic_regs.h"
+#include "state/queue.h"
 
 enum outcome local_run(struct qp *qp, const struct send_req *req)
 {

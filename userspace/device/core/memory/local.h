@@ -3,7 +3,10 @@
 #ifndef MYNIC_LOCAL_H
 #define MYNIC_LOCAL_H
 
-#include "queue/wqe.h"
+#include "base/outcome.h"
+
+struct qp;
+struct send_req;
 
 /**
  * local_run() - execute a BIND_MW, LOCAL_INV or REG_MR

@@ -7,12 +7,23 @@
 
 #include "memory/mkey.h"
 
+#include <endian.h>
+#include <sys/queue.h>
+
 #include "base/iov.h"
-#include "core.h"
+#include "base/journal.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "memory/buf.h"
+#include "memory/dm.h"
+#include "memory/dma.h"
 #include "memory/fast_reg.h"
 #include "memory/mkey_table.h"
 #include "memory/mw.h"
 #include "memory/page_table.h"
+#include "memory/pd.h"
+#include "mynic_regs.h"
+#include "state/nic_state.h"
 
 static struct mkey *mkey_find(struct nic *nic, const struct pd *pd,
 			      uint32_t key)

@@ -5,12 +5,16 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/queue.h>
-#include <sys/uio.h>
 
 #include "base/outcome.h"
 #include "base/verbs.h"
-#include "memory/buf.h"
+#include "state/memory.h"
+
+struct admin_call;
+struct iov_list;
+struct nic;
+struct pd;
+struct qp;
 
 #define MKEY_INDEX_SHIFT 8
 
@@ -27,80 +31,6 @@
 /* Rights that may be requested, but need not be known */
 #define MKEY_OPTIONAL_ACCESS \
 	((MYNIC_ACCESS_OPTIONAL_LAST << 1) - IBV_ACCESS_OPTIONAL_FIRST)
-
-struct dm;
-struct iov_list;
-struct nic;
-struct page_fault;
-struct pd;
-struct qp;
-
-/**
- * enum mkey_kind - kind of a memory key
- * @MKEY_REGION: memory region
- * @MKEY_FAST_REG: memory region that gets its memory by REG_MR requests
- * @MKEY_MW1: memory window, type 1
- * @MKEY_MW2: memory window, type 2
- */
-enum mkey_kind {
-	MKEY_REGION,
-	MKEY_FAST_REG,
-	MKEY_MW1,
-	MKEY_MW2,
-};
-
-/**
- * struct mkey - a memory region or a memory window
- * @next: next one of its bucket in &struct mkey_table
- * @link: link in &mkey_table.all
- * @key: index in 31:8, key byte in 7:0
- * @kind: region or window, and which
- * @valid: it gives access to memory. Always set for MKEY_REGION; for windows:
- *	bound
- * @access: enum ibv_access_flags
- * @pd: protection domain; NULL for the NIC's dma_lkey
- * @iova: address of the first byte in requests
- * @length: bytes; @iova + @length does not wrap
- * @all_dma: the region is the whole DMA address space, or @null; @buf is not
- *	used
- * @null: reads return zeroes, and writes are discarded
- * @dm: device memory of the region, which begins at @buf.addr; NULL: host
- *	memory
- * @paged: the pages come and go (ODP); @buf is from page_table_parse()
- * @buf: the pages of the region
- * @window: translation of the pages that were last accessed
- * @num_windows: of a region: windows that are bound to it
- * @max_pages: MKEY_FAST_REG: upper bound for its pages
- * @region: of a bound window: its region; otherwise NULL
- * @offset: of a bound window: offset of its first byte in @region
- * @qp: of a bound MKEY_MW2: the only QP that can use it; otherwise NULL
- * @qp_link: link in &qp.windows if @qp is set
- */
-struct mkey {
-	struct mkey *next;
-	LIST_ENTRY(mkey) link;
-	uint32_t key;
-	enum mkey_kind kind;
-	bool valid;
-	uint32_t access;
-	struct pd *pd;
-	uint64_t iova;
-	uint64_t length;
-	bool all_dma;
-	bool null;
-	struct dm *dm;
-	bool paged;
-	struct buf buf;
-	struct buf_window window;
-	uint32_t num_windows;
-	uint64_t max_pages;
-	struct mkey *region;
-	uint64_t offset;
-	struct qp *qp;
-	LIST_ENTRY(mkey) qp_link;
-};
-
-LIST_HEAD(mkey_list, mkey);
 
 /* The part of a key that is its index in &nic.mkeys. */
 static inline uint32_t mkey_index(uint32_t key)
@@ -226,5 +156,12 @@ enum outcome mkey_invalidate_remote(struct qp *qp, uint32_t key);
  * is none.
  */
 bool mkeys_free_one(struct nic *nic, uint32_t *number);
+
+/* Commands of the host; see admin.h */
+int admin_create_mkey(struct nic *nic, struct admin_call *call);
+int admin_destroy_mkey(struct nic *nic, struct admin_call *call);
+int admin_modify_mkey(struct nic *nic, struct admin_call *call);
+int admin_query_mkey(struct nic *nic, struct admin_call *call);
+int admin_sync_mkey(struct nic *nic, struct admin_call *call);
 
 #endif /* MYNIC_MKEY_H */

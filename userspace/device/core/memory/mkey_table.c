@@ -8,8 +8,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 
 #include "base/siphash.h"
+#include "state/memory.h"
 
 #define INDEX_BITS 24
 

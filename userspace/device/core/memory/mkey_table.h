@@ -6,31 +6,11 @@
 #ifndef MYNIC_MKEY_TABLE_H
 #define MYNIC_MKEY_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "memory/mkey.h"
 
 #define MKEY_TABLE_BUCKETS (1u << 17)
-
-/**
- * struct mkey_table - memory keys by index
- * @buckets: lists of keys, by the low bits of their indexes
- * @all: all keys
- * @used: how many there are
- * @limit: upper bound of @used
- * @tries: how many indexes have had their turn
- * @secret: what the order of indexes and the key bytes are derived from
- */
-struct mkey_table {
-	struct mkey **buckets;
-	struct mkey_list all;
-	uint32_t used;
-	uint32_t limit;
-	uint64_t tries;
-	uint64_t secret;
-};
 
 /**
  * mkey_table_init() - make an empty table

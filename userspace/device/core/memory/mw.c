@@ -6,9 +6,16 @@
 
 #include "memory/mw.h"
 
+#include <endian.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/queue.h>
 
-#include "core.h"
+#include "base/verbs.h"
+#include "memory/mkey.h"
+#include "memory/mkey_table.h"
+#include "mynic_regs.h"
+#include "state/nic_state.h"
 
 #define REMOTE_CHANGE (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
 

@@ -3,8 +3,13 @@
 #ifndef MYNIC_MW_H
 #define MYNIC_MW_H
 
-#include "memory/mkey.h"
-#include "queue/wqe.h"
+#include <stdbool.h>
+
+#include "base/outcome.h"
+#include "state/memory.h"
+
+struct qp;
+struct send_req;
 
 /**
  * mw_init() - initialize a window that is not bound

@@ -3,9 +3,16 @@
  * Walks the page table of a paged region. The host changes the table at any
  * time. Requests that meet a missing page wait in qp/odp.c.
  */
+
 #include "memory/page_table.h"
 
-#include "core.h"
+#include <endian.h>
+
+#include "memory/buf.h"
+#include "memory/dma.h"
+#include "mynic_regs.h"
+#include "state/memory.h"
+#include "state/nic_state.h"
 
 #define MAX_LEVELS 4
 #define LOG_ENTRY_SIZE 3

@@ -13,20 +13,6 @@ struct mkey;
 struct mynic_buf;
 struct nic;
 
-/**
- * struct page_fault - an access to a missing page
- * @key: key of the region
- * @addr: address as in requests
- * @len: bytes from @addr on that will be accessed, at least 1
- * @write: the page must be writable
- */
-struct page_fault {
-	uint32_t key;
-	uint64_t addr;
-	uint32_t len;
-	bool write;
-};
-
 /* Checks the lists of a paged region, as buf_parse() does for other regions. */
 int page_table_parse(struct buf *buf, const struct mynic_buf *src,
 		     uint64_t length);

@@ -5,7 +5,13 @@
 
 #include "memory/pd.h"
 
-#include "core.h"
+#include <endian.h>
+
+#include "base/mem.h"
+#include "base/table.h"
+#include "mynic_regs.h"
+#include "state/admin.h"
+#include "state/nic_state.h"
 
 int admin_alloc_pd(struct nic *nic, struct admin_call *call)
 {

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct admin_call;
 struct nic;
 
 /**
@@ -26,5 +27,9 @@ struct pd {
  * none.
  */
 bool pds_free_one(struct nic *nic, uint32_t *number);
+
+/* Commands of the host; see admin.h */
+int admin_alloc_pd(struct nic *nic, struct admin_call *call);
+int admin_dealloc_pd(struct nic *nic, struct admin_call *call);
 
 #endif /* MYNIC_PD_H */

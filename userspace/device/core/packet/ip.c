@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "function/gid.h"
+#include "packet/ip_gid.h"
 #include "packet/packet.h"
 
 static_assert(sizeof(struct ip) == IPV4_LEN, "IPv4 header");

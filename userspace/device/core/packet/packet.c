@@ -3,8 +3,8 @@
 
 #include "packet/packet.h"
 
-#include "function/gid.h"
 #include "packet/ip.h"
+#include "packet/ip_gid.h"
 #include "packet/opcode.h"
 
 #define ETH_LEN 14

@@ -3,7 +3,10 @@
 
 #include "packet/packet_copy.h"
 
+#include <stdint.h>
 #include <string.h>
+
+#include "packet/packet.h"
 
 /* The part of struct packet that is stored; the scatter list is rebuilt */
 #define HEADER_SIZE offsetof(struct packet, iov)

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "packet/packet.h"
+struct packet;
 
 /**
  * packet_copy_size() - size of a packet's copy

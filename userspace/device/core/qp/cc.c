@@ -6,12 +6,18 @@
 
 #include "qp/cc.h"
 
-#include <stddef.h>
+#include <sys/uio.h>
 
+#include "base/timer.h"
 #include "base/util.h"
-#include "core.h"
+#include "mynic_regs.h"
 #include "packet/opcode.h"
+#include "packet/packet.h"
+#include "qp/counters.h"
 #include "qp/path.h"
+#include "qp/qp.h"
+#include "state/function.h"
+#include "state/nic_state.h"
 
 /* Bytes of a CNP behind the BTH, reserved and zero (annex A17) */
 #define CNP_PAYLOAD_LEN 16

@@ -6,7 +6,11 @@
 
 #include "qp/counters.h"
 
-#include "core.h"
+#include <endian.h>
+
+#include "base/mem.h"
+#include "base/table.h"
+#include "qp/qp.h"
 
 static struct counters *counters_find(struct nic *nic, __le32 number)
 {

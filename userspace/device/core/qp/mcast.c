@@ -6,11 +6,21 @@
 
 #include "qp/mcast.h"
 
+#include <endian.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "base/mac.h"
+#include "base/mem.h"
 #include "base/siphash.h"
-#include "core.h"
+#include "function/gid.h"
+#include "mynic_regs.h"
+#include "packet/ip_gid.h"
+#include "packet/packet.h"
+#include "qp/qp.h"
+#include "state/delivery.h"
+#include "state/nic_state.h"
+#include "state/qp.h"
 
 /* Purpose of the secret, for the hash of groups */
 #define MCAST_DOMAIN 0x6d636173

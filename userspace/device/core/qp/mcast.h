@@ -5,55 +5,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/queue.h>
 
+struct admin_call;
+struct mcast_group;
 struct nic;
 struct packet;
 struct qp;
-
-#define MCAST_MAX_GROUPS 4096
-#define MCAST_MAX_QPS 64
-#define MCAST_BUCKETS 256
-
-/**
- * struct mcast_member - attachment of a QP to a group
- * @link: link in &qp.mcast_groups
- * @group: the group
- * @qp: the QP
- */
-struct mcast_member {
-	LIST_ENTRY(mcast_member) link;
-	struct mcast_group *group;
-	struct qp *qp;
-};
-
-LIST_HEAD(mcast_members, mcast_member);
-
-/**
- * struct mcast_group - a group with at least one QP
- * @link: link in its hash bucket
- * @gid: as in &struct mynic_mcast
- * @num_qps: elements of @members
- * @members: attached QPs
- */
-struct mcast_group {
-	LIST_ENTRY(mcast_group) link;
-	uint8_t gid[16];
-	unsigned int num_qps;
-	struct mcast_member *members[MCAST_MAX_QPS];
-};
-
-LIST_HEAD(mcast_bucket, mcast_group);
-
-/**
- * struct mcast - the port's multicast groups
- * @buckets: hash table by GID
- * @num_groups: number of groups
- */
-struct mcast {
-	struct mcast_bucket buckets[MCAST_BUCKETS];
-	unsigned int num_groups;
-};
 
 /**
  * mcast_takes() - check whether a packet is addressed to a group with a QP
@@ -79,5 +36,9 @@ const struct mcast_group *mcast_find(const struct nic *nic,
  * Return: true if it is attached to more groups.
  */
 bool mcast_detach_some(struct nic *nic, struct qp *qp);
+
+/* Commands of the host; see admin.h */
+int admin_attach_mcast(struct nic *nic, struct admin_call *call);
+int admin_detach_mcast(struct nic *nic, struct admin_call *call);
 
 #endif /* MYNIC_MCAST_H */

@@ -6,9 +6,19 @@
 
 #include "qp/odp.h"
 
+#include <endian.h>
+#include <stdint.h>
+
+#include "base/journal.h"
+#include "base/mem.h"
 #include "base/util.h"
-#include "core.h"
+#include "function/eq.h"
+#include "packet/packet.h"
 #include "packet/packet_copy.h"
+#include "qp/qp.h"
+#include "state/nic_state.h"
+#include "state/qp.h"
+#include "state/waits.h"
 
 /* Costs of packets that may wait for a page: of one QP, and of all */
 #define QP_HELD_BYTES (2u << 20)

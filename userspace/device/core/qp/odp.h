@@ -9,49 +9,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/queue.h>
 
 #include "base/outcome.h"
-#include "memory/page_table.h"
 #include "mynic_regs.h"
+#include "state/waits.h"
 
-struct buf;
-struct buf_window;
+struct admin_call;
 struct nic;
 struct packet;
 struct qp;
-
-/**
- * struct odp_wait - wait of one stage of a QP
- * @since: when it began
- * @token: token of the last event
- * @fault: the access that the event is about
- */
-struct odp_wait {
-	uint64_t since;
-	uint32_t token;
-	struct page_fault fault;
-};
-
-STAILQ_HEAD(held_packets, held_packet);
-
-/**
- * struct odp - all waits of a QP
- * @waiting: bit 1 << enum mynic_page_stage: the stage waits for RESUME
- * @failed: likewise: RESUME has said that the page is not available
- * @held_bytes: costs of @held, see packet_copy_cost()
- * @held: packets that have arrived since MYNIC_PAGE_RECV waits; the first one
- *	has caused the wait
- * @waits: details by enum mynic_page_stage
- */
-struct odp {
-	uint8_t waiting;
-	uint8_t failed;
-	uint32_t held_bytes;
-	struct held_packets held;
-	struct odp_wait waits[MYNIC_PAGE_STAGES];
-};
 
 /**
  * odp_wait() - handle an access that has met a missing page
@@ -109,5 +76,8 @@ void odp_init(struct qp *qp);
  * freed.
  */
 void odp_stop(struct qp *qp);
+
+/* Commands of the host; see admin.h */
+int admin_resume(struct nic *nic, struct admin_call *call);
 
 #endif /* MYNIC_ODP_H */

@@ -6,11 +6,18 @@
 
 #include "qp/path.h"
 
+#include <endian.h>
 #include <string.h>
 
-#include "core.h"
+#include "function/gid.h"
+#include "function/port.h"
+#include "mynic_regs.h"
 #include "packet/ip.h"
+#include "packet/ip_gid.h"
 #include "packet/opcode.h"
+#include "packet/packet.h"
+#include "qp/counters.h"
+#include "state/qp.h"
 
 #define DEFAULT_HOP_LIMIT 64
 #define FLOW_LABEL_MASK 0xfffff

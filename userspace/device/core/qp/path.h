@@ -6,10 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <rdma/mynic-hw.h>
+#include "state/qp.h"
 
-#include "qp/qp.h"
-
+struct nic;
 struct packet;
 
 #define PATH_DEFAULT_PKEY 0xffff

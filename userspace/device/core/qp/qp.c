@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Look-up of queue pairs, and their place in the run queue. */
+
 #include "qp/qp.h"
 
-#include "core.h"
+#include <endian.h>
+#include <sys/queue.h>
+
+#include "base/table.h"
+#include "memory/buf.h"
+#include "mynic_regs.h"
+#include "state/admin.h"
+#include "state/nic_state.h"
+#include "state/qp.h"
 
 struct qp *qp_find(const struct nic *nic, uint32_t number)
 {

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Transitions to the error states that the device itself makes. */
+
 #include "qp/qp_error.h"
 
-#include "core.h"
-#include "qp/response_queue.h"
+#include "base/journal.h"
+#include "base/timer.h"
+#include "base/verbs.h"
+#include "function/eq.h"
+#include "memory/buf.h"
+#include "qp/odp.h"
+#include "qp/qp.h"
+#include "qp/service.h"
+#include "state/nic_state.h"
+#include "state/qp.h"
 
 /*
  * In the error state the host is asked to ring the doorbell for receive
@@ -25,8 +34,8 @@ void qp_set_rq_ring(struct qp *qp, bool ring)
 void qp_enter_error(struct qp *qp)
 {
 	odp_stop(qp);
-	responses_stop(qp);
-	requester_stop_timers(&qp->req);
+	if (qp->service->stop)
+		qp->service->stop(qp);
 	qp_set_rq_ring(qp, true);
 	if (qp->has_rq)
 		timer_set(&qp->nic->timers, &qp->rq.look,

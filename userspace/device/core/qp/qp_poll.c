@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Watching of doorbell records, which saves the host its doorbells. */
+
 #include "qp/qp_poll.h"
 
-#include "core.h"
+#include <sys/queue.h>
+
+#include "memory/buf.h"
+#include "mynic_regs.h"
+#include "qp/qp.h"
+#include "state/nic_state.h"
+#include "state/qp.h"
 
 /* How long nic_poll() watches an idle QP, and how many */
 #define POLL_TIME_NS 50000

@@ -8,7 +8,9 @@
 
 #include <stdbool.h>
 
-#include "qp/qp.h"
+#include "state/qp.h"
+
+struct nic;
 
 /* Whether there are requests that the NIC has not seen. */
 bool qp_poll_has_news(struct nic *nic, struct qp *qp);

@@ -5,6 +5,8 @@
 
 #include "qp/qp_state.h"
 
+#include <sys/queue.h>
+
 #include "base/util.h"
 #include "base/verbs.h"
 #include "mynic_regs.h"

@@ -4,8 +4,12 @@
  * window. It sends nothing; rdma/requester.c acts on the estimates.
  */
 
-#include "base/util.h"
 #include "qp/recovery.h"
+
+#include <stdbool.h>
+
+#include "base/util.h"
+#include "state/transport.h"
 
 /* Lower bound of the window, in packets */
 #define MIN_WINDOW 16

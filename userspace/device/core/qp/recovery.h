@@ -7,8 +7,9 @@
 #ifndef MYNIC_RECOVERY_H
 #define MYNIC_RECOVERY_H
 
-#include <stdbool.h>
 #include <stdint.h>
+
+struct recovery;
 
 /* Packets that may be on their way if none was lost recently */
 #define RECOVERY_MAX_WINDOW 256
@@ -18,48 +19,6 @@
  * for a processor
  */
 #define RECOVERY_MIN_PROBE_NS 500000
-
-/**
- * struct recovery - estimates of an RC requester
- * @window: packets that may be on their way
- * @lossy: a packet was lost recently
- * @lost_psn: if @lossy: oldest unacknowledged PSN at the last loss
- * @interval: if @lossy: smoothed number of packets between two losses
- * @clear_psn: packets before this PSN were sent twice, so an answer does not
- *	tell which of the two it is for
- * @timing: a round trip is being measured
- * @timed_psn: the measurement ends when all before this PSN is acknowledged
- * @timed_una: oldest unacknowledged PSN when the measurement began
- * @timed_at: start of the measurement, ns
- * @srtt: smoothed round-trip time, ns
- * @rttvar: mean deviation of the round-trip time, ns
- * @min_rtt: shortest recent round-trip time, ns
- * @min_rtt_at: time at which @min_rtt was measured, ns
- * @path_packets: packets that the path holds without a queue; 0: unknown
- * @probed: answered probes since the last measurement
- * @probe_after: silence in ns after which a loss is suspected; 0: no round trip
- *	has been measured
- *
- * PSNs have 32 bits, as in &struct send_queue.
- */
-struct recovery {
-	uint32_t window;
-	bool lossy;
-	uint32_t lost_psn;
-	uint32_t interval;
-	uint32_t clear_psn;
-	bool timing;
-	uint32_t timed_psn;
-	uint32_t timed_una;
-	uint64_t timed_at;
-	uint64_t srtt;
-	uint64_t rttvar;
-	uint64_t min_rtt;
-	uint64_t min_rtt_at;
-	uint32_t path_packets;
-	unsigned int probed;
-	uint64_t probe_after;
-};
 
 /* Discards all estimates; @psn is the first one to send. */
 void recovery_start(struct recovery *r, uint32_t psn);

@@ -24,6 +24,8 @@ struct send_req;
  * @init: adds what the service needs for a new QP; returns 0 or -ENOMEM. NULL:
  *	nothing
  * @fini: undoes @init
+ * @stop: the QP goes to ERR: it neither sends nor answers any more. NULL: it has
+ *	nothing to do
  * @send: sends some packets of a QP in RTS or SQD; returns true if there is
  *	more to do now. NULL: the type has no send queue
  * @send_one: for sq_run(): sends the oldest request or a part of it, and sets
@@ -41,6 +43,7 @@ struct qp_service {
 	uint8_t bth;
 	int (*init)(struct qp *qp);
 	void (*fini)(struct qp *qp);
+	void (*stop)(struct qp *qp);
 	bool (*send)(struct qp *qp);
 	enum outcome (*send_one)(struct qp *qp, struct send_req *req);
 	bool (*answer)(struct qp *qp);

@@ -6,8 +6,14 @@
 
 #include "qp/spread.h"
 
-#include "core.h"
+#include <sys/queue.h>
+
+#include "base/mem.h"
+#include "mynic_regs.h"
+#include "packet/packet.h"
 #include "packet/packet_copy.h"
+#include "state/delivery.h"
+#include "state/nic_state.h"
 
 /* Number of rules or QPs up to which a packet is delivered at once */
 #define AT_ONCE 16

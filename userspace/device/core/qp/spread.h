@@ -9,26 +9,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/queue.h>
 
 struct nic;
 struct packet;
-
-/**
- * struct spread_place - progress of a delivery
- * @bounded: stop at the end of the turn
- * @stage: frames: current list of rules, see flow.c
- * @rule: frames: number of rules of the list that have been asked
- * @member: datagrams: number of QPs that have been asked
- * @accepted: datagrams: a QP has taken it
- */
-struct spread_place {
-	bool bounded;
-	uint8_t stage;
-	uint32_t rule;
-	uint32_t member;
-	bool accepted;
-};
+struct spread;
+struct spread_place;
 
 /**
  * struct spread_kind - kind of receivers
@@ -39,20 +24,6 @@ struct spread_kind {
 	uint32_t (*num_takers)(const struct nic *nic, const struct packet *pkt);
 	bool (*give)(struct nic *nic, const struct packet *pkt,
 		     struct spread_place *place);
-};
-
-STAILQ_HEAD(spread_packets, spread_packet);
-
-/**
- * struct spread - packets with many receivers
- * @packets: waiting packets, the oldest first
- * @bytes: costs of @packets, see packet_copy_cost()
- * @place: progress with the first packet
- */
-struct spread {
-	struct spread_packets packets;
-	uint32_t bytes;
-	struct spread_place place;
 };
 
 void spread_init(struct spread *spread);

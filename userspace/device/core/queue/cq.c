@@ -6,13 +6,18 @@
 
 #include "queue/cq.h"
 
-#include <errno.h>
+#include <endian.h>
 #include <stddef.h>
 
+#include "base/mem.h"
+#include "base/table.h"
 #include "base/util.h"
-#include "core.h"
+#include "function/eq.h"
+#include "memory/buf.h"
 #include "qp/qp_error.h"
 #include "queue/resize.h"
+#include "queue/srq.h"
+#include "state/nic_state.h"
 
 #define MIN_LOG_SIZE 1
 #define LOG_CQE_SIZE 6
@@ -43,7 +48,7 @@ static void cq_disarm(struct cq *cq)
 static void cq_notify(struct nic *nic, struct cq *cq)
 {
 	cq_disarm(cq);
-	eq_raise_comp(nic, cq);
+	eq_raise_comp(nic, &cq->comp);
 }
 
 static void cq_moderation_expired(struct timer *timer)
@@ -136,7 +141,8 @@ static void cq_take(struct nic *nic, struct cq *cq, uint64_t request)
 	uint32_t end;
 
 	cq->taken = request;
-	cq->vector = request >> MYNIC_ARM_VECTOR_SHIFT & MYNIC_ARM_VECTOR_MASK;
+	cq->comp.vector = request >> MYNIC_ARM_VECTOR_SHIFT &
+			  MYNIC_ARM_VECTOR_MASK;
 	if (dbrec)
 		__atomic_store_n(&dbrec->taken, htole64(request),
 				 __ATOMIC_RELEASE);
@@ -325,6 +331,7 @@ static int cq_init(struct nic *nic, struct cq *cq,
 		return MYNIC_AQ_NO_RESOURCE;
 	}
 	cq->events.number = cq->number;
+	cq->comp.number = cq->number;
 	return MYNIC_AQ_OK;
 }
 
@@ -352,7 +359,7 @@ int admin_create_cq(struct nic *nic, struct admin_call *call)
 	}
 	cq->nic = nic;
 	cq->uarn = uarn;
-	cq->eq = eq;
+	cq->comp.eq = eq;
 	cq->ignore_overrun = call->cmd.flags & MYNIC_CQ_IGNORE_OVERRUN;
 	eq->num_cqs++;
 	LIST_INIT(&cq->senders);
@@ -447,7 +454,7 @@ int admin_query_cq(struct nic *nic, struct admin_call *call)
 		.pi = htole32(cq->pi),
 		.ci = htole32(cq->ci),
 		.solicited_end = htole32(cq->solicited_end),
-		.eqn = htole16(cq->eq->number),
+		.eqn = htole16(cq->comp.eq->number),
 		.log_size = cq->ring.log_size,
 		.arm = cq->arm,
 		.dead = cq->error,
@@ -460,9 +467,9 @@ static void cq_destroy(struct nic *nic, struct cq *cq)
 	if (cq->error_pending)
 		TAILQ_REMOVE(&nic->failed_cqs, cq, error_link);
 	eq_drop(nic, &cq->events);
-	eq_drop_comp(cq);
+	eq_drop_comp(&cq->comp);
 	timer_remove(&nic->timers, &cq->moderation);
-	cq->eq->num_cqs--;
+	cq->comp.eq->num_cqs--;
 	table_remove(&nic->cqs, cq->number);
 	mem_free(&nic->mem, cq);
 }

@@ -11,13 +11,14 @@
 #include <sys/queue.h>
 
 #include "base/timer.h"
-#include "function/eq.h"
-#include "memory/buf.h"
 #include "mynic_regs.h"
-#include "queue/srq.h"
+#include "state/function.h"
+#include "state/memory.h"
+#include "state/qp.h"
 
+struct admin_call;
+struct mynic_cqe;
 struct nic;
-struct qp;
 struct srq;
 
 #define CQ_MAX_LOG_SIZE 22
@@ -35,7 +36,7 @@ enum cq_arm {
  * @nic: its NIC
  * @number: CQN
  * @uarn: UAR page of its doorbell
- * @eq: EQ of completion events for which @vector names no other
+ * @comp: completion events of the CQ
  * @events: asynchronous events of the CQ
  * @buf: host memory
  * @ring: the ring in @buf
@@ -48,8 +49,8 @@ enum cq_arm {
  * @solicited_end: index behind the last entry that counts for an arm for
  *	solicited completions
  * @arm: kind of completion that the next event waits for
- * @taken: last request for an event that was taken, as in the doorbell record
- * @vector: MSI-X vector that @taken names; 0: that of @eq
+ * @taken: last request for an event that was taken, as in the doorbell record;
+ *	its vector is in @comp
  * @watched: the doorbell record is read after each entry
  * @looks: number of such reads since the last one that found a request
  * @mod_count: number of entries that an event waits for; 0: no moderation
@@ -63,8 +64,6 @@ enum cq_arm {
  * @told_senders: how many of @senders know about the error
  * @told_receivers: how many of @receivers know about the error
  * @told_srqs: how many of @srqs know about the error
- * @event_pending: it is in &eq.pending_cqs
- * @event_link: link in &eq.pending_cqs
  * @error_link: link in &nic.failed_cqs, until all QPs know about the error
  * @error_pending: it is in &nic.failed_cqs
  */
@@ -72,7 +71,7 @@ struct cq {
 	struct nic *nic;
 	uint32_t number;
 	uint32_t uarn;
-	struct eq *eq;
+	struct comp_source comp;
 	struct event_source events;
 	struct buf buf;
 	struct ring ring;
@@ -85,7 +84,6 @@ struct cq {
 	uint32_t solicited_end;
 	enum cq_arm arm;
 	uint64_t taken;
-	uint8_t vector;
 	bool watched;
 	uint16_t looks;
 	uint16_t mod_count;
@@ -99,8 +97,6 @@ struct cq {
 	struct qp_list told_senders;
 	struct qp_list told_receivers;
 	struct srq_list told_srqs;
-	bool event_pending;
-	TAILQ_ENTRY(cq) event_link;
 	bool error_pending;
 	TAILQ_ENTRY(cq) error_link;
 };
@@ -139,5 +135,12 @@ bool cqs_run(struct nic *nic);
  * none.
  */
 bool cqs_free_one(struct nic *nic, uint32_t *number);
+
+/* Commands of the host; see admin.h */
+int admin_create_cq(struct nic *nic, struct admin_call *call);
+int admin_destroy_cq(struct nic *nic, struct admin_call *call);
+int admin_resize_cq(struct nic *nic, struct admin_call *call);
+int admin_modify_cq(struct nic *nic, struct admin_call *call);
+int admin_query_cq(struct nic *nic, struct admin_call *call);
 
 #endif /* MYNIC_CQ_H */

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Checks that resizing a CQ and resizing an SRQ have in common. */
+
 #include "queue/resize.h"
 
-#include "core.h"
+#include <endian.h>
+
+#include "memory/buf.h"
+#include "state/memory.h"
+#include "state/nic_state.h"
 
 int resize_check(struct nic *nic, const struct mynic_resize *cmd,
 		 uint32_t dbrec_size, bool write, struct buf *buf,

@@ -6,9 +6,13 @@
 #ifndef MYNIC_CORE_RESIZE_H
 #define MYNIC_CORE_RESIZE_H
 
-#include "memory/buf.h"
+#include <stdbool.h>
+#include <stdint.h>
 
+struct buf;
 struct mynic_resize;
+struct nic;
+struct ring;
 
 /**
  * resize_check() - check the new memory of a CQ or an SRQ

@@ -6,11 +6,21 @@
 
 #include "queue/rndv.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
-#include "core.h"
+#include "base/verbs.h"
+#include "function/eq.h"
+#include "mynic_regs.h"
+#include "qp/counters.h"
+#include "queue/cq.h"
 #include "queue/sq.h"
+#include "queue/srq.h"
+#include "queue/tm.h"
+#include "state/nic_state.h"
+#include "state/queue.h"
 
 /*
  * Size of a ring that would hold the requests; limits how many are on their way

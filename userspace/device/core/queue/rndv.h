@@ -10,26 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "queue/tm.h"
+#include "base/outcome.h"
 
 struct qp;
 struct send_req;
-
-/**
- * struct rndv - rendezvous of a QP
- * @active: the QP does rendezvous; otherwise all of this is zero
- * @tags: matched tags, in the order of their matches; a tag leaves when its
- *	requests have completed
- * @next: tag in @tags of the next request; NULL: all requests are fetched
- *
- * Requests have indexes like those of a send queue. The READ has an even index,
- * and the FIN has the next one.
- */
-struct rndv {
-	bool active;
-	struct tag_queue tags;
-	struct tag *next;
-};
+struct tag;
 
 /* For a QP with a tag matching SRQ and without a send queue. */
 void rndv_init(struct qp *qp);

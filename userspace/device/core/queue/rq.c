@@ -3,12 +3,25 @@
  * Completing and flushing of receive requests, for all QP types. They are
  * fetched in wqe.c.
  */
+
 #include "queue/rq.h"
 
+#include <endian.h>
+#include <sys/queue.h>
+
+#include "base/journal.h"
+#include "base/timer.h"
 #include "base/util.h"
-#include "core.h"
+#include "base/verbs.h"
+#include "function/eq.h"
+#include "mynic_regs.h"
+#include "qp/counters.h"
+#include "qp/qp.h"
+#include "queue/cq.h"
 #include "queue/sq.h"
 #include "queue/tm.h"
+#include "queue/wqe.h"
+#include "state/nic_state.h"
 
 static void rq_look_fn(struct timer *timer)
 {

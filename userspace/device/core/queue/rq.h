@@ -4,37 +4,12 @@
 #define MYNIC_RQ_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "base/timer.h"
-#include "memory/buf.h"
-#include "queue/tm.h"
-#include "queue/wqe.h"
+#include "base/outcome.h"
 
+struct mynic_cqe;
 struct qp;
-
-/**
- * struct recv_queue - receive requests of a queue pair
- * @ring: the entries in host memory; not used with an SRQ
- * @ci: index of the next request to fetch from @ring
- * @pi: producer index of @ring when it was last read
- * @has_recv: @recv is in use, or is kept for the next message
- * @last_wqe: LAST_WQE has been sent
- * @look: with @ring, in ERR: time of a look for requests that the host has
- *	posted without a doorbell
- * @match: result of tag matching for the message in @recv
- * @recv: receive request in use, from @ring or from an SRQ
- */
-struct recv_queue {
-	struct ring ring;
-	uint32_t ci;
-	uint32_t pi;
-	bool has_recv;
-	bool last_wqe;
-	struct timer look;
-	struct tm_match match;
-	struct recv_req recv;
-};
+struct recv_req;
 
 /* For a new QP. Return: 0 or -ENOMEM. */
 int rq_init(struct qp *qp);

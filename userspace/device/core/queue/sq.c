@@ -6,13 +6,27 @@
 
 #include "queue/sq.h"
 
+#include <endian.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/journal.h"
+#include "base/mem.h"
 #include "base/util.h"
-#include "core.h"
+#include "base/verbs.h"
+#include "memory/buf.h"
+#include "mynic_regs.h"
+#include "qp/counters.h"
+#include "qp/odp.h"
+#include "qp/qp.h"
 #include "qp/qp_error.h"
+#include "qp/service.h"
+#include "queue/cq.h"
 #include "queue/rndv.h"
+#include "queue/wqe.h"
+#include "state/nic_state.h"
+#include "state/queue.h"
 
 /*
  * Limits of the requests of a QP that are on their way. More of them wait in

@@ -5,47 +5,16 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
-#include "memory/buf.h"
-#include "queue/wqe.h"
+#include "base/outcome.h"
+#include "state/queue.h"
 
 struct nic;
 struct qp;
 
 /* Limit of requests that sq_flush() or sq_run() takes up at a time */
 #define SQ_QUANTUM 64
-
-/**
- * struct send_queue - send requests of a queue pair
- * @ring: the entries in host memory; of a QP with rendezvous only its size is
- *	used
- * @reqs: private copies of the entries @ci to @fetched; the slot is the index
- *	modulo @num_reqs
- * @num_reqs: slots in @reqs, a power of two; 0 before the first request
- * @req_size: bytes in a slot of @reqs
- * @ci: oldest request that has not completed
- * @cur: request that is being sent
- * @fetched: first request that has not been fetched
- * @pi: producer index when it was last read
- * @psn: PSN of the next packet to send, if packets have PSNs
- * @drained: the drained event of SQD was sent
- *
- * Indexes are free-running: @ci <= @cur <= @fetched <= @pi. PSNs have 32 bits
- * here, of which 24 are sent. A request may thus take as many PSNs as the
- * responder can tell apart.
- */
-struct send_queue {
-	struct ring ring;
-	uint8_t *reqs;
-	uint32_t num_reqs;
-	uint32_t req_size;
-	uint32_t ci;
-	uint32_t cur;
-	uint32_t fetched;
-	uint32_t pi;
-	uint32_t psn;
-	bool drained;
-};
 
 /* A request that was fetched and has not completed. */
 static inline struct send_req *sq_req(const struct send_queue *sq,

@@ -3,9 +3,13 @@
  * Shared receive queues as the data path uses them. Commands are in
  * srq_commands.c.
  */
+
 #include "queue/srq.h"
 
-#include "core.h"
+#include "function/eq.h"
+#include "memory/buf.h"
+#include "mynic_regs.h"
+#include "state/nic_state.h"
 
 struct mynic_srq_dbrec *srq_dbrec(struct nic *nic, struct srq *srq)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Shared receive queues as objects. Their entries are fetched in wqe.h. Tag
- * matching is in tm.h, and XRC domains are in qp/xrcd.h.
+ * matching is in tm.h, and XRC domains are in queue/xrcd.h.
  */
 #ifndef MYNIC_SRQ_H
 #define MYNIC_SRQ_H
@@ -10,18 +10,16 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "function/eq.h"
-#include "memory/buf.h"
-#include "mynic_regs.h"
+#include "state/function.h"
+#include "state/memory.h"
+#include "state/qp.h"
 
+struct admin_call;
 struct cq;
 struct nic;
 struct pd;
 struct tag_matching;
 struct xrcd;
-
-LIST_HEAD(qp_list, qp);
-TAILQ_HEAD(srq_queue, srq);
 
 /**
  * struct srq - a shared receive queue
@@ -74,5 +72,12 @@ void srq_to_error(struct nic *nic, struct srq *srq);
  * is none.
  */
 bool srqs_free_one(struct nic *nic, uint32_t *number);
+
+/* Commands of the host; see admin.h */
+int admin_create_srq(struct nic *nic, struct admin_call *call);
+int admin_modify_srq(struct nic *nic, struct admin_call *call);
+int admin_query_srq(struct nic *nic, struct admin_call *call);
+int admin_destroy_srq(struct nic *nic, struct admin_call *call);
+int admin_resize_srq(struct nic *nic, struct admin_call *call);
 
 #endif /* MYNIC_SRQ_H */

@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Commands on shared receive queues. */
-#include <string.h>
 
-#include "core.h"
+#include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "base/mem.h"
+#include "base/table.h"
+#include "function/eq.h"
+#include "memory/buf.h"
+#include "memory/pd.h"
+#include "mynic_regs.h"
+#include "queue/cq.h"
 #include "queue/resize.h"
 #include "queue/srq.h"
 #include "queue/tm.h"
+#include "queue/xrcd.h"
+#include "state/admin.h"
+#include "state/memory.h"
+#include "state/nic_state.h"
+#include "state/queue.h"
 
 static int srq_commands_init(struct nic *nic, struct srq *srq,
 			     const struct mynic_create_srq *cmd)

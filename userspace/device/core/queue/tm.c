@@ -7,15 +7,24 @@
 #include "queue/tm.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/iov.h"
+#include "base/mem.h"
 #include "base/siphash.h"
-#include "core.h"
+#include "base/table.h"
+#include "base/verbs.h"
+#include "memory/buf.h"
+#include "mynic_regs.h"
 #include "packet/opcode.h"
 #include "packet/packet.h"
+#include "queue/cq.h"
 #include "queue/rndv.h"
+#include "queue/srq.h"
+#include "state/nic_state.h"
 
 #define LOG_ENTRY_SIZE 6
 

@@ -7,20 +7,14 @@
 #ifndef MYNIC_TM_H
 #define MYNIC_TM_H
 
-#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
+#include <sys/uio.h>
 
-#include "memory/buf.h"
-#include "queue/wqe.h"
-
-#define TM_MAX_TAGS 1024
-#define TM_MIN_LOG_OPS 1
-#define TM_MAX_LOG_OPS 8
-
-/* Limit that fits in one packet with every path MTU */
-#define TM_MAX_RNDV_HDR 256
+#include "base/outcome.h"
+#include "state/memory.h"
+#include "state/queue.h"
 
 struct mynic_cqe;
 struct nic;
@@ -29,31 +23,16 @@ struct packet;
 struct qp;
 struct srq;
 
-/**
- * struct tm_header - header of each message for tag matching
- * @opcode: enum ibv_tmh_op
- * @reserved: ignored
- * @app_ctx: for the application; passed through
- * @tag: tag to match
- * @va: RNDV: address of the data at the sender
- * @rkey: RNDV: remote key of the data
- * @len: RNDV: bytes of the data
- */
-struct tm_header {
-	uint8_t opcode;
-	uint8_t reserved[3];
-	__be32 app_ctx;
-	__be64 tag;
-	__be64 va;
-	__be32 rkey;
-	__be32 len;
-};
+#define TM_MAX_TAGS 1024
+#define TM_MIN_LOG_OPS 1
+#define TM_MAX_LOG_OPS 8
+
+/* Limit that fits in one packet with every path MTU */
+#define TM_MAX_RNDV_HDR 256
 
 /* Bytes of the header without and with the fields of RNDV */
 #define TM_EAGER_HDR 16
 #define TM_RNDV_HDR 32
-
-TAILQ_HEAD(tag_queue, tag);
 
 /**
  * struct tag_name - a handle by which the host knows tags
@@ -138,38 +117,6 @@ struct tag_matching {
 	struct tag_queue tags;
 	struct tag_names names[TM_NAME_BUCKETS];
 	bool scheduled;
-};
-
-/**
- * enum tm_kind - result of a match
- * @TM_NONE: the message is not subject to tag matching
- * @TM_NO_TAG: it has no tag, or its header is invalid
- * @TM_UNEXPECTED: no tag in the list matches
- * @TM_EAGER: the data goes to the buffer of the tag
- * @TM_RNDV: the NIC reads the data from the sender into the buffer of the tag
- * @TM_INCOMPLETE: like TM_RNDV, but software has to read the data
- */
-enum tm_kind {
-	TM_NONE,
-	TM_NO_TAG,
-	TM_UNEXPECTED,
-	TM_EAGER,
-	TM_RNDV,
-	TM_INCOMPLETE,
-};
-
-/**
- * struct tm_match - tag matching of the message that is being received
- * @kind: enum tm_kind
- * @skip: bytes at its beginning that do not go to the buffer
- * @tag: TM_EAGER, TM_RNDV, TM_INCOMPLETE: the tag, which has left the list
- * @header: header of the message, if there is a tag
- */
-struct tm_match {
-	uint8_t kind;
-	uint16_t skip;
-	struct tag *tag;
-	struct tm_header header;
 };
 
 /**

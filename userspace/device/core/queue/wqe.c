@@ -7,12 +7,24 @@
 #include "queue/wqe.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <string.h>
 
 #include "base/iov.h"
-#include "core.h"
+#include "base/verbs.h"
+#include "function/eq.h"
+#include "memory/buf.h"
+#include "memory/mkey.h"
 #include "packet/feth.h"
+#include "packet/packet.h"
+#include "qp/counters.h"
+#include "qp/odp.h"
+#include "qp/qp.h"
 #include "qp/qp_error.h"
+#include "queue/srq.h"
+#include "state/memory.h"
+#include "state/nic_state.h"
+#include "state/queue.h"
 
 /*
  * The host has just written the entry, so its cache line is fetched before it

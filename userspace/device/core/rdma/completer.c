@@ -4,15 +4,29 @@
  * Sending, retries and timers are in requester.c.
  */
 
-#include "rdma/requester.h"
+#include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
 
+#include "base/outcome.h"
 #include "base/psn.h"
 #include "base/util.h"
-#include "core.h"
+#include "base/verbs.h"
+#include "mynic_regs.h"
 #include "packet/aeth.h"
 #include "packet/opcode.h"
+#include "packet/packet.h"
+#include "qp/counters.h"
 #include "qp/path.h"
+#include "qp/qp.h"
+#include "qp/recovery.h"
 #include "queue/sq.h"
+#include "queue/srq.h"
+#include "queue/wqe.h"
+#include "rdma/requester.h"
+#include "state/nic_state.h"
+#include "state/queue.h"
 
 /* Whether the request is completed by a response and not by an ACK */
 static bool completer_has_response(const struct send_req *req)

@@ -3,9 +3,15 @@
 
 #include "rdma/memcpy.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
 #include "base/iov.h"
 #include "base/util.h"
-#include "core.h"
+#include "packet/packet.h"
+#include "queue/wqe.h"
+#include "state/queue.h"
 
 /* Bytes of a piece; it fits in PACKET_MAX_IOV elements */
 #define PIECE 4096

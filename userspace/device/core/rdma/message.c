@@ -6,12 +6,26 @@
 
 #include "rdma/message.h"
 
+#include <endian.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
 #include "base/iov.h"
-#include "core.h"
-#include "packet/opcode.h"
+#include "function/eq.h"
+#include "memory/mkey.h"
+#include "mynic_regs.h"
+#include "packet/packet.h"
+#include "qp/odp.h"
 #include "qp/path.h"
 #include "qp/qp_poll.h"
 #include "queue/rq.h"
+#include "queue/srq.h"
+#include "queue/tm.h"
+#include "queue/wqe.h"
+#include "state/memory.h"
+#include "state/qp.h"
+#include "state/queue.h"
+#include "state/transport.h"
 
 void message_arrives(struct qp *qp)
 {

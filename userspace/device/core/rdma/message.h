@@ -4,16 +4,14 @@
 #define MYNIC_MESSAGE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "base/outcome.h"
 #include "base/verbs.h"
 #include "packet/opcode.h"
-#include "queue/wqe.h"
-#include "rdma/responder.h"
+#include "state/transport.h"
 
-struct mynic_cqe;
 struct mkey;
+struct mynic_cqe;
 struct packet;
 struct qp;
 struct roce_hdr;

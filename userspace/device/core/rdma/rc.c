@@ -3,13 +3,18 @@
  * The two halves of the RC service: responses go to the requester, and requests
  * to the responder.
  */
+
 #include "rdma/rc.h"
 
-#include "core.h"
+#include "base/verbs.h"
+#include "mynic_regs.h"
 #include "packet/opcode.h"
+#include "packet/packet.h"
+#include "qp/counters.h"
 #include "rdma/message.h"
 #include "rdma/requester.h"
 #include "rdma/responder.h"
+#include "rdma/response_queue.h"
 
 void rc_receive(struct qp *qp, const struct packet *pkt)
 {
@@ -23,4 +28,10 @@ void rc_receive(struct qp *qp, const struct packet *pkt)
 	} else {
 		qp_count(qp, MYNIC_STAT_GHOST);
 	}
+}
+
+void rc_stop(struct qp *qp)
+{
+	requester_stop(qp);
+	responses_stop(qp);
 }

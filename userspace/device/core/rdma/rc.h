@@ -9,4 +9,7 @@ struct qp;
 /* Handles a packet for an RC, XRC_INI or XRC_TGT QP that can receive. */
 void rc_receive(struct qp *qp, const struct packet *pkt);
 
+/* The QP goes to ERR. It neither sends nor answers any more. */
+void rc_stop(struct qp *qp);
+
 #endif /* MYNIC_RC_H */

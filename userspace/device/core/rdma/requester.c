@@ -7,17 +7,28 @@
 #include "rdma/requester.h"
 
 #include <errno.h>
-#include <string.h>
 
+#include "base/outcome.h"
 #include "base/psn.h"
 #include "base/util.h"
-#include "core.h"
+#include "base/verbs.h"
 #include "memory/local.h"
+#include "mynic_regs.h"
 #include "packet/opcode.h"
+#include "packet/packet.h"
 #include "qp/cc.h"
+#include "qp/counters.h"
+#include "qp/odp.h"
 #include "qp/path.h"
+#include "qp/qp.h"
+#include "qp/recovery.h"
+#include "qp/service.h"
 #include "queue/sq.h"
+#include "queue/wqe.h"
 #include "rdma/segment.h"
+#include "state/nic_state.h"
+#include "state/queue.h"
+#include "state/transport.h"
 
 /* log2 of the acknowledgments that are requested for one window */
 #define ACK_SHIFT 2
@@ -73,11 +84,18 @@ void requester_start(struct qp *qp)
 	recovery_start(&q->recovery, qp->sq.psn);
 }
 
+void requester_stop(struct qp *qp)
+{
+	timer_stop(&qp->req.silence);
+	timer_stop(&qp->req.rnr);
+	timer_stop(&qp->req.credit);
+}
+
 void requester_reset(struct qp *qp)
 {
 	struct requester *q = &qp->req;
 
-	requester_stop_timers(q);
+	requester_stop(qp);
 	q->rd_atomic = 0;
 	q->went_back = false;
 }

@@ -7,17 +7,30 @@
 #include "rdma/responder.h"
 
 #include <assert.h>
+#include <sys/uio.h>
 
 #include "base/iov.h"
+#include "base/journal.h"
+#include "base/outcome.h"
 #include "base/psn.h"
-#include "core.h"
+#include "base/verbs.h"
+#include "memory/mkey.h"
+#include "mynic_regs.h"
 #include "packet/aeth.h"
 #include "packet/opcode.h"
-#include "qp/flush.h"
+#include "packet/packet.h"
+#include "qp/counters.h"
+#include "qp/odp.h"
 #include "qp/path.h"
-#include "qp/response_queue.h"
-#include "qp/xrcd.h"
+#include "qp/qp.h"
+#include "queue/xrcd.h"
+#include "rdma/flush.h"
 #include "rdma/message.h"
+#include "rdma/response_queue.h"
+#include "state/memory.h"
+#include "state/nic_state.h"
+#include "state/queue.h"
+#include "state/transport.h"
 
 /* Atomics work directly on guest memory, which is little-endian */
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte order");

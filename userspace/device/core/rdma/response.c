@@ -3,21 +3,34 @@
  * Answers of the RC responder: READ responses, atomic results, ACK and NAK.
  * Their queue is in qp/response_queue.c.
  */
-#include "rdma/responder.h"
 
-#include <stdlib.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "base/iov.h"
+#include "base/outcome.h"
 #include "base/psn.h"
-#include "core.h"
+#include "base/verbs.h"
+#include "memory/buf.h"
+#include "memory/mkey.h"
+#include "mynic_regs.h"
 #include "packet/aeth.h"
 #include "packet/opcode.h"
+#include "packet/packet.h"
 #include "qp/cc.h"
-#include "qp/flush.h"
+#include "qp/counters.h"
+#include "qp/odp.h"
 #include "qp/path.h"
+#include "qp/qp.h"
 #include "qp/qp_error.h"
-#include "qp/response_queue.h"
-#include "qp/xrcd.h"
+#include "qp/service.h"
+#include "queue/xrcd.h"
+#include "rdma/flush.h"
+#include "rdma/responder.h"
+#include "rdma/response_queue.h"
+#include "state/memory.h"
+#include "state/nic_state.h"
+#include "state/transport.h"
 
 /*
  * Code of 81.92 ms (IBTA 9.7.5.2.8), for requests that wait for a page. A

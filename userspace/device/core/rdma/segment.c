@@ -5,9 +5,14 @@
 
 #include "rdma/segment.h"
 
-#include "core.h"
+#include "base/verbs.h"
 #include "packet/opcode.h"
+#include "packet/packet.h"
 #include "qp/path.h"
+#include "qp/service.h"
+#include "queue/wqe.h"
+#include "state/qp.h"
+#include "state/queue.h"
 
 /* BTH opcodes by OPCODE_FIRST and OPCODE_LAST, without the service */
 static const uint8_t send_opcodes[] = {

@@ -5,16 +5,22 @@
 
 #include "rdma/uc.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/psn.h"
-#include "core.h"
 #include "memory/local.h"
+#include "mynic_regs.h"
 #include "packet/opcode.h"
+#include "packet/packet.h"
 #include "qp/cc.h"
+#include "qp/counters.h"
 #include "qp/path.h"
 #include "qp/qp_error.h"
-#include "queue/sq.h"
 #include "rdma/message.h"
 #include "rdma/segment.h"
+#include "state/queue.h"
+#include "state/transport.h"
 
 static enum outcome uc_send_packet(struct qp *qp, struct send_req *req)
 {

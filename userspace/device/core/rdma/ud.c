@@ -6,16 +6,28 @@
 
 #include "rdma/ud.h"
 
+#include <endian.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include "base/psn.h"
-#include "core.h"
+#include "base/verbs.h"
+#include "mynic_regs.h"
 #include "packet/ip.h"
+#include "packet/ip_gid.h"
 #include "packet/opcode.h"
+#include "packet/packet.h"
+#include "qp/counters.h"
+#include "qp/mcast.h"
+#include "qp/odp.h"
 #include "qp/path.h"
+#include "qp/qp.h"
 #include "qp/qp_error.h"
 #include "qp/qp_poll.h"
+#include "qp/service.h"
 #include "queue/rq.h"
+#include "queue/wqe.h"
+#include "state/nic_state.h"
 
 #define GSI_QKEY 0x80010000
 #define OWN_QKEY 0x80000000 /* the Q_Key of the sending QP is used */

@@ -4,12 +4,14 @@
 #define MYNIC_UD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "queue/wqe.h"
+#include "base/outcome.h"
+#include "qp/spread.h"
 
 struct packet;
 struct qp;
-struct spread_place;
+struct send_req;
 
 /**
  * ud_send() - send a datagram

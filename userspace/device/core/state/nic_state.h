@@ -1,41 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The NIC as the files of the core see it. Its interface to the rest of the
- * process is nic.h.
+ * A NIC. The members that concern one wing are structs of their own. Its
+ * interface to the rest of the process is nic.h.
  */
-#ifndef MYNIC_CORE_H
-#define MYNIC_CORE_H
+#ifndef MYNIC_NIC_STATE_H
+#define MYNIC_NIC_STATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
-#include "admin.h"
 #include "base/journal.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/timer.h"
 #include "base/turn.h"
-#include "base/verbs.h"
-#include "ethernet/eth.h"
-#include "ethernet/flow.h"
-#include "function/eq.h"
-#include "function/gid.h"
-#include "function/port.h"
-#include "memory/dm.h"
-#include "memory/dma.h"
-#include "memory/mkey.h"
-#include "memory/mkey_table.h"
-#include "memory/pd.h"
 #include "mynic_regs.h"
 #include "nic.h"
-#include "qp/counters.h"
-#include "qp/mcast.h"
-#include "qp/odp.h"
-#include "qp/qp.h"
-#include "qp/spread.h"
-#include "qp/xrcd.h"
-#include "queue/cq.h"
-#include "queue/srq.h"
+#include "state/admin.h"
+#include "state/delivery.h"
+#include "state/ethernet.h"
+#include "state/function.h"
+#include "state/memory.h"
+#include "state/qp.h"
+#include "state/queue.h"
+#include "state/waits.h"
+
+struct cq;
+struct eq;
+struct spare_reqs;
+struct srq;
 
 /* Limits that several files need; QUERY_DEVICE reports all of them */
 #define NIC_MAX_QP 65536
@@ -47,6 +41,9 @@
 /* Keys with index 0, which no other key has */
 #define NIC_DMA_LKEY 0x000000a5
 #define NIC_NULL_LKEY 0x0000005a
+
+TAILQ_HEAD(cq_queue, cq);
+TAILQ_HEAD(srq_queue, srq);
 
 /**
  * struct regs - BAR0 registers that have a state
@@ -217,104 +214,9 @@ static inline void nic_count(struct nic *nic, enum mynic_stat stat)
 	nic_note(nic, &entry);
 }
 
-/* Adds to the QP's counter set what the NIC has counted already. */
-static inline void counters_add(struct qp *qp, enum mynic_stat stat, uint64_t n)
-{
-	if (!qp->counters)
-		return;
-	qp->counters->values[stat] += n;
-	qp->nic->bound_stats[stat] += n;
-}
-
-/* Like qp_count(), for counters that the journal has no notes of. */
-static inline void qp_add(struct qp *qp, enum mynic_stat stat)
-{
-	qp->nic->stats[stat]++;
-	counters_add(qp, stat, 1);
-}
-
-/* Like nic_count(), and counts in the QP's counter set, too. */
-static inline void qp_count(struct qp *qp, enum mynic_stat stat)
-{
-	const struct journal_entry entry = {
-		.kind = JOURNAL_COUNT,
-		.code = stat,
-		.number = qp->number,
-		.psn = qp->req.una,
-		.expected = qp->resp.epsn,
-	};
-
-	qp_add(qp, stat);
-	nic_note(qp->nic, &entry);
-}
-
 static inline bool nic_enabled(const struct nic *nic)
 {
 	return nic->regs.status & MYNIC_STATUS_ENABLED;
 }
 
-/**
- * dma_find() - find the map of a DMA address
- * @nic: the NIC
- * @iova: DMA address
- *
- * Return: the map, valid as long as a pointer of dma_ptr(). NULL, which is not
- * counted, if there is no map or the NIC is not a bus master.
- */
-static inline const struct dma_map *dma_find(struct nic *nic, uint64_t iova)
-{
-	const struct dma *dma = &nic->dma;
-
-	if (!dma->bus_master || !(nic->regs.status & MYNIC_STATUS_READY))
-		return NULL;
-	if (dma->last < dma->num) {
-		const struct dma_map *map = &dma->maps[dma->last];
-
-		if (iova - map->iova < map->len)
-			return map;
-	}
-	return dma_search(nic, iova);
-}
-
-/**
- * buf_ptr() - translate a range of a buf
- * @nic: the NIC
- * @buf: the memory
- * @window: translation that the caller keeps
- * @offset: offset in the buf
- * @len: bytes, at least 1
- * @write: the access is a write
- *
- * buf_check() says which ranges are contiguous.
- *
- * Return: the pointer; NULL, counted as BAD_DMA, if it is not there.
- */
-static inline void *buf_ptr(struct nic *nic, const struct buf *buf,
-			    struct buf_window *window, uint64_t offset,
-			    uint32_t len, bool write)
-{
-	void *ptr = buf_window_ptr(&nic->dma, window, offset, len, write);
-
-	return ptr ? ptr : buf_find(nic, buf, window, offset, len, write);
-}
-
-/**
- * ring_slot() - translate a slot of a ring
- * @nic: the NIC
- * @ring: the ring
- * @index: free-running index of the slot
- * @write: the access is a write
- *
- * Return: the pointer; NULL, counted as BAD_DMA, if it is not there.
- */
-static inline void *ring_slot(struct nic *nic, struct ring *ring,
-			      uint32_t index, bool write)
-{
-	uint64_t slot = index & (ring_size(ring) - 1);
-
-	return buf_ptr(nic, ring->buf, &ring->window,
-		       ring->offset + (slot << ring->log_stride),
-		       1u << ring->log_stride, write);
-}
-
-#endif /* MYNIC_CORE_H */
+#endif /* MYNIC_NIC_STATE_H */

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* XRC domains: their commands, and the binding of XRC_TGT QPs to SRQs. */
 
-#include "qp/xrcd.h"
+#include "queue/xrcd.h"
 
-#include "core.h"
+#include <endian.h>
+#include <sys/queue.h>
+
+#include "base/mem.h"
+#include "base/table.h"
+#include "mynic_regs.h"
+#include "queue/srq.h"
+#include "state/nic_state.h"
 
 struct srq *xrc_srq_find(const struct qp *qp, uint32_t srqn)
 {

@@ -9,10 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "queue/cq.h"
+#include "state/qp.h"
 
+struct admin_call;
 struct nic;
-struct qp;
+struct pd;
 struct srq;
 
 /**
@@ -68,5 +69,9 @@ bool xrc_unbind_some(struct nic *nic, struct srq *srq);
  * there is none.
  */
 bool xrcds_free_one(struct nic *nic, uint32_t *number);
+
+/* Commands of the host; see admin.h */
+int admin_alloc_xrcd(struct nic *nic, struct admin_call *call);
+int admin_dealloc_xrcd(struct nic *nic, struct admin_call *call);
 
 #endif /* MYNIC_XRCD_H */

@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Description of the device to its host: limits, capabilities and counters. */
+
+#include "device.h"
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "core.h"
 #include "ethernet/tso.h"
+#include "memory/buf.h"
 #include "memory/fast_reg.h"
+#include "memory/mkey.h"
+#include "mynic_regs.h"
+#include "queue/cq.h"
 #include "queue/tm.h"
+#include "state/delivery.h"
+#include "state/function.h"
+#include "state/memory.h"
+#include "state/nic_state.h"
+#include "state/queue.h"
 
 #define VERSION(major, minor, patch) \
 	((uint64_t)(major) << 32 | (minor) << 16 | (patch))

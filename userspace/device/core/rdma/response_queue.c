@@ -3,15 +3,20 @@
  * The queue of a responder: requests that need more than an ACK. The answers
  * are sent in rdma/response.c.
  */
-#include "qp/response_queue.h"
 
-#include <errno.h>
+#include "rdma/response_queue.h"
+
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "base/psn.h"
-#include "core.h"
+#include "mynic_regs.h"
 #include "packet/aeth.h"
 #include "qp/path.h"
+#include "rdma/flush.h"
+#include "state/nic_state.h"
+#include "state/qp.h"
+#include "state/transport.h"
 
 /* Bytes of a waiting response, and of the result that is kept for duplicates */
 #define ENTRY_COST (sizeof(struct response) + sizeof(struct atomic_result))

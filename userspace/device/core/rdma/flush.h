@@ -7,58 +7,13 @@
 #define MYNIC_FLUSH_H
 
 #include <stdbool.h>
-#include <stdint.h>
-#include <sys/queue.h>
 
 #include "base/outcome.h"
-#include "mynic_regs.h"
+#include "state/waits.h"
 
-struct nic;
 struct qp;
 struct response;
 struct roce_hdr;
-
-/**
- * enum flush_state - progress of a QP with a piece of a FLUSH
- * @FLUSH_IDLE: no piece is under way
- * @FLUSH_QUEUED: it waits for the piece of another QP
- * @FLUSH_NEXT: it is the first of those that wait, and may begin
- * @FLUSH_BUSY: its piece is under way
- * @FLUSH_DONE: its piece is complete
- */
-enum flush_state {
-	FLUSH_IDLE,
-	FLUSH_QUEUED,
-	FLUSH_NEXT,
-	FLUSH_BUSY,
-	FLUSH_DONE,
-};
-
-/**
- * struct flush - persistence work of a QP
- * @state: progress of the current piece
- * @len: FLUSH_BUSY, FLUSH_DONE: bytes of the piece
- * @err: FLUSH_DONE: the result
- * @link: link in &flushes.waiting for FLUSH_QUEUED and FLUSH_NEXT
- */
-struct flush {
-	enum flush_state state;
-	uint32_t len;
-	int err;
-	TAILQ_ENTRY(qp) link;
-};
-
-/**
- * struct flushes - persistence work of a NIC
- * @busy: a piece is under way
- * @owner: QP of the piece; NULL: the QP was reset or destroyed
- * @waiting: QPs that wait, in order
- */
-struct flushes {
-	bool busy;
-	struct qp *owner;
-	TAILQ_HEAD(flush_queue, qp) waiting;
-};
 
 /**
  * flush_check() - check a FLUSH

@@ -11,9 +11,56 @@
 #include <stdint.h>
 
 #include "base/outcome.h"
-#include "rdma/responder.h"
 
 struct qp;
+struct responder;
+struct response_queue;
+
+/**
+ * struct response - a request that needs more than an ACK
+ * @atomic: not a READ; it must not be executed twice, so its result is kept
+ * @empty: ATOMIC WRITE or FLUSH, answered by a READ response without data
+ * @duplicate: the request has arrived before
+ * @first: the next packet is the first of the response
+ * @psn: PSN of the next packet
+ * @msn: MSN for the answer
+ * @srqn: READ, FLUSH on XRC: the SRQ of the request
+ * @rkey: READ, FLUSH: the key
+ * @left: READ: bytes still to be sent
+ * @flush_left: FLUSH: bytes still to be made persistent
+ * @addr: READ, FLUSH: address of these bytes
+ * @orig: atomic: previous value
+ */
+struct response {
+	bool atomic;
+	bool empty;
+	bool duplicate;
+	bool first;
+	uint32_t psn;
+	uint32_t msn;
+	uint32_t srqn;
+	uint32_t rkey;
+	uint32_t left;
+	uint64_t flush_left;
+	uint64_t addr;
+	uint64_t orig;
+};
+
+/**
+ * struct atomic_result - answer to duplicates of a request other than a READ
+ * @valid: the entry is in use
+ * @empty: see &struct response
+ * @psn: PSN of the request
+ * @msn: MSN for the answer
+ * @orig: previous value
+ */
+struct atomic_result {
+	bool valid;
+	bool empty;
+	uint32_t psn;
+	uint32_t msn;
+	uint64_t orig;
+};
 
 /* The waiting response with index @i, the oldest first. */
 struct response *responses_waiting(const struct response_queue *queue,

@@ -4,14 +4,29 @@
  * Only one piece of a NIC is under way at a time.
  */
 
-#include "qp/flush.h"
+#include "rdma/flush.h"
 
 #include <errno.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/uio.h>
 
 #include "base/iov.h"
-#include "core.h"
+#include "base/verbs.h"
+#include "memory/buf.h"
+#include "memory/mkey.h"
+#include "mynic_regs.h"
+#include "nic.h"
 #include "packet/feth.h"
-#include "qp/xrcd.h"
+#include "packet/packet.h"
+#include "qp/odp.h"
+#include "qp/qp.h"
+#include "queue/xrcd.h"
+#include "rdma/response_queue.h"
+#include "state/memory.h"
+#include "state/nic_state.h"
+#include "state/qp.h"
+#include "state/queue.h"
 
 /* Elements of a list; a piece must fit wherever it begins in its first page */
 #define MAX_IOV 64

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The part of turn.h that needs the clock, which is outside the core. */
 
-#include "base/turn.h"
-
-#include "core.h"
+#include "state/nic_state.h"
 
 void nic_look_at_clock(struct nic *nic)
 {
