@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Requests of UD, GSI and RAW_PACKET QPs: their rate, and who sends them */
+/* Requests of UD, GSI and RAW_PACKET QPs: their rate, and their pieces */
 
 #include "engine/datagram.h"
 
@@ -20,33 +20,17 @@
 /* More units of a turn for each datagram, which several receivers may get */
 #define EXTRA_UNITS 1
 
-/* Each request of a UD QP has a path and a rate of its own */
 static bool datagram_may_send(struct qp *qp, const struct send_req *req)
 {
 	/* A request that has begun is not delayed again */
-	if (req->num_psn)
-		return true;
-	if (qp->type == MYNIC_QP_UD || qp->type == MYNIC_QP_GSI)
-		cc_set_ceiling(qp, req->av.static_rate);
-	return !qp->cc.paced || cc_admit(qp, CC_REQUESTS, req->length);
+	return req->num_psn || !qp->cc.paced ||
+	       cc_admit(qp, CC_REQUESTS, req->length);
 }
 
-static enum outcome datagram_execute(struct qp *qp, struct send_req *req)
+/* A request, or a piece of it, has been sent, or has failed */
+static enum outcome datagram_end(struct qp *qp, struct send_req *req,
+				 enum outcome outcome)
 {
-	if (req->opcode == IBV_WR_TSO)
-		return tso_send(qp, req);
-	if (qp->type == MYNIC_QP_RAW_PACKET)
-		return eth_send(qp, req);
-	return ud_send(qp, req);
-}
-
-enum outcome datagram_send(struct qp *qp, struct send_req *req)
-{
-	enum outcome outcome;
-
-	if (!datagram_may_send(qp, req))
-		return OUTCOME_WAIT;
-	outcome = req->outcome ? req->outcome : datagram_execute(qp, req);
 	if (outcome)
 		return outcome;
 	if (req->opcode == IBV_WR_TSO && !tso_is_sent(req)) {
@@ -57,4 +41,31 @@ enum outcome datagram_send(struct qp *qp, struct send_req *req)
 	req->done = true;
 	nic_charge(qp->nic, EXTRA_UNITS);
 	return OUTCOME_OK;
+}
+
+enum outcome datagram_send_ud(struct qp *qp, struct send_req *req)
+{
+	enum outcome outcome = req->outcome;
+
+	/* Each request has a path and a rate of its own */
+	if (!req->num_psn)
+		cc_set_ceiling(qp, req->av.static_rate);
+	if (!datagram_may_send(qp, req))
+		return OUTCOME_WAIT;
+	if (!outcome)
+		outcome = req->opcode == IBV_WR_TSO ? tso_send_ud(qp, req) :
+						      ud_send(qp, req);
+	return datagram_end(qp, req, outcome);
+}
+
+enum outcome datagram_send_raw(struct qp *qp, struct send_req *req)
+{
+	enum outcome outcome = req->outcome;
+
+	if (!datagram_may_send(qp, req))
+		return OUTCOME_WAIT;
+	if (!outcome)
+		outcome = req->opcode == IBV_WR_TSO ? tso_send_raw(qp, req) :
+						      eth_send(qp, req);
+	return datagram_end(qp, req, outcome);
 }

@@ -8,7 +8,11 @@
 struct qp;
 struct send_req;
 
-/* Sends the oldest request, or a piece of it if it is TSO; see sq_run(). */
-enum outcome datagram_send(struct qp *qp, struct send_req *req);
+/*
+ * Both send the oldest request, or a piece of it if it is TSO; see sq_run(). The
+ * first is for UD and GSI, the second for RAW_PACKET.
+ */
+enum outcome datagram_send_ud(struct qp *qp, struct send_req *req);
+enum outcome datagram_send_raw(struct qp *qp, struct send_req *req);
 
 #endif /* MYNIC_DATAGRAM_H */

@@ -22,9 +22,11 @@
 #include "qp/mcast.h"
 #include "qp/qp.h"
 #include "qp/qp_poll.h"
+#include "qp/service.h"
 #include "queue/cq.h"
 #include "queue/rndv.h"
 #include "queue/rq.h"
+#include "queue/sq.h"
 #include "queue/srq.h"
 #include "queue/xrcd.h"
 #include "state/admin.h"
@@ -34,33 +36,24 @@
 
 #define QP_FLAGS (MYNIC_QP_SIG_ALL | MYNIC_QP_KERNEL | MYNIC_QP_VLAN_STRIP)
 
-#define SUPPORTED_TYPES                                           \
-	(1 << MYNIC_QP_RC | 1 << MYNIC_QP_UC | 1 << MYNIC_QP_UD | \
-	 1 << MYNIC_QP_GSI | 1 << MYNIC_QP_RAW_PACKET |           \
-	 1 << MYNIC_QP_XRC_INI | 1 << MYNIC_QP_XRC_TGT | 1 << MYNIC_QP_DRIVER)
-
 static bool qp_create_has_no_rq(const struct mynic_create_qp *cmd)
 {
 	return !cmd->log_rq_stride && le32toh(cmd->srqn) == MYNIC_NO_SRQ;
 }
 
-static bool qp_create_fits_type(const struct mynic_create_qp *cmd)
+static bool qp_create_fits_service(const struct mynic_create_qp *cmd)
 {
+	const struct qp_service *service = services_get(cmd->type);
 	const struct mynic_create_qp target = {
 		.srqn = htole32(MYNIC_NO_SRQ),
 		.xrcdn = cmd->xrcdn,
-		.type = MYNIC_QP_XRC_TGT,
+		.type = cmd->type,
 	};
 
-	switch (cmd->type) {
-	case MYNIC_QP_XRC_TGT:
+	if (service->target)
 		return !memcmp(cmd, &target, sizeof(target));
-	case MYNIC_QP_XRC_INI:
-	case MYNIC_QP_DRIVER:
-		return !cmd->xrcdn && qp_create_has_no_rq(cmd);
-	default:
-		return !cmd->xrcdn;
-	}
+	return !cmd->xrcdn &&
+	       (!service->sends_only || qp_create_has_no_rq(cmd));
 }
 
 static bool qp_create_check(const struct mynic_create_qp *cmd)
@@ -74,13 +67,13 @@ static bool qp_create_check(const struct mynic_create_qp *cmd)
 	       (!cmd->log_rq_stride ||
 		cmd->log_rq_stride >= RQ_MIN_LOG_STRIDE) &&
 	       le32toh(cmd->uarn) < NIC_NUM_UAR && rss_is_valid(cmd) &&
-	       qp_create_fits_type(cmd);
+	       qp_create_fits_service(cmd);
 }
 
 static int qp_create_find_objects(struct nic *nic, struct qp *qp,
 				  const struct mynic_create_qp *cmd)
 {
-	if (qp->type == MYNIC_QP_XRC_TGT) {
+	if (qp->service->target) {
 		qp->xrcd = table_get(&nic->xrcds, le32toh(cmd->xrcdn));
 		return qp->xrcd ? MYNIC_AQ_OK : MYNIC_AQ_BAD_NUMBER;
 	}
@@ -110,7 +103,7 @@ static int qp_create_init_rings(struct nic *nic, struct qp *qp,
 {
 	int status;
 
-	if (qp->type == MYNIC_QP_XRC_TGT || qp->rss)
+	if (qp->service->target || qp->rss)
 		return MYNIC_AQ_OK;
 	status = buf_parse(&qp->buf, &cmd->buf);
 	if (status)
@@ -177,7 +170,9 @@ static int qp_create_init(struct nic *nic, struct qp *qp,
 	status = qp_create_add_number(nic, qp);
 	if (status)
 		return status;
-	if (qp->srq && qp->srq->tm && !qp->has_sq)
+	if (qp->has_sq)
+		sq_use_ring(qp);
+	else if (qp->srq && qp->srq->tm)
 		rndv_init(qp);
 	if (qp_transport_init(qp)) {
 		table_remove(&nic->qps, qp->number);
@@ -245,8 +240,7 @@ int admin_create_qp(struct nic *nic, struct admin_call *call)
 	struct qp *qp;
 	int status;
 
-	if (cmd->flags & ~QP_FLAGS || cmd->type > MYNIC_QP_DRIVER ||
-	    !(SUPPORTED_TYPES & 1 << cmd->type))
+	if (cmd->flags & ~QP_FLAGS || !services_has(cmd->type))
 		return MYNIC_AQ_NOT_SUPPORTED;
 	status = qp_create(nic, cmd, &qp);
 	if (!status)

@@ -6,8 +6,6 @@
 
 #include "engine/services.h"
 
-#include <stdbool.h>
-
 #include "engine/datagram.h"
 #include "mynic_regs.h"
 #include "packet/opcode.h"
@@ -25,9 +23,13 @@ static const struct qp_service services[QP_TYPE_RWQ + 1] = {
 	[MYNIC_QP_RC] = {
 		.connected = true,
 		.reliable = true,
+		.roce = true,
 		.bth = BTH_SERVICE_RC << BTH_SERVICE_SHIFT,
 		.init = requester_init,
-		.fini = requester_fini,
+		.fini = rc_fini,
+		.start_receiving = responder_start,
+		.start_sending = requester_start,
+		.reset = rc_reset,
 		.stop = rc_stop,
 		.send = requester_run,
 		.answer = responder_run,
@@ -35,31 +37,41 @@ static const struct qp_service services[QP_TYPE_RWQ + 1] = {
 	},
 	[MYNIC_QP_UC] = {
 		.connected = true,
+		.roce = true,
 		.bth = BTH_SERVICE_UC << BTH_SERVICE_SHIFT,
+		.start_receiving = responder_start,
+		.reset = responder_reset,
 		.send = sq_run,
 		.send_one = uc_send,
 		.receive = uc_receive,
 	},
 	[MYNIC_QP_UD] = {
+		.roce = true,
 		.send = sq_run,
-		.send_one = datagram_send,
+		.send_one = datagram_send_ud,
 		.receive = ud_take,
 	},
 	[MYNIC_QP_GSI] = {
+		.roce = true,
 		.send = sq_run,
-		.send_one = datagram_send,
+		.send_one = datagram_send_ud,
 		.receive = ud_take,
 	},
 	[MYNIC_QP_RAW_PACKET] = {
 		.send = sq_run,
-		.send_one = datagram_send,
+		.send_one = datagram_send_raw,
 	},
 	[MYNIC_QP_XRC_INI] = {
 		.connected = true,
 		.reliable = true,
+		.sends_only = true,
+		.roce = true,
 		.bth = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
 		.init = requester_init,
-		.fini = requester_fini,
+		.fini = rc_fini,
+		.start_receiving = responder_start,
+		.start_sending = requester_start,
+		.reset = rc_reset,
 		.stop = rc_stop,
 		.send = requester_run,
 		.receive = rc_receive,
@@ -67,16 +79,28 @@ static const struct qp_service services[QP_TYPE_RWQ + 1] = {
 	[MYNIC_QP_XRC_TGT] = {
 		.connected = true,
 		.reliable = true,
+		.target = true,
+		.roce = true,
 		.bth = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
+		.fini = responder_reset,
+		.start_receiving = responder_start,
+		.reset = rc_reset,
 		.stop = rc_stop,
 		.answer = responder_run,
 		.receive = rc_receive,
 	},
 	[MYNIC_QP_DRIVER] = {
+		.sends_only = true,
 		.send = sq_run,
 		.send_one = memcpy_send,
 	},
 };
+
+bool services_has(uint8_t type)
+{
+	return type < QP_TYPE_RWQ &&
+	       (services[type].send || services[type].answer);
+}
 
 const struct qp_service *services_get(uint8_t type)
 {

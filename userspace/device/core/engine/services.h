@@ -3,11 +3,15 @@
 #ifndef MYNIC_SERVICES_H
 #define MYNIC_SERVICES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct qp_service;
 
-/* @type: enum mynic_qp_type that CREATE_QP accepts, or QP_TYPE_RWQ. */
+/* Whether QPs of a type can be created; @type: any value. */
+bool services_has(uint8_t type);
+
+/* @type: one that services_has() has, or QP_TYPE_RWQ. */
 const struct qp_service *services_get(uint8_t type);
 
 #endif /* MYNIC_SERVICES_H */

@@ -31,10 +31,8 @@
 #include "qp/qp_error.h"
 #include "qp/service.h"
 #include "qp/spread.h"
-#include "queue/rndv.h"
 #include "queue/rq.h"
 #include "queue/sq.h"
-#include "rdma/requester.h"
 #include "rdma/responder.h"
 #include "rdma/ud.h"
 #include "state/nic_state.h"
@@ -67,11 +65,19 @@ void qp_transport_fini(struct qp *qp)
 	if (qp->service->fini)
 		qp->service->fini(qp);
 	cc_fini(qp);
-	rndv_reset(qp);
+	sq_reset(qp);
 	sq_fini(qp);
 	rq_reset(qp);
 	rq_fini(qp);
-	responder_reset(qp);
+}
+
+static void transport_start_sending(struct qp *qp)
+{
+	qp->sq.psn = qp->attr.sq_psn;
+	/* The journal shows it for all types */
+	qp->req.una = qp->sq.psn;
+	if (qp->service->start_sending)
+		qp->service->start_sending(qp);
 }
 
 void transport_set_state(struct qp *qp, enum ibv_qp_state old)
@@ -81,20 +87,19 @@ void transport_set_state(struct qp *qp, enum ibv_qp_state old)
 		odp_stop(qp);
 		rq_return(qp);
 		qp_set_rq_ring(qp, false);
-		rndv_reset(qp);
 		sq_reset(qp);
-		requester_reset(qp);
 		rq_reset(qp);
-		responder_reset(qp);
+		if (qp->service->reset)
+			qp->service->reset(qp);
 		cc_reset(qp);
 		return;
 	case IBV_QPS_RTR:
-		if (old != IBV_QPS_RTR)
-			responder_start(qp);
+		if (old != IBV_QPS_RTR && qp->service->start_receiving)
+			qp->service->start_receiving(qp);
 		return;
 	case IBV_QPS_RTS:
 		if (old == IBV_QPS_RTR)
-			requester_start(qp);
+			transport_start_sending(qp);
 		break;
 	case IBV_QPS_SQD:
 		if (old != IBV_QPS_SQD)
@@ -123,8 +128,7 @@ static bool transport_flush(struct qp *qp)
 {
 	bool more = qp_sends(qp) && sq_flush(qp);
 
-	/* LAST_WQE must come after the completions of tags */
-	if (more && qp->rndv.active)
+	if (more && qp->sq.source->flush_first)
 		return true;
 	return rq_flush(qp) || more;
 }
@@ -201,7 +205,7 @@ static void transport_connected_receive(struct qp *qp, const struct packet *pkt,
 static bool transport_fits_type(const struct qp *qp, const struct roce_hdr *hdr,
 				const struct opcode_info *info)
 {
-	if (info->types & 1 << qp->type)
+	if (opcode_is_of(info, qp->type))
 		return true;
 	return qp->service->answer && !info->types &&
 	       (hdr->opcode & ~BTH_OPERATION_MASK) == qp->service->bth;

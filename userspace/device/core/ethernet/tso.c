@@ -120,12 +120,27 @@ static bool tso_ends_piece(struct qp *qp, const struct send_req *req)
 	return !(req->segments % QUANTUM) || nic_turn_is_over(qp->nic);
 }
 
-static enum outcome tso_send_raw(struct qp *qp, struct send_req *req)
+/* Begins a request, if it has not begun */
+static enum outcome tso_begin(struct qp *qp, struct send_req *req)
+{
+	if (!req->num_psn) {
+		req->num_psn = 1;
+		req->segments = 0;
+	}
+	if (!req->mss || req->length > TSO_MAX_LENGTH ||
+	    tso_segments(req) > TSO_MAX_SEGMENTS)
+		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
+	return OUTCOME_OK;
+}
+
+enum outcome tso_send_raw(struct qp *qp, struct send_req *req)
 {
 	uint8_t buf[ETH_MAX_FRAME];
-	enum outcome outcome;
+	enum outcome outcome = tso_begin(qp, req);
 	uint32_t ip, tcp;
 
+	if (outcome)
+		return outcome;
 	if (req->hdr_len + req->mss > sizeof(buf))
 		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
 	if (req->hdr_len < ETHER_HDR_LEN || !tso_find_tcp(req, &ip, &tcp))
@@ -146,11 +161,13 @@ static enum outcome tso_send_raw(struct qp *qp, struct send_req *req)
 	return OUTCOME_OK;
 }
 
-static enum outcome tso_send_ud(struct qp *qp, struct send_req *req)
+enum outcome tso_send_ud(struct qp *qp, struct send_req *req)
 {
 	uint8_t buf[PATH_MAX_MTU];
-	enum outcome outcome;
+	enum outcome outcome = tso_begin(qp, req);
 
+	if (outcome)
+		return outcome;
 	if (req->hdr_len + req->mss > path_port_mtu(qp->nic))
 		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
 	while (!tso_is_sent(req)) {
@@ -167,18 +184,4 @@ static enum outcome tso_send_ud(struct qp *qp, struct send_req *req)
 			break;
 	}
 	return OUTCOME_OK;
-}
-
-enum outcome tso_send(struct qp *qp, struct send_req *req)
-{
-	if (!req->num_psn) {
-		req->num_psn = 1;
-		req->segments = 0;
-	}
-	if (!req->mss || req->length > TSO_MAX_LENGTH ||
-	    tso_segments(req) > TSO_MAX_SEGMENTS)
-		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
-	if (qp->type == MYNIC_QP_RAW_PACKET)
-		return tso_send_raw(qp, req);
-	return tso_send_ud(qp, req);
 }

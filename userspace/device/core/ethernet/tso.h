@@ -24,15 +24,18 @@ static inline uint32_t tso_segments(const struct send_req *req)
 }
 
 /**
- * tso_send() - send some segments of a request
- * @qp: UD, GSI or RAW_PACKET QP
+ * tso_send_raw() - send some segments of a request as frames
+ * @qp: RAW_PACKET QP
  * @req: a request without error
  *
  * Return: error for the completion, if any.
  */
-enum outcome tso_send(struct qp *qp, struct send_req *req);
+enum outcome tso_send_raw(struct qp *qp, struct send_req *req);
 
-/* Whether tso_send() has sent all segments; only after it has succeeded. */
+/* The same as datagrams of a UD or GSI QP. */
+enum outcome tso_send_ud(struct qp *qp, struct send_req *req);
+
+/* Whether all segments have been sent; only after one of these has succeeded. */
 static inline bool tso_is_sent(const struct send_req *req)
 {
 	return req->segments == tso_segments(req);

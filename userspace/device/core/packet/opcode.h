@@ -176,6 +176,12 @@ static inline const struct opcode_info *opcode_info(uint8_t opcode)
 	return &opcode_table[opcode];
 }
 
+/* @type: enum mynic_qp_type. */
+static inline bool opcode_is_of(const struct opcode_info *info, uint8_t type)
+{
+	return info->types & 1 << type;
+}
+
 /* Whether a request is answered by more than an ACK. */
 static inline bool opcode_has_response(const struct opcode_info *info)
 {

@@ -16,6 +16,7 @@
 #include "qp/counters.h"
 #include "qp/path.h"
 #include "qp/qp.h"
+#include "qp/service.h"
 #include "state/function.h"
 #include "state/nic_state.h"
 
@@ -264,7 +265,7 @@ bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len)
 	}
 	cc->last = flow;
 	cc->waits[flow] = false;
-	if (qp->type != MYNIC_QP_RAW_PACKET)
+	if (qp->service->roce)
 		len += HEADERS_LEN;
 	cc->next = max_u64(cc->next, now - min_u64(now, MAX_CREDIT_NS)) +
 		   len * 8000000000ull / cc_current_rate(cc);

@@ -25,7 +25,7 @@ static inline bool qp_is_connected(const struct qp *qp)
 /* Whether it has requests of its host, or of its own for rendezvous. */
 static inline bool qp_sends(const struct qp *qp)
 {
-	return qp->has_sq || qp->rndv.active;
+	return qp->sq.source;
 }
 
 static inline bool qp_can_receive(const struct qp *qp)

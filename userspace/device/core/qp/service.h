@@ -21,11 +21,17 @@ struct send_req;
  * @reliable: a request that fails ends the QP, and not only its send queue
  * @bth: with @connected: service bits of the opcodes, in addition to those of
  *	RC
+ * @target: a QP belongs to an XRC domain, and has no queues and no PD
+ * @sends_only: a QP has no receive queue
+ * @roce: its packets are RoCEv2
  * @init: adds what the service needs for a new QP; returns 0 or -ENOMEM. NULL:
  *	nothing
  * @fini: undoes @init
- * @stop: the QP goes to ERR: it neither sends nor answers any more. NULL: it has
- *	nothing to do
+ * @start_receiving: the QP goes to RTR. NULL: it has nothing to do, as for the
+ *	next ones
+ * @start_sending: the QP goes to RTS for the first time, with its PSN in &qp.sq
+ * @reset: forgets messages, and what is on its way
+ * @stop: the QP goes to ERR: it neither sends nor answers any more
  * @send: sends some packets of a QP in RTS or SQD; returns true if there is
  *	more to do now. NULL: the type has no send queue
  * @send_one: for sq_run(): sends the oldest request or a part of it, and sets
@@ -40,9 +46,15 @@ struct send_req;
 struct qp_service {
 	bool connected;
 	bool reliable;
+	bool target;
+	bool sends_only;
+	bool roce;
 	uint8_t bth;
 	int (*init)(struct qp *qp);
 	void (*fini)(struct qp *qp);
+	void (*start_receiving)(struct qp *qp);
+	void (*start_sending)(struct qp *qp);
+	void (*reset)(struct qp *qp);
 	void (*stop)(struct qp *qp);
 	bool (*send)(struct qp *qp);
 	enum outcome (*send_one)(struct qp *qp, struct send_req *req);

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "base/outcome.h"
+#include "base/outcome.h"
 #include "base/verbs.h"
 #include "function/eq.h"
 #include "mynic_regs.h"
@@ -33,23 +35,6 @@ _Static_assert(MYNIC_WQE_DATA_RC + TM_RNDV_HDR <= 1 << LOG_STRIDE, "FIN");
 static bool rndv_is_read(uint32_t index)
 {
 	return !(index & 1);
-}
-
-void rndv_init(struct qp *qp)
-{
-	qp->rndv.active = true;
-	TAILQ_INIT(&qp->rndv.tags);
-	qp->sq.ring.log_size = LOG_SIZE;
-	qp->sq.ring.log_stride = LOG_STRIDE;
-}
-
-bool rndv_takes(const struct qp *qp, const struct tag *tag)
-{
-	const struct tag_matching *tm = qp->srq->tm;
-	uint32_t len = be32toh(tag->header.len);
-
-	return qp->rndv.active && len <= tag->sge.length &&
-	       len <= WQE_MAX_LENGTH && tm->num_fin < tm->max_tags;
 }
 
 void rndv_start(struct qp *qp, struct tag *tag)
@@ -91,7 +76,7 @@ static void rndv_fetch_fin(const struct tag *tag, struct send_req *req)
 	memcpy(req->data, &header, sizeof(header));
 }
 
-void rndv_fetch(struct qp *qp, uint32_t index, struct send_req *req)
+static void rndv_fetch(struct qp *qp, uint32_t index, struct send_req *req)
 {
 	struct rndv *rndv = &qp->rndv;
 
@@ -135,7 +120,11 @@ static void rndv_complete(struct qp *qp, const struct tag *tag,
 	cq_push(qp->nic, qp->recv_cq, &cqe, false, nic_now(qp->nic));
 }
 
-void rndv_done(struct qp *qp, enum outcome outcome)
+/*
+ * The oldest request has ended. The QP goes to the error state unless it was
+ * successful.
+ */
+static void rndv_done(struct qp *qp, enum outcome outcome)
 {
 	struct rndv *rndv = &qp->rndv;
 	struct tag *tag = TAILQ_FIRST(&rndv->tags);
@@ -156,7 +145,27 @@ void rndv_done(struct qp *qp, enum outcome outcome)
 		eq_raise(qp->nic, &qp->events, MYNIC_EVENT_QP_FATAL);
 }
 
-bool rndv_flush(struct qp *qp)
+static bool rndv_update(struct qp *qp)
+{
+	return qp->sq.pi != qp->sq.fetched;
+}
+
+static void rndv_complete_one(struct qp *qp, const struct send_req *req,
+			      uint64_t now)
+{
+	(void)req;
+	(void)now;
+	rndv_done(qp, OUTCOME_OK);
+}
+
+static void rndv_fail(struct qp *qp, const struct send_req *req,
+		      enum outcome outcome)
+{
+	(void)req;
+	rndv_done(qp, outcome);
+}
+
+static bool rndv_flush(struct qp *qp)
 {
 	struct send_queue *sq = &qp->sq;
 	struct rndv *rndv = &qp->rndv;
@@ -180,7 +189,7 @@ bool rndv_flush(struct qp *qp)
 	return !TAILQ_EMPTY(&rndv->tags);
 }
 
-void rndv_reset(struct qp *qp)
+static void rndv_reset(struct qp *qp)
 {
 	struct rndv *rndv = &qp->rndv;
 	struct tag *tag;
@@ -193,4 +202,34 @@ void rndv_reset(struct qp *qp)
 			tm_release(qp->nic, qp->srq);
 		rndv_remove_tag(rndv, tag);
 	}
+}
+
+/* LAST_WQE must come after the completions of tags */
+static const struct send_source rndv_source = {
+	.flush_first = true,
+	.update = rndv_update,
+	.fetch = rndv_fetch,
+	.complete = rndv_complete_one,
+	.fail = rndv_fail,
+	.flush = rndv_flush,
+	.reset = rndv_reset,
+};
+
+void rndv_init(struct qp *qp)
+{
+	TAILQ_INIT(&qp->rndv.tags);
+	qp->sq.source = &rndv_source;
+	/* A READ for a tag uses the PD of the SRQ */
+	qp->sq.pd = qp->srq->pd;
+	qp->sq.ring.log_size = LOG_SIZE;
+	qp->sq.ring.log_stride = LOG_STRIDE;
+}
+
+bool rndv_takes(const struct qp *qp, const struct tag *tag)
+{
+	const struct tag_matching *tm = qp->srq->tm;
+	uint32_t len = be32toh(tag->header.len);
+
+	return qp->sq.source == &rndv_source && len <= tag->sge.length &&
+	       len <= WQE_MAX_LENGTH && tm->num_fin < tm->max_tags;
 }

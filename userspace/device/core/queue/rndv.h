@@ -8,12 +8,8 @@
 #define MYNIC_RNDV_H
 
 #include <stdbool.h>
-#include <stdint.h>
-
-#include "base/outcome.h"
 
 struct qp;
-struct send_req;
 struct tag;
 
 /* For a QP with a tag matching SRQ and without a send queue. */
@@ -24,27 +20,5 @@ bool rndv_takes(const struct qp *qp, const struct tag *tag);
 
 /* Starts the rendezvous. The QP owns the tag from now on. */
 void rndv_start(struct qp *qp, struct tag *tag);
-
-/**
- * rndv_fetch() - make the next request
- * @qp: the queue pair, which must have one
- * @index: index of the request
- * @req: result
- */
-void rndv_fetch(struct qp *qp, uint32_t index, struct send_req *req);
-
-/**
- * rndv_done() - handle the completion of the oldest request
- * @qp: the queue pair
- * @outcome: what has come of the request; the QP goes to the error state unless
- *	it is OUTCOME_OK
- */
-void rndv_done(struct qp *qp, enum outcome outcome);
-
-/* Like sq_flush(). */
-bool rndv_flush(struct qp *qp);
-
-/* Discards all requests and tags without completions, if there are any. */
-void rndv_reset(struct qp *qp);
 
 #endif /* MYNIC_RNDV_H */

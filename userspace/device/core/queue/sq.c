@@ -23,7 +23,6 @@
 #include "qp/qp_error.h"
 #include "qp/service.h"
 #include "queue/cq.h"
-#include "queue/rndv.h"
 #include "queue/wqe.h"
 #include "state/nic_state.h"
 #include "state/queue.h"
@@ -188,8 +187,6 @@ bool sq_update_pi(struct qp *qp)
 	struct mynic_qp_dbrec *dbrec;
 	uint32_t pi;
 
-	if (qp->rndv.active)
-		return sq->pi != sq->fetched;
 	dbrec = qp_dbrec(qp->nic, qp);
 	if (!dbrec) {
 		qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
@@ -227,14 +224,11 @@ struct send_req *sq_next(struct qp *qp)
 		return NULL;
 	if (sq->cur != sq->fetched)
 		return sq_req(sq, sq->cur);
-	if (sq->fetched == sq->pi && !sq_update_pi(qp))
+	if (sq->fetched == sq->pi && !sq->source->update(qp))
 		return NULL;
 	if (sq->fetched - sq->ci == sq->num_reqs && !sq_grow(qp))
 		return NULL;
-	if (qp->rndv.active)
-		rndv_fetch(qp, sq->fetched, sq_req(sq, sq->fetched));
-	else
-		wqe_fetch_send(qp, sq->fetched, sq_req(sq, sq->fetched));
+	sq->source->fetch(qp, sq->fetched, sq_req(sq, sq->fetched));
 	return sq_req(sq, sq->fetched++);
 }
 
@@ -293,6 +287,12 @@ static void sq_complete_one(struct qp *qp, const struct send_req *req,
 		cq_push(qp->nic, qp->send_cq, &cqe, false, now);
 }
 
+static void sq_fail_one(struct qp *qp, const struct send_req *req,
+			enum outcome outcome)
+{
+	sq_push(qp, req->wr_id, outcome_result(outcome));
+}
+
 void sq_complete(struct qp *qp, uint32_t num, uint64_t now)
 {
 	struct send_queue *sq = &qp->sq;
@@ -305,10 +305,7 @@ void sq_complete(struct qp *qp, uint32_t num, uint64_t now)
 	nic_charge(qp->nic, num - 1);
 	sq_release(qp, num);
 	while (num--) {
-		if (qp->rndv.active)
-			rndv_done(qp, OUTCOME_OK);
-		else
-			sq_complete_one(qp, sq_req(sq, sq->ci), now);
+		sq->source->complete(qp, sq_req(sq, sq->ci), now);
 		if (sq->cur == sq->ci)
 			sq->cur++;
 		sq->ci++;
@@ -319,15 +316,12 @@ void sq_complete(struct qp *qp, uint32_t num, uint64_t now)
 
 void sq_fail(struct qp *qp, enum outcome outcome)
 {
-	struct outcome_result result = outcome_result(outcome);
 	struct send_queue *sq = &qp->sq;
+	const struct send_req *req = sq_req(sq, sq->ci);
 
-	sq_note_error(qp, sq_req(sq, sq->ci), result);
+	sq_note_error(qp, req, outcome_result(outcome));
 	sq_release(qp, 1);
-	if (qp->rndv.active)
-		rndv_done(qp, outcome);
-	else
-		sq_push(qp, sq_req(sq, sq->ci)->wr_id, result);
+	sq->source->fail(qp, req, outcome);
 	if (sq->cur == sq->ci)
 		sq->cur++;
 	sq->ci++;
@@ -361,15 +355,13 @@ bool sq_run(struct qp *qp)
 	return true;
 }
 
-bool sq_flush(struct qp *qp)
+static bool sq_flush_ring(struct qp *qp)
 {
 	struct outcome_result result = outcome_result(OUTCOME_FLUSHED);
 	struct send_queue *sq = &qp->sq;
 	uint64_t wr_ids[SQ_QUANTUM];
 	uint32_t num;
 
-	if (qp->rndv.active)
-		return rndv_flush(qp);
 	sq_update_pi(qp);
 	num = min_u32(sq->pi - sq->ci, SQ_QUANTUM);
 	if (!num)
@@ -391,10 +383,31 @@ bool sq_flush(struct qp *qp)
 	return sq->ci != sq->pi;
 }
 
+static const struct send_source ring_source = {
+	.update = sq_update_pi,
+	.fetch = wqe_fetch_send,
+	.complete = sq_complete_one,
+	.fail = sq_fail_one,
+	.flush = sq_flush_ring,
+};
+
+void sq_use_ring(struct qp *qp)
+{
+	qp->sq.source = &ring_source;
+	qp->sq.pd = qp->pd;
+}
+
+bool sq_flush(struct qp *qp)
+{
+	return qp->sq.source->flush(qp);
+}
+
 void sq_reset(struct qp *qp)
 {
 	struct send_queue *sq = &qp->sq;
 
+	if (sq->source && sq->source->reset)
+		sq->source->reset(qp);
 	sq->ci = 0;
 	sq->cur = 0;
 	sq->fetched = 0;

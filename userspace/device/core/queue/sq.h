@@ -16,6 +16,31 @@ struct qp;
 /* Limit of requests that sq_flush() or sq_run() takes up at a time */
 #define SQ_QUANTUM 64
 
+/**
+ * struct send_source - where the requests of a send queue come from
+ * @flush_first: its requests are flushed before the QP's receive requests
+ * @update: finds out whether there are requests that have not been fetched
+ * @fetch: makes the request with the index @index
+ * @complete: the oldest request was done
+ * @fail: the oldest request ends with @outcome
+ * @flush: see sq_flush()
+ * @reset: discards what it has besides &struct send_queue; NULL: nothing
+ */
+struct send_source {
+	bool flush_first;
+	bool (*update)(struct qp *qp);
+	void (*fetch)(struct qp *qp, uint32_t index, struct send_req *req);
+	void (*complete)(struct qp *qp, const struct send_req *req,
+			 uint64_t now);
+	void (*fail)(struct qp *qp, const struct send_req *req,
+		     enum outcome outcome);
+	bool (*flush)(struct qp *qp);
+	void (*reset)(struct qp *qp);
+};
+
+/* Has the QP send what its host posts to its send ring. */
+void sq_use_ring(struct qp *qp);
+
 /* A request that was fetched and has not completed. */
 static inline struct send_req *sq_req(const struct send_queue *sq,
 				      uint32_t index)
@@ -27,7 +52,7 @@ static inline struct send_req *sq_req(const struct send_queue *sq,
 
 /**
  * sq_update_pi() - read the producer index
- * @qp: QP with a send queue
+ * @qp: QP with a send ring
  *
  * Return: true if there are requests that have not been fetched. If the index
  * is impossible, the QP goes to the error state.

@@ -71,15 +71,26 @@ static const struct {
 
 #define COMMON_FLAGS (IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED)
 
-/* Flags that all opcodes of a type accept */
-static const uint8_t type_flags[] = {
-	[MYNIC_QP_RC] = COMMON_FLAGS,
-	[MYNIC_QP_UC] = COMMON_FLAGS,
-	[MYNIC_QP_UD] = COMMON_FLAGS | IBV_SEND_IP_CSUM,
-	[MYNIC_QP_GSI] = COMMON_FLAGS | IBV_SEND_IP_CSUM,
-	[MYNIC_QP_RAW_PACKET] = COMMON_FLAGS | IBV_SEND_IP_CSUM,
-	[MYNIC_QP_XRC_INI] = COMMON_FLAGS,
-	[MYNIC_QP_DRIVER] = COMMON_FLAGS,
+/* What an entry has between its fixed part and its data */
+enum wqe_ext {
+	WQE_EXT_NONE,
+	WQE_EXT_AV, /* and no remote address in its fixed part */
+	WQE_EXT_XRC,
+	WQE_EXT_UNUSED,
+};
+
+/* By type: the flags that all opcodes accept, and the format */
+static const struct {
+	uint8_t flags;
+	uint8_t ext;
+} wqe_formats[] = {
+	[MYNIC_QP_RC] = { COMMON_FLAGS, WQE_EXT_NONE },
+	[MYNIC_QP_UC] = { COMMON_FLAGS, WQE_EXT_NONE },
+	[MYNIC_QP_UD] = { COMMON_FLAGS | IBV_SEND_IP_CSUM, WQE_EXT_AV },
+	[MYNIC_QP_GSI] = { COMMON_FLAGS | IBV_SEND_IP_CSUM, WQE_EXT_AV },
+	[MYNIC_QP_RAW_PACKET] = { COMMON_FLAGS | IBV_SEND_IP_CSUM, WQE_EXT_AV },
+	[MYNIC_QP_XRC_INI] = { COMMON_FLAGS, WQE_EXT_XRC },
+	[MYNIC_QP_DRIVER] = { COMMON_FLAGS, WQE_EXT_UNUSED },
 };
 
 /*
@@ -234,9 +245,10 @@ static enum outcome wqe_read_send(struct qp *qp, const uint8_t *slot,
 				  struct send_req *req)
 {
 	uint32_t stride = 1u << qp->sq.ring.log_stride;
-	uint32_t data = MYNIC_WQE_DATA_RC;
+	enum wqe_ext ext = wqe_formats[qp->type].ext;
+	uint32_t data = ext ? MYNIC_WQE_DATA_EXT : MYNIC_WQE_DATA_RC;
 	struct mynic_send_wqe wqe;
-	struct mynic_xrc_ext ext;
+	struct mynic_xrc_ext xrc;
 	uint32_t ctrl;
 
 	wqe_fetch(&wqe, slot, sizeof(wqe));
@@ -248,7 +260,7 @@ static enum outcome wqe_read_send(struct qp *qp, const uint8_t *slot,
 	if (!wqe_is_allowed(qp, req->opcode))
 		return wqe_refuse(qp->nic, OUTCOME_BAD_OPCODE);
 	if (ctrl >> MYNIC_WQE_FLAGS_SHIFT &
-	    ~(type_flags[qp->type] | send_table[req->opcode].flags))
+	    ~(wqe_formats[qp->type].flags | send_table[req->opcode].flags))
 		return wqe_refuse(qp->nic, OUTCOME_BAD_FLAGS);
 	req->traits = send_table[req->opcode].traits;
 	if (req->opcode == IBV_WR_LOCAL_INV ||
@@ -257,23 +269,17 @@ static enum outcome wqe_read_send(struct qp *qp, const uint8_t *slot,
 	else
 		req->imm = wqe.imm_data;
 	req->remote_srqn = 0;
-	if (qp_is_connected(qp)) {
-		req->remote_addr = le64toh(wqe.remote_addr);
-		req->rkey = le32toh(wqe.rkey);
-	} else if (qp->type == MYNIC_QP_DRIVER) {
-		req->remote_addr = le64toh(wqe.remote_addr);
-		req->rkey = le32toh(wqe.rkey);
-		data = MYNIC_WQE_DATA_EXT;
-	} else {
+	if (ext == WQE_EXT_AV) {
 		req->remote_qpn = le32toh(wqe.remote_qpn) & 0xffffff;
 		req->remote_qkey = le32toh(wqe.remote_qkey);
 		wqe_fetch(&req->av, slot + MYNIC_WQE_EXT, sizeof(req->av));
-		data = MYNIC_WQE_DATA_EXT;
+	} else {
+		req->remote_addr = le64toh(wqe.remote_addr);
+		req->rkey = le32toh(wqe.rkey);
 	}
-	if (qp->type == MYNIC_QP_XRC_INI) {
-		wqe_fetch(&ext, slot + MYNIC_WQE_EXT, sizeof(ext));
-		req->remote_srqn = le32toh(ext.remote_srqn) & 0xffffff;
-		data = MYNIC_WQE_DATA_EXT;
+	if (ext == WQE_EXT_XRC) {
+		wqe_fetch(&xrc, slot + MYNIC_WQE_EXT, sizeof(xrc));
+		req->remote_srqn = le32toh(xrc.remote_srqn) & 0xffffff;
 	}
 	if (req->opcode == IBV_WR_TSO)
 		return wqe_fetch_tso(qp, slot + data, stride - data, &wqe, req);
@@ -423,7 +429,7 @@ bool wqe_fetch_recv(struct qp *qp, struct recv_req *req)
 struct sge_list send_sges(struct qp *qp, const struct send_req *req)
 {
 	return (struct sge_list){
-		.pd = qp->pd,
+		.pd = qp->sq.pd,
 		.sge = req->sge,
 		.num = req->num_sge,
 		.kernel = qp->flags & MYNIC_QP_KERNEL,

@@ -217,9 +217,6 @@ static struct sge_list completer_scatter_list(struct qp *qp,
 	struct sge_list list = send_sges(qp, req);
 
 	list.stage = MYNIC_PAGE_RECV;
-	/* A READ for a tag uses the PD of the SRQ */
-	if (qp->rndv.active)
-		list.pd = qp->srq->pd;
 	return list;
 }
 

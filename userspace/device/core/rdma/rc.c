@@ -30,6 +30,18 @@ void rc_receive(struct qp *qp, const struct packet *pkt)
 	}
 }
 
+void rc_fini(struct qp *qp)
+{
+	requester_fini(qp);
+	responder_reset(qp);
+}
+
+void rc_reset(struct qp *qp)
+{
+	requester_reset(qp);
+	responder_reset(qp);
+}
+
 void rc_stop(struct qp *qp)
 {
 	requester_stop(qp);

@@ -70,8 +70,6 @@ void requester_start(struct qp *qp)
 {
 	struct requester *q = &qp->req;
 
-	qp->sq.psn = qp->attr.sq_psn;
-	q->una = qp->sq.psn;
 	q->max_psn = qp->sq.psn;
 	q->resumed = qp->sq.psn;
 	q->window_base = qp->sq.psn;

@@ -30,7 +30,7 @@ int requester_init(struct qp *qp);
 
 void requester_fini(struct qp *qp);
 
-/* The QP goes to RTS for the first time. */
+/* The QP goes to RTS for the first time, with the PSN in &qp.sq. */
 void requester_start(struct qp *qp);
 
 /* The QP goes to ERR; nothing is sent any more. */

@@ -334,7 +334,7 @@ static bool responder_bind_srq(struct qp *qp, const struct roce_hdr *hdr)
 static void responder_execute(struct qp *qp, const struct packet *pkt,
 			      const struct opcode_info *info)
 {
-	if (!(info->types & 1 << qp->type) ||
+	if (!opcode_is_of(info, qp->type) ||
 	    !message_in_sequence(&qp->resp, info) ||
 	    (qp->xrcd && !responder_bind_srq(qp, &pkt->roce))) {
 		responder_fail(qp, &pkt->roce, OUTCOME_INVALID);

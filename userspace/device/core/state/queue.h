@@ -13,6 +13,8 @@
 #include "mynic_regs.h"
 #include "state/memory.h"
 
+struct pd;
+struct send_source;
 struct tag;
 
 /*
@@ -149,6 +151,8 @@ struct recv_req {
 
 /**
  * struct send_queue - send requests of a queue pair
+ * @source: where requests come from; NULL: the QP has no send requests
+ * @pd: PD of the memory that requests name
  * @ring: the entries in host memory; of a QP with rendezvous only its size is
  *	used
  * @reqs: private copies of the entries @ci to @fetched; the slot is the index
@@ -167,6 +171,8 @@ struct recv_req {
  * responder can tell apart.
  */
 struct send_queue {
+	const struct send_source *source;
+	const struct pd *pd;
 	struct ring ring;
 	uint8_t *reqs;
 	uint32_t num_reqs;
@@ -258,7 +264,6 @@ struct recv_queue {
 
 /**
  * struct rndv - rendezvous of a QP
- * @active: the QP does rendezvous; otherwise all of this is zero
  * @tags: matched tags, in the order of their matches; a tag leaves when its
  *	requests have completed
  * @next: tag in @tags of the next request; NULL: all requests are fetched
@@ -267,7 +272,6 @@ struct recv_queue {
  * and the FIN has the next one.
  */
 struct rndv {
-	bool active;
 	struct tag_queue tags;
 	struct tag *next;
 };
