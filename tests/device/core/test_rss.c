@@ -242,6 +242,33 @@ TEST(rss_recv_bounds)
 	}
 }
 
+/* A frame does not wait for a missing page: the WQ fails, and its host knows why */
+TEST(rss_missing_page)
+{
+	struct rss *rss = rss_new(0, IPV4);
+	struct eth_buf frame = ipv4_frame(TCP, A_FROM, A_TO, 2794, 1766);
+	struct drv_end *wq = &rss->wq[0];
+	struct mynic_create_mkey body = {
+		.buf = { .levels = 1, .log_page_size = 12, .log_list_size = 12 },
+		.iova = 0x7f0000000000ull,
+		.length = DRV_PAGE,
+		.pdn = wq->pdn,
+		.access = IBV_ACCESS_LOCAL_WRITE,
+	};
+	struct mynic_sge sge = { .addr = body.iova, .length = DRV_PAGE };
+	uint32_t key;
+
+	body.buf.addr =
+		sim_iova(wq->d->n, sim_alloc(wq->d->n, DRV_PAGE, DRV_PAGE));
+	CHECK_EQ(drv_create_mkey(wq->d, &body, MYNIC_MKEY_ODP, &key),
+		 MYNIC_AQ_OK);
+	sge.lkey = key;
+	drv_post_recv(wq->qp, 7, &sge, 1);
+	eth_send_frame(&rss->p.a, &frame, 0);
+	CHECK_EQ(drv_expect(wq->recv_cq, 7, IBV_WC_LOC_PROT_ERR).vendor_err,
+		 MYNIC_SYN_DMA);
+}
+
 TEST(rss_known_hashes_ipv6)
 {
 	struct rss *rss = rss_new(7, IPV6 | PORTS_TCP);

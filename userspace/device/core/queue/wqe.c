@@ -449,7 +449,7 @@ struct sge_list recv_sges(struct qp *qp, const struct recv_req *req)
 		 * A frame is dropped rather than kept until a missing page is
 		 * there
 		 */
-		.waiter = qp->type == MYNIC_QP_RAW_PACKET ? NULL : qp,
+		.waiter = qp->service->receive ? qp : NULL,
 		.stage = MYNIC_PAGE_RECV,
 	};
 }
