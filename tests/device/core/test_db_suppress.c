@@ -80,9 +80,9 @@ TEST(looks_once_more)
 
 	wake(&p);
 	post_silently(p.a.qp);
-	CHECK(nic_stop_polling(nic));
+	CHECK(nic_stop_watching(nic));
 	CHECK_EQ(p.a.qp->rec->sq_db_suppress, 0);
-	CHECK(!nic_stop_polling(nic));
+	CHECK(!nic_stop_watching(nic));
 	sim_settle(p.sim);
 	CHECK(drv_poll(p.a.cq, &cqe));
 	CHECK_EQ(cqe.status, IBV_WC_SUCCESS);
@@ -97,9 +97,9 @@ TEST(looks_once_more_while_busy)
 
 	wake(&p);
 	post_silently(p.a.qp);
-	CHECK(nic_poll(nic));
+	CHECK(nic_watch(nic));
 	post_silently(p.a.qp);
-	CHECK(nic_stop_polling(nic));
+	CHECK(nic_stop_watching(nic));
 	sim_settle(p.sim);
 	CHECK(drv_poll(p.a.cq, &cqe));
 	CHECK(drv_poll(p.a.cq, &cqe));

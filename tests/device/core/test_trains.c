@@ -113,7 +113,7 @@ static void check_len(const uint8_t opcodes[4], bool ipv4, uint16_t vlan)
 	first = len_of(&pkt, opcodes[0], MTU);
 	middle = len_of(&pkt, opcodes[1], MTU);
 	last = len_of(&pkt, opcodes[2], 5);
-	pkt.segment = MTU;
+	pkt.train_mtu = MTU;
 	len = len_of(&pkt, opcodes[3], 3 * MTU + 5);
 	CHECK_EQ(len, first + 2 * middle + last);
 	CHECK_EQ(packet_count(&pkt), 4);
@@ -217,7 +217,7 @@ static struct packet train(struct puppet *p, uint8_t opcode, int32_t psn,
 {
 	struct packet pkt = puppet_packet(p, opcode, psn, len);
 
-	pkt.segment = MTU;
+	pkt.train_mtu = MTU;
 	return pkt;
 }
 
@@ -258,13 +258,13 @@ TEST(behind_a_gap)
 	CHECK_EQ(puppet_epsn(p), 0);
 }
 
-static void check_refused(uint8_t opcode, uint32_t len, uint32_t segment)
+static void check_refused(uint8_t opcode, uint32_t len, uint32_t train_mtu)
 {
 	struct puppet *p = puppet_rc();
 	struct packet pkt = train(p, opcode, 0, len);
 
 	pkt.roce.dma_len = 8 * MTU;
-	pkt.segment = segment;
+	pkt.train_mtu = train_mtu;
 	puppet_send(p, &pkt);
 	puppet_hears_ack(p, AETH_NAK_INVALID, 0);
 	CHECK_EQ(puppet_state(p), IBV_QPS_ERR);

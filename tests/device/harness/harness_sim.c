@@ -217,7 +217,7 @@ static void transmit(void *ctx, const struct packet *pkt)
 	struct sim_nic *n = ctx;
 
 	n->sent += packet_count(pkt);
-	n->trains += !!pkt->segment;
+	n->trains += !!pkt->train_mtu;
 	if (n->receiving)
 		FAIL("a NIC transmits inside its nic_receive()");
 	if (n->sim->frames)
@@ -437,7 +437,7 @@ static bool run_once(struct sim *sim)
 	if (more || num_sent(sim) != before)
 		return true;
 	for (unsigned int i = 0; i < sim->num_nics; i++)
-		more |= nic_poll(sim->nics[i].nic);
+		more |= nic_watch(sim->nics[i].nic);
 	return more;
 }
 
@@ -461,7 +461,7 @@ static void go_to_sleep(struct sim *sim)
 	bool found = false;
 
 	for (unsigned int i = 0; i < sim->num_nics; i++)
-		found |= nic_stop_polling(sim->nics[i].nic);
+		found |= nic_stop_watching(sim->nics[i].nic);
 	if (found)
 		sim_settle(sim);
 }

@@ -227,13 +227,13 @@ bool nic_run(struct nic *nic)
 	return false;
 }
 
-bool nic_poll(struct nic *nic)
+bool nic_watch(struct nic *nic)
 {
 	(void)nic;
 	return false;
 }
 
-bool nic_stop_polling(struct nic *nic)
+bool nic_stop_watching(struct nic *nic)
 {
 	(void)nic;
 	return false;

@@ -79,7 +79,7 @@ struct nic *nic_create(const struct nic_config *config)
 	TAILQ_INIT(&nic->failed_cqs);
 	TAILQ_INIT(&nic->tag_queue);
 	TAILQ_INIT(&nic->run_queue);
-	TAILQ_INIT(&nic->poll_queue);
+	TAILQ_INIT(&nic->watch_queue);
 	TAILQ_INIT(&nic->flushes.waiting);
 	spread_init(&nic->spread);
 	for (int i = 0; i < MCAST_BUCKETS; i++)
@@ -293,14 +293,14 @@ bool nic_run(struct nic *nic)
 	return more && nic_enabled(nic);
 }
 
-bool nic_poll(struct nic *nic)
+bool nic_watch(struct nic *nic)
 {
-	return nic_enabled(nic) && qps_poll(nic);
+	return nic_enabled(nic) && qps_watch(nic);
 }
 
-bool nic_stop_polling(struct nic *nic)
+bool nic_stop_watching(struct nic *nic)
 {
-	return nic_enabled(nic) && qps_stop_polling(nic);
+	return nic_enabled(nic) && qps_stop_watching(nic);
 }
 
 uint64_t nic_next_event(const struct nic *nic)
@@ -337,7 +337,7 @@ uint32_t nic_receive(struct nic *nic, const struct packet *pkt)
 		return 0;
 	nic->stats[MYNIC_STAT_RX_PACKETS] += packet_count(pkt);
 	nic->stats[MYNIC_STAT_RX_BYTES] += len;
-	if (pkt->segment)
+	if (pkt->train_mtu)
 		len = packet_longest(pkt);
 	if (len > nic->port.mtu + PORT_FRAME_OVERHEAD)
 		nic_drop_long_frame(nic, pkt);

@@ -155,24 +155,24 @@ int nic_dma_unmap(struct nic *nic, uint64_t iova, uint64_t len);
 bool nic_run(struct nic *nic);
 
 /**
- * nic_poll() - look for work that no doorbell has announced
+ * nic_watch() - look for work that no doorbell has announced
  * @nic: the NIC
  *
  * It reads the doorbell records of queues that were active recently.
  *
  * Return: true if there is work for nic_run().
  */
-bool nic_poll(struct nic *nic);
+bool nic_watch(struct nic *nic);
 
 /**
- * nic_stop_polling() - prepare for a time without calls of nic_poll()
+ * nic_stop_watching() - prepare for a time without calls of nic_watch()
  * @nic: the NIC
  *
  * Afterwards, doorbells announce all work.
  *
  * Return: true if there is work for nic_run() already.
  */
-bool nic_stop_polling(struct nic *nic);
+bool nic_stop_watching(struct nic *nic);
 
 /* When nic_run() next has work, in ns of now(); 0: at once; ~0: never. */
 uint64_t nic_next_event(const struct nic *nic);

@@ -87,13 +87,13 @@ static bool loop_may_run(struct net_switch *sw, const struct switch_port *port,
 	return !fair_share_is_ahead(&sw->fair_clock, &port->share);
 }
 
-static bool loop_poll_nics(struct net_switch *sw)
+static bool loop_watch_nics(struct net_switch *sw)
 {
 	bool found = false;
 
 	for (unsigned int i = 0; i < sw->num; i++)
 		if (sw->ports[i]->nic)
-			found |= nic_poll(sw->ports[i]->nic);
+			found |= nic_watch(sw->ports[i]->nic);
 	return found;
 }
 
@@ -108,7 +108,7 @@ static void loop_look_around(const struct loop *loop)
 {
 	events_wait(loop->events, EVENTS_NOT_AT_ALL);
 	loop_run_wires(loop);
-	loop_poll_nics(loop->sw);
+	loop_watch_nics(loop->sw);
 }
 
 static void loop_look_if_due(const struct loop *loop, struct pace *pace)
@@ -151,13 +151,13 @@ static bool loop_run_round(const struct loop *loop, struct pace *pace)
 }
 
 /* Returns true if there is work, and no time to sleep. */
-static bool loop_stop_polling_nics(struct net_switch *sw)
+static bool loop_stop_watching_nics(struct net_switch *sw)
 {
 	bool found = false;
 
 	for (unsigned int i = 0; i < sw->num; i++)
 		if (sw->ports[i]->nic)
-			found |= nic_stop_polling(sw->ports[i]->nic);
+			found |= nic_stop_watching(sw->ports[i]->nic);
 	return found;
 }
 
@@ -225,7 +225,7 @@ void loop_run(const struct loop *loop, const bool *stop)
 
 		if (!more && vigil_is_over(&vigil, now)) {
 			loop_flush_captures(sw);
-			if (!loop_stop_polling_nics(sw))
+			if (!loop_stop_watching_nics(sw))
 				until = loop_sleep_until(loop, now);
 		} else if (!more && vigil.polite) {
 			loop_give_way(&vigil, now);
@@ -238,7 +238,7 @@ void loop_run(const struct loop *loop, const bool *stop)
 		loop_run_wires(loop);
 		switch_update_links(sw);
 		late = wire_faults_run(sw) || loop->num_wires;
-		worked |= loop_poll_nics(sw);
+		worked |= loop_watch_nics(sw);
 		pace.looked = sw->now;
 		/*
 		 * The first NIC is not charged for the input of wires, nor for

@@ -453,7 +453,7 @@ bool frame_parse(const uint8_t *data, size_t len, struct packet *pkt)
 	}
 	pkt->frame = data;
 	pkt->frame_len = len;
-	pkt->segment = 0;
+	pkt->train_mtu = 0;
 	pkt->roce = (struct roce_hdr){ 0 };
 	if (frame_parse_roce(data + at, len - at, pkt))
 		return true;

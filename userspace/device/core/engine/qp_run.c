@@ -11,7 +11,7 @@
 #include "base/verbs.h"
 #include "engine/transport.h"
 #include "qp/qp.h"
-#include "qp/qp_poll.h"
+#include "qp/qp_watch.h"
 #include "state/nic_state.h"
 #include "state/qp.h"
 
@@ -19,35 +19,35 @@
 #define RUN_QUANTUM 16
 
 /* Returns true if there is work */
-static bool qp_run_stop_polling(struct nic *nic, struct qp *qp)
+static bool qp_run_stop_watching(struct nic *nic, struct qp *qp)
 {
-	if (!qp_poll_end(nic, qp))
+	if (!qp_watch_end(nic, qp))
 		return false;
 	transport_doorbell(qp);
 	return true;
 }
 
-static void qp_run_start_polling(struct nic *nic, struct qp *qp)
+static void qp_run_start_watching(struct nic *nic, struct qp *qp)
 {
-	qp_poll_leave(nic, qp);
-	if (qp_poll_is_full(nic))
-		qp_run_stop_polling(nic, TAILQ_FIRST(&nic->poll_queue));
-	qp_poll_begin(nic, qp);
+	qp_watch_leave(nic, qp);
+	if (qp_watch_is_full(nic))
+		qp_run_stop_watching(nic, TAILQ_FIRST(&nic->watch_queue));
+	qp_watch_begin(nic, qp);
 }
 
-bool qps_poll(struct nic *nic)
+bool qps_watch(struct nic *nic)
 {
 	uint64_t now = nic_now(nic);
-	unsigned int num = nic->num_polled;
+	unsigned int num = nic->num_watched;
 	struct qp *qp, *next;
 	bool found = false;
 
-	for (qp = TAILQ_FIRST(&nic->poll_queue); num--; qp = next) {
-		next = TAILQ_NEXT(qp, poll_link);
-		if (qp->state != IBV_QPS_RTS || now >= qp->poll_until) {
-			found |= qp_run_stop_polling(nic, qp);
-		} else if (!qp->scheduled && qp_poll_has_news(nic, qp)) {
-			qp_run_start_polling(nic, qp);
+	for (qp = TAILQ_FIRST(&nic->watch_queue); num--; qp = next) {
+		next = TAILQ_NEXT(qp, watch_link);
+		if (qp->state != IBV_QPS_RTS || now >= qp->watch_until) {
+			found |= qp_run_stop_watching(nic, qp);
+		} else if (!qp->scheduled && qp_watch_has_news(nic, qp)) {
+			qp_run_start_watching(nic, qp);
 			transport_doorbell(qp);
 			found = true;
 		}
@@ -55,13 +55,13 @@ bool qps_poll(struct nic *nic)
 	return found;
 }
 
-bool qps_stop_polling(struct nic *nic)
+bool qps_stop_watching(struct nic *nic)
 {
 	bool found = false;
 
-	while (!TAILQ_EMPTY(&nic->poll_queue))
-		found |=
-			qp_run_stop_polling(nic, TAILQ_FIRST(&nic->poll_queue));
+	while (!TAILQ_EMPTY(&nic->watch_queue))
+		found |= qp_run_stop_watching(nic,
+					      TAILQ_FIRST(&nic->watch_queue));
 	return found;
 }
 
@@ -79,8 +79,8 @@ static bool qp_run_pieces(struct nic *nic, unsigned int num)
 		qp_unschedule(nic, qp);
 		if (transport_run_qp(qp))
 			qp_schedule(nic, qp);
-		if (qp->polled)
-			qp_run_start_polling(nic, qp);
+		if (qp->watched)
+			qp_run_start_watching(nic, qp);
 	}
 	return !TAILQ_EMPTY(&nic->run_queue);
 }
@@ -108,7 +108,7 @@ bool qp_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
 	if (!qp || qp->uarn != uarn)
 		return false;
 	if (qp->has_sq)
-		qp_run_start_polling(nic, qp);
+		qp_run_start_watching(nic, qp);
 	transport_doorbell(qp);
 	return true;
 }

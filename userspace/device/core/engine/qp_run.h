@@ -27,10 +27,10 @@ bool qps_run(struct nic *nic);
 /* Lets each QP that has work do some of it, once. */
 void qps_run_each(struct nic *nic);
 
-/* See nic_poll(). */
-bool qps_poll(struct nic *nic);
+/* See nic_watch(). */
+bool qps_watch(struct nic *nic);
 
-/* See nic_stop_polling(). */
-bool qps_stop_polling(struct nic *nic);
+/* See nic_stop_watching(). */
+bool qps_stop_watching(struct nic *nic);
 
 #endif /* MYNIC_QP_RUN_H */

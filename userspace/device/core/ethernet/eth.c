@@ -50,7 +50,7 @@ static unsigned int eth_parse_header(const struct vlan_header *header,
 	pkt->kind = PACKET_ETH;
 	pkt->defect = PACKET_SOUND;
 	pkt->frame = NULL;
-	pkt->segment = 0;
+	pkt->train_mtu = 0;
 	memcpy(pkt->dmac, header->eth.ether_dhost, sizeof(pkt->dmac));
 	memcpy(pkt->smac, header->eth.ether_shost, sizeof(pkt->smac));
 	pkt->vlan = PACKET_NO_VLAN;

@@ -56,11 +56,11 @@ uint32_t packet_len(const struct packet *pkt)
 		return packet_eth_len(pkt) + pkt->payload_len;
 	info = opcode_info(pkt->roce.opcode);
 	len = packet_roce_overhead(pkt, info) + pkt->payload_len;
-	return pkt->segment ? len + packet_more_overhead(pkt, info) : len;
+	return pkt->train_mtu ? len + packet_more_overhead(pkt, info) : len;
 }
 
 uint32_t packet_longest(const struct packet *pkt)
 {
 	return packet_roce_overhead(pkt, opcode_info(pkt->roce.opcode)) +
-	       pkt->segment;
+	       pkt->train_mtu;
 }

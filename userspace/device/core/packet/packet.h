@@ -16,7 +16,7 @@
 
 /*
  * Packets that a QP sends in one turn, so that other QPs need not wait; also
- * the limit of a train (&packet.segment)
+ * the limit of a train (&packet.train_mtu)
  */
 #define PACKET_QUANTUM 64
 
@@ -127,7 +127,7 @@ struct roce_hdr {
  * @frame: the whole frame without FCS, if it came from a wire outside of the
  *	process; otherwise NULL. It lives as long as @iov
  * @frame_len: bytes of @frame
- * @segment: 0: one packet. Otherwise this is a train: consecutive RoCEv2
+ * @train_mtu: 0: one packet. Otherwise this is a train: consecutive RoCEv2
  *	packets of one message. Each has so much payload; the last may have
  *	less. The PSN is that of the first packet. The position in the message
  *	is that of the whole train. Other headers are those of each packet that
@@ -147,7 +147,7 @@ struct packet {
 	enum packet_defect defect;
 	const uint8_t *frame;
 	uint32_t frame_len;
-	uint32_t segment;
+	uint32_t train_mtu;
 	uint32_t payload_len;
 	uint32_t niov;
 	struct iovec iov[PACKET_MAX_IOV];
@@ -165,7 +165,7 @@ unsigned int packet_eth_len(const struct packet *pkt);
 /* Number of packets in a train; 1 for a single packet. */
 static inline uint32_t packet_count(const struct packet *pkt)
 {
-	return pkt->segment ? (pkt->payload_len - 1) / pkt->segment + 1 : 1;
+	return pkt->train_mtu ? (pkt->payload_len - 1) / pkt->train_mtu + 1 : 1;
 }
 
 /* Bytes of the frame without FCS; for a train, the sum of all frames. */

@@ -54,7 +54,7 @@ bool path_init(const struct qp *qp, const struct mynic_av *av,
 	pkt->kind = PACKET_ROCE;
 	pkt->defect = PACKET_SOUND;
 	pkt->frame = NULL;
-	pkt->segment = 0;
+	pkt->train_mtu = 0;
 	memcpy(pkt->dmac, av->dmac, sizeof(pkt->dmac));
 	memcpy(pkt->smac, source->mac, sizeof(pkt->smac));
 	pkt->vlan = PACKET_NO_VLAN;

@@ -52,7 +52,7 @@ static inline uint32_t path_mtu(const struct qp *qp)
  * Between two NICs of one process nothing can lose, change or observe packets.
  * The packets need not be made one by one there.
  *
- * Return: 1 to @num. The &packet.segment of a train is path_mtu().
+ * Return: 1 to @num. The &packet.train_mtu of a train is path_mtu().
  */
 uint32_t path_train(const struct qp *qp, uint32_t num);
 

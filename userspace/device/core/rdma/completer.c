@@ -255,7 +255,7 @@ static void completer_receive_read(struct qp *qp, const struct send_req *req,
 
 	if (!last)
 		len = num * mtu;
-	if (pkt->payload_len != len || (num > 1 && pkt->segment != mtu) ||
+	if (pkt->payload_len != len || (num > 1 && pkt->train_mtu != mtu) ||
 	    !completer_in_place(q, req, info, num, last)) {
 		sq_fail(qp, OUTCOME_BAD_RESPONSE);
 		return;

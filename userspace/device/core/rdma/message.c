@@ -17,7 +17,7 @@
 #include "packet/packet.h"
 #include "qp/odp.h"
 #include "qp/path.h"
-#include "qp/qp_poll.h"
+#include "qp/qp_watch.h"
 #include "queue/rq.h"
 #include "queue/srq.h"
 #include "queue/tm.h"
@@ -43,10 +43,10 @@ static bool message_has_right_length(const struct qp *qp,
 				     const struct packet *pkt,
 				     const struct opcode_info *info)
 {
-	if (pkt->segment)
-		return pkt->segment == path_mtu(qp) &&
+	if (pkt->train_mtu)
+		return pkt->train_mtu == path_mtu(qp) &&
 		       (info->flags & OPCODE_LAST ||
-			!(pkt->payload_len & (pkt->segment - 1)));
+			!(pkt->payload_len & (pkt->train_mtu - 1)));
 	if (!(info->flags & OPCODE_LAST))
 		return pkt->payload_len == path_mtu(qp);
 	return pkt->payload_len <= path_mtu(qp) &&

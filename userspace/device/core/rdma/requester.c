@@ -25,7 +25,7 @@
 #include "qp/service.h"
 #include "queue/sq.h"
 #include "queue/wqe.h"
-#include "rdma/segment.h"
+#include "rdma/message_packet.h"
 #include "state/nic_state.h"
 #include "state/queue.h"
 #include "state/transport.h"
@@ -400,7 +400,7 @@ static enum outcome requester_send_data(struct qp *qp,
 
 	if (index + 1 < req->num_psn)
 		num = requester_num_together(qp, req, req->num_psn - index);
-	outcome = segment_build(qp, req, index * path_mtu(qp), num, pkt);
+	outcome = message_packet_build(qp, req, index * path_mtu(qp), num, pkt);
 	if (outcome)
 		return outcome;
 	pkt->roce.ack_req = requester_wants_ack(q, req, qp->sq.psn + num);

@@ -169,7 +169,7 @@ static enum outcome response_send_read(struct qp *qp, struct response *response,
 		if (outcome)
 			return outcome;
 		if (*num > 1)
-			pkt.segment = path_mtu(qp);
+			pkt.train_mtu = path_mtu(qp);
 		pkt.roce.opcode = read_opcodes[position] | qp->service->bth;
 		if (position)
 			pkt.roce.aeth = response_make_aeth(

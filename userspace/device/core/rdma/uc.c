@@ -18,7 +18,7 @@
 #include "qp/path.h"
 #include "qp/qp_error.h"
 #include "rdma/message.h"
-#include "rdma/segment.h"
+#include "rdma/message_packet.h"
 #include "state/queue.h"
 #include "state/transport.h"
 
@@ -34,7 +34,7 @@ static enum outcome uc_send_packet(struct qp *qp, struct send_req *req)
 		req->first_psn = sq->psn;
 		req->num_psn = path_packets(qp, req->length);
 	}
-	outcome = segment_build(
+	outcome = message_packet_build(
 		qp, req, (sq->psn - req->first_psn) * path_mtu(qp), 1, &pkt);
 	if (outcome)
 		return outcome;

@@ -23,7 +23,7 @@
 #include "qp/path.h"
 #include "qp/qp.h"
 #include "qp/qp_error.h"
-#include "qp/qp_poll.h"
+#include "qp/qp_watch.h"
 #include "qp/service.h"
 #include "queue/rq.h"
 #include "queue/wqe.h"

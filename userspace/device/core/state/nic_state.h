@@ -97,8 +97,8 @@ struct reset {
  * @failed_cqs: CQs with QPs that do not know yet that the CQ has failed
  * @tag_queue: SRQs with a doorbell for their tag ring
  * @run_queue: QPs with work, in round-robin order
- * @poll_queue: QPs that were active recently, the oldest first
- * @num_polled: elements of @poll_queue
+ * @watch_queue: QPs that were active recently, the oldest first
+ * @num_watched: elements of @watch_queue
  * @dma_mkey: the region behind NIC_DMA_LKEY
  * @null_mkey: the region behind NIC_NULL_LKEY
  * @page_token: token of the last page fault
@@ -144,8 +144,8 @@ struct nic {
 	struct cq_queue failed_cqs;
 	struct srq_queue tag_queue;
 	struct qp_queue run_queue;
-	struct qp_queue poll_queue;
-	unsigned int num_polled;
+	struct qp_queue watch_queue;
+	unsigned int num_watched;
 	struct mkey dma_mkey;
 	struct mkey null_mkey;
 	uint32_t page_token;

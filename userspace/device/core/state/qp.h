@@ -87,7 +87,7 @@ struct qp_attr {
  * @has_sq: it has a send ring
  * @has_rq: it has a receive ring
  * @scheduled: it is in &nic.run_queue
- * @polled: it is in &nic.poll_queue
+ * @watched: it is in &nic.watch_queue
  * @db_suppress: the host was told that it need not ring the doorbell
  * @answered: &send_queue.pi when the last request arrived
  * @counters: counter set that it is bound to, or NULL
@@ -108,8 +108,8 @@ struct qp_attr {
  * @dbrec: translation of the doorbell record
  * @dbrec_offset: offset of the doorbell record in @buf
  * @req: RC: requester and completer
- * @poll_link: link in &nic.poll_queue
- * @poll_until: time until which nic_poll() reads its doorbell record
+ * @watch_link: link in &nic.watch_queue
+ * @watch_until: time until which nic_watch() reads its doorbell record
  * @resp: RC, UC: responder
  * @rq: receive requests
  * @buf: host memory
@@ -136,7 +136,7 @@ struct qp {
 	bool has_sq;
 	bool has_rq;
 	bool scheduled;
-	bool polled;
+	bool watched;
 	bool db_suppress;
 	uint32_t answered;
 	struct counters *counters;
@@ -155,8 +155,8 @@ struct qp {
 	struct buf_window dbrec;
 	uint32_t dbrec_offset;
 	struct requester req;
-	TAILQ_ENTRY(qp) poll_link;
-	uint64_t poll_until;
+	TAILQ_ENTRY(qp) watch_link;
+	uint64_t watch_until;
 	struct responder resp;
 	struct recv_queue rq;
 	struct buf buf;

@@ -3,7 +3,7 @@
  * Building the packets of a SEND or RDMA WRITE on connected QPs, without PSNs.
  */
 
-#include "rdma/segment.h"
+#include "rdma/message_packet.h"
 
 #include "base/verbs.h"
 #include "packet/opcode.h"
@@ -30,7 +30,8 @@ static const uint8_t write_opcodes[] = {
 };
 
 /* The opcode with immediate data always follows the one without */
-static uint8_t segment_last_opcode(const struct send_req *req, uint8_t opcode)
+static uint8_t message_packet_last_opcode(const struct send_req *req,
+					  uint8_t opcode)
 {
 	switch (req->opcode) {
 	case IBV_WR_SEND_WITH_IMM:
@@ -44,8 +45,9 @@ static uint8_t segment_last_opcode(const struct send_req *req, uint8_t opcode)
 	}
 }
 
-enum outcome segment_build(struct qp *qp, const struct send_req *req,
-			   uint32_t offset, uint32_t num, struct packet *pkt)
+enum outcome message_packet_build(struct qp *qp, const struct send_req *req,
+				  uint32_t offset, uint32_t num,
+				  struct packet *pkt)
 {
 	uint32_t len = req->length - offset;
 	uint32_t most = num << path_log_mtu(qp);
@@ -60,7 +62,7 @@ enum outcome segment_build(struct qp *qp, const struct send_req *req,
 	else
 		len = most;
 	if (num > 1)
-		pkt->segment = path_mtu(qp);
+		pkt->train_mtu = path_mtu(qp);
 	outcome = send_payload(qp, req, offset, len, pkt);
 	if (outcome)
 		return outcome;
@@ -76,7 +78,7 @@ enum outcome segment_build(struct qp *qp, const struct send_req *req,
 		}
 	}
 	if (position & OPCODE_LAST) {
-		hdr->opcode = segment_last_opcode(req, hdr->opcode);
+		hdr->opcode = message_packet_last_opcode(req, hdr->opcode);
 		hdr->imm = req->imm;
 		hdr->solicited = req->flags & IBV_SEND_SOLICITED;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Packets of a SEND or RDMA WRITE on connected QPs. */
-#ifndef MYNIC_SEGMENT_H
-#define MYNIC_SEGMENT_H
+#ifndef MYNIC_MESSAGE_PACKET_H
+#define MYNIC_MESSAGE_PACKET_H
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@ struct qp;
 struct send_req;
 
 /**
- * segment_build() - build a packet or train of a message
+ * message_packet_build() - build a packet or train of a message
  * @qp: connected QP with a send queue
  * @req: SEND or RDMA WRITE
  * @offset: offset in the message, a multiple of the path MTU
@@ -21,7 +21,8 @@ struct send_req;
  *
  * Return: like sge_map().
  */
-enum outcome segment_build(struct qp *qp, const struct send_req *req,
-			   uint32_t offset, uint32_t num, struct packet *pkt);
+enum outcome message_packet_build(struct qp *qp, const struct send_req *req,
+				  uint32_t offset, uint32_t num,
+				  struct packet *pkt);
 
-#endif /* MYNIC_SEGMENT_H */
+#endif /* MYNIC_MESSAGE_PACKET_H */

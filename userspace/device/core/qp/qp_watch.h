@@ -3,8 +3,8 @@
  * The NIC watches the doorbell records of a limited number of QPs for some time
  * after their last work. The host need not ring the doorbell of these.
  */
-#ifndef MYNIC_QP_POLL_H
-#define MYNIC_QP_POLL_H
+#ifndef MYNIC_QP_WATCH_H
+#define MYNIC_QP_WATCH_H
 
 #include <stdbool.h>
 
@@ -13,30 +13,30 @@
 struct nic;
 
 /* Whether there are requests that the NIC has not seen. */
-bool qp_poll_has_news(struct nic *nic, struct qp *qp);
+bool qp_watch_has_news(struct nic *nic, struct qp *qp);
 
 /* Whether the limit of watched QPs is reached. */
-bool qp_poll_is_full(const struct nic *nic);
+bool qp_watch_is_full(const struct nic *nic);
 
 /* Starts to watch a QP. The limit must not have been reached. */
-void qp_poll_begin(struct nic *nic, struct qp *qp);
+void qp_watch_begin(struct nic *nic, struct qp *qp);
 
 /**
- * qp_poll_end() - stop watching a QP, and have its host ring the doorbell
+ * qp_watch_end() - stop watching a QP, and have its host ring the doorbell
  * @nic: the NIC
  * @qp: the QP
  *
  * Return: true if the host has posted requests without a doorbell.
  */
-bool qp_poll_end(struct nic *nic, struct qp *qp);
+bool qp_watch_end(struct nic *nic, struct qp *qp);
 
-/* Like qp_poll_end(), for a QP that goes away, whose host need not be told. */
-void qp_poll_leave(struct nic *nic, struct qp *qp);
+/* Like qp_watch_end(), for a QP that goes away, whose host need not be told. */
+void qp_watch_leave(struct nic *nic, struct qp *qp);
 
 /*
  * The slow path of qp_expect_answer(), if the QP has sent since the last call.
  */
-void qp_watch(struct qp *qp);
+void qp_watch_for_answer(struct qp *qp);
 
 /**
  * qp_expect_answer() - watch a QP whose host is likely to answer
@@ -50,7 +50,7 @@ void qp_watch(struct qp *qp);
 static inline void qp_expect_answer(struct qp *qp)
 {
 	if (qp->sq.pi != qp->answered)
-		qp_watch(qp);
+		qp_watch_for_answer(qp);
 }
 
-#endif /* MYNIC_QP_POLL_H */
+#endif /* MYNIC_QP_WATCH_H */
