@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "core/base/util.h"
 #include "mynic_regs.h"
 
 /*
@@ -226,7 +227,7 @@ static const struct wire_syntax wire_syntax[] = {
 
 static const struct wire_syntax *args_find_syntax(const char *name)
 {
-	for (size_t i = 0; i < sizeof(wire_syntax) / sizeof(*wire_syntax); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(wire_syntax); i++)
 		if (!strcmp(wire_syntax[i].kind->name, name))
 			return &wire_syntax[i];
 	args_usage("there is no kind of wire \"%s\"", name);

@@ -4,6 +4,7 @@
  * is next.
  */
 
+#include "core/base/util.h"
 #include "core/nic.h"
 #include "fair_share.h"
 
@@ -20,17 +21,11 @@
  */
 #define MOST_AHEAD (100 * NIC_TURN_NS)
 
-static uint64_t fair_share_later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 uint64_t fair_share_used(const struct fair_clock *clock,
 			 const struct fair_share *share)
 {
-	return clock->now > LEAD ?
-		       fair_share_later(share->used, clock->now - LEAD) :
-		       share->used;
+	return clock->now > LEAD ? max_u64(share->used, clock->now - LEAD) :
+				   share->used;
 }
 
 bool fair_share_is_ahead(const struct fair_clock *clock,
@@ -41,7 +36,7 @@ bool fair_share_is_ahead(const struct fair_clock *clock,
 
 void fair_clock_advance(struct fair_clock *clock, uint64_t least)
 {
-	clock->now = fair_share_later(clock->now, least);
+	clock->now = max_u64(clock->now, least);
 }
 
 void fair_share_spent(const struct fair_clock *clock, struct fair_share *share,
@@ -50,11 +45,11 @@ void fair_share_spent(const struct fair_clock *clock, struct fair_share *share,
 	uint64_t used = fair_share_used(clock, share) + ns;
 	uint64_t most = clock->now + LEAD + MOST_AHEAD;
 
-	share->used = used < most ? used : most;
+	share->used = min_u64(used, most);
 }
 
 void fair_share_ran(const struct fair_clock *clock, struct fair_share *share,
 		    uint64_t ns)
 {
-	fair_share_spent(clock, share, fair_share_later(ns, MIN_TURN));
+	fair_share_spent(clock, share, max_u64(ns, MIN_TURN));
 }

@@ -8,6 +8,7 @@
 
 #include "capture.h"
 #include "clock.h"
+#include "core/base/util.h"
 #include "core/nic.h"
 #include "crowding.h"
 #include "events.h"
@@ -161,11 +162,6 @@ static bool loop_stop_watching_nics(struct net_switch *sw)
 	return found;
 }
 
-static uint64_t loop_earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Until when there is nothing to do, or EVENTS_NOT_AT_ALL */
 static uint64_t loop_sleep_until(const struct loop *loop, uint64_t now)
 {
@@ -176,13 +172,12 @@ static uint64_t loop_sleep_until(const struct loop *loop, uint64_t now)
 		struct switch_port *port = sw->ports[i];
 
 		if (port->faults)
-			next = loop_earlier(next,
-					    faults_next_event(port->faults));
+			next = min_u64(next, faults_next_event(port->faults));
 		if (port->nic)
-			next = loop_earlier(next, nic_next_event(port->nic));
+			next = min_u64(next, nic_next_event(port->nic));
 	}
 	for (unsigned int i = 0; i < loop->num_wires; i++)
-		next = loop_earlier(next, wire_next_event(&loop->wires[i]));
+		next = min_u64(next, wire_next_event(&loop->wires[i]));
 	return next > now ? next : EVENTS_NOT_AT_ALL;
 }
 

@@ -14,6 +14,7 @@
 
 #include "clock.h"
 #include "core/base/turn.h"
+#include "core/base/util.h"
 #include "core/nic.h"
 #include "dma_maps.h"
 #include "helper.h"
@@ -264,7 +265,7 @@ static bool vfio_user_handle_input(struct vfu_server *server, uint64_t start)
 		struct vfu_header hdr;
 
 		if (server->skip) {
-			size_t n = server->skip < len ? server->skip : len;
+			size_t n = min_u64(server->skip, len);
 
 			server->skip -= n;
 			at += n;

@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/base/util.h"
 #include "mmsg.h"
 #include "netif.h"
 #include "wire.h"
@@ -119,7 +120,7 @@ static int wire_packet_set_options(int fd)
 	int size = SOCKET_BUFFER;
 	int one = 1;
 
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
 		if (setsockopt(fd, SOL_PACKET, options[i], &one, sizeof(one)))
 			return -errno;
 	/* Without these settings, more frames are lost under load. */

@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 
 #include "base/iov.h"
+#include "base/util.h"
 #include "memory/dma.h"
 #include "state/memory.h"
 #include "state/nic_state.h"
@@ -164,8 +165,7 @@ static enum outcome buf_add_piece(struct walk *walk)
 		left = map->len - addr;
 		walk->entries.num = 0;
 	}
-	if (len > left)
-		len = left;
+	len = min_u64(len, left);
 	walk->place += left;
 	if (!iov_add(walk->list, map->ptr + addr, len))
 		return OUTCOME_SCATTERED;

@@ -9,6 +9,7 @@
 #include <endian.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "function/gid.h"
 #include "function/port.h"
 #include "mynic_regs.h"
@@ -103,7 +104,7 @@ uint32_t path_train(const struct qp *qp, uint32_t num)
 	if (qp->cc.paced ||
 	    !nic->config.ops->direct(nic->config.ctx, qp->attr.av.dmac))
 		return 1;
-	return num < PACKET_QUANTUM ? num : PACKET_QUANTUM;
+	return min_u32(num, PACKET_QUANTUM);
 }
 
 /* Even an empty message takes a packet */

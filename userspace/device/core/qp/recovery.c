@@ -170,9 +170,7 @@ void recovery_unclear(struct recovery *r, uint32_t end, uint64_t now)
 
 static void recovery_set_interval(struct recovery *r, uint32_t packets)
 {
-	if (packets > CLEAN_PACKETS)
-		packets = CLEAN_PACKETS;
-	r->interval += packets >> INTERVAL_SHIFT;
+	r->interval += min_u32(packets, CLEAN_PACKETS) >> INTERVAL_SHIFT;
 	r->interval -= r->interval >> INTERVAL_SHIFT;
 }
 

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/siphash.h"
 #include "base/table.h"
+#include "base/util.h"
 #include "base/verbs.h"
 #include "memory/buf.h"
 #include "mynic_regs.h"
@@ -484,10 +485,8 @@ void tm_no_match(struct qp *qp, bool taken)
 void tm_cut(const struct packet *pkt, uint32_t skip, struct iovec *iov)
 {
 	for (unsigned int i = 0; i < pkt->niov; i++) {
-		size_t n = pkt->iov[i].iov_len;
+		size_t n = min_u64(pkt->iov[i].iov_len, skip);
 
-		if (n > skip)
-			n = skip;
 		iov[i].iov_base = (uint8_t *)pkt->iov[i].iov_base + n;
 		iov[i].iov_len = pkt->iov[i].iov_len - n;
 		skip -= n;

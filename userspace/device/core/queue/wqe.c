@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/iov.h"
+#include "base/util.h"
 #include "base/verbs.h"
 #include "function/eq.h"
 #include "memory/buf.h"
@@ -468,9 +469,7 @@ static enum outcome wqe_blame(enum outcome outcome)
 /* How many of @len bytes from @addr on are in the region; @addr itself is */
 static uint32_t wqe_inside(const struct mkey *mkey, uint64_t addr, uint32_t len)
 {
-	uint64_t left = mkey->length - (addr - mkey->iova);
-
-	return len < left ? len : left;
+	return min_u64(len, mkey->length - (addr - mkey->iova));
 }
 
 static enum outcome wqe_map_one(struct nic *nic, const struct sge_list *list,
@@ -513,11 +512,9 @@ enum outcome sge_map(struct nic *nic, const struct sge_list *list,
 	while (sge != end && offset >= sge->length)
 		offset -= sge++->length;
 	for (; len && sge != end; sge++, offset = 0) {
-		uint32_t n = sge->length - offset;
+		uint32_t n = min_u32(sge->length - offset, len);
 		enum outcome outcome;
 
-		if (n > len)
-			n = len;
 		if (!n)
 			continue;
 		outcome = wqe_map_one(nic, list, sge, offset, n, out);

@@ -378,10 +378,8 @@ static uint32_t requester_num_together(const struct qp *qp,
 				       uint32_t left)
 {
 	const struct requester *q = &qp->req;
-	uint32_t num = requester_room(qp);
+	uint32_t num = min_u32(requester_room(qp), left);
 
-	if (num > left)
-		num = left;
 	if (num < 2 || qp->sq.psn != q->max_psn || q->recovery.lossy ||
 	    requester_lacks_credit(q, req))
 		return 1;
@@ -422,7 +420,7 @@ uint32_t requester_piece_left(const struct send_req *req, uint32_t psn)
 		return left;
 	if (behind >= 0)
 		piece = req->piece - behind % req->piece;
-	return piece < left ? piece : left;
+	return min_u32(piece, left);
 }
 
 /*
