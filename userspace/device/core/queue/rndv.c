@@ -12,7 +12,6 @@
 #include <sys/queue.h>
 
 #include "base/outcome.h"
-#include "base/outcome.h"
 #include "base/verbs.h"
 #include "function/eq.h"
 #include "mynic_regs.h"
