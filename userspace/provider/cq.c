@@ -119,22 +119,26 @@ int mynic_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	return mynic_poll_cq_body(ibcq, num_entries, wc, true);
 }
 
-/*
- * ibv_poll_cq(3) for a context whose CQs are all used by one thread at a time.
- */
-int mynic_poll_cq_single(struct ibv_cq *ibcq, int num_entries,
-			 struct ibv_wc *wc)
+static int mynic_poll_cq_single(struct ibv_cq *ibcq, int num_entries,
+				struct ibv_wc *wc)
 {
 	return mynic_poll_cq_body(ibcq, num_entries, wc, false);
 }
 
-/* ibv_poll_cq(3) for a context with CQs of both kinds. */
-int mynic_poll_cq_any(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
+static int mynic_poll_cq_any(struct ibv_cq *ibcq, int num_entries,
+			     struct ibv_wc *wc)
 {
 	if (!to_mcq(ibcq)->single_threaded)
 		return mynic_poll_cq_body(ibcq, num_entries, wc, true);
 	return mynic_poll_cq_body(ibcq, num_entries, wc, false);
 }
+
+/* For mynic_choose_queue_ops() */
+static const struct verbs_context_ops mynic_poll_forms[MYNIC_BOTH + 1] = {
+	[MYNIC_MANY_THREADS] = { .poll_cq = mynic_poll_cq },
+	[MYNIC_SINGLE_THREADS] = { .poll_cq = mynic_poll_cq_single },
+	[MYNIC_BOTH] = { .poll_cq = mynic_poll_cq_any },
+};
 
 /*
  * Return the entry with a free-running index if it is valid, else NULL. Slots
@@ -493,7 +497,8 @@ static struct mynic_cq *mynic_cq_alloc(struct ibv_context *context,
 		return NULL;
 	cq->home = home;
 	cq->single_threaded = single_threaded || mynic_single_threaded(pd);
-	mynic_add_queue(context, MYNIC_QUEUE_CQ, cq->single_threaded);
+	mynic_choose_queue_ops(context, MYNIC_QUEUE_CQ, mynic_poll_forms,
+			       cq->single_threaded);
 	pthread_mutex_init(&cq->resize_lock, NULL);
 	return cq;
 }

@@ -43,6 +43,13 @@ enum mynic_queue {
 	MYNIC_NUM_QUEUES,
 };
 
+/* Kinds of such queues that a context has had */
+enum mynic_users {
+	MYNIC_MANY_THREADS = 1 << 0,
+	MYNIC_SINGLE_THREADS = 1 << 1,
+	MYNIC_BOTH = MYNIC_MANY_THREADS | MYNIC_SINGLE_THREADS,
+};
+
 /**
  * struct mynic_context - an open device
  * @ibv_ctx: libibverbs' part
@@ -68,7 +75,7 @@ enum mynic_queue {
  * @gids: GID page, or NULL until it is needed
  * @gid_mmap_key: mmap() offset of the GID page
  * @gid_mmap_size: bytes of it; 0: there is none
- * @queue_lock: serialises mynic_add_queue()
+ * @queue_lock: serialises mynic_choose_queue_ops()
  * @queue_users: enum mynic_users, for each enum mynic_queue
  */
 struct mynic_context {
@@ -693,8 +700,6 @@ struct ibv_cq_ex *mynic_create_cq_ex(struct ibv_context *context,
 				     struct ibv_cq_init_attr_ex *attr);
 int mynic_destroy_cq(struct ibv_cq *cq);
 int mynic_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
-int mynic_poll_cq_single(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
-int mynic_poll_cq_any(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int mynic_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 int mynic_resize_cq(struct ibv_cq *cq, int cqe);
 int mynic_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
@@ -793,7 +798,9 @@ int mynic_dealloc_mw(struct ibv_mw *mw);
 int mynic_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,
 		  struct ibv_mw_bind *bind);
 
-/* recv.c */
+/* recv.c: the tables are for mynic_choose_queue_ops() */
+extern const struct verbs_context_ops mynic_recv_forms[MYNIC_BOTH + 1];
+extern const struct verbs_context_ops mynic_srq_recv_forms[MYNIC_BOTH + 1];
 int mynic_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		    struct ibv_recv_wr **bad_wr);
 int mynic_post_wq_recv(struct ibv_wq *wq, struct ibv_recv_wr *wr,
@@ -802,17 +809,10 @@ int mynic_post_wq_recv_single(struct ibv_wq *wq, struct ibv_recv_wr *wr,
 			      struct ibv_recv_wr **bad_wr);
 int mynic_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr);
-int mynic_post_recv_single(struct ibv_qp *qp, struct ibv_recv_wr *wr,
-			   struct ibv_recv_wr **bad_wr);
-int mynic_post_srq_recv_single(struct ibv_srq *srq, struct ibv_recv_wr *wr,
-			       struct ibv_recv_wr **bad_wr);
-int mynic_post_recv_any(struct ibv_qp *qp, struct ibv_recv_wr *wr,
-			struct ibv_recv_wr **bad_wr);
-int mynic_post_srq_recv_any(struct ibv_srq *srq, struct ibv_recv_wr *wr,
-			    struct ibv_recv_wr **bad_wr);
 
 /* threads.c */
-void mynic_add_queue(struct ibv_context *context, enum mynic_queue queue,
-		     bool single_threaded);
+void mynic_choose_queue_ops(struct ibv_context *context, enum mynic_queue queue,
+			    const struct verbs_context_ops *forms,
+			    bool single_threaded);
 
 #endif /* MYNIC_H */

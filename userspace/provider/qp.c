@@ -272,7 +272,8 @@ static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 	qp->sq.single_threaded = mynic_single_threaded(pd);
 	qp->sq.db_suppress = to_mctx(pd->context)->db_suppress;
 	qp->rq.single_threaded = mynic_single_threaded(pd);
-	mynic_add_queue(pd->context, MYNIC_QUEUE_RQ, qp->rq.single_threaded);
+	mynic_choose_queue_ops(pd->context, MYNIC_QUEUE_RQ, mynic_recv_forms,
+			       qp->rq.single_threaded);
 	if (max_tso_hdr)
 		mynic_cap_add_tso(cap, max_tso_hdr);
 	err = mynic_cmd_create_qp(pd, qp, attr, create_flags, driver_qp_type,
@@ -328,7 +329,8 @@ static void mynic_qp_init_bare(struct mynic_qp *qp)
 	qp->sq.dbrec = &mynic_no_dbrec;
 	qp->rq.pi_record = &mynic_no_dbrec.rq_pi;
 	qp->rq.ci_record = &mynic_no_dbrec.rq_ci;
-	mynic_add_queue(qp->vqp.qp.context, MYNIC_QUEUE_RQ, false);
+	mynic_choose_queue_ops(qp->vqp.qp.context, MYNIC_QUEUE_RQ,
+			       mynic_recv_forms, false);
 	mynic_post_send_setup(qp);
 }
 

@@ -156,19 +156,14 @@ int mynic_post_wq_recv_single(struct ibv_wq *ibwq, struct ibv_recv_wr *wr,
 	return mynic_rq_post(&qp->rq, wr, bad_wr, &qp->vqp.qp, false);
 }
 
-/*
- * ibv_post_recv(3) for a context whose QPs are all used by one thread at a
- * time.
- */
-int mynic_post_recv_single(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
-			   struct ibv_recv_wr **bad_wr)
+static int mynic_post_recv_single(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+				  struct ibv_recv_wr **bad_wr)
 {
 	return mynic_rq_post(&to_mqp(ibqp)->rq, wr, bad_wr, ibqp, false);
 }
 
-/* ibv_post_recv(3) for a context with QPs of both kinds. */
-int mynic_post_recv_any(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
-			struct ibv_recv_wr **bad_wr)
+static int mynic_post_recv_any(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+			       struct ibv_recv_wr **bad_wr)
 {
 	struct mynic_rq *rq = &to_mqp(ibqp)->rq;
 
@@ -178,6 +173,12 @@ int mynic_post_recv_any(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 	return mynic_rq_post(rq, wr, bad_wr, ibqp, false);
 }
 
+const struct verbs_context_ops mynic_recv_forms[MYNIC_BOTH + 1] = {
+	[MYNIC_MANY_THREADS] = { .post_recv = mynic_post_recv },
+	[MYNIC_SINGLE_THREADS] = { .post_recv = mynic_post_recv_single },
+	[MYNIC_BOTH] = { .post_recv = mynic_post_recv_any },
+};
+
 /* EINVAL: too many SGEs. ENOMEM: the SRQ is full. */
 int mynic_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr)
@@ -185,19 +186,16 @@ int mynic_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 	return mynic_rq_post(&to_msrq(ibsrq)->rq, wr, bad_wr, NULL, true);
 }
 
-/*
- * ibv_post_srq_recv(3) for a context whose SRQs are all used by one thread at a
- * time.
- */
-int mynic_post_srq_recv_single(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
-			       struct ibv_recv_wr **bad_wr)
+static int mynic_post_srq_recv_single(struct ibv_srq *ibsrq,
+				      struct ibv_recv_wr *wr,
+				      struct ibv_recv_wr **bad_wr)
 {
 	return mynic_rq_post(&to_msrq(ibsrq)->rq, wr, bad_wr, NULL, false);
 }
 
-/* ibv_post_srq_recv(3) for a context with SRQs of both kinds. */
-int mynic_post_srq_recv_any(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
-			    struct ibv_recv_wr **bad_wr)
+static int mynic_post_srq_recv_any(struct ibv_srq *ibsrq,
+				   struct ibv_recv_wr *wr,
+				   struct ibv_recv_wr **bad_wr)
 {
 	struct mynic_rq *rq = &to_msrq(ibsrq)->rq;
 
@@ -205,3 +203,11 @@ int mynic_post_srq_recv_any(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 		return mynic_rq_post(rq, wr, bad_wr, NULL, true);
 	return mynic_rq_post(rq, wr, bad_wr, NULL, false);
 }
+
+const struct verbs_context_ops mynic_srq_recv_forms[MYNIC_BOTH + 1] = {
+	[MYNIC_MANY_THREADS] = { .post_srq_recv = mynic_post_srq_recv },
+	[MYNIC_SINGLE_THREADS] = {
+		.post_srq_recv = mynic_post_srq_recv_single,
+	},
+	[MYNIC_BOTH] = { .post_srq_recv = mynic_post_srq_recv_any },
+};

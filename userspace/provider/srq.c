@@ -60,7 +60,8 @@ struct ibv_srq *mynic_create_srq(struct ibv_pd *pd,
 		return NULL;
 	srq->home = home;
 	srq->rq.single_threaded = mynic_single_threaded(pd);
-	mynic_add_queue(pd->context, MYNIC_QUEUE_SRQ, srq->rq.single_threaded);
+	mynic_choose_queue_ops(pd->context, MYNIC_QUEUE_SRQ,
+			       mynic_srq_recv_forms, srq->rq.single_threaded);
 	err = ibv_cmd_create_srq(pd, &srq->vsrq.srq, attr, &cmd, sizeof(cmd),
 				 &resp.ibv_resp, sizeof(resp));
 	if (err)
@@ -104,7 +105,8 @@ struct ibv_srq *mynic_create_srq_ex(struct ibv_context *context,
 		return NULL;
 	srq->home = home;
 	srq->rq.single_threaded = mynic_single_threaded(pd);
-	mynic_add_queue(context, MYNIC_QUEUE_SRQ, srq->rq.single_threaded);
+	mynic_choose_queue_ops(context, MYNIC_QUEUE_SRQ, mynic_srq_recv_forms,
+			       srq->rq.single_threaded);
 	err = ibv_cmd_create_srq_ex(context, &srq->vsrq, attr, &cmd.ibv_cmd,
 				    sizeof(cmd), &resp.ibv_resp, sizeof(resp));
 	if (err)
