@@ -196,19 +196,35 @@ static inline ALWAYS_INLINE int mynic_post_list(struct ibv_qp *ibqp,
 	return err;
 }
 
-static __attribute__((noinline)) int
-mynic_post_rest_rc(struct ibv_qp *qp, struct ibv_send_wr *wr,
-		   struct ibv_send_wr **bad_wr)
-{
-	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_RC);
-}
+/*
+ * The forms of ibv_post_send()
+ *
+ * Some properties are the same for all requests of a QP: its type, whether it
+ * needs a lock, and whether the device may need no doorbell. Posting does not
+ * test them. There is a function for each combination, and the QP has a pointer
+ * to its own. A row below defines one. It calls the general function with
+ * constants, and the compiler removes what they make unnecessary.
+ * mynic_post_send_setup() chooses:
+ *
+ * - mynic_post_rest_TYPE posts any requests, without taking the lock;
+ * - mynic_post_send_TYPE takes the lock;
+ * - _single is for a QP of one thread, which needs no lock;
+ * - _watched is for a device that suppresses doorbells.
+ */
+#define MYNIC_POST_REST(name, type)                                         \
+	static __attribute__((noinline)) int name(struct ibv_qp *qp,        \
+						  struct ibv_send_wr *wr,   \
+						  struct ibv_send_wr **bad) \
+	{                                                                   \
+		return mynic_post_list(qp, wr, bad, IBV_QPT_##type);        \
+	}
 
-static __attribute__((noinline)) int
-mynic_post_rest_uc(struct ibv_qp *qp, struct ibv_send_wr *wr,
-		   struct ibv_send_wr **bad_wr)
-{
-	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_UC);
-}
+MYNIC_POST_REST(mynic_post_rest_rc, RC)
+MYNIC_POST_REST(mynic_post_rest_uc, UC)
+MYNIC_POST_REST(mynic_post_rest_xrc, XRC_SEND)
+MYNIC_POST_REST(mynic_post_rest_ud, UD)
+MYNIC_POST_REST(mynic_post_rest_raw, RAW_PACKET)
+MYNIC_POST_REST(mynic_post_rest_driver, DRIVER)
 
 /*
  * Post the requests of a list to an RC or UC QP as long as they are of common
@@ -277,111 +293,37 @@ rest:
 				    mynic_post_rest_uc(ibqp, wr, bad_wr);
 }
 
-static int mynic_post_send_rc(struct ibv_qp *qp, struct ibv_send_wr *wr,
-			      struct ibv_send_wr **bad_wr)
-{
-	return mynic_post_common(qp, wr, bad_wr, IBV_QPT_RC, true, false);
-}
+#define MYNIC_POST_COMMON(name, type, locked, db_suppress)                    \
+	static int name(struct ibv_qp *qp, struct ibv_send_wr *wr,            \
+			struct ibv_send_wr **bad)                             \
+	{                                                                     \
+		return mynic_post_common(qp, wr, bad, IBV_QPT_##type, locked, \
+					 db_suppress);                        \
+	}
 
-static int mynic_post_send_rc_watched(struct ibv_qp *qp, struct ibv_send_wr *wr,
-				      struct ibv_send_wr **bad_wr)
-{
-	return mynic_post_common(qp, wr, bad_wr, IBV_QPT_RC, true, true);
-}
+MYNIC_POST_COMMON(mynic_post_send_rc, RC, true, false)
+MYNIC_POST_COMMON(mynic_post_send_rc_watched, RC, true, true)
+MYNIC_POST_COMMON(mynic_post_send_rc_single, RC, false, false)
+MYNIC_POST_COMMON(mynic_post_send_rc_single_watched, RC, false, true)
+MYNIC_POST_COMMON(mynic_post_send_uc, UC, true, false)
+MYNIC_POST_COMMON(mynic_post_send_uc_watched, UC, true, true)
+MYNIC_POST_COMMON(mynic_post_send_uc_single, UC, false, false)
+MYNIC_POST_COMMON(mynic_post_send_uc_single_watched, UC, false, true)
 
-static int mynic_post_send_rc_single(struct ibv_qp *qp, struct ibv_send_wr *wr,
-				     struct ibv_send_wr **bad_wr)
-{
-	return mynic_post_common(qp, wr, bad_wr, IBV_QPT_RC, false, false);
-}
+/* All requests of the other types are posted by the general function. */
+#define MYNIC_POST_LOCKED(type)                                     \
+	static int mynic_post_send_##type(struct ibv_qp *qp,        \
+					  struct ibv_send_wr *wr,   \
+					  struct ibv_send_wr **bad) \
+	{                                                           \
+		mynic_lock(&to_mqp(qp)->sq.lock);                   \
+		return mynic_post_rest_##type(qp, wr, bad);         \
+	}
 
-static int mynic_post_send_rc_single_watched(struct ibv_qp *qp,
-					     struct ibv_send_wr *wr,
-					     struct ibv_send_wr **bad_wr)
-{
-	return mynic_post_common(qp, wr, bad_wr, IBV_QPT_RC, false, true);
-}
-
-static int mynic_post_send_uc(struct ibv_qp *qp, struct ibv_send_wr *wr,
-			      struct ibv_send_wr **bad_wr)
-{
-	return mynic_post_common(qp, wr, bad_wr, IBV_QPT_UC, true, false);
-}
-
-static int mynic_post_send_uc_watched(struct ibv_qp *qp, struct ibv_send_wr *wr,
-				      struct ibv_send_wr **bad_wr)
-{
-	return mynic_post_common(qp, wr, bad_wr, IBV_QPT_UC, true, true);
-}
-
-static int mynic_post_send_uc_single(struct ibv_qp *qp, struct ibv_send_wr *wr,
-				     struct ibv_send_wr **bad_wr)
-{
-	return mynic_post_common(qp, wr, bad_wr, IBV_QPT_UC, false, false);
-}
-
-static int mynic_post_send_uc_single_watched(struct ibv_qp *qp,
-					     struct ibv_send_wr *wr,
-					     struct ibv_send_wr **bad_wr)
-{
-	return mynic_post_common(qp, wr, bad_wr, IBV_QPT_UC, false, true);
-}
-
-static __attribute__((noinline)) int
-mynic_post_rest_xrc(struct ibv_qp *qp, struct ibv_send_wr *wr,
-		    struct ibv_send_wr **bad_wr)
-{
-	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_XRC_SEND);
-}
-
-static int mynic_post_send_xrc(struct ibv_qp *qp, struct ibv_send_wr *wr,
-			       struct ibv_send_wr **bad_wr)
-{
-	mynic_lock(&to_mqp(qp)->sq.lock);
-	return mynic_post_rest_xrc(qp, wr, bad_wr);
-}
-
-static __attribute__((noinline)) int
-mynic_post_rest_ud(struct ibv_qp *qp, struct ibv_send_wr *wr,
-		   struct ibv_send_wr **bad_wr)
-{
-	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_UD);
-}
-
-static int mynic_post_send_ud(struct ibv_qp *qp, struct ibv_send_wr *wr,
-			      struct ibv_send_wr **bad_wr)
-{
-	mynic_lock(&to_mqp(qp)->sq.lock);
-	return mynic_post_rest_ud(qp, wr, bad_wr);
-}
-
-static __attribute__((noinline)) int
-mynic_post_rest_raw(struct ibv_qp *qp, struct ibv_send_wr *wr,
-		    struct ibv_send_wr **bad_wr)
-{
-	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_RAW_PACKET);
-}
-
-static int mynic_post_send_raw(struct ibv_qp *qp, struct ibv_send_wr *wr,
-			       struct ibv_send_wr **bad_wr)
-{
-	mynic_lock(&to_mqp(qp)->sq.lock);
-	return mynic_post_rest_raw(qp, wr, bad_wr);
-}
-
-static __attribute__((noinline)) int
-mynic_post_rest_driver(struct ibv_qp *qp, struct ibv_send_wr *wr,
-		       struct ibv_send_wr **bad_wr)
-{
-	return mynic_post_list(qp, wr, bad_wr, IBV_QPT_DRIVER);
-}
-
-static int mynic_post_send_driver(struct ibv_qp *qp, struct ibv_send_wr *wr,
-				  struct ibv_send_wr **bad_wr)
-{
-	mynic_lock(&to_mqp(qp)->sq.lock);
-	return mynic_post_rest_driver(qp, wr, bad_wr);
-}
+MYNIC_POST_LOCKED(xrc)
+MYNIC_POST_LOCKED(ud)
+MYNIC_POST_LOCKED(raw)
+MYNIC_POST_LOCKED(driver)
 
 /*
  * EINVAL: the QP is in RESET or INIT, its type lacks the operation, or its
