@@ -558,6 +558,31 @@ err_free:
 	return NULL;
 }
 
+/* Return: 0 or a positive errno. */
+static int mynic_cq_check(struct ibv_context *context,
+			  const struct ibv_cq_init_attr_ex *attr,
+			  uint32_t flags)
+{
+	if (!check_comp_mask(attr->comp_mask,
+			     IBV_CQ_INIT_ATTR_MASK_FLAGS |
+				     IBV_CQ_INIT_ATTR_MASK_PD) ||
+	    !check_comp_mask(attr->wc_flags, MYNIC_WC_FLAGS) ||
+	    !check_comp_mask(flags, MYNIC_CQ_FLAGS)) {
+		verbs_debug(
+			verbs_get_ctx(context),
+			"CQ: comp_mask 0x%x, wc_flags 0x%llx or flags 0x%x\n",
+			attr->comp_mask, (unsigned long long)attr->wc_flags,
+			flags);
+		return EOPNOTSUPP;
+	}
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD &&
+	    (!attr->parent_domain || !to_mpd(attr->parent_domain)->protection))
+		return EINVAL;
+	if (attr->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+		return mynic_clock_open(to_mctx(context));
+	return 0;
+}
+
 struct ibv_cq_ex *mynic_create_cq_ex(struct ibv_context *context,
 				     struct ibv_cq_init_attr_ex *attr)
 {
@@ -570,35 +595,13 @@ struct ibv_cq_ex *mynic_create_cq_ex(struct ibv_context *context,
 
 	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS)
 		flags = attr->flags;
-	if (!check_comp_mask(attr->comp_mask,
-			     IBV_CQ_INIT_ATTR_MASK_FLAGS |
-				     IBV_CQ_INIT_ATTR_MASK_PD) ||
-	    !check_comp_mask(attr->wc_flags, MYNIC_WC_FLAGS) ||
-	    !check_comp_mask(flags, MYNIC_CQ_FLAGS)) {
-		verbs_debug(
-			verbs_get_ctx(context),
-			"CQ: comp_mask 0x%x, wc_flags 0x%llx or flags 0x%x\n",
-			attr->comp_mask, (unsigned long long)attr->wc_flags,
-			flags);
-		errno = EOPNOTSUPP;
+	err = mynic_cq_check(context, attr, flags);
+	if (err) {
+		errno = err;
 		return NULL;
 	}
-
-	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) {
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD)
 		pd = attr->parent_domain;
-		if (!pd || !to_mpd(pd)->protection) {
-			errno = EINVAL;
-			return NULL;
-		}
-	}
-
-	if (attr->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK) {
-		err = mynic_clock_open(to_mctx(context));
-		if (err) {
-			errno = err;
-			return NULL;
-		}
-	}
 
 	cq = mynic_cq_alloc(context, pd,
 			    flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);

@@ -436,8 +436,9 @@ struct ibv_qp *mynic_create_driver_qp(struct ibv_pd *pd,
 	return mynic_new_qp(pd, attr, 0, 0, driver_qp_type);
 }
 
-struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
-				  struct ibv_qp_init_attr_ex *attr)
+/* Create a QP that has send and receive queues of its own, or an SRQ. */
+static struct ibv_qp *mynic_new_qp_ex(struct ibv_context *context,
+				      struct ibv_qp_init_attr_ex *attr)
 {
 	bool wr_api = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	bool tso = attr->comp_mask & IBV_QP_INIT_ATTR_MAX_TSO_HEADER &&
@@ -447,30 +448,6 @@ struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
 
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS)
 		create_flags = attr->create_flags;
-
-	if (attr->qp_type == IBV_QPT_XRC_RECV) {
-		if (check_comp_mask(attr->comp_mask,
-				    IBV_QP_INIT_ATTR_PD |
-					    IBV_QP_INIT_ATTR_XRCD))
-			return mynic_new_target(context, attr);
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
-	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD)) {
-		errno = EINVAL;
-		return NULL;
-	}
-	if (attr->comp_mask & IBV_QP_INIT_ATTR_IND_TABLE) {
-		if (check_comp_mask(attr->comp_mask,
-				    IBV_QP_INIT_ATTR_PD |
-					    IBV_QP_INIT_ATTR_CREATE_FLAGS |
-					    IBV_QP_INIT_ATTR_IND_TABLE |
-					    IBV_QP_INIT_ATTR_RX_HASH) &&
-		    attr->comp_mask & IBV_QP_INIT_ATTR_RX_HASH)
-			return mynic_new_rss(context, attr);
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
 	if (!check_comp_mask(attr->comp_mask,
 			     IBV_QP_INIT_ATTR_PD |
 				     IBV_QP_INIT_ATTR_CREATE_FLAGS |
@@ -498,6 +475,35 @@ struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
 	if (qp && wr_api)
 		mynic_wr_setup(to_mqp(qp), attr->send_ops_flags);
 	return qp;
+}
+
+struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
+				  struct ibv_qp_init_attr_ex *attr)
+{
+	if (attr->qp_type == IBV_QPT_XRC_RECV) {
+		if (check_comp_mask(attr->comp_mask,
+				    IBV_QP_INIT_ATTR_PD |
+					    IBV_QP_INIT_ATTR_XRCD))
+			return mynic_new_target(context, attr);
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_IND_TABLE) {
+		if (check_comp_mask(attr->comp_mask,
+				    IBV_QP_INIT_ATTR_PD |
+					    IBV_QP_INIT_ATTR_CREATE_FLAGS |
+					    IBV_QP_INIT_ATTR_IND_TABLE |
+					    IBV_QP_INIT_ATTR_RX_HASH) &&
+		    attr->comp_mask & IBV_QP_INIT_ATTR_RX_HASH)
+			return mynic_new_rss(context, attr);
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	return mynic_new_qp_ex(context, attr);
 }
 
 /* Only the extended command has room for these attributes. */

@@ -507,7 +507,12 @@ static int mynic_wr_complete_single_watched(struct ibv_qp_ex *ibqp)
 	return mynic_wr_close(&to_mqp_ex(ibqp)->sq, true);
 }
 
-/* Stubs for builders and setters that a QP lacks, named by their parameters */
+/*
+ * Stubs for builders and setters that a QP lacks. libibverbs calls them through
+ * the pointers of struct ibv_qp_ex without a test. With NULL, a program that
+ * uses an operation that the QP lacks would crash. With a stub,
+ * ibv_wr_complete() returns an error. There is one for each list of parameters.
+ */
 
 static void mynic_no_imm(struct ibv_qp_ex *qp, __be32 imm_data)
 {
@@ -614,7 +619,7 @@ static void mynic_wr_set_section(struct ibv_qp_ex *qpx,
 
 /*
  * A QP has all operations of its type, except those that make setters slower.
- * Those must be in @ops, so that other QPs do not pay for them.
+ * Those must be in @ops, so that they do not slow down other QPs.
  */
 void mynic_wr_setup(struct mynic_qp *qp, uint64_t ops)
 {
