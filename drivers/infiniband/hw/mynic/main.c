@@ -151,6 +151,37 @@ static void mynic_quiesce(struct mynic_dev *mdev)
 	mynic_unpark(mdev);
 }
 
+/* Bring the hardware up, and let its users in. */
+static int mynic_start(struct mynic_dev *mdev)
+{
+	int ret;
+
+	ret = mynic_hw_up(mdev);
+	if (ret)
+		return ret;
+	ret = mynic_netdev_register(mdev);
+	if (ret)
+		goto err_hw;
+	mutex_lock(&mdev->state_lock);
+	ret = mynic_ib_register(mdev);
+	mutex_unlock(&mdev->state_lock);
+	if (ret)
+		goto err_unregister;
+	/* Register before a dead device can be reported. */
+	devlink_register(mdev->devlink);
+	mutex_lock(&mdev->state_lock);
+	mynic_set_up(mdev);
+	mutex_unlock(&mdev->state_lock);
+	mynic_sleep_init(mdev);
+	return 0;
+
+err_unregister:
+	mynic_netdev_unregister(mdev);
+err_hw:
+	mynic_hw_down(mdev);
+	return ret;
+}
+
 static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	struct mynic_dev *mdev;
@@ -184,29 +215,11 @@ static int mynic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = mynic_irqs_request(mdev);
 	if (ret)
 		goto err_netdev;
-	ret = mynic_hw_up(mdev);
+	ret = mynic_start(mdev);
 	if (ret)
 		goto err_quiesce;
-	ret = mynic_netdev_register(mdev);
-	if (ret)
-		goto err_hw;
-	mutex_lock(&mdev->state_lock);
-	ret = mynic_ib_register(mdev);
-	mutex_unlock(&mdev->state_lock);
-	if (ret)
-		goto err_unregister;
-	/* Register before a dead device can be reported. */
-	devlink_register(mdev->devlink);
-	mutex_lock(&mdev->state_lock);
-	mynic_set_up(mdev);
-	mutex_unlock(&mdev->state_lock);
-	mynic_sleep_init(mdev);
 	return 0;
 
-err_unregister:
-	mynic_netdev_unregister(mdev);
-err_hw:
-	mynic_hw_down(mdev);
 err_quiesce:
 	mynic_quiesce(mdev);
 	mynic_irqs_free(mdev);
