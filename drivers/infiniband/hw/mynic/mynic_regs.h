@@ -743,8 +743,8 @@ _Static_assert(sizeof(struct mynic_create_wq) == 64, "mynic_create_wq");
 /**
  * struct mynic_modify_wq - body of MODIFY_WQ
  * @attr_mask: enum ib_wq_attr_mask: the fields that are valid
- * @state: enum ib_wq_state
- * @cur_state: enum ib_wq_state; BAD_STATE if the WQ is in another state
+ * @state: enum mynic_rwq_state
+ * @cur_state: enum mynic_rwq_state; BAD_STATE if the WQ is in another state
  * @flags: MYNIC_WQ_*
  * @flags_mask: bits of @flags that are valid
  * @reserved_08: zero
@@ -761,12 +761,12 @@ struct mynic_modify_wq {
 _Static_assert(sizeof(struct mynic_modify_wq) == 40, "mynic_modify_wq");
 
 /**
- * enum mynic_wq_state - enum ib_wq_state
+ * enum mynic_rwq_state - states of receive work queues, as enum ib_wq_state
  * @MYNIC_WQS_RESET: the ring is not read
  * @MYNIC_WQS_RDY: frames are received
  * @MYNIC_WQS_ERR: requests are flushed
  */
-enum mynic_wq_state {
+enum mynic_rwq_state {
 	MYNIC_WQS_RESET = 0,
 	MYNIC_WQS_RDY = 1,
 	MYNIC_WQS_ERR = 2,

@@ -558,10 +558,11 @@ static void mynic_queue_reset(struct mynic_queue *queue)
 }
 
 /*
- * The device has forgotten all requests on the way to RESET. The provider does
- * the same for the QPs of processes.
+ * Do for a kernel QP what the transition to RESET did in the device: remove all
+ * requests, and begin at index 0 again. For the QPs of processes the provider
+ * does this.
  */
-static void mynic_qp_forget(struct mynic_qp *qp)
+static void mynic_qp_reset_queues(struct mynic_qp *qp)
 {
 	if (!qp->dbrec)
 		return;
@@ -658,7 +659,7 @@ int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		trace_mynic_qp_state(mdev, qp->qpn, cur_state, new_state, 0);
 	WRITE_ONCE(qp->state, new_state);
 	if (new_state == IB_QPS_RESET)
-		mynic_qp_forget(qp);
+		mynic_qp_reset_queues(qp);
 out:
 	mutex_unlock(&qp->mutex);
 	if (ret || !udata)
