@@ -12,6 +12,9 @@
 /* Give this for both macros to get a table of names by number. */
 #define MYNIC_NAME_AT(number, name) [number] = name,
 
+/* The same for a table of structs that have a name */
+#define MYNIC_MEMBER_NAME_AT(number, text) [number].name = text,
+
 #define MYNIC_CMD_NAMES(name, last) \
 	name(MYNIC_CMD_NOP, "NOP") \
 	name(MYNIC_CMD_QUERY_DEVICE, "QUERY_DEVICE") \
@@ -92,6 +95,59 @@
 	name(MYNIC_PAGE_SEND, "send") \
 	name(MYNIC_PAGE_RECV, "recv") \
 	last(MYNIC_PAGE_READ, "read")
+
+/* Port counters, as "rdma statistic", "ethtool -S" and mynic-ctl(8) show them */
+#define MYNIC_STAT_NAMES(name, last) \
+	name(MYNIC_STAT_RX_PACKETS, "rx_packets") \
+	name(MYNIC_STAT_RX_BYTES, "rx_bytes") \
+	name(MYNIC_STAT_TX_PACKETS, "tx_packets") \
+	name(MYNIC_STAT_TX_BYTES, "tx_bytes") \
+	name(MYNIC_STAT_RX_ETH_PACKETS, "rx_eth_packets") \
+	name(MYNIC_STAT_TX_ETH_PACKETS, "tx_eth_packets") \
+	name(MYNIC_STAT_RX_ETH_DROPPED, "rx_eth_dropped") \
+	name(MYNIC_STAT_RX_RDMA_PACKETS, "rx_rdma_packets") \
+	name(MYNIC_STAT_TX_RDMA_PACKETS, "tx_rdma_packets") \
+	name(MYNIC_STAT_RX_RDMA_BYTES, "rx_rdma_bytes") \
+	name(MYNIC_STAT_TX_RDMA_BYTES, "tx_rdma_bytes") \
+	name(MYNIC_STAT_RX_DROP_QP, "rx_drop_qp") \
+	name(MYNIC_STAT_RX_DROP_KEY, "rx_drop_key") \
+	name(MYNIC_STAT_RX_DROP_HEADER, "rx_drop_header") \
+	name(MYNIC_STAT_RX_DROP_ICRC, "rx_drop_icrc") \
+	name(MYNIC_STAT_RX_DROP_OVERRUN, "rx_drop_overrun") \
+	name(MYNIC_STAT_RX_DROP_WQE, "rx_drop_wqe") \
+	name(MYNIC_STAT_RX_DROP_SEQUENCE, "rx_drop_sequence") \
+	name(MYNIC_STAT_DUPLICATE, "duplicate_request") \
+	name(MYNIC_STAT_OUT_OF_SEQUENCE, "out_of_sequence") \
+	name(MYNIC_STAT_GHOST, "rx_ghost") \
+	name(MYNIC_STAT_IMPLIED_NAK, "implied_nak") \
+	name(MYNIC_STAT_RX_NAK_SEQ, "rx_nak_seq") \
+	name(MYNIC_STAT_RX_NAK_RNR, "rx_nak_rnr") \
+	name(MYNIC_STAT_RX_NAK_INVALID, "rx_nak_invalid") \
+	name(MYNIC_STAT_RX_NAK_ACCESS, "rx_nak_access") \
+	name(MYNIC_STAT_RX_NAK_OPERATION, "rx_nak_operation") \
+	name(MYNIC_STAT_TX_NAK_SEQ, "tx_nak_seq") \
+	name(MYNIC_STAT_TX_NAK_RNR, "tx_nak_rnr") \
+	name(MYNIC_STAT_TX_NAK_INVALID, "tx_nak_invalid") \
+	name(MYNIC_STAT_TX_NAK_ACCESS, "tx_nak_access") \
+	name(MYNIC_STAT_TX_NAK_OPERATION, "tx_nak_operation") \
+	name(MYNIC_STAT_RX_ECN, "rx_ecn_marked") \
+	name(MYNIC_STAT_RX_CNP, "rx_cnp") \
+	name(MYNIC_STAT_TX_CNP, "tx_cnp") \
+	name(MYNIC_STAT_RATE_LIMITED, "rate_limited") \
+	name(MYNIC_STAT_RETRANSMIT, "retransmit") \
+	name(MYNIC_STAT_PROBE, "retransmit_probe") \
+	name(MYNIC_STAT_TIMEOUT, "ack_timeout") \
+	name(MYNIC_STAT_RETRY_EXCEEDED, "retry_exceeded") \
+	name(MYNIC_STAT_RNR_RETRY_EXCEEDED, "rnr_retry_exceeded") \
+	name(MYNIC_STAT_SEND_ERRORS, "send_errors") \
+	name(MYNIC_STAT_RECV_ERRORS, "recv_errors") \
+	name(MYNIC_STAT_CQ_OVERRUN, "cq_overrun") \
+	name(MYNIC_STAT_BAD_REGISTER, "bad_register") \
+	name(MYNIC_STAT_BAD_DOORBELL, "bad_doorbell") \
+	name(MYNIC_STAT_BAD_INDEX, "bad_index") \
+	name(MYNIC_STAT_BAD_COMMAND, "bad_command") \
+	name(MYNIC_STAT_BAD_WQE, "bad_wqe") \
+	last(MYNIC_STAT_BAD_DMA, "bad_dma")
 
 /* States of enum ib_qp_state, or of enum ibv_qp_state outside the kernel */
 #ifdef __KERNEL__
