@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck disable=SC2154,SC2317 # lib.sh sets them; functions are called by name
 #
-# Counters of the RDMA device and of the netdev change as they should. faults.c
-# tests those of errors.
+# Counters of the RDMA device and of the netdev change as they should. Those of
+# errors are in error_counters.c.
 
 # shellcheck source=tests/selftests/lib.sh
 . "$(dirname "$(readlink -f "$0")")/lib.sh"

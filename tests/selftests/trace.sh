@@ -86,7 +86,7 @@ refused_access() {
 }
 
 by_device() {
-	begin qp_state event && "$here/faults" -t access && refused_access
+	begin qp_state event && "$here/error_counters" -t access && refused_access
 }
 
 page_faults() {
@@ -139,7 +139,7 @@ by() {
 	trace=$dir/text
 	# shellcheck disable=SC2016 # the inner shell expands these
 	record "$1" "$dir/data" sh -c '"$1" -t access && echo 1 >"$2"' sh \
-		"$here/faults" "/sys/bus/pci/devices/${pci[0]}/reset" &&
+		"$here/error_counters" "/sys/bus/pci/devices/${pci[0]}/reset" &&
 		report "$1" "$dir/data" | sed 's/  */ /g; s/ $//' >"$trace" &&
 		traced cmd_done "id=[0-9]+ opcode=CREATE_QP number=0 status=OK created=$number" &&
 		refused_access && traced_here state 'state=DOWN' && traced_here reset 'ret=0'

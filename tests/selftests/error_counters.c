@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Each error is counted, in the right counter and in no other */
+/* Error counters: each error is counted, in the right counter and in no other */
 #include "verbs.h"
 
 /*
@@ -21,84 +21,84 @@ static const char *const names[] = {
 };
 
 /* Both ends are on one device, so its counters include both sides */
-struct faults {
+struct counted_ends {
 	struct end a;
 	struct end b;
 	long long before[ARRAY_SIZE(names)];
 	char moved[1024];
 };
 
-static bool make_faults(struct faults *f, enum ibv_qp_type type)
+static bool make_counted_ends(struct counted_ends *e, enum ibv_qp_type type)
 {
-	f->a.ctx = open_mynic(0);
-	f->b.ctx = f->a.ctx;
-	if (!f->a.ctx || !make_end(&f->a, type) || !make_end(&f->b, type) ||
-	    to_rts(&f->a, &f->b) || to_rts(&f->b, &f->a))
+	e->a.ctx = open_mynic(0);
+	e->b.ctx = e->a.ctx;
+	if (!e->a.ctx || !make_end(&e->a, type) || !make_end(&e->b, type) ||
+	    to_rts(&e->a, &e->b) || to_rts(&e->b, &e->a))
 		return false;
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
-		f->before[i] = counter(f->a.ctx, names[i]);
-		if (f->before[i] < 0)
+		e->before[i] = counter(e->a.ctx, names[i]);
+		if (e->before[i] < 0)
 			return false;
 	}
 	return true;
 }
 
-static int free_faults(struct faults *f)
+static int free_counted_ends(struct counted_ends *e)
 {
-	int err = free_end(&f->a);
+	int err = free_end(&e->a);
 
-	err = err ? err : free_end(&f->b);
-	return err ? err : ibv_close_device(f->a.ctx);
+	err = err ? err : free_end(&e->b);
+	return err ? err : ibv_close_device(e->a.ctx);
 }
 
 FIXTURE(rc)
 {
-	struct faults f;
+	struct counted_ends ends;
 };
 
 FIXTURE_SETUP(rc)
 {
-	ASSERT_TRUE(make_faults(&self->f, IBV_QPT_RC));
+	ASSERT_TRUE(make_counted_ends(&self->ends, IBV_QPT_RC));
 }
 
 FIXTURE_TEARDOWN(rc)
 {
-	EXPECT_EQ(free_faults(&self->f), 0);
+	EXPECT_EQ(free_counted_ends(&self->ends), 0);
 }
 
 FIXTURE(uc)
 {
-	struct faults f;
+	struct counted_ends ends;
 };
 
 FIXTURE_SETUP(uc)
 {
-	ASSERT_TRUE(make_faults(&self->f, IBV_QPT_UC));
+	ASSERT_TRUE(make_counted_ends(&self->ends, IBV_QPT_UC));
 }
 
 FIXTURE_TEARDOWN(uc)
 {
-	EXPECT_EQ(free_faults(&self->f), 0);
+	EXPECT_EQ(free_counted_ends(&self->ends), 0);
 }
 
 FIXTURE(ud)
 {
-	struct faults f;
+	struct counted_ends ends;
 };
 
 FIXTURE_SETUP(ud)
 {
-	ASSERT_TRUE(make_faults(&self->f, IBV_QPT_UD));
+	ASSERT_TRUE(make_counted_ends(&self->ends, IBV_QPT_UD));
 }
 
 FIXTURE_TEARDOWN(ud)
 {
-	EXPECT_EQ(free_faults(&self->f), 0);
+	EXPECT_EQ(free_counted_ends(&self->ends), 0);
 }
 
 FIXTURE(any)
 {
-	struct faults f;
+	struct counted_ends ends;
 };
 
 FIXTURE_VARIANT(any)
@@ -120,42 +120,42 @@ FIXTURE_VARIANT_ADD(any, ud){
 
 FIXTURE_SETUP(any)
 {
-	ASSERT_TRUE(make_faults(&self->f, variant->type));
+	ASSERT_TRUE(make_counted_ends(&self->ends, variant->type));
 }
 
 FIXTURE_TEARDOWN(any)
 {
-	EXPECT_EQ(free_faults(&self->f), 0);
+	EXPECT_EQ(free_counted_ends(&self->ends), 0);
 }
 
 /* Changes of all counters: "NAME CHANGE NAME CHANGE ..." */
-static const char *moved(struct faults *f)
+static const char *moved(struct counted_ends *e)
 {
 	size_t len = 0;
 
-	f->moved[0] = 0;
+	e->moved[0] = 0;
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
-		long long times = counter(f->a.ctx, names[i]) - f->before[i];
+		long long times = counter(e->a.ctx, names[i]) - e->before[i];
 
-		if (times && len < sizeof(f->moved))
-			len += snprintf(f->moved + len, sizeof(f->moved) - len,
+		if (times && len < sizeof(e->moved))
+			len += snprintf(e->moved + len, sizeof(e->moved) - len,
 					"%s %lld ", names[i], times);
 	}
-	return f->moved;
+	return e->moved;
 }
 
 /* sysfs may be some milliseconds late, so wait for the expected changes */
-static const char *wait_moved(struct faults *f, const char *expected)
+static const char *wait_moved(struct counted_ends *e, const char *expected)
 {
 	time_t end = deadline();
 
-	while (strcmp(moved(f), expected) && time(NULL) < end)
+	while (strcmp(moved(e), expected) && time(NULL) < end)
 		;
-	return f->moved;
+	return e->moved;
 }
 
 #define EXPECT_MOVED(expected) \
-	EXPECT_STREQ(wait_moved(&self->f, expected), expected)
+	EXPECT_STREQ(wait_moved(&self->ends, expected), expected)
 
 /* Send a UD message; -1 selects the valid value */
 static int send_ud(const struct end *a, const struct end *b, int qpn, int qkey)
@@ -181,11 +181,11 @@ static int send_ud(const struct end *a, const struct end *b, int qpn, int qkey)
 }
 
 /* A message of @len bytes by the QP's type */
-static int send_any(struct faults *f, uint32_t len)
+static int send_any(struct counted_ends *e, uint32_t len)
 {
-	if (f->a.qp->qp_type == IBV_QPT_UD)
-		return send_ud(&f->a, &f->b, -1, -1);
-	return post(&f->a, IBV_WR_SEND, 1, 0, len, NULL);
+	if (e->a.qp->qp_type == IBV_QPT_UD)
+		return send_ud(&e->a, &e->b, -1, -1);
+	return post(&e->a, IBV_WR_SEND, 1, 0, len, NULL);
 }
 
 /* Return: the status of the request, or -1 */
@@ -196,24 +196,24 @@ static int status_of(const struct end *e)
 	return wait_wc(e->cq, &wc) ? (int)wc.status : -1;
 }
 
-static bool check_good(struct faults *f)
+static bool check_good(struct counted_ends *e)
 {
 	for (int i = 0; i < 20; i++)
-		if (post_recv(&f->b, i, 0, BUF_SIZE) || send_any(f, 10000) ||
-		    status_of(&f->a) || status_of(&f->b))
+		if (post_recv(&e->b, i, 0, BUF_SIZE) || send_any(e, 10000) ||
+		    status_of(&e->a) || status_of(&e->b))
 			return false;
 	return true;
 }
 
 TEST_F(any, nothing_wrong)
 {
-	EXPECT_TRUE(check_good(&self->f));
+	EXPECT_TRUE(check_good(&self->ends));
 	EXPECT_MOVED("");
 }
 
 TEST_F(rc, access)
 {
-	struct end *a = &self->f.a, *b = &self->f.b;
+	struct end *a = &self->ends.a, *b = &self->ends.b;
 
 	b->mr->rkey ^= 1;
 	ASSERT_EQ(post(a, IBV_WR_RDMA_WRITE, 1, 0, 64, b), 0);
@@ -224,7 +224,7 @@ TEST_F(rc, access)
 
 TEST_F(uc, access)
 {
-	struct end *a = &self->f.a, *b = &self->f.b;
+	struct end *a = &self->ends.a, *b = &self->ends.b;
 
 	b->mr->rkey ^= 1;
 	ASSERT_EQ(post(a, IBV_WR_RDMA_WRITE, 1, 0, 64, b), 0);
@@ -236,7 +236,7 @@ TEST_F(uc, access)
 /* The receive request is too short */
 TEST_F(rc, invalid)
 {
-	struct end *a = &self->f.a, *b = &self->f.b;
+	struct end *a = &self->ends.a, *b = &self->ends.b;
 
 	ASSERT_EQ(post_recv(b, 1, 0, 10), 0);
 	ASSERT_EQ(post(a, IBV_WR_SEND, 1, 0, 64, NULL), 0);
@@ -249,7 +249,7 @@ TEST_F(rc, invalid)
 /* The receive request's key is bad */
 TEST_F(rc, operation)
 {
-	struct end *a = &self->f.a, *b = &self->f.b;
+	struct end *a = &self->ends.a, *b = &self->ends.b;
 
 	b->mr->lkey ^= 1;
 	ASSERT_EQ(post_recv(b, 1, 0, 64), 0);
@@ -265,8 +265,7 @@ TEST_F(rc, operation)
 static int reconnect(const struct end *e, const struct end *peer,
 		     struct ibv_qp_attr attr)
 {
-	struct ibv_qp_attr reset = { .qp_state = IBV_QPS_RESET };
-	int err = ibv_modify_qp(e->qp, &reset, IBV_QP_STATE);
+	int err = to_reset(e);
 
 	attr.qp_state = IBV_QPS_INIT;
 	err = err ? err : ibv_modify_qp(e->qp, &attr, init_mask(IBV_QPT_RC));
@@ -278,7 +277,7 @@ static int reconnect(const struct end *e, const struct end *peer,
 
 TEST_F(rc, receiver_not_ready)
 {
-	struct end *a = &self->f.a, *b = &self->f.b;
+	struct end *a = &self->ends.a, *b = &self->ends.b;
 	struct ibv_qp_attr attr = rc_attr(a, b);
 
 	attr.rnr_retry = 2;
@@ -292,7 +291,7 @@ TEST_F(rc, receiver_not_ready)
 /* The peer does not exist */
 TEST_F(rc, no_answer)
 {
-	struct end *a = &self->f.a, *b = &self->f.b;
+	struct end *a = &self->ends.a, *b = &self->ends.b;
 	struct ibv_qp_attr attr = rc_attr(a, b);
 	long long timeouts = counter(a->ctx, "ack_timeout");
 	long long retransmits = counter(a->ctx, "retransmit");
@@ -307,7 +306,7 @@ TEST_F(rc, no_answer)
 	EXPECT_TRUE(wait_counter(a->ctx, "ack_timeout", timeouts + 3));
 	EXPECT_GE(counter(a->ctx, "retransmit"), retransmits + 2);
 	/* no transmission finds a QP, probes included */
-	text = moved(&self->f);
+	text = moved(&self->ends);
 	EXPECT_EQ(strncmp(text, "rx_drop_qp ", 11), 0)
 	TH_LOG("%s", text);
 	EXPECT_NE(strstr(text, " retry_exceeded 1 send_errors 1 "), NULL)
@@ -317,43 +316,43 @@ TEST_F(rc, no_answer)
 /* On UC, the rest of a message is dropped with its first packet */
 TEST_F(uc, no_receive_request)
 {
-	ASSERT_EQ(send_any(&self->f, 5 * 1024), 0);
-	EXPECT_EQ(status_of(&self->f.a), IBV_WC_SUCCESS);
+	ASSERT_EQ(send_any(&self->ends, 5 * 1024), 0);
+	EXPECT_EQ(status_of(&self->ends.a), IBV_WC_SUCCESS);
 	EXPECT_MOVED("rx_drop_wqe 1 rx_drop_sequence 4 ");
 }
 
 TEST_F(ud, no_receive_request)
 {
-	ASSERT_EQ(send_any(&self->f, 64), 0);
-	EXPECT_EQ(status_of(&self->f.a), IBV_WC_SUCCESS);
+	ASSERT_EQ(send_any(&self->ends, 64), 0);
+	EXPECT_EQ(status_of(&self->ends.a), IBV_WC_SUCCESS);
 	EXPECT_MOVED("rx_drop_wqe 1 ");
 }
 
 TEST_F(ud, no_such_qp)
 {
-	ASSERT_EQ(send_ud(&self->f.a, &self->f.b, 0xfffff0, -1), 0);
-	EXPECT_EQ(status_of(&self->f.a), IBV_WC_SUCCESS);
+	ASSERT_EQ(send_ud(&self->ends.a, &self->ends.b, 0xfffff0, -1), 0);
+	EXPECT_EQ(status_of(&self->ends.a), IBV_WC_SUCCESS);
 	EXPECT_MOVED("rx_drop_qp 1 ");
 }
 
 TEST_F(ud, bad_qkey)
 {
-	ASSERT_EQ(post_recv(&self->f.b, 1, 0, 128), 0);
-	ASSERT_EQ(send_ud(&self->f.a, &self->f.b, -1, 0x22222222), 0);
-	EXPECT_EQ(status_of(&self->f.a), IBV_WC_SUCCESS);
+	ASSERT_EQ(post_recv(&self->ends.b, 1, 0, 128), 0);
+	ASSERT_EQ(send_ud(&self->ends.a, &self->ends.b, -1, 0x22222222), 0);
+	EXPECT_EQ(status_of(&self->ends.a), IBV_WC_SUCCESS);
 	EXPECT_MOVED("rx_drop_key 1 ");
 }
 
 /* A bad local key; later requests are flushed */
 TEST_F(any, local_key)
 {
-	self->f.a.mr->lkey ^= 1;
-	ASSERT_EQ(send_any(&self->f, 64), 0);
-	self->f.a.mr->lkey ^= 1;
-	EXPECT_EQ(status_of(&self->f.a), IBV_WC_LOC_PROT_ERR);
+	self->ends.a.mr->lkey ^= 1;
+	ASSERT_EQ(send_any(&self->ends, 64), 0);
+	self->ends.a.mr->lkey ^= 1;
+	EXPECT_EQ(status_of(&self->ends.a), IBV_WC_LOC_PROT_ERR);
 	EXPECT_MOVED("send_errors 1 ");
-	ASSERT_EQ(send_any(&self->f, 64), 0);
-	EXPECT_EQ(status_of(&self->f.a), IBV_WC_WR_FLUSH_ERR);
+	ASSERT_EQ(send_any(&self->ends, 64), 0);
+	EXPECT_EQ(status_of(&self->ends.a), IBV_WC_WR_FLUSH_ERR);
 	EXPECT_MOVED("send_errors 2 ");
 }
 
@@ -365,16 +364,15 @@ TEST_F(rc, malformed_request)
 		.send_flags = IBV_SEND_SIGNALED | IBV_SEND_IP_CSUM,
 	};
 
-	ASSERT_EQ(ibv_post_send(self->f.a.qp, &wr, &bad), 0);
-	EXPECT_EQ(status_of(&self->f.a), IBV_WC_LOC_QP_OP_ERR);
+	ASSERT_EQ(ibv_post_send(self->ends.a.qp, &wr, &bad), 0);
+	EXPECT_EQ(status_of(&self->ends.a), IBV_WC_LOC_QP_OP_ERR);
 	EXPECT_MOVED("send_errors 1 bad_wqe 1 ");
 }
 
 /* More completions than there is room for */
 TEST_F(rc, cq_overrun)
 {
-	struct end *a = &self->f.a, *b = &self->f.b, c = *a;
-	struct ibv_qp_attr reset = { .qp_state = IBV_QPS_RESET };
+	struct end *a = &self->ends.a, *b = &self->ends.b, c = *a;
 	long long before = counter(a->ctx, "cq_overrun");
 	struct pollfd fd = { .fd = a->ctx->async_fd, .events = POLLIN };
 	bool cq_err = false, qp_fatal = false;
@@ -385,7 +383,7 @@ TEST_F(rc, cq_overrun)
 	c.qp = make_qp(&c, IBV_QPT_RC);
 	ASSERT_NE(c.qp, NULL);
 	ASSERT_EQ(to_rts(&c, b), 0);
-	ASSERT_EQ(ibv_modify_qp(b->qp, &reset, IBV_QP_STATE), 0);
+	ASSERT_EQ(to_reset(b), 0);
 	ASSERT_EQ(to_rts(b, &c), 0);
 	for (int i = 0; i < 40; i++) {
 		ASSERT_EQ(post(&c, IBV_WR_RDMA_WRITE, i, 0, 8, b), 0);
