@@ -116,6 +116,34 @@ void fixture_check_av(const struct mynic_av *av)
 	CHECK_EQ(av->static_rate, IBV_RATE_40_GBPS);
 }
 
+struct mynic_send_wqe *fixture_sq_slot(uint32_t index)
+{
+	uint32_t mask = (1U << fake_qp.resp.log_sq_size) - 1;
+
+	return fake_qp.sq +
+	       ((size_t)(index & mask) << fake_qp.resp.log_sq_stride);
+}
+
+void fixture_check_doorbell(struct ibv_qp *qp, uint32_t index)
+{
+	CHECK_EQ(le64toh(*fake_uar(MYNIC_UAR_QP_DB)),
+		 (uint64_t)qp->qp_num << 32 | index);
+	CHECK_EQ(le32toh(fake_qp.dbrec->sq_pi), index);
+	*fake_uar(MYNIC_UAR_QP_DB) = 0;
+}
+
+void fixture_check_not_rung(uint32_t index)
+{
+	CHECK_EQ(*fake_uar(MYNIC_UAR_QP_DB), 0);
+	CHECK_EQ(le32toh(fake_qp.dbrec->sq_pi), index);
+}
+
+bool fixture_is_atomic(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
 static void unmap_page(void *end)
 {
 	munmap(end - 4096, 8192);

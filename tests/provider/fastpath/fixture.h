@@ -59,6 +59,37 @@ struct ibv_ah *fixture_ah(struct fixture *f);
 void fixture_check_av(const struct mynic_av *av);
 
 /**
+ * fixture_sq_slot() - the slot of a request in the send queue
+ * @index: free-running index of the request
+ *
+ * Return: the slot, of the QP that was created last.
+ */
+struct mynic_send_wqe *fixture_sq_slot(uint32_t index);
+
+/**
+ * fixture_check_doorbell() - check that requests were announced by a doorbell
+ * @qp: the QP, created last
+ * @index: producer index in the doorbell and in the record
+ *
+ * Forgets the doorbell.
+ */
+void fixture_check_doorbell(struct ibv_qp *qp, uint32_t index);
+
+/**
+ * fixture_check_not_rung() - check that no doorbell was rung
+ * @index: producer index in the record of the QP that was created last
+ */
+void fixture_check_not_rung(uint32_t index);
+
+/**
+ * fixture_is_atomic() - tell an atomic operation with operands in the request
+ * @opcode: the operation
+ *
+ * Return: whether it is COMPARE SWAP or FETCH ADD.
+ */
+bool fixture_is_atomic(enum ibv_wr_opcode opcode);
+
+/**
  * fixture_page_end() - allocate memory at the end of a mapping, so that reading
  * on faults
  * @size: bytes

@@ -754,14 +754,6 @@ TEST(same_entries)
 	CHECK_EQ(ibv_dealloc_td(td), 0);
 }
 
-static struct mynic_send_wqe *sq_slot(uint32_t index)
-{
-	uint32_t mask = (1U << fake_qp.resp.log_sq_size) - 1;
-
-	return fake_qp.sq +
-	       ((size_t)(index & mask) << fake_qp.resp.log_sq_stride);
-}
-
 #define PER_THREAD 3000
 #define BATCH 3
 
@@ -856,7 +848,7 @@ TEST(both_interfaces_and_threads)
 		if (ci == pi)
 			sched_yield();
 		for (; ci != pi; ci++) {
-			struct mynic_send_wqe *wqe = sq_slot(ci);
+			struct mynic_send_wqe *wqe = fixture_sq_slot(ci);
 			uint64_t wr_id = le64toh(wqe->wr_id);
 			uint64_t number = wr_id >> 32;
 

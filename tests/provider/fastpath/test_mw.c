@@ -9,11 +9,6 @@
 
 static uint8_t memory[64];
 
-static struct mynic_send_wqe *sq_slot(uint32_t index)
-{
-	return fake_qp.sq + ((size_t)index << fake_qp.resp.log_sq_stride);
-}
-
 static struct ibv_mr *reg(struct fixture *f, struct ibv_pd *pd, int access)
 {
 	struct ibv_mr *mr;
@@ -91,10 +86,11 @@ static void check_keys(enum ibv_qp_type type, uint32_t data)
 			bind.bind_info.mr = NULL;
 			bind.bind_info.addr = 0;
 		}
-		memset(sq_slot(i), 0xee, 64);
+		memset(fixture_sq_slot(i), 0xee, 64);
 		CHECK_EQ(ibv_bind_mw(qp, mw, &bind), 0);
 		CHECK_EQ(mw->rkey, keys[i + 1]);
-		check_wqe(sq_slot(i), data, keys[i], keys[i + 1], &bind);
+		check_wqe(fixture_sq_slot(i), data, keys[i], keys[i + 1],
+			  &bind);
 		CHECK_EQ(le64toh(*fake_uar(MYNIC_UAR_QP_DB)),
 			 (uint64_t)qp->qp_num << 32 | (i + 1));
 		CHECK_EQ(le32toh(fake_qp.dbrec->sq_pi), i + 1);

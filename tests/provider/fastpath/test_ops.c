@@ -149,11 +149,6 @@ static void close_cell(struct cell *c)
 	CHECK_EQ(ibv_destroy_qp(c->qp), 0);
 }
 
-static uint8_t *slot(uint32_t index)
-{
-	return fake_qp.sq + (index << fake_qp.resp.log_sq_stride);
-}
-
 static struct ibv_send_wr make_wr(const struct cell *c, const struct op *op,
 				  enum setter how, unsigned int flags)
 {
@@ -411,7 +406,7 @@ static void want_operands(const struct cell *c, const uint8_t *data,
 static void want_wqe(const struct cell *c, uint32_t index, const struct op *op,
 		     enum setter how, unsigned int flags, bool wr_api)
 {
-	const uint8_t *wqe = slot(index);
+	const uint8_t *wqe = (void *)fixture_sq_slot(index);
 	const uint8_t *data = wqe + (c->type & (RC | UC) ? 32 : 64);
 	uint32_t len = pieces(op, how);
 

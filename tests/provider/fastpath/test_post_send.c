@@ -10,37 +10,10 @@
 #define WR_ID 0xfedcba9876543210ULL
 #define IMM htobe32(0x01020304)
 
-static struct mynic_send_wqe *sq_slot(uint32_t index)
-{
-	uint32_t mask = (1U << fake_qp.resp.log_sq_size) - 1;
-
-	return fake_qp.sq +
-	       ((size_t)(index & mask) << fake_qp.resp.log_sq_stride);
-}
-
-static uint32_t posted(void)
-{
-	return le32toh(fake_qp.dbrec->sq_pi);
-}
-
 /* The device takes all posted requests. */
 static void consume(void)
 {
 	fake_qp.dbrec->sq_ci = fake_qp.dbrec->sq_pi;
-}
-
-static void check_doorbell(struct ibv_qp *qp, uint32_t index)
-{
-	CHECK_EQ(le64toh(*fake_uar(MYNIC_UAR_QP_DB)),
-		 (uint64_t)qp->qp_num << 32 | index);
-	CHECK_EQ(posted(), index);
-	*fake_uar(MYNIC_UAR_QP_DB) = 0;
-}
-
-static void check_not_rung(uint32_t index)
-{
-	CHECK_EQ(*fake_uar(MYNIC_UAR_QP_DB), 0);
-	CHECK_EQ(posted(), index);
 }
 
 static int post(struct ibv_qp *qp, struct ibv_send_wr *wr)
@@ -66,12 +39,6 @@ static const enum ibv_wr_opcode rc_opcodes[] = {
 };
 
 #define UC_OPCODES 4
-
-static bool is_atomic(enum ibv_wr_opcode opcode)
-{
-	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-	       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-}
 
 static bool has_imm(enum ibv_wr_opcode opcode)
 {
@@ -109,7 +76,7 @@ static struct ibv_send_wr make_wr(enum ibv_wr_opcode opcode)
 		.imm_data = IMM,
 	};
 
-	if (is_atomic(opcode)) {
+	if (fixture_is_atomic(opcode)) {
 		wr.wr.atomic.remote_addr = RADDR;
 		wr.wr.atomic.rkey = RKEY;
 		wr.wr.atomic.compare_add = 0x0123456789abcdefULL;
@@ -142,7 +109,7 @@ static void check_opcodes_and_flags(enum ibv_qp_type type, int opcodes,
 	for (int o = 0; o < opcodes; o++) {
 		for (int i = 0; i < ARRAY_SIZE(flags); i++, pi++) {
 			struct ibv_send_wr wr = make_wr(rc_opcodes[o]);
-			struct mynic_send_wqe *wqe = sq_slot(pi);
+			struct mynic_send_wqe *wqe = fixture_sq_slot(pi);
 			struct mynic_sge *got = (void *)wqe + MYNIC_WQE_DATA_RC;
 			struct mynic_atomic_operands *operands =
 				(void *)got + MYNIC_WQE_ATOMIC;
@@ -150,9 +117,9 @@ static void check_opcodes_and_flags(enum ibv_qp_type type, int opcodes,
 			memset(wqe, 0xee, 64);
 			wr.send_flags = flags[i];
 			wr.sg_list = sge;
-			wr.num_sge = is_atomic(wr.opcode) ? 1 : num_sge;
+			wr.num_sge = fixture_is_atomic(wr.opcode) ? 1 : num_sge;
 			CHECK_EQ(post(qp, &wr), 0);
-			check_doorbell(qp, pi + 1);
+			fixture_check_doorbell(qp, pi + 1);
 			consume();
 
 			CHECK_EQ(le64toh(wqe->wr_id), WR_ID);
@@ -167,7 +134,7 @@ static void check_opcodes_and_flags(enum ibv_qp_type type, int opcodes,
 				CHECK_EQ(le64toh(wqe->remote_addr), RADDR);
 				CHECK_EQ(le32toh(wqe->rkey), RKEY);
 			}
-			if (is_atomic(rc_opcodes[o])) {
+			if (fixture_is_atomic(rc_opcodes[o])) {
 				CHECK_EQ(le64toh(operands->compare_add),
 					 0x0123456789abcdefULL);
 				CHECK_EQ(le64toh(operands->swap),
@@ -208,7 +175,7 @@ TEST(ud_opcodes)
 
 	fill_sges(sge, 4);
 	for (int i = 0; i < ARRAY_SIZE(opcodes); i++) {
-		struct mynic_send_wqe *wqe = sq_slot(i);
+		struct mynic_send_wqe *wqe = fixture_sq_slot(i);
 		struct ibv_send_wr wr = {
 			.wr_id = WR_ID,
 			.opcode = opcodes[i],
@@ -224,7 +191,7 @@ TEST(ud_opcodes)
 		};
 
 		CHECK_EQ(post(qp, &wr), 0);
-		check_doorbell(qp, i + 1);
+		fixture_check_doorbell(qp, i + 1);
 		CHECK_EQ(le64toh(wqe->wr_id), WR_ID);
 		CHECK_EQ(le32toh(wqe->ctrl),
 			 opcodes[i] | IBV_SEND_SIGNALED << 8);
@@ -251,7 +218,7 @@ TEST(sge_lists)
 	fill_sges(sge, max);
 	wr.sg_list = sge;
 	for (uint32_t n = 0; n <= max; n++) {
-		struct mynic_send_wqe *wqe = sq_slot(n);
+		struct mynic_send_wqe *wqe = fixture_sq_slot(n);
 
 		memset(wqe, 0xee, 512);
 		wr.num_sge = n;
@@ -275,7 +242,7 @@ static void check_inline(enum ibv_qp_type type, uint32_t data_offset)
 	struct ibv_ah *ah = fixture_ah(f);
 
 	for (uint32_t len = 0; len <= max; len++) {
-		struct mynic_send_wqe *wqe = sq_slot(len);
+		struct mynic_send_wqe *wqe = fixture_sq_slot(len);
 		uint8_t *data = fixture_page_end(len);
 		struct ibv_sge sge = { .addr = (uintptr_t)data, .length = len };
 		struct ibv_send_wr wr = make_wr(IBV_WR_SEND);
@@ -337,18 +304,18 @@ TEST(inline_gathered)
 	wr.sg_list = sge;
 	wr.num_sge = ARRAY_SIZE(lens);
 	CHECK_EQ(post(qp, &wr), 0);
-	CHECK_EQ(le32toh(sq_slot(0)->len), 480);
-	CHECK_MEM((void *)sq_slot(0) + MYNIC_WQE_DATA_RC, data, 480);
-	CHECK_EQ(le64toh(sq_slot(0)->remote_addr), RADDR);
-	CHECK_EQ(le32toh(sq_slot(0)->rkey), RKEY);
-	CHECK_EQ(sq_slot(0)->imm_data, IMM);
+	CHECK_EQ(le32toh(fixture_sq_slot(0)->len), 480);
+	CHECK_MEM((void *)fixture_sq_slot(0) + MYNIC_WQE_DATA_RC, data, 480);
+	CHECK_EQ(le64toh(fixture_sq_slot(0)->remote_addr), RADDR);
+	CHECK_EQ(le32toh(fixture_sq_slot(0)->rkey), RKEY);
+	CHECK_EQ(fixture_sq_slot(0)->imm_data, IMM);
 
 	/* one byte too many, in the last element and by a sum beyond 2^32 */
 	sge[ARRAY_SIZE(lens) - 1].length++;
 	CHECK_EQ(post(qp, &wr), EINVAL);
 	sge[ARRAY_SIZE(lens) - 1].length = 0xffffffff;
 	CHECK_EQ(post(qp, &wr), EINVAL);
-	CHECK_EQ(posted(), 1);
+	CHECK_EQ(le32toh(fake_qp.dbrec->sq_pi), 1);
 }
 
 TEST(bad_requests)
@@ -377,13 +344,13 @@ TEST(bad_requests)
 	for (int i = 0; i < ARRAY_SIZE(rc_opcodes); i++) {
 		enum ibv_wr_opcode opcode = rc_opcodes[i];
 
-		if (opcode != IBV_WR_RDMA_READ && !is_atomic(opcode))
+		if (opcode != IBV_WR_RDMA_READ && !fixture_is_atomic(opcode))
 			continue;
 		wr.opcode = opcode;
 		sge[0].length = 8;
 		CHECK_EQ(post(qp, &wr), EINVAL);
 	}
-	check_not_rung(0);
+	fixture_check_not_rung(0);
 }
 
 TEST(chain_stops_at_first_bad)
@@ -400,16 +367,16 @@ TEST(chain_stops_at_first_bad)
 	wr[2].num_sge = 100;
 	CHECK_EQ(ibv_post_send(qp, wr, &bad), EINVAL);
 	CHECK_EQ(bad - wr, 2);
-	check_doorbell(qp, 2);
-	CHECK_EQ(le64toh(sq_slot(0)->wr_id), 0);
-	CHECK_EQ(le64toh(sq_slot(1)->wr_id), 1);
+	fixture_check_doorbell(qp, 2);
+	CHECK_EQ(le64toh(fixture_sq_slot(0)->wr_id), 0);
+	CHECK_EQ(le64toh(fixture_sq_slot(1)->wr_id), 1);
 
 	/* the next request takes the slot of the failed one */
 	wr[2].num_sge = 0;
 	CHECK_EQ(ibv_post_send(qp, &wr[2], &bad), 0);
-	check_doorbell(qp, 4);
-	CHECK_EQ(le64toh(sq_slot(2)->wr_id), 2);
-	CHECK_EQ(le64toh(sq_slot(3)->wr_id), 3);
+	fixture_check_doorbell(qp, 4);
+	CHECK_EQ(le64toh(fixture_sq_slot(2)->wr_id), 2);
+	CHECK_EQ(le64toh(fixture_sq_slot(3)->wr_id), 3);
 }
 
 /* Requests of all kinds in one list keep their order. */
@@ -442,9 +409,9 @@ TEST(mixed_chain)
 	wr[6].sg_list = &sge[1];
 
 	CHECK_EQ(ibv_post_send(qp, wr, &bad), 0);
-	check_doorbell(qp, ARRAY_SIZE(wr));
+	fixture_check_doorbell(qp, ARRAY_SIZE(wr));
 	for (int i = 0; i < ARRAY_SIZE(wr); i++) {
-		struct mynic_send_wqe *wqe = sq_slot(i);
+		struct mynic_send_wqe *wqe = fixture_sq_slot(i);
 
 		CHECK_EQ(le64toh(wqe->wr_id), i);
 		CHECK_EQ(le32toh(wqe->ctrl),
@@ -452,8 +419,8 @@ TEST(mixed_chain)
 		if (i != 6)
 			CHECK_EQ(le32toh(wqe->len), wr[i].num_sge);
 	}
-	CHECK_EQ(le32toh(sq_slot(6)->len), 1);
-	CHECK_EQ(*((uint8_t *)sq_slot(6) + MYNIC_WQE_DATA_RC), 0x5a);
+	CHECK_EQ(le32toh(fixture_sq_slot(6)->len), 1);
+	CHECK_EQ(*((uint8_t *)fixture_sq_slot(6) + MYNIC_WQE_DATA_RC), 0x5a);
 }
 
 TEST(empty_list)
@@ -463,7 +430,7 @@ TEST(empty_list)
 	struct ibv_send_wr *bad;
 
 	CHECK_EQ(ibv_post_send(qp, NULL, &bad), 0);
-	check_not_rung(0);
+	fixture_check_not_rung(0);
 }
 
 TEST(full)
@@ -479,14 +446,14 @@ TEST(full)
 	}
 	CHECK_EQ(ibv_post_send(qp, wr, &bad), ENOMEM);
 	CHECK_EQ(bad - wr, 8);
-	check_doorbell(qp, 8);
+	fixture_check_doorbell(qp, 8);
 
 	/* three slots are free again */
 	fake_qp.dbrec->sq_ci = htole32(3);
 	CHECK_EQ(ibv_post_send(qp, &wr[5], &bad), ENOMEM);
 	CHECK_EQ(bad - wr, 8);
-	check_doorbell(qp, 11);
-	CHECK_EQ(le64toh(sq_slot(10)->wr_id), 7);
+	fixture_check_doorbell(qp, 11);
+	CHECK_EQ(le64toh(fixture_sq_slot(10)->wr_id), 7);
 
 	/*
 	 * an index ahead of the posted requests, and one far behind, are
@@ -498,7 +465,7 @@ TEST(full)
 	CHECK_EQ(post(qp, &wr[9]), ENOMEM);
 	fake_qp.dbrec->sq_ci = htole32(0x80000000);
 	CHECK_EQ(post(qp, &wr[9]), ENOMEM);
-	check_not_rung(11);
+	fixture_check_not_rung(11);
 	fake_qp.dbrec->sq_ci = htole32(4);
 	CHECK_EQ(post(qp, &wr[9]), 0);
 	CHECK_EQ(post(qp, &wr[9]), ENOMEM);
@@ -525,10 +492,10 @@ TEST(index_wraps)
 			wr[i].wr_id = round * 10 + i;
 		CHECK_EQ(ibv_post_send(qp, wr, &bad), 0);
 		for (int i = 0; i < 3; i++)
-			CHECK_EQ(le64toh(sq_slot(pi + i)->wr_id),
+			CHECK_EQ(le64toh(fixture_sq_slot(pi + i)->wr_id),
 				 round * 10 + i);
 		pi += 3;
-		check_doorbell(qp, pi);
+		fixture_check_doorbell(qp, pi);
 		/* the device is always two behind */
 		fake_qp.dbrec->sq_ci = htole32(pi - 2);
 	}
@@ -598,8 +565,8 @@ TEST(reset_starts_again)
 	for (int i = 0; i < 8; i++) {
 		wr.wr_id = 100 + i;
 		CHECK_EQ(post(qp, &wr), 0);
-		check_doorbell(qp, i + 1);
-		CHECK_EQ(le64toh(sq_slot(i)->wr_id), 100 + i);
+		fixture_check_doorbell(qp, i + 1);
+		CHECK_EQ(le64toh(fixture_sq_slot(i)->wr_id), 100 + i);
 	}
 	CHECK_EQ(post(qp, &wr), ENOMEM);
 }
@@ -669,7 +636,7 @@ TEST(threads)
 		if (ci == pi)
 			sched_yield();
 		for (; ci != pi; ci++) {
-			struct mynic_send_wqe *wqe = sq_slot(ci);
+			struct mynic_send_wqe *wqe = fixture_sq_slot(ci);
 			uint64_t wr_id = le64toh(wqe->wr_id);
 
 			CHECK_EQ(le64toh(wqe->remote_addr), ~wr_id);

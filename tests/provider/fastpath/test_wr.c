@@ -7,33 +7,11 @@
 #define RKEY 0xa1b2c3d4U
 #define IMM htobe32(0x01020304)
 
-static struct mynic_send_wqe *sq_slot(uint32_t index)
-{
-	uint32_t mask = (1U << fake_qp.resp.log_sq_size) - 1;
-
-	return fake_qp.sq +
-	       ((size_t)(index & mask) << fake_qp.resp.log_sq_stride);
-}
-
-static void check_doorbell(struct ibv_qp *qp, uint32_t index)
-{
-	CHECK_EQ(le64toh(*fake_uar(MYNIC_UAR_QP_DB)),
-		 (uint64_t)qp->qp_num << 32 | index);
-	CHECK_EQ(le32toh(fake_qp.dbrec->sq_pi), index);
-	*fake_uar(MYNIC_UAR_QP_DB) = 0;
-}
-
-static void check_not_rung(uint32_t index)
-{
-	CHECK_EQ(*fake_uar(MYNIC_UAR_QP_DB), 0);
-	CHECK_EQ(le32toh(fake_qp.dbrec->sq_pi), index);
-}
-
 static void check_head(uint32_t index, uint64_t wr_id,
 		       enum ibv_wr_opcode opcode, unsigned int flags,
 		       uint32_t len)
 {
-	struct mynic_send_wqe *wqe = sq_slot(index);
+	struct mynic_send_wqe *wqe = fixture_sq_slot(index);
 
 	CHECK_EQ(le64toh(wqe->wr_id), wr_id);
 	CHECK_EQ(le32toh(wqe->ctrl), opcode | flags << 8);
@@ -108,16 +86,16 @@ static void check_builders(enum ibv_qp_type type, int opcodes)
 		ibv_wr_set_sge(qpx, 0x80000000 + i, 0x7f0000000000ULL + i,
 			       0x40000000 + i);
 	}
-	check_not_rung(0);
+	fixture_check_not_rung(0);
 	CHECK_EQ(ibv_wr_complete(qpx), 0);
-	check_doorbell(qp, opcodes);
+	fixture_check_doorbell(qp, opcodes);
 
 	for (int i = 0; i < opcodes; i++) {
 		check_head(i, 1000 + i, order[i],
 			   i & 1 ? IBV_SEND_SIGNALED :
 				   IBV_SEND_FENCE | IBV_SEND_SOLICITED,
 			   1);
-		check_sge((void *)sq_slot(i) + MYNIC_WQE_DATA_RC,
+		check_sge((void *)fixture_sq_slot(i) + MYNIC_WQE_DATA_RC,
 			  0x7f0000000000ULL + i, 0x40000000 + i,
 			  0x80000000 + i);
 	}
@@ -128,10 +106,12 @@ TEST(rc_builders)
 	struct mynic_atomic_operands *operands;
 
 	check_builders(IBV_QPT_RC, ARRAY_SIZE(order));
-	operands = (void *)sq_slot(5) + MYNIC_WQE_DATA_RC + MYNIC_WQE_ATOMIC;
+	operands = (void *)fixture_sq_slot(5) + MYNIC_WQE_DATA_RC +
+		   MYNIC_WQE_ATOMIC;
 	CHECK_EQ(le64toh(operands->compare_add), 0x1234567890ULL);
 	CHECK_EQ(le64toh(operands->swap), 0x0987654321ULL);
-	operands = (void *)sq_slot(6) + MYNIC_WQE_DATA_RC + MYNIC_WQE_ATOMIC;
+	operands = (void *)fixture_sq_slot(6) + MYNIC_WQE_DATA_RC +
+		   MYNIC_WQE_ATOMIC;
 	CHECK_EQ(le64toh(operands->compare_add), 0xabcdef0123ULL);
 }
 
@@ -159,18 +139,18 @@ TEST(ud_builders)
 	ibv_wr_set_sge(qpx, 8, 9, 10);
 	ibv_wr_set_ud_addr(qpx, ah, 0xfffffe, 11);
 	CHECK_EQ(ibv_wr_complete(qpx), 0);
-	check_doorbell(qp, 2);
+	fixture_check_doorbell(qp, 2);
 
 	check_head(0, 1, IBV_WR_SEND, IBV_SEND_SIGNALED, 1);
 	check_head(1, 2, IBV_WR_SEND_WITH_IMM, IBV_SEND_SIGNALED, 1);
-	CHECK_EQ(le32toh(sq_slot(0)->remote_qpn), 0x123456);
-	CHECK_EQ(le32toh(sq_slot(0)->remote_qkey), 0x80010000);
-	CHECK_EQ(le32toh(sq_slot(1)->remote_qpn), 0xfffffe);
-	CHECK_EQ(le32toh(sq_slot(1)->remote_qkey), 11);
+	CHECK_EQ(le32toh(fixture_sq_slot(0)->remote_qpn), 0x123456);
+	CHECK_EQ(le32toh(fixture_sq_slot(0)->remote_qkey), 0x80010000);
+	CHECK_EQ(le32toh(fixture_sq_slot(1)->remote_qpn), 0xfffffe);
+	CHECK_EQ(le32toh(fixture_sq_slot(1)->remote_qkey), 11);
 	for (int i = 0; i < 2; i++)
-		fixture_check_av((void *)sq_slot(i) + MYNIC_WQE_EXT);
-	check_sge((void *)sq_slot(0) + MYNIC_WQE_DATA_EXT, 6, 7, 5);
-	check_sge((void *)sq_slot(1) + MYNIC_WQE_DATA_EXT, 9, 10, 8);
+		fixture_check_av((void *)fixture_sq_slot(i) + MYNIC_WQE_EXT);
+	check_sge((void *)fixture_sq_slot(0) + MYNIC_WQE_DATA_EXT, 6, 7, 5);
+	check_sge((void *)fixture_sq_slot(1) + MYNIC_WQE_DATA_EXT, 9, 10, 8);
 }
 
 static void check_sge_lists(enum ibv_qp_type type, uint32_t data)
@@ -190,11 +170,11 @@ static void check_sge_lists(enum ibv_qp_type type, uint32_t data)
 		ibv_wr_set_sge_list(qpx, n, sge);
 	}
 	CHECK_EQ(ibv_wr_complete(qpx), 0);
-	check_doorbell(qp, 29);
+	fixture_check_doorbell(qp, 29);
 	for (int n = 0; n <= 28; n++) {
-		CHECK_EQ(le32toh(sq_slot(n)->len), n);
+		CHECK_EQ(le32toh(fixture_sq_slot(n)->len), n);
 		for (int i = 0; i < n; i++)
-			check_sge((void *)sq_slot(n) + data + 16 * i, i,
+			check_sge((void *)fixture_sq_slot(n) + data + 16 * i, i,
 				  100 + i, 200 + i);
 	}
 }
@@ -231,8 +211,8 @@ static void check_inline(enum ibv_qp_type type, uint32_t data_offset)
 			  .length = len - len / 3 - len / 2 },
 		};
 
-		memset(sq_slot(at), 0xee, 512);
-		memset(sq_slot(at + 1), 0xee, 512);
+		memset(fixture_sq_slot(at), 0xee, 512);
+		memset(fixture_sq_slot(at + 1), 0xee, 512);
 		for (uint32_t i = 0; i < len; i++)
 			bytes[i] = i * 7 + 1;
 		ibv_wr_start(qpx);
@@ -243,10 +223,10 @@ static void check_inline(enum ibv_qp_type type, uint32_t data_offset)
 		ibv_wr_send(qpx);
 		ibv_wr_set_inline_data_list(qpx, 3, bufs);
 		CHECK_EQ(ibv_wr_complete(qpx), 0);
-		check_doorbell(qp, at + 2);
+		fixture_check_doorbell(qp, at + 2);
 		fake_qp.dbrec->sq_ci = fake_qp.dbrec->sq_pi;
 		for (int i = 0; i < 2; i++) {
-			uint8_t *slot = (void *)sq_slot(at + i);
+			uint8_t *slot = (void *)fixture_sq_slot(at + i);
 
 			check_head(at + i, len, IBV_WR_SEND,
 				   IBV_SEND_SIGNALED | IBV_SEND_INLINE, len);
@@ -355,13 +335,13 @@ TEST(errors_are_sticky)
 		}
 		good(qpx, 2);
 		CHECK_EQ(ibv_wr_complete(qpx), EINVAL);
-		check_not_rung(0);
+		fixture_check_not_rung(0);
 	}
 
 	ibv_wr_start(qpx);
 	good(qpx, 3);
 	CHECK_EQ(ibv_wr_complete(qpx), 0);
-	check_doorbell(qp, 1);
+	fixture_check_doorbell(qp, 1);
 	check_head(0, 3, IBV_WR_SEND, 0, 1);
 }
 
@@ -379,13 +359,13 @@ TEST(full)
 	ibv_wr_set_sge_list(qpx, 1, &sge);
 	ibv_wr_set_inline_data(qpx, bytes, 8);
 	CHECK_EQ(ibv_wr_complete(qpx), ENOMEM);
-	check_not_rung(0);
+	fixture_check_not_rung(0);
 
 	ibv_wr_start(qpx);
 	for (int i = 0; i < 4; i++)
 		good(qpx, 10 + i);
 	CHECK_EQ(ibv_wr_complete(qpx), 0);
-	check_doorbell(qp, 4);
+	fixture_check_doorbell(qp, 4);
 	check_head(0, 10, IBV_WR_SEND, 0, 1);
 
 	ibv_wr_start(qpx);
@@ -395,7 +375,7 @@ TEST(full)
 	ibv_wr_start(qpx);
 	good(qpx, 30);
 	CHECK_EQ(ibv_wr_complete(qpx), 0);
-	check_doorbell(qp, 5);
+	fixture_check_doorbell(qp, 5);
 	check_head(4, 30, IBV_WR_SEND, 0, 1);
 }
 
@@ -412,7 +392,7 @@ TEST(first_of_two_errors)
 	for (int i = 1; i < 5; i++)
 		good(qpx, i);
 	CHECK_EQ(ibv_wr_complete(qpx), EINVAL);
-	check_not_rung(0);
+	fixture_check_not_rung(0);
 
 	ibv_wr_start(qpx);
 	for (int i = 0; i < 5; i++)
@@ -420,7 +400,7 @@ TEST(first_of_two_errors)
 	/* RC has no such setter */
 	ibv_wr_set_xrc_srqn(qpx, 1);
 	CHECK_EQ(ibv_wr_complete(qpx), ENOMEM);
-	check_not_rung(0);
+	fixture_check_not_rung(0);
 }
 
 TEST(full_ud)
@@ -437,7 +417,7 @@ TEST(full_ud)
 		ibv_wr_set_sge(qpx, 1, 2, 3);
 	}
 	CHECK_EQ(ibv_wr_complete(qpx), ENOMEM);
-	check_not_rung(0);
+	fixture_check_not_rung(0);
 }
 
 TEST(every_builder_when_full)
@@ -449,7 +429,7 @@ TEST(every_builder_when_full)
 	ibv_wr_start(qpx);
 	good(qpx, 1);
 	CHECK_EQ(ibv_wr_complete(qpx), 0);
-	check_doorbell(qp, 1);
+	fixture_check_doorbell(qp, 1);
 	for (int i = 0; i < 7; i++) {
 		ibv_wr_start(qpx);
 		switch (i) {
@@ -477,7 +457,7 @@ TEST(every_builder_when_full)
 		}
 		CHECK_EQ(ibv_wr_complete(qpx), ENOMEM);
 	}
-	check_not_rung(1);
+	fixture_check_not_rung(1);
 	check_head(0, 1, IBV_WR_SEND, 0, 1);
 }
 
@@ -491,16 +471,16 @@ TEST(abort_posts_nothing)
 	good(qpx, 1);
 	good(qpx, 2);
 	ibv_wr_abort(qpx);
-	check_not_rung(0);
+	fixture_check_not_rung(0);
 
 	ibv_wr_start(qpx);
 	CHECK_EQ(ibv_wr_complete(qpx), 0);
-	check_not_rung(0);
+	fixture_check_not_rung(0);
 
 	ibv_wr_start(qpx);
 	good(qpx, 3);
 	CHECK_EQ(ibv_wr_complete(qpx), 0);
-	check_doorbell(qp, 1);
+	fixture_check_doorbell(qp, 1);
 	check_head(0, 3, IBV_WR_SEND, 0, 1);
 }
 
@@ -515,7 +495,7 @@ TEST(state_does_not_allow)
 	ibv_wr_start(qpx);
 	good(qpx, 1);
 	CHECK_EQ(ibv_wr_complete(qpx), EINVAL);
-	check_not_rung(0);
+	fixture_check_not_rung(0);
 }
 
 TEST(both_interfaces_and_wrap)
@@ -534,12 +514,12 @@ TEST(both_interfaces_and_wrap)
 
 		wr.wr_id = 100 + round;
 		CHECK_EQ(ibv_post_send(qp, &wr, &bad), 0);
-		check_doorbell(qp, pi + 1);
+		fixture_check_doorbell(qp, pi + 1);
 		ibv_wr_start(qpx);
 		good(qpx, 200 + round);
 		good(qpx, 300 + round);
 		CHECK_EQ(ibv_wr_complete(qpx), 0);
-		check_doorbell(qp, pi + 3);
+		fixture_check_doorbell(qp, pi + 3);
 		check_head(pi, 100 + round, IBV_WR_SEND, 0, 0);
 		check_head(pi + 1, 200 + round, IBV_WR_SEND, 0, 1);
 		check_head(pi + 2, 300 + round, IBV_WR_SEND, 0, 1);

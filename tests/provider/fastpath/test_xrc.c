@@ -21,26 +21,12 @@ static const enum ibv_wr_opcode opcodes[] = {
 	IBV_WR_ATOMIC_FETCH_AND_ADD,
 };
 
-static struct mynic_send_wqe *sq_slot(uint32_t index)
-{
-	uint32_t mask = (1U << fake_qp.resp.log_sq_size) - 1;
-
-	return fake_qp.sq +
-	       ((size_t)(index & mask) << fake_qp.resp.log_sq_stride);
-}
-
-static bool is_atomic(enum ibv_wr_opcode opcode)
-{
-	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-	       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-}
-
 static const struct ibv_sge sge = { 0x7000111122220000ULL, 8, 0x80000100 };
 
 /* An entry as the hardware specification has it for XRC_INI QPs */
 static void check_wqe(uint32_t index, enum ibv_wr_opcode opcode)
 {
-	struct mynic_send_wqe *wqe = sq_slot(index);
+	struct mynic_send_wqe *wqe = fixture_sq_slot(index);
 	struct mynic_xrc_ext *ext = (void *)wqe + MYNIC_WQE_EXT;
 	struct mynic_sge *data = (void *)wqe + MYNIC_WQE_DATA_EXT;
 	struct mynic_atomic_operands *operands =
@@ -62,7 +48,7 @@ static void check_wqe(uint32_t index, enum ibv_wr_opcode opcode)
 	if (opcode == IBV_WR_SEND_WITH_IMM ||
 	    opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
 		CHECK_EQ(wqe->imm_data, IMM);
-	if (is_atomic(opcode))
+	if (fixture_is_atomic(opcode))
 		CHECK_EQ(le64toh(operands->compare_add), COMPARE);
 	if (opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
 		CHECK_EQ(le64toh(operands->swap), SWAP);
@@ -85,7 +71,7 @@ TEST(xrc_post_send)
 			.qp_type.xrc.remote_srqn = SRQN,
 		}, *bad;
 
-		if (is_atomic(opcodes[i])) {
+		if (fixture_is_atomic(opcodes[i])) {
 			wr.wr.atomic.remote_addr = RADDR;
 			wr.wr.atomic.rkey = RKEY;
 			wr.wr.atomic.compare_add = COMPARE;
@@ -164,11 +150,12 @@ TEST(xrc_inline)
 	ibv_wr_set_inline_data(qpx, text, sizeof(text));
 	CHECK_EQ(ibv_wr_complete(qpx), 0);
 	for (uint32_t i = 0; i < 2; i++) {
-		struct mynic_xrc_ext *ext = (void *)sq_slot(i) + MYNIC_WQE_EXT;
+		struct mynic_xrc_ext *ext =
+			(void *)fixture_sq_slot(i) + MYNIC_WQE_EXT;
 
-		CHECK_EQ(le32toh(sq_slot(i)->len), sizeof(text));
+		CHECK_EQ(le32toh(fixture_sq_slot(i)->len), sizeof(text));
 		CHECK_EQ(le32toh(ext->remote_srqn), SRQN);
-		CHECK_MEM((void *)sq_slot(i) + MYNIC_WQE_DATA_EXT, text,
+		CHECK_MEM((void *)fixture_sq_slot(i) + MYNIC_WQE_DATA_EXT, text,
 			  sizeof(text));
 	}
 }
@@ -194,7 +181,7 @@ TEST(xrc_full)
 		ibv_wr_set_sge(qpx, 1, 2, 3);
 		CHECK_EQ(ibv_wr_complete(qpx), ENOMEM);
 	}
-	CHECK_EQ(le32toh(((struct mynic_xrc_ext *)((void *)sq_slot(0) +
+	CHECK_EQ(le32toh(((struct mynic_xrc_ext *)((void *)fixture_sq_slot(0) +
 						   MYNIC_WQE_EXT))
 				 ->remote_srqn),
 		 SRQN);
