@@ -84,7 +84,6 @@ TEST_F(pair, ece_is_agreed_on)
 TEST_F(pair, ece_without_agreement)
 {
 	struct end *a = &self->a, *b = &self->b;
-	struct ibv_qp_attr reset = { .qp_state = IBV_QPS_RESET };
 
 	ASSERT_EQ(agree(b, 0), 0);
 	ASSERT_EQ(to_rts(a, b), 0);
@@ -92,7 +91,7 @@ TEST_F(pair, ece_without_agreement)
 	EXPECT_EQ(options(a), 0);
 	EXPECT_EQ(options(b), 0);
 	EXPECT_EQ(check_write(a, b, 5000), 0);
-	ASSERT_EQ(ibv_modify_qp(a->qp, &reset, IBV_QP_STATE), 0);
+	ASSERT_EQ(to_reset(a), 0);
 	EXPECT_EQ(options(a), ECN);
 }
 

@@ -277,7 +277,7 @@ static int unmake_qp(struct world *w, void *object)
 	return ibv_destroy_qp(object);
 }
 
-static int to_reset(struct world *w, void *object)
+static int reset_qp(struct world *w, void *object)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
 
@@ -291,7 +291,7 @@ static void *connect_qp(struct world *w)
 	/* The next attempt must not start in between. */
 	if (err) {
 		fail_none();
-		to_reset(w, w);
+		reset_qp(w, w);
 	}
 	return made(w, err);
 }
@@ -673,7 +673,7 @@ FIXTURE_VARIANT_ADD(fail_nth, qp_with_a_table){
 
 FIXTURE_VARIANT_ADD(fail_nth, modify_qp){
 	.make = connect_qp,
-	.unmake = to_reset,
+	.unmake = reset_qp,
 	/* The route to the peer */
 	.errors = { ENOBUFS },
 };

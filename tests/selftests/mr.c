@@ -68,13 +68,6 @@ FIXTURE_TEARDOWN(region)
 	munmap(self->other, LEN);
 }
 
-static int reset(struct end *e)
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
-
-	return ibv_modify_qp(e->qp, &attr, IBV_QP_STATE);
-}
-
 /* One request. After a failure, the queue pairs are connected again */
 static int request(struct end *e, struct end *peer, enum ibv_wr_opcode opcode,
 		   struct ibv_sge sge, uint64_t addr, uint32_t rkey)
@@ -92,8 +85,8 @@ static int request(struct end *e, struct end *peer, enum ibv_wr_opcode opcode,
 	if (ibv_post_send(e->qp, &wr, &bad) || !wait_wc(e->cq, &wc) ||
 	    wc.wr_id != 7)
 		return -1;
-	if (wc.status &&
-	    (reset(e) || reset(peer) || to_rts(e, peer) || to_rts(peer, e)))
+	if (wc.status && (to_reset(e) || to_reset(peer) || to_rts(e, peer) ||
+			  to_rts(peer, e)))
 		return -2;
 	return wc.status;
 }

@@ -53,18 +53,6 @@ static unsigned int num_kept(const uint64_t *pfns)
 	return n;
 }
 
-static bool wait_fatal(struct ibv_context *ctx)
-{
-	struct ibv_async_event event;
-
-	do {
-		if (ibv_get_async_event(ctx, &event))
-			return false;
-		ibv_ack_async_event(&event);
-	} while (event.event_type != IBV_EVENT_DEVICE_FATAL);
-	return true;
-}
-
 FIXTURE(odp_dead)
 {
 	struct silent_nic nic;

@@ -2,25 +2,6 @@
 /* A function level reset under traffic, with contexts open */
 #include "verbs.h"
 
-/* Wait for the asynchronous event that reports the death of the context */
-static bool wait_fatal(struct ibv_context *ctx)
-{
-	struct pollfd fd = { .fd = ctx->async_fd, .events = POLLIN };
-	struct ibv_async_event event;
-	time_t end = deadline();
-
-	while (time(NULL) < end) {
-		if (poll(&fd, 1, 1000) != 1)
-			continue;
-		if (ibv_get_async_event(ctx, &event))
-			return false;
-		ibv_ack_async_event(&event);
-		if (event.event_type == IBV_EVENT_DEVICE_FATAL)
-			return true;
-	}
-	return false;
-}
-
 /* Open a new context on the recovered device, with a connection */
 static bool make_new(struct end *e)
 {

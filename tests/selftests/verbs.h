@@ -256,6 +256,13 @@ static inline struct ibv_qp_attr rc_attr(const struct end *e,
 	return attr;
 }
 
+static inline int to_reset(const struct end *e)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+
+	return ibv_modify_qp(e->qp, &attr, IBV_QP_STATE);
+}
+
 static inline int to_rts(const struct end *e, const struct end *peer)
 {
 	struct ibv_qp_attr attr = rc_attr(e, peer);
@@ -308,6 +315,25 @@ static inline bool wait_counter(struct ibv_context *ctx, const char *name,
 		if (time(NULL) >= end)
 			return false;
 	return true;
+}
+
+/* Wait for the event that reports the fatal error of the device */
+static inline bool wait_fatal(struct ibv_context *ctx)
+{
+	struct pollfd fd = { .fd = ctx->async_fd, .events = POLLIN };
+	struct ibv_async_event event;
+	time_t end = deadline();
+
+	while (time(NULL) < end) {
+		if (poll(&fd, 1, 1000) != 1)
+			continue;
+		if (ibv_get_async_event(ctx, &event))
+			return false;
+		ibv_ack_async_event(&event);
+		if (event.event_type == IBV_EVENT_DEVICE_FATAL)
+			return true;
+	}
+	return false;
 }
 
 /* The next completion; false if none comes */
