@@ -31,8 +31,9 @@ static const uint32_t scattered_sizes[] = { 64u << 10, 1u << 20 };
 /* The client naps, because two devices need the processors */
 #define WIRE_NAP 50
 
-static struct traffic *one_qp(const struct bench *b, enum ibv_wr_opcode opcode,
-			      uint32_t size, bool scattered)
+static struct traffic *bandwidth_one_qp(const struct bench *b,
+					enum ibv_wr_opcode opcode,
+					uint32_t size, bool scattered)
 {
 	unsigned int depth = FOOTPRINT / size;
 
@@ -50,9 +51,9 @@ static struct traffic *one_qp(const struct bench *b, enum ibv_wr_opcode opcode,
 			   });
 }
 
-static void report(const char *benchmark, const char *row,
-		   const struct traffic *t, const char *subject, double num,
-		   uint64_t ns)
+static void bandwidth_report(const char *benchmark, const char *row,
+			     const struct traffic *t, const char *subject,
+			     double num, uint64_t ns)
 {
 	uint32_t size = t->config.size;
 
@@ -61,7 +62,7 @@ static void report(const char *benchmark, const char *row,
 		     num * size * USEC / ns, "MB/s");
 }
 
-static void copy_message(const struct traffic *t, size_t offset)
+static void bandwidth_copy_message(const struct traffic *t, size_t offset)
 {
 	bool read = t->config.opcode == IBV_WR_RDMA_READ;
 	const uint8_t *from = read ? t->to : t->from;
@@ -83,7 +84,7 @@ static void copy_message(const struct traffic *t, size_t offset)
  * Cache lines that several processors have read since the last write can be
  * read faster. Without this, the first copy would speed up the next one.
  */
-static void forget_readers(const struct traffic *t)
+static void bandwidth_forget_readers(const struct traffic *t)
 {
 #if defined(__x86_64__)
 	size_t len = t->num_pages * (size_t)DRV_PAGE;
@@ -98,7 +99,7 @@ static void forget_readers(const struct traffic *t)
 #endif
 }
 
-static uint64_t copy_for(const struct traffic *t, uint64_t ns)
+static uint64_t bandwidth_copy_for(const struct traffic *t, uint64_t ns)
 {
 	unsigned int mask = t->config.depth - 1;
 	uint64_t start = bench_now();
@@ -111,136 +112,143 @@ static uint64_t copy_for(const struct traffic *t, uint64_t ns)
 		uint64_t end = num + 1 + (64u << 10) / t->config.size;
 
 		for (; num < end; num++)
-			copy_message(t, (num & mask) * t->stride);
+			bandwidth_copy_message(t, (num & mask) * t->stride);
 	}
 	return num;
 }
 
-static void by_memcpy(const struct traffic *t, const char *row)
+static void bandwidth_by_memcpy(const struct traffic *t, const char *row)
 {
 	uint64_t start, cpu, num;
 
-	forget_readers(t);
-	copy_for(t, WARM_UP_NS);
+	bandwidth_forget_readers(t);
+	bandwidth_copy_for(t, WARM_UP_NS);
 	cpu = bench_cpu(0);
 	start = bench_now();
-	num = copy_for(t, RUN_NS);
-	report("device-bw", row, t, "memcpy", num, bench_now() - start);
-	report("device-bw-one-core", row, t, "memcpy", num, bench_cpu(0) - cpu);
+	num = bandwidth_copy_for(t, RUN_NS);
+	bandwidth_report("device-bw", row, t, "memcpy", num,
+			 bench_now() - start);
+	bandwidth_report("device-bw-one-core", row, t, "memcpy", num,
+			 bench_cpu(0) - cpu);
 }
 
-static void by_device(const struct bench *b, struct traffic *t, const char *row)
+static void bandwidth_by_device(const struct bench *b, struct traffic *t,
+				const char *row)
 {
 	uint64_t start, cpu, num;
 
-	forget_readers(t);
+	bandwidth_forget_readers(t);
 	traffic_run(t, WARM_UP_NS, 0);
 	cpu = bench_cpu(b->pid[0]);
 	start = bench_now();
 	num = traffic_run(t, RUN_NS, 0);
-	report("device-bw", row, t, "mynic", num, bench_now() - start);
-	report("device-bw-one-core", row, t, "mynic", num,
-	       bench_cpu(b->pid[0]) - cpu);
+	bandwidth_report("device-bw", row, t, "mynic", num,
+			 bench_now() - start);
+	bandwidth_report("device-bw-one-core", row, t, "mynic", num,
+			 bench_cpu(b->pid[0]) - cpu);
 }
 
-static void compare(const struct bench *b, struct traffic **t, unsigned int num,
-		    const char *row)
+static void bandwidth_compare(const struct bench *b, struct traffic **t,
+			      unsigned int num, const char *row)
 {
 	for (int run = 0; run < BENCH_RUNS; run++) {
 		for (unsigned int i = 0; i < num; i++) {
-			by_device(b, t[i], row);
-			by_memcpy(t[i], row);
+			bandwidth_by_device(b, t[i], row);
+			bandwidth_by_memcpy(t[i], row);
 		}
 	}
 }
 
-static void through_switch(enum ibv_wr_opcode opcode, const char *row)
+static void bandwidth_through_switch(enum ibv_wr_opcode opcode, const char *row)
 {
 	struct bench b = bench_switch(true);
 	struct traffic *t[NUM_SIZES];
 
 	for (int i = 0; i < NUM_SIZES; i++)
-		t[i] = one_qp(&b, opcode, MIN_SIZE << i, false);
-	compare(&b, t, NUM_SIZES, row);
+		t[i] = bandwidth_one_qp(&b, opcode, MIN_SIZE << i, false);
+	bandwidth_compare(&b, t, NUM_SIZES, row);
 }
 
-static void from_pages(enum ibv_wr_opcode opcode, const char *row)
+static void bandwidth_from_pages(enum ibv_wr_opcode opcode, const char *row)
 {
 	struct traffic *t[ARRAY_SIZE(scattered_sizes)];
 	struct bench b = bench_switch(true);
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(t); i++)
-		t[i] = one_qp(&b, opcode, scattered_sizes[i], true);
-	compare(&b, t, ARRAY_SIZE(t), row);
+		t[i] = bandwidth_one_qp(&b, opcode, scattered_sizes[i], true);
+	bandwidth_compare(&b, t, ARRAY_SIZE(t), row);
 }
 
 TEST(bandwidth_write)
 {
-	through_switch(IBV_WR_RDMA_WRITE, "WRITE");
+	bandwidth_through_switch(IBV_WR_RDMA_WRITE, "WRITE");
 }
 
 TEST(bandwidth_read)
 {
-	through_switch(IBV_WR_RDMA_READ, "READ");
+	bandwidth_through_switch(IBV_WR_RDMA_READ, "READ");
 }
 
 TEST(bandwidth_write_pages)
 {
-	from_pages(IBV_WR_RDMA_WRITE, "WRITE, scattered pages");
+	bandwidth_from_pages(IBV_WR_RDMA_WRITE, "WRITE, scattered pages");
 }
 
 TEST(bandwidth_read_pages)
 {
-	from_pages(IBV_WR_RDMA_READ, "READ, scattered pages");
+	bandwidth_from_pages(IBV_WR_RDMA_READ, "READ, scattered pages");
 }
 
-static void by_wire(struct traffic *t, const char *kind)
+static void bandwidth_by_wire(struct traffic *t, const char *kind)
 {
 	uint64_t start, num;
 
 	traffic_run(t, WARM_UP_NS, WIRE_NAP);
 	start = bench_now();
 	num = traffic_run(t, WIRE_RUN_NS, WIRE_NAP);
-	report("device-wire-bw", "WRITE", t, kind, num, bench_now() - start);
+	bandwidth_report("device-wire-bw", "WRITE", t, kind, num,
+			 bench_now() - start);
 }
 
-static void through_wire(const char *kind, const char *wire_a,
-			 const char *wire_b)
+static void bandwidth_through_wire(const char *kind, const char *wire_a,
+				   const char *wire_b)
 {
 	struct bench b = bench_wire(wire_a, wire_b);
 	struct traffic *t[NUM_SIZES];
 
 	for (int i = 0; i < NUM_SIZES; i++)
-		t[i] = one_qp(&b, IBV_WR_RDMA_WRITE, MIN_SIZE << i, false);
+		t[i] = bandwidth_one_qp(&b, IBV_WR_RDMA_WRITE, MIN_SIZE << i,
+					false);
 	for (int run = 0; run < BENCH_RUNS; run++)
 		for (int i = 0; i < NUM_SIZES; i++)
-			by_wire(t[i], kind);
+			bandwidth_by_wire(t[i], kind);
 }
 
 TEST(wire_stream_unix)
 {
 	const char *dir = device_dir();
 
-	through_wire("stream unix", tap_print("stream,listen=%s/wire", dir),
-		     tap_print("stream,connect=%s/wire", dir));
+	bandwidth_through_wire("stream unix",
+			       tap_print("stream,listen=%s/wire", dir),
+			       tap_print("stream,connect=%s/wire", dir));
 }
 
 TEST(wire_stream_tcp)
 {
 	unsigned int port = device_free_port(SOCK_STREAM);
 
-	through_wire("stream tcp",
-		     tap_print("stream,listen=127.0.0.1:%u", port),
-		     tap_print("stream,connect=127.0.0.1:%u", port));
+	bandwidth_through_wire("stream tcp",
+			       tap_print("stream,listen=127.0.0.1:%u", port),
+			       tap_print("stream,connect=127.0.0.1:%u", port));
 }
 
 TEST(wire_dgram)
 {
 	const char *dir = device_dir();
 
-	through_wire("dgram",
-		     tap_print("dgram,local=%s/a,remote=%s/b", dir, dir),
-		     tap_print("dgram,local=%s/b,remote=%s/a", dir, dir));
+	bandwidth_through_wire(
+		"dgram", tap_print("dgram,local=%s/a,remote=%s/b", dir, dir),
+		tap_print("dgram,local=%s/b,remote=%s/a", dir, dir));
 }
 
 TEST(wire_udp)
@@ -248,5 +256,6 @@ TEST(wire_udp)
 	unsigned int a = device_free_port(SOCK_DGRAM);
 	unsigned int b = device_free_port(SOCK_DGRAM);
 
-	through_wire("udp", device_udp_wire(a, b), device_udp_wire(b, a));
+	bandwidth_through_wire("udp", device_udp_wire(a, b),
+			       device_udp_wire(b, a));
 }

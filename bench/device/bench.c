@@ -11,7 +11,7 @@
 
 #define SPAWN(...) device_spawn((const char *const[]){ __VA_ARGS__, NULL })
 
-static uint64_t read_clock(clockid_t clock)
+static uint64_t bench_read_clock(clockid_t clock)
 {
 	struct timespec ts;
 
@@ -21,7 +21,7 @@ static uint64_t read_clock(clockid_t clock)
 
 uint64_t bench_now(void)
 {
-	return read_clock(CLOCK_MONOTONIC);
+	return bench_read_clock(CLOCK_MONOTONIC);
 }
 
 uint64_t bench_cpu(pid_t pid)
@@ -29,7 +29,14 @@ uint64_t bench_cpu(pid_t pid)
 	clockid_t clock;
 
 	CHECK_EQ(clock_getcpuclockid(pid, &clock), 0);
-	return read_clock(clock);
+	return bench_read_clock(clock);
+}
+
+int bench_compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
 }
 
 void bench_sample(const char *benchmark, const char *row, const char *x,
@@ -62,7 +69,7 @@ void bench_use_processor(bool last)
 	CHECK_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
 }
 
-static void bring_up(struct bench *b)
+static void bench_bring_up(struct bench *b)
 {
 	b->sim = sim_new(2);
 	for (int i = 0; i < 2; i++)
@@ -84,7 +91,7 @@ struct bench bench_switch(bool suppress)
 	bench_use_processor(true);
 	b.subject = suppress ? "mynic" : "mynic, all doorbells";
 	drv_features = suppress ? MYNIC_FEATURE_DB_SUPPRESS : 0;
-	bring_up(&b);
+	bench_bring_up(&b);
 	return b;
 }
 
@@ -96,6 +103,6 @@ struct bench bench_wire(const char *wire_a, const char *wire_b)
 
 	b.pid[0] = SPAWN("--nic", nic_a, "--wire", wire_a);
 	b.pid[1] = SPAWN("--nic", nic_b, "--wire", wire_b);
-	bring_up(&b);
+	bench_bring_up(&b);
 	return b;
 }

@@ -60,6 +60,9 @@ uint64_t bench_now(void);
 /** bench_cpu() - processor time of a process in ns; 0: this process */
 uint64_t bench_cpu(pid_t pid);
 
+/** bench_compare() - for qsort() of times */
+int bench_compare(const void *a, const void *b);
+
 /** bench_sample() - print one result; @x is a number or "" */
 void bench_sample(const char *benchmark, const char *row, const char *x,
 		  const char *subject, double value, const char *unit);

@@ -26,14 +26,7 @@
 #define READ_PAUSE 200
 #define READ_LIMIT_NS (10 * SEC)
 
-static int compare(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-static struct traffic *victim_traffic(const struct hostile *h)
+static struct traffic *fairness_victim_traffic(const struct hostile *h)
 {
 	return traffic_new(h->victim[0], h->victim[1],
 			   &(struct traffic_config){
@@ -47,7 +40,7 @@ static struct traffic *victim_traffic(const struct hostile *h)
 }
 
 /* Return: messages a second */
-static double bandwidth(struct traffic *t)
+static double fairness_bandwidth(struct traffic *t)
 {
 	uint64_t start, num;
 
@@ -57,17 +50,18 @@ static double bandwidth(struct traffic *t)
 	return (double)num * SEC / (bench_now() - start);
 }
 
-static void report_reads(const char *row, uint64_t *times, unsigned int num)
+static void fairness_report_reads(const char *row, uint64_t *times,
+				  unsigned int num)
 {
 	static const char *const name = "fairness-register-read";
 
-	qsort(times, num, sizeof(*times), compare);
+	qsort(times, num, sizeof(*times), bench_compare);
 	bench_sample(name, row, "", "median", times[num / 2] / 1e3, "us");
 	bench_sample(name, row, "", "p99", times[num * 99 / 100] / 1e3, "us");
 	bench_sample(name, row, "", "max", times[num - 1] / 1e3, "us");
 }
 
-static void read_registers(const struct hostile *h, const char *row)
+static void fairness_read_registers(const struct hostile *h, const char *row)
 {
 	uint64_t *times = tap_alloc(NUM_READS * sizeof(*times));
 	uint64_t end = bench_now() + READ_LIMIT_NS;
@@ -81,14 +75,14 @@ static void read_registers(const struct hostile *h, const char *row)
 		times[num++] = bench_now() - start;
 		usleep(READ_PAUSE);
 	}
-	report_reads(row, times, num);
+	fairness_report_reads(row, times, num);
 }
 
 /*
  * The hostile guest only gets the time that the victim leaves on their
  * processor. If a priority protects the measurement, it has the next lower one.
  */
-static void stand_back(void)
+static void fairness_stand_back(void)
 {
 	struct sched_param param;
 
@@ -102,7 +96,8 @@ static void stand_back(void)
 	CHECK_EQ(sched_setscheduler(0, SCHED_IDLE, &param), 0);
 }
 
-static pid_t be_hostile(struct hostile *h, const struct hostile_kind *kind)
+static pid_t fairness_be_hostile(struct hostile *h,
+				 const struct hostile_kind *kind)
 {
 	pid_t pid = fork();
 
@@ -111,12 +106,12 @@ static pid_t be_hostile(struct hostile *h, const struct hostile_kind *kind)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(0);
-	stand_back();
+	fairness_stand_back();
 	for (;;)
 		kind->again(h);
 }
 
-static void end_hostile(pid_t pid)
+static void fairness_end_hostile(pid_t pid)
 {
 	int status;
 
@@ -126,7 +121,7 @@ static void end_hostile(pid_t pid)
 		FAIL("the hostile guest has ended by itself");
 }
 
-static void measure(const void *with)
+static void fairness_measure(const void *with)
 {
 	const struct hostile_kind *kind = with;
 	double alone, beside;
@@ -138,19 +133,19 @@ static void measure(const void *with)
 	bench_use_processor(false);
 	h = hostile_world(kind, false);
 	bench_use_processor(true);
-	t = victim_traffic(h);
-	alone = bandwidth(t);
+	t = fairness_victim_traffic(h);
+	alone = fairness_bandwidth(t);
 	if (kind->begin)
 		kind->begin(h);
-	pid = be_hostile(h, kind);
-	beside = bandwidth(t);
+	pid = fairness_be_hostile(h, kind);
+	beside = fairness_bandwidth(t);
 	bench_sample("fairness-share", kind->text, "", "mynic",
 		     100 * beside / (alone / 2), "%");
-	read_registers(h, kind->text);
-	end_hostile(pid);
+	fairness_read_registers(h, kind->text);
+	fairness_end_hostile(pid);
 }
 
 __attribute__((constructor)) static void add_tests(void)
 {
-	hostile_tests(measure);
+	hostile_tests(fairness_measure);
 }

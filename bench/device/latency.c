@@ -17,20 +17,13 @@
 
 static const uint32_t sizes[] = { 2, 64 };
 
-static int compare(const void *a, const void *b)
+static double latency_median(uint64_t *times, unsigned int num)
 {
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-static double median(uint64_t *times, unsigned int num)
-{
-	qsort(times, num, sizeof(*times), compare);
+	qsort(times, num, sizeof(*times), bench_compare);
 	return times[num / 2];
 }
 
-static void wait_ns(uint64_t ns)
+static void latency_wait_ns(uint64_t ns)
 {
 	uint64_t end = bench_now() + ns;
 
@@ -39,7 +32,7 @@ static void wait_ns(uint64_t ns)
 }
 
 /* One message, to its completion */
-static uint64_t send_one(struct traffic *t)
+static uint64_t latency_send_one(struct traffic *t)
 {
 	uint64_t start = bench_now();
 
@@ -53,23 +46,24 @@ static uint64_t send_one(struct traffic *t)
 	return start;
 }
 
-static void measure(struct traffic *t, const char *row, const char *subject,
-		    unsigned int num, uint64_t pause)
+static void latency_measure(struct traffic *t, const char *row,
+			    const char *subject, unsigned int num,
+			    uint64_t pause)
 {
 	uint64_t times[ROUNDS];
 
 	for (unsigned int i = 0; i < WARM_UP; i++)
-		send_one(t);
+		latency_send_one(t);
 	for (unsigned int i = 0; i < num; i++) {
-		wait_ns(pause);
-		times[i] = send_one(t);
+		latency_wait_ns(pause);
+		times[i] = latency_send_one(t);
 	}
 	bench_sample("device-latency", row, tap_print("%u", t->config.size),
-		     subject, median(times, num), "ns");
+		     subject, latency_median(times, num), "ns");
 }
 
-static struct traffic *one_qp(struct drv *from, struct drv *to,
-			      enum ibv_wr_opcode opcode, uint32_t size)
+static struct traffic *latency_one_qp(struct drv *from, struct drv *to,
+				      enum ibv_wr_opcode opcode, uint32_t size)
 {
 	return traffic_new(from, to,
 			   &(struct traffic_config){ .opcode = opcode,
@@ -98,23 +92,25 @@ TEST(doorbell_to_completion)
 		b[k] = bench_switch(!k);
 		for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++)
 			for (unsigned int j = 0; j < ARRAY_SIZE(sizes); j++)
-				t[k][i][j] = one_qp(b[k].nic[0], b[k].nic[1],
-						    rows[i].opcode, sizes[j]);
+				t[k][i][j] = latency_one_qp(b[k].nic[0],
+							    b[k].nic[1],
+							    rows[i].opcode,
+							    sizes[j]);
 	}
 	for (int run = 0; run < BENCH_RUNS; run++) {
 		for (unsigned int n = 0; n < ARRAY_SIZE(rows) * 2 * 2; n++) {
 			unsigned int i = n / 4, j = n / 2 % 2, k = n % 2;
 
-			measure(t[k][i][j], rows[i].awake, b[k].subject, ROUNDS,
-				0);
-			measure(t[k][i][j], rows[i].asleep, b[k].subject,
-				ROUNDS / 10, PAUSE_NS);
+			latency_measure(t[k][i][j], rows[i].awake, b[k].subject,
+					ROUNDS, 0);
+			latency_measure(t[k][i][j], rows[i].asleep,
+					b[k].subject, ROUNDS / 10, PAUSE_NS);
 		}
 	}
 }
 
 /* Wait until the peer has this message */
-static void arrival(struct traffic *t, uint32_t number)
+static void latency_arrival(struct traffic *t, uint32_t number)
 {
 	uint32_t slot = number & (t->config.depth - 1);
 	const uint8_t *last = t->to + slot * t->stride + t->config.size - 1;
@@ -128,7 +124,7 @@ static void arrival(struct traffic *t, uint32_t number)
 			;
 }
 
-static void send_number(struct traffic *t, uint32_t number)
+static void latency_send_number(struct traffic *t, uint32_t number)
 {
 	uint32_t slot = number & (t->config.depth - 1);
 
@@ -138,24 +134,24 @@ static void send_number(struct traffic *t, uint32_t number)
 	traffic_post(t, 0, 1);
 }
 
-static void ping_pong(struct traffic *there, struct traffic *back,
-		      uint32_t *number, const char *row)
+static void latency_ping_pong(struct traffic *there, struct traffic *back,
+			      uint32_t *number, const char *row)
 {
 	uint64_t times[ROUNDS];
 
 	for (unsigned int i = 0; i < WARM_UP + ROUNDS; i++, ++*number) {
 		uint64_t start = bench_now();
 
-		send_number(there, *number);
-		arrival(there, *number);
-		send_number(back, *number);
-		arrival(back, *number);
+		latency_send_number(there, *number);
+		latency_arrival(there, *number);
+		latency_send_number(back, *number);
+		latency_arrival(back, *number);
 		if (i >= WARM_UP)
 			times[i - WARM_UP] = bench_now() - start;
 	}
 	bench_sample("device-ping-pong", row,
 		     tap_print("%u", there->config.size), "mynic",
-		     median(times, ROUNDS) / 2, "ns");
+		     latency_median(times, ROUNDS) / 2, "ns");
 }
 
 TEST(half_round_trip)
@@ -174,15 +170,15 @@ TEST(half_round_trip)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		for (unsigned int j = 0; j < ARRAY_SIZE(sizes); j++) {
-			there[i][j] = one_qp(b.nic[0], b.nic[1], rows[i].opcode,
-					     sizes[j]);
-			back[i][j] = one_qp(b.nic[1], b.nic[0], rows[i].opcode,
-					    sizes[j]);
+			there[i][j] = latency_one_qp(b.nic[0], b.nic[1],
+						     rows[i].opcode, sizes[j]);
+			back[i][j] = latency_one_qp(b.nic[1], b.nic[0],
+						    rows[i].opcode, sizes[j]);
 		}
 	}
 	for (int run = 0; run < BENCH_RUNS; run++)
 		for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++)
 			for (unsigned int j = 0; j < ARRAY_SIZE(sizes); j++)
-				ping_pong(there[i][j], back[i][j],
-					  &number[i][j], rows[i].row);
+				latency_ping_pong(there[i][j], back[i][j],
+						  &number[i][j], rows[i].row);
 }

@@ -11,7 +11,8 @@
 
 static const unsigned int counts[] = { 1, 16, 256, 4096 };
 
-static void measure(const struct bench *b, struct traffic *t, const char *row)
+static void rate_measure(const struct bench *b, struct traffic *t,
+			 const char *row)
 {
 	const char *qps = tap_print("%u", t->config.num_qps);
 	uint64_t time, device, client;
@@ -59,7 +60,7 @@ static void rate(const char *row, enum ibv_wr_opcode opcode, bool inline_data,
 	for (int run = 0; run < BENCH_RUNS; run++)
 		for (unsigned int j = 0; j < ARRAY_SIZE(counts); j++)
 			for (int i = 0; i < 2; i++)
-				measure(&b[i], t[i][j], row);
+				rate_measure(&b[i], t[i][j], row);
 }
 
 TEST(rate_write)

@@ -40,8 +40,9 @@ struct flow {
 	uint32_t received;
 };
 
-static struct mynic_sge buffer(const struct traffic *t, const struct drv_mr *mr,
-			       unsigned int qp, unsigned int slot)
+static struct mynic_sge traffic_buffer(const struct traffic *t,
+				       const struct drv_mr *mr, unsigned int qp,
+				       unsigned int slot)
 {
 	uint64_t index = (uint64_t)qp * t->config.depth + slot;
 
@@ -50,21 +51,21 @@ static struct mynic_sge buffer(const struct traffic *t, const struct drv_mr *mr,
 	return drv_sge(mr, index * t->stride, t->config.size);
 }
 
-static unsigned int log2_of(unsigned int value)
+static unsigned int traffic_log2_of(unsigned int value)
 {
 	CHECK(value && !(value & (value - 1)));
 	return __builtin_ctz(value);
 }
 
-static void prepare(struct traffic *t, unsigned int qp,
-		    const struct drv_mr *from, const struct drv_mr *to)
+static void traffic_prepare(struct traffic *t, unsigned int qp,
+			    const struct drv_mr *from, const struct drv_mr *to)
 {
 	const struct traffic_config *c = &t->config;
 	struct flow *flow = &t->flows[qp];
 
 	for (unsigned int i = 0; i < c->depth; i++) {
-		struct mynic_sge local = buffer(t, from, qp, i);
-		struct mynic_sge remote = buffer(t, to, qp, i);
+		struct mynic_sge local = traffic_buffer(t, from, qp, i);
+		struct mynic_sge remote = traffic_buffer(t, to, qp, i);
 		struct drv_wr wr = {
 			.opcode = c->opcode,
 			.num_sge = 1,
@@ -88,8 +89,9 @@ static void prepare(struct traffic *t, unsigned int qp,
 	flow->slots = drv_buf_at(&flow->qp->buf, flow->qp->create.sq_offset);
 }
 
-static void connect_all(struct traffic *t, struct drv_qp_init *a,
-			struct drv_qp_init *b, struct drv *from, struct drv *to)
+static void traffic_connect_all(struct traffic *t, struct drv_qp_init *a,
+				struct drv_qp_init *b, struct drv *from,
+				struct drv *to)
 {
 	static const struct drv_path path = {
 		.mtu = IBV_MTU_4096,
@@ -119,8 +121,8 @@ size_t traffic_place(const struct traffic *t, size_t offset)
 	return page * SCATTER % t->num_pages * DRV_PAGE + offset % DRV_PAGE;
 }
 
-static struct drv_mr *reg_scattered(const struct traffic *t, struct drv *d,
-				    uint32_t pdn)
+static struct drv_mr *traffic_reg_scattered(const struct traffic *t,
+					    struct drv *d, uint32_t pdn)
 {
 	uint64_t *iova = tap_alloc(t->num_pages * sizeof(*iova));
 	struct drv_mr *mr = tap_alloc(sizeof(*mr));
@@ -143,11 +145,11 @@ static struct drv_mr *reg_scattered(const struct traffic *t, struct drv *d,
 	return mr;
 }
 
-static struct drv_mr *reg(const struct traffic *t, struct drv *d, uint32_t pdn,
-			  size_t len)
+static struct drv_mr *traffic_reg(const struct traffic *t, struct drv *d,
+				  uint32_t pdn, size_t len)
 {
 	if (t->config.scattered)
-		return reg_scattered(t, d, pdn);
+		return traffic_reg_scattered(t, d, pdn);
 	/* Buffers begin at pages, like those of most programs */
 	sim_alloc(d->n, DRV_PAGE, DRV_PAGE);
 	return drv_reg_mr(d, pdn, len, ACCESS_ALL);
@@ -160,7 +162,7 @@ struct traffic *traffic_new(struct drv *from, struct drv *to,
 	struct drv_qp_init a = {
 		.type = MYNIC_QP_RC,
 		.pdn = drv_alloc_pd(from),
-		.log_sq_size = log2_of(c->depth),
+		.log_sq_size = traffic_log2_of(c->depth),
 		.log_sq_stride = 6,
 		.log_rq_size = 1,
 		.log_rq_stride = 5,
@@ -195,15 +197,15 @@ struct traffic *traffic_new(struct drv *from, struct drv *to,
 	b.recv_cq = t->recv_cq;
 	len = (uint64_t)c->num_qps * c->depth * t->stride;
 	t->num_pages = (len + DRV_PAGE - 1) / DRV_PAGE;
-	from_mr = reg(t, from, a.pdn, len);
+	from_mr = traffic_reg(t, from, a.pdn, len);
 	sim_alloc(to->n, APART, DRV_PAGE);
-	to_mr = reg(t, to, b.pdn, len);
+	to_mr = traffic_reg(t, to, b.pdn, len);
 	t->from = from_mr->ptr;
 	t->to = to_mr->ptr;
 	t->flows = tap_alloc(c->num_qps * sizeof(*t->flows));
-	connect_all(t, &a, &b, from, to);
+	traffic_connect_all(t, &a, &b, from, to);
 	for (unsigned int i = 0; i < c->num_qps; i++)
-		prepare(t, i, from_mr, to_mr);
+		traffic_prepare(t, i, from_mr, to_mr);
 	/* Touch all memory before the measurement */
 	drv_fill(t->from, len, 1);
 	drv_fill(t->to, len, 2);
@@ -229,7 +231,7 @@ void traffic_post(struct traffic *t, unsigned int index, unsigned int num)
 }
 
 /* The next completion, or NULL; it is released by release() */
-static const struct mynic_cqe *peek(const struct drv_cq *cq)
+static const struct mynic_cqe *traffic_peek(const struct drv_cq *cq)
 {
 	const unsigned int per_page = DRV_PAGE / sizeof(struct mynic_cqe);
 	uint32_t slot = cq->ci & ((1u << cq->log_size) - 1);
@@ -243,7 +245,8 @@ static const struct mynic_cqe *peek(const struct drv_cq *cq)
 	return cqe;
 }
 
-static void check_completion(const struct mynic_cqe *cqe, uint32_t index)
+static void traffic_check_completion(const struct mynic_cqe *cqe,
+				     uint32_t index)
 {
 	CHECK_EQ(cqe->status, IBV_WC_SUCCESS);
 	CHECK_EQ(cqe->wr_id, index);
@@ -255,12 +258,12 @@ unsigned int traffic_poll(struct traffic *t)
 	const struct mynic_cqe *cqe;
 	unsigned int num = 0;
 
-	for (int i = 0; i < MAX_POLL && (cqe = peek(t->cq)); i++) {
+	for (int i = 0; i < MAX_POLL && (cqe = traffic_peek(t->cq)); i++) {
 		uint32_t index = cqe->qp_num - t->first_qpn;
 
 		CHECK(index < t->config.num_qps);
 		t->flows[index].done += signal_every;
-		check_completion(cqe, t->flows[index].done - 1);
+		traffic_check_completion(cqe, t->flows[index].done - 1);
 		t->cq->ci++;
 		num += signal_every;
 	}
@@ -276,12 +279,12 @@ unsigned int traffic_poll_recv(struct traffic *t)
 	const struct mynic_cqe *cqe;
 	unsigned int num = 0;
 
-	for (; num < MAX_POLL && (cqe = peek(t->recv_cq)); num++) {
+	for (; num < MAX_POLL && (cqe = traffic_peek(t->recv_cq)); num++) {
 		uint32_t index = cqe->qp_num - t->first_recv_qpn;
 		struct flow *flow = &t->flows[index];
 
 		CHECK(index < t->config.num_qps);
-		check_completion(cqe, flow->received++ & (depth - 1));
+		traffic_check_completion(cqe, flow->received++ & (depth - 1));
 		CHECK_EQ(cqe->byte_len, t->config.size);
 		/* The entry is still valid */
 		__atomic_store_n(&flow->peer->rec->rq_pi,
@@ -294,7 +297,7 @@ unsigned int traffic_poll_recv(struct traffic *t)
 	return num;
 }
 
-static bool has_room(const struct traffic *t, const struct flow *flow)
+static bool traffic_has_room(const struct traffic *t, const struct flow *flow)
 {
 	const struct traffic_config *c = &t->config;
 	uint32_t end = flow->qp->sq_pi + c->batch - c->depth;
@@ -305,11 +308,12 @@ static bool has_room(const struct traffic *t, const struct flow *flow)
 }
 
 /* Post a batch to the next QP, if it has room */
-static bool post_next(struct traffic *t)
+static bool traffic_post_next(struct traffic *t)
 {
 	const struct traffic_config *c = &t->config;
 
-	if (t->posted + c->batch > t->limit || !has_room(t, &t->flows[t->next]))
+	if (t->posted + c->batch > t->limit ||
+	    !traffic_has_room(t, &t->flows[t->next]))
 		return false;
 	traffic_post(t, t->next, c->batch);
 	if (++t->next == c->num_qps)
@@ -331,7 +335,7 @@ uint64_t traffic_run(struct traffic *t, uint64_t ns, unsigned int nap)
 		if (receives)
 			received += traffic_poll_recv(t);
 		if (!over) {
-			while (post_next(t))
+			while (traffic_post_next(t))
 				;
 			over = bench_now() >= end;
 		}

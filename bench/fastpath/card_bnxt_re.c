@@ -38,7 +38,7 @@ static struct {
 
 static struct bnxt_re_db_hdr *doorbell;
 
-static void get_context(const struct command *c)
+static void card_bnxt_re_get_context(const struct command *c)
 {
 	struct bnxt_re_uctx_resp *resp =
 		COMMAND_OUT(c, struct bnxt_re_uctx_resp);
@@ -57,7 +57,7 @@ static void get_context(const struct command *c)
 	resp->mode = BNXT_QPLIB_WQE_MODE_VARIABLE;
 }
 
-static void query_device(const struct command *c)
+static void card_bnxt_re_query_device(const struct command *c)
 {
 	struct ib_uverbs_query_device_resp *core = c->core_out;
 
@@ -65,7 +65,7 @@ static void query_device(const struct command *c)
 	core->max_sge = 13;
 }
 
-static void alloc_pd(const struct command *c)
+static void card_bnxt_re_alloc_pd(const struct command *c)
 {
 	struct bnxt_re_pd_resp *resp = COMMAND_OUT(c, struct bnxt_re_pd_resp);
 	uint64_t offset;
@@ -74,7 +74,7 @@ static void alloc_pd(const struct command *c)
 	resp->dbr = offset;
 }
 
-static void create_cq(const struct command *c)
+static void card_bnxt_re_create_cq(const struct command *c)
 {
 	const struct bnxt_re_cq_req *req = COMMAND_IN(c, struct bnxt_re_cq_req);
 	const struct ib_uverbs_create_cq_resp *core = c->core_out;
@@ -85,7 +85,7 @@ static void create_cq(const struct command *c)
 	COMMAND_OUT(c, struct bnxt_re_cq_resp)->phase = cq.phase;
 }
 
-static void create_qp(const struct command *c)
+static void card_bnxt_re_create_qp(const struct command *c)
 {
 	const struct bnxt_re_qp_req *req = COMMAND_IN(c, struct bnxt_re_qp_req);
 	const struct ib_uverbs_create_qp_resp *core = c->core_out;
@@ -98,17 +98,18 @@ static void create_qp(const struct command *c)
 }
 
 static const struct answer answers[] = {
-	{ IB_USER_VERBS_CMD_GET_CONTEXT, get_context },
-	{ IB_USER_VERBS_CMD_QUERY_DEVICE, query_device },
-	{ IB_USER_VERBS_CMD_ALLOC_PD, alloc_pd },
-	{ IB_USER_VERBS_CMD_CREATE_CQ, create_cq },
-	{ IB_USER_VERBS_CMD_CREATE_QP, create_qp },
+	{ IB_USER_VERBS_CMD_GET_CONTEXT, card_bnxt_re_get_context },
+	{ IB_USER_VERBS_CMD_QUERY_DEVICE, card_bnxt_re_query_device },
+	{ IB_USER_VERBS_CMD_ALLOC_PD, card_bnxt_re_alloc_pd },
+	{ IB_USER_VERBS_CMD_CREATE_CQ, card_bnxt_re_create_cq },
+	{ IB_USER_VERBS_CMD_CREATE_QP, card_bnxt_re_create_qp },
 	{},
 };
 
 /* A page, which is zero */
-static int answer_ioctl(uint16_t object, uint16_t method,
-			struct ib_uverbs_attr *attrs, int num_attrs)
+static int card_bnxt_re_answer_ioctl(uint16_t object, uint16_t method,
+				     struct ib_uverbs_attr *attrs,
+				     int num_attrs)
 {
 	CHECK_EQ(object, BNXT_RE_OBJECT_ALLOC_PAGE);
 	CHECK_EQ(method, BNXT_RE_METHOD_ALLOC_PAGE);
@@ -127,20 +128,20 @@ static int answer_ioctl(uint16_t object, uint16_t method,
 	return 0;
 }
 
-static struct ibv_context *open_bnxt_re(void)
+static struct ibv_context *card_bnxt_re_open(void)
 {
-	kernel_ioctl(answer_ioctl);
+	kernel_ioctl(card_bnxt_re_answer_ioctl);
 	return kernel_open(&verbs_provider_bnxt_re, 1, answers);
 }
 
-static struct bnxt_re_bcqe *next_cqe(void **cqe)
+static struct bnxt_re_bcqe *card_bnxt_re_next_cqe(void **cqe)
 {
 	*cqe = cq.ring + (size_t)cq.pi * (sizeof(struct bnxt_re_req_cqe) +
 					  sizeof(struct bnxt_re_bcqe));
 	return *cqe + sizeof(struct bnxt_re_req_cqe);
 }
 
-static void finish_cqe(struct bnxt_re_bcqe *hdr, uint32_t type)
+static void card_bnxt_re_finish_cqe(struct bnxt_re_bcqe *hdr, uint32_t type)
 {
 	hdr->flg_st_typ_ph =
 		htole32(type << BNXT_RE_BCQE_TYPE_SHIFT | cq.phase);
@@ -151,7 +152,7 @@ static void finish_cqe(struct bnxt_re_bcqe *hdr, uint32_t type)
 }
 
 /* All kinds of doorbells go to the same address. */
-static uint32_t rung(uint32_t type)
+static uint32_t card_bnxt_re_rung(uint32_t type)
 {
 	uint32_t typ_qid = le32toh(doorbell->typ_qid);
 
@@ -160,9 +161,9 @@ static uint32_t rung(uint32_t type)
 	return le32toh(doorbell->indx) & BNXT_RE_DB_INDX_MASK;
 }
 
-static void carry_out_sends(void)
+static void card_bnxt_re_carry_out_sends(void)
 {
-	uint32_t pi = rung(BNXT_RE_QUE_TYPE_SQ);
+	uint32_t pi = card_bnxt_re_rung(BNXT_RE_QUE_TYPE_SQ);
 	struct bnxt_re_req_cqe *cqe;
 	struct bnxt_re_bcqe *hdr;
 	struct bnxt_re_bsqe *wqe;
@@ -174,31 +175,31 @@ static void carry_out_sends(void)
 			      BNXT_RE_HDR_WS_MASK;
 		qp.sq_slot %= qp.sq_slots;
 		qp.sq_ci = (qp.sq_ci + 1) % qp.sq_slots;
-		hdr = next_cqe((void **)&cqe);
+		hdr = card_bnxt_re_next_cqe((void **)&cqe);
 		cqe->qp_handle = htole64(qp.handle);
 		cqe->con_indx = htole32(qp.sq_ci);
-		finish_cqe(hdr, BNXT_RE_WC_TYPE_SEND);
+		card_bnxt_re_finish_cqe(hdr, BNXT_RE_WC_TYPE_SEND);
 	}
 }
 
-static void carry_out_recvs(void)
+static void card_bnxt_re_carry_out_recvs(void)
 {
-	uint32_t pi = rung(BNXT_RE_QUE_TYPE_RQ);
+	uint32_t pi = card_bnxt_re_rung(BNXT_RE_QUE_TYPE_RQ);
 	struct bnxt_re_rc_cqe *cqe;
 	struct bnxt_re_bcqe *hdr;
 
 	while (qp.rq_ci != pi) {
 		qp.rq_ci = (qp.rq_ci + 1) % qp.rq_size;
-		hdr = next_cqe((void **)&cqe);
+		hdr = card_bnxt_re_next_cqe((void **)&cqe);
 		cqe->qp_handle = htole64(qp.handle);
 		cqe->length = htole32(PAYLOAD_LEN);
-		finish_cqe(hdr, BNXT_RE_WC_TYPE_RECV_RC);
+		card_bnxt_re_finish_cqe(hdr, BNXT_RE_WC_TYPE_RECV_RC);
 	}
 }
 
 const struct card card = {
 	.lacks = LACKS_WR_BATCH | LACKS_EX | LACKS_TD,
-	.open = open_bnxt_re,
-	.send = carry_out_sends,
-	.recv = carry_out_recvs,
+	.open = card_bnxt_re_open,
+	.send = card_bnxt_re_carry_out_sends,
+	.recv = card_bnxt_re_carry_out_recvs,
 };

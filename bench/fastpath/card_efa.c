@@ -37,7 +37,7 @@ static struct {
 	uint16_t rq_ci;
 } qp;
 
-static void get_context(const struct command *c)
+static void card_efa_get_context(const struct command *c)
 {
 	struct efa_ibv_alloc_ucontext_resp *resp =
 		COMMAND_OUT(c, struct efa_ibv_alloc_ucontext_resp);
@@ -49,7 +49,7 @@ static void get_context(const struct command *c)
 	resp->max_llq_size = RING * sizeof(struct efa_io_tx_wqe);
 }
 
-static void query_device(const struct command *c)
+static void card_efa_query_device(const struct command *c)
 {
 	struct efa_ibv_ex_query_device_resp *resp =
 		COMMAND_OUT(c, struct efa_ibv_ex_query_device_resp);
@@ -67,7 +67,7 @@ static void query_device(const struct command *c)
 			    EFA_QUERY_DEVICE_CAPS_RDMA_WRITE;
 }
 
-static void create_cq(const struct command *c)
+static void card_efa_create_cq(const struct command *c)
 {
 	const struct efa_ibv_create_cq *req =
 		COMMAND_IN(c, struct efa_ibv_create_cq);
@@ -82,7 +82,7 @@ static void create_cq(const struct command *c)
 		kernel_alloc((uint64_t *)&resp->q_mmap_key, resp->q_mmap_size);
 }
 
-static void create_qp(const struct command *c)
+static void card_efa_create_qp(const struct command *c)
 {
 	const struct efa_ibv_create_qp *req =
 		COMMAND_IN(c, struct efa_ibv_create_qp);
@@ -99,7 +99,7 @@ static void create_qp(const struct command *c)
 	qp.rq_size = req->rq_ring_size / sizeof(*qp.rq);
 }
 
-static void create_ah(const struct command *c)
+static void card_efa_create_ah(const struct command *c)
 {
 	struct efa_ibv_create_ah_resp *resp =
 		COMMAND_OUT(c, struct efa_ibv_create_ah_resp);
@@ -108,21 +108,21 @@ static void create_ah(const struct command *c)
 }
 
 static const struct answer answers[] = {
-	{ IB_USER_VERBS_CMD_GET_CONTEXT, get_context },
-	{ EX_QUERY_DEVICE, query_device },
-	{ IB_USER_VERBS_CMD_CREATE_CQ, create_cq },
-	{ IB_USER_VERBS_CMD_CREATE_QP, create_qp },
-	{ IB_USER_VERBS_CMD_CREATE_AH, create_ah },
+	{ IB_USER_VERBS_CMD_GET_CONTEXT, card_efa_get_context },
+	{ EX_QUERY_DEVICE, card_efa_query_device },
+	{ IB_USER_VERBS_CMD_CREATE_CQ, card_efa_create_cq },
+	{ IB_USER_VERBS_CMD_CREATE_QP, card_efa_create_qp },
+	{ IB_USER_VERBS_CMD_CREATE_AH, card_efa_create_ah },
 	{},
 };
 
-static struct ibv_context *open_efa(void)
+static struct ibv_context *card_efa_open(void)
 {
 	return kernel_open(&verbs_provider_efa, 1, answers);
 }
 
-static struct ibv_qp *create_srd(struct ibv_context *context,
-				 struct ibv_qp_init_attr_ex *attr)
+static struct ibv_qp *card_efa_create_srd(struct ibv_context *context,
+					  struct ibv_qp_init_attr_ex *attr)
 {
 	struct efadv_qp_init_attr efa_attr = {
 		.driver_qp_type = EFADV_QP_DRIVER_TYPE_SRD,
@@ -132,7 +132,8 @@ static struct ibv_qp *create_srd(struct ibv_context *context,
 	return efadv_create_qp_ex(context, attr, &efa_attr, sizeof(efa_attr));
 }
 
-static void complete(enum efa_io_queue_type queue, uint8_t op, uint16_t req_id)
+static void card_efa_complete(enum efa_io_queue_type queue, uint8_t op,
+			      uint16_t req_id)
 {
 	struct efa_io_rx_cdesc_ex *cqe =
 		cq.ring + (size_t)(cq.pi & (cq.size - 1)) * cq.entry_size;
@@ -146,7 +147,7 @@ static void complete(enum efa_io_queue_type queue, uint8_t op, uint16_t req_id)
 	cq.pi++;
 }
 
-static void carry_out_sends(void)
+static void card_efa_carry_out_sends(void)
 {
 	uint16_t pi = *qp.sq_doorbell;
 	struct efa_io_tx_meta_desc *meta;
@@ -154,26 +155,27 @@ static void carry_out_sends(void)
 	for (; qp.sq_ci != pi; qp.sq_ci++) {
 		meta = &qp.sq[qp.sq_ci & (qp.sq_size - 1)].meta;
 		CHECK_EQ(meta->ah, AH);
-		complete(EFA_IO_SEND_QUEUE,
-			 FIELD(meta->ctrl1, EFA_IO_TX_META_DESC_OP_TYPE_MASK),
-			 meta->req_id);
+		card_efa_complete(EFA_IO_SEND_QUEUE,
+				  FIELD(meta->ctrl1,
+					EFA_IO_TX_META_DESC_OP_TYPE_MASK),
+				  meta->req_id);
 	}
 }
 
-static void carry_out_recvs(void)
+static void card_efa_carry_out_recvs(void)
 {
 	uint16_t pi = *qp.rq_doorbell;
 
 	for (; qp.rq_ci != pi; qp.rq_ci++)
-		complete(EFA_IO_RECV_QUEUE, EFA_IO_SEND,
-			 qp.rq[qp.rq_ci & (qp.rq_size - 1)].req_id);
+		card_efa_complete(EFA_IO_RECV_QUEUE, EFA_IO_SEND,
+				  qp.rq[qp.rq_ci & (qp.rq_size - 1)].req_id);
 }
 
 const struct card card = {
 	.lacks = LACKS_WRITE | LACKS_TD,
-	.open = open_efa,
-	.create_qp = create_srd,
+	.open = card_efa_open,
+	.create_qp = card_efa_create_srd,
 	.needs_ah = true,
-	.send = carry_out_sends,
-	.recv = carry_out_recvs,
+	.send = card_efa_carry_out_sends,
+	.recv = card_efa_carry_out_recvs,
 };

@@ -26,7 +26,7 @@ static struct {
 	uint16_t rq_ci;
 } qp;
 
-static void get_context(const struct command *c)
+static void card_erdma_get_context(const struct command *c)
 {
 	struct erdma_uresp_alloc_ctx *resp =
 		COMMAND_OUT(c, struct erdma_uresp_alloc_ctx);
@@ -37,7 +37,7 @@ static void get_context(const struct command *c)
 	kernel_alloc((uint64_t *)&resp->cdb, 4096);
 }
 
-static void create_cq(const struct command *c)
+static void card_erdma_create_cq(const struct command *c)
 {
 	const struct erdma_ureq_create_cq *req =
 		COMMAND_IN(c, struct erdma_ureq_create_cq);
@@ -49,7 +49,7 @@ static void create_cq(const struct command *c)
 	resp->num_cqe = cq.size;
 }
 
-static void create_qp(const struct command *c)
+static void card_erdma_create_qp(const struct command *c)
 {
 	const struct erdma_ureq_create_qp *req =
 		COMMAND_IN(c, struct erdma_ureq_create_qp);
@@ -66,18 +66,18 @@ static void create_qp(const struct command *c)
 }
 
 static const struct answer answers[] = {
-	{ IB_USER_VERBS_CMD_GET_CONTEXT, get_context },
-	{ IB_USER_VERBS_CMD_CREATE_CQ, create_cq },
-	{ IB_USER_VERBS_CMD_CREATE_QP, create_qp },
+	{ IB_USER_VERBS_CMD_GET_CONTEXT, card_erdma_get_context },
+	{ IB_USER_VERBS_CMD_CREATE_CQ, card_erdma_create_cq },
+	{ IB_USER_VERBS_CMD_CREATE_QP, card_erdma_create_qp },
 	{},
 };
 
-static struct ibv_context *open_erdma(void)
+static struct ibv_context *card_erdma_open(void)
 {
 	return kernel_open(&verbs_provider_erdma, 1, answers);
 }
 
-static void complete(uint32_t queue, uint32_t opcode, uint16_t index)
+static void card_erdma_complete(uint32_t queue, uint32_t opcode, uint16_t index)
 {
 	struct erdma_cqe *cqe = &cq.ring[cq.pi & (cq.size - 1)];
 
@@ -93,7 +93,7 @@ static void complete(uint32_t queue, uint32_t opcode, uint16_t index)
 	cq.pi++;
 }
 
-static void carry_out_sends(void)
+static void card_erdma_carry_out_sends(void)
 {
 	uint16_t pi = le64toh(qp.dbrec[0]);
 	uint64_t hdr;
@@ -103,24 +103,26 @@ static void carry_out_sends(void)
 			*(__le64 *)(qp.sq + (qp.sq_ci & (qp.sq_size - 1)) *
 						    SQEBB_SIZE));
 		CHECK_EQ(FIELD_GET(ERDMA_SQE_HDR_QPN_MASK, hdr), KERNEL_QPN);
-		complete(ERDMA_CQE_QTYPE_SQ,
-			 FIELD_GET(ERDMA_SQE_HDR_OPCODE_MASK, hdr), qp.sq_ci);
+		card_erdma_complete(ERDMA_CQE_QTYPE_SQ,
+				    FIELD_GET(ERDMA_SQE_HDR_OPCODE_MASK, hdr),
+				    qp.sq_ci);
 		qp.sq_ci += FIELD_GET(ERDMA_SQE_HDR_WQEBB_CNT_MASK, hdr) + 1;
 	}
 }
 
 /* The record of the RQ is the first half of the entry that was posted last. */
-static void carry_out_recvs(void)
+static void card_erdma_carry_out_recvs(void)
 {
 	uint16_t pi = le64toh(qp.dbrec[1]);
 
 	for (; qp.rq_ci != pi; qp.rq_ci++)
-		complete(ERDMA_CQE_QTYPE_RQ, ERDMA_OP_RECEIVE, qp.rq_ci);
+		card_erdma_complete(ERDMA_CQE_QTYPE_RQ, ERDMA_OP_RECEIVE,
+				    qp.rq_ci);
 }
 
 const struct card card = {
 	.lacks = LACKS_WR | LACKS_EX | LACKS_TD,
-	.open = open_erdma,
-	.send = carry_out_sends,
-	.recv = carry_out_recvs,
+	.open = card_erdma_open,
+	.send = card_erdma_carry_out_sends,
+	.recv = card_erdma_carry_out_recvs,
 };

@@ -31,7 +31,7 @@ static uint32_t sq_ci, rq_ci;
 static bool sq_lap, rq_lap;
 static uint32_t *doorbell;
 
-static void get_context(const struct command *c)
+static void card_irdma_get_context(const struct command *c)
 {
 	struct irdma_alloc_ucontext_resp *resp =
 		COMMAND_OUT(c, struct irdma_alloc_ucontext_resp);
@@ -48,7 +48,7 @@ static void get_context(const struct command *c)
 	doorbell = kernel_alloc((uint64_t *)&resp->db_mmap_key, 4096);
 }
 
-static void create_cq(const struct command *c)
+static void card_irdma_create_cq(const struct command *c)
 {
 	const struct irdma_create_cq_req *req =
 		COMMAND_IN(c, struct irdma_create_cq_req);
@@ -58,7 +58,7 @@ static void create_cq(const struct command *c)
 	cq.size = core->cqe;
 }
 
-static void create_qp(const struct command *c)
+static void card_irdma_create_qp(const struct command *c)
 {
 	const struct irdma_create_qp_req *req =
 		COMMAND_IN(c, struct irdma_create_qp_req);
@@ -73,18 +73,19 @@ static void create_qp(const struct command *c)
 }
 
 static const struct answer answers[] = {
-	{ IB_USER_VERBS_CMD_GET_CONTEXT, get_context },
-	{ IB_USER_VERBS_CMD_CREATE_CQ, create_cq },
-	{ IB_USER_VERBS_CMD_CREATE_QP, create_qp },
+	{ IB_USER_VERBS_CMD_GET_CONTEXT, card_irdma_get_context },
+	{ IB_USER_VERBS_CMD_CREATE_CQ, card_irdma_create_cq },
+	{ IB_USER_VERBS_CMD_CREATE_QP, card_irdma_create_qp },
 	{},
 };
 
-static struct ibv_context *open_irdma(void)
+static struct ibv_context *card_irdma_open(void)
 {
 	return kernel_open(&verbs_provider_irdma, 5, answers);
 }
 
-static uint32_t next(uint32_t index, uint32_t count, uint32_t size, bool *lap)
+static uint32_t card_irdma_next(uint32_t index, uint32_t count, uint32_t size,
+				bool *lap)
 {
 	index += count;
 	if (index < size)
@@ -93,7 +94,7 @@ static uint32_t next(uint32_t index, uint32_t count, uint32_t size, bool *lap)
 	return index - size;
 }
 
-static void complete(uint64_t queue, uint64_t op, uint64_t index)
+static void card_irdma_complete(uint64_t queue, uint64_t op, uint64_t index)
 {
 	__le64 *cqe = cq.ring[cq.pi].buf;
 
@@ -104,11 +105,11 @@ static void complete(uint64_t queue, uint64_t op, uint64_t index)
 			 FIELD_PREP(IRDMACQ_OP, op) |
 			 FIELD_PREP(IRDMA_CQ_SQ, queue) |
 			 FIELD_PREP(IRDMA_CQ_VALID, !cq.lap));
-	cq.pi = next(cq.pi, 1, cq.size, &cq.lap);
+	cq.pi = card_irdma_next(cq.pi, 1, cq.size, &cq.lap);
 }
 
 /* NOPs fill what is left of a chunk of the ring. */
-static void carry_out_sends(void)
+static void card_irdma_carry_out_sends(void)
 {
 	uint64_t hdr, op;
 	uint32_t quanta;
@@ -121,14 +122,15 @@ static void carry_out_sends(void)
 		quanta = 1;
 		CHECK_EQ(FIELD_GET(IRDMAQPSQ_VALID, hdr), !sq_lap);
 		if (op != IRDMAQP_OP_NOP) {
-			complete(QTYPE_SQ, op, sq_ci);
+			card_irdma_complete(QTYPE_SQ, op, sq_ci);
 			quanta = qp->sq_wrtrk_array[sq_ci].quanta;
 		}
-		sq_ci = next(sq_ci, quanta, qp->sq_ring.size, &sq_lap);
+		sq_ci = card_irdma_next(sq_ci, quanta, qp->sq_ring.size,
+					&sq_lap);
 	}
 }
 
-static void carry_out_recvs(void)
+static void card_irdma_carry_out_recvs(void)
 {
 	uint32_t step = qp->rq_wqe_size_multiplier;
 	uint64_t hdr;
@@ -136,14 +138,14 @@ static void carry_out_recvs(void)
 	while (rq_ci != qp->rq_ring.head) {
 		hdr = le64toh(qp->rq_base[rq_ci * step].elem[3]);
 		CHECK_EQ(FIELD_GET(IRDMAQPSQ_VALID, hdr), !rq_lap);
-		complete(QTYPE_RQ, IRDMA_OP_TYPE_SEND, rq_ci * step);
-		rq_ci = next(rq_ci, 1, qp->rq_ring.size, &rq_lap);
+		card_irdma_complete(QTYPE_RQ, IRDMA_OP_TYPE_SEND, rq_ci * step);
+		rq_ci = card_irdma_next(rq_ci, 1, qp->rq_ring.size, &rq_lap);
 	}
 }
 
 const struct card card = {
 	.lacks = LACKS_WR | LACKS_TD,
-	.open = open_irdma,
-	.send = carry_out_sends,
-	.recv = carry_out_recvs,
+	.open = card_irdma_open,
+	.send = card_irdma_carry_out_sends,
+	.recv = card_irdma_carry_out_recvs,
 };

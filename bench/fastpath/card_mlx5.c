@@ -34,7 +34,7 @@ static struct {
 	uint16_t rq_ci;
 } qp;
 
-static void get_context(const struct command *c)
+static void card_mlx5_get_context(const struct command *c)
 {
 	struct mlx5_ib_alloc_ucontext_resp *resp =
 		COMMAND_OUT(c, struct mlx5_ib_alloc_ucontext_resp);
@@ -54,7 +54,7 @@ static void get_context(const struct command *c)
 	resp->num_uars_per_page = 1;
 }
 
-static void create_cq(const struct command *c)
+static void card_mlx5_create_cq(const struct command *c)
 {
 	const struct mlx5_ib_create_cq *req =
 		COMMAND_IN(c, struct mlx5_ib_create_cq);
@@ -65,7 +65,7 @@ static void create_cq(const struct command *c)
 	cq.size = core->cqe + 1;
 }
 
-static void create_qp(const struct command *c)
+static void card_mlx5_create_qp(const struct command *c)
 {
 	const struct mlx5_ib_create_qp *req =
 		COMMAND_IN(c, struct mlx5_ib_create_qp);
@@ -79,15 +79,15 @@ static void create_qp(const struct command *c)
 }
 
 static const struct answer answers[] = {
-	{ IB_USER_VERBS_CMD_GET_CONTEXT, get_context },
-	{ IB_USER_VERBS_CMD_CREATE_CQ, create_cq },
-	{ IB_USER_VERBS_CMD_CREATE_QP, create_qp },
+	{ IB_USER_VERBS_CMD_GET_CONTEXT, card_mlx5_get_context },
+	{ IB_USER_VERBS_CMD_CREATE_CQ, card_mlx5_create_cq },
+	{ IB_USER_VERBS_CMD_CREATE_QP, card_mlx5_create_qp },
 	{},
 };
 
 /* A doorbell page */
-static int answer_ioctl(uint16_t object, uint16_t method,
-			struct ib_uverbs_attr *attrs, int num_attrs)
+static int card_mlx5_answer_ioctl(uint16_t object, uint16_t method,
+				  struct ib_uverbs_attr *attrs, int num_attrs)
 {
 	static uint32_t page_id;
 	int err = EPROTONOSUPPORT;
@@ -113,13 +113,14 @@ static int answer_ioctl(uint16_t object, uint16_t method,
 	return err;
 }
 
-static struct ibv_context *open_mlx5(void)
+static struct ibv_context *card_mlx5_open(void)
 {
-	kernel_ioctl(answer_ioctl);
+	kernel_ioctl(card_mlx5_answer_ioctl);
 	return kernel_open(&verbs_provider_mlx5, 1, answers);
 }
 
-static void complete(uint8_t opcode, uint8_t wqe_opcode, uint16_t index)
+static void card_mlx5_complete(uint8_t opcode, uint8_t wqe_opcode,
+			       uint16_t index)
 {
 	struct mlx5_cqe64 *cqe = &cq.ring[cq.pi & (cq.size - 1)];
 
@@ -135,7 +136,7 @@ static void complete(uint8_t opcode, uint8_t wqe_opcode, uint16_t index)
 }
 
 /* The requests of the benchmark take one basic block of 64 B each. */
-static void carry_out_sends(void)
+static void card_mlx5_carry_out_sends(void)
 {
 	uint16_t pi = be32toh(qp.dbrec[MLX5_SND_DBR]);
 	struct mlx5_wqe_ctrl_seg *wqe;
@@ -146,21 +147,21 @@ static void carry_out_sends(void)
 			 qp.sq_ci);
 		CHECK_EQ(be32toh(wqe->qpn_ds) >> 8, KERNEL_QPN);
 		CHECK((be32toh(wqe->qpn_ds) & 0x3f) <= 4);
-		complete(MLX5_CQE_REQ, be32toh(wqe->opmod_idx_opcode),
-			 qp.sq_ci);
+		card_mlx5_complete(MLX5_CQE_REQ, be32toh(wqe->opmod_idx_opcode),
+				   qp.sq_ci);
 	}
 }
 
-static void carry_out_recvs(void)
+static void card_mlx5_carry_out_recvs(void)
 {
 	uint16_t pi = be32toh(qp.dbrec[MLX5_RCV_DBR]);
 
 	for (; qp.rq_ci != pi; qp.rq_ci++)
-		complete(MLX5_CQE_RESP_SEND, 0, qp.rq_ci);
+		card_mlx5_complete(MLX5_CQE_RESP_SEND, 0, qp.rq_ci);
 }
 
 const struct card card = {
-	.open = open_mlx5,
-	.send = carry_out_sends,
-	.recv = carry_out_recvs,
+	.open = card_mlx5_open,
+	.send = card_mlx5_carry_out_sends,
+	.recv = card_mlx5_carry_out_recvs,
 };

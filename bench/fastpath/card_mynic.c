@@ -5,7 +5,7 @@
 #include "../../tests/provider/fastpath/fake.h"
 #include "bench.h"
 
-static void complete(enum ibv_wc_opcode opcode, __le64 wr_id)
+static void card_mynic_complete(enum ibv_wc_opcode opcode, __le64 wr_id)
 {
 	struct mynic_cqe cqe = {
 		.wr_id = wr_id,
@@ -17,7 +17,7 @@ static void complete(enum ibv_wc_opcode opcode, __le64 wr_id)
 	fake_complete(&fake_cq, &cqe);
 }
 
-static void carry_out_sends(void)
+static void card_mynic_carry_out_sends(void)
 {
 	uint32_t mask = (1U << fake_qp.resp.log_sq_size) - 1;
 	uint64_t doorbell = le64toh(*fake_uar(MYNIC_UAR_QP_DB));
@@ -32,15 +32,16 @@ static void carry_out_sends(void)
 	for (; ci != pi; ci++) {
 		wqe = fake_qp.sq +
 		      ((size_t)(ci & mask) << fake_qp.resp.log_sq_stride);
-		complete((uint8_t)le32toh(wqe->ctrl) == IBV_WR_RDMA_WRITE ?
-				 IBV_WC_RDMA_WRITE :
-				 IBV_WC_SEND,
-			 wqe->wr_id);
+		card_mynic_complete((uint8_t)le32toh(wqe->ctrl) ==
+						    IBV_WR_RDMA_WRITE ?
+					    IBV_WC_RDMA_WRITE :
+					    IBV_WC_SEND,
+				    wqe->wr_id);
 	}
 	fake_qp.dbrec->sq_ci = htole32(ci);
 }
 
-static void carry_out_recvs(void)
+static void card_mynic_carry_out_recvs(void)
 {
 	uint32_t mask = (1U << fake_qp.resp.log_rq_size) - 1;
 	uint32_t pi = le32toh(fake_qp.dbrec->rq_pi);
@@ -50,19 +51,19 @@ static void carry_out_recvs(void)
 	for (; ci != pi; ci++) {
 		wqe = fake_qp.rq +
 		      ((size_t)(ci & mask) << fake_qp.resp.log_rq_stride);
-		complete(IBV_WC_RECV, wqe->wr_id);
+		card_mynic_complete(IBV_WC_RECV, wqe->wr_id);
 	}
 	fake_qp.dbrec->rq_ci = htole32(ci);
 }
 
-static void watch(void)
+static void card_mynic_watch(void)
 {
 	fake.db_suppress = true;
 }
 
 const struct card card = {
-	.watch = watch,
+	.watch = card_mynic_watch,
 	.open = fake_open,
-	.send = carry_out_sends,
-	.recv = carry_out_recvs,
+	.send = card_mynic_carry_out_sends,
+	.recv = card_mynic_carry_out_recvs,
 };

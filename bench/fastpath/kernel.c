@@ -68,14 +68,14 @@ void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd,
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 }
 
-static void query_port(const struct command *c)
+static void kernel_query_port(const struct command *c)
 {
 	struct ib_uverbs_query_port_resp *out = c->core_out;
 
 	out->link_layer = IBV_LINK_LAYER_ETHERNET;
 }
 
-static void create_cq(const struct command *c)
+static void kernel_create_cq(const struct command *c)
 {
 	const struct ib_uverbs_create_cq *in = c->core_in;
 	struct ib_uverbs_create_cq_resp *out = c->core_out;
@@ -84,7 +84,7 @@ static void create_cq(const struct command *c)
 	out->cqe = in->cqe;
 }
 
-static void create_cq_ex(const struct command *c)
+static void kernel_create_cq_ex(const struct command *c)
 {
 	const struct ib_uverbs_ex_create_cq *in = c->core_in;
 	struct ib_uverbs_ex_create_cq_resp *out = c->core_out;
@@ -93,7 +93,7 @@ static void create_cq_ex(const struct command *c)
 	out->base.cqe = in->cqe;
 }
 
-static void create_qp(const struct command *c)
+static void kernel_create_qp(const struct command *c)
 {
 	const struct ib_uverbs_create_qp *in = c->core_in;
 	struct ib_uverbs_create_qp_resp *out = c->core_out;
@@ -111,22 +111,22 @@ static void create_qp(const struct command *c)
  * Answers that do not depend on the driver. Other commands succeed without one.
  */
 static const struct answer core_answers[] = {
-	{ IB_USER_VERBS_CMD_QUERY_PORT, query_port },
-	{ IB_USER_VERBS_CMD_CREATE_CQ, create_cq },
+	{ IB_USER_VERBS_CMD_QUERY_PORT, kernel_query_port },
+	{ IB_USER_VERBS_CMD_CREATE_CQ, kernel_create_cq },
 	{ IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_CQ,
-	  create_cq_ex },
-	{ IB_USER_VERBS_CMD_CREATE_QP, create_qp },
+	  kernel_create_cq_ex },
+	{ IB_USER_VERBS_CMD_CREATE_QP, kernel_create_qp },
 	{},
 };
 
-static void answer(const struct answer *answers, const struct command *c)
+static void kernel_answer(const struct answer *answers, const struct command *c)
 {
 	for (; answers->fn; answers++)
 		if (answers->number == c->number)
 			answers->fn(c);
 }
 
-static void invoke_write(struct ib_uverbs_attr *attrs, int num_attrs)
+static void kernel_invoke_write(struct ib_uverbs_attr *attrs, int num_attrs)
 {
 	struct command c = {};
 	void *data;
@@ -155,8 +155,8 @@ static void invoke_write(struct ib_uverbs_attr *attrs, int num_attrs)
 			break;
 		}
 	}
-	answer(core_answers, &c);
-	answer(driver_answers, &c);
+	kernel_answer(core_answers, &c);
+	kernel_answer(driver_answers, &c);
 }
 
 /*
@@ -187,7 +187,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 		 */
 		err = ENOSPC;
 	else
-		invoke_write(hdr->attrs, hdr->num_attrs);
+		kernel_invoke_write(hdr->attrs, hdr->num_attrs);
 	errno = err;
 	return err ? -1 : 0;
 }
@@ -196,8 +196,8 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
  * Replaces the provider's function, because verbs_open_device() opens only
  * devices in sysfs. Writes to the file, such as rxe's doorbells, are discarded.
  */
-static struct verbs_context *alloc_context(struct ibv_device *device, int fd,
-					   void *private_data)
+static struct verbs_context *kernel_alloc_context(struct ibv_device *device,
+						  int fd, void *private_data)
 {
 	verbs_get_device(device)->ops = provider;
 	verbs_get_device(device)->sysfs = &sysfs;
@@ -220,7 +220,7 @@ struct ibv_context *kernel_open(const struct verbs_device_ops *ops, int abi,
 	driver_answers = answers;
 	provider = ops;
 	own = *ops;
-	own.alloc_context = alloc_context;
+	own.alloc_context = kernel_alloc_context;
 	sysfs.abi_ver = abi;
 	device = ops->alloc_device(&sysfs);
 	CHECK(device);

@@ -98,7 +98,7 @@ void tap_at_end(void (*fn)(void *arg), void *arg)
 
 /* The loops */
 
-static __attribute__((noinline)) void loop_post_send(int batch)
+static __attribute__((noinline)) void main_loop_post_send(int batch)
 {
 	struct ibv_send_wr *bad;
 
@@ -107,7 +107,7 @@ static __attribute__((noinline)) void loop_post_send(int batch)
 			FAIL("ibv_post_send() fails");
 }
 
-static __attribute__((noinline)) void loop_post_recv(int batch)
+static __attribute__((noinline)) void main_loop_post_recv(int batch)
 {
 	struct ibv_recv_wr *bad;
 
@@ -116,7 +116,7 @@ static __attribute__((noinline)) void loop_post_recv(int batch)
 			FAIL("ibv_post_recv() fails");
 }
 
-static __attribute__((noinline)) void loop_wr_write(int batch)
+static __attribute__((noinline)) void main_loop_wr_write(int batch)
 {
 	for (int i = 0; i < RING; i += batch) {
 		ibv_wr_start(qpx);
@@ -134,7 +134,7 @@ static __attribute__((noinline)) void loop_wr_write(int batch)
 	}
 }
 
-static __attribute__((noinline)) void loop_wr_inline(int batch)
+static __attribute__((noinline)) void main_loop_wr_inline(int batch)
 {
 	for (int i = 0; i < RING; i += batch) {
 		ibv_wr_start(qpx);
@@ -151,14 +151,14 @@ static __attribute__((noinline)) void loop_wr_inline(int batch)
 	}
 }
 
-static __attribute__((noinline)) void loop_poll(int batch)
+static __attribute__((noinline)) void main_loop_poll(int batch)
 {
 	for (int i = 0; i < RING; i += batch)
 		if (ibv_poll_cq(cq, batch, &wc[i]) != batch)
 			FAIL("ibv_poll_cq() finds too few completions");
 }
 
-static __attribute__((noinline)) void loop_poll_empty(int batch)
+static __attribute__((noinline)) void main_loop_poll_empty(int batch)
 {
 	struct sums sums = {};
 
@@ -167,7 +167,7 @@ static __attribute__((noinline)) void loop_poll_empty(int batch)
 	seen = sums;
 }
 
-static __attribute__((noinline)) void loop_poll_read(int batch)
+static __attribute__((noinline)) void main_loop_poll_read(int batch)
 {
 	struct ibv_poll_cq_attr attr = {};
 	struct sums sums = {};
@@ -186,7 +186,7 @@ static __attribute__((noinline)) void loop_poll_read(int batch)
 	seen = sums;
 }
 
-static __attribute__((noinline)) void loop_poll_next(int batch)
+static __attribute__((noinline)) void main_loop_poll_next(int batch)
 {
 	struct ibv_poll_cq_attr attr = {};
 	struct sums sums = {};
@@ -209,8 +209,8 @@ static __attribute__((noinline)) void loop_poll_next(int batch)
 
 /* Preparation and checks */
 
-static void prepare_send(const struct form *form, enum ibv_wr_opcode opcode,
-			 unsigned int flags)
+static void main_prepare_send(const struct form *form,
+			      enum ibv_wr_opcode opcode, unsigned int flags)
 {
 	for (int i = 0; i < form->batch; i++) {
 		send_wr[i] = (struct ibv_send_wr){
@@ -232,14 +232,14 @@ static void prepare_send(const struct form *form, enum ibv_wr_opcode opcode,
 	}
 }
 
-static void prepare(const struct form *form)
+static void main_prepare(const struct form *form)
 {
 	if (form->kind == POST_WRITE)
-		prepare_send(form, IBV_WR_RDMA_WRITE, 0);
+		main_prepare_send(form, IBV_WR_RDMA_WRITE, 0);
 	else if (form->kind == POST_INLINE)
-		prepare_send(form, IBV_WR_SEND, IBV_SEND_INLINE);
+		main_prepare_send(form, IBV_WR_SEND, IBV_SEND_INLINE);
 	else
-		prepare_send(form, IBV_WR_SEND, 0);
+		main_prepare_send(form, IBV_WR_SEND, 0);
 	for (int i = 0; i < form->batch; i++)
 		recv_wr[i] = (struct ibv_recv_wr){
 			.wr_id = WR_ID + i,
@@ -249,7 +249,7 @@ static void prepare(const struct form *form)
 		};
 }
 
-static enum ibv_wc_opcode opcode_of(const struct form *form)
+static enum ibv_wc_opcode main_opcode_of(const struct form *form)
 {
 	switch (form->kind) {
 	case POST_WRITE:
@@ -264,19 +264,19 @@ static enum ibv_wc_opcode opcode_of(const struct form *form)
 }
 
 /* All of the ring has completed, in order and with success. */
-static void check_completions(const struct form *form)
+static void main_check_completions(const struct form *form)
 {
 	for (int i = 0; i < RING; i++) {
 		CHECK_EQ(wc[i].status, IBV_WC_SUCCESS);
 		CHECK_EQ(wc[i].wr_id, WR_ID + i % form->batch);
-		CHECK_EQ(wc[i].opcode, opcode_of(form));
+		CHECK_EQ(wc[i].opcode, main_opcode_of(form));
 		CHECK_EQ(wc[i].qp_num, qp->qp_num);
-		if (opcode_of(form) == IBV_WC_RECV)
+		if (main_opcode_of(form) == IBV_WC_RECV)
 			CHECK_EQ(wc[i].byte_len, PAYLOAD_LEN);
 	}
 }
 
-static void drain(const struct form *form)
+static void main_drain(const struct form *form)
 {
 	int n = 0;
 	int got;
@@ -288,11 +288,11 @@ static void drain(const struct form *form)
 	} while (got && n < RING);
 	CHECK_EQ(n, RING);
 	CHECK_EQ(ibv_poll_cq(cq, 1, &wc[0]), 0);
-	check_completions(form);
+	main_check_completions(form);
 }
 
 /* State that the loop needs, and checks of its results */
-static void before(const struct form *form)
+static void main_before(const struct form *form)
 {
 	memset(wc, 0xff, sizeof(wc));
 	memset(&seen, 0, sizeof(seen));
@@ -300,11 +300,11 @@ static void before(const struct form *form)
 	case POLL_SEND:
 	case POLL_READ:
 	case POLL_NEXT:
-		loop_post_send(form->batch);
+		main_loop_post_send(form->batch);
 		card.send();
 		break;
 	case POLL_RECV:
-		loop_post_recv(form->batch);
+		main_loop_post_recv(form->batch);
 		card.recv();
 		break;
 	default:
@@ -312,7 +312,7 @@ static void before(const struct form *form)
 	}
 }
 
-static void after(const struct form *form)
+static void main_after(const struct form *form)
 {
 	uint64_t wr_ids = 0;
 
@@ -321,7 +321,7 @@ static void after(const struct form *form)
 	switch (form->kind) {
 	case POLL_SEND:
 	case POLL_RECV:
-		check_completions(form);
+		main_check_completions(form);
 		break;
 	case POLL_EMPTY:
 		CHECK_EQ(seen.others, 0);
@@ -335,64 +335,64 @@ static void after(const struct form *form)
 		break;
 	case POST_RECV:
 		card.recv();
-		drain(form);
+		main_drain(form);
 		break;
 	default:
 		card.send();
-		drain(form);
+		main_drain(form);
 		break;
 	}
 }
 
-static void run(const struct form *form)
+static void main_run(const struct form *form)
 {
 	switch (form->kind) {
 	case POST_WRITE:
 	case POST_SEND:
 	case POST_INLINE:
-		loop_post_send(form->batch);
+		main_loop_post_send(form->batch);
 		break;
 	case WR_WRITE:
-		loop_wr_write(form->batch);
+		main_loop_wr_write(form->batch);
 		break;
 	case WR_INLINE:
-		loop_wr_inline(form->batch);
+		main_loop_wr_inline(form->batch);
 		break;
 	case POST_RECV:
-		loop_post_recv(form->batch);
+		main_loop_post_recv(form->batch);
 		break;
 	case POLL_SEND:
 	case POLL_RECV:
-		loop_poll(form->batch);
+		main_loop_poll(form->batch);
 		break;
 	case POLL_EMPTY:
-		loop_poll_empty(form->batch);
+		main_loop_poll_empty(form->batch);
 		break;
 	case POLL_READ:
-		loop_poll_read(form->batch);
+		main_loop_poll_read(form->batch);
 		break;
 	case POLL_NEXT:
-		loop_poll_next(form->batch);
+		main_loop_poll_next(form->batch);
 		break;
 	}
 }
 
-static void count(const struct form *form)
+static void main_count(const struct form *form)
 {
 	CALLGRIND_ZERO_STATS;
 	for (int lap = 0; lap < LAPS_COUNTED; lap++) {
 		if (!card.nothing)
-			before(form);
+			main_before(form);
 		CALLGRIND_TOGGLE_COLLECT;
-		run(form);
+		main_run(form);
 		CALLGRIND_TOGGLE_COLLECT;
 		if (!card.nothing)
-			after(form);
+			main_after(form);
 	}
 	CALLGRIND_DUMP_STATS_AT(form->name);
 }
 
-static uint64_t now_ns(void)
+static uint64_t main_now_ns(void)
 {
 	struct timespec now;
 
@@ -400,7 +400,7 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-static int compare(const void *a, const void *b)
+static int main_compare(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a;
 	uint64_t y = *(const uint64_t *)b;
@@ -409,25 +409,25 @@ static int compare(const void *a, const void *b)
 }
 
 /* The median lap is one in which nobody else had the processor. */
-static void time_form(const struct form *form, const char *subject)
+static void main_time_form(const struct form *form, const char *subject)
 {
 	uint64_t ns[LAPS_TIMED];
 
 	for (int lap = 0; lap < LAPS_TIMED; lap++) {
 		if (!card.nothing)
-			before(form);
-		ns[lap] = now_ns();
-		run(form);
-		ns[lap] = now_ns() - ns[lap];
+			main_before(form);
+		ns[lap] = main_now_ns();
+		main_run(form);
+		ns[lap] = main_now_ns() - ns[lap];
 		if (!card.nothing)
-			after(form);
+			main_after(form);
 	}
-	qsort(ns, LAPS_TIMED, sizeof(ns[0]), compare);
+	qsort(ns, LAPS_TIMED, sizeof(ns[0]), main_compare);
 	printf("fastpath-ns\t%s\t\t%s\t%.3f\tns\n", form->name, subject,
 	       (double)ns[LAPS_TIMED / 2] / RING);
 }
 
-static void create_cq(struct ibv_pd *domain, bool td)
+static void main_create_cq(struct ibv_pd *domain, bool td)
 {
 	struct ibv_cq_init_attr_ex attr = {
 		.cqe = RING,
@@ -450,7 +450,7 @@ static void create_cq(struct ibv_pd *domain, bool td)
 		FAIL("no CQ: %s", strerror(errno));
 }
 
-static void create_qp(struct ibv_pd *domain)
+static void main_create_qp(struct ibv_pd *domain)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = cq,
@@ -490,7 +490,7 @@ static void create_qp(struct ibv_pd *domain)
 		qpx = ibv_qp_to_qp_ex(qp);
 }
 
-static struct ibv_pd *thread_domain(void)
+static struct ibv_pd *main_thread_domain(void)
 {
 	struct ibv_td_init_attr td_attr = {};
 	struct ibv_parent_domain_init_attr attr = { .pd = pd };
@@ -501,7 +501,7 @@ static struct ibv_pd *thread_domain(void)
 	return ibv_alloc_parent_domain(context, &attr);
 }
 
-static void set_up(bool td, bool needs_ah, bool mixed)
+static void main_set_up(bool td, bool needs_ah, bool mixed)
 {
 	struct ibv_ah_attr ah_attr = { .is_global = 1, .port_num = 1 };
 	struct ibv_pd *domain;
@@ -512,15 +512,15 @@ static void set_up(bool td, bool needs_ah, bool mixed)
 	pd = ibv_alloc_pd(context);
 	CHECK(pd);
 	if (mixed) {
-		domain = td ? pd : thread_domain();
+		domain = td ? pd : main_thread_domain();
 		CHECK(domain);
-		create_cq(domain, !td);
-		create_qp(domain);
+		main_create_cq(domain, !td);
+		main_create_qp(domain);
 	}
-	domain = td ? thread_domain() : pd;
+	domain = td ? main_thread_domain() : pd;
 	CHECK(domain);
-	create_cq(domain, td);
-	create_qp(domain);
+	main_create_cq(domain, td);
+	main_create_qp(domain);
 	if (needs_ah) {
 		ah = ibv_create_ah(pd, &ah_attr);
 		CHECK(ah);
@@ -555,15 +555,15 @@ int main(int argc, char *argv[])
 		card.watch();
 	if ((td || mixed) && card.lacks & LACKS_TD)
 		FAIL("%s has no thread domains", argv[2]);
-	set_up(td, needs_ah, mixed);
+	main_set_up(td, needs_ah, mixed);
 	for (int i = 0; i < ARRAY_SIZE(forms); i++) {
 		if (forms[i].needs & card.lacks)
 			continue;
-		prepare(&forms[i]);
+		main_prepare(&forms[i]);
 		if (timed)
-			time_form(&forms[i], argv[2]);
+			main_time_form(&forms[i], argv[2]);
 		else
-			count(&forms[i]);
+			main_count(&forms[i]);
 	}
 	return 0;
 }

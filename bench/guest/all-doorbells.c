@@ -12,7 +12,7 @@
 
 #include <rdma/mynic-abi.h>
 
-static void clear_flag(const struct ib_uverbs_ioctl_hdr *hdr)
+static void all_doorbells_clear_flag(const struct ib_uverbs_ioctl_hdr *hdr)
 {
 	for (unsigned int i = 0; i < hdr->num_attrs; i++) {
 		const struct ib_uverbs_attr *attr = &hdr->attrs[i];
@@ -43,6 +43,6 @@ int ioctl(int fd, unsigned long request, ...)
 	if (!ret && request == RDMA_VERBS_IOCTL &&
 	    hdr->object_id == UVERBS_OBJECT_DEVICE &&
 	    hdr->method_id == UVERBS_METHOD_GET_CONTEXT)
-		clear_flag(hdr);
+		all_doorbells_clear_flag(hdr);
 	return ret;
 }

@@ -42,7 +42,7 @@ static struct ibv_cq *cqs[MAX_OBJECTS];
 static struct ibv_mr *mrs[MAX_OBJECTS];
 static size_t num_qps, num_cqs, num_mrs;
 
-static uint64_t now(void)
+static uint64_t objects_now(void)
 {
 	struct timespec time;
 
@@ -50,7 +50,7 @@ static uint64_t now(void)
 	return time.tv_sec * 1000000000ull + time.tv_nsec;
 }
 
-static void open_nic(const char *name, const char *gid_index)
+static void objects_open_nic(const char *name, const char *gid_index)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	size_t i = 0;
@@ -76,7 +76,7 @@ static void open_nic(const char *name, const char *gid_index)
 		err(1, "ibv_query_gid");
 }
 
-static void *new_qp(void)
+static void *objects_new_qp(void)
 {
 	struct ibv_qp_init_attr attr = {
 		.send_cq = nic.cq,
@@ -88,12 +88,12 @@ static void *new_qp(void)
 	return qps[num_qps] = ibv_create_qp(nic.pd, &attr);
 }
 
-static void *new_cq(void)
+static void *objects_new_cq(void)
 {
 	return cqs[num_cqs] = ibv_create_cq(nic.context, 1, NULL, NULL, 0);
 }
 
-static void *new_mr(void)
+static void *objects_new_mr(void)
 {
 	static char page[MR_SIZE] __attribute__((aligned(MR_SIZE)));
 
@@ -102,20 +102,20 @@ static void *new_mr(void)
 						 IBV_ACCESS_REMOTE_WRITE);
 }
 
-static void create(void *(*one)(void), size_t *num, size_t count)
+static void objects_create(void *(*one)(void), size_t *num, size_t count)
 {
-	uint64_t begin = now();
+	uint64_t begin = objects_now();
 	uint64_t ns;
 
 	if (count > MAX_OBJECTS)
 		errx(1, "at most %d", MAX_OBJECTS);
 	while (*num < count && one())
 		++*num;
-	ns = now() - begin;
+	ns = objects_now() - begin;
 	printf("%zu %llu\n", *num, (unsigned long long)ns);
 }
 
-static void connect_qp(struct ibv_qp *qp)
+static void objects_connect_qp(struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
@@ -158,18 +158,18 @@ static void connect_qp(struct ibv_qp *qp)
 		err(1, "ibv_modify_qp to RTS");
 }
 
-static void connect_all(void)
+static void objects_connect_all(void)
 {
-	uint64_t begin = now();
+	uint64_t begin = objects_now();
 
 	for (size_t i = 0; i < num_qps; i++)
-		connect_qp(qps[i]);
-	printf("%llu\n", (unsigned long long)(now() - begin));
+		objects_connect_qp(qps[i]);
+	printf("%llu\n", (unsigned long long)(objects_now() - begin));
 }
 
-static void destroy_all(void)
+static void objects_destroy_all(void)
 {
-	uint64_t begin = now();
+	uint64_t begin = objects_now();
 
 	for (; num_qps; num_qps--)
 		if (ibv_destroy_qp(qps[num_qps - 1]))
@@ -180,10 +180,10 @@ static void destroy_all(void)
 	for (; num_mrs; num_mrs--)
 		if (ibv_dereg_mr(mrs[num_mrs - 1]))
 			err(1, "ibv_dereg_mr");
-	printf("%llu\n", (unsigned long long)(now() - begin));
+	printf("%llu\n", (unsigned long long)(objects_now() - begin));
 }
 
-static void register_memory(size_t len)
+static void objects_register_memory(size_t len)
 {
 	uint64_t begin, middle, end;
 	struct ibv_mr *mr;
@@ -193,15 +193,15 @@ static void register_memory(size_t len)
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (memory == MAP_FAILED)
 		err(1, "mmap");
-	begin = now();
+	begin = objects_now();
 	mr = ibv_reg_mr(nic.pd, memory, len,
 			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-	middle = now();
+	middle = objects_now();
 	if (!mr)
 		err(1, "ibv_reg_mr");
 	if (ibv_dereg_mr(mr))
 		err(1, "ibv_dereg_mr");
-	end = now();
+	end = objects_now();
 	munmap(memory, len);
 	printf("%llu %llu\n", (unsigned long long)(middle - begin),
 	       (unsigned long long)(end - middle));
@@ -214,23 +214,23 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		errx(2, "usage: objects DEVICE GID");
-	open_nic(argv[1], argv[2]);
+	objects_open_nic(argv[1], argv[2]);
 	while (fgets(line, sizeof(line), stdin)) {
 		number = 0;
 		if (sscanf(line, "%15s %zu", verb, &number) < 1)
 			errx(2, "no command");
 		if (!strcmp(verb, "qp"))
-			create(new_qp, &num_qps, number);
+			objects_create(objects_new_qp, &num_qps, number);
 		else if (!strcmp(verb, "cq"))
-			create(new_cq, &num_cqs, number);
+			objects_create(objects_new_cq, &num_cqs, number);
 		else if (!strcmp(verb, "mr"))
-			create(new_mr, &num_mrs, number);
+			objects_create(objects_new_mr, &num_mrs, number);
 		else if (!strcmp(verb, "connect"))
-			connect_all();
+			objects_connect_all();
 		else if (!strcmp(verb, "destroy"))
-			destroy_all();
+			objects_destroy_all();
 		else if (!strcmp(verb, "register"))
-			register_memory(number);
+			objects_register_memory(number);
 		else
 			errx(2, "no such command: %s", verb);
 		fflush(stdout);

@@ -16,7 +16,7 @@
 
 enum { READ_END, WRITE_END };
 
-static uint64_t now(void)
+static uint64_t wake_now(void)
 {
 	struct timespec time;
 
@@ -24,7 +24,7 @@ static uint64_t now(void)
 	return time.tv_sec * 1000000000ull + time.tv_nsec;
 }
 
-static void take(const int pipe[2])
+static void wake_take(const int pipe[2])
 {
 	char byte;
 
@@ -32,13 +32,13 @@ static void take(const int pipe[2])
 		err(1, "read");
 }
 
-static void give(const int pipe[2])
+static void wake_give(const int pipe[2])
 {
 	if (write(pipe[WRITE_END], "", 1) != 1)
 		err(1, "write");
 }
 
-static int compare(const void *a, const void *b)
+static int wake_compare(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -59,20 +59,20 @@ int main(int argc, char **argv)
 	if (child < 0)
 		err(1, "fork");
 	for (unsigned int i = 0; i < ROUNDS; i++) {
-		uint64_t begin = now();
+		uint64_t begin = wake_now();
 
 		if (child)
-			give(there);
-		take(child ? back : there);
+			wake_give(there);
+		wake_take(child ? back : there);
 		if (!child)
-			give(back);
-		times[i] = now() - begin;
+			wake_give(back);
+		times[i] = wake_now() - begin;
 	}
 	if (!child)
 		return 0;
 	if (wait(&status) < 0 || status)
 		errx(1, "the other process failed");
-	qsort(times, ROUNDS, sizeof(*times), compare);
+	qsort(times, ROUNDS, sizeof(*times), wake_compare);
 	printf("wake-up\tpipes\t\t%s\t%.6g\tus\n", argv[1],
 	       times[ROUNDS / 2] / 2e3);
 	return 0;
