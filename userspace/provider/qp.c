@@ -78,7 +78,7 @@ void mynic_qp_init(struct mynic_qp *qp)
 		mynic_qp_use_cq(qp, 1, ibqp->send_cq);
 }
 
-/* Remove what the device completed before it forgot the QP. */
+/* Remove what the device completed before the QP was reset or destroyed. */
 static void mynic_qp_clean_cqs(struct mynic_qp *qp)
 {
 	for (int i = 0; i < ARRAY_SIZE(qp->cqs); i++)

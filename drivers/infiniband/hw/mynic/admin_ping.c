@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Asking a device that hangs for a sign of life. Its answer is in memory, as it
- * must not be read.
+ * A command to a device that hangs, to see whether it works again. Registers of
+ * such a device must not be read, so the answer is looked for in memory.
  */
 #include <linux/io.h>
 

@@ -63,7 +63,7 @@ void mynic_set_hung(struct mynic_dev *mdev, bool hung)
 
 /**
  * mynic_readable() - whether the device may be read
- * @mdev: device, dead; it may have been asked for a sign of life
+ * @mdev: device, dead; it may have got a command to see whether it answers
  *
  * Return: whether it does not hang, or has answered since it did.
  */

@@ -206,9 +206,9 @@ static void mynic_wake_mads(struct mynic_qp *qp)
 }
 
 /*
- * Send a message of the GSI QP on a dead device: take it, and lose it.
+ * Send a message of the GSI QP on a dead device: accept it, and drop it.
  * Consumers of the connection manager wait until its message is answered or
- * times out, but hear nothing if it could not be posted. Refuse the message's
+ * times out, but are not told if it could not be posted. Refuse the message's
  * next try, as that ends all tries. Each message has an address handle of its
  * own.
  */
