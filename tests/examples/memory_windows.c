@@ -23,13 +23,48 @@ static struct ibv_wc wait_for(struct example *e, uint64_t wr_id)
 	return wc;
 }
 
-int main(void)
+static void bind_window(struct example *e, struct ibv_qp *owner,
+			struct ibv_mw *mw, uint32_t rkey, struct ibv_mr *mr)
 {
-	struct example e;
 	struct ibv_mw_bind_info info = {
+		.mr = mr,
+		.addr = (uintptr_t)e->memory + WINDOW,
 		.length = WINDOW_SIZE,
 		.mw_access_flags = IBV_ACCESS_REMOTE_WRITE,
 	};
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(owner);
+
+	ibv_wr_start(qpx);
+	qpx->wr_id = 1;
+	qpx->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_bind_mw(qpx, mw, rkey, &info);
+	errno = ibv_wr_complete(qpx);
+	must(!errno, "ibv_wr_complete()");
+	must(wait_for(e, 1).opcode == IBV_WC_BIND_MW, "binding");
+}
+
+/* Write through the window, and invalidate it by the next message */
+static void write_and_close(struct example *e, struct ibv_qp *peer,
+			    uint32_t rkey)
+{
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(peer);
+
+	strcpy(e->memory, "through the window");
+	ibv_wr_start(qpx);
+	qpx->wr_id = 2;
+	qpx->wr_flags = 0;
+	ibv_wr_rdma_write(qpx, rkey, (uintptr_t)e->memory + WINDOW);
+	ibv_wr_set_sge(qpx, e->mr->lkey, (uintptr_t)e->memory, WINDOW_SIZE);
+	qpx->wr_id = 3;
+	ibv_wr_send_inv(qpx, rkey);
+	ibv_wr_set_sge_list(qpx, 0, NULL);
+	errno = ibv_wr_complete(qpx);
+	must(!errno, "ibv_wr_complete()");
+}
+
+int main(void)
+{
+	struct example e;
 	struct ibv_qp *owner, *peer;
 	struct ibv_qp_ex *qpx;
 	struct ibv_mr *mr;
@@ -54,34 +89,13 @@ int main(void)
 
 	/* The key of each binding is new */
 	rkey = ibv_inc_rkey(mw->rkey);
-	info.mr = mr;
-	info.addr = (uintptr_t)e.memory + WINDOW;
-	qpx = ibv_qp_to_qp_ex(owner);
-	ibv_wr_start(qpx);
-	qpx->wr_id = 1;
-	qpx->wr_flags = IBV_SEND_SIGNALED;
-	ibv_wr_bind_mw(qpx, mw, rkey, &info);
-	errno = ibv_wr_complete(qpx);
-	must(!errno, "ibv_wr_complete()");
-	must(wait_for(&e, 1).opcode == IBV_WC_BIND_MW, "binding");
+	bind_window(&e, owner, mw, rkey, mr);
 
 	/*
 	 * The owner would send this key to the peer, which does not know the
 	 * region's
 	 */
-	strcpy(e.memory, "through the window");
-	qpx = ibv_qp_to_qp_ex(peer);
-	ibv_wr_start(qpx);
-	qpx->wr_id = 2;
-	qpx->wr_flags = 0;
-	ibv_wr_rdma_write(qpx, rkey, info.addr);
-	ibv_wr_set_sge(qpx, e.mr->lkey, (uintptr_t)e.memory, WINDOW_SIZE);
-	qpx->wr_id = 3;
-	ibv_wr_send_inv(qpx, rkey);
-	ibv_wr_set_sge_list(qpx, 0, NULL);
-	errno = ibv_wr_complete(qpx);
-	must(!errno, "ibv_wr_complete()");
-
+	write_and_close(&e, peer, rkey);
 	wc = wait_for(&e, 10);
 	must(wc.wc_flags & IBV_WC_WITH_INV && wc.invalidated_rkey == rkey,
 	     "closing the window");
@@ -89,10 +103,11 @@ int main(void)
 	printf("written: %s\n", e.memory + WINDOW);
 
 	/* The window is invalid now */
+	qpx = ibv_qp_to_qp_ex(peer);
 	ibv_wr_start(qpx);
 	qpx->wr_id = 4;
 	qpx->wr_flags = IBV_SEND_SIGNALED;
-	ibv_wr_rdma_write(qpx, rkey, info.addr);
+	ibv_wr_rdma_write(qpx, rkey, (uintptr_t)e.memory + WINDOW);
 	ibv_wr_set_sge(qpx, e.mr->lkey, (uintptr_t)e.memory, 8);
 	errno = ibv_wr_complete(qpx);
 	must(!errno, "ibv_wr_complete()");

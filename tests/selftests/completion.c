@@ -725,6 +725,24 @@ static void *resize_srq_again(void *arg)
 	return NULL;
 }
 
+/* Replace the queue pairs by connected ones, of which @b takes from an SRQ */
+static bool connect_to_srq(struct end *a, struct end *b, struct ibv_srq *srq)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = b->cq,
+		.recv_cq = b->cq,
+		.srq = srq,
+		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+
+	if (ibv_destroy_qp(a->qp) || ibv_destroy_qp(b->qp))
+		return false;
+	a->qp = make_qp(a, IBV_QPT_RC);
+	b->qp = ibv_create_qp(b->pd, &init);
+	return a->qp && b->qp && !to_rts(a, b) && !to_rts(b, a);
+}
+
 #define MESSAGES 2000
 
 TEST_F(completion, srq_resize_under_traffic)
@@ -734,13 +752,6 @@ TEST_F(completion, srq_resize_under_traffic)
 		.attr = { .max_wr = WINDOW, .max_sge = 1 },
 	};
 	struct ibv_srq *srq = ibv_create_srq(b->pd, &srq_init);
-	struct ibv_qp_init_attr init = {
-		.send_cq = b->cq,
-		.recv_cq = b->cq,
-		.srq = srq,
-		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
-		.qp_type = IBV_QPT_RC,
-	};
 	struct ibv_sge sge = { (uintptr_t)b->buf, 64, b->mr->lkey };
 	struct ibv_recv_wr *bad, wr = { .sg_list = &sge, .num_sge = 1 };
 	struct traffic *t = calloc(1, sizeof(*t));
@@ -750,14 +761,7 @@ TEST_F(completion, srq_resize_under_traffic)
 
 	ASSERT_NE(srq, NULL);
 	ASSERT_NE(t, NULL);
-	ASSERT_EQ(ibv_destroy_qp(b->qp), 0);
-	b->qp = ibv_create_qp(b->pd, &init);
-	ASSERT_NE(b->qp, NULL);
-	ASSERT_EQ(ibv_destroy_qp(a->qp), 0);
-	a->qp = make_qp(a, IBV_QPT_RC);
-	ASSERT_NE(a->qp, NULL);
-	ASSERT_EQ(to_rts(a, b), 0);
-	ASSERT_EQ(to_rts(b, a), 0);
+	ASSERT_TRUE(connect_to_srq(a, b, srq));
 	t->e = b;
 	for (int i = 0; i < 2; i++) {
 		ASSERT_EQ(pthread_create(&threads[i], NULL, resize_srq_again,

@@ -398,7 +398,8 @@ static struct ibv_qp *create_qp(struct fixture *f, struct ibv_pd *pd,
 }
 
 /* Posts in all ways, with success and with errors. */
-static void use_path(struct path *p)
+/* Requests of all kinds, also invalid ones */
+static void use_post_send(struct path *p)
 {
 	static struct mynic_ah ah;
 	static char data[8];
@@ -411,17 +412,9 @@ static void use_path(struct path *p)
 		IBV_WR_TSO,
 		99,
 	};
-	struct ibv_sge sge = { .length = 8 };
-	struct ibv_recv_wr recv = { .sg_list = &sge, .num_sge = 1 };
-	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p->qp);
-	struct ibv_mw_bind bind = {};
-	struct ibv_poll_cq_attr poll_attr = {};
-	const struct mynic_cqe cqe = {};
-	struct ibv_recv_wr *bad_recv;
+	struct ibv_sge sge = { .addr = (uintptr_t)data, .length = 8 };
 	struct ibv_send_wr *bad;
-	struct ibv_wc wc;
 
-	sge.addr = (uintptr_t)data;
 	for (int i = 0; i < ARRAY_SIZE(opcodes); i++) {
 		for (int num_sge = 0; num_sge <= 3; num_sge++) {
 			struct ibv_send_wr wr = {
@@ -435,6 +428,21 @@ static void use_path(struct path *p)
 			ibv_post_send(p->qp, &wr, &bad);
 		}
 	}
+}
+
+static void use_path(struct path *p)
+{
+	static char data[8];
+	struct ibv_sge sge = { .addr = (uintptr_t)data, .length = 8 };
+	struct ibv_recv_wr recv = { .sg_list = &sge, .num_sge = 1 };
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p->qp);
+	struct ibv_mw_bind bind = {};
+	struct ibv_poll_cq_attr poll_attr = {};
+	const struct mynic_cqe cqe = {};
+	struct ibv_recv_wr *bad_recv;
+	struct ibv_wc wc;
+
+	use_post_send(p);
 	for (int i = 0; i < 3; i++) {
 		ibv_wr_start(qpx);
 		ibv_wr_send(qpx);

@@ -513,6 +513,18 @@ TEST(poll_by_hand_after_resize)
 	}
 }
 
+/*
+ * Ask for an event for the next solicited completion. The device has taken the
+ * last request, because its event has come.
+ */
+static void hand_arm(struct mynicdv_cq *cq, uint64_t sequence)
+{
+	*(volatile __le64 *)&cq->dbrec->arm =
+		htole64(MYNIC_ARM_VALID | MYNIC_ARM_SOLICITED |
+			sequence << MYNIC_ARM_SEQ_SHIFT | cq->ci);
+	ring_doorbell(cq->doorbell, cq->cqn, cq->ci);
+}
+
 /* Requests of an SRQ and of a QP, and an event for the completion */
 static void check_recv(bool with_srq)
 {
@@ -563,11 +575,7 @@ static void check_recv(bool with_srq)
 						.num_sge = htole32(1) };
 		memcpy(wqe + 1, &to, sizeof(to));
 		store_index(pi, ++ring.pi);
-		/* the device has taken the last one: its event has come */
-		*(volatile __le64 *)&cq.dbrec->arm =
-			htole64(MYNIC_ARM_VALID | MYNIC_ARM_SOLICITED |
-				(i + 1ull) << MYNIC_ARM_SEQ_SHIFT | cq.ci);
-		ring_doorbell(cq.doorbell, cq.cqn, cq.ci);
+		hand_arm(&cq, i + 1);
 		CHECK_EQ(ibv_post_send(a, &wr, &bad), 0);
 		CHECK_EQ(poll(&event, 1, PATIENCE * 1000), 1);
 		CHECK_EQ(ibv_get_cq_event(w->channel, &which, &context), 0);
