@@ -475,6 +475,7 @@ static void use_path(struct path *p)
 	ibv_req_notify_cq(ibv_cq_ex_to_cq(p->cq), 0);
 }
 
+#ifdef __x86_64__
 /* All operations that notify a device that watches, once each, and others. */
 #define TELLING 4
 
@@ -548,7 +549,6 @@ static bool is_locked(const uint8_t *code)
 	return false;
 }
 
-#ifdef __x86_64__
 /* Bounds of the program's code, in which the provider is. */
 extern const char __executable_start, etext;
 
