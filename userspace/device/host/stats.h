@@ -3,7 +3,7 @@
 #ifndef MYNIC_HOST_STAT_NAME_H
 #define MYNIC_HOST_STAT_NAME_H
 
-/* Name of an enum mynic_stat, the same as in the driver. */
+/* Name of an enum mynic_stat. */
 const char *stats_name(unsigned int stat);
 
 #endif /* MYNIC_HOST_STAT_NAME_H */
