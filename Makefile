@@ -5,7 +5,7 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 
 KERNELS := 6.12 7.3
 SILENT := $(findstring s,$(firstword -$(MAKEFLAGS)))
-PARTS := provider device docs $(foreach k,$(KERNELS) debug,guest-$(k) initramfs-$(k) modules-$(k))
+PARTS := provider device docs peer $(foreach k,$(KERNELS) debug,guest-$(k) initramfs-$(k) modules-$(k))
 
 .PHONY: all help sandbox modules modules_install demo check fuzz-verbs bench clean distclean $(PARTS)
 

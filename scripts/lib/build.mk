@@ -6,6 +6,8 @@
 # guest-V	all that a guest with the kernel V needs; V may be debug, too
 # initramfs-V	what a guest without mynics needs
 # modules-V	mynic.ko for the kernel V, in build/kmod-V and build/guest
+# peer		the program of both guests on a wire, for a guest with a kernel that
+# 		scripts/lib/kernel/prepare has made ready
 # provider	the provider, in build/rdma-core and build/guest
 # device	the device model, in build/device
 # docs		the documents as HTML, in build/docs; a warning is an error
@@ -18,7 +20,7 @@ release = $(notdir $(firstword $(wildcard /usr/lib/modules/$(1).*)))
 TREE := /run/root/.stamp
 MODULE_SOURCES := $(shell find Kbuild drivers include -type f 2>/dev/null)
 
-.PHONY: provider device
+.PHONY: provider device peer
 .DELETE_ON_ERROR:
 
 build/guest/usr/bin build/log:
@@ -28,6 +30,8 @@ build/guest/usr/bin build/log:
 build/guest/usr/bin/peer: scripts/lib/guest/peer.c $(TREE) | build/guest/usr/bin
 	$(CC) -static -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -o $@.new $<
 	mv $@.new $@
+
+peer: build/guest/usr/bin/peer
 
 define kernel_rules
 .PHONY: guest-$(1) initramfs-$(1) modules-$(1)
@@ -39,7 +43,7 @@ build/initramfs-$(1).cpio: $(wildcard scripts/lib/guest/*initramfs*) $(TREE)
 	scripts/lib/guest/mkinitramfs $(call release,$(1)) $$@
 
 build/vmlinux-$(1): scripts/lib/guest/mkvmlinux $(TREE)
-	scripts/lib/guest/mkvmlinux $(call release,$(1)) $$@
+	scripts/lib/guest/mkvmlinux /boot/vmlinuz-$(call release,$(1)) $$@
 
 build/kmod-$(1)/installed: scripts/lib/kmod $(MODULE_SOURCES) $(TREE)
 	@test -e drivers/infiniband/hw/mynic/Makefile || \

@@ -34,6 +34,21 @@ find_as_root() {
 		die "neither root nor user namespaces with subordinate ids (see subuid(5)): run as root"
 }
 
+# forget_orphans DIR: what was kept in DIR/*/ of a file that is gone; DIR/*/source
+# names the file. Prints their names.
+forget_orphans() {
+	local source path
+
+	for source in "$1"/*/source; do
+		[ -e "$source" ] || continue
+		path=$(cat "$source")
+		[[ $path != /* ]] || [ -e "$path" ] || {
+			"${as_root[@]}" rm -rf "${source%/source}"
+			basename "${source%/source}"
+		}
+	done
+}
+
 # in_sandbox [DIR PLACE]... -- COMMAND [ARG...]: run COMMAND in the tree, with
 # each DIR of the host writable at PLACE; returns its status. COMMAND and all
 # that it starts live in a process namespace that ends with COMMAND or with

@@ -137,6 +137,11 @@ class Machine:
                      *self.virtio("virtio-9p-pci,fsdev=%s,mount_tag=%s" % (tag, tag))]
         return argv
 
+    def debugger(self):
+        """Where gdb can attach to the kernel of the first guest."""
+        port = self.settings.gdb
+        return ["-gdb", "tcp:127.0.0.1:%d" % port] if port and self.task != "peer" else []
+
     def prepare(self, kvm, command):
         """Makes the initramfs and returns QEMU's command line."""
         settings = self.settings
@@ -158,7 +163,7 @@ class Machine:
                 "-object", "memory-backend-memfd,id=ram,share=on,size=" + settings.mem,
                 "-kernel", "build/vmlinux-" + settings.kernel, "-initrd", path,
                 "-append", " ".join(kernel_args),
-                "-no-reboot", *self.channel("console"), "-serial", "chardev:console",
+                "-no-reboot", *self.debugger(), *self.channel("console"), "-serial", "chardev:console",
                 *self.ports, *self.shares(), *self.network]
 
     def fds(self):
