@@ -49,8 +49,9 @@ forget_orphans() {
 	done
 }
 
-# in_sandbox [DIR PLACE]... -- COMMAND [ARG...]: run COMMAND in the tree, with
-# each DIR of the host writable at PLACE; returns its status. COMMAND and all
+# in_sandbox [[--tree] DIR PLACE]... -- COMMAND [ARG...]: run COMMAND in the tree, with
+# each DIR of the host writable at PLACE, or, with --tree, read-only with what is
+# mounted below it; returns its status. COMMAND and all
 # that it starts live in a process namespace that ends with COMMAND or with
 # this shell, even if that is killed.
 in_sandbox() {

@@ -4,7 +4,7 @@
 import os
 import socket
 
-from virt import initrd, tsc
+from virt import initrd, root, tsc
 
 # An oops ends the guest, as a test should. The rest makes the boot quicker, or,
 # no_timer_check, survive a busy host.
@@ -130,6 +130,7 @@ class Machine:
         shares = [("tree", "/run/root", "on"), ("project", "/mynic", "on")]
         if self.settings.share:
             shares.append(("share", "/share", "off"))
+        shares += root.shares(self.settings)
         argv = []
         for tag, path, readonly in shares:
             argv += ["-fsdev", "local,id=%s,path=%s,security_model=none,"
@@ -149,7 +150,8 @@ class Machine:
         config = "%s %s %d %d %d %s\n" % (self.task, self.device, self.nics, self.first,
                                           settings.share, os.environ.get("TERM", "dumb"))
         initrd.make(path, "build/initramfs-%s.cpio" % settings.kernel,
-                    {"config": config.encode(), "command": command + b"\n"})
+                    {"config": config.encode(), "command": command + b"\n",
+                     **root.files(settings)})
         self.add_channels()
         kernel_args = [KERNEL_ARGS, settings.append]
         if not kvm:
