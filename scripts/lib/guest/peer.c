@@ -4,12 +4,15 @@
  *
  *   peer COMMAND [ARG...]	in the first guest
  *   peer --serve		in the peer, for as long as that lives
+ *   peer --on PORT NUMBER COMMAND [ARG...]
+ *   peer --serve PORT NUMBER	the same in guests that have more than one other,
+ *				over the ports PORT, PORT + 1 ...
  *
- * Between the guests there are CHANNELS cables, each from a port of the one's
- * virtio console to the same port of the other's. A port can be open once, so
- * whoever has it open has the cable to himself. The other guest cannot see that
- * a port was closed. Therefore a child in a separate session does the work. It
- * notices the end of its parent, and tells the other guest.
+ * Between the guests there are cables, each from a port of the one's virtio
+ * console to a port of the other's. A port can be open once, so whoever has it
+ * open has the cable to himself. The other guest cannot see that a port was
+ * closed. Therefore a child in a separate session does the work. It notices the
+ * end of its parent, and tells the other guest.
  *
  * On a cable go frames. Each is written at once, which the driver either does
  * as a whole or not at all.
@@ -31,9 +34,13 @@
 #include <unistd.h>
 
 #define PORT "/dev/vport0p%d"
+/* Those of two guests */
 #define FIRST_PORT 5
-#define CHANNELS 16
-#define CGROUP "/sys/fs/cgroup/peer"
+#define PORTS 16
+/* A console has no more. */
+#define MAX_PORT 511
+#define ALL_CGROUPS "/sys/fs/cgroup"
+#define CGROUP ALL_CGROUPS "/peer"
 
 /* Status of peer if it could not do its work, as of scripts/vm */
 #define CANNOT 125
@@ -171,17 +178,31 @@ static bool write_all(int fd, const uint8_t *data, size_t length)
 	return true;
 }
 
+static void write_file(const char *dir, const char *name, const char *text)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		fail(path);
+	close(fd);
+}
+
 /*
  * The client
  */
 
+static int first_port = FIRST_PORT;
+static int ports = PORTS;
 static struct cable cable;
 
-static bool open_cable(int channel)
+static bool open_cable(int port)
 {
 	char name[sizeof(PORT) + 8];
 
-	snprintf(name, sizeof(name), PORT, FIRST_PORT + channel);
+	snprintf(name, sizeof(name), PORT, port);
 	cable.fd = open(name, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	cable.have = 0;
 	return cable.fd >= 0;
@@ -189,13 +210,13 @@ static bool open_cable(int channel)
 
 static void find_free_cable(void)
 {
-	for (int channel = 0; channel < CHANNELS; channel++) {
-		if (open_cable(channel))
+	for (int k = 0; k < ports; k++) {
+		if (open_cable(first_port + k))
 			return;
 		if (errno != EBUSY)
 			fail("there is no peer");
 	}
-	fprintf(stderr, "peer: %d commands are running already\n", CHANNELS);
+	fprintf(stderr, "peer: %d commands are running already\n", ports);
 	exit(CANNOT);
 }
 
@@ -355,6 +376,11 @@ static int client(char **words)
 		for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 			signal(signals[i], SIG_IGN);
 		signal(SIGPIPE, SIG_IGN);
+		/*
+		 * Where a command from elsewhere has begun this one, its end
+		 * would kill the worker before that can tell the other guest.
+		 */
+		write_file(ALL_CGROUPS, "cgroup.procs", "0");
 		send_open(words, &nonce);
 		find_nonce(&nonce);
 		relay(fds[0]);
@@ -381,18 +407,6 @@ struct session {
 	size_t have;
 	bool input_ended;
 };
-
-static void write_file(const char *dir, const char *name, const char *text)
-{
-	char path[128];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		fail(path);
-	close(fd);
-}
 
 static void close_fd(int *fd)
 {
@@ -537,7 +551,7 @@ static void serve_frame(struct session *session, const struct frame *frame)
 	}
 }
 
-static void serve(int channel)
+static void serve(int port)
 {
 	enum { CABLE, COMMAND, IN, OUT, ERR, FDS };
 	static struct session session = {
@@ -545,10 +559,10 @@ static void serve(int channel)
 	};
 	static struct frame frame;
 
-	snprintf(session.cgroup, sizeof(session.cgroup), CGROUP "/%d", channel);
+	snprintf(session.cgroup, sizeof(session.cgroup), CGROUP "/%d", port);
 	if (mkdir(session.cgroup, 0755))
 		fail(session.cgroup);
-	if (!open_cable(channel))
+	if (!open_cable(port))
 		fail("cable");
 	for (;;) {
 		struct pollfd fds[FDS] = {
@@ -585,14 +599,14 @@ static int server(void)
 	if (mkdir(CGROUP, 0755))
 		fail(CGROUP);
 	signal(SIGPIPE, SIG_IGN);
-	for (int channel = 0; channel < CHANNELS; channel++) {
+	for (int k = 0; k < ports; k++) {
 		pid_t pid = fork();
 
 		if (pid < 0)
 			fail("fork");
 		if (!pid) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			serve(channel);
+			serve(first_port + k);
 		}
 	}
 	/* None of them ends but by an error. */
@@ -600,13 +614,26 @@ static int server(void)
 	return CANNOT;
 }
 
+static bool take_ports(char **words)
+{
+	first_port = atoi(words[0]);
+	ports = atoi(words[1]);
+	return first_port > 0 && ports > 0 && ports <= MAX_PORT &&
+	       first_port <= MAX_PORT;
+}
+
 int main(int argc, char **argv)
 {
-	if (argc == 2 && !strcmp(argv[1], "--serve"))
+	bool serves = argc > 1 && !strcmp(argv[1], "--serve");
+
+	if (serves && argc == 2)
 		return server();
-	if (argc < 2 || argv[1][0] == '-') {
-		fprintf(stderr, "Usage: peer COMMAND [ARG...]\n");
-		return 2;
-	}
-	return client(argv + 1);
+	if (serves && argc == 4 && take_ports(argv + 2))
+		return server();
+	if (argc > 4 && !strcmp(argv[1], "--on") && take_ports(argv + 2))
+		return client(argv + 4);
+	if (argc > 1 && argv[1][0] != '-')
+		return client(argv + 1);
+	fprintf(stderr, "Usage: peer COMMAND [ARG...]\n");
+	return 2;
 }

@@ -15,7 +15,8 @@ KERNEL_ARGS = ("console=ttyS0 quiet panic=-1 oops=panic no_timer_check nokaslr "
 # times too slow, and its clock would run as much too fast.
 TCG_ARGS = "tsc_early_khz=%d"
 
-# Ports of the virtio console, as scripts/lib/guest/init and peer.c have them
+# Ports of the virtio console, as scripts/lib/guest/init has them, and peer.c the
+# last two
 OUT, ERR, IN, CONTROL, FIRST_CABLE = range(1, 6)
 CABLES = 16
 
@@ -36,19 +37,22 @@ def mac(number):
     return "52:54:00:77:00:%02x" % number
 
 
-def cables():
+def cables(number=CABLES):
     """Both ends of what joins the peer program of two guests."""
-    return list(zip(*(socket.socketpair() for _ in range(CABLES))))
+    return list(zip(*(socket.socketpair() for _ in range(number))))
 
 
 class Machine:
     """settings: what is common to all guests, as scripts/vm's options.
 
-    task, device, nics and first are what init's config says.
+    task, device, nics and first are what init's config says. max_cables: how many
+    cables it can have.
     """
 
-    def __init__(self, name, directory, settings, task, device, nics, first):
+    def __init__(self, name, directory, settings, task, device, nics, first,
+                 max_cables=CABLES):
         self.name = name
+        self.title = "the " + name
         self.directory = directory
         self.settings = settings
         self.task = task
@@ -60,12 +64,14 @@ class Machine:
         self.console = bytearray()
         self.sockets = {}
         self.inherited = []
+        self.files = {}
         self.slots = 0
+        self.cables = 0
         # Linux numbers virtio devices in the order of buses, and calls the ports
         # after their console's number. So that is 0 if this is in the first slot
         # and no other is outside of one.
         self.ports = self.virtio("virtio-serial-pci,id=serial,max_ports=%d" %
-                                 (FIRST_CABLE + CABLES))
+                                 (FIRST_CABLE + max_cables))
         self.network = []
         os.makedirs(directory)
 
@@ -107,9 +113,13 @@ class Machine:
         self.port(CONTROL, "control", self.channel("control"))
 
     def add_cables(self, ends):
-        for k, end in enumerate(ends):
-            name = "cable%d" % k
-            self.port(FIRST_CABLE + k, name, self.chardev(name, end))
+        """Returns the number of the first one's port."""
+        first = FIRST_CABLE + self.cables
+        for number, end in enumerate(ends, first):
+            name = "cable%d" % number
+            self.port(number, name, self.chardev(name, end))
+        self.cables += len(ends)
+        return first
 
     def add_mynic(self, sockets):
         """One PCI function for each of the device model's sockets."""
@@ -120,11 +130,11 @@ class Machine:
                 '"x-msg-timeout":%d,"socket":{"type":"unix","path":"%s"}}' %
                 (k, bus, MSG_TIMEOUT, path)]
 
-    def add_virtio_net(self, path):
+    def add_virtio_net(self, path, address):
         """On a stream wire that a device model has at path."""
         self.network += [
             "-netdev", "stream,id=net,server=off,addr.type=unix,addr.path=" + path,
-            *self.virtio("virtio-net-pci,netdev=net,mac=" + mac(self.first))]
+            *self.virtio("virtio-net-pci,netdev=net,mac=" + address)]
 
     def shares(self):
         shares = [("tree", "/run/root", "on"), ("project", "/mynic", "on")]
@@ -150,7 +160,7 @@ class Machine:
         config = "%s %s %d %d %d %s\n" % (self.task, self.device, self.nics, self.first,
                                           settings.share, os.environ.get("TERM", "dumb"))
         initrd.make(path, "build/initramfs-%s.cpio" % settings.kernel,
-                    {"config": config.encode(), "command": command + b"\n",
+                    {"config": config.encode(), "command": command + b"\n", **self.files,
                      **root.files(settings)})
         self.add_channels()
         kernel_args = [KERNEL_ARGS, settings.append]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Which device models there are, and what joins them and the guests.
+"""Which device models one or two guests have, and what joins them.
 
 The first device model has the first guest's NICs, or, for a guest with rxe, a
 wire to it; and a wire to the peer. So whatever passes between the guests
@@ -14,13 +14,17 @@ def stream(end, path, name):
     return ["--wire", "stream,%s=%s,name=%s" % (end, path, name)]
 
 
+def nic(path, address):
+    return ["--nic", "socket=%s,mac=%s" % (path, address)]
+
+
 def nics(directory, number, first):
     """Arguments for that many NICs, and their sockets."""
     argv, sockets = [], []
     for k in range(number):
         path = "%s/nic%d" % (directory, k)
         sockets.append(path)
-        argv += ["--nic", "socket=%s,mac=%s" % (path, machine.mac(first + k))]
+        argv += nic(path, machine.mac(first + k))
     return argv, sockets
 
 
@@ -31,7 +35,7 @@ def attach(guest):
         guest.add_mynic(sockets)
         return argv
     path = guest.directory + "/wire"
-    guest.add_virtio_net(path)
+    guest.add_virtio_net(path, machine.mac(guest.first))
     return stream("listen", path, guest.name)
 
 
