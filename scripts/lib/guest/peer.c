@@ -4,9 +4,10 @@
  *
  *   peer COMMAND [ARG...]	in the first guest
  *   peer --serve		in the peer, for as long as that lives
- *   peer --on PORT NUMBER COMMAND [ARG...]
- *   peer --serve PORT NUMBER	the same in guests that have more than one other,
- *				over the ports PORT, PORT + 1 ...
+ *   peer --on CONSOLE PORT NUMBER COMMAND [ARG...]
+ *   peer --serve CONSOLE PORT NUMBER
+ *			the same over NUMBER ports from PORT of a console, in
+ *			guests that have more than one other
  *
  * Between the guests there are cables, each from a port of the one's virtio
  * console to a port of the other's. A port can be open once, so whoever has it
@@ -33,12 +34,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PORT "/dev/vport0p%d"
+#define PORT "/dev/vport%dp%d"
 /* Those of two guests */
 #define FIRST_PORT 5
 #define PORTS 16
-/* A console has no more. */
-#define MAX_PORT 511
 #define ALL_CGROUPS "/sys/fs/cgroup"
 #define CGROUP ALL_CGROUPS "/peer"
 
@@ -194,15 +193,16 @@ static void write_file(const char *dir, const char *name, const char *text)
  * The client
  */
 
+static int console;
 static int first_port = FIRST_PORT;
 static int ports = PORTS;
 static struct cable cable;
 
 static bool open_cable(int port)
 {
-	char name[sizeof(PORT) + 8];
+	char name[sizeof(PORT) + 20];
 
-	snprintf(name, sizeof(name), PORT, port);
+	snprintf(name, sizeof(name), PORT, console, port);
 	cable.fd = open(name, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	cable.have = 0;
 	return cable.fd >= 0;
@@ -559,7 +559,8 @@ static void serve(int port)
 	};
 	static struct frame frame;
 
-	snprintf(session.cgroup, sizeof(session.cgroup), CGROUP "/%d", port);
+	snprintf(session.cgroup, sizeof(session.cgroup), CGROUP "/%d.%d",
+		 console, port);
 	if (mkdir(session.cgroup, 0755))
 		fail(session.cgroup);
 	if (!open_cable(port))
@@ -596,7 +597,7 @@ static void serve(int port)
 
 static int server(void)
 {
-	if (mkdir(CGROUP, 0755))
+	if (mkdir(CGROUP, 0755) && errno != EEXIST)
 		fail(CGROUP);
 	signal(SIGPIPE, SIG_IGN);
 	for (int k = 0; k < ports; k++) {
@@ -614,12 +615,11 @@ static int server(void)
 	return CANNOT;
 }
 
-static bool take_ports(char **words)
+static void take_ports(char **words)
 {
-	first_port = atoi(words[0]);
-	ports = atoi(words[1]);
-	return first_port > 0 && ports > 0 && ports <= MAX_PORT &&
-	       first_port <= MAX_PORT;
+	console = atoi(words[0]);
+	first_port = atoi(words[1]);
+	ports = atoi(words[2]);
 }
 
 int main(int argc, char **argv)
@@ -628,10 +628,14 @@ int main(int argc, char **argv)
 
 	if (serves && argc == 2)
 		return server();
-	if (serves && argc == 4 && take_ports(argv + 2))
+	if (serves && argc == 5) {
+		take_ports(argv + 2);
 		return server();
-	if (argc > 4 && !strcmp(argv[1], "--on") && take_ports(argv + 2))
-		return client(argv + 4);
+	}
+	if (argc > 5 && !strcmp(argv[1], "--on")) {
+		take_ports(argv + 2);
+		return client(argv + 5);
+	}
 	if (argc > 1 && argv[1][0] != '-')
 		return client(argv + 1);
 	fprintf(stderr, "Usage: peer COMMAND [ARG...]\n");

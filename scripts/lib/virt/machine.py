@@ -45,12 +45,11 @@ def cables(number=CABLES):
 class Machine:
     """settings: what is common to all guests, as scripts/vm's options.
 
-    task, device, nics and first are what init's config says. max_cables: how many
-    cables it can have.
+    task, device, nics and first are what init's config says. consoles: how many there
+    are beyond the first one.
     """
 
-    def __init__(self, name, directory, settings, task, device, nics, first,
-                 max_cables=CABLES):
+    def __init__(self, name, directory, settings, task, device, nics, first, consoles=0):
         self.name = name
         self.title = "the " + name
         self.directory = directory
@@ -66,12 +65,13 @@ class Machine:
         self.inherited = []
         self.files = {}
         self.slots = 0
-        self.cables = 0
         # Linux numbers virtio devices in the order of buses, and calls the ports
         # after their console's number. So that is 0 if this is in the first slot
-        # and no other is outside of one.
-        self.ports = self.virtio("virtio-serial-pci,id=serial,max_ports=%d" %
-                                 (FIRST_CABLE + max_cables))
+        # and no other is outside of one. QEMU loses ports of a console beyond 31.
+        self.ports = []
+        for k in range(1 + consoles):
+            self.ports += self.virtio("virtio-serial-pci,id=serial%d,max_ports=%d" %
+                                      (k, FIRST_CABLE + CABLES))
         self.network = []
         os.makedirs(directory)
 
@@ -99,27 +99,23 @@ class Machine:
         self.sockets[name] = ours
         return self.chardev(name, theirs)
 
-    def port(self, number, name, chardev):
-        self.ports += [*chardev, "-device",
-                       "virtserialport,chardev=%s,nr=%d" % (name, number)]
+    def port(self, number, name, chardev, console=0):
+        self.ports += [*chardev, "-device", "virtserialport,chardev=%s,bus=serial%d.0,nr=%d" %
+                       (name, console, number)]
 
     def add_channels(self):
         if self.task == "tty":
             self.ports += self.channel("tty")
-            self.ports += ["-device", "virtconsole,chardev=tty,nr=0"]
+            self.ports += ["-device", "virtconsole,chardev=tty,bus=serial0.0,nr=0"]
         elif self.task == "batch":
             for number, name in ((OUT, "out"), (ERR, "err"), (IN, "in")):
                 self.port(number, name, self.channel(name))
         self.port(CONTROL, "control", self.channel("control"))
 
-    def add_cables(self, ends):
-        """Returns the number of the first one's port."""
-        first = FIRST_CABLE + self.cables
-        for number, end in enumerate(ends, first):
-            name = "cable%d" % number
-            self.port(number, name, self.chardev(name, end))
-        self.cables += len(ends)
-        return first
+    def add_cables(self, ends, console=0):
+        for k, end in enumerate(ends):
+            name = "cable%d-%d" % (console, k)
+            self.port(FIRST_CABLE + k, name, self.chardev(name, end), console)
 
     def add_mynic(self, sockets):
         """One PCI function for each of the device model's sockets."""

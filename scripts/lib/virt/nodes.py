@@ -26,13 +26,13 @@ def mac(node, nic):
 
 def hosts(topology):
     """Names and addresses, as /etc/hosts has them."""
-    lines = ["127.0.0.1 localhost", "::1 localhost"]
+    found = ["127.0.0.1 localhost", "::1 localhost"]
     for number, node in enumerate(topology.nodes, 1):
-        for nic, port in enumerate(node.ports):
-            lines.append("192.168.%d.%d %s" % (FIRST_NETWORK + nic, number, port.name))
-        if not node.ports:
-            lines.append("127.0.1.1 " + node.name)
-    return "".join(line + "\n" for line in lines).encode()
+        for nic, link in enumerate(node.links):
+            found.append("192.168.%d.%d %s" % (FIRST_NETWORK + nic, number, link.name))
+        if not node.links:
+            found.append("127.0.1.1 " + node.name)
+    return lines(found)
 
 
 def make_guests(topology, args, directory, task):
@@ -44,8 +44,8 @@ def make_guests(topology, args, directory, task):
         settings.smp = node.smp or args.smp
         settings.mem = node.mem or args.mem
         guest = machine.Machine(node.name, "%s/%s" % (directory, node.name), settings,
-                                "peer" if guests else task, args.device, len(node.ports),
-                                number, (DOWN + UP) * (1 if guests else others))
+                                "peer" if guests else task, args.device, len(node.links),
+                                number, 1 if guests else others)
         guest.title = node.name
         guest.files["hosts"] = hosts(topology)
         guests.append(guest)
@@ -56,52 +56,83 @@ def make_guests(topology, args, directory, task):
 def join(guests):
     """Gives them cables, and tells them which ones to serve and which to use.
 
-    The file "serve" has pairs of the number of the first port and how many there
-    are, and "nodes" a line for each node: its name, and such a pair if it can be
-    reached directly.
+    Ranges of cables are the console, the first port and how many there are. The file
+    "serve" has some, and "nodes" a line for each node: its name, and a range if it can
+    be reached directly.
     """
     first, others = guests[0], guests[1:]
-    down, up = [], []
-    for other in others:
-        down.append([end.add_cables(ends)
-                     for end, ends in zip((first, other), machine.cables(DOWN))])
-    for other in others:
-        up.append([end.add_cables(ends)
-                   for end, ends in zip((first, other), machine.cables(UP))])
-    lines = [first.name]
-    for other, (port, served) in zip(others, down):
-        lines.append("%s %d %d" % (other.name, port, DOWN))
-        other.files["serve"] = b"%d %d\n" % (served, DOWN)
-    first.files["nodes"] = ("\n".join(lines) + "\n").encode()
-    if others:
-        # They follow each other.
-        first.files["serve"] = b"%d %d\n" % (up[0][0], UP * len(others))
-    for other, (_, port) in zip(others, up):
-        lines = ["%s %d %d" % (first.name, port, UP), *(one.name for one in others)]
-        other.files["nodes"] = ("\n".join(lines) + "\n").encode()
+    down = "%%d %d %d" % (machine.FIRST_CABLE, DOWN)
+    up = "%%d %d %d" % (machine.FIRST_CABLE + DOWN, UP)
+    names = [one.name for one in others]
+    serve = []
+    reach = [first.name]
+    for console, other in enumerate(others, 1):
+        for one, ends, number in zip((first, other), machine.cables(DOWN + UP), (console, 1)):
+            one.add_cables(ends, number)
+        serve.append(up % console)
+        reach.append("%s %s" % (other.name, down % console))
+        other.files["serve"] = lines([down % 1])
+        other.files["nodes"] = lines(["%s %s" % (first.name, up % 1), *names])
+    first.files["serve"] = lines(serve)
+    first.files["nodes"] = lines(reach)
 
 
-def switch_arguments(topology, guests):
-    """Attaches the guests. Arguments of each switch, by its name."""
+def lines(texts):
+    """A file of these"""
+    return "".join(text + "\n" for text in texts).encode()
+
+
+def attach(topology, guests):
+    """Arguments for the NICs of the guests, by the switch's name"""
     argv = {name: [] for name in topology.switches}
     for number, (node, guest) in enumerate(zip(topology.nodes, guests), 1):
         sockets = []
-        for nic, port in enumerate(node.ports):
+        for nic, link in enumerate(node.links):
             path = "%s/nic%d" % (guest.directory, nic)
             sockets.append(path)
             if guest.device == "mynic":
                 one = wiring.nic(path, mac(number, nic))
-                one[-1] += ",name=" + port.name
+                one[-1] += ",name=" + link.name
             else:
-                one = wiring.stream("listen", path, port.name)
+                one = wiring.stream("listen", path, link.name)
                 guest.add_virtio_net(path, mac(number, nic))
-            argv[port.switch] += one
+            argv[link.switch] += one
         if guest.device == "mynic":
             guest.add_mynic(sockets)
     return argv
 
 
-def device_models(topology, guests, options):
-    """Names and arguments, as those of wiring.py."""
-    return [("mynic-device", one + options)
-            for one in switch_arguments(topology, guests).values() if one]
+def control_sockets(topology, args):
+    """Paths in the order of switches, if any are wanted"""
+    if not args.control:
+        return []
+    return [args.control, *("%s.%s" % (args.control, name) for name in topology.switches[1:])]
+
+
+def first_switch(topology, port):
+    """That of a port, or the first one: its process tells if there is no such port."""
+    return topology.switch_of(port) or topology.switches[0]
+
+
+def device_models(topology, guests, directory, args):
+    """Names and arguments, as those of wiring.py. Rules, which name their port, go to
+    its switch, and a capture, too.
+    """
+    argv = attach(topology, guests)
+    for trunk in topology.trunks:
+        path = "%s/%s" % (directory, trunk.name)
+        argv[trunk.switch] += wiring.stream("listen", path, trunk.name)
+        argv[trunk.other] += wiring.stream("connect", path, trunk.name)
+    for link in topology.ports():
+        for rule in link.rules:
+            argv[link.switch] += ["--fault", "%s,%s" % (link.name, rule)]
+    for rule in args.fault:
+        argv[first_switch(topology, rule.partition(",")[0])] += ["--fault", rule]
+    if args.capture:
+        argv[first_switch(topology, args.capture)] += [
+            "--capture", "%s=fd:%d" % (args.capture, args.capture_fd)]
+    for name, path in zip(topology.switches, control_sockets(topology, args)):
+        argv[name] += ["--control", path]
+    names = {name: "mynic-device" if len(argv) == 1 else "mynic-device of " + name
+             for name in argv}
+    return [(names[name], one) for name, one in argv.items() if "--nic" in one or "--wire" in one]

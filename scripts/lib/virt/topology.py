@@ -1,40 +1,84 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Nodes, switches, and what links them; Documentation/nodes.rst has the words."""
+"""Nodes, switches and the links between them, and the files that describe them.
+Documentation/nodes.rst has the grammar.
+"""
+
+import re
 
 MAX_NODES = 8
 MAX_NICS = 16
+MAX_SMP = 64
+# A wire's rules of the device model: Documentation/faults.rst
+MAX_BYTES = 67108864
+
+# Ports have names of 31 characters at most. Some are a node's with "nic16" behind it.
+NAME = re.compile(r"[a-z][a-z0-9]{0,23}")
+NUMBER = re.compile(r"[1-9][0-9]{0,7}")
+MEM = re.compile(r"[1-9][0-9]{0,6}[MG]")
+LOSS = re.compile(r"0(\.[0-9]{1,9})?|1(\.0{1,9})?")
+RATE = re.compile(r"([1-9][0-9]{0,12})(bit|kbit|Mbit|Gbit)")
+DELAY = re.compile(r"([1-9][0-9]{0,10})(ns|us|ms|s)")
+UNITS = {"bit": 1, "kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9,
+         "ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
+MAX_RATE = 10**12
+MAX_DELAY = 60 * 10**9
 
 
-class Port:
-    """A link between a node and a switch: a NIC of the node."""
+class Wrong(Exception):
+    """A topology that cannot be; the text says where and why."""
 
-    def __init__(self, name, switch, faults=()):
+
+class Link:
+    """Of a port of the switch to a node, or of one to another switch. name: of the
+    port; rules: those of wire faults, without the port.
+    """
+
+    def __init__(self, name, switch, rules=()):
         self.name = name
         self.switch = switch
-        self.faults = list(faults)
+        self.rules = list(rules)
+
+
+class Trunk(Link):
+    """Its port is on switch, and the other end on other."""
+
+    def __init__(self, name, switch, other, rules=()):
+        super().__init__(name, switch, rules)
+        self.other = other
 
 
 class Node:
-    """smp and mem are those of scripts/vm if they are None."""
+    """smp and mem are those of scripts/vm if they are None. links: one for each NIC."""
 
     def __init__(self, name, smp=None, mem=None):
         self.name = name
         self.smp = smp
         self.mem = mem
-        self.ports = []
+        self.links = []
 
-    def next_port(self):
-        """What the next port is called."""
-        number = len(self.ports) + 1
-        return self.name if number == 1 else "%snic%d" % (self.name, number)
+    def add_link(self, switch, rules=()):
+        """Returns its name."""
+        number = len(self.links) + 1
+        name = self.name if number == 1 else "%snic%d" % (self.name, number)
+        self.links.append(Link(name, switch, rules))
+        return name
 
 
 class Topology:
-    """What a run with nodes consists of."""
+    """All that there is, in the order of the file"""
 
     def __init__(self):
         self.nodes = []
         self.switches = []
+        self.trunks = []
+
+    def ports(self):
+        """All links, of nodes and of switches"""
+        return [link for node in self.nodes for link in node.links] + self.trunks
+
+    def switch_of(self, port):
+        """That of the port with this name, or None"""
+        return next((link.switch for link in self.ports() if link.name == port), None)
 
 
 def uniform(number, nics):
@@ -44,6 +88,170 @@ def uniform(number, nics):
     for k in range(number):
         node = Node("node%d" % (k + 1))
         for _ in range(nics):
-            node.ports.append(Port(node.next_port(), "switch"))
+            node.add_link("switch")
         topology.nodes.append(node)
     return topology
+
+
+def value(word, pattern, what):
+    """The match of a word, which must be what is wanted."""
+    match = pattern.fullmatch(word)
+    if not match:
+        raise Wrong("%s: not %s" % (word, what))
+    return match
+
+
+def quantity(word, pattern, most, what):
+    """A number with a unit, as it is written"""
+    match = value(word, pattern, what)
+    if int(match[1]) * UNITS[match[2]] > most:
+        raise Wrong("%s: not %s" % (word, what))
+    return word
+
+
+def number(word, most, what):
+    """A number from 1"""
+    result = int(value(word, NUMBER, what)[0])
+    if result > most:
+        raise Wrong("%s: not %s" % (word, what))
+    return result
+
+
+def settings(words, known):
+    """KEY=VALUE by KEY"""
+    found = {}
+    for word in words:
+        key, equals, text = word.partition("=")
+        if not equals or key not in known:
+            raise Wrong("%s: not one of %s" % (word, ", ".join(name + "=" for name in known)))
+        if key in found:
+            raise Wrong("%s= twice" % key)
+        found[key] = text
+    return found
+
+
+def link_rules(words, seed):
+    """The rules that make a link as the words have it. A packet waits in the queue, is
+    on its way, and is lost there.
+    """
+    found = settings(words, ("rate", "queue", "ecn", "delay", "loss"))
+    rules = []
+    if "rate" in found:
+        rule = "kind=rate,bandwidth=" + quantity(found["rate"], RATE, MAX_RATE,
+                                                 "a rate such as 100Mbit, up to 1000Gbit")
+        limits = {key: number(found[key], MAX_BYTES, "a number of bytes, up to %d" % MAX_BYTES)
+                  for key in ("queue", "ecn") if key in found}
+        if limits.get("ecn", 0) >= limits.get("queue", 1 << 20):
+            raise Wrong("ecn= is not less than queue=")
+        rules.append(rule + "".join(",%s=%d" % limit for limit in limits.items()))
+    for key in ("queue", "ecn"):
+        if key in found and "rate" not in found:
+            raise Wrong("%s= needs rate=" % key)
+    if "delay" in found:
+        rules.append("kind=delay,time=" + quantity(found["delay"], DELAY, MAX_DELAY,
+                                                   "a time such as 10us, up to 60s"))
+    if "loss" in found:
+        value(found["loss"], LOSS, "a share from 0 to 1, such as 0.01")
+        rules.append("kind=drop,rate=%s,seed=%d" % (found["loss"], seed))
+    return rules
+
+
+class Reader:
+    """Makes a Topology of lines."""
+
+    def __init__(self):
+        self.topology = Topology()
+        self.nodes = {}
+        self.lines = {}  # of names
+        # Switches that are joined have the same; so a loop is noticed.
+        self.groups = {}
+
+    def take_name(self, name, line):
+        value(name, NAME, "a name: a small letter and then at most 23 of a-z and 0-9")
+        self.reserve(name, line)
+
+    def reserve(self, name, line):
+        if name in self.lines:
+            raise Wrong("%s is in line %d already" % (name, self.lines[name]))
+        self.lines[name] = line
+
+    def node(self, line, name, *words):
+        self.take_name(name, line)
+        found = settings(words, ("smp", "mem"))
+        if len(self.nodes) == MAX_NODES:
+            raise Wrong("more than %d nodes" % MAX_NODES)
+        node = Node(name)
+        if "smp" in found:
+            node.smp = number(found["smp"], MAX_SMP, "a number of processors, 1 to %d" % MAX_SMP)
+        if "mem" in found:
+            node.mem = value(found["mem"], MEM, "a number with a suffix M or G")[0]
+        self.nodes[name] = node
+        self.topology.nodes.append(node)
+
+    def switch(self, line, name):
+        self.take_name(name, line)
+        self.topology.switches.append(name)
+        self.groups[name] = name
+
+    def link(self, line, first, second, *words):
+        for name in (first, second):
+            if name not in self.nodes and name not in self.groups:
+                raise Wrong("there is no node or switch %s before this line" % name)
+        rules = link_rules(words, line)
+        if second not in self.groups:
+            first, second = second, first
+        if second not in self.groups:
+            raise Wrong("a link joins a node or switch with a switch")
+        if first in self.nodes:
+            if len(self.nodes[first].links) == MAX_NICS:
+                raise Wrong("%s has %d NICs already" % (first, MAX_NICS))
+            port = self.nodes[first].add_link(second, rules)
+            if port != first:
+                self.reserve(port, line)
+        else:
+            self.trunk(line, first, second, rules)
+
+    def trunk(self, line, first, second, rules):
+        groups = self.groups
+        if groups[first] == groups[second]:
+            raise Wrong("%s and %s are joined already: switches have no spanning tree" %
+                        (first, second))
+        old = groups[second]
+        for name, group in groups.items():
+            if group == old:
+                groups[name] = groups[first]
+        port = "trunk%d" % (len(self.topology.trunks) + 1)
+        self.reserve(port, line)
+        self.topology.trunks.append(Trunk(port, first, second, rules))
+
+    # Statement, least and largest number of words
+    STATEMENTS = {
+        "node": (node, "node NAME [smp=N] [mem=SIZE]", 1, 3),
+        "switch": (switch, "switch NAME", 1, 1),
+        "link": (link, "link NAME NAME [rate=R [queue=BYTES] [ecn=BYTES]] [delay=T] [loss=P]", 2, 7),
+    }
+
+    def statement(self, line, text):
+        words = text.partition("#")[0].split()
+        if not words:
+            return
+        if words[0] not in self.STATEMENTS:
+            raise Wrong("%s: not one of %s" % (words[0], ", ".join(self.STATEMENTS)))
+        method, usage, least, most = self.STATEMENTS[words[0]]
+        if not least <= len(words) - 1 <= most:
+            raise Wrong("not of the form: " + usage)
+        method(self, line, *words[1:])
+
+
+def read(name, text):
+    """The topology of a file with this name and text"""
+    reader = Reader()
+    for line, one in enumerate(text.splitlines(), 1):
+        try:
+            reader.statement(line, one)
+        except Wrong as wrong:
+            raise Wrong("%s:%d: %s" % (name, line, wrong)) from None
+    if len(reader.nodes) < 2:
+        raise Wrong("%s: it has %d nodes; 2 to %d are possible" %
+                    (name, len(reader.nodes), MAX_NODES))
+    return reader.topology
