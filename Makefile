@@ -7,13 +7,14 @@ KERNELS := 6.12 7.3
 SILENT := $(findstring s,$(firstword -$(MAKEFLAGS)))
 PARTS := provider device docs peer $(foreach k,$(KERNELS) debug,guest-$(k) initramfs-$(k) modules-$(k))
 
-.PHONY: all help sandbox modules modules_install demo check fuzz-verbs bench clean distclean $(PARTS)
+.PHONY: all help sandbox modules modules_install demo check check-apps fuzz-verbs bench clean distclean $(PARTS)
 
 all: provider device $(KERNELS:%=modules-%)
 
 help:
 	@echo 'make demo             two NICs in a guest: the main RDMA programs, with figures'
 	@echo 'make check            the tests; scripts/check --help'
+	@echo 'make check-apps       more tests: systems and kernels of users, clusters, arm64'
 	@echo 'make fuzz-verbs       ten million random calls of libibverbs; takes many hours'
 	@echo 'make bench            benchmarks; scripts/bench --help'
 	@echo 'make                  build all: modules for both kernels, provider, device model'
@@ -49,6 +50,9 @@ demo:
 
 check:
 	@scripts/check
+
+check-apps:
+	@scripts/check apps nodes arches
 
 fuzz-verbs:
 	@scripts/fuzz-verbs --kernel debug --calls 10000000

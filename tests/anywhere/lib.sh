@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # scripts that include it use them
+#
+# What the tests of scripts/vm share. They run on the host.
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
+top=$PWD
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+number=0
+failed=0
+
+result() { # STATUS NAME
+	number=$((number + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $number - $2"
+	else
+		echo "not ok $number - $2"
+		failed=1
+	fi
+}
+
+skip() { # NAME REASON
+	number=$((number + 1))
+	echo "ok $number - $1 # SKIP $2"
+}
+
+finish() {
+	echo "1..$number"
+	exit $failed
+}
+
+# refused STATUS WORDS ARG...: scripts/vm ends with STATUS and one line that has WORDS,
+# and leaves nothing behind.
+refused() {
+	local status=0 before after
+
+	before=$(left)
+	scripts/vm "${@:3}" -- true >"$work/output" 2>&1 || status=$?
+	after=$(left)
+	[ "$status" = "$1" ] && [ "$(wc -l <"$work/output")" = 1 ] &&
+		grep -qF -e "$2" "$work/output" &&
+		[ -z "$(comm -13 <(echo "$before") <(echo "$after"))" ]
+	status=$?
+	[ $status = 0 ] || sed 's/^/# /' "$work/output"
+	result $status "refused, with the words \"$2\""
+}
+
+# What is kept of files that are gone may be removed meanwhile.
+left() { ls -A build/kernels build/images 2>/dev/null; }
+
+# guest NAME EXPECTED ARG...: what a guest prints is EXPECTED.
+guest() {
+	local status=0
+
+	"$top/scripts/vm" --timeout 600 "${@:3}" >"$work/output" 2>"$work/errors" </dev/null ||
+		status=$?
+	echo "status $status" >>"$work/output"
+	diff <(printf '%s\nstatus 0\n' "$2") "$work/output" >"$work/diff"
+	status=$?
+	[ $status = 0 ] || sed 's/^/# /' "$work/diff" "$work/errors"
+	result $status "$1"
+}
