@@ -2,7 +2,8 @@
 """What the descriptions should have, and what programs have of them.
 
 The provider's table of functions, the manual pages and the headers say what
-there is. Each of these is described in verbs.py, or is in undescribed.py.
+there is. Each of these is described in verbs.py, or has a reason in
+undescribed.py.
 """
 
 import errno
@@ -10,6 +11,7 @@ import re
 
 import undescribed
 import verbs
+from words import Flags
 
 MANUAL = "build/rdma-core/libibverbs/man"
 HEADER = "build/rdma-core/libibverbs/verbs.h"
@@ -35,6 +37,13 @@ def provider_verbs(top):
     names = {f"ibv_{name}"
              for name in re.findall(r"^\t\.(\w+) =", table, re.M)}
     return {VERB_OF.get(name, name) for name in names}
+
+
+def functions(top):
+    """The functions that verbs.h has"""
+    text = re.sub(r"/\*.*?\*/", "", (top / HEADER).read_text(), flags=re.S)
+    return set(re.findall(
+        r"\b(ibv_\w+)\((?:struct|const|enum|union|uint|int|void)", text))
 
 
 def opcodes(top):
@@ -110,16 +119,15 @@ def _described():
     found = set(verbs.NAMED) | {f"opcode {op}" for op in verbs.OPERATION}
     found |= {f"state {state}" for state in verbs.STATES}
     found |= {f"event {event.name}" for event in verbs.EVENTS}
-    found |= {op.builder for op in verbs.OPERATIONS} | set(verbs.SETTERS)
     found |= {f"{verb.page} {_errno_name(rule.otherwise.errno)}"
               for verb in verbs.VERBS for rule in verb.rules
               if hasattr(rule.otherwise, "errno")}
-    found |= {step.call for step in verbs.SECTION}
     return found | set(verbs.READERS) | set(verbs.ABSENT)
 
 
 def _wanted(top):
-    wanted = provider_verbs(top) | builders(top) | readers(top) | errnos(top)
+    wanted = functions(top) | provider_verbs(top) | builders(top)
+    wanted |= readers(top) | errnos(top)
     wanted |= {f"opcode {name}" for name in opcodes(top)}
     wanted |= {f"event {name}" for name in events(top)}
     return wanted | {f"state {name}" for name in states(top)}
@@ -156,12 +164,24 @@ def summary(top):
             "errnos, states and events are described")
 
 
+def _expected_values(verb):
+    """Each value that arguments of a verb can have, right and wrong"""
+    for argument in verb.arguments:
+        for item in argument.choices():
+            names = item.flags if isinstance(item, Flags) else (str(item),)
+            yield from (("value", verb.name, argument.name, name)
+                        for name in names)
+        yield from (("wrong", verb.name, argument.name, str(item))
+                    for items in argument.wrong.values() for item in items)
+
+
 def expected():
     """What a large number of calls has to reach"""
     yield from (("verb", verb.name) for verb in verbs.VERBS)
     for verb in verbs.VERBS:
         yield from (("rule", verb.name, rule.name) for rule in verb.rules
-                    if rule.name not in verb.cannot_break)
+                    if not rule.beyond)
+        yield from _expected_values(verb)
     for op in verbs.OPERATIONS:
         for qp_type in op.on:
             yield from (("operation", qp_type, op.name, verb)
@@ -172,13 +192,14 @@ def expected():
             yield from (("transition", qp_type, old, new)
                         for new in verbs.STATES_OF[qp_type] if new != "SQE"
                         and verbs.transition(qp_type, old, new) is not None)
+    for (old, new), by_type in verbs.OPTIONAL.items():
+        for qp_type, names in by_type.items():
+            yield from (("optional", qp_type, old, new, name)
+                        for name in names)
     for state in verbs.STATES:
         yield from (("posted", verb, state) for verb in (
             "ibv_post_send", "ibv_wr_complete", "ibv_post_recv"))
-    # What begins and ends a section; the others are setters and operations
-    yield from (("section", step.state, step.call) for step in verbs.SECTION
-                if step.to == "idle")
-    yield from (("setter", name) for name in verbs.SETTERS)
+    yield from (("section", step.state, step.call) for step in verbs.SECTION)
     yield from (("status", name) for name in verbs.STATUS)
     yield from (("event", event.name) for event in verbs.EVENTS
                 if not event.beyond)

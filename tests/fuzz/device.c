@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Contexts, and what devices tell of themselves */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "runner.h"
+
+#define DEFAULT_PKEY 0xffff
 
 static int open_device(const struct line *line, struct object *obj)
 {
@@ -105,6 +109,95 @@ static int query_rt_values(const struct line *line)
 	return 0;
 }
 
+static int query_gid(const struct line *line)
+{
+	unsigned int index;
+	struct node *node = target(line, &index);
+	union ibv_gid gid;
+	int err = ibv_query_gid(node->ctx, number(line, "port", 0),
+				number(line, "index", node->gid_index), &gid);
+
+	if (!err && memcmp(&gid, &node->gid, sizeof(gid)))
+		fail(line, "has another address");
+	return err;
+}
+
+static int query_gid_ex(const struct line *line)
+{
+	unsigned int index;
+	struct node *node = target(line, &index);
+	struct ibv_gid_entry entry;
+	int err = ibv_query_gid_ex(node->ctx, number(line, "port", 0),
+				   number(line, "index", node->gid_index),
+				   &entry, number(line, "flags", 0));
+
+	if (!err &&
+	    (entry.gid_type != IBV_GID_TYPE_ROCE_V2 || entry.port_num != 1 ||
+	     memcmp(&entry.gid, &node->gid, sizeof(entry.gid))))
+		fail(line, "has another address, or another type");
+	return err;
+}
+
+static int query_pkey(const struct line *line)
+{
+	unsigned int index;
+	struct node *node = target(line, &index);
+	__be16 pkey = 0;
+	int err = ibv_query_pkey(node->ctx, number(line, "port", 0),
+				 number(line, "index", 0), &pkey);
+
+	if (!err && pkey != htons(DEFAULT_PKEY))
+		fail(line, "is %x", ntohs(pkey));
+	return err;
+}
+
+static int get_pkey_index(const struct line *line)
+{
+	unsigned int index;
+	struct node *node = target(line, &index);
+
+	return ibv_get_pkey_index(node->ctx, number(line, "port", 0),
+				  htons(number(line, "pkey", 0)));
+}
+
+/* Returned what the line says; of errors, nothing but -1 */
+static void expect_minus(const struct line *line, int ret)
+{
+	long expected = strtol(line->expect, NULL, 0);
+
+	if (ret != expected)
+		fail(line, "returned %d, expected %ld", ret, expected);
+}
+
+static int query_device_basic(const struct line *line)
+{
+	struct ibv_device_attr attr = { 0 };
+	unsigned int index;
+	struct node *node = target(line, &index);
+	int err = ibv_query_device(node->ctx, &attr);
+
+	if (!err && (!attr.max_qp || !attr.max_cqe || attr.phys_port_cnt != 1))
+		fail(line, "is able to do nothing");
+	return err;
+}
+
+static bool ask_call(const struct line *line)
+{
+	if (!strcmp(line->verb, "query_gid"))
+		expect_minus(line, query_gid(line));
+	else if (!strcmp(line->verb, "query_gid_ex"))
+		expect_errno(line, query_gid_ex(line));
+	else if (!strcmp(line->verb, "query_pkey"))
+		expect_minus(line, query_pkey(line));
+	else if (!strcmp(line->verb, "get_pkey_index"))
+		expect_minus(line, get_pkey_index(line));
+	else if (!strcmp(line->verb, "query_device_basic"))
+		expect_errno(line, query_device_basic(line));
+	else
+		return false;
+	return true;
+}
+
 bool device_call(const struct line *line)
 {
 	static const struct call calls[] = {
@@ -119,6 +212,7 @@ bool device_call(const struct line *line)
 	else if (!strcmp(line->verb, "query_rt_values"))
 		expect_errno(line, query_rt_values(line));
 	else
-		return one_of(line, calls, sizeof(calls) / sizeof(*calls));
+		return ask_call(line) ||
+		       one_of(line, calls, sizeof(calls) / sizeof(*calls));
 	return true;
 }

@@ -5,7 +5,6 @@ import verbs
 from extras import Extras
 from model import SINK, SOURCE, Dm, Mr, Pd, Request
 
-NO_HANDLE = 0xffffff
 NUM, XRCD, TYPE = 1, 2, 8  # enum ibv_qp_open_attr_mask
 PIECE = 4096
 
@@ -16,16 +15,26 @@ class Devices(Extras):
     def ask(self):
         """What a device tells of itself, and what it cannot tell"""
         node = self.random.randrange(2)
-        self.call("ibv_query_device_ex", node, broken="comp_mask",
-                  mask=self.random.choice((1, 1 << 31)))
-        self.call("ibv_query_device_ex", node)
-        self.call("ibv_query_port", node, broken="port",
-                  port=self.random.choice((0, 2, 255)))
+        self.call_wrong("ibv_query_device_ex", node, {})
+        self.call("ibv_query_device_ex", node, mask=0)
+        self.ask_port(node)
+        self.call_wrong("ibv_query_port", node, {})
         self.call("ibv_query_port", node, port=1)
-        self.call("ibv_query_rt_values_ex", node, broken="comp_mask",
-                  mask=self.random.choice((2, 3, 1 << 31)))
+        self.call_wrong("ibv_query_rt_values_ex", node, {})
         if self.device.has("ibv_query_rt_values_ex"):
             self.call("ibv_query_rt_values_ex", node, mask=1)
+
+    def ask_port(self, node):
+        """Addresses and P_Keys"""
+        self.call("ibv_query_device", node)
+        for verb, args in (("ibv_query_gid", {}),
+                           ("ibv_query_gid_ex", {"flags": 0}),
+                           ("ibv_query_pkey", {"index": 0}),
+                           ("ibv_get_pkey_index", {"pkey": 0xffff})):
+            args["port"] = 1
+            if self.chance(0.7):
+                self.call_wrong(verb, node, args)
+            self.call(verb, node, **args)
 
     def open_close(self):
         """A context of its own, and what is made in it"""
@@ -52,8 +61,7 @@ class Devices(Extras):
     def share_pd(self, qp, ctx):
         twin = Pd(self.name("pd"), qp.node)
         if self.chance(0.3):
-            self.call("ibv_import_pd", twin.name, broken="handle", ctx=ctx,
-                      handle=NO_HANDLE)
+            self.call_wrong("ibv_import_pd", twin.name, {"ctx": ctx})
         self.call("ibv_import_pd", twin.name, ctx=ctx, of=qp.pd.name)
         self.share_mr(qp, twin)
         self.make_in_twin(qp, twin)
@@ -68,8 +76,7 @@ class Devices(Extras):
             return
         name = self.name("mr")
         if self.chance(0.3):
-            self.call("ibv_import_mr", name, broken="handle", pd=twin.name,
-                      handle=NO_HANDLE)
+            self.call_wrong("ibv_import_mr", name, {"pd": twin.name})
         self.call("ibv_import_mr", name, pd=twin.name, of=mr.name)
         self.use_region(qp, Mr(name, qp.node, pd=qp.pd, at=mr.at, len=mr.len,
                                access=mr.access))
@@ -88,7 +95,9 @@ class Devices(Extras):
     def use_region(self, qp, mr):
         """A request with an SGE in a region"""
         name = "RDMA_WRITE" if mr.covers(SOURCE) else "RDMA_READ"
-        if (qp.type, qp.state, qp.peer.state) != (verbs.RC, "RTS", "RTS") or \
+        if not qp.rd or \
+                (qp.type, qp.state, qp.peer.state) != (
+                    verbs.RC, "RTS", "RTS") or \
                 not (mr.covers(SOURCE) or mr.covers(SINK)) or \
                 name == "RDMA_READ" and not mr.has("LOCAL_WRITE"):
             return
@@ -108,8 +117,7 @@ class Devices(Extras):
         dm = self.any("dm", node=node) or self.make_dm(node)
         twin = Dm(self.name("dm"), node, len=dm.len)
         if self.chance(0.3):
-            self.call("ibv_import_dm", twin.name, broken="handle", ctx=ctx,
-                      handle=NO_HANDLE)
+            self.call_wrong("ibv_import_dm", twin.name, {"ctx": ctx})
         self.call("ibv_import_dm", twin.name, ctx=ctx, of=dm.name)
         # One memory under two names
         self.model.memory[twin] = self.model.memory[dm]
@@ -140,8 +148,10 @@ class Devices(Extras):
                 "raddr": mr.address(mr.at), "len": mr.len}
         other = self.any("pd", node=mr.node)
         plain = self.any("mr", pd=mr.pd, fixed=None, null=False)
-        wrong = {"advice": {"advice": self.random.choice((3, 255))},
-                 "flags": {"flags": self.random.choice((2, 1 << 31))},
+        wrong = {"advice": {"advice": self.wrong("ibv_advise_mr", "advice",
+                                                 "advice")},
+                 "flags": {"flags": self.wrong("ibv_advise_mr", "flags",
+                                               "flags")},
                  "range": {"len": mr.len + 1}}
         if other is not mr.pd:
             wrong["pd"] = {"pd": other.name}
@@ -156,7 +166,7 @@ class Devices(Extras):
         if mr.has("LOCAL_WRITE"):
             advice.append(verbs.PREFETCH_WRITE)
         args.update(advice=self.random.choice(advice),
-                    flags=self.random.randrange(2))
+                    flags=self.draw("ibv_advise_mr", "flags"))
         self.call("ibv_advise_mr", mr.name, **args)
 
     def query_ece(self, qp):
@@ -167,7 +177,7 @@ class Devices(Extras):
     def set_ece(self, qp):
         """Ask for options, or break a rule of that"""
         self.query_ece(qp)
-        options = self.random.choice((0, 1, (1 << 32) - 1))
+        options = self.draw("ibv_set_ece", "options")
         if qp.type not in verbs.CONNECTED:
             self.call("ibv_set_ece", qp.name, broken="qp_type")
         elif qp.state not in ("RESET", "INIT"):
@@ -182,17 +192,21 @@ class Devices(Extras):
 
     def limit_rate(self, qp):
         """Send no faster than that, which is fast; or break a rule"""
-        rate = self.random.choice((0, 10000000, "max"))
+        rate = self.draw("ibv_modify_qp_rate_limit", "rate_limit",
+                         qp_rate_limit_max="max")
         if qp.type not in verbs.SENDING:
             broken = "qp_type"
         elif qp.state != "RTS":
             broken = "state"
         else:
             broken = self.random.choice((None, "rate", "burst", "packet"))
-        if broken:
+        if broken in ("rate", "burst", "packet"):
+            self.call_wrong("ibv_modify_qp_rate_limit", qp.name,
+                            {"rate": rate}, rules=(broken,),
+                            **{"qp_rate_limit_max + 1": "over"})
+        elif broken:
             self.call("ibv_modify_qp_rate_limit", qp.name, broken=broken,
-                      rate="over" if broken == "rate" else rate,
-                      **{broken: 64} if broken in ("burst", "packet") else {})
+                      rate=rate)
         if broken not in ("qp_type", "state"):
             self.call("ibv_modify_qp_rate_limit", qp.name, rate=rate)
 
@@ -207,13 +221,8 @@ class Devices(Extras):
         name = self.name("qp")
         args = {"xrcd": xrcd.name, "of": qp.name, "mask": NUM | XRCD | TYPE,
                 "type": verbs.QP_TYPES[qp.type]}
-        broken = self.random.choice((None, "number", "type", "comp_mask"))
-        change = {"number": {"number": 0xfffffe},
-                  "type": {"type": verbs.QP_TYPES[verbs.RC]},
-                  "comp_mask": {"mask": self.random.randrange(TYPE)}}
-        if broken:
-            self.call("ibv_open_qp", name, broken=broken,
-                      **{**args, **change[broken]})
+        if self.chance(0.7):
+            self.call_wrong("ibv_open_qp", name, args)
         self.call("ibv_open_qp", name, **args)
         first, last = self.random.choice(((qp.name, name), (name, qp.name)))
         self.query(qp)

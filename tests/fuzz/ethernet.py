@@ -18,7 +18,7 @@ CVLAN, FLOW_TAG = 1 << 8, 1 << 9  # enum ibv_create_cq_wc_flags
 WC_TAGGED = 1 << 16  # to the runner: the completion has a flow tag and a VLAN
 VLAN_STRIP = 1
 NORMAL, ALL_DEFAULT, MC_DEFAULT, SNIFFER = range(4)
-DONT_TRAP, EGRESS = 2, 4
+DONT_TRAP = 2
 PACKETS, BYTES = range(2)
 SRC_IPV4, DST_IPV4, SRC_UDP, DST_UDP = 1, 2, 64, 128
 KEY_LEN = 40
@@ -191,15 +191,8 @@ class Ethernet(Devices):
     def make_wq(self, cq):
         wq = Wq(self.name("wq"), cq.node, pd=self.pd, cq=cq, max_wr=16)
         args = {"pd": self.pd.name, "cq": cq.name, "wr": 16, "sge": 2}
-        broken = self.random.choice((None, None, "max_wr", "max_sge", "type",
-                                     "flags"))
-        change = {"max_wr": {"wr": self.random.choice((0, 1 << 20))},
-                  "max_sge": {"sge": self.random.choice((1 << 20, 1 << 31))},
-                  "type": {"type": self.random.choice((1, 255))},
-                  "flags": {"flags": self.random.choice((2, 4, 16, 1 << 31))}}
-        if broken:
-            self.call("ibv_create_wq", wq.name, broken=broken,
-                      **{**args, **change[broken]})
+        if self.chance(0.7):
+            self.call_wrong("ibv_create_wq", wq.name, args)
         wq.strip = self.chance(0.3)
         self.call("ibv_create_wq", wq.name, flags=int(wq.strip), **args)
         return wq
@@ -228,7 +221,7 @@ class Ethernet(Devices):
     def strip_wq(self, wq):
         """Change the flags of a work queue, after a rule was broken"""
         if self.chance(0.3):
-            flag = self.random.choice((2, 4, 1 << 31))
+            flag = self.wrong("ibv_modify_wq", "flags", "flags")
             self.call("ibv_modify_wq", wq.name, broken="flags", flags=flag,
                       mask=flag)
         wq.strip = self.chance(0.5)
@@ -237,20 +230,18 @@ class Ethernet(Devices):
 
     def spread(self, sender, cq):
         """A queue pair spreads what it receives."""
-        log = self.random.randrange(3)
+        log = self.draw("ibv_create_rwq_ind_table", "log_ind_tbl_size")
         wqs = [self.make_wq(cq) for _ in range(self.random.randint(1, 4))]
         entries = [self.random.choice(wqs) for _ in range(1 << log)]
         table = self.name("table")
         names = [f"wq={wq.name}" for wq in entries]
         if self.chance(0.3):
-            self.call("ibv_create_rwq_ind_table", table, names[0],
-                      broken="size", dev=cq.node, log=8)
+            self.call_wrong("ibv_create_rwq_ind_table", table,
+                            {"dev": cq.node}, names[0])
         self.call("ibv_create_rwq_ind_table", table, *names, dev=cq.node,
                   log=log)
         self.call("ibv_destroy_wq", entries[0].name, broken="unused")
-        fields = self.random.choice((
-            0, SRC_IPV4, SRC_IPV4 | DST_IPV4, SRC_UDP | DST_UDP, SRC_UDP,
-            SRC_IPV4 | DST_IPV4 | SRC_UDP | DST_UDP))
+        fields = self.draw("ibv_create_qp_ex", "rx_hash_fields_mask")
         key = self.random.randbytes(KEY_LEN)
         qp = self.make_rss(table, cq.node, fields, key)
         self.call("ibv_destroy_rwq_ind_table", table, broken="unused")
@@ -264,17 +255,18 @@ class Ethernet(Devices):
     def make_rss(self, table, node, fields, key):
         qp = Qp(self.name("qp"), node, type=verbs.RAW_PACKET)
         args = {"pd": self.pd.name, "table": table, "fields": fields,
-                "key": key.hex(), "function": 1,
+                "key": key.hex(),
+                "function": self.draw("ibv_create_qp_ex", "rx_hash_function"),
                 "type": verbs.QP_TYPES[qp.type]}
-        broken = self.random.choice((None, "rss_type", "rss_fields",
-                                     "rss_function", "rss_key"))
         change = {"rss_type": {"type": verbs.QP_TYPES[verbs.UD]},
-                  "rss_fields": {"fields": 1 << self.random.choice((8, 31))},
-                  "rss_function": {"function": self.random.choice((0, 2))},
                   "rss_key": {"key": key[1:].hex()}}
+        broken = self.random.choice((None, *change))
         if broken:
             self.call("ibv_create_qp_ex", qp.name, broken=broken,
                       **{**args, **change[broken]})
+        if self.chance(0.5):
+            self.call_wrong("ibv_create_qp_ex", qp.name, args,
+                            rules=("rss_fields", "rss_function"))
         self.call("ibv_create_qp_ex", qp.name, **args)
         return qp
 
@@ -283,19 +275,18 @@ class Ethernet(Devices):
     def make_counters(self, node):
         counters = Counters(self.name("counters"), node)
         if self.chance(0.3):
-            self.call("ibv_create_counters", counters.name,
-                      broken="comp_mask", dev=node, mask=1)
+            self.call_wrong("ibv_create_counters", counters.name,
+                            {"dev": node})
         self.call("ibv_create_counters", counters.name, dev=node)
         for _ in range(self.random.randint(1, 3)):
-            point = (self.random.choice((PACKETS, BYTES)),
-                     self.random.randrange(4))
+            point = (self.draw("ibv_attach_counters_point_flow",
+                               "counter_desc"),
+                     self.draw("ibv_attach_counters_point_flow", "index"))
             self.attach(counters, *point)
             counters.points.append(point)
-        broken = self.random.choice((None, "counter_desc", "comp_mask"))
-        if broken == "counter_desc":
-            self.attach(counters, 2, 0, broken=broken)
-        elif broken:
-            self.attach(counters, 0, 0, broken=broken, mask=1)
+        if self.chance(0.6):
+            self.call_wrong("ibv_attach_counters_point_flow", counters.name,
+                            {"what": PACKETS, "index": 0})
         self.call("ibv_read_counters", counters.name, broken="bound", n=4)
         self.sets.append(counters)
         return counters
@@ -311,14 +302,14 @@ class Ethernet(Devices):
         number = self.random.randint(last + 1, 5)
         self.call("ibv_read_counters", counters.name, n=number,
                   values=":".join(map(str, values[:number])),
-                  flags=self.random.randrange(2))
+                  flags=self.draw("ibv_read_counters", "flags"))
         if last and self.chance(0.3):
             self.call("ibv_read_counters", counters.name, broken="ncounters",
                       n=last)
 
     def make_flow(self, qp, find):
         flow = Flow(self.name("flow"), qp.node, qp=qp, find=find,
-                    priority=self.random.randrange(3),
+                    priority=self.draw("ibv_create_flow", "priority"),
                     group=self.group(self.random.randrange(2)),
                     dport=self.random.choice((None, *PORTS)),
                     tag=self.random.choice((0, 1, 0xfedcba)),
@@ -349,10 +340,11 @@ class Ethernet(Devices):
         other = self.any("qp", node=flow.node, type=verbs.UD)
         if not broken or (broken == "qp_type" and not other):
             return
-        change = {"port": {"port": self.random.choice((0, 2, 255))},
-                  "type": {"type": self.random.choice((4, 255))},
-                  "qp_type": {"qp": other.name if other else None},
-                  "egress": {"flags": EGRESS},
+        if broken in ("port", "type", "egress"):
+            self.call_wrong("ibv_create_flow", flow.name, args,
+                            rules=(broken,))
+            return
+        change = {"qp_type": {"qp": other.name if other else None},
                   "dont_trap": {"type": self.random.choice((
                       ALL_DEFAULT, MC_DEFAULT)), "flags": DONT_TRAP}}
         self.call("ibv_create_flow", flow.name, broken=broken,
@@ -543,6 +535,7 @@ class Ethernet(Devices):
         elif not self.breaks(rule, sender, request, fields):
             return
         self.reach("rule", verb, name)
+        self.broke(verb, self.word(fields), name)
         self.call(verb, sender.name, self.word(fields))
         self.model.complete(sender.scq, Completion(
             sender, False, request.wr_id, rule.otherwise.status))

@@ -5,9 +5,7 @@ import verbs
 from model import Channel
 from objects import CQE, Objects
 
-MODERATE = 1
 MAX_WR, LIMIT = 1, 2
-TOO_MANY = 1 << 30
 
 
 class Events(Objects):
@@ -71,7 +69,8 @@ class Events(Objects):
     def acknowledge(self, cq):
         """Acknowledge all events, which destroying the queue waits for."""
         while cq.unacked:
-            number = self.random.randint(1, cq.unacked)
+            number = self.draw("ibv_ack_cq_events", "nevents",
+                               taken=cq.unacked)
             self.call("ibv_ack_cq_events", cq.name, n=number)
             cq.unacked -= number
 
@@ -89,10 +88,9 @@ class Events(Objects):
         if not cq:
             return
         if self.chance(0.3):
-            self.call("ibv_resize_cq", cq.name, broken="cqe",
-                      cqe=self.random.choice((0, TOO_MANY)))
+            self.call_wrong("ibv_resize_cq", cq.name, {}, rules=("cqe",))
             return
-        cq.cqe = self.random.choice((CQE // 4, CQE, 2 * CQE + 1))
+        cq.cqe = self.draw("ibv_resize_cq", "cqe")
         self.call("ibv_resize_cq", cq.name, cqe=cq.cqe)
 
     def modify_cq(self):
@@ -100,11 +98,11 @@ class Events(Objects):
         if not cq:
             return
         if self.chance(0.3):
-            self.call("ibv_modify_cq", cq.name, broken="mask",
-                      mask=self.random.choice((0, 2, 3, 1 << 31)))
-        self.call("ibv_modify_cq", cq.name, mask=MODERATE,
-                  count=self.random.choice((0, 1, 3, 0xffff)),
-                  period=self.random.choice((0, 1, 1000)))
+            self.call_wrong("ibv_modify_cq", cq.name, {})
+        self.call("ibv_modify_cq", cq.name,
+                  mask=self.draw("ibv_modify_cq", "attr_mask"),
+                  count=self.draw("ibv_modify_cq", "cq_count"),
+                  period=self.draw("ibv_modify_cq", "cq_period"))
 
     def modify_srq(self):
         """Resize a shared receive queue, or set its limit, or neither."""
@@ -112,12 +110,12 @@ class Events(Objects):
         if not srq:
             return
         self.refused_srq(srq)
-        mask = self.random.randrange(4)
-        wr = self.random.choice((64, 100, 256))
+        mask = self.draw("ibv_modify_srq", "srq_attr_mask")
+        wr = self.draw("ibv_modify_srq", "max_wr")
         if srq.limit > wr:
             mask |= LIMIT
         size = wr if mask & MAX_WR else srq.max_wr
-        limit = self.random.choice((0, 1, 4, size))
+        limit = self.draw("ibv_modify_srq", "srq_limit", max_wr=size)
         self.call("ibv_modify_srq", srq.name, mask=mask, wr=wr, limit=limit)
         srq.max_wr = size
         if mask & LIMIT:
@@ -136,19 +134,11 @@ class Events(Objects):
         """Each rule of ibv_modify_srq() is broken."""
         broken = self.random.choice((None, "mask", "max_wr", "limit",
                                      "outstanding"))
-        args = {"mask": MAX_WR, "wr": srq.max_wr, "limit": 0}
-        if broken == "mask":
-            args["mask"] = self.random.choice((4, 5, 1 << 30))
-        elif broken == "max_wr":
-            args["wr"] = self.random.choice((0, TOO_MANY))
-        elif broken == "limit":
-            args["mask"] = LIMIT
-            args["limit"] = TOO_MANY
-        elif broken == "outstanding" and len(srq.receives) > 2:
-            args["wr"] = 1
-        else:
+        if not broken or broken == "outstanding" and len(srq.receives) <= 2:
             return
-        self.call("ibv_modify_srq", srq.name, broken=broken, **args)
+        self.call_wrong("ibv_modify_srq", srq.name, {
+            "mask": LIMIT if broken == "limit" else MAX_WR, "wr": srq.max_wr,
+            "limit": 0}, rules=(broken,))
 
     def query_srq(self, srq):
         self.call("ibv_query_srq", srq.name, limit=srq.limit)

@@ -6,11 +6,9 @@ from limits import Limits
 from model import SINK, Dm, Mr, Request
 from posting import Need
 
-PAGE = 4096
 TO_ALL = 0xffffff  # number of queue pair that datagrams to a group have
 RIGHTS = verbs.access("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ",
                       "REMOTE_ATOMIC", "ZERO_BASED")
-WRITING = verbs.access("REMOTE_WRITE", "ZERO_BASED")
 
 
 class Extras(Limits):
@@ -19,14 +17,12 @@ class Extras(Limits):
     def make_dm(self, node=None):
         node = self.random.randrange(2) if node is None else node
         dm = Dm(self.name("dm"), node,
-                len=self.random.choice((4, 64, 100, PAGE, 3 * PAGE)))
-        broken = self.random.choice((None, "length", "room", "align"))
-        if broken:
-            self.call("ibv_alloc_dm", dm.name, broken=broken, dev=node,
-                      len={"length": 0, "room": 1 << 40}.get(broken, dm.len),
-                      align=64 if broken == "align" else 0)
+                len=self.draw("ibv_alloc_dm", "length"))
+        if self.chance(0.7):
+            self.call_wrong("ibv_alloc_dm", dm.name, {
+                "dev": node, "len": dm.len, "align": 0})
         self.call("ibv_alloc_dm", dm.name, dev=node, len=dm.len,
-                  align=self.random.choice((0, 3, 6, 12)))
+                  align=self.draw("ibv_alloc_dm", "log_align_req"))
         self.model.memory[dm] = bytearray(dm.len)
         self.write_dm(dm, 0, dm.len & ~3)
         return self.keep(dm)
@@ -59,16 +55,14 @@ class Extras(Limits):
         at = self.random.randrange(0, dm.len, 4)
         mr = Mr(self.name("mr"), pd.node, pd=pd, dm=dm, at=at,
                 len=self.random.randint(1, dm.len - at), access=RIGHTS)
-        broken = self.random.choice((None, "zero_based", "range",
-                                     "remote_needs_local"))
-        access = {"zero_based": 1, "remote_needs_local": WRITING}
-        if broken:
-            self.call("ibv_reg_dm_mr", mr.name, broken=broken, pd=pd.name,
-                      dm=dm.name, at=at,
-                      len=dm.len - at + (broken == "range"),
-                      access=access.get(broken, RIGHTS))
-        self.call("ibv_reg_dm_mr", mr.name, pd=pd.name, dm=dm.name, at=at,
-                  len=mr.len, access=RIGHTS)
+        args = {"pd": pd.name, "dm": dm.name, "at": at, "len": mr.len,
+                "access": RIGHTS}
+        if self.chance(0.6):
+            self.call_wrong("ibv_reg_dm_mr", mr.name, args)
+        if self.chance(0.4):
+            self.call("ibv_reg_dm_mr", mr.name, broken="range",
+                      **{**args, "len": dm.len - at + 1})
+        self.call("ibv_reg_dm_mr", mr.name, **args)
         # Until the end of the step
         dm.users += 1
         pd.users += 1
@@ -76,7 +70,7 @@ class Extras(Limits):
 
     def use_dm(self, qp):
         """Requests for memory of the other device"""
-        if qp.type != verbs.RC or qp.peer.state != "RTS":
+        if qp.type != verbs.RC or not qp.rd or qp.peer.state != "RTS":
             return
         mr = self.reg_dm(qp.peer.pd)
         for name in ("RDMA_WRITE", "RDMA_READ", "ATOMIC_FETCH_AND_ADD"):

@@ -41,7 +41,8 @@ class Limits(Posting):
                 self.device.keeps("ibv_wr_complete", "num_sge") and \
                 self.refuses("num_sge", qp, bad, request, 1):
             self.call("ibv_wr_complete", qp.name, self.word(bad),
-                      self.word(fields), broken="num_sge", overflow=1)
+                      self.word(fields), broken="num_sge", wrong=(0, 1),
+                      overflow=1)
 
     def fill(self, qp):
         """Fill a queue that nothing is taken from, and post more"""
@@ -83,7 +84,7 @@ class Limits(Posting):
         """Fill a completion queue of its own, an entry at a time"""
         node = self.random.randrange(2)
         channel = self.any("channel", node=node) or self.make_channel(node)
-        cq = self.make_cq(node, self.random.choice((1, 2, 4, 8)), channel)
+        cq = self.make_cq(node, self.random.choice((1, 3, 8)), channel)
         qp = self.connect(self.random.choice((verbs.RC, verbs.UC)), node,
                           scq=cq, swr=64)
         self.settle()

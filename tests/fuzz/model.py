@@ -367,6 +367,12 @@ class Qp(Thing):
     told: dict = field(default_factory=dict)  # what ibv_query_qp() has to say
     peer: object = None
     qkey: int = 0
+    mtu: int = 4
+    psn: int = 0
+    rnr: int = 7
+    rd: int = 8  # max_rd_atomic
+    dest_rd: int = 8
+    min_rnr: int = 1
     ece: int = verbs.ECE_OPTIONS  # what ibv_query_ece() has to say
     ece_set: bool = False
     ah: Ah = None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Making and destroying objects."""
 
+import lines
 import verbs
 from model import AREA, SINK, SOURCE, TARGET, Ah, Cq, Mr, Parent, Pd, Qp
 from model import Srq, Td, Xrcd
@@ -12,7 +13,6 @@ TIMES_WC = 0x880  # IBV_WC_EX_WITH_COMPLETION_TIMESTAMP and ..._WALLCLOCK
 FLUSH_RIGHTS = [verbs.flush_right(placement) for placement in (1, 2, 3)]
 ALLOCATORS, PD_CONTEXT = 1, 2
 O_CREAT, O_EXCL = 0o100, 0o200
-LENGTHS = (1, 8, 4096, 65536, AREA // 2)
 KINDS = ("qp", "ah", "mw", "mr", "srq", "xrcd", "cq", "channel",
          "parent", "td", "dm", "pd")  # users first
 FEW = ("pd", "mr", "cq", "channel", "srq", "xrcd")
@@ -44,9 +44,8 @@ class Objects(Program):
     def make_td(self):
         td = Td(self.name("td"), self.random.randrange(2))
         if self.chance(0.2):
-            self.call("ibv_alloc_td", td.name, broken="comp_mask",
-                      dev=td.node, mask=self.random.choice((1, 1 << 31)))
-        self.call("ibv_alloc_td", td.name, dev=td.node)
+            self.call_wrong("ibv_alloc_td", td.name, {"dev": td.node})
+        self.call("ibv_alloc_td", td.name, dev=td.node, mask=0)
         return self.keep(td)
 
     def make_parent(self):
@@ -61,8 +60,8 @@ class Objects(Program):
             self.parent(parent, pd, td, broken="allocators", mask=ALLOCATORS,
                         alloc=one, free=1 - one)
         if self.chance(0.3):
-            self.parent(parent, pd, td, broken="comp_mask",
-                        mask=self.random.choice((4, 1 << 31)))
+            self.parent(parent, pd, td, broken="comp_mask", mask=self.wrong(
+                "ibv_alloc_parent_domain", "comp_mask", "comp_mask"))
         both = self.random.randrange(2)
         self.parent(parent, pd, td, alloc=both, free=both,
                     mask=both * ALLOCATORS + PD_CONTEXT)
@@ -124,7 +123,7 @@ class Objects(Program):
         if access & verbs.ACCESS["ZERO_BASED"]:
             # What is aligned in the region is so in memory, for atomics
             at &= ~7
-        length = self.random.choice(LENGTHS)
+        length = self.draw("ibv_reg_mr", "length")
         mr = Mr(self.name("mr"), pd.node, pd=pd, at=at, len=length,
                 access=access, writable=verbs.writable(access))
         if paged:
@@ -158,7 +157,8 @@ class Objects(Program):
         at = self.random.choice((SOURCE, SINK, TARGET)) + \
             self.random.randrange(0, AREA // 2)
         mr = Mr(self.name("mr"), pd.node, pd=pd, at=at,
-                len=self.random.choice(LENGTHS), access=self.plain_access(),
+                len=self.draw("ibv_reg_dmabuf_mr", "length"),
+                access=self.plain_access(),
                 fixed="dma_buf")
         iova, broken = self.iova(at)
         args = {"pd": pd.name, "at": at, "len": mr.len, "access": mr.access,
@@ -190,13 +190,14 @@ class Objects(Program):
         new = Mr(mr.name, mr.node, pd=mr.pd, at=mr.at, len=mr.len,
                  access=mr.access & ~verbs.ACCESS["ON_DEMAND"],
                  writable=mr.writable)
-        flags = self.random.choice((verbs.RIGHTS, self.random.randrange(1, 8)))
+        flags = verbs.RIGHTS if self.chance(0.3) else \
+            self.draw("ibv_rereg_mr", "flags")
         if flags & verbs.PD:
             new.pd = self.any("pd", node=mr.node)
         if flags & verbs.TRANSLATION:
             new.at = self.random.choice((SOURCE, SINK, TARGET)) + \
                 self.random.randrange(0, AREA // 2)
-            new.len = self.random.choice(LENGTHS)
+            new.len = self.draw("ibv_rereg_mr", "length")
         if flags & verbs.RIGHTS:
             new.access = self.random_access()
         if new.has("ZERO_BASED") and new.at & 7:
@@ -211,7 +212,7 @@ class Objects(Program):
         if not broken and self.chance(0.4):
             broken = self.random.choice(("flags", "range", "access"))
             if broken == "flags":
-                flags |= self.random.choice((8, 1 << 30))
+                flags |= self.wrong("ibv_rereg_mr", "flags", broken)
             elif broken == "range":
                 flags |= verbs.TRANSLATION
                 length = 0
@@ -267,26 +268,31 @@ class Objects(Program):
         args = {"cqe": cq.cqe, "wc_flags": wc_flags if cq.ex else None, **args}
         self.call("ibv_create_cq_ex" if cq.ex else "ibv_create_cq", cq.name,
                   broken=broken, dev=cq.node,
-                  channel=cq.channel.name if cq.channel else None, **args)
+                  channel=cq.channel.name if cq.channel else None,
+                  **{"vector": 0, **args})
 
     def refused_cq(self):
         """Each rule of making a completion queue is broken."""
         cq = Cq(self.name("cq"), self.random.randrange(2), cqe=CQE,
                 ex=self.chance(0.5))
-        self.create_cq(cq, "cqe", cqe=self.random.choice((0, 1 << 30)))
+        verb = "ibv_create_cq_ex" if cq.ex else "ibv_create_cq"
+        self.create_cq(cq, "cqe", cqe=self.wrong(verb, "cqe", "cqe"))
         self.create_cq(cq, "vector",
-                       vector=self.random.choice((1 << 20, (1 << 31) - 1)))
+                       vector=self.wrong(verb, "comp_vector", "vector"))
         if cq.ex:
-            self.create_cq(cq, "wc_flags", wc_flags=1 << self.random.choice(
-                (20, 63)))
+            self.create_cq(cq, "wc_flags", wc_flags=self.wrong(
+                verb, "wc_flags", "wc_flags"))
             pd = self.any("pd", node=cq.node)
             self.create_cq(cq, "parent_domain", pd=pd.name)
 
     def make_srq(self, pd):
         srq = Srq(self.name("srq"), pd.node, pd=pd,
-                  max_wr=self.random.choice((64, 256)),
-                  max_sge=self.random.choice((1, 2, 4)))
+                  max_wr=self.draw("ibv_create_srq", "max_wr"),
+                  max_sge=self.draw("ibv_create_srq", "max_sge"))
         domain = self.domain(pd)
+        if self.chance(0.3):
+            self.call_wrong("ibv_create_srq", srq.name, {
+                "pd": domain.name, "wr": srq.max_wr, "sge": srq.max_sge})
         self.call("ibv_create_srq", srq.name, pd=domain.name, wr=srq.max_wr,
                   sge=srq.max_sge)
         return self.keep(srq, pd, domain)
@@ -327,9 +333,14 @@ class Objects(Program):
         cq = self.make_cq(node) if self.chance(0.2) else \
             self.large_cq(node)
         srq = Srq(self.name("srq"), node, pd=pd, xrcd=xrcd, cq=cq,
-                  max_wr=self.random.choice((64, 256)),
-                  max_sge=self.random.choice((1, 2, 4)))
+                  max_wr=self.draw("ibv_create_srq_ex", "max_wr"),
+                  max_sge=self.draw("ibv_create_srq_ex", "max_sge"))
         domain = self.domain(pd)
+        if self.chance(0.3):
+            self.call_wrong("ibv_create_srq_ex", srq.name, {
+                "pd": domain.name, "wr": srq.max_wr, "sge": srq.max_sge,
+                "xrcd": xrcd.name, "cq": cq.name},
+                rules=("max_wr", "max_sge"))
         self.call("ibv_create_srq_ex", srq.name, pd=domain.name,
                   wr=srq.max_wr, sge=srq.max_sge, xrcd=xrcd.name, cq=cq.name)
         return self.keep(srq, pd, domain, xrcd, cq)
@@ -383,11 +394,9 @@ class Objects(Program):
         rcq = None if xrc else self.large_cq(node)
         if self.chance(0.25) and not xrc:
             srq = self.any("srq", pd=pd, xrcd=None) or self.make_srq(pd)
-        caps = {"swr": swr or self.random.choice((2, 16, 64)),
-                "rwr": self.random.choice((16, 64)),
-                "ssge": self.random.choice((1, 2, 4)),
-                "rsge": self.random.choice((1, 2, 4)),
-                "inline": self.random.choice((0, 16, 64, 200))}
+        caps = {lines.word(cap): self.random.choice(cap.legal)
+                for cap in verbs.CAPS}
+        caps["swr"] = swr or caps["swr"]
         if srq or xrc:
             caps["rwr"] = caps["rsge"] = 0
         ops = None
@@ -400,7 +409,7 @@ class Objects(Program):
                 srq=srq, caps=caps, sig_all=self.chance(0.3), ops=ops)
         domain = self.domain(pd)
         if verbs.OPERATION["TSO"] in self.operations(qp_type):
-            qp.tso = self.random.choice((0, 1, 54, 128))
+            qp.tso = self.draw("ibv_create_qp_ex", "max_tso_header")
         self.create_qp(qp, domain)
         if qp_type == verbs.UD:
             qp.qkey = self.random.getrandbits(31)
@@ -410,7 +419,8 @@ class Objects(Program):
         """number: that of another type; strip: it takes VLAN tags away"""
         basic = qp.ops is None and not strip and not qp.tso and \
             self.chance(0.5)
-        self.call("ibv_create_qp" if basic else "ibv_create_qp_ex", qp.name,
+        verb = "ibv_create_qp" if basic else "ibv_create_qp_ex"
+        self.call(verb, qp.name,
                   broken=broken, pd=domain.name, basic=1 if basic else None,
                   scq=qp.scq.name,
                   rcq=qp.rcq.name if qp.rcq else None,
@@ -446,17 +456,21 @@ class Objects(Program):
             return
         qp = Qp(self.name("qp"), pd.node, type=verbs.RC, pd=pd, scq=cq,
                 rcq=cq, caps={"swr": 1})
-        too_many = self.random.choice((1 << 20, (1 << 32) - 1))
-        for rule, names in (("max_wr", ("swr", "rwr")),
-                            ("max_sge", ("ssge", "rsge")),
-                            ("max_inline_data", ("inline",))):
-            qp.caps = {"swr": 1, "rwr": 1, self.random.choice(names): too_many}
-            self.create_qp(qp, pd, rule)
+        for cap in verbs.CAPS:
+            for rule, values in cap.wrong.items():
+                qp.caps = {"swr": 1, "rwr": 1,
+                           lines.word(cap): self.random.choice(values)}
+                self.create_qp(qp, pd, rule)
         qp.caps = {}
-        self.create_qp(qp, pd, "type", self.random.choice((0, 1, 5, 254)))
+        self.create_qp(qp, pd, "type", self.random.choice(
+            verbs.NAMED["ibv_create_qp"].argument("qp_type").wrong["type"]))
 
     def make_ah(self, qp):
         ah = Ah(self.name("ah"), qp.node, pd=qp.pd, to=qp.peer.node)
+        if self.chance(0.3):
+            self.call_wrong("ibv_create_ah", ah.name, {"pd": qp.pd.name,
+                                                       "to": ah.to})
+        self.drawn("ibv_create_ah", is_global=1, port_num=1)
         self.call("ibv_create_ah", ah.name, pd=self.loose_domain(qp.pd).name,
                   to=ah.to)
         self.keep(ah, qp.pd)

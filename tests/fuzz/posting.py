@@ -30,13 +30,15 @@ class Posting(Requests):
     def post_receives(self, qp, needs):
         """Post receive requests; return whether there was memory for them."""
         receives = []
+        verb = "ibv_post_srq_recv" if qp.srq else "ibv_post_recv"
         extra = GRH if qp.type == verbs.UD else 0
         most = qp.srq.max_sge if qp.srq else qp.caps["rsge"]
         for need in needs:
             length = need.length + extra
             if not need.exactly:
-                length += self.random.choice((0, 0, 1, 100))
-            sges = self.sges(qp.pd, SINK, length, most, "LOCAL_WRITE")
+                length += self.draw(verb, "length")
+            sges = self.sges(qp.pd, SINK, length, most, "LOCAL_WRITE",
+                             argument=(verb, "num_sge"), sender=qp.peer)
             if sges is None:
                 return False
             receives.append(Receive(self.next_id(), sges))
@@ -50,13 +52,13 @@ class Posting(Requests):
         broken, bad = None, None
         if self.chance(0.05):
             broken, bad = "num_sge", len(words)
+            self.wrong(verb, "num_sge", broken)
             words.append(self.word({"id": self.next_id(),
                                     "over": "recv_sge"}))
-        if words and qp.srq:
-            self.call("ibv_post_srq_recv", qp.srq.name, *words, broken=broken,
-                      bad=bad)
-        elif words:
-            self.call("ibv_post_recv", qp.name, *words, broken=broken, bad=bad)
+        if words:
+            self.call(verb, qp.srq.name if qp.srq else qp.name, *words,
+                      broken=broken, bad=bad)
+        if words and not qp.srq:
             self.reach("posted", "ibv_post_recv", qp.state)
         for receive in receives:
             if qp.srq:
@@ -104,6 +106,8 @@ class Posting(Requests):
         """How to post a request: an index of VERB"""
         if op.data == "bind" and self.chance(0.4):
             return BIND
+        if "ibv_post_send" not in op.posted_by:
+            return int(qp.ops is not None and qp.ops & op.send_ops != 0)
         return int(qp.ops is not None and qp.ops & op.send_ops != 0 and
                    self.chance(0.6))
 
@@ -135,6 +139,12 @@ class Posting(Requests):
         spoiled = False
         for _ in range(self.random.randint(1, room)):
             op = self.random.choice(ops)
+            if self.chance(0.1):
+                op = min(ops, key=lambda op: self.count(
+                    "operation", qp.type, op.name, "ibv_wr_complete"))
+            doomed = self.is_doomed(qp, op)
+            if doomed and (spoiled or self.chance(0.7)):
+                continue
             if spoiled and op.data in ("bind", "none"):
                 continue  # flushed, but executed if the error comes later
             batch = self.way(qp, op)
@@ -145,12 +155,15 @@ class Posting(Requests):
                 continue
             batch = self.settable(request, batch)
             fields = self.fields(qp, request, batch)
+            if doomed:
+                self.doom_counted(request, fields, VERB[batch])
+                spoiled = True
             if op.with_inv and not request.window:
                 if spoiled or self.chance(0.9) or \
                         not self.doom(qp, request, fields, VERB[batch]):
                     continue
                 spoiled = True
-            if not spoiled and self.chance(0.025):
+            if not spoiled and self.is_due(qp, op, VERB[batch]):
                 spoiled = self.spoil(qp, request, fields, VERB[batch])
             if request.without:
                 # Those before it might need the right, too
@@ -175,6 +188,12 @@ class Posting(Requests):
         self.restrict(qp.peer, requests)
         self.post_in_calls(qp, requests)
         self.settle()
+
+    def doom_counted(self, request, fields, verb):
+        """It needs a max_rd_atomic that is not 0."""
+        request.wrong = verbs.rule(verbs.EXECUTION, "rd_atomic")
+        self.reach("rule", verb, "rd_atomic")
+        self.broke(verb, self.word(fields), "rd_atomic")
 
     def restrict(self, peer, requests):
         """Take the right away that a request needs, before all of them"""
@@ -226,7 +245,7 @@ class Posting(Requests):
         broken, bad = None, None
         binds = [at for at, (request, _, _) in enumerate(group)
                  if request.op.data == "bind"]
-        if self.chance(0.25 if binds else 0.08):
+        if self.chance(0.25 if binds else 0.12):
             bad = self.random.choice(binds or range(len(group)))
             request, fields, _ = group[bad]
             fields = dict(fields)
@@ -236,10 +255,8 @@ class Posting(Requests):
                 group.insert(bad, (None, fields, batch))
         words = [self.word(fields) for _, fields, _ in group]
         good = [entry for entry in group if entry[0]]
-        state = "broken" if broken else "built"
         if batch == 1:
-            self.end_sections(qp, state, words)
-            self.reach("section", state, "ibv_wr_complete")
+            self.end_sections(qp, words, broken, (bad,))
         if not broken:
             self.call(VERB[batch], qp.name, *words)
         elif batch == BIND:
@@ -247,7 +264,8 @@ class Posting(Requests):
                 self.call(VERB[batch], qp.name, word, broken=broken)
                 broken = None
         elif batch:
-            self.call(VERB[batch], qp.name, *words, broken=broken)
+            self.call(VERB[batch], qp.name, *words, broken=broken,
+                      wrong=(bad,))
             self.call(VERB[batch], qp.name,
                       *(self.word(fields) for _, fields, _ in good))
         else:
@@ -259,17 +277,15 @@ class Posting(Requests):
             self.model.send(qp, request)
         return good[-1][0]
 
-    def end_sections(self, qp, state, words):
+    def end_sections(self, qp, words, broken, wrong):
         """Critical sections that post nothing; the requests are posted later"""
         if self.chance(0.05):
-            self.call("ibv_wr_abort", qp.name, *words, abort=1)
-            self.reach("section", state, "ibv_wr_abort")
+            self.call("ibv_wr_abort", qp.name, *words, abort=1,
+                      error=broken, wrong=wrong)
         if self.chance(0.05):
             self.call("ibv_wr_complete", qp.name)
-            self.reach("section", "open", "ibv_wr_complete")
         if self.chance(0.05):
             self.call("ibv_wr_abort", qp.name, abort=1)
-            self.reach("section", "open", "ibv_wr_abort")
 
     def empty(self, qp):
         """A signaled request without data, and its fields"""

@@ -4,9 +4,11 @@
 import collections
 import random
 
+import lines
 import verbs
 from differences import Differences
 from model import AREA, SINK, SOURCE, TARGET, WC_WITH_IMM, Model
+from values import Values
 
 # Those of all completion queues with extended polling
 STANDARD_READERS = [name for name in verbs.READERS
@@ -56,16 +58,18 @@ class Area:
         self.next = self.start
 
 
-class Program:
+class Program(Values):
     """The lines of a program, and what is known of it.
 
     seed: the same seed, number of calls and steps make the same program
     out: file to write to
     number: of the program, among those that run at the same time
     device: what it does otherwise than described
+    before: what programs before it have reached: what is rare is chosen more
+        often
     """
 
-    def __init__(self, seed, out, number=0, device=None):
+    def __init__(self, seed, out, number=0, device=None, before=None):
         self.seed = seed
         self.device = device or Differences()
         self.number = number
@@ -78,6 +82,7 @@ class Program:
         self.things = collections.defaultdict(list)
         self.written = 0
         self.reached = collections.Counter()
+        self.before = before or collections.Counter()
         self.last_verb = None
         self.wr_id = 0
         self.thread = None  # that the lines are for, if there are several
@@ -87,16 +92,22 @@ class Program:
 
     # Lines
 
-    def call(self, name, target, *words, broken=None, bad=None, **args):
+    def call(self, name, target, *words, broken=None, error=None, bad=None,
+             wrong=(0,), **args):
         """Write a call of a verb; arguments that are None are left out.
 
         broken: the rule of the verb that it breaks
-        bad: which of its requests does
+        error: as broken, but the verb does not tell
+        bad: which of its requests does, if it tells
+        wrong: those that break a rule, in a critical section
         """
         verb = verbs.NAMED[name]
         if broken and not (self.device.has(name) and
                            self.device.keeps(name, broken)):
             return
+        if lines.call(verb) == "wr_batch":
+            self.section(name, words, broken or error, wrong)
+        self.count_values(verb, args, broken)
         words += tuple(f"{key}={value}" for key, value in args.items()
                        if value is not None)
         expect = 0
@@ -106,15 +117,82 @@ class Program:
             self.reach("rule", name, broken)
         if bad is not None:
             expect = f"{expect}@{bad}"
-        self.line(verb.call, target, words, expect)
+        self.line(lines.call(verb), target, words, expect)
+        self.count_verb(name)
+
+    def call_wrong(self, verb, target, args, *words, rules=None, bad=None,
+                   **limits):
+        """Make a call in which one value breaks a rule: the rarest of those
+        that values can break.
+
+        args: those of a call that is right, as the runner calls them
+        rules: names of those that can be broken now; None for all
+        """
+        values = {}
+        for argument in verbs.NAMED[verb].arguments:
+            for rule in argument.wrong:
+                if rules is None or rule in rules:
+                    values.setdefault(rule, []).append(argument)
+        rule = self.rarest(verb, list(values))
+        argument = self.random.choice(values[rule])
+        value = self.wrong(verb, argument.name, rule, **limits)
+        self.call(verb, target, *words, broken=rule, bad=bad,
+                  **{**args, lines.word(argument, verb): value})
+
+    def count_values(self, verb, args, broken):
+        """Count the values of a call, or the one that is wrong."""
+        values = {argument.name: args.get(lines.word(argument, verb.name))
+                  for argument in verb.arguments}
+        if broken:
+            self.reach_wrong(verb.name, broken, **values)
+        else:
+            self.drawn(verb.name, **values)
+
+    def count_verb(self, name):
+        """Count a verb, and the pair with the one before."""
         self.reach("verb", name)
         if self.last_verb:
             self.reach("pair", self.last_verb, name)
         self.last_verb = name
 
+    def section(self, end, words, broken, wrong):
+        """Count what a critical section has: see verbs.SECTION."""
+        steps = {(step.state, step.call): step.to for step in verbs.SECTION}
+        state = "idle"
+        calls = [("ibv_wr_start", "ibv_wr_start")]
+        for number, word in enumerate(words):
+            builder, setters = lines.built(word)
+            parts = [(builder, "builder")] + \
+                [(setter, "setter") for setter in setters]
+            if broken and number in wrong:
+                at = next((at for at, (name, _) in enumerate(parts)
+                           if verbs.NAMED[name].has_rule(broken)), 0)
+                parts[at] = (parts[at][0], "error")
+                self.broke(end, word, broken)
+            calls += parts
+        for name, call in calls:
+            self.count_verb(name)
+            self.reach("section", state, call)
+            state = steps[state, call]
+        self.reach("section", state, end)
+
+    def broke(self, verb, word, rule):
+        """Count a rule that a request of a critical section breaks: of its
+        builder, and of its setters.
+        """
+        if verb in ("ibv_wr_complete", "ibv_wr_abort"):
+            builder, setters = lines.built(word)
+            for name in (builder, *setters):
+                if verbs.NAMED[name].has_rule(rule):
+                    self.reach("rule", name, rule)
+
     def reach(self, *what):
         """Count what the program has of the descriptions; see coverage.py."""
         self.reached[what] += 1
+
+    def count(self, *what):
+        """How often it was reached, in the programs before, too"""
+        return self.before[what] + self.reached[what]
 
     def line(self, verb, target, words, expect):
         if self.thread:
@@ -150,7 +228,7 @@ class Program:
     def rarest(self, verb, rules):
         """Of some rules, one that was broken the fewest times"""
         self.random.shuffle(rules)
-        return min(rules, key=lambda rule: self.reached["rule", verb, rule])
+        return min(rules, key=lambda rule: self.count("rule", verb, rule))
 
     def any(self, kind, **where):
         found = [thing for thing in self.things[kind] if all(

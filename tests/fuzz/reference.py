@@ -7,8 +7,9 @@ Documentation/described.py puts it into Documentation/verbs.rst.
 import errno
 import sys
 
+import undescribed
 import verbs
-from words import Dropped, Fails, Refused, Returns
+from words import Dropped, Fails, Flags, Refused, Returns
 
 OBJECTS = {
     "ah": "address handle", "channel": "completion channel",
@@ -19,42 +20,6 @@ OBJECTS = {
     "srq": "shared receive queue", "table": "indirection table",
     "td": "thread domain", "wq": "work queue", "xrcd": "XRC domain",
 }
-
-# What an operation does with data, as words.Operation has it
-DATA = {
-    "out": "SGEs or inline data are sent",
-    "in": "SGEs are written to",
-    "store": "8 bytes are sent: one SGE, inline data, or from the builder",
-    "fetch": "one SGE of 8 bytes is written to",
-    "cut": "SGEs behind a header are sent in segments",
-    "flush": "placement, level, and length of the range",
-    "bind": "a window, and where to bind it",
-    "none": "none",
-}
-
-SETTERS = {
-    "out": ("sge", "sge_list", "inline_data", "inline_data_list"),
-    "in": ("sge", "sge_list"),
-    "fetch": ("sge", "sge_list"),
-    "cut": ("sge", "sge_list"),
-}
-
-FLAGS = (
-    ("FENCE", "all operations",
-     "the request waits for reads and atomics before it"),
-    ("SIGNALED", "all operations",
-     "the request has a completion; with sq_sig_all, or if it fails, it has "
-     "one anyway"),
-    ("SOLICITED", "those that use a receive request",
-     "the completion at the other end has an event that was asked for with "
-     "solicited_only"),
-    ("INLINE", "those that send data",
-     "ibv_post_send() copies the data; keys do not matter. Builders ignore it: "
-     "they have setters for inline data"),
-    ("IP_CSUM", "UD, RAW_PACKET",
-     "checksums of IPv4, TCP and UDP are put in on RAW_PACKET; no effect on "
-     "UD; elsewhere the request fails with LOC_QP_OP_ERR"),
-)
 
 def _table(header, rows, widths):
     """A list-table"""
@@ -94,9 +59,53 @@ def _names(kinds):
 
 def _rules(rules):
     yield from _table(
-        ("What must hold", "Otherwise", "Queue pairs", "Source"),
-        [(rule.says, outcome(rule.otherwise), ", ".join(rule.on) or "all",
-          rule.source) for rule in rules], (40, 25, 15, 20))
+        ("Rule", "What must hold", "Otherwise", "Queue pairs", "Source"),
+        [(rule.name, rule.says, outcome(rule.otherwise),
+          ", ".join(rule.on) or "all", rule.source) for rule in rules],
+        (10, 35, 25, 10, 20))
+
+
+def _value(item):
+    """A value in a table"""
+    if isinstance(item, Flags):
+        return str(item)
+    return f"0x{item:x}" if isinstance(item, int) and item > 0xffff else \
+        str(item).replace("_", " ")
+
+
+def _arguments(verb):
+    rows = []
+    for argument in verb.arguments:
+        wrong = "; ".join(f"{', '.join(map(_value, items))} ({rule})"
+                          for rule, items in argument.wrong.items())
+        says = argument.says
+        for kind, names in (("operations", argument.ops),
+                            ("queue pairs", argument.on)):
+            if names and len(verb.arguments) > 10:
+                says += f" ({kind}: {', '.join(names)})"
+        rows.append((
+            argument.name, f"``{argument.type}``",
+            f"{says} [{argument.mask}]" if argument.mask else says,
+            "; ".join(map(_value, argument.legal)) or "-", wrong or "-"))
+    yield from _table(("Argument", "Type", "What it is", "Values",
+                       "Wrong values (rule)"), rows, (15, 15, 30, 20, 20))
+
+
+def _completions(verb):
+    """What the operation of a builder completes with"""
+    opcodes = {number: name for name, number in verbs.WC_OPCODES.items()}
+    for op in verbs.OPERATIONS:
+        if op.builder != verb.name:
+            continue
+        yield f"Data: {verbs.DATA[op.data].says}."
+        yield f"Completes as {opcodes[op.completes]}."
+        if op.receives:
+            yield f"At the other end a receive request completes as " \
+                f"{opcodes[op.receives]}."
+        statuses = sorted({rule.otherwise.status for rule in verb.rules
+                           if isinstance(rule.otherwise, Fails)})
+        if statuses:
+            yield f"Statuses: SUCCESS, {', '.join(statuses)}, WR_FLUSH_ERR."
 
 
 def _verb(verb):
@@ -108,13 +117,21 @@ def _verb(verb):
         ("Uses", verb.uses)) if kinds]
     for title, kinds in facts:
         yield f"{title}: {_names(kinds)}."
-    if not verb.rules:
-        return
+    yield f"Returns: {verb.result}."
+    if verb.effects:
+        yield verb.effects
+    yield from _completions(verb)
+    if any(not isinstance(rule.otherwise, (Fails, Dropped))
+           for rule in verb.rules):
+        yield f"If it is refused, {verb.refusal}."
+    if verb.arguments:
+        yield from _arguments(verb)
     rules = [rule for rule in verb.rules if rule not in verbs.EXECUTION]
     if len(rules) < len(verb.rules):
         yield ("What must hold when a request is executed is in "
                '"Execution of requests".')
-    yield from _rules(rules)
+    if rules:
+        yield from _rules(rules)
 
 
 def described_verbs():
@@ -125,35 +142,46 @@ def described_verbs():
 
 def described_execution():
     """What must hold when a send request is executed"""
-    yield from _rules(verbs.EXECUTION)
+    yield from _table(
+        ("Rule", "What must hold", "Otherwise", "Queue pairs", "Operations",
+         "Source"),
+        [(rule.name, rule.says, outcome(rule.otherwise),
+          ", ".join(rule.on) or "all", ", ".join(rule.ops) or "all",
+          rule.source) for rule in verbs.EXECUTION],
+        (10, 25, 20, 10, 20, 15))
 
 
 def described_operations():
     """Operations by type of queue pair, with what comes of them"""
     types = [name for name in verbs.QP_TYPES if name != verbs.XRC_RECV]
+    opcodes = {number: name for name, number in verbs.WC_OPCODES.items()}
     yield from _table(
-        ("Operation", *types, "Builder", "Data", "Right at the other end"),
+        ("Operation", *types, "Builder", "Data", "Right at the other end",
+         "Completes as", "At the other end"),
         [(op.name, *("x" if name in op.on else "-" for name in types),
-          f"``{op.builder}()``", DATA[op.data], op.remote or "-")
+          f"``{op.builder}()``", verbs.DATA[op.data].says, op.remote or "-",
+          opcodes[op.completes], opcodes.get(op.receives, "-"))
          for op in verbs.OPERATIONS],
-        (20, *(6 for _ in types), 22, 20, 14))
+        (16, *(5 for _ in types), 20, 18, 12, 10, 10))
 
 
-# Forms of data with ibv_post_send(3), and with ibv_wr_post(3)
-SGES, ANY, NONE = "sge list", "sge list inl inll", "none"
-FORMS = {
-    "out": (ANY, ANY), "in": (SGES, SGES), "fetch": (SGES, SGES),
-    "cut": (SGES, SGES), "store": (ANY, NONE), "flush": (NONE, NONE),
-    "bind": (NONE, NONE), "none": (NONE, NONE),
-}
+# Forms of data
+SGES, INLINE = "sge list", "inl inll"
 
 
 def _forms(op):
     """The forms in which an operation gets its data, with each API"""
-    post_send, builders = FORMS[op.data]
+    data = verbs.DATA[op.data]
+
+    def names(sges, inline):
+        return " ".join(form for form, there in ((SGES, sges), (INLINE, inline))
+                        if there) or "none"
+
     if "ibv_post_send" not in op.posted_by:
         post_send = outcome(verbs.rule(verbs.POSTING, "opcode").otherwise)
-    return post_send, builders
+    else:
+        post_send = names(data.sges, data.inline)
+    return post_send, names(data.set_sges, data.set_inline)
 
 
 def described_forms():
@@ -175,19 +203,31 @@ def described_forms():
     yield from (border, "")
 
 
+def _sets(op, setter):
+    """Whether a setter of data is for an operation"""
+    data = verbs.DATA[op.data]
+    return data.set_inline if "inline" in setter.name else data.set_sges
+
+
 def described_setters():
     """Setters of ibv_wr_post(3) by operation"""
-    names = ("sge", "sge_list", "inline_data", "inline_data_list")
+    setters = [setter for setter in verbs.SETTERS
+               if any(argument.name in ("length", "inline length")
+                      for argument in setter.arguments)]
     yield from _table(
-        ("Operation", *(f"``ibv_wr_set_{name}()``" for name in names)),
-        [(op.name, *("x" if name in SETTERS.get(op.data, ()) else "-"
-                     for name in names)) for op in verbs.OPERATIONS],
+        ("Operation", *(f"``{setter.name}()``" for setter in setters)),
+        [(op.name, *("x" if _sets(op, setter) else "-" for setter in setters))
+         for op in verbs.OPERATIONS],
         (20, 20, 20, 20, 20))
 
 
 def described_flags():
     """Flags of send requests"""
-    yield from _table(("Flag", "For", "Effect"), FLAGS, (12, 25, 63))
+    yield from _table(
+        ("Flag", "Operations", "Queue pairs", "Effect"),
+        [(flag.name, "all" if flag.ops == verbs.ALL else ", ".join(flag.ops),
+          ", ".join(flag.on), flag.says) for flag in verbs.SEND_FLAGS],
+        (12, 30, 20, 38))
 
 
 def described_events():
@@ -237,6 +277,12 @@ def described_builder():
         text = "\\n".join(labels)
         yield f'     {old} -> {new} [label="{text}"];'
     yield from ("   }", "")
+
+
+def described_undescribed():
+    """What is not described, with the reason"""
+    yield from _table(("What", "Why it is not described"),
+                      sorted(undescribed.UNDESCRIBED.items()), (40, 60))
 
 
 def described_absent():

@@ -3,7 +3,7 @@
 
 import verbs
 from model import AREA, SINK, SOURCE, TARGET, Request
-from windows import OTHER_KEY, UNKNOWN_INDEX, Windows
+from windows import BIND, OTHER_KEY, UNKNOWN_INDEX, Windows
 from words import Dropped, Fails
 
 MAX_SEGMENTS = 4
@@ -14,17 +14,22 @@ FLAGS = verbs.FLAGS
 # How a request is posted: with ibv_post_send(), in a critical section, or with
 # the verb for windows of type 1
 VERB = ("ibv_post_send", "ibv_wr_complete", "ibv_bind_mw")
-BIND = 2
 
 
 class Requests(Windows):
     """Makes requests, and breaks their rules."""
 
-    def range(self, pd, area, length, right=None):
-        """(Mr, at) of so many bytes that are free in this round, or None"""
+    def range(self, pd, area, length, right=None, sender=None):
+        """(Mr, at) of so many bytes that are free in this round, or None
+
+        sender: queue pair whose requests need them. Its rnr_retry may not let
+            it wait for a page.
+        """
+        present = sender and sender.type in verbs.RELIABLE and sender.rnr != 7
         candidates = [mr for mr in self.things["mr"] if mr.pd is pd and
                       mr.covers(area) and (not right or mr.has(right)) and
-                      mr.len >= length]
+                      mr.len >= length and
+                      not (present and mr.fixed == "on_demand")]
         return self.take(candidates, pd.node, area, length)
 
     def take(self, candidates, node, area, length):
@@ -45,7 +50,7 @@ class Requests(Windows):
             if place:
                 self.used.add(place[0])
                 return place
-        return self.range(qp.pd, TARGET, length, right)
+        return self.range(qp.pd, TARGET, length, right, qp.peer)
 
     def source(self, pd, length):
         """Bytes to send: any, as nothing writes there"""
@@ -56,9 +61,16 @@ class Requests(Windows):
         mr = self.random.choice(candidates)
         return mr, mr.at + self.random.randrange(mr.len - length + 1)
 
-    def pieces(self, length, most):
-        """A length in up to so many parts, some of which may be 0"""
-        number = self.random.randint(1, max(1, min(most, 4)))
+    def pieces(self, length, most, argument):
+        """A length in up to so many parts, some of which may be 0
+
+        argument: (verb, name) of the one that is their number
+        """
+        most = max(1, min(most, 4))
+        number = self.draw(*argument, max_send_sge=most, max_recv_sge=most)
+        if not number and not length:
+            return []
+        number = max(number, 1)
         cuts = sorted(self.random.randint(0, length)
                       for _ in range(number - 1))
         return [b - a for a, b in zip([0] + cuts, cuts + [length])]
@@ -71,16 +83,17 @@ class Requests(Windows):
             return None
         return self.random.choice(found), self.random.getrandbits(48)
 
-    def sges(self, pd, area, length, most, right=None, inline=False):
-        """SGEs of so many bytes, or None"""
+    def sges(self, pd, area, length, most, right=None, inline=False,
+             argument=("ibv_post_send", "num_sge"), sender=None):
+        """SGEs of so many bytes, or None; see pieces() and range()"""
         result = []
-        for piece in self.pieces(length, most):
+        for piece in self.pieces(length, most, argument):
             null = None if inline else self.nothing(pd)
             if null:
                 result.append((*null, piece))
                 continue
             place = self.source(pd, piece) if area == SOURCE else \
-                self.range(pd, area, piece, right)
+                self.range(pd, area, piece, right, sender)
             if not place:
                 return None
             result.append((*place, piece))
@@ -92,58 +105,62 @@ class Requests(Windows):
             self.thread_of[self.wr_id] = self.thread
         return self.wr_id
 
-    def length(self, op, qp, inline):
+    def length(self, op, qp, inline, batch=0):
+        """How many bytes; batch: see request()"""
         if op.is_atomic:
             return 8
         if inline:
-            most = qp.caps["inline"]
-            return self.random.choice((0, 1, most, self.random.randint(
-                0, most))) if most else 0
-        mtu = 128 << qp.mtu
+            return self.draw(("ibv_post_send", "ibv_wr_set_inline_data")[batch],
+                             "inline length",
+                             max_inline_data=qp.caps["inline"])
+        verb = ("ibv_post_send", "ibv_wr_set_sge")[batch]
         if qp.type == verbs.UD:
-            return self.random.choice((0, 1, 1000, self.random.randint(
-                0, 1024)))
-        return self.random.choice((
-            0, 1, 8, mtu - 1, mtu, mtu + 1, 4 * mtu,
-            self.random.randint(0, 4096), self.random.randint(0, 16384)))
+            return self.draw(verb, "length", longest=DATAGRAM)
+        return self.draw(verb, "length", path_mtu=128 << qp.mtu,
+                         longest=self.random.choice((4096, 16384)))
+
+    @staticmethod
+    def maker(op, batch):
+        """The verb that is told what a request is"""
+        return op.builder if batch == 1 else VERB[batch]
+
+    def some_send_flags(self, qp, op):
+        """Flags that the operation has; INLINE is decided elsewhere."""
+        return sum(flag.value for flag in verbs.SEND_FLAGS
+                   if flag.name != "INLINE" and op.name in flag.ops and
+                   qp.type in flag.on and
+                   self.chance(0.5 if flag.name == "SIGNALED" else 0.2))
 
     def request(self, qp, op, batch=0):
         """A legal request, or None if there is no memory for it
 
         batch: how it is posted, an index of VERB
         """
-        kind = 1 if batch == BIND else 2
-        flags = 0
-        for name in ("FENCE", "SIGNALED", "SOLICITED"):
-            if self.chance(0.5 if name == "SIGNALED" else 0.2):
-                flags |= FLAGS[name]
+        flags = self.some_send_flags(qp, op)
         if self.is_inline(qp, op, batch):
             flags |= FLAGS["INLINE"]
         inline = flags & FLAGS["INLINE"]
         if op.data == "cut":
-            return self.cut(qp, Request(self.next_id(), op, flags))
+            return self.cut(qp, Request(self.next_id(), op, flags), batch)
         if op.data == "flush":
             return self.flush(qp, Request(self.next_id(), op, flags))
         if op.data in ("bind", "none"):
-            if kind == 1:
+            if batch == BIND:
                 flags &= FLAGS["FENCE"] | FLAGS["SIGNALED"]
             request = Request(self.next_id(), op, flags)
-            return request if self.plan_window(qp, request, kind) else None
-        length = self.length(op, qp, inline)
+            return request if self.plan_window(qp, request, batch) else None
+        length = self.length(op, qp, inline, batch)
         area, right = (SOURCE, None) if op.may_be_inline else \
             (SINK, "LOCAL_WRITE")
         most = 1 if op.is_atomic and not inline else qp.caps["ssge"]
         if op.is_atomic and batch:
             most = 1
-        sges = self.sges(qp.pd, area, length, most, right, inline)
+        sges = self.sges(qp.pd, area, length, most, right, inline,
+                         self.sge_argument(inline, batch))
         if sges is None:
             return None
-        request = Request(self.next_id(), op, flags, sges,
-                          imm=self.random.getrandbits(32),
-                          operands=(self.random.choice((
-                              0, 1, (1 << 64) - 1,
-                              self.random.getrandbits(64))),
-                              self.random.getrandbits(64)))
+        request = Request(self.next_id(), op, flags, sges)
+        self.draw_fields(request, self.maker(op, batch))
         if op.remote:
             request.remote = self.remote(qp.peer, length, request.right)
             if not request.remote:
@@ -154,27 +171,48 @@ class Requests(Windows):
                 now = self.model.memory[qp.peer.node][at:at + 8]
                 request.operands = (int.from_bytes(now, "little"),
                                     request.operands[1])
-        return request if self.plan_window(qp, request, kind) else None
+        return request if self.plan_window(qp, request, batch) else None
 
-    def cut(self, qp, request):
+    @staticmethod
+    def sge_argument(inline, batch):
+        """The argument that is the number of SGEs"""
+        if not batch:
+            return "ibv_post_send", "num_sge"
+        return ("ibv_wr_set_inline_data_list", "num_buf") if inline else \
+            ("ibv_wr_set_sge_list", "num_sge")
+
+    def draw_fields(self, request, verb):
+        """Draw what is a number, and no length."""
+        if request.op.with_imm:
+            request.imm = self.draw(verb, "imm_data")
+        if request.op.data == "fetch":
+            swaps = request.op.name in verbs.NAMED["ibv_post_send"].argument(
+                "swap").ops
+            request.operands = (self.draw(verb, "compare_add"),
+                                self.draw(verb, "swap") if swaps else 0)
+
+    def cut(self, qp, request, batch):
         """Make it a TSO, or None if there can be none"""
         if not qp.tso:
             return None
-        header = self.random.choice((1, qp.tso))
-        mss = self.random.choice((1, 100, DATAGRAM - header))
+        verb = self.maker(request.op, batch)
+        header = self.draw(verb, "hdr_sz", max_tso_header=qp.tso)
+        mss = self.draw(verb, "mss",
+                        **{"room in a packet": DATAGRAM - header})
         most = min(MAX_SEGMENTS * mss, 4096)
         length = self.random.choice((0, 1, min(mss, most), most,
                                      self.random.randint(0, most)))
-        request.sges = self.sges(qp.pd, SOURCE, length, qp.caps["ssge"])
+        request.sges = self.sges(qp.pd, SOURCE, length, qp.caps["ssge"],
+                                 argument=self.sge_argument(0, batch))
         request.tso = (self.random.randrange(AREA - header), header, mss)
-        return request if request.sges else None
+        return request if request.sges is not None else None
 
     def flush(self, qp, request):
         """Make it a FLUSH, or None if there is no memory for it"""
-        length = self.random.choice((0, 1, 4096,
-                                     self.random.randint(0, 16384)))
-        request.flush = (self.random.randint(1, 3), self.random.choice(
-            (verbs.FLUSH_RANGE, verbs.FLUSH_MR)), length)
+        verb = request.op.builder
+        length = self.draw(verb, "len")
+        request.flush = (self.draw(verb, "type"), self.draw(verb, "level"),
+                         length)
         request.remote = self.remote(qp.peer, length, request.right)
         return request if request.remote else None
 
@@ -184,12 +222,17 @@ class Requests(Windows):
             return bool(batch)
         return op.may_be_inline and self.chance(0.3)
 
-    def fields(self, qp, request, setter=False):
+    def fields(self, qp, request, setter=0):
         """A request as the runner reads it, as a dictionary"""
         op = request.op
         fields = {"id": request.wr_id, "op": op.opcode,
                   "flags": request.flags}
         inline = request.flags & FLAGS["INLINE"]
+        if not setter and "ibv_post_send" in op.posted_by:
+            self.reach("value", "ibv_post_send", "opcode", str(op.opcode))
+        self.drawn_flags(self.maker(op, setter),
+                         "wr_flags" if setter == 1 else "send_flags",
+                         request.flags)
         if request.sges:
             # Inline data is at an address of the process, not of a region
             fields["sges"] = "|".join(
@@ -206,9 +249,6 @@ class Requests(Windows):
                     self.chance(0.3) and self.has_setter(kind + "_list")):
                 kind += "_list"
             fields["set"] = kind
-            self.reach("setter", "ibv_wr_set_" + kind)
-            if qp.type == verbs.UD:
-                self.reach("setter", "ibv_wr_set_ud_addr")
         elif setter and op.data == "cut":
             fields["set"] = "sge" if len(request.sges) == 1 else "sge_list"
         elif setter and op.data in ("store", "flush") and self.chance(0.3):
@@ -234,8 +274,6 @@ class Requests(Windows):
             fields.update(ah=qp.ah.name, qpn=qp.peer.name, qkey=qp.peer.qkey)
         if qp.type == verbs.XRC_SEND and op.data not in ("bind", "none"):
             fields["srqn"] = qp.peer.srq.name
-            if setter:
-                self.reach("setter", "ibv_wr_set_xrc_srqn")
         return fields
 
     def has_setter(self, kind):
@@ -259,11 +297,12 @@ class Requests(Windows):
     def refuse(self, qp, fields, request, batch):
         """Break a rule of posting. Return its name, or None."""
         verb = VERB[batch]
-        for rule in self.rules(qp, verb, lambda otherwise: not isinstance(
-                otherwise, (Fails, Dropped))):
+        for rule in self.rules(qp, request.op, verb,
+                               lambda otherwise: not isinstance(
+                                   otherwise, (Fails, Dropped))):
             if rule.name.startswith("bind"):
-                done = request.op.data == "bind" and \
-                    self.refuse_bind(rule.name, fields, request)
+                done = self.refuse_bind(rule.name, fields, request,
+                                        self.maker(request.op, batch))
             else:
                 done = batch != BIND and \
                     self.refuses(rule.name, qp, fields, request, batch)
@@ -271,69 +310,107 @@ class Requests(Windows):
                 return rule.name
         return None
 
-    def rules(self, qp, verb, wanted):
+    def rules(self, qp, op, verb, wanted):
         """Rules to break, first those that were seldom broken"""
         rules = [rule for rule in verbs.NAMED[verb].rules
-                 if rule.is_for(qp.type) and wanted(rule.otherwise) and
+                 if rule.is_for(qp.type, op.name) and
+                 wanted(rule.otherwise) and
                  self.device.keeps(verb, rule.name)]
         self.random.shuffle(rules)
-        rules.sort(key=lambda rule: self.reached["rule", verb, rule.name])
+        rules.sort(key=lambda rule: self.times_broken(qp, op, verb, rule.name))
         return rules
+
+    def is_doomed(self, qp, op):
+        """Whether the queue pair lets no request of an operation be executed"""
+        return not qp.rd and op.name in verbs.COUNTED and \
+            qp.type in verbs.RELIABLE
+
+    def is_due(self, qp, op, verb):
+        """Whether to break a rule: more often if one was never broken"""
+        never = any(rule.is_for(qp.type, op.name) and
+                    not self.count("rule", op.builder, rule.name)
+                    for rule in verbs.NAMED[op.builder].rules)
+        return self.chance(0.2 if never and verb == "ibv_wr_complete" else 0.05)
+
+    def times_broken(self, qp, op, verb, rule):
+        """How often a rule was broken: of a builder, if it has the rule"""
+        parts = [verb]
+        if verb == "ibv_wr_complete" and rule == "opcode":
+            parts = [other.builder for other in verbs.OPERATIONS
+                     if qp.type not in other.on]
+        elif verb == "ibv_wr_complete":
+            parts = [op.builder, *(setter.name for setter in verbs.SETTERS)]
+        return min([self.count("rule", part, rule) for part in parts
+                    if verbs.NAMED[part].has_rule(rule)],
+                   default=self.count("rule", verb, rule))
 
     def refuses(self, rule, qp, fields, request, batch):
         """Break this rule of verbs.POSTING if the request can."""
         inline = request.flags & FLAGS["INLINE"]
+        op = request.op
+        verb = self.maker(op, batch)
         if batch and request.op.data in ("store", "flush") and \
                 rule != "opcode":
             return False  # setters change nothing
         if rule == "num_sge" and not inline:
             fields["sges"] = "|".join([f"{qp.node}:0/0/0"] * 60)
-            fields["over"] = "send_sge"
+            number = self.wrong(*self.sge_argument(0, batch), rule)
+            if isinstance(number, str) or self.device.differs("num_sge"):
+                fields["over"] = "send_sge"
+            else:
+                fields["num_sge"] = number
             if batch:
                 fields["set"] = "sge_list"
-            elif self.chance(0.3) and not self.device.differs("num_sge"):
-                del fields["over"]
-                fields["num_sge"] = self.random.choice((100000, -1))
-        elif rule == "inline_length" and request.op.may_be_inline:
+        elif rule == "inline_length":
             fields["flags"] |= 0 if batch else FLAGS["INLINE"]
+            setter = self.random.choice((
+                "ibv_wr_set_inline_data", "ibv_wr_set_inline_data_list"))
+            length = self.wrong(setter if batch else verb, "inline length",
+                                rule)
             fields["sges"] = f"{qp.node}:{SOURCE}/{65536}/0"
-            if self.chance(0.7):
+            if isinstance(length, str):
                 fields["over"] = "inline"
             if batch:
-                fields["set"] = "inline_data"
-        elif rule == "inline_opcode" and not request.op.may_be_inline:
+                fields["set"] = setter.removeprefix("ibv_wr_set_")
+        elif rule == "inline_opcode":
             if batch:
-                fields["set"] = "inline_data"
+                fields["set"] = self.random.choice(("inline_data",
+                                                    "inline_data_list"))
             else:
                 fields["flags"] |= FLAGS["INLINE"]
         elif rule == "tso_header" and request.tso:
-            self.set_tso(fields, 1, self.random.choice(
-                (0, qp.tso + 1, 65535)))
+            self.set_tso(fields, 1, self.wrong(verb, "hdr_sz", rule,
+                                               max_tso_header=qp.tso))
         elif rule == "tso_mss" and request.tso:
-            self.set_tso(fields, 2, 0)
+            self.set_tso(fields, 2, self.wrong(verb, "mss", rule))
         elif rule == "opcode":
-            others = [op.opcode for op in verbs.OPERATIONS
-                      if qp.type not in op.on]
-            if not batch:
-                others += [12, 13, 14, 16, 255]
-            if not others:
+            others = [other for other in verbs.OPERATIONS
+                      if qp.type not in other.on]
+            if not batch and (not others or self.chance(0.5)):
+                fields["op"] = self.wrong(verb, "opcode", rule)
+            elif others:
+                self.random.shuffle(others)
+                fields["op"] = min(others, key=lambda other: self.count(
+                    "rule", other.builder, rule)).opcode
+            else:
                 return False
-            fields["op"] = self.random.choice(others)
         else:
             return False
         return True
 
     def spoil(self, qp, request, fields, verb):
         """Break a rule of verbs.EXECUTION; return whether it could be done."""
-        for rule in self.rules(qp, verb, lambda otherwise: isinstance(
-                otherwise, (Fails, Dropped))):
-            if self.breaks(rule, qp, request, fields):
+        for rule in self.rules(qp, request.op, verb,
+                               lambda otherwise: isinstance(
+                                   otherwise, (Fails, Dropped))):
+            if self.breaks(rule, qp, request, fields, verb):
                 self.reach("rule", verb, rule.name)
+                self.broke(verb, self.word(fields), rule.name)
                 request.wrong = rule
                 return True
         return False
 
-    def breaks(self, rule, qp, request, fields):
+    def breaks(self, rule, qp, request, fields, verb="ibv_post_send"):
         """Break this rule if the request can."""
         op = request.op
         inline = request.flags & FLAGS["INLINE"]
@@ -407,12 +484,14 @@ class Requests(Windows):
             request.without = request.right
             request.spared = [(qp.peer.node, remote[1], request.length)]
         elif rule.name == "flush_type" and request.flush:
-            self.set_flush(fields, 0, self.random.choice((0, 4, 128)))
+            self.set_flush(fields, 0, self.wrong(op.builder, "type",
+                                                 rule.name))
         elif rule.name == "flush_level" and request.flush:
-            self.set_flush(fields, 1, self.random.choice((2, 3, 128)))
+            self.set_flush(fields, 1, self.wrong(op.builder, "level",
+                                                 rule.name))
         elif rule.name == "flush_length" and request.flush:
-            self.set_flush(fields, 2, self.random.choice((
-                (1 << 31) + 1, 1 << 32, (1 << 64) - 1)))
+            self.set_flush(fields, 2, self.wrong(op.builder, "len",
+                                                 rule.name))
         elif rule.name == "tso_length" and request.tso and first:
             mr, at, _ = first
             self.set_tso(fields, 2, 1)
@@ -420,6 +499,8 @@ class Requests(Windows):
                            f"{self.random.choice((1025, 65537))}/{mr.name}")
         elif rule.name == "tso_packet" and request.tso:
             self.set_tso(fields, 2, 65535)
+        elif rule.name == "rd_atomic":
+            return False  # all requests of the queue pair break it: see doom()
         elif rule.name == "receive_length" and request.length:
             pass  # it is the receive request that is too short
         elif rule.name == "receive" and op.receives and not qp.rnr:
@@ -430,8 +511,10 @@ class Requests(Windows):
             fields["flags"] |= FLAGS["IP_CSUM"]
         elif rule.name == "srqn" and "srqn" in fields:
             # Not even if it could be executed
-            fields["srqn"] = self.random.choice((
-                0, 0xfffffe, *3 * (self.other_domain(qp.peer).name,)))
+            setter = "ibv_wr_set_xrc_srqn" if verb == "ibv_wr_complete" \
+                else verb
+            fields["srqn"] = self.wrong(setter, "remote_srqn", rule.name) \
+                if self.chance(0.6) else self.other_domain(qp.peer).name
             if remote:
                 request.spared = [(qp.peer.node, remote[1], request.length)]
         elif rule.name == "qkey":

@@ -1,9 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """The states of queue pairs."""
 
+import lines
 import verbs
 from events import Events
 
+TIMEOUT = 18  # long enough: no answer takes as long as seven times that
+MOST_RD_ATOMIC = 8
+# What can be anything while nothing is sent
+BRIEF = ("TIMEOUT", "RETRY_CNT", "RNR_RETRY", "MIN_RNR_TIMER")
+# What is not drawn
+FIXED = ("EN_SQD_ASYNC_NOTIFY", "ACCESS_FLAGS", "PKEY_INDEX", "PORT")
+# What ibv_query_qp() tells, of what was set
+TOLD = ("ACCESS_FLAGS", "QKEY", "PATH_MTU", "TIMEOUT", "RETRY_CNT",
+        "RNR_RETRY", "MAX_QP_RD_ATOMIC", "MIN_RNR_TIMER",
+        "MAX_DEST_RD_ATOMIC", "DEST_QPN", "AV")
 ALL_RIGHTS = verbs.access("REMOTE_WRITE", "REMOTE_READ", "REMOTE_ATOMIC",
                           "FLUSH_GLOBAL", "FLUSH_PERSISTENT")
 UP = ("RESET", "INIT", "RTR", "RTS")
@@ -25,21 +36,31 @@ class States(Events):
         required = verbs.transition(qp.type, qp.state, state)
         names += [name for name in required or () if name != without]
         names += more
-        notify = (qp.state, state) == ("RTS", "SQD") and not broken and \
-            qp.type in verbs.SENDING and self.chance(0.5)
-        if notify:
-            names.append("EN_SQD_ASYNC_NOTIFY")
-        values = self.attributes(qp, state)
+        if not broken:
+            names += self.some_optional(qp, state, names)
+        values = self.attributes(qp)
+        if qp.state == state == "SQD":
+            # Nothing is sent with these
+            values.update({
+                lines.word(verbs.ATTR[name]):
+                self.draw_attr(name, **{"long enough": TIMEOUT})
+                for name in BRIEF if name in names})
         values.update(change)
+        words = [lines.word(verbs.ATTR[name]) for name in names
+                 if name in verbs.ATTR]
         self.call("ibv_modify_qp", qp.name, broken=broken,
                   state=verbs.STATES.index(state),
                   mask=sum(verbs.ATTRIBUTES[name] for name in names),
-                  notify=1 if notify else None, **values)
+                  **{word: values[word] for word in words if word in values})
         if broken:
             return
-        qp.told.update((verbs.TOLD[name], values[verbs.TOLD[name]])
-                       for name in names if verbs.TOLD.get(name) in values)
-        self.reach("transition", qp.type, qp.state, state)
+        self.drawn("ibv_modify_qp", **{
+            attr.name: values.get(lines.word(attr)) for attr in verbs.ATTRS
+            if attr.mask in names and attr.mask in FIXED})
+        qp.told.update((lines.word(verbs.ATTR[name]),
+                        values[lines.word(verbs.ATTR[name])])
+                       for name in names if name in TOLD)
+        self.reach_attributes(qp, state, names)
         if state == "RESET":
             self.model.reset(qp)
         elif state == "ERR":
@@ -50,24 +71,43 @@ class States(Events):
             qp.ece = 0
         if state == "RTS":
             self.model.resume(qp)
-        if notify:
+        if "EN_SQD_ASYNC_NOTIFY" in names:
             # If it went on before, there might be none
             self.model.events.append((qp, "SQ_DRAINED"))
             self.take_events()
 
-    def attributes(self, qp, state):
-        if state == "INIT":
-            return {"access": 2 if qp.type in (verbs.UC, verbs.UD) else
-                    ALL_RIGHTS,
-                    "qkey": qp.qkey}
-        if state == "RTR" and qp.type != verbs.UD and qp.peer:
-            return {"to": qp.peer.node, "dest": qp.peer.name,
-                    "mtu": qp.mtu, "rq_psn": qp.peer.psn, "dest_rd": 8,
-                    "min_rnr": 1}
-        if state == "RTS":
-            return {"sq_psn": qp.psn, "timeout": 18, "retry": 7, "rnr": qp.rnr,
-                    "rd": 8}
-        return {}
+    def some_optional(self, qp, state, names):
+        """Some of the attributes that a transition may have"""
+        optional = [name for name in verbs.optional(qp.type, qp.state, state)
+                    if name not in names and (qp.peer or name not in ("AV",))]
+        some = [name for name in optional if self.chance(
+            0.4 if self.count("optional", qp.type, qp.state, state, name)
+            else 0.8)]
+        if (qp.state, state) == ("RTS", "SQD") and \
+                qp.type in verbs.SENDING and self.chance(0.5):
+            some.append("EN_SQD_ASYNC_NOTIFY")
+        return some
+
+    def reach_attributes(self, qp, state, names):
+        self.reach("transition", qp.type, qp.state, state)
+        for name in names:
+            if name in verbs.optional(qp.type, qp.state, state):
+                self.reach("optional", qp.type, qp.state, state, name)
+
+    def draw_attr(self, name, **limits):
+        return self.draw("ibv_modify_qp", verbs.ATTR[name].name, **limits)
+
+    def attributes(self, qp):
+        """All attributes by what the runner calls them"""
+        values = {"access": 2 if qp.type in (verbs.UC, verbs.UD) else
+                  ALL_RIGHTS, "qkey": qp.qkey, "mtu": qp.mtu,
+                  "min_rnr": qp.min_rnr, "sq_psn": qp.psn, "timeout": TIMEOUT,
+                  "retry": 7, "rnr": qp.rnr, "rd": qp.rd, "notify": 1,
+                  "pkey": 0, "port": 1, "dest_rd": 8}
+        if qp.peer:
+            values.update(to=qp.peer.node, dest=qp.peer.name,
+                          rq_psn=qp.peer.psn, dest_rd=qp.dest_rd)
+        return values
 
     def wrong_transition(self, qp):
         """Each rule of ibv_modify_qp() is broken."""
@@ -81,9 +121,13 @@ class States(Events):
 
     def wrong_attribute(self, qp, state, required):
         """An attribute too few, too many, or of a wrong value"""
-        broken = self.random.choice(("required", "refused", "value",
-                                     "cur_state"))
-        values = [name for name in required if name in verbs.INVALID]
+        broken = self.rarest("ibv_modify_qp", [
+            "required", "refused", "value", "cur_state", "migration"]) \
+            if self.chance(0.2) else self.random.choice((
+                "required", "refused", "value", "value", "cur_state"))
+        values = [name for name in (
+            *required, *verbs.optional(qp.type, qp.state, state))
+                  if name in verbs.ATTR and "value" in verbs.ATTR[name].wrong]
         if broken == "required" and required:
             self.modify(qp, state, broken, self.random.choice(required))
         elif broken == "refused":
@@ -91,17 +135,33 @@ class States(Events):
                        if name not in verbs.LEFT_OUT.get(qp.type, ())]
             self.modify(qp, state, broken, more=(self.random.choice(refused),))
         elif broken == "value" and values:
-            name, invalid = verbs.INVALID[self.random.choice(values)]
-            if name == "pkey" and self.device.differs("pkeys"):
-                invalid = (0xffff,)
-            self.modify(qp, state, broken,
-                        **{name: self.random.choice(invalid)})
+            self.random.shuffle(values)
+            self.wrong_value(qp, state, min(values, key=self.times_wrong),
+                             required)
+        elif broken == "migration":
+            self.wrong("ibv_modify_qp", "path_mig_state", broken)
+            self.modify(qp, state, broken, more=("PATH_MIG_STATE",))
         elif broken == "cur_state" and \
                 (qp.state, state) in verbs.WITH_CUR_STATE:
             others = [other for other in range(len(verbs.STATES))
                       if verbs.STATES[other] != qp.state]
             self.modify(qp, state, broken, more=("CUR_STATE",),
                         cur=self.random.choice(others))
+
+    def times_wrong(self, name):
+        """How often the value of an attribute was wrong that was the rarest"""
+        attr = verbs.ATTR[name]
+        return min(self.count("wrong", "ibv_modify_qp", attr.name, str(value))
+                   for value in attr.wrong["value"])
+
+    def wrong_value(self, qp, state, name, required):
+        attr = verbs.ATTR[name]
+        value = self.wrong("ibv_modify_qp", attr.name, "value")
+        if name == "PKEY_INDEX" and self.device.differs("pkeys"):
+            value = 0xffff
+        self.modify(qp, state, "value",
+                    more=() if name in required else (name,),
+                    **{lines.word(attr): value})
 
     def query(self, qp):
         told = dict(qp.told)
@@ -120,12 +180,12 @@ class States(Events):
         more = self.random.choice(((), ("CUR_STATE",)))
         cur = verbs.STATES.index("RTS")
         if qp.type == verbs.UD:
-            qp.qkey = self.random.getrandbits(31)
+            qp.qkey = self.draw_attr("QKEY")
             self.modify(qp, "RTS", more=("QKEY", *more), cur=cur,
                         qkey=qp.qkey)
         elif qp.type == verbs.RC:
-            self.modify(qp, "RTS", more=("MIN_RNR_TIMER", *more), cur=cur,
-                        min_rnr=self.random.choice((1, 2, 3)))
+            qp.min_rnr = self.draw_attr("MIN_RNR_TIMER")
+            self.modify(qp, "RTS", more=("MIN_RNR_TIMER", *more), cur=cur)
         else:
             self.modify(qp, "RTS", more=more, cur=cur)
         self.query(qp)
@@ -150,12 +210,18 @@ class States(Events):
         pair = (self.make_qp(qp_type, node, **first),
                 self.make_xrc_recv(1 - node) if qp_type == verbs.XRC_SEND
                 else self.make_qp(qp_type, 1 - node))
-        mtu = self.random.choice((1, 2, 3))
+        mtu = self.draw_attr("PATH_MTU")
         for qp, peer in (pair, pair[::-1]):
             qp.peer, qp.mtu = peer, mtu
-            qp.rnr = self.random.choice((0, 7))
-            qp.psn = self.random.choice((0, 0xfffffe, 0x7fffff,
-                                         self.random.getrandbits(24)))
+            qp.rnr = 7 if self.chance(0.4) else self.draw_attr("RNR_RETRY")
+            qp.min_rnr = self.draw_attr("MIN_RNR_TIMER")
+            qp.psn = self.draw_attr("SQ_PSN")
+            qp.rd = self.draw_attr("MAX_QP_RD_ATOMIC",
+                                   max_qp_init_rd_atom=MOST_RD_ATOMIC) \
+                if self.chance(0.5) else MOST_RD_ATOMIC
+            peer.dest_rd = self.draw_attr("MAX_DEST_RD_ATOMIC", **{
+                "those of the other end": qp.rd,
+                "max_qp_rd_atom": MOST_RD_ATOMIC})
         self.bring_up(pair)
         if qp_type == verbs.UD:
             for qp in pair:
@@ -190,8 +256,8 @@ class States(Events):
     def seldom(self, qp, states):
         """The state that was entered from this one the fewest times"""
         self.random.shuffle(states)
-        return min(states, key=lambda state: self.reached[
-            "transition", qp.type, qp.state, state])
+        return min(states, key=lambda state: self.count(
+            "transition", qp.type, qp.state, state))
 
     def wander(self, qp):
         """From state to state as the rules permit, and then both back up"""

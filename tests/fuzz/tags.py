@@ -93,12 +93,10 @@ class Tags(Ethernet):
                   max_sge=1)
         args = {"pd": pd.name, "cq": cq.name, "wr": 16, "sge": 1}
         limits = {"tags": MAX_TAGS, "ops": MAX_OPS}
-        broken = self.random.choice((None, "max_num_tags", "max_ops"))
-        wrong = self.random.choice((0, 1 << 30))
-        change = {"max_num_tags": {"tags": wrong}, "max_ops": {"ops": wrong}}
-        if broken:
-            self.call("ibv_create_srq_ex", srq.name, broken=broken,
-                      **args, **{**limits, **change[broken]})
+        if self.chance(0.7):
+            self.call_wrong("ibv_create_srq_ex", srq.name,
+                            {**args, **limits},
+                            rules=("max_num_tags", "max_ops"))
         self.call("ibv_create_srq_ex", srq.name, **args, **limits)
         return srq
 
@@ -146,6 +144,8 @@ class Tags(Ethernet):
         if tags.unheard == MAX_OPS:
             flags |= SIGNALED
         fields = {"id": wr_id, "opcode": opcode, "flags": flags, **fields}
+        self.drawn("ibv_post_srq_ops", num_sge=1 if "sge" in fields else None,
+                   opcode=opcode, flags=flags)
         if flags & TM_SYNC:
             fields["count"] = tags.handled = tags.unexpected
         self.call("ibv_post_srq_ops", srq.name, self.op(fields))
@@ -182,7 +182,7 @@ class Tags(Ethernet):
             # A tag that is deleted has its place until that is done
             self.operate(srq, verbs.TAG_SYNC, {}, SIGNALED, tags)
         mr, at = place
-        mask = self.random.choice((ALL_BITS, ALL_BITS, 0, 0xff))
+        mask = self.draw("ibv_post_srq_ops", "mask")
         tag = Tag(self.next_id(), self.next_id(), (mr, at, MESSAGE),
                   self.a_tag() & mask, mask, tags.next_order)
         tags.next_order += 1
@@ -234,12 +234,13 @@ class Tags(Ethernet):
             srq = self.any("srq")
             if not srq:
                 return
-        change = {"opcode": {"opcode": self.random.choice((3, 255))},
-                  "flags": {"flags": self.random.choice((4, 1 << 30))},
-                  "num_sge": {"opcode": verbs.TAG_ADD,
-                              "sges": self.random.choice((2, -1))}}
-        self.call("ibv_post_srq_ops", srq.name,
-                  self.op({**good, **change.get(broken, {})}),
+        change = {}
+        if broken == "num_sge":
+            change = {"opcode": verbs.TAG_ADD,
+                      "sges": self.wrong("ibv_post_srq_ops", broken, broken)}
+        elif broken != "srq_type":
+            change = {broken: self.wrong("ibv_post_srq_ops", broken, broken)}
+        self.call("ibv_post_srq_ops", srq.name, self.op({**good, **change}),
                   broken=broken, bad=0)
 
     # Messages

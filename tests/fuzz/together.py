@@ -107,7 +107,8 @@ class Together(Tags):
         for _ in range(self.random.randint(0, qp.caps["swr"] // PARTS -
                                            messages)):
             ops = [verbs.OPERATION[name] for name in OWN
-                   if qp.type in verbs.OPERATION[name].on]
+                   if qp.type in verbs.OPERATION[name].on and
+                   not self.is_doomed(qp, verbs.OPERATION[name])]
             request = self.request(qp, self.random.choice(ops)) \
                 if ops else None
             if request:

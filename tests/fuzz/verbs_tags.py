@@ -2,7 +2,7 @@
 """Tag matching: shared receive queues that look at the tags of messages."""
 
 from words import EINVAL, ENOMEM
-from words import Rule, Verb
+from words import Argument, Rule, Verb
 
 # enum ibv_ops_wr_opcode, and the opcodes of their completions
 TAG_ADD, TAG_DEL, TAG_SYNC = range(3)
@@ -17,10 +17,26 @@ TAGGING = (
 )
 
 TAG_VERBS = (
-    Verb("ibv_post_srq_ops", "post_srq_ops", "ibv_post_srq_ops(3)",
+    Verb("ibv_post_srq_ops", "ibv_post_srq_ops(3)",
          "posts a list of operations to the list of tags of a shared receive "
          "queue: adding one, deleting one, telling how many unexpected "
-         "messages were handled", uses=("srq",), rules=(
+         "messages were handled", arguments=(
+             Argument("wr_id", "uint64_t", "what the completion has"),
+             Argument("opcode", "enum ibv_ops_wr_opcode", "ADD, DEL, SYNC",
+                 (0, 1, 2), {"opcode": (3, 255)}),
+             Argument("flags", "int", "1: SIGNALED, 2: TM_SYNC", (0, 1, 2,
+                 3), {"flags": (4, 1 << 30)}),
+             Argument("unexpected_cnt", "uint32_t", "messages without a tag "
+                 "that were handled"),
+             Argument("handle", "uint32_t", "of the tag; ADD writes it"),
+             Argument("recv_wr_id", "uint64_t", "what the completion of the "
+                 "message has"),
+             Argument("sg_list", "struct ibv_sge *", "where to put it"),
+             Argument("num_sge", "int", "SGEs", (1,), {"num_sge": (2, -1)}),
+             Argument("tag", "uint64_t", "tag, after mask"),
+             Argument("mask", "uint64_t", "bits that count", (0, 0xff, (1 <<
+                 64) - 1)),),
+         uses=("srq",), rules=(
              Rule("srq_type", "the queue is of type IBV_SRQT_TM",
                   "ibv_post_srq_ops(3)", EINVAL),
              Rule("opcode", "there is such an operation",

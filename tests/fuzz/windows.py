@@ -6,6 +6,7 @@ from model import Binding, Mw
 from states import States
 
 MAX_WINDOWS = 64
+BIND = 2  # how a request is posted: see sending.VERB
 RIGHTS = ("REMOTE_WRITE", "REMOTE_READ", "REMOTE_ATOMIC")
 OTHER_KEY = 1
 UNKNOWN_INDEX = 0x80000000
@@ -33,8 +34,7 @@ class Windows(States):
 
     def refused_mw(self):
         pd = self.any("pd")
-        self.call("ibv_alloc_mw", self.name("mw"), broken="type", pd=pd.name,
-                  type=self.random.choice((0, 3, 255)))
+        self.call_wrong("ibv_alloc_mw", self.name("mw"), {"pd": pd.name})
 
     def replan(self):
         """Nothing is planned but what was executed."""
@@ -66,8 +66,11 @@ class Windows(States):
             return self.random.choice(found)
         return self.make_mw(pd, kind)
 
-    def binding(self, pd, qp):
-        """Bytes of a region that a window can show, or None"""
+    def binding(self, pd, qp, verb):
+        """Bytes of a region that a window can show, or None
+
+        verb: that is told of them
+        """
         found = [mr for mr in self.things["mr"]
                  if mr.pd is pd and not mr.null and mr.has("MW_BIND") and
                  not mr.has("ZERO_BASED")]
@@ -84,20 +87,25 @@ class Windows(States):
             offset = max((mr.at + offset & ~7) - mr.at, 0)
             if mr.at + offset & 7:
                 access &= ~verbs.ACCESS["ZERO_BASED"]
-        length = mr.len - offset
-        if self.chance(0.3):
-            length = self.random.randint(1, length)
+        length = self.draw(verb, "bind length",
+                           **{"rest of the region": mr.len - offset})
+        self.drawn_flags(verb, "mw_access_flags", access)
+        if not length:
+            return None
         return Binding(mr, mr.at + offset, length, access, qp)
 
-    def plan_bind(self, qp, request, kind):
+    def plan_bind(self, qp, request, batch):
         """Make it a request to bind. Return whether that can be."""
+        kind = 1 if batch == BIND else 2
         window = self.free_window(qp.pd, kind)
         binding = None
+        verb = "ibv_bind_mw" if kind == 1 else batch and request.op.builder \
+            or "ibv_post_send"
         if kind == 2 or self.chance(0.8):
-            binding = self.binding(qp.pd, qp)
-            if not binding:
+            binding = self.binding(qp.pd, qp, verb)
+            if not binding and kind == 2:
                 return False
-        flip = self.random.getrandbits(8) if kind == 2 else 0
+        flip = self.draw(verb, "new rkey") if kind == 2 else 0
         self.plan(request, window, binding, flip)
         return True
 
@@ -141,11 +149,11 @@ class Windows(States):
         request.wrong = verbs.rule(verbs.EXECUTION, "invalidate_remote")
         return True
 
-    def plan_window(self, qp, request, kind):
+    def plan_window(self, qp, request, batch):
         """The part of a request that is about a window, if it has one"""
         op = request.op
         if op.data == "bind":
-            return self.plan_bind(qp, request, kind)
+            return self.plan_bind(qp, request, batch)
         if op.data == "none":
             return self.plan_local_inv(qp, request)
         return not op.with_inv or self.plan_send_inv(qp, request)
@@ -182,7 +190,7 @@ class Windows(States):
         return {"mr": mr.name, "addr": mr.address(mr.at), "access": 0,
                 "len": 1 if mr.null else mr.len}
 
-    def refuse_bind(self, rule, fields, request):
+    def refuse_bind(self, rule, fields, request, verb):
         """Break a rule of verbs.BINDING. Return whether it can be."""
         pd, kind = request.window.pd, request.window.type
         change = None
@@ -200,18 +208,18 @@ class Windows(States):
                 change["access"] = verbs.ACCESS[self.random.choice(
                     ("REMOTE_WRITE", "REMOTE_ATOMIC"))]
         elif rule == "bind_access":
-            change = {"access": self.random.choice((1 << 4, 1 << 6, 1 << 31))}
+            change = {"access": self.wrong(verb, "mw_access_flags", rule)}
         elif rule == "bind_type":
             other = self.any("mw", pd=pd, type=3 - kind)
             change = other and {"mw": other.name, "newkey": other.key()}
         elif rule == "bind_length":
-            change = {"len": 0}
+            change = {"len": self.wrong(verb, "bind length", rule)}
         elif rule == "bind_key":
-            bits = self.random.choice((1 << 8, 1 << 31, 0xffffff00))
+            bits = self.wrong(verb, "new rkey", rule)
             change = {"newkey": f"{request.window.name}~{bits}"}
         elif rule == "bind_flags":
-            change = {"flags": fields["flags"] | self.random.choice(
-                (verbs.FLAGS["SOLICITED"], verbs.FLAGS["INLINE"], 1 << 31))}
+            change = {"flags": fields["flags"] | self.wrong(
+                verb, "send_flags", rule)}
         if not change:
             return False
         fields.update(change)

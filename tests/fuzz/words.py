@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """The words that verbs.py is written in.
 
-A verb has a list of rules. A rule says what must hold, where that is written,
-and what happens if it does not: the call is refused with an errno, or the
-request is taken and completes with a status. Rules are names to the fuzzer:
-generate.py knows for each of them how to break it.
+A verb has arguments and rules. An argument says which values it may have, and
+which values break which rule. A rule says what must hold, where that is
+written, and what happens if it does not: the call is refused with an errno, or
+the request is taken and completes with a status.
 """
 
 import errno
@@ -54,11 +54,13 @@ class Dropped:
 class Rule:
     """What must hold.
 
-    name: by which generate.py and the reports call it
+    name: by which the reports call it
     says: the rule
     source: the manual page or section that it comes from
     otherwise: Refused, Returns, Fails or Dropped
     on: types of queue pairs that have it; all, if empty
+    ops: names of the operations that have it; all, if empty
+    beyond: why no program breaks it, if that is so
     """
 
     name: str
@@ -66,10 +68,105 @@ class Rule:
     source: str
     otherwise: object
     on: tuple = ()
+    ops: tuple = ()
+    beyond: str = None
 
-    def is_for(self, qp_type):
-        """Whether queue pairs of a type have the rule."""
-        return not self.on or qp_type in self.on
+    def is_for(self, qp_type, op=None):
+        """Whether an operation on queue pairs of a type has the rule."""
+        return (not self.on or qp_type is None or qp_type in self.on) and \
+            (not self.ops or op is None or op in self.ops)
+
+
+@dataclass(frozen=True)
+class Span:
+    """All numbers from one to another. Each of both is a number, or the name of
+    a limit, as in "max_send_sge + 1" or "4 path_mtu".
+    """
+
+    low: object
+    high: object
+
+    def __str__(self):
+        return f"{self.low} to {self.high}"
+
+
+@dataclass(frozen=True)
+class Flags:
+    """Any of some flags at the same time, or none
+
+    flags: the value of each by its name
+    """
+
+    flags: dict
+
+    def __str__(self):
+        return "any of " + ", ".join(self.flags)
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument of a verb, or a field of a structure that it is given.
+
+    name: of the argument or field
+    type: in C
+    says: what it is
+    legal: values that are taken, with the smallest and the largest: numbers,
+        names of limits, Span and Flags; empty, if objects alone say what it can
+        be
+    wrong: values that break a rule, by the name of the rule
+    ops: names of the operations that look at it; all, if empty
+    on: types of queue pairs that look at it; all, if empty
+    mask: name of the bit that says that it is there
+    """
+
+    name: str
+    type: str
+    says: str
+    legal: tuple = ()
+    wrong: dict = field(default_factory=dict)
+    ops: tuple = ()
+    on: tuple = ()
+    mask: str = None
+
+    def choices(self):
+        """Each value, and each end of a span"""
+        for item in self.legal:
+            if isinstance(item, Span):
+                yield from (item.low, item.high)
+            yield item
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A flag of send requests.
+
+    name: without IBV_SEND_
+    value: its bit
+    says: what it does
+    ops, on: names of the operations, and types of queue pairs, that have it
+    """
+
+    name: str
+    value: int
+    says: str
+    ops: tuple
+    on: tuple
+
+
+@dataclass(frozen=True)
+class Data:
+    """What an operation does with data.
+
+    says: what it does
+    sges, inline: whether ibv_post_send(3) takes SGEs, and inline data
+    set_sges, set_inline: whether setters give them to what a builder made
+    """
+
+    says: str
+    sges: bool = False
+    inline: bool = False
+    set_sges: bool = False
+    set_inline: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,11 +195,7 @@ class Operation:
     on: types of queue pairs that have it
     builder: the function of ibv_wr_post(3)
     send_ops: the bit of send_ops_flags
-    data: "out" (SGEs or inline data are sent), "store" (the same, 8 bytes; the
-        builder takes them), "in" (SGEs are written to), "fetch" (the same, one
-        of 8 bytes), "cut" (SGEs behind a header are sent in segments), "flush"
-        (a placement, and a range or a whole region), "bind" (a window, and
-        where to bind it), "none"
+    data: a name in verbs.DATA
     completes: opcode of the completion
     receives: opcode of the completion at the other end, if it uses a receive
         request there
@@ -158,32 +251,59 @@ class Event:
     beyond: str = None
 
 
+# What verbs return
+ERRNO = "0, or the errno"
+OBJECT = "the object, or NULL with errno"
+NOTHING = "nothing"
+MINUS = "0, or -1 with errno"
+# What a refusal means
+UNCHANGED = "nothing has changed"
+
+
 @dataclass(frozen=True)
 class Verb:
     """A function of libibverbs.
 
     name: of the function
-    call: what the runner calls it
     page: its manual page
     does: what it does, in a line
+    arguments: without the object that it is called with
     rules: what must hold
-    cannot_break: names of those that no call of this verb can break
     makes, destroys, uses: kinds of objects
+    effects: what else it changes and produces, in sentences
+    returns: what it returns
+    refusal: what it means that it is refused
     """
 
     name: str
-    call: str
     page: str
     does: str
+    arguments: tuple = ()
     rules: tuple = ()
-    cannot_break: tuple = ()
     makes: str = None
     destroys: str = None
     uses: tuple = field(default=())
+    effects: str = ""
+    returns: str = None
+    refusal: str = UNCHANGED
 
     def rule(self, name):
         """The rule with a name"""
         return next(rule for rule in self.rules if rule.name == name)
+
+    def has_rule(self, name):
+        """Whether it has a rule with that name"""
+        return any(rule.name == name for rule in self.rules)
+
+    def argument(self, name):
+        """The argument with a name"""
+        return next(argument for argument in self.arguments
+                    if argument.name == name)
+
+    @property
+    def result(self):
+        """What it returns"""
+        return self.returns or (OBJECT if self.makes else ERRNO)
 
 
 EINVAL = Refused(errno.EINVAL)
@@ -193,3 +313,6 @@ ENOMEM = Refused(errno.ENOMEM)
 EPERM = Refused(errno.EPERM)
 EBUSY = Refused(errno.EBUSY)
 EOPNOTSUPP = Refused(errno.EOPNOTSUPP)
+EBADF = Refused(errno.EBADF)
+EFAULT = Refused(errno.EFAULT)
+ENODATA = Refused(errno.ENODATA)

@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Queue pairs, their attributes and states; address handles, and groups."""
+
+from headers import ACCESS, CONNECTED, QP_TYPES, RAW_PACKET, RC, SENDING, UC
+from headers import UD, XRC_RECV, XRC_SEND
+from verbs_ethernet import SPREADING
+from verbs_posting import OPERATIONS
+from words import EINVAL, EOPNOTSUPP
+from words import Argument, Flags, Rule, Span, Verb
+
+# ibv_modify_qp(3): attributes that a transition takes, by type
+REQUIRED = {
+    ("RESET", "INIT"): {
+        RC: ("PKEY_INDEX", "PORT", "ACCESS_FLAGS"),
+        UC: ("PKEY_INDEX", "PORT", "ACCESS_FLAGS"),
+        UD: ("PKEY_INDEX", "PORT", "QKEY"),
+        XRC_SEND: ("PKEY_INDEX", "PORT", "ACCESS_FLAGS"),
+        XRC_RECV: ("PKEY_INDEX", "PORT", "ACCESS_FLAGS"),
+        RAW_PACKET: ("PORT",),
+    },
+    ("INIT", "RTR"): {
+        RC: ("AV", "PATH_MTU", "DEST_QPN", "RQ_PSN", "MAX_DEST_RD_ATOMIC",
+             "MIN_RNR_TIMER"),
+        UC: ("AV", "PATH_MTU", "DEST_QPN", "RQ_PSN"),
+        UD: (),
+        XRC_SEND: ("AV", "PATH_MTU", "DEST_QPN", "RQ_PSN"),
+        XRC_RECV: ("AV", "PATH_MTU", "DEST_QPN", "RQ_PSN",
+                   "MAX_DEST_RD_ATOMIC", "MIN_RNR_TIMER"),
+        RAW_PACKET: (),
+    },
+    ("RTR", "RTS"): {
+        RC: ("SQ_PSN", "TIMEOUT", "RETRY_CNT", "RNR_RETRY",
+             "MAX_QP_RD_ATOMIC"),
+        UC: ("SQ_PSN",),
+        UD: ("SQ_PSN",),
+        XRC_SEND: ("SQ_PSN", "TIMEOUT", "RETRY_CNT", "RNR_RETRY",
+                   "MAX_QP_RD_ATOMIC"),
+        XRC_RECV: ("SQ_PSN", "TIMEOUT"),
+        RAW_PACKET: (),
+    },
+    ("RTS", "SQD"): {qp_type: () for qp_type in QP_TYPES},
+    ("SQD", "RTS"): {qp_type: () for qp_type in QP_TYPES},
+    ("SQE", "RTS"): {UC: (), UD: (), RAW_PACKET: ()},
+}
+
+def transition(qp_type, old, new):
+    """Attributes that a transition requires, or None if there is no such one.
+
+    Any state can go to RESET and to ERR (IBTA 10.3.1), but that Linux refuses
+    to take a queue pair from RESET to ERR (ib_modify_qp_is_ok()).
+    """
+    if (old, new) == ("RESET", "ERR"):
+        return None
+    if new in ("RESET", "ERR"):
+        return ()
+    if old == new and new in ("INIT", "RTS", "SQD"):
+        return ()
+    return REQUIRED.get((old, new), {}).get(qp_type)
+
+
+# Attributes that a transition may have (IBTA table 91), on some types
+OPTIONAL = {
+    ("INIT", "INIT"): {
+        RC: ("PKEY_INDEX", "PORT", "ACCESS_FLAGS"),
+        UC: ("PKEY_INDEX", "PORT", "ACCESS_FLAGS"),
+        UD: ("PKEY_INDEX", "PORT", "QKEY"),
+        XRC_SEND: ("PKEY_INDEX", "PORT", "ACCESS_FLAGS"),
+        XRC_RECV: ("PKEY_INDEX", "PORT", "ACCESS_FLAGS"),
+    },
+    ("INIT", "RTR"): {
+        RC: ("ACCESS_FLAGS", "PKEY_INDEX"), UC: ("ACCESS_FLAGS", "PKEY_INDEX"),
+        UD: ("PKEY_INDEX", "QKEY"), XRC_SEND: ("ACCESS_FLAGS", "PKEY_INDEX"),
+        XRC_RECV: ("ACCESS_FLAGS", "PKEY_INDEX"),
+    },
+    ("RTR", "RTS"): {
+        RC: ("ACCESS_FLAGS", "MIN_RNR_TIMER"), UC: ("ACCESS_FLAGS",),
+        UD: ("QKEY",), XRC_SEND: ("ACCESS_FLAGS",),
+        XRC_RECV: ("ACCESS_FLAGS", "MIN_RNR_TIMER"),
+    },
+    ("RTS", "RTS"): {
+        RC: ("ACCESS_FLAGS", "MIN_RNR_TIMER"), UC: ("ACCESS_FLAGS",),
+        UD: ("QKEY",), XRC_SEND: ("ACCESS_FLAGS",),
+        XRC_RECV: ("ACCESS_FLAGS", "MIN_RNR_TIMER"),
+    },
+    ("SQD", "RTS"): {
+        RC: ("ACCESS_FLAGS", "MIN_RNR_TIMER"), UC: ("ACCESS_FLAGS",),
+        UD: ("QKEY",), XRC_SEND: ("ACCESS_FLAGS",),
+        XRC_RECV: ("ACCESS_FLAGS", "MIN_RNR_TIMER"),
+    },
+    ("SQD", "SQD"): {
+        RC: ("PORT", "AV", "TIMEOUT", "RETRY_CNT", "RNR_RETRY",
+             "MAX_QP_RD_ATOMIC", "MAX_DEST_RD_ATOMIC", "PKEY_INDEX",
+             "ACCESS_FLAGS", "MIN_RNR_TIMER"),
+        # Not AV, either: see KERNEL in verbs_device.py
+        UC: ("PKEY_INDEX", "ACCESS_FLAGS"),
+        UD: ("PKEY_INDEX", "QKEY"),
+        XRC_SEND: ("PORT", "AV", "TIMEOUT", "RETRY_CNT", "RNR_RETRY",
+                   "MAX_QP_RD_ATOMIC", "PKEY_INDEX", "ACCESS_FLAGS"),
+        XRC_RECV: ("PORT", "AV", "TIMEOUT", "MAX_DEST_RD_ATOMIC",
+                   "PKEY_INDEX", "ACCESS_FLAGS", "MIN_RNR_TIMER"),
+    },
+    ("SQE", "RTS"): {UC: ("ACCESS_FLAGS",), UD: ("QKEY",)},
+}
+
+
+def optional(qp_type, old, new):
+    """Attributes that a transition may have"""
+    return OPTIONAL.get((old, new), {}).get(qp_type, ())
+
+
+# Attributes that a transition neither requires nor takes, to any new state
+REFUSED = {
+    "RESET": ("PATH_MTU", "SQ_PSN", "ACCESS_FLAGS", "ALT_PATH",
+              "CAP"),
+    "INIT": ("PATH_MTU", "DEST_QPN", "TIMEOUT", "SQ_PSN", "ALT_PATH",
+             "CAP"),
+    "RTR": ("TIMEOUT", "RETRY_CNT", "SQ_PSN", "MAX_QP_RD_ATOMIC", "ALT_PATH",
+            "CAP"),
+    "RTS": ("PATH_MTU", "DEST_QPN", "RQ_PSN", "ALT_PATH",
+            "CAP"),
+    "SQD": ("PATH_MTU", "DEST_QPN", "RQ_PSN", "SQ_PSN", "ALT_PATH",
+            "CAP"),
+    "ERR": ("PATH_MTU", "DEST_QPN", "QKEY", "ALT_PATH",
+            "CAP"),
+}
+
+# Attributes that ib_uverbs takes out of the mask: half of an XRC connection has
+# no use for them, and modify_qp_mask() in the kernel lets both halves name all
+LEFT_OUT = {
+    XRC_SEND: ("MAX_DEST_RD_ATOMIC", "MIN_RNR_TIMER"),
+    XRC_RECV: ("MAX_QP_RD_ATOMIC", "RETRY_CNT", "RNR_RETRY"),
+}
+
+# Transitions that may say which state they begin in
+WITH_CUR_STATE = (("RTR", "RTS"), ("RTS", "RTS"), ("SQE", "RTS"),
+                  ("SQD", "RTS"))
+
+MODIFYING = (
+    Rule("transition", "the queue pair's state can change to the new one",
+         "ibv_modify_qp(3); IBTA 11.2.5.2", EINVAL),
+    Rule("required", "all attributes that the transition requires are there",
+         "ibv_modify_qp(3); IBTA table 91", EINVAL),
+    Rule("refused", "no attributes are there that the transition does not take",
+         "ibv_modify_qp(3): NOTES; IBTA 11.2.5.2", EINVAL),
+    Rule("value", "each attribute has a value that there is",
+         "ibv_modify_qp(3): NOTES; IBTA 11.2.5.2", EINVAL),
+    Rule("migration", "path_mig_state is not there: the device has no "
+         "alternate paths", "IBTA 17.2.8", EOPNOTSUPP),
+    Rule("cur_state", "cur_qp_state is the state of the queue pair",
+         "ibv_modify_qp(3); IBTA 11.2.5.2", EINVAL),
+)
+
+
+PSNS = (0, 0x7fffff, 0xffffff, Span(0, 0xffffff))
+REMOTE_RIGHTS = {name: bit for name, bit in ACCESS.items()
+                 if name.startswith(("REMOTE", "FLUSH"))}
+SENDS = ("RC", "XRC_SEND")
+RECEIVES = ("RC", "XRC_RECV")
+CONNECTIONS = CONNECTED + (XRC_RECV,)
+
+# The attributes of ibv_modify_qp(3) and ibv_query_qp(3)
+ATTRS = (
+    Argument("qp_state", "enum ibv_qp_state", "the new state", mask="STATE"),
+    Argument("cur_qp_state", "enum ibv_qp_state", "the state before",
+             mask="CUR_STATE"),
+    Argument("en_sqd_async_notify", "uint8_t", "whether an event tells that "
+             "the send queue is drained", (1,), mask="EN_SQD_ASYNC_NOTIFY"),
+    Argument("qp_access_flags", "unsigned int", "what the other end may do",
+             (Flags(REMOTE_RIGHTS),), mask="ACCESS_FLAGS", on=CONNECTIONS),
+    Argument("pkey_index", "uint16_t", "index of the P_Key, of which RoCE has "
+             "one", (0,), {"value": (1, 0xffff)}, mask="PKEY_INDEX"),
+    Argument("port_num", "uint8_t", "port", (1,), {"value": (0, 2, 255)},
+             mask="PORT"),
+    Argument("qkey", "uint32_t", "Q_Key; those with the highest bit are for "
+             "privileged processes", (Span(0, (1 << 31) - 1),), mask="QKEY",
+             on=(UD,)),
+    Argument("ah_attr", "struct ibv_ah_attr", "address of the other end",
+             mask="AV", on=CONNECTIONS),
+    Argument("path_mtu", "enum ibv_mtu", "bytes of data in a packet: 256, "
+             "512, 1024, 2048, 4096", (1, 2, 3, 4, 5), {"value": (0, 6)},
+             mask="PATH_MTU", on=CONNECTIONS),
+    Argument("timeout", "uint8_t", "time for an answer, 4.096 us * 2^timeout, "
+             "or 0 for ever", (0, "long enough", 31), {"value": (32, 255)},
+             mask="TIMEOUT", on=("RC", "XRC_SEND", "XRC_RECV")),
+    Argument("retry_cnt", "uint8_t", "how often a request without an answer "
+             "is sent again", (Span(0, 7),), {"value": (8, 255)},
+             mask="RETRY_CNT", on=SENDS),
+    Argument("rnr_retry", "uint8_t", "how often the other end may have no "
+             "receive request; 7 for ever", (Span(0, 7),),
+             {"value": (8, 255)}, mask="RNR_RETRY", on=SENDS),
+    Argument("rq_psn", "uint32_t", "first PSN that is received, 24 bits",
+             mask="RQ_PSN", on=CONNECTIONS),
+    Argument("sq_psn", "uint32_t", "first PSN that is sent, 24 bits", PSNS,
+             mask="SQ_PSN"),
+    Argument("max_rd_atomic", "uint8_t", "reads and atomics outstanding",
+             (0, 1, Span(2, "max_qp_init_rd_atom")), {"value": (255,)},
+             mask="MAX_QP_RD_ATOMIC", on=SENDS),
+    Argument("max_dest_rd_atomic", "uint8_t", "those of the other end",
+             ("those of the other end", "max_qp_rd_atom"), {"value": (255,)},
+             mask="MAX_DEST_RD_ATOMIC", on=RECEIVES),
+    Argument("min_rnr_timer", "uint8_t", "how long the other end waits if "
+             "there is no receive request", (1, Span(0, 31)),
+             {"value": (32, 255)}, mask="MIN_RNR_TIMER", on=RECEIVES),
+    Argument("dest_qp_num", "uint32_t", "number of the other queue pair",
+             mask="DEST_QPN", on=CONNECTIONS),
+    Argument("path_mig_state", "enum ibv_mig_state", "alternate path",
+             wrong={"migration": (0,)}, mask="PATH_MIG_STATE"),
+)
+# enum ibv_qp_attr_mask
+ATTRIBUTES = {
+    "STATE": 1 << 0, "CUR_STATE": 1 << 1, "EN_SQD_ASYNC_NOTIFY": 1 << 2,
+    "ACCESS_FLAGS": 1 << 3, "PKEY_INDEX": 1 << 4, "PORT": 1 << 5,
+    "QKEY": 1 << 6, "AV": 1 << 7, "PATH_MTU": 1 << 8, "TIMEOUT": 1 << 9,
+    "RETRY_CNT": 1 << 10, "RNR_RETRY": 1 << 11, "RQ_PSN": 1 << 12,
+    "MAX_QP_RD_ATOMIC": 1 << 13, "ALT_PATH": 1 << 14,
+    "MIN_RNR_TIMER": 1 << 15, "SQ_PSN": 1 << 16,
+    "MAX_DEST_RD_ATOMIC": 1 << 17, "PATH_MIG_STATE": 1 << 18, "CAP": 1 << 19,
+    "DEST_QPN": 1 << 20,
+}
+ATTR = {attr.mask: attr for attr in ATTRS}
+
+
+TOO_MANY = (1 << 20, (1 << 32) - 1)
+CAPS = (
+    Argument("max_send_wr", "uint32_t", "requests in the send queue",
+             (2, 16, 64), {"max_wr": TOO_MANY}, on=SENDING + (RAW_PACKET,)),
+    Argument("max_recv_wr", "uint32_t", "requests in the receive queue",
+             (16, 64), {"max_wr": TOO_MANY}),
+    Argument("max_send_sge", "uint32_t", "SGEs of a send request",
+             (1, 2, 4), {"max_sge": TOO_MANY}, on=SENDING + (RAW_PACKET,)),
+    Argument("max_recv_sge", "uint32_t", "SGEs of a receive request",
+             (1, 2, 4), {"max_sge": TOO_MANY}),
+    Argument("max_inline_data", "uint32_t", "bytes of inline data",
+             (0, 16, 64, 200), {"max_inline_data": TOO_MANY},
+             on=SENDING + (RAW_PACKET,)),
+)
+INIT_ATTR = (
+    Argument("send_cq", "struct ibv_cq *", "for completions of send requests"),
+    Argument("recv_cq", "struct ibv_cq *", "for those of receive requests"),
+    Argument("srq", "struct ibv_srq *", "where receive requests come from, or "
+             "NULL"),
+    *CAPS,
+    Argument("qp_type", "enum ibv_qp_type", "the type",
+             tuple(number for name, number in QP_TYPES.items()
+                   if name != XRC_RECV), {"type": (0, 1, 5, 254)}),
+    Argument("sq_sig_all", "int", "whether each send request has a completion",
+             (0, 1)),
+)
+INIT_ATTR_EX = INIT_ATTR + (
+    Argument("comp_mask", "uint32_t", "which of the others are there"),
+    Argument("pd", "struct ibv_pd *", "the protection domain"),
+    Argument("xrcd", "struct ibv_xrcd *", "the XRC domain", on=(XRC_RECV,)),
+    Argument("send_ops_flags", "uint64_t", "operations that builders are for",
+             (Flags({op.name: op.send_ops for op in OPERATIONS}),)),
+    Argument("max_tso_header", "uint16_t", "bytes of the header of a TSO",
+             (0, 1, 54, 128), {"max_tso_header": (54,)},
+             on=(UD, RAW_PACKET)),
+    Argument("rwq_ind_tbl", "struct ibv_rwq_ind_table *", "table of work "
+             "queues that receive", on=(RAW_PACKET,)),
+    Argument("rx_hash_function", "uint8_t", "what spreads frames over them",
+             (1,), {"rss_function": (0, 2)}, on=(RAW_PACKET,)),
+    Argument("rx_hash_key", "uint8_t *", "40 bytes", on=(RAW_PACKET,)),
+    Argument("rx_hash_fields_mask", "uint64_t", "fields of frames that count",
+             (0, 1, 3, 64, 192, 195), {"rss_fields": (1 << 8, 1 << 31)},
+             on=(RAW_PACKET,)),
+)
+
+QP_CREATION = (
+    Rule("max_wr", "max_send_wr and max_recv_wr are at most max_qp_wr",
+         "ibv_create_qp(3); ibv_query_device(3)", EINVAL),
+    Rule("max_sge", "max_send_sge and max_recv_sge are at most max_sge",
+         "ibv_create_qp(3); ibv_query_device(3)", EINVAL),
+    Rule("max_inline_data", "the device has room for the inline data",
+         "ibv_create_qp(3)", EINVAL),
+    Rule("type", "the device has queue pairs of the type",
+         "ibv_create_qp(3)", EOPNOTSUPP),
+)
+
+PAIR_VERBS = (
+    Verb("ibv_create_qp", "ibv_create_qp(3)",
+         "makes a queue pair", INIT_ATTR, QP_CREATION, makes="qp",
+         uses=("pd", "cq", "srq"), effects="It is in RESET. cap has at least "
+         "what was asked for."),
+    Verb("ibv_create_qp_ex", "ibv_create_qp_ex(3)",
+         "makes a queue pair", INIT_ATTR_EX, makes="qp",
+         uses=("pd", "cq", "srq", "xrcd", "table"),
+         effects="It is in RESET. cap has at least what was asked for.",
+         rules=QP_CREATION + SPREADING + (
+             Rule("send_ops", "the type of the queue pair has all operations",
+                  "ibv_wr_post(3): USAGE", EOPNOTSUPP),
+             Rule("max_tso_header", "max_tso_header is 0 if the type has no "
+                  "TSO", "ibv_create_qp_ex(3): max_tso_header",
+                  EOPNOTSUPP),)),
+    Verb("ibv_destroy_qp", "ibv_create_qp(3)",
+         "destroys a queue pair", destroys="qp",
+         effects="Its requests and its completions are gone. Windows of type "
+         "2 that are bound through it are unbound."),
+    Verb("ibv_modify_qp", "ibv_modify_qp(3)",
+         "changes the state and the attributes of a queue pair", ATTRS,
+         MODIFYING, uses=("qp",), effects="RESET forgets all requests and "
+         "completions. ERR completes all requests with WR_FLUSH_ERR. SQD "
+         "keeps those that are posted until RTS."),
+    Verb("ibv_query_qp", "ibv_query_qp(3)",
+         "tells the attributes of a queue pair", (
+             Argument("attr", "struct ibv_qp_attr *", "where to write them"),
+             Argument("attr_mask", "int", "which are wanted; all are told"),
+             Argument("init_attr", "struct ibv_qp_init_attr *",
+                      "where to write what it was made with"),),
+         uses=("qp",)),
+    Verb("ibv_create_ah", "ibv_create_ah(3)",
+         "makes an address handle", (
+             Argument("dlid", "uint16_t", "has no effect on RoCE"),
+             Argument("is_global", "uint8_t", "whether there is a GRH", (1,),
+                      {"is_global": (0,)}),
+             Argument("port_num", "uint8_t", "port", (1,),
+                      {"port": (0, 2, 255)}),
+             Argument("grh.dgid", "union ibv_gid", "address of the other end, "
+                      "or of a group"),
+             Argument("grh.sgid_index", "uint8_t", "which address of this end"),
+             Argument("grh.hop_limit", "uint8_t", "routers on the way"),),
+         makes="ah", uses=("pd",), rules=(
+             Rule("is_global", "on RoCE there is a GRH",
+                  "ibv_create_ah(3): is_global", EINVAL),
+             Rule("port", "port_num is one of the device's ports",
+                  "ibv_create_ah(3); IBTA 11.2.2.1", EINVAL),)),
+    Verb("ibv_destroy_ah", "ibv_create_ah(3)",
+         "destroys an address handle", destroys="ah"),
+    Verb("ibv_attach_mcast", "ibv_attach_mcast(3)",
+         "has a queue pair receive what is sent to a group; once or several "
+         "times is the same",
+         (Argument("gid", "const union ibv_gid *", "address of the group"),
+          Argument("lid", "uint16_t", "has no effect on RoCE")),
+         uses=("qp",), rules=(
+             Rule("qp_type", "the queue pair is of type UD",
+                  "ibv_attach_mcast(3): NOTES", EINVAL),
+             Rule("group", "gid is that of a group", "ibv_attach_mcast(3)",
+                  EINVAL),)),
+    Verb("ibv_detach_mcast", "ibv_attach_mcast(3)",
+         "ends that",
+         (Argument("gid", "const union ibv_gid *", "address of the group"),
+          Argument("lid", "uint16_t", "has no effect on RoCE")),
+         uses=("qp",), rules=(
+             Rule("qp_type", "the queue pair is of type UD",
+                  "ibv_attach_mcast(3): NOTES", EINVAL),
+             Rule("attached", "the queue pair is attached to the group",
+                  "IBTA 11.3.2", EINVAL),)),
+)
