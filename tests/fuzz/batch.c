@@ -123,15 +123,21 @@ static void add(const struct line *line, struct ibv_qp_ex *qp, char *text)
 		add_one(line, qp, &req);
 }
 
-/* The calls of a batch are arguments, in their order: wr=, complete=, abort= */
+/*
+ * The calls of a batch are arguments, in their order: wr=, complete=, abort=. A
+ * section of the queue pair beside= is open meanwhile.
+ */
 bool batch_call(const struct line *line)
 {
+	struct ibv_qp *beside = maybe(line, KIND_QP, "beside");
 	struct ibv_qp_ex *qp;
 	int err = 0;
 
 	if (strcmp(line->verb, "wr_batch"))
 		return false;
 	qp = ibv_qp_to_qp_ex(live(line, KIND_QP, line->target));
+	if (beside)
+		ibv_wr_start(ibv_qp_to_qp_ex(beside));
 	ibv_wr_start(qp);
 	for (unsigned int i = 0; i < line->num_args; i++)
 		if (!strncmp(line->args[i], "wr=", 3))
@@ -140,6 +146,8 @@ bool batch_call(const struct line *line)
 		ibv_wr_abort(qp);
 	else
 		err = ibv_wr_complete(qp);
+	if (beside)
+		ibv_wr_abort(ibv_qp_to_qp_ex(beside));
 	expect_errno(line, err);
 	return true;
 }

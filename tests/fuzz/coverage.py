@@ -200,13 +200,14 @@ def expected():
         yield from (("posted", verb, state) for verb in (
             "ibv_post_send", "ibv_wr_complete", "ibv_post_recv"))
     yield from (("section", step.state, step.call) for step in verbs.SECTION)
+    yield from (("busy", qp_type) for qp_type in (verbs.RC, verbs.UC))
     yield from (("status", name) for name in verbs.STATUS)
     yield from (("event", event.name) for event in verbs.EVENTS
                 if not event.beyond)
     yield from (("reader", name) for name in verbs.READERS)
     yield from (("together", what) for what in (
-        "make", "poll", "poll and post", "ibv_post_send", "ibv_wr_complete",
-        "ibv_post_recv", "ibv_post_srq_recv"))
+        "make", "sections", "poll", "poll and post", "ibv_post_send",
+        "ibv_wr_complete", "ibv_post_recv", "ibv_post_srq_recv"))
 
 
 def report(reached):

@@ -85,11 +85,13 @@ class Generator(Together):
             self.recover(qp)
         elif what < 0.125:
             self.random.choice((self.overflow, self.fill))(qp)
-        elif what < 0.135:
+        elif what < 0.131:
+            self.destroy_busy(qp)
+        elif what < 0.141:
             self.pick(self.use_dm, self.multicast, self.share)(qp)
-        elif what < 0.143:
+        elif what < 0.149:
             self.pick(self.ethernet)()
-        elif what < 0.147:
+        elif what < 0.153:
             self.pick(self.tag_matching)()
         elif what < 0.17 and qp.peer.state == "RTS":
             self.work_together(qp)

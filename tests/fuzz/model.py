@@ -277,6 +277,7 @@ class Request:
     wrong: the rule of verbs.EXECUTION that it breaks, or None
     spared: (node, at, len) that must not change though it names them
     without: rights that the other end's queue pair must not have
+    receive: the SGE of the receive request for it, if that one is wrong
     """
 
     wr_id: int
@@ -294,6 +295,7 @@ class Request:
     wrong: object = None
     spared: list = field(default_factory=list)
     without: int = 0
+    receive: str = None
 
     @property
     def length(self):

@@ -59,7 +59,7 @@ class Objects(Program):
             one = self.random.randrange(2)
             self.parent(parent, pd, td, broken="allocators", mask=ALLOCATORS,
                         alloc=one, free=1 - one)
-        if self.chance(0.3):
+        if self.chance(0.6):
             self.parent(parent, pd, td, broken="comp_mask", mask=self.wrong(
                 "ibv_alloc_parent_domain", "comp_mask", "comp_mask"))
         both = self.random.randrange(2)

@@ -17,11 +17,13 @@ class Need:
     length: bytes of the message
     exactly: it must have no more room
     broken: its keys must not be known
+    sge: the only SGE that it has instead, or None
     """
 
     length: int
     exactly: bool = False
     broken: bool = False
+    sge: str = None
 
 
 class Posting(Requests):
@@ -44,7 +46,7 @@ class Posting(Requests):
             receives.append(Receive(self.next_id(), sges))
         words = [self.word({
             "id": receive.wr_id,
-            "sges": "|".join(
+            "sges": need.sge or "|".join(
                 f"{mr.address(at)}/{length}/{mr.name}" +
                 (UNKNOWN_KEY if need.broken else "")
                 for mr, at, length in receive.sges)})
@@ -195,6 +197,31 @@ class Posting(Requests):
         self.reach("rule", verb, "rd_atomic")
         self.broke(verb, self.word(fields), "rd_atomic")
 
+    def destroy_busy(self, qp):
+        """Destroy a queue pair whose requests are still executed, perhaps."""
+        peer = qp.peer
+        if qp.type not in (verbs.RC, verbs.UC) or qp.srq or peer.srq or \
+                peer.state != "RTS" or peer.receives or \
+                any(cq.armed and cq.channel for cq in (qp.scq, qp.rcq)):
+            return
+        self.replan()
+        if not self.post_receives(qp, [Need(64)]):
+            return
+        for _ in range(self.random.randint(1, qp.caps["swr"])):
+            op = verbs.OPERATION["RDMA_WRITE"]
+            request = self.request(qp, op)
+            if not request:
+                break
+            self.call("ibv_post_send", qp.name,
+                      self.word(self.fields(qp, request)))
+            self.model.unknown.append((peer.node, request.remote[1],
+                                       request.length))
+        # What is on its way ends with the other one.
+        for thing in (qp, peer):
+            self.destroy_thing(thing)
+        self.reach("busy", qp.type)
+        self.settle()
+
     def restrict(self, peer, requests):
         """Take the right away that a request needs, before all of them"""
         for request, _, _ in requests:
@@ -213,7 +240,8 @@ class Posting(Requests):
                 length = self.random.randint(0, length)
             return [Need(length, exactly=True)]
         header = request.tso[1] if request.tso else 0
-        return [Need(header + length, broken=wrong == "receive_lkey")
+        return [Need(header + length, broken=wrong == "receive_lkey",
+                     sge=request.receive)
                 for _, length in request.segments]
 
     @staticmethod
@@ -258,7 +286,8 @@ class Posting(Requests):
         if batch == 1:
             self.end_sections(qp, words, broken, (bad,))
         if not broken:
-            self.call(VERB[batch], qp.name, *words)
+            self.call(VERB[batch], qp.name, *words,
+                      beside=self.beside(qp) if batch == 1 else None)
         elif batch == BIND:
             for word in words:
                 self.call(VERB[batch], qp.name, word, broken=broken)
@@ -276,6 +305,17 @@ class Posting(Requests):
             self.reach("posted", VERB[batch], qp.state)
             self.model.send(qp, request)
         return good[-1][0]
+
+    def beside(self, qp):
+        """Another queue pair, a critical section of which is open, too"""
+        if self.thread or self.chance(0.9):
+            return None
+        found = [other for other in self.things["qp"] if other is not qp and
+                 other.ops is not None]
+        if not found:
+            return None
+        self.reach("together", "sections")
+        return self.random.choice(found).name
 
     def end_sections(self, qp, words, broken, wrong):
         """Critical sections that post nothing; the requests are posted later"""

@@ -7,6 +7,8 @@ from windows import BIND, OTHER_KEY, UNKNOWN_INDEX, Windows
 from words import Dropped, Fails
 
 MAX_SEGMENTS = 4
+MOST_MTU = 4096
+RECEIVE_RULES = ("receive_pd", "receive_bounds", "receive_write")
 DATAGRAM = 1024  # bytes that each path MTU has room for
 UNKNOWN_KEY = "~0x80000000"
 FLAGS = verbs.FLAGS
@@ -507,6 +509,10 @@ class Requests(Windows):
             pass
         elif rule.name == "receive_lkey" and request.length:
             pass
+        elif rule.name in RECEIVE_RULES and request.length:
+            return self.wrong_receive(qp.peer, rule.name, request)
+        elif rule.name == "message_length" and first:
+            return self.too_long(qp, fields)
         elif rule.name == "flags":
             fields["flags"] |= FLAGS["IP_CSUM"]
         elif rule.name == "srqn" and "srqn" in fields:
@@ -521,6 +527,34 @@ class Requests(Windows):
             fields["qkey"] = qp.peer.qkey ^ 1
         else:
             return self.break_window(rule.name, qp, request, fields)
+        return True
+
+    def wrong_receive(self, peer, rule, request):
+        """The receive request for a message is to be wrong, if it can be."""
+        length = request.length
+        found = [mr for mr in self.things["mr"] if mr.node == peer.node and
+                 (mr.pd is peer.pd) == (rule != "receive_pd") and
+                 mr.has("LOCAL_WRITE") == (rule != "receive_write") and
+                 not mr.null and not mr.fixed and mr.len >= length]
+        if not found:
+            return False
+        mr = self.random.choice(found)
+        at = mr.at
+        if rule == "receive_bounds":
+            at += mr.len - length + 1
+        request.receive = f"{mr.address(at)}/{length}/{mr.name}"
+        request.spared = [(peer.node, at, length)]
+        return True
+
+    def too_long(self, qp, fields):
+        """Make a datagram longer than any path MTU."""
+        found = [mr for mr in self.things["mr"] if mr.pd is qp.pd and
+                 mr.covers(SOURCE) and mr.len > MOST_MTU]
+        if not found:
+            return False
+        mr = self.random.choice(found)
+        length = self.random.choice((MOST_MTU + 1, mr.len))
+        self.set_first(fields, f"{mr.address(mr.at)}/{length}/{mr.name}")
         return True
 
     @staticmethod

@@ -254,6 +254,21 @@ EXECUTION = (
          "IBTA 9.7.4.1.7", Fails("REM_OP_ERR", peer="LOC_PROT_ERR",
                                  peer_stops=True), on=RELIABLE,
          ops=MESSAGES),
+    Rule("receive_pd", "their regions are in the domain of the queue pair or "
+         "shared receive queue", "IBTA 10.6.3.2",
+         Fails("REM_OP_ERR", peer="LOC_PROT_ERR", peer_stops=True),
+         on=RELIABLE, ops=MESSAGES),
+    Rule("receive_bounds", "each of them is within its region",
+         "IBTA 10.6.3.2",
+         Fails("REM_OP_ERR", peer="LOC_PROT_ERR", peer_stops=True),
+         on=RELIABLE, ops=MESSAGES),
+    Rule("receive_write", "their regions have IBV_ACCESS_LOCAL_WRITE",
+         "ibv_reg_mr(3); IBTA 10.6.3.2",
+         Fails("REM_OP_ERR", peer="LOC_PROT_ERR", peer_stops=True),
+         on=RELIABLE, ops=MESSAGES),
+    Rule("message_length", "a datagram is not longer than the path MTU",
+         "Documentation/hardware/completions.rst", Fails("LOC_LEN_ERR"),
+         on=(UD,), ops=MESSAGES),
     Rule("tso_length", "a TSO has at most max_tso bytes of data, and makes at "
          "most 1024 segments",
          "ibv_query_device_ex(3): tso_caps; "
@@ -473,7 +488,8 @@ SECTION = (
 IN_SETTERS = {
     "lkey", "lkey_pd", "local_bounds", "local_write", "atomic_length",
     "num_sge", "inline_length", "inline_opcode", "qkey", "srqn", "receive",
-    "receive_length", "receive_lkey", "room", "state",
+    "receive_length", "receive_lkey", "receive_pd", "receive_bounds",
+    "receive_write", "message_length", "room", "state",
 }
 SEND_RULES = POSTING + BINDING_TYPE_2 + EXECUTION + FLUSHING
 
