@@ -48,7 +48,7 @@ refused() {
 }
 
 # What is kept of files that are gone may be removed meanwhile.
-left() { ls -A build/kernels build/images 2>/dev/null; }
+left() { find build/kernels build/images -mindepth 1 -maxdepth 1 ! -name '.*' 2>/dev/null | sort; }
 
 # guest NAME EXPECTED ARG...: what a guest prints is EXPECTED.
 guest() {
