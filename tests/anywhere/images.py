@@ -196,6 +196,27 @@ def bad_images(tests):
     files = oci([BASE])
     files["index.json"] = b'{"manifests": [{"digest": "sha256:../../../etc/passwd"}]}'
     tests.refused("a digest that is a path", archive(files), "digest")
+    malformed_images(tests)
+
+
+def malformed_images(tests):
+    """What is a tar and JSON, but has values that nobody expects."""
+    no_image = "it is no image"
+    for name, json_file in (("deep JSON", b"[" * 200000), ("NaN", b"NaN"),
+                            ("a layer with a NUL in its name",
+                             b'[{"Config": "config.json", "Layers": ["a\\u0000b"]}]')):
+        tests.refused(name, archive({**docker([BASE]), "manifest.json": json_file}),
+                      "lacks" if b"u0000" in json_file else no_image)
+    tests.refused("a variable that is no text", archive({
+        **docker([BASE]), "config.json": b'{"config": {"Env": ["A=\\ud800"]}}'}), no_image)
+    tests.refused("an OCI directory without an index", {"oci-layout": b"{}"}, "lacks index.json")
+    for field, text in (("mtime", "nan"), ("mtime", "1e300"), ("uid", str(1 << 70)),
+                        ("path", "a\0b"), ("GNU.sparse.map", "x,y")):
+        layer = tar_of(member("file", b"x", pax_headers={field: text}))
+        tests.refused("%s is %r" % (field, text), archive(docker([layer])), no_image)
+    tests.refused("a name of two lines", archive(docker([tar_of(member("a\n/../b", b""))])), "..")
+    long_name = tarfile.TarInfo("x" * 200).tobuf(format=tarfile.GNU_FORMAT)[:1024]
+    tests.refused("a name after a name after a name", long_name * 3000, no_image)
 
 
 def hostile_images(tests):
