@@ -109,9 +109,18 @@ def control_sockets(topology, args):
     return [args.control, *("%s.%s" % (args.control, name) for name in topology.switches[1:])]
 
 
-def first_switch(topology, port):
-    """That of a port, or the first one: its process tells if there is no such port."""
-    return topology.switch_of(port) or topology.switches[0]
+def port_of(rule):
+    """That of a rule of --fault"""
+    return rule.partition(",")[0]
+
+
+def unknown_port(topology, args):
+    """The complaint about a port that no switch has, if an option names one"""
+    named = [("--fault", port_of(rule)) for rule in args.fault]
+    if args.capture:
+        named.append(("--capture", args.capture))
+    return next(("%s: there is no port %s" % one for one in named
+                 if not topology.switch_of(one[1])), None)
 
 
 def device_models(topology, guests, directory, args):
@@ -127,9 +136,9 @@ def device_models(topology, guests, directory, args):
         for rule in link.rules:
             argv[link.switch] += ["--fault", "%s,%s" % (link.name, rule)]
     for rule in args.fault:
-        argv[first_switch(topology, rule.partition(",")[0])] += ["--fault", rule]
+        argv[topology.switch_of(port_of(rule))] += ["--fault", rule]
     if args.capture:
-        argv[first_switch(topology, args.capture)] += [
+        argv[topology.switch_of(args.capture)] += [
             "--capture", "%s=fd:%d" % (args.capture, args.capture_fd)]
     for name, path in zip(topology.switches, control_sockets(topology, args)):
         argv[name] += ["--control", path]

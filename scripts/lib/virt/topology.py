@@ -22,6 +22,9 @@ UNITS = {"bit": 1, "kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9,
          "ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 MAX_RATE = 10**12
 MAX_DELAY = 60 * 10**9
+# Of a file that is no topology, no more is read or told than this.
+MAX_FILE = 1 << 20
+MAX_COMPLAINT = 200
 
 
 class Wrong(Exception):
@@ -243,14 +246,22 @@ class Reader:
         method(self, line, *words[1:])
 
 
+def told(text):
+    """What is wrong, in one line that a terminal can show"""
+    text = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+    return text if len(text) <= MAX_COMPLAINT else text[:MAX_COMPLAINT] + "..."
+
+
 def read(name, text):
     """The topology of a file with this name and text"""
+    if len(text) > MAX_FILE:
+        raise Wrong("%s: it is larger than %d characters" % (name, MAX_FILE))
     reader = Reader()
     for line, one in enumerate(text.splitlines(), 1):
         try:
             reader.statement(line, one)
         except Wrong as wrong:
-            raise Wrong("%s:%d: %s" % (name, line, wrong)) from None
+            raise Wrong("%s:%d: %s" % (name, line, told(str(wrong)))) from None
     if len(reader.nodes) < 2:
         raise Wrong("%s: it has %d nodes; 2 to %d are possible" %
                     (name, len(reader.nodes), MAX_NODES))
