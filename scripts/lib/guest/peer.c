@@ -350,6 +350,19 @@ static void pass_on(int number)
 		_exit(CANNOT);
 }
 
+/* Where the caller has closed one of the first three, no cable must land. */
+static void fill_standard_fds(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd < 0)
+		fail("/dev/null");
+	close(fd);
+}
+
 static int client(char **words)
 {
 	static const int signals[] = { SIGHUP,	SIGINT,	 SIGQUIT,
@@ -359,6 +372,7 @@ static int client(char **words)
 	int fds[2], status;
 	pid_t worker;
 
+	fill_standard_fds();
 	find_free_cable();
 	if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce))
 		fail("getrandom");
