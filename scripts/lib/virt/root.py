@@ -52,7 +52,7 @@ def shares(args):
 
 def enter(args):
     """The script that begins a command in the root."""
-    words = [b"env", *([b"-i"] if args.environment_fd >= 0 else []),
+    words = [b"env", *([b"-i"] if args.environment_fd >= 0 else []), b"--",
              *with_programs(args.environment)]
     quoted = " ".join(shlex.quote(os.fsdecode(word)) for word in words)
     return os.fsencode('cd %s || exit 126\nexec /run/busybox %s "$@"\n' %
