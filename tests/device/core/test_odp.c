@@ -648,6 +648,68 @@ TEST(odp_flush)
 }
 
 /* A wait ends with its QP, after which its event cannot be answered */
+/* A request that is lost, and cannot be read again when it is probed */
+static struct scene begin_lost(void)
+{
+	/* The ACK timeout is hours away, so only probes notice the loss */
+	struct scene c = begin_over(&stages[2], false,
+				    &(struct drv_path){ .timeout = 31 });
+	struct drv_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE,
+		.flags = IBV_SEND_SIGNALED,
+		.num_sge = 1,
+		.sge = { sge(c.a, 0, 900) },
+		.remote_addr = ADDR,
+		.rkey = c.b->key,
+	};
+
+	drv_expect(c.p.a.cq, 0, IBV_WC_SUCCESS);
+	drv_fill(c.a->page[0], PAGE, 6);
+	c.p.sim->drop = 1000;
+	drv_post_send(c.p.a.qp, &wr);
+	sim_run(c.p.sim, USEC);
+	CHECK_EQ(drv_stat(c.a->d, MYNIC_STAT_PROBE), 0);
+	take(c.a, 0);
+	return c;
+}
+
+TEST(odp_probe_waits)
+{
+	struct scene c = begin_lost();
+	struct mynic_eqe eqe = wait_fault(c.a->d);
+
+	CHECK_EQ(eqe.type, MYNIC_EVENT_PAGE_FAULT + MYNIC_PAGE_SEND);
+	CHECK_EQ(drv_stat(c.a->d, MYNIC_STAT_PROBE), 1);
+	c.p.sim->drop = 0;
+	give(c.a, 0, false);
+	CHECK_EQ(answer(c.a->d, &eqe, false), MYNIC_AQ_OK);
+	drv_expect(c.p.a.cq, 0, IBV_WC_SUCCESS);
+	check_same(c.a, c.b, 900);
+	CHECK_EQ(drv_stat(c.a->d, MYNIC_STAT_RETRANSMIT), 1);
+}
+
+/* The host is asked once, and its answer ends the request */
+TEST(odp_probe_fails)
+{
+	struct scene c = begin_lost();
+	struct mynic_eqe eqe = wait_fault(c.a->d);
+
+	CHECK_EQ(answer(c.a->d, &eqe, true), MYNIC_AQ_OK);
+	drv_expect(c.p.a.cq, 0, IBV_WC_LOC_PROT_ERR);
+	CHECK(!drv_eq_poll(&c.a->d->event, &eqe));
+	CHECK_EQ(drv_stat(c.a->d, MYNIC_STAT_TIMEOUT), 0);
+}
+
+TEST(odp_key_goes_before_a_probe)
+{
+	struct scene c = begin_lost();
+
+	CHECK_EQ(drv_number_cmd(c.a->d, MYNIC_CMD_DESTROY_MKEY, c.a->key >> 8),
+		 MYNIC_AQ_OK);
+	drv_expect(c.p.a.cq, 0, IBV_WC_LOC_PROT_ERR);
+	CHECK_EQ(drv_stat(c.a->d, MYNIC_STAT_TIMEOUT), 0);
+}
+
 TEST(odp_end_of_a_queue_pair)
 {
 	static const enum ibv_qp_state ends[] = { IBV_QPS_RESET, IBV_QPS_ERR };

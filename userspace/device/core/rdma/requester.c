@@ -565,12 +565,19 @@ static void requester_probe_data(struct qp *qp)
 	uint32_t ack_psn = q->ack_psn;
 	uint32_t cur = qp->sq.cur;
 	uint32_t psn = qp->sq.psn;
+	enum outcome outcome;
 
 	qp->sq.cur = qp->sq.ci;
 	qp->sq.psn = q->una;
 	/* This makes the packet request an acknowledgment */
 	q->ack_psn = q->una - RECOVERY_MAX_WINDOW;
-	requester_send_one(qp, sq_req(&qp->sq, qp->sq.ci));
+	outcome = requester_send_one(qp, sq_req(&qp->sq, qp->sq.ci));
+	if (outcome) {
+		/* requester_run() waits for the page, or reports the error */
+		requester_go_back(qp);
+		q->went_back = true;
+		return;
+	}
 	qp->sq.cur = cur;
 	qp->sq.psn = psn;
 	q->ack_psn = ack_psn;
