@@ -20,7 +20,9 @@ enum outcome local_run(struct qp *qp, const struct send_req *req)
 		return mw_bind(qp, req);
 	case MYNIC_WR_REG_MR:
 		return fast_reg_run(qp, req);
-	default:
+	case IBV_WR_LOCAL_INV:
 		return mkey_invalidate_local(qp, req->imm);
+	default:
+		return OUTCOME_BAD_OPCODE;
 	}
 }

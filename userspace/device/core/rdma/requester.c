@@ -549,8 +549,15 @@ static enum outcome requester_send_one(struct qp *qp, struct send_req *req)
 	case IBV_WR_FLUSH:
 		requester_send_flush(qp, req, &pkt);
 		break;
-	default:
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_IMM:
+	case IBV_WR_SEND_WITH_INV:
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
 		outcome = requester_send_data(qp, req, &pkt);
+		break;
+	default:
+		outcome = OUTCOME_BAD_OPCODE;
 	}
 	return outcome;
 }
