@@ -50,7 +50,7 @@ static bool qp_create_fits_service(const struct mynic_create_qp *cmd)
 		.type = cmd->type,
 	};
 
-	if (service->target)
+	if (service->xrc_tgt)
 		return !memcmp(cmd, &target, sizeof(target));
 	return !cmd->xrcdn &&
 	       (!service->sends_only || qp_create_has_no_rq(cmd));
@@ -73,7 +73,7 @@ static bool qp_create_check(const struct mynic_create_qp *cmd)
 static int qp_create_find_objects(struct nic *nic, struct qp *qp,
 				  const struct mynic_create_qp *cmd)
 {
-	if (qp->service->target) {
+	if (qp->service->xrc_tgt) {
 		qp->xrcd = table_get(&nic->xrcds, le32toh(cmd->xrcdn));
 		return qp->xrcd ? MYNIC_AQ_OK : MYNIC_AQ_BAD_NUMBER;
 	}
@@ -103,7 +103,7 @@ static int qp_create_init_rings(struct nic *nic, struct qp *qp,
 {
 	int status;
 
-	if (qp->service->target || qp->rss)
+	if (qp->service->xrc_tgt || qp->rss)
 		return MYNIC_AQ_OK;
 	status = buf_parse(&qp->buf, &cmd->buf);
 	if (status)

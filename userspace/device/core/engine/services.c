@@ -15,6 +15,7 @@
 #include "rdma/rc.h"
 #include "rdma/requester.h"
 #include "rdma/responder.h"
+#include "rdma/response_queue.h"
 #include "rdma/uc.h"
 #include "rdma/ud.h"
 #include "state/qp.h"
@@ -69,23 +70,23 @@ static const struct qp_service services[QP_TYPE_RWQ + 1] = {
 		.bth = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
 		.init = requester_init,
 		.fini = rc_fini,
+		/* It answers nothing, but QUERY_QP reports its receive PSN */
 		.start_receiving = responder_start,
 		.start_sending = requester_start,
 		.reset = rc_reset,
-		.stop = rc_stop,
+		.stop = requester_stop,
 		.send = requester_run,
 		.receive = rc_receive,
 	},
 	[MYNIC_QP_XRC_TGT] = {
 		.connected = true,
-		.reliable = true,
-		.target = true,
+		.xrc_tgt = true,
 		.roce = true,
 		.bth = BTH_SERVICE_XRC << BTH_SERVICE_SHIFT,
 		.fini = responder_reset,
 		.start_receiving = responder_start,
-		.reset = rc_reset,
-		.stop = rc_stop,
+		.reset = responder_reset,
+		.stop = responses_stop,
 		.answer = responder_run,
 		.receive = rc_receive,
 	},
@@ -94,6 +95,8 @@ static const struct qp_service services[QP_TYPE_RWQ + 1] = {
 		.send = sq_run,
 		.send_one = memcpy_send,
 	},
+	/* A WQ receives frames, which eth_rx.c gives to it */
+	[QP_TYPE_RWQ] = { 0 },
 };
 
 bool services_has(uint8_t type)

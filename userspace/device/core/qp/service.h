@@ -19,16 +19,14 @@ struct send_req;
  * struct qp_service - the work of queue pairs of one type
  * @connected: a QP has one path for all requests
  * @reliable: a request that fails ends the QP, and not only its send queue
+ * @xrc_tgt: a QP belongs to an XRC domain, and has no queues and no PD
+ * @sends_only: a QP has no receive queue
+ * @roce: its packets are RoCEv2, whose headers count for the rate
  * @bth: with @connected: service bits of the opcodes, in addition to those of
  *	RC
- * @target: a QP belongs to an XRC domain, and has no queues and no PD
- * @sends_only: a QP has no receive queue
- * @roce: its packets are RoCEv2
- * @init: adds what the service needs for a new QP; returns 0 or -ENOMEM. NULL:
- *	nothing
+ * @init: adds what the service needs for a new QP; returns 0 or -ENOMEM
  * @fini: undoes @init
- * @start_receiving: the QP goes to RTR. NULL: it has nothing to do, as for the
- *	next ones
+ * @start_receiving: the QP goes to RTR
  * @start_sending: the QP goes to RTS for the first time, with its PSN in &qp.sq
  * @reset: forgets messages, and what is on its way
  * @stop: the QP goes to ERR: it neither sends nor answers any more
@@ -42,11 +40,14 @@ struct send_req;
  * @receive: handles a packet of the type that is next in order, for a QP that
  *	can receive. A packet that has to wait is handled again. NULL: the type
  *	receives no RoCEv2 packets
+ *
+ * Each of @init, @fini, @start_receiving, @start_sending, @reset and @stop is
+ * NULL if there is nothing to do.
  */
 struct qp_service {
 	bool connected;
 	bool reliable;
-	bool target;
+	bool xrc_tgt;
 	bool sends_only;
 	bool roce;
 	uint8_t bth;
