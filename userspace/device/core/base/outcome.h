@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * What comes of a request or of a packet. All functions on the way of data
- * return it, from the look-up of a key to the service of a QP. Only its ends
- * convert it: outcome_result() for a completion, responses_fail() for a NAK, and
- * uc_refuse() for a counter.
+ * return it, from the look-up of a key to the service of a QP. It is converted
+ * where it is reported: outcome_result() for a completion, responses_fail() for
+ * a NAK, and uc_refuse() for a counter.
  */
 #ifndef MYNIC_OUTCOME_H
 #define MYNIC_OUTCOME_H

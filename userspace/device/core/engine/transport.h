@@ -28,7 +28,7 @@ void qp_transport_fini(struct qp *qp);
  * @old: previous state
  *
  * It is called after each legal MODIFY_QP, even if the state is the same.
- * qp_to_error() and qp_to_sqe() call it, too.
+ * Errors use qp_to_error() and qp_to_sqe() instead.
  */
 void transport_set_state(struct qp *qp, enum ibv_qp_state old);
 

@@ -60,7 +60,8 @@ static const uint32_t rnr_times[32] = {
  * its RNR NAK is over. It will often run out of them again. For some time after
  * an RNR NAK, the requester therefore waits for a credit before it sends
  * without one. It waits for this time, or for a fraction of the last RNR time.
- * A peer that is always just in time sends no credits, and is not waited for.
+ * A peer that always posts its receive requests in time sends no RNR NAKs. It
+ * is not waited for, although it may report no credits.
  */
 #define CREDIT_WAIT_NS 100000
 #define CREDIT_WAIT_SHIFT 2

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The RC responder: what it expects, and what it has to answer. UC has its
- * PSNs and its messages.
+ * The RC responder: what it expects, and what it has to answer. UC uses the
+ * same struct for PSNs and messages that arrive. The answers are in response.c.
  */
 #ifndef MYNIC_RESPONDER_H
 #define MYNIC_RESPONDER_H

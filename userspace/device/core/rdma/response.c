@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Answers of the RC responder: READ responses, atomic results, ACK and NAK.
- * Their queue is in qp/response_queue.c.
+ * Their queue is in rdma/response_queue.c.
  */
 
 #include <stdbool.h>
@@ -33,9 +33,9 @@
 #include "state/transport.h"
 
 /*
- * Code of 81.92 ms (IBTA 9.7.5.2.8), for requests that wait for a page. A
- * requester with few retries then has time enough, and one without a limit
- * repeats little. The ACK ends its wait earlier.
+ * Code of 81.92 ms (IBTA 9.7.5.2.8), for requests that wait for a page. The few
+ * retries of a requester then last long enough. A requester without a limit
+ * does not repeat the request often. The ACK ends its wait earlier.
  */
 #define DEFER_TIMER 26
 

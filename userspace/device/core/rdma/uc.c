@@ -61,7 +61,10 @@ enum outcome uc_send(struct qp *qp, struct send_req *req)
 	return req->outcome ? req->outcome : uc_send_packet(qp, req);
 }
 
-/* The rest of a refused message is dropped, because no message has begun */
+/*
+ * It ends the message, so that the rest is dropped. Only a first packet is
+ * accepted then.
+ */
 static void uc_refuse(struct qp *qp, enum outcome why)
 {
 	struct responder *r = &qp->resp;

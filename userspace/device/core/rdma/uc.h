@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The UC service (IBTA 9.8.2), which has the messages of RC without answers. */
+/*
+ * The UC service (IBTA 9.8.2): SENDs and WRITEs like those of RC, but without
+ * answers.
+ */
 #ifndef MYNIC_UC_H
 #define MYNIC_UC_H
 

@@ -31,11 +31,12 @@ struct eq;
 struct spare_reqs;
 struct srq;
 
-/* Limits that several files need; QUERY_DEVICE reports all of them */
+/* Limits that several files need, and that QUERY_DEVICE reports */
 #define NIC_MAX_QP 65536
 #define NIC_MAX_RD_ATOMIC 128
 #define NIC_NUM_UAR 8192
 #define NIC_MAX_RATE_KBPS (PORT_SPEED_MBPS * 1000u)
+/* QPN of the GSI QP, and the first one of other QPs */
 #define NIC_QPN_GSI 1
 #define NIC_QPN_FIRST 0x10
 /* Keys with index 0, which no other key has */

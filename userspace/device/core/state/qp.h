@@ -80,7 +80,7 @@ struct qp_attr {
  * struct qp - queue pair
  * @nic: NIC of the queue pair
  * @number: QPN
- * @state: set by the core only
+ * @state: changed by MODIFY_QP, MODIFY_WQ and errors
  * @type: enum mynic_qp_type, or QP_TYPE_RWQ
  * @service: what the type decides
  * @flags: MYNIC_QP_*
@@ -95,8 +95,8 @@ struct qp_attr {
  * @rndv: rendezvous for a tag matching SRQ
  * @odp: waits for missing pages
  * @flush: persistence work
- * @cc: congestion control; used by the transport
- * @attr: set by the core only
+ * @cc: congestion control
+ * @attr: changed by MODIFY_QP
  * @pd: protection domain; XRC_TGT: that of @srq, or NULL
  * @send_cq: CQ for send completions; XRC_TGT, RSS: NULL
  * @recv_cq: CQ for receive completions; with a tag matching SRQ: that of @srq;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The part of turn.h that needs the clock, which is outside the core. */
+/* The look at the clock, which is outside the core, for base/turn.h. */
 
 #include "state/nic_state.h"
 
