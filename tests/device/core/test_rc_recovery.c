@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Losses on the wire: their detection, recovery, and cost */
 #include "core/packet/opcode.h"
-#include "core/qp/recovery.h"
+#include "core/qp/loss_recovery.h"
 #include "core/state/transport.h"
 #include "core/base/psn.h"
 #include "harness_driver.h"
@@ -681,19 +681,19 @@ TEST(goodput_of_reads)
 TEST(round_trips_are_measured_for_ever)
 {
 	const uint32_t step = 1u << 20;
-	struct recovery r;
+	struct loss_recovery r;
 	uint64_t now = SEC;
 	uint32_t una = 0;
 
-	recovery_start(&r, una);
+	loss_recovery_start(&r, una);
 	for (unsigned int i = 0; i < 5 * 4096; i++) {
 		if (i == 1)
-			recovery_unclear(&r, una, now);
-		recovery_sent(&r, una + step - 1, una, now);
+			loss_recovery_unclear(&r, una, now);
+		loss_recovery_sent(&r, una + step - 1, una, now);
 		CHECK(r.timing);
 		now += 50 * USEC;
 		una += step;
-		recovery_acked(&r, una, now);
+		loss_recovery_acked(&r, una, now);
 		CHECK(!r.timing);
 		CHECK_EQ(r.probe_after, 500 * USEC);
 	}

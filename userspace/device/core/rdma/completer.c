@@ -18,9 +18,9 @@
 #include "packet/opcode.h"
 #include "packet/packet.h"
 #include "qp/counters.h"
+#include "qp/loss_recovery.h"
 #include "qp/path.h"
 #include "qp/qp.h"
-#include "qp/recovery.h"
 #include "queue/sq.h"
 #include "queue/srq.h"
 #include "queue/wqe.h"
@@ -128,7 +128,7 @@ static bool completer_answers_probe(const struct qp *qp, uint32_t psn)
 	const struct requester *q = &qp->req;
 
 	return q->probing && psn == q->probe_psn &&
-	       nic_now(qp->nic) - q->probe_at >= q->recovery.min_rtt;
+	       nic_now(qp->nic) - q->probe_at >= q->loss.min_rtt;
 }
 
 /*
@@ -377,8 +377,8 @@ void completer_receive(struct qp *qp, const struct packet *pkt,
 		qp_count(qp, MYNIC_STAT_GHOST);
 		return;
 	}
-	if (!q->recovery.probe_after)
-		recovery_heard(&qp->req.recovery, nic_now(qp->nic));
+	if (!q->loss.probe_after)
+		loss_recovery_heard(&qp->req.loss, nic_now(qp->nic));
 	if (info->class == OPCODE_ACK)
 		completer_receive_ack(qp, psn, pkt->roce.aeth);
 	else

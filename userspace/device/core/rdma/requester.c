@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The RC requester: sending, probes, retries and timers. Answers are handled in
- * completer.c; estimates of the path are in qp/recovery.c.
+ * completer.c; estimates of the path are in qp/loss_recovery.c.
  */
 
 #include "rdma/requester.h"
@@ -18,10 +18,10 @@
 #include "packet/packet.h"
 #include "qp/cc.h"
 #include "qp/counters.h"
+#include "qp/loss_recovery.h"
 #include "qp/odp.h"
 #include "qp/path.h"
 #include "qp/qp.h"
-#include "qp/recovery.h"
 #include "qp/service.h"
 #include "queue/sq.h"
 #include "queue/wqe.h"
@@ -80,7 +80,7 @@ void requester_start(struct qp *qp)
 	q->credit_wait_end = 0;
 	q->probing = false;
 	q->probes = 0;
-	recovery_start(&q->recovery, qp->sq.psn);
+	loss_recovery_start(&q->loss, qp->sq.psn);
 }
 
 void requester_stop(struct qp *qp)
@@ -122,10 +122,11 @@ static uint64_t requester_ack_timeout(const struct qp *qp)
 static uint64_t requester_probe_time(const struct qp *qp)
 {
 	const struct requester *q = &qp->req;
-	uint64_t wait = q->recovery.probe_after;
+	uint64_t wait = q->loss.probe_after;
 	uint64_t limit = requester_ack_timeout(qp) / 8;
 
-	if (qp->attr.timeout && wait > limit && limit > RECOVERY_MIN_PROBE_NS)
+	if (qp->attr.timeout && wait > limit &&
+	    limit > LOSS_RECOVERY_MIN_PROBE_NS)
 		wait = limit;
 	wait <<= q->probes;
 	return wait < MAX_PROBE_NS ? wait : MAX_PROBE_NS;
@@ -183,9 +184,9 @@ void requester_progress(struct qp *qp, uint64_t now)
 	timer_stop(&q->rnr);
 	q->went_back = false;
 	q->probing = false;
-	recovery_acked(&q->recovery, q->una, now);
+	loss_recovery_acked(&q->loss, q->una, now);
 	if (q->probes)
-		recovery_probed(&q->recovery, now - q->quiet_since);
+		loss_recovery_probed(&q->loss, now - q->quiet_since);
 	q->probes = 0;
 	requester_restart_timer(qp, now);
 }
@@ -207,7 +208,7 @@ void requester_resend(struct qp *qp)
 {
 	struct requester *q = &qp->req;
 
-	recovery_lost(&q->recovery, q->una, nic_now(qp->nic));
+	loss_recovery_lost(&q->loss, q->una, nic_now(qp->nic));
 	requester_go_back(qp);
 }
 
@@ -238,7 +239,7 @@ void requester_rnr(struct qp *qp, unsigned int timer)
 	}
 	if (qp->attr.rnr_retry != RNR_RETRY_FOREVER)
 		q->rnr_left--;
-	recovery_unclear(&q->recovery, q->max_psn, now);
+	loss_recovery_unclear(&q->loss, q->max_psn, now);
 	requester_go_back(qp);
 	timer_stop(&q->silence);
 	timer_set(&qp->nic->timers, &q->rnr, now + time);
@@ -305,9 +306,9 @@ static int32_t requester_room(const struct qp *qp)
 	const struct requester *q = &qp->req;
 	uint32_t base = q->una;
 
-	if (!q->recovery.lossy && seq_before(base, q->window_base))
+	if (!q->loss.lossy && seq_before(base, q->window_base))
 		base = q->window_base;
-	return q->recovery.window - (qp->sq.psn - base);
+	return q->loss.window - (qp->sq.psn - base);
 }
 
 /* Whether fences, limits and the window allow the next packet */
@@ -347,12 +348,12 @@ static void requester_send_packet(struct qp *qp, struct packet *pkt,
 		qp_count(qp, MYNIC_STAT_RETRANSMIT);
 	if (pkt->roce.ack_req)
 		q->ack_psn = next;
-	measures = !q->recovery.timing &&
-		   (pkt->roce.ack_req || !q->recovery.probe_after);
+	measures = !q->loss.timing &&
+		   (pkt->roce.ack_req || !q->loss.probe_after);
 	if (measures || starts_timer)
 		now = nic_now(qp->nic);
 	if (measures)
-		recovery_sent(&q->recovery, qp->sq.psn, q->una, now);
+		loss_recovery_sent(&q->loss, qp->sq.psn, q->una, now);
 	/* Attributes that were set in SQD apply from the next request on */
 	if (q->una == q->max_psn)
 		requester_fill_counters(qp);
@@ -368,7 +369,7 @@ static void requester_send_packet(struct qp *qp, struct packet *pkt,
 static bool requester_wants_ack(const struct requester *q,
 				const struct send_req *req, uint32_t next)
 {
-	uint32_t part = q->recovery.window >> ACK_SHIFT;
+	uint32_t part = q->loss.window >> ACK_SHIFT;
 
 	return next - q->ack_psn >= part || requester_lacks_credit(q, req);
 }
@@ -381,7 +382,7 @@ static uint32_t requester_num_together(const struct qp *qp,
 	const struct requester *q = &qp->req;
 	uint32_t num = min_u32(requester_room(qp), left);
 
-	if (num < 2 || qp->sq.psn != q->max_psn || q->recovery.lossy ||
+	if (num < 2 || qp->sq.psn != q->max_psn || q->loss.lossy ||
 	    requester_lacks_credit(q, req))
 		return 1;
 	return path_train(qp, num);
@@ -432,7 +433,7 @@ uint32_t requester_piece_left(const struct send_req *req, uint32_t psn)
 static uint32_t requester_piece_packets(const struct qp *qp)
 {
 	uint32_t num = qp->attr.max_rd_atomic < 8 ? qp->attr.max_rd_atomic : 8;
-	uint32_t piece = 2 * qp->req.recovery.window / num;
+	uint32_t piece = 2 * qp->req.loss.window / num;
 
 	return piece > MIN_PIECE ? piece : MIN_PIECE;
 }
@@ -452,8 +453,7 @@ static void requester_send_read(struct qp *qp, struct send_req *req,
 	uint32_t piece;
 
 	/* Only if no response to other pieces is on its way */
-	if (q->recovery.lossy && !req->piece &&
-	    (!index || qp->sq.psn == q->una)) {
+	if (q->loss.lossy && !req->piece && (!index || qp->sq.psn == q->una)) {
 		req->piece = requester_piece_packets(qp);
 		req->cut_psn = qp->sq.psn;
 		req->in_turn = seq_before(qp->sq.psn, q->max_psn);
@@ -578,7 +578,7 @@ static void requester_probe_data(struct qp *qp)
 	qp->sq.cur = qp->sq.ci;
 	qp->sq.psn = q->una;
 	/* This makes the packet request an acknowledgment */
-	q->ack_psn = q->una - RECOVERY_MAX_WINDOW;
+	q->ack_psn = q->una - LOSS_RECOVERY_MAX_WINDOW;
 	outcome = requester_send_one(qp, sq_req(&qp->sq, qp->sq.ci));
 	if (outcome) {
 		/* requester_run() waits for the page, or reports the error */
@@ -606,7 +606,7 @@ static void requester_probe(struct qp *qp, uint64_t now)
 	if (qp->sq.psn == q->una)
 		return;
 	qp_count(qp, MYNIC_STAT_PROBE);
-	recovery_unclear(&q->recovery, q->max_psn, now);
+	loss_recovery_unclear(&q->loss, q->max_psn, now);
 	if (requester_is_rd_atomic(sq_req(&qp->sq, qp->sq.ci))) {
 		requester_resend(qp);
 		q->went_back = true;
@@ -634,7 +634,7 @@ static void requester_handle_silence(struct qp *qp)
 	}
 	qp_count(qp, MYNIC_STAT_TIMEOUT);
 	q->went_back = false;
-	recovery_unclear(&q->recovery, q->max_psn, now);
+	loss_recovery_unclear(&q->loss, q->max_psn, now);
 	requester_retry(qp);
 }
 

@@ -62,7 +62,7 @@ struct cc {
 };
 
 /**
- * struct recovery - estimates of an RC requester
+ * struct loss_recovery - estimates of an RC requester
  * @window: packets that may be on their way
  * @lossy: a packet was lost recently
  * @lost_psn: if @lossy: oldest unacknowledged PSN at the last loss
@@ -84,7 +84,7 @@ struct cc {
  *
  * PSNs have 32 bits, as in &struct send_queue.
  */
-struct recovery {
+struct loss_recovery {
 	uint32_t window;
 	bool lossy;
 	uint32_t lost_psn;
@@ -136,7 +136,7 @@ struct recovery {
  *	probe
  * @rnr: set after an RNR NAK, until packets may be sent again
  * @credit: set while a packet waits for a credit
- * @recovery: estimates of the path
+ * @loss: estimates of the path
  *
  * PSNs have 32 bits, as in &struct send_queue.
  */
@@ -165,7 +165,7 @@ struct requester {
 	struct timer silence;
 	struct timer rnr;
 	struct timer credit;
-	struct recovery recovery;
+	struct loss_recovery loss;
 };
 
 /**

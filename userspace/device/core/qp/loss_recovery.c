@@ -4,7 +4,7 @@
  * window. It sends nothing; rdma/requester.c acts on the estimates.
  */
 
-#include "qp/recovery.h"
+#include "qp/loss_recovery.h"
 
 #include <stdbool.h>
 
@@ -47,15 +47,16 @@
 /* log2 of the weight of a new interval between losses in their mean */
 #define INTERVAL_SHIFT 2
 
-void recovery_start(struct recovery *r, uint32_t psn)
+void loss_recovery_start(struct loss_recovery *r, uint32_t psn)
 {
-	*r = (struct recovery){
-		.window = RECOVERY_MAX_WINDOW,
+	*r = (struct loss_recovery){
+		.window = LOSS_RECOVERY_MAX_WINDOW,
 		.clear_psn = psn,
 	};
 }
 
-void recovery_sent(struct recovery *r, uint32_t psn, uint32_t una, uint64_t now)
+void loss_recovery_sent(struct loss_recovery *r, uint32_t psn, uint32_t una,
+			uint64_t now)
 {
 	if (seq_before(psn, r->clear_psn))
 		return;
@@ -65,7 +66,7 @@ void recovery_sent(struct recovery *r, uint32_t psn, uint32_t una, uint64_t now)
 	r->timed_at = now;
 }
 
-static void recovery_set_probe_after(struct recovery *r, uint64_t rtt)
+static void loss_recovery_set_probe_after(struct loss_recovery *r, uint64_t rtt)
 {
 	uint64_t deviation = rtt > r->srtt ? rtt - r->srtt : r->srtt - rtt;
 
@@ -79,11 +80,12 @@ static void recovery_set_probe_after(struct recovery *r, uint64_t rtt)
 		r->srtt -= r->srtt >> SRTT_SHIFT;
 	}
 	r->probe_after = r->srtt + 4 * r->rttvar;
-	if (r->probe_after < RECOVERY_MIN_PROBE_NS)
-		r->probe_after = RECOVERY_MIN_PROBE_NS;
+	if (r->probe_after < LOSS_RECOVERY_MIN_PROBE_NS)
+		r->probe_after = LOSS_RECOVERY_MIN_PROBE_NS;
 }
 
-static void recovery_set_min_rtt(struct recovery *r, uint64_t rtt, uint64_t now)
+static void loss_recovery_set_min_rtt(struct loss_recovery *r, uint64_t rtt,
+				      uint64_t now)
 {
 	if (r->min_rtt && rtt > r->min_rtt)
 		return;
@@ -91,20 +93,20 @@ static void recovery_set_min_rtt(struct recovery *r, uint64_t rtt, uint64_t now)
 	r->min_rtt_at = now;
 }
 
-void recovery_heard(struct recovery *r, uint64_t now)
+void loss_recovery_heard(struct loss_recovery *r, uint64_t now)
 {
 	uint64_t rtt = now - r->timed_at + 1;
 
 	r->timing = false;
-	recovery_set_min_rtt(r, rtt, now);
-	recovery_set_probe_after(r, rtt);
+	loss_recovery_set_min_rtt(r, rtt, now);
+	loss_recovery_set_probe_after(r, rtt);
 }
 
-static void recovery_set_window(struct recovery *r, uint32_t window)
+static void loss_recovery_set_window(struct loss_recovery *r, uint32_t window)
 {
 	window = max_u32(window, min_u32(r->interval / 2, SAFE_WINDOW));
 	window = max_u32(window, MIN_WINDOW);
-	r->window = min_u32(window, RECOVERY_MAX_WINDOW);
+	r->window = min_u32(window, LOSS_RECOVERY_MAX_WINDOW);
 }
 
 /*
@@ -112,8 +114,8 @@ static void recovery_set_window(struct recovery *r, uint32_t window)
  * more. With a queue, it holds the rate times the shortest round-trip time. The
  * window is a quarter larger, to find out whether the path holds more now.
  */
-static void recovery_set_path_packets(struct recovery *r, uint32_t packets,
-				      uint64_t rtt)
+static void loss_recovery_set_path_packets(struct loss_recovery *r,
+					   uint32_t packets, uint64_t rtt)
 {
 	/*
 	 * A window that is not full shows the rate of the sender, not of the
@@ -123,12 +125,13 @@ static void recovery_set_path_packets(struct recovery *r, uint32_t packets,
 		return;
 	r->path_packets = packets * r->min_rtt / rtt;
 	if (rtt < r->min_rtt + r->min_rtt / 8)
-		recovery_set_window(r, 2 * r->path_packets);
+		loss_recovery_set_window(r, 2 * r->path_packets);
 	else
-		recovery_set_window(r, r->path_packets + r->path_packets / 4);
+		loss_recovery_set_window(r,
+					 r->path_packets + r->path_packets / 4);
 }
 
-void recovery_acked(struct recovery *r, uint32_t una, uint64_t now)
+void loss_recovery_acked(struct loss_recovery *r, uint32_t una, uint64_t now)
 {
 	uint64_t rtt = now - r->timed_at + 1;
 
@@ -138,27 +141,27 @@ void recovery_acked(struct recovery *r, uint32_t una, uint64_t now)
 	/* Old values must not become "ahead" again when PSNs wrap */
 	r->clear_psn = una;
 	r->probed = 0;
-	recovery_set_min_rtt(r, rtt, now);
-	recovery_set_probe_after(r, rtt);
+	loss_recovery_set_min_rtt(r, rtt, now);
+	loss_recovery_set_probe_after(r, rtt);
 	if (!r->lossy)
 		return;
 	if (una - r->lost_psn > CLEAN_PACKETS) {
 		r->lossy = false;
-		r->window = RECOVERY_MAX_WINDOW;
+		r->window = LOSS_RECOVERY_MAX_WINDOW;
 	} else {
-		recovery_set_path_packets(r, una - r->timed_una, rtt);
+		loss_recovery_set_path_packets(r, una - r->timed_una, rtt);
 	}
 }
 
-void recovery_probed(struct recovery *r, uint64_t rtt)
+void loss_recovery_probed(struct loss_recovery *r, uint64_t rtt)
 {
 	if (++r->probed < MAX_PROBED)
 		return;
 	r->probed = 0;
-	recovery_set_probe_after(r, rtt);
+	loss_recovery_set_probe_after(r, rtt);
 }
 
-void recovery_unclear(struct recovery *r, uint32_t end, uint64_t now)
+void loss_recovery_unclear(struct loss_recovery *r, uint32_t end, uint64_t now)
 {
 	r->clear_psn = end;
 	/* Before any measurement, the first answer gives an upper bound */
@@ -168,26 +171,28 @@ void recovery_unclear(struct recovery *r, uint32_t end, uint64_t now)
 		r->timed_at = now;
 }
 
-static void recovery_set_interval(struct recovery *r, uint32_t packets)
+static void loss_recovery_set_interval(struct loss_recovery *r,
+				       uint32_t packets)
 {
 	r->interval += min_u32(packets, CLEAN_PACKETS) >> INTERVAL_SHIFT;
 	r->interval -= r->interval >> INTERVAL_SHIFT;
 }
 
-void recovery_lost(struct recovery *r, uint32_t una, uint64_t now)
+void loss_recovery_lost(struct loss_recovery *r, uint32_t una, uint64_t now)
 {
 	r->timing = false;
 	if (r->lossy)
-		recovery_set_interval(r, una - r->lost_psn);
+		loss_recovery_set_interval(r, una - r->lost_psn);
 	else
 		r->interval = FIRST_INTERVAL;
 	r->lossy = true;
 	r->lost_psn = una;
 	if (now - r->min_rtt_at < MIN_RTT_LIFE_NS) {
-		recovery_set_window(r, r->path_packets + r->path_packets / 4);
+		loss_recovery_set_window(r,
+					 r->path_packets + r->path_packets / 4);
 		return;
 	}
 	/* Let the queue drain before the next measurement */
 	r->min_rtt = 0;
-	recovery_set_window(r, r->window / 2);
+	loss_recovery_set_window(r, r->window / 2);
 }
