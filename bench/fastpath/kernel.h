@@ -36,10 +36,10 @@ void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd,
 /**
  * struct command - a command of the write ABI, with its answer
  * @number: enum ib_uverbs_write_cmds, with IB_USER_VERBS_CMD_FLAG_EXTENDED
- * @core_in: the core's part of the request
+ * @core_in: the RDMA core's part of the request
  * @in: the driver's part, or NULL
  * @in_len: bytes of that
- * @core_out: the core's part of the answer, which is filled in already
+ * @core_out: the RDMA core's part of the answer, which is filled in already
  * @out: the driver's part, zeroed, or NULL
  * @out_len: bytes of that
  */

@@ -44,7 +44,7 @@ events() {
 	end_watch
 }
 
-# Since 6.14 events come from the core, which finds one RDMA device of a netdev
+# Since 6.14 events come from the RDMA core, which finds one device of a netdev
 # (ib_netdevice_event() in drivers/infiniband/core/device.c).
 core_dispatches() { printf '%s\n' 6.14 "$(uname -r)" | sort -CV; }
 

@@ -33,7 +33,7 @@ static void *fake_memory;
 static size_t fake_used;
 static uint32_t fake_handle;
 
-/* The driver's struct behind the core's in a response of the kernel. */
+/* The driver's struct behind the RDMA core's in a response of the kernel. */
 #define DRV_RESP(resp, resp_size, type)                                     \
 	({                                                                  \
 		if ((resp_size) != sizeof(*(resp)) + sizeof(struct type))   \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * A consumer in the kernel that does not let go of RDMA devices until it is told
- * to. The core takes devices away from it before it does from processes.
+ * to. The RDMA core takes devices away from it before it does from processes.
  */
 #include <linux/delay.h>
 #include <linux/module.h>

@@ -1259,7 +1259,7 @@ int mynic_tm_respond(struct mynic_srq *srq, struct ib_udata *udata,
 
 /**
  * struct mynic_ah - address handle
- * @ibah: the core's
+ * @ibah: the RDMA core's
  * @av: what the device needs
  * @lost: the GSI QP of a dead device has taken a message that uses this
  */

@@ -196,12 +196,15 @@ static void mynic_fill_marker(struct mynic_queue *queue, u32 index, u64 token)
 	}
 }
 
-/* Let the core find messages that a dead device has lost. Callable anywhere. */
+/*
+ * Let the RDMA core find messages that a dead device has lost. Callable
+ * anywhere.
+ */
 static void mynic_wake_mads(struct mynic_qp *qp)
 {
 	struct ib_cq *cq = &qp->send_cq->ibcq;
 
-	/* The core's handler only queues the work item that polls this CQ. */
+	/* The RDMA core's handler only queues the work that polls this CQ. */
 	cq->comp_handler(cq, cq->cq_context);
 }
 
