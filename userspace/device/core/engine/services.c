@@ -15,6 +15,7 @@
 #include "rdma/rc.h"
 #include "rdma/requester.h"
 #include "rdma/responder.h"
+#include "rdma/response.h"
 #include "rdma/response_queue.h"
 #include "rdma/uc.h"
 #include "rdma/ud.h"

@@ -183,7 +183,7 @@ static void transport_connected_receive(struct qp *qp, const struct packet *pkt,
 					const struct opcode_info *info)
 {
 	if (roce_is_marked(&pkt->roce)) {
-		qp_add(qp, MYNIC_STAT_RX_ECN);
+		qp_count_quietly(qp, MYNIC_STAT_RX_ECN);
 		cc_marked(qp);
 	}
 	if (info->class == OPCODE_CNP) {
@@ -266,7 +266,7 @@ static void transport_qp_receive(struct nic *nic, struct qp *qp,
 		}
 		transport_connected_receive(qp, pkt, info);
 	} else if (ud_receive(qp, pkt) && roce_is_marked(hdr)) {
-		qp_add(qp, MYNIC_STAT_RX_ECN);
+		qp_count_quietly(qp, MYNIC_STAT_RX_ECN);
 	}
 }
 

@@ -87,7 +87,7 @@ void eth_deliver(struct qp *qp, const struct eth_frame *frame,
 	if (qp->rss)
 		qp = rss_wq(qp->rss, frame);
 	if (qp_can_receive(qp) && eth_rx_deliver(qp, frame, flow_tag))
-		qp_add(qp, MYNIC_STAT_RX_ETH_PACKETS);
+		qp_count_quietly(qp, MYNIC_STAT_RX_ETH_PACKETS);
 	else
-		qp_add(qp, MYNIC_STAT_RX_ETH_DROPPED);
+		qp_count_quietly(qp, MYNIC_STAT_RX_ETH_DROPPED);
 }

@@ -273,7 +273,7 @@ static bool flow_apply_one(struct flow *flow, const struct eth_frame *frame)
 		flow->counters->values[MYNIC_STAT_RX_BYTES] += frame->len;
 	}
 	if (flow->flags & MYNIC_FLOW_DROP)
-		qp_add(flow->qp, MYNIC_STAT_RX_ETH_DROPPED);
+		qp_count_quietly(flow->qp, MYNIC_STAT_RX_ETH_DROPPED);
 	else
 		eth_deliver(flow->qp, frame, flow->tag);
 	return flow->type != MYNIC_FLOW_SNIFFER &&

@@ -151,7 +151,7 @@ void cc_send_cnp(struct qp *qp)
 	pkt.iov[0] = (struct iovec){ (void *)reserved, sizeof(reserved) };
 	pkt.niov = 1;
 	pkt.payload_len = sizeof(reserved);
-	qp_add(qp, MYNIC_STAT_TX_CNP);
+	qp_count_quietly(qp, MYNIC_STAT_TX_CNP);
 	path_send(qp, &pkt);
 }
 
@@ -208,7 +208,7 @@ void cc_cnp(struct qp *qp)
 	uint64_t now = nic_now(qp->nic);
 	struct cc *cc = &qp->cc;
 
-	qp_add(qp, MYNIC_STAT_RX_CNP);
+	qp_count_quietly(qp, MYNIC_STAT_RX_CNP);
 	if (!cc_sends_ecn(qp))
 		return;
 	if (cc->limited)
@@ -249,7 +249,7 @@ bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len)
 		return true;
 	if (now < cc->next) {
 		if (!timer_is_set(&cc->timer))
-			qp_add(qp, MYNIC_STAT_RATE_LIMITED);
+			qp_count_quietly(qp, MYNIC_STAT_RATE_LIMITED);
 		timer_set(&qp->nic->timers, &cc->timer, cc->next);
 		cc->waits[flow] = true;
 		return false;

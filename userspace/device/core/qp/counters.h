@@ -45,8 +45,8 @@ static inline void counters_add(struct qp *qp, enum mynic_stat stat, uint64_t n)
 	qp->nic->bound_stats[stat] += n;
 }
 
-/* Like qp_count(), for counters that the journal has no notes of. */
-static inline void qp_add(struct qp *qp, enum mynic_stat stat)
+/* Like qp_count(), but without a note in the journal. */
+static inline void qp_count_quietly(struct qp *qp, enum mynic_stat stat)
 {
 	qp->nic->stats[stat]++;
 	counters_add(qp, stat, 1);
@@ -63,7 +63,7 @@ static inline void qp_count(struct qp *qp, enum mynic_stat stat)
 		.expected = qp->resp.epsn,
 	};
 
-	qp_add(qp, stat);
+	qp_count_quietly(qp, stat);
 	nic_note(qp->nic, &entry);
 }
 

@@ -111,7 +111,7 @@ static void rndv_complete(struct qp *qp, const struct tag *tag,
 
 	tm_release(qp->nic, qp->srq);
 	if (outcome) {
-		qp_add(qp, MYNIC_STAT_RECV_ERRORS);
+		qp_count_quietly(qp, MYNIC_STAT_RECV_ERRORS);
 	} else {
 		cqe.wc_flags = htole32(IBV_WC_TM_DATA_VALID);
 		cqe.byte_len = htole32(be32toh(tag->header.len));

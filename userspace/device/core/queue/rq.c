@@ -54,7 +54,7 @@ static void rq_count_error(struct qp *qp, struct outcome_result result)
 		.psn = qp->resp.epsn,
 	};
 
-	qp_add(qp, MYNIC_STAT_RECV_ERRORS);
+	qp_count_quietly(qp, MYNIC_STAT_RECV_ERRORS);
 	if (result.status != IBV_WC_WR_FLUSH_ERR)
 		nic_note(qp->nic, &entry);
 }

@@ -269,7 +269,7 @@ static void sq_push(struct qp *qp, uint64_t wr_id, struct outcome_result result)
 		.qp_num = htole32(qp->number),
 	};
 
-	qp_add(qp, MYNIC_STAT_SEND_ERRORS);
+	qp_count_quietly(qp, MYNIC_STAT_SEND_ERRORS);
 	cq_push(qp->nic, qp->send_cq, &cqe, false, nic_now(qp->nic));
 }
 

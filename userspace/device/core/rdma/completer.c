@@ -4,6 +4,8 @@
  * Sending, retries and timers are in requester.c.
  */
 
+#include "rdma/completer.h"
+
 #include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>

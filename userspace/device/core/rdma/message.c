@@ -73,8 +73,8 @@ void message_complete(struct qp *qp, enum outcome why, struct mynic_cqe *cqe,
 	rq_complete(qp, &qp->rq.recv, why, cqe, solicited);
 }
 
-static void message_end_message(struct qp *qp, const struct packet *pkt,
-				const struct opcode_info *info)
+static void message_end(struct qp *qp, const struct packet *pkt,
+			const struct opcode_info *info)
 {
 	struct responder *r = &qp->resp;
 	struct mynic_cqe cqe = {
@@ -272,7 +272,7 @@ enum outcome message_execute(struct qp *qp, const struct packet *pkt,
 	r->offset += pkt->payload_len;
 	r->msg = info->class;
 	if (info->flags & OPCODE_LAST)
-		message_end_message(qp, pkt, info);
+		message_end(qp, pkt, info);
 	else if (info->flags & OPCODE_FIRST && qp->rq.match.kind)
 		tm_begun(qp);
 	return OUTCOME_OK;

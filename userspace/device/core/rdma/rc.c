@@ -11,6 +11,7 @@
 #include "packet/opcode.h"
 #include "packet/packet.h"
 #include "qp/counters.h"
+#include "rdma/completer.h"
 #include "rdma/message.h"
 #include "rdma/requester.h"
 #include "rdma/responder.h"

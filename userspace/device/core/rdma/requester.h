@@ -9,8 +9,6 @@
 #include "base/timer.h"
 #include "state/transport.h"
 
-struct opcode_info;
-struct packet;
 struct qp;
 struct send_req;
 
@@ -76,9 +74,5 @@ uint32_t requester_piece_left(const struct send_req *req, uint32_t psn);
 
 /* Goes back, and waits for the time of a 5-bit RNR timer field. */
 void requester_rnr(struct qp *qp, unsigned int timer);
-
-/* Handles an acknowledgment or response for an RC QP in RTS or SQD. */
-void completer_receive(struct qp *qp, const struct packet *pkt,
-		       const struct opcode_info *info);
 
 #endif /* MYNIC_REQUESTER_H */

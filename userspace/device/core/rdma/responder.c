@@ -26,6 +26,7 @@
 #include "queue/xrcd.h"
 #include "rdma/flush.h"
 #include "rdma/message.h"
+#include "rdma/response.h"
 #include "rdma/response_queue.h"
 #include "state/memory.h"
 #include "state/nic_state.h"

@@ -7,7 +7,6 @@
 #define MYNIC_RESPONDER_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct opcode_info;
 struct packet;
@@ -38,19 +37,5 @@ void responder_receive(struct qp *qp, const struct packet *pkt,
  */
 bool responder_defers(struct qp *qp, const struct packet *pkt,
 		      const struct opcode_info *info);
-
-/* The same for a duplicate of the request whose response waits for a page. */
-bool responder_defers_response(struct qp *qp, uint32_t psn);
-
-/* Timer field of the RNR NAK for a request that waits for a page. */
-uint8_t responder_defer_timer(const struct qp *qp);
-
-/**
- * responder_run() - send some of the waiting answers
- * @qp: RC or XRC_TGT QP that can receive
- *
- * Return: true if there is more to do now.
- */
-bool responder_run(struct qp *qp);
 
 #endif /* MYNIC_RESPONDER_H */

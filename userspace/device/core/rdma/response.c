@@ -4,8 +4,7 @@
  * Their queue is in rdma/response_queue.c.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "rdma/response.h"
 
 #include "base/iov.h"
 #include "base/outcome.h"
@@ -26,7 +25,6 @@
 #include "qp/service.h"
 #include "queue/xrcd.h"
 #include "rdma/flush.h"
-#include "rdma/responder.h"
 #include "rdma/response_queue.h"
 #include "state/memory.h"
 #include "state/nic_state.h"
@@ -184,9 +182,8 @@ static enum outcome response_send_read(struct qp *qp, struct response *response,
 }
 
 /* The key or its memory has gone since the request arrived */
-static void response_fail_response(struct qp *qp,
-				   const struct response *response,
-				   enum outcome why)
+static void response_fail(struct qp *qp, const struct response *response,
+			  enum outcome why)
 {
 	if (response->duplicate)
 		return;
@@ -213,7 +210,7 @@ static uint32_t response_answer(struct qp *qp)
 		if (outcome == OUTCOME_WAIT)
 			return num;
 		if (outcome)
-			response_fail_response(qp, response, outcome);
+			response_fail(qp, response, outcome);
 		else
 			queue->flushing = response->flush_left;
 		return num;
@@ -227,7 +224,7 @@ static uint32_t response_answer(struct qp *qp)
 	if (outcome == OUTCOME_WAIT)
 		return num;
 	if (outcome)
-		response_fail_response(qp, response, outcome);
+		response_fail(qp, response, outcome);
 	if (queue->num && (outcome || !response->left))
 		response_pop(queue);
 	return num;
