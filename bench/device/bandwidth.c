@@ -2,9 +2,9 @@
 /*
  * Bandwidth of one queue pair, from 8 bytes to 4 MiB, through the switch of one
  * process and through each kind of wire between two. The switch is compared
- * with memcpy() in the client, from and to the same buffers in the same order,
- * so that both find them in the same caches. On a busy machine, the processor
- * time of each is the better measure.
+ * with memcpy() in the client. Both use the same buffers in the same order, and
+ * find them in the same caches. On a busy machine, the processor time of each
+ * is the better measure.
  */
 #include <string.h>
 #include <sys/socket.h>

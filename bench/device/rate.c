@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Messages of 64 bytes a second through the switch of one process, over 1 to
- * 4096 queue pairs in turn, and the processor time of device and client for
- * each message.
+ * 4096 queue pairs in turn. The processor time of device and client for each
+ * message is measured, too.
  */
 #include "traffic.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * mlx5 as with a current kernel: 64 B CQEs that name a QP by its user index,
- * and BlueFlame with a doorbell page for each QP or thread domain.
+ * mlx5 as with a current kernel. Its CQEs have 64 B and name a QP by its user
+ * index. It uses BlueFlame, with a doorbell page for each QP or thread domain.
  */
 #include <endian.h>
 #include <errno.h>

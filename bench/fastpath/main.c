@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * PROGRAM instructions|ns SUBJECT [td] [ah] [watched] [mixed]: the loops that are
- * measured, in a thread domain, with requests that have an address handle, with a
- * device that watches what is posted, or in a context that has queues in thread
- * domains and others. Between two rings full of requests
- * the device does its part, and all that was posted is checked to complete in
- * order; none of that is measured.
+ * measured.
+ *
+ * - td: in a thread domain;
+ * - ah: with requests that have an address handle;
+ * - watched: with a device that watches what is posted;
+ * - mixed: in a context that has queues in thread domains and others.
+ *
+ * Between two rings full of requests the device does its part. All that was
+ * posted is checked to complete in order. None of that is measured.
  *
  * With "ns", prints samples. With "instructions", under callgrind, leaves a dump
  * for each form, named after it, of as many requests as "PROGRAM requests" says.

@@ -627,8 +627,8 @@ static void check_received(const struct config *config, const struct op *op,
 
 /*
  * On a wire with losses, rxe has two errors, with any peer. Both can be seen on
- * the wire: an ATOMIC_WRITE that it repeats has the address zero, and it does
- * not answer a repeated READ of no bytes.
+ * the wire. An ATOMIC_WRITE that it repeats has the address zero. It does not
+ * answer a repeated READ of no bytes.
  */
 
 static bool is_rxe(const char *device)
