@@ -156,7 +156,7 @@ static struct mynic_cqe *mynic_cq_entry(struct mynic_cq *cq, uint32_t index)
 
 /*
  * Return the index of the first completion that has not been written yet. It
- * cannot be too new: the index in the record is never newer than what was
+ * cannot be too new. The index in the record is never newer than what was
  * polled, and an entry that the device has overwritten ends the search. The
  * same holds if the device already writes to another ring.
  */

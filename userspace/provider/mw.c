@@ -85,9 +85,9 @@ static int mynic_check_bind_mr(struct ibv_mw *mw, struct ibv_mr *mr,
  * @rkey: its next key
  * @info: memory region, range and access flags
  *
- * Return: 0; EINVAL for bad access flags, for a key of another window, or
- * without a suitable memory region; EPERM if the region has another protection
- * domain; EOPNOTSUPP if its access rights are not known.
+ * Return: 0 or an error. EINVAL is for bad access flags, for a key of another
+ * window, or for the lack of a suitable memory region. EPERM is for a region of
+ * another protection domain, EOPNOTSUPP for one with unknown access rights.
  */
 int mynic_sq_set_bind(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
 		      struct ibv_mw *mw, uint32_t rkey,

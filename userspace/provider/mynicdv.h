@@ -226,8 +226,8 @@ struct mynicdv_qp_init_attr {
  * @attr: attributes; the capacities are replaced by those granted
  * @dv_attr: kind of QP, and its builders
  *
- * Return: the QP, or NULL with errno set: EOPNOTSUPP if the device or the
- * kernel does not support it, EINVAL for illegal attributes, or another error.
+ * Return: the QP, or NULL with errno set. EOPNOTSUPP says that the device or
+ * the kernel does not support it, EINVAL that attributes are illegal.
  */
 struct ibv_qp *mynicdv_create_qp(struct ibv_context *context,
 				 struct ibv_qp_init_attr_ex *attr,

@@ -199,11 +199,11 @@ static inline ALWAYS_INLINE int mynic_post_list(struct ibv_qp *ibqp,
 /*
  * The forms of ibv_post_send()
  *
- * Some properties are the same for all requests of a QP: its type, whether it
- * needs a lock, and whether the device may need no doorbell. Posting does not
- * test them. There is a function for each combination, and the QP has a pointer
- * to its own. A row below defines one. It calls the general function with
- * constants, and the compiler removes what they make unnecessary.
+ * Some properties are the same for all requests of a QP. They are its type,
+ * whether it needs a lock, and whether the device may need no doorbell. Posting
+ * does not test them. There is a function for each combination, and the QP has a
+ * pointer to its own. A row below defines one. It calls the general function
+ * with constants, and the compiler removes what they make unnecessary.
  * mynic_post_send_setup() chooses:
  *
  * - mynic_post_rest_TYPE posts any requests, without taking the lock;
@@ -228,8 +228,8 @@ MYNIC_POST_REST(mynic_post_rest_driver, DRIVER)
 
 /*
  * Post the requests of a list to an RC or UC QP as long as they are of common
- * kinds: SEND, WRITE and READ with one SGE, for which every slot has room, or
- * with one piece of inline data.
+ * kinds. These are SEND, WRITE and READ with one SGE, for which every slot has
+ * room, or with one piece of inline data.
  *
  * At the first other request, or if the ring looks full, another function
  * takes over with the lock held. This saves the common requests tests and
