@@ -647,7 +647,6 @@ TEST(odp_flush)
 	drv_expect(p.a.cq, 0, IBV_WC_REM_OP_ERR);
 }
 
-/* A wait ends with its QP, after which its event cannot be answered */
 /* A request that is lost, and cannot be read again when it is probed */
 static struct scene begin_lost(void)
 {
@@ -710,6 +709,7 @@ TEST(odp_key_goes_before_a_probe)
 	CHECK_EQ(drv_stat(c.a->d, MYNIC_STAT_TIMEOUT), 0);
 }
 
+/* A wait ends with its QP, after which its event cannot be answered */
 TEST(odp_end_of_a_queue_pair)
 {
 	static const enum ibv_qp_state ends[] = { IBV_QPS_RESET, IBV_QPS_ERR };
