@@ -7,6 +7,7 @@ from windows import BIND, OTHER_KEY, UNKNOWN_INDEX, Windows
 from words import Dropped, Fails
 
 MAX_SEGMENTS = 4
+LEAST_MTU = 256
 MOST_MTU = 4096
 RECEIVE_RULES = ("receive_pd", "receive_bounds", "receive_write")
 DATAGRAM = 1024  # bytes that each path MTU has room for
@@ -532,6 +533,9 @@ class Requests(Windows):
     def wrong_receive(self, peer, rule, request):
         """The receive request for a message is to be wrong, if it can be."""
         length = request.length
+        # Packets before the one that leaves the region are written
+        if rule == "receive_bounds" and length > LEAST_MTU:
+            return False
         found = [mr for mr in self.things["mr"] if mr.node == peer.node and
                  (mr.pd is peer.pd) == (rule != "receive_pd") and
                  mr.has("LOCAL_WRITE") == (rule != "receive_write") and
