@@ -34,18 +34,19 @@ finish() {
 # refused STATUS WORDS ARG...: scripts/vm ends with STATUS and one line that has WORDS,
 # and leaves nothing behind.
 refused() {
-	local status=0 before after
+	local status=0 before
 
 	before=$(left)
 	scripts/vm "${@:3}" -- true >"$work/output" 2>&1 || status=$?
-	after=$(left)
 	[ "$status" = "$1" ] && [ "$(wc -l <"$work/output")" = 1 ] &&
 		grep -qF -e "$2" "$work/output" &&
-		[ -z "$(comm -13 <(echo "$before") <(echo "$after"))" ]
+		nothing_new "$before"
 	status=$?
 	[ $status = 0 ] || sed 's/^/# /' "$work/output"
 	result $status "refused, with the words \"$2\""
 }
+
+nothing_new() { [ -z "$(comm -13 <(echo "$1") <(left))" ]; }
 
 # What is kept of files that are gone may be removed meanwhile.
 left() { find build/kernels build/images -mindepth 1 -maxdepth 1 ! -name '.*' 2>/dev/null | sort; }
