@@ -35,9 +35,9 @@ struct nic;
  *	one other NIC, inside the call. Such a packet may be a train
  * @held: whether to send nothing for now: QPs and their timers do not run until
  *	it returns false. NULL: they always run
- * @now: monotonic time in ns
  * @may_have_mac: whether the NIC may take a MAC other than its permanent one,
  *	because nobody else has it. NULL: it may take any
+ * @now: monotonic time in ns
  * @persist: make guest memory persistent, at pointers from nic_dma_map(). 0: it
  *	is; -EINPROGRESS: nic_persisted() will report the result, and must do so
  *	before the next call; any other value: it is not possible

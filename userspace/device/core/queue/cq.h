@@ -64,8 +64,8 @@ enum cq_arm {
  * @told_senders: how many of @senders know about the error
  * @told_receivers: how many of @receivers know about the error
  * @told_srqs: how many of @srqs know about the error
- * @error_link: link in &nic.failed_cqs, until all QPs know about the error
  * @error_pending: it is in &nic.failed_cqs
+ * @error_link: link in &nic.failed_cqs, until all QPs know about the error
  */
 struct cq {
 	struct nic *nic;

@@ -81,8 +81,8 @@ struct qp_attr {
  * @nic: NIC of the queue pair
  * @number: QPN
  * @state: changed by MODIFY_QP, MODIFY_WQ and errors
- * @type: enum mynic_qp_type, or QP_TYPE_RWQ
  * @service: what the type decides
+ * @type: enum mynic_qp_type, or QP_TYPE_RWQ
  * @flags: MYNIC_QP_*
  * @has_sq: it has a send ring
  * @has_rq: it has a receive ring

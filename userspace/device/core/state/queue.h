@@ -62,6 +62,7 @@ enum send_trait {
  * @traits: enum send_trait
  * @flags: enum ibv_send_flags
  * @done: RC: SEND_IS_LOCAL: it was executed; other types: all of it was sent
+ * @num_sge: elements of @sge; 0 with IBV_SEND_INLINE
  * @imm: immediate data as on the wire (big-endian), or the key to invalidate
  * @remote_addr: RDMA, atomics, FLUSH; DRIVER1: destination; REG_MR: address of
  *	the region's first byte
@@ -73,7 +74,6 @@ enum send_trait {
  * @length: bytes of the message, at most WQE_MAX_LENGTH
  * @flush_len: FLUSH: bytes to flush, at most WQE_MAX_LENGTH
  * @feth: FLUSH: see &struct roce_hdr.feth
- * @num_sge: elements of @sge; 0 with IBV_SEND_INLINE
  * @first_psn: RC, UC: PSN of the first packet
  * @num_psn: RC, UC: PSNs of the request, 0 until it is first sent; DRIVER1,
  *	TSO: not 0 once it has begun
@@ -137,8 +137,8 @@ struct send_req {
  * struct recv_req - a receive request after checks
  * @wr_id: for the completion
  * @outcome: if it is not OUTCOME_OK, only @wr_id is valid besides it
- * @capacity: bytes of all elements
  * @num_sge: elements of @sge
+ * @capacity: bytes of all elements
  * @sge: scatter list
  */
 struct recv_req {

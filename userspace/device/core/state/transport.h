@@ -24,12 +24,12 @@ enum cc_flow {
 /**
  * struct cc - congestion control of a queue pair
  * @cnp_due: a CNP is to be sent to the peer
- * @cnp_after: earliest time of the next CNP, ns
  * @paced: @limited is set, or @ceiling is not 0
+ * @limited: the peer has reported congestion, and the rate of the line has not
+ *	been reached again. @rate to @volume are only valid then
+ * @cnp_after: earliest time of the next CNP, ns
  * @ceiling: upper bound from the QP's rate limit or the path's static rate,
  *	bit/s; 0: none
- * @limited: the peer has reported congestion, and the rate of the line has not
- *	been reached again. The members up to @volume are only valid then
  * @rate: current rate that congestion allows, bit/s
  * @target: rate that @rate approaches, bit/s
  * @alpha: estimate of the congestion; 65536 is the worst
@@ -123,8 +123,8 @@ struct loss_recovery {
  * @retry_left: remaining retries
  * @rnr_left: remaining retries after RNR NAKs
  * @went_back: it has gone back to @una, and nothing was acknowledged since
- * @probes: probes since the last acknowledgment of anything new
  * @probing: a probe is not answered yet
+ * @probes: probes since the last acknowledgment of anything new
  * @probe_psn: if @probing: PSN of the probe
  * @probe_end: if @probing: value of &send_queue.psn when the probe was
  *	sent
