@@ -181,20 +181,18 @@ static bool is_ipv4(const uint8_t gid[16])
 	return !memcmp(gid, mapped, sizeof(mapped));
 }
 
-static void slow_build(struct bytes *b, const struct packet *pkt)
+static void add_ethernet(struct bytes *b, const struct packet *pkt)
 {
-	const struct roce_hdr *h = &pkt->roce;
-	bool ipv4 = is_ipv4(h->dgid);
-	size_t ip, udp;
-
-	b->len = 0;
 	add_bytes(b, pkt->dmac, 6);
 	add_bytes(b, pkt->smac, 6);
 	if (pkt->vlan != PACKET_NO_VLAN)
 		add(b, 0x81000000u | pkt->vlan, 4);
-	add(b, ipv4 ? 0x0800 : 0x86dd, 2);
-	ip = b->len;
-	if (ipv4) {
+	add(b, is_ipv4(pkt->roce.dgid) ? 0x0800 : 0x86dd, 2);
+}
+
+static void add_ip(struct bytes *b, const struct roce_hdr *h)
+{
+	if (is_ipv4(h->dgid)) {
 		add(b, 0x45, 1);
 		add(b, h->traffic_class, 1);
 		add(b, 0, 2); /* length */
@@ -213,7 +211,10 @@ static void slow_build(struct bytes *b, const struct packet *pkt)
 		add_bytes(b, h->sgid, 16);
 		add_bytes(b, h->dgid, 16);
 	}
-	udp = b->len;
+}
+
+static void add_udp_bth(struct bytes *b, const struct roce_hdr *h)
+{
 	add(b, h->udp_sport, 2);
 	add(b, 4791, 2);
 	add(b, 0, 2); /* length */
@@ -225,6 +226,11 @@ static void slow_build(struct bytes *b, const struct packet *pkt)
 	add(b, h->dest_qpn, 3);
 	add(b, h->ack_req << 7, 1);
 	add(b, h->psn, 3);
+}
+
+/* The headers behind the BTH */
+static void add_extended(struct bytes *b, const struct roce_hdr *h)
+{
 	for (const char *p = headers_of(h->opcode); *p; p++)
 		switch (*p) {
 		case 'c':
@@ -261,12 +267,26 @@ static void slow_build(struct bytes *b, const struct packet *pkt)
 			add(b, h->imm, 4);
 			break;
 		}
+}
+
+static void slow_build(struct bytes *b, const struct packet *pkt)
+{
+	const struct roce_hdr *h = &pkt->roce;
+	size_t ip, udp;
+
+	b->len = 0;
+	add_ethernet(b, pkt);
+	ip = b->len;
+	add_ip(b, h);
+	udp = b->len;
+	add_udp_bth(b, h);
+	add_extended(b, h);
 	for (unsigned int i = 0; i < pkt->niov; i++)
 		add_bytes(b, pkt->iov[i].iov_base, pkt->iov[i].iov_len);
 	add(b, 0, h->pad);
 	add(b, 0, 4); /* ICRC */
 	set16(b->data + udp + 4, b->len - udp);
-	if (ipv4) {
+	if (is_ipv4(h->dgid)) {
 		set16(b->data + ip + 2, b->len - ip);
 		fix_ip_checksum(b->data + ip);
 	} else {
@@ -280,6 +300,36 @@ enum form {
 	VLAN = 2,
 };
 
+/* Make the headers of an opcode behind the BTH random */
+static void random_extended(struct sim *r, struct roce_hdr *h,
+			    const char *headers)
+{
+	if (strchr(headers, 'c'))
+		h->srqn = sim_random(r, 1 << 24);
+	if (strchr(headers, 'f'))
+		h->feth = sim_random(r, 1ull << 32);
+	if (strchr(headers, 'd')) {
+		h->qkey = sim_random(r, 1ull << 32);
+		h->src_qpn = sim_random(r, 1 << 24);
+	}
+	if (strchr(headers, 'r') || strchr(headers, 'x')) {
+		h->remote_addr = sim_random(r, 1ull << 47) * 0x10001;
+		h->rkey = sim_random(r, 1ull << 32);
+	}
+	if (strchr(headers, 'r'))
+		h->dma_len = sim_random(r, 1ull << 32);
+	if (strchr(headers, 'x')) {
+		h->swap_add = sim_random(r, 1ull << 47) * 0x10001;
+		h->compare = sim_random(r, 1ull << 47) * 0x10001;
+	}
+	if (strchr(headers, 'a'))
+		h->aeth = sim_random(r, 1ull << 32);
+	if (strchr(headers, 'o'))
+		h->atomic_orig = sim_random(r, 1ull << 47) * 0x10001;
+	if (strchr(headers, 'i') || strchr(headers, 'v'))
+		h->imm = sim_random(r, 1ull << 32);
+}
+
 /* Make all fields random, and those that the opcode lacks zero */
 static void random_packet(struct sim *r, struct packet *pkt, uint8_t opcode,
 			  unsigned int form, uint8_t *payload, uint32_t len)
@@ -287,7 +337,6 @@ static void random_packet(struct sim *r, struct packet *pkt, uint8_t opcode,
 	bool ipv4 = form & IPV4;
 	bool vlan = form & VLAN;
 	struct roce_hdr *h = &pkt->roce;
-	const char *headers = headers_of(opcode);
 
 	memset(pkt, 0, sizeof(*pkt));
 	pkt->kind = PACKET_ROCE;
@@ -319,30 +368,7 @@ static void random_packet(struct sim *r, struct packet *pkt, uint8_t opcode,
 	h->pkey = sim_random(r, 1 << 16);
 	h->dest_qpn = sim_random(r, 1 << 24);
 	h->psn = sim_random(r, 1 << 24);
-	if (strchr(headers, 'c'))
-		h->srqn = sim_random(r, 1 << 24);
-	if (strchr(headers, 'f'))
-		h->feth = sim_random(r, 1ull << 32);
-	if (strchr(headers, 'd')) {
-		h->qkey = sim_random(r, 1ull << 32);
-		h->src_qpn = sim_random(r, 1 << 24);
-	}
-	if (strchr(headers, 'r') || strchr(headers, 'x')) {
-		h->remote_addr = sim_random(r, 1ull << 47) * 0x10001;
-		h->rkey = sim_random(r, 1ull << 32);
-	}
-	if (strchr(headers, 'r'))
-		h->dma_len = sim_random(r, 1ull << 32);
-	if (strchr(headers, 'x')) {
-		h->swap_add = sim_random(r, 1ull << 47) * 0x10001;
-		h->compare = sim_random(r, 1ull << 47) * 0x10001;
-	}
-	if (strchr(headers, 'a'))
-		h->aeth = sim_random(r, 1ull << 32);
-	if (strchr(headers, 'o'))
-		h->atomic_orig = sim_random(r, 1ull << 47) * 0x10001;
-	if (strchr(headers, 'i') || strchr(headers, 'v'))
-		h->imm = sim_random(r, 1ull << 32);
+	random_extended(r, h, headers_of(opcode));
 	pkt->payload_len = len;
 	for (uint32_t i = 0; i < len; i++)
 		payload[i] = sim_random(r, 256);

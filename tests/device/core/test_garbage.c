@@ -203,6 +203,39 @@ static void count_completions(struct garbage *g, struct drv_cq *cq)
 	}
 }
 
+/* A queue pair of a, whose peer is the victim; @init has its type and PD */
+static struct drv_qp *make_attacker(struct drv *d, struct drv_qp_init *init,
+				    struct drv_cq *cq, struct drv_qp *victim)
+{
+	struct sim *sim = d->sim;
+	struct drv_qp *qp;
+
+	init->send_cq = cq;
+	init->recv_cq = cq;
+	init->log_sq_size = 1 + sim_random(sim, 3);
+	init->log_rq_size = 1;
+	init->log_sq_stride = 6 + sim_random(sim, 4);
+	qp = drv_create_qp(d, init);
+	drv_connect_to(qp, 1, victim->number,
+		       &(struct drv_path){ .timeout = 1, .retry_cnt = 1 },
+		       IBV_QPS_RTS);
+	drv_reset_qp(victim);
+	drv_connect_to(victim, 0, qp->number, &(struct drv_path){ 0 },
+		       IBV_QPS_RTS);
+	return qp;
+}
+
+static void attack(struct garbage *g, struct drv_qp *qp, struct drv_cq *cq)
+{
+	cq->rec->ci = sim_random(g->sim, 4) ? 0 : sim_random(g->sim, 20);
+	cq->vector = sim_random(g->sim, MYNIC_MAX_VECTORS);
+	drv_arm(cq, sim_random(g->sim, 2));
+	sim_run(g->sim, 100 * USEC);
+	count_completions(g, cq);
+	CHECK_EQ(drv_number_cmd(qp->d, MYNIC_CMD_DESTROY_QP, qp->number), 0);
+	CHECK_EQ(drv_number_cmd(qp->d, MYNIC_CMD_DESTROY_CQ, cq->number), 0);
+}
+
 /*
  * Garbage in queues, records and doorbells, and keys of others in requests:
  * only the process itself is hurt
@@ -234,35 +267,14 @@ TEST(garbage_queues)
 	used = d->n->used;
 	for (unsigned int i = 0; i < 20000; i++) {
 		struct drv_cq *cq = drv_create_cq(d, 3);
-		struct drv_qp *qp;
+		struct drv_qp *qp = make_attacker(d, &init, cq, victim);
 
-		init.send_cq = cq;
-		init.recv_cq = cq;
-		init.log_sq_size = 1 + sim_random(sim, 3);
-		init.log_rq_size = 1;
-		init.log_sq_stride = 6 + sim_random(sim, 4);
-		qp = drv_create_qp(d, &init);
-		drv_connect_to(qp, 1, victim->number,
-			       &(struct drv_path){ .timeout = 1,
-						   .retry_cnt = 1 },
-			       IBV_QPS_RTS);
-		drv_reset_qp(victim);
-		drv_connect_to(victim, 0, qp->number, &(struct drv_path){ 0 },
-			       IBV_QPS_RTS);
 		if (i % 2)
 			post_requests(&g, qp, victim);
 		else
 			fill_queue(&g, qp);
-		cq->rec->ci = sim_random(sim, 4) ? 0 : sim_random(sim, 20);
-		cq->vector = sim_random(sim, MYNIC_MAX_VECTORS);
-		drv_arm(cq, sim_random(sim, 2));
-		sim_run(sim, 100 * USEC);
-		count_completions(&g, cq);
+		attack(&g, qp, cq);
 		count_completions(&g, p.b.recv_cq);
-		CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_QP, qp->number),
-			 0);
-		CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_CQ, cq->number),
-			 0);
 		if (i % 100 == 0)
 			for (unsigned int k = 0; k < 2; k++)
 				check_unseen(g.own[k]);
