@@ -187,109 +187,166 @@ static uint32_t alloc_dm(struct drv *d)
 	return cpl.number;
 }
 
-/* Make one object of each type, and commands for it or for similar ones */
-static void make_samples(struct drv *d, struct sample *s)
-{
-	struct drv_qp_init init = { .type = MYNIC_QP_UD };
-	struct drv_buf *buf = tap_alloc(sizeof(*buf));
-	struct drv_qp *qp, spare;
+/* One object of each type, and what is needed to make another one */
+struct objects {
+	struct drv *d;
+	struct drv_buf buf;
+	struct drv_qp *qp;
+	struct drv_qp spare;
 	struct drv_srq *srq;
-	uint32_t pdn = drv_alloc_pd(d);
-	struct drv_cq *cq = drv_create_cq(d, 4), *unused = drv_create_cq(d, 4);
-	struct drv_mr *mr = drv_reg_mr(d, pdn, 4096, 0);
-	struct mynic_create_srq create_srq = { .pdn = pdn };
-	struct mynic_qp_attr attr = { .attr_mask = 0 };
-	uint32_t set = drv_create_counters(d);
+	struct drv_cq *cq;
+	struct drv_cq *unused;
+	struct drv_mr *mr;
+	uint32_t pdn;
+	uint32_t set;
+	struct mynic_create_srq create_srq;
+	struct mynic_qp_attr attr;
+};
 
-	init.pdn = pdn;
-	init.send_cq = cq;
-	init.recv_cq = cq;
-	qp = drv_create_qp(d, &init);
-	drv_ud_up(qp, 1, IBV_QPS_RTS);
-	attr.attr_mask = IBV_QP_STATE | IBV_QP_QKEY;
-	attr.qp_state = IBV_QPS_RTS;
-	attr.qkey = 2;
-	drv_qp_layout(d, &spare, &init);
-	srq = drv_create_srq(d, pdn, 4);
-	drv_buf_init(d, buf, 8192);
-	create_srq.buf = buf->desc;
-	create_srq.dbrec_offset = 4096;
-	create_srq.log_size = 2;
-	create_srq.log_stride = 6;
-#define SAMPLE(op, ...) \
-	(*s++ = (struct sample){ .name = #op, .cmd.opcode = op, __VA_ARGS__ })
-	SAMPLE(MYNIC_CMD_NOP);
-	SAMPLE(MYNIC_CMD_QUERY_DEVICE, .out = sizeof(d->attr));
-	SAMPLE(MYNIC_CMD_QUERY_PORT, .out = sizeof(struct mynic_port_attr));
-	SAMPLE(MYNIC_CMD_MODIFY_PORT, .body = 12,
+static struct objects *make_objects(struct drv *d)
+{
+	struct objects *o = tap_alloc(sizeof(*o));
+	struct drv_qp_init init = { .type = MYNIC_QP_UD };
+
+	o->d = d;
+	o->pdn = drv_alloc_pd(d);
+	o->cq = drv_create_cq(d, 4);
+	o->unused = drv_create_cq(d, 4);
+	o->mr = drv_reg_mr(d, o->pdn, 4096, 0);
+	o->set = drv_create_counters(d);
+	init.pdn = o->pdn;
+	init.send_cq = o->cq;
+	init.recv_cq = o->cq;
+	o->qp = drv_create_qp(d, &init);
+	drv_ud_up(o->qp, 1, IBV_QPS_RTS);
+	o->attr.attr_mask = IBV_QP_STATE | IBV_QP_QKEY;
+	o->attr.qp_state = IBV_QPS_RTS;
+	o->attr.qkey = 2;
+	drv_qp_layout(d, &o->spare, &init);
+	o->srq = drv_create_srq(d, o->pdn, 4);
+	drv_buf_init(d, &o->buf, 8192);
+	o->create_srq = (struct mynic_create_srq){
+		.buf = o->buf.desc,
+		.pdn = o->pdn,
+		.dbrec_offset = 4096,
+		.log_size = 2,
+		.log_stride = 6,
+	};
+	return o;
+}
+
+#define SAMPLE(s, op, ...)            \
+	(*(*(s))++ = (struct sample){ \
+		 .name = #op, .cmd.opcode = op, __VA_ARGS__ })
+
+static void make_device_samples(struct objects *o, struct sample **s)
+{
+	SAMPLE(s, MYNIC_CMD_NOP);
+	SAMPLE(s, MYNIC_CMD_QUERY_DEVICE, .out = sizeof(o->d->attr));
+	SAMPLE(s, MYNIC_CMD_QUERY_PORT, .out = sizeof(struct mynic_port_attr));
+	SAMPLE(s, MYNIC_CMD_MODIFY_PORT, .body = 12,
 	       .cmd.modify_port = {
 		       .up = 1, .mac = { 2, 0, 0, 0, 0, 9 }, .mtu = 1500 });
-	SAMPLE(MYNIC_CMD_QUERY_STATS, .out = 8 * MYNIC_STAT_BAD_DMA,
+	SAMPLE(s, MYNIC_CMD_QUERY_STATS, .out = 8 * MYNIC_STAT_BAD_DMA,
 	       .flags = MYNIC_STATS_UNBOUND);
-	SAMPLE(MYNIC_CMD_SET_GID, .body = 24, .cmd.number = 5,
+	SAMPLE(s, MYNIC_CMD_SET_GID, .body = 24, .cmd.number = 5,
 	       .cmd.set_gid = { .gid = { 0xfe, 0x80, [15] = 7 },
 				.vlan = MYNIC_NO_VLAN });
-	SAMPLE(MYNIC_CMD_CREATE_EQ, .body = 24,
-	       .cmd.create_eq = { .buf = buf->desc,
+	SAMPLE(s, MYNIC_CMD_CREATE_EQ, .body = 24,
+	       .cmd.create_eq = { .buf = o->buf.desc,
 				  .vector = 2,
 				  .log_size = 4,
 				  .dbrec_offset = 1024 });
-	SAMPLE(MYNIC_CMD_ALLOC_PD);
-	SAMPLE(MYNIC_CMD_CREATE_MKEY, .body = 40,
+	SAMPLE(s, MYNIC_CMD_ALLOC_PD);
+	SAMPLE(s, MYNIC_CMD_CREATE_MKEY, .body = 40,
 	       .flags = MYNIC_MKEY_DMA | MYNIC_MKEY_FAST_REG | MYNIC_MKEY_MW1 |
 			MYNIC_MKEY_MW2 | MYNIC_MKEY_ODP | MYNIC_MKEY_DM,
-	       .cmd.create_mkey = { .buf = buf->desc,
+	       .cmd.create_mkey = { .buf = o->buf.desc,
 				    .iova = 0x1000,
 				    .length = 4096,
-				    .pdn = pdn });
-	SAMPLE(MYNIC_CMD_ALLOC_DM, .body = 9, .cmd.alloc_dm = { .length = 1 });
-	SAMPLE(MYNIC_CMD_QUERY_MKEY, .out = sizeof(struct mynic_query_mkey),
-	       .cmd.number = mr->key >> 8);
-	SAMPLE(MYNIC_CMD_CREATE_CQ, .body = 31,
+				    .pdn = o->pdn });
+	SAMPLE(s, MYNIC_CMD_ALLOC_DM, .body = 9,
+	       .cmd.alloc_dm = { .length = 1 });
+	SAMPLE(s, MYNIC_CMD_QUERY_MKEY, .out = sizeof(struct mynic_query_mkey),
+	       .cmd.number = o->mr->key >> 8);
+}
+
+static void make_queue_samples(struct objects *o, struct sample **s)
+{
+	SAMPLE(s, MYNIC_CMD_CREATE_CQ, .body = 31,
 	       .flags = MYNIC_CQ_IGNORE_OVERRUN,
-	       .cmd.create_cq = { .buf = buf->desc,
+	       .cmd.create_cq = { .buf = o->buf.desc,
 				  .dbrec_offset = 4096,
 				  .uarn = 1,
-				  .eqn = d->comp.number,
+				  .eqn = o->d->comp.number,
 				  .log_size = 4 });
-	SAMPLE(MYNIC_CMD_MODIFY_CQ, .body = 4, .cmd.number = unused->number,
+	SAMPLE(s, MYNIC_CMD_MODIFY_CQ, .body = 4,
+	       .cmd.number = o->unused->number,
 	       .cmd.modify_cq = { .count = 2, .period = 10 });
-	SAMPLE(MYNIC_CMD_RESIZE_CQ, .body = 25, .cmd.number = unused->number,
-	       .cmd.resize = {
-		       .buf = buf->desc, .dbrec_offset = 4096, .log_size = 3 });
-	SAMPLE(MYNIC_CMD_QUERY_CQ, .out = sizeof(struct mynic_query_cq),
-	       .cmd.number = cq->number);
-	SAMPLE(MYNIC_CMD_CREATE_SRQ, .in = sizeof(create_srq));
-	memcpy(s[-1].mbox, &create_srq, sizeof(create_srq));
-	SAMPLE(MYNIC_CMD_MODIFY_SRQ, .body = 4, .cmd.number = srq->number);
-	SAMPLE(MYNIC_CMD_QUERY_SRQ, .cmd.number = srq->number);
-	SAMPLE(MYNIC_CMD_RESIZE_SRQ, .body = 25, .cmd.number = srq->number,
-	       .cmd.resize = {
-		       .buf = buf->desc, .dbrec_offset = 4096, .log_size = 3 });
-	SAMPLE(MYNIC_CMD_CREATE_QP, .in = sizeof(spare.create));
-	memcpy(s[-1].mbox, &spare.create, sizeof(spare.create));
-	SAMPLE(MYNIC_CMD_MODIFY_QP, .in = sizeof(attr),
-	       .cmd.number = qp->number);
-	memcpy(s[-1].mbox, &attr, sizeof(attr));
-	SAMPLE(MYNIC_CMD_QUERY_QP, .out = sizeof(attr),
-	       .cmd.number = qp->number);
-	SAMPLE(MYNIC_CMD_ATTACH_MCAST, .body = 16, .cmd.number = qp->number,
+	SAMPLE(s, MYNIC_CMD_RESIZE_CQ, .body = 25,
+	       .cmd.number = o->unused->number,
+	       .cmd.resize = { .buf = o->buf.desc,
+			       .dbrec_offset = 4096,
+			       .log_size = 3 });
+	SAMPLE(s, MYNIC_CMD_QUERY_CQ, .out = sizeof(struct mynic_query_cq),
+	       .cmd.number = o->cq->number);
+	SAMPLE(s, MYNIC_CMD_CREATE_SRQ, .in = sizeof(o->create_srq));
+	memcpy((*s)[-1].mbox, &o->create_srq, sizeof(o->create_srq));
+	SAMPLE(s, MYNIC_CMD_MODIFY_SRQ, .body = 4,
+	       .cmd.number = o->srq->number);
+	SAMPLE(s, MYNIC_CMD_QUERY_SRQ, .cmd.number = o->srq->number);
+	SAMPLE(s, MYNIC_CMD_RESIZE_SRQ, .body = 25,
+	       .cmd.number = o->srq->number,
+	       .cmd.resize = { .buf = o->buf.desc,
+			       .dbrec_offset = 4096,
+			       .log_size = 3 });
+}
+
+static void make_qp_samples(struct objects *o, struct sample **s)
+{
+	SAMPLE(s, MYNIC_CMD_CREATE_QP, .in = sizeof(o->spare.create));
+	memcpy((*s)[-1].mbox, &o->spare.create, sizeof(o->spare.create));
+	SAMPLE(s, MYNIC_CMD_MODIFY_QP, .in = sizeof(o->attr),
+	       .cmd.number = o->qp->number);
+	memcpy((*s)[-1].mbox, &o->attr, sizeof(o->attr));
+	SAMPLE(s, MYNIC_CMD_QUERY_QP, .out = sizeof(o->attr),
+	       .cmd.number = o->qp->number);
+	SAMPLE(s, MYNIC_CMD_ATTACH_MCAST, .body = 16,
+	       .cmd.number = o->qp->number,
 	       .cmd.mcast = { .gid = { 0xff, 0x0e, [15] = 1 } });
-	SAMPLE(MYNIC_CMD_DETACH_MCAST, .body = 16, .cmd.number = qp->number,
+	SAMPLE(s, MYNIC_CMD_DETACH_MCAST, .body = 16,
+	       .cmd.number = o->qp->number,
 	       .cmd.mcast = { .gid = { 0xff, 0x0e, [15] = 1 } });
-	SAMPLE(MYNIC_CMD_CREATE_COUNTERS);
-	SAMPLE(MYNIC_CMD_BIND_COUNTERS, .body = 4, .cmd.number = qp->number,
-	       .cmd.bind_counters = { .counters = set });
-	SAMPLE(MYNIC_CMD_QUERY_COUNTERS, .out = 8 * MYNIC_STAT_BAD_DMA,
-	       .cmd.number = set);
-	/* these destroy the objects, so they come last */
-	SAMPLE(MYNIC_CMD_DESTROY_MKEY, .cmd.number = mr->key >> 8);
-	SAMPLE(MYNIC_CMD_FREE_DM, .cmd.number = alloc_dm(d));
-	SAMPLE(MYNIC_CMD_DESTROY_QP, .cmd.number = qp->number);
-	SAMPLE(MYNIC_CMD_DESTROY_COUNTERS, .cmd.number = set);
-	SAMPLE(MYNIC_CMD_DESTROY_SRQ, .cmd.number = srq->number);
-	SAMPLE(MYNIC_CMD_DESTROY_CQ, .cmd.number = unused->number);
+	SAMPLE(s, MYNIC_CMD_CREATE_COUNTERS);
+	SAMPLE(s, MYNIC_CMD_BIND_COUNTERS, .body = 4,
+	       .cmd.number = o->qp->number,
+	       .cmd.bind_counters = { .counters = o->set });
+	SAMPLE(s, MYNIC_CMD_QUERY_COUNTERS, .out = 8 * MYNIC_STAT_BAD_DMA,
+	       .cmd.number = o->set);
+}
+
+static void make_destroy_samples(struct objects *o, struct sample **s)
+{
+	SAMPLE(s, MYNIC_CMD_DESTROY_MKEY, .cmd.number = o->mr->key >> 8);
+	SAMPLE(s, MYNIC_CMD_FREE_DM, .cmd.number = alloc_dm(o->d));
+	SAMPLE(s, MYNIC_CMD_DESTROY_QP, .cmd.number = o->qp->number);
+	SAMPLE(s, MYNIC_CMD_DESTROY_COUNTERS, .cmd.number = o->set);
+	SAMPLE(s, MYNIC_CMD_DESTROY_SRQ, .cmd.number = o->srq->number);
+	SAMPLE(s, MYNIC_CMD_DESTROY_CQ, .cmd.number = o->unused->number);
+}
+
 #undef SAMPLE
+
+/* Commands for one object of each type, or for similar ones */
+static void make_samples(struct drv *d, struct sample *s)
+{
+	struct objects *o = make_objects(d);
+
+	make_device_samples(o, &s);
+	make_queue_samples(o, &s);
+	make_qp_samples(o, &s);
+	/* They destroy the objects, so they come last */
+	make_destroy_samples(o, &s);
 }
 
 static uint8_t run_sample(struct drv *d, const struct sample *s)
