@@ -5,12 +5,30 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 struct admin_call;
-struct mcast_group;
+struct mcast_member;
 struct nic;
 struct packet;
 struct qp;
+
+#define MCAST_MAX_GROUPS 4096
+#define MCAST_MAX_QPS 64
+
+/**
+ * struct mcast_group - a group with at least one QP
+ * @link: link in its hash bucket
+ * @gid: as in &struct mynic_mcast
+ * @num_qps: elements of @members
+ * @members: attached QPs
+ */
+struct mcast_group {
+	LIST_ENTRY(mcast_group) link;
+	uint8_t gid[16];
+	unsigned int num_qps;
+	struct mcast_member *members[MCAST_MAX_QPS];
+};
 
 /**
  * mcast_takes() - check whether a packet is addressed to a group with a QP

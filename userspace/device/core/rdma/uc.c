@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "base/psn.h"
-#include "memory/local.h"
 #include "mynic_regs.h"
 #include "packet/opcode.h"
 #include "packet/packet.h"
@@ -17,6 +16,7 @@
 #include "qp/counters.h"
 #include "qp/path.h"
 #include "qp/qp_error.h"
+#include "queue/local.h"
 #include "rdma/message.h"
 #include "rdma/message_packet.h"
 #include "state/queue.h"

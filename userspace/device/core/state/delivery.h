@@ -11,8 +11,6 @@ struct mcast_group;
 struct qp;
 struct spread_packet;
 
-#define MCAST_MAX_GROUPS 4096
-#define MCAST_MAX_QPS 64
 #define MCAST_BUCKETS 256
 
 /**
@@ -28,20 +26,6 @@ struct mcast_member {
 };
 
 LIST_HEAD(mcast_members, mcast_member);
-
-/**
- * struct mcast_group - a group with at least one QP
- * @link: link in its hash bucket
- * @gid: as in &struct mynic_mcast
- * @num_qps: elements of @members
- * @members: attached QPs
- */
-struct mcast_group {
-	LIST_ENTRY(mcast_group) link;
-	uint8_t gid[16];
-	unsigned int num_qps;
-	struct mcast_member *members[MCAST_MAX_QPS];
-};
 
 LIST_HEAD(mcast_bucket, mcast_group);
 

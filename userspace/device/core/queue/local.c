@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Dispatch of requests that concern only the sender's own keys. They are
- * executed in fast_reg.c, mw.c and mkey.c.
+ * executed in memory/, by fast_reg.c, mw.c and mkey.c.
  */
 
-#include "memory/local.h"
+#include "queue/local.h"
 
 #include "base/verbs.h"
 #include "memory/fast_reg.h"
