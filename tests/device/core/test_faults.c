@@ -239,81 +239,84 @@ TEST(wrong_rules)
 	CHECK_EQ(faults_num_rules(faults), 0);
 }
 
+/* Behind "kind=drop," */
+static const char *const bad_values[] = {
+	"rate=",
+	"rate=2",
+	"rate=1.1",
+	"rate=-0.1",
+	"rate=.5",
+	"rate=0.",
+	"rate=0.0000000001",
+	"rate=1e-3",
+	"rate=0.5x",
+	"rate=1.000000001",
+	"rate= 1",
+	"rate=01",
+	"qp=0x1000000",
+	"qp=-1",
+	"qp=",
+	"qp=0x",
+	"qp=12a",
+	"qp= 1",
+	"opcode=0x100",
+	"opcode=4",
+	"opcode=0x",
+	"opcode=0x4g",
+	"opcode=",
+	"opcode=0x+4",
+	"opcode=0x-1",
+	"opcode=0x 4",
+	"psn=1-",
+	"psn=-1",
+	"psn=1-2-3",
+	"psn=0x1000000",
+	"psn=0-0x1000000",
+	"psn=",
+	"count=0",
+	"count=x",
+	"count=",
+	"after=-1",
+	"after=",
+	"seed=",
+	"seed=0x10000000000000000",
+	"seed=18446744073709551616",
+	"proto=tcp",
+	"proto=",
+	"dir=",
+};
+
+static const char *const bad_rules[] = {
+	"kind=delay,time=",
+	"kind=delay,time=5",
+	"kind=delay,time=61s",
+	"kind=delay,time=0us",
+	"kind=delay,time=1.5ms",
+	"kind=delay,time=us",
+	"kind=delay,time=60000000001ns",
+	"kind=delay,time=18446744073709551617ns",
+	"kind=corrupt,bits=0",
+	"kind=corrupt,bits=65",
+	"kind=rate,bandwidth=1",
+	"kind=rate,bandwidth=0Gbit",
+	"kind=rate,bandwidth=2000Gbit",
+	"kind=rate,bandwidth=1Gbit,queue=67108865",
+	"kind=rate,bandwidth=1Gbit,ecn=67108865",
+};
+
 TEST(wrong_values)
 {
-	static const char *const values[] = {
-		"rate=",
-		"rate=2",
-		"rate=1.1",
-		"rate=-0.1",
-		"rate=.5",
-		"rate=0.",
-		"rate=0.0000000001",
-		"rate=1e-3",
-		"rate=0.5x",
-		"rate=1.000000001",
-		"rate= 1",
-		"rate=01",
-		"qp=0x1000000",
-		"qp=-1",
-		"qp=",
-		"qp=0x",
-		"qp=12a",
-		"qp= 1",
-		"opcode=0x100",
-		"opcode=4",
-		"opcode=0x",
-		"opcode=0x4g",
-		"opcode=",
-		"opcode=0x+4",
-		"opcode=0x-1",
-		"opcode=0x 4",
-		"psn=1-",
-		"psn=-1",
-		"psn=1-2-3",
-		"psn=0x1000000",
-		"psn=0-0x1000000",
-		"psn=",
-		"count=0",
-		"count=x",
-		"count=",
-		"after=-1",
-		"after=",
-		"seed=",
-		"seed=0x10000000000000000",
-		"seed=18446744073709551616",
-		"proto=tcp",
-		"proto=",
-		"dir=",
-	};
-	static const char *const others[] = {
-		"kind=delay,time=",
-		"kind=delay,time=5",
-		"kind=delay,time=61s",
-		"kind=delay,time=0us",
-		"kind=delay,time=1.5ms",
-		"kind=delay,time=us",
-		"kind=delay,time=60000000001ns",
-		"kind=delay,time=18446744073709551617ns",
-		"kind=corrupt,bits=0",
-		"kind=corrupt,bits=65",
-		"kind=rate,bandwidth=1",
-		"kind=rate,bandwidth=0Gbit",
-		"kind=rate,bandwidth=2000Gbit",
-		"kind=rate,bandwidth=1Gbit,queue=67108865",
-		"kind=rate,bandwidth=1Gbit,ecn=67108865",
-	};
 	char error[FAULTS_ERROR_SIZE], rule[64];
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(values); i++) {
-		snprintf(rule, sizeof(rule), "kind=drop,%s", values[i]);
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad_values); i++) {
+		snprintf(rule, sizeof(rule), "kind=drop,%s", bad_values[i]);
 		if (!try_add(rule, error))
 			FAIL("%s is taken", rule);
 		CHECK(strstr(error, "\" is not "));
 	}
-	for (unsigned int i = 0; i < ARRAY_SIZE(others); i++) {
-		if (!try_add(others[i], error))
-			FAIL("%s is taken", others[i]);
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad_rules); i++) {
+		if (!try_add(bad_rules[i], error))
+			FAIL("%s is taken", bad_rules[i]);
 		CHECK(strstr(error, "\" is not "));
 	}
 	CHECK_EQ(faults_num_rules(faults), 0);

@@ -2,6 +2,22 @@
 /* Garbage from a peer, in the queues of a process, and from the driver */
 #include "harness_driver.h"
 
+/* Let both queue pairs begin again, whatever has become of them */
+static void start_again(struct drv_pair *p)
+{
+	struct mynic_sge sge = drv_sge(p->b.mr, 0, 4096);
+	struct mynic_cqe cqe;
+
+	while (drv_poll(p->b.recv_cq, &cqe) || drv_poll(p->b.cq, &cqe) ||
+	       drv_poll(p->a.cq, &cqe) || drv_poll(p->a.recv_cq, &cqe))
+		;
+	drv_reset_qp(p->a.qp);
+	drv_reset_qp(p->b.qp);
+	drv_connect(p->a.qp, p->b.qp, &(struct drv_path){ 0 });
+	for (unsigned int k = 0; k < 8; k++)
+		drv_post_recv(p->b.qp, k, &sge, 1);
+}
+
 /* Garbage from a peer, in every field of a packet */
 TEST(garbage_packets)
 {
@@ -48,23 +64,8 @@ TEST(garbage_packets)
 		drv_gid(1, DRV_GID_IPV6, pkt.roce.dgid);
 		sim_inject(p.b.d->n, &pkt);
 		sim_settle(p.sim);
-		if (i % 100 == 0) {
-			struct mynic_cqe cqe;
-
-			while (drv_poll(p.b.recv_cq, &cqe) ||
-			       drv_poll(p.b.cq, &cqe) ||
-			       drv_poll(p.a.cq, &cqe) ||
-			       drv_poll(p.a.recv_cq, &cqe))
-				;
-			drv_reset_qp(p.a.qp);
-			drv_reset_qp(p.b.qp);
-			drv_connect(p.a.qp, p.b.qp, &(struct drv_path){ 0 });
-			for (unsigned int k = 0; k < 8; k++) {
-				struct mynic_sge sge = drv_sge(p.b.mr, 0, 4096);
-
-				drv_post_recv(p.b.qp, k, &sge, 1);
-			}
-		}
+		if (i % 100 == 0)
+			start_again(&p);
 	}
 	CHECK_EQ(drv_number_cmd(p.b.d, MYNIC_CMD_NOP, 0), MYNIC_AQ_OK);
 }
