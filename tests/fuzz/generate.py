@@ -63,7 +63,8 @@ class Generator(Together):
             self.pick(self.ask, self.open_close, self.open_qp,
                       self.make_special)()
         elif what < 0.0705:
-            self.pick(self.make_pd, self.make_td, self.make_parent)()
+            self.pick(self.make_pd, self.make_td,
+                      *2 * (self.make_parent,))()
         elif what < 0.073:
             self.random.choice(2 * (self.make_cq,) + (self.make_channel,))()
         elif what < 0.075:

@@ -66,6 +66,8 @@ class Objects(Program):
         self.parent(parent, pd, td, alloc=both, free=both,
                     mask=both * ALLOCATORS + PD_CONTEXT)
         self.keep(parent, pd, td)
+        # There are few of them, and a queue in one is rare otherwise
+        self.make_cq(parent.node, parent=parent)
         if td and self.chance(0.3):
             self.destroy_thing(td)
         return parent
@@ -245,13 +247,14 @@ class Objects(Program):
             return "writable"
         return "unbound" if mr.users else None
 
-    def make_cq(self, node=None, cqe=CQE, channel=None):
+    def make_cq(self, node=None, cqe=CQE, channel=None, parent=None):
         node = self.random.randrange(2) if node is None else node
         if not channel and self.chance(0.6):
             channel = self.any("channel", node=node)
-        cq = Cq(self.name("cq"), node, cqe=cqe, ex=self.chance(0.5),
-                channel=channel)
-        parent = self.any("parent", node=node) if cq.ex else None
+        cq = Cq(self.name("cq"), node, cqe=cqe,
+                ex=bool(parent) or self.chance(0.5), channel=channel)
+        if cq.ex and not parent:
+            parent = self.any("parent", node=node)
         self.create_cq(cq, pd=parent.name if parent else None)
         return self.keep(cq, channel, parent)
 
