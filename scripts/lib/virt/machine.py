@@ -32,9 +32,9 @@ MSG_TIMEOUT = 60000
 KEEPS_STATE = "x-pcie-pm-no-soft-reset=on"
 
 
-def mac(number):
-    """Of the NIC whose addresses end with this number."""
-    return "52:54:00:77:00:%02x" % number
+def mac(number, network=0):
+    """Of the NIC whose addresses end with this number, in one of the networks."""
+    return "52:54:00:77:%02x:%02x" % (network, number)
 
 
 def cables(number=CABLES):

@@ -19,11 +19,6 @@ UP = 4
 FIRST_NETWORK = 77
 
 
-def mac(node, nic):
-    """Of NIC nic, from 0, of that node, from 1."""
-    return "52:54:00:77:%02x:%02x" % (nic, node)
-
-
 def hosts(topology):
     """Names and addresses, as /etc/hosts has them."""
     found = ["127.0.0.1 localhost", "::1 localhost"]
@@ -91,11 +86,11 @@ def attach(topology, guests):
             path = "%s/nic%d" % (guest.directory, nic)
             sockets.append(path)
             if guest.device == "mynic":
-                one = wiring.nic(path, mac(number, nic))
+                one = wiring.nic(path, machine.mac(number, nic))
                 one[-1] += ",name=" + link.name
             else:
                 one = wiring.stream("listen", path, link.name)
-                guest.add_virtio_net(path, mac(number, nic))
+                guest.add_virtio_net(path, machine.mac(number, nic))
             argv[link.switch] += one
         if guest.device == "mynic":
             guest.add_mynic(sockets)
