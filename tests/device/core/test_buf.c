@@ -4,7 +4,7 @@
 #include "core/base/iov.h"
 #include "core/memory/buf.h"
 #include "core/nic.h"
-#include "core/state/nic_state.h"
+#include "core/state/nic_types.h"
 #include "harness_sim.h"
 
 #define PAGE 4096u

@@ -2,7 +2,7 @@
 /* Losses on the wire: their detection, recovery, and cost */
 #include "core/packet/opcode.h"
 #include "core/qp/loss_recovery.h"
-#include "core/state/transport.h"
+#include "core/state/transport_types.h"
 #include "core/base/psn.h"
 #include "harness_driver.h"
 

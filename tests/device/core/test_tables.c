@@ -6,7 +6,7 @@
 #include "core/base/outcome.h"
 #include "core/packet/aeth.h"
 #include "core/rdma/response_queue.h"
-#include "core/state/transport.h"
+#include "core/state/transport_types.h"
 #include "harness_driver.h"
 
 #define PAGE DRV_PAGE

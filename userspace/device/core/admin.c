@@ -35,8 +35,8 @@
 #include "queue/cq.h"
 #include "queue/srq.h"
 #include "queue/xrcd.h"
-#include "state/admin.h"
-#include "state/nic_state.h"
+#include "state/admin_types.h"
+#include "state/nic_types.h"
 
 #define VECTOR 0
 #define MBOX_ALIGN 8

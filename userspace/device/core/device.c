@@ -16,10 +16,10 @@
 #include "qp/mcast.h"
 #include "queue/cq.h"
 #include "queue/tm.h"
-#include "state/function.h"
-#include "state/memory.h"
-#include "state/nic_state.h"
-#include "state/queue.h"
+#include "state/function_types.h"
+#include "state/memory_types.h"
+#include "state/nic_types.h"
+#include "state/queue_types.h"
 
 #define VERSION(major, minor, patch) \
 	((uint64_t)(major) << 32 | (minor) << 16 | (patch))

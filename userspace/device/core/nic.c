@@ -35,12 +35,12 @@
 #include "queue/srq.h"
 #include "queue/tm.h"
 #include "queue/xrcd.h"
-#include "state/admin.h"
-#include "state/delivery.h"
-#include "state/ethernet.h"
-#include "state/function.h"
-#include "state/memory.h"
-#include "state/nic_state.h"
+#include "state/admin_types.h"
+#include "state/delivery_types.h"
+#include "state/ethernet_types.h"
+#include "state/function_types.h"
+#include "state/memory_types.h"
+#include "state/nic_types.h"
 
 #define MAX_EQ 64
 #define MAX_CQ 65536

@@ -11,7 +11,7 @@
 #include "memory/dma.h"
 #include "mynic_regs.h"
 #include "nic.h"
-#include "state/nic_state.h"
+#include "state/nic_types.h"
 
 #define OFFERED_FEATURES MYNIC_FEATURE_DB_SUPPRESS
 

@@ -10,7 +10,7 @@
 #include "mynic_regs.h"
 #include "queue/cq.h"
 #include "queue/tm.h"
-#include "state/nic_state.h"
+#include "state/nic_types.h"
 
 uint64_t uar_read(struct nic *nic, uint64_t offset, size_t len)
 {

@@ -12,10 +12,10 @@
 #include "qp/cc.h"
 #include "qp/qp.h"
 #include "rdma/ud.h"
-#include "state/nic_state.h"
-#include "state/qp.h"
-#include "state/queue.h"
-#include "state/transport.h"
+#include "state/nic_types.h"
+#include "state/qp_types.h"
+#include "state/queue_types.h"
+#include "state/transport_types.h"
 
 /* More units of a turn for each datagram, which several receivers may get */
 #define EXTRA_UNITS 1

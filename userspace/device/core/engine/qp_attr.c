@@ -22,9 +22,9 @@
 #include "qp/qp_state.h"
 #include "queue/sq.h"
 #include "rdma/response_queue.h"
-#include "state/nic_state.h"
-#include "state/qp.h"
-#include "state/queue.h"
+#include "state/nic_types.h"
+#include "state/qp_types.h"
+#include "state/queue_types.h"
 
 #define SUPPORTED_ATTRS                                                        \
 	(IBV_QP_STATE | IBV_QP_CUR_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY |        \

@@ -29,10 +29,10 @@
 #include "queue/sq.h"
 #include "queue/srq.h"
 #include "queue/xrcd.h"
-#include "state/admin.h"
-#include "state/memory.h"
-#include "state/nic_state.h"
-#include "state/queue.h"
+#include "state/admin_types.h"
+#include "state/memory_types.h"
+#include "state/nic_types.h"
+#include "state/queue_types.h"
 
 #define QP_FLAGS (MYNIC_QP_SIG_ALL | MYNIC_QP_KERNEL | MYNIC_QP_VLAN_STRIP)
 

@@ -12,8 +12,8 @@
 #include "engine/transport.h"
 #include "qp/qp.h"
 #include "qp/qp_watch.h"
-#include "state/nic_state.h"
-#include "state/qp.h"
+#include "state/nic_types.h"
+#include "state/qp_types.h"
 
 /* Upper bound of the QPs that do some work in one nic_run() */
 #define RUN_QUANTUM 16

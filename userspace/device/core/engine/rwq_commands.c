@@ -13,8 +13,8 @@
 #include "engine/transport.h"
 #include "ethernet/rwq.h"
 #include "mynic_regs.h"
-#include "state/admin.h"
-#include "state/qp.h"
+#include "state/admin_types.h"
+#include "state/qp_types.h"
 
 /* Bits of enum ib_wq_attr_mask */
 #define ATTR_STATE 1

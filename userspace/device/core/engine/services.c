@@ -19,7 +19,7 @@
 #include "rdma/response_queue.h"
 #include "rdma/uc.h"
 #include "rdma/ud.h"
-#include "state/qp.h"
+#include "state/qp_types.h"
 
 static const struct qp_service services[QP_TYPE_RWQ + 1] = {
 	[MYNIC_QP_RC] = {

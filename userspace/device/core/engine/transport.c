@@ -35,7 +35,7 @@
 #include "queue/sq.h"
 #include "rdma/responder.h"
 #include "rdma/ud.h"
-#include "state/nic_state.h"
+#include "state/nic_types.h"
 
 #define PKEY_MASK 0x7fff /* without the membership bit */
 

@@ -7,7 +7,7 @@
 
 #include "base/outcome.h"
 #include "mynic_regs.h"
-#include "state/function.h"
+#include "state/function_types.h"
 
 struct admin_call;
 struct nic;

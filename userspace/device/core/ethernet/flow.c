@@ -21,8 +21,8 @@
 #include "packet/packet.h"
 #include "qp/counters.h"
 #include "qp/qp.h"
-#include "state/ethernet.h"
-#include "state/nic_state.h"
+#include "state/ethernet_types.h"
+#include "state/nic_types.h"
 
 #define HEADER_LEN sizeof(((struct mynic_flow_spec *)0)->val)
 

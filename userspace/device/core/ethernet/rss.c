@@ -12,8 +12,8 @@
 #include "ethernet/eth_rx.h"
 #include "ethernet/rwq.h"
 #include "packet/headers.h"
-#include "state/nic_state.h"
-#include "state/qp.h"
+#include "state/nic_types.h"
+#include "state/qp_types.h"
 
 #define ALL_FIELDS                                                 \
 	(MYNIC_RX_HASH_SRC_IPV4 | MYNIC_RX_HASH_DST_IPV4 |         \

@@ -17,9 +17,9 @@
 #include "qp/path.h"
 #include "queue/wqe.h"
 #include "rdma/ud.h"
-#include "state/nic_state.h"
-#include "state/qp.h"
-#include "state/queue.h"
+#include "state/nic_types.h"
+#include "state/qp_types.h"
+#include "state/queue_types.h"
 
 /* Segments that are sent at a time */
 #define QUANTUM 64

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/outcome.h"
-#include "state/queue.h"
+#include "state/queue_types.h"
 
 struct qp;
 

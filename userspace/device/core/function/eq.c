@@ -16,7 +16,7 @@
 #include "base/util.h"
 #include "function/fatal.h"
 #include "memory/buf.h"
-#include "state/nic_state.h"
+#include "state/nic_types.h"
 
 #define MIN_LOG_SIZE 1
 #define MAX_LOG_SIZE 20

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "mynic_regs.h"
-#include "state/function.h"
-#include "state/memory.h"
+#include "state/function_types.h"
+#include "state/memory_types.h"
 
 struct admin_call;
 struct nic;

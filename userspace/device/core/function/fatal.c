@@ -4,7 +4,7 @@
 #include "function/fatal.h"
 
 #include "base/journal.h"
-#include "state/nic_state.h"
+#include "state/nic_types.h"
 
 #define FATAL_VECTOR 0
 

@@ -10,9 +10,9 @@
 #include "mynic_regs.h"
 #include "packet/ip_gid.h"
 #include "packet/packet.h"
-#include "state/admin.h"
-#include "state/function.h"
-#include "state/nic_state.h"
+#include "state/admin_types.h"
+#include "state/function_types.h"
+#include "state/nic_types.h"
 
 #define MAX_VLAN 4094
 #define VLAN_ID_MASK 0xfff

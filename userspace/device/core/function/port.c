@@ -12,8 +12,8 @@
 #include "mynic_regs.h"
 #include "nic.h"
 #include "packet/packet.h"
-#include "state/function.h"
-#include "state/nic_state.h"
+#include "state/function_types.h"
+#include "state/nic_types.h"
 
 #define PORT_NUMBER 1
 #define DEFAULT_MTU 1500

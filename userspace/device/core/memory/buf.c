@@ -11,8 +11,8 @@
 #include "base/iov.h"
 #include "base/util.h"
 #include "memory/dma.h"
-#include "state/memory.h"
-#include "state/nic_state.h"
+#include "state/memory_types.h"
+#include "state/nic_types.h"
 
 #define LOG_ENTRY_SIZE 3
 #define ENTRY_SIZE (1u << LOG_ENTRY_SIZE)

@@ -15,8 +15,8 @@
 
 #include "base/outcome.h"
 #include "mynic_regs.h"
-#include "state/memory.h"
-#include "state/nic_state.h"
+#include "state/memory_types.h"
+#include "state/nic_types.h"
 
 struct iov_list;
 

@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "mynic_regs.h"
-#include "state/memory.h"
-#include "state/nic_state.h"
+#include "state/memory_types.h"
+#include "state/nic_types.h"
 
 #define POOL_OFFSET ((uint64_t)NIC_NUM_UAR * MYNIC_UAR_SIZE)
 

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "nic.h"
-#include "state/memory.h"
-#include "state/nic_state.h"
+#include "state/memory_types.h"
+#include "state/nic_types.h"
 
 static unsigned int dma_find_above(const struct dma *dma, uint64_t iova)
 {

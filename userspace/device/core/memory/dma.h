@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "mynic_regs.h"
-#include "state/memory.h"
-#include "state/nic_state.h"
+#include "state/memory_types.h"
+#include "state/nic_types.h"
 
 /* dma_find() for addresses that &dma.last does not have. */
 const struct dma_map *dma_search(struct nic *nic, uint64_t iova);

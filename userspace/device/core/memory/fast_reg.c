@@ -12,10 +12,10 @@
 #include "memory/mkey.h"
 #include "memory/mkey_table.h"
 #include "mynic_regs.h"
-#include "state/memory.h"
-#include "state/nic_state.h"
-#include "state/qp.h"
-#include "state/queue.h"
+#include "state/memory_types.h"
+#include "state/nic_types.h"
+#include "state/qp_types.h"
+#include "state/queue_types.h"
 
 int fast_reg_init(struct mkey *mkey, const struct mynic_create_mkey *cmd)
 {

@@ -23,7 +23,7 @@
 #include "memory/page_table.h"
 #include "memory/pd.h"
 #include "mynic_regs.h"
-#include "state/nic_state.h"
+#include "state/nic_types.h"
 
 static struct mkey *mkey_find(struct nic *nic, const struct pd *pd,
 			      uint32_t key)

@@ -8,7 +8,7 @@
 
 #include "base/outcome.h"
 #include "base/verbs.h"
-#include "state/memory.h"
+#include "state/memory_types.h"
 
 struct admin_call;
 struct iov_list;

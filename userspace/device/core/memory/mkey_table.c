@@ -11,7 +11,7 @@
 #include <sys/queue.h>
 
 #include "base/siphash.h"
-#include "state/memory.h"
+#include "state/memory_types.h"
 
 #define INDEX_BITS 24
 

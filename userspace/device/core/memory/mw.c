@@ -15,7 +15,7 @@
 #include "memory/mkey.h"
 #include "memory/mkey_table.h"
 #include "mynic_regs.h"
-#include "state/nic_state.h"
+#include "state/nic_types.h"
 
 #define REMOTE_CHANGE (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/outcome.h"
-#include "state/memory.h"
+#include "state/memory_types.h"
 
 struct qp;
 struct send_req;

@@ -11,8 +11,8 @@
 #include "memory/buf.h"
 #include "memory/dma.h"
 #include "mynic_regs.h"
-#include "state/memory.h"
-#include "state/nic_state.h"
+#include "state/memory_types.h"
+#include "state/nic_types.h"
 
 #define MAX_LEVELS 4
 #define LOG_ENTRY_SIZE 3

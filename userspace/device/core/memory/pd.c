@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "mynic_regs.h"
-#include "state/admin.h"
-#include "state/nic_state.h"
+#include "state/admin_types.h"
+#include "state/nic_types.h"
 
 int admin_alloc_pd(struct nic *nic, struct admin_call *call)
 {

@@ -17,8 +17,8 @@
 #include "qp/path.h"
 #include "qp/qp.h"
 #include "qp/service.h"
-#include "state/function.h"
-#include "state/nic_state.h"
+#include "state/function_types.h"
+#include "state/nic_types.h"
 
 /* Bytes of a CNP behind the BTH, reserved and zero (annex A17) */
 #define CNP_PAYLOAD_LEN 16

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "state/transport.h"
+#include "state/transport_types.h"
 
 struct qp;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Counter sets: their commands, and the binding of QPs. Counting itself is in
- * qp/counters.h, and for the whole NIC in state/nic_state.h.
+ * qp/counters.h, and for the whole NIC in state/nic_types.h.
  */
 
 #include "qp/counters.h"

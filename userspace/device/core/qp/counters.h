@@ -10,7 +10,7 @@
 
 #include "base/journal.h"
 #include "mynic_regs.h"
-#include "state/nic_state.h"
+#include "state/nic_types.h"
 
 /* Upper bound for the number of sets */
 #define COUNTERS_MAX_SETS 4096

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/util.h"
-#include "state/transport.h"
+#include "state/transport_types.h"
 
 /* Lower bound of the window, in packets */
 #define MIN_WINDOW 16

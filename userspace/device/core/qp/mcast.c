@@ -18,9 +18,9 @@
 #include "packet/ip_gid.h"
 #include "packet/packet.h"
 #include "qp/qp.h"
-#include "state/delivery.h"
-#include "state/nic_state.h"
-#include "state/qp.h"
+#include "state/delivery_types.h"
+#include "state/nic_types.h"
+#include "state/qp_types.h"
 
 /* Purpose of the secret, for the hash of groups */
 #define MCAST_DOMAIN 0x6d636173

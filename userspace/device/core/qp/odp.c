@@ -16,9 +16,9 @@
 #include "packet/packet.h"
 #include "packet/packet_copy.h"
 #include "qp/qp.h"
-#include "state/nic_state.h"
-#include "state/qp.h"
-#include "state/waits.h"
+#include "state/nic_types.h"
+#include "state/qp_types.h"
+#include "state/waits_types.h"
 
 /* Costs of packets that may wait for a page: of one QP, and of all */
 #define QP_HELD_BYTES (2u << 20)

@@ -13,7 +13,7 @@
 
 #include "base/outcome.h"
 #include "mynic_regs.h"
-#include "state/waits.h"
+#include "state/waits_types.h"
 
 struct admin_call;
 struct nic;

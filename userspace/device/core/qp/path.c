@@ -18,7 +18,7 @@
 #include "packet/opcode.h"
 #include "packet/packet.h"
 #include "qp/counters.h"
-#include "state/qp.h"
+#include "state/qp_types.h"
 
 #define DEFAULT_HOP_LIMIT 64
 #define FLOW_LABEL_MASK 0xfffff

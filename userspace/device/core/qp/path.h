@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "state/qp.h"
+#include "state/qp_types.h"
 
 struct nic;
 struct packet;

@@ -9,9 +9,9 @@
 #include "base/table.h"
 #include "memory/buf.h"
 #include "mynic_regs.h"
-#include "state/admin.h"
-#include "state/nic_state.h"
-#include "state/qp.h"
+#include "state/admin_types.h"
+#include "state/nic_types.h"
+#include "state/qp_types.h"
 
 struct qp *qp_find(const struct nic *nic, uint32_t number)
 {

@@ -11,7 +11,7 @@
 
 #include "base/verbs.h"
 #include "qp/service.h"
-#include "state/qp.h"
+#include "state/qp_types.h"
 
 struct admin_call;
 struct nic;

@@ -11,8 +11,8 @@
 #include "qp/odp.h"
 #include "qp/qp.h"
 #include "qp/service.h"
-#include "state/nic_state.h"
-#include "state/qp.h"
+#include "state/nic_types.h"
+#include "state/qp_types.h"
 
 /*
  * In the error state the host is asked to ring the doorbell for receive

@@ -8,8 +8,8 @@
 #include "memory/buf.h"
 #include "mynic_regs.h"
 #include "qp/qp.h"
-#include "state/nic_state.h"
-#include "state/qp.h"
+#include "state/nic_types.h"
+#include "state/qp_types.h"
 
 /* How long nic_watch() watches an idle QP, and how many */
 #define WATCH_TIME_NS 50000

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "state/qp.h"
+#include "state/qp_types.h"
 
 struct nic;
 

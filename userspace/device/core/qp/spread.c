@@ -12,8 +12,8 @@
 #include "mynic_regs.h"
 #include "packet/packet.h"
 #include "packet/packet_copy.h"
-#include "state/delivery.h"
-#include "state/nic_state.h"
+#include "state/delivery_types.h"
+#include "state/nic_types.h"
 
 /* Number of rules or QPs up to which a packet is delivered at once */
 #define AT_ONCE 16

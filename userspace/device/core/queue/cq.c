@@ -17,7 +17,7 @@
 #include "qp/qp_error.h"
 #include "queue/resize.h"
 #include "queue/srq.h"
-#include "state/nic_state.h"
+#include "state/nic_types.h"
 
 #define MIN_LOG_SIZE 1
 #define LOG_CQE_SIZE 6

@@ -12,9 +12,9 @@
 
 #include "base/timer.h"
 #include "mynic_regs.h"
-#include "state/function.h"
-#include "state/memory.h"
-#include "state/qp.h"
+#include "state/function_types.h"
+#include "state/memory_types.h"
+#include "state/qp_types.h"
 
 struct admin_call;
 struct mynic_cqe;

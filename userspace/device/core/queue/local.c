@@ -11,7 +11,7 @@
 #include "memory/mkey.h"
 #include "memory/mw.h"
 #include "mynic_regs.h"
-#include "state/queue.h"
+#include "state/queue_types.h"
 
 enum outcome local_run(struct qp *qp, const struct send_req *req)
 {

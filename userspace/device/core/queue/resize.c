@@ -6,8 +6,8 @@
 #include <endian.h>
 
 #include "memory/buf.h"
-#include "state/memory.h"
-#include "state/nic_state.h"
+#include "state/memory_types.h"
+#include "state/nic_types.h"
 
 int resize_check(struct nic *nic, const struct mynic_resize *cmd,
 		 uint32_t dbrec_size, bool write, struct buf *buf,

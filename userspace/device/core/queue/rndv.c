@@ -20,8 +20,8 @@
 #include "queue/sq.h"
 #include "queue/srq.h"
 #include "queue/tm.h"
-#include "state/nic_state.h"
-#include "state/queue.h"
+#include "state/nic_types.h"
+#include "state/queue_types.h"
 
 /*
  * Size of a ring that would hold the requests; limits how many are on their way

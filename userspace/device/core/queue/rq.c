@@ -21,7 +21,7 @@
 #include "queue/sq.h"
 #include "queue/tm.h"
 #include "queue/wqe.h"
-#include "state/nic_state.h"
+#include "state/nic_types.h"
 
 static void rq_look_fn(struct timer *timer)
 {

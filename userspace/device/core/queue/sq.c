@@ -24,8 +24,8 @@
 #include "qp/service.h"
 #include "queue/cq.h"
 #include "queue/wqe.h"
-#include "state/nic_state.h"
-#include "state/queue.h"
+#include "state/nic_types.h"
+#include "state/queue_types.h"
 
 /*
  * Limits of the requests of a QP that are on their way. More of them wait in

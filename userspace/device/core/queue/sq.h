@@ -8,7 +8,7 @@
 #include <sys/queue.h>
 
 #include "base/outcome.h"
-#include "state/queue.h"
+#include "state/queue_types.h"
 
 struct nic;
 struct qp;

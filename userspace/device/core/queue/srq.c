@@ -9,7 +9,7 @@
 #include "function/eq.h"
 #include "memory/buf.h"
 #include "mynic_regs.h"
-#include "state/nic_state.h"
+#include "state/nic_types.h"
 
 struct mynic_srq_dbrec *srq_dbrec(struct nic *nic, struct srq *srq)
 {

@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "state/function.h"
-#include "state/memory.h"
-#include "state/qp.h"
+#include "state/function_types.h"
+#include "state/memory_types.h"
+#include "state/qp_types.h"
 
 struct admin_call;
 struct cq;

@@ -18,10 +18,10 @@
 #include "queue/srq.h"
 #include "queue/tm.h"
 #include "queue/xrcd.h"
-#include "state/admin.h"
-#include "state/memory.h"
-#include "state/nic_state.h"
-#include "state/queue.h"
+#include "state/admin_types.h"
+#include "state/memory_types.h"
+#include "state/nic_types.h"
+#include "state/queue_types.h"
 
 static int srq_commands_init(struct nic *nic, struct srq *srq,
 			     const struct mynic_create_srq *cmd)

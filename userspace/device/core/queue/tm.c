@@ -25,7 +25,7 @@
 #include "queue/cq.h"
 #include "queue/rndv.h"
 #include "queue/srq.h"
-#include "state/nic_state.h"
+#include "state/nic_types.h"
 
 #define LOG_ENTRY_SIZE 6
 

@@ -13,8 +13,8 @@
 #include <sys/uio.h>
 
 #include "base/outcome.h"
-#include "state/memory.h"
-#include "state/queue.h"
+#include "state/memory_types.h"
+#include "state/queue_types.h"
 
 struct mynic_cqe;
 struct nic;

@@ -23,9 +23,9 @@
 #include "qp/qp.h"
 #include "qp/qp_error.h"
 #include "queue/srq.h"
-#include "state/memory.h"
-#include "state/nic_state.h"
-#include "state/queue.h"
+#include "state/memory_types.h"
+#include "state/nic_types.h"
+#include "state/queue_types.h"
 
 /*
  * The host has just written the entry, so its cache line is fetched before it

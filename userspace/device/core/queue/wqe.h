@@ -12,7 +12,7 @@
 
 #include "base/outcome.h"
 #include "mynic_regs.h"
-#include "state/queue.h"
+#include "state/queue_types.h"
 
 struct iov_list;
 struct nic;

@@ -10,7 +10,7 @@
 #include "base/table.h"
 #include "mynic_regs.h"
 #include "queue/srq.h"
-#include "state/nic_state.h"
+#include "state/nic_types.h"
 
 struct srq *xrc_srq_find(const struct qp *qp, uint32_t srqn)
 {

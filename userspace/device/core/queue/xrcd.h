@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "state/qp.h"
+#include "state/qp_types.h"
 
 struct admin_call;
 struct nic;

@@ -27,8 +27,8 @@
 #include "queue/srq.h"
 #include "queue/wqe.h"
 #include "rdma/requester.h"
-#include "state/nic_state.h"
-#include "state/queue.h"
+#include "state/nic_types.h"
+#include "state/queue_types.h"
 
 /* Whether the request is completed by a response and not by an ACK */
 static bool completer_has_response(const struct send_req *req)

@@ -23,10 +23,10 @@
 #include "qp/qp.h"
 #include "queue/xrcd.h"
 #include "rdma/response_queue.h"
-#include "state/memory.h"
-#include "state/nic_state.h"
-#include "state/qp.h"
-#include "state/queue.h"
+#include "state/memory_types.h"
+#include "state/nic_types.h"
+#include "state/qp_types.h"
+#include "state/queue_types.h"
 
 /* Elements of a list; a piece must fit wherever it begins in its first page */
 #define MAX_IOV 64

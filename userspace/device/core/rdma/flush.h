@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/outcome.h"
-#include "state/waits.h"
+#include "state/waits_types.h"
 
 struct qp;
 struct response;

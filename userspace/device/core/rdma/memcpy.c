@@ -11,7 +11,7 @@
 #include "base/util.h"
 #include "packet/packet.h"
 #include "queue/wqe.h"
-#include "state/queue.h"
+#include "state/queue_types.h"
 
 /* Bytes of a piece; it fits in PACKET_MAX_IOV elements */
 #define PIECE 4096

@@ -22,10 +22,10 @@
 #include "queue/srq.h"
 #include "queue/tm.h"
 #include "queue/wqe.h"
-#include "state/memory.h"
-#include "state/qp.h"
-#include "state/queue.h"
-#include "state/transport.h"
+#include "state/memory_types.h"
+#include "state/qp_types.h"
+#include "state/queue_types.h"
+#include "state/transport_types.h"
 
 void message_arrives(struct qp *qp)
 {

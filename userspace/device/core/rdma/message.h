@@ -8,7 +8,7 @@
 #include "base/outcome.h"
 #include "base/verbs.h"
 #include "packet/opcode.h"
-#include "state/transport.h"
+#include "state/transport_types.h"
 
 struct mkey;
 struct mynic_cqe;

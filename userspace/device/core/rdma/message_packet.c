@@ -11,8 +11,8 @@
 #include "qp/path.h"
 #include "qp/service.h"
 #include "queue/wqe.h"
-#include "state/qp.h"
-#include "state/queue.h"
+#include "state/qp_types.h"
+#include "state/queue_types.h"
 
 /* BTH opcodes by OPCODE_FIRST and OPCODE_LAST, without the service */
 static const uint8_t send_opcodes[] = {

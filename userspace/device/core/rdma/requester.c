@@ -26,9 +26,9 @@
 #include "queue/sq.h"
 #include "queue/wqe.h"
 #include "rdma/message_packet.h"
-#include "state/nic_state.h"
-#include "state/queue.h"
-#include "state/transport.h"
+#include "state/nic_types.h"
+#include "state/queue_types.h"
+#include "state/transport_types.h"
 
 /* log2 of the acknowledgments that are requested for one window */
 #define ACK_SHIFT 2

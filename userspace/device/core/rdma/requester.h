@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/timer.h"
-#include "state/transport.h"
+#include "state/transport_types.h"
 
 struct qp;
 struct send_req;

@@ -28,10 +28,10 @@
 #include "rdma/message.h"
 #include "rdma/response.h"
 #include "rdma/response_queue.h"
-#include "state/memory.h"
-#include "state/nic_state.h"
-#include "state/queue.h"
-#include "state/transport.h"
+#include "state/memory_types.h"
+#include "state/nic_types.h"
+#include "state/queue_types.h"
+#include "state/transport_types.h"
 
 /* Atomics work directly on guest memory, which is little-endian */
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte order");

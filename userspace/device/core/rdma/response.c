@@ -26,9 +26,9 @@
 #include "queue/xrcd.h"
 #include "rdma/flush.h"
 #include "rdma/response_queue.h"
-#include "state/memory.h"
-#include "state/nic_state.h"
-#include "state/transport.h"
+#include "state/memory_types.h"
+#include "state/nic_types.h"
+#include "state/transport_types.h"
 
 /*
  * Code of 81.92 ms (IBTA 9.7.5.2.8), for requests that wait for a page. The few

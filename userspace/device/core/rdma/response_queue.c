@@ -14,9 +14,9 @@
 #include "packet/aeth.h"
 #include "qp/path.h"
 #include "rdma/flush.h"
-#include "state/nic_state.h"
-#include "state/qp.h"
-#include "state/transport.h"
+#include "state/nic_types.h"
+#include "state/qp_types.h"
+#include "state/transport_types.h"
 
 /* Bytes of a waiting response, and of the result that is kept for duplicates */
 #define ENTRY_COST (sizeof(struct response) + sizeof(struct atomic_result))

@@ -19,8 +19,8 @@
 #include "queue/local.h"
 #include "rdma/message.h"
 #include "rdma/message_packet.h"
-#include "state/queue.h"
-#include "state/transport.h"
+#include "state/queue_types.h"
+#include "state/transport_types.h"
 
 static enum outcome uc_send_packet(struct qp *qp, struct send_req *req)
 {

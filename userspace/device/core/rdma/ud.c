@@ -27,7 +27,7 @@
 #include "qp/service.h"
 #include "queue/rq.h"
 #include "queue/wqe.h"
-#include "state/nic_state.h"
+#include "state/nic_types.h"
 
 #define GSI_QKEY 0x80010000
 #define OWN_QKEY 0x80000000 /* the Q_Key of the sending QP is used */

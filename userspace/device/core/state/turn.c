@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The look at the clock, which is outside the core, for base/turn.h. */
 
-#include "state/nic_state.h"
+#include "state/nic_types.h"
 
 void nic_look_at_clock(struct nic *nic)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* The admin queue, and a command that is being executed. */
-#ifndef MYNIC_STATE_ADMIN_H
-#define MYNIC_STATE_ADMIN_H
+#ifndef MYNIC_ADMIN_TYPES_H
+#define MYNIC_ADMIN_TYPES_H
 
 #include <endian.h>
 #include <stdbool.h>
@@ -76,4 +76,4 @@ struct admin_call {
 	};
 };
 
-#endif /* MYNIC_STATE_ADMIN_H */
+#endif /* MYNIC_ADMIN_TYPES_H */

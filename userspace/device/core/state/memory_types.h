@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Guest memory, device memory and the keys to them, as memory/ has them. */
-#ifndef MYNIC_STATE_MEMORY_H
-#define MYNIC_STATE_MEMORY_H
+#ifndef MYNIC_MEMORY_TYPES_H
+#define MYNIC_MEMORY_TYPES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -215,4 +215,4 @@ struct dm_pool {
 	struct dm *owner[DM_PAGES];
 };
 
-#endif /* MYNIC_STATE_MEMORY_H */
+#endif /* MYNIC_MEMORY_TYPES_H */

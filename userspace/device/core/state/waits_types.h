@@ -3,15 +3,15 @@
  * What a queue pair waits for outside the NIC: missing pages, and memory that is
  * made persistent.
  */
-#ifndef MYNIC_STATE_WAITS_H
-#define MYNIC_STATE_WAITS_H
+#ifndef MYNIC_WAITS_TYPES_H
+#define MYNIC_WAITS_TYPES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
 #include "mynic_regs.h"
-#include "state/memory.h"
+#include "state/memory_types.h"
 
 struct held_packet;
 struct qp;
@@ -89,4 +89,4 @@ struct flushes {
 	TAILQ_HEAD(flush_queue, qp) waiting;
 };
 
-#endif /* MYNIC_STATE_WAITS_H */
+#endif /* MYNIC_WAITS_TYPES_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Events, GIDs and the port, as function/ has them. */
-#ifndef MYNIC_STATE_FUNCTION_H
-#define MYNIC_STATE_FUNCTION_H
+#ifndef MYNIC_FUNCTION_TYPES_H
+#define MYNIC_FUNCTION_TYPES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -90,4 +90,4 @@ struct port {
 	struct event_source events;
 };
 
-#endif /* MYNIC_STATE_FUNCTION_H */
+#endif /* MYNIC_FUNCTION_TYPES_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Multicast groups, and packets with many receivers. */
-#ifndef MYNIC_STATE_DELIVERY_H
-#define MYNIC_STATE_DELIVERY_H
+#ifndef MYNIC_DELIVERY_TYPES_H
+#define MYNIC_DELIVERY_TYPES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -69,4 +69,4 @@ struct spread {
 	struct spread_place place;
 };
 
-#endif /* MYNIC_STATE_DELIVERY_H */
+#endif /* MYNIC_DELIVERY_TYPES_H */

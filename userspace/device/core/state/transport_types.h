@@ -3,8 +3,8 @@
  * What a queue pair has sent and received: the requester and responder of rdma/,
  * and their rates and estimates.
  */
-#ifndef MYNIC_STATE_TRANSPORT_H
-#define MYNIC_STATE_TRANSPORT_H
+#ifndef MYNIC_TRANSPORT_TYPES_H
+#define MYNIC_TRANSPORT_TYPES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -249,4 +249,4 @@ struct responder {
 	struct response_queue responses;
 };
 
-#endif /* MYNIC_STATE_TRANSPORT_H */
+#endif /* MYNIC_TRANSPORT_TYPES_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* The requests and queues of a queue pair, as queue/ has them. */
-#ifndef MYNIC_STATE_QUEUE_H
-#define MYNIC_STATE_QUEUE_H
+#ifndef MYNIC_QUEUE_TYPES_H
+#define MYNIC_QUEUE_TYPES_H
 
 #include <endian.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include "base/outcome.h"
 #include "base/timer.h"
 #include "mynic_regs.h"
-#include "state/memory.h"
+#include "state/memory_types.h"
 
 struct pd;
 struct send_source;
@@ -276,4 +276,4 @@ struct rndv {
 	struct tag *next;
 };
 
-#endif /* MYNIC_STATE_QUEUE_H */
+#endif /* MYNIC_QUEUE_TYPES_H */

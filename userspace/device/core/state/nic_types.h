@@ -3,8 +3,8 @@
  * A NIC. The members that concern one wing are structs of their own. Its
  * interface to the rest of the process is nic.h.
  */
-#ifndef MYNIC_NIC_STATE_H
-#define MYNIC_NIC_STATE_H
+#ifndef MYNIC_NIC_TYPES_H
+#define MYNIC_NIC_TYPES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,14 +17,14 @@
 #include "base/turn.h"
 #include "mynic_regs.h"
 #include "nic.h"
-#include "state/admin.h"
-#include "state/delivery.h"
-#include "state/ethernet.h"
-#include "state/function.h"
-#include "state/memory.h"
-#include "state/qp.h"
-#include "state/queue.h"
-#include "state/waits.h"
+#include "state/admin_types.h"
+#include "state/delivery_types.h"
+#include "state/ethernet_types.h"
+#include "state/function_types.h"
+#include "state/memory_types.h"
+#include "state/qp_types.h"
+#include "state/queue_types.h"
+#include "state/waits_types.h"
 
 struct cq;
 struct eq;
@@ -220,4 +220,4 @@ static inline bool nic_enabled(const struct nic *nic)
 	return nic->regs.status & MYNIC_STATUS_ENABLED;
 }
 
-#endif /* MYNIC_NIC_STATE_H */
+#endif /* MYNIC_NIC_TYPES_H */

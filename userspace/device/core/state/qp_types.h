@@ -3,8 +3,8 @@
  * A queue pair. The members that concern one wing are structs of their own.
  * Functions for it begin in qp/qp.h.
  */
-#ifndef MYNIC_STATE_QP_H
-#define MYNIC_STATE_QP_H
+#ifndef MYNIC_QP_TYPES_H
+#define MYNIC_QP_TYPES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,12 +12,12 @@
 
 #include "base/verbs.h"
 #include "mynic_regs.h"
-#include "state/delivery.h"
-#include "state/function.h"
-#include "state/memory.h"
-#include "state/queue.h"
-#include "state/transport.h"
-#include "state/waits.h"
+#include "state/delivery_types.h"
+#include "state/function_types.h"
+#include "state/memory_types.h"
+#include "state/queue_types.h"
+#include "state/transport_types.h"
+#include "state/waits_types.h"
 
 struct counters;
 struct cq;
@@ -175,4 +175,4 @@ struct qp {
 TAILQ_HEAD(qp_queue, qp);
 LIST_HEAD(qp_list, qp);
 
-#endif /* MYNIC_STATE_QP_H */
+#endif /* MYNIC_QP_TYPES_H */

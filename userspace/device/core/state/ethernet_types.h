@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* The receive filter and the flow rules, as ethernet/ has them. */
-#ifndef MYNIC_STATE_ETHERNET_H
-#define MYNIC_STATE_ETHERNET_H
+#ifndef MYNIC_ETHERNET_TYPES_H
+#define MYNIC_ETHERNET_TYPES_H
 
 #include <stdint.h>
 
@@ -56,4 +56,4 @@ struct flows {
 	uint64_t num_made;
 };
 
-#endif /* MYNIC_STATE_ETHERNET_H */
+#endif /* MYNIC_ETHERNET_TYPES_H */
