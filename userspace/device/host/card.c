@@ -150,8 +150,8 @@ static void card_helper_ready(void *owner)
 	vfu_helper_ready(&card->server);
 }
 
-static int card_plug_in(struct card *card, const struct card_config *config,
-			struct net_switch *sw)
+static int card_connect_nic(struct card *card, const struct card_config *config,
+			    struct net_switch *sw)
 {
 	struct nic_config nic = {
 		.ops = &card_ops,
@@ -188,7 +188,7 @@ int card_open(struct card *card, const struct card_config *config,
 	err = helper_init(&card->helper);
 	if (err)
 		return err;
-	err = card_plug_in(card, config, sw);
+	err = card_connect_nic(card, config, sw);
 	if (err)
 		goto err_helper;
 	err = pci_init(&card->pci, card->nic, &card->helper);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The event loop: turns of NICs and wires, and the time to sleep. Whether a NIC
- * may run is decided in fair_share.c; how long to stay awake, in vigil.c.
+ * may run is decided in fair_share.c; how long to stay awake, in busy_poll.c.
  */
 
 #include <sched.h>
 
+#include "busy_poll.h"
 #include "capture.h"
 #include "clock.h"
+#include "cpu_contention.h"
 #include "core/base/util.h"
 #include "core/nic.h"
-#include "crowding.h"
 #include "events.h"
 #include "loop.h"
 #include "switch.h"
-#include "vigil.h"
 #include "wire.h"
 #include "wire_faults.h"
 #include "wire/faults.h"
@@ -48,8 +48,8 @@ static bool loop_run_nic(struct switch_port *port)
 {
 	bool more = switch_deliver(port);
 
-	port->gave_way = more && !port->gave_way;
-	if (!port->gave_way)
+	port->sent_queued = more && !port->sent_queued;
+	if (!port->sent_queued)
 		more |= nic_run(port->nic);
 	return more;
 }
@@ -195,17 +195,17 @@ static void loop_flush_wires(const struct loop *loop)
 		wire_flush(&loop->wires[i]);
 }
 
-static void loop_give_way(struct vigil *vigil, uint64_t now)
+static void loop_yield(struct busy_poll *busy_poll, uint64_t now)
 {
 	sched_yield();
-	vigil_gave_way(vigil, now, clock_ns());
+	busy_poll_yielded(busy_poll, now, clock_ns());
 }
 
 void loop_run(const struct loop *loop, const bool *stop)
 {
-	struct crowding crowding = { 0 };
+	struct cpu_contention contention = { 0 };
 	struct net_switch *sw = loop->sw;
-	struct vigil vigil = { 0 };
+	struct busy_poll busy_poll = { 0 };
 	unsigned int looks = 0;
 	bool more = false;
 
@@ -218,17 +218,18 @@ void loop_run(const struct loop *loop, const bool *stop)
 		struct pace pace;
 		bool late;
 
-		if (!more && vigil_is_over(&vigil, now)) {
+		if (!more && busy_poll_is_over(&busy_poll, now)) {
 			loop_flush_captures(sw);
 			if (!loop_stop_watching_nics(sw))
 				until = loop_sleep_until(loop, now);
-		} else if (!more && vigil.polite) {
-			loop_give_way(&vigil, now);
+		} else if (!more && busy_poll.yields) {
+			loop_yield(&busy_poll, now);
 		}
 		if (more || until || looks++ % LOOP_LOOKS_PER_WAIT == 0)
 			events_wait(loop->events, until);
-		if (until && crowding_slept(&crowding, clock_ns() - now))
-			crowding_move_away();
+		if (until &&
+		    cpu_contention_slept(&contention, clock_ns() - now))
+			cpu_contention_move_away();
 		sw->now = clock_ns();
 		loop_run_wires(loop);
 		switch_update_links(sw);
@@ -253,8 +254,8 @@ void loop_run(const struct loop *loop, const bool *stop)
 			worked = true;
 		}
 		if (worked || sw->packets != packets)
-			vigil_work(&vigil, clock_ns());
+			busy_poll_work(&busy_poll, clock_ns());
 		if (sw->interrupts != interrupts)
-			vigil_interrupt(&vigil, clock_ns());
+			busy_poll_interrupt(&busy_poll, clock_ns());
 	}
 }

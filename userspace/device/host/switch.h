@@ -84,7 +84,7 @@ struct port_stats {
  * @draining: queue that the NIC gets packets from; exchanged with @filling
  * @trusted: the NIC may use the MAC of another NIC, and send from it
  * @spoofed: dropped packets of the NIC that had the MAC of another one
- * @gave_way: the NIC's last turn went to queued packets
+ * @sent_queued: the NIC's last turn went to queued packets
  * @share: processor time of the NIC
  */
 struct switch_port {
@@ -105,7 +105,7 @@ struct switch_port {
 	struct packet_queue draining;
 	bool trusted;
 	uint64_t spoofed;
-	bool gave_way;
+	bool sent_queued;
 	struct fair_share share;
 };
 

@@ -6,29 +6,29 @@
 
 #include <sched.h>
 
-#include "crowding.h"
+#include "cpu_contention.h"
 
 /*
  * A process that was waiting for its processor takes less time, and one that
  * does other work between two requests takes more.
  */
-#define CROWDING_WAKE_UP_NS 40000
+#define CPU_CONTENTION_WAKE_UP_NS 40000
 
 /*
  * A process that waits for each answer causes the same pattern from any
  * processor. One move for so many wake-ups costs it little.
  */
-#define CROWDING_WAKE_UPS 32
+#define CPU_CONTENTION_WAKE_UPS 32
 
-bool crowding_slept(struct crowding *crowding, uint64_t time)
+bool cpu_contention_slept(struct cpu_contention *contention, uint64_t time)
 {
-	if (time >= CROWDING_WAKE_UP_NS) {
-		crowding->wake_ups = 0;
+	if (time >= CPU_CONTENTION_WAKE_UP_NS) {
+		contention->wake_ups = 0;
 		return false;
 	}
-	if (++crowding->wake_ups < CROWDING_WAKE_UPS)
+	if (++contention->wake_ups < CPU_CONTENTION_WAKE_UPS)
 		return false;
-	crowding->wake_ups = 0;
+	contention->wake_ups = 0;
 	return true;
 }
 
@@ -36,7 +36,7 @@ bool crowding_slept(struct crowding *crowding, uint64_t time)
  * The scheduler counts runnable threads. With two other busy threads, both
  * processors look equal to it, so it does not move this thread by itself.
  */
-void crowding_move_away(void)
+void cpu_contention_move_away(void)
 {
 	cpu_set_t allowed, others;
 

@@ -3,38 +3,38 @@
 #include <sched.h>
 
 #include "harness_tap.h"
-#include "host/crowding.h"
+#include "host/cpu_contention.h"
 
 #define QUICK 39999u
 #define LONG 40000u
 #define ROW 32u
 
-static void sleep_quickly(struct crowding *crowding, unsigned int times)
+static void sleep_quickly(struct cpu_contention *contention, unsigned int times)
 {
 	while (times--)
-		CHECK(!crowding_slept(crowding, QUICK));
+		CHECK(!cpu_contention_slept(contention, QUICK));
 }
 
 TEST(every_row_of_quick_wake_ups_counts)
 {
-	struct crowding crowding = { 0 };
+	struct cpu_contention contention = { 0 };
 
 	for (unsigned int i = 0; i < 3; i++) {
-		sleep_quickly(&crowding, ROW - 1);
-		CHECK(crowding_slept(&crowding, QUICK));
+		sleep_quickly(&contention, ROW - 1);
+		CHECK(cpu_contention_slept(&contention, QUICK));
 	}
 }
 
 TEST(a_long_sleep_ends_the_row)
 {
-	struct crowding crowding = { 0 };
+	struct cpu_contention contention = { 0 };
 
 	for (unsigned int i = 0; i < 3; i++) {
-		sleep_quickly(&crowding, ROW - 1);
-		CHECK(!crowding_slept(&crowding, LONG));
+		sleep_quickly(&contention, ROW - 1);
+		CHECK(!cpu_contention_slept(&contention, LONG));
 	}
-	sleep_quickly(&crowding, ROW - 1);
-	CHECK(crowding_slept(&crowding, 0));
+	sleep_quickly(&contention, ROW - 1);
+	CHECK(cpu_contention_slept(&contention, 0));
 }
 
 static cpu_set_t allowed_now(void)
@@ -57,7 +57,7 @@ TEST(moves_and_may_still_be_anywhere)
 		int cpu = sched_getcpu();
 		cpu_set_t now;
 
-		crowding_move_away();
+		cpu_contention_move_away();
 		/* The scheduler may sometimes have brought it back */
 		moves += sched_getcpu() != cpu;
 		now = allowed_now();
@@ -74,7 +74,7 @@ TEST(stays_where_it_has_to)
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	CHECK_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
-	crowding_move_away();
+	cpu_contention_move_away();
 	CHECK_EQ(sched_getcpu(), cpu);
 	now = allowed_now();
 	CHECK(CPU_EQUAL(&now, &one));

@@ -4,35 +4,35 @@
  * device sleeps. It then has to wake the device for each request. This detects
  * the pattern from the length of sleeps.
  */
-#ifndef MYNIC_HOST_CROWDING_H
-#define MYNIC_HOST_CROWDING_H
+#ifndef MYNIC_HOST_CPU_CONTENTION_H
+#define MYNIC_HOST_CPU_CONTENTION_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /**
- * struct crowding - history of sleeps; starts with zeroes
+ * struct cpu_contention - history of sleeps; starts with zeroes
  * @wake_ups: number of sleeps in a row that ended almost at once
  */
-struct crowding {
+struct cpu_contention {
 	unsigned int wake_ups;
 };
 
 /**
- * crowding_slept() - evaluate a sleep
- * @crowding: history of sleeps
+ * cpu_contention_slept() - evaluate a sleep
+ * @contention: history of sleeps
  * @time: length of the sleep, ns
  *
- * Return: true if crowding_move_away() should be called.
+ * Return: true if cpu_contention_move_away() should be called.
  */
-bool crowding_slept(struct crowding *crowding, uint64_t time);
+bool cpu_contention_slept(struct cpu_contention *contention, uint64_t time);
 
 /**
- * crowding_move_away() - move the calling thread to another processor
+ * cpu_contention_move_away() - move the calling thread to another processor
  *
  * Its affinity mask stays the same, so the scheduler may move it back. Nothing
  * happens if the mask has only one processor.
  */
-void crowding_move_away(void);
+void cpu_contention_move_away(void);
 
-#endif /* MYNIC_HOST_CROWDING_H */
+#endif /* MYNIC_HOST_CPU_CONTENTION_H */

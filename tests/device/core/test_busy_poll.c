@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The decision when the device sleeps */
 #include "harness_tap.h"
-#include "host/vigil.h"
+#include "host/busy_poll.h"
 
 #define USEC 1000ull
 #define MSEC (1000 * USEC)
@@ -11,44 +11,44 @@
 #define POLLED (10 * MSEC)
 #define POLLED_MAX (320 * MSEC)
 
-static struct vigil vigil;
+static struct busy_poll busy_poll;
 static uint64_t now;
 
 /* Raise an interrupt, which is followed by work @later ns afterwards */
 static void interrupt_answered(uint64_t later)
 {
-	vigil_interrupt(&vigil, now);
+	busy_poll_interrupt(&busy_poll, now);
 	now += later;
-	vigil_work(&vigil, now);
+	busy_poll_work(&busy_poll, now);
 }
 
 static void start(void)
 {
-	vigil = (struct vigil){ 0 };
+	busy_poll = (struct busy_poll){ 0 };
 	now = 3600 * 1000 * MSEC;
 }
 
 static void ends_after(uint64_t time)
 {
 	if (time)
-		CHECK(!vigil_is_over(&vigil, now + time - 1));
-	CHECK(vigil_is_over(&vigil, now + time));
+		CHECK(!busy_poll_is_over(&busy_poll, now + time - 1));
+	CHECK(busy_poll_is_over(&busy_poll, now + time));
 }
 
 TEST(ends_soon_behind_work)
 {
 	start();
-	CHECK(vigil_is_over(&vigil, now));
-	vigil_work(&vigil, now);
-	CHECK(!vigil.polite);
+	CHECK(busy_poll_is_over(&busy_poll, now));
+	busy_poll_work(&busy_poll, now);
+	CHECK(!busy_poll.yields);
 	ends_after(AFTER_WORK);
 }
 
 TEST(ends_at_once_behind_an_interrupt)
 {
 	start();
-	vigil_work(&vigil, now);
-	vigil_interrupt(&vigil, now);
+	busy_poll_work(&busy_poll, now);
+	busy_poll_interrupt(&busy_poll, now);
 	ends_after(0);
 }
 
@@ -56,8 +56,8 @@ TEST(goes_on_if_there_was_an_answer_last_time)
 {
 	start();
 	interrupt_answered(AFTER_INTERRUPT - 1);
-	vigil_interrupt(&vigil, now);
-	CHECK(vigil.polite);
+	busy_poll_interrupt(&busy_poll, now);
+	CHECK(busy_poll.yields);
 	ends_after(AFTER_INTERRUPT);
 }
 
@@ -66,8 +66,8 @@ TEST(ends_at_once_if_there_was_none_in_time)
 	start();
 	interrupt_answered(0);
 	interrupt_answered(AFTER_INTERRUPT);
-	vigil_interrupt(&vigil, now);
-	CHECK(!vigil.polite);
+	busy_poll_interrupt(&busy_poll, now);
+	CHECK(!busy_poll.yields);
 	ends_after(0);
 }
 
@@ -76,8 +76,8 @@ TEST(only_the_first_work_is_the_answer)
 	start();
 	interrupt_answered(AFTER_INTERRUPT - 1);
 	now += AFTER_INTERRUPT;
-	vigil_work(&vigil, now);
-	vigil_interrupt(&vigil, now);
+	busy_poll_work(&busy_poll, now);
+	busy_poll_interrupt(&busy_poll, now);
 	ends_after(AFTER_INTERRUPT);
 }
 
@@ -85,22 +85,22 @@ TEST(an_answer_is_the_last_interrupts)
 {
 	start();
 	interrupt_answered(0);
-	vigil_interrupt(&vigil, now);
+	busy_poll_interrupt(&busy_poll, now);
 	now += AFTER_INTERRUPT;
 	interrupt_answered(0);
-	vigil_interrupt(&vigil, now);
+	busy_poll_interrupt(&busy_poll, now);
 	ends_after(AFTER_INTERRUPT);
 }
 
-TEST(is_polite_only_behind_an_interrupt)
+TEST(yields_only_behind_an_interrupt)
 {
 	start();
 	interrupt_answered(0);
-	CHECK(!vigil.polite);
-	vigil_interrupt(&vigil, now);
-	CHECK(vigil.polite);
-	vigil_work(&vigil, now);
-	CHECK(!vigil.polite);
+	CHECK(!busy_poll.yields);
+	busy_poll_interrupt(&busy_poll, now);
+	CHECK(busy_poll.yields);
+	busy_poll_work(&busy_poll, now);
+	CHECK(!busy_poll.yields);
 	ends_after(AFTER_WORK);
 }
 
@@ -110,11 +110,11 @@ TEST(is_polite_only_behind_an_interrupt)
  */
 static void slice_taken(void)
 {
-	vigil_interrupt(&vigil, now);
-	CHECK(vigil.polite);
-	vigil_gave_way(&vigil, now, now + SLICE);
+	busy_poll_interrupt(&busy_poll, now);
+	CHECK(busy_poll.yields);
+	busy_poll_yielded(&busy_poll, now, now + SLICE);
 	now += SLICE;
-	vigil_work(&vigil, now);
+	busy_poll_work(&busy_poll, now);
 }
 
 /* Check that it yields again after @time, and not before */
@@ -122,12 +122,12 @@ static void polled_for(uint64_t time)
 {
 	now += time - 1;
 	interrupt_answered(0);
-	vigil_interrupt(&vigil, now);
-	CHECK(!vigil.polite);
+	busy_poll_interrupt(&busy_poll, now);
+	CHECK(!busy_poll.yields);
 	ends_after(0);
 	now++;
-	vigil_interrupt(&vigil, now);
-	CHECK(vigil.polite);
+	busy_poll_interrupt(&busy_poll, now);
+	CHECK(busy_poll.yields);
 	ends_after(AFTER_INTERRUPT);
 }
 
@@ -171,10 +171,10 @@ TEST(gives_way_again_to_who_does_not)
 {
 	start();
 	interrupt_answered(0);
-	vigil_interrupt(&vigil, now);
-	vigil_gave_way(&vigil, now, now + SLICE - 1);
+	busy_poll_interrupt(&busy_poll, now);
+	busy_poll_yielded(&busy_poll, now, now + SLICE - 1);
 	now += SLICE;
 	interrupt_answered(0);
-	vigil_interrupt(&vigil, now);
-	CHECK(vigil.polite);
+	busy_poll_interrupt(&busy_poll, now);
+	CHECK(busy_poll.yields);
 }
