@@ -2,7 +2,7 @@
 /*
  * Requests without doorbells, which the NIC finds while it watches the record
  */
-#include "harness_puppet.h"
+#include "harness_mock_peer.h"
 
 /* More QPs than a NIC watches */
 #define MANY 100
@@ -201,36 +201,37 @@ TEST(leaves_alone_who_does_not_answer)
 	CHECK_EQ(p.b.qp->rec->sq_db_suppress, 0);
 }
 
-/* answer_once() of a QP whose peer is a puppet */
-static void puppet_answered(struct puppet *p, const struct drv_wr *answer)
+/* answer_once() of a QP whose peer is a mock */
+static void mock_answered(struct mock_peer *p, const struct drv_wr *answer)
 {
 	drv_post_send(p->b.qp, answer);
 	sim_run(p->sim, MSEC);
 	CHECK_EQ(p->b.qp->rec->sq_db_suppress, 0);
 }
 
-static void check_watched(struct puppet *p, const struct packet *pkt, bool is)
+static void check_watched(struct mock_peer *p, const struct packet *pkt,
+			  bool is)
 {
-	puppet_send(p, pkt);
+	mock_send(p, pkt);
 	CHECK_EQ(p->b.qp->rec->sq_db_suppress, is);
 }
 
 TEST(packets_that_are_not_its_own)
 {
 	struct packet pkt, bad;
-	struct puppet *p;
+	struct mock_peer *p;
 
 	drv_features = MYNIC_FEATURE_DB_SUPPRESS;
-	p = puppet_rc();
-	puppet_answered(p, &wr);
-	pkt = puppet_packet(p, BTH_RC_WRITE_ONLY, 0, 8);
+	p = mock_rc();
+	mock_answered(p, &wr);
+	pkt = mock_packet(p, BTH_RC_WRITE_ONLY, 0, 8);
 	bad = pkt;
 	bad.roce.sgid[15] ^= 1;
 	check_watched(p, &bad, false);
 	bad = pkt;
 	drv_gid(1, DRV_GID_IPV4, bad.roce.dgid);
 	check_watched(p, &bad, false);
-	bad = puppet_packet(p, BTH_CNP, 0, 0);
+	bad = mock_packet(p, BTH_CNP, 0, 0);
 	check_watched(p, &bad, false);
 	check_watched(p, &pkt, true);
 }
@@ -239,21 +240,21 @@ TEST(datagrams_that_are_dropped)
 {
 	struct drv_wr answer = { .opcode = IBV_WR_SEND };
 	struct packet pkt, bad;
-	struct puppet *p;
+	struct mock_peer *p;
 
 	drv_features = MYNIC_FEATURE_DB_SUPPRESS;
-	p = puppet_ud();
+	p = mock_ud();
 	answer.remote_qpn = p->a.qp->number;
 	answer.av = drv_av(p->b.d, 0, DRV_GID_IPV6);
-	puppet_answered(p, &answer);
-	pkt = puppet_packet(p, BTH_UD_SEND_ONLY, 0, 8);
+	mock_answered(p, &answer);
+	pkt = mock_packet(p, BTH_UD_SEND_ONLY, 0, 8);
 	/* there is no receive request */
 	check_watched(p, &pkt, false);
-	puppet_recv(p, 1, 0, 48);
+	mock_recv(p, 1, 0, 48);
 	bad = pkt;
 	bad.roce.qkey ^= 1;
 	check_watched(p, &bad, false);
-	bad = puppet_packet(p, BTH_UD_SEND_ONLY, 0, 9);
+	bad = mock_packet(p, BTH_UD_SEND_ONLY, 0, 9);
 	check_watched(p, &bad, false);
 	check_watched(p, &pkt, true);
 }

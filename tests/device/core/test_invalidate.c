@@ -3,9 +3,9 @@
  * SEND_WITH_INV at both ends, and the order of LOCAL_INV, BIND_MW and REG_MR
  * among other requests of a queue.
  */
-#include "harness_puppet.h"
+#include "harness_mock_peer.h"
 
-#define MTU PUPPET_MTU
+#define MTU MOCK_MTU
 #define REMOTE_ALL                                          \
 	(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 	 IBV_ACCESS_REMOTE_ATOMIC)
@@ -334,24 +334,24 @@ TEST(send_inv_xrc)
  */
 TEST(send_inv_duplicate)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 	struct drv_mr *mr = bindable(&p->b);
 	uint32_t key = alloc_mw(&p->b, p->b.pdn);
 	struct drv_wr wr = bind_wr(mr, key);
 	struct packet pkt;
 
 	post(&p->b, &wr, OK);
-	puppet_recv(p, 1, 0, 4096);
-	puppet_recv(p, 2, 0, 4096);
-	pkt = puppet_packet(p, BTH_RC_SEND_ONLY_INV, 0, 100);
+	mock_recv(p, 1, 0, 4096);
+	mock_recv(p, 2, 0, 4096);
+	pkt = mock_packet(p, BTH_RC_SEND_ONLY_INV, 0, 100);
 	pkt.roce.imm = key;
-	puppet_send(p, &pkt);
-	puppet_hears_ack(p, 1, 0); /* with a credit */
+	mock_send(p, &pkt);
+	mock_expect_ack(p, 1, 0); /* with a credit */
 	drv_expect(p->b.recv_cq, 1, OK);
 	wr = bind_wr(mr, key);
 	post(&p->b, &wr, OK);
-	puppet_send(p, &pkt);
-	puppet_hears_ack(p, 1, 0);
+	mock_send(p, &pkt);
+	mock_expect_ack(p, 1, 0);
 	drv_expect_none(p->b.recv_cq, 0);
 	CHECK_EQ(drv_number_cmd(p->b.d, MYNIC_CMD_DESTROY_MKEY, mr->key >> 8),
 		 MYNIC_AQ_BUSY);
@@ -360,33 +360,33 @@ TEST(send_inv_duplicate)
 /* The last packet invalidates, and only if there is a receive request */
 TEST(send_inv_at_the_end)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 	struct drv_mr *mr = bindable(&p->b);
 	uint32_t key = alloc_mw(&p->b, p->b.pdn);
 	struct drv_wr wr = bind_wr(mr, key);
-	struct packet write = puppet_packet(p, BTH_RC_WRITE_ONLY, 0, 10);
+	struct packet write = mock_packet(p, BTH_RC_WRITE_ONLY, 0, 10);
 	struct packet last;
 
 	post(&p->b, &wr, OK);
-	last = puppet_packet(p, BTH_RC_SEND_ONLY_INV, 0, 100);
+	last = mock_packet(p, BTH_RC_SEND_ONLY_INV, 0, 100);
 	last.roce.imm = key;
-	puppet_send(p, &last);
-	CHECK_EQ(puppet_hears(p, BTH_RC_ACK, 0)->hdr.aeth >> 29, 1);
+	mock_send(p, &last);
+	CHECK_EQ(mock_expect(p, BTH_RC_ACK, 0)->hdr.aeth >> 29, 1);
 	write.roce.rkey = key;
 	write.roce.remote_addr = mr->addr;
-	puppet_send(p, &write);
-	puppet_hears_ack(p, 0, 0);
-	puppet_recv(p, 1, 0, 4096);
-	puppet_say(p, BTH_RC_SEND_FIRST, 1, MTU);
+	mock_send(p, &write);
+	mock_expect_ack(p, 0, 0);
+	mock_recv(p, 1, 0, 4096);
+	mock_send_opcode(p, BTH_RC_SEND_FIRST, 1, MTU);
 	p->next = p->num;
-	last = puppet_packet(p, BTH_RC_SEND_LAST_INV, 2, 100);
+	last = mock_packet(p, BTH_RC_SEND_LAST_INV, 2, 100);
 	last.roce.imm = key;
-	puppet_send(p, &last);
-	puppet_hears_ack(p, 0, 2);
+	mock_send(p, &last);
+	mock_expect_ack(p, 0, 2);
 	CHECK_EQ(drv_expect(p->b.recv_cq, 1, OK).byte_len, MTU + 100);
-	write.roce.psn = (PUPPET_PSN + 3) & 0xffffff;
-	puppet_send(p, &write);
-	puppet_hears_ack(p, AETH_NAK_ACCESS, 3);
+	write.roce.psn = (MOCK_PSN + 3) & 0xffffff;
+	mock_send(p, &write);
+	mock_expect_ack(p, AETH_NAK_ACCESS, 3);
 }
 
 /*

@@ -5,52 +5,52 @@
  */
 #include <errno.h>
 
-#include "harness_puppet.h"
+#include "harness_mock_peer.h"
 
 #define FLUSH_BOTH (IBV_FLUSH_GLOBAL | IBV_FLUSH_PERSISTENT)
 
 #define ENTRY_LEN (DRV_PAIR_MEM / 2)
 
-static struct packet flush_packet(struct puppet *p, int32_t psn,
+static struct packet flush_packet(struct mock_peer *p, int32_t psn,
 				  uint32_t placement, uint32_t selectivity,
 				  uint32_t len)
 {
-	struct packet pkt = puppet_packet(p, BTH_RC_FLUSH, psn, len);
+	struct packet pkt = mock_packet(p, BTH_RC_FLUSH, psn, len);
 
 	pkt.roce.feth = selectivity << 4 | placement;
 	return pkt;
 }
 
-static void expect_flushed(struct puppet *p, int32_t psn, uint64_t persisted)
+static void expect_flushed(struct mock_peer *p, int32_t psn, uint64_t persisted)
 {
 	const struct answer *answer;
 
-	answer = puppet_hears(p, BTH_RC_READ_RESPONSE_ONLY, psn);
+	answer = mock_expect(p, BTH_RC_READ_RESPONSE_ONLY, psn);
 	CHECK_EQ(answer->len, 0);
 	CHECK_EQ(answer->hdr.aeth >> 29, 0);
 	CHECK_EQ(p->b.d->n->persisted, persisted);
 }
 
-static void check_refused(struct puppet *p, uint8_t syndrome,
+static void check_refused(struct mock_peer *p, uint8_t syndrome,
 			  enum mynic_event event)
 {
-	puppet_hears_ack(p, syndrome, 0);
-	CHECK_EQ(puppet_state(p), IBV_QPS_ERR);
+	mock_expect_ack(p, syndrome, 0);
+	CHECK_EQ(mock_state(p), IBV_QPS_ERR);
 	drv_expect_event(&p->b.d->event, event, p->b.qp->number);
 	CHECK_EQ(p->b.d->n->persisted, 0);
 }
 
-static void check_invalid(struct puppet *p)
+static void check_invalid(struct mock_peer *p)
 {
 	check_refused(p, AETH_NAK_INVALID, MYNIC_EVENT_QP_REQ_ERROR);
 }
 
-static void check_access(struct puppet *p)
+static void check_access(struct mock_peer *p)
 {
 	check_refused(p, AETH_NAK_ACCESS, MYNIC_EVENT_QP_ACCESS_ERROR);
 }
 
-static void set_access(struct puppet *p, uint32_t access)
+static void set_access(struct mock_peer *p, uint32_t access)
 {
 	struct mynic_qp_attr attr = {
 		.attr_mask = IBV_QP_ACCESS_FLAGS,
@@ -62,21 +62,21 @@ static void set_access(struct puppet *p, uint32_t access)
 
 TEST(atomic_write_executed)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 	const struct answer *answer;
 
 	for (int32_t psn = 0; psn < 3; psn++) {
 		memset(p->payload, 0x10 + psn, 8);
-		puppet_say(p, BTH_RC_ATOMIC_WRITE, psn, 8);
-		answer = puppet_hears(p, BTH_RC_READ_RESPONSE_ONLY, psn);
+		mock_send_opcode(p, BTH_RC_ATOMIC_WRITE, psn, 8);
+		answer = mock_expect(p, BTH_RC_READ_RESPONSE_ONLY, psn);
 		CHECK_EQ(answer->len, 0);
 		CHECK_EQ(answer->hdr.aeth & 0xffffff, psn + 1);
 		CHECK_EQ(answer->hdr.aeth >> 29, 0);
 		CHECK_MEM(p->b.mr->ptr, p->payload, 8);
 	}
-	CHECK_EQ(puppet_epsn(p), 3);
+	CHECK_EQ(mock_epsn(p), 3);
 	CHECK_EQ(p->b.mr->ptr[8], 0);
-	puppet_hears_nothing(p);
+	mock_expect_nothing(p);
 }
 
 TEST(atomic_write_lengths)
@@ -91,14 +91,14 @@ TEST(atomic_write_lengths)
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
-		struct puppet *p = puppet_rc();
-		struct packet pkt = puppet_packet(p, BTH_RC_ATOMIC_WRITE, 0,
-						  bad[i].payload);
+		struct mock_peer *p = mock_rc();
+		struct packet pkt =
+			mock_packet(p, BTH_RC_ATOMIC_WRITE, 0, bad[i].payload);
 
 		memset(p->payload, 0xff, 16);
 		pkt.roce.dma_len = bad[i].announced;
 		pkt.roce.remote_addr += bad[i].at;
-		puppet_send(p, &pkt);
+		mock_send(p, &pkt);
 		check_invalid(p);
 		CHECK_EQ(*(uint64_t *)p->b.mr->ptr, 0);
 	}
@@ -107,8 +107,8 @@ TEST(atomic_write_lengths)
 TEST(atomic_write_access)
 {
 	for (unsigned int way = 0; way < 5; way++) {
-		struct puppet *p = puppet_rc();
-		struct packet pkt = puppet_packet(p, BTH_RC_ATOMIC_WRITE, 0, 8);
+		struct mock_peer *p = mock_rc();
+		struct packet pkt = mock_packet(p, BTH_RC_ATOMIC_WRITE, 0, 8);
 
 		switch (way) {
 		case 0:
@@ -131,7 +131,7 @@ TEST(atomic_write_access)
 			set_access(p, ACCESS_ALL & ~IBV_ACCESS_REMOTE_WRITE);
 			break;
 		}
-		puppet_send(p, &pkt);
+		mock_send(p, &pkt);
 		if (way < 4)
 			check_access(p);
 		else
@@ -141,67 +141,67 @@ TEST(atomic_write_access)
 
 TEST(atomic_write_in_message)
 {
-	struct puppet *p = puppet_rc();
-	struct packet pkt = puppet_packet(p, BTH_RC_WRITE_FIRST, 0, PUPPET_MTU);
+	struct mock_peer *p = mock_rc();
+	struct packet pkt = mock_packet(p, BTH_RC_WRITE_FIRST, 0, MOCK_MTU);
 
-	pkt.roce.dma_len = 2 * PUPPET_MTU;
+	pkt.roce.dma_len = 2 * MOCK_MTU;
 	pkt.roce.ack_req = false;
-	puppet_send(p, &pkt);
-	puppet_say(p, BTH_RC_ATOMIC_WRITE, 1, 8);
-	puppet_hears_ack(p, AETH_NAK_INVALID, 1);
+	mock_send(p, &pkt);
+	mock_send_opcode(p, BTH_RC_ATOMIC_WRITE, 1, 8);
+	mock_expect_ack(p, AETH_NAK_INVALID, 1);
 }
 
 TEST(duplicate_atomic_write)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 	struct packet pkt;
 
 	memset(p->payload, 0x55, 8);
-	puppet_say(p, BTH_RC_ATOMIC_WRITE, 0, 8);
-	puppet_hears(p, BTH_RC_READ_RESPONSE_ONLY, 0);
-	puppet_say(p, BTH_RC_FETCH_ADD, 1, 0);
-	puppet_hears(p, BTH_RC_ATOMIC_ACK, 1);
+	mock_send_opcode(p, BTH_RC_ATOMIC_WRITE, 0, 8);
+	mock_expect(p, BTH_RC_READ_RESPONSE_ONLY, 0);
+	mock_send_opcode(p, BTH_RC_FETCH_ADD, 1, 0);
+	mock_expect(p, BTH_RC_ATOMIC_ACK, 1);
 	memset(p->b.mr->ptr, 0xaa, 8);
 	/* neither executed nor checked again */
-	pkt = puppet_packet(p, BTH_RC_ATOMIC_WRITE, 0, 8);
+	pkt = mock_packet(p, BTH_RC_ATOMIC_WRITE, 0, 8);
 	pkt.roce.rkey ^= 1;
-	puppet_send(p, &pkt);
-	CHECK_EQ(puppet_hears(p, BTH_RC_READ_RESPONSE_ONLY, 0)->hdr.aeth &
+	mock_send(p, &pkt);
+	CHECK_EQ(mock_expect(p, BTH_RC_READ_RESPONSE_ONLY, 0)->hdr.aeth &
 			 0xffffff,
 		 1);
 	CHECK_EQ(p->b.mr->ptr[0], 0xaa);
-	puppet_say(p, BTH_RC_FETCH_ADD, 1, 0);
-	puppet_hears(p, BTH_RC_ATOMIC_ACK, 1);
+	mock_send_opcode(p, BTH_RC_FETCH_ADD, 1, 0);
+	mock_expect(p, BTH_RC_ATOMIC_ACK, 1);
 	/* never sent before */
-	pkt = puppet_packet(p, BTH_RC_ATOMIC_WRITE, -5, 8);
-	puppet_send(p, &pkt);
-	puppet_hears_nothing(p);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_DUPLICATE), 3);
+	pkt = mock_packet(p, BTH_RC_ATOMIC_WRITE, -5, 8);
+	mock_send(p, &pkt);
+	mock_expect_nothing(p);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_DUPLICATE), 3);
 }
 
 TEST(atomic_write_takes_a_resource)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 	struct packet pkt;
 
 	/* four are allowed; all arrive before the NIC can answer one */
 	for (int32_t psn = 0; psn < 5; psn++) {
-		pkt = puppet_packet(
-			p, psn % 2 ? BTH_RC_FLUSH : BTH_RC_ATOMIC_WRITE, psn,
-			8);
+		pkt = mock_packet(p,
+				  psn % 2 ? BTH_RC_FLUSH : BTH_RC_ATOMIC_WRITE,
+				  psn, 8);
 		pkt.roce.feth = IBV_FLUSH_GLOBAL;
 		sim_inject(p->b.d->n, &pkt);
 	}
 	sim_settle(p->sim);
 	for (int32_t psn = 0; psn < 4; psn++)
-		puppet_hears(p, BTH_RC_READ_RESPONSE_ONLY, psn);
-	puppet_hears_ack(p, AETH_NAK_INVALID, 4);
+		mock_expect(p, BTH_RC_READ_RESPONSE_ONLY, psn);
+	mock_expect_ack(p, AETH_NAK_INVALID, 4);
 }
 
 TEST(atomic_write_not_aligned_in_memory)
 {
-	struct puppet *p = puppet_rc();
-	struct packet pkt = puppet_packet(p, BTH_RC_ATOMIC_WRITE, 0, 8);
+	struct mock_peer *p = mock_rc();
+	struct packet pkt = mock_packet(p, BTH_RC_ATOMIC_WRITE, 0, 8);
 	struct mynic_create_mkey body = {
 		.buf.addr = sim_iova(p->b.d->n, p->b.mr->ptr) + 4,
 		.iova = 0x1000,
@@ -212,7 +212,7 @@ TEST(atomic_write_not_aligned_in_memory)
 
 	CHECK_EQ(drv_create_mkey(p->b.d, &body, 0, &pkt.roce.rkey), 0);
 	pkt.roce.remote_addr = 0x1000;
-	puppet_send(p, &pkt);
+	mock_send(p, &pkt);
 	check_refused(p, AETH_NAK_OPERATION, MYNIC_EVENT_QP_FATAL);
 }
 
@@ -232,7 +232,7 @@ TEST(flush_executed)
 		{ IBV_FLUSH_PERSISTENT, IBV_FLUSH_MR, 0, DRV_PAIR_MEM },
 		{ FLUSH_BOTH, IBV_FLUSH_MR, ~0u, DRV_PAIR_MEM },
 	};
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(good); i++) {
 		struct packet pkt = flush_packet(p, i, good[i].placement,
@@ -247,10 +247,10 @@ TEST(flush_executed)
 			pkt.roce.remote_addr -= 1000;
 		if (good[i].selectivity == IBV_FLUSH_RANGE && !good[i].len)
 			pkt.roce.rkey ^= 1;
-		puppet_send(p, &pkt);
+		mock_send(p, &pkt);
 		expect_flushed(p, i, good[i].persisted);
 	}
-	CHECK_EQ(puppet_epsn(p), ARRAY_SIZE(good));
+	CHECK_EQ(mock_epsn(p), ARRAY_SIZE(good));
 }
 
 TEST(flush_of_nothing_known)
@@ -260,27 +260,27 @@ TEST(flush_of_nothing_known)
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
-		struct puppet *p = puppet_rc();
+		struct mock_peer *p = mock_rc();
 		struct packet pkt =
 			flush_packet(p, 0, bad[i] & 0xf, bad[i] >> 4, 8);
 
-		puppet_send(p, &pkt);
+		mock_send(p, &pkt);
 		check_invalid(p);
 	}
 }
 
 TEST(flush_length)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 	struct packet pkt = flush_packet(p, 0, IBV_FLUSH_GLOBAL,
 					 IBV_FLUSH_RANGE, 0x80000001);
 
-	puppet_send(p, &pkt);
+	mock_send(p, &pkt);
 	check_invalid(p);
 	/* the largest length, which exceeds this region */
-	p = puppet_rc();
+	p = mock_rc();
 	pkt = flush_packet(p, 0, IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE, 0x80000000);
-	puppet_send(p, &pkt);
+	mock_send(p, &pkt);
 	check_access(p);
 }
 
@@ -298,7 +298,7 @@ TEST(flush_access)
 		bool region = i & 1;
 		bool of_qp = i & 2;
 		bool good = !(placement << 8 & ~right);
-		struct puppet *p = puppet_rc();
+		struct mock_peer *p = mock_rc();
 		struct packet pkt = flush_packet(
 			p, 0, placement,
 			region ? IBV_FLUSH_MR : IBV_FLUSH_RANGE, 64);
@@ -310,7 +310,7 @@ TEST(flush_access)
 		pkt.roce.remote_addr = mr->addr;
 		if (of_qp)
 			set_access(p, right);
-		puppet_send(p, &pkt);
+		mock_send(p, &pkt);
 		if (good)
 			expect_flushed(p, 0,
 				       placement & IBV_FLUSH_PERSISTENT ? 64 :
@@ -325,7 +325,7 @@ TEST(flush_access)
 TEST(flush_key)
 {
 	for (unsigned int way = 0; way < 6; way++) {
-		struct puppet *p = puppet_rc();
+		struct mock_peer *p = mock_rc();
 		struct packet pkt = flush_packet(
 			p, 0, IBV_FLUSH_GLOBAL,
 			way % 2 ? IBV_FLUSH_MR : IBV_FLUSH_RANGE, 8);
@@ -343,7 +343,7 @@ TEST(flush_key)
 			pkt.roce.remote_addr += DRV_PAIR_MEM - 7;
 			break;
 		}
-		puppet_send(p, &pkt);
+		mock_send(p, &pkt);
 		if (way == 5)
 			expect_flushed(p, 0, 0);
 		else
@@ -353,22 +353,22 @@ TEST(flush_key)
 
 TEST(flush_fails)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 	struct packet pkt =
 		flush_packet(p, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, 8);
 
 	p->b.d->n->persist_err = -EIO;
-	puppet_send(p, &pkt);
-	puppet_hears_ack(p, AETH_NAK_OPERATION, 0);
+	mock_send(p, &pkt);
+	mock_expect_ack(p, AETH_NAK_OPERATION, 0);
 	drv_expect_event(&p->b.d->event, MYNIC_EVENT_QP_FATAL, p->b.qp->number);
-	CHECK_EQ(puppet_state(p), IBV_QPS_ERR);
+	CHECK_EQ(mock_state(p), IBV_QPS_ERR);
 }
 
 /* More than two turns of a FLUSH */
 #define ENDLESS_PAGES 16384
 
 /* A region of any length, all of whose pages are the same one */
-static uint32_t endless_mkey(struct puppet *p, uint64_t len)
+static uint32_t endless_mkey(struct mock_peer *p, uint64_t len)
 {
 	void *page = sim_alloc(p->b.d->n, DRV_PAGE, DRV_PAGE);
 	uint64_t pages[ENDLESS_PAGES];
@@ -388,7 +388,7 @@ static uint32_t endless_mkey(struct puppet *p, uint64_t len)
 
 TEST(flush_of_much)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 	struct packet pkt =
 		flush_packet(p, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_MR, 0);
 
@@ -398,7 +398,7 @@ TEST(flush_of_much)
 	CHECK(p->b.d->n->persisted < 512 * DRV_PAGE);
 	/* Requests that change memory wait meanwhile */
 	memset(p->payload, 0x77, 8);
-	pkt = puppet_packet(p, BTH_RC_ATOMIC_WRITE, 1, 8);
+	pkt = mock_packet(p, BTH_RC_ATOMIC_WRITE, 1, 8);
 	sim_inject(p->b.d->n, &pkt);
 	CHECK_EQ(p->b.mr->ptr[0], 0);
 	/* a repeated FLUSH does not replace it */
@@ -406,17 +406,17 @@ TEST(flush_of_much)
 	sim_inject(p->b.d->n, &pkt);
 	sim_settle(p->sim);
 	expect_flushed(p, 0, 512 * DRV_PAGE);
-	puppet_hears_nothing(p);
+	mock_expect_nothing(p);
 	/* The requester sends it again */
-	puppet_say(p, BTH_RC_ATOMIC_WRITE, 1, 8);
-	puppet_hears(p, BTH_RC_READ_RESPONSE_ONLY, 1);
+	mock_send_opcode(p, BTH_RC_ATOMIC_WRITE, 1, 8);
+	mock_expect(p, BTH_RC_READ_RESPONSE_ONLY, 1);
 	CHECK_EQ(p->b.mr->ptr[0], 0x77);
 }
 
 /* All else continues while memory is made persistent. */
 TEST(flush_takes_long)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 	struct sim_nic *n = p->b.d->n;
 	struct packet pkt =
 		flush_packet(p, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_MR, 0);
@@ -426,28 +426,28 @@ TEST(flush_takes_long)
 	sim_inject(n, &pkt);
 	sim_settle(p->sim);
 	CHECK(n->persisting);
-	puppet_hears_nothing(p);
+	mock_expect_nothing(p);
 	/*
 	 * A WRITE may be executed meanwhile, but its ACK would acknowledge the
 	 * FLUSH.
 	 */
 	memset(p->payload, 0x55, 8);
-	pkt = puppet_packet(p, BTH_RC_WRITE_ONLY, 1, 8);
+	pkt = mock_packet(p, BTH_RC_WRITE_ONLY, 1, 8);
 	sim_inject(n, &pkt);
 	sim_settle(p->sim);
 	CHECK_EQ(p->b.mr->ptr[0], 0x55);
-	puppet_hears_nothing(p);
+	mock_expect_nothing(p);
 	while (n->persisting) {
 		sim_persisted(n);
 		sim_settle(p->sim);
 	}
-	puppet_hears(p, BTH_RC_READ_RESPONSE_ONLY, 0);
+	mock_expect(p, BTH_RC_READ_RESPONSE_ONLY, 0);
 	CHECK_EQ(n->persisted, 256 * DRV_PAGE);
 }
 
 TEST(flush_takes_long_and_fails)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 	struct sim_nic *n = p->b.d->n;
 	struct packet pkt =
 		flush_packet(p, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, 8);
@@ -458,8 +458,8 @@ TEST(flush_takes_long_and_fails)
 	sim_settle(p->sim);
 	sim_persisted(n);
 	sim_settle(p->sim);
-	puppet_hears_ack(p, AETH_NAK_OPERATION, 0);
-	CHECK_EQ(puppet_state(p), IBV_QPS_ERR);
+	mock_expect_ack(p, AETH_NAK_OPERATION, 0);
+	CHECK_EQ(mock_state(p), IBV_QPS_ERR);
 }
 
 /* Requests that depend on the FLUSH, or must not overtake it, wait. */
@@ -469,7 +469,7 @@ TEST(flush_takes_long_and_holds_back)
 					 BTH_RC_ATOMIC_WRITE, BTH_RC_FLUSH };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(later); i++) {
-		struct puppet *p = puppet_rc();
+		struct mock_peer *p = mock_rc();
 		struct sim_nic *n = p->b.d->n;
 		struct packet pkt = flush_packet(p, 0, IBV_FLUSH_PERSISTENT,
 						 IBV_FLUSH_RANGE, 8);
@@ -478,17 +478,17 @@ TEST(flush_takes_long_and_holds_back)
 		sim_inject(n, &pkt);
 		sim_settle(p->sim);
 		CHECK(n->persisting);
-		pkt = puppet_packet(p, later[i], 1, 8);
+		pkt = mock_packet(p, later[i], 1, 8);
 		pkt.roce.feth = IBV_FLUSH_GLOBAL;
 		pkt.roce.swap_add = 1;
 		memset(p->payload, 0x77, 8);
 		sim_inject(n, &pkt);
 		sim_run(p->sim, SEC);
-		puppet_hears_nothing(p);
+		mock_expect_nothing(p);
 		CHECK_EQ(*(uint64_t *)p->b.mr->ptr, 0);
 		sim_persisted(n);
 		sim_settle(p->sim);
-		puppet_hears(p, BTH_RC_READ_RESPONSE_ONLY, 0);
+		mock_expect(p, BTH_RC_READ_RESPONSE_ONLY, 0);
 	}
 }
 
@@ -687,7 +687,7 @@ TEST(flush_of_one_fails)
  */
 TEST(flush_of_a_queue_pair_that_goes)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 	struct sim_nic *n = p->b.d->n;
 	struct packet pkt =
 		flush_packet(p, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, 8);
@@ -704,7 +704,7 @@ TEST(flush_of_a_queue_pair_that_goes)
 
 TEST(flush_key_goes)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 	struct packet pkt =
 		flush_packet(p, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_MR, 0);
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_DESTROY_MKEY };
@@ -719,23 +719,23 @@ TEST(flush_key_goes)
 	drv_admin_ring(p->b.d);
 	sim_inject(p->b.d->n, &pkt);
 	sim_settle(p->sim);
-	puppet_hears_ack(p, AETH_NAK_ACCESS, 0);
+	mock_expect_ack(p, AETH_NAK_ACCESS, 0);
 	CHECK(p->b.d->n->persisted < ENDLESS_PAGES * DRV_PAGE);
 }
 
 TEST(duplicate_flush)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 	struct packet pkt =
 		flush_packet(p, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, 8);
 
-	puppet_send(p, &pkt);
+	mock_send(p, &pkt);
 	expect_flushed(p, 0, 8);
-	puppet_send(p, &pkt);
+	mock_send(p, &pkt);
 	expect_flushed(p, 0, 8);
 	pkt.roce.psn--;
-	puppet_send(p, &pkt);
-	puppet_hears_nothing(p);
+	mock_send(p, &pkt);
+	mock_expect_nothing(p);
 }
 
 static void expect_ok(struct drv_pair *p, enum ibv_wc_opcode opcode)

@@ -3,7 +3,7 @@
  * Rules of Documentation/transport-rules.rst, "Any packet", and of unreliable
  * datagrams. Tests have the names of the rules.
  */
-#include "harness_puppet.h"
+#include "harness_mock_peer.h"
 
 #define GRH_LEN 40
 #define NEW_GID 7
@@ -17,43 +17,43 @@ static const uint8_t mac4[6] = { 0x01, 0x00, 0x5e, 0x01, 2, 3 };
 /*
  * Check that the NIC ignores a packet that is not for it, and counts only that
  */
-static void check_not_taken(struct puppet *p, const struct packet *pkt)
+static void check_not_taken(struct mock_peer *p, const struct packet *pkt)
 {
-	uint64_t key = puppet_stat(p, MYNIC_STAT_RX_DROP_KEY);
-	uint64_t rdma = puppet_stat(p, MYNIC_STAT_RX_RDMA_PACKETS);
+	uint64_t key = mock_stat(p, MYNIC_STAT_RX_DROP_KEY);
+	uint64_t rdma = mock_stat(p, MYNIC_STAT_RX_RDMA_PACKETS);
 
-	puppet_send(p, pkt);
-	puppet_hears_nothing(p);
+	mock_send(p, pkt);
+	mock_expect_nothing(p);
 	drv_expect_none(p->b.recv_cq, 0);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_DROP_KEY), key + 1);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_RDMA_PACKETS), rdma);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_DROP_KEY), key + 1);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_RDMA_PACKETS), rdma);
 }
 
-static void check_dropped(struct puppet *p, const struct packet *pkt,
+static void check_dropped(struct mock_peer *p, const struct packet *pkt,
 			  enum mynic_stat stat)
 {
-	uint64_t count = puppet_stat(p, stat);
-	uint64_t rdma = puppet_stat(p, MYNIC_STAT_RX_RDMA_PACKETS);
+	uint64_t count = mock_stat(p, stat);
+	uint64_t rdma = mock_stat(p, MYNIC_STAT_RX_RDMA_PACKETS);
 
-	puppet_send(p, pkt);
-	puppet_hears_nothing(p);
+	mock_send(p, pkt);
+	mock_expect_nothing(p);
 	drv_expect_none(p->b.recv_cq, 0);
-	puppet_no_event(p);
-	CHECK_EQ(puppet_stat(p, stat), count + 1);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_RDMA_PACKETS), rdma + 1);
+	mock_no_event(p);
+	CHECK_EQ(mock_stat(p, stat), count + 1);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_RDMA_PACKETS), rdma + 1);
 }
 
-static void check_executed(struct puppet *p, const struct packet *pkt)
+static void check_executed(struct mock_peer *p, const struct packet *pkt)
 {
-	uint32_t psn = (pkt->roce.psn - PUPPET_PSN) & 0xffffff;
+	uint32_t psn = (pkt->roce.psn - MOCK_PSN) & 0xffffff;
 
 	memset(p->b.mr->ptr, 0, pkt->payload_len);
-	puppet_send(p, pkt);
-	puppet_hears_ack(p, 0, psn);
+	mock_send(p, pkt);
+	mock_expect_ack(p, 0, psn);
 	CHECK_MEM(p->b.mr->ptr, p->payload, pkt->payload_len);
 }
 
-static void set_gid(struct puppet *p, const uint8_t *gid, const uint8_t *mac,
+static void set_gid(struct mock_peer *p, const uint8_t *gid, const uint8_t *mac,
 		    uint16_t vlan)
 {
 	struct mynic_admin_cmd cmd = {
@@ -68,7 +68,7 @@ static void set_gid(struct puppet *p, const uint8_t *gid, const uint8_t *mac,
 }
 
 /* Move the NIC's QP to RTR or RTS on another path */
-static void set_path(struct puppet *p, unsigned int sgid_index,
+static void set_path(struct mock_peer *p, unsigned int sgid_index,
 		     enum ibv_qp_state state)
 {
 	struct mynic_qp_attr attr = {
@@ -78,7 +78,7 @@ static void set_path(struct puppet *p, unsigned int sgid_index,
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = IBV_MTU_256,
 		.dest_qpn = p->a.qp->number,
-		.rq_psn = PUPPET_PSN,
+		.rq_psn = MOCK_PSN,
 		.max_dest_rd_atomic = 4,
 		.min_rnr_timer = 12,
 		.av = drv_av(p->b.d, 0, DRV_GID_IPV6),
@@ -106,7 +106,7 @@ static void set_path(struct puppet *p, unsigned int sgid_index,
  */
 #define FRAMES 65536
 
-static void take_frames(struct puppet *p, unsigned int num)
+static void take_frames(struct mock_peer *p, unsigned int num)
 {
 	struct drv_qp_init init = {
 		.type = MYNIC_QP_RAW_PACKET,
@@ -134,25 +134,25 @@ static void take_frames(struct puppet *p, unsigned int num)
 		drv_post_recv(qp, 0xe0 + i, &sge, 1);
 }
 
-static void check_frame(struct puppet *p, struct packet *pkt, uint32_t len)
+static void check_frame(struct mock_peer *p, struct packet *pkt, uint32_t len)
 {
-	uint64_t key = puppet_stat(p, MYNIC_STAT_RX_DROP_KEY);
+	uint64_t key = mock_stat(p, MYNIC_STAT_RX_DROP_KEY);
 	uint8_t frame[10000];
 
 	drv_fill(frame, len, len);
 	pkt->frame = frame;
 	pkt->frame_len = len;
-	puppet_send(p, pkt);
+	mock_send(p, pkt);
 	CHECK_EQ(drv_expect(p->b.cq, 0xe0, IBV_WC_SUCCESS).byte_len, len);
 	CHECK_MEM(p->b.mr->ptr + FRAMES, frame, len);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_DROP_KEY), key);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_ETH_PACKETS), 1);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_DROP_KEY), key);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_ETH_PACKETS), 1);
 }
 
 TEST(own_mac)
 {
-	struct puppet *p = puppet_rc();
-	struct packet pkt = puppet_packet(p, BTH_RC_WRITE_ONLY, 0, 100);
+	struct mock_peer *p = mock_rc();
+	struct packet pkt = mock_packet(p, BTH_RC_WRITE_ONLY, 0, 100);
 	uint8_t gid[16];
 
 	memcpy(pkt.dmac, stranger, 6);
@@ -177,8 +177,8 @@ TEST(own_mac)
 
 TEST(own_gid)
 {
-	struct puppet *p = puppet_rc();
-	struct packet pkt = puppet_packet(p, BTH_RC_WRITE_ONLY, 0, 100);
+	struct mock_peer *p = mock_rc();
+	struct packet pkt = mock_packet(p, BTH_RC_WRITE_ONLY, 0, 100);
 
 	pkt.roce.dgid[8] ^= 1;
 	check_not_taken(p, &pkt);
@@ -193,8 +193,8 @@ TEST(own_gid)
 
 TEST(own_vlan)
 {
-	struct puppet *p = puppet_rc();
-	struct packet pkt = puppet_packet(p, BTH_RC_WRITE_ONLY, 0, 100);
+	struct mock_peer *p = mock_rc();
+	struct packet pkt = mock_packet(p, BTH_RC_WRITE_ONLY, 0, 100);
 	uint8_t gid[16];
 
 	pkt.vlan = 123;
@@ -217,10 +217,10 @@ TEST(own_vlan)
 	check_frame(p, &pkt, 1000);
 }
 
-static struct packet group_packet(struct puppet *p, const uint8_t *gid,
+static struct packet group_packet(struct mock_peer *p, const uint8_t *gid,
 				  const uint8_t *mac)
 {
-	struct packet pkt = puppet_packet(p, BTH_UD_SEND_ONLY, 0, 50);
+	struct packet pkt = mock_packet(p, BTH_UD_SEND_ONLY, 0, 50);
 	struct mynic_admin_cmd cmd = {
 		.opcode = MYNIC_CMD_ATTACH_MCAST,
 		.number = p->b.qp->number,
@@ -234,11 +234,11 @@ static struct packet group_packet(struct puppet *p, const uint8_t *gid,
 	return pkt;
 }
 
-static void check_datagram(struct puppet *p, const struct packet *pkt)
+static void check_datagram(struct mock_peer *p, const struct packet *pkt)
 {
 	memset(p->b.mr->ptr, 0, 1000);
-	puppet_recv(p, 1, 0, 1000);
-	puppet_send(p, pkt);
+	mock_recv(p, 1, 0, 1000);
+	mock_send(p, pkt);
 	CHECK_EQ(drv_expect(p->b.recv_cq, 1, IBV_WC_SUCCESS).byte_len,
 		 GRH_LEN + pkt->payload_len);
 	CHECK_MEM(p->b.mr->ptr + GRH_LEN, p->payload, pkt->payload_len);
@@ -251,7 +251,7 @@ TEST(group_mac)
 	} groups[] = { { group6, mac6 }, { group4, mac4 } };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(groups); i++) {
-		struct puppet *p = puppet_ud();
+		struct mock_peer *p = mock_ud();
 		struct packet pkt =
 			group_packet(p, groups[i].gid, groups[i].mac);
 
@@ -269,7 +269,7 @@ TEST(group_mac)
 
 TEST(group_vlan)
 {
-	struct puppet *p = puppet_ud();
+	struct mock_peer *p = mock_ud();
 	struct packet pkt = group_packet(p, group6, mac6);
 	uint8_t gid[16];
 
@@ -287,7 +287,7 @@ TEST(group_vlan)
 
 TEST(group_opcode)
 {
-	struct puppet *p = puppet_ud();
+	struct mock_peer *p = mock_ud();
 	struct packet pkt = group_packet(p, group6, mac6);
 
 	pkt.roce.dest_qpn = p->b.qp->number;
@@ -301,20 +301,20 @@ TEST(group_opcode)
 
 TEST(pad_count)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 
 	for (uint32_t len = 0; len < 8; len++) {
 		for (uint8_t pad = 0; pad < 4; pad++) {
 			struct packet pkt =
-				puppet_packet(p, BTH_RC_WRITE_ONLY, len, len);
+				mock_packet(p, BTH_RC_WRITE_ONLY, len, len);
 
 			if (pad == pkt.roce.pad)
 				continue;
 			pkt.roce.pad = pad;
 			check_dropped(p, &pkt, MYNIC_STAT_RX_DROP_HEADER);
 		}
-		puppet_say(p, BTH_RC_WRITE_ONLY, len, len);
-		puppet_hears_ack(p, 0, len);
+		mock_send_opcode(p, BTH_RC_WRITE_ONLY, len, len);
+		mock_expect_ack(p, 0, len);
 	}
 }
 
@@ -323,12 +323,12 @@ TEST(payload_where_none_is)
 	static const uint8_t opcodes[] = { BTH_RC_READ_REQUEST, BTH_RC_ACK,
 					   BTH_RC_ATOMIC_ACK, BTH_RC_CMP_SWAP,
 					   BTH_RC_FETCH_ADD };
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(opcodes); i++) {
-		struct packet pkt = puppet_packet(p, opcodes[i], 0, 8);
+		struct packet pkt = mock_packet(p, opcodes[i], 0, 8);
 
-		puppet_payload(p, &pkt, 0, 4);
+		mock_payload(p, &pkt, 0, 4);
 		check_dropped(p, &pkt, MYNIC_STAT_RX_DROP_HEADER);
 	}
 }
@@ -336,8 +336,8 @@ TEST(payload_where_none_is)
 TEST(partition)
 {
 	static const uint16_t pkeys[] = { 0, 0x8000, 1, 0x8001, 0x7ffe, 0xfffe };
-	struct puppet *p = puppet_rc();
-	struct packet pkt = puppet_packet(p, BTH_RC_WRITE_ONLY, 0, 10);
+	struct mock_peer *p = mock_rc();
+	struct packet pkt = mock_packet(p, BTH_RC_WRITE_ONLY, 0, 10);
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(pkeys); i++) {
 		pkt.roce.pkey = pkeys[i];
@@ -353,8 +353,8 @@ TEST(partition)
 TEST(no_such_qp)
 {
 	static const uint32_t qpns[] = { 0, 1, 2, 0xfffffe, 0xffffff };
-	struct puppet *p = puppet_rc();
-	struct packet pkt = puppet_packet(p, BTH_RC_WRITE_ONLY, 0, 10);
+	struct mock_peer *p = mock_rc();
+	struct packet pkt = mock_packet(p, BTH_RC_WRITE_ONLY, 0, 10);
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(qpns); i++) {
 		pkt.roce.dest_qpn = qpns[i];
@@ -366,25 +366,25 @@ TEST(other_service)
 {
 	/* the services of the upper three bits, 0 for RC, 1 for UC, 3 for UD */
 	static const uint8_t own[] = { 0, 1, 3 };
-	struct puppet *qps[] = { puppet_rc(), puppet_uc(), puppet_ud() };
+	struct mock_peer *qps[] = { mock_rc(), mock_uc(), mock_ud() };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(qps); i++) {
 		for (unsigned int opcode = 0; opcode < 256; opcode++) {
-			struct packet pkt = puppet_packet(qps[i], opcode, 0, 0);
+			struct packet pkt = mock_packet(qps[i], opcode, 0, 0);
 
 			/* CNP is for any connected QP */
 			if (opcode >> 5 != own[i] && opcode != BTH_CNP)
 				check_dropped(qps[i], &pkt,
 					      MYNIC_STAT_RX_DROP_QP);
 		}
-		CHECK_EQ(puppet_state(qps[i]), IBV_QPS_RTS);
+		CHECK_EQ(mock_state(qps[i]), IBV_QPS_RTS);
 	}
 }
 
 TEST(before_rtr)
 {
-	struct puppet *p = puppet_rc();
-	struct packet pkt = puppet_packet(p, BTH_RC_WRITE_ONLY, 0, 10);
+	struct mock_peer *p = mock_rc();
+	struct packet pkt = mock_packet(p, BTH_RC_WRITE_ONLY, 0, 10);
 
 	drv_reset_qp(p->b.qp);
 	check_dropped(p, &pkt, MYNIC_STAT_RX_DROP_QP);
@@ -397,8 +397,8 @@ TEST(before_rtr)
 
 TEST(in_error)
 {
-	struct puppet *p = puppet_rc();
-	struct packet pkt = puppet_packet(p, BTH_RC_WRITE_ONLY, 0, 10);
+	struct mock_peer *p = mock_rc();
+	struct packet pkt = mock_packet(p, BTH_RC_WRITE_ONLY, 0, 10);
 
 	CHECK_EQ(drv_set_state(p->b.qp, IBV_QPS_ERR), 0);
 	check_dropped(p, &pkt, MYNIC_STAT_RX_DROP_QP);
@@ -410,13 +410,13 @@ TEST(in_error)
 
 TEST(beyond_mtu)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 	struct mynic_admin_cmd cmd = {
 		.opcode = MYNIC_CMD_MODIFY_PORT,
 		.modify_port = { .up = 1, .mtu = 300 },
 	};
 	/* IPv6, UDP, BTH, RETH, ICRC: 80 bytes; Ethernet: 14 */
-	struct packet pkt = puppet_packet(p, BTH_RC_WRITE_ONLY, 0, 224);
+	struct packet pkt = mock_packet(p, BTH_RC_WRITE_ONLY, 0, 224);
 	struct packet eth = {
 		.kind = PACKET_ETH,
 		.vlan = PACKET_NO_VLAN,
@@ -427,30 +427,30 @@ TEST(beyond_mtu)
 	memcpy(cmd.modify_port.mac, nic_mac(p->b.d->n->nic), 6);
 	CHECK_EQ(drv_admin(p->b.d, &cmd, NULL), 0);
 	check_executed(p, &pkt);
-	pkt = puppet_packet(p, BTH_RC_WRITE_ONLY, 1, 225);
-	puppet_send(p, &pkt);
-	puppet_hears_nothing(p);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_DROP_HEADER), 1);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_RDMA_PACKETS), 1);
+	pkt = mock_packet(p, BTH_RC_WRITE_ONLY, 1, 225);
+	mock_send(p, &pkt);
+	mock_expect_nothing(p);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_DROP_HEADER), 1);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_RDMA_PACKETS), 1);
 	/* the same for frames with and without a list */
 	take_frames(p, 1);
 	memcpy(eth.dmac, nic_mac(p->b.d->n->nic), 6);
-	puppet_payload(p, &eth, 0, 305);
-	puppet_send(p, &eth);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_ETH_DROPPED), 1);
+	mock_payload(p, &eth, 0, 305);
+	mock_send(p, &eth);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_ETH_DROPPED), 1);
 	eth.frame = frame;
 	eth.frame_len = 319;
-	puppet_send(p, &eth);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_ETH_DROPPED), 2);
+	mock_send(p, &eth);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_ETH_DROPPED), 2);
 	check_frame(p, &eth, 318);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_ETH_DROPPED), 2);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_PACKETS), 5);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_ETH_DROPPED), 2);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_PACKETS), 5);
 }
 
 TEST(connected_gids)
 {
-	struct puppet *p = puppet_rc();
-	struct packet pkt = puppet_packet(p, BTH_RC_WRITE_ONLY, 0, 10);
+	struct mock_peer *p = mock_rc();
+	struct packet pkt = mock_packet(p, BTH_RC_WRITE_ONLY, 0, 10);
 	struct packet bad = pkt;
 
 	bad.roce.sgid[15] ^= 1;
@@ -461,67 +461,67 @@ TEST(connected_gids)
 	drv_gid(1, DRV_GID_IPV4, bad.roce.dgid);
 	check_dropped(p, &bad, MYNIC_STAT_RX_DROP_KEY);
 	check_executed(p, &pkt);
-	p = puppet_uc();
-	pkt = puppet_packet(p, BTH_UC_WRITE_ONLY, 0, 10);
+	p = mock_uc();
+	pkt = mock_packet(p, BTH_UC_WRITE_ONLY, 0, 10);
 	pkt.roce.sgid[15] ^= 1;
 	check_dropped(p, &pkt, MYNIC_STAT_RX_DROP_KEY);
-	CHECK_EQ(puppet_epsn(p), 0);
+	CHECK_EQ(mock_epsn(p), 0);
 }
 
 TEST(communication_established)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 
 	set_path(p, DRV_GID_IPV6, IBV_QPS_RTR);
-	puppet_say(p, BTH_RC_ACK, 0, 0);
-	puppet_no_event(p);
-	puppet_say(p, BTH_RC_WRITE_ONLY, 0, 10);
-	puppet_hears_ack(p, 0, 0);
+	mock_send_opcode(p, BTH_RC_ACK, 0, 0);
+	mock_no_event(p);
+	mock_send_opcode(p, BTH_RC_WRITE_ONLY, 0, 10);
+	mock_expect_ack(p, 0, 0);
 	drv_expect_event(&p->b.d->event, MYNIC_EVENT_COMM_EST, p->b.qp->number);
-	puppet_say(p, BTH_RC_WRITE_ONLY, 1, 10);
-	puppet_hears_ack(p, 0, 1);
-	puppet_no_event(p);
-	p = puppet_rc();
-	puppet_say(p, BTH_RC_WRITE_ONLY, 0, 10);
-	puppet_no_event(p);
+	mock_send_opcode(p, BTH_RC_WRITE_ONLY, 1, 10);
+	mock_expect_ack(p, 0, 1);
+	mock_no_event(p);
+	p = mock_rc();
+	mock_send_opcode(p, BTH_RC_WRITE_ONLY, 0, 10);
+	mock_no_event(p);
 }
 
 TEST(congestion_mark)
 {
 	struct {
-		struct puppet *p;
+		struct mock_peer *p;
 		uint8_t opcode;
 	} qps[] = {
-		{ puppet_rc(), BTH_RC_WRITE_ONLY },
-		{ puppet_uc(), BTH_UC_WRITE_ONLY },
-		{ puppet_ud(), BTH_UD_SEND_ONLY },
+		{ mock_rc(), BTH_RC_WRITE_ONLY },
+		{ mock_uc(), BTH_UC_WRITE_ONLY },
+		{ mock_ud(), BTH_UD_SEND_ONLY },
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(qps); i++) {
-		struct puppet *p = qps[i].p;
+		struct mock_peer *p = qps[i].p;
 
 		for (unsigned int ecn = 0; ecn < 4; ecn++) {
 			struct packet pkt =
-				puppet_packet(p, qps[i].opcode, ecn, 10);
+				mock_packet(p, qps[i].opcode, ecn, 10);
 
 			pkt.roce.traffic_class = 0xfc | ecn;
 			/* the packet is not accepted */
 			pkt.roce.pkey = 1;
-			puppet_send(p, &pkt);
-			CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_ECN), 0);
+			mock_send(p, &pkt);
+			CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_ECN), 0);
 			pkt.roce.pkey = 0xffff;
-			puppet_send(p, &pkt);
-			CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_ECN), ecn == 3);
+			mock_send(p, &pkt);
+			CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_ECN), ecn == 3);
 		}
 	}
 }
 
 TEST(ud_qkey)
 {
-	struct puppet *p = puppet_ud();
-	struct packet pkt = puppet_packet(p, BTH_UD_SEND_ONLY, 0, 10);
+	struct mock_peer *p = mock_ud();
+	struct packet pkt = mock_packet(p, BTH_UD_SEND_ONLY, 0, 10);
 
-	puppet_recv(p, 1, 0, 100);
+	mock_recv(p, 1, 0, 100);
 	pkt.roce.qkey ^= 1;
 	check_dropped(p, &pkt, MYNIC_STAT_RX_DROP_KEY);
 	pkt.roce.qkey ^= 0x80000001;
@@ -530,8 +530,8 @@ TEST(ud_qkey)
 
 TEST(ud_no_receive_request)
 {
-	struct puppet *p = puppet_ud();
-	struct packet pkt = puppet_packet(p, BTH_UD_SEND_ONLY, 0, 10);
+	struct mock_peer *p = mock_ud();
+	struct packet pkt = mock_packet(p, BTH_UD_SEND_ONLY, 0, 10);
 
 	check_dropped(p, &pkt, MYNIC_STAT_RX_DROP_WQE);
 	check_datagram(p, &pkt);
@@ -539,23 +539,23 @@ TEST(ud_no_receive_request)
 
 TEST(ud_too_long)
 {
-	struct puppet *p = puppet_ud();
-	struct packet pkt = puppet_packet(p, BTH_UD_SEND_ONLY, 0, 61);
+	struct mock_peer *p = mock_ud();
+	struct packet pkt = mock_packet(p, BTH_UD_SEND_ONLY, 0, 61);
 
-	puppet_recv(p, 7, 0, 100);
+	mock_recv(p, 7, 0, 100);
 	check_dropped(p, &pkt, MYNIC_STAT_RX_DROP_WQE);
-	puppet_say(p, BTH_UD_SEND_ONLY, 0, 60);
+	mock_send_opcode(p, BTH_UD_SEND_ONLY, 0, 60);
 	drv_expect(p->b.recv_cq, 7, IBV_WC_SUCCESS);
 }
 
 TEST(ud_psn)
 {
 	static const int32_t psns[] = { 0, 0, 5, -1, 0x7fffff, -0x800000 };
-	struct puppet *p = puppet_ud();
+	struct mock_peer *p = mock_ud();
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(psns); i++) {
 		struct packet pkt =
-			puppet_packet(p, BTH_UD_SEND_ONLY, psns[i], 10);
+			mock_packet(p, BTH_UD_SEND_ONLY, psns[i], 10);
 
 		check_datagram(p, &pkt);
 	}
@@ -563,14 +563,14 @@ TEST(ud_psn)
 
 TEST(ud_completion)
 {
-	struct puppet *p = puppet_ud();
-	struct packet pkt = puppet_packet(p, BTH_UD_SEND_ONLY_IMM, 0, 10);
+	struct mock_peer *p = mock_ud();
+	struct packet pkt = mock_packet(p, BTH_UD_SEND_ONLY_IMM, 0, 10);
 	struct mynic_cqe cqe;
 
-	puppet_recv(p, 1, 0, 100);
+	mock_recv(p, 1, 0, 100);
 	pkt.vlan = 6 << 13;
 	pkt.roce.src_qpn = 0xabcdef;
-	puppet_send(p, &pkt);
+	mock_send(p, &pkt);
 	cqe = drv_expect(p->b.recv_cq, 1, IBV_WC_SUCCESS);
 	CHECK_EQ(cqe.src_qp, 0xabcdef);
 	CHECK_EQ(cqe.sl, MYNIC_NETWORK_IPV6);

@@ -3,9 +3,9 @@
  * Rules of unreliable connections in Documentation/transport-rules.rst. Tests
  * have the names of the rules.
  */
-#include "harness_puppet.h"
+#include "harness_mock_peer.h"
 
-#define MTU PUPPET_MTU
+#define MTU MOCK_MTU
 
 /* All that a test expects to be counted */
 struct counts {
@@ -17,134 +17,134 @@ struct counts {
 	uint64_t qp;
 };
 
-static void check_counts(struct puppet *p, struct counts want)
+static void check_counts(struct mock_peer *p, struct counts want)
 {
-	puppet_hears_nothing(p);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_OUT_OF_SEQUENCE),
+	mock_expect_nothing(p);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_OUT_OF_SEQUENCE),
 		 want.out_of_sequence);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_DROP_SEQUENCE), want.sequence);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_DROP_WQE), want.wqe);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_DROP_KEY), want.key);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_DROP_HEADER), want.header);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_DROP_QP), want.qp);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_DROP_SEQUENCE), want.sequence);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_DROP_WQE), want.wqe);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_DROP_KEY), want.key);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_DROP_HEADER), want.header);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_DROP_QP), want.qp);
 }
 
-static void check_alive(struct puppet *p, struct counts want)
+static void check_alive(struct mock_peer *p, struct counts want)
 {
 	check_counts(p, want);
-	puppet_no_event(p);
+	mock_no_event(p);
 	drv_expect_none(p->b.recv_cq, 0);
-	CHECK_EQ(puppet_state(p), IBV_QPS_RTS);
+	CHECK_EQ(mock_state(p), IBV_QPS_RTS);
 }
 
 /* Check that a message of one packet arrives, whatever was before */
-static void check_message(struct puppet *p, uint64_t wr_id, int32_t psn)
+static void check_message(struct mock_peer *p, uint64_t wr_id, int32_t psn)
 {
 	memset(p->b.mr->ptr, 0xee, 8 * MTU);
-	puppet_say(p, BTH_UC_SEND_ONLY, psn, 100);
+	mock_send_opcode(p, BTH_UC_SEND_ONLY, psn, 100);
 	CHECK_EQ(drv_expect(p->b.recv_cq, wr_id, IBV_WC_SUCCESS).byte_len, 100);
 	CHECK_MEM(p->b.mr->ptr, p->payload, 100);
 	CHECK_EQ(p->b.mr->ptr[100], 0xee);
-	CHECK_EQ(puppet_epsn(p), psn + 1);
+	CHECK_EQ(mock_epsn(p), psn + 1);
 }
 
-static void say_write(struct puppet *p, uint8_t opcode, int32_t psn,
+static void say_write(struct mock_peer *p, uint8_t opcode, int32_t psn,
 		      uint32_t payload, uint32_t dma_len)
 {
-	struct packet pkt = puppet_packet(p, opcode, psn, payload);
+	struct packet pkt = mock_packet(p, opcode, psn, payload);
 
 	pkt.roce.dma_len = dma_len;
-	puppet_send(p, &pkt);
+	mock_send(p, &pkt);
 }
 
 TEST(uc_opcodes)
 {
-	struct puppet *p = puppet_uc();
+	struct mock_peer *p = mock_uc();
 
 	for (unsigned int opcode = 0x2c; opcode < 0x40; opcode++)
 		if (opcode != BTH_UC_SEND_LAST_INV &&
 		    opcode != BTH_UC_SEND_ONLY_INV)
-			puppet_say(p, opcode, 0, 0);
-	puppet_say(p, BTH_RC_READ_REQUEST, 0, 8);
-	puppet_say(p, BTH_RC_ACK, 0, 0);
-	CHECK_EQ(puppet_epsn(p), 0);
+			mock_send_opcode(p, opcode, 0, 0);
+	mock_send_opcode(p, BTH_RC_READ_REQUEST, 0, 8);
+	mock_send_opcode(p, BTH_RC_ACK, 0, 0);
+	CHECK_EQ(mock_epsn(p), 0);
 	check_alive(p, (struct counts){ .qp = 20 });
 }
 
 TEST(uc_in_sequence)
 {
-	struct puppet *p = puppet_uc();
+	struct mock_peer *p = mock_uc();
 	struct mynic_cqe cqe;
 	struct mynic_eqe eqe;
 	struct packet pkt;
 
 	drv_arm(p->b.recv_cq, true);
 	for (unsigned int i = 0; i < 6; i++)
-		puppet_recv(p, i, i * 1024, 1024);
-	puppet_say(p, BTH_UC_SEND_FIRST, 0, MTU);
-	puppet_say(p, BTH_UC_SEND_MIDDLE, 1, MTU);
+		mock_recv(p, i, i * 1024, 1024);
+	mock_send_opcode(p, BTH_UC_SEND_FIRST, 0, MTU);
+	mock_send_opcode(p, BTH_UC_SEND_MIDDLE, 1, MTU);
 	drv_expect_none(p->b.recv_cq, 0);
-	puppet_say(p, BTH_UC_SEND_LAST_IMM, 2, 7);
+	mock_send_opcode(p, BTH_UC_SEND_LAST_IMM, 2, 7);
 	cqe = drv_expect(p->b.recv_cq, 0, IBV_WC_SUCCESS);
 	CHECK_EQ(cqe.byte_len, 2 * MTU + 7);
 	CHECK_EQ(cqe.opcode, IBV_WC_RECV);
 	CHECK_EQ(cqe.wc_flags, IBV_WC_WITH_IMM);
 	CHECK_EQ(cqe.imm_data, 0x12345678);
 	CHECK_EQ(cqe.src_qp, 0);
-	puppet_say(p, BTH_UC_SEND_FIRST, 3, MTU);
-	puppet_say(p, BTH_UC_SEND_LAST, 4, MTU);
+	mock_send_opcode(p, BTH_UC_SEND_FIRST, 3, MTU);
+	mock_send_opcode(p, BTH_UC_SEND_LAST, 4, MTU);
 	CHECK_EQ(drv_expect(p->b.recv_cq, 1, IBV_WC_SUCCESS).wc_flags, 0);
-	puppet_say(p, BTH_UC_SEND_ONLY, 5, 0);
+	mock_send_opcode(p, BTH_UC_SEND_ONLY, 5, 0);
 	drv_expect(p->b.recv_cq, 2, IBV_WC_SUCCESS);
 	CHECK(!drv_eq_poll(&p->b.d->comp, &eqe));
-	pkt = puppet_packet(p, BTH_UC_SEND_ONLY_IMM, 6, 10);
+	pkt = mock_packet(p, BTH_UC_SEND_ONLY_IMM, 6, 10);
 	pkt.roce.solicited = true;
-	puppet_send(p, &pkt);
+	mock_send(p, &pkt);
 	drv_expect(p->b.recv_cq, 3, IBV_WC_SUCCESS);
 	drv_expect_event(&p->b.d->comp, MYNIC_EVENT_COMP, p->b.recv_cq->number);
 	memset(p->b.mr->ptr, 0, 4096);
 	say_write(p, BTH_UC_WRITE_FIRST, 7, MTU, 2 * MTU + 5);
-	puppet_say(p, BTH_UC_WRITE_MIDDLE, 8, MTU);
-	puppet_say(p, BTH_UC_WRITE_LAST, 9, 5);
+	mock_send_opcode(p, BTH_UC_WRITE_MIDDLE, 8, MTU);
+	mock_send_opcode(p, BTH_UC_WRITE_LAST, 9, 5);
 	CHECK_MEM(p->b.mr->ptr, p->payload, MTU);
 	CHECK_MEM(p->b.mr->ptr + MTU, p->payload, MTU);
 	CHECK_MEM(p->b.mr->ptr + 2 * MTU, p->payload, 5);
 	say_write(p, BTH_UC_WRITE_FIRST, 10, MTU, MTU + 5);
-	puppet_say(p, BTH_UC_WRITE_LAST_IMM, 11, 5);
+	mock_send_opcode(p, BTH_UC_WRITE_LAST_IMM, 11, 5);
 	cqe = drv_expect(p->b.recv_cq, 4, IBV_WC_SUCCESS);
 	CHECK_EQ(cqe.opcode, IBV_WC_RECV_RDMA_WITH_IMM);
 	CHECK_EQ(cqe.byte_len, MTU + 5);
 	CHECK_EQ(cqe.imm_data, 0x12345678);
-	puppet_say(p, BTH_UC_WRITE_ONLY, 12, 3);
-	puppet_say(p, BTH_UC_WRITE_ONLY_IMM, 13, 3);
+	mock_send_opcode(p, BTH_UC_WRITE_ONLY, 12, 3);
+	mock_send_opcode(p, BTH_UC_WRITE_ONLY_IMM, 13, 3);
 	drv_expect(p->b.recv_cq, 5, IBV_WC_SUCCESS);
 	check_alive(p, (struct counts){ 0 });
 }
 
 TEST(uc_gap_in_message)
 {
-	struct puppet *p = puppet_uc();
+	struct mock_peer *p = mock_uc();
 
-	puppet_recv(p, 1, 0, 4096);
-	puppet_say(p, BTH_UC_SEND_FIRST, 0, MTU);
-	puppet_say(p, BTH_UC_SEND_MIDDLE, 2, MTU);
+	mock_recv(p, 1, 0, 4096);
+	mock_send_opcode(p, BTH_UC_SEND_FIRST, 0, MTU);
+	mock_send_opcode(p, BTH_UC_SEND_MIDDLE, 2, MTU);
 	check_alive(p, (struct counts){ .out_of_sequence = 1, .sequence = 1 });
-	puppet_say(p, BTH_UC_SEND_MIDDLE, 3, MTU);
-	puppet_say(p, BTH_UC_SEND_LAST, 4, MTU);
+	mock_send_opcode(p, BTH_UC_SEND_MIDDLE, 3, MTU);
+	mock_send_opcode(p, BTH_UC_SEND_LAST, 4, MTU);
 	check_alive(p, (struct counts){ .out_of_sequence = 1, .sequence = 3 });
 	check_message(p, 1, 5);
 	/* the same in a WRITE; written bytes stay */
-	puppet_recv(p, 2, 0, 0);
+	mock_recv(p, 2, 0, 0);
 	memset(p->b.mr->ptr, 0xee, 4096);
 	say_write(p, BTH_UC_WRITE_FIRST, 6, MTU, 2 * MTU + 5);
-	puppet_say(p, BTH_UC_WRITE_LAST_IMM, 8, 5);
+	mock_send_opcode(p, BTH_UC_WRITE_LAST_IMM, 8, 5);
 	CHECK_MEM(p->b.mr->ptr, p->payload, MTU);
 	CHECK_EQ(p->b.mr->ptr[MTU], 0xee);
 	/* a packet that comes twice is a gap, too */
 	say_write(p, BTH_UC_WRITE_FIRST, 9, MTU, 2 * MTU + 5);
-	puppet_say(p, BTH_UC_WRITE_MIDDLE, 10, MTU);
-	puppet_say(p, BTH_UC_WRITE_MIDDLE, 10, MTU);
-	puppet_say(p, BTH_UC_WRITE_LAST_IMM, 11, 5);
+	mock_send_opcode(p, BTH_UC_WRITE_MIDDLE, 10, MTU);
+	mock_send_opcode(p, BTH_UC_WRITE_MIDDLE, 10, MTU);
+	mock_send_opcode(p, BTH_UC_WRITE_LAST_IMM, 11, 5);
 	check_alive(p, (struct counts){ .out_of_sequence = 3, .sequence = 6 });
 }
 
@@ -152,20 +152,20 @@ TEST(uc_gap_between_messages)
 {
 	static const int32_t psns[] = { 5,	   3,	      0x7fffff,
 					-0x800000, -0x7ffff0, 0x3fffff };
-	struct puppet *p = puppet_uc();
+	struct mock_peer *p = mock_uc();
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(psns); i++) {
-		puppet_recv(p, i, 0, 4096);
+		mock_recv(p, i, 0, 4096);
 		memset(p->b.mr->ptr, 0xee, 4096);
-		puppet_say(p, BTH_UC_SEND_FIRST, psns[i], MTU);
-		puppet_say(p, BTH_UC_SEND_LAST, psns[i] + 1, 10);
+		mock_send_opcode(p, BTH_UC_SEND_FIRST, psns[i], MTU);
+		mock_send_opcode(p, BTH_UC_SEND_LAST, psns[i] + 1, 10);
 		CHECK_EQ(drv_expect(p->b.recv_cq, i, IBV_WC_SUCCESS).byte_len,
 			 MTU + 10);
-		CHECK_EQ(puppet_stat(p, MYNIC_STAT_OUT_OF_SEQUENCE), i + 1);
+		CHECK_EQ(mock_stat(p, MYNIC_STAT_OUT_OF_SEQUENCE), i + 1);
 	}
 	/* in a message */
-	puppet_recv(p, 0x77, 0, 4096);
-	puppet_say(p, BTH_UC_SEND_FIRST, 0, MTU);
+	mock_recv(p, 0x77, 0, 4096);
+	mock_send_opcode(p, BTH_UC_SEND_FIRST, 0, MTU);
 	check_message(p, 0x77, 10);
 	check_alive(p,
 		    (struct counts){ .out_of_sequence = ARRAY_SIZE(psns) + 2 });
@@ -179,19 +179,19 @@ TEST(uc_psn_follows)
 		.wqe = 1,
 		.header = 1,
 	};
-	struct puppet *p = puppet_uc();
+	struct mock_peer *p = mock_uc();
 
 	/* dropped for each possible reason */
-	puppet_say(p, BTH_UC_SEND_LAST, 7, 10);
-	CHECK_EQ(puppet_epsn(p), 8);
-	puppet_say(p, BTH_UC_SEND_ONLY, 8, 10);
-	CHECK_EQ(puppet_epsn(p), 9);
-	puppet_say(p, BTH_UC_WRITE_ONLY, 9, MTU + 1);
-	CHECK_EQ(puppet_epsn(p), 10);
-	puppet_say(p, BTH_UC_WRITE_ONLY, 10, 10);
-	CHECK_EQ(puppet_epsn(p), 11);
-	puppet_say(p, BTH_UC_WRITE_ONLY, 0x7fffff, 10);
-	CHECK_EQ(puppet_epsn(p), -0x800000);
+	mock_send_opcode(p, BTH_UC_SEND_LAST, 7, 10);
+	CHECK_EQ(mock_epsn(p), 8);
+	mock_send_opcode(p, BTH_UC_SEND_ONLY, 8, 10);
+	CHECK_EQ(mock_epsn(p), 9);
+	mock_send_opcode(p, BTH_UC_WRITE_ONLY, 9, MTU + 1);
+	CHECK_EQ(mock_epsn(p), 10);
+	mock_send_opcode(p, BTH_UC_WRITE_ONLY, 10, 10);
+	CHECK_EQ(mock_epsn(p), 11);
+	mock_send_opcode(p, BTH_UC_WRITE_ONLY, 0x7fffff, 10);
+	CHECK_EQ(mock_epsn(p), -0x800000);
 	check_alive(p, want);
 }
 
@@ -201,12 +201,12 @@ TEST(uc_opcode_sequence)
 		BTH_UC_SEND_MIDDLE,  BTH_UC_SEND_LAST,	BTH_UC_SEND_LAST_IMM,
 		BTH_UC_WRITE_MIDDLE, BTH_UC_WRITE_LAST, BTH_UC_WRITE_LAST_IMM
 	};
-	struct puppet *p = puppet_uc();
+	struct mock_peer *p = mock_uc();
 	int32_t psn = 0;
 
-	puppet_recv(p, 1, 0, 4096);
+	mock_recv(p, 1, 0, 4096);
 	for (unsigned int i = 0; i < ARRAY_SIZE(rest); i++)
-		puppet_say(p, rest[i], psn++, MTU);
+		mock_send_opcode(p, rest[i], psn++, MTU);
 	check_alive(p, (struct counts){ .sequence = 6 });
 	/* a packet of the other kind ends the message */
 	for (unsigned int i = 0; i < ARRAY_SIZE(rest); i++) {
@@ -214,13 +214,13 @@ TEST(uc_opcode_sequence)
 
 		say_write(p, send ? BTH_UC_WRITE_FIRST : BTH_UC_SEND_FIRST,
 			  psn++, MTU, 2 * MTU);
-		puppet_say(p, rest[i], psn++, MTU);
-		puppet_say(p, send ? BTH_UC_WRITE_LAST : BTH_UC_SEND_LAST,
-			   psn++, MTU);
+		mock_send_opcode(p, rest[i], psn++, MTU);
+		mock_send_opcode(p, send ? BTH_UC_WRITE_LAST : BTH_UC_SEND_LAST,
+				 psn++, MTU);
 	}
 	check_alive(p, (struct counts){ .sequence = 18 });
 	/* a new one in the middle of another */
-	puppet_say(p, BTH_UC_SEND_FIRST, psn++, MTU);
+	mock_send_opcode(p, BTH_UC_SEND_FIRST, psn++, MTU);
 	say_write(p, BTH_UC_WRITE_FIRST, psn++, MTU, 2 * MTU);
 	check_message(p, 1, psn++);
 	check_alive(p, (struct counts){ .sequence = 18 });
@@ -228,7 +228,7 @@ TEST(uc_opcode_sequence)
 
 TEST(uc_receive_request_kept)
 {
-	struct puppet *p = puppet_uc();
+	struct mock_peer *p = mock_uc();
 	struct drv_srq *srq = drv_create_srq(p->b.d, p->b.pdn, 4);
 	struct drv_qp_init init = {
 		.type = MYNIC_QP_UC,
@@ -237,7 +237,7 @@ TEST(uc_receive_request_kept)
 		.recv_cq = p->b.recv_cq,
 		.srq = srq,
 	};
-	struct drv_path path = { .mtu = IBV_MTU_256, .rq_psn = PUPPET_PSN };
+	struct drv_path path = { .mtu = IBV_MTU_256, .rq_psn = MOCK_PSN };
 	struct mynic_sge sge = drv_sge(p->b.mr, 0, 4096);
 
 	for (unsigned int i = 0; i < 2; i++) {
@@ -248,21 +248,21 @@ TEST(uc_receive_request_kept)
 			drv_post_srq_recv(srq, 1, &sge, 1);
 			drv_post_srq_recv(srq, 2, &sge, 1);
 		} else {
-			puppet_recv(p, 1, 0, 4096);
-			puppet_recv(p, 2, 0, 4096);
+			mock_recv(p, 1, 0, 4096);
+			mock_recv(p, 2, 0, 4096);
 		}
-		puppet_say(p, BTH_UC_SEND_FIRST, 0, MTU);
-		puppet_say(p, BTH_UC_SEND_LAST, 2, MTU);
+		mock_send_opcode(p, BTH_UC_SEND_FIRST, 0, MTU);
+		mock_send_opcode(p, BTH_UC_SEND_LAST, 2, MTU);
 		check_message(p, 1, 3);
-		puppet_say(p, BTH_UC_SEND_FIRST, 4, MTU);
+		mock_send_opcode(p, BTH_UC_SEND_FIRST, 4, MTU);
 		/* it serves a WRITE, too */
-		puppet_say(p, BTH_UC_WRITE_ONLY_IMM, 5, 10);
+		mock_send_opcode(p, BTH_UC_WRITE_ONLY_IMM, 5, 10);
 		CHECK_EQ(drv_expect(p->b.recv_cq, 2, IBV_WC_SUCCESS).byte_len,
 			 10);
 	}
 	/* or is flushed */
 	drv_post_srq_recv(srq, 3, &sge, 1);
-	puppet_say(p, BTH_UC_SEND_FIRST, 6, MTU);
+	mock_send_opcode(p, BTH_UC_SEND_FIRST, 6, MTU);
 	CHECK_EQ(drv_set_state(p->b.qp, IBV_QPS_ERR), 0);
 	drv_expect(p->b.recv_cq, 3, IBV_WC_WR_FLUSH_ERR);
 	drv_expect_event(&p->b.d->event, MYNIC_EVENT_LAST_WQE, p->b.qp->number);
@@ -270,19 +270,19 @@ TEST(uc_receive_request_kept)
 
 TEST(uc_no_receive_request)
 {
-	struct puppet *p = puppet_uc();
+	struct mock_peer *p = mock_uc();
 
-	puppet_say(p, BTH_UC_SEND_ONLY, 0, 10);
-	puppet_say(p, BTH_UC_SEND_FIRST, 1, MTU);
-	puppet_recv(p, 1, 0, 4096);
-	puppet_say(p, BTH_UC_SEND_MIDDLE, 2, MTU);
-	puppet_say(p, BTH_UC_SEND_LAST, 3, MTU);
+	mock_send_opcode(p, BTH_UC_SEND_ONLY, 0, 10);
+	mock_send_opcode(p, BTH_UC_SEND_FIRST, 1, MTU);
+	mock_recv(p, 1, 0, 4096);
+	mock_send_opcode(p, BTH_UC_SEND_MIDDLE, 2, MTU);
+	mock_send_opcode(p, BTH_UC_SEND_LAST, 3, MTU);
 	check_alive(p, (struct counts){ .wqe = 2, .sequence = 2 });
 	check_message(p, 1, 4);
 	memset(p->b.mr->ptr, 0xee, 4096);
 	say_write(p, BTH_UC_WRITE_FIRST, 5, MTU, MTU + 10);
-	puppet_say(p, BTH_UC_WRITE_LAST_IMM, 6, 10);
-	puppet_say(p, BTH_UC_WRITE_ONLY_IMM, 7, 10);
+	mock_send_opcode(p, BTH_UC_WRITE_LAST_IMM, 6, 10);
+	mock_send_opcode(p, BTH_UC_WRITE_ONLY_IMM, 7, 10);
 	CHECK_MEM(p->b.mr->ptr, p->payload, MTU);
 	CHECK_EQ(p->b.mr->ptr[MTU], 0xee);
 	check_alive(p, (struct counts){ .wqe = 4, .sequence = 2 });
@@ -290,12 +290,12 @@ TEST(uc_no_receive_request)
 
 TEST(uc_send_too_long)
 {
-	struct puppet *p = puppet_uc();
+	struct mock_peer *p = mock_uc();
 
-	puppet_recv(p, 1, 0, MTU + 100);
-	puppet_say(p, BTH_UC_SEND_FIRST, 0, MTU);
-	puppet_say(p, BTH_UC_SEND_MIDDLE, 1, MTU);
-	puppet_say(p, BTH_UC_SEND_LAST, 2, 1);
+	mock_recv(p, 1, 0, MTU + 100);
+	mock_send_opcode(p, BTH_UC_SEND_FIRST, 0, MTU);
+	mock_send_opcode(p, BTH_UC_SEND_MIDDLE, 1, MTU);
+	mock_send_opcode(p, BTH_UC_SEND_LAST, 2, 1);
 	check_alive(p, (struct counts){ .wqe = 1, .sequence = 1 });
 	CHECK_EQ(p->b.mr->ptr[MTU + 100], 0);
 	check_message(p, 1, 3);
@@ -304,36 +304,36 @@ TEST(uc_send_too_long)
 TEST(uc_lengths)
 {
 	static const uint32_t bad[] = { 0, 1, MTU - 1, MTU + 1, 4096 };
-	struct puppet *p = puppet_uc();
+	struct mock_peer *p = mock_uc();
 	struct counts want = { 0 };
 	int32_t psn = 0;
 
-	puppet_recv(p, 1, 0, 8192);
+	mock_recv(p, 1, 0, 8192);
 	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
-		puppet_say(p, BTH_UC_SEND_FIRST, psn++, bad[i]);
-		puppet_say(p, BTH_UC_SEND_LAST, psn++, 10);
+		mock_send_opcode(p, BTH_UC_SEND_FIRST, psn++, bad[i]);
+		mock_send_opcode(p, BTH_UC_SEND_LAST, psn++, 10);
 		say_write(p, BTH_UC_WRITE_FIRST, psn++, bad[i], 2000);
-		puppet_say(p, BTH_UC_WRITE_LAST, psn++, 10);
-		puppet_say(p, BTH_UC_SEND_FIRST, psn++, MTU);
-		puppet_say(p, BTH_UC_SEND_MIDDLE, psn++, bad[i]);
-		puppet_say(p, BTH_UC_SEND_LAST, psn++, 10);
+		mock_send_opcode(p, BTH_UC_WRITE_LAST, psn++, 10);
+		mock_send_opcode(p, BTH_UC_SEND_FIRST, psn++, MTU);
+		mock_send_opcode(p, BTH_UC_SEND_MIDDLE, psn++, bad[i]);
+		mock_send_opcode(p, BTH_UC_SEND_LAST, psn++, 10);
 		want.header += 3;
 		want.sequence += 3;
 	}
 	/* LAST: empty or too long; ONLY: too long */
 	for (unsigned int i = 0; i < 2; i++) {
-		puppet_say(p, BTH_UC_SEND_FIRST, psn++, MTU);
-		puppet_say(p, BTH_UC_SEND_LAST, psn++, i ? MTU + 1 : 0);
+		mock_send_opcode(p, BTH_UC_SEND_FIRST, psn++, MTU);
+		mock_send_opcode(p, BTH_UC_SEND_LAST, psn++, i ? MTU + 1 : 0);
 	}
-	puppet_say(p, BTH_UC_SEND_ONLY, psn++, MTU + 1);
-	puppet_say(p, BTH_UC_WRITE_ONLY, psn++, MTU + 1);
+	mock_send_opcode(p, BTH_UC_SEND_ONLY, psn++, MTU + 1);
+	mock_send_opcode(p, BTH_UC_WRITE_ONLY, psn++, MTU + 1);
 	/* not the length in the RETH */
 	say_write(p, BTH_UC_WRITE_ONLY, psn++, 10, 11);
 	say_write(p, BTH_UC_WRITE_ONLY, psn++, 10, 9);
 	say_write(p, BTH_UC_WRITE_FIRST, psn++, MTU, MTU);
 	say_write(p, BTH_UC_WRITE_FIRST, psn++, MTU, 0x80000001);
 	say_write(p, BTH_UC_WRITE_FIRST, psn++, MTU, MTU + 10);
-	puppet_say(p, BTH_UC_WRITE_LAST, psn++, 11);
+	mock_send_opcode(p, BTH_UC_WRITE_LAST, psn++, 11);
 	want.header += 9;
 	check_alive(p, want);
 	check_message(p, 1, psn);
@@ -341,30 +341,30 @@ TEST(uc_lengths)
 
 TEST(uc_key)
 {
-	struct puppet *p = puppet_uc();
-	struct packet pkt = puppet_packet(p, BTH_UC_WRITE_ONLY_IMM, 0, 10);
+	struct mock_peer *p = mock_uc();
+	struct packet pkt = mock_packet(p, BTH_UC_WRITE_ONLY_IMM, 0, 10);
 	struct mynic_qp_attr attr = { .attr_mask = IBV_QP_ACCESS_FLAGS };
 
-	puppet_recv(p, 1, 0, 1000);
+	mock_recv(p, 1, 0, 1000);
 	memset(p->b.mr->ptr, 0xee, 4096);
 	pkt.roce.rkey ^= 1;
-	puppet_send(p, &pkt);
-	pkt = puppet_packet(p, BTH_UC_WRITE_FIRST, 1, MTU);
+	mock_send(p, &pkt);
+	pkt = mock_packet(p, BTH_UC_WRITE_FIRST, 1, MTU);
 	pkt.roce.dma_len = 2 * MTU;
 	pkt.roce.remote_addr += DRV_PAIR_MEM - 2 * MTU + 1;
-	puppet_send(p, &pkt);
-	puppet_say(p, BTH_UC_WRITE_LAST, 2, MTU);
+	mock_send(p, &pkt);
+	mock_send_opcode(p, BTH_UC_WRITE_LAST, 2, MTU);
 	check_alive(p, (struct counts){ .key = 2, .sequence = 1 });
 	CHECK_EQ(p->b.mr->ptr[0], 0xee);
 	/* zero length needs no key, but the access right of the QP */
-	pkt = puppet_packet(p, BTH_UC_WRITE_ONLY, 3, 0);
+	pkt = mock_packet(p, BTH_UC_WRITE_ONLY, 3, 0);
 	pkt.roce.rkey ^= 1;
-	puppet_send(p, &pkt);
+	mock_send(p, &pkt);
 	check_alive(p, (struct counts){ .key = 2, .sequence = 1 });
 	CHECK_EQ(drv_modify_qp(p->b.qp, &attr), 0);
 	pkt.roce.psn++;
-	puppet_send(p, &pkt);
-	puppet_say(p, BTH_UC_WRITE_ONLY, 5, 10);
+	mock_send(p, &pkt);
+	mock_send_opcode(p, BTH_UC_WRITE_ONLY, 5, 10);
 	check_alive(p, (struct counts){ .key = 4, .sequence = 1 });
 	CHECK_EQ(p->b.mr->ptr[0], 0xee);
 	check_message(p, 1, 6);
@@ -373,7 +373,7 @@ TEST(uc_key)
 TEST(uc_receive_request_bad)
 {
 	for (unsigned int i = 0; i < 2; i++) {
-		struct puppet *p = puppet_uc();
+		struct mock_peer *p = mock_uc();
 		struct mynic_sge sge = drv_sge(p->b.mr, 0, 1000);
 
 		sge.lkey ^= 1;
@@ -385,19 +385,19 @@ TEST(uc_receive_request_bad)
 
 			wqe->num_sge = 200;
 		}
-		puppet_say(p, BTH_UC_SEND_ONLY, 0, 10);
+		mock_send_opcode(p, BTH_UC_SEND_ONLY, 0, 10);
 		drv_expect(p->b.recv_cq, 1,
 			   i ? IBV_WC_LOC_QP_OP_ERR : IBV_WC_LOC_PROT_ERR);
 		drv_expect(p->b.recv_cq, 2, IBV_WC_WR_FLUSH_ERR);
-		CHECK_EQ(puppet_state(p), IBV_QPS_ERR);
+		CHECK_EQ(mock_state(p), IBV_QPS_ERR);
 		check_counts(p, (struct counts){ 0 });
-		puppet_no_event(p);
+		mock_no_event(p);
 	}
 }
 
 TEST(uc_memory_gone)
 {
-	struct puppet *p = puppet_uc();
+	struct mock_peer *p = mock_uc();
 	uint64_t page = p->b.d->n->iova + SIM_MEM_SIZE / 2;
 	struct mynic_create_mkey body = {
 		.buf = drv_page_list(p->b.d, &page, 1, 12, 1),
@@ -405,28 +405,28 @@ TEST(uc_memory_gone)
 		.pdn = p->b.pdn,
 		.access = ACCESS_ALL,
 	};
-	struct packet pkt = puppet_packet(p, BTH_UC_WRITE_ONLY_IMM, 0, 10);
+	struct packet pkt = mock_packet(p, BTH_UC_WRITE_ONLY_IMM, 0, 10);
 	struct mynic_cqe cqe;
 
-	puppet_recv(p, 1, 0, 1000);
+	mock_recv(p, 1, 0, 1000);
 	CHECK_EQ(drv_create_mkey(p->b.d, &body, 0, &pkt.roce.rkey), 0);
 	CHECK_EQ(nic_dma_unmap(p->b.d->n->nic, page, SIM_MEM_SIZE / 2), 0);
 	pkt.roce.remote_addr = 0;
-	puppet_send(p, &pkt);
+	mock_send(p, &pkt);
 	cqe = drv_expect(p->b.recv_cq, 1, IBV_WC_LOC_QP_OP_ERR);
 	CHECK_EQ(cqe.vendor_err, MYNIC_SYN_DMA);
 	drv_expect_event(&p->b.d->event, MYNIC_EVENT_QP_FATAL, p->b.qp->number);
-	CHECK_EQ(puppet_state(p), IBV_QPS_ERR);
+	CHECK_EQ(mock_state(p), IBV_QPS_ERR);
 }
 
 TEST(uc_in_sqe)
 {
 	static const enum ibv_qp_state states[] = { IBV_QPS_RTR, IBV_QPS_SQD,
 						    IBV_QPS_SQE };
-	struct drv_path path = { .mtu = IBV_MTU_256, .rq_psn = PUPPET_PSN };
+	struct drv_path path = { .mtu = IBV_MTU_256, .rq_psn = MOCK_PSN };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(states); i++) {
-		struct puppet *p = puppet_uc();
+		struct mock_peer *p = mock_uc();
 		struct drv_wr wr = { .opcode = 0xff };
 
 		drv_reset_qp(p->b.qp);
@@ -438,8 +438,8 @@ TEST(uc_in_sqe)
 		else if (states[i] == IBV_QPS_SQE)
 			drv_post_send(p->b.qp, &wr);
 		sim_settle(p->sim);
-		CHECK_EQ(puppet_state(p), states[i]);
-		puppet_recv(p, 1, 0, 1000);
+		CHECK_EQ(mock_state(p), states[i]);
+		mock_recv(p, 1, 0, 1000);
 		check_message(p, 1, 0);
 	}
 }
@@ -447,7 +447,7 @@ TEST(uc_in_sqe)
 /* The same as in test_uc.c, seen from the wire */
 TEST(uc_completes_when_sent)
 {
-	struct puppet *p = puppet_uc();
+	struct mock_peer *p = mock_uc();
 	struct drv_wr wr = {
 		.wr_id = 5,
 		.opcode = IBV_WR_SEND,
@@ -470,7 +470,7 @@ TEST(uc_completes_when_sent)
 
 TEST(uc_local_error)
 {
-	struct puppet *p = puppet_uc();
+	struct mock_peer *p = mock_uc();
 	struct drv_wr wr = {
 		.wr_id = 5,
 		.opcode = IBV_WR_SEND,
@@ -487,7 +487,7 @@ TEST(uc_local_error)
 	drv_post_send(p->b.qp, &wr);
 	drv_expect(p->b.cq, 5, IBV_WC_LOC_PROT_ERR);
 	drv_expect(p->b.cq, 6, IBV_WC_WR_FLUSH_ERR);
-	CHECK_EQ(puppet_state(p), IBV_QPS_SQE);
+	CHECK_EQ(mock_state(p), IBV_QPS_SQE);
 	CHECK_EQ(p->num, 2);
 	CHECK_EQ(drv_set_state(p->b.qp, IBV_QPS_RTS), 0);
 	wr.sge[0].length = 10;

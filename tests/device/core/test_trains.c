@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Trains: several packets that pass the switch as one */
 #include "core/packet/opcode.h"
-#include "harness_puppet.h"
+#include "harness_mock_peer.h"
 
-#define MTU PUPPET_MTU
+#define MTU MOCK_MTU
 
 /* Packets that one end has sent or received */
 struct traffic {
@@ -212,10 +212,10 @@ TEST(not_ready)
 	CHECK_MEM(p.b.mr->ptr, p.a.mr->ptr, 20000);
 }
 
-static struct packet train(struct puppet *p, uint8_t opcode, int32_t psn,
+static struct packet train(struct mock_peer *p, uint8_t opcode, int32_t psn,
 			   uint32_t len)
 {
-	struct packet pkt = puppet_packet(p, opcode, psn, len);
+	struct packet pkt = mock_packet(p, opcode, psn, len);
 
 	pkt.train_mtu = MTU;
 	return pkt;
@@ -223,51 +223,51 @@ static struct packet train(struct puppet *p, uint8_t opcode, int32_t psn,
 
 TEST(takes_as_many_psns)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 	struct packet pkt = train(p, BTH_RC_WRITE_ONLY, 0, 3 * MTU + 1);
 
 	drv_fill(p->payload, sizeof(p->payload), 5);
-	puppet_send(p, &pkt);
-	CHECK_EQ(puppet_hears_ack(p, 0, 3), 1);
-	CHECK_EQ(puppet_epsn(p), 4);
+	mock_send(p, &pkt);
+	CHECK_EQ(mock_expect_ack(p, 0, 3), 1);
+	CHECK_EQ(mock_epsn(p), 4);
 	CHECK_MEM(p->b.mr->ptr, p->payload, 3 * MTU + 1);
 }
 
 TEST(once_more)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 	struct packet pkt = train(p, BTH_RC_WRITE_ONLY, 0, 3 * MTU + 1);
 
-	puppet_send(p, &pkt);
-	puppet_hears_ack(p, 0, 3);
+	mock_send(p, &pkt);
+	mock_expect_ack(p, 0, 3);
 	drv_fill(p->payload, sizeof(p->payload), 6);
 	p->b.mr->ptr[0] = ~p->payload[0];
-	puppet_send(p, &pkt);
-	puppet_hears_ack(p, 0, 3);
+	mock_send(p, &pkt);
+	mock_expect_ack(p, 0, 3);
 	CHECK_EQ(p->b.mr->ptr[0], (uint8_t)~p->payload[0]);
-	CHECK_EQ(puppet_epsn(p), 4);
+	CHECK_EQ(mock_epsn(p), 4);
 }
 
 TEST(behind_a_gap)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 	struct packet pkt = train(p, BTH_RC_WRITE_ONLY, 2, 3 * MTU + 1);
 
-	puppet_send(p, &pkt);
-	puppet_hears_ack(p, AETH_NAK_SEQ, 0);
-	CHECK_EQ(puppet_epsn(p), 0);
+	mock_send(p, &pkt);
+	mock_expect_ack(p, AETH_NAK_SEQ, 0);
+	CHECK_EQ(mock_epsn(p), 0);
 }
 
 static void check_refused(uint8_t opcode, uint32_t len, uint32_t train_mtu)
 {
-	struct puppet *p = puppet_rc();
+	struct mock_peer *p = mock_rc();
 	struct packet pkt = train(p, opcode, 0, len);
 
 	pkt.roce.dma_len = 8 * MTU;
 	pkt.train_mtu = train_mtu;
-	puppet_send(p, &pkt);
-	puppet_hears_ack(p, AETH_NAK_INVALID, 0);
-	CHECK_EQ(puppet_state(p), IBV_QPS_ERR);
+	mock_send(p, &pkt);
+	mock_expect_ack(p, AETH_NAK_INVALID, 0);
+	CHECK_EQ(mock_state(p), IBV_QPS_ERR);
 }
 
 TEST(of_a_wrong_length)

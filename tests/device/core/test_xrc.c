@@ -4,9 +4,9 @@
  * of Documentation/transport-rules.rst. Tests of rules have the names of the
  * rules.
  */
-#include "harness_puppet.h"
+#include "harness_mock_peer.h"
 
-#define MTU PUPPET_MTU
+#define MTU MOCK_MTU
 #define FLAGS_ALL                                           \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 	 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
@@ -232,11 +232,11 @@ TEST(xrc_protection_domain)
 	}
 }
 
-/* The rules, with a puppet as peer */
+/* The rules, with a mock peer */
 
 struct strings {
 	struct xrc x;
-	struct puppet *p;
+	struct mock_peer *p;
 };
 
 static struct strings pull(void)
@@ -244,38 +244,38 @@ static struct strings pull(void)
 	static const struct drv_path path = {
 		.mtu = IBV_MTU_256,
 		.traffic_class = 2, /* ECT */
-		.sq_psn = PUPPET_PSN,
+		.sq_psn = MOCK_PSN,
 	};
 	struct strings s = { .x = make_xrc(&path) };
 
-	s.p = puppet_new(&s.x.p);
+	s.p = mock_new(&s.x.p);
 	s.p->srqn = s.x.at[0].srq->number;
 	return s;
 }
 
-static void hears_ack(struct puppet *p, uint8_t syndrome, int32_t psn)
+static void hears_ack(struct mock_peer *p, uint8_t syndrome, int32_t psn)
 {
-	const struct answer *answer = puppet_hears(p, BTH_XRC_ACK, psn);
+	const struct answer *answer = mock_expect(p, BTH_XRC_ACK, psn);
 
 	CHECK_EQ(answer->hdr.aeth >> 24, syndrome);
 }
 
-static void check_invalid(struct puppet *p, int32_t psn)
+static void check_invalid(struct mock_peer *p, int32_t psn)
 {
 	hears_ack(p, AETH_NAK_INVALID, psn);
-	puppet_hears_nothing(p);
+	mock_expect_nothing(p);
 	drv_expect_event(&p->b.d->event, MYNIC_EVENT_QP_REQ_ERROR,
 			 p->b.qp->number);
-	CHECK_EQ(puppet_state(p), IBV_QPS_ERR);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_TX_NAK_INVALID), 1);
+	CHECK_EQ(mock_state(p), IBV_QPS_ERR);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_TX_NAK_INVALID), 1);
 }
 
-static void check_dropped(struct puppet *p, uint64_t num)
+static void check_dropped(struct mock_peer *p, uint64_t num)
 {
-	puppet_hears_nothing(p);
-	puppet_no_event(p);
-	CHECK_EQ(puppet_stat(p, MYNIC_STAT_RX_DROP_QP), num);
-	CHECK_EQ(puppet_state(p), IBV_QPS_RTS);
+	mock_expect_nothing(p);
+	mock_no_event(p);
+	CHECK_EQ(mock_stat(p, MYNIC_STAT_RX_DROP_QP), num);
+	CHECK_EQ(mock_state(p), IBV_QPS_RTS);
 }
 
 TEST(xrc_srq_named)
@@ -297,7 +297,7 @@ TEST(xrc_srq_named)
 		post_recv(&other, 1, 4096);
 		post_recv(&s.x.at[0], 1, 4096);
 		s.p->srqn = numbers[i];
-		puppet_say(s.p, BTH_XRC_SEND_ONLY, 0, 10);
+		mock_send_opcode(s.p, BTH_XRC_SEND_ONLY, 0, 10);
 		check_invalid(s.p, 0);
 		drv_expect_none(other.cq, 0);
 		drv_expect_none(s.x.at[0].cq, 0);
@@ -319,7 +319,7 @@ TEST(xrc_srq_named_in_all)
 		struct strings s = pull();
 
 		s.p->srqn = 0x123456;
-		puppet_say(s.p, opcodes[i], 0, 8);
+		mock_send_opcode(s.p, opcodes[i], 0, 8);
 		check_invalid(s.p, 0);
 		sim_free(s.x.p.sim);
 	}
@@ -332,10 +332,10 @@ TEST(xrc_one_srq_in_a_message)
 
 	post_recv(&s.x.at[0], 1, 4096);
 	post_recv(&s.x.at[1], 2, 4096);
-	puppet_say(s.p, BTH_XRC_SEND_FIRST, 0, MTU);
+	mock_send_opcode(s.p, BTH_XRC_SEND_FIRST, 0, MTU);
 	hears_ack(s.p, 31, 0);
 	s.p->srqn = s.x.at[1].srq->number;
-	puppet_say(s.p, BTH_XRC_SEND_LAST, 1, 10);
+	mock_send_opcode(s.p, BTH_XRC_SEND_LAST, 1, 10);
 	cqe = drv_expect(s.x.at[0].cq, 1, IBV_WC_LOC_QP_OP_ERR);
 	CHECK_EQ(cqe.vendor_err, MYNIC_SYN_RQ_INVALID);
 	check_invalid(s.p, 1);
@@ -346,14 +346,14 @@ TEST(xrc_one_srq_in_a_message)
 TEST(xrc_roles)
 {
 	struct strings s = pull();
-	struct puppet *p = s.p;
+	struct mock_peer *p = s.p;
 
 	for (unsigned int opcode = BTH_XRC_READ_RESPONSE_FIRST;
 	     opcode <= BTH_XRC_ATOMIC_ACK; opcode++)
-		puppet_say(p, opcode, 0, 0);
-	puppet_say(p, BTH_RC_SEND_ONLY, 0, 10);
-	puppet_say(p, BTH_RC_READ_REQUEST, 0, 10);
-	puppet_say(p, BTH_RC_ACK, 0, 0);
+		mock_send_opcode(p, opcode, 0, 0);
+	mock_send_opcode(p, BTH_RC_SEND_ONLY, 0, 10);
+	mock_send_opcode(p, BTH_RC_READ_REQUEST, 0, 10);
+	mock_send_opcode(p, BTH_RC_ACK, 0, 0);
 	check_dropped(p, 9);
 
 	/* the same for the sending half */
@@ -364,12 +364,12 @@ TEST(xrc_roles)
 						.recv_cq = s.x.at[0].cq,
 					});
 	drv_connect_to(p->b.qp, 0, p->a.qp->number,
-		       &(struct drv_path){ .rq_psn = PUPPET_PSN }, IBV_QPS_RTS);
+		       &(struct drv_path){ .rq_psn = MOCK_PSN }, IBV_QPS_RTS);
 	for (unsigned int opcode = BTH_XRC_SEND_FIRST;
 	     opcode <= BTH_XRC_READ_REQUEST; opcode++)
-		puppet_say(p, opcode, 0, 0);
-	puppet_say(p, BTH_XRC_FETCH_ADD, 0, 0);
-	puppet_say(p, 0xbf, 0, 0);
+		mock_send_opcode(p, opcode, 0, 0);
+	mock_send_opcode(p, BTH_XRC_FETCH_ADD, 0, 0);
+	mock_send_opcode(p, 0xbf, 0, 0);
 	check_dropped(p, 9 + 15);
 }
 
@@ -380,7 +380,7 @@ TEST(xrc_reserved_opcode)
 	for (unsigned int i = 0; i < ARRAY_SIZE(opcodes); i++) {
 		struct strings s = pull();
 
-		puppet_say(s.p, opcodes[i], 0, 0);
+		mock_send_opcode(s.p, opcodes[i], 0, 0);
 		check_invalid(s.p, 0);
 		sim_free(s.x.p.sim);
 	}
@@ -393,17 +393,17 @@ TEST(xrc_responses)
 	const struct answer *answer;
 
 	post_recv(&s.x.at[0], 1, 4096);
-	puppet_say(s.p, BTH_XRC_SEND_ONLY, 0, 10);
+	mock_send_opcode(s.p, BTH_XRC_SEND_ONLY, 0, 10);
 	hears_ack(s.p, 31, 0);
 	drv_fill(s.x.at[0].mr->ptr, 1024, 1);
-	puppet_say(s.p, BTH_XRC_READ_REQUEST, 1, 2 * MTU + 5);
-	puppet_hears(s.p, BTH_XRC_READ_RESPONSE_FIRST, 1);
-	puppet_hears(s.p, BTH_XRC_READ_RESPONSE_MIDDLE, 2);
-	answer = puppet_hears(s.p, BTH_XRC_READ_RESPONSE_LAST, 3);
+	mock_send_opcode(s.p, BTH_XRC_READ_REQUEST, 1, 2 * MTU + 5);
+	mock_expect(s.p, BTH_XRC_READ_RESPONSE_FIRST, 1);
+	mock_expect(s.p, BTH_XRC_READ_RESPONSE_MIDDLE, 2);
+	answer = mock_expect(s.p, BTH_XRC_READ_RESPONSE_LAST, 3);
 	CHECK_MEM(answer->payload, s.x.at[0].mr->ptr + 2 * MTU, 5);
-	puppet_say(s.p, BTH_XRC_FETCH_ADD, 4, 0);
-	puppet_hears(s.p, BTH_XRC_ATOMIC_ACK, 4);
-	puppet_hears_nothing(s.p);
+	mock_send_opcode(s.p, BTH_XRC_FETCH_ADD, 4, 0);
+	mock_expect(s.p, BTH_XRC_ATOMIC_ACK, 4);
+	mock_expect_nothing(s.p);
 }
 
 /* A duplicate READ uses the domain of its SRQ. Other duplicates need no SRQ */
@@ -411,21 +411,21 @@ TEST(xrc_duplicates)
 {
 	struct strings s = pull();
 
-	puppet_say(s.p, BTH_XRC_READ_REQUEST, 0, 8);
-	puppet_hears(s.p, BTH_XRC_READ_RESPONSE_ONLY, 0);
-	puppet_say(s.p, BTH_XRC_READ_REQUEST, 0, 8);
-	puppet_hears(s.p, BTH_XRC_READ_RESPONSE_ONLY, 0);
-	puppet_say(s.p, BTH_XRC_FETCH_ADD, 1, 0);
-	puppet_hears(s.p, BTH_XRC_ATOMIC_ACK, 1);
+	mock_send_opcode(s.p, BTH_XRC_READ_REQUEST, 0, 8);
+	mock_expect(s.p, BTH_XRC_READ_RESPONSE_ONLY, 0);
+	mock_send_opcode(s.p, BTH_XRC_READ_REQUEST, 0, 8);
+	mock_expect(s.p, BTH_XRC_READ_RESPONSE_ONLY, 0);
+	mock_send_opcode(s.p, BTH_XRC_FETCH_ADD, 1, 0);
+	mock_expect(s.p, BTH_XRC_ATOMIC_ACK, 1);
 	s.p->srqn = s.x.at[1].srq->number;
-	puppet_say(s.p, BTH_XRC_READ_REQUEST, 0, 8);
+	mock_send_opcode(s.p, BTH_XRC_READ_REQUEST, 0, 8);
 	s.p->srqn = 0x123456;
-	puppet_say(s.p, BTH_XRC_READ_REQUEST, 0, 8);
-	puppet_hears_nothing(s.p);
-	puppet_say(s.p, BTH_XRC_FETCH_ADD, 1, 0);
-	puppet_hears(s.p, BTH_XRC_ATOMIC_ACK, 1);
-	puppet_hears_nothing(s.p);
-	CHECK_EQ(puppet_state(s.p), IBV_QPS_RTS);
+	mock_send_opcode(s.p, BTH_XRC_READ_REQUEST, 0, 8);
+	mock_expect_nothing(s.p);
+	mock_send_opcode(s.p, BTH_XRC_FETCH_ADD, 1, 0);
+	mock_expect(s.p, BTH_XRC_ATOMIC_ACK, 1);
+	mock_expect_nothing(s.p);
+	CHECK_EQ(mock_state(s.p), IBV_QPS_RTS);
 }
 
 /* Objects and their lifetime */
@@ -440,13 +440,13 @@ TEST(xrc_srq_gone_in_a_message)
 	struct strings s = pull();
 
 	post_recv(&s.x.at[0], 1, 4096);
-	puppet_say(s.p, BTH_XRC_SEND_FIRST, 0, MTU);
+	mock_send_opcode(s.p, BTH_XRC_SEND_FIRST, 0, MTU);
 	hears_ack(s.p, 31, 0);
 	CHECK_EQ(destroy_srq(s.x.at[0].srq), MYNIC_AQ_OK);
 	CHECK_EQ(drv_number_cmd(s.x.p.b.d, MYNIC_CMD_DESTROY_CQ,
 				s.x.at[0].cq->number),
 		 MYNIC_AQ_OK);
-	puppet_say(s.p, BTH_XRC_SEND_LAST, 1, 10);
+	mock_send_opcode(s.p, BTH_XRC_SEND_LAST, 1, 10);
 	check_invalid(s.p, 1);
 	drv_expect_event(&s.x.p.b.d->event, MYNIC_EVENT_LAST_WQE,
 			 s.p->b.qp->number);
@@ -456,12 +456,12 @@ TEST(xrc_srq_gone_in_a_message)
 TEST(xrc_srq_gone_in_a_read)
 {
 	struct strings s = pull();
-	struct packet cnp = puppet_packet(s.p, BTH_CNP, 0, 16);
+	struct packet cnp = mock_packet(s.p, BTH_CNP, 0, 16);
 	const struct answer *last;
 
 	cnp.roce.becn = true;
-	puppet_send(s.p, &cnp);
-	puppet_say(s.p, BTH_XRC_READ_REQUEST, 0, 60 * MTU);
+	mock_send(s.p, &cnp);
+	mock_send_opcode(s.p, BTH_XRC_READ_REQUEST, 0, 60 * MTU);
 	CHECK(s.p->num < 60);
 	CHECK_EQ(destroy_srq(s.x.at[0].srq), MYNIC_AQ_OK);
 	sim_run(s.x.p.sim, SEC);
@@ -469,7 +469,7 @@ TEST(xrc_srq_gone_in_a_read)
 	last = &s.p->answers[s.p->num - 1];
 	CHECK_EQ(last->hdr.opcode, BTH_XRC_ACK);
 	CHECK_EQ(last->hdr.aeth >> 24, AETH_NAK_ACCESS);
-	CHECK_EQ(last->hdr.psn, PUPPET_PSN + s.p->num - 1);
+	CHECK_EQ(last->hdr.psn, MOCK_PSN + s.p->num - 1);
 	drv_expect_event(&s.x.p.b.d->event, MYNIC_EVENT_QP_ACCESS_ERROR,
 			 s.p->b.qp->number);
 }
@@ -480,7 +480,7 @@ TEST(xrc_error_state)
 
 	post_recv(&s.x.at[0], 1, 4096);
 	post_recv(&s.x.at[0], 2, 4096);
-	puppet_say(s.p, BTH_XRC_SEND_FIRST, 0, MTU);
+	mock_send_opcode(s.p, BTH_XRC_SEND_FIRST, 0, MTU);
 	hears_ack(s.p, 31, 0);
 	CHECK_EQ(drv_set_state(s.p->b.qp, IBV_QPS_ERR), MYNIC_AQ_OK);
 	drv_expect(s.x.at[0].cq, 1, IBV_WC_WR_FLUSH_ERR);
@@ -689,16 +689,15 @@ static void say_garbage(struct strings *s)
 	struct place *at = s->x.at;
 	struct packet pkt;
 
-	pkt = puppet_packet(s->p, BTH_XRC_SEND_FIRST + sim_random(sim, 32),
-			    puppet_epsn(s->p) + ONE_OF(sim, 0, 0, 0, 0, -1, 1),
-			    0);
-	puppet_payload(s->p, &pkt, 0, ONE_OF(sim, 0, 8, MTU, MTU, MTU + 1));
+	pkt = mock_packet(s->p, BTH_XRC_SEND_FIRST + sim_random(sim, 32),
+			  mock_epsn(s->p) + ONE_OF(sim, 0, 0, 0, 0, -1, 1), 0);
+	mock_payload(s->p, &pkt, 0, ONE_OF(sim, 0, 8, MTU, MTU, MTU + 1));
 	pkt.roce.srqn = ONE_OF(sim, at[0].srq->number, at[1].srq->number,
 			       s->p->srqn, s->p->srqn, s->p->srqn, 12345);
 	pkt.roce.dma_len =
 		ONE_OF(sim, pkt.payload_len, 0, 3 * MTU, 60 * MTU, 0x80000001);
 	pkt.roce.rkey = ONE_OF(sim, at[0].mr->key, at[1].mr->key, 0);
-	puppet_send(s->p, &pkt);
+	mock_send(s->p, &pkt);
 }
 
 static void renew_srq(struct strings *s, struct place *at)
@@ -716,7 +715,7 @@ TEST(xrc_garbage)
 {
 	static const struct drv_path path = {
 		.mtu = IBV_MTU_256,
-		.rq_psn = PUPPET_PSN,
+		.rq_psn = MOCK_PSN,
 	};
 	struct strings s = pull();
 	struct sim *sim = s.x.p.sim;
@@ -740,7 +739,7 @@ TEST(xrc_garbage)
 			CHECK_EQ(cqe.qp_num, s.p->b.qp->number);
 		while (drv_eq_poll(&s.x.p.b.d->event, &eqe))
 			drv_eq_release(&s.x.p.b.d->event);
-		if (puppet_state(s.p) != IBV_QPS_ERR)
+		if (mock_state(s.p) != IBV_QPS_ERR)
 			continue;
 		errors++;
 		CHECK_EQ(drv_set_state(s.p->b.qp, IBV_QPS_RESET), MYNIC_AQ_OK);

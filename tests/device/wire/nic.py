@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""A NIC of a device model, driven through a puppet, and the far end of its wire"""
+"""A NIC of a device model, driven through a mock driver, and the far end of its wire"""
 
 import collections
 import os
@@ -191,8 +191,8 @@ class Nic:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         if self.device.stdout.readline() != "ready\n":
             raise Failed("the device model does not start")
-        self.puppet = subprocess.Popen(
-            [os.environ["MYNIC_PUPPET"], f"{self.dir}/nic"], stdin=subprocess.PIPE,
+        self.driver = subprocess.Popen(
+            [os.environ["MYNIC_MOCK_DRIVER"], f"{self.dir}/nic"], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, text=True)
         self.answer("start")
         self.wait(lambda: self.command("port")["link_up"], "the link to come up")
@@ -201,10 +201,10 @@ class Nic:
         self.qps.clear()
 
     def answer(self, command):
-        """Read an answer of the puppet"""
-        line = self.puppet.stdout.readline().split()
+        """Read an answer of the mock driver"""
+        line = self.driver.stdout.readline().split()
         if not line:
-            raise Failed(f"the puppet or the device ended at: {command}")
+            raise Failed(f"the mock driver or the device ended at: {command}")
         values = {}
         for word in line[1:]:
             name, value = word.split("=")
@@ -214,7 +214,7 @@ class Nic:
         return values
 
     def command(self, word, **args):
-        """Run a command of the puppet; arguments that are None are left out"""
+        """Run a command of the mock driver; arguments that are None are left out"""
         words = [word]
         for name, value in args.items():
             if isinstance(value, bool):
@@ -223,8 +223,8 @@ class Nic:
                 words.append(f"{name}={value.hex() if isinstance(value, bytes) else value}")
         line = " ".join(words)
         try:
-            self.puppet.stdin.write(line + "\n")
-            self.puppet.stdin.flush()
+            self.driver.stdin.write(line + "\n")
+            self.driver.stdin.flush()
         except BrokenPipeError:
             pass
         return self.answer(line[:100])
@@ -281,8 +281,8 @@ class Nic:
 
     def close(self):
         """End the processes; fails if the device does not end as it should"""
-        self.puppet.stdin.close()
-        self.puppet.wait()
+        self.driver.stdin.close()
+        self.driver.wait()
         self.device.send_signal(signal.SIGTERM)
         status = self.device.wait()
         self.wire.close()

@@ -30,7 +30,7 @@ def write(qp, region, key):
 def check_received(qp, key, length):
     """Check that a receive request has completed with an invalidated key"""
     wc = qp.received(7, op=WC_RECV, len=length, flags=WITH_INV)
-    # the puppet prints it like immediate data
+    # the mock driver prints it like immediate data
     check(int.from_bytes(wc["imm"].to_bytes(4, "big"), "little"), key, "invalidated key")
 
 
@@ -122,7 +122,7 @@ def request(nic, kind):
         data = pattern(length, 3)
         if length:
             qp.mr.write(data)
-        # as the puppet takes immediate data
+        # as the mock driver takes immediate data
         key = int.from_bytes(KEY.to_bytes(4, "little"), "big")
         qp.post(wr_id, WR_SEND_INV, length, imm=key)
         for at in range(0, length or 1, 256):

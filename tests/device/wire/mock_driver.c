@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * puppet SOCKET: plays the machine of a NIC, by commands on standard input.
+ * mock_driver SOCKET: a driver of a NIC, by commands on standard input.
  *
  * A line is a command: a word, then NAME=VALUE words. Numbers are as in C,
  * bytes are hexadecimal. The answer is one line: "ok" with NAME=VALUE words, or
@@ -31,7 +31,7 @@ void tap_fail(const char *file, int line, const char *format, ...)
 {
 	va_list args;
 
-	fprintf(stderr, "puppet: %s:%d: ", file, line);
+	fprintf(stderr, "mock_driver: %s:%d: ", file, line);
 	va_start(args, format);
 	vfprintf(stderr, format, args);
 	va_end(args);
@@ -608,7 +608,7 @@ int main(int argc, char **argv)
 	static char line[MAX_LINE];
 
 	if (argc != 2) {
-		fprintf(stderr, "Usage: puppet SOCKET\n");
+		fprintf(stderr, "Usage: mock_driver SOCKET\n");
 		return 2;
 	}
 	remote_nic(0, argv[1]);

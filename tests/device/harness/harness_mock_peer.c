@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The puppet: packets to a NIC, and the record of its answers. */
-#include "harness_puppet.h"
+/* The mock peer: packets to a NIC, and the record of its answers. */
+#include "harness_mock_peer.h"
 
 /* The answers of the NIC are recorded, and reach nobody */
 static enum sim_verdict listen(struct sim *sim, struct sim_nic *from,
 			       struct packet *pkt)
 {
-	struct puppet *p = sim->filter_arg;
+	struct mock_peer *p = sim->filter_arg;
 	struct answer *answer = &p->answers[p->num++];
 	uint32_t len = 0;
 
 	CHECK_EQ(from->index, 1);
-	CHECK(p->num <= PUPPET_MAX_ANSWERS);
+	CHECK(p->num <= MOCK_MAX_ANSWERS);
 	CHECK(pkt->payload_len <= sizeof(answer->payload));
 	answer->hdr = pkt->roce;
 	answer->len = pkt->payload_len;
@@ -23,9 +23,9 @@ static enum sim_verdict listen(struct sim *sim, struct sim_nic *from,
 	return SIM_DROP;
 }
 
-struct puppet *puppet_new(const struct drv_pair *pair)
+struct mock_peer *mock_new(const struct drv_pair *pair)
 {
-	struct puppet *p = tap_alloc(sizeof(*p));
+	struct mock_peer *p = tap_alloc(sizeof(*p));
 
 	p->sim = pair->sim;
 	p->a = pair->a;
@@ -38,32 +38,32 @@ struct puppet *puppet_new(const struct drv_pair *pair)
 
 static const struct drv_path path = {
 	.mtu = IBV_MTU_256,
-	.sq_psn = PUPPET_PSN,
+	.sq_psn = MOCK_PSN,
 };
 
-struct puppet *puppet_rc(void)
+struct mock_peer *mock_rc(void)
 {
 	struct drv_pair pair = drv_rc_pair(&path);
 
-	return puppet_new(&pair);
+	return mock_new(&pair);
 }
 
-struct puppet *puppet_uc(void)
+struct mock_peer *mock_uc(void)
 {
 	struct drv_pair pair = drv_uc_pair(&path);
 
-	return puppet_new(&pair);
+	return mock_new(&pair);
 }
 
-struct puppet *puppet_ud(void)
+struct mock_peer *mock_ud(void)
 {
 	struct drv_pair pair = drv_ud_pair();
 
-	return puppet_new(&pair);
+	return mock_new(&pair);
 }
 
-void puppet_payload(struct puppet *p, struct packet *pkt, uint32_t offset,
-		    uint32_t len)
+void mock_payload(struct mock_peer *p, struct packet *pkt, uint32_t offset,
+		  uint32_t len)
 {
 	CHECK(offset + len <= sizeof(p->payload));
 	pkt->payload_len = len;
@@ -72,8 +72,8 @@ void puppet_payload(struct puppet *p, struct packet *pkt, uint32_t offset,
 	pkt->roce.pad = -len & 3;
 }
 
-struct packet puppet_packet(struct puppet *p, uint8_t opcode, int32_t psn,
-			    uint32_t len)
+struct packet mock_packet(struct mock_peer *p, uint8_t opcode, int32_t psn,
+			  uint32_t len)
 {
 	struct packet pkt = {
 		.kind = PACKET_ROCE,
@@ -85,9 +85,9 @@ struct packet puppet_packet(struct puppet *p, uint8_t opcode, int32_t psn,
 			.ack_req = true,
 			.pkey = 0xffff,
 			.dest_qpn = p->b.qp->number,
-			.psn = (PUPPET_PSN + psn) & 0xffffff,
+			.psn = (MOCK_PSN + psn) & 0xffffff,
 			.srqn = p->srqn,
-			.qkey = PUPPET_QKEY,
+			.qkey = MOCK_QKEY,
 			.src_qpn = p->a.qp->number,
 			.remote_addr = p->b.mr->addr,
 			.rkey = p->b.mr->key,
@@ -102,32 +102,34 @@ struct packet puppet_packet(struct puppet *p, uint8_t opcode, int32_t psn,
 	drv_gid(1, DRV_GID_IPV6, pkt.roce.dgid);
 	if (opcode_info(opcode)->flags & OPCODE_PAYLOAD ||
 	    opcode_info(opcode)->class == OPCODE_RESERVED)
-		puppet_payload(p, &pkt, 0, len);
+		mock_payload(p, &pkt, 0, len);
 	return pkt;
 }
 
-void puppet_send(struct puppet *p, const struct packet *pkt)
+void mock_send(struct mock_peer *p, const struct packet *pkt)
 {
 	sim_inject(p->b.d->n, pkt);
 	sim_settle(p->sim);
 }
 
-void puppet_say(struct puppet *p, uint8_t opcode, int32_t psn, uint32_t len)
+void mock_send_opcode(struct mock_peer *p, uint8_t opcode, int32_t psn,
+		      uint32_t len)
 {
-	struct packet pkt = puppet_packet(p, opcode, psn, len);
+	struct packet pkt = mock_packet(p, opcode, psn, len);
 
-	puppet_send(p, &pkt);
+	mock_send(p, &pkt);
 }
 
-void puppet_recv(struct puppet *p, uint64_t wr_id, uint32_t offset,
-		 uint32_t len)
+void mock_recv(struct mock_peer *p, uint64_t wr_id, uint32_t offset,
+	       uint32_t len)
 {
 	struct mynic_sge sge = drv_sge(p->b.mr, offset, len);
 
 	drv_post_recv(p->b.qp, wr_id, &sge, 1);
 }
 
-const struct answer *puppet_hears(struct puppet *p, uint8_t opcode, int32_t psn)
+const struct answer *mock_expect(struct mock_peer *p, uint8_t opcode,
+				 int32_t psn)
 {
 	const struct answer *answer = &p->answers[p->next];
 
@@ -135,21 +137,21 @@ const struct answer *puppet_hears(struct puppet *p, uint8_t opcode, int32_t psn)
 		FAIL("no answer, but opcode 0x%02x is due", opcode);
 	p->next++;
 	CHECK_EQ(answer->hdr.opcode, opcode);
-	CHECK_EQ(answer->hdr.psn, (PUPPET_PSN + psn) & 0xffffff);
+	CHECK_EQ(answer->hdr.psn, (MOCK_PSN + psn) & 0xffffff);
 	CHECK_EQ(answer->hdr.dest_qpn, p->a.qp->number);
 	return answer;
 }
 
-uint32_t puppet_hears_ack(struct puppet *p, uint8_t syndrome, int32_t psn)
+uint32_t mock_expect_ack(struct mock_peer *p, uint8_t syndrome, int32_t psn)
 {
-	const struct answer *answer = puppet_hears(p, BTH_RC_ACK, psn);
+	const struct answer *answer = mock_expect(p, BTH_RC_ACK, psn);
 
 	CHECK_EQ(answer->hdr.aeth >> 24, syndrome);
 	CHECK_EQ(answer->len, 0);
 	return answer->hdr.aeth & 0xffffff;
 }
 
-void puppet_hears_nothing(struct puppet *p)
+void mock_expect_nothing(struct mock_peer *p)
 {
 	sim_run(p->sim, SEC);
 	if (p->next < p->num)
@@ -158,24 +160,24 @@ void puppet_hears_nothing(struct puppet *p)
 		     p->answers[p->next].hdr.aeth);
 }
 
-enum ibv_qp_state puppet_state(struct puppet *p)
+enum ibv_qp_state mock_state(struct mock_peer *p)
 {
 	return drv_query_qp(p->b.qp).qp_state;
 }
 
-uint64_t puppet_stat(struct puppet *p, enum mynic_stat stat)
+uint64_t mock_stat(struct mock_peer *p, enum mynic_stat stat)
 {
 	return drv_stat(p->b.d, stat);
 }
 
-int32_t puppet_epsn(struct puppet *p)
+int32_t mock_epsn(struct mock_peer *p)
 {
-	uint32_t psn = drv_query_qp(p->b.qp).rq_psn - PUPPET_PSN;
+	uint32_t psn = drv_query_qp(p->b.qp).rq_psn - MOCK_PSN;
 
 	return (int32_t)(psn << 8) >> 8;
 }
 
-void puppet_no_event(struct puppet *p)
+void mock_no_event(struct mock_peer *p)
 {
 	struct mynic_eqe eqe;
 
