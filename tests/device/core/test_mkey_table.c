@@ -81,7 +81,7 @@ TEST(index_of_last_lap_has_another_byte)
 		add(&table, &mkeys[LIMIT + i]);
 	for (unsigned int i = 0; i < LIMIT; i++) {
 		const struct mkey *mkey =
-			mkey_table_get(&table, mkey_index(mkeys[i].key));
+			mkey_table_lookup(&table, mkey_index(mkeys[i].key));
 
 		if (!mkey)
 			continue;

@@ -75,7 +75,7 @@ static uint32_t table_find_free(struct table *table)
 			number = table->first;
 		if (table_is_full(table, number))
 			number = (number | (TABLE_LEAF_SIZE - 1)) + 1;
-		else if (table_get(table, number))
+		else if (table_lookup(table, number))
 			number++;
 		else
 			return number;
@@ -134,7 +134,7 @@ void *table_next(const struct table *table, uint32_t *number)
 
 		if (leaf > i >> TABLE_LEAF_BITS)
 			i = leaf << TABLE_LEAF_BITS;
-		object = table_get(table, i);
+		object = table_lookup(table, i);
 		if (object) {
 			*number = i;
 			return object;

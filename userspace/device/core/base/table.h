@@ -93,7 +93,7 @@ void table_remove(struct table *table, uint32_t number);
  */
 void *table_next(const struct table *table, uint32_t *number);
 
-static inline void *table_get(const struct table *table, uint32_t number)
+static inline void *table_lookup(const struct table *table, uint32_t number)
 {
 	const struct table_leaf *leaf;
 

@@ -44,7 +44,7 @@ static bool qp_attr_av_is_valid(const struct nic *nic,
 				const struct mynic_av *av)
 {
 	return le32toh(av->flow_label) <= MAX_FLOW_LABEL &&
-	       av->sl <= MYNIC_MAX_SL && gid_get(nic, le16toh(av->sgid_index));
+	       av->sl <= MYNIC_MAX_SL && gid_at(nic, le16toh(av->sgid_index));
 }
 
 static bool qp_attr_values_are_valid(const struct nic *nic, uint32_t mask,

@@ -43,7 +43,7 @@ static bool qp_create_has_no_rq(const struct mynic_create_qp *cmd)
 
 static bool qp_create_fits_service(const struct mynic_create_qp *cmd)
 {
-	const struct qp_service *service = services_get(cmd->type);
+	const struct qp_service *service = services_of(cmd->type);
 	const struct mynic_create_qp target = {
 		.srqn = htole32(MYNIC_NO_SRQ),
 		.xrcdn = cmd->xrcdn,
@@ -74,21 +74,21 @@ static int qp_create_find_objects(struct nic *nic, struct qp *qp,
 				  const struct mynic_create_qp *cmd)
 {
 	if (qp->service->xrc_tgt) {
-		qp->xrcd = table_get(&nic->xrcds, le32toh(cmd->xrcdn));
+		qp->xrcd = table_lookup(&nic->xrcds, le32toh(cmd->xrcdn));
 		return qp->xrcd ? MYNIC_AQ_OK : MYNIC_AQ_BAD_NUMBER;
 	}
-	qp->pd = table_get(&nic->pds, le32toh(cmd->pdn));
+	qp->pd = table_lookup(&nic->pds, le32toh(cmd->pdn));
 	if (cmd->rwq_tablen)
 		return qp->pd ? rss_init(nic, qp, cmd) : MYNIC_AQ_BAD_NUMBER;
-	qp->send_cq = table_get(&nic->cqs, le32toh(cmd->send_cqn));
-	qp->recv_cq = table_get(&nic->cqs, le32toh(cmd->recv_cqn));
+	qp->send_cq = table_lookup(&nic->cqs, le32toh(cmd->send_cqn));
+	qp->recv_cq = table_lookup(&nic->cqs, le32toh(cmd->recv_cqn));
 	if (!qp->pd || !qp->send_cq || !qp->recv_cq)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (qp->send_cq->error || qp->recv_cq->error)
 		return MYNIC_AQ_BAD_STATE;
 	if (le32toh(cmd->srqn) == MYNIC_NO_SRQ)
 		return MYNIC_AQ_OK;
-	qp->srq = table_get(&nic->srqs, le32toh(cmd->srqn));
+	qp->srq = table_lookup(&nic->srqs, le32toh(cmd->srqn));
 	if (!qp->srq)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (cmd->log_rq_stride || (qp->srq->tm && qp->type != MYNIC_QP_RC))
@@ -158,7 +158,7 @@ static int qp_create_init(struct nic *nic, struct qp *qp,
 
 	qp->nic = nic;
 	qp->type = cmd->type;
-	qp->service = services_get(cmd->type);
+	qp->service = services_of(cmd->type);
 	qp->flags = cmd->flags;
 	qp->uarn = le32toh(cmd->uarn);
 	status = qp_create_find_objects(nic, qp, cmd);

@@ -106,7 +106,7 @@ bool services_has(uint8_t type)
 	       (services[type].send || services[type].answer);
 }
 
-const struct qp_service *services_get(uint8_t type)
+const struct qp_service *services_of(uint8_t type)
 {
 	return &services[type];
 }

@@ -12,6 +12,6 @@ struct qp_service;
 bool services_has(uint8_t type);
 
 /* @type: one that services_has() has, or QP_TYPE_RWQ. */
-const struct qp_service *services_get(uint8_t type);
+const struct qp_service *services_of(uint8_t type);
 
 #endif /* MYNIC_SERVICES_H */

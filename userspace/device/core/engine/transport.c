@@ -293,7 +293,7 @@ void transport_receive(struct nic *nic, const struct packet *pkt)
 	if (!group) {
 		qp = qp_find(nic, pkt->roce.dest_qpn);
 		if (qp && qp_is_connected(qp))
-			own = gid_get(nic, le16toh(qp->attr.av.sgid_index));
+			own = gid_at(nic, le16toh(qp->attr.av.sgid_index));
 		to = own && gid_takes(nic, own, pkt) ? own : gid_find(nic, pkt);
 	}
 	if (group ? !mcast_takes(nic, pkt) : !to) {

@@ -479,7 +479,7 @@ int admin_create_flow(struct nic *nic, struct admin_call *call)
 	if (qp->type != MYNIC_QP_RAW_PACKET)
 		return MYNIC_AQ_BAD_PARAM;
 	if (body->counters) {
-		set = table_get(&nic->counters, le32toh(body->counters));
+		set = table_lookup(&nic->counters, le32toh(body->counters));
 		if (!set)
 			return MYNIC_AQ_BAD_NUMBER;
 	}
@@ -520,7 +520,7 @@ static void flow_destroy(struct nic *nic, struct flow *flow)
 int admin_destroy_flow(struct nic *nic, struct admin_call *call)
 {
 	struct flow *flow =
-		table_get(&nic->flows.numbers, le32toh(call->cmd.number));
+		table_lookup(&nic->flows.numbers, le32toh(call->cmd.number));
 
 	if (!flow)
 		return MYNIC_AQ_BAD_NUMBER;

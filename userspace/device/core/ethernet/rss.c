@@ -51,7 +51,7 @@ bool rss_is_valid(const struct mynic_create_qp *cmd)
 int rss_init(struct nic *nic, struct qp *qp, const struct mynic_create_qp *cmd)
 {
 	struct rwq_table *table =
-		table_get(&nic->rwq_tables, le32toh(cmd->rwq_tablen));
+		table_lookup(&nic->rwq_tables, le32toh(cmd->rwq_tablen));
 	struct rss *rss;
 
 	if (!table)

@@ -64,7 +64,7 @@ static void rwq_destroy(struct nic *nic, struct rwq_table *table)
 int admin_destroy_rwq_table(struct nic *nic, struct admin_call *call)
 {
 	struct rwq_table *table =
-		table_get(&nic->rwq_tables, le32toh(call->cmd.number));
+		table_lookup(&nic->rwq_tables, le32toh(call->cmd.number));
 
 	if (!table)
 		return MYNIC_AQ_BAD_NUMBER;

@@ -267,7 +267,7 @@ void eq_drop_comp(struct comp_source *source)
 
 bool eq_doorbell(struct nic *nic, uint32_t number)
 {
-	struct eq *eq = table_get(&nic->eqs, number);
+	struct eq *eq = table_lookup(&nic->eqs, number);
 
 	if (!eq)
 		return false;
@@ -345,7 +345,7 @@ static void eq_destroy(struct nic *nic, struct eq *eq)
 
 int admin_destroy_eq(struct nic *nic, struct admin_call *call)
 {
-	struct eq *eq = table_get(&nic->eqs, le32toh(call->cmd.number));
+	struct eq *eq = table_lookup(&nic->eqs, le32toh(call->cmd.number));
 
 	if (!eq)
 		return MYNIC_AQ_BAD_NUMBER;

@@ -24,7 +24,7 @@ static bool gid_is_empty(const struct gid_entry *entry)
 	return !memcmp(entry->gid, no_gid, sizeof(no_gid));
 }
 
-const struct gid_entry *gid_get(const struct nic *nic, uint32_t index)
+const struct gid_entry *gid_at(const struct nic *nic, uint32_t index)
 {
 	if (index >= nic->gids.used || gid_is_empty(&nic->gids.entries[index]))
 		return NULL;

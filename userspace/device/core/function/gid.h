@@ -15,7 +15,7 @@ struct nic;
 struct packet;
 
 /* Entry with any index; NULL if it is empty or out of range. */
-const struct gid_entry *gid_get(const struct nic *nic, uint32_t index);
+const struct gid_entry *gid_at(const struct nic *nic, uint32_t index);
 
 /**
  * gid_takes() - check whether a packet is addressed to an entry

@@ -140,7 +140,7 @@ static void dm_destroy(struct nic *nic, struct dm *dm)
 
 int admin_free_dm(struct nic *nic, struct admin_call *call)
 {
-	struct dm *dm = table_get(&nic->dms, le32toh(call->cmd.number));
+	struct dm *dm = table_lookup(&nic->dms, le32toh(call->cmd.number));
 
 	if (!dm)
 		return MYNIC_AQ_BAD_NUMBER;

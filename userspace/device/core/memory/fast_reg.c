@@ -47,7 +47,7 @@ enum outcome fast_reg_run(struct qp *qp, const struct send_req *req)
 {
 	const struct mynic_reg_mr_operands *op = &req->reg_mr;
 	struct mkey *mkey =
-		mkey_table_get(&qp->nic->mkeys, mkey_index(req->rkey));
+		mkey_table_lookup(&qp->nic->mkeys, mkey_index(req->rkey));
 	uint32_t access = le32toh(op->access);
 	uint64_t length = le64toh(op->length);
 	struct buf buf;

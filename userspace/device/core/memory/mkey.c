@@ -28,7 +28,7 @@
 static struct mkey *mkey_find(struct nic *nic, const struct pd *pd,
 			      uint32_t key)
 {
-	struct mkey *mkey = mkey_table_get(&nic->mkeys, mkey_index(key));
+	struct mkey *mkey = mkey_table_lookup(&nic->mkeys, mkey_index(key));
 
 	return mkey && mkey->key == key && mkey->pd == pd ? mkey : NULL;
 }
@@ -339,7 +339,7 @@ int admin_create_mkey(struct nic *nic, struct admin_call *call)
 	struct pd *pd;
 	int status;
 
-	pd = table_get(&nic->pds, le32toh(call->cmd.create_mkey.pdn));
+	pd = table_lookup(&nic->pds, le32toh(call->cmd.create_mkey.pdn));
 	if (!pd)
 		return MYNIC_AQ_BAD_NUMBER;
 	mkey = mem_alloc(&nic->mem, sizeof(*mkey));
@@ -362,7 +362,7 @@ int admin_query_mkey(struct nic *nic, struct admin_call *call)
 {
 	const struct mkey *mkey;
 
-	mkey = mkey_table_get(&nic->mkeys, le32toh(call->cmd.number));
+	mkey = mkey_table_lookup(&nic->mkeys, le32toh(call->cmd.number));
 	if (!mkey)
 		return MYNIC_AQ_BAD_NUMBER;
 	call->query_mkey = (struct mynic_query_mkey){
@@ -379,12 +379,12 @@ int admin_query_mkey(struct nic *nic, struct admin_call *call)
 int admin_modify_mkey(struct nic *nic, struct admin_call *call)
 {
 	struct mkey *mkey =
-		mkey_table_get(&nic->mkeys, le32toh(call->cmd.number));
+		mkey_table_lookup(&nic->mkeys, le32toh(call->cmd.number));
 	struct mkey new = { 0 };
 	struct pd *pd;
 	int status;
 
-	pd = table_get(&nic->pds, le32toh(call->cmd.create_mkey.pdn));
+	pd = table_lookup(&nic->pds, le32toh(call->cmd.create_mkey.pdn));
 	if (!mkey || !pd)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (mkey->kind != MKEY_REGION || mkey->all_dma || mkey->dm ||
@@ -425,7 +425,7 @@ static void mkey_destroy(struct nic *nic, struct mkey *mkey)
 int admin_destroy_mkey(struct nic *nic, struct admin_call *call)
 {
 	struct mkey *mkey =
-		mkey_table_get(&nic->mkeys, le32toh(call->cmd.number));
+		mkey_table_lookup(&nic->mkeys, le32toh(call->cmd.number));
 
 	if (!mkey)
 		return MYNIC_AQ_BAD_NUMBER;
@@ -438,7 +438,7 @@ int admin_destroy_mkey(struct nic *nic, struct admin_call *call)
 int admin_sync_mkey(struct nic *nic, struct admin_call *call)
 {
 	struct mkey *mkey =
-		mkey_table_get(&nic->mkeys, le32toh(call->cmd.number));
+		mkey_table_lookup(&nic->mkeys, le32toh(call->cmd.number));
 
 	if (!mkey || !mkey->paged)
 		return MYNIC_AQ_BAD_NUMBER;

@@ -89,7 +89,7 @@ static uint32_t mkey_table_next_index(struct mkey_table *table)
 					   table->tries >> INDEX_BITS,
 					   table->tries, INDEX_BITS / 2);
 		table->tries++;
-	} while (!index || mkey_table_get(table, index));
+	} while (!index || mkey_table_lookup(table, index));
 	return index;
 }
 

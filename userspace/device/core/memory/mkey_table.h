@@ -46,8 +46,8 @@ static inline struct mkey **mkey_table_bucket(const struct mkey_table *table,
 }
 
 /* Returns NULL if there is no such key. */
-static inline struct mkey *mkey_table_get(const struct mkey_table *table,
-					  uint32_t index)
+static inline struct mkey *mkey_table_lookup(const struct mkey_table *table,
+					     uint32_t index)
 {
 	struct mkey *mkey = *mkey_table_bucket(table, index);
 

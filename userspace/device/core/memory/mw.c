@@ -60,7 +60,7 @@ bool mw_unbind_some(struct qp *qp)
 
 static struct mkey *mw_find_window(const struct qp *qp, uint32_t key)
 {
-	struct mkey *mw = mkey_table_get(&qp->nic->mkeys, mkey_index(key));
+	struct mkey *mw = mkey_table_lookup(&qp->nic->mkeys, mkey_index(key));
 
 	if (!mw || !mkey_is_window(mw) || mw->pd != qp->pd)
 		return NULL;
@@ -72,7 +72,8 @@ static struct mkey *mw_find_window(const struct qp *qp, uint32_t key)
 
 static struct mkey *mw_find_region(const struct qp *qp, uint32_t lkey)
 {
-	struct mkey *region = mkey_table_get(&qp->nic->mkeys, mkey_index(lkey));
+	struct mkey *region =
+		mkey_table_lookup(&qp->nic->mkeys, mkey_index(lkey));
 
 	if (!region || region->key != lkey || region->pd != qp->pd ||
 	    !region->valid || mkey_is_window(region))

@@ -27,7 +27,7 @@ int admin_alloc_pd(struct nic *nic, struct admin_call *call)
 
 int admin_dealloc_pd(struct nic *nic, struct admin_call *call)
 {
-	struct pd *pd = table_get(&nic->pds, le32toh(call->cmd.number));
+	struct pd *pd = table_lookup(&nic->pds, le32toh(call->cmd.number));
 
 	if (!pd)
 		return MYNIC_AQ_BAD_NUMBER;

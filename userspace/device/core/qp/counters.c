@@ -14,7 +14,7 @@
 
 static struct counters *counters_find(struct nic *nic, __le32 number)
 {
-	return table_get(&nic->counters, le32toh(number));
+	return table_lookup(&nic->counters, le32toh(number));
 }
 
 void counters_bind(struct qp *qp, struct counters *set)

@@ -49,7 +49,7 @@ bool path_init(const struct qp *qp, const struct mynic_av *av,
 	struct roce_hdr *hdr = &pkt->roce;
 	const struct gid_entry *source;
 
-	source = gid_get(qp->nic, le16toh(av->sgid_index));
+	source = gid_at(qp->nic, le16toh(av->sgid_index));
 	if (!source || gid_is_ipv4(source->gid) != gid_is_ipv4(av->dgid))
 		return false;
 	pkt->kind = PACKET_ROCE;

@@ -15,7 +15,7 @@
 
 struct qp *qp_find(const struct nic *nic, uint32_t number)
 {
-	return table_get(&nic->qps, number);
+	return table_lookup(&nic->qps, number);
 }
 
 struct qp *qp_of_command(const struct nic *nic, const struct admin_call *call)

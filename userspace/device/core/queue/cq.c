@@ -243,7 +243,7 @@ static void cq_look_and_take(struct nic *nic, struct cq *cq)
 
 bool cq_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
 {
-	struct cq *cq = table_get(&nic->cqs, number);
+	struct cq *cq = table_lookup(&nic->cqs, number);
 
 	if (!cq || cq->uarn != uarn)
 		return false;
@@ -346,7 +346,7 @@ int admin_create_cq(struct nic *nic, struct admin_call *call)
 	if (cmd->log_size < MIN_LOG_SIZE || cmd->log_size > CQ_MAX_LOG_SIZE ||
 	    uarn >= NIC_NUM_UAR)
 		return MYNIC_AQ_BAD_PARAM;
-	eq = table_get(&nic->eqs, le16toh(cmd->eqn));
+	eq = table_lookup(&nic->eqs, le16toh(cmd->eqn));
 	if (!eq)
 		return MYNIC_AQ_BAD_NUMBER;
 	cq = mem_alloc(&nic->mem, sizeof(*cq));
@@ -375,7 +375,7 @@ int admin_create_cq(struct nic *nic, struct admin_call *call)
 int admin_modify_cq(struct nic *nic, struct admin_call *call)
 {
 	const struct mynic_modify_cq *cmd = &call->cmd.modify_cq;
-	struct cq *cq = table_get(&nic->cqs, le32toh(call->cmd.number));
+	struct cq *cq = table_lookup(&nic->cqs, le32toh(call->cmd.number));
 
 	if (!cq)
 		return MYNIC_AQ_BAD_NUMBER;
@@ -431,7 +431,7 @@ static int cq_move(struct nic *nic, struct cq *cq,
 int admin_resize_cq(struct nic *nic, struct admin_call *call)
 {
 	const struct mynic_resize *cmd = &call->cmd.resize;
-	struct cq *cq = table_get(&nic->cqs, le32toh(call->cmd.number));
+	struct cq *cq = table_lookup(&nic->cqs, le32toh(call->cmd.number));
 
 	if (cmd->log_size < MIN_LOG_SIZE || cmd->log_size > CQ_MAX_LOG_SIZE)
 		return MYNIC_AQ_BAD_PARAM;
@@ -442,7 +442,7 @@ int admin_resize_cq(struct nic *nic, struct admin_call *call)
 
 int admin_query_cq(struct nic *nic, struct admin_call *call)
 {
-	struct cq *cq = table_get(&nic->cqs, le32toh(call->cmd.number));
+	struct cq *cq = table_lookup(&nic->cqs, le32toh(call->cmd.number));
 
 	if (!cq)
 		return MYNIC_AQ_BAD_NUMBER;
@@ -483,7 +483,7 @@ static bool cq_is_used(const struct cq *cq)
 
 int admin_destroy_cq(struct nic *nic, struct admin_call *call)
 {
-	struct cq *cq = table_get(&nic->cqs, le32toh(call->cmd.number));
+	struct cq *cq = table_lookup(&nic->cqs, le32toh(call->cmd.number));
 
 	if (!cq)
 		return MYNIC_AQ_BAD_NUMBER;

@@ -84,17 +84,17 @@ static int srq_commands_check(const struct mynic_create_srq *cmd)
 static int srq_commands_find_objects(struct nic *nic, struct srq *srq,
 				     const struct mynic_create_srq *cmd)
 {
-	srq->pd = table_get(&nic->pds, le32toh(cmd->pdn));
+	srq->pd = table_lookup(&nic->pds, le32toh(cmd->pdn));
 	if (!srq->pd)
 		return MYNIC_AQ_BAD_NUMBER;
 	if (cmd->type == MYNIC_SRQ_BASIC)
 		return MYNIC_AQ_OK;
 	if (cmd->type == MYNIC_SRQ_XRC) {
-		srq->xrcd = table_get(&nic->xrcds, le32toh(cmd->xrcdn));
+		srq->xrcd = table_lookup(&nic->xrcds, le32toh(cmd->xrcdn));
 		if (!srq->xrcd)
 			return MYNIC_AQ_BAD_NUMBER;
 	}
-	srq->cq = table_get(&nic->cqs, le32toh(cmd->cqn));
+	srq->cq = table_lookup(&nic->cqs, le32toh(cmd->cqn));
 	if (!srq->cq)
 		return MYNIC_AQ_BAD_NUMBER;
 	return srq->cq->error ? MYNIC_AQ_BAD_STATE : MYNIC_AQ_OK;
@@ -137,7 +137,7 @@ int admin_create_srq(struct nic *nic, struct admin_call *call)
 static struct srq *srq_commands_find(struct nic *nic,
 				     const struct admin_call *call)
 {
-	return table_get(&nic->srqs, le32toh(call->cmd.number));
+	return table_lookup(&nic->srqs, le32toh(call->cmd.number));
 }
 
 /* The host may set a limit that is above the number of entries already */

@@ -385,7 +385,7 @@ bool tms_run(struct nic *nic)
 
 bool tm_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
 {
-	struct srq *srq = table_get(&nic->srqs, number);
+	struct srq *srq = table_lookup(&nic->srqs, number);
 
 	if (!srq || !srq->tm || srq->cq->uarn != uarn)
 		return false;

@@ -14,7 +14,7 @@
 
 struct srq *xrc_srq_find(const struct qp *qp, uint32_t srqn)
 {
-	struct srq *srq = table_get(&qp->nic->srqs, srqn);
+	struct srq *srq = table_lookup(&qp->nic->srqs, srqn);
 
 	return srq && srq->xrcd == qp->xrcd ? srq : NULL;
 }
@@ -71,7 +71,8 @@ int admin_alloc_xrcd(struct nic *nic, struct admin_call *call)
 
 int admin_dealloc_xrcd(struct nic *nic, struct admin_call *call)
 {
-	struct xrcd *xrcd = table_get(&nic->xrcds, le32toh(call->cmd.number));
+	struct xrcd *xrcd =
+		table_lookup(&nic->xrcds, le32toh(call->cmd.number));
 
 	if (!xrcd)
 		return MYNIC_AQ_BAD_NUMBER;
