@@ -27,6 +27,7 @@ static unsigned int ends_of(enum outcome outcome)
 	switch (outcome) {
 	case OUTCOME_OK:
 	case OUTCOME_WAIT:
+	case OUTCOME_MORE:
 	case OUTCOME_NO_PAGE:
 	case OUTCOME_NO_RECV:
 	case OUTCOMES:

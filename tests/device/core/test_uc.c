@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Unreliable connections: messages, completions, states */
 #include "core/packet/opcode.h"
+#include "core/qp/qp.h"
+#include "core/rdma/uc.h"
+#include "core/state/queue_types.h"
 #include "harness_driver.h"
 
 static struct drv_wr a_wr(struct drv_pair *p, enum ibv_wr_opcode opcode,
@@ -363,4 +366,22 @@ TEST(uc_on_a_bad_wire)
 	CHECK(drv_stat(p.b.d, MYNIC_STAT_RX_DROP_SEQUENCE) > 0);
 	CHECK(drv_stat(p.b.d, MYNIC_STAT_OUT_OF_SEQUENCE) > 0);
 	CHECK_EQ(drv_query_qp(p.b.qp).qp_state, IBV_QPS_RTS);
+}
+
+/* The queue refuses them before; none may be sent as another operation */
+TEST(uc_sends_no_other_opcodes)
+{
+	struct drv_pair p = drv_uc_pair(NULL);
+	struct qp *qp = qp_find(p.a.d->n->nic, p.a.qp->number);
+
+	for (unsigned int op = 0; op <= MYNIC_WQE_OPCODE_MASK; op++) {
+		struct send_req req = { .opcode = op };
+		bool has_packets =
+			op == IBV_WR_SEND || op == IBV_WR_SEND_WITH_IMM ||
+			op == IBV_WR_SEND_WITH_INV || op == IBV_WR_RDMA_WRITE ||
+			op == IBV_WR_RDMA_WRITE_WITH_IMM;
+
+		CHECK_EQ(uc_send(qp, &req),
+			 has_packets ? OUTCOME_OK : OUTCOME_BAD_OPCODE);
+	}
 }

@@ -7,8 +7,8 @@
 #include "mynic_regs.h"
 
 /*
- * Some outcomes are never in a completion, and not listed: waits, and packets
- * for which there is no receive request
+ * Some outcomes are never in a completion, and not listed: waits, parts of
+ * requests, and packets for which there is no receive request
  */
 static const struct outcome_result results[OUTCOMES] = {
 	[OUTCOME_OK] = { IBV_WC_SUCCESS, MYNIC_SYN_NONE },

@@ -18,6 +18,7 @@
  *
  * @OUTCOME_WAIT: it has to wait. The QP is scheduled when it can go on, and
  *	what has to wait is tried again
+ * @OUTCOME_MORE: a part was done, and the rest can follow at once
  * @OUTCOME_NO_PAGE: a page of a paged region is missing, and the host does not
  *	know. odp_wait() makes OUTCOME_WAIT of it
  *
@@ -67,6 +68,7 @@
 enum outcome {
 	OUTCOME_OK,
 	OUTCOME_WAIT,
+	OUTCOME_MORE,
 	OUTCOME_NO_PAGE,
 	OUTCOME_DMA,
 	OUTCOME_SCATTERED,

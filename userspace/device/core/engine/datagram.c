@@ -28,7 +28,7 @@ static bool datagram_may_send(struct qp *qp, const struct send_req *req)
 }
 
 /* A request, or a piece of it, has been sent, or has failed */
-static enum outcome datagram_end(struct qp *qp, struct send_req *req,
+static enum outcome datagram_end(struct qp *qp, const struct send_req *req,
 				 enum outcome outcome)
 {
 	if (outcome)
@@ -38,7 +38,6 @@ static enum outcome datagram_end(struct qp *qp, struct send_req *req,
 		qp_schedule(qp->nic, qp);
 		return OUTCOME_WAIT;
 	}
-	req->done = true;
 	nic_charge(qp->nic, EXTRA_UNITS);
 	return OUTCOME_OK;
 }

@@ -342,12 +342,12 @@ bool sq_run(struct qp *qp)
 		outcome = qp->service->send_one(qp, req);
 		if (outcome == OUTCOME_WAIT)
 			return false;
-		if (outcome) {
+		if (outcome == OUTCOME_OK) {
+			sq_complete(qp, 1, nic_now(qp->nic));
+		} else if (outcome != OUTCOME_MORE) {
 			sq_fail(qp, outcome);
 			return true;
 		}
-		if (req->done)
-			sq_complete(qp, 1, nic_now(qp->nic));
 		nic_charge(qp->nic, 1);
 		if (nic_turn_is_over(qp->nic))
 			break;

@@ -51,8 +51,8 @@ enum outcome memcpy_send(struct qp *qp, struct send_req *req)
 	len = min_u32(req->length - req->copied, PIECE);
 	if (len)
 		outcome = memcpy_piece(qp, req, len);
-	if (!outcome)
-		req->copied += len;
-	req->done = req->copied == req->length;
-	return outcome;
+	if (outcome)
+		return outcome;
+	req->copied += len;
+	return req->copied == req->length ? OUTCOME_OK : OUTCOME_MORE;
 }

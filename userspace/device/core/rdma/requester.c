@@ -83,9 +83,20 @@ void requester_start(struct qp *qp)
 	loss_recovery_start(&q->loss, qp->sq.psn);
 }
 
+static void requester_stop_waiting(struct requester *q)
+{
+	timer_stop(&q->ack_timeout);
+	timer_stop(&q->probe);
+}
+
+static bool requester_waits_for_ack(const struct requester *q)
+{
+	return timer_is_set(&q->probe) || timer_is_set(&q->ack_timeout);
+}
+
 void requester_stop(struct qp *qp)
 {
-	timer_stop(&qp->req.silence);
+	requester_stop_waiting(&qp->req);
 	timer_stop(&qp->req.rnr);
 	timer_stop(&qp->req.credit);
 }
@@ -132,18 +143,20 @@ static uint64_t requester_probe_time(const struct qp *qp)
 	return wait < MAX_PROBE_NS ? wait : MAX_PROBE_NS;
 }
 
-static void requester_set_timer(struct qp *qp, uint64_t now)
+/* Probes come before the ACK timeout, so one of the two timers is enough */
+static void requester_wait_for_ack(struct qp *qp, uint64_t now)
 {
 	struct requester *q = &qp->req;
 	uint64_t wait = requester_probe_time(qp);
-	uint64_t due = q->ack_due;
 
-	if (wait && now + wait < due)
-		due = now + wait;
-	if (due == TIMER_NEVER)
-		timer_stop(&q->silence);
-	else
-		timer_set(&qp->nic->timers, &q->silence, due);
+	if (wait && now + wait < q->ack_due) {
+		timer_stop(&q->ack_timeout);
+		timer_set(&qp->nic->timers, &q->probe, now + wait);
+		return;
+	}
+	requester_stop_waiting(q);
+	if (q->ack_due != TIMER_NEVER)
+		timer_set(&qp->nic->timers, &q->ack_timeout, q->ack_due);
 }
 
 static void requester_restart_timer(struct qp *qp, uint64_t now)
@@ -155,9 +168,9 @@ static void requester_restart_timer(struct qp *qp, uint64_t now)
 					TIMER_NEVER;
 	timer_stop(&q->credit);
 	if (q->una == q->max_psn)
-		timer_stop(&q->silence);
+		requester_stop_waiting(q);
 	else
-		requester_set_timer(qp, now);
+		requester_wait_for_ack(qp, now);
 }
 
 static void requester_fill_counters(struct qp *qp)
@@ -241,7 +254,7 @@ void requester_rnr(struct qp *qp, unsigned int timer)
 		q->rnr_left--;
 	loss_recovery_unclear(&q->loss, q->max_psn, now);
 	requester_go_back(qp);
-	timer_stop(&q->silence);
+	requester_stop_waiting(q);
 	timer_set(&qp->nic->timers, &q->rnr, now + time);
 	q->credit_wait = time >> CREDIT_WAIT_SHIFT;
 	if (q->credit_wait > CREDIT_WAIT_NS)
@@ -339,7 +352,7 @@ static void requester_send_packet(struct qp *qp, struct packet *pkt,
 {
 	struct requester *q = &qp->req;
 	bool again = seq_before(qp->sq.psn, q->max_psn);
-	bool starts_timer = q->una == q->max_psn || !timer_is_set(&q->silence);
+	bool starts_timer = q->una == q->max_psn || !requester_waits_for_ack(q);
 	uint64_t now = 0;
 	bool measures;
 
@@ -528,14 +541,24 @@ static void requester_send_flush(struct qp *qp, const struct send_req *req,
 	requester_send_alone(qp, req, pkt);
 }
 
+/* Returns false if there is no path to the peer */
+static bool requester_init_packet(const struct qp *qp,
+				  const struct send_req *req,
+				  struct packet *pkt)
+{
+	if (!path_init(qp, &qp->attr.av, qp->attr.dest_qpn, pkt))
+		return false;
+	pkt->roce.srqn = req->remote_srqn;
+	return true;
+}
+
 static enum outcome requester_send_one(struct qp *qp, struct send_req *req)
 {
 	enum outcome outcome = OUTCOME_OK;
 	struct packet pkt;
 
-	if (!path_init(qp, &qp->attr.av, qp->attr.dest_qpn, &pkt))
+	if (!requester_init_packet(qp, req, &pkt))
 		return OUTCOME_BAD_GID;
-	pkt.roce.srqn = req->remote_srqn;
 	switch (req->opcode) {
 	case IBV_WR_RDMA_READ:
 		requester_send_read(qp, req, &pkt);
@@ -564,31 +587,39 @@ static enum outcome requester_send_one(struct qp *qp, struct send_req *req)
 }
 
 /*
- * Sends only the oldest packet again. The answer tells whether later ones have
- * arrived.
+ * Sends only the oldest packet of a SEND or RDMA WRITE again. The answer tells
+ * whether later ones have arrived.
  */
+static enum outcome requester_send_probe(struct qp *qp)
+{
+	const struct send_req *req = sq_req(&qp->sq, qp->sq.ci);
+	uint32_t psn = qp->req.una;
+	enum outcome outcome;
+	struct packet pkt;
+
+	if (!requester_init_packet(qp, req, &pkt))
+		return OUTCOME_BAD_GID;
+	outcome = message_packet_build(
+		qp, req, (psn - req->first_psn) * path_mtu(qp), 1, &pkt);
+	if (outcome)
+		return outcome;
+	pkt.roce.psn = psn & PSN_MASK;
+	pkt.roce.ack_req = true;
+	qp_count(qp, MYNIC_STAT_RETRANSMIT);
+	path_send(qp, &pkt);
+	return OUTCOME_OK;
+}
+
 static void requester_probe_data(struct qp *qp)
 {
 	struct requester *q = &qp->req;
-	uint32_t ack_psn = q->ack_psn;
-	uint32_t cur = qp->sq.cur;
-	uint32_t psn = qp->sq.psn;
-	enum outcome outcome;
 
-	qp->sq.cur = qp->sq.ci;
-	qp->sq.psn = q->una;
-	/* This makes the packet request an acknowledgment */
-	q->ack_psn = q->una - LOSS_RECOVERY_MAX_WINDOW;
-	outcome = requester_send_one(qp, sq_req(&qp->sq, qp->sq.ci));
-	if (outcome) {
+	if (requester_send_probe(qp)) {
 		/* requester_run() waits for the page, or reports the error */
 		requester_go_back(qp);
 		q->went_back = true;
 		return;
 	}
-	qp->sq.cur = cur;
-	qp->sq.psn = psn;
-	q->ack_psn = ack_psn;
 	q->probing = true;
 	q->probe_psn = q->una;
 	q->probe_end = qp->sq.psn;
@@ -601,7 +632,7 @@ static void requester_probe(struct qp *qp, uint64_t now)
 
 	if (q->probes < MAX_PROBES)
 		q->probes++;
-	requester_set_timer(qp, now);
+	requester_wait_for_ack(qp, now);
 	/* After going back, the packet will be sent anyway */
 	if (qp->sq.psn == q->una)
 		return;
@@ -615,35 +646,52 @@ static void requester_probe(struct qp *qp, uint64_t now)
 	}
 }
 
-static void requester_handle_silence(struct qp *qp)
+/*
+ * Whether packets can be sent again. An answer may have arrived and wait for a
+ * page. Or the packet that asks for it waits for one. The time starts again then.
+ */
+static bool requester_may_repeat(struct qp *qp, uint64_t now)
+{
+	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_SQD)
+		return false;
+	if (!odp_holds(&qp->odp) && !odp_waits(&qp->odp, MYNIC_PAGE_SEND))
+		return true;
+	requester_restart_timer(qp, now);
+	return false;
+}
+
+static void requester_time_out(struct qp *qp, uint64_t now)
 {
 	struct requester *q = &qp->req;
-	uint64_t now = nic_now(qp->nic);
 
-	/*
-	 * The answer may have arrived and wait for a page. Or the packet that
-	 * asks for it waits for one, and until then nothing can be sent again
-	 */
-	if (odp_holds(&qp->odp) || odp_waits(&qp->odp, MYNIC_PAGE_SEND)) {
-		requester_restart_timer(qp, now);
-		return;
-	}
-	if (now < q->ack_due) {
-		requester_probe(qp, now);
-		return;
-	}
 	qp_count(qp, MYNIC_STAT_TIMEOUT);
 	q->went_back = false;
 	loss_recovery_unclear(&q->loss, q->max_psn, now);
 	requester_retry(qp);
 }
 
-static void requester_silence_fn(struct timer *timer)
+static void requester_ack_timeout_fn(struct timer *timer)
 {
-	struct qp *qp = container_of(timer, struct qp, req.silence);
+	struct qp *qp = container_of(timer, struct qp, req.ack_timeout);
+	uint64_t now = nic_now(qp->nic);
 
-	if (qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD)
-		requester_handle_silence(qp);
+	if (requester_may_repeat(qp, now))
+		requester_time_out(qp, now);
+	qp_schedule(qp->nic, qp);
+}
+
+static void requester_probe_fn(struct timer *timer)
+{
+	struct qp *qp = container_of(timer, struct qp, req.probe);
+	uint64_t now = nic_now(qp->nic);
+
+	if (requester_may_repeat(qp, now)) {
+		/* A NIC that runs late may have missed the ACK timeout, too */
+		if (now < qp->req.ack_due)
+			requester_probe(qp, now);
+		else
+			requester_time_out(qp, now);
+	}
 	qp_schedule(qp->nic, qp);
 }
 
@@ -666,21 +714,26 @@ int requester_init(struct qp *qp)
 	struct timers *timers = &qp->nic->timers;
 	struct requester *q = &qp->req;
 
-	if (timer_add(timers, &q->silence, requester_silence_fn))
+	if (timer_add(timers, &q->ack_timeout, requester_ack_timeout_fn))
 		return -ENOMEM;
+	if (timer_add(timers, &q->probe, requester_probe_fn))
+		goto err_ack_timeout;
 	if (timer_add(timers, &q->rnr, requester_rnr_fn))
-		goto err_silence;
+		goto err_probe;
 	if (!timer_add(timers, &q->credit, requester_credit_fn))
 		return 0;
 	timer_remove(timers, &q->rnr);
-err_silence:
-	timer_remove(timers, &q->silence);
+err_probe:
+	timer_remove(timers, &q->probe);
+err_ack_timeout:
+	timer_remove(timers, &q->ack_timeout);
 	return -ENOMEM;
 }
 
 void requester_fini(struct qp *qp)
 {
-	timer_remove(&qp->nic->timers, &qp->req.silence);
+	timer_remove(&qp->nic->timers, &qp->req.ack_timeout);
+	timer_remove(&qp->nic->timers, &qp->req.probe);
 	timer_remove(&qp->nic->timers, &qp->req.rnr);
 	timer_remove(&qp->nic->timers, &qp->req.credit);
 }
@@ -719,21 +772,47 @@ static bool requester_may_run_local(const struct qp *qp,
 	return !(req->flags & IBV_SEND_FENCE && qp->req.rd_atomic);
 }
 
-/* Returns false if it has to wait */
-static bool requester_run_local(struct qp *qp, struct send_req *req)
+static enum outcome requester_run_local(struct qp *qp, struct send_req *req)
 {
+	enum outcome outcome;
+
 	if (!req->done) {
 		if (!requester_may_run_local(qp, req))
-			return false;
-		req->outcome = local_run(qp, req);
-		if (req->outcome)
-			return true;
+			return OUTCOME_WAIT;
+		outcome = local_run(qp, req);
+		if (outcome)
+			return outcome;
 		req->done = true;
 	}
 	if (qp->sq.ci == qp->sq.cur)
 		sq_complete(qp, 1, nic_now(qp->nic));
 	else
 		qp->sq.cur++;
+	return OUTCOME_OK;
+}
+
+static enum outcome requester_check(const struct qp *qp,
+				    const struct send_req *req)
+{
+	if (requester_is_rd_atomic(req) && !qp->attr.max_rd_atomic)
+		return OUTCOME_BAD_OPCODE;
+	return req->outcome;
+}
+
+/*
+ * The current request waits or has failed. One that has failed ends after those
+ * before it, which may still succeed. Returns true if there is more to do now.
+ */
+static bool requester_end(struct qp *qp, struct send_req *req,
+			  enum outcome outcome)
+{
+	if (outcome == OUTCOME_WAIT)
+		return false;
+	if (qp->sq.ci != qp->sq.cur) {
+		req->outcome = outcome;
+		return false;
+	}
+	sq_fail(qp, outcome);
 	return true;
 }
 
@@ -752,18 +831,13 @@ bool requester_run(struct qp *qp)
 		req = sq_next(qp);
 		if (!req)
 			return false;
-		if (requester_is_rd_atomic(req) && !qp->attr.max_rd_atomic)
-			req->outcome = OUTCOME_BAD_OPCODE;
-		if (req->outcome) {
-			/* Earlier requests may still succeed */
-			if (qp->sq.ci != qp->sq.cur)
-				return false;
-			sq_fail(qp, req->outcome);
-			return true;
-		}
+		outcome = requester_check(qp, req);
+		if (outcome)
+			return requester_end(qp, req, outcome);
 		if (req->traits & SEND_IS_LOCAL) {
-			if (!requester_run_local(qp, req))
-				return false;
+			outcome = requester_run_local(qp, req);
+			if (outcome)
+				return requester_end(qp, req, outcome);
 			num++;
 			nic_charge(qp->nic, 1);
 			continue;
@@ -776,9 +850,8 @@ bool requester_run(struct qp *qp)
 		    !cc_admit(qp, CC_REQUESTS, requester_next_len(qp, req)))
 			return false;
 		outcome = requester_send_one(qp, req);
-		if (outcome == OUTCOME_WAIT)
-			return false;
-		req->outcome = outcome;
+		if (outcome)
+			return requester_end(qp, req, outcome);
 		/* A READ takes the PSNs of its response */
 		num += requester_is_rd_atomic(req) ? 1 : qp->sq.psn - psn;
 		nic_charge(qp->nic, num - before);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/psn.h"
+#include "base/verbs.h"
 #include "mynic_regs.h"
 #include "packet/opcode.h"
 #include "packet/packet.h"
@@ -22,6 +23,21 @@
 #include "state/queue_types.h"
 #include "state/transport_types.h"
 
+/* message_packet_build() makes a WRITE of any other request */
+static bool uc_has_packets(const struct send_req *req)
+{
+	switch (req->opcode) {
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_IMM:
+	case IBV_WR_SEND_WITH_INV:
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static enum outcome uc_send_packet(struct qp *qp, struct send_req *req)
 {
 	struct send_queue *sq = &qp->sq;
@@ -31,6 +47,8 @@ static enum outcome uc_send_packet(struct qp *qp, struct send_req *req)
 	if (!path_init(qp, &qp->attr.av, qp->attr.dest_qpn, &pkt))
 		return OUTCOME_BAD_GID;
 	if (!req->num_psn) {
+		if (!uc_has_packets(req))
+			return OUTCOME_BAD_OPCODE;
 		req->first_psn = sq->psn;
 		req->num_psn = path_packets(qp, req->length);
 	}
@@ -40,8 +58,8 @@ static enum outcome uc_send_packet(struct qp *qp, struct send_req *req)
 		return outcome;
 	pkt.roce.psn = sq->psn++ & PSN_MASK;
 	path_send(qp, &pkt);
-	req->done = sq->psn == req->first_psn + req->num_psn;
-	return OUTCOME_OK;
+	return sq->psn == req->first_psn + req->num_psn ? OUTCOME_OK :
+							  OUTCOME_MORE;
 }
 
 /* The last packet of a message may be shorter */
@@ -52,10 +70,8 @@ static uint32_t uc_next_len(const struct qp *qp, const struct send_req *req)
 
 enum outcome uc_send(struct qp *qp, struct send_req *req)
 {
-	if (!req->outcome && req->traits & SEND_IS_LOCAL) {
-		req->done = true;
+	if (!req->outcome && req->traits & SEND_IS_LOCAL)
 		return local_run(qp, req);
-	}
 	if (qp->cc.paced && !cc_admit(qp, CC_REQUESTS, uc_next_len(qp, req)))
 		return OUTCOME_WAIT;
 	return req->outcome ? req->outcome : uc_send_packet(qp, req);

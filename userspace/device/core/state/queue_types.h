@@ -57,11 +57,13 @@ enum send_trait {
 /**
  * struct send_req - a send request after checks
  * @wr_id: for the completion
- * @outcome: if it is not OUTCOME_OK, only @wr_id is valid besides it
+ * @outcome: if it is not OUTCOME_OK, only @wr_id is valid besides it. The request
+ *	was refused when it was fetched, or has failed and ends after those before
+ *	it
  * @opcode: enum ibv_wr_opcode
  * @traits: enum send_trait
  * @flags: enum ibv_send_flags
- * @done: RC: SEND_IS_LOCAL: it was executed; other types: all of it was sent
+ * @done: RC: SEND_IS_LOCAL: it was executed
  * @num_sge: elements of @sge; 0 with IBV_SEND_INLINE
  * @imm: immediate data as on the wire (big-endian), or the key to invalidate
  * @remote_addr: RDMA, atomics, FLUSH; DRIVER1: destination; REG_MR: address of

@@ -132,8 +132,9 @@ struct loss_recovery {
  * @quiet_since: start of the silence: the last progress, or the first packet
  *	after it, ns
  * @ack_due: end of the ACK timeout, or TIMER_NEVER
- * @silence: set while packets are not acknowledged, to @ack_due or to the next
- *	probe
+ * @ack_timeout: set to @ack_due while packets are not acknowledged, unless a
+ *	probe comes first
+ * @probe: set to the next probe, if it comes before @ack_due
  * @rnr: set after an RNR NAK, until packets may be sent again
  * @credit: set while a packet waits for a credit
  * @loss: estimates of the path
@@ -162,7 +163,8 @@ struct requester {
 	uint64_t probe_at;
 	uint64_t quiet_since;
 	uint64_t ack_due;
-	struct timer silence;
+	struct timer ack_timeout;
+	struct timer probe;
 	struct timer rnr;
 	struct timer credit;
 	struct loss_recovery loss;
