@@ -2,6 +2,7 @@
 /* The device model as a process: command line, sockets, signals */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/version.h"
 #include "harness_tap.h"
 #include "harness_vfu.h"
 #include "mynic_regs.h"
@@ -43,6 +45,21 @@ TEST(help_and_version)
 {
 	CHECK_EQ(RUN("--help"), 0);
 	CHECK_EQ(RUN("--version"), 0);
+}
+
+TEST(version_of_the_release)
+{
+	char command[PATH_MAX + 16], line[64], expected[64];
+	FILE *out;
+
+	snprintf(command, sizeof(command), "%s --version",
+		 getenv("MYNIC_DEVICE"));
+	snprintf(expected, sizeof(expected), "mynic-device %d.%d.%d\n",
+		 VERSION_MAJOR, VERSION_MINOR, VERSION_PATCH);
+	out = popen(command, "r");
+	CHECK(out && fgets(line, sizeof(line), out));
+	CHECK(!strcmp(line, expected));
+	pclose(out);
 }
 
 TEST(wrong_usage)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/version.h"
 #include "ethernet/tso.h"
 #include "memory/buf.h"
 #include "memory/fast_reg.h"
@@ -21,8 +22,8 @@
 #include "state/nic_types.h"
 #include "state/queue_types.h"
 
-#define VERSION(major, minor, patch) \
-	((uint64_t)(major) << 32 | (minor) << 16 | (patch))
+#define FIRMWARE_VERSION \
+	((uint64_t)VERSION_MAJOR << 32 | VERSION_MINOR << 16 | VERSION_PATCH)
 
 #define CLOCK_KHZ 1000000
 
@@ -46,7 +47,7 @@ int admin_query_device(struct nic *nic, struct admin_call *call)
 	struct mynic_device_attr *attr = &call->device_attr;
 
 	*attr = (struct mynic_device_attr){
-		.fw_ver = htole64(VERSION(0, 1, 0)),
+		.fw_ver = htole64(FIRMWARE_VERSION),
 		.max_mr_size = htole64(MKEY_MAX_LENGTH),
 		.page_size_cap = htole64((2ULL << BUF_MAX_LOG_PAGE_SIZE) -
 					 (1ULL << BUF_MIN_LOG_PAGE_SIZE)),

@@ -10,6 +10,7 @@
 
 #include "args.h"
 #include "core/base/util.h"
+#include "core/base/version.h"
 #include "mynic_regs.h"
 
 /*
@@ -59,7 +60,7 @@ static const char help[] =
 	"                               (default: 0600)\n"
 	"  --exit-with-parent           end when the parent process ends\n"
 	"  --help                       print this\n"
-	"  --version                    print the version of the hardware\n"
+	"  --version                    print the version, and that of the hardware\n"
 	"                               interface\n"
 	"\n"
 	"NAME is used in messages, and as PORT in other options (default: nic1,\n"
@@ -406,7 +407,9 @@ void args_parse(struct args *args, int argc, char **argv)
 			fputs(help, stdout);
 			exit(0);
 		case 'v':
-			printf("mynic-device: mynic hardware interface %d.%d\n",
+			printf("mynic-device %d.%d.%d\n"
+			       "mynic hardware interface %d.%d\n",
+			       VERSION_MAJOR, VERSION_MINOR, VERSION_PATCH,
 			       MYNIC_VERSION_MAJOR, MYNIC_VERSION_MINOR);
 			exit(0);
 		default:
