@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The matrix: every operation of the work request API on every type of QP,
- * through both APIs, with every setter and all flags, between two NICs.
+ * The matrix: every operation of work requests on every type of QP, between two
+ * NICs. It goes through both APIs, with every setter and all flags.
  */
 #ifndef MYNIC_MATRIX_H
 #define MYNIC_MATRIX_H

@@ -147,9 +147,9 @@ static unsigned int num_pages(int fd, off_t key)
 }
 
 /*
- * Offsets are valid only in their own context: those of queues and of device
- * memory give nothing in another one, and that of a doorbell page gives the
- * other's own.
+ * Offsets are valid only in their own context. Those of queues and of device
+ * memory give nothing in another one. That of a doorbell page gives the other's
+ * own.
  */
 TEST_F(uabi, mmap_of_another_context)
 {

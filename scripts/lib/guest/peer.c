@@ -6,8 +6,9 @@
  *   peer --serve		in the peer, for as long as that lives
  *   peer --on CONSOLE PORT NUMBER COMMAND [ARG...]
  *   peer --serve CONSOLE PORT NUMBER
- *			the same over NUMBER ports from PORT of a console, in
- *			guests that have more than one other
+ *
+ * The last two do the same over NUMBER ports from PORT of a console, in guests
+ * that have more than one other.
  *
  * Between the guests there are cables, each from a port of the one's virtio
  * console to a port of the other's. A port can be open once, so whoever has it

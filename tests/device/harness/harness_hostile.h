@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * A guest, or a client in QEMU's place, that tries all known ways to keep
- * others from the device process, and the world that it shares with a victim.
+ * others from the device process. It shares the simulated world with a victim.
  * Its attempts may fail or take time; these functions do not check their
  * results.
  */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Each operation of ibv_post_send(3) and ibv_wr_post(3) on each type of QP,
- * through both APIs, with each kind of data: the bytes in the ring, or the
- * error.
+ * Each operation of ibv_post_send(3) and ibv_wr_post(3) on each type of QP, with
+ * each kind of data. The results are the bytes in the ring, or the error.
  */
 #include "fixture.h"
 #include "mynic.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Leaves no memory for new queues of a mynic's network interface while it is
- * loaded: while they are made, no page is low enough for the mask of the function.
+ * loaded. While they are made, no page is low enough for the mask of the function.
  * It may also tell the interface that the queues that it has are in error.
  */
 #include <linux/dma-mapping.h>

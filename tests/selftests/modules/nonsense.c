@@ -23,10 +23,9 @@ module_param(device, charp, 0);
 MODULE_PARM_DESC(device, "RDMA device");
 
 /*
- * A command, a frame or events; a frame has failed to be sent; a region has
- * windows; or a new object has an impossible number, or that of another one. Or,
- * of a completion: its number, request, bits or queue; or it comes
- * twice.
+ * A command, a frame or events; or a frame has failed to be sent. A region has
+ * windows, or a new object has an impossible number, or that of another one. Of a
+ * completion: its number, request, bits or queue; or it comes twice.
  */
 static char *what;
 module_param(what, charp, 0);

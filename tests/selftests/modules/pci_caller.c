@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * When it is loaded, handles a PCI function as the kernel does after an error
- * that froze the slot, one that did no harm, or one that the slot does not
- * survive. Or it does so as at the shutdown of the system, or resets the function
- * while the system goes to sleep.
+ * When it is loaded, handles a PCI function as the kernel does after an error.
+ * The error froze the slot, did no harm, or is one that the slot does not survive.
+ * Or it does so as at the shutdown of the system, or resets the function while the
+ * system goes to sleep.
  */
 #include <linux/module.h>
 #include <linux/pci.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Type of a file that a client has passed. It may be any file, such as a socket
- * that lingers, or a file of a file system that the client itself serves and
+ * that lingers. It may be in a file system that the client itself serves and
  * never answers for. These functions therefore never ask the file system.
  */
 #ifndef MYNIC_HOST_CLIENT_FILE_H

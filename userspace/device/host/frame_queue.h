@@ -17,8 +17,8 @@ struct frame;
 
 /*
  * Upper bound of the bytes in a queue. It has twice the room for all that a NIC
- * sends before it is stopped: 16 queue pairs, each with 64 packets of requests
- * and of responses. Memory is only touched as far as needed.
+ * sends before it is stopped. That is 16 queue pairs, each with 64 packets of
+ * requests and of responses. Memory is only touched as far as needed.
  */
 #define FRAME_QUEUE_LIMIT (20 << 20)
 

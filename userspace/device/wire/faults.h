@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Faults that a wire can be made to have, by rules (Documentation/faults.rst):
- * loss, repetition, reordering, corruption, delay, a bottleneck, congestion
- * marks, and a cable that is pulled.
+ * Faults that a wire can be made to have, by rules (Documentation/faults.rst).
+ * They are loss, repetition, reordering, corruption, delay, a bottleneck,
+ * congestion marks, and a cable that is pulled.
  *
  * All rules decide about a packet at the moment it arrives, in their order.
  * Their decisions depend on their seeds and on the packets alone, not on time,

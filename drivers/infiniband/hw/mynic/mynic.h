@@ -852,7 +852,7 @@ static inline void mynic_odp_caps(const struct mynic_dev *mdev,
 /**
  * struct mynic_fast_reg - memory that REG_MR gives to a region
  * @lists: two lists of @max_pages addresses each. The one that is not in use
- *	is filled: the device still reads the other one when consumers map new
+ *	is filled. The device still reads the other one when consumers map new
  *	memory before they have the old registration invalidated.
  * @dma: DMA address of @lists
  * @max_pages: room in a list

@@ -112,7 +112,7 @@ enum mynic_fatal {
  * Lists are 8 byte aligned, page addresses page aligned. The lists stay in
  * place, unchanged, for as long as the object that was given them. Rings and
  * records begin, counted from the first page, at a multiple of the size of a
- * slot or of the record: neither ever crosses a page.
+ * slot or of the record. Neither ever crosses a page.
  */
 struct mynic_buf {
 	__le64 addr;

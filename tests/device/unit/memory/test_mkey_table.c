@@ -60,8 +60,8 @@ TEST(laps_differ)
 }
 
 /*
- * A key that was freed at the end of a lap does not come back in the next one, and
- * does not tell the next one of its index.
+ * A key that was freed at the end of a lap does not come back in the next one. It
+ * does not tell the next key of its index either.
  */
 TEST(index_of_last_lap_has_another_byte)
 {

@@ -77,7 +77,7 @@ static uint32_t mkey_table_permute(const struct mkey_table *table,
 
 /*
  * Each lap has an order of its own. Otherwise keys that were created in a row
- * would stand in a row again, and the next lap would have to pass all that still
+ * would stand in a row again. The next lap would have to pass all that still
  * exist. 0 is not an index, because commands use it for "none".
  */
 static uint32_t mkey_table_next_index(struct mkey_table *table)

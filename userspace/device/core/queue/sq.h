@@ -68,9 +68,8 @@ bool sq_draining(const struct send_queue *sq);
  *
  * In SQD only a request that has begun continues.
  *
- * Return: the request, valid until the next call. NULL if there is none or no
- * room for it, if it waits for a page, or if the QP has gone to the error
- * state.
+ * Return: the request, valid until the next call; NULL if there is none or no
+ * room for it, if it waits for a page, or if the QP has gone to ERR.
  */
 struct send_req *sq_next(struct qp *qp);
 

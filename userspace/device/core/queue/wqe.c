@@ -456,8 +456,8 @@ struct sge_list recv_sges(struct qp *qp, const struct recv_req *req)
 }
 
 /*
- * A region that a request of the host names, and that has no memory, is an error
- * of the request; one that a peer names ends the QP
+ * A region without memory that a request of the host names is an error of the
+ * request. One that a peer names ends the QP
  */
 static enum outcome wqe_blame(enum outcome outcome)
 {
