@@ -18,6 +18,23 @@ import tempfile
 
 UNPACK = os.path.abspath("scripts/lib/root/unpack")
 
+# Runs it with a file that is another one when it is opened again.
+CHANGER = """
+import builtins, os, runpy, sys
+unpack, path, evil = %r, %r, %r
+real = builtins.open
+def changing(name, *mode, **more):
+    file = real(name, *mode, **more)
+    if name == path:
+        with real(path + ".new", "wb") as new:
+            new.write(evil)
+        os.rename(path + ".new", path)
+    return file
+builtins.open = changing
+sys.argv = [unpack] + sys.argv[1:]
+runpy.run_path(unpack, run_name="__main__")
+"""
+
 
 def member(name, data=None, **fields):
     """(member, data) of a tar; a directory without data"""
@@ -97,7 +114,7 @@ class Tests:
         self.number = 0
         self.root = ""
 
-    def unpack(self, data):
+    def unpack(self, data, limit=1 << 30):
         """The status and the errors of an unpacking, and sets self.root."""
         self.number += 1
         target = "%s/%d" % (self.place, self.number)
@@ -113,7 +130,7 @@ class Tests:
             with open(path, "wb") as file:
                 file.write(data)
         self.root = target + "/root"
-        done = subprocess.run([UNPACK, path, target], stderr=subprocess.PIPE, text=True,
+        done = subprocess.run([UNPACK, path, target, path, str(limit)], stderr=subprocess.PIPE, text=True,
                               check=False)
         return done.returncode, done.stderr
 
@@ -141,8 +158,8 @@ class Tests:
             "opaque/above": "above", "usr/lib/library": "library", "lib": "-> usr/lib",
             "link": "a file now", "etc/.wh.old": None}), name, (status, errors, found))
 
-    def refused(self, name, data, word):
-        status, errors = self.unpack(data)
+    def refused(self, name, data, word, limit=1 << 30):
+        status, errors = self.unpack(data, limit)
         good = status == 2 and word in errors and errors.count("\n") == 1
         self.result(good, name, (status, errors))
 
@@ -219,6 +236,45 @@ def malformed_images(tests):
     tests.refused("a name after a name after a name", long_name * 3000, no_image)
 
 
+def large_images(tests):
+    """What takes more than the limit, in each place"""
+    word = "more than the limit"
+    large = tar_of(member("zeros", bytes(3 << 20)))
+    tests.refused("an archive over the limit", large, word, 1 << 20)
+    tests.refused("a compressed one", gzip.compress(large), word, 1 << 20)
+    for program in ("xz", "zstd"):
+        tests.refused("a layer of %s over the limit" % program,
+                      oci([large], compress=compressed(program)), word, 1 << 20)
+    # The archive itself and one layer are within it.
+    tests.refused("layers that together are over the limit",
+                  oci([BASE, BASE], compress=gzip.compress), word, 20000)
+    sparse = tar_of(member("sparse", b"x" * 512, pax_headers={
+        "GNU.sparse.major": "0", "GNU.sparse.minor": "1", "GNU.sparse.size": str(1 << 40),
+        "GNU.sparse.realsize": str(1 << 40), "GNU.sparse.map": "0,512"}))
+    tests.refused("a sparse file over the limit", sparse, word)
+    status, errors = tests.unpack(large, 8 << 20)
+    tests.result(status == 0, "within the limit", errors)
+
+
+def changed_images(tests):
+    """A layer becomes another one after its first reading."""
+    files = oci([BASE])
+    name = max(files, key=lambda one: len(files[one]))
+    tests.number += 1
+    image, target = ["%s/%d%s" % (tests.place, tests.number, end) for end in (".image", "")]
+    os.mkdir(target)
+    for one, data in files.items():
+        os.makedirs(os.path.dirname(image + "/" + one), exist_ok=True)
+        with open(image + "/" + one, "wb") as file:
+            file.write(data)
+    script = CHANGER % (UNPACK, image + "/" + name, tar_of(member("evil", b"evil")))
+    done = subprocess.run([sys.executable, "-B", "-c", script, image, target],
+                          stderr=subprocess.PIPE, text=True, check=False)
+    evil = os.path.exists(target + "/root/evil")
+    tests.result(not evil, "a layer is changed between its check and its use",
+                 (done.returncode, done.stderr))
+
+
 def hostile_images(tests):
     """A root escapes to ../.. of itself, by each way there is."""
     tests.harmless("a path with ..", member("../../precious", b"evil"))
@@ -264,6 +320,8 @@ def main():
         tests = Tests(place)
         good_images(tests)
         bad_images(tests)
+        large_images(tests)
+        changed_images(tests)
         hostile_images(tests)
         print("1..%d" % tests.number)
 
