@@ -34,15 +34,18 @@ find_as_root() {
 		die "neither root nor user namespaces with subordinate ids (see subuid(5)): run as root"
 }
 
+# in_use DIR: whether a guest runs on what is kept in DIR, of which it has the lock
+in_use() { [ -e "$1/lock" ] && ! flock --nonblock "$1/lock" true; }
+
 # forget_orphans DIR: what was kept in DIR/*/ of a file that is gone; DIR/*/source
-# names the file. Prints their names.
+# names the file. Prints their names. What is in use stays.
 forget_orphans() {
 	local source path
 
 	for source in "$1"/*/source; do
 		[ -e "$source" ] || continue
 		path=$(cat "$source")
-		[[ $path != /* ]] || [ -e "$path" ] || {
+		[[ $path != /* ]] || [ -e "$path" ] || in_use "${source%/source}" || {
 			"${as_root[@]}" rm -rf "${source%/source}"
 			basename "${source%/source}"
 		}
