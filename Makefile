@@ -14,7 +14,8 @@ all: provider device $(KERNELS:%=modules-%)
 help:
 	@echo 'make demo             two NICs in a guest: the main RDMA programs, with figures'
 	@echo 'make check            the tests; scripts/check --help'
-	@echo 'make check-apps       more tests: systems and kernels of users, clusters, arm64'
+	@echo 'make check-apps       more tests: systems and kernels of users, clusters, arm64,'
+	@echo '                      patches for Linux and rdma-core'
 	@echo 'make fuzz-verbs       ten million random calls of libibverbs; takes many hours'
 	@echo 'make bench            benchmarks; scripts/bench --help'
 	@echo 'make                  build all: modules for both kernels, provider, device model'
@@ -52,7 +53,7 @@ check:
 	@scripts/check
 
 check-apps:
-	@scripts/check apps nodes arches
+	@scripts/check apps nodes arches series
 
 fuzz-verbs:
 	@scripts/fuzz-verbs --kernel debug --calls 10000000

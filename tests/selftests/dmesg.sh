@@ -13,7 +13,10 @@ need 1
 ktap_set_plan 3
 
 oops() {
-	! dmesg | grep -E 'BUG:|WARNING:|Oops|KASAN|UBSAN|KCSAN|general protection|Call Trace|INFO: (task|rcu)|possible recursive|suspicious RCU|refcount_t|page allocation failure|DMA-API: .*device driver|ODEBUG:|list_(add|del) |INFO: (trying|lockdep)'
+	! dmesg | grep -E -e 'BUG:|WARNING:|Oops|KASAN|UBSAN|KCSAN|Call Trace' \
+		-e 'general protection|page allocation failure|refcount_t' \
+		-e 'INFO: (task|rcu|trying|lockdep)|list_(add|del) |ODEBUG:' \
+		-e 'possible recursive|suspicious RCU|DMA-API: .*device driver'
 }
 
 # No error of a user makes the driver print a message
@@ -35,8 +38,10 @@ but_for_get_context() {
 		{ record = record $0 "\n" }
 		END { tell() }
 		function tell() {
-			if (record ~ /comm "fail_nth"/ && record ~ /copy_process\+/ && !known++)
-				print "# known: a task_struct of UVERBS_METHOD_GET_CONTEXT" >"/dev/stderr"
+			if (record ~ /comm "fail_nth"/ &&
+			    record ~ /copy_process\+/ && !known++)
+				print "# known: a task_struct of " \
+					"UVERBS_METHOD_GET_CONTEXT" >"/dev/stderr"
 			else
 				printf "%s", record
 			record = ""

@@ -21,11 +21,11 @@ wait_for() {
 
 # PCI addresses of all mynics, in order
 functions() {
-	local dir
+	local dir id
 
 	for dir in /sys/bus/pci/devices/*; do
-		[ "$(cat "$dir/vendor" "$dir/device" 2>/dev/null | paste -sd' ')" != "0x1af4 0x10f0" ] ||
-			echo "${dir##*/}"
+		id=$(cat "$dir/vendor" "$dir/device" 2>/dev/null | paste -sd' ')
+		[ "$id" != "0x1af4 0x10f0" ] || echo "${dir##*/}"
 	done
 }
 

@@ -44,8 +44,11 @@ commands() {
 
 # ODP has to take pages back for callers that hold these locks.
 under_locks() {
+	local callers='rdma_umap_close|uverbs_user_mmap_disassociate'
+
+	callers+='|ib_uverbs_mmap|__vm_munmap|exit_mmap'
 	commands | grep -v ' __mmu_notifier_invalidate' |
-		grep -E ' (rdma_umap_close|uverbs_user_mmap_disassociate|ib_uverbs_mmap|__vm_munmap|exit_mmap)\b'
+		grep -E " ($callers)\\b"
 }
 
 trap end_trace EXIT

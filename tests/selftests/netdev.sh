@@ -210,10 +210,11 @@ reset_without_memory() {
 }
 
 change_macs() {
-	local i
+	local i mac
 
 	for ((i = 0; i < 65536; i++)); do
-		ip link set "$near" address "$(printf '02:00:5e:11:%02x:%02x' $((i / 256)) $((i % 256)))"
+		printf -v mac '02:00:5e:11:%02x:%02x' $((i / 256)) $((i % 256))
+		ip link set "$near" address "$mac"
 	done
 }
 

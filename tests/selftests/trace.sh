@@ -65,7 +65,8 @@ created() {
 
 refused() {
 	begin cmd_done && "$here/mr" &&
-		traced cmd_done "id=[0-9]+ opcode=MODIFY_MKEY number=$number status=BAD_PARAM created=0x0"
+		traced cmd_done "id=[0-9]+ opcode=MODIFY_MKEY number=$number \
+status=BAD_PARAM created=0x0"
 }
 
 by_consumer() {
@@ -90,11 +91,14 @@ by_device() {
 }
 
 page_faults() {
+	local fault="qpn=$number stage=[a-z]+ key=$number addr=$number"
+
+	fault+=" length=[0-9]+ write=[01]"
 	begin page_fault event && "$here/odp" -t untouched_memory &&
 		"$here/odp" -t no_memory_is_an_error &&
 		traced event "type=PAGE_FAULT number=$number" &&
-		traced page_fault "qpn=$number stage=[a-z]+ key=$number addr=$number length=[0-9]+ write=[01] ret=0" &&
-		traced page_fault "qpn=$number stage=[a-z]+ key=$number addr=$number length=[0-9]+ write=[01] ret=-14"
+		traced page_fault "$fault ret=0" &&
+		traced page_fault "$fault ret=-14"
 }
 
 # provoke REPORTER: the test of devlink-health(8) makes the device fail

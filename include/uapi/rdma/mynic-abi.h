@@ -4,7 +4,7 @@
  *
  * All structs are in host byte order, have a multiple of 8 bytes, and grow only
  * at the end. A field that the other side does not know reads as zero, which
- * stands for the behaviour without the field. See Documentation/abi.rst.
+ * stands for the behaviour without the field.
  */
 #ifndef MYNIC_ABI_USER_H
 #define MYNIC_ABI_USER_H

@@ -3,7 +3,7 @@
  * The part of the hardware interface that user space uses: doorbells, doorbell
  * records, work queue entries and completion queue entries.
  *
- * The rules behind these layouts are in Documentation/hardware/index.rst. All
+ * The device's hardware specification has the rules behind these layouts. All
  * fields are little-endian unless their type or comment says otherwise.
  * Reserved fields are zero when written and ignored when read.
  */

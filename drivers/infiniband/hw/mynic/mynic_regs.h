@@ -4,7 +4,7 @@
  * admin queue, event queues, and descriptors of host memory. The part of user
  * space is in rdma/mynic-hw.h.
  *
- * The rules behind these layouts are in Documentation/hardware/index.rst. All
+ * The device's hardware specification has the rules behind these layouts. All
  * fields are little-endian unless their type or comment says otherwise.
  * Reserved fields are zero when written and ignored when read.
  */
