@@ -3,18 +3,14 @@
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
+#include "client.h"
+#include "metrics.h"
 #include "mynic_regs.h"
-
-#define EXIT_USAGE 2
+#include "top.h"
 
 static const char help[] =
 	"Usage: mynic-ctl SOCKET COMMAND [ARG]...\n"
@@ -23,6 +19,13 @@ static const char help[] =
 	"\n"
 	"  ports                   NICs and wires, and whether they are up\n"
 	"  stats [PORT]            all counters\n"
+	"  qps [NIC]               queue pairs, a line for each\n"
+	"  qp NIC NUMBER           the state of a queue pair\n"
+	"  top [--interval S] [--views N]\n"
+	"                          rates, and what queue pairs wait for, every\n"
+	"                          S seconds (default 2), N times\n"
+	"  metrics [--http]        all for Prometheus; --http: as the answer to\n"
+	"                          a request on standard input\n"
 	"  fault add RULE          add a rule; prints its number and the rule\n"
 	"  fault list              all rules, and how often they were applied\n"
 	"  fault delete NUMBER     delete one rule\n"
@@ -57,22 +60,6 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 on success, 1 on failure, 2 for a wrong command line.\n";
 
-static void __attribute__((noreturn, format(printf, 2, 3)))
-die(int status, const char *format, ...)
-{
-	va_list args;
-
-	fflush(stdout);
-	fputs("mynic-ctl: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-	if (status == EXIT_USAGE)
-		fputs("Try mynic-ctl --help\n", stderr);
-	exit(status);
-}
-
 static void parse_options(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -97,67 +84,49 @@ static void parse_options(int argc, char **argv)
 		exit(EXIT_USAGE);
 	}
 	if (argc - optind < 2)
-		die(EXIT_USAGE, "a socket and a command are needed");
+		die_of_usage("a socket and a command are needed");
 }
 
-static FILE *connect_to(const char *path)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	FILE *file;
-	int fd;
+/**
+ * struct command - a command of mynic-ctl's own; all others are mynic-device's
+ * @name: its word
+ * @run: executes it with the words that follow
+ */
+static const struct command {
+	const char *name;
+	void (*run)(FILE *file, char **words);
+} commands[] = {
+	{ "top", top_run },
+	{ "metrics", metrics_run },
+};
 
-	if (strlen(path) >= sizeof(addr.sun_path))
-		die(EXIT_FAILURE, "%s: %s", path, strerror(ENAMETOOLONG));
-	memcpy(addr.sun_path, path, strlen(path));
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
-		die(EXIT_FAILURE, "%s: %s", path, strerror(errno));
-	file = fdopen(fd, "r+");
-	if (!file)
-		die(EXIT_FAILURE, "%s", strerror(errno));
-	return file;
-}
-
-static void send_command(FILE *file, char **words)
+static void run(FILE *file, char **words)
 {
-	for (int i = 0; words[i]; i++) {
-		if (strchr(words[i], '\n'))
-			die(EXIT_USAGE, "a command is one line");
-		fprintf(file, "%s%s", i ? " " : "", words[i]);
+	char *line = NULL;
+	size_t size = 0;
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (!strcmp(words[0], commands[i].name)) {
+			commands[i].run(file, words + 1);
+			return;
+		}
 	}
-	fputc('\n', file);
-	/* If the write fails there will be no answer. */
-	fflush(file);
-}
-
-static bool begins_with(const char *text, const char *prefix)
-{
-	return !strncmp(text, prefix, strlen(prefix));
+	client_send(file, words);
+	while (client_line(file, &line, &size))
+		puts(line);
+	free(line);
 }
 
 int main(int argc, char **argv)
 {
-	static const char error[] = "error: ";
-	char *line = NULL;
-	size_t size = 0;
 	FILE *file;
 
 	parse_options(argc, argv);
 	signal(SIGPIPE, SIG_IGN);
-	file = connect_to(argv[optind]);
-	send_command(file, argv + optind + 1);
-	while (getline(&line, &size, file) > 0) {
-		line[strcspn(line, "\n")] = '\0';
-		if (begins_with(line, error))
-			die(EXIT_FAILURE, "%s", line + strlen(error));
-		if (!strcmp(line, "ok")) {
-			free(line);
-			fclose(file);
-			if (fflush(stdout))
-				die(EXIT_FAILURE, "%s", strerror(errno));
-			return 0;
-		}
-		puts(line);
-	}
-	die(EXIT_FAILURE, "mynic-device has ended the connection");
+	file = client_open(argv[optind]);
+	run(file, argv + optind + 1);
+	fclose(file);
+	if (fflush(stdout))
+		die(EXIT_FAILURE, "%s", strerror(errno));
+	return 0;
 }

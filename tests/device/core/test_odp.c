@@ -3,6 +3,7 @@
  * On-demand paging: pages that are missing, come late, or are taken away under
  * traffic
  */
+#include "core/engine/qp_info.h"
 #include "harness_driver.h"
 
 #define PAGE DRV_PAGE
@@ -383,6 +384,27 @@ static struct scene begin(const struct stage *s, bool hole)
 	return begin_over(s, hole, &(struct drv_path){ .no_retry = true });
 }
 
+/* People can see what the QP waits for. */
+static void check_shown(struct drv *d, const struct mynic_eqe *eqe,
+			unsigned int stage)
+{
+	static const uint32_t waits[] = {
+		[MYNIC_PAGE_SEND] = QP_WAIT_PAGE_SEND,
+		[MYNIC_PAGE_RECV] = QP_WAIT_PAGE_RECV,
+		[MYNIC_PAGE_READ] = QP_WAIT_PAGE_READ,
+	};
+	uint32_t number = eqe->number;
+	struct qp_info info;
+
+	CHECK(nic_next_qp(d->n->nic, &number, &info));
+	CHECK_EQ(info.number, eqe->number);
+	CHECK_EQ(info.waits & (QP_WAIT_PAGE_SEND | QP_WAIT_PAGE_RECV |
+			       QP_WAIT_PAGE_READ),
+		 waits[stage]);
+	CHECK_EQ(info.page[stage].key, eqe->key);
+	CHECK_EQ(info.page[stage].addr, eqe->addr);
+}
+
 TEST(odp_every_stage_waits)
 {
 	for (const struct stage *s = stages; s != stages + ARRAY_SIZE(stages);
@@ -402,6 +424,7 @@ TEST(odp_every_stage_waits)
 			CHECK_EQ(eqe.length, 2 * PAGE);
 		/* a while, but less than the timeout */
 		sim_run(c.p.sim, MSEC);
+		check_shown(r->d, &eqe, s->stage);
 		if (s->type == MYNIC_QP_RC)
 			CHECK(!drv_poll(c.p.a.cq, &cqe));
 		CHECK(!drv_poll(c.p.b.recv_cq, &cqe));

@@ -501,6 +501,152 @@ TEST(client_program)
 	CHECK(strstr(out, "No such file"));
 }
 
+/* A pair of which one side waits for the other, whose cable is pulled */
+static struct drv_pair waiting_pair(int fd)
+{
+	struct drv_pair p = drv_rc_pair(&(struct drv_path){
+		.mtu = IBV_MTU_1024, .timeout = 31, .retry_cnt = 7 });
+	struct drv_wr wr = {
+		.wr_id = 9,
+		.opcode = IBV_WR_SEND,
+		.flags = IBV_SEND_SIGNALED,
+	};
+
+	order(fd, "link nic2 down");
+	drv_post_recv(p.b.qp, 8, NULL, 0);
+	drv_post_send(p.a.qp, &wr);
+	while (!stat_of(fd, "nic2", "fault_1_applied"))
+		sim_run(p.sim, MSEC);
+	return p;
+}
+
+TEST(queue_pairs)
+{
+	char line[128], command[32];
+	struct drv_pair p;
+	const char *out;
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	check_answer(fd, "qps", "ok\n");
+	p = waiting_pair(fd);
+	snprintf(line, sizeof(line),
+		 "nic1 0x%x RC RTS peer=0x%x posted=1 sent=1 waits=ack\n",
+		 p.a.qp->number, p.b.qp->number);
+	CHECK(strstr(ask(fd, "qps"), line));
+	CHECK(strstr(ask(fd, "qps nic1"), line));
+	CHECK(!strstr(ask(fd, "qps nic2"), line));
+	snprintf(command, sizeof(command), "qp nic1 0x%x", p.a.qp->number);
+	out = ask(fd, command);
+	CHECK(strstr(out, "state             RTS\n"));
+	CHECK(strstr(out, "send requests     1 posted, 1 of them sent; "
+			  "the oldest: SEND\n"));
+	CHECK(strstr(out, "waits for         an acknowledgment of the peer"));
+	check_answer(fd, "qp nic1 0xffff", "error: nic1 has no QP 0xffff\n");
+	check_answer(fd, "qp nic1 x", "error: \"x\" is no number of a QP\n");
+	check_answer(fd, "qp nic1", "error: \"\" is no number of a QP\n");
+	check_answer(fd, "qp nic3 1", "error: there is no port \"nic3\"\n");
+	check_answer(fd, "qps nic1 2", "error: what is \"2\"?\n");
+}
+
+TEST(client_program_top)
+{
+	struct drv_pair p;
+	char out[8192], line[64];
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	p = waiting_pair(fd);
+	CHECK_EQ(CTL(out, control_path, "top", "--views", "2", "--interval",
+		     "0.1"),
+		 0);
+	CHECK(strstr(out, "\nnic1       up "));
+	CHECK(strstr(out, "\nnic2       pulled "));
+	CHECK(strstr(out, "\nQueue pairs: "));
+	snprintf(line, sizeof(line), "\nnic1       %-8x RC         RTS   0x%x ",
+		 p.a.qp->number, p.b.qp->number);
+	CHECK(strstr(out, line));
+	/* Two views */
+	CHECK(strstr(strstr(out, line) + 1, line));
+	CHECK_EQ(CTL(out, control_path, "top", "--views"), 2);
+	CHECK_EQ(CTL(out, control_path, "top", "--views", "0"), 2);
+	CHECK_EQ(CTL(out, control_path, "top", "--interval", "x"), 2);
+	CHECK_EQ(CTL(out, control_path, "top", "now"), 2);
+}
+
+/* Text of the metric with this name, type and labels, in the output */
+static void check_metric(const char *out, const char *text)
+{
+	if (!strstr(out, text))
+		FAIL("no %s in:\n%s", text, out);
+}
+
+TEST(client_program_metrics)
+{
+	static char out[65536];
+	struct drv_pair p;
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	p = waiting_pair(fd);
+	(void)p;
+	CHECK_EQ(CTL(out, control_path, "metrics"), 0);
+	check_metric(out, "\n# TYPE mynic_port_up gauge\n"
+			  "mynic_port_up{port=\"nic1\",kind=\"nic\"} 1\n"
+			  "mynic_port_up{port=\"nic2\",kind=\"nic\"} 0\n");
+	check_metric(out, "\n# TYPE mynic_bad_dma_total counter\n"
+			  "mynic_bad_dma_total{port=\"nic1\"} 0\n"
+			  "mynic_bad_dma_total{port=\"nic2\"} 0\n");
+	check_metric(out,
+		     "\n# TYPE mynic_fault_applied_total counter\n"
+		     "mynic_fault_applied_total{port=\"nic2\",rule=\"1\"} ");
+	check_metric(out, "\n# TYPE mynic_memory_bytes gauge\n");
+	check_metric(
+		out,
+		"\nmynic_qps{port=\"nic1\",type=\"RC\",state=\"RTS\"} 1\n");
+	CHECK_EQ(CTL(out, control_path, "metrics", "now"), 2);
+}
+
+/* As inetd runs it */
+static void ask_http(const char *request, const char *status)
+{
+	static char out[65536];
+	char *path = (char *)path_in_dir("request");
+	int saved = dup(STDIN_FILENO);
+	FILE *file = fopen(path, "w");
+	int fd;
+
+	fputs(request, file);
+	fclose(file);
+	fd = open(path, O_RDONLY);
+	CHECK_EQ(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+	close(fd);
+	CHECK_EQ(CTL(out, control_path, "metrics", "--http"), 0);
+	dup2(saved, STDIN_FILENO);
+	close(saved);
+	CHECK_EQ(unlink(path), 0);
+	if (strncmp(out, status, strlen(status)))
+		FAIL("%s: %s", request, out);
+	CHECK(strstr(out, "\r\n\r\n"));
+	CHECK_EQ(!!strstr(out, "\r\n\r\n# HELP mynic_port_up "),
+		 !!strstr(status, "200"));
+}
+
+TEST(client_program_http)
+{
+	start(NULL);
+	ask_http("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n",
+		 "HTTP/1.0 200 OK\r\n");
+	ask_http("GET / HTTP/1.1\r\n\r\n", "HTTP/1.0 404 Not Found\r\n");
+	ask_http("POST /metrics HTTP/1.1\r\n\r\n",
+		 "HTTP/1.0 405 Method Not Allowed\r\n");
+	ask_http("nonsense\n", "HTTP/1.0 400 Bad Request\r\n");
+	ask_http("", "HTTP/1.0 400 Bad Request\r\n");
+}
+
 TEST(client_program_without_answer)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };

@@ -19,6 +19,7 @@
 
 struct journal;
 struct nic;
+struct qp_info;
 
 /* Time limit of a nic_run() in ns; it may be exceeded by one unit of work */
 #define NIC_TURN_NS 200000
@@ -207,6 +208,16 @@ uint64_t nic_memory(const struct nic *nic);
 
 /* Value of a counter; @stat is an enum mynic_stat. */
 uint64_t nic_stat(const struct nic *nic, unsigned int stat);
+
+/**
+ * nic_next_qp() - look at a queue pair
+ * @nic: the NIC
+ * @number: in: where to start; out: QPN of the next QP from there on
+ * @info: out: its state
+ *
+ * Return: false: there is none.
+ */
+bool nic_next_qp(const struct nic *nic, uint32_t *number, struct qp_info *info);
 
 /**
  * nic_keep_journal() - begin an empty journal, or have none

@@ -11,10 +11,12 @@
 #include <string.h>
 
 #include "commands.h"
+#include "core/engine/qp_info.h"
 #include "core/nic.h"
 #include "core/base/util.h"
 #include "journal_text.h"
 #include "mynic_regs.h"
+#include "qp_text.h"
 #include "stats.h"
 
 /**
@@ -33,8 +35,9 @@ struct call {
 	char error[COMMANDS_ERROR_SIZE];
 };
 
-/* Entries of a journal in a piece of an answer */
+/* Entries of a journal, and queue pairs, in a piece of an answer */
 #define JOURNAL_PIECE 128
+#define QPS_PIECE 128
 
 static bool __attribute__((format(printf, 2, 3)))
 commands_fail(struct call *call, const char *format, ...)
@@ -380,18 +383,91 @@ static bool commands_run_capture(struct call *call)
 	return commands_capture(call->commands, port, call->args, call->error);
 }
 
-/* The port of a NIC whose name is the rest of the line, or NULL */
-static struct switch_port *commands_only_nic(struct call *call)
+/* The port of a NIC that the next word of the line names, or NULL */
+static struct switch_port *commands_next_nic(struct call *call)
 {
 	struct switch_port *port = commands_next_port(call);
 
-	if (!port || !commands_at_end(call))
-		return NULL;
-	if (!port->nic) {
+	if (port && !port->nic) {
 		commands_fail(call, "%.32s is a wire, not a NIC", port->name);
 		return NULL;
 	}
 	return port;
+}
+
+/* Likewise, if nothing follows */
+static struct switch_port *commands_only_nic(struct call *call)
+{
+	struct switch_port *port = commands_next_nic(call);
+
+	return port && commands_at_end(call) ? port : NULL;
+}
+
+/* Returns false after the last QP of a port */
+static bool commands_put_qps(struct commands_rest *rest, FILE *out,
+			     const struct switch_port *port)
+{
+	struct qp_info info;
+
+	for (unsigned int i = 0; i < QPS_PIECE; i++) {
+		if (!port->nic || !nic_next_qp(port->nic, &rest->qpn, &info))
+			return false;
+		qp_text_line(out, port->name, &info);
+		rest->qpn++;
+	}
+	return true;
+}
+
+static bool commands_qps_step(struct commands_rest *rest, FILE *out)
+{
+	if (rest->nic)
+		return commands_put_qps(rest, out, rest->nic);
+	if (rest->next == rest->sw->num)
+		return false;
+	if (!commands_put_qps(rest, out, rest->sw->ports[rest->next])) {
+		rest->next++;
+		rest->qpn = 0;
+	}
+	return true;
+}
+
+static bool commands_run_qps(struct call *call)
+{
+	struct switch_port *port = NULL;
+
+	if (*call->args) {
+		port = commands_only_nic(call);
+		if (!port)
+			return false;
+	}
+	call->rest->nic = port;
+	call->rest->step = commands_qps_step;
+	return true;
+}
+
+static bool commands_run_qp(struct call *call)
+{
+	struct switch_port *port = commands_next_nic(call);
+	const char *text;
+	struct qp_info info;
+	uint32_t number;
+	char *end;
+
+	if (!port)
+		return false;
+	text = commands_next_word(call);
+	if (!commands_at_end(call))
+		return false;
+	number = strtoul(text, &end, 0);
+	if (!*text || *end)
+		return commands_fail(call, "\"%.32s\" is no number of a QP",
+				     text);
+	if (!nic_next_qp(port->nic, &number, &info) ||
+	    info.number != strtoul(text, NULL, 0))
+		return commands_fail(call, "%.32s has no QP %.32s", port->name,
+				     text);
+	qp_text_all(call->out, &info);
+	return true;
 }
 
 static bool commands_journal_on(struct call *call)
@@ -480,6 +556,10 @@ static const struct command table[] = {
 	{ "ports", NULL, "", "NICs and wires, and whether they are up",
 	  commands_run_ports },
 	{ "stats", NULL, " [PORT]", "all counters", commands_run_stats },
+	{ "qps", NULL, " [NIC]", "queue pairs, a line for each",
+	  commands_run_qps },
+	{ "qp", NULL, " NIC NUMBER", "the state of a queue pair",
+	  commands_run_qp },
 	{ "fault", "add", " PORT,kind=KIND[,KEY=VALUE]...",
 	  "add a rule; prints its number", commands_fault_add },
 	{ "fault", "list", "", "all rules, and how often they were applied",

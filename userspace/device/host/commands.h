@@ -35,6 +35,8 @@ struct commands {
  *	no rest
  * @sw: the switch
  * @journal: the journal that is shown
+ * @nic: the NIC whose QPs are shown; NULL: those of all
+ * @qpn: the next QP
  * @next: the next port or entry
  * @end: where the journal ended when it was asked for
  */
@@ -42,6 +44,8 @@ struct commands_rest {
 	bool (*step)(struct commands_rest *rest, FILE *out);
 	const struct net_switch *sw;
 	const struct journal *journal;
+	const struct switch_port *nic;
+	uint32_t qpn;
 	uint64_t next;
 	uint64_t end;
 };

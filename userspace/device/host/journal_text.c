@@ -12,6 +12,7 @@
 #include "mynic_names.h"
 #include "mynic_regs.h"
 #include "stats.h"
+#include "verbs_name.h"
 #include "wire/opcode_name.h"
 
 #define PSN_MASK 0xffffff
@@ -31,10 +32,6 @@ static const char *const events[] = {
 
 static const char *const stages[] = {
 	MYNIC_PAGE_STAGE_NAMES(MYNIC_NAME_AT, MYNIC_NAME_AT)
-};
-
-static const char *const states[] = {
-	MYNIC_QP_STATE_NAMES(MYNIC_NAME_AT, MYNIC_NAME_AT)
 };
 
 static const char *const syndromes[] = {
@@ -61,24 +58,6 @@ static const char *const statuses[] = {
 	[IBV_WC_TM_RNDV_INCOMPLETE] = "TM_RNDV_INCOMPLETE",
 };
 
-static const char *const requests[] = {
-	[IBV_WR_RDMA_WRITE] = "RDMA_WRITE",
-	[IBV_WR_RDMA_WRITE_WITH_IMM] = "RDMA_WRITE_WITH_IMM",
-	[IBV_WR_SEND] = "SEND",
-	[IBV_WR_SEND_WITH_IMM] = "SEND_WITH_IMM",
-	[IBV_WR_RDMA_READ] = "RDMA_READ",
-	[IBV_WR_ATOMIC_CMP_AND_SWP] = "ATOMIC_CMP_AND_SWP",
-	[IBV_WR_ATOMIC_FETCH_AND_ADD] = "ATOMIC_FETCH_AND_ADD",
-	[IBV_WR_LOCAL_INV] = "LOCAL_INV",
-	[IBV_WR_BIND_MW] = "BIND_MW",
-	[IBV_WR_SEND_WITH_INV] = "SEND_WITH_INV",
-	[MYNIC_WR_REG_MR] = "REG_MR",
-	[IBV_WR_TSO] = "TSO",
-	[IBV_WR_DRIVER1] = "DRIVER1",
-	[IBV_WR_FLUSH] = "FLUSH",
-	[IBV_WR_ATOMIC_WRITE] = "ATOMIC_WRITE",
-};
-
 static const char *const naks[] = {
 	[AETH_NAK_SEQUENCE] = "sequence",
 	[AETH_NAK_INVALID_REQUEST] = "invalid request",
@@ -91,16 +70,6 @@ static const char *const key_faults[] = {
 	[JOURNAL_NO_RIGHT] = "not allowed",
 	[JOURNAL_NO_RANGE] = "out of the region",
 };
-
-/* Numbers come from a guest or a peer, so some have no name */
-#define NAME(names, number) \
-	journal_text_name_at(names, ARRAY_SIZE(names), number)
-
-static const char *journal_text_name_at(const char *const *names, size_t num,
-					unsigned int number)
-{
-	return number < num && names[number] ? names[number] : "unknown";
-}
 
 static void journal_text_put_packet(const struct journal_entry *e, char *text,
 				    size_t size)
@@ -117,8 +86,8 @@ static void journal_text_put_packet(const struct journal_entry *e, char *text,
 		text, size,
 		"refused qp=0x%x %s opcode=%s psn=0x%x key=0x%x addr=0x%" PRIx64
 		" length=%" PRIu64,
-		e->number, NAME(naks, e->code), opcode, e->psn, e->key, e->addr,
-		e->length);
+		e->number, NAME_AT(naks, e->code), opcode, e->psn, e->key,
+		e->addr, e->length);
 }
 
 static void journal_text_put_memory(const struct journal_entry *e, char *text,
@@ -126,8 +95,8 @@ static void journal_text_put_memory(const struct journal_entry *e, char *text,
 {
 	const char *what;
 
-	what = e->kind == JOURNAL_PAGE ? NAME(stages, e->code) :
-					 NAME(key_faults, e->code);
+	what = e->kind == JOURNAL_PAGE ? NAME_AT(stages, e->code) :
+					 NAME_AT(key_faults, e->code);
 	snprintf(text, size,
 		 "%s qp=0x%x key=0x%x addr=0x%" PRIx64 " length=%" PRIu64
 		 " %s%s",
@@ -163,36 +132,38 @@ static void journal_text_put_what(const struct journal_entry *e, char *text,
 		break;
 	case JOURNAL_COMMAND:
 		snprintf(text, size, "command %s number=0x%x %s created=0x%x",
-			 NAME(commands, e->code), e->number,
-			 NAME(command_statuses, e->status), e->key);
+			 NAME_AT(commands, e->code), e->number,
+			 NAME_AT(command_statuses, e->status), e->key);
 		break;
 	case JOURNAL_EVENT:
 		snprintf(text, size, "event %s number=0x%x",
-			 NAME(events, min_u32(e->code, MYNIC_EVENT_PAGE_FAULT)),
+			 NAME_AT(events,
+				 min_u32(e->code, MYNIC_EVENT_PAGE_FAULT)),
 			 e->number);
 		break;
 	case JOURNAL_MODIFIED:
 		snprintf(text, size, "state qp=0x%x %s to %s by MODIFY_QP",
-			 e->number, NAME(states, e->from), NAME(states, e->to));
+			 e->number, verbs_state_name(e->from),
+			 verbs_state_name(e->to));
 		break;
 	case JOURNAL_MOVED:
 		snprintf(text, size, "state qp=0x%x %s to %s by the NIC%s%s",
-			 e->number, NAME(states, e->from), NAME(states, e->to),
-			 e->code ? ": " : "",
-			 e->code ? NAME(events, e->code) : "");
+			 e->number, verbs_state_name(e->from),
+			 verbs_state_name(e->to), e->code ? ": " : "",
+			 e->code ? NAME_AT(events, e->code) : "");
 		break;
 	case JOURNAL_SEND_ERROR:
 		snprintf(text, size,
 			 "send error qp=0x%x %s %s syndrome=%s unacked=0x%x",
-			 e->number, NAME(requests, e->code),
-			 NAME(statuses, e->status), NAME(syndromes, e->from),
-			 e->psn & PSN_MASK);
+			 e->number, verbs_request_name(e->code),
+			 NAME_AT(statuses, e->status),
+			 NAME_AT(syndromes, e->from), e->psn & PSN_MASK);
 		break;
 	case JOURNAL_RECV_ERROR:
 		snprintf(text, size,
 			 "receive error qp=0x%x %s syndrome=%s expected=0x%x",
-			 e->number, NAME(statuses, e->status),
-			 NAME(syndromes, e->from), e->psn & PSN_MASK);
+			 e->number, NAME_AT(statuses, e->status),
+			 NAME_AT(syndromes, e->from), e->psn & PSN_MASK);
 		break;
 	case JOURNAL_COUNT:
 		journal_text_put_count(e, text, size);

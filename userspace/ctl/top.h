@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* mynic-ctl top: rates of ports, and what queue pairs wait for. */
+#ifndef MYNIC_CTL_TOP_H
+#define MYNIC_CTL_TOP_H
+
+#include <stdio.h>
+
+/**
+ * top_run() - the command "top"
+ * @file: the connection
+ * @words: its arguments, up to a NULL
+ */
+void top_run(FILE *file, char **words);
+
+#endif /* MYNIC_CTL_TOP_H */

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Names of values of verbs, for answers and messages. */
+#include "verbs_name.h"
+
+#include "core/base/util.h"
+#include "core/base/verbs.h"
+#include "mynic_names.h"
+#include "mynic_regs.h"
+
+/* clang-format off */
+static const char *const states[] = {
+	MYNIC_QP_STATE_NAMES(MYNIC_NAME_AT, MYNIC_NAME_AT)
+};
+
+/* clang-format on */
+static const char *const requests[] = {
+	[IBV_WR_RDMA_WRITE] = "RDMA_WRITE",
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = "RDMA_WRITE_WITH_IMM",
+	[IBV_WR_SEND] = "SEND",
+	[IBV_WR_SEND_WITH_IMM] = "SEND_WITH_IMM",
+	[IBV_WR_RDMA_READ] = "RDMA_READ",
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = "ATOMIC_CMP_AND_SWP",
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = "ATOMIC_FETCH_AND_ADD",
+	[IBV_WR_LOCAL_INV] = "LOCAL_INV",
+	[IBV_WR_BIND_MW] = "BIND_MW",
+	[IBV_WR_SEND_WITH_INV] = "SEND_WITH_INV",
+	[MYNIC_WR_REG_MR] = "REG_MR",
+	[IBV_WR_TSO] = "TSO",
+	[IBV_WR_DRIVER1] = "DRIVER1",
+	[IBV_WR_FLUSH] = "FLUSH",
+	[IBV_WR_ATOMIC_WRITE] = "ATOMIC_WRITE",
+};
+
+const char *name_at(const char *const *names, size_t num, unsigned int number)
+{
+	return number < num && names[number] ? names[number] : "unknown";
+}
+
+const char *verbs_request_name(unsigned int opcode)
+{
+	return NAME_AT(requests, opcode);
+}
+
+const char *verbs_state_name(unsigned int state)
+{
+	return NAME_AT(states, state);
+}
