@@ -33,6 +33,8 @@ static const char help[] =
 	"  link PORT up|down       pull a cable, or put it back\n"
 	"  capture PORT FILE|off   record its packets, as pcap\n"
 	"  journal on NIC          start the journal of a NIC\n"
+	"  journal traffic NIC     likewise, with doorbells, packets and\n"
+	"                          completions\n"
 	"  journal show NIC        its entries, the oldest first\n"
 	"  journal off NIC         end it, and delete its entries\n"
 	"  log on|off              a line on mynic-device's stderr for each use\n"

@@ -484,3 +484,78 @@ TEST(requests_have_names)
 	check_requests(MYNIC_QP_RAW_PACKET, raw_up, 2);
 	check_requests(MYNIC_QP_DRIVER, copy_up, 1);
 }
+
+/* Without the word "traffic", none of it is there. */
+TEST(no_traffic)
+{
+	struct drv_pair p = pair_with_journals();
+
+	drv_send_recv(&p.a, &p.b, 100);
+	sim_settle(p.sim);
+	CHECK(!strstr(all_lines(nic_of(&p.a)), "doorbell"));
+	CHECK(!strstr(all_lines(nic_of(&p.a)), "sent"));
+	CHECK(!strstr(all_lines(nic_of(&p.b)), "received"));
+	CHECK(!strstr(all_lines(nic_of(&p.a)), "completion"));
+}
+
+static void expect_packet(const struct drv_end *end, const char *way,
+			  uint32_t qpn, uint32_t psn, uint32_t len)
+{
+	/* Ethernet, IPv6, UDP, BTH, and the ICRC */
+	uint32_t frame = 14 + 40 + 8 + 12 + len + 4;
+
+	expect(end,
+	       "%s to=0x%x opcode=rc-send-only psn=0x%x length=%u packets=1",
+	       way, qpn, psn, frame);
+}
+
+TEST(traffic)
+{
+	struct drv_pair p = pair_with_journals();
+	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 100);
+	struct mynic_sge sge = drv_sge(p.b.mr, 0, 100);
+	uint32_t psn = drv_query_qp(p.a.qp).sq_psn;
+
+	nic_journal_traffic(nic_of(&p.a));
+	nic_journal_traffic(nic_of(&p.b));
+	drv_post_recv(p.b.qp, 5, &sge, 1);
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.b.recv_cq, 5, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	expect(&p.a, "doorbell qp=0x%x", p.a.qp->number);
+	expect_packet(&p.a, "sent", p.b.qp->number, psn, 100);
+	expect_packet(&p.b, "received", p.b.qp->number, psn, 100);
+	expect(&p.b,
+	       "completion qp=0x%x cq=0x%x wr_id=0x5 SUCCESS receive "
+	       "length=100",
+	       p.b.qp->number, p.b.recv_cq->number);
+	expect(&p.a,
+	       "completion qp=0x%x cq=0x%x wr_id=0x77 SUCCESS send "
+	       "length=100",
+	       p.a.qp->number, p.a.cq->number);
+}
+
+TEST(traffic_ends_with_the_journal)
+{
+	struct drv_pair p = pair_with_journals();
+
+	nic_journal_traffic(nic_of(&p.a));
+	CHECK(nic_keep_journal(nic_of(&p.a), false));
+	drv_send_recv(&p.a, &p.b, 100);
+	CHECK(nic_keep_journal(nic_of(&p.a), true));
+	drv_send_recv(&p.a, &p.b, 100);
+	CHECK(!strstr(all_lines(nic_of(&p.a)), "sent"));
+}
+
+TEST(traffic_with_an_error)
+{
+	struct drv_pair p = pair_with_journals();
+	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 8);
+
+	nic_journal_traffic(nic_of(&p.a));
+	wr.rkey++;
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, 0x77, IBV_WC_REM_ACCESS_ERR);
+	expect(&p.a, "completion qp=0x%x cq=0x%x wr_id=0x77 REM_ACCESS_ERR",
+	       p.a.qp->number, p.a.cq->number);
+}

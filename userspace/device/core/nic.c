@@ -41,6 +41,7 @@
 #include "state/function_types.h"
 #include "state/memory_types.h"
 #include "state/nic_types.h"
+#include "state/traffic.h"
 
 #define MAX_EQ 64
 #define MAX_CQ 65536
@@ -337,6 +338,8 @@ uint32_t nic_receive(struct nic *nic, const struct packet *pkt)
 		return 0;
 	nic->stats[MYNIC_STAT_RX_PACKETS] += packet_count(pkt);
 	nic->stats[MYNIC_STAT_RX_BYTES] += len;
+	if (traffic_is_noted(nic))
+		traffic_note_packet(nic, JOURNAL_RECEIVED, pkt);
 	if (pkt->train_mtu)
 		len = packet_longest(pkt);
 	if (len > nic->port.mtu + PORT_FRAME_OVERHEAD)
@@ -378,6 +381,11 @@ bool nic_keep_journal(struct nic *nic, bool on)
 		return journal_begin(&nic->journal);
 	journal_end(&nic->journal);
 	return true;
+}
+
+void nic_journal_traffic(struct nic *nic)
+{
+	nic->journal.traffic = true;
 }
 
 const struct journal *nic_journal(const struct nic *nic)

@@ -230,6 +230,9 @@ bool nic_next_qp(const struct nic *nic, uint32_t *number, struct qp_info *info);
  */
 bool nic_keep_journal(struct nic *nic, bool on);
 
+/* The journal, which must be on, has doorbells, packets and completions, too. */
+void nic_journal_traffic(struct nic *nic);
+
 /* The journal; see base/journal.h. */
 const struct journal *nic_journal(const struct nic *nic);
 

@@ -480,6 +480,18 @@ static bool commands_journal_on(struct call *call)
 	       commands_fail(call, "no memory");
 }
 
+static bool commands_journal_traffic(struct call *call)
+{
+	struct switch_port *port = commands_only_nic(call);
+
+	if (!port)
+		return false;
+	if (!nic_keep_journal(port->nic, true))
+		return commands_fail(call, "no memory");
+	nic_journal_traffic(port->nic);
+	return true;
+}
+
 static bool commands_journal_off(struct call *call)
 {
 	struct switch_port *port = commands_only_nic(call);
@@ -573,6 +585,8 @@ static const struct command table[] = {
 	  commands_run_capture },
 	{ "journal", "on", " NIC", "start the journal of a NIC",
 	  commands_journal_on },
+	{ "journal", "traffic", " NIC", "start one that has traffic, too",
+	  commands_journal_traffic },
 	{ "journal", "show", " NIC", "its entries, the oldest first",
 	  commands_journal_show },
 	{ "journal", "off", " NIC", "end it, and delete its entries",

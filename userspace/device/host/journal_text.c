@@ -9,6 +9,7 @@
 #include "core/base/util.h"
 #include "core/base/verbs.h"
 #include "core/packet/aeth.h"
+#include "core/packet/packet.h"
 #include "mynic_names.h"
 #include "mynic_regs.h"
 #include "stats.h"
@@ -117,6 +118,43 @@ static void journal_text_put_count(const struct journal_entry *e, char *text,
 		snprintf(text, size, "count %s", stats_name(e->code));
 }
 
+static void journal_text_put_passing(const struct journal_entry *e, char *text,
+				     size_t size)
+{
+	const char *way = e->kind == JOURNAL_SENT ? "sent" : "received";
+	char opcode[OPCODE_NAME_SIZE];
+
+	if (e->code != PACKET_ROCE) {
+		snprintf(text, size, "%s frame length=%" PRIu64, way,
+			 e->length);
+		return;
+	}
+	opcode_name(e->from, opcode);
+	snprintf(text, size,
+		 "%s to=0x%x opcode=%s psn=0x%x length=%" PRIu64 " packets=%u",
+		 way, e->number, opcode, e->psn, e->length, e->expected);
+}
+
+static void journal_text_put_traffic(const struct journal_entry *e, char *text,
+				     size_t size)
+{
+	if (e->kind == JOURNAL_DOORBELL)
+		snprintf(text, size, "doorbell qp=0x%x", e->number);
+	else if (e->kind != JOURNAL_COMPLETION)
+		journal_text_put_passing(e, text, size);
+	else if (e->status)
+		snprintf(text, size,
+			 "completion qp=0x%x cq=0x%x wr_id=0x%" PRIx64 " %s",
+			 e->number, e->key, e->addr,
+			 NAME_AT(statuses, e->status));
+	else
+		snprintf(text, size,
+			 "completion qp=0x%x cq=0x%x wr_id=0x%" PRIx64
+			 " SUCCESS %s length=%" PRIu64,
+			 e->number, e->key, e->addr,
+			 e->code ? "receive" : "send", e->length);
+}
+
 static void journal_text_put_what(const struct journal_entry *e, char *text,
 				  size_t size)
 {
@@ -171,6 +209,12 @@ static void journal_text_put_what(const struct journal_entry *e, char *text,
 	case JOURNAL_DROP:
 	case JOURNAL_REFUSED:
 		journal_text_put_packet(e, text, size);
+		break;
+	case JOURNAL_DOORBELL:
+	case JOURNAL_SENT:
+	case JOURNAL_RECEIVED:
+	case JOURNAL_COMPLETION:
+		journal_text_put_traffic(e, text, size);
 		break;
 	case JOURNAL_KEY:
 	case JOURNAL_PAGE:

@@ -16,6 +16,7 @@ void journal_end(struct journal *journal)
 {
 	free(journal->entries);
 	journal->entries = NULL;
+	journal->traffic = false;
 	journal->start = journal->num;
 }
 

@@ -38,6 +38,14 @@
  *	addr, length, code = enum journal_key_fault
  * @JOURNAL_PAGE: a QP needs a missing page; number, code = enum
  *	mynic_page_stage, key, addr, length, status = not 0 for a write
+ * @JOURNAL_DOORBELL: traffic: number = QP
+ * @JOURNAL_SENT: traffic: code = enum packet_kind, length = bytes of all frames,
+ *	expected = number of packets; with PACKET_ROCE number = destination QP,
+ *	from = opcode, psn, all of the first packet
+ * @JOURNAL_RECEIVED: likewise; a packet with a defect is PACKET_ETH
+ * @JOURNAL_COMPLETION: traffic: number = QP, key = CQ, addr = wr_id, status =
+ *	enum ibv_wc_status; if that is 0: code = not 0 for a receive request,
+ *	length
  */
 enum journal_kind {
 	JOURNAL_RESET,
@@ -54,6 +62,10 @@ enum journal_kind {
 	JOURNAL_REFUSED,
 	JOURNAL_KEY,
 	JOURNAL_PAGE,
+	JOURNAL_DOORBELL,
+	JOURNAL_SENT,
+	JOURNAL_RECEIVED,
+	JOURNAL_COMPLETION,
 };
 
 /**
@@ -104,11 +116,13 @@ struct journal_entry {
  * @num: number of entries ever added, also to earlier journals of the NIC, so
  *	that no two of its entries have the same number
  * @start: what @num was when this journal began
+ * @traffic: it is on, and has what is normal, too
  */
 struct journal {
 	struct journal_entry *entries;
 	uint64_t num;
 	uint64_t start;
+	bool traffic;
 };
 
 /* Starts with an empty journal. Returns false without memory. */

@@ -14,6 +14,7 @@
 #include "qp/qp_watch.h"
 #include "state/nic_types.h"
 #include "state/qp_types.h"
+#include "state/traffic.h"
 
 /* Upper bound of the QPs that do some work in one nic_run() */
 #define RUN_QUANTUM 16
@@ -107,6 +108,8 @@ bool qp_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)
 
 	if (!qp || qp->uarn != uarn)
 		return false;
+	if (traffic_is_noted(nic))
+		traffic_note_doorbell(nic, number);
 	if (qp->has_sq)
 		qp_run_start_watching(nic, qp);
 	transport_doorbell(qp);

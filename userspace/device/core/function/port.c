@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/journal.h"
 #include "base/mac.h"
 #include "function/eq.h"
 #include "mynic_regs.h"
@@ -14,6 +15,7 @@
 #include "packet/packet.h"
 #include "state/function_types.h"
 #include "state/nic_types.h"
+#include "state/traffic.h"
 
 #define PORT_NUMBER 1
 #define DEFAULT_MTU 1500
@@ -101,5 +103,7 @@ void port_transmit(struct nic *nic, const struct packet *pkt)
 		return;
 	nic->stats[MYNIC_STAT_TX_PACKETS] += packet_count(pkt);
 	nic->stats[MYNIC_STAT_TX_BYTES] += packet_len(pkt);
+	if (traffic_is_noted(nic))
+		traffic_note_packet(nic, JOURNAL_SENT, pkt);
 	nic->config.ops->transmit(nic->config.ctx, pkt);
 }

@@ -18,6 +18,7 @@
 #include "queue/resize.h"
 #include "queue/srq.h"
 #include "state/nic_types.h"
+#include "state/traffic.h"
 
 #define MIN_LOG_SIZE 1
 #define LOG_CQE_SIZE 6
@@ -224,6 +225,8 @@ void cq_push(struct nic *nic, struct cq *cq, const struct mynic_cqe *cqe,
 	entry.timestamp = htole64(now);
 	entry.phase = ring_phase(&cq->ring, cq->pi - cq->base);
 	publish(slot, &entry, sizeof(entry));
+	if (traffic_is_noted(nic))
+		traffic_note_completion(nic, cq->number, &entry);
 	__builtin_prefetch(slot + CQE_AHEAD, 1);
 	cq->pi++;
 	if (entry.status)

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""What scripts/timeline draws. Runs in the project's directory, and prints TAP."""
+
+import os
+import subprocess
+import tempfile
+import xml.etree.ElementTree as ET
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+A = """\
+1.000000000 doorbell qp=0x11
+1.000001000 sent to=0x12 opcode=rc-send-only psn=0x5 length=158 packets=1
+1.000002000 sent to=0x12 opcode=rc-send-only psn=0x6 length=158 packets=1
+1.000009000 received to=0x11 opcode=rc-ack psn=0x5 length=62 packets=1
+1.000010000 completion qp=0x11 cq=0x5 wr_id=0x77 SUCCESS send length=0
+2.000000000 completion qp=0x11 cq=0x5 wr_id=0x78 RETRY_EXC_ERR
+"""
+B = """\
+1.000001500 received to=0x12 opcode=rc-send-only psn=0x5 length=158 packets=1
+1.000003000 sent to=0x11 opcode=rc-ack psn=0x5 length=62 packets=1
+"""
+
+
+def timeline(*args):
+    return subprocess.run(["scripts/timeline", *args], text=True,
+                          capture_output=True, check=False)
+
+
+def draw(place, *args):
+    """The drawing of both journals, as a tree"""
+    done = timeline(*args, f"nic1={place}/a", f"nic2={place}/b")
+    assert done.returncode == 0, done.stderr
+    return ET.fromstring(done.stdout)
+
+
+def texts(tree):
+    return [element.text for element in tree.iter(SVG + "text")]
+
+
+def arrows(tree):
+    return [element for element in tree.iter(SVG + "line")
+            if element.get("marker-end")]
+
+
+def order_of_events(place):
+    found = texts(draw(place))
+    wanted = ["doorbell qp=0x11", "rc-send-only to 0x12, PSN 0x5, 158 bytes",
+              "rc-ack to 0x11, PSN 0x5, 62 bytes",
+              "completion qp=0x11 cq=0x5 wr_id=0x78 RETRY_EXC_ERR"]
+    places = [found.index(text) for text in wanted]
+    assert places == sorted(places), found
+    assert "+1.000 s" in found and "+1.500 us" in found, found
+
+
+def packets(place):
+    tree = draw(place)
+    assert len(arrows(tree)) == 2
+    # The one that was lost
+    crosses = [path for path in tree.iter(SVG + "path")
+               if "m0 -10" in path.get("d")]
+    assert len(crosses) == 1
+
+
+def limits(place):
+    found = texts(draw(place, "--from", "1.5"))
+    assert len([text for text in found if text.startswith("completion")]) == 1
+    assert not any(text.startswith("doorbell") for text in found)
+
+
+def one_journal(place):
+    done = timeline(f"nic1={place}/a")
+    assert done.returncode == 0 and "m0 -10" not in done.stdout
+
+
+def names_are_text(place):
+    done = timeline(f"<&>={place}/a")
+    assert "<&>" in texts(ET.fromstring(done.stdout))
+
+
+def to_a_file(place):
+    done = timeline("-o", f"{place}/svg", f"nic1={place}/a")
+    assert done.returncode == 0 and done.stdout == ""
+    ET.parse(f"{place}/svg")
+
+
+def bad_input(place):
+    with open(f"{place}/text", "w", encoding="ascii") as file:
+        file.write("no journal\n")
+    for args, status, message in [
+            ([], 2, "no journal"),
+            ([f"{place}/a"], 2, "not NAME=JOURNAL"),
+            (["--from", "x", f"n={place}/a"], 2, "not a number"),
+            (["--frobnicate"], 2, "frobnicate"),
+            ([f"n={place}/none"], 1, "No such file"),
+            ([f"n={place}/text"], 1, "no line of a journal"),
+            (["--from", "9", f"n={place}/a"], 1, "nothing in that time")]:
+        done = timeline(*args)
+        assert done.returncode == status, (args, done)
+        assert message in done.stderr and "Traceback" not in done.stderr, done
+
+
+def main():
+    tests = (order_of_events, packets, limits, one_journal, names_are_text,
+             to_a_file, bad_input)
+    print(f"TAP version 13\n1..{len(tests)}")
+    for number, test in enumerate(tests, 1):
+        with tempfile.TemporaryDirectory() as place:
+            for name, text in (("a", A), ("b", B)):
+                with open(os.path.join(place, name), "w",
+                          encoding="ascii") as file:
+                    file.write(text)
+            try:
+                test(place)
+            except AssertionError as error:
+                print(f"# {error}".replace("\n", "\n# "))
+                print(f"not ok {number} - timeline: {test.__name__}")
+            else:
+                print(f"ok {number} - timeline: {test.__name__}")
+
+
+if __name__ == "__main__":
+    main()
