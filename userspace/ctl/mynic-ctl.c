@@ -94,10 +94,12 @@ static void parse_options(int argc, char **argv)
  * @name: its word
  * @run: executes it with the words that follow
  */
-static const struct command {
+struct command {
 	const char *name;
 	void (*run)(FILE *file, char **words);
-} commands[] = {
+};
+
+static const struct command commands[] = {
 	{ "top", top_run },
 	{ "metrics", metrics_run },
 };

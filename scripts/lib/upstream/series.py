@@ -5,7 +5,7 @@ files that are changed are copied to a repository of their own, committed there
 step by step, and printed by git format-patch.
 
 A directory describes the series. It has a file for each patch, in the order of
-their names: the subject, an empty line and the text. Lines that begin with "+ "
+their names. After lines that begin with "# " come the subject, an empty line and the text. Lines that begin with "+ "
 follow. Each names files of this project, by patterns without directories in
 them, or a change of the tree, as NAME(). The file "cover" is the cover letter.
 """
@@ -27,7 +27,8 @@ class Patch:
 
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
-            lines = file.read().split("\n")
+            lines = [line for line in file.read().split("\n")
+                     if not line.startswith("# ")]
         self.name = os.path.basename(path)
         self.subject = lines[0]
         self.content = [line[2:] for line in lines if line.startswith("+ ")]

@@ -526,12 +526,10 @@ TEST(traffic)
 	expect_packet(&p.a, "sent", p.b.qp->number, psn, 100);
 	expect_packet(&p.b, "received", p.b.qp->number, psn, 100);
 	expect(&p.b,
-	       "completion qp=0x%x cq=0x%x wr_id=0x5 SUCCESS receive "
-	       "length=100",
+	       "completion qp=0x%x cq=0x%x wr_id=0x5 SUCCESS receive length=100",
 	       p.b.qp->number, p.b.recv_cq->number);
 	expect(&p.a,
-	       "completion qp=0x%x cq=0x%x wr_id=0x77 SUCCESS send "
-	       "length=100",
+	       "completion qp=0x%x cq=0x%x wr_id=0x77 SUCCESS send length=100",
 	       p.a.qp->number, p.a.cq->number);
 }
 

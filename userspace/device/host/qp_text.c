@@ -29,10 +29,12 @@ static const char *const types[] = {
  * @word: in a line of qp_text_line()
  * @text: in the lines of qp_text_all()
  */
-static const struct wait_text {
+struct wait_text {
 	const char *word;
 	const char *text;
-} wait_texts[QP_NUM_WAITS] = {
+};
+
+static const struct wait_text wait_texts[QP_NUM_WAITS] = {
 	{ "ack", "an acknowledgment of the peer" },
 	{ "rnr", "the end of a pause: the peer had no receive request" },
 	{ "credit", "a receive request of the peer" },

@@ -40,7 +40,7 @@
  *	mynic_page_stage, key, addr, length, status = not 0 for a write
  * @JOURNAL_DOORBELL: traffic: number = QP
  * @JOURNAL_SENT: traffic: code = enum packet_kind, length = bytes of all frames,
- *	expected = number of packets; with PACKET_ROCE number = destination QP,
+ *	expected = number of packets. With PACKET_ROCE: number = destination QP,
  *	from = opcode, psn, all of the first packet
  * @JOURNAL_RECEIVED: likewise; a packet with a defect is PACKET_ETH
  * @JOURNAL_COMPLETION: traffic: number = QP, key = CQ, addr = wr_id, status =
