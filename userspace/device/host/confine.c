@@ -205,7 +205,10 @@ static void confine_make_filter(struct filter *filter)
 	confine_put(filter, (struct sock_filter)RETURN(SECCOMP_RET_TRAP));
 }
 
-/* The handler is removed, so that the repeated call ends the process. */
+/*
+ * The handler is removed, so that the signal ends the process. The call is not
+ * repeated for that: with other arguments it might be allowed.
+ */
 static void confine_not_allowed(int number, siginfo_t *info, void *context)
 {
 	char line[96];
@@ -217,14 +220,14 @@ static void confine_not_allowed(int number, siginfo_t *info, void *context)
 		       "mynic-device: system call %d is not allowed: ending\n",
 		       info->si_syscall);
 	log_write(line, len);
-	syscall(info->si_syscall);
+	raise(SIGSYS);
 }
 
 int confine_system_calls(void)
 {
 	struct sigaction action = {
 		.sa_sigaction = confine_not_allowed,
-		.sa_flags = SA_SIGINFO | SA_RESETHAND,
+		.sa_flags = SA_SIGINFO | SA_RESETHAND | SA_NODEFER,
 	};
 	struct filter filter = { .num = 0 };
 	struct sock_fprog program = { .filter = filter.code };
