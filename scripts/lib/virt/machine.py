@@ -9,7 +9,8 @@ from virt import initrd, root, tsc
 # An oops ends the guest, as a test should. The rest makes the boot quicker, or,
 # no_timer_check, survive a busy host.
 KERNEL_ARGS = ("console=ttyS0 quiet panic=-1 oops=panic no_timer_check nokaslr "
-               "mitigations=off audit=0 cryptomgr.notests=1 rcupdate.rcu_expedited=1")
+               "mitigations=off audit=0 cryptomgr.notests=1 rcupdate.rcu_expedited=1 "
+               "sysrq_always_enabled")
 
 # A counter that TCG has from the host. On a busy one the guest may measure it many
 # times too slow, and its clock would run as much too fast.
@@ -61,6 +62,7 @@ class Machine:
         self.booted = False
         self.ready = False
         self.console = bytearray()
+        self.monitor = bytearray()
         self.sockets = {}
         self.inherited = []
         self.files = {}
@@ -171,8 +173,9 @@ class Machine:
                 "-object", "memory-backend-memfd,id=ram,share=on,size=" + settings.mem,
                 "-kernel", "build/vmlinux-" + settings.kernel, "-initrd", path,
                 "-append", " ".join(kernel_args),
-                "-no-reboot", *self.debugger(), *self.channel("console"), "-serial", "chardev:console",
-                *self.ports, *self.shares(), *self.network]
+                "-no-reboot", *self.debugger(),
+                *self.channel("console"), "-serial", "chardev:console",
+                *self.channel("monitor"), "-mon", "chardev=monitor", *self.ports, *self.shares(), *self.network]
 
     def fds(self):
         """What QEMU is to inherit."""
