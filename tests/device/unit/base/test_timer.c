@@ -105,6 +105,27 @@ TEST(timers_stopped)
 	timers_free(&timers);
 }
 
+TEST(timers_cancelled)
+{
+	struct mem mem = { .limit = SIZE_MAX };
+	struct timers timers = { .mem = &mem };
+	struct alarm *alarm = make(&timers, 2);
+
+	timer_set(&timers, &alarm[0].timer, 100);
+	timer_set(&timers, &alarm[1].timer, 200);
+	timer_cancel(&timers, &alarm[0].timer);
+	CHECK(!timer_is_set(&alarm[0].timer));
+	CHECK_EQ(timers_next(&timers), 200);
+	timer_cancel(&timers, &alarm[0].timer);
+	timers_run(&timers, 200);
+	CHECK_EQ(alarm[0].fired, 0);
+	CHECK_EQ(alarm[1].fired, 1);
+	timer_set(&timers, &alarm[0].timer, 300);
+	timers_run(&timers, 300);
+	CHECK_EQ(alarm[0].fired, 1);
+	timers_free(&timers);
+}
+
 TEST(timers_set_again_from_within)
 {
 	struct mem mem = { .limit = SIZE_MAX };

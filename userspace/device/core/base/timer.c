@@ -93,8 +93,7 @@ int timer_add(struct timers *timers, struct timer *timer,
 
 void timer_remove(struct timers *timers, struct timer *timer)
 {
-	if (timer->pos)
-		timer_heap_remove(timers, timer);
+	timer_cancel(timers, timer);
 	timers->reserved--;
 }
 
@@ -111,6 +110,13 @@ void timer_set(struct timers *timers, struct timer *timer, uint64_t expires)
 	timer->key = expires;
 	timers->used++;
 	timer_sift_up(timers, timer, timers->used - 1);
+}
+
+void timer_cancel(struct timers *timers, struct timer *timer)
+{
+	timer_stop(timer);
+	if (timer->pos)
+		timer_heap_remove(timers, timer);
 }
 
 bool timers_run(struct timers *timers, uint64_t now)

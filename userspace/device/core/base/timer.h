@@ -61,6 +61,7 @@ void timer_remove(struct timers *timers, struct timer *timer);
 /* Starts or restarts a timer; @expires is in ns of nic_now(). */
 void timer_set(struct timers *timers, struct timer *timer, uint64_t expires);
 
+/* Stops a timer. Its place in the heap may still cause a timers_run(). */
 static inline void timer_stop(struct timer *timer)
 {
 	timer->expires = TIMER_NEVER;
@@ -70,6 +71,9 @@ static inline bool timer_is_set(const struct timer *timer)
 {
 	return timer->expires != TIMER_NEVER;
 }
+
+/* Stops a timer that is not set again soon, and causes no timers_run(). */
+void timer_cancel(struct timers *timers, struct timer *timer);
 
 /**
  * timers_run() - call timers that are due, up to a limit

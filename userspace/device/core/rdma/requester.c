@@ -150,7 +150,7 @@ static void requester_wait_for_ack(struct qp *qp, uint64_t now)
 	uint64_t wait = requester_probe_time(qp);
 
 	if (wait && now + wait < q->ack_due) {
-		timer_stop(&q->ack_timeout);
+		timer_cancel(&qp->nic->timers, &q->ack_timeout);
 		timer_set(&qp->nic->timers, &q->probe, now + wait);
 		return;
 	}
@@ -648,7 +648,8 @@ static void requester_probe(struct qp *qp, uint64_t now)
 
 /*
  * Whether packets can be sent again. An answer may have arrived and wait for a
- * page. Or the packet that asks for it waits for one. The time starts again then.
+ * page, or the packet that asks for it waits for one. The time starts again
+ * then.
  */
 static bool requester_may_repeat(struct qp *qp, uint64_t now)
 {
