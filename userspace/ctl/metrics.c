@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Metrics in the text format of Prometheus, on standard output. With --http they
- * are the answer to a request on standard input, for inetd, socat or systemd.
+ * Metrics in the text format of Prometheus, on standard output. With --http
+ * they are the answer to a request on standard input, for inetd or socat.
  */
 #include "metrics.h"
 

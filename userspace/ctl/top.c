@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A view of a running device that is refreshed. On a terminal it fills the screen
- * until q is pressed. Elsewhere views follow each other.
+ * A view of a running device that is refreshed. On a terminal it fills the
+ * screen until q is pressed. Elsewhere views follow each other.
  */
 #include "top.h"
 

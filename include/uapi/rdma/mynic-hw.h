@@ -191,9 +191,9 @@ _Static_assert(sizeof(struct mynic_av) == 32, "mynic_av");
 #define MYNIC_MAX_SL 7
 
 /*
- * Send queue entry: a header of 32 bytes, an extension of 32 bytes, and the data
- * area, up to the stride. RC and UC QPs have no extension. The data area holds SGEs, or
- * inline data, or the operands of an opcode that has neither.
+ * Send queue entry: a header of 32 bytes, an extension of 32 bytes, and the
+ * data area, up to the stride. RC and UC QPs have no extension. The data area
+ * holds SGEs, or inline data, or the operands of an opcode that has neither.
  */
 #define MYNIC_SQ_MIN_STRIDE 64
 #define MYNIC_SQ_MAX_STRIDE 512
@@ -446,8 +446,8 @@ _Static_assert(sizeof(struct mynic_cqe) == 64, "mynic_cqe");
  * @MYNIC_SYN_BAD_OPCODE: opcode not allowed on this QP type
  * @MYNIC_SYN_BAD_FLAGS: a send flag that this opcode does not allow
  * @MYNIC_SYN_BAD_LEN: too many SGEs or inline bytes for the slot; a message
- *	above 2^31 or (UD) the MTU; or an atomic operand of not 8
- *	bytes
+ *	longer than 2^31 or (UD) the path MTU; an atomic operand that is not 8
+ *	bytes long
  * @MYNIC_SYN_BAD_LKEY: no such key, other PD, or no local write access
  * @MYNIC_SYN_LKEY_BOUNDS: SGE outside its memory region
  * @MYNIC_SYN_BAD_GID: sgid_index is empty or does not fit the destination

@@ -54,20 +54,9 @@ static void make_frame(struct drv_pair *p, const void *dmac, uint32_t len)
 	frame[13] = 0xb5;
 }
 
-static struct drv_wr frame_wr(struct drv_pair *p, uint32_t len)
-{
-	return (struct drv_wr){
-		.wr_id = 0x77,
-		.opcode = IBV_WR_SEND,
-		.flags = IBV_SEND_SIGNALED,
-		.num_sge = 1,
-		.sge = { drv_sge(p->a.mr, 0, len) },
-	};
-}
-
 static void send_frame(struct drv_pair *p, uint32_t len)
 {
-	struct drv_wr wr = frame_wr(p, len);
+	struct drv_wr wr = drv_send_wr(&p->a, len);
 
 	drv_post_send(p->a.qp, &wr);
 	drv_expect(p->a.cq, 0x77, IBV_WC_SUCCESS);
@@ -136,7 +125,7 @@ TEST(eth_bad_lengths)
 	static const uint32_t len[] = { 0, 13, MAX_MTU + 19, 100000 };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(len); i++) {
-		struct drv_wr wr = frame_wr(&p, len[i]);
+		struct drv_wr wr = drv_send_wr(&p.a, len[i]);
 
 		drv_post_send(p.a.qp, &wr);
 		drv_expect(p.a.cq, 0x77, IBV_WC_LOC_LEN_ERR);
@@ -149,7 +138,7 @@ TEST(eth_bad_lengths)
 TEST(eth_gathered)
 {
 	struct drv_pair p = eth_pair();
-	struct drv_wr wr = frame_wr(&p, 5);
+	struct drv_wr wr = drv_send_wr(&p.a, 5);
 
 	make_frame(&p, nic_mac(p.b.d->n->nic), 1000);
 	wr.num_sge = 3;
@@ -165,7 +154,7 @@ TEST(eth_gathered)
 TEST(eth_inline)
 {
 	struct drv_pair p = eth_pair();
-	struct drv_wr wr = frame_wr(&p, 0);
+	struct drv_wr wr = drv_send_wr(&p.a, 0);
 
 	make_frame(&p, nic_mac(p.b.d->n->nic), 192);
 	wr.flags |= IBV_SEND_INLINE;

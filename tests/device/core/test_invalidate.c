@@ -423,15 +423,6 @@ TEST(local_inv_waits)
 		 MYNIC_AQ_OK);
 }
 
-static enum sim_verdict drop_all(struct sim *sim, struct sim_nic *from,
-				 struct packet *pkt)
-{
-	(void)sim;
-	(void)from;
-	(void)pkt;
-	return SIM_DROP;
-}
-
 /*
  * A BIND_MW is executed when the requests before it have been sent, or, with
  * FENCE, when READs have been answered. It completes after them.
@@ -454,7 +445,7 @@ TEST(bind_in_the_middle)
 			wr[1].flags |= IBV_SEND_FENCE;
 		for (unsigned int i = 0; i < ARRAY_SIZE(wr); i++)
 			drv_write_wqe(p.a.qp, &wr[i]);
-		p.sim->filter = drop_all;
+		p.sim->filter = sim_drop_all;
 		drv_ring(p.a.qp);
 		sim_settle(p.sim);
 		CHECK_EQ(drv_number_cmd(p.a.d, MYNIC_CMD_DESTROY_MKEY,
@@ -495,7 +486,7 @@ TEST(local_requests_in_sqd)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(wr); i++)
 		drv_write_wqe(p.a.qp, &wr[i]);
-	p.sim->filter = drop_all;
+	p.sim->filter = sim_drop_all;
 	drv_ring(p.a.qp);
 	sim_settle(p.sim);
 	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_SQD), MYNIC_AQ_OK);

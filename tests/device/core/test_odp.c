@@ -388,19 +388,13 @@ static struct scene begin(const struct stage *s, bool hole)
 static void check_shown(struct drv *d, const struct mynic_eqe *eqe,
 			unsigned int stage)
 {
-	static const uint32_t waits[] = {
-		[MYNIC_PAGE_SEND] = QP_WAIT_PAGE_SEND,
-		[MYNIC_PAGE_RECV] = QP_WAIT_PAGE_RECV,
-		[MYNIC_PAGE_READ] = QP_WAIT_PAGE_READ,
-	};
+	uint32_t pages = QP_WAIT_FLUSH - QP_WAIT_PAGE;
 	uint32_t number = eqe->number;
 	struct qp_info info;
 
 	CHECK(nic_next_qp(d->n->nic, &number, &info));
 	CHECK_EQ(info.number, eqe->number);
-	CHECK_EQ(info.waits & (QP_WAIT_PAGE_SEND | QP_WAIT_PAGE_RECV |
-			       QP_WAIT_PAGE_READ),
-		 waits[stage]);
+	CHECK_EQ(info.waits & pages, QP_WAIT_PAGE << stage);
 	CHECK_EQ(info.page[stage].key, eqe->key);
 	CHECK_EQ(info.page[stage].addr, eqe->addr);
 }

@@ -13,26 +13,6 @@ static struct qp_info info_of(const struct drv_end *end)
 	return info;
 }
 
-static struct drv_wr a_send(struct drv_pair *p, uint32_t len)
-{
-	return (struct drv_wr){
-		.wr_id = 0x77,
-		.opcode = IBV_WR_SEND,
-		.flags = IBV_SEND_SIGNALED,
-		.num_sge = 1,
-		.sge = { drv_sge(p->a.mr, 0, len) },
-	};
-}
-
-static enum sim_verdict drop_all(struct sim *s, struct sim_nic *to,
-				 struct packet *pkt)
-{
-	(void)s;
-	(void)to;
-	(void)pkt;
-	return SIM_DROP;
-}
-
 TEST(idle)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){
@@ -81,10 +61,10 @@ TEST(waits_for_an_acknowledgment)
 {
 	struct drv_pair p = drv_rc_pair(
 		&(struct drv_path){ .timeout = 18, .retry_cnt = 7 });
-	struct drv_wr wr = a_send(&p, 8);
+	struct drv_wr wr = drv_send_wr(&p.a, 8);
 	struct qp_info info;
 
-	p.sim->filter = drop_all;
+	p.sim->filter = sim_drop_all;
 	drv_post_send(p.a.qp, &wr);
 	drv_post_send(p.a.qp, &wr);
 	sim_run(p.sim, MSEC);
@@ -103,7 +83,7 @@ TEST(waits_for_the_peer_to_receive)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){
 		.min_rnr_timer = 26 /* 81.92 ms */, .rnr_retry = 7 });
-	struct drv_wr wr = a_send(&p, 8);
+	struct drv_wr wr = drv_send_wr(&p.a, 8);
 	struct qp_info info;
 
 	drv_post_send(p.a.qp, &wr);
@@ -124,7 +104,7 @@ TEST(waits_for_its_rate)
 		.qp_state = IBV_QPS_RTS,
 		.rate_limit = 8000, /* 1 MB/s */
 	};
-	struct drv_wr wr = a_send(&p, 60000);
+	struct drv_wr wr = drv_send_wr(&p.a, 60000);
 	struct qp_info info;
 
 	wr.opcode = IBV_WR_RDMA_WRITE;
@@ -142,10 +122,10 @@ TEST(in_error)
 {
 	struct drv_pair p = drv_rc_pair(
 		&(struct drv_path){ .timeout = 10, .retry_cnt = 0 });
-	struct drv_wr wr = a_send(&p, 8);
+	struct drv_wr wr = drv_send_wr(&p.a, 8);
 	struct qp_info info;
 
-	p.sim->filter = drop_all;
+	p.sim->filter = sim_drop_all;
 	drv_post_send(p.a.qp, &wr);
 	drv_expect(p.a.cq, 0x77, IBV_WC_RETRY_EXC_ERR);
 	info = info_of(&p.a);

@@ -291,15 +291,6 @@ TEST(rc_errors_come_in_order)
 	drv_expect_none(p.a.cq, SEC);
 }
 
-static enum sim_verdict drop_all(struct sim *sim, struct sim_nic *from,
-				 struct packet *pkt)
-{
-	(void)sim;
-	(void)from;
-	(void)pkt;
-	return SIM_DROP;
-}
-
 /* 4.096 us * 2^timeout, retried retry_cnt times; IBTA allows up to 4 times */
 TEST(rc_retries_are_exhausted)
 {
@@ -308,7 +299,7 @@ TEST(rc_retries_are_exhausted)
 	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 8);
 	uint64_t begin = p.sim->now, timeout = 4096ull << 10;
 
-	p.sim->filter = drop_all;
+	p.sim->filter = sim_drop_all;
 	drv_post_send(p.a.qp, &wr);
 	CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_RETRY_EXC_ERR).vendor_err,
 		 MYNIC_SYN_RETRY);
@@ -337,7 +328,7 @@ TEST(rc_no_timeout_waits_for_ever)
 		.qp_state = IBV_QPS_RTS,
 	};
 	CHECK_EQ(drv_modify_qp(p.a.qp, &attr), MYNIC_AQ_OK);
-	p.sim->filter = drop_all;
+	p.sim->filter = sim_drop_all;
 	drv_post_send(p.a.qp, &wr);
 	drv_expect_none(p.a.cq, 1000 * SEC);
 	CHECK_EQ(p.a.d->n->sent, 1);

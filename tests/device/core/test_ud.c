@@ -9,16 +9,12 @@
 
 static struct drv_wr ud_wr(struct drv_pair *p, uint32_t len)
 {
-	return (struct drv_wr){
-		.wr_id = 0x77,
-		.opcode = IBV_WR_SEND,
-		.flags = IBV_SEND_SIGNALED,
-		.num_sge = 1,
-		.sge = { drv_sge(p->a.mr, 0, len) },
-		.remote_qpn = p->b.qp->number,
-		.remote_qkey = QKEY,
-		.av = drv_av(p->a.d, 1, DRV_GID_IPV6),
-	};
+	struct drv_wr wr = drv_send_wr(&p->a, len);
+
+	wr.remote_qpn = p->b.qp->number;
+	wr.remote_qkey = QKEY;
+	wr.av = drv_av(p->a.d, 1, DRV_GID_IPV6);
+	return wr;
 }
 
 /*

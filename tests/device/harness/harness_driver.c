@@ -986,18 +986,24 @@ struct drv_pair drv_ud_pair(void)
 	return p;
 }
 
-void drv_send_recv(struct drv_end *from, struct drv_end *to, uint32_t len)
+struct drv_wr drv_send_wr(const struct drv_end *from, uint32_t len)
 {
-	struct mynic_sge sge = drv_sge(to->mr, 0, len);
-	struct drv_wr wr = {
-		.wr_id = 0x5e4d,
+	return (struct drv_wr){
+		.wr_id = 0x77,
 		.opcode = IBV_WR_SEND,
 		.flags = IBV_SEND_SIGNALED,
 		.num_sge = 1,
 		.sge = { drv_sge(from->mr, 0, len) },
 	};
+}
+
+void drv_send_recv(struct drv_end *from, struct drv_end *to, uint32_t len)
+{
+	struct mynic_sge sge = drv_sge(to->mr, 0, len);
+	struct drv_wr wr = drv_send_wr(from, len);
 	struct mynic_cqe cqe;
 
+	wr.wr_id = 0x5e4d;
 	drv_fill(from->mr->ptr, len, len);
 	memset(to->mr->ptr, 0, len);
 	drv_post_recv(to->qp, 0x4ec5, &sge, 1);

@@ -371,6 +371,9 @@ struct drv_pair drv_rc_pair(const struct drv_path *path);
 struct drv_pair drv_uc_pair(const struct drv_path *path);
 struct drv_pair drv_ud_pair(void);
 
+/** drv_send_wr() - a signaled SEND of the first @len bytes of an end's MR */
+struct drv_wr drv_send_wr(const struct drv_end *from, uint32_t len);
+
 /** drv_send_recv() - transfer and check one message of @len bytes */
 void drv_send_recv(struct drv_end *from, struct drv_end *to, uint32_t len);
 

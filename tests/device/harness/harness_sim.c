@@ -155,6 +155,15 @@ static void deliver(struct sim_nic *from, const struct packet *pkt)
 	}
 }
 
+enum sim_verdict sim_drop_all(struct sim *sim, struct sim_nic *from,
+			      struct packet *pkt)
+{
+	(void)sim;
+	(void)from;
+	(void)pkt;
+	return SIM_DROP;
+}
+
 uint64_t sim_random(struct sim *sim, uint64_t below)
 {
 	/* xorshift64*, by Marsaglia and Vigna */

@@ -114,6 +114,10 @@ struct sim *sim_new_small(unsigned int nics, uint64_t memory);
 /** sim_free() - free a world before the end of the test */
 void sim_free(struct sim *sim);
 
+/** sim_drop_all() - a &sim.filter: no packet arrives */
+enum sim_verdict sim_drop_all(struct sim *sim, struct sim_nic *from,
+			      struct packet *pkt);
+
 /** sim_random() - a random number below @below */
 uint64_t sim_random(struct sim *sim, uint64_t below);
 

@@ -23,9 +23,10 @@ module_param(device, charp, 0);
 MODULE_PARM_DESC(device, "RDMA device");
 
 /*
- * A command, a frame or events; or a frame has failed to be sent. A region has
- * windows, or a new object has an impossible number, or that of another one. Of a
- * completion: its number, request, bits or queue; or it comes twice.
+ * What is changed: "command", "frame", "events" or "unsent" (a frame that failed
+ * to be sent). "windows": a region has windows. "impossible", "twice-given": the
+ * number of a new object. "number", "request", "bits", "queue", "twice": of a
+ * completion.
  */
 static char *what;
 module_param(what, charp, 0);

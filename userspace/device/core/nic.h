@@ -230,7 +230,7 @@ bool nic_next_qp(const struct nic *nic, uint32_t *number, struct qp_info *info);
  */
 bool nic_keep_journal(struct nic *nic, bool on);
 
-/* The journal, which must be on, has doorbells, packets and completions, too. */
+/* The journal, which must be on, has doorbells, packets and completions too. */
 void nic_journal_traffic(struct nic *nic);
 
 /* The journal; see base/journal.h. */

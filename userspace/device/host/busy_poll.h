@@ -18,8 +18,8 @@
  * @polled_until: presumed end of polling by another process on this processor
  * @polled: length of that presumption, ns; 0: the last one was wrong
  * @answered: work followed soon after the last interrupt
- * @yields: yield the processor between two looks for work, because the receiver of
- *	an interrupt may need it
+ * @yields: yield the processor between two looks for work, because the receiver
+ *	of an interrupt may need it
  */
 struct busy_poll {
 	uint64_t until;

@@ -449,6 +449,7 @@ static bool commands_run_qp(struct call *call)
 {
 	struct switch_port *port = commands_next_nic(call);
 	const char *text;
+	unsigned long wanted;
 	struct qp_info info;
 	uint32_t number;
 	char *end;
@@ -458,12 +459,12 @@ static bool commands_run_qp(struct call *call)
 	text = commands_next_word(call);
 	if (!commands_at_end(call))
 		return false;
-	number = strtoul(text, &end, 0);
+	wanted = strtoul(text, &end, 0);
 	if (!*text || *end)
 		return commands_fail(call, "\"%.32s\" is no number of a QP",
 				     text);
-	if (!nic_next_qp(port->nic, &number, &info) ||
-	    info.number != strtoul(text, NULL, 0))
+	number = wanted;
+	if (!nic_next_qp(port->nic, &number, &info) || info.number != wanted)
 		return commands_fail(call, "%.32s has no QP %.32s", port->name,
 				     text);
 	qp_text_all(call->out, &info);

@@ -49,8 +49,8 @@ struct irq_job {
  *
  * The kernel wakes all who wait for an eventfd in the context of the one who
  * signals it. A client can have any number wait, and then lets the thread of
- * the NICs wait. Therefore, after a signal that was slow, all vectors of a NIC are
- * left to its helper. That time is so much longer that others lose little.
+ * the NICs wait. Therefore, after a signal that was slow, all vectors of a NIC
+ * are left to its helper. That time is so much longer that others lose little.
  */
 struct irq_vectors {
 	struct helper *helper;

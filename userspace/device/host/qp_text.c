@@ -155,48 +155,43 @@ static void qp_text_cqs(FILE *out, const struct qp_info *info)
 	fputc('\n', out);
 }
 
-static void qp_text_detail(FILE *out, const struct qp_info *info,
-			   enum qp_wait wait)
+static void qp_text_ack(FILE *out, const struct qp_info *info)
 {
-	unsigned int stage;
+	fputs(", silent for ", out);
+	qp_text_time(out, info->silent);
+	if (info->retry_in == ~0ull) {
+		fputs(", without a timeout", out);
+		return;
+	}
+	fputs(", timeout in ", out);
+	qp_text_time(out, info->retry_in);
+}
 
-	switch (wait) {
-	case QP_WAIT_ACK:
-		fputs(", silent for ", out);
-		qp_text_time(out, info->silent);
-		if (info->retry_in == ~0ull) {
-			fputs(", without a timeout", out);
-		} else {
-			fputs(", timeout in ", out);
-			qp_text_time(out, info->retry_in);
-		}
-		break;
-	case QP_WAIT_RNR:
+static void qp_text_detail(FILE *out, const struct qp_info *info, uint32_t wait)
+{
+	if (wait == QP_WAIT_ACK) {
+		qp_text_ack(out, info);
+		return;
+	}
+	if (wait == QP_WAIT_RNR) {
 		fputs(", in ", out);
 		qp_text_time(out, info->pause);
-		break;
-	case QP_WAIT_PAGE_SEND:
-	case QP_WAIT_PAGE_RECV:
-	case QP_WAIT_PAGE_READ:
-		stage = wait == QP_WAIT_PAGE_SEND ? MYNIC_PAGE_SEND :
-			wait == QP_WAIT_PAGE_RECV ? MYNIC_PAGE_RECV :
-						    MYNIC_PAGE_READ;
-		fprintf(out, ": key 0x%x, address 0x%" PRIx64,
-			info->page[stage].key, info->page[stage].addr);
-		break;
-	default:
-		break;
+		return;
 	}
+	for (unsigned int stage = 0; stage < MYNIC_PAGE_STAGES; stage++)
+		if (wait == (uint32_t)QP_WAIT_PAGE << stage)
+			fprintf(out, ": key 0x%x, address 0x%" PRIx64,
+				info->page[stage].key, info->page[stage].addr);
 }
 
 static void qp_text_waits(FILE *out, const struct qp_info *info)
 {
 	for (unsigned int i = 0; i < QP_NUM_WAITS; i++) {
-		if (!(info->waits & 1 << i))
+		if (!(info->waits & 1u << i))
 			continue;
 		qp_text_row(out, "waits for");
 		fputs(wait_texts[i].text, out);
-		qp_text_detail(out, info, 1 << i);
+		qp_text_detail(out, info, 1u << i);
 		fputc('\n', out);
 	}
 	if (!info->waits) {

@@ -39,9 +39,9 @@
  * @JOURNAL_PAGE: a QP needs a missing page; number, code = enum
  *	mynic_page_stage, key, addr, length, status = not 0 for a write
  * @JOURNAL_DOORBELL: traffic: number = QP
- * @JOURNAL_SENT: traffic: code = enum packet_kind, length = bytes of all frames,
- *	expected = number of packets. With PACKET_ROCE: number = destination QP,
- *	from = opcode, psn, all of the first packet
+ * @JOURNAL_SENT: traffic: code = enum packet_kind, length = bytes of all
+ *	frames, expected = number of packets. With PACKET_ROCE, of the first
+ *	packet: number = destination QP, from = opcode, psn
  * @JOURNAL_RECEIVED: likewise; a packet with a defect is PACKET_ETH
  * @JOURNAL_COMPLETION: traffic: number = QP, key = CQ, addr = wr_id, status =
  *	enum ibv_wc_status; if that is 0: code = not 0 for a receive request,

@@ -79,16 +79,10 @@ static void qp_info_requester(struct qp_info *info, const struct qp *qp,
 
 static void qp_info_pages(struct qp_info *info, const struct odp *odp)
 {
-	static const enum qp_wait waits[] = {
-		[MYNIC_PAGE_SEND] = QP_WAIT_PAGE_SEND,
-		[MYNIC_PAGE_RECV] = QP_WAIT_PAGE_RECV,
-		[MYNIC_PAGE_READ] = QP_WAIT_PAGE_READ,
-	};
-
 	for (unsigned int stage = 0; stage < MYNIC_PAGE_STAGES; stage++) {
 		if (!odp_waits(odp, stage))
 			continue;
-		info->waits |= waits[stage];
+		info->waits |= QP_WAIT_PAGE << stage;
 		info->page[stage].key = odp->waits[stage].fault.key;
 		info->page[stage].addr = odp->waits[stage].fault.addr;
 	}

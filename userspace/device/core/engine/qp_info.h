@@ -18,9 +18,8 @@
  * @QP_WAIT_RNR: the end of the pause that the peer's RNR NAK has asked for
  * @QP_WAIT_CREDIT: a receive request of the peer
  * @QP_WAIT_RATE: its rate limit, or the rate that congestion allows
- * @QP_WAIT_PAGE_SEND: a missing page, for its requests
- * @QP_WAIT_PAGE_RECV: a missing page, for packets that it receives
- * @QP_WAIT_PAGE_READ: a missing page, for READs that it answers
+ * @QP_WAIT_PAGE: a missing page, for its requests; followed by the bits of the
+ *	other stages, in the order of enum mynic_page_stage
  * @QP_WAIT_FLUSH: memory that is made persistent
  * @QP_WAIT_TURN: its turn among the QPs that have work
  */
@@ -29,11 +28,9 @@ enum qp_wait {
 	QP_WAIT_RNR = 1 << 1,
 	QP_WAIT_CREDIT = 1 << 2,
 	QP_WAIT_RATE = 1 << 3,
-	QP_WAIT_PAGE_SEND = 1 << 4,
-	QP_WAIT_PAGE_RECV = 1 << 5,
-	QP_WAIT_PAGE_READ = 1 << 6,
-	QP_WAIT_FLUSH = 1 << 7,
-	QP_WAIT_TURN = 1 << 8,
+	QP_WAIT_PAGE = 1 << 4,
+	QP_WAIT_FLUSH = QP_WAIT_PAGE << MYNIC_PAGE_STAGES,
+	QP_WAIT_TURN = QP_WAIT_FLUSH << 1,
 };
 
 #define QP_NUM_WAITS 9
@@ -43,7 +40,7 @@ enum qp_wait {
  * @number: QPN
  * @type: enum mynic_qp_type; 0: a work queue
  * @state: state
- * @connected: @dest_qpn and @dgid to @path_mtu are valid from RTR on
+ * @connected: @dest_qpn to @path_mtu are valid
  * @has_sq: @posted to @oldest are valid
  * @has_rq: @received is valid
  * @dest_qpn: QPN of the peer
@@ -53,7 +50,7 @@ enum qp_wait {
  * @sent: of these, those that were sent, in whole or in part
  * @oldest: with @sent: enum ibv_wr_opcode of the oldest
  * @psn: PSN of the next packet
- * @reliable: @una to @retry_at are valid
+ * @reliable: @una to @pause are valid
  * @una: oldest PSN that is not acknowledged
  * @retries: retries that are left
  * @rnr_retries: likewise, after RNR NAKs; 7: no limit
@@ -71,7 +68,7 @@ enum qp_wait {
  * @recv_cqn: its CQ for receive completions; 0: none
  * @rate: bit/s that congestion and limits allow now; 0: no limit
  * @waits: enum qp_wait
- * @page: QP_WAIT_PAGE_*: the page, by enum mynic_page_stage
+ * @page: QP_WAIT_PAGE: the page, by enum mynic_page_stage
  *
  * PSNs have 24 bits.
  */

@@ -174,8 +174,8 @@ static enum outcome buf_add_piece(struct walk *walk)
 
 /*
  * Extends the last piece by pages that follow it. It stops before a page that
- * needs more care. That is at the end of the list or of the map, on an error, or
- * if there is no room. Most of a long message is added here.
+ * needs more care. That is at the end of the list or of the map, on an error,
+ * or if there is no room. Most of a long message is added here.
  */
 static void buf_add_pages(struct walk *walk)
 {

@@ -24,8 +24,8 @@ const struct dma_map *dma_search(struct nic *nic, uint64_t iova);
  * The pointer is valid until &dma.generation changes. That happens only in
  * those calls into the core for which nic.h says so.
  *
- * Return: the pointer; NULL, counted as BAD_DMA, if the NIC is not a bus master,
- * or no map has the whole range with the right that @write asks for.
+ * Return: the pointer; NULL, counted as BAD_DMA, if the NIC is not a bus
+ * master, or no map has the whole range with the right that @write asks for.
  */
 void *dma_ptr(struct nic *nic, uint64_t iova, uint64_t len, bool write);
 

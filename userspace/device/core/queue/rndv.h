@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Rendezvous: what a QP does for its tag matching SRQ. Such a QP has no send
- * queue. Its requests are made here, for one message after the other. They are a
- * READ of the data, and a SEND that says that the data has arrived (FIN).
+ * queue. Its requests are made here, for one message after the other. They are
+ * a READ of the data, and a SEND that says that the data has arrived (FIN).
  */
 #ifndef MYNIC_RNDV_H
 #define MYNIC_RNDV_H

@@ -57,9 +57,9 @@ enum send_trait {
 /**
  * struct send_req - a send request after checks
  * @wr_id: for the completion
- * @outcome: if it is not OUTCOME_OK, only @wr_id is valid besides it. The request
- *	was refused when it was fetched, or has failed and ends after those before
- *	it
+ * @outcome: if it is not OUTCOME_OK, only @wr_id is valid besides it. The
+ *	request was refused when it was fetched, or has failed and ends after
+ *	those before it
  * @opcode: enum ibv_wr_opcode
  * @traits: enum send_trait
  * @flags: enum ibv_send_flags

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Doorbells, packets and completions in the journal. All is out of line and cold,
- * so that traffic costs nothing more while nobody wants to see it.
+ * Doorbells, packets and completions in the journal. All is out of line and
+ * cold. While nobody wants to see traffic, each costs the test of a flag.
  */
 #include "state/traffic.h"
 
