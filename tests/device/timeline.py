@@ -57,16 +57,45 @@ def order_of_events(place):
 def packets(place):
     tree = draw(place)
     assert len(arrows(tree)) == 2
-    # The one that was lost
-    crosses = [path for path in tree.iter(SVG + "path")
-               if "m0 -10" in path.get("d")]
-    assert len(crosses) == 1
+    assert len(crosses(tree)) == 1  # the one that was lost
+
+
+def crosses(tree):
+    return [path for path in tree.iter(SVG + "path")
+            if "m0 -10" in path.get("d")]
 
 
 def limits(place):
+    # Its arrival is left out, which is no loss.
+    tree = draw(place, "--to", "1.0000012")
+    assert len(texts(tree)) > 4 and not crosses(tree) and not arrows(tree)
     found = texts(draw(place, "--from", "1.5"))
     assert len([text for text in found if text.startswith("completion")]) == 1
     assert not any(text.startswith("doorbell") for text in found)
+
+
+def fill(place, name, start, first):
+    """A full journal, with a packet each microsecond"""
+    with open(f"{place}/{name}", "w", encoding="ascii") as file:
+        for psn in range(first, first + 1024):
+            file.write(f"{start}.{psn * 1000:09} sent to=0x12 "
+                       f"opcode=uc-send-only psn={psn:#x} length=8 packets=1\n")
+
+
+def full_journals(place):
+    """Nobody knows what became of packets that a full journal has no room for."""
+    fill(place, "a", 3, 0)
+    with open(f"{place}/b", "w", encoding="ascii") as file:
+        for psn in range(1000, 2024):
+            file.write(f"3.{psn * 1000 + 1:09} received to=0x12 "
+                       f"opcode=uc-send-only psn={psn:#x} length=8 packets=1\n")
+    done = timeline(f"nic1={place}/a", f"nic2={place}/b")
+    assert "22.999 us are in all journals" in done.stderr, done.stderr
+    tree = ET.fromstring(done.stdout)
+    assert len(arrows(tree)) == 22 and not crosses(tree)
+    fill(place, "b", 4, 0)
+    done = timeline(f"nic1={place}/a", f"nic2={place}/b")
+    assert done.returncode == 1 and "no time is in all" in done.stderr, done
 
 
 def one_journal(place):
@@ -102,8 +131,8 @@ def bad_input(place):
 
 
 def main():
-    tests = (order_of_events, packets, limits, one_journal, names_are_text,
-             to_a_file, bad_input)
+    tests = (order_of_events, packets, limits, full_journals, one_journal,
+             names_are_text, to_a_file, bad_input)
     print(f"TAP version 13\n1..{len(tests)}")
     for number, test in enumerate(tests, 1):
         with tempfile.TemporaryDirectory() as place:

@@ -138,11 +138,12 @@ static bool top_is_busy(const struct sample_qp *qp)
 
 static void top_put_qp(const struct sample_qp *qp)
 {
-	char peer[16] = "-";
+	char number[16], peer[16] = "-";
 
+	snprintf(number, sizeof(number), "0x%x", qp->number);
 	if (qp->peer)
 		snprintf(peer, sizeof(peer), "0x%x", qp->peer);
-	printf("%-10s %-8x %-10s %-5s %-8s %7u %7u  %s\n", qp->port, qp->number,
+	printf("%-10s %-8s %-10s %-5s %-8s %7u %7u  %s\n", qp->port, number,
 	       qp->type, qp->state, peer, qp->posted, qp->sent,
 	       *qp->waits ? qp->waits : "-");
 }

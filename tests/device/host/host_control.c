@@ -565,8 +565,9 @@ TEST(client_program_top)
 	CHECK(strstr(out, "\nnic1       up "));
 	CHECK(strstr(out, "\nnic2       pulled "));
 	CHECK(strstr(out, "\nQueue pairs: "));
-	snprintf(line, sizeof(line), "\nnic1       %-8x RC         RTS   0x%x ",
-		 p.a.qp->number, p.b.qp->number);
+	snprintf(line, sizeof(line),
+		 "\nnic1       0x%-6x RC         RTS   0x%x ", p.a.qp->number,
+		 p.b.qp->number);
 	CHECK(strstr(out, line));
 	/* Two views */
 	CHECK(strstr(strstr(out, line) + 1, line));
