@@ -51,7 +51,7 @@ def order_of_events(place):
               "completion qp=0x11 cq=0x5 wr_id=0x78 RETRY_EXC_ERR"]
     places = [found.index(text) for text in wanted]
     assert places == sorted(places), found
-    assert "+1.000 s" in found and "+1.500 us" in found, found
+    assert "+1.000000 s" in found and "+1.500 us" in found, found
 
 
 def packets(place):
