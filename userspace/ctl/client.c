@@ -9,8 +9,12 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+void (*before_message)(void);
+
 static void client_complain(const char *format, va_list args)
 {
+	if (before_message)
+		before_message();
 	fflush(stdout);
 	fputs("mynic-ctl: ", stderr);
 	vfprintf(stderr, format, args);

@@ -8,6 +8,9 @@
 
 #define EXIT_USAGE 2
 
+/* Called before a message of an error is printed. NULL: nothing is */
+extern void (*before_message)(void);
+
 /* Prints a message, and exits with @status. */
 void __attribute__((noreturn, format(printf, 2, 3)))
 die(int status, const char *format, ...);

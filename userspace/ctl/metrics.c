@@ -175,15 +175,11 @@ static void metrics_put_qps(FILE *out, struct sample *sample)
 	}
 }
 
-static void metrics_put(FILE *out, FILE *file)
+static void metrics_put(FILE *out, struct sample *sample)
 {
-	struct sample sample;
-
-	sample_take(&sample, file);
-	metrics_put_ports(out, &sample);
-	metrics_put_stats(out, &sample);
-	metrics_put_qps(out, &sample);
-	sample_free(&sample);
+	metrics_put_ports(out, sample);
+	metrics_put_stats(out, sample);
+	metrics_put_qps(out, sample);
 }
 
 static void metrics_http_head(const char *status, const char *type)
@@ -222,13 +218,16 @@ static bool metrics_read_request(void)
 void metrics_run(FILE *file, char **words)
 {
 	bool http = words[0] && !strcmp(words[0], "--http");
+	struct sample sample;
 
 	if (words[http])
 		die_of_usage("metrics: what is \"%s\"?", words[http]);
-	if (http) {
-		if (!metrics_read_request())
-			return;
+	if (http && !metrics_read_request())
+		return;
+	/* If this fails, an HTTP client finds no answer, instead of no metrics */
+	sample_take(&sample, file);
+	if (http)
 		metrics_http_head("200 OK", "text/plain; version=0.0.4");
-	}
-	metrics_put(stdout, file);
+	metrics_put(stdout, &sample);
+	sample_free(&sample);
 }

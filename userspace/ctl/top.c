@@ -48,6 +48,7 @@ static volatile sig_atomic_t ended;
 
 /* The terminal's mode, to be restored however the program ends */
 static struct termios saved;
+static bool on_screen;
 
 static void top_end(int signal)
 {
@@ -220,6 +221,9 @@ static bool top_wait(const struct top *top)
 
 static void top_end_screen(void)
 {
+	if (!on_screen)
+		return;
+	on_screen = false;
 	fputs("\033[?25h\033[?1049l", stdout);
 	fflush(stdout);
 	tcsetattr(STDIN_FILENO, TCSANOW, &saved);
@@ -236,6 +240,9 @@ static void top_begin_screen(struct top *top)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	atexit(top_end_screen);
+	/* The screen's contents are gone when it ends. */
+	before_message = top_end_screen;
+	on_screen = true;
 	mode = saved;
 	mode.c_lflag &= ~(ICANON | ECHO);
 	tcsetattr(STDIN_FILENO, TCSANOW, &mode);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pty.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -575,6 +576,50 @@ TEST(client_program_top)
 	CHECK_EQ(CTL(out, control_path, "top", "--views", "0"), 2);
 	CHECK_EQ(CTL(out, control_path, "top", "--interval", "x"), 2);
 	CHECK_EQ(CTL(out, control_path, "top", "now"), 2);
+}
+
+/* What appears on a terminal is added to @out, until @text does */
+static void read_terminal(int fd, char *out, size_t size, const char *text)
+{
+	while (!strstr(out, text)) {
+		size_t len = strlen(out);
+		ssize_t n = read(fd, out + len, size - 1 - len);
+
+		if (n <= 0)
+			FAIL("no %s in: %s", text, out);
+		out[len + n] = '\0';
+	}
+}
+
+/* The screen that is left takes all with it but what is said afterwards. */
+TEST(client_program_top_on_a_terminal)
+{
+	static char out[1 << 20];
+	const struct winsize size = { .ws_row = 24, .ws_col = 120 };
+	const char *program = getenv("MYNIC_CTL");
+	int status, fd;
+	pid_t pid;
+
+	start(NULL);
+	pid = forkpty(&fd, NULL, NULL, &size);
+	CHECK(pid >= 0);
+	if (!pid) {
+		execl(program, program, control_path, "top", "--interval",
+		      "0.1", NULL);
+		_exit(127);
+	}
+	read_terminal(fd, out, sizeof(out), "Queue pairs: ");
+	CHECK(strstr(out, "\033[?1049h"));
+	out[0] = '\0';
+	CHECK_EQ(kill(device, SIGTERM), 0);
+	read_terminal(fd, out, sizeof(out), "\033[?1049l");
+	read_terminal(fd, out, sizeof(out), "mynic-device has ended");
+	CHECK(strstr(out, "mynic-device has ended") >
+	      strstr(out, "\033[?1049l"));
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+	CHECK_EQ(waitpid(device, &status, 0), device);
+	close(fd);
 }
 
 /* Text of the metric with this name, type and labels, in the output */
