@@ -152,6 +152,13 @@ static void pass_psns(uint32_t first, unsigned int num)
 		pass_psn(first + i);
 }
 
+/* Handle all packets that are due */
+static void run(void)
+{
+	while (faults_step(faults, now))
+		;
+}
+
 static void run_until(uint64_t end)
 {
 	uint64_t next;
@@ -159,7 +166,7 @@ static void run_until(uint64_t end)
 	while ((next = faults_next_event(faults)) <= end) {
 		CHECK(next > now);
 		now = next;
-		faults_run(faults, now);
+		run();
 		CHECK(faults_next_event(faults) > now);
 	}
 	now = end;
@@ -673,6 +680,7 @@ TEST(number_of_copies_is_bounded)
 	for (unsigned int i = 0; i < FAULTS_MAX_RULES; i++)
 		add("kind=duplicate");
 	pass_psn(1);
+	run();
 	CHECK_EQ(num_got, FAULTS_MAX_COPIES);
 	for (unsigned int i = 1; i <= FAULTS_MAX_RULES; i++)
 		sum += stats_of(i).applied;
@@ -710,7 +718,7 @@ TEST(delays_add_up)
 	CHECK_EQ(got[2].at, 2 * MSEC + 50 * USEC);
 }
 
-/* Packets that are due leave in order, even if faults_run() is called late. */
+/* Packets that are due leave in order, even if faults_step() is called late. */
 TEST(what_is_due_goes_first)
 {
 	add("kind=delay,time=50us,psn=0");
@@ -718,6 +726,100 @@ TEST(what_is_due_goes_first)
 	now = 51 * USEC;
 	pass_psn(1);
 	CHECK_PSNS(0, 1);
+}
+
+/* Generous limit of what one call may deliver */
+#define MOST 20
+
+/* Take a step. Return: how many packets it has delivered */
+static unsigned int step(void)
+{
+	unsigned int before = num_got;
+
+	faults_step(faults, now);
+	return num_got - before;
+}
+
+/* However many packets are due, each call delivers few, and all in order */
+TEST(what_is_due_goes_in_pieces)
+{
+	add("kind=delay,time=50us,psn=0-999");
+	pass_psns(0, 1000);
+	now = MSEC;
+	CHECK(step() <= 1);
+	for (uint32_t i = 1000; i < 1010; i++) {
+		unsigned int before = num_got;
+
+		pass_psn(i);
+		CHECK(num_got - before <= MOST);
+	}
+	while (faults_next_event(faults) <= now)
+		CHECK(step() <= 1);
+	CHECK_EQ(num_got, 1010);
+	for (uint32_t i = 0; i < 1010; i++)
+		CHECK_EQ(got[i].psn, i);
+}
+
+/* The packet that overtakes many leaves first, and few of them in its call */
+TEST(overtaken_packets_go_in_pieces)
+{
+	add("kind=reorder,psn=0-999");
+	pass_psns(0, 1000);
+	pass_psn(1000);
+	CHECK(num_got <= MOST);
+	pass_psn(1001);
+	CHECK(num_got <= 2 * MOST);
+	while (faults_next_event(faults) <= now)
+		CHECK(step() <= 1);
+	CHECK_EQ(num_got, 1002);
+	CHECK_EQ(got[0].psn, 1000);
+	for (uint32_t i = 0; i < 1000; i++)
+		CHECK_EQ(got[i + 1].psn, i);
+	CHECK_EQ(got[1001].psn, 1001);
+}
+
+/*
+ * Those that wait for a delayed packet leave in pieces, too, and so do those
+ * that have waited in vain
+ */
+TEST(late_packets_go_in_pieces)
+{
+	add("kind=delay,time=1ms,psn=500");
+	add("kind=reorder,psn=0-499");
+	add("kind=reorder,psn=501-999");
+	pass_psns(0, 1000);
+	now = SEC;
+	while (faults_next_event(faults) <= now)
+		CHECK(step() <= 1);
+	CHECK_EQ(num_got, 1000);
+	CHECK_EQ(got[0].psn, 500);
+	for (uint32_t i = 1; i < 1000; i++)
+		CHECK_EQ(got[i].psn, i <= 500 ? i - 1 : i);
+}
+
+/* A packet that no rule delays is not lost for want of room behind others */
+TEST(due_packets_leave_no_room)
+{
+	unsigned int number = add("kind=delay,time=1ms,proto=eth");
+	static uint8_t large[4096];
+	struct packet pkt = roce(1);
+	uint32_t word = 0;
+	struct packet small = eth(&word);
+	unsigned int held = 0;
+
+	while (!stats_of(number).no_room) {
+		pass(&small);
+		held++;
+	}
+	held--;
+	now = SEC;
+	pkt.payload_len = sizeof(large);
+	pkt.iov[0] = (struct iovec){ large, sizeof(large) };
+	for (unsigned int i = 0; i < 100; i++)
+		pass(&pkt);
+	run();
+	CHECK_EQ(num_got, held + 100);
+	CHECK_EQ(stats_of(number).no_room, 1);
 }
 
 TEST(reorder_exchanges_with_the_next)
@@ -1240,6 +1342,45 @@ TEST(held_packets_are_sorted)
 	CHECK_EQ(hold_next(&hold), UINT64_MAX);
 }
 
+/* Adding and taking a packet look at the right spines alone. */
+static void check_spines(const struct held *held, unsigned int num)
+{
+	unsigned int length = 0;
+
+	for (; held; held = held->right)
+		length++;
+	CHECK(1u << length <= num + 1);
+}
+
+/*
+ * However many packets wait, and in which order they came, handling one of them
+ * takes little time
+ */
+TEST(held_packets_take_equal_time)
+{
+	static const int orders[] = { 1, -1, 0 };
+	const unsigned int num = 4096;
+	struct packet pkt = roce(0);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(orders); i++) {
+		struct hold hold = { NULL, 0 };
+
+		for (unsigned int j = 0; j < num; j++) {
+			struct held *held =
+				held_create(&pkt, SEC + (int64_t)j * orders[i]);
+
+			CHECK(held);
+			hold_add(&hold, held);
+			check_spines(hold.root, j + 1);
+		}
+		for (unsigned int j = num; j > 0; j--) {
+			check_spines(hold.root->left, j);
+			check_spines(hold.root->right, j);
+			free(hold_take(&hold));
+		}
+	}
+}
+
 /* Packets reach a bottleneck after the delay of an earlier rule. */
 TEST(bottleneck_behind_a_delay)
 {
@@ -1288,6 +1429,7 @@ TEST(memory_of_reordered_packets_is_bounded)
 	CHECK(stats_of(number).no_room > 30000);
 	on_deliver = check_overtaking;
 	pass_psn(2);
+	run();
 	CHECK_EQ(num_got, 100001 - stats_of(number).no_room);
 }
 

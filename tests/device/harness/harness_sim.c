@@ -431,8 +431,9 @@ static bool run_once(struct sim *sim)
 
 	for (unsigned int i = 0; i < sim->num_nics; i++) {
 		more |= nic_run(sim->nics[i].nic);
-		if (sim->nics[i].faults)
-			faults_run(sim->nics[i].faults, sim->now);
+		while (sim->nics[i].faults &&
+		       faults_step(sim->nics[i].faults, sim->now))
+			;
 	}
 	while (sim->queue && sim->queue->due <= sim->now) {
 		struct sim_packet *p = sim->queue;

@@ -8,6 +8,7 @@
 #include <linux/vfio.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -22,6 +23,7 @@
 #include "host/card.h"
 #include "host/clock.h"
 #include "host/events.h"
+#include "host/loop.h"
 #include "host/wire_faults.h"
 
 #define NUM_RESETS 100
@@ -169,31 +171,106 @@ TEST(doorbells_take_turns)
 	close(fd);
 }
 
-/* Packets that wire faults have held are charged to the NIC that sent them */
-TEST(held_packets_count)
+#define NUM_HELD 2000
+
+/**
+ * struct look - the event loop's looks at its clients
+ * @source: event source that always has something
+ * @packets: packets delivered at the last look
+ * @most: packets between two looks
+ * @stop: all packets have been delivered
+ */
+static struct look {
+	struct event_source source;
+	uint64_t packets;
+	uint64_t most;
+	bool stop;
+} look;
+
+static void look_ready(void *owner, uint32_t ready)
 {
-	static struct wire_faults faults;
+	struct look *l = owner;
+	uint64_t packets = sw.packets - l->packets;
+
+	(void)ready;
+	l->packets = sw.packets;
+	if (packets > l->most)
+		l->most = packets;
+	l->stop = sw.packets >= NUM_HELD;
+}
+
+static struct packet frame_from_first(void)
+{
 	struct packet pkt = {
 		.kind = PACKET_ETH,
 		.vlan = PACKET_NO_VLAN,
 	};
-	char error[WIRE_FAULTS_ERROR_SIZE];
 
-	open_cards();
-	cards[0].port.name = "sender";
-	wire_faults_init(&faults, &sw);
-	CHECK(wire_faults_add(&faults, "sender,kind=delay,time=1ms", error));
 	memcpy(pkt.smac, nic_mac(cards[0].nic), sizeof(pkt.smac));
 	memcpy(pkt.dmac, nic_mac(cards[1].nic), sizeof(pkt.dmac));
-	switch_transmit(&cards[0].port, &pkt);
+	return pkt;
+}
+
+static struct wire_faults wire_faults;
+
+static void end_faults(void *arg)
+{
+	(void)arg;
+	wire_faults_release(&wire_faults);
+}
+
+/* Make the first NIC's port hold what it sends until 1 ms later */
+static void hold_packets(unsigned int num)
+{
+	struct packet pkt = frame_from_first();
+	char error[WIRE_FAULTS_ERROR_SIZE];
+
+	cards[0].port.name = "sender";
+	wire_faults_init(&wire_faults, &sw);
+	tap_at_end(end_faults, NULL);
+	CHECK(wire_faults_add(&wire_faults, "sender,kind=delay,time=1ms",
+			      error));
+	for (unsigned int i = 0; i < num; i++)
+		switch_transmit(&cards[0].port, &pkt);
 	CHECK_EQ(sw.packets, 0);
-	sw.now = now + 2 * NSEC_PER_SEC;
-	tick = 1000;
-	wire_faults_run(&sw);
-	CHECK_EQ(sw.packets, 1);
+	now += NSEC_PER_SEC;
+}
+
+/*
+ * Packets that wire faults have held are delivered in turns, with looks at the
+ * clients in between, and charged to the NIC that sent them
+ */
+TEST(held_packets_take_turns)
+{
+	const struct loop loop = { .events = &events, .sw = &sw };
+	int event = eventfd(1, EFD_CLOEXEC);
+
+	open_cards();
+	look.source = (struct event_source){ look_ready, &look };
+	CHECK_EQ(events_add(&events, &look.source, event, EPOLLIN), 0);
+	hold_packets(NUM_HELD);
+	tick = NIC_TURN_NS / 4;
+	loop_run(&loop, &look.stop);
+	CHECK_EQ(sw.packets, NUM_HELD);
+	CHECK(look.most <= 8 * TURN_LOOK);
 	CHECK(cards[0].port.share.used >= tick);
 	CHECK_EQ(cards[1].port.share.used, 0);
-	wire_faults_release(&faults);
+	close(event);
+}
+
+/* A packet that brings others along costs its sender as much as all of them */
+TEST(packets_that_come_along_count)
+{
+	struct packet pkt;
+	uint64_t units;
+
+	open_cards();
+	hold_packets(10);
+	pkt = frame_from_first();
+	units = sw.units;
+	switch_transmit(&cards[0].port, &pkt);
+	CHECK(sw.packets);
+	CHECK(sw.units - units >= sw.packets);
 }
 
 /* A refused connection may have files that take long to close */

@@ -54,8 +54,33 @@ static bool loop_run_nic(struct switch_port *port)
 	return more;
 }
 
+/*
+ * A turn in which packets that were held have used up the time is over. They do
+ * not get two in a row.
+ */
+static bool loop_run_faults(struct switch_port *port, uint64_t now)
+{
+	bool had_turn = port->faults_had_turn;
+
+	port->faults_had_turn = !had_turn && wire_faults_are_due(port, now) &&
+				wire_faults_run(port);
+	return port->faults_had_turn;
+}
+
+/* Runs one turn of a port. Returns true if there is more to do now. */
+static bool loop_run_port(struct switch_port *port, uint64_t now)
+{
+	if (loop_run_faults(port, now))
+		return true;
+	if (port->nic && loop_run_nic(port))
+		return true;
+	return wire_faults_are_due(port, now);
+}
+
 static bool loop_has_work(const struct switch_port *port, uint64_t now)
 {
+	if (wire_faults_are_due(port, now))
+		return true;
 	return port->nic &&
 	       (switch_has_queued(port) || nic_next_event(port->nic) <= now);
 }
@@ -70,19 +95,21 @@ static uint64_t loop_least_share(const struct net_switch *sw,
 		uint64_t used =
 			fair_share_used(&sw->fair_clock, &sw->ports[i]->share);
 
-		if (used < least && loop_has_work(sw->ports[i], now))
+		if (sw->ports[i]->nic && used < least &&
+		    loop_has_work(sw->ports[i], now))
 			least = used;
 	}
 	return least;
 }
 
 /*
- * Other NICs matter only if this one has had more than the last known minimum
+ * Other NICs matter only if this one has had more than the last known minimum.
+ * Wires have no shares.
  */
 static bool loop_may_run(struct net_switch *sw, const struct switch_port *port,
 			 uint64_t now)
 {
-	if (!fair_share_is_ahead(&sw->fair_clock, &port->share))
+	if (!port->nic || !fair_share_is_ahead(&sw->fair_clock, &port->share))
 		return true;
 	fair_clock_advance(&sw->fair_clock, loop_least_share(sw, port, now));
 	return !fair_share_is_ahead(&sw->fair_clock, &port->share);
@@ -122,8 +149,8 @@ static void loop_look_if_due(const struct loop *loop, struct pace *pace)
 }
 
 /*
- * Runs a turn of each NIC that has work, and has not had more than others.
- * Returns true if there is more to do now.
+ * Runs a turn of each port that has work, unless its NIC has had more than
+ * others. Returns true if there is more to do now.
  */
 static bool loop_run_round(const struct loop *loop, struct pace *pace)
 {
@@ -141,9 +168,11 @@ static bool loop_run_round(const struct loop *loop, struct pace *pace)
 			more = true;
 			continue;
 		}
-		more |= loop_run_nic(port);
+		more |= loop_run_port(port, pace->now);
 		now = clock_ns();
-		fair_share_ran(&sw->fair_clock, &port->share, now - pace->now);
+		if (port->nic)
+			fair_share_ran(&sw->fair_clock, &port->share,
+				       now - pace->now);
 		pace->now = now;
 		loop_look_if_due(loop, pace);
 	}
@@ -216,7 +245,6 @@ void loop_run(const struct loop *loop, const bool *stop)
 		uint64_t packets = sw->packets;
 		bool worked = more;
 		struct pace pace;
-		bool late;
 
 		if (!more && busy_poll_is_over(&busy_poll, now)) {
 			loop_flush_captures(sw);
@@ -233,14 +261,10 @@ void loop_run(const struct loop *loop, const bool *stop)
 		sw->now = clock_ns();
 		loop_run_wires(loop);
 		switch_update_links(sw);
-		late = wire_faults_run(sw) || loop->num_wires;
 		worked |= loop_watch_nics(sw);
 		pace.looked = sw->now;
-		/*
-		 * The first NIC is not charged for the input of wires, nor for
-		 * packets of others that wire faults had held.
-		 */
-		pace.now = late ? clock_ns() : sw->now;
+		/* The first NIC is not charged for the input of wires */
+		pace.now = loop->num_wires ? clock_ns() : sw->now;
 		for (int i = 0; i < LOOP_ROUNDS; i++) {
 			more = loop_run_round(loop, &pace);
 			if (loop->num_wires) {

@@ -85,6 +85,7 @@ struct port_stats {
  * @trusted: the NIC may use the MAC of another NIC, and send from it
  * @spoofed: dropped packets of the NIC that had the MAC of another one
  * @sent_queued: the NIC's last turn went to queued packets
+ * @faults_had_turn: the port's last turn went to packets that had been held
  * @share: processor time of the NIC
  */
 struct switch_port {
@@ -106,6 +107,7 @@ struct switch_port {
 	bool trusted;
 	uint64_t spoofed;
 	bool sent_queued;
+	bool faults_had_turn;
 	struct fair_share share;
 };
 

@@ -10,6 +10,8 @@
 #include <sys/random.h>
 
 #include "clock.h"
+#include "core/base/turn.h"
+#include "core/nic.h"
 #include "wire_faults.h"
 #include "log.h"
 
@@ -18,6 +20,8 @@ static void wire_faults_site_deliver(void *ctx, enum fault_dir dir,
 {
 	struct fault_site *site = ctx;
 
+	/* A packet that brings others along has been counted only once */
+	site->port->sw->units++;
 	switch_pass(site->port, dir, pkt);
 }
 
@@ -158,24 +162,24 @@ void wire_faults_clear(struct wire_faults *all)
 	}
 }
 
-bool wire_faults_run(struct net_switch *sw)
+bool wire_faults_run(struct switch_port *port)
 {
-	bool found = false;
+	const struct net_switch *sw = port->sw;
+	uint64_t now = clock_ns();
+	uint64_t end = now + NIC_TURN_NS;
+	uint64_t work = sw->units;
+	unsigned int steps = 0;
 
-	for (unsigned int i = 0; i < sw->num; i++) {
-		struct switch_port *port = sw->ports[i];
-		uint64_t start;
-
-		if (!port->faults || faults_next_event(port->faults) > sw->now)
+	while (faults_step(port->faults, now)) {
+		steps++;
+		if (sw->units - work + steps < TURN_LOOK)
 			continue;
-		start = clock_ns();
-		faults_run(port->faults, sw->now);
-		if (port->nic)
-			fair_share_spent(&sw->fair_clock, &port->share,
-					 clock_ns() - start);
-		found = true;
+		if (clock_ns() >= end)
+			return true;
+		work = sw->units;
+		steps = 0;
 	}
-	return found;
+	return false;
 }
 
 static void wire_faults_put_cable_back(struct wire_faults *all,

@@ -58,11 +58,22 @@ bool wire_faults_delete(struct wire_faults *all, unsigned int number);
 
 void wire_faults_clear(struct wire_faults *all);
 
-/*
- * Delivers packets that were held until now. That counts as time of the NICs
- * whose ports have held them. Returns true if there were any.
+/* Whether a port has held packets until @now */
+static inline bool wire_faults_are_due(const struct switch_port *port,
+				       uint64_t now)
+{
+	return port->faults && faults_next_event(port->faults) <= now;
+}
+
+/**
+ * wire_faults_run() - deliver packets that were held until now
+ * @port: a port with such packets
+ *
+ * It stops after NIC_TURN_NS.
+ *
+ * Return: true if packets may be left.
  */
-bool wire_faults_run(struct net_switch *sw);
+bool wire_faults_run(struct switch_port *port);
 
 /**
  * wire_faults_set_link() - pull a port's cable, or put it back

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/util.h"
 #include "core/packet/packet.h"
 #include "ecn.h"
 #include "frame.h"
@@ -24,6 +25,13 @@
  * sooner, and the timeouts that a loss would cause come later.
  */
 #define OVERTAKE_NS 10000000
+
+/*
+ * Upper bound for the packets that one call of faults_pass() delivers. The rest
+ * is left to faults_step(). Several packets must go, or a port whose packets
+ * always come in time to wait behind others would never get rid of these.
+ */
+#define DELIVERIES_PER_PACKET 4
 
 #define NUM_DIRS 2
 
@@ -63,13 +71,13 @@ struct active_rule {
  * struct lane - waiting packets of one direction
  * @hold: packets that wait for their time
  * @overtaken: packets that wait to be overtaken, the oldest first
- * @overtaken_end: end of the list
- * @running: faults_run_lane() is active
+ * @ready: packets that have been overtaken; they go before those of @hold
+ * @running: a packet that was held is being delivered
  */
 struct lane {
 	struct hold hold;
-	struct held *overtaken;
-	struct held **overtaken_end;
+	struct held_list overtaken;
+	struct held_list ready;
 	bool running;
 };
 
@@ -106,6 +114,7 @@ struct faults {
  * @copies: number of its copies, which share this counter
  * @holder: last rule that has held it
  * @overtaken: it waits to be overtaken
+ * @left: packets that may still be delivered; shared like @copies
  */
 struct passage {
 	struct faults *faults;
@@ -119,6 +128,7 @@ struct passage {
 	unsigned int *copies;
 	struct active_rule *holder;
 	bool overtaken;
+	unsigned int *left;
 };
 
 /*
@@ -401,7 +411,8 @@ static void faults_deliver(struct faults *faults, enum fault_dir dir,
 		faults->ops->applied(faults->ctx, &event);
 }
 
-static struct held *faults_make_held(const struct passage *p)
+/* Copies a packet that is to wait, or returns NULL if there is no room */
+static struct held *faults_hold(const struct passage *p)
 {
 	struct faults *faults = p->faults;
 	size_t size = held_size(p->pkt);
@@ -409,13 +420,15 @@ static struct held *faults_make_held(const struct passage *p)
 
 	if (size <= FAULTS_MAX_HELD - faults->held_size)
 		held = held_create(p->pkt, p->at);
-	if (held) {
+	if (held)
 		faults->held_size += size;
-	} else {
-		p->holder->stats.no_room++;
-		faults_tell(p, p->holder, "no room");
-	}
 	return held;
+}
+
+static void faults_no_room(const struct passage *p)
+{
+	p->holder->stats.no_room++;
+	faults_tell(p, p->holder, "no room");
 }
 
 static void faults_deliver_held(struct faults *faults, enum fault_dir dir,
@@ -426,105 +439,156 @@ static void faults_deliver_held(struct faults *faults, enum fault_dir dir,
 	packet_load(held->copy, &pkt);
 	faults->held_size -= held_size(&pkt);
 	faults_deliver(faults, dir, &pkt);
+	STAILQ_CONCAT(&faults->lanes[dir].ready, &held->followers);
 	free(held);
 }
 
-/* The packet was overtaken at @at, or has waited until then in vain. */
-static void faults_release(struct faults *faults, enum fault_dir dir,
-			   struct held *held, uint64_t at, uint64_t now)
+/* When the next step of a lane is due, or UINT64_MAX */
+static uint64_t faults_lane_next(const struct lane *lane)
 {
-	if (held->at < at)
-		held->at = at;
-	if (held->at <= now)
-		faults_deliver_held(faults, dir, held);
-	else
-		hold_add(&faults->lanes[dir].hold, held);
+	const struct held *oldest = STAILQ_FIRST(&lane->overtaken);
+	uint64_t next = hold_next(&lane->hold);
+
+	if (!STAILQ_EMPTY(&lane->ready))
+		return 0;
+	return oldest && oldest->until < next ? oldest->until : next;
 }
 
-static void faults_lane_clear_overtaken(struct lane *lane)
+/*
+ * A packet has been overtaken. It was delayed as well if it is due only after
+ * others.
+ */
+static void faults_step_ready(struct faults *faults, enum fault_dir dir,
+			      uint64_t now)
 {
-	lane->overtaken = NULL;
-	lane->overtaken_end = &lane->overtaken;
+	struct lane *lane = &faults->lanes[dir];
+	struct held *held = STAILQ_FIRST(&lane->ready);
+
+	STAILQ_REMOVE_HEAD(&lane->ready, link);
+	if (held->at <= now && held->at <= hold_next(&lane->hold))
+		faults_deliver_held(faults, dir, held);
+	else
+		hold_add(&lane->hold, held);
+}
+
+/* A packet has waited to be overtaken in vain. */
+static void faults_step_overtaken(struct lane *lane)
+{
+	struct held *held = STAILQ_FIRST(&lane->overtaken);
+
+	STAILQ_REMOVE_HEAD(&lane->overtaken, link);
+	if (held->at < held->until)
+		held->at = held->until;
+	hold_add(&lane->hold, held);
+}
+
+/* Handles one packet of a lane, which must be due */
+static void faults_step_lane(struct faults *faults, enum fault_dir dir,
+			     uint64_t now)
+{
+	struct lane *lane = &faults->lanes[dir];
+	const struct held *oldest = STAILQ_FIRST(&lane->overtaken);
+
+	lane->running = true;
+	if (!STAILQ_EMPTY(&lane->ready))
+		faults_step_ready(faults, dir, now);
+	else if (oldest && oldest->until <= hold_next(&lane->hold))
+		faults_step_overtaken(lane);
+	else
+		faults_deliver_held(faults, dir, hold_take(&lane->hold));
+	lane->running = false;
+}
+
+/*
+ * Handles packets that are due, at most @left. If one of them is being delivered,
+ * the outer call goes on.
+ */
+static void faults_run_lane(struct faults *faults, enum fault_dir dir,
+			    uint64_t now, unsigned int *left)
+{
+	struct lane *lane = &faults->lanes[dir];
+
+	while (!lane->running && *left && faults_lane_next(lane) <= now) {
+		--*left;
+		faults_step_lane(faults, dir, now);
+	}
 }
 
 static void faults_wait_to_be_overtaken(struct passage *p)
 {
-	struct lane *lane = &p->faults->lanes[p->dir];
-	struct held *held = faults_make_held(p);
+	struct held *held = faults_hold(p);
 
-	if (!held)
+	if (!held) {
+		faults_no_room(p);
 		return;
+	}
 	held->until = p->now + OVERTAKE_NS;
-	*lane->overtaken_end = held;
-	lane->overtaken_end = &held->next;
+	STAILQ_INSERT_TAIL(&p->faults->lanes[p->dir].overtaken, held, link);
 }
 
-static void faults_overtake(struct passage *p)
+/*
+ * Whether a packet may leave at once. It may not if others should have left
+ * before it, unless there is no room to wait.
+ */
+static bool faults_may_leave(const struct passage *p)
 {
-	struct faults *faults = p->faults;
-	struct lane *lane = &faults->lanes[p->dir];
-	struct held *overtaken = lane->overtaken;
-	struct held *held;
+	const struct lane *lane = &p->faults->lanes[p->dir];
 
-	faults_lane_clear_overtaken(lane);
-	if (p->at <= p->now) {
-		faults_deliver(faults, p->dir, p->pkt);
+	return p->at <= p->now && *p->left && faults_lane_next(lane) > p->now;
+}
+
+/* The packet overtakes those that wait for that */
+static void faults_leave(struct passage *p)
+{
+	struct lane *lane = &p->faults->lanes[p->dir];
+	struct held *held = NULL;
+
+	if (!faults_may_leave(p))
+		held = faults_hold(p);
+	if (held) {
+		STAILQ_CONCAT(&held->followers, &lane->overtaken);
+		hold_add(&lane->hold, held);
+	} else if (p->at <= p->now) {
+		if (*p->left)
+			--*p->left;
+		faults_deliver(p->faults, p->dir, p->pkt);
+		STAILQ_CONCAT(&lane->ready, &lane->overtaken);
 	} else {
-		held = faults_make_held(p);
-		if (held)
-			hold_add(&lane->hold, held);
-	}
-	while ((held = overtaken)) {
-		overtaken = held->next;
-		faults_release(faults, p->dir, held, p->at, p->now);
+		faults_no_room(p);
 	}
 }
 
 /* Applies the rules from @p->next on. */
-static void faults_go_on(struct passage *p)
+static void faults_apply_rest(struct passage *p)
 {
 	const struct faults *faults = p->faults;
-	uint8_t bytes[FRAME_MAX_LEN];
-	struct packet own;
 
-	p->own = &own;
-	p->bytes = bytes;
 	while (p->next < faults->num)
 		if (!faults_apply(p, faults->rules[p->next++]))
 			return;
 	if (p->overtaken)
 		faults_wait_to_be_overtaken(p);
 	else
-		faults_overtake(p);
+		faults_leave(p);
 }
 
-static void faults_run_lane(struct faults *faults, enum fault_dir dir,
-			    uint64_t now)
+static void faults_go_on(struct passage *p)
 {
-	struct lane *lane = &faults->lanes[dir];
-	struct held *held;
+	uint8_t bytes[FRAME_MAX_LEN];
+	struct packet own;
 
-	/*
-	 * A packet arrives while another is being delivered; the outer call
-	 * delivers the rest.
-	 */
-	if (lane->running)
-		return;
-	lane->running = true;
-	while ((held = lane->overtaken) && held->until <= now) {
-		lane->overtaken = held->next;
-		if (!lane->overtaken)
-			lane->overtaken_end = &lane->overtaken;
-		faults_release(faults, dir, held, held->until, 0);
-	}
-	while (hold_next(&lane->hold) <= now)
-		faults_deliver_held(faults, dir, hold_take(&lane->hold));
-	lane->running = false;
+	p->own = &own;
+	p->bytes = bytes;
+	faults_apply_rest(p);
+	/* The passage lives on, but not the packet */
+	p->own = NULL;
+	p->bytes = NULL;
 }
 
 void faults_pass(struct faults *faults, uint64_t now, enum fault_dir dir,
 		 const struct packet *pkt)
 {
+	unsigned int left = DELIVERIES_PER_PACKET;
 	unsigned int copies = 1;
 	struct passage passage = {
 		.faults = faults,
@@ -533,31 +597,29 @@ void faults_pass(struct faults *faults, uint64_t now, enum fault_dir dir,
 		.at = now,
 		.pkt = pkt,
 		.copies = &copies,
+		.left = &left,
 	};
 
-	faults_run_lane(faults, dir, now);
+	faults_run_lane(faults, dir, now, &left);
 	faults_go_on(&passage);
+	faults_run_lane(faults, dir, now, &left);
 }
 
 uint64_t faults_next_event(const struct faults *faults)
 {
-	uint64_t next = UINT64_MAX;
-
-	for (unsigned int i = 0; i < NUM_DIRS; i++) {
-		const struct lane *lane = &faults->lanes[i];
-
-		if (hold_next(&lane->hold) < next)
-			next = hold_next(&lane->hold);
-		if (lane->overtaken && lane->overtaken->until < next)
-			next = lane->overtaken->until;
-	}
-	return next;
+	return min_u64(faults_lane_next(&faults->lanes[FAULT_TX]),
+		       faults_lane_next(&faults->lanes[FAULT_RX]));
 }
 
-void faults_run(struct faults *faults, uint64_t now)
+bool faults_step(struct faults *faults, uint64_t now)
 {
-	for (unsigned int i = 0; i < NUM_DIRS; i++)
-		faults_run_lane(faults, i, now);
+	uint64_t tx = faults_lane_next(&faults->lanes[FAULT_TX]);
+	uint64_t rx = faults_lane_next(&faults->lanes[FAULT_RX]);
+
+	if (min_u64(tx, rx) > now)
+		return false;
+	faults_step_lane(faults, rx < tx ? FAULT_RX : FAULT_TX, now);
+	return true;
 }
 
 struct faults *faults_create(const struct faults_ops *ops, void *ctx)
@@ -568,21 +630,34 @@ struct faults *faults_create(const struct faults_ops *ops, void *ctx)
 		return NULL;
 	faults->ops = ops;
 	faults->ctx = ctx;
-	for (unsigned int i = 0; i < NUM_DIRS; i++)
-		faults_lane_clear_overtaken(&faults->lanes[i]);
+	for (unsigned int i = 0; i < NUM_DIRS; i++) {
+		STAILQ_INIT(&faults->lanes[i].overtaken);
+		STAILQ_INIT(&faults->lanes[i].ready);
+	}
 	return faults;
+}
+
+static void faults_free_list(struct held_list *list)
+{
+	struct held *held;
+
+	while ((held = STAILQ_FIRST(list))) {
+		STAILQ_REMOVE_HEAD(list, link);
+		free(held);
+	}
 }
 
 static void faults_free_lane(struct lane *lane)
 {
-	while (lane->overtaken) {
-		struct held *held = lane->overtaken;
+	struct held *held;
 
-		lane->overtaken = held->next;
+	faults_free_list(&lane->overtaken);
+	faults_free_list(&lane->ready);
+	while (lane->hold.root) {
+		held = hold_take(&lane->hold);
+		faults_free_list(&held->followers);
 		free(held);
 	}
-	while (lane->hold.root)
-		free(hold_take(&lane->hold));
 }
 
 void faults_destroy(struct faults *faults)

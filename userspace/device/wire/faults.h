@@ -153,16 +153,25 @@ bool faults_down(const struct faults *faults);
  * @pkt: the packet, valid only during the call
  *
  * It calls &faults_ops.deliver any number of times for the packet, during the
- * call or later from faults_run(). Packets of the same direction that are due
- * are delivered before.
+ * call or later from faults_step(). Packets of the same direction that are due
+ * are delivered before. A call delivers only a few packets; if more are due, the
+ * packet waits behind them.
  */
 void faults_pass(struct faults *faults, uint64_t now, enum fault_dir dir,
 		 const struct packet *pkt);
 
-/* Time at which faults_run() has work, or UINT64_MAX. */
+/* Time at which faults_step() has work, or UINT64_MAX. */
 uint64_t faults_next_event(const struct faults *faults);
 
-/* Delivers the packets that are due at @now or earlier. */
-void faults_run(struct faults *faults, uint64_t now);
+/**
+ * faults_step() - handle one of the packets that are due
+ * @faults: wire faults of the port
+ * @now: current time
+ *
+ * It takes as long as delivering the packet takes, however many there are.
+ *
+ * Return: false if none was due.
+ */
+bool faults_step(struct faults *faults, uint64_t now);
 
 #endif /* MYNIC_WIRE_FAULTS_H */

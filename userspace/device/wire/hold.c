@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The pairing heap of packets that wait for their time. */
+/* The leftist heap of packets that wait for their time. */
 
 #include "hold.h"
 
@@ -20,6 +20,7 @@ struct held *held_create(const struct packet *pkt, uint64_t at)
 	if (!held)
 		return NULL;
 	*held = (struct held){ .at = at };
+	STAILQ_INIT(&held->followers);
 	packet_copy(held->copy, pkt);
 	return held;
 }
@@ -29,10 +30,19 @@ static bool hold_before(const struct held *a, const struct held *b)
 	return a->at != b->at ? a->at < b->at : a->seq < b->seq;
 }
 
-/* Merges two heaps, either of which may be NULL. */
+static unsigned int hold_rank(const struct held *held)
+{
+	return held ? held->rank : 0;
+}
+
+/*
+ * Merges two heaps, either of which may be NULL. The depth of the recursion is
+ * the sum of their ranks at most, and a rank is a logarithm.
+ */
 static struct held *hold_merge(struct held *a, struct held *b)
 {
 	struct held *first = a, *second = b;
+	struct held *shorter;
 
 	if (!a || !b)
 		return a ? a : b;
@@ -40,16 +50,22 @@ static struct held *hold_merge(struct held *a, struct held *b)
 		first = b;
 		second = a;
 	}
-	second->next = first->child;
-	first->child = second;
+	first->right = hold_merge(first->right, second);
+	if (hold_rank(first->left) < hold_rank(first->right)) {
+		shorter = first->left;
+		first->left = first->right;
+		first->right = shorter;
+	}
+	first->rank = hold_rank(first->right) + 1;
 	return first;
 }
 
 void hold_add(struct hold *hold, struct held *held)
 {
 	held->seq = hold->seq++;
-	held->child = NULL;
-	held->next = NULL;
+	held->rank = 1;
+	held->left = NULL;
+	held->right = NULL;
 	hold->root = hold_merge(hold->root, held);
 }
 
@@ -58,37 +74,10 @@ uint64_t hold_next(const struct hold *hold)
 	return hold->root ? hold->root->at : UINT64_MAX;
 }
 
-/* Removes and returns the first of a list, or NULL */
-static struct held *hold_cut_first(struct held **list)
-{
-	struct held *first = *list;
-
-	if (first) {
-		*list = first->next;
-		first->next = NULL;
-	}
-	return first;
-}
-
-/* Merging in pairs first keeps later operations cheap. */
 struct held *hold_take(struct hold *hold)
 {
 	struct held *taken = hold->root;
-	struct held *list = taken->child;
-	struct held *pairs = NULL;
 
-	while (list) {
-		struct held *a = hold_cut_first(&list);
-		struct held *pair = hold_merge(a, hold_cut_first(&list));
-
-		pair->next = pairs;
-		pairs = pair;
-	}
-	hold->root = NULL;
-	while (pairs) {
-		struct held *pair = hold_cut_first(&pairs);
-
-		hold->root = hold_merge(hold->root, pair);
-	}
+	hold->root = hold_merge(taken->left, taken->right);
 	return taken;
 }
