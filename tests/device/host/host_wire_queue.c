@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "harness_tap.h"
@@ -231,6 +232,79 @@ TEST(full_queue_that_is_read_slowly)
 	CHECK_EQ(out.port.stats.tx_packets + out.port.stats.tx_dropped, 20000);
 }
 
+static void bring_number(uint32_t number)
+{
+	uint8_t frame[9000] = { 0x03 };
+	struct packet pkt;
+
+	memcpy(frame + 14, &number, sizeof(number));
+	CHECK(frame_parse(frame, sizeof(frame), &pkt));
+	switch_transmit(&in, &pkt);
+}
+
+/* Take the first frame out of the queue. Return: its number */
+static uint32_t take_number(void)
+{
+	size_t at = out.tx.head;
+	uint8_t *frame;
+	uint32_t len = frame_queue_next(&out.tx, &at, &frame);
+	uint32_t number;
+
+	CHECK_EQ(len, 9000);
+	CHECK(FRAME_PREFIX + len <= frame_queue_piece(&out.tx));
+	memcpy(&number, frame + 14, sizeof(number));
+	frame_queue_consume(&out.tx, FRAME_PREFIX + len);
+	return number;
+}
+
+/* A peer that is slow makes it long. Moving it would take milliseconds */
+TEST(long_queue_stays_where_it_is)
+{
+	const uint32_t length = 2000;
+
+	setup();
+	for (uint32_t i = 0; i < length; i++)
+		bring_number(i);
+	for (uint32_t i = length; i < 10 * length; i++) {
+		size_t at = out.tx.head, before = at;
+		uint8_t *frame, *again;
+
+		CHECK(frame_queue_next(&out.tx, &at, &frame));
+		bring_number(i);
+		CHECK(frame_queue_next(&out.tx, &before, &again));
+		CHECK(frame == again);
+		CHECK_EQ(out.tx.head, at - FRAME_PREFIX - 9000);
+		CHECK_EQ(take_number(), i - length);
+	}
+	for (uint32_t i = 9 * length; i < 10 * length; i++)
+		CHECK_EQ(take_number(), i);
+	CHECK_EQ(frame_queue_used(&out.tx), 0);
+	CHECK_EQ(out.port.stats.tx_dropped, 0);
+}
+
+/* The caches stay warm for a short queue */
+TEST(short_queue_stays_in_the_caches)
+{
+	setup();
+	for (uint32_t i = 0; i < 20000; i++) {
+		bring_number(i);
+		CHECK(out.tx.tail < 2 << 20);
+		if (i >= 10)
+			CHECK_EQ(take_number(), i - 10);
+	}
+}
+
+/* The lengths in a queue are not read when it is given up */
+TEST(break_of_a_long_queue)
+{
+	setup();
+	for (uint32_t i = 0; i < 2000; i++)
+		bring_number(i);
+	memset(out.tx.buf, 0, out.tx.tail);
+	wire_down(&out, "test");
+	CHECK_EQ(out.port.stats.tx_dropped, 2000);
+}
+
 /*
  * All queued frames are lost and counted, including one that was sent in part.
  */
@@ -385,4 +459,96 @@ TEST(small_frames_take_turns)
 	close(fd);
 	while (stream.port.up)
 		events_wait(&events, EVENTS_NOT_AT_ALL);
+}
+
+#define NUM_MEMBERS 8
+#define NUM_DATAGRAMS 64
+
+static struct wire dgram;
+static struct switch_port members[NUM_MEMBERS];
+static unsigned int copies;
+
+/* All copies of a frame take a turn */
+static void take_an_eighth(struct switch_port *port, const struct packet *pkt)
+{
+	uint64_t end = clock_ns() + NIC_TURN_NS / NUM_MEMBERS;
+
+	(void)port;
+	CHECK_EQ(pkt->smac[5], copies / NUM_MEMBERS);
+	copies++;
+	while (clock_ns() < end)
+		;
+}
+
+static void end_dgram(void *arg)
+{
+	(void)arg;
+	wire_close(&dgram);
+	for (unsigned int i = 0; i < NUM_MEMBERS; i++)
+		switch_disconnect(&members[i]);
+	events_release(&events);
+}
+
+static struct sockaddr_un path_address(const char *path)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+
+	strcpy(addr.sun_path, path);
+	return addr;
+}
+
+/* Open the wire. Return: its peer's socket */
+static int open_dgram(void)
+{
+	static struct wire_config dgram_config = { .kind = &wire_dgram,
+						   .name = "dgram",
+						   .mode = 0600 };
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un addr;
+
+	dgram_config.local = tap_print("%s/dgram", device_dir());
+	dgram_config.remote = tap_print("%s/peer", device_dir());
+	addr = path_address(dgram_config.remote);
+	CHECK_EQ(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	CHECK_EQ(events_init(&events), 0);
+	for (unsigned int i = 0; i < NUM_MEMBERS; i++) {
+		members[i].name = "member";
+		members[i].log = &in_log;
+		members[i].send = take_an_eighth;
+		members[i].up = true;
+		CHECK_EQ(switch_connect(&sw, &members[i]), 0);
+	}
+	CHECK_EQ(wire_open(&dgram, &dgram_config, &events, &sw), 0);
+	tap_at_end(end_dgram, NULL);
+	CHECK(dgram.port.up);
+	addr = path_address(dgram_config.local);
+	CHECK_EQ(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	return fd;
+}
+
+/* So do those that arrive several in one system call */
+TEST(datagrams_take_turns)
+{
+	uint8_t frame[14] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2 };
+	unsigned int posted = 0;
+	int fd = open_dgram();
+
+	while (copies < NUM_DATAGRAMS * NUM_MEMBERS) {
+		unsigned int before = copies;
+
+		while (posted < NUM_DATAGRAMS) {
+			frame[11] = posted;
+			if (send(fd, frame, sizeof(frame), MSG_DONTWAIT) < 0)
+				break;
+			posted++;
+		}
+		if (wire_next_event(&dgram) == WIRE_NEVER)
+			events_wait(&events, EVENTS_NOT_AT_ALL);
+		else
+			wire_run(&dgram);
+		CHECK(copies - before <= 4 * NUM_MEMBERS);
+	}
+	CHECK_EQ(dgram.port.stats.rx_packets, NUM_DATAGRAMS);
+	close(fd);
+	CHECK_EQ(unlink(dgram.config->remote), 0);
 }

@@ -6,16 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/util.h"
 #include "frame_queue.h"
 #include "wire/frame.h"
 
 #define QUEUE_SIZE (2 * FRAME_QUEUE_LIMIT)
 
 /*
- * A queue that is never empty would move through all of its memory. After this
- * many bytes it goes back to the start, where the caches are warm.
+ * A short queue that is never empty would move through all of the memory. After
+ * this many bytes it goes back to the start, where the caches are warm. Moving
+ * as much as a wire sends at a time is quick.
  */
 #define WANDER (1 << 20)
+#define SHORT (128 << 10)
 
 int frame_queue_init(struct frame_queue *queue)
 {
@@ -28,6 +31,11 @@ void frame_queue_free(struct frame_queue *queue)
 	free(queue->buf);
 }
 
+static void frame_queue_reset(struct frame_queue *queue)
+{
+	*queue = (struct frame_queue){ .buf = queue->buf };
+}
+
 static void frame_queue_go_back(struct frame_queue *queue)
 {
 	memmove(queue->buf, queue->buf + queue->first,
@@ -37,22 +45,35 @@ static void frame_queue_go_back(struct frame_queue *queue)
 	queue->first = 0;
 }
 
+/*
+ * The memory has twice the room for all frames, so the start is free when the
+ * end is reached.
+ */
+static void frame_queue_make_room(struct frame_queue *queue, size_t need)
+{
+	if (queue->wrap)
+		return;
+	if (queue->first >= WANDER && queue->tail - queue->first <= SHORT)
+		frame_queue_go_back(queue);
+	if (need > QUEUE_SIZE - queue->tail) {
+		queue->wrap = queue->tail;
+		queue->tail = 0;
+	}
+}
+
 bool frame_queue_put(struct frame_queue *queue, const struct frame *frame)
 {
+	size_t used = frame_queue_used(queue) + queue->head - queue->first;
 	size_t need = FRAME_PREFIX + frame->len;
-	size_t used = queue->tail - queue->first;
 	uint32_t len = htobe32(frame->len);
 
 	if (need > FRAME_QUEUE_LIMIT - used)
 		return false;
-	/* With this condition, each byte is moved at most once on average. */
-	if (queue->first >= WANDER && queue->first / 4 >= used)
-		frame_queue_go_back(queue);
-	if (need > QUEUE_SIZE - queue->tail)
-		frame_queue_go_back(queue);
+	frame_queue_make_room(queue, need);
 	memcpy(queue->buf + queue->tail, &len, sizeof(len));
 	frame_copy(frame, queue->buf + queue->tail + FRAME_PREFIX);
 	queue->tail += need;
+	queue->num++;
 	return true;
 }
 
@@ -61,6 +82,8 @@ uint32_t frame_queue_next(const struct frame_queue *queue, size_t *at,
 {
 	uint32_t len;
 
+	if (queue->wrap && *at == queue->wrap)
+		*at = 0;
 	if (*at == queue->tail)
 		return 0;
 	memcpy(&len, queue->buf + *at, sizeof(len));
@@ -70,32 +93,41 @@ uint32_t frame_queue_next(const struct frame_queue *queue, size_t *at,
 	return len;
 }
 
-void frame_queue_consume(struct frame_queue *queue, size_t n)
+/* Forgets the frames before &frame_queue.head */
+static void frame_queue_forget(struct frame_queue *queue)
 {
 	size_t next = queue->first;
 	uint8_t *frame;
 
-	queue->head += n;
-	if (queue->head == queue->tail) {
+	while (queue->first < queue->head &&
+	       frame_queue_next(queue, &next, &frame) && next <= queue->head) {
+		queue->first = next;
+		queue->num--;
+	}
+	if (!frame_queue_used(queue)) {
+		frame_queue_reset(queue);
+	} else if (queue->head == queue->wrap) {
 		queue->first = 0;
 		queue->head = 0;
-		queue->tail = 0;
-		return;
+		queue->wrap = 0;
 	}
-	while (frame_queue_next(queue, &next, &frame) && next <= queue->head)
-		queue->first = next;
+}
+
+void frame_queue_consume(struct frame_queue *queue, size_t n)
+{
+	while (n) {
+		size_t part = min_u64(n, frame_queue_piece(queue));
+
+		queue->head += part;
+		n -= part;
+		frame_queue_forget(queue);
+	}
 }
 
 unsigned int frame_queue_clear(struct frame_queue *queue)
 {
-	size_t at = queue->first;
-	unsigned int num = 0;
-	uint8_t *frame;
+	unsigned int num = queue->num;
 
-	while (frame_queue_next(queue, &at, &frame))
-		num++;
-	queue->first = 0;
-	queue->head = 0;
-	queue->tail = 0;
+	frame_queue_reset(queue);
 	return num;
 }

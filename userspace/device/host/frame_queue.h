@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Frames on their way out of the process, in one piece of memory. Each has its
- * length in front, 4 bytes in big-endian order, as stream wires send it.
+ * Frames on their way out of the process, in a ring. Each has its length in
+ * front, 4 bytes in big-endian order, as stream wires send it. A frame is in one
+ * piece: before the end of the memory, the ring goes on at its start.
+ *
+ * A peer decides how long the queue is. So no function looks at all of it, or
+ * moves it.
  */
 #ifndef MYNIC_HOST_FRAME_QUEUE_H
 #define MYNIC_HOST_FRAME_QUEUE_H
@@ -28,12 +32,17 @@ struct frame;
  * @first: offset of the first frame that has not been consumed completely
  * @head: offset of the first byte that has not been consumed
  * @tail: offset behind the last frame
+ * @wrap: offset behind the last frame before the end of the memory, if frames
+ *	follow at its start; otherwise 0
+ * @num: frames that have not been consumed completely
  */
 struct frame_queue {
 	uint8_t *buf;
 	size_t first;
 	size_t head;
 	size_t tail;
+	size_t wrap;
+	unsigned int num;
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -54,6 +63,12 @@ bool frame_queue_put(struct frame_queue *queue, const struct frame *frame);
 uint32_t frame_queue_next(const struct frame_queue *queue, size_t *at,
 			  uint8_t **frame);
 
+/* Number of bytes at &frame_queue.head that are in one piece */
+static inline size_t frame_queue_piece(const struct frame_queue *queue)
+{
+	return (queue->wrap ? queue->wrap : queue->tail) - queue->head;
+}
+
 /* Removes the first @n bytes. */
 void frame_queue_consume(struct frame_queue *queue, size_t n);
 
@@ -65,7 +80,7 @@ unsigned int frame_queue_clear(struct frame_queue *queue);
 
 static inline size_t frame_queue_used(const struct frame_queue *queue)
 {
-	return queue->tail - queue->head;
+	return frame_queue_piece(queue) + (queue->wrap ? queue->tail : 0);
 }
 
 #endif /* MYNIC_HOST_FRAME_QUEUE_H */

@@ -10,17 +10,29 @@
 #include "wire/frame.h"
 
 /*
- * Datagrams that one system call sends or receives. Those received must be
- * handled in the same turn, and the clock is not read while some are sent.
+ * Datagrams that one system call sends or receives. The clock is not read while
+ * some are sent.
  */
 #define BATCH 16
 
-/* One byte more than a frame has, so that longer ones can be recognized */
-#define SLOT_SIZE (FRAME_MAX_LEN + 1)
+/**
+ * struct slot - a datagram that has been received
+ * @len: its bytes
+ * @frame: room for a frame, and one byte more to recognize longer datagrams
+ */
+struct slot {
+	uint32_t len;
+	uint8_t frame[FRAME_MAX_LEN + 1];
+};
+
+static struct slot *mmsg_slots(const struct wire *wire)
+{
+	return (struct slot *)wire->rx;
+}
 
 int mmsg_init(struct wire *wire)
 {
-	wire->rx = malloc(BATCH * SLOT_SIZE);
+	wire->rx = malloc(BATCH * sizeof(struct slot));
 	return wire->rx ? 0 : wire_error(wire, -ENOMEM, "get memory");
 }
 
@@ -34,8 +46,9 @@ int mmsg_flush(struct wire *wire, struct iovec prefix)
 	struct frame_queue *tx = &wire->tx;
 	struct mmsghdr msgs[BATCH];
 	struct iovec iov[BATCH][2];
-	size_t ends[BATCH];
+	size_t bytes[BATCH];
 	size_t at = tx->head;
+	size_t sum = 0;
 	unsigned int num;
 	int sent;
 
@@ -51,29 +64,33 @@ int mmsg_flush(struct wire *wire, struct iovec prefix)
 			.msg_iov = iov[num],
 			.msg_iovlen = 2,
 		};
-		ends[num] = at;
+		sum += FRAME_PREFIX + len;
+		bytes[num] = sum;
 	}
 	sent = sendmmsg(wire->out_fd, msgs, num, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (sent > 0) {
-		frame_queue_consume(tx, ends[sent - 1] - tx->head);
+		frame_queue_consume(tx, bytes[sent - 1]);
 		return 0;
 	}
 	if (errno == ENOBUFS || errno == EMSGSIZE) {
 		wire->port.stats.tx_dropped++;
-		frame_queue_consume(tx, ends[0] - tx->head);
+		frame_queue_consume(tx, bytes[0]);
 		return 0;
 	}
 	return errno == EINTR ? 0 : -errno;
 }
 
+/* Fills the input. Returns the number of datagrams, or -errno */
 static int mmsg_receive_batch(struct wire *wire)
 {
+	struct slot *slots = mmsg_slots(wire);
 	struct mmsghdr msgs[BATCH];
 	struct iovec iov[BATCH];
 	int num;
 
 	for (unsigned int i = 0; i < BATCH; i++) {
-		iov[i] = (struct iovec){ wire->rx + i * SLOT_SIZE, SLOT_SIZE };
+		iov[i] = (struct iovec){ slots[i].frame,
+					 sizeof(slots[i].frame) };
 		msgs[i].msg_hdr = (struct msghdr){
 			.msg_iov = &iov[i],
 			.msg_iovlen = 1,
@@ -83,19 +100,30 @@ static int mmsg_receive_batch(struct wire *wire)
 	if (num < 0)
 		return errno == EINTR ? -EAGAIN : -errno;
 	for (int i = 0; i < num; i++)
-		wire_receive(wire, iov[i].iov_base, msgs[i].msg_len);
+		slots[i].len = msgs[i].msg_len;
+	wire_batch_begin(wire, num);
 	return num;
 }
 
 int mmsg_receive(struct wire *wire)
 {
-	int num = mmsg_receive_batch(wire);
-	int sum = num;
+	const struct slot *slot;
+	int sum = 0;
+	int num;
 
-	while (num == BATCH && !wire_turn_is_over(wire)) {
-		num = mmsg_receive_batch(wire);
-		if (num > 0)
-			sum += num;
-	}
+	do {
+		if (!wire->backlog) {
+			num = mmsg_receive_batch(wire);
+			if (num < 0)
+				return sum ? sum : num;
+		}
+		while (wire->backlog) {
+			slot = &mmsg_slots(wire)[wire_batch_next(wire)];
+			wire_receive(wire, slot->frame, slot->len);
+			sum++;
+			if (wire_turn_is_over(wire))
+				return sum;
+		}
+	} while (wire->rx_len == BATCH);
 	return sum;
 }

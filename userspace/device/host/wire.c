@@ -181,6 +181,21 @@ bool wire_turn_is_over(struct wire *wire)
 	return clock_ns() >= wire->turn_end;
 }
 
+void wire_batch_begin(struct wire *wire, size_t num)
+{
+	wire->rx_len = num;
+	wire->rx_at = 0;
+	wire->backlog = num;
+}
+
+size_t wire_batch_next(struct wire *wire)
+{
+	size_t next = wire->rx_at++;
+
+	wire->backlog = wire->rx_at < wire->rx_len;
+	return next;
+}
+
 static void wire_take_turn(struct wire *wire)
 {
 	wire->turn_end = clock_ns() + NIC_TURN_NS;

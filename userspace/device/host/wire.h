@@ -94,8 +94,8 @@ struct wire_kind {
  * @held_since: time since which senders wait, ns
  * @priv: state of the kind
  * @rx: buffer for input; its size depends on the kind
- * @rx_len: bytes in @rx
- * @rx_at: bytes of @rx that have been handled
+ * @rx_len: bytes in @rx, or frames that arrived in one system call
+ * @rx_at: how many of these have been handled
  * @backlog: @rx may have whole frames, which come before more input
  * @had_turn: the input in @rx has arrived in this turn
  * @turn_end: end of the turn, ns
@@ -228,6 +228,12 @@ void wire_want_out(struct wire *wire, bool want);
  * Return: true if the turn is over.
  */
 bool wire_turn_is_over(struct wire *wire);
+
+/* Notes that @num frames have arrived in one system call. */
+void wire_batch_begin(struct wire *wire, size_t num);
+
+/* Index of the next frame of &wire.backlog, which is now handled. */
+size_t wire_batch_next(struct wire *wire);
 
 /* Forwards a frame. Input of another size is counted as bad. */
 void wire_receive(struct wire *wire, const uint8_t *data, size_t len);

@@ -24,9 +24,8 @@
 #include "wire.h"
 #include "wire/frame.h"
 
-/* Frames in one system call, and system calls in one turn */
+/* Frames in one system call */
 #define BATCH 16
-#define BATCHES 4
 
 #define MACS_LEN 12
 #define TAG_LEN 4
@@ -45,12 +44,16 @@ union control {
 /**
  * struct slot - room for a frame
  * @control: auxiliary data
+ * @controllen: bytes of @control
+ * @len: bytes from @hdr on
  * @hdr: work that the kernel has left for hardware
  * @tag: room for a VLAN tag
  * @frame: the frame, and one byte more to recognize frames that are too long
  */
 struct slot {
 	union control control;
+	size_t controllen;
+	size_t len;
 	struct virtio_net_hdr hdr;
 	uint8_t tag[TAG_LEN];
 	uint8_t frame[FRAME_MAX_LEN + 1];
@@ -206,10 +209,13 @@ static bool wire_packet_finish_checksum(uint8_t *frame, size_t len,
 	return true;
 }
 
-static const struct tpacket_auxdata *
-wire_packet_find_auxdata(struct msghdr *msg)
+static const struct tpacket_auxdata *wire_packet_find_auxdata(struct slot *slot)
 {
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(msg);
+	struct msghdr msg = {
+		.msg_control = &slot->control,
+		.msg_controllen = slot->controllen,
+	};
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
 
 	if (!cmsg || cmsg->cmsg_level != SOL_PACKET ||
 	    cmsg->cmsg_type != PACKET_AUXDATA)
@@ -244,16 +250,14 @@ static bool wire_packet_is_several_frames(struct wire *wire,
 	return true;
 }
 
-static void wire_packet_receive_slot(struct wire *wire, struct slot *slot,
-				     struct mmsghdr *msg)
+static void wire_packet_receive_slot(struct wire *wire, struct slot *slot)
 {
-	const struct tpacket_auxdata *auxdata =
-		wire_packet_find_auxdata(&msg->msg_hdr);
+	const struct tpacket_auxdata *auxdata = wire_packet_find_auxdata(slot);
 	const struct virtio_net_hdr *hdr = &slot->hdr;
-	size_t len = msg->msg_len - sizeof(*hdr);
+	size_t len = slot->len - sizeof(*hdr);
 	uint8_t *frame = slot->frame;
 
-	if (msg->msg_len < sizeof(*hdr) ||
+	if (slot->len < sizeof(*hdr) ||
 	    wire_packet_is_several_frames(wire, hdr) ||
 	    (hdr->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM &&
 	     !wire_packet_finish_checksum(frame, len, hdr->csum_start,
@@ -269,8 +273,8 @@ static void wire_packet_receive_slot(struct wire *wire, struct slot *slot,
 	wire_receive(wire, frame, len);
 }
 
-/* Returns 0, -EAGAIN if there are no more frames, or an error */
-static int wire_packet_receive(struct wire *wire)
+/* Fills the slots. Returns 0 or -errno */
+static int wire_packet_receive_batch(struct wire *wire)
 {
 	struct packet_wire *packet = wire->priv;
 	struct mmsghdr msgs[BATCH];
@@ -292,18 +296,40 @@ static int wire_packet_receive(struct wire *wire)
 	num = recvmmsg(wire->fd, msgs, BATCH, MSG_DONTWAIT, NULL);
 	if (num < 0)
 		return -errno;
-	for (int i = 0; i < num; i++)
-		wire_packet_receive_slot(wire, &packet->slots[i], &msgs[i]);
-	return num == BATCH ? 0 : -EAGAIN;
+	for (int i = 0; i < num; i++) {
+		packet->slots[i].len = msgs[i].msg_len;
+		packet->slots[i].controllen = msgs[i].msg_hdr.msg_controllen;
+	}
+	wire_batch_begin(wire, num);
+	return 0;
+}
+
+/* Returns 0, or why no frame could be received */
+static int wire_packet_receive(struct wire *wire)
+{
+	struct packet_wire *packet = wire->priv;
+	int err;
+
+	do {
+		if (!wire->backlog) {
+			err = wire_packet_receive_batch(wire);
+			if (err)
+				return err;
+		}
+		while (wire->backlog) {
+			wire_packet_receive_slot(
+				wire, &packet->slots[wire_batch_next(wire)]);
+			if (wire_turn_is_over(wire))
+				return 0;
+		}
+	} while (wire->rx_len == BATCH);
+	return 0;
 }
 
 static void wire_packet_ready(struct wire *wire)
 {
-	int err = 0;
+	int err = wire_packet_receive(wire);
 
-	for (unsigned int i = 0;
-	     i < BATCHES && !err && !wire_turn_is_over(wire); i++)
-		err = wire_packet_receive(wire);
 	if (err && err != -EAGAIN && err != -EINTR)
 		wire_down(wire, "%s: %s", wire->config->ifname, strerror(-err));
 }

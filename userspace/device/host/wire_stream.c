@@ -282,7 +282,7 @@ static void wire_stream_drop(struct wire *wire)
 static int wire_stream_flush(struct wire *wire)
 {
 	struct frame_queue *tx = &wire->tx;
-	size_t len = frame_queue_used(tx);
+	size_t len = frame_queue_piece(tx);
 	ssize_t n;
 
 	n = send(wire->fd, tx->buf + tx->head, len < PIECE ? len : PIECE,
