@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/vfio.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -22,6 +23,7 @@
 #include "harness_vfu.h"
 #include "host/card.h"
 #include "host/clock.h"
+#include "host/commands.h"
 #include "host/events.h"
 #include "host/loop.h"
 #include "host/wire_faults.h"
@@ -271,6 +273,83 @@ TEST(packets_that_come_along_count)
 	switch_transmit(&cards[0].port, &pkt);
 	CHECK(sw.packets);
 	CHECK(sw.units - units >= sw.packets);
+}
+
+#define NUM_RULES (2 * FAULTS_MAX_RULES)
+
+/* Generous limit of the rules in a piece of an answer */
+#define MOST_RULES 20
+
+static struct commands commands;
+
+static void end_commands(void *arg)
+{
+	(void)arg;
+	commands_release(&commands);
+}
+
+/*
+ * Execute a command. Return: lines with @what in its answer; @most: in one piece
+ * at most
+ */
+static unsigned int answer_to(const char *command, const char *what,
+			      unsigned int *most)
+{
+	struct commands_rest rest = {};
+	unsigned int sum = 0;
+	char line[64];
+	bool first = true;
+
+	snprintf(line, sizeof(line), "%s", command);
+	*most = 0;
+	do {
+		unsigned int num = 0;
+		char *text = NULL;
+		size_t len = 0;
+		FILE *out = open_memstream(&text, &len);
+
+		CHECK(out);
+		if (first)
+			commands_run(&commands, line, out, &rest);
+		else
+			commands_go_on(&rest, out);
+		first = false;
+		fclose(out);
+		CHECK(!strstr(text, "error: "));
+		for (const char *at = text; (at = strstr(at, what)); at++)
+			num++;
+		free(text);
+		sum += num;
+		if (num > *most)
+			*most = num;
+	} while (rest.step);
+	return sum;
+}
+
+/* However many rules there are, no piece of an answer shows many of them */
+TEST(rules_are_shown_in_pieces)
+{
+	unsigned int most;
+
+	open_cards();
+	cards[0].port.name = "first";
+	cards[1].port.name = "second";
+	commands_init(&commands, &sw, &events);
+	tap_at_end(end_commands, NULL);
+	for (unsigned int i = 0; i < NUM_RULES; i++)
+		CHECK_EQ(answer_to(i % 2 ? "fault add first,kind=drop" :
+					   "fault add second,kind=drop",
+				   "kind=drop", &most),
+			 1);
+	CHECK_EQ(answer_to("fault list", "kind=drop", &most), NUM_RULES);
+	CHECK(most <= MOST_RULES);
+	CHECK_EQ(answer_to("stats", "_applied", &most), NUM_RULES);
+	CHECK(most <= MOST_RULES);
+	CHECK_EQ(answer_to("stats first", "_applied", &most), NUM_RULES / 2);
+	CHECK(most <= MOST_RULES);
+	CHECK_EQ(answer_to("stats", "memory_bytes", &most), 2);
+	CHECK_EQ(answer_to("fault clear", "ok", &most), 1);
+	CHECK_EQ(answer_to("fault list", "kind=drop", &most), 0);
 }
 
 /* A refused connection may have files that take long to close */

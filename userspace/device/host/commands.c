@@ -35,9 +35,10 @@ struct call {
 	char error[COMMANDS_ERROR_SIZE];
 };
 
-/* Entries of a journal, and queue pairs, in a piece of an answer */
+/* Entries of a journal, queue pairs, and rules, in a piece of an answer */
 #define JOURNAL_PIECE 128
 #define QPS_PIECE 128
+#define RULES_PIECE 16
 
 static bool __attribute__((format(printf, 2, 3)))
 commands_fail(struct call *call, const char *format, ...)
@@ -160,23 +161,68 @@ static void commands_put_rule_stat(FILE *out, const struct switch_port *port,
 	commands_put_stat(out, port->name, name, value);
 }
 
-static void commands_put_fault_stats(FILE *out, const struct switch_port *port)
+/* The port that is to be shown next, or NULL after the last one */
+static const struct switch_port *
+commands_rest_port(const struct commands_rest *rest)
 {
-	for (unsigned int i = 0; i < faults_num_rules(port->faults); i++) {
-		struct fault_stats stats = faults_stats(port->faults, i);
-		unsigned int number = stats.number;
+	if (rest->port)
+		return rest->next ? NULL : rest->port;
+	return rest->next < rest->sw->num ? rest->sw->ports[rest->next] : NULL;
+}
 
-		commands_put_rule_stat(out, port, number, "matched",
-				       stats.matched);
-		commands_put_rule_stat(out, port, number, "applied",
-				       stats.applied);
-		commands_put_rule_stat(out, port, number, "marked",
-				       stats.marked);
-		commands_put_rule_stat(out, port, number, "queue_full",
-				       stats.queue_full);
-		commands_put_rule_stat(out, port, number, "no_room",
-				       stats.no_room);
+static void commands_rest_next_port(struct commands_rest *rest)
+{
+	rest->next++;
+	rest->qpn = 0;
+	rest->rule = 0;
+	rest->begun = false;
+}
+
+/* Rules may be deleted between two pieces, but keep their order */
+static bool commands_next_rule(struct commands_rest *rest,
+			       const struct switch_port *port,
+			       struct fault_stats *stats)
+{
+	unsigned int num = port->faults ? faults_num_rules(port->faults) : 0;
+
+	for (unsigned int i = 0; i < num; i++) {
+		*stats = faults_stats(port->faults, i);
+		if (stats->number > rest->rule) {
+			rest->rule = stats->number;
+			return true;
+		}
 	}
+	return false;
+}
+
+/* Prints some rules of a port by @put. Returns false after the last one */
+static bool commands_put_rules(struct commands_rest *rest, FILE *out,
+			       const struct switch_port *port,
+			       void (*put)(FILE *out,
+					   const struct switch_port *port,
+					   const struct fault_stats *stats))
+{
+	struct fault_stats stats;
+
+	for (unsigned int i = 0; i < RULES_PIECE; i++) {
+		if (!commands_next_rule(rest, port, &stats))
+			return false;
+		put(out, port, &stats);
+	}
+	return true;
+}
+
+static void commands_put_rule_stats(FILE *out, const struct switch_port *port,
+				    const struct fault_stats *stats)
+{
+	unsigned int number = stats->number;
+
+	commands_put_rule_stat(out, port, number, "matched", stats->matched);
+	commands_put_rule_stat(out, port, number, "applied", stats->applied);
+	commands_put_rule_stat(out, port, number, "marked", stats->marked);
+	commands_put_rule_stat(out, port, number, "queue_full",
+			       stats->queue_full);
+	commands_put_rule_stat(out, port, number, "no_room", stats->no_room);
 }
 
 static void commands_put_port_stats(FILE *out, const struct switch_port *port)
@@ -185,61 +231,84 @@ static void commands_put_port_stats(FILE *out, const struct switch_port *port)
 		commands_put_nic_stats(out, port);
 	else
 		commands_put_wire_stats(out, port);
-	if (port->faults)
-		commands_put_fault_stats(out, port);
-	if (port->capture) {
-		commands_put_stat(out, port->name, "capture_packets",
-				  port->capture->packets);
-		commands_put_stat(out, port->name, "capture_dropped",
-				  port->capture->dropped);
-	}
+}
+
+static void commands_put_capture_stats(FILE *out,
+				       const struct switch_port *port)
+{
+	if (!port->capture)
+		return;
+	commands_put_stat(out, port->name, "capture_packets",
+			  port->capture->packets);
+	commands_put_stat(out, port->name, "capture_dropped",
+			  port->capture->dropped);
 }
 
 static bool commands_stats_step(struct commands_rest *rest, FILE *out)
 {
-	if (rest->next < rest->sw->num)
-		commands_put_port_stats(out, rest->sw->ports[rest->next++]);
-	return rest->next < rest->sw->num;
+	const struct switch_port *port = commands_rest_port(rest);
+
+	if (!port)
+		return false;
+	if (!rest->begun)
+		commands_put_port_stats(out, port);
+	rest->begun = true;
+	if (commands_put_rules(rest, out, port, commands_put_rule_stats))
+		return true;
+	commands_put_capture_stats(out, port);
+	commands_rest_next_port(rest);
+	return commands_rest_port(rest);
 }
 
 static bool commands_run_stats(struct call *call)
 {
-	struct switch_port *port;
+	struct switch_port *port = NULL;
 
 	if (*call->args) {
 		port = commands_next_port(call);
 		if (!port || !commands_at_end(call))
 			return false;
-		commands_put_port_stats(call->out, port);
-		return true;
 	}
+	call->rest->port = port;
 	call->rest->step = commands_stats_step;
 	return true;
 }
 
-#define RULE_FORMAT "%u %s,%s matched %" PRIu64 " applied %" PRIu64 "\n"
+static void commands_put_rule(FILE *out, const struct switch_port *port,
+			      const struct fault_stats *stats)
+{
+	fprintf(out, "%u %s,%s matched %" PRIu64 " applied %" PRIu64 "\n",
+		stats->number, port->name, stats->text, stats->matched,
+		stats->applied);
+}
 
-/* Prints one rule; @number 0: all rules */
-static void commands_put_rules(const struct call *call, unsigned int number)
+/* The newest rule, which is the last one of its port */
+static void commands_put_new_rule(const struct call *call, unsigned int number)
 {
 	const struct net_switch *sw = call->commands->sw;
 
 	for (unsigned int i = 0; i < sw->num; i++) {
 		const struct switch_port *port = sw->ports[i];
-		unsigned int num =
-			port->faults ? faults_num_rules(port->faults) : 0;
+		struct fault_stats stats;
 
-		for (unsigned int j = 0; j < num; j++) {
-			struct fault_stats stats =
-				faults_stats(port->faults, j);
-
-			if (number && stats.number != number)
-				continue;
-			fprintf(call->out, RULE_FORMAT, stats.number,
-				port->name, stats.text, stats.matched,
-				stats.applied);
-		}
+		if (!port->faults || !faults_num_rules(port->faults))
+			continue;
+		stats = faults_stats(port->faults,
+				     faults_num_rules(port->faults) - 1);
+		if (stats.number == number)
+			commands_put_rule(call->out, port, &stats);
 	}
+}
+
+static bool commands_rules_step(struct commands_rest *rest, FILE *out)
+{
+	const struct switch_port *port = commands_rest_port(rest);
+
+	if (!port)
+		return false;
+	if (!commands_put_rules(rest, out, port, commands_put_rule))
+		commands_rest_next_port(rest);
+	return true;
 }
 
 static bool commands_fault_add(struct call *call)
@@ -252,7 +321,7 @@ static bool commands_fault_add(struct call *call)
 	number = wire_faults_add(&call->commands->wire_faults, rule,
 				 call->error);
 	if (number)
-		commands_put_rules(call, number);
+		commands_put_new_rule(call, number);
 	return number;
 }
 
@@ -260,7 +329,7 @@ static bool commands_fault_list(struct call *call)
 {
 	if (!commands_at_end(call))
 		return false;
-	commands_put_rules(call, 0);
+	call->rest->step = commands_rules_step;
 	return true;
 }
 
@@ -420,14 +489,12 @@ static bool commands_put_qps(struct commands_rest *rest, FILE *out,
 
 static bool commands_qps_step(struct commands_rest *rest, FILE *out)
 {
-	if (rest->nic)
-		return commands_put_qps(rest, out, rest->nic);
-	if (rest->next == rest->sw->num)
+	const struct switch_port *port = commands_rest_port(rest);
+
+	if (!port)
 		return false;
-	if (!commands_put_qps(rest, out, rest->sw->ports[rest->next])) {
-		rest->next++;
-		rest->qpn = 0;
-	}
+	if (!commands_put_qps(rest, out, port))
+		commands_rest_next_port(rest);
 	return true;
 }
 
@@ -440,7 +507,7 @@ static bool commands_run_qps(struct call *call)
 		if (!port)
 			return false;
 	}
-	call->rest->nic = port;
+	call->rest->port = port;
 	call->rest->step = commands_qps_step;
 	return true;
 }

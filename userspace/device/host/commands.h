@@ -35,8 +35,10 @@ struct commands {
  *	no rest
  * @sw: the switch
  * @journal: the journal that is shown
- * @nic: the NIC whose QPs are shown; NULL: those of all
+ * @port: the port that is shown; NULL: all
  * @qpn: the next QP
+ * @rule: the last rule of a port that was shown
+ * @begun: a part of the next port was shown
  * @next: the next port or entry
  * @end: where the journal ended when it was asked for
  */
@@ -44,8 +46,10 @@ struct commands_rest {
 	bool (*step)(struct commands_rest *rest, FILE *out);
 	const struct net_switch *sw;
 	const struct journal *journal;
-	const struct switch_port *nic;
+	const struct switch_port *port;
 	uint32_t qpn;
+	unsigned int rule;
+	bool begun;
 	uint64_t next;
 	uint64_t end;
 };

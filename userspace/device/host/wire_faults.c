@@ -156,9 +156,10 @@ void wire_faults_clear(struct wire_faults *all)
 	for (unsigned int i = 0; i < all->sw->num; i++) {
 		struct switch_port *port = all->sw->ports[i];
 
-		while (port->faults && faults_num_rules(port->faults))
-			wire_faults_delete(
-				all, faults_stats(port->faults, 0).number);
+		if (!port->faults)
+			continue;
+		faults_clear(port->faults, false);
+		wire_faults_update_port(port);
 	}
 }
 
@@ -182,32 +183,18 @@ bool wire_faults_run(struct switch_port *port)
 	return false;
 }
 
-static void wire_faults_put_cable_back(struct wire_faults *all,
-				       struct switch_port *port)
-{
-	unsigned int i = 0;
-
-	while (port->faults && i < faults_num_rules(port->faults)) {
-		struct fault_stats stats = faults_stats(port->faults, i);
-
-		if (stats.down)
-			wire_faults_delete(all, stats.number);
-		else
-			i++;
-	}
-}
-
 bool wire_faults_set_link(struct wire_faults *all, struct switch_port *port,
 			  bool up, char error[WIRE_FAULTS_ERROR_SIZE])
 {
 	char rule[FAULTS_RULE_SIZE];
 
+	if (up != port->cut)
+		return true;
 	if (up) {
-		wire_faults_put_cable_back(all, port);
+		faults_clear(port->faults, true);
+		wire_faults_update_port(port);
 		return true;
 	}
-	if (port->cut)
-		return true;
 	snprintf(rule, sizeof(rule), "%s,kind=down", port->name);
 	return wire_faults_add(all, rule, error);
 }

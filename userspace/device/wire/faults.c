@@ -737,6 +737,22 @@ bool faults_delete(struct faults *faults, unsigned int number)
 	return false;
 }
 
+void faults_clear(struct faults *faults, bool only_down)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < faults->num; i++) {
+		struct active_rule *rule = faults->rules[i];
+
+		if (only_down && !rule->stats.down)
+			faults->rules[kept++] = rule;
+		else
+			free(rule);
+	}
+	faults->num = kept;
+	faults_find_down(faults);
+}
+
 unsigned int faults_num_rules(const struct faults *faults)
 {
 	return faults->num;

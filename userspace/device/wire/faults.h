@@ -130,6 +130,9 @@ int faults_add(struct faults *faults, unsigned int number, const char *rule,
  */
 bool faults_delete(struct faults *faults, unsigned int number);
 
+/* Removes all rules, or those that hold the link down. */
+void faults_clear(struct faults *faults, bool only_down);
+
 unsigned int faults_num_rules(const struct faults *faults);
 
 /* Counters of the rule with index @i, 0 to faults_num_rules() - 1. */
