@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,13 +58,13 @@ static void sample_add_stat(void *ctx, char *line)
 	sample->num_stats++;
 }
 
-/* A word that is not known changes nothing: later versions may say more. */
-static void sample_qp_word(struct sample_qp *qp, const char *word)
+/* Returns whether the word is known. */
+static bool sample_qp_word(struct sample_qp *qp, const char *word)
 {
-	sscanf(word, "peer=%x", &qp->peer);
-	sscanf(word, "posted=%u", &qp->posted);
-	sscanf(word, "sent=%u", &qp->sent);
-	sscanf(word, "waits=" NAME_FORMAT, qp->waits);
+	return sscanf(word, "peer=%x", &qp->peer) == 1 ||
+	       sscanf(word, "posted=%u", &qp->posted) == 1 ||
+	       sscanf(word, "sent=%u", &qp->sent) == 1 ||
+	       sscanf(word, "waits=" NAME_FORMAT, qp->waits) == 1;
 }
 
 static void sample_add_qp(void *ctx, char *line)
@@ -80,7 +81,8 @@ static void sample_add_qp(void *ctx, char *line)
 		sample_unknown(line);
 	for (word = strtok_r(line + end, " ", &save); word;
 	     word = strtok_r(NULL, " ", &save))
-		sample_qp_word(qp, word);
+		/* Later versions may say more. */
+		(void)sample_qp_word(qp, word);
 	sample->num_qps++;
 }
 
