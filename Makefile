@@ -5,9 +5,11 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 
 KERNELS := 6.12 7.3
 SILENT := $(findstring s,$(firstword -$(MAKEFLAGS)))
-PARTS := provider device docs peer $(foreach k,$(KERNELS) debug,guest-$(k) initramfs-$(k) modules-$(k))
+# Where things are built. An installed copy has it elsewhere.
+BUILD ?= build
+PARTS := provider device docs peer installable $(foreach k,$(KERNELS) debug,guest-$(k) initramfs-$(k) modules-$(k))
 
-.PHONY: all help sandbox modules modules_install demo check check-apps fuzz-verbs bench clean distclean $(PARTS)
+.PHONY: all help sandbox modules modules_install install uninstall demo check check-apps fuzz-verbs bench clean distclean $(PARTS)
 
 all: provider device $(KERNELS:%=modules-%)
 
@@ -22,6 +24,9 @@ help:
 	@echo 'make modules          mynic.ko for the kernel whose headers are in KDIR'
 	@echo '                      (default: the running one), in build/kmod'
 	@echo 'make modules_install  install that module, and run depmod'
+	@echo 'make install          the programs, the provider and its headers, manual pages and'
+	@echo '                      mynic-vm; DESTDIR and prefix (default: /usr/local)'
+	@echo 'make uninstall        remove them'
 	@echo 'make device           the device model, in build/device'
 	@echo 'make provider         the rdma-core provider, in build/guest'
 	@echo 'make docs             the documents as HTML, in build/docs'
@@ -35,7 +40,7 @@ sandbox:
 
 # One build at a time: guests that start together share what is built.
 $(PARTS): sandbox
-	@flock build/.build.lock \
+	@flock $(BUILD)/.build.lock \
 		scripts/sandbox run -- make $(if $(SILENT),-s) -j2 -f scripts/lib/build.mk $@
 
 modules:
@@ -45,6 +50,13 @@ modules_install:
 	scripts/lib/kmod build/kmod $(KDIR) modules_install
 	depmod -b "$(INSTALL_MOD_PATH)/" \
 		"$$($(MAKE) -s --no-print-directory -C $(KDIR) kernelrelease)"
+
+# DESTDIR, prefix and more: Documentation/install.rst
+install: device installable
+	@scripts/lib/install
+
+uninstall:
+	@scripts/lib/install --uninstall
 
 demo:
 	@scripts/demo

@@ -10,6 +10,7 @@
 # 		scripts/lib/kernel/prepare has made ready
 # provider	the provider, in build/rdma-core and build/guest
 # device	the device model, in build/device
+# installable	what "make install" needs beyond these: build/install
 # docs		the documents as HTML, in build/docs; a warning is an error
 
 MAKEFLAGS += --no-print-directory
@@ -93,6 +94,20 @@ device:
 		{ echo "there is no device model in userspace/device" >&2; exit 1; }
 	@$(MAKE) -q $(DEVICE) >/dev/null 2>&1 || echo "building the device model"
 	$(MAKE) $(DEVICE)
+
+# Other programs than the tests may not look for libraries where this one was built.
+MANUALS := $(patsubst userspace/provider/man/%.md,build/install/man/%, \
+	$(wildcard userspace/provider/man/*.md))
+
+.PHONY: installable
+installable: provider $(MANUALS)
+	cp build/rdma-core/build/lib/libmynic.so.1 build/install/
+	echo 'file(RPATH_REMOVE FILE build/install/libmynic.so.1)' >build/install/rpath.cmake
+	cmake -P build/install/rpath.cmake
+
+build/install/man/%: userspace/provider/man/%.md
+	mkdir -p $(@D)
+	pandoc -s -t man -o $@ $<
 
 DOCS := build/docs
 

@@ -5,6 +5,8 @@
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 build=$top/build
+# An installed copy belongs to all users.
+[ ! -e "$top/.installed" ] || build=${MYNIC_BUILD:-${XDG_CACHE_HOME:-$HOME/.cache}/mynic}
 root=$build/root
 # The project's own directory, as seen from inside the sandbox.
 inside=/mynic
