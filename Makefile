@@ -9,7 +9,7 @@ SILENT := $(findstring s,$(firstword -$(MAKEFLAGS)))
 BUILD ?= build
 PARTS := provider device docs peer installable $(foreach k,$(KERNELS) debug,guest-$(k) initramfs-$(k) modules-$(k))
 
-.PHONY: all help sandbox modules modules_install install uninstall demo check check-apps fuzz-verbs bench clean distclean $(PARTS)
+.PHONY: all help sandbox modules modules_install install uninstall deb demo check check-apps fuzz-verbs bench clean distclean $(PARTS)
 
 all: provider device $(KERNELS:%=modules-%)
 
@@ -27,6 +27,7 @@ help:
 	@echo 'make install          the programs, the provider and its headers, manual pages and'
 	@echo '                      mynic-vm; DESTDIR and prefix (default: /usr/local)'
 	@echo 'make uninstall        remove them'
+	@echo 'make deb              Debian packages, in build/deb'
 	@echo 'make device           the device model, in build/device'
 	@echo 'make provider         the rdma-core provider, in build/guest'
 	@echo 'make docs             the documents as HTML, in build/docs'
@@ -57,6 +58,11 @@ install: device installable
 
 uninstall:
 	@scripts/lib/install --uninstall
+
+# It has a Debian tree of its own, which is kept.
+deb: sandbox
+	@scripts/sandbox run -- unshare --mount scripts/lib/deb build/deb
+	@echo "packages are in build/deb"
 
 demo:
 	@scripts/demo
