@@ -9,7 +9,7 @@ SILENT := $(findstring s,$(firstword -$(MAKEFLAGS)))
 BUILD ?= build
 PARTS := provider device docs peer installable $(foreach k,$(KERNELS) debug,guest-$(k) initramfs-$(k) modules-$(k))
 
-.PHONY: all help sandbox modules modules_install install uninstall deb demo check check-apps fuzz-verbs bench clean distclean $(PARTS)
+.PHONY: all help sandbox modules modules_install install uninstall deb image demo check check-apps fuzz-verbs bench clean distclean $(PARTS)
 
 all: provider device $(KERNELS:%=modules-%)
 
@@ -28,6 +28,7 @@ help:
 	@echo '                      mynic-vm; DESTDIR and prefix (default: /usr/local)'
 	@echo 'make uninstall        remove them'
 	@echo 'make deb              Debian packages, in build/deb'
+	@echo 'make image            a container image of scripts/vm and all that it needs'
 	@echo 'make device           the device model, in build/device'
 	@echo 'make provider         the rdma-core provider, in build/guest'
 	@echo 'make docs             the documents as HTML, in build/docs'
@@ -59,10 +60,14 @@ install: device installable
 uninstall:
 	@scripts/lib/install --uninstall
 
-# It has a Debian tree of its own, which is kept.
+# Each has a Debian tree of its own, which is kept.
 deb: sandbox
 	@scripts/sandbox run -- unshare --mount scripts/lib/deb build/deb
 	@echo "packages are in build/deb"
+
+image: device installable guest-6.12 guest-7.3
+	@scripts/sandbox run -- unshare --mount scripts/lib/image build/mynic-image.tar
+	@echo "the image is build/mynic-image.tar"
 
 demo:
 	@scripts/demo

@@ -5,8 +5,12 @@
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 build=$top/build
+# In a container image all is built, and nothing need be allowed.
+in_image=''
+[ ! -e "$top/.image" ] || in_image=1
 # An installed copy belongs to all users.
-[ ! -e "$top/.installed" ] || build=${MYNIC_BUILD:-${XDG_CACHE_HOME:-$HOME/.cache}/mynic}
+[ ! -e "$top/.installed" ] || [ -n "$in_image" ] ||
+	build=${MYNIC_BUILD:-${XDG_CACHE_HOME:-$HOME/.cache}/mynic}
 root=$build/root
 # The project's own directory, as seen from inside the sandbox.
 inside=/mynic
@@ -24,6 +28,7 @@ die() {
 # The sandbox tree belongs to these ids, so whoever touches it must use them.
 find_as_root() {
 	as_root=()
+	[ -z "$in_image" ] || return 0
 	if [ "$(id -u)" = 0 ]; then
 		unshare --mount --pid --fork true 2>/dev/null ||
 			die "root here may not make namespaces (a container without CAP_SYS_ADMIN?)"
@@ -60,15 +65,20 @@ forget_orphans() {
 # that it starts live in a process namespace that ends with COMMAND or with
 # this shell, even if that is killed.
 in_sandbox() {
-	local child status
+	local child status end=KILL
+	local enter=("${as_root[@]}" setpriv --pdeathsig KILL
+		unshare --mount --pid --fork --kill-child -- "$top/scripts/lib/enter")
 
-	mkdir -p "$build/view"
-	"${as_root[@]}" setpriv --pdeathsig KILL \
-		unshare --mount --pid --fork --kill-child -- \
-		"$top/scripts/lib/enter" "$@" <&0 &
+	if [ -n "$in_image" ]; then
+		enter=(setpriv --pdeathsig TERM "$top/scripts/lib/enter-image")
+		end=TERM
+	else
+		mkdir -p "$build/view"
+	fi
+	"${enter[@]}" "$@" <&0 &
 	child=$!
 	# shellcheck disable=SC2064 # this child
-	trap "kill -KILL $child" EXIT
+	trap "kill -$end $child${in_image:+; wait $child}" EXIT
 	trap 'exit 129' HUP
 	trap 'exit 130' INT
 	trap 'exit 143' TERM

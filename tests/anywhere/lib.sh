@@ -63,3 +63,21 @@ guest() {
 	[ $status = 0 ] || sed 's/^/# /' "$work/diff" "$work/errors"
 	result $status "$1"
 }
+
+# A root that has nothing but what it needs, with a libibverbs at another place
+small_tree() {
+	local tree=$work/small root=build/root library
+
+	mkdir -p "$tree"/{bin,lib64,opt/rdma,etc/ld.so.conf.d,usr/lib/x86_64-linux-gnu}
+	cp "$root/usr/bin/busybox" "$tree/bin/"
+	for library in sh grep touch cat pwd echo; do
+		ln -s busybox "$tree/bin/$library"
+	done
+	cp "$root"/usr/bin/ibv_{devinfo,rc_pingpong} "$tree/bin/"
+	cp -L "$root/lib64/ld-linux-x86-64.so.2" "$tree/lib64/"
+	for library in libc.so.6 libnl-3.so.200 libnl-route-3.so.200; do
+		cp -L "$root/usr/lib/x86_64-linux-gnu/$library" "$tree/usr/lib/x86_64-linux-gnu/"
+	done
+	cp -L "$root/usr/lib/x86_64-linux-gnu/libibverbs.so.1" "$tree/opt/rdma/"
+	echo /opt/rdma >"$tree/etc/ld.so.conf.d/rdma.conf"
+}

@@ -7,6 +7,8 @@ import subprocess
 # Seconds
 LIMIT = 60
 CACHE = "build/.kvm"
+# There in a container image, whose root may be read-only
+IMAGE = ".image"
 
 
 def works(kernel, console, message):
@@ -42,7 +44,12 @@ def works(kernel, console, message):
         answer = False
     if not answer and kernel.startswith("own-"):
         return False  # perhaps it is the kernel that does not work
-    with open(CACHE + ".new", "w", encoding="ascii") as file:
-        file.write("%s %s\n" % (boot_id, "yes" if answer else "no"))
-    os.rename(CACHE + ".new", CACHE)
+    try:
+        with open(CACHE + ".new", "w", encoding="ascii") as file:
+            file.write("%s %s\n" % (boot_id, "yes" if answer else "no"))
+        os.rename(CACHE + ".new", CACHE)
+    except OSError as error:
+        if not os.path.exists(IMAGE):
+            raise
+        message("the answer cannot be kept: %s" % error.strerror)
     return answer

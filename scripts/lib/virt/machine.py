@@ -4,7 +4,7 @@
 import os
 import socket
 
-from virt import initrd, root, tsc
+from virt import image, initrd, root, tsc
 
 # An oops ends the guest, as a test should. The rest makes the boot quicker, or,
 # no_timer_check, survive a busy host.
@@ -142,7 +142,8 @@ class Machine:
         argv = []
         for tag, path, readonly in shares:
             argv += ["-fsdev", "local,id=%s,path=%s,security_model=none,"
-                     "multidevs=remap,readonly=%s" % (tag, path, readonly),
+                     "multidevs=remap,readonly=%s" % (
+                         tag, image.real(path).replace(",", ",,") or "/", readonly),
                      *self.virtio("virtio-9p-pci,fsdev=%s,mount_tag=%s" % (tag, tag))]
         return argv
 
