@@ -22,6 +22,7 @@
 #include "function/eq.h"
 #include "function/fatal.h"
 #include "function/gid.h"
+#include "function/interrupt.h"
 #include "function/port.h"
 #include "memory/buf.h"
 #include "memory/dm.h"
@@ -36,6 +37,8 @@
 #include "queue/srq.h"
 #include "queue/xrcd.h"
 #include "state/admin_types.h"
+#include "state/fault.h"
+#include "state/fault_types.h"
 #include "state/nic_types.h"
 
 #define VECTOR 0
@@ -283,6 +286,32 @@ static void admin_note(struct nic *nic, const struct admin_call *call,
 		nic_note(nic, &entry);
 }
 
+/*
+ * Lets the rules of NIC faults see a command, once. Returns what it ends with,
+ * ADMIN_AGAIN if it has to wait, or MYNIC_AQ_OK if it is to be executed
+ */
+static int admin_meet_fault(struct nic *nic, uint8_t opcode)
+{
+	const struct nic_occasion occasion = {
+		.on = NIC_FAULT_ON_COMMAND,
+		.number = opcode,
+	};
+	const struct nic_fault *rule;
+
+	if (!nic_fault_waits(nic, NIC_FAULT_ON_COMMAND) ||
+	    nic->faults.command_met)
+		return MYNIC_AQ_OK;
+	nic->faults.command_met = true;
+	rule = nic_fault_meet(nic, &occasion);
+	if (!rule)
+		return MYNIC_AQ_OK;
+	if (rule->kind == NIC_FAULT_COMMAND_ERROR)
+		return rule->status;
+	nic->faults.command_until = nic_now(nic) + rule->time;
+	nic_fault_wake(nic, nic->faults.command_until);
+	return ADMIN_AGAIN;
+}
+
 /* Returns false after a fatal error, or if the command needs another turn */
 static bool admin_run_one(struct nic *nic)
 {
@@ -304,7 +333,9 @@ static bool admin_run_one(struct nic *nic)
 	memcpy(&call.cmd, cmd, sizeof(call.cmd));
 	__asm__ __volatile__("" : : : "memory");
 	call.cpl = (struct mynic_admin_cpl){ 0 };
-	status = admin_execute(nic, &call);
+	status = admin_meet_fault(nic, call.cmd.opcode);
+	if (!status)
+		status = admin_execute(nic, &call);
 	if (status == ADMIN_AGAIN || !nic_enabled(nic))
 		return false;
 	call.cpl.status = status;
@@ -315,6 +346,7 @@ static bool admin_run_one(struct nic *nic)
 	call.cpl.opcode = call.cmd.opcode;
 	call.cpl.phase = ~(aq->cpl >> aq->log_size) & 1;
 	publish(cpl, &call.cpl, sizeof(call.cpl));
+	nic->faults.command_met = false;
 	aq->ci++;
 	aq->cpl++;
 	return true;
@@ -337,7 +369,7 @@ static void admin_signal_host(struct nic *nic)
 	if (!aq->armed || aq->cpl == aq->arm)
 		return;
 	aq->armed = false;
-	nic->config.ops->raise_irq(nic->config.ctx, VECTOR);
+	interrupt_raise(nic, VECTOR);
 }
 
 void admin_arm(struct nic *nic, uint32_t ci)
@@ -347,16 +379,19 @@ void admin_arm(struct nic *nic, uint32_t ci)
 	admin_signal_host(nic);
 }
 
+bool admin_has_work(const struct nic *nic)
+{
+	return nic->admin.ci != nic->admin.pi && !nic->faults.command_until;
+}
+
 bool admin_run(struct nic *nic)
 {
-	struct admin *aq = &nic->admin;
-
-	while (aq->ci != aq->pi && !nic_turn_is_over(nic)) {
+	while (admin_has_work(nic) && !nic_turn_is_over(nic)) {
 		if (!admin_run_one(nic))
 			break;
 		nic_charge(nic, COMMAND_UNITS);
 	}
 	if (nic_enabled(nic))
 		admin_signal_host(nic);
-	return aq->ci != aq->pi;
+	return admin_has_work(nic);
 }

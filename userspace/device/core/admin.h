@@ -18,6 +18,9 @@ void admin_doorbell(struct nic *nic, uint32_t pi);
 /* Handles a write to the AQ_ARM register. */
 void admin_arm(struct nic *nic, uint32_t ci);
 
+/* Whether there are commands, and none of them is delayed. */
+bool admin_has_work(const struct nic *nic);
+
 /* Executes some commands. Returns true if there are more. */
 bool admin_run(struct nic *nic);
 

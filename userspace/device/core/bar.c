@@ -11,6 +11,7 @@
 #include "memory/dm.h"
 #include "mynic_regs.h"
 #include "nic.h"
+#include "nic_faults.h"
 #include "regs.h"
 #include "uar.h"
 
@@ -19,6 +20,10 @@ void nic_bar_read(struct nic *nic, int bar, uint64_t offset, void *data,
 {
 	uint64_t value = 0;
 
+	if (nic_fault_is_gone(nic)) {
+		memset(data, 0xff, len);
+		return;
+	}
 	if (bar == MYNIC_BAR_UAR && dm_bar_read(nic, offset, data, len))
 		return;
 	memset(data, 0, len);
@@ -35,6 +40,8 @@ void nic_bar_write(struct nic *nic, int bar, uint64_t offset, const void *data,
 {
 	uint64_t value = 0;
 
+	if (nic_fault_is_gone(nic))
+		return;
 	if (bar == MYNIC_BAR_UAR && dm_bar_write(nic, offset, data, len))
 		return;
 	memcpy(&value, data, len);

@@ -27,6 +27,7 @@
 #include "memory/mkey_table.h"
 #include "memory/pd.h"
 #include "mynic_regs.h"
+#include "nic_faults.h"
 #include "packet/packet.h"
 #include "qp/counters.h"
 #include "qp/spread.h"
@@ -76,6 +77,7 @@ struct nic *nic_create(const struct nic_config *config)
 	nic->mem.limit = config->memory ? config->memory : NIC_MEMORY;
 	nic->timers.mem = &nic->mem;
 	nic->dma.generation = 1;
+	nic->faults.next = TIMER_NEVER;
 	TAILQ_INIT(&nic->pending_events);
 	TAILQ_INIT(&nic->failed_cqs);
 	TAILQ_INIT(&nic->tag_queue);
@@ -184,6 +186,7 @@ void nic_reset(struct nic *nic)
 	nic->regs = (struct regs){ 0 };
 	nic_note(nic, &(struct journal_entry){ .kind = JOURNAL_RESET });
 	nic->dma.generation++;
+	nic_faults_reset(nic);
 	if (!goes_on) {
 		spread_free(nic);
 		nic->reset = (struct reset){ 0 };
@@ -215,6 +218,7 @@ void nic_destroy(struct nic *nic)
 	sq_free_spares(nic);
 	dma_free(&nic->dma);
 	journal_end(&nic->journal);
+	nic_faults_free(nic);
 	free(nic);
 }
 
@@ -238,11 +242,6 @@ static bool nic_run_qps(struct nic *nic)
 	return !nic_is_held(nic) && qps_run(nic);
 }
 
-static bool nic_has_commands(const struct nic *nic)
-{
-	return nic->admin.ci != nic->admin.pi;
-}
-
 /*
  * Work before the commands. It leaves them half of the turn: their host takes a
  * device that needs long for one for broken, and resets it
@@ -251,7 +250,7 @@ static bool nic_run_before_commands(struct nic *nic)
 {
 	bool more;
 
-	if (!nic_has_commands(nic)) {
+	if (!admin_has_work(nic)) {
 		nic_grant(nic);
 		return tms_run(nic);
 	}
@@ -281,6 +280,8 @@ bool nic_run(struct nic *nic)
 	};
 	bool more = false;
 
+	if (nic_faults_run(nic))
+		nic_reset(nic);
 	if (!nic_enabled(nic) && !nic_is_in_reset(nic))
 		return false;
 	nic->turn.end = nic_now(nic) + NIC_TURN_NS;
@@ -304,13 +305,13 @@ bool nic_stop_watching(struct nic *nic)
 	return nic_enabled(nic) && qps_stop_watching(nic);
 }
 
-uint64_t nic_next_event(const struct nic *nic)
+static uint64_t nic_next_work(const struct nic *nic)
 {
 	if (nic_is_in_reset(nic))
 		return 0;
 	if (!nic_enabled(nic))
 		return TIMER_NEVER;
-	if (nic_has_commands(nic) || !TAILQ_EMPTY(&nic->failed_cqs) ||
+	if (admin_has_work(nic) || !TAILQ_EMPTY(&nic->failed_cqs) ||
 	    !TAILQ_EMPTY(&nic->tag_queue) || nic->events_left ||
 	    !STAILQ_EMPTY(&nic->spread.packets))
 		return 0;
@@ -319,6 +320,11 @@ uint64_t nic_next_event(const struct nic *nic)
 	if (!TAILQ_EMPTY(&nic->run_queue))
 		return 0;
 	return timers_next(&nic->timers);
+}
+
+uint64_t nic_next_event(const struct nic *nic)
+{
+	return min_u64(nic_next_work(nic), nic->faults.next);
 }
 
 static void nic_drop_long_frame(struct nic *nic, const struct packet *pkt)

@@ -11,6 +11,7 @@
 #include "memory/dma.h"
 #include "mynic_regs.h"
 #include "nic.h"
+#include "state/fault.h"
 #include "state/nic_types.h"
 
 #define OFFERED_FEATURES MYNIC_FEATURE_DB_SUPPRESS
@@ -112,6 +113,7 @@ static void regs_enable(struct nic *nic)
 		return;
 	}
 	nic->regs.status |= MYNIC_STATUS_ENABLED;
+	nic_fault_wake(nic, 0);
 	nic_note(nic, &(struct journal_entry){ .kind = JOURNAL_ENABLED });
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/splitmix.h"
 #include "core/base/util.h"
 #include "core/packet/packet.h"
 #include "ecn.h"
@@ -131,25 +132,6 @@ struct passage {
 	unsigned int *left;
 };
 
-/*
- * SplitMix64 (Steele, Lea and Flood 2014), which works equally well with all
- * seeds
- */
-static uint64_t faults_next_random(uint64_t *state)
-{
-	uint64_t x = *state += 0x9e3779b97f4a7c15;
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-	x = (x ^ x >> 27) * 0x94d049bb133111eb;
-	return x ^ x >> 31;
-}
-
-/* Scales a random number to 0 to @limit - 1 */
-static uint64_t faults_scale(uint64_t random, uint64_t limit)
-{
-	return (__uint128_t)random * limit >> 64;
-}
-
 static void faults_go_on(struct passage *p);
 
 static void faults_tell(const struct passage *p, const struct active_rule *rule,
@@ -257,8 +239,7 @@ static void faults_flip_bits(uint8_t *data, uint64_t bits, unsigned int num,
 
 	for (unsigned int i = 0; i < num; i++) {
 		uint64_t last = bits - num + i;
-		uint64_t bit =
-			faults_scale(faults_next_random(&random), last + 1);
+		uint64_t bit = splitmix_scale(splitmix_next(&random), last + 1);
 
 		for (unsigned int j = 0; j < i; j++)
 			if (chosen[j] == bit)
@@ -389,8 +370,8 @@ static bool faults_apply(struct passage *p, struct active_rule *rule)
 	if (rule->stats.matched++ < rule->rule.after ||
 	    rule->stats.applied >= rule->rule.count)
 		return true;
-	random = faults_next_random(&rule->random[p->dir]);
-	if (faults_scale(random, RULE_RATE_ONE) >= rule->rule.rate)
+	random = splitmix_next(&rule->random[p->dir]);
+	if (splitmix_scale(random, RULE_RATE_ONE) >= rule->rule.rate)
 		return true;
 	return appliers[rule->rule.kind](p, rule, random);
 }
@@ -716,7 +697,7 @@ int faults_add(struct faults *faults, unsigned int number, const char *text,
 	rule->stats.down = rule->rule.kind == RULE_DOWN;
 	state = rule->rule.seed;
 	for (unsigned int i = 0; i < NUM_DIRS; i++)
-		rule->random[i] = faults_next_random(&state);
+		rule->random[i] = splitmix_next(&state);
 	faults->rules[faults->num++] = rule;
 	faults_find_down(faults);
 	return 0;

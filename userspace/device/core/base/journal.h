@@ -38,6 +38,8 @@
  *	addr, length, code = enum journal_key_fault
  * @JOURNAL_PAGE: a QP needs a missing page; number, code = enum
  *	mynic_page_stage, key, addr, length, status = not 0 for a write
+ * @JOURNAL_FAULT: a rule of NIC faults was applied; key = number of the rule,
+ *	code = enum nic_fault_kind, number = QP, or 0
  * @JOURNAL_DOORBELL: traffic: number = QP
  * @JOURNAL_SENT: traffic: code = enum packet_kind, length = bytes of all
  *	frames, expected = number of packets. With PACKET_ROCE, of the first
@@ -62,6 +64,7 @@ enum journal_kind {
 	JOURNAL_REFUSED,
 	JOURNAL_KEY,
 	JOURNAL_PAGE,
+	JOURNAL_FAULT,
 	JOURNAL_DOORBELL,
 	JOURNAL_SENT,
 	JOURNAL_RECEIVED,

@@ -15,6 +15,7 @@
 #include "base/table.h"
 #include "base/util.h"
 #include "function/fatal.h"
+#include "function/interrupt.h"
 #include "memory/buf.h"
 #include "state/nic_types.h"
 
@@ -36,7 +37,7 @@ _Static_assert(ARRAY_SIZE(((struct nic *)NULL)->comp_eqs) ==
 static void eq_interrupt(struct nic *nic, const struct eq *eq)
 {
 	nic_charge(nic, INTERRUPT_UNITS);
-	nic->config.ops->raise_irq(nic->config.ctx, eq->vector);
+	interrupt_raise(nic, eq->vector);
 }
 
 /*

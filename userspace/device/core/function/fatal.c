@@ -4,6 +4,7 @@
 #include "function/fatal.h"
 
 #include "base/journal.h"
+#include "function/interrupt.h"
 #include "state/nic_types.h"
 
 #define FATAL_VECTOR 0
@@ -23,5 +24,5 @@ void nic_fatal(struct nic *nic, enum mynic_fatal why)
 	nic_note(nic, &entry);
 	if (nic->config.ops->failed)
 		nic->config.ops->failed(nic->config.ctx);
-	nic->config.ops->raise_irq(nic->config.ctx, FATAL_VECTOR);
+	interrupt_raise(nic, FATAL_VECTOR);
 }

@@ -32,7 +32,7 @@ void port_reset(struct nic *nic)
 	port->events.number = PORT_NUMBER;
 }
 
-void nic_set_link(struct nic *nic, bool up)
+static void port_set_link(struct nic *nic, bool up)
 {
 	struct port *port = &nic->port;
 
@@ -45,6 +45,18 @@ void nic_set_link(struct nic *nic, bool up)
 	eq_drop(nic, &port->events);
 	eq_raise(nic, &port->events,
 		 up ? MYNIC_EVENT_PORT_UP : MYNIC_EVENT_PORT_DOWN);
+}
+
+void nic_set_link(struct nic *nic, bool up)
+{
+	nic->port.carrier = up;
+	port_set_link(nic, up && !nic->port.flaps);
+}
+
+void port_flap(struct nic *nic, bool down)
+{
+	nic->port.flaps = down;
+	port_set_link(nic, nic->port.carrier && !down);
 }
 
 const uint8_t *nic_mac(const struct nic *nic)

@@ -15,6 +15,9 @@ struct packet;
 /* Restores the state after power-on, except for the link. */
 void port_reset(struct nic *nic);
 
+/* Takes the link down, whatever the wire says, or ends that. */
+void port_flap(struct nic *nic, bool down);
+
 /* Whether packets can be sent and received. */
 bool port_is_open(const struct nic *nic);
 

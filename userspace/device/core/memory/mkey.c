@@ -446,6 +446,32 @@ int admin_sync_mkey(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
+static bool mkey_has_memory(const struct mkey *mkey)
+{
+	return mkey->kind == MKEY_REGION && !mkey->all_dma && mkey->length;
+}
+
+void mkey_revoke(struct nic *nic, int64_t key)
+{
+	struct mkey *mkey;
+
+	if (key < 0) {
+		LIST_FOREACH(mkey, &nic->mkeys.all, link)
+		{
+			if (mkey_has_memory(mkey))
+				break;
+		}
+	} else {
+		mkey = mkey_table_lookup(&nic->mkeys, mkey_index(key));
+		if (mkey && mkey->key != (uint32_t)key)
+			mkey = NULL;
+	}
+	if (!mkey || !mkey_has_memory(mkey))
+		return;
+	mkey->length = 0;
+	mkey->window.generation = 0;
+}
+
 /* @mkey: NULL if @key is unknown; @qp: see mkey_refuse() */
 static bool mkey_invalidate(struct nic *nic, const struct qp *qp,
 			    struct mkey *mkey, uint32_t key)

@@ -157,6 +157,13 @@ enum outcome mkey_invalidate_remote(struct qp *qp, uint32_t key);
  */
 bool mkeys_free_one(struct nic *nic, uint32_t *number);
 
+/**
+ * mkey_revoke() - take a region's memory away, as MODIFY_MKEY can
+ * @nic: the NIC
+ * @key: memory key; -1: that of the newest region. Nothing happens if it is none
+ */
+void mkey_revoke(struct nic *nic, int64_t key);
+
 /* Commands of the host; see admin.h */
 int admin_create_mkey(struct nic *nic, struct admin_call *call);
 int admin_destroy_mkey(struct nic *nic, struct admin_call *call);

@@ -21,9 +21,12 @@
 #include "qp/odp.h"
 #include "qp/qp.h"
 #include "qp/qp_error.h"
+#include "qp/qp_fault.h"
 #include "qp/service.h"
 #include "queue/cq.h"
 #include "queue/wqe.h"
+#include "state/fault.h"
+#include "state/fault_types.h"
 #include "state/nic_types.h"
 #include "state/queue_types.h"
 
@@ -293,14 +296,10 @@ static void sq_fail_one(struct qp *qp, const struct send_req *req,
 	sq_push(qp, req->wr_id, outcome_result(outcome));
 }
 
-void sq_complete(struct qp *qp, uint32_t num, uint64_t now)
+static void sq_succeed(struct qp *qp, uint32_t num, uint64_t now)
 {
 	struct send_queue *sq = &qp->sq;
 
-	if (!num)
-		return;
-	while (sq->ci + num != sq->fetched && sq_req(sq, sq->ci + num)->done)
-		num++;
 	/* One acknowledgment may complete all requests of a window */
 	nic_charge(qp->nic, num - 1);
 	sq_release(qp, num);
@@ -312,6 +311,42 @@ void sq_complete(struct qp *qp, uint32_t num, uint64_t now)
 	}
 	if (sq->ci == sq->pi && sq->num_reqs == MIN_REQS)
 		sq_give_back(qp);
+}
+
+/* Likewise, but each request may meet a NIC fault */
+static bool sq_try_to_succeed(struct qp *qp, uint32_t num, uint64_t now)
+{
+	struct send_queue *sq = &qp->sq;
+
+	while (num--) {
+		struct qp_fault fault = qp_fault_decide(
+			qp, wc_opcodes[sq_req(sq, sq->ci)->opcode]);
+
+		if (fault.outcome) {
+			sq_fail(qp, fault.outcome);
+			return false;
+		}
+		sq_succeed(qp, 1, now);
+		if (fault.to_error) {
+			qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
+			return false;
+		}
+	}
+	return true;
+}
+
+bool sq_complete(struct qp *qp, uint32_t num, uint64_t now)
+{
+	struct send_queue *sq = &qp->sq;
+
+	if (!num)
+		return true;
+	while (sq->ci + num != sq->fetched && sq_req(sq, sq->ci + num)->done)
+		num++;
+	if (nic_fault_waits(qp->nic, NIC_FAULT_ON_COMPLETION) && qp->has_sq)
+		return sq_try_to_succeed(qp, num, now);
+	sq_succeed(qp, num, now);
+	return true;
 }
 
 void sq_fail(struct qp *qp, enum outcome outcome)
@@ -343,7 +378,8 @@ bool sq_run(struct qp *qp)
 		if (outcome == OUTCOME_WAIT)
 			return false;
 		if (outcome == OUTCOME_OK) {
-			sq_complete(qp, 1, nic_now(qp->nic));
+			if (!sq_complete(qp, 1, nic_now(qp->nic)))
+				return true;
 		} else if (outcome != OUTCOME_MORE) {
 			sq_fail(qp, outcome);
 			return true;

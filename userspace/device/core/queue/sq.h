@@ -81,8 +81,11 @@ struct send_req *sq_next(struct qp *qp);
  * @now: nic_now()
  *
  * These requests, and what sq_next() has returned, are no longer valid.
+ *
+ * Return: false if one of them has met a NIC fault, and the QP has gone to ERR
+ * or SQE.
  */
-void sq_complete(struct qp *qp, uint32_t num, uint64_t now);
+bool sq_complete(struct qp *qp, uint32_t num, uint64_t now);
 
 /* Fails the oldest request. The QP goes to ERR or SQE. */
 void sq_fail(struct qp *qp, enum outcome outcome);

@@ -66,7 +66,8 @@ static bool completer_acknowledge(struct qp *qp, uint32_t psn)
 	}
 	if (num || q->una != una) {
 		now = nic_now(qp->nic);
-		sq_complete(qp, num, now);
+		if (!sq_complete(qp, num, now))
+			return false;
 		if (q->una != una)
 			requester_progress(qp, now);
 	}
@@ -85,6 +86,9 @@ static void completer_go_back_once(struct qp *qp)
 /* A gap before a response means that packets were lost (IBTA 9.7.6.1.2) */
 static void completer_implied_nak(struct qp *qp)
 {
+	/* A NIC fault has ended the QP, and nothing is lost */
+	if (qp->state == IBV_QPS_ERR)
+		return;
 	qp_count(qp, MYNIC_STAT_IMPLIED_NAK);
 	completer_go_back_once(qp);
 }
@@ -162,7 +166,8 @@ static void completer_receive_ack(struct qp *qp, uint32_t psn, uint32_t aeth)
 			completer_implied_nak(qp);
 		else
 			completer_set_credits(qp, aeth);
-		if (answered && seq_before(psn + 1, qp->req.probe_end)) {
+		if (answered && qp->state != IBV_QPS_ERR &&
+		    seq_before(psn + 1, qp->req.probe_end)) {
 			requester_resend(qp);
 			qp->req.went_back = true;
 		}
@@ -271,8 +276,8 @@ static void completer_receive_read(struct qp *qp, const struct send_req *req,
 	}
 	completer_arrive(qp, req, num);
 	now = nic_now(qp->nic);
-	if (last)
-		sq_complete(qp, 1, now);
+	if (last && !sq_complete(qp, 1, now))
+		return;
 	requester_progress(qp, now);
 }
 
@@ -283,8 +288,8 @@ static void completer_end_alone(struct qp *qp)
 
 	qp->req.una++;
 	completer_ends_rd_atomic(qp);
-	sq_complete(qp, 1, now);
-	requester_progress(qp, now);
+	if (sq_complete(qp, 1, now))
+		requester_progress(qp, now);
 }
 
 static void completer_receive_atomic(struct qp *qp, const struct send_req *req,

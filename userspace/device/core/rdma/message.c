@@ -17,11 +17,15 @@
 #include "packet/packet.h"
 #include "qp/odp.h"
 #include "qp/path.h"
+#include "qp/qp_error.h"
+#include "qp/qp_fault.h"
 #include "qp/qp_watch.h"
 #include "queue/rq.h"
 #include "queue/srq.h"
 #include "queue/tm.h"
 #include "queue/wqe.h"
+#include "state/fault.h"
+#include "state/fault_types.h"
 #include "state/memory_types.h"
 #include "state/qp_types.h"
 #include "state/queue_types.h"
@@ -57,7 +61,7 @@ static enum outcome message_take_recv(struct qp *qp)
 {
 	struct recv_queue *rq = &qp->rq;
 
-	if (!rq->has_recv)
+	if (!rq->has_recv && !qp_fault_takes_recv(qp))
 		rq->has_recv = wqe_fetch_recv(qp, &rq->recv);
 	if (!rq->has_recv)
 		return OUTCOME_NO_RECV;
@@ -255,10 +259,21 @@ static enum outcome message_place_write(struct qp *qp, const struct packet *pkt,
 	return message_write_payload(qp, pkt, mkey);
 }
 
+/* Whether the packet ends a receive request, which may meet a NIC fault */
+static bool message_may_meet_fault(const struct qp *qp,
+				   const struct opcode_info *info)
+{
+	return nic_fault_waits(qp->nic, NIC_FAULT_ON_COMPLETION) &&
+	       info->flags & OPCODE_LAST &&
+	       (info->class == OPCODE_SEND || info->flags & OPCODE_IMM) &&
+	       !qp->rq.match.kind;
+}
+
 enum outcome message_execute(struct qp *qp, const struct packet *pkt,
 			     const struct opcode_info *info)
 {
 	struct responder *r = &qp->resp;
+	struct qp_fault fault = { 0 };
 	enum outcome outcome;
 
 	if (!message_has_right_length(qp, pkt, info))
@@ -269,11 +284,17 @@ enum outcome message_execute(struct qp *qp, const struct packet *pkt,
 		outcome = message_place_write(qp, pkt, info);
 	if (outcome)
 		return outcome;
+	if (message_may_meet_fault(qp, info))
+		fault = qp_fault_decide(qp, IBV_WC_RECV);
+	if (fault.outcome)
+		return fault.outcome;
 	r->offset += pkt->payload_len;
 	r->msg = info->class;
 	if (info->flags & OPCODE_LAST)
 		message_end(qp, pkt, info);
 	else if (info->flags & OPCODE_FIRST && qp->rq.match.kind)
 		tm_begun(qp);
+	if (fault.to_error)
+		qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
 	return OUTCOME_OK;
 }

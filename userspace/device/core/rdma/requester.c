@@ -785,10 +785,10 @@ static enum outcome requester_run_local(struct qp *qp, struct send_req *req)
 			return outcome;
 		req->done = true;
 	}
-	if (qp->sq.ci == qp->sq.cur)
-		sq_complete(qp, 1, nic_now(qp->nic));
-	else
+	if (qp->sq.ci != qp->sq.cur)
 		qp->sq.cur++;
+	else if (!sq_complete(qp, 1, nic_now(qp->nic)))
+		return OUTCOME_WAIT;
 	return OUTCOME_OK;
 }
 

@@ -23,10 +23,13 @@
 #include "qp/path.h"
 #include "qp/qp.h"
 #include "qp/qp_error.h"
+#include "qp/qp_fault.h"
 #include "qp/qp_watch.h"
 #include "qp/service.h"
 #include "queue/rq.h"
 #include "queue/wqe.h"
+#include "state/fault.h"
+#include "state/fault_types.h"
 #include "state/nic_types.h"
 
 #define GSI_QKEY 0x80010000
@@ -150,6 +153,7 @@ static void ud_complete(struct qp *qp, const struct packet *pkt,
 void ud_take(struct qp *qp, const struct packet *pkt)
 {
 	struct recv_req *recv = &qp->rq.recv;
+	struct qp_fault fault = { 0 };
 	enum outcome outcome;
 
 	if (!qp->rq.has_recv && !wqe_fetch_recv(qp, recv)) {
@@ -172,9 +176,14 @@ void ud_take(struct qp *qp, const struct packet *pkt)
 		if (outcome == OUTCOME_WAIT)
 			return;
 	}
+	if (!outcome && nic_fault_waits(qp->nic, NIC_FAULT_ON_COMPLETION))
+		fault = qp_fault_decide(qp, IBV_WC_RECV);
+	if (fault.outcome)
+		outcome = fault.outcome;
 	ud_complete(qp, pkt, outcome);
-	if (outcome)
-		qp_to_error(qp->nic, qp, 0);
+	if (outcome || fault.to_error)
+		qp_to_error(qp->nic, qp,
+			    fault.to_error ? MYNIC_EVENT_QP_FATAL : 0);
 }
 
 bool ud_receive(struct qp *qp, const struct packet *pkt)

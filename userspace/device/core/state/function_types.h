@@ -77,13 +77,17 @@ struct gid_table {
 /**
  * struct port - the only port of a NIC
  * @mac: current unicast MAC
- * @link: state of the link; survives resets
+ * @carrier: state of the wire; survives resets, like the next two
+ * @flaps: a NIC fault holds the link down
+ * @link: state of the link: @carrier without @flaps
  * @up: the host has enabled the port; otherwise nothing is sent or received
  * @mtu: upper bound of the Ethernet payload, in bytes
  * @events: asynchronous events of the port
  */
 struct port {
 	uint8_t mac[6];
+	bool carrier;
+	bool flaps;
 	bool link;
 	bool up;
 	uint32_t mtu;

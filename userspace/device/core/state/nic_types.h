@@ -20,6 +20,7 @@
 #include "state/admin_types.h"
 #include "state/delivery_types.h"
 #include "state/ethernet_types.h"
+#include "state/fault_types.h"
 #include "state/function_types.h"
 #include "state/memory_types.h"
 #include "state/qp_types.h"
@@ -120,6 +121,7 @@ struct reset {
  * @stats: counters, by enum mynic_stat
  * @bound_stats: part of @stats that was counted in counter sets
  * @journal: notes of rare events
+ * @faults: NIC faults
  */
 struct nic {
 	struct nic_config config;
@@ -166,6 +168,7 @@ struct nic {
 	uint64_t stats[MYNIC_NUM_STATS];
 	uint64_t bound_stats[MYNIC_NUM_STATS];
 	struct journal journal;
+	struct nic_faults faults;
 };
 
 static inline uint64_t nic_now(const struct nic *nic)
