@@ -20,6 +20,7 @@
 #include "hold.h"
 #include "core/packet/packet_copy.h"
 #include "rule.h"
+#include "rule_value.h"
 
 /*
  * How long a packet waits to be overtaken. A busy sender sends another one
@@ -371,7 +372,7 @@ static bool faults_apply(struct passage *p, struct active_rule *rule)
 	    rule->stats.applied >= rule->rule.count)
 		return true;
 	random = splitmix_next(&rule->random[p->dir]);
-	if (splitmix_scale(random, RULE_RATE_ONE) >= rule->rule.rate)
+	if (splitmix_scale(random, RULE_VALUE_RATE_ONE) >= rule->rule.rate)
 		return true;
 	return appliers[rule->rule.kind](p, rule, random);
 }

@@ -6,24 +6,16 @@
 
 #include "rule.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "core/packet/packet.h"
 #include "core/base/psn.h"
 #include "core/base/util.h"
 #include "opcode_name.h"
-
-/*
- * Upper bound for holding a packet, because all transports have given up by
- * then
- */
-#define MAX_TIME (60 * 1000000000ULL)
+#include "rule_value.h"
 
 /* Usual buffer of a small switch for one port */
 #define DEFAULT_QUEUE (1 << 20)
@@ -60,53 +52,6 @@ static const char *const kinds[] = {
 	[RULE_MARK] = "mark",	    [RULE_DOWN] = "down",
 };
 
-struct unit {
-	const char *name;
-	uint64_t factor;
-};
-
-/*
- * Decimal or 0x...; no sign and no space. Returns a pointer behind it, or NULL
- */
-static const char *rule_parse_digits(const char *text, uint64_t *value)
-{
-	int base = !strncasecmp(text, "0x", 2) ? 16 : 10;
-	char *end;
-
-	if (base == 16)
-		text += 2;
-	if (!isxdigit((unsigned char)*text))
-		return NULL;
-	errno = 0;
-	*value = strtoull(text, &end, base);
-	return errno || end == text ? NULL : end;
-}
-
-static bool rule_parse_number(const char *text, uint64_t min, uint64_t max,
-			      uint64_t *value)
-{
-	const char *end = rule_parse_digits(text, value);
-
-	return end && !*end && *value >= min && *value <= max;
-}
-
-static bool rule_parse_with_unit(const char *text, const struct unit *units,
-				 unsigned int num, uint64_t max,
-				 uint64_t *value)
-{
-	const char *end = rule_parse_digits(text, value);
-
-	for (unsigned int i = 0; end && i < num; i++) {
-		if (strcasecmp(end, units[i].name))
-			continue;
-		if (!*value || *value > max / units[i].factor)
-			return false;
-		*value *= units[i].factor;
-		return true;
-	}
-	return false;
-}
-
 static bool rule_parse_kind(struct rule *rule, const char *value)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
@@ -120,22 +65,7 @@ static bool rule_parse_kind(struct rule *rule, const char *value)
 
 static bool rule_parse_rate(struct rule *rule, const char *value)
 {
-	uint32_t digit = RULE_RATE_ONE;
-
-	if (*value != '0' && *value != '1')
-		return false;
-	rule->rate = (*value++ - '0') * RULE_RATE_ONE;
-	if (!*value)
-		return true;
-	if (*value++ != '.' || !*value)
-		return false;
-	for (; *value; value++) {
-		digit /= 10;
-		if (!isdigit((unsigned char)*value) || !digit)
-			return false;
-		rule->rate += (*value - '0') * digit;
-	}
-	return rule->rate <= RULE_RATE_ONE;
+	return rule_value_rate(value, &rule->rate);
 }
 
 static bool rule_parse_dir(struct rule *rule, const char *value)
@@ -153,7 +83,7 @@ static bool rule_parse_qp(struct rule *rule, const char *value)
 {
 	uint64_t qpn;
 
-	if (!rule_parse_number(value, 0, MAX_QPN, &qpn))
+	if (!rule_value_number(value, 0, MAX_QPN, &qpn))
 		return false;
 	rule->qpn = qpn;
 	return true;
@@ -172,13 +102,13 @@ static bool rule_parse_opcode(struct rule *rule, const char *value)
 static bool rule_parse_psn(struct rule *rule, const char *value)
 {
 	uint64_t first, last;
-	const char *end = rule_parse_digits(value, &first);
+	const char *end = rule_value_digits(value, &first);
 
 	if (!end)
 		return false;
 	last = first;
 	if (*end == '-')
-		end = rule_parse_digits(end + 1, &last);
+		end = rule_value_digits(end + 1, &last);
 	if (!end || *end || first > PSN_MASK || last > PSN_MASK)
 		return false;
 	rule->psn_first = first;
@@ -201,37 +131,29 @@ static bool rule_parse_proto(struct rule *rule, const char *value)
 
 static bool rule_parse_count(struct rule *rule, const char *value)
 {
-	return rule_parse_number(value, 1, UINT64_MAX, &rule->count);
+	return rule_value_number(value, 1, UINT64_MAX, &rule->count);
 }
 
 static bool rule_parse_after(struct rule *rule, const char *value)
 {
-	return rule_parse_number(value, 0, UINT64_MAX, &rule->after);
+	return rule_value_number(value, 0, UINT64_MAX, &rule->after);
 }
 
 static bool rule_parse_seed(struct rule *rule, const char *value)
 {
-	return rule_parse_number(value, 0, UINT64_MAX, &rule->seed);
+	return rule_value_number(value, 0, UINT64_MAX, &rule->seed);
 }
 
 static bool rule_parse_time(struct rule *rule, const char *value)
 {
-	static const struct unit units[] = {
-		{ "ns", 1 },
-		{ "us", 1000 },
-		{ "ms", 1000000 },
-		{ "s", 1000000000 },
-	};
-
-	return rule_parse_with_unit(value, units, ARRAY_SIZE(units), MAX_TIME,
-				    &rule->time);
+	return rule_value_time(value, &rule->time);
 }
 
 static bool rule_parse_bits(struct rule *rule, const char *value)
 {
 	uint64_t bits;
 
-	if (!rule_parse_number(value, 1, RULE_MAX_BITS, &bits))
+	if (!rule_value_number(value, 1, RULE_MAX_BITS, &bits))
 		return false;
 	rule->bits = bits;
 	return true;
@@ -239,25 +161,25 @@ static bool rule_parse_bits(struct rule *rule, const char *value)
 
 static bool rule_parse_bandwidth(struct rule *rule, const char *value)
 {
-	static const struct unit units[] = {
+	static const struct rule_unit units[] = {
 		{ "bit", 1 },
 		{ "kbit", 1000 },
 		{ "Mbit", 1000000 },
 		{ "Gbit", 1000000000 },
 	};
 
-	return rule_parse_with_unit(value, units, ARRAY_SIZE(units),
+	return rule_value_with_unit(value, units, ARRAY_SIZE(units),
 				    MAX_BANDWIDTH, &rule->bandwidth);
 }
 
 static bool rule_parse_queue(struct rule *rule, const char *value)
 {
-	return rule_parse_number(value, 0, FAULTS_MAX_HELD, &rule->queue);
+	return rule_value_number(value, 0, FAULTS_MAX_HELD, &rule->queue);
 }
 
 static bool rule_parse_ecn(struct rule *rule, const char *value)
 {
-	return rule_parse_number(value, 0, FAULTS_MAX_HELD, &rule->ecn);
+	return rule_value_number(value, 0, FAULTS_MAX_HELD, &rule->ecn);
 }
 
 /* All kinds except those that select no packets */
@@ -391,7 +313,7 @@ int rule_parse(struct rule *rule, const char *text, uint64_t seed,
 				  sizeof(copy) - 1);
 	memcpy(copy, text, len + 1);
 	*rule = (struct rule){
-		.rate = RULE_RATE_ONE,
+		.rate = RULE_VALUE_RATE_ONE,
 		.dirs = RULE_DIR_BOTH,
 		.proto = RULE_PROTO_ALL,
 		.qpn = -1,

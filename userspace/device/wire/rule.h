@@ -27,16 +27,13 @@ enum rule_kind {
 /* Bits of &struct rule.dirs: 1 << enum fault_dir */
 #define RULE_DIR_BOTH 3
 
-/* Value of &struct rule.rate for "always" */
-#define RULE_RATE_ONE 1000000000
-
 #define RULE_MAX_BITS 64
 
 /**
  * struct rule - a parsed rule
  * @given: keys that the text has, one bit for each; the enum is in rule.c
  * @kind: kind of the wire fault
- * @rate: probability, in units of 1 / RULE_RATE_ONE
+ * @rate: probability, in units of 1 / RULE_VALUE_RATE_ONE
  * @dirs: selects directions
  * @proto: selects kinds of packets
  * @qpn: selects a destination QP; -1: any
