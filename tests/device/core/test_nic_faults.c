@@ -68,6 +68,17 @@ static uint8_t state_of(struct drv_end *e)
 	return drv_query_qp(e->qp).qp_state;
 }
 
+/* The QP is in ERR, sends nothing, and waits for nothing */
+static void check_stopped(struct drv_end *e)
+{
+	uint64_t sent = e->d->n->sent;
+
+	drv_expect_none(e->cq, 100 * SEC);
+	CHECK_EQ(state_of(e), IBV_QPS_ERR);
+	CHECK_EQ(e->d->n->sent, sent);
+	CHECK_EQ(drv_stat(e->d, MYNIC_STAT_TIMEOUT), 0);
+}
+
 TEST(the_third_write_fails_and_later_requests_are_flushed)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -88,10 +99,23 @@ TEST(the_third_write_fails_and_later_requests_are_flushed)
 		 MYNIC_SYN_RETRY);
 	drv_expect(p.a.cq, 5, IBV_WC_WR_FLUSH_ERR);
 	drv_expect(p.a.cq, 6, IBV_WC_WR_FLUSH_ERR);
-	drv_expect_none(p.a.cq, SEC);
-	CHECK_EQ(state_of(&p.a), IBV_QPS_ERR);
+	check_stopped(&p.a);
+	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_IMPLIED_NAK), 0);
 	CHECK_EQ(at(p.a.d, 0)->matched, 3);
 	CHECK_EQ(at(p.a.d, 0)->applied, 1);
+}
+
+/* No packet is on its way from a READ that has failed */
+TEST(the_last_of_two_reads_is_not_waited_for)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+
+	add(p.a.d, completion(IBV_WC_REM_OP_ERR));
+	post(&p.a, 1, IBV_WR_RDMA_READ, &p.b);
+	post(&p.a, 2, IBV_WR_RDMA_READ, &p.b);
+	drv_expect(p.a.cq, 1, IBV_WC_REM_OP_ERR);
+	drv_expect(p.a.cq, 2, IBV_WC_WR_FLUSH_ERR);
+	check_stopped(&p.a);
 }
 
 TEST(an_unsignaled_request_fails_with_a_completion)
@@ -163,6 +187,30 @@ TEST(other_queue_pairs_are_not_selected)
 	CHECK_EQ(at(p.a.d, 0)->matched, 0);
 }
 
+TEST(the_gsi_is_selected_by_its_number_only)
+{
+	struct sim *sim = sim_new(2);
+	struct drv_pair p =
+		drv_pair_on(drv_up(&sim->nics[0]), drv_up(&sim->nics[1]),
+			    &(struct drv_qp_init){ .type = MYNIC_QP_GSI });
+	struct nic_fault r = completion(IBV_WC_LOC_QP_OP_ERR);
+	struct drv_wr wr = drv_send_wr(&p.a, LEN);
+
+	drv_ud_up(p.a.qp, 0, IBV_QPS_RTS);
+	add(p.a.d, r);
+	r.number = 2;
+	r.qpn = p.a.qp->number;
+	r.after = 1;
+	add(p.a.d, r);
+	wr.remote_qpn = 1;
+	wr.av = drv_av(p.a.d, 1, DRV_GID_IPV6);
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, wr.wr_id, IBV_WC_SUCCESS);
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, wr.wr_id, IBV_WC_LOC_QP_OP_ERR);
+	CHECK_EQ(at(p.a.d, 0)->matched, 0);
+}
+
 TEST(a_receive_request_fails_and_the_sender_gets_a_nak)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
@@ -200,11 +248,13 @@ TEST(a_datagram_fails_at_both_ends)
 		wr.remote_qpn = p.b.qp->number;
 		wr.av = drv_av(p.a.d, 1, DRV_GID_IPV6);
 		wr.remote_qkey = drv_query_qp(p.b.qp).qkey;
-		drv_post_send(p.a.qp, &wr);
+		drv_write_wqe(p.a.qp, &wr);
 	}
+	drv_ring(p.a.qp);
 	drv_expect(p.a.cq, 1, IBV_WC_LOC_QP_OP_ERR);
 	drv_expect(p.a.cq, 2, IBV_WC_WR_FLUSH_ERR);
 	CHECK_EQ(state_of(&p.a), IBV_QPS_SQE);
+	CHECK_EQ(p.a.d->n->sent, 1);
 	drv_expect(p.b.recv_cq, 10, IBV_WC_LOC_PROT_ERR);
 	CHECK_EQ(state_of(&p.b), IBV_QPS_ERR);
 }
@@ -377,13 +427,18 @@ TEST(an_interrupt_is_lost)
 	struct nic_fault r = rule(NIC_FAULT_IRQ_LOSE, NIC_FAULT_ON_INTERRUPT);
 	uint64_t before = irqs[1];
 
+	r.vector = 2;
+	r.number = 2;
+	add(p.a.d, r);
 	r.vector = 1;
+	r.number = 1;
 	r.count = 1;
 	add(p.a.d, r);
 	complete_with_event(&p);
 	sim_run(p.sim, SEC);
 	CHECK_EQ(irqs[1], before);
-	CHECK_EQ(at(p.a.d, 0)->applied, 1);
+	CHECK_EQ(at(p.a.d, 0)->matched, 0);
+	CHECK_EQ(at(p.a.d, 1)->applied, 1);
 	complete_with_event(&p);
 	CHECK_EQ(irqs[1], before + 1);
 }
@@ -399,7 +454,9 @@ TEST(an_interrupt_is_late)
 	r.time = 5 * MSEC;
 	add(p.a.d, r);
 	complete_with_event(&p);
-	sim_run(p.sim, 4 * MSEC);
+	sim_run(p.sim, 3 * MSEC);
+	complete_with_event(&p);
+	sim_run(p.sim, MSEC);
 	CHECK_EQ(irqs[1], before);
 	sim_run(p.sim, 2 * MSEC);
 	CHECK_EQ(irqs[1], before + 1);
@@ -408,6 +465,23 @@ TEST(an_interrupt_is_late)
 	CHECK(nic_fault_delete(p.a.d->n->nic, 1));
 	sim_settle(p.sim);
 	CHECK_EQ(irqs[1], before + 2);
+}
+
+TEST(a_reset_forgets_late_interrupts)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	const uint64_t *irqs = p.a.d->n->irqs;
+	struct nic_fault r = rule(NIC_FAULT_IRQ_DELAY, NIC_FAULT_ON_INTERRUPT);
+	uint64_t before = irqs[1];
+
+	r.vector = 1;
+	r.time = 5 * MSEC;
+	add(p.a.d, r);
+	complete_with_event(&p);
+	CHECK_EQ(at(p.a.d, 0)->applied, 1);
+	drv_reset(p.a.d->n);
+	sim_run(p.sim, SEC);
+	CHECK_EQ(irqs[1], before);
 }
 
 TEST(the_newest_region_is_revoked)
@@ -430,14 +504,17 @@ TEST(a_named_key_is_revoked)
 	struct drv_pair p = drv_rc_pair(NULL);
 	struct nic_fault r = rule(NIC_FAULT_REVOKE, NIC_FAULT_ON_NOW);
 
-	r.key = p.a.mr->key;
-	add(p.a.d, r);
 	/* Another number of the same slot is no key */
-	r.key ^= 1;
+	r.key = p.a.mr->key ^ 1;
 	add(p.a.d, r);
 	sim_settle(p.sim);
 	post(&p.a, 1, IBV_WR_RDMA_WRITE, &p.b);
-	drv_expect(p.a.cq, 1, IBV_WC_LOC_PROT_ERR);
+	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+	r.key = p.a.mr->key;
+	add(p.a.d, r);
+	sim_settle(p.sim);
+	post(&p.a, 2, IBV_WR_RDMA_WRITE, &p.b);
+	drv_expect(p.a.cq, 2, IBV_WC_LOC_PROT_ERR);
 }
 
 TEST(the_port_flaps)
@@ -452,15 +529,48 @@ TEST(the_port_flaps)
 	sim_run(p.sim, 900 * MSEC);
 	CHECK_EQ(at(p.a.d, 0)->matched, 0);
 	for (unsigned int i = 0; i < 2; i++) {
+		uint64_t down;
+
 		drv_expect_event(&p.a.d->event, MYNIC_EVENT_PORT_DOWN, 1);
-		/* The wire's state is not forgotten meanwhile */
+		down = p.sim->now;
+		/* A wire that is up does not end it */
 		nic_set_link(p.a.d->n->nic, true);
 		drv_expect_event(&p.a.d->event, MYNIC_EVENT_PORT_UP, 1);
-		sim_run(p.sim, SEC / 2);
+		CHECK(p.sim->now >= down + r.time);
+		CHECK(p.sim->now < down + r.time + MSEC);
 	}
 	sim_run(p.sim, 10 * SEC);
 	CHECK_EQ(at(p.a.d, 0)->applied, 2);
 	drv_send_recv(&p.a, &p.b, LEN);
+}
+
+TEST(deleting_a_rule_brings_the_port_up)
+{
+	struct sim *sim = sim_new(1);
+	struct drv *d = drv_up(&sim->nics[0]);
+	struct nic_fault r = rule(NIC_FAULT_FLAP, NIC_FAULT_ON_NOW);
+	uint64_t down;
+
+	r.time = 60 * SEC;
+	add(d, r);
+	drv_expect_event(&d->event, MYNIC_EVENT_PORT_DOWN, 1);
+	down = sim->now;
+	CHECK(nic_fault_delete(d->n->nic, 1));
+	drv_expect_event(&d->event, MYNIC_EVENT_PORT_UP, 1);
+	CHECK(sim->now < down + MSEC);
+}
+
+TEST(a_rule_waits_until_the_nic_is_enabled)
+{
+	struct sim *sim = sim_new(1);
+	struct nic_fault r = rule(NIC_FAULT_FLAP, NIC_FAULT_ON_NOW);
+
+	CHECK_EQ(nic_fault_add(sim->nics[0].nic, &r), 0);
+	sim_run(sim, SEC);
+	CHECK_EQ(nic_fault_at(sim->nics[0].nic, 0)->applied, 0);
+	drv_enable(&sim->nics[0], 4);
+	sim_settle(sim);
+	CHECK_EQ(nic_fault_at(sim->nics[0].nic, 0)->applied, 1);
 }
 
 TEST(the_nic_fails_after_a_command)
@@ -495,6 +605,8 @@ TEST(the_nic_vanishes_and_comes_back)
 	CHECK_EQ(sim_read32(n, MYNIC_REG_MAGIC), UINT32_MAX);
 	sim_write32(n, MYNIC_REG_CONTROL, MYNIC_CONTROL_RESET);
 	CHECK_EQ(sim_read32(n, MYNIC_REG_STATUS), UINT32_MAX);
+	sim_write32(n, MYNIC_REG_STATUS, 0);
+	CHECK_EQ(nic_stat(n->nic, MYNIC_STAT_BAD_REGISTER), 0);
 	post(&p.b, 1, IBV_WR_SEND, &p.a);
 	drv_expect_none(p.a.recv_cq, SEC);
 	CHECK_EQ(n->irqs[0], irqs);

@@ -21,6 +21,7 @@
 #include "core/base/journal.h"
 #include "core/packet/opcode.h"
 #include "core/base/psn.h"
+#include "core/state/fault_types.h"
 #include "harness_driver.h"
 #include "harness_vfu.h"
 #include "host/log.h"
@@ -215,6 +216,16 @@ TEST(wrong_commands)
 		  "rate: \"2\" is not a number from 0 to 1 with at most 9 decimals" },
 		{ "fault add nic1,kind=drop nic2,kind=drop",
 		  "what is \"nic2,kind=drop\"?" },
+		{ "fault add wire1,kind=fatal", "there is no port \"wire1\"" },
+		{ "fault add nic1,kind=fatal,qp=1",
+		  "qp is not for kind=fatal,on=now" },
+		{ "fault add nic1,preset=", "there is no preset \"\"" },
+		{ "fault add nic1,preset=fla", "there is no preset \"fla\"" },
+		{ "fault add nic1,preset=flap,kind=fatal",
+		  "a preset has no more than a seed" },
+		{ "fault add nic1,preset=flap,seed=x",
+		  "a preset has no more than a seed" },
+		{ "fault add nic9,preset=flap", "there is no port \"nic9\"" },
 		{ "fault delete", "\"\" is not the number of a rule" },
 		{ "fault delete x", "\"x\" is not the number of a rule" },
 		{ "fault delete 1x", "\"1x\" is not the number of a rule" },
@@ -868,6 +879,77 @@ TEST(exact_fault)
 	CHECK_EQ(stat_of(fd, "nic1", "fault_1_applied"), 1);
 	CHECK_EQ(stat_of(fd, "nic2", "out_of_sequence") > 0, 1);
 	CHECK(stat_of(fd, "nic1", "fault_1_matched") > 18);
+}
+
+TEST(presets)
+{
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	check_answer(fd, "fault add nic1,preset=flap,seed=9",
+		     "1 nic1,kind=flap,every=2s,time=100ms,seed=9 "
+		     "matched 0 applied 0\nok\n");
+	check_answer(fd, "fault add nic2,preset=rnr-storm,seed=0x10",
+		     "2 nic2,kind=rnr,rate=0.5,seed=16 "
+		     "matched 0 applied 0\nok\n");
+	check_answer(fd, "fault add nic1,preset=half-open,seed=1",
+		     "3 nic1,kind=drop,dir=rx,proto=roce,seed=1 "
+		     "matched 0 applied 0\nok\n");
+	check_answer(fd, "fault add nic2,preset=slow-cq,seed=1",
+		     "5 nic2,kind=delay,dir=rx,opcode=rc-ack,time=2ms,seed=2 "
+		     "matched 0 applied 0\n"
+		     "4 nic2,kind=irq-delay,time=5ms,seed=1 "
+		     "matched 0 applied 0\nok\n");
+	ask(fd, "fault add nic1,preset=dying-nic");
+	CHECK(strstr(ask(fd, "fault list"),
+		     "9 nic1,kind=fatal,every=10s,count=1,seed="));
+	order(fd, "fault delete 4");
+	order(fd, "fault clear");
+	check_answer(fd, "fault list", "ok\n");
+}
+
+/* A preset of which only a part has room adds nothing */
+TEST(presets_are_added_as_a_whole)
+{
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	for (unsigned int i = 1; i < NIC_FAULT_MAX; i++)
+		CHECK(strstr(ask(fd, "fault add nic1,kind=rnr"), "\nok\n"));
+	check_answer(fd, "fault add nic1,preset=dying-nic",
+		     "error: there are 64 rules, or no memory\n");
+	CHECK(!strstr(ask(fd, "fault list"), "kind=command-delay"));
+	CHECK(!strncmp(ask(fd, "fault add nic1,kind=rnr"), "64 ", 3));
+}
+
+TEST(nic_faults_while_it_runs)
+{
+	static const char rule[] =
+		"fault add nic1,kind=completion,status=RETRY_EXC_ERR,"
+		"opcode=send,after=1,count=1,seed=3";
+	struct drv_pair p;
+	struct drv_wr wr;
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	p = connect_pair();
+	order(fd, "journal on nic1");
+	CHECK(strstr(ask(fd, rule), "\nok\n"));
+	drv_send_recv(&p.a, &p.b, 100);
+	wr = drv_send_wr(&p.a, 100);
+	drv_post_recv(p.b.qp, 1, &(struct mynic_sge){ 0 }, 0);
+	wr.num_sge = 0;
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, wr.wr_id, IBV_WC_RETRY_EXC_ERR);
+	CHECK_EQ(stat_of(fd, "nic1", "fault_1_matched"), 2);
+	CHECK_EQ(stat_of(fd, "nic1", "fault_1_applied"), 1);
+	CHECK(strstr(ask(fd, "journal show nic1"),
+		     tap_print(" fault 1 completion qp=0x%x\n",
+			       p.a.qp->number)));
+	CHECK(strstr(ask(fd, "fault list"), ",seed=3 matched 2 applied 1\n"));
 }
 
 TEST(pulled_cable)

@@ -13,7 +13,9 @@
 #include "commands.h"
 #include "core/engine/qp_info.h"
 #include "core/nic.h"
+#include "core/nic_faults.h"
 #include "core/base/util.h"
+#include "fault_rules.h"
 #include "journal_text.h"
 #include "mynic_regs.h"
 #include "qp_text.h"
@@ -225,6 +227,19 @@ static void commands_put_rule_stats(FILE *out, const struct switch_port *port,
 	commands_put_rule_stat(out, port, number, "no_room", stats->no_room);
 }
 
+static void commands_put_nic_fault_stats(FILE *out,
+					 const struct switch_port *port)
+{
+	for (unsigned int i = 0; i < nic_fault_num(port->nic); i++) {
+		const struct nic_fault *rule = nic_fault_at(port->nic, i);
+
+		commands_put_rule_stat(out, port, rule->number, "matched",
+				       rule->matched);
+		commands_put_rule_stat(out, port, rule->number, "applied",
+				       rule->applied);
+	}
+}
+
 static void commands_put_port_stats(FILE *out, const struct switch_port *port)
 {
 	if (port->nic)
@@ -255,6 +270,8 @@ static bool commands_stats_step(struct commands_rest *rest, FILE *out)
 	rest->begun = true;
 	if (commands_put_rules(rest, out, port, commands_put_rule_stats))
 		return true;
+	if (port->nic)
+		commands_put_nic_fault_stats(out, port);
 	commands_put_capture_stats(out, port);
 	commands_rest_next_port(rest);
 	return commands_rest_port(rest);
@@ -274,29 +291,62 @@ static bool commands_run_stats(struct call *call)
 	return true;
 }
 
+static void commands_put_rule_line(FILE *out, const struct switch_port *port,
+				   unsigned int number, const char *text,
+				   uint64_t matched, uint64_t applied)
+{
+	fprintf(out, "%u %s,%s matched %" PRIu64 " applied %" PRIu64 "\n",
+		number, port->name, text, matched, applied);
+}
+
 static void commands_put_rule(FILE *out, const struct switch_port *port,
 			      const struct fault_stats *stats)
 {
-	fprintf(out, "%u %s,%s matched %" PRIu64 " applied %" PRIu64 "\n",
-		stats->number, port->name, stats->text, stats->matched,
-		stats->applied);
+	commands_put_rule_line(out, port, stats->number, stats->text,
+			       stats->matched, stats->applied);
 }
 
-/* The newest rule, which is the last one of its port */
-static void commands_put_new_rule(const struct call *call, unsigned int number)
+/* Rules of NIC faults with this number and higher ones, which are few */
+static void commands_put_nic_rules(FILE *out, const struct switch_port *port,
+				   unsigned int number)
+{
+	unsigned int num = port->nic ? nic_fault_num(port->nic) : 0;
+
+	for (unsigned int i = 0; i < num; i++) {
+		const struct nic_fault *rule = nic_fault_at(port->nic, i);
+
+		if (rule->number >= number)
+			commands_put_rule_line(out, port, rule->number,
+					       rule->text, rule->matched,
+					       rule->applied);
+	}
+}
+
+/* Rules of wire faults with this number and higher ones: the last of the port */
+static void commands_put_wire_rules(FILE *out, const struct switch_port *port,
+				    unsigned int number)
+{
+	unsigned int num = port->faults ? faults_num_rules(port->faults) : 0;
+	unsigned int first = num;
+
+	while (first &&
+	       faults_stats(port->faults, first - 1).number >= number)
+		first--;
+	for (unsigned int i = first; i < num; i++) {
+		struct fault_stats stats = faults_stats(port->faults, i);
+
+		commands_put_rule(out, port, &stats);
+	}
+}
+
+/* Those that have just been added, the first of which has this number */
+static void commands_put_new_rules(const struct call *call, unsigned int number)
 {
 	const struct net_switch *sw = call->commands->sw;
 
 	for (unsigned int i = 0; i < sw->num; i++) {
-		const struct switch_port *port = sw->ports[i];
-		struct fault_stats stats;
-
-		if (!port->faults || !faults_num_rules(port->faults))
-			continue;
-		stats = faults_stats(port->faults,
-				     faults_num_rules(port->faults) - 1);
-		if (stats.number == number)
-			commands_put_rule(call->out, port, &stats);
+		commands_put_wire_rules(call->out, sw->ports[i], number);
+		commands_put_nic_rules(call->out, sw->ports[i], number);
 	}
 }
 
@@ -306,8 +356,10 @@ static bool commands_rules_step(struct commands_rest *rest, FILE *out)
 
 	if (!port)
 		return false;
-	if (!commands_put_rules(rest, out, port, commands_put_rule))
-		commands_rest_next_port(rest);
+	if (commands_put_rules(rest, out, port, commands_put_rule))
+		return true;
+	commands_put_nic_rules(out, port, 0);
+	commands_rest_next_port(rest);
 	return true;
 }
 
@@ -318,10 +370,10 @@ static bool commands_fault_add(struct call *call)
 
 	if (!commands_at_end(call))
 		return false;
-	number = wire_faults_add(&call->commands->wire_faults, rule,
+	number = fault_rules_add(&call->commands->wire_faults, rule,
 				 call->error);
 	if (number)
-		commands_put_new_rule(call, number);
+		commands_put_new_rules(call, number);
 	return number;
 }
 
@@ -344,7 +396,7 @@ static bool commands_fault_delete(struct call *call)
 	if (sscanf(text, "%9u%n", &number, &len) != 1 || text[len])
 		return commands_fail(
 			call, "\"%.32s\" is not the number of a rule", text);
-	if (!wire_faults_delete(&call->commands->wire_faults, number))
+	if (!fault_rules_delete(&call->commands->wire_faults, number))
 		return commands_fail(call, "there is no rule %u", number);
 	return true;
 }
@@ -353,7 +405,7 @@ static bool commands_fault_clear(struct call *call)
 {
 	if (!commands_at_end(call))
 		return false;
-	wire_faults_clear(&call->commands->wire_faults);
+	fault_rules_clear(&call->commands->wire_faults);
 	return true;
 }
 
@@ -640,8 +692,8 @@ static const struct command table[] = {
 	  commands_run_qps },
 	{ "qp", NULL, " NIC NUMBER", "the state of a queue pair",
 	  commands_run_qp },
-	{ "fault", "add", " PORT,kind=KIND[,KEY=VALUE]...",
-	  "add a rule; prints its number", commands_fault_add },
+	{ "fault", "add", " PORT,kind=KIND|preset=NAME[,KEY=VALUE]...",
+	  "add rules; prints their numbers", commands_fault_add },
 	{ "fault", "list", "", "all rules, and how often they were applied",
 	  commands_fault_list },
 	{ "fault", "delete", " NUMBER", "delete one rule",

@@ -12,6 +12,7 @@
 #include "core/packet/packet.h"
 #include "mynic_names.h"
 #include "mynic_regs.h"
+#include "nic_rule.h"
 #include "stats.h"
 #include "verbs_name.h"
 #include "wire/opcode_name.h"
@@ -40,25 +41,6 @@ static const char *const syndromes[] = {
 };
 
 /* clang-format on */
-static const char *const statuses[] = {
-	[IBV_WC_LOC_LEN_ERR] = "LOC_LEN_ERR",
-	[IBV_WC_LOC_QP_OP_ERR] = "LOC_QP_OP_ERR",
-	[IBV_WC_LOC_PROT_ERR] = "LOC_PROT_ERR",
-	[IBV_WC_WR_FLUSH_ERR] = "WR_FLUSH_ERR",
-	[IBV_WC_MW_BIND_ERR] = "MW_BIND_ERR",
-	[IBV_WC_BAD_RESP_ERR] = "BAD_RESP_ERR",
-	[IBV_WC_LOC_ACCESS_ERR] = "LOC_ACCESS_ERR",
-	[IBV_WC_REM_INV_REQ_ERR] = "REM_INV_REQ_ERR",
-	[IBV_WC_REM_ACCESS_ERR] = "REM_ACCESS_ERR",
-	[IBV_WC_REM_OP_ERR] = "REM_OP_ERR",
-	[IBV_WC_RETRY_EXC_ERR] = "RETRY_EXC_ERR",
-	[IBV_WC_RNR_RETRY_EXC_ERR] = "RNR_RETRY_EXC_ERR",
-	[IBV_WC_FATAL_ERR] = "FATAL_ERR",
-	[IBV_WC_GENERAL_ERR] = "GENERAL_ERR",
-	[IBV_WC_TM_ERR] = "TM_ERR",
-	[IBV_WC_TM_RNDV_INCOMPLETE] = "TM_RNDV_INCOMPLETE",
-};
-
 static const char *const naks[] = {
 	[AETH_NAK_SEQUENCE] = "sequence",
 	[AETH_NAK_INVALID_REQUEST] = "invalid request",
@@ -146,13 +128,23 @@ static void journal_text_put_traffic(const struct journal_entry *e, char *text,
 		snprintf(text, size,
 			 "completion qp=0x%x cq=0x%x wr_id=0x%" PRIx64 " %s",
 			 e->number, e->key, e->addr,
-			 NAME_AT(statuses, e->status));
+			 verbs_status_name(e->status));
 	else
 		snprintf(text, size,
 			 "completion qp=0x%x cq=0x%x wr_id=0x%" PRIx64
 			 " SUCCESS %s length=%" PRIu64,
 			 e->number, e->key, e->addr,
 			 e->code ? "receive" : "send", e->length);
+}
+
+static void journal_text_put_fault(const struct journal_entry *e, char *text,
+				   size_t size)
+{
+	int n = snprintf(text, size, "fault %u %s", e->key,
+			 nic_rule_kind_name(e->code));
+
+	if (e->number)
+		snprintf(text + n, size - n, " qp=0x%x", e->number);
 }
 
 static void journal_text_put_what(const struct journal_entry *e, char *text,
@@ -194,13 +186,13 @@ static void journal_text_put_what(const struct journal_entry *e, char *text,
 		snprintf(text, size,
 			 "send error qp=0x%x %s %s syndrome=%s unacked=0x%x",
 			 e->number, verbs_request_name(e->code),
-			 NAME_AT(statuses, e->status),
+			 verbs_status_name(e->status),
 			 NAME_AT(syndromes, e->from), e->psn & PSN_MASK);
 		break;
 	case JOURNAL_RECV_ERROR:
 		snprintf(text, size,
 			 "receive error qp=0x%x %s syndrome=%s expected=0x%x",
-			 e->number, NAME_AT(statuses, e->status),
+			 e->number, verbs_status_name(e->status),
 			 NAME_AT(syndromes, e->from), e->psn & PSN_MASK);
 		break;
 	case JOURNAL_COUNT:
@@ -209,6 +201,9 @@ static void journal_text_put_what(const struct journal_entry *e, char *text,
 	case JOURNAL_DROP:
 	case JOURNAL_REFUSED:
 		journal_text_put_packet(e, text, size);
+		break;
+	case JOURNAL_FAULT:
+		journal_text_put_fault(e, text, size);
 		break;
 	case JOURNAL_DOORBELL:
 	case JOURNAL_SENT:

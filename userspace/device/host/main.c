@@ -23,6 +23,7 @@
 #include "control.h"
 #include "core/nic.h"
 #include "events.h"
+#include "fault_rules.h"
 #include "loop.h"
 #include "switch.h"
 #include "wire.h"
@@ -180,7 +181,7 @@ static int main_start_faults(struct commands *commands, const struct args *args)
 	char error[WIRE_FAULTS_ERROR_SIZE];
 
 	for (unsigned int i = 0; i < args->num_faults; i++) {
-		if (wire_faults_add(&commands->wire_faults, args->faults[i],
+		if (fault_rules_add(&commands->wire_faults, args->faults[i],
 				    error))
 			continue;
 		fprintf(stderr, "mynic-device: --fault %s: %s\n",

@@ -11,6 +11,7 @@
 
 #include "core/base/util.h"
 #include "core/nic.h"
+#include "core/nic_faults.h"
 #include "pci.h"
 
 #define CONFIG_SIZE 4096 /* for a PCI Express function */
@@ -166,7 +167,9 @@ int pci_init(struct pci_function *pci, struct nic *nic, struct helper *helper)
 static void pci_config_read(const struct pci_function *pci, uint64_t offset,
 			    uint8_t *data, size_t len)
 {
-	memset(data, 0, len);
+	memset(data, nic_fault_is_gone(pci->nic) ? 0xff : 0, len);
+	if (nic_fault_is_gone(pci->nic))
+		return;
 	for (size_t i = 0; i < len && offset + i < PCI_CONFIG_USED; i++)
 		data[i] = pci->config[offset + i];
 }
@@ -178,6 +181,8 @@ static void pci_config_write(struct pci_function *pci, uint64_t offset,
 	uint8_t *pm = &pci->config[CAP_PM + PCI_PM_CTRL];
 	uint8_t old_pm = *pm;
 
+	if (nic_fault_is_gone(pci->nic))
+		return;
 	if (offset <= flr && flr - offset < len &&
 	    data[flr - offset] & (PCI_EXP_DEVCTL_BCR_FLR >> 8)) {
 		pci_reset(pci);

@@ -31,6 +31,25 @@ static const char *const requests[] = {
 	[IBV_WR_ATOMIC_WRITE] = "ATOMIC_WRITE",
 };
 
+static const char *const statuses[] = {
+	[IBV_WC_LOC_LEN_ERR] = "LOC_LEN_ERR",
+	[IBV_WC_LOC_QP_OP_ERR] = "LOC_QP_OP_ERR",
+	[IBV_WC_LOC_PROT_ERR] = "LOC_PROT_ERR",
+	[IBV_WC_WR_FLUSH_ERR] = "WR_FLUSH_ERR",
+	[IBV_WC_MW_BIND_ERR] = "MW_BIND_ERR",
+	[IBV_WC_BAD_RESP_ERR] = "BAD_RESP_ERR",
+	[IBV_WC_LOC_ACCESS_ERR] = "LOC_ACCESS_ERR",
+	[IBV_WC_REM_INV_REQ_ERR] = "REM_INV_REQ_ERR",
+	[IBV_WC_REM_ACCESS_ERR] = "REM_ACCESS_ERR",
+	[IBV_WC_REM_OP_ERR] = "REM_OP_ERR",
+	[IBV_WC_RETRY_EXC_ERR] = "RETRY_EXC_ERR",
+	[IBV_WC_RNR_RETRY_EXC_ERR] = "RNR_RETRY_EXC_ERR",
+	[IBV_WC_FATAL_ERR] = "FATAL_ERR",
+	[IBV_WC_GENERAL_ERR] = "GENERAL_ERR",
+	[IBV_WC_TM_ERR] = "TM_ERR",
+	[IBV_WC_TM_RNDV_INCOMPLETE] = "TM_RNDV_INCOMPLETE",
+};
+
 const char *name_at(const char *const *names, size_t num, unsigned int number)
 {
 	return number < num && names[number] ? names[number] : "unknown";
@@ -44,4 +63,9 @@ const char *verbs_request_name(unsigned int opcode)
 const char *verbs_state_name(unsigned int state)
 {
 	return NAME_AT(states, state);
+}
+
+const char *verbs_status_name(unsigned int status)
+{
+	return NAME_AT(statuses, status);
 }

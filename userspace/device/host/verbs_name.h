@@ -19,4 +19,7 @@ const char *verbs_request_name(unsigned int opcode);
 /* Name of an enum ibv_qp_state, without IBV_QPS_ */
 const char *verbs_state_name(unsigned int state);
 
+/* Name of an enum ibv_wc_status, without IBV_WC_ */
+const char *verbs_status_name(unsigned int status);
+
 #endif /* MYNIC_HOST_VERBS_NAME_H */

@@ -80,7 +80,7 @@ static bool wire_faults_make_faults(struct wire_faults *all, unsigned int i)
 	return port->faults;
 }
 
-static bool wire_faults_random_seed(uint64_t *seed)
+bool wire_faults_random_seed(uint64_t *seed)
 {
 	uint32_t value;
 

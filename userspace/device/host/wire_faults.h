@@ -4,6 +4,7 @@
 #define MYNIC_HOST_WIRE_FAULTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "fault_log.h"
 #include "switch.h"
@@ -52,6 +53,9 @@ void wire_faults_release(struct wire_faults *all);
  */
 unsigned int wire_faults_add(struct wire_faults *all, const char *rule,
 			     char error[WIRE_FAULTS_ERROR_SIZE]);
+
+/* Chooses the seed of a rule that has none. Returns false if that is impossible. */
+bool wire_faults_random_seed(uint64_t *seed);
 
 /* Removes a rule. Returns false if there is none. */
 bool wire_faults_delete(struct wire_faults *all, unsigned int number);

@@ -11,6 +11,9 @@
 /* Upper bound for the rules of a NIC */
 #define NIC_FAULT_MAX 64
 
+/* Bytes of a rule's text, with its end */
+#define NIC_FAULT_TEXT_SIZE 288
+
 /* Value of &struct nic_fault.rate for "always" */
 #define NIC_FAULT_RATE_ONE 1000000000
 
@@ -40,6 +43,7 @@ enum nic_fault_on {
 
 /**
  * struct nic_fault - a rule of NIC faults, with its state
+ * @text: the rule as somebody wrote it, with its seed
  * @number: number of the rule, for the journal
  * @kind: its effect
  * @on: its occasions
@@ -62,6 +66,7 @@ enum nic_fault_on {
  * @pending: its effect waits for the next turn
  */
 struct nic_fault {
+	char text[NIC_FAULT_TEXT_SIZE];
 	unsigned int number;
 	enum nic_fault_kind kind;
 	enum nic_fault_on on;
