@@ -6,8 +6,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/pci_regs.h>
+#include <linux/vfio.h>
 #include <poll.h>
 #include <pty.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -950,6 +953,37 @@ TEST(nic_faults_while_it_runs)
 		     tap_print(" fault 1 completion qp=0x%x\n",
 			       p.a.qp->number)));
 	CHECK(strstr(ask(fd, "fault list"), ",seed=3 matched 2 applied 1\n"));
+}
+
+#define CONFIG VFIO_PCI_CONFIG_REGION_INDEX
+
+static void wait_for_config(int nic, unsigned int offset, uint32_t value)
+{
+	while (vfu_get(nic, CONFIG, offset, 4) != value)
+		sched_yield();
+}
+
+TEST(a_nic_vanishes_from_its_bus)
+{
+	const uint32_t id = MYNIC_PCI_DEVICE_ID << 16 | MYNIC_PCI_VENDOR_ID;
+	struct drv_pair p;
+	uint32_t command;
+	int fd, nic;
+
+	start(NULL);
+	fd = open_control();
+	p = connect_pair();
+	nic = remote_nic_fd(p.a.d->n->nic);
+	command = vfu_get(nic, CONFIG, PCI_COMMAND, 2);
+	ask(fd, "fault add nic1,kind=vanish,seed=1");
+	wait_for_config(nic, PCI_VENDOR_ID, UINT32_MAX);
+	CHECK_EQ(sim_read32(p.a.d->n, MYNIC_REG_STATUS), UINT32_MAX);
+	vfu_put(nic, CONFIG, PCI_COMMAND, 0, 2);
+	order(fd, "fault clear");
+	wait_for_config(nic, PCI_VENDOR_ID, id);
+	CHECK_EQ(vfu_get(nic, CONFIG, PCI_COMMAND, 2), command);
+	while (sim_read32(p.a.d->n, MYNIC_REG_STATUS) != MYNIC_STATUS_READY)
+		sched_yield();
 }
 
 TEST(pulled_cable)
