@@ -689,3 +689,97 @@ TEST(rules_are_limited)
 	CHECK_EQ(nic_fault_add(nic, &r), 0);
 	CHECK_EQ(nic_fault_num(nic), NIC_FAULT_MAX);
 }
+
+static struct nic_fault random_rule(struct sim *sim, unsigned int number)
+{
+	static const enum nic_fault_on on[] = {
+		[NIC_FAULT_COMPLETION] = NIC_FAULT_ON_COMPLETION,
+		[NIC_FAULT_QP_ERROR] = NIC_FAULT_ON_COMPLETION,
+		[NIC_FAULT_RNR] = NIC_FAULT_ON_MESSAGE,
+		[NIC_FAULT_COMMAND_ERROR] = NIC_FAULT_ON_COMMAND,
+		[NIC_FAULT_COMMAND_DELAY] = NIC_FAULT_ON_COMMAND,
+		[NIC_FAULT_IRQ_LOSE] = NIC_FAULT_ON_INTERRUPT,
+		[NIC_FAULT_IRQ_DELAY] = NIC_FAULT_ON_INTERRUPT,
+		[NIC_FAULT_REVOKE] = NIC_FAULT_ON_COMMAND,
+		[NIC_FAULT_FLAP] = NIC_FAULT_ON_INTERRUPT,
+		[NIC_FAULT_FATAL] = NIC_FAULT_ON_TIMER,
+		[NIC_FAULT_VANISH] = NIC_FAULT_ON_COMPLETION,
+	};
+	enum nic_fault_kind kind = sim_random(sim, ARRAY_SIZE(on));
+	struct nic_fault r = rule(kind, on[kind]);
+
+	r.number = number;
+	r.status = kind == NIC_FAULT_COMMAND_ERROR ?
+			   MYNIC_AQ_BUSY :
+			   (sim_random(sim, 2) ? IBV_WC_LOC_PROT_ERR :
+						 IBV_WC_RETRY_EXC_ERR);
+	r.time = 1 + sim_random(sim, 20 * MSEC);
+	r.every = 1 + sim_random(sim, 100 * MSEC);
+	r.rate = NIC_FAULT_RATE_ONE / (1 + sim_random(sim, 8));
+	r.after = sim_random(sim, 20);
+	r.random = sim_random(sim, UINT32_MAX);
+	return r;
+}
+
+static void random_work(struct drv_pair *p)
+{
+	struct mynic_admin_cmd nop = { .opcode = MYNIC_CMD_NOP };
+	static const enum ibv_wr_opcode op[] = {
+		IBV_WR_SEND,
+		IBV_WR_RDMA_WRITE,
+		IBV_WR_RDMA_READ,
+		IBV_WR_ATOMIC_FETCH_AND_ADD,
+	};
+	struct drv_end *e = sim_random(p->sim, 2) ? &p->a : &p->b;
+	struct drv_end *to = e == &p->a ? &p->b : &p->a;
+	struct drv_wr wr = drv_send_wr(e, 8);
+
+	wr.opcode = op[sim_random(p->sim, ARRAY_SIZE(op))];
+	wr.flags = sim_random(p->sim, 2) ? IBV_SEND_SIGNALED : 0;
+	wr.remote_addr = to->mr->addr;
+	wr.rkey = to->mr->key;
+	post_recv(to, 1);
+	drv_post_send(e->qp, &wr);
+	drv_arm(e->cq, false);
+	drv_admin_post(e->d, &nop);
+	drv_admin_ring(e->d);
+	sim_run(p->sim, sim_random(p->sim, 5 * MSEC));
+}
+
+static void check_seed(uint64_t seed)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct drv *d[2] = { p.a.d, p.b.d };
+
+	p.sim->random = seed;
+	for (unsigned int i = 0; i < 4; i++) {
+		for (unsigned int j = 0; j < 2; j++)
+			add(d[j], random_rule(p.sim, i + 1));
+	}
+	for (unsigned int i = 0; i < 30; i++)
+		random_work(&p);
+	for (unsigned int i = 0; i < 4; i++) {
+		for (unsigned int j = 0; j < 2; j++)
+			CHECK(nic_fault_delete(d[j]->n->nic, i + 1));
+	}
+	sim_run(p.sim, SEC);
+	for (unsigned int j = 0; j < 2; j++) {
+		drv_reset(d[j]->n);
+		d[j] = drv_up(d[j]->n);
+	}
+	p = drv_pair_on(d[0], d[1],
+			&(struct drv_qp_init){ .type = MYNIC_QP_RC });
+	drv_connect(p.a.qp, p.b.qp, &(struct drv_path){ 0 });
+	drv_send_recv(&p.a, &p.b, LEN);
+	drv_send_recv(&p.b, &p.a, LEN);
+	sim_free(p.sim);
+}
+
+/* Whatever rules have done, NICs without them work after a reset */
+TEST(random_rules_leave_nothing_behind)
+{
+	for (uint64_t seed = 1; seed <= 150; seed++) {
+		tap_restart_timeout();
+		check_seed(seed);
+	}
+}
