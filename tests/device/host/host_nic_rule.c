@@ -140,6 +140,7 @@ TEST(wrong_rules)
 		  "kind=fatal has no occasion \"message\"" },
 		{ "kind=fatal,on=timer", "kind=fatal,on=timer needs every" },
 		{ "kind=rnr,every=1s", "kind=rnr has no occasion \"timer\"" },
+		{ "kind=flap,every=999us", "every: \"999us\" is not possible" },
 		{ "kind=fatal,on=now,every=1s",
 		  "every is not for kind=fatal,on=now" },
 		{ "kind=completion",

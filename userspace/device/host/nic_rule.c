@@ -25,6 +25,8 @@
 
 #define MAX_QPN 0xffffff
 #define DEFAULT_FLAP_NS 100000000
+/* More turns than that would have no time for anything else */
+#define MIN_EVERY_NS 1000000
 
 _Static_assert(NIC_FAULT_RATE_ONE == RULE_VALUE_RATE_ONE, "units of rate");
 /* Its text may get a seed of 64 bits, in decimal */
@@ -326,7 +328,8 @@ static bool nic_rule_parse_value(struct nic_fault *rule, enum key key,
 
 	switch (key) {
 	case KEY_EVERY:
-		return rule_value_time(value, &rule->every);
+		return rule_value_time(value, &rule->every) &&
+		       rule->every >= MIN_EVERY_NS;
 	case KEY_QP:
 		if (!rule_value_number(value, 0, MAX_QPN, &number))
 			return false;
