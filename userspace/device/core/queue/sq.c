@@ -326,6 +326,7 @@ static bool sq_try_to_succeed(struct qp *qp, uint32_t num, uint64_t now)
 			sq_fail(qp, fault.outcome);
 			return false;
 		}
+		nic_charge(qp->nic, 1);
 		sq_succeed(qp, 1, now);
 		if (fault.to_error) {
 			qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
