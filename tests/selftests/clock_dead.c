@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The clock page of a device that does not answer */
+/* The clock page of a device that does not answer, or is reset */
 #include <sys/mman.h>
 
 #include "context.h"
+#include "module.h"
 #include "silent.h"
 #include "verbs.h"
 
@@ -52,6 +53,68 @@ TEST_F(clock_dead, no_page_without_time)
 		       self->fd, driver->clock_mmap_key),
 		  MAP_FAILED);
 	EXPECT_EQ(errno, EIO);
+}
+
+struct clock_map {
+	struct context_resp r;
+	const struct mynic_clock_info *info;
+	int fd;
+};
+
+/* Map the clock page of the first NIC, so that it is kept up to date. */
+static bool map_clock(const struct ibv_context *ctx, struct clock_map *map)
+{
+	char path[IBV_SYSFS_NAME_MAX + 16];
+
+	snprintf(path, sizeof(path), "/dev/infiniband/%s",
+		 ctx->device->dev_name);
+	map->fd = open(path, O_RDWR | O_CLOEXEC);
+	if (map->fd < 0 || get_context(map->fd, 0, 0, DRIVER_RESP, &map->r))
+		return false;
+	map->info = mmap(NULL, map->r.driver.clock_mmap_size, PROT_READ,
+			 MAP_SHARED, map->fd, map->r.driver.clock_mmap_key);
+	return map->info != MAP_FAILED;
+}
+
+/* Where the PCI function is in sysfs */
+static bool find_function(const struct ibv_context *ctx, char path[PATH_MAX])
+{
+	char device[IBV_SYSFS_PATH_MAX + 16];
+
+	snprintf(device, sizeof(device), "%s/device", ctx->device->ibdev_path);
+	return realpath(device, path);
+}
+
+/*
+ * The driver compares the clocks each second while a process maps the page. It
+ * stops before the RDMA device is gone, and the page stays.
+ */
+TEST(clock_stops_with_the_device)
+{
+	char function[PATH_MAX], options[PATH_MAX + 16];
+	struct ibv_context *ctx;
+	struct clock_map map;
+	int dir;
+
+	ctx = open_mynic(0);
+	ASSERT_NE(ctx, NULL);
+	ASSERT_TRUE(find_function(ctx, function));
+	dir = open(function, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ASSERT_GE(dir, 0);
+	snprintf(options, sizeof(options), "function=%s",
+		 strrchr(function, '/') + 1);
+	ASSERT_EQ(load_module("down_race", options), 0);
+	ASSERT_TRUE(map_clock(ctx, &map));
+	EXPECT_EQ(write_reset(ctx), 0);
+	EXPECT_GE(module_number("down_race", "clocks"), 1);
+	EXPECT_EQ(module_number("down_race", "clocks_left"), 0);
+	EXPECT_EQ(*(volatile const uint32_t *)&map.info->seq % 2, 0);
+	EXPECT_EQ(unload_module("down_race"), 0);
+	close(map.r.resp.async_fd);
+	close(map.fd);
+	ibv_close_device(ctx);
+	EXPECT_TRUE(wait_back(dir));
+	close(dir);
 }
 
 TEST_HARNESS_MAIN

@@ -12,7 +12,7 @@ need 2
 for program in devlink ethtool od; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
-ktap_set_plan 30
+ktap_set_plan 31
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -139,6 +139,21 @@ fails_in_reset() {
 }
 
 hang() { provoke hang 'it does not answer'; }
+
+late=/sys/module/down_race/parameters
+
+# A health check finds a hang while the device is brought down. Until it has been
+# reset, it is not read, and keeps its memory.
+late_hang() {
+	local hangs lost freed
+
+	insmod "$here/modules/$(uname -r)/down_race.ko" function="${pci[0]}" hang=1 || return
+	echo 1 >"$function/reset"
+	hangs=$(cat $late/hangs) lost=$(cat $late/hangs_lost) freed=$(cat $late/memory_freed)
+	rmmod down_race
+	echo "$hangs hangs, $lost forgotten, memory freed $freed times"
+	wait_for there && ping_far && [ "$hangs" -ge 1 ] && [ "$lost" = 0 ] && [ "$freed" = 0 ]
+}
 
 filters_changed() {
 	ip link set "$near" promisc on
@@ -337,6 +352,7 @@ result "a consumer in the kernel finds its request flushed" \
 	flushes devlink health test "$devlink" reporter fatal
 result "also while it is taken away" flushes fails_in_reset
 result "another soon after that" fatal
+result "a hang that is noticed late" late_hang
 result "a hang while filters change" change_filters
 result "recovered by hand" by_hand
 result "no answer" no_answer

@@ -9,7 +9,7 @@
 
 ktap_print_header
 need 2
-ktap_set_plan 18
+ktap_set_plan 20
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -171,13 +171,16 @@ stream() {
 
 tried_again() { [ "$(cat /sys/module/netdev_nomem/parameters/tries)" -ge 3 ]; }
 
+# The function of the driver that hears of errors of the interface's queues
+error_handler() { sed -n 's/^\([0-9a-f]*\) . mynic_netdev_error\s.*/0x\1/p' /proc/kallsyms; }
+
 # The interface's queues are in error, and there is no memory for new ones. It
 # waits for memory, and RDMA is not affected.
 no_memory() {
 	local before handler status
 
 	before=$(failures '')
-	handler=$(sed -n 's/^\([0-9a-f]*\) . mynic_netdev_error\s.*/0x\1/p' /proc/kallsyms)
+	handler=$(error_handler)
 	watch "$near_rdma" || return
 	insmod "$here/modules/$(uname -r)/netdev_nomem.ko" netdev="$near" \
 		handler="$handler" || {
@@ -191,6 +194,17 @@ no_memory() {
 		[ "$(failures '')" = "$before" ] && ! saw_fatal || status=1
 	end_watch
 	return $status
+}
+
+# An error is reported of queues that end. Those that follow are left alone.
+error_of_old_queues() { # DURING
+	local handler status=0
+
+	handler=$(error_handler)
+	insmod "$here/modules/$(uname -r)/netdev_race.ko" netdev="$near" \
+		handler="$handler" during="$1" && rmmod netdev_race || status=1
+	dmesg | grep netdev_race: | tail -n 1
+	configure && ping_far "$far_ip" && return $status
 }
 
 # Frames come while the interface has no queues. RDMA does not wait for them.
@@ -274,9 +288,13 @@ if grep -qw register_kprobe /proc/kallsyms; then
 	result "no memory for its queues" no_memory
 	result "no memory for its queues after a reset" reset_without_memory
 	result "GIDs follow the MAC" gids_follow
+	result "an error before it is taken down" error_of_old_queues 0
+	result "an error while it is taken down" error_of_old_queues 1
 else
 	ktap_test_skip "no memory for its queues: this kernel has no kprobes"
 	ktap_test_skip "no memory for its queues after a reset"
 	ktap_test_skip "GIDs follow the MAC"
+	ktap_test_skip "an error before it is taken down"
+	ktap_test_skip "an error while it is taken down"
 fi
 ktap_finished

@@ -9,10 +9,9 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 
+#include "module.h"
 #include "modules/exporter.h"
 #include "verbs.h"
 
@@ -25,41 +24,7 @@
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 	 IBV_ACCESS_REMOTE_READ)
 
-static int load_exporter(void)
-{
-	char path[4096];
-	struct utsname name;
-	ssize_t len;
-	int fd, err;
-
-	len = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	if (len < 0 || uname(&name))
-		return errno;
-	path[len] = 0;
-	*strrchr(path, '/') = 0;
-	len = strlen(path);
-	snprintf(path + len, sizeof(path) - len,
-		 "/modules/%s/dmabuf_exporter.ko", name.release);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno;
-	err = syscall(SYS_finit_module, fd, "", 0) ? errno : 0;
-	close(fd);
-	return err;
-}
-
-/* Resources of a killed process may be freed a little later */
-static int unload_exporter(void)
-{
-	time_t end = deadline();
-
-	while (syscall(SYS_delete_module, "dmabuf_exporter", O_NONBLOCK)) {
-		if (errno != EAGAIN || time(NULL) >= end)
-			return errno;
-		usleep(10000);
-	}
-	return 0;
-}
+#define EXPORTER "dmabuf_exporter"
 
 static int open_exporter(void)
 {
@@ -151,7 +116,7 @@ static int connect_both(struct end *e, struct end *peer)
 
 FIXTURE_SETUP(revoke)
 {
-	ASSERT_EQ(load_exporter(), 0);
+	ASSERT_EQ(load_module(EXPORTER, ""), 0);
 	self->exporter = open_exporter();
 	ASSERT_GE(self->exporter, 0);
 	self->e.ctx = open_mynic(0);
@@ -175,7 +140,7 @@ FIXTURE_TEARDOWN(revoke)
 	EXPECT_EQ(ibv_close_device(self->e.ctx), 0);
 	free_buffer(&self->buf);
 	close(self->exporter);
-	EXPECT_EQ(unload_exporter(), 0);
+	EXPECT_EQ(unload_module(EXPORTER), 0);
 }
 
 /*

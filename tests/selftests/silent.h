@@ -82,16 +82,23 @@ static inline bool silent_wait_gone(const struct silent_nic *nic)
 	return true;
 }
 
-/* Wait until it has recovered. */
-static inline bool silent_wait_back(struct silent_nic *nic)
+static inline bool wait_back(int dir)
 {
 	time_t end = deadline();
 
-	while (!is_back(nic->dir)) {
+	while (!is_back(dir)) {
 		if (time(NULL) >= end)
 			return false;
 		usleep(50000);
 	}
+	return true;
+}
+
+/* Wait until it has recovered. */
+static inline bool silent_wait_back(struct silent_nic *nic)
+{
+	if (!wait_back(nic->dir))
+		return false;
 	close(nic->config);
 	close(nic->dir);
 	tell_kernel("is whole");
