@@ -13,13 +13,33 @@ need 1
 for program in rdma ibv_srq_pingpong; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
-ktap_set_plan 9
+ktap_set_plan 10
 near_rdma=$(rdma_of "${pci[0]}")
 
 # A process with an SRQ, QPs, a CQ and a region; it waits for a peer
 ibv_srq_pingpong -d "$near_rdma" -g 0 -p 18514 >/dev/null 2>&1 &
 holder=$!
 trap 'kill "$holder"' EXIT
+
+groups=/sys/fs/cgroup group=$groups/mynic-selftest
+
+refused() {
+	(
+		echo "$BASHPID" >$group/cgroup.procs
+		exec timeout "$PATIENCE" ibv_rc_pingpong -d "$near_rdma" -g 0 -p 18515
+	) 2>&1 | grep "Couldn't allocate PD"
+}
+
+# A container gets no more objects than its cgroup may have
+cgroup_limits() {
+	local status=0
+
+	[ -e $groups/cgroup.controllers ] || mount -t cgroup2 none $groups || return
+	echo +rdma >$groups/cgroup.subtree_control && mkdir -p $group || return
+	echo "$near_rdma hca_object=0" >$group/rdma.max && refused || status=1
+	grep -q "$near_rdma .*hca_object=0" $group/rdma.max || status=1
+	rmdir $group && return $status
+}
 
 # details KIND: details of the device's objects of a kind, one in each line
 details() {
@@ -89,6 +109,7 @@ result "raw regions" agree mr lkey 64 0
 result "raw SRQs" agree srq drv_number 48 4
 result "raw QPs" raw_qps
 result "nothing raw without privilege" unprivileged
+result "a cgroup limits objects" cgroup_limits
 kill "$holder"
 wait "$holder"
 trap - EXIT
