@@ -329,8 +329,7 @@ static void commands_put_wire_rules(FILE *out, const struct switch_port *port,
 	unsigned int num = port->faults ? faults_num_rules(port->faults) : 0;
 	unsigned int first = num;
 
-	while (first &&
-	       faults_stats(port->faults, first - 1).number >= number)
+	while (first && faults_stats(port->faults, first - 1).number >= number)
 		first--;
 	for (unsigned int i = first; i < num; i++) {
 		struct fault_stats stats = faults_stats(port->faults, i);
