@@ -96,6 +96,8 @@ class Generator(Together):
             self.pick(self.tag_matching)()
         elif what < 0.17 and qp.peer.state == "RTS":
             self.work_together(qp)
+        elif what < 0.178 and qp.type in verbs.RELIABLE:
+            self.unanswered(qp)
         elif qp.peer.state in ("RTS", "SQE"):
             self.burst(qp)
 

@@ -323,12 +323,20 @@ class Request:
         return verbs.ACCESS[self.op.remote]
 
     @property
+    def stops_both(self):
+        """Whether it fails, and the other end stops, too"""
+        return self.wrong is not None and \
+            getattr(self.wrong.otherwise, "peer_stops", False)
+
+    @property
     def binds_type_1(self):
         return self.op.data == "bind" and self.window.type == 1
 
 
 @dataclass
 class Completion:
+    """A completion; others are statuses that it may have instead"""
+
     qp: object
     recv: bool
     wr_id: int
@@ -338,11 +346,14 @@ class Completion:
     flags: int = 0
     imm: object = 0  # or the key that was invalidated, as a request calls it
     solicited: bool = False
+    others: tuple = ()
 
     def text(self):
+        status = "|".join(str(verbs.STATUS[name])
+                          for name in (self.status, *self.others))
         return "wc=" + "/".join(str(part) for part in (
             self.qp.name, "r" if self.recv else "s", self.wr_id,
-            verbs.STATUS[self.status], self.opcode, self.length, self.flags,
+            status, self.opcode, self.length, self.flags,
             self.imm))
 
 
@@ -387,9 +398,14 @@ class Qp(Thing):
 
 
 class Model:
-    """All that there is."""
+    """All that there is.
 
-    def __init__(self):
+    lossy: whether the wire loses packets. What unreliable queue pairs send may
+        come or not, and changes nothing here.
+    """
+
+    def __init__(self, lossy=False):
+        self.lossy = lossy
         # Of each node, and of each Dm
         self.memory = {node: bytearray(ARENA) for node in range(2)}
         self.completions = {}  # of each Cq, not yet polled
@@ -511,7 +527,7 @@ class Model:
             return
         if isinstance(outcome, Dropped):
             self._drop(qp, request)
-        else:
+        elif qp.type in verbs.RELIABLE or not self.lossy:
             self._execute(qp, request)
         if qp.sig_all or request.flags & verbs.FLAGS["SIGNALED"]:
             length = request.length if request.op.data in ("in", "fetch") \
@@ -528,8 +544,11 @@ class Model:
     def _fail(self, qp, request, outcome):
         peer = qp.peer
         self._not_bound(request)
+        # If its NAK is lost, it cannot be repeated: the other end has stopped
+        others = ("RETRY_EXC_ERR",) if self.lossy and outcome.peer_stops \
+            else ()
         self.complete(qp.scq, Completion(qp, False, request.wr_id,
-                                          outcome.status))
+                                          outcome.status, others=others))
         self.touched += request.spared
         if outcome.peer:
             receive = self._take(peer)
@@ -541,7 +560,8 @@ class Model:
                                                 outcome.peer))
         if request.op.data in ("in", "fetch"):
             self._forget(qp.node, request.sges)
-        if request.remote and request.length and not outcome.peer_stops:
+        if request.remote and request.length and not outcome.peer_stops and \
+                not outcome.unheard:
             # The other end may have done its part before this one failed
             self.unknown.append((peer.node, request.remote[1],
                                  request.length))

@@ -127,6 +127,9 @@ class Posting(Requests):
 
     def burst(self, qp):
         """Some requests from one queue pair, and what they need"""
+        if self.loses(qp):
+            self.send_some(qp)
+            return
         self.replan()
         if qp.type == verbs.XRC_SEND:
             self.aim(qp)
@@ -167,8 +170,9 @@ class Posting(Requests):
                 spoiled = True
             if not spoiled and self.is_due(qp, op, VERB[batch]):
                 spoiled = self.spoil(qp, request, fields, VERB[batch])
-            if request.without:
-                # Those before it might need the right, too
+            if request.without or (self.lossy and request.stops_both):
+                # Those before it might need the right, too; or their ACKs may
+                # be lost, and the other end has stopped
                 requests, lengths = [], []
             requests.append((request, fields, batch))
             dropped = request.wrong and \

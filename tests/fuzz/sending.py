@@ -502,11 +502,12 @@ class Requests(Windows):
                            f"{self.random.choice((1025, 65537))}/{mr.name}")
         elif rule.name == "tso_packet" and request.tso:
             self.set_tso(fields, 2, 65535)
-        elif rule.name == "rd_atomic":
-            return False  # all requests of the queue pair break it: see doom()
+        elif rule.name in ("rd_atomic", "answer"):
+            # All requests of the queue pair break it: see doom(), unanswered()
+            return False
         elif rule.name == "receive_length" and request.length:
             pass  # it is the receive request that is too short
-        elif rule.name == "receive" and op.receives and not qp.rnr:
+        elif rule.name == "receive" and op.receives and self.impatient(qp):
             pass
         elif rule.name == "receive_lkey" and request.length:
             pass
@@ -529,6 +530,12 @@ class Requests(Windows):
         else:
             return self.break_window(rule.name, qp, request, fields)
         return True
+
+    @staticmethod
+    def impatient(qp):
+        """Whether it gives up soon if there is no receive request"""
+        return not qp.rnr or \
+            (qp.rnr != 7 and qp.peer.min_rnr in verbs.RNR_TIMES)
 
     def wrong_receive(self, peer, rule, request):
         """The receive request for a message is to be wrong, if it can be."""

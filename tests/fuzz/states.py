@@ -5,7 +5,9 @@ import lines
 import verbs
 from events import Events
 
-TIMEOUT = 18  # long enough: no answer takes as long as seven times that
+# Long enough: no answer takes as long as seven times that. What the wire loses
+# is sent again after one of it.
+TIMEOUT, LOSSY_TIMEOUT = 18, 16
 MOST_RD_ATOMIC = 8
 # What can be anything while nothing is sent
 BRIEF = ("TIMEOUT", "RETRY_CNT", "RNR_RETRY", "MIN_RNR_TIMER")
@@ -43,7 +45,7 @@ class States(Events):
             # Nothing is sent with these
             values.update({
                 lines.word(verbs.ATTR[name]):
-                self.draw_attr(name, **{"long enough": TIMEOUT})
+                self.draw_attr(name, **{"long enough": self.timeout()})
                 for name in BRIEF if name in names})
         values.update(change)
         words = [lines.word(verbs.ATTR[name]) for name in names
@@ -97,11 +99,14 @@ class States(Events):
     def draw_attr(self, name, **limits):
         return self.draw("ibv_modify_qp", verbs.ATTR[name].name, **limits)
 
+    def timeout(self):
+        return LOSSY_TIMEOUT if self.lossy else TIMEOUT
+
     def attributes(self, qp):
         """All attributes by what the runner calls them"""
         values = {"access": 2 if qp.type in (verbs.UC, verbs.UD) else
                   ALL_RIGHTS, "qkey": qp.qkey, "mtu": qp.mtu,
-                  "min_rnr": qp.min_rnr, "sq_psn": qp.psn, "timeout": TIMEOUT,
+                  "min_rnr": qp.min_rnr, "sq_psn": qp.psn, "timeout": self.timeout(),
                   "retry": 7, "rnr": qp.rnr, "rd": qp.rd, "notify": 1,
                   "pkey": 0, "port": 1, "dest_rd": 8}
         if qp.peer:
@@ -230,12 +235,22 @@ class States(Events):
 
     def bring_up(self, pair):
         """Both in RTR before one is in RTS, which may send at once"""
+        if self.lossy:
+            self.renumber(pair)
         for qp in pair:
             self.raise_qp(qp, "RTR")
         self.raise_qp(pair[0])
-        if pair[0].type in verbs.CONNECTED and self.chance(0.3):
+        if pair[0].type in verbs.CONNECTED and self.chance(0.3) and \
+                not self.loses(pair[0]):
             self.greet(*pair)
         self.raise_qp(pair[1])
+
+    def renumber(self, pair):
+        """Packets that come late must not be of the new connection."""
+        for qp in pair:
+            qp.psn = self.random.getrandbits(24)
+            if qp.type == verbs.UD:
+                qp.qkey = self.random.getrandbits(31)
 
     def greet(self, qp, peer):
         """The first request comes while the other end is still in RTR"""

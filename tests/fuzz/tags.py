@@ -116,6 +116,8 @@ class Tags(Ethernet):
     def join(self, *pair):
         for qp, peer in (pair, pair[::-1]):
             qp.peer, qp.mtu, qp.rnr, qp.psn = peer, 4, 7, 0
+        if self.lossy:
+            self.renumber(pair)
         for state in ("INIT", "RTR", "RTS"):
             for qp in pair:
                 self.modify(qp, state)

@@ -124,6 +124,10 @@ SEND_FLAGS = (
 )
 FLAGS = {flag.name: flag.value for flag in SEND_FLAGS}
 
+# Why a queue pair does not answer: its state; it was destroyed; it expects
+# another PSN, which was before or is still to come
+SILENT = ("RESET", "INIT", "ERR", "gone", "psn before", "psn to come")
+
 # What a request must be when it is posted
 POSTING = (
     Rule("opcode", "the type of the queue pair has the opcode",
@@ -247,9 +251,14 @@ EXECUTION = (
          Fails("REM_INV_REQ_ERR", peer="LOC_LEN_ERR", peer_stops=True),
          on=RELIABLE,
          ops=MESSAGES),
-    Rule("receive", "there is a receive request, or rnr_retry is 7",
-         "IBTA 9.7.5.2.8", Fails("RNR_RETRY_EXC_ERR"), on=RELIABLE,
-         ops=RECEIVED),
+    Rule("receive", "there is a receive request before the request was sent "
+         "again rnr_retry times, or rnr_retry is 7",
+         "ibv_modify_qp(3); IBTA 9.7.5.2.8", Fails("RNR_RETRY_EXC_ERR"),
+         on=RELIABLE, ops=RECEIVED),
+    Rule("answer", "the other end answers before the request was sent again "
+         "retry_cnt times", "ibv_modify_qp(3); IBTA 9.7.6.1",
+         Fails("RETRY_EXC_ERR", unheard=True), on=RELIABLE,
+         ops=WITH_PACKETS),
     Rule("receive_lkey", "the SGEs of the receive request name keys",
          "IBTA 9.7.4.1.7", Fails("REM_OP_ERR", peer="LOC_PROT_ERR",
                                  peer_stops=True), on=RELIABLE,

@@ -37,12 +37,14 @@ class Fails:
     peer: of the receive request that it used at the other end, or None
     peer_stops: the other queue pair goes to the error state
     event: asynchronous event that tells the other end of it, or None
+    unheard: the other end has executed nothing of it
     """
 
     status: str
     peer: str = None
     peer_stops: bool = False
     event: str = None
+    unheard: bool = False
 
 
 @dataclass(frozen=True)
