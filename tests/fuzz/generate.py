@@ -98,6 +98,8 @@ class Generator(Together):
             self.work_together(qp)
         elif what < 0.178 and qp.type in verbs.RELIABLE:
             self.unanswered(qp)
+        elif what < 0.188:
+            self.differ(qp)
         elif qp.peer.state in ("RTS", "SQE"):
             self.burst(qp)
 

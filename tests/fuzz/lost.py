@@ -30,7 +30,8 @@ class Lost(Limits):
     def unanswered(self, qp):
         """Requests to a queue pair that does not answer"""
         peer = qp.peer
-        if peer.queue() or qp.deferred:
+        if peer.queue() or qp.deferred or \
+                not self.device.keeps("ibv_post_send", "answer"):
             return
         if qp.type == verbs.XRC_SEND:
             self.aim(qp)
@@ -75,25 +76,34 @@ class Lost(Limits):
         return requests
 
     def hopeless_request(self, qp, op, first):
+        return self.entry(qp, op, "answer" if first else None, True)
+
+    def entry(self, qp, op, rule=None, spared=False, lengths=None):
+        """A request and how it is posted, or None if there is none
+
+        rule: that it breaks
+        spared: it changes nothing at the other end
+        lengths: that it may have
+        """
         batch = self.way(qp, op)
-        if first and (qp.ops or 0) & op.send_ops and self.chance(0.8):
+        if rule and (qp.ops or 0) & op.send_ops and self.chance(0.8):
             batch = 1  # each builder has the rule
         if VERB[batch] not in op.posted_by:
             return None
         request = self.request(qp, op, batch)
-        if not request:
+        if not request or (lengths and request.length not in lengths):
             return None
         batch = self.settable(request, batch)
         fields = self.fields(qp, request, batch)
         if op.with_inv and not request.window:
             fields["inv"] = self.not_invalidable(qp.peer, True) or 0
-        if request.remote and request.length:
+        if spared and request.remote and request.length:
             request.spared = [(qp.peer.node, request.remote[1],
                                request.length)]
-        if first:
-            request.wrong = verbs.rule(verbs.EXECUTION, "answer")
-            self.reach("rule", VERB[batch], "answer")
-            self.broke(VERB[batch], self.word(fields), "answer")
+        if rule:
+            request.wrong = verbs.rule(verbs.EXECUTION, rule)
+            self.reach("rule", VERB[batch], rule)
+            self.broke(VERB[batch], self.word(fields), rule)
         return request, fields, batch
 
     def impair(self, qp, why):
@@ -121,6 +131,71 @@ class Lost(Limits):
             self.modify(peer, why)
         else:
             self.modify(peer, "RTS")
+
+    def differ(self, qp):
+        """Requests between queue pairs with other path MTUs"""
+        peer = qp.peer
+        if qp.type == verbs.UD or self.loses(qp) or peer.state != "RTS" or \
+                not self.device.keeps("ibv_post_send", "path_mtu"):
+            return
+        if qp.type == verbs.XRC_SEND:
+            self.aim(qp)
+        if peer.queue():
+            self.clear(qp)
+            return
+        while peer.mtu == qp.mtu:
+            peer.mtu = self.draw_attr("PATH_MTU")
+        for end in (qp, peer):
+            self.modify(end, "RESET")
+        self.bring_up((qp, peer))
+        self.replan()
+        entries = self.misfits(qp)
+        needs = [Need(request.length) for request, _, _ in entries
+                 if request.op.receives and
+                 not (request.wrong and qp.type == verbs.UC)]
+        if entries and self.post_receives(peer, needs):
+            self.post_in_calls(qp, entries)
+            self.settle()
+            self.query(peer)
+        peer.mtu = qp.mtu
+        self.recover(qp)
+
+    def misfits(self, qp):
+        """Requests that fit into a packet of either end, and one or, on UC,
+        some that do not
+        """
+        entries = []
+        least = 128 << min(qp.mtu, qp.peer.mtu)
+        ops = [op for op in self.operations(qp.type)
+               if op.data in ("in", "out") and not self.is_doomed(qp, op)]
+        fitting = [op for op in ops if not op.with_inv]
+        for _ in range(self.random.randint(1, min(qp.caps["swr"] // 2, 4))):
+            entries.append(
+                self.entry(qp, self.random.choice(fitting),
+                           lengths=range(least + 1))
+                if qp.type == verbs.UC and self.chance(0.5) or
+                not self.lossy and self.chance(0.5)
+                else self.misfit(qp, ops, least))
+            if entries[-1] and entries[-1][0].wrong and qp.type != verbs.UC:
+                break
+        return [entry for entry in entries if entry]
+
+    def misfit(self, qp, ops, least):
+        """A request that does not fit"""
+        def rule(op):
+            if op.data == "in":
+                return "response_mtu"
+            return "path_mtu_dropped" if qp.type == verbs.UC else "path_mtu"
+
+        verb = VERB[qp.ops is not None]
+        op = min(ops, key=lambda op: self.times_broken(
+            qp, op, verb, rule(op)))
+        for _ in range(8):
+            entry = self.entry(qp, op, rule(op), op.data == "out",
+                               range(least + 1, 1 << 31))
+            if entry:
+                return entry
+        return None
 
     def send_some(self, qp):
         """Messages that may be lost, and the receive requests for them: each

@@ -526,7 +526,7 @@ class Model:
             self._fail(qp, request, outcome)
             return
         if isinstance(outcome, Dropped):
-            self._drop(qp, request)
+            self._drop(qp, request, outcome)
         elif qp.type in verbs.RELIABLE or not self.lossy:
             self._execute(qp, request)
         if qp.sig_all or request.flags & verbs.FLAGS["SIGNALED"]:
@@ -551,13 +551,7 @@ class Model:
                                           outcome.status, others=others))
         self.touched += request.spared
         if outcome.peer:
-            receive = self._take(peer)
-            self._forget(peer.node, receive.sges)
-            self.touched += [(peer.node, at, length)
-                             for mr, at, length in receive.sges
-                             if not mr.null]
-            self.complete(peer.rcq, Completion(peer, True, receive.wr_id,
-                                                outcome.peer))
+            self._waste(peer, outcome.peer)
         if request.op.data in ("in", "fetch"):
             self._forget(qp.node, request.sges)
         if request.remote and request.length and not outcome.peer_stops and \
@@ -574,6 +568,14 @@ class Model:
         else:
             qp.state = "SQE"
 
+    def _waste(self, peer, status):
+        """A receive request completes with an error."""
+        receive = self._take(peer)
+        self._forget(peer.node, receive.sges)
+        self.touched += [(peer.node, at, length)
+                         for mr, at, length in receive.sges if not mr.null]
+        self.complete(peer.rcq, Completion(peer, True, receive.wr_id, status))
+
     def _not_bound(self, request):
         if request.binds_type_1:
             self.unbound[request.window] += 1
@@ -587,9 +589,17 @@ class Model:
             binding.mr.users += 1
         window.binding, window.flip = binding, flip
 
-    def _drop(self, qp, request):
+    def _drop(self, qp, request, outcome):
         peer = qp.peer
-        if request.op.receives and peer.queue():
+        self.touched += request.spared
+        if request.op.receives and request.remote and request.length:
+            # It fails at its end
+            self.unknown.append((peer.node, request.remote[1],
+                                 request.length))
+        if outcome.peer:
+            self._waste(peer, outcome.peer)
+            self.stop(peer)
+        elif request.op.receives and peer.queue():
             self._forget(peer.node, peer.queue()[0].sges)
 
     def _execute(self, qp, request):

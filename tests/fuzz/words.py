@@ -49,7 +49,13 @@ class Fails:
 
 @dataclass(frozen=True)
 class Dropped:
-    """The request succeeds, and the other end takes no notice of it."""
+    """The request succeeds, and the other end takes no notice of it.
+
+    peer: status of the receive request that it used there, whose queue pair
+        stops; or None
+    """
+
+    peer: str = None
 
 
 @dataclass(frozen=True)
