@@ -47,6 +47,9 @@ class States(Events):
                 lines.word(verbs.ATTR[name]):
                 self.draw_attr(name, **{"long enough": self.timeout()})
                 for name in BRIEF if name in names})
+        if "RATE_LIMIT" in names:
+            values["rate"] = self.draw_attr(
+                "RATE_LIMIT", qp_rate_limit_max="qp_rate_limit_max")
         values.update(change)
         words = [lines.word(verbs.ATTR[name]) for name in names
                  if name in verbs.ATTR]
@@ -81,7 +84,8 @@ class States(Events):
     def some_optional(self, qp, state, names):
         """Some of the attributes that a transition may have"""
         optional = [name for name in verbs.optional(qp.type, qp.state, state)
-                    if name not in names and (qp.peer or name not in ("AV",))]
+                    if name not in names and self.has_attribute(name) and
+                    (qp.peer or name not in ("AV",))]
         some = [name for name in optional if self.chance(
             0.4 if self.count("optional", qp.type, qp.state, state, name)
             else 0.8)]
@@ -89,6 +93,11 @@ class States(Events):
                 qp.type in verbs.SENDING and self.chance(0.5):
             some.append("EN_SQD_ASYNC_NOTIFY")
         return some
+
+    def has_attribute(self, name):
+        """Whether the device has an attribute"""
+        return name != "RATE_LIMIT" or \
+            self.device.has("ibv_modify_qp_rate_limit")
 
     def reach_attributes(self, qp, state, names):
         self.reach("transition", qp.type, qp.state, state)
@@ -132,12 +141,14 @@ class States(Events):
                 "required", "refused", "value", "value", "cur_state"))
         values = [name for name in (
             *required, *verbs.optional(qp.type, qp.state, state))
-                  if name in verbs.ATTR and "value" in verbs.ATTR[name].wrong]
+                  if self.has_attribute(name) and name in verbs.ATTR and
+                  "value" in verbs.ATTR[name].wrong]
         if broken == "required" and required:
             self.modify(qp, state, broken, self.random.choice(required))
         elif broken == "refused":
             refused = [name for name in verbs.REFUSED[state]
-                       if name not in verbs.LEFT_OUT.get(qp.type, ())]
+                       if self.has_attribute(name) and
+                       name not in verbs.LEFT_OUT.get(qp.type, ())]
             self.modify(qp, state, broken, more=(self.random.choice(refused),))
         elif broken == "value" and values:
             self.random.shuffle(values)
