@@ -67,6 +67,7 @@ STATUS = {
     "RETRY_EXC_ERR": 12,
     "RNR_RETRY_EXC_ERR": 13,
     "TM_ERR": 22,
+    "TM_RNDV_INCOMPLETE": 23,
 }
 
 # enum ibv_wc_opcode
