@@ -29,6 +29,7 @@
 #define MIN_EVERY_NS 1000000
 
 _Static_assert(NIC_FAULT_RATE_ONE == RULE_VALUE_RATE_ONE, "units of rate");
+
 enum key {
 	KEY_KIND,
 	KEY_ON,
