@@ -890,20 +890,18 @@ TEST(presets)
 
 	start(NULL);
 	fd = open_control();
-	check_answer(fd, "fault add nic1,preset=flap,seed=9",
-		     "1 nic1,kind=flap,every=2s,time=100ms,seed=9 "
-		     "matched 0 applied 0\nok\n");
-	check_answer(fd, "fault add nic2,preset=rnr-storm,seed=0x10",
-		     "2 nic2,kind=rnr,rate=0.5,seed=16 "
-		     "matched 0 applied 0\nok\n");
-	check_answer(fd, "fault add nic1,preset=half-open,seed=1",
-		     "3 nic1,kind=drop,dir=rx,proto=roce,seed=1 "
-		     "matched 0 applied 0\nok\n");
-	check_answer(fd, "fault add nic2,preset=slow-cq,seed=1",
-		     "5 nic2,kind=delay,dir=rx,opcode=rc-ack,time=2ms,seed=2 "
-		     "matched 0 applied 0\n"
-		     "4 nic2,kind=irq-delay,time=5ms,seed=1 "
-		     "matched 0 applied 0\nok\n");
+	check_answer(
+		fd, "fault add nic1,preset=flap,seed=9",
+		"1 nic1,kind=flap,every=2s,time=100ms,seed=9 matched 0 applied 0\nok\n");
+	check_answer(
+		fd, "fault add nic2,preset=rnr-storm,seed=0x10",
+		"2 nic2,kind=rnr,rate=0.5,seed=16 matched 0 applied 0\nok\n");
+	check_answer(
+		fd, "fault add nic1,preset=half-open,seed=1",
+		"3 nic1,kind=drop,dir=rx,proto=roce,seed=1 matched 0 applied 0\nok\n");
+	check_answer(
+		fd, "fault add nic2,preset=slow-cq,seed=1",
+		"5 nic2,kind=delay,dir=rx,opcode=rc-ack,time=2ms,seed=2 matched 0 applied 0\n4 nic2,kind=irq-delay,time=5ms,seed=1 matched 0 applied 0\nok\n");
 	ask(fd, "fault add nic1,preset=dying-nic");
 	CHECK(strstr(ask(fd, "fault list"),
 		     "9 nic1,kind=fatal,every=10s,count=1,seed="));
@@ -930,8 +928,7 @@ TEST(presets_are_added_as_a_whole)
 TEST(nic_faults_while_it_runs)
 {
 	static const char rule[] =
-		"fault add nic1,kind=completion,status=RETRY_EXC_ERR,"
-		"opcode=send,after=1,count=1,seed=3";
+		"fault add nic1,kind=completion,status=RETRY_EXC_ERR,opcode=send,after=1,count=1,seed=3";
 	struct drv_pair p;
 	struct drv_wr wr;
 	int fd;
