@@ -350,6 +350,8 @@ result "reported by devlink: a hang" hang
 result "processes are told though others hold the device" held_by_others
 result "a consumer in the kernel finds its request flushed" \
 	flushes devlink health test "$devlink" reporter fatal
+result "when a device that only seems to hang has stopped" \
+	flushes devlink health test "$devlink" reporter hang
 result "also while it is taken away" flushes fails_in_reset
 result "another soon after that" fatal
 result "a hang that is noticed late" late_hang

@@ -445,9 +445,8 @@ _Static_assert(sizeof(struct mynic_cqe) == 64, "mynic_cqe");
  * @MYNIC_SYN_NONE: nothing beyond the status
  * @MYNIC_SYN_BAD_OPCODE: opcode not allowed on this QP type
  * @MYNIC_SYN_BAD_FLAGS: a send flag that this opcode does not allow
- * @MYNIC_SYN_BAD_LEN: too many SGEs or inline bytes for the slot; a message
- *	longer than 2^31 or (UD) the path MTU; an atomic operand that is not 8
- *	bytes long
+ * @MYNIC_SYN_BAD_LEN: more SGEs or inline bytes than the slot has; a message
+ *	above 2^31 or (UD) the path MTU; an atomic operand of not 8 bytes
  * @MYNIC_SYN_BAD_LKEY: no such key, other PD, or no local write access
  * @MYNIC_SYN_LKEY_BOUNDS: SGE outside its memory region
  * @MYNIC_SYN_BAD_GID: sgid_index is empty or does not fit the destination

@@ -2,11 +2,15 @@
 /*
  * A consumer in the kernel that has a request outstanding when the device fails.
  * It does not let go of the device before that request is flushed. Nothing else
- * that it has may be woken.
+ * that it has may be woken. The device must not write to memory any more then.
  */
 #include <linux/completion.h>
+#include <linux/io.h>
 #include <linux/module.h>
+#include <linux/pci.h>
 #include <rdma/ib_verbs.h>
+
+#include "mynic_regs.h"
 
 #define PATIENCE (300 * HZ)
 
@@ -24,7 +28,8 @@ MODULE_PARM_DESC(result, "-EINPROGRESS until it has let go of the device");
 
 /*
  * Both QPs have a receive request, and no send request. So @send_cq has nothing
- * outstanding. @direct_cq is completed by polling only.
+ * outstanding. @direct_cq is completed by polling only. @enabled: the device was
+ * at work when the request was flushed.
  */
 struct flushed {
 	struct ib_pd *pd;
@@ -35,12 +40,18 @@ struct flushed {
 	struct ib_qp *direct_qp;
 	struct completion woken;
 	unsigned int unsolicited;
+	void __iomem *regs;
+	bool enabled;
 };
 
 static struct flushed flushed;
 
 static void flushed_woken(struct ib_cq *cq, void *context)
 {
+	u32 status = readl(flushed.regs + MYNIC_REG_STATUS);
+
+	if (!PCI_POSSIBLE_ERROR(status) && status & MYNIC_STATUS_ENABLED)
+		WRITE_ONCE(flushed.enabled, true);
 	complete(&flushed.woken);
 }
 
@@ -81,17 +92,20 @@ static int flushed_receive(struct ib_qp *qp)
 /* flushed_free() ignores objects that could not be created. */
 static int flushed_make(struct flushed *f, struct ib_device *ibdev)
 {
+	struct pci_dev *pdev = to_pci_dev(ibdev->dev.parent);
 	struct ib_cq_init_attr attr = { .cqe = 2 };
 	int ret;
 
 	init_completion(&f->woken);
+	f->regs = ioremap(pci_resource_start(pdev, MYNIC_BAR_REGS),
+			  MYNIC_BAR_REGS_SIZE);
 	f->qp = ERR_PTR(-ENOMEM);
 	f->direct_qp = ERR_PTR(-ENOMEM);
 	f->pd = ib_alloc_pd(ibdev, 0);
 	f->send_cq = ib_create_cq(ibdev, flushed_unsolicited, NULL, f, &attr);
 	f->recv_cq = ib_create_cq(ibdev, flushed_woken, NULL, f, &attr);
 	f->direct_cq = ib_alloc_cq(ibdev, f, 2, 0, IB_POLL_DIRECT);
-	if (IS_ERR(f->pd) || IS_ERR(f->send_cq) || IS_ERR(f->recv_cq) ||
+	if (!f->regs || IS_ERR(f->pd) || IS_ERR(f->send_cq) || IS_ERR(f->recv_cq) ||
 	    IS_ERR(f->direct_cq))
 		return -ENOMEM;
 	/* That of the RDMA core only warns, and only once. */
@@ -118,6 +132,8 @@ static void flushed_free(struct flushed *f)
 		ib_destroy_cq(f->send_cq);
 	if (!IS_ERR(f->pd))
 		ib_dealloc_pd(f->pd);
+	if (f->regs)
+		iounmap(f->regs);
 }
 
 static int flushed_wait(struct flushed *f)
@@ -129,6 +145,8 @@ static int flushed_wait(struct flushed *f)
 	if (ib_poll_cq(f->recv_cq, 1, &wc) != 1 ||
 	    wc.status != IB_WC_WR_FLUSH_ERR)
 		return -ENODATA;
+	if (READ_ONCE(f->enabled))
+		return -EBUSY;
 	return READ_ONCE(f->unsolicited) ? -EBADMSG : 0;
 }
 

@@ -509,7 +509,7 @@ int mynic_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	}
 	if (passed)
 		mynic_cq_publish(cq);
-	if (n < num_entries && mynic_dead(mdev))
+	if (n < num_entries && mynic_quiet(mdev))
 		n += mynic_flush_cq(mdev, cq, num_entries - n, wc + n);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	/* Without this, the owner of the real request would wait for ever. */
@@ -529,6 +529,6 @@ int mynic_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	struct mynic_cq *cq = to_mcq(ibcq);
 
 	mynic_cq_arm(mdev, cq, solicited);
-	return flags & IB_CQ_REPORT_MISSED_EVENTS && mynic_dead(mdev) &&
+	return flags & IB_CQ_REPORT_MISSED_EVENTS && mynic_quiet(mdev) &&
 	       mynic_flush_pending(mdev, cq);
 }

@@ -189,6 +189,7 @@ int mynic_mark_alive(struct mynic_dev *mdev)
 	spin_lock_irqsave(&mdev->failure_lock, flags);
 	if (!mdev->failure.hung && !test_bit(MYNIC_SHUT, &mdev->flags)) {
 		mdev->failure = (struct mynic_failure){};
+		clear_bit(MYNIC_QUIET, &mdev->flags);
 		clear_bit(MYNIC_DEAD, &mdev->flags);
 		ret = 0;
 	}

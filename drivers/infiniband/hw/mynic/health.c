@@ -103,8 +103,8 @@ void mynic_tell_stop(struct mynic_dev *mdev)
 }
 
 /*
- * This must not wait: others who wait for the device, perhaps with locks held,
- * are released only by this.
+ * This must not wait for others: those who wait for the device, perhaps with
+ * locks held, are released only by this.
  */
 static void mynic_announce_work(struct work_struct *work)
 {
@@ -114,8 +114,9 @@ static void mynic_announce_work(struct work_struct *work)
 	if (!mynic_dead(mdev))
 		return;
 	netif_carrier_off(mdev->netdev);
-	mynic_wake_consumers(mdev);
 	queue_delayed_work(mdev->alive_wq, &mdev->tell_work, MYNIC_TELL_DELAY);
+	mynic_hw_quiet(mdev);
+	mynic_wake_consumers(mdev);
 }
 
 void mynic_health_init(struct mynic_dev *mdev)

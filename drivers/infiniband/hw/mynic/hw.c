@@ -131,6 +131,8 @@ int mynic_hw_up(struct mynic_dev *mdev)
 {
 	int ret;
 
+	/* It resets the device, too. */
+	flush_work(&mdev->announce_work);
 	ret = mynic_hw_reset(mdev);
 	if (ret) {
 		mynic_set_hung(mdev, true);
@@ -164,6 +166,27 @@ void mynic_hw_down(struct mynic_dev *mdev)
 {
 	mynic_eqs_fini(mdev);
 	mynic_hw_stop(mdev);
+}
+
+/**
+ * mynic_hw_quiet() - stop the memory accesses of a dead device
+ * @mdev: device
+ *
+ * One that seems to hang may only be slow with commands, and go on with
+ * messages. Its registers are not read, so it is given the time for a reset.
+ * One that really hangs finds the reset first of all.
+ *
+ * Context: may sleep.
+ */
+void mynic_hw_quiet(struct mynic_dev *mdev)
+{
+	if (mynic_hung(mdev)) {
+		writel(MYNIC_CONTROL_RESET, mdev->regs + MYNIC_REG_CONTROL);
+		msleep(MYNIC_RESET_MS);
+	} else if (mynic_hw_wait_reset(mdev)) {
+		mynic_set_hung(mdev, true);
+	}
+	set_bit(MYNIC_QUIET, &mdev->flags);
 }
 
 /**

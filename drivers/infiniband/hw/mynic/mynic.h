@@ -422,6 +422,7 @@ struct mynic_clock {
 
 enum {
 	MYNIC_DEAD, /* the device failed or is down: commands end at once */
+	MYNIC_QUIET, /* it is dead, and has been told to leave memory alone */
 	MYNIC_SHUT, /* the system shuts down: it must not be enabled any more */
 };
 
@@ -580,6 +581,15 @@ static inline bool mynic_dead(const struct mynic_dev *mdev)
 	return test_bit(MYNIC_DEAD, &mdev->flags);
 }
 
+/*
+ * Whether requests of a dead device are flushed. Their owners may free the
+ * memory then, so the device must have stopped before.
+ */
+static inline bool mynic_quiet(const struct mynic_dev *mdev)
+{
+	return test_bit(MYNIC_QUIET, &mdev->flags);
+}
+
 /* Fatal errors, hangs and recovery */
 
 void mynic_fail_init(struct mynic_dev *mdev);
@@ -608,6 +618,7 @@ void mynic_tell_stop(struct mynic_dev *mdev);
 
 int mynic_hw_up(struct mynic_dev *mdev);
 void mynic_hw_down(struct mynic_dev *mdev);
+void mynic_hw_quiet(struct mynic_dev *mdev);
 void mynic_hw_shut(struct mynic_dev *mdev);
 void mynic_hw_stay_shut(struct mynic_dev *mdev);
 void mynic_hw_ping(struct mynic_dev *mdev);
