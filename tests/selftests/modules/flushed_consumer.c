@@ -105,8 +105,8 @@ static int flushed_make(struct flushed *f, struct ib_device *ibdev)
 	f->send_cq = ib_create_cq(ibdev, flushed_unsolicited, NULL, f, &attr);
 	f->recv_cq = ib_create_cq(ibdev, flushed_woken, NULL, f, &attr);
 	f->direct_cq = ib_alloc_cq(ibdev, f, 2, 0, IB_POLL_DIRECT);
-	if (!f->regs || IS_ERR(f->pd) || IS_ERR(f->send_cq) || IS_ERR(f->recv_cq) ||
-	    IS_ERR(f->direct_cq))
+	if (!f->regs || IS_ERR(f->pd) || IS_ERR(f->send_cq) ||
+	    IS_ERR(f->recv_cq) || IS_ERR(f->direct_cq))
 		return -ENOMEM;
 	/* That of the RDMA core only warns, and only once. */
 	f->direct_cq->comp_handler = flushed_unsolicited;
