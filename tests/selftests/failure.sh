@@ -12,7 +12,7 @@ need 2
 for program in devlink ethtool od; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
-ktap_set_plan 31
+ktap_set_plan 32
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 

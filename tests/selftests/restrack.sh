@@ -38,6 +38,9 @@ cgroup_limits() {
 	echo +rdma >$groups/cgroup.subtree_control && mkdir -p $group || return
 	echo "$near_rdma hca_object=0" >$group/rdma.max && refused || status=1
 	grep -q "$near_rdma .*hca_object=0" $group/rdma.max || status=1
+	# Linux keeps a limit that outlives its group, and crashes when the device
+	# goes (free_cg_rpool_locked).
+	echo "$near_rdma hca_object=max" >$group/rdma.max || status=1
 	rmdir $group && return $status
 }
 
