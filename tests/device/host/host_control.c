@@ -928,7 +928,7 @@ TEST(presets_are_added_as_a_whole)
 TEST(nic_faults_while_it_runs)
 {
 	static const char rule[] =
-		"fault add nic1,kind=completion,status=RETRY_EXC_ERR,opcode=send,after=1,count=1";
+		"fault add nic1,kind=completion,status=RETRY_EXC_ERR,after=1,count=1,seed=3";
 	struct drv_pair p;
 	struct drv_wr wr;
 	int fd;
