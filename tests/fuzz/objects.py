@@ -395,13 +395,9 @@ class Objects(Program):
         srq = None
         xrc = qp_type == verbs.XRC_SEND
         rcq = None if xrc else self.large_cq(node)
-        # After losses nobody knows what a shared queue still has
-        if self.chance(0.25) and not xrc and not (
-                self.lossy and qp_type not in verbs.RELIABLE):
+        if self.chance(0.25) and not xrc:
             srq = self.any("srq", pd=pd, xrcd=None) or self.make_srq(pd)
-        # Those at a limit of the device: see extremes()
-        caps = {lines.word(cap): self.random.choice([
-            value for value in cap.legal if isinstance(value, int)])
+        caps = {lines.word(cap): self.random.choice(cap.legal)
                 for cap in verbs.CAPS}
         caps["swr"] = swr or caps["swr"]
         if srq or xrc:
