@@ -82,14 +82,19 @@ static void mynic_tell_work(struct work_struct *work)
 	ib_dispatch_event(&event);
 }
 
+/* The device is dead. */
+void mynic_tell_soon(struct mynic_dev *mdev)
+{
+	queue_delayed_work(mdev->alive_wq, &mdev->tell_work, MYNIC_TELL_DELAY);
+}
+
 /* From now on contexts can be told: &mynic_dev.ibdev is there. */
 void mynic_tell_start(struct mynic_dev *mdev)
 {
 	enable_delayed_work(&mdev->tell_work);
 	/* It may have failed before. */
 	if (mynic_dead(mdev))
-		queue_delayed_work(mdev->alive_wq, &mdev->tell_work,
-				   MYNIC_TELL_DELAY);
+		mynic_tell_soon(mdev);
 }
 
 /*
@@ -102,27 +107,9 @@ void mynic_tell_stop(struct mynic_dev *mdev)
 	flush_workqueue(ib_wq);
 }
 
-/*
- * This must not wait for others: those who wait for the device, perhaps with
- * locks held, are released only by this.
- */
-static void mynic_announce_work(struct work_struct *work)
-{
-	struct mynic_dev *mdev =
-		container_of(work, struct mynic_dev, announce_work);
-
-	if (!mynic_dead(mdev))
-		return;
-	netif_carrier_off(mdev->netdev);
-	queue_delayed_work(mdev->alive_wq, &mdev->tell_work, MYNIC_TELL_DELAY);
-	mynic_hw_quiet(mdev);
-	mynic_wake_consumers(mdev);
-}
-
 void mynic_health_init(struct mynic_dev *mdev)
 {
 	INIT_DELAYED_WORK(&mdev->health_work, mynic_health_work);
-	INIT_WORK(&mdev->announce_work, mynic_announce_work);
 	INIT_DELAYED_WORK(&mdev->tell_work, mynic_tell_work);
 	disable_delayed_work(&mdev->tell_work);
 }

@@ -613,6 +613,7 @@ void mynic_health_init(struct mynic_dev *mdev);
 void mynic_health_fini(struct mynic_dev *mdev);
 void mynic_health_start(struct mynic_dev *mdev);
 void mynic_health_stop(struct mynic_dev *mdev);
+void mynic_tell_soon(struct mynic_dev *mdev);
 void mynic_tell_start(struct mynic_dev *mdev);
 void mynic_tell_stop(struct mynic_dev *mdev);
 

@@ -27,6 +27,23 @@ static unsigned long mynic_longer(unsigned long pause)
 		     (unsigned long)MYNIC_MAX_PAUSE);
 }
 
+/*
+ * This must not wait for others: those who wait for the device, perhaps with
+ * locks held, are released only by this.
+ */
+static void mynic_announce_work(struct work_struct *work)
+{
+	struct mynic_dev *mdev =
+		container_of(work, struct mynic_dev, announce_work);
+
+	if (!mynic_dead(mdev))
+		return;
+	netif_carrier_off(mdev->netdev);
+	mynic_tell_soon(mdev);
+	mynic_hw_quiet(mdev);
+	mynic_wake_consumers(mdev);
+}
+
 static void mynic_stop(struct mynic_dev *mdev, enum mynic_state state)
 {
 	lockdep_assert_held(&mdev->state_lock);
@@ -266,6 +283,7 @@ void mynic_sleep_fini(struct mynic_dev *mdev)
 void mynic_recover_init(struct mynic_dev *mdev)
 {
 	mutex_init(&mdev->state_lock);
+	INIT_WORK(&mdev->announce_work, mynic_announce_work);
 	INIT_WORK(&mdev->stop_work, mynic_stop_work);
 	INIT_DELAYED_WORK(&mdev->recover_work, mynic_recover_work);
 	mdev->next_ping = jiffies;
