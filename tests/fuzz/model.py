@@ -394,6 +394,7 @@ class Model:
         self.memory = {node: bytearray(ARENA) for node in range(2)}
         self.completions = {}  # of each Cq, not yet polled
         self.touched = []  # (node, at, len) since they were last compared
+        self.late = False  # the last of that may still be on its way
         self.unknown = []  # (node, at, len) whose bytes are anything now
         self.unbound = Counter()  # binds of type 1 that were not executed
         self.events = []  # (thing, name), asynchronous and not yet taken
@@ -582,6 +583,7 @@ class Model:
         if op.receives and not peer.queue():
             return  # only unreliable ones are posted without
         if op.name.startswith("RDMA_WRITE") and data:
+            self.late |= qp.type not in verbs.RELIABLE
             self._store(self._remote(qp, request), request.remote[1], data)
         elif op.name == "RDMA_READ":
             at = request.remote[1]

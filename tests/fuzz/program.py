@@ -252,6 +252,7 @@ class Program(Values):
         for node in range(2):
             self.compare(node)
         self.model.touched.clear()
+        self.model.late = False
         for node in range(2):
             for area in self.areas[node].values():
                 area.reset()
@@ -314,7 +315,8 @@ class Program(Values):
                 low_at = max(start - GUARD, 0)
                 length = end + GUARD - low_at
                 self.line("compare", node,
-                          (f"at={low_at}", f"len={length}"),
+                          (f"at={low_at}", f"len={length}",
+                           *["late=1"] * self.model.late),
                           hex(self.model.crc(node, low_at, length)))
             start, end = low, high
 
