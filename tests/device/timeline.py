@@ -3,6 +3,7 @@
 """What scripts/timeline draws. Runs in the project's directory, and prints TAP."""
 
 import os
+import re
 import subprocess
 import tempfile
 import xml.etree.ElementTree as ET
@@ -82,8 +83,16 @@ def fill(place, name, start, first):
                        f"opcode=uc-send-only psn={psn:#x} length=8 packets=1\n")
 
 
+def journal_size():
+    """Number of entries, as the device model has it"""
+    path = "userspace/device/core/base/journal.h"
+    with open(path, encoding="ascii") as file:
+        return int(re.search(r"#define JOURNAL_SIZE (\d+)", file.read())[1])
+
+
 def full_journals(place):
     """Nobody knows what became of packets that a full journal has no room for."""
+    assert journal_size() == 1024
     fill(place, "a", 3, 0)
     with open(f"{place}/b", "w", encoding="ascii") as file:
         for psn in range(1000, 2024):
