@@ -2,6 +2,7 @@
 /* NIC faults: rules that fail requests, commands, interrupts and the NIC */
 #include <errno.h>
 
+#include "core/memory/mkey.h"
 #include "core/nic_faults.h"
 #include "harness_driver.h"
 
@@ -497,6 +498,23 @@ TEST(the_newest_region_is_revoked)
 	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
 	post(&p.a, 2, IBV_WR_RDMA_WRITE, &p.b);
 	drv_expect(p.a.cq, 2, IBV_WC_REM_ACCESS_ERR);
+}
+
+/* A search that a guest can make as long as it likes would take a turn's time */
+TEST(a_region_behind_many_windows_is_not_found)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct mynic_create_mkey body = { .pdn = p.b.pdn };
+	uint32_t key;
+
+	for (unsigned int i = 0; i < MKEY_REVOKE_LOOK; i++)
+		CHECK_EQ(drv_create_mkey(p.b.d, &body, MYNIC_MKEY_MW2, &key),
+			 MYNIC_AQ_OK);
+	add(p.b.d, rule(NIC_FAULT_REVOKE, NIC_FAULT_ON_NOW));
+	sim_settle(p.sim);
+	CHECK_EQ(at(p.b.d, 0)->applied, 1);
+	post(&p.a, 1, IBV_WR_RDMA_WRITE, &p.b);
+	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
 }
 
 TEST(a_named_key_is_revoked)

@@ -451,16 +451,27 @@ static bool mkey_has_memory(const struct mkey *mkey)
 	return mkey->kind == MKEY_REGION && !mkey->all_dma && mkey->length;
 }
 
+static struct mkey *mkey_newest_region(const struct nic *nic)
+{
+	unsigned int left = MKEY_REVOKE_LOOK;
+	struct mkey *mkey;
+
+	LIST_FOREACH(mkey, &nic->mkeys.all, link)
+	{
+		if (mkey_has_memory(mkey))
+			return mkey;
+		if (!--left)
+			break;
+	}
+	return NULL;
+}
+
 void mkey_revoke(struct nic *nic, int64_t key)
 {
 	struct mkey *mkey;
 
 	if (key < 0) {
-		LIST_FOREACH(mkey, &nic->mkeys.all, link)
-		{
-			if (mkey_has_memory(mkey))
-				break;
-		}
+		mkey = mkey_newest_region(nic);
 	} else {
 		mkey = mkey_table_lookup(&nic->mkeys, mkey_index(key));
 		if (mkey && mkey->key != (uint32_t)key)
