@@ -2,12 +2,15 @@
 /*
  * A consumer in the kernel that has a request outstanding when the device fails.
  * It does not let go of the device before that request is flushed. Nothing else
- * that it has may be woken. The device must not write to memory any more then.
+ * that it has may be woken. The device must not write to memory any more then,
+ * nor when a QP has been destroyed.
  */
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/io.h>
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
 #include "mynic_regs.h"
@@ -27,9 +30,10 @@ module_param(result, int, 0400);
 MODULE_PARM_DESC(result, "-EINPROGRESS until it has let go of the device");
 
 /*
- * Both QPs have a receive request, and no send request. So @send_cq has nothing
- * outstanding. @direct_cq is completed by polling only. @enabled: the device was
- * at work when the request was flushed.
+ * All QPs have a receive request, and no send request. So @send_cq has nothing
+ * outstanding. @direct_cq is completed by polling only. @early_qp is destroyed
+ * by @early as soon as the device is dead. @enabled: the device was at work when
+ * a request was flushed, or after that.
  */
 struct flushed {
 	struct ib_pd *pd;
@@ -38,6 +42,9 @@ struct flushed {
 	struct ib_cq *direct_cq;
 	struct ib_qp *qp;
 	struct ib_qp *direct_qp;
+	struct ib_qp *early_qp;
+	struct work_struct early;
+	bool ends;
 	struct completion woken;
 	unsigned int unsolicited;
 	void __iomem *regs;
@@ -46,13 +53,35 @@ struct flushed {
 
 static struct flushed flushed;
 
-static void flushed_woken(struct ib_cq *cq, void *context)
+static void flushed_look(struct flushed *f)
 {
-	u32 status = readl(flushed.regs + MYNIC_REG_STATUS);
+	u32 status = readl(f->regs + MYNIC_REG_STATUS);
 
 	if (!PCI_POSSIBLE_ERROR(status) && status & MYNIC_STATUS_ENABLED)
-		WRITE_ONCE(flushed.enabled, true);
+		WRITE_ONCE(f->enabled, true);
+}
+
+static void flushed_woken(struct ib_cq *cq, void *context)
+{
+	flushed_look(&flushed);
 	complete(&flushed.woken);
+}
+
+/* The queue is full, so that posting fails otherwise before the death. */
+static void flushed_early(struct work_struct *work)
+{
+	struct flushed *f = container_of(work, struct flushed, early);
+	const struct ib_recv_wr wr = {};
+	int ret;
+
+	do {
+		usleep_range(20, 50);
+		ret = ib_post_recv(f->early_qp, &wr, NULL);
+	} while (ret != -EIO && !READ_ONCE(f->ends));
+	ib_destroy_qp(f->early_qp);
+	f->early_qp = ERR_PTR(-ENOENT);
+	if (ret == -EIO)
+		flushed_look(f);
 }
 
 static void flushed_unsolicited(struct ib_cq *cq, void *context)
@@ -97,10 +126,12 @@ static int flushed_make(struct flushed *f, struct ib_device *ibdev)
 	int ret;
 
 	init_completion(&f->woken);
+	INIT_WORK(&f->early, flushed_early);
 	f->regs = ioremap(pci_resource_start(pdev, MYNIC_BAR_REGS),
 			  MYNIC_BAR_REGS_SIZE);
 	f->qp = ERR_PTR(-ENOMEM);
 	f->direct_qp = ERR_PTR(-ENOMEM);
+	f->early_qp = ERR_PTR(-ENOMEM);
 	f->pd = ib_alloc_pd(ibdev, 0);
 	f->send_cq = ib_create_cq(ibdev, flushed_unsolicited, NULL, f, &attr);
 	f->recv_cq = ib_create_cq(ibdev, flushed_woken, NULL, f, &attr);
@@ -112,14 +143,18 @@ static int flushed_make(struct flushed *f, struct ib_device *ibdev)
 	f->direct_cq->comp_handler = flushed_unsolicited;
 	f->qp = flushed_qp(f, f->recv_cq);
 	f->direct_qp = flushed_qp(f, f->direct_cq);
-	if (IS_ERR(f->qp) || IS_ERR(f->direct_qp))
+	f->early_qp = flushed_qp(f, f->direct_cq);
+	if (IS_ERR(f->qp) || IS_ERR(f->direct_qp) || IS_ERR(f->early_qp))
 		return -ENOMEM;
 	ret = flushed_receive(f->qp);
-	return ret ?: flushed_receive(f->direct_qp);
+	ret = ret ?: flushed_receive(f->direct_qp);
+	return ret ?: flushed_receive(f->early_qp);
 }
 
 static void flushed_free(struct flushed *f)
 {
+	if (!IS_ERR(f->early_qp))
+		ib_destroy_qp(f->early_qp);
 	if (!IS_ERR(f->direct_qp))
 		ib_destroy_qp(f->direct_qp);
 	if (!IS_ERR(f->qp))
@@ -145,8 +180,6 @@ static int flushed_wait(struct flushed *f)
 	if (ib_poll_cq(f->recv_cq, 1, &wc) != 1 ||
 	    wc.status != IB_WC_WR_FLUSH_ERR)
 		return -ENODATA;
-	if (READ_ONCE(f->enabled))
-		return -EBUSY;
 	return READ_ONCE(f->unsolicited) ? -EBADMSG : 0;
 }
 
@@ -161,6 +194,7 @@ static int flushed_add(struct ib_device *ibdev)
 		return -EOPNOTSUPP;
 	}
 	result = -EINPROGRESS;
+	queue_work(system_long_wq, &flushed.early);
 	return 0;
 }
 
@@ -170,6 +204,10 @@ static void flushed_remove(struct ib_device *ibdev, void *client_data)
 
 	WRITE_ONCE(removing, true);
 	ret = flushed_wait(&flushed);
+	WRITE_ONCE(flushed.ends, true);
+	flush_work(&flushed.early);
+	if (!ret && READ_ONCE(flushed.enabled))
+		ret = -EBUSY;
 	flushed_free(&flushed);
 	WRITE_ONCE(result, ret);
 }

@@ -245,6 +245,11 @@ void mynic_drain_rq(struct ib_qp *ibqp)
  */
 void mynic_qp_err_dead(struct mynic_qp *qp)
 {
+	struct mynic_dev *mdev = to_mdev(qp->ibqp.device);
+
 	WRITE_ONCE(qp->state, IB_QPS_ERR);
-	mynic_wake_qp(qp);
+	/* Pairs with synchronize_rcu() in mynic_wake_consumers() */
+	smp_mb();
+	if (mynic_quiet(mdev))
+		mynic_wake_qp(qp);
 }

@@ -80,9 +80,12 @@ bool mynic_readable(struct mynic_dev *mdev)
 	return !hung;
 }
 
-/* Only the first caller's reason is kept. Return whether this is the first. */
+/*
+ * Only the first caller's reason is kept. Whoever finds the device dead can
+ * flush the work that announces it. Return whether this is the first.
+ */
 static bool mynic_mark_dead(struct mynic_dev *mdev,
-			    const struct mynic_failure *how)
+			    const struct mynic_failure *how, bool announce)
 {
 	unsigned long flags;
 	bool first;
@@ -91,6 +94,8 @@ static bool mynic_mark_dead(struct mynic_dev *mdev,
 	first = !test_and_set_bit(MYNIC_DEAD, &mdev->flags);
 	if (first)
 		mdev->failure = *how;
+	if (first && announce)
+		queue_work(mdev->alive_wq, &mdev->announce_work);
 	if (how->hung)
 		mynic_mark_hung(mdev);
 	spin_unlock_irqrestore(&mdev->failure_lock, flags);
@@ -102,12 +107,11 @@ static __printf(3, 0) void mynic_fail(struct mynic_dev *mdev,
 				      const char *fmt, va_list args)
 {
 	vsnprintf(how->why, sizeof(how->why), fmt, args);
-	if (!mynic_mark_dead(mdev, how))
+	if (!mynic_mark_dead(mdev, how, true))
 		return;
 	dev_err(&mdev->pdev->dev, "device failed: %s\n", how->why);
 	trace_mynic_failure(mdev, how->hung, how->why);
 	mynic_admin_slots_abort(mdev);
-	queue_work(mdev->alive_wq, &mdev->announce_work);
 	queue_work(mdev->recover_wq, &mdev->stop_work);
 }
 
@@ -160,11 +164,10 @@ void mynic_fail_removed(struct mynic_dev *mdev, bool hung)
 {
 	const struct mynic_failure how = { .hung = hung };
 
-	if (!mynic_mark_dead(mdev, &how))
+	if (!mynic_mark_dead(mdev, &how, true))
 		return;
 	trace_mynic_failure(mdev, hung, "it is taken away");
 	mynic_admin_slots_abort(mdev);
-	queue_work(mdev->alive_wq, &mdev->announce_work);
 }
 
 /* Mark the device dead while it is brought down. Its users know already. */
@@ -172,7 +175,21 @@ void mynic_mark_down(struct mynic_dev *mdev)
 {
 	const struct mynic_failure how = {};
 
-	mynic_mark_dead(mdev, &how);
+	mynic_mark_dead(mdev, &how, false);
+}
+
+/*
+ * The caller is about to give up memory that only a consumer keeps. If the
+ * device is dead, wait until it has been told to leave memory alone.
+ */
+void mynic_wait_quiet(struct mynic_dev *mdev)
+{
+	if (!mynic_dead(mdev) || mynic_quiet(mdev))
+		return;
+	/* Pairs with mynic_mark_dead(), which has queued the work by then. */
+	spin_lock_irq(&mdev->failure_lock);
+	spin_unlock_irq(&mdev->failure_lock);
+	flush_work(&mdev->announce_work);
 }
 
 /**

@@ -131,8 +131,10 @@ int mynic_hw_up(struct mynic_dev *mdev)
 {
 	int ret;
 
-	/* It resets the device, too. */
+	/* It resets the device, too, and may find that it hangs. */
 	flush_work(&mdev->announce_work);
+	if (mynic_hung(mdev))
+		return -EIO;
 	ret = mynic_hw_reset(mdev);
 	if (ret) {
 		mynic_set_hung(mdev, true);
@@ -169,12 +171,13 @@ void mynic_hw_down(struct mynic_dev *mdev)
 }
 
 /**
- * mynic_hw_quiet() - stop the memory accesses of a dead device
+ * mynic_hw_quiet() - tell a dead device to leave memory alone
  * @mdev: device
  *
  * One that seems to hang may only be slow with commands, and go on with
  * messages. Its registers are not read, so it is given the time for a reset.
- * One that really hangs finds the reset first of all.
+ * One that really hangs finds the reset first of all. If a reset does not end,
+ * consumers are released all the same: nothing more can be done.
  *
  * Context: may sleep.
  */

@@ -212,12 +212,14 @@ static int mynic_mr_modify(struct mynic_mr *mr,
 static void mynic_mr_revoke(void *priv)
 {
 	struct mynic_mr *mr = priv;
+	struct mynic_dev *mdev = to_mdev(mr->ibmr.device);
 
 	mr->body.length = 0;
 	memset(&mr->body.buf, 0, sizeof(mr->body.buf));
-	if (mynic_mr_modify(mr, &mr->body))
-		mynic_fail_device(to_mdev(mr->ibmr.device),
-				  "it did not give up a memory region");
+	if (!mynic_mr_modify(mr, &mr->body))
+		return;
+	mynic_fail_device(mdev, "it did not give up a memory region");
+	mynic_wait_quiet(mdev);
 }
 
 /* The region is pinned, but the exporter may revoke the buffer at any time. */
@@ -403,6 +405,9 @@ int mynic_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 		ib_umem_dmabuf_revoke_lock(dmabuf);
 	}
 	ret = mynic_cmd_destroy_region(mdev, ibmr->lkey);
+	/* Other memory is kept until the device has been reset. */
+	if (!mr->umem || dmabuf)
+		mynic_wait_quiet(mdev);
 	if (dmabuf) {
 		/*
 		 * The key no longer exists, so mynic_mr_revoke() must not

@@ -602,6 +602,7 @@ __printf(3, 4) void mynic_fail_fatal(struct mynic_dev *mdev, u32 fatal,
 				     const char *fmt, ...);
 void mynic_fail_removed(struct mynic_dev *mdev, bool hung);
 void mynic_mark_down(struct mynic_dev *mdev);
+void mynic_wait_quiet(struct mynic_dev *mdev);
 int mynic_mark_alive(struct mynic_dev *mdev);
 struct mynic_failure mynic_read_failure(struct mynic_dev *mdev);
 bool mynic_hung(struct mynic_dev *mdev);

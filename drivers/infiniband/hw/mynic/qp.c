@@ -230,6 +230,8 @@ static void mynic_qp_purge_cqs(struct mynic_qp *qp)
 void mynic_qp_fini(struct mynic_dev *mdev, struct mynic_qp *qp)
 {
 	mynic_cmd_destroy_qp(mdev, qp->qpn);
+	if (qp->dbrec)
+		mynic_wait_quiet(mdev);
 	/* Purged entries stay in the ring, and mynic_poll_cq() skips them. */
 	mynic_qp_purge_cqs(qp);
 	mynic_res_remove(&mdev->qps, qp->qpn, &qp->res);

@@ -47,12 +47,13 @@ static void mynic_announce_work(struct work_struct *work)
 static void mynic_stop(struct mynic_dev *mdev, enum mynic_state state)
 {
 	lockdep_assert_held(&mdev->state_lock);
+	/*
+	 * It resets the device. And consumers clean up when their requests fail:
+	 * if they lost the RDMA device before that, they would first wait for
+	 * timeouts.
+	 */
+	flush_work(&mdev->announce_work);
 	if (mdev->state == MYNIC_UP) {
-		/*
-		 * Consumers clean up when their requests fail. If they lost the
-		 * RDMA device before that, they would first wait for timeouts.
-		 */
-		flush_work(&mdev->announce_work);
 		mynic_ib_unregister(mdev);
 		mynic_netdev_detach(mdev);
 		mynic_hw_down(mdev);
@@ -68,7 +69,7 @@ static int mynic_start(struct mynic_dev *mdev)
 	lockdep_assert_held(&mdev->state_lock);
 	ret = mynic_hw_up(mdev);
 	if (ret)
-		return ret;
+		goto err;
 	ret = mynic_netdev_attach(mdev);
 	if (ret)
 		goto err_hw;
@@ -82,6 +83,8 @@ err_netdev:
 	mynic_netdev_detach(mdev);
 err_hw:
 	mynic_hw_down(mdev);
+err:
+	flush_work(&mdev->announce_work);
 	return ret;
 }
 

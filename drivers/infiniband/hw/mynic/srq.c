@@ -92,6 +92,8 @@ err_free:
 static void mynic_srq_fini(struct mynic_dev *mdev, struct mynic_srq *srq)
 {
 	mynic_cmd_destroy_srq(mdev, srq->srqn);
+	if (srq->queue.wr_id)
+		mynic_wait_quiet(mdev);
 	mynic_res_remove(&mdev->srqs, srq->srqn, &srq->res);
 	mynic_move_fini(&srq->move);
 	mynic_srq_free(srq);
