@@ -74,6 +74,8 @@ TEST(occasions_of_the_nic)
 	CHECK_EQ(rule.on, NIC_FAULT_ON_TIMER);
 	CHECK_EQ(rule.every, 2000000000);
 	CHECK_EQ(rule.time, 1000000000);
+	rule = parse("kind=flap,time=1ms");
+	CHECK_EQ(rule.time, 1000000);
 	rule = parse("kind=fatal,on=command,opcode=NOP");
 	CHECK_EQ(rule.on, NIC_FAULT_ON_COMMAND);
 	rule = parse("kind=vanish,on=interrupt,vector=0");
@@ -141,6 +143,9 @@ TEST(wrong_rules)
 		{ "kind=fatal,on=timer", "kind=fatal,on=timer needs every" },
 		{ "kind=rnr,every=1s", "kind=rnr has no occasion \"timer\"" },
 		{ "kind=flap,every=999us", "every: \"999us\" is not possible" },
+		{ "kind=flap,time=999us", "kind=flap needs time=1ms or more" },
+		{ "time=1ns,kind=flap,on=interrupt",
+		  "kind=flap needs time=1ms or more" },
 		{ "kind=fatal,on=now,every=1s",
 		  "every is not for kind=fatal,on=now" },
 		{ "kind=completion",

@@ -25,7 +25,10 @@
 
 #define MAX_QPN 0xffffff
 #define DEFAULT_FLAP_NS 100000000
-/* More turns than that would have no time for anything else */
+/*
+ * More turns than that would have no time for anything else. A port that comes
+ * up sooner raises events and interrupts, which may be the next occasions.
+ */
 #define MIN_EVERY_NS 1000000
 
 _Static_assert(NIC_FAULT_RATE_ONE == RULE_VALUE_RATE_ONE, "units of rate");
@@ -373,6 +376,9 @@ static bool nic_rule_parse_words(struct nic_fault *rule,
 					      "%s: \"%.32s\" is not possible",
 					      keys[i], value);
 	}
+	if (rule->kind == NIC_FAULT_FLAP && rule->time < MIN_EVERY_NS)
+		return nic_rule_wrong(words, "kind=%s needs time=1ms or more",
+				      kinds[rule->kind].name);
 	return true;
 }
 
