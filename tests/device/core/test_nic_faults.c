@@ -634,6 +634,39 @@ TEST(the_nic_vanishes_and_comes_back)
 	CHECK_EQ(drv_number_cmd(p.a.d, MYNIC_CMD_NOP, 0), MYNIC_AQ_OK);
 }
 
+/* All registers that a driver or the NIC can change, but those of the clock */
+static const unsigned int registers[] = {
+	MYNIC_REG_CONTROL,	   MYNIC_REG_STATUS,
+	MYNIC_REG_FATAL,	   MYNIC_REG_DRV_FEATURES_LO,
+	MYNIC_REG_DRV_FEATURES_HI, MYNIC_REG_AQ_CMD_LO,
+	MYNIC_REG_AQ_CMD_HI,	   MYNIC_REG_AQ_CPL_LO,
+	MYNIC_REG_AQ_CPL_HI,	   MYNIC_REG_AQ_LOG_SIZE,
+	MYNIC_REG_AQ_DOORBELL,	   MYNIC_REG_AQ_ARM,
+};
+
+TEST(a_nic_comes_back_with_registers_as_after_a_reset)
+{
+	struct sim *sim = sim_new(1);
+	struct sim_nic *n = &sim->nics[0];
+	struct drv *d = drv_up(n);
+	uint32_t reset[ARRAY_SIZE(registers)];
+	unsigned int changed = 0;
+
+	drv_reset(n);
+	for (unsigned int i = 0; i < ARRAY_SIZE(registers); i++)
+		reset[i] = sim_read32(n, registers[i]);
+	d = drv_up(n);
+	for (unsigned int i = 0; i < ARRAY_SIZE(registers); i++)
+		changed += sim_read32(n, registers[i]) != reset[i];
+	CHECK(changed >= 5);
+	add(d, rule(NIC_FAULT_VANISH, NIC_FAULT_ON_NOW));
+	sim_settle(sim);
+	CHECK(nic_fault_delete(n->nic, 1));
+	SIM_WAIT(sim, sim_read32(n, MYNIC_REG_STATUS) == MYNIC_STATUS_READY);
+	for (unsigned int i = 0; i < ARRAY_SIZE(registers); i++)
+		CHECK_EQ(sim_read32(n, registers[i]), reset[i]);
+}
+
 static uint64_t chosen(uint64_t seed)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){ .rnr_retry = 7 });

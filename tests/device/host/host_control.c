@@ -960,27 +960,41 @@ static void wait_for_config(int nic, unsigned int offset, uint32_t value)
 		sched_yield();
 }
 
+static void read_config(int nic, uint32_t config[64])
+{
+	for (unsigned int i = 0; i < 64; i++)
+		config[i] = vfu_get(nic, CONFIG, 4 * i, 4);
+}
+
 TEST(a_nic_vanishes_from_its_bus)
 {
 	const uint32_t id = MYNIC_PCI_DEVICE_ID << 16 | MYNIC_PCI_VENDOR_ID;
+	uint32_t before[64], after[64];
 	struct drv_pair p;
-	uint32_t command;
 	int fd, nic;
 
 	start(NULL);
 	fd = open_control();
 	p = connect_pair();
 	nic = remote_nic_fd(p.a.d->n->nic);
-	command = vfu_get(nic, CONFIG, PCI_COMMAND, 2);
+	/* Values that are not those after a reset of the function */
+	vfu_put(nic, CONFIG, PCI_BASE_ADDRESS_0, 0xfe000000, 4);
+	vfu_put(nic, CONFIG, PCI_INTERRUPT_LINE, 11, 1);
+	read_config(nic, before);
+	CHECK(before[PCI_COMMAND / 4] & PCI_COMMAND_MASTER);
 	ask(fd, "fault add nic1,kind=vanish,seed=1");
 	wait_for_config(nic, PCI_VENDOR_ID, UINT32_MAX);
 	CHECK_EQ(sim_read32(p.a.d->n, MYNIC_REG_STATUS), UINT32_MAX);
 	vfu_put(nic, CONFIG, PCI_COMMAND, 0, 2);
 	order(fd, "fault clear");
 	wait_for_config(nic, PCI_VENDOR_ID, id);
-	CHECK_EQ(vfu_get(nic, CONFIG, PCI_COMMAND, 2), command);
 	while (sim_read32(p.a.d->n, MYNIC_REG_STATUS) != MYNIC_STATUS_READY)
 		sched_yield();
+	read_config(nic, after);
+	CHECK_MEM(after, before, sizeof(before));
+	/* The NIC may still access memory, and raise interrupts */
+	p.a.d = drv_up(p.a.d->n);
+	CHECK_EQ(drv_number_cmd(p.a.d, MYNIC_CMD_NOP, 0), MYNIC_AQ_OK);
 }
 
 TEST(pulled_cable)
