@@ -75,8 +75,8 @@ TEST(index_of_last_lap_has_another_byte)
 	for (unsigned int i = 0; i < LIMIT; i++)
 		add(&table, &mkeys[i]);
 	CHECK_EQ(table.tries, INDEXES);
-	while (!LIST_EMPTY(&table.all))
-		mkey_table_remove(&table, LIST_FIRST(&table.all));
+	while (!LIST_EMPTY(&table.others))
+		mkey_table_remove(&table, LIST_FIRST(&table.others));
 	for (unsigned int i = 0; i < LIMIT; i++)
 		add(&table, &mkeys[LIMIT + i]);
 	for (unsigned int i = 0; i < LIMIT; i++) {

@@ -318,6 +318,25 @@ static int mkey_init_kind(struct nic *nic, struct mkey *mkey,
 	}
 }
 
+static bool mkey_has_memory(const struct mkey *mkey)
+{
+	return mkey->kind == MKEY_REGION && !mkey->all_dma && mkey->length;
+}
+
+/*
+ * Lets the newest region be found without a search. A guest could make that as
+ * long as it likes, because it may have a million keys without memory.
+ */
+static void mkey_list(struct nic *nic, struct mkey *mkey)
+{
+	struct mkey_table *table = &nic->mkeys;
+
+	LIST_REMOVE(mkey, link);
+	LIST_INSERT_HEAD(mkey_has_memory(mkey) ? &table->regions :
+						 &table->others,
+			 mkey, link);
+}
+
 static int mkey_init(struct nic *nic, struct mkey *mkey,
 		     const struct admin_call *call)
 {
@@ -329,8 +348,10 @@ static int mkey_init(struct nic *nic, struct mkey *mkey,
 	status = mkey_init_kind(nic, mkey, call);
 	if (status)
 		return status;
-	return mkey_table_add(&nic->mkeys, mkey) ? MYNIC_AQ_NO_RESOURCE :
-						   MYNIC_AQ_OK;
+	if (mkey_table_add(&nic->mkeys, mkey))
+		return MYNIC_AQ_NO_RESOURCE;
+	mkey_list(nic, mkey);
+	return MYNIC_AQ_OK;
 }
 
 int admin_create_mkey(struct nic *nic, struct admin_call *call)
@@ -403,6 +424,7 @@ int admin_modify_mkey(struct nic *nic, struct admin_call *call)
 	mkey->pd->users--;
 	pd->users++;
 	*mkey = new;
+	mkey_list(nic, mkey);
 	return MYNIC_AQ_OK;
 }
 
@@ -446,32 +468,12 @@ int admin_sync_mkey(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-static bool mkey_has_memory(const struct mkey *mkey)
-{
-	return mkey->kind == MKEY_REGION && !mkey->all_dma && mkey->length;
-}
-
-static struct mkey *mkey_newest_region(const struct nic *nic)
-{
-	unsigned int left = MKEY_REVOKE_LOOK;
-	struct mkey *mkey;
-
-	LIST_FOREACH(mkey, &nic->mkeys.all, link)
-	{
-		if (mkey_has_memory(mkey))
-			return mkey;
-		if (!--left)
-			break;
-	}
-	return NULL;
-}
-
 void mkey_revoke(struct nic *nic, int64_t key)
 {
 	struct mkey *mkey;
 
 	if (key < 0) {
-		mkey = mkey_newest_region(nic);
+		mkey = LIST_FIRST(&nic->mkeys.regions);
 	} else {
 		mkey = mkey_table_lookup(&nic->mkeys, mkey_index(key));
 		if (mkey && mkey->key != (uint32_t)key)
@@ -481,6 +483,7 @@ void mkey_revoke(struct nic *nic, int64_t key)
 		return;
 	mkey->length = 0;
 	mkey->window.generation = 0;
+	mkey_list(nic, mkey);
 }
 
 /* @mkey: NULL if @key is unknown; @qp: see mkey_refuse() */
@@ -523,9 +526,11 @@ enum outcome mkey_invalidate_remote(struct qp *qp, uint32_t key)
 
 bool mkeys_free_one(struct nic *nic, uint32_t *number)
 {
-	struct mkey *mkey = LIST_FIRST(&nic->mkeys.all);
+	struct mkey *mkey = LIST_FIRST(&nic->mkeys.regions);
 
 	(void)number;
+	if (!mkey)
+		mkey = LIST_FIRST(&nic->mkeys.others);
 	if (!mkey)
 		return false;
 	/*

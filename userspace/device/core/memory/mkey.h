@@ -157,14 +157,11 @@ enum outcome mkey_invalidate_remote(struct qp *qp, uint32_t key);
  */
 bool mkeys_free_one(struct nic *nic, uint32_t *number);
 
-/* A guest may have any number of keys without memory. */
-#define MKEY_REVOKE_LOOK 1024
-
 /**
  * mkey_revoke() - take a region's memory away, as MODIFY_MKEY can
  * @nic: the NIC
- * @key: memory key; -1: that of the newest region among the last
- *	MKEY_REVOKE_LOOK keys. Nothing happens if it is none
+ * @key: memory key; -1: that of the region that got its memory last. Nothing
+ *	happens if it is none
  */
 void mkey_revoke(struct nic *nic, int64_t key);
 

@@ -31,7 +31,8 @@ enum purpose {
 int mkey_table_init(struct mkey_table *table, uint64_t secret, uint32_t limit)
 {
 	*table = (struct mkey_table){ .limit = limit, .secret = secret };
-	LIST_INIT(&table->all);
+	LIST_INIT(&table->regions);
+	LIST_INIT(&table->others);
 	table->buckets = calloc(MKEY_TABLE_BUCKETS, sizeof(*table->buckets));
 	return table->buckets ? 0 : -ENOMEM;
 }
@@ -117,7 +118,7 @@ int mkey_table_add(struct mkey_table *table, struct mkey *mkey)
 	bucket = mkey_table_bucket(table, index);
 	mkey->next = *bucket;
 	*bucket = mkey;
-	LIST_INSERT_HEAD(&table->all, mkey, link);
+	LIST_INSERT_HEAD(&table->others, mkey, link);
 	table->used++;
 	return 0;
 }

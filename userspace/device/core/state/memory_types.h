@@ -117,7 +117,7 @@ enum mkey_kind {
 /**
  * struct mkey - a memory region or a memory window
  * @next: next one of its bucket in &struct mkey_table
- * @link: link in &mkey_table.all
+ * @link: link in &mkey_table.regions or &mkey_table.others
  * @key: index in 31:8, key byte in 7:0
  * @kind: region or window, and which
  * @valid: it gives access to memory. Always set for MKEY_REGION; for windows:
@@ -170,7 +170,8 @@ LIST_HEAD(mkey_list, mkey);
 /**
  * struct mkey_table - memory keys by index
  * @buckets: lists of keys, by the low bits of their indexes
- * @all: all keys
+ * @regions: regions with memory, but not MKEY_FAST_REG; the first one got it last
+ * @others: all other keys
  * @used: how many there are
  * @limit: upper bound of @used
  * @tries: how many indexes have had their turn
@@ -178,7 +179,8 @@ LIST_HEAD(mkey_list, mkey);
  */
 struct mkey_table {
 	struct mkey **buckets;
-	struct mkey_list all;
+	struct mkey_list regions;
+	struct mkey_list others;
 	uint32_t used;
 	uint32_t limit;
 	uint64_t tries;
