@@ -19,6 +19,7 @@ def add_options(parser):
     parser.add_argument("--cwd", default="", help="the command's working directory")
     parser.add_argument("--work", action="store_true", help="the root does not have it")
     parser.add_argument("--ids", default="", help="UID:GID:GROUP,... of the command")
+    parser.add_argument("--outside", action="store_true", help="the command is not for the root")
     parser.add_argument("--environment-fd", type=int, default=-1)
 
 
@@ -68,6 +69,8 @@ def files(args):
     if args.work:
         found += os.fsencode("work=%s\n" % shlex.quote(args.cwd))
     told = {"root": found, "enter": enter(args)}
+    if args.outside:
+        told["outside"] = b""
     if args.ids:
         user, group, groups = args.ids.split(":")
         told["ids"] = ("--userspec=+%s:+%s --groups=%s\n" % (
