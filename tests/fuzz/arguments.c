@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The words of a line: objects, numbers, keys and addresses */
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -99,11 +100,42 @@ const char *must(const struct line *line, const char *name)
 	return text;
 }
 
+/* LIMIT or LIMIT+NUMBER: what a device says that it can do; both can the same. */
+static uint64_t limit(const struct line *line, const char *text)
+{
+	struct ibv_device_attr_ex ex = { 0 };
+	const struct ibv_device_attr *attr = &ex.orig_attr;
+	size_t len = strcspn(text, "+");
+
+	if (ibv_query_device_ex(program->nodes[0].ctx, NULL, &ex))
+		fail(line, "tells no limits");
+	const struct {
+		const char *name;
+		uint64_t value;
+	} limits[] = {
+		{ "max_qp_wr", attr->max_qp_wr },
+		{ "max_sge", attr->max_sge },
+		{ "max_cqe", attr->max_cqe },
+		{ "max_srq_wr", attr->max_srq_wr },
+		{ "max_srq_sge", attr->max_srq_sge },
+		{ "qp_rate_limit_max",
+		  ex.packet_pacing_caps.qp_rate_limit_max },
+	};
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++)
+		if (!strncmp(text, limits[i].name, len) && !limits[i].name[len])
+			return limits[i].value + strtoull(text + len, NULL, 10);
+	malformed(line, text);
+	return 0;
+}
+
 /** number() - an argument that is a number; @otherwise if it is not there */
 uint64_t number(const struct line *line, const char *name, uint64_t otherwise)
 {
 	const char *text = arg(line, name);
 
+	if (text && isalpha((unsigned char)*text))
+		return limit(line, text);
 	return text ? strtoull(text, NULL, 0) : otherwise;
 }
 

@@ -33,14 +33,6 @@ static int set_ece(const struct line *line, struct object *obj)
 	return ibv_set_ece(qp, &ece);
 }
 
-static uint32_t max_rate(struct ibv_context *ctx)
-{
-	struct ibv_device_attr_ex attr = { 0 };
-
-	ibv_query_device_ex(ctx, NULL, &attr);
-	return attr.packet_pacing_caps.qp_rate_limit_max;
-}
-
 static int rate_limit(const struct line *line, struct object *obj)
 {
 	struct ibv_qp *qp = live(line, KIND_QP, line->target);
@@ -51,10 +43,6 @@ static int rate_limit(const struct line *line, struct object *obj)
 	};
 
 	(void)obj;
-	if (!strcmp(must(line, "rate"), "max"))
-		attr.rate_limit = max_rate(qp->context);
-	else if (!strcmp(must(line, "rate"), "over"))
-		attr.rate_limit = max_rate(qp->context) + 1;
 	return ibv_modify_qp_rate_limit(qp, &attr);
 }
 

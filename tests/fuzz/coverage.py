@@ -201,6 +201,9 @@ def expected():
             "ibv_post_send", "ibv_wr_complete", "ibv_post_recv"))
     yield from (("section", step.state, step.call) for step in verbs.SECTION)
     yield from (("busy", qp_type) for qp_type in (verbs.RC, verbs.UC))
+    yield from (("datagram", f"{less} less than longest") for less in range(2))
+    yield from (("silent", qp_type, why) for qp_type in verbs.RELIABLE
+                for why in verbs.SILENT)
     yield from (("status", name) for name in verbs.STATUS)
     yield from (("event", event.name) for event in verbs.EVENTS
                 if not event.beyond)

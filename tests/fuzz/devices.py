@@ -193,7 +193,7 @@ class Devices(Extras):
     def limit_rate(self, qp):
         """Send no faster than that, which is fast; or break a rule"""
         rate = self.draw("ibv_modify_qp_rate_limit", "rate_limit",
-                         qp_rate_limit_max="max")
+                         qp_rate_limit_max="qp_rate_limit_max")
         if qp.type not in verbs.SENDING:
             broken = "qp_type"
         elif qp.state != "RTS":
@@ -202,8 +202,7 @@ class Devices(Extras):
             broken = self.random.choice((None, "rate", "burst", "packet"))
         if broken in ("rate", "burst", "packet"):
             self.call_wrong("ibv_modify_qp_rate_limit", qp.name,
-                            {"rate": rate}, rules=(broken,),
-                            **{"qp_rate_limit_max + 1": "over"})
+                            {"rate": rate}, rules=(broken,))
         elif broken:
             self.call("ibv_modify_qp_rate_limit", qp.name, broken=broken,
                       rate=rate)

@@ -268,6 +268,9 @@ class Ethernet(Devices):
             self.call_wrong("ibv_create_qp_ex", qp.name, args,
                             rules=("rss_fields", "rss_function"))
         self.call("ibv_create_qp_ex", qp.name, **args)
+        self.call("ibv_modify_qp", qp.name, broken="spreading",
+                  state=verbs.STATES.index(self.random.choice(("INIT", "ERR"))),
+                  mask=verbs.ATTRIBUTES["STATE"])
         return qp
 
     # Rules and counters

@@ -62,7 +62,8 @@ class Events(Objects):
             self.reach("event", name)
         self.call("ibv_get_async_event", node, *(
             f"ev={verbs.EVENT[name].number}/{thing.name}"
-            for thing, name in due), broken="event")
+            for thing, name in due), broken="event",
+            late=1 if self.lossy else None)
         if due:
             self.reach("verb", "ibv_ack_async_event")
 

@@ -2,7 +2,7 @@
 """Device memory and multicast groups."""
 
 import verbs
-from limits import Limits
+from lost import Lost
 from model import SINK, Dm, Mr, Request
 from posting import Need
 
@@ -11,7 +11,7 @@ RIGHTS = verbs.access("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ",
                       "REMOTE_ATOMIC", "ZERO_BASED")
 
 
-class Extras(Limits):
+class Extras(Lost):
     """Uses what not all devices have."""
 
     def make_dm(self, node=None):
@@ -109,6 +109,8 @@ class Extras(Limits):
                       group=group)
             return
         peer = qp.peer
+        if self.loses(qp):
+            return
         if peer.queue():
             self.clear(qp)
             return

@@ -71,6 +71,8 @@ class Generator(Together):
             self.refused_cq()
         elif what < 0.077:
             self.pick(self.refused_xrcd, self.get_srq_num, self.fill_srq)()
+        elif what < 0.078:
+            self.extremes()
         elif what < 0.087:
             self.pick(*3 * (self.modify_srq,), self.resize_cq,
                       self.modify_cq, self.crowd, self.copy_dm)()
@@ -96,6 +98,10 @@ class Generator(Together):
             self.pick(self.tag_matching)()
         elif what < 0.17 and qp.peer.state == "RTS":
             self.work_together(qp)
+        elif what < 0.178 and qp.type in verbs.RELIABLE:
+            self.unanswered(qp)
+        elif what < 0.188:
+            self.differ(qp)
         elif qp.peer.state in ("RTS", "SQE"):
             self.burst(qp)
 

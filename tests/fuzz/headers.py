@@ -38,6 +38,14 @@ RELAXED_ORDERING = 1 << 20
 ECE_OPTIONS = 1
 
 
+# What min_rnr_timer means, in milliseconds, as far as it is short (IBTA table 45)
+RNR_TIMES = {
+    1: 0.01, 2: 0.02, 3: 0.03, 4: 0.04, 5: 0.06, 6: 0.08, 7: 0.12, 8: 0.16,
+    9: 0.24, 10: 0.32, 11: 0.48, 12: 0.64, 13: 0.96, 14: 1.28, 15: 1.92,
+    16: 2.56, 17: 3.84, 18: 5.12, 19: 7.68, 20: 10.24,
+}
+
+
 def access(*rights):
     """Several rights"""
     return sum(ACCESS[right] for right in rights)
@@ -51,12 +59,15 @@ STATUS = {
     "LOC_PROT_ERR": 4,
     "WR_FLUSH_ERR": 5,
     "MW_BIND_ERR": 6,
+    "BAD_RESP_ERR": 7,
     "LOC_ACCESS_ERR": 8,
     "REM_INV_REQ_ERR": 9,
     "REM_ACCESS_ERR": 10,
     "REM_OP_ERR": 11,
+    "RETRY_EXC_ERR": 12,
     "RNR_RETRY_EXC_ERR": 13,
     "TM_ERR": 22,
+    "TM_RNDV_INCOMPLETE": 23,
 }
 
 # enum ibv_wc_opcode

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Queues that are filled to the last entry, and beyond."""
 
+import lines
 import verbs
-from model import Thing
+from model import Cq, Thing
 from posting import Posting
 
 
@@ -79,6 +80,75 @@ class Limits(Posting):
         self.call("ibv_modify_srq", srq.name, broken="outstanding", mask=1,
                   wr=1)
         self.destroy_thing(srq)
+
+    def extremes(self):
+        """Queues as large as the device can make them, and one larger"""
+        pd = self.any("pd")
+        for make in (self.extreme_qp, self.extreme_qp, self.extreme_srq):
+            make(pd)
+        if self.chance(0.3):
+            self.extreme_cq(pd)
+        elif self.chance(0.3) and self.device.has("ibv_create_flow"):
+            self.extreme_wq(pd)
+
+    def seldom_value(self, found):
+        """Of some (verb, argument, limit), the one that was the rarest"""
+        self.random.shuffle(found)
+        return min(found, key=lambda what: self.count("value", *what))
+
+    def extreme(self, verb, name, args, argument, limit, rule):
+        """One more than a limit, and then the limit"""
+        word = lines.word(verbs.NAMED[verb].argument(argument))
+        self.call(verb, name, broken=rule, **{**args, word: f"{limit}+1"})
+        self.call(verb, name, **{**args, word: limit})
+
+    def extreme_qp(self, pd):
+        cq = self.large_cq(pd.node)
+        qp = self.name("qp")
+        verb, argument, limit = self.seldom_value([
+            (verb, argument, limit)
+            for verb in ("ibv_create_qp", "ibv_create_qp_ex")
+            for argument, limit in (
+                ("max_send_wr", "max_qp_wr"), ("max_recv_wr", "max_qp_wr"),
+                ("max_send_sge", "max_sge"), ("max_recv_sge", "max_sge"))])
+        args = {"pd": pd.name, "scq": cq.name, "rcq": cq.name, "swr": 1,
+                "rwr": 1, "type": self.random.choice((2, 3, 4)),
+                "basic": 1 if verb == "ibv_create_qp" else None}
+        self.extreme(verb, qp, args, argument, limit,
+                     "max_sge" if limit == "max_sge" else "max_wr")
+        self.call("ibv_query_qp", qp, state=0)
+        self.call("ibv_destroy_qp", qp)
+
+    def extreme_srq(self, pd):
+        srq = self.name("srq")
+        args = {"pd": pd.name, "wr": 64, "sge": 1}
+        found = ["ibv_create_srq"]
+        if self.device.has("ibv_open_xrcd"):
+            found.append("ibv_create_srq_ex")
+        verb, argument, limit = self.seldom_value([
+            (verb, argument, limit) for verb in found
+            for argument, limit in (("max_wr", "max_srq_wr"),
+                                    ("max_sge", "max_srq_sge"))])
+        if verb == "ibv_create_srq_ex":
+            args.update(xrcd=self.make_xrcd(pd.node).name,
+                        cq=self.large_cq(pd.node).name)
+        self.extreme(verb, srq, args, argument, limit, argument)
+        self.call("ibv_query_srq", srq, limit=0)
+        self.call("ibv_destroy_srq", srq)
+
+    def extreme_cq(self, pd):
+        cq = Cq(self.name("cq"), pd.node, ex=self.chance(0.5))
+        self.create_cq(cq, "cqe", cqe="max_cqe+1")
+        self.create_cq(cq, cqe="max_cqe")
+        self.call("ibv_resize_cq", cq.name, broken="cqe", cqe="max_cqe+1")
+        self.call("ibv_destroy_cq", cq.name)
+
+    def extreme_wq(self, pd):
+        wq = self.name("wq")
+        args = {"pd": pd.name, "cq": self.large_cq(pd.node).name, "sge": 1}
+        self.extreme("ibv_create_wq", wq, args, "max_wr", "max_qp_wr",
+                     "max_wr")
+        self.call("ibv_destroy_wq", wq)
 
     def crowd(self):
         """Fill a completion queue of its own, an entry at a time"""

@@ -323,12 +323,20 @@ class Request:
         return verbs.ACCESS[self.op.remote]
 
     @property
+    def stops_both(self):
+        """Whether it fails, and the other end stops, too"""
+        return self.wrong is not None and \
+            getattr(self.wrong.otherwise, "peer_stops", False)
+
+    @property
     def binds_type_1(self):
         return self.op.data == "bind" and self.window.type == 1
 
 
 @dataclass
 class Completion:
+    """A completion; others are statuses that it may have instead"""
+
     qp: object
     recv: bool
     wr_id: int
@@ -338,11 +346,14 @@ class Completion:
     flags: int = 0
     imm: object = 0  # or the key that was invalidated, as a request calls it
     solicited: bool = False
+    others: tuple = ()
 
     def text(self):
+        status = "|".join(str(verbs.STATUS[name])
+                          for name in (self.status, *self.others))
         return "wc=" + "/".join(str(part) for part in (
             self.qp.name, "r" if self.recv else "s", self.wr_id,
-            verbs.STATUS[self.status], self.opcode, self.length, self.flags,
+            status, self.opcode, self.length, self.flags,
             self.imm))
 
 
@@ -387,9 +398,14 @@ class Qp(Thing):
 
 
 class Model:
-    """All that there is."""
+    """All that there is.
 
-    def __init__(self):
+    lossy: whether the wire loses packets. What unreliable queue pairs send may
+        come or not, and changes nothing here.
+    """
+
+    def __init__(self, lossy=False):
+        self.lossy = lossy
         # Of each node, and of each Dm
         self.memory = {node: bytearray(ARENA) for node in range(2)}
         self.completions = {}  # of each Cq, not yet polled
@@ -511,8 +527,8 @@ class Model:
             self._fail(qp, request, outcome)
             return
         if isinstance(outcome, Dropped):
-            self._drop(qp, request)
-        else:
+            self._drop(qp, request, outcome)
+        elif qp.type in verbs.RELIABLE or not self.lossy:
             self._execute(qp, request)
         if qp.sig_all or request.flags & verbs.FLAGS["SIGNALED"]:
             length = request.length if request.op.data in ("in", "fetch") \
@@ -529,20 +545,18 @@ class Model:
     def _fail(self, qp, request, outcome):
         peer = qp.peer
         self._not_bound(request)
+        # If its NAK is lost, it cannot be repeated: the other end has stopped
+        others = ("RETRY_EXC_ERR",) if self.lossy and outcome.peer_stops \
+            else ()
         self.complete(qp.scq, Completion(qp, False, request.wr_id,
-                                          outcome.status))
+                                          outcome.status, others=others))
         self.touched += request.spared
         if outcome.peer:
-            receive = self._take(peer)
-            self._forget(peer.node, receive.sges)
-            self.touched += [(peer.node, at, length)
-                             for mr, at, length in receive.sges
-                             if not mr.null]
-            self.complete(peer.rcq, Completion(peer, True, receive.wr_id,
-                                                outcome.peer))
+            self._waste(peer, outcome.peer)
         if request.op.data in ("in", "fetch"):
             self._forget(qp.node, request.sges)
-        if request.remote and request.length and not outcome.peer_stops:
+        if request.remote and request.length and not outcome.peer_stops and \
+                not outcome.unheard:
             # The other end may have done its part before this one failed
             self.unknown.append((peer.node, request.remote[1],
                                  request.length))
@@ -554,6 +568,14 @@ class Model:
             self.stop(qp)
         else:
             qp.state = "SQE"
+
+    def _waste(self, peer, status):
+        """A receive request completes with an error."""
+        receive = self._take(peer)
+        self._forget(peer.node, receive.sges)
+        self.touched += [(peer.node, at, length)
+                         for mr, at, length in receive.sges if not mr.null]
+        self.complete(peer.rcq, Completion(peer, True, receive.wr_id, status))
 
     def _not_bound(self, request):
         if request.binds_type_1:
@@ -568,9 +590,17 @@ class Model:
             binding.mr.users += 1
         window.binding, window.flip = binding, flip
 
-    def _drop(self, qp, request):
+    def _drop(self, qp, request, outcome):
         peer = qp.peer
-        if request.op.receives and peer.queue():
+        self.touched += request.spared
+        if request.op.receives and request.remote and request.length:
+            # It fails at its end
+            self.unknown.append((peer.node, request.remote[1],
+                                 request.length))
+        if outcome.peer:
+            self._waste(peer, outcome.peer)
+            self.stop(peer)
+        elif request.op.receives and peer.queue():
             self._forget(peer.node, peer.queue()[0].sges)
 
     def _execute(self, qp, request):

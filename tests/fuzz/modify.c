@@ -48,6 +48,7 @@ static int modify_qp(const struct line *line)
 		.retry_cnt = number(line, "retry", 0),
 		.rnr_retry = number(line, "rnr", 0),
 		.en_sqd_async_notify = number(line, "notify", 0),
+		.rate_limit = number(line, "rate", 0),
 	};
 
 	if (arg(line, "dest"))

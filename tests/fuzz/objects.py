@@ -395,9 +395,13 @@ class Objects(Program):
         srq = None
         xrc = qp_type == verbs.XRC_SEND
         rcq = None if xrc else self.large_cq(node)
-        if self.chance(0.25) and not xrc:
+        # After losses nobody knows what a shared queue still has
+        if self.chance(0.25) and not xrc and not (
+                self.lossy and qp_type not in verbs.RELIABLE):
             srq = self.any("srq", pd=pd, xrcd=None) or self.make_srq(pd)
-        caps = {lines.word(cap): self.random.choice(cap.legal)
+        # Those at a limit of the device: see extremes()
+        caps = {lines.word(cap): self.random.choice([
+            value for value in cap.legal if isinstance(value, int)])
                 for cap in verbs.CAPS}
         caps["swr"] = swr or caps["swr"]
         if srq or xrc:

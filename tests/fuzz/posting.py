@@ -6,8 +6,11 @@ from dataclasses import dataclass
 import verbs
 from model import GRH, SINK, TARGET, Receive, Request
 from sending import BIND, FLAGS, UNKNOWN_KEY, VERB, Requests
-from states import ALL_RIGHTS
 from words import Dropped
+
+# Of rules that leave the receive request to the next message, those that are
+# broken with such a one behind
+LEAVES_RECEIVE = ("receive_length_dropped", "invalidate_remote_dropped")
 
 
 @dataclass
@@ -127,6 +130,9 @@ class Posting(Requests):
 
     def burst(self, qp):
         """Some requests from one queue pair, and what they need"""
+        if self.loses(qp):
+            self.send_some(qp)
+            return
         self.replan()
         if qp.type == verbs.XRC_SEND:
             self.aim(qp)
@@ -167,14 +173,15 @@ class Posting(Requests):
                 spoiled = True
             if not spoiled and self.is_due(qp, op, VERB[batch]):
                 spoiled = self.spoil(qp, request, fields, VERB[batch])
-            if request.without:
-                # Those before it might need the right, too
+            if request.without or (self.lossy and request.stops_both):
+                # Those before it might need the right, too; or their ACKs may
+                # be lost, and the other end has stopped
                 requests, lengths = [], []
             requests.append((request, fields, batch))
-            dropped = request.wrong and \
-                isinstance(request.wrong.otherwise, Dropped)
-            if op.receives and not dropped:
+            if op.receives:
                 lengths += self.needed(request)
+            if request.wrong and request.wrong.name in LEAVES_RECEIVE:
+                requests.append(self.follower(qp))
             if request.wrong and self.is_last(request):
                 break
         if not requests:
@@ -188,8 +195,17 @@ class Posting(Requests):
         if qp.peer.srq and self.chance(0.4):
             self.limit_srq(qp.peer.srq)
         self.restrict(qp.peer, requests)
+        restricted = any(request.without for request, _, _ in requests)
         self.post_in_calls(qp, requests)
         self.settle()
+        if restricted and qp.peer.state == "RTS":
+            self.modify(qp.peer, "RTS", more=("ACCESS_FLAGS",))
+
+    def follower(self, qp):
+        """A message without data, after one that is dropped"""
+        request = Request(self.next_id(), verbs.OPERATION["SEND"],
+                          FLAGS["SIGNALED"])
+        return request, self.fields(qp, request), 0
 
     def doom_counted(self, request, fields, verb):
         """It needs a max_rd_atomic that is not 0."""
@@ -227,11 +243,18 @@ class Posting(Requests):
         for request, _, _ in requests:
             if request.without:
                 self.modify(peer, "RTS", more=("ACCESS_FLAGS",),
-                            access=ALL_RIGHTS & ~request.without)
+                            access=self.attributes(peer)["access"] &
+                            ~request.without)
 
     def needed(self, request):
         """Lengths of the receive requests for a request"""
-        wrong = request.wrong.name if request.wrong else None
+        wrong = None
+        if request.wrong:
+            wrong = request.wrong.name.removesuffix("_dropped")
+            if wrong != "receive_lkey" and \
+                    request.wrong.name not in LEAVES_RECEIVE and \
+                    isinstance(request.wrong.otherwise, Dropped):
+                return []
         if wrong == "receive":
             return []
         if wrong == "receive_length":
@@ -247,9 +270,13 @@ class Posting(Requests):
     @staticmethod
     def is_last(request):
         """Whether nothing may follow a request that breaks a rule"""
-        # What is behind a response that cannot be stored may be executed, and
-        # the receive request of another must not serve this one.
-        return request.op.data in ("in", "fetch") or request.wrong.name == "receive"
+        # What is behind a response that cannot be stored may be executed; the
+        # receive request of another must not serve this one; and others may need
+        # the right that UC does not have.
+        return request.op.data in ("in", "fetch") or request.wrong.name in (
+            "receive", "receive_dropped", "receive_lkey_dropped",
+            "qp_right_dropped",
+            *LEAVES_RECEIVE)
 
     def post_in_calls(self, qp, requests):
         """Post in lists and critical sections of any length"""

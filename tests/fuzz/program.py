@@ -67,15 +67,18 @@ class Program(Values):
     device: what it does otherwise than described
     before: what programs before it have reached: what is rare is chosen more
         often
+    lossy: whether the wire loses packets
     """
 
-    def __init__(self, seed, out, number=0, device=None, before=None):
+    def __init__(self, seed, out, number=0, device=None, before=None,
+                 lossy=False):
         self.seed = seed
         self.device = device or Differences()
         self.number = number
         self.random = random.Random(seed)
         self.out = out
-        self.model = Model()
+        self.lossy = lossy
+        self.model = Model(lossy)
         if self.device.differs("immediate_sent"):
             self.model.sender_flags = WC_WITH_IMM
         self.numbers = collections.Counter()
@@ -207,6 +210,10 @@ class Program(Values):
     def group(self, number):
         """A group that no other program has"""
         return 256 * self.number + number
+
+    def loses(self, qp):
+        """Whether messages of a queue pair may be lost"""
+        return self.lossy and qp.type not in verbs.RELIABLE
 
     def chance(self, probability):
         return self.random.random() < probability

@@ -40,6 +40,8 @@ def outcome(otherwise):
             errno.errorcode[number]
     if isinstance(otherwise, Returns):
         return f"returns {otherwise.code}"
+    if isinstance(otherwise, Dropped) and otherwise.peer:
+        return f"succeeds; at the other end {otherwise.peer}, which stops"
     if isinstance(otherwise, Dropped):
         return "succeeds, without an effect"
     assert isinstance(otherwise, Fails)

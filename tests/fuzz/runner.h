@@ -183,6 +183,7 @@ bool modify_call(const struct line *line);
 bool post_call(const struct line *line);
 bool batch_call(const struct line *line);
 bool poll_call(const struct line *line);
+bool lost_call(const struct line *line);
 bool memory_call(const struct line *line);
 
 /**

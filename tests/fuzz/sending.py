@@ -10,6 +10,9 @@ MAX_SEGMENTS = 4
 LEAST_MTU = 256
 MOST_MTU = 4096
 RECEIVE_RULES = ("receive_pd", "receive_bounds", "receive_write")
+# What all requests of two queue pairs break: see doom_counted(), unanswered(),
+# and differ()
+BY_PAIR = ("rd_atomic", "answer", "path_mtu", "response_mtu")
 DATAGRAM = 1024  # bytes that each path MTU has room for
 UNKNOWN_KEY = "~0x80000000"
 FLAGS = verbs.FLAGS
@@ -117,6 +120,11 @@ class Requests(Windows):
                              "inline length",
                              max_inline_data=qp.caps["inline"])
         verb = ("ibv_post_send", "ibv_wr_set_sge")[batch]
+        if qp.type == verbs.UD and self.chance(0.1) and \
+                not self.device.differs("small_mtu"):
+            less = self.random.randrange(2)
+            self.reach("datagram", f"{less} less than longest")
+            return MOST_MTU - less
         if qp.type == verbs.UD:
             return self.draw(verb, "length", longest=DATAGRAM)
         return self.draw(verb, "length", path_mtu=128 << qp.mtu,
@@ -415,6 +423,7 @@ class Requests(Windows):
 
     def breaks(self, rule, qp, request, fields, verb="ibv_post_send"):
         """Break this rule if the request can."""
+        name = rule.name.removesuffix("_dropped")
         op = request.op
         inline = request.flags & FLAGS["INLINE"]
         first = request.sges[0] if request.sges and not inline and \
@@ -427,20 +436,20 @@ class Requests(Windows):
                 and (op.receives != verbs.WC_RECV
                      if rule.otherwise.peer else op.receives):
             return False
-        if rule.name == "lkey" and first:
+        if name == "lkey" and first:
             mr, at, length = first
             self.set_first(fields, f"{mr.address(at)}/{length}/{mr.name}"
                            f"{UNKNOWN_KEY}")
-        elif rule.name == "lkey_pd" and first:
+        elif name == "lkey_pd" and first:
             other = self.other_region(qp, first)
             if not other:
                 return False
             self.set_first(fields, other)
-        elif rule.name == "local_bounds" and first and not first[0].null:
+        elif name == "local_bounds" and first and not first[0].null:
             mr, _, length = first
             at = mr.at + mr.len - length + 1
             self.set_first(fields, f"{mr.address(at)}/{length}/{mr.name}")
-        elif rule.name == "local_write" and first and not op.may_be_inline:
+        elif name == "local_write" and first and not op.may_be_inline:
             found = [mr for mr in self.things["mr"] if mr.pd is qp.pd and
                      not mr.has("LOCAL_WRITE") and mr.len >= first[2]]
             if not found:
@@ -448,18 +457,18 @@ class Requests(Windows):
             mr = self.random.choice(found)
             self.set_first(fields, f"{mr.address(mr.at)}/{first[2]}/{mr.name}")
             request.spared = [(qp.node, mr.at, first[2])]
-        elif rule.name == "rkey" and remote:
+        elif name == "rkey" and remote:
             fields["rkey"] = remote[0].key(self.random.choice(
                 (OTHER_KEY, UNKNOWN_INDEX)))
             request.spared = [(qp.peer.node, remote[1], request.length)]
-        elif rule.name == "remote_bounds" and remote and not whole:
+        elif name == "remote_bounds" and remote and not whole:
             mr = remote[0]
             at = mr.at + mr.len - request.remote_length + 1
             if op.is_atomic:
                 at = (mr.at + mr.len + 7) & ~7
             fields["raddr"] = mr.address(at)
             request.spared = [(qp.peer.node, at, request.length)]
-        elif rule.name == "remote_right" and remote:
+        elif name == "remote_right" and remote:
             found = [mr for mr in self.things["mr"]
                      if mr.pd is qp.peer.pd and not mr.has(request.right) and
                      not mr.null and mr.len >= request.remote_length + 8]
@@ -473,62 +482,69 @@ class Requests(Windows):
             at = mr.at + 7 & ~7
             fields["raddr"], fields["rkey"] = mr.address(at), mr.key()
             request.spared = [(qp.peer.node, at, request.length)]
-        elif rule.name == "remote_window" and remote:
+        elif name == "remote_window" and remote:
             fields["rkey"] = \
                 self.chance(0.5) and self.key_elsewhere(qp.peer) or \
                 self.free_window(qp.peer.pd, 2).key()
             request.spared = [(qp.peer.node, remote[1], request.length)]
-        elif rule.name == "atomic_length" and op.is_atomic and first:
+        elif name == "atomic_length" and op.is_atomic and first:
             self.wrong_length(fields, first, qp.caps["ssge"])
-        elif rule.name == "atomic_alignment" and op.is_atomic:
+        elif name == "atomic_alignment" and op.is_atomic:
             mr, at = request.remote
             fields["raddr"] = mr.address(at + self.random.randint(1, 7))
-        elif rule.name == "qp_right" and remote and self.may_restrict(qp):
+        elif name == "qp_right" and remote and self.may_restrict(qp):
             request.without = request.right
             request.spared = [(qp.peer.node, remote[1], request.length)]
-        elif rule.name == "flush_type" and request.flush:
+        elif name == "flush_type" and request.flush:
             self.set_flush(fields, 0, self.wrong(op.builder, "type",
-                                                 rule.name))
-        elif rule.name == "flush_level" and request.flush:
+                                                 name))
+        elif name == "flush_level" and request.flush:
             self.set_flush(fields, 1, self.wrong(op.builder, "level",
-                                                 rule.name))
-        elif rule.name == "flush_length" and request.flush:
+                                                 name))
+        elif name == "flush_length" and request.flush:
             self.set_flush(fields, 2, self.wrong(op.builder, "len",
-                                                 rule.name))
-        elif rule.name == "tso_length" and request.tso and first:
+                                                 name))
+        elif name == "tso_length" and request.tso and first:
             mr, at, _ = first
             self.set_tso(fields, 2, 1)
             self.set_first(fields, f"{mr.address(at)}/"
                            f"{self.random.choice((1025, 65537))}/{mr.name}")
-        elif rule.name == "tso_packet" and request.tso:
+        elif name == "tso_packet" and request.tso:
             self.set_tso(fields, 2, 65535)
-        elif rule.name == "rd_atomic":
-            return False  # all requests of the queue pair break it: see doom()
-        elif rule.name == "receive_length" and request.length:
+        elif name in BY_PAIR:
+            return False
+        elif name == "receive_length" and request.length:
             pass  # it is the receive request that is too short
-        elif rule.name == "receive" and op.receives and not qp.rnr:
+        elif name == "receive" and op.receives and (
+                rule.name != name or self.impatient(qp)):
             pass
-        elif rule.name == "receive_lkey" and request.length:
+        elif name == "receive_lkey" and request.length:
             pass
-        elif rule.name in RECEIVE_RULES and request.length:
-            return self.wrong_receive(qp.peer, rule.name, request)
-        elif rule.name == "message_length" and first:
+        elif name in RECEIVE_RULES and request.length:
+            return self.wrong_receive(qp.peer, name, request)
+        elif name == "message_length" and first:
             return self.too_long(qp, fields)
-        elif rule.name == "flags":
+        elif name == "flags":
             fields["flags"] |= FLAGS["IP_CSUM"]
-        elif rule.name == "srqn" and "srqn" in fields:
+        elif name == "srqn" and "srqn" in fields:
             # Not even if it could be executed
             setter = "ibv_wr_set_xrc_srqn" if verb == "ibv_wr_complete" \
                 else verb
-            fields["srqn"] = self.wrong(setter, "remote_srqn", rule.name) \
+            fields["srqn"] = self.wrong(setter, "remote_srqn", name) \
                 if self.chance(0.6) else self.other_domain(qp.peer).name
             if remote:
                 request.spared = [(qp.peer.node, remote[1], request.length)]
-        elif rule.name == "qkey":
+        elif name == "qkey":
             fields["qkey"] = qp.peer.qkey ^ 1
         else:
-            return self.break_window(rule.name, qp, request, fields)
+            return self.break_window(name, qp, request, fields)
         return True
+
+    @staticmethod
+    def impatient(qp):
+        """Whether it gives up soon if there is no receive request"""
+        return not qp.rnr or \
+            (qp.rnr != 7 and qp.peer.min_rnr in verbs.RNR_TIMES)
 
     def wrong_receive(self, peer, rule, request):
         """The receive request for a message is to be wrong, if it can be."""

@@ -5,7 +5,9 @@ import lines
 import verbs
 from events import Events
 
-TIMEOUT = 18  # long enough: no answer takes as long as seven times that
+# Long enough: no answer takes as long as seven times that. What the wire loses
+# is sent again after one of it.
+TIMEOUT, LOSSY_TIMEOUT = 18, 16
 MOST_RD_ATOMIC = 8
 # What can be anything while nothing is sent
 BRIEF = ("TIMEOUT", "RETRY_CNT", "RNR_RETRY", "MIN_RNR_TIMER")
@@ -43,8 +45,11 @@ class States(Events):
             # Nothing is sent with these
             values.update({
                 lines.word(verbs.ATTR[name]):
-                self.draw_attr(name, **{"long enough": TIMEOUT})
+                self.draw_attr(name, **{"long enough": self.timeout()})
                 for name in BRIEF if name in names})
+        if "RATE_LIMIT" in names:
+            values["rate"] = self.draw_attr(
+                "RATE_LIMIT", qp_rate_limit_max="qp_rate_limit_max")
         values.update(change)
         words = [lines.word(verbs.ATTR[name]) for name in names
                  if name in verbs.ATTR]
@@ -79,7 +84,8 @@ class States(Events):
     def some_optional(self, qp, state, names):
         """Some of the attributes that a transition may have"""
         optional = [name for name in verbs.optional(qp.type, qp.state, state)
-                    if name not in names and (qp.peer or name not in ("AV",))]
+                    if name not in names and self.has_attribute(name) and
+                    (qp.peer or name not in ("AV",))]
         some = [name for name in optional if self.chance(
             0.4 if self.count("optional", qp.type, qp.state, state, name)
             else 0.8)]
@@ -87,6 +93,11 @@ class States(Events):
                 qp.type in verbs.SENDING and self.chance(0.5):
             some.append("EN_SQD_ASYNC_NOTIFY")
         return some
+
+    def has_attribute(self, name):
+        """Whether the device has an attribute"""
+        return name != "RATE_LIMIT" or \
+            self.device.has("ibv_modify_qp_rate_limit")
 
     def reach_attributes(self, qp, state, names):
         self.reach("transition", qp.type, qp.state, state)
@@ -97,11 +108,14 @@ class States(Events):
     def draw_attr(self, name, **limits):
         return self.draw("ibv_modify_qp", verbs.ATTR[name].name, **limits)
 
+    def timeout(self):
+        return LOSSY_TIMEOUT if self.lossy else TIMEOUT
+
     def attributes(self, qp):
         """All attributes by what the runner calls them"""
         values = {"access": 2 if qp.type in (verbs.UC, verbs.UD) else
                   ALL_RIGHTS, "qkey": qp.qkey, "mtu": qp.mtu,
-                  "min_rnr": qp.min_rnr, "sq_psn": qp.psn, "timeout": TIMEOUT,
+                  "min_rnr": qp.min_rnr, "sq_psn": qp.psn, "timeout": self.timeout(),
                   "retry": 7, "rnr": qp.rnr, "rd": qp.rd, "notify": 1,
                   "pkey": 0, "port": 1, "dest_rd": 8}
         if qp.peer:
@@ -127,12 +141,14 @@ class States(Events):
                 "required", "refused", "value", "value", "cur_state"))
         values = [name for name in (
             *required, *verbs.optional(qp.type, qp.state, state))
-                  if name in verbs.ATTR and "value" in verbs.ATTR[name].wrong]
+                  if self.has_attribute(name) and name in verbs.ATTR and
+                  "value" in verbs.ATTR[name].wrong]
         if broken == "required" and required:
             self.modify(qp, state, broken, self.random.choice(required))
         elif broken == "refused":
             refused = [name for name in verbs.REFUSED[state]
-                       if name not in verbs.LEFT_OUT.get(qp.type, ())]
+                       if self.has_attribute(name) and
+                       name not in verbs.LEFT_OUT.get(qp.type, ())]
             self.modify(qp, state, broken, more=(self.random.choice(refused),))
         elif broken == "value" and values:
             self.random.shuffle(values)
@@ -230,12 +246,22 @@ class States(Events):
 
     def bring_up(self, pair):
         """Both in RTR before one is in RTS, which may send at once"""
+        if self.lossy:
+            self.renumber(pair)
         for qp in pair:
             self.raise_qp(qp, "RTR")
         self.raise_qp(pair[0])
-        if pair[0].type in verbs.CONNECTED and self.chance(0.3):
+        if pair[0].type in verbs.CONNECTED and self.chance(0.3) and \
+                not self.loses(pair[0]):
             self.greet(*pair)
         self.raise_qp(pair[1])
+
+    def renumber(self, pair):
+        """Packets that come late must not be of the new connection."""
+        for qp in pair:
+            qp.psn = self.random.getrandbits(24)
+            if qp.type == verbs.UD:
+                qp.qkey = self.random.getrandbits(31)
 
     def greet(self, qp, peer):
         """The first request comes while the other end is still in RTR"""

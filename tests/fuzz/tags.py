@@ -10,8 +10,9 @@ from model import SINK, Completion, Cq, Qp, Receive, Request, Srq
 from objects import STANDARD_WC
 
 TM_INFO = 1 << 10  # enum ibv_create_cq_wc_flags
-NO_TAG, EAGER = 0, 3  # enum ibv_tmh_op
+NO_TAG, RNDV, EAGER = 0, 1, 3  # enum ibv_tmh_op
 HEADER = 16
+RNDV_HEADER, MAX_RNDV_HEADER = 32, 256
 SYNC_REQ, MATCH, DATA_VALID = 1 << 4, 1 << 5, 1 << 6  # enum ibv_wc_flags
 SIGNALED, TM_SYNC = 1, 2  # enum ibv_ops_flags
 MAX_TAGS = MAX_OPS = 8
@@ -116,6 +117,8 @@ class Tags(Ethernet):
     def join(self, *pair):
         for qp, peer in (pair, pair[::-1]):
             qp.peer, qp.mtu, qp.rnr, qp.psn = peer, 4, 7, 0
+        if self.lossy:
+            self.renumber(pair)
         for state in ("INIT", "RTR", "RTS"):
             for qp in pair:
                 self.modify(qp, state)
@@ -248,13 +251,14 @@ class Tags(Ethernet):
     def send_tagged(self, sender, receiver, tags):
         """A message, with a receive request for it if no tag matches"""
         tag, context = self.a_tag(), self.random.getrandbits(32)
-        opcode = self.random.choice((EAGER, EAGER, EAGER, NO_TAG))
-        data = struct.pack(">BxxxIQ", opcode, context, tag) + \
-            self.random.randbytes(self.random.randint(0, MESSAGE))
+        opcode = self.random.choice((EAGER, EAGER, EAGER, NO_TAG, RNDV))
+        data = struct.pack(">BxxxIQ", opcode, context, tag) + (
+            self.too_much() if opcode == RNDV else
+            self.random.randbytes(self.random.randint(0, MESSAGE)))
         place = self.source(sender.pd, len(data))
         if not place:
             return
-        entry = tags.match(tag) if opcode == EAGER else None
+        entry = tags.match(tag) if opcode != NO_TAG else None
         receive = None
         if not entry:
             receive = self.post_tm_receive(receiver)
@@ -270,11 +274,22 @@ class Tags(Ethernet):
         self.model.complete(sender.scq, Completion(
             sender, False, request.wr_id, "SUCCESS", verbs.WC_SEND))
         if entry:
-            self.receive_tagged(receiver, entry, data, (tag, context))
+            self.receive_tagged(receiver, entry, data, (tag, context), opcode)
         else:
             self.receive_untagged(receiver, receive, data, opcode)
-            tags.unexpected += opcode == EAGER
+            tags.unexpected += opcode != NO_TAG
         self.settle()
+
+    def too_much(self):
+        """What is behind the header if a rendezvous is for more bytes than the
+        tag has room for, so that software must read them
+        """
+        length = self.random.choice((MESSAGE + 1, 1 << 31, (1 << 32) - 1))
+        return struct.pack(">QII", self.random.getrandbits(64),
+                           self.random.getrandbits(32), length) + \
+            self.random.randbytes(self.random.choice((
+                0, MAX_RNDV_HEADER - RNDV_HEADER, self.random.randint(
+                    0, MAX_RNDV_HEADER - RNDV_HEADER))))
 
     def post_tm_receive(self, receiver):
         srq = receiver.srq
@@ -288,20 +303,23 @@ class Tags(Ethernet):
             "sges": f"{mr.address(at)}/{MESSAGE + HEADER}/{mr.name}"}))
         return receive
 
-    def receive_tagged(self, receiver, entry, data, info):
-        payload = data[HEADER:]
+    def receive_tagged(self, receiver, entry, data, info, opcode):
+        """The tag has the data, or the request for a rendezvous itself."""
+        payload, status = data[HEADER:], "SUCCESS"
+        if opcode == RNDV:
+            payload, status = data, "TM_RNDV_INCOMPLETE"
         self.model.scatter(receiver.node, [entry.sge], payload)
         flags, extra = MATCH | DATA_VALID, 0
         if receiver.srq.cq.ex:
             flags, extra = flags | WC_INFORMED, "{}:{}".format(*info)
             self.reach("reader", "ibv_wc_read_tm_info")
         self.model.complete(receiver.srq.cq, Completion(
-            receiver, True, entry.recv_id, "SUCCESS", verbs.WC_TM_RECV,
+            receiver, True, entry.recv_id, status, verbs.WC_TM_RECV,
             len(payload), flags, extra))
 
     def receive_untagged(self, receiver, receive, data, opcode):
         self.model.scatter(receiver.node, receive.sges, data)
         self.model.complete(receiver.srq.cq, Completion(
             receiver, True, receive.wr_id, "SUCCESS",
-            verbs.WC_TM_RECV if opcode == EAGER else verbs.WC_TM_NO_TAG,
+            verbs.WC_TM_NO_TAG if opcode == NO_TAG else verbs.WC_TM_RECV,
             len(data)))

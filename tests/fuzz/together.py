@@ -24,6 +24,8 @@ class Together(Tags):
 
     def work_together(self, qp):
         """Threads share a queue pair, and make objects"""
+        if self.loses(qp):
+            return
         if qp.type == verbs.XRC_SEND:
             self.aim(qp)
         if qp.peer.queue():

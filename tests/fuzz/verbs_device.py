@@ -212,7 +212,7 @@ DEVICE_VERBS = (
          "limits how fast a queue pair sends", arguments=(
              Argument("rate_limit", "uint32_t", "kbit/s, or 0 for no limit",
                  (0, 10000000, "qp_rate_limit_max"), {"rate":
-                 ("qp_rate_limit_max + 1",)}),
+                 ("qp_rate_limit_max+1",)}),
              Argument("max_burst_sz", "uint32_t", "bytes of a burst", (),
                  {"burst": (64,)}),
              Argument("typical_pkt_sz", "uint16_t", "bytes of a packet", (),

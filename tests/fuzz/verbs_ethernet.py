@@ -30,8 +30,8 @@ ETHERNET_VERBS = (
          "makes a work queue for receiving", arguments=(
              Argument("wq_type", "enum ibv_wq_type", "RQ", (), {"type": (1,
                  255)}),
-             Argument("max_wr", "uint32_t", "receive requests", (16,),
-                 {"max_wr": (0, 1 << 20)}),
+             Argument("max_wr", "uint32_t", "receive requests",
+                 (16, "max_qp_wr"), {"max_wr": (0, 1 << 20, "max_qp_wr+1")}),
              Argument("max_sge", "uint32_t", "SGEs of each", (2,),
                  {"max_sge": (1 << 20, 1 << 31)}),
              Argument("pd", "struct ibv_pd *", "the protection domain"),

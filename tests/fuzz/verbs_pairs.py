@@ -73,14 +73,18 @@ OPTIONAL = {
         XRC_RECV: ("ACCESS_FLAGS", "PKEY_INDEX"),
     },
     ("RTR", "RTS"): {
-        RC: ("ACCESS_FLAGS", "MIN_RNR_TIMER"), UC: ("ACCESS_FLAGS",),
-        UD: ("QKEY",), XRC_SEND: ("ACCESS_FLAGS",),
+        RC: ("ACCESS_FLAGS", "MIN_RNR_TIMER", "RATE_LIMIT"),
+        UC: ("ACCESS_FLAGS", "RATE_LIMIT"), UD: ("QKEY", "RATE_LIMIT"),
+        XRC_SEND: ("ACCESS_FLAGS", "RATE_LIMIT"),
         XRC_RECV: ("ACCESS_FLAGS", "MIN_RNR_TIMER"),
+        RAW_PACKET: ("RATE_LIMIT",),
     },
     ("RTS", "RTS"): {
-        RC: ("ACCESS_FLAGS", "MIN_RNR_TIMER"), UC: ("ACCESS_FLAGS",),
-        UD: ("QKEY",), XRC_SEND: ("ACCESS_FLAGS",),
+        RC: ("ACCESS_FLAGS", "MIN_RNR_TIMER", "RATE_LIMIT"),
+        UC: ("ACCESS_FLAGS", "RATE_LIMIT"), UD: ("QKEY", "RATE_LIMIT"),
+        XRC_SEND: ("ACCESS_FLAGS", "RATE_LIMIT"),
         XRC_RECV: ("ACCESS_FLAGS", "MIN_RNR_TIMER"),
+        RAW_PACKET: ("RATE_LIMIT",),
     },
     ("SQD", "RTS"): {
         RC: ("ACCESS_FLAGS", "MIN_RNR_TIMER"), UC: ("ACCESS_FLAGS",),
@@ -111,17 +115,17 @@ def optional(qp_type, old, new):
 # Attributes that a transition neither requires nor takes, to any new state
 REFUSED = {
     "RESET": ("PATH_MTU", "SQ_PSN", "ACCESS_FLAGS", "ALT_PATH",
-              "CAP"),
+              "CAP", "RATE_LIMIT"),
     "INIT": ("PATH_MTU", "DEST_QPN", "TIMEOUT", "SQ_PSN", "ALT_PATH",
-             "CAP"),
+             "CAP", "RATE_LIMIT"),
     "RTR": ("TIMEOUT", "RETRY_CNT", "SQ_PSN", "MAX_QP_RD_ATOMIC", "ALT_PATH",
-            "CAP"),
+            "CAP", "RATE_LIMIT"),
     "RTS": ("PATH_MTU", "DEST_QPN", "RQ_PSN", "ALT_PATH",
             "CAP"),
     "SQD": ("PATH_MTU", "DEST_QPN", "RQ_PSN", "SQ_PSN", "ALT_PATH",
-            "CAP"),
+            "CAP", "RATE_LIMIT"),
     "ERR": ("PATH_MTU", "DEST_QPN", "QKEY", "ALT_PATH",
-            "CAP"),
+            "CAP", "RATE_LIMIT"),
 }
 
 # Attributes that ib_uverbs takes out of the mask: half of an XRC connection has
@@ -146,6 +150,8 @@ MODIFYING = (
          "ibv_modify_qp(3): NOTES; IBTA 11.2.5.2", EINVAL),
     Rule("migration", "path_mig_state is not there: the device has no "
          "alternate paths", "IBTA 17.2.8", EOPNOTSUPP),
+    Rule("spreading", "the queue pair has no indirection table: such a one has "
+         "no states", "ibv_create_qp_ex(3): rwq_ind_tbl", EOPNOTSUPP),
     Rule("cur_state", "cur_qp_state is the state of the queue pair",
          "ibv_modify_qp(3); IBTA 11.2.5.2", EINVAL),
 )
@@ -203,6 +209,10 @@ ATTRS = (
              {"value": (32, 255)}, mask="MIN_RNR_TIMER", on=RECEIVES),
     Argument("dest_qp_num", "uint32_t", "number of the other queue pair",
              mask="DEST_QPN", on=CONNECTIONS),
+    Argument("rate_limit", "uint32_t", "kbit/s, or 0 for no limit",
+             (0, 10000000, "qp_rate_limit_max"),
+             {"value": ("qp_rate_limit_max+1",)}, mask="RATE_LIMIT",
+             on=SENDING + (RAW_PACKET,)),
     Argument("path_mig_state", "enum ibv_mig_state", "alternate path",
              wrong={"migration": (0,)}, mask="PATH_MIG_STATE"),
 )
@@ -215,7 +225,7 @@ ATTRIBUTES = {
     "MAX_QP_RD_ATOMIC": 1 << 13, "ALT_PATH": 1 << 14,
     "MIN_RNR_TIMER": 1 << 15, "SQ_PSN": 1 << 16,
     "MAX_DEST_RD_ATOMIC": 1 << 17, "PATH_MIG_STATE": 1 << 18, "CAP": 1 << 19,
-    "DEST_QPN": 1 << 20,
+    "DEST_QPN": 1 << 20, "RATE_LIMIT": 1 << 25,
 }
 ATTR = {attr.mask: attr for attr in ATTRS}
 
@@ -223,13 +233,16 @@ ATTR = {attr.mask: attr for attr in ATTRS}
 TOO_MANY = (1 << 20, (1 << 32) - 1)
 CAPS = (
     Argument("max_send_wr", "uint32_t", "requests in the send queue",
-             (2, 16, 64), {"max_wr": TOO_MANY}, on=SENDING + (RAW_PACKET,)),
+             (2, 16, 64, "max_qp_wr"),
+             {"max_wr": (*TOO_MANY, "max_qp_wr+1")}, on=SENDING + (RAW_PACKET,)),
     Argument("max_recv_wr", "uint32_t", "requests in the receive queue",
-             (16, 64), {"max_wr": TOO_MANY}),
+             (16, 64, "max_qp_wr"),
+             {"max_wr": (*TOO_MANY, "max_qp_wr+1")}),
     Argument("max_send_sge", "uint32_t", "SGEs of a send request",
-             (1, 2, 4), {"max_sge": TOO_MANY}, on=SENDING + (RAW_PACKET,)),
+             (1, 2, 4, "max_sge"), {"max_sge": (*TOO_MANY, "max_sge+1")},
+             on=SENDING + (RAW_PACKET,)),
     Argument("max_recv_sge", "uint32_t", "SGEs of a receive request",
-             (1, 2, 4), {"max_sge": TOO_MANY}),
+             (1, 2, 4, "max_sge"), {"max_sge": (*TOO_MANY, "max_sge+1")}),
     Argument("max_inline_data", "uint32_t", "bytes of inline data",
              (0, 16, 64, 200), {"max_inline_data": TOO_MANY},
              on=SENDING + (RAW_PACKET,)),

@@ -94,6 +94,7 @@ FETCHING = names(lambda op: op.data == "fetch")
 COUNTED = names(lambda op: op.data in ("in", "fetch", "store", "flush"))
 INLINE = names(lambda op: op.may_be_inline)
 NOT_INLINE = names(lambda op: not op.may_be_inline)
+SENT = names(lambda op: op.data == "out")
 WITH_PACKETS = names(lambda op: op.data not in ("bind", "none"))
 RECEIVED = names(lambda op: op.receives and op.data != "cut")
 WITH_IMM = names(lambda op: op.with_imm)
@@ -123,6 +124,10 @@ SEND_FLAGS = (
          (UD, RAW_PACKET)),
 )
 FLAGS = {flag.name: flag.value for flag in SEND_FLAGS}
+
+# Why a queue pair does not answer: its state; it was destroyed; it expects
+# another PSN, which was before or is still to come
+SILENT = ("RESET", "INIT", "ERR", "gone", "psn before", "psn to come")
 
 # What a request must be when it is posted
 POSTING = (
@@ -247,9 +252,22 @@ EXECUTION = (
          Fails("REM_INV_REQ_ERR", peer="LOC_LEN_ERR", peer_stops=True),
          on=RELIABLE,
          ops=MESSAGES),
-    Rule("receive", "there is a receive request, or rnr_retry is 7",
-         "IBTA 9.7.5.2.8", Fails("RNR_RETRY_EXC_ERR"), on=RELIABLE,
-         ops=RECEIVED),
+    Rule("receive", "there is a receive request before the request was sent "
+         "again rnr_retry times, or rnr_retry is 7",
+         "ibv_modify_qp(3); IBTA 9.7.5.2.8", Fails("RNR_RETRY_EXC_ERR"),
+         on=RELIABLE, ops=RECEIVED),
+    Rule("answer", "the other end answers before the request was sent again "
+         "retry_cnt times", "ibv_modify_qp(3); IBTA 9.7.6.1",
+         Fails("RETRY_EXC_ERR", unheard=True), on=RELIABLE,
+         ops=WITH_PACKETS),
+    Rule("path_mtu", "a message is no longer than the path_mtu of either end, "
+         "if these are not the same", "IBTA 9.7.4.1.6", INVALID_REQUEST,
+         on=RELIABLE, ops=SENT),
+    Rule("path_mtu_dropped", "the same on UC", "IBTA 9.9.3 D", Dropped(),
+         on=(UC,), ops=SENT),
+    Rule("response_mtu", "what is read is no longer, either",
+         "IBTA 9.7.5.2; Documentation/transport-rules.rst",
+         Fails("BAD_RESP_ERR"), on=RELIABLE, ops=("RDMA_READ",)),
     Rule("receive_lkey", "the SGEs of the receive request name keys",
          "IBTA 9.7.4.1.7", Fails("REM_OP_ERR", peer="LOC_PROT_ERR",
                                  peer_stops=True), on=RELIABLE,
@@ -291,6 +309,28 @@ EXECUTION = (
          ops=WITH_PACKETS),
     Rule("qkey", "remote_qkey is the other end's Q_Key",
          "IBTA 9.6.1.1.5", Dropped(), on=(UD,)),
+    Rule("receive_dropped", "there is a receive request",
+         "IBTA 9.9.3 D", Dropped(), on=(UC, UD), ops=RECEIVED),
+    Rule("receive_length_dropped", "a message is not longer than the receive "
+         "request, which the next message has otherwise", "IBTA 9.9.3 D",
+         Dropped(), on=(UC, UD), ops=MESSAGES),
+    Rule("receive_lkey_dropped", "the SGEs of the receive request name keys",
+         "IBTA 9.9.3 A", Dropped(peer="LOC_PROT_ERR"), on=(UC,), ops=MESSAGES),
+    Rule("rkey_dropped", "rkey is a key of the other end", "IBTA 9.9.3 D",
+         Dropped(), on=(UC,), ops=("RDMA_WRITE",)),
+    Rule("remote_bounds_dropped", "the remote range is within the region",
+         "IBTA 9.9.3 D", Dropped(), on=(UC,), ops=("RDMA_WRITE",)),
+    Rule("remote_right_dropped", "the region has IBV_ACCESS_REMOTE_WRITE",
+         "ibv_reg_mr(3); IBTA 9.9.3 D", Dropped(), on=(UC,),
+         ops=("RDMA_WRITE",)),
+    Rule("qp_right_dropped", "the other end's qp_access_flags have "
+         "IBV_ACCESS_REMOTE_WRITE", "ibv_modify_qp(3); IBTA 9.9.3 D",
+         Dropped(), on=(UC,), ops=("RDMA_WRITE",)),
+    Rule("invalidate_remote_dropped", "IBV_WR_SEND_WITH_INV names a window of "
+         "type 2 that is bound through the other end. The next message has "
+         "the receive request otherwise",
+         "Documentation/transport-rules.rst: invalidate_uc", Dropped(),
+         on=(UC,), ops=("SEND_WITH_INV",)),
     Rule("remote_window",
          "a window is bound, and if it is of type 2, through the other end",
          "IBTA 10.6.7.2", REMOTE_ACCESS, on=RELIABLE,
@@ -342,7 +382,8 @@ ANY_64 = (0, 1, (1 << 64) - 1, Span(0, (1 << 64) - 1))
 ANY_32 = (Span(0, (1 << 32) - 1),)
 
 # The sum of the lengths of all SGEs
-LENGTHS = (0, 1, 8, "path_mtu - 1", "path_mtu", "path_mtu + 1", "4 path_mtu",
+LENGTHS = (0, 1, 8, "path_mtu - 1", "path_mtu", "path_mtu + 1",
+           "2 path_mtu - 1", "2 path_mtu", "2 path_mtu + 1", "4 path_mtu",
            Span(0, "longest"))
 INLINE_LENGTHS = (Span(0, "max_inline_data"),)
 
@@ -489,7 +530,8 @@ IN_SETTERS = {
     "lkey", "lkey_pd", "local_bounds", "local_write", "atomic_length",
     "num_sge", "inline_length", "inline_opcode", "qkey", "srqn", "receive",
     "receive_length", "receive_lkey", "receive_pd", "receive_bounds",
-    "receive_write", "message_length", "room", "state",
+    "receive_write", "message_length", "room", "state", "receive_dropped",
+    "receive_length_dropped", "receive_lkey_dropped",
 }
 SEND_RULES = POSTING + BINDING_TYPE_2 + EXECUTION + FLUSHING
 

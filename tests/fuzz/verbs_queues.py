@@ -31,7 +31,7 @@ WC_FLAGS = {
 }
 CQ_ARGUMENTS = (
     Argument("cqe", "int", "completions that there is room for",
-             (1, 8, 4096), {"cqe": (0, 1 << 30)}),
+             (1, 8, 4096, "max_cqe"), {"cqe": (0, 1 << 30, "max_cqe+1")}),
     Argument("comp_vector", "int", "interrupt of its events", (0,),
              {"vector": (1 << 20, (1 << 31) - 1)}),
     Argument("channel", "struct ibv_comp_channel *", "for events, or NULL"),
@@ -39,9 +39,10 @@ CQ_ARGUMENTS = (
 )
 SRQ_SIZE = (
     Argument("max_wr", "uint32_t", "requests that there is room for",
-             (64, 256), {"max_wr": (0, 1 << 30)}),
-    Argument("max_sge", "uint32_t", "SGEs of each", (1, 2, 4),
-             {"max_sge": (1 << 20,)}),
+             (64, 256, "max_srq_wr"),
+             {"max_wr": (0, 1 << 30, "max_srq_wr+1")}),
+    Argument("max_sge", "uint32_t", "SGEs of each", (1, 2, 4, "max_srq_sge"),
+             {"max_sge": (1 << 20, "max_srq_sge+1")}),
     Argument("srq_limit", "uint32_t", "is left out of account"),
 )
 SRQ_RULES = (
@@ -79,7 +80,7 @@ QUEUE_VERBS = (
     Verb("ibv_resize_cq", "ibv_resize_cq(3)",
          "changes the size of a completion queue", arguments=(
              replace(CQ_ARGUMENTS[0], legal=(1024, 4096, 8193), wrong={"cqe":
-                 (0, 1 << 30), "unpolled": (1,)}),),
+                 (0, 1 << 30, "max_cqe+1"), "unpolled": (1,)}),),
          uses=("cq",), rules=(
              CQE,
              Rule("unpolled", "cqe is at least the number of completions "

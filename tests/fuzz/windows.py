@@ -20,8 +20,8 @@ class Windows(States):
     one that is used is in used, and is not invalidated by another.
     """
 
-    def __init__(self, *args):
-        super().__init__(*args)
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
         self.planned = set()
         self.used = set()
 

@@ -37,17 +37,25 @@ class Fails:
     peer: of the receive request that it used at the other end, or None
     peer_stops: the other queue pair goes to the error state
     event: asynchronous event that tells the other end of it, or None
+    unheard: the other end has executed nothing of it
     """
 
     status: str
     peer: str = None
     peer_stops: bool = False
     event: str = None
+    unheard: bool = False
 
 
 @dataclass(frozen=True)
 class Dropped:
-    """The request succeeds, and the other end takes no notice of it."""
+    """The request succeeds, and the other end takes no notice of it.
+
+    peer: status of the receive request that it used there, whose queue pair
+        stops; or None
+    """
+
+    peer: str = None
 
 
 @dataclass(frozen=True)
