@@ -153,6 +153,9 @@ class Lost(Limits):
         needs = [Need(request.length) for request, _, _ in entries
                  if request.op.receives and
                  not (request.wrong and qp.type == verbs.UC)]
+        if self.is_unseen(qp, entries):
+            entries.append(self.follower(qp))
+            needs.append(Need(0))
         if entries and self.post_receives(peer, needs):
             self.post_in_calls(qp, entries)
             self.settle()

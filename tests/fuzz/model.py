@@ -323,10 +323,14 @@ class Request:
         return verbs.ACCESS[self.op.remote]
 
     @property
+    def outcome(self):
+        """Fails or Dropped, if it breaks a rule"""
+        return self.wrong.otherwise if self.wrong else None
+
+    @property
     def stops_both(self):
         """Whether it fails, and the other end stops, too"""
-        return self.wrong is not None and \
-            getattr(self.wrong.otherwise, "peer_stops", False)
+        return getattr(self.outcome, "peer_stops", False)
 
     @property
     def binds_type_1(self):
@@ -412,6 +416,7 @@ class Model:
         self.touched = []  # (node, at, len) since they were last compared
         self.late = False  # the last of that may still be on its way
         self.unknown = []  # (node, at, len) whose bytes are anything now
+        self.expecting = []  # queue pairs that packets may be on their way to
         self.unbound = Counter()  # binds of type 1 that were not executed
         self.events = []  # (thing, name), asynchronous and not yet taken
         self.sender_flags = 0  # of send completions with immediate data
@@ -522,7 +527,7 @@ class Model:
         if qp.state in ("ERR", "SQE"):
             self._flush(qp, request)
             return
-        outcome = request.wrong.otherwise if request.wrong else None
+        outcome = request.outcome
         if isinstance(outcome, Fails):
             self._fail(qp, request, outcome)
             return
@@ -560,6 +565,10 @@ class Model:
             # The other end may have done its part before this one failed
             self.unknown.append((peer.node, request.remote[1],
                                  request.length))
+        if self.may_come_late(qp, request):
+            self.expecting.append(peer)
+            if request.op.receives == verbs.WC_RECV and peer.queue():
+                self._forget(peer.node, peer.queue()[0].sges)
         if outcome.event and peer.state != "ERR":
             self.events.append((peer, outcome.event))
         if outcome.peer_stops:
@@ -568,6 +577,20 @@ class Model:
             self.stop(qp)
         else:
             qp.state = "SQE"
+
+    def may_come_late(self, qp, request):
+        """Whether packets of a request that breaks a rule may be on their way when
+        all completions are there: those in front of the one that could not be
+        made, or on a bad wire, any; or those that nobody waits for
+        """
+        outcome = request.outcome
+        if not isinstance(outcome, Fails):
+            return isinstance(outcome, Dropped) and outcome.waits
+        if qp.type == verbs.UD or outcome.peer_stops or outcome.unheard or \
+                request.op.data in ("bind", "none"):
+            return False
+        return self.lossy or (request.op.data == "out" and
+                              request.length > 128 << qp.mtu)
 
     def _waste(self, peer, status):
         """A receive request completes with an error."""
@@ -593,6 +616,8 @@ class Model:
     def _drop(self, qp, request, outcome):
         peer = qp.peer
         self.touched += request.spared
+        if self.may_come_late(qp, request):
+            self.expecting.append(peer)
         if request.op.receives and request.remote and request.length:
             # It fails at its end
             self.unknown.append((peer.node, request.remote[1],

@@ -419,7 +419,8 @@ class Objects(Program):
             qp.tso = self.draw("ibv_create_qp_ex", "max_tso_header")
         self.create_qp(qp, domain)
         if qp_type == verbs.UD:
-            qp.qkey = self.random.getrandbits(31)
+            qp.qkey = self.draw_attr("QKEY") if self.chance(0.5) else \
+                self.random.getrandbits(31)
         return self.keep(qp, pd, domain, scq, rcq, srq)
 
     def create_qp(self, qp, domain, broken=None, number=None, strip=None):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import verbs
 from model import GRH, SINK, TARGET, Receive, Request
 from sending import BIND, FLAGS, UNKNOWN_KEY, VERB, Requests
-from words import Dropped
+from words import Dropped, Fails
 
 # Of rules that leave the receive request to the next message, those that are
 # broken with such a one behind
@@ -173,9 +173,12 @@ class Posting(Requests):
                 spoiled = True
             if not spoiled and self.is_due(qp, op, VERB[batch]):
                 spoiled = self.spoil(qp, request, fields, VERB[batch])
-            if request.without or (self.lossy and request.stops_both):
+            if request.without or (self.lossy and request.stops_both) or (
+                    qp.type not in verbs.RELIABLE and
+                    self.model.may_come_late(qp, request)):
                 # Those before it might need the right, too; or their ACKs may
-                # be lost, and the other end has stopped
+                # be lost, and the other end has stopped; or it is stopped
+                # before they arrive: see stop_expecting()
                 requests, lengths = [], []
             requests.append((request, fields, batch))
             if op.receives:
@@ -184,6 +187,9 @@ class Posting(Requests):
                 requests.append(self.follower(qp))
             if request.wrong and self.is_last(request):
                 break
+        if self.is_unseen(qp, requests):
+            requests.append(self.follower(qp))
+            lengths.append(Need(0))
         if not requests:
             return
         limit = qp.peer.srq.max_wr if qp.peer.srq else qp.peer.caps["rwr"]
@@ -201,8 +207,30 @@ class Posting(Requests):
         if restricted and qp.peer.state == "RTS":
             self.modify(qp.peer, "RTS", more=("ACCESS_FLAGS",))
 
+    @staticmethod
+    def is_unseen(qp, requests):
+        """Whether no completion at the other end tells that all requests have
+        arrived, though a message behind them could
+        """
+        unseen = False
+        if qp.type in verbs.RELIABLE:
+            return False
+        for request, _, _ in requests:
+            outcome = request.outcome
+            if isinstance(outcome, Fails):
+                return False
+            if isinstance(outcome, Dropped):
+                if outcome.peer or outcome.waits:
+                    return False
+                unseen = True
+            elif request.op.receives:
+                unseen = False
+            elif request.op.data == "out":
+                unseen = True
+        return unseen
+
     def follower(self, qp):
-        """A message without data, after one that is dropped"""
+        """A message without data, after one that nobody sees arrive"""
         request = Request(self.next_id(), verbs.OPERATION["SEND"],
                           FLAGS["SIGNALED"])
         return request, self.fields(qp, request), 0

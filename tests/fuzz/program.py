@@ -244,14 +244,11 @@ class Program(Values):
 
     def settle(self):
         """Find all completions and events; compare what was written."""
-        early = self.chance(0.5)
-        if early:
-            self.take_events()
-        for cq, completions in self.model.completions.items():
-            self.poll_expected(cq, completions)
-        self.model.completions.clear()
-        if not early:
-            self.take_events()
+        self.take_completions()
+        # The requests that were executed are known only now
+        if self.model.expecting:
+            self.stop_expecting()
+            self.take_completions()
         for node, at, length in self.model.unknown:
             seed = self.random.randrange(1024)
             self.refill(node, at, length, seed)
@@ -263,6 +260,26 @@ class Program(Values):
         for node in range(2):
             for area in self.areas[node].values():
                 area.reset()
+
+    def take_completions(self):
+        """Find all completions and events."""
+        early = self.chance(0.5)
+        if early:
+            self.take_events()
+        for cq, completions in self.model.completions.items():
+            self.poll_expected(cq, completions)
+        self.model.completions.clear()
+        if not early:
+            self.take_events()
+
+    def stop_expecting(self):
+        """A queue pair in the error state executes no packet that comes late.
+        Only then is its memory written anew.
+        """
+        expecting, self.model.expecting = self.model.expecting, []
+        for qp in expecting:
+            if qp.state not in ("RESET", "ERR"):
+                self.modify(qp, "ERR")
 
     def poll_expected(self, cq, completions):
         """Take completions that the model says, by several threads perhaps"""

@@ -209,6 +209,8 @@ BINDING_EXECUTION = (
 
 REMOTE_ACCESS = Fails("REM_ACCESS_ERR", peer_stops=True, event="QP_ACCESS_ERR")
 INVALID_REQUEST = Fails("REM_INV_REQ_ERR", peer_stops=True, event="QP_REQ_ERR")
+BAD_KEY = Dropped()
+NOT_TAKEN = Dropped(waits=True)
 
 # What must hold when a request is executed
 EXECUTION = (
@@ -308,28 +310,28 @@ EXECUTION = (
          "IBTA A14", INVALID_REQUEST, on=(XRC_SEND,),
          ops=WITH_PACKETS),
     Rule("qkey", "remote_qkey is the other end's Q_Key",
-         "IBTA 9.6.1.1.5", Dropped(), on=(UD,)),
+         "IBTA 9.6.1.1.5", BAD_KEY, on=(UD,)),
     Rule("receive_dropped", "there is a receive request",
-         "IBTA 9.9.3 D", Dropped(), on=(UC, UD), ops=RECEIVED),
+         "IBTA 9.9.3 D", NOT_TAKEN, on=(UC, UD), ops=RECEIVED),
     Rule("receive_length_dropped", "a message is not longer than the receive "
          "request, which the next message has otherwise", "IBTA 9.9.3 D",
          Dropped(), on=(UC, UD), ops=MESSAGES),
     Rule("receive_lkey_dropped", "the SGEs of the receive request name keys",
          "IBTA 9.9.3 A", Dropped(peer="LOC_PROT_ERR"), on=(UC,), ops=MESSAGES),
     Rule("rkey_dropped", "rkey is a key of the other end", "IBTA 9.9.3 D",
-         Dropped(), on=(UC,), ops=("RDMA_WRITE",)),
+         BAD_KEY, on=(UC,), ops=("RDMA_WRITE",)),
     Rule("remote_bounds_dropped", "the remote range is within the region",
-         "IBTA 9.9.3 D", Dropped(), on=(UC,), ops=("RDMA_WRITE",)),
+         "IBTA 9.9.3 D", BAD_KEY, on=(UC,), ops=("RDMA_WRITE",)),
     Rule("remote_right_dropped", "the region has IBV_ACCESS_REMOTE_WRITE",
-         "ibv_reg_mr(3); IBTA 9.9.3 D", Dropped(), on=(UC,),
+         "ibv_reg_mr(3); IBTA 9.9.3 D", BAD_KEY, on=(UC,),
          ops=("RDMA_WRITE",)),
     Rule("qp_right_dropped", "the other end's qp_access_flags have "
          "IBV_ACCESS_REMOTE_WRITE", "ibv_modify_qp(3); IBTA 9.9.3 D",
-         Dropped(), on=(UC,), ops=("RDMA_WRITE",)),
+         BAD_KEY, on=(UC,), ops=("RDMA_WRITE",)),
     Rule("invalidate_remote_dropped", "IBV_WR_SEND_WITH_INV names a window of "
          "type 2 that is bound through the other end. The next message has "
          "the receive request otherwise",
-         "Documentation/transport-rules.rst: invalidate_uc", Dropped(),
+         "Documentation/transport-rules.rst: invalidate_uc", BAD_KEY,
          on=(UC,), ops=("SEND_WITH_INV",)),
     Rule("remote_window",
          "a window is bound, and if it is of type 2, through the other end",

@@ -53,9 +53,11 @@ class Dropped:
 
     peer: status of the receive request that it used there, whose queue pair
         stops; or None
+    waits: it may come late, and take a receive request that is posted then
     """
 
     peer: str = None
+    waits: bool = False
 
 
 @dataclass(frozen=True)
