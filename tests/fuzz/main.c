@@ -113,8 +113,8 @@ static void make_call(const struct line *line)
 	    (!objects_call(line) && !queue_call(line) && !region_call(line) &&
 	     !window_call(line) && !modify_call(line) && !post_call(line) &&
 	     !batch_call(line) && !poll_call(line) && !lost_call(line) &&
-	     !event_call(line) && !memory_call(line) && !domain_call(line) &&
-	     !device_call(line) && !import_call(line) &&
+	     !drops_call(line) && !event_call(line) && !memory_call(line) &&
+	     !domain_call(line) && !device_call(line) && !import_call(line) &&
 	     !connection_call(line) && !wq_call(line) && !flow_call(line) &&
 	     !tag_call(line) && !device_memory_call(line) &&
 	     !multicast_call(line))) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Posting, in lists and critical sections."""
 
+import collections
 from dataclasses import dataclass
 
 import verbs
@@ -202,7 +203,13 @@ class Posting(Requests):
             self.limit_srq(qp.peer.srq)
         self.restrict(qp.peer, requests)
         restricted = any(request.without for request, _, _ in requests)
+        counted = self.counted(requests)
+        if counted:
+            self.line("drops", qp.peer.node, (), 0)
         self.post_in_calls(qp, requests)
+        if counted:
+            self.line("drops", qp.peer.node, (
+                f"{name}={number}" for name, number in counted.items()), 0)
         self.settle()
         if restricted and qp.peer.state == "RTS":
             self.modify(qp.peer, "RTS", more=("ACCESS_FLAGS",))
@@ -228,6 +235,19 @@ class Posting(Requests):
             elif request.op.data == "out":
                 unseen = True
         return unseen
+
+    def counted(self, requests):
+        """How often the other end's port counts that it drops something, by the
+        name of the counter; only a program that is alone knows it
+        """
+        counted = collections.Counter()
+        for request, _, _ in requests:
+            name = getattr(request.outcome, "counter", None)
+            if name and self.alone and not self.lossy and \
+                    self.device.has(name):
+                counted[name] += len(request.segments)
+                self.reach("counted", name)
+        return counted
 
     def follower(self, qp):
         """A message without data, after one that nobody sees arrive"""

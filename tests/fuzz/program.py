@@ -68,16 +68,18 @@ class Program(Values):
     before: what programs before it have reached: what is rare is chosen more
         often
     lossy: whether the wire loses packets
+    alone: whether no other program runs at the same time
     """
 
-    def __init__(self, seed, out, number=0, device=None, before=None,
-                 lossy=False):
+    def __init__(self, seed, out, number=0, device=None, before=None, *,
+                 lossy=False, alone=True):
         self.seed = seed
         self.device = device or Differences()
         self.number = number
         self.random = random.Random(seed)
         self.out = out
         self.lossy = lossy
+        self.alone = alone
         self.model = Model(lossy)
         if self.device.differs("immediate_sent"):
             self.model.sender_flags = WC_WITH_IMM

@@ -27,6 +27,7 @@
  * @gid_index: where that is
  * @arena: ARENA_SIZE bytes
  * @dmabuf: a dma-buf of the same memory, or -1 if there are none here
+ * @drops: counters, as the last line for them found them: see drops.c
  */
 struct node {
 	struct ibv_context *ctx;
@@ -34,6 +35,7 @@ struct node {
 	int gid_index;
 	uint8_t *arena;
 	int dmabuf;
+	uint64_t drops[2];
 };
 
 /* Kinds of objects. A program calls them by kind and number, as in qp7. */
@@ -184,6 +186,7 @@ bool post_call(const struct line *line);
 bool batch_call(const struct line *line);
 bool poll_call(const struct line *line);
 bool lost_call(const struct line *line);
+bool drops_call(const struct line *line);
 bool memory_call(const struct line *line);
 
 /**

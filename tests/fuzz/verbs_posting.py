@@ -209,8 +209,9 @@ BINDING_EXECUTION = (
 
 REMOTE_ACCESS = Fails("REM_ACCESS_ERR", peer_stops=True, event="QP_ACCESS_ERR")
 INVALID_REQUEST = Fails("REM_INV_REQ_ERR", peer_stops=True, event="QP_REQ_ERR")
-BAD_KEY = Dropped()
-NOT_TAKEN = Dropped(waits=True)
+# Documentation/hardware/counters.rst says what is counted
+BAD_KEY = Dropped(counter="rx_drop_key")
+NOT_TAKEN = Dropped(waits=True, counter="rx_drop_wqe")
 
 # What must hold when a request is executed
 EXECUTION = (
@@ -315,7 +316,7 @@ EXECUTION = (
          "IBTA 9.9.3 D", NOT_TAKEN, on=(UC, UD), ops=RECEIVED),
     Rule("receive_length_dropped", "a message is not longer than the receive "
          "request, which the next message has otherwise", "IBTA 9.9.3 D",
-         Dropped(), on=(UC, UD), ops=MESSAGES),
+         Dropped(counter="rx_drop_wqe"), on=(UC, UD), ops=MESSAGES),
     Rule("receive_lkey_dropped", "the SGEs of the receive request name keys",
          "IBTA 9.9.3 A", Dropped(peer="LOC_PROT_ERR"), on=(UC,), ops=MESSAGES),
     Rule("rkey_dropped", "rkey is a key of the other end", "IBTA 9.9.3 D",

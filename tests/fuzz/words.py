@@ -54,10 +54,12 @@ class Dropped:
     peer: status of the receive request that it used there, whose queue pair
         stops; or None
     waits: it may come late, and take a receive request that is posted then
+    counter: of the other end's port, that has one more for each message
     """
 
     peer: str = None
     waits: bool = False
+    counter: str = None
 
 
 @dataclass(frozen=True)
