@@ -158,7 +158,13 @@ void mynic_qp_ring_sq(struct mynic_dev *mdev, struct mynic_qp *qp)
 	/* The device must not see the index before the requests. */
 	dma_wmb();
 	WRITE_ONCE(qp->dbrec->sq_pi, cpu_to_le32(pi));
-	mynic_ring(mdev, MYNIC_UAR_QP_DB, qp->qpn, pi);
+	/*
+	 * Pairs with the device, which says that it stops watching the index
+	 * before it reads it once more.
+	 */
+	mb();
+	if (!READ_ONCE(qp->dbrec->sq_db_suppress))
+		mynic_ring(mdev, MYNIC_UAR_QP_DB, qp->qpn, pi);
 }
 
 /*
