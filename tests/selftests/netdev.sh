@@ -9,7 +9,7 @@
 
 ktap_print_header
 need 2
-ktap_set_plan 20
+ktap_set_plan 22
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -76,7 +76,7 @@ vlan() {
 	ip netns exec "$ns" ip address add 198.51.100.2/24 dev mynictest.7
 	ip link set mynictest.7 up
 	ip netns exec "$ns" ip link set mynictest.7 up
-	ping_far 198.51.100.2
+	ping_far 198.51.100.2 && stream 198.51.100.2
 	local status=$?
 	ip link delete mynictest.7
 	ip netns exec "$ns" ip link delete mynictest.7
@@ -152,21 +152,57 @@ netconsole() {
 
 receiving() { ip netns exec "$ns" ss -Hlun 'sport = :6666' | grep -q .; }
 
-# A stream in both directions, with its sum checked by the receiver
+# A stream to $1 arrives as it was sent
 stream() {
-	local dir pid status
+	local dir pid status to=${1-$far_ip}
 
 	dir=$(mktemp -d)
 	head -c 8000000 /dev/urandom >"$dir/sent"
 	ip netns exec "$ns" socat -u "TCP4-LISTEN:7777,reuseaddr" "CREATE:$dir/got" &
 	pid=$!
 	wait_for listening &&
-		timeout $((4 * PATIENCE)) socat -u "OPEN:$dir/sent" "TCP4:$far_ip:7777" &&
+		timeout $((4 * PATIENCE)) socat -u "OPEN:$dir/sent" "TCP4:$to:7777" &&
 		wait "$pid" && cmp "$dir/sent" "$dir/got"
 	status=$?
 	kill "$pid" 2>/dev/null
 	rm -rf "$dir"
 	return $status
+}
+
+sent() { cat "/sys/class/net/$near/statistics/tx_packets"; }
+device_sent() { ethtool -S "$near" | sed -n 's/.*tx_eth_packets: //p'; }
+as_many_sent() { [ $(($(sent) - $1)) = $(($(device_sent) - $2)) ]; }
+
+bad_checksums() {
+	ip netns exec "$ns" nstat -asz |
+		awk '/InCsumErrors/ {sum += $2} END {print sum + 0}'
+}
+
+feature_is() { ethtool -k "$near" | grep -q "^$1: $2\$"; }
+
+# The device cuts frames and makes their checksums. It counts the frames that
+# the interface counts
+offloads() {
+	local before device_before bad
+
+	before=$(sent)
+	device_before=$(device_sent)
+	bad=$(bad_checksums)
+	feature_is scatter-gather on && feature_is tx-checksumming on &&
+		feature_is tcp-segmentation-offload on && stream &&
+		wait_for as_many_sent "$before" "$device_before" &&
+		[ "$(bad_checksums)" = "$bad" ]
+}
+
+# The stack does what the device may not
+no_offloads() {
+	local feature status=0
+
+	for feature in tso sg tx; do
+		ethtool -K "$near" "$feature" off && stream || status=1
+	done
+	ethtool -K "$near" tx on sg on tso on && feature_is tcp-segmentation-offload on &&
+		return $status
 }
 
 tried_again() { [ "$(cat /sys/module/netdev_nomem/parameters/tries)" -ge 3 ]; }
@@ -265,7 +301,6 @@ set_mtu 1500
 result "MAC address change" new_mac
 result "down and up" down_up
 result "promiscuous mode" promisc
-result "VLAN" vlan
 result "statistics" statistics
 if command -v ethtool >/dev/null; then
 	result "dropped frames" drops
@@ -276,8 +311,17 @@ else
 fi
 if command -v socat >/dev/null; then
 	result "TCP stream" stream
+	result "VLAN" vlan
 else
 	ktap_test_skip "TCP stream"
+	ktap_test_skip "VLAN"
+fi
+if command -v socat >/dev/null && command -v ethtool >/dev/null; then
+	result "checksums and segments that the device makes" offloads
+	result "checksums and segments that the stack makes" no_offloads
+else
+	ktap_test_skip "checksums and segments that the device makes"
+	ktap_test_skip "checksums and segments that the stack makes"
 fi
 if command -v socat >/dev/null && modinfo netconsole >/dev/null 2>&1; then
 	result "netconsole" netconsole

@@ -5,19 +5,17 @@
  * received.
  *
  * A frame is received into one of a few large buffers that stay mapped, and
- * copied into an skb of its size. The ethtool operations are in ethtool.c.
+ * copied into an skb of its size. Sending is in netdev_tx.c, and the ethtool
+ * operations are in ethtool.c.
  */
 #include <linux/dma-mapping.h>
 #include <linux/etherdevice.h>
-#include <linux/if_vlan.h>
-#include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 
 #include "cmd.h"
+#include "netdev.h"
 
-#define MYNIC_RX_SLOTS 256
-#define MYNIC_TX_SLOTS 512
 /*
  * A device that is alive makes room within this time, even on a slow machine.
  */
@@ -26,107 +24,9 @@
 /* Longest pause between attempts to start */
 #define MYNIC_MAX_START_PAUSE (30 * HZ)
 
-struct mynic_rx_buf {
-	struct page *page;
-	dma_addr_t dma;
-};
-
-/* Element of the mailbox of SET_RX */
-struct mynic_rx_mac {
-	u8 addr[ETH_ALEN];
-	u8 reserved_06[2];
-};
-
-static_assert(sizeof(struct mynic_rx_mac) == 8);
-
-struct mynic_tx_buf {
-	struct sk_buff *skb;
-	dma_addr_t dma;
-};
-
-enum {
-	MYNIC_DROPPED, /* filtered, or there was no buffer */
-	MYNIC_MISSED, /* between the wire and the device */
-	MYNIC_NUM_DROPS,
-};
-
 static const u8 mynic_drop_stats[MYNIC_NUM_DROPS] = {
 	[MYNIC_DROPPED] = MYNIC_STAT_RX_ETH_DROPPED,
 	[MYNIC_MISSED] = MYNIC_STAT_RX_DROP_OVERRUN,
-};
-
-/**
- * struct mynic_drops - frames that the device has dropped
- * @total: since the interface was created
- * @last: the device's counter when it was last read; a reset clears it
- */
-struct mynic_drops {
-	atomic64_t total;
-	u64 last;
-};
-
-/**
- * struct mynic_bufs - memory that the device was told of
- * @parked: keeps it while a dead device may use it
- * @mdev: device
- * @rx_size: bytes of a receive buffer, enough for the largest frame
- * @rx: receive buffers
- * @tx: frames in the send ring
- */
-struct mynic_bufs {
-	struct mynic_parked parked;
-	struct mynic_dev *mdev;
-	u32 rx_size;
-	struct mynic_rx_buf rx[MYNIC_RX_SLOTS];
-	struct mynic_tx_buf tx[MYNIC_TX_SLOTS];
-};
-
-/**
- * struct mynic_netdev - private part of the interface
- * @mdev: device
- * @ndev: interface
- * @napi: both directions
- * @link_work: asks the device for the link state; disabled unless @running
- * @rx_mode_work: sets the receive filter; disabled unless @running
- * @speed_mbps: link speed in Mbit/s
- * @rx_size: bytes of a receive buffer, enough for the largest frame
- * @pdn: protection domain
- * @rx_cq: completions of receive requests
- * @tx_cq: completions of send requests
- * @qp: the QP
- * @bufs: buffers and frames
- * @macs: buffer for the device's receive filters; used by whoever may set them
- * @running: whether the queues exist. Changes under the RTNL. Transmission reads
- *	it without, as frames may come though a start has failed.
- * @start_pause: jiffies between attempts to start, 0 if the last one succeeded;
- *	protected by the RTNL
- * @broken: the queues that exist have failed, or there was no memory for queues
- * @restart_work: recreates the queues if they are @broken
- * @stats_work: reads the device's counters; disabled unless it is attached
- * @stats_lock: serialises reading; protects all that follows
- * @drops: frames that never came here, by reason
- */
-struct mynic_netdev {
-	struct mynic_dev *mdev;
-	struct net_device *ndev;
-	struct napi_struct napi;
-	struct work_struct link_work;
-	struct work_struct rx_mode_work;
-	u32 speed_mbps;
-	u32 rx_size;
-	u32 pdn;
-	struct mynic_cq rx_cq;
-	struct mynic_cq tx_cq;
-	struct mynic_qp qp;
-	struct mynic_bufs *bufs;
-	struct mynic_rx_mac macs[MYNIC_RX_MAX_MACS];
-	bool running;
-	unsigned long start_pause;
-	bool broken;
-	struct delayed_work restart_work;
-	struct work_struct stats_work;
-	struct mutex stats_lock; /* drops */
-	struct mynic_drops drops[MYNIC_NUM_DROPS];
 };
 
 /* Receiving */
@@ -168,87 +68,6 @@ static void mynic_receive(struct mynic_netdev *nd,
 	napi_gro_receive(&nd->napi, skb);
 }
 
-/* Sending */
-
-static void mynic_tx_done(struct mynic_netdev *nd, u32 index, bool sent,
-			  int budget)
-{
-	struct mynic_tx_buf *buf = &nd->bufs->tx[index % MYNIC_TX_SLOTS];
-
-	dma_unmap_single(&nd->mdev->pdev->dev, buf->dma, buf->skb->len,
-			 DMA_TO_DEVICE);
-	if (sent)
-		dev_sw_netstats_tx_add(nd->ndev, 1, buf->skb->len);
-	else
-		DEV_STATS_INC(nd->ndev, tx_errors);
-	napi_consume_skb(buf->skb, budget);
-	buf->skb = NULL;
-}
-
-static bool mynic_tx_full(const struct mynic_queue *sq)
-{
-	/* Pairs with the release in mynic_next() */
-	return sq->pi - smp_load_acquire(&sq->ci) >= MYNIC_TX_SLOTS;
-}
-
-static void mynic_post_tx(struct mynic_netdev *nd, struct sk_buff *skb,
-			  dma_addr_t dma)
-{
-	struct mynic_queue *sq = &nd->qp.sq;
-	struct mynic_send_wqe *wqe = mynic_queue_slot(sq, sq->pi);
-	struct mynic_sge *sge = (void *)wqe + MYNIC_WQE_DATA_EXT;
-	u32 index = sq->pi;
-
-	nd->bufs->tx[index % MYNIC_TX_SLOTS] = (struct mynic_tx_buf){
-		.skb = skb,
-		.dma = dma,
-	};
-	memset(wqe, 0, MYNIC_WQE_DATA_EXT);
-	wqe->wr_id = cpu_to_le64(index);
-	wqe->ctrl = mynic_wqe_ctrl(IB_WR_SEND, IB_SEND_SIGNALED);
-	wqe->len = cpu_to_le32(1);
-	sge->addr = cpu_to_le64(dma);
-	sge->length = cpu_to_le32(skb->len);
-	sge->lkey = cpu_to_le32(nd->mdev->caps.dma_lkey);
-	/* Pairs with the acquire in mynic_is_next() */
-	smp_store_release(&sq->pi, index + 1);
-}
-
-static netdev_tx_t mynic_start_xmit(struct sk_buff *skb,
-				    struct net_device *ndev)
-{
-	struct mynic_netdev *nd = netdev_priv(ndev);
-	struct device *dev = &nd->mdev->pdev->dev;
-	struct mynic_queue *sq = &nd->qp.sq;
-	dma_addr_t dma;
-
-	/* Pairs with the release in mynic_netdev_start() */
-	if (!smp_load_acquire(&nd->running) || mynic_dead(nd->mdev))
-		goto drop;
-	if (skb->len < ETH_HLEN || skb->len > nd->rx_size)
-		goto drop;
-	dma = dma_map_single(dev, skb->data, skb->len, DMA_TO_DEVICE);
-	if (dma_mapping_error(dev, dma))
-		goto drop;
-
-	skb_tx_timestamp(skb);
-	mynic_post_tx(nd, skb, dma);
-	if (mynic_tx_full(sq)) {
-		netif_stop_queue(ndev);
-		/* Pairs with the barrier in mynic_poll_tx() */
-		smp_mb__after_atomic();
-		if (!mynic_tx_full(sq))
-			netif_start_queue(ndev);
-	}
-	mynic_qp_ring_sq(nd->mdev, &nd->qp);
-	return NETDEV_TX_OK;
-
-drop:
-	dev_kfree_skb_any(skb);
-	DEV_STATS_INC(ndev, tx_dropped);
-	return NETDEV_TX_OK;
-}
-
 static void mynic_tx_timeout(struct net_device *ndev, unsigned int queue)
 {
 	mynic_fail_device(mynic_netdev_mdev(ndev), "it sends no frames");
@@ -272,53 +91,19 @@ static void mynic_restart_soon(struct mynic_netdev *nd)
 }
 
 /* Return: whether this completion is possible, given what was posted. */
-static bool mynic_is_next(const struct mynic_queue *queue, u64 direction,
+static bool mynic_is_next(const struct mynic_queue *queue,
 			  const struct mynic_cqe *cqe)
 {
-	u32 ci = queue->ci;
-
-	if (le64_to_cpu(READ_ONCE(cqe->wr_id)) != (direction | ci))
-		return false;
-	/* Pairs with the release in mynic_post_tx() */
-	return ci != smp_load_acquire(&queue->pi);
+	return le64_to_cpu(READ_ONCE(cqe->wr_id)) ==
+		       (MYNIC_WR_RECV | queue->ci) &&
+	       queue->ci != queue->pi;
 }
 
 /* Slot and entry may be reused from now on. */
 static void mynic_next(struct mynic_queue *queue, struct mynic_cq *cq)
 {
-	/* Pairs with the acquire in mynic_tx_full() */
-	smp_store_release(&queue->ci, queue->ci + 1);
+	queue->ci++;
 	WRITE_ONCE(cq->ci, cq->ci + 1);
-}
-
-/* Return: number of frames sent, or -EIO for a bad completion. */
-static int mynic_poll_tx(struct mynic_netdev *nd, int budget)
-{
-	struct mynic_queue *sq = &nd->qp.sq;
-	struct mynic_cqe *cqe;
-	u32 start = sq->ci;
-	bool failed;
-
-	while (sq->ci - start < MYNIC_TX_SLOTS) {
-		cqe = mynic_cq_peek(&nd->tx_cq);
-		if (!cqe)
-			break;
-		if (!mynic_is_next(sq, 0, cqe))
-			return -EIO;
-		failed = READ_ONCE(cqe->status);
-		if (failed)
-			mynic_restart_soon(nd);
-		mynic_tx_done(nd, sq->ci, !failed, budget);
-		mynic_next(sq, &nd->tx_cq);
-	}
-	if (sq->ci == start)
-		return 0;
-	mynic_cq_publish(&nd->tx_cq);
-	/* Pairs with the barrier in mynic_start_xmit() */
-	smp_mb();
-	if (netif_queue_stopped(nd->ndev))
-		netif_wake_queue(nd->ndev);
-	return sq->ci - start;
 }
 
 /* Return: number of frames received, or -EIO for a bad completion. */
@@ -332,7 +117,7 @@ static int mynic_poll_rx(struct mynic_netdev *nd, int budget)
 		cqe = mynic_cq_peek(&nd->rx_cq);
 		if (!cqe)
 			break;
-		if (!mynic_is_next(rq, MYNIC_WR_RECV, cqe))
+		if (!mynic_is_next(rq, cqe))
 			return -EIO;
 		if (READ_ONCE(cqe->status)) {
 			mynic_restart_soon(nd);
@@ -358,18 +143,20 @@ static int mynic_poll_rx(struct mynic_netdev *nd, int budget)
 static int mynic_poll(struct napi_struct *napi, int budget)
 {
 	struct mynic_netdev *nd = container_of(napi, struct mynic_netdev, napi);
-	int sent, received = 0;
+	struct mynic_polled sent = mynic_tx_poll(nd, budget);
+	int received = 0;
 
-	sent = mynic_poll_tx(nd, budget);
-	if (sent >= 0 && budget)
+	if (sent.failed)
+		mynic_restart_soon(nd);
+	if (!sent.nonsense && budget)
 		received = mynic_poll_rx(nd, budget);
-	if (sent < 0 || received < 0) {
+	if (sent.nonsense || received < 0) {
 		mynic_fail_device(nd->mdev,
 				  "it completes a frame that there is not");
-		sent = 0;
+		sent.num = 0;
 		received = 0;
 	}
-	if (!budget || sent == MYNIC_TX_SLOTS || received == budget)
+	if (!budget || sent.num >= MYNIC_TX_SLOTS || received == budget)
 		return budget;
 	if (napi_complete_done(napi, received) && !mynic_dead(nd->mdev)) {
 		mynic_cq_arm(nd->mdev, &nd->rx_cq, false);
@@ -399,38 +186,18 @@ static void mynic_release_bufs(struct mynic_parked *parked)
 	struct mynic_bufs *bufs =
 		container_of(parked, struct mynic_bufs, parked);
 	struct device *dev = &bufs->mdev->pdev->dev;
-	struct mynic_tx_buf *tx;
 	unsigned int i;
 
-	for (i = 0; i < MYNIC_TX_SLOTS; i++) {
-		tx = &bufs->tx[i];
-		if (!tx->skb)
-			continue;
-		dma_unmap_single(dev, tx->dma, tx->skb->len, DMA_TO_DEVICE);
-		dev_kfree_skb(tx->skb);
-	}
 	for (i = 0; i < MYNIC_RX_SLOTS && bufs->rx[i].page; i++)
 		dma_free_pages(dev, PAGE_ALIGN(bufs->rx_size), bufs->rx[i].page,
 			       bufs->rx[i].dma, DMA_FROM_DEVICE);
 	kvfree(bufs);
 }
 
-/*
- * The senders of these frames must not wait for a device that may never come
- * back.
- */
 static void mynic_free_bufs(struct mynic_netdev *nd)
 {
 	struct mynic_bufs *bufs = nd->bufs;
-	unsigned int i;
 
-	for (i = 0; i < MYNIC_TX_SLOTS; i++) {
-		if (!bufs->tx[i].skb)
-			continue;
-		skb_orphan(bufs->tx[i].skb);
-		nf_reset_ct(bufs->tx[i].skb);
-		DEV_STATS_INC(nd->ndev, tx_dropped);
-	}
 	nd->bufs = NULL;
 	mynic_park(nd->mdev, &bufs->parked, mynic_release_bufs);
 }
@@ -485,7 +252,7 @@ static int mynic_create_queues(struct mynic_netdev *nd)
 	struct ib_qp_cap cap = {
 		.max_send_wr = MYNIC_TX_SLOTS,
 		.max_recv_wr = MYNIC_RX_SLOTS,
-		.max_send_sge = 1,
+		.max_send_sge = MYNIC_MAX_SGE,
 		.max_recv_sge = 1,
 	};
 	struct mynic_qp_init init = {
@@ -713,9 +480,12 @@ static int mynic_netdev_start(struct mynic_netdev *nd)
 	ret = mynic_alloc_bufs(nd);
 	if (ret)
 		return ret;
-	ret = mynic_create_queues(nd);
+	ret = mynic_tx_alloc(nd);
 	if (ret)
 		goto err_bufs;
+	ret = mynic_create_queues(nd);
+	if (ret)
+		goto err_tx_bufs;
 	ret = mynic_enable_qp(nd);
 	if (ret)
 		goto err_queues;
@@ -743,6 +513,8 @@ err_queues:
 	mynic_destroy_queues(nd);
 	/* They may have failed already. */
 	WRITE_ONCE(nd->broken, false);
+err_tx_bufs:
+	mynic_tx_free(nd);
 err_bufs:
 	mynic_free_bufs(nd);
 	return ret;
@@ -759,13 +531,14 @@ static void mynic_netdev_stop(struct mynic_netdev *nd)
 	disable_work_sync(&nd->link_work);
 	disable_work_sync(&nd->rx_mode_work);
 	netif_carrier_off(nd->ndev);
-	/* In this order, because mynic_poll() wakes the transmit queue. */
+	/* In this order, because polling wakes the transmit queue. */
 	napi_disable(&nd->napi);
 	netif_tx_disable(nd->ndev);
 	/* Errors do not matter, because the QP is destroyed next. */
 	mynic_cmd_modify_port(mdev, false, nd->ndev->dev_addr, nd->ndev->mtu);
 	mynic_cmd_set_rx(mdev, nd->qp.qpn, 0, NULL, 0);
 	mynic_destroy_queues(nd);
+	mynic_tx_free(nd);
 	mynic_free_bufs(nd);
 out:
 	/* A restart that is still to come was for these queues. */
@@ -866,6 +639,7 @@ static const struct net_device_ops mynic_netdev_ops = {
 	.ndo_open = mynic_open,
 	.ndo_stop = mynic_close,
 	.ndo_start_xmit = mynic_start_xmit,
+	.ndo_features_check = mynic_features_check,
 	.ndo_set_rx_mode = mynic_set_rx_mode,
 	.ndo_tx_timeout = mynic_tx_timeout,
 	.ndo_set_mac_address = mynic_set_mac_address,
@@ -927,6 +701,7 @@ int mynic_netdev_register(struct mynic_dev *mdev)
 	nd->speed_mbps = ps.speed_mbps;
 	nd->rx_size = ps.max_mtu + VLAN_ETH_HLEN;
 	ndev->max_mtu = ps.max_mtu;
+	mynic_tx_set_features(nd);
 	if (is_valid_ether_addr(ps.mac))
 		eth_hw_addr_set(ndev, ps.mac);
 	else

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Transmission of the network interface. A frame is one request of the send
+ * queue. Its pieces stay where they are, and the device makes the checksums and
+ * the segments.
+ *
+ * Only the last one of the requests that are handed over together is signaled.
+ * Requests complete in order, so its completion ends them all.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/etherdevice.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/slab.h>
+#include <linux/tcp.h>
+#include <net/ip.h>
+
+#include "netdev.h"
+
+/* Segments that the device makes of a request at most */
+#define MYNIC_MAX_SEGMENTS 1024U
+/* A queue that was full goes on when it has room for so many frames. */
+#define MYNIC_TX_WAKE (MYNIC_TX_SLOTS / 4)
+
+#define MYNIC_TX_CSUM_FEATURES (NETIF_F_IP_CSUM | NETIF_F_IPV6_CSUM)
+#define MYNIC_TX_TSO_FEATURES (NETIF_F_TSO | NETIF_F_TSO6 | NETIF_F_TSO_ECN)
+
+/**
+ * struct mynic_tx_buf - a frame in the send ring
+ * @skb: the frame; NULL: the slot is free
+ * @linear: bytes of @skb outside of its fragments that the device reads
+ * @frames: frames that the device makes of it
+ * @bytes: their bytes
+ * @dma: address of the linear part, if any, then those of the fragments
+ */
+struct mynic_tx_buf {
+	struct sk_buff *skb;
+	u32 linear;
+	u32 frames;
+	u32 bytes;
+	dma_addr_t dma[MYNIC_TX_MAX_SGE];
+};
+
+/**
+ * struct mynic_tx_bufs - frames that the device was told of
+ * @parked: keeps them while a dead device may read them
+ * @mdev: device
+ * @tx: by slot
+ */
+struct mynic_tx_bufs {
+	struct mynic_parked parked;
+	struct mynic_dev *mdev;
+	struct mynic_tx_buf tx[MYNIC_TX_SLOTS];
+};
+
+/* What the device can do with a frame */
+
+/*
+ * The device looks for the checksum behind a plain IP header, whatever the
+ * stack says.
+ *
+ * Return: the protocol behind that header, or 0 if it is not there.
+ */
+static u8 mynic_tx_protocol(const struct sk_buff *skb)
+{
+	const struct ethhdr *eth = (const struct ethhdr *)skb->data;
+	int l4 = skb_checksum_start_offset(skb);
+	int l3 = skb_network_offset(skb);
+	const struct ipv6hdr *ip6;
+	const struct iphdr *ip;
+
+	if (skb->encapsulation ||
+	    (l3 != ETH_HLEN &&
+	     (l3 != VLAN_ETH_HLEN || !eth_type_vlan(eth->h_proto))) ||
+	    l4 < l3 + (int)sizeof(*ip) || l4 > (int)skb_headlen(skb))
+		return 0;
+	ip = (const struct iphdr *)(skb->data + l3);
+	ip6 = (const struct ipv6hdr *)ip;
+	switch (*(const __be16 *)(skb->data + l3 - sizeof(__be16))) {
+	case htons(ETH_P_IP):
+		return l4 == l3 + 4 * ip->ihl && !ip_is_fragment(ip) ?
+			       ip->protocol :
+			       0;
+	case htons(ETH_P_IPV6):
+		return l4 == l3 + (int)sizeof(*ip6) ? ip6->nexthdr : 0;
+	default:
+		return 0;
+	}
+}
+
+static u32 mynic_tx_segments(const struct sk_buff *skb, u32 hdr_len)
+{
+	return DIV_ROUND_UP(max(skb->len - hdr_len, 1U),
+			    skb_shinfo(skb)->gso_size);
+}
+
+/* Whether the device accepts this TCP frame as a TSO request. */
+static bool mynic_tx_is_tso(const struct mynic_netdev *nd,
+			    const struct sk_buff *skb)
+{
+	u32 mss = skb_shinfo(skb)->gso_size;
+	u32 hdr_len;
+
+	if (skb_headlen(skb) <
+	    skb_transport_offset(skb) + sizeof(struct tcphdr))
+		return false;
+	hdr_len = skb_tcp_all_headers(skb);
+	return mss && tcp_hdr(skb)->doff * 4 >= sizeof(struct tcphdr) &&
+	       hdr_len <= skb_headlen(skb) && hdr_len <= MYNIC_TX_MAX_HEADER &&
+	       hdr_len + mss <= nd->rx_size &&
+	       skb->len - hdr_len <= nd->mdev->caps.max_tso &&
+	       mynic_tx_segments(skb, hdr_len) <= MYNIC_MAX_SEGMENTS;
+}
+
+/* What is refused here is done by the stack before it sends the frame. */
+netdev_features_t mynic_features_check(struct sk_buff *skb,
+				       struct net_device *ndev,
+				       netdev_features_t features)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	u8 protocol;
+
+	features = vlan_features_check(skb, features);
+	if (skb_shinfo(skb)->nr_frags >= MYNIC_TX_MAX_SGE)
+		features &= ~(NETIF_F_SG | NETIF_F_GSO_MASK);
+	if (skb->ip_summed != CHECKSUM_PARTIAL)
+		return skb_is_gso(skb) ? features & ~NETIF_F_GSO_MASK :
+					 features;
+	protocol = mynic_tx_protocol(skb);
+	if (protocol != IPPROTO_TCP && protocol != IPPROTO_UDP)
+		features &= ~(NETIF_F_CSUM_MASK | NETIF_F_GSO_MASK);
+	else if (skb_is_gso(skb) &&
+		 (protocol != IPPROTO_TCP || !mynic_tx_is_tso(nd, skb)))
+		features &= ~NETIF_F_GSO_MASK;
+	return features;
+}
+
+void mynic_tx_set_features(struct mynic_netdev *nd)
+{
+	struct net_device *ndev = nd->ndev;
+	u32 max_tso = nd->mdev->caps.max_tso;
+
+	ndev->hw_features |= NETIF_F_SG | MYNIC_TX_CSUM_FEATURES;
+	if (max_tso) {
+		ndev->hw_features |= MYNIC_TX_TSO_FEATURES;
+		netif_set_tso_max_size(ndev, min(max_tso, GSO_LEGACY_MAX_SIZE));
+		netif_set_tso_max_segs(ndev, MYNIC_MAX_SEGMENTS);
+	}
+	ndev->features |= ndev->hw_features;
+	ndev->vlan_features |= ndev->hw_features;
+}
+
+/* Memory */
+
+static void mynic_tx_unmap(struct device *dev, const struct mynic_tx_buf *buf,
+			   unsigned int num_frags)
+{
+	const skb_frag_t *frags = skb_shinfo(buf->skb)->frags;
+	unsigned int i;
+
+	if (buf->linear)
+		dma_unmap_single(dev, buf->dma[0], buf->linear, DMA_TO_DEVICE);
+	for (i = 0; i < num_frags; i++)
+		dma_unmap_page(dev, buf->dma[i + 1], skb_frag_size(&frags[i]),
+			       DMA_TO_DEVICE);
+}
+
+/*
+ * Map what follows the first @skip bytes.
+ *
+ * Return: whether there was room.
+ */
+static bool mynic_tx_map(struct device *dev, struct mynic_tx_buf *buf, u32 skip)
+{
+	struct sk_buff *skb = buf->skb;
+	skb_frag_t *frags = skb_shinfo(skb)->frags;
+	unsigned int i;
+
+	buf->linear = skb_headlen(skb) - skip;
+	if (buf->linear) {
+		buf->dma[0] = dma_map_single(dev, skb->data + skip, buf->linear,
+					     DMA_TO_DEVICE);
+		if (dma_mapping_error(dev, buf->dma[0]))
+			return false;
+	}
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
+		buf->dma[i + 1] = skb_frag_dma_map(dev, &frags[i], 0,
+						   skb_frag_size(&frags[i]),
+						   DMA_TO_DEVICE);
+		if (dma_mapping_error(dev, buf->dma[i + 1])) {
+			mynic_tx_unmap(dev, buf, i);
+			return false;
+		}
+	}
+	return true;
+}
+
+static void mynic_tx_release(struct mynic_parked *parked)
+{
+	struct mynic_tx_bufs *bufs =
+		container_of(parked, struct mynic_tx_bufs, parked);
+	struct device *dev = &bufs->mdev->pdev->dev;
+	struct mynic_tx_buf *buf;
+	unsigned int i;
+
+	for (i = 0; i < MYNIC_TX_SLOTS; i++) {
+		buf = &bufs->tx[i];
+		if (!buf->skb)
+			continue;
+		mynic_tx_unmap(dev, buf, skb_shinfo(buf->skb)->nr_frags);
+		dev_kfree_skb(buf->skb);
+	}
+	kvfree(bufs);
+}
+
+int mynic_tx_alloc(struct mynic_netdev *nd)
+{
+	struct mynic_tx_bufs *bufs = kvzalloc_obj(*bufs);
+
+	if (!bufs)
+		return -ENOMEM;
+	bufs->mdev = nd->mdev;
+	nd->tx_bufs = bufs;
+	nd->tx_next = 0;
+	return 0;
+}
+
+/*
+ * The senders of these frames must not wait for a device that may never come
+ * back.
+ */
+void mynic_tx_free(struct mynic_netdev *nd)
+{
+	struct mynic_tx_bufs *bufs = nd->tx_bufs;
+	unsigned int i;
+
+	for (i = 0; i < MYNIC_TX_SLOTS; i++) {
+		if (!bufs->tx[i].skb)
+			continue;
+		skb_orphan(bufs->tx[i].skb);
+		nf_reset_ct(bufs->tx[i].skb);
+		DEV_STATS_INC(nd->ndev, tx_dropped);
+	}
+	netdev_reset_queue(nd->ndev);
+	nd->tx_bufs = NULL;
+	mynic_park(nd->mdev, &bufs->parked, mynic_tx_release);
+}
+
+/* Posting */
+
+static bool mynic_tx_full(const struct mynic_netdev *nd)
+{
+	/* Pairs with the release in mynic_tx_poll() */
+	return nd->tx_next - smp_load_acquire(&nd->qp.sq.ci) >= MYNIC_TX_SLOTS;
+}
+
+static void mynic_tx_fill_sge(const struct mynic_netdev *nd,
+			      struct mynic_sge *sge, dma_addr_t dma, u32 length)
+{
+	sge->addr = cpu_to_le64(dma);
+	sge->length = cpu_to_le32(length);
+	sge->lkey = cpu_to_le32(nd->mdev->caps.dma_lkey);
+}
+
+static unsigned int mynic_tx_fill_sges(const struct mynic_netdev *nd,
+				       const struct mynic_tx_buf *buf,
+				       struct mynic_sge *sge)
+{
+	const struct skb_shared_info *shinfo = skb_shinfo(buf->skb);
+	unsigned int num = 0, i;
+
+	if (buf->linear)
+		mynic_tx_fill_sge(nd, &sge[num++], buf->dma[0], buf->linear);
+	for (i = 0; i < shinfo->nr_frags; i++)
+		mynic_tx_fill_sge(nd, &sge[num++], buf->dma[i + 1],
+				  skb_frag_size(&shinfo->frags[i]));
+	return num;
+}
+
+/*
+ * Write the next request. The device does not know of it yet.
+ *
+ * Return: whether the frame could be mapped.
+ */
+static bool mynic_tx_prepare(struct mynic_netdev *nd, struct sk_buff *skb)
+{
+	struct mynic_tx_buf *buf =
+		&nd->tx_bufs->tx[nd->tx_next % MYNIC_TX_SLOTS];
+	struct mynic_send_wqe *wqe = mynic_queue_slot(&nd->qp.sq, nd->tx_next);
+	u32 flags = skb->ip_summed == CHECKSUM_PARTIAL ? IB_SEND_IP_CSUM : 0;
+	u32 hdr_len = skb_is_gso(skb) ? skb_tcp_all_headers(skb) : 0;
+	void *data = (void *)wqe + MYNIC_WQE_DATA_EXT;
+	enum ib_wr_opcode opcode = IB_WR_SEND;
+
+	buf->skb = skb;
+	if (!mynic_tx_map(&nd->mdev->pdev->dev, buf, hdr_len)) {
+		buf->skb = NULL;
+		return false;
+	}
+	buf->frames = 1;
+	buf->bytes = skb->len;
+	memset(wqe, 0, MYNIC_WQE_DATA_EXT);
+	if (hdr_len) {
+		opcode = IB_WR_LSO;
+		buf->frames = mynic_tx_segments(skb, hdr_len);
+		buf->bytes += (buf->frames - 1) * hdr_len;
+		wqe->mss = cpu_to_le16(skb_shinfo(skb)->gso_size);
+		wqe->hdr_len = cpu_to_le16(hdr_len);
+		memcpy(data, skb->data, hdr_len);
+		data += ALIGN(hdr_len, sizeof(struct mynic_sge));
+	}
+	wqe->wr_id = cpu_to_le64(nd->tx_next);
+	wqe->ctrl = mynic_wqe_ctrl(opcode, flags);
+	wqe->len = cpu_to_le32(mynic_tx_fill_sges(nd, buf, data));
+	nd->tx_next++;
+	return true;
+}
+
+/* Hand what has been prepared over to the device. */
+static void mynic_tx_flush(struct mynic_netdev *nd)
+{
+	struct mynic_queue *sq = &nd->qp.sq;
+	struct mynic_send_wqe *wqe;
+
+	if (sq->pi == nd->tx_next)
+		return;
+	wqe = mynic_queue_slot(sq, nd->tx_next - 1);
+	wqe->ctrl |= mynic_wqe_ctrl(0, IB_SEND_SIGNALED);
+	/* Pairs with the acquire in mynic_tx_is_posted() */
+	smp_store_release(&sq->pi, nd->tx_next);
+	mynic_qp_ring_sq(nd->mdev, &nd->qp);
+}
+
+static bool mynic_tx_is_valid(const struct mynic_netdev *nd,
+			      const struct sk_buff *skb)
+{
+	if (skb_shinfo(skb)->nr_frags >= MYNIC_TX_MAX_SGE)
+		return false;
+	if (skb_is_gso(skb))
+		return mynic_tx_is_tso(nd, skb);
+	return skb->len >= ETH_HLEN && skb->len <= nd->rx_size;
+}
+
+netdev_tx_t mynic_start_xmit(struct sk_buff *skb, struct net_device *ndev)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	struct netdev_queue *txq = netdev_get_tx_queue(ndev, 0);
+	u32 slot;
+
+	/* Pairs with the release in mynic_netdev_start() */
+	if (!smp_load_acquire(&nd->running) || mynic_dead(nd->mdev)) {
+		dev_kfree_skb_any(skb);
+		DEV_STATS_INC(ndev, tx_dropped);
+		return NETDEV_TX_OK;
+	}
+	slot = nd->tx_next % MYNIC_TX_SLOTS;
+	if (!mynic_tx_is_valid(nd, skb) || !mynic_tx_prepare(nd, skb)) {
+		dev_kfree_skb_any(skb);
+		DEV_STATS_INC(ndev, tx_dropped);
+		if (!netdev_xmit_more())
+			mynic_tx_flush(nd);
+		return NETDEV_TX_OK;
+	}
+	skb_tx_timestamp(skb);
+	if (mynic_tx_full(nd)) {
+		netif_tx_stop_queue(txq);
+		/* Pairs with the barrier in mynic_tx_poll() */
+		smp_mb__after_atomic();
+		if (!mynic_tx_full(nd))
+			netif_tx_start_queue(txq);
+	}
+	if (__netdev_tx_sent_queue(txq, nd->tx_bufs->tx[slot].bytes,
+				   netdev_xmit_more()))
+		mynic_tx_flush(nd);
+	return NETDEV_TX_OK;
+}
+
+/* Completions */
+
+/* Return: whether the device was told of this request, and has not ended it. */
+static bool mynic_tx_is_posted(const struct mynic_queue *sq, u64 wr_id)
+{
+	u32 index = wr_id;
+	u32 pi;
+
+	/* Pairs with the release in mynic_tx_flush() */
+	pi = smp_load_acquire(&sq->pi);
+	return wr_id == index && index - sq->ci < pi - sq->ci;
+}
+
+static void mynic_tx_done(struct mynic_netdev *nd, struct mynic_tx_buf *buf,
+			  bool sent, int budget)
+{
+	mynic_tx_unmap(&nd->mdev->pdev->dev, buf,
+		       skb_shinfo(buf->skb)->nr_frags);
+	if (sent)
+		dev_sw_netstats_tx_add(nd->ndev, buf->frames, buf->bytes);
+	else
+		DEV_STATS_INC(nd->ndev, tx_errors);
+	napi_consume_skb(buf->skb, budget);
+	buf->skb = NULL;
+}
+
+struct mynic_polled mynic_tx_poll(struct mynic_netdev *nd, int budget)
+{
+	struct netdev_queue *txq = netdev_get_tx_queue(nd->ndev, 0);
+	struct mynic_queue *sq = &nd->qp.sq;
+	struct mynic_polled polled = {};
+	unsigned int bytes = 0;
+	struct mynic_tx_buf *buf;
+	struct mynic_cqe *cqe;
+	u32 ci = sq->ci, last;
+	u64 wr_id;
+	bool bad;
+
+	while (polled.num < MYNIC_TX_SLOTS) {
+		cqe = mynic_cq_peek(&nd->tx_cq);
+		if (!cqe)
+			break;
+		wr_id = le64_to_cpu(READ_ONCE(cqe->wr_id));
+		if (!mynic_tx_is_posted(sq, wr_id)) {
+			polled.nonsense = true;
+			break;
+		}
+		bad = READ_ONCE(cqe->status);
+		polled.failed |= bad;
+		last = wr_id;
+		do {
+			buf = &nd->tx_bufs->tx[ci % MYNIC_TX_SLOTS];
+			bytes += buf->bytes;
+			polled.num++;
+			mynic_tx_done(nd, buf, !bad || ci != last, budget);
+		} while (ci++ != last);
+		/* Pairs with the acquire in mynic_tx_full() */
+		smp_store_release(&sq->ci, ci);
+		WRITE_ONCE(nd->tx_cq.ci, nd->tx_cq.ci + 1);
+	}
+	if (!polled.num)
+		return polled;
+	mynic_cq_publish(&nd->tx_cq);
+	netdev_tx_completed_queue(txq, polled.num, bytes);
+	/* Pairs with the barrier in mynic_start_xmit() */
+	smp_mb();
+	if (netif_tx_queue_stopped(txq) &&
+	    READ_ONCE(nd->tx_next) - ci <= MYNIC_TX_SLOTS - MYNIC_TX_WAKE)
+		netif_tx_wake_queue(txq);
+	return polled;
+}
