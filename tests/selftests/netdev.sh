@@ -9,7 +9,7 @@
 
 ktap_print_header
 need 2
-ktap_set_plan 22
+ktap_set_plan 24
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -194,6 +194,26 @@ offloads() {
 		[ "$(bad_checksums)" = "$bad" ]
 }
 
+# Frames at the limits of a buffer's pieces, with contents that ping(8) checks
+pieces() {
+	local size text
+
+	set_mtu 9000 || return
+	for size in 0 213 214 215 216 1621 1622 1623 1624 5717 5718 5719 5720 8972; do
+		text=$(ping -c 2 -i 0.1 -W "$PATIENCE" -s "$size" "$far_ip") || return
+		! grep -q "wrong data byte" <<<"$text" || return
+	done
+}
+
+# The stack makes sure of what the device may not have
+no_rx_checksums() {
+	local status=0
+
+	ip netns exec "$ns" ethtool -k "$far" | grep -q '^rx-checksumming: on$' &&
+		ip netns exec "$ns" ethtool -K "$far" rx off && stream || status=1
+	ip netns exec "$ns" ethtool -K "$far" rx on && return $status
+}
+
 # The stack does what the device may not
 no_offloads() {
 	local feature status=0
@@ -294,6 +314,7 @@ listening() { ip netns exec "$ns" ss -Hltn 'sport = :7777' | grep -q .; }
 result "ping over IPv4" ping_far "$far_ip"
 result "ping over IPv6" ping_far "$far_ip6"
 result "MTU 9000" big_ping
+result "frames of one piece and of several" pieces
 result "nothing longer than the MTU" too_big_ping
 result "MTU 1280" small_mtu
 result "MTU out of range is refused" bad_mtu
@@ -319,9 +340,11 @@ fi
 if command -v socat >/dev/null && command -v ethtool >/dev/null; then
 	result "checksums and segments that the device makes" offloads
 	result "checksums and segments that the stack makes" no_offloads
+	result "received checksums that the stack sums up" no_rx_checksums
 else
 	ktap_test_skip "checksums and segments that the device makes"
 	ktap_test_skip "checksums and segments that the stack makes"
+	ktap_test_skip "received checksums that the stack sums up"
 fi
 if command -v socat >/dev/null && modinfo netconsole >/dev/null 2>&1; then
 	result "netconsole" netconsole

@@ -4,9 +4,8 @@
  * CQs, sent frames can be reclaimed in contexts in which nothing may be
  * received.
  *
- * A frame is received into one of a few large buffers that stay mapped, and
- * copied into an skb of its size. Sending is in netdev_tx.c, and the ethtool
- * operations are in ethtool.c.
+ * Sending is in netdev_tx.c, receiving in netdev_rx.c. The ethtool operations
+ * are in ethtool.c.
  */
 #include <linux/dma-mapping.h>
 #include <linux/etherdevice.h>
@@ -28,45 +27,6 @@ static const u8 mynic_drop_stats[MYNIC_NUM_DROPS] = {
 	[MYNIC_DROPPED] = MYNIC_STAT_RX_ETH_DROPPED,
 	[MYNIC_MISSED] = MYNIC_STAT_RX_DROP_OVERRUN,
 };
-
-/* Receiving */
-
-static void mynic_post_rx(struct mynic_netdev *nd)
-{
-	struct mynic_queue *rq = &nd->qp.rq;
-	struct mynic_recv_wqe *wqe = mynic_queue_slot(rq, rq->pi);
-	struct mynic_sge *sge = (struct mynic_sge *)(wqe + 1);
-
-	wqe->wr_id = cpu_to_le64(MYNIC_WR_RECV | rq->pi);
-	wqe->num_sge = cpu_to_le32(1);
-	sge->addr = cpu_to_le64(nd->bufs->rx[rq->pi % MYNIC_RX_SLOTS].dma);
-	sge->length = cpu_to_le32(nd->rx_size);
-	sge->lkey = cpu_to_le32(nd->mdev->caps.dma_lkey);
-	rq->pi++;
-}
-
-static void mynic_receive(struct mynic_netdev *nd,
-			  const struct mynic_rx_buf *buf, u32 len)
-{
-	struct device *dev = &nd->mdev->pdev->dev;
-	struct sk_buff *skb;
-
-	if (len < ETH_HLEN || len > nd->rx_size) {
-		DEV_STATS_INC(nd->ndev, rx_length_errors);
-		return;
-	}
-	skb = napi_alloc_skb(&nd->napi, len);
-	if (!skb) {
-		DEV_STATS_INC(nd->ndev, rx_dropped);
-		return;
-	}
-	dma_sync_single_for_cpu(dev, buf->dma, len, DMA_FROM_DEVICE);
-	skb_put_data(skb, page_address(buf->page), len);
-	dma_sync_single_for_device(dev, buf->dma, len, DMA_FROM_DEVICE);
-	dev_sw_netstats_rx_add(nd->ndev, len);
-	skb->protocol = eth_type_trans(skb, nd->ndev);
-	napi_gro_receive(&nd->napi, skb);
-}
 
 static void mynic_tx_timeout(struct net_device *ndev, unsigned int queue)
 {
@@ -90,53 +50,6 @@ static void mynic_restart_soon(struct mynic_netdev *nd)
 	mynic_restart_after(nd, MYNIC_RESTART_DELAY);
 }
 
-/* Return: whether this completion is possible, given what was posted. */
-static bool mynic_is_next(const struct mynic_queue *queue,
-			  const struct mynic_cqe *cqe)
-{
-	return le64_to_cpu(READ_ONCE(cqe->wr_id)) ==
-		       (MYNIC_WR_RECV | queue->ci) &&
-	       queue->ci != queue->pi;
-}
-
-/* Slot and entry may be reused from now on. */
-static void mynic_next(struct mynic_queue *queue, struct mynic_cq *cq)
-{
-	queue->ci++;
-	WRITE_ONCE(cq->ci, cq->ci + 1);
-}
-
-/* Return: number of frames received, or -EIO for a bad completion. */
-static int mynic_poll_rx(struct mynic_netdev *nd, int budget)
-{
-	struct mynic_queue *rq = &nd->qp.rq;
-	struct mynic_cqe *cqe;
-	int work;
-
-	for (work = 0; work < budget; work++) {
-		cqe = mynic_cq_peek(&nd->rx_cq);
-		if (!cqe)
-			break;
-		if (!mynic_is_next(rq, cqe))
-			return -EIO;
-		if (READ_ONCE(cqe->status)) {
-			mynic_restart_soon(nd);
-			DEV_STATS_INC(nd->ndev, rx_errors);
-		} else {
-			mynic_receive(nd,
-				      &nd->bufs->rx[rq->ci % MYNIC_RX_SLOTS],
-				      le32_to_cpu(READ_ONCE(cqe->byte_len)));
-			mynic_post_rx(nd);
-		}
-		mynic_next(rq, &nd->rx_cq);
-	}
-	if (!work)
-		return 0;
-	mynic_cq_publish(&nd->rx_cq);
-	mynic_qp_ring_rq(nd->mdev, &nd->qp);
-	return work;
-}
-
 /*
  * With a budget of 0, netpoll only reclaims sent frames, with interrupts off.
  */
@@ -144,25 +57,25 @@ static int mynic_poll(struct napi_struct *napi, int budget)
 {
 	struct mynic_netdev *nd = container_of(napi, struct mynic_netdev, napi);
 	struct mynic_polled sent = mynic_tx_poll(nd, budget);
-	int received = 0;
+	struct mynic_polled received = {};
 
-	if (sent.failed)
-		mynic_restart_soon(nd);
 	if (!sent.nonsense && budget)
-		received = mynic_poll_rx(nd, budget);
-	if (sent.nonsense || received < 0) {
+		received = mynic_rx_poll(nd, budget);
+	if (sent.failed || received.failed)
+		mynic_restart_soon(nd);
+	if (sent.nonsense || received.nonsense)
 		mynic_fail_device(nd->mdev,
 				  "it completes a frame that there is not");
-		sent.num = 0;
-		received = 0;
-	}
-	if (!budget || sent.num >= MYNIC_TX_SLOTS || received == budget)
+	else if (sent.num >= MYNIC_TX_SLOTS || received.num == budget)
 		return budget;
-	if (napi_complete_done(napi, received) && !mynic_dead(nd->mdev)) {
+	if (!budget)
+		return 0;
+	received.num = min_t(unsigned int, received.num, budget - 1);
+	if (napi_complete_done(napi, received.num) && !mynic_dead(nd->mdev)) {
 		mynic_cq_arm(nd->mdev, &nd->rx_cq, false);
 		mynic_cq_arm(nd->mdev, &nd->tx_cq, false);
 	}
-	return received;
+	return received.num;
 }
 
 static void mynic_netdev_comp(struct ib_cq *ibcq, void *context)
@@ -180,53 +93,6 @@ static void mynic_netdev_error(struct ib_event *event, void *context)
 }
 
 /* The queues */
-
-static void mynic_release_bufs(struct mynic_parked *parked)
-{
-	struct mynic_bufs *bufs =
-		container_of(parked, struct mynic_bufs, parked);
-	struct device *dev = &bufs->mdev->pdev->dev;
-	unsigned int i;
-
-	for (i = 0; i < MYNIC_RX_SLOTS && bufs->rx[i].page; i++)
-		dma_free_pages(dev, PAGE_ALIGN(bufs->rx_size), bufs->rx[i].page,
-			       bufs->rx[i].dma, DMA_FROM_DEVICE);
-	kvfree(bufs);
-}
-
-static void mynic_free_bufs(struct mynic_netdev *nd)
-{
-	struct mynic_bufs *bufs = nd->bufs;
-
-	nd->bufs = NULL;
-	mynic_park(nd->mdev, &bufs->parked, mynic_release_bufs);
-}
-
-static int mynic_alloc_bufs(struct mynic_netdev *nd)
-{
-	struct device *dev = &nd->mdev->pdev->dev;
-	struct mynic_bufs *bufs;
-	unsigned int i;
-
-	bufs = kvzalloc_obj(*bufs);
-	if (!bufs)
-		return -ENOMEM;
-	bufs->mdev = nd->mdev;
-	bufs->rx_size = nd->rx_size;
-	for (i = 0; i < MYNIC_RX_SLOTS; i++) {
-		bufs->rx[i].page = dma_alloc_pages(dev, PAGE_ALIGN(nd->rx_size),
-						   &bufs->rx[i].dma,
-						   DMA_FROM_DEVICE, GFP_KERNEL);
-		if (!bufs->rx[i].page)
-			goto err;
-	}
-	nd->bufs = bufs;
-	return 0;
-
-err:
-	mynic_release_bufs(&bufs->parked);
-	return -ENOMEM;
-}
 
 static int mynic_create_cq_of(struct mynic_netdev *nd, struct mynic_cq *cq,
 			      u32 entries)
@@ -253,7 +119,7 @@ static int mynic_create_queues(struct mynic_netdev *nd)
 		.max_send_wr = MYNIC_TX_SLOTS,
 		.max_recv_wr = MYNIC_RX_SLOTS,
 		.max_send_sge = MYNIC_MAX_SGE,
-		.max_recv_sge = 1,
+		.max_recv_sge = MYNIC_RX_MAX_SGE,
 	};
 	struct mynic_qp_init init = {
 		.type = MYNIC_QP_RAW_PACKET,
@@ -323,9 +189,7 @@ static int mynic_enable_qp(struct mynic_netdev *nd)
 		if (ret)
 			return ret;
 	}
-	for (i = 0; i < MYNIC_RX_SLOTS; i++)
-		mynic_post_rx(nd);
-	mynic_qp_ring_rq(nd->mdev, &nd->qp);
+	mynic_rx_post_all(nd);
 	return 0;
 }
 
@@ -477,7 +341,7 @@ static int mynic_netdev_start(struct mynic_netdev *nd)
 	struct mynic_dev *mdev = nd->mdev;
 	int ret;
 
-	ret = mynic_alloc_bufs(nd);
+	ret = mynic_rx_alloc(nd);
 	if (ret)
 		return ret;
 	ret = mynic_tx_alloc(nd);
@@ -516,7 +380,7 @@ err_queues:
 err_tx_bufs:
 	mynic_tx_free(nd);
 err_bufs:
-	mynic_free_bufs(nd);
+	mynic_rx_free(nd);
 	return ret;
 }
 
@@ -539,7 +403,7 @@ static void mynic_netdev_stop(struct mynic_netdev *nd)
 	mynic_cmd_set_rx(mdev, nd->qp.qpn, 0, NULL, 0);
 	mynic_destroy_queues(nd);
 	mynic_tx_free(nd);
-	mynic_free_bufs(nd);
+	mynic_rx_free(nd);
 out:
 	/* A restart that is still to come was for these queues. */
 	WRITE_ONCE(nd->broken, false);
@@ -699,8 +563,9 @@ int mynic_netdev_register(struct mynic_dev *mdev)
 	if (ret)
 		return ret;
 	nd->speed_mbps = ps.speed_mbps;
-	nd->rx_size = ps.max_mtu + VLAN_ETH_HLEN;
-	ndev->max_mtu = ps.max_mtu;
+	ndev->max_mtu = min(ps.max_mtu, mynic_rx_max_size() - VLAN_ETH_HLEN);
+	nd->max_frame = ndev->max_mtu + VLAN_ETH_HLEN;
+	ndev->hw_features = NETIF_F_RXCSUM;
 	mynic_tx_set_features(nd);
 	if (is_valid_ether_addr(ps.mac))
 		eth_hw_addr_set(ndev, ps.mac);

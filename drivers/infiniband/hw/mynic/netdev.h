@@ -8,13 +8,8 @@
 
 #include "mynic.h"
 
-#define MYNIC_RX_SLOTS 256
+#define MYNIC_RX_SLOTS 512
 #define MYNIC_TX_SLOTS 512
-
-struct mynic_rx_buf {
-	struct page *page;
-	dma_addr_t dma;
-};
 
 /* Element of the mailbox of SET_RX */
 struct mynic_rx_mac {
@@ -40,20 +35,7 @@ struct mynic_drops {
 	u64 last;
 };
 
-/**
- * struct mynic_bufs - receive buffers, which the device was told of
- * @parked: keeps them while a dead device may use them
- * @mdev: device
- * @rx_size: bytes of a receive buffer, enough for the largest frame
- * @rx: receive buffers
- */
-struct mynic_bufs {
-	struct mynic_parked parked;
-	struct mynic_dev *mdev;
-	u32 rx_size;
-	struct mynic_rx_buf rx[MYNIC_RX_SLOTS];
-};
-
+struct mynic_rx_bufs;
 struct mynic_tx_bufs;
 
 /**
@@ -64,13 +46,13 @@ struct mynic_tx_bufs;
  * @link_work: asks the device for the link state; disabled unless @running
  * @rx_mode_work: sets the receive filter; disabled unless @running
  * @speed_mbps: link speed in Mbit/s
- * @rx_size: bytes of a receive buffer, enough for the largest frame
+ * @max_frame: bytes of the largest frame
  * @pdn: protection domain
  * @rx_cq: completions of receive requests
  * @tx_cq: completions of send requests
  * @qp: the QP. The producer index of its send queue is that of the last
  *	request that the device was told of
- * @bufs: receive buffers
+ * @rx_bufs: receive buffers
  * @tx_bufs: frames in the send ring
  * @tx_next: index of the next send request; under the lock of transmission
  * @macs: buffer for the device's receive filters; used by whoever may set them
@@ -91,12 +73,12 @@ struct mynic_netdev {
 	struct work_struct link_work;
 	struct work_struct rx_mode_work;
 	u32 speed_mbps;
-	u32 rx_size;
+	u32 max_frame;
 	u32 pdn;
 	struct mynic_cq rx_cq;
 	struct mynic_cq tx_cq;
 	struct mynic_qp qp;
-	struct mynic_bufs *bufs;
+	struct mynic_rx_bufs *rx_bufs;
 	struct mynic_tx_bufs *tx_bufs;
 	u32 tx_next;
 	struct mynic_rx_mac macs[MYNIC_RX_MAX_MACS];
@@ -140,5 +122,16 @@ netdev_features_t mynic_features_check(struct sk_buff *skb,
 				       netdev_features_t features);
 netdev_tx_t mynic_start_xmit(struct sk_buff *skb, struct net_device *ndev);
 struct mynic_polled mynic_tx_poll(struct mynic_netdev *nd, int budget);
+
+/* Receiving */
+
+/* SGEs of a receive request */
+#define MYNIC_RX_MAX_SGE 3
+
+u32 mynic_rx_max_size(void);
+int mynic_rx_alloc(struct mynic_netdev *nd);
+void mynic_rx_free(struct mynic_netdev *nd);
+void mynic_rx_post_all(struct mynic_netdev *nd);
+struct mynic_polled mynic_rx_poll(struct mynic_netdev *nd, unsigned int budget);
 
 #endif /* MYNIC_NETDEV_H */

@@ -107,7 +107,7 @@ static bool mynic_tx_is_tso(const struct mynic_netdev *nd,
 	hdr_len = skb_tcp_all_headers(skb);
 	return mss && tcp_hdr(skb)->doff * 4 >= sizeof(struct tcphdr) &&
 	       hdr_len <= skb_headlen(skb) && hdr_len <= MYNIC_TX_MAX_HEADER &&
-	       hdr_len + mss <= nd->rx_size &&
+	       hdr_len + mss <= nd->max_frame &&
 	       skb->len - hdr_len <= nd->mdev->caps.max_tso &&
 	       mynic_tx_segments(skb, hdr_len) <= MYNIC_MAX_SEGMENTS;
 }
@@ -338,7 +338,7 @@ static bool mynic_tx_is_valid(const struct mynic_netdev *nd,
 		return false;
 	if (skb_is_gso(skb))
 		return mynic_tx_is_tso(nd, skb);
-	return skb->len >= ETH_HLEN && skb->len <= nd->rx_size;
+	return skb->len >= ETH_HLEN && skb->len <= nd->max_frame;
 }
 
 netdev_tx_t mynic_start_xmit(struct sk_buff *skb, struct net_device *ndev)
