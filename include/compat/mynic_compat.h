@@ -10,6 +10,7 @@
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0)
 
+#include <linux/dim.h>
 #include <linux/dma-mapping.h>
 #include <linux/netdevice.h>
 #include <linux/notifier.h>
@@ -154,6 +155,9 @@ enum { mynic_dealloc_dmah };
 #define mynic_reg_user_mr_dmabuf(pd, offset, length, iova, fd, access, dmah, \
 				 attrs)                                      \
 	mynic_reg_user_mr_dmabuf(pd, offset, length, iova, fd, access, attrs)
+
+/* A sample is passed by value. */
+#define net_dim(dim, sample) net_dim(dim, *(sample))
 
 /* The grace period is a parameter rather than a member of the operations. */
 #define devlink_health_reporter_create(devlink, ops, priv) \

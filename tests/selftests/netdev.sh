@@ -9,7 +9,7 @@
 
 ktap_print_header
 need 2
-ktap_set_plan 24
+ktap_set_plan 25
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -225,6 +225,36 @@ no_offloads() {
 		return $status
 }
 
+coalesce_is() { ethtool -c "$near" | grep -Eq "^$1:[[:space:]]*$2\$"; }
+
+moderation_is() {
+	coalesce_is rx-usecs 50 && coalesce_is rx-frames 8 &&
+		coalesce_is tx-usecs 100 && coalesce_is tx-frames 16
+}
+
+# The device is told how long interrupts may wait, also about new queues
+told_twice() {
+	[ "$(grep -c "dev=${pci[0]}.* opcode=MODIFY_CQ .*status=OK" "$trace")" = 2 ]
+}
+
+moderation() {
+	local status=0 tracing=/sys/kernel/tracing trace event
+
+	trace=$tracing/trace event=$tracing/events/mynic/mynic_cmd_done/enable
+	[ -e "$event" ] || mount -t tracefs none $tracing || return
+	echo 0 >"$event" && echo >"$trace" && echo 1 >"$event" || return
+	ethtool -C "$near" adaptive-rx off adaptive-tx off rx-usecs 50 rx-frames 8 \
+		tx-usecs 100 tx-frames 16 && moderation_is && told_twice &&
+		stream && told_twice || status=1
+	! ethtool -C "$near" rx-usecs 65536 && moderation_is || status=1
+	echo >"$trace"
+	ip link set "$near" down && ip link set "$near" up &&
+		wait_for carrier "" "$near" && moderation_is && told_twice || status=1
+	echo 0 >"$event"
+	ethtool -C "$near" adaptive-rx on adaptive-tx on && configure && stream &&
+		return $status
+}
+
 tried_again() { [ "$(cat /sys/module/netdev_nomem/parameters/tries)" -ge 3 ]; }
 
 # The function of the driver that hears of errors of the interface's queues
@@ -341,10 +371,12 @@ if command -v socat >/dev/null && command -v ethtool >/dev/null; then
 	result "checksums and segments that the device makes" offloads
 	result "checksums and segments that the stack makes" no_offloads
 	result "received checksums that the stack sums up" no_rx_checksums
+	result "interrupt moderation" moderation
 else
 	ktap_test_skip "checksums and segments that the device makes"
 	ktap_test_skip "checksums and segments that the stack makes"
 	ktap_test_skip "received checksums that the stack sums up"
+	ktap_test_skip "interrupt moderation"
 fi
 if command -v socat >/dev/null && modinfo netconsole >/dev/null 2>&1; then
 	result "netconsole" netconsole

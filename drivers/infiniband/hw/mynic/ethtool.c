@@ -3,6 +3,7 @@
 #include <linux/ethtool.h>
 
 #include "cmd.h"
+#include "netdev.h"
 
 static void mynic_get_drvinfo(struct net_device *ndev,
 			      struct ethtool_drvinfo *info)
@@ -47,8 +48,58 @@ static void mynic_get_ethtool_stats(struct net_device *ndev,
 		memset(data, 0, MYNIC_NUM_STATS * sizeof(*data));
 }
 
+static int mynic_get_coalesce(struct net_device *ndev,
+			      struct ethtool_coalesce *coal,
+			      struct kernel_ethtool_coalesce *kernel_coal,
+			      struct netlink_ext_ack *extack)
+{
+	const struct mynic_netdev *nd = netdev_priv(ndev);
+
+	coal->use_adaptive_rx_coalesce = nd->rx_moder.setting.adaptive;
+	coal->rx_coalesce_usecs = nd->rx_moder.setting.usecs;
+	coal->rx_max_coalesced_frames = nd->rx_moder.setting.frames;
+	coal->use_adaptive_tx_coalesce = nd->tx_moder.setting.adaptive;
+	coal->tx_coalesce_usecs = nd->tx_moder.setting.usecs;
+	coal->tx_max_coalesced_frames = nd->tx_moder.setting.frames;
+	return 0;
+}
+
+static int mynic_set_coalesce(struct net_device *ndev,
+			      struct ethtool_coalesce *coal,
+			      struct kernel_ethtool_coalesce *kernel_coal,
+			      struct netlink_ext_ack *extack)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	const struct mynic_moder_setting rx = {
+		.adaptive = coal->use_adaptive_rx_coalesce,
+		.usecs = coal->rx_coalesce_usecs,
+		.frames = coal->rx_max_coalesced_frames,
+	};
+	const struct mynic_moder_setting tx = {
+		.adaptive = coal->use_adaptive_tx_coalesce,
+		.usecs = coal->tx_coalesce_usecs,
+		.frames = coal->tx_max_coalesced_frames,
+	};
+	int ret;
+
+	if (max(rx.usecs, tx.usecs) > U16_MAX ||
+	    max(rx.frames, tx.frames) > U16_MAX) {
+		NL_SET_ERR_MSG(extack, "at most 65535 usecs and frames");
+		return -EINVAL;
+	}
+	ret = mynic_moder_change(&nd->rx_moder, nd->running, &rx);
+	if (ret)
+		return ret;
+	return mynic_moder_change(&nd->tx_moder, nd->running, &tx);
+}
+
 const struct ethtool_ops mynic_ethtool_ops = {
+	.supported_coalesce_params = ETHTOOL_COALESCE_USECS |
+				     ETHTOOL_COALESCE_MAX_FRAMES |
+				     ETHTOOL_COALESCE_USE_ADAPTIVE,
 	.get_drvinfo = mynic_get_drvinfo,
+	.get_coalesce = mynic_get_coalesce,
+	.set_coalesce = mynic_set_coalesce,
 	.get_link = ethtool_op_get_link,
 	.get_link_ksettings = mynic_get_link_ksettings,
 	.get_sset_count = mynic_get_sset_count,

@@ -61,6 +61,8 @@ static int mynic_poll(struct napi_struct *napi, int budget)
 
 	if (!sent.nonsense && budget)
 		received = mynic_rx_poll(nd, budget);
+	mynic_moder_count(&nd->tx_moder, &sent);
+	mynic_moder_count(&nd->rx_moder, &received);
 	if (sent.failed || received.failed)
 		mynic_restart_soon(nd);
 	if (sent.nonsense || received.nonsense)
@@ -71,6 +73,8 @@ static int mynic_poll(struct napi_struct *napi, int budget)
 	if (!budget)
 		return 0;
 	received.num = min_t(unsigned int, received.num, budget - 1);
+	mynic_moder_sample(&nd->rx_moder);
+	mynic_moder_sample(&nd->tx_moder);
 	if (napi_complete_done(napi, received.num) && !mynic_dead(nd->mdev)) {
 		mynic_cq_arm(nd->mdev, &nd->rx_cq, false);
 		mynic_cq_arm(nd->mdev, &nd->tx_cq, false);
@@ -336,6 +340,25 @@ static void mynic_get_stats64(struct net_device *ndev,
 
 /* Up and down */
 
+static int mynic_start_moders(struct mynic_netdev *nd)
+{
+	int ret;
+
+	ret = mynic_moder_start(&nd->rx_moder);
+	if (ret)
+		return ret;
+	ret = mynic_moder_start(&nd->tx_moder);
+	if (ret)
+		mynic_moder_stop(&nd->rx_moder);
+	return ret;
+}
+
+static void mynic_stop_moders(struct mynic_netdev *nd)
+{
+	mynic_moder_stop(&nd->tx_moder);
+	mynic_moder_stop(&nd->rx_moder);
+}
+
 static int mynic_netdev_start(struct mynic_netdev *nd)
 {
 	struct mynic_dev *mdev = nd->mdev;
@@ -356,6 +379,9 @@ static int mynic_netdev_start(struct mynic_netdev *nd)
 	ret = mynic_update_rx_mode(nd);
 	if (ret)
 		goto err_queues;
+	ret = mynic_start_moders(nd);
+	if (ret)
+		goto err_queues;
 	napi_enable(&nd->napi);
 	mynic_cq_arm(mdev, &nd->rx_cq, false);
 	mynic_cq_arm(mdev, &nd->tx_cq, false);
@@ -373,6 +399,7 @@ static int mynic_netdev_start(struct mynic_netdev *nd)
 
 err_napi:
 	napi_disable(&nd->napi);
+	mynic_stop_moders(nd);
 err_queues:
 	mynic_destroy_queues(nd);
 	/* They may have failed already. */
@@ -397,6 +424,7 @@ static void mynic_netdev_stop(struct mynic_netdev *nd)
 	netif_carrier_off(nd->ndev);
 	/* In this order, because polling wakes the transmit queue. */
 	napi_disable(&nd->napi);
+	mynic_stop_moders(nd);
 	netif_tx_disable(nd->ndev);
 	/* Errors do not matter, because the QP is destroyed next. */
 	mynic_cmd_modify_port(mdev, false, nd->ndev->dev_addr, nd->ndev->mtu);
@@ -531,6 +559,8 @@ int mynic_netdev_alloc(struct mynic_dev *mdev)
 	INIT_WORK(&nd->stats_work, mynic_stats_work);
 	disable_work(&nd->stats_work);
 	mutex_init(&nd->stats_lock);
+	mynic_moder_init(&nd->rx_moder, mdev, &nd->rx_cq, true);
+	mynic_moder_init(&nd->tx_moder, mdev, &nd->tx_cq, false);
 
 	SET_NETDEV_DEV(ndev, &mdev->pdev->dev);
 	ndev->netdev_ops = &mynic_netdev_ops;

@@ -3,6 +3,7 @@
 #ifndef MYNIC_NETDEV_H
 #define MYNIC_NETDEV_H
 
+#include <linux/dim.h>
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
 
@@ -39,6 +40,40 @@ struct mynic_rx_bufs;
 struct mynic_tx_bufs;
 
 /**
+ * struct mynic_moder_setting - how long interrupts are delayed
+ * @adaptive: as the kernel finds best; what follows does not count
+ * @usecs: microseconds at most; 0: not at all
+ * @frames: until so many frames have completed; 0: no limit
+ */
+struct mynic_moder_setting {
+	bool adaptive;
+	u32 usecs;
+	u32 frames;
+};
+
+/**
+ * struct mynic_moder - interrupt moderation of a CQ
+ * @mdev: device
+ * @cq: CQ
+ * @rx: whether it is for received frames
+ * @setting: the setting; changes under the RTNL
+ * @dim: what the kernel has measured
+ * @events: interrupts; used by NAPI, like all that follows
+ * @frames: frames that have completed
+ * @bytes: their bytes
+ */
+struct mynic_moder {
+	struct mynic_dev *mdev;
+	struct mynic_cq *cq;
+	bool rx;
+	struct mynic_moder_setting setting;
+	struct dim dim;
+	u16 events;
+	u64 frames;
+	u64 bytes;
+};
+
+/**
  * struct mynic_netdev - private part of the interface
  * @mdev: device
  * @ndev: interface
@@ -50,6 +85,8 @@ struct mynic_tx_bufs;
  * @pdn: protection domain
  * @rx_cq: completions of receive requests
  * @tx_cq: completions of send requests
+ * @rx_moder: interrupt moderation of @rx_cq
+ * @tx_moder: interrupt moderation of @tx_cq
  * @qp: the QP. The producer index of its send queue is that of the last
  *	request that the device was told of
  * @rx_bufs: receive buffers
@@ -77,6 +114,8 @@ struct mynic_netdev {
 	u32 pdn;
 	struct mynic_cq rx_cq;
 	struct mynic_cq tx_cq;
+	struct mynic_moder rx_moder;
+	struct mynic_moder tx_moder;
 	struct mynic_qp qp;
 	struct mynic_rx_bufs *rx_bufs;
 	struct mynic_tx_bufs *tx_bufs;
@@ -94,11 +133,13 @@ struct mynic_netdev {
 /**
  * struct mynic_polled - what polling a queue has found
  * @num: requests that have completed
+ * @bytes: bytes of their frames
  * @failed: some of them failed, so the queues are to be made anew
  * @nonsense: the device has completed a request that there is not
  */
 struct mynic_polled {
 	unsigned int num;
+	unsigned int bytes;
 	bool failed;
 	bool nonsense;
 };
@@ -133,5 +174,17 @@ int mynic_rx_alloc(struct mynic_netdev *nd);
 void mynic_rx_free(struct mynic_netdev *nd);
 void mynic_rx_post_all(struct mynic_netdev *nd);
 struct mynic_polled mynic_rx_poll(struct mynic_netdev *nd, unsigned int budget);
+
+/* Interrupt moderation */
+
+void mynic_moder_init(struct mynic_moder *moder, struct mynic_dev *mdev,
+		      struct mynic_cq *cq, bool rx);
+int mynic_moder_start(struct mynic_moder *moder);
+void mynic_moder_stop(struct mynic_moder *moder);
+void mynic_moder_count(struct mynic_moder *moder,
+		       const struct mynic_polled *polled);
+void mynic_moder_sample(struct mynic_moder *moder);
+int mynic_moder_change(struct mynic_moder *moder, bool running,
+		       const struct mynic_moder_setting *setting);
 
 #endif /* MYNIC_NETDEV_H */

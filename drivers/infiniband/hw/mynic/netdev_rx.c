@@ -263,8 +263,9 @@ static struct sk_buff *mynic_rx_take(struct mynic_netdev *nd,
 	return skb;
 }
 
-static void mynic_rx_frame(struct mynic_netdev *nd, struct mynic_rx_buf *buf,
-			   const struct mynic_cqe *cqe)
+/* Return: bytes of the frame, or 0 if it is dropped. */
+static u32 mynic_rx_frame(struct mynic_netdev *nd, struct mynic_rx_buf *buf,
+			  const struct mynic_cqe *cqe)
 {
 	u32 flags = le32_to_cpu(READ_ONCE(cqe->wc_flags));
 	u32 len = le32_to_cpu(READ_ONCE(cqe->byte_len));
@@ -272,7 +273,7 @@ static void mynic_rx_frame(struct mynic_netdev *nd, struct mynic_rx_buf *buf,
 
 	if (len < ETH_HLEN || len > nd->max_frame) {
 		DEV_STATS_INC(nd->ndev, rx_length_errors);
-		return;
+		return 0;
 	}
 	dma_sync_single_for_cpu(&nd->mdev->pdev->dev, mynic_rx_head_dma(buf),
 				min(len, MYNIC_RX_HEAD_ROOM), DMA_FROM_DEVICE);
@@ -280,13 +281,14 @@ static void mynic_rx_frame(struct mynic_netdev *nd, struct mynic_rx_buf *buf,
 					  mynic_rx_take(nd, buf, len);
 	if (!skb) {
 		DEV_STATS_INC(nd->ndev, rx_dropped);
-		return;
+		return 0;
 	}
 	dev_sw_netstats_rx_add(nd->ndev, len);
 	if (flags & MYNIC_WC_IP_CSUM_OK && nd->ndev->features & NETIF_F_RXCSUM)
 		skb->ip_summed = CHECKSUM_UNNECESSARY;
 	skb->protocol = eth_type_trans(skb, nd->ndev);
 	napi_gro_receive(&nd->napi, skb);
+	return len;
 }
 
 /* Completions */
@@ -317,7 +319,7 @@ struct mynic_polled mynic_rx_poll(struct mynic_netdev *nd, unsigned int budget)
 			polled.failed = true;
 			DEV_STATS_INC(nd->ndev, rx_errors);
 		} else {
-			mynic_rx_frame(
+			polled.bytes += mynic_rx_frame(
 				nd, &nd->rx_bufs->rx[rq->ci % MYNIC_RX_SLOTS],
 				cqe);
 			mynic_rx_post(nd);

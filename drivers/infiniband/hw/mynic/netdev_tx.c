@@ -406,7 +406,6 @@ struct mynic_polled mynic_tx_poll(struct mynic_netdev *nd, int budget)
 	struct netdev_queue *txq = netdev_get_tx_queue(nd->ndev, 0);
 	struct mynic_queue *sq = &nd->qp.sq;
 	struct mynic_polled polled = {};
-	unsigned int bytes = 0;
 	struct mynic_tx_buf *buf;
 	struct mynic_cqe *cqe;
 	u32 ci = sq->ci, last;
@@ -427,7 +426,7 @@ struct mynic_polled mynic_tx_poll(struct mynic_netdev *nd, int budget)
 		last = wr_id;
 		do {
 			buf = &nd->tx_bufs->tx[ci % MYNIC_TX_SLOTS];
-			bytes += buf->bytes;
+			polled.bytes += buf->bytes;
 			polled.num++;
 			mynic_tx_done(nd, buf, !bad || ci != last, budget);
 		} while (ci++ != last);
@@ -438,7 +437,7 @@ struct mynic_polled mynic_tx_poll(struct mynic_netdev *nd, int budget)
 	if (!polled.num)
 		return polled;
 	mynic_cq_publish(&nd->tx_cq);
-	netdev_tx_completed_queue(txq, polled.num, bytes);
+	netdev_tx_completed_queue(txq, polled.num, polled.bytes);
 	/* Pairs with the barrier in mynic_start_xmit() */
 	smp_mb();
 	if (netif_tx_queue_stopped(txq) &&
