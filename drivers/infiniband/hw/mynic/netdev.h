@@ -9,7 +9,7 @@
 
 #include "mynic.h"
 
-#define MYNIC_RX_SLOTS 512
+#define MYNIC_RX_SLOTS 1024
 #define MYNIC_TX_SLOTS 512
 
 /* Element of the mailbox of SET_RX */
