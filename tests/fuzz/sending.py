@@ -337,11 +337,16 @@ class Requests(Windows):
             qp.type in verbs.RELIABLE
 
     def is_due(self, qp, op, verb):
-        """Whether to break a rule: more often if one was never broken"""
+        """Whether to break a rule: more often if one was never broken, and where
+        most rules are those of one type alone
+        """
         never = any(rule.is_for(qp.type, op.name) and
                     not self.count("rule", op.builder, rule.name)
                     for rule in verbs.NAMED[op.builder].rules)
-        return self.chance(0.2 if never and verb == "ibv_wr_complete" else 0.05)
+        if (never and verb == "ibv_wr_complete") or \
+                qp.type not in verbs.RELIABLE:
+            return self.chance(0.2)
+        return self.chance(0.05)
 
     def times_broken(self, qp, op, verb, rule):
         """How often a rule was broken: of a builder, if it has the rule"""
