@@ -8,6 +8,7 @@
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/io.h>
+#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/pci.h>
 #include <linux/workqueue.h>
@@ -32,8 +33,8 @@ MODULE_PARM_DESC(result, "-EINPROGRESS until it has let go of the device");
 /*
  * All QPs have a receive request, and no send request. So @send_cq has nothing
  * outstanding. @direct_cq is completed by polling only. @early_qp is destroyed
- * by @early as soon as the device is dead. @enabled: the device was at work when
- * a request was flushed, or after that.
+ * by @early as soon as the device is dead, and is gone when @early_done. @enabled:
+ * the device was at work when a request was flushed, or when that QP was gone.
  */
 struct flushed {
 	struct ib_pd *pd;
@@ -43,7 +44,9 @@ struct flushed {
 	struct ib_qp *qp;
 	struct ib_qp *direct_qp;
 	struct ib_qp *early_qp;
+	struct workqueue_struct *wq;
 	struct work_struct early;
+	bool early_done;
 	bool ends;
 	struct completion woken;
 	unsigned int unsolicited;
@@ -82,7 +85,26 @@ static void flushed_early(struct work_struct *work)
 	f->early_qp = ERR_PTR(-ENOENT);
 	if (ret == -EIO)
 		flushed_look(f);
+	WRITE_ONCE(f->early_done, true);
 }
+
+/* Milliseconds for which the device is left alone when it has died */
+#define FLUSHED_DELAY 300
+
+/* The driver tells a dead device to leave memory alone. */
+static int flushed_quiet(struct kprobe *probe, struct pt_regs *regs)
+{
+	unsigned int ms;
+
+	for (ms = 0; ms < FLUSHED_DELAY && !READ_ONCE(flushed.early_done); ms++)
+		mdelay(1);
+	return 0;
+}
+
+static struct kprobe flushed_quiet_probe = {
+	.symbol_name = "mynic_hw_quiet",
+	.pre_handler = flushed_quiet,
+};
 
 static void flushed_unsolicited(struct ib_cq *cq, void *context)
 {
@@ -194,7 +216,7 @@ static int flushed_add(struct ib_device *ibdev)
 		return -EOPNOTSUPP;
 	}
 	result = -EINPROGRESS;
-	queue_work(system_long_wq, &flushed.early);
+	queue_work(flushed.wq, &flushed.early);
 	return 0;
 }
 
@@ -224,18 +246,32 @@ static int __init flushed_init(void)
 
 	if (!device)
 		return -EINVAL;
+	/* Not bound to the processor that the probe keeps busy */
+	flushed.wq = alloc_workqueue("flushed_consumer", WQ_UNBOUND, 0);
+	if (!flushed.wq)
+		return -ENOMEM;
+	ret = register_kprobe(&flushed_quiet_probe);
+	if (ret)
+		goto err_wq;
 	ret = ib_register_client(&flushed_client);
 	if (ret)
-		return ret;
+		goto err_probe;
 	if (result == -EINPROGRESS)
 		return 0;
+	ret = result;
 	ib_unregister_client(&flushed_client);
-	return result;
+err_probe:
+	unregister_kprobe(&flushed_quiet_probe);
+err_wq:
+	destroy_workqueue(flushed.wq);
+	return ret;
 }
 
 static void __exit flushed_exit(void)
 {
 	ib_unregister_client(&flushed_client);
+	unregister_kprobe(&flushed_quiet_probe);
+	destroy_workqueue(flushed.wq);
 }
 
 module_init(flushed_init);
