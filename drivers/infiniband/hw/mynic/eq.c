@@ -15,6 +15,9 @@
 #define MYNIC_EQ_SIZE BIT(MYNIC_EQ_LOG_SIZE)
 #define MYNIC_EQ_DBREC_OFFSET (MYNIC_EQ_SIZE * sizeof(struct mynic_eqe))
 
+/* The interrupt of an entry that is not handled meanwhile counts as lost. */
+#define MYNIC_EQ_CHECK_PERIOD HZ
+
 struct mynic_event_data {
 	u32 number;
 	u8 type;
@@ -301,6 +304,39 @@ static irqreturn_t mynic_async_irq(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
+/*
+ * An entry whose interrupt was lost would stay for ever: there is no interrupt
+ * for later ones. The doorbell raises another. It is not rung for entries that
+ * a busy handler has not come to for less than a period.
+ */
+static void mynic_eq_check(struct mynic_eq *eq)
+{
+	u32 ci = READ_ONCE(eq->ci);
+
+	if (!mynic_eq_pending(eq)) {
+		eq->late_ci = ci - 1;
+		return;
+	}
+	if (eq->late_ci == ci)
+		mynic_ring(eq->mdev, MYNIC_UAR_EQ_DB, eq->eqn, ci);
+	eq->late_ci = ci;
+}
+
+static void mynic_eq_check_work(struct work_struct *work)
+{
+	struct mynic_dev *mdev = container_of(to_delayed_work(work),
+					      struct mynic_dev, eq_check_work);
+	unsigned int i;
+
+	if (mynic_dead(mdev))
+		return;
+	mynic_eq_check(&mdev->async_eq);
+	for (i = 0; i < mdev->num_comp_eqs; i++)
+		mynic_eq_check(&mdev->comp_eqs[i]);
+	queue_delayed_work(mdev->alive_wq, &mdev->eq_check_work,
+			   MYNIC_EQ_CHECK_PERIOD);
+}
+
 /* Wait for handlers that are using the ring. */
 static void mynic_eq_free(struct mynic_eq *eq)
 {
@@ -334,6 +370,7 @@ static int mynic_eq_create(struct mynic_eq *eq, bool async)
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
 	eq->ci = 0;
+	eq->late_ci = -1;
 	eq->mem = mem;
 	/* From here on the interrupt handler reads the ring. */
 	smp_store_release(&eq->up, true);
@@ -362,6 +399,8 @@ int mynic_eqs_init(struct mynic_dev *mdev)
 		if (ret)
 			goto err;
 	}
+	queue_delayed_work(mdev->alive_wq, &mdev->eq_check_work,
+			   MYNIC_EQ_CHECK_PERIOD);
 	return 0;
 
 err:
@@ -376,6 +415,7 @@ void mynic_eqs_fini(struct mynic_dev *mdev)
 {
 	unsigned int i;
 
+	cancel_delayed_work_sync(&mdev->eq_check_work);
 	for (i = 0; i < mdev->num_comp_eqs; i++)
 		mynic_eq_destroy(&mdev->comp_eqs[i]);
 	mynic_eq_destroy(&mdev->async_eq);
@@ -451,6 +491,7 @@ int mynic_irqs_request(struct mynic_dev *mdev)
 	unsigned int i, n = mdev->num_vectors - 1;
 	int ret;
 
+	INIT_DELAYED_WORK(&mdev->eq_check_work, mynic_eq_check_work);
 	mdev->comp_eqs = kzalloc_objs(*mdev->comp_eqs, n);
 	if (!mdev->comp_eqs)
 		return -ENOMEM;

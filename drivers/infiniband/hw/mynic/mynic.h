@@ -387,6 +387,7 @@ void mynic_admin_provoke(struct mynic_dev *mdev, bool hang);
  * @eqn: number
  * @vector: MSI-X vector
  * @ci: consumer index, used only by the interrupt handler
+ * @late_ci: index of an entry that was there at the last check, if it is @ci
  * @name: of the interrupt
  */
 struct mynic_eq {
@@ -396,6 +397,7 @@ struct mynic_eq {
 	u32 eqn;
 	u16 vector;
 	u32 ci;
+	u32 late_ci;
 	char name[32];
 };
 
@@ -483,6 +485,7 @@ enum mynic_state {
  * @comp_eqs: completion events
  * @num_vectors: MSI-X vectors
  * @num_comp_eqs: entries of @comp_eqs that are in use
+ * @eq_check_work: looks for lost interrupts
  * @cqs: CQs by number
  * @qps: QPs by number
  * @srqs: SRQs by number
@@ -490,8 +493,9 @@ enum mynic_state {
  * @odps: ODP regions by key
  * @pager_lock: protects @pagers and the page faults in them
  * @pagers: address spaces with ODP regions
- * @alive_wq: for @health_work, @announce_work and @tell_work. Goes on without
- *	free memory: others may free some only when they know of the failure
+ * @alive_wq: for @health_work, @announce_work, @tell_work and @eq_check_work.
+ *	Goes on without free memory: others may free some only when they know of
+ *	the failure
  * @recover_wq: for @stop_work and @recover_work, which may take long
  * @fault_wq: handles page faults
  * @uars: pages of BAR2 in use, in units of PAGE_SIZE; 0 is the kernel's
@@ -533,6 +537,7 @@ struct mynic_dev {
 	struct mynic_eq *comp_eqs;
 	unsigned int num_vectors;
 	unsigned int num_comp_eqs;
+	struct delayed_work eq_check_work;
 	struct xarray cqs;
 	struct xarray qps;
 	struct xarray srqs;
