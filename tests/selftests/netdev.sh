@@ -276,7 +276,7 @@ no_memory() {
 	wait_for tried_again && ! carrier "" "$near"
 	status=$?
 	rmmod netdev_nomem
-	wait_for carrier "" "$near" && ping_far "$far_ip" &&
+	wait_for carrier "" "$near" && wait_for ping_far "$far_ip" &&
 		[ "$(failures '')" = "$before" ] && ! saw_fatal || status=1
 	end_watch
 	return $status
@@ -306,7 +306,8 @@ reset_without_memory() {
 	rmmod netdev_nomem
 	wait_for carrier "" "$near" || status=1
 	end_blasts
-	ping_far "$far_ip" && [ "$(failures '')" = "$before" ] && return $status
+	# An address that was asked for while there were no queues is unknown for a while.
+	wait_for ping_far "$far_ip" && [ "$(failures '')" = "$before" ] && return $status
 }
 
 change_macs() {
