@@ -3,7 +3,8 @@
 # shellcheck disable=SC2154,SC2317 # lib.sh sets them; functions are called by name
 #
 # No command is executed while the mappings of a process are locked. Otherwise,
-# all that access the process would wait for a device that does not answer.
+# all that access the process would wait for a device that does not answer. No page
+# fault changes an address space: it would wait for page faults that never end.
 
 # shellcheck source=tests/selftests/lib.sh
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
@@ -14,7 +15,7 @@ tracing=/sys/kernel/tracing
 [ -e $tracing/current_tracer ] || mount -t tracefs none $tracing 2>/dev/null
 grep -qw function $tracing/available_tracers 2>/dev/null ||
 	skip "this kernel has no function tracer"
-ktap_set_plan 3
+ktap_set_plan 6
 
 end_trace() {
 	echo 0 >$tracing/options/func_stack_trace
@@ -51,10 +52,25 @@ under_locks() {
 		grep -E " ($callers)\\b"
 }
 
+# An interval notifier changes an address space, if it is the first one there.
+begin_trace_of_notifiers() {
+	end_trace
+	echo >$tracing/trace
+	echo '*mmu_notifier_register' >$tracing/set_ftrace_filter &&
+		echo function >$tracing/current_tracer
+}
+
+registered_by() { grep -E "$1.*: _*mmu_notifier_register <-" $tracing/trace; }
+
 trap end_trace EXIT
 begin_trace || skip "this kernel has no function tracer"
 result "commands of a process" "$here/dm"
 echo 0 >$tracing/tracing_on
 result "they were seen" eval 'commands | grep "^mynic_cmd_free_dm"'
 result "none under the lock of mappings" eval '! under_locks'
+begin_trace_of_notifiers
+result "page faults of a process" "$here/odp" -t untouched_memory
+echo 0 >$tracing/tracing_on
+result "its address space was changed" registered_by '^ *odp-'
+result "not by a page fault" eval '! registered_by kworker'
 ktap_finished

@@ -972,12 +972,42 @@ static struct mynic_pager *mynic_pager_alloc(struct mynic_dev *mdev,
 	return pager;
 }
 
+static bool mynic_pager_invalidate(struct mmu_interval_notifier *notifier,
+				   const struct mmu_notifier_range *range,
+				   unsigned long seq)
+{
+	return true;
+}
+
+static const struct mmu_interval_notifier_ops mynic_pager_notifier_ops = {
+	.invalidate = mynic_pager_invalidate,
+};
+
+/*
+ * The first interval notifier of an address space locks it for writing. A
+ * worker must not do that, because another may have locked it for as long as
+ * its page does not come. A process that ends would then wait, too.
+ */
+static int mynic_pager_prepare(struct mm_struct *mm)
+{
+	struct mmu_interval_notifier first;
+	int ret;
+
+	ret = mmu_interval_notifier_insert(&first, mm, 0, PAGE_SIZE,
+					   &mynic_pager_notifier_ops);
+	if (!ret)
+		mmu_interval_notifier_remove(&first);
+	return ret;
+}
+
 /* The pager of an address space, which has one as long as it has regions */
 static struct mynic_pager *mynic_pager_get(struct mynic_dev *mdev,
 					   struct mm_struct *mm)
 {
 	struct mynic_pager *pager, *new;
 
+	if (mynic_pager_prepare(mm))
+		return NULL;
 	new = mynic_pager_alloc(mdev, mm);
 	if (!new)
 		return NULL;
