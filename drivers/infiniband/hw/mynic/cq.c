@@ -13,14 +13,6 @@
 /* Value of qp_num that marks a purged entry */
 #define MYNIC_VOID_QPN cpu_to_le32(U32_MAX)
 
-/*
- * The device reports bits of libibverbs' enum ibv_wc_flags, which differ from
- * the kernel's.
- */
-#define MYNIC_WC_GRH BIT(0)
-#define MYNIC_WC_WITH_IMM BIT(1)
-#define MYNIC_WC_WITH_INV BIT(3)
-
 static u32 mynic_cq_dbrec_offset(u8 log_size)
 {
 	return ALIGN((u32)sizeof(struct mynic_cqe) << log_size,

@@ -306,8 +306,8 @@ static irqreturn_t mynic_async_irq(int irq, void *data)
 
 /*
  * An entry whose interrupt was lost would stay for ever: there is no interrupt
- * for later ones. The doorbell raises another. It is not rung for entries that
- * a busy handler has not come to for less than a period.
+ * for later ones. The doorbell raises another. It is rung only after a period,
+ * because the handler may be busy.
  */
 static void mynic_eq_check(struct mynic_eq *eq)
 {

@@ -962,6 +962,15 @@ int mynic_dealloc_mw(struct ib_mw *ibmw);
 
 /* Completion queues */
 
+/*
+ * The device reports bits of libibverbs' enum ibv_wc_flags, which differ from
+ * the kernel's.
+ */
+#define MYNIC_WC_GRH BIT(0)
+#define MYNIC_WC_WITH_IMM BIT(1)
+#define MYNIC_WC_IP_CSUM_OK BIT(2)
+#define MYNIC_WC_WITH_INV BIT(3)
+
 /**
  * struct mynic_cq - completion queue
  * @ibcq: the RDMA core's part

@@ -1367,6 +1367,9 @@ struct mynic_device_attr {
 
 _Static_assert(sizeof(struct mynic_device_attr) == 256, "mynic_device_attr");
 
+/* Segments that the device makes of a TSO request */
+#define MYNIC_TSO_MAX_SEGMENTS 1024
+
 /**
  * struct mynic_port_attr - mailbox of QUERY_PORT
  * @mac: the permanent MAC

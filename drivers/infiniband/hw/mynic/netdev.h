@@ -144,6 +144,16 @@ struct mynic_polled {
 	bool nonsense;
 };
 
+/* A piece of memory that the driver has mapped itself */
+static inline void mynic_netdev_fill_sge(const struct mynic_netdev *nd,
+					 struct mynic_sge *sge, dma_addr_t dma,
+					 u32 length)
+{
+	sge->addr = cpu_to_le64(dma);
+	sge->length = cpu_to_le32(length);
+	sge->lkey = cpu_to_le32(nd->mdev->caps.dma_lkey);
+}
+
 /* Sending */
 
 /*

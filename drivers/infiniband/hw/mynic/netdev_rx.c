@@ -22,9 +22,6 @@
 /* Longest frame that is copied */
 #define MYNIC_RX_COPYBREAK 256U
 
-/* The device reports the bit that libibverbs has. */
-#define MYNIC_WC_IP_CSUM_OK BIT(2)
-
 /**
  * struct mynic_rx_buf - buffer of a receive request
  * @head: page of the head
@@ -168,14 +165,6 @@ void mynic_rx_free(struct mynic_netdev *nd)
 
 /* Posting */
 
-static void mynic_rx_fill_sge(const struct mynic_netdev *nd,
-			      struct mynic_sge *sge, dma_addr_t dma, u32 length)
-{
-	sge->addr = cpu_to_le64(dma);
-	sge->length = cpu_to_le32(length);
-	sge->lkey = cpu_to_le32(nd->mdev->caps.dma_lkey);
-}
-
 static dma_addr_t mynic_rx_head_dma(const struct mynic_rx_buf *buf)
 {
 	return page_pool_get_dma_addr(buf->head) + buf->offset +
@@ -193,11 +182,12 @@ static void mynic_rx_post(struct mynic_netdev *nd)
 
 	wqe->wr_id = cpu_to_le64(MYNIC_WR_RECV | rq->pi);
 	wqe->num_sge = cpu_to_le32(bufs->num_pages + 1);
-	mynic_rx_fill_sge(nd, sge, mynic_rx_head_dma(buf), MYNIC_RX_HEAD_ROOM);
+	mynic_netdev_fill_sge(nd, sge, mynic_rx_head_dma(buf),
+			      MYNIC_RX_HEAD_ROOM);
 	for (i = 0; i < bufs->num_pages; i++)
-		mynic_rx_fill_sge(nd, &sge[i + 1],
-				  page_pool_get_dma_addr(buf->pages[i]),
-				  PAGE_SIZE);
+		mynic_netdev_fill_sge(nd, &sge[i + 1],
+				      page_pool_get_dma_addr(buf->pages[i]),
+				      PAGE_SIZE);
 	rq->pi++;
 }
 

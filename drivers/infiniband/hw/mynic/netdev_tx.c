@@ -17,8 +17,6 @@
 
 #include "netdev.h"
 
-/* Segments that the device makes of a request at most */
-#define MYNIC_MAX_SEGMENTS 1024U
 /* A queue that was full goes on when it has room for so many frames. */
 #define MYNIC_TX_WAKE (MYNIC_TX_SLOTS / 4)
 
@@ -109,7 +107,7 @@ static bool mynic_tx_is_tso(const struct mynic_netdev *nd,
 	       hdr_len <= skb_headlen(skb) && hdr_len <= MYNIC_TX_MAX_HEADER &&
 	       hdr_len + mss <= nd->max_frame &&
 	       skb->len - hdr_len <= nd->mdev->caps.max_tso &&
-	       mynic_tx_segments(skb, hdr_len) <= MYNIC_MAX_SEGMENTS;
+	       mynic_tx_segments(skb, hdr_len) <= MYNIC_TSO_MAX_SEGMENTS;
 }
 
 /* What is refused here is done by the stack before it sends the frame. */
@@ -144,7 +142,7 @@ void mynic_tx_set_features(struct mynic_netdev *nd)
 	if (max_tso) {
 		ndev->hw_features |= MYNIC_TX_TSO_FEATURES;
 		netif_set_tso_max_size(ndev, min(max_tso, GSO_LEGACY_MAX_SIZE));
-		netif_set_tso_max_segs(ndev, MYNIC_MAX_SEGMENTS);
+		netif_set_tso_max_segs(ndev, MYNIC_TSO_MAX_SEGMENTS);
 	}
 	ndev->features |= ndev->hw_features;
 	ndev->vlan_features |= ndev->hw_features;
@@ -254,14 +252,6 @@ static bool mynic_tx_full(const struct mynic_netdev *nd)
 	return nd->tx_next - smp_load_acquire(&nd->qp.sq.ci) >= MYNIC_TX_SLOTS;
 }
 
-static void mynic_tx_fill_sge(const struct mynic_netdev *nd,
-			      struct mynic_sge *sge, dma_addr_t dma, u32 length)
-{
-	sge->addr = cpu_to_le64(dma);
-	sge->length = cpu_to_le32(length);
-	sge->lkey = cpu_to_le32(nd->mdev->caps.dma_lkey);
-}
-
 static unsigned int mynic_tx_fill_sges(const struct mynic_netdev *nd,
 				       const struct mynic_tx_buf *buf,
 				       struct mynic_sge *sge)
@@ -270,10 +260,11 @@ static unsigned int mynic_tx_fill_sges(const struct mynic_netdev *nd,
 	unsigned int num = 0, i;
 
 	if (buf->linear)
-		mynic_tx_fill_sge(nd, &sge[num++], buf->dma[0], buf->linear);
+		mynic_netdev_fill_sge(nd, &sge[num++], buf->dma[0],
+				      buf->linear);
 	for (i = 0; i < shinfo->nr_frags; i++)
-		mynic_tx_fill_sge(nd, &sge[num++], buf->dma[i + 1],
-				  skb_frag_size(&shinfo->frags[i]));
+		mynic_netdev_fill_sge(nd, &sge[num++], buf->dma[i + 1],
+				      skb_frag_size(&shinfo->frags[i]));
 	return num;
 }
 

@@ -128,7 +128,7 @@ static enum outcome tso_begin(struct qp *qp, struct send_req *req)
 		req->segments = 0;
 	}
 	if (!req->mss || req->length > TSO_MAX_LENGTH ||
-	    tso_segments(req) > TSO_MAX_SEGMENTS)
+	    tso_segments(req) > MYNIC_TSO_MAX_SEGMENTS)
 		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
 	return OUTCOME_OK;
 }

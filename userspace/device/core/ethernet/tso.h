@@ -13,7 +13,6 @@ struct qp;
 
 /* Upper bound for the bytes of a request without its header */
 #define TSO_MAX_LENGTH 0x10000
-#define TSO_MAX_SEGMENTS 1024
 
 /* Number of segments of a request; 0 if @req->mss is 0. */
 static inline uint32_t tso_segments(const struct send_req *req)
