@@ -9,13 +9,19 @@ here=$(dirname "$(readlink -f "$0")")
 
 PATIENCE=300
 
-# wait_for CONDITION...: waits until it holds; fails if that takes too long
+# Nothing is ever written here, so reading with a limit is a pause without a
+# process, which an emulated machine takes long to make.
+exec {never}<> <(:)
+
+# wait_for CONDITION...: waits until it holds; fails if that takes too long. The
+# pauses grow, because looking may cost more than what is waited for.
 wait_for() {
-	local end=$((SECONDS + PATIENCE))
+	local end=$((SECONDS + PATIENCE)) tenths=1
 
 	until "$@" >/dev/null 2>&1; do
 		[ "$SECONDS" -lt "$end" ] || return 1
-		sleep 0.1
+		read -rt "$((tenths / 10)).$((tenths % 10))" -u "$never"
+		tenths=$((tenths < 5 ? 2 * tenths : 10))
 	done
 }
 
@@ -222,5 +228,7 @@ result() {
 	else
 		printf '%s\n' "$text" | tail -n 40 | sed 's/^/# /'
 		ktap_test_fail "$1"
+		# What has broken may break all that follows.
+		PATIENCE=60
 	fi
 }
