@@ -14,7 +14,17 @@ KERNEL_ARGS = ("console=ttyS0 quiet panic=-1 oops=panic no_timer_check nokaslr "
 
 # A counter that TCG has from the host. On a busy one the guest may measure it many
 # times too slow, and its clock would run as much too fast.
-TCG_ARGS = "tsc_early_khz=%d"
+#
+# Linux 7.2 and later have one processor watch the counter of another. Until the
+# counter is the clock, the only clock is the first processor's tick. If the other one
+# does not answer, because all wait for it to change clocks, the first waits with
+# interrupts off for a time that does not pass. Later, a busy host makes the counter look
+# wrong, and what is taken instead makes each look at the clock an exit to QEMU.
+TCG_ARGS = "tsc_early_khz=%d tsc=reliable"
+
+# The kernel fills and copies memory by strings of bytes if these say that it is fast.
+# TCG does it byte by byte.
+TCG_CPU = "max,-erms,-fsrm,-fzrm,-fsrs"
 
 # Ports of the virtio console, as scripts/lib/guest/init has them, and peer.c the
 # last two
@@ -169,7 +179,8 @@ class Machine:
         cpus = "cpus=%d,maxcpus=%d" % (settings.smp, max(settings.smp, 2))
         return ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none",
                 "-machine", "q35,memory-backend=ram",
-                "-accel", "kvm" if kvm else "tcg,thread=multi", "-cpu", "max",
+                "-accel", "kvm" if kvm else "tcg,thread=multi",
+                "-cpu", "max" if kvm else TCG_CPU,
                 "-smp", cpus, "-m", settings.mem,
                 "-object", "memory-backend-memfd,id=ram,share=on,size=" + settings.mem,
                 "-kernel", "build/vmlinux-" + settings.kernel, "-initrd", path,
