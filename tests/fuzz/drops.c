@@ -11,8 +11,11 @@
 
 enum { NUM_DROPS = sizeof(((struct node *)0)->drops) / sizeof(uint64_t) };
 
-static const char *const drop_names[NUM_DROPS] = { "rx_drop_key",
-						   "rx_drop_wqe" };
+static const char *const drop_names[NUM_DROPS] = {
+	"rx_drop_key",
+	"rx_drop_wqe",
+	"rx_drop_header",
+};
 
 /* The kernel keeps a value for 10 ms (lifespan), and counts in ticks */
 #define KEPT_MS 20

@@ -157,7 +157,7 @@ class Lost(Limits):
             entries.append(self.follower(qp))
             needs.append(Need(0))
         if entries and self.post_receives(peer, needs):
-            self.post_in_calls(qp, entries)
+            self.post_counted(qp, entries)
             self.settle()
             self.query(peer)
         peer.mtu = qp.mtu

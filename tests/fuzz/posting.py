@@ -203,13 +203,7 @@ class Posting(Requests):
             self.limit_srq(qp.peer.srq)
         self.restrict(qp.peer, requests)
         restricted = any(request.without for request, _, _ in requests)
-        counted = self.counted(requests)
-        if counted:
-            self.line("drops", qp.peer.node, (), 0)
-        self.post_in_calls(qp, requests)
-        if counted:
-            self.line("drops", qp.peer.node, (
-                f"{name}={number}" for name, number in counted.items()), 0)
+        self.post_counted(qp, requests)
         self.settle()
         if restricted and qp.peer.state == "RTS":
             self.modify(qp.peer, "RTS", more=("ACCESS_FLAGS",))
@@ -235,6 +229,16 @@ class Posting(Requests):
             elif request.op.data == "out":
                 unseen = True
         return unseen
+
+    def post_counted(self, qp, requests):
+        """As post_in_calls(), and compare what the other end's port counts."""
+        counted = self.counted(requests)
+        if counted:
+            self.line("drops", qp.peer.node, (), 0)
+        self.post_in_calls(qp, requests)
+        if counted:
+            self.line("drops", qp.peer.node, (
+                f"{name}={number}" for name, number in counted.items()), 0)
 
     def counted(self, requests):
         """How often the other end's port counts that it drops something, by the

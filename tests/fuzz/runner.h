@@ -35,7 +35,7 @@ struct node {
 	int gid_index;
 	uint8_t *arena;
 	int dmabuf;
-	uint64_t drops[2];
+	uint64_t drops[3];
 };
 
 /* Kinds of objects. A program calls them by kind and number, as in qp7. */

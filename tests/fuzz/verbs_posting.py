@@ -212,6 +212,8 @@ INVALID_REQUEST = Fails("REM_INV_REQ_ERR", peer_stops=True, event="QP_REQ_ERR")
 # Documentation/hardware/counters.rst says what is counted
 BAD_KEY = Dropped(counter="rx_drop_key")
 NOT_TAKEN = Dropped(waits=True, counter="rx_drop_wqe")
+# The other packets of the message count as out of sequence
+BAD_LENGTH = Dropped(counter="rx_drop_header")
 
 # What must hold when a request is executed
 EXECUTION = (
@@ -266,7 +268,7 @@ EXECUTION = (
     Rule("path_mtu", "a message is no longer than the path_mtu of either end, "
          "if these are not the same", "IBTA 9.7.4.1.6", INVALID_REQUEST,
          on=RELIABLE, ops=SENT),
-    Rule("path_mtu_dropped", "the same on UC", "IBTA 9.9.3 D", Dropped(),
+    Rule("path_mtu_dropped", "the same on UC", "IBTA 9.9.3 D", BAD_LENGTH,
          on=(UC,), ops=SENT),
     Rule("response_mtu", "what is read is no longer, either",
          "IBTA 9.7.5.2; Documentation/transport-rules.rst",
