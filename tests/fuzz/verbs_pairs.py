@@ -230,7 +230,7 @@ ATTRIBUTES = {
 ATTR = {attr.mask: attr for attr in ATTRS}
 
 
-TOO_MANY = (1 << 20, (1 << 32) - 1)
+TOO_MANY = (1 << 28, (1 << 32) - 1)
 CAPS = (
     Argument("max_send_wr", "uint32_t", "requests in the send queue",
              (2, 16, 64, "max_qp_wr"),
