@@ -500,7 +500,11 @@ class Requests(Windows):
             self.wrong_length(fields, first, qp.caps["ssge"])
         elif name == "atomic_alignment" and op.is_atomic:
             mr, at = request.remote
-            fields["raddr"] = mr.address(at + self.random.randint(1, 7))
+            room = mr.at + mr.len - at - 8
+            if room < 1:
+                return False  # it would leave the region as well
+            fields["raddr"] = mr.address(at + self.random.randint(
+                1, min(room, 7)))
         elif name == "qp_right" and remote and self.may_restrict(qp):
             request.without = request.right
             request.spared = [(qp.peer.node, remote[1], request.length)]
