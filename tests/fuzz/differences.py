@@ -4,8 +4,9 @@
 A file in the directory differences, named as the driver, has an entry for each:
 a line that says what, and indented lines that say why. An entry begins with
 
-absent VERB, TYPE, FLAG or COUNTER
-    The device does not have it: no program uses it.
+absent VERB, TYPE, STATE, FLAG, COUNTER, EVENT, TYPE/OPERATION or VERB/OPERATION
+    The device does not have it: no program uses it. An event may come at any
+    time.
 rule VERB RULE
     The device does otherwise than the rule says if it is broken, so that no
     program breaks it.

@@ -119,10 +119,17 @@ static bool strike_async(struct due *list, unsigned int n,
 	return false;
 }
 
-/* With late=1 a packet may come that is of a connection before this one. */
+/*
+ * With late=1 a packet may come that is of a connection before this one. With
+ * other=TYPE the device may have such events when it likes.
+ */
 static bool may_come(const struct line *line,
 		     const struct ibv_async_event *event)
 {
+	for (unsigned int i = 0; i < line->num_args; i++)
+		if (!strncmp(line->args[i], "other=", 6) &&
+		    strtoul(line->args[i] + 6, NULL, 0) == event->event_type)
+			return true;
 	return event->event_type == IBV_EVENT_COMM_EST && arg(line, "late");
 }
 

@@ -20,7 +20,8 @@ class Events(Objects):
     def arm(self, cq, solicited=None):
         """Ask for an event of what is completed from now on."""
         if solicited is None:
-            solicited = self.chance(0.4)
+            solicited = self.chance(0.4) and \
+                not self.device.differs("error_unsolicited")
         self.call("ibv_req_notify_cq", cq.name,
                   solicited=self.random.choice((1, -1)) if solicited else 0)
         cq.arm(solicited)
@@ -62,8 +63,10 @@ class Events(Objects):
             self.reach("event", name)
         self.call("ibv_get_async_event", node, *(
             f"ev={verbs.EVENT[name].number}/{thing.name}"
-            for thing, name in due), broken="event",
-            late=1 if self.lossy else None)
+            for thing, name in due),
+            *(f"other={event.number}" for event in verbs.EVENTS
+              if not self.device.has(event.name)),
+            broken="event", late=1 if self.lossy else None)
         if due:
             self.reach("verb", "ibv_ack_async_event")
 
@@ -77,7 +80,7 @@ class Events(Objects):
 
     def settle_before_reset(self, qp):
         """RESET forgets completions, but perhaps not the events of them."""
-        if self.model.events or any(
+        if self.model.events or self.device.differs("completions_stay") or any(
                 cq.channel and any(completion.qp is qp
                                    for completion in completions)
                 for cq, completions in self.model.completions.items()):
@@ -116,12 +119,15 @@ class Events(Objects):
         if srq.limit > wr:
             mask |= LIMIT
         size = wr if mask & MAX_WR else srq.max_wr
-        limit = self.draw("ibv_modify_srq", "srq_limit", max_wr=size)
+        most = min(size, srq.max_wr - 1) \
+            if self.device.differs("limit_first") else size
+        limit = self.draw("ibv_modify_srq", "srq_limit", max_wr=most)
         self.call("ibv_modify_srq", srq.name, mask=mask, wr=wr, limit=limit)
         srq.max_wr = size
         if mask & LIMIT:
             srq.limit = limit
-            self.model.check_limit(srq)
+            if not self.device.differs("limit_later"):
+                self.model.check_limit(srq)
         self.settle()
         self.query_srq(srq)
 

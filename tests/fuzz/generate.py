@@ -34,8 +34,8 @@ class Generator(Together):
             for _ in range(2):
                 pd = self.make_pd(node)
                 for area in (SOURCE, SINK, TARGET):
-                    self.make_mr(pd, area, RIGHTS)
-                    self.make_mr(pd, area, RIGHTS)
+                    self.make_mr(pd, area, self.rights(RIGHTS))
+                    self.make_mr(pd, area, self.rights(RIGHTS))
                     self.make_mr(pd, area)
                 self.pick(self.make_null_mr)(pd)
                 self.make_cq(node)

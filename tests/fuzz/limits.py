@@ -48,7 +48,7 @@ class Limits(Posting):
     def fill(self, qp):
         """Fill a queue that nothing is taken from, and post more"""
         if qp.sig_all or (qp.state, qp.peer.state) != ("RTS", "RTS") or \
-                not self.device.keeps("ibv_post_send", "room"):
+                not self.device.has("SQD"):
             return
         self.modify(qp, "SQD")
         request, fields = self.empty(qp)
@@ -166,7 +166,7 @@ class Limits(Posting):
             self.arm(cq, solicited=False)
             self.post_last(qp)
             self.take_events()
-        if self.chance(0.5):
+        if self.chance(0.5) and self.device.has("QP_FATAL"):
             self.overrun(cq, qp, there)
         else:
             self.settle()

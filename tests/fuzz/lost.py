@@ -7,7 +7,7 @@ import verbs
 from limits import Limits
 from model import GRH, WC_GRH, WC_WITH_IMM
 from posting import Need
-from sending import VERB
+from sending import FLAGS, VERB
 
 # The time for an answer, by retry_cnt: all retries take some milliseconds
 BRIEF_TIMEOUTS = (12, 11, 10, 10, 9, 9, 9, 9)
@@ -36,7 +36,10 @@ class Lost(Limits):
         if qp.type == verbs.XRC_SEND:
             self.aim(qp)
         self.replan()
-        why = self.rarest_of(verbs.SILENT, "silent", qp.type)
+        why = self.rarest_of([why for why in verbs.SILENT
+                              if not self.device.differs(
+                                  why.replace(" ", "_"))],
+                             "silent", qp.type)
         requests = self.hopeless(qp, why)
         if not requests:
             return
@@ -71,7 +74,8 @@ class Lost(Limits):
                 ops, key=lambda op: self.times_broken(
                     qp, op, "ibv_wr_complete", "answer"))
             entry = self.hopeless_request(qp, op, not requests)
-            if entry:
+            if entry and not (entry[0].flags & FLAGS["FENCE"] and
+                              self.device.differs("fenced_by_itself")):
                 requests.append(entry)
         return requests
 
@@ -88,7 +92,7 @@ class Lost(Limits):
         batch = self.way(qp, op)
         if rule and (qp.ops or 0) & op.send_ops and self.chance(0.8):
             batch = 1  # each builder has the rule
-        if VERB[batch] not in op.posted_by:
+        if not self.can_post(op, VERB[batch]):
             return None
         request = self.request(qp, op, batch)
         if not request or (lengths and request.length not in lengths):
@@ -110,6 +114,8 @@ class Lost(Limits):
         """Bring a queue pair up anew, which loses its other end."""
         peer, psn = qp.peer, qp.psn
         retry = self.draw_attr("RETRY_CNT")
+        if self.device.differs("retry_forever"):
+            retry = min(retry, 6)
         if why == "psn before":
             psn -= self.random.randint(*FAR)
         elif why == "psn to come":
@@ -136,7 +142,7 @@ class Lost(Limits):
         """Requests between queue pairs with other path MTUs"""
         peer = qp.peer
         if qp.type == verbs.UD or self.loses(qp) or peer.state != "RTS" or \
-                not self.device.keeps("ibv_post_send", "path_mtu"):
+                (qp.type == verbs.UC and self.ends_shared(peer)):
             return
         if qp.type == verbs.XRC_SEND:
             self.aim(qp)
@@ -191,6 +197,9 @@ class Lost(Limits):
             return "path_mtu_dropped" if qp.type == verbs.UC else "path_mtu"
 
         verb = VERB[qp.ops is not None]
+        ops = [op for op in ops if self.device.keeps(verb, rule(op))]
+        if not ops:
+            return None
         op = min(ops, key=lambda op: self.times_broken(
             qp, op, verb, rule(op)))
         for _ in range(8):

@@ -91,11 +91,11 @@ class Objects(Program):
 
     def random_access(self):
         access = self.random.getrandbits(5)
-        if self.chance(0.2) and self.device.has("IBV_ACCESS_ZERO_BASED"):
+        if self.chance(0.2):
             access |= verbs.ACCESS["ZERO_BASED"]
         if self.chance(0.5):
             access |= self.random.choice(FLUSH_RIGHTS)
-        return access
+        return self.rights(access)
 
     def plain_access(self):
         """Rights that a region without windows can have, most often"""

@@ -105,17 +105,22 @@ class Posting(Requests):
                 qp.state not in verbs.CANNOT_SEND:
             self.post_last(qp, qp.ops is not None and self.chance(0.5))
         if qp.state != "RESET" and self.has_receive_queue(qp) and \
-                len(qp.receives) < 4:
+                len(qp.receives) < 4 and not (
+                    qp.state == "ERR" and self.device.differs("flush_waits")):
             self.post_receives(qp, [Need(0)])
 
     def way(self, qp, op):
         """How to post a request: an index of VERB"""
         if op.data == "bind" and self.chance(0.4):
             return BIND
-        if "ibv_post_send" not in op.posted_by:
+        if not self.can_post(op, "ibv_post_send"):
             return int(qp.ops is not None and qp.ops & op.send_ops != 0)
         return int(qp.ops is not None and qp.ops & op.send_ops != 0 and
                    self.chance(0.6))
+
+    def can_post(self, op, verb):
+        """Whether a verb posts requests of an operation"""
+        return verb in op.posted_by and self.device.has(f"{verb}/{op.name}")
 
     def clear(self, qp):
         """Receive requests are left over, whose lengths do not fit."""
@@ -152,12 +157,13 @@ class Posting(Requests):
                 op = min(ops, key=lambda op: self.count(
                     "operation", qp.type, op.name, "ibv_wr_complete"))
             doomed = self.is_doomed(qp, op)
-            if doomed and (spoiled or self.chance(0.7)):
+            if doomed and (spoiled or self.chance(0.7) or
+                           not self.device.keeps(VERB[0], "rd_atomic")):
                 continue
             if spoiled and op.data in ("bind", "none"):
                 continue  # flushed, but executed if the error comes later
             batch = self.way(qp, op)
-            if VERB[batch] not in op.posted_by and batch != BIND:
+            if not self.can_post(op, VERB[batch]) and batch != BIND:
                 continue
             request = self.request(qp, op, batch)
             if not request:
@@ -270,6 +276,7 @@ class Posting(Requests):
         peer = qp.peer
         if qp.type not in (verbs.RC, verbs.UC) or qp.srq or peer.srq or \
                 peer.state != "RTS" or peer.receives or \
+                self.device.differs("completions_stay") or \
                 any(cq.armed and cq.channel for cq in (qp.scq, qp.rcq)):
             return
         self.replan()

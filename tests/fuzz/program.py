@@ -26,6 +26,7 @@ NEEDS = {
     "make_special": ("ibv_reg_dmabuf_mr", "ibv_rereg_mr"),
     "make_td": ("ibv_alloc_td",),
     "modify_cq": ("ibv_modify_cq",),
+    "multicast": ("ibv_attach_mcast",),
     "open_qp": ("ibv_open_qp",),
     "refused_xrcd": ("ibv_open_xrcd",),
     "rereg_mr": ("ibv_rereg_mr",),
@@ -229,6 +230,11 @@ class Program(Values):
     def nothing_to_do(self, *_):
         """What is picked if the device has nothing of all"""
 
+    def rights(self, access):
+        """Rights without those that the device does not have"""
+        return access & ~sum(bit for name, bit in verbs.ACCESS.items()
+                             if not self.device.has("IBV_ACCESS_" + name))
+
     def operations(self, qp_type):
         """The operations that queue pairs of a type have"""
         return [op for op in verbs.OPERATIONS if qp_type in op.on and
@@ -305,7 +311,8 @@ class Program(Values):
     def poll(self, cq, *words, **args):
         """Take completions, in one of the ways that there are."""
         most = self.random.choice((1, 3, MANY))
-        extended = cq.ex and self.chance(0.8)
+        extended = cq.ex and self.chance(0.8) and not (
+            args.get("threads") and self.device.differs("poll_unlocks"))
         verb = "ibv_poll_cq"
         if extended:
             verb = "ibv_start_poll" if most == 1 else "ibv_next_poll"

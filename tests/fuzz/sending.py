@@ -262,7 +262,8 @@ class Requests(Windows):
             fields["set"] = kind
         elif setter and op.data == "cut":
             fields["set"] = "sge" if len(request.sges) == 1 else "sge_list"
-        elif setter and op.data in ("store", "flush") and self.chance(0.3):
+        elif setter and op.data in ("store", "flush") and self.chance(0.3) \
+                and not self.device.differs("data_overwritten"):
             # It has its data already, and keeps them
             fields["set"] = self.random.choice(("sge", "inline_data"))
         if op.with_imm:
@@ -552,6 +553,10 @@ class Requests(Windows):
         else:
             return self.break_window(name, qp, request, fields)
         return True
+
+    def ends_shared(self, qp):
+        """Whether a message that is dropped ends a receive request"""
+        return qp.srq and self.device.differs("drop_ends_shared")
 
     @staticmethod
     def impatient(qp):

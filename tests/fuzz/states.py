@@ -123,9 +123,13 @@ class States(Events):
                           rq_psn=qp.peer.psn, dest_rd=qp.dest_rd)
         return values
 
+    def states(self):
+        """Those that the device has"""
+        return [state for state in verbs.STATES if self.device.has(state)]
+
     def wrong_transition(self, qp):
         """Each rule of ibv_modify_qp() is broken."""
-        state = self.random.choice(verbs.STATES)
+        state = self.random.choice(self.states())
         required = verbs.transition(qp.type, qp.state, state)
         if required is None:
             self.modify(qp, state, "transition")
@@ -185,6 +189,9 @@ class States(Events):
             told["dest"] = qp.peer.name  # it may have another one now
         elif "dest" in told:
             del told["dest"]
+        if self.device.differs("rd_atomic_rounded"):
+            told.pop("rd", None)
+            told.pop("dest_rd", None)
         self.call("ibv_query_qp", qp.name,
                   state=verbs.STATES.index(qp.state), **told)
         self.reach("queried", qp.state)
@@ -275,6 +282,11 @@ class States(Events):
             self.modify(qp, "RTS")
             return
         pair = (qp, qp.peer)
+        if self.device.differs("error_late") and \
+                "ERR" in (qp.state, qp.peer.state):
+            for end in pair:
+                self.destroy_thing(end)
+            return
         for end in pair:
             self.modify(end, "RESET")
         self.bring_up(pair)
@@ -290,7 +302,7 @@ class States(Events):
         if qp.state != "SQE" and self.chance(0.5):
             self.modify(qp, "RESET")
         for _ in range(self.random.randint(2, 8)):
-            states = [state for state in verbs.STATES if verbs.transition(
+            states = [state for state in self.states() if verbs.transition(
                 qp.type, qp.state, state) is not None]
             onward = [state for state in states
                       if state not in ("RESET", "ERR")]
