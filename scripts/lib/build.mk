@@ -92,8 +92,8 @@ provider: | build/log
 device:
 	@test -e userspace/device/Makefile || \
 		{ echo "there is no device model in userspace/device" >&2; exit 1; }
-	@$(MAKE) -q $(DEVICE) >/dev/null 2>&1 || echo "building the device model"
-	$(MAKE) $(DEVICE)
+	@$(MAKE) -q $(DEVICE) >/dev/null 2>&1 || \
+		{ echo "building the device model" && $(MAKE) $(DEVICE); }
 
 # Other programs than the tests may not look for libraries where this one was built.
 MANUALS := $(patsubst userspace/provider/man/%.md,build/install/man/%, \
