@@ -51,7 +51,7 @@ def main():
             if device.stdout.readline() != b"ready\n":
                 sys.exit("boot.py: the device model does not start")
             initrd.make(work + "/initrd", "build/initramfs-%s.cpio" % KERNEL,
-                        {"boot": BOOT.encode()})
+                        initrd.cpio({"boot": BOOT.encode()}))
             use_kvm = kvm.works(KERNEL, work + "/kvm", lambda text: None)
             nics = []
             for k, path in enumerate(sockets):

@@ -23,8 +23,8 @@ def cpio(files):
     return bytes(out)
 
 
-def make(path, base, files):
-    """Makes path of the archive base and the files, by name."""
+def make(path, base, archive):
+    """Makes path of the archive base and one more."""
     with open(base, "rb") as old, open(path, "wb") as new:
         new.write(old.read())
-        new.write(cpio(files))
+        new.write(archive)

@@ -42,6 +42,10 @@ MSG_TIMEOUT = 60000
 # devices in slots can say that they need none.
 KEEPS_STATE = "x-pcie-pm-no-soft-reset=on"
 
+# Slots in which a guest that has booted without its NIC can find it: they have power,
+# and a place for its doorbells.
+LATE = ",power_controller_present=off,pref64-reserve=128M"
+
 
 def mac(number, network=0):
     """Of the NIC whose addresses end with this number, in one of the networks."""
@@ -74,8 +78,10 @@ class Machine:
         self.console = bytearray()
         self.monitor = bytearray()
         self.sockets = {}
-        self.inherited = []
+        self.chardevs = {}
         self.files = {}
+        self.archive = b""
+        self.state = None
         self.slots = 0
         # Linux numbers virtio devices in the order of buses, and calls the ports
         # after their console's number. So that is 0 if this is in the first slot
@@ -84,57 +90,65 @@ class Machine:
         for k in range(1 + consoles):
             self.ports += self.virtio("virtio-serial-pci,id=serial%d,max_ports=%d" %
                                       (k, FIRST_CABLE + CABLES))
+        self.filesystems = []
         self.network = []
+        self.functions = []
         os.makedirs(directory)
 
-    def slot(self):
+    def slot(self, options=""):
         """Arguments for one more slot of PCI Express, and its bus."""
         self.slots += 1
         bus = "rp%d" % self.slots
-        return ["-device", "pcie-root-port,id=%s,chassis=%d,slot=%d" %
-                (bus, self.slots, self.slots)], bus
+        return ["-device", "pcie-root-port,id=%s,chassis=%d,slot=%d%s" %
+                (bus, self.slots, self.slots, options)], bus
 
     def virtio(self, device):
         """Arguments for a virtio device in a slot of its own."""
         port, bus = self.slot()
         return [*port, "-device", "%s,bus=%s,%s" % (device, bus, KEEPS_STATE)]
 
-    def chardev(self, name, theirs):
-        """A character device of QEMU that is its end of a socket."""
-        self.inherited.append(theirs)
-        return ["-chardev", "socket,id=%s,fd=%d" % (name, theirs.fileno())]
-
     def channel(self, name):
-        """One whose other end is self.sockets[name]."""
+        """A character device of QEMU whose other end is self.sockets[name]."""
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         self.sockets[name] = ours
-        return self.chardev(name, theirs)
+        self.chardevs[name] = theirs
 
-    def port(self, number, name, chardev, console=0):
-        self.ports += [*chardev, "-device", "virtserialport,chardev=%s,bus=serial%d.0,nr=%d" %
+    def port(self, number, name, console=0):
+        self.ports += ["-device", "virtserialport,chardev=%s,bus=serial%d.0,nr=%d" %
                        (name, console, number)]
 
+    def add_rest(self):
+        """All that does not depend on others: channels and file systems"""
+        self.add_channels()
+        self.add_shares()
+
     def add_channels(self):
+        for name in ("console", "monitor"):
+            self.channel(name)
         if self.task == "tty":
-            self.ports += self.channel("tty")
+            self.channel("tty")
             self.ports += ["-device", "virtconsole,chardev=tty,bus=serial0.0,nr=0"]
         elif self.task == "batch":
             for number, name in ((OUT, "out"), (ERR, "err"), (IN, "in")):
-                self.port(number, name, self.channel(name))
-        self.port(CONTROL, "control", self.channel("control"))
+                self.channel(name)
+                self.port(number, name)
+        self.channel("control")
+        self.port(CONTROL, "control")
 
     def add_cables(self, ends, console=0):
         for k, end in enumerate(ends):
             name = "cable%d-%d" % (console, k)
-            self.port(FIRST_CABLE + k, name, self.chardev(name, end), console)
+            self.chardevs[name] = end
+            self.port(FIRST_CABLE + k, name, console)
 
     def add_mynic(self, sockets):
         """One PCI function for each of the device model's sockets."""
         for k, path in enumerate(sockets):
-            port, bus = self.slot()
-            self.network += [
-                *port, "-device", '{"driver":"vfio-user-pci","id":"nic%d","bus":"%s",'
+            port, bus = self.slot(LATE)
+            self.network += port
+            self.functions += [
+                "-device", '{"driver":"vfio-user-pci","id":"nic%d","bus":"%s",'
                 '"x-msg-timeout":%d,"socket":{"type":"unix","path":"%s"}}' %
                 (k, bus, MSG_TIMEOUT, path)]
 
@@ -144,58 +158,77 @@ class Machine:
             "-netdev", "stream,id=net,server=off,addr.type=unix,addr.path=" + path,
             *self.virtio("virtio-net-pci,netdev=net,mac=" + address)]
 
-    def shares(self):
+    def add_shares(self):
         shares = [("tree", "/run/root", "on"), ("project", "/mynic", "on")]
         if self.settings.share:
             shares.append(("share", "/share", "off"))
         shares += root.shares(self.settings)
-        argv = []
         for tag, path, readonly in shares:
-            argv += ["-fsdev", "local,id=%s,path=%s,security_model=none,"
-                     "multidevs=remap,readonly=%s" % (
-                         tag, image.real(path).replace(",", ",,") or "/", readonly),
-                     *self.virtio("virtio-9p-pci,fsdev=%s,mount_tag=%s" % (tag, tag))]
-        return argv
+            self.filesystems += ["-fsdev", "local,id=%s,path=%s,security_model=none,"
+                                 "multidevs=remap,readonly=%s" % (
+                                     tag, image.real(path).replace(",", ",,") or "/", readonly)]
+            self.ports += self.virtio("virtio-9p-pci,fsdev=%s,mount_tag=%s" % (tag, tag))
 
     def debugger(self):
         """Where gdb can attach to the kernel of the first guest."""
         port = self.settings.gdb
         return ["-gdb", "tcp:127.0.0.1:%d" % port] if port and self.task != "peer" else []
 
-    def prepare(self, kvm, command):
-        """Makes the initramfs and returns QEMU's command line."""
-        settings = self.settings
-        path = self.directory + "/initrd"
+    def tell(self, command):
+        """What the guest is to do: the directory vm of its initramfs"""
         config = "%s %s %d %d %d %s\n" % (self.task, self.device, self.nics, self.first,
-                                          settings.share, os.environ.get("TERM", "dumb"))
-        initrd.make(path, "build/initramfs-%s.cpio" % settings.kernel,
-                    {"config": config.encode(), "command": command + b"\n", **self.files,
-                     **root.files(settings)})
-        self.add_channels()
-        kernel_args = [KERNEL_ARGS, settings.append]
-        if not kvm:
-            kernel_args.insert(1, TCG_ARGS % tsc.khz())
+                                          self.settings.share, os.environ.get("TERM", "dumb"))
+        self.archive = initrd.cpio({"config": config.encode(), "command": command + b"\n",
+                                    **self.files, **root.files(self.settings)})
+
+    def hardware(self):
+        """QEMU's arguments for all that the guest finds, but for NICs of mynic."""
         # With a single possible CPU, TCG would drop memory ordering.
-        cpus = "cpus=%d,maxcpus=%d" % (settings.smp, max(settings.smp, 2))
+        cpus = "cpus=%d,maxcpus=%d" % (self.settings.smp, max(self.settings.smp, 2))
+        return ["-machine", "q35,memory-backend=ram", "-smp", cpus, "-m", self.settings.mem,
+                "-object", "memory-backend-memfd,id=ram,share=on,size=" + self.settings.mem,
+                "-device", "vmgenid,guid=auto", "-no-reboot",
+                "-serial", "chardev:console", "-mon", "chardev=monitor",
+                *self.ports, *self.network]
+
+    def qemu(self, kvm):
+        """QEMU's command line without NICs, chardevs and what it starts with."""
         return ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none",
-                "-machine", "q35,memory-backend=ram",
                 "-accel", "kvm" if kvm else "tcg,thread=multi",
                 "-cpu", "max" if kvm else TCG_CPU,
-                "-smp", cpus, "-m", settings.mem,
-                "-object", "memory-backend-memfd,id=ram,share=on,size=" + settings.mem,
-                "-kernel", "build/vmlinux-" + settings.kernel, "-initrd", path,
-                "-append", " ".join(kernel_args),
-                "-no-reboot", *self.debugger(),
-                *self.channel("console"), "-serial", "chardev:console",
-                *self.channel("monitor"), "-mon", "chardev=monitor", *self.ports, *self.shares(), *self.network]
+                *self.filesystems, *self.hardware()]
+
+    def initramfs(self):
+        return "build/initramfs-%s.cpio" % self.settings.kernel
+
+    def kernel(self, kvm, path):
+        """Arguments to boot with the initramfs at path."""
+        kernel_args = [KERNEL_ARGS, self.settings.append]
+        if not kvm:
+            kernel_args.insert(1, TCG_ARGS % tsc.khz())
+        return ["-kernel", "build/vmlinux-" + self.settings.kernel, "-initrd", path,
+                "-append", " ".join(kernel_args)]
+
+    def boot(self, kvm):
+        """Makes the initramfs and returns QEMU's arguments to boot."""
+        path = self.directory + "/initrd"
+        initrd.make(path, self.initramfs(), self.archive)
+        return self.kernel(kvm, path)
+
+    def command_line(self, kvm, start):
+        """QEMU's; start: arguments that say what it starts with"""
+        argv = [*self.qemu(kvm), *self.debugger(), *self.functions, *start]
+        for name, theirs in self.chardevs.items():
+            argv += ["-chardev", "socket,id=%s,fd=%d" % (name, theirs.fileno())]
+        return argv
 
     def fds(self):
         """What QEMU is to inherit."""
-        return [sock.fileno() for sock in self.inherited]
+        return [sock.fileno() for sock in self.chardevs.values()]
 
     def started(self):
         """QEMU has its own copies now."""
-        for sock in self.inherited:
+        for sock in self.chardevs.values():
             sock.close()
 
     def on_console(self, data):
