@@ -103,6 +103,19 @@ def says_saved(control, limit):
     return said == b"saved\n"
 
 
+def rest_of(monitor):
+    """What QEMU says until it ends, perhaps without having read the last of what it was
+    told, which is an error for this end.
+    """
+    said = b""
+    try:
+        while data := monitor.recv(65536):
+            said += data
+    except ConnectionResetError:
+        pass
+    return said
+
+
 def save(one, path, limit):
     """Boots a guest like this one, but without NICs, and saves its state. Returns
     whether that worked.
@@ -124,9 +137,7 @@ def save(one, path, limit):
             # QEMU ends with the status 0 even if the disk is full.
             monitor.send(b"migrate file:%s\ninfo migrate\nquit\n" % path.encode())
             monitor.settimeout(limit)
-            said = b""
-            while data := monitor.recv(65536):
-                said += data
+            said = rest_of(monitor)
             return qemu.wait(limit) == 0 and bool(SAVED.search(said))
         except (OSError, subprocess.TimeoutExpired):
             return False
