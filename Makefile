@@ -76,7 +76,7 @@ check:
 	@scripts/check
 
 check-apps:
-	@scripts/check apps nodes arches series
+	@scripts/check apps nodes warm arches series
 
 fuzz-verbs:
 	@scripts/fuzz-verbs --kernel debug --calls 10000000
