@@ -100,7 +100,8 @@ class Generator(Together):
             self.work_together(qp)
         elif what < 0.178 and qp.type in verbs.RELIABLE:
             self.unanswered(qp)
-        elif what < 0.188:
+        elif what < (0.24 if qp.type == verbs.UC else 0.188):
+            # UC drops, and counts, what does not fit
             self.differ(qp)
         elif qp.peer.state in ("RTS", "SQE"):
             self.burst(qp)

@@ -207,6 +207,8 @@ class Lost(Limits):
                                range(least + 1, 1 << 31))
             if entry:
                 return entry
+            # There may be no window for that one, or no memory
+            op = self.random.choice(ops)
         return None
 
     def send_some(self, qp):
