@@ -18,8 +18,7 @@ KERNEL_ARGS = ("console=ttyS0 quiet panic=-1 oops=panic no_timer_check nokaslr "
 # Linux 7.2 and later have one processor watch the counter of another. Until the
 # counter is the clock, the only clock is the first processor's tick. If the other one
 # does not answer, because all wait for it to change clocks, the first waits with
-# interrupts off for a time that does not pass. Later, a busy host makes the counter look
-# wrong, and what is taken instead makes each look at the clock an exit to QEMU.
+# interrupts off for a time that does not pass.
 TCG_ARGS = "tsc_early_khz=%d tsc=reliable"
 
 # The kernel fills and copies memory by strings of bytes if these say that it is fast.
