@@ -112,6 +112,25 @@ def one_journal(place):
     assert done.returncode == 0 and "m0 -10" not in done.stdout
 
 
+def only_failures_are_red(place):
+    lines = {
+        "command ALLOC_PD number=0x1 OK created=0x5": False,
+        "command CREATE_QP number=0x0 NO_RESOURCE created=0x0": True,
+        "state qp=0x11 RESET to INIT by MODIFY_QP": False,
+        "state qp=0x11 RTS to ERR by the NIC: a key": True,
+        "completion qp=0x11 cq=0x5 wr_id=0x77 SUCCESS send length=0": False,
+        "completion qp=0x11 cq=0x5 wr_id=0x78 RETRY_EXC_ERR": True,
+        "fatal error: EQ_DMA": True,
+    }
+    with open(f"{place}/c", "w", encoding="ascii") as file:
+        for number, line in enumerate(lines):
+            file.write(f"1.{number:09} {line}\n")
+    tree = ET.fromstring(timeline(f"nic1={place}/c").stdout)
+    red = {element.text: "#c01c28" in element.get("style")
+           for element in tree.iter(SVG + "text") if element.text in lines}
+    assert red == lines, red
+
+
 def names_are_text(place):
     done = timeline(f"<&>={place}/a")
     assert "<&>" in texts(ET.fromstring(done.stdout))
@@ -141,7 +160,7 @@ def bad_input(place):
 
 def main():
     tests = (order_of_events, packets, limits, full_journals, one_journal,
-             names_are_text, to_a_file, bad_input)
+             only_failures_are_red, names_are_text, to_a_file, bad_input)
     print(f"TAP version 13\n1..{len(tests)}")
     for number, test in enumerate(tests, 1):
         with tempfile.TemporaryDirectory() as place:
