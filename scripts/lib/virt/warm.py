@@ -17,6 +17,7 @@ import os
 import re
 import select
 import socket
+import stat
 import subprocess
 import tempfile
 import time
@@ -33,6 +34,8 @@ KEPT = 6
 MARKS_KEPT = 64
 # After so many, guests of this kind boot until the host does.
 FAILURES = 2
+# QEMU looks at all of a guest's memory when it saves it, so that the host must have it.
+MAX_MEMORY = "4G"
 
 # Seconds in which a guest that boots for nothing else must be saved, and in which a
 # saved one must run its first program. On an idle host they take 5 and 1.
@@ -50,6 +53,11 @@ MAPPED = ["-global", "migration.mapped-ram=on"]
 SAVED = re.compile(rb"status:\s*completed", re.IGNORECASE)
 
 
+def memory(text):
+    """Bytes of a size as --mem has it"""
+    return int(text[:-1]) << {"M": 20, "G": 30}[text[-1]]
+
+
 def is_common(one):
     """Whether it is worth to keep a state of such a guest, and possible.
 
@@ -59,6 +67,7 @@ def is_common(one):
     settings = one.settings
     return (settings.kernel in KERNELS and not settings.append and not settings.gdb and
             settings.console_fd < 0 and not settings.capture and
+            memory(settings.mem) <= memory(MAX_MEMORY) and
             one.device == "mynic" and one.nics > 0 and len(one.archive) <= MAX_TOLD and
             not image.PLACES)
 
@@ -205,6 +214,15 @@ def forget_old():
             forget(path)
 
 
+def is_ours(path):
+    """Whether it is a directory that nobody else can write to. What is in it becomes the
+    guest's memory.
+    """
+    status = os.lstat(path)
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and \
+        not status.st_mode & 0o077
+
+
 def use(path):
     """Returns whether it is there."""
     try:
@@ -217,12 +235,12 @@ def use(path):
 class States:
     """Those that the guests of one run can use"""
 
-    def __init__(self):
+    def __init__(self, message):
+        self.message = message
         self.marked = set()
 
-    def find(self, one, limit):
-        """The name of the state of a guest like it, or None. limit: seconds that a boot
-        may take.
+    def find(self, one):
+        """The name of the state of a guest like it, or None.
 
         The first run with a guest of a kind leaves only a mark: most tests need theirs
         once. The second leaves the state. Others do not wait for it.
@@ -231,14 +249,16 @@ class States:
             return None
         try:
             os.makedirs(DIRECTORY, mode=0o700, exist_ok=True)
+            if not is_ours(DIRECTORY):
+                return None
             name = kind(one)
             if use(DIRECTORY + "/" + name + STATE):
                 return name
-            return self.make(one, name, min(limit, SAVE_LIMIT))
+            return self.make(one, name)
         except OSError:  # a full disk, a directory of another user
             return None
 
-    def make(self, one, name, limit):
+    def make(self, one, name):
         mark = DIRECTORY + "/" + name
         if not os.path.exists(mark):
             self.marked.add(name)
@@ -252,23 +272,31 @@ class States:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 return None
-            if file.tell() >= FAILURES:
+            if os.fstat(file.fileno()).st_size >= FAILURES:
                 return None
             # Somebody else may have been quicker.
-            if not use(mark + STATE) and not save_new(one, name, limit):
-                file.write(b"-")
+            if not use(mark + STATE) and not save_new(one, name, SAVE_LIMIT):
+                count_failure(file)
+                self.message("the state of %s cannot be saved: booting" % one.title)
                 return None
             os.utime(mark)
         forget_old()
         return name
 
 
+def count_failure(mark):
+    """Works also on a disk without a free byte."""
+    os.ftruncate(mark.fileno(), os.fstat(mark.fileno()).st_size + 1)
+
+
 def failed(name):
-    """Forgets a state from which a guest did not come to its command."""
+    """Forgets a state from which a guest did not come to its command. Others that have
+    begun from it meanwhile do not count once more.
+    """
     try:
-        forget(DIRECTORY + "/" + name + STATE)
+        os.unlink(DIRECTORY + "/" + name + STATE)
         with open(DIRECTORY + "/" + name, "ab") as mark:
-            mark.write(b"-")
+            count_failure(mark)
     except OSError:
         pass
 
@@ -279,5 +307,7 @@ def arguments(name):
 
 
 def tell(control, archive):
-    """Gives the guest what is in the initramfs otherwise."""
-    control.send(b"%d\n" % len(archive) + archive)
+    """Gives the guest what is in the initramfs otherwise. The socket has room for all."""
+    order = b"%d\n" % len(archive) + archive
+    if control.send(order) != len(order):
+        raise OSError("no room for a guest's order")
