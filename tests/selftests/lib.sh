@@ -229,6 +229,6 @@ result() {
 		printf '%s\n' "$text" | tail -n 40 | sed 's/^/# /'
 		ktap_test_fail "$1"
 		# What has broken may break all that follows.
-		PATIENCE=60
+		PATIENCE=120
 	fi
 }
