@@ -69,6 +69,7 @@ static int wait_gone(pid_t pid)
 
 #define CGROUPS "/sys/fs/cgroup"
 #define CGROUP CGROUPS "/mynic-selftest"
+#define GIB (1024 * MIB)
 /*
  * Memory that needs a page of its own for its list, and one for the kernel's
  * data
@@ -76,6 +77,8 @@ static int wait_gone(pid_t pid)
 #define CHUNK (2 * MIB)
 #define CHUNK_COST 8192
 #define CHUNKS 256
+/* A list of chunks, which are those of one GiB */
+#define LIST_COST 4096
 
 static bool write_text(const char *path, const char *text)
 {
@@ -90,6 +93,28 @@ static bool write_text(const char *path, const char *text)
 }
 
 FIXTURE(cgroup){};
+
+/*
+ * struct variant - how far chunks are from each other
+ * @stride: bytes
+ * @cost: bytes that the kernel needs for each
+ */
+FIXTURE_VARIANT(cgroup)
+{
+	size_t stride;
+	size_t cost;
+};
+
+FIXTURE_VARIANT_ADD(cgroup, neighbours){
+	.stride = CHUNK,
+	.cost = CHUNK_COST,
+};
+
+/* Each chunk has a list of its own, which is empty without it. */
+FIXTURE_VARIANT_ADD(cgroup, far_apart){
+	.stride = GIB,
+	.cost = CHUNK_COST + LIST_COST,
+};
 
 FIXTURE_SETUP(cgroup)
 {
@@ -118,8 +143,9 @@ static long kernel_bytes(void)
 }
 
 /* Touches a byte in each chunk by RDMA, reports that, and frees all */
-static int run_owner(int from_parent, int to_parent)
+static int run_owner(size_t stride, int from_parent, int to_parent)
 {
+	const size_t size = CHUNKS * stride;
 	struct end e = {};
 	struct ibv_mr *mr;
 	struct ibv_wc wc;
@@ -128,22 +154,22 @@ static int run_owner(int from_parent, int to_parent)
 
 	if (!write_text(CGROUP "/cgroup.procs", "0") || !make_loop(&e))
 		return 1;
-	mem = mmap(NULL, CHUNKS * CHUNK, PROT_READ,
+	mem = mmap(NULL, size, PROT_READ,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (mem == MAP_FAILED || madvise(mem, CHUNKS * CHUNK, MADV_NOHUGEPAGE))
+	if (mem == MAP_FAILED || madvise(mem, size, MADV_NOHUGEPAGE))
 		return 2;
-	mr = ibv_reg_mr(e.pd, mem, CHUNKS * CHUNK,
+	mr = ibv_reg_mr(e.pd, mem, size,
 			IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ON_DEMAND);
 	if (!mr || write(to_parent, "r", 1) != 1 ||
 	    read(from_parent, &byte, 1) != 1)
 		return 3;
 	for (unsigned int i = 0; i < CHUNKS; i++)
-		if (post_read(&e, mr, mem + i * CHUNK) || !wait_wc(e.cq, &wc) ||
-		    wc.status)
+		if (post_read(&e, mr, mem + i * stride) ||
+		    !wait_wc(e.cq, &wc) || wc.status)
 			return 4;
 	if (write(to_parent, "t", 1) != 1 || read(from_parent, &byte, 1) != 1)
 		return 5;
-	if (munmap(mem, CHUNKS * CHUNK) || write(to_parent, "g", 1) != 1 ||
+	if (munmap(mem, size) || write(to_parent, "g", 1) != 1 ||
 	    read(from_parent, &byte, 1) != 1)
 		return 6;
 	return 0;
@@ -162,7 +188,7 @@ static char next_byte(int fd)
  */
 TEST_F(cgroup, owner_is_charged)
 {
-	const long cost = CHUNKS * CHUNK_COST;
+	const long cost = CHUNKS * variant->cost;
 	int to_child[2], to_parent[2], status;
 	long before, full;
 	time_t end;
@@ -174,7 +200,7 @@ TEST_F(cgroup, owner_is_charged)
 	ASSERT_GE(pid, 0);
 	if (!pid) {
 		close(to_child[1]);
-		_exit(run_owner(to_child[0], to_parent[1]));
+		_exit(run_owner(variant->stride, to_child[0], to_parent[1]));
 	}
 	close(to_parent[1]);
 	ASSERT_EQ(next_byte(to_parent[0]), 'r');
@@ -188,7 +214,8 @@ TEST_F(cgroup, owner_is_charged)
 	}
 	ASSERT_EQ(write(to_child[1], "", 1), 1);
 	ASSERT_EQ(next_byte(to_parent[0]), 'g');
-	for (end = deadline(); kernel_bytes() > full - cost / 2;) {
+	/* Three quarters are more than the chunks without their lists. */
+	for (end = deadline(); kernel_bytes() > full - cost * 3 / 4;) {
 		ASSERT_LT(time(NULL), end)
 		TH_LOG("%ld bytes are kept", kernel_bytes() - before);
 	}

@@ -20,6 +20,11 @@
 #define PAGE 4096
 #define PBA 0x800
 
+#define RING_SIZE 16
+
+/* More than fit into a MiB */
+#define MANY_XRCDS 40000
+
 /* Share of a NIC in DMA_MAPS_TOTAL of host/dma_maps.h */
 #define MAX_MAPS (61440 / VFU_TEST_NICS)
 
@@ -505,6 +510,65 @@ TEST(admin_command)
 	CHECK_EQ(poll(&wait, 1, -1), 1);
 	CHECK_EQ(cpl->phase & 1, 1);
 	CHECK_EQ(cpl->status, MYNIC_AQ_OK);
+}
+
+/* How many XRC domains a NIC gives before its memory is used up, to @limit */
+static unsigned int count_xrcds(const char *path, unsigned int limit)
+{
+	int fd = vfu_open_path(path);
+	int file = memory(2 * PAGE);
+	uint8_t *mem = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
+			    file, 0);
+	struct mynic_admin_cmd *cmd = (void *)mem;
+	const volatile struct mynic_admin_cpl *cpl = (void *)(mem + PAGE);
+	uint8_t status = MYNIC_AQ_OK;
+	unsigned int n = 0;
+
+	CHECK(mem != MAP_FAILED);
+	CHECK_EQ(vfu_map(fd, RING_CMD, 2 * PAGE, file, 0), 0);
+	config_put(fd, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 2);
+	set_rings(fd);
+	CHECK_EQ(wait_status(fd, MYNIC_STATUS_ENABLED | MYNIC_STATUS_FATAL),
+		 MYNIC_STATUS_READY | MYNIC_STATUS_ENABLED);
+	for (int i = 0; i < RING_SIZE; i++)
+		cmd[i].opcode = MYNIC_CMD_ALLOC_XRCD;
+	while (n < limit) {
+		unsigned int slot = n % RING_SIZE;
+		uint8_t phase = !(n / RING_SIZE % 2);
+
+		vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_AQ_DOORBELL, n + 1, 4);
+		while ((cpl[slot].phase & 1) != phase)
+			;
+		status = cpl[slot].status;
+		if (status)
+			break;
+		n++;
+	}
+	CHECK_EQ(status, n < limit ? MYNIC_AQ_NO_RESOURCE : MYNIC_AQ_OK);
+	munmap(mem, 2 * PAGE);
+	close(file);
+	close(fd);
+	return n;
+}
+
+/* The limit of one NIC is not that of others, and holds in each session. */
+TEST(memory_limit_of_a_nic)
+{
+	const char *dir = device_dir();
+	char nics[2][96], path[2][64];
+	const char *const args[] = { "--nic", nics[0], "--nic", nics[1], NULL };
+	unsigned int num;
+
+	for (int i = 0; i < 2; i++)
+		snprintf(path[i], sizeof(path[i]), "%s/%d", dir, i);
+	snprintf(nics[0], sizeof(nics[0]), "socket=%s,memory=1", path[0]);
+	snprintf(nics[1], sizeof(nics[1]), "socket=%s", path[1]);
+	device_spawn(args);
+	num = count_xrcds(path[0], MANY_XRCDS);
+	CHECK(num);
+	CHECK(num < MANY_XRCDS);
+	CHECK_EQ(count_xrcds(path[0], MANY_XRCDS), num);
+	CHECK_EQ(count_xrcds(path[1], MANY_XRCDS), MANY_XRCDS);
 }
 
 TEST(no_dma_without_bus_master)
