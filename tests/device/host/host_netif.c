@@ -13,6 +13,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -31,6 +32,10 @@
 #define ETHERTYPE 0x88b5
 
 #define MAX_LEN 9300
+
+/* Frames that a socket keeps for the device, and how often it must take them */
+#define FRAMES 1000
+#define ROUNDS 20
 
 /* Number in all frames that are sent until one passes, and in no others */
 #define HELLO 0xee
@@ -496,6 +501,41 @@ TEST(many_frames_at_once)
 		CHECK_MEM(frame, want, len);
 		if (frame[14] == 0xdd)
 			break;
+	}
+}
+
+/*
+ * Frames that come while the device does not run: more than it takes in a turn.
+ * The turn may end within a batch of them, the rest of which must not be lost.
+ */
+TEST(packet_goes_on_after_its_turn)
+{
+	const char *dir = device_dir();
+	uint8_t frame[MAX_LEN];
+	struct stream stream;
+	char wire[96];
+	pid_t pid;
+	int fd;
+
+	make_veth();
+	snprintf(wire, sizeof(wire), "stream,listen=%s/stream", dir);
+	pid = SPAWN("--wire", "packet,ifname=theirs", "--wire", wire);
+	stream = open_stream(dir);
+	fd = neighbour("mine");
+	wait_until_up(&stream, fd);
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		CHECK_EQ(kill(pid, SIGSTOP), 0);
+		for (unsigned int i = 0; i < FRAMES; i++) {
+			make_frame(frame, 60, i % 200);
+			CHECK_EQ(send(fd, frame, 60, 0), 60);
+		}
+		CHECK_EQ(kill(pid, SIGCONT), 0);
+		for (unsigned int i = 0; i < FRAMES; i++) {
+			do
+				CHECK_EQ(stream_receive(&stream, frame), 60);
+			while (frame[14] == HELLO);
+			CHECK_EQ(frame[14], i % 200);
+		}
 	}
 }
 
