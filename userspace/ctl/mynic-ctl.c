@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture.h"
 #include "client.h"
 #include "metrics.h"
 #include "mynic_regs.h"
@@ -120,21 +122,50 @@ static const struct command commands[] = {
 	{ "metrics", metrics_run },
 };
 
-static void run(FILE *file, char **words)
+static void run_on_device(FILE *file, char **words)
 {
 	char *line = NULL;
 	size_t size = 0;
 
+	client_send(file, words);
+	while (client_line(file, &line, &size))
+		puts(line);
+	free(line);
+}
+
+/* The name of the file is the rest of the line, which may have spaces. */
+static void run_capture(FILE *file, const char *socket, char **words)
+{
+	char *path = capture_file(words + 2);
+	bool beside;
+	char *name = capture_name(socket, path, &beside);
+	char *command = beside ? "capture-beside" : "capture";
+
+	run_on_device(file, (char *[]){ command, words[1], name, NULL });
+	capture_check(socket, path);
+	free(name);
+	free(path);
+}
+
+/* Whether these words begin a capture in a file */
+static bool is_capture(char **words)
+{
+	return !strcmp(words[0], "capture") && words[1] && words[2] &&
+	       (words[3] || strcmp(words[2], "off"));
+}
+
+static void run(FILE *file, const char *socket, char **words)
+{
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (!strcmp(words[0], commands[i].name)) {
 			commands[i].run(file, words + 1);
 			return;
 		}
 	}
-	client_send(file, words);
-	while (client_line(file, &line, &size))
-		puts(line);
-	free(line);
+	if (is_capture(words))
+		run_capture(file, socket, words);
+	else
+		run_on_device(file, words);
 }
 
 int main(int argc, char **argv)
@@ -144,7 +175,7 @@ int main(int argc, char **argv)
 	parse_options(argc, argv);
 	signal(SIGPIPE, SIG_IGN);
 	file = client_open(argv[optind]);
-	run(file, argv + optind + 1);
+	run(file, argv[optind], argv + optind + 1);
 	fclose(file);
 	if (fflush(stdout))
 		die(EXIT_FAILURE, "%s", strerror(errno));

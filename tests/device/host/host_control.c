@@ -249,6 +249,8 @@ TEST(wrong_commands)
 		{ "capture nic1 /tmp", "/tmp: neither a file nor a FIFO" },
 		{ "capture nic1 /nonexistent/x",
 		  "/nonexistent/x: No such file or directory" },
+		{ "capture-beside nic1", "a port and a file are needed" },
+		{ "capture-beside nic9 x", "there is no port \"nic9\"" },
 		{ "log", "\"\" is neither on nor off" },
 		{ "log on off", "what is \"off\"?" },
 	};
@@ -1356,6 +1358,94 @@ TEST(captures_spare_other_files)
 	unlink(fifo);
 	unlink(fifo_link);
 	unlink(empty);
+}
+
+/* A client may have another working directory than the device. */
+TEST(capture_beside_the_socket)
+{
+	const char *path;
+	char out[256];
+	int fd;
+
+	start(NULL);
+	fd = open_control();
+	path = path_in_dir("a b.pcap");
+	order(fd, "capture-beside nic1 a b.pcap");
+	order(fd, "capture nic1 off");
+	CHECK_EQ(unlink(path), 0);
+	CHECK_EQ(chdir(dir), 0);
+	CHECK_EQ(CTL(out, control_path, "capture", "nic1", "a b.pcap"), 0);
+	CHECK(!strcmp(out, ""));
+	CHECK_EQ(unlink(path), 0);
+	CHECK_EQ(CTL(out, "control", "capture", "nic1", "off"), 0);
+	CHECK_EQ(access(path_in_dir("off"), F_OK), -1);
+	CHECK_EQ(CTL(out, "control", "capture", "nic1", "none/x"), 1);
+	CHECK(!strcmp(out, "mynic-ctl: none/x: No such file or directory\n"));
+}
+
+/* A stand-in for the device, which may see other files than this process */
+static int listen_in_dir(void)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	dir = device_dir();
+	snprintf(control_path, sizeof(control_path), "%s/control", dir);
+	strcpy(addr.sun_path, control_path);
+	CHECK_EQ(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	CHECK_EQ(listen(fd, 1), 0);
+	return fd;
+}
+
+/* Check what mynic-ctl sends for a capture in @file, and prints. */
+static void check_sent(int listener, const char *file, const char *want,
+		       const char *note)
+{
+	char out[512], line[256] = "";
+	int status, fd;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		fd = accept(listener, NULL, NULL);
+		if (recv(fd, line, sizeof(line) - 1, 0) < 0 ||
+		    send(fd, "ok\n", 3, 0) != 3)
+			_exit(2);
+		if (strcmp(line, want))
+			printf("# %snot %s", line, want);
+		fflush(stdout);
+		_exit(strcmp(line, want) != 0);
+	}
+	CHECK_EQ(CTL(out, control_path, "capture", "nic1", file), 0);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	CHECK(note ? !!strstr(out, note) : !*out);
+}
+
+TEST(client_names_captures_for_the_device)
+{
+	static const char note[] = "is in mynic-device's file system, not here";
+	int listener = listen_in_dir();
+	const char *path = path_in_dir("x.pcap");
+	int file = open(path, O_WRONLY | O_CREAT, 0600);
+
+	CHECK(file >= 0);
+	CHECK_EQ(mkdir(path_in_dir("below"), 0700), 0);
+	check_sent(listener, path, "capture-beside nic1 x.pcap\n", NULL);
+	check_sent(listener, path_in_dir("below/y"),
+		   "capture-beside nic1 below/y\n", note);
+	check_sent(listener, path_in_dir("off"), "capture-beside nic1 off\n",
+		   note);
+	check_sent(listener, "/none/x.pcap", "capture nic1 /none/x.pcap\n",
+		   note);
+	CHECK_EQ(chdir("/proc"), 0);
+	check_sent(listener, "uptime", "capture nic1 /proc/uptime\n", NULL);
+	CHECK_EQ(chdir(path_in_dir("below")), 0);
+	check_sent(listener, "../x.pcap", "capture-beside nic1 x.pcap\n", NULL);
+	unlink(path);
+	rmdir(path_in_dir("below"));
+	unlink(control_path);
 }
 
 TEST(capture_in_an_open_file)

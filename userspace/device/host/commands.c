@@ -492,15 +492,47 @@ bool commands_capture_fd(struct commands *commands, const char *name, int fd,
 	       commands_begin_capture(commands, place, NULL, fd, error);
 }
 
+/* Returns the rest of the line, a file, whose name may contain spaces; or NULL */
+static const char *commands_last_file(struct call *call)
+{
+	call->args += strspn(call->args, " ");
+	if (*call->args)
+		return call->args;
+	commands_fail(call, "a port and a file are needed");
+	return NULL;
+}
+
 static bool commands_run_capture(struct call *call)
 {
 	const char *port = commands_next_word(call);
+	const char *file = commands_last_file(call);
 
-	/* File names may contain spaces. */
-	call->args += strspn(call->args, " ");
-	if (!*call->args)
-		return commands_fail(call, "a port and a file are needed");
-	return commands_capture(call->commands, port, call->args, call->error);
+	return file &&
+	       commands_capture(call->commands, port, file, call->error);
+}
+
+/*
+ * A client may see other files than this process, but it has found the control
+ * socket.
+ */
+static bool commands_run_capture_beside(struct call *call)
+{
+	const char *control = call->commands->control;
+	const char *slash = strrchr(control, '/');
+	int len = slash ? slash - control + 1 : 0;
+	const char *port = commands_next_word(call);
+	const char *file = commands_last_file(call);
+	char *path;
+	bool done;
+
+	if (!file)
+		return false;
+	if (asprintf(&path, "%.*s%s%s", len, control, len ? "" : "./", file) <
+	    0)
+		return commands_fail(call, "no memory");
+	done = commands_capture(call->commands, port, path, call->error);
+	free(path);
+	return done;
 }
 
 /* The port of a NIC that the next word of the line names, or NULL */
@@ -702,6 +734,9 @@ static const struct command table[] = {
 	  commands_run_link },
 	{ "capture", NULL, " PORT FILE|off", "record its packets, as pcap",
 	  commands_run_capture },
+	{ "capture-beside", NULL, " PORT FILE",
+	  "likewise, in the directory of this socket",
+	  commands_run_capture_beside },
 	{ "journal", "on", " NIC", "start the journal of a NIC",
 	  commands_journal_on },
 	{ "journal", "traffic", " NIC", "start one that has traffic, too",

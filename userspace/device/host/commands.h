@@ -19,12 +19,14 @@
  * struct commands - objects of commands
  * @sw: the switch; its ports must not change
  * @events: event loop
+ * @control: path of the control socket
  * @wire_faults: of all ports
  * @captures: captures by index in &net_switch.ports
  */
 struct commands {
 	struct net_switch *sw;
 	struct events *events;
+	const char *control;
 	struct wire_faults wire_faults;
 	struct capture captures[SWITCH_MAX_PORTS];
 };

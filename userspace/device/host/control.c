@@ -226,6 +226,7 @@ int control_open(struct control *control, const char *path, unsigned int mode,
 
 	control->events = events;
 	control->commands = commands;
+	commands->control = path;
 	control->path = path;
 	control->source =
 		(struct event_source){ control_listen_ready, control };

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Names of captures. mynic-device opens them, and may see other files than
+ * mynic-ctl. The directory of the control socket is one that both see.
+ */
+#ifndef MYNIC_CTL_CAPTURE_H
+#define MYNIC_CTL_CAPTURE_H
+
+#include <stdbool.h>
+
+/* The name that the words of a command up to a NULL make. To be freed. */
+char *capture_file(char **words);
+
+/**
+ * capture_name() - the name of a capture for mynic-device
+ * @socket: path of the control socket
+ * @file: path of the capture, as mynic-ctl sees it
+ * @beside: out: @file is in the directory of @socket, or below it
+ *
+ * Return: a path from that directory on, or else an absolute one; to be freed.
+ */
+char *capture_name(const char *socket, const char *file, bool *beside);
+
+/* Says so if a capture has begun in a file that is not seen here. */
+void capture_check(const char *socket, const char *file);
+
+#endif /* MYNIC_CTL_CAPTURE_H */
