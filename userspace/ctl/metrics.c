@@ -19,6 +19,8 @@
 #define REQUEST_LINES 64
 #define REQUEST_SECONDS 10
 
+#define METRICS_PATH "/metrics"
+
 /* Text in a label's quotes */
 static void metrics_put_quoted(FILE *out, const char *text)
 {
@@ -188,6 +190,15 @@ static void metrics_http_head(const char *status, const char *type)
 	       status, type);
 }
 
+/* A query after the path, which Prometheus can be told to add, changes nothing. */
+static bool metrics_is_path(const char *path)
+{
+	size_t len = strlen(METRICS_PATH);
+
+	return !strncmp(path, METRICS_PATH, len) &&
+	       (!path[len] || path[len] == '?');
+}
+
 /* Returns false if the request is none, and says so to the client */
 static bool metrics_read_request(void)
 {
@@ -200,7 +211,7 @@ static bool metrics_read_request(void)
 		error = "400 Bad Request";
 	else if (strcmp(method, "GET"))
 		error = "405 Method Not Allowed";
-	else if (strcmp(path, "/metrics"))
+	else if (!metrics_is_path(path))
 		error = "404 Not Found";
 	/* Without the rest, closing the connection could lose the answer. */
 	for (int i = 0; i < REQUEST_LINES; i++)

@@ -712,6 +712,9 @@ TEST(client_program_http)
 TEST(client_program_without_answer)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	ask_http("GET /metrics?x=1&y HTTP/1.1\r\n\r\n", "HTTP/1.0 200 OK\r\n");
+	ask_http("GET /metrics2 HTTP/1.1\r\n\r\n",
+		 "HTTP/1.0 404 Not Found\r\n");
 	char out[8192], byte;
 	int listener;
 	pid_t pid;
