@@ -794,6 +794,8 @@ TEST(wrong_options)
 }
 
 static void transfer(struct drv_pair *p, enum ibv_wr_opcode opcode,
+	check_refused("--capture", "nic9=/tmp/x", 2,
+		      "--capture nic9: there is no port \"nic9\"\n");
 		     uint32_t len)
 {
 	struct drv_wr wr = {

@@ -86,6 +86,13 @@ static int commands_find_port(const struct net_switch *sw, const char *name,
 	return -1;
 }
 
+bool commands_has_port(const struct commands *commands, const char *name)
+{
+	char error[COMMANDS_ERROR_SIZE];
+
+	return commands_find_port(commands->sw, name, error) >= 0;
+}
+
 /* Returns the port that the next word of the line names, or NULL */
 static struct switch_port *commands_next_port(struct call *call)
 {

@@ -60,6 +60,8 @@ struct commands_rest {
 void commands_init(struct commands *commands, struct net_switch *sw,
 		   struct events *events);
 
+bool commands_has_port(const struct commands *commands, const char *name);
+
 /**
  * commands_capture() - start or end a capture
  * @commands: objects of the command

@@ -212,7 +212,9 @@ static int main_start_captures(struct commands *commands,
 			continue;
 		fprintf(stderr, "mynic-device: --capture %s: %s\n",
 			capture->port, error);
-		return EXIT_FAILURE;
+		return commands_has_port(commands, capture->port) ?
+			       EXIT_FAILURE :
+			       EXIT_USAGE;
 	}
 	return 0;
 }
