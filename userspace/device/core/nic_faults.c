@@ -63,6 +63,20 @@ int nic_fault_add(struct nic *nic, const struct nic_fault *rule)
 	return 0;
 }
 
+bool nic_fault_has_target(const struct nic *nic, const struct nic_fault *rule)
+{
+	if (rule->on != NIC_FAULT_ON_NOW || !nic_enabled(nic))
+		return true;
+	switch (rule->kind) {
+	case NIC_FAULT_QP_ERROR:
+		return qp_find(nic, rule->qpn);
+	case NIC_FAULT_REVOKE:
+		return mkey_is_revocable(nic, rule->key);
+	default:
+		return true;
+	}
+}
+
 static void nic_faults_end_flap(struct nic *nic)
 {
 	if (!nic->faults.flap_until)
@@ -149,12 +163,13 @@ static void nic_faults_vanish(struct nic *nic)
 	nic->regs.status = MYNIC_STATUS_FATAL;
 }
 
-static void nic_faults_apply(struct nic *nic, const struct nic_fault *rule,
+static void nic_faults_apply(struct nic *nic, struct nic_fault *rule,
 			     uint64_t now)
 {
 	switch (rule->kind) {
 	case NIC_FAULT_REVOKE:
-		mkey_revoke(nic, rule->key);
+		if (!mkey_revoke(nic, rule->key))
+			rule->applied--;
 		break;
 	case NIC_FAULT_FLAP:
 		nic->faults.flap_until = now + rule->time;

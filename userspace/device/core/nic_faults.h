@@ -21,6 +21,12 @@ struct nic;
  */
 int nic_fault_add(struct nic *nic, const struct nic_fault *rule);
 
+/*
+ * Whether a rule has an effect when it is added to a NIC that is enabled. One of
+ * another occasion waits for it, and one of a NIC that is not enabled, too.
+ */
+bool nic_fault_has_target(const struct nic *nic, const struct nic_fault *rule);
+
 /**
  * nic_fault_delete() - remove a rule
  * @nic: the NIC

@@ -16,10 +16,15 @@
 #include "log.h"
 #include "nic_rule.h"
 #include "switch.h"
+#include "wire/rule.h"
 #include "wire/rule_value.h"
 
 #define PRESET_KEY "preset="
 #define SEED_KEY "seed="
+#define KIND_KEY "kind="
+
+/* Those of wires and NICs */
+#define NUM_KINDS (RULE_DOWN + 1 + NIC_FAULT_VANISH + 1)
 
 /* Upper bound for the rules of a preset */
 #define PRESET_RULES 4
@@ -74,6 +79,68 @@ static struct switch_port *fault_rules_port(const struct net_switch *sw,
 	return NULL;
 }
 
+/* NULL, or the value of kind=, if the text has it */
+static const char *fault_rules_find_kind(const char *text)
+{
+	while (text && strncmp(text, KIND_KEY, strlen(KIND_KEY))) {
+		text = strchr(text, ',');
+		if (text)
+			text++;
+	}
+	return text ? text + strlen(KIND_KEY) : NULL;
+}
+
+/* Those of wires, and then those of NICs, which have both */
+static const char *fault_rules_kind_name(unsigned int i)
+{
+	return i <= RULE_DOWN ? rule_kind_name(i) :
+				nic_rule_kind_name(i - RULE_DOWN - 1);
+}
+
+static bool fault_rules_knows_kind(const char *kind, size_t len)
+{
+	for (unsigned int i = 0; i < NUM_KINDS; i++) {
+		const char *name = fault_rules_kind_name(i);
+
+		if (!strncmp(name, kind, len) && !name[len])
+			return true;
+	}
+	return false;
+}
+
+static unsigned int fault_rules_no_kind(const char *kind, size_t len,
+					char error[WIRE_FAULTS_ERROR_SIZE])
+{
+	char names[WIRE_FAULTS_ERROR_SIZE] = "";
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < NUM_KINDS; i++)
+		used += snprintf(names + used, sizeof(names) - used, "%s%s",
+				 !i		    ? "" :
+				 i == NUM_KINDS - 1 ? " or " :
+						      ", ",
+				 fault_rules_kind_name(i));
+	return fault_rules_fail(error, "kind: \"%.*s\" is not %s",
+				(int)(len < 32 ? len : 32), kind, names);
+}
+
+/* A rule that takes effect now, and would have none */
+static unsigned int fault_rules_no_target(const struct switch_port *port,
+					  const struct nic_fault *rule,
+					  char *error)
+{
+	if (rule->kind == NIC_FAULT_QP_ERROR)
+		return fault_rules_fail(error, "%.32s has no QP 0x%x",
+					port->name, (unsigned int)rule->qpn);
+	if (rule->key < 0)
+		return fault_rules_fail(
+			error, "%.32s has no memory region with memory",
+			port->name);
+	return fault_rules_fail(error,
+				"%.32s has no memory region with the key 0x%x",
+				port->name, (unsigned int)rule->key);
+}
+
 static unsigned int fault_rules_add_to_nic(struct wire_faults *all,
 					   struct switch_port *port,
 					   const char *text, char *error)
@@ -88,6 +155,8 @@ static unsigned int fault_rules_add_to_nic(struct wire_faults *all,
 		return fault_rules_fail(error, "no random numbers");
 	if (!nic_rule_parse(&rule, text, seed, error))
 		return 0;
+	if (!nic_fault_has_target(port->nic, &rule))
+		return fault_rules_no_target(port, &rule, error);
 	rule.number = all->last_number + 1;
 	if (nic_fault_add(port->nic, &rule))
 		return fault_rules_fail(error,
@@ -100,11 +169,16 @@ static unsigned int fault_rules_add_to_nic(struct wire_faults *all,
 static unsigned int fault_rules_add_one(struct wire_faults *all,
 					const char *rule, char *error)
 {
-	const char *text;
+	const char *text, *kind;
 	struct switch_port *port = fault_rules_port(all->sw, rule, &text);
+	size_t len;
 
 	if (port && nic_rule_is_one(text))
 		return fault_rules_add_to_nic(all, port, text, error);
+	kind = fault_rules_find_kind(text);
+	len = kind ? strcspn(kind, ",") : 0;
+	if (port && port->nic && kind && !fault_rules_knows_kind(kind, len))
+		return fault_rules_no_kind(kind, len, error);
 	return wire_faults_add(all, rule, error);
 }
 
@@ -140,6 +214,22 @@ static unsigned int fault_rules_add_all(struct wire_faults *all,
 	return first;
 }
 
+/* What follows the name of a preset */
+static bool fault_rules_preset_seed(const char *text, uint64_t *seed,
+				    char *error)
+{
+	const char *value = text + strlen(SEED_KEY);
+
+	if (strncmp(text, SEED_KEY, strlen(SEED_KEY)))
+		return fault_rules_fail(
+			error, "a preset can have seed=N, but not \"%.32s\"",
+			text);
+	return rule_value_number(value, 0, UINT64_MAX - PRESET_RULES, seed) ||
+	       fault_rules_fail(
+		       error, "seed: \"%.32s\" is not a number up to %" PRIu64,
+		       value, UINT64_MAX - PRESET_RULES);
+}
+
 static unsigned int fault_rules_add_preset(struct wire_faults *all,
 					   const struct switch_port *port,
 					   const char *text, char *error)
@@ -157,11 +247,8 @@ static unsigned int fault_rules_add_preset(struct wire_faults *all,
 					port->name);
 	if (!*rest && !wire_faults_random_seed(&seed))
 		return fault_rules_fail(error, "no random numbers");
-	if (*rest && (strncmp(rest + 1, SEED_KEY, strlen(SEED_KEY)) ||
-		      !rule_value_number(rest + 1 + strlen(SEED_KEY), 0,
-					 UINT64_MAX - PRESET_RULES, &seed)))
-		return fault_rules_fail(error,
-					"a preset has no more than a seed");
+	if (*rest && !fault_rules_preset_seed(rest + 1, &seed, error))
+		return 0;
 	return fault_rules_add_all(all, port->name, preset, seed, error);
 }
 
@@ -171,6 +258,11 @@ unsigned int fault_rules_add(struct wire_faults *all, const char *rule,
 	const char *text;
 	struct switch_port *port = fault_rules_port(all->sw, rule, &text);
 
+	if (port && !*text)
+		return fault_rules_fail(
+			error,
+			"a rule is PORT,kind=KIND or PORT,preset=NAME, with PORT %.32s here",
+			port->name);
 	if (port && !strncmp(text, PRESET_KEY, strlen(PRESET_KEY)))
 		return fault_rules_add_preset(all, port,
 					      text + strlen(PRESET_KEY), error);

@@ -11,7 +11,7 @@
 #include "wire/faults.h"
 
 /* Bytes for the description of an error, with the name of a port */
-#define WIRE_FAULTS_ERROR_SIZE (FAULTS_ERROR_SIZE + 64)
+#define WIRE_FAULTS_ERROR_SIZE (FAULTS_ERROR_SIZE + 128)
 
 /**
  * struct fault_site - a port with wire faults

@@ -52,6 +52,11 @@ static const char *const kinds[] = {
 	[RULE_MARK] = "mark",	    [RULE_DOWN] = "down",
 };
 
+const char *rule_kind_name(enum rule_kind kind)
+{
+	return kinds[kind];
+}
+
 static bool rule_parse_kind(struct rule *rule, const char *value)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {

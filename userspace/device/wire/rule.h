@@ -70,6 +70,9 @@ struct rule {
 	uint64_t ecn;
 };
 
+/* The name of a kind of rules */
+const char *rule_kind_name(enum rule_kind kind);
+
 /**
  * rule_parse() - parse a rule
  * @rule: result

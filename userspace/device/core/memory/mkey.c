@@ -468,7 +468,8 @@ int admin_sync_mkey(struct nic *nic, struct admin_call *call)
 	return MYNIC_AQ_OK;
 }
 
-void mkey_revoke(struct nic *nic, int64_t key)
+/* See mkey_revoke(). Returns NULL if there is none */
+static struct mkey *mkey_find_revocable(const struct nic *nic, int64_t key)
 {
 	struct mkey *mkey;
 
@@ -479,11 +480,24 @@ void mkey_revoke(struct nic *nic, int64_t key)
 		if (mkey && mkey->key != (uint32_t)key)
 			mkey = NULL;
 	}
-	if (!mkey || !mkey_has_memory(mkey))
-		return;
+	return mkey && mkey_has_memory(mkey) ? mkey : NULL;
+}
+
+bool mkey_is_revocable(const struct nic *nic, int64_t key)
+{
+	return mkey_find_revocable(nic, key);
+}
+
+bool mkey_revoke(struct nic *nic, int64_t key)
+{
+	struct mkey *mkey = mkey_find_revocable(nic, key);
+
+	if (!mkey)
+		return false;
 	mkey->length = 0;
 	mkey->window.generation = 0;
 	mkey_list(nic, mkey);
+	return true;
 }
 
 /* @mkey: NULL if @key is unknown; @qp: see mkey_refuse() */

@@ -157,13 +157,17 @@ enum outcome mkey_invalidate_remote(struct qp *qp, uint32_t key);
  */
 bool mkeys_free_one(struct nic *nic, uint32_t *number);
 
+/* Whether mkey_revoke() finds a region that has memory. */
+bool mkey_is_revocable(const struct nic *nic, int64_t key);
+
 /**
  * mkey_revoke() - take a region's memory away, as MODIFY_MKEY can
  * @nic: the NIC
- * @key: memory key; -1: that of the region that got its memory last. Nothing
- *	happens if it is none
+ * @key: memory key; -1: that of the region that got its memory last
+ *
+ * Return: false, and nothing happens, if there is no such region.
  */
-void mkey_revoke(struct nic *nic, int64_t key);
+bool mkey_revoke(struct nic *nic, int64_t key);
 
 /* Commands of the host; see admin.h */
 int admin_create_mkey(struct nic *nic, struct admin_call *call);
