@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import tcp
 import verbs
 from devices import Devices
-from model import SINK, SOURCE, Completion, Cq, Qp, Receive, Request
-from model import Thing
+from model import SINK, SOURCE, WC_IP_CSUM_OK, Completion, Cq, Qp, Receive
+from model import Request, Thing
 from objects import STANDARD_WC
 from sending import VERB
 from states import UP
@@ -80,6 +80,8 @@ class Frame:
     source: int
     vlan: int
     payload: bytes
+
+    has_checksums = False
 
     def bytes(self):
         """An IPv4 UDP packet, with checksums of 0"""
@@ -573,14 +575,15 @@ class Ethernet(Devices):
             data = data[:12] + data[16:]
         receive = wq.receives.popleft()
         self.model.scatter(wq.node, receive.sges, data)
-        flags, extra = 0, 0
+        # Only those of a TSO have checksums
+        flags, extra = frame.has_checksums * WC_IP_CSUM_OK, 0
         if wq.cq.ex:
-            flags, extra = WC_TAGGED, f"{flow.tag}:{frame.vlan}"
+            flags, extra = flags | WC_TAGGED, f"{flow.tag}:{frame.vlan}"
             self.reach("reader", "ibv_wc_read_flow_tag")
             self.reach("reader", "ibv_wc_read_cvlan")
         self.model.complete(wq.cq, Completion(
             wq, True, receive.wr_id, "SUCCESS", verbs.WC_RECV, len(data),
-            flags, extra))
+            flags, extra, sl=frame.vlan >> 13))
         return True
 
     def walk(self, qp):

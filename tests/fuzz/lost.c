@@ -54,6 +54,7 @@ struct receive {
  * @receives: requests that were posted for them, in their order
  * @num_receives: how many
  * @header: bytes in front of a message
+ * @from: queue pair that sends datagrams, or NULL
  * @flushed: a request was flushed: nothing can come any more
  */
 struct arrival {
@@ -63,6 +64,7 @@ struct arrival {
 	struct receive receives[MAX_MESSAGES];
 	unsigned int num_receives;
 	uint32_t header;
+	const struct ibv_qp *from;
 	bool flushed;
 };
 
@@ -143,6 +145,8 @@ static bool is_message(const struct arrival *arrival, const struct ibv_wc *wc,
 {
 	const unsigned int compared = IBV_WC_WITH_IMM | IBV_WC_WITH_INV;
 
+	if (arrival->from && wc->src_qp != arrival->from->qp_num)
+		return false;
 	if (wc->opcode != msg->opcode ||
 	    wc->byte_len != msg->len + arrival->header ||
 	    (wc->wc_flags ^ msg->flags) & compared)
@@ -214,6 +218,7 @@ bool lost_call(const struct line *line)
 
 	if (strcmp(line->verb, "poll_lossy"))
 		return false;
+	arrival.from = maybe(line, KIND_QP, "from");
 	parse_all(line, &arrival);
 	poll_all(&arrival, live(line, KIND_CQ, line->target));
 	return true;

@@ -296,7 +296,9 @@ class Lost(Limits):
                     self.forget_place(peer.node, at, length)
         extra = GRH if peer.type == verbs.UD else 0
         self.line("poll_lossy", peer.rcq.name, (
-            f"qp={peer.name}", f"header={extra}", *words, *messages), 0)
+            f"qp={peer.name}", f"header={extra}",
+            *([f"from={peer.peer.name}"] if extra else ()),
+            *words, *messages), 0)
         self.count_verb("ibv_poll_cq")
         self.model.touched += self.lost_places
         self.model.unknown += self.lost_places

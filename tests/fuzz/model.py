@@ -339,7 +339,12 @@ class Request:
 
 @dataclass
 class Completion:
-    """A completion; others are statuses that it may have instead"""
+    """A completion
+
+    others: statuses that it may have instead
+    sender: queue pair that sent a datagram
+    sl: service level of what was received, or None if there is none
+    """
 
     qp: object
     recv: bool
@@ -351,17 +356,28 @@ class Completion:
     imm: object = 0  # or the key that was invalidated, as a request calls it
     solicited: bool = False
     others: tuple = ()
+    sender: object = None
+    sl: int = None
 
-    def text(self):
+    def text(self, thread=None):
         status = "|".join(str(verbs.STATUS[name])
                           for name in (self.status, *self.others))
         return "wc=" + "/".join(str(part) for part in (
             self.qp.name, "r" if self.recv else "s", self.wr_id,
             status, self.opcode, self.length, self.flags,
-            self.imm))
+            self.imm, *self.behind(thread)))
+
+    def behind(self, thread):
+        """What not all have: the thread, and where a message came from"""
+        if self.sl is not None:
+            return (thread or 0, self.sender.name if self.sender else "-",
+                    self.sl)
+        return (thread,) if thread else ()
 
 
-WC_GRH, WC_WITH_IMM, WC_WITH_INV = 1, 2, 8
+WC_GRH, WC_WITH_IMM, WC_IP_CSUM_OK, WC_WITH_INV = 1, 2, 4, 8
+# Documentation/hardware/completions.rst: what stands before a datagram
+NETWORK_IPV4 = 2
 
 
 @dataclass(eq=False)
@@ -420,6 +436,7 @@ class Model:
         self.unbound = Counter()  # binds of type 1 that were not executed
         self.events = []  # (thing, name), asynchronous and not yet taken
         self.sender_flags = 0  # of send completions with immediate data
+        self.datagram_sl = NETWORK_IPV4
 
     def fill(self, node, at, length, seed):
         self.memory[node][at:at + length] = PATTERN[seed:seed + length]
@@ -699,7 +716,14 @@ class Model:
             self.scatter(peer.node, receive.sges, data)
         self.complete(peer.rcq, Completion(
             peer, True, receive.wr_id, "SUCCESS", op.receives, length, flags,
-            extra, bool(request.flags & verbs.FLAGS["SOLICITED"])))
+            extra, bool(request.flags & verbs.FLAGS["SOLICITED"]),
+            **self._origin(qp)))
+
+    def _origin(self, qp):
+        """Where a datagram came from, in a completion"""
+        if qp.type != verbs.UD:
+            return {}
+        return {"sender": qp, "sl": self.datagram_sl}
 
 
 def first_bytes(sges, length):

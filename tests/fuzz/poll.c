@@ -13,6 +13,7 @@
 #define MAX_EXPECTED 4096
 #define MAX_BATCH 64
 #define MAX_POLLERS 8
+#define MAX_FIELDS 11 /* of a completion, in a program */
 
 /**
  * struct expected - a completion that should come
@@ -31,6 +32,10 @@
  * @vlan: with TAGGED: VLAN tag
  * @tm: with INFORMED: tag and context of a message
  * @thread: that posted the request, or 0 if none did so at the same time
+ * @received: the program says where the message came from
+ * @datagram: it is a datagram
+ * @src_qp: number of the queue pair that sent a datagram
+ * @sl: if @received: service level
  * @seen: it came
  * @poller: that found it
  */
@@ -49,6 +54,10 @@ struct expected {
 	uint16_t vlan;
 	struct ibv_wc_tm_info tm;
 	unsigned int thread;
+	bool received;
+	bool datagram;
+	uint32_t src_qp;
+	uint8_t sl;
 	bool seen;
 	unsigned int poller;
 };
@@ -92,19 +101,31 @@ static uint32_t queue_number(const struct line *line, const char *name)
 	return qp->qp_num;
 }
 
+/* SENDER/SL of a datagram, -/SL of a frame */
+static void parse_origin(const struct line *line, char **fields,
+			 struct expected *e)
+{
+	e->received = true;
+	e->datagram = strcmp(fields[0], "-");
+	if (e->datagram)
+		e->src_qp = queue_number(line, fields[0]);
+	e->sl = strtoul(fields[1], NULL, 0);
+}
+
 /*
  * QP, WQ or SRQ/s or r/WR_ID/STATUS/OPCODE/LENGTH/FLAGS/IMM, KEY or TAG:VLAN,
- * and behind that may be /THREAD. STATUS may be two, with a | between them.
+ * and behind that may be /THREAD, and behind that what parse_origin() reads.
+ * STATUS may be two, with a | between them.
  */
 static void parse(const struct line *line, char *text, struct expected *e)
 {
-	char *fields[9], *save, *word;
+	char *fields[MAX_FIELDS], *save, *word;
 	int n = 0;
 
-	for (word = strtok_r(text, "/", &save); word && n < 9;
+	for (word = strtok_r(text, "/", &save); word && n < MAX_FIELDS;
 	     word = strtok_r(NULL, "/", &save))
 		fields[n++] = word;
-	if (n < 8)
+	if (n < 8 || n == 10)
 		fail(line, "malformed completion");
 	*e = (struct expected){
 		.qp_num = queue_number(line, fields[0]),
@@ -116,6 +137,8 @@ static void parse(const struct line *line, char *text, struct expected *e)
 		.flags = strtoul(fields[6], NULL, 0),
 		.thread = n > 8 ? strtoul(fields[8], NULL, 0) : 0,
 	};
+	if (n == MAX_FIELDS)
+		parse_origin(line, &fields[9], e);
 	word = strchr(fields[3], '|');
 	e->other = word ? strtoul(word + 1, NULL, 0) : e->status;
 	if (e->flags & IBV_WC_WITH_INV)
@@ -144,11 +167,43 @@ static bool has_fields(const struct ibv_wc *wc)
 	return !wc->status || wc->status == IBV_WC_TM_RNDV_INCOMPLETE;
 }
 
+/*
+ * Fields of messages of UD and RAW_PACKET (IBTA 11.4.2.1). RoCE has no LIDs, and
+ * without LIDs no path bits.
+ */
+static void compare_origin(const struct line *line, const struct ibv_wc *wc,
+			   const struct expected *e)
+{
+	if (e->datagram && wc->src_qp != e->src_qp)
+		fail(line, "request %llu: source QP %#x, expected %#x",
+		     (unsigned long long)wc->wr_id, wc->src_qp, e->src_qp);
+	if (wc->sl != e->sl)
+		fail(line, "request %llu: service level %u, expected %u",
+		     (unsigned long long)wc->wr_id, wc->sl, e->sl);
+	if (wc->slid || wc->dlid_path_bits)
+		fail(line, "request %llu: source LID %#x, path bits %#x",
+		     (unsigned long long)wc->wr_id, wc->slid,
+		     wc->dlid_path_bits);
+}
+
+/* Flags that a completion should have, or should not have */
+static unsigned int compared_flags(const struct expected *e)
+{
+	unsigned int flags = COMPARED_FLAGS;
+
+	/* ibv_poll_cq(3): IBV_WC_GRH is valid only for UD, which always has it */
+	if (!(e->flags & IBV_WC_GRH))
+		flags &= ~IBV_WC_GRH;
+	/* ibv_poll_cq(3): valid only where device_cap_flags has checksums */
+	if (e->received && !e->datagram)
+		flags |= IBV_WC_IP_CSUM_OK;
+	return flags;
+}
+
 static void compare(const struct line *line, const struct found *found,
 		    const struct expected *e)
 {
 	const struct ibv_wc *wc = &found->wc;
-	unsigned int compared = COMPARED_FLAGS;
 
 	if (wc->wr_id != e->wr_id)
 		fail(line, "completion of request %llu, expected %llu",
@@ -167,10 +222,7 @@ static void compare(const struct line *line, const struct found *found,
 	if (e->byte_len >= 0 && wc->byte_len != e->byte_len)
 		fail(line, "request %llu: %u bytes, expected %ld",
 		     (unsigned long long)wc->wr_id, wc->byte_len, e->byte_len);
-	/* ibv_poll_cq(3): IBV_WC_GRH is valid only for UD, which always has it */
-	if (!(e->flags & IBV_WC_GRH))
-		compared &= ~IBV_WC_GRH;
-	if ((wc->wc_flags ^ e->flags) & compared)
+	if ((wc->wc_flags ^ e->flags) & compared_flags(e))
 		fail(line, "request %llu: flags %#x, expected %#x",
 		     (unsigned long long)wc->wr_id, wc->wc_flags, e->flags);
 	if (e->flags & IBV_WC_WITH_IMM && ntohl(wc->imm_data) != e->imm)
@@ -181,6 +233,8 @@ static void compare(const struct line *line, const struct found *found,
 		fail(line, "request %llu: invalidated key %#x, expected %#x",
 		     (unsigned long long)wc->wr_id, wc->invalidated_rkey,
 		     e->key);
+	if (e->received)
+		compare_origin(line, wc, e);
 	if (e->flags & TAGGED && found->tagged)
 		compare_tags(line, found, e);
 	if (e->flags & INFORMED && found->informed &&

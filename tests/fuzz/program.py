@@ -84,6 +84,8 @@ class Program(Values):
         self.model = Model(lossy)
         if self.device.differs("immediate_sent"):
             self.model.sender_flags = WC_WITH_IMM
+        if self.device.differs("datagram_sl"):
+            self.model.datagram_sl = 0
         self.numbers = collections.Counter()
         self.things = collections.defaultdict(list)
         self.written = 0
@@ -294,8 +296,8 @@ class Program(Values):
         words = []
         for completion in completions:
             self.reach("status", completion.status)
-            thread = self.thread_of.get(completion.wr_id)
-            words.append(completion.text() + (f"/{thread}" if thread else ""))
+            words.append(completion.text(
+                self.thread_of.get(completion.wr_id)))
         threads = None
         if len(words) > 1 and self.locked(cq) and self.chance(0.1):
             threads = self.random.randint(2, 4)

@@ -27,6 +27,7 @@ class Segment:
     data: bytes
 
     dport = -1
+    has_checksums = True
 
     def bytes(self):
         return self.data
