@@ -11,6 +11,7 @@ import re
 
 import undescribed
 import verbs
+from states import TOLD, States
 from words import Flags
 
 MANUAL = "build/rdma-core/libibverbs/man"
@@ -196,6 +197,8 @@ def expected():
         for qp_type, names in by_type.items():
             yield from (("optional", qp_type, old, new, name)
                         for name in names)
+    yield from (("told", word) for name in TOLD
+                for word in States.words_of(name))
     for state in verbs.STATES:
         yield from (("posted", verb, state) for verb in (
             "ibv_post_send", "ibv_wr_complete", "ibv_post_recv"))

@@ -189,6 +189,7 @@ class Limits(Posting):
         _, fields = self.empty(qp)
         self.call("ibv_post_send", qp.name, self.word(fields), crowd=cq.name,
                   there=there)
+        self.model.move_psns(qp)
         self.model.completions.pop(cq, None)
         self.model.events += [(cq, "CQ_ERR"), (qp, "QP_FATAL")]
         if wq:

@@ -30,6 +30,9 @@ CALLS = {
 # Arguments that are not called as in libibverbs
 WORDS = {
     "ah_attr": "to",
+    "ah_attr.grh.flow_label": "flow",
+    "ah_attr.grh.traffic_class": "tc",
+    "ah_attr.sl": "sl",
     "attr_mask": "mask",
     "comp_mask": "mask",
     "comp_vector": "vector",

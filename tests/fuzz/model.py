@@ -544,6 +544,7 @@ class Model:
         if qp.state in ("ERR", "SQE"):
             self._flush(qp, request)
             return
+        self.move_psns(qp)
         outcome = request.outcome
         if isinstance(outcome, Fails):
             self._fail(qp, request, outcome)
@@ -558,6 +559,13 @@ class Model:
             self.complete(qp.scq, Completion(
                 qp, False, request.wr_id, "SUCCESS", request.op.completes,
                 length, self.sender_flags if request.op.with_imm else 0))
+
+    @staticmethod
+    def move_psns(qp):
+        """Something is sent: both PSNs are not those that were set."""
+        qp.told.pop("sq_psn", None)
+        if qp.peer:
+            qp.peer.told.pop("rq_psn", None)
 
     def _flush(self, qp, request):
         self._not_bound(request)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* ibv_modify_qp(), ibv_query_qp() */
 #include <string.h>
+#include <time.h>
 
 #include "runner.h"
 
 /* IBV_QP_STATE up to IBV_QP_DEST_QPN; the others of libibverbs are not queried. */
 #define ALL_ATTRS ((IBV_QP_DEST_QPN << 1) - 1)
+#define HOP_LIMIT 64
 
 static void set_path(const struct line *line, struct ibv_ah_attr *path,
 		     unsigned int from)
@@ -15,9 +17,12 @@ static void set_path(const struct line *line, struct ibv_ah_attr *path,
 	*path = (struct ibv_ah_attr){
 		.is_global = 1,
 		.port_num = 1,
+		.sl = number(line, "sl", 0),
 		.grh = { .dgid = program->nodes[to].gid,
 			 .sgid_index = program->nodes[from].gid_index,
-			 .hop_limit = 64 },
+			 .hop_limit = HOP_LIMIT,
+			 .traffic_class = number(line, "tc", 0),
+			 .flow_label = number(line, "flow", 0) },
 	};
 }
 
@@ -68,12 +73,39 @@ static void check_told(const struct line *line, const char *name,
 		     (unsigned long long)value, (unsigned long long)expected);
 }
 
+/* Of a path nothing else was set: the kernel sets no other hop limit. */
+static void check_path(const struct line *line, const struct ibv_ah_attr *path)
+{
+	const struct node *from =
+		&program->nodes[object(line, line->target)->node];
+	const struct node *to = &program->nodes[number(line, "to", 0)];
+
+	check_told(line, "sl", path->sl);
+	check_told(line, "tc", path->grh.traffic_class);
+	check_told(line, "flow", path->grh.flow_label);
+	if (memcmp(&path->grh.dgid, &to->gid, sizeof(path->grh.dgid)) ||
+	    path->grh.sgid_index != from->gid_index)
+		fail(line, "has other addresses");
+	if (!path->is_global || path->port_num != 1 || path->static_rate ||
+	    path->grh.hop_limit != HOP_LIMIT)
+		fail(line, "has GRH %u, port %u, static rate %u, hop limit %u",
+		     path->is_global, path->port_num, path->static_rate,
+		     path->grh.hop_limit);
+	if (path->dlid || path->src_path_bits)
+		fail(line, "has LID %#x, path bits %#x", path->dlid,
+		     path->src_path_bits);
+}
+
 static void check_attr(const struct line *line, const struct ibv_qp_attr *attr)
 {
 	check_told(line, "state", attr->qp_state);
 	check_told(line, "access", attr->qp_access_flags);
+	check_told(line, "pkey", attr->pkey_index);
+	check_told(line, "port", attr->port_num);
 	check_told(line, "qkey", attr->qkey);
 	check_told(line, "mtu", attr->path_mtu);
+	check_told(line, "rq_psn", attr->rq_psn);
+	check_told(line, "sq_psn", attr->sq_psn);
 	check_told(line, "timeout", attr->timeout);
 	check_told(line, "retry", attr->retry_cnt);
 	check_told(line, "rnr", attr->rnr_retry);
@@ -83,38 +115,69 @@ static void check_attr(const struct line *line, const struct ibv_qp_attr *attr)
 	if (arg(line, "dest") &&
 	    attr->dest_qp_num != qp_number(line, arg(line, "dest")))
 		fail(line, "has another destination");
-	if (arg(line, "to") &&
-	    memcmp(&attr->ah_attr.grh.dgid,
-		   &program->nodes[number(line, "to", 0)].gid,
-		   sizeof(attr->ah_attr.grh.dgid)))
-		fail(line, "has another address");
+	if (arg(line, "to"))
+		check_path(line, &attr->ah_attr);
 }
 
-/* Attributes of creation are what creation returned. */
-static void check_init(const struct line *line,
-		       const struct ibv_qp_init_attr *init)
+static void check_cap(const struct line *line, const struct ibv_qp_cap *found)
 {
 	const struct ibv_qp_cap *cap = &object(line, line->target)->cap;
 
-	if (init->cap.max_send_wr != cap->max_send_wr ||
-	    init->cap.max_recv_wr != cap->max_recv_wr ||
-	    init->cap.max_send_sge != cap->max_send_sge ||
-	    init->cap.max_recv_sge != cap->max_recv_sge ||
-	    init->cap.max_inline_data != cap->max_inline_data)
+	if (found->max_send_wr != cap->max_send_wr ||
+	    found->max_recv_wr != cap->max_recv_wr ||
+	    found->max_send_sge != cap->max_send_sge ||
+	    found->max_recv_sge != cap->max_recv_sge ||
+	    found->max_inline_data != cap->max_inline_data)
 		fail(line, "has more or less room than when it was made");
+}
+
+/* Attributes of creation are what creation was given, and returned. */
+static void check_init(const struct line *line,
+		       const struct ibv_qp_init_attr *found)
+{
+	const struct ibv_qp_init_attr *init = &object(line, line->target)->init;
+
+	check_cap(line, &found->cap);
+	if (found->qp_context != init->qp_context)
+		fail(line, "has another context");
+	if (found->send_cq != init->send_cq ||
+	    found->recv_cq != init->recv_cq || found->srq != init->srq)
+		fail(line, "has other queues than when it was made");
+	if (found->qp_type != init->qp_type ||
+	    found->sq_sig_all != init->sq_sig_all)
+		fail(line, "is of type %u with sq_sig_all %d, not %u with %d",
+		     found->qp_type, found->sq_sig_all, init->qp_type,
+		     init->sq_sig_all);
+}
+
+/* Nothing that was sent is left to wait for, so that draining ends. */
+static int query_drained(const struct line *line, struct ibv_qp_attr *attr,
+			 struct ibv_qp_init_attr *init)
+{
+	struct ibv_qp *qp = live(line, KIND_QP, line->target);
+	time_t end = time(NULL) + PATIENCE;
+	int err;
+
+	do
+		err = ibv_query_qp(qp, attr, ALL_ATTRS, init);
+	while (!err && attr->qp_state == IBV_QPS_SQD && attr->sq_draining &&
+	       time(NULL) < end);
+	if (!err && attr->qp_state == IBV_QPS_SQD && attr->sq_draining)
+		fail(line, "is never drained");
+	return err;
 }
 
 static int query_qp(const struct line *line)
 {
-	struct ibv_qp *qp = live(line, KIND_QP, line->target);
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 	int err;
 
-	err = ibv_query_qp(qp, &attr, ALL_ATTRS, &init);
+	err = query_drained(line, &attr, &init);
 	if (err)
 		return err;
 	check_attr(line, &attr);
+	check_cap(line, &attr.cap);
 	check_init(line, &init);
 	return 0;
 }

@@ -52,6 +52,7 @@ static int create_xrc_recv(const struct line *line, struct object *obj)
 	};
 
 	obj->node = object(line, must(line, "xrcd"))->node;
+	obj->init = (struct ibv_qp_init_attr){ .qp_type = attr.qp_type };
 	errno = 0;
 	return made(obj,
 		    ibv_create_qp_ex(program->nodes[obj->node].ctx, &attr));
@@ -80,6 +81,7 @@ static bool has_room(const struct line *line, const struct ibv_qp_cap *cap)
 static int create_qp(const struct line *line, struct object *obj)
 {
 	struct ibv_qp_init_attr_ex attr = {
+		.qp_context = obj,
 		.send_cq = maybe(line, KIND_CQ, "scq"),
 		.recv_cq = maybe(line, KIND_CQ, "rcq"),
 		.srq = maybe(line, KIND_SRQ, "srq"),
@@ -117,6 +119,7 @@ static int create_qp(const struct line *line, struct object *obj)
 	if (qp && !has_room(line, &attr.cap))
 		fail(line, "has less room than was asked for");
 	obj->cap = attr.cap;
+	memcpy(&obj->init, &attr, sizeof(obj->init));
 	return made(obj, qp);
 }
 
@@ -131,6 +134,7 @@ static int open_qp(const struct line *line, struct object *obj)
 	};
 
 	*obj = *object(line, must(line, "of"));
+	obj->init.qp_context = NULL;
 	errno = 0;
 	qp = ibv_open_qp(of->context, &attr);
 	if (qp && qp->qp_num != of->qp_num)

@@ -69,6 +69,7 @@ enum kind {
  * @iova: MR: what that is unless it is zero-based
  * @access: MR: its rights
  * @cap: QP, SRQ: how much room there is
+ * @init: QP: what it was made with
  * @ex: CQ: made by ibv_create_cq_ex(). QP: has the ibv_wr_*() functions
  * @wc_flags: CQ: what can be read of completions
  * @ticks: CQ: time of the last completion, in the device's units
@@ -84,6 +85,7 @@ struct object {
 	uint64_t iova;
 	unsigned int access;
 	struct ibv_qp_cap cap;
+	struct ibv_qp_init_attr init;
 	bool ex;
 	uint64_t wc_flags;
 	uint64_t ticks;

@@ -13,10 +13,11 @@ MOST_RD_ATOMIC = 8
 BRIEF = ("TIMEOUT", "RETRY_CNT", "RNR_RETRY", "MIN_RNR_TIMER")
 # What is not drawn
 FIXED = ("EN_SQD_ASYNC_NOTIFY", "ACCESS_FLAGS", "PKEY_INDEX", "PORT")
-# What ibv_query_qp() tells, of what was set
-TOLD = ("ACCESS_FLAGS", "QKEY", "PATH_MTU", "TIMEOUT", "RETRY_CNT",
-        "RNR_RETRY", "MAX_QP_RD_ATOMIC", "MIN_RNR_TIMER",
-        "MAX_DEST_RD_ATOMIC", "DEST_QPN", "AV")
+# What ibv_query_qp() tells, of what was set: not what its page calls irrelevant,
+# nor RATE_LIMIT, which it does not have
+TOLD = tuple(attr.mask for attr in verbs.ATTRS if attr.mask not in (
+    "STATE", "CUR_STATE", "EN_SQD_ASYNC_NOTIFY", "RATE_LIMIT",
+    "PATH_MIG_STATE"))
 ALL_RIGHTS = verbs.access("REMOTE_WRITE", "REMOTE_READ", "REMOTE_ATOMIC",
                           "FLUSH_GLOBAL", "FLUSH_PERSISTENT")
 UP = ("RESET", "INIT", "RTR", "RTS")
@@ -50,9 +51,11 @@ class States(Events):
         if "RATE_LIMIT" in names:
             values["rate"] = self.draw_attr(
                 "RATE_LIMIT", qp_rate_limit_max="qp_rate_limit_max")
+        if "AV" in names and qp.peer:
+            values.update(self.draw_path())
         values.update(change)
-        words = [lines.word(verbs.ATTR[name]) for name in names
-                 if name in verbs.ATTR]
+        words = [word for name in names if name in verbs.ATTR
+                 for word in self.words_of(name)]
         self.call("ibv_modify_qp", qp.name, broken=broken,
                   state=verbs.STATES.index(state),
                   mask=sum(verbs.ATTRIBUTES[name] for name in names),
@@ -62,9 +65,8 @@ class States(Events):
         self.drawn("ibv_modify_qp", **{
             attr.name: values.get(lines.word(attr)) for attr in verbs.ATTRS
             if attr.mask in names and attr.mask in FIXED})
-        qp.told.update((lines.word(verbs.ATTR[name]),
-                        values[lines.word(verbs.ATTR[name])])
-                       for name in names if name in TOLD)
+        qp.told.update((word, values[word]) for name in names if name in TOLD
+                       for word in self.words_of(name))
         self.reach_attributes(qp, state, names)
         if state == "RESET":
             self.model.reset(qp)
@@ -107,6 +109,17 @@ class States(Events):
 
     def draw_attr(self, name, **limits):
         return self.draw("ibv_modify_qp", verbs.ATTR[name].name, **limits)
+
+    def draw_path(self):
+        """What an address has, beside the other end"""
+        return {lines.word(part): self.draw("ibv_modify_qp", part.name)
+                for part in verbs.PATH}
+
+    @staticmethod
+    def words_of(name):
+        """What the runner calls an attribute, which may have several parts"""
+        parts = (verbs.ATTR[name], *(verbs.PATH if name == "AV" else ()))
+        return [lines.word(part) for part in parts]
 
     def timeout(self):
         return LOSSY_TIMEOUT if self.lossy else TIMEOUT
@@ -192,6 +205,10 @@ class States(Events):
         if self.device.differs("rd_atomic_rounded"):
             told.pop("rd", None)
             told.pop("dest_rd", None)
+        if self.device.differs("path_sl"):
+            told.pop("sl", None)
+        for word in told:
+            self.reach("told", word)
         self.call("ibv_query_qp", qp.name,
                   state=verbs.STATES.index(qp.state), **told)
         self.reach("queried", qp.state)

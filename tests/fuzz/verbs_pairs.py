@@ -216,6 +216,16 @@ ATTRS = (
     Argument("path_mig_state", "enum ibv_mig_state", "alternate path",
              wrong={"migration": (0,)}, mask="PATH_MIG_STATE"),
 )
+# What ah_attr has beside the address. Of the traffic class, the two bits that ECN
+# changes on the way are 0.
+PATH = (
+    Argument("ah_attr.sl", "uint8_t", "service level: the priority of a VLAN "
+             "tag", (0, Span(1, 7)), mask="AV", on=CONNECTIONS),
+    Argument("ah_attr.grh.traffic_class", "uint8_t", "class of the IP header",
+             (0, 4, 252), mask="AV", on=CONNECTIONS),
+    Argument("ah_attr.grh.flow_label", "uint32_t", "chooses the way, 20 bits",
+             (0, Span(1, 0xfffff)), mask="AV", on=CONNECTIONS),
+)
 # enum ibv_qp_attr_mask
 ATTRIBUTES = {
     "STATE": 1 << 0, "CUR_STATE": 1 << 1, "EN_SQD_ASYNC_NOTIFY": 1 << 2,
@@ -309,7 +319,7 @@ PAIR_VERBS = (
          effects="Its requests and its completions are gone. Windows of type "
          "2 that are bound through it are unbound."),
     Verb("ibv_modify_qp", "ibv_modify_qp(3)",
-         "changes the state and the attributes of a queue pair", ATTRS,
+         "changes the state and the attributes of a queue pair", ATTRS + PATH,
          MODIFYING, uses=("qp",), effects="RESET forgets all requests and "
          "completions. ERR completes all requests with WR_FLUSH_ERR. SQD "
          "keeps those that are posted until RTS."),
