@@ -70,11 +70,15 @@ static bool find_gid(struct node *node)
 
 static bool open_node(struct node *node, const char *name)
 {
+	struct ibv_device_attr_ex attr = { 0 };
+
 	node->ctx = open_device(name);
 	if (!node->ctx) {
 		fprintf(stderr, "there is no RDMA device %s\n", name);
 		return false;
 	}
+	if (!ibv_query_device_ex(node->ctx, NULL, &attr))
+		node->clock_mask = attr.completion_timestamp_mask;
 	if (!find_gid(node)) {
 		fprintf(stderr, "%s has no IPv4 address\n", name);
 		return false;
@@ -137,6 +141,8 @@ unsigned int run_line(unsigned long number, char *text)
 
 	if (!split(text, &line))
 		return 0;
+	if (line.target)
+		clock_stamp(&line);
 	make_call(&line);
 	return 1;
 }
@@ -162,7 +168,8 @@ static void *run_program(void *arg)
 {
 	program = arg;
 	program->objects = calloc(NUM_KINDS, sizeof(*program->objects));
-	if (!program->objects) {
+	program->stamps = calloc(MAX_STAMPS, sizeof(*program->stamps));
+	if (!program->objects || !program->stamps) {
 		fprintf(stderr, "no memory\n");
 		exit(2);
 	}

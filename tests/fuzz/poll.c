@@ -76,6 +76,7 @@ struct expected {
  * @vlan: VLAN tag
  * @informed: tag and context of a message were read
  * @tm: these
+ * @timed: its times, if they were read
  */
 struct found {
 	struct ibv_wc wc;
@@ -84,6 +85,7 @@ struct found {
 	uint16_t vlan;
 	bool informed;
 	struct ibv_wc_tm_info tm;
+	struct timed timed;
 };
 
 static uint32_t queue_number(const struct line *line, const char *name)
@@ -283,20 +285,21 @@ static void check_order(const struct line *line, const struct expected *e,
 }
 
 /* The clocks of completions do not run backwards. */
-static void read_times(const struct line *line, struct object *obj)
+static void read_times(const struct line *line, struct object *obj,
+		       struct timed *timed)
 {
 	struct ibv_cq_ex *cq = obj->ptr;
-	uint64_t ticks = obj->ticks, ns = obj->ns;
 
-	if (obj->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
-		ticks = ibv_wc_read_completion_ts(cq);
 	if (obj->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
-		ns = ibv_wc_read_completion_wallclock_ns(cq);
-	if (ticks < obj->ticks)
+		timed->ns = ibv_wc_read_completion_wallclock_ns(cq);
+	if (!(obj->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP))
+		return;
+	timed->ticks = ibv_wc_read_completion_ts(cq);
+	if (timed->ticks < obj->ticks)
 		fail(line, "completed at %llu, the one before at %llu",
-		     (unsigned long long)ticks, (unsigned long long)obj->ticks);
-	obj->ticks = ticks;
-	obj->ns = ns;
+		     (unsigned long long)timed->ticks,
+		     (unsigned long long)obj->ticks);
+	obj->ticks = timed->ticks;
 }
 
 /* With the extended functions a completion is read field by field. */
@@ -309,7 +312,7 @@ static void read_fields(const struct line *line, struct object *obj,
 	*wc = (struct ibv_wc){ .wr_id = cq->wr_id, .status = cq->status };
 	wc->qp_num = ibv_wc_read_qp_num(cq);
 	wc->vendor_err = ibv_wc_read_vendor_err(cq);
-	read_times(line, obj);
+	read_times(line, obj, &found->timed);
 	if (!has_fields(wc))
 		return;
 	wc->opcode = ibv_wc_read_opcode(cq);
@@ -334,6 +337,22 @@ static void read_fields(const struct line *line, struct object *obj,
 	}
 }
 
+/* The clocks are read once for all that were polled. */
+static void note_polled(const struct object *obj, struct found *list, int n)
+{
+	const uint64_t times = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+			       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+	struct moment now;
+
+	if (!(obj->wc_flags & times) ||
+	    !clock_now(&program->nodes[obj->node], &now))
+		return;
+	for (int i = 0; i < n; i++) {
+		list[i].timed.known = true;
+		list[i].timed.polled = now;
+	}
+}
+
 static int poll_ex(const struct line *line, struct object *obj, int most,
 		   struct found *list)
 {
@@ -347,6 +366,7 @@ static int poll_ex(const struct line *line, struct object *obj, int most,
 		read_fields(line, obj, &list[n++]);
 	while (n < most && !(ret = ibv_next_poll(obj->ptr)));
 	ibv_end_poll(obj->ptr);
+	note_polled(obj, list, n);
 	return ret && ret != ENOENT ? -ret : n;
 }
 
@@ -428,6 +448,7 @@ static void check(struct polling *polling, const struct found *found,
 		     (unsigned long long)wc->wr_id, wc->qp_num,
 		     ibv_wc_status_str(wc->status));
 	compare(line, found, e);
+	clock_compare(line, polling->obj, wc->wr_id, &found->timed);
 	e->seen = true;
 	e->poller = poller;
 	check_order(line, e, polling->list + polling->n);

@@ -27,6 +27,7 @@
  * @gid_index: where that is
  * @arena: ARENA_SIZE bytes
  * @dmabuf: a dma-buf of the same memory, or -1 if there are none here
+ * @clock_mask: bits of the time of a completion
  * @drops: counters, as the last line for them found them: see drops.c
  */
 struct node {
@@ -35,6 +36,7 @@ struct node {
 	int gid_index;
 	uint8_t *arena;
 	int dmabuf;
+	uint64_t clock_mask;
 	uint64_t drops[3];
 };
 
@@ -73,7 +75,6 @@ enum kind {
  * @ex: CQ: made by ibv_create_cq_ex(). QP: has the ibv_wr_*() functions
  * @wc_flags: CQ: what can be read of completions
  * @ticks: CQ: time of the last completion, in the device's units
- * @ns: CQ: the same by the wall clock
  * @allocated: PD: what is left of its own allocator's memory
  */
 struct object {
@@ -89,7 +90,6 @@ struct object {
 	bool ex;
 	uint64_t wc_flags;
 	uint64_t ticks;
-	uint64_t ns;
 	unsigned int allocated;
 };
 
@@ -122,12 +122,51 @@ struct call {
 };
 
 /**
+ * struct moment - a time
+ * @ticks: of the device, in its units
+ * @ns: of the system
+ */
+struct moment {
+	uint64_t ticks;
+	uint64_t ns;
+};
+
+#define MAX_STAMPS 65536
+
+/**
+ * struct stamp - when a request was not posted yet
+ * @wr_id: of the request
+ * @known: the device has a clock
+ * @at: the time
+ */
+struct stamp {
+	uint64_t wr_id;
+	bool known;
+	struct moment at;
+};
+
+/**
+ * struct timed - times of a completion
+ * @known: it has some
+ * @ticks: when it completed, by the device
+ * @ns: the same by the wall clock
+ * @polled: when it had been polled
+ */
+struct timed {
+	bool known;
+	uint64_t ticks;
+	uint64_t ns;
+	struct moment polled;
+};
+
+/**
  * struct program - one of those that run at the same time
  * @name: of its file, or NULL if it is the only one
  * @file: its text
  * @thread: that runs it, unless it has a process of its own
  * @nodes: the devices, with contexts and memory of its own
  * @objects: its objects
+ * @stamps: of its last requests, by the remainder of their wr_id
  */
 struct program {
 	const char *name;
@@ -135,6 +174,7 @@ struct program {
 	pthread_t thread;
 	struct node nodes[NUM_NODES];
 	struct object (*objects)[MAX_OBJECTS];
+	struct stamp *stamps;
 };
 
 /* The program that a thread works for */
@@ -167,6 +207,12 @@ bool wait_for(int fd);
 unsigned int run_line(unsigned long number, char *text);
 bool threads_add(unsigned long number, const char *text);
 unsigned long threads_run(void);
+
+/* clock.c */
+bool clock_now(const struct node *node, struct moment *now);
+void clock_stamp(const struct line *line);
+void clock_compare(const struct line *line, const struct object *cq,
+		   uint64_t wr_id, const struct timed *timed);
 
 /* A file for each family of calls */
 bool objects_call(const struct line *line);
