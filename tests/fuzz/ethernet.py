@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 import tcp
 import verbs
 from devices import Devices
-from model import SINK, SOURCE, WC_IP_CSUM_OK, Completion, Cq, Qp, Receive
-from model import Request, Thing
+from model import SINK, SOURCE, WC_IP_CSUM_OK, WC_TAGGED, Completion, Cq, Qp
+from model import Receive, Request, Thing
 from objects import STANDARD_WC
 from sending import VERB
 from states import UP
 
 CVLAN, FLOW_TAG = 1 << 8, 1 << 9  # enum ibv_create_cq_wc_flags
-WC_TAGGED = 1 << 16  # to the runner: the completion has a flow tag and a VLAN
 VLAN_STRIP = 1
 NORMAL, ALL_DEFAULT, MC_DEFAULT, SNIFFER = range(4)
 DONT_TRAP = 2
@@ -579,8 +578,6 @@ class Ethernet(Devices):
         flags, extra = frame.has_checksums * WC_IP_CSUM_OK, 0
         if wq.cq.ex:
             flags, extra = flags | WC_TAGGED, f"{flow.tag}:{frame.vlan}"
-            self.reach("reader", "ibv_wc_read_flow_tag")
-            self.reach("reader", "ibv_wc_read_cvlan")
         self.model.complete(wq.cq, Completion(
             wq, True, receive.wr_id, "SUCCESS", verbs.WC_RECV, len(data),
             flags, extra, sl=frame.vlan >> 13))

@@ -195,6 +195,7 @@ ANY, SOLICITED = "any", "solicited"
 class Cq(Thing):
     """A completion queue
 
+    times: its completions have times
     armed: ANY or SOLICITED, if the next completion has an event
     due: number of events in its channel
     unacked: number of those that were taken from there
@@ -202,6 +203,7 @@ class Cq(Thing):
 
     cqe: int = 0
     ex: bool = False
+    times: bool = False
     channel: Channel = None
     armed: str = None
     due: int = 0
@@ -376,6 +378,8 @@ class Completion:
 
 
 WC_GRH, WC_WITH_IMM, WC_IP_CSUM_OK, WC_WITH_INV = 1, 2, 4, 8
+# To the runner: the completion has a flow tag and a VLAN; tag and context
+WC_TAGGED, WC_INFORMED = 1 << 16, 1 << 17
 # Documentation/hardware/completions.rst: what stands before a datagram
 NETWORK_IPV4 = 2
 

@@ -269,6 +269,7 @@ class Objects(Program):
         if not self.device.has("IBV_WC_EX_WITH_COMPLETION_TIMESTAMP"):
             wc_flags &= ~TIMES_WC
         args = {"cqe": cq.cqe, "wc_flags": wc_flags if cq.ex else None, **args}
+        cq.times = bool(cq.ex and args["wc_flags"] & TIMES_WC)
         self.call("ibv_create_cq_ex" if cq.ex else "ibv_create_cq", cq.name,
                   broken=broken, dev=cq.node,
                   channel=cq.channel.name if cq.channel else None,

@@ -7,14 +7,17 @@ import random
 import lines
 import verbs
 from differences import Differences
-from model import AREA, SINK, SOURCE, TARGET, WC_WITH_IMM, Model
+from model import AREA, SINK, SOURCE, TARGET, WC_INFORMED, WC_TAGGED
+from model import WC_WITH_IMM, WC_WITH_INV, Model
 from values import Values
 
-# Those of all completion queues with extended polling
-STANDARD_READERS = [name for name in verbs.READERS
-                    if name not in ("ibv_wc_read_flow_tag",
-                                    "ibv_wc_read_cvlan",
-                                    "ibv_wc_read_tm_info")]
+# Readers of what only completions with a flag have
+READERS_OF = {
+    WC_WITH_IMM: ("ibv_wc_read_imm_data",),
+    WC_WITH_INV: ("ibv_wc_read_invalidated_rkey",),
+    WC_TAGGED: ("ibv_wc_read_flow_tag", "ibv_wc_read_cvlan"),
+    WC_INFORMED: ("ibv_wc_read_tm_info",),
+}
 # What functions of the generator need, as far as devices may not have it
 NEEDS = {
     "copy_dm": ("ibv_alloc_dm",),
@@ -302,7 +305,31 @@ class Program(Values):
         if len(words) > 1 and self.locked(cq) and self.chance(0.1):
             threads = self.random.randint(2, 4)
             self.reach("together", "poll")
-        self.poll(cq, *words, threads=threads)
+        if self.poll(cq, *words, threads=threads):
+            for completion in completions:
+                for reader in self.readers(cq, completion):
+                    self.reach("reader", reader)
+
+    @staticmethod
+    def readers(cq, completion):
+        """Readers of completions that have something to tell of this one"""
+        yield from ("ibv_wc_read_qp_num", "ibv_wc_read_vendor_err")
+        if cq.times:
+            yield from ("ibv_wc_read_completion_ts",
+                        "ibv_wc_read_completion_wallclock_ns")
+        if completion.status not in ("SUCCESS", "TM_RNDV_INCOMPLETE"):
+            return
+        yield from ("ibv_wc_read_opcode", "ibv_wc_read_wc_flags")
+        if completion.length >= 0:
+            yield "ibv_wc_read_byte_len"
+        if completion.sender:
+            yield from ("ibv_wc_read_src_qp", "ibv_wc_read_slid",
+                        "ibv_wc_read_dlid_path_bits")
+        if completion.sl is not None:
+            yield "ibv_wc_read_sl"
+        for flag, names in READERS_OF.items():
+            if completion.flags & flag:
+                yield from names
 
     @staticmethod
     def locked(thing):
@@ -311,7 +338,9 @@ class Program(Values):
                        if use.kind == "parent" for other in use.uses)
 
     def poll(self, cq, *words, **args):
-        """Take completions, in one of the ways that there are."""
+        """Take completions, in one of the ways that there are. Return whether
+        they were read field by field.
+        """
         most = self.random.choice((1, 3, MANY))
         extended = cq.ex and self.chance(0.8) and not (
             args.get("threads") and self.device.differs("poll_unlocks"))
@@ -326,8 +355,7 @@ class Program(Values):
             self.reach("rule", "ibv_start_poll", "not_empty")
             if most == MANY:
                 self.reach("rule", "ibv_next_poll", "not_empty")
-            for reader in STANDARD_READERS:
-                self.reach("reader", reader)
+        return extended
 
     def refill(self, node, at, length, seed):
         while length:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import verbs
 from ethernet import Ethernet
-from model import SINK, Completion, Cq, Qp, Receive, Request, Srq
+from model import SINK, WC_INFORMED, Completion, Cq, Qp, Receive, Request, Srq
 from objects import STANDARD_WC
 
 TM_INFO = 1 << 10  # enum ibv_create_cq_wc_flags
@@ -18,7 +18,6 @@ SIGNALED, TM_SYNC = 1, 2  # enum ibv_ops_flags
 MAX_TAGS = MAX_OPS = 8
 ALL_BITS = (1 << 64) - 1
 MESSAGE = 1024  # the smallest path MTU has it in one packet with its header
-WC_INFORMED = 1 << 17  # to the runner: the completion has tag and context
 
 
 @dataclass
@@ -312,7 +311,6 @@ class Tags(Ethernet):
         flags, extra = MATCH | DATA_VALID, 0
         if receiver.srq.cq.ex:
             flags, extra = flags | WC_INFORMED, "{}:{}".format(*info)
-            self.reach("reader", "ibv_wc_read_tm_info")
         self.model.complete(receiver.srq.cq, Completion(
             receiver, True, entry.recv_id, status, verbs.WC_TM_RECV,
             len(payload), flags, extra))
