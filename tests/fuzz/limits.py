@@ -86,6 +86,8 @@ class Limits(Posting):
         pd = self.any("pd")
         for make in (self.extreme_qp, self.extreme_qp, self.extreme_srq):
             make(pd)
+        if not self.device.differs("max_inline"):
+            self.extreme_inline(pd)
         if self.chance(0.3):
             self.extreme_cq(pd)
         elif self.chance(0.3) and self.device.has("ibv_create_flow"):
@@ -116,6 +118,28 @@ class Limits(Posting):
                 "basic": 1 if verb == "ibv_create_qp" else None}
         self.extreme(verb, qp, args, argument, limit,
                      "max_sge" if limit == "max_sge" else "max_wr")
+        self.call("ibv_query_qp", qp, state=0)
+        self.call("ibv_destroy_qp", qp)
+
+    def extreme_inline(self, pd):
+        """As much inline data as the type can have, and one byte more"""
+        cq = self.large_cq(pd.node)
+        qp = self.name("qp")
+        name, limit = "max_inline_data", "max_inline"
+        verb, _, _ = self.seldom_value([
+            (verb, name, limit)
+            for verb in ("ibv_create_qp", "ibv_create_qp_ex")])
+        qp_type = self.random.choice([
+            qp_type for qp_type in verbs.SENDING if self.device.has(qp_type)])
+        most = verbs.MAX_INLINE[qp_type]
+        args = {"pd": pd.name, "scq": cq.name, "swr": 1,
+                "rcq": cq.name if qp_type != verbs.XRC_SEND else None,
+                "type": verbs.QP_TYPES[qp_type],
+                "basic": 1 if verb == "ibv_create_qp" else None}
+        self.call(verb, qp, broken=name, inline=most + 1, **args)
+        self.reach("wrong", verb, name, f"{limit} + 1")
+        self.call(verb, qp, inline=most, **args)
+        self.reach("value", verb, name, limit)
         self.call("ibv_query_qp", qp, state=0)
         self.call("ibv_destroy_qp", qp)
 

@@ -405,6 +405,8 @@ class Objects(Program):
             value for value in cap.legal if isinstance(value, int)])
                 for cap in verbs.CAPS}
         caps["swr"] = swr or caps["swr"]
+        if self.chance(0.1) and not self.device.differs("max_inline"):
+            caps["inline"] = verbs.MAX_INLINE[qp_type]
         if srq or xrc:
             caps["rwr"] = caps["rsge"] = 0
         ops = None
@@ -467,8 +469,10 @@ class Objects(Program):
                 rcq=cq, caps={"swr": 1})
         for cap in verbs.CAPS:
             for rule, values in cap.wrong.items():
-                qp.caps = {"swr": 1, "rwr": 1,
-                           lines.word(cap): self.random.choice(values)}
+                # What depends on the type is one of the extremes()
+                value = self.random.choice([
+                    value for value in values if value != "max_inline + 1"])
+                qp.caps = {"swr": 1, "rwr": 1, lines.word(cap): value}
                 self.create_qp(qp, pd, rule)
         qp.caps = {}
         self.create_qp(qp, pd, "type", self.random.choice(

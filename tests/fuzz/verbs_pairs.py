@@ -241,6 +241,10 @@ ATTR = {attr.mask: attr for attr in ATTRS}
 
 
 TOO_MANY = (1 << 28, (1 << 32) - 1)
+# Bytes of inline data that there is room for in the largest slot, of 512 bytes:
+# Documentation/hardware/work-queues.rst
+MAX_INLINE = {qp_type: 512 - (32 if qp_type in (RC, UC) else 64)
+              for qp_type in SENDING}
 CAPS = (
     Argument("max_send_wr", "uint32_t", "requests in the send queue",
              (2, 16, 64, "max_qp_wr"),
@@ -254,7 +258,8 @@ CAPS = (
     Argument("max_recv_sge", "uint32_t", "SGEs of a receive request",
              (1, 2, 4, "max_sge"), {"max_sge": (*TOO_MANY, "max_sge+1")}),
     Argument("max_inline_data", "uint32_t", "bytes of inline data",
-             (0, 16, 64, 200), {"max_inline_data": TOO_MANY},
+             (0, 16, 64, 200, "max_inline"),
+             {"max_inline_data": (*TOO_MANY, "max_inline + 1")},
              on=SENDING + (RAW_PACKET,)),
 )
 INIT_ATTR = (
