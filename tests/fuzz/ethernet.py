@@ -210,7 +210,7 @@ class Ethernet(Devices):
             self.call("ibv_modify_wq", wq.name, broken="transition",
                       state=number(state))
             return
-        cur = number(wq.state) if self.chance(0.3) else None
+        cur = number(wq.state) if self.chance(0.5) else None
         self.call("ibv_modify_wq", wq.name, state=number(state), cur=cur)
         wq.state = state
         if state == "RESET":
@@ -218,6 +218,9 @@ class Ethernet(Devices):
         elif state == "ERR":
             self.model.flush(wq)
         self.settle()
+        if state == "ERR" and self.chance(0.7):
+            # Seldom would anything else take it from there
+            self.modify_wq(wq, self.random.choice(("RDY", "RESET")))
 
     def strip_wq(self, wq):
         """Change the flags of a work queue, after a rule was broken"""
@@ -375,7 +378,7 @@ class Ethernet(Devices):
     def something(self, sender, wqs):
         wq = self.random.choice(wqs)
         what = self.random.random()
-        if wq.name.startswith("wq") and what < 0.1:
+        if wq.name.startswith("wq") and what < 0.12:
             self.modify_wq(wq, self.random.choice(verbs.WQ_STATES))
         elif wq.name.startswith("wq") and what < 0.2:
             self.strip_wq(wq)

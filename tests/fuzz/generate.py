@@ -71,7 +71,7 @@ class Generator(Together):
             self.refused_cq()
         elif what < 0.077:
             self.pick(self.refused_xrcd, self.get_srq_num, self.fill_srq)()
-        elif what < 0.078:
+        elif what < 0.0785:
             self.extremes()
         elif what < 0.087:
             self.pick(*3 * (self.modify_srq,), self.resize_cq,
@@ -89,7 +89,7 @@ class Generator(Together):
         elif what < 0.125:
             self.random.choice((self.overflow, self.fill))(qp)
         elif what < 0.131:
-            self.destroy_busy(qp)
+            self.destroy_busy()
         elif what < 0.141:
             self.pick(self.use_dm, self.multicast, self.share)(qp)
         elif what < 0.149:

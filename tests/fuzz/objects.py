@@ -41,8 +41,9 @@ class Objects(Program):
         self.call("ibv_alloc_pd", pd.name, dev=node)
         return self.keep(pd)
 
-    def make_td(self):
-        td = Td(self.name("td"), self.random.randrange(2))
+    def make_td(self, node=None):
+        node = self.random.randrange(2) if node is None else node
+        td = Td(self.name("td"), node)
         if self.chance(0.2):
             self.call_wrong("ibv_alloc_td", td.name, {"dev": td.node})
         self.call("ibv_alloc_td", td.name, dev=td.node, mask=0)
@@ -51,7 +52,9 @@ class Objects(Program):
     def make_parent(self):
         """A parent domain, and some that cannot be"""
         pd = self.any("pd")
-        td = self.any("td", node=pd.node) if self.chance(0.7) else None
+        td = None
+        if self.chance(0.7) and self.device.has("ibv_alloc_td"):
+            td = self.any("td", node=pd.node) or self.make_td(pd.node)
         parent = Parent(self.name("pd"), pd.node, pd=pd)
         if self.chance(0.3):
             self.parent(parent, None, td, broken="pd")

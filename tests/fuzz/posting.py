@@ -271,14 +271,23 @@ class Posting(Requests):
         self.reach("rule", verb, "rd_atomic")
         self.broke(verb, self.word(fields), "rd_atomic")
 
-    def destroy_busy(self, qp):
-        """Destroy a queue pair whose requests are still executed, perhaps."""
-        peer = qp.peer
-        if qp.type not in (verbs.RC, verbs.UC) or qp.srq or peer.srq or \
-                peer.state != "RTS" or peer.receives or \
-                self.device.differs("completions_stay") or \
-                any(cq.armed and cq.channel for cq in (qp.scq, qp.rcq)):
+    def may_be_busy(self, qp):
+        """Whether a queue pair can be destroyed while it sends"""
+        return (qp.type in (verbs.RC, verbs.UC) and qp.state == "RTS" and
+                qp.peer and qp.peer.state == "RTS" and
+                not (qp.srq or qp.peer.srq or qp.peer.receives) and
+                not any(cq.armed and cq.channel for cq in (qp.scq, qp.rcq)))
+
+    def destroy_busy(self):
+        """Destroy a queue pair whose requests are still executed, perhaps: of
+        the type with which that was done the fewest times.
+        """
+        able = [qp for qp in self.things["qp"] if self.may_be_busy(qp)]
+        if not able or self.device.differs("completions_stay"):
             return
+        self.random.shuffle(able)
+        qp = min(able, key=lambda qp: self.count("busy", qp.type))
+        peer = qp.peer
         self.replan()
         if not self.post_receives(qp, [Need(64)]):
             return

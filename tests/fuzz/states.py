@@ -314,16 +314,50 @@ class States(Events):
         return min(states, key=lambda state: self.count(
             "transition", qp.type, qp.state, state))
 
+    def rarity(self, qp, old, new):
+        """How often a transition was made, or was made with an attribute that it
+        may have, which is the rarest of all these
+        """
+        return min(self.count("transition", qp.type, old, new), *(
+            self.count("optional", qp.type, old, new, name)
+            for name in verbs.optional(qp.type, old, new)
+            if self.has_attribute(name)), 1 << 30)
+
+    def rarest_transition(self, qp):
+        """One of all that a queue pair can make on request"""
+        states = [state for state in self.states()
+                  if state in verbs.STATES_OF[qp.type] and state != "SQE"]
+        pairs = [(old, new) for old in states for new in states
+                 if verbs.transition(qp.type, old, new) is not None]
+        self.random.shuffle(pairs)
+        return min(pairs, key=lambda pair: self.rarity(qp, *pair))
+
+    def way_to(self, qp, goal):
+        """The next state on the way to another one"""
+        if goal == "RESET" or goal == "ERR" and qp.state != "RESET":
+            return goal
+        if goal == "ERR":
+            return "INIT"
+        way = (*UP, "SQD")
+        if qp.state not in way or way.index(qp.state) > way.index(goal):
+            return "RESET"
+        return way[way.index(qp.state) + 1]
+
     def wander(self, qp):
         """From state to state as the rules permit, and then both back up"""
         if qp.state != "SQE" and self.chance(0.5):
             self.modify(qp, "RESET")
+        goal = self.rarest_transition(qp) if self.chance(0.3) else None
         for _ in range(self.random.randint(2, 8)):
             states = [state for state in self.states() if verbs.transition(
                 qp.type, qp.state, state) is not None]
             onward = [state for state in states
                       if state not in ("RESET", "ERR")]
-            if onward and self.chance(0.4):
+            if goal:
+                state = goal[1] if qp.state == goal[0] else \
+                    self.way_to(qp, goal[0])
+                goal = goal if qp.state != goal[0] else None
+            elif onward and self.chance(0.4):
                 state = self.random.choice(onward)
             else:
                 state = self.seldom(qp, states)
