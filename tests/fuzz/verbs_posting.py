@@ -290,7 +290,9 @@ EXECUTION = (
          Fails("REM_OP_ERR", peer="LOC_PROT_ERR", peer_stops=True),
          on=RELIABLE, ops=MESSAGES),
     Rule("message_length", "a datagram is not longer than the path MTU",
-         "Documentation/hardware/completions.rst", Fails("LOC_LEN_ERR"),
+         "IBTA C10-93.1.1: nothing is sent, and there is no error; "
+         "Documentation/hardware/completions.rst: LOC_LEN_ERR, which mynic "
+         "chose", Fails("LOC_LEN_ERR"),
          on=(UD,), ops=MESSAGES),
     Rule("tso_length", "a TSO has at most max_tso bytes of data, and makes at "
          "most 1024 segments",
