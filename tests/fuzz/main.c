@@ -100,6 +100,9 @@ static bool split(char *text, struct line *line)
 		return false;
 	line->target = strtok_r(NULL, BLANKS, &save);
 	while ((word = strtok_r(NULL, BLANKS, &save)) && strcmp(word, "=>")) {
+		/* The rule that the call breaks: for readers of the program */
+		if (!strncmp(word, "rule=", 5))
+			continue;
 		if (line->num_args == MAX_ARGS) {
 			fprintf(stderr, "line %lu is too long\n", line->number);
 			exit(2);

@@ -160,7 +160,7 @@ static void set_field(const struct line *line, struct request *req,
 		wr->bind_mw.bind_info.length = strtoull(value, NULL, 0);
 	else if (!strcmp(name, "access"))
 		wr->bind_mw.bind_info.mw_access_flags = strtoul(value, NULL, 0);
-	else
+	else if (strcmp(name, "rule")) /* for readers */
 		fail(line, "request with %s", name);
 }
 

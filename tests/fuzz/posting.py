@@ -376,6 +376,9 @@ class Posting(Requests):
             if broken:
                 # The bad one is added, as those that are good have receives
                 group.insert(bad, (None, fields, batch))
+        for request, fields, _ in group:
+            if request and request.wrong:
+                fields["rule"] = request.wrong.name
         words = [self.word(fields) for _, fields, _ in group]
         good = [entry for entry in group if entry[0]]
         if batch == 1:

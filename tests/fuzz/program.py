@@ -128,6 +128,8 @@ class Program(Values):
             self.reach("rule", name, broken)
         if bad is not None:
             expect = f"{expect}@{bad}"
+        if broken or error:
+            words += (f"rule={broken or error}",)
         self.line(lines.call(verb), target, words, expect)
         self.count_verb(name)
 
