@@ -159,7 +159,8 @@ class States(Events):
         values = [name for name in (
             *required, *verbs.optional(qp.type, qp.state, state))
                   if self.has_attribute(name) and name in verbs.ATTR and
-                  "value" in verbs.ATTR[name].wrong]
+                  "value" in verbs.ATTR[name].wrong and
+                  self.device.refuses("ibv_modify_qp", verbs.ATTR[name].name)]
         if broken == "required" and required:
             self.modify(qp, state, broken, self.random.choice(required))
         elif broken == "refused":
@@ -190,8 +191,6 @@ class States(Events):
     def wrong_value(self, qp, state, name, required):
         attr = verbs.ATTR[name]
         value = self.wrong("ibv_modify_qp", attr.name, "value")
-        if name == "PKEY_INDEX" and self.device.differs("pkeys"):
-            value = 0xffff
         self.modify(qp, state, "value",
                     more=() if name in required else (name,),
                     **{lines.word(attr): value})
