@@ -10,6 +10,9 @@ import xml.etree.ElementTree as ET
 
 SVG = "{http://www.w3.org/2000/svg}"
 
+# Pixels between two events
+ROW = 22
+
 A = """\
 1.000000000 doorbell qp=0x11
 1.000001000 sent to=0x12 opcode=rc-send-only psn=0x5 length=158 packets=1
@@ -59,6 +62,62 @@ def packets(place):
     tree = draw(place)
     assert len(arrows(tree)) == 2
     assert len(crosses(tree)) == 1  # the one that was lost
+
+
+def frames(place):
+    """Frames have arrows, too; one that no column has received has no cross."""
+    with open(f"{place}/a", "w", encoding="ascii") as file:
+        file.write("1.000000000 sent frame length=42\n"
+                   "1.000000900 received frame length=42\n"
+                   "1.000001000 sent frame length=60\n"
+                   "1.000001100 sent frame length=66\n")
+    with open(f"{place}/b", "w", encoding="ascii") as file:
+        file.write("1.000000200 received frame length=42\n"
+                   "1.000000800 sent frame length=42\n"
+                   "1.000001500 received frame length=66\n")
+    tree = draw(place)
+    drawn = arrows(tree)
+    assert len(drawn) == 3 and not crosses(tree), len(drawn)
+    right = [float(one.get("x1")) < float(one.get("x2")) for one in drawn]
+    assert right == [True, False, True], right
+    assert "frame, 60 bytes" in texts(tree)
+
+
+def boxes(tree):
+    """From where to where the labels go, and their line"""
+    for element in tree.iter(SVG + "text"):
+        if element.get("class") == "title":
+            continue
+        x, width = float(element.get("x")), 6.6 * len(element.text)
+        left = element.get("text-anchor") == "end" or element.get("class") == "time"
+        yield ((x - width, x) if left else (x, x + width)), float(element.get("y"))
+
+
+def labels_are_free(place):
+    """They cross neither a column, nor another label, nor an arrow."""
+    long = "completion qp=0xfffff1 cq=0x5 wr_id=0xffffffffffffffff SUCCESS send length=0"
+    for name, time in (("a", "1.000000500"), ("b", "1.000002500"), ("c", "1.000002600")):
+        with open(f"{place}/{name}", "a", encoding="ascii") as file:
+            file.write(f"{time} {long}\n")
+    for names in (["a"], ["a", "b"], ["a", "b", "c"]):
+        done = timeline(*(f"nic{name}={place}/{name}" for name in names))
+        assert done.returncode == 0, done.stderr
+        tree = ET.fromstring(done.stdout)
+        found = list(boxes(tree))
+        lines = [float(line.get("x1")) for line in tree.iter(SVG + "line")
+                 if line.get("class") == "life"]
+        assert len(lines) == len(names)
+        for (left, right), y in found:
+            assert 0 <= left and right <= float(tree.get("width")), (names, left, right)
+            assert not any(left < x < right for x in lines), (names, left, right)
+            same = [box for box, other in found if abs(other - y) < ROW / 2]
+            assert len(same) == 2 and max(same)[0] >= min(same)[1], (names, same)
+        if len(names) == 2:
+            assert arrows(tree)
+            for arrow in arrows(tree):
+                ends = sorted(float(arrow.get(end)) for end in ("x1", "x2"))
+                assert not any(left < ends[1] - 1 and right > ends[0] + 7
+                               for (left, right), _ in found)
 
 
 def crosses(tree):
@@ -159,7 +218,7 @@ def bad_input(place):
 
 
 def main():
-    tests = (order_of_events, packets, limits, full_journals, one_journal,
+    tests = (order_of_events, packets, frames, labels_are_free, limits, full_journals, one_journal,
              only_failures_are_red, names_are_text, to_a_file, bad_input)
     print(f"TAP version 13\n1..{len(tests)}")
     for number, test in enumerate(tests, 1):
