@@ -64,6 +64,22 @@ def packets(place):
     assert len(crosses(tree)) == 1  # the one that was lost
 
 
+def sent_again(place):
+    """The first one was lost, not the second one."""
+    line = "sent to=0x12 opcode=rc-send-only psn=0x5 length=158 packets=1\n"
+    with open(f"{place}/a", "w", encoding="ascii") as file:
+        file.write(f"1.000000000 {line}1.100000000 {line}1.200000000 {line}")
+    with open(f"{place}/b", "w", encoding="ascii") as file:
+        for time in ("1.100000500", "1.200000500"):
+            file.write(f"{time} received{line[4:]}")
+    tree = draw(place)
+    first = min(float(one.get("cy")) for one in tree.iter(SVG + "circle"))
+    assert len(crosses(tree)) == 1
+    rows = [(float(one.get("y1")) - first, float(one.get("y2")) - first)
+            for one in arrows(tree)]
+    assert rows == [(ROW, 2 * ROW), (3 * ROW, 4 * ROW)], rows
+
+
 def frames(place):
     """Frames have arrows, too; one that no column has received has no cross."""
     with open(f"{place}/a", "w", encoding="ascii") as file:
@@ -218,7 +234,7 @@ def bad_input(place):
 
 
 def main():
-    tests = (order_of_events, packets, frames, labels_are_free, limits, full_journals, one_journal,
+    tests = (order_of_events, packets, sent_again, frames, labels_are_free, limits, full_journals, one_journal,
              only_failures_are_red, names_are_text, to_a_file, bad_input)
     print(f"TAP version 13\n1..{len(tests)}")
     for number, test in enumerate(tests, 1):
