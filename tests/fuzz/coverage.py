@@ -11,6 +11,7 @@ import re
 
 import undescribed
 import verbs
+from program import DROPS
 from states import TOLD, States
 from words import Flags
 
@@ -205,8 +206,7 @@ def expected():
     yield from (("section", step.state, step.call) for step in verbs.SECTION)
     yield from (("busy", qp_type) for qp_type in (verbs.RC, verbs.UC))
     yield from (("datagram", f"{less} less than longest") for less in range(2))
-    yield from (("counted", name) for name in (
-        "rx_drop_key", "rx_drop_wqe", "rx_drop_header"))
+    yield from (("counted", name) for name in DROPS)
     yield from (("silent", qp_type, why) for qp_type in verbs.RELIABLE
                 for why in verbs.SILENT)
     yield from (("status", name) for name in verbs.STATUS)

@@ -36,12 +36,17 @@ static uint64_t read_drops(const struct line *line,
 	return value;
 }
 
-/* Counts that are older than the requests that follow */
-static void begin(const struct line *line, struct node *node)
+/* What is read then is no older than the call. */
+static void wait_kept(void)
 {
 	const struct timespec kept = { .tv_nsec = KEPT_MS * 1000000L };
 
 	nanosleep(&kept, NULL);
+}
+
+static void begin(const struct line *line, struct node *node)
+{
+	wait_kept();
 	for (unsigned int i = 0; i < NUM_DROPS; i++)
 		node->drops[i] = read_drops(line, node->ctx, drop_names[i]);
 }
@@ -61,7 +66,10 @@ static void wait_drops(const struct line *line, const struct node *node,
 		     drop_names[which], found, more);
 }
 
-/* Without a number of each counter, what it has now is what others follow */
+/*
+ * Without a number of each counter, what it has now is what others follow. The
+ * last line of a program must find what came just before.
+ */
 bool drops_call(const struct line *line)
 {
 	unsigned long number_of = strtoul(line->target, NULL, 0);
@@ -74,6 +82,8 @@ bool drops_call(const struct line *line)
 	node = &program->nodes[number_of];
 	if (!line->num_args)
 		begin(line, node);
+	if (arg(line, "last"))
+		wait_kept();
 	for (unsigned int i = 0; line->num_args && i < NUM_DROPS; i++)
 		wait_drops(line, node, i, number(line, drop_names[i], 0));
 	return true;

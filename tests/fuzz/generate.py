@@ -28,6 +28,8 @@ class Generator(Together):
 
     def begin(self):
         for node in range(2):
+            if self.counts_drops():
+                self.line("drops", node, (), 0)
             self.make_channel(node)
             for at in range(0, 1 << 20, 32768):
                 self.refill(node, at, 32768, at >> 15)
@@ -111,6 +113,9 @@ class Generator(Together):
         for kind in KINDS:
             for thing in list(self.things[kind]):
                 self.destroy_thing(thing)
+        if self.counts_drops():
+            for node in range(2):
+                self.compare_drops(node, last=1)
 
     def run(self, calls, steps=None):
         """Write a program.

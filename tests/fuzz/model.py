@@ -441,6 +441,8 @@ class Model:
         self.events = []  # (thing, name), asynchronous and not yet taken
         self.sender_flags = 0  # of send completions with immediate data
         self.datagram_sl = NETWORK_IPV4
+        # What each node's port has counted since the program began
+        self.counted = {node: Counter() for node in range(2)}
 
     def fill(self, node, at, length, seed):
         self.memory[node][at:at + length] = PATTERN[seed:seed + length]
@@ -644,6 +646,8 @@ class Model:
 
     def _drop(self, qp, request, outcome):
         peer = qp.peer
+        if outcome.counter:
+            self.counted[peer.node][outcome.counter] += len(request.segments)
         self.touched += request.spared
         if self.may_come_late(qp, request):
             self.expecting.append(peer)

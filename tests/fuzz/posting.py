@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Posting, in lists and critical sections."""
 
-import collections
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import verbs
 from model import GRH, SINK, TARGET, Receive, Request
@@ -238,26 +237,13 @@ class Posting(Requests):
 
     def post_counted(self, qp, requests):
         """As post_in_calls(), and compare what the other end's port counts."""
-        counted = self.counted(requests)
-        if counted:
-            self.line("drops", qp.peer.node, (), 0)
+        counted = {getattr(request.outcome, "counter", None)
+                   for request, _, _ in requests} - {None}
         self.post_in_calls(qp, requests)
-        if counted:
-            self.line("drops", qp.peer.node, (
-                f"{name}={number}" for name, number in counted.items()), 0)
-
-    def counted(self, requests):
-        """How often the other end's port counts that it drops something, by the
-        name of the counter; only a program that is alone knows it
-        """
-        counted = collections.Counter()
-        for request, _, _ in requests:
-            name = getattr(request.outcome, "counter", None)
-            if name and self.alone and not self.lossy and \
-                    self.device.has(name):
-                counted[name] += len(request.segments)
+        if counted and self.counts_drops():
+            self.compare_drops(qp.peer.node)
+            for name in counted:
                 self.reach("counted", name)
-        return counted
 
     def follower(self, qp):
         """A message without data, after one that nobody sees arrive"""
@@ -435,7 +421,8 @@ class Posting(Requests):
         if qp.type == verbs.UD:
             # To nobody
             fields.update(ah=qp.ah.name, qpn=0xfffffe, qkey=0)
-            request.wrong = verbs.rule(verbs.EXECUTION, "qkey")
+            request.wrong = replace(verbs.rule(verbs.EXECUTION, "qkey"),
+                                    otherwise=Dropped())
         else:
             request.remote = (None, TARGET)
         if qp.type == verbs.XRC_SEND:

@@ -38,6 +38,8 @@ NEEDS = {
     "tag_matching": ("ibv_post_srq_ops",),
     "use_dm": ("ibv_alloc_dm",),
 }
+# Counters of a port that tell of each message that is dropped
+DROPS = ("rx_drop_key", "rx_drop_wqe", "rx_drop_header")
 GUARD = 64
 MANY = 64  # completions in one batch
 
@@ -272,9 +274,23 @@ class Program(Values):
             self.compare(node)
         self.model.touched.clear()
         self.model.late = False
+        if self.counts_drops() and self.chance(0.05):
+            for node in range(2):
+                self.compare_drops(node)
         for node in range(2):
             for area in self.areas[node].values():
                 area.reset()
+
+    def counts_drops(self):
+        """Whether it is known how often a port drops something"""
+        return self.alone and not self.lossy and \
+            all(self.device.has(name) for name in DROPS)
+
+    def compare_drops(self, node, **args):
+        """What a port has dropped since the program began"""
+        args.update((name, self.model.counted[node][name]) for name in DROPS)
+        self.line("drops", node, (
+            f"{name}={number}" for name, number in args.items()), 0)
 
     def take_completions(self):
         """Find all completions and events."""
