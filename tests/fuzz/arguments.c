@@ -272,6 +272,15 @@ void expect_errno(const struct line *line, int err)
 		     strerror(err), expected, strerror(expected));
 }
 
+/** expect_returned() - fail unless the call returned what the line says */
+void expect_returned(const struct line *line, int ret)
+{
+	long expected = strtol(line->expect, NULL, 0);
+
+	if (ret != expected)
+		fail(line, "returned %d, expected %ld", ret, expected);
+}
+
 /**
  * made() - there is a new object, or none
  * @obj: where it is to be kept

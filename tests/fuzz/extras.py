@@ -3,10 +3,13 @@
 
 import verbs
 from lost import Lost
-from model import SINK, Dm, Mr, Request
+from model import GRH, SINK, Dm, Mr, Request
 from posting import Need
 
 TO_ALL = 0xffffff  # number of queue pair that datagrams to a group have
+# Which byte of an IPv4 header to change to break a rule: of the version, or of the
+# destination. It is behind 20 bytes of nothing.
+SPOILED = {"version": {"flip": 20}, "address": {"flip": 39}}
 RIGHTS = verbs.access("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ",
                       "REMOTE_ATOMIC", "ZERO_BASED")
 
@@ -126,17 +129,66 @@ class Extras(Lost):
         self.call("ibv_detach_mcast", peer.name, group=group)
 
     def send_to(self, qp, group):
+        ah = self.name("ah")
+        self.call("ibv_create_ah", ah, pd=qp.pd.name, group=group)
+        where = self.send_one(qp, ah=ah, qpn=TO_ALL)
+        if where:
+            self.refuse_from_wc(qp, where, "group")
+        self.settle()
+        self.call("ibv_destroy_ah", ah)
+
+    def send_one(self, qp, **change):
+        """Send a datagram. Return where its header is, or None if it is
+        nowhere, or in several places.
+        """
         length = self.random.randint(0, 1024)
         place = self.source(qp.pd, length)
         if not place or not self.post_receives(qp.peer, [Need(length)]):
-            return
-        ah = self.name("ah")
-        self.call("ibv_create_ah", ah, pd=qp.pd.name, group=group)
+            return None
         request = Request(self.next_id(), verbs.OPERATION["SEND"],
                           verbs.FLAGS["SIGNALED"], [(*place, length)])
-        fields = self.fields(qp, request)
-        fields.update(ah=ah, qpn=TO_ALL)
-        self.call("ibv_post_send", qp.name, self.word(fields))
+        sges = qp.peer.queue()[0].sges
+        self.call("ibv_post_send", qp.name, self.word(
+            {**self.fields(qp, request), **change}))
         self.model.send(qp, request)
+        # Before the memory of the header is written anew
+        self.take_completions()
+        mr, at, room = sges[0]
+        return None if mr.null or room < GRH else f"{qp.peer.node}:{at}"
+
+    def answer(self, qp):
+        """A datagram, and one to where it came from"""
+        peer = qp.peer
+        if self.loses(qp) or (qp.state, peer.state) != ("RTS", "RTS"):
+            return
+        for end in (qp, peer):
+            if end.queue():
+                self.clear(end.peer)
+                return
+        where = self.send_one(qp)
+        if not where:
+            self.settle()
+            return
+        for broken in ("version", "address"):
+            if self.chance(0.6):
+                self.refuse_from_wc(qp, where, broken)
+        args = {"grh": where, "port": 1}
+        ah = self.name("ah")
+        if self.chance(0.6):
+            self.call_wrong("ibv_init_ah_from_wc", peer.node, args,
+                            rules=("port",))
+            self.call_wrong("ibv_create_ah_from_wc", ah,
+                            {**args, "pd": peer.pd.name}, rules=("port",))
+        self.call("ibv_init_ah_from_wc", peer.node, to=qp.node, **args)
+        self.call("ibv_create_ah_from_wc", ah, pd=peer.pd.name, **args)
+        self.settle()
+        self.send_one(peer, ah=ah)
         self.settle()
         self.call("ibv_destroy_ah", ah)
+
+    def refuse_from_wc(self, qp, where, broken):
+        """Break a rule by a header that is not that of a datagram to the port"""
+        args = {"grh": where, "port": 1, **SPOILED.get(broken, {})}
+        self.call("ibv_init_ah_from_wc", qp.peer.node, broken=broken, **args)
+        self.call("ibv_create_ah_from_wc", self.name("ah"), broken=broken,
+                  pd=qp.peer.pd.name, **args)

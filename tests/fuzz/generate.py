@@ -80,7 +80,7 @@ class Generator(Together):
                       self.modify_cq, self.crowd, self.copy_dm)()
         elif what < 0.094:
             self.pick(*2 * (self.query, self.adjust), self.set_ece,
-                      self.limit_rate)(qp)
+                      self.limit_rate, self.data_in_order)(qp)
         elif what < 0.115:
             self.wander(qp.peer if qp.peer.type == verbs.XRC_RECV and
                         self.chance(0.5) else qp)
@@ -105,6 +105,8 @@ class Generator(Together):
         elif what < (0.24 if qp.type == verbs.UC else 0.188):
             # UC drops, and counts, what does not fit
             self.differ(qp)
+        elif what < 0.24 and qp.type == verbs.UD:
+            self.answer(qp)
         elif qp.peer.state in ("RTS", "SQE"):
             self.burst(qp)
 

@@ -123,8 +123,8 @@ static void make_call(const struct line *line)
 	     !drops_call(line) && !event_call(line) && !memory_call(line) &&
 	     !domain_call(line) && !device_call(line) && !import_call(line) &&
 	     !connection_call(line) && !wq_call(line) && !flow_call(line) &&
-	     !tag_call(line) && !device_memory_call(line) &&
-	     !multicast_call(line))) {
+	     !tag_call(line) && !from_wc_call(line) &&
+	     !device_memory_call(line) && !multicast_call(line))) {
 		fprintf(stderr, "line %lu: %s is no call\n", line->number,
 			line->verb);
 		exit(2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* ibv_modify_qp(), ibv_query_qp() */
+/* ibv_modify_qp(), ibv_query_qp(), ibv_query_qp_data_in_order() */
 #include <string.h>
 #include <time.h>
 
@@ -7,7 +7,6 @@
 
 /* IBV_QP_STATE up to IBV_QP_DEST_QPN; the others of libibverbs are not queried. */
 #define ALL_ATTRS ((IBV_QP_DEST_QPN << 1) - 1)
-#define HOP_LIMIT 64
 
 static void set_path(const struct line *line, struct ibv_ah_attr *path,
 		     unsigned int from)
@@ -182,12 +181,21 @@ static int query_qp(const struct line *line)
 	return 0;
 }
 
+static int query_order(const struct line *line)
+{
+	return ibv_query_qp_data_in_order(live(line, KIND_QP, line->target),
+					  number(line, "op", 0),
+					  number(line, "flags", 0));
+}
+
 bool modify_call(const struct line *line)
 {
 	if (!strcmp(line->verb, "modify_qp"))
 		expect_errno(line, modify_qp(line));
 	else if (!strcmp(line->verb, "query_qp"))
 		expect_errno(line, query_qp(line));
+	else if (!strcmp(line->verb, "query_qp_data_in_order"))
+		expect_returned(line, query_order(line));
 	else
 		return false;
 	return true;

@@ -154,7 +154,7 @@ static int create_ah(const struct line *line, struct object *obj)
 	attr.grh.dgid = arg(line, "group") ? group(line) :
 					     program->nodes[to].gid;
 	attr.grh.sgid_index = program->nodes[obj->node].gid_index;
-	attr.grh.hop_limit = 64;
+	attr.grh.hop_limit = HOP_LIMIT;
 	errno = 0;
 	return made(obj, ibv_create_ah(live(line, KIND_PD, must(line, "pd")),
 				       &attr));

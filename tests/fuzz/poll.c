@@ -448,6 +448,8 @@ static void check(struct polling *polling, const struct found *found,
 		     (unsigned long long)wc->wr_id, wc->qp_num,
 		     ibv_wc_status_str(wc->status));
 	compare(line, found, e);
+	if (e->datagram && !wc->status)
+		program->datagram = *wc;
 	clock_compare(line, polling->obj, wc->wr_id, &found->timed);
 	e->seen = true;
 	e->poller = poller;

@@ -18,6 +18,7 @@
 #define MAX_ARGS 128
 #define ARENA_SIZE (1U << 20)
 #define NUM_NODES 2
+#define HOP_LIMIT 64 /* what the kernel chooses, too */
 #define PATIENCE 60 /* seconds without anything that is waited for */
 
 /**
@@ -167,6 +168,7 @@ struct timed {
  * @nodes: the devices, with contexts and memory of its own
  * @objects: its objects
  * @stamps: of its last requests, by the remainder of their wr_id
+ * @datagram: completion of the last datagram
  */
 struct program {
 	const char *name;
@@ -175,6 +177,7 @@ struct program {
 	struct node nodes[NUM_NODES];
 	struct object (*objects)[MAX_OBJECTS];
 	struct stamp *stamps;
+	struct ibv_wc datagram;
 };
 
 /* The program that a thread works for */
@@ -196,6 +199,7 @@ uint32_t lkey(const struct line *line, const char *text);
 uint32_t rkey(const struct line *line, const char *text);
 struct object *each(enum kind kind, unsigned int *number);
 void expect_errno(const struct line *line, int err);
+void expect_returned(const struct line *line, int ret);
 int made(struct object *obj, void *ptr);
 bool one_of(const struct line *line, const struct call *calls, size_t num);
 
@@ -223,6 +227,7 @@ bool device_call(const struct line *line);
 bool import_call(const struct line *line);
 bool wq_call(const struct line *line);
 bool flow_call(const struct line *line);
+bool from_wc_call(const struct line *line);
 bool tag_call(const struct line *line);
 bool connection_call(const struct line *line);
 bool device_memory_call(const struct line *line);

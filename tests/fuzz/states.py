@@ -212,6 +212,13 @@ class States(Events):
                   state=verbs.STATES.index(qp.state), **told)
         self.reach("queried", qp.state)
 
+    def data_in_order(self, qp):
+        """Whether data is written in order, which it need not be"""
+        verb = "ibv_query_qp_data_in_order"
+        for _ in range(3):
+            self.call(verb, qp.name, op=self.draw(verb, "op"),
+                      flags=self.draw(verb, "flags"))
+
     def adjust(self, qp):
         """Change an attribute, not the state"""
         if qp.state != "RTS":

@@ -11,11 +11,9 @@ NUMBER = "makes a number of a number; no device has a part in it"
 CAST = "gives the same object another type"
 LIST = "is of the list of devices; the runner opens devices with it"
 WHOLE = "is about the whole process, before its first call"
-FROM_WC = "makes an address of a received datagram; not described yet"
 
 UNDESCRIBED = {
     "ibv_cq_ex_to_cq": CAST,
-    "ibv_create_ah_from_wc": FROM_WC,
     "ibv_event_type_str": TEXT,
     "ibv_flow_label_to_udp_sport": NUMBER,
     "ibv_fork_init": WHOLE,
@@ -25,15 +23,12 @@ UNDESCRIBED = {
     "ibv_get_device_list": LIST,
     "ibv_get_device_name": LIST,
     "ibv_inc_rkey": NUMBER,
-    "ibv_init_ah_from_wc": FROM_WC,
     "ibv_is_fork_initialized": WHOLE,
     "ibv_is_qpt_supported": NUMBER,
     "ibv_node_type_str": TEXT,
     "ibv_port_state_str": TEXT,
     "ibv_qp_to_qp_ex": CAST,
     "ibv_query_gid_table": "tells what ibv_query_gid_ex() tells of each entry",
-    "ibv_query_qp_data_in_order": "tells what the processor does, too: not "
-                                  "described yet",
     "ibv_rate_to_mbps": NUMBER,
     "ibv_rate_to_mult": NUMBER,
     "ibv_resolve_eth_l2_from_gid": "asks the network of the host, not the "

@@ -6,7 +6,7 @@ from headers import UD, XRC_RECV, XRC_SEND
 from verbs_ethernet import SPREADING
 from verbs_posting import OPERATIONS
 from words import EINVAL, EOPNOTSUPP
-from words import Argument, Flags, Rule, Span, Verb
+from words import MINUS, Argument, Flags, Returns, Rule, Span, Verb
 
 # ibv_modify_qp(3): attributes that a transition takes, by type
 REQUIRED = {
@@ -304,6 +304,25 @@ QP_CREATION = (
          "ibv_create_qp(3)", EOPNOTSUPP),
 )
 
+# What ibv_query_qp_data_in_order(3) can be asked about
+ORDERED = tuple(op.opcode for op in OPERATIONS
+                if op.name in ("SEND", "RDMA_WRITE", "RDMA_READ"))
+FROM_WC = (
+    Argument("port_num", "uint8_t", "port", (1,), {"port": (0, 2, 255)}),
+    Argument("wc", "struct ibv_wc *", "the completion"),
+    Argument("grh", "struct ibv_grh *", "the 40 bytes before the datagram"),
+)
+FROM_WC_RULES = (
+    Rule("port", "port_num is one of the device's ports",
+         "ibv_create_ah_from_wc(3); IBTA 11.2.2.1", Returns(-1)),
+    Rule("version", "grh has a header of IPv4 or IPv6", "IBTA A17",
+         Returns(-1)),
+    Rule("address", "its destination is an address of the port",
+         "ibv_create_ah_from_wc(3)", Returns(-1)),
+    Rule("group", "its destination is no group, which nothing is sent from",
+         "ibv_create_ah_from_wc(3); IBTA 10.5.2", Returns(-1)),
+)
+
 PAIR_VERBS = (
     Verb("ibv_create_qp", "ibv_create_qp(3)",
          "makes a queue pair", INIT_ATTR, QP_CREATION, makes="qp",
@@ -351,6 +370,20 @@ PAIR_VERBS = (
                   "ibv_create_ah(3): is_global", EINVAL),
              Rule("port", "port_num is one of the device's ports",
                   "ibv_create_ah(3); IBTA 11.2.2.1", EINVAL),)),
+    Verb("ibv_init_ah_from_wc", "ibv_create_ah_from_wc(3)",
+         "tells the address of the sender of a datagram", FROM_WC + (
+             Argument("ah_attr", "struct ibv_ah_attr *", "where to write it"),),
+         returns=MINUS, rules=FROM_WC_RULES),
+    Verb("ibv_create_ah_from_wc", "ibv_create_ah_from_wc(3)",
+         "makes an address handle of the sender of a datagram", FROM_WC,
+         makes="ah", uses=("pd",), returns="the object, or NULL",
+         rules=FROM_WC_RULES),
+    Verb("ibv_query_qp_data_in_order", "ibv_query_qp_data_in_order(3)",
+         "tells whether data of a message is written in order, of which mynic "
+         "guarantees nothing", (
+             Argument("op", "enum ibv_wr_opcode", "operation", ORDERED),
+             Argument("flags", "uint32_t", "1: RETURN_CAPS", (0, 1)),),
+         uses=("qp",), returns="0: no order"),
     Verb("ibv_destroy_ah", "ibv_create_ah(3)",
          "destroys an address handle", destroys="ah"),
     Verb("ibv_attach_mcast", "ibv_attach_mcast(3)",
