@@ -46,6 +46,30 @@ TEST(timers_none)
 	timers_free(&timers);
 }
 
+/* Many timers need memory only as long as they are there. */
+TEST(timers_give_memory_back)
+{
+	struct mem mem = { .limit = SIZE_MAX };
+	struct timers timers = { .mem = &mem };
+	struct alarm *alarm = make(&timers, 1);
+	size_t one = mem.used;
+	struct alarm *many = make(&timers, 1000);
+
+	CHECK(mem.used >= 1001 * sizeof(struct timer *));
+	timer_set(&timers, &alarm->timer, 100);
+	for (unsigned int i = 0; i < 1000; i++) {
+		timer_set(&timers, &many[i].timer, 50 + i);
+		/* There is no memory for less. */
+		mem.limit = i < 900 ? mem.used : SIZE_MAX;
+		timer_remove(&timers, &many[i].timer);
+	}
+	CHECK_EQ(mem.used, one);
+	timers_run(&timers, 100);
+	CHECK_EQ(alarm->fired, 1);
+	timers_free(&timers);
+	CHECK_EQ(mem.used, 0);
+}
+
 TEST(timers_fire_once_and_not_early)
 {
 	struct mem mem = { .limit = SIZE_MAX };

@@ -12,6 +12,7 @@
  * Timers that one call runs, so that other work need not wait for all of them
  */
 #define QUANTUM 64
+#define MIN_SIZE 64
 
 static void timer_place(struct timers *timers, struct timer *timer,
 			uint32_t pos)
@@ -67,23 +68,26 @@ static void timer_heap_remove(struct timers *timers, struct timer *timer)
 		timer_sift_down(timers, last, pos);
 }
 
+static int timer_resize(struct timers *timers, uint32_t size)
+{
+	struct timer **heap = mem_alloc(timers->mem, size * sizeof(*heap));
+
+	if (!heap)
+		return -ENOMEM;
+	if (timers->used)
+		memcpy(heap, timers->heap, timers->used * sizeof(*heap));
+	mem_free(timers->mem, timers->heap);
+	timers->heap = heap;
+	timers->size = size;
+	return 0;
+}
+
 int timer_add(struct timers *timers, struct timer *timer,
 	      void (*fn)(struct timer *timer))
 {
-	if (timers->reserved == timers->size) {
-		uint32_t size = timers->size ? timers->size * 2 : 64;
-		struct timer **heap;
-
-		heap = mem_alloc(timers->mem, size * sizeof(*heap));
-		if (!heap)
-			return -ENOMEM;
-		if (timers->used)
-			memcpy(heap, timers->heap,
-			       timers->used * sizeof(*heap));
-		mem_free(timers->mem, timers->heap);
-		timers->heap = heap;
-		timers->size = size;
-	}
+	if (timers->reserved == timers->size &&
+	    timer_resize(timers, timers->size ? timers->size * 2 : MIN_SIZE))
+		return -ENOMEM;
 	timers->reserved++;
 	timer->fn = fn;
 	timer->expires = TIMER_NEVER;
@@ -95,6 +99,12 @@ void timer_remove(struct timers *timers, struct timer *timer)
 {
 	timer_cancel(timers, timer);
 	timers->reserved--;
+	/*
+	 * Give back what many objects have needed. A quarter, so that the next
+	 * object does not need it again. Without memory for less, keep it.
+	 */
+	if (timers->size > MIN_SIZE && timers->reserved <= timers->size / 4)
+		timer_resize(timers, timers->size / 2);
 }
 
 void timer_set(struct timers *timers, struct timer *timer, uint64_t expires)
