@@ -7,7 +7,9 @@ KERNELS := 6.12 7.3
 SILENT := $(findstring s,$(firstword -$(MAKEFLAGS)))
 # Where things are built. An installed copy has it elsewhere.
 BUILD ?= build
-PARTS := provider device docs peer installable $(foreach k,$(KERNELS) debug,guest-$(k) initramfs-$(k) modules-$(k))
+# With those of other machines' guests
+ALL_KERNELS := $(sort $(shell sed -n 's/^kernels = //p' scripts/lib/architectures))
+PARTS := provider device docs peer installable $(foreach k,$(ALL_KERNELS) debug,guest-$(k) initramfs-$(k) modules-$(k))
 
 .PHONY: all help sandbox modules modules_install install uninstall deb image demo check check-apps fuzz-verbs bench clean distclean $(PARTS)
 
@@ -85,7 +87,7 @@ bench:
 	@scripts/bench
 
 clean:
-	find build -mindepth 1 -maxdepth 1 ! -name root ! -name 'rdma-core-*' -exec rm -rf {} +
+	find build -mindepth 1 -maxdepth 1 ! -name root ! -name 'root-*' ! -name 'tools-*' ! -name 'rdma-core-*' -exec rm -rf {} +
 
 distclean:
 	scripts/sandbox clean

@@ -14,8 +14,14 @@
 # docs		the documents as HTML, in build/docs; a warning is an error
 
 MAKEFLAGS += --no-print-directory
-KERNELS := 6.12 7.3
-release = $(notdir $(firstword $(wildcard /usr/lib/modules/$(1).*)))
+of_guests = $(shell bash -c '. scripts/lib/common.sh && $(1)')
+ARCHITECTURE := $(call of_guests,echo $$arch)
+KERNELS := $(call of_guests,of_arch kernels)
+# Of a kernel VERSION or VERSION-FLAVOUR
+version = $(firstword $(subst -, ,$(1)))
+flavour = $(patsubst $(version)%,%,$(1))
+release = $(notdir $(firstword $(wildcard \
+	/run/root/usr/lib/modules/$(version).*-$(ARCHITECTURE)$(flavour))))
 
 # Anything made from the tree's own files is out of date when the tree is new.
 TREE := /run/root/.stamp
@@ -44,7 +50,7 @@ build/initramfs-$(1).cpio: $(wildcard scripts/lib/guest/*initramfs*) $(TREE)
 	scripts/lib/guest/mkinitramfs $(call release,$(1)) $$@
 
 build/vmlinux-$(1): scripts/lib/guest/mkvmlinux $(TREE)
-	scripts/lib/guest/mkvmlinux /boot/vmlinuz-$(call release,$(1)) $$@
+	scripts/lib/guest/mkvmlinux /run/root/boot/vmlinuz-$(call release,$(1)) $$@
 
 build/kmod-$(1)/installed: scripts/lib/kmod $(MODULE_SOURCES) $(TREE)
 	@test -e drivers/infiniband/hw/mynic/Makefile || \

@@ -12,6 +12,15 @@ in_image=''
 [ ! -e "$top/.installed" ] || [ -n "$in_image" ] ||
 	build=${MYNIC_BUILD:-${XDG_CACHE_HOME:-$HOME/.cache}/mynic}
 root=$build/root
+
+# of_arch KEY [ARCH]: of the guest's or another architecture (scripts/lib/architectures)
+of_arch() {
+	sed -n "/^\[${2-$arch}\]/,/^\[/s/^$1 = *//p" "$top/scripts/lib/architectures"
+}
+
+# Guests have this machine's.
+arch=$(awk -v want="machine = $(uname -m)" '/^\[/ { name = $0 } $0 == want { print name }' \
+	"$top/scripts/lib/architectures" | tr -d '[]')
 # The project's own directory, as seen from inside the sandbox.
 inside=/mynic
 prog=${0##*/}

@@ -14,7 +14,7 @@ import tempfile
 sys.path.insert(0, "scripts/lib")
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
-from virt import initrd, kvm, machine, tsc
+from virt import architecture, initrd, kvm, machine
 
 KERNEL = "6.12"
 NICS = 2
@@ -52,18 +52,17 @@ def main():
                 sys.exit("boot.py: the device model does not start")
             initrd.make(work + "/initrd", "build/initramfs-%s.cpio" % KERNEL,
                         initrd.cpio({"boot": BOOT.encode()}))
-            use_kvm = kvm.works(KERNEL, work + "/kvm", lambda text: None)
+            own = architecture.own()
+            use_kvm = kvm.works(own, KERNEL, work + "/kvm", lambda text: None)
             nics = []
             for k, path in enumerate(sockets):
                 nics += ["-device", "pcie-root-port,id=rp%d,chassis=%d,slot=%d" % (k, k + 1, k + 1),
                          "-device", '{"driver":"vfio-user-pci","bus":"rp%d","x-msg-timeout":%d,'
                          '"socket":{"type":"unix","path":"%s"}}' % (k, machine.MSG_TIMEOUT, path)]
             arguments = "%s %s systemd.firstboot=off rdinit=/bin/busybox -- sh /vm/boot" % (
-                machine.KERNEL_ARGS, "" if use_kvm else machine.TCG_ARGS % tsc.khz())
+                own.kernel_arguments(use_kvm), machine.KERNEL_ARGS)
             qemu = subprocess.run([
-                "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none",
-                "-machine", "q35,memory-backend=ram", "-cpu", "max", "-smp", "2", "-m", "2G",
-                "-accel", "kvm" if use_kvm else "tcg,thread=multi",
+                *own.qemu(use_kvm), "-smp", "2", "-m", "2G",
                 "-object", "memory-backend-memfd,id=ram,share=on,size=2G",
                 "-kernel", "build/vmlinux-" + KERNEL, "-initrd", work + "/initrd",
                 "-append", arguments, "-no-reboot", "-serial", "stdio",

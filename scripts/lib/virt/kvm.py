@@ -11,14 +11,14 @@ CACHE = "build/.kvm"
 IMAGE = ".image"
 
 
-def works(kernel, console, message):
+def works(architecture, kernel, console, message):
     """Whether a guest can run on KVM: /dev/kvm may be there and not be able to.
 
     Boots a kernel that finds no root and gives up, which normally takes a second. Its
     console goes to the file of that name. The answer holds until the host's next boot,
     unless a kernel of the user's own gave up earlier.
     """
-    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+    if not architecture.is_own() or not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return False
     with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
         boot_id = file.read().strip()
@@ -32,10 +32,10 @@ def works(kernel, console, message):
     message("trying whether KVM works here")
     try:
         subprocess.run([
-            "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none",
-            "-machine", "q35", "-accel", "kvm", "-cpu", "max", "-m", "512M", "-no-reboot",
+            *architecture.qemu(True), "-m", "512M", "-no-reboot",
+            "-object", "memory-backend-memfd,id=ram,size=512M",
             "-serial", "file:" + console, "-kernel", "build/vmlinux-" + kernel,
-            "-append", "console=ttyS0 panic=-1",
+            "-append", architecture.console_arguments() + " panic=-1",
         ], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             timeout=LIMIT, check=True)
         with open(console, "rb") as file:

@@ -4,26 +4,11 @@
 import os
 import socket
 
-from virt import image, initrd, root, tsc
+from virt import image, initrd, root
 
-# An oops ends the guest, as a test should. The rest makes the boot quicker, or,
-# no_timer_check, survive a busy host.
-KERNEL_ARGS = ("console=ttyS0 quiet panic=-1 oops=panic no_timer_check nokaslr "
-               "mitigations=off audit=0 cryptomgr.notests=1 rcupdate.rcu_expedited=1 "
-               "sysrq_always_enabled")
-
-# A counter that TCG has from the host. On a busy one the guest may measure it many
-# times too slow, and its clock would run as much too fast.
-#
-# Linux 7.2 and later have one processor watch the counter of another. Until the
-# counter is the clock, the only clock is the first processor's tick. If the other one
-# does not answer, because all wait for it to change clocks, the first waits with
-# interrupts off for a time that does not pass.
-TCG_ARGS = "tsc_early_khz=%d tsc=reliable"
-
-# The kernel fills and copies memory by strings of bytes if these say that it is fast.
-# TCG does it byte by byte.
-TCG_CPU = "max,-erms,-fsrm,-fzrm,-fsrs"
+# An oops ends the guest, as a test should. The rest makes the boot quicker.
+KERNEL_ARGS = ("quiet panic=-1 oops=panic nokaslr mitigations=off audit=0 "
+               "cryptomgr.notests=1 rcupdate.rcu_expedited=1 sysrq_always_enabled")
 
 # Ports of the virtio console, as scripts/lib/guest/init has them, and peer.c the
 # last two
@@ -184,27 +169,23 @@ class Machine:
         """QEMU's arguments for all that the guest finds, but for NICs of mynic."""
         # With a single possible CPU, TCG would drop memory ordering.
         cpus = "cpus=%d,maxcpus=%d" % (self.settings.smp, max(self.settings.smp, 2))
-        return ["-machine", "q35,memory-backend=ram", "-smp", cpus, "-m", self.settings.mem,
+        return ["-smp", cpus, "-m", self.settings.mem,
                 "-object", "memory-backend-memfd,id=ram,share=on,size=" + self.settings.mem,
-                "-device", "vmgenid,guid=auto", "-no-reboot",
+                *self.settings.architecture["devices"].split(), "-no-reboot",
                 "-serial", "chardev:console", "-mon", "chardev=monitor",
                 *self.ports, *self.network]
 
     def qemu(self, kvm):
         """QEMU's command line without NICs, chardevs and what it starts with."""
-        return ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none",
-                "-accel", "kvm" if kvm else "tcg,thread=multi",
-                "-cpu", "max" if kvm else TCG_CPU,
-                *self.filesystems, *self.hardware()]
+        return [*self.settings.architecture.qemu(kvm), *self.filesystems, *self.hardware()]
 
     def initramfs(self):
         return "build/initramfs-%s.cpio" % self.settings.kernel
 
     def kernel(self, kvm, path):
         """Arguments to boot with the initramfs at path."""
-        kernel_args = [KERNEL_ARGS, self.settings.append]
-        if not kvm:
-            kernel_args.insert(1, TCG_ARGS % tsc.khz())
+        kernel_args = [self.settings.architecture.kernel_arguments(kvm), KERNEL_ARGS,
+                       self.settings.append]
         return ["-kernel", "build/vmlinux-" + self.settings.kernel, "-initrd", path,
                 "-append", " ".join(kernel_args)]
 

@@ -36,15 +36,17 @@ def tell(one, name, data):
         pass
 
 
-def processors(said):
-    """Of what QEMU's monitor has said: a line for each processor"""
+def processors(said, counter):
+    """Of what QEMU's monitor has said: a line for each processor. counter: how a line
+    with a program counter begins
+    """
     lines = []
     cpu = "?"
     for line in said.decode(errors="replace").replace("\r", "").splitlines():
         word = line.strip()
         if word.startswith("CPU#"):
             cpu = word[4:]
-        elif word.startswith("RIP="):
+        elif word.startswith(counter):
             lines.append("CPU %s: %s" % (cpu, word))
         elif word.startswith("VM status:"):
             lines.append(word)
@@ -61,4 +63,4 @@ def look(one):
         listen(one, "monitor", said.extend)
         tell(one, "console", key)
         listen(one, "console", one.on_console)
-    return processors(said) or ["QEMU does not answer"]
+    return processors(said, one.settings.architecture["counter"] + "=") or ["QEMU does not answer"]

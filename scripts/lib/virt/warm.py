@@ -42,8 +42,6 @@ MAX_MEMORY = "4G"
 SAVE_LIMIT = 300
 WAKE_LIMIT = 60
 
-KERNELS = ("6.12", "7.3")
-
 # What fits into a socket before the guest reads
 MAX_TOLD = 64 << 10
 
@@ -65,7 +63,8 @@ def is_common(one):
     begin with the boot. A container image may be read-only.
     """
     settings = one.settings
-    return (settings.kernel in KERNELS and not settings.append and not settings.gdb and
+    return (settings.architecture["states"] == "yes" and
+            settings.kernel in settings.architecture["kernels"].split() and not settings.append and not settings.gdb and
             settings.console_fd < 0 and not settings.capture and
             memory(settings.mem) <= memory(MAX_MEMORY) and
             one.device == "mynic" and one.nics > 0 and len(one.archive) <= MAX_TOLD and
@@ -88,10 +87,11 @@ def boot_of_host():
 
 def kind(one):
     """A name for all guests that can go on from the same state"""
+    architecture = one.settings.architecture
     kernel = one.settings.kernel
     files = ["build/vmlinux-" + kernel, one.initramfs(), "build/kmod-%s/installed" % kernel,
-             "/run/root/.stamp", "/usr/bin/qemu-system-x86_64"]
-    parts = [machine.KERNEL_ARGS, machine.TCG_ARGS, machine.TCG_CPU,
+             "/run/root/.stamp", "/usr/bin/" + architecture["qemu"]]
+    parts = [machine.KERNEL_ARGS, *architecture.values.values(),
              *(stamp(path) for path in files), *one.hardware()]
     digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     return "%s-%s" % (boot_of_host(), digest[:16])
