@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # What is built in the sandbox, under build/. The top Makefile calls this one
-# there, with one job at a time for each checkout.
+# there, with one job at a time for each checkout. All but the device model is for the
+# machine of guests, whose Debian tree is in /run/root.
 #
 # guest-V	all that a guest with the kernel V needs; V may be debug, too
 # initramfs-V	what a guest without mynics needs

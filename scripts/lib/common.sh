@@ -18,9 +18,25 @@ of_arch() {
 	sed -n "/^\[${2-$arch}\]/,/^\[/s/^$1 = *//p" "$top/scripts/lib/architectures"
 }
 
-# Guests have this machine's.
-arch=$(awk -v want="machine = $(uname -m)" '/^\[/ { name = $0 } $0 == want { print name }' \
-	"$top/scripts/lib/architectures" | tr -d '[]')
+# The architecture of guests is this machine's own, or that in MYNIC_ARCH. For another
+# one there are the Debian tree of guests, and what compiles and emulates its programs
+# here. What is built for it is in a place of its own, and the sandbox has it in build.
+find_arch() {
+	own_arch=$(awk -v want="machine = $(uname -m)" \
+		'/^\[/ { name = $0 } $0 == want { print name }' \
+		"$top/scripts/lib/architectures" | tr -d '[]')
+	arch=${MYNIC_ARCH:-$own_arch}
+	foreign=''
+	guest_build=$build
+	guest_root=$root
+	if [ "$arch" != "$own_arch" ]; then
+		foreign=1
+		guest_build=$build/$arch
+		guest_root=$root-$arch
+		guest_tools=$build/tools-$arch
+	fi
+}
+find_arch
 # The project's own directory, as seen from inside the sandbox.
 inside=/mynic
 prog=${0##*/}

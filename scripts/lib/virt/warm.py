@@ -64,7 +64,8 @@ def is_common(one):
     """
     settings = one.settings
     return (settings.architecture["states"] == "yes" and
-            settings.kernel in settings.architecture["kernels"].split() and not settings.append and not settings.gdb and
+            settings.kernel in settings.architecture["kernels"].split() and
+            not settings.append and not settings.gdb and
             settings.console_fd < 0 and not settings.capture and
             memory(settings.mem) <= memory(MAX_MEMORY) and
             one.device == "mynic" and one.nics > 0 and len(one.archive) <= MAX_TOLD and
