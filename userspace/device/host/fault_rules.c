@@ -21,7 +21,6 @@
 
 #define PRESET_KEY "preset="
 #define SEED_KEY "seed="
-#define KIND_KEY "kind="
 
 /* Those of wires and NICs */
 #define NUM_KINDS (RULE_DOWN + 1 + NIC_FAULT_VANISH + 1)
@@ -77,17 +76,6 @@ static struct switch_port *fault_rules_port(const struct net_switch *sw,
 			return sw->ports[i];
 	}
 	return NULL;
-}
-
-/* NULL, or the value of kind=, if the text has it */
-static const char *fault_rules_find_kind(const char *text)
-{
-	while (text && strncmp(text, KIND_KEY, strlen(KIND_KEY))) {
-		text = strchr(text, ',');
-		if (text)
-			text++;
-	}
-	return text ? text + strlen(KIND_KEY) : NULL;
 }
 
 /* Those of wires, and then those of NICs, which have both */
@@ -175,8 +163,7 @@ static unsigned int fault_rules_add_one(struct wire_faults *all,
 
 	if (port && nic_rule_is_one(text))
 		return fault_rules_add_to_nic(all, port, text, error);
-	kind = fault_rules_find_kind(text);
-	len = kind ? strcspn(kind, ",") : 0;
+	kind = nic_rule_kind_of(text, &len);
 	if (port && port->nic && kind && !fault_rules_knows_kind(kind, len))
 		return fault_rules_no_kind(kind, len, error);
 	return wire_faults_add(all, rule, error);

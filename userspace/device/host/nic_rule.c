@@ -200,15 +200,25 @@ static int nic_rule_find_kind(const char *name, size_t len)
 	return -1;
 }
 
-bool nic_rule_is_one(const char *text)
+const char *nic_rule_kind_of(const char *text, size_t *len)
 {
 	while (text && strncmp(text, "kind=", 5)) {
 		text = strchr(text, ',');
 		if (text)
 			text++;
 	}
-	return text &&
-	       nic_rule_find_kind(text + 5, strcspn(text + 5, ",")) >= 0;
+	if (!text)
+		return NULL;
+	*len = strcspn(text + 5, ",");
+	return text + 5;
+}
+
+bool nic_rule_is_one(const char *text)
+{
+	size_t len;
+	const char *kind = nic_rule_kind_of(text, &len);
+
+	return kind && nic_rule_find_kind(kind, len) >= 0;
 }
 
 static bool nic_rule_split(struct words *words, const char *text)

@@ -4,12 +4,19 @@
 #define MYNIC_HOST_NIC_RULE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct nic_fault;
 
 /* Bytes for the description of an error in a rule */
 #define NIC_RULE_ERROR_SIZE 160
+
+/*
+ * The value of kind= in the text of any rule, which is not terminated, or NULL.
+ * @len: out: its length
+ */
+const char *nic_rule_kind_of(const char *text, size_t *len);
 
 /* Whether the kind of a rule is that of a NIC fault. */
 bool nic_rule_is_one(const char *text);
