@@ -190,7 +190,7 @@ class Limits(Posting):
             self.arm(cq, solicited=False)
             self.post_last(qp)
             self.take_events()
-        if self.chance(0.5) and self.device.has("QP_FATAL"):
+        if self.chance(0.5):
             self.overrun(cq, qp, there)
         else:
             self.settle()
@@ -215,10 +215,12 @@ class Limits(Posting):
                   there=there)
         self.model.move_psns(qp)
         self.model.completions.pop(cq, None)
-        self.model.events += [(cq, "CQ_ERR"), (qp, "QP_FATAL")]
+        self.model.events.append((cq, "CQ_ERR"))
+        if not self.device.differs("overrun_goes_on"):
+            self.model.events.append((qp, "QP_FATAL"))
+            self.model.stop(qp)
         if wq:
             self.model.events.append((wq, "WQ_FATAL"))
-        self.model.stop(qp)
         self.settle()
         self.query(qp)
         if wq:

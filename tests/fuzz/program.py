@@ -91,6 +91,7 @@ class Program(Values):
             self.model.sender_flags = WC_WITH_IMM
         if self.device.differs("datagram_sl"):
             self.model.datagram_sl = 0
+        self.model.errors_wake = not self.device.differs("error_unsolicited")
         self.numbers = collections.Counter()
         self.things = collections.defaultdict(list)
         self.written = 0

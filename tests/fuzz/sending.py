@@ -120,8 +120,7 @@ class Requests(Windows):
                              "inline length",
                              max_inline_data=qp.caps["inline"])
         verb = ("ibv_post_send", "ibv_wr_set_sge")[batch]
-        if qp.type == verbs.UD and self.chance(0.1) and \
-                not self.device.differs("small_mtu"):
+        if qp.type == verbs.UD and self.chance(0.1):
             less = self.random.randrange(2)
             self.reach("datagram", f"{less} less than longest")
             return MOST_MTU - less
@@ -471,7 +470,9 @@ class Requests(Windows):
             fields["rkey"] = remote[0].key(self.random.choice(
                 (OTHER_KEY, UNKNOWN_INDEX)))
             request.spared = [(qp.peer.node, remote[1], request.length)]
-        elif name == "remote_bounds" and remote and not whole:
+        elif name == "remote_bounds" and remote and not whole and not (
+                remote[0].kind == "mw" and
+                self.device.differs("window_unbounded")):
             mr = remote[0]
             at = mr.at + mr.len - request.remote_length + 1
             if op.is_atomic:

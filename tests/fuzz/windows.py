@@ -17,13 +17,15 @@ class Windows(States):
 
     Requests of a burst are executed after all of them are made. A window that
     one of them binds or invalidates is in planned, and is not used by another;
-    one that is used is in used, and is not invalidated by another.
+    one that is used is in used, and is not invalidated by another. Those of
+    type 2 that ever were to be bound are in bound, with the queue pair.
     """
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.planned = set()
         self.used = set()
+        self.bound = {}
 
     def make_mw(self, pd, kind):
         mw = Mw(self.name("mw"), pd.node, pd=pd, type=kind)
@@ -31,6 +33,14 @@ class Windows(States):
         domain = pd if kind == 1 else self.loose_domain(pd)
         self.call("ibv_alloc_mw", mw.name, pd=domain.name, type=kind)
         return self.keep(mw, pd)
+
+    def destroy_thing(self, thing):
+        """If a window holds its queue pair, it must go first."""
+        if thing.kind == "qp" and self.device.differs("bind_again"):
+            for mw in list(self.things["mw"]):
+                if self.bound.get(mw) is thing:
+                    super().destroy_thing(mw)
+        super().destroy_thing(thing)
 
     def refused_mw(self):
         pd = self.any("pd")
@@ -55,12 +65,16 @@ class Windows(States):
         request.window, request.binding, request.flip = window, binding, flip
         window.plan = (binding, flip)
         self.planned.add(window)
+        if binding and window.type == 2:
+            self.bound[window] = binding.qp
 
     def free_window(self, pd, kind):
         """A window that can be bound"""
+        again = kind == 1 or not self.device.differs("bind_again")
         found = [mw for mw in self.things["mw"]
                  if mw.pd is pd and mw.type == kind and
-                 (kind == 1 or not mw.plan[0])]
+                 (kind == 1 or not mw.plan[0]) and
+                 (again or mw not in self.bound)]
         if found and (len(self.things["mw"]) > MAX_WINDOWS or
                       self.chance(0.8)):
             return self.random.choice(found)
@@ -101,9 +115,10 @@ class Windows(States):
         binding = None
         verb = "ibv_bind_mw" if kind == 1 else batch and request.op.builder \
             or "ibv_post_send"
-        if kind == 2 or self.chance(0.8):
+        if kind == 2 or self.chance(0.8) or \
+                self.device.differs("unbind"):
             binding = self.binding(qp.pd, qp, verb)
-            if not binding and kind == 2:
+            if not binding and (kind == 2 or self.device.differs("unbind")):
                 return False
         flip = self.draw(verb, "new rkey") if kind == 2 else 0
         self.plan(request, window, binding, flip)
