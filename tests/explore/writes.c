@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * writes careful|careless|sleeping: writes a text to memory, a letter with each
- * RDMA WRITE, one after the other, and prints it. Without care, any completion
- * counts as a success, which scripts/explore has to find. The other two differ in
- * how they wait: one polls, and one sleeps until there is an event.
+ * writes careful|careless|sleeping|watching: writes a text to memory, a letter
+ * with each RDMA WRITE, one after the other, and prints it. Without care, any
+ * completion counts as a success, which scripts/explore has to find. The others
+ * differ in how they wait. One polls, one sleeps until there is an event, and one
+ * polls and looks whether the NIC has failed.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +35,11 @@ static void post(struct example *e, struct ibv_qp *qp, unsigned int i)
 
 	errno = ibv_post_send(qp, &wr, &bad);
 	must(!errno, "ibv_post_send()");
+}
+
+static void wait_with_care(struct example *e)
+{
+	example_wait(e);
 }
 
 static void wait_without_care(struct example *e)
@@ -69,31 +76,81 @@ static void sleep_and_wait(struct example *e)
 	example_wait(e);
 }
 
+/* A NIC that has failed makes no completions, but an event. */
+static void check_events(struct example *e)
+{
+	struct pollfd ready = { .fd = e->ctx->async_fd, .events = POLLIN };
+	struct ibv_async_event event;
+
+	if (poll(&ready, 1, 0) <= 0)
+		return;
+	must(!ibv_get_async_event(e->ctx, &event), "ibv_get_async_event()");
+	must(event.event_type != IBV_EVENT_DEVICE_FATAL, "the device");
+	ibv_ack_async_event(&event);
+}
+
+static void watch_and_wait(struct example *e)
+{
+	struct ibv_wc wc;
+
+	while (!ibv_poll_cq(e->cq, 1, &wc))
+		check_events(e);
+	must(wc.status == IBV_WC_SUCCESS, "a request");
+}
+
+/**
+ * struct mode - how the program waits
+ * @name: argument of the program
+ * @prepare: called before the queue pairs are made; may be NULL
+ * @arm: called before a request is posted; may be NULL
+ * @wait: waits for one completion
+ */
+struct mode {
+	const char *name;
+	void (*prepare)(struct example *e);
+	void (*arm)(struct example *e);
+	void (*wait)(struct example *e);
+};
+
+static const struct mode modes[] = {
+	{ "careful", NULL, NULL, wait_with_care },
+	{ "careless", NULL, NULL, wait_without_care },
+	{ "sleeping", add_channel, arm, sleep_and_wait },
+	{ "watching", NULL, NULL, watch_and_wait },
+	{ NULL, NULL, NULL, NULL },
+};
+
+static const struct mode *find_mode(int argc, char **argv)
+{
+	const struct mode *mode = modes;
+
+	errno = EINVAL;
+	must(argc == 2, "the mode");
+	while (mode->name && strcmp(argv[1], mode->name))
+		mode++;
+	must(!!mode->name, "the mode");
+	return mode;
+}
+
 int main(int argc, char **argv)
 {
-	bool careless = argc == 2 && !strcmp(argv[1], "careless");
-	bool sleeping = argc == 2 && !strcmp(argv[1], "sleeping");
+	const struct mode *mode = find_mode(argc, argv);
 	struct ibv_qp *qp, *peer;
 	struct example e;
 
 	example_open(&e);
-	if (sleeping)
-		add_channel(&e);
+	if (mode->prepare)
+		mode->prepare(&e);
 	qp = example_create_qp(&e, IBV_QPT_RC, 0);
 	peer = example_create_qp(&e, IBV_QPT_RC, 0);
 	example_connect(&e, qp, peer->qp_num);
 	example_connect(&e, peer, qp->qp_num);
 	memcpy(e.memory, text, sizeof(text));
 	for (unsigned int i = 0; i < NUM; i++) {
-		if (sleeping)
-			arm(&e);
+		if (mode->arm)
+			mode->arm(&e);
 		post(&e, qp, i);
-		if (sleeping)
-			sleep_and_wait(&e);
-		else if (careless)
-			wait_without_care(&e);
-		else
-			example_wait(&e);
+		mode->wait(&e);
 	}
 	printf("%s\n", e.memory + THERE);
 	return 0;
