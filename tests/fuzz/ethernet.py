@@ -210,7 +210,10 @@ class Ethernet(Devices):
             self.call("ibv_modify_wq", wq.name, broken="transition",
                       state=number(state))
             return
-        cur = number(wq.state) if self.chance(0.5) else None
+        cur = number(wq.state)
+        if self.chance(0.7) and self.count("value", "ibv_modify_wq",
+                                           "curr_wq_state", str(cur)):
+            cur = None
         self.call("ibv_modify_wq", wq.name, state=number(state), cur=cur)
         wq.state = state
         if state == "RESET":
