@@ -15,7 +15,8 @@
 
 #include "verbs.h"
 
-#define LEN 8192
+/* of a dma-buf, too, which has whole pages */
+#define LEN (2 * (size_t)sysconf(_SC_PAGESIZE))
 #define IOVA 0x10000
 #define MAX_ATTRS 12
 #define ALL                                                 \

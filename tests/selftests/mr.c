@@ -8,7 +8,8 @@
 
 #include "verbs.h"
 
-#define LEN 8192
+/* of a dma-buf, too, which has whole pages */
+#define LEN (2 * (size_t)sysconf(_SC_PAGESIZE))
 #define ALL                                                 \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 	 IBV_ACCESS_REMOTE_READ)

@@ -8,7 +8,8 @@
 
 #include "verbs.h"
 
-#define PAGE 4096
+#define PAGE ((size_t)sysconf(_SC_PAGESIZE))
+#define MAX_PAGE (1 << 16)
 #define PAGES 64
 #define LEN (PAGES * PAGE)
 #define ROUNDS 40
@@ -285,7 +286,7 @@ TEST_F(odp, pages_change_under_traffic)
 /* After munmap() has returned, the device does not write to the memory. */
 TEST_F(odp, gone_is_gone)
 {
-	static uint8_t before[LEN];
+	static uint8_t before[PAGES * MAX_PAGE];
 	uint8_t *file, *mem = self->b.mem;
 	struct ibv_wc wc;
 	int fd;

@@ -11,7 +11,7 @@
 #include "silent.h"
 #include "verbs.h"
 
-#define PAGE 4096
+#define PAGE ((size_t)sysconf(_SC_PAGESIZE))
 #define PAGES 64
 #define LEN (PAGES * PAGE)
 

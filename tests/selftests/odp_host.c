@@ -15,6 +15,7 @@
 #include "verbs.h"
 
 #define MIB (1ul << 20)
+#define PAGE ((size_t)sysconf(_SC_PAGESIZE))
 
 /* A QP that is connected to itself */
 static bool make_loop(struct end *e)
@@ -69,16 +70,15 @@ static int wait_gone(pid_t pid)
 
 #define CGROUPS "/sys/fs/cgroup"
 #define CGROUP CGROUPS "/mynic-selftest"
-#define GIB (1024 * MIB)
+/* Entries of a list, which is a page: pages of a chunk, or chunks */
+#define ENTRIES 512
 /*
- * Memory that needs a page of its own for its list, and one for the kernel's
- * data
+ * Memory that needs a page of its own for its list of pages, and 4 KiB for the
+ * kernel's data
  */
-#define CHUNK (2 * MIB)
-#define CHUNK_COST 8192
+#define CHUNK (ENTRIES * PAGE)
+#define CHUNK_COST (PAGE + 4096)
 #define CHUNKS 256
-/* A list of chunks, which are those of one GiB */
-#define LIST_COST 4096
 
 static bool write_text(const char *path, const char *text)
 {
@@ -95,25 +95,24 @@ static bool write_text(const char *path, const char *text)
 FIXTURE(cgroup){};
 
 /*
- * struct variant - how far chunks are from each other
- * @stride: bytes
- * @cost: bytes that the kernel needs for each
+ * struct variant - how far chunks that are touched are from each other
+ * @stride: chunks
+ * @lists: lists of chunks that each of them needs, and has alone
  */
 FIXTURE_VARIANT(cgroup)
 {
-	size_t stride;
-	size_t cost;
+	unsigned int stride;
+	unsigned int lists;
 };
 
 FIXTURE_VARIANT_ADD(cgroup, neighbours){
-	.stride = CHUNK,
-	.cost = CHUNK_COST,
+	.stride = 1,
 };
 
-/* Each chunk has a list of its own, which is empty without it. */
+/* The list of each chunk is empty without it. */
 FIXTURE_VARIANT_ADD(cgroup, far_apart){
-	.stride = GIB,
-	.cost = CHUNK_COST + LIST_COST,
+	.stride = ENTRIES,
+	.lists = 1,
 };
 
 FIXTURE_SETUP(cgroup)
@@ -188,7 +187,7 @@ static char next_byte(int fd)
  */
 TEST_F(cgroup, owner_is_charged)
 {
-	const long cost = CHUNKS * variant->cost;
+	const long cost = CHUNKS * (CHUNK_COST + variant->lists * PAGE);
 	int to_child[2], to_parent[2], status;
 	long before, full;
 	time_t end;
@@ -200,7 +199,8 @@ TEST_F(cgroup, owner_is_charged)
 	ASSERT_GE(pid, 0);
 	if (!pid) {
 		close(to_child[1]);
-		_exit(run_owner(variant->stride, to_child[0], to_parent[1]));
+		_exit(run_owner(variant->stride * CHUNK, to_child[0],
+				to_parent[1]));
 	}
 	close(to_parent[1]);
 	ASSERT_EQ(next_byte(to_parent[0]), 'r');
@@ -290,7 +290,6 @@ TEST_F(advice, can_be_killed)
 
 /* A file whose contents never come */
 
-#define PAGE 4096
 #define FILE_SIZE (8 * MIB)
 
 /*

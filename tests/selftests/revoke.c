@@ -16,7 +16,7 @@
 #include "verbs.h"
 
 #define LEN (1 << 20)
-#define PAGES (LEN / 4096)
+#define PAGES (LEN / sysconf(_SC_PAGESIZE))
 #define IOVA 0x10000000
 #define DEPTH 16 /* requests in a queue */
 #define PATTERN 0x5a

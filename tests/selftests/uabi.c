@@ -103,6 +103,7 @@ TEST_F(uabi, driver_data)
 
 TEST_F(uabi, mmap_arguments)
 {
+	const off_t page = sysconf(_SC_PAGESIZE);
 	struct context_resp r;
 	off_t key;
 	void *uar;
@@ -111,19 +112,19 @@ TEST_F(uabi, mmap_arguments)
 	key = r.driver.uar_mmap_key;
 	/* offsets that were not given to a process */
 	for (off_t i = 1; i < 100; i++)
-		if (key + (i << 12) != r.driver.clock_mmap_key &&
-		    key + (i << 12) != r.driver.gid_mmap_key)
-			EXPECT_NO_MAP(self->fd, key + (i << 12), 4096, RW,
+		if (key + i * page != r.driver.clock_mmap_key &&
+		    key + i * page != r.driver.gid_mmap_key)
+			EXPECT_NO_MAP(self->fd, key + i * page, page, RW,
 				      MAP_SHARED, EINVAL);
-	EXPECT_NO_MAP(self->fd, 1ll << 50, 4096, RW, MAP_SHARED, EINVAL);
+	EXPECT_NO_MAP(self->fd, 1ll << 50, page, RW, MAP_SHARED, EINVAL);
 	/* more bytes or other access than was given */
-	EXPECT_NO_MAP(self->fd, key, 8192, RW, MAP_SHARED, EINVAL);
-	EXPECT_NO_MAP(self->fd, key, 4096, RW, MAP_PRIVATE, EINVAL);
-	uar = mmap(NULL, 4096, RW, MAP_SHARED, self->fd, key);
+	EXPECT_NO_MAP(self->fd, key, 2 * page, RW, MAP_SHARED, EINVAL);
+	EXPECT_NO_MAP(self->fd, key, page, RW, MAP_PRIVATE, EINVAL);
+	uar = mmap(NULL, page, RW, MAP_SHARED, self->fd, key);
 	ASSERT_NE(uar, MAP_FAILED);
 	/* it cannot grow */
-	EXPECT_EQ(mremap(uar, 4096, 8192, MREMAP_MAYMOVE), MAP_FAILED);
-	EXPECT_EQ(munmap(uar, 4096), 0);
+	EXPECT_EQ(mremap(uar, page, 2 * page, MREMAP_MAYMOVE), MAP_FAILED);
+	EXPECT_EQ(munmap(uar, page), 0);
 	close(r.resp.async_fd);
 }
 
@@ -135,12 +136,12 @@ TEST_F(uabi, mmap_arguments)
 static unsigned int num_pages(int fd, off_t key)
 {
 	for (size_t num = 1; num <= MAX_PAGES; num++) {
-		void *ptr =
-			mmap(NULL, num << 12, PROT_READ, MAP_SHARED, fd, key);
+		size_t len = num * sysconf(_SC_PAGESIZE);
+		void *ptr = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, key);
 
 		if (ptr == MAP_FAILED)
 			continue;
-		munmap(ptr, num << 12);
+		munmap(ptr, len);
 		return num;
 	}
 	return 0;
@@ -154,6 +155,7 @@ static unsigned int num_pages(int fd, off_t key)
 TEST_F(uabi, mmap_of_another_context)
 {
 	struct ibv_alloc_dm_attr dm_attr = { .length = 4096 };
+	const off_t page = sysconf(_SC_PAGESIZE);
 	struct end *e = &self->e;
 	volatile uint64_t *uar;
 	unsigned int num = 0;
@@ -164,7 +166,7 @@ TEST_F(uabi, mmap_of_another_context)
 	dm = ibv_alloc_dm(e->ctx, &dm_attr);
 	ASSERT_NE(dm, NULL);
 	ASSERT_EQ(get_context(self->fd, 0, 0, DRIVER_RESP, &r), 0);
-	for (off_t key = 0; key < MAX_OFFSETS << 12; key += 1 << 12) {
+	for (off_t key = 0; key < MAX_OFFSETS * page; key += page) {
 		bool own = key == r.driver.uar_mmap_key ||
 			   key == r.driver.clock_mmap_key ||
 			   key == r.driver.gid_mmap_key;
@@ -214,6 +216,7 @@ TEST_F(uabi, fork_does_not_inherit_queues)
 /* The exit of a child with the file has no effect */
 TEST_F(uabi, fork_inherits_the_file)
 {
+	const off_t page = sysconf(_SC_PAGESIZE);
 	struct end *e = &self->e;
 	int status;
 	pid_t pid;
@@ -224,8 +227,8 @@ TEST_F(uabi, fork_inherits_the_file)
 	if (pid == 0) {
 		/* it cannot map queues of the parent */
 		for (off_t i = 0; i < 64; i++)
-			mmap(NULL, 4096, RW, MAP_SHARED, e->ctx->cmd_fd,
-			     i << 12);
+			mmap(NULL, page, RW, MAP_SHARED, e->ctx->cmd_fd,
+			     i * page);
 		close(e->ctx->cmd_fd);
 		_exit(0);
 	}
