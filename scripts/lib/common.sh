@@ -41,6 +41,17 @@ find_arch
 inside=/mynic
 prog=${0##*/}
 
+# packages ARCH: what the sandbox, or the Debian tree of guests of ARCH, consists of
+packages() {
+	local flavour
+
+	sed -e 's/[[:space:]]*#.*//' -e '/^$/d' -e "s/ARCH/$1/" \
+		-e "s/QEMU/$(of_arch qemu-package "$1")/" "$top/scripts/lib/packages"
+	for flavour in $(of_arch flavours "$1"); do
+		printf "linux-%s-$1-$flavour/backports\n" image headers
+	done
+}
+
 say() { printf '%s: %s\n' "$prog" "$*" >&2; }
 
 die() {
