@@ -217,6 +217,20 @@ def to_a_file(place):
     ET.parse(f"{place}/svg")
 
 
+def options_may_come_last(place):
+    done = timeline(f"nic1={place}/a", "-o", f"{place}/svg", "--from=1")
+    assert done.returncode == 0 and done.stdout == "", done
+    ET.parse(f"{place}/svg")
+
+
+def full_output(place):
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run(["scripts/timeline", f"n={place}/a"], stdout=full,
+                              stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1, done
+    assert done.stderr == "timeline: standard output: No space left on device\n", done
+
+
 def bad_input(place):
     with open(f"{place}/text", "w", encoding="ascii") as file:
         file.write("no journal\n")
@@ -224,7 +238,10 @@ def bad_input(place):
             ([], 2, "no journal"),
             ([f"{place}/a"], 2, "not NAME=JOURNAL"),
             (["--from", "x", f"n={place}/a"], 2, "not a number"),
+            (["--from", "nan", f"n={place}/a"], 2, "not a number"),
             (["--frobnicate"], 2, "frobnicate"),
+            ([f"n={place}/a", "--frobnicate"], 2, "frobnicate"),
+            (["-o", "/dev/full", f"n={place}/a"], 1, "No space left"),
             ([f"n={place}/none"], 1, "No such file"),
             ([f"n={place}/text"], 1, "no line of a journal"),
             (["--from", "9", f"n={place}/a"], 1, "nothing in that time")]:
@@ -235,7 +252,7 @@ def bad_input(place):
 
 def main():
     tests = (order_of_events, packets, sent_again, frames, labels_are_free, limits, full_journals, one_journal,
-             only_failures_are_red, names_are_text, to_a_file, bad_input)
+             only_failures_are_red, names_are_text, to_a_file, options_may_come_last, full_output, bad_input)
     print(f"TAP version 13\n1..{len(tests)}")
     for number, test in enumerate(tests, 1):
         with tempfile.TemporaryDirectory() as place:
