@@ -27,12 +27,17 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 @functools.cache
-def asked():
-    """The names of something else, about which the generator asks"""
+def hooks():
+    """The names by which the generator itself asks about something else"""
     text = "".join(path.read_text(encoding="ascii")
                    for path in sorted(HERE.glob("*.py")))
-    return frozenset(re.findall(r"device\.differs\(\s*\"(\w+)\"", text)) | {
-        why.replace(" ", "_") for why in verbs.SILENT}
+    return frozenset(re.findall(r"device\.differs\(\s*\"(\w+)\"", text))
+
+
+@functools.cache
+def asked():
+    """The names of something else, about which the generator asks"""
+    return hooks() | {why.replace(" ", "_") for why in verbs.SILENT}
 
 
 @functools.cache

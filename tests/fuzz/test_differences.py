@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Tests of what other devices do otherwise: all files in differences/, and
-entries that cannot be.
+"""Tests of what other devices do otherwise: all files in differences/, entries
+that cannot be, and entries that the generator needs.
 """
 
 import pathlib
@@ -10,7 +10,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 
-from differences import HERE, Differences  # noqa: E402
+from differences import HERE, Differences, hooks  # noqa: E402
 
 
 def made_of(text):
@@ -34,6 +34,12 @@ class Files(unittest.TestCase):
             for entry, why in Differences(path).entries.items():
                 with self.subTest(path.name, entry=entry):
                     self.assertTrue(why)
+
+    def test_hooks(self):
+        listed = {name for path in (HERE / "differences").iterdir()
+                  for kind, name, *_ in Differences(path).entries
+                  if kind == "other"}
+        self.assertEqual(hooks() - listed, set())
 
 
 class Entries(unittest.TestCase):
