@@ -86,8 +86,7 @@ class Limits(Posting):
         pd = self.any("pd")
         for make in (self.extreme_qp, self.extreme_qp, self.extreme_srq):
             make(pd)
-        if not self.device.differs("max_inline"):
-            self.extreme_inline(pd)
+        self.extreme_inline(pd)
         if self.chance(0.3):
             self.extreme_cq(pd)
         elif self.chance(0.3) and self.device.has("ibv_create_flow"):
@@ -131,7 +130,7 @@ class Limits(Posting):
             for verb in ("ibv_create_qp", "ibv_create_qp_ex")])
         qp_type = self.random.choice([
             qp_type for qp_type in verbs.SENDING if self.device.has(qp_type)])
-        most = verbs.MAX_INLINE[qp_type]
+        most = self.most_inline(qp_type)
         args = {"pd": pd.name, "scq": cq.name, "swr": 1,
                 "rcq": cq.name if qp_type != verbs.XRC_SEND else None,
                 "type": verbs.QP_TYPES[qp_type],

@@ -13,6 +13,7 @@ TIMES_WC = 0x880  # IBV_WC_EX_WITH_COMPLETION_TIMESTAMP and ..._WALLCLOCK
 FLUSH_RIGHTS = [verbs.flush_right(placement) for placement in (1, 2, 3)]
 ALLOCATORS, PD_CONTEXT = 1, 2
 O_CREAT, O_EXCL = 0o100, 0o200
+INLINE_FOR_SGES = 32 * 16  # bytes that as many SGEs have
 KINDS = ("qp", "ah", "mw", "mr", "srq", "xrcd", "cq", "channel",
          "parent", "td", "dm", "pd")  # users first
 FEW = ("pd", "mr", "cq", "channel", "srq", "xrcd")
@@ -393,6 +394,12 @@ class Objects(Program):
                 xrcds.append(xrcd)
         return self.make_xrc_srq(self.random.choice(xrcds))
 
+    def most_inline(self, qp_type):
+        """How many bytes of inline data the device has room for"""
+        if self.device.differs("max_inline"):
+            return INLINE_FOR_SGES
+        return verbs.MAX_INLINE[qp_type]
+
     def make_qp(self, qp_type, node, scq=None, swr=None):
         pd = self.any("pd", node=node) or self.make_pd(node)
         scq = scq or self.large_cq(node)
@@ -408,8 +415,8 @@ class Objects(Program):
             value for value in cap.legal if isinstance(value, int)])
                 for cap in verbs.CAPS}
         caps["swr"] = swr or caps["swr"]
-        if self.chance(0.1) and not self.device.differs("max_inline"):
-            caps["inline"] = verbs.MAX_INLINE[qp_type]
+        if self.chance(0.1):
+            caps["inline"] = self.most_inline(qp_type)
         if srq or xrc:
             caps["rwr"] = caps["rsge"] = 0
         ops = None
