@@ -21,6 +21,7 @@
 #include "ethernet/rwq.h"
 #include "function/eq.h"
 #include "function/fatal.h"
+#include "function/fault.h"
 #include "function/gid.h"
 #include "function/interrupt.h"
 #include "function/port.h"
@@ -37,7 +38,6 @@
 #include "queue/srq.h"
 #include "queue/xrcd.h"
 #include "state/admin_types.h"
-#include "state/fault.h"
 #include "state/fault_types.h"
 #include "state/nic_types.h"
 

@@ -13,12 +13,12 @@
 #include "base/timer.h"
 #include "base/util.h"
 #include "function/fatal.h"
+#include "function/fault.h"
 #include "function/port.h"
 #include "memory/mkey.h"
 #include "mynic_regs.h"
 #include "qp/qp.h"
 #include "qp/qp_error.h"
-#include "state/fault.h"
 #include "state/nic_types.h"
 
 unsigned int nic_fault_num(const struct nic *nic)

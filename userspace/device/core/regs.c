@@ -8,10 +8,10 @@
 #include "admin.h"
 #include "base/journal.h"
 #include "function/fatal.h"
+#include "function/fault.h"
 #include "memory/dma.h"
 #include "mynic_regs.h"
 #include "nic.h"
-#include "state/fault.h"
 #include "state/nic_types.h"
 
 #define OFFERED_FEATURES MYNIC_FEATURE_DB_SUPPRESS

@@ -13,7 +13,7 @@
 
 #include "core/base/util.h"
 #include "core/base/verbs.h"
-#include "core/state/fault.h"
+#include "core/function/fault.h"
 #include "core/state/fault_types.h"
 #include "mynic_names.h"
 #include "mynic_regs.h"

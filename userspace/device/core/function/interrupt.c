@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "state/fault.h"
+#include "function/fault.h"
 #include "state/fault_types.h"
 #include "state/nic_types.h"
 

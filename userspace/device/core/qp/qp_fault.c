@@ -4,7 +4,7 @@
 #include "qp/qp_fault.h"
 
 #include "base/verbs.h"
-#include "state/fault.h"
+#include "function/fault.h"
 #include "state/fault_types.h"
 #include "state/qp_types.h"
 

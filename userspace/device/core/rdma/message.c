@@ -12,6 +12,7 @@
 
 #include "base/iov.h"
 #include "function/eq.h"
+#include "function/fault.h"
 #include "memory/mkey.h"
 #include "mynic_regs.h"
 #include "packet/packet.h"
@@ -24,7 +25,6 @@
 #include "queue/srq.h"
 #include "queue/tm.h"
 #include "queue/wqe.h"
-#include "state/fault.h"
 #include "state/fault_types.h"
 #include "state/memory_types.h"
 #include "state/qp_types.h"

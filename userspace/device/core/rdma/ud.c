@@ -12,6 +12,7 @@
 
 #include "base/psn.h"
 #include "base/verbs.h"
+#include "function/fault.h"
 #include "mynic_regs.h"
 #include "packet/ip.h"
 #include "packet/ip_gid.h"
@@ -28,7 +29,6 @@
 #include "qp/service.h"
 #include "queue/rq.h"
 #include "queue/wqe.h"
-#include "state/fault.h"
 #include "state/fault_types.h"
 #include "state/nic_types.h"
 

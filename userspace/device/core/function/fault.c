@@ -4,7 +4,7 @@
  * occasion applies them, or nic_faults.c does in the next turn.
  */
 
-#include "state/fault.h"
+#include "function/fault.h"
 
 #include <stddef.h>
 
