@@ -2,6 +2,7 @@
 /* NIC faults: rules that fail requests, commands, interrupts and the NIC */
 #include <errno.h>
 
+#include "core/base/journal.h"
 #include "core/memory/mkey.h"
 #include "core/nic_faults.h"
 #include "harness_driver.h"
@@ -596,6 +597,82 @@ TEST(a_named_key_is_revoked)
 	sim_settle(p.sim);
 	post(&p.a, 2, IBV_WR_RDMA_WRITE, &p.b);
 	drv_expect(p.a.cq, 2, IBV_WC_LOC_PROT_ERR);
+}
+
+static void write_thrice(struct drv_pair *p)
+{
+	for (unsigned int i = 1; i <= 3; i++)
+		post(&p->a, i, IBV_WR_RDMA_WRITE, &p->b);
+	for (unsigned int i = 1; i <= 3; i++)
+		drv_expect(p->a.cq, i, IBV_WC_SUCCESS);
+	sim_settle(p->sim);
+}
+
+static void check_revoked(struct drv *d, uint64_t matched, uint64_t applied)
+{
+	const struct journal *journal = nic_journal(d->n->nic);
+	uint64_t noted = 0;
+
+	CHECK_EQ(at(d, 0)->matched, matched);
+	CHECK_EQ(at(d, 0)->applied, applied);
+	for (uint64_t i = journal_first(journal); i < journal->num; i++)
+		noted += journal_at(journal, i)->kind == JOURNAL_FAULT;
+	CHECK_EQ(noted, applied);
+}
+
+/* Several completions of a turn revoke one region, once */
+TEST(what_finds_no_region_only_counts_as_matched)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct drv_mr *mr =
+		drv_reg_mr(p.a.d, p.a.pdn, LEN, IBV_ACCESS_LOCAL_WRITE);
+	struct nic_fault r = rule(NIC_FAULT_REVOKE, NIC_FAULT_ON_COMPLETION);
+
+	CHECK(nic_keep_journal(p.a.d->n->nic, true));
+	/* Nor does such an occasion use up @count */
+	r.key = mr->key ^ 1;
+	r.count = 2;
+	add(p.a.d, r);
+	write_thrice(&p);
+	check_revoked(p.a.d, 3, 0);
+	CHECK(nic_fault_delete(p.a.d->n->nic, 1));
+	r.key = mr->key;
+	add(p.a.d, r);
+	write_thrice(&p);
+	check_revoked(p.a.d, 3, 1);
+	CHECK_EQ(length_of(p.a.d, mr->key), 0);
+	write_thrice(&p);
+	check_revoked(p.a.d, 6, 1);
+	give_memory(p.a.d, mr, p.a.pdn);
+	write_thrice(&p);
+	check_revoked(p.a.d, 9, 2);
+	CHECK_EQ(length_of(p.a.d, mr->key), 0);
+	/* It was applied as often as it may be */
+	give_memory(p.a.d, mr, p.a.pdn);
+	write_thrice(&p);
+	check_revoked(p.a.d, 12, 2);
+	CHECK_EQ(length_of(p.a.d, mr->key), DRV_PAGE);
+}
+
+/* The first occasion that finds a region revokes it */
+TEST(a_single_revoke_waits_for_a_region)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct drv_mr *mr =
+		drv_reg_mr(p.a.d, p.a.pdn, LEN, IBV_ACCESS_LOCAL_WRITE);
+	struct nic_fault r = rule(NIC_FAULT_REVOKE, NIC_FAULT_ON_COMPLETION);
+
+	revoke_newest(p.a.d);
+	CHECK(nic_keep_journal(p.a.d->n->nic, true));
+	r.key = mr->key;
+	r.count = 1;
+	add(p.a.d, r);
+	write_thrice(&p);
+	check_revoked(p.a.d, 3, 0);
+	give_memory(p.a.d, mr, p.a.pdn);
+	write_thrice(&p);
+	check_revoked(p.a.d, 6, 1);
+	CHECK_EQ(length_of(p.a.d, mr->key), 0);
 }
 
 TEST(the_port_flaps)

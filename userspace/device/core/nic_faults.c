@@ -168,8 +168,7 @@ static void nic_faults_apply(struct nic *nic, struct nic_fault *rule,
 {
 	switch (rule->kind) {
 	case NIC_FAULT_REVOKE:
-		if (!mkey_revoke(nic, rule->key))
-			rule->applied--;
+		mkey_revoke(nic, rule->key);
 		break;
 	case NIC_FAULT_FLAP:
 		nic->faults.flap_until = now + rule->time;

@@ -12,6 +12,7 @@
 #include "base/splitmix.h"
 #include "base/util.h"
 #include "base/verbs.h"
+#include "memory/mkey.h"
 #include "mynic_regs.h"
 #include "state/qp_types.h"
 
@@ -87,10 +88,17 @@ static bool fault_selects(const struct nic_fault *rule,
 	}
 }
 
+/* A region can lose its memory once in a turn, if it has any */
+static bool fault_finds_target(const struct nic *nic,
+			       const struct nic_fault *rule)
+{
+	return rule->kind != NIC_FAULT_REVOKE ||
+	       (!rule->pending && mkey_is_revocable(nic, rule->key));
+}
+
 /* Draws a number for each selected occasion that @after and @count leave */
 static bool fault_chooses(struct nic_fault *rule)
 {
-	rule->matched++;
 	if (rule->matched <= rule->after || rule->applied >= rule->count)
 		return false;
 	if (splitmix_scale(splitmix_next(&rule->random), NIC_FAULT_RATE_ONE) >=
@@ -121,7 +129,10 @@ void nic_fault_wake(struct nic *nic, uint64_t when)
 bool nic_fault_meet_one(struct nic *nic, struct nic_fault *rule,
 			const struct nic_occasion *occasion)
 {
-	if (!fault_selects(rule, occasion) || !fault_chooses(rule))
+	if (!fault_selects(rule, occasion))
+		return false;
+	rule->matched++;
+	if (!fault_finds_target(nic, rule) || !fault_chooses(rule))
 		return false;
 	fault_note(nic, rule, occasion);
 	if (rule->kind < NIC_FAULT_REVOKE)

@@ -488,16 +488,15 @@ bool mkey_is_revocable(const struct nic *nic, int64_t key)
 	return mkey_find_revocable(nic, key);
 }
 
-bool mkey_revoke(struct nic *nic, int64_t key)
+void mkey_revoke(struct nic *nic, int64_t key)
 {
 	struct mkey *mkey = mkey_find_revocable(nic, key);
 
 	if (!mkey)
-		return false;
+		return;
 	mkey->length = 0;
 	mkey->window.generation = 0;
 	mkey_list(nic, mkey);
-	return true;
 }
 
 /* @mkey: NULL if @key is unknown; @qp: see mkey_refuse() */

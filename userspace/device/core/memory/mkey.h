@@ -165,9 +165,9 @@ bool mkey_is_revocable(const struct nic *nic, int64_t key);
  * @nic: the NIC
  * @key: memory key; -1: that of the region that got its memory last
  *
- * Return: false, and nothing happens, if there is no such region.
+ * Nothing happens if there is no such region.
  */
-bool mkey_revoke(struct nic *nic, int64_t key);
+void mkey_revoke(struct nic *nic, int64_t key);
 
 /* Commands of the host; see admin.h */
 int admin_create_mkey(struct nic *nic, struct admin_call *call);
