@@ -43,6 +43,16 @@ static char *capture_directory(const char *path)
 	return found;
 }
 
+/* Likewise, that of the socket itself, which @socket may be a link to */
+static char *capture_place(const char *socket)
+{
+	char *path = realpath(socket, NULL);
+	char *place = path ? capture_directory(path) : NULL;
+
+	free(path);
+	return place;
+}
+
 /* What follows the directory @above in @path, or NULL */
 static const char *capture_below(const char *path, const char *above)
 {
@@ -79,7 +89,7 @@ char *capture_file(char **words)
 
 char *capture_name(const char *socket, const char *file, bool *beside)
 {
-	char *place = capture_directory(socket);
+	char *place = capture_place(socket);
 	char *directory = capture_directory(file);
 	const char *below = NULL;
 	char *name;
@@ -101,7 +111,7 @@ char *capture_name(const char *socket, const char *file, bool *beside)
 
 void capture_check(const char *socket, const char *file)
 {
-	char *place = capture_directory(socket);
+	char *place = capture_place(socket);
 	struct stat st;
 
 	if (lstat(file, &st))

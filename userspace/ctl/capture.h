@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Names of captures. mynic-device opens them, and may see other files than
- * mynic-ctl. The directory of the control socket is one that both see.
+ * mynic-ctl. The directory of the control socket is one that both see. A link
+ * to the socket may be in one that mynic-device does not see.
  */
 #ifndef MYNIC_CTL_CAPTURE_H
 #define MYNIC_CTL_CAPTURE_H

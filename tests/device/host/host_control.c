@@ -1490,9 +1490,16 @@ TEST(client_names_captures_for_the_device)
 	check_sent(listener, "uptime", "capture nic1 /proc/uptime\n", NULL);
 	CHECK_EQ(chdir(path_in_dir("below")), 0);
 	check_sent(listener, "../x.pcap", "capture-beside nic1 x.pcap\n", NULL);
+	/* A link to the socket is in a directory that may be seen here only. */
+	CHECK_EQ(symlink("../control", path_in_dir("below/link")), 0);
+	strcpy(control_path, path_in_dir("below/link"));
+	check_sent(listener, path, "capture-beside nic1 x.pcap\n", NULL);
+	check_sent(listener, "y", "capture-beside nic1 below/y\n",
+		   tap_print("Files in %s are seen by both", dir));
+	unlink(control_path);
 	unlink(path);
 	rmdir(path_in_dir("below"));
-	unlink(control_path);
+	unlink(path_in_dir("control"));
 }
 
 TEST(capture_in_an_open_file)
