@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "client.h"
 
@@ -109,14 +110,52 @@ char *capture_name(const char *socket, const char *file, bool *beside)
 	return name;
 }
 
-void capture_check(const char *socket, const char *file)
+void capture_look(const char *file, struct capture_sight *sight)
+{
+	sight->time = time(NULL);
+	sight->err = lstat(file, &sight->st) ? errno : 0;
+	if (sight->err)
+		memset(&sight->st, 0, sizeof(sight->st));
+}
+
+/* Time stamps of some file systems are up to two seconds apart */
+static bool capture_is_recent(const struct capture_sight *sight)
+{
+	return sight->st.st_mtim.tv_sec >= sight->time - 2;
+}
+
+/* A FIFO changes with the first packets only, which may come much later */
+static bool capture_has_begun(const struct capture_sight *before,
+			      const struct capture_sight *after)
+{
+	const struct stat *a = &before->st, *b = &after->st;
+
+	return !S_ISREG(b->st_mode) || capture_is_recent(before) ||
+	       a->st_dev != b->st_dev || a->st_ino != b->st_ino ||
+	       a->st_mtim.tv_sec != b->st_mtim.tv_sec ||
+	       a->st_mtim.tv_nsec != b->st_mtim.tv_nsec;
+}
+
+static void capture_tell_place(const char *socket, const char *file)
 {
 	char *place = capture_place(socket);
-	struct stat st;
 
-	if (lstat(file, &st))
-		fprintf(stderr,
-			"mynic-ctl: %s is in mynic-device's file system, not here. Files in %s are seen by both\n",
-			file, place ? place : "the directory of SOCKET");
+	fprintf(stderr,
+		"mynic-ctl: %s is in mynic-device's file system, not here. Files in %s are seen by both\n",
+		file, place ? place : "the directory of SOCKET");
 	free(place);
+}
+
+void capture_check(const char *socket, const char *file,
+		   const struct capture_sight *before)
+{
+	struct capture_sight after;
+
+	capture_look(file, &after);
+	if (after.err && after.err != ENOENT)
+		fprintf(stderr,
+			"mynic-ctl: the capture has begun, but %s: %s\n", file,
+			strerror(after.err));
+	else if (after.err || !capture_has_begun(before, &after))
+		capture_tell_place(socket, file);
 }

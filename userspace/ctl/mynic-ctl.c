@@ -140,9 +140,11 @@ static void run_capture(FILE *file, const char *socket, char **words)
 	bool beside;
 	char *name = capture_name(socket, path, &beside);
 	char *command = beside ? "capture-beside" : "capture";
+	struct capture_sight before;
 
+	capture_look(path, &before);
 	run_on_device(file, (char *[]){ command, words[1], name, NULL });
-	capture_check(socket, path);
+	capture_check(socket, path, &before);
 	free(name);
 	free(path);
 }

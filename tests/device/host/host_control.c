@@ -1444,7 +1444,19 @@ static int listen_in_dir(void)
 	return fd;
 }
 
-/* Check what mynic-ctl sends for a capture in @file, and prints. */
+/* As a capture does. A file that is seen by both then has another time. */
+static void make_capture(const char *file)
+{
+	struct stat st;
+
+	if (lstat(file, &st) || S_ISREG(st.st_mode))
+		close(open(file, O_WRONLY | O_CREAT | O_TRUNC, 0600));
+}
+
+/*
+ * Check what mynic-ctl sends for a capture in @file, and prints. Without a
+ * @note, the file is seen by both. An empty one is that nothing is printed.
+ */
 static void check_sent(int listener, const char *file, const char *want,
 		       const char *note)
 {
@@ -1456,8 +1468,11 @@ static void check_sent(int listener, const char *file, const char *want,
 	pid = fork();
 	if (!pid) {
 		fd = accept(listener, NULL, NULL);
-		if (recv(fd, line, sizeof(line) - 1, 0) < 0 ||
-		    send(fd, "ok\n", 3, 0) != 3)
+		if (recv(fd, line, sizeof(line) - 1, 0) < 0)
+			_exit(2);
+		if (!note)
+			make_capture(file);
+		if (send(fd, "ok\n", 3, 0) != 3)
 			_exit(2);
 		if (strcmp(line, want))
 			printf("# %snot %s", line, want);
@@ -1467,7 +1482,7 @@ static void check_sent(int listener, const char *file, const char *want,
 	CHECK_EQ(CTL(out, control_path, "capture", "nic1", file), 0);
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
-	CHECK(note ? !!strstr(out, note) : !*out);
+	CHECK(note && *note ? !!strstr(out, note) : !*out);
 }
 
 TEST(client_names_captures_for_the_device)
@@ -1486,8 +1501,8 @@ TEST(client_names_captures_for_the_device)
 		   note);
 	check_sent(listener, "/none/x.pcap", "capture nic1 /none/x.pcap\n",
 		   note);
-	CHECK_EQ(chdir("/proc"), 0);
-	check_sent(listener, "uptime", "capture nic1 /proc/uptime\n", NULL);
+	CHECK_EQ(chdir("/dev"), 0);
+	check_sent(listener, "null", "capture nic1 /dev/null\n", NULL);
 	CHECK_EQ(chdir(path_in_dir("below")), 0);
 	check_sent(listener, "../x.pcap", "capture-beside nic1 x.pcap\n", NULL);
 	/* A link to the socket is in a directory that may be seen here only. */
@@ -1500,6 +1515,39 @@ TEST(client_names_captures_for_the_device)
 	unlink(path);
 	rmdir(path_in_dir("below"));
 	unlink(path_in_dir("control"));
+}
+
+/* What is there under the name of a capture may be another file than it. */
+TEST(client_tells_of_files_that_are_not_the_capture)
+{
+	static const struct timespec old[] = { { .tv_sec = 1 },
+					       { .tv_sec = 1 } };
+	static const char want[] = "capture-beside nic1 x.pcap\n";
+	static const char note[] = "is in mynic-device's file system, not here";
+	int listener = listen_in_dir();
+	const char *path = path_in_dir("x.pcap");
+	int file = open(path, O_WRONLY | O_CREAT, 0600);
+
+	CHECK(file >= 0);
+	CHECK_EQ(futimens(file, old), 0);
+	check_sent(listener, path, want, note);
+	check_sent(listener, path, want, NULL);
+	/* Two captures in a row may begin at the same time of the file. */
+	check_sent(listener, path, want, "");
+	CHECK_EQ(unlink(path), 0);
+	check_sent(listener, path, want, NULL);
+	CHECK_EQ(unlink(path), 0);
+	/* A FIFO has no other time before something was written. */
+	CHECK_EQ(mkfifo(path, 0600), 0);
+	check_sent(listener, path, want, NULL);
+	CHECK_EQ(unlink(path), 0);
+	/* Whether it is here is not known. */
+	close(open(path, O_WRONLY | O_CREAT, 0600));
+	check_sent(listener, path_in_dir("x.pcap/y"),
+		   tap_print("capture nic1 %s/y\n", path),
+		   tap_print("%s/y: Not a directory\n", path));
+	CHECK_EQ(unlink(path), 0);
+	unlink(control_path);
 }
 
 TEST(capture_in_an_open_file)
