@@ -75,6 +75,15 @@ static char *capture_join(const char *directory, const char *last)
 	return path;
 }
 
+/* Frees @path. Spaces before the name of a file would not belong to it. */
+static char *capture_as_relative(char *path)
+{
+	char *relative = capture_join(".", path);
+
+	free(path);
+	return relative;
+}
+
 char *capture_file(char **words)
 {
 	char *file = NULL;
@@ -105,6 +114,8 @@ char *capture_name(const char *socket, const char *file, bool *beside)
 	else
 		name = capture_join(below ? below : directory,
 				    capture_last_part(file));
+	if (below)
+		name = capture_as_relative(name);
 	free(place);
 	free(directory);
 	return name;

@@ -20,7 +20,8 @@ char *capture_file(char **words);
  * @file: path of the capture, as mynic-ctl sees it
  * @beside: out: @file is in the directory of @socket, or below it
  *
- * Return: a path from that directory on, or else an absolute one; to be freed.
+ * Return: a path from that directory on, with "./" before it, or else an
+ * absolute one; to be freed.
  */
 char *capture_name(const char *socket, const char *file, bool *beside);
 

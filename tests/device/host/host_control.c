@@ -261,6 +261,10 @@ TEST(wrong_commands)
 		  "/nonexistent/x: No such file or directory" },
 		{ "capture-beside nic1", "a port and a file are needed" },
 		{ "capture-beside nic9 x", "there is no port \"nic9\"" },
+		{ "capture-beside nic1 ../x",
+		  "../x: not in the directory of the control socket" },
+		{ "capture-beside nic1 ./a//..",
+		  "./a//..: not in the directory of the control socket" },
 		{ "log", "\"\" is neither on nor off" },
 		{ "log on off", "what is \"off\"?" },
 	};
@@ -1426,6 +1430,11 @@ TEST(capture_beside_the_socket)
 	CHECK_EQ(unlink(path), 0);
 	CHECK_EQ(CTL(out, "control", "capture", "nic1", "off"), 0);
 	CHECK_EQ(access(path_in_dir("off"), F_OK), -1);
+	CHECK_EQ(CTL(out, "control", "capture", "nic1", "  c"), 0);
+	CHECK(!strcmp(out, ""));
+	CHECK_EQ(unlink(path_in_dir("  c")), 0);
+	order(fd, "capture-beside nic1 ..d..");
+	CHECK_EQ(unlink(path_in_dir("..d..")), 0);
 	CHECK_EQ(CTL(out, "control", "capture", "nic1", "none/x"), 1);
 	CHECK(!strcmp(out, "mynic-ctl: none/x: No such file or directory\n"));
 }
@@ -1494,22 +1503,25 @@ TEST(client_names_captures_for_the_device)
 
 	CHECK(file >= 0);
 	CHECK_EQ(mkdir(path_in_dir("below"), 0700), 0);
-	check_sent(listener, path, "capture-beside nic1 x.pcap\n", NULL);
+	check_sent(listener, path, "capture-beside nic1 ./x.pcap\n", NULL);
 	check_sent(listener, path_in_dir("below/y"),
-		   "capture-beside nic1 below/y\n", note);
-	check_sent(listener, path_in_dir("off"), "capture-beside nic1 off\n",
+		   "capture-beside nic1 ./below/y\n", note);
+	check_sent(listener, path_in_dir("off"), "capture-beside nic1 ./off\n",
+		   note);
+	check_sent(listener, path_in_dir("  z"), "capture-beside nic1 ./  z\n",
 		   note);
 	check_sent(listener, "/none/x.pcap", "capture nic1 /none/x.pcap\n",
 		   note);
 	CHECK_EQ(chdir("/dev"), 0);
 	check_sent(listener, "null", "capture nic1 /dev/null\n", NULL);
 	CHECK_EQ(chdir(path_in_dir("below")), 0);
-	check_sent(listener, "../x.pcap", "capture-beside nic1 x.pcap\n", NULL);
+	check_sent(listener, "../x.pcap", "capture-beside nic1 ./x.pcap\n",
+		   NULL);
 	/* A link to the socket is in a directory that may be seen here only. */
 	CHECK_EQ(symlink("../control", path_in_dir("below/link")), 0);
 	strcpy(control_path, path_in_dir("below/link"));
-	check_sent(listener, path, "capture-beside nic1 x.pcap\n", NULL);
-	check_sent(listener, "y", "capture-beside nic1 below/y\n",
+	check_sent(listener, path, "capture-beside nic1 ./x.pcap\n", NULL);
+	check_sent(listener, "y", "capture-beside nic1 ./below/y\n",
 		   tap_print("Files in %s are seen by both", dir));
 	unlink(control_path);
 	unlink(path);
@@ -1522,7 +1534,7 @@ TEST(client_tells_of_files_that_are_not_the_capture)
 {
 	static const struct timespec old[] = { { .tv_sec = 1 },
 					       { .tv_sec = 1 } };
-	static const char want[] = "capture-beside nic1 x.pcap\n";
+	static const char want[] = "capture-beside nic1 ./x.pcap\n";
 	static const char note[] = "is in mynic-device's file system, not here";
 	int listener = listen_in_dir();
 	const char *path = path_in_dir("x.pcap");

@@ -326,6 +326,27 @@ static unsigned int answer_to(const char *command, const char *what,
 	return sum;
 }
 
+/* Nothing is beside a control socket that there is not. */
+TEST(captures_beside_need_a_control_socket)
+{
+	char line[] = "capture-beside first x";
+	struct commands_rest rest = {};
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	CHECK(out);
+	open_cards();
+	cards[0].port.name = "first";
+	cards[1].port.name = "second";
+	commands_init(&commands, &sw, &events);
+	tap_at_end(end_commands, NULL);
+	commands_run(&commands, line, out, &rest);
+	fclose(out);
+	CHECK(!strcmp(text, "error: there is no control socket\n"));
+	free(text);
+}
+
 /* However many rules there are, no piece of an answer shows many of them */
 TEST(rules_are_shown_in_pieces)
 {

@@ -518,6 +518,36 @@ static bool commands_run_capture(struct call *call)
 	       commands_capture(call->commands, port, file, call->error);
 }
 
+static bool commands_goes_up(const char *path)
+{
+	while (*path) {
+		size_t len = strcspn(path, "/");
+
+		if (len == 2 && !strncmp(path, "..", len))
+			return true;
+		path += len;
+		path += strspn(path, "/");
+	}
+	return false;
+}
+
+/* Opens a capture in the directory of @control */
+static bool commands_capture_at(struct call *call, const char *control,
+				const char *port, const char *file)
+{
+	const char *slash = strrchr(control, '/');
+	int len = slash ? slash - control + 1 : 0;
+	char *path;
+	bool done;
+
+	if (asprintf(&path, "%.*s%s%s", len, control, len ? "" : "./", file) <
+	    0)
+		return commands_fail(call, "no memory");
+	done = commands_capture(call->commands, port, path, call->error);
+	free(path);
+	return done;
+}
+
 /*
  * A client may see other files than this process, but it has found the control
  * socket.
@@ -525,21 +555,19 @@ static bool commands_run_capture(struct call *call)
 static bool commands_run_capture_beside(struct call *call)
 {
 	const char *control = call->commands->control;
-	const char *slash = strrchr(control, '/');
-	int len = slash ? slash - control + 1 : 0;
 	const char *port = commands_next_word(call);
 	const char *file = commands_last_file(call);
-	char *path;
-	bool done;
 
 	if (!file)
 		return false;
-	if (asprintf(&path, "%.*s%s%s", len, control, len ? "" : "./", file) <
-	    0)
-		return commands_fail(call, "no memory");
-	done = commands_capture(call->commands, port, path, call->error);
-	free(path);
-	return done;
+	if (!control)
+		return commands_fail(call, "there is no control socket");
+	if (commands_goes_up(file))
+		return commands_fail(
+			call,
+			"%.256s: not in the directory of the control socket",
+			file);
+	return commands_capture_at(call, control, port, file);
 }
 
 /* The port of a NIC that the next word of the line names, or NULL */

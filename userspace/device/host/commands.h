@@ -19,7 +19,7 @@
  * struct commands - objects of commands
  * @sw: the switch; its ports must not change
  * @events: event loop
- * @control: path of the control socket
+ * @control: path of the control socket; NULL: there is none
  * @wire_faults: of all ports
  * @captures: captures by index in &net_switch.ports
  */
