@@ -195,7 +195,7 @@ ANY, SOLICITED = "any", "solicited"
 class Cq(Thing):
     """A completion queue
 
-    times: its completions have times
+    times: flags of the times that its completions have
     armed: ANY or SOLICITED, if the next completion has an event
     due: number of events in its channel
     unacked: number of those that were taken from there
@@ -203,7 +203,7 @@ class Cq(Thing):
 
     cqe: int = 0
     ex: bool = False
-    times: bool = False
+    times: int = 0
     channel: Channel = None
     armed: str = None
     due: int = 0

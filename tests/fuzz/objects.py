@@ -5,11 +5,10 @@ import lines
 import verbs
 from model import AREA, SINK, SOURCE, TARGET, Ah, Cq, Mr, Parent, Pd, Qp
 from model import Srq, Td, Xrcd
-from program import Program
+from program import TIME_READERS, Program
 
 CQE = 4096
 STANDARD_WC = 0x7f
-TIMES_WC = 0x880  # IBV_WC_EX_WITH_COMPLETION_TIMESTAMP and ..._WALLCLOCK
 FLUSH_RIGHTS = [verbs.flush_right(placement) for placement in (1, 2, 3)]
 ALLOCATORS, PD_CONTEXT = 1, 2
 O_CREAT, O_EXCL = 0o100, 0o200
@@ -269,11 +268,11 @@ class Objects(Program):
         return self.random.choice(found) if found else self.make_cq(node)
 
     def create_cq(self, cq, broken=None, **args):
-        wc_flags = STANDARD_WC | self.random.choice((0, TIMES_WC))
-        if not self.device.has("IBV_WC_EX_WITH_COMPLETION_TIMESTAMP"):
-            wc_flags &= ~TIMES_WC
+        wc_flags = STANDARD_WC
+        if self.device.has("IBV_WC_EX_WITH_COMPLETION_TIMESTAMP"):
+            wc_flags |= sum(flag for flag in TIME_READERS if self.chance(0.5))
         args = {"cqe": cq.cqe, "wc_flags": wc_flags if cq.ex else None, **args}
-        cq.times = bool(cq.ex and args["wc_flags"] & TIMES_WC)
+        cq.times = args["wc_flags"] & sum(TIME_READERS) if cq.ex else 0
         self.call("ibv_create_cq_ex" if cq.ex else "ibv_create_cq", cq.name,
                   broken=broken, dev=cq.node,
                   channel=cq.channel.name if cq.channel else None,

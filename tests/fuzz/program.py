@@ -18,6 +18,11 @@ READERS_OF = {
     WC_TAGGED: ("ibv_wc_read_flow_tag", "ibv_wc_read_cvlan"),
     WC_INFORMED: ("ibv_wc_read_tm_info",),
 }
+# Readers of times, by flags of enum ibv_create_cq_wc_flags
+TIME_READERS = {
+    1 << 7: "ibv_wc_read_completion_ts",
+    1 << 11: "ibv_wc_read_completion_wallclock_ns",
+}
 # What functions of the generator need, as far as devices may not have it
 NEEDS = {
     "copy_dm": ("ibv_alloc_dm",),
@@ -333,9 +338,9 @@ class Program(Values):
     def readers(cq, completion):
         """Readers of completions that have something to tell of this one"""
         yield from ("ibv_wc_read_qp_num", "ibv_wc_read_vendor_err")
-        if cq.times:
-            yield from ("ibv_wc_read_completion_ts",
-                        "ibv_wc_read_completion_wallclock_ns")
+        for flag, name in TIME_READERS.items():
+            if cq.times & flag:
+                yield name
         if completion.status not in ("SUCCESS", "TM_RNDV_INCOMPLETE"):
             return
         yield from ("ibv_wc_read_opcode", "ibv_wc_read_wc_flags")
