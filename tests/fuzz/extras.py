@@ -180,7 +180,8 @@ class Extras(Lost):
                             rules=("port",))
             self.call_wrong("ibv_create_ah_from_wc", ah,
                             {**args, "pd": peer.pd.name}, rules=("port",))
-        self.call("ibv_init_ah_from_wc", peer.node, to=qp.node, **args)
+        self.call("ibv_init_ah_from_wc", peer.node, to=qp.node, tc=qp.ah.tc,
+                  **args)
         self.call("ibv_create_ah_from_wc", ah, pd=peer.pd.name, **args)
         self.settle()
         self.send_one(peer, ah=ah)

@@ -19,7 +19,10 @@ static struct ibv_grh header(const struct line *line)
 	return grh;
 }
 
-/* To the sender, as it has sent, but for the service level: see poll.c */
+/*
+ * To the sender, as it has sent, but for the service level: see poll.c. The IPv4
+ * header has no flow label.
+ */
 static void check_path(const struct line *line, const struct node *node,
 		       const struct ibv_ah_attr *path)
 {
@@ -33,7 +36,8 @@ static void check_path(const struct line *line, const struct node *node,
 		fail(line, "has GRH %u, port %u", path->is_global,
 		     path->port_num);
 	if (path->grh.hop_limit != HOP_LIMIT || path->grh.flow_label ||
-	    path->grh.traffic_class & ~ECN || path->static_rate)
+	    (path->grh.traffic_class ^ number(line, "tc", 0)) & ~ECN ||
+	    path->static_rate)
 		fail(line,
 		     "has hop limit %u, flow label %#x, traffic class %u, static rate %u",
 		     path->grh.hop_limit, path->grh.flow_label,

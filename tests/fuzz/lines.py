@@ -47,6 +47,8 @@ WORDS = {
     "en_sqd_async_notify": "notify",
     "is_global": "global",
     "gid_index": "index",
+    "grh.flow_label": "flow",
+    "grh.traffic_class": "tc",
     "length": "len",
     "log_align_req": "align",
     "log_ind_tbl_size": "log",

@@ -263,6 +263,7 @@ class Srq(Thing):
 class Ah(Thing):
     pd: Pd = None
     to: int = 0
+    tc: int = 0
 
 
 @dataclass

@@ -493,8 +493,11 @@ class Objects(Program):
             self.call_wrong("ibv_create_ah", ah.name, {"pd": qp.pd.name,
                                                        "to": ah.to})
         self.drawn("ibv_create_ah", is_global=1, port_num=1)
+        path = {lines.word(part): self.draw("ibv_create_ah", part.name)
+                for part in verbs.AH_PATH}
+        ah.tc = path["tc"]
         self.call("ibv_create_ah", ah.name, pd=self.loose_domain(qp.pd).name,
-                  to=ah.to)
+                  to=ah.to, **path)
         self.keep(ah, qp.pd)
         ah.users += 1
         qp.uses.append(ah)

@@ -216,16 +216,18 @@ ATTRS = (
     Argument("path_mig_state", "enum ibv_mig_state", "alternate path",
              wrong={"migration": (0,)}, mask="PATH_MIG_STATE"),
 )
-# What ah_attr has beside the address. Of the traffic class, the two bits that ECN
-# changes on the way are 0.
-PATH = (
-    Argument("ah_attr.sl", "uint8_t", "service level: the priority of a VLAN "
-             "tag", (0, Span(1, 7)), mask="AV", on=CONNECTIONS),
-    Argument("ah_attr.grh.traffic_class", "uint8_t", "class of the IP header",
-             (0, 4, 252), mask="AV", on=CONNECTIONS),
-    Argument("ah_attr.grh.flow_label", "uint32_t", "chooses the way, 20 bits",
-             (0, Span(1, 0xfffff)), mask="AV", on=CONNECTIONS),
+# What struct ibv_ah_attr has beside the address. Of the traffic class, the two bits
+# that ECN changes on the way are 0.
+AH_PATH = (
+    Argument("sl", "uint8_t", "service level: the priority of a VLAN tag",
+             (0, Span(1, 7))),
+    Argument("grh.traffic_class", "uint8_t", "class of the IP header",
+             (0, 4, 252)),
+    Argument("grh.flow_label", "uint32_t", "chooses the way, 20 bits",
+             (0, Span(1, 0xfffff))),
 )
+PATH = tuple(Argument(f"ah_attr.{part.name}", part.type, part.says, part.legal,
+                      mask="AV", on=CONNECTIONS) for part in AH_PATH)
 # enum ibv_qp_attr_mask
 ATTRIBUTES = {
     "STATE": 1 << 0, "CUR_STATE": 1 << 1, "EN_SQD_ASYNC_NOTIFY": 1 << 2,
@@ -364,7 +366,8 @@ PAIR_VERBS = (
              Argument("grh.dgid", "union ibv_gid", "address of the other end, "
                       "or of a group"),
              Argument("grh.sgid_index", "uint8_t", "which address of this end"),
-             Argument("grh.hop_limit", "uint8_t", "routers on the way"),),
+             Argument("grh.hop_limit", "uint8_t", "routers on the way"),
+             *AH_PATH),
          makes="ah", uses=("pd",), rules=(
              Rule("is_global", "on RoCE there is a GRH",
                   "ibv_create_ah(3): is_global", EINVAL),
