@@ -117,6 +117,8 @@ class Events(Objects):
         self.refused_srq(srq)
         mask = self.draw("ibv_modify_srq", "srq_attr_mask")
         wr = self.draw("ibv_modify_srq", "max_wr")
+        if self.device.differs("limit_first"):
+            wr = max(wr, srq.limit)
         if srq.limit > wr:
             mask |= LIMIT
         size = wr if mask & MAX_WR else srq.max_wr
