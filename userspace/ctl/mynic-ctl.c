@@ -80,7 +80,7 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 on success, 1 on failure, 2 for a wrong command line.\n";
 
-static void parse_options(int argc, char **argv)
+static void mynic_ctl_parse_options(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "help", no_argument, NULL, 'h' },
@@ -122,7 +122,7 @@ static const struct command commands[] = {
 	{ "metrics", metrics_run },
 };
 
-static void run_on_device(FILE *file, char **words)
+static void mynic_ctl_run_on_device(FILE *file, char **words)
 {
 	char *line = NULL;
 	size_t size = 0;
@@ -134,7 +134,7 @@ static void run_on_device(FILE *file, char **words)
 }
 
 /* The name of the file is the rest of the line, which may have spaces. */
-static void run_capture(FILE *file, const char *socket, char **words)
+static void mynic_ctl_run_capture(FILE *file, const char *socket, char **words)
 {
 	char *path = capture_file(words + 2);
 	bool beside;
@@ -143,20 +143,21 @@ static void run_capture(FILE *file, const char *socket, char **words)
 	struct capture_sight before;
 
 	capture_look(path, &before);
-	run_on_device(file, (char *[]){ command, words[1], name, NULL });
+	mynic_ctl_run_on_device(file,
+				(char *[]){ command, words[1], name, NULL });
 	capture_check(socket, path, &before);
 	free(name);
 	free(path);
 }
 
 /* Whether these words begin a capture in a file */
-static bool is_capture(char **words)
+static bool mynic_ctl_is_capture(char **words)
 {
 	return !strcmp(words[0], "capture") && words[1] && words[2] &&
 	       (words[3] || strcmp(words[2], "off"));
 }
 
-static void run(FILE *file, const char *socket, char **words)
+static void mynic_ctl_run(FILE *file, const char *socket, char **words)
 {
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (!strcmp(words[0], commands[i].name)) {
@@ -164,20 +165,20 @@ static void run(FILE *file, const char *socket, char **words)
 			return;
 		}
 	}
-	if (is_capture(words))
-		run_capture(file, socket, words);
+	if (mynic_ctl_is_capture(words))
+		mynic_ctl_run_capture(file, socket, words);
 	else
-		run_on_device(file, words);
+		mynic_ctl_run_on_device(file, words);
 }
 
 int main(int argc, char **argv)
 {
 	FILE *file;
 
-	parse_options(argc, argv);
+	mynic_ctl_parse_options(argc, argv);
 	signal(SIGPIPE, SIG_IGN);
 	file = client_open(argv[optind]);
-	run(file, argv[optind], argv + optind + 1);
+	mynic_ctl_run(file, argv[optind], argv + optind + 1);
 	fclose(file);
 	if (fflush(stdout))
 		die(EXIT_FAILURE, "%s", strerror(errno));

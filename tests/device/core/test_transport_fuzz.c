@@ -42,7 +42,7 @@ static uint8_t some_opcode(struct sim *sim, enum mynic_qp_type type)
 		return any(sim, 256);
 	switch (type) {
 	case MYNIC_QP_RC:
-		return any(sim, BTH_RC_SEND_ONLY_INV + 1);
+		return any(sim, BTH_RC_ATOMIC_WRITE + 1);
 	case MYNIC_QP_UC:
 		return BTH_UC_SEND_FIRST + any(sim, 12);
 	default:
