@@ -629,7 +629,6 @@ TEST(what_finds_no_region_only_counts_as_matched)
 	struct nic_fault r = rule(NIC_FAULT_REVOKE, NIC_FAULT_ON_COMPLETION);
 
 	CHECK(nic_keep_journal(p.a.d->n->nic, true));
-	/* Nor does such an occasion use up @count */
 	r.key = mr->key ^ 1;
 	r.count = 2;
 	add(p.a.d, r);
@@ -641,6 +640,7 @@ TEST(what_finds_no_region_only_counts_as_matched)
 	write_thrice(&p);
 	check_revoked(p.a.d, 3, 1);
 	CHECK_EQ(length_of(p.a.d, mr->key), 0);
+	/* An occasion without a region does not use up @count */
 	write_thrice(&p);
 	check_revoked(p.a.d, 6, 1);
 	give_memory(p.a.d, mr, p.a.pdn);

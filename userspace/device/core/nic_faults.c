@@ -163,7 +163,7 @@ static void nic_faults_vanish(struct nic *nic)
 	nic->regs.status = MYNIC_STATUS_FATAL;
 }
 
-static void nic_faults_apply(struct nic *nic, struct nic_fault *rule,
+static void nic_faults_apply(struct nic *nic, const struct nic_fault *rule,
 			     uint64_t now)
 {
 	switch (rule->kind) {

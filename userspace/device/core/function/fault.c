@@ -88,7 +88,7 @@ static bool fault_selects(const struct nic_fault *rule,
 	}
 }
 
-/* A region can lose its memory once in a turn, if it has any */
+/* A rule revokes once in a turn, and only a region that has memory */
 static bool fault_finds_target(const struct nic *nic,
 			       const struct nic_fault *rule)
 {
@@ -96,7 +96,7 @@ static bool fault_finds_target(const struct nic *nic,
 	       (!rule->pending && mkey_is_revocable(nic, rule->key));
 }
 
-/* Draws a number for each selected occasion that @after and @count leave */
+/* Draws a number for each occasion with a target that @after and @count leave */
 static bool fault_chooses(struct nic_fault *rule)
 {
 	if (rule->matched <= rule->after || rule->applied >= rule->count)
