@@ -92,10 +92,11 @@ static void check_events(struct example *e)
 static void watch_and_wait(struct example *e)
 {
 	struct ibv_wc wc;
+	int n;
 
-	while (!ibv_poll_cq(e->cq, 1, &wc))
+	while (!(n = ibv_poll_cq(e->cq, 1, &wc)))
 		check_events(e);
-	must(wc.status == IBV_WC_SUCCESS, "a request");
+	must(n == 1 && wc.status == IBV_WC_SUCCESS, "a request");
 }
 
 /**
