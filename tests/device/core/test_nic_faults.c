@@ -750,6 +750,35 @@ TEST(the_nic_fails_after_a_command)
 	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_NOP, 0), MYNIC_AQ_OK);
 }
 
+/* Three completions of one turn have one effect, and use up one of @count */
+static void check_once_in_a_turn(enum nic_fault_kind kind)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct nic_fault r = rule(kind, NIC_FAULT_ON_COMPLETION);
+
+	r.time = 100 * MSEC;
+	r.count = 3;
+	add(p.a.d, r);
+	for (unsigned int i = 0; i < 3; i++) {
+		struct drv_wr wr = drv_send_wr(&p.a, LEN);
+
+		post_recv(&p.b, i);
+		drv_write_wqe(p.a.qp, &wr);
+	}
+	drv_ring(p.a.qp);
+	sim_settle(p.sim);
+	CHECK_EQ(at(p.a.d, 0)->matched, 3);
+	CHECK_EQ(at(p.a.d, 0)->applied, 1);
+	sim_free(p.sim);
+}
+
+TEST(the_occasions_of_a_turn_have_one_effect)
+{
+	check_once_in_a_turn(NIC_FAULT_FLAP);
+	check_once_in_a_turn(NIC_FAULT_FATAL);
+	check_once_in_a_turn(NIC_FAULT_VANISH);
+}
+
 TEST(the_nic_vanishes_and_comes_back)
 {
 	struct drv_pair p = drv_rc_pair(NULL);

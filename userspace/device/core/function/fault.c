@@ -88,12 +88,12 @@ static bool fault_selects(const struct nic_fault *rule,
 	}
 }
 
-/* A rule revokes once in a turn, and only a region that has memory */
+/* An effect that waits comes once in a turn. Only a region with memory loses it */
 static bool fault_finds_target(const struct nic *nic,
 			       const struct nic_fault *rule)
 {
-	return rule->kind != NIC_FAULT_REVOKE ||
-	       (!rule->pending && mkey_is_revocable(nic, rule->key));
+	return !rule->pending && (rule->kind != NIC_FAULT_REVOKE ||
+				  mkey_is_revocable(nic, rule->key));
 }
 
 /* Draws a number for each occasion with a target that @after and @count leave */
