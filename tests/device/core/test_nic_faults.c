@@ -718,6 +718,126 @@ TEST(deleting_a_rule_brings_the_port_up)
 	CHECK(sim->now < down + MSEC);
 }
 
+static bool is_down(struct drv *d)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_QUERY_PORT };
+	struct mynic_port_attr attr;
+
+	CHECK_EQ(drv_admin_out(d, &cmd, &attr, sizeof(attr)), MYNIC_AQ_OK);
+	return !attr.link_up;
+}
+
+/* Flaps for so many seconds, by a rule with this number */
+static void flap(struct drv *d, unsigned int number, unsigned int seconds)
+{
+	struct nic_fault r = rule(NIC_FAULT_FLAP, NIC_FAULT_ON_NOW);
+
+	r.number = number;
+	r.time = seconds * SEC;
+	add(d, r);
+	sim_settle(d->n->sim);
+}
+
+TEST(a_short_flap_does_not_end_a_long_one)
+{
+	struct sim *sim = sim_new(1);
+	struct drv *d = drv_up(&sim->nics[0]);
+
+	flap(d, 1, 10);
+	flap(d, 2, 1);
+	sim_run(sim, 5 * SEC);
+	CHECK(is_down(d));
+	sim_run(sim, 6 * SEC);
+	CHECK(!is_down(d));
+}
+
+TEST(deleting_a_flap_leaves_another_one)
+{
+	struct sim *sim = sim_new(1);
+	struct drv *d = drv_up(&sim->nics[0]);
+
+	flap(d, 1, 10);
+	flap(d, 2, 20);
+	CHECK(nic_fault_delete(d->n->nic, 2));
+	sim_run(sim, 5 * SEC);
+	CHECK(is_down(d));
+	sim_run(sim, 6 * SEC);
+	CHECK(!is_down(d));
+}
+
+static struct nic_fault delay(enum nic_fault_kind kind, enum nic_fault_on on,
+			      unsigned int number)
+{
+	struct nic_fault r = rule(kind, on);
+
+	r.number = number;
+	r.time = 10 * SEC;
+	r.count = 1;
+	return r;
+}
+
+TEST(deleting_another_rule_does_not_end_a_delay_of_a_command)
+{
+	struct sim *sim = sim_new(1);
+	struct drv *d = drv_up(&sim->nics[0]);
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_NOP };
+	struct mynic_admin_cpl cpl;
+
+	add(d, delay(NIC_FAULT_COMMAND_DELAY, NIC_FAULT_ON_COMMAND, 1));
+	add(d, delay(NIC_FAULT_COMMAND_DELAY, NIC_FAULT_ON_COMMAND, 2));
+	drv_admin_post(d, &cmd);
+	drv_admin_ring(d);
+	sim_settle(sim);
+	CHECK(nic_fault_delete(d->n->nic, 2));
+	sim_run(sim, SEC);
+	CHECK(!drv_admin_poll(d, &cpl));
+	CHECK(nic_fault_delete(d->n->nic, 1));
+	sim_run(sim, MSEC);
+	CHECK(drv_admin_poll(d, &cpl));
+}
+
+TEST(deleting_another_rule_does_not_end_a_delay_of_an_interrupt)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	const uint64_t *irqs = p.a.d->n->irqs;
+	struct nic *nic = p.a.d->n->nic;
+	uint64_t before = irqs[1];
+
+	for (unsigned int i = 1; i <= 2; i++) {
+		struct nic_fault r =
+			delay(NIC_FAULT_IRQ_DELAY, NIC_FAULT_ON_INTERRUPT, i);
+
+		r.vector = 1;
+		add(p.a.d, r);
+	}
+	complete_with_event(&p);
+	CHECK(nic_fault_delete(nic, 2));
+	sim_run(p.sim, SEC);
+	CHECK_EQ(irqs[1], before);
+	CHECK(nic_fault_delete(nic, 1));
+	sim_settle(p.sim);
+	CHECK_EQ(irqs[1], before + 1);
+}
+
+TEST(a_nic_comes_back_by_the_rule_that_it_has_vanished_by)
+{
+	struct sim *sim = sim_new(1);
+	struct drv *d = drv_up(&sim->nics[0]);
+	struct nic *nic = d->n->nic;
+	struct nic_fault r = rule(NIC_FAULT_VANISH, NIC_FAULT_ON_COMPLETION);
+
+	r.number = 2;
+	add(d, rule(NIC_FAULT_VANISH, NIC_FAULT_ON_NOW));
+	add(d, r);
+	sim_settle(sim);
+	CHECK(nic_fault_delete(nic, 2));
+	sim_settle(sim);
+	CHECK(nic_fault_is_gone(nic));
+	CHECK(nic_fault_delete(nic, 1));
+	sim_settle(sim);
+	CHECK(!nic_fault_is_gone(nic));
+}
+
 TEST(a_rule_waits_until_the_nic_is_enabled)
 {
 	struct sim *sim = sim_new(1);

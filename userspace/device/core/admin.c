@@ -308,6 +308,7 @@ static int admin_meet_fault(struct nic *nic, uint8_t opcode)
 	if (rule->kind == NIC_FAULT_COMMAND_ERROR)
 		return rule->status;
 	nic->faults.command_until = nic_now(nic) + rule->time;
+	nic->faults.command_by = rule->number;
 	nic_fault_wake(nic, nic->faults.command_until);
 	return ADMIN_AGAIN;
 }

@@ -77,30 +77,41 @@ bool nic_fault_has_target(const struct nic *nic, const struct nic_fault *rule)
 	}
 }
 
-static void nic_faults_end_flap(struct nic *nic)
+/* The port is down as long as any rule holds it down */
+static void nic_faults_flap(struct nic *nic, uint64_t now)
 {
-	if (!nic->faults.flap_until)
-		return;
-	nic->faults.flap_until = 0;
-	port_flap(nic, false);
+	struct nic_faults *faults = &nic->faults;
+	uint64_t until = 0;
+
+	for (unsigned int i = 0; i < faults->num; i++)
+		until = max_u64(until, faults->rules[i].until);
+	faults->flap_until = until > now ? until : 0;
+	port_flap(nic, faults->flap_until);
 }
 
-static void nic_faults_release(struct nic *nic, enum nic_fault_kind kind)
+/* What a rule held back goes on, when it is no longer among the rules */
+static void nic_faults_release(struct nic *nic, enum nic_fault_kind kind,
+			       unsigned int number)
 {
 	struct nic_faults *faults = &nic->faults;
 
 	switch (kind) {
 	case NIC_FAULT_COMMAND_DELAY:
-		faults->command_until = 0;
+		if (faults->command_by == number)
+			faults->command_until = 0;
 		break;
 	case NIC_FAULT_IRQ_DELAY:
-		memset(faults->late_until, 0, sizeof(faults->late_until));
+		for (unsigned int i = 0; i < MYNIC_MAX_VECTORS; i++) {
+			if (faults->late_by[i] == number)
+				faults->late_until[i] = 0;
+		}
 		break;
 	case NIC_FAULT_FLAP:
-		nic_faults_end_flap(nic);
+		nic_faults_flap(nic, nic_now(nic));
 		break;
 	case NIC_FAULT_VANISH:
-		faults->back = faults->gone;
+		if (faults->gone_by == number)
+			faults->back = faults->gone;
 		break;
 	default:
 		break;
@@ -119,7 +130,7 @@ bool nic_fault_delete(struct nic *nic, unsigned int number)
 		faults->num--;
 		memmove(&faults->rules[i], &faults->rules[i + 1],
 			(faults->num - i) * sizeof(faults->rules[i]));
-		nic_faults_release(nic, kind);
+		nic_faults_release(nic, kind, number);
 		nic_faults_update(faults);
 		return true;
 	}
@@ -154,16 +165,17 @@ static void nic_faults_raise_late(struct nic *nic, uint64_t now)
 	}
 }
 
-static void nic_faults_vanish(struct nic *nic)
+static void nic_faults_vanish(struct nic *nic, unsigned int number)
 {
 	nic->faults.gone = true;
+	nic->faults.gone_by = number;
 	nic->faults.late = 0;
 	nic->dma.generation++;
 	/* It is not enabled, and not being reset */
 	nic->regs.status = MYNIC_STATUS_FATAL;
 }
 
-static void nic_faults_apply(struct nic *nic, const struct nic_fault *rule,
+static void nic_faults_apply(struct nic *nic, struct nic_fault *rule,
 			     uint64_t now)
 {
 	switch (rule->kind) {
@@ -171,14 +183,14 @@ static void nic_faults_apply(struct nic *nic, const struct nic_fault *rule,
 		mkey_revoke(nic, rule->key);
 		break;
 	case NIC_FAULT_FLAP:
-		nic->faults.flap_until = now + rule->time;
-		port_flap(nic, true);
+		rule->until = now + rule->time;
+		nic_faults_flap(nic, now);
 		break;
 	case NIC_FAULT_FATAL:
 		nic_fatal(nic, MYNIC_FATAL_INTERNAL);
 		break;
 	case NIC_FAULT_VANISH:
-		nic_faults_vanish(nic);
+		nic_faults_vanish(nic, rule->number);
 		break;
 	default:
 		break;
@@ -273,8 +285,8 @@ bool nic_faults_run(struct nic *nic)
 	faults->next = TIMER_NEVER;
 	if (faults->command_until <= now)
 		faults->command_until = 0;
-	if (faults->flap_until <= now)
-		nic_faults_end_flap(nic);
+	if (faults->flap_until && faults->flap_until <= now)
+		nic_faults_flap(nic, now);
 	nic_faults_raise_late(nic, now);
 	nic_faults_run_rules(nic, now);
 	faults->next = nic_faults_next(nic);

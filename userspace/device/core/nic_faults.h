@@ -32,8 +32,8 @@ bool nic_fault_has_target(const struct nic *nic, const struct nic_fault *rule);
  * @nic: the NIC
  * @number: number of the rule
  *
- * What rules of its kind hold back goes on at once. A NIC that it has let
- * vanish is there again, as after power-on.
+ * What it holds back goes on at once, unless another rule holds it, too. A NIC
+ * that it has let vanish is there again, as after power-on.
  *
  * Return: true if there was such a rule.
  */

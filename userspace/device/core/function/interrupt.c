@@ -10,7 +10,8 @@
 #include "state/fault_types.h"
 #include "state/nic_types.h"
 
-static void interrupt_delay(struct nic *nic, unsigned int vector, uint64_t time)
+static void interrupt_delay(struct nic *nic, unsigned int vector,
+			    const struct nic_fault *rule)
 {
 	struct nic_faults *faults = &nic->faults;
 
@@ -18,7 +19,8 @@ static void interrupt_delay(struct nic *nic, unsigned int vector, uint64_t time)
 	if (faults->late & 1u << vector)
 		return;
 	faults->late |= 1u << vector;
-	faults->late_until[vector] = nic_now(nic) + time;
+	faults->late_until[vector] = nic_now(nic) + rule->time;
+	faults->late_by[vector] = rule->number;
 	nic_fault_wake(nic, faults->late_until[vector]);
 }
 
@@ -32,7 +34,7 @@ static bool interrupt_meets_fault(struct nic *nic, unsigned int vector)
 	const struct nic_fault *rule = nic_fault_meet(nic, &occasion);
 
 	if (rule && rule->kind == NIC_FAULT_IRQ_DELAY)
-		interrupt_delay(nic, vector, rule->time);
+		interrupt_delay(nic, vector, rule);
 	return rule;
 }
 

@@ -63,6 +63,7 @@ enum nic_fault_on {
  * @matched: occasions that it has selected
  * @applied: occasions that it was applied to
  * @due: NIC_FAULT_ON_TIMER, NIC_FAULT_ON_NOW: time of the next occasion
+ * @until: NIC_FAULT_FLAP: it holds the port down until then
  * @pending: its effect waits for the next turn
  */
 struct nic_fault {
@@ -84,6 +85,7 @@ struct nic_fault {
 	uint64_t matched;
 	uint64_t applied;
 	uint64_t due;
+	uint64_t until;
 	bool pending;
 };
 
@@ -95,10 +97,13 @@ struct nic_fault {
  * @next: time of the next work, or TIMER_NEVER
  * @command_met: the rules have seen the command at &admin.ci
  * @command_until: commands wait until then; 0: they do not
+ * @command_by: number of the rule that they wait for
  * @late: interrupts that are late; bits 1 << vector
  * @late_until: when they are raised
+ * @late_by: numbers of the rules that hold them
  * @flap_until: when the port comes up again; 0: no rule holds it down
  * @gone: the NIC has vanished
+ * @gone_by: number of the rule that it has vanished by
  * @back: it comes back in the next turn
  */
 struct nic_faults {
@@ -108,10 +113,13 @@ struct nic_faults {
 	uint64_t next;
 	bool command_met;
 	uint64_t command_until;
+	unsigned int command_by;
 	uint32_t late;
 	uint64_t late_until[MYNIC_MAX_VECTORS];
+	unsigned int late_by[MYNIC_MAX_VECTORS];
 	uint64_t flap_until;
 	bool gone;
+	unsigned int gone_by;
 	bool back;
 };
 
