@@ -851,6 +851,47 @@ TEST(a_rule_waits_until_the_nic_is_enabled)
 	CHECK_EQ(nic_fault_at(sim->nics[0].nic, 0)->applied, 1);
 }
 
+TEST(a_rule_waits_until_there_is_its_region)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct nic_fault r = rule(NIC_FAULT_REVOKE, NIC_FAULT_ON_NOW);
+	struct sim_nic *n = p.a.d->n;
+	struct drv_mr *mr;
+
+	drv_reset(n);
+	CHECK_EQ(nic_fault_add(n->nic, &r), 0);
+	p.a.d = drv_up(n);
+	sim_run(p.sim, SEC);
+	CHECK_EQ(at(p.a.d, 0)->matched, 0);
+	CHECK_EQ(nic_next_event(n->nic), UINT64_MAX);
+	mr = drv_reg_mr(p.a.d, drv_alloc_pd(p.a.d), LEN,
+			IBV_ACCESS_LOCAL_WRITE);
+	sim_settle(p.sim);
+	CHECK_EQ(length_of(p.a.d, mr->key), 0);
+	CHECK_EQ(at(p.a.d, 0)->applied, 1);
+}
+
+TEST(a_rule_waits_until_its_queue_pair_is_in_use)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct nic_fault r = rule(NIC_FAULT_QP_ERROR, NIC_FAULT_ON_NOW);
+	struct sim_nic *n = p.a.d->n;
+
+	r.qpn = p.a.qp->number + 1;
+	drv_reset(n);
+	CHECK_EQ(nic_fault_add(n->nic, &r), 0);
+	p = drv_pair_on(drv_up(n), p.b.d,
+			&(struct drv_qp_init){ .type = MYNIC_QP_RC });
+	CHECK_EQ(p.a.qp->number, r.qpn);
+	sim_run(p.sim, SEC);
+	CHECK_EQ(at(p.a.d, 0)->matched, 0);
+	drv_connect_to(p.a.qp, 1, p.b.qp->number, &(struct drv_path){ 0 },
+		       IBV_QPS_INIT);
+	drv_expect_event(&p.a.d->event, MYNIC_EVENT_QP_FATAL, r.qpn);
+	CHECK_EQ(state_of(&p.a), IBV_QPS_ERR);
+	CHECK_EQ(at(p.a.d, 0)->applied, 1);
+}
+
 TEST(the_nic_fails_after_a_command)
 {
 	struct sim *sim = sim_new(1);

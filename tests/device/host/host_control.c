@@ -922,7 +922,7 @@ TEST(faults_without_a_target)
 	check_answer(fd, "fault add nic1,kind=revoke,key=0x7",
 		     "error: nic1 has no memory region with the key 0x7\n");
 	check_answer(fd, "fault add nic1,kind=qp-error,on=now,qp=0xfff",
-		     "error: nic1 has no QP 0xfff\n");
+		     "error: nic1 has no QP 0xfff, or it is in RESET\n");
 	check_answer(fd, "fault list", "ok\n");
 	/* Another occasion can find one later, or none. */
 	ask(fd, "fault add nic1,kind=revoke,on=completion,key=7,seed=1");

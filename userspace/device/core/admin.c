@@ -348,6 +348,9 @@ static bool admin_run_one(struct nic *nic)
 	call.cpl.phase = ~(aq->cpl >> aq->log_size) & 1;
 	publish(cpl, &call.cpl, sizeof(call.cpl));
 	nic->faults.command_met = false;
+	/* A rule may have waited for what the command has made */
+	if (nic_fault_waits(nic, NIC_FAULT_ON_NOW))
+		nic_fault_wake(nic, 0);
 	aq->ci++;
 	aq->cpl++;
 	return true;

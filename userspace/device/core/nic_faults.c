@@ -12,6 +12,7 @@
 
 #include "base/timer.h"
 #include "base/util.h"
+#include "base/verbs.h"
 #include "function/fatal.h"
 #include "function/fault.h"
 #include "function/port.h"
@@ -65,11 +66,14 @@ int nic_fault_add(struct nic *nic, const struct nic_fault *rule)
 
 bool nic_fault_has_target(const struct nic *nic, const struct nic_fault *rule)
 {
+	const struct qp *qp;
+
 	if (rule->on != NIC_FAULT_ON_NOW || !nic_enabled(nic))
 		return true;
 	switch (rule->kind) {
 	case NIC_FAULT_QP_ERROR:
-		return qp_find(nic, rule->qpn);
+		qp = qp_find(nic, rule->qpn);
+		return qp && qp->state != IBV_QPS_RESET;
 	case NIC_FAULT_REVOKE:
 		return mkey_is_revocable(nic, rule->key);
 	default:
@@ -204,19 +208,20 @@ static uint64_t nic_faults_meet_time(struct nic *nic, struct nic_fault *rule,
 	const struct nic_occasion occasion = { .on = rule->on };
 	struct qp *qp = NULL;
 
-	if (rule->kind == NIC_FAULT_QP_ERROR) {
+	if (rule->kind == NIC_FAULT_QP_ERROR)
 		qp = qp_find(nic, rule->qpn);
-		if (!qp)
-			return TIMER_NEVER;
-	}
 	if (nic_fault_meet_one(nic, rule, &occasion) && qp)
 		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
 	return rule->on == NIC_FAULT_ON_TIMER ? now + rule->every : TIMER_NEVER;
 }
 
-static bool nic_faults_has_time(const struct nic_fault *rule)
+/* A rule without a target waits for a command that makes it one */
+static bool nic_faults_has_time(const struct nic *nic,
+				const struct nic_fault *rule)
 {
-	return rule->on == NIC_FAULT_ON_TIMER || rule->on == NIC_FAULT_ON_NOW;
+	return rule->on == NIC_FAULT_ON_TIMER ||
+	       (rule->on == NIC_FAULT_ON_NOW &&
+		nic_fault_has_target(nic, rule));
 }
 
 /* An effect may end the NIC, and with it those of later rules */
@@ -227,7 +232,7 @@ static void nic_faults_run_rules(struct nic *nic, uint64_t now)
 	for (unsigned int i = 0; i < faults->num && nic_enabled(nic); i++) {
 		struct nic_fault *rule = &faults->rules[i];
 
-		if (nic_faults_has_time(rule) && rule->due <= now)
+		if (rule->due <= now && nic_faults_has_time(nic, rule))
 			rule->due = nic_faults_meet_time(nic, rule, now);
 		if (!rule->pending)
 			continue;
@@ -252,7 +257,7 @@ static uint64_t nic_faults_next(const struct nic *nic)
 	for (unsigned int i = 0; i < faults->num && nic_enabled(nic); i++) {
 		const struct nic_fault *rule = &faults->rules[i];
 
-		if (nic_faults_has_time(rule))
+		if (nic_faults_has_time(nic, rule))
 			next = min_u64(next, rule->due);
 		if (rule->pending)
 			next = 0;

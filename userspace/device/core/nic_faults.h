@@ -23,7 +23,8 @@ int nic_fault_add(struct nic *nic, const struct nic_fault *rule);
 
 /*
  * Whether a rule has an effect when it is added to a NIC that is enabled. One of
- * another occasion waits for it, and one of a NIC that is not enabled, too.
+ * another occasion waits for it. One of a NIC that is not enabled waits, too:
+ * nobody knows what its driver will make.
  */
 bool nic_fault_has_target(const struct nic *nic, const struct nic_fault *rule);
 

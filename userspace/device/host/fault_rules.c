@@ -118,8 +118,9 @@ static unsigned int fault_rules_no_target(const struct switch_port *port,
 					  char *error)
 {
 	if (rule->kind == NIC_FAULT_QP_ERROR)
-		return fault_rules_fail(error, "%.32s has no QP 0x%x",
-					port->name, (unsigned int)rule->qpn);
+		return fault_rules_fail(
+			error, "%.32s has no QP 0x%x, or it is in RESET",
+			port->name, (unsigned int)rule->qpn);
 	if (rule->key < 0)
 		return fault_rules_fail(
 			error, "%.32s has no memory region with memory",
