@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -1409,6 +1410,65 @@ TEST(captures_spare_other_files)
 	unlink(fifo);
 	unlink(fifo_link);
 	unlink(empty);
+}
+
+TEST(two_captures_do_not_share_a_file)
+{
+	const char *path, *busy;
+	struct drv_pair p;
+	struct stat before, after;
+	int fd, file;
+
+	start(NULL);
+	fd = open_control();
+	p = connect_pair();
+	path = path_in_dir("capture");
+	busy = tap_print("error: %s: another capture goes there\n", path);
+	order(fd, tap_print("capture nic1 %s", path));
+	drv_send_recv(&p.a, &p.b, 1);
+	CHECK_EQ(stat(path, &before), 0);
+	check_answer(fd, tap_print("capture nic2 %s", path), busy);
+	CHECK_EQ(stat(path, &after), 0);
+	CHECK(after.st_size >= before.st_size);
+	/* A port may begin its own anew */
+	order(fd, tap_print("capture nic1 %s", path));
+	order(fd, "capture nic1 off");
+	order(fd, tap_print("capture nic2 %s", path));
+	order(fd, "capture nic2 off");
+	/* One of another process */
+	file = open(path, O_RDONLY);
+	CHECK_EQ(flock(file, LOCK_EX), 0);
+	check_answer(fd, tap_print("capture nic1 %s", path), busy);
+	close(file);
+	order(fd, tap_print("capture nic1 %s", path));
+	unlink(path);
+}
+
+/* The reader gets the packets of one, and nothing in between */
+TEST(two_captures_do_not_share_a_fifo)
+{
+	struct drv_pair p;
+	const char *path;
+	int fd, file;
+
+	start(NULL);
+	fd = open_control();
+	p = connect_pair();
+	path = path_in_dir("fifo");
+	CHECK_EQ(mkfifo(path, 0600), 0);
+	file = open(path, O_RDONLY | O_NONBLOCK);
+	order(fd, tap_print("capture nic1 %s", path));
+	order(fd, tap_print("capture nic2 %s", path));
+	while (!stat_of(fd, "nic2", "capture_dropped"))
+		drv_send_recv(&p.a, &p.b, 1);
+	CHECK_EQ(fcntl(file, F_SETFL, 0), 0);
+	read_header(file);
+	for (unsigned int i = 0; i < 20; i++) {
+		drv_send_recv(&p.a, &p.b, 1);
+		read_sound_packet(file);
+	}
+	CHECK_EQ(stat_of(fd, "nic2", "capture_packets"), 0);
+	unlink(path);
 }
 
 /* A client may have another working directory than the device. */

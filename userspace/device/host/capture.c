@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -165,6 +166,12 @@ static int capture_open_flags(const struct capture *capture)
 	       (capture->inherited ? 0 : O_NOFOLLOW);
 }
 
+/* Some file systems have no locks */
+static bool capture_is_of_another(int fd)
+{
+	return flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+}
+
 static void capture_try_fifo(struct capture *capture)
 {
 	uint64_t now = clock_ns();
@@ -180,6 +187,11 @@ static void capture_try_fifo(struct capture *capture)
 	/* The file may have been replaced in the meantime. */
 	if (fstat(fd, &st) || !S_ISFIFO(st.st_mode)) {
 		close(fd);
+		return;
+	}
+	if (capture_is_of_another(fd)) {
+		close(fd);
+		capture_lose_file(capture, EBUSY);
 		return;
 	}
 	/* EPOLLERR, which is always reported, tells when the reader goes. */
@@ -278,6 +290,8 @@ static int capture_begin_anew(int fd)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
+	if (capture_is_of_another(fd))
+		return -EBUSY;
 	if (!capture_is_capture(fd, &st))
 		return -EEXIST;
 	return ftruncate(fd, 0) ? -errno : 0;
@@ -302,7 +316,13 @@ static int capture_open_new(struct capture *capture)
 		open(capture->path,
 		     O_WRONLY | O_CREAT | O_EXCL | capture_open_flags(capture),
 		     0600);
-	return capture->fd < 0 ? -errno : 0;
+	if (capture->fd < 0)
+		return -errno;
+	/* Whoever has opened it since has taken it. */
+	if (!capture_is_of_another(capture->fd))
+		return 0;
+	close(capture->fd);
+	return -EBUSY;
 }
 
 /* Opening a file can have effects, so its type is checked before. */

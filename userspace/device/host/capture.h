@@ -66,7 +66,9 @@ struct capture {
  * @log: messages; must stay valid
  *
  * Return: 0 or -errno; -ELOOP: @path is a symbolic link; -EEXIST: it is a file
- * but no capture; -EINVAL: it is neither a file nor a FIFO.
+ * but no capture; -EBUSY: another capture goes there; -EINVAL: it is neither a
+ * file nor a FIFO. A capture ends when its FIFO has a reader, and another
+ * capture as well.
  */
 int capture_open(struct capture *capture, const char *path,
 		 struct events *events, struct log *log);

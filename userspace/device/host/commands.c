@@ -448,6 +448,8 @@ static const char *commands_capture_error(int err)
 		return "a link";
 	case -EEXIST:
 		return "it is there, and no capture";
+	case -EBUSY:
+		return "another capture goes there";
 	default:
 		return strerror(-err);
 	}

@@ -93,6 +93,7 @@ static const int allowed[] = {
 	SYS_lseek,
 	SYS_pread64,
 	SYS_ftruncate,
+	SYS_flock,
 	SYS_unlinkat,
 #ifdef SYS_unlink
 	SYS_unlink,
