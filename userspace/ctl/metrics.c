@@ -14,10 +14,12 @@
 #include "client.h"
 #include "sample.h"
 
-/* A request that is longer, or takes longer, is refused. */
-#define REQUEST_LINE_SIZE 4096
-#define REQUEST_LINES 64
+/* A longer request is refused. One that takes longer has no answer. */
+#define REQUEST_SIZE 65536
 #define REQUEST_SECONDS 10
+
+/* What is needed of the first line: a query behind the path is not */
+#define REQUEST_LINE_SIZE 128
 
 #define METRICS_PATH "/metrics"
 
@@ -199,26 +201,49 @@ static bool metrics_is_path(const char *path)
 	       (!path[len] || path[len] == '?');
 }
 
+/*
+ * Reads a request up to its empty line. Without the rest of one that is too
+ * long, closing the connection could lose the answer.
+ *
+ * Return: its length. @first: its first line, or the beginning of it
+ */
+static size_t metrics_read_head(char first[REQUEST_LINE_SIZE])
+{
+	size_t len = 0, lines = 0, in_line = 0;
+	int c;
+
+	memset(first, 0, REQUEST_LINE_SIZE);
+	for (; (c = getchar()) != EOF && (c != '\n' || in_line); len++) {
+		if (!lines && len < REQUEST_LINE_SIZE - 1)
+			first[len] = c;
+		if (c == '\n') {
+			lines++;
+			in_line = 0;
+		} else if (c != '\r') {
+			in_line++;
+		}
+	}
+	return len;
+}
+
 /* Returns false if the request is none, and says so to the client */
 static bool metrics_read_request(void)
 {
-	char method[16] = "", path[64] = "", line[REQUEST_LINE_SIZE];
+	char method[16] = "", path[64] = "", first[REQUEST_LINE_SIZE];
 	const char *error = NULL;
+	size_t len;
 
 	alarm(REQUEST_SECONDS);
-	if (!fgets(line, sizeof(line), stdin) ||
-	    sscanf(line, "%15s %63s", method, path) != 2)
+	len = metrics_read_head(first);
+	alarm(0);
+	if (len > REQUEST_SIZE)
+		error = "431 Request Header Fields Too Large";
+	else if (sscanf(first, "%15s %63s", method, path) != 2)
 		error = "400 Bad Request";
 	else if (strcmp(method, "GET"))
 		error = "405 Method Not Allowed";
 	else if (!metrics_is_path(path))
 		error = "404 Not Found";
-	/* Without the rest, closing the connection could lose the answer. */
-	for (int i = 0; i < REQUEST_LINES; i++)
-		if (!fgets(line, sizeof(line), stdin) ||
-		    !strcmp(line, "\r\n") || !strcmp(line, "\n"))
-			break;
-	alarm(0);
 	if (!error)
 		return true;
 	metrics_http_head(error, "text/plain");
@@ -226,17 +251,20 @@ static bool metrics_read_request(void)
 	return false;
 }
 
-void metrics_run(FILE *file, char **words)
+void metrics_run(const char *socket, char **words)
 {
 	bool http = words[0] && !strcmp(words[0], "--http");
 	struct sample sample;
+	FILE *file;
 
 	if (words[http])
 		die_of_usage("metrics: what is \"%s\"?", words[http]);
 	if (http && !metrics_read_request())
 		return;
 	/* If this fails, an HTTP client finds no answer, instead of no metrics */
+	file = client_open(socket);
 	sample_take(&sample, file);
+	fclose(file);
 	if (http)
 		metrics_http_head("200 OK", "text/plain; version=0.0.4");
 	metrics_put(stdout, &sample);

@@ -3,13 +3,12 @@
 #ifndef MYNIC_CTL_METRICS_H
 #define MYNIC_CTL_METRICS_H
 
-#include <stdio.h>
-
 /**
  * metrics_run() - the command "metrics"
- * @file: the connection
+ * @socket: the socket of mynic-device, which has room for few connections.
+ *	There is none before an HTTP request is complete
  * @words: its arguments, up to a NULL
  */
-void metrics_run(FILE *file, char **words);
+void metrics_run(const char *socket, char **words);
 
 #endif /* MYNIC_CTL_METRICS_H */

@@ -114,7 +114,7 @@ static void mynic_ctl_parse_options(int argc, char **argv)
  */
 struct command {
 	const char *name;
-	void (*run)(FILE *file, char **words);
+	void (*run)(const char *socket, char **words);
 };
 
 static const struct command commands[] = {
@@ -122,8 +122,9 @@ static const struct command commands[] = {
 	{ "metrics", metrics_run },
 };
 
-static void mynic_ctl_run_on_device(FILE *file, char **words)
+static void mynic_ctl_run_on_device(const char *socket, char **words)
 {
+	FILE *file = client_open(socket);
 	char *line = NULL;
 	size_t size = 0;
 
@@ -131,10 +132,11 @@ static void mynic_ctl_run_on_device(FILE *file, char **words)
 	while (client_line(file, &line, &size))
 		puts(line);
 	free(line);
+	fclose(file);
 }
 
 /* The name of the file is the rest of the line, which may have spaces. */
-static void mynic_ctl_run_capture(FILE *file, const char *socket, char **words)
+static void mynic_ctl_run_capture(const char *socket, char **words)
 {
 	char *path = capture_file(words + 2);
 	bool beside;
@@ -143,7 +145,7 @@ static void mynic_ctl_run_capture(FILE *file, const char *socket, char **words)
 	struct capture_sight before;
 
 	capture_look(path, &before);
-	mynic_ctl_run_on_device(file,
+	mynic_ctl_run_on_device(socket,
 				(char *[]){ command, words[1], name, NULL });
 	capture_check(socket, path, &before);
 	free(name);
@@ -157,29 +159,25 @@ static bool mynic_ctl_is_capture(char **words)
 	       (words[3] || strcmp(words[2], "off"));
 }
 
-static void mynic_ctl_run(FILE *file, const char *socket, char **words)
+static void mynic_ctl_run(const char *socket, char **words)
 {
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (!strcmp(words[0], commands[i].name)) {
-			commands[i].run(file, words + 1);
+			commands[i].run(socket, words + 1);
 			return;
 		}
 	}
 	if (mynic_ctl_is_capture(words))
-		mynic_ctl_run_capture(file, socket, words);
+		mynic_ctl_run_capture(socket, words);
 	else
-		mynic_ctl_run_on_device(file, words);
+		mynic_ctl_run_on_device(socket, words);
 }
 
 int main(int argc, char **argv)
 {
-	FILE *file;
-
 	mynic_ctl_parse_options(argc, argv);
 	signal(SIGPIPE, SIG_IGN);
-	file = client_open(argv[optind]);
-	mynic_ctl_run(file, argv[optind], argv + optind + 1);
-	fclose(file);
+	mynic_ctl_run(argv[optind], argv + optind + 1);
 	if (fflush(stdout))
 		die(EXIT_FAILURE, "%s", strerror(errno));
 	return 0;

@@ -277,19 +277,20 @@ static void top_parse(struct top *top, char **words)
 	}
 }
 
-void top_run(FILE *file, char **words)
+void top_run(const char *socket, char **words)
 {
-	struct top top = { .file = file, .interval = DEFAULT_INTERVAL };
+	struct top top = { .interval = DEFAULT_INTERVAL };
 
 	top_parse(&top, words);
-	sample_take(&top.before, file);
+	top.file = client_open(socket);
+	sample_take(&top.before, top.file);
 	top.taken = top_now();
 	top_begin_screen(&top);
 	while (top_wait(&top)) {
 		struct sample now;
 		uint64_t taken;
 
-		sample_take(&now, file);
+		sample_take(&now, top.file);
 		taken = top_now();
 		top_put(&top, &now, (double)(taken - top.taken) / NSEC_PER_SEC);
 		sample_free(&top.before);
@@ -299,4 +300,5 @@ void top_run(FILE *file, char **words)
 			break;
 	}
 	sample_free(&top.before);
+	fclose(top.file);
 }

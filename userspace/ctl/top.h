@@ -3,13 +3,11 @@
 #ifndef MYNIC_CTL_TOP_H
 #define MYNIC_CTL_TOP_H
 
-#include <stdio.h>
-
 /**
  * top_run() - the command "top"
- * @file: the connection
+ * @socket: the socket of mynic-device
  * @words: its arguments, up to a NULL
  */
-void top_run(FILE *file, char **words);
+void top_run(const char *socket, char **words);
 
 #endif /* MYNIC_CTL_TOP_H */

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -725,6 +726,75 @@ TEST(client_program_http)
 		 "HTTP/1.0 405 Method Not Allowed\r\n");
 	ask_http("nonsense\n", "HTTP/1.0 400 Bad Request\r\n");
 	ask_http("", "HTTP/1.0 400 Bad Request\r\n");
+	ask_http("GET\r\n/metrics HTTP/1.1\r\n\r\n",
+		 "HTTP/1.0 400 Bad Request\r\n");
+}
+
+/* A request with @num fields of 1000 bytes */
+static const char *long_request(unsigned int num)
+{
+	char *request = tap_alloc(100 + num * 1000);
+	char *end = request + sprintf(request, "GET /metrics HTTP/1.1\r\n");
+
+	for (unsigned int i = 0; i < num; i++) {
+		memset(end, 'x', 998);
+		memcpy(end + 998, "\r\n", 3);
+		end += 1000;
+	}
+	strcpy(end, "\r\n");
+	return request;
+}
+
+TEST(client_program_http_with_a_long_request)
+{
+	char *line = tap_alloc(70000);
+
+	memset(line, 'x', 69999);
+	memcpy(line, "GET /metrics?", 13);
+	strcpy(line + 69990, "\r\n\r\n");
+	start(NULL);
+	ask_http(long_request(60), "HTTP/1.0 200 OK\r\n");
+	ask_http(long_request(70),
+		 "HTTP/1.0 431 Request Header Fields Too Large\r\n");
+	ask_http(line, "HTTP/1.0 431 Request Header Fields Too Large\r\n");
+}
+
+/* Starts one. Returns its PID when it has read the beginning of a request */
+static pid_t idle_http_client(void)
+{
+	const char *program = getenv("MYNIC_CTL");
+	int fds[2], left;
+	pid_t pid;
+
+	CHECK_EQ(pipe2(fds, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(fds[0], STDIN_FILENO);
+		execl(program, program, control_path, "metrics", "--http",
+		      NULL);
+		_exit(127);
+	}
+	CHECK_EQ(write(fds[1], "G", 1), 1);
+	do {
+		sched_yield();
+		CHECK_EQ(ioctl(fds[0], FIONREAD, &left), 0);
+	} while (left);
+	close(fds[0]);
+	return pid;
+}
+
+TEST(http_clients_without_a_request_keep_nobody_out)
+{
+	pid_t pids[MAX_CLIENTS];
+
+	start(NULL);
+	for (unsigned int i = 0; i < MAX_CLIENTS; i++)
+		pids[i] = idle_http_client();
+	order(open_control(), "fault list");
+	for (unsigned int i = 0; i < MAX_CLIENTS; i++) {
+		CHECK_EQ(kill(pids[i], SIGKILL), 0);
+		CHECK_EQ(waitpid(pids[i], NULL, 0), pids[i]);
+	}
 }
 
 TEST(client_program_without_answer)
