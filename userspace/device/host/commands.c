@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include "mynic_regs.h"
 #include "qp_text.h"
 #include "stats.h"
+#include "wire/rule_value.h"
 
 /**
  * struct call - a command that is being executed
@@ -394,16 +396,15 @@ static bool commands_fault_list(struct call *call)
 static bool commands_fault_delete(struct call *call)
 {
 	const char *text = commands_next_word(call);
-	unsigned int number;
-	int len = 0;
+	uint64_t number;
 
 	if (!commands_at_end(call))
 		return false;
-	if (sscanf(text, "%9u%n", &number, &len) != 1 || text[len])
+	if (!rule_value_number(text, 0, UINT_MAX, &number))
 		return commands_fail(
 			call, "\"%.32s\" is not the number of a rule", text);
 	if (!fault_rules_delete(&call->commands->wire_faults, number))
-		return commands_fail(call, "there is no rule %u", number);
+		return commands_fail(call, "there is no rule %" PRIu64, number);
 	return true;
 }
 
@@ -636,18 +637,16 @@ static bool commands_run_qp(struct call *call)
 {
 	struct switch_port *port = commands_next_nic(call);
 	const char *text;
-	unsigned long wanted;
 	struct qp_info info;
+	uint64_t wanted;
 	uint32_t number;
-	char *end;
 
 	if (!port)
 		return false;
 	text = commands_next_word(call);
 	if (!commands_at_end(call))
 		return false;
-	wanted = strtoul(text, &end, 0);
-	if (!*text || *end)
+	if (!rule_value_number(text, 0, UINT32_MAX, &wanted))
 		return commands_fail(call, "\"%.32s\" is no number of a QP",
 				     text);
 	number = wanted;

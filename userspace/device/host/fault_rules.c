@@ -102,7 +102,7 @@ static unsigned int fault_rules_no_kind(const char *kind, size_t len,
 	char names[WIRE_FAULTS_ERROR_SIZE] = "";
 	size_t used = 0;
 
-	for (unsigned int i = 0; i < NUM_KINDS; i++)
+	for (unsigned int i = 0; i < NUM_KINDS && used < sizeof(names); i++)
 		used += snprintf(names + used, sizeof(names) - used, "%s%s",
 				 !i		    ? "" :
 				 i == NUM_KINDS - 1 ? " or " :
