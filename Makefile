@@ -3,7 +3,7 @@
 # The kernel that "make modules" builds for, on any machine with its headers.
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
-KERNELS := 6.12 7.3
+KERNELS := $(shell bash -c '. scripts/lib/common.sh && of_arch kernels "$$own_arch"')
 SILENT := $(findstring s,$(firstword -$(MAKEFLAGS)))
 # Where things are built. An installed copy has it elsewhere.
 BUILD ?= build
@@ -67,7 +67,7 @@ deb: sandbox
 	@scripts/sandbox run -- unshare --mount scripts/lib/deb build/deb
 	@echo "packages are in build/deb"
 
-image: device installable guest-6.12 guest-7.3
+image: device installable $(KERNELS:%=guest-%)
 	@scripts/sandbox run -- unshare --mount scripts/lib/image build/mynic-image.tar
 	@echo "the image is build/mynic-image.tar"
 

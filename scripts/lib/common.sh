@@ -18,6 +18,14 @@ of_arch() {
 	sed -n "/^\[${2-$arch}\]/,/^\[/s/^$1 = *//p" "$top/scripts/lib/architectures"
 }
 
+architectures() { sed -n 's/^\[\(.*\)\]$/\1/p' "$top/scripts/lib/architectures"; }
+
+# is_arch NAME: whether there is such an architecture
+is_arch() { architectures | grep -qxF -e "$1"; }
+
+# For messages: "amd64 or arm64"
+arch_choice() { architectures | paste -sd' ' | sed 's/ / or /g'; }
+
 # The architecture of guests is this machine's own, or that in MYNIC_ARCH. For another
 # one there are the Debian tree of guests, and what compiles and emulates its programs
 # here. What is built for it is in a place of its own, and the sandbox has it in build.

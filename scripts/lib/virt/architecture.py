@@ -25,6 +25,7 @@ def own():
 
 class Architecture:
     def __init__(self, name):
+        self.name = name
         self.values = read()[name]
 
     def __getitem__(self, key):
