@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Parts of Linux 7.3 that the driver uses and older kernels lack. Builds out of
- * the tree include this before everything else.
+ * Parts of Linux 7.3 that the driver uses and older kernels lack, by the version
+ * that brought them. Some use those before them. Builds out of the tree include
+ * this before everything else.
  */
 #ifndef MYNIC_COMPAT_H
 #define MYNIC_COMPAT_H
@@ -19,164 +20,20 @@
 #include <rdma/ib_umem.h>
 #include <net/devlink.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
 
-/* struct ib_udata has these rules for requests and responses since 7.3. */
-
-static inline int ib_is_udata_in_empty(struct ib_udata *udata)
-{
-	int ret;
-
-	if (!udata || !udata->inlen)
-		return 0;
-	ret = check_zeroed_user(udata->inbuf, udata->inlen);
-	if (ret < 0)
-		return ret;
-	return ret ? 0 : -EOPNOTSUPP;
-}
-
-static inline int mynic_copy_validate_udata_in(struct ib_udata *udata,
-					       void *req, size_t size,
-					       size_t minimum)
-{
-	if (udata->inlen < minimum)
-		return -EINVAL;
-	if (udata->inlen > size &&
-	    !ib_is_udata_cleared(udata, size, udata->inlen - size))
-		return -EOPNOTSUPP;
-	return ib_copy_from_udata(req, udata, min(size, udata->inlen));
-}
-
-#define ib_copy_validate_udata_in(udata, req, end_member)        \
-	mynic_copy_validate_udata_in(udata, &(req), sizeof(req), \
-				     offsetofend(typeof(req), end_member))
-
-static inline int mynic_respond_udata(struct ib_udata *udata, const void *resp,
-				      size_t size)
-{
-	size_t len = min(size, udata->outlen);
-
-	if (copy_to_user(udata->outbuf, resp, len) ||
-	    clear_user(udata->outbuf + len, udata->outlen - len))
-		return -EFAULT;
-	return 0;
-}
-
-#define ib_respond_udata(udata, resp) \
-	mynic_respond_udata(udata, &(resp), sizeof(resp))
-
-static inline int ib_no_udata_io(struct ib_udata *udata)
-{
-	int ret;
-
-	ret = ib_is_udata_in_empty(udata);
-	if (ret || !udata)
-		return ret;
-	return clear_user(udata->outbuf, udata->outlen) ? -EFAULT : 0;
-}
-
-/*
- * Older kernels have no uverbs_robust_udata. Turning off the binding to a
- * driver_id has no effect on a device without one.
- */
-#define uverbs_robust_udata uverbs_no_driver_id_binding
-
-#define ib_umem_get_va ib_umem_get
-
-/*
- * Older kernels cannot refuse a bounce buffer, but tell whether they use one.
- */
-#ifndef DMA_ATTR_REQUIRE_COHERENT
-#include <linux/dma-map-ops.h>
-#include <linux/swiotlb.h>
-
-#define DMA_ATTR_REQUIRE_COHERENT BIT(31)
-
-static inline dma_addr_t mynic_dma_map_page_attrs(struct device *dev,
-						  struct page *page,
-						  size_t offset, size_t size,
-						  enum dma_data_direction dir,
-						  unsigned long attrs)
-{
-	if (attrs & DMA_ATTR_REQUIRE_COHERENT &&
-	    (!dev_is_dma_coherent(dev) || is_swiotlb_force_bounce(dev)))
-		return DMA_MAPPING_ERROR;
-	return dma_map_page_attrs(dev, page, offset, size, dir,
-				  attrs & ~DMA_ATTR_REQUIRE_COHERENT);
-}
-
-#define dma_map_page_attrs mynic_dma_map_page_attrs
 #endif
 
-/* Older kernels cannot register a region on a dma-buf again. */
-static inline int mynic_umem_check_rereg(struct ib_umem *umem, int flags,
-					 int access)
-{
-	if (umem && umem->is_dmabuf)
-		return -EOPNOTSUPP;
-	return ib_umem_check_rereg(umem, flags, access);
-}
-
-#define ib_umem_check_rereg mynic_umem_check_rereg
-
-/* Older kernels pass these bits on to programs, but have no names for them. */
-#define IB_ODP_SUPPORT_FLUSH BIT(6)
-#define IB_ODP_SUPPORT_ATOMIC_WRITE BIT(7)
-
-/* The operation has another name, and its number is signed. */
-#define resize_user_cq resize_cq
-#define mynic_resize_user_cq(cq, entries, udata) \
-	mynic_resize_user_cq(cq, int cqe, udata)
-
-/*
- * Older kernels have no DMA handles: registration gets none. The operations are
- * stored where a 0 changes nothing, like those of counters below.
- */
-struct ib_dmah {
-	u8 valid_fields;
-};
-
-enum {
-	IB_DMAH_CPU_ID_EXISTS,
-	IB_DMAH_MEM_TYPE_EXISTS,
-	IB_DMAH_PH_EXISTS,
-};
-
-#define dmah ((struct ib_dmah *)NULL)
-#define alloc_dmah uverbs_no_driver_id_binding
-#define dealloc_dmah uverbs_abi_ver
-#define size_ib_dmah size_ib_pd
-#define mynic_alloc_dmah(ibdmah, attrs) mynic_no_alloc_dmah(ibdmah, attrs)
-#define mynic_dealloc_dmah(ibdmah, attrs) mynic_no_dealloc_dmah(ibdmah, attrs)
-enum { mynic_alloc_dmah };
-enum { mynic_dealloc_dmah };
-
-#define mynic_reg_user_mr(pd, start, length, iova, access, dmah, udata) \
-	mynic_reg_user_mr(pd, start, length, iova, access, udata)
-#define mynic_reg_user_mr_dmabuf(pd, offset, length, iova, fd, access, dmah, \
-				 attrs)                                      \
-	mynic_reg_user_mr_dmabuf(pd, offset, length, iova, fd, access, attrs)
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 
 /* A sample is passed by value. */
 #define net_dim(dim, sample) net_dim(dim, *(sample))
 
-/* The grace period is a parameter rather than a member of the operations. */
-#define devlink_health_reporter_create(devlink, ops, priv) \
-	devlink_health_reporter_create(devlink, ops, 0, priv)
+#endif
 
-/* Binding a QP to a counter takes no port. The device has one port only. */
-#define mynic_qp_counter_bind_qp(counter, qp, port) \
-	mynic_qp_counter_bind_qp(counter, qp)
-#define mynic_qp_counter_unbind_qp(qp, port) mynic_qp_counter_unbind_qp(qp)
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
 
-/*
- * The RDMA core allocates struct rdma_counter by itself. Store the size in a
- * member that the driver sets anyway, and the initialiser in a flag, as 0.
- */
-#define size_rdma_counter size_ib_pd
-#define counter_init uverbs_no_driver_id_binding
-#define mynic_qp_counter_init(counter) mynic_no_qp_counter_init(counter)
-enum { mynic_qp_counter_init };
-/* Since 7.3 the RDMA core handles port events. Before, drivers did. */
+/* Since 6.14 the RDMA core handles port events. Before, drivers did. */
 
 static inline enum ib_port_state ib_get_curr_port_state(struct net_device *ndev)
 {
@@ -266,6 +123,197 @@ static inline void mynic_unregister(struct pci_driver *driver,
 		.notifier_call = mynic_port_notify,    \
 	};                                             \
 	module_driver(driver, mynic_register, mynic_unregister, &mynic_port_nb)
+
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+
+/* Binding a QP to a counter takes no port. The device has one port only. */
+#define mynic_qp_counter_bind_qp(counter, qp, port) \
+	mynic_qp_counter_bind_qp(counter, qp)
+#define mynic_qp_counter_unbind_qp(qp, port) mynic_qp_counter_unbind_qp(qp)
+
+/*
+ * The RDMA core allocates struct rdma_counter by itself. Store the size in a
+ * member that the driver sets anyway, and the initialiser in a flag, as 0.
+ */
+#define size_rdma_counter size_ib_pd
+#define counter_init uverbs_no_driver_id_binding
+#define mynic_qp_counter_init(counter) mynic_no_qp_counter_init(counter)
+enum { mynic_qp_counter_init };
+
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+
+/* Older kernels pass these bits on to programs, but have no names for them. */
+#define IB_ODP_SUPPORT_FLUSH BIT(6)
+#define IB_ODP_SUPPORT_ATOMIC_WRITE BIT(7)
+
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
+
+/*
+ * Older kernels have no DMA handles: registration gets none. The operations are
+ * stored where a 0 changes nothing, like those of counters above.
+ */
+struct ib_dmah {
+	u8 valid_fields;
+};
+
+enum {
+	IB_DMAH_CPU_ID_EXISTS,
+	IB_DMAH_MEM_TYPE_EXISTS,
+	IB_DMAH_PH_EXISTS,
+};
+
+#define dmah ((struct ib_dmah *)NULL)
+#define alloc_dmah uverbs_no_driver_id_binding
+#define dealloc_dmah uverbs_abi_ver
+#define size_ib_dmah size_ib_pd
+#define mynic_alloc_dmah(ibdmah, attrs) mynic_no_alloc_dmah(ibdmah, attrs)
+#define mynic_dealloc_dmah(ibdmah, attrs) mynic_no_dealloc_dmah(ibdmah, attrs)
+enum { mynic_alloc_dmah };
+enum { mynic_dealloc_dmah };
+
+#define mynic_reg_user_mr(pd, start, length, iova, access, dmah, udata) \
+	mynic_reg_user_mr(pd, start, length, iova, access, udata)
+#define mynic_reg_user_mr_dmabuf(pd, offset, length, iova, fd, access, dmah, \
+				 attrs)                                      \
+	mynic_reg_user_mr_dmabuf(pd, offset, length, iova, fd, access, attrs)
+
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0)
+
+/* The grace period is a parameter rather than a member of the operations. */
+#define devlink_health_reporter_create(devlink, ops, priv) \
+	devlink_health_reporter_create(devlink, ops, 0, priv)
+
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)
+
+/* struct ib_udata has these rules for requests and responses since 7.1. */
+
+static inline int ib_is_udata_in_empty(struct ib_udata *udata)
+{
+	int ret;
+
+	if (!udata || !udata->inlen)
+		return 0;
+	ret = check_zeroed_user(udata->inbuf, udata->inlen);
+	if (ret < 0)
+		return ret;
+	return ret ? 0 : -EOPNOTSUPP;
+}
+
+static inline int mynic_copy_validate_udata_in(struct ib_udata *udata,
+					       void *req, size_t size,
+					       size_t minimum)
+{
+	if (udata->inlen < minimum)
+		return -EINVAL;
+	if (udata->inlen > size &&
+	    !ib_is_udata_cleared(udata, size, udata->inlen - size))
+		return -EOPNOTSUPP;
+	return ib_copy_from_udata(req, udata, min(size, udata->inlen));
+}
+
+#define ib_copy_validate_udata_in(udata, req, end_member)        \
+	mynic_copy_validate_udata_in(udata, &(req), sizeof(req), \
+				     offsetofend(typeof(req), end_member))
+
+static inline int mynic_respond_udata(struct ib_udata *udata, const void *resp,
+				      size_t size)
+{
+	size_t len = min(size, udata->outlen);
+
+	if (copy_to_user(udata->outbuf, resp, len) ||
+	    clear_user(udata->outbuf + len, udata->outlen - len))
+		return -EFAULT;
+	return 0;
+}
+
+#define ib_respond_udata(udata, resp) \
+	mynic_respond_udata(udata, &(resp), sizeof(resp))
+
+/*
+ * Older kernels have no uverbs_robust_udata. Turning off the binding to a
+ * driver_id has no effect on a device without one.
+ */
+#define uverbs_robust_udata uverbs_no_driver_id_binding
+
+/* The operation has another name, and its number is signed. */
+#define resize_user_cq resize_cq
+#define mynic_resize_user_cq(cq, entries, udata) \
+	mynic_resize_user_cq(cq, int cqe, udata)
+
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
+
+#define ib_umem_get_va ib_umem_get
+
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0) && \
+	!defined(DMA_ATTR_REQUIRE_COHERENT)
+
+/*
+ * Older kernels cannot refuse a bounce buffer, but tell whether they use one.
+ */
+
+#include <linux/dma-map-ops.h>
+#include <linux/swiotlb.h>
+
+#define DMA_ATTR_REQUIRE_COHERENT BIT(31)
+
+static inline dma_addr_t mynic_dma_map_page_attrs(struct device *dev,
+						  struct page *page,
+						  size_t offset, size_t size,
+						  enum dma_data_direction dir,
+						  unsigned long attrs)
+{
+	if (attrs & DMA_ATTR_REQUIRE_COHERENT &&
+	    (!dev_is_dma_coherent(dev) || is_swiotlb_force_bounce(dev)))
+		return DMA_MAPPING_ERROR;
+	return dma_map_page_attrs(dev, page, offset, size, dir,
+				  attrs & ~DMA_ATTR_REQUIRE_COHERENT);
+}
+
+#define dma_map_page_attrs mynic_dma_map_page_attrs
+
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 6)
+
+/* 7.2.4 lacks it, and 7.2.6 has it. */
+static inline int ib_no_udata_io(struct ib_udata *udata)
+{
+	int ret;
+
+	ret = ib_is_udata_in_empty(udata);
+	if (ret || !udata)
+		return ret;
+	return clear_user(udata->outbuf, udata->outlen) ? -EFAULT : 0;
+}
+
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0)
+
+/* Older kernels cannot register a region on a dma-buf again. */
+static inline int mynic_umem_check_rereg(struct ib_umem *umem, int flags,
+					 int access)
+{
+	if (umem && umem->is_dmabuf)
+		return -EOPNOTSUPP;
+	return ib_umem_check_rereg(umem, flags, access);
+}
+
+#define ib_umem_check_rereg mynic_umem_check_rereg
 
 #endif
 
