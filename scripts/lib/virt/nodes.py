@@ -2,7 +2,7 @@
 """The guests of a topology, and the device models that are its switches.
 
 A switch is a process of the device model, and has the NICs of all nodes that are
-linked to it.
+linked to it. Of several hosts, each has its own nodes and switches only.
 
 Cables for commands join the first node with each other one: DOWN for commands
 that the first node runs there, UP for those that go the other way. The first node
@@ -11,15 +11,19 @@ passes on what other nodes have for each other.
 
 import argparse
 
-from virt import machine, wiring
+from virt import hosts, machine, wiring
 
 DOWN = 8
 UP = 4
 
 FIRST_NETWORK = 77
 
+# With several hosts, frames have to fit into datagrams of networks with an MTU of 1500.
+MTU = 9000
+MTU_OF_HOSTS = 1400
 
-def hosts(topology):
+
+def etc_hosts(topology):
     """Names and addresses, as /etc/hosts has them."""
     found = ["127.0.0.1 localhost", "::1 localhost"]
     for number, node in enumerate(topology.nodes, 1):
@@ -33,8 +37,9 @@ def hosts(topology):
 def make_guests(topology, args, directory, task):
     """One for each node; task is the first one's."""
     guests = []
-    others = len(topology.nodes) - 1
-    for number, node in enumerate(topology.nodes, 1):
+    others = len(topology.own_nodes()) - 1
+    mtu = MTU_OF_HOSTS if topology.hosts else MTU
+    for number, node in topology.own_nodes():
         settings = argparse.Namespace(**vars(args))
         settings.smp = node.smp or args.smp
         settings.mem = node.mem or args.mem
@@ -42,34 +47,46 @@ def make_guests(topology, args, directory, task):
                                 "peer" if guests else task, args.device, len(node.links),
                                 number, 1 if guests else others)
         guest.title = node.name
-        guest.files["hosts"] = hosts(topology)
+        guest.files["hosts"] = etc_hosts(topology)
+        guest.files["mtu"] = lines([str(mtu)])
         guests.append(guest)
-    join(guests)
+    join(topology, guests)
     return guests
 
 
-def join(guests):
+def join(topology, guests):
     """Gives them cables, and tells them which ones to serve and which to use.
 
     Ranges of cables are the console, the first port and how many there are. The file
-    "serve" has some, and "nodes" a line for each node: its name, and a range if it can
-    be reached directly.
+    "serve" has some.
     """
     first, others = guests[0], guests[1:]
     down = "%%d %d %d" % (machine.FIRST_CABLE, DOWN)
     up = "%%d %d %d" % (machine.FIRST_CABLE + DOWN, UP)
-    names = [one.name for one in others]
     serve = []
-    reach = [first.name]
+    reach = {}
     for console, other in enumerate(others, 1):
         for one, ends, number in zip((first, other), machine.cables(DOWN + UP), (console, 1)):
             one.add_cables(ends, number)
         serve.append(up % console)
-        reach.append("%s %s" % (other.name, down % console))
+        reach[other.name] = down % console
         other.files["serve"] = lines([down % 1])
-        other.files["nodes"] = lines(["%s %s" % (first.name, up % 1), *names])
+        other.files["nodes"] = names(topology, {first.name: up % 1})
     first.files["serve"] = lines(serve)
-    first.files["nodes"] = lines(reach)
+    first.files["nodes"] = names(topology, reach)
+
+
+def names(topology, reach):
+    """A line for each node: its name, and a range of cables if it can be reached
+    directly, or its host if that is another one
+    """
+    found = []
+    for node in topology.nodes:
+        if node.host != topology.here:
+            found.append("%s host=%s" % (node.name, node.host))
+        else:
+            found.append(" ".join([node.name, reach.get(node.name, "")]).rstrip())
+    return lines(found)
 
 
 def lines(texts):
@@ -79,8 +96,8 @@ def lines(texts):
 
 def attach(topology, guests):
     """Arguments for the NICs of the guests, by the switch's name"""
-    argv = {name: [] for name in topology.switches}
-    for number, (node, guest) in enumerate(zip(topology.nodes, guests), 1):
+    argv = {name: [] for name in topology.own_switches()}
+    for (number, node), guest in zip(topology.own_nodes(), guests):
         sockets = []
         for nic, link in enumerate(node.links):
             path = "%s/nic%d" % (guest.directory, nic)
@@ -101,7 +118,7 @@ def control_sockets(topology, args):
     """Paths in the order of switches, if any are wanted"""
     if not args.control:
         return []
-    return [args.control, *("%s.%s" % (args.control, name) for name in topology.switches[1:])]
+    return [args.control, *("%s.%s" % (args.control, name) for name in topology.own_switches()[1:])]
 
 
 def port_of(rule):
@@ -114,8 +131,27 @@ def unknown_port(topology, args):
     named = [("--fault", port_of(rule)) for rule in args.fault]
     if args.capture:
         named.append(("--capture", args.capture))
-    return next(("%s: there is no port %s" % one for one in named
-                 if not topology.switch_of(one[1])), None)
+    for option, port in named:
+        switch = topology.switch_of(port)
+        if not switch:
+            return "%s: there is no port %s" % (option, port)
+        if switch not in topology.own_switches():
+            return "%s: the port %s is on the host %s" % (option, port, topology.places[switch])
+    return None
+
+
+def add_trunk(argv, topology, number, trunk, directory):
+    """Adds the ends of a trunk, the number-th one, to the switches of this host."""
+    path = "%s/%s" % (directory, trunk.name)
+    here, there = topology.places[trunk.switch], topology.places[trunk.other]
+    if here == there:
+        if here == topology.here:
+            argv[trunk.switch] += wiring.stream("listen", path, trunk.name)
+            argv[trunk.other] += wiring.stream("connect", path, trunk.name)
+        return
+    for switch, remote in ((trunk.switch, there), (trunk.other, here)):
+        if switch in argv:
+            argv[switch] += hosts.wire(topology, remote, number, trunk.name)
 
 
 def device_models(topology, guests, directory, args):
@@ -123,19 +159,17 @@ def device_models(topology, guests, directory, args):
     its switch, and a capture, too.
     """
     argv = attach(topology, guests)
-    for trunk in topology.trunks:
-        path = "%s/%s" % (directory, trunk.name)
-        argv[trunk.switch] += wiring.stream("listen", path, trunk.name)
-        argv[trunk.other] += wiring.stream("connect", path, trunk.name)
+    for number, trunk in enumerate(topology.trunks, 1):
+        add_trunk(argv, topology, number, trunk, directory)
     for link in topology.ports():
-        for rule in link.rules:
+        for rule in link.rules if link.switch in argv else []:
             argv[link.switch] += ["--fault", "%s,%s" % (link.name, rule)]
     for rule in args.fault:
         argv[topology.switch_of(port_of(rule))] += ["--fault", rule]
     if args.capture:
         argv[topology.switch_of(args.capture)] += [
             "--capture", "%s=fd:%d" % (args.capture, args.capture_fd)]
-    for name, path in zip(topology.switches, control_sockets(topology, args)):
+    for name, path in zip(topology.own_switches(), control_sockets(topology, args)):
         argv[name] += ["--control", path]
     names = {name: "mynic-device" if len(argv) == 1 else "mynic-device of " + name
              for name in argv}

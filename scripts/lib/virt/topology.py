@@ -3,9 +3,12 @@
 Documentation/nodes.rst has the grammar.
 """
 
+import ipaddress
 import re
 
+# On each host
 MAX_NODES = 8
+MAX_HOSTS = 8
 MAX_NICS = 16
 MAX_SMP = 64
 # A wire's rules of the device model: Documentation/faults.rst
@@ -51,12 +54,15 @@ class Trunk(Link):
 
 
 class Node:
-    """smp and mem are those of scripts/vm if they are None. links: one for each NIC."""
+    """smp and mem are those of scripts/vm if they are None. links: one for each NIC.
+    host: its name, or None in a file without hosts
+    """
 
-    def __init__(self, name, smp=None, mem=None):
+    def __init__(self, name, smp=None, mem=None, host=None):
         self.name = name
         self.smp = smp
         self.mem = mem
+        self.host = host
         self.links = []
 
     def add_link(self, switch, rules=()):
@@ -68,12 +74,35 @@ class Node:
 
 
 class Topology:
-    """All that there is, in the order of the file"""
+    """All that there is, in the order of the file. here: the host that this one is, or
+    None without hosts
+    """
 
     def __init__(self):
+        self.hosts = {}  # addresses by name
         self.nodes = []
         self.switches = []
         self.trunks = []
+        self.places = {}  # hosts by switch
+        self.here = None
+
+    def own_switches(self):
+        return [name for name in self.switches if self.places.get(name) == self.here]
+
+    def own_nodes(self):
+        """With their numbers"""
+        return [one for one in enumerate(self.nodes, 1) if one[1].host == self.here]
+
+    def settle(self, name, here):
+        """Says which host this is; name: the file's."""
+        if here and not self.hosts:
+            raise Wrong("--here: %s has no hosts" % name)
+        if here and here not in self.hosts:
+            raise Wrong("--here: there is no host %s among %s" % (told(here), " ".join(self.hosts)))
+        if self.hosts and not here:
+            raise Wrong("%s has the hosts %s: --here says which one this is" %
+                        (name, " ".join(self.hosts)))
+        self.here = here or None
 
     def ports(self):
         """All links, of nodes and of switches"""
@@ -159,12 +188,25 @@ def link_rules(words, seed):
     return rules
 
 
+def host_address(word):
+    """That of a host, as it is written in short"""
+    try:
+        address = ipaddress.ip_address(word)
+    except ValueError:
+        address = None
+    # All hosts read the same file, and know no others' interfaces.
+    if not address or "%" in word or address.is_unspecified or address.is_multicast:
+        raise Wrong("%s: not the IP address of a host" % word)
+    return str(address)
+
+
 class Reader:
     """Makes a Topology of lines."""
 
     def __init__(self):
         self.topology = Topology()
         self.nodes = {}
+        self.crowds = {}  # numbers of nodes by host
         self.lines = {}  # of names
         # Switches that are joined have the same; so a loop is noticed.
         self.groups = {}
@@ -178,12 +220,38 @@ class Reader:
             raise Wrong("%s is in line %d already" % (name, self.lines[name]))
         self.lines[name] = line
 
+    def host(self, line, name, address):
+        self.take_name(name, line)
+        hosts = self.topology.hosts
+        if self.nodes or self.topology.switches:
+            raise Wrong("hosts come before nodes and switches")
+        if len(hosts) == MAX_HOSTS:
+            raise Wrong("more than %d hosts" % MAX_HOSTS)
+        found = host_address(address)
+        if found in hosts.values():
+            raise Wrong("%s is another host's" % address)
+        if any((":" in one) != (":" in found) for one in hosts.values()):
+            raise Wrong("%s: hosts have all IPv4 or all IPv6 addresses" % address)
+        hosts[name] = found
+
+    def place(self, found):
+        """The host that settings name"""
+        hosts = self.topology.hosts
+        host = found.get("host")
+        if host is None and hosts:
+            raise Wrong("host= is missing: one of %s" % ", ".join(hosts))
+        if host is not None and host not in hosts:
+            raise Wrong("there is no host %s before this line" % host)
+        return host
+
     def node(self, line, name, *words):
         self.take_name(name, line)
-        found = settings(words, ("smp", "mem"))
-        if len(self.nodes) == MAX_NODES:
-            raise Wrong("more than %d nodes" % MAX_NODES)
-        node = Node(name)
+        found = settings(words, ("smp", "mem", "host"))
+        host = self.place(found)
+        if self.crowds.get(host) == MAX_NODES:
+            raise Wrong("more than %d nodes%s" % (MAX_NODES, " on %s" % host if host else ""))
+        self.crowds[host] = self.crowds.get(host, 0) + 1
+        node = Node(name, host=host)
         if "smp" in found:
             node.smp = number(found["smp"], MAX_SMP, "a number of processors, 1 to %d" % MAX_SMP)
         if "mem" in found:
@@ -191,8 +259,9 @@ class Reader:
         self.nodes[name] = node
         self.topology.nodes.append(node)
 
-    def switch(self, line, name):
+    def switch(self, line, name, *words):
         self.take_name(name, line)
+        self.topology.places[name] = self.place(settings(words, ("host",)))
         self.topology.switches.append(name)
         self.groups[name] = name
 
@@ -206,6 +275,7 @@ class Reader:
         if second not in self.groups:
             raise Wrong("a link joins a node or switch with a switch")
         if first in self.nodes:
+            self.check_place(self.nodes[first], second)
             if len(self.nodes[first].links) == MAX_NICS:
                 raise Wrong("%s has %d NICs already" % (first, MAX_NICS))
             port = self.nodes[first].add_link(second, rules)
@@ -213,6 +283,12 @@ class Reader:
                 self.reserve(port, line)
         else:
             self.trunk(line, first, second, rules)
+
+    def check_place(self, node, switch):
+        place = self.topology.places[switch]
+        if node.host != place:
+            raise Wrong("%s is on %s and %s on %s: link it with a switch of its own host" %
+                        (node.name, node.host, switch, place))
 
     def trunk(self, line, first, second, rules):
         groups = self.groups
@@ -229,8 +305,9 @@ class Reader:
 
     # Statement, least and largest number of words
     STATEMENTS = {
-        "node": (node, "node NAME [smp=N] [mem=SIZE]", 1, 3),
-        "switch": (switch, "switch NAME", 1, 1),
+        "host": (host, "host NAME ADDRESS", 2, 2),
+        "node": (node, "node NAME [smp=N] [mem=SIZE] [host=NAME]", 1, 4),
+        "switch": (switch, "switch NAME [host=NAME]", 1, 2),
         "link": (link, "link NAME NAME [rate=R [queue=BYTES] [ecn=BYTES]] [delay=T] [loss=P]", 2, 7),
     }
 
@@ -265,4 +342,7 @@ def read(name, text):
     if len(reader.nodes) < 2:
         raise Wrong("%s: it has %d nodes; 2 to %d are possible" %
                     (name, len(reader.nodes), MAX_NODES))
+    for host in reader.topology.hosts:
+        if host not in reader.crowds:
+            raise Wrong("%s: the host %s has no node" % (name, host))
     return reader.topology
