@@ -11,7 +11,7 @@ passes on what other nodes have for each other.
 
 import argparse
 
-from virt import hosts, machine, wiring
+from virt import hosts, machine, root, wiring
 
 DOWN = 8
 UP = 4
@@ -49,6 +49,7 @@ def make_guests(topology, args, directory, task):
         guest.title = node.name
         guest.files["hosts"] = etc_hosts(topology)
         guest.files["mtu"] = lines([str(mtu)])
+        guest.files["variables"] = lines(root.NODE_VARIABLES)
         guests.append(guest)
     join(topology, guests)
     return guests

@@ -13,6 +13,18 @@ IMAGE_ENVIRONMENT = "/run/guest-environment/environment"
 PROGRAMS = "/mynic/build/guest/usr/bin"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
+# By these, starters of MPI jobs find the nodes: Open MPI to its version 4, its runtime
+# since then, MPICH and others with its starter.
+NODE_VARIABLES = [
+    "OMPI_MCA_plm_rsh_agent=node-rsh",
+    "OMPI_MCA_orte_default_hostfile=/run/mynic/hostfile",
+    "PRTE_MCA_plm_ssh_agent=node-rsh",
+    "PRTE_MCA_prte_default_hostfile=/run/mynic/hostfile",
+    "HYDRA_LAUNCHER=rsh",
+    "HYDRA_LAUNCHER_EXEC=/usr/local/bin/node-rsh",
+    "HYDRA_HOST_FILE=/run/mynic/hostfile",
+]
+
 
 def add_options(parser):
     parser.add_argument("--root", default="", help="what scripts/lib/root/inspect has found")
@@ -54,7 +66,8 @@ def shares(args):
 def enter(args):
     """The script that begins a command in the root."""
     words = [b"env", *([b"-i"] if args.environment_fd >= 0 else []), b"--",
-             *with_programs(args.environment)]
+             *with_programs(args.environment),
+             *(os.fsencode(one) for one in (NODE_VARIABLES if args.plan else []))]
     quoted = " ".join(shlex.quote(os.fsdecode(word)) for word in words)
     return os.fsencode('cd %s || exit 126\nexec /run/busybox %s "$@"\n' %
                        (shlex.quote(args.cwd), quoted))
