@@ -4,14 +4,19 @@
 
 modules=(rdma_ucm)
 
+# The server's buffer must have the client's size.
+size=20000
+
 set_up() {
-	serve rping -s -P -a "$far_ip"
+	serve rping -s -P -a "$far_ip" -S $size
 }
 
-# rping looks for an address no longer than two seconds
+# rping looks for an address no longer than two seconds. It ends with 0 even if its
+# connection failed.
 run() {
 	until_cable_is_back 'ADDR_ERROR, error -110' \
-		rping -c -V -a "$far_ip" -C 500 -S 20000
+		rping -c -V -a "$far_ip" -C 500 -S $size || return
+	! grep 'wait for .* state' "$dir/attempt"
 }
 
 survives() { [ "$1" = link ]; }
