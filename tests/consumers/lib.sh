@@ -40,12 +40,13 @@ has_gid() {
 		"$1"/infiniband/*/ports/1/gids/*
 }
 
-# one_end NIC IPV4 OTHER-IPV4 TABLE
+# one_end NIC IPV4 OTHER-IPV4 TABLE. A netdev that is new has the default MTU. The
+# other NIC knows nothing of that, and would send it packets that are too long.
 one_end() {
 	local dev
 
 	dev=$(netdev_of "$1") || return
-	ip link set "$dev" up &&
+	ip link set "$dev" mtu 9000 up &&
 		ip address replace "$2/24" dev "$dev" &&
 		echo 1 >"/proc/sys/net/ipv4/conf/$dev/accept_local" &&
 		ip route replace "$3" dev "$dev" src "$2" table "$4" || return
