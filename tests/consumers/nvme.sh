@@ -2,17 +2,14 @@
 # shellcheck shell=bash disable=SC2034,SC2154,SC2317 # see scenario
 # NVMe over RDMA: a disk that is a file at the far end. fio writes all of it and
 # reads it again. poll_queues: number of additional queues without interrupts.
-#
-# fio uses the disk through a mapping. A disk that is removed has the size 0 at
-# once, so that reads of it end with no bytes instead of an error. fio would
-# compare what was in their buffers before. The mapping keeps its size, and its
-# reads fail.
+
+# shellcheck source=tests/consumers/mapping.sh
+. "$here/mapping.sh"
 
 modules=(nvmet_rdma nvme_rdma dm_mod)
 poll_queues=0
 
 nqn=mynic-consumers
-disk=mynic-consumers
 target=/sys/kernel/config/nvmet
 
 make_target() {
@@ -53,25 +50,11 @@ connect() {
 	wait_for test -b "/dev/${controller}n1"
 }
 
-# No udev runs that would make the node.
-map_disk() {
-	local below
+disk() { echo "/dev/$(cat "$dir/controller")n1"; }
 
-	below=/dev/$(cat "$dir/controller")n1
-	DM_DISABLE_UDEV=1 dmsetup create "$disk" \
-		--table "0 $(blockdev --getsz "$below") linear $below 0"
-}
+set_up() { make_target && connect && map_disk "$(disk)"; }
 
-unmap_disk() {
-	! dmsetup info "$disk" || DM_DISABLE_UDEV=1 dmsetup remove "$disk"
-}
-
-set_up() { make_target && connect && map_disk; }
-
-run() {
-	verified_writes --filename="/dev/mapper/$disk" --ioengine=io_uring \
-		--hipri=$((poll_queues > 0))
-}
+run() { write_disk --hipri=$((poll_queues > 0)); }
 
 # The host tries for long to reach the target again, but not without a NIC.
 survives() { [ "$1" = link ] || { [ "$2" = far ] && ! hits_both "$1"; }; }
