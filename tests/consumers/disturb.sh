@@ -21,6 +21,13 @@ link() {
 	control link "nic$2" down && sleep "$OUTAGE" && control link "nic$2" up
 }
 
+# A queue pair in use fails, and with it the connection. The NIC lives.
+broken() {
+	control fault add "nic$2,kind=qp-error,after=50,count=1" &&
+		wait_for applied && control fault clear
+}
+applied() { control fault list | grep " applied 1"; }
+
 is_there() { [ -n "$(ls "$1/infiniband" 2>/dev/null)" ] && ls "$1/net"; }
 is_gone() { [ ! -e "$1" ]; }
 

@@ -35,7 +35,7 @@ run() {
 # A hard mount, the default, waits for the server. But it fails if its own NIC
 # vanishes during an attempt to connect, see Documentation/errors.rst.
 survives() {
-	[ "$1" = link ] || { [ "$2" = far ] && ! hits_both "$1"; }
+	[[ $1 =~ ^(link|broken)$ ]] || { [ "$2" = far ] && ! hits_both "$1"; }
 }
 # This ends the requests that wait; the mount is busy until fio has ended.
 give_up() { umount -f "$dir/mount" || true; }

@@ -57,7 +57,7 @@ set_up() { make_target && connect && map_disk "$(disk)"; }
 run() { write_disk --hipri=$((poll_queues > 0)); }
 
 # The host tries for long to reach the target again, but not without a NIC.
-survives() { [ "$1" = link ] || { [ "$2" = far ] && ! hits_both "$1"; }; }
+survives() { [[ $1 =~ ^(link|broken)$ ]] || { [ "$2" = far ] && ! hits_both "$1"; }; }
 
 # It does not wait for answers that cannot come any more.
 waits_in_vain() { since_mark | grep 'I/O tag.*timeout'; }

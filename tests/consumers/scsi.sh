@@ -61,7 +61,7 @@ set_up() {
 run() { write_disk; }
 
 # The initiator tries for long to reach the target again, but not without a NIC.
-survives() { [ "$1" = link ] || { [ "$2" = far ] && ! hits_both "$1"; }; }
+survives() { [[ $1 =~ ^(link|broken)$ ]] || { [ "$2" = far ] && ! hits_both "$1"; }; }
 
 # The target does not listen any more, or has no port, when its RDMA device has gone.
 restore() { [ "$1" = near ] || { end_export && export_target; }; }
