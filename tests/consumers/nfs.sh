@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2034,SC2154,SC2317 # see scenario
 # NFS over RDMA: a directory at the far end, and fio that writes a file in it and
-# reads it again.
+# reads it again. version: that of the protocol.
 
 modules=(rpcrdma nfsd nfs)
+version=4.2
 
 # mounted TYPE PLACE
 mounted() {
@@ -11,21 +12,34 @@ mounted() {
 	mountpoint -q "$2" || mount -t "$1" none "$2"
 }
 
-# Only version 4, which needs no portmapper
+# Only version 3 needs a portmapper
 serve() {
+	local without=(--no-nfs-version 3)
+
+	[ "$version" != 3 ] || {
+		without=()
+		pgrep -x rpcbind || rpcbind || return
+	}
 	mkdir "$dir/export"
 	mounted nfsd /proc/fs/nfsd && mounted rpc_pipefs /run/rpc_pipefs || return
 	pgrep -x nfsdcld || nfsdcld || return
-	rpc.nfsd --no-nfs-version 3 --rdma=20049 2 &&
-		rpc.mountd --no-nfs-version 3 --no-udp &&
+	rpc.nfsd "${without[@]}" --rdma=20049 2 &&
+		rpc.mountd "${without[@]}" --no-udp &&
 		exportfs -i -o rw,no_root_squash,insecure,no_subtree_check,fsid=0 \
 			"*:$dir/export"
 }
 
+# Version 4 begins at a root of the server's own. Without locks no other daemon is
+# needed.
 set_up() {
+	local place=/ options=proto=rdma,port=20049,vers=$version
+
+	[ "$version" != 3 ] || {
+		place=$dir/export
+		options+=,nolock,mountproto=tcp
+	}
 	mkdir "$dir/mount"
-	serve && mount -t nfs4 -o proto=rdma,port=20049,vers=4.2 \
-		"$far_ip:/" "$dir/mount"
+	serve && mount -t nfs -o "$options" "$far_ip:$place" "$dir/mount"
 }
 
 run() {
