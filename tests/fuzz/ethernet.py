@@ -126,6 +126,8 @@ class Ethernet(Devices):
         sender = self.make_raw(self.random.randrange(2))
         node = 1 - sender.node
         self.pd = self.any("pd", node=node)
+        self.make_room(sender.pd, SOURCE)
+        self.make_room(self.pd, SINK)
         self.flows = []
         self.sets = []
         cq = self.make_raw_cq(node)
@@ -140,6 +142,15 @@ class Ethernet(Devices):
         self.walk(sender)
         self.call("ibv_destroy_qp", sender.name)
         self.call("ibv_destroy_cq", sender.scq.name)
+
+    def make_room(self, pd, area):
+        """A region that frames fit into, unless a domain has one"""
+        for _ in range(3):
+            if any(mr.pd is pd and mr.covers(area) and mr.len >= MAX_FRAME and
+                   mr.has("LOCAL_WRITE") and mr.fixed != "on_demand"
+                   for mr in self.things["mr"]):
+                break
+            self.make_mr(pd, area, verbs.ACCESS["LOCAL_WRITE"])
 
     def make_probe(self, node, cq):
         """What shows that all frames before have come, received or not"""
@@ -184,6 +195,7 @@ class Ethernet(Devices):
         """A queue pair receives for itself."""
         strip = self.chance(0.3)
         qp = self.make_raw(1 - sender.node, cq, strip)
+        self.make_room(qp.pd, SINK)
         wq = Wq(qp.name, qp.node, pd=qp.pd, cq=cq, max_wr=qp.caps["rwr"],
                 state="RDY", strip=strip)
         self.use_rules(sender, qp, [wq], lambda frame: wq)
@@ -221,9 +233,10 @@ class Ethernet(Devices):
         elif state == "ERR":
             self.model.flush(wq)
         self.settle()
-        if state == "ERR" and self.chance(0.7):
+        if state != "RDY" and self.chance(0.7):
             # Seldom would anything else take it from there
-            self.modify_wq(wq, self.random.choice(("RDY", "RESET")))
+            self.modify_wq(wq, "RDY" if state == "RESET" else
+                           self.random.choice(("RDY", "RESET")))
 
     def strip_wq(self, wq):
         """Change the flags of a work queue, after a rule was broken"""
@@ -238,8 +251,11 @@ class Ethernet(Devices):
     def spread(self, sender, cq):
         """A queue pair spreads what it receives."""
         log = self.draw("ibv_create_rwq_ind_table", "log_ind_tbl_size")
-        wqs = [self.make_wq(cq) for _ in range(self.random.randint(1, 4))]
-        entries = [self.random.choice(wqs) for _ in range(1 << log)]
+        wqs = [self.make_wq(cq)
+               for _ in range(self.random.randint(1, (1 << log) + 1))]
+        # As many others as there is room for, and some of them again
+        entries = [wqs[at % len(wqs)] for at in range(1 << log)]
+        self.random.shuffle(entries)
         table = self.name("table")
         names = [f"wq={wq.name}" for wq in entries]
         if self.chance(0.3):
@@ -289,9 +305,11 @@ class Ethernet(Devices):
                             {"dev": node})
         self.call("ibv_create_counters", counters.name, dev=node)
         for _ in range(self.random.randint(1, 3)):
+            index = self.draw("ibv_attach_counters_point_flow", "index")
+            if counters.points and self.chance(0.5):
+                index = counters.points[-1][1]  # both are added up
             point = (self.draw("ibv_attach_counters_point_flow",
-                               "counter_desc"),
-                     self.draw("ibv_attach_counters_point_flow", "index"))
+                               "counter_desc"), index)
             self.attach(counters, *point)
             counters.points.append(point)
         if self.chance(0.6):
@@ -360,6 +378,19 @@ class Ethernet(Devices):
         self.call("ibv_create_flow", flow.name, broken=broken,
                   **{**args, **change[broken]})
 
+    def end_flow(self, flow):
+        """Counters that no rule has any more are not kept for another."""
+        self.flows.remove(flow)
+        self.call("ibv_destroy_flow", flow.name)
+        counters = flow.counters
+        if not counters:
+            return
+        counters.users -= 1
+        if not counters.users:
+            self.call("ibv_read_counters", counters.name, broken="bound", n=5)
+            self.call("ibv_destroy_counters", counters.name)
+            self.sets.remove(counters)
+
     def use_rules(self, sender, qp, wqs, find):
         """Make rules, send frames, end the rules."""
         for wq in wqs:
@@ -368,32 +399,43 @@ class Ethernet(Devices):
                 self.modify_wq(wq, "RDY")
         for _ in range(self.random.randint(1, 4)):
             self.make_flow(qp, find)
+        for wq in wqs:
+            self.try_wq(sender, wq)
         for _ in range(self.random.randint(4, 16)):
-            self.something(sender, wqs)
-        for flow in self.flows:
-            self.call("ibv_destroy_flow", flow.name)
+            self.something(sender, qp, wqs, find)
         for counters in self.sets:
-            if counters.users:
-                self.call("ibv_read_counters", counters.name, broken="bound",
-                          n=5)
-            self.call("ibv_destroy_counters", counters.name)
+            self.read(counters)
+        for flow in list(self.flows):
+            self.end_flow(flow)
 
-    def something(self, sender, wqs):
+    def something(self, sender, qp, wqs, find):
         wq = self.random.choice(wqs)
         what = self.random.random()
         if wq.name.startswith("wq") and what < 0.12:
             self.modify_wq(wq, self.random.choice(verbs.WQ_STATES))
+            self.try_wq(sender, wq)
         elif wq.name.startswith("wq") and what < 0.2:
             self.strip_wq(wq)
-        elif what < 0.3 and self.sets:
+            self.try_wq(sender, wq)
+        elif what < 0.25:
+            self.end_flow(self.random.choice(
+                [flow for flow in self.flows if flow.qp is qp]))
+            self.make_flow(qp, find)
+        elif what < 0.35 and self.sets:
             self.read(self.random.choice(self.sets))
-        elif what < 0.6 and wq.state != "RESET":
+        elif what < 0.6:
             self.post_wq(wq)
         elif sender.tso and not self.spreading and self.chance(0.7):
             for _ in range(3):
                 self.send_tso(sender)
         else:
-            self.send_frame(sender)
+            self.send_frame(sender, self.frame())
+
+    def try_wq(self, sender, wq):
+        """What a work queue is now shows when it receives."""
+        for _ in range(self.random.randint(1, 2)):
+            self.post_wq(wq)
+            self.send_frame(sender, self.frame_for(wq))
 
     # Frames
 
@@ -401,6 +443,8 @@ class Ethernet(Devices):
         """A receive request, or more than there may be"""
         verb = "ibv_post_wq_recv" if wq.name.startswith("wq") else \
             "ibv_post_recv"
+        if wq.state == "RESET" and not broken:
+            return
         sges = self.sges(wq.pd, SINK, MAX_FRAME, 2, "LOCAL_WRITE")
         if not sges or len(wq.receives) >= wq.max_wr:
             return
@@ -440,8 +484,19 @@ class Ethernet(Devices):
             self.random.choice((0, 0, 1, 0x6123)),
             self.random.randbytes(length))
 
-    def send_frame(self, sender):
-        frame = self.frame()
+    def frame_for(self, wq):
+        """A frame that some rule gives to a work queue, if one is found soon"""
+        for _ in range(32):
+            flow = self.random.choice(self.flows)
+            frame = self.frame()
+            frame.group = flow.group
+            if flow.dport is not None:
+                frame.dport = flow.dport
+            if flow.find(frame) is wq:
+                break
+        return frame
+
+    def send_frame(self, sender, frame):
         if not self.transmit(sender, frame):
             return
         self.await_frames(sender, self.deliver(frame))
