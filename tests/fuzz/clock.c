@@ -84,8 +84,11 @@ void clock_compare(const struct line *line, const struct object *cq,
 {
 	const struct stamp *stamp = &program->stamps[wr_id % MAX_STAMPS];
 
-	if (!timed->known || !stamp->known || stamp->wr_id != wr_id)
+	if (!timed->known || stamp->wr_id != wr_id)
 		return;
+	if (!stamp->known)
+		fail(line, "there was no clock when request %llu was posted",
+		     (unsigned long long)wr_id);
 	if (cq->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
 		compare_ticks(line, program->nodes[cq->node].clock_mask, timed,
 			      stamp);

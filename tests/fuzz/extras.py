@@ -181,12 +181,16 @@ class Extras(Lost):
             self.call_wrong("ibv_create_ah_from_wc", ah,
                             {**args, "pd": peer.pd.name}, rules=("port",))
         self.call("ibv_init_ah_from_wc", peer.node, to=qp.node, tc=qp.ah.tc,
-                  **args)
+                  hop=self.sent_hops(qp.ah), **args)
         self.call("ibv_create_ah_from_wc", ah, pd=peer.pd.name, **args)
         self.settle()
         self.send_one(peer, ah=ah)
         self.settle()
         self.call("ibv_destroy_ah", ah)
+
+    def sent_hops(self, ah):
+        """The hop limit of datagrams, or None if it is what the kernel chooses"""
+        return None if self.device.differs("hop_limit") else ah.hop
 
     def refuse_from_wc(self, qp, where, broken):
         """Break a rule by a header that is not that of a datagram to the port"""

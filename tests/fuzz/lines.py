@@ -48,6 +48,7 @@ WORDS = {
     "is_global": "global",
     "gid_index": "index",
     "grh.flow_label": "flow",
+    "grh.hop_limit": "hop",
     "grh.traffic_class": "tc",
     "length": "len",
     "log_align_req": "align",

@@ -264,6 +264,7 @@ class Ah(Thing):
     pd: Pd = None
     to: int = 0
     tc: int = 0
+    hop: int = 0
 
 
 @dataclass

@@ -8,23 +8,6 @@
 /* IBV_QP_STATE up to IBV_QP_DEST_QPN; the others of libibverbs are not queried. */
 #define ALL_ATTRS ((IBV_QP_DEST_QPN << 1) - 1)
 
-static void set_path(const struct line *line, struct ibv_ah_attr *path,
-		     unsigned int from)
-{
-	unsigned int to = number(line, "to", 0);
-
-	*path = (struct ibv_ah_attr){
-		.is_global = 1,
-		.port_num = 1,
-		.sl = number(line, "sl", 0),
-		.grh = { .dgid = program->nodes[to].gid,
-			 .sgid_index = program->nodes[from].gid_index,
-			 .hop_limit = HOP_LIMIT,
-			 .traffic_class = number(line, "tc", 0),
-			 .flow_label = number(line, "flow", 0) },
-	};
-}
-
 static uint32_t qp_number(const struct line *line, const char *name)
 {
 	struct ibv_qp *qp = live(line, KIND_QP, name);
@@ -57,7 +40,7 @@ static int modify_qp(const struct line *line)
 
 	if (arg(line, "dest"))
 		attr.dest_qp_num = qp_number(line, arg(line, "dest"));
-	set_path(line, &attr.ah_attr, obj->node);
+	attr.ah_attr = path_make(line, &program->nodes[obj->node]);
 	return ibv_modify_qp(live(line, KIND_QP, line->target), &attr,
 			     number(line, "mask", 0));
 }
@@ -72,31 +55,11 @@ static void check_told(const struct line *line, const char *name,
 		     (unsigned long long)value, (unsigned long long)expected);
 }
 
-/* Of a path nothing else was set: the kernel sets no other hop limit. */
-static void check_path(const struct line *line, const struct ibv_ah_attr *path)
-{
-	const struct node *from =
-		&program->nodes[object(line, line->target)->node];
-	const struct node *to = &program->nodes[number(line, "to", 0)];
-
-	check_told(line, "sl", path->sl);
-	check_told(line, "tc", path->grh.traffic_class);
-	check_told(line, "flow", path->grh.flow_label);
-	if (memcmp(&path->grh.dgid, &to->gid, sizeof(path->grh.dgid)) ||
-	    path->grh.sgid_index != from->gid_index)
-		fail(line, "has other addresses");
-	if (!path->is_global || path->port_num != 1 || path->static_rate ||
-	    path->grh.hop_limit != HOP_LIMIT)
-		fail(line, "has GRH %u, port %u, static rate %u, hop limit %u",
-		     path->is_global, path->port_num, path->static_rate,
-		     path->grh.hop_limit);
-	if (path->dlid || path->src_path_bits)
-		fail(line, "has LID %#x, path bits %#x", path->dlid,
-		     path->src_path_bits);
-}
-
 static void check_attr(const struct line *line, const struct ibv_qp_attr *attr)
 {
+	const struct object *obj = object(line, line->target);
+	struct ibv_ah_attr path;
+
 	check_told(line, "state", attr->qp_state);
 	check_told(line, "access", attr->qp_access_flags);
 	check_told(line, "pkey", attr->pkey_index);
@@ -114,8 +77,10 @@ static void check_attr(const struct line *line, const struct ibv_qp_attr *attr)
 	if (arg(line, "dest") &&
 	    attr->dest_qp_num != qp_number(line, arg(line, "dest")))
 		fail(line, "has another destination");
-	if (arg(line, "to"))
-		check_path(line, &attr->ah_attr);
+	if (!arg(line, "to"))
+		return;
+	path = path_make(line, &program->nodes[obj->node]);
+	path_compare(line, &attr->ah_attr, &path);
 }
 
 static void check_cap(const struct line *line, const struct ibv_qp_cap *found)

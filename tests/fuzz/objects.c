@@ -144,20 +144,15 @@ static int open_qp(const struct line *line, struct object *obj)
 
 static int create_ah(const struct line *line, struct object *obj)
 {
-	unsigned int to = number(line, "to", 0);
-	struct ibv_ah_attr attr = {
-		.is_global = number(line, "global", 1),
-		.port_num = number(line, "port", 1),
-		.sl = number(line, "sl", 0),
-		.grh = { .hop_limit = HOP_LIMIT,
-			 .traffic_class = number(line, "tc", 0),
-			 .flow_label = number(line, "flow", 0) },
-	};
+	struct ibv_ah_attr attr;
 
 	obj->node = object(line, must(line, "pd"))->node;
-	attr.grh.dgid = arg(line, "group") ? group(line) :
-					     program->nodes[to].gid;
-	attr.grh.sgid_index = program->nodes[obj->node].gid_index;
+	attr = path_make(line, &program->nodes[obj->node]);
+	attr.is_global = number(line, "global", 1);
+	attr.port_num = number(line, "port", 1);
+	attr.grh.hop_limit = number(line, "hop", HOP_LIMIT);
+	if (arg(line, "group"))
+		attr.grh.dgid = group(line);
 	errno = 0;
 	return made(obj, ibv_create_ah(live(line, KIND_PD, must(line, "pd")),
 				       &attr));

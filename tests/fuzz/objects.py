@@ -494,8 +494,8 @@ class Objects(Program):
                                                        "to": ah.to})
         self.drawn("ibv_create_ah", is_global=1, port_num=1)
         path = {lines.word(part): self.draw("ibv_create_ah", part.name)
-                for part in verbs.AH_PATH}
-        ah.tc = path["tc"]
+                for part in (*verbs.AH_PATH, verbs.AH_HOPS)}
+        ah.tc, ah.hop = path["tc"], path["hop"]
         self.call("ibv_create_ah", ah.name, pd=self.loose_domain(qp.pd).name,
                   to=ah.to, **path)
         self.keep(ah, qp.pd)

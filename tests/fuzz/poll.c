@@ -338,16 +338,22 @@ static void read_fields(const struct line *line, struct object *obj,
 	}
 }
 
-/* The clocks are read once for all that were polled. */
-static void note_polled(const struct object *obj, struct found *list, int n)
+/*
+ * The clocks are read once for all that were polled. A completion queue that tells
+ * times says that the device has a clock.
+ */
+static void note_polled(const struct line *line, const struct object *obj,
+			struct found *list, int n)
 {
+	const struct node *node = &program->nodes[obj->node];
 	const uint64_t times = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
 			       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
 	struct moment now;
 
-	if (!(obj->wc_flags & times) ||
-	    !clock_now(&program->nodes[obj->node], &now))
+	if (!(obj->wc_flags & times) || n <= 0)
 		return;
+	if (!node->clock_mask || !clock_now(node, &now))
+		fail(line, "completions have times, but there is no clock");
 	for (int i = 0; i < n; i++) {
 		list[i].timed.known = true;
 		list[i].timed.polled = now;
@@ -367,7 +373,7 @@ static int poll_ex(const struct line *line, struct object *obj, int most,
 		read_fields(line, obj, &list[n++]);
 	while (n < most && !(ret = ibv_next_poll(obj->ptr)));
 	ibv_end_poll(obj->ptr);
-	note_polled(obj, list, n);
+	note_polled(line, obj, list, n);
 	return ret && ret != ENOENT ? -ret : n;
 }
 

@@ -264,6 +264,9 @@ struct request {
 	} flush;
 };
 
+struct ibv_ah_attr path_make(const struct line *line, const struct node *from);
+void path_compare(const struct line *line, const struct ibv_ah_attr *path,
+		  const struct ibv_ah_attr *expected);
 union ibv_gid group(const struct line *line);
 int create_rss_qp(const struct line *line, struct object *obj);
 size_t unhex(const char *text, uint8_t *bytes, size_t room);

@@ -226,6 +226,9 @@ AH_PATH = (
     Argument("grh.flow_label", "uint32_t", "chooses the way, 20 bits",
              (0, Span(1, 0xfffff))),
 )
+# The kernel chooses that of queue pairs
+AH_HOPS = Argument("grh.hop_limit", "uint8_t",
+                   "TTL of the IP header; 0 is sent as 64", (0, 1, 64, 255))
 PATH = tuple(Argument(f"ah_attr.{part.name}", part.type, part.says, part.legal,
                       mask="AV", on=CONNECTIONS) for part in AH_PATH)
 # enum ibv_qp_attr_mask
@@ -366,8 +369,7 @@ PAIR_VERBS = (
              Argument("grh.dgid", "union ibv_gid", "address of the other end, "
                       "or of a group"),
              Argument("grh.sgid_index", "uint8_t", "which address of this end"),
-             Argument("grh.hop_limit", "uint8_t", "routers on the way"),
-             *AH_PATH),
+             *AH_PATH, AH_HOPS),
          makes="ah", uses=("pd",), rules=(
              Rule("is_global", "on RoCE there is a GRH",
                   "ibv_create_ah(3): is_global", EINVAL),
