@@ -18,7 +18,7 @@ static int open_device(const struct line *line, struct object *obj)
 	struct node *node = node_of(line, &obj->node);
 
 	errno = 0;
-	return made(obj, ibv_open_device(node->ctx->device));
+	return made(obj, open_named(ibv_get_device_name(node->ctx->device)));
 }
 
 /* With file= it is a file that is no context's. */
@@ -84,7 +84,7 @@ static int query_port(const struct line *line)
 	err = ibv_query_port(node->ctx, number(line, "port", 0), &attr);
 	if (err)
 		return err;
-	if (attr.state != IBV_PORT_ACTIVE ||
+	if (attr.state != number(line, "state", IBV_PORT_ACTIVE) ||
 	    attr.link_layer != IBV_LINK_LAYER_ETHERNET ||
 	    attr.active_mtu > attr.max_mtu || attr.gid_tbl_len < 1)
 		fail(line, "is in state %u, with MTU %u of %u", attr.state,
@@ -138,6 +138,25 @@ static int query_gid_ex(const struct line *line)
 	return err;
 }
 
+/* Whether 198.51.100.ADDR is an address of the port, in one entry */
+static int find_gid(const struct line *line)
+{
+	union ibv_gid gid = { .raw = { [10] = 0xff, 0xff, 198, 51, 100 } };
+	struct ibv_gid_entry entry;
+	unsigned int index, n = 0;
+	struct node *node = target(line, &index);
+	struct ibv_port_attr attr;
+
+	if (ibv_query_port(node->ctx, 1, &attr))
+		fail(line, "has no port");
+	gid.raw[15] = number(line, "addr", 0);
+	for (int i = 0; i < attr.gid_tbl_len; i++)
+		n += !ibv_query_gid_ex(node->ctx, 1, i, &entry, 0) &&
+		     entry.gid_type == IBV_GID_TYPE_ROCE_V2 &&
+		     !memcmp(&entry.gid, &gid, sizeof(gid));
+	return n;
+}
+
 static int query_pkey(const struct line *line)
 {
 	unsigned int index;
@@ -178,6 +197,8 @@ static bool ask_call(const struct line *line)
 		expect_returned(line, query_gid(line));
 	else if (!strcmp(line->verb, "query_gid_ex"))
 		expect_errno(line, query_gid_ex(line));
+	else if (!strcmp(line->verb, "find_gid"))
+		expect_returned(line, find_gid(line));
 	else if (!strcmp(line->verb, "query_pkey"))
 		expect_returned(line, query_pkey(line));
 	else if (!strcmp(line->verb, "get_pkey_index"))

@@ -36,9 +36,9 @@ class Devices(Extras):
                 self.call_wrong(verb, node, args)
             self.call(verb, node, **args)
 
-    def open_close(self):
+    def open_close(self, node=None):
         """A context of its own, and what is made in it"""
-        node = self.random.randrange(2)
+        node = self.random.randrange(2) if node is None else node
         ctx = self.name("ctx")
         self.call("ibv_open_device", ctx, dev=node)
         pd = self.name("pd")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Events: of completion queues, through channels, and asynchronous ones */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -99,21 +100,33 @@ static int ack_cq_events(const struct line *line)
 /**
  * struct due - an asynchronous event that is to come
  * @type: what it says
- * @about: the object
+ * @about: the object, or NULL if it is about a port or the device
+ * @port: the port
+ * @taken: it has come
  */
 struct due {
 	enum ibv_event_type type;
 	const void *about;
+	int port;
+	bool taken;
 };
 
-/* The type decides which member of the union is valid; all are pointers. */
+/* The type decides which member of the union is valid. */
+static bool is_due(const struct due *due, const struct ibv_async_event *event)
+{
+	if (due->taken || due->type != event->event_type)
+		return false;
+	if (due->port)
+		return due->port == event->element.port_num;
+	return !due->about || due->about == event->element.qp;
+}
+
 static bool strike_async(struct due *list, unsigned int n,
 			 const struct ibv_async_event *event)
 {
 	for (unsigned int i = 0; i < n; i++)
-		if (list[i].about == event->element.qp &&
-		    list[i].type == event->event_type) {
-			list[i].about = NULL;
+		if (is_due(&list[i], event)) {
+			list[i].taken = true;
 			return true;
 		}
 	return false;
@@ -160,33 +173,51 @@ static unsigned int parse_due(const struct line *line, struct due *list)
 
 	for (unsigned int i = 0; i < line->num_args; i++) {
 		char *text = line->args[i] + 3, *about;
+		struct due *due = &list[n];
 
 		if (strncmp(line->args[i], "ev=", 3))
 			continue;
-		list[n].type = strtoul(text, &about, 0);
-		list[n++].about = object(line, about + 1)->ptr;
+		*due = (struct due){ .type = strtoul(text, &about, 0) };
+		about++;
+		if (isdigit((unsigned char)*about))
+			due->port = strtoul(about, NULL, 0);
+		else if (*about != '-')
+			due->about = object(line, about)->ptr;
+		n++;
 	}
 	return n;
 }
 
-/* One event for each ev=TYPE/OBJECT, in any order, and then no other */
-static void get_async_event(const struct line *line)
+/* A context, or the first one of a device */
+static struct ibv_context *async_context(const struct line *line)
 {
-	unsigned long node = strtoul(line->target, NULL, 0);
-	struct due list[MAX_ARGS];
-	struct ibv_context *ctx;
-	unsigned int n, taken = 0;
+	unsigned long node;
 
+	if (!isdigit((unsigned char)*line->target))
+		return live(line, KIND_CTX, line->target);
+	node = strtoul(line->target, NULL, 0);
 	if (node >= NUM_NODES)
 		fail(line, "there is no such device");
-	ctx = program->nodes[node].ctx;
+	return program->nodes[node].ctx;
+}
+
+/*
+ * One event for each ev=TYPE/OBJECT, ev=TYPE/PORT or ev=TYPE/-, in any order, and
+ * then no other
+ */
+static void get_async_event(const struct line *line)
+{
+	struct ibv_context *ctx = async_context(line);
+	struct due list[MAX_ARGS];
+	unsigned int n, taken = 0;
+
 	n = parse_due(line, list);
 	if (no_blocking(ctx->async_fd))
 		fail(line, "%s", strerror(errno));
 	while (taken < n) {
 		if (!wait_for(ctx->async_fd))
 			for (unsigned int i = 0; i < n; i++)
-				if (list[i].about)
+				if (!list[i].taken)
 					fail(line, "%s does not come",
 					     ibv_event_type_str(list[i].type));
 		taken += take_async(line, ctx, list, n);

@@ -14,7 +14,7 @@ import itertools
 import verbs
 from model import SINK, SOURCE, TARGET
 from objects import KINDS
-from together import Together
+from ports import FAIL, Ports
 
 MAX_QPS = 24
 RIGHTS = verbs.access("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ",
@@ -23,7 +23,7 @@ RIGHTS = verbs.access("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ",
 TYPES = 3 * (verbs.RC,) + (verbs.UC, verbs.UD) + 2 * (verbs.XRC_SEND,)
 
 
-class Generator(Together):
+class Generator(Ports):
     """Writes one program."""
 
     def begin(self):
@@ -98,6 +98,8 @@ class Generator(Together):
             self.pick(self.ethernet)()
         elif what < 0.153:
             self.pick(self.tag_matching)()
+        elif what < 0.155 and self.alone:
+            self.pick(self.unplug, self.change_address)()
         elif what < 0.17 and qp.peer.state == "RTS":
             self.work_together(qp)
         elif what < 0.178 and qp.type in verbs.RELIABLE:
@@ -116,8 +118,17 @@ class Generator(Together):
             for thing in list(self.things[kind]):
                 self.destroy_thing(thing)
         if self.counts_drops():
-            for node in range(2):
+            for node in {0, 1} - {self.failed}:
                 self.compare_drops(node, last=1)
+
+    def take_step(self, step):
+        """Take a step; return the first line behind it."""
+        self.random.seed(f"{self.seed}/{step}")
+        if step == FAIL:
+            self.fail_device()
+        else:
+            self.one()
+        return self.written
 
     def run(self, calls, steps=None):
         """Write a program.
@@ -131,10 +142,10 @@ class Generator(Together):
         self.begin()
         numbers = itertools.count() if steps is None else steps
         for step in numbers:
-            self.random.seed(f"{self.seed}/{step}")
-            self.one()
-            taken.append((step, self.written))
+            taken.append((step, self.take_step(step)))
             if steps is None and self.written >= calls:
                 break
+        if steps is None and self.may_fail():
+            taken.append((FAIL, self.take_step(FAIL)))
         self.end()
         return taken

@@ -21,12 +21,13 @@
 _Thread_local struct program *program;
 
 static const char *const texts[] = { PROGRAMS };
+const char *host_command;
 static const char *names[NUM_NODES] = { "mynic_0", "mynic_1" };
 
 static void usage(FILE *to)
 {
 	fprintf(to,
-		"Usage: runner [-p] [-d DEVICE -d DEVICE] [PROGRAM]...\n"
+		"Usage: runner [-p] [-d DEVICE -d DEVICE] [-x COMMAND] [PROGRAM]...\n"
 		"\n"
 		"Runs programs of scripts/fuzz-verbs (standard input if none is named)\n"
 		"between two RDMA devices, mynic_0 and mynic_1 unless others are named,\n"
@@ -34,11 +35,15 @@ static void usage(FILE *to)
 		"Several programs run at the same time, as threads or, with -p, as\n"
 		"processes.\n"
 		"\n"
+		"With -x, COMMAND NODE WHAT does to a device what only its host can: see\n"
+		"tests/fuzz/host.\n"
+		"\n"
 		"Exit status: 0 if all did; 1 if one did not; 2 if a program cannot be\n"
 		"run here.\n");
 }
 
-static struct ibv_context *open_device(const char *name)
+/** open_named() - open the device that has a name just now */
+struct ibv_context *open_named(const char *name)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	struct ibv_context *ctx = NULL;
@@ -72,7 +77,7 @@ static bool open_node(struct node *node, const char *name)
 {
 	struct ibv_device_attr_ex attr = { 0 };
 
-	node->ctx = open_device(name);
+	node->ctx = open_named(name);
 	if (!node->ctx) {
 		fprintf(stderr, "there is no RDMA device %s\n", name);
 		return false;
@@ -124,7 +129,8 @@ static void make_call(const struct line *line)
 	     !domain_call(line) && !device_call(line) && !import_call(line) &&
 	     !connection_call(line) && !wq_call(line) && !flow_call(line) &&
 	     !tag_call(line) && !from_wc_call(line) &&
-	     !device_memory_call(line) && !multicast_call(line))) {
+	     !device_memory_call(line) && !multicast_call(line) &&
+	     !host_call(line))) {
 		fprintf(stderr, "line %lu: %s is no call\n", line->number,
 			line->verb);
 		exit(2);
@@ -255,13 +261,17 @@ int main(int argc, char **argv)
 	unsigned int n, named = 0;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "d:hp")) != -1) {
+	while ((opt = getopt(argc, argv, "d:hpx:")) != -1) {
 		if (opt == 'h') {
 			usage(stdout);
 			return 0;
 		}
 		if (opt == 'p') {
 			processes = true;
+			continue;
+		}
+		if (opt == 'x') {
+			host_command = optarg;
 			continue;
 		}
 		if (opt != 'd' || named == NUM_NODES) {

@@ -25,6 +25,7 @@ TIME_READERS = {
 }
 # What functions of the generator need, as far as devices may not have it
 NEEDS = {
+    "change_address": ("GID_CHANGE",),
     "copy_dm": ("ibv_alloc_dm",),
     "ethernet": ("ibv_create_flow",),
     "get_srq_num": ("ibv_get_srq_num",),
@@ -41,6 +42,7 @@ NEEDS = {
     "set_ece": ("ibv_set_ece",),
     "share": ("ibv_import_pd",),
     "tag_matching": ("ibv_post_srq_ops",),
+    "unplug": ("PORT_ERR",),
     "use_dm": ("ibv_alloc_dm",),
 }
 # Counters of a port that tell of each message that is dropped

@@ -183,6 +183,9 @@ struct program {
 /* The program that a thread works for */
 extern _Thread_local struct program *program;
 
+/* How to have the host do something, or NULL */
+extern const char *host_command;
+
 /* arguments.c */
 void fail(const struct line *line, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
@@ -208,6 +211,7 @@ struct ibv_context *context_of(const struct line *line, struct object *obj);
 uint8_t *arena_make(int *dmabuf);
 bool wait_for(int fd);
 
+struct ibv_context *open_named(const char *name);
 unsigned int run_line(unsigned long number, char *text);
 bool threads_add(unsigned long number, const char *text);
 unsigned long threads_run(void);
@@ -232,6 +236,7 @@ bool tag_call(const struct line *line);
 bool connection_call(const struct line *line);
 bool device_memory_call(const struct line *line);
 bool multicast_call(const struct line *line);
+bool host_call(const struct line *line);
 bool region_call(const struct line *line);
 bool window_call(const struct line *line);
 bool modify_call(const struct line *line);

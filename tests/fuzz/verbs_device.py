@@ -2,7 +2,7 @@
 """Devices, contexts, and objects that several contexts share."""
 
 from verbs_memory import HCA_VA, MEMORY, REGION_LENGTH
-from words import EBADF, EFAULT, EINVAL, ENODATA, ENOENT
+from words import EBADF, EFAULT, EINVAL, EIO, ENODATA, ENOENT
 from words import EOPNOTSUPP, EPERM
 from words import MINUS, Argument, Returns, Rule, Verb
 
@@ -11,6 +11,13 @@ PREFETCH, PREFETCH_WRITE, PREFETCH_NO_FAULT = range(3)
 
 HANDLE = Rule("handle", "the handle is one of the context's file",
               "ibv_import_pd(3)", ENOENT)
+
+# Rule of all calls that need the kernel and do not destroy. Programs break it with
+# these.
+ALIVE = Rule("alive", "the device has not failed since the context was made",
+             "mynic(4): Health; Documentation/abi.rst: Lifetime", EIO)
+FAILING = ("ibv_alloc_pd", "ibv_create_cq", "ibv_modify_qp", "ibv_query_port",
+           "ibv_query_qp", "ibv_reg_mr")
 
 IMPORTED = (
     Argument("handle", "uint32_t", "of the object in the kernel",

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What only the host of a device can do to it: a command of the host does it */
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "runner.h"
+
+extern char **environ;
+
+/* A child that shares no memory: it would copy all that is registered. */
+static int run_command(const char *text)
+{
+	char *argv[] = { "sh", "-c", (char *)text, NULL };
+	int status;
+	pid_t pid;
+
+	if (posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ) ||
+	    waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+/* In do=, colons stand between the words. */
+bool host_call(const struct line *line)
+{
+	char text[256];
+	int len;
+
+	if (strcmp(line->verb, "host"))
+		return false;
+	if (!host_command) {
+		fprintf(stderr, "line %lu: there is no -x\n", line->number);
+		exit(2);
+	}
+	len = snprintf(text, sizeof(text), "%s %s %s", host_command,
+		       line->target, must(line, "do"));
+	for (int i = 0; i < len && i < (int)sizeof(text); i++)
+		if (text[i] == ':')
+			text[i] = ' ';
+	expect_returned(line, run_command(text));
+	return true;
+}
