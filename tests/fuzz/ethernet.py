@@ -155,6 +155,7 @@ class Ethernet(Devices):
     def make_probe(self, node, cq):
         """What shows that all frames before have come, received or not"""
         probe = self.make_raw(node, cq)
+        self.make_room(probe.pd, SINK)
         self.probe = Wq(probe.name, node, cq=cq, pd=probe.pd, max_wr=16,
                         state="RDY")
         flow = Flow(self.name("flow"), node, qp=probe,

@@ -98,8 +98,8 @@ class Generator(Ports):
             self.pick(self.ethernet)()
         elif what < 0.153:
             self.pick(self.tag_matching)()
-        elif what < 0.155 and self.alone:
-            self.pick(self.unplug, self.change_address)()
+        elif what < 0.154 and self.alone:
+            self.pick(self.disturb)()
         elif what < 0.17 and qp.peer.state == "RTS":
             self.work_together(qp)
         elif what < 0.178 and qp.type in verbs.RELIABLE:

@@ -42,6 +42,13 @@ class Ports(Together):
         self.call("ibv_open_device", ctx, dev=node)
         return ctx
 
+    def disturb(self):
+        """One of both, of which the other was no rarer: they take long"""
+        if self.count("event", "GID_CHANGE") < self.count("event", "PORT_ERR"):
+            self.change_address()
+        else:
+            self.unplug()
+
     def unplug(self):
         """Pull a cable, and put it back."""
         self.settle()

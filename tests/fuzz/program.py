@@ -25,8 +25,8 @@ TIME_READERS = {
 }
 # What functions of the generator need, as far as devices may not have it
 NEEDS = {
-    "change_address": ("GID_CHANGE",),
     "copy_dm": ("ibv_alloc_dm",),
+    "disturb": ("GID_CHANGE", "PORT_ERR"),
     "ethernet": ("ibv_create_flow",),
     "get_srq_num": ("ibv_get_srq_num",),
     "limit_rate": ("ibv_modify_qp_rate_limit",),
@@ -42,7 +42,6 @@ NEEDS = {
     "set_ece": ("ibv_set_ece",),
     "share": ("ibv_import_pd",),
     "tag_matching": ("ibv_post_srq_ops",),
-    "unplug": ("PORT_ERR",),
     "use_dm": ("ibv_alloc_dm",),
 }
 # Counters of a port that tell of each message that is dropped
