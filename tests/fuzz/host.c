@@ -13,7 +13,7 @@ extern char **environ;
 /* A child that shares no memory: it would copy all that is registered. */
 static int run_command(const char *text)
 {
-	char *argv[] = { "sh", "-c", (char *)text, NULL };
+	char *const argv[] = { "sh", "-c", (char *)text, NULL };
 	int status;
 	pid_t pid;
 
