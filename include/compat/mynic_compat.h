@@ -159,6 +159,7 @@ enum { mynic_qp_counter_init };
  * stored where a 0 changes nothing, like those of counters above.
  */
 struct ib_dmah {
+	struct ib_device *device;
 	u8 valid_fields;
 };
 

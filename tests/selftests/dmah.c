@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/utsname.h>
 
+#include "reasons.h"
 #include "verbs.h"
 
 /* of a dma-buf, too, which has whole pages */
@@ -212,18 +213,29 @@ FIXTURE_TEARDOWN(dmah)
 	munmap(self->region.mem, LEN);
 }
 
-/* A processor and a kind of memory must come together, and with a hint */
+/*
+ * A processor and a kind of memory must come together, and with a hint. The
+ * driver says which were given.
+ */
 TEST_F(dmah, fields)
 {
+	bool explained;
+
 	if (refused(_metadata, self->fd))
 		return;
+	explained = reasons_wanted(true);
 	for (unsigned int given = 0; given <= (CPU | MEM | PH); given++) {
 		struct hints hints = { given, sched_getcpu(), 0, 2 };
 		bool good = given == PH || given == (CPU | MEM | PH);
+		int log = reasons_open();
 
 		EXPECT_EQ(make_dmah(self->fd, hints), good ? 0 : EINVAL)
 		TH_LOG("fields %u", given);
+		EXPECT_EQ(reasons_have(log, "a DMA handle with fields "),
+			  !good && explained)
+		TH_LOG("fields %u", given);
 	}
+	reasons_wanted(false);
 }
 
 TEST_F(dmah, values)
@@ -363,10 +375,18 @@ TEST_F(dmah, dmabuf_region)
 /* Hints are not for memory that is not pinned */
 TEST_F(dmah, on_demand)
 {
+	bool explained;
+	int log;
+
 	if (refused(_metadata, self->fd))
 		return;
+	explained = reasons_wanted(true);
+	log = reasons_open();
 	self->region.access |= IBV_ACCESS_ON_DEMAND;
 	EXPECT_EQ(reg_mr(self->e.pd, &self->region), EOPNOTSUPP);
+	EXPECT_EQ(reasons_have(log, "DMA handles are not for paged regions$"),
+		  explained);
+	reasons_wanted(false);
 	EXPECT_EQ(free_dmah(self->fd, self->dmah), 0);
 }
 

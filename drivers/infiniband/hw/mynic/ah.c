@@ -11,14 +11,19 @@
 /*
  * @attr must have the destination's MAC resolved. -EINVAL: the path has no GID.
  */
-int mynic_av_from_attr(struct mynic_av *av, const struct rdma_ah_attr *attr)
+int mynic_av_from_attr(const struct ib_device *ibdev, struct mynic_av *av,
+		       const struct rdma_ah_attr *attr)
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
 
 	if (attr->type != RDMA_AH_ATTR_TYPE_ROCE ||
 	    !(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) ||
-	    attr->sl > MYNIC_MAX_SL)
+	    attr->sl > MYNIC_MAX_SL) {
+		ibdev_dbg(ibdev,
+			  "a path with flags %#x and SL %u: at most %u\n",
+			  rdma_ah_get_ah_flags(attr), attr->sl, MYNIC_MAX_SL);
 		return -EINVAL;
+	}
 	*av = (struct mynic_av){
 		.hop_limit = grh->hop_limit,
 		.traffic_class = grh->traffic_class,
@@ -59,7 +64,7 @@ int mynic_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 	ret = ib_is_udata_in_empty(udata);
 	if (ret)
 		return ret;
-	ret = mynic_av_from_attr(&ah->av, init_attr->ah_attr);
+	ret = mynic_av_from_attr(ibah->device, &ah->av, init_attr->ah_attr);
 	if (ret || !udata)
 		return ret;
 	memcpy(resp.dmac, ah->av.dmac, sizeof(resp.dmac));

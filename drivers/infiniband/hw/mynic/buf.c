@@ -337,12 +337,14 @@ struct mynic_mmap_entry *mynic_page_open(struct mynic_ucontext *ucontext,
  * Map, read-only, a page that all contexts share. The mapping holds a reference
  * to the page, and a fork() does not copy it.
  */
-int mynic_page_mmap(struct vm_area_struct *vma, struct page *page)
+int mynic_page_mmap(const struct ib_device *ibdev, struct vm_area_struct *vma,
+		    struct page *page)
 {
-	if (!(vma->vm_flags & VM_SHARED))
-		return -EINVAL;
-	if (vma->vm_flags & VM_WRITE)
+	if (vma->vm_flags & VM_WRITE) {
+		ibdev_dbg(ibdev, "offset %#lx is mapped for reading only\n",
+			  vma->vm_pgoff << PAGE_SHIFT);
 		return -EPERM;
+	}
 	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND, VM_MAYWRITE);
 	return vm_map_pages_zero(vma, &page, 1);
 }

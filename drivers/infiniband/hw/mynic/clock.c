@@ -188,7 +188,8 @@ int mynic_clock_mmap(struct mynic_ucontext *ucontext,
 		if (ret)
 			return ret;
 	}
-	ret = mynic_page_mmap(vma, mdev->clock.page);
+	ret = mynic_page_mmap(ucontext->ibucontext.device, vma,
+			      mdev->clock.page);
 	if (ret)
 		return ret;
 	mutex_lock(&mdev->clock.lock);

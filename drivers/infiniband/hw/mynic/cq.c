@@ -339,8 +339,12 @@ static int mynic_cq_move(struct mynic_cq *cq, u64 mmap_key, u8 log_size)
 	struct mynic_resize body;
 	int ret;
 
-	if (!mynic_move_matches(&cq->move, mmap_key, log_size))
+	if (!mynic_move_matches(&cq->move, mmap_key, log_size)) {
+		ibdev_dbg(cq->ibcq.device,
+			  "CQ %#x has no memory %#llx for 2^%u entries\n",
+			  cq->cqn, mmap_key, log_size);
 		return -EINVAL;
+	}
 	body = mynic_move_body(&cq->move);
 	ret = mynic_cmd_resize_cq(to_mdev(cq->ibcq.device), cq->cqn, &body);
 	if (ret)

@@ -24,8 +24,11 @@ struct ib_dm *mynic_alloc_dm(struct ib_device *ibdev,
 	size_t size;
 	int ret;
 
-	if (!attr->length || attr->alignment > 63)
+	if (!attr->length || attr->alignment > 63) {
+		ibdev_dbg(ibdev, "%llu bytes of device memory at 2^%u\n",
+			  attr->length, attr->alignment);
 		return ERR_PTR(-EINVAL);
+	}
 	if (attr->length > mdev->caps.dm_size) {
 		ibdev_dbg(ibdev,
 			  "%llu bytes of device memory: there are %llu\n",

@@ -17,9 +17,15 @@ int mynic_alloc_dmah(struct ib_dmah *ibdmah, struct uverbs_attr_bundle *attrs)
 		       BIT(IB_DMAH_MEM_TYPE_EXISTS);
 	u8 given = ibdmah->valid_fields;
 
-	if (!(given & BIT(IB_DMAH_PH_EXISTS)))
+	if (!(given & BIT(IB_DMAH_PH_EXISTS)) ||
+	    (given & tag && (given & tag) != tag)) {
+		ibdev_dbg(
+			ibdmah->device,
+			"a DMA handle with fields %#x: PH, and both others or none\n",
+			given);
 		return -EINVAL;
-	return given & tag && (given & tag) != tag ? -EINVAL : 0;
+	}
+	return 0;
 }
 
 int mynic_dealloc_dmah(struct ib_dmah *ibdmah, struct uverbs_attr_bundle *attrs)

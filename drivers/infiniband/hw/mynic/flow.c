@@ -90,7 +90,8 @@ static int mynic_flow_header(struct mynic_flow_spec *hw,
 }
 
 /* The RDMA core has checked the sizes of the specs. */
-static int mynic_flow_specs(struct mynic_create_flow *body,
+static int mynic_flow_specs(const struct ib_device *ibdev,
+			    struct mynic_create_flow *body,
 			    struct mynic_flow_spec *hw,
 			    const struct ib_flow_attr *attr)
 {
@@ -105,8 +106,11 @@ static int mynic_flow_specs(struct mynic_create_flow *body,
 			body->flow_tag = cpu_to_le32(spec->flow_tag.tag_id);
 			break;
 		case IB_FLOW_SPEC_ACTION_COUNT:
-			if (body->counters)
+			if (body->counters) {
+				ibdev_dbg(ibdev,
+					  "a flow rule with two counters\n");
 				return -EINVAL;
+			}
 			counters = spec->flow_count.counters;
 			body->counters =
 				cpu_to_le32(to_mcounters(counters)->number);
@@ -163,7 +167,7 @@ struct ib_flow *mynic_create_flow(struct ib_qp *ibqp, struct ib_flow_attr *attr,
 	ret = -ENOMEM;
 	if (!flow || !specs)
 		goto err;
-	ret = mynic_flow_specs(&body, specs, attr);
+	ret = mynic_flow_specs(ibqp->device, &body, specs, attr);
 	if (ret)
 		goto err;
 	ret = mynic_cmd_create_flow(mdev, &body, specs, &flow->number);

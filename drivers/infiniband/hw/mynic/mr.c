@@ -371,9 +371,9 @@ struct ib_mr *mynic_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm,
 	u32 key;
 	int ret;
 
-	if (attr->access_flags &
-	    ~(MYNIC_MR_ACCESS | IB_ZERO_BASED | IB_ACCESS_OPTIONAL))
-		return ERR_PTR(-EOPNOTSUPP);
+	ret = mynic_mr_check(ibpd->device, attr->length, attr->access_flags);
+	if (ret)
+		return ERR_PTR(ret);
 	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);

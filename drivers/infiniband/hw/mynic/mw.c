@@ -7,27 +7,20 @@
 
 #include "cmd.h"
 
+/* The RDMA core has checked the type. */
 int mynic_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 {
 	struct mynic_create_mkey body = {
 		.pdn = cpu_to_le32(to_mpd(ibmw->pd)->pdn),
 	};
-	u8 flags;
+	u8 flags = MYNIC_MKEY_MW2;
 	int ret;
 
 	ret = ib_no_udata_io(udata);
 	if (ret)
 		return ret;
-	switch (ibmw->type) {
-	case IB_MW_TYPE_1:
+	if (ibmw->type == IB_MW_TYPE_1)
 		flags = MYNIC_MKEY_MW1;
-		break;
-	case IB_MW_TYPE_2:
-		flags = MYNIC_MKEY_MW2;
-		break;
-	default:
-		return -EINVAL;
-	}
 	return mynic_cmd_create_mkey(to_mdev(ibmw->device), flags, &body,
 				     &ibmw->rkey);
 }

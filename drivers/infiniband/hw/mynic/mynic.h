@@ -709,7 +709,8 @@ int mynic_clock_mmap(struct mynic_ucontext *ucontext,
 
 struct mynic_mmap_entry *mynic_page_open(struct mynic_ucontext *ucontext,
 					 enum mynic_mmap_type type);
-int mynic_page_mmap(struct vm_area_struct *vma, struct page *page);
+int mynic_page_mmap(const struct ib_device *ibdev, struct vm_area_struct *vma,
+		    struct page *page);
 int mynic_alloc_ucontext(struct ib_ucontext *ibucontext,
 			 struct ib_udata *udata);
 int mynic_query_ucontext(struct ib_ucontext *ibucontext,
@@ -1301,7 +1302,8 @@ static inline struct mynic_ah *to_mah(struct ib_ah *ibah)
 	return container_of(ibah, struct mynic_ah, ibah);
 }
 
-int mynic_av_from_attr(struct mynic_av *av, const struct rdma_ah_attr *attr);
+int mynic_av_from_attr(const struct ib_device *ibdev, struct mynic_av *av,
+		       const struct rdma_ah_attr *attr);
 void mynic_av_to_attr(const struct mynic_av *av, struct rdma_ah_attr *attr);
 int mynic_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 		    struct ib_udata *udata);

@@ -1119,19 +1119,26 @@ static int mynic_advise_sge(struct mynic_odp *odp, struct ib_pd *ibpd,
 {
 	unsigned long flags = HMM_PFN_REQ_FAULT;
 	u64 first, num;
+	int ret;
 
-	if (odp->pd != ibpd)
+	if (odp->pd != ibpd ||
+	    (advice == IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE &&
+	     !odp->writable)) {
+		ibdev_dbg(ibpd->device, "region %#x %s\n", sge->lkey,
+			  odp->pd != ibpd ? "has another PD" : "is read-only");
 		return -EPERM;
-	if (advice == IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE) {
-		if (!odp->writable)
-			return -EPERM;
-		flags |= HMM_PFN_REQ_WRITE;
 	}
+	if (advice == IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE)
+		flags |= HMM_PFN_REQ_WRITE;
 	if (advice == IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
 		flags = 0;
-	if (!mynic_odp_range(odp, sge->addr, sge->length, &first, &num))
-		return -EFAULT;
-	return mynic_odp_map(odp, first, num, flags);
+	ret = -EFAULT;
+	if (mynic_odp_range(odp, sge->addr, sge->length, &first, &num))
+		ret = mynic_odp_map(odp, first, num, flags);
+	if (ret)
+		ibdev_dbg(ibpd->device, "region %#x: %u bytes at %#llx: %pe\n",
+			  sge->lkey, sge->length, sge->addr, ERR_PTR(ret));
+	return ret;
 }
 
 /**
@@ -1159,12 +1166,17 @@ int mynic_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice,
 
 	if (advice != IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH &&
 	    advice != IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE &&
-	    advice != IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
+	    advice != IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT) {
+		ibdev_dbg(ibpd->device, "advice %d\n", advice);
 		return -EOPNOTSUPP;
+	}
 	for (i = 0; i < num_sge && !ret; i++) {
 		odp = mynic_odp_get(to_mdev(ibpd->device), sg_list[i].lkey);
-		if (!odp)
+		if (!odp) {
+			ibdev_dbg(ibpd->device, "no paged region has key %#x\n",
+				  sg_list[i].lkey);
 			return -ENOENT;
+		}
 		ret = mynic_advise_sge(odp, ibpd, advice, &sg_list[i]);
 		mynic_odp_put(odp);
 	}
@@ -1260,8 +1272,12 @@ struct ib_mr *mynic_reg_odp_mr(struct ib_pd *ibpd, u64 start, u64 length,
 		return ERR_PTR(-EOPNOTSUPP);
 	}
 	if (implicit) {
-		if (iova)
+		if (iova) {
+			ibdev_dbg(ibpd->device,
+				  "the whole address space at %#llx, not 0\n",
+				  iova);
 			return ERR_PTR(-EINVAL);
+		}
 		length = MYNIC_ODP_MAX_PAGES << PAGE_SHIFT;
 	} else if (!length || start + length < start ||
 		   start + length > ULONG_MAX - PAGE_SIZE ||

@@ -284,7 +284,8 @@ static int mynic_qp_respond(struct mynic_qp *qp, struct ib_udata *udata)
 /*
  * Driver data is needed only for DRIVER QPs: verbs has no field for their kind.
  */
-static int mynic_qp_request(const struct ib_qp_init_attr *attr,
+static int mynic_qp_request(const struct ib_device *ibdev,
+			    const struct ib_qp_init_attr *attr,
 			    struct ib_udata *udata)
 {
 	struct mynic_create_qp_req req = {};
@@ -297,9 +298,17 @@ static int mynic_qp_request(const struct ib_qp_init_attr *attr,
 		return ret;
 	if (req.driver_qp_type != MYNIC_DRIVER_QP_MEMCPY ||
 	    memchr_inv(&req.reserved_04, 0,
-		       sizeof(req) - sizeof(req.driver_qp_type)))
+		       sizeof(req) - sizeof(req.driver_qp_type))) {
+		ibdev_dbg(ibdev,
+			  "driver QP type %u, or fields that are reserved\n",
+			  req.driver_qp_type);
 		return -EOPNOTSUPP;
-	return attr->cap.max_recv_wr || attr->srq ? -EINVAL : 0;
+	}
+	if (attr->cap.max_recv_wr || attr->srq) {
+		ibdev_dbg(ibdev, "memcpy QPs do not receive\n");
+		return -EINVAL;
+	}
+	return 0;
 }
 
 static int mynic_qp_create_flags(const struct ib_device *ibdev,
@@ -330,14 +339,43 @@ static int mynic_create_target(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	ret = ib_no_udata_io(udata);
 	if (ret)
 		return ret;
-	if (attr->create_flags)
+	if (attr->create_flags) {
+		ibdev_dbg(ibqp->device, "creation flags %#x of an XRC target\n",
+			  attr->create_flags);
 		return -EOPNOTSUPP;
+	}
 	ret = mynic_qp_init_bare(to_mdev(ibqp->device), qp, &mbox);
 	if (ret)
 		return ret;
 	ibqp->qp_num = qp->qpn;
 	mynic_qp_report_cap(qp, &attr->cap);
 	return 0;
+}
+
+static bool mynic_rss_is_ok(const struct ib_device *ibdev,
+			    const struct ib_qp_init_attr *attr,
+			    const struct mynic_create_qp_req *req)
+{
+	if (req->driver_qp_type || req->reserved_04 ||
+	    memchr_inv(req->reserved_0d, 0, sizeof(req->reserved_0d)) ||
+	    req->rx_hash_fields & ~MYNIC_RX_HASH_FIELDS ||
+	    req->rx_hash_function != MYNIC_RX_HASH_TOEPLITZ) {
+		ibdev_dbg(
+			ibdev,
+			"RSS: function %u, fields %#x, or others that are reserved\n",
+			req->rx_hash_function, req->rx_hash_fields);
+		return false;
+	}
+	if (attr->qp_type != IB_QPT_RAW_PACKET || attr->create_flags ||
+	    attr->cap.max_send_wr) {
+		ibdev_dbg(
+			ibdev,
+			"RSS: a QP of type %d, creation flags %#x, %u to send\n",
+			attr->qp_type, attr->create_flags,
+			attr->cap.max_send_wr);
+		return false;
+	}
+	return true;
 }
 
 /* An RSS QP has no queues. Its table names the receive work queues to use. */
@@ -359,13 +397,7 @@ static int mynic_create_rss(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	ret = ib_copy_validate_udata_in(udata, req, rx_hash_key);
 	if (ret)
 		return ret;
-	if (req.driver_qp_type || req.reserved_04 ||
-	    memchr_inv(req.reserved_0d, 0, sizeof(req.reserved_0d)) ||
-	    req.rx_hash_fields & ~MYNIC_RX_HASH_FIELDS ||
-	    req.rx_hash_function != MYNIC_RX_HASH_TOEPLITZ)
-		return -EOPNOTSUPP;
-	if (attr->qp_type != IB_QPT_RAW_PACKET || attr->create_flags ||
-	    attr->cap.max_send_wr)
+	if (!mynic_rss_is_ok(ibqp->device, attr, &req))
 		return -EOPNOTSUPP;
 	mbox.rx_hash_function = req.rx_hash_function;
 	mbox.rx_hash_fields = cpu_to_le32(req.rx_hash_fields);
@@ -401,7 +433,7 @@ static int mynic_qp_prepare(const struct ib_qp *ibqp,
 		ibdev_dbg(ibqp->device, "tag matching is for RC only\n");
 		return -EINVAL;
 	}
-	ret = mynic_qp_request(attr, udata);
+	ret = mynic_qp_request(ibqp->device, attr, udata);
 	if (ret)
 		return ret;
 	ret = mynic_qp_create_flags(ibqp->device, init, attr->create_flags);
@@ -482,8 +514,12 @@ static int mynic_qp_check_attr(const struct mynic_dev *mdev,
 			       const struct mynic_qp *qp,
 			       const struct ib_qp_attr *attr, int mask)
 {
-	if (mask & (IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE))
+	if (mask & (IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE) ||
+	    mask & ~(IB_QP_ATTR_STANDARD_BITS | IB_QP_RATE_LIMIT)) {
+		ibdev_dbg(qp->ibqp.device, "QP %#x: no attributes %#x\n",
+			  qp->qpn, mask);
 		return -EOPNOTSUPP;
+	}
 	if (mynic_attr_is_bad(qp, "pkey_index", mask & IB_QP_PKEY_INDEX,
 			      attr->pkey_index, 0, 0) ||
 	    mynic_attr_is_bad(qp, "path_mtu", mask & IB_QP_PATH_MTU,
@@ -510,7 +546,8 @@ static int mynic_qp_check_attr(const struct mynic_dev *mdev,
 	return 0;
 }
 
-static int mynic_qp_attr_to_hw(struct mynic_qp_attr *hw,
+static int mynic_qp_attr_to_hw(const struct ib_device *ibdev,
+			       struct mynic_qp_attr *hw,
 			       const struct ib_qp_attr *attr, int mask)
 {
 	hw->attr_mask = cpu_to_le32(mask);
@@ -549,7 +586,7 @@ static int mynic_qp_attr_to_hw(struct mynic_qp_attr *hw,
 	if (mask & IB_QP_RATE_LIMIT)
 		hw->rate_limit = cpu_to_le32(attr->rate_limit);
 	if (mask & IB_QP_AV)
-		return mynic_av_from_attr(&hw->av, &attr->ah_attr);
+		return mynic_av_from_attr(ibdev, &hw->av, &attr->ah_attr);
 	return 0;
 }
 
@@ -574,7 +611,8 @@ static void mynic_qp_reset_queues(struct mynic_qp *qp)
 	memset(qp->dbrec, 0, sizeof(*qp->dbrec));
 }
 
-static int mynic_modify_request(struct ib_udata *udata,
+static int mynic_modify_request(const struct mynic_qp *qp,
+				struct ib_udata *udata,
 				struct mynic_modify_qp_req *req)
 {
 	int ret;
@@ -585,7 +623,12 @@ static int mynic_modify_request(struct ib_udata *udata,
 	ret = ib_copy_validate_udata_in(udata, *req, reserved_04);
 	if (ret)
 		return ret;
-	return req->reserved_04 ? -EOPNOTSUPP : 0;
+	if (req->reserved_04) {
+		ibdev_dbg(qp->ibqp.device, "QP %#x: reserved field %#x\n",
+			  qp->qpn, req->reserved_04);
+		return -EOPNOTSUPP;
+	}
+	return 0;
 }
 
 /*
@@ -617,18 +660,19 @@ int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	struct mynic_qp_attr hw = {};
 	int ret;
 
-	ret = mynic_modify_request(udata, &req);
+	ret = mynic_modify_request(qp, udata, &req);
 	if (ret)
 		return ret;
 	/* A QP with a receive WQ table has no states. */
-	if (ibqp->rwq_ind_tbl)
+	if (ibqp->rwq_ind_tbl) {
+		ibdev_dbg(ibqp->device, "QP %#x: RSS QPs have no states\n",
+			  qp->qpn);
 		return -EOPNOTSUPP;
-	if (mask & ~(IB_QP_ATTR_STANDARD_BITS | IB_QP_RATE_LIMIT))
-		return -EOPNOTSUPP;
+	}
 	ret = mynic_qp_check_attr(mdev, qp, attr, mask);
 	if (ret)
 		return ret;
-	ret = mynic_qp_attr_to_hw(&hw, attr, mask);
+	ret = mynic_qp_attr_to_hw(ibqp->device, &hw, attr, mask);
 	if (ret)
 		return ret;
 

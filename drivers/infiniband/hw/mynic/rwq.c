@@ -133,6 +133,7 @@ err_free:
 	return ERR_PTR(ret);
 }
 
+/* The RDMA core has checked the states. */
 int mynic_modify_wq(struct ib_wq *ibwq, struct ib_wq_attr *attr, u32 mask,
 		    struct ib_udata *udata)
 {
@@ -145,11 +146,12 @@ int mynic_modify_wq(struct ib_wq *ibwq, struct ib_wq_attr *attr, u32 mask,
 		return ret;
 	if (mask & ~(IB_WQ_STATE | IB_WQ_CUR_STATE | IB_WQ_FLAGS) ||
 	    (mask & IB_WQ_FLAGS &&
-	     (attr->flags | attr->flags_mask) & ~MYNIC_RWQ_FLAGS))
+	     (attr->flags | attr->flags_mask) & ~MYNIC_RWQ_FLAGS)) {
+		ibdev_dbg(ibwq->device,
+			  "WQ %#x: attributes %#x, flags %#x of %#x\n",
+			  rwq->wqn, mask, attr->flags, attr->flags_mask);
 		return -EOPNOTSUPP;
-	if ((mask & IB_WQ_STATE && attr->wq_state > IB_WQS_ERR) ||
-	    (mask & IB_WQ_CUR_STATE && attr->curr_wq_state > IB_WQS_ERR))
-		return -EINVAL;
+	}
 	if (mask & IB_WQ_STATE)
 		body.state = attr->wq_state;
 	if (mask & IB_WQ_CUR_STATE)
@@ -194,8 +196,12 @@ int mynic_create_rwq_ind_table(struct ib_rwq_ind_table *ibtable,
 	ret = ib_no_udata_io(udata);
 	if (ret)
 		return ret;
-	if (attr->log_ind_tbl_size > max_log_size)
+	if (attr->log_ind_tbl_size > max_log_size) {
+		ibdev_dbg(ibtable->device,
+			  "a table of 2^%u WQs: at most 2^%u\n",
+			  attr->log_ind_tbl_size, max_log_size);
 		return -EINVAL;
+	}
 	wqns = kzalloc_objs(*wqns, 1U << attr->log_ind_tbl_size);
 	if (!wqns)
 		return -ENOMEM;

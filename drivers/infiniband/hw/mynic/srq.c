@@ -145,8 +145,11 @@ int mynic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr,
 	struct mynic_srq *srq = to_msrq(ibsrq);
 	int ret;
 
-	if (!mynic_srq_has_type(mdev, attr->srq_type, !udata))
+	if (!mynic_srq_has_type(mdev, attr->srq_type, !udata)) {
+		ibdev_dbg(ibsrq->device, "no SRQs of type %d for a %s\n",
+			  attr->srq_type, udata ? "process" : "kernel");
 		return -EOPNOTSUPP;
+	}
 	if (attr->srq_type != IB_SRQT_TM) {
 		ret = ib_is_udata_in_empty(udata);
 		if (ret)
@@ -208,8 +211,12 @@ static int mynic_srq_move(struct mynic_srq *srq, u64 mmap_key, u8 log_size)
 	struct mynic_resize body;
 	int ret;
 
-	if (!mynic_move_matches(&srq->move, mmap_key, log_size))
+	if (!mynic_move_matches(&srq->move, mmap_key, log_size)) {
+		ibdev_dbg(srq->ibsrq.device,
+			  "SRQ %#x has no memory %#llx for 2^%u requests\n",
+			  srq->srqn, mmap_key, log_size);
 		return -EINVAL;
+	}
 	body = mynic_move_body(&srq->move);
 	ret = mynic_cmd_resize_srq(to_mdev(srq->ibsrq.device), srq->srqn,
 				   &body);
@@ -248,8 +255,12 @@ static int mynic_resize_srq(struct mynic_srq *srq,
 	}
 	log_size = order_base_2(attr->max_wr);
 	if (mask & IB_SRQ_LIMIT &&
-	    (!req.mmap_key || attr->srq_limit > BIT(log_size)))
+	    (!req.mmap_key || attr->srq_limit > BIT(log_size))) {
+		ibdev_dbg(srq->ibsrq.device,
+			  "SRQ %#x: limit %u, memory %#llx of 2^%u requests\n",
+			  srq->srqn, attr->srq_limit, req.mmap_key, log_size);
 		return -EINVAL;
+	}
 	mutex_lock(&srq->move.lock);
 	if (req.mmap_key)
 		ret = mynic_srq_move(srq, req.mmap_key, log_size);
@@ -265,8 +276,11 @@ int mynic_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 	struct mynic_srq *srq = to_msrq(ibsrq);
 	int ret;
 
-	if (mask & ~(IB_SRQ_LIMIT | IB_SRQ_MAX_WR))
+	if (mask & ~(IB_SRQ_LIMIT | IB_SRQ_MAX_WR)) {
+		ibdev_dbg(ibsrq->device, "SRQ %#x: no attributes %#x\n",
+			  srq->srqn, mask);
 		return -EOPNOTSUPP;
+	}
 	if (mask & IB_SRQ_MAX_WR)
 		ret = mynic_resize_srq(srq, attr, mask, udata);
 	else

@@ -36,8 +36,11 @@ int mynic_tm_init(struct mynic_srq *srq, const struct ib_srq_init_attr *attr,
 	ret = ib_copy_validate_udata_in(udata, req, reserved_04);
 	if (ret)
 		return ret;
-	if (req.reserved_04)
+	if (req.reserved_04) {
+		ibdev_dbg(srq->ibsrq.device, "an SRQ with reserved field %#x\n",
+			  req.reserved_04);
 		return -EOPNOTSUPP;
+	}
 	if (!req.max_ops || req.max_ops > mdev->caps.max_tag_ops || !max_tags ||
 	    max_tags > mdev->caps.max_tags) {
 		ibdev_dbg(srq->ibsrq.device,

@@ -210,8 +210,6 @@ static int mynic_mmap_dm(struct ib_ucontext *ibucontext,
 
 static int mynic_mmap_mem(struct vm_area_struct *vma, struct mynic_mem *mem)
 {
-	if (!(vma->vm_flags & VM_SHARED))
-		return -EINVAL;
 	vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND);
 	return vm_map_pages_zero(vma, mem->pages, mem->num_pages);
 }
@@ -223,8 +221,14 @@ int mynic_mmap(struct ib_ucontext *ibucontext, struct vm_area_struct *vma)
 	int ret = -EINVAL;
 
 	rdma_entry = rdma_user_mmap_entry_get(ibucontext, vma);
-	if (!rdma_entry)
+	if (!rdma_entry) {
+		ibdev_dbg(ibucontext->device,
+			  "%lu bytes at offset %#lx, %s, cannot be mapped\n",
+			  vma->vm_end - vma->vm_start,
+			  vma->vm_pgoff << PAGE_SHIFT,
+			  vma->vm_flags & VM_SHARED ? "shared" : "private");
 		return -EINVAL;
+	}
 	entry = container_of(rdma_entry, struct mynic_mmap_entry, rdma_entry);
 	switch (entry->type) {
 	case MYNIC_MMAP_UAR:
@@ -240,7 +244,7 @@ int mynic_mmap(struct ib_ucontext *ibucontext, struct vm_area_struct *vma)
 		ret = mynic_clock_mmap(to_mucontext(ibucontext), vma);
 		break;
 	case MYNIC_MMAP_GIDS:
-		ret = mynic_page_mmap(vma,
+		ret = mynic_page_mmap(ibucontext->device, vma,
 				      to_mib(ibucontext->device)->gid_page);
 		break;
 	case MYNIC_MMAP_DM:
