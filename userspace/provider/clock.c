@@ -34,8 +34,10 @@ int mynic_clock_open(struct mynic_context *ctx)
 	void *page;
 	int err = 0;
 
-	if (!ctx->clock_mmap_size)
+	if (!ctx->clock_mmap_size) {
+		verbs_debug(&ctx->ibv_ctx, "the clock has no frequency\n");
 		return EOPNOTSUPP;
+	}
 	pthread_mutex_lock(&ctx->clock_lock);
 	if (!ctx->clock) {
 		page = mmap(NULL, ctx->clock_mmap_size, PROT_READ, MAP_SHARED,
@@ -98,8 +100,11 @@ int mynic_query_rt_values(struct ibv_context *context,
 {
 	uint64_t cycles;
 
-	if (!check_comp_mask(values->comp_mask, IBV_VALUES_MASK_RAW_CLOCK))
+	if (!check_comp_mask(values->comp_mask, IBV_VALUES_MASK_RAW_CLOCK)) {
+		verbs_debug(verbs_get_ctx(context), "values: comp_mask 0x%x\n",
+			    values->comp_mask);
 		return EINVAL;
+	}
 	if (!(values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK))
 		return 0;
 	cycles = mynic_clock_read(to_mctx(context));

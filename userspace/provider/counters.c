@@ -75,8 +75,11 @@ int mynic_destroy_counters(struct ibv_counters *ibcounters)
 	pthread_mutex_lock(&counters->lock);
 	flows = counters->flows;
 	pthread_mutex_unlock(&counters->lock);
-	if (flows)
+	if (flows) {
+		verbs_debug(verbs_get_ctx(ibcounters->context),
+			    "counters: %d flow rules have them\n", flows);
 		return EBUSY;
+	}
 	err = ibv_cmd_destroy_counters(&counters->vcounters);
 	if (err)
 		return err;
@@ -112,8 +115,12 @@ static int mynic_add_point(struct mynic_counters *counters,
 {
 	struct mynic_point *points;
 
-	if (counters->flows)
+	if (counters->flows) {
+		verbs_debug(verbs_get_ctx(counters->vcounters.counters.context),
+			    "counters: %u flow rules have them\n",
+			    counters->flows);
 		return EBUSY;
+	}
 	points = realloc(counters->points,
 			 (counters->num + 1) * sizeof(*points));
 	if (!points)
@@ -135,18 +142,18 @@ int mynic_attach_counters_point_flow(struct ibv_counters *ibcounters,
 	struct mynic_point point = { .index = attr->index };
 	int err;
 
-	if (flow || attr->comp_mask)
-		return EOPNOTSUPP;
-	switch (attr->counter_desc) {
-	case IBV_COUNTER_PACKETS:
-		point.what = MYNIC_COUNTER_PACKETS;
-		break;
-	case IBV_COUNTER_BYTES:
-		point.what = MYNIC_COUNTER_BYTES;
-		break;
-	default:
+	if (flow || attr->comp_mask ||
+	    (attr->counter_desc != IBV_COUNTER_PACKETS &&
+	     attr->counter_desc != IBV_COUNTER_BYTES)) {
+		verbs_debug(verbs_get_ctx(ibcounters->context),
+			    "counters: %s, counter_desc %d, comp_mask 0x%x\n",
+			    flow ? "a flow rule" : "no flow rule",
+			    attr->counter_desc, attr->comp_mask);
 		return EOPNOTSUPP;
 	}
+	point.what = attr->counter_desc == IBV_COUNTER_PACKETS ?
+			     MYNIC_COUNTER_PACKETS :
+			     MYNIC_COUNTER_BYTES;
 	pthread_mutex_lock(&counters->lock);
 	err = mynic_add_point(counters, point);
 	pthread_mutex_unlock(&counters->lock);
@@ -188,5 +195,10 @@ int mynic_read_counters(struct ibv_counters *ibcounters, uint64_t *array,
 	pthread_mutex_lock(&counters->lock);
 	fits = mynic_spread(counters, values, array, num);
 	pthread_mutex_unlock(&counters->lock);
-	return fits ? 0 : EINVAL;
+	if (!fits) {
+		verbs_debug(verbs_get_ctx(ibcounters->context),
+			    "counters: an index is beyond %u values\n", num);
+		return EINVAL;
+	}
+	return 0;
 }

@@ -300,6 +300,14 @@ static inline ALWAYS_INLINE int mynic_cq_advance(struct mynic_cq *cq)
 	return 0;
 }
 
+static __attribute__((cold, noinline)) int
+mynic_poll_refuse(struct mynic_cq *cq, uint32_t comp_mask)
+{
+	verbs_debug(verbs_get_ctx(cq->vcq.cq.context),
+		    "CQ 0x%x: comp_mask 0x%x\n", cq->cqn, comp_mask);
+	return EINVAL;
+}
+
 static inline ALWAYS_INLINE int
 mynic_start_poll_body(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr,
 		      bool locked)
@@ -308,7 +316,7 @@ mynic_start_poll_body(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr,
 	int err;
 
 	if (unlikely(attr->comp_mask))
-		return EINVAL;
+		return mynic_poll_refuse(cq, attr->comp_mask);
 	if (locked)
 		mynic_lock(&cq->lock);
 	err = mynic_cq_advance(cq);
@@ -576,8 +584,12 @@ static int mynic_cq_check(struct ibv_context *context,
 		return EOPNOTSUPP;
 	}
 	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD &&
-	    (!attr->parent_domain || !to_mpd(attr->parent_domain)->protection))
+	    (!attr->parent_domain ||
+	     !to_mpd(attr->parent_domain)->protection)) {
+		verbs_debug(verbs_get_ctx(context),
+			    "CQ: the PD is not a parent domain\n");
 		return EINVAL;
+	}
 	if (attr->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
 		return mynic_clock_open(to_mctx(context));
 	return 0;
@@ -635,8 +647,11 @@ int mynic_destroy_cq(struct ibv_cq *ibcq)
 	struct mynic_cq *cq = to_mcq(ibcq);
 	int err;
 
-	if (mynic_in_use(&cq->users))
+	if (mynic_in_use(&cq->users)) {
+		verbs_debug(verbs_get_ctx(ibcq->context),
+			    "CQ 0x%x: a QP or WQ uses it\n", cq->cqn);
 		return EBUSY;
+	}
 	err = ibv_cmd_destroy_cq(ibcq);
 	if (err)
 		return err;

@@ -15,8 +15,13 @@
 static bool mynic_dm_copy_is_valid(const struct mynic_dm *dm, uint64_t offset,
 				   size_t length)
 {
-	return !(offset % WORD) && !(length % WORD) && offset <= dm->length &&
-	       length <= dm->length - offset;
+	if (!(offset % WORD) && !(length % WORD) && offset <= dm->length &&
+	    length <= dm->length - offset)
+		return true;
+	verbs_debug(verbs_get_ctx(dm->vdm.dm.context),
+		    "device memory: %zu of %zu bytes at %llu\n", length,
+		    (size_t)dm->length, (unsigned long long)offset);
+	return false;
 }
 
 /*
@@ -142,6 +147,8 @@ struct ibv_dm *mynic_alloc_dm(struct ibv_context *context,
 	int err;
 
 	if (attr->comp_mask) {
+		verbs_debug(verbs_get_ctx(context),
+			    "device memory: comp_mask 0x%x\n", attr->comp_mask);
 		errno = EINVAL;
 		return NULL;
 	}

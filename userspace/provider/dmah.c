@@ -19,6 +19,8 @@ static struct ibv_dmah *mynic_alloc_dmah(struct ibv_context *context,
 	int err;
 
 	if (!check_comp_mask(attr->comp_mask, MYNIC_DMAH_MASK)) {
+		verbs_debug(verbs_get_ctx(context),
+			    "DMA handle: comp_mask 0x%x\n", attr->comp_mask);
 		errno = EOPNOTSUPP;
 		return NULL;
 	}

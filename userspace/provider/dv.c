@@ -14,11 +14,17 @@ int mynicdv_query_device(struct ibv_context *context,
 	const struct mynic_context *ctx = to_mctx(context);
 	struct mynicdv_device_attr all = {};
 
-	if (!mynicdv_is_supported(context->device))
+	if (!mynicdv_is_supported(context->device)) {
+		verbs_debug(verbs_get_ctx(context), "not a mynic device\n");
 		return EOPNOTSUPP;
+	}
 	if (!vext_field_avail(struct mynicdv_device_attr, max_memcpy_size,
-			      inlen))
+			      inlen)) {
+		verbs_debug(verbs_get_ctx(context),
+			    "device attributes of %u bytes are too few\n",
+			    inlen);
 		return EINVAL;
+	}
 	all.max_sq_stride = ctx->max_sq_stride;
 	all.max_rq_stride = ctx->max_rq_stride;
 	all.driver_qp_types = ctx->driver_qp_types;
@@ -41,12 +47,19 @@ static void mynic_rq_to_dv(struct mynic_rq *rq, struct mynicdv_ring *out)
 	mynic_unlock(&rq->lock);
 }
 
+static int mynic_dv_refuse(struct ibv_context *context, uint64_t comp_mask)
+{
+	verbs_debug(verbs_get_ctx(context), "direct object: comp_mask 0x%llx\n",
+		    (unsigned long long)comp_mask);
+	return EINVAL;
+}
+
 static int mynic_qp_to_dv(struct mynic_qp *qp, struct mynicdv_qp *out)
 {
 	struct mynic_sq *sq = &qp->sq;
 
 	if (out->comp_mask)
-		return EINVAL;
+		return mynic_dv_refuse(qp->vqp.qp.context, out->comp_mask);
 	mynic_lock(&sq->lock);
 	*out = (struct mynicdv_qp){
 		.sq = {
@@ -69,7 +82,7 @@ static int mynic_qp_to_dv(struct mynic_qp *qp, struct mynicdv_qp *out)
 static int mynic_cq_to_dv(struct mynic_cq *cq, struct mynicdv_cq *out)
 {
 	if (out->comp_mask)
-		return EINVAL;
+		return mynic_dv_refuse(cq->vcq.cq.context, out->comp_mask);
 	mynic_lock(&cq->lock);
 	*out = (struct mynicdv_cq){
 		.ring = cq->ring,
@@ -87,7 +100,7 @@ static int mynic_cq_to_dv(struct mynic_cq *cq, struct mynicdv_cq *out)
 static int mynic_srq_to_dv(struct mynic_srq *srq, struct mynicdv_srq *out)
 {
 	if (out->comp_mask)
-		return EINVAL;
+		return mynic_dv_refuse(srq->vsrq.srq.context, out->comp_mask);
 	mynic_rq_to_dv(&srq->rq, &out->rq);
 	out->dbrec =
 		container_of(srq->rq.pi_record, struct mynic_srq_dbrec, pi);

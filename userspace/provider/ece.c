@@ -15,6 +15,13 @@ static bool mynic_has_ece(const struct ibv_qp *ibqp)
 	       ibqp->qp_type == IBV_QPT_XRC_SEND;
 }
 
+static int mynic_ece_refuse(struct ibv_qp *ibqp, const char *why, int err)
+{
+	verbs_debug(verbs_get_ctx(ibqp->context), "QP 0x%x: ECE: %s\n",
+		    ibqp->qp_num, why);
+	return err;
+}
+
 void mynic_ece_reset(struct mynic_qp *qp)
 {
 	struct ibv_qp *ibqp = &qp->vqp.qp;
@@ -34,7 +41,7 @@ int mynic_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 	struct mynic_qp *qp = to_mqp(ibqp);
 
 	if (!mynic_has_ece(ibqp))
-		return EOPNOTSUPP;
+		return mynic_ece_refuse(ibqp, "the QP has no peer", EOPNOTSUPP);
 	pthread_mutex_lock(&qp->state_lock);
 	*ece = (struct ibv_ece){
 		.vendor_id = MYNIC_ECE_VENDOR,
@@ -53,9 +60,10 @@ int mynic_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 	int err = EINVAL;
 
 	if (!mynic_has_ece(ibqp))
-		return EOPNOTSUPP;
+		return mynic_ece_refuse(ibqp, "the QP has no peer", EOPNOTSUPP);
 	if (ece->comp_mask || ece->vendor_id != MYNIC_ECE_VENDOR)
-		return EINVAL;
+		return mynic_ece_refuse(ibqp, "comp_mask, or another vendor",
+					EINVAL);
 	pthread_mutex_lock(&qp->state_lock);
 	if (qp->state == IBV_QPS_RESET || qp->state == IBV_QPS_INIT) {
 		ece->options &= to_mctx(ibqp->context)->ece_options;
@@ -64,5 +72,7 @@ int mynic_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 		err = 0;
 	}
 	pthread_mutex_unlock(&qp->state_lock);
-	return err;
+	if (err)
+		return mynic_ece_refuse(ibqp, "the QP has left INIT", err);
+	return 0;
 }

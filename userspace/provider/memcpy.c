@@ -52,6 +52,11 @@ struct ibv_qp *mynicdv_create_qp(struct ibv_context *context,
 
 	err = mynic_check_driver_qp(context, attr, dv_attr);
 	if (err) {
+		verbs_debug(
+			verbs_get_ctx(context),
+			"driver QP: type %d of %d, comp_mask 0x%x and 0x%llx, or send_ops_flags\n",
+			dv_attr->driver_qp_type, attr->qp_type, attr->comp_mask,
+			(unsigned long long)dv_attr->comp_mask);
 		errno = err;
 		return NULL;
 	}

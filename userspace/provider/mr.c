@@ -116,6 +116,7 @@ struct ibv_mr *mynic_alloc_null_mr(struct ibv_pd *pd)
 	struct verbs_mr *vmr;
 
 	if (!ctx->null_lkey) {
+		verbs_debug(&ctx->ibv_ctx, "the device has no null region\n");
 		errno = EOPNOTSUPP;
 		return NULL;
 	}

@@ -104,13 +104,14 @@ int mynic_sq_set_bind(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
 					 EINVAL);
 	if (info->length) {
 		if (!mr)
-			return EINVAL;
+			return mynic_bind_refuse(mw, "no region", EINVAL);
 		err = mynic_check_bind_mr(mw, mr, access);
 		if (err)
 			return err;
 	} else if (mw->type != IBV_MW_TYPE_1) {
 		/* Binding without a region unbinds, for type 1 only. */
-		return EINVAL;
+		return mynic_bind_refuse(mw, "no length, which is for type 1",
+					 EINVAL);
 	}
 
 	wqe->rkey = htole32(mw->rkey);
@@ -160,7 +161,8 @@ int mynic_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,
 
 	if (!mynic_op_on(IBV_WR_BIND_MW, qp->qp_type) ||
 	    bind->send_flags & ~(IBV_SEND_FENCE | IBV_SEND_SIGNALED))
-		return EINVAL;
+		return mynic_bind_refuse(mw, "type of the QP, or flags",
+					 EINVAL);
 
 	if (!sq->single_threaded)
 		mynic_lock(&sq->lock);

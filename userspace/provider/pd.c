@@ -46,11 +46,16 @@ mynic_alloc_parent_domain(struct ibv_context *context,
 	if (!check_comp_mask(attr->comp_mask,
 			     IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
 				     IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT)) {
+		verbs_debug(verbs_get_ctx(context),
+			    "parent domain: comp_mask 0x%x\n", attr->comp_mask);
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
 	if (attr->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS &&
 	    (!attr->alloc || !attr->free)) {
+		verbs_debug(
+			verbs_get_ctx(context),
+			"parent domain: one of alloc and free is missing\n");
 		errno = EINVAL;
 		return NULL;
 	}
@@ -80,8 +85,11 @@ int mynic_dealloc_pd(struct ibv_pd *ibpd)
 	struct mynic_pd *pd = to_mpd(ibpd);
 	int err;
 
-	if (mynic_in_use(&pd->users))
+	if (mynic_in_use(&pd->users)) {
+		verbs_debug(verbs_get_ctx(ibpd->context),
+			    "PD %u: it is in use\n", ibpd->handle);
 		return EBUSY;
+	}
 	if (pd->protection) {
 		mynic_unuse(&pd->protection->users);
 		if (pd->td)
@@ -129,6 +137,8 @@ struct ibv_td *mynic_alloc_td(struct ibv_context *context,
 	struct mynic_td *td;
 
 	if (attr->comp_mask) {
+		verbs_debug(verbs_get_ctx(context),
+			    "thread domain: comp_mask 0x%x\n", attr->comp_mask);
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
@@ -144,8 +154,11 @@ int mynic_dealloc_td(struct ibv_td *ibtd)
 {
 	struct mynic_td *td = to_mtd(ibtd);
 
-	if (mynic_in_use(&td->users))
+	if (mynic_in_use(&td->users)) {
+		verbs_debug(verbs_get_ctx(ibtd->context),
+			    "thread domain: a parent domain uses it\n");
 		return EBUSY;
+	}
 	free(td);
 	return 0;
 }

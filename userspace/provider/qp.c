@@ -376,6 +376,10 @@ static struct ibv_qp *mynic_new_rss(struct ibv_context *context,
 
 	if (attr->qp_type != IBV_QPT_RAW_PACKET ||
 	    hash->rx_hash_fields_mask > UINT32_MAX) {
+		verbs_debug(verbs_get_ctx(context),
+			    "RSS: QP of type %d, fields 0x%llx\n",
+			    attr->qp_type,
+			    (unsigned long long)hash->rx_hash_fields_mask);
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
@@ -477,32 +481,46 @@ static struct ibv_qp *mynic_new_qp_ex(struct ibv_context *context,
 	return qp;
 }
 
+/* Return: 0 or a positive errno. */
+static int mynic_qp_check_mask(const struct ibv_qp_init_attr_ex *attr)
+{
+	uint32_t mask = attr->comp_mask;
+
+	if (attr->qp_type == IBV_QPT_XRC_RECV)
+		return check_comp_mask(mask, IBV_QP_INIT_ATTR_PD |
+						     IBV_QP_INIT_ATTR_XRCD) ?
+			       0 :
+			       EOPNOTSUPP;
+	if (!(mask & IBV_QP_INIT_ATTR_PD))
+		return EINVAL;
+	if (mask & IBV_QP_INIT_ATTR_IND_TABLE)
+		return check_comp_mask(mask,
+				       IBV_QP_INIT_ATTR_PD |
+					       IBV_QP_INIT_ATTR_CREATE_FLAGS |
+					       IBV_QP_INIT_ATTR_IND_TABLE |
+					       IBV_QP_INIT_ATTR_RX_HASH) &&
+				       mask & IBV_QP_INIT_ATTR_RX_HASH ?
+			       0 :
+			       EOPNOTSUPP;
+	return 0;
+}
+
 struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,
 				  struct ibv_qp_init_attr_ex *attr)
 {
-	if (attr->qp_type == IBV_QPT_XRC_RECV) {
-		if (check_comp_mask(attr->comp_mask,
-				    IBV_QP_INIT_ATTR_PD |
-					    IBV_QP_INIT_ATTR_XRCD))
-			return mynic_new_target(context, attr);
-		errno = EOPNOTSUPP;
+	int err = mynic_qp_check_mask(attr);
+
+	if (err) {
+		verbs_debug(verbs_get_ctx(context),
+			    "QP of type %d: comp_mask 0x%x\n", attr->qp_type,
+			    attr->comp_mask);
+		errno = err;
 		return NULL;
 	}
-	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD)) {
-		errno = EINVAL;
-		return NULL;
-	}
-	if (attr->comp_mask & IBV_QP_INIT_ATTR_IND_TABLE) {
-		if (check_comp_mask(attr->comp_mask,
-				    IBV_QP_INIT_ATTR_PD |
-					    IBV_QP_INIT_ATTR_CREATE_FLAGS |
-					    IBV_QP_INIT_ATTR_IND_TABLE |
-					    IBV_QP_INIT_ATTR_RX_HASH) &&
-		    attr->comp_mask & IBV_QP_INIT_ATTR_RX_HASH)
-			return mynic_new_rss(context, attr);
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
+	if (attr->qp_type == IBV_QPT_XRC_RECV)
+		return mynic_new_target(context, attr);
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_IND_TABLE)
+		return mynic_new_rss(context, attr);
 	return mynic_new_qp_ex(context, attr);
 }
 
@@ -578,6 +596,10 @@ int mynic_modify_qp_rate_limit(struct ibv_qp *ibqp,
 	pthread_mutex_lock(&qp->state_lock);
 	if (qp->state == IBV_QPS_RTS)
 		err = mynic_qp_modify(qp, &qp_attr, IBV_QP_RATE_LIMIT);
+	else
+		verbs_debug(verbs_get_ctx(ibqp->context),
+			    "QP 0x%x: not in RTS, for a rate limit\n",
+			    ibqp->qp_num);
 	pthread_mutex_unlock(&qp->state_lock);
 	return err;
 }

@@ -50,6 +50,24 @@ mynic_rq_finish(struct mynic_rq *rq, struct mynic_recv_wqe *next, uint32_t room,
 }
 
 /*
+ * Log why a request was refused, if libibverbs logs for debugging. A full ring
+ * is not logged, because programs post until it is full.
+ */
+static __attribute__((cold, noinline)) void
+mynic_recv_explain(struct ibv_context *context, const char *queue,
+		   uint32_t number, const struct mynic_rq *rq, int num_sge)
+{
+	if (!rq->limit)
+		verbs_debug(verbs_get_ctx(context),
+			    "%s 0x%x: in RESET, or without an RQ\n", queue,
+			    number);
+	else
+		verbs_debug(verbs_get_ctx(context),
+			    "%s 0x%x: %d SGEs, at most %u\n", queue, number,
+			    num_sge, rq->max_sge);
+}
+
+/*
  * The same after an erroneous request, out of line. The parameters are those
  * that posting has in registers anyway. Releasing a lock that was not taken
  * changes nothing.
@@ -59,8 +77,13 @@ mynic_rq_stop_qp(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		 struct ibv_recv_wr **bad_wr, struct mynic_recv_wqe *next,
 		 uint32_t room, int err)
 {
+	struct mynic_rq *rq = &to_mqp(qp)->rq;
+
+	if (err == EINVAL)
+		mynic_recv_explain(qp->context, "QP or WQ", qp->qp_num, rq,
+				   wr->num_sge);
 	*bad_wr = wr;
-	return mynic_rq_finish(&to_mqp(qp)->rq, next, room, qp, err, true);
+	return mynic_rq_finish(rq, next, room, qp, err, true);
 }
 
 static __attribute__((noinline)) int
@@ -68,6 +91,11 @@ mynic_rq_stop_srq(struct mynic_rq *rq, struct ibv_recv_wr *wr,
 		  struct ibv_recv_wr **bad_wr, struct mynic_recv_wqe *next,
 		  uint32_t room, int err)
 {
+	struct mynic_srq *srq = container_of(rq, struct mynic_srq, rq);
+
+	if (err == EINVAL)
+		mynic_recv_explain(srq->vsrq.srq.context, "SRQ", srq->srqn, rq,
+				   wr->num_sge);
 	*bad_wr = wr;
 	return mynic_rq_finish(rq, next, room, NULL, err, true);
 }

@@ -93,6 +93,8 @@ struct ibv_srq *mynic_create_srq_ex(struct ibv_context *context,
 	if (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE)
 		type = attr->srq_type;
 	if (type > IBV_SRQT_TM) {
+		verbs_debug(verbs_get_ctx(context), "no SRQs of type %d\n",
+			    type);
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
@@ -136,8 +138,12 @@ int mynic_get_srq_num(struct ibv_srq *ibsrq, uint32_t *srq_num)
 {
 	struct mynic_srq *srq = to_msrq(ibsrq);
 
-	if (srq->vsrq.srq_type != IBV_SRQT_XRC)
+	if (srq->vsrq.srq_type != IBV_SRQT_XRC) {
+		verbs_debug(verbs_get_ctx(ibsrq->context),
+			    "SRQ 0x%x: peers cannot name type %d\n", srq->srqn,
+			    srq->vsrq.srq_type);
 		return EINVAL;
+	}
 	*srq_num = srq->srqn;
 	return 0;
 }

@@ -54,6 +54,15 @@ static void mynic_set_tag(struct mynic_tag_wqe *wqe,
 		mynic_set_sge(&wqe->sge, wr->tm.add.sg_list);
 }
 
+static __attribute__((cold, noinline)) void
+mynic_tags_explain(const struct mynic_srq *srq, const struct ibv_ops_wr *wr)
+{
+	verbs_debug(verbs_get_ctx(srq->vsrq.srq.context),
+		    "SRQ 0x%x: operation %d, flags 0x%x, %d SGEs\n", srq->srqn,
+		    wr->opcode, wr->flags,
+		    wr->opcode == IBV_WR_TAG_ADD ? wr->tm.add.num_sge : 0);
+}
+
 static int mynic_tags_post_one(struct mynic_tags *tags, struct ibv_ops_wr *wr)
 {
 	struct mynic_tag_wqe *wqe = &tags->ring[tags->pi & (tags->size - 1)];
@@ -94,6 +103,8 @@ int mynic_post_srq_ops(struct ibv_srq *ibsrq, struct ibv_ops_wr *wr,
 	int err = 0;
 
 	if (!tags->ring) {
+		verbs_debug(verbs_get_ctx(ibsrq->context),
+			    "SRQ 0x%x: no tag matching\n", srq->srqn);
 		*bad_wr = wr;
 		return EINVAL;
 	}
@@ -103,6 +114,8 @@ int mynic_post_srq_ops(struct ibv_srq *ibsrq, struct ibv_ops_wr *wr,
 	for (; wr; wr = wr->next) {
 		err = mynic_tags_post_one(tags, wr);
 		if (err) {
+			if (err == EINVAL)
+				mynic_tags_explain(srq, wr);
 			*bad_wr = wr;
 			break;
 		}

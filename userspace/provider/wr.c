@@ -11,6 +11,35 @@ static inline ALWAYS_INLINE void mynic_wr_fail(struct mynic_sq *sq, int err)
 		sq->wr_err = err;
 }
 
+/* Log why a builder or setter is refused, and fail the batch. */
+static __attribute__((cold, noinline)) void
+mynic_wr_reject(struct ibv_qp_ex *ibqp, const char *what, uint64_t value,
+		uint32_t max)
+{
+	struct ibv_qp *qp = &ibqp->qp_base;
+
+	verbs_debug(verbs_get_ctx(qp->context),
+		    "QP 0x%x: %s %llu, at most %u\n", qp->qp_num, what,
+		    (unsigned long long)value, max);
+	mynic_wr_fail(&to_mqp_ex(ibqp)->sq, EINVAL);
+}
+
+/* Inline data of an operation that takes none, or a buffer without room */
+static __attribute__((cold, noinline)) void
+mynic_wr_reject_inline(struct ibv_qp_ex *ibqp, size_t length)
+{
+	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
+	const struct mynic_send_wqe *wqe = sq->last;
+	struct ibv_qp *qp = &ibqp->qp_base;
+
+	verbs_debug(
+		verbs_get_ctx(qp->context),
+		"QP 0x%x: inline data with opcode %u, or more than %u bytes, with a buffer of %zu\n",
+		qp->qp_num, le32toh(wqe->ctrl) & MYNIC_WQE_OPCODE_MASK,
+		sq->max_inline, length);
+	mynic_wr_fail(sq, EINVAL);
+}
+
 /*
  * Return the slot for the next request, filled in as far as it does not depend
  * on the operation, or NULL. The request has no data until a setter is called.
@@ -172,12 +201,15 @@ static void mynic_wr_bind_mw(struct ibv_qp_ex *ibqp, struct ibv_mw *mw,
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
 	struct mynic_send_wqe *wqe = mynic_wr_begin(ibqp, IBV_WR_BIND_MW);
-	int err = EINVAL;
+	int err;
 
 	if (unlikely(!wqe))
 		return;
-	if (mw->type == IBV_MW_TYPE_2)
-		err = mynic_sq_set_bind(sq, wqe, mw, rkey, info);
+	if (mw->type != IBV_MW_TYPE_2) {
+		mynic_wr_reject(ibqp, "windows of type 1:", 1, 0);
+		return;
+	}
+	err = mynic_sq_set_bind(sq, wqe, mw, rkey, info);
 	if (err)
 		mynic_wr_fail(sq, err);
 }
@@ -187,13 +219,13 @@ static void mynic_wr_send_tso(struct ibv_qp_ex *ibqp, void *hdr,
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
 	struct mynic_send_wqe *wqe = mynic_wr_begin(ibqp, IBV_WR_TSO);
-	int err;
 
 	if (unlikely(!wqe))
 		return;
-	err = mynic_sq_set_tso(sq, wqe, hdr, hdr_len, mss);
-	if (err)
-		mynic_wr_fail(sq, err);
+	if (mynic_sq_set_tso(sq, wqe, hdr, hdr_len, mss))
+		mynic_wr_reject(ibqp,
+				"TSO without a segment, or header:", hdr_len,
+				sq->max_tso_hdr);
 }
 
 /* For a builder or setter that the QP type lacks: discard the batch. */
@@ -268,7 +300,7 @@ mynic_wr_set_sge_list(struct ibv_qp_ex *ibqp, size_t num_sge,
 	if (unlikely(!wqe))
 		return;
 	if (unlikely(num_sge > sq->max_sge)) {
-		mynic_wr_fail(sq, EINVAL);
+		mynic_wr_reject(ibqp, "SGEs:", num_sge, sq->max_sge);
 		return;
 	}
 	mynic_set_sges(mynic_sq_data(wqe, ext), sg_list, num_sge);
@@ -292,20 +324,21 @@ mynic_wr_set_inline_list(struct ibv_qp_ex *ibqp, size_t num_buf,
 	ctrl = le32toh(wqe->ctrl);
 	/* Opcodes up to this one are common, and all take inline data. */
 	opcode = ctrl & MYNIC_WQE_OPCODE_MASK;
-	if (unlikely(opcode > IBV_WR_SEND_WITH_IMM && !mynic_op_inline(opcode)))
-		goto err;
+	if (unlikely(opcode > IBV_WR_SEND_WITH_IMM &&
+		     !mynic_op_inline(opcode))) {
+		mynic_wr_reject_inline(ibqp, 0);
+		return;
+	}
 	for (i = 0; i < num_buf; i++) {
-		if (unlikely(bufs[i].length > sq->max_inline - total))
-			goto err;
+		if (unlikely(bufs[i].length > sq->max_inline - total)) {
+			mynic_wr_reject_inline(ibqp, bufs[i].length);
+			return;
+		}
 		mynic_copy_inline(data + total, bufs[i].addr, bufs[i].length);
 		total += bufs[i].length;
 	}
 	wqe->ctrl = htole32(ctrl | IBV_SEND_INLINE << MYNIC_WQE_FLAGS_SHIFT);
 	wqe->len = htole32(total);
-	return;
-
-err:
-	mynic_wr_fail(sq, EINVAL);
 }
 
 static inline ALWAYS_INLINE void
@@ -383,14 +416,14 @@ static void mynic_wr_set_sge_list_any(struct ibv_qp_ex *ibqp, size_t num_sge,
 	case MYNIC_DATA_FIXED:
 		return;
 	case MYNIC_DATA_NONE:
-		mynic_wr_fail(sq, EINVAL);
+		mynic_wr_reject(ibqp, "SGEs of this operation:", num_sge, 0);
 		return;
 	case MYNIC_DATA_TSO:
 		offset = mynic_tso_sges(le16toh(wqe->hdr_len));
 		break;
 	}
 	if (unlikely(num_sge > sq->max_sge)) {
-		mynic_wr_fail(sq, EINVAL);
+		mynic_wr_reject(ibqp, "SGEs:", num_sge, sq->max_sge);
 		return;
 	}
 	mynic_set_sges(mynic_sq_data_of(sq, wqe) + offset, sg_list, num_sge);
@@ -437,20 +470,42 @@ static inline ALWAYS_INLINE void mynic_wr_discard(struct mynic_sq *sq)
 	mynic_sq_seek(sq, sq->pi);
 }
 
-/* Return: 0, or the error because of which nothing was posted. */
-static inline ALWAYS_INLINE int mynic_wr_close(struct mynic_sq *sq,
-					       bool db_suppress)
+/*
+ * End a batch of which nothing is posted, out of line. Log it if the QP has no
+ * slots, which builders do not. A full ring is not logged. Releasing a lock
+ * that was not taken changes nothing. Return: the error.
+ */
+static __attribute__((cold, noinline)) int
+mynic_wr_end_failed(struct ibv_qp_ex *ibqp)
 {
-	uint32_t pi = sq->wr_pi;
+	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
+	struct ibv_qp *qp = &ibqp->qp_base;
 	int err = sq->wr_err;
 
-	if (unlikely(err)) {
-		mynic_wr_discard(sq);
-	} else if (likely(sq->pi != pi)) {
+	if (!sq->limit)
+		verbs_debug(verbs_get_ctx(qp->context),
+			    "QP 0x%x: not in RTS, or no SQ\n", qp->qp_num);
+	mynic_wr_discard(sq);
+	mynic_unlock(&sq->lock);
+	return err;
+}
+
+/* Return: 0, or the error because of which nothing was posted. */
+static inline ALWAYS_INLINE int mynic_wr_close(struct ibv_qp_ex *ibqp,
+					       bool db_suppress, bool locked)
+{
+	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
+	uint32_t pi = sq->wr_pi;
+
+	if (unlikely(sq->wr_err))
+		return mynic_wr_end_failed(ibqp);
+	if (likely(sq->pi != pi)) {
 		sq->pi = pi;
 		mynic_sq_ring(sq, pi, db_suppress);
 	}
-	return err;
+	if (locked)
+		mynic_unlock(&sq->lock);
+	return 0;
 }
 
 static void mynic_wr_start(struct ibv_qp_ex *ibqp)
@@ -471,20 +526,12 @@ static void mynic_wr_abort(struct ibv_qp_ex *ibqp)
 
 static int mynic_wr_complete(struct ibv_qp_ex *ibqp)
 {
-	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
-	int err = mynic_wr_close(sq, false);
-
-	mynic_unlock(&sq->lock);
-	return err;
+	return mynic_wr_close(ibqp, false, true);
 }
 
 static int mynic_wr_complete_watched(struct ibv_qp_ex *ibqp)
 {
-	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
-	int err = mynic_wr_close(sq, true);
-
-	mynic_unlock(&sq->lock);
-	return err;
+	return mynic_wr_close(ibqp, true, true);
 }
 
 static void mynic_wr_start_single(struct ibv_qp_ex *ibqp)
@@ -499,12 +546,12 @@ static void mynic_wr_abort_single(struct ibv_qp_ex *ibqp)
 
 static int mynic_wr_complete_single(struct ibv_qp_ex *ibqp)
 {
-	return mynic_wr_close(&to_mqp_ex(ibqp)->sq, false);
+	return mynic_wr_close(ibqp, false, false);
 }
 
 static int mynic_wr_complete_single_watched(struct ibv_qp_ex *ibqp)
 {
-	return mynic_wr_close(&to_mqp_ex(ibqp)->sq, true);
+	return mynic_wr_close(ibqp, true, false);
 }
 
 /*
