@@ -251,8 +251,11 @@ def bad_input(place):
 
 
 def main():
-    tests = (order_of_events, packets, sent_again, frames, labels_are_free, limits, full_journals, one_journal,
-             only_failures_are_red, names_are_text, to_a_file, options_may_come_last, full_output, bad_input)
+    tests = (
+        order_of_events, packets, sent_again, frames, labels_are_free, limits,
+        full_journals, one_journal, only_failures_are_red, names_are_text,
+        to_a_file, options_may_come_last, full_output, bad_input,
+    )
     print(f"TAP version 13\n1..{len(tests)}")
     for number, test in enumerate(tests, 1):
         with tempfile.TemporaryDirectory() as place:
