@@ -35,7 +35,7 @@ build/guest/usr/bin build/log:
 	mkdir -p $@
 
 # Static, so that it starts quickly. Guests may run the one that is replaced.
-build/guest/usr/bin/peer: scripts/lib/guest/peer.c $(TREE) | build/guest/usr/bin
+build/guest/usr/bin/peer: userspace/guest/peer.c $(TREE) | build/guest/usr/bin
 	$(CC) -static -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -o $@.new $<
 	mv $@.new $@
 
