@@ -62,6 +62,28 @@ static bool nic_is_in_reset(const struct nic *nic)
 	return !nic->regs.status;
 }
 
+/* Number 0 is never given out, because commands use it for "none" */
+static bool nic_make_tables(struct nic *nic)
+{
+	return !table_init(&nic->eqs, &nic->mem, 1, MAX_EQ, MAX_EQ) &&
+	       !table_init(&nic->cqs, &nic->mem, 1, TABLE_MAX_NUMBER, MAX_CQ) &&
+	       !table_init(&nic->srqs, &nic->mem, 1, TABLE_MAX_NUMBER,
+			   MAX_SRQ) &&
+	       !table_init(&nic->pds, &nic->mem, 1, TABLE_MAX_NUMBER, MAX_PD) &&
+	       !table_init(&nic->xrcds, &nic->mem, 1, TABLE_MAX_NUMBER,
+			   MAX_XRCD) &&
+	       !table_init(&nic->dms, &nic->mem, 1, TABLE_MAX_NUMBER,
+			   DM_PAGES) &&
+	       !mkey_table_init(&nic->mkeys, nic->config.seed, MAX_MKEY) &&
+	       !flows_init(&nic->flows, &nic->mem) &&
+	       !table_init(&nic->rwq_tables, &nic->mem, 1, TABLE_MAX_NUMBER,
+			   MAX_RWQ_TABLE) &&
+	       !table_init(&nic->counters, &nic->mem, 1, TABLE_MAX_NUMBER,
+			   COUNTERS_MAX_SETS) &&
+	       !table_init(&nic->qps, &nic->mem, NIC_QPN_FIRST, MAX_QPN,
+			   NIC_MAX_QP);
+}
+
 struct nic *nic_create(const struct nic_config *config)
 {
 	struct nic *nic = calloc(1, sizeof(*nic));
@@ -102,21 +124,7 @@ struct nic *nic_create(const struct nic_config *config)
 		.all_dma = true,
 		.null = true,
 	};
-	/* Number 0 is never given out, because commands use it for "none" */
-	if (table_init(&nic->eqs, &nic->mem, 1, MAX_EQ, MAX_EQ) ||
-	    table_init(&nic->cqs, &nic->mem, 1, TABLE_MAX_NUMBER, MAX_CQ) ||
-	    table_init(&nic->srqs, &nic->mem, 1, TABLE_MAX_NUMBER, MAX_SRQ) ||
-	    table_init(&nic->pds, &nic->mem, 1, TABLE_MAX_NUMBER, MAX_PD) ||
-	    table_init(&nic->xrcds, &nic->mem, 1, TABLE_MAX_NUMBER, MAX_XRCD) ||
-	    table_init(&nic->dms, &nic->mem, 1, TABLE_MAX_NUMBER, DM_PAGES) ||
-	    mkey_table_init(&nic->mkeys, nic->config.seed, MAX_MKEY) ||
-	    flows_init(&nic->flows, &nic->mem) ||
-	    table_init(&nic->rwq_tables, &nic->mem, 1, TABLE_MAX_NUMBER,
-		       MAX_RWQ_TABLE) ||
-	    table_init(&nic->counters, &nic->mem, 1, TABLE_MAX_NUMBER,
-		       COUNTERS_MAX_SETS) ||
-	    table_init(&nic->qps, &nic->mem, NIC_QPN_FIRST, MAX_QPN,
-		       NIC_MAX_QP)) {
+	if (!nic_make_tables(nic)) {
 		nic_destroy(nic);
 		return NULL;
 	}

@@ -364,6 +364,46 @@ static void args_check(const struct args *args)
 					   args->nics[i].name);
 }
 
+/* @option is a short name, and its value is where getopt leaves it */
+static void args_take(struct args *args, int option)
+{
+	switch (option) {
+	case 'n':
+		args_parse_nic(args, optarg);
+		break;
+	case 'w':
+		args_parse_wire(args, optarg);
+		break;
+	case 'c':
+		args->control = optarg;
+		break;
+	case 'm':
+		args->socket_mode = args_parse_mode(optarg);
+		break;
+	case 'f':
+		args_add_fault(args, optarg);
+		break;
+	case 'p':
+		args_parse_capture(args, optarg);
+		break;
+	case 'e':
+		args->exit_with_parent = true;
+		break;
+	case 'h':
+		fputs(help, stdout);
+		exit(0);
+	case 'v':
+		printf("mynic-device %d.%d.%d\n"
+		       "mynic hardware interface %d.%d\n",
+		       VERSION_MAJOR, VERSION_MINOR, VERSION_PATCH,
+		       MYNIC_VERSION_MAJOR, MYNIC_VERSION_MINOR);
+		exit(0);
+	default:
+		fputs("Try mynic-device --help\n", stderr);
+		exit(EXIT_USAGE);
+	}
+}
+
 void args_parse(struct args *args, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -381,43 +421,8 @@ void args_parse(struct args *args, int argc, char **argv)
 	int option;
 
 	args->socket_mode = DEFAULT_SOCKET_MODE;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (option) {
-		case 'n':
-			args_parse_nic(args, optarg);
-			break;
-		case 'w':
-			args_parse_wire(args, optarg);
-			break;
-		case 'c':
-			args->control = optarg;
-			break;
-		case 'm':
-			args->socket_mode = args_parse_mode(optarg);
-			break;
-		case 'f':
-			args_add_fault(args, optarg);
-			break;
-		case 'p':
-			args_parse_capture(args, optarg);
-			break;
-		case 'e':
-			args->exit_with_parent = true;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			exit(0);
-		case 'v':
-			printf("mynic-device %d.%d.%d\n"
-			       "mynic hardware interface %d.%d\n",
-			       VERSION_MAJOR, VERSION_MINOR, VERSION_PATCH,
-			       MYNIC_VERSION_MAJOR, MYNIC_VERSION_MINOR);
-			exit(0);
-		default:
-			fputs("Try mynic-device --help\n", stderr);
-			exit(EXIT_USAGE);
-		}
-	}
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+		args_take(args, option);
 	if (optind < argc)
 		args_usage("what is \"%s\"?", argv[optind]);
 	args_check(args);

@@ -147,76 +147,80 @@ static void journal_text_put_fault(const struct journal_entry *e, char *text,
 		snprintf(text + n, size - n, " qp=0x%x", e->number);
 }
 
-static void journal_text_put_what(const struct journal_entry *e, char *text,
-				  size_t size)
+static void journal_text_put_nic(const struct journal_entry *e, char *text,
+				 size_t size)
 {
-	switch (e->kind) {
-	case JOURNAL_RESET:
+	if (e->kind == JOURNAL_RESET)
 		snprintf(text, size, "reset");
-		break;
-	case JOURNAL_ENABLED:
+	else if (e->kind == JOURNAL_ENABLED)
 		snprintf(text, size, "enabled");
-		break;
-	case JOURNAL_FATAL:
+	else if (e->kind == JOURNAL_FATAL)
 		snprintf(text, size, "fatal %u", e->code);
-		break;
-	case JOURNAL_COMMAND:
+	else if (e->kind == JOURNAL_COMMAND)
 		snprintf(text, size, "command %s number=0x%x %s created=0x%x",
 			 NAME_AT(commands, e->code), e->number,
 			 NAME_AT(command_statuses, e->status), e->key);
-		break;
-	case JOURNAL_EVENT:
+	else
 		snprintf(text, size, "event %s number=0x%x",
 			 NAME_AT(events,
 				 min_u32(e->code, MYNIC_EVENT_PAGE_FAULT)),
 			 e->number);
-		break;
-	case JOURNAL_MODIFIED:
+}
+
+static void journal_text_put_state(const struct journal_entry *e, char *text,
+				   size_t size)
+{
+	if (e->kind == JOURNAL_MODIFIED)
 		snprintf(text, size, "state qp=0x%x %s to %s by MODIFY_QP",
 			 e->number, verbs_state_name(e->from),
 			 verbs_state_name(e->to));
-		break;
-	case JOURNAL_MOVED:
+	else
 		snprintf(text, size, "state qp=0x%x %s to %s by the NIC%s%s",
 			 e->number, verbs_state_name(e->from),
 			 verbs_state_name(e->to), e->code ? ": " : "",
 			 e->code ? NAME_AT(events, e->code) : "");
-		break;
-	case JOURNAL_SEND_ERROR:
+}
+
+static void journal_text_put_error(const struct journal_entry *e, char *text,
+				   size_t size)
+{
+	if (e->kind == JOURNAL_SEND_ERROR)
 		snprintf(text, size,
 			 "send error qp=0x%x %s %s syndrome=%s unacked=0x%x",
 			 e->number, verbs_request_name(e->code),
 			 verbs_status_name(e->status),
 			 NAME_AT(syndromes, e->from), e->psn & PSN_MASK);
-		break;
-	case JOURNAL_RECV_ERROR:
+	else
 		snprintf(text, size,
 			 "receive error qp=0x%x %s syndrome=%s expected=0x%x",
 			 e->number, verbs_status_name(e->status),
 			 NAME_AT(syndromes, e->from), e->psn & PSN_MASK);
-		break;
-	case JOURNAL_COUNT:
-		journal_text_put_count(e, text, size);
-		break;
-	case JOURNAL_DROP:
-	case JOURNAL_REFUSED:
-		journal_text_put_packet(e, text, size);
-		break;
-	case JOURNAL_FAULT:
-		journal_text_put_fault(e, text, size);
-		break;
-	case JOURNAL_DOORBELL:
-	case JOURNAL_SENT:
-	case JOURNAL_RECEIVED:
-	case JOURNAL_COMPLETION:
-		journal_text_put_traffic(e, text, size);
-		break;
-	case JOURNAL_KEY:
-	case JOURNAL_PAGE:
-		journal_text_put_memory(e, text, size);
-		break;
-	}
 }
+
+typedef void (*journal_text_put)(const struct journal_entry *e, char *text,
+				 size_t size);
+
+static const journal_text_put journal_text_puts[] = {
+	[JOURNAL_RESET] = journal_text_put_nic,
+	[JOURNAL_ENABLED] = journal_text_put_nic,
+	[JOURNAL_FATAL] = journal_text_put_nic,
+	[JOURNAL_COMMAND] = journal_text_put_nic,
+	[JOURNAL_EVENT] = journal_text_put_nic,
+	[JOURNAL_MODIFIED] = journal_text_put_state,
+	[JOURNAL_MOVED] = journal_text_put_state,
+	[JOURNAL_SEND_ERROR] = journal_text_put_error,
+	[JOURNAL_RECV_ERROR] = journal_text_put_error,
+	[JOURNAL_COUNT] = journal_text_put_count,
+	[JOURNAL_DROP] = journal_text_put_packet,
+	[JOURNAL_REFUSED] = journal_text_put_packet,
+	[JOURNAL_FAULT] = journal_text_put_fault,
+	[JOURNAL_DOORBELL] = journal_text_put_traffic,
+	[JOURNAL_SENT] = journal_text_put_traffic,
+	[JOURNAL_RECEIVED] = journal_text_put_traffic,
+	[JOURNAL_COMPLETION] = journal_text_put_traffic,
+	[JOURNAL_KEY] = journal_text_put_memory,
+	[JOURNAL_PAGE] = journal_text_put_memory,
+};
 
 void journal_text(const struct journal_entry *entry,
 		  char line[JOURNAL_LINE_SIZE])
@@ -225,5 +229,5 @@ void journal_text(const struct journal_entry *entry,
 	int n = snprintf(line, JOURNAL_LINE_SIZE, "%" PRIu64 ".%09" PRIu64 " ",
 			 entry->time / second, entry->time % second);
 
-	journal_text_put_what(entry, line + n, JOURNAL_LINE_SIZE - n);
+	journal_text_puts[entry->kind](entry, line + n, JOURNAL_LINE_SIZE - n);
 }
