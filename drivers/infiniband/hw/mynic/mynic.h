@@ -630,6 +630,14 @@ void mynic_hw_shut(struct mynic_dev *mdev);
 void mynic_hw_stay_shut(struct mynic_dev *mdev);
 void mynic_hw_ping(struct mynic_dev *mdev);
 
+void mynic_stop(struct mynic_dev *mdev, enum mynic_state state);
+void mynic_set_up(struct mynic_dev *mdev);
+void mynic_lose(struct mynic_dev *mdev);
+int mynic_try_recover(struct mynic_dev *mdev);
+unsigned long mynic_ping(struct mynic_dev *mdev);
+void mynic_recover_soon(struct mynic_dev *mdev);
+int mynic_recover(struct mynic_dev *mdev);
+
 extern const struct pci_error_handlers mynic_err_handlers;
 extern const struct dev_pm_ops mynic_pm_ops;
 
@@ -637,9 +645,6 @@ void mynic_recover_init(struct mynic_dev *mdev);
 void mynic_recover_fini(struct mynic_dev *mdev);
 void mynic_sleep_init(struct mynic_dev *mdev);
 void mynic_sleep_fini(struct mynic_dev *mdev);
-void mynic_set_up(struct mynic_dev *mdev);
-void mynic_recover_soon(struct mynic_dev *mdev);
-int mynic_recover(struct mynic_dev *mdev);
 void mynic_shutdown(struct pci_dev *pdev);
 
 int mynic_devlink_alloc(struct mynic_dev *mdev);
