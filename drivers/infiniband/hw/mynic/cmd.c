@@ -124,10 +124,54 @@ int mynic_cmd_nop(struct mynic_dev *mdev, u64 *clock)
 	return ret;
 }
 
-/*
- * Limits in @caps are cut down to what the layouts can express. -ENODEV: the
- * driver cannot use this device.
- */
+/* Limits are cut down to what the layouts, or the BAR, can express. */
+static struct mynic_caps mynic_caps_of(const struct mynic_device_attr *attr,
+				       u32 uars)
+{
+	return (struct mynic_caps){
+		.fw_ver = le64_to_cpu(attr->fw_ver),
+		.node_guid = attr->node_guid,
+		.max_mr_size = le64_to_cpu(attr->max_mr_size),
+		.page_size_cap = le64_to_cpu(attr->page_size_cap) &
+				 MYNIC_PAGE_SIZES,
+		.max_qp = le32_to_cpu(attr->max_qp),
+		.max_qp_wr = min(le32_to_cpu(attr->max_qp_wr), 1U << 15),
+		.max_cq = le32_to_cpu(attr->max_cq),
+		.max_cqe = min(le32_to_cpu(attr->max_cqe), 1U << 22),
+		.max_mkey = le32_to_cpu(attr->max_mkey),
+		.max_pd = le32_to_cpu(attr->max_pd),
+		.max_srq = le32_to_cpu(attr->max_srq),
+		.max_srq_wr = min(le32_to_cpu(attr->max_srq_wr), 1U << 15),
+		.max_rd_atomic = min(le32_to_cpu(attr->max_rd_atomic), 255U),
+		.max_mcast_grp = le32_to_cpu(attr->max_mcast_grp),
+		.max_mcast_qp_attach = le32_to_cpu(attr->max_mcast_qp_attach),
+		.max_gid = min(le32_to_cpu(attr->max_gid), MYNIC_MAX_GIDS),
+		.num_uar = min(le32_to_cpu(attr->num_uar), uars),
+		.max_eq = le32_to_cpu(attr->max_eq),
+		.dma_lkey = le32_to_cpu(attr->dma_lkey),
+		.clock_khz = le32_to_cpu(attr->clock_khz),
+		.max_xrcd = le32_to_cpu(attr->max_xrcd),
+		.max_wq = le32_to_cpu(attr->max_wq),
+		.max_rwq_table = le32_to_cpu(attr->max_rwq_table),
+		.max_rwq_table_size = min(le32_to_cpu(attr->max_rwq_table_size),
+					  1U << MYNIC_RWQ_TABLE_MAX_LOG_SIZE),
+		.max_mw = le32_to_cpu(attr->max_mw),
+		.max_fast_reg_pages = min(le32_to_cpu(attr->max_fast_reg_pages),
+					  MYNIC_MAX_FAST_REG_PAGES),
+		.max_flow = le32_to_cpu(attr->max_flow),
+		.max_tso = le32_to_cpu(attr->max_tso),
+		.caps = le64_to_cpu(attr->caps),
+		.null_lkey = le32_to_cpu(attr->null_lkey),
+		.dm_size = min(le64_to_cpu(attr->dm_size), (u64)S32_MAX),
+		.max_counters = le32_to_cpu(attr->max_counters),
+		.max_rate_kbps = le32_to_cpu(attr->max_rate_kbps),
+		.max_tags = le32_to_cpu(attr->max_tags),
+		.max_tag_ops = min(le32_to_cpu(attr->max_tag_ops), 1U << 15),
+		.max_rndv_hdr = le32_to_cpu(attr->max_rndv_hdr),
+	};
+}
+
+/* -ENODEV: the driver cannot use this device. */
 int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps)
 {
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_QUERY_DEVICE };
@@ -141,47 +185,7 @@ int mynic_cmd_query_device(struct mynic_dev *mdev, struct mynic_caps *caps)
 		return ret;
 
 	uars = pci_resource_len(mdev->pdev, MYNIC_BAR_UAR) / MYNIC_UAR_SIZE;
-	*caps = (struct mynic_caps){
-		.fw_ver = le64_to_cpu(attr.fw_ver),
-		.node_guid = attr.node_guid,
-		.max_mr_size = le64_to_cpu(attr.max_mr_size),
-		.page_size_cap = le64_to_cpu(attr.page_size_cap) &
-				 MYNIC_PAGE_SIZES,
-		.max_qp = le32_to_cpu(attr.max_qp),
-		.max_qp_wr = min(le32_to_cpu(attr.max_qp_wr), 1U << 15),
-		.max_cq = le32_to_cpu(attr.max_cq),
-		.max_cqe = min(le32_to_cpu(attr.max_cqe), 1U << 22),
-		.max_mkey = le32_to_cpu(attr.max_mkey),
-		.max_pd = le32_to_cpu(attr.max_pd),
-		.max_srq = le32_to_cpu(attr.max_srq),
-		.max_srq_wr = min(le32_to_cpu(attr.max_srq_wr), 1U << 15),
-		.max_rd_atomic = min(le32_to_cpu(attr.max_rd_atomic), 255U),
-		.max_mcast_grp = le32_to_cpu(attr.max_mcast_grp),
-		.max_mcast_qp_attach = le32_to_cpu(attr.max_mcast_qp_attach),
-		.max_gid = min(le32_to_cpu(attr.max_gid), MYNIC_MAX_GIDS),
-		.num_uar = min(le32_to_cpu(attr.num_uar), uars),
-		.max_eq = le32_to_cpu(attr.max_eq),
-		.dma_lkey = le32_to_cpu(attr.dma_lkey),
-		.clock_khz = le32_to_cpu(attr.clock_khz),
-		.max_xrcd = le32_to_cpu(attr.max_xrcd),
-		.max_wq = le32_to_cpu(attr.max_wq),
-		.max_rwq_table = le32_to_cpu(attr.max_rwq_table),
-		.max_rwq_table_size = min(le32_to_cpu(attr.max_rwq_table_size),
-					  1U << MYNIC_RWQ_TABLE_MAX_LOG_SIZE),
-		.max_mw = le32_to_cpu(attr.max_mw),
-		.max_fast_reg_pages = min(le32_to_cpu(attr.max_fast_reg_pages),
-					  MYNIC_MAX_FAST_REG_PAGES),
-		.max_flow = le32_to_cpu(attr.max_flow),
-		.max_tso = le32_to_cpu(attr.max_tso),
-		.caps = le64_to_cpu(attr.caps),
-		.null_lkey = le32_to_cpu(attr.null_lkey),
-		.dm_size = min(le64_to_cpu(attr.dm_size), (u64)S32_MAX),
-		.max_counters = le32_to_cpu(attr.max_counters),
-		.max_rate_kbps = le32_to_cpu(attr.max_rate_kbps),
-		.max_tags = le32_to_cpu(attr.max_tags),
-		.max_tag_ops = min(le32_to_cpu(attr.max_tag_ops), 1U << 15),
-		.max_rndv_hdr = le32_to_cpu(attr.max_rndv_hdr),
-	};
+	*caps = mynic_caps_of(&attr, uars);
 	if (!caps->max_gid || !caps->max_cqe || !caps->max_qp_wr ||
 	    !(caps->page_size_cap & PAGE_SIZE) || caps->max_eq < 2) {
 		dev_err(&mdev->pdev->dev, "device has impossible limits\n");

@@ -249,6 +249,28 @@ static int mynic_cq_respond(struct mynic_cq *cq, struct ib_udata *udata)
 	return ib_respond_udata(udata, resp);
 }
 
+static int mynic_cq_check(struct ib_device *ibdev,
+			  const struct ib_cq_init_attr *attr)
+{
+	const struct mynic_dev *mdev = to_mdev(ibdev);
+
+	if (attr->flags & ~(IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION |
+			    IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)) {
+		ibdev_dbg(ibdev, "a CQ with flags %#x\n", attr->flags);
+		return -EOPNOTSUPP;
+	}
+	if (!attr->cqe || attr->cqe > mdev->caps.max_cqe ||
+	    attr->comp_vector > mdev->num_comp_eqs) {
+		ibdev_dbg(
+			ibdev,
+			"a CQ of %u entries with vector %u: 1 to %u, 0 to %u\n",
+			attr->cqe, attr->comp_vector, mdev->caps.max_cqe,
+			mdev->num_comp_eqs);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* @attrs is NULL for kernel CQs. */
 int mynic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct uverbs_attr_bundle *attrs)
@@ -263,22 +285,11 @@ int mynic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	ret = ib_is_udata_in_empty(udata);
 	if (ret)
 		return ret;
-	if (attr->flags & ~(IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION |
-			    IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)) {
-		ibdev_dbg(ibcq->device, "a CQ with flags %#x\n", attr->flags);
-		return -EOPNOTSUPP;
-	}
+	ret = mynic_cq_check(ibcq->device, attr);
+	if (ret)
+		return ret;
 	if (attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
 		flags |= MYNIC_CQ_IGNORE_OVERRUN;
-	if (!attr->cqe || attr->cqe > mdev->caps.max_cqe ||
-	    attr->comp_vector > mdev->num_comp_eqs) {
-		ibdev_dbg(
-			ibcq->device,
-			"a CQ of %u entries with vector %u: 1 to %u, 0 to %u\n",
-			attr->cqe, attr->comp_vector, mdev->caps.max_cqe,
-			mdev->num_comp_eqs);
-		return -EINVAL;
-	}
 
 	init = (struct mynic_cq_init_attr){
 		.entries = attr->cqe,

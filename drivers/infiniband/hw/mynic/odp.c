@@ -1273,8 +1273,7 @@ struct ib_mr *mynic_reg_odp_mr(struct ib_pd *ibpd, u64 start, u64 length,
 	}
 	if (implicit) {
 		if (iova) {
-			ibdev_dbg(ibpd->device,
-				  "the whole address space at %#llx, not 0\n",
+			ibdev_dbg(ibpd->device, "all memory at %#llx, not 0\n",
 				  iova);
 			return ERR_PTR(-EINVAL);
 		}

@@ -514,6 +514,12 @@ static int mynic_qp_check_attr(const struct mynic_dev *mdev,
 			       const struct mynic_qp *qp,
 			       const struct ib_qp_attr *attr, int mask)
 {
+	/* A QP with a receive WQ table has no states. */
+	if (qp->ibqp.rwq_ind_tbl) {
+		ibdev_dbg(qp->ibqp.device, "QP %#x: RSS QPs have no states\n",
+			  qp->qpn);
+		return -EOPNOTSUPP;
+	}
 	if (mask & (IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE) ||
 	    mask & ~(IB_QP_ATTR_STANDARD_BITS | IB_QP_RATE_LIMIT)) {
 		ibdev_dbg(qp->ibqp.device, "QP %#x: no attributes %#x\n",
@@ -645,6 +651,18 @@ static bool mynic_modify_is_ok(enum ib_qp_state cur, enum ib_qp_state new,
 	return ib_modify_qp_is_ok(cur, new, type, mask & ~IB_QP_RATE_LIMIT);
 }
 
+/* Return the requested options that the device has. */
+static u32 mynic_modify_ece(const struct mynic_dev *mdev,
+			    struct mynic_qp_attr *hw, u32 options)
+{
+	options &= mynic_ece_options(mdev);
+	if (options) {
+		hw->attr_mask |= cpu_to_le32(MYNIC_QP_ATTR_ECE);
+		hw->ece_options = cpu_to_le32(options);
+	}
+	return options;
+}
+
 /*
  * A kernel QP can go to ERR even if the device is dead, as ULPs drain their QPs
  * before they destroy them.
@@ -663,12 +681,6 @@ int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	ret = mynic_modify_request(qp, udata, &req);
 	if (ret)
 		return ret;
-	/* A QP with a receive WQ table has no states. */
-	if (ibqp->rwq_ind_tbl) {
-		ibdev_dbg(ibqp->device, "QP %#x: RSS QPs have no states\n",
-			  qp->qpn);
-		return -EOPNOTSUPP;
-	}
 	ret = mynic_qp_check_attr(mdev, qp, attr, mask);
 	if (ret)
 		return ret;
@@ -689,11 +701,7 @@ int mynic_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	}
 	if (mynic_qp_connected(qp) && cur_state == IB_QPS_INIT &&
 	    new_state == IB_QPS_RTR)
-		resp.ece_options = req.ece_options & mynic_ece_options(mdev);
-	if (resp.ece_options) {
-		hw.attr_mask |= cpu_to_le32(MYNIC_QP_ATTR_ECE);
-		hw.ece_options = cpu_to_le32(resp.ece_options);
-	}
+		resp.ece_options = mynic_modify_ece(mdev, &hw, req.ece_options);
 	ret = mynic_cmd_modify_qp(mdev, qp->qpn, &hw);
 	if (ret && !udata && new_state == IB_QPS_ERR && mynic_dead(mdev)) {
 		mynic_qp_err_dead(qp);

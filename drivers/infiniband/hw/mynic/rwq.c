@@ -76,6 +76,25 @@ static int mynic_rwq_respond(struct mynic_rwq *rwq, struct ib_udata *udata)
 	return ib_respond_udata(udata, resp);
 }
 
+static int mynic_rwq_check(struct ib_device *ibdev,
+			   const struct ib_wq_init_attr *attr)
+{
+	const struct mynic_dev *mdev = to_mdev(ibdev);
+
+	if (attr->wq_type != IB_WQT_RQ ||
+	    attr->create_flags & ~MYNIC_RWQ_FLAGS) {
+		ibdev_dbg(ibdev, "a WQ of type %d with flags %#x\n",
+			  attr->wq_type, attr->create_flags);
+		return -EOPNOTSUPP;
+	}
+	if (!attr->max_wr || attr->max_wr > mdev->caps.max_qp_wr) {
+		ibdev_dbg(ibdev, "a WQ of %u requests: 1 to %u\n", attr->max_wr,
+			  mdev->caps.max_qp_wr);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 struct ib_wq *mynic_create_wq(struct ib_pd *ibpd, struct ib_wq_init_attr *attr,
 			      struct ib_udata *udata)
 {
@@ -88,17 +107,9 @@ struct ib_wq *mynic_create_wq(struct ib_pd *ibpd, struct ib_wq_init_attr *attr,
 	ret = ib_is_udata_in_empty(udata);
 	if (ret)
 		return ERR_PTR(ret);
-	if (attr->wq_type != IB_WQT_RQ ||
-	    attr->create_flags & ~MYNIC_RWQ_FLAGS) {
-		ibdev_dbg(ibpd->device, "a WQ of type %d with flags %#x\n",
-			  attr->wq_type, attr->create_flags);
-		return ERR_PTR(-EOPNOTSUPP);
-	}
-	if (!attr->max_wr || attr->max_wr > mdev->caps.max_qp_wr) {
-		ibdev_dbg(ibpd->device, "a WQ of %u requests: 1 to %u\n",
-			  attr->max_wr, mdev->caps.max_qp_wr);
-		return ERR_PTR(-EINVAL);
-	}
+	ret = mynic_rwq_check(ibpd->device, attr);
+	if (ret)
+		return ERR_PTR(ret);
 
 	rwq = kzalloc_obj(*rwq);
 	if (!rwq)

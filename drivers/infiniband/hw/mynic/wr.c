@@ -59,13 +59,29 @@ static int mynic_fill_reg_mr(const struct mynic_qp *qp,
 	return 0;
 }
 
+static void mynic_fill_ud(struct mynic_send_wqe *wqe, const struct ib_ud_wr *wr)
+{
+	wqe->remote_qpn = cpu_to_le32(wr->remote_qpn);
+	wqe->remote_qkey = cpu_to_le32(wr->remote_qkey);
+	memcpy((u8 *)wqe + MYNIC_WQE_EXT, &to_mah(wr->ah)->av,
+	       sizeof(struct mynic_av));
+}
+
+static void mynic_fill_atomic(struct mynic_send_wqe *wqe,
+			      const struct ib_atomic_wr *wr)
+{
+	struct mynic_atomic_operands *atomic;
+
+	mynic_fill_remote(wqe, wr->remote_addr, wr->rkey);
+	atomic = (void *)((u8 *)wqe + MYNIC_WQE_DATA_RC + MYNIC_WQE_ATOMIC);
+	atomic->compare_add = cpu_to_le64(wr->compare_add);
+	atomic->swap = cpu_to_le64(wr->swap);
+}
+
 static int mynic_fill_operands(const struct mynic_qp *qp,
 			       struct mynic_send_wqe *wqe,
 			       const struct ib_send_wr *wr)
 {
-	struct mynic_atomic_operands *atomic;
-	const struct ib_ud_wr *ud;
-
 	switch (wr->opcode) {
 	case IB_WR_LOCAL_INV:
 		if (wr->num_sge)
@@ -84,13 +100,8 @@ static int mynic_fill_operands(const struct mynic_qp *qp,
 		wqe->imm_data = wr->ex.imm_data;
 		fallthrough;
 	case IB_WR_SEND:
-		if (mynic_qp_connected(qp))
-			return 0;
-		ud = ud_wr(wr);
-		wqe->remote_qpn = cpu_to_le32(ud->remote_qpn);
-		wqe->remote_qkey = cpu_to_le32(ud->remote_qkey);
-		memcpy((u8 *)wqe + MYNIC_WQE_EXT, &to_mah(ud->ah)->av,
-		       sizeof(struct mynic_av));
+		if (!mynic_qp_connected(qp))
+			mynic_fill_ud(wqe, ud_wr(wr));
 		return 0;
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 		wqe->imm_data = wr->ex.imm_data;
@@ -111,12 +122,7 @@ static int mynic_fill_operands(const struct mynic_qp *qp,
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
 		if (qp->type != MYNIC_QP_RC || wr->num_sge != 1)
 			return -EINVAL;
-		mynic_fill_remote(wqe, atomic_wr(wr)->remote_addr,
-				  atomic_wr(wr)->rkey);
-		atomic = (void *)((u8 *)wqe + MYNIC_WQE_DATA_RC +
-				  MYNIC_WQE_ATOMIC);
-		atomic->compare_add = cpu_to_le64(atomic_wr(wr)->compare_add);
-		atomic->swap = cpu_to_le64(atomic_wr(wr)->swap);
+		mynic_fill_atomic(wqe, atomic_wr(wr));
 		return 0;
 	default:
 		return -EINVAL;
