@@ -247,23 +247,10 @@ static int mynic_cmd_create_qp(struct ibv_pd *pd, struct mynic_qp *qp,
 	return err;
 }
 
-static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
-				   struct ibv_qp_init_attr *attr,
-				   uint32_t create_flags, uint32_t max_tso_hdr,
-				   uint32_t driver_qp_type)
+static struct mynic_qp *mynic_alloc_qp(struct ibv_pd *pd)
 {
-	struct mynic_create_qp_resp resp;
-	struct ibv_qp_cap *cap = &attr->cap;
 	struct mynic_home home;
 	struct mynic_qp *qp;
-	int err;
-
-	if (!mynic_sq_type(attr->qp_type)) {
-		verbs_debug(verbs_get_ctx(pd->context), "no QPs of type %d\n",
-			    attr->qp_type);
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
 
 	qp = mynic_alloc_object(&home, pd, sizeof(*qp), MYNICDV_RES_QP);
 	if (!qp)
@@ -274,6 +261,29 @@ static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
 	qp->rq.single_threaded = mynic_single_threaded(pd);
 	mynic_choose_queue_ops(pd->context, MYNIC_QUEUE_RQ, mynic_recv_forms,
 			       qp->rq.single_threaded);
+	return qp;
+}
+
+static struct ibv_qp *mynic_new_qp(struct ibv_pd *pd,
+				   struct ibv_qp_init_attr *attr,
+				   uint32_t create_flags, uint32_t max_tso_hdr,
+				   uint32_t driver_qp_type)
+{
+	struct mynic_create_qp_resp resp;
+	struct ibv_qp_cap *cap = &attr->cap;
+	struct mynic_qp *qp;
+	int err;
+
+	if (!mynic_sq_type(attr->qp_type)) {
+		verbs_debug(verbs_get_ctx(pd->context), "no QPs of type %d\n",
+			    attr->qp_type);
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+
+	qp = mynic_alloc_qp(pd);
+	if (!qp)
+		return NULL;
 	if (max_tso_hdr)
 		mynic_cap_add_tso(cap, max_tso_hdr);
 	err = mynic_cmd_create_qp(pd, qp, attr, create_flags, driver_qp_type,
