@@ -103,9 +103,9 @@ int mynic_post_srq_ops(struct ibv_srq *ibsrq, struct ibv_ops_wr *wr,
 	int err = 0;
 
 	if (!tags->ring) {
+		*bad_wr = wr;
 		verbs_debug(verbs_get_ctx(ibsrq->context),
 			    "SRQ 0x%x: no tag matching\n", srq->srqn);
-		*bad_wr = wr;
 		return EINVAL;
 	}
 
