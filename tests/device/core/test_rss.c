@@ -338,6 +338,78 @@ TEST(rss_one_field)
 	CHECK_EQ(at[0], at[1]);
 }
 
+/* A frame is to arrive in memory that has no region */
+static void check_dma_lkey(uint8_t flags, uint32_t status)
+{
+	struct drv_pair p = eth_raw_pair();
+	struct drv_end wq = wq_end(&p.b, flags);
+	struct eth_buf frame = ipv4_frame(UDP, A_FROM, A_TO, 1, 2);
+	struct mynic_create_flow body = { 0 };
+	uint8_t *to = sim_alloc(p.b.d->n, 2048, 64);
+	struct mynic_sge sge = { sim_iova(p.b.d->n, to), 2048,
+				 p.b.d->attr.dma_lkey };
+	struct drv_qp qp;
+	uint32_t table;
+
+	CHECK_EQ(create_table(p.b.d, &wq.qp->number, 0, &table), 0);
+	CHECK_EQ(create_rss(&p.b, rss_create(&p.b, table, 0), &qp), 0);
+	CHECK_EQ(eth_flow(&qp, body, NULL, NULL), 0);
+	CHECK_EQ(set_state(wq.qp, MYNIC_WQS_RDY), 0);
+	drv_post_recv(wq.qp, 1, &sge, 1);
+	eth_send_frame(&p.a, &frame, 0);
+	drv_expect(wq.recv_cq, 1, status);
+	if (!status)
+		CHECK_MEM(to, frame.data, frame.len);
+}
+
+TEST(wq_dma_lkey)
+{
+	struct mynic_modify_wq change = { .attr_mask = 4,
+					  .flags = MYNIC_WQ_KERNEL,
+					  .flags_mask = MYNIC_WQ_KERNEL };
+	struct drv_pair p = eth_raw_pair();
+	struct drv_end wq = wq_end(&p.b, 0);
+
+	check_dma_lkey(MYNIC_WQ_KERNEL, IBV_WC_SUCCESS);
+	check_dma_lkey(0, IBV_WC_LOC_PROT_ERR);
+	check_dma_lkey(MYNIC_WQ_VLAN_STRIP, IBV_WC_LOC_PROT_ERR);
+	CHECK_EQ(modify_wq(wq.qp, change), MYNIC_AQ_NOT_SUPPORTED);
+}
+
+static uint8_t receive_port(struct drv_qp *qp)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_SET_RX,
+		.number = qp->number,
+		.set_rx.flags = MYNIC_RX_ENABLE | MYNIC_RX_PROMISC,
+	};
+
+	return drv_admin(qp->d, &cmd, NULL);
+}
+
+/* The QP named in SET_RX has a table, and then another QP takes its place */
+TEST(rss_receives_for_the_port)
+{
+	struct drv_pair p = eth_raw_pair();
+	struct drv_end wq[2] = { wq_end(&p.b, 0), wq_end(&p.b, 0) };
+	struct eth_buf frame = ipv4_frame(UDP, A_FROM, A_TO, 1, 2);
+	uint32_t table[2];
+	struct drv_qp qp[2];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		CHECK_EQ(set_state(wq[i].qp, MYNIC_WQS_RDY), 0);
+		CHECK_EQ(create_table(p.b.d, &wq[i].qp->number, 0, &table[i]),
+			 0);
+		CHECK_EQ(create_rss(&p.b, rss_create(&p.b, table[i], IPV4),
+				    &qp[i]),
+			 0);
+		CHECK_EQ(receive_port(&qp[i]), 0);
+		eth_post(&wq[i], i);
+		eth_send_frame(&p.a, &frame, 0);
+		CHECK_EQ(eth_expect(&wq[i], i, &frame).flow_tag, 0);
+	}
+}
+
 TEST(rss_vlan_strip)
 {
 	struct drv_pair p = eth_raw_pair();

@@ -52,7 +52,7 @@
 
 #define MYNIC_MAGIC 0x43494e4d /* "MNIC" */
 #define MYNIC_VERSION_MAJOR 1
-#define MYNIC_VERSION_MINOR 0
+#define MYNIC_VERSION_MINOR 1
 
 #define MYNIC_CONTROL_ENABLE 0x1 /* reads 0 if the device refuses */
 #define MYNIC_CONTROL_RESET 0x2 /* reads 0 */
@@ -739,6 +739,7 @@ struct mynic_create_wq {
 _Static_assert(sizeof(struct mynic_create_wq) == 64, "mynic_create_wq");
 
 #define MYNIC_WQ_VLAN_STRIP 0x1 /* frames are received without their VLAN tag */
+#define MYNIC_WQ_KERNEL 0x80 /* may use the device's dma_lkey */
 
 /**
  * struct mynic_modify_wq - body of MODIFY_WQ
@@ -1282,6 +1283,7 @@ _Static_assert(sizeof(struct mynic_admin_cpl) == 64, "mynic_admin_cpl");
 #define MYNIC_CAP_ATOMIC_WRITE 0x10
 #define MYNIC_CAP_FLUSH_GLOBAL 0x20
 #define MYNIC_CAP_FLUSH_PERSISTENT 0x40
+#define MYNIC_CAP_WQ_KERNEL 0x80
 
 /**
  * struct mynic_device_attr - mailbox of QUERY_DEVICE

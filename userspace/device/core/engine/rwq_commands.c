@@ -22,11 +22,15 @@
 #define ATTR_FLAGS 4
 #define ALL_ATTRS (ATTR_STATE | ATTR_CUR_STATE | ATTR_FLAGS)
 
+/* Flags that can change */
 #define WQ_FLAGS MYNIC_WQ_VLAN_STRIP
+#define CREATE_FLAGS (WQ_FLAGS | MYNIC_WQ_KERNEL)
 
 static void rwq_commands_set_flags(struct qp *rwq, uint8_t flags)
 {
-	rwq->flags = flags & MYNIC_WQ_VLAN_STRIP ? MYNIC_QP_VLAN_STRIP : 0;
+	rwq->flags &= ~MYNIC_QP_VLAN_STRIP;
+	if (flags & MYNIC_WQ_VLAN_STRIP)
+		rwq->flags |= MYNIC_QP_VLAN_STRIP;
 }
 
 int admin_create_wq(struct nic *nic, struct admin_call *call)
@@ -48,13 +52,14 @@ int admin_create_wq(struct nic *nic, struct admin_call *call)
 	struct qp *rwq;
 	int status;
 
-	if (cmd->flags & ~WQ_FLAGS)
+	if (cmd->flags & ~CREATE_FLAGS)
 		return MYNIC_AQ_NOT_SUPPORTED;
 	if (!cmd->log_stride)
 		return MYNIC_AQ_BAD_PARAM;
 	status = qp_create(nic, &create, &rwq);
 	if (status)
 		return status;
+	rwq->flags = cmd->flags & MYNIC_WQ_KERNEL ? MYNIC_QP_KERNEL : 0;
 	rwq_commands_set_flags(rwq, cmd->flags);
 	call->cpl.number = htole32(rwq->number);
 	return MYNIC_AQ_OK;
