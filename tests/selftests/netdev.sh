@@ -232,9 +232,13 @@ moderation_is() {
 		coalesce_is tx-usecs 100 && coalesce_is tx-frames 16
 }
 
-# The device is told how long interrupts may wait, also about new queues
-told_twice() {
-	[ "$(grep -c "dev=${pci[0]}.* opcode=MODIFY_CQ .*status=OK" "$trace")" = 2 ]
+# The device is told how long interrupts may wait, also about new queues: once for
+# each CQ
+all_told() {
+	local queues
+
+	queues=$(find "/sys/class/net/$near/queues" -name '[rt]x-*' | wc -l)
+	[ "$(grep -c "dev=${pci[0]}.* opcode=MODIFY_CQ .*status=OK" "$trace")" = "$queues" ]
 }
 
 moderation() {
@@ -244,12 +248,12 @@ moderation() {
 	[ -e "$event" ] || mount -t tracefs none $tracing || return
 	echo 0 >"$event" && echo >"$trace" && echo 1 >"$event" || return
 	ethtool -C "$near" adaptive-rx off adaptive-tx off rx-usecs 50 rx-frames 8 \
-		tx-usecs 100 tx-frames 16 && moderation_is && told_twice &&
-		stream && told_twice || status=1
+		tx-usecs 100 tx-frames 16 && moderation_is && all_told &&
+		stream && all_told || status=1
 	! ethtool -C "$near" rx-usecs 65536 && moderation_is || status=1
 	echo >"$trace"
 	ip link set "$near" down && ip link set "$near" up &&
-		wait_for carrier "" "$near" && moderation_is && told_twice || status=1
+		wait_for carrier "" "$near" && moderation_is && all_told || status=1
 	echo 0 >"$event"
 	ethtool -C "$near" adaptive-rx on adaptive-tx on && configure && stream &&
 		return $status

@@ -48,6 +48,18 @@ static void mynic_get_ethtool_stats(struct net_device *ndev,
 		memset(data, 0, MYNIC_NUM_STATS * sizeof(*data));
 }
 
+/* Settings of a channel. Those of channel 0 are shown for the interface. */
+static void mynic_show_coalesce(const struct mynic_channel *ch,
+				struct ethtool_coalesce *coal)
+{
+	coal->use_adaptive_rx_coalesce = ch->rx_moder.setting.adaptive;
+	coal->rx_coalesce_usecs = ch->rx_moder.setting.usecs;
+	coal->rx_max_coalesced_frames = ch->rx_moder.setting.frames;
+	coal->use_adaptive_tx_coalesce = ch->tx_moder.setting.adaptive;
+	coal->tx_coalesce_usecs = ch->tx_moder.setting.usecs;
+	coal->tx_max_coalesced_frames = ch->tx_moder.setting.frames;
+}
+
 static int mynic_get_coalesce(struct net_device *ndev,
 			      struct ethtool_coalesce *coal,
 			      struct kernel_ethtool_coalesce *kernel_coal,
@@ -55,21 +67,14 @@ static int mynic_get_coalesce(struct net_device *ndev,
 {
 	const struct mynic_netdev *nd = netdev_priv(ndev);
 
-	coal->use_adaptive_rx_coalesce = nd->rx_moder.setting.adaptive;
-	coal->rx_coalesce_usecs = nd->rx_moder.setting.usecs;
-	coal->rx_max_coalesced_frames = nd->rx_moder.setting.frames;
-	coal->use_adaptive_tx_coalesce = nd->tx_moder.setting.adaptive;
-	coal->tx_coalesce_usecs = nd->tx_moder.setting.usecs;
-	coal->tx_max_coalesced_frames = nd->tx_moder.setting.frames;
+	mynic_show_coalesce(&nd->channels[0], coal);
 	return 0;
 }
 
-static int mynic_set_coalesce(struct net_device *ndev,
-			      struct ethtool_coalesce *coal,
-			      struct kernel_ethtool_coalesce *kernel_coal,
-			      struct netlink_ext_ack *extack)
+static int mynic_change_coalesce(struct mynic_channel *ch,
+				 const struct ethtool_coalesce *coal)
 {
-	struct mynic_netdev *nd = netdev_priv(ndev);
+	bool running = ch->nd->running && ch->index < ch->nd->num_channels;
 	const struct mynic_moder_setting rx = {
 		.adaptive = coal->use_adaptive_rx_coalesce,
 		.usecs = coal->rx_coalesce_usecs,
@@ -82,15 +87,60 @@ static int mynic_set_coalesce(struct net_device *ndev,
 	};
 	int ret;
 
-	if (max(rx.usecs, tx.usecs) > U16_MAX ||
-	    max(rx.frames, tx.frames) > U16_MAX) {
+	ret = mynic_moder_change(&ch->rx_moder, running, &rx);
+	if (ret)
+		return ret;
+	return mynic_moder_change(&ch->tx_moder, running, &tx);
+}
+
+static bool mynic_coalesce_fits(const struct ethtool_coalesce *coal)
+{
+	return max(coal->rx_coalesce_usecs, coal->tx_coalesce_usecs) <=
+		       U16_MAX &&
+	       max(coal->rx_max_coalesced_frames,
+		   coal->tx_max_coalesced_frames) <= U16_MAX;
+}
+
+static int mynic_set_coalesce(struct net_device *ndev,
+			      struct ethtool_coalesce *coal,
+			      struct kernel_ethtool_coalesce *kernel_coal,
+			      struct netlink_ext_ack *extack)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	unsigned int i;
+	int ret;
+
+	if (!mynic_coalesce_fits(coal)) {
 		NL_SET_ERR_MSG(extack, "at most 65535 usecs and frames");
 		return -EINVAL;
 	}
-	ret = mynic_moder_change(&nd->rx_moder, nd->running, &rx);
-	if (ret)
-		return ret;
-	return mynic_moder_change(&nd->tx_moder, nd->running, &tx);
+	for (i = 0; i < nd->max_channels; i++) {
+		ret = mynic_change_coalesce(&nd->channels[i], coal);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int mynic_get_per_queue_coalesce(struct net_device *ndev, u32 queue,
+					struct ethtool_coalesce *coal)
+{
+	const struct mynic_netdev *nd = netdev_priv(ndev);
+
+	if (queue >= nd->num_channels)
+		return -EINVAL;
+	mynic_show_coalesce(&nd->channels[queue], coal);
+	return 0;
+}
+
+static int mynic_set_per_queue_coalesce(struct net_device *ndev, u32 queue,
+					struct ethtool_coalesce *coal)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+
+	if (queue >= nd->num_channels || !mynic_coalesce_fits(coal))
+		return -EINVAL;
+	return mynic_change_coalesce(&nd->channels[queue], coal);
 }
 
 const struct ethtool_ops mynic_ethtool_ops = {
@@ -100,6 +150,8 @@ const struct ethtool_ops mynic_ethtool_ops = {
 	.get_drvinfo = mynic_get_drvinfo,
 	.get_coalesce = mynic_get_coalesce,
 	.set_coalesce = mynic_set_coalesce,
+	.get_per_queue_coalesce = mynic_get_per_queue_coalesce,
+	.set_per_queue_coalesce = mynic_set_per_queue_coalesce,
 	.get_link = ethtool_op_get_link,
 	.get_link_ksettings = mynic_get_link_ksettings,
 	.get_sset_count = mynic_get_sset_count,

@@ -1334,6 +1334,7 @@ void mynic_gids_change_mac(struct mynic_dev *mdev, void *addr);
  * @dbrec_offset: of the doorbell record in @mem
  * @wqn: number
  * @rq: the ring
+ * @dbrec: kernel WQs: the doorbell record
  * @mutex: serialises modifying
  */
 struct mynic_rwq {
@@ -1343,6 +1344,7 @@ struct mynic_rwq {
 	u32 dbrec_offset;
 	u32 wqn;
 	struct mynic_queue rq;
+	struct mynic_qp_dbrec *dbrec;
 	struct mutex mutex; /* ibwq.state */
 };
 
@@ -1350,6 +1352,27 @@ static inline struct mynic_rwq *to_mrwq(struct ib_wq *ibwq)
 {
 	return container_of(ibwq, struct mynic_rwq, ibwq);
 }
+
+/**
+ * struct mynic_rwq_init - attributes of a new WQ
+ * @pdn: protection domain
+ * @cqn: CQ for completions
+ * @uarn: UAR page of its doorbell
+ * @flags: MYNIC_WQ_*
+ * @kernel: the kernel posts to it
+ */
+struct mynic_rwq_init {
+	u32 pdn;
+	u32 cqn;
+	u32 uarn;
+	u8 flags;
+	bool kernel;
+};
+
+int mynic_rwq_init(struct mynic_dev *mdev, struct mynic_rwq *rwq,
+		   const struct mynic_rwq_init *init);
+void mynic_rwq_fini(struct mynic_dev *mdev, struct mynic_rwq *rwq);
+void mynic_rwq_ring(struct mynic_dev *mdev, struct mynic_rwq *rwq);
 
 struct mynic_rwq_table {
 	struct ib_rwq_ind_table ibtable;

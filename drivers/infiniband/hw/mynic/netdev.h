@@ -9,6 +9,9 @@
 
 #include "mynic.h"
 
+/* Queues beyond this have no use for one interface. */
+#define MYNIC_MAX_CHANNELS 16
+/* Slots of the rings of a channel */
 #define MYNIC_RX_SLOTS 1024
 #define MYNIC_TX_SLOTS 512
 
@@ -74,24 +77,115 @@ struct mynic_moder {
 };
 
 /**
+ * struct mynic_rx_stats - what a channel has received; written by NAPI
+ * @packets: frames that went to the stack
+ * @bytes: their bytes
+ * @csum_ok: frames whose checksums the device has found right
+ * @dropped: frames for which there was no memory
+ * @length_errors: frames with an impossible length
+ * @errors: receive requests that have failed
+ */
+struct mynic_rx_stats {
+	u64_stats_t packets;
+	u64_stats_t bytes;
+	u64_stats_t csum_ok;
+	u64_stats_t dropped;
+	u64_stats_t length_errors;
+	u64_stats_t errors;
+};
+
+/**
+ * struct mynic_tx_stats - what a channel has sent
+ * @packets: frames; written by NAPI, like all up to @wake
+ * @bytes: their bytes
+ * @errors: send requests that have failed
+ * @wake: how often the queue went on
+ * @stop: how often it was full; written under the lock of transmission, like
+ *	what follows
+ * @dropped: frames that the device was not told of, or has not ended
+ */
+struct mynic_tx_stats {
+	u64_stats_t packets;
+	u64_stats_t bytes;
+	u64_stats_t errors;
+	u64_stats_t wake;
+	u64_stats_t stop;
+	u64_stats_t dropped;
+};
+
+/**
+ * struct mynic_channel - a queue for each direction, and what belongs to them
+ * @nd: the interface
+ * @index: of both queues
+ * @napi: both directions
+ * @rx_cq: completions of receive requests
+ * @tx_cq: completions of send requests
+ * @rx_moder: interrupt moderation of @rx_cq
+ * @tx_moder: interrupt moderation of @tx_cq
+ * @qp: sends. The producer index of its send queue is that of the last request
+ *	that the device was told of
+ * @rwq: receives, if frames are spread
+ * @rq: the receive ring: that of @rwq or of @qp
+ * @rx_bufs: receive buffers
+ * @tx_bufs: frames in the send ring; NULL: there is none. Changes while
+ *	transmission is disabled
+ * @tx_next: index of the next send request; under the lock of transmission
+ * @rx_stats: what it has received since the interface was created
+ * @tx_stats: what it has sent
+ */
+struct mynic_channel {
+	struct mynic_netdev *nd;
+	unsigned int index;
+	struct napi_struct napi;
+	struct mynic_cq rx_cq;
+	struct mynic_cq tx_cq;
+	struct mynic_moder rx_moder;
+	struct mynic_moder tx_moder;
+	struct mynic_qp qp;
+	struct mynic_rwq rwq;
+	struct mynic_queue *rq;
+	struct mynic_rx_bufs *rx_bufs;
+	struct mynic_tx_bufs *tx_bufs;
+	u32 tx_next;
+	struct mynic_rx_stats rx_stats;
+	struct mynic_tx_stats tx_stats;
+};
+
+/**
+ * struct mynic_rss_setting - which channel receives a frame
+ * @indir: channel, by the hash modulo the table's size
+ * @key: Toeplitz key
+ * @fields: MYNIC_RX_HASH_*
+ */
+struct mynic_rss_setting {
+	u8 indir[1 << MYNIC_RWQ_TABLE_MAX_LOG_SIZE];
+	u8 key[MYNIC_RX_HASH_KEY_LEN];
+	u32 fields;
+};
+
+/**
+ * struct mynic_rss - objects that spread received frames
+ * @tablen: table of WQs
+ * @qpn: QP with the table
+ */
+struct mynic_rss {
+	u32 tablen;
+	u32 qpn;
+};
+
+/**
  * struct mynic_netdev - private part of the interface
  * @mdev: device
  * @ndev: interface
- * @napi: both directions
  * @link_work: asks the device for the link state; disabled unless @running
  * @rx_mode_work: sets the receive filter; disabled unless @running
  * @speed_mbps: link speed in Mbit/s
  * @max_frame: bytes of the largest frame
  * @pdn: protection domain
- * @rx_cq: completions of receive requests
- * @tx_cq: completions of send requests
- * @rx_moder: interrupt moderation of @rx_cq
- * @tx_moder: interrupt moderation of @tx_cq
- * @qp: the QP. The producer index of its send queue is that of the last
- *	request that the device was told of
- * @rx_bufs: receive buffers
- * @tx_bufs: frames in the send ring
- * @tx_next: index of the next send request; under the lock of transmission
+ * @log_table_size: log2 of the entries in a table of WQs
+ * @spreads: whether the device can spread frames. Otherwise there is one channel
+ * @rss_setting: how frames are spread; changes under the RTNL
+ * @rss: the objects for it
  * @macs: buffer for the device's receive filters; used by whoever may set them
  * @running: whether the queues exist. Changes under the RTNL. Transmission reads
  *	it without, as frames may come though a start has failed.
@@ -100,26 +194,24 @@ struct mynic_moder {
  * @broken: the queues that exist have failed, or there was no memory for queues
  * @restart_work: recreates the queues if they are @broken
  * @stats_work: reads the device's counters; disabled unless it is attached
- * @stats_lock: serialises reading; protects all that follows
+ * @stats_lock: serialises reading; protects @drops
  * @drops: frames that never came here, by reason
+ * @num_channels: channels in use
+ * @max_channels: channels that there may be
+ * @channels: all of them. Their settings and statistics last.
  */
 struct mynic_netdev {
 	struct mynic_dev *mdev;
 	struct net_device *ndev;
-	struct napi_struct napi;
 	struct work_struct link_work;
 	struct work_struct rx_mode_work;
 	u32 speed_mbps;
 	u32 max_frame;
 	u32 pdn;
-	struct mynic_cq rx_cq;
-	struct mynic_cq tx_cq;
-	struct mynic_moder rx_moder;
-	struct mynic_moder tx_moder;
-	struct mynic_qp qp;
-	struct mynic_rx_bufs *rx_bufs;
-	struct mynic_tx_bufs *tx_bufs;
-	u32 tx_next;
+	u8 log_table_size;
+	bool spreads;
+	struct mynic_rss_setting rss_setting;
+	struct mynic_rss rss;
 	struct mynic_rx_mac macs[MYNIC_RX_MAX_MACS];
 	bool running;
 	unsigned long start_pause;
@@ -128,6 +220,9 @@ struct mynic_netdev {
 	struct work_struct stats_work;
 	struct mutex stats_lock; /* drops */
 	struct mynic_drops drops[MYNIC_NUM_DROPS];
+	unsigned int num_channels;
+	unsigned int max_channels;
+	struct mynic_channel channels[] __counted_by(max_channels);
 };
 
 /**
@@ -165,14 +260,14 @@ static inline void mynic_netdev_fill_sge(const struct mynic_netdev *nd,
 	(MYNIC_SQ_MAX_STRIDE - MYNIC_WQE_DATA_EXT - \
 	 MYNIC_TX_MAX_SGE * sizeof(struct mynic_sge))
 
-int mynic_tx_alloc(struct mynic_netdev *nd);
-void mynic_tx_free(struct mynic_netdev *nd);
+int mynic_tx_alloc(struct mynic_channel *ch);
+void mynic_tx_free(struct mynic_channel *ch);
 void mynic_tx_set_features(struct mynic_netdev *nd);
 netdev_features_t mynic_features_check(struct sk_buff *skb,
 				       struct net_device *ndev,
 				       netdev_features_t features);
 netdev_tx_t mynic_start_xmit(struct sk_buff *skb, struct net_device *ndev);
-struct mynic_polled mynic_tx_poll(struct mynic_netdev *nd, int budget);
+struct mynic_polled mynic_tx_poll(struct mynic_channel *ch, int budget);
 
 /* Receiving */
 
@@ -180,10 +275,11 @@ struct mynic_polled mynic_tx_poll(struct mynic_netdev *nd, int budget);
 #define MYNIC_RX_MAX_SGE 3
 
 u32 mynic_rx_max_size(void);
-int mynic_rx_alloc(struct mynic_netdev *nd);
-void mynic_rx_free(struct mynic_netdev *nd);
-void mynic_rx_post_all(struct mynic_netdev *nd);
-struct mynic_polled mynic_rx_poll(struct mynic_netdev *nd, unsigned int budget);
+int mynic_rx_alloc(struct mynic_channel *ch);
+void mynic_rx_free(struct mynic_channel *ch);
+void mynic_rx_post_all(struct mynic_channel *ch);
+struct mynic_polled mynic_rx_poll(struct mynic_channel *ch,
+				  unsigned int budget);
 
 /* Interrupt moderation */
 
@@ -196,5 +292,31 @@ void mynic_moder_count(struct mynic_moder *moder,
 void mynic_moder_sample(struct mynic_moder *moder);
 int mynic_moder_change(struct mynic_moder *moder, bool running,
 		       const struct mynic_moder_setting *setting);
+
+/* Channels */
+
+void mynic_restart_after(struct mynic_netdev *nd, unsigned long pause);
+void mynic_restart_soon(struct mynic_netdev *nd);
+void mynic_channel_init(struct mynic_netdev *nd, unsigned int index);
+int mynic_channel_create(struct mynic_channel *ch);
+void mynic_channel_destroy(struct mynic_channel *ch);
+int mynic_channel_start(struct mynic_channel *ch);
+void mynic_channel_stop(struct mynic_channel *ch);
+
+/* Spreading received frames over the channels */
+
+void mynic_rss_init(struct mynic_netdev *nd);
+void mynic_rss_spread_evenly(struct mynic_netdev *nd);
+int mynic_rss_create(struct mynic_netdev *nd, struct mynic_rss *rss,
+		     const struct mynic_rss_setting *setting);
+void mynic_rss_destroy(struct mynic_netdev *nd, const struct mynic_rss *rss);
+
+/* Statistics */
+
+void mynic_stats_init(struct mynic_netdev *nd);
+void mynic_stats_fini(struct mynic_netdev *nd);
+void mynic_stats_forget(struct mynic_netdev *nd);
+void mynic_get_stats64(struct net_device *ndev,
+		       struct rtnl_link_stats64 *stats);
 
 #endif /* MYNIC_NETDEV_H */

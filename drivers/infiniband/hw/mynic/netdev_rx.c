@@ -107,17 +107,18 @@ static void mynic_rx_release(struct mynic_parked *parked)
 	kvfree(bufs);
 }
 
-static struct page_pool *mynic_rx_create_pool(struct mynic_netdev *nd,
+static struct page_pool *mynic_rx_create_pool(struct mynic_channel *ch,
 					      unsigned int num_pages)
 {
-	struct device *dev = &nd->mdev->pdev->dev;
+	struct device *dev = &ch->nd->mdev->pdev->dev;
 	struct page_pool_params params = {
 		.flags = PP_FLAG_DMA_MAP | PP_FLAG_DMA_SYNC_DEV,
 		.pool_size = MYNIC_RX_SLOTS * (num_pages + 1),
 		.nid = dev_to_node(dev),
 		.dev = dev,
-		.napi = &nd->napi,
-		.netdev = nd->ndev,
+		.napi = &ch->napi,
+		.queue_idx = ch->index,
+		.netdev = ch->nd->ndev,
 		.dma_dir = DMA_FROM_DEVICE,
 		.max_len = PAGE_SIZE,
 	};
@@ -126,7 +127,7 @@ static struct page_pool *mynic_rx_create_pool(struct mynic_netdev *nd,
 }
 
 /* NAPI is disabled. */
-int mynic_rx_alloc(struct mynic_netdev *nd)
+int mynic_rx_alloc(struct mynic_channel *ch)
 {
 	struct mynic_rx_bufs *bufs;
 	unsigned int i;
@@ -135,8 +136,8 @@ int mynic_rx_alloc(struct mynic_netdev *nd)
 	bufs = kvzalloc_obj(*bufs);
 	if (!bufs)
 		return -ENOMEM;
-	bufs->num_pages = mynic_rx_num_pages(nd->max_frame);
-	bufs->pool = mynic_rx_create_pool(nd, bufs->num_pages);
+	bufs->num_pages = mynic_rx_num_pages(ch->nd->max_frame);
+	bufs->pool = mynic_rx_create_pool(ch, bufs->num_pages);
 	if (IS_ERR(bufs->pool)) {
 		ret = PTR_ERR(bufs->pool);
 		kvfree(bufs);
@@ -149,18 +150,18 @@ int mynic_rx_alloc(struct mynic_netdev *nd)
 			return -ENOMEM;
 		}
 	}
-	nd->rx_bufs = bufs;
+	ch->rx_bufs = bufs;
 	return 0;
 }
 
 /* NAPI is disabled. It may be enabled for other buffers before these are freed. */
-void mynic_rx_free(struct mynic_netdev *nd)
+void mynic_rx_free(struct mynic_channel *ch)
 {
-	struct mynic_rx_bufs *bufs = nd->rx_bufs;
+	struct mynic_rx_bufs *bufs = ch->rx_bufs;
 
 	page_pool_disable_direct_recycling(bufs->pool);
-	nd->rx_bufs = NULL;
-	mynic_park(nd->mdev, &bufs->parked, mynic_rx_release);
+	ch->rx_bufs = NULL;
+	mynic_park(ch->nd->mdev, &bufs->parked, mynic_rx_release);
 }
 
 /* Posting */
@@ -171,33 +172,42 @@ static dma_addr_t mynic_rx_head_dma(const struct mynic_rx_buf *buf)
 	       MYNIC_RX_HEADROOM;
 }
 
-static void mynic_rx_post(struct mynic_netdev *nd)
+static void mynic_rx_post(struct mynic_channel *ch)
 {
-	struct mynic_queue *rq = &nd->qp.rq;
+	struct mynic_queue *rq = ch->rq;
 	struct mynic_recv_wqe *wqe = mynic_queue_slot(rq, rq->pi);
 	struct mynic_sge *sge = (struct mynic_sge *)(wqe + 1);
-	const struct mynic_rx_bufs *bufs = nd->rx_bufs;
+	const struct mynic_rx_bufs *bufs = ch->rx_bufs;
 	const struct mynic_rx_buf *buf = &bufs->rx[rq->pi % MYNIC_RX_SLOTS];
 	unsigned int i;
 
 	wqe->wr_id = cpu_to_le64(MYNIC_WR_RECV | rq->pi);
 	wqe->num_sge = cpu_to_le32(bufs->num_pages + 1);
-	mynic_netdev_fill_sge(nd, sge, mynic_rx_head_dma(buf),
+	mynic_netdev_fill_sge(ch->nd, sge, mynic_rx_head_dma(buf),
 			      MYNIC_RX_HEAD_ROOM);
 	for (i = 0; i < bufs->num_pages; i++)
-		mynic_netdev_fill_sge(nd, &sge[i + 1],
+		mynic_netdev_fill_sge(ch->nd, &sge[i + 1],
 				      page_pool_get_dma_addr(buf->pages[i]),
 				      PAGE_SIZE);
 	rq->pi++;
 }
 
-void mynic_rx_post_all(struct mynic_netdev *nd)
+/* Hand what has been posted over to the device. */
+static void mynic_rx_flush(struct mynic_channel *ch)
+{
+	if (ch->rq == &ch->rwq.rq)
+		mynic_rwq_ring(ch->nd->mdev, &ch->rwq);
+	else
+		mynic_qp_ring_rq(ch->nd->mdev, &ch->qp);
+}
+
+void mynic_rx_post_all(struct mynic_channel *ch)
 {
 	unsigned int i;
 
 	for (i = 0; i < MYNIC_RX_SLOTS; i++)
-		mynic_rx_post(nd);
-	mynic_qp_ring_rq(nd->mdev, &nd->qp);
+		mynic_rx_post(ch);
+	mynic_rx_flush(ch);
 }
 
 /* Frames */
@@ -207,24 +217,25 @@ static void *mynic_rx_head(const struct mynic_rx_buf *buf)
 	return page_address(buf->head) + buf->offset;
 }
 
-static struct sk_buff *mynic_rx_copy(struct mynic_netdev *nd,
+static struct sk_buff *mynic_rx_copy(struct mynic_channel *ch,
 				     const struct mynic_rx_buf *buf, u32 len)
 {
-	struct sk_buff *skb = napi_alloc_skb(&nd->napi, len);
+	struct sk_buff *skb = napi_alloc_skb(&ch->napi, len);
 
 	if (!skb)
 		return NULL;
 	skb_put_data(skb, mynic_rx_head(buf) + MYNIC_RX_HEADROOM, len);
-	dma_sync_single_for_device(&nd->mdev->pdev->dev, mynic_rx_head_dma(buf),
-				   len, DMA_FROM_DEVICE);
+	dma_sync_single_for_device(&ch->nd->mdev->pdev->dev,
+				   mynic_rx_head_dma(buf), len,
+				   DMA_FROM_DEVICE);
 	return skb;
 }
 
 /* Make an skb of what a frame has filled, and put new pages in its place. */
-static struct sk_buff *mynic_rx_take(struct mynic_netdev *nd,
+static struct sk_buff *mynic_rx_take(struct mynic_channel *ch,
 				     struct mynic_rx_buf *buf, u32 len)
 {
-	struct page_pool *pool = nd->rx_bufs->pool;
+	struct page_pool *pool = ch->rx_bufs->pool;
 	unsigned int num_pages = mynic_rx_num_pages(len), i;
 	u32 part = min(len, MYNIC_RX_HEAD_ROOM);
 	struct mynic_rx_buf fresh;
@@ -253,31 +264,44 @@ static struct sk_buff *mynic_rx_take(struct mynic_netdev *nd,
 	return skb;
 }
 
+static void mynic_rx_deliver(struct mynic_channel *ch, struct sk_buff *skb,
+			     u32 flags)
+{
+	struct net_device *ndev = ch->nd->ndev;
+
+	if (flags & MYNIC_WC_IP_CSUM_OK && ndev->features & NETIF_F_RXCSUM) {
+		skb->ip_summed = CHECKSUM_UNNECESSARY;
+		u64_stats_inc(&ch->rx_stats.csum_ok);
+	}
+	skb_record_rx_queue(skb, ch->index);
+	skb->protocol = eth_type_trans(skb, ndev);
+	napi_gro_receive(&ch->napi, skb);
+}
+
 /* Return: bytes of the frame, or 0 if it is dropped. */
-static u32 mynic_rx_frame(struct mynic_netdev *nd, struct mynic_rx_buf *buf,
+static u32 mynic_rx_frame(struct mynic_channel *ch, struct mynic_rx_buf *buf,
 			  const struct mynic_cqe *cqe)
 {
 	u32 flags = le32_to_cpu(READ_ONCE(cqe->wc_flags));
 	u32 len = le32_to_cpu(READ_ONCE(cqe->byte_len));
+	struct mynic_netdev *nd = ch->nd;
 	struct sk_buff *skb;
 
 	if (len < ETH_HLEN || len > nd->max_frame) {
-		DEV_STATS_INC(nd->ndev, rx_length_errors);
+		u64_stats_inc(&ch->rx_stats.length_errors);
 		return 0;
 	}
 	dma_sync_single_for_cpu(&nd->mdev->pdev->dev, mynic_rx_head_dma(buf),
 				min(len, MYNIC_RX_HEAD_ROOM), DMA_FROM_DEVICE);
-	skb = len <= MYNIC_RX_COPYBREAK ? mynic_rx_copy(nd, buf, len) :
-					  mynic_rx_take(nd, buf, len);
+	skb = len <= MYNIC_RX_COPYBREAK ? mynic_rx_copy(ch, buf, len) :
+					  mynic_rx_take(ch, buf, len);
 	if (!skb) {
-		DEV_STATS_INC(nd->ndev, rx_dropped);
+		u64_stats_inc(&ch->rx_stats.dropped);
 		return 0;
 	}
-	dev_sw_netstats_rx_add(nd->ndev, len);
-	if (flags & MYNIC_WC_IP_CSUM_OK && nd->ndev->features & NETIF_F_RXCSUM)
-		skb->ip_summed = CHECKSUM_UNNECESSARY;
-	skb->protocol = eth_type_trans(skb, nd->ndev);
-	napi_gro_receive(&nd->napi, skb);
+	u64_stats_inc(&ch->rx_stats.packets);
+	u64_stats_add(&ch->rx_stats.bytes, len);
+	mynic_rx_deliver(ch, skb, flags);
 	return len;
 }
 
@@ -291,14 +315,14 @@ static bool mynic_rx_is_next(const struct mynic_queue *rq,
 	       rq->ci != rq->pi;
 }
 
-struct mynic_polled mynic_rx_poll(struct mynic_netdev *nd, unsigned int budget)
+struct mynic_polled mynic_rx_poll(struct mynic_channel *ch, unsigned int budget)
 {
-	struct mynic_queue *rq = &nd->qp.rq;
+	struct mynic_queue *rq = ch->rq;
 	struct mynic_polled polled = {};
 	struct mynic_cqe *cqe;
 
 	while (polled.num < budget) {
-		cqe = mynic_cq_peek(&nd->rx_cq);
+		cqe = mynic_cq_peek(&ch->rx_cq);
 		if (!cqe)
 			break;
 		if (!mynic_rx_is_next(rq, cqe)) {
@@ -307,20 +331,20 @@ struct mynic_polled mynic_rx_poll(struct mynic_netdev *nd, unsigned int budget)
 		}
 		if (READ_ONCE(cqe->status)) {
 			polled.failed = true;
-			DEV_STATS_INC(nd->ndev, rx_errors);
+			u64_stats_inc(&ch->rx_stats.errors);
 		} else {
 			polled.bytes += mynic_rx_frame(
-				nd, &nd->rx_bufs->rx[rq->ci % MYNIC_RX_SLOTS],
+				ch, &ch->rx_bufs->rx[rq->ci % MYNIC_RX_SLOTS],
 				cqe);
-			mynic_rx_post(nd);
+			mynic_rx_post(ch);
 		}
 		rq->ci++;
-		WRITE_ONCE(nd->rx_cq.ci, nd->rx_cq.ci + 1);
+		WRITE_ONCE(ch->rx_cq.ci, ch->rx_cq.ci + 1);
 		polled.num++;
 	}
 	if (polled.num) {
-		mynic_cq_publish(&nd->rx_cq);
-		mynic_qp_ring_rq(nd->mdev, &nd->qp);
+		mynic_cq_publish(&ch->rx_cq);
+		mynic_rx_flush(ch);
 	}
 	return polled;
 }

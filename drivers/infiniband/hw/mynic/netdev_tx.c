@@ -211,25 +211,30 @@ static void mynic_tx_release(struct mynic_parked *parked)
 	kvfree(bufs);
 }
 
-int mynic_tx_alloc(struct mynic_netdev *nd)
+int mynic_tx_alloc(struct mynic_channel *ch)
 {
 	struct mynic_tx_bufs *bufs = kvzalloc_obj(*bufs);
 
 	if (!bufs)
 		return -ENOMEM;
-	bufs->mdev = nd->mdev;
-	nd->tx_bufs = bufs;
-	nd->tx_next = 0;
+	bufs->mdev = ch->nd->mdev;
+	ch->tx_bufs = bufs;
+	ch->tx_next = 0;
 	return 0;
 }
 
-/*
- * The senders of these frames must not wait for a device that may never come
- * back.
- */
-void mynic_tx_free(struct mynic_netdev *nd)
+static struct netdev_queue *mynic_tx_queue(const struct mynic_channel *ch)
 {
-	struct mynic_tx_bufs *bufs = nd->tx_bufs;
+	return netdev_get_tx_queue(ch->nd->ndev, ch->index);
+}
+
+/*
+ * Transmission is disabled. The senders of these frames must not wait for a
+ * device that may never come back.
+ */
+void mynic_tx_free(struct mynic_channel *ch)
+{
+	struct mynic_tx_bufs *bufs = ch->tx_bufs;
 	unsigned int i;
 
 	for (i = 0; i < MYNIC_TX_SLOTS; i++) {
@@ -237,19 +242,19 @@ void mynic_tx_free(struct mynic_netdev *nd)
 			continue;
 		skb_orphan(bufs->tx[i].skb);
 		nf_reset_ct(bufs->tx[i].skb);
-		DEV_STATS_INC(nd->ndev, tx_dropped);
+		u64_stats_inc(&ch->tx_stats.dropped);
 	}
-	netdev_reset_queue(nd->ndev);
-	nd->tx_bufs = NULL;
-	mynic_park(nd->mdev, &bufs->parked, mynic_tx_release);
+	netdev_tx_reset_queue(mynic_tx_queue(ch));
+	ch->tx_bufs = NULL;
+	mynic_park(ch->nd->mdev, &bufs->parked, mynic_tx_release);
 }
 
 /* Posting */
 
-static bool mynic_tx_full(const struct mynic_netdev *nd)
+static bool mynic_tx_full(const struct mynic_channel *ch)
 {
 	/* Pairs with the release in mynic_tx_poll() */
-	return nd->tx_next - smp_load_acquire(&nd->qp.sq.ci) >= MYNIC_TX_SLOTS;
+	return ch->tx_next - smp_load_acquire(&ch->qp.sq.ci) >= MYNIC_TX_SLOTS;
 }
 
 static unsigned int mynic_tx_fill_sges(const struct mynic_netdev *nd,
@@ -273,18 +278,18 @@ static unsigned int mynic_tx_fill_sges(const struct mynic_netdev *nd,
  *
  * Return: whether the frame could be mapped.
  */
-static bool mynic_tx_prepare(struct mynic_netdev *nd, struct sk_buff *skb)
+static bool mynic_tx_prepare(struct mynic_channel *ch, struct sk_buff *skb)
 {
 	struct mynic_tx_buf *buf =
-		&nd->tx_bufs->tx[nd->tx_next % MYNIC_TX_SLOTS];
-	struct mynic_send_wqe *wqe = mynic_queue_slot(&nd->qp.sq, nd->tx_next);
+		&ch->tx_bufs->tx[ch->tx_next % MYNIC_TX_SLOTS];
+	struct mynic_send_wqe *wqe = mynic_queue_slot(&ch->qp.sq, ch->tx_next);
 	u32 flags = skb->ip_summed == CHECKSUM_PARTIAL ? IB_SEND_IP_CSUM : 0;
 	u32 hdr_len = skb_is_gso(skb) ? skb_tcp_all_headers(skb) : 0;
 	void *data = (void *)wqe + MYNIC_WQE_DATA_EXT;
 	enum ib_wr_opcode opcode = IB_WR_SEND;
 
 	buf->skb = skb;
-	if (!mynic_tx_map(&nd->mdev->pdev->dev, buf, hdr_len)) {
+	if (!mynic_tx_map(&ch->nd->mdev->pdev->dev, buf, hdr_len)) {
 		buf->skb = NULL;
 		return false;
 	}
@@ -300,26 +305,26 @@ static bool mynic_tx_prepare(struct mynic_netdev *nd, struct sk_buff *skb)
 		memcpy(data, skb->data, hdr_len);
 		data += ALIGN(hdr_len, sizeof(struct mynic_sge));
 	}
-	wqe->wr_id = cpu_to_le64(nd->tx_next);
+	wqe->wr_id = cpu_to_le64(ch->tx_next);
 	wqe->ctrl = mynic_wqe_ctrl(opcode, flags);
-	wqe->len = cpu_to_le32(mynic_tx_fill_sges(nd, buf, data));
-	nd->tx_next++;
+	wqe->len = cpu_to_le32(mynic_tx_fill_sges(ch->nd, buf, data));
+	ch->tx_next++;
 	return true;
 }
 
 /* Hand what has been prepared over to the device. */
-static void mynic_tx_flush(struct mynic_netdev *nd)
+static void mynic_tx_flush(struct mynic_channel *ch)
 {
-	struct mynic_queue *sq = &nd->qp.sq;
+	struct mynic_queue *sq = &ch->qp.sq;
 	struct mynic_send_wqe *wqe;
 
-	if (sq->pi == nd->tx_next)
+	if (sq->pi == ch->tx_next)
 		return;
-	wqe = mynic_queue_slot(sq, nd->tx_next - 1);
+	wqe = mynic_queue_slot(sq, ch->tx_next - 1);
 	wqe->ctrl |= mynic_wqe_ctrl(0, IB_SEND_SIGNALED);
 	/* Pairs with the acquire in mynic_tx_is_posted() */
-	smp_store_release(&sq->pi, nd->tx_next);
-	mynic_qp_ring_sq(nd->mdev, &nd->qp);
+	smp_store_release(&sq->pi, ch->tx_next);
+	mynic_qp_ring_sq(ch->nd->mdev, &ch->qp);
 }
 
 static bool mynic_tx_is_valid(const struct mynic_netdev *nd,
@@ -332,37 +337,59 @@ static bool mynic_tx_is_valid(const struct mynic_netdev *nd,
 	return skb->len >= ETH_HLEN && skb->len <= nd->max_frame;
 }
 
+static void mynic_tx_drop(struct mynic_channel *ch, struct sk_buff *skb)
+{
+	dev_kfree_skb_any(skb);
+	u64_stats_inc(&ch->tx_stats.dropped);
+}
+
+/* The queue is full: wait until frames have been sent, unless they are by now. */
+static void mynic_tx_stop(struct mynic_channel *ch)
+{
+	struct netdev_queue *txq = mynic_tx_queue(ch);
+
+	netif_tx_stop_queue(txq);
+	u64_stats_inc(&ch->tx_stats.stop);
+	/* Pairs with the barrier in mynic_tx_poll() */
+	smp_mb__after_atomic();
+	if (!mynic_tx_full(ch))
+		netif_tx_start_queue(txq);
+}
+
+/* Return: whether there is a queue, and a device that takes frames from it. */
+static bool mynic_tx_ready(const struct mynic_channel *ch)
+{
+	const struct mynic_netdev *nd = ch->nd;
+
+	/* Pairs with the release in mynic_netdev_start() */
+	return smp_load_acquire(&nd->running) && ch->tx_bufs &&
+	       !mynic_dead(nd->mdev);
+}
+
 netdev_tx_t mynic_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 {
 	struct mynic_netdev *nd = netdev_priv(ndev);
-	struct netdev_queue *txq = netdev_get_tx_queue(ndev, 0);
+	struct mynic_channel *ch = &nd->channels[skb_get_queue_mapping(skb)];
 	u32 slot;
 
-	/* Pairs with the release in mynic_netdev_start() */
-	if (!smp_load_acquire(&nd->running) || mynic_dead(nd->mdev)) {
-		dev_kfree_skb_any(skb);
-		DEV_STATS_INC(ndev, tx_dropped);
+	if (!mynic_tx_ready(ch)) {
+		mynic_tx_drop(ch, skb);
 		return NETDEV_TX_OK;
 	}
-	slot = nd->tx_next % MYNIC_TX_SLOTS;
-	if (!mynic_tx_is_valid(nd, skb) || !mynic_tx_prepare(nd, skb)) {
-		dev_kfree_skb_any(skb);
-		DEV_STATS_INC(ndev, tx_dropped);
+	slot = ch->tx_next % MYNIC_TX_SLOTS;
+	if (!mynic_tx_is_valid(nd, skb) || !mynic_tx_prepare(ch, skb)) {
+		mynic_tx_drop(ch, skb);
 		if (!netdev_xmit_more())
-			mynic_tx_flush(nd);
+			mynic_tx_flush(ch);
 		return NETDEV_TX_OK;
 	}
 	skb_tx_timestamp(skb);
-	if (mynic_tx_full(nd)) {
-		netif_tx_stop_queue(txq);
-		/* Pairs with the barrier in mynic_tx_poll() */
-		smp_mb__after_atomic();
-		if (!mynic_tx_full(nd))
-			netif_tx_start_queue(txq);
-	}
-	if (__netdev_tx_sent_queue(txq, nd->tx_bufs->tx[slot].bytes,
+	if (mynic_tx_full(ch))
+		mynic_tx_stop(ch);
+	if (__netdev_tx_sent_queue(mynic_tx_queue(ch),
+				   ch->tx_bufs->tx[slot].bytes,
 				   netdev_xmit_more()))
-		mynic_tx_flush(nd);
+		mynic_tx_flush(ch);
 	return NETDEV_TX_OK;
 }
 
@@ -379,23 +406,25 @@ static bool mynic_tx_is_posted(const struct mynic_queue *sq, u64 wr_id)
 	return wr_id == index && index - sq->ci < pi - sq->ci;
 }
 
-static void mynic_tx_done(struct mynic_netdev *nd, struct mynic_tx_buf *buf,
+static void mynic_tx_done(struct mynic_channel *ch, struct mynic_tx_buf *buf,
 			  bool sent, int budget)
 {
-	mynic_tx_unmap(&nd->mdev->pdev->dev, buf,
+	mynic_tx_unmap(&ch->nd->mdev->pdev->dev, buf,
 		       skb_shinfo(buf->skb)->nr_frags);
-	if (sent)
-		dev_sw_netstats_tx_add(nd->ndev, buf->frames, buf->bytes);
-	else
-		DEV_STATS_INC(nd->ndev, tx_errors);
+	if (sent) {
+		u64_stats_add(&ch->tx_stats.packets, buf->frames);
+		u64_stats_add(&ch->tx_stats.bytes, buf->bytes);
+	} else {
+		u64_stats_inc(&ch->tx_stats.errors);
+	}
 	napi_consume_skb(buf->skb, budget);
 	buf->skb = NULL;
 }
 
-struct mynic_polled mynic_tx_poll(struct mynic_netdev *nd, int budget)
+struct mynic_polled mynic_tx_poll(struct mynic_channel *ch, int budget)
 {
-	struct netdev_queue *txq = netdev_get_tx_queue(nd->ndev, 0);
-	struct mynic_queue *sq = &nd->qp.sq;
+	struct netdev_queue *txq = mynic_tx_queue(ch);
+	struct mynic_queue *sq = &ch->qp.sq;
 	struct mynic_polled polled = {};
 	struct mynic_tx_buf *buf;
 	struct mynic_cqe *cqe;
@@ -404,7 +433,7 @@ struct mynic_polled mynic_tx_poll(struct mynic_netdev *nd, int budget)
 	bool bad;
 
 	while (polled.num < MYNIC_TX_SLOTS) {
-		cqe = mynic_cq_peek(&nd->tx_cq);
+		cqe = mynic_cq_peek(&ch->tx_cq);
 		if (!cqe)
 			break;
 		wr_id = le64_to_cpu(READ_ONCE(cqe->wr_id));
@@ -416,23 +445,25 @@ struct mynic_polled mynic_tx_poll(struct mynic_netdev *nd, int budget)
 		polled.failed |= bad;
 		last = wr_id;
 		do {
-			buf = &nd->tx_bufs->tx[ci % MYNIC_TX_SLOTS];
+			buf = &ch->tx_bufs->tx[ci % MYNIC_TX_SLOTS];
 			polled.bytes += buf->bytes;
 			polled.num++;
-			mynic_tx_done(nd, buf, !bad || ci != last, budget);
+			mynic_tx_done(ch, buf, !bad || ci != last, budget);
 		} while (ci++ != last);
 		/* Pairs with the acquire in mynic_tx_full() */
 		smp_store_release(&sq->ci, ci);
-		WRITE_ONCE(nd->tx_cq.ci, nd->tx_cq.ci + 1);
+		WRITE_ONCE(ch->tx_cq.ci, ch->tx_cq.ci + 1);
 	}
 	if (!polled.num)
 		return polled;
-	mynic_cq_publish(&nd->tx_cq);
+	mynic_cq_publish(&ch->tx_cq);
 	netdev_tx_completed_queue(txq, polled.num, polled.bytes);
 	/* Pairs with the barrier in mynic_start_xmit() */
 	smp_mb();
 	if (netif_tx_queue_stopped(txq) &&
-	    READ_ONCE(nd->tx_next) - ci <= MYNIC_TX_SLOTS - MYNIC_TX_WAKE)
+	    READ_ONCE(ch->tx_next) - ci <= MYNIC_TX_SLOTS - MYNIC_TX_WAKE) {
 		netif_tx_wake_queue(txq);
+		u64_stats_inc(&ch->tx_stats.wake);
+	}
 	return polled;
 }

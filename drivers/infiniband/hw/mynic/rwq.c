@@ -13,19 +13,28 @@ static_assert(MYNIC_WQS_RDY == (int)IB_WQS_RDY);
 static_assert(MYNIC_WQS_ERR == (int)IB_WQS_ERR);
 static_assert(MYNIC_WQ_VLAN_STRIP == (int)IB_WQ_FLAGS_CVLAN_STRIPPING);
 
+/* Those that a process may have. No bit of verbs gives it MYNIC_WQ_KERNEL. */
 #define MYNIC_RWQ_FLAGS IB_WQ_FLAGS_CVLAN_STRIPPING
 
-static int mynic_rwq_init(struct mynic_dev *mdev, struct mynic_rwq *rwq,
-			  struct ib_pd *ibpd,
-			  const struct ib_wq_init_attr *attr, u32 uarn)
+/**
+ * mynic_rwq_init() - create a WQ
+ * @mdev: device
+ * @rwq: WQ, zero except for its &struct ib_wq, whose event handler may run at
+ *	once, and the layout of its ring
+ * @init: attributes
+ *
+ * Return: 0 or an errno.
+ */
+int mynic_rwq_init(struct mynic_dev *mdev, struct mynic_rwq *rwq,
+		   const struct mynic_rwq_init *init)
 {
 	struct mynic_create_wq mbox = {
-		.uarn = cpu_to_le32(uarn),
-		.pdn = cpu_to_le32(to_mpd(ibpd)->pdn),
-		.cqn = cpu_to_le32(to_mcq(attr->cq)->cqn),
+		.uarn = cpu_to_le32(init->uarn),
+		.pdn = cpu_to_le32(init->pdn),
+		.cqn = cpu_to_le32(init->cqn),
 		.log_size = rwq->rq.log_size,
 		.log_stride = rwq->rq.log_stride,
-		.flags = attr->create_flags,
+		.flags = init->flags,
 	};
 	size_t size;
 	int ret;
@@ -33,9 +42,13 @@ static int mynic_rwq_init(struct mynic_dev *mdev, struct mynic_rwq *rwq,
 	rwq->dbrec_offset = ALIGN(mynic_queue_bytes(&rwq->rq),
 				  sizeof(struct mynic_qp_dbrec));
 	size = rwq->dbrec_offset + sizeof(struct mynic_qp_dbrec);
-	rwq->mem = mynic_mem_alloc(mdev, size, false);
+	rwq->mem = mynic_mem_alloc(mdev, size, init->kernel);
 	if (IS_ERR(rwq->mem))
 		return PTR_ERR(rwq->mem);
+	if (init->kernel) {
+		rwq->rq.mem = rwq->mem;
+		rwq->dbrec = mynic_mem_at(rwq->mem, rwq->dbrec_offset);
+	}
 	mbox.buf = rwq->mem->list.buf;
 	mbox.dbrec_offset = cpu_to_le32(rwq->dbrec_offset);
 	ret = mynic_cmd_create_wq(mdev, &mbox, &rwq->wqn);
@@ -55,7 +68,7 @@ err_mem:
 	return ret;
 }
 
-static void mynic_rwq_fini(struct mynic_dev *mdev, struct mynic_rwq *rwq)
+void mynic_rwq_fini(struct mynic_dev *mdev, struct mynic_rwq *rwq)
 {
 	mynic_cmd_destroy_wq(mdev, rwq->wqn);
 	mynic_res_remove(&mdev->rwqs, rwq->wqn, &rwq->res);
@@ -98,6 +111,12 @@ static int mynic_rwq_check(struct ib_device *ibdev,
 struct ib_wq *mynic_create_wq(struct ib_pd *ibpd, struct ib_wq_init_attr *attr,
 			      struct ib_udata *udata)
 {
+	struct mynic_rwq_init init = {
+		.pdn = to_mpd(ibpd)->pdn,
+		.cqn = to_mcq(attr->cq)->cqn,
+		.uarn = mynic_udata_uarn(udata),
+		.flags = attr->create_flags,
+	};
 	struct mynic_dev *mdev = to_mdev(ibpd->device);
 	struct mynic_rwq *rwq;
 	int ret;
@@ -122,7 +141,7 @@ struct ib_wq *mynic_create_wq(struct ib_pd *ibpd, struct ib_wq_init_attr *attr,
 	rwq->ibwq.event_handler = attr->event_handler;
 	rwq->ibwq.wq_context = attr->wq_context;
 	rwq->ibwq.state = IB_WQS_RESET;
-	ret = mynic_rwq_init(mdev, rwq, ibpd, attr, mynic_udata_uarn(udata));
+	ret = mynic_rwq_init(mdev, rwq, &init);
 	if (ret)
 		goto err_free;
 	rwq->ibwq.wq_num = rwq->wqn;

@@ -173,17 +173,30 @@ void mynic_qp_ring_sq(struct mynic_dev *mdev, struct mynic_qp *qp)
 		mynic_ring(mdev, MYNIC_UAR_QP_DB, qp->qpn, pi);
 }
 
+/* Return: whether the doorbell has to be rung. */
+static bool mynic_publish_rq(struct mynic_qp_dbrec *dbrec, u32 pi)
+{
+	/* The device must not see the index before the requests. */
+	dma_wmb();
+	WRITE_ONCE(dbrec->rq_pi, cpu_to_le32(pi));
+	return READ_ONCE(dbrec->rq_ring);
+}
+
 /*
  * Hand the receive requests up to rq.pi to the device. The caller serialises.
  */
 void mynic_qp_ring_rq(struct mynic_dev *mdev, struct mynic_qp *qp)
 {
-	/* The device must not see the index before the requests. */
-	dma_wmb();
-	WRITE_ONCE(qp->dbrec->rq_pi, cpu_to_le32(qp->rq.pi));
-	if (READ_ONCE(qp->dbrec->rq_ring))
+	if (mynic_publish_rq(qp->dbrec, qp->rq.pi))
 		mynic_ring(mdev, MYNIC_UAR_QP_DB, qp->qpn,
 			   READ_ONCE(qp->sq.pi));
+}
+
+/* The same for a kernel WQ. */
+void mynic_rwq_ring(struct mynic_dev *mdev, struct mynic_rwq *rwq)
+{
+	if (mynic_publish_rq(rwq->dbrec, rwq->rq.pi))
+		mynic_ring(mdev, MYNIC_UAR_QP_DB, rwq->wqn, 0);
 }
 
 static bool mynic_queue_full(const struct mynic_queue *queue, u32 pi)

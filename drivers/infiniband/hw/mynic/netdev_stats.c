@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Statistics of the network interface. Channels count what they receive and send,
+ * and the device counts the frames that never came here.
+ */
+#include "cmd.h"
+#include "netdev.h"
+
+static const u8 mynic_drop_stats[MYNIC_NUM_DROPS] = {
+	[MYNIC_DROPPED] = MYNIC_STAT_RX_ETH_DROPPED,
+	[MYNIC_MISSED] = MYNIC_STAT_RX_DROP_OVERRUN,
+};
+
+int mynic_netdev_query_stats(struct net_device *ndev, u64 *values)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	struct mynic_drops *drops;
+	unsigned int i;
+	u64 value;
+	int ret;
+
+	mutex_lock(&nd->stats_lock);
+	ret = mynic_cmd_query_stats(nd->mdev, 0, values);
+	for (i = 0; i < MYNIC_NUM_DROPS && !ret; i++) {
+		drops = &nd->drops[i];
+		value = values[mynic_drop_stats[i]];
+		atomic64_add(value - drops->last, &drops->total);
+		drops->last = value;
+	}
+	mutex_unlock(&nd->stats_lock);
+	return ret;
+}
+
+static void mynic_stats_work(struct work_struct *work)
+{
+	struct mynic_netdev *nd =
+		container_of(work, struct mynic_netdev, stats_work);
+	u64 values[MYNIC_NUM_STATS];
+
+	mynic_netdev_query_stats(nd->ndev, values);
+}
+
+/* After a reset, the device counts from 0. */
+void mynic_stats_forget(struct mynic_netdev *nd)
+{
+	unsigned int i;
+
+	mutex_lock(&nd->stats_lock);
+	for (i = 0; i < MYNIC_NUM_DROPS; i++)
+		nd->drops[i].last = 0;
+	mutex_unlock(&nd->stats_lock);
+}
+
+static void mynic_stats_add(struct rtnl_link_stats64 *stats,
+			    const struct mynic_channel *ch)
+{
+	const struct mynic_rx_stats *rx = &ch->rx_stats;
+	const struct mynic_tx_stats *tx = &ch->tx_stats;
+
+	stats->rx_packets += u64_stats_read(&rx->packets);
+	stats->rx_bytes += u64_stats_read(&rx->bytes);
+	stats->rx_dropped += u64_stats_read(&rx->dropped);
+	stats->rx_length_errors += u64_stats_read(&rx->length_errors);
+	stats->rx_errors += u64_stats_read(&rx->errors);
+	stats->tx_packets += u64_stats_read(&tx->packets);
+	stats->tx_bytes += u64_stats_read(&tx->bytes);
+	stats->tx_dropped += u64_stats_read(&tx->dropped);
+	stats->tx_errors += u64_stats_read(&tx->errors);
+}
+
+/*
+ * This may not sleep, so it starts a query whose result is for the next call.
+ */
+void mynic_get_stats64(struct net_device *ndev, struct rtnl_link_stats64 *stats)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	unsigned int i;
+
+	for (i = 0; i < nd->max_channels; i++)
+		mynic_stats_add(stats, &nd->channels[i]);
+	stats->rx_dropped += atomic64_read(&nd->drops[MYNIC_DROPPED].total);
+	stats->rx_missed_errors +=
+		atomic64_read(&nd->drops[MYNIC_MISSED].total);
+	schedule_work(&nd->stats_work);
+}
+
+void mynic_stats_init(struct mynic_netdev *nd)
+{
+	INIT_WORK(&nd->stats_work, mynic_stats_work);
+	disable_work(&nd->stats_work);
+	mutex_init(&nd->stats_lock);
+}
+
+void mynic_stats_fini(struct mynic_netdev *nd)
+{
+	mutex_destroy(&nd->stats_lock);
+}
