@@ -13,6 +13,7 @@
 
 #include <linux/dim.h>
 #include <linux/dma-mapping.h>
+#include <linux/ethtool.h>
 #include <linux/netdevice.h>
 #include <linux/notifier.h>
 #include <linux/pci.h>
@@ -191,6 +192,24 @@ enum { mynic_dealloc_dmah };
 /* The grace period is a parameter rather than a member of the operations. */
 #define devlink_health_reporter_create(devlink, ops, priv) \
 	devlink_health_reporter_create(devlink, ops, 0, priv)
+
+/*
+ * The number of receive queues is one of the questions of another operation. The
+ * driver's own answer is not used.
+ */
+#define get_rx_ring_count get_rxnfc
+
+static inline int mynic_get_rx_ring_count(struct net_device *ndev,
+					  struct ethtool_rxnfc *info,
+					  u32 *rules)
+{
+	if (info->cmd != ETHTOOL_GRXRINGS)
+		return -EOPNOTSUPP;
+	info->data = ndev->real_num_rx_queues;
+	return 0;
+}
+
+#define mynic_get_rx_ring_count(ndev) mynic_no_rx_ring_count(ndev)
 
 #endif
 

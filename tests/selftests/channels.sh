@@ -14,7 +14,7 @@ for program in ethtool socat python3; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
 [ "$(nproc)" -ge 2 ] || skip "one processor"
-ktap_set_plan 3
+ktap_set_plan 17
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -26,9 +26,9 @@ ping_far() { ping -c 3 -i 0.2 -W "$PATIENCE" "$far_ip"; }
 # queues DIRECTION: how many there are
 queues() { find "/sys/class/net/$near/queues" -name "$1-*" | wc -l; }
 
-# flows [NUMBER [PROTOCOL]]: the far end sends frames of many flows
+# flows [NUMBER]: the far end sends frames of many flows
 flows() {
-	in_netns "$ns" python3 - "$near_ip" "${1-400}" "${2-udp}" <<'END'
+	in_netns "$ns" python3 - "$near_ip" "${1-400}" <<'END'
 import socket, sys
 to, number = sys.argv[1], int(sys.argv[2])
 for i in range(number):
@@ -74,7 +74,255 @@ senders() {
 	done
 }
 
+# The driver lets go of the NIC and takes it again
+bind_again() {
+	echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/unbind &&
+		echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/bind && configure
+}
+
+# NICs of hardware version 1.0 have one queue, which works as it did
+older_hardware() {
+	local status=0
+
+	insmod "$here/modules/$(uname -r)/no_kernel_wqs.ko" || return
+	bind_again && [ "$(queues rx)" = 1 ] && ping_far && ! ethtool -x "$near" &&
+		ethtool -G "$near" rx 256 && wait_for carrier "" "$near" && ping_far &&
+		! ethtool -n "$near" rx-flow-hash tcp4 && ! ethtool -X "$near" equal 1 &&
+		reset || status=1
+	rmmod no_kernel_wqs
+	bind_again && as_many_as_processors && ping_far && return $status
+}
+
+combined() { ethtool -l "$near" | awk '/^Combined:/ { n = $2 } END { print n }'; }
+
+# stat KIND INDEX NAME: what the kernel has counted for a queue, or for "all"
+stat() {
+	"$here/qstats" "$near" | awk -v which="$1" -v index_="$2" -v name="$3" '
+		$1 == which && (which == "all" || $3 == index_) {
+			for (i = 1; i < NF; i++) if ($i == name) print $(i + 1)
+		}'
+}
+
+link() { cat "/sys/class/net/$near/statistics/$1"; }
+device() { ethtool -S "$near" | sed -n "s/^ *$1: //p"; }
+
+# only QUEUE: all frames of many flows come to this queue
+only() {
+	local before=() queue
+
+	for ((queue = 0; queue < $(queues rx); queue++)); do
+		before[queue]=$(stat rx "$queue" rx_packets)
+	done
+	flows 200 || return
+	wait_for at_least rx "$1" rx_packets $((before[$1] + 200)) || return
+	for ((queue = 0; queue < $(queues rx); queue++)); do
+		[ "$queue" = "$1" ] || received_few "$queue" "${before[queue]}" || return
+	done
+}
+
+at_least() { [ "$(stat "$1" "$2" "$3")" -ge "$4" ]; }
+
+# Frames without ports, such as those of neighbour discovery, come where they want
+received_few() { [ $(($(stat rx "$1" rx_packets) - $2)) -lt 50 ]; }
+
+# All queues get frames of many flows
+every() {
+	local before=() queue
+
+	for ((queue = 0; queue < $(queues rx); queue++)); do
+		before[queue]=$(stat rx "$queue" rx_packets)
+	done
+	flows || return
+	for ((queue = 0; queue < $(queues rx); queue++)); do
+		wait_for at_least rx "$queue" rx_packets $((before[queue] + 50)) || return
+	done
+}
+
+channels() { # NUMBER
+	ethtool -L "$near" combined "$1" && [ "$(combined)" = "$1" ] &&
+		[ "$(queues rx)" = "$1" ] && [ "$(queues tx)" = "$1" ] &&
+		wait_for carrier "" "$near"
+}
+
+another_number() {
+	channels 1 && ping_far && flows && channels "$most" && ping_far && every
+}
+
+another_while_down() {
+	ip link set "$near" down && ethtool -L "$near" combined 1 &&
+		ip link set "$near" up && configure && [ "$(queues rx)" = 1 ] && ping_far &&
+		channels "$most" && ping_far
+}
+
+in_traffic() {
+	local status=0
+
+	start_blasts 2 || return
+	for _ in 1 2 3; do
+		channels 1 && channels "$most" || status=1
+	done
+	end_blasts
+	ping_far && every && return $status
+}
+
+impossible_number() {
+	! ethtool -L "$near" combined 0 && ! ethtool -L "$near" combined $((most + 1)) &&
+		[ "$(combined)" = "$most" ] && ping_far
+}
+
+reset() {
+	echo 1 >"$function/reset"
+	wait_for carrier "" "$near" && configure && ping_far
+}
+
+table_of() { ethtool -x "$near" | sed -n 's/^ *[0-9]*: *//p' | tr -s ' \n' '\n' | sort -u; }
+key() { ethtool -x "$near" | grep -A 1 '^RSS hash key' | tail -n 1; }
+
+table() {
+	ethtool -X "$near" weight 0 1 && [ "$(table_of)" = 1 ] && only 1 &&
+		ethtool -X "$near" weight 1 0 && only 0 &&
+		ethtool -X "$near" equal 2 && every &&
+		ethtool -X "$near" default && every
+}
+
+# The table is kept, but for one that nobody has asked for
+kept_over_reset() {
+	local status=0 new=6d:5a:56:da:25:5b:0e:c2:41:67:25:3d:43:a3:8f:b0:d0:ca:2b:cb:ae:7b:30:b4:77:cb:2d:a3:80:30:f2:0c:6a:42:b7:3b:be:ac:01:fa
+
+	ethtool -X "$near" hkey "$new" weight 0 1 && [ "$(key)" = "$new" ] && reset &&
+		[ "$(key)" = "$new" ] && only 1 || status=1
+	ethtool -X "$near" default && channels 1 && reset && [ "$(combined)" = 1 ] ||
+		status=1
+	channels "$most" && every && return $status
+}
+
+# The first queue is the last one that the table may name
+table_stays() {
+	local status=0
+
+	ethtool -X "$near" weight 0 1 || return
+	! ethtool -L "$near" combined 1 && [ "$(combined)" = "$most" ] && only 1 ||
+		status=1
+	ethtool -X "$near" default && every && return $status
+}
+
+fields_are() { ethtool -n "$near" rx-flow-hash "$1" | grep -q "$2" ; }
+
+# With addresses alone, all frames from one sender come to one queue
+fields() {
+	local status=0 before queue more=0
+
+	fields_are udp4 'L4 bytes 2 & 3' && fields_are tcp6 'L4 bytes 0 & 1' &&
+		! ethtool -N "$near" rx-flow-hash ip4 sdfn &&
+		ethtool -N "$near" rx-flow-hash udp4 sd &&
+		! fields_are udp4 'L4 bytes' && fields_are tcp4 'L4 bytes 2 & 3' || status=1
+	for ((queue = 0; queue < most; queue++)); do
+		before[queue]=$(stat rx "$queue" rx_packets)
+	done
+	flows 200 || status=1
+	wait_for_flows
+	for ((queue = 0; queue < most; queue++)); do
+		received_few "$queue" "${before[queue]}" || more=$((more + 1))
+	done
+	[ $more = 1 ] || status=1
+	ethtool -N "$near" rx-flow-hash udp4 sdfn && every && return $status
+}
+
+# All that was sent before has been received when this is answered
+wait_for_flows() { ping_far; }
+
+rings_are() {
+	ethtool -g "$near" | awk '/^RX:/ { r = $2 } /^TX:/ { t = $2 } END { print r, t }' |
+		grep -qx "$1 $2"
+}
+
+rings() {
+	local status=0
+
+	ethtool -G "$near" rx 100 tx 64 && rings_are 128 64 && wait_for carrier "" "$near" &&
+		every && start_blasts 2 && end_blasts && ping_far || status=1
+	! ethtool -G "$near" rx 1000000 && rings_are 128 64 || status=1
+	ip link set "$near" down && ethtool -G "$near" rx 1024 tx 512 &&
+		ip link set "$near" up && configure && rings_are 1024 512 && ping_far &&
+		return $status
+}
+
+usecs() { ethtool -Q "$near" queue_mask "$1" --show-coalesce | sed -n 's/^rx-usecs:[[:space:]]*//p'; }
+
+moderation() {
+	local status=0
+
+	ethtool -Q "$near" queue_mask 2 --coalesce adaptive-rx off rx-usecs 77 &&
+		[ "$(usecs 2)" = 77 ] && [ "$(usecs 1)" != 77 ] && every || status=1
+	ethtool -C "$near" rx-usecs 1 && [ "$(usecs 1)" = 1 ] && [ "$(usecs 2)" = 1 ] ||
+		status=1
+	ethtool -C "$near" adaptive-rx on rx-usecs 0 && [ "$(usecs 2)" = 0 ] &&
+		return $status
+}
+
+# sums NAME: the queues' figures, those of the interface, and what else is given
+# are the same
+agree() {
+	local queues all link device
+
+	queues=$("$here/qstats" "$near" | awk -v name="$1" '$1 != "all" {
+		for (i = 1; i < NF; i++) if ($i == name) sum += $(i + 1) } END { print sum }')
+	all=$(stat all 0 "$1")
+	link=$(link "$1")
+	device=$(($(device "$2") - $3))
+	echo "$1: queues $queues, all $all, link $link, device $device"
+	[ "$queues" = "$all" ] && [ "$all" = "$link" ] &&
+		[ "$link" = $device ]
+}
+
+all_agree() {
+	agree rx_packets rx_eth_packets "$1" && agree tx_packets tx_eth_packets "$2" &&
+		agree_bytes rx && agree_bytes tx
+}
+
+agree_bytes() { [ "$(stat all 0 "$1_bytes")" = "$(link "$1_bytes")" ]; }
+
+# The difference of what the device counted before is that of frames in a reset
+sums() {
+	local rx tx status=0
+
+	rx=$(($(device rx_eth_packets) - $(link rx_packets)))
+	tx=$(($(device tx_eth_packets) - $(link tx_packets)))
+	flows && flows 100 && ping_far && wait_for all_agree "$rx" "$tx" || status=1
+	all_agree "$rx" "$tx" || true
+	return $status
+}
+
+# What a queue has counted is kept for the interface when it is no longer used
+sums_of_fewer() {
+	local before
+
+	before=$(stat all 0 rx_packets)
+	channels 1 && [ "$(stat all 0 rx_packets)" -ge "$before" ] &&
+		[ "$(stat all 0 rx_packets)" = "$(link rx_packets)" ]
+	local status=$?
+	channels "$most" && return $status
+}
+
 result "a queue for each processor" as_many_as_processors
 result "frames of many flows come to all queues" spread
 result "each processor has a queue to send with" senders
+result "the kernel counts what each queue receives" every
+result "all that counts frames agrees" sums
+result "queues that are no longer used count" sums_of_fewer
+result "another number of queues" another_number
+result "another number while it is down" another_while_down
+result "another number in traffic" in_traffic
+result "a number that is impossible" impossible_number
+result "the table says which queue gets a frame" table
+result "a table keeps its queues" table_stays
+result "settings outlast a reset" kept_over_reset
+result "frames are hashed by what ethtool says" fields
+result "the length of the rings" rings
+result "moderation of a queue" moderation
+if grep -qw register_kprobe /proc/kallsyms; then
+	result "a NIC that cannot spread frames" older_hardware
+else
+	ktap_test_skip "a NIC that cannot spread frames: this kernel has no kprobes"
+fi
 ktap_finished

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* ethtool operations of the network interface */
 #include <linux/ethtool.h>
+#include <linux/log2.h>
 
 #include "cmd.h"
 #include "netdev.h"
@@ -74,7 +75,8 @@ static int mynic_get_coalesce(struct net_device *ndev,
 static int mynic_change_coalesce(struct mynic_channel *ch,
 				 const struct ethtool_coalesce *coal)
 {
-	bool running = ch->nd->running && ch->index < ch->nd->num_channels;
+	bool running = ch->nd->running &&
+		       ch->index < ch->nd->setup.num_channels;
 	const struct mynic_moder_setting rx = {
 		.adaptive = coal->use_adaptive_rx_coalesce,
 		.usecs = coal->rx_coalesce_usecs,
@@ -127,7 +129,7 @@ static int mynic_get_per_queue_coalesce(struct net_device *ndev, u32 queue,
 {
 	const struct mynic_netdev *nd = netdev_priv(ndev);
 
-	if (queue >= nd->num_channels)
+	if (queue >= nd->setup.num_channels)
 		return -EINVAL;
 	mynic_show_coalesce(&nd->channels[queue], coal);
 	return 0;
@@ -138,9 +140,169 @@ static int mynic_set_per_queue_coalesce(struct net_device *ndev, u32 queue,
 {
 	struct mynic_netdev *nd = netdev_priv(ndev);
 
-	if (queue >= nd->num_channels || !mynic_coalesce_fits(coal))
+	if (queue >= nd->setup.num_channels || !mynic_coalesce_fits(coal))
 		return -EINVAL;
 	return mynic_change_coalesce(&nd->channels[queue], coal);
+}
+
+/* Queues */
+
+static void mynic_get_channels(struct net_device *ndev,
+			       struct ethtool_channels *channels)
+{
+	const struct mynic_netdev *nd = netdev_priv(ndev);
+
+	channels->max_combined = nd->usable_channels;
+	channels->combined_count = nd->setup.num_channels;
+}
+
+static int mynic_set_channels(struct net_device *ndev,
+			      struct ethtool_channels *channels)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	struct mynic_setup setup = nd->setup;
+
+	setup.num_channels = channels->combined_count;
+	return mynic_netdev_change(nd, &setup);
+}
+
+static void mynic_get_ringparam(struct net_device *ndev,
+				struct ethtool_ringparam *ring,
+				struct kernel_ethtool_ringparam *kernel_ring,
+				struct netlink_ext_ack *extack)
+{
+	const struct mynic_netdev *nd = netdev_priv(ndev);
+
+	ring->rx_max_pending = nd->max_slots;
+	ring->tx_max_pending = nd->max_slots;
+	ring->rx_pending = nd->setup.rx_slots;
+	ring->tx_pending = nd->setup.tx_slots;
+}
+
+static u32 mynic_round_slots(u32 slots)
+{
+	return roundup_pow_of_two(max(slots, MYNIC_MIN_SLOTS));
+}
+
+/* The core has checked that they are not more than the maximum. */
+static int mynic_set_ringparam(struct net_device *ndev,
+			       struct ethtool_ringparam *ring,
+			       struct kernel_ethtool_ringparam *kernel_ring,
+			       struct netlink_ext_ack *extack)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	struct mynic_setup setup = nd->setup;
+
+	setup.rx_slots = mynic_round_slots(ring->rx_pending);
+	setup.tx_slots = mynic_round_slots(ring->tx_pending);
+	return mynic_netdev_change(nd, &setup);
+}
+
+/* Which queue receives a frame */
+
+static u32 mynic_get_rxfh_key_size(struct net_device *ndev)
+{
+	const struct mynic_netdev *nd = netdev_priv(ndev);
+
+	return nd->spreads ? MYNIC_RX_HASH_KEY_LEN : 0;
+}
+
+static u32 mynic_get_rxfh_indir_size(struct net_device *ndev)
+{
+	const struct mynic_netdev *nd = netdev_priv(ndev);
+
+	return nd->spreads ? BIT(nd->log_table_size) : 0;
+}
+
+static int mynic_get_rxfh(struct net_device *ndev,
+			  struct ethtool_rxfh_param *rxfh)
+{
+	const struct mynic_netdev *nd = netdev_priv(ndev);
+	const struct mynic_rss_setting *setting = &nd->rss_setting;
+	unsigned int i;
+
+	if (!nd->spreads)
+		return -EOPNOTSUPP;
+	rxfh->hfunc = ETH_RSS_HASH_TOP;
+	for (i = 0; rxfh->indir && i < BIT(nd->log_table_size); i++)
+		rxfh->indir[i] = setting->indir[i];
+	if (rxfh->key)
+		memcpy(rxfh->key, setting->key, sizeof(setting->key));
+	return 0;
+}
+
+static int mynic_set_rxfh(struct net_device *ndev,
+			  struct ethtool_rxfh_param *rxfh,
+			  struct netlink_ext_ack *extack)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	struct mynic_rss_setting setting = nd->rss_setting;
+	unsigned int i;
+
+	if (!nd->spreads)
+		return -EOPNOTSUPP;
+	if (rxfh->hfunc != ETH_RSS_HASH_NO_CHANGE &&
+	    rxfh->hfunc != ETH_RSS_HASH_TOP) {
+		NL_SET_ERR_MSG(extack, "only the Toeplitz hash");
+		return -EOPNOTSUPP;
+	}
+	for (i = 0; rxfh->indir && i < BIT(nd->log_table_size); i++)
+		setting.indir[i] = rxfh->indir[i];
+	if (rxfh->key)
+		memcpy(setting.key, rxfh->key, sizeof(setting.key));
+	return mynic_netdev_change_rss(nd, &setting);
+}
+
+/* The device has a switch for the ports of TCP, and one for those of UDP. */
+static u32 mynic_port_fields(u32 flow_type)
+{
+	switch (flow_type) {
+	case TCP_V4_FLOW:
+	case TCP_V6_FLOW:
+		return MYNIC_RX_HASH_SRC_PORT_TCP | MYNIC_RX_HASH_DST_PORT_TCP;
+	case UDP_V4_FLOW:
+	case UDP_V6_FLOW:
+		return MYNIC_RX_HASH_SRC_PORT_UDP | MYNIC_RX_HASH_DST_PORT_UDP;
+	default:
+		return 0;
+	}
+}
+
+#define MYNIC_RXH_IP (RXH_IP_SRC | RXH_IP_DST)
+#define MYNIC_RXH_PORTS (RXH_L4_B_0_1 | RXH_L4_B_2_3)
+
+static int mynic_get_rxfh_fields(struct net_device *ndev,
+				 struct ethtool_rxfh_fields *fields)
+{
+	const struct mynic_netdev *nd = netdev_priv(ndev);
+
+	if (!nd->spreads)
+		return -EOPNOTSUPP;
+	fields->data = fields->flow_type == ETHER_FLOW ? 0 : MYNIC_RXH_IP;
+	if (nd->rss_setting.fields & mynic_port_fields(fields->flow_type))
+		fields->data |= MYNIC_RXH_PORTS;
+	return 0;
+}
+
+static int mynic_set_rxfh_fields(struct net_device *ndev,
+				 const struct ethtool_rxfh_fields *fields,
+				 struct netlink_ext_ack *extack)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	struct mynic_rss_setting setting = nd->rss_setting;
+	u32 ports = mynic_port_fields(fields->flow_type);
+
+	if (!nd->spreads)
+		return -EOPNOTSUPP;
+	if (!ports || (fields->data != MYNIC_RXH_IP &&
+		       fields->data != (MYNIC_RXH_IP | MYNIC_RXH_PORTS))) {
+		NL_SET_ERR_MSG(extack, "only sd and sdfn, for TCP and UDP");
+		return -EOPNOTSUPP;
+	}
+	setting.fields &= ~ports;
+	if (fields->data & MYNIC_RXH_PORTS)
+		setting.fields |= ports;
+	return mynic_netdev_change_rss(nd, &setting);
 }
 
 const struct ethtool_ops mynic_ethtool_ops = {
@@ -152,6 +314,17 @@ const struct ethtool_ops mynic_ethtool_ops = {
 	.set_coalesce = mynic_set_coalesce,
 	.get_per_queue_coalesce = mynic_get_per_queue_coalesce,
 	.set_per_queue_coalesce = mynic_set_per_queue_coalesce,
+	.get_channels = mynic_get_channels,
+	.set_channels = mynic_set_channels,
+	.get_ringparam = mynic_get_ringparam,
+	.set_ringparam = mynic_set_ringparam,
+	.get_rx_ring_count = mynic_get_rx_ring_count,
+	.get_rxfh_key_size = mynic_get_rxfh_key_size,
+	.get_rxfh_indir_size = mynic_get_rxfh_indir_size,
+	.get_rxfh = mynic_get_rxfh,
+	.set_rxfh = mynic_set_rxfh,
+	.get_rxfh_fields = mynic_get_rxfh_fields,
+	.set_rxfh_fields = mynic_set_rxfh_fields,
 	.get_link = ethtool_op_get_link,
 	.get_link_ksettings = mynic_get_link_ksettings,
 	.get_sset_count = mynic_get_sset_count,

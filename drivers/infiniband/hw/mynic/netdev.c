@@ -6,6 +6,7 @@
  */
 #include <linux/dma-mapping.h>
 #include <linux/etherdevice.h>
+#include <linux/log2.h>
 #include <linux/rtnetlink.h>
 
 #include "cmd.h"
@@ -125,7 +126,7 @@ static int mynic_create_channels(struct mynic_netdev *nd)
 	ret = mynic_cmd_alloc_pd(nd->mdev, &nd->pdn);
 	if (ret)
 		return ret;
-	for (i = 0; i < nd->num_channels; i++) {
+	for (i = 0; i < nd->setup.num_channels; i++) {
 		ret = mynic_channel_create(&nd->channels[i]);
 		if (ret)
 			goto err;
@@ -151,7 +152,7 @@ static int mynic_start_channels(struct mynic_netdev *nd)
 	unsigned int i;
 	int ret;
 
-	for (i = 0; i < nd->num_channels; i++) {
+	for (i = 0; i < nd->setup.num_channels; i++) {
 		ret = mynic_channel_start(&nd->channels[i]);
 		if (ret) {
 			mynic_stop_channels(nd, i);
@@ -190,10 +191,10 @@ static int mynic_netdev_start(struct mynic_netdev *nd)
 	return 0;
 
 err_channels:
-	mynic_stop_channels(nd, nd->num_channels);
+	mynic_stop_channels(nd, nd->setup.num_channels);
 err_rss:
 	mynic_rss_destroy(nd, &nd->rss);
-	mynic_destroy_channels(nd, nd->num_channels);
+	mynic_destroy_channels(nd, nd->setup.num_channels);
 err:
 	/* They may have failed already. */
 	WRITE_ONCE(nd->broken, false);
@@ -212,13 +213,13 @@ static void mynic_netdev_stop(struct mynic_netdev *nd)
 	disable_work_sync(&nd->rx_mode_work);
 	netif_carrier_off(nd->ndev);
 	/* In this order, because polling wakes the transmit queues. */
-	mynic_stop_channels(nd, nd->num_channels);
+	mynic_stop_channels(nd, nd->setup.num_channels);
 	netif_tx_disable(nd->ndev);
 	/* Errors do not matter, because the QP is destroyed next. */
 	mynic_cmd_modify_port(mdev, false, nd->ndev->dev_addr, nd->ndev->mtu);
 	mynic_cmd_set_rx(mdev, nd->rss.qpn, 0, NULL, 0);
 	mynic_rss_destroy(nd, &nd->rss);
-	mynic_destroy_channels(nd, nd->num_channels);
+	mynic_destroy_channels(nd, nd->setup.num_channels);
 out:
 	/* A restart that is still to come was for these queues. */
 	WRITE_ONCE(nd->broken, false);
@@ -269,6 +270,99 @@ static void mynic_restart_work(struct work_struct *work)
 	rtnl_unlock();
 }
 
+/* Prefer the queue whose interrupts come to the processor that sends. */
+static void mynic_spread_senders(struct mynic_netdev *nd)
+{
+	unsigned int num = nd->setup.num_channels, i, cpu;
+	cpumask_var_t cpus;
+
+	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
+		return;
+	for (i = 0; i < num; i++) {
+		cpumask_clear(cpus);
+		for (cpu = i; cpu < nr_cpu_ids; cpu += num)
+			cpumask_set_cpu(cpu, cpus);
+		/* It is a default: without memory, the stack chooses. */
+		netif_set_xps_queue(nd->ndev, cpus, i);
+	}
+	free_cpumask_var(cpus);
+}
+
+/* There are no queues. If that fails, the setup is unchanged. */
+static int mynic_use_setup(struct mynic_netdev *nd,
+			   const struct mynic_setup *setup)
+{
+	bool other = setup->num_channels != nd->setup.num_channels;
+	int ret;
+
+	if (other) {
+		ret = netif_set_real_num_queues(nd->ndev, setup->num_channels,
+						setup->num_channels);
+		if (ret)
+			return ret;
+	}
+	nd->setup = *setup;
+	if (other && !netif_is_rxfh_configured(nd->ndev))
+		mynic_rss_spread_evenly(nd);
+	if (other)
+		mynic_spread_senders(nd);
+	return 0;
+}
+
+/*
+ * Make the queues anew if there are any. If that fails, make them as they were.
+ */
+int mynic_netdev_change(struct mynic_netdev *nd,
+			const struct mynic_setup *setup)
+{
+	const struct mynic_setup old = nd->setup;
+	bool running = nd->running;
+	int ret;
+
+	ASSERT_RTNL();
+	if (running)
+		mynic_netdev_stop(nd);
+	ret = mynic_use_setup(nd, setup);
+	if (!running)
+		return ret;
+	if (!ret) {
+		ret = mynic_netdev_start(nd);
+		if (!ret)
+			return 0;
+		mynic_use_setup(nd, &old);
+	}
+	if (mynic_netdev_start_later(nd))
+		mynic_fail_device(nd->mdev, "its Ethernet queues stay broken");
+	return ret;
+}
+
+/* No frame is lost: the device goes from one QP with a table to the next. */
+int mynic_netdev_change_rss(struct mynic_netdev *nd,
+			    const struct mynic_rss_setting *setting)
+{
+	const struct mynic_rss old = nd->rss;
+	struct mynic_rss rss;
+	int ret = 0;
+
+	ASSERT_RTNL();
+	if (!nd->running)
+		goto out;
+	ret = mynic_rss_create(nd, &rss, setting);
+	if (ret)
+		return ret;
+	disable_work_sync(&nd->rx_mode_work);
+	nd->rss = rss;
+	ret = mynic_update_rx_mode(nd);
+	if (ret)
+		nd->rss = old;
+	mynic_rss_destroy(nd, ret ? &rss : &old);
+	enable_and_queue_work(system_percpu_wq, &nd->rx_mode_work);
+out:
+	if (!ret)
+		nd->rss_setting = *setting;
+	return ret;
+}
+
 static int mynic_open(struct net_device *ndev)
 {
 	return mynic_netdev_start(netdev_priv(ndev));
@@ -314,49 +408,6 @@ static int mynic_change_mtu(struct net_device *ndev, int mtu)
 	return 0;
 }
 
-/* Channels that the device has room for, beside those who use RDMA */
-static unsigned int mynic_limit_channels(const struct mynic_netdev *nd)
-{
-	const struct mynic_caps *caps = &nd->mdev->caps;
-
-	if (!nd->spreads)
-		return 1;
-	return clamp(min(caps->max_cq, caps->max_qp) / 8, 1U, nd->max_channels);
-}
-
-/* Prefer the queue whose interrupts come to the processor that sends. */
-static void mynic_spread_senders(struct mynic_netdev *nd)
-{
-	unsigned int i, cpu;
-	cpumask_var_t cpus;
-
-	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
-		return;
-	for (i = 0; i < nd->num_channels; i++) {
-		cpumask_clear(cpus);
-		for (cpu = i; cpu < nr_cpu_ids; cpu += nd->num_channels)
-			cpumask_set_cpu(cpu, cpus);
-		/* It is a default: without memory, the stack chooses. */
-		netif_set_xps_queue(nd->ndev, cpus, i);
-	}
-	free_cpumask_var(cpus);
-}
-
-/* The interface is down, or has no queues. */
-static int mynic_use_channels(struct mynic_netdev *nd, unsigned int num)
-{
-	int ret;
-
-	ret = netif_set_real_num_queues(nd->ndev, num, num);
-	if (ret)
-		return ret;
-	nd->num_channels = num;
-	if (!netif_is_rxfh_configured(nd->ndev))
-		mynic_rss_spread_evenly(nd);
-	mynic_spread_senders(nd);
-	return 0;
-}
-
 static const struct net_device_ops mynic_netdev_ops = {
 	.ndo_open = mynic_open,
 	.ndo_stop = mynic_close,
@@ -369,6 +420,28 @@ static const struct net_device_ops mynic_netdev_ops = {
 	.ndo_change_mtu = mynic_change_mtu,
 	.ndo_get_stats64 = mynic_get_stats64,
 };
+
+/*
+ * What the device has room for. It leaves most of its objects to those who use
+ * RDMA.
+ */
+static struct mynic_setup mynic_learn_limits(struct mynic_netdev *nd)
+{
+	const struct mynic_caps *caps = &nd->mdev->caps;
+	u32 slots = min3(caps->max_cqe, caps->max_qp_wr, MYNIC_MAX_SLOTS);
+
+	mynic_rss_init(nd);
+	nd->usable_channels = 1;
+	if (nd->spreads)
+		nd->usable_channels = clamp(min(caps->max_cq, caps->max_qp) / 8,
+					    1U, nd->max_channels);
+	nd->max_slots = rounddown_pow_of_two(max(slots, MYNIC_MIN_SLOTS));
+	return (struct mynic_setup){
+		.num_channels = nd->usable_channels,
+		.rx_slots = min(MYNIC_RX_SLOTS, nd->max_slots),
+		.tx_slots = min(MYNIC_TX_SLOTS, nd->max_slots),
+	};
+}
 
 static void mynic_netdev_init(struct mynic_netdev *nd)
 {
@@ -421,6 +494,7 @@ int mynic_netdev_register(struct mynic_dev *mdev)
 	struct net_device *ndev = mdev->netdev;
 	struct mynic_netdev *nd = netdev_priv(ndev);
 	struct mynic_port_state ps;
+	struct mynic_setup setup;
 	int ret;
 
 	ret = mynic_cmd_query_port(mdev, &ps);
@@ -435,8 +509,8 @@ int mynic_netdev_register(struct mynic_dev *mdev)
 		eth_hw_addr_set(ndev, ps.mac);
 	else
 		eth_hw_addr_random(ndev);
-	mynic_rss_init(nd);
-	ret = mynic_use_channels(nd, mynic_limit_channels(nd));
+	setup = mynic_learn_limits(nd);
+	ret = mynic_use_setup(nd, &setup);
 	if (ret)
 		return ret;
 	enable_work(&nd->stats_work);

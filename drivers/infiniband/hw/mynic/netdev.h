@@ -11,9 +11,11 @@
 
 /* Queues beyond this have no use for one interface. */
 #define MYNIC_MAX_CHANNELS 16
-/* Slots of the rings of a channel */
+/* Slots of the rings of a channel, by default, at least and at most */
 #define MYNIC_RX_SLOTS 1024
 #define MYNIC_TX_SLOTS 512
+#define MYNIC_MIN_SLOTS 64U
+#define MYNIC_MAX_SLOTS 8192U
 
 /* Element of the mailbox of SET_RX */
 struct mynic_rx_mac {
@@ -174,6 +176,18 @@ struct mynic_rss {
 };
 
 /**
+ * struct mynic_setup - what the queues are made with
+ * @num_channels: channels in use
+ * @rx_slots: slots of each receive ring, a power of two
+ * @tx_slots: slots of each send ring, a power of two
+ */
+struct mynic_setup {
+	unsigned int num_channels;
+	u32 rx_slots;
+	u32 tx_slots;
+};
+
+/**
  * struct mynic_netdev - private part of the interface
  * @mdev: device
  * @ndev: interface
@@ -196,7 +210,10 @@ struct mynic_rss {
  * @stats_work: reads the device's counters; disabled unless it is attached
  * @stats_lock: serialises reading; protects @drops
  * @drops: frames that never came here, by reason
- * @num_channels: channels in use
+ * @setup: what the queues are made with; changes under the RTNL while there are
+ *	none
+ * @max_slots: slots that a ring may have
+ * @usable_channels: channels that the device has room for
  * @max_channels: channels that there may be
  * @channels: all of them. Their settings and statistics last.
  */
@@ -220,7 +237,9 @@ struct mynic_netdev {
 	struct work_struct stats_work;
 	struct mutex stats_lock; /* drops */
 	struct mynic_drops drops[MYNIC_NUM_DROPS];
-	unsigned int num_channels;
+	struct mynic_setup setup;
+	u32 max_slots;
+	unsigned int usable_channels;
 	unsigned int max_channels;
 	struct mynic_channel channels[] __counted_by(max_channels);
 };
@@ -307,9 +326,17 @@ void mynic_channel_stop(struct mynic_channel *ch);
 
 void mynic_rss_init(struct mynic_netdev *nd);
 void mynic_rss_spread_evenly(struct mynic_netdev *nd);
+u32 mynic_get_rx_ring_count(struct net_device *ndev);
 int mynic_rss_create(struct mynic_netdev *nd, struct mynic_rss *rss,
 		     const struct mynic_rss_setting *setting);
 void mynic_rss_destroy(struct mynic_netdev *nd, const struct mynic_rss *rss);
+
+/* Changes of settings, with the RTNL held */
+
+int mynic_netdev_change(struct mynic_netdev *nd,
+			const struct mynic_setup *setup);
+int mynic_netdev_change_rss(struct mynic_netdev *nd,
+			    const struct mynic_rss_setting *setting);
 
 /* Statistics */
 

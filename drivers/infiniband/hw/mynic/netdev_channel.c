@@ -50,7 +50,7 @@ static int mynic_poll(struct napi_struct *napi, int budget)
 	if (sent.nonsense || received.nonsense)
 		mynic_fail_device(mdev,
 				  "it completes a frame that there is not");
-	else if (sent.num >= MYNIC_TX_SLOTS || received.num == budget)
+	else if (sent.num >= ch->nd->setup.tx_slots || received.num == budget)
 		return budget;
 	if (!budget)
 		return 0;
@@ -115,8 +115,8 @@ static int mynic_create_qp_of(struct mynic_channel *ch)
 {
 	struct mynic_netdev *nd = ch->nd;
 	struct ib_qp_cap cap = {
-		.max_send_wr = MYNIC_TX_SLOTS,
-		.max_recv_wr = nd->spreads ? 0 : MYNIC_RX_SLOTS,
+		.max_send_wr = nd->setup.tx_slots,
+		.max_recv_wr = nd->spreads ? 0 : nd->setup.rx_slots,
 		.max_send_sge = MYNIC_MAX_SGE,
 		.max_recv_sge = nd->spreads ? 0 : MYNIC_RX_MAX_SGE,
 	};
@@ -154,7 +154,7 @@ static int mynic_create_rwq_of(struct mynic_channel *ch)
 	ch->rwq.ibwq.event_handler = mynic_netdev_error;
 	ch->rwq.ibwq.wq_context = nd;
 	ch->rq = &ch->rwq.rq;
-	ret = mynic_rq_layout(NULL, &ch->rwq.rq, MYNIC_RX_SLOTS,
+	ret = mynic_rq_layout(NULL, &ch->rwq.rq, nd->setup.rx_slots,
 			      MYNIC_RX_MAX_SGE);
 	return ret ?: mynic_rwq_init(nd->mdev, &ch->rwq, &init);
 }
@@ -203,13 +203,14 @@ static int mynic_enable_rwq(struct mynic_channel *ch)
 
 static int mynic_create_queues(struct mynic_channel *ch)
 {
+	const struct mynic_setup *setup = &ch->nd->setup;
 	struct mynic_dev *mdev = ch->nd->mdev;
 	int ret;
 
-	ret = mynic_create_cq_of(ch, &ch->rx_cq, MYNIC_RX_SLOTS);
+	ret = mynic_create_cq_of(ch, &ch->rx_cq, setup->rx_slots);
 	if (ret)
 		return ret;
-	ret = mynic_create_cq_of(ch, &ch->tx_cq, MYNIC_TX_SLOTS);
+	ret = mynic_create_cq_of(ch, &ch->tx_cq, setup->tx_slots);
 	if (ret)
 		goto err_rx_cq;
 	ret = mynic_create_qp_of(ch);

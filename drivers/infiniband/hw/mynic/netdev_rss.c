@@ -15,7 +15,13 @@ void mynic_rss_spread_evenly(struct mynic_netdev *nd)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(nd->rss_setting.indir); i++)
-		indir[i] = ethtool_rxfh_indir_default(i, nd->num_channels);
+		indir[i] =
+			ethtool_rxfh_indir_default(i, nd->setup.num_channels);
+}
+
+u32 mynic_get_rx_ring_count(struct net_device *ndev)
+{
+	return ndev->real_num_rx_queues;
 }
 
 /* The device's limits are known. */

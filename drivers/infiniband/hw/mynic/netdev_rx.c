@@ -39,13 +39,15 @@ struct mynic_rx_buf {
  * @parked: keeps them while a dead device may write them
  * @pool: their pages
  * @num_pages: pages of a buffer behind its head
+ * @num_slots: slots of the ring
  * @rx: by slot
  */
 struct mynic_rx_bufs {
 	struct mynic_parked parked;
 	struct page_pool *pool;
 	unsigned int num_pages;
-	struct mynic_rx_buf rx[MYNIC_RX_SLOTS];
+	u32 num_slots;
+	struct mynic_rx_buf rx[] __counted_by(num_slots);
 };
 
 /* Pages of a frame of @len bytes behind its head */
@@ -101,7 +103,7 @@ static void mynic_rx_release(struct mynic_parked *parked)
 		container_of(parked, struct mynic_rx_bufs, parked);
 	unsigned int i;
 
-	for (i = 0; i < MYNIC_RX_SLOTS; i++)
+	for (i = 0; i < bufs->num_slots; i++)
 		mynic_rx_put_buf(bufs->pool, &bufs->rx[i]);
 	page_pool_destroy(bufs->pool);
 	kvfree(bufs);
@@ -113,7 +115,7 @@ static struct page_pool *mynic_rx_create_pool(struct mynic_channel *ch,
 	struct device *dev = &ch->nd->mdev->pdev->dev;
 	struct page_pool_params params = {
 		.flags = PP_FLAG_DMA_MAP | PP_FLAG_DMA_SYNC_DEV,
-		.pool_size = MYNIC_RX_SLOTS * (num_pages + 1),
+		.pool_size = ch->nd->setup.rx_slots * (num_pages + 1),
 		.nid = dev_to_node(dev),
 		.dev = dev,
 		.napi = &ch->napi,
@@ -129,13 +131,15 @@ static struct page_pool *mynic_rx_create_pool(struct mynic_channel *ch,
 /* NAPI is disabled. */
 int mynic_rx_alloc(struct mynic_channel *ch)
 {
+	u32 num_slots = ch->nd->setup.rx_slots;
 	struct mynic_rx_bufs *bufs;
 	unsigned int i;
 	int ret;
 
-	bufs = kvzalloc_obj(*bufs);
+	bufs = kvzalloc(struct_size(bufs, rx, num_slots), GFP_KERNEL);
 	if (!bufs)
 		return -ENOMEM;
+	bufs->num_slots = num_slots;
 	bufs->num_pages = mynic_rx_num_pages(ch->nd->max_frame);
 	bufs->pool = mynic_rx_create_pool(ch, bufs->num_pages);
 	if (IS_ERR(bufs->pool)) {
@@ -143,7 +147,7 @@ int mynic_rx_alloc(struct mynic_channel *ch)
 		kvfree(bufs);
 		return ret;
 	}
-	for (i = 0; i < MYNIC_RX_SLOTS; i++) {
+	for (i = 0; i < num_slots; i++) {
 		if (!mynic_rx_get_buf(bufs->pool, &bufs->rx[i], bufs->num_pages,
 				      GFP_KERNEL)) {
 			mynic_rx_release(&bufs->parked);
@@ -178,7 +182,7 @@ static void mynic_rx_post(struct mynic_channel *ch)
 	struct mynic_recv_wqe *wqe = mynic_queue_slot(rq, rq->pi);
 	struct mynic_sge *sge = (struct mynic_sge *)(wqe + 1);
 	const struct mynic_rx_bufs *bufs = ch->rx_bufs;
-	const struct mynic_rx_buf *buf = &bufs->rx[rq->pi % MYNIC_RX_SLOTS];
+	const struct mynic_rx_buf *buf = &bufs->rx[rq->pi % bufs->num_slots];
 	unsigned int i;
 
 	wqe->wr_id = cpu_to_le64(MYNIC_WR_RECV | rq->pi);
@@ -205,7 +209,7 @@ void mynic_rx_post_all(struct mynic_channel *ch)
 {
 	unsigned int i;
 
-	for (i = 0; i < MYNIC_RX_SLOTS; i++)
+	for (i = 0; i < ch->rx_bufs->num_slots; i++)
 		mynic_rx_post(ch);
 	mynic_rx_flush(ch);
 }
@@ -317,6 +321,7 @@ static bool mynic_rx_is_next(const struct mynic_queue *rq,
 
 struct mynic_polled mynic_rx_poll(struct mynic_channel *ch, unsigned int budget)
 {
+	struct mynic_rx_bufs *bufs = ch->rx_bufs;
 	struct mynic_queue *rq = ch->rq;
 	struct mynic_polled polled = {};
 	struct mynic_cqe *cqe;
@@ -334,8 +339,7 @@ struct mynic_polled mynic_rx_poll(struct mynic_channel *ch, unsigned int budget)
 			u64_stats_inc(&ch->rx_stats.errors);
 		} else {
 			polled.bytes += mynic_rx_frame(
-				ch, &ch->rx_bufs->rx[rq->ci % MYNIC_RX_SLOTS],
-				cqe);
+				ch, &bufs->rx[rq->ci % bufs->num_slots], cqe);
 			mynic_rx_post(ch);
 		}
 		rq->ci++;

@@ -3,6 +3,8 @@
  * Statistics of the network interface. Channels count what they receive and send,
  * and the device counts the frames that never came here.
  */
+#include <net/netdev_queues.h>
+
 #include "cmd.h"
 #include "netdev.h"
 
@@ -84,11 +86,77 @@ void mynic_get_stats64(struct net_device *ndev, struct rtnl_link_stats64 *stats)
 	schedule_work(&nd->stats_work);
 }
 
+/* Statistics of queues, for netlink */
+
+static void mynic_get_rx_stats(struct net_device *ndev, int index,
+			       struct netdev_queue_stats_rx *stats)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	const struct mynic_rx_stats *rx = &nd->channels[index].rx_stats;
+
+	stats->packets = u64_stats_read(&rx->packets);
+	stats->bytes = u64_stats_read(&rx->bytes);
+	stats->alloc_fail = u64_stats_read(&rx->dropped);
+	stats->csum_unnecessary = u64_stats_read(&rx->csum_ok);
+}
+
+static void mynic_get_tx_stats(struct net_device *ndev, int index,
+			       struct netdev_queue_stats_tx *stats)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	const struct mynic_tx_stats *tx = &nd->channels[index].tx_stats;
+
+	stats->packets = u64_stats_read(&tx->packets);
+	stats->bytes = u64_stats_read(&tx->bytes);
+	stats->stop = u64_stats_read(&tx->stop);
+	stats->wake = u64_stats_read(&tx->wake);
+}
+
+/* What channels have counted that are no longer in use */
+static void mynic_get_base_stats(struct net_device *ndev,
+				 struct netdev_queue_stats_rx *rx,
+				 struct netdev_queue_stats_tx *tx)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	struct netdev_queue_stats_rx one_rx;
+	struct netdev_queue_stats_tx one_tx;
+	unsigned int i;
+
+	/* Only those that are set count. */
+	rx->packets = 0;
+	rx->bytes = 0;
+	rx->alloc_fail = 0;
+	rx->csum_unnecessary = 0;
+	tx->packets = 0;
+	tx->bytes = 0;
+	tx->stop = 0;
+	tx->wake = 0;
+	for (i = nd->setup.num_channels; i < nd->max_channels; i++) {
+		mynic_get_rx_stats(ndev, i, &one_rx);
+		rx->packets += one_rx.packets;
+		rx->bytes += one_rx.bytes;
+		rx->alloc_fail += one_rx.alloc_fail;
+		rx->csum_unnecessary += one_rx.csum_unnecessary;
+		mynic_get_tx_stats(ndev, i, &one_tx);
+		tx->packets += one_tx.packets;
+		tx->bytes += one_tx.bytes;
+		tx->stop += one_tx.stop;
+		tx->wake += one_tx.wake;
+	}
+}
+
+static const struct netdev_stat_ops mynic_stat_ops = {
+	.get_queue_stats_rx = mynic_get_rx_stats,
+	.get_queue_stats_tx = mynic_get_tx_stats,
+	.get_base_stats = mynic_get_base_stats,
+};
+
 void mynic_stats_init(struct mynic_netdev *nd)
 {
 	INIT_WORK(&nd->stats_work, mynic_stats_work);
 	disable_work(&nd->stats_work);
 	mutex_init(&nd->stats_lock);
+	nd->ndev->stat_ops = &mynic_stat_ops;
 }
 
 void mynic_stats_fini(struct mynic_netdev *nd)

@@ -17,9 +17,6 @@
 
 #include "netdev.h"
 
-/* A queue that was full goes on when it has room for so many frames. */
-#define MYNIC_TX_WAKE (MYNIC_TX_SLOTS / 4)
-
 #define MYNIC_TX_CSUM_FEATURES (NETIF_F_IP_CSUM | NETIF_F_IPV6_CSUM)
 #define MYNIC_TX_TSO_FEATURES (NETIF_F_TSO | NETIF_F_TSO6 | NETIF_F_TSO_ECN)
 
@@ -43,12 +40,14 @@ struct mynic_tx_buf {
  * struct mynic_tx_bufs - frames that the device was told of
  * @parked: keeps them while a dead device may read them
  * @mdev: device
+ * @num_slots: slots of the ring
  * @tx: by slot
  */
 struct mynic_tx_bufs {
 	struct mynic_parked parked;
 	struct mynic_dev *mdev;
-	struct mynic_tx_buf tx[MYNIC_TX_SLOTS];
+	u32 num_slots;
+	struct mynic_tx_buf tx[] __counted_by(num_slots);
 };
 
 /* What the device can do with a frame */
@@ -201,7 +200,7 @@ static void mynic_tx_release(struct mynic_parked *parked)
 	struct mynic_tx_buf *buf;
 	unsigned int i;
 
-	for (i = 0; i < MYNIC_TX_SLOTS; i++) {
+	for (i = 0; i < bufs->num_slots; i++) {
 		buf = &bufs->tx[i];
 		if (!buf->skb)
 			continue;
@@ -213,10 +212,13 @@ static void mynic_tx_release(struct mynic_parked *parked)
 
 int mynic_tx_alloc(struct mynic_channel *ch)
 {
-	struct mynic_tx_bufs *bufs = kvzalloc_obj(*bufs);
+	u32 num_slots = ch->nd->setup.tx_slots;
+	struct mynic_tx_bufs *bufs;
 
+	bufs = kvzalloc(struct_size(bufs, tx, num_slots), GFP_KERNEL);
 	if (!bufs)
 		return -ENOMEM;
+	bufs->num_slots = num_slots;
 	bufs->mdev = ch->nd->mdev;
 	ch->tx_bufs = bufs;
 	ch->tx_next = 0;
@@ -237,7 +239,7 @@ void mynic_tx_free(struct mynic_channel *ch)
 	struct mynic_tx_bufs *bufs = ch->tx_bufs;
 	unsigned int i;
 
-	for (i = 0; i < MYNIC_TX_SLOTS; i++) {
+	for (i = 0; i < bufs->num_slots; i++) {
 		if (!bufs->tx[i].skb)
 			continue;
 		skb_orphan(bufs->tx[i].skb);
@@ -251,10 +253,17 @@ void mynic_tx_free(struct mynic_channel *ch)
 
 /* Posting */
 
+static struct mynic_tx_buf *mynic_tx_buf(const struct mynic_channel *ch,
+					 u32 index)
+{
+	return &ch->tx_bufs->tx[index % ch->tx_bufs->num_slots];
+}
+
 static bool mynic_tx_full(const struct mynic_channel *ch)
 {
 	/* Pairs with the release in mynic_tx_poll() */
-	return ch->tx_next - smp_load_acquire(&ch->qp.sq.ci) >= MYNIC_TX_SLOTS;
+	return ch->tx_next - smp_load_acquire(&ch->qp.sq.ci) >=
+	       ch->tx_bufs->num_slots;
 }
 
 static unsigned int mynic_tx_fill_sges(const struct mynic_netdev *nd,
@@ -280,8 +289,7 @@ static unsigned int mynic_tx_fill_sges(const struct mynic_netdev *nd,
  */
 static bool mynic_tx_prepare(struct mynic_channel *ch, struct sk_buff *skb)
 {
-	struct mynic_tx_buf *buf =
-		&ch->tx_bufs->tx[ch->tx_next % MYNIC_TX_SLOTS];
+	struct mynic_tx_buf *buf = mynic_tx_buf(ch, ch->tx_next);
 	struct mynic_send_wqe *wqe = mynic_queue_slot(&ch->qp.sq, ch->tx_next);
 	u32 flags = skb->ip_summed == CHECKSUM_PARTIAL ? IB_SEND_IP_CSUM : 0;
 	u32 hdr_len = skb_is_gso(skb) ? skb_tcp_all_headers(skb) : 0;
@@ -370,13 +378,13 @@ netdev_tx_t mynic_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 {
 	struct mynic_netdev *nd = netdev_priv(ndev);
 	struct mynic_channel *ch = &nd->channels[skb_get_queue_mapping(skb)];
-	u32 slot;
+	u32 index;
 
 	if (!mynic_tx_ready(ch)) {
 		mynic_tx_drop(ch, skb);
 		return NETDEV_TX_OK;
 	}
-	slot = ch->tx_next % MYNIC_TX_SLOTS;
+	index = ch->tx_next;
 	if (!mynic_tx_is_valid(nd, skb) || !mynic_tx_prepare(ch, skb)) {
 		mynic_tx_drop(ch, skb);
 		if (!netdev_xmit_more())
@@ -387,7 +395,7 @@ netdev_tx_t mynic_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 	if (mynic_tx_full(ch))
 		mynic_tx_stop(ch);
 	if (__netdev_tx_sent_queue(mynic_tx_queue(ch),
-				   ch->tx_bufs->tx[slot].bytes,
+				   mynic_tx_buf(ch, index)->bytes,
 				   netdev_xmit_more()))
 		mynic_tx_flush(ch);
 	return NETDEV_TX_OK;
@@ -424,6 +432,7 @@ static void mynic_tx_done(struct mynic_channel *ch, struct mynic_tx_buf *buf,
 struct mynic_polled mynic_tx_poll(struct mynic_channel *ch, int budget)
 {
 	struct netdev_queue *txq = mynic_tx_queue(ch);
+	u32 num_slots = ch->tx_bufs->num_slots;
 	struct mynic_queue *sq = &ch->qp.sq;
 	struct mynic_polled polled = {};
 	struct mynic_tx_buf *buf;
@@ -432,7 +441,7 @@ struct mynic_polled mynic_tx_poll(struct mynic_channel *ch, int budget)
 	u64 wr_id;
 	bool bad;
 
-	while (polled.num < MYNIC_TX_SLOTS) {
+	while (polled.num < num_slots) {
 		cqe = mynic_cq_peek(&ch->tx_cq);
 		if (!cqe)
 			break;
@@ -445,7 +454,7 @@ struct mynic_polled mynic_tx_poll(struct mynic_channel *ch, int budget)
 		polled.failed |= bad;
 		last = wr_id;
 		do {
-			buf = &ch->tx_bufs->tx[ci % MYNIC_TX_SLOTS];
+			buf = mynic_tx_buf(ch, ci);
 			polled.bytes += buf->bytes;
 			polled.num++;
 			mynic_tx_done(ch, buf, !bad || ci != last, budget);
@@ -461,7 +470,7 @@ struct mynic_polled mynic_tx_poll(struct mynic_channel *ch, int budget)
 	/* Pairs with the barrier in mynic_start_xmit() */
 	smp_mb();
 	if (netif_tx_queue_stopped(txq) &&
-	    READ_ONCE(ch->tx_next) - ci <= MYNIC_TX_SLOTS - MYNIC_TX_WAKE) {
+	    READ_ONCE(ch->tx_next) - ci <= num_slots - num_slots / 4) {
 		netif_tx_wake_queue(txq);
 		u64_stats_inc(&ch->tx_stats.wake);
 	}
