@@ -9,7 +9,7 @@
 
 ktap_print_header
 need 2
-ktap_set_plan 25
+ktap_set_plan 26
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -81,6 +81,16 @@ vlan() {
 	ip link delete mynictest.7
 	ip netns exec "$ns" ip link delete mynictest.7
 	return $status
+}
+
+# The NIC takes tags out of frames, or leaves them to the stack
+untagged() {
+	local status=0
+
+	feature_is rx-vlan-offload on && ethtool -K "$near" rxvlan off &&
+		wait_for carrier "" "$near" && configure && vlan || status=1
+	ethtool -K "$near" rxvlan on && wait_for carrier "" "$near" && configure && vlan &&
+		return $status
 }
 
 statistics() {
@@ -377,11 +387,13 @@ if command -v socat >/dev/null && command -v ethtool >/dev/null; then
 	result "checksums and segments that the stack makes" no_offloads
 	result "received checksums that the stack sums up" no_rx_checksums
 	result "interrupt moderation" moderation
+	result "VLAN tags that the NIC or the stack takes out" untagged
 else
 	ktap_test_skip "checksums and segments that the device makes"
 	ktap_test_skip "checksums and segments that the stack makes"
 	ktap_test_skip "received checksums that the stack sums up"
 	ktap_test_skip "interrupt moderation"
+	ktap_test_skip "VLAN tags that the NIC or the stack takes out"
 fi
 if command -v socat >/dev/null && modinfo netconsole >/dev/null 2>&1; then
 	result "netconsole" netconsole

@@ -408,6 +408,22 @@ static int mynic_change_mtu(struct net_device *ndev, int mtu)
 	return 0;
 }
 
+/*
+ * A completion does not say whether the tag was taken out of its frame, so the
+ * queues are made anew.
+ */
+static int mynic_set_features(struct net_device *ndev,
+			      netdev_features_t features)
+{
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	struct mynic_setup setup = nd->setup;
+
+	setup.vlan_strip = features & NETIF_F_HW_VLAN_CTAG_RX;
+	if (setup.vlan_strip == nd->setup.vlan_strip)
+		return 0;
+	return mynic_netdev_change(nd, &setup);
+}
+
 static const struct net_device_ops mynic_netdev_ops = {
 	.ndo_open = mynic_open,
 	.ndo_stop = mynic_close,
@@ -418,6 +434,7 @@ static const struct net_device_ops mynic_netdev_ops = {
 	.ndo_set_mac_address = mynic_set_mac_address,
 	.ndo_validate_addr = eth_validate_addr,
 	.ndo_change_mtu = mynic_change_mtu,
+	.ndo_set_features = mynic_set_features,
 	.ndo_get_stats64 = mynic_get_stats64,
 };
 
@@ -440,6 +457,7 @@ static struct mynic_setup mynic_learn_limits(struct mynic_netdev *nd)
 		.num_channels = nd->usable_channels,
 		.rx_slots = min(MYNIC_RX_SLOTS, nd->max_slots),
 		.tx_slots = min(MYNIC_TX_SLOTS, nd->max_slots),
+		.vlan_strip = true,
 	};
 }
 
@@ -505,6 +523,9 @@ int mynic_netdev_register(struct mynic_dev *mdev)
 	nd->max_frame = ndev->max_mtu + VLAN_ETH_HLEN;
 	ndev->hw_features = NETIF_F_RXCSUM;
 	mynic_tx_set_features(nd);
+	/* Frames of a VLAN have no further tag that the device would take out. */
+	ndev->hw_features |= NETIF_F_HW_VLAN_CTAG_RX;
+	ndev->features |= NETIF_F_HW_VLAN_CTAG_RX;
 	if (is_valid_ether_addr(ps.mac))
 		eth_hw_addr_set(ndev, ps.mac);
 	else

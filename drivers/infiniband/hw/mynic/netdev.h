@@ -180,11 +180,13 @@ struct mynic_rss {
  * @num_channels: channels in use
  * @rx_slots: slots of each receive ring, a power of two
  * @tx_slots: slots of each send ring, a power of two
+ * @vlan_strip: the device takes VLAN tags out of received frames
  */
 struct mynic_setup {
 	unsigned int num_channels;
 	u32 rx_slots;
 	u32 tx_slots;
+	bool vlan_strip;
 };
 
 /**

@@ -122,7 +122,8 @@ static int mynic_create_qp_of(struct mynic_channel *ch)
 	};
 	const struct mynic_qp_init init = {
 		.type = MYNIC_QP_RAW_PACKET,
-		.flags = MYNIC_QP_KERNEL,
+		.flags = MYNIC_QP_KERNEL |
+			 (nd->setup.vlan_strip ? MYNIC_QP_VLAN_STRIP : 0),
 		.pdn = nd->pdn,
 		.srqn = MYNIC_NO_SRQ,
 		.send_cq = &ch->tx_cq,
@@ -143,7 +144,8 @@ static int mynic_create_rwq_of(struct mynic_channel *ch)
 	const struct mynic_rwq_init init = {
 		.pdn = nd->pdn,
 		.cqn = ch->rx_cq.cqn,
-		.flags = MYNIC_WQ_KERNEL,
+		.flags = MYNIC_WQ_KERNEL |
+			 (nd->setup.vlan_strip ? MYNIC_WQ_VLAN_STRIP : 0),
 		.kernel = true,
 	};
 	int ret;

@@ -269,10 +269,13 @@ static struct sk_buff *mynic_rx_take(struct mynic_channel *ch,
 }
 
 static void mynic_rx_deliver(struct mynic_channel *ch, struct sk_buff *skb,
-			     u32 flags)
+			     u32 flags, u16 vlan)
 {
 	struct net_device *ndev = ch->nd->ndev;
 
+	/* A tag of 0 says nothing that its absence does not. */
+	if (vlan && ch->nd->setup.vlan_strip)
+		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q), vlan);
 	if (flags & MYNIC_WC_IP_CSUM_OK && ndev->features & NETIF_F_RXCSUM) {
 		skb->ip_summed = CHECKSUM_UNNECESSARY;
 		u64_stats_inc(&ch->rx_stats.csum_ok);
@@ -288,6 +291,7 @@ static u32 mynic_rx_frame(struct mynic_channel *ch, struct mynic_rx_buf *buf,
 {
 	u32 flags = le32_to_cpu(READ_ONCE(cqe->wc_flags));
 	u32 len = le32_to_cpu(READ_ONCE(cqe->byte_len));
+	u16 vlan = le16_to_cpu(READ_ONCE(cqe->cvlan));
 	struct mynic_netdev *nd = ch->nd;
 	struct sk_buff *skb;
 
@@ -305,7 +309,7 @@ static u32 mynic_rx_frame(struct mynic_channel *ch, struct mynic_rx_buf *buf,
 	}
 	u64_stats_inc(&ch->rx_stats.packets);
 	u64_stats_add(&ch->rx_stats.bytes, len);
-	mynic_rx_deliver(ch, skb, flags);
+	mynic_rx_deliver(ch, skb, flags, vlan);
 	return len;
 }
 
