@@ -175,7 +175,10 @@ reset() {
 	wait_for carrier "" "$near" && configure && ping_far
 }
 
-table_of() { ethtool -x "$near" | sed -n 's/^ *[0-9]*: *//p' | tr -s ' \n' '\n' | sort -u; }
+table_of() {
+	ethtool -x "$near" | awk '/^ *[0-9]+:/ { for (i = 2; i <= NF; i++) print $i }' | sort -u
+}
+
 key() { ethtool -x "$near" | grep -A 1 '^RSS hash key' | tail -n 1; }
 
 table() {

@@ -4,6 +4,7 @@
  * netdev_channel.c, what spreads frames over them in netdev_rss.c. Sending is in
  * netdev_tx.c, receiving in netdev_rx.c, and the ethtool operations in ethtool.c.
  */
+#include <linux/bpf.h>
 #include <linux/dma-mapping.h>
 #include <linux/etherdevice.h>
 #include <linux/log2.h>
@@ -424,6 +425,54 @@ static int mynic_set_features(struct net_device *ndev,
 	return mynic_netdev_change(nd, &setup);
 }
 
+/* The largest MTU */
+static u32 mynic_max_mtu(const struct mynic_netdev *nd, bool xdp)
+{
+	return min(nd->max_frame, mynic_rx_max_size(xdp)) - VLAN_ETH_HLEN;
+}
+
+/*
+ * The queues are made anew for the first program, and when there is none any
+ * more.
+ */
+static int mynic_set_xdp(struct mynic_netdev *nd, struct bpf_prog *prog,
+			 struct netlink_ext_ack *extack)
+{
+	struct bpf_prog *old = nd->xdp_prog;
+	struct mynic_setup setup = nd->setup;
+	struct net_device *ndev = nd->ndev;
+	u32 max_mtu = mynic_max_mtu(nd, prog);
+	int ret = 0;
+
+	if (ndev->mtu > max_mtu) {
+		NL_SET_ERR_MSG_FMT_MOD(extack,
+				       "the MTU is %u, and with XDP at most %u",
+				       ndev->mtu, max_mtu);
+		return -EOPNOTSUPP;
+	}
+	setup.xdp = prog;
+	if (prog)
+		WRITE_ONCE(nd->xdp_prog, prog);
+	if (!prog != !old)
+		ret = mynic_netdev_change(nd, &setup);
+	if (ret) {
+		WRITE_ONCE(nd->xdp_prog, old);
+		return ret;
+	}
+	WRITE_ONCE(nd->xdp_prog, prog);
+	WRITE_ONCE(ndev->max_mtu, max_mtu);
+	if (old)
+		bpf_prog_put(old);
+	return 0;
+}
+
+static int mynic_bpf(struct net_device *ndev, struct netdev_bpf *bpf)
+{
+	if (bpf->command != XDP_SETUP_PROG)
+		return -EINVAL;
+	return mynic_set_xdp(netdev_priv(ndev), bpf->prog, bpf->extack);
+}
+
 static const struct net_device_ops mynic_netdev_ops = {
 	.ndo_open = mynic_open,
 	.ndo_stop = mynic_close,
@@ -435,6 +484,8 @@ static const struct net_device_ops mynic_netdev_ops = {
 	.ndo_validate_addr = eth_validate_addr,
 	.ndo_change_mtu = mynic_change_mtu,
 	.ndo_set_features = mynic_set_features,
+	.ndo_bpf = mynic_bpf,
+	.ndo_xdp_xmit = mynic_xdp_xmit,
 	.ndo_get_stats64 = mynic_get_stats64,
 };
 
@@ -519,13 +570,16 @@ int mynic_netdev_register(struct mynic_dev *mdev)
 	if (ret)
 		return ret;
 	nd->speed_mbps = ps.speed_mbps;
-	ndev->max_mtu = min(ps.max_mtu, mynic_rx_max_size() - VLAN_ETH_HLEN);
+	ndev->max_mtu =
+		min(ps.max_mtu, mynic_rx_max_size(false) - VLAN_ETH_HLEN);
 	nd->max_frame = ndev->max_mtu + VLAN_ETH_HLEN;
 	ndev->hw_features = NETIF_F_RXCSUM;
 	mynic_tx_set_features(nd);
 	/* Frames of a VLAN have no further tag that the device would take out. */
 	ndev->hw_features |= NETIF_F_HW_VLAN_CTAG_RX;
 	ndev->features |= NETIF_F_HW_VLAN_CTAG_RX;
+	ndev->xdp_features = NETDEV_XDP_ACT_BASIC | NETDEV_XDP_ACT_REDIRECT |
+			     NETDEV_XDP_ACT_NDO_XMIT;
 	if (is_valid_ether_addr(ps.mac))
 		eth_hw_addr_set(ndev, ps.mac);
 	else

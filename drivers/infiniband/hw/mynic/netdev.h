@@ -6,6 +6,7 @@
 #include <linux/dim.h>
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
+#include <net/xdp.h>
 
 #include "mynic.h"
 
@@ -80,12 +81,17 @@ struct mynic_moder {
 
 /**
  * struct mynic_rx_stats - what a channel has received; written by NAPI
- * @packets: frames that went to the stack
+ * @packets: frames for which there was memory, whatever became of them
  * @bytes: their bytes
  * @csum_ok: frames whose checksums the device has found right
  * @dropped: frames for which there was no memory
  * @length_errors: frames with an impossible length
  * @errors: receive requests that have failed
+ * @xdp_drop: frames that an XDP program has dropped, or did not know what to do
+ *	with
+ * @xdp_tx: frames that it has sent back
+ * @xdp_redirect: frames that it has sent elsewhere
+ * @xdp_failed: frames that could not be sent where it wanted
  */
 struct mynic_rx_stats {
 	u64_stats_t packets;
@@ -94,6 +100,10 @@ struct mynic_rx_stats {
 	u64_stats_t dropped;
 	u64_stats_t length_errors;
 	u64_stats_t errors;
+	u64_stats_t xdp_drop;
+	u64_stats_t xdp_tx;
+	u64_stats_t xdp_redirect;
+	u64_stats_t xdp_failed;
 };
 
 /**
@@ -128,6 +138,10 @@ struct mynic_tx_stats {
  *	that the device was told of
  * @rwq: receives, if frames are spread
  * @rq: the receive ring: that of @rwq or of @qp
+ * @xdp_rxq: what XDP knows of the receive queue
+ * @xdp_sent: NAPI has frames of XDP in the send ring that the device was not
+ *	told of
+ * @xdp_redirected: NAPI has frames of XDP that have not left yet
  * @rx_bufs: receive buffers
  * @tx_bufs: frames in the send ring; NULL: there is none. Changes while
  *	transmission is disabled
@@ -146,6 +160,9 @@ struct mynic_channel {
 	struct mynic_qp qp;
 	struct mynic_rwq rwq;
 	struct mynic_queue *rq;
+	struct xdp_rxq_info xdp_rxq;
+	bool xdp_sent;
+	bool xdp_redirected;
 	struct mynic_rx_bufs *rx_bufs;
 	struct mynic_tx_bufs *tx_bufs;
 	u32 tx_next;
@@ -181,12 +198,14 @@ struct mynic_rss {
  * @rx_slots: slots of each receive ring, a power of two
  * @tx_slots: slots of each send ring, a power of two
  * @vlan_strip: the device takes VLAN tags out of received frames
+ * @xdp: a program sees received frames, each of which is in one page
  */
 struct mynic_setup {
 	unsigned int num_channels;
 	u32 rx_slots;
 	u32 tx_slots;
 	bool vlan_strip;
+	bool xdp;
 };
 
 /**
@@ -202,6 +221,8 @@ struct mynic_setup {
  * @spreads: whether the device can spread frames. Otherwise there is one channel
  * @rss_setting: how frames are spread; changes under the RTNL
  * @rss: the objects for it
+ * @xdp_prog: program that sees received frames; not NULL while NAPI polls queues
+ *	for it
  * @macs: buffer for the device's receive filters; used by whoever may set them
  * @running: whether the queues exist. Changes under the RTNL. Transmission reads
  *	it without, as frames may come though a start has failed.
@@ -231,6 +252,7 @@ struct mynic_netdev {
 	bool spreads;
 	struct mynic_rss_setting rss_setting;
 	struct mynic_rss rss;
+	struct bpf_prog *xdp_prog;
 	struct mynic_rx_mac macs[MYNIC_RX_MAX_MACS];
 	bool running;
 	unsigned long start_pause;
@@ -288,6 +310,10 @@ netdev_features_t mynic_features_check(struct sk_buff *skb,
 				       struct net_device *ndev,
 				       netdev_features_t features);
 netdev_tx_t mynic_start_xmit(struct sk_buff *skb, struct net_device *ndev);
+bool mynic_tx_send_xdp(struct mynic_channel *ch, struct xdp_frame *frame,
+		       bool own);
+void mynic_tx_flush(struct mynic_channel *ch);
+struct netdev_queue *mynic_tx_queue(const struct mynic_channel *ch);
 struct mynic_polled mynic_tx_poll(struct mynic_channel *ch, int budget);
 
 /* Receiving */
@@ -295,12 +321,20 @@ struct mynic_polled mynic_tx_poll(struct mynic_channel *ch, int budget);
 /* SGEs of a receive request */
 #define MYNIC_RX_MAX_SGE 3
 
-u32 mynic_rx_max_size(void);
+u32 mynic_rx_max_size(bool xdp);
 int mynic_rx_alloc(struct mynic_channel *ch);
 void mynic_rx_free(struct mynic_channel *ch);
 void mynic_rx_post_all(struct mynic_channel *ch);
 struct mynic_polled mynic_rx_poll(struct mynic_channel *ch,
 				  unsigned int budget);
+
+/* XDP */
+
+u32 mynic_xdp_run(struct mynic_channel *ch, struct xdp_buff *xdp);
+bool mynic_xdp_forward(struct mynic_channel *ch, struct xdp_buff *xdp, u32 act);
+void mynic_xdp_flush(struct mynic_channel *ch);
+int mynic_xdp_xmit(struct net_device *ndev, int num, struct xdp_frame **frames,
+		   u32 flags);
 
 /* Interrupt moderation */
 
@@ -342,7 +376,12 @@ int mynic_netdev_change_rss(struct mynic_netdev *nd,
 
 /* Statistics */
 
+/* Those of XDP in "ethtool -S" */
+#define MYNIC_NUM_XDP_STATS 4
+
 void mynic_stats_init(struct mynic_netdev *nd);
+void mynic_stats_xdp(const struct mynic_netdev *nd,
+		     u64 values[MYNIC_NUM_XDP_STATS]);
 void mynic_stats_fini(struct mynic_netdev *nd);
 void mynic_stats_forget(struct mynic_netdev *nd);
 void mynic_get_stats64(struct net_device *ndev,

@@ -2,7 +2,8 @@
 /*
  * Reception of the network interface. A receive request has a head, which
  * becomes the linear part of an skb, and pages for the rest of the largest
- * frame. What a frame fills goes to the stack, and is replaced. The stack gives
+ * frame. With an XDP program, the head is a page, and there is nothing behind it.
+ * What a frame fills goes to the stack, and is replaced. The stack gives
  * it back to the page pool. A short frame is copied, and its buffer stays.
  */
 #include <linux/dma-mapping.h>
@@ -15,8 +16,6 @@
 /* Bytes of a head, with room for what the stack adds before and behind */
 #define MYNIC_RX_HEAD_SIZE 2048U
 #define MYNIC_RX_HEADROOM (NET_SKB_PAD + NET_IP_ALIGN)
-#define MYNIC_RX_HEAD_ROOM \
-	((u32)SKB_WITH_OVERHEAD(MYNIC_RX_HEAD_SIZE) - MYNIC_RX_HEADROOM)
 /* Pages behind the head */
 #define MYNIC_RX_MAX_PAGES (MYNIC_RX_MAX_SGE - 1)
 /* Longest frame that is copied */
@@ -38,6 +37,10 @@ struct mynic_rx_buf {
  * struct mynic_rx_bufs - buffers that the device was told of
  * @parked: keeps them while a dead device may write them
  * @pool: their pages
+ * @head_size: bytes of a head, with what the stack adds
+ * @headroom: bytes before the frame
+ * @room: bytes of the frame in a head
+ * @max_len: bytes of the longest frame
  * @num_pages: pages of a buffer behind its head
  * @num_slots: slots of the ring
  * @rx: by slot
@@ -45,23 +48,43 @@ struct mynic_rx_buf {
 struct mynic_rx_bufs {
 	struct mynic_parked parked;
 	struct page_pool *pool;
+	u32 head_size;
+	u32 headroom;
+	u32 room;
+	u32 max_len;
 	unsigned int num_pages;
 	u32 num_slots;
 	struct mynic_rx_buf rx[] __counted_by(num_slots);
 };
 
 /* Pages of a frame of @len bytes behind its head */
-static unsigned int mynic_rx_num_pages(u32 len)
+static unsigned int mynic_rx_num_pages(const struct mynic_rx_bufs *bufs,
+				       u32 len)
 {
-	return len <= MYNIC_RX_HEAD_ROOM ?
-		       0 :
-		       DIV_ROUND_UP(len - MYNIC_RX_HEAD_ROOM, PAGE_SIZE);
+	return len <= bufs->room ? 0 :
+				   DIV_ROUND_UP(len - bufs->room, PAGE_SIZE);
+}
+
+static u32 mynic_rx_head_size(bool xdp)
+{
+	return xdp ? PAGE_SIZE : MYNIC_RX_HEAD_SIZE;
+}
+
+static u32 mynic_rx_headroom(bool xdp)
+{
+	return xdp ? XDP_PACKET_HEADROOM : MYNIC_RX_HEADROOM;
+}
+
+static u32 mynic_rx_room(bool xdp)
+{
+	return SKB_WITH_OVERHEAD(mynic_rx_head_size(xdp)) -
+	       mynic_rx_headroom(xdp);
 }
 
 /* Bytes of the longest frame that the buffers can have */
-u32 mynic_rx_max_size(void)
+u32 mynic_rx_max_size(bool xdp)
 {
-	return MYNIC_RX_HEAD_ROOM + MYNIC_RX_MAX_PAGES * PAGE_SIZE;
+	return mynic_rx_room(xdp) + (xdp ? 0 : MYNIC_RX_MAX_PAGES * PAGE_SIZE);
 }
 
 /* Memory */
@@ -77,14 +100,16 @@ static void mynic_rx_put_buf(struct page_pool *pool, struct mynic_rx_buf *buf)
 }
 
 /* Return: whether there was memory for the head and for @num_pages pages. */
-static bool mynic_rx_get_buf(struct page_pool *pool, struct mynic_rx_buf *buf,
-			     unsigned int num_pages, gfp_t gfp)
+static bool mynic_rx_get_buf(const struct mynic_rx_bufs *bufs,
+			     struct mynic_rx_buf *buf, unsigned int num_pages,
+			     gfp_t gfp)
 {
+	struct page_pool *pool = bufs->pool;
+	unsigned int size = bufs->head_size;
 	unsigned int i;
 
 	*buf = (struct mynic_rx_buf){};
-	buf->head = page_pool_alloc_frag(pool, &buf->offset, MYNIC_RX_HEAD_SIZE,
-					 gfp);
+	buf->head = page_pool_alloc(pool, &buf->offset, &size, gfp);
 	if (!buf->head)
 		return false;
 	for (i = 0; i < num_pages; i++) {
@@ -121,41 +146,80 @@ static struct page_pool *mynic_rx_create_pool(struct mynic_channel *ch,
 		.napi = &ch->napi,
 		.queue_idx = ch->index,
 		.netdev = ch->nd->ndev,
-		.dma_dir = DMA_FROM_DEVICE,
+		.dma_dir = ch->nd->setup.xdp ? DMA_BIDIRECTIONAL :
+					       DMA_FROM_DEVICE,
 		.max_len = PAGE_SIZE,
 	};
 
 	return page_pool_create(&params);
 }
 
+static int mynic_rx_register_xdp(struct mynic_channel *ch,
+				 struct page_pool *pool)
+{
+	int ret;
+
+	if (!ch->nd->setup.xdp)
+		return 0;
+	ret = xdp_rxq_info_reg(&ch->xdp_rxq, ch->nd->ndev, ch->index,
+			       ch->napi.napi_id);
+	if (ret)
+		return ret;
+	ret = xdp_rxq_info_reg_mem_model(&ch->xdp_rxq, MEM_TYPE_PAGE_POOL,
+					 pool);
+	if (ret)
+		xdp_rxq_info_unreg(&ch->xdp_rxq);
+	return ret;
+}
+
+static struct mynic_rx_bufs *mynic_rx_create(struct mynic_channel *ch)
+{
+	const struct mynic_setup *setup = &ch->nd->setup;
+	struct mynic_rx_bufs *bufs;
+	struct page_pool *pool;
+
+	bufs = kvzalloc(struct_size(bufs, rx, setup->rx_slots), GFP_KERNEL);
+	if (!bufs)
+		return ERR_PTR(-ENOMEM);
+	bufs->num_slots = setup->rx_slots;
+	bufs->head_size = mynic_rx_head_size(setup->xdp);
+	bufs->headroom = mynic_rx_headroom(setup->xdp);
+	bufs->room = mynic_rx_room(setup->xdp);
+	bufs->max_len = min(ch->nd->max_frame, mynic_rx_max_size(setup->xdp));
+	bufs->num_pages = mynic_rx_num_pages(bufs, bufs->max_len);
+	pool = mynic_rx_create_pool(ch, bufs->num_pages);
+	if (IS_ERR(pool)) {
+		kvfree(bufs);
+		return ERR_CAST(pool);
+	}
+	bufs->pool = pool;
+	return bufs;
+}
+
 /* NAPI is disabled. */
 int mynic_rx_alloc(struct mynic_channel *ch)
 {
-	u32 num_slots = ch->nd->setup.rx_slots;
-	struct mynic_rx_bufs *bufs;
+	struct mynic_rx_bufs *bufs = mynic_rx_create(ch);
 	unsigned int i;
 	int ret;
 
-	bufs = kvzalloc(struct_size(bufs, rx, num_slots), GFP_KERNEL);
-	if (!bufs)
-		return -ENOMEM;
-	bufs->num_slots = num_slots;
-	bufs->num_pages = mynic_rx_num_pages(ch->nd->max_frame);
-	bufs->pool = mynic_rx_create_pool(ch, bufs->num_pages);
-	if (IS_ERR(bufs->pool)) {
-		ret = PTR_ERR(bufs->pool);
-		kvfree(bufs);
-		return ret;
+	if (IS_ERR(bufs))
+		return PTR_ERR(bufs);
+	for (i = 0; i < bufs->num_slots; i++) {
+		ret = -ENOMEM;
+		if (!mynic_rx_get_buf(bufs, &bufs->rx[i], bufs->num_pages,
+				      GFP_KERNEL))
+			goto err;
 	}
-	for (i = 0; i < num_slots; i++) {
-		if (!mynic_rx_get_buf(bufs->pool, &bufs->rx[i], bufs->num_pages,
-				      GFP_KERNEL)) {
-			mynic_rx_release(&bufs->parked);
-			return -ENOMEM;
-		}
-	}
+	ret = mynic_rx_register_xdp(ch, bufs->pool);
+	if (ret)
+		goto err;
 	ch->rx_bufs = bufs;
 	return 0;
+
+err:
+	mynic_rx_release(&bufs->parked);
+	return ret;
 }
 
 /* NAPI is disabled. It may be enabled for other buffers before these are freed. */
@@ -163,6 +227,8 @@ void mynic_rx_free(struct mynic_channel *ch)
 {
 	struct mynic_rx_bufs *bufs = ch->rx_bufs;
 
+	if (xdp_rxq_info_is_reg(&ch->xdp_rxq))
+		xdp_rxq_info_unreg(&ch->xdp_rxq);
 	page_pool_disable_direct_recycling(bufs->pool);
 	ch->rx_bufs = NULL;
 	mynic_park(ch->nd->mdev, &bufs->parked, mynic_rx_release);
@@ -170,10 +236,10 @@ void mynic_rx_free(struct mynic_channel *ch)
 
 /* Posting */
 
-static dma_addr_t mynic_rx_head_dma(const struct mynic_rx_buf *buf)
+static dma_addr_t mynic_rx_head_dma(const struct mynic_rx_bufs *bufs,
+				    const struct mynic_rx_buf *buf)
 {
-	return page_pool_get_dma_addr(buf->head) + buf->offset +
-	       MYNIC_RX_HEADROOM;
+	return page_pool_get_dma_addr(buf->head) + buf->offset + bufs->headroom;
 }
 
 static void mynic_rx_post(struct mynic_channel *ch)
@@ -187,8 +253,8 @@ static void mynic_rx_post(struct mynic_channel *ch)
 
 	wqe->wr_id = cpu_to_le64(MYNIC_WR_RECV | rq->pi);
 	wqe->num_sge = cpu_to_le32(bufs->num_pages + 1);
-	mynic_netdev_fill_sge(ch->nd, sge, mynic_rx_head_dma(buf),
-			      MYNIC_RX_HEAD_ROOM);
+	mynic_netdev_fill_sge(ch->nd, sge, mynic_rx_head_dma(bufs, buf),
+			      bufs->room);
 	for (i = 0; i < bufs->num_pages; i++)
 		mynic_netdev_fill_sge(ch->nd, &sge[i + 1],
 				      page_pool_get_dma_addr(buf->pages[i]),
@@ -221,6 +287,17 @@ static void *mynic_rx_head(const struct mynic_rx_buf *buf)
 	return page_address(buf->head) + buf->offset;
 }
 
+/* A buffer that has been read is to be written once more. */
+static void mynic_rx_keep(const struct mynic_channel *ch,
+			  const struct mynic_rx_buf *buf, u32 len)
+{
+	const struct mynic_rx_bufs *bufs = ch->rx_bufs;
+
+	dma_sync_single_for_device(&ch->nd->mdev->pdev->dev,
+				   mynic_rx_head_dma(bufs, buf), len,
+				   page_pool_get_dma_dir(bufs->pool));
+}
+
 static struct sk_buff *mynic_rx_copy(struct mynic_channel *ch,
 				     const struct mynic_rx_buf *buf, u32 len)
 {
@@ -228,10 +305,8 @@ static struct sk_buff *mynic_rx_copy(struct mynic_channel *ch,
 
 	if (!skb)
 		return NULL;
-	skb_put_data(skb, mynic_rx_head(buf) + MYNIC_RX_HEADROOM, len);
-	dma_sync_single_for_device(&ch->nd->mdev->pdev->dev,
-				   mynic_rx_head_dma(buf), len,
-				   DMA_FROM_DEVICE);
+	skb_put_data(skb, mynic_rx_head(buf) + ch->rx_bufs->headroom, len);
+	mynic_rx_keep(ch, buf, len);
 	return skb;
 }
 
@@ -239,22 +314,23 @@ static struct sk_buff *mynic_rx_copy(struct mynic_channel *ch,
 static struct sk_buff *mynic_rx_take(struct mynic_channel *ch,
 				     struct mynic_rx_buf *buf, u32 len)
 {
-	struct page_pool *pool = ch->rx_bufs->pool;
-	unsigned int num_pages = mynic_rx_num_pages(len), i;
-	u32 part = min(len, MYNIC_RX_HEAD_ROOM);
+	const struct mynic_rx_bufs *bufs = ch->rx_bufs;
+	unsigned int num_pages = mynic_rx_num_pages(bufs, len), i;
+	struct page_pool *pool = bufs->pool;
+	u32 part = min(len, bufs->room);
 	struct mynic_rx_buf fresh;
 	struct sk_buff *skb;
 
-	if (!mynic_rx_get_buf(pool, &fresh, num_pages,
+	if (!mynic_rx_get_buf(bufs, &fresh, num_pages,
 			      GFP_ATOMIC | __GFP_NOWARN))
 		return NULL;
-	skb = napi_build_skb(mynic_rx_head(buf), MYNIC_RX_HEAD_SIZE);
+	skb = napi_build_skb(mynic_rx_head(buf), bufs->head_size);
 	if (!skb) {
 		mynic_rx_put_buf(pool, &fresh);
 		return NULL;
 	}
 	skb_mark_for_recycle(skb);
-	skb_reserve(skb, MYNIC_RX_HEADROOM);
+	skb_reserve(skb, bufs->headroom);
 	skb_put(skb, part);
 	buf->head = fresh.head;
 	buf->offset = fresh.offset;
@@ -268,15 +344,28 @@ static struct sk_buff *mynic_rx_take(struct mynic_channel *ch,
 	return skb;
 }
 
+/**
+ * struct mynic_rx_frame - a frame as its completion describes it
+ * @len: bytes
+ * @flags: MYNIC_WC_*
+ * @vlan: tag; 0: none
+ */
+struct mynic_rx_frame {
+	u32 len;
+	u32 flags;
+	u16 vlan;
+};
+
 static void mynic_rx_deliver(struct mynic_channel *ch, struct sk_buff *skb,
-			     u32 flags, u16 vlan)
+			     const struct mynic_rx_frame *frame)
 {
 	struct net_device *ndev = ch->nd->ndev;
 
 	/* A tag of 0 says nothing that its absence does not. */
-	if (vlan && ch->nd->setup.vlan_strip)
-		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q), vlan);
-	if (flags & MYNIC_WC_IP_CSUM_OK && ndev->features & NETIF_F_RXCSUM) {
+	if (frame->vlan && ch->nd->setup.vlan_strip)
+		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q), frame->vlan);
+	if (frame->flags & MYNIC_WC_IP_CSUM_OK &&
+	    ndev->features & NETIF_F_RXCSUM) {
 		skb->ip_summed = CHECKSUM_UNNECESSARY;
 		u64_stats_inc(&ch->rx_stats.csum_ok);
 	}
@@ -285,32 +374,106 @@ static void mynic_rx_deliver(struct mynic_channel *ch, struct sk_buff *skb,
 	napi_gro_receive(&ch->napi, skb);
 }
 
-/* Return: bytes of the frame, or 0 if it is dropped. */
-static u32 mynic_rx_frame(struct mynic_channel *ch, struct mynic_rx_buf *buf,
-			  const struct mynic_cqe *cqe)
+/* Make an skb of a page that a program has passed on, perhaps with changes. */
+static struct sk_buff *mynic_rx_build(const struct xdp_buff *xdp)
 {
-	u32 flags = le32_to_cpu(READ_ONCE(cqe->wc_flags));
-	u32 len = le32_to_cpu(READ_ONCE(cqe->byte_len));
-	u16 vlan = le16_to_cpu(READ_ONCE(cqe->cvlan));
-	struct mynic_netdev *nd = ch->nd;
+	unsigned int meta = xdp->data - xdp->data_meta;
 	struct sk_buff *skb;
 
-	if (len < ETH_HLEN || len > nd->max_frame) {
+	skb = napi_build_skb(xdp->data_hard_start, xdp->frame_sz);
+	if (!skb)
+		return NULL;
+	skb_mark_for_recycle(skb);
+	skb_reserve(skb, xdp->data - xdp->data_hard_start);
+	skb_put(skb, xdp->data_end - xdp->data);
+	if (meta)
+		skb_metadata_set(skb, meta);
+	return skb;
+}
+
+/*
+ * Do what the program wants. Its verdict is that the frame goes somewhere.
+ *
+ * Return: whether it went, and with it the page.
+ */
+static bool mynic_rx_dispose(struct mynic_channel *ch, struct xdp_buff *xdp,
+			     const struct mynic_rx_frame *frame, u32 act)
+{
+	struct sk_buff *skb;
+
+	if (act != XDP_PASS)
+		return mynic_xdp_forward(ch, xdp, act);
+	skb = mynic_rx_build(xdp);
+	if (!skb) {
+		u64_stats_inc(&ch->rx_stats.dropped);
+		return false;
+	}
+	mynic_rx_deliver(ch, skb, frame);
+	return true;
+}
+
+/* Return: bytes of the frame, or 0 if there was no memory. */
+static u32 mynic_rx_show_xdp(struct mynic_channel *ch, struct mynic_rx_buf *buf,
+			     const struct mynic_rx_frame *frame)
+{
+	const struct mynic_rx_bufs *bufs = ch->rx_bufs;
+	struct mynic_rx_buf fresh;
+	struct xdp_buff xdp;
+	u32 act;
+
+	/* Get this first: what the program does cannot be undone. */
+	if (!mynic_rx_get_buf(bufs, &fresh, 0, GFP_ATOMIC | __GFP_NOWARN)) {
+		u64_stats_inc(&ch->rx_stats.dropped);
+		mynic_rx_keep(ch, buf, bufs->room);
+		return 0;
+	}
+	u64_stats_inc(&ch->rx_stats.packets);
+	u64_stats_add(&ch->rx_stats.bytes, frame->len);
+	xdp_init_buff(&xdp, bufs->head_size, &ch->xdp_rxq);
+	xdp_prepare_buff(&xdp, mynic_rx_head(buf), bufs->headroom, frame->len,
+			 true);
+	act = mynic_xdp_run(ch, &xdp);
+	if (act != XDP_DROP && mynic_rx_dispose(ch, &xdp, frame, act)) {
+		*buf = fresh;
+		return frame->len;
+	}
+	mynic_rx_put_buf(bufs->pool, &fresh);
+	mynic_rx_keep(ch, buf, bufs->room);
+	return frame->len;
+}
+
+/* Return: bytes of the frame, or 0 if it is dropped. */
+static u32 mynic_rx_receive(struct mynic_channel *ch, struct mynic_rx_buf *buf,
+			    const struct mynic_cqe *cqe)
+{
+	const struct mynic_rx_frame frame = {
+		.len = le32_to_cpu(READ_ONCE(cqe->byte_len)),
+		.flags = le32_to_cpu(READ_ONCE(cqe->wc_flags)),
+		.vlan = le16_to_cpu(READ_ONCE(cqe->cvlan)),
+	};
+	const struct mynic_rx_bufs *bufs = ch->rx_bufs;
+	struct sk_buff *skb;
+
+	if (frame.len < ETH_HLEN || frame.len > bufs->max_len) {
 		u64_stats_inc(&ch->rx_stats.length_errors);
 		return 0;
 	}
-	dma_sync_single_for_cpu(&nd->mdev->pdev->dev, mynic_rx_head_dma(buf),
-				min(len, MYNIC_RX_HEAD_ROOM), DMA_FROM_DEVICE);
-	skb = len <= MYNIC_RX_COPYBREAK ? mynic_rx_copy(ch, buf, len) :
-					  mynic_rx_take(ch, buf, len);
+	page_pool_dma_sync_for_cpu(bufs->pool, buf->head,
+				   buf->offset + bufs->headroom,
+				   min(frame.len, bufs->room));
+	if (ch->nd->setup.xdp)
+		return mynic_rx_show_xdp(ch, buf, &frame);
+	skb = frame.len <= MYNIC_RX_COPYBREAK ?
+		      mynic_rx_copy(ch, buf, frame.len) :
+		      mynic_rx_take(ch, buf, frame.len);
 	if (!skb) {
 		u64_stats_inc(&ch->rx_stats.dropped);
 		return 0;
 	}
 	u64_stats_inc(&ch->rx_stats.packets);
-	u64_stats_add(&ch->rx_stats.bytes, len);
-	mynic_rx_deliver(ch, skb, flags, vlan);
-	return len;
+	u64_stats_add(&ch->rx_stats.bytes, frame.len);
+	mynic_rx_deliver(ch, skb, &frame);
+	return frame.len;
 }
 
 /* Completions */
@@ -342,7 +505,7 @@ struct mynic_polled mynic_rx_poll(struct mynic_channel *ch, unsigned int budget)
 			polled.failed = true;
 			u64_stats_inc(&ch->rx_stats.errors);
 		} else {
-			polled.bytes += mynic_rx_frame(
+			polled.bytes += mynic_rx_receive(
 				ch, &bufs->rx[rq->ci % bufs->num_slots], cqe);
 			mynic_rx_post(ch);
 		}
@@ -353,6 +516,7 @@ struct mynic_polled mynic_rx_poll(struct mynic_channel *ch, unsigned int budget)
 	if (polled.num) {
 		mynic_cq_publish(&ch->rx_cq);
 		mynic_rx_flush(ch);
+		mynic_xdp_flush(ch);
 	}
 	return polled;
 }

@@ -86,6 +86,22 @@ void mynic_get_stats64(struct net_device *ndev, struct rtnl_link_stats64 *stats)
 	schedule_work(&nd->stats_work);
 }
 
+void mynic_stats_xdp(const struct mynic_netdev *nd,
+		     u64 values[MYNIC_NUM_XDP_STATS])
+{
+	const struct mynic_rx_stats *rx;
+	unsigned int i;
+
+	memset(values, 0, MYNIC_NUM_XDP_STATS * sizeof(*values));
+	for (i = 0; i < nd->max_channels; i++) {
+		rx = &nd->channels[i].rx_stats;
+		values[0] += u64_stats_read(&rx->xdp_drop);
+		values[1] += u64_stats_read(&rx->xdp_tx);
+		values[2] += u64_stats_read(&rx->xdp_redirect);
+		values[3] += u64_stats_read(&rx->xdp_failed);
+	}
+}
+
 /* Statistics of queues, for netlink */
 
 static void mynic_get_rx_stats(struct net_device *ndev, int index,

@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <linux/tcp.h>
 #include <net/ip.h>
+#include <net/page_pool/helpers.h>
 
 #include "netdev.h"
 
@@ -22,14 +23,16 @@
 
 /**
  * struct mynic_tx_buf - a frame in the send ring
- * @skb: the frame; NULL: the slot is free
- * @linear: bytes of @skb outside of its fragments that the device reads
+ * @skb: the frame, if it is the stack's
+ * @xdp: the frame, if it is from XDP. If both are NULL, the slot is free
+ * @linear: bytes outside of fragments that are mapped for the device
  * @frames: frames that the device makes of it
  * @bytes: their bytes
  * @dma: address of the linear part, if any, then those of the fragments
  */
 struct mynic_tx_buf {
 	struct sk_buff *skb;
+	struct xdp_frame *xdp;
 	u32 linear;
 	u32 frames;
 	u32 bytes;
@@ -152,14 +155,22 @@ void mynic_tx_set_features(struct mynic_netdev *nd)
 static void mynic_tx_unmap(struct device *dev, const struct mynic_tx_buf *buf,
 			   unsigned int num_frags)
 {
-	const skb_frag_t *frags = skb_shinfo(buf->skb)->frags;
+	const skb_frag_t *frags;
 	unsigned int i;
 
 	if (buf->linear)
 		dma_unmap_single(dev, buf->dma[0], buf->linear, DMA_TO_DEVICE);
+	if (!num_frags)
+		return;
+	frags = skb_shinfo(buf->skb)->frags;
 	for (i = 0; i < num_frags; i++)
 		dma_unmap_page(dev, buf->dma[i + 1], skb_frag_size(&frags[i]),
 			       DMA_TO_DEVICE);
+}
+
+static unsigned int mynic_tx_num_frags(const struct mynic_tx_buf *buf)
+{
+	return buf->skb ? skb_shinfo(buf->skb)->nr_frags : 0;
 }
 
 /*
@@ -202,10 +213,13 @@ static void mynic_tx_release(struct mynic_parked *parked)
 
 	for (i = 0; i < bufs->num_slots; i++) {
 		buf = &bufs->tx[i];
-		if (!buf->skb)
+		if (!buf->skb && !buf->xdp)
 			continue;
-		mynic_tx_unmap(dev, buf, skb_shinfo(buf->skb)->nr_frags);
-		dev_kfree_skb(buf->skb);
+		mynic_tx_unmap(dev, buf, mynic_tx_num_frags(buf));
+		if (buf->xdp)
+			xdp_return_frame(buf->xdp);
+		else
+			dev_kfree_skb(buf->skb);
 	}
 	kvfree(bufs);
 }
@@ -225,7 +239,7 @@ int mynic_tx_alloc(struct mynic_channel *ch)
 	return 0;
 }
 
-static struct netdev_queue *mynic_tx_queue(const struct mynic_channel *ch)
+struct netdev_queue *mynic_tx_queue(const struct mynic_channel *ch)
 {
 	return netdev_get_tx_queue(ch->nd->ndev, ch->index);
 }
@@ -237,14 +251,17 @@ static struct netdev_queue *mynic_tx_queue(const struct mynic_channel *ch)
 void mynic_tx_free(struct mynic_channel *ch)
 {
 	struct mynic_tx_bufs *bufs = ch->tx_bufs;
+	struct sk_buff *skb;
 	unsigned int i;
 
 	for (i = 0; i < bufs->num_slots; i++) {
-		if (!bufs->tx[i].skb)
-			continue;
-		skb_orphan(bufs->tx[i].skb);
-		nf_reset_ct(bufs->tx[i].skb);
-		u64_stats_inc(&ch->tx_stats.dropped);
+		skb = bufs->tx[i].skb;
+		if (skb) {
+			skb_orphan(skb);
+			nf_reset_ct(skb);
+		}
+		if (skb || bufs->tx[i].xdp)
+			u64_stats_inc(&ch->tx_stats.dropped);
 	}
 	netdev_tx_reset_queue(mynic_tx_queue(ch));
 	ch->tx_bufs = NULL;
@@ -261,7 +278,7 @@ static struct mynic_tx_buf *mynic_tx_buf(const struct mynic_channel *ch,
 
 static bool mynic_tx_full(const struct mynic_channel *ch)
 {
-	/* Pairs with the release in mynic_tx_poll() */
+	/* Pairs with the release in mynic_tx_finish() */
 	return ch->tx_next - smp_load_acquire(&ch->qp.sq.ci) >=
 	       ch->tx_bufs->num_slots;
 }
@@ -321,7 +338,7 @@ static bool mynic_tx_prepare(struct mynic_channel *ch, struct sk_buff *skb)
 }
 
 /* Hand what has been prepared over to the device. */
-static void mynic_tx_flush(struct mynic_channel *ch)
+void mynic_tx_flush(struct mynic_channel *ch)
 {
 	struct mynic_queue *sq = &ch->qp.sq;
 	struct mynic_send_wqe *wqe;
@@ -358,7 +375,7 @@ static void mynic_tx_stop(struct mynic_channel *ch)
 
 	netif_tx_stop_queue(txq);
 	u64_stats_inc(&ch->tx_stats.stop);
-	/* Pairs with the barrier in mynic_tx_poll() */
+	/* Pairs with the barrier in mynic_tx_wake() */
 	smp_mb__after_atomic();
 	if (!mynic_tx_full(ch))
 		netif_tx_start_queue(txq);
@@ -401,6 +418,77 @@ netdev_tx_t mynic_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 	return NETDEV_TX_OK;
 }
 
+/* Frames of XDP */
+
+static dma_addr_t mynic_tx_pool_dma(const struct xdp_frame *frame)
+{
+	const struct page *page = virt_to_head_page(frame->data);
+
+	return page_pool_get_dma_addr(page) +
+	       (frame->data - page_address(page));
+}
+
+/* Return: whether the frame could be mapped. */
+static bool mynic_tx_map_xdp(struct device *dev, struct mynic_tx_buf *buf,
+			     bool own)
+{
+	struct xdp_frame *frame = buf->xdp;
+
+	if (own) {
+		buf->linear = 0;
+		buf->dma[0] = mynic_tx_pool_dma(frame);
+		dma_sync_single_for_device(dev, buf->dma[0], frame->len,
+					   DMA_BIDIRECTIONAL);
+		return true;
+	}
+	buf->linear = frame->len;
+	buf->dma[0] =
+		dma_map_single(dev, frame->data, frame->len, DMA_TO_DEVICE);
+	return !dma_mapping_error(dev, buf->dma[0]);
+}
+
+/**
+ * mynic_tx_send_xdp() - put a frame of XDP into the send ring
+ * @ch: channel
+ * @frame: frame, which is given back when it has been sent
+ * @own: whether its memory is of a page pool of this interface
+ *
+ * The device does not know of it before mynic_tx_flush().
+ *
+ * Context: the lock of transmission is held.
+ * Return: whether it will be sent.
+ */
+bool mynic_tx_send_xdp(struct mynic_channel *ch, struct xdp_frame *frame,
+		       bool own)
+{
+	struct mynic_netdev *nd = ch->nd;
+	struct mynic_send_wqe *wqe;
+	struct mynic_tx_buf *buf;
+
+	if (!mynic_tx_ready(ch) || mynic_tx_full(ch) || frame->len < ETH_HLEN ||
+	    frame->len > nd->max_frame)
+		return false;
+	buf = mynic_tx_buf(ch, ch->tx_next);
+	buf->xdp = frame;
+	if (!mynic_tx_map_xdp(&nd->mdev->pdev->dev, buf, own)) {
+		buf->xdp = NULL;
+		return false;
+	}
+	buf->frames = 1;
+	buf->bytes = frame->len;
+	wqe = mynic_queue_slot(&ch->qp.sq, ch->tx_next);
+	memset(wqe, 0, MYNIC_WQE_DATA_EXT);
+	mynic_netdev_fill_sge(nd, (void *)wqe + MYNIC_WQE_DATA_EXT, buf->dma[0],
+			      frame->len);
+	wqe->wr_id = cpu_to_le64(ch->tx_next);
+	wqe->ctrl = mynic_wqe_ctrl(IB_WR_SEND, 0);
+	wqe->len = cpu_to_le32(1);
+	ch->tx_next++;
+	if (mynic_tx_full(ch))
+		mynic_tx_stop(ch);
+	return true;
+}
+
 /* Completions */
 
 /* Return: whether the device was told of this request, and has not ended it. */
@@ -414,65 +502,115 @@ static bool mynic_tx_is_posted(const struct mynic_queue *sq, u64 wr_id)
 	return wr_id == index && index - sq->ci < pi - sq->ci;
 }
 
+/**
+ * struct mynic_tx_end - what ends by a completion
+ * @last: index of its request, which is the last one that ends
+ * @bad: that request failed
+ * @budget: of NAPI
+ * @frames: of the stack that have ended; for the limit of bytes in the queue,
+ *	like @bytes
+ * @bytes: their bytes
+ */
+struct mynic_tx_end {
+	u32 last;
+	bool bad;
+	int budget;
+	unsigned int frames;
+	unsigned int bytes;
+};
+
 static void mynic_tx_done(struct mynic_channel *ch, struct mynic_tx_buf *buf,
-			  bool sent, int budget)
+			  bool sent, struct mynic_tx_end *end)
 {
-	mynic_tx_unmap(&ch->nd->mdev->pdev->dev, buf,
-		       skb_shinfo(buf->skb)->nr_frags);
+	mynic_tx_unmap(&ch->nd->mdev->pdev->dev, buf, mynic_tx_num_frags(buf));
 	if (sent) {
 		u64_stats_add(&ch->tx_stats.packets, buf->frames);
 		u64_stats_add(&ch->tx_stats.bytes, buf->bytes);
 	} else {
 		u64_stats_inc(&ch->tx_stats.errors);
 	}
-	napi_consume_skb(buf->skb, budget);
+	if (buf->xdp) {
+		xdp_return_frame(buf->xdp);
+		buf->xdp = NULL;
+		return;
+	}
+	end->frames++;
+	end->bytes += buf->bytes;
+	napi_consume_skb(buf->skb, end->budget);
 	buf->skb = NULL;
+}
+
+/*
+ * End all requests up to that of a completion.
+ *
+ * Return: whether that was possible. Frames of XDP cannot be freed with
+ * interrupts off, so netpoll leaves them and what follows.
+ */
+static bool mynic_tx_finish(struct mynic_channel *ch, struct mynic_tx_end *end,
+			    struct mynic_polled *polled)
+{
+	struct mynic_tx_buf *buf;
+	u32 ci = ch->qp.sq.ci;
+	bool all = true;
+
+	for (; ci - 1 != end->last; ci++) {
+		buf = mynic_tx_buf(ch, ci);
+		if (buf->xdp && !end->budget) {
+			all = false;
+			break;
+		}
+		polled->bytes += buf->bytes;
+		polled->num++;
+		mynic_tx_done(ch, buf, !end->bad || ci != end->last, end);
+	}
+	/* Pairs with the acquire in mynic_tx_full() */
+	smp_store_release(&ch->qp.sq.ci, ci);
+	return all;
+}
+
+static void mynic_tx_wake(struct mynic_channel *ch,
+			  const struct mynic_tx_end *end)
+{
+	struct netdev_queue *txq = mynic_tx_queue(ch);
+	u32 num_slots = ch->tx_bufs->num_slots;
+
+	mynic_cq_publish(&ch->tx_cq);
+	netdev_tx_completed_queue(txq, end->frames, end->bytes);
+	/* Pairs with the barrier in mynic_tx_stop() */
+	smp_mb();
+	/* A queue that was full goes on when a quarter of it is free. */
+	if (netif_tx_queue_stopped(txq) &&
+	    READ_ONCE(ch->tx_next) - ch->qp.sq.ci <=
+		    num_slots - num_slots / 4) {
+		netif_tx_wake_queue(txq);
+		u64_stats_inc(&ch->tx_stats.wake);
+	}
 }
 
 struct mynic_polled mynic_tx_poll(struct mynic_channel *ch, int budget)
 {
-	struct netdev_queue *txq = mynic_tx_queue(ch);
-	u32 num_slots = ch->tx_bufs->num_slots;
-	struct mynic_queue *sq = &ch->qp.sq;
+	struct mynic_tx_end end = { .budget = budget };
 	struct mynic_polled polled = {};
-	struct mynic_tx_buf *buf;
 	struct mynic_cqe *cqe;
-	u32 ci = sq->ci, last;
 	u64 wr_id;
-	bool bad;
 
-	while (polled.num < num_slots) {
+	while (polled.num < ch->tx_bufs->num_slots) {
 		cqe = mynic_cq_peek(&ch->tx_cq);
 		if (!cqe)
 			break;
 		wr_id = le64_to_cpu(READ_ONCE(cqe->wr_id));
-		if (!mynic_tx_is_posted(sq, wr_id)) {
+		if (!mynic_tx_is_posted(&ch->qp.sq, wr_id)) {
 			polled.nonsense = true;
 			break;
 		}
-		bad = READ_ONCE(cqe->status);
-		polled.failed |= bad;
-		last = wr_id;
-		do {
-			buf = mynic_tx_buf(ch, ci);
-			polled.bytes += buf->bytes;
-			polled.num++;
-			mynic_tx_done(ch, buf, !bad || ci != last, budget);
-		} while (ci++ != last);
-		/* Pairs with the acquire in mynic_tx_full() */
-		smp_store_release(&sq->ci, ci);
+		end.last = wr_id;
+		end.bad = READ_ONCE(cqe->status);
+		if (!mynic_tx_finish(ch, &end, &polled))
+			break;
+		polled.failed |= end.bad;
 		WRITE_ONCE(ch->tx_cq.ci, ch->tx_cq.ci + 1);
 	}
-	if (!polled.num)
-		return polled;
-	mynic_cq_publish(&ch->tx_cq);
-	netdev_tx_completed_queue(txq, polled.num, polled.bytes);
-	/* Pairs with the barrier in mynic_start_xmit() */
-	smp_mb();
-	if (netif_tx_queue_stopped(txq) &&
-	    READ_ONCE(ch->tx_next) - ci <= num_slots - num_slots / 4) {
-		netif_tx_wake_queue(txq);
-		u64_stats_inc(&ch->tx_stats.wake);
-	}
+	if (polled.num)
+		mynic_tx_wake(ch, &end);
 	return polled;
 }

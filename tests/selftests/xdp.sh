@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck disable=SC2154,SC2317 # lib.sh sets them; functions are called by name
+#
+# XDP programs on the network interface.
+
+# shellcheck source=tests/selftests/lib.sh
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+
+ktap_print_header
+need 2
+for program in ethtool python3; do
+	command -v "$program" >/dev/null || skip "no $program"
+done
+ktap_set_plan 11
+trap 'ip link set "$near" xdp off; ip link set "$near" mtu "$mtu"; restore' EXIT
+configure || ktap_exit_fail_msg "cannot set up the netdevs"
+
+function=/sys/bus/pci/devices/${pci[0]}
+mtu=$(cat "/sys/class/net/$near/mtu")
+programs=/sys/fs/bpf/mynic-selftest
+
+set_mtu() {
+	ip link set "$near" mtu "$1" && ip netns exec "$ns" ip link set "$far" mtu "$1"
+}
+
+ping_far() { ping -c 3 -i 0.2 -W "$PATIENCE" "$@" "$far_ip"; }
+
+# attach KIND [IFINDEX]
+attach() {
+	mountpoint -q /sys/fs/bpf || mount -t bpf none /sys/fs/bpf || return
+	rm -f "$programs"
+	"$here/xdp_load" "$programs" "$@" || return
+	ip -force link set "$near" xdpdrv pinned "$programs"
+	local status=$?
+	rm -f "$programs"
+	[ $status = 0 ] && wait_for carrier "" "$near"
+}
+
+detach() { ip link set "$near" xdp off && wait_for carrier "" "$near"; }
+
+counter() { ethtool -S "$near" | sed -n "s/^ *$1: //p"; }
+counted() { [ "$(counter "$1")" -ge "$2" ]; }
+
+# frames NUMBER [back]: the far end sends so many of each length, and may wait for
+# each to come back
+frames() {
+	in_netns "$ns" timeout "$PATIENCE" python3 - "$far" \
+		"$(cat "/sys/class/net/$near/address")" "$1" "${2-}" <<'END'
+import os, socket, sys
+dev, to, number, back = sys.argv[1], bytes.fromhex(sys.argv[2].replace(":", "")), \
+    int(sys.argv[3]), sys.argv[4]
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x88b5))
+s.bind((dev, 0x88b5))
+own = s.getsockname()[4]
+for size in 46, 200, 256, 257, 1000, 1486, 1500:
+    for i in range(number):
+        data = os.urandom(size)
+        s.send(to + own + b"\x88\xb5" + data)
+        while back:
+            frame, address = s.recvfrom(65536)
+            if address[2] == socket.PACKET_OUTGOING:
+                continue
+            if frame != own + to + b"\x88\xb5" + data:
+                sys.exit("%d bytes came back as %d others" % (size, len(frame) - 14))
+            break
+END
+}
+
+lengths=7
+
+# gets KIND COUNTER: the program sees all frames, and the interface counts them
+gets() {
+	local before
+
+	attach "$1" || return
+	before=$(counter "$2")
+	frames 20 && wait_for counted "$2" $((before + 20 * lengths)) && ping_far && return
+	echo "$2 was $before"
+	ethtool -S "$near"
+	return 1
+}
+
+goes_back() { # COUNTER KIND...
+	local before
+
+	attach "${@:2}" || return
+	before=$(counter "$1")
+	frames 20 back && counted "$1" $((before + 20 * lengths)) && ping_far
+}
+
+# Other frames cannot be told from those that come without a program.
+passes() { attach "$1" && ping_far && ping_far -s 1472; }
+
+too_large() {
+	local text status=0
+
+	detach && set_mtu 9000 || return
+	text=$(attach drop 2>&1) && status=1
+	echo "$text"
+	grep -q "with XDP at most" <<<"$text" || status=1
+	ping_far -s 8972 || status=1
+	set_mtu 1500 && attach drop && ! ip link set "$near" mtu 9000 && ping_far &&
+		return $status
+}
+
+# The program stays, whatever becomes of the queues
+kept_over_reset() {
+	gets drop xdp_drop && echo 1 >"$function/reset" &&
+		wait_for carrier "" "$near" && configure || return
+	local before
+
+	before=$(counter xdp_drop)
+	frames 20 && wait_for counted xdp_drop $((before + 20 * lengths)) && ping_far
+}
+
+another_in_traffic() {
+	local pinging status=0
+
+	ping -q -i 0.01 "$far_ip" >/dev/null &
+	pinging=$!
+	for _ in 1 2 3; do
+		attach tx && frames 2 back && attach drop && frames 2 && detach || status=1
+	done
+	kill "$pinging"
+	wait "$pinging" 2>/dev/null
+	ping_far && return $status
+}
+
+removed() {
+	attach drop && detach && ping_far && ! ip -d link show "$near" | grep -q prog/xdp
+}
+
+set_mtu 1500
+# A new carrier is not used at once, and what is sent until then is lost.
+wait_for ping_far || ktap_exit_fail_msg "no traffic"
+result "drops frames" gets drop xdp_drop
+result "drops frames of programs that fail" gets aborted xdp_drop
+result "drops frames of programs that say nothing known" gets unknown xdp_drop
+result "sends frames back" goes_back xdp_tx tx
+result "sends frames to an interface" \
+	goes_back xdp_redirect redirect "$(cat "/sys/class/net/$near/ifindex")"
+result "passes frames with metadata" passes meta
+result "has room before frames" passes head
+result "a frame has to fit one page" too_large
+result "programs come and go in traffic" another_in_traffic
+result "a program outlasts a reset" kept_over_reset
+result "without a program" removed
+ktap_finished
