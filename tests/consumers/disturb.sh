@@ -23,8 +23,12 @@ link() {
 
 # A queue pair in use fails, and with it the connection. The NIC lives.
 broken() {
+	local status=0
+
 	control fault add "nic$2,kind=qp-error,after=50,count=1" &&
-		wait_for applied && control fault clear
+		wait_for applied || status=$?
+	# A rule that has met nothing must not meet the next scenario.
+	control fault clear && return $status
 }
 applied() { control fault list | grep " applied 1"; }
 

@@ -3,6 +3,7 @@
 # SMC-Rv2: a socket that would be one of TCP to another. Debian builds SMC for Linux
 # 6.12 only.
 
+rare=yes
 modules=(smc smc_diag sch_prio cls_u32 act_pedit)
 
 # The server of SMC-Rv2 needs the client's MAC address in the client's proposal, but the
