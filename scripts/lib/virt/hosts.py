@@ -8,7 +8,8 @@ datagram has nothing but this text:
     mynic-topology DIGEST NAME STATE
 
 with the digest of the file, the name of the sender's host, and "boots" or "ready". It
-is not authenticated, as the wires are not. At worst, a wrong one has a run wait, or end.
+is not authenticated, as the wires are not. At worst, a wrong one has a run
+begin too early, wait, or end.
 """
 
 import hashlib

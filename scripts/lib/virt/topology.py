@@ -9,6 +9,8 @@ import re
 # On each host
 MAX_NODES = 8
 MAX_HOSTS = 8
+# Each is a process. Links between those of two hosts have a port each.
+MAX_SWITCHES = 64
 MAX_NICS = 16
 MAX_SMP = 64
 # A wire's rules of the device model: Documentation/faults.rst
@@ -261,6 +263,8 @@ class Reader:
 
     def switch(self, line, name, *words):
         self.take_name(name, line)
+        if len(self.topology.switches) == MAX_SWITCHES:
+            raise Wrong("more than %d switches" % MAX_SWITCHES)
         self.topology.places[name] = self.place(settings(words, ("host",)))
         self.topology.switches.append(name)
         self.groups[name] = name
