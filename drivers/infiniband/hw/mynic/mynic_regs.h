@@ -1305,7 +1305,7 @@ _Static_assert(sizeof(struct mynic_admin_cpl) == 64, "mynic_admin_cpl");
  * @max_mcast_qp_attach: QPs in a multicast group
  * @max_gid: entries of the GID table
  * @num_uar: UAR pages in BAR2
- * @dma_lkey: the key of all DMA space, for MYNIC_QP_KERNEL queues only
+ * @dma_lkey: the key of all DMA space, for queues of the kernel only
  * @clock_khz: rate of the CLOCK register and of timestamps
  * @max_xrcd: XRC domains; 0: the device has no XRC
  * @max_mw: memory windows; 0: the device has none
