@@ -146,6 +146,8 @@ static void mynic_stop_channels(struct mynic_netdev *nd, unsigned int num)
 {
 	while (num--)
 		mynic_channel_stop(&nd->channels[num]);
+	/* A poll arms its CQs after napi_disable() has stopped waiting for it. */
+	synchronize_net();
 }
 
 static int mynic_start_channels(struct mynic_netdev *nd)
@@ -189,6 +191,7 @@ static int mynic_netdev_start(struct mynic_netdev *nd)
 	/* Changes while they were disabled have not been scheduled. */
 	enable_and_queue_work(system_percpu_wq, &nd->link_work);
 	enable_and_queue_work(system_percpu_wq, &nd->rx_mode_work);
+	nd->start_pause = 0;
 	return 0;
 
 err_channels:
@@ -234,10 +237,8 @@ static int mynic_netdev_start_later(struct mynic_netdev *nd)
 {
 	int ret = mynic_netdev_start(nd);
 
-	if (ret != -ENOMEM && ret != -EBUSY) {
-		nd->start_pause = 0;
+	if (ret != -ENOMEM && ret != -EBUSY)
 		return ret;
-	}
 	if (!nd->start_pause && net_ratelimit())
 		netdev_warn(nd->ndev, "cannot start yet: %pe\n", ERR_PTR(ret));
 	nd->start_pause = clamp(2 * nd->start_pause,
@@ -247,16 +248,18 @@ static int mynic_netdev_start_later(struct mynic_netdev *nd)
 	return 0;
 }
 
+static void mynic_netdev_must_start(struct mynic_netdev *nd)
+{
+	if (mynic_netdev_start_later(nd))
+		mynic_fail_device(nd->mdev, "its Ethernet queues stay broken");
+}
+
 static void mynic_netdev_restart(struct mynic_netdev *nd)
 {
-	int ret;
-
 	if (nd->running)
 		netdev_warn_once(nd->ndev, "queues are made again\n");
 	mynic_netdev_stop(nd);
-	ret = mynic_netdev_start_later(nd);
-	if (ret)
-		mynic_fail_device(nd->mdev, "its Ethernet queues stay broken");
+	mynic_netdev_must_start(nd);
 }
 
 static void mynic_restart_work(struct work_struct *work)
@@ -305,13 +308,15 @@ static int mynic_use_setup(struct mynic_netdev *nd,
 	nd->setup = *setup;
 	if (other && !netif_is_rxfh_configured(nd->ndev))
 		mynic_rss_spread_evenly(nd);
-	if (other)
+	/* An interface that is never registered would keep this. */
+	if (other && nd->ndev->reg_state == NETREG_REGISTERED)
 		mynic_spread_senders(nd);
 	return 0;
 }
 
 /*
- * Make the queues anew if there are any. If that fails, make them as they were.
+ * Make the queues anew if there are any. If that fails, make them as they were,
+ * as far as there is memory for that.
  */
 int mynic_netdev_change(struct mynic_netdev *nd,
 			const struct mynic_setup *setup)
@@ -324,16 +329,19 @@ int mynic_netdev_change(struct mynic_netdev *nd,
 	if (running)
 		mynic_netdev_stop(nd);
 	ret = mynic_use_setup(nd, setup);
-	if (!running)
+	if (!running) {
+		/* Perhaps there is memory for this. */
+		if (!ret && READ_ONCE(nd->broken))
+			mod_delayed_work(system_dfl_wq, &nd->restart_work, 0);
 		return ret;
+	}
 	if (!ret) {
 		ret = mynic_netdev_start(nd);
 		if (!ret)
 			return 0;
 		mynic_use_setup(nd, &old);
 	}
-	if (mynic_netdev_start_later(nd))
-		mynic_fail_device(nd->mdev, "its Ethernet queues stay broken");
+	mynic_netdev_must_start(nd);
 	return ret;
 }
 
@@ -431,6 +439,19 @@ static u32 mynic_max_mtu(const struct mynic_netdev *nd, bool xdp)
 	return min(nd->max_frame, mynic_rx_max_size(xdp)) - VLAN_ETH_HLEN;
 }
 
+/* The network core does not bear that this fails. */
+static void mynic_end_xdp(struct mynic_netdev *nd,
+			  const struct mynic_setup *setup)
+{
+	bool running = nd->running;
+
+	if (running)
+		mynic_netdev_stop(nd);
+	nd->setup = *setup;
+	if (running)
+		mynic_netdev_must_start(nd);
+}
+
 /*
  * The queues are made anew for the first program, and when there is none any
  * more.
@@ -442,7 +463,7 @@ static int mynic_set_xdp(struct mynic_netdev *nd, struct bpf_prog *prog,
 	struct mynic_setup setup = nd->setup;
 	struct net_device *ndev = nd->ndev;
 	u32 max_mtu = mynic_max_mtu(nd, prog);
-	int ret = 0;
+	int ret;
 
 	if (ndev->mtu > max_mtu) {
 		NL_SET_ERR_MSG_FMT_MOD(extack,
@@ -453,12 +474,15 @@ static int mynic_set_xdp(struct mynic_netdev *nd, struct bpf_prog *prog,
 	setup.xdp = prog;
 	if (prog)
 		WRITE_ONCE(nd->xdp_prog, prog);
-	if (!prog != !old)
+	if (prog && !old) {
 		ret = mynic_netdev_change(nd, &setup);
-	if (ret) {
-		WRITE_ONCE(nd->xdp_prog, old);
-		return ret;
+		if (ret) {
+			WRITE_ONCE(nd->xdp_prog, NULL);
+			return ret;
+		}
 	}
+	if (!prog && old)
+		mynic_end_xdp(nd, &setup);
 	WRITE_ONCE(nd->xdp_prog, prog);
 	WRITE_ONCE(ndev->max_mtu, max_mtu);
 	if (old)
@@ -501,8 +525,9 @@ static struct mynic_setup mynic_learn_limits(struct mynic_netdev *nd)
 	mynic_rss_init(nd);
 	nd->usable_channels = 1;
 	if (nd->spreads)
-		nd->usable_channels = clamp(min(caps->max_cq, caps->max_qp) / 8,
-					    1U, nd->max_channels);
+		nd->usable_channels = clamp(
+			min3(caps->max_cq, caps->max_qp, caps->max_wq) / 8, 1U,
+			nd->max_channels);
 	nd->max_slots = rounddown_pow_of_two(max(slots, MYNIC_MIN_SLOTS));
 	return (struct mynic_setup){
 		.num_channels = nd->usable_channels,
@@ -590,9 +615,14 @@ int mynic_netdev_register(struct mynic_dev *mdev)
 		return ret;
 	enable_work(&nd->stats_work);
 	ret = register_netdev(ndev);
-	if (ret)
+	if (ret) {
 		disable_work_sync(&nd->stats_work);
-	return ret;
+		return ret;
+	}
+	rtnl_lock();
+	mynic_spread_senders(nd);
+	rtnl_unlock();
+	return 0;
 }
 
 /* The RDMA device is gone. The device may be up or down. */

@@ -282,6 +282,12 @@ struct mynic_polled {
 	bool nonsense;
 };
 
+/* An XDP program must see the tag, or what it sends would lose it. */
+static inline bool mynic_strips_vlan(const struct mynic_netdev *nd)
+{
+	return nd->setup.vlan_strip && !nd->setup.xdp;
+}
+
 /* A piece of memory that the driver has mapped itself */
 static inline void mynic_netdev_fill_sge(const struct mynic_netdev *nd,
 					 struct mynic_sge *sge, dma_addr_t dma,

@@ -123,7 +123,7 @@ static int mynic_create_qp_of(struct mynic_channel *ch)
 	const struct mynic_qp_init init = {
 		.type = MYNIC_QP_RAW_PACKET,
 		.flags = MYNIC_QP_KERNEL |
-			 (nd->setup.vlan_strip ? MYNIC_QP_VLAN_STRIP : 0),
+			 (mynic_strips_vlan(nd) ? MYNIC_QP_VLAN_STRIP : 0),
 		.pdn = nd->pdn,
 		.srqn = MYNIC_NO_SRQ,
 		.send_cq = &ch->tx_cq,
@@ -145,7 +145,7 @@ static int mynic_create_rwq_of(struct mynic_channel *ch)
 		.pdn = nd->pdn,
 		.cqn = ch->rx_cq.cqn,
 		.flags = MYNIC_WQ_KERNEL |
-			 (nd->setup.vlan_strip ? MYNIC_WQ_VLAN_STRIP : 0),
+			 (mynic_strips_vlan(nd) ? MYNIC_WQ_VLAN_STRIP : 0),
 		.kernel = true,
 	};
 	int ret;

@@ -29,8 +29,9 @@ void mynic_rss_init(struct mynic_netdev *nd)
 {
 	const struct mynic_caps *caps = &nd->mdev->caps;
 
-	nd->spreads = caps->caps & MYNIC_CAP_WQ_KERNEL && caps->max_rwq_table &&
-		      caps->max_rwq_table_size;
+	/* While the table changes, there are two. */
+	nd->spreads = caps->caps & MYNIC_CAP_WQ_KERNEL && caps->max_wq &&
+		      caps->max_rwq_table >= 2 && caps->max_rwq_table_size;
 	if (nd->spreads)
 		nd->log_table_size = min(ilog2(caps->max_rwq_table_size),
 					 MYNIC_RWQ_TABLE_MAX_LOG_SIZE);

@@ -362,7 +362,7 @@ static void mynic_rx_deliver(struct mynic_channel *ch, struct sk_buff *skb,
 	struct net_device *ndev = ch->nd->ndev;
 
 	/* A tag of 0 says nothing that its absence does not. */
-	if (frame->vlan && ch->nd->setup.vlan_strip)
+	if (frame->vlan && mynic_strips_vlan(ch->nd))
 		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q), frame->vlan);
 	if (frame->flags & MYNIC_WC_IP_CSUM_OK &&
 	    ndev->features & NETIF_F_RXCSUM) {
@@ -468,6 +468,7 @@ static u32 mynic_rx_receive(struct mynic_channel *ch, struct mynic_rx_buf *buf,
 		      mynic_rx_take(ch, buf, frame.len);
 	if (!skb) {
 		u64_stats_inc(&ch->rx_stats.dropped);
+		mynic_rx_keep(ch, buf, min(frame.len, bufs->room));
 		return 0;
 	}
 	u64_stats_inc(&ch->rx_stats.packets);

@@ -63,7 +63,9 @@ static void mynic_stats_add(struct rtnl_link_stats64 *stats,
 	stats->rx_bytes += u64_stats_read(&rx->bytes);
 	stats->rx_dropped += u64_stats_read(&rx->dropped);
 	stats->rx_length_errors += u64_stats_read(&rx->length_errors);
-	stats->rx_errors += u64_stats_read(&rx->errors);
+	/* It includes the others. */
+	stats->rx_errors += u64_stats_read(&rx->errors) +
+			    u64_stats_read(&rx->length_errors);
 	stats->tx_packets += u64_stats_read(&tx->packets);
 	stats->tx_bytes += u64_stats_read(&tx->bytes);
 	stats->tx_dropped += u64_stats_read(&tx->dropped);

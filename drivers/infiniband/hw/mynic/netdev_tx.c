@@ -401,6 +401,12 @@ netdev_tx_t mynic_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 		mynic_tx_drop(ch, skb);
 		return NETDEV_TX_OK;
 	}
+	/* XDP may have filled a queue that the stack has just been told to use. */
+	if (unlikely(mynic_tx_full(ch))) {
+		mynic_tx_flush(ch);
+		mynic_tx_stop(ch);
+		return NETDEV_TX_BUSY;
+	}
 	index = ch->tx_next;
 	if (!mynic_tx_is_valid(nd, skb) || !mynic_tx_prepare(ch, skb)) {
 		mynic_tx_drop(ch, skb);

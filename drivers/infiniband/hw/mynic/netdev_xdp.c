@@ -42,9 +42,10 @@ static bool mynic_xdp_send_back(struct mynic_channel *ch, struct xdp_buff *xdp)
 	if (!frame)
 		return false;
 	__netif_tx_lock(txq, smp_processor_id());
-	/* The queue has not hung because XDP has filled it. */
-	txq_trans_cond_update(txq);
 	sent = mynic_tx_send_xdp(ch, frame, true);
+	/* A queue that XDP has filled has not hung. */
+	if (sent)
+		txq_trans_cond_update(txq);
 	__netif_tx_unlock(txq);
 	ch->xdp_sent |= sent;
 	return sent;
@@ -60,7 +61,7 @@ bool mynic_xdp_forward(struct mynic_channel *ch, struct xdp_buff *xdp, u32 act)
 	if (act == XDP_TX) {
 		sent = mynic_xdp_send_back(ch, xdp);
 	} else {
-		sent = !xdp_do_redirect(ndev, xdp, ch->nd->xdp_prog);
+		sent = !xdp_do_redirect(ndev, xdp, READ_ONCE(ch->nd->xdp_prog));
 		ch->xdp_redirected |= sent;
 	}
 	if (!sent)
@@ -104,9 +105,10 @@ int mynic_xdp_xmit(struct net_device *ndev, int num, struct xdp_frame **frames,
 	ch = &nd->channels[index];
 	txq = mynic_tx_queue(ch);
 	__netif_tx_lock(txq, smp_processor_id());
-	txq_trans_cond_update(txq);
 	while (sent < num && mynic_tx_send_xdp(ch, frames[sent], false))
 		sent++;
+	if (sent)
+		txq_trans_cond_update(txq);
 	if (sent && flags & XDP_XMIT_FLUSH)
 		mynic_tx_flush(ch);
 	__netif_tx_unlock(txq);
