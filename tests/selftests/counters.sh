@@ -72,9 +72,15 @@ no_errors() {
 	diff <(echo "$before") <(errors)
 }
 
+# Statistics of ethtool, by name and value
+statistics() { ethtool -S "$near" | sed -n 's/^ *\([a-z_]*\): \([0-9]*\)$/\1 \2/p'; }
+
+# Those of the RDMA device, and of XDP
 ethtool_statistics() {
-	names | diff - <(ethtool -S "$near" | sed -n 's/^ *\([a-z_]*\): [0-9]*$/\1/p' |
-		LC_ALL=C sort)
+	{
+		names
+		printf 'xdp_%s\n' drop failed redirect tx
+	} | LC_ALL=C sort | diff - <(statistics | cut -d ' ' -f 1 | LC_ALL=C sort)
 }
 
 # Values of ethtool, read a moment after those of sysfs, are as large or larger
@@ -89,7 +95,7 @@ same_values() {
 	while read -r name value; do
 		echo "$name: ${seen[$name]} and $value"
 		[ "$value" -ge "${seen[$name]}" ] || return
-	done < <(ethtool -S "$near" | sed -n 's/^ *\([a-z_]*\): \([0-9]*\)$/\1 \2/p')
+	done < <(statistics | grep -v '^xdp_')
 	[ "${seen[tx_rdma_packets]}" -ge 200 ]
 }
 
