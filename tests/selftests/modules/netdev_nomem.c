@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Leaves no memory for new queues of a mynic's network interface while it is
- * loaded. While they are made, no page is low enough for the mask of the function.
+ * loaded. For them, no page is low enough for the mask of the function.
  * It may also tell the interface that the queues that it has are in error.
  */
 #include <linux/dma-mapping.h>
@@ -26,18 +26,37 @@ MODULE_PARM_DESC(tries, "how often somebody wanted to make queues");
 
 static struct device *netdev_nomem_parent;
 static u64 netdev_nomem_mask;
+/* Who makes queues of the interface now */
+static struct task_struct *netdev_nomem_maker;
 
 static int netdev_nomem_enter(struct kretprobe_instance *instance,
 			      struct pt_regs *regs)
 {
 	tries++;
-	netdev_nomem_mask = netdev_nomem_parent->coherent_dma_mask;
-	netdev_nomem_parent->coherent_dma_mask = PAGE_SIZE - 1;
+	WRITE_ONCE(netdev_nomem_maker, current);
 	return 0;
 }
 
 static int netdev_nomem_leave(struct kretprobe_instance *instance,
 			      struct pt_regs *regs)
+{
+	WRITE_ONCE(netdev_nomem_maker, NULL);
+	return 0;
+}
+
+/* The RDMA device may get memory meanwhile. */
+static int netdev_nomem_alloc_enter(struct kretprobe_instance *instance,
+				    struct pt_regs *regs)
+{
+	if (READ_ONCE(netdev_nomem_maker) != current)
+		return 1;
+	netdev_nomem_mask = netdev_nomem_parent->coherent_dma_mask;
+	netdev_nomem_parent->coherent_dma_mask = PAGE_SIZE - 1;
+	return 0;
+}
+
+static int netdev_nomem_alloc_leave(struct kretprobe_instance *instance,
+				    struct pt_regs *regs)
 {
 	netdev_nomem_parent->coherent_dma_mask = netdev_nomem_mask;
 	return 0;
@@ -48,6 +67,17 @@ static struct kretprobe netdev_nomem_probe = {
 	.kp.symbol_name = "mynic_netdev_start",
 	.entry_handler = netdev_nomem_enter,
 	.handler = netdev_nomem_leave,
+};
+
+static struct kretprobe netdev_nomem_alloc_probe = {
+	.kp.symbol_name = "mynic_mem_alloc",
+	.entry_handler = netdev_nomem_alloc_enter,
+	.handler = netdev_nomem_alloc_leave,
+};
+
+static struct kretprobe *netdev_nomem_probes[] = {
+	&netdev_nomem_probe,
+	&netdev_nomem_alloc_probe,
 };
 
 static int netdev_nomem_find(void)
@@ -85,7 +115,8 @@ static int __init netdev_nomem_init(void)
 	rtnl_unlock();
 	if (ret)
 		return ret;
-	ret = register_kretprobe(&netdev_nomem_probe);
+	ret = register_kretprobes(netdev_nomem_probes,
+				  ARRAY_SIZE(netdev_nomem_probes));
 	if (ret) {
 		put_device(netdev_nomem_parent);
 		return ret;
@@ -98,7 +129,8 @@ static int __init netdev_nomem_init(void)
 
 static void __exit netdev_nomem_exit(void)
 {
-	unregister_kretprobe(&netdev_nomem_probe);
+	unregister_kretprobes(netdev_nomem_probes,
+			      ARRAY_SIZE(netdev_nomem_probes));
 	put_device(netdev_nomem_parent);
 }
 
