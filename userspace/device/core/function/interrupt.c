@@ -4,7 +4,6 @@
 #include "function/interrupt.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "function/fault.h"
 #include "state/fault_types.h"
