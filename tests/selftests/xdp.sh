@@ -12,7 +12,7 @@ need 2
 for program in ethtool python3; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
-ktap_set_plan 11
+ktap_set_plan 12
 trap 'ip link set "$near" xdp off; ip link set "$near" mtu "$mtu"; restore' EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -100,6 +100,35 @@ goes_back() { # COUNTER KIND...
 	frames 20 back && counted "$1" $((before + 20 * lengths)) && ping_far
 }
 
+# The program sees the tag of a frame. It is still there when the frame is back,
+# where the interface takes it out.
+tag_comes_back() {
+	attach vlan && in_netns "$ns" timeout "$PATIENCE" python3 - "$far" \
+		"$(cat "/sys/class/net/$near/address")" <<'END'
+import socket, struct, sys
+dev, to = sys.argv[1], bytes.fromhex(sys.argv[2].replace(":", ""))
+SOL_PACKET, PACKET_AUXDATA, TP_STATUS_VLAN_VALID = 263, 8, 1 << 4
+# Sockets for one type of frames get them after the kernel has forgotten the tag.
+ETH_P_ALL = 3
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+s.bind((dev, ETH_P_ALL))
+s.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
+own = s.getsockname()[4]
+data = bytes(range(200))
+s.send(to + own + b"\x81\x00\x00\x64\x88\xb5" + data)
+while True:
+    frame, extra, _, address = s.recvmsg(65536, 256)
+    if address[1] == 0x88b5 and address[2] != socket.PACKET_OUTGOING:
+        break
+status, _, _, _, _, tci, _ = struct.unpack("=IIIHHHH", dict((type, value) for
+    level, type, value in extra if level == SOL_PACKET)[PACKET_AUXDATA])
+if frame != own + to + b"\x88\xb5" + data:
+    sys.exit("other bytes came back: " + frame.hex())
+if not status & TP_STATUS_VLAN_VALID or tci != 100:
+    sys.exit("status %#x, tag %d" % (status, tci))
+END
+}
+
 # Other frames cannot be told from those that come without a program.
 passes() { attach "$1" && ping_far && ping_far -s 1472; }
 
@@ -151,6 +180,7 @@ result "drops frames of programs that say nothing known" gets unknown xdp_drop
 result "sends frames back" goes_back xdp_tx tx
 result "sends frames to an interface" \
 	goes_back xdp_redirect redirect "$(cat "/sys/class/net/$near/ifindex")"
+result "sends VLAN tags back" tag_comes_back
 result "passes frames with metadata" passes meta
 result "has room before frames" passes head
 result "a frame has to fit one page" too_large

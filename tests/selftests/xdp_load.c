@@ -6,11 +6,13 @@
  *   drop, aborted, unknown  what it returns
  *   tx                      send the frame back, with its addresses exchanged
  *   redirect                the same, through the interface IFINDEX
+ *   vlan                    as tx, but for frames that have a VLAN tag
  *   meta                    pass all frames with four bytes of metadata
  *   head                    pass all frames, after their head was somewhere else
  */
 #include <arpa/inet.h>
 #include <linux/bpf.h>
+#include <linux/if_ether.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +57,7 @@ static void add_return(int act)
 }
 
 /* Pass what has another type. r6 is the context, and r2 the frame. */
-static void add_check(void)
+static void add_check(int type)
 {
 	add(MOV(BPF_REG_6, BPF_REG_1));
 	add(LOAD(BPF_W, BPF_REG_2, BPF_REG_6, 0));
@@ -64,7 +66,7 @@ static void add_check(void)
 	add(ADD_IMM(BPF_REG_4, 14));
 	add(JUMP_GT(BPF_REG_4, BPF_REG_3, 2));
 	add(LOAD(BPF_H, BPF_REG_5, BPF_REG_2, 12));
-	add(JUMP_EQ(BPF_REG_5, htons(TYPE), 2));
+	add(JUMP_EQ(BPF_REG_5, htons(type), 2));
 	add_return(XDP_PASS);
 }
 
@@ -111,14 +113,14 @@ static int make(const char *kind, int ifindex)
 		add_return(XDP_PASS);
 		return 0;
 	}
-	add_check();
+	add_check(!strcmp(kind, "vlan") ? ETH_P_8021Q : TYPE);
 	if (!strcmp(kind, "drop")) {
 		add_return(XDP_DROP);
 	} else if (!strcmp(kind, "aborted")) {
 		add_return(XDP_ABORTED);
 	} else if (!strcmp(kind, "unknown")) {
 		add_return(77);
-	} else if (!strcmp(kind, "tx")) {
+	} else if (!strcmp(kind, "tx") || !strcmp(kind, "vlan")) {
 		add_exchange();
 		add_return(XDP_TX);
 	} else if (!strcmp(kind, "redirect")) {
