@@ -41,10 +41,8 @@ static void mynic_get_strings(struct net_device *ndev, u32 sset, u8 *data)
 		return;
 	for (i = 0; i < MYNIC_NUM_STATS; i++)
 		ethtool_puts(&data, mynic_stat_descs[i].name);
-	ethtool_puts(&data, "xdp_drop");
-	ethtool_puts(&data, "xdp_tx");
-	ethtool_puts(&data, "xdp_redirect");
-	ethtool_puts(&data, "xdp_failed");
+	for (i = 0; i < MYNIC_NUM_XDP_STATS; i++)
+		ethtool_puts(&data, mynic_xdp_stat_names[i]);
 }
 
 static void mynic_get_ethtool_stats(struct net_device *ndev,

@@ -318,6 +318,7 @@ netdev_features_t mynic_features_check(struct sk_buff *skb,
 netdev_tx_t mynic_start_xmit(struct sk_buff *skb, struct net_device *ndev);
 bool mynic_tx_send_xdp(struct mynic_channel *ch, struct xdp_frame *frame,
 		       bool own);
+bool mynic_tx_ready(const struct mynic_channel *ch);
 void mynic_tx_flush(struct mynic_channel *ch);
 struct netdev_queue *mynic_tx_queue(const struct mynic_channel *ch);
 struct mynic_polled mynic_tx_poll(struct mynic_channel *ch, int budget);
@@ -336,8 +337,10 @@ struct mynic_polled mynic_rx_poll(struct mynic_channel *ch,
 
 /* XDP */
 
-u32 mynic_xdp_run(struct mynic_channel *ch, struct xdp_buff *xdp);
-bool mynic_xdp_forward(struct mynic_channel *ch, struct xdp_buff *xdp, u32 act);
+u32 mynic_xdp_run(struct mynic_channel *ch, struct bpf_prog *prog,
+		  struct xdp_buff *xdp);
+bool mynic_xdp_forward(struct mynic_channel *ch, struct bpf_prog *prog,
+		       struct xdp_buff *xdp, u32 act);
 void mynic_xdp_flush(struct mynic_channel *ch);
 int mynic_xdp_xmit(struct net_device *ndev, int num, struct xdp_frame **frames,
 		   u32 flags);
@@ -383,7 +386,15 @@ int mynic_netdev_change_rss(struct mynic_netdev *nd,
 /* Statistics */
 
 /* Those of XDP in "ethtool -S" */
-#define MYNIC_NUM_XDP_STATS 4
+enum mynic_xdp_stat {
+	MYNIC_XDP_DROP,
+	MYNIC_XDP_TX,
+	MYNIC_XDP_REDIRECT,
+	MYNIC_XDP_FAILED,
+	MYNIC_NUM_XDP_STATS
+};
+
+extern const char *const mynic_xdp_stat_names[MYNIC_NUM_XDP_STATS];
 
 void mynic_stats_init(struct mynic_netdev *nd);
 void mynic_stats_xdp(const struct mynic_netdev *nd,

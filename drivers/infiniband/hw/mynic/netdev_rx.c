@@ -392,17 +392,22 @@ static struct sk_buff *mynic_rx_build(const struct xdp_buff *xdp)
 }
 
 /*
- * Do what the program wants. Its verdict is that the frame goes somewhere.
+ * Run the program, and do what it wants.
  *
- * Return: whether it went, and with it the page.
+ * Return: whether the frame went somewhere, and with it the page.
  */
 static bool mynic_rx_dispose(struct mynic_channel *ch, struct xdp_buff *xdp,
-			     const struct mynic_rx_frame *frame, u32 act)
+			     const struct mynic_rx_frame *frame)
 {
+	/* Another program may take its place at any time. */
+	struct bpf_prog *prog = READ_ONCE(ch->nd->xdp_prog);
+	u32 act = mynic_xdp_run(ch, prog, xdp);
 	struct sk_buff *skb;
 
+	if (act == XDP_DROP)
+		return false;
 	if (act != XDP_PASS)
-		return mynic_xdp_forward(ch, xdp, act);
+		return mynic_xdp_forward(ch, prog, xdp, act);
 	skb = mynic_rx_build(xdp);
 	if (!skb) {
 		u64_stats_inc(&ch->rx_stats.dropped);
@@ -419,7 +424,6 @@ static u32 mynic_rx_show_xdp(struct mynic_channel *ch, struct mynic_rx_buf *buf,
 	const struct mynic_rx_bufs *bufs = ch->rx_bufs;
 	struct mynic_rx_buf fresh;
 	struct xdp_buff xdp;
-	u32 act;
 
 	/* Get this first: what the program does cannot be undone. */
 	if (!mynic_rx_get_buf(bufs, &fresh, 0, GFP_ATOMIC | __GFP_NOWARN)) {
@@ -432,8 +436,7 @@ static u32 mynic_rx_show_xdp(struct mynic_channel *ch, struct mynic_rx_buf *buf,
 	xdp_init_buff(&xdp, bufs->head_size, &ch->xdp_rxq);
 	xdp_prepare_buff(&xdp, mynic_rx_head(buf), bufs->headroom, frame->len,
 			 true);
-	act = mynic_xdp_run(ch, &xdp);
-	if (act != XDP_DROP && mynic_rx_dispose(ch, &xdp, frame, act)) {
+	if (mynic_rx_dispose(ch, &xdp, frame)) {
 		*buf = fresh;
 		return frame->len;
 	}

@@ -88,6 +88,13 @@ void mynic_get_stats64(struct net_device *ndev, struct rtnl_link_stats64 *stats)
 	schedule_work(&nd->stats_work);
 }
 
+const char *const mynic_xdp_stat_names[MYNIC_NUM_XDP_STATS] = {
+	[MYNIC_XDP_DROP] = "xdp_drop",
+	[MYNIC_XDP_TX] = "xdp_tx",
+	[MYNIC_XDP_REDIRECT] = "xdp_redirect",
+	[MYNIC_XDP_FAILED] = "xdp_failed",
+};
+
 void mynic_stats_xdp(const struct mynic_netdev *nd,
 		     u64 values[MYNIC_NUM_XDP_STATS])
 {
@@ -97,10 +104,10 @@ void mynic_stats_xdp(const struct mynic_netdev *nd,
 	memset(values, 0, MYNIC_NUM_XDP_STATS * sizeof(*values));
 	for (i = 0; i < nd->max_channels; i++) {
 		rx = &nd->channels[i].rx_stats;
-		values[0] += u64_stats_read(&rx->xdp_drop);
-		values[1] += u64_stats_read(&rx->xdp_tx);
-		values[2] += u64_stats_read(&rx->xdp_redirect);
-		values[3] += u64_stats_read(&rx->xdp_failed);
+		values[MYNIC_XDP_DROP] += u64_stats_read(&rx->xdp_drop);
+		values[MYNIC_XDP_TX] += u64_stats_read(&rx->xdp_tx);
+		values[MYNIC_XDP_REDIRECT] += u64_stats_read(&rx->xdp_redirect);
+		values[MYNIC_XDP_FAILED] += u64_stats_read(&rx->xdp_failed);
 	}
 }
 

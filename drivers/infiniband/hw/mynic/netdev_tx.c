@@ -333,7 +333,8 @@ static bool mynic_tx_prepare(struct mynic_channel *ch, struct sk_buff *skb)
 	wqe->wr_id = cpu_to_le64(ch->tx_next);
 	wqe->ctrl = mynic_wqe_ctrl(opcode, flags);
 	wqe->len = cpu_to_le32(mynic_tx_fill_sges(ch->nd, buf, data));
-	ch->tx_next++;
+	/* mynic_tx_wake() reads this without the lock. */
+	WRITE_ONCE(ch->tx_next, ch->tx_next + 1);
 	return true;
 }
 
@@ -382,7 +383,7 @@ static void mynic_tx_stop(struct mynic_channel *ch)
 }
 
 /* Return: whether there is a queue, and a device that takes frames from it. */
-static bool mynic_tx_ready(const struct mynic_channel *ch)
+bool mynic_tx_ready(const struct mynic_channel *ch)
 {
 	const struct mynic_netdev *nd = ch->nd;
 
@@ -489,9 +490,12 @@ bool mynic_tx_send_xdp(struct mynic_channel *ch, struct xdp_frame *frame,
 	wqe->wr_id = cpu_to_le64(ch->tx_next);
 	wqe->ctrl = mynic_wqe_ctrl(IB_WR_SEND, 0);
 	wqe->len = cpu_to_le32(1);
-	ch->tx_next++;
-	if (mynic_tx_full(ch))
+	/* mynic_tx_wake() reads this without the lock. */
+	WRITE_ONCE(ch->tx_next, ch->tx_next + 1);
+	if (mynic_tx_full(ch)) {
+		mynic_tx_flush(ch);
 		mynic_tx_stop(ch);
+	}
 	return true;
 }
 

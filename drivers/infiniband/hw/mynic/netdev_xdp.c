@@ -10,10 +10,10 @@
 #include "netdev.h"
 
 /* Return: XDP_PASS, XDP_DROP, XDP_TX or XDP_REDIRECT */
-u32 mynic_xdp_run(struct mynic_channel *ch, struct xdp_buff *xdp)
+u32 mynic_xdp_run(struct mynic_channel *ch, struct bpf_prog *prog,
+		  struct xdp_buff *xdp)
 {
 	struct net_device *ndev = ch->nd->ndev;
-	struct bpf_prog *prog = READ_ONCE(ch->nd->xdp_prog);
 	u32 act = bpf_prog_run_xdp(prog, xdp);
 
 	switch (act) {
@@ -52,7 +52,8 @@ static bool mynic_xdp_send_back(struct mynic_channel *ch, struct xdp_buff *xdp)
 }
 
 /* Return: whether the frame, and with it its page, will go. */
-bool mynic_xdp_forward(struct mynic_channel *ch, struct xdp_buff *xdp, u32 act)
+bool mynic_xdp_forward(struct mynic_channel *ch, struct bpf_prog *prog,
+		       struct xdp_buff *xdp, u32 act)
 {
 	struct mynic_rx_stats *stats = &ch->rx_stats;
 	struct net_device *ndev = ch->nd->ndev;
@@ -61,15 +62,17 @@ bool mynic_xdp_forward(struct mynic_channel *ch, struct xdp_buff *xdp, u32 act)
 	if (act == XDP_TX) {
 		sent = mynic_xdp_send_back(ch, xdp);
 	} else {
-		sent = !xdp_do_redirect(ndev, xdp, READ_ONCE(ch->nd->xdp_prog));
+		sent = !xdp_do_redirect(ndev, xdp, prog);
 		ch->xdp_redirected |= sent;
 	}
-	if (!sent)
+	if (!sent) {
+		trace_xdp_exception(ndev, prog, act);
 		u64_stats_inc(&stats->xdp_failed);
-	else if (act == XDP_TX)
+	} else if (act == XDP_TX) {
 		u64_stats_inc(&stats->xdp_tx);
-	else
+	} else {
 		u64_stats_inc(&stats->xdp_redirect);
+	}
 	return sent;
 }
 
@@ -109,7 +112,8 @@ int mynic_xdp_xmit(struct net_device *ndev, int num, struct xdp_frame **frames,
 		sent++;
 	if (sent)
 		txq_trans_cond_update(txq);
-	if (sent && flags & XDP_XMIT_FLUSH)
+	/* Even if the queue is full: of frames that nobody has flushed. */
+	if (flags & XDP_XMIT_FLUSH && mynic_tx_ready(ch))
 		mynic_tx_flush(ch);
 	__netif_tx_unlock(txq);
 	return sent;
