@@ -314,6 +314,13 @@ static int mynic_use_setup(struct mynic_netdev *nd,
 	return 0;
 }
 
+/* The setup has changed. Perhaps there is memory for this one. */
+static void mynic_netdev_try_again(struct mynic_netdev *nd)
+{
+	if (READ_ONCE(nd->broken))
+		mod_delayed_work(system_dfl_wq, &nd->restart_work, 0);
+}
+
 /*
  * Make the queues anew if there are any. If that fails, make them as they were,
  * as far as there is memory for that.
@@ -330,9 +337,8 @@ int mynic_netdev_change(struct mynic_netdev *nd,
 		mynic_netdev_stop(nd);
 	ret = mynic_use_setup(nd, setup);
 	if (!running) {
-		/* Perhaps there is memory for this. */
-		if (!ret && READ_ONCE(nd->broken))
-			mod_delayed_work(system_dfl_wq, &nd->restart_work, 0);
+		if (!ret)
+			mynic_netdev_try_again(nd);
 		return ret;
 	}
 	if (!ret) {
@@ -450,6 +456,8 @@ static void mynic_end_xdp(struct mynic_netdev *nd,
 	nd->setup = *setup;
 	if (running)
 		mynic_netdev_must_start(nd);
+	else
+		mynic_netdev_try_again(nd);
 }
 
 /*

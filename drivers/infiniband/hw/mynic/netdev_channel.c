@@ -17,8 +17,14 @@
 
 void mynic_restart_after(struct mynic_netdev *nd, unsigned long pause)
 {
+	bool first = !READ_ONCE(nd->broken);
+
 	WRITE_ONCE(nd->broken, true);
-	queue_delayed_work(system_dfl_wq, &nd->restart_work, pause);
+	/* The first fault does not wait for what is left of a long pause. */
+	if (first)
+		mod_delayed_work(system_dfl_wq, &nd->restart_work, pause);
+	else
+		queue_delayed_work(system_dfl_wq, &nd->restart_work, pause);
 }
 
 /*
