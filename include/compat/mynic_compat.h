@@ -278,6 +278,21 @@ static inline int mynic_respond_udata(struct ib_udata *udata, const void *resp,
 
 #endif
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 6)
+
+/* 7.2.4 lacks it, and 7.2.6 has it. */
+static inline int ib_no_udata_io(struct ib_udata *udata)
+{
+	int ret;
+
+	ret = ib_is_udata_in_empty(udata);
+	if (ret || !udata)
+		return ret;
+	return clear_user(udata->outbuf, udata->outlen) ? -EFAULT : 0;
+}
+
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0) && \
 	!defined(DMA_ATTR_REQUIRE_COHERENT)
 
@@ -304,21 +319,6 @@ static inline dma_addr_t mynic_dma_map_page_attrs(struct device *dev,
 }
 
 #define dma_map_page_attrs mynic_dma_map_page_attrs
-
-#endif
-
-#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 6)
-
-/* 7.2.4 lacks it, and 7.2.6 has it. */
-static inline int ib_no_udata_io(struct ib_udata *udata)
-{
-	int ret;
-
-	ret = ib_is_udata_in_empty(udata);
-	if (ret || !udata)
-		return ret;
-	return clear_user(udata->outbuf, udata->outlen) ? -EFAULT : 0;
-}
 
 #endif
 
