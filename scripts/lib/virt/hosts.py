@@ -7,15 +7,19 @@ datagram has nothing but this text:
 
     mynic-topology DIGEST NAME STATE
 
-with the digest of the file, the name of the sender's host, and "boots" or "ready". It
-is not authenticated, as the wires are not. At worst, a wrong one has a run
-begin too early, wait, or end.
+with the digest of the file, the name of the sender's host, and "boots", "ready" or
+"begun". A host that has begun has heard that all are ready. It is not authenticated, as
+the wires are not. At worst, a wrong one has a run begin too early, wait, or end.
+
+Datagrams can be lost. A run that is over therefore goes on telling for a while, unless
+all others have begun.
 """
 
 import hashlib
 import ipaddress
 import os
 import re
+import select
 import socket
 import time
 
@@ -25,9 +29,11 @@ PORT = 17700
 # Seconds between datagrams, and after which a host that says nothing is told of
 INTERVAL = 1
 SILENCE = 30
+# Seconds for which a run that is over tells those that have not begun
+FAREWELL = 10
 
 LONGEST = 256
-DATAGRAM = re.compile(rb"mynic-topology ([0-9a-f]{64}) ([a-z0-9]{1,24}) (boots|ready)\n")
+DATAGRAM = re.compile(rb"mynic-topology ([0-9a-f]{64}) ([a-z0-9]{1,24}) (boots|ready|begun)\n")
 
 
 class Trouble(Exception):
@@ -47,12 +53,15 @@ def wire(topology, remote, number, name):
 
 
 class Other:
-    """Another host. heard: when it last said something; told: that it says nothing"""
+    """Another host. ready, begun: its state; heard: when it last said something; told:
+    that it says nothing
+    """
 
     def __init__(self, name, address):
         self.name = name
         self.address = address
         self.ready = False
+        self.begun = False
         self.heard = None
         self.told = False
 
@@ -68,7 +77,7 @@ class Hosts:
         self.here = topology.here
         self.message = message
         self.digest = hashlib.sha256(text.encode()).hexdigest()
-        self.ready = False
+        self.state = "boots"
         self.others = [Other(name, address) for name, address in topology.hosts.items()
                        if name != self.here]
         self.socket = self.open(topology.hosts[self.here])
@@ -87,8 +96,7 @@ class Hosts:
         return sock
 
     def tell(self):
-        text = "mynic-topology %s %s %s\n" % (self.digest, self.here,
-                                              "ready" if self.ready else "boots")
+        text = "mynic-topology %s %s %s\n" % (self.digest, self.here, self.state)
         for other in self.others:
             try:
                 self.socket.sendto(text.encode(), (other.address, PORT))
@@ -101,10 +109,28 @@ class Hosts:
 
     def set_ready(self):
         """The guests of this host are."""
-        self.ready = True
+        self.state = "ready"
         self.tell()
         for other in self.missing():
             self.message("waiting for %s" % other)
+
+    def set_begun(self):
+        """The command of this host runs."""
+        self.state = "begun"
+        self.tell()
+
+    def part(self):
+        """The run is over. Those that have not begun may not know that this host was ready."""
+        end = time.monotonic() + FAREWELL
+        while any(not other.begun for other in self.others) and time.monotonic() < end:
+            ready, _, _ = select.select([self.socket, self.timer], [], [], INTERVAL)
+            if self.timer in ready:
+                self.on_time()
+            if self.socket in ready:
+                try:
+                    self.on_datagram()
+                except Trouble:
+                    pass  # it comes too late
 
     def on_time(self):
         os.read(self.timer, 8)
@@ -131,6 +157,7 @@ class Hosts:
             self.tell()
             raise Trouble("--here: at %s is the host %s, and not %s" % (
                 other.address, name, other.name))
-        other.ready = state == "ready"
+        other.ready = state != "boots"
+        other.begun = state == "begun"
         other.heard = time.monotonic()
         other.told = False
