@@ -9,7 +9,7 @@ set_up() { :; }
 run() { "$here/rds-pair" "$near_ip" "$far_ip" $((PATIENCE / 2)); }
 
 # Sockets do not belong to a NIC, and what was not acknowledged is sent again.
-survives() { [ "$1" != die ]; }
+survives() { [ "$1" != kill ]; }
 
 # The module keeps its connections, and Linux 7.3 cannot unload it without a warning:
 # see Documentation/errors.rst.
