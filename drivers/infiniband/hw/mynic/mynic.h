@@ -633,6 +633,7 @@ void mynic_hw_ping(struct mynic_dev *mdev);
 void mynic_stop(struct mynic_dev *mdev, enum mynic_state state);
 void mynic_set_up(struct mynic_dev *mdev);
 void mynic_lose(struct mynic_dev *mdev);
+void mynic_ping_anew(struct mynic_dev *mdev);
 int mynic_try_recover(struct mynic_dev *mdev);
 unsigned long mynic_ping(struct mynic_dev *mdev);
 void mynic_recover_soon(struct mynic_dev *mdev);

@@ -78,8 +78,9 @@ static void mynic_bring_down(struct mynic_dev *mdev, enum mynic_state down)
 }
 
 /*
- * If that fails, it is tried again. A device that has not been @reset may have
- * begun to hang while nobody looked.
+ * Bring a device up that is in the state @down. If that fails, it is tried
+ * again. A device that has not been @reset may have begun to hang while nobody
+ * looked.
  */
 static void mynic_bring_up(struct mynic_dev *mdev, enum mynic_state down,
 			   bool reset)
@@ -94,8 +95,7 @@ static void mynic_bring_up(struct mynic_dev *mdev, enum mynic_state down,
 	}
 	mynic_set_hung(mdev, !reset);
 	WRITE_ONCE(mdev->state, MYNIC_LOST);
-	mdev->next_ping = jiffies;
-	mdev->ping_pause = 0;
+	mynic_ping_anew(mdev);
 	ret = mynic_try_recover(mdev);
 	mutex_unlock(&mdev->state_lock);
 	if (!reset)
@@ -148,7 +148,7 @@ void mynic_recover_init(struct mynic_dev *mdev)
 	INIT_WORK(&mdev->announce_work, mynic_announce_work);
 	INIT_WORK(&mdev->stop_work, mynic_stop_work);
 	INIT_DELAYED_WORK(&mdev->recover_work, mynic_recover_work);
-	mdev->next_ping = jiffies;
+	mynic_ping_anew(mdev);
 }
 
 /* Bring the device down for good. */

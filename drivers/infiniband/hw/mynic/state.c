@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The state of a whole device: taking it up and down, and attempts to get a lost
- * one back. recover.c and devlink.c decide when. The device itself is handled in
- * hw.c.
+ * The state of a whole device: bringing it up and down, and attempts to recover
+ * one that has failed. recover.c and devlink.c decide when. hw.c has the steps
+ * that touch the hardware.
  */
 #include <linux/workqueue.h>
 
@@ -10,8 +10,9 @@
 #include "trace.h"
 
 /*
- * First and longest pause between attempts at recovery. A device that hangs is
- * checked for an answer every MYNIC_LISTEN.
+ * First and longest pause between attempts at recovery, and between commands
+ * that probe a device that hangs. For the answer to such a command the driver
+ * looks every MYNIC_LISTEN.
  */
 #define MYNIC_MIN_PAUSE HZ
 #define MYNIC_MAX_PAUSE (30 * HZ)
@@ -26,16 +27,16 @@ static unsigned long mynic_longer(unsigned long pause)
 }
 
 /*
- * Remove the RDMA device and the network interface, and let go of the device.
- * The caller waits for all of its users.
+ * Unregister the RDMA device, detach the network interface, and bring the
+ * device down. Returns when consumers have released the RDMA device.
  */
 void mynic_stop(struct mynic_dev *mdev, enum mynic_state state)
 {
 	lockdep_assert_held(&mdev->state_lock);
 	/*
-	 * It resets the device. And consumers clean up when their requests fail:
-	 * if they lost the RDMA device before that, they would first wait for
-	 * timeouts.
+	 * If the device is dead, this work resets it, and then fails the requests
+	 * of consumers. They clean up at once when they have seen that. Without
+	 * it, unregistering the RDMA device would wait for their timeouts.
 	 */
 	flush_work(&mdev->announce_work);
 	if (mdev->state == MYNIC_UP) {
@@ -81,13 +82,14 @@ void mynic_set_up(struct mynic_dev *mdev)
 	trace_mynic_state(mdev, MYNIC_UP);
 	mdev->recovered = jiffies;
 	/*
-	 * If it failed before this, mynic_stop_work() has found nothing to stop.
+	 * If it failed before it was MYNIC_UP, mynic_stop_work() may have run
+	 * already, and left it alone.
 	 */
 	if (mynic_dead(mdev))
 		queue_work(mdev->recover_wq, &mdev->stop_work);
 }
 
-/* Try to bring a lost device up until that succeeds. */
+/* Begin attempts to bring a lost device up, until one succeeds. */
 void mynic_recover_soon(struct mynic_dev *mdev)
 {
 	queue_delayed_work(mdev->recover_wq, &mdev->recover_work, mdev->pause);
@@ -105,11 +107,20 @@ void mynic_lose(struct mynic_dev *mdev)
 	else
 		mdev->pause = mynic_longer(mdev->pause);
 	mynic_stop(mdev, MYNIC_LOST);
+	mynic_ping_anew(mdev);
+}
+
+/* If the lost device hangs, mynic_ping() probes it at once. */
+void mynic_ping_anew(struct mynic_dev *mdev)
+{
 	mdev->next_ping = jiffies;
 	mdev->ping_pause = 0;
 }
 
-/* Return: 0, -EAGAIN if the device is still lost, or -ENODEV. */
+/*
+ * Return: 0 if the device is up, -EAGAIN if it is lost and stays so for now,
+ * -ENODEV if it should not be up.
+ */
 int mynic_try_recover(struct mynic_dev *mdev)
 {
 	int ret;
@@ -130,8 +141,9 @@ int mynic_try_recover(struct mynic_dev *mdev)
 }
 
 /*
- * Pauses between probes of a device that hangs grow, but its answer is looked
- * for at short intervals.
+ * Probe a lost device if it hangs and a probe is due. Pauses between probes
+ * grow, but an answer is looked for at short intervals. Return: the jiffies
+ * until the next attempt at recovery.
  */
 unsigned long mynic_ping(struct mynic_dev *mdev)
 {
@@ -147,8 +159,8 @@ unsigned long mynic_ping(struct mynic_dev *mdev)
 }
 
 /*
- * Try once to bring a lost device up. Return: 0 if it is up, -EAGAIN if the
- * attempt failed, -ENODEV if the device should not be up.
+ * Make one attempt on request, and return what mynic_try_recover() returns. A
+ * device that hangs gets a probe, whose answer lets a later attempt succeed.
  */
 int mynic_recover(struct mynic_dev *mdev)
 {
