@@ -88,42 +88,42 @@ struct cable {
 	uint8_t buf[2 * sizeof(struct frame)];
 };
 
-static void fail(const char *what)
+static void peer_fail(const char *what)
 {
 	fprintf(stderr, "peer: %s: %s\n", what, strerror(errno));
 	exit(CANNOT);
 }
 
-static void wait_fd(int fd, short events)
+static void peer_wait_fd(int fd, short events)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 
 	while (poll(&p, 1, -1) < 0)
 		if (errno != EINTR)
-			fail("poll");
+			peer_fail("poll");
 }
 
-static void send_bytes(struct cable *cable, const void *data, size_t size)
+static void peer_send_bytes(struct cable *cable, const void *data, size_t size)
 {
 	while (write(cable->fd, data, size) != (ssize_t)size) {
 		if (errno != EAGAIN && errno != EINTR)
-			fail("cable");
-		wait_fd(cable->fd, POLLOUT);
+			peer_fail("cable");
+		peer_wait_fd(cable->fd, POLLOUT);
 	}
 }
 
-static void send_frame(struct cable *cable, enum type type, const void *payload,
-		       size_t length)
+static void peer_send_frame(struct cable *cable, enum type type,
+			    const void *payload, size_t length)
 {
 	struct frame frame = { .header = { .length = length, .type = type } };
 
 	if (length)
 		memcpy(frame.payload, payload, length);
-	send_bytes(cable, &frame, sizeof(frame.header) + length);
+	peer_send_bytes(cable, &frame, sizeof(frame.header) + length);
 }
 
 /* Takes what the cable has now. */
-static void fill(struct cable *cable)
+static void peer_fill(struct cable *cable)
 {
 	ssize_t n = read(cable->fd, cable->buf + cable->have,
 			 sizeof(cable->buf) - cable->have);
@@ -133,35 +133,35 @@ static void fill(struct cable *cable)
 	if (n > 0)
 		cable->have += n;
 	else if (errno != EAGAIN && errno != EINTR)
-		fail("cable");
+		peer_fail("cable");
 }
 
-static void consume(struct cable *cable, size_t size)
+static void peer_consume(struct cable *cable, size_t size)
 {
 	cable->have -= size;
 	memmove(cable->buf, cable->buf + size, cable->have);
 }
 
 /* The next frame that is there as a whole; it is used up. */
-static bool next_frame(struct cable *cable, struct frame *frame)
+static bool peer_next_frame(struct cable *cable, struct frame *frame)
 {
 	if (cable->have < sizeof(frame->header))
 		return false;
 	memcpy(&frame->header, cable->buf, sizeof(frame->header));
 	if (frame->header.length > PAYLOAD) {
 		errno = EPROTO;
-		fail("cable");
+		peer_fail("cable");
 	}
 	if (cable->have < sizeof(frame->header) + frame->header.length)
 		return false;
 	memcpy(frame->payload, cable->buf + sizeof(frame->header),
 	       frame->header.length);
-	consume(cable, sizeof(frame->header) + frame->header.length);
+	peer_consume(cable, sizeof(frame->header) + frame->header.length);
 	return true;
 }
 
 /* Returns false if the reader has gone. */
-static bool write_all(int fd, const uint8_t *data, size_t length)
+static bool peer_write_all(int fd, const uint8_t *data, size_t length)
 {
 	while (length) {
 		ssize_t n = write(fd, data, length);
@@ -170,7 +170,7 @@ static bool write_all(int fd, const uint8_t *data, size_t length)
 			data += n;
 			length -= n;
 		} else if (errno == EAGAIN) {
-			wait_fd(fd, POLLOUT);
+			peer_wait_fd(fd, POLLOUT);
 		} else if (errno != EINTR) {
 			return false;
 		}
@@ -178,7 +178,7 @@ static bool write_all(int fd, const uint8_t *data, size_t length)
 	return true;
 }
 
-static void write_file(const char *dir, const char *name, const char *text)
+static void peer_write_file(const char *dir, const char *name, const char *text)
 {
 	char path[128];
 	int fd;
@@ -186,7 +186,7 @@ static void write_file(const char *dir, const char *name, const char *text)
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		fail(path);
+		peer_fail(path);
 	close(fd);
 }
 
@@ -199,7 +199,7 @@ static int first_port = FIRST_PORT;
 static int ports = PORTS;
 static struct cable cable;
 
-static bool open_cable(int port)
+static bool peer_open_cable(int port)
 {
 	char name[sizeof(PORT) + 20];
 
@@ -209,19 +209,19 @@ static bool open_cable(int port)
 	return cable.fd >= 0;
 }
 
-static void find_free_cable(void)
+static void peer_find_free_cable(void)
 {
 	for (int k = 0; k < ports; k++) {
-		if (open_cable(first_port + k))
+		if (peer_open_cable(first_port + k))
 			return;
 		if (errno != EBUSY)
-			fail("there is no peer");
+			peer_fail("there is no peer");
 	}
 	fprintf(stderr, "peer: %d commands are running already\n", ports);
 	exit(CANNOT);
 }
 
-static void send_open(char **words, const struct nonce *nonce)
+static void peer_send_open(char **words, const struct nonce *nonce)
 {
 	uint8_t payload[PAYLOAD];
 	size_t length = sizeof(*nonce);
@@ -232,33 +232,33 @@ static void send_open(char **words, const struct nonce *nonce)
 
 		if (size > sizeof(payload) - length) {
 			errno = E2BIG;
-			fail(*words);
+			peer_fail(*words);
 		}
 		memcpy(payload + length, *words, size);
 		length += size;
 	}
-	send_frame(&cable, OPEN, payload, length);
+	peer_send_frame(&cable, OPEN, payload, length);
 }
 
 /* Drops what an earlier session, whose client was killed, has left. */
-static void find_nonce(const struct nonce *nonce)
+static void peer_find_nonce(const struct nonce *nonce)
 {
 	for (;;) {
 		while (cable.have >= sizeof(*nonce)) {
 			if (!memcmp(cable.buf, nonce, sizeof(*nonce))) {
-				consume(&cable, sizeof(*nonce));
+				peer_consume(&cable, sizeof(*nonce));
 				return;
 			}
-			consume(&cable, 1);
+			peer_consume(&cable, 1);
 		}
-		wait_fd(cable.fd, POLLIN);
-		fill(&cable);
+		peer_wait_fd(cable.fd, POLLIN);
+		peer_fill(&cable);
 	}
 }
 
-static void send_signal(uint8_t number)
+static void peer_send_signal(uint8_t number)
 {
-	send_frame(&cable, SIGNAL, &number, sizeof(number));
+	peer_send_frame(&cable, SIGNAL, &number, sizeof(number));
 }
 
 /* How much of the input may be on its way */
@@ -267,7 +267,7 @@ static bool input_open = true;
 /* What to exit with, if a reader of ours has gone */
 static int broken;
 
-static void take_input(void)
+static void peer_take_input(void)
 {
 	uint8_t data[PAYLOAD];
 	size_t most = window < sizeof(data) ? window : sizeof(data);
@@ -279,11 +279,11 @@ static void take_input(void)
 		n = 0;
 		input_open = false;
 	}
-	send_frame(&cable, INPUT, data, n);
+	peer_send_frame(&cable, INPUT, data, n);
 	window -= n;
 }
 
-static void take_frame(const struct frame *frame)
+static void peer_take_frame(const struct frame *frame)
 {
 	uint32_t taken;
 	int fd;
@@ -294,9 +294,9 @@ static void take_frame(const struct frame *frame)
 		fd = frame->header.type == OUTPUT ? STDOUT_FILENO :
 						    STDERR_FILENO;
 		if (!broken &&
-		    !write_all(fd, frame->payload, frame->header.length)) {
+		    !peer_write_all(fd, frame->payload, frame->header.length)) {
 			broken = 128 + SIGPIPE;
-			send_signal(SIGKILL);
+			peer_send_signal(SIGKILL);
 		}
 		break;
 	case TAKEN:
@@ -309,7 +309,7 @@ static void take_frame(const struct frame *frame)
 }
 
 /* Numbers of signals come from the parent, and the end if it dies. */
-static void relay(int parent)
+static void peer_relay(int parent)
 {
 	enum { PARENT, CABLE, INPUT_FD };
 	struct pollfd fds[] = {
@@ -321,29 +321,29 @@ static void relay(int parent)
 	uint8_t number;
 
 	for (;;) {
-		while (next_frame(&cable, &frame))
-			take_frame(&frame);
+		while (peer_next_frame(&cable, &frame))
+			peer_take_frame(&frame);
 		fds[INPUT_FD].fd = input_open && window ? STDIN_FILENO : -1;
 		if (poll(fds, 3, -1) < 0)
-			fail("poll");
+			peer_fail("poll");
 		if (fds[PARENT].revents) {
 			if (read(parent, &number, 1) == 1) {
-				send_signal(number);
+				peer_send_signal(number);
 			} else {
-				send_signal(SIGKILL);
+				peer_send_signal(SIGKILL);
 				fds[PARENT].fd = -1;
 			}
 		}
 		if (fds[CABLE].revents)
-			fill(&cable);
+			peer_fill(&cable);
 		if (fds[INPUT_FD].revents)
-			take_input();
+			peer_take_input();
 	}
 }
 
 static int to_worker;
 
-static void pass_on(int number)
+static void peer_pass_on(int number)
 {
 	uint8_t byte = number;
 
@@ -352,7 +352,7 @@ static void pass_on(int number)
 }
 
 /* Where the caller has closed one of the first three, no cable must land. */
-static void fill_standard_fds(void)
+static void peer_fill_standard_fds(void)
 {
 	int fd;
 
@@ -360,51 +360,63 @@ static void fill_standard_fds(void)
 		fd = open("/dev/null", O_RDWR);
 	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd < 0)
-		fail("/dev/null");
+		peer_fail("/dev/null");
 	close(fd);
 }
 
-static int client(char **words)
+static void peer_handle_signals(void (*handler)(int))
 {
 	static const int signals[] = { SIGHUP,	SIGINT,	 SIGQUIT,
 				       SIGTERM, SIGUSR1, SIGUSR2 };
-	struct sigaction action = { .sa_handler = pass_on };
+	struct sigaction action = { .sa_handler = handler };
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		sigaction(signals[i], &action, NULL);
+}
+
+static void peer_work(char **words, int parent)
+{
 	struct nonce nonce;
+
+	setsid();
+	peer_handle_signals(SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	/*
+	 * Where a command from elsewhere has begun this one, its end would kill
+	 * the worker before that can tell the other guest.
+	 */
+	peer_write_file(ALL_CGROUPS, "cgroup.procs", "0");
+	if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce))
+		peer_fail("getrandom");
+	peer_send_open(words, &nonce);
+	peer_find_nonce(&nonce);
+	peer_relay(parent);
+}
+
+static int peer_client(char **words)
+{
 	int fds[2], status;
 	pid_t worker;
 
-	fill_standard_fds();
-	find_free_cable();
-	if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce))
-		fail("getrandom");
+	peer_fill_standard_fds();
+	peer_find_free_cable();
 	if (pipe2(fds, O_CLOEXEC))
-		fail("pipe");
+		peer_fail("pipe");
 	to_worker = fds[1];
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
-		sigaction(signals[i], &action, NULL);
+	peer_handle_signals(peer_pass_on);
 	worker = fork();
 	if (worker < 0)
-		fail("fork");
+		peer_fail("fork");
 	if (!worker) {
 		close(fds[1]);
-		setsid();
-		for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
-			signal(signals[i], SIG_IGN);
-		signal(SIGPIPE, SIG_IGN);
-		/*
-		 * Where a command from elsewhere has begun this one, its end
-		 * would kill the worker before that can tell the other guest.
-		 */
-		write_file(ALL_CGROUPS, "cgroup.procs", "0");
-		send_open(words, &nonce);
-		find_nonce(&nonce);
-		relay(fds[0]);
+		peer_work(words, fds[0]);
 	}
 	/* That nobody but the worker keeps the output open when it is done */
 	close(cable.fd);
 	close(fds[0]);
 	while (waitpid(worker, &status, 0) < 0)
-		;
+		if (errno != EINTR)
+			peer_fail("waitpid");
 	return WIFEXITED(status) ? WEXITSTATUS(status) : CANNOT;
 }
 
@@ -423,28 +435,28 @@ struct session {
 	bool input_ended;
 };
 
-static void close_fd(int *fd)
+static void peer_close_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;
 }
 
-static void run_command(struct session *session, char **words, int in, int out,
-			int err)
+static void peer_run_command(struct session *session, char **words, int in,
+			     int out, int err)
 {
 	setsid();
 	signal(SIGPIPE, SIG_DFL);
 	dup2(in, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(err, STDERR_FILENO);
-	write_file(session->cgroup, "cgroup.procs", "0");
+	peer_write_file(session->cgroup, "cgroup.procs", "0");
 	execvp(words[0], words);
 	fprintf(stderr, "peer: %s: %s\n", words[0], strerror(errno));
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-static void begin(struct session *session, const struct frame *frame)
+static void peer_begin(struct session *session, const struct frame *frame)
 {
 	static char *words[PAYLOAD + 1];
 	char *text = (char *)frame->payload + sizeof(struct nonce);
@@ -458,15 +470,15 @@ static void begin(struct session *session, const struct frame *frame)
 	words[n] = NULL;
 	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) ||
 	    pipe2(err, O_CLOEXEC) || pipe2(started, O_CLOEXEC))
-		fail("pipe");
+		peer_fail("pipe");
 	session->pid = fork();
 	if (session->pid < 0)
-		fail("fork");
+		peer_fail("fork");
 	if (!session->pid)
-		run_command(session, words, in[0], out[1], err[1]);
+		peer_run_command(session, words, in[0], out[1], err[1]);
 	session->pidfd = syscall(SYS_pidfd_open, session->pid, 0);
 	if (session->pidfd < 0)
-		fail("pidfd_open");
+		peer_fail("pidfd_open");
 	close(in[0]);
 	close(out[1]);
 	close(err[1]);
@@ -481,26 +493,26 @@ static void begin(struct session *session, const struct frame *frame)
 	fcntl(session->in, F_SETFL, O_NONBLOCK);
 	session->have = 0;
 	session->input_ended = false;
-	send_bytes(&cable, frame->payload, sizeof(struct nonce));
+	peer_send_bytes(&cable, frame->payload, sizeof(struct nonce));
 }
 
-static void kill_all(struct session *session)
+static void peer_kill_all(struct session *session)
 {
-	write_file(session->cgroup, "cgroup.kill", "1");
+	peer_write_file(session->cgroup, "cgroup.kill", "1");
 }
 
 /* Passes on what the command has written; false at its end. */
-static bool pass_output(int fd, enum type type)
+static bool peer_pass_output(int fd, enum type type)
 {
 	uint8_t data[PAYLOAD];
 	ssize_t n = read(fd, data, sizeof(data));
 
 	if (n > 0)
-		send_frame(&cable, type, data, n);
+		peer_send_frame(&cable, type, data, n);
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 
-static void feed_command(struct session *session)
+static void peer_feed_command(struct session *session)
 {
 	ssize_t n = write(session->in, session->input, session->have);
 	uint32_t taken;
@@ -512,59 +524,80 @@ static void feed_command(struct session *session)
 	session->have -= n;
 	memmove(session->input, session->input + n, session->have);
 	taken = n;
-	send_frame(&cable, TAKEN, &taken, sizeof(taken));
+	peer_send_frame(&cable, TAKEN, &taken, sizeof(taken));
 }
 
 /* The command has ended: so does all that it has begun. */
-static void end(struct session *session)
+static void peer_end(struct session *session)
 {
 	uint8_t status;
 	siginfo_t info;
 
 	if (waitid(P_PIDFD, session->pidfd, &info, WEXITED))
-		fail("waitid");
+		peer_fail("waitid");
 	status = info.si_code == CLD_EXITED ? info.si_status :
 					      128 + info.si_status;
-	kill_all(session);
-	while (pass_output(session->out, OUTPUT))
+	peer_kill_all(session);
+	while (peer_pass_output(session->out, OUTPUT))
 		;
-	while (pass_output(session->err, ERRORS))
+	while (peer_pass_output(session->err, ERRORS))
 		;
-	close_fd(&session->in);
-	close_fd(&session->out);
-	close_fd(&session->err);
-	close_fd(&session->pidfd);
-	send_frame(&cable, EXITED, &status, sizeof(status));
+	peer_close_fd(&session->in);
+	peer_close_fd(&session->out);
+	peer_close_fd(&session->err);
+	peer_close_fd(&session->pidfd);
+	peer_send_frame(&cable, EXITED, &status, sizeof(status));
 }
 
-static void serve_frame(struct session *session, const struct frame *frame)
+/* Whether there are a nonce and words, the last of which ends. */
+static bool peer_is_open(const struct frame *frame)
+{
+	uint32_t length = frame->header.length;
+
+	return length > sizeof(struct nonce) && !frame->payload[length - 1];
+}
+
+/* A client sends no more than the window. */
+static void peer_keep_input(struct session *session, const struct frame *frame)
+{
+	uint32_t length = frame->header.length;
+
+	if (!length)
+		session->input_ended = true;
+	if (length > WINDOW - session->have)
+		return;
+	memcpy(session->input + session->have, frame->payload, length);
+	session->have += length;
+}
+
+/* What no client sends is dropped: others use the server, too. */
+static void peer_serve_frame(struct session *session, const struct frame *frame)
 {
 	bool runs = session->pidfd >= 0;
 
 	if (frame->header.type == OPEN) {
+		if (!peer_is_open(frame))
+			return;
 		if (runs) {
-			kill_all(session);
-			end(session);
+			peer_kill_all(session);
+			peer_end(session);
 		}
-		begin(session, frame);
+		peer_begin(session, frame);
 		return;
 	}
 	if (!runs) /* sent before the client knew */
 		return;
-	if (frame->header.type == SIGNAL && frame->payload[0] == SIGKILL) {
-		kill_all(session);
-	} else if (frame->header.type == SIGNAL) {
+	if (frame->header.type == INPUT)
+		peer_keep_input(session, frame);
+	if (frame->header.type != SIGNAL || frame->header.length != 1)
+		return;
+	if (frame->payload[0] == SIGKILL)
+		peer_kill_all(session);
+	else
 		kill(-session->pid, frame->payload[0]);
-	} else if (frame->header.type == INPUT && !frame->header.length) {
-		session->input_ended = true;
-	} else if (frame->header.type == INPUT) {
-		memcpy(session->input + session->have, frame->payload,
-		       frame->header.length);
-		session->have += frame->header.length;
-	}
 }
 
-static void serve(int port)
+static void peer_serve(int port)
 {
 	enum { CABLE, COMMAND, IN, OUT, ERR, FDS };
 	static struct session session = {
@@ -575,9 +608,9 @@ static void serve(int port)
 	snprintf(session.cgroup, sizeof(session.cgroup), CGROUP "/%d.%d",
 		 console, port);
 	if (mkdir(session.cgroup, 0755))
-		fail(session.cgroup);
-	if (!open_cable(port))
-		fail("cable");
+		peer_fail(session.cgroup);
+	if (!peer_open_cable(port))
+		peer_fail("cable");
 	for (;;) {
 		struct pollfd fds[FDS] = {
 			[CABLE] = { cable.fd, POLLIN, 0 },
@@ -588,39 +621,39 @@ static void serve(int port)
 		};
 
 		if (poll(fds, FDS, -1) < 0)
-			fail("poll");
+			peer_fail("poll");
 		if (fds[COMMAND].revents) {
-			end(&session);
+			peer_end(&session);
 			continue;
 		}
 		if (fds[IN].revents)
-			feed_command(&session);
-		if (fds[OUT].revents && !pass_output(session.out, OUTPUT))
-			close_fd(&session.out);
-		if (fds[ERR].revents && !pass_output(session.err, ERRORS))
-			close_fd(&session.err);
+			peer_feed_command(&session);
+		if (fds[OUT].revents && !peer_pass_output(session.out, OUTPUT))
+			peer_close_fd(&session.out);
+		if (fds[ERR].revents && !peer_pass_output(session.err, ERRORS))
+			peer_close_fd(&session.err);
 		if (fds[CABLE].revents)
-			fill(&cable);
-		while (next_frame(&cable, &frame))
-			serve_frame(&session, &frame);
+			peer_fill(&cable);
+		while (peer_next_frame(&cable, &frame))
+			peer_serve_frame(&session, &frame);
 		if (session.input_ended && !session.have)
-			close_fd(&session.in);
+			peer_close_fd(&session.in);
 	}
 }
 
-static int server(void)
+static int peer_server(void)
 {
 	if (mkdir(CGROUP, 0755) && errno != EEXIST)
-		fail(CGROUP);
+		peer_fail(CGROUP);
 	signal(SIGPIPE, SIG_IGN);
 	for (int k = 0; k < ports; k++) {
 		pid_t pid = fork();
 
 		if (pid < 0)
-			fail("fork");
+			peer_fail("fork");
 		if (!pid) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			serve(first_port + k);
+			peer_serve(first_port + k);
 		}
 	}
 	/* None of them ends but by an error. */
@@ -628,7 +661,7 @@ static int server(void)
 	return CANNOT;
 }
 
-static void take_ports(char **words)
+static void peer_take_ports(char **words)
 {
 	console = atoi(words[0]);
 	first_port = atoi(words[1]);
@@ -639,18 +672,20 @@ int main(int argc, char **argv)
 {
 	bool serves = argc > 1 && !strcmp(argv[1], "--serve");
 
+	/* Where the caller ignores it, the kernel keeps no status of a child. */
+	signal(SIGCHLD, SIG_DFL);
 	if (serves && argc == 2)
-		return server();
+		return peer_server();
 	if (serves && argc == 5) {
-		take_ports(argv + 2);
-		return server();
+		peer_take_ports(argv + 2);
+		return peer_server();
 	}
 	if (argc > 5 && !strcmp(argv[1], "--on")) {
-		take_ports(argv + 2);
-		return client(argv + 5);
+		peer_take_ports(argv + 2);
+		return peer_client(argv + 5);
 	}
 	if (argc > 1 && argv[1][0] != '-')
-		return client(argv + 1);
+		return peer_client(argv + 1);
 	fprintf(stderr, "Usage: peer COMMAND [ARG...]\n");
 	return 2;
 }
