@@ -1,18 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Tests of how programs are run, without a guest: what passes."""
+"""Tests of how programs are run, without a guest: what passes, and what is
+left.
+"""
 
+import contextlib
 import importlib.machinery
 import importlib.util
+import io
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 SAID = "5 calls as described"
+DONE = SAID + "\n"
+MISMATCH = "MISMATCH line 3: poll cq0: request 1 does not complete\n"
+OBJECTS = "mynic_0: pd 2\nmynic_1: pd 2\n"
+MEMORY = "nic1 memory_bytes 1\nnic2 memory_bytes 1\n"
+ANSWERS = {"objects-begin": OBJECTS, "device-begin": "nic1 GSI\n",
+           "memory-begin": MEMORY, "objects-left": "", "device-left": "",
+           "memory-left": "", "reports": "\nok 1\n"}
 
 
 def load(name):
@@ -73,6 +85,63 @@ class Passing(Directory):
 
     def test_mismatch(self):
         self.assertFalse(self.passes(f"echo MISMATCH line 3: no; echo {SAID}"))
+
+
+class Leaving(Directory):
+    """What is left of programs"""
+
+    def setUp(self):
+        super().setUp()
+        self.order = []
+        self.answers = dict(ANSWERS)
+        self.lab = fuzz.Lab(self.dir, "mynic", "7.3", [], None)
+
+    def run_in_guest(self, _, bundles, __):
+        """In place of a guest"""
+        self.order = [bundle.name for bundle in bundles]
+        return [self.answers.get(name, DONE) for name in self.order]
+
+    def is_whole(self, *bundles, first=False):
+        """Whether nothing is left of bundles, and what is printed"""
+        out = io.StringIO()
+        with mock.patch.object(fuzz, "run", self.run_in_guest), \
+                contextlib.redirect_stdout(out):
+            whole = fuzz.run_all(self.lab, list(bundles), "some", fuzz.Tap(),
+                                 first)[1]
+        return whole, out.getvalue()
+
+    def test_nothing(self):
+        whole, text = self.is_whole(self.bundle("a", "fill\n"))
+        self.assertTrue(whole, text)
+
+    def test_memory_before_failure(self):
+        self.answers["memory-left"] = "< nic1 memory_bytes 1\n"
+        whole, text = self.is_whole(
+            self.bundle("a", "host 0 do=fail => 0\n"),
+            self.bundle("b", "fill\nfill\n"))
+        self.assertFalse(whole)
+        self.assertIn("# Call 2: memory: < nic1 memory_bytes 1", text)
+        self.assertLess(self.order.index("b"), self.order.index("memory-left"))
+        self.assertLess(self.order.index("memory-left"), self.order.index("a"))
+
+    def test_memory_after_failure(self):
+        self.answers["memory-left"] = "< nic1 memory_bytes 1\n"
+        whole, text = self.is_whole(self.bundle("a", "host 0 do=fail => 0\n"))
+        self.assertTrue(whole, text)
+        self.assertNotIn("memory-left", self.order)
+
+    def test_no_answer(self):
+        for name in ("objects-begin", "device-begin", "memory-begin",
+                     "reports"):
+            with self.subTest(name), \
+                    mock.patch.dict(self.answers, {name: "not found\n"}):
+                self.assertFalse(self.is_whole(self.bundle("a", "fill\n"))[0])
+
+    def test_not_after_failed_program(self):
+        self.answers |= {"a": MISMATCH, "objects-left": "< mynic_0: pd 2\n"}
+        bundle = self.bundle("a", "fill\n")
+        self.assertTrue(self.is_whole(bundle, first=True)[0])
+        self.assertFalse(self.is_whole(bundle)[0])
 
 
 if __name__ == "__main__":
