@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Tests of how programs are run, without a guest: what passes, and what is
-left.
+"""Tests of how programs are run, without a guest: what passes, what is left, and
+how to repeat it.
 """
 
 import contextlib
@@ -142,6 +142,12 @@ class Leaving(Directory):
         bundle = self.bundle("a", "fill\n")
         self.assertTrue(self.is_whole(bundle, first=True)[0])
         self.assertFalse(self.is_whole(bundle)[0])
+
+    def test_command_to_repeat(self):
+        command = fuzz.again(self.lab, "-p", [fuzz.BUILD / "a.0"])
+        self.assertIn('runner -x "/mynic/tests/fuzz/host <&8 >&9" -p '
+                      "/mynic/build/fuzz/a.0", command)
+        self.assertIn("scripts/with-control", command)
 
 
 if __name__ == "__main__":
