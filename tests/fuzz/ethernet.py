@@ -23,6 +23,7 @@ SRC_IPV4, DST_IPV4, SRC_UDP, DST_UDP = 1, 2, 64, 128
 KEY_LEN = 40
 PORTS = (1000, 2000, 0xffff)
 MAX_FRAME = 1500
+ROOM = MAX_FRAME + 8  # a place there is aligned
 PROBE = 255  # a group of each program
 SEND_OPS = verbs.OPERATION["SEND"].send_ops
 TSO_OPS = verbs.OPERATION["TSO"].send_ops
@@ -145,11 +146,9 @@ class Ethernet(Devices):
 
     def make_room(self, pd, area):
         """A region that frames fit into, unless a domain has one"""
-        for _ in range(3):
-            if any(mr.pd is pd and mr.covers(area) and mr.len >= MAX_FRAME and
-                   mr.has("LOCAL_WRITE") and mr.fixed != "on_demand"
-                   for mr in self.things["mr"]):
-                break
+        while not any(mr.pd is pd and mr.covers(area) and mr.len >= ROOM and
+                      mr.has("LOCAL_WRITE") and mr.fixed != "on_demand"
+                      for mr in self.things["mr"]):
             self.make_mr(pd, area, verbs.ACCESS["LOCAL_WRITE"])
 
     def make_probe(self, node, cq):
@@ -441,23 +440,25 @@ class Ethernet(Devices):
     # Frames
 
     def post_wq(self, wq, broken=None):
-        """A receive request, or more than there may be"""
+        """A receive request, or more than there may be. Return whether it was
+        posted: there may be no memory for it.
+        """
         verb = "ibv_post_wq_recv" if wq.name.startswith("wq") else \
             "ibv_post_recv"
         if wq.state == "RESET" and not broken:
-            return
+            return False
         sges = self.sges(wq.pd, SINK, MAX_FRAME, 2, "LOCAL_WRITE")
         if not sges or len(wq.receives) >= wq.max_wr:
-            return
+            return False
         if any(mr.fixed == "on_demand" for mr, _, _ in sges):
-            return  # no frame waits for a page, and the page may be there
+            return False  # no frame waits for a page, and the page may be there
         receive = Receive(self.next_id(), sges)
         word = self.word({"id": receive.wr_id, "sges": "|".join(
             f"{mr.address(at)}/{length}/{mr.name}"
             for mr, at, length in sges)})
         if broken:
             self.call(verb, wq.name, word, broken=broken, bad=0)
-            return
+            return False
         if self.chance(0.1):
             self.call(verb, wq.name, word, self.word(
                 {"id": 0, "over": "recv_sge"}), broken="num_sge", bad=1)
@@ -467,7 +468,7 @@ class Ethernet(Devices):
                       bad="room", overflow=1)
             self.modify_wq(wq, "RESET")
             self.modify_wq(wq, "RDY")
-            return
+            return False
         else:
             self.call(verb, wq.name, word)
         if wq.state == "ERR":
@@ -475,6 +476,7 @@ class Ethernet(Devices):
             self.settle()
         else:
             wq.receives.append(receive)
+        return True
 
     def frame(self, *groups):
         length = self.random.choice((32, 100, self.random.randint(18, 1400)))
@@ -486,9 +488,13 @@ class Ethernet(Devices):
             self.random.randbytes(length))
 
     def frame_for(self, wq):
-        """A frame that some rule gives to a work queue, if one is found soon"""
+        """A frame that some rule gives to a work queue, if one is found soon.
+        Nobody else sends to the probe: it has no receive request yet.
+        """
+        flows = [flow for flow in self.flows
+                 if flow.group != self.group(PROBE)]
         for _ in range(32):
-            flow = self.random.choice(self.flows)
+            flow = self.random.choice(flows)
             frame = self.frame()
             frame.group = flow.group
             if flow.dport is not None:
@@ -506,7 +512,8 @@ class Ethernet(Devices):
         """All that was sent has come, received or not."""
         self.settle()
         if not all_received:
-            self.post_wq(self.probe)
+            while not self.post_wq(self.probe):
+                self.make_room(self.probe.pd, SINK)
             while not self.transmit(sender, frame := self.frame(PROBE)):
                 pass
             self.deliver(frame)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Tests of programs as they are written: each has one possible outcome."""
+
+import io
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+
+from ethernet import PROBE  # noqa: E402
+from generate import Generator  # noqa: E402
+
+
+class Probed(Generator):
+    """Knows when a frame is for the probe and finds no receive request"""
+
+    unreceived = 0
+    probed = 0
+
+    def deliver(self, frame):
+        received = super().deliver(frame)
+        if frame.group == self.group(PROBE):
+            self.probed += 1
+            self.unreceived += not received
+        return received
+
+
+class Frames(unittest.TestCase):
+    """Frames that have no completion"""
+
+    def test_probe_receives_all(self):
+        for seed in range(4):
+            program = Probed(seed, io.StringIO())
+            program.begin()
+            for step in range(15):
+                program.random.seed(f"{seed}/{step}")
+                program.ethernet()
+            with self.subTest(seed):
+                self.assertGreater(program.probed, 0)
+                self.assertEqual(program.unreceived, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
