@@ -28,8 +28,7 @@ class Generator(Ports):
 
     def begin(self):
         for node in range(2):
-            if self.counts_drops():
-                self.line("drops", node, (), 0)
+            self.begin_drops(node)
             self.make_channel(node)
             for at in range(0, 1 << 20, 32768):
                 self.refill(node, at, 32768, at >> 15)
@@ -118,7 +117,7 @@ class Generator(Ports):
             for thing in list(self.things[kind]):
                 self.destroy_thing(thing)
         if self.counts_drops():
-            for node in {0, 1} - {self.failed}:
+            for node in range(2):
                 self.compare_drops(node, last=1)
 
     def take_step(self, step):

@@ -19,8 +19,6 @@ class Ports(Together):
     device are told, so that no other program may run.
     """
 
-    failed = None  # the device that has failed
-
     def host(self, node, *words):
         self.line("host", node, ("do=" + ":".join(words),), 0)
 
@@ -93,7 +91,9 @@ class Ports(Together):
     def fail_device(self):
         """A device fails. Its contexts are of no use then. It comes back."""
         self.settle()
-        node = self.failed = self.random.randrange(2)
+        node = self.random.randrange(2)
+        if self.counts_drops():
+            self.compare_drops(node, last=1)
         ctx = self.another_context(node)
         self.host(node, "fail")
         self.command_failed(node)
@@ -107,6 +107,7 @@ class Ports(Together):
         # This needs none, but the context has lost its device by now.
         self.call("ibv_query_port", node, broken="alive", port=1)
         self.open_close(node)
+        self.begin_drops(node)
 
     def post_to_failed(self, node):
         """Posting succeeds, but nothing completes."""

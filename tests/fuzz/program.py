@@ -293,6 +293,12 @@ class Program(Values):
         return self.alone and not self.lossy and \
             all(self.device.has(name) for name in DROPS)
 
+    def begin_drops(self, node):
+        """What a port drops is counted from now on."""
+        if self.counts_drops():
+            self.line("drops", node, (), 0)
+            self.model.counted[node].clear()
+
     def compare_drops(self, node, **args):
         """What a port has dropped since the program began"""
         args.update((name, self.model.counted[node][name]) for name in DROPS)
