@@ -118,7 +118,9 @@ static bool is_due(const struct due *due, const struct ibv_async_event *event)
 		return false;
 	if (due->port)
 		return due->port == event->element.port_num;
-	return !due->about || due->about == event->element.qp;
+	if (due->about)
+		return due->about == event->element.qp;
+	return due->type == IBV_EVENT_DEVICE_FATAL;
 }
 
 static bool strike_async(struct due *list, unsigned int n,
@@ -182,7 +184,7 @@ static unsigned int parse_due(const struct line *line, struct due *list)
 		if (isdigit((unsigned char)*about))
 			due->port = strtoul(about, NULL, 0);
 		else if (*about != '-')
-			due->about = object(line, about)->ptr;
+			due->about = live(line, kind_of(line, about), about);
 		n++;
 	}
 	return n;
