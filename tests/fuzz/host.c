@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What only the host of a device can do to it: a command of the host does it */
+#define _GNU_SOURCE
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +27,8 @@ static int run_command(const char *text)
 /* In do=, colons stand between the words. */
 bool host_call(const struct line *line)
 {
-	char text[256];
-	int len;
+	char *text;
+	int len, ret;
 
 	if (strcmp(line->verb, "host"))
 		return false;
@@ -35,11 +36,15 @@ bool host_call(const struct line *line)
 		fprintf(stderr, "line %lu: there is no -x\n", line->number);
 		exit(2);
 	}
-	len = snprintf(text, sizeof(text), "%s %s %s", host_command,
-		       line->target, must(line, "do"));
-	for (int i = 0; i < len && i < (int)sizeof(text); i++)
-		if (text[i] == ':')
-			text[i] = ' ';
-	expect_returned(line, run_command(text));
+	len = asprintf(&text, "%s %s %s", host_command, line->target,
+		       must(line, "do"));
+	if (len < 0)
+		fail(line, "no memory");
+	for (char *colon = text + strlen(host_command);
+	     (colon = strchr(colon, ':'));)
+		*colon = ' ';
+	ret = run_command(text);
+	free(text);
+	expect_returned(line, ret);
 	return true;
 }
