@@ -46,13 +46,13 @@ finish() {
 }
 
 # control COMMAND...: has the host give a command to the device model; see
-# scripts/with-control. Prints the answer.
+# scripts/with-control. Prints the answer. Fails if none comes.
 exec 8<&0 9>&1
 control() {
 	local line
 
 	echo "control: $*" >&9
-	while IFS= read -r line <&8; do
+	while IFS= read -rt "$PATIENCE" line <&8; do
 		case $line in
 		"> "*) echo "${line#> }" ;;
 		"= "*) return "${line#= }" ;;
