@@ -14,7 +14,7 @@ class Devices(Extras):
 
     def ask(self):
         """What a device tells of itself, and what it cannot tell"""
-        node = self.random.randrange(2)
+        node = self.some_node()
         self.call_wrong("ibv_query_device_ex", node, {})
         self.call("ibv_query_device_ex", node, mask=0)
         self.ask_port(node)
@@ -38,7 +38,7 @@ class Devices(Extras):
 
     def open_close(self, node=None):
         """A context of its own, and what is made in it"""
-        node = self.random.randrange(2) if node is None else node
+        node = self.some_node(node)
         ctx = self.name("ctx")
         self.call("ibv_open_device", ctx, dev=node)
         pd = self.name("pd")

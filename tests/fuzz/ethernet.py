@@ -124,7 +124,7 @@ class Ethernet(Devices):
 
     def ethernet(self):
         """Everything is made, used, and destroyed again."""
-        sender = self.make_raw(self.random.randrange(2))
+        sender = self.make_raw(self.some_node())
         node = 1 - sender.node
         self.pd = self.any("pd", node=node)
         self.make_room(sender.pd, SOURCE)

@@ -12,7 +12,7 @@ class Events(Objects):
     """Asks for events, takes and acknowledges them; changes queues."""
 
     def make_channel(self, node=None):
-        node = self.random.randrange(2) if node is None else node
+        node = self.some_node(node)
         channel = Channel(self.name("channel"), node)
         self.call("ibv_create_comp_channel", channel.name, dev=node)
         return self.keep(channel)

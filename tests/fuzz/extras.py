@@ -18,7 +18,7 @@ class Extras(Lost):
     """Uses what not all devices have."""
 
     def make_dm(self, node=None):
-        node = self.random.randrange(2) if node is None else node
+        node = self.some_node(node)
         dm = Dm(self.name("dm"), node,
                 len=self.draw("ibv_alloc_dm", "length"))
         if self.chance(0.7):

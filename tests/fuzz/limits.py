@@ -175,7 +175,7 @@ class Limits(Posting):
 
     def crowd(self):
         """Fill a completion queue of its own, an entry at a time"""
-        node = self.random.randrange(2)
+        node = self.some_node()
         channel = self.any("channel", node=node) or self.make_channel(node)
         cq = self.make_cq(node, self.random.choice((1, 3, 8)), channel)
         qp = self.connect(self.random.choice((verbs.RC, verbs.UC)), node,

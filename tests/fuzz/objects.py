@@ -36,13 +36,13 @@ class Objects(Program):
             other.users -= 1
 
     def make_pd(self, node=None):
-        node = self.random.randrange(2) if node is None else node
+        node = self.some_node(node)
         pd = Pd(self.name("pd"), node)
         self.call("ibv_alloc_pd", pd.name, dev=node)
         return self.keep(pd)
 
     def make_td(self, node=None):
-        node = self.random.randrange(2) if node is None else node
+        node = self.some_node(node)
         td = Td(self.name("td"), node)
         if self.chance(0.2):
             self.call_wrong("ibv_alloc_td", td.name, {"dev": td.node})
@@ -251,7 +251,7 @@ class Objects(Program):
         return "unbound" if mr.users else None
 
     def make_cq(self, node=None, cqe=CQE, channel=None, parent=None):
-        node = self.random.randrange(2) if node is None else node
+        node = self.some_node(node)
         if not channel and self.chance(0.6):
             channel = self.any("channel", node=node)
         cq = Cq(self.name("cq"), node, cqe=cqe,
@@ -280,7 +280,7 @@ class Objects(Program):
 
     def refused_cq(self):
         """Each rule of making a completion queue is broken."""
-        cq = Cq(self.name("cq"), self.random.randrange(2), cqe=CQE,
+        cq = Cq(self.name("cq"), self.some_node(), cqe=CQE,
                 ex=self.chance(0.5))
         verb = "ibv_create_cq_ex" if cq.ex else "ibv_create_cq"
         self.create_cq(cq, "cqe", cqe=self.wrong(verb, "cqe", "cqe"))
@@ -325,7 +325,7 @@ class Objects(Program):
         return self.keep(xrcd)
 
     def refused_xrcd(self):
-        xrcd = Xrcd(self.name("xrcd"), self.random.randrange(2))
+        xrcd = Xrcd(self.name("xrcd"), self.some_node())
         first = self.any("xrcd", node=xrcd.node)
         if first and first.file and self.chance(0.7):
             xrcd.file = first.file

@@ -50,7 +50,7 @@ class Ports(Together):
     def unplug(self):
         """Pull a cable, and put it back."""
         self.settle()
-        node = self.random.randrange(2)
+        node = self.some_node()
         ctx = self.another_context(node)
         self.host(node, "link", "down")
         self.port_events(node, ctx, "PORT_ERR")
@@ -69,7 +69,7 @@ class Ports(Together):
     def change_address(self):
         """A port has one more address, and has it no more."""
         self.settle()
-        node = self.random.randrange(2)
+        node = self.some_node()
         ctx = self.another_context(node)
         number = self.random.randint(1, 254)
         for change, found in (("add", 1), ("del", 0)):
@@ -91,7 +91,7 @@ class Ports(Together):
     def fail_device(self):
         """A device fails. Its contexts are of no use then. It comes back."""
         self.settle()
-        node = self.random.randrange(2)
+        node = self.some_node()
         if self.counts_drops():
             self.compare_drops(node, last=1)
         ctx = self.another_context(node)

@@ -234,6 +234,10 @@ class Program(Values):
         """Whether messages of a queue pair may be lost"""
         return self.lossy and qp.type not in verbs.RELIABLE
 
+    def some_node(self, node=None):
+        """The device that is given, or any"""
+        return self.random.randrange(2) if node is None else node
+
     def chance(self, probability):
         return self.random.random() < probability
 

@@ -252,7 +252,7 @@ class States(Events):
 
     def connect(self, qp_type, node=None, **first):
         """Two queue pairs that reach each other. Return the first."""
-        node = self.random.randrange(2) if node is None else node
+        node = self.some_node(node)
         pair = (self.make_qp(qp_type, node, **first),
                 self.make_xrc_recv(1 - node) if qp_type == verbs.XRC_SEND
                 else self.make_qp(qp_type, 1 - node))

@@ -66,7 +66,7 @@ class Tags(Ethernet):
 
     def tag_matching(self):
         """Everything is made, used, and destroyed again."""
-        node = self.random.randrange(2)
+        node = self.some_node()
         pd = self.any("pd", node=node)
         cq = Cq(self.name("cq"), node, cqe=4096, ex=self.chance(0.7))
         self.create_cq(cq, wc_flags=STANDARD_WC | TM_INFO if cq.ex else None)

@@ -194,6 +194,6 @@ class Together(Tags):
         qp = self.make_qp(
             self.random.choice([qp_type for qp_type in verbs.SENDING
                                 if self.device.has(qp_type)]),
-            self.random.randrange(2))
+            self.some_node())
         qp.mtu = qp.rnr = qp.psn = 0
         self.step(qp, "INIT")
