@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Tests of how programs are run, without a guest: what passes, what is left, and
-how to repeat it.
+what scripts/fuzz-faults says of its table.
 """
 
 import contextlib
@@ -39,6 +39,7 @@ def load(name):
 
 
 fuzz = load("fuzz-verbs")
+faults = load("fuzz-faults")
 
 
 class Directory(unittest.TestCase):
@@ -148,6 +149,26 @@ class Leaving(Directory):
         self.assertIn('runner -x "/mynic/tests/fuzz/host <&8 >&9" -p '
                       "/mynic/build/fuzz/a.0", command)
         self.assertIn("scripts/with-control", command)
+
+
+class Table(Directory):
+    """The table of injected faults"""
+
+    def complains(self, call):
+        """Whether it does if there is a row with this call"""
+        fault = faults.read(faults.FAULTS / "key-late.patch")
+        table = self.dir / "table"
+        result = faults.Result(call, "poll cq0: no")
+        table.write_text(faults.HEAD + faults.row(fault, result, 13))
+        with mock.patch.object(faults, "TABLE", table), \
+                contextlib.redirect_stdout(io.StringIO()):
+            return faults.check([fault])
+
+    def test_found(self):
+        self.assertFalse(self.complains(7))
+
+    def test_not_found(self):
+        self.assertTrue(self.complains(None))
 
 
 if __name__ == "__main__":
