@@ -57,7 +57,7 @@ int mynic_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 int mynic_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 {
 	struct mynic_qp *qp = to_mqp(ibqp);
-	int err = EINVAL;
+	bool early;
 
 	if (!mynic_has_ece(ibqp))
 		return mynic_ece_refuse(ibqp, "the QP has no peer", EOPNOTSUPP);
@@ -65,14 +65,14 @@ int mynic_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 		return mynic_ece_refuse(ibqp, "comp_mask, or another vendor",
 					EINVAL);
 	pthread_mutex_lock(&qp->state_lock);
-	if (qp->state == IBV_QPS_RESET || qp->state == IBV_QPS_INIT) {
+	early = qp->state == IBV_QPS_RESET || qp->state == IBV_QPS_INIT;
+	if (early) {
 		ece->options &= to_mctx(ibqp->context)->ece_options;
 		qp->ece_options = ece->options;
 		qp->ece_set = true;
-		err = 0;
 	}
 	pthread_mutex_unlock(&qp->state_lock);
-	if (err)
-		return mynic_ece_refuse(ibqp, "the QP has left INIT", err);
+	if (!early)
+		return mynic_ece_refuse(ibqp, "the QP has left INIT", EINVAL);
 	return 0;
 }

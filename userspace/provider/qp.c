@@ -595,7 +595,7 @@ int mynic_modify_qp_rate_limit(struct ibv_qp *ibqp,
 {
 	struct ibv_qp_attr qp_attr = { .rate_limit = attr->rate_limit };
 	struct mynic_qp *qp = to_mqp(ibqp);
-	int err = EINVAL;
+	int err;
 
 	if (attr->comp_mask || attr->max_burst_sz || attr->typical_pkt_sz) {
 		verbs_debug(verbs_get_ctx(ibqp->context),
@@ -604,12 +604,14 @@ int mynic_modify_qp_rate_limit(struct ibv_qp *ibqp,
 		return EINVAL;
 	}
 	pthread_mutex_lock(&qp->state_lock);
-	if (qp->state == IBV_QPS_RTS)
+	if (qp->state == IBV_QPS_RTS) {
 		err = mynic_qp_modify(qp, &qp_attr, IBV_QP_RATE_LIMIT);
-	else
+	} else {
 		verbs_debug(verbs_get_ctx(ibqp->context),
 			    "QP 0x%x: not in RTS, for a rate limit\n",
 			    ibqp->qp_num);
+		err = EINVAL;
+	}
 	pthread_mutex_unlock(&qp->state_lock);
 	return err;
 }
