@@ -77,21 +77,10 @@ static int mynic_check_bind_mr(struct ibv_mw *mw, struct ibv_mr *mr,
 	return 0;
 }
 
-/**
- * mynic_sq_set_bind() - make an entry a BIND_MW
- * @sq: send queue
- * @wqe: the entry
- * @mw: the memory window
- * @rkey: its next key
- * @info: memory region, range and access flags
- *
- * Return: 0 or an error. EINVAL is for bad access flags, for a key of another
- * window, or for the lack of a suitable memory region. EPERM is for a region of
- * another protection domain, EOPNOTSUPP for one with unknown access rights.
- */
-int mynic_sq_set_bind(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
-		      struct ibv_mw *mw, uint32_t rkey,
-		      const struct ibv_mw_bind_info *info)
+/* The same as mynic_sq_set_bind() for windows of both types */
+static int mynic_set_bind(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
+			  struct ibv_mw *mw, uint32_t rkey,
+			  const struct ibv_mw_bind_info *info)
 {
 	struct mynic_bind_operands *operands = mynic_sq_data_of(sq, wqe);
 	uint32_t access = info->mw_access_flags & ~IBV_ACCESS_LOCAL_WRITE;
@@ -125,6 +114,29 @@ int mynic_sq_set_bind(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
 	return 0;
 }
 
+/**
+ * mynic_sq_set_bind() - make an entry a BIND_MW
+ * @sq: send queue
+ * @wqe: the entry
+ * @mw: the memory window, of type 2
+ * @rkey: its next key
+ * @info: memory region, range and access flags
+ *
+ * Return: 0 or an error, which is logged. EINVAL is for a window of type 1, bad
+ * access flags, a key of another window, or no suitable memory region. EPERM is
+ * for a region of another protection domain, EOPNOTSUPP for one with unknown
+ * access rights.
+ */
+int mynic_sq_set_bind(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
+		      struct ibv_mw *mw, uint32_t rkey,
+		      const struct ibv_mw_bind_info *info)
+{
+	if (mw->type != IBV_MW_TYPE_2)
+		return mynic_bind_refuse(mw, "type 1 is for ibv_bind_mw()",
+					 EINVAL);
+	return mynic_set_bind(sq, wqe, mw, rkey, info);
+}
+
 /* Fill in and post one request. The caller holds the lock. */
 static int mynic_post_bind(struct mynic_sq *sq, struct ibv_mw *mw,
 			   uint32_t rkey, const struct ibv_mw_bind *bind)
@@ -136,7 +148,7 @@ static int mynic_post_bind(struct mynic_sq *sq, struct ibv_mw *mw,
 	if (err)
 		return err;
 	wqe = mynic_sq_next(sq, sq->last);
-	err = mynic_sq_set_bind(sq, wqe, mw, rkey, &bind->bind_info);
+	err = mynic_set_bind(sq, wqe, mw, rkey, &bind->bind_info);
 	if (err)
 		return err;
 	wqe->wr_id = htole64(bind->wr_id);

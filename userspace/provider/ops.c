@@ -59,7 +59,7 @@ int mynic_sq_set_tso(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
 		     const void *hdr, uint16_t hdr_len, uint16_t mss)
 {
 	if (!hdr_len || hdr_len > sq->max_tso_hdr || !mss)
-		return EINVAL;
+		return mynic_sq_refuse_tso(sq, hdr_len, mss);
 	wqe->hdr_len = htole16(hdr_len);
 	wqe->mss = htole16(mss);
 	memcpy(mynic_sq_data_of(sq, wqe), hdr, hdr_len);

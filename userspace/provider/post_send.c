@@ -54,7 +54,7 @@ static bool mynic_wqe_set_inline(struct mynic_send_wqe *wqe,
 
 /*
  * Fill in operands of an operation beyond its data, which is in @wqe already.
- * Return: 0 or a positive errno.
+ * Return: 0 or a positive errno, whose reason is logged.
  */
 static __attribute__((noinline)) int
 mynic_wqe_set_operands(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
@@ -78,8 +78,6 @@ mynic_wqe_set_operands(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
 		wqe->len = 0;
 		return 0;
 	case IBV_WR_BIND_MW:
-		if (wr->bind_mw.mw->type != IBV_MW_TYPE_2)
-			return EINVAL;
 		return mynic_sq_set_bind(sq, wqe, wr->bind_mw.mw,
 					 wr->bind_mw.rkey,
 					 &wr->bind_mw.bind_info);
@@ -96,34 +94,27 @@ mynic_wqe_set_operands(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
 }
 
 /*
- * Log why a request was refused, if libibverbs logs for debugging. A full ring
- * is not logged, because programs post until it is full.
+ * Log why a request was refused. Illegal operands have been logged by the
+ * function that found them.
  */
 static __attribute__((cold, noinline)) void
 mynic_post_explain(struct ibv_qp *qp, const struct ibv_send_wr *wr, int err)
 {
-	struct verbs_context *ctx = verbs_get_ctx(qp->context);
 	const struct mynic_sq *sq = &to_mqp(qp)->sq;
 
 	if (err == ENOMEM)
 		return;
 	if (!sq->limit)
-		verbs_debug(ctx, "QP 0x%x: not in RTS, or no SQ\n", qp->qp_num);
+		mynic_sq_refuse_state(sq);
 	else if (!mynic_op_on(wr->opcode, qp->qp_type) ||
 		 !mynic_ops[wr->opcode].post)
-		verbs_debug(ctx, "QP 0x%x: opcode %d on a QP of type %d\n",
+		verbs_debug(verbs_get_ctx(qp->context),
+			    "QP 0x%x: opcode %d on a QP of type %d\n",
 			    qp->qp_num, wr->opcode, qp->qp_type);
 	else if ((uint32_t)wr->num_sge > sq->max_sge)
-		verbs_debug(ctx, "QP 0x%x: %d SGEs, at most %u\n", qp->qp_num,
-			    wr->num_sge, sq->max_sge);
+		mynic_sq_refuse_sges(sq, wr->num_sge, sq->max_sge);
 	else if (wr->send_flags & IBV_SEND_INLINE)
-		verbs_debug(
-			ctx,
-			"QP 0x%x: inline data with opcode %d, or more than %u bytes\n",
-			qp->qp_num, wr->opcode, sq->max_inline);
-	else
-		verbs_debug(ctx, "QP 0x%x: operands of opcode %d: %s\n",
-			    qp->qp_num, wr->opcode, strerror(err));
+		mynic_sq_refuse_inline(sq, wr->opcode);
 }
 
 /* Return: 0 or a positive errno. */

@@ -11,33 +11,23 @@ static inline ALWAYS_INLINE void mynic_wr_fail(struct mynic_sq *sq, int err)
 		sq->wr_err = err;
 }
 
-/* Log why a builder or setter is refused, and fail the batch. */
+/* Both log why a setter is refused, and fail the batch. */
 static __attribute__((cold, noinline)) void
-mynic_wr_reject(struct ibv_qp_ex *ibqp, const char *what, uint64_t value,
-		uint32_t max)
+mynic_wr_reject_sges(struct ibv_qp_ex *ibqp, size_t num_sge, uint32_t max)
 {
-	struct ibv_qp *qp = &ibqp->qp_base;
+	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
 
-	verbs_debug(verbs_get_ctx(qp->context),
-		    "QP 0x%x: %s %llu, at most %u\n", qp->qp_num, what,
-		    (unsigned long long)value, max);
-	mynic_wr_fail(&to_mqp_ex(ibqp)->sq, EINVAL);
+	mynic_wr_fail(sq, mynic_sq_refuse_sges(sq, num_sge, max));
 }
 
-/* Inline data of an operation that takes none, or a buffer without room */
 static __attribute__((cold, noinline)) void
-mynic_wr_reject_inline(struct ibv_qp_ex *ibqp, size_t length)
+mynic_wr_reject_inline(struct ibv_qp_ex *ibqp)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
 	const struct mynic_send_wqe *wqe = sq->last;
-	struct ibv_qp *qp = &ibqp->qp_base;
+	uint32_t opcode = le32toh(wqe->ctrl) & MYNIC_WQE_OPCODE_MASK;
 
-	verbs_debug(
-		verbs_get_ctx(qp->context),
-		"QP 0x%x: inline data with opcode %u, or more than %u bytes, with a buffer of %zu\n",
-		qp->qp_num, le32toh(wqe->ctrl) & MYNIC_WQE_OPCODE_MASK,
-		sq->max_inline, length);
-	mynic_wr_fail(sq, EINVAL);
+	mynic_wr_fail(sq, mynic_sq_refuse_inline(sq, opcode));
 }
 
 /*
@@ -205,10 +195,6 @@ static void mynic_wr_bind_mw(struct ibv_qp_ex *ibqp, struct ibv_mw *mw,
 
 	if (unlikely(!wqe))
 		return;
-	if (mw->type != IBV_MW_TYPE_2) {
-		mynic_wr_reject(ibqp, "windows of type 1:", 1, 0);
-		return;
-	}
 	err = mynic_sq_set_bind(sq, wqe, mw, rkey, info);
 	if (err)
 		mynic_wr_fail(sq, err);
@@ -219,13 +205,13 @@ static void mynic_wr_send_tso(struct ibv_qp_ex *ibqp, void *hdr,
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
 	struct mynic_send_wqe *wqe = mynic_wr_begin(ibqp, IBV_WR_TSO);
+	int err;
 
 	if (unlikely(!wqe))
 		return;
-	if (mynic_sq_set_tso(sq, wqe, hdr, hdr_len, mss))
-		mynic_wr_reject(ibqp,
-				"TSO without a segment, or header:", hdr_len,
-				sq->max_tso_hdr);
+	err = mynic_sq_set_tso(sq, wqe, hdr, hdr_len, mss);
+	if (err)
+		mynic_wr_fail(sq, err);
 }
 
 /* For a builder or setter that the QP type lacks: discard the batch. */
@@ -300,7 +286,7 @@ mynic_wr_set_sge_list(struct ibv_qp_ex *ibqp, size_t num_sge,
 	if (unlikely(!wqe))
 		return;
 	if (unlikely(num_sge > sq->max_sge)) {
-		mynic_wr_reject(ibqp, "SGEs:", num_sge, sq->max_sge);
+		mynic_wr_reject_sges(ibqp, num_sge, sq->max_sge);
 		return;
 	}
 	mynic_set_sges(mynic_sq_data(wqe, ext), sg_list, num_sge);
@@ -326,12 +312,12 @@ mynic_wr_set_inline_list(struct ibv_qp_ex *ibqp, size_t num_buf,
 	opcode = ctrl & MYNIC_WQE_OPCODE_MASK;
 	if (unlikely(opcode > IBV_WR_SEND_WITH_IMM &&
 		     !mynic_op_inline(opcode))) {
-		mynic_wr_reject_inline(ibqp, 0);
+		mynic_wr_reject_inline(ibqp);
 		return;
 	}
 	for (i = 0; i < num_buf; i++) {
 		if (unlikely(bufs[i].length > sq->max_inline - total)) {
-			mynic_wr_reject_inline(ibqp, bufs[i].length);
+			mynic_wr_reject_inline(ibqp);
 			return;
 		}
 		mynic_copy_inline(data + total, bufs[i].addr, bufs[i].length);
@@ -416,14 +402,14 @@ static void mynic_wr_set_sge_list_any(struct ibv_qp_ex *ibqp, size_t num_sge,
 	case MYNIC_DATA_FIXED:
 		return;
 	case MYNIC_DATA_NONE:
-		mynic_wr_reject(ibqp, "SGEs of this operation:", num_sge, 0);
+		mynic_wr_reject_sges(ibqp, num_sge, 0);
 		return;
 	case MYNIC_DATA_TSO:
 		offset = mynic_tso_sges(le16toh(wqe->hdr_len));
 		break;
 	}
 	if (unlikely(num_sge > sq->max_sge)) {
-		mynic_wr_reject(ibqp, "SGEs:", num_sge, sq->max_sge);
+		mynic_wr_reject_sges(ibqp, num_sge, sq->max_sge);
 		return;
 	}
 	mynic_set_sges(mynic_sq_data_of(sq, wqe) + offset, sg_list, num_sge);
@@ -479,12 +465,10 @@ static __attribute__((cold, noinline)) int
 mynic_wr_end_failed(struct ibv_qp_ex *ibqp)
 {
 	struct mynic_sq *sq = &to_mqp_ex(ibqp)->sq;
-	struct ibv_qp *qp = &ibqp->qp_base;
 	int err = sq->wr_err;
 
 	if (!sq->limit)
-		verbs_debug(verbs_get_ctx(qp->context),
-			    "QP 0x%x: not in RTS, or no SQ\n", qp->qp_num);
+		mynic_sq_refuse_state(sq);
 	mynic_wr_discard(sq);
 	mynic_unlock(&sq->lock);
 	return err;

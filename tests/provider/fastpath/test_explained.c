@@ -121,39 +121,12 @@ TEST(builders)
 	CHECK(strstr(read_log(), ": type 4, or its send_ops_flags, lacks "));
 }
 
-TEST(windows)
-{
-	struct fixture *f;
-	struct ibv_qp *qp;
-	struct ibv_mr *mr;
-	struct ibv_mw *mw;
-	char data[16];
-
-	open_log("4");
-	f = fixture_open(16);
-	qp = fixture_qp(f, IBV_QPT_RC, 8, 2);
-	mr = ibv_reg_mr(f->pd, data, sizeof(data), IBV_ACCESS_LOCAL_WRITE);
-	mw = ibv_alloc_mw(f->pd, IBV_MW_TYPE_1);
-	CHECK(mr && mw);
-	CHECK_EQ(ibv_bind_mw(qp, mw,
-			     &(struct ibv_mw_bind){
-				     .bind_info = {
-					     .mr = mr,
-					     .addr = (uintptr_t)data,
-					     .length = sizeof(data),
-				     },
-			     }),
-		 EINVAL);
-	CHECK(strstr(read_log(), ": region without MW_BIND\n"));
-	CHECK_EQ(ibv_dealloc_mw(mw), 0);
-	CHECK_EQ(ibv_dereg_mr(mr), 0);
-}
-
-/* Whether the log has got a line with @text since the last call */
+/* Whether the log has got one line since the last call, which has @text */
 static bool says(const char *text)
 {
 	static char all[8192];
 	static size_t seen;
+	const char *line;
 	FILE *file;
 	size_t n;
 
@@ -163,9 +136,9 @@ static bool says(const char *text)
 	n = fread(all, 1, sizeof(all) - 1, file);
 	all[n] = '\0';
 	fclose(file);
-	text = strstr(all + seen, text);
+	line = all + seen;
 	seen = n;
-	return text;
+	return strstr(line, text) && strchr(line, '\n') == all + n - 1;
 }
 
 /* The errno of a function that returns an object */
@@ -179,6 +152,122 @@ static int none(const void *object)
 		CHECK_EQ((call), err); \
 		CHECK(says(text));     \
 	} while (0)
+
+static int bind(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mr *mr)
+{
+	struct ibv_mw_bind attr = {
+		.bind_info = {
+			.mr = mr,
+			.addr = (uintptr_t)mr->addr,
+			.length = mr->length,
+		},
+	};
+
+	return ibv_bind_mw(qp, mw, &attr);
+}
+
+TEST(windows)
+{
+	struct fixture *f = fixture_open(16);
+	char data[16] = "";
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+	struct ibv_mw *mw;
+
+	open_log("4");
+	qp = fixture_qp(f, IBV_QPT_RC, 8, 2);
+	mr = ibv_reg_mr(f->pd, data, sizeof(data), IBV_ACCESS_LOCAL_WRITE);
+	mw = ibv_alloc_mw(f->pd, IBV_MW_TYPE_1);
+	CHECK(mr && mw);
+	REFUSED(bind(qp, mw, mr), EINVAL, ": region without MW_BIND\n");
+	CHECK_EQ(ibv_dealloc_mw(mw), 0);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+}
+
+/* ibv_post_send() and ibv_wr_*() give the same reason for the same operands. */
+static void refuse_request(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			   const char *text)
+{
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(qp);
+	struct ibv_send_wr *bad;
+
+	REFUSED(ibv_post_send(qp, wr, &bad), EINVAL, text);
+	ibv_wr_start(qpx);
+	if (wr->opcode == IBV_WR_TSO)
+		ibv_wr_send_tso(qpx, wr->tso.hdr, wr->tso.hdr_sz, wr->tso.mss);
+	else if (wr->opcode == IBV_WR_BIND_MW)
+		ibv_wr_bind_mw(qpx, wr->bind_mw.mw, wr->bind_mw.rkey,
+			       &wr->bind_mw.bind_info);
+	else
+		ibv_wr_send(qpx);
+	if (wr->send_flags & IBV_SEND_INLINE)
+		ibv_wr_set_inline_data(qpx,
+				       (void *)(uintptr_t)wr->sg_list->addr,
+				       wr->sg_list->length);
+	else if (wr->num_sge)
+		ibv_wr_set_sge_list(qpx, wr->num_sge, wr->sg_list);
+	REFUSED(ibv_wr_complete(qpx), EINVAL, text);
+}
+
+static struct ibv_qp *qp_with_all(struct fixture *f, enum ibv_qp_type type,
+				  uint64_t ops)
+{
+	struct ibv_qp_init_attr_ex init = {
+		.send_cq = f->cq,
+		.recv_cq = f->cq,
+		.cap = { .max_send_wr = 8, .max_send_sge = 2 },
+		.qp_type = type,
+		.comp_mask = IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS |
+			     IBV_QP_INIT_ATTR_MAX_TSO_HEADER,
+		.pd = f->pd,
+		.send_ops_flags = ops,
+		.max_tso_header = type == IBV_QPT_RAW_PACKET ? 64 : 0,
+	};
+	struct ibv_qp *qp = ibv_create_qp_ex(f->context, &init);
+
+	CHECK(qp);
+	fixture_set_state(qp, IBV_QPS_INIT);
+	fixture_set_state(qp, IBV_QPS_RTR);
+	fixture_set_state(qp, IBV_QPS_RTS);
+	return qp;
+}
+
+TEST(one_reason_in_both_forms)
+{
+	struct fixture *f = fixture_open(16);
+	struct ibv_mw *mw = ibv_alloc_mw(f->pd, IBV_MW_TYPE_1);
+	struct ibv_qp *raw, *rc;
+	struct ibv_send_wr wr = {};
+	struct ibv_sge sge[3] = {};
+	char data[1000] = "";
+
+	open_log("4");
+	raw = qp_with_all(f, IBV_QPT_RAW_PACKET, IBV_QP_EX_WITH_TSO);
+	rc = qp_with_all(f, IBV_QPT_RC, IBV_QP_EX_WITH_BIND_MW);
+	CHECK(mw);
+	wr.sg_list = sge;
+	wr.opcode = IBV_WR_SEND;
+	wr.num_sge = 3;
+	refuse_request(rc, &wr, ": 3 SGEs, at most 2\n");
+	wr.num_sge = 1;
+	wr.send_flags = IBV_SEND_INLINE;
+	sge[0] = (struct ibv_sge){ .addr = (uintptr_t)data, .length = 1000 };
+	refuse_request(rc, &wr, ": inline data with opcode 2, or more than ");
+	wr = (struct ibv_send_wr){ .opcode = IBV_WR_BIND_MW };
+	wr.bind_mw.mw = mw;
+	refuse_request(rc, &wr, ": type 1 is for ibv_bind_mw()\n");
+	wr = (struct ibv_send_wr){ .opcode = IBV_WR_TSO };
+	wr.tso.hdr = data;
+	wr.tso.hdr_sz = 65;
+	wr.tso.mss = 100;
+	refuse_request(
+		raw, &wr,
+		": TSO needs segments (100 bytes) and a header (65, at most 64)\n");
+	CHECK_EQ(ibv_destroy_qp(raw), 0);
+	CHECK_EQ(ibv_destroy_qp(rc), 0);
+	CHECK_EQ(ibv_dealloc_mw(mw), 0);
+}
 
 static struct ibv_td *td_of(struct fixture *f, uint32_t comp_mask)
 {
@@ -450,7 +539,7 @@ TEST(setters)
 	open_log("4");
 	qp = fixture_qp(fixture_open(16), IBV_QPT_RC, 8, 2);
 	qpx = ibv_qp_to_qp_ex(qp);
-	REFUSED(batch(qpx, build_many_sges), EINVAL, ": SGEs: 3, at most 2");
+	REFUSED(batch(qpx, build_many_sges), EINVAL, ": 3 SGEs, at most 2\n");
 	REFUSED(batch(qpx, build_much_inline), EINVAL,
 		": inline data with opcode 2, or more than ");
 	REFUSED(batch(qpx, build_inline_read), EINVAL,
