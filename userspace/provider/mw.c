@@ -145,6 +145,8 @@ static int mynic_post_bind(struct mynic_sq *sq, struct ibv_mw *mw,
 	int err;
 
 	err = mynic_sq_make_room(sq);
+	if (err == EINVAL)
+		return mynic_sq_refuse_state(sq);
 	if (err)
 		return err;
 	wqe = mynic_sq_next(sq, sq->last);
@@ -161,8 +163,8 @@ static int mynic_post_bind(struct mynic_sq *sq, struct ibv_mw *mw,
 
 /*
  * @mw is of type 1, and its key changes on success. EINVAL: the QP cannot bind
- * windows, or @bind has flags other than FENCE and SIGNALED. ENOMEM: the SQ is
- * full. Otherwise as mynic_sq_set_bind().
+ * windows, its state forbids posting, or @bind has flags other than FENCE and
+ * SIGNALED. ENOMEM: the SQ is full. Otherwise as mynic_sq_set_bind().
  */
 int mynic_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,
 		  struct ibv_mw_bind *bind)

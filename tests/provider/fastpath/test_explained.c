@@ -180,6 +180,8 @@ TEST(windows)
 	mw = ibv_alloc_mw(f->pd, IBV_MW_TYPE_1);
 	CHECK(mr && mw);
 	REFUSED(bind(qp, mw, mr), EINVAL, ": region without MW_BIND\n");
+	fixture_set_state(qp, IBV_QPS_RESET);
+	REFUSED(bind(qp, mw, mr), EINVAL, ": not in RTS, or no SQ\n");
 	CHECK_EQ(ibv_dealloc_mw(mw), 0);
 	CHECK_EQ(ibv_dereg_mr(mr), 0);
 }
