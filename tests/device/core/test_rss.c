@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Work queues, tables of them, and QPs that spread frames over a table */
 #include "harness_eth.h"
+#include "harness_rss.h"
 
 #define TCP 6
 #define UDP 17
 #define MAX_WQS (1 << MYNIC_RWQ_TABLE_MAX_LOG_SIZE)
-
-/*
- * Microsoft's key for verification of the Toeplitz hash; the results are below
- */
-static const uint8_t known_key[MYNIC_RX_HASH_KEY_LEN] = {
-	0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67,
-	0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb,
-	0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30,
-	0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
-};
 
 static uint8_t try_create_wq(struct drv_end *end, struct drv_qp *wq,
 			     uint8_t flags)
@@ -114,7 +105,7 @@ static struct mynic_create_qp rss_create(struct drv_end *end, uint32_t table,
 		.rx_hash_fields = fields,
 	};
 
-	memcpy(create.rx_hash_key, known_key, sizeof(known_key));
+	memcpy(create.rx_hash_key, rss_known_key, sizeof(rss_known_key));
 	return create;
 }
 
@@ -196,22 +187,22 @@ TEST(rss_known_hashes_ipv4)
 	struct eth_buf a = ipv4_frame(TCP, A_FROM, A_TO, 2794, 1766);
 	struct eth_buf b = ipv4_frame(TCP, B_FROM, B_TO, 14230, 4739);
 
-	check_hash(rss, &a, 0x323e8fc2);
+	check_hash(rss, &a, RSS_KNOWN_ADDRESSES);
 	check_hash(rss, &b, 0xd718262a);
 	rss = rss_new(7, IPV4 | PORTS_TCP);
-	check_hash(rss, &a, 0x51ccc178);
+	check_hash(rss, &a, RSS_KNOWN_WITH_PORTS);
 	check_hash(rss, &b, 0xc626b0ea);
 	/* as UDP it has no TCP ports */
 	a = ipv4_frame(UDP, A_FROM, A_TO, 2794, 1766);
-	check_hash(rss, &a, 0x323e8fc2);
+	check_hash(rss, &a, RSS_KNOWN_ADDRESSES);
 	rss = rss_new(7, IPV4 | PORTS_UDP | PORTS_TCP | IPV6);
-	check_hash(rss, &a, 0x51ccc178);
+	check_hash(rss, &a, RSS_KNOWN_WITH_PORTS);
 	/* fragments, the first one and others, are hashed without ports */
 	a.data[20] = 0x20;
-	check_hash(rss, &a, 0x323e8fc2);
+	check_hash(rss, &a, RSS_KNOWN_ADDRESSES);
 	a.data[20] = 0;
 	a.data[21] = 3;
-	check_hash(rss, &a, 0x323e8fc2);
+	check_hash(rss, &a, RSS_KNOWN_ADDRESSES);
 }
 
 /*
@@ -222,7 +213,7 @@ TEST(rss_recv_bounds)
 {
 	struct rss *rss = rss_new(1, IPV4);
 	struct eth_buf frame = ipv4_frame(TCP, A_FROM, A_TO, 2794, 1766);
-	struct drv_end *wq = &rss->wq[0x323e8fc2 & 1];
+	struct drv_end *wq = &rss->wq[RSS_KNOWN_ADDRESSES & 1];
 
 	for (uint32_t short_of = 0; short_of < 2; short_of++) {
 		struct mynic_sge sge = drv_sge(
@@ -302,7 +293,7 @@ TEST(rss_without_what_is_hashed)
 	/* cut off within the TCP header, and within the IPv4 header */
 	frame = whole;
 	frame.len = 14 + 20 + 19;
-	check_hash(rss, &frame, 0x323e8fc2);
+	check_hash(rss, &frame, RSS_KNOWN_ADDRESSES);
 	frame.len = 14 + 19;
 	check_hash(rss, &frame, 0);
 	/* an IPv4 header with the EtherType of IPv6 */
@@ -311,7 +302,7 @@ TEST(rss_without_what_is_hashed)
 	frame.data[13] = 0xdd;
 	check_hash(rss, &frame, 0);
 	/* the next frame is hashed as usual */
-	check_hash(rss, &whole, 0x51ccc178);
+	check_hash(rss, &whole, RSS_KNOWN_WITH_PORTS);
 }
 
 TEST(rss_one_field)
