@@ -197,30 +197,48 @@ static void journal_text_put_error(const struct journal_entry *e, char *text,
 			 NAME_AT(syndromes, e->from), e->psn & PSN_MASK);
 }
 
-typedef void (*journal_text_put)(const struct journal_entry *e, char *text,
-				 size_t size);
-
-static const journal_text_put journal_text_puts[] = {
-	[JOURNAL_RESET] = journal_text_put_nic,
-	[JOURNAL_ENABLED] = journal_text_put_nic,
-	[JOURNAL_FATAL] = journal_text_put_nic,
-	[JOURNAL_COMMAND] = journal_text_put_nic,
-	[JOURNAL_EVENT] = journal_text_put_nic,
-	[JOURNAL_MODIFIED] = journal_text_put_state,
-	[JOURNAL_MOVED] = journal_text_put_state,
-	[JOURNAL_SEND_ERROR] = journal_text_put_error,
-	[JOURNAL_RECV_ERROR] = journal_text_put_error,
-	[JOURNAL_COUNT] = journal_text_put_count,
-	[JOURNAL_DROP] = journal_text_put_packet,
-	[JOURNAL_REFUSED] = journal_text_put_packet,
-	[JOURNAL_FAULT] = journal_text_put_fault,
-	[JOURNAL_DOORBELL] = journal_text_put_traffic,
-	[JOURNAL_SENT] = journal_text_put_traffic,
-	[JOURNAL_RECEIVED] = journal_text_put_traffic,
-	[JOURNAL_COMPLETION] = journal_text_put_traffic,
-	[JOURNAL_KEY] = journal_text_put_memory,
-	[JOURNAL_PAGE] = journal_text_put_memory,
-};
+/* A switch, because the compiler tells of a kind that it lacks */
+static void journal_text_put_what(const struct journal_entry *e, char *text,
+				  size_t size)
+{
+	switch ((enum journal_kind)e->kind) {
+	case JOURNAL_RESET:
+	case JOURNAL_ENABLED:
+	case JOURNAL_FATAL:
+	case JOURNAL_COMMAND:
+	case JOURNAL_EVENT:
+		journal_text_put_nic(e, text, size);
+		break;
+	case JOURNAL_MODIFIED:
+	case JOURNAL_MOVED:
+		journal_text_put_state(e, text, size);
+		break;
+	case JOURNAL_SEND_ERROR:
+	case JOURNAL_RECV_ERROR:
+		journal_text_put_error(e, text, size);
+		break;
+	case JOURNAL_COUNT:
+		journal_text_put_count(e, text, size);
+		break;
+	case JOURNAL_DROP:
+	case JOURNAL_REFUSED:
+		journal_text_put_packet(e, text, size);
+		break;
+	case JOURNAL_FAULT:
+		journal_text_put_fault(e, text, size);
+		break;
+	case JOURNAL_DOORBELL:
+	case JOURNAL_SENT:
+	case JOURNAL_RECEIVED:
+	case JOURNAL_COMPLETION:
+		journal_text_put_traffic(e, text, size);
+		break;
+	case JOURNAL_KEY:
+	case JOURNAL_PAGE:
+		journal_text_put_memory(e, text, size);
+		break;
+	}
+}
 
 void journal_text(const struct journal_entry *entry,
 		  char line[JOURNAL_LINE_SIZE])
@@ -229,5 +247,5 @@ void journal_text(const struct journal_entry *entry,
 	int n = snprintf(line, JOURNAL_LINE_SIZE, "%" PRIu64 ".%09" PRIu64 " ",
 			 entry->time / second, entry->time % second);
 
-	journal_text_puts[entry->kind](entry, line + n, JOURNAL_LINE_SIZE - n);
+	journal_text_put_what(entry, line + n, JOURNAL_LINE_SIZE - n);
 }
