@@ -491,28 +491,25 @@ static struct ibv_qp *mynic_new_qp_ex(struct ibv_context *context,
 	return qp;
 }
 
+#define MYNIC_TARGET_MASK (IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD)
+#define MYNIC_RSS_MASK                                         \
+	(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | \
+	 IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH)
+
 /* Return: 0 or a positive errno. */
 static int mynic_qp_check_mask(const struct ibv_qp_init_attr_ex *attr)
 {
 	uint32_t mask = attr->comp_mask;
 
 	if (attr->qp_type == IBV_QPT_XRC_RECV)
-		return check_comp_mask(mask, IBV_QP_INIT_ATTR_PD |
-						     IBV_QP_INIT_ATTR_XRCD) ?
-			       0 :
-			       EOPNOTSUPP;
+		return mask & ~MYNIC_TARGET_MASK ? EOPNOTSUPP : 0;
 	if (!(mask & IBV_QP_INIT_ATTR_PD))
 		return EINVAL;
-	if (mask & IBV_QP_INIT_ATTR_IND_TABLE)
-		return check_comp_mask(mask,
-				       IBV_QP_INIT_ATTR_PD |
-					       IBV_QP_INIT_ATTR_CREATE_FLAGS |
-					       IBV_QP_INIT_ATTR_IND_TABLE |
-					       IBV_QP_INIT_ATTR_RX_HASH) &&
-				       mask & IBV_QP_INIT_ATTR_RX_HASH ?
-			       0 :
-			       EOPNOTSUPP;
-	return 0;
+	if (!(mask & IBV_QP_INIT_ATTR_IND_TABLE))
+		return 0;
+	if (!(mask & IBV_QP_INIT_ATTR_RX_HASH))
+		return EOPNOTSUPP;
+	return mask & ~MYNIC_RSS_MASK ? EOPNOTSUPP : 0;
 }
 
 struct ibv_qp *mynic_create_qp_ex(struct ibv_context *context,

@@ -381,6 +381,16 @@ TEST(queue_pairs)
 	REFUSED(qp_of(f, rss), EOPNOTSUPP, "RSS: QP of type 4, fields 0x0");
 	rss.comp_mask &= ~IBV_QP_INIT_ATTR_RX_HASH;
 	REFUSED(qp_of(f, rss), EOPNOTSUPP, "QP of type 4: comp_mask 0x");
+	rss.comp_mask |= IBV_QP_INIT_ATTR_RX_HASH |
+			 IBV_QP_INIT_ATTR_MAX_TSO_HEADER;
+	REFUSED(qp_of(f, rss), EOPNOTSUPP, "QP of type 4: comp_mask 0x");
+	REFUSED(qp_of(f,
+		      (struct ibv_qp_init_attr_ex){
+			      .qp_type = IBV_QPT_XRC_RECV,
+			      .comp_mask = IBV_QP_INIT_ATTR_XRCD |
+					   IBV_QP_INIT_ATTR_IND_TABLE,
+		      }),
+		EOPNOTSUPP, "QP of type 10: comp_mask 0x");
 	qp = fixture_qp(f, IBV_QPT_RC, 8, 2);
 	REFUSED(ibv_modify_qp_rate_limit(qp, &rate), EINVAL,
 		": a rate limit has no bursts");
