@@ -45,6 +45,15 @@ static struct mynic_counters *to_mcounters(struct ibv_counters *counters)
 			    vcounters.counters);
 }
 
+/* A set that flow rules have stays as it is. */
+static int mynic_counters_refuse(const struct mynic_counters *counters,
+				 unsigned int flows)
+{
+	verbs_debug(verbs_get_ctx(counters->vcounters.counters.context),
+		    "counters: %u flow rules have them\n", flows);
+	return EBUSY;
+}
+
 struct ibv_counters *mynic_create_counters(struct ibv_context *context,
 					   struct ibv_counters_init_attr *attr)
 {
@@ -68,18 +77,15 @@ struct ibv_counters *mynic_create_counters(struct ibv_context *context,
 int mynic_destroy_counters(struct ibv_counters *ibcounters)
 {
 	struct mynic_counters *counters = to_mcounters(ibcounters);
-	int flows;
+	unsigned int flows;
 	int err;
 
 	/* A device that is gone has no kernel to refuse this. */
 	pthread_mutex_lock(&counters->lock);
 	flows = counters->flows;
 	pthread_mutex_unlock(&counters->lock);
-	if (flows) {
-		verbs_debug(verbs_get_ctx(ibcounters->context),
-			    "counters: %d flow rules have them\n", flows);
-		return EBUSY;
-	}
+	if (flows)
+		return mynic_counters_refuse(counters, flows);
 	err = ibv_cmd_destroy_counters(&counters->vcounters);
 	if (err)
 		return err;
@@ -115,12 +121,8 @@ static int mynic_add_point(struct mynic_counters *counters,
 {
 	struct mynic_point *points;
 
-	if (counters->flows) {
-		verbs_debug(verbs_get_ctx(counters->vcounters.counters.context),
-			    "counters: %u flow rules have them\n",
-			    counters->flows);
-		return EBUSY;
-	}
+	if (counters->flows)
+		return mynic_counters_refuse(counters, counters->flows);
 	points = realloc(counters->points,
 			 (counters->num + 1) * sizeof(*points));
 	if (!points)
