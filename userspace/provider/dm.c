@@ -15,13 +15,17 @@
 static bool mynic_dm_copy_is_valid(const struct mynic_dm *dm, uint64_t offset,
 				   size_t length)
 {
-	if (!(offset % WORD) && !(length % WORD) && offset <= dm->length &&
-	    length <= dm->length - offset)
-		return true;
+	return !(offset % WORD) && !(length % WORD) && offset <= dm->length &&
+	       length <= dm->length - offset;
+}
+
+static int mynic_dm_copy_refuse(const struct mynic_dm *dm, uint64_t offset,
+				size_t length)
+{
 	verbs_debug(verbs_get_ctx(dm->vdm.dm.context),
 		    "device memory: %zu of %zu bytes at %llu\n", length,
 		    (size_t)dm->length, (unsigned long long)offset);
-	return false;
+	return EINVAL;
 }
 
 /*
@@ -78,7 +82,7 @@ static int mynic_memcpy_to_dm(struct ibv_dm *ibdm, uint64_t offset,
 	size_t size;
 
 	if (!mynic_dm_copy_is_valid(dm, offset, length))
-		return EINVAL;
+		return mynic_dm_copy_refuse(dm, offset, length);
 	if (!length)
 		return 0;
 	while (length) {
@@ -109,7 +113,7 @@ static int mynic_memcpy_from_dm(void *host_addr, struct ibv_dm *ibdm,
 	size_t size;
 
 	if (!mynic_dm_copy_is_valid(dm, offset, length))
-		return EINVAL;
+		return mynic_dm_copy_refuse(dm, offset, length);
 	while (length) {
 		size = mynic_dm_access_size(src, length);
 		if (size == WORD)
