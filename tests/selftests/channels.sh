@@ -82,13 +82,13 @@ bind_again() {
 
 # NICs of hardware version 1.0 have one queue, which works as it did
 older_hardware() {
-	local status=0
+	local status=0 no="Operation not supported"
 
 	insmod "$here/modules/$(uname -r)/no_kernel_wqs.ko" || return
-	bind_again && [ "$(queues rx)" = 1 ] && ping_far && ! ethtool -x "$near" &&
+	bind_again && [ "$(queues rx)" = 1 ] && ping_far && fails_with "$no" ethtool -x "$near" &&
 		ethtool -G "$near" rx 256 && wait_for carrier "" "$near" && ping_far &&
-		! ethtool -n "$near" rx-flow-hash tcp4 && ! ethtool -X "$near" equal 1 &&
-		reset || status=1
+		fails_with "$no" ethtool -n "$near" rx-flow-hash tcp4 &&
+		fails_with "$no" ethtool -X "$near" equal 1 && reset || status=1
 	rmmod no_kernel_wqs
 	bind_again && as_many_as_processors && ping_far && return $status
 }
@@ -166,7 +166,8 @@ in_traffic() {
 }
 
 impossible_number() {
-	! ethtool -L "$near" combined 0 && ! ethtool -L "$near" combined $((most + 1)) &&
+	fails_with "no RX or TX channel" ethtool -L "$near" combined 0 &&
+		fails_with "exceeds maximum" ethtool -L "$near" combined $((most + 1)) &&
 		[ "$(combined)" = "$most" ] && ping_far
 }
 
@@ -204,8 +205,8 @@ table_stays() {
 	local status=0
 
 	ethtool -X "$near" weight 0 1 || return
-	! ethtool -L "$near" combined 1 && [ "$(combined)" = "$most" ] && only 1 ||
-		status=1
+	fails_with "too low for existing indirection table" ethtool -L "$near" combined 1 &&
+		[ "$(combined)" = "$most" ] && only 1 || status=1
 	ethtool -X "$near" default && every && return $status
 }
 
@@ -213,10 +214,11 @@ fields_are() { ethtool -n "$near" rx-flow-hash "$1" | grep -q "$2" ; }
 
 # With addresses alone, all frames from one sender come to one queue
 fields() {
-	local status=0 before queue more=0
+	local status=0 before queue more=0 no="Operation not supported"
 
 	fields_are udp4 'L4 bytes 2 & 3' && fields_are tcp6 'L4 bytes 0 & 1' &&
-		! ethtool -N "$near" rx-flow-hash ip4 sdfn &&
+		fails_with "$no" ethtool -N "$near" rx-flow-hash sctp4 sd &&
+		fails_with "$no" ethtool -N "$near" rx-flow-hash tcp4 s &&
 		ethtool -N "$near" rx-flow-hash udp4 sd &&
 		! fields_are udp4 'L4 bytes' && fields_are tcp4 'L4 bytes 2 & 3' || status=1
 	for ((queue = 0; queue < most; queue++)); do
@@ -244,7 +246,7 @@ rings() {
 
 	ethtool -G "$near" rx 100 tx 64 && rings_are 128 64 && wait_for carrier "" "$near" &&
 		every && start_blasts 2 && end_blasts && ping_far || status=1
-	! ethtool -G "$near" rx 1000000 && rings_are 128 64 || status=1
+	fails_with "exceeds maximum" ethtool -G "$near" rx 1000000 && rings_are 128 64 || status=1
 	ip link set "$near" down && ethtool -G "$near" rx 1024 tx 512 &&
 		ip link set "$near" up && configure && rings_are 1024 512 && ping_far &&
 		return $status

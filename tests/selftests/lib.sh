@@ -131,6 +131,15 @@ restore() {
 	}
 }
 
+# fails_with WORDS COMMAND...: COMMAND fails, and says WORDS
+fails_with() {
+	local text
+
+	text=$("${@:2}" 2>&1) && return 1
+	echo "$text"
+	[[ $text = *"$1"* ]]
+}
+
 # watch RDMA-DEVICE: keeps the device open in the background. Its events are in
 # $watched; the process is $watcher
 watch() {

@@ -36,7 +36,8 @@ small_mtu() {
 }
 
 bad_mtu() {
-	! ip link set "$near" mtu 67 && ! ip link set "$near" mtu 100000
+	fails_with "less than device minimum" ip link set "$near" mtu 67 &&
+		fails_with "greater than device maximum" ip link set "$near" mtu 100000
 }
 
 new_mac() {
@@ -260,7 +261,8 @@ moderation() {
 	ethtool -C "$near" adaptive-rx off adaptive-tx off rx-usecs 50 rx-frames 8 \
 		tx-usecs 100 tx-frames 16 && moderation_is && all_told &&
 		stream && all_told || status=1
-	! ethtool -C "$near" rx-usecs 65536 && moderation_is || status=1
+	fails_with "at most 65535 usecs" ethtool -C "$near" rx-usecs 65536 && moderation_is ||
+		status=1
 	echo >"$trace"
 	ip link set "$near" down && ip link set "$near" up &&
 		wait_for carrier "" "$near" && moderation_is && all_told || status=1
