@@ -71,19 +71,6 @@ TEST_F(mynic, create_cq)
 	EXPECT_FAILS(ibv_create_cq(e->ctx, 1, NULL, NULL, -1), EINVAL);
 }
 
-static struct ibv_qp *qp_with(struct end *e, enum ibv_qp_type type,
-			      struct ibv_qp_cap cap)
-{
-	struct ibv_qp_init_attr init = {
-		.send_cq = e->cq,
-		.recv_cq = e->cq,
-		.cap = cap,
-		.qp_type = type,
-	};
-
-	return ibv_create_qp(e->pd, &init);
-}
-
 TEST_F(mynic, create_qp)
 {
 	struct ibv_qp_cap good = { 1, 1, 1, 1, 0 }, bad;
@@ -91,13 +78,13 @@ TEST_F(mynic, create_qp)
 	struct end *e = &self->e;
 
 	ASSERT_EQ(ibv_query_device(e->ctx, &attr), 0);
-#define TRY(field, value)                                          \
-	do {                                                       \
-		bad = good;                                        \
-		bad.field = value;                                 \
-		EXPECT_FAILS(qp_with(e, IBV_QPT_RC, bad), EINVAL); \
-		EXPECT_FAILS(qp_with(e, IBV_QPT_UC, bad), EINVAL); \
-		EXPECT_FAILS(qp_with(e, IBV_QPT_UD, bad), EINVAL); \
+#define TRY(field, value)                                                     \
+	do {                                                                  \
+		bad = good;                                                   \
+		bad.field = value;                                            \
+		EXPECT_FAILS(make_qp_with(e, IBV_QPT_RC, NULL, bad), EINVAL); \
+		EXPECT_FAILS(make_qp_with(e, IBV_QPT_UC, NULL, bad), EINVAL); \
+		EXPECT_FAILS(make_qp_with(e, IBV_QPT_UD, NULL, bad), EINVAL); \
 	} while (0)
 	TRY(max_send_wr, attr.max_qp_wr + 1);
 	TRY(max_recv_wr, attr.max_qp_wr + 1);
@@ -107,7 +94,7 @@ TEST_F(mynic, create_qp)
 	TRY(max_inline_data, 100000);
 	TRY(max_inline_data, 0xffffffff);
 #undef TRY
-	EXPECT_FAILS(qp_with(e, 200, good), EOPNOTSUPP);
+	EXPECT_FAILS(make_qp_with(e, 200, NULL, good), EOPNOTSUPP);
 }
 
 TEST_F(mynic, create_srq)

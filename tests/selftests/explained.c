@@ -136,15 +136,7 @@ TEST_F(explained, completion_queues)
 static int qp_with(struct end *e, enum ibv_qp_type type, struct ibv_srq *srq,
 		   struct ibv_qp_cap cap)
 {
-	struct ibv_qp_init_attr init = {
-		.send_cq = e->cq,
-		.recv_cq = e->cq,
-		.srq = srq,
-		.cap = cap,
-		.qp_type = type,
-	};
-
-	return none(ibv_create_qp(e->pd, &init));
+	return none(make_qp_with(e, type, srq, cap));
 }
 
 static int driver_qp(struct end *e, struct mynic_create_qp_req req,
@@ -253,21 +245,6 @@ TEST_F(explained, changes_of_queue_pairs)
 		      "a path with flags 0x1 and SL 9: at most 7$");
 }
 
-static struct ibv_srq *tm_srq(struct end *e, uint32_t tags)
-{
-	struct ibv_srq_init_attr_ex init = {
-		.attr = { 16, 1, 0 },
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM,
-		.srq_type = IBV_SRQT_TM,
-		.pd = e->pd,
-		.cq = e->cq,
-		.tm_cap = { .max_num_tags = tags, .max_ops = 16 },
-	};
-
-	return ibv_create_srq_ex(e->ctx, &init);
-}
-
 static int srq_of_type(struct end *e, uint32_t type, uint32_t reserved)
 {
 	struct ib_uverbs_create_xsrq cmd = {
@@ -324,7 +301,7 @@ TEST_F(explained, shared_receive_queues)
 	EXPECT_REASON(srq_of_type(e, IBV_SRQT_TM, 7), EOPNOTSUPP,
 		      "an SRQ with reserved field 0x7$");
 	EXPECT_REASON(
-		none(tm_srq(e, 1 << 30)), EINVAL,
+		none(make_tm_srq(e, 1 << 30, 16)), EINVAL,
 		"[0-9]+ tags and 16 operations: 1 to [0-9]+, 1 to [0-9]+$");
 }
 
@@ -353,7 +330,7 @@ TEST_F(explained, changes_of_shared_receive_queues)
 
 TEST_F(explained, tags_are_for_rc)
 {
-	struct ibv_srq *srq = tm_srq(&self->e, 8);
+	struct ibv_srq *srq = make_tm_srq(&self->e, 8, 16);
 
 	ASSERT_NE(srq, NULL);
 	EXPECT_REASON(qp_with(&self->e, IBV_QPT_UC, srq,

@@ -24,31 +24,9 @@ struct pair {
 	struct ibv_srq *srq;
 };
 
-static struct ibv_srq *make_srq(struct end *e, uint32_t tags, uint32_t ops)
-{
-	struct ibv_srq_init_attr_ex attr = {
-		.attr = { .max_wr = 16, .max_sge = 1 },
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM,
-		.srq_type = IBV_SRQT_TM,
-		.pd = e->pd,
-		.cq = e->cq,
-		.tm_cap = { .max_num_tags = tags, .max_ops = ops },
-	};
-
-	return ibv_create_srq_ex(e->ctx, &attr);
-}
-
 static struct ibv_qp *make_receiver(struct pair *p, enum ibv_qp_type type)
 {
-	struct ibv_qp_init_attr init = {
-		.send_cq = p->to.cq,
-		.recv_cq = p->to.cq,
-		.srq = p->srq,
-		.qp_type = type,
-	};
-
-	return ibv_create_qp(p->to.pd, &init);
+	return make_qp_with(&p->to, type, p->srq, (struct ibv_qp_cap){});
 }
 
 static bool make_pair(struct pair *p)
@@ -62,7 +40,7 @@ static bool make_pair(struct pair *p)
 	if (ibv_destroy_qp(p->to.qp))
 		return false;
 	p->to.qp = NULL;
-	p->srq = make_srq(&p->to, TAGS, TAGS);
+	p->srq = make_tm_srq(&p->to, TAGS, TAGS);
 	if (!p->srq)
 		return false;
 	p->to.qp = make_receiver(p, IBV_QPT_RC);
@@ -221,13 +199,14 @@ TEST(refused)
 	EXPECT_EQ(attr.tm_caps.max_sge, 1);
 	EXPECT_GE(attr.tm_caps.max_rndv_hdr_size, 32);
 
-	EXPECT_EQ(make_srq(&p.to, 0, TAGS), NULL);
+	EXPECT_EQ(make_tm_srq(&p.to, 0, TAGS), NULL);
 	EXPECT_EQ(errno, EINVAL);
-	EXPECT_EQ(make_srq(&p.to, attr.tm_caps.max_num_tags + 1, TAGS), NULL);
+	EXPECT_EQ(make_tm_srq(&p.to, attr.tm_caps.max_num_tags + 1, TAGS),
+		  NULL);
 	EXPECT_EQ(errno, EINVAL);
-	EXPECT_EQ(make_srq(&p.to, TAGS, 0), NULL);
+	EXPECT_EQ(make_tm_srq(&p.to, TAGS, 0), NULL);
 	EXPECT_EQ(errno, EINVAL);
-	EXPECT_EQ(make_srq(&p.to, TAGS, attr.tm_caps.max_ops + 1), NULL);
+	EXPECT_EQ(make_tm_srq(&p.to, TAGS, attr.tm_caps.max_ops + 1), NULL);
 	EXPECT_EQ(errno, EINVAL);
 	EXPECT_EQ(make_receiver(&p, IBV_QPT_UD), NULL);
 	EXPECT_EQ(errno, EINVAL);

@@ -122,20 +122,48 @@ struct end {
 	int gid_index;
 };
 
-static inline struct ibv_qp *make_qp(struct end *e, enum ibv_qp_type type)
+/* @srq may be NULL. */
+static inline struct ibv_qp *make_qp_with(struct end *e, enum ibv_qp_type type,
+					  struct ibv_srq *srq,
+					  struct ibv_qp_cap cap)
 {
 	struct ibv_qp_init_attr init = {
 		.send_cq = e->cq,
 		.recv_cq = e->cq,
-		.cap = { .max_send_wr = 64,
-			 .max_recv_wr = 64,
-			 .max_send_sge = 4,
-			 .max_recv_sge = 4,
-			 .max_inline_data = 64 },
+		.srq = srq,
+		.cap = cap,
 		.qp_type = type,
 	};
 
 	return ibv_create_qp(e->pd, &init);
+}
+
+static inline struct ibv_qp *make_qp(struct end *e, enum ibv_qp_type type)
+{
+	struct ibv_qp_cap cap = { .max_send_wr = 64,
+				  .max_recv_wr = 64,
+				  .max_send_sge = 4,
+				  .max_recv_sge = 4,
+				  .max_inline_data = 64 };
+
+	return make_qp_with(e, type, NULL, cap);
+}
+
+/* An SRQ for tag matching, with the CQ of @e */
+static inline struct ibv_srq *make_tm_srq(struct end *e, uint32_t tags,
+					  uint32_t ops)
+{
+	struct ibv_srq_init_attr_ex attr = {
+		.attr = { .max_wr = 16, .max_sge = 1 },
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM,
+		.srq_type = IBV_SRQT_TM,
+		.pd = e->pd,
+		.cq = e->cq,
+		.tm_cap = { .max_num_tags = tags, .max_ops = ops },
+	};
+
+	return ibv_create_srq_ex(e->ctx, &attr);
 }
 
 /* Create all of @e except ctx; false if something fails */
