@@ -4,12 +4,11 @@
  * events; overrun; completion vectors
  */
 #include <pthread.h>
-#include <rdma/ib_user_verbs.h>
-#include <rdma/mynic-abi.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 
+#include "context.h"
 #include "verbs.h"
 
 FIXTURE(completion)
@@ -638,30 +637,22 @@ TEST_F(completion, clocks)
 				    dev.hca_core_clock));
 }
 
-/* MODIFY_SRQ command of the process */
-struct modify_srq_cmd {
-	struct ib_uverbs_cmd_hdr hdr;
-	struct ib_uverbs_modify_srq cmd;
-	struct mynic_modify_srq_req req;
-	uint64_t more;
-};
-
+/* MODIFY_SRQ command of the process, with @in bytes of @req and @more */
 static int modify_srq(struct ibv_srq *srq, uint32_t mask, uint32_t max_wr,
 		      struct mynic_modify_srq_req req, uint64_t more, size_t in)
 {
-	struct modify_srq_cmd cmd = {
-		.hdr = { .command = IB_USER_VERBS_CMD_MODIFY_SRQ },
-		.cmd = { .srq_handle = srq->handle,
-			 .attr_mask = mask,
-			 .max_wr = max_wr },
-		.req = req,
-		.more = more,
+	struct ib_uverbs_modify_srq cmd = {
+		.srq_handle = srq->handle,
+		.attr_mask = mask,
+		.max_wr = max_wr,
 	};
-	size_t len = offsetof(struct modify_srq_cmd, req) + in;
+	struct {
+		struct mynic_modify_srq_req req;
+		uint64_t more;
+	} driver = { req, more };
 
-	cmd.hdr.in_words = len / 4;
-	return write(srq->context->cmd_fd, &cmd, len) == (ssize_t)len ? 0 :
-									errno;
+	return command(srq->context->cmd_fd, IB_USER_VERBS_CMD_MODIFY_SRQ, &cmd,
+		       sizeof(cmd), &driver, in);
 }
 
 TEST_F(completion, srq_driver_data)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* User contexts without libibverbs */
+/* User contexts without libibverbs, and commands below it */
 #ifndef MYNIC_SELFTEST_CONTEXT_H
 #define MYNIC_SELFTEST_CONTEXT_H
 
@@ -41,5 +41,54 @@ static inline int get_context(int fd, size_t in, uint64_t driver_data,
 }
 
 #define DRIVER_RESP sizeof(struct mynic_alloc_ucontext_resp)
+
+#define CONTEXT_MAX_CMD 512
+
+/* Where the kernel puts responses, which nobody reads */
+static uint64_t reply[64];
+
+/* A command with driver data; 0 or the errno */
+static inline int command(int fd, uint32_t number, const void *cmd, size_t len,
+			  const void *driver, size_t driver_len)
+{
+	struct ib_uverbs_cmd_hdr hdr = {
+		.command = number,
+		.in_words = (sizeof(hdr) + len + driver_len) / 4,
+		.out_words = sizeof(reply) / 4,
+	};
+	char buf[CONTEXT_MAX_CMD];
+
+	memcpy(buf, &hdr, sizeof(hdr));
+	memcpy(buf + sizeof(hdr), cmd, len);
+	memcpy(buf + sizeof(hdr) + len, driver, driver_len);
+	len += sizeof(hdr) + driver_len;
+	return write(fd, buf, len) == (ssize_t)len ? 0 : errno;
+}
+
+/* The same of the kind whose lengths are in units of 8 bytes */
+static inline int extended(int fd, uint32_t number, const void *cmd, size_t len,
+			   const void *driver, size_t driver_len)
+{
+	struct ib_uverbs_ex_cmd_hdr ex_hdr = {
+		.response = (uintptr_t)reply,
+		.provider_in_words = driver_len / 8,
+	};
+	struct ib_uverbs_cmd_hdr hdr = {
+		.command = number | IB_USER_VERBS_CMD_FLAG_EXTENDED,
+		.in_words = len / 8,
+		.out_words = sizeof(reply) / 8,
+	};
+	char buf[CONTEXT_MAX_CMD], *at = buf;
+
+	memcpy(at, &hdr, sizeof(hdr));
+	at += sizeof(hdr);
+	memcpy(at, &ex_hdr, sizeof(ex_hdr));
+	at += sizeof(ex_hdr);
+	memcpy(at, cmd, len);
+	at += len;
+	memcpy(at, driver, driver_len);
+	at += driver_len;
+	return write(fd, buf, at - buf) == at - buf ? 0 : errno;
+}
 
 #endif /* MYNIC_SELFTEST_CONTEXT_H */

@@ -4,15 +4,13 @@
  * message. Calls that libibverbs or the provider would refuse are made below
  * them.
  */
-#include <rdma/ib_user_verbs.h>
-#include <rdma/mynic-abi.h>
 #include <sys/mman.h>
 
+#include "context.h"
 #include "reasons.h"
 #include "verbs.h"
 
 #define PAGE ((size_t)sysconf(_SC_PAGESIZE))
-#define MAX_CMD 512
 
 FIXTURE(explained)
 {
@@ -44,53 +42,6 @@ FIXTURE_TEARDOWN(explained)
 static int none(const void *object)
 {
 	return object ? 0 : errno;
-}
-
-/* Where the kernel puts responses, which nobody reads */
-static uint64_t reply[64];
-
-/* A command with driver data; 0 or the errno */
-static int command(int fd, uint32_t number, const void *cmd, size_t len,
-		   const void *driver, size_t driver_len)
-{
-	struct ib_uverbs_cmd_hdr hdr = {
-		.command = number,
-		.in_words = (sizeof(hdr) + len + driver_len) / 4,
-		.out_words = sizeof(reply) / 4,
-	};
-	char buf[MAX_CMD];
-
-	memcpy(buf, &hdr, sizeof(hdr));
-	memcpy(buf + sizeof(hdr), cmd, len);
-	memcpy(buf + sizeof(hdr) + len, driver, driver_len);
-	len += sizeof(hdr) + driver_len;
-	return write(fd, buf, len) == (ssize_t)len ? 0 : errno;
-}
-
-/* The same of the kind whose lengths are in units of 8 bytes */
-static int extended(int fd, uint32_t number, const void *cmd, size_t len,
-		    const void *driver, size_t driver_len)
-{
-	struct ib_uverbs_ex_cmd_hdr ex_hdr = {
-		.response = (uintptr_t)reply,
-		.provider_in_words = driver_len / 8,
-	};
-	struct ib_uverbs_cmd_hdr hdr = {
-		.command = number | IB_USER_VERBS_CMD_FLAG_EXTENDED,
-		.in_words = len / 8,
-		.out_words = sizeof(reply) / 8,
-	};
-	char buf[MAX_CMD], *at = buf;
-
-	memcpy(at, &hdr, sizeof(hdr));
-	at += sizeof(hdr);
-	memcpy(at, &ex_hdr, sizeof(ex_hdr));
-	at += sizeof(ex_hdr);
-	memcpy(at, cmd, len);
-	at += len;
-	memcpy(at, driver, driver_len);
-	at += driver_len;
-	return write(fd, buf, at - buf) == at - buf ? 0 : errno;
 }
 
 static int cq_of(struct end *e, int cqe, int vector)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* File descriptors of a context that another process has received */
-#include <rdma/ib_user_verbs.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "context.h"
 #include "verbs.h"
 
 #define NUM_FDS 3
@@ -56,18 +56,10 @@ static bool receive_fds(int sock, int fds[NUM_FDS])
 /* Create a PD through the command file @fd. Return: 0 or errno */
 static int alloc_pd(int fd)
 {
-	struct ib_uverbs_alloc_pd_resp resp;
-	struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_alloc_pd cmd;
-	} cmd = {
-		.hdr = { .command = IB_USER_VERBS_CMD_ALLOC_PD,
-			 .in_words = sizeof(cmd) / 4,
-			 .out_words = sizeof(resp) / 4 },
-		.cmd = { .response = (uintptr_t)&resp },
-	};
+	struct ib_uverbs_alloc_pd cmd = { .response = (uintptr_t)reply };
 
-	return write(fd, &cmd, sizeof(cmd)) == sizeof(cmd) ? 0 : errno;
+	return command(fd, IB_USER_VERBS_CMD_ALLOC_PD, &cmd, sizeof(cmd), NULL,
+		       0);
 }
 
 /*

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Memory regions: registered again, null regions, on dma-bufs, and imported */
 #include <linux/udmabuf.h>
-#include <rdma/ib_user_verbs.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "context.h"
 #include "verbs.h"
 
 /* of a dma-buf, too, which has whole pages */
@@ -190,28 +190,19 @@ struct rereg {
 /* Return: 0 or errno */
 static int rereg(struct ibv_mr *mr, const struct rereg *args)
 {
-	struct ib_uverbs_rereg_mr_resp resp;
-	struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_rereg_mr cmd;
-		uint64_t data;
-	} cmd = {
-		.hdr = { .command = IB_USER_VERBS_CMD_REREG_MR,
-			 .in_words = sizeof(cmd) / 4,
-			 .out_words = sizeof(resp) / 4 },
-		.cmd = { .response = (uintptr_t)&resp,
-			 .mr_handle = mr->handle,
-			 .flags = args->flags,
-			 .start = args->start,
-			 .length = args->length,
-			 .hca_va = args->hca_va,
-			 .pd_handle = args->pd,
-			 .access_flags = args->access },
-		.data = args->data,
+	struct ib_uverbs_rereg_mr cmd = {
+		.response = (uintptr_t)reply,
+		.mr_handle = mr->handle,
+		.flags = args->flags,
+		.start = args->start,
+		.length = args->length,
+		.hca_va = args->hca_va,
+		.pd_handle = args->pd,
+		.access_flags = args->access,
 	};
-	int fd = mr->context->cmd_fd;
 
-	return write(fd, &cmd, sizeof(cmd)) == sizeof(cmd) ? 0 : errno;
+	return command(mr->context->cmd_fd, IB_USER_VERBS_CMD_REREG_MR, &cmd,
+		       sizeof(cmd), &args->data, sizeof(args->data));
 }
 
 /* Failed calls change nothing */
