@@ -14,7 +14,7 @@ for program in ethtool socat python3; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
 [ "$(nproc)" -ge 2 ] || skip "one processor"
-ktap_set_plan 17
+ktap_set_plan 18
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -252,6 +252,50 @@ rings() {
 		return $status
 }
 
+# full NUMBER: sends so many short frames as fast as they go
+full() {
+	python3 - "$near" "$(in_netns "$ns" cat "/sys/class/net/$far/address")" "$1" <<'END'
+import errno, socket, sys
+dev, to, number = sys.argv[1], bytes.fromhex(sys.argv[2].replace(":", "")), int(sys.argv[3])
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+s.bind((dev, 0))
+# PACKET_QDISC_BYPASS
+s.setsockopt(263, 20, 1)
+frame = to + s.getsockname()[4] + b"\x88\xb5" + bytes(50)
+for i in range(number):
+    try:
+        s.send(frame)
+    except OSError as e:
+        if e.errno != errno.ENOBUFS:
+            raise
+END
+}
+
+# One processor sends while another finds room for more. All frames have
+# completions of their own then.
+short_ring() {
+	local changes overruns sender senders=() status=0
+
+	channels 1 && ethtool -G "$near" tx 64 && wait_for carrier "" "$near" && ping_far ||
+		return
+	changes=$(cat "/sys/class/net/$near/carrier_changes")
+	overruns=$(device cq_overrun)
+	for _ in 1 2 3; do
+		full 50000 &
+		senders+=($!)
+		taskset -cp $(($(nproc) - 1)) $!
+	done
+	for sender in "${senders[@]}"; do
+		wait "$sender" || status=1
+	done
+	ping_far || status=1
+	echo "carrier changes: $changes, then $(cat "/sys/class/net/$near/carrier_changes")"
+	echo "overruns: $overruns, then $(device cq_overrun)"
+	[ "$(cat "/sys/class/net/$near/carrier_changes")" = "$changes" ] &&
+		[ "$(device cq_overrun)" = "$overruns" ] || status=1
+	ethtool -G "$near" tx 512 && channels "$most" && return $status
+}
+
 usecs() { ethtool -Q "$near" queue_mask "$1" --show-coalesce | sed -n 's/^rx-usecs:[[:space:]]*//p'; }
 
 moderation() {
@@ -330,6 +374,7 @@ result "a table keeps its queues" table_stays
 result "settings outlast a reset" kept_over_reset
 result "frames are hashed by what ethtool says" fields
 result "the length of the rings" rings
+result "a short ring is full for long" short_ring
 result "moderation of a queue" moderation
 if grep -qw register_kprobe /proc/kallsyms; then
 	result "a NIC that cannot spread frames" older_hardware

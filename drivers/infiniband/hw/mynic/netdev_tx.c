@@ -278,7 +278,7 @@ static struct mynic_tx_buf *mynic_tx_buf(const struct mynic_channel *ch,
 
 static bool mynic_tx_full(const struct mynic_channel *ch)
 {
-	/* Pairs with the release in mynic_tx_finish() */
+	/* Pairs with the release in mynic_tx_wake() */
 	return ch->tx_next - smp_load_acquire(&ch->qp.sq.ci) >=
 	       ch->tx_bufs->num_slots;
 }
@@ -501,19 +501,24 @@ bool mynic_tx_send_xdp(struct mynic_channel *ch, struct xdp_frame *frame,
 
 /* Completions */
 
-/* Return: whether the device was told of this request, and has not ended it. */
-static bool mynic_tx_is_posted(const struct mynic_queue *sq, u64 wr_id)
+/*
+ * Return: whether the device was told of this request, which is @next or a later
+ * one.
+ */
+static bool mynic_tx_is_posted(const struct mynic_queue *sq, u32 next,
+			       u64 wr_id)
 {
 	u32 index = wr_id;
 	u32 pi;
 
 	/* Pairs with the release in mynic_tx_flush() */
 	pi = smp_load_acquire(&sq->pi);
-	return wr_id == index && index - sq->ci < pi - sq->ci;
+	return wr_id == index && index - next < pi - next;
 }
 
 /**
  * struct mynic_tx_end - what ends by a completion
+ * @next: index of the first request that has not ended
  * @last: index of its request, which is the last one that ends
  * @bad: that request failed
  * @budget: of NAPI
@@ -522,6 +527,7 @@ static bool mynic_tx_is_posted(const struct mynic_queue *sq, u64 wr_id)
  * @bytes: their bytes
  */
 struct mynic_tx_end {
+	u32 next;
 	u32 last;
 	bool bad;
 	int budget;
@@ -560,22 +566,17 @@ static bool mynic_tx_finish(struct mynic_channel *ch, struct mynic_tx_end *end,
 			    struct mynic_polled *polled)
 {
 	struct mynic_tx_buf *buf;
-	u32 ci = ch->qp.sq.ci;
-	bool all = true;
 
-	for (; ci - 1 != end->last; ci++) {
-		buf = mynic_tx_buf(ch, ci);
-		if (buf->xdp && !end->budget) {
-			all = false;
-			break;
-		}
+	for (; end->next - 1 != end->last; end->next++) {
+		buf = mynic_tx_buf(ch, end->next);
+		if (buf->xdp && !end->budget)
+			return false;
 		polled->bytes += buf->bytes;
 		polled->num++;
-		mynic_tx_done(ch, buf, !end->bad || ci != end->last, end);
+		mynic_tx_done(ch, buf, !end->bad || end->next != end->last,
+			      end);
 	}
-	/* Pairs with the acquire in mynic_tx_full() */
-	smp_store_release(&ch->qp.sq.ci, ci);
-	return all;
+	return true;
 }
 
 static void mynic_tx_wake(struct mynic_channel *ch,
@@ -584,14 +585,19 @@ static void mynic_tx_wake(struct mynic_channel *ch,
 	struct netdev_queue *txq = mynic_tx_queue(ch);
 	u32 num_slots = ch->tx_bufs->num_slots;
 
+	/*
+	 * First the CQ, which has as many slots as the send queue: requests in
+	 * the slots that are free now complete there.
+	 */
 	mynic_cq_publish(&ch->tx_cq);
+	/* Pairs with the acquire in mynic_tx_full() */
+	smp_store_release(&ch->qp.sq.ci, end->next);
 	netdev_tx_completed_queue(txq, end->frames, end->bytes);
 	/* Pairs with the barrier in mynic_tx_stop() */
 	smp_mb();
 	/* A queue that was full goes on when a quarter of it is free. */
 	if (netif_tx_queue_stopped(txq) &&
-	    READ_ONCE(ch->tx_next) - ch->qp.sq.ci <=
-		    num_slots - num_slots / 4) {
+	    READ_ONCE(ch->tx_next) - end->next <= num_slots - num_slots / 4) {
 		netif_tx_wake_queue(txq);
 		u64_stats_inc(&ch->tx_stats.wake);
 	}
@@ -599,7 +605,7 @@ static void mynic_tx_wake(struct mynic_channel *ch,
 
 struct mynic_polled mynic_tx_poll(struct mynic_channel *ch, int budget)
 {
-	struct mynic_tx_end end = { .budget = budget };
+	struct mynic_tx_end end = { .next = ch->qp.sq.ci, .budget = budget };
 	struct mynic_polled polled = {};
 	struct mynic_cqe *cqe;
 	u64 wr_id;
@@ -609,7 +615,7 @@ struct mynic_polled mynic_tx_poll(struct mynic_channel *ch, int budget)
 		if (!cqe)
 			break;
 		wr_id = le64_to_cpu(READ_ONCE(cqe->wr_id));
-		if (!mynic_tx_is_posted(&ch->qp.sq, wr_id)) {
+		if (!mynic_tx_is_posted(&ch->qp.sq, end.next, wr_id)) {
 			polled.nonsense = true;
 			break;
 		}
