@@ -334,5 +334,5 @@ const struct ethtool_ops mynic_ethtool_ops = {
 	.get_sset_count = mynic_get_sset_count,
 	.get_strings = mynic_get_strings,
 	.get_ethtool_stats = mynic_get_ethtool_stats,
-	.get_ts_info = ethtool_op_get_ts_info,
+	.get_ts_info = mynic_get_ts_info,
 };

@@ -519,6 +519,8 @@ static const struct net_device_ops mynic_netdev_ops = {
 	.ndo_bpf = mynic_bpf,
 	.ndo_xdp_xmit = mynic_xdp_xmit,
 	.ndo_get_stats64 = mynic_get_stats64,
+	.ndo_hwtstamp_get = mynic_hwtstamp_get,
+	.ndo_hwtstamp_set = mynic_hwtstamp_set,
 };
 
 /*
@@ -621,16 +623,20 @@ int mynic_netdev_register(struct mynic_dev *mdev)
 	ret = mynic_use_setup(nd, &setup);
 	if (ret)
 		return ret;
+	mynic_ptp_register(nd);
 	enable_work(&nd->stats_work);
 	ret = register_netdev(ndev);
-	if (ret) {
-		disable_work_sync(&nd->stats_work);
-		return ret;
-	}
+	if (ret)
+		goto err;
 	rtnl_lock();
 	mynic_spread_senders(nd);
 	rtnl_unlock();
 	return 0;
+
+err:
+	disable_work_sync(&nd->stats_work);
+	mynic_ptp_unregister(nd);
+	return ret;
 }
 
 /* The RDMA device is gone. The device may be up or down. */
@@ -641,6 +647,7 @@ void mynic_netdev_unregister(struct mynic_dev *mdev)
 	disable_delayed_work_sync(&nd->restart_work);
 	unregister_netdev(mdev->netdev);
 	disable_work_sync(&nd->stats_work);
+	mynic_ptp_unregister(nd);
 }
 
 /* Take the device away from the interface. The device may be dead. */

@@ -6,6 +6,7 @@
 #include <linux/dim.h>
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
+#include <linux/ptp_clock_kernel.h>
 #include <net/xdp.h>
 
 #include "mynic.h"
@@ -209,6 +210,32 @@ struct mynic_setup {
 };
 
 /**
+ * struct mynic_ptp - the NIC's clock, and whether frames get time stamps by it
+ * @info: what the kernel calls
+ * @clock: the PTP hardware clock, or NULL
+ * @lock: protects what the clock shows, which is up to @rate
+ * @base_cycles: a value of the device's CLOCK
+ * @base_ns: what the clock showed then, in nanoseconds
+ * @base_frac: the fraction of one, in units of 2^-32
+ * @rate: nanoseconds per cycle, with a 32-bit fraction
+ * @nominal: the same while nobody has changed it
+ * @rx: received frames get time stamps; changes under the RTNL, like @tx
+ * @tx: so do frames whose senders ask for it
+ */
+struct mynic_ptp {
+	struct ptp_clock_info info;
+	struct ptp_clock *clock;
+	seqlock_t lock; /* all up to rate */
+	u64 base_cycles;
+	u64 base_ns;
+	u32 base_frac;
+	u64 rate;
+	u64 nominal;
+	bool rx;
+	bool tx;
+};
+
+/**
  * struct mynic_netdev - private part of the interface
  * @mdev: device
  * @ndev: interface
@@ -233,6 +260,7 @@ struct mynic_setup {
  * @stats_work: reads the device's counters; disabled unless it is attached
  * @stats_lock: serialises reading; protects @drops
  * @drops: frames that never came here, by reason
+ * @ptp: the clock
  * @setup: what the queues are made with; changes under the RTNL while there are
  *	none
  * @max_slots: slots that a ring may have
@@ -261,6 +289,7 @@ struct mynic_netdev {
 	struct work_struct stats_work;
 	struct mutex stats_lock; /* drops */
 	struct mynic_drops drops[MYNIC_NUM_DROPS];
+	struct mynic_ptp ptp;
 	struct mynic_setup setup;
 	u32 max_slots;
 	unsigned int usable_channels;
@@ -344,6 +373,19 @@ bool mynic_xdp_forward(struct mynic_channel *ch, struct bpf_prog *prog,
 void mynic_xdp_flush(struct mynic_channel *ch);
 int mynic_xdp_xmit(struct net_device *ndev, int num, struct xdp_frame **frames,
 		   u32 flags);
+
+/* The clock and time stamps */
+
+void mynic_ptp_register(struct mynic_netdev *nd);
+void mynic_ptp_unregister(struct mynic_netdev *nd);
+ktime_t mynic_ptp_time(struct mynic_ptp *ptp, u64 cycles);
+int mynic_get_ts_info(struct net_device *ndev,
+		      struct kernel_ethtool_ts_info *info);
+int mynic_hwtstamp_get(struct net_device *ndev,
+		       struct kernel_hwtstamp_config *config);
+int mynic_hwtstamp_set(struct net_device *ndev,
+		       struct kernel_hwtstamp_config *config,
+		       struct netlink_ext_ack *extack);
 
 /* Interrupt moderation */
 

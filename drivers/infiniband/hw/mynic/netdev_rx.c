@@ -349,11 +349,13 @@ static struct sk_buff *mynic_rx_take(struct mynic_channel *ch,
  * @len: bytes
  * @flags: MYNIC_WC_*
  * @vlan: tag; 0: none
+ * @cycles: the device's CLOCK
  */
 struct mynic_rx_frame {
 	u32 len;
 	u32 flags;
 	u16 vlan;
+	u64 cycles;
 };
 
 static void mynic_rx_deliver(struct mynic_channel *ch, struct sk_buff *skb,
@@ -369,6 +371,9 @@ static void mynic_rx_deliver(struct mynic_channel *ch, struct sk_buff *skb,
 		skb->ip_summed = CHECKSUM_UNNECESSARY;
 		u64_stats_inc(&ch->rx_stats.csum_ok);
 	}
+	if (READ_ONCE(ch->nd->ptp.rx))
+		skb_hwtstamps(skb)->hwtstamp =
+			mynic_ptp_time(&ch->nd->ptp, frame->cycles);
 	skb_record_rx_queue(skb, ch->index);
 	skb->protocol = eth_type_trans(skb, ndev);
 	napi_gro_receive(&ch->napi, skb);
@@ -453,6 +458,7 @@ static u32 mynic_rx_receive(struct mynic_channel *ch, struct mynic_rx_buf *buf,
 		.len = le32_to_cpu(READ_ONCE(cqe->byte_len)),
 		.flags = le32_to_cpu(READ_ONCE(cqe->wc_flags)),
 		.vlan = le16_to_cpu(READ_ONCE(cqe->cvlan)),
+		.cycles = le64_to_cpu(READ_ONCE(cqe->timestamp)),
 	};
 	const struct mynic_rx_bufs *bufs = ch->rx_bufs;
 	struct sk_buff *skb;

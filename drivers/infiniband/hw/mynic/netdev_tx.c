@@ -25,6 +25,7 @@
  * struct mynic_tx_buf - a frame in the send ring
  * @skb: the frame, if it is the stack's
  * @xdp: the frame, if it is from XDP. If both are NULL, the slot is free
+ * @stamped: the stack wants to know when it has been sent
  * @linear: bytes outside of fragments that are mapped for the device
  * @frames: frames that the device makes of it
  * @bytes: their bytes
@@ -33,6 +34,7 @@
 struct mynic_tx_buf {
 	struct sk_buff *skb;
 	struct xdp_frame *xdp;
+	bool stamped;
 	u32 linear;
 	u32 frames;
 	u32 bytes;
@@ -283,6 +285,14 @@ static bool mynic_tx_full(const struct mynic_channel *ch)
 	       ch->tx_bufs->num_slots;
 }
 
+/* Return: whether the sender wants to know when the device has sent the frame. */
+static bool mynic_tx_is_stamped(const struct mynic_netdev *nd,
+				const struct sk_buff *skb)
+{
+	return skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP &&
+	       READ_ONCE(nd->ptp.tx);
+}
+
 static unsigned int mynic_tx_fill_sges(const struct mynic_netdev *nd,
 				       const struct mynic_tx_buf *buf,
 				       struct mynic_sge *sge)
@@ -320,6 +330,11 @@ static bool mynic_tx_prepare(struct mynic_channel *ch, struct sk_buff *skb)
 	}
 	buf->frames = 1;
 	buf->bytes = skb->len;
+	buf->stamped = mynic_tx_is_stamped(ch->nd, skb);
+	if (buf->stamped) {
+		skb_shinfo(skb)->tx_flags |= SKBTX_IN_PROGRESS;
+		flags |= IB_SEND_SIGNALED;
+	}
 	memset(wqe, 0, MYNIC_WQE_DATA_EXT);
 	if (hdr_len) {
 		opcode = IB_WR_LSO;
@@ -477,6 +492,7 @@ bool mynic_tx_send_xdp(struct mynic_channel *ch, struct xdp_frame *frame,
 		return false;
 	buf = mynic_tx_buf(ch, ch->tx_next);
 	buf->xdp = frame;
+	buf->stamped = false;
 	if (!mynic_tx_map_xdp(&nd->mdev->pdev->dev, buf, own)) {
 		buf->xdp = NULL;
 		return false;
@@ -521,6 +537,7 @@ static bool mynic_tx_is_posted(const struct mynic_queue *sq, u32 next,
  * @next: index of the first request that has not ended
  * @last: index of its request, which is the last one that ends
  * @bad: that request failed
+ * @cycles: the device's CLOCK then
  * @budget: of NAPI
  * @frames: of the stack that have ended; for the limit of bytes in the queue,
  *	like @bytes
@@ -530,15 +547,28 @@ struct mynic_tx_end {
 	u32 next;
 	u32 last;
 	bool bad;
+	u64 cycles;
 	int budget;
 	unsigned int frames;
 	unsigned int bytes;
 };
 
+static void mynic_tx_stamp(struct mynic_netdev *nd, struct sk_buff *skb,
+			   u64 cycles)
+{
+	struct skb_shared_hwtstamps stamps = {
+		.hwtstamp = mynic_ptp_time(&nd->ptp, cycles),
+	};
+
+	skb_tstamp_tx(skb, &stamps);
+}
+
 static void mynic_tx_done(struct mynic_channel *ch, struct mynic_tx_buf *buf,
 			  bool sent, struct mynic_tx_end *end)
 {
 	mynic_tx_unmap(&ch->nd->mdev->pdev->dev, buf, mynic_tx_num_frags(buf));
+	if (sent && buf->stamped)
+		mynic_tx_stamp(ch->nd, buf->skb, end->cycles);
 	if (sent) {
 		u64_stats_add(&ch->tx_stats.packets, buf->frames);
 		u64_stats_add(&ch->tx_stats.bytes, buf->bytes);
@@ -559,8 +589,9 @@ static void mynic_tx_done(struct mynic_channel *ch, struct mynic_tx_buf *buf,
 /*
  * End all requests up to that of a completion.
  *
- * Return: whether that was possible. Frames of XDP cannot be freed with
- * interrupts off, so netpoll leaves them and what follows.
+ * Return: whether that was possible. With interrupts off, frames of XDP cannot be
+ * freed, and time stamps should not be given. So netpoll leaves such frames, and
+ * what follows.
  */
 static bool mynic_tx_finish(struct mynic_channel *ch, struct mynic_tx_end *end,
 			    struct mynic_polled *polled)
@@ -569,7 +600,7 @@ static bool mynic_tx_finish(struct mynic_channel *ch, struct mynic_tx_end *end,
 
 	for (; end->next - 1 != end->last; end->next++) {
 		buf = mynic_tx_buf(ch, end->next);
-		if (buf->xdp && !end->budget)
+		if ((buf->xdp || buf->stamped) && !end->budget)
 			return false;
 		polled->bytes += buf->bytes;
 		polled->num++;
@@ -621,6 +652,7 @@ struct mynic_polled mynic_tx_poll(struct mynic_channel *ch, int budget)
 		}
 		end.last = wr_id;
 		end.bad = READ_ONCE(cqe->status);
+		end.cycles = le64_to_cpu(READ_ONCE(cqe->timestamp));
 		if (!mynic_tx_finish(ch, &end, &polled))
 			break;
 		polled.failed |= end.bad;
