@@ -169,6 +169,10 @@ static unsigned long run(FILE *file)
 		calls += run_line(number, text);
 	}
 	free(text);
+	if (ferror(file)) {
+		fprintf(stderr, "a program cannot be read\n");
+		exit(2);
+	}
 	return calls + threads_run();
 }
 

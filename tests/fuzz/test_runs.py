@@ -21,10 +21,13 @@ SAID = "5 calls as described"
 DONE = SAID + "\n"
 MISMATCH = "MISMATCH line 3: poll cq0: request 1 does not complete\n"
 OBJECTS = "mynic_0: pd 2\nmynic_1: pd 2\n"
+SAME = "the same\n"
+REPORTS = "\nok 1 a\nok 2 b\nok 3 c\n"
+PROGRAM = "# text\n\n" + 5 * "fill\n"
 MEMORY = "nic1 memory_bytes 1\nnic2 memory_bytes 1\n"
-ANSWERS = {"objects-begin": OBJECTS, "device-begin": "nic1 GSI\n",
-           "memory-begin": MEMORY, "objects-left": "", "device-left": "",
-           "memory-left": "", "reports": "\nok 1\n"}
+ANSWERS = {"objects-begin": OBJECTS, "device-begin": "nic1 GSI\nnic2 GSI\n",
+           "memory-begin": MEMORY, "objects-left": SAME, "device-left": SAME,
+           "memory-left": SAME, "reports": REPORTS}
 
 
 def load(name):
@@ -64,7 +67,7 @@ class Passing(Directory):
 
     def passes(self, command, programs=1):
         """Whether a runner has passed that does this"""
-        bundle = self.bundle("a", *programs * [""], command=f"bash -c '{command}'")
+        bundle = self.bundle("a", *programs * [PROGRAM], command=f"bash -c '{command}'")
         text = "\n".join(fuzz.commands([bundle]))
         subprocess.run(["bash", "-c", text], cwd=self.dir, check=True,
                        stderr=subprocess.DEVNULL)
@@ -80,6 +83,21 @@ class Passing(Directory):
 
     def test_status(self):
         self.assertFalse(self.passes(f"echo {SAID}; echo {SAID}; exit 2", 2))
+
+    def test_not_all_read(self):
+        self.assertFalse(self.passes("echo 4 calls as described"))
+
+    def test_dead_guest(self):
+        bundle = self.bundle("a", PROGRAM)
+        lab = fuzz.Lab(self.dir, "mynic", "7.3", [], None)
+        for status, good in ((0, True), (125, False)):
+            (self.dir / "a.out").write_text(DONE)
+            done = subprocess.CompletedProcess([], status)
+            with mock.patch.object(fuzz.shutil, "copy"), \
+                    mock.patch.object(fuzz.subprocess, "run",
+                                      return_value=done):
+                result, = fuzz.run(lab, [bundle])
+            self.assertEqual(fuzz.passed(bundle, result), good)
 
     def test_one_is_silent(self):
         self.assertFalse(self.passes(f"echo {SAID}", 2))
@@ -115,6 +133,26 @@ class Leaving(Directory):
         whole, text = self.is_whole(self.bundle("a", "fill\n"))
         self.assertTrue(whole, text)
 
+    def test_diff(self):
+        left = fuzz.Left("objects", "cat objects.now", [])
+        for now in OBJECTS, OBJECTS + "more\n":
+            text = "\n".join(fuzz.commands([left.begin(), fuzz.Bundle(
+                "change", "cp objects.then objects.now"), left.end()]))
+            (self.dir / "objects.now").write_text(OBJECTS)
+            (self.dir / "objects.then").write_text(now)
+            subprocess.run(["bash", "-c", text], cwd=self.dir, check=True)
+            results = {name: (self.dir / f"{name}.out").read_text()
+                       for name in ("objects-begin", "objects-left")}
+            left.after = [self.bundle("a", PROGRAM)]
+            self.assertEqual(bool(left.differences(results)), now != OBJECTS)
+
+    def test_reports(self):
+        for text in (REPORTS.replace("ok 3", "no 3"), REPORTS + "status 1\n",
+                     REPORTS.replace("\nok 2", "\nnot ok 2")):
+            with self.subTest(text), \
+                    mock.patch.dict(self.answers, reports=text):
+                self.assertFalse(self.is_whole(self.bundle("a", PROGRAM))[0])
+
     def test_memory_before_failure(self):
         self.answers["memory-left"] = "< nic1 memory_bytes 1\n"
         whole, text = self.is_whole(
@@ -129,13 +167,12 @@ class Leaving(Directory):
         self.answers["memory-left"] = "< nic1 memory_bytes 1\n"
         whole, text = self.is_whole(self.bundle("a", "host 0 do=fail => 0\n"))
         self.assertTrue(whole, text)
+        self.assertIn("# Memory is not compared", text)
         self.assertNotIn("memory-left", self.order)
 
     def test_no_answer(self):
-        for name in ("objects-begin", "device-begin", "memory-begin",
-                     "reports"):
-            with self.subTest(name), \
-                    mock.patch.dict(self.answers, {name: "not found\n"}):
+        for name in ANSWERS:
+            with self.subTest(name), mock.patch.dict(self.answers, {name: ""}):
                 self.assertFalse(self.is_whole(self.bundle("a", "fill\n"))[0])
 
     def test_not_after_failed_program(self):
@@ -169,6 +206,18 @@ class Table(Directory):
 
     def test_not_found(self):
         self.assertTrue(self.complains(None))
+
+    def test_not_found_by_kept(self):
+        fault = faults.read(faults.FAULTS / "import-dmabuf.patch")
+        for kept in 1, 2:
+            runs = iter([(1, "\n# Call 7: " + fault.shown[0]),
+                         (1, kept * "\n# MISMATCH")])
+            with mock.patch.object(faults, "fuzz", lambda *_: next(runs)), \
+                    mock.patch.object(faults.Fault, "patch",
+                                      lambda *_: None):
+                result, wrong = faults.find(fault, 13)
+            self.assertEqual((result.call, bool(wrong)),
+                             (7, False) if kept == 2 else (None, True))
 
 
 if __name__ == "__main__":

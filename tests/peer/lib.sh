@@ -51,6 +51,8 @@ exec 8<&0 9>&1
 control() {
 	local line
 
+	# An answer that is late would be taken for that of the next command.
+	[ ! -e /run/control-lost ] || return 1
 	echo "control: $*" >&9
 	while IFS= read -rt "$PATIENCE" line <&8; do
 		case $line in
@@ -58,5 +60,6 @@ control() {
 		"= "*) return "${line#= }" ;;
 		esac
 	done
+	touch /run/control-lost
 	return 1
 }
