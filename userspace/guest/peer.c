@@ -142,6 +142,18 @@ static void peer_consume(struct cable *cable, size_t size)
 	memmove(cable->buf, cable->buf + size, cable->have);
 }
 
+/* The server goes on, because others use it, too. */
+static bool serving;
+
+/* There is no telling where the next frame begins. */
+static void peer_take_garbage(struct cable *cable)
+{
+	errno = EPROTO;
+	if (!serving)
+		peer_fail("cable");
+	cable->have = 0;
+}
+
 /* The next frame that is there as a whole; it is used up. */
 static bool peer_next_frame(struct cable *cable, struct frame *frame)
 {
@@ -149,8 +161,8 @@ static bool peer_next_frame(struct cable *cable, struct frame *frame)
 		return false;
 	memcpy(&frame->header, cable->buf, sizeof(frame->header));
 	if (frame->header.length > PAYLOAD) {
-		errno = EPROTO;
-		peer_fail("cable");
+		peer_take_garbage(cable);
+		return false;
 	}
 	if (cable->have < sizeof(frame->header) + frame->header.length)
 		return false;
@@ -300,10 +312,15 @@ static void peer_take_frame(const struct frame *frame)
 		}
 		break;
 	case TAKEN:
+		if (frame->header.length != sizeof(taken))
+			break;
 		memcpy(&taken, frame->payload, sizeof(taken));
-		window += taken;
+		if (taken <= WINDOW - window)
+			window += taken;
 		break;
 	case EXITED:
+		if (frame->header.length != 1)
+			break;
 		exit(broken ? broken : frame->payload[0]);
 	}
 }
@@ -646,6 +663,7 @@ static int peer_server(void)
 	if (mkdir(CGROUP, 0755) && errno != EEXIST)
 		peer_fail(CGROUP);
 	signal(SIGPIPE, SIG_IGN);
+	serving = true;
 	for (int k = 0; k < ports; k++) {
 		pid_t pid = fork();
 
