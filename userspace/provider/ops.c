@@ -49,19 +49,3 @@ bool mynic_ops_supported(enum ibv_qp_type type, uint64_t ops)
 			ops &= ~(uint64_t)mynic_ops[i].flag;
 	return !ops;
 }
-
-/*
- * Make an entry a TSO, with its header but without SGEs. @mss is the payload of
- * each segment. EINVAL: there is no header or no segment, or the header is
- * longer than the QP was created for.
- */
-int mynic_sq_set_tso(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
-		     const void *hdr, uint16_t hdr_len, uint16_t mss)
-{
-	if (!hdr_len || hdr_len > sq->max_tso_hdr || !mss)
-		return mynic_sq_refuse_tso(sq, hdr_len, mss);
-	wqe->hdr_len = htole16(hdr_len);
-	wqe->mss = htole16(mss);
-	memcpy(mynic_sq_data_of(sq, wqe), hdr, hdr_len);
-	return 0;
-}

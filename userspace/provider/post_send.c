@@ -112,7 +112,7 @@ mynic_post_explain(struct ibv_qp *qp, const struct ibv_send_wr *wr, int err)
 			    "QP 0x%x: opcode %d on a QP of type %d\n",
 			    qp->qp_num, wr->opcode, qp->qp_type);
 	else if ((uint32_t)wr->num_sge > sq->max_sge)
-		mynic_sq_refuse_sges(sq, wr->num_sge, sq->max_sge);
+		mynic_sq_refuse_sges(sq, (uint32_t)wr->num_sge, sq->max_sge);
 	else if (wr->send_flags & IBV_SEND_INLINE)
 		mynic_sq_refuse_inline(sq, wr->opcode);
 }

@@ -252,12 +252,10 @@ static inline uint32_t mynic_tso_sges(uint32_t hdr_len)
  * because programs post until it is full.
  */
 int mynic_sq_refuse_state(const struct mynic_sq *sq) __attribute__((cold));
-int mynic_sq_refuse_sges(const struct mynic_sq *sq, long num_sge, uint32_t max)
-	__attribute__((cold));
+int mynic_sq_refuse_sges(const struct mynic_sq *sq, size_t num_sge,
+			 uint32_t max) __attribute__((cold));
 int mynic_sq_refuse_inline(const struct mynic_sq *sq, uint32_t opcode)
 	__attribute__((cold));
-int mynic_sq_refuse_tso(const struct mynic_sq *sq, uint16_t hdr_len,
-			uint16_t mss) __attribute__((cold));
 
 int mynic_sq_set_tso(const struct mynic_sq *sq, struct mynic_send_wqe *wqe,
 		     const void *hdr, uint16_t hdr_len, uint16_t mss);
