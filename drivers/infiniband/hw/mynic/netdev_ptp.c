@@ -27,24 +27,24 @@ static struct mynic_netdev *mynic_ptp_netdev(struct mynic_ptp *ptp)
 
 /* The clock */
 
-/* Return: nanoseconds that so many cycles take. The fraction goes to @frac. */
-static u64 mynic_ptp_elapsed(const struct mynic_ptp *ptp, u64 cycles, u32 *frac)
-{
-	u64 part = (u64)lower_32_bits(cycles * ptp->rate) + ptp->base_frac;
-
-	*frac = lower_32_bits(part);
-	return mul_u64_u64_shr(cycles, ptp->rate, MYNIC_PTP_RATE_SHIFT) +
-	       upper_32_bits(part);
-}
-
-/* A time stamp may be from before the base, which changes of the clock move. */
+/*
+ * A time stamp may be from before the base, which changes of the clock move.
+ * Return: nanoseconds. The fraction goes to @frac.
+ */
 static u64 mynic_ptp_convert(const struct mynic_ptp *ptp, u64 cycles, u32 *frac)
 {
-	if ((s64)(cycles - ptp->base_cycles) < 0)
-		return ptp->base_ns -
-		       mynic_ptp_elapsed(ptp, ptp->base_cycles - cycles, frac);
-	return ptp->base_ns +
-	       mynic_ptp_elapsed(ptp, cycles - ptp->base_cycles, frac);
+	u64 since = cycles - ptp->base_cycles, part;
+
+	if ((s64)since >= 0) {
+		part = (u64)lower_32_bits(since * ptp->rate) + ptp->base_frac;
+		*frac = lower_32_bits(part);
+		return ptp->base_ns + upper_32_bits(part) +
+		       mul_u64_u64_shr(since, ptp->rate, MYNIC_PTP_RATE_SHIFT);
+	}
+	part = lower_32_bits(-since * ptp->rate);
+	*frac = ptp->base_frac - part;
+	return ptp->base_ns - (part > ptp->base_frac) -
+	       mul_u64_u64_shr(-since, ptp->rate, MYNIC_PTP_RATE_SHIFT);
 }
 
 /**
@@ -234,11 +234,15 @@ int mynic_hwtstamp_set(struct net_device *ndev,
 {
 	struct mynic_netdev *nd = netdev_priv(ndev);
 
-	if (!nd->ptp.clock)
+	if (!nd->ptp.clock) {
+		NL_SET_ERR_MSG_MOD(extack, "there is no clock");
 		return -EOPNOTSUPP;
+	}
 	if (config->tx_type != HWTSTAMP_TX_OFF &&
-	    config->tx_type != HWTSTAMP_TX_ON)
+	    config->tx_type != HWTSTAMP_TX_ON) {
+		NL_SET_ERR_MSG_MOD(extack, "no time stamps within sent frames");
 		return -ERANGE;
+	}
 	if (config->rx_filter != HWTSTAMP_FILTER_NONE)
 		config->rx_filter = HWTSTAMP_FILTER_ALL;
 	WRITE_ONCE(nd->ptp.tx, config->tx_type == HWTSTAMP_TX_ON);

@@ -309,6 +309,17 @@ static unsigned int mynic_tx_fill_sges(const struct mynic_netdev *nd,
 	return num;
 }
 
+/* @wqe, which has its data, is the next request. */
+static void mynic_tx_add(struct mynic_channel *ch, struct mynic_send_wqe *wqe,
+			 __le32 ctrl, unsigned int num_sge)
+{
+	wqe->wr_id = cpu_to_le64(ch->tx_next);
+	wqe->ctrl = ctrl;
+	wqe->len = cpu_to_le32(num_sge);
+	/* mynic_tx_wake() reads this without the lock. */
+	WRITE_ONCE(ch->tx_next, ch->tx_next + 1);
+}
+
 /*
  * Write the next request. The device does not know of it yet.
  *
@@ -345,11 +356,8 @@ static bool mynic_tx_prepare(struct mynic_channel *ch, struct sk_buff *skb)
 		memcpy(data, skb->data, hdr_len);
 		data += ALIGN(hdr_len, sizeof(struct mynic_sge));
 	}
-	wqe->wr_id = cpu_to_le64(ch->tx_next);
-	wqe->ctrl = mynic_wqe_ctrl(opcode, flags);
-	wqe->len = cpu_to_le32(mynic_tx_fill_sges(ch->nd, buf, data));
-	/* mynic_tx_wake() reads this without the lock. */
-	WRITE_ONCE(ch->tx_next, ch->tx_next + 1);
+	mynic_tx_add(ch, wqe, mynic_wqe_ctrl(opcode, flags),
+		     mynic_tx_fill_sges(ch->nd, buf, data));
 	return true;
 }
 
@@ -503,11 +511,7 @@ bool mynic_tx_send_xdp(struct mynic_channel *ch, struct xdp_frame *frame,
 	memset(wqe, 0, MYNIC_WQE_DATA_EXT);
 	mynic_netdev_fill_sge(nd, (void *)wqe + MYNIC_WQE_DATA_EXT, buf->dma[0],
 			      frame->len);
-	wqe->wr_id = cpu_to_le64(ch->tx_next);
-	wqe->ctrl = mynic_wqe_ctrl(IB_WR_SEND, 0);
-	wqe->len = cpu_to_le32(1);
-	/* mynic_tx_wake() reads this without the lock. */
-	WRITE_ONCE(ch->tx_next, ch->tx_next + 1);
+	mynic_tx_add(ch, wqe, mynic_wqe_ctrl(IB_WR_SEND, 0), 1);
 	if (mynic_tx_full(ch)) {
 		mynic_tx_flush(ch);
 		mynic_tx_stop(ch);
