@@ -60,7 +60,8 @@ static inline int command(int fd, uint32_t number, const void *cmd, size_t len,
 
 	memcpy(buf, &hdr, sizeof(hdr));
 	memcpy(buf + sizeof(hdr), cmd, len);
-	memcpy(buf + sizeof(hdr) + len, driver, driver_len);
+	if (driver_len)
+		memcpy(buf + sizeof(hdr) + len, driver, driver_len);
 	len += sizeof(hdr) + driver_len;
 	return write(fd, buf, len) == (ssize_t)len ? 0 : errno;
 }
@@ -86,7 +87,8 @@ static inline int extended(int fd, uint32_t number, const void *cmd, size_t len,
 	at += sizeof(ex_hdr);
 	memcpy(at, cmd, len);
 	at += len;
-	memcpy(at, driver, driver_len);
+	if (driver_len)
+		memcpy(at, driver, driver_len);
 	at += driver_len;
 	return write(fd, buf, at - buf) == at - buf ? 0 : errno;
 }
