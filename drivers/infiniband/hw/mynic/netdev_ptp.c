@@ -227,22 +227,21 @@ int mynic_hwtstamp_get(struct net_device *ndev,
 	return 0;
 }
 
-/* All received frames get a time stamp when some are asked for. */
+/*
+ * All received frames get a time stamp when some are asked for. @extack stays
+ * empty, as the core would log its text as an error.
+ */
 int mynic_hwtstamp_set(struct net_device *ndev,
 		       struct kernel_hwtstamp_config *config,
 		       struct netlink_ext_ack *extack)
 {
 	struct mynic_netdev *nd = netdev_priv(ndev);
 
-	if (!nd->ptp.clock) {
-		NL_SET_ERR_MSG_MOD(extack, "there is no clock");
+	if (!nd->ptp.clock)
 		return -EOPNOTSUPP;
-	}
 	if (config->tx_type != HWTSTAMP_TX_OFF &&
-	    config->tx_type != HWTSTAMP_TX_ON) {
-		NL_SET_ERR_MSG_MOD(extack, "no time stamps within sent frames");
+	    config->tx_type != HWTSTAMP_TX_ON)
 		return -ERANGE;
-	}
 	if (config->rx_filter != HWTSTAMP_FILTER_NONE)
 		config->rx_filter = HWTSTAMP_FILTER_ALL;
 	WRITE_ONCE(nd->ptp.tx, config->tx_type == HWTSTAMP_TX_ON);
