@@ -63,6 +63,7 @@ class Machine:
         self.monitor = bytearray()
         self.sockets = {}
         self.chardevs = {}
+        self.inherited = []
         self.files = {}
         self.archive = b""
         self.state = None
@@ -136,11 +137,17 @@ class Machine:
                 '"x-msg-timeout":%d,"socket":{"type":"unix","path":"%s"}}' %
                 (k, bus, MSG_TIMEOUT, path)]
 
-    def add_virtio_net(self, path, address):
-        """On a stream wire that a device model has at path."""
+    def inherit(self, sock):
+        """The number by which QEMU knows our end of a socket"""
+        self.inherited.append(sock)
+        return sock.fileno()
+
+    def add_virtio_net(self, netdev, address):
+        """netdev: QEMU's words for what it is joined to"""
+        name = "net%d" % len(self.network)
         self.network += [
-            "-netdev", "stream,id=net,server=off,addr.type=unix,addr.path=" + path,
-            *self.virtio("virtio-net-pci,netdev=net,mac=" + address)]
+            "-netdev", "%s,id=%s" % (netdev, name),
+            *self.virtio("virtio-net-pci,netdev=%s,mac=%s" % (name, address))]
 
     def add_shares(self):
         shares = [("tree", "/run/root", "on"), ("project", "/mynic", "on")]
@@ -204,11 +211,11 @@ class Machine:
 
     def fds(self):
         """What QEMU is to inherit."""
-        return [sock.fileno() for sock in self.chardevs.values()]
+        return [sock.fileno() for sock in (*self.chardevs.values(), *self.inherited)]
 
     def started(self):
         """QEMU has its own copies now."""
-        for sock in self.chardevs.values():
+        for sock in (*self.chardevs.values(), *self.inherited):
             sock.close()
 
     def on_console(self, data):

@@ -59,13 +59,13 @@ def memory(text):
 def is_common(one):
     """Whether it is worth to keep a state of such a guest, and possible.
 
-    The wire of rxe has to be there when QEMU starts. A capture, a console and a debugger
+    The wires of virtio-net have to be there when QEMU starts. A capture, a console and a debugger
     begin with the boot. A container image may be read-only.
     """
     settings = one.settings
     return (settings.architecture["states"] == "yes" and
             settings.kernel in settings.architecture["kernels"].split() and
-            not settings.append and not settings.gdb and
+            not settings.append and not settings.gdb and not settings.virtio_net and
             settings.console_fd < 0 and not settings.capture and
             memory(settings.mem) <= memory(MAX_MEMORY) and
             one.device == "mynic" and one.nics > 0 and len(one.archive) <= MAX_TOLD and

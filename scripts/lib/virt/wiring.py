@@ -7,7 +7,12 @@ passes through it, and its options --fault, --capture and --control hold for
 all of it. A peer with mynic has a device model of its own.
 """
 
+import socket
+
 from virt import machine
+
+# In MAC addresses
+SECOND_NETWORK = 0x80
 
 
 def stream(end, path, name):
@@ -35,8 +40,20 @@ def attach(guest):
         guest.add_mynic(sockets)
         return argv
     path = guest.directory + "/wire"
-    guest.add_virtio_net(path, machine.mac(guest.first))
+    guest.add_virtio_net("stream,server=off,addr.type=unix,addr.path=" + path,
+                         machine.mac(guest.first))
     return stream("listen", path, guest.name)
+
+
+def add_second_network(guest, peer):
+    """Virtio-nets that no device model knows: two in a guest, or one in each."""
+    if not peer:
+        for k in (1, 2):
+            guest.add_virtio_net("hubport,hubid=0", machine.mac(k, SECOND_NETWORK))
+        return
+    for k, (one, end) in enumerate(zip((guest, peer), socket.socketpair()), 1):
+        one.add_virtio_net("stream,server=off,addr.type=fd,addr.str=%d" % one.inherit(end),
+                           machine.mac(k, SECOND_NETWORK))
 
 
 def device_models(guest, peer, options):
