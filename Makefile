@@ -43,7 +43,8 @@ sandbox:
 	@scripts/sandbox
 
 # One build at a time: guests that start together share what is built.
-$(PARTS): sandbox
+$(PARTS):
+	@mkdir -p $(BUILD)
 	@flock $(BUILD)/.build.lock \
 		scripts/sandbox run -- make $(if $(SILENT),-s) -j2 -f scripts/lib/build.mk $@
 

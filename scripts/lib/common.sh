@@ -3,7 +3,7 @@
 # What the scripts share: names of directories, messages, root's rights, and
 # running things in the sandbox.
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+top=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd -P)
 build=$top/build
 # In a container image all is built, and nothing need be allowed.
 in_image=''
@@ -13,26 +13,55 @@ in_image=''
 	build=${MYNIC_BUILD:-${XDG_CACHE_HOME:-$HOME/.cache}/mynic}
 root=$build/root
 
-# of_arch KEY [ARCH]: of the guest's or another architecture (scripts/lib/architectures)
+# scripts/lib/architectures: the names of its sections, and values by "SECTION KEY".
+# Each script starts with this, so it starts no programs.
+arch_names=()
+declare -A arch_values=()
+read_architectures() {
+	local line
+
+	while IFS= read -r line; do
+		case $line in
+		'#'*) ;;
+		'['*) arch_names+=("${line//[][]/}") ;;
+		*' ='*)
+			line=${line/ =/=}
+			arch_values["${arch_names[-1]} ${line%%=*}"]=${line#*=}
+			;;
+		esac
+	done <"$top/scripts/lib/architectures"
+}
+read_architectures
+
+# of_arch KEY [ARCH]: of the guest's or another architecture
 of_arch() {
-	sed -n "/^\[${2-$arch}\]/,/^\[/s/^$1 = *//p" "$top/scripts/lib/architectures"
+	local value=${arch_values["${2-$arch} $1"]-}
+
+	echo "${value# }"
 }
 
-architectures() { sed -n 's/^\[\(.*\)\]$/\1/p' "$top/scripts/lib/architectures"; }
-
 # is_arch NAME: whether there is such an architecture
-is_arch() { architectures | grep -qxF -e "$1"; }
+is_arch() { [[ $1 =~ ^[a-z0-9]+$ && " ${arch_names[*]} " == *" $1 "* ]]; }
 
 # For messages: "amd64 or arm64"
-arch_choice() { architectures | paste -sd' ' | sed 's/ / or /g'; }
+arch_choice() {
+	local choice
+
+	printf -v choice ' or %s' "${arch_names[@]}"
+	echo "${choice# or }"
+}
 
 # The architecture of guests is this machine's own, or that in MYNIC_ARCH. For another
 # one there are the Debian tree of guests, and what compiles and emulates its programs
 # here. What is built for it is in a place of its own, and the sandbox has it in build.
 find_arch() {
-	own_arch=$(awk -v want="machine = $(uname -m)" \
-		'/^\[/ { name = $0 } $0 == want { print name }' \
-		"$top/scripts/lib/architectures" | tr -d '[]')
+	local name machine
+
+	machine=$(uname -m)
+	own_arch=''
+	for name in "${arch_names[@]}"; do
+		[ "$(of_arch machine "$name")" != "$machine" ] || own_arch=$name
+	done
 	arch=${MYNIC_ARCH:-$own_arch}
 	foreign=''
 	guest_build=$build
@@ -73,7 +102,7 @@ die() {
 find_as_root() {
 	as_root=()
 	[ -z "$in_image" ] || return 0
-	if [ "$(id -u)" = 0 ]; then
+	if [ "$EUID" = 0 ]; then
 		unshare --mount --pid --fork true 2>/dev/null ||
 			die "root here may not make namespaces (a container without CAP_SYS_ADMIN?)"
 		return
