@@ -9,12 +9,12 @@
 
 ktap_print_header
 need 2
-for program in rping ucmatose udaddy rdma rdma_xserver rdma_xclient; do
+for program in rping ucmatose udaddy mckey cmtime rdma rdma_xserver rdma_xclient; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
 modprobe -qa rdma_ucm ib_uverbs
 [ -c /dev/infiniband/rdma_cm ] || skip "no rdma_cm"
-ktap_set_plan 7
+ktap_set_plan 9
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -46,6 +46,11 @@ pair() {
 # A peer that is not there, and one that does not listen
 nobody() { ! timeout "$PATIENCE" rping -c -a "$1" -C 1; }
 
+# The RDMA core has no such groups on RoCE v2: Documentation/errors.rst
+no_ipv6_group() {
+	fails_with "${1-error 524}" timeout "$PATIENCE" mckey -m ff0e::77 -b "$near_ip6" -C 1
+}
+
 result "rping over IPv4" pair rping -s -a "$near_ip" -C 10 -V -- \
 	-c -a "$near_ip" -C 10 -V
 result "rping over IPv6" pair rping -s -a "$near_ip6" -C 10 -V -- \
@@ -53,6 +58,8 @@ result "rping over IPv6" pair rping -s -a "$near_ip6" -C 10 -V -- \
 result "ucmatose" pair ucmatose -b "$near_ip" -c 4 -C 20 -- \
 	-s "$near_ip" -c 4 -C 20
 result "udaddy" pair udaddy -b "$near_ip" -C 10 -- -s "$near_ip" -C 10
+result "cmtime" pair cmtime -b "$near_ip" -c 20 -- -s "$near_ip" -c 20
+result "no group of IPv6" no_ipv6_group
 # Its SRQ is in the protection domain that librdmacm finds in the target QP.
 result "rdma_xserver with XRC" pair rdma_xserver -c x -- -s "$near_ip" -c x
 result "rping, nobody listens" nobody "$far_ip"

@@ -131,6 +131,47 @@ restore() {
 	}
 }
 
+# A copy for what results of tests do not show
+exec {shown}>&1
+
+# Objects of all devices, and queue pairs in the device's eyes
+rdma_objects() {
+	rdma resource show
+	rdma -rd resource show qp | grep -c '^link '
+}
+
+objects_are() { [ "$(rdma_objects)" = "$1" ]; }
+
+# connections COUNT END SERVER [CLIENT]: the program of that name, after which there
+# are as many objects as before. Shows its rates.
+connections() {
+	local before text status=0
+
+	before=$(rdma_objects)
+	text=$("$here/connections" "${@:1:3}" "${4-$3}" "$ns" 2>&1) || status=1
+	echo "$text"
+	[ $status = 1 ] || echo "# $text" >&"$shown"
+	wait_for objects_are "$before" || {
+		diff <(echo "$before") <(rdma_objects)
+		return 1
+	}
+	return $status
+}
+
+# The link-local address of NETDEV, once it may be used
+link_local() {
+	ip -6 -o address show dev "$1" scope link -tentative |
+		sed -n 's/.* inet6 \([^/]*\).*/\1/p' | grep .
+}
+
+# over_link_local NEAR FAR: connections between the link-local addresses of netdevs
+over_link_local() {
+	local address
+
+	wait_for link_local "$1" && address=$(link_local "$1") &&
+		connections 10 disorder "$address%$1" "$address%$2"
+}
+
 # fails_with WORDS COMMAND...: COMMAND fails, and says WORDS
 fails_with() {
 	local text

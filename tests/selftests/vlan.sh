@@ -13,7 +13,7 @@ for program in rping udaddy mckey ibv_{rc,uc,ud}_pingpong rdma; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
 modprobe -qa rdma_ucm ib_uverbs
-ktap_set_plan 12
+ktap_set_plan 13
 trap 'remove; restore' EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -139,6 +139,7 @@ result "rping over IPv4" both listening rping -s -a "$near_vlan_ip" -C 5 -V -- \
 	-c -a "$near_vlan_ip" -C 5 -V
 result "rping over IPv6" both listening rping -s -a "$near_vlan_ip6" -C 5 -V -- \
 	-c -a "$near_vlan_ip6" -C 5 -V
+result "connections over IPv6, link-local" over_link_local "$vlan" "$vlan"
 result "udaddy" both listening udaddy -b "$near_vlan_ip" -C 5 -- \
 	-s "$near_vlan_ip" -C 5
 result "group without a VLAN" group 239.192.0.3 "$near_ip" "$far_ip"
