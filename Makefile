@@ -79,7 +79,7 @@ check:
 	@scripts/check
 
 check-apps:
-	@scripts/check apps nodes warm arches arm64 series
+	@scripts/check apps nodes connections warm arches arm64 series
 
 fuzz-verbs:
 	@scripts/fuzz-verbs --kernel debug --calls 10000000
