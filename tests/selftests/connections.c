@@ -38,7 +38,7 @@
 #define PATIENCE 300 /* seconds without any progress */
 #define PORT "7174"
 #define SIZE 3000 /* of a message: several packets, unless the MTU is large */
-#define RESOLVE_MS 30000
+#define RESOLVE_MS 1000
 #define BATCH 64
 
 enum ending { IN_ORDER, IN_DISORDER, CLIENT_DIES, SERVER_DIES };
@@ -46,6 +46,7 @@ enum ending { IN_ORDER, IN_DISORDER, CLIENT_DIES, SERVER_DIES };
 struct connection {
 	struct rdma_cm_id *id;
 	uint32_t number;
+	int timeouts;
 	bool established;
 	bool leaving; /* this side has disconnected it, or agreed */
 	bool disconnected;
@@ -67,6 +68,7 @@ static struct ibv_comp_channel *completions;
 static struct ibv_cq *cq;
 static struct ibv_mr *mr;
 static int other; /* socket to the other side */
+static const struct addrinfo *server_address; /* as the client knows it */
 
 static uint8_t pattern(uint32_t number, bool from_server, uint32_t place)
 {
@@ -243,6 +245,24 @@ static void leave(struct connection *c)
 	c->leaving = true;
 }
 
+/*
+ * Without a neighbour's answer this ends after RESOLVE_MS. The RDMA core may
+ * miss an answer, and then looks at that time, too. So it must not be long.
+ */
+static void resolve(struct connection *c)
+{
+	if (rdma_resolve_addr(c->id, NULL, server_address->ai_addr, RESOLVE_MS))
+		err(1, "%s: rdma_resolve_addr of %u", side, c->number);
+}
+
+static void resolve_again(struct connection *c, int status)
+{
+	if (status != -ETIMEDOUT ||
+	    ++c->timeouts * RESOLVE_MS > 1000 * PATIENCE)
+		errx(1, "%s: the address of %u: %d", side, c->number, status);
+	resolve(c);
+}
+
 static void handle(enum rdma_cm_event_type type, int status,
 		   struct rdma_cm_id *id, uint32_t number)
 {
@@ -252,6 +272,9 @@ static void handle(enum rdma_cm_event_type type, int status,
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		if (rdma_resolve_route(id, RESOLVE_MS))
 			err(1, "%s: rdma_resolve_route", side);
+		break;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+		resolve_again(c, status);
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		request(c);
@@ -341,13 +364,11 @@ static struct rdma_cm_id *listen_at(const struct addrinfo *address)
 	return id;
 }
 
-static void connect_all(const struct addrinfo *address)
+static void connect_all(void)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		connections[i].id = make_id(&connections[i]);
-		if (rdma_resolve_addr(connections[i].id, NULL, address->ai_addr,
-				      RESOLVE_MS))
-			err(1, "%s: rdma_resolve_addr of %u", side, i);
+		resolve(&connections[i]);
 	}
 }
 
@@ -458,8 +479,9 @@ static void run_side(const struct addrinfo *address, enum ending ending,
 		listener = listen_at(address);
 	meet();
 	begin = now();
+	server_address = address;
 	if (!is_server)
-		connect_all(address);
+		connect_all();
 	wait_for_all(&established, "established");
 	meet();
 	if (child) {
