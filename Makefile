@@ -18,8 +18,8 @@ all: provider device $(KERNELS:%=modules-%)
 help:
 	@echo 'make demo             two NICs in a guest: the main RDMA programs, with figures'
 	@echo 'make check            the tests; scripts/check --help'
-	@echo 'make check-apps       more tests: systems and kernels of users, clusters, arm64,'
-	@echo '                      patches for Linux and rdma-core'
+	@echo 'make check-apps       more tests: systems and kernels of users, applications,'
+	@echo '                      clusters, arm64, patches for Linux and rdma-core'
 	@echo 'make fuzz-verbs       ten million random calls of libibverbs; takes many hours'
 	@echo 'make bench            benchmarks; scripts/bench --help'
 	@echo 'make                  build all: modules for both kernels, provider, device model'
@@ -79,7 +79,7 @@ check:
 	@scripts/check
 
 check-apps:
-	@scripts/check apps nodes connections warm arches arm64 series
+	@scripts/check apps applications nodes connections warm arches arm64 series
 
 fuzz-verbs:
 	@scripts/fuzz-verbs --kernel debug --calls 10000000
