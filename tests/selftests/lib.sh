@@ -143,10 +143,12 @@ rdma_objects() {
 objects_are() { [ "$(rdma_objects)" = "$1" ]; }
 
 # connections COUNT END SERVER [CLIENT]: the program of that name, after which there
-# are as many objects as before. Shows its rates.
+# are as many objects as before. Shows its rates. Packets are as long as the client's
+# MTU allows, and tests before may have left the server a smaller one.
 connections() {
 	local before text status=0
 
+	ip netns exec "$ns" ip link set "$far" mtu "$(cat "/sys/class/net/$near/mtu")" || return
 	before=$(rdma_objects)
 	text=$("$here/connections" "${@:1:3}" "${4-$3}" "$ns" 2>&1) || status=1
 	echo "$text"
