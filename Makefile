@@ -44,8 +44,8 @@ sandbox:
 
 # One build at a time: guests that start together share what is built.
 $(PARTS):
-	@mkdir -p $(BUILD)
-	@flock $(BUILD)/.build.lock \
+	@mkdir -p "$(BUILD)"
+	@flock "$(BUILD)/.build.lock" \
 		scripts/sandbox run -- make $(if $(SILENT),-s) -j2 -f scripts/lib/build.mk $@
 
 modules:
