@@ -12,7 +12,8 @@
 ktap_print_header
 need 2
 command -v rdma >/dev/null || skip "no rdma"
-modprobe -qa rdma_ucm ib_uverbs bonding
+modprobe -qa rdma_ucm ib_uverbs
+modprobe -q bonding max_bonds=0
 [ -c /dev/infiniband/rdma_cm ] || skip "no rdma_cm"
 [ -d /sys/module/bonding ] || skip "this kernel has no bonding"
 if [ "${#pci[@]}" -gt 2 ]; then
@@ -25,7 +26,7 @@ fi
 trap 'remove; restore' EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
-bond=bondtest
+bond=bondtest third_ns=
 bond_ip=203.0.113.1 bond_ip6=2001:db8:b::1
 
 enslave() { ip link set "$1" down && ip link set "$1" master $bond; }
@@ -43,7 +44,11 @@ add() {
 		wait_for gid_index "$near_rdma" $bond_ip
 }
 
-remove() { ip link delete $bond 2>/dev/null; }
+remove() {
+	ip link delete $bond 2>/dev/null
+	[ -z "${near-}" ] || ip link set "$near" up
+	[ -z "$third_ns" ] || give_third_back
+}
 
 no_gid() { ! gid_index "$1" "$2"; }
 
@@ -52,19 +57,29 @@ active() {
 	wait_for gid_index "$1" $bond_ip && wait_for no_gid "$2" $bond_ip
 }
 
+# The far side may have the MAC of another NIC, and learn the bond's at any time.
 both_families() {
+	ip netns exec "$ns" ip neigh flush dev "$far"
 	connections 10 disorder $bond_ip && connections 10 disorder $bond_ip6
 }
 
 add_third() {
-	local old
-
-	old=$(netdev_of "${pci[2]}" | cut -d' ' -f1)
-	[ -z "$old" ] || ip netns exec "$old" ip link set "$third" netns "$$" || return
+	third_ns=$(netdev_of "${pci[2]}" | cut -d' ' -f1)
+	if [ -n "$third_ns" ]; then
+		third_ip=$(ip netns exec "$third_ns" ip -4 -br address show dev "$third" |
+			awk '{ print $3 }')
+		ip netns exec "$third_ns" ip link set "$third" netns "$$" || return
+	fi
 	ip address flush dev "$third" && enslave "$third" && both_families
 }
 
-# The far side learns at once where the bond's MAC is now.
+give_third_back() {
+	ip link set "$third" netns "$third_ns" &&
+		ip netns exec "$third_ns" ip link set "$third" up &&
+		ip netns exec "$third_ns" ip address add "$third_ip" dev "$third"
+	third_ns=
+}
+
 change() {
 	ip link set $bond type bond active_slave "$third" &&
 		active "$third_rdma" "$near_rdma" && both_families

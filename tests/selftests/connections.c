@@ -36,6 +36,7 @@
 #include <unistd.h>
 
 #define PATIENCE 300 /* seconds without any progress */
+#define QUIET 10 /* seconds without news of a side that has died */
 #define PORT "7174"
 #define SIZE 3000 /* of a message: several packets, unless the MTU is large */
 #define RESOLVE_MS 1000
@@ -316,20 +317,30 @@ static void take_event(void)
 	handle(type, status, id, number);
 }
 
+/* Returns whether something has come within so many seconds. */
+static bool handle_next(int seconds)
+{
+	struct pollfd fds[] = {
+		{ events->fd, POLLIN, 0 },
+		{ completions ? completions->fd : -1, POLLIN, 0 },
+	};
+
+	if (poll(fds, 2, 1000 * seconds) <= 0)
+		return false;
+	if (fds[0].revents)
+		take_event();
+	if (fds[1].revents)
+		take_completions();
+	return true;
+}
+
 /* Handles what comes until it has come for all. */
 static void wait_for_all(const uint32_t *number, const char *what)
 {
-	struct pollfd fds[] = { { events->fd, POLLIN, 0 }, { -1, POLLIN, 0 } };
-
 	while (*number < count) {
-		fds[1].fd = completions ? completions->fd : -1;
-		if (poll(fds, 2, 1000 * PATIENCE) <= 0)
+		if (!handle_next(PATIENCE))
 			errx(1, "%s: only %u of %u are %s", side, *number,
 			     count, what);
-		if (fds[0].revents)
-			take_event();
-		if (fds[1].revents)
-			take_completions();
 	}
 }
 
@@ -401,8 +412,16 @@ static void disconnect_all(enum ending ending)
 {
 	if (ending == IN_DISORDER)
 		disconnect_half();
-	for (uint32_t i = 0; ending == IN_ORDER && !is_server && i < count; i++)
-		leave(&connections[i]);
+	/*
+	 * The kernel of a process that has died says so once, and does not
+	 * repeat it. What was lost is found by asking.
+	 */
+	if (ending == CLIENT_DIES || ending == SERVER_DIES)
+		while (disconnected < count && handle_next(QUIET))
+			;
+	for (uint32_t i = 0; ending != IN_DISORDER && i < count; i++)
+		if (ending != IN_ORDER || !is_server)
+			leave(&connections[i]);
 	wait_for_all(&disconnected, "disconnected");
 }
 
