@@ -83,6 +83,11 @@ listens_by_cm() { rdma resource show cm_id | grep "state LISTEN.*comm $1"; }
 # ready PID CONDITION...: whether a server is, or has ended already
 ready() { ! kill -0 "$1" || "${@:2}"; }
 
+# idle CONDITION: nobody listens who would have the next client. Children of a server
+# may end after it.
+# shellcheck disable=SC2086 # words
+idle() { ! $1; }
+
 # pair CONDITION SERVER CLIENT [ARG...]: functions. SERVER runs in the background until it
 # has ended, and CLIENT when CONDITION, words, holds. Both have to succeed.
 pair() {
@@ -95,6 +100,7 @@ pair() {
 	"$3" "${@:4}" || status=$?
 	[ "$status" = 0 ] || kill "$pid" 2>/dev/null
 	wait "$pid" || status=$?
+	wait_for idle "$1" || status=1
 	[ "$status" = 0 ] || cat "$tmp/server"
 	return "$status"
 }
@@ -111,6 +117,7 @@ beside() {
 	pkill -P "$pid"
 	kill "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
+	wait_for idle "$1" || status=1
 	[ "$status" = 0 ] || cat "$tmp/server"
 	return "$status"
 }
