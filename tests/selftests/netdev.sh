@@ -326,28 +326,29 @@ reset_without_memory() {
 	wait_for ping_far "$far_ip" && [ "$(failures '')" = "$before" ] && return $status
 }
 
-# make_gid NUMBER: of an address, while the MAC changes a few times. The core does
-# something after each change, and may take longer for it than the change has taken.
-make_gid() {
-	local i
+change_macs() {
+	local i mac
 
-	ip address add "192.0.2.$1/24" dev "$near" || return
-	for i in {1..5}; do
-		ip link set "$near" address "02:00:5e:11:$1:0$i" || return
-		! gid_index "$near_rdma" "192.0.2.$1" || return 0
+	for ((i = 0; i < 65536; i++)); do
+		printf -v mac '02:00:5e:11:%02x:%02x' $((i / 256)) $((i % 256))
+		ip link set "$near" address "$mac"
 	done
-	wait_for gid_index "$near_rdma" "192.0.2.$1"
 }
 
 # GIDs are made while the MAC changes. None keeps an old one.
 gids_follow() {
-	local i old status=0 stale=/sys/module/gid_race/parameters/stale
+	local changer i old status=0 stale=/sys/module/gid_race/parameters/stale
 
 	old=$(cat "/sys/class/net/$near/address")
 	insmod "$here/modules/$(uname -r)/gid_race.ko" device="$near_rdma" || return
+	change_macs &
+	changer=$!
 	for i in {11..20}; do
-		make_gid "$i" || status=1
+		ip address add "192.0.2.$i/24" dev "$near" || status=1
+		wait_for gid_index "$near_rdma" "192.0.2.$i" || status=1
 	done
+	kill "$changer"
+	wait "$changer" 2>/dev/null
 	echo "$(cat "/sys/class/net/$near/address"), and $(cat "$stale") GIDs have another"
 	[ "$(cat "$stale")" = 0 ] || status=1
 	rmmod gid_race

@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Who reads the MAC for a new GID of an IPv4 address is held up until the MAC has
- * changed, or for a while. Linux 7.3 makes all GIDs anew after each change, which
- * are too many, so only the first readers are held up. The module also tells how
- * many GIDs have another MAC than the network interface.
+ * Readers of the MAC for a new GID of a mynic are held up until the MAC has
+ * changed, or for a while. It also tells how many GIDs have another MAC than the
+ * network interface.
  */
 #include <linux/delay.h>
 #include <linux/etherdevice.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
-#include <net/ipv6.h>
 #include <rdma/ib_verbs.h>
 
 #include "compat.h"
 #include "mynic.h"
 
 #define PATIENCE_MS 200
-#define MAX_HELD 20
 
 static char *device;
 module_param(device, charp, 0);
 MODULE_PARM_DESC(device, "RDMA device");
 
 static struct mynic_dev *gid_race_mdev;
-static atomic_t gid_race_left = ATOMIC_INIT(MAX_HELD);
 
 static int gid_race_enter(struct kretprobe_instance *instance,
 			  struct pt_regs *regs)
@@ -31,9 +27,7 @@ static int gid_race_enter(struct kretprobe_instance *instance,
 	const struct ib_gid_attr *attr =
 		(void *)regs_get_kernel_argument(regs, 0);
 
-	return attr->device != &gid_race_mdev->ibdev->ibdev ||
-	       !ipv6_addr_v4mapped((const struct in6_addr *)&attr->gid) ||
-	       atomic_dec_if_positive(&gid_race_left) < 0;
+	return attr->device != &gid_race_mdev->ibdev->ibdev;
 }
 
 /* If the driver excludes changes meanwhile, the wait is in vain. */
