@@ -33,18 +33,18 @@ static struct mynic_netdev *mynic_ptp_netdev(struct mynic_ptp *ptp)
  */
 static u64 mynic_ptp_convert(const struct mynic_ptp *ptp, u64 cycles, u32 *frac)
 {
-	u64 since = cycles - ptp->base_cycles, part;
+	u64 since = cycles - ptp->base_cycles, ns = ptp->base_ns, part;
 
 	if ((s64)since >= 0) {
-		part = (u64)lower_32_bits(since * ptp->rate) + ptp->base_frac;
-		*frac = lower_32_bits(part);
-		return ptp->base_ns + upper_32_bits(part) +
-		       mul_u64_u64_shr(since, ptp->rate, MYNIC_PTP_RATE_SHIFT);
+		part = (u64)ptp->base_frac + lower_32_bits(since * ptp->rate);
+		ns += mul_u64_u64_shr(since, ptp->rate, MYNIC_PTP_RATE_SHIFT);
+	} else {
+		part = (u64)ptp->base_frac - lower_32_bits(-since * ptp->rate);
+		ns -= mul_u64_u64_shr(-since, ptp->rate, MYNIC_PTP_RATE_SHIFT);
 	}
-	part = lower_32_bits(-since * ptp->rate);
-	*frac = ptp->base_frac - part;
-	return ptp->base_ns - (part > ptp->base_frac) -
-	       mul_u64_u64_shr(-since, ptp->rate, MYNIC_PTP_RATE_SHIFT);
+	/* @frac may be that of the base. */
+	*frac = lower_32_bits(part);
+	return ns + (s32)upper_32_bits(part);
 }
 
 /**
