@@ -171,8 +171,13 @@ class Leaving(Directory):
         self.assertNotIn("memory-left", self.order)
 
     def test_no_answer(self):
-        for name in ANSWERS:
-            with self.subTest(name), mock.patch.dict(self.answers, {name: ""}):
+        wrong = [(name, "") for name in ANSWERS]
+        wrong += [("device-begin", "nic1 GSI\n"),
+                  ("memory-begin", "nic1 memory_bytes 1\n"),
+                  ("objects-left", SAME + "status 1 of the guest\n")]
+        for name, text in wrong:
+            with self.subTest((name, text)), \
+                    mock.patch.dict(self.answers, {name: text}):
                 self.assertFalse(self.is_whole(self.bundle("a", "fill\n"))[0])
 
     def test_not_after_failed_program(self):
@@ -207,17 +212,30 @@ class Table(Directory):
     def test_not_found(self):
         self.assertTrue(self.complains(None))
 
-    def test_not_found_by_kept(self):
+    def test_runs_of_a_fault(self):
         fault = faults.read(faults.FAULTS / "import-dmabuf.patch")
-        for kept in 1, 2:
-            runs = iter([(1, "\n# Call 7: " + fault.shown[0]),
-                         (1, kept * "\n# MISMATCH")])
-            with mock.patch.object(faults, "fuzz", lambda *_: next(runs)), \
+        shown = "\n# Call 7: " + fault.shown[0]
+        both = (1, 2 * "\n# MISMATCH")
+        for first, kept, call, good in (
+                ((1, shown), both, 7, True),
+                ((1, shown), (1, "\n# MISMATCH"), None, False),
+                ((1, shown), (0, both[1]), None, False),
+                ((1, "\n# Call 7: something else"), both, None, False)):
+            runs = iter([first, kept])
+            with self.subTest((first, kept)), \
+                    mock.patch.object(faults, "fuzz", lambda *_: next(runs)), \
                     mock.patch.object(faults.Fault, "patch",
                                       lambda *_: None):
                 result, wrong = faults.find(fault, 13)
-            self.assertEqual((result.call, bool(wrong)),
-                             (7, False) if kept == 2 else (None, True))
+                self.assertEqual((result.call, not wrong), (call, good))
+
+    def test_no_result(self):
+        fault = faults.read(faults.FAULTS / "import-dmabuf.patch")
+        for status, text in (1, "no result"), (0, faults.NOT_FOUND):
+            with mock.patch.object(faults, "fuzz", lambda *_: (status, "")), \
+                    mock.patch.object(faults.Fault, "patch",
+                                      lambda *_: None):
+                self.assertEqual(faults.find(fault, 13)[0].text, text)
 
 
 if __name__ == "__main__":

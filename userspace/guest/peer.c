@@ -313,14 +313,15 @@ static void peer_take_frame(const struct frame *frame)
 		break;
 	case TAKEN:
 		if (frame->header.length != sizeof(taken))
-			break;
+			peer_take_garbage(&cable);
 		memcpy(&taken, frame->payload, sizeof(taken));
-		if (taken <= WINDOW - window)
-			window += taken;
+		if (taken > WINDOW - window)
+			peer_take_garbage(&cable);
+		window += taken;
 		break;
 	case EXITED:
 		if (frame->header.length != 1)
-			break;
+			peer_take_garbage(&cable);
 		exit(broken ? broken : frame->payload[0]);
 	}
 }
