@@ -466,14 +466,6 @@ TEST(dma_maps_are_limited)
 #define RING_CMD 0x100000
 #define RING_CPL 0x101000
 
-static void set_rings(int fd)
-{
-	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_AQ_CMD_LO, RING_CMD, 4);
-	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_AQ_CPL_LO, RING_CPL, 4);
-	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_AQ_LOG_SIZE, 4, 4);
-	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_CONTROL, MYNIC_CONTROL_ENABLE, 4);
-}
-
 static uint32_t wait_status(int fd, uint32_t bits)
 {
 	uint32_t status;
@@ -482,6 +474,16 @@ static uint32_t wait_status(int fd, uint32_t bits)
 		status = vfu_get(fd, MYNIC_BAR_REGS, MYNIC_REG_STATUS, 4);
 	while (!(status & bits));
 	return status;
+}
+
+/* The NIC takes rings once it is ready, and may be in the reset of a session */
+static void set_rings(int fd)
+{
+	wait_status(fd, MYNIC_STATUS_READY);
+	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_AQ_CMD_LO, RING_CMD, 4);
+	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_AQ_CPL_LO, RING_CPL, 4);
+	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_AQ_LOG_SIZE, 4, 4);
+	vfu_put(fd, MYNIC_BAR_REGS, MYNIC_REG_CONTROL, MYNIC_CONTROL_ENABLE, 4);
 }
 
 TEST(admin_command)
