@@ -16,18 +16,14 @@ FIXTURE(clock_dead)
 
 FIXTURE_SETUP(clock_dead)
 {
-	char path[IBV_SYSFS_NAME_MAX + 16];
 	struct ibv_context *ctx;
 
 	ctx = open_mynic(0);
 	ASSERT_NE(ctx, NULL);
-	snprintf(path, sizeof(path), "/dev/infiniband/%s",
-		 ctx->device->dev_name);
+	self->fd = open_context(ctx, &self->r);
+	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(ibv_close_device(ctx), 0);
 	ASSERT_TRUE(silent_find(&self->nic));
-	self->fd = open(path, O_RDWR | O_CLOEXEC);
-	ASSERT_GE(self->fd, 0);
-	ASSERT_EQ(get_context(self->fd, 0, 0, DRIVER_RESP, &self->r), 0);
 }
 
 FIXTURE_TEARDOWN(clock_dead)
@@ -64,12 +60,8 @@ struct clock_map {
 /* Map the clock page of the first NIC, so that it is kept up to date. */
 static bool map_clock(const struct ibv_context *ctx, struct clock_map *map)
 {
-	char path[IBV_SYSFS_NAME_MAX + 16];
-
-	snprintf(path, sizeof(path), "/dev/infiniband/%s",
-		 ctx->device->dev_name);
-	map->fd = open(path, O_RDWR | O_CLOEXEC);
-	if (map->fd < 0 || get_context(map->fd, 0, 0, DRIVER_RESP, &map->r))
+	map->fd = open_context(ctx, &map->r);
+	if (map->fd < 0)
 		return false;
 	map->info = mmap(NULL, map->r.driver.clock_mmap_size, PROT_READ,
 			 MAP_SHARED, map->fd, map->r.driver.clock_mmap_key);

@@ -4,10 +4,13 @@
 #define MYNIC_SELFTEST_CONTEXT_H
 
 #include <errno.h>
+#include <fcntl.h>
+#include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/mynic-abi.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -41,6 +44,28 @@ static inline int get_context(int fd, size_t in, uint64_t driver_data,
 }
 
 #define DRIVER_RESP sizeof(struct mynic_alloc_ucontext_resp)
+
+/* The device file of @ctx, opened once more; -1 if it cannot be */
+static inline int open_file(const struct ibv_context *ctx)
+{
+	char path[IBV_SYSFS_NAME_MAX + 16];
+
+	snprintf(path, sizeof(path), "/dev/infiniband/%s",
+		 ctx->device->dev_name);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+/* ... with a context of its own, and room for all of the response */
+static inline int open_context(const struct ibv_context *ctx,
+			       struct context_resp *resp)
+{
+	int fd = open_file(ctx);
+
+	if (fd < 0 || !get_context(fd, 0, 0, DRIVER_RESP, resp))
+		return fd;
+	close(fd);
+	return -1;
+}
 
 #define CONTEXT_MAX_CMD 512
 

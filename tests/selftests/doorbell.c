@@ -3,37 +3,20 @@
  * A process that rings doorbells of others' queues, and writes garbage to its
  * page
  */
-#include <fcntl.h>
-#include <rdma/ib_user_verbs.h>
-#include <rdma/mynic-abi.h>
 #include <rdma/mynic-hw.h>
 #include <sys/mman.h>
 
+#include "context.h"
 #include "verbs.h"
 
 /* Map the doorbell page of a separate context, made without libibverbs */
 static volatile uint64_t *map_uar(struct ibv_context *ctx)
 {
-	struct {
-		struct ib_uverbs_get_context_resp resp;
-		struct mynic_alloc_ucontext_resp driver;
-	} r;
-	struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_get_context cmd;
-	} cmd = {
-		.hdr = { IB_USER_VERBS_CMD_GET_CONTEXT, sizeof(cmd) / 4,
-			 sizeof(r) / 4 },
-		.cmd = { .response = (uintptr_t)&r },
-	};
-	char path[IBV_SYSFS_NAME_MAX + 16];
+	struct context_resp r;
+	int fd = open_context(ctx, &r);
 	uint8_t *page;
-	int fd;
 
-	snprintf(path, sizeof(path), "/dev/infiniband/%s",
-		 ctx->device->dev_name);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0 || write(fd, &cmd, sizeof(cmd)) != sizeof(cmd))
+	if (fd < 0)
 		return NULL;
 	page = mmap(NULL, r.driver.uar_mmap_size, PROT_READ | PROT_WRITE,
 		    MAP_SHARED, fd, r.driver.uar_mmap_key);

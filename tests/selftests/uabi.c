@@ -17,15 +17,11 @@ FIXTURE(uabi)
 
 FIXTURE_SETUP(uabi)
 {
-	char path[IBV_SYSFS_NAME_MAX + 16];
-
 	self->fd = -1;
 	self->e.ctx = open_mynic(0);
 	ASSERT_NE(self->e.ctx, NULL);
 	ASSERT_TRUE(make_end(&self->e, IBV_QPT_RC));
-	snprintf(path, sizeof(path), "/dev/infiniband/%s",
-		 self->e.ctx->device->dev_name);
-	self->fd = open(path, O_RDWR | O_CLOEXEC);
+	self->fd = open_file(self->e.ctx);
 	ASSERT_GE(self->fd, 0);
 }
 

@@ -3,10 +3,7 @@
  * Commands that create objects, below libibverbs: driver data and responses of
  * all lengths, handles of the wrong kind, and destruction in the wrong order.
  */
-#include <fcntl.h>
-#include <rdma/ib_user_verbs.h>
-#include <rdma/mynic-abi.h>
-
+#include "context.h"
 #include "verbs.h"
 
 #define UNTOUCHED 0xee
@@ -183,23 +180,15 @@ static int destroy(const struct file *file, const struct kind *kind,
 	return write(file->fd, &cmd, cmd.hdr.in_words * 4) > 0 ? 0 : errno;
 }
 
-static int get_context(int fd)
+/* A file with a context, and without the file for its events; -1 if it fails */
+static int open_bare(const struct ibv_context *ctx)
 {
-	struct ib_uverbs_get_context_resp resp;
-	struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_get_context cmd;
-	} cmd = {
-		.hdr = { .command = IB_USER_VERBS_CMD_GET_CONTEXT,
-			 .in_words = sizeof(cmd) / 4,
-			 .out_words = sizeof(resp) / 4 },
-		.cmd = { .response = (uintptr_t)&resp },
-	};
+	struct context_resp resp;
+	int fd = open_context(ctx, &resp);
 
-	if (write(fd, &cmd, sizeof(cmd)) != sizeof(cmd))
-		return errno;
-	close(resp.async_fd);
-	return 0;
+	if (fd >= 0)
+		close(resp.resp.async_fd);
+	return fd;
 }
 
 FIXTURE(udata)
@@ -211,7 +200,6 @@ FIXTURE(udata)
 FIXTURE_SETUP(udata)
 {
 	struct file *file = &self->file;
-	char path[IBV_SYSFS_NAME_MAX + 16];
 	struct reply reply;
 
 	self->ctx = open_mynic(0);
@@ -219,11 +207,8 @@ FIXTURE_SETUP(udata)
 	file->gid_index = find_gid(self->ctx);
 	ASSERT_GE(file->gid_index, 0);
 	ASSERT_EQ(ibv_query_gid(self->ctx, 1, file->gid_index, &file->gid), 0);
-	snprintf(path, sizeof(path), "/dev/infiniband/%s",
-		 self->ctx->device->dev_name);
-	file->fd = open(path, O_RDWR | O_CLOEXEC);
+	file->fd = open_bare(self->ctx);
 	ASSERT_GE(file->fd, 0);
-	ASSERT_EQ(get_context(file->fd), 0);
 	ASSERT_EQ(create(file, &kinds[0], 0, 0, 0, &reply), 0);
 	file->pd = reply.handle;
 	ASSERT_EQ(create(file, &kinds[1], 0, 0, kinds[1].driver_len, &reply),
@@ -494,17 +479,12 @@ TEST_F(udata, short_commands)
 /* Closing the file destroys all objects */
 TEST_F(udata, left_behind)
 {
-	char path[IBV_SYSFS_NAME_MAX + 16];
-
-	snprintf(path, sizeof(path), "/dev/infiniband/%s",
-		 self->ctx->device->dev_name);
 	for (int round = 0; round < 20; round++) {
 		struct file file = self->file;
 		struct reply reply;
 
-		file.fd = open(path, O_RDWR | O_CLOEXEC);
+		file.fd = open_bare(self->ctx);
 		ASSERT_GE(file.fd, 0);
-		ASSERT_EQ(get_context(file.fd), 0);
 		for (size_t i = 0; i < NUM_KINDS; i++) {
 			ASSERT_EQ(create(&file, &kinds[i], 0, 0,
 					 kinds[i].driver_len, &reply),
