@@ -89,6 +89,9 @@ static int query_port(const struct line *line)
 	    attr.active_mtu > attr.max_mtu || attr.gid_tbl_len < 1)
 		fail(line, "is in state %u, with MTU %u of %u", attr.state,
 		     attr.active_mtu, attr.max_mtu);
+	if (attr.max_msg_sz < 128u << attr.active_mtu)
+		fail(line, "has messages of %u bytes, and packets of %u",
+		     attr.max_msg_sz, 128u << attr.active_mtu);
 	return 0;
 }
 

@@ -139,9 +139,11 @@ class Events(Objects):
         srq.limit = self.random.randint(0, len(srq.receives))
         self.call("ibv_modify_srq", srq.name, mask=LIMIT, limit=srq.limit)
         self.query_srq(srq)
+        if srq.limit:
+            self.refused_srq(srq)
 
     def refused_srq(self, srq):
-        """Each rule of ibv_modify_srq() is broken."""
+        """Each rule of ibv_modify_srq() is broken, which changes nothing."""
         broken = self.random.choice((None, "mask", "max_wr", "limit",
                                      "outstanding"))
         if not broken or broken == "outstanding" and len(srq.receives) <= 2:
@@ -149,6 +151,8 @@ class Events(Objects):
         self.call_wrong("ibv_modify_srq", srq.name, {
             "mask": LIMIT if broken == "limit" else MAX_WR, "wr": srq.max_wr,
             "limit": 0}, rules=(broken,))
+        self.settle()
+        self.query_srq(srq)
 
     def query_srq(self, srq):
         self.call("ibv_query_srq", srq.name, limit=srq.limit)

@@ -202,6 +202,9 @@ class Limits(Posting):
         # A queue may have more entries than were asked for
         if there > 2 and self.chance(0.6):
             self.call("ibv_resize_cq", cq.name, broken="unpolled", cqe=1)
+        # They stay there
+        if there and self.chance(0.3):
+            self.call("ibv_destroy_cq", cq.name, broken="unused")
         if self.chance(0.3):
             cq.cqe = self.random.randint(enough, 16)
             self.call("ibv_resize_cq", cq.name, cqe=cq.cqe)

@@ -99,6 +99,17 @@ class Passing(Directory):
                 result, = fuzz.run(lab, [bundle])
             self.assertEqual(fuzz.passed(bundle, result), good)
 
+    def test_no_guest(self):
+        lab = fuzz.Lab(self.dir, "mynic", "7.3", [], None)
+        done = subprocess.CompletedProcess([], 125)
+        with mock.patch.object(fuzz.shutil, "copy"), \
+                mock.patch.object(fuzz.subprocess, "run", return_value=done), \
+                contextlib.redirect_stderr(io.StringIO()) as said, \
+                self.assertRaises(SystemExit) as end:
+            fuzz.run(lab, [self.bundle("a", PROGRAM)])
+        self.assertEqual(end.exception.code, 2)
+        self.assertIn("status 125", said.getvalue())
+
     def test_one_is_silent(self):
         self.assertFalse(self.passes(f"echo {SAID}", 2))
 
@@ -211,6 +222,9 @@ class Table(Directory):
 
     def test_not_found(self):
         self.assertTrue(self.complains(None))
+
+    def test_verb_of_a_thread(self):
+        self.assertEqual(faults.short("fill => 0; @2 poll cq0: no"), "poll: no")
 
     def test_runs_of_a_fault(self):
         fault = faults.read(faults.FAULTS / "import-dmabuf.patch")
