@@ -22,7 +22,7 @@ DONE = SAID + "\n"
 MISMATCH = "MISMATCH line 3: poll cq0: request 1 does not complete\n"
 OBJECTS = "mynic_0: pd 2\nmynic_1: pd 2\n"
 SAME = "the same\n"
-REPORTS = "\nok 1 a\nok 2 b\nok 3 c\n"
+REPORTS = "\nok 1 a\nok 2 b\nok 3 c\nok 4 d\n"
 PROGRAM = "# text\n\n" + 5 * "fill\n"
 MEMORY = "nic1 memory_bytes 1\nnic2 memory_bytes 1\n"
 ANSWERS = {"objects-begin": OBJECTS, "device-begin": "nic1 GSI\nnic2 GSI\n",
@@ -159,7 +159,8 @@ class Leaving(Directory):
 
     def test_reports(self):
         for text in (REPORTS.replace("ok 3", "no 3"), REPORTS + "status 1\n",
-                     REPORTS.replace("\nok 2", "\nnot ok 2")):
+                     REPORTS.replace("\nok 2", "\nnot ok 2"),
+                     REPORTS.replace("ok 1 a", "ok 1 a # SKIP")):
             with self.subTest(text), \
                     mock.patch.dict(self.answers, reports=text):
                 self.assertFalse(self.is_whole(self.bundle("a", PROGRAM))[0])

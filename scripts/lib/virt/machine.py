@@ -6,9 +6,11 @@ import socket
 
 from virt import image, initrd, root
 
-# An oops ends the guest, as a test should. The rest makes the boot quicker.
-KERNEL_ARGS = ("quiet panic=-1 oops=panic nokaslr mitigations=off audit=0 "
-               "cryptomgr.notests=1 rcupdate.rcu_expedited=1 sysrq_always_enabled")
+# An oops ends the guest, as a test should, and its log keeps all that the kernel
+# says. The rest makes the boot quicker.
+KERNEL_ARGS = ("quiet panic=-1 oops=panic log_buf_len=2M sysrq_always_enabled "
+               "nokaslr mitigations=off audit=0 cryptomgr.notests=1 "
+               "rcupdate.rcu_expedited=1")
 
 # Ports of the virtio console, as scripts/lib/guest/init has them, and peer.c the
 # last two
