@@ -4,57 +4,22 @@
  * lifetime.
  */
 #include <linux/udmabuf.h>
-#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
-#include <rdma/rdma_user_ioctl_cmds.h>
 #include <sched.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
 
+#include "ioctl.h"
 #include "reasons.h"
 #include "verbs.h"
 
 /* of a dma-buf, too, which has whole pages */
 #define LEN (2 * (size_t)sysconf(_SC_PAGESIZE))
 #define IOVA 0x10000
-#define MAX_ATTRS 12
 #define ALL                                                 \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 	 IBV_ACCESS_REMOTE_READ)
-
-/* Header of a command, followed by its attributes */
-struct call {
-	struct ib_uverbs_ioctl_hdr hdr;
-	struct ib_uverbs_attr attrs[MAX_ATTRS];
-};
-
-static struct call make_call(uint16_t object, uint16_t method)
-{
-	return (struct call){
-		.hdr = { .object_id = object, .method_id = method },
-	};
-}
-
-static struct ib_uverbs_attr *add(struct call *call, uint16_t id, uint16_t len,
-				  uint64_t data)
-{
-	struct ib_uverbs_attr *attr = &call->attrs[call->hdr.num_attrs++];
-
-	attr->attr_id = id;
-	attr->len = len;
-	attr->flags = UVERBS_ATTR_F_MANDATORY;
-	attr->data = data;
-	return attr;
-}
-
-static int execute(int fd, struct call *call)
-{
-	call->hdr.length =
-		sizeof(call->hdr) + call->hdr.num_attrs * sizeof(*call->attrs);
-	return ioctl(fd, RDMA_VERBS_IOCTL, call) ? errno : 0;
-}
 
 enum { CPU = 1, MEM = 2, PH = 4 };
 

@@ -68,6 +68,8 @@ int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq,
 	ret = mynic_res_add(mdev, &mdev->cqs, cq->cqn, &cq->res);
 	if (ret)
 		goto err_cq;
+	if (attr->kernel)
+		mynic_res_show(&cq->res);
 	return 0;
 
 err_cq:
@@ -311,6 +313,7 @@ int mynic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	ret = mynic_cq_respond(cq, udata);
 	if (ret)
 		goto err;
+	mynic_res_show(&cq->res);
 	return 0;
 
 err:

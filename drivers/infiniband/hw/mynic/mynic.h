@@ -135,14 +135,17 @@ struct mynic_caps {
  * struct mynic_res - object that events find by number
  * @refs: one for the owner, one for each event under way
  * @unused: all references are gone
+ * @shown: events find it
  */
 struct mynic_res {
 	refcount_t refs;
 	struct completion unused;
+	bool shown;
 };
 
 int mynic_res_add(struct mynic_dev *mdev, struct xarray *xa, u32 number,
 		  struct mynic_res *res);
+void mynic_res_show(struct mynic_res *res);
 struct mynic_res *mynic_res_get(struct xarray *xa, u32 number);
 void mynic_res_put(struct mynic_res *res);
 void mynic_res_remove(struct xarray *xa, u32 number, struct mynic_res *res);

@@ -108,7 +108,8 @@ static int mynic_qp_init_kernel(struct mynic_qp *qp)
 }
 
 /*
- * Create the QP in the device, and make it visible to events and page faults.
+ * Create the QP in the device. Page faults find it by its number, and events do
+ * after mynic_res_show().
  */
 static int mynic_qp_register(struct mynic_dev *mdev, struct mynic_qp *qp,
 			     const struct mynic_create_qp *mbox)
@@ -199,6 +200,8 @@ int mynic_qp_init(struct mynic_dev *mdev, struct mynic_qp *qp,
 	if (ret)
 		goto err_mem;
 	mynic_qp_report_cap(qp, init->cap);
+	if (kernel)
+		mynic_res_show(&qp->res);
 	return 0;
 
 err_mem:
@@ -349,6 +352,7 @@ static int mynic_create_target(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 		return ret;
 	ibqp->qp_num = qp->qpn;
 	mynic_qp_report_cap(qp, &attr->cap);
+	mynic_res_show(&qp->res);
 	return 0;
 }
 
@@ -410,6 +414,8 @@ static int mynic_create_rss(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	ret = ib_respond_udata(udata, resp);
 	if (ret)
 		mynic_qp_fini(to_mdev(ibqp->device), qp);
+	else
+		mynic_res_show(&qp->res);
 	return ret;
 }
 
@@ -493,6 +499,7 @@ int mynic_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	ret = mynic_qp_respond(qp, udata);
 	if (ret)
 		goto err;
+	mynic_res_show(&qp->res);
 	return 0;
 
 err:

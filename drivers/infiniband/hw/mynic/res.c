@@ -7,7 +7,7 @@
 
 #include "mynic.h"
 
-/* From now on events may use the whole object. */
+/* Give the object its number. Events do not find it before mynic_res_show(). */
 int mynic_res_add(struct mynic_dev *mdev, struct xarray *xa, u32 number,
 		  struct mynic_res *res)
 {
@@ -15,6 +15,7 @@ int mynic_res_add(struct mynic_dev *mdev, struct xarray *xa, u32 number,
 
 	refcount_set(&res->refs, 1);
 	init_completion(&res->unused);
+	res->shown = false;
 	ret = xa_insert_irq(xa, number, res, GFP_KERNEL);
 	if (ret == -EBUSY) {
 		/* Do not destroy the object that had the number first. */
@@ -25,6 +26,16 @@ int mynic_res_add(struct mynic_dev *mdev, struct xarray *xa, u32 number,
 	return ret;
 }
 
+/*
+ * From now on events may use the whole object. What a process creates must not
+ * be able to fail any more: the RDMA core would free it with its events queued.
+ */
+void mynic_res_show(struct mynic_res *res)
+{
+	/* Pairs with the acquire in mynic_res_get() */
+	smp_store_release(&res->shown, true);
+}
+
 /* Take a reference. @number comes from the device and is not trusted. */
 struct mynic_res *mynic_res_get(struct xarray *xa, u32 number)
 {
@@ -33,6 +44,9 @@ struct mynic_res *mynic_res_get(struct xarray *xa, u32 number)
 
 	xa_lock_irqsave(xa, flags);
 	res = xa_load(xa, number);
+	/* Pairs with the release in mynic_res_show() */
+	if (res && !smp_load_acquire(&res->shown))
+		res = NULL;
 	if (res)
 		refcount_inc(&res->refs);
 	xa_unlock_irqrestore(xa, flags);

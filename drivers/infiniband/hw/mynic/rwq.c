@@ -58,6 +58,8 @@ int mynic_rwq_init(struct mynic_dev *mdev, struct mynic_rwq *rwq,
 	ret = mynic_res_add(mdev, &mdev->rwqs, rwq->wqn, &rwq->res);
 	if (ret)
 		goto err_wq;
+	if (init->kernel)
+		mynic_res_show(&rwq->res);
 	return 0;
 
 err_wq:
@@ -154,6 +156,7 @@ struct ib_wq *mynic_create_wq(struct ib_pd *ibpd, struct ib_wq_init_attr *attr,
 	ret = mynic_rwq_respond(rwq, udata);
 	if (ret)
 		goto err_fini;
+	mynic_res_show(&rwq->res);
 	return &rwq->ibwq;
 
 err_fini:

@@ -79,6 +79,8 @@ static int mynic_srq_init(struct mynic_dev *mdev, struct mynic_srq *srq,
 	ret = mynic_res_add(mdev, &mdev->srqs, srq->srqn, &srq->res);
 	if (ret)
 		goto err_srq;
+	if (kernel)
+		mynic_res_show(&srq->res);
 	return 0;
 
 err_srq:
@@ -180,6 +182,7 @@ int mynic_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr,
 	ret = mynic_srq_respond(srq, udata);
 	if (ret)
 		goto err;
+	mynic_res_show(&srq->res);
 	return 0;
 
 err:

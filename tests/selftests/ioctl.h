@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Commands of the kind that is made of attributes, below libibverbs */
+#ifndef MYNIC_SELFTEST_IOCTL_H
+#define MYNIC_SELFTEST_IOCTL_H
+
+#include <errno.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+
+#define MAX_ATTRS 12
+
+/* Header of a command, followed by its attributes */
+struct call {
+	struct ib_uverbs_ioctl_hdr hdr;
+	struct ib_uverbs_attr attrs[MAX_ATTRS];
+};
+
+static inline struct call make_call(uint16_t object, uint16_t method)
+{
+	return (struct call){
+		.hdr = { .object_id = object, .method_id = method },
+	};
+}
+
+static inline struct ib_uverbs_attr *add(struct call *call, uint16_t id,
+					 uint16_t len, uint64_t data)
+{
+	struct ib_uverbs_attr *attr = &call->attrs[call->hdr.num_attrs++];
+
+	attr->attr_id = id;
+	attr->len = len;
+	attr->flags = UVERBS_ATTR_F_MANDATORY;
+	attr->data = data;
+	return attr;
+}
+
+/* 0 or the errno */
+static inline int execute(int fd, struct call *call)
+{
+	call->hdr.length =
+		sizeof(call->hdr) + call->hdr.num_attrs * sizeof(*call->attrs);
+	return ioctl(fd, RDMA_VERBS_IOCTL, call) ? errno : 0;
+}
+
+#endif /* MYNIC_SELFTEST_IOCTL_H */
