@@ -102,6 +102,27 @@ static void mynic_eq_done(struct mynic_eq *eq, bool left)
 		mynic_ring(eq->mdev, MYNIC_UAR_EQ_DB, eq->eqn, eq->ci);
 }
 
+/*
+ * Whether events may be told to the consumer. Those of CQs that it polls are
+ * ignored, and so are those of a CQ that ib_alloc_cq() is still setting up, which
+ * only a bad device sends.
+ */
+static bool mynic_cq_is_heard(const struct ib_cq *ibcq)
+{
+	if (!ibcq->comp_handler)
+		return false;
+	switch (ibcq->poll_ctx) {
+	case IB_POLL_DIRECT:
+		return false;
+	case IB_POLL_WORKQUEUE:
+	case IB_POLL_UNBOUND_WORKQUEUE:
+		return READ_ONCE(ibcq->comp_wq);
+	default:
+		/* Only ib_alloc_cq() makes wc. */
+		return !ibcq->wc || READ_ONCE(ibcq->iop.poll);
+	}
+}
+
 static irqreturn_t mynic_comp_irq(int irq, void *data)
 {
 	struct mynic_eq *eq = data;
@@ -119,9 +140,7 @@ static irqreturn_t mynic_comp_irq(int irq, void *data)
 		if (!res)
 			continue;
 		cq = container_of(res, struct mynic_cq, res);
-		/* Ignore events of CQs that their consumers poll. */
-		if (cq->ibcq.comp_handler &&
-		    cq->ibcq.poll_ctx != IB_POLL_DIRECT)
+		if (mynic_cq_is_heard(&cq->ibcq))
 			cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 		mynic_res_put(res);
 	}
@@ -185,7 +204,9 @@ static void mynic_rwq_event(struct mynic_dev *mdev, u32 wqn)
 	rwq = container_of(res, struct mynic_rwq, res);
 	event.device = rwq->ibwq.device;
 	event.element.wq = &rwq->ibwq;
-	if (rwq->ibwq.event_handler)
+	/* uverbs needs its object, which it sets last. */
+	if (rwq->ibwq.event_handler &&
+	    (rwq->dbrec || READ_ONCE(rwq->ibwq.uobject)))
 		rwq->ibwq.event_handler(&event, rwq->ibwq.wq_context);
 	mynic_res_put(res);
 }

@@ -1039,6 +1039,8 @@ void mynic_cq_purge(struct mynic_cq *cq, struct mynic_qp *qp);
 int mynic_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct uverbs_attr_bundle *attrs);
 int mynic_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int mynic_pre_destroy_cq(struct ib_cq *ibcq);
+void mynic_post_destroy_cq(struct ib_cq *ibcq);
 int mynic_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int mynic_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 int mynic_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
