@@ -603,10 +603,15 @@ static int mynic_qp_attr_to_hw(const struct ib_device *ibdev,
 	return 0;
 }
 
-static void mynic_queue_reset(struct mynic_queue *queue)
+/* Completions, which may be forged, are compared with both indices. */
+static void mynic_queue_reset(struct mynic_queue *queue, struct mynic_cq *cq)
 {
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
 	queue->pi = 0;
 	queue->ci = 0;
+	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
 /*
@@ -619,8 +624,8 @@ static void mynic_qp_reset_queues(struct mynic_qp *qp)
 	if (!qp->dbrec)
 		return;
 	mynic_qp_purge_cqs(qp);
-	mynic_queue_reset(&qp->sq);
-	mynic_queue_reset(&qp->rq);
+	mynic_queue_reset(&qp->sq, qp->send_cq);
+	mynic_queue_reset(&qp->rq, qp->recv_cq);
 	memset(qp->dbrec, 0, sizeof(*qp->dbrec));
 }
 
