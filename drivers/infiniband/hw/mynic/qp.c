@@ -767,6 +767,9 @@ int mynic_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	ret = mynic_cmd_query_qp(to_mdev(ibqp->device), qp->qpn, &hw);
 	if (ret)
 		return ret;
+	/* The RDMA core shows all fields to processes, set or not. */
+	memset(attr, 0, sizeof(*attr));
+	memset(init_attr, 0, sizeof(*init_attr));
 	mynic_qp_attr_from_hw(attr, &hw);
 	if (mynic_qp_connected(qp))
 		mynic_av_to_attr(&hw.av, &attr->ah_attr);
