@@ -14,7 +14,7 @@ for program in ethtool socat python3 taskset; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
 [ "$(nproc)" -ge 2 ] || skip "one processor"
-ktap_set_plan 18
+ktap_set_plan 19
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -272,6 +272,65 @@ for i in range(number):
 END
 }
 
+# What a virtual machine sends may have any header. $1 is its Ethertype, $2 its
+# first byte, and $3 its length.
+false_segments() {
+	python3 - "$near" "$(in_netns "$ns" cat "/sys/class/net/$far/address")" \
+		"$@" <<'END'
+import socket, struct, sys
+dev, to = sys.argv[1], bytes.fromhex(sys.argv[2].replace(":", ""))
+ethertype, first, size = (int(word, 0) for word in sys.argv[3:])
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+# PACKET_VNET_HDR
+s.setsockopt(263, 15, 1)
+s.bind((dev, 0))
+data = bytes(3000)
+ip = bytearray(size)
+ip[0] = first
+if ethertype == 0x0800:
+    struct.pack_into("!H", ip, 2, size + 20 + len(data))
+    ip[8:10] = 64, 6
+else:
+    struct.pack_into("!HBB", ip, 4, 20 + len(data), 6, 64)
+tcp = struct.pack("!HHIIBBHHH", 1, 2, 0, 0, 5 << 4, 0x10, 1000, 0, 0)
+start = 14 + size
+vnet = struct.pack("=BBHHHH", 1, 1 if ethertype == 0x0800 else 4, start + 20, 1000,
+                   start, 16)
+s.send(vnet + to + s.getsockname()[4] + struct.pack("!H", ethertype) + ip + tcp + data)
+END
+}
+
+# The sum of some counters of the interface
+near_sum() {
+	local name sum=0
+
+	for name; do
+		sum=$((sum + $(cat "/sys/class/net/$near/statistics/$name")))
+	done
+	echo $sum
+}
+
+sent() { near_sum tx_packets tx_errors tx_dropped; }
+more_was_sent() { [ "$(sent)" -gt "$1" ]; }
+
+# The stack makes the segments of frames that the device would refuse. A request
+# that it refuses has all queues made anew.
+no_ip_version() {
+	local changes errors before header status=0
+
+	changes=$(cat "/sys/class/net/$near/carrier_changes")
+	errors=$(near_sum tx_errors)
+	for header in "0x0800 0x65 20" "0x86dd 0x40 40"; do
+		before=$(sent)
+		# shellcheck disable=SC2086 # these are words
+		false_segments $header && wait_for more_was_sent "$before" || status=1
+	done
+	ping_far || status=1
+	echo "errors: $errors, then $(near_sum tx_errors)"
+	[ "$(near_sum tx_errors)" = "$errors" ] &&
+		[ "$(cat "/sys/class/net/$near/carrier_changes")" = "$changes" ] && return $status
+}
+
 # One processor sends while another finds room for more. All frames have
 # completions of their own then.
 no_overrun() {
@@ -388,6 +447,7 @@ result "settings outlast a reset" kept_over_reset
 result "frames are hashed by what ethtool says" fields
 result "the length of the rings" rings
 result "a short ring is full for long" short_ring
+result "segments without an IP version" no_ip_version
 result "moderation of a queue" moderation
 if grep -qw register_kprobe /proc/kallsyms; then
 	result "a NIC that cannot spread frames" older_hardware

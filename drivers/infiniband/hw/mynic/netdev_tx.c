@@ -59,7 +59,7 @@ struct mynic_tx_bufs {
 
 /*
  * The device looks for the checksum behind a plain IP header, whatever the
- * stack says.
+ * stack says. A frame of a virtual machine may have any header.
  *
  * Return: the protocol behind that header, or 0 if it is not there.
  */
@@ -80,11 +80,14 @@ static u8 mynic_tx_protocol(const struct sk_buff *skb)
 	ip6 = (const struct ipv6hdr *)ip;
 	switch (*(const __be16 *)(skb->data + l3 - sizeof(__be16))) {
 	case htons(ETH_P_IP):
-		return l4 == l3 + 4 * ip->ihl && !ip_is_fragment(ip) ?
+		return ip->version == 4 && l4 == l3 + 4 * ip->ihl &&
+				       !ip_is_fragment(ip) ?
 			       ip->protocol :
 			       0;
 	case htons(ETH_P_IPV6):
-		return l4 == l3 + (int)sizeof(*ip6) ? ip6->nexthdr : 0;
+		return ip6->version == 6 && l4 == l3 + (int)sizeof(*ip6) ?
+			       ip6->nexthdr :
+			       0;
 	default:
 		return 0;
 	}
