@@ -502,6 +502,7 @@ struct mynic_polled mynic_rx_poll(struct mynic_channel *ch, unsigned int budget)
 	struct mynic_queue *rq = ch->rq;
 	struct mynic_polled polled = {};
 	struct mynic_cqe *cqe;
+	u32 status;
 
 	while (polled.num < budget) {
 		cqe = mynic_cq_peek(&ch->rx_cq);
@@ -511,9 +512,12 @@ struct mynic_polled mynic_rx_poll(struct mynic_channel *ch, unsigned int budget)
 			polled.nonsense = true;
 			break;
 		}
-		if (READ_ONCE(cqe->status)) {
+		status = le32_to_cpu(READ_ONCE(cqe->status));
+		if (status) {
 			polled.failed = true;
-			u64_stats_inc(&ch->rx_stats.errors);
+			/* A request that is flushed has had no frame. */
+			if (status != IB_WC_WR_FLUSH_ERR)
+				u64_stats_inc(&ch->rx_stats.errors);
 		} else {
 			polled.bytes += mynic_rx_receive(
 				ch, &bufs->rx[rq->ci % bufs->num_slots], cqe);

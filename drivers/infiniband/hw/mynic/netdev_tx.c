@@ -401,10 +401,11 @@ static void mynic_tx_stop(struct mynic_channel *ch)
 	struct netdev_queue *txq = mynic_tx_queue(ch);
 
 	netif_tx_stop_queue(txq);
-	u64_stats_inc(&ch->tx_stats.stop);
 	/* Pairs with the barrier in mynic_tx_wake() */
 	smp_mb__after_atomic();
-	if (!mynic_tx_full(ch))
+	if (mynic_tx_full(ch))
+		u64_stats_inc(&ch->tx_stats.stop);
+	else
 		netif_tx_start_queue(txq);
 }
 
