@@ -133,15 +133,16 @@ static int mynic_ptp_adjfine(struct ptp_clock_info *info, long scaled_ppm)
 	u64 cycles;
 	int ret;
 
-	ret = mynic_ptp_read(ptp, &cycles, NULL);
-	if (ret)
-		return ret;
+	/* A time after this one must not be told with the old rate. */
 	write_seqlock_irqsave(&ptp->lock, flags);
-	ptp->base_ns = mynic_ptp_convert(ptp, cycles, &ptp->base_frac);
-	ptp->base_cycles = cycles;
-	ptp->rate = adjust_by_scaled_ppm(ptp->nominal, scaled_ppm);
+	ret = mynic_ptp_read(ptp, &cycles, NULL);
+	if (!ret) {
+		ptp->base_ns = mynic_ptp_convert(ptp, cycles, &ptp->base_frac);
+		ptp->base_cycles = cycles;
+		ptp->rate = adjust_by_scaled_ppm(ptp->nominal, scaled_ppm);
+	}
 	write_sequnlock_irqrestore(&ptp->lock, flags);
-	return 0;
+	return ret;
 }
 
 /* It has no signals. Kernels before 6.14 do not ask whether this is there. */
