@@ -76,11 +76,17 @@ static int mynic_get_coalesce(struct net_device *ndev,
 	return 0;
 }
 
+static bool mynic_channel_running(const struct mynic_channel *ch)
+{
+	return ch->nd->running && ch->index < ch->nd->setup.num_channels;
+}
+
+/* If it fails, nothing has changed. */
 static int mynic_change_coalesce(struct mynic_channel *ch,
 				 const struct ethtool_coalesce *coal)
 {
-	bool running = ch->nd->running &&
-		       ch->index < ch->nd->setup.num_channels;
+	const struct mynic_moder_setting old_rx = ch->rx_moder.setting;
+	bool running = mynic_channel_running(ch);
 	const struct mynic_moder_setting rx = {
 		.adaptive = coal->use_adaptive_rx_coalesce,
 		.usecs = coal->rx_coalesce_usecs,
@@ -96,7 +102,49 @@ static int mynic_change_coalesce(struct mynic_channel *ch,
 	ret = mynic_moder_change(&ch->rx_moder, running, &rx);
 	if (ret)
 		return ret;
-	return mynic_moder_change(&ch->tx_moder, running, &tx);
+	ret = mynic_moder_change(&ch->tx_moder, running, &tx);
+	if (ret)
+		mynic_moder_undo(&ch->rx_moder, running, &old_rx);
+	return ret;
+}
+
+/**
+ * struct mynic_moder_settings - those of a channel
+ * @rx: of received frames
+ * @tx: of sent frames
+ */
+struct mynic_moder_settings {
+	struct mynic_moder_setting rx;
+	struct mynic_moder_setting tx;
+};
+
+/* Change all channels. If it fails, none has changed. */
+static int mynic_change_all_coalesce(struct mynic_netdev *nd,
+				     const struct ethtool_coalesce *coal)
+{
+	struct mynic_channel *ch = nd->channels;
+	struct mynic_moder_settings *old;
+	unsigned int i;
+	int ret = 0;
+
+	old = kzalloc_objs(*old, nd->max_channels);
+	if (!old)
+		return -ENOMEM;
+	for (i = 0; i < nd->max_channels; i++) {
+		old[i].rx = ch[i].rx_moder.setting;
+		old[i].tx = ch[i].tx_moder.setting;
+		ret = mynic_change_coalesce(&ch[i], coal);
+		if (ret)
+			break;
+	}
+	while (ret && i--) {
+		mynic_moder_undo(&ch[i].rx_moder, mynic_channel_running(&ch[i]),
+				 &old[i].rx);
+		mynic_moder_undo(&ch[i].tx_moder, mynic_channel_running(&ch[i]),
+				 &old[i].tx);
+	}
+	kfree(old);
+	return ret;
 }
 
 static bool mynic_coalesce_fits(const struct ethtool_coalesce *coal)
@@ -112,20 +160,11 @@ static int mynic_set_coalesce(struct net_device *ndev,
 			      struct kernel_ethtool_coalesce *kernel_coal,
 			      struct netlink_ext_ack *extack)
 {
-	struct mynic_netdev *nd = netdev_priv(ndev);
-	unsigned int i;
-	int ret;
-
 	if (!mynic_coalesce_fits(coal)) {
 		NL_SET_ERR_MSG(extack, "at most 65535 usecs and frames");
 		return -EINVAL;
 	}
-	for (i = 0; i < nd->max_channels; i++) {
-		ret = mynic_change_coalesce(&nd->channels[i], coal);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	return mynic_change_all_coalesce(netdev_priv(ndev), coal);
 }
 
 static int mynic_get_per_queue_coalesce(struct net_device *ndev, u32 queue,

@@ -398,6 +398,8 @@ void mynic_moder_count(struct mynic_moder *moder,
 void mynic_moder_sample(struct mynic_moder *moder);
 int mynic_moder_change(struct mynic_moder *moder, bool running,
 		       const struct mynic_moder_setting *setting);
+void mynic_moder_undo(struct mynic_moder *moder, bool running,
+		      const struct mynic_moder_setting *setting);
 
 /* Channels */
 

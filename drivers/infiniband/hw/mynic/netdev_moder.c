@@ -113,3 +113,11 @@ int mynic_moder_change(struct mynic_moder *moder, bool running,
 	moder->setting = ret ? old : *setting;
 	return ret;
 }
+
+/* Go back to these settings; if the device refuses, once its CQ is made anew. */
+void mynic_moder_undo(struct mynic_moder *moder, bool running,
+		      const struct mynic_moder_setting *setting)
+{
+	mynic_moder_change(moder, running, setting);
+	moder->setting = *setting;
+}
