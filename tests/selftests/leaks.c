@@ -383,44 +383,38 @@ FIXTURE_VARIANT(leaks)
 	bool (*once)(struct base *b);
 };
 
-#define KIND(name)                       \
-	FIXTURE_VARIANT_ADD(leaks, name) \
-	{                                \
-		.once = once_##name      \
-	}
-
-KIND(context);
-KIND(pd);
-KIND(parent_domain);
-KIND(mr);
-KIND(mr_refused);
-KIND(dm);
-KIND(dm_refused);
-KIND(mw);
-KIND(mw_refused);
-KIND(ah);
-KIND(ah_refused);
-KIND(cq);
-KIND(cq_ex);
-KIND(cq_refused);
-KIND(srq);
-KIND(srq_xrc);
-KIND(srq_tm);
-KIND(srq_refused);
-KIND(qp_rc);
-KIND(qp_uc);
-KIND(qp_ud);
-KIND(qp_raw);
-KIND(qp_xrc_send);
-KIND(qp_xrc_recv);
-KIND(qp_ex);
-KIND(qp_refused);
-KIND(connection);
-KIND(wq);
-KIND(counters);
-KIND(flow);
-KIND(flow_refused);
-KIND(xrcd);
+FIXTURE_VARIANT_ADD(leaks, context){ .once = once_context };
+FIXTURE_VARIANT_ADD(leaks, pd){ .once = once_pd };
+FIXTURE_VARIANT_ADD(leaks, parent_domain){ .once = once_parent_domain };
+FIXTURE_VARIANT_ADD(leaks, mr){ .once = once_mr };
+FIXTURE_VARIANT_ADD(leaks, mr_refused){ .once = once_mr_refused };
+FIXTURE_VARIANT_ADD(leaks, dm){ .once = once_dm };
+FIXTURE_VARIANT_ADD(leaks, dm_refused){ .once = once_dm_refused };
+FIXTURE_VARIANT_ADD(leaks, mw){ .once = once_mw };
+FIXTURE_VARIANT_ADD(leaks, mw_refused){ .once = once_mw_refused };
+FIXTURE_VARIANT_ADD(leaks, ah){ .once = once_ah };
+FIXTURE_VARIANT_ADD(leaks, ah_refused){ .once = once_ah_refused };
+FIXTURE_VARIANT_ADD(leaks, cq){ .once = once_cq };
+FIXTURE_VARIANT_ADD(leaks, cq_ex){ .once = once_cq_ex };
+FIXTURE_VARIANT_ADD(leaks, cq_refused){ .once = once_cq_refused };
+FIXTURE_VARIANT_ADD(leaks, srq){ .once = once_srq };
+FIXTURE_VARIANT_ADD(leaks, srq_xrc){ .once = once_srq_xrc };
+FIXTURE_VARIANT_ADD(leaks, srq_tm){ .once = once_srq_tm };
+FIXTURE_VARIANT_ADD(leaks, srq_refused){ .once = once_srq_refused };
+FIXTURE_VARIANT_ADD(leaks, qp_rc){ .once = once_qp_rc };
+FIXTURE_VARIANT_ADD(leaks, qp_uc){ .once = once_qp_uc };
+FIXTURE_VARIANT_ADD(leaks, qp_ud){ .once = once_qp_ud };
+FIXTURE_VARIANT_ADD(leaks, qp_raw){ .once = once_qp_raw };
+FIXTURE_VARIANT_ADD(leaks, qp_xrc_send){ .once = once_qp_xrc_send };
+FIXTURE_VARIANT_ADD(leaks, qp_xrc_recv){ .once = once_qp_xrc_recv };
+FIXTURE_VARIANT_ADD(leaks, qp_ex){ .once = once_qp_ex };
+FIXTURE_VARIANT_ADD(leaks, qp_refused){ .once = once_qp_refused };
+FIXTURE_VARIANT_ADD(leaks, connection){ .once = once_connection };
+FIXTURE_VARIANT_ADD(leaks, wq){ .once = once_wq };
+FIXTURE_VARIANT_ADD(leaks, counters){ .once = once_counters };
+FIXTURE_VARIANT_ADD(leaks, flow){ .once = once_flow };
+FIXTURE_VARIANT_ADD(leaks, flow_refused){ .once = once_flow_refused };
+FIXTURE_VARIANT_ADD(leaks, xrcd){ .once = once_xrcd };
 
 FIXTURE_SETUP(leaks)
 {
