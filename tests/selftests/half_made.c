@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * A CQ whose creation fails in the end, after its process has used it. The
- * response crosses into a page that is not there until the test says so
- * (userfaultfd(2)), while its first part already tells where the CQ is.
+ * response crosses into a page that is not there until the test says so:
+ * userfaultfd(2). Its first part already tells where the CQ is.
  */
 #include <linux/userfaultfd.h>
 #include <pthread.h>
