@@ -96,10 +96,10 @@ FIXTURE_TEARDOWN(odp_dead)
 }
 
 /* Gives pages to the device, reports their numbers, and unmaps them */
-static int run_owner(int from_parent, int to_parent, bool after_failure,
-		     bool by_exit)
+static int run_owner(const struct silent_nic *nic, int from_parent,
+		     int to_parent, bool after_failure, bool by_exit)
 {
-	struct ibv_context *ctx = open_mynic(0);
+	struct ibv_context *ctx = open_of(nic->dir);
 	uint64_t pfns[PAGES];
 	struct ibv_sge sge;
 	struct ibv_pd *pd;
@@ -149,7 +149,7 @@ TEST_F(odp_dead, pages_are_kept)
 	if (!pid) {
 		close(to_child[1]);
 		close(to_parent[0]);
-		_exit(run_owner(to_child[0], to_parent[1],
+		_exit(run_owner(&self->nic, to_child[0], to_parent[1],
 				variant->after_failure, variant->by_exit));
 	}
 	close(to_parent[1]);

@@ -4,6 +4,7 @@
 #define MYNIC_SELFTEST_SILENT_H
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "verbs.h"
 
@@ -27,13 +28,36 @@ static inline void tell_kernel(const char *text)
 	fclose(file);
 }
 
+/*
+ * The RDMA device of the function that @dir is, opened; NULL while there is none.
+ * Which mynic is the first one changes when one comes back.
+ */
+static inline struct ibv_context *open_of(int dir)
+{
+	char path[IBV_SYSFS_PATH_MAX + 16];
+	struct stat function, found;
+	struct ibv_context *ctx;
+
+	if (fstat(dir, &function))
+		return NULL;
+	for (int i = 0; (ctx = open_mynic(i)); i++) {
+		snprintf(path, sizeof(path), "%s/device",
+			 ctx->device->ibdev_path);
+		if (!stat(path, &found) && found.st_ino == function.st_ino)
+			return ctx;
+		ibv_close_device(ctx);
+	}
+	return NULL;
+}
+
 /* Whether the RDMA device is there again and usable, and all others, too */
 static inline bool is_back(int dir)
 {
-	struct ibv_context *ctx;
-	bool back;
+	struct ibv_context *ctx = open_of(dir);
+	bool back = ctx;
 
-	back = !faccessat(dir, "infiniband", F_OK, 0);
+	if (ctx)
+		ibv_close_device(ctx);
 	for (int i = 0; back && (ctx = open_mynic(i)); i++) {
 		back = find_gid(ctx) >= 0;
 		ibv_close_device(ctx);
